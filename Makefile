@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# For people; kbuild reads Kbuild.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+W ?= 1
+KERNEL ?= uml
+FUZZ_SECONDS ?= 0
+
+# KUNIT=1 adds the test modules. Variables given on the command line reach
+# kbuild by themselves.
+kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) W=$(W)
+
+all:
+	+$(kbuild) modules
+
+install:
+	+$(kbuild) modules_install
+	depmod -a
+
+clean:
+	+$(kbuild) clean
+
+# Everything below runs in guests, and touches neither this machine's kernel
+# nor its network. The kernels are kept in a cache folder.
+
+modules:
+	+scripts/vm/modules.sh $(KERNEL)
+
+kernel:
+	scripts/vm/kernel.sh $(KERNEL)
+
+demo:
+	scripts/demo.sh
+
+check:
+	scripts/check.sh $(SUITES)
+
+lint:
+	scripts/lint.sh
+
+kunit:
+	scripts/kunit.sh $(KERNEL)
+
+test:
+	scripts/nfs-test.sh $(KERNEL)
+
+shell:
+	scripts/shell.sh $(KERNEL)
+
+fuzz:
+	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz/run.sh
+
+cache-clean:
+	scripts/vm/clean.sh
+
+help:
+	@echo 'make [KDIR=...]        both modules, for the running kernel or the one built in KDIR'
+	@echo 'make KUNIT=1           the test modules too'
+	@echo 'make install           into the running kernel'"'"'s modules'
+	@echo 'make clean             what was built here'
+	@echo
+	@echo 'In a guest, KERNEL=uml (default), uml-debug or debian:'
+	@echo 'make demo              real files over proto=rdma2, on the stock Debian kernel'
+	@echo 'make check             every test; what CI runs; SUITES="lint kunit" for some'
+	@echo 'make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell'
+	@echo 'make kunit             unit tests'
+	@echo 'make test              file tests over soft-RoCE'
+	@echo 'make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute'
+	@echo 'make shell             a prompt, with the modules loaded and a mount in place'
+	@echo 'make kernel            only the guest'"'"'s kernel, into the cache'
+	@echo 'make modules           only the modules for the guest'"'"'s kernel'
+	@echo 'make cache-clean       empty the cache of kernels and builds'
+
+.PHONY: all install clean modules kernel demo check lint kunit test shell fuzz \
+	cache-clean help

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Private data of the connection manager, RFC 8797. Always sent, and believed
+ * only on a version 1 connection (S28).
+ */
+#ifndef _RPCRDMA2_CM_H
+#define _RPCRDMA2_CM_H
+
+#include <linux/build_bug.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <asm/byteorder.h>
+
+#include <rpcrdma2/proto.h>
+
+#define RPCRDMA2_CM_MAGIC	0xf6ab0e18
+#define RPCRDMA2_CM_VERSION	1
+#define RPCRDMA2_CM_F_INV	0x01	/* may be sent Send With Invalidate */
+
+/* The sizes are counted in these, less one: 1 KB to 256 KB (P-11) */
+#define RPCRDMA2_CM_UNIT	1024
+#define RPCRDMA2_CM_UNITS_MAX	256
+
+/**
+ * struct rpcrdma2_cm_private - the octets
+ * @cm_magic: format identifier
+ * @cm_version: of the format
+ * @cm_flags: RPCRDMA2_CM_F_INV; the other bits are zero (P-10)
+ * @cm_send_size: largest Send the sender makes
+ * @cm_recv_size: its Receives
+ */
+struct rpcrdma2_cm_private {
+	__be32	cm_magic;
+	u8	cm_version;
+	u8	cm_flags;
+	u8	cm_send_size;
+	u8	cm_recv_size;
+};
+
+/**
+ * struct rpcrdma2_cm_limits - what the octets say
+ * @cl_send: octets of the largest Send
+ * @cl_recv: octets of a Receive
+ * @cl_inv: a Send With Invalidate is welcome
+ */
+struct rpcrdma2_cm_limits {
+	u32	cl_send;
+	u32	cl_recv;
+	bool	cl_inv;
+};
+
+static inline u8 rpcrdma2_cm_encode_size(u32 octets)
+{
+	return clamp(octets / RPCRDMA2_CM_UNIT, 1U,
+		     (u32)RPCRDMA2_CM_UNITS_MAX) - 1;
+}
+
+static inline u32 rpcrdma2_cm_decode_size(u8 wire)
+{
+	return (wire + 1) * RPCRDMA2_CM_UNIT;
+}
+
+/**
+ * rpcrdma2_cm_encode - fill in private data to be sent
+ * @pm: the octets
+ * @cl: our limits; sizes are rounded down to what can be said
+ */
+static inline void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
+				      const struct rpcrdma2_cm_limits *cl)
+{
+	BUILD_BUG_ON(sizeof(*pm) != 8);
+
+	pm->cm_magic = cpu_to_be32(RPCRDMA2_CM_MAGIC);
+	pm->cm_version = RPCRDMA2_CM_VERSION;
+	pm->cm_flags = cl->cl_inv ? RPCRDMA2_CM_F_INV : 0;
+	pm->cm_send_size = rpcrdma2_cm_encode_size(cl->cl_send);
+	pm->cm_recv_size = rpcrdma2_cm_encode_size(cl->cl_recv);
+}
+
+/**
+ * rpcrdma2_cm_decode - read the peer's private data
+ * @cl: its limits; version 1's defaults when there is no such data (P-04)
+ * @data: octets of the CM event, in no particular alignment, or NULL
+ * @len: how many; more than ours is normal, the CM pads (S28)
+ *
+ * Return: true when the data is of this format (P-05, P-06).
+ */
+static inline bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl,
+				      const void *data, size_t len)
+{
+	struct rpcrdma2_cm_private pm;
+
+	cl->cl_send = RPCRDMA1_INLINE_DEFAULT;
+	cl->cl_recv = RPCRDMA1_INLINE_DEFAULT;
+	cl->cl_inv = false;
+
+	if (!data || len < sizeof(pm))
+		return false;
+	memcpy(&pm, data, sizeof(pm));
+	if (pm.cm_magic != cpu_to_be32(RPCRDMA2_CM_MAGIC) ||
+	    pm.cm_version != RPCRDMA2_CM_VERSION)
+		return false;
+
+	cl->cl_send = rpcrdma2_cm_decode_size(pm.cm_send_size);
+	cl->cl_recv = rpcrdma2_cm_decode_size(pm.cm_recv_size);
+	cl->cl_inv = pm.cm_flags & RPCRDMA2_CM_F_INV;
+	return true;
+}
+
+#endif /* _RPCRDMA2_CM_H */

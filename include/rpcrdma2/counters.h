@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Per-CPU event counters with names.
+ *
+ * A module lists its counters once, in an X-macro; the list makes the enum
+ * and the names. Counting is one per-CPU add without a shared cache line;
+ * reading sums over the possible CPUs and may miss events in flight.
+ */
+#ifndef _RPCRDMA2_COUNTERS_H
+#define _RPCRDMA2_COUNTERS_H
+
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+
+static inline u64 rpcrdma2_counter_sum(const u64 __percpu *counters,
+				       unsigned int which)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(counters + which, cpu));
+	return sum;
+}
+
+/**
+ * rpcrdma2_counters_show - print counters, one "name value" a line
+ * @seq: where to
+ * @counters: per-CPU array
+ * @names: its names
+ * @count: how many there are of both
+ */
+static inline void rpcrdma2_counters_show(struct seq_file *seq,
+					  const u64 __percpu *counters,
+					  const char *const *names,
+					  unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		seq_printf(seq, "%s %llu\n", names[i],
+			   rpcrdma2_counter_sum(counters, i));
+}
+
+#endif /* _RPCRDMA2_COUNTERS_H */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RPC-over-RDMA: the constants of the wire, in the order and under the names
+ * of draft-cel-nfsv4-rpcrdma-version-two-04 section 6.2, and the limits this
+ * implementation sets itself.
+ *
+ * Identifiers such as C-083 or S10 refer to Documentation/protocol.rst.
+ */
+#ifndef _RPCRDMA2_PROTO_H
+#define _RPCRDMA2_PROTO_H
+
+#include <linux/types.h>
+
+enum rpcrdma2_version {
+	RPCRDMA2_VERS_ONE	= 1,
+	RPCRDMA2_VERS_TWO	= 2,
+};
+
+/* rpcrdma2_xprt_hdr.rdma_direction; the values of msg_type (RFC 5531) */
+enum rpcrdma2_direction {
+	RDMA2_CALL		= 0,
+	RDMA2_REPLY		= 1,
+	RDMA2_NODIR		= 2,	/* a verdict: it could not be told */
+};
+
+enum rpcrdma2_proc {
+	RDMA2_MSG		= 0,
+	RDMA2_NOMSG		= 1,
+	RDMA2_ERROR		= 4,
+	RDMA2_OPTIONAL		= 5,
+	RDMA2_CONNPROP		= 6,
+	RDMA2_REQPROP		= 7,
+	RDMA2_RESPROP		= 8,
+	RDMA2_UPDPROP		= 9,
+};
+
+/* Version 1 knows MSG, NOMSG and ERROR under the same values, and these. */
+enum rpcrdma1_proc {
+	RDMA1_MSGP		= 2,	/* read as MSG (E-23) */
+	RDMA1_DONE		= 3,	/* ignored (E-22) */
+};
+
+enum rpcrdma2_errcode {
+	RDMA2_OK		= 0,	/* a verdict, never on the wire */
+	RDMA2_ERR_VERS		= 1,
+	RDMA2_ERR_BAD_XDR	= 2,	/* ERR_CHUNK in version 1 (C-095) */
+	RDMA2_ERR_INVALID_PROC	= 3,
+	RDMA2_ERR_READ_CHUNKS	= 4,
+	RDMA2_ERR_WRITE_CHUNKS	= 5,
+	RDMA2_ERR_SEGMENTS	= 6,
+	RDMA2_ERR_WRITE_RESOURCE = 7,
+	RDMA2_ERR_REPLY_RESOURCE = 8,
+	RDMA2_ERR_INVALID_OPTION = 9,
+	RDMA2_ERR_SYSTEM	= 10,
+	RDMA2_DROP		= 0x100, /* a verdict: discard, answer nothing */
+};
+
+/* The second spelling of the property messages: opttypes of RDMA2_OPTIONAL,
+ * draft section 5.3, table 2 (S01)
+ */
+enum rpcrdma2_opttype {
+	RDMA2_OPT_CONNPROP	= 1,
+	RDMA2_OPT_REQPROP	= 2,
+	RDMA2_OPT_RESPROP	= 3,
+	RDMA2_OPT_UPDPROP	= 4,
+};
+
+enum rpcrdma2_propid {
+	RDMA2_PROPID_RBSIZ	= 1,
+	RDMA2_PROPID_BRS	= 2,
+};
+
+enum rpcrdma2_bkreqsup {
+	RDMA2_BKREQSUP_NONE	= 0,
+	RDMA2_BKREQSUP_INLINE	= 1,
+	RDMA2_BKREQSUP_GENL	= 2,
+};
+
+/* Octets on the wire */
+enum {
+	RPCRDMA2_PREFIX_LEN	= 16,	/* xid, vers, credit, proc: all versions */
+	RPCRDMA2_HDR_MIN	= 36,	/* version 2, three empty lists */
+	RPCRDMA1_HDR_MIN	= 28,	/* version 1, three empty lists */
+	RPCRDMA2_READ_SEG_LEN	= 24,	/* discriminator, position, segment */
+	RPCRDMA2_SEG_LEN	= 16,
+	RPCRDMA2_WRITE_CHUNK_LEN = 8,	/* discriminator, segment count */
+	RPCRDMA2_REPLY_CHUNK_LEN = 4,	/* segment count */
+	RPCRDMA2_OPTIONAL_LEN	= 28,	/* up to the body */
+	RPCRDMA2_ERROR_MAX	= 28,	/* codes VERS and WRITE_RESOURCE */
+};
+
+/* Inline thresholds: each bounds one whole Send (C-001) */
+enum {
+	RPCRDMA2_INLINE_DEFAULT	= 4096,	/* C-003, C-005 */
+	RPCRDMA2_INLINE_FIRST	= 1024,	/* C-098: before the peer has spoken */
+	RPCRDMA2_INLINE_MAX	= 65536,	/* S13 */
+	RPCRDMA1_INLINE_DEFAULT	= 1024,	/* E-14 */
+};
+
+/*
+ * What one header may hold when we decode it. One more draws the error code
+ * that carries the limit: C-083, C-084, C-085. Segments are counted over the
+ * whole header.
+ */
+enum {
+	RPCRDMA2_MAX_READ_CHUNKS	= 16,
+	RPCRDMA2_MAX_WRITE_CHUNKS	= 8,
+	RPCRDMA2_MAX_SEGMENTS		= 64,
+};
+
+/* Receives beyond the RPC credits, kept for control messages (S27) */
+#define RPCRDMA2_CONTROL_RECVS	2
+
+/* The default service port, IANA "nfsrdma" */
+#define RPCRDMA2_PORT		20049
+
+#endif /* _RPCRDMA2_PROTO_H */

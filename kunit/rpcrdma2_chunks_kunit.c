@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The chunk lists: how segments become chunks, and which of several faults a
+ * header is told.
+ */
+#include <kunit/test.h>
+
+#include <rpcrdma2/codec.h>
+
+#include "util.h"
+
+/* What to put into a header */
+struct order_case {
+	const char		*desc;
+	u32			proc;
+	u32			direction;
+	unsigned int		reads;		/* positions from 8, 8 apart */
+	bool			zero;		/* and one at zero, last */
+	bool			zero_first;
+	unsigned int		writes;		/* of one segment each */
+	unsigned int		segs;		/* of a Reply chunk */
+	u32			flag;		/* its discriminator, when not 1 */
+	u32			msg_type;	/* of the payload */
+	enum rpcrdma2_errcode	verdict;
+};
+
+#define MSG_CALL	.proc = RDMA2_MSG, .direction = RDMA2_CALL
+#define NOMSG_CALL	.proc = RDMA2_NOMSG, .direction = RDMA2_CALL
+#define MSG_REPLY	.proc = RDMA2_MSG, .direction = RDMA2_REPLY, \
+			.msg_type = RDMA2_REPLY
+
+static const struct order_case order_cases[] = {
+	{ "C-083 16 Read chunks are taken",
+	  MSG_CALL, .reads = 16, .verdict = RDMA2_OK },
+	{ "C-083 17 Read chunks draw READ_CHUNKS",
+	  MSG_CALL, .reads = 17, .verdict = RDMA2_ERR_READ_CHUNKS },
+	{ "C-084 8 Write chunks are taken",
+	  MSG_CALL, .writes = 8, .verdict = RDMA2_OK },
+	{ "C-084 9 Write chunks draw WRITE_CHUNKS",
+	  MSG_CALL, .writes = 9, .verdict = RDMA2_ERR_WRITE_CHUNKS },
+	{ "C-085 63 segments are taken",
+	  MSG_CALL, .segs = 63, .verdict = RDMA2_OK },
+	{ "C-085 64 segments are taken",
+	  MSG_CALL, .segs = 64, .verdict = RDMA2_OK },
+	{ "C-085 65 segments draw SEGMENTS",
+	  MSG_CALL, .segs = 65, .verdict = RDMA2_ERR_SEGMENTS },
+	{ "C-085 64 segments over three lists are taken",
+	  MSG_CALL, .reads = 16, .writes = 8, .segs = 40,
+	  .verdict = RDMA2_OK },
+	{ "C-085 65 segments over three lists draw SEGMENTS",
+	  MSG_CALL, .reads = 16, .writes = 8, .segs = 41,
+	  .verdict = RDMA2_ERR_SEGMENTS },
+	{ "S44 too many of all draws READ_CHUNKS",
+	  MSG_CALL, .reads = 17, .writes = 9, .segs = 65,
+	  .verdict = RDMA2_ERR_READ_CHUNKS },
+	{ "S44 too many Write chunks and segments draws WRITE_CHUNKS",
+	  MSG_CALL, .writes = 9, .segs = 65,
+	  .verdict = RDMA2_ERR_WRITE_CHUNKS },
+	{ "S44 too many of all and a bad list draws BAD_XDR",
+	  MSG_CALL, .reads = 17, .writes = 9, .segs = 65, .flag = 2,
+	  .verdict = RDMA2_ERR_BAD_XDR },
+	{ "S44 too many segments and a bad msg_type draws BAD_XDR",
+	  MSG_CALL, .segs = 65, .msg_type = RDMA2_REPLY,
+	  .verdict = RDMA2_ERR_BAD_XDR },
+	{ "S44 too many Read chunks and no payload draws BAD_XDR",
+	  NOMSG_CALL, .reads = 17, .verdict = RDMA2_ERR_BAD_XDR },
+	{ "S44 S07 MSG, Position-Zero behind too many draws BAD_XDR",
+	  MSG_CALL, .reads = 16, .zero = true,
+	  .verdict = RDMA2_ERR_BAD_XDR },
+	{ "S44 S07 MSG, Position-Zero before too many draws BAD_XDR",
+	  MSG_CALL, .reads = 16, .zero_first = true,
+	  .verdict = RDMA2_ERR_BAD_XDR },
+	{ "S44 E-04 NOMSG, Position-Zero before too many draws READ_CHUNKS",
+	  NOMSG_CALL, .reads = 16, .zero_first = true,
+	  .verdict = RDMA2_ERR_READ_CHUNKS },
+	{ "S44 E-04 NOMSG, Position-Zero behind too many draws READ_CHUNKS",
+	  NOMSG_CALL, .reads = 16, .zero = true,
+	  .verdict = RDMA2_ERR_READ_CHUNKS },
+	{ "E-04 NOMSG, Position-Zero last of 16 is taken",
+	  NOMSG_CALL, .reads = 15, .zero = true, .verdict = RDMA2_OK },
+	{ "C-078 a Reply with 8 Write chunks is taken",
+	  MSG_REPLY, .writes = 8, .verdict = RDMA2_OK },
+	{ "C-078 a Reply with 9 Write chunks is just bad",
+	  MSG_REPLY, .writes = 9, .verdict = RDMA2_ERR_BAD_XDR },
+};
+
+KUNIT_ARRAY_PARAM_DESC(order, order_cases, desc);
+
+static void put_case(struct words *m, const struct order_case *c, u32 vers)
+{
+	unsigned int i;
+
+	put_start(m, vers, c->proc, c->direction);
+	if (c->zero_first)
+		put_read(m, 0, 4096);
+	for (i = 0; i < c->reads; i++)
+		put_read(m, 8 + 8 * i, 4);
+	if (c->zero)
+		put_read(m, 0, 4096);
+	put(m, 0);
+	for (i = 0; i < c->writes; i++) {
+		put(m, 1);
+		put_segments(m, 1);
+	}
+	put(m, 0);
+	if (c->segs) {
+		put(m, c->flag ?: 1);
+		put_segments(m, c->segs);
+	} else {
+		put(m, 0);
+	}
+	if (c->proc == RDMA2_MSG)
+		put_payload(m, c->msg_type, 128);
+}
+
+static void order_of_checks(struct kunit *test)
+{
+	const struct order_case *c = test->param_value;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+
+	put_case(m, c, 2);
+
+	KUNIT_EXPECT_EQ(test, judge_words(test, h, m), c->verdict);
+	KUNIT_EXPECT_EQ(test, h->h_direction, c->direction);
+}
+
+/* C-095: version 1 hears one code, but is judged alike. */
+static void order_of_checks_version_one(struct kunit *test)
+{
+	const struct order_case *c = test->param_value;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	enum rpcrdma2_errcode verdict;
+
+	put_case(m, c, 1);
+
+	verdict = judge_words(test, h, m);
+
+	/* its direction is the msg_type, so the two cannot differ */
+	if (c->msg_type == c->direction)
+		KUNIT_EXPECT_EQ(test, verdict, c->verdict);
+	if (!verdict)
+		return;
+	rpcrdma2_set_error(h, verdict, 0, 0);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_code, RDMA2_ERR_BAD_XDR);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_size(h), 20);
+}
+
+/* S09: any order on the wire; ascending, and in list order within a chunk. */
+static void segments_are_grouped_by_position(struct kunit *test)
+{
+	static const struct {
+		u32	position;
+		u32	length;
+	} wire[] = {
+		{ 4120, 8 }, { 24, 1 }, { 5000, 0 }, { 4120, 16 }, { 16, 4 },
+		{ 24, 3 }, { 4120, 32 }, { 16, 4 }, { 24, 4088 },
+	};
+	static const struct rpcrdma2_chunk want[] = {
+		{ 16, 8, 0, 2 }, { 24, 4092, 2, 3 }, { 4120, 56, 5, 3 },
+	};
+	static const u32 lengths[] = { 4, 4, 1, 3, 4088, 8, 16, 32 };
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	unsigned int i;
+
+	/* Arrange */
+	put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
+	for (i = 0; i < ARRAY_SIZE(wire); i++)
+		put_read(m, wire[i].position, wire[i].length);
+	put(m, 0);
+	put(m, 0);
+	put(m, 0);
+	put_payload(m, RDMA2_CALL, 40);
+
+	/* Act */
+	KUNIT_ASSERT_EQ(test, judge_words(test, h, m), RDMA2_OK);
+
+	/* Assert */
+	KUNIT_ASSERT_EQ(test, h->h_nreads, ARRAY_SIZE(want));
+	KUNIT_ASSERT_EQ(test, h->h_nsegs, ARRAY_SIZE(lengths));
+	KUNIT_EXPECT_MEMEQ(test, h->h_reads, want, sizeof(want));
+	for (i = 0; i < ARRAY_SIZE(lengths); i++)
+		KUNIT_EXPECT_EQ(test, h->h_segs[i].rs_length, lengths[i]);
+}
+
+/* S09: the worst order there is, at the limit of both chunks and segments */
+static void segments_in_descending_order(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	unsigned int i;
+
+	put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
+	for (i = 0; i < RPCRDMA2_MAX_SEGMENTS; i++)
+		put_read(m, 8 + 16 * (15 - i % 16), 4);
+	put(m, 0);
+	put(m, 0);
+	put(m, 0);
+	put_payload(m, RDMA2_CALL, 40);
+
+	KUNIT_ASSERT_EQ(test, judge_words(test, h, m), RDMA2_OK);
+
+	KUNIT_ASSERT_EQ(test, h->h_nreads, 16);
+	for (i = 0; i < 16; i++) {
+		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_position, 8 + 16 * i);
+		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_first, 4 * i);
+		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_nsegs, 4);
+		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_length, 16);
+	}
+}
+
+/*
+ * S44: with the first chunk left out the sums are wrong, and what is good but
+ * too much must not be called bad.
+ */
+static void too_many_in_descending_order(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	int i;
+
+	put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
+	for (i = RPCRDMA2_MAX_READ_CHUNKS; i >= 0; i--)
+		put_read(m, 40 + 4096 * i, 4096);
+	put(m, 0);
+	put(m, 0);
+	put(m, 0);
+	put_payload(m, RDMA2_CALL, 40);
+
+	KUNIT_EXPECT_EQ(test, judge_words(test, h, m), RDMA2_ERR_READ_CHUNKS);
+
+	put_start(m, 2, RDMA2_NOMSG, RDMA2_CALL);
+	for (i = RPCRDMA2_MAX_READ_CHUNKS; i > 0; i--)
+		put_read(m, 40 + 4096 * i, 4096);
+	put_read(m, 40, 4096);
+	put_read(m, 0, 40);
+	put(m, 0);
+	put(m, 0);
+	put(m, 0);
+
+	KUNIT_EXPECT_EQ(test, judge_words(test, h, m), RDMA2_ERR_READ_CHUNKS);
+}
+
+/* S10: the result goes inline; the chunk keeps its place in the list. */
+static void write_chunk_without_segments(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	u32 vers;
+
+	for (vers = 1; vers <= 2; vers++) {
+		put_start(m, vers, RDMA2_MSG, RDMA2_CALL);
+		put(m, 0);
+		put(m, 1);
+		put_segments(m, 0);
+		put(m, 1);
+		put_segments(m, 1);
+		put(m, 0);
+		put(m, 0);
+		put_payload(m, RDMA2_CALL, 40);
+
+		KUNIT_ASSERT_EQ(test, judge_words(test, h, m), RDMA2_OK);
+		KUNIT_ASSERT_EQ(test, h->h_nwrites, 2);
+		KUNIT_EXPECT_EQ(test, h->h_writes[0].ck_nsegs, 0);
+		KUNIT_EXPECT_EQ(test, h->h_writes[0].ck_length, 0);
+		KUNIT_EXPECT_EQ(test, h->h_writes[1].ck_nsegs, 1);
+	}
+}
+
+/*
+ * S10, E-06: a Reply chunk of no octets is not used, with and without
+ * segments; one that is used goes with NOMSG.
+ */
+static void unused_reply_chunk(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	unsigned int segs, i, last;
+
+	for (segs = 0; segs <= 2; segs++) {
+		put_start(m, 2, RDMA2_MSG, RDMA2_REPLY);
+		put(m, 0);
+		put(m, 0);
+		put(m, 1);
+		put(m, segs);
+		for (i = 0; i < segs; i++)
+			put_segment(m, 0x100 + i, 0);
+		last = m->count;
+		put_payload(m, RDMA2_REPLY, 24);
+
+		KUNIT_EXPECT_EQ(test, judge_words(test, h, m), RDMA2_OK);
+		KUNIT_EXPECT_EQ(test, h->h_reply.ck_length, 0);
+		if (!segs)
+			continue;
+
+		m->word[last - 3] = cpu_to_be32(1);
+		KUNIT_EXPECT_EQ(test, judge_words(test, h, m),
+				RDMA2_ERR_BAD_XDR);
+	}
+}
+
+static struct kunit_case chunks_cases[] = {
+	KUNIT_CASE_PARAM(order_of_checks, order_gen_params),
+	KUNIT_CASE_PARAM(order_of_checks_version_one, order_gen_params),
+	KUNIT_CASE(segments_are_grouped_by_position),
+	KUNIT_CASE(segments_in_descending_order),
+	KUNIT_CASE(too_many_in_descending_order),
+	KUNIT_CASE(write_chunk_without_segments),
+	KUNIT_CASE(unused_reply_chunk),
+	{ }
+};
+
+static struct kunit_suite chunks_suite = {
+	.name = "rpcrdma2_chunks",
+	.test_cases = chunks_cases,
+};
+
+kunit_test_suite(chunks_suite);

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every message of section 4 of Documentation/protocol.rst, read into its
+ * decoded form and laid out again, octet for octet.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include <rpcrdma2/codec.h>
+
+#include "util.h"
+#include "vectors.h"
+
+/**
+ * struct golden - a vector and what it means
+ * @desc: vector, what it proves
+ * @data: its octets
+ * @len: how many
+ * @hdr: decoded form
+ * @body: octets behind the header that are not an RPC message
+ */
+struct golden {
+	const char		*desc;
+	const u8		*data;
+	size_t			len;
+	struct rpcrdma2_hdr	hdr;
+	size_t			body;
+};
+
+#define VECTOR(_v)	.data = _v, .len = sizeof(_v)
+#define SEGMENT(_handle, _length, _offset) \
+	{ .rs_handle = _handle, .rs_length = _length, .rs_offset = _offset }
+#define ERROR_HDR(_xid, _vers, _len, _code, ...)			\
+	.hdr = {							\
+		.h_xid = _xid, .h_vers = _vers, .h_credit = 64,		\
+		.h_proc = RDMA2_ERROR, .h_direction = RDMA2_REPLY,	\
+		.h_len = _len, .h_error = { .er_code = _code, __VA_ARGS__ } \
+	}
+#define PROPERTY_HDR(_xid, _credit, _proc, _direction, _len)		\
+	.hdr = {							\
+		.h_xid = _xid, .h_vers = 2, .h_credit = _credit,	\
+		.h_proc = _proc, .h_direction = _direction, .h_len = 16, \
+		.h_opttype = _proc - 5, .h_optoff = 16, .h_optlen = (_len) - 16 \
+	},								\
+	.body = (_len) - 16
+
+static const struct golden goldens[] = {
+	{
+		.desc = "V01 C-061 C-067 Call without chunks",
+		VECTOR(v01),
+		.hdr = {
+			.h_xid = 0x1a2b3c4d, .h_vers = 2, .h_credit = 32,
+			.h_proc = RDMA2_MSG, .h_direction = RDMA2_CALL,
+			.h_len = 36,
+		},
+	}, {
+		.desc = "V02 C-072 E-02 two segments make one Read chunk",
+		VECTOR(v02),
+		.hdr = {
+			.h_xid = 0x1a2b3c4e, .h_vers = 2, .h_credit = 32,
+			.h_proc = RDMA2_MSG, .h_direction = RDMA2_CALL,
+			.h_inv_handle = 0x00011301, .h_len = 84,
+			.h_nreads = 1, .h_nsegs = 2,
+			.h_reads = { { 72, 12288, 0, 2 } },
+			.h_segs = {
+				SEGMENT(0x00011301, 8192, 0x1a2b3c4e00001000),
+				SEGMENT(0x00011402, 4096, 0x1a2b3c4e00003000),
+			},
+		},
+	}, {
+		.desc = "V03 E-03 C-064 Position-Zero chunk of two segments",
+		VECTOR(v03),
+		.hdr = {
+			.h_xid = 0x1a2b3c4f, .h_vers = 2, .h_credit = 32,
+			.h_proc = RDMA2_NOMSG, .h_direction = RDMA2_CALL,
+			.h_inv_handle = 0x00021501, .h_len = 84,
+			.h_nreads = 1, .h_nsegs = 2,
+			.h_reads = { { 0, 5000, 0, 2 } },
+			.h_segs = {
+				SEGMENT(0x00021501, 4096, 0x1a2b3c4f00000000),
+				SEGMENT(0x00021602, 904, 0x1a2b3c4f00002000),
+			},
+		},
+	}, {
+		.desc = "V04 C-072 Call offers a Write chunk",
+		VECTOR(v04),
+		.hdr = {
+			.h_xid = 0x1a2b3c50, .h_vers = 2, .h_credit = 32,
+			.h_proc = RDMA2_MSG, .h_direction = RDMA2_CALL,
+			.h_inv_handle = 0x00031701, .h_len = 92,
+			.h_nwrites = 1, .h_nsegs = 3,
+			.h_writes = { { 0, 12288, 0, 3 } },
+			.h_segs = {
+				SEGMENT(0x00031701, 4096, 0x1a2b3c5000000000),
+				SEGMENT(0x00031802, 4096, 0x1a2b3c5000004000),
+				SEGMENT(0x00031903, 4096, 0x1a2b3c5000008000),
+			},
+		},
+	}, {
+		.desc = "V05 E-10 Reply keeps the count of segments",
+		VECTOR(v05),
+		.hdr = {
+			.h_xid = 0x1a2b3c50, .h_vers = 2, .h_credit = 64,
+			.h_proc = RDMA2_MSG, .h_direction = RDMA2_REPLY,
+			.h_len = 92, .h_nwrites = 1, .h_nsegs = 3,
+			.h_writes = { { 0, 6000, 0, 3 } },
+			.h_segs = {
+				SEGMENT(0x00031701, 4096, 0x1a2b3c5000000000),
+				SEGMENT(0x00031802, 1904, 0x1a2b3c5000004000),
+				SEGMENT(0x00031903, 0, 0x1a2b3c5000008000),
+			},
+		},
+	}, {
+		.desc = "V06 E-25 C-064 Reply in a Reply chunk",
+		VECTOR(v06),
+		.hdr = {
+			.h_xid = 0x1a2b3c51, .h_vers = 2, .h_credit = 64,
+			.h_proc = RDMA2_NOMSG, .h_direction = RDMA2_REPLY,
+			.h_len = 72, .h_has_reply = true, .h_nsegs = 2,
+			.h_reply = { 0, 5000, 0, 2 },
+			.h_segs = {
+				SEGMENT(0x00041a01, 4096, 0x1a2b3c5100000000),
+				SEGMENT(0x00041b02, 904, 0x1a2b3c5100002000),
+			},
+		},
+	}, {
+		.desc = "V07 C-066 C-070 backward Call",
+		VECTOR(v07),
+		.hdr = {
+			.h_xid = 0x1a2b3c4d, .h_vers = 2, .h_credit = 2,
+			.h_proc = RDMA2_MSG, .h_direction = RDMA2_CALL,
+			.h_len = 36,
+		},
+	}, {
+		.desc = "V08 C-066 backward Reply",
+		VECTOR(v08),
+		.hdr = {
+			.h_xid = 0x1a2b3c4d, .h_vers = 2, .h_credit = 16,
+			.h_proc = RDMA2_MSG, .h_direction = RDMA2_REPLY,
+			.h_len = 36,
+		},
+	}, {
+		.desc = "V09 C-079 S36 VERS under the version refused",
+		VECTOR(v09),
+		ERROR_HDR(0x1a2b3c5e, 3, 28, 1, .er_arg = 1, .er_arg2 = 2),
+	}, {
+		.desc = "V10 C-081 BAD_XDR",
+		VECTOR(v10),
+		ERROR_HDR(0x1a2b3c5f, 2, 20, 2),
+	}, {
+		.desc = "V11 C-080 INVALID_PROC",
+		VECTOR(v11),
+		ERROR_HDR(0x1a2b3c60, 2, 20, 3),
+	}, {
+		.desc = "V12 C-083 READ_CHUNKS",
+		VECTOR(v12),
+		ERROR_HDR(0x1a2b3c61, 2, 24, 4, .er_arg = 1),
+	}, {
+		.desc = "V13 C-084 WRITE_CHUNKS",
+		VECTOR(v13),
+		ERROR_HDR(0x1a2b3c62, 2, 24, 5, .er_arg = 1),
+	}, {
+		.desc = "V14 C-085 SEGMENTS",
+		VECTOR(v14),
+		ERROR_HDR(0x1a2b3c63, 2, 24, 6, .er_arg = 16),
+	}, {
+		.desc = "V15 C-087 C-088 WRITE_RESOURCE",
+		VECTOR(v15),
+		ERROR_HDR(0x1a2b3c64, 2, 28, 7, .er_arg = 1, .er_arg2 = 12000),
+	}, {
+		.desc = "V16 C-091 REPLY_RESOURCE",
+		VECTOR(v16),
+		ERROR_HDR(0x1a2b3c65, 2, 24, 8, .er_arg = 20480),
+	}, {
+		.desc = "V17 C-012 INVALID_OPTION",
+		VECTOR(v17),
+		ERROR_HDR(0x1a2b3c66, 2, 20, 9),
+	}, {
+		.desc = "V18 C-093 SYSTEM",
+		VECTOR(v18),
+		ERROR_HDR(0x1a2b3c67, 2, 20, 10),
+	}, {
+		.desc = "V19 C-042 CONNPROP",
+		VECTOR(v19),
+		PROPERTY_HDR(0x70000001, 32, RDMA2_CONNPROP, RDMA2_CALL, 52),
+	}, {
+		.desc = "V20 C-098 empty CONNPROP",
+		VECTOR(v20),
+		PROPERTY_HDR(0x70000002, 32, RDMA2_CONNPROP, RDMA2_CALL, 24),
+	}, {
+		.desc = "V21 C-048 REQPROP",
+		VECTOR(v21),
+		PROPERTY_HDR(0x70000003, 32, RDMA2_REQPROP, RDMA2_CALL, 56),
+	}, {
+		.desc = "V22 C-051 S38 RESPROP is a Reply",
+		VECTOR(v22),
+		PROPERTY_HDR(0x70000003, 64, RDMA2_RESPROP, RDMA2_REPLY, 48),
+	}, {
+		.desc = "V23 C-059 UPDPROP",
+		VECTOR(v23),
+		PROPERTY_HDR(0x70000004, 64, RDMA2_UPDPROP, RDMA2_CALL, 32),
+	}, {
+		.desc = "V24 C-011 unknown option",
+		VECTOR(v24),
+		.hdr = {
+			.h_xid = 0x70000005, .h_vers = 2, .h_credit = 32,
+			.h_proc = RDMA2_OPTIONAL, .h_direction = RDMA2_CALL,
+			.h_len = 36, .h_opttype = 0x7fffff01,
+			.h_optoff = 28, .h_optlen = 6,
+		},
+		.body = 8,
+	}, {
+		.desc = "V25 C-012 answer to an unknown option",
+		VECTOR(v25),
+		ERROR_HDR(0x70000005, 2, 20, 9),
+	}, {
+		.desc = "V26 S01 CONNPROP spelled as an option",
+		VECTOR(v26),
+		.hdr = {
+			.h_xid = 0x70000006, .h_vers = 2, .h_credit = 32,
+			.h_proc = RDMA2_OPTIONAL, .h_direction = RDMA2_CALL,
+			.h_len = 64, .h_opttype = RDMA2_OPT_CONNPROP,
+			.h_optoff = 28, .h_optlen = 36,
+		},
+		.body = 36,
+	}, {
+		.desc = "V27 S11 CONNPROP whose body is bad has a good header",
+		VECTOR(v27),
+		PROPERTY_HDR(0x70000007, 32, RDMA2_CONNPROP, RDMA2_CALL, 36),
+	}, {
+		.desc = "V28 S11 likewise",
+		VECTOR(v28),
+		PROPERTY_HDR(0x70000008, 32, RDMA2_CONNPROP, RDMA2_CALL, 36),
+	}, {
+		.desc = "V29 C-019 CONNPROP with an unknown property",
+		VECTOR(v29),
+		PROPERTY_HDR(0x70000009, 32, RDMA2_CONNPROP, RDMA2_CALL, 48),
+	}, {
+		.desc = "V30 C-100 S36 version 1 server refuses version 2",
+		VECTOR(v30),
+		ERROR_HDR(0x70000001, 2, 28, 1, .er_arg = 1, .er_arg2 = 1),
+	}, {
+		.desc = "V31 C-095 version 1 ERR_CHUNK",
+		VECTOR(v31),
+		ERROR_HDR(0x1a2b3c52, 1, 20, 2),
+	}, {
+		.desc = "V32 C-105 version 1 Call",
+		VECTOR(v32),
+		.hdr = {
+			.h_xid = 0x1a2b3c4d, .h_vers = 1, .h_credit = 128,
+			.h_proc = RDMA2_MSG, .h_direction = RDMA2_CALL,
+			.h_len = 28,
+		},
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(golden, goldens, desc);
+
+static void expect_chunk(struct kunit *test, const struct rpcrdma2_chunk *got,
+			 const struct rpcrdma2_chunk *want)
+{
+	KUNIT_EXPECT_EQ(test, got->ck_position, want->ck_position);
+	KUNIT_EXPECT_EQ(test, got->ck_length, want->ck_length);
+	KUNIT_EXPECT_EQ(test, got->ck_first, want->ck_first);
+	KUNIT_EXPECT_EQ(test, got->ck_nsegs, want->ck_nsegs);
+}
+
+static void expect_lists(struct kunit *test, const struct rpcrdma2_hdr *got,
+			 const struct rpcrdma2_hdr *want)
+{
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, got->h_nreads, want->h_nreads);
+	KUNIT_ASSERT_EQ(test, got->h_nwrites, want->h_nwrites);
+	KUNIT_ASSERT_EQ(test, got->h_nsegs, want->h_nsegs);
+	for (i = 0; i < want->h_nreads; i++)
+		expect_chunk(test, &got->h_reads[i], &want->h_reads[i]);
+	for (i = 0; i < want->h_nwrites; i++)
+		expect_chunk(test, &got->h_writes[i], &want->h_writes[i]);
+	KUNIT_EXPECT_EQ(test, got->h_has_reply, want->h_has_reply);
+	if (want->h_has_reply)
+		expect_chunk(test, &got->h_reply, &want->h_reply);
+	KUNIT_EXPECT_MEMEQ(test, got->h_segs, want->h_segs,
+			   want->h_nsegs * sizeof(want->h_segs[0]));
+}
+
+static void expect_hdr(struct kunit *test, const struct rpcrdma2_hdr *got,
+		       const struct rpcrdma2_hdr *want)
+{
+	KUNIT_EXPECT_EQ(test, got->h_xid, want->h_xid);
+	KUNIT_EXPECT_EQ(test, got->h_vers, want->h_vers);
+	KUNIT_EXPECT_EQ(test, got->h_credit, want->h_credit);
+	KUNIT_EXPECT_EQ(test, got->h_proc, want->h_proc);
+	KUNIT_EXPECT_EQ(test, got->h_direction, want->h_direction);
+	KUNIT_EXPECT_EQ(test, got->h_inv_handle, want->h_inv_handle);
+	KUNIT_EXPECT_EQ(test, got->h_len, want->h_len);
+
+	switch (want->h_proc) {
+	case RDMA2_MSG:
+	case RDMA2_NOMSG:
+		expect_lists(test, got, want);
+		break;
+	case RDMA2_ERROR:
+		KUNIT_EXPECT_EQ(test, got->h_error.er_code,
+				want->h_error.er_code);
+		KUNIT_EXPECT_EQ(test, got->h_error.er_arg,
+				want->h_error.er_arg);
+		KUNIT_EXPECT_EQ(test, got->h_error.er_arg2,
+				want->h_error.er_arg2);
+		break;
+	default:
+		KUNIT_EXPECT_EQ(test, got->h_opttype, want->h_opttype);
+		KUNIT_EXPECT_EQ(test, got->h_optoff, want->h_optoff);
+		KUNIT_EXPECT_EQ(test, got->h_optlen, want->h_optlen);
+		break;
+	}
+}
+
+/* Decodes a vector; the stream must end up where its payload begins. */
+static void decodes(struct kunit *test)
+{
+	const struct golden *g = test->param_value;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	enum rpcrdma2_errcode verdict;
+	struct wire w;
+
+	/* Arrange */
+	receive(test, &w, g->data, g->len);
+
+	/* Act */
+	verdict = rpcrdma2_decode_hdr(h, &w.xdr);
+
+	/* Assert */
+	KUNIT_ASSERT_EQ(test, verdict, RDMA2_OK);
+	expect_hdr(test, h, &g->hdr);
+	KUNIT_EXPECT_EQ(test, xdr_stream_pos(&w.xdr), h->h_len);
+}
+
+/* Lays out the decoded form; it is the vector up to the body or payload. */
+static void encodes(struct kunit *test)
+{
+	const struct golden *g = test->param_value;
+	size_t len = g->hdr.h_len;
+	struct wire w;
+
+	/* Arrange: an option's header ends where its body begins */
+	if (g->hdr.h_proc == RDMA2_OPTIONAL)
+		len -= g->body;
+	room(test, &w, len);
+
+	/* Act */
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_hdr(&w.xdr, &g->hdr), 0);
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_size(&g->hdr), len);
+	KUNIT_ASSERT_EQ(test, w.buf.len, len);
+	KUNIT_EXPECT_MEMEQ(test, w.buf.head[0].iov_base, g->data, len);
+}
+
+/* C-001: one octet less than the header takes, and nothing is written. */
+static void encode_needs_room(struct kunit *test)
+{
+	const struct golden *g = test->param_value;
+	size_t size = rpcrdma2_hdr_size(&g->hdr);
+	struct wire w;
+	size_t len;
+
+	for (len = 0; len < size; len++) {
+		room(test, &w, len);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_encode_hdr(&w.xdr, &g->hdr),
+				-EMSGSIZE);
+		KUNIT_EXPECT_EQ(test, w.buf.len, 0);
+	}
+}
+
+static struct kunit_case codec_cases[] = {
+	KUNIT_CASE_PARAM(decodes, golden_gen_params),
+	KUNIT_CASE_PARAM(encodes, golden_gen_params),
+	KUNIT_CASE_PARAM(encode_needs_room, golden_gen_params),
+	{ }
+};
+
+static struct kunit_suite codec_suite = {
+	.name = "rpcrdma2_codec",
+	.test_cases = codec_cases,
+};
+
+kunit_test_suite(codec_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the RPC-over-RDMA version 2 headers");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Errors: made from the Call they answer, in either version, and what a
+ * requester does about each.
+ */
+#include <kunit/test.h>
+
+#include <rpcrdma2/codec.h>
+#include <rpcrdma2/show.h>
+
+#include "util.h"
+#include "vectors.h"
+
+static const struct made {
+	const char		*desc;
+	const u8		*data;
+	size_t			len;
+	u32			xid;
+	u32			vers;
+	enum rpcrdma2_errcode	code;
+	u32			arg;
+	u32			arg2;
+} mades[] = {
+	{ "V09 C-079 VERS with our range", v09, sizeof(v09),
+	  0x1a2b3c5e, 3, RDMA2_ERR_VERS },
+	{ "V10 C-081 BAD_XDR", v10, sizeof(v10),
+	  0x1a2b3c5f, 2, RDMA2_ERR_BAD_XDR },
+	{ "V11 C-080 INVALID_PROC", v11, sizeof(v11),
+	  0x1a2b3c60, 2, RDMA2_ERR_INVALID_PROC },
+	{ "V12 C-083 READ_CHUNKS, S23 with a limit of the caller's",
+	  v12, sizeof(v12), 0x1a2b3c61, 2, RDMA2_ERR_READ_CHUNKS, 1 },
+	{ "V13 C-084 WRITE_CHUNKS", v13, sizeof(v13),
+	  0x1a2b3c62, 2, RDMA2_ERR_WRITE_CHUNKS, 1 },
+	{ "V14 C-085 SEGMENTS", v14, sizeof(v14),
+	  0x1a2b3c63, 2, RDMA2_ERR_SEGMENTS, 16 },
+	{ "V15 C-086 WRITE_RESOURCE", v15, sizeof(v15),
+	  0x1a2b3c64, 2, RDMA2_ERR_WRITE_RESOURCE, 1, 12000 },
+	{ "V16 C-090 REPLY_RESOURCE", v16, sizeof(v16),
+	  0x1a2b3c65, 2, RDMA2_ERR_REPLY_RESOURCE, 20480 },
+	{ "V17 C-012 INVALID_OPTION", v17, sizeof(v17),
+	  0x1a2b3c66, 2, RDMA2_ERR_INVALID_OPTION },
+	{ "V18 C-093 SYSTEM", v18, sizeof(v18),
+	  0x1a2b3c67, 2, RDMA2_ERR_SYSTEM },
+	{ "V30 C-100 VERS with a range of the caller's", v30, sizeof(v30),
+	  0x70000001, 2, RDMA2_ERR_VERS, 1, 1 },
+	{ "V31 C-095 version 1 BAD_XDR", v31, sizeof(v31),
+	  0x1a2b3c52, 1, RDMA2_ERR_BAD_XDR },
+	{ "V31 C-095 version 1 INVALID_PROC", v31, sizeof(v31),
+	  0x1a2b3c52, 1, RDMA2_ERR_INVALID_PROC },
+	{ "V31 C-095 version 1 SEGMENTS", v31, sizeof(v31),
+	  0x1a2b3c52, 1, RDMA2_ERR_SEGMENTS },
+	{ "V31 C-095 version 1 REPLY_RESOURCE", v31, sizeof(v31),
+	  0x1a2b3c52, 1, RDMA2_ERR_REPLY_RESOURCE, 20480 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(made, mades, desc);
+
+/* C-076, C-077, C-071, S02 */
+static void error_from_call(struct kunit *test)
+{
+	const struct made *e = test->param_value;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct wire w;
+
+	/* Arrange: a Call full of chunks */
+	KUNIT_ASSERT_EQ(test, judge(test, h, v02, sizeof(v02)), RDMA2_OK);
+	h->h_xid = e->xid;
+	h->h_vers = e->vers;
+	room(test, &w, RPCRDMA2_ERROR_MAX);
+
+	/* Act */
+	rpcrdma2_set_error(h, e->code, e->arg, e->arg2);
+	h->h_credit = 64;
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_hdr(&w.xdr, h), 0);
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_REPLY);
+	KUNIT_EXPECT_EQ(test, h->h_inv_handle, 0);
+	KUNIT_EXPECT_EQ(test, h->h_nreads, 0);
+	KUNIT_EXPECT_EQ(test, h->h_nsegs, 0);
+	KUNIT_ASSERT_EQ(test, w.buf.len, e->len);
+	KUNIT_EXPECT_MEMEQ(test, w.buf.head[0].iov_base, e->data, e->len);
+}
+
+/* C-083, C-084, C-085, C-079: the caller need not know our limits. */
+static void error_carries_our_limits(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+
+	h->h_vers = RPCRDMA2_VERS_TWO;
+	rpcrdma2_set_error(h, RDMA2_ERR_READ_CHUNKS, 0, 0);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, RPCRDMA2_MAX_READ_CHUNKS);
+	rpcrdma2_set_error(h, RDMA2_ERR_WRITE_CHUNKS, 0, 0);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, RPCRDMA2_MAX_WRITE_CHUNKS);
+	rpcrdma2_set_error(h, RDMA2_ERR_SEGMENTS, 0, 0);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, RPCRDMA2_MAX_SEGMENTS);
+	rpcrdma2_set_error(h, RDMA2_ERR_VERS, 0, 0);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, 1);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg2, 2);
+	rpcrdma2_set_error(h, RDMA2_ERR_WRITE_RESOURCE, 0, 0);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, 0);
+}
+
+#define REMEDY(_what)	RPCRDMA2_REMEDY_##_what
+
+static const struct remedy_case {
+	const char		*desc;
+	u32			vers;
+	struct rpcrdma2_error	er;
+	bool			resent;
+	enum rpcrdma2_remedy	want;
+} remedy_cases[] = {
+	{ "S36 VERS", 2, { 1, 1, 1 }, false, REMEDY(RENEGOTIATE) },
+	{ "S36 VERS a second time", 2, { 1, 1, 1 }, true, REMEDY(FAIL) },
+	{ "S42 BAD_XDR", 2, { 2 }, false, REMEDY(FAIL) },
+	{ "S42 INVALID_PROC", 2, { 3 }, false, REMEDY(VERSION_ONE) },
+	{ "S42 READ_CHUNKS", 2, { 4, 1 }, false, REMEDY(FEWER_READS) },
+	{ "S42 READ_CHUNKS, none at all", 2, { 4, 0 }, false,
+	  REMEDY(FEWER_READS) },
+	{ "S45 READ_CHUNKS a second time", 2, { 4, 1 }, true, REMEDY(FAIL) },
+	{ "S42 WRITE_CHUNKS", 2, { 5, 1 }, false, REMEDY(NO_WRITES) },
+	{ "S45 WRITE_CHUNKS a second time", 2, { 5, 1 }, true, REMEDY(FAIL) },
+	{ "S42 SEGMENTS", 2, { 6, 16 }, false, REMEDY(FEWER_SEGMENTS) },
+	{ "S42 SEGMENTS, none at all", 2, { 6, 0 }, false, REMEDY(FAIL) },
+	{ "S45 SEGMENTS a second time", 2, { 6, 16 }, true, REMEDY(FAIL) },
+	{ "C-089 WRITE_RESOURCE", 2, { 7, 1, 12000 }, false,
+	  REMEDY(LARGER_WRITE) },
+	{ "S41 WRITE_RESOURCE of unknown size", 2, { 7, 1, 0 }, false,
+	  REMEDY(FAIL) },
+	{ "S45 WRITE_RESOURCE a second time", 2, { 7, 1, 12000 }, true,
+	  REMEDY(FAIL) },
+	{ "C-092 REPLY_RESOURCE", 2, { 8, 20480 }, false,
+	  REMEDY(LARGER_REPLY) },
+	{ "S41 REPLY_RESOURCE of unknown size", 2, { 8, 0 }, false,
+	  REMEDY(FAIL) },
+	{ "S45 REPLY_RESOURCE a second time", 2, { 8, 20480 }, true,
+	  REMEDY(FAIL) },
+	{ "S42 INVALID_OPTION", 2, { 9 }, false, REMEDY(VERSION_ONE) },
+	{ "C-094 SYSTEM", 2, { 10 }, false, REMEDY(FAIL) },
+	{ "S43 unknown code", 2, { 11, 1, 1 }, false, REMEDY(FAIL) },
+	{ "S43 code 0", 2, { 0 }, false, REMEDY(FAIL) },
+	{ "version 1 ERR_CHUNK", 1, { 2 }, false, REMEDY(FAIL) },
+	{ "S43 version 1 knows no code 8", 1, { 8, 20480 }, false,
+	  REMEDY(FAIL) },
+	{ "S36 version 1 ERR_VERS", 1, { 1, 1, 1 }, false,
+	  REMEDY(RENEGOTIATE) },
+};
+
+KUNIT_ARRAY_PARAM_DESC(remedy, remedy_cases, desc);
+
+static void remedy_for_an_rpc(struct kunit *test)
+{
+	const struct remedy_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_remedy(c->vers, &c->er, c->resent),
+			c->want);
+}
+
+/* C-026: only codes 3 and 9 say that the peer lacks a kind of message. */
+static void remedy_for_a_property_message(struct kunit *test)
+{
+	u32 code;
+
+	for (code = 0; code < 16; code++) {
+		const struct rpcrdma2_error er = { .er_code = code };
+
+		KUNIT_EXPECT_EQ(test, rpcrdma2_lacks_message(&er),
+				code == 3 || code == 9);
+	}
+}
+
+static void every_code_has_a_name(struct kunit *test)
+{
+	u32 code;
+
+	for (code = RDMA2_OK; code <= RDMA2_ERR_SYSTEM; code++)
+		KUNIT_EXPECT_STRNEQ(test, rpcrdma2_errcode_name(code), "?");
+	KUNIT_EXPECT_STREQ(test, rpcrdma2_errcode_name(RDMA2_DROP), "DROP");
+	KUNIT_EXPECT_STREQ(test, rpcrdma2_errcode_name(11), "?");
+	for (code = RDMA2_MSG; code <= RDMA2_UPDPROP; code++)
+		KUNIT_EXPECT_STRNEQ(test, rpcrdma2_proc_name(code), "?");
+	KUNIT_EXPECT_STREQ(test, rpcrdma2_proc_name(10), "?");
+}
+
+static struct kunit_case error_cases[] = {
+	KUNIT_CASE_PARAM(error_from_call, made_gen_params),
+	KUNIT_CASE(error_carries_our_limits),
+	KUNIT_CASE_PARAM(remedy_for_an_rpc, remedy_gen_params),
+	KUNIT_CASE(remedy_for_a_property_message),
+	KUNIT_CASE(every_code_has_a_name),
+	{ }
+};
+
+static struct kunit_suite error_suite = {
+	.name = "rpcrdma2_error",
+	.test_cases = error_cases,
+};
+
+kunit_test_suite(error_suite);

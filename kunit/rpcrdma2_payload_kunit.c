@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Well-known messages, each damaged in one place: the verdict, and whom it
+ * concerns.
+ */
+#include <kunit/test.h>
+
+#include <rpcrdma2/codec.h>
+
+#include "util.h"
+#include "vectors.h"
+
+/**
+ * struct mutation - a message damaged
+ * @desc: requirement, claim
+ * @data: vector to start from
+ * @len: octets of it that are kept
+ * @edits: word numbers and what they become; a word number 0 ends the list
+ * @verdict: what the decoder must say
+ * @direction: and of what
+ */
+struct mutation {
+	const char		*desc;
+	const u8		*data;
+	size_t			len;
+	struct {
+		unsigned int	word;
+		u32		value;
+	} edits[4];
+	enum rpcrdma2_errcode	verdict;
+	u32			direction;
+};
+
+#define WHOLE(_v)	.data = _v, .len = sizeof(_v)
+#define CUT(_v, _len)	.data = _v, .len = (_len)
+#define CALL(_verdict)	.verdict = _verdict, .direction = RDMA2_CALL
+#define REPLY(_verdict)	.verdict = _verdict, .direction = RDMA2_REPLY
+#define NODIR(_verdict)	.verdict = _verdict, .direction = RDMA2_NODIR
+#define BAD		RDMA2_ERR_BAD_XDR
+
+static const struct mutation mutations[] = {
+	/* The prefix */
+	{ "S31 a Call cut to 12 octets is dropped",
+	  CUT(v01, 12), .verdict = RDMA2_DROP, .direction = RDMA2_NODIR },
+	{ "S31 an error cut to 12 octets is dropped",
+	  CUT(v10, 12), .verdict = RDMA2_DROP, .direction = RDMA2_NODIR },
+	{ "C-079 version 3 draws VERS",
+	  WHOLE(v01), { { 1, 3 } }, NODIR(RDMA2_ERR_VERS) },
+	{ "C-079 version 0 draws VERS",
+	  WHOLE(v19), { { 1, 0 } }, NODIR(RDMA2_ERR_VERS) },
+	{ "C-079 version 0xffffffff draws VERS, with nothing behind it",
+	  CUT(v01, 16), { { 1, U32_MAX } }, NODIR(RDMA2_ERR_VERS) },
+	{ "S36 VERS is heard under version 1",
+	  WHOLE(v09), { { 1, 1 } }, REPLY(RDMA2_OK) },
+	{ "S36 VERS is heard under version 2",
+	  WHOLE(v09), { { 1, 2 } }, REPLY(RDMA2_OK) },
+	{ "S38 another error of an unknown version is dropped",
+	  WHOLE(v10), { { 1, 3 } }, REPLY(RDMA2_DROP) },
+	{ "S38 VERS of an unknown version, cut short, is dropped",
+	  CUT(v09, 24), REPLY(RDMA2_DROP) },
+	{ "C-080 proc 2 draws INVALID_PROC",
+	  WHOLE(v01), { { 3, 2 } }, NODIR(RDMA2_ERR_INVALID_PROC) },
+	{ "C-080 proc 3 draws INVALID_PROC",
+	  WHOLE(v01), { { 3, 3 } }, NODIR(RDMA2_ERR_INVALID_PROC) },
+	{ "C-080 V19 with proc 10 draws INVALID_PROC",
+	  WHOLE(v19), { { 3, 10 } }, NODIR(RDMA2_ERR_INVALID_PROC) },
+	{ "C-080 proc 0xffffffff draws INVALID_PROC",
+	  WHOLE(v01), { { 3, U32_MAX } }, NODIR(RDMA2_ERR_INVALID_PROC) },
+
+	/* Direction and payload */
+	{ "S06 a direction of 2 cannot be told",
+	  WHOLE(v01), { { 4, 2 } }, NODIR(BAD) },
+	{ "S06 a direction of 0xffffffff cannot be told",
+	  WHOLE(v01), { { 4, U32_MAX } }, NODIR(BAD) },
+	{ "S06 REPLY before msg_type CALL is a bad Reply",
+	  WHOLE(v01), { { 4, 1 } }, REPLY(BAD) },
+	{ "S06 CALL before msg_type REPLY draws BAD_XDR",
+	  WHOLE(v01), { { 10, 1 } }, CALL(BAD) },
+	{ "S06 CALL before msg_type 2 draws BAD_XDR",
+	  WHOLE(v01), { { 10, 2 } }, CALL(BAD) },
+	{ "S07 a Call without its RPC message draws BAD_XDR",
+	  CUT(v01, 36), CALL(BAD) },
+	{ "S07 7 octets of payload draw BAD_XDR",
+	  CUT(v01, 43), CALL(BAD) },
+	{ "S07 8 octets of payload are enough for the transport",
+	  CUT(v01, 44), CALL(RDMA2_OK) },
+	{ "S07 a Reply without its RPC message is bad",
+	  CUT(v08, 36), REPLY(BAD) },
+	{ "S07 a Reply with 8 octets of payload is good",
+	  CUT(v08, 44), REPLY(RDMA2_OK) },
+	{ "S08 a Call with two xids draws BAD_XDR",
+	  WHOLE(v01), { { 9, 1 } }, CALL(BAD) },
+	{ "S08 a Reply with two xids is bad",
+	  WHOLE(v08), { { 9, 1 } }, REPLY(BAD) },
+
+	/* Read chunks */
+	{ "S07 E-05 Position-Zero in a MSG Call draws BAD_XDR",
+	  WHOLE(v02), { { 7, 0 }, { 13, 0 } }, CALL(BAD) },
+	{ "S09 an empty Position-Zero segment in a MSG Call is nothing",
+	  WHOLE(v02), { { 7, 0 }, { 9, 0 } }, CALL(RDMA2_OK) },
+	{ "S09 position 74 is misaligned",
+	  WHOLE(v02), { { 7, 74 }, { 13, 74 } }, CALL(BAD) },
+	{ "S09 position 76 is past the end",
+	  WHOLE(v02), { { 7, 76 }, { 13, 76 } }, CALL(BAD) },
+	{ "S09 position 68 is within",
+	  WHOLE(v02), { { 7, 68 }, { 13, 68 } }, CALL(RDMA2_OK) },
+	{ "S09 position 0xfffffffc is past the end",
+	  WHOLE(v02), { { 7, 0xfffffffc }, { 13, 0xfffffffc } }, CALL(BAD) },
+	{ "S06 position 4 would hide msg_type",
+	  WHOLE(v02), { { 7, 4 }, { 13, 4 } }, CALL(BAD) },
+	{ "S09 position 8 is the first that may be taken out",
+	  WHOLE(v02), { { 7, 8 }, { 13, 8 } }, CALL(RDMA2_OK) },
+	{ "S09 two chunks, the second right behind the first",
+	  WHOLE(v02), { { 7, 68 }, { 13, 68 + 8192 } }, CALL(RDMA2_OK) },
+	{ "S09 two chunks, in descending order",
+	  WHOLE(v02), { { 7, 68 + 4096 }, { 13, 68 } }, CALL(RDMA2_OK) },
+	{ "S09 the second chunk at the end of the reduced message",
+	  WHOLE(v02), { { 7, 68 }, { 13, 72 + 8192 } }, CALL(RDMA2_OK) },
+	{ "S09 the second chunk past the end of the reduced message",
+	  WHOLE(v02), { { 7, 68 }, { 13, 76 + 8192 } }, CALL(BAD) },
+	{ "S09 the second chunk starts inside the first",
+	  WHOLE(v02), { { 7, 68 }, { 13, 64 + 8192 } }, CALL(BAD) },
+	{ "S09 E-07 the padding of the first chunk counts",
+	  WHOLE(v02), { { 7, 68 }, { 9, 8189 }, { 13, 68 + 8192 } },
+	  CALL(RDMA2_OK) },
+	{ "S09 E-07 so the second may start that much later",
+	  WHOLE(v02), { { 7, 68 }, { 9, 8189 }, { 13, 72 + 8192 } },
+	  CALL(RDMA2_OK) },
+	{ "S09 E-07 but not before it",
+	  WHOLE(v02), { { 7, 68 }, { 9, 8189 }, { 13, 68 + 8188 } },
+	  CALL(BAD) },
+	{ "S05 lengths of one chunk that add up to 2^32 draw BAD_XDR",
+	  WHOLE(v02), { { 9, 0xfffff000 } }, CALL(BAD) },
+	{ "S05 lengths of one chunk that add up to 2^32 - 1 do not",
+	  WHOLE(v02), { { 9, 0xffffefff } }, CALL(RDMA2_OK) },
+	{ "S05 a discriminator of 2 draws BAD_XDR",
+	  WHOLE(v02), { { 6, 2 } }, CALL(BAD) },
+	{ "S05 a discriminator of 0xffffffff draws BAD_XDR",
+	  WHOLE(v02), { { 12, U32_MAX } }, CALL(BAD) },
+	{ "S47 a nominated handle that is none of the Call's still parses",
+	  WHOLE(v02), { { 5, 0x11111111 } }, CALL(RDMA2_OK) },
+	{ "S07 NOMSG without Position-Zero draws BAD_XDR",
+	  WHOLE(v03), { { 7, 72 }, { 13, 72 } }, CALL(BAD) },
+	{ "S07 NOMSG with nothing but empty segments draws BAD_XDR",
+	  WHOLE(v03), { { 9, 0 }, { 15, 0 } }, CALL(BAD) },
+	{ "S07 NOMSG whose RPC message has 7 octets draws BAD_XDR",
+	  WHOLE(v03), { { 9, 3 }, { 15, 4 } }, CALL(BAD) },
+	{ "S07 NOMSG whose RPC message has 8 octets does not",
+	  WHOLE(v03), { { 9, 4 }, { 15, 4 } }, CALL(RDMA2_OK) },
+	{ "E-04 NOMSG with a second chunk inside the RPC message",
+	  WHOLE(v03), { { 13, 72 } }, CALL(RDMA2_OK) },
+	{ "E-04 NOMSG with a second chunk at its end",
+	  WHOLE(v03), { { 13, 4096 } }, CALL(RDMA2_OK) },
+	{ "E-04 S09 NOMSG with a second chunk past its end",
+	  WHOLE(v03), { { 13, 4100 } }, CALL(BAD) },
+	{ "E-22 a Reply with a Read list is bad",
+	  WHOLE(v02), { { 4, 1 }, { 22, 1 } }, REPLY(BAD) },
+
+	/* Write and Reply chunks */
+	{ "S05 a count of 0 makes a discriminator of a handle",
+	  WHOLE(v04), { { 8, 0 } }, CALL(BAD) },
+	{ "S05 C-106 a count of 0x40000001 draws BAD_XDR",
+	  WHOLE(v04), { { 8, 0x40000001 } }, CALL(BAD) },
+	{ "S05 C-106 a count of 0xffffffff draws BAD_XDR",
+	  WHOLE(v04), { { 8, U32_MAX } }, CALL(BAD) },
+	{ "S05 a count one too high runs into the payload",
+	  WHOLE(v04), { { 8, 4 } }, CALL(BAD) },
+	{ "S05 lengths of a Write chunk that add up to 2^32 draw BAD_XDR",
+	  WHOLE(v04), { { 10, 0xffffe000 } }, CALL(BAD) },
+	{ "S05 a Write list discriminator of 2 draws BAD_XDR",
+	  WHOLE(v04), { { 7, 2 } }, CALL(BAD) },
+	{ "S05 a Reply chunk discriminator of 2 draws BAD_XDR",
+	  WHOLE(v01), { { 8, 2 } }, CALL(BAD) },
+	{ "S07 NOMSG Reply without a Reply chunk is bad",
+	  WHOLE(v08), { { 3, 1 } }, REPLY(BAD) },
+	{ "S10 NOMSG Reply whose Reply chunk is not used is bad",
+	  WHOLE(v06), { { 11, 0 }, { 15, 0 } }, REPLY(BAD) },
+	{ "E-06 MSG Reply that uses a Reply chunk is bad",
+	  WHOLE(v06), { { 3, 0 } }, REPLY(BAD) },
+	{ "C-066 NOMSG Reply that calls itself a Call draws BAD_XDR",
+	  WHOLE(v06), { { 4, 0 } }, CALL(BAD) },
+
+	/* Errors, options, properties */
+	{ "S43 an unknown code is passed on",
+	  WHOLE(v10), { { 4, 11 } }, REPLY(RDMA2_OK) },
+	{ "S43 whatever follows it",
+	  WHOLE(v16), { { 4, U32_MAX } }, REPLY(RDMA2_OK) },
+	{ "C-062 an error without a code is bad",
+	  CUT(v10, 16), REPLY(BAD) },
+	{ "C-091 REPLY_RESOURCE without its length is bad",
+	  CUT(v16, 20), REPLY(BAD) },
+	{ "C-087 WRITE_RESOURCE without its length is bad",
+	  CUT(v15, 24), REPLY(BAD) },
+	{ "S39 an option of direction 2 is discarded",
+	  WHOLE(v24), { { 4, 2 } }, NODIR(RDMA2_DROP) },
+	{ "C-016 an option longer than the message draws BAD_XDR",
+	  WHOLE(v24), { { 6, 9 } }, CALL(BAD) },
+	{ "C-106 an option of 0xffffffff octets draws BAD_XDR",
+	  WHOLE(v24), { { 6, U32_MAX } }, CALL(BAD) },
+	{ "S39 a bad option in a Reply draws nothing",
+	  WHOLE(v24), { { 4, 1 }, { 6, 9 } }, REPLY(BAD) },
+	{ "S38 RESPROP as an option is a Reply whatever it says",
+	  WHOLE(v24), { { 5, 3 } }, REPLY(RDMA2_OK) },
+
+	/* Version 1 */
+	{ "E-22 DONE is ignored",
+	  WHOLE(v32), { { 3, 3 } }, NODIR(RDMA2_DROP) },
+	{ "C-105 version 1 has no proc 5",
+	  WHOLE(v32), { { 3, 5 } }, NODIR(RDMA2_ERR_INVALID_PROC) },
+	{ "E-23 MSGP without its two words is bad",
+	  CUT(v32, 20), { { 3, 2 } }, NODIR(BAD) },
+	{ "C-066 version 1 direction is that of the RPC message",
+	  WHOLE(v32), { { 8, 1 } }, REPLY(RDMA2_OK) },
+	{ "S06 version 1 msg_type 2 cannot be told",
+	  WHOLE(v32), { { 8, 2 } }, NODIR(BAD) },
+	{ "S08 version 1 Call with two xids draws BAD_XDR",
+	  WHOLE(v32), { { 7, 1 } }, CALL(BAD) },
+	{ "S08 version 1 Reply with two xids is bad",
+	  WHOLE(v32), { { 7, 1 }, { 8, 1 } }, REPLY(BAD) },
+	{ "S07 version 1 MSG without an RPC message cannot be told",
+	  CUT(v32, 28), NODIR(BAD) },
+	{ "S07 version 1 NOMSG without any chunk cannot be told",
+	  WHOLE(v32), { { 3, 1 } }, NODIR(BAD) },
+	{ "S05 version 1 discriminator of 2",
+	  WHOLE(v32), { { 4, 2 } }, NODIR(BAD) },
+	{ "S43 version 1 error of an unknown code is passed on",
+	  WHOLE(v31), { { 4, 7 } }, REPLY(RDMA2_OK) },
+	{ "C-100 version 1 ERR_VERS without its range is bad",
+	  CUT(v30, 24), { { 1, 1 } }, REPLY(BAD) },
+};
+
+KUNIT_ARRAY_PARAM_DESC(mutation, mutations, desc);
+
+static void judges(struct kunit *test)
+{
+	const struct mutation *m = test->param_value;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	enum rpcrdma2_errcode verdict;
+	__be32 words[64];
+	unsigned int i;
+
+	/* Arrange */
+	KUNIT_ASSERT_LE(test, m->len, sizeof(words));
+	memcpy(words, m->data, m->len);
+	for (i = 0; i < ARRAY_SIZE(m->edits) && m->edits[i].word; i++)
+		words[m->edits[i].word] = cpu_to_be32(m->edits[i].value);
+
+	/* Act */
+	verdict = judge(test, h, words, m->len);
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, verdict, m->verdict);
+	KUNIT_EXPECT_EQ(test, h->h_direction, m->direction);
+}
+
+/* S07: what follows a header that ends the message means nothing. */
+static void trailing_octets_mean_nothing(struct kunit *test)
+{
+	static const struct {
+		const u8	*data;
+		size_t		len;
+	} whole[] = {
+		{ v03, sizeof(v03) }, { v06, sizeof(v06) },
+		{ v09, sizeof(v09) }, { v10, sizeof(v10) },
+		{ v15, sizeof(v15) }, { v30, sizeof(v30) },
+	};
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	u8 longer[256];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(whole); i++) {
+		memset(longer, 0xff, sizeof(longer));
+		memcpy(longer, whole[i].data, whole[i].len);
+		KUNIT_EXPECT_EQ(test, judge(test, h, longer, sizeof(longer)),
+				RDMA2_OK);
+		KUNIT_EXPECT_EQ(test, h->h_len, whole[i].len);
+	}
+}
+
+/* E-23: rdma_align and rdma_thresh are skipped, the rest is a MSG. */
+static void msgp_is_a_msg(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+
+	put_start(m, 1, RDMA1_MSGP, RDMA2_CALL);
+	put(m, 512);
+	put(m, 1024);
+	put(m, 0);
+	put(m, 0);
+	put(m, 0);
+	put_payload(m, RDMA2_CALL, 40);
+
+	KUNIT_EXPECT_EQ(test, judge_words(test, h, m), RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, h->h_proc, RDMA2_MSG);
+	KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_CALL);
+	KUNIT_EXPECT_EQ(test, h->h_len, RPCRDMA1_HDR_MIN + 8);
+}
+
+/* C-066 has no counterpart in version 1: the chunks of a NOMSG tell. */
+static void version_one_nomsg_direction(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+
+	put_start(m, 1, RDMA2_NOMSG, RDMA2_CALL);
+	put_read(m, 0, 4096);
+	put(m, 0);
+	put(m, 0);
+	put(m, 1);
+	put_segments(m, 1);
+	KUNIT_EXPECT_EQ(test, judge_words(test, h, m), RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_CALL);
+
+	put_start(m, 1, RDMA2_NOMSG, RDMA2_REPLY);
+	put(m, 0);
+	put(m, 0);
+	put(m, 1);
+	put_segments(m, 1);
+	KUNIT_EXPECT_EQ(test, judge_words(test, h, m), RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_REPLY);
+}
+
+static struct kunit_case payload_cases[] = {
+	KUNIT_CASE_PARAM(judges, mutation_gen_params),
+	KUNIT_CASE(trailing_octets_mean_nothing),
+	KUNIT_CASE(msgp_is_a_msg),
+	KUNIT_CASE(version_one_nomsg_direction),
+	{ }
+};
+
+static struct kunit_suite payload_suite = {
+	.name = "rpcrdma2_payload",
+	.test_cases = payload_cases,
+};
+
+kunit_test_suite(payload_suite);

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Properties: what messages do to the values of a connection, and what a peer
+ * that wants to change ours is told.
+ */
+#include <kunit/test.h>
+
+#include <rpcrdma2/propset.h>
+
+#include "util.h"
+#include "vectors.h"
+
+#define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
+#define BRS	BIT(RPCRDMA2_PROP_BRS)
+
+/* C-024 */
+static void defaults(struct kunit *test)
+{
+	struct rpcrdma2_props pr;
+
+	rpcrdma2_props_default(&pr);
+	KUNIT_EXPECT_EQ(test, pr.pr_rbsiz, 4096);
+	KUNIT_EXPECT_EQ(test, pr.pr_brs, RDMA2_BKREQSUP_INLINE);
+}
+
+/* V21 draws V22: S16, C-049, C-051, C-053, C-057 */
+static void reqprop_is_answered(struct kunit *test)
+{
+	struct rpcrdma2_props now = {
+		.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_GENL,
+	};
+	static const struct rpcrdma2_props able = {
+		.pr_rbsiz = 16384, .pr_brs = RDMA2_BKREQSUP_GENL,
+	};
+	struct rpcrdma2_propmsg req = { }, res;
+
+	KUNIT_ASSERT_EQ(test, read_body(test, &req, v21, sizeof(v21)),
+			RDMA2_OK);
+
+	rpcrdma2_answer_reqprop(&res, &req.pm_set, &now, &able);
+
+	KUNIT_EXPECT_EQ(test, res.pm_done, BRS);
+	KUNIT_EXPECT_EQ(test, now.pr_rbsiz, 16384);
+	KUNIT_EXPECT_EQ(test, now.pr_brs, RDMA2_BKREQSUP_INLINE);
+	expect_sent(test, &res, 0x70000003, 64, RDMA2_REQPROP, v22,
+		    sizeof(v22));
+}
+
+static const struct wish_case {
+	const char		*desc;
+	u32			row;
+	u32			want;
+	u32			now;
+	u32			able;
+	enum rpcrdma2_wish	wish;
+} wish_cases[] = {
+	{ "S16 RBSIZ 4095", RBSIZ, 4095, 8192, 16384, RPCRDMA2_WISH_REJECTED },
+	{ "S16 RBSIZ 4096", RBSIZ, 4096, 8192, 16384, RPCRDMA2_WISH_DONE },
+	{ "S16 RBSIZ as it is", RBSIZ, 8192, 8192, 16384, RPCRDMA2_WISH_DONE },
+	{ "S16 RBSIZ as large as posted", RBSIZ, 16384, 8192, 16384,
+	  RPCRDMA2_WISH_DONE },
+	{ "S16 RBSIZ larger than posted", RBSIZ, 16385, 8192, 16384,
+	  RPCRDMA2_WISH_OTHER },
+	{ "S16 RBSIZ larger than posted, and known", RBSIZ, 16385, 16384,
+	  16384, RPCRDMA2_WISH_REJECTED },
+	{ "S16 RBSIZ 0", RBSIZ, 0, 4096, 4096, RPCRDMA2_WISH_REJECTED },
+	{ "S16 RBSIZ 2^32 - 1", RBSIZ, U32_MAX, 4096, 4096,
+	  RPCRDMA2_WISH_REJECTED },
+	{ "S20 BRS NONE", BRS, 0, 2, 2, RPCRDMA2_WISH_REJECTED },
+	{ "S16 BRS lower", BRS, 1, 2, 2, RPCRDMA2_WISH_DONE },
+	{ "S16 BRS as it is", BRS, 1, 1, 1, RPCRDMA2_WISH_DONE },
+	{ "S16 BRS higher", BRS, 2, 1, 1, RPCRDMA2_WISH_REJECTED },
+};
+
+KUNIT_ARRAY_PARAM_DESC(wish, wish_cases, desc);
+
+static void wishes(struct kunit *test)
+{
+	const struct wish_case *c = test->param_value;
+	struct rpcrdma2_props now = { c->now, c->now };
+	struct rpcrdma2_props able = { c->able, c->able };
+	struct rpcrdma2_props val = { c->want, c->want };
+	struct rpcrdma2_propset want;
+	struct rpcrdma2_propmsg pm;
+	u32 after;
+
+	rpcrdma2_propset_init(&want, c->row, &val);
+
+	rpcrdma2_answer_reqprop(&pm, &want, &now, &able);
+
+	after = c->row == RBSIZ ? now.pr_rbsiz : now.pr_brs;
+	switch (c->wish) {
+	case RPCRDMA2_WISH_DONE:
+		KUNIT_EXPECT_EQ(test, pm.pm_done, c->row);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, 0);
+		KUNIT_EXPECT_EQ(test, after, c->want);
+		break;
+	case RPCRDMA2_WISH_OTHER:
+		KUNIT_EXPECT_EQ(test, pm.pm_done, 0);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, c->row);
+		KUNIT_EXPECT_EQ(test, after, c->able);
+		break;
+	default:
+		KUNIT_EXPECT_EQ(test, pm.pm_done, 0);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, 0);
+		KUNIT_EXPECT_EQ(test, after, c->now);
+		break;
+	}
+}
+
+/* C-057, C-022: elements far apart, in bitmaps of several words */
+static void answer_to_many_wishes(struct kunit *test)
+{
+	static const struct rpcrdma2_props able = {
+		.pr_rbsiz = 4096, .pr_brs = RDMA2_BKREQSUP_INLINE,
+	};
+	static const u32 words[] = {
+		2, 0, 0x100,			/* done: element 40 */
+		3, U32_MAX, 0xfffffeff, 0x3f,	/* rejected: all but it */
+		0,				/* other: none */
+	};
+	struct rpcrdma2_props now = able;
+	struct words *m = words_new(test);
+	struct rpcrdma2_propmsg req = { }, res;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	unsigned int i;
+	struct wire w;
+
+	put_start(m, 2, RDMA2_REQPROP, 0);
+	m->count = 4;
+	put(m, 70);
+	for (i = 0; i < 70; i++)
+		put_propval(m, i == 40 ? RDMA2_PROPID_RBSIZ :
+			       i == 3 ? RDMA2_PROPID_BRS : 1000 + i, 4,
+			    i == 3 ? RDMA2_BKREQSUP_GENL : 4096);
+	KUNIT_ASSERT_EQ(test, read_words(test, &req, m), RDMA2_OK);
+	rpcrdma2_answer_reqprop(&res, &req.pm_set, &now, &able);
+	h->h_credit = 1;
+	room(test, &w, 16 + sizeof(words));
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &res), 0);
+
+	KUNIT_ASSERT_EQ(test, w.buf.len, 16 + sizeof(words));
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		KUNIT_EXPECT_EQ(test,
+				be32_to_cpup((__be32 *)w.buf.head[0].iov_base +
+					     4 + i), words[i]);
+}
+
+/* C-055, C-057: answers of ours that must not leave */
+static void answers_we_refuse_to_send(struct kunit *test)
+{
+	static const struct rpcrdma2_props val = { 4096, 1 };
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_RESPROP };
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct rpcrdma2_propset want;
+	struct wire w;
+
+	h->h_credit = 1;
+	room(test, &w, 4096);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+
+	rpcrdma2_propset_init(&want, RBSIZ, &val);
+	pm.pm_want = &want;
+	pm.pm_done = BRS;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+
+	pm.pm_done = RBSIZ;
+	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+
+	pm.pm_type = 5;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+	KUNIT_EXPECT_EQ(test, w.buf.len, 0);
+}
+
+/* A RESPROP to a REQPROP for RBSIZ 16384 (element 0) and BRS GENL (1) */
+static const struct grant_case {
+	const char	*desc;
+	u32		done;
+	u32		rejected;
+	u32		other;		/* rows in rdma_other */
+	u32		rbsiz;		/* afterwards; 8192 before */
+	u32		brs;		/* afterwards; INLINE before */
+} grant_cases[] = {
+	{ "C-052 both done", 3, 0, 0, 16384, 2 },
+	{ "C-053 both rejected", 0, 3, 0, 8192, 1 },
+	{ "C-054 one done, one other", 2, 0, RBSIZ, 12288, 2 },
+	{ "C-058 done and rejected", 3, 1, 0, 8192, 2 },
+	{ "C-058 done and other", 3, 0, RBSIZ, 8192, 2 },
+	{ "C-058 rejected and other", 2, 1, RBSIZ, 8192, 2 },
+	{ "C-058 all three", 3, 3, RBSIZ | BRS, 8192, 1 },
+	{ "C-058 one missing", 2, 0, 0, 8192, 2 },
+	{ "C-058 all missing", 0, 0, 0, 8192, 1 },
+	{ "S17 bits beyond the wishes", 0xfffffffc, 3, 0, 8192, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(grant, grant_cases, desc);
+
+static void grants(struct kunit *test)
+{
+	static const struct rpcrdma2_props wished = { 16384, 2 };
+	const struct grant_case *c = test->param_value;
+	struct rpcrdma2_peer_props pp;
+	struct words *m = words_new(test);
+	struct rpcrdma2_propset want;
+	struct rpcrdma2_propmsg pm = { .pm_want = &want };
+
+	/* Arrange */
+	rpcrdma2_peer_props_init(&pp);
+	pp.pp_now.pr_rbsiz = 8192;
+	rpcrdma2_propset_init(&want, RBSIZ | BRS, &wished);
+	put_start(m, 2, RDMA2_RESPROP, 0);
+	m->count = 4;
+	put(m, 1);
+	put(m, c->done);
+	put(m, 1);
+	put(m, c->rejected);
+	put(m, hweight32(c->other));
+	if (c->other & RBSIZ)
+		put_propval(m, RDMA2_PROPID_RBSIZ, 4, 12288);
+	if (c->other & BRS)
+		put_propval(m, RDMA2_PROPID_BRS, 4, 0);
+	KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
+
+	/* Act */
+	rpcrdma2_apply_resprop(&pp, &pm);
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, c->rbsiz);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, c->brs);
+}
+
+/* C-056, S17: answers to what was not asked, or to nothing at all */
+static void unasked_grants(struct kunit *test)
+{
+	static const struct rpcrdma2_props wished = { 16384, 2 };
+	struct rpcrdma2_peer_props pp;
+	struct rpcrdma2_propset want;
+	struct rpcrdma2_propmsg pm = { .pm_want = &want };
+
+	rpcrdma2_peer_props_init(&pp);
+	rpcrdma2_propset_init(&want, BRS, &wished);
+	KUNIT_ASSERT_EQ(test, read_body(test, &pm, v22, sizeof(v22)),
+			RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_apply_resprop(&pp, &pm), BRS);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 4096);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 2);
+
+	pm.pm_want = NULL;
+	rpcrdma2_peer_props_init(&pp);
+	KUNIT_ASSERT_EQ(test, read_body(test, &pm, v22, sizeof(v22)),
+			RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_apply_resprop(&pp, &pm), 0);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 4096);
+}
+
+/* C-045, C-047, S15, S16, S19 */
+static void announcements(struct kunit *test)
+{
+	static const struct rpcrdma2_props first = { 8192, 2 };
+	static const struct rpcrdma2_props second = { 2048, 0 };
+	struct rpcrdma2_peer_props pp;
+
+	rpcrdma2_peer_props_init(&pp);
+	KUNIT_EXPECT_FALSE(test, pp.pp_spoken);
+	KUNIT_EXPECT_EQ(test, pp.pp_askable, 0);
+
+	/* an update before any announcement breaks no promise */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_apply_updprop(&pp, &first, BRS), 0);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 2);
+
+	/* what an announcement leaves out has its default */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_apply_connprop(&pp, &first, RBSIZ, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 8192);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 1);
+	KUNIT_EXPECT_EQ(test, pp.pp_askable, RBSIZ);
+
+	/* a second one is an update: BRS was frozen, and changes anyhow */
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_apply_connprop(&pp, &second, RBSIZ | BRS, 0),
+			BRS);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 2048);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 0);
+	KUNIT_EXPECT_EQ(test, pp.pp_askable, RBSIZ);
+
+	/* a new connection, and properties that will not change */
+	rpcrdma2_peer_props_init(&pp);
+	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 4096);
+	rpcrdma2_apply_connprop(&pp, &first, RBSIZ | BRS, RBSIZ);
+	KUNIT_EXPECT_EQ(test, pp.pp_askable, BRS);
+}
+
+static const struct limit_case {
+	const char	*desc;
+	u32		rbsiz;
+	bool		spoken;
+	u32		own;
+	u32		send;
+	u32		reply;
+} limit_cases[] = {
+	{ "C-005 S14 a silent peer", 4096, false, 65536, 4096, 4096 },
+	{ "S14 a silent peer, and we are small", 4096, false, 2048, 2048,
+	  2048 },
+	{ "C-001 S33 the peer is the smaller", 8192, true, 65536, 8192, 8192 },
+	{ "C-001 S33 we are the smaller", 65536, true, 8192, 8192, 8192 },
+	{ "S13 below the least", 2048, true, 65536, 2048, 2048 },
+	{ "S13 below the floor", 1023, true, 65536, 1024, 1024 },
+	{ "S13 nothing at all", 0, true, 65536, 1024, 1024 },
+	{ "S13 2^32 - 1", U32_MAX, true, 65536, 65536, 65536 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(limit, limit_cases, desc);
+
+static void inline_limits(struct kunit *test)
+{
+	const struct limit_case *c = test->param_value;
+	const struct rpcrdma2_peer_props pp = {
+		.pp_now.pr_rbsiz = c->rbsiz, .pp_spoken = c->spoken,
+	};
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_send_limit(&pp.pp_now, c->own), c->send);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_reply_limit(&pp, c->own), c->reply);
+}
+
+static struct kunit_case props_cases[] = {
+	KUNIT_CASE(defaults),
+	KUNIT_CASE(reqprop_is_answered),
+	KUNIT_CASE_PARAM(wishes, wish_gen_params),
+	KUNIT_CASE(answer_to_many_wishes),
+	KUNIT_CASE(answers_we_refuse_to_send),
+	KUNIT_CASE_PARAM(grants, grant_gen_params),
+	KUNIT_CASE(unasked_grants),
+	KUNIT_CASE(announcements),
+	KUNIT_CASE_PARAM(inline_limits, limit_gen_params),
+	{ }
+};
+
+static struct kunit_suite props_suite = {
+	.name = "rpcrdma2_props",
+	.test_cases = props_cases,
+};
+
+kunit_test_suite(props_suite);

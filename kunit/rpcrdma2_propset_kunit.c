@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Property messages on the wire: their octets, and what is made of hostile
+ * ones.
+ */
+#include <kunit/test.h>
+
+#include <rpcrdma2/propset.h>
+
+#include "util.h"
+#include "vectors.h"
+
+#define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
+#define BRS	BIT(RPCRDMA2_PROP_BRS)
+
+/* V19 and V26 say the same, in the two spellings (S01). */
+static void connprop_in_either_spelling(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test,
+				i ? read_body(test, &pm, v26, sizeof(v26)) :
+				    read_body(test, &pm, v19, sizeof(v19)),
+				RDMA2_OK);
+		KUNIT_EXPECT_EQ(test, pm.pm_type, RDMA2_OPT_CONNPROP);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_count, 2);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, RBSIZ | BRS);
+		KUNIT_EXPECT_EQ(test, pm.pm_nochg, RBSIZ | BRS);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 8192);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_brs,
+				RDMA2_BKREQSUP_GENL);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_odd, 0);
+	}
+}
+
+/* V19, V20, V23 and, as an answer to the other spelling, V26 */
+static void messages_we_send(struct kunit *test)
+{
+	static const struct rpcrdma2_props val = {
+		.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_GENL,
+	};
+	static const struct rpcrdma2_props larger = { .pr_rbsiz = 16384 };
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_CONNPROP };
+
+	rpcrdma2_propset_init(&pm.pm_set, RBSIZ | BRS, &val);
+	pm.pm_nochg = RPCRDMA2_PROPS_ALL;
+	expect_sent(test, &pm, 0x70000001, 32, 0, v19, sizeof(v19));
+	expect_sent(test, &pm, 0x70000001, 32, RDMA2_CONNPROP, v19,
+		    sizeof(v19));
+	expect_sent(test, &pm, 0x70000006, 32, RDMA2_OPTIONAL, v26,
+		    sizeof(v26));
+
+	rpcrdma2_propset_init(&pm.pm_set, 0, &val);
+	expect_sent(test, &pm, 0x70000002, 32, 0, v20, sizeof(v20));
+
+	pm.pm_type = RDMA2_OPT_UPDPROP;
+	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &larger);
+	expect_sent(test, &pm, 0x70000004, 64, 0, v23, sizeof(v23));
+}
+
+/* C-046: all we can ever announce fits the first Receive of any peer. */
+static void connprop_is_small(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_CONNPROP };
+	struct rpcrdma2_props val;
+
+	rpcrdma2_props_default(&val);
+	rpcrdma2_propset_init(&pm.pm_set, RPCRDMA2_PROPS_ALL, &val);
+	pm.pm_nochg = RPCRDMA2_PROPS_ALL;
+	KUNIT_EXPECT_LE(test,
+			RPCRDMA2_OPTIONAL_LEN + rpcrdma2_propmsg_size(&pm),
+			RPCRDMA2_INLINE_FIRST);
+}
+
+/* V27, V28, C-017: nothing is applied from a message with a fault in it. */
+static void bad_properties(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { };
+	__be32 words[13];
+
+	KUNIT_EXPECT_EQ(test, read_body(test, &pm, v27, sizeof(v27)),
+			RDMA2_ERR_BAD_XDR);
+	KUNIT_EXPECT_EQ(test, read_body(test, &pm, v28, sizeof(v28)),
+			RDMA2_ERR_BAD_XDR);
+
+	memcpy(words, v19, sizeof(v19));
+	words[10] = cpu_to_be32(7);
+	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(v19)),
+			RDMA2_ERR_BAD_XDR);
+}
+
+/* V29, C-019, C-020 */
+static void unknown_and_empty_properties(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { };
+
+	KUNIT_ASSERT_EQ(test, read_body(test, &pm, v29, sizeof(v29)), RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_count, 2);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, RBSIZ);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_index[RPCRDMA2_PROP_RBSIZ], 1);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 4096);
+}
+
+/* V19 with word 12 all ones: bits beyond the set are legal. C-021, C-022 */
+static void bits_beyond_the_set(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { };
+	__be32 words[15];
+
+	memcpy(words, v19, sizeof(v19));
+	words[12] = cpu_to_be32(U32_MAX);
+	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(v19)),
+			RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, pm.pm_nochg, RBSIZ | BRS);
+
+	words[11] = cpu_to_be32(3);
+	words[12] = cpu_to_be32(2);
+	words[13] = cpu_to_be32(1);
+	words[14] = cpu_to_be32(1);
+	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(words)),
+			RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, pm.pm_nochg, BRS);
+
+	/* the same set backwards; bit 0 is the first element of it */
+	words[5] = cpu_to_be32(RDMA2_PROPID_BRS);
+	words[7] = cpu_to_be32(RDMA2_BKREQSUP_GENL);
+	words[8] = cpu_to_be32(RDMA2_PROPID_RBSIZ);
+	words[10] = cpu_to_be32(8192);
+	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(words)),
+			RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, pm.pm_nochg, RBSIZ);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 8192);
+}
+
+/* C-018, C-020, S12: every length of a property of four octets */
+static void every_property_length(struct kunit *test)
+{
+	struct words *m = words_new(test);
+	struct rpcrdma2_propmsg pm = { };
+	u32 len;
+
+	for (len = 0; len <= 12; len++) {
+		put_start(m, 2, RDMA2_UPDPROP, 0);
+		m->count = 4;
+		put(m, 1);
+		put_propval(m, RDMA2_PROPID_RBSIZ, len, 0x3000);
+
+		if (len && len < 4) {
+			KUNIT_EXPECT_EQ(test, read_words(test, &pm, m),
+					RDMA2_ERR_BAD_XDR);
+			continue;
+		}
+		KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz,
+				len ? 0x3000 : 4096);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_odd, len > 4);
+	}
+}
+
+/* C-016, C-106: lengths that run past the message, however they wrap */
+static void property_longer_than_the_message(struct kunit *test)
+{
+	static const u32 lengths[] = {
+		5, 8, 9, 64, 0x7fffffff, 0x80000000, 0xfffffff0, 0xfffffffc,
+		0xfffffffd, U32_MAX,
+	};
+	struct words *m = words_new(test);
+	struct rpcrdma2_propmsg pm = { };
+	unsigned int i, id;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		for (id = 1; id <= 3; id++) {
+			put_start(m, 2, RDMA2_UPDPROP, 0);
+			m->count = 4;
+			put(m, 1);
+			put(m, id);
+			put(m, lengths[i]);
+			put(m, 1);
+			KUNIT_EXPECT_EQ_MSG(test, read_words(test, &pm, m),
+					    RDMA2_ERR_BAD_XDR, "%x",
+					    lengths[i]);
+		}
+	}
+}
+
+/* C-106: counts of a set and of a bitmap, against the octets behind them */
+static void every_property_count(struct kunit *test)
+{
+	static const u32 claims[] = {
+		17, 18, 33, 0x1fffffff, 0x20000000, 0x20000001, 0x3fffffff,
+		0x40000000, 0x40000001, 0x80000000, U32_MAX - 1, U32_MAX,
+	};
+	struct words *m = words_new(test);
+	struct rpcrdma2_propmsg pm = { };
+	u32 i, count;
+
+	/* sets: 16 elements of 8 octets are there */
+	for (count = 15; count <= 17; count++) {
+		put_start(m, 2, RDMA2_UPDPROP, 0);
+		m->count = 4;
+		put(m, count);
+		for (i = 0; i < 16; i++)
+			put_propval(m, RDMA2_PROPID_BRS, 0, 0);
+		KUNIT_EXPECT_EQ(test, read_words(test, &pm, m),
+				count > 16 ? RDMA2_ERR_BAD_XDR : RDMA2_OK);
+		if (count <= 16)
+			KUNIT_EXPECT_EQ(test, pm.pm_set.ps_odd, count - 1);
+	}
+	for (i = 0; i < ARRAY_SIZE(claims); i++) {
+		m->word[4] = cpu_to_be32(claims[i]);
+		KUNIT_EXPECT_EQ(test, read_words(test, &pm, m),
+				RDMA2_ERR_BAD_XDR);
+	}
+
+	/* bitmaps: 16 words are there */
+	put_start(m, 2, RDMA2_CONNPROP, 0);
+	m->count = 4;
+	put(m, 0);
+	put(m, 16);
+	for (i = 0; i < 16; i++)
+		put(m, U32_MAX);
+	for (count = 15; count <= 17; count++) {
+		m->word[5] = cpu_to_be32(count);
+		KUNIT_EXPECT_EQ(test, read_words(test, &pm, m),
+				count > 16 ? RDMA2_ERR_BAD_XDR : RDMA2_OK);
+	}
+	for (i = 0; i < ARRAY_SIZE(claims); i++) {
+		m->word[5] = cpu_to_be32(claims[i]);
+		KUNIT_EXPECT_EQ(test, read_words(test, &pm, m),
+				RDMA2_ERR_BAD_XDR);
+	}
+}
+
+/* S12: the last of duplicates counts, but the first in a REQPROP. */
+static void duplicates(struct kunit *test)
+{
+	static const u32 procs[] = { RDMA2_UPDPROP, RDMA2_REQPROP };
+	struct words *m = words_new(test);
+	struct rpcrdma2_propmsg pm = { };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		put_start(m, 2, procs[i], 0);
+		m->count = 4;
+		put(m, 3);
+		put_propval(m, RDMA2_PROPID_RBSIZ, 4, 5000);
+		put_propval(m, 0x1234, 4, 6000);
+		put_propval(m, RDMA2_PROPID_RBSIZ, 4, 7000);
+		KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_odd, 1);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz,
+				i ? 5000 : 7000);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_index[RPCRDMA2_PROP_RBSIZ],
+				i ? 0 : 2);
+	}
+}
+
+/* C-012, S40: an opttype that is no property message */
+static void other_options(struct kunit *test)
+{
+	static const u32 types[] = { 0, 5, 6, 0x7fffff01, U32_MAX };
+	struct rpcrdma2_propmsg pm = { };
+	__be32 words[9];
+	unsigned int i;
+
+	memcpy(words, v24, sizeof(v24));
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		words[5] = cpu_to_be32(types[i]);
+		KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(v24)),
+				RDMA2_ERR_INVALID_OPTION);
+	}
+}
+
+/* S01: an option's body ends where the option says, whatever follows it. */
+static void option_body_is_bounded(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { };
+	__be32 words[16];
+	u32 len;
+
+	for (len = 0; len <= 36; len++) {
+		memcpy(words, v26, sizeof(v26));
+		words[6] = cpu_to_be32(len);
+		KUNIT_EXPECT_EQ_MSG(test,
+				    read_body(test, &pm, words, sizeof(v26)),
+				    len < 36 ? RDMA2_ERR_BAD_XDR : RDMA2_OK,
+				    "%u", len);
+	}
+}
+
+static struct kunit_case propset_cases[] = {
+	KUNIT_CASE(connprop_in_either_spelling),
+	KUNIT_CASE(messages_we_send),
+	KUNIT_CASE(connprop_is_small),
+	KUNIT_CASE(bad_properties),
+	KUNIT_CASE(unknown_and_empty_properties),
+	KUNIT_CASE(bits_beyond_the_set),
+	KUNIT_CASE(every_property_length),
+	KUNIT_CASE(property_longer_than_the_message),
+	KUNIT_CASE(every_property_count),
+	KUNIT_CASE(duplicates),
+	KUNIT_CASE(other_options),
+	KUNIT_CASE(option_body_is_bounded),
+	{ }
+};
+
+static struct kunit_suite propset_suite = {
+	.name = "rpcrdma2_propset",
+	.test_cases = propset_cases,
+};
+
+kunit_test_suite(propset_suite);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Messages for the suites: made word by word or from a vector, received and
+ * sent through streams over memory of exactly their length, so that KASAN
+ * sees the first octet too many.
+ */
+#ifndef _RPCRDMA2_KUNIT_UTIL_H
+#define _RPCRDMA2_KUNIT_UTIL_H
+
+#include <kunit/test.h>
+#include <linux/string.h>
+#include <linux/sunrpc/xdr.h>
+
+#include <rpcrdma2/codec.h>
+#include <rpcrdma2/propset.h>
+
+/* Room for one header beyond every limit */
+#define WORDS_MAX	4096
+
+/**
+ * struct wire - a message received or about to be sent
+ * @buf: its memory
+ * @xdr: the stream over it
+ */
+struct wire {
+	struct xdr_buf		buf;
+	struct xdr_stream	xdr;
+};
+
+/**
+ * struct words - a message in the making
+ * @count: words so far
+ * @word: the words
+ */
+struct words {
+	unsigned int	count;
+	__be32		word[WORDS_MAX];
+};
+
+static inline void receive(struct kunit *test, struct wire *w,
+			   const void *data, size_t len)
+{
+	void *p = kunit_kmalloc(test, len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	memcpy(p, data, len);
+	memset(w, 0, sizeof(*w));
+	w->buf.head[0].iov_base = p;
+	w->buf.head[0].iov_len = len;
+	w->buf.buflen = len;
+	w->buf.len = len;
+	xdr_init_decode(&w->xdr, &w->buf, NULL, NULL);
+}
+
+static inline void room(struct kunit *test, struct wire *w, size_t len)
+{
+	void *p = kunit_kmalloc(test, len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	memset(w, 0, sizeof(*w));
+	w->buf.head[0].iov_base = p;
+	w->buf.buflen = len;
+	xdr_init_encode(&w->xdr, &w->buf, NULL, NULL);
+}
+
+/* The verdict on a message */
+static inline enum rpcrdma2_errcode judge(struct kunit *test,
+					  struct rpcrdma2_hdr *h,
+					  const void *data, size_t len)
+{
+	struct wire w;
+
+	receive(test, &w, data, len);
+	return rpcrdma2_decode_hdr(h, &w.xdr);
+}
+
+static inline struct words *words_new(struct kunit *test)
+{
+	struct words *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	return m;
+}
+
+static inline struct rpcrdma2_hdr *hdr_new(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, h);
+	return h;
+}
+
+static inline size_t words_len(const struct words *m)
+{
+	return m->count * XDR_UNIT;
+}
+
+static inline enum rpcrdma2_errcode judge_words(struct kunit *test,
+						struct rpcrdma2_hdr *h,
+						const struct words *m)
+{
+	return judge(test, h, m->word, words_len(m));
+}
+
+static inline void put(struct words *m, u32 word)
+{
+	m->word[m->count++] = cpu_to_be32(word);
+}
+
+static inline void put_segment(struct words *m, u32 handle, u32 length)
+{
+	put(m, handle);
+	put(m, length);
+	put(m, 0);
+	put(m, handle << 12);
+}
+
+static inline void put_read(struct words *m, u32 position, u32 length)
+{
+	put(m, 1);
+	put(m, position);
+	put_segment(m, 0x100 + m->count, length);
+}
+
+/* Counted segments of a Write or Reply chunk, of 4096 octets each */
+static inline void put_segments(struct words *m, unsigned int count)
+{
+	put(m, count);
+	while (count--)
+		put_segment(m, 0x100 + m->count, 4096);
+}
+
+#define WORDS_XID	0x1a2b3c4d
+
+/* Starts anew: a header up to its Read list */
+static inline void put_start(struct words *m, u32 vers, u32 proc, u32 direction)
+{
+	m->count = 0;
+	put(m, WORDS_XID);
+	put(m, vers);
+	put(m, 32);
+	put(m, proc);
+	if (vers == RPCRDMA2_VERS_ONE)
+		return;
+	put(m, direction);
+	put(m, 0);
+}
+
+/* An RPC message, as far as the transport looks, and up to @len octets */
+static inline void put_payload(struct words *m, u32 msg_type, size_t len)
+{
+	unsigned int end = m->count + len / XDR_UNIT;
+
+	put(m, WORDS_XID);
+	put(m, msg_type);
+	while (m->count < end)
+		put(m, 0);
+}
+
+/* Receives a message and reads its body; @pm keeps its pm_want */
+static inline enum rpcrdma2_errcode read_body(struct kunit *test,
+					      struct rpcrdma2_propmsg *pm,
+					      const void *data, size_t len)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct wire w;
+
+	receive(test, &w, data, len);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_hdr(h, &w.xdr), RDMA2_OK);
+	return rpcrdma2_decode_propmsg(pm, h, &w.buf);
+}
+
+static inline enum rpcrdma2_errcode read_words(struct kunit *test,
+					       struct rpcrdma2_propmsg *pm,
+					       const struct words *m)
+{
+	return read_body(test, pm, m->word, words_len(m));
+}
+
+/* Sends a property message; it must be @data, octet for octet. */
+static inline void expect_sent(struct kunit *test,
+			       const struct rpcrdma2_propmsg *pm,
+			       u32 xid, u32 credit, u32 proc,
+			       const u8 *data, size_t len)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct wire w;
+
+	h->h_xid = xid;
+	h->h_credit = credit;
+	h->h_proc = proc;
+	room(test, &w, len);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, pm), 0);
+	KUNIT_ASSERT_EQ(test, w.buf.len, len);
+	KUNIT_EXPECT_MEMEQ(test, w.buf.head[0].iov_base, data, len);
+}
+
+static inline void put_propval(struct words *m, u32 which, u32 len, u32 value)
+{
+	u32 i;
+
+	put(m, which);
+	put(m, len);
+	for (i = 0; i < DIV_ROUND_UP(len, 4); i++)
+		put(m, value);
+}
+
+#endif /* _RPCRDMA2_KUNIT_UTIL_H */
