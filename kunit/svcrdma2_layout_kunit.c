@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a Call with Read chunks is put together: svc2_layout_next() against a
+ * table.
+ */
+#include <kunit/test.h>
+
+#include "../svcrdma2/layout.h"
+
+/* Octets of the reduced message, or of Read chunk number ps_chunk - 1 */
+struct piece {
+	unsigned int	ps_chunk;
+	u32		ps_src;
+	u32		ps_len;
+	u32		ps_sink;
+};
+
+struct layout_case {
+	const char		*desc;
+	u32			proc;
+	u32			inlined;
+	unsigned int		nreads;
+	struct rpcrdma2_chunk	reads[4];
+	u64			length;
+	unsigned int		npieces;
+	struct piece		pieces[8];
+};
+
+#define CHUNK(_position, _length) \
+	{ .ck_position = (_position), .ck_length = (_length) }
+#define READS(_n, ...)	.nreads = (_n), .reads = { __VA_ARGS__ }
+#define PIECES(_n, ...)	.npieces = (_n), .pieces = { __VA_ARGS__ }
+
+static const struct layout_case layout_cases[] = {
+	{ "V02 one Read chunk at the end", RDMA2_MSG, .inlined = 72,
+	  READS(1, CHUNK(72, 12288)), .length = 72 + 12288,
+	  PIECES(2, { 0, 0, 72, 0 }, { 1, 0, 12288, 72 }) },
+	{ "E-07 padding behind an odd chunk, then the rest", RDMA2_MSG,
+	  .inlined = 100, READS(1, CHUNK(72, 5)), .length = 108,
+	  PIECES(3, { 0, 0, 72, 0 }, { 1, 0, 5, 72 }, { 0, 72, 28, 80 }) },
+	{ "E-05 the second position counts the first chunk and its padding",
+	  RDMA2_MSG, .inlined = 100, READS(2, CHUNK(40, 5), CHUNK(88, 7)),
+	  .length = 116,
+	  PIECES(5, { 0, 0, 40, 0 }, { 1, 0, 5, 40 }, { 0, 40, 40, 48 },
+		 { 2, 0, 7, 88 }, { 0, 80, 20, 96 }) },
+	{ "E-02 two chunks with nothing between them", RDMA2_MSG,
+	  .inlined = 60, READS(2, CHUNK(40, 8), CHUNK(48, 6)), .length = 76,
+	  PIECES(4, { 0, 0, 40, 0 }, { 1, 0, 8, 40 }, { 2, 0, 6, 48 },
+		 { 0, 40, 20, 56 }) },
+	{ "V03 a Position-Zero chunk alone", RDMA2_NOMSG,
+	  READS(1, CHUNK(0, 5000)), .length = 5000,
+	  PIECES(1, { 0, 0, 5000, 0 }) },
+	{ "E-04 a Position-Zero chunk and another", RDMA2_NOMSG,
+	  READS(2, CHUNK(0, 5000), CHUNK(72, 4097)), .length = 5000 + 4100,
+	  PIECES(3, { 0, 0, 72, 0 }, { 2, 0, 4097, 72 },
+		 { 0, 72, 4928, 4172 }) },
+	{ "E-04 a Position-Zero chunk and two others", RDMA2_NOMSG,
+	  READS(3, CHUNK(0, 200), CHUNK(72, 3), CHUNK(100, 4)), .length = 208,
+	  PIECES(5, { 0, 0, 72, 0 }, { 2, 0, 3, 72 }, { 0, 72, 24, 76 },
+		 { 3, 0, 4, 100 }, { 0, 96, 104, 104 }) },
+	{ "C-106 lengths near 2^32 do not wrap", RDMA2_MSG, .inlined = 40,
+	  READS(2, CHUNK(40, 0xffffffff), CHUNK(44, 0xffffffff)),
+	  .length = 40 + 2 * 0x100000000ULL },
+};
+
+KUNIT_ARRAY_PARAM_DESC(layout, layout_cases, desc);
+
+static void layout_call(struct kunit *test)
+{
+	const struct layout_case *lc = test->param_value;
+	const struct piece *ps = lc->pieces;
+	struct svc2_stretch st;
+	struct rpcrdma2_hdr *h;
+	struct svc2_layout lo;
+	unsigned int n = 0;
+
+	/* Arrange */
+	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, h);
+	h->h_proc = lc->proc;
+	h->h_nreads = lc->nreads;
+	memcpy(h->h_reads, lc->reads, sizeof(lc->reads));
+
+	KUNIT_EXPECT_EQ(test, svc2_layout_length(h, lc->inlined), lc->length);
+	if (!lc->npieces)
+		return;
+
+	/* Act and assert; empty stretches mean nothing */
+	svc2_layout_begin(&lo, h, lc->inlined);
+	while (svc2_layout_next(&lo, &st)) {
+		if (!st.st_len)
+			continue;
+		KUNIT_ASSERT_LT(test, n, lc->npieces);
+		KUNIT_EXPECT_EQ(test, st.st_chunk ? st.st_chunk - h->h_reads + 1
+						  : 0, ps[n].ps_chunk);
+		KUNIT_EXPECT_EQ(test, st.st_src, ps[n].ps_src);
+		KUNIT_EXPECT_EQ(test, st.st_len, ps[n].ps_len);
+		KUNIT_EXPECT_EQ(test, st.st_sink, ps[n].ps_sink);
+		n++;
+	}
+	KUNIT_EXPECT_EQ(test, n, lc->npieces);
+	KUNIT_EXPECT_EQ(test, lo.lo_sink, lc->length);
+}
+
+static struct kunit_case layout_kunit_cases[] = {
+	KUNIT_CASE_PARAM(layout_call, layout_gen_params),
+	{ }
+};
+
+static struct kunit_suite layout_suite = {
+	.name		= "svcrdma2_layout",
+	.test_cases	= layout_kunit_cases,
+};
+
+kunit_test_suite(layout_suite);

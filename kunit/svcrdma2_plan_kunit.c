@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a Reply travels: svc2_plan_reply() against a table.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include "../svcrdma2/plan.h"
+
+#define SEND_MAX	RPCRDMA2_INLINE_DEFAULT
+#define HDR		RPCRDMA2_HDR_MIN
+#define INLINE_MAX	(SEND_MAX - HDR)
+
+/* Write chunks are given by their lengths; NOSEGS has no segments. */
+#define NOSEGS		0xffffffff
+#define CHUNKS(...)	.nwrites = sizeof((u32[]){ __VA_ARGS__ }) / sizeof(u32), \
+			.writes = { __VA_ARGS__ }
+#define RESULTS(_n, ...) .nresults = (_n), .results = { __VA_ARGS__ }
+
+struct plan_case {
+	const char		*desc;
+	u32			length;
+	unsigned int		nresults;
+	struct svc2_range	results[4];
+	unsigned int		nwrites;
+	u32			writes[4];
+	bool			has_reply;
+	u32			reply;
+	struct svc2_plan	want;
+};
+
+static const struct plan_case plan_cases[] = {
+	{ "C-031 a Reply that just fits goes inline", .length = INLINE_MAX,
+	  .want = { .pn_len = INLINE_MAX, .pn_nrest = 1,
+		    .pn_rest = { { 0, INLINE_MAX } } } },
+	{ "C-031 also when a Reply chunk is offered", .length = INLINE_MAX,
+	  .has_reply = true, .reply = 65536,
+	  .want = { .pn_len = INLINE_MAX, .pn_nrest = 1,
+		    .pn_rest = { { 0, INLINE_MAX } } } },
+	{ "C-031 four octets more go in the Reply chunk",
+	  .length = INLINE_MAX + 4, .has_reply = true, .reply = INLINE_MAX + 4,
+	  .want = { .pn_long = true, .pn_len = INLINE_MAX + 4, .pn_nrest = 1,
+		    .pn_rest = { { 0, INLINE_MAX + 4 } } } },
+	{ "C-090 C-091 without a Reply chunk they draw code 8",
+	  .length = INLINE_MAX + 4,
+	  .want = { .pn_code = RDMA2_ERR_REPLY_RESOURCE,
+		    .pn_arg = INLINE_MAX + 4, .pn_long = true,
+		    .pn_len = INLINE_MAX + 4, .pn_nrest = 1,
+		    .pn_rest = { { 0, INLINE_MAX + 4 } } } },
+	{ "C-090 so they do with one that is an octet short",
+	  .length = INLINE_MAX + 4, .has_reply = true, .reply = INLINE_MAX + 3,
+	  .want = { .pn_code = RDMA2_ERR_REPLY_RESOURCE,
+		    .pn_arg = INLINE_MAX + 4, .pn_long = true,
+		    .pn_len = INLINE_MAX + 4, .pn_nrest = 1,
+		    .pn_rest = { { 0, INLINE_MAX + 4 } } } },
+
+	{ "E-11 a result goes in its chunk though it would fit inline",
+	  .length = 104, RESULTS(1, { 100, 4 }), CHUNKS(4),
+	  .want = { .pn_len = 100, .pn_nrest = 1, .pn_rest = { { 0, 100 } },
+		    .pn_writes = { { 100, 4 } } } },
+	{ "E-08 its padding goes nowhere", .length = 208,
+	  RESULTS(1, { 100, 5 }), CHUNKS(8),
+	  .want = { .pn_len = 200, .pn_nrest = 2,
+		    .pn_rest = { { 0, 100 }, { 108, 100 } },
+		    .pn_writes = { { 100, 5 } } } },
+	{ "E-09 an exact chunk is enough for an odd result", .length = 108,
+	  RESULTS(1, { 100, 5 }), CHUNKS(5),
+	  .want = { .pn_len = 100, .pn_nrest = 1, .pn_rest = { { 0, 100 } },
+		    .pn_writes = { { 100, 5 } } } },
+	{ "E-10 the first result goes to the first chunk, the next to the next",
+	  .length = 332, RESULTS(2, { 100, 13 }, { 216, 14 }), CHUNKS(20, 16),
+	  .want = { .pn_len = 300, .pn_nrest = 3,
+		    .pn_rest = { { 0, 100 }, { 116, 100 }, { 232, 100 } },
+		    .pn_writes = { { 100, 13 }, { 216, 14 } } } },
+	{ "E-12 chunks without a result stay unused", .length = 40,
+	  CHUNKS(4096, 4096),
+	  .want = { .pn_len = 40, .pn_nrest = 1, .pn_rest = { { 0, 40 } } } },
+	{ "E-28 results without a chunk go inline", .length = 232,
+	  RESULTS(2, { 100, 16 }, { 216, 16 }), CHUNKS(16),
+	  .want = { .pn_len = 216, .pn_nrest = 2,
+		    .pn_rest = { { 0, 100 }, { 116, 116 } },
+		    .pn_writes = { { 100, 16 } } } },
+	{ "S10 a chunk without segments asks for its result inline",
+	  .length = 232, RESULTS(2, { 100, 16 }, { 216, 16 }),
+	  CHUNKS(NOSEGS, 16),
+	  .want = { .pn_len = 216, .pn_nrest = 1, .pn_rest = { { 0, 216 } },
+		    .pn_writes = { { 0, 0 }, { 216, 16 } } } },
+	{ "E-10 an empty result uses its chunk up", .length = 132,
+	  RESULTS(2, { 100, 0 }, { 116, 16 }), CHUNKS(16, 16),
+	  .want = { .pn_len = 116, .pn_nrest = 1, .pn_rest = { { 0, 116 } },
+		    .pn_writes = { { 0, 0 }, { 116, 16 } } } },
+
+	{ "C-086 C-088 a chunk an octet short draws code 7", .length = 116,
+	  RESULTS(1, { 100, 16 }), CHUNKS(15),
+	  .want = { .pn_code = RDMA2_ERR_WRITE_RESOURCE, .pn_arg = 1,
+		    .pn_arg2 = 16 } },
+	{ "C-087 the second chunk is number 2", .length = 132,
+	  RESULTS(2, { 100, 4 }, { 108, 24 }), CHUNKS(16, 23),
+	  .want = { .pn_code = RDMA2_ERR_WRITE_RESOURCE, .pn_arg = 2,
+		    .pn_arg2 = 24, .pn_len = 100, .pn_nrest = 1,
+		    .pn_rest = { { 0, 100 } },
+		    .pn_writes = { { 100, 4 } } } },
+	{ "C-031 what a Write chunk takes can make the rest fit",
+	  .length = 100 + 65536, RESULTS(1, { 100, 65536 }), CHUNKS(65536),
+	  .want = { .pn_len = 100, .pn_nrest = 1, .pn_rest = { { 0, 100 } },
+		    .pn_writes = { { 100, 65536 } } } },
+	{ "E-06 and if it does not, both kinds of chunk are used",
+	  .length = 5000 + 65536, RESULTS(1, { 100, 65536 }), CHUNKS(65536),
+	  .has_reply = true, .reply = 5000,
+	  .want = { .pn_long = true, .pn_len = 5000, .pn_nrest = 2,
+		    .pn_rest = { { 0, 100 }, { 65636, 4900 } },
+		    .pn_writes = { { 100, 65536 } } } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(plan, plan_cases, desc);
+
+static void plan_reply(struct kunit *test)
+{
+	const struct plan_case *pc = test->param_value;
+	struct rpcrdma2_hdr *h;
+	struct svc2_plan plan;
+	unsigned int i;
+
+	/* Arrange */
+	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, h);
+	h->h_nwrites = pc->nwrites;
+	for (i = 0; i < pc->nwrites; i++) {
+		if (pc->writes[i] == NOSEGS)
+			continue;
+		h->h_writes[i].ck_nsegs = 1;
+		h->h_writes[i].ck_length = pc->writes[i];
+	}
+	h->h_has_reply = pc->has_reply;
+	h->h_reply.ck_length = pc->reply;
+
+	/* Act */
+	svc2_plan_reply(&plan, h, pc->results, pc->nresults, pc->length, HDR,
+			SEND_MAX);
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, plan.pn_code, pc->want.pn_code);
+	KUNIT_EXPECT_EQ(test, plan.pn_arg, pc->want.pn_arg);
+	KUNIT_EXPECT_EQ(test, plan.pn_arg2, pc->want.pn_arg2);
+	KUNIT_EXPECT_EQ(test, plan.pn_long, pc->want.pn_long);
+	KUNIT_EXPECT_EQ(test, plan.pn_len, pc->want.pn_len);
+	KUNIT_EXPECT_EQ(test, plan.pn_nrest, pc->want.pn_nrest);
+	KUNIT_EXPECT_MEMEQ(test, plan.pn_rest, pc->want.pn_rest,
+			   sizeof(plan.pn_rest));
+	KUNIT_EXPECT_MEMEQ(test, plan.pn_writes, pc->want.pn_writes,
+			   sizeof(plan.pn_writes));
+}
+
+static struct kunit_case plan_kunit_cases[] = {
+	KUNIT_CASE_PARAM(plan_reply, plan_gen_params),
+	{ }
+};
+
+static struct kunit_suite plan_suite = {
+	.name		= "svcrdma2_plan",
+	.test_cases	= plan_kunit_cases,
+};
+
+kunit_test_suite(plan_suite);
+
+MODULE_DESCRIPTION("Tests of the RPC-over-RDMA version 2 server");
+MODULE_LICENSE("GPL");

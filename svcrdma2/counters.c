@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What debugfs shows: svcrdma2/counters, svcrdma2/connections
+ */
+#include <linux/debugfs.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+
+#include <rpcrdma2/counters.h>
+
+#include "svcrdma2.h"
+
+u64 __percpu *svc2_counters;
+
+static struct dentry *debug_dir;
+static DEFINE_MUTEX(conns_mutex);	/* guards conns */
+static LIST_HEAD(conns);
+
+static const char *const counter_names[] = {
+#define SVC2_NAME(name) #name,
+	SVC2_COUNTERS(SVC2_NAME)
+#undef SVC2_NAME
+};
+
+static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
+	      RDMA2_ERR_SYSTEM - RDMA2_ERR_VERS);
+
+/**
+ * svc2_count_error - count an RDMA2_ERROR that we sent
+ * @code: which
+ */
+void svc2_count_error(u32 code)
+{
+	if (code >= RDMA2_ERR_VERS && code <= RDMA2_ERR_SYSTEM)
+		this_cpu_inc(svc2_counters[SVC2_C_errors_vers + code -
+					   RDMA2_ERR_VERS]);
+}
+
+/**
+ * svc2_conn_show - list a connection in debugfs
+ * @sp: connection, accepted
+ */
+void svc2_conn_show(struct svc2_xprt *sp)
+{
+	mutex_lock(&conns_mutex);
+	list_add_tail(&sp->sp_conns, &conns);
+	mutex_unlock(&conns_mutex);
+}
+
+/**
+ * svc2_conn_hide - undo svc2_conn_show(), if it was called
+ * @sp: connection
+ */
+void svc2_conn_hide(struct svc2_xprt *sp)
+{
+	mutex_lock(&conns_mutex);
+	list_del_init(&sp->sp_conns);
+	mutex_unlock(&conns_mutex);
+}
+
+static int counters_show(struct seq_file *seq, void *unused)
+{
+	rpcrdma2_counters_show(seq, svc2_counters, counter_names,
+			       ARRAY_SIZE(counter_names));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counters);
+
+static int connections_show(struct seq_file *seq, void *unused)
+{
+	struct svc2_xprt *sp;
+
+	mutex_lock(&conns_mutex);
+	list_for_each_entry(sp, &conns, sp_conns)
+		seq_printf(seq, "peer=%s device=%s grant=%u receive=%u send=%u vers=%u sq=%u/%u send_contexts=%u/%u\n",
+			   sp->sp_xprt.xpt_remotebuf,
+			   dev_name(&sp->sp_id->device->dev),
+			   sp->sp_credits, sp->sp_recv_size,
+			   READ_ONCE(sp->sp_send_max),
+			   READ_ONCE(sp->sp_last_vers),
+			   READ_ONCE(sp->sp_sq.ga_avail), sp->sp_sq_depth,
+			   READ_ONCE(sp->sp_tx_gate.ga_avail),
+			   sp->sp_credits + SVC2_TX_RESERVE +
+			   sp->sp_signal_batch);
+	mutex_unlock(&conns_mutex);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(connections);
+
+/**
+ * svc2_counters_init - allocate the counters and show them
+ *
+ * Return: 0 or -ENOMEM. A kernel without debugfs counts all the same.
+ */
+int svc2_counters_init(void)
+{
+	svc2_counters = __alloc_percpu(SVC2_C_COUNT * sizeof(u64),
+				       __alignof__(u64));
+	if (!svc2_counters)
+		return -ENOMEM;
+	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("counters", 0444, debug_dir, NULL, &counters_fops);
+	debugfs_create_file("connections", 0400, debug_dir, NULL,
+			    &connections_fops);
+	return 0;
+}
+
+/**
+ * svc2_counters_exit - undo svc2_counters_init()
+ */
+void svc2_counters_exit(void)
+{
+	debugfs_remove_recursive(debug_dir);
+	free_percpu(svc2_counters);
+}

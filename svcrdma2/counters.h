@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the server counts, summed over all connections and shown in debugfs as
+ * svcrdma2/counters. The list below is the whole definition.
+ */
+#ifndef _SVCRDMA2_COUNTERS_H
+#define _SVCRDMA2_COUNTERS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+/*
+ * The errors sent stand in the order of their codes: svc2_count_error() counts
+ * on it.
+ */
+#define SVC2_COUNTERS(C)						\
+	C(accepts)		/* connections accepted */		\
+	C(accept_failures)	/* requests to connect that came to nothing */ \
+	C(closes)		/* connections lost or ended */		\
+	C(calls)		/* Calls handed to the RPC layer */	\
+	C(replies)		/* Replies posted */			\
+	C(errors_vers)							\
+	C(errors_bad_xdr)						\
+	C(errors_invalid_proc)						\
+	C(errors_read_chunks)						\
+	C(errors_write_chunks)						\
+	C(errors_segments)						\
+	C(errors_write_resource)					\
+	C(errors_reply_resource)					\
+	C(errors_invalid_option)					\
+	C(errors_system)						\
+	C(dropped_silently)	/* E-22, S31, S39 */			\
+	C(dropped_reply)	/* Replies to no Call of ours */	\
+	C(dropped_error)	/* RDMA2_ERROR messages received */	\
+	C(dropped_option)	/* options that must not be answered */	\
+	C(bad_inv_handle)	/* nominated, but not in the header */	\
+	C(read_chunks)							\
+	C(read_bytes)							\
+	C(long_calls)		/* Calls in a Position-Zero chunk */	\
+	C(write_chunks)		/* Write chunks written to */		\
+	C(write_bytes)							\
+	C(reply_chunks)		/* Reply chunks used */			\
+	C(reply_bytes)		/* written to them */			\
+	C(reply_chunks_unused)	/* offered, but the Reply fit inline */	\
+	C(rdma_reads)		/* RDMA Read work requests */		\
+	C(rdma_writes)		/* RDMA Write work requests */		\
+	C(post_send)		/* chains handed to the Send Queue */	\
+	C(sends)							\
+	C(sends_with_inv)	/* of these, Send With Invalidate */	\
+	C(send_completions)	/* completions of any chain */		\
+	C(post_recv)		/* chains handed to the Receive Queue */ \
+	C(recvs)		/* messages received */			\
+	C(recv_bytes)							\
+	C(pullup_bytes)		/* copied into the Send buffer */	\
+	C(inline_bytes)		/* RPC payload sent inline */		\
+	C(sq_waits)		/* waits for Send Queue entries */	\
+	C(tx_waits)		/* waits for a send context */		\
+	C(mr_waits)		/* waits for memory regions */		\
+	C(stalls)		/* waits that ended the connection */
+
+enum svc2_counter {
+#define SVC2_ENUM(name) SVC2_C_##name,
+	SVC2_COUNTERS(SVC2_ENUM)
+#undef SVC2_ENUM
+	SVC2_C_COUNT
+};
+
+extern u64 __percpu *svc2_counters;
+
+#define svc2_count_add(name, n) \
+	this_cpu_add(svc2_counters[SVC2_C_##name], (n))
+#define svc2_count(name)	svc2_count_add(name, 1)
+
+void svc2_count_error(u32 code);
+int svc2_counters_init(void);
+void svc2_counters_exit(void);
+
+#endif /* _SVCRDMA2_COUNTERS_H */

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners, and connections that nobody has accepted yet.
+ *
+ * A request to connect becomes a connection object in the CM handler, waits
+ * on ls_pending, and is accepted by an svc thread (svc2_accept()). Until then
+ * its own CM events may end it: whoever takes it off ls_pending decides its
+ * fate, and svc2_reap() puts it out of the way outside the handler.
+ *
+ * A listener on one address belongs to one device. When that device goes, or
+ * the address moves to another, the CM's listener is of no more use. The CM
+ * handler can neither destroy nor replace it, so it calls for ls_work, which
+ * destroys it and listens again; if it must, again and again, for the address
+ * may come back with another device. The rdma_cm itself follows the devices
+ * for listeners on any address.
+ */
+#include <linux/slab.h>
+
+#include <linux/sunrpc/addr.h>
+
+#include "svcrdma2.h"
+#include "trace.h"
+
+static int svc2_listen_event(struct rdma_cm_id *id,
+			     struct rdma_cm_event *event);
+
+/*
+ * Guards every ls_pending, ls_npending and sp_pending, and XPT_CONN against
+ * them. Not one for each listener: a connection outlives its listener.
+ */
+static DEFINE_SPINLOCK(pending_lock);
+
+static struct svc2_listener *from_xprt(struct svc_xprt *xprt)
+{
+	return container_of(xprt, struct svc2_listener, ls_xprt);
+}
+
+static struct rdma_cm_id *listen_on(struct svc2_listener *ls)
+{
+	struct sockaddr *sa = (struct sockaddr *)&ls->ls_addr;
+	struct rdma_cm_id *id;
+	int ret;
+
+	id = rdma_create_id(ls->ls_xprt.xpt_net, svc2_listen_event, ls,
+			    RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return id;
+	/* IPv4 and IPv6 listeners share a port */
+	ret = rdma_set_afonly(id, 1);
+	if (!ret)
+		ret = rdma_bind_addr(id, sa);
+	if (!ret)
+		ret = rdma_listen(id, SVC2_BACKLOG);
+	trace_svc2_listen(sa, ret);
+	if (ret) {
+		rdma_destroy_id(id);
+		return ERR_PTR(ret);
+	}
+	return id;
+}
+
+/* Work */
+static void listen_again(struct work_struct *work)
+{
+	struct svc2_listener *ls = container_of(to_delayed_work(work),
+						struct svc2_listener, ls_work);
+	struct rdma_cm_id *id;
+
+	mutex_lock(&ls->ls_mutex);
+	if (ls->ls_detached)
+		goto out_unlock;
+	if (ls->ls_id)
+		rdma_destroy_id(ls->ls_id);
+	ls->ls_id = NULL;
+	id = listen_on(ls);
+	if (!IS_ERR(id)) {
+		ls->ls_id = id;
+		ls->ls_delay = SVC2_RELISTEN_MIN;
+		goto out_unlock;
+	}
+	queue_delayed_work(svc2_wq, &ls->ls_work, ls->ls_delay);
+	ls->ls_delay = min(2 * ls->ls_delay, (unsigned long)SVC2_RELISTEN_MAX);
+out_unlock:
+	mutex_unlock(&ls->ls_mutex);
+}
+
+static void unlink_pending(struct svc2_xprt *sp)
+{
+	lockdep_assert_held(&pending_lock);
+	list_del_init(&sp->sp_pending);
+	sp->sp_listener->ls_npending--;
+}
+
+/**
+ * svc2_take_pending - take a connection off its listener's list
+ * @sp: connection
+ *
+ * Return: true for the one caller that took it; its fate is the caller's.
+ */
+bool svc2_take_pending(struct svc2_xprt *sp)
+{
+	bool taken = false;
+
+	spin_lock(&pending_lock);
+	if (!list_empty(&sp->sp_pending)) {
+		unlink_pending(sp);
+		taken = true;
+	}
+	spin_unlock(&pending_lock);
+	return taken;
+}
+
+static void reap(struct work_struct *work)
+{
+	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_reap);
+	struct svc_xprt *listener = &sp->sp_listener->ls_xprt;
+
+	svc2_count(accept_failures);
+	svc_xprt_put(&sp->sp_xprt);
+	svc_xprt_put(listener);
+}
+
+/**
+ * svc2_reap - end a connection that was never accepted
+ * @sp: connection, taken off ls_pending by the caller
+ *
+ * Context: CM handler of that very connection, or any that may sleep.
+ */
+void svc2_reap(struct svc2_xprt *sp)
+{
+	queue_work(svc2_wq, &sp->sp_reap);
+}
+
+/*
+ * The new cm_id calls the connection's handler from now on; with an error it
+ * is destroyed, which rejects the request.
+ */
+static int connect_request(struct svc2_listener *ls, struct rdma_cm_id *id,
+			   const struct rdma_conn_param *param)
+{
+	struct svc2_xprt *sp;
+
+	/* Requests cost the sender little. */
+	if (READ_ONCE(ls->ls_npending) >= SVC2_BACKLOG)
+		goto out_busy;
+	sp = svc2_conn_create(ls->ls_xprt.xpt_server, ls->ls_xprt.xpt_net, id,
+			      param);
+	if (!sp)
+		goto out_busy;
+
+	INIT_WORK(&sp->sp_reap, reap);
+	sp->sp_listener = ls;
+	svc_xprt_get(&ls->ls_xprt);
+	trace_svc2_connect_request(sp, param);
+
+	spin_lock(&pending_lock);
+	list_add_tail(&sp->sp_pending, &ls->ls_pending);
+	ls->ls_npending++;
+	set_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
+	spin_unlock(&pending_lock);
+	svc_xprt_enqueue(&ls->ls_xprt);
+	return 0;
+
+out_busy:
+	svc2_count(accept_failures);
+	return -ENOMEM;
+}
+
+/* CM handler of a listener */
+static int svc2_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct svc2_listener *ls = id->context;
+
+	trace_svc2_cm_event(id, event);
+	switch (event->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return connect_request(ls, id, &event->param.conn);
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		/* removal waits until the work has destroyed the cm_id */
+		mod_delayed_work(svc2_wq, &ls->ls_work, 0);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static struct svc2_xprt *next_pending(struct svc2_listener *ls)
+{
+	struct svc2_xprt *sp;
+
+	spin_lock(&pending_lock);
+	sp = list_first_entry_or_null(&ls->ls_pending, struct svc2_xprt,
+				      sp_pending);
+	if (sp)
+		unlink_pending(sp);
+	else
+		clear_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
+	spin_unlock(&pending_lock);
+	return sp;
+}
+
+/**
+ * svc2_accept - ->xpo_accept
+ * @xprt: listener
+ *
+ * Return: a connection, or NULL.
+ */
+static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
+{
+	struct svc2_xprt *sp = next_pending(from_xprt(xprt));
+	int ret;
+
+	if (!sp)
+		return NULL;
+	ret = svc2_conn_setup(sp);
+	trace_svc2_accept(sp, ret);
+	if (ret) {
+		svc2_count(accept_failures);
+		svc_xprt_put(&sp->sp_xprt);
+		sp = NULL;
+	} else {
+		svc2_count(accepts);
+		/* the caller holds a reference on the module for it */
+		module_put(THIS_MODULE);
+	}
+	svc_xprt_put(xprt);	/* sp_listener's */
+	return sp ? &sp->sp_xprt : NULL;
+}
+
+static int svc2_listener_has_wspace(struct svc_xprt *xprt)
+{
+	return 1;
+}
+
+/* Nothing new comes after this. */
+static void stop_listening(struct svc2_listener *ls)
+{
+	mutex_lock(&ls->ls_mutex);
+	ls->ls_detached = true;
+	if (ls->ls_id)
+		rdma_destroy_id(ls->ls_id);
+	ls->ls_id = NULL;
+	mutex_unlock(&ls->ls_mutex);
+	/* no handler calls for it any more */
+	cancel_delayed_work_sync(&ls->ls_work);
+}
+
+static void svc2_listener_detach(struct svc_xprt *xprt)
+{
+	struct svc2_listener *ls = from_xprt(xprt);
+	struct svc2_xprt *sp;
+
+	stop_listening(ls);
+	while ((sp = next_pending(ls)))
+		svc2_reap(sp);
+}
+
+static void svc2_listener_free(struct svc_xprt *xprt)
+{
+	kfree(from_xprt(xprt));
+}
+
+/* After an accept, too, the RPC layer says that it is done with a request. */
+static void svc2_listener_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+}
+
+static void svc2_listener_kill_temp(struct svc_xprt *xprt)
+{
+}
+
+static const struct svc_xprt_ops listener_ops = {
+	.xpo_accept		= svc2_accept,
+	.xpo_has_wspace		= svc2_listener_has_wspace,
+	.xpo_release_ctxt	= svc2_listener_release_ctxt,
+	.xpo_detach		= svc2_listener_detach,
+	.xpo_free		= svc2_listener_free,
+	.xpo_kill_temp_xprt	= svc2_listener_kill_temp,
+};
+
+/**
+ * svc2_create - ->xpo_create
+ * @serv: RPC service
+ * @net: network namespace
+ * @sa: address to listen on
+ * @salen: its length
+ * @flags: not used
+ *
+ * Return: a listener, or an ERR_PTR().
+ */
+struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
+			     struct sockaddr *sa, int salen, int flags)
+{
+	struct svc2_listener *ls;
+	struct rdma_cm_id *id;
+
+	if (sa->sa_family != AF_INET && sa->sa_family != AF_INET6)
+		return ERR_PTR(-EAFNOSUPPORT);
+	ls = kzalloc(sizeof(*ls), GFP_KERNEL);
+	if (!ls)
+		return ERR_PTR(-ENOMEM);
+
+	svc_xprt_init(net, &svc2_class, &ls->ls_xprt, serv);
+	ls->ls_xprt.xpt_ops = &listener_ops;
+	set_bit(XPT_LISTENER, &ls->ls_xprt.xpt_flags);
+	strscpy(ls->ls_xprt.xpt_remotebuf, "listener",
+		sizeof(ls->ls_xprt.xpt_remotebuf));
+	memcpy(&ls->ls_addr, sa, salen);
+	mutex_init(&ls->ls_mutex);
+	INIT_DELAYED_WORK(&ls->ls_work, listen_again);
+	ls->ls_delay = SVC2_RELISTEN_MIN;
+	INIT_LIST_HEAD(&ls->ls_pending);
+
+	mutex_lock(&ls->ls_mutex);
+	id = listen_on(ls);
+	if (!IS_ERR(id)) {
+		ls->ls_id = id;
+		/* the port may have been chosen just now */
+		memcpy(&ls->ls_addr, &id->route.addr.src_addr, salen);
+	}
+	mutex_unlock(&ls->ls_mutex);
+	if (IS_ERR(id)) {
+		stop_listening(ls);
+		/* drops a reference on the module that nobody took for us */
+		__module_get(THIS_MODULE);
+		svc_xprt_put(&ls->ls_xprt);
+		return ERR_CAST(id);
+	}
+	svc_xprt_set_local(&ls->ls_xprt, (struct sockaddr *)&ls->ls_addr,
+			   salen);
+	return &ls->ls_xprt;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * svcrdma2: RPC-over-RDMA version 2 for RPC servers, that is, for nfsd.
+ *
+ * The transport class "rdma2" appears when the module is loaded; "rdma2 20049"
+ * in nfsd's portlist loads it by the alias every such class has. Each listener
+ * and each connection holds a reference on the module.
+ */
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+
+#include "svcrdma2.h"
+
+struct workqueue_struct *svc2_wq;
+struct kmem_cache *svc2_rw_cache;
+mempool_t *svc2_call_pool;
+static struct kmem_cache *call_cache;
+
+unsigned int svc2_param_credits = SVC2_CREDITS_DEFAULT;
+unsigned int svc2_param_receive_size = RPCRDMA2_INLINE_DEFAULT;
+
+static int set_credits(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, SVC2_CREDITS_MIN,
+				     SVC2_CREDITS_MAX);
+}
+
+static int set_receive_size(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, RPCRDMA2_INLINE_DEFAULT,
+				     RPCRDMA2_INLINE_MAX);
+}
+
+static const struct kernel_param_ops credits_ops = {
+	.set = set_credits,
+	.get = param_get_uint,
+};
+
+static const struct kernel_param_ops receive_size_ops = {
+	.set = set_receive_size,
+	.get = param_get_uint,
+};
+
+module_param_cb(credits, &credits_ops, &svc2_param_credits, 0644);
+__MODULE_PARM_TYPE(credits, "uint");
+MODULE_PARM_DESC(credits,
+		 "Calls a requester may have outstanding on a connection made from now on (4 to 1024, default 64)");
+module_param_cb(receive_size, &receive_size_ops, &svc2_param_receive_size,
+		0644);
+__MODULE_PARM_TYPE(receive_size, "uint");
+MODULE_PARM_DESC(receive_size,
+		 "octets of a Receive on connections made from now on, rounded up to pages (4096 to 65536, default 4096)");
+
+static int __init init_memory(void)
+{
+	svc2_rw_cache = KMEM_CACHE(svc2_rw, 0);
+	if (!svc2_rw_cache)
+		return -ENOMEM;
+	call_cache = KMEM_CACHE(svc2_call, 0);
+	if (!call_cache)
+		goto out_rw_cache;
+	svc2_call_pool = mempool_create_slab_pool(SVC2_MIN_CALLS, call_cache);
+	if (!svc2_call_pool)
+		goto out_call_cache;
+	return 0;
+
+out_call_cache:
+	kmem_cache_destroy(call_cache);
+out_rw_cache:
+	kmem_cache_destroy(svc2_rw_cache);
+	return -ENOMEM;
+}
+
+static void exit_memory(void)
+{
+	mempool_destroy(svc2_call_pool);
+	kmem_cache_destroy(call_cache);
+	kmem_cache_destroy(svc2_rw_cache);
+}
+
+static int __init svcrdma2_init(void)
+{
+	int ret;
+
+	ret = init_memory();
+	if (ret)
+		return ret;
+	ret = svc2_counters_init();
+	if (ret)
+		goto out_memory;
+	ret = -ENOMEM;
+	svc2_wq = alloc_workqueue("svcrdma2", WQ_UNBOUND, 0);
+	if (!svc2_wq)
+		goto out_counters;
+	ret = svc_reg_xprt_class(&svc2_class);
+	if (ret)
+		goto out_wq;
+	return 0;
+
+out_wq:
+	destroy_workqueue(svc2_wq);
+out_counters:
+	svc2_counters_exit();
+out_memory:
+	exit_memory();
+	return ret;
+}
+
+/* Every listener and connection is gone, but work that put the last of them
+ * may not have returned.
+ */
+static void __exit svcrdma2_exit(void)
+{
+	svc_unreg_xprt_class(&svc2_class);
+	destroy_workqueue(svc2_wq);
+	svc2_counters_exit();
+	exit_memory();
+}
+
+module_init(svcrdma2_init);
+module_exit(svcrdma2_exit);
+
+MODULE_DESCRIPTION("RPC-over-RDMA version 2, server");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A message becomes a Call, an error or nothing.
+ *
+ * The codec performs steps 1 to 8 of the responder's order of checks (section
+ * 2.5 of Documentation/protocol.rst) and returns a verdict; from there on the
+ * header is trusted. What happens to the message then depends on its type and
+ * direction, which is the table below; who may be answered with an error is
+ * decided here and nowhere else.
+ */
+#include <linux/slab.h>
+
+#include <rpcrdma2/codec.h>
+
+#include "svcrdma2.h"
+#include "trace.h"
+
+static struct svc2_call *alloc_call(struct svc2_recv *rc)
+{
+	/* Waits rather than fails; Calls in progress give theirs back. */
+	struct svc2_call *call = mempool_alloc(svc2_call_pool, GFP_KERNEL);
+
+	call->ca_recv = rc;
+	INIT_LIST_HEAD(&call->ca_rws);
+	call->ca_mrs = 0;
+	call->ca_pages = NULL;
+	call->ca_npages = 0;
+	call->ca_inv_handle = 0;
+	call->ca_nresults = 0;
+	/* shown by a trace event even when a message is too short for them */
+	memset(&call->ca_hdr, 0, offsetof(struct rpcrdma2_hdr, h_reads));
+	return call;
+}
+
+/**
+ * svc2_call_put - let go of a Call
+ * @sp: its connection
+ * @call: Call
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
+{
+	svc2_rw_free(sp, &call->ca_rws, DMA_FROM_DEVICE, call->ca_mrs);
+	if (call->ca_pages) {
+		release_pages(call->ca_pages, call->ca_npages);
+		kfree(call->ca_pages);
+	}
+	if (call->ca_recv)
+		svc2_recv_put(sp, call->ca_recv);
+	mempool_free(call, svc2_call_pool);
+}
+
+/**
+ * svc2_refuse - answer a Call with an error
+ * @sp: its connection
+ * @call: Call; gone afterwards (C-082)
+ * @code: which error
+ *
+ * Context: svc thread; may sleep.
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
+		enum rpcrdma2_errcode code)
+{
+	/* Version 1 is not spoken here: C-079. Other codes fill in our limits. */
+	u32 arg = code == RDMA2_ERR_VERS ? RPCRDMA2_VERS_TWO : 0;
+
+	/* R6: the Receive first */
+	svc2_recv_put(sp, call->ca_recv);
+	call->ca_recv = NULL;
+	svc2_send_error(sp, &call->ca_hdr, code, arg, arg);
+	svc2_call_put(sp, call);
+	return 0;
+}
+
+/* Or answer it with nothing */
+static int discard(struct svc2_xprt *sp, struct svc2_call *call,
+		   enum svc2_counter counter)
+{
+	this_cpu_inc(svc2_counters[counter]);
+	svc2_call_put(sp, call);
+	return 0;
+}
+
+/*
+ * S47: a nominated handle is believed when the header holds it. Another one
+ * might fence the memory of another RPC, or end the connection.
+ */
+static u32 pick_inv_handle(const struct svc2_xprt *sp,
+			   const struct rpcrdma2_hdr *h)
+{
+	unsigned int i;
+
+	if (!h->h_inv_handle || !sp->sp_can_invalidate)	/* C-007, C-008 */
+		return 0;
+	for (i = 0; i < h->h_nsegs; i++)
+		if (h->h_segs[i].rs_handle == h->h_inv_handle)
+			return h->h_inv_handle;
+	svc2_count(bad_inv_handle);
+	return 0;
+}
+
+/**
+ * svc2_deliver - hand a Call, with rq_arg built, to the RPC layer
+ * @rqstp: thread
+ * @call: Call
+ *
+ * Return: octets of the Call, for ->xpo_recvfrom to return.
+ */
+int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	svc2_count(calls);
+	rqstp->rq_xprt_ctxt = call;
+	/* no IP protocol; the reply cache asks for one */
+	rqstp->rq_prot = IPPROTO_MAX;
+	svc_xprt_copy_addrs(rqstp, rqstp->rq_xprt);
+	/* there are no privileged ports on an RDMA fabric */
+	set_bit(RQ_SECURE, &rqstp->rq_flags);
+	return rqstp->rq_arg.len;
+}
+
+static int handle_call(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	struct xdr_buf message;
+
+	call->ca_inv_handle = pick_inv_handle(sp, h);
+	call->ca_inline = h->h_proc == RDMA2_MSG ?
+			  call->ca_recv->rc_len - h->h_len : 0;
+	if (h->h_nreads)
+		return svc2_read_chunks(rqstp, call);
+
+	svc2_recv_buf(call->ca_recv, &message);
+	if (xdr_buf_subsegment(&message, &rqstp->rq_arg, h->h_len,
+			       call->ca_inline))
+		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
+	return svc2_deliver(rqstp, call);
+}
+
+/* Properties are not for this server: C-039, S01. */
+static int refuse_property(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
+			   RDMA2_ERR_INVALID_OPTION);
+}
+
+/* Nor is any option: C-012, S40. */
+static int refuse_option(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
+			   RDMA2_ERR_INVALID_OPTION);
+}
+
+static int drop_option(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	return discard(svc2_from_xprt(rqstp->rq_xprt), call,
+		       SVC2_C_dropped_option);
+}
+
+/* We have made no Call. */
+static int drop_reply(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	return discard(svc2_from_xprt(rqstp->rq_xprt), call,
+		       SVC2_C_dropped_reply);
+}
+
+static int drop_error(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	return discard(svc2_from_xprt(rqstp->rq_xprt), call,
+		       SVC2_C_dropped_error);
+}
+
+/*
+ * What a message type means to a server, by the role its sender takes (S38).
+ * Where there is no handler the type does not go in that direction.
+ */
+static const struct {
+	int (*on_call)(struct svc_rqst *rqstp, struct svc2_call *call);
+	int (*on_reply)(struct svc_rqst *rqstp, struct svc2_call *call);
+} procs[] = {
+	[RDMA2_MSG]	 = { handle_call,	drop_reply },
+	[RDMA2_NOMSG]	 = { handle_call,	drop_reply },
+	[RDMA2_ERROR]	 = { NULL,		drop_error },
+	[RDMA2_OPTIONAL] = { refuse_option,	drop_option },	/* S39 */
+	[RDMA2_CONNPROP] = { refuse_property,	NULL },
+	[RDMA2_REQPROP]	 = { refuse_property,	NULL },
+	[RDMA2_RESPROP]	 = { NULL,		drop_reply },
+	[RDMA2_UPDPROP]	 = { refuse_property,	NULL },
+};
+
+static_assert(ARRAY_SIZE(procs) == RDMA2_UPDPROP + 1);
+
+/*
+ * C-078, S38: a Reply, an error or an answer draws nothing, whatever is wrong
+ * with it. A direction that cannot be told is taken for a Call (S06).
+ */
+static bool is_reply(const struct rpcrdma2_hdr *h)
+{
+	return h->h_direction == RDMA2_REPLY || h->h_proc == RDMA2_ERROR;
+}
+
+static enum rpcrdma2_errcode decode(struct svc2_call *call)
+{
+	u8 scratch[RPCRDMA2_READ_SEG_LEN];
+	struct xdr_stream xdr;
+	struct xdr_buf buf;
+
+	svc2_recv_buf(call->ca_recv, &buf);
+	xdr_init_decode(&xdr, &buf, buf.head[0].iov_base, NULL);
+	xdr_set_scratch_buffer(&xdr, scratch, sizeof(scratch));
+	return rpcrdma2_decode_hdr(&call->ca_hdr, &xdr);
+}
+
+/**
+ * svc2_parse - look at a message
+ * @rqstp: thread
+ * @rc: message; its Receive is taken care of
+ *
+ * Context: svc thread; may sleep.
+ * Return: octets of a Call in rq_arg, or 0.
+ */
+int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct svc2_call *call = alloc_call(rc);
+	struct rpcrdma2_hdr *h = &call->ca_hdr;
+	enum rpcrdma2_errcode verdict;
+
+	verdict = decode(call);
+	trace_svc2_decode(rc, h, verdict);
+	if (verdict == RDMA2_DROP)
+		return discard(sp, call, SVC2_C_dropped_silently);
+	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
+
+	if (is_reply(h)) {
+		if (!verdict && procs[h->h_proc].on_reply)
+			return procs[h->h_proc].on_reply(rqstp, call);
+		return drop_reply(rqstp, call);
+	}
+	if (h->h_vers == RPCRDMA2_VERS_ONE)
+		verdict = RDMA2_ERR_VERS;
+	if (verdict)
+		return svc2_refuse(sp, call, verdict);
+	if (!procs[h->h_proc].on_call)
+		return svc2_refuse(sp, call, RDMA2_ERR_INVALID_PROC);
+	return procs[h->h_proc].on_call(rqstp, call);
+}

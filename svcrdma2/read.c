@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls with Read chunks: pull the chunks, put the Call together again.
+ *
+ * Usually there is one chunk, a WRITE's data, and the rest is in the Receive:
+ * then the data goes to the beginning of a page, and the Receive serves as
+ * head of rq_arg. Everything else is laid out flat (layout.h), octet after
+ * octet from the beginning of a page; the device places what it reads where
+ * it belongs, and what is in the Receive is copied between.
+ *
+ * rq_arg never has a tail. Code above us walks from the head into the pages
+ * for as long as an item is, without asking whether the pages end: so what
+ * lies behind a chunk, usually a few words, is copied behind it.
+ *
+ * The pages are the thread's own, exchanged for new ones when it comes for its
+ * next request. It does not wait for the RDMA Reads: it leaves the Call with
+ * the Send Queue (R2), and another thread, or the same, goes on with
+ * svc2_read_resume().
+ */
+#include <linux/slab.h>
+
+#include "layout.h"
+#include "svcrdma2.h"
+#include "trace.h"
+
+/* One RDMA Read into the pages that octets @sink and following lie in */
+static int read_segment(struct svc2_call *call, u32 handle, u64 offset,
+			u32 sink, u32 len)
+{
+	struct page **page = &call->ca_pages[sink >> PAGE_SHIFT];
+	unsigned int off = offset_in_page(sink), n, i;
+	struct scatterlist *sg;
+	struct svc2_rw *rw;
+
+	rw = svc2_rw_new(&call->ca_rws, DIV_ROUND_UP(off + len, PAGE_SIZE),
+			 handle, offset);
+	if (!rw)
+		return -ENOMEM;
+	for_each_sg(rw->rw_table.sgl, sg, rw->rw_nents, i) {
+		n = min_t(u32, len, PAGE_SIZE - off);
+		sg_set_page(sg, *page++, n, off);
+		len -= n;
+		off = 0;
+	}
+	return 0;
+}
+
+static int read_chunk(struct svc2_call *call, const struct rpcrdma2_chunk *ck,
+		      const struct svc2_stretch *st)
+{
+	const struct rpcrdma2_segment *seg;
+	u32 skip = st->st_src, sink = st->st_sink, left = st->st_len, n;
+	int ret;
+
+	for (seg = &call->ca_hdr.h_segs[ck->ck_first]; left; seg++) {
+		if (skip >= seg->rs_length) {
+			skip -= seg->rs_length;
+			continue;
+		}
+		n = min(left, seg->rs_length - skip);
+		ret = read_segment(call, seg->rs_handle, seg->rs_offset + skip,
+				   sink, n);
+		if (ret)
+			return ret;
+		skip = 0;
+		sink += n;
+		left -= n;
+	}
+	return 0;
+}
+
+static int build_reads(struct svc2_call *call)
+{
+	const struct rpcrdma2_chunk *first = call->ca_hdr.h_reads;
+	struct svc2_layout lo;
+	struct svc2_stretch st;
+	int ret = 0;
+
+	if (call->ca_split) {
+		st = (struct svc2_stretch){ first, 0, first->ck_length, 0 };
+		return read_chunk(call, first, &st);
+	}
+
+	svc2_layout_begin(&lo, &call->ca_hdr, call->ca_inline);
+	while (!ret && svc2_layout_next(&lo, &st)) {
+		if (st.st_chunk)
+			ret = read_chunk(call, st.st_chunk, &st);
+		else if (call->ca_hdr.h_proc == RDMA2_NOMSG)
+			ret = read_chunk(call, first, &st);
+	}
+	return ret;
+}
+
+/*
+ * Moves pages from the thread, which gets new ones, to the Call. There is one
+ * entry more than pages: nfsd looks at pages[0] even when page_len is 0.
+ */
+static int take_sinks(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	unsigned int n = DIV_ROUND_UP(call->ca_length, PAGE_SIZE);
+
+	call->ca_pages = kmalloc_array(n + 1, sizeof(*call->ca_pages),
+				       GFP_KERNEL);
+	if (!call->ca_pages)
+		return -ENOMEM;
+	memcpy(call->ca_pages, rqstp->rq_pages, n * sizeof(*call->ca_pages));
+	memset(rqstp->rq_pages, 0, n * sizeof(*call->ca_pages));
+	call->ca_pages[n] = call->ca_pages[0];
+	call->ca_npages = n;
+	return 0;
+}
+
+static void svc2_read_done(struct svc2_xprt *sp, struct svc2_post *post,
+			   bool ok)
+{
+	struct svc2_call *call = container_of(post, struct svc2_call, ca_post);
+
+	svc2_rw_free(sp, &call->ca_rws, DMA_FROM_DEVICE, call->ca_mrs);
+	call->ca_mrs = 0;
+	if (!ok) {
+		svc2_call_put(sp, call);
+		return;
+	}
+	spin_lock(&sp->sp_recv_lock);
+	list_add_tail(&call->ca_list, &sp->sp_read_q);
+	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	spin_unlock(&sp->sp_recv_lock);
+	svc_xprt_enqueue(&sp->sp_xprt);
+}
+
+static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
+{
+	struct svc2_post *post = &call->ca_post;
+	unsigned int mrs;
+	int ret;
+
+	mrs = svc2_rw_count_mrs(sp, &call->ca_rws);
+	if (mrs > sp->sp_nmrs)
+		return -EMSGSIZE;
+	if (mrs) {
+		ret = svc2_gate_take_or_close(sp, &sp->sp_mrs, mrs);
+		if (ret)
+			return ret;
+		call->ca_mrs = mrs;
+	}
+	ret = svc2_rw_map(sp, &call->ca_rws, DMA_FROM_DEVICE);
+	if (ret)
+		return ret;
+
+	post->po_signal = true;
+	post->po_done = svc2_read_done;
+	svc2_new_cid(sp, sp->sp_send_cq, &post->po_cid);
+	trace_svc2_post_read(call);
+	return svc2_sq_post(sp, post, svc2_rw_chain(sp, &call->ca_rws,
+						    &post->po_cqe, NULL));
+}
+
+/**
+ * svc2_read_chunks - start to pull a Call's Read chunks
+ * @rqstp: thread; gives its pages
+ * @call: Call with at least one Read chunk; the thread's no longer (R2)
+ *
+ * Context: svc thread; may sleep.
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	u64 whole = svc2_layout_length(h, call->ca_inline);
+	int ret;
+
+	/* C-106: more than any Call may be; no code says so but this one */
+	if (whole > rqstp->rq_server->sv_max_mesg)
+		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
+
+	call->ca_split = h->h_proc == RDMA2_MSG && h->h_nreads == 1 &&
+			 call->ca_recv->rc_len <= PAGE_SIZE;
+	call->ca_length = whole - (call->ca_split ? h->h_reads->ck_position :
+						    0);
+
+	ret = take_sinks(rqstp, call);
+	if (!ret)
+		ret = build_reads(call);
+	if (!ret) {
+		svc2_count_add(read_chunks, h->h_nreads);
+		svc2_count_add(read_bytes, whole - call->ca_inline);
+		if (h->h_proc == RDMA2_NOMSG)
+			svc2_count(long_calls);
+		ret = post_reads(sp, call);
+		if (!ret)
+			return 0;
+	}
+	if (ret == -ENOTCONN) {
+		svc2_call_put(sp, call);
+		return 0;
+	}
+	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);		/* C-093 */
+}
+
+/* From the Receive into the pages */
+static void copy_stretch(struct svc2_call *call, const struct xdr_buf *message,
+			 const struct svc2_stretch *st)
+{
+	u32 src = call->ca_hdr.h_len + st->st_src, sink = st->st_sink;
+	u32 left = st->st_len, n;
+
+	for (; left; left -= n, src += n, sink += n) {
+		n = min_t(u32, left, PAGE_SIZE - offset_in_page(sink));
+		read_bytes_from_xdr_buf(message, src,
+					page_address(call->ca_pages[sink >> PAGE_SHIFT]) +
+					offset_in_page(sink), n);
+	}
+}
+
+/* E-07: padding is not in the chunk. It never runs over the end of a page. */
+static void zero_pad(struct svc2_call *call, u32 end)
+{
+	if (xdr_pad_size(end))
+		memset(page_address(call->ca_pages[end >> PAGE_SHIFT]) +
+		       offset_in_page(end), 0, xdr_pad_size(end));
+}
+
+static void finish_flat(struct svc2_call *call, struct xdr_buf *arg)
+{
+	struct xdr_buf message;
+	struct svc2_layout lo;
+	struct svc2_stretch st;
+
+	svc2_recv_buf(call->ca_recv, &message);
+	svc2_layout_begin(&lo, &call->ca_hdr, call->ca_inline);
+	while (svc2_layout_next(&lo, &st)) {
+		if (st.st_chunk)
+			zero_pad(call, st.st_sink + st.st_len);
+		else if (call->ca_hdr.h_proc == RDMA2_MSG)
+			copy_stretch(call, &message, &st);
+	}
+
+	arg->head[0].iov_base = page_address(call->ca_pages[0]);
+	arg->head[0].iov_len = min_t(u32, call->ca_length, PAGE_SIZE);
+	arg->pages = call->ca_pages + 1;
+	arg->page_len = call->ca_length - arg->head[0].iov_len;
+	arg->tail[0].iov_base = NULL;
+	arg->tail[0].iov_len = 0;
+}
+
+static void finish_split(struct svc2_call *call, struct xdr_buf *arg)
+{
+	const struct rpcrdma2_chunk *ck = call->ca_hdr.h_reads;
+	struct svc2_stretch rest = {
+		.st_src		= ck->ck_position,
+		.st_len		= call->ca_inline - ck->ck_position,
+		.st_sink	= xdr_align_size(ck->ck_length),
+	};
+	struct xdr_buf message;
+
+	svc2_recv_buf(call->ca_recv, &message);
+	zero_pad(call, ck->ck_length);
+	copy_stretch(call, &message, &rest);
+	arg->head[0].iov_base = message.head[0].iov_base + call->ca_hdr.h_len;
+	arg->head[0].iov_len = ck->ck_position;
+	arg->pages = call->ca_pages;
+	arg->page_len = call->ca_length;
+	arg->tail[0].iov_base = NULL;
+	arg->tail[0].iov_len = 0;
+}
+
+/* S08, S06: the codec could not see what is in a Position-Zero chunk. */
+static bool is_expected_call(const struct svc2_call *call)
+{
+	const __be32 *p = page_address(call->ca_pages[0]);
+
+	return be32_to_cpu(p[0]) == call->ca_hdr.h_xid &&
+	       be32_to_cpu(p[1]) == RDMA2_CALL;
+}
+
+/**
+ * svc2_read_resume - go on with a Call whose RDMA Reads are done
+ * @rqstp: thread
+ * @call: Call
+ *
+ * Context: svc thread; may sleep.
+ * Return: octets of the Call in rq_arg, or 0.
+ */
+int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct xdr_buf *arg = &rqstp->rq_arg;
+
+	trace_svc2_read_resume(call);
+	if (call->ca_hdr.h_proc == RDMA2_NOMSG && !is_expected_call(call))
+		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
+
+	if (call->ca_split)
+		finish_split(call, arg);
+	else
+		finish_flat(call, arg);
+	arg->page_base = 0;
+	arg->len = arg->head[0].iov_len + arg->page_len + arg->tail[0].iov_len;
+	arg->buflen = arg->len;
+	return svc2_deliver(rqstp, call);
+}

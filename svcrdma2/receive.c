@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receives: their memory, their posting, and the first step of a message.
+ *
+ * A Receive is a few single pages, mapped for good, one scatter entry each.
+ * All there will ever be are made before the connection is accepted. They
+ * are posted a batch at a time, when that many lie idle: there are enough to
+ * allow for a batch that is short of one (R6), so a credit never reaches the
+ * peer before the Receive it stands for is posted.
+ *
+ * Two queues wait for svc threads: messages as they arrived, and Calls whose
+ * RDMA Reads are done. The latter go first; they have waited before.
+ */
+#include <linux/slab.h>
+
+#include <rpcrdma2/credit.h>
+
+#include "svcrdma2.h"
+#include "trace.h"
+
+static void svc2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svc2_recv *rc = container_of(wc->wr_cqe, struct svc2_recv,
+					    rc_cqe);
+	struct svc2_xprt *sp = cq->cq_context;
+
+	trace_svc2_wc_receive(&rc->rc_cid, wc);
+	if (wc->status != IB_WC_SUCCESS) {
+		svc2_close(sp, SVC2_CLOSE_RECEIVE);
+		svc2_recv_put(sp, rc);
+		return;
+	}
+
+	rc->rc_len = wc->byte_len;
+	svc2_count(recvs);
+	svc2_count_add(recv_bytes, wc->byte_len);
+	spin_lock(&sp->sp_recv_lock);
+	list_add_tail(&rc->rc_list, &sp->sp_recv_q);
+	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	spin_unlock(&sp->sp_recv_lock);
+	svc_xprt_enqueue(&sp->sp_xprt);
+}
+
+static void free_recv(struct svc2_recv *rc)
+{
+	struct ib_device *dev = rc->rc_pool->rp_pd->device;
+	unsigned int i;
+
+	for (i = 0; i < rc->rc_wr.num_sge; i++) {
+		ib_dma_unmap_page(dev, rc->rc_sge[i].addr, PAGE_SIZE,
+				  DMA_FROM_DEVICE);
+		__free_page(rc->rc_pages[i]);
+	}
+	kfree(rc);
+}
+
+static bool add_page(struct svc2_recv *rc, int node)
+{
+	struct ib_pd *pd = rc->rc_pool->rp_pd;
+	struct ib_sge *sge = &rc->rc_sge[rc->rc_wr.num_sge];
+	struct page *page;
+
+	page = alloc_pages_node(node, GFP_KERNEL, 0);
+	if (!page)
+		return false;
+	sge->addr = ib_dma_map_page(pd->device, page, 0, PAGE_SIZE,
+				    DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(pd->device, sge->addr)) {
+		__free_page(page);
+		return false;
+	}
+	sge->length = PAGE_SIZE;
+	sge->lkey = pd->local_dma_lkey;
+	rc->rc_pages[rc->rc_wr.num_sge++] = page;
+	return true;
+}
+
+static struct svc2_recv *alloc_recv(struct svc2_rpool *rp)
+{
+	int node = ibdev_to_node(rp->rp_pd->device);
+	struct svc2_recv *rc;
+	size_t size;
+
+	/*
+	 * The array of pages lies behind the array of scatter entries. It has
+	 * one entry more than pages: nfsd looks at the first page behind the
+	 * head even when there is none.
+	 */
+	size = struct_size(rc, rc_sge, rp->rp_npages);
+	rc = kzalloc_node(size_add(size, array_size(rp->rp_npages + 1,
+						    sizeof(*rc->rc_pages))),
+			  GFP_KERNEL, node);
+	if (!rc)
+		return NULL;
+	rc->rc_pool = rp;
+	rc->rc_pages = (struct page **)&rc->rc_sge[rp->rp_npages];
+	rc->rc_cqe.done = svc2_wc_receive;
+	rc->rc_wr.wr_cqe = &rc->rc_cqe;
+	rc->rc_wr.sg_list = rc->rc_sge;
+	while (rc->rc_wr.num_sge < rp->rp_npages) {
+		if (!add_page(rc, node)) {
+			free_recv(rc);
+			return NULL;
+		}
+	}
+	rc->rc_pages[rp->rp_npages] = rc->rc_pages[0];
+	return rc;
+}
+
+static void sync_recv(const struct svc2_recv *rc, unsigned int len,
+		      void (*sync)(struct ib_device *dev, u64 addr, size_t size,
+				   enum dma_data_direction dir))
+{
+	const struct ib_sge *sge = rc->rc_sge;
+
+	for (; len; len -= min_t(unsigned int, len, PAGE_SIZE), sge++)
+		sync(rc->rc_pool->rp_pd->device, sge->addr,
+		     min_t(unsigned int, len, PAGE_SIZE), DMA_FROM_DEVICE);
+}
+
+/* Posts what is on @list, in one call. What the device does not take is freed
+ * with the pool.
+ */
+static void post_recvs(struct svc2_xprt *sp, struct list_head *list)
+{
+	const struct ib_recv_wr *bad = NULL;
+	struct svc2_rpool *rp = &sp->sp_rpool;
+	struct ib_recv_wr *first = NULL;
+	struct svc2_recv *rc;
+	int ret;
+
+	list_for_each_entry(rc, list, rc_list) {
+		rc->rc_wr.next = first;
+		first = &rc->rc_wr;
+		sync_recv(rc, rc->rc_len, ib_dma_sync_single_for_device);
+		trace_svc2_post_recv(&rc->rc_cid);
+	}
+	if (!first)
+		return;
+	svc2_count(post_recv);
+	ret = ib_post_recv(sp->sp_qp, first, &bad);
+	if (likely(!ret))
+		return;
+
+	spin_lock(&rp->rp_lock);
+	for (; bad; bad = bad->next) {
+		rc = container_of(bad, struct svc2_recv, rc_wr);
+		list_add(&rc->rc_list, &rp->rp_free);
+		rp->rp_nfree++;
+	}
+	spin_unlock(&rp->rp_lock);
+	svc2_close(sp, SVC2_CLOSE_POST);
+}
+
+/**
+ * svc2_recv_put - a Receive has been looked at
+ * @sp: connection it came from
+ * @rc: Receive
+ *
+ * Posts a batch when there is one, in the order in which they will be used.
+ *
+ * Context: svc thread, either CQ.
+ */
+void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc)
+{
+	struct svc2_rpool *rp = rc->rc_pool;
+	LIST_HEAD(batch);
+
+	spin_lock(&rp->rp_lock);
+	list_add(&rc->rc_list, &rp->rp_free);
+	rp->rp_nfree++;
+	if (rp->rp_nfree >= rp->rp_batch && !svc_xprt_is_dead(&sp->sp_xprt)) {
+		list_splice_init(&rp->rp_free, &batch);
+		rp->rp_nfree = 0;
+	}
+	spin_unlock(&rp->rp_lock);
+	post_recvs(sp, &batch);
+}
+
+/**
+ * svc2_recvs_create - make the Receives of a connection, and post them
+ * @sp: connection with a queue pair
+ * @posted: Receives that shall be posted or in use at any time
+ *
+ * Context: svc thread, before the connection is accepted.
+ * Return: 0, -ENOMEM, or -EIO when the device would not take them.
+ */
+int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted)
+{
+	struct svc2_rpool *rp = &sp->sp_rpool;
+	unsigned int total = posted + rp->rp_batch - 1;
+	struct svc2_recv *rc;
+	LIST_HEAD(first);
+
+	rp->rp_pd = sp->sp_pd;
+	rp->rp_npages = DIV_ROUND_UP(sp->sp_recv_size, PAGE_SIZE);
+	while (total--) {
+		rc = alloc_recv(rp);
+		if (!rc)
+			return -ENOMEM;
+		svc2_new_cid(sp, sp->sp_recv_cq, &rc->rc_cid);
+		list_add(&rc->rc_list, &rp->rp_free);
+		rp->rp_nfree++;
+	}
+	for (; posted; posted--) {
+		list_move(rp->rp_free.next, &first);
+		rp->rp_nfree--;
+	}
+	post_recvs(sp, &first);
+	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
+}
+
+/**
+ * svc2_recvs_flush - give up what waits for an svc thread
+ * @sp: connection whose queue pair has been drained
+ */
+void svc2_recvs_flush(struct svc2_xprt *sp)
+{
+	struct svc2_call *call, *next_call;
+	struct svc2_recv *rc, *next;
+
+	list_for_each_entry_safe(call, next_call, &sp->sp_read_q, ca_list) {
+		list_del(&call->ca_list);
+		svc2_call_put(sp, call);
+	}
+	list_for_each_entry_safe(rc, next, &sp->sp_recv_q, rc_list) {
+		list_del(&rc->rc_list);
+		svc2_recv_put(sp, rc);
+	}
+}
+
+/**
+ * svc2_recvs_destroy - free all Receives
+ * @sp: connection without a queue pair, all Receives back in the pool
+ */
+void svc2_recvs_destroy(struct svc2_xprt *sp)
+{
+	struct svc2_recv *rc, *next;
+
+	list_for_each_entry_safe(rc, next, &sp->sp_rpool.rp_free, rc_list)
+		free_recv(rc);
+	INIT_LIST_HEAD(&sp->sp_rpool.rp_free);
+}
+
+/**
+ * svc2_recv_buf - describe a message as the XDR functions like it
+ * @rc: Receive that holds it
+ * @buf: to be set; points into @rc
+ */
+void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf)
+{
+	unsigned int head = min_t(unsigned int, rc->rc_len, PAGE_SIZE);
+
+	memset(buf, 0, sizeof(*buf));
+	buf->head[0].iov_base = page_address(rc->rc_pages[0]);
+	buf->head[0].iov_len = head;
+	buf->pages = rc->rc_pages + 1;
+	buf->page_len = rc->rc_len - head;
+	buf->len = rc->rc_len;
+	buf->buflen = rc->rc_len;
+}
+
+/**
+ * svc2_recvfrom - ->xpo_recvfrom
+ * @rqstp: thread, and where a Call goes
+ *
+ * Return: octets of the Call in rq_arg, or 0 when there is none (yet).
+ */
+int svc2_recvfrom(struct svc_rqst *rqstp)
+{
+	struct svc_xprt *xprt = rqstp->rq_xprt;
+	struct svc2_xprt *sp = svc2_from_xprt(xprt);
+	struct svc2_recv *rc = NULL;
+	struct svc2_call *call;
+
+	/* No page of the thread's is a reply yet. */
+	rqstp->rq_respages = rqstp->rq_pages;
+	rqstp->rq_next_page = rqstp->rq_respages;
+	rqstp->rq_xprt_ctxt = NULL;
+
+	spin_lock(&sp->sp_recv_lock);
+	call = list_first_entry_or_null(&sp->sp_read_q, struct svc2_call,
+					ca_list);
+	if (call) {
+		list_del(&call->ca_list);
+	} else {
+		rc = list_first_entry_or_null(&sp->sp_recv_q, struct svc2_recv,
+					      rc_list);
+		if (rc)
+			list_del(&rc->rc_list);
+		else
+			clear_bit(XPT_DATA, &xprt->xpt_flags);
+	}
+	spin_unlock(&sp->sp_recv_lock);
+	/* From here on other threads take up the connection's messages. */
+	svc_xprt_received(xprt);
+
+	if (call)
+		return svc2_read_resume(rqstp, call);
+	if (!rc)
+		return 0;
+	sync_recv(rc, rc->rc_len, ib_dma_sync_single_for_cpu);
+	return svc2_parse(rqstp, rc);
+}

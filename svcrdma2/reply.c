@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Replies, and the errors that take their place.
+ *
+ * How a Reply travels is decided in plan.h, from plain numbers and before any
+ * octet is written. One send context does for a Reply and, when it cannot be built, for the
+ * error instead; so a Call always draws something, or the connection is lost
+ * (S46).
+ */
+#include <rpcrdma2/codec.h>
+
+#include "plan.h"
+#include "svcrdma2.h"
+#include "trace.h"
+
+/**
+ * svc2_result_payload - ->xpo_result_payload
+ * @rqstp: thread
+ * @offset: where in rq_res a result begins that may go in a Write chunk
+ * @length: its octets
+ *
+ * Return: 0. Whether the chunk is large enough is for svc2_sendto() to see.
+ */
+int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+			unsigned int length)
+{
+	struct svc2_call *call = rqstp->rq_xprt_ctxt;
+
+	if (call && call->ca_nresults < ARRAY_SIZE(call->ca_results))
+		call->ca_results[call->ca_nresults++] =
+			(struct svc2_range){ offset, length };
+	return 0;
+}
+
+static bool word_is(const struct xdr_buf *res, u32 off, u32 value)
+{
+	u32 word;
+
+	return !xdr_decode_word(res, off, &word) && word == value;
+}
+
+/*
+ * A result is an opaque: its length is the word before it. nfsd names the
+ * offset of that word instead for an NFSv4 READLINK. And a reply can have been
+ * cut short or encrypted after the upper layer has told us of its results.
+ */
+static bool find_result(const struct xdr_buf *res, struct svc2_range *ra,
+			u32 from)
+{
+	if (ra->ra_off < from + XDR_UNIT)
+		return false;
+	if (!word_is(res, ra->ra_off - XDR_UNIT, ra->ra_len)) {
+		if (!word_is(res, ra->ra_off, ra->ra_len))
+			return false;
+		ra->ra_off += XDR_UNIT;
+	}
+	return ra->ra_off <= res->len && ra->ra_len <= res->len - ra->ra_off;
+}
+
+/* Results that are not where they should be stay with the rest. */
+static void find_results(struct svc2_call *call, const struct xdr_buf *res)
+{
+	struct svc2_range *ra = call->ca_results;
+	unsigned int i;
+	u32 from = 0;
+
+	for (i = 0; i < call->ca_nresults; i++, ra++) {
+		if (!ra->ra_len || !find_result(res, ra, from))
+			ra->ra_len = 0;
+		else
+			from = ra->ra_off + ra->ra_len;
+	}
+}
+
+static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
+		      const struct xdr_buf *res, struct svc2_plan *plan)
+{
+	struct rpcrdma2_hdr *h = &call->ca_hdr;
+	bool offered = h->h_has_reply;
+	u32 hdrlen;
+
+	find_results(call, res);
+	h->h_nreads = 0;
+	h->h_has_reply = false;
+	hdrlen = rpcrdma2_hdr_size(h);
+	h->h_has_reply = offered;
+	svc2_plan_reply(plan, h, call->ca_results, call->ca_nresults, res->len,
+			hdrlen, READ_ONCE(sp->sp_send_max));
+}
+
+static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
+			const struct xdr_buf *res, struct rpcrdma2_hdr *h,
+			const struct svc2_plan *plan)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < h->h_nwrites; i++) {
+		const struct svc2_range *ra = &plan->pn_writes[i];
+
+		ret = svc2_write_chunk(tx, res, ra, ra->ra_len ? 1 : 0, h,
+				       &h->h_writes[i]);
+		if (ret)
+			return ret;
+		if (ra->ra_len) {
+			svc2_count(write_chunks);
+			svc2_count_add(write_bytes, ra->ra_len);
+		}
+	}
+	if (plan->pn_long) {
+		ret = svc2_write_chunk(tx, res, plan->pn_rest, plan->pn_nrest,
+				       h, &h->h_reply);
+		if (ret)
+			return ret;
+		svc2_count(reply_chunks);
+		svc2_count_add(reply_bytes, plan->pn_len);
+	}
+	return svc2_rw_map(sp, &tx->tx_rws, DMA_TO_DEVICE);
+}
+
+static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
+		       struct svc2_call *call, const struct svc2_plan *plan)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	const struct xdr_buf *res = &rqstp->rq_res;
+	struct rpcrdma2_hdr *h = &call->ca_hdr;
+	int ret;
+
+	if (h->h_has_reply && !plan->pn_long)
+		svc2_count(reply_chunks_unused);
+	h->h_proc = plan->pn_long ? RDMA2_NOMSG : RDMA2_MSG;
+	h->h_direction = RDMA2_REPLY;
+	h->h_inv_handle = 0;			/* S47 */
+	h->h_credit = sp->sp_credits;
+	h->h_has_reply = plan->pn_long;		/* E-06, S10 */
+
+	ret = build_writes(sp, tx, res, h, plan);
+	if (ret)
+		return ret;
+	ret = svc2_tx_header(tx, h);
+	if (ret)
+		return ret;
+	if (tx->tx_len > READ_ONCE(sp->sp_send_max))
+		return -EMSGSIZE;
+	if (!plan->pn_long) {
+		ret = svc2_tx_payload(sp, tx, res, plan);
+		if (ret)
+			return ret;
+	}
+	return svc2_tx_take_pages(rqstp, tx);
+}
+
+/* S49: a plain Send, whatever handle the Call nominated */
+static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
+		      struct rpcrdma2_hdr *h, const struct svc2_plan *plan)
+{
+	int ret;
+
+	trace_svc2_send_error(sp, h, plan->pn_code);
+	svc2_tx_reset(sp, tx);
+	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
+	h->h_credit = sp->sp_credits;		/* C-077 */
+	ret = svc2_tx_header(tx, h);
+	if (!ret)
+		ret = svc2_tx_post(sp, tx, 0);
+	if (!ret)
+		svc2_count_error(plan->pn_code);
+	return ret;
+}
+
+/* S46: neither Reply nor error */
+static int give_up(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	svc2_tx_put(sp, tx);
+	svc2_close(sp, SVC2_CLOSE_REPLY);
+	return -ENOTCONN;
+}
+
+/**
+ * svc2_send_error - answer a message with RDMA2_ERROR
+ * @sp: connection
+ * @h: header of the message, which may be answered (S38); overwritten
+ * @code: error
+ * @arg: what goes with it, see rpcrdma2_set_error()
+ * @arg2: likewise
+ *
+ * Context: svc thread; sleeps.
+ */
+void svc2_send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+		     enum rpcrdma2_errcode code, u32 arg, u32 arg2)
+{
+	struct svc2_tx *tx = svc2_tx_get(sp);
+	struct svc2_plan plan;
+
+	if (IS_ERR(tx))
+		return;
+	svc2_plan_error(&plan, code, arg, arg2);
+	if (post_error(sp, tx, h, &plan))
+		give_up(sp, tx);
+}
+
+static void put_recv(struct svc2_xprt *sp, struct svc2_call *call)
+{
+	if (!call->ca_recv)
+		return;
+	svc2_recv_put(sp, call->ca_recv);
+	call->ca_recv = NULL;
+}
+
+/**
+ * svc2_sendto - ->xpo_sendto
+ * @rqstp: thread, with the Reply in rq_res
+ *
+ * Context: svc thread; sleeps while the Send Queue is full.
+ * Return: 0 when something was posted, -ENOTCONN when the connection is lost.
+ */
+int svc2_sendto(struct svc_rqst *rqstp)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct svc2_call *call = rqstp->rq_xprt_ctxt;
+	struct svc2_plan plan;
+	struct svc2_tx *tx;
+	int ret = -EINVAL;
+
+	if (svc_xprt_is_dead(rqstp->rq_xprt))
+		return -ENOTCONN;
+	tx = svc2_tx_get(sp);
+	if (IS_ERR(tx))
+		return -ENOTCONN;
+
+	make_plan(sp, call, &rqstp->rq_res, &plan);
+	trace_svc2_plan_reply(call, &plan);
+	tx->tx_head = rqstp->rq_respages[0];
+	if (!plan.pn_code)
+		ret = build_reply(rqstp, tx, call, &plan);
+	put_recv(sp, call);			/* R6 */
+	if (!ret)
+		ret = svc2_tx_post(sp, tx, call->ca_inv_handle);
+	if (!ret) {
+		svc2_count(replies);
+		return 0;
+	}
+	if (ret == -ENOTCONN)
+		return give_up(sp, tx);
+
+	if (!plan.pn_code)
+		svc2_plan_error(&plan, RDMA2_ERR_SYSTEM, 0, 0);	/* C-093 */
+	return post_error(sp, tx, &call->ca_hdr, &plan) ? give_up(sp, tx) : 0;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Send contexts: a Send, its buffer, and what it needs until it is done.
+ *
+ * The transport header is built in the context's buffer, one page that stays
+ * mapped. What of a Reply goes inline behind it is copied there while that is
+ * cheaper, or sent from where the upper layer left it. A copied Reply leaves
+ * nothing behind that waits for the Send: the pages stay with the thread, and
+ * no completion is asked for. Pages that the device reads, for the Send or
+ * for RDMA Writes in front of it, go with the context (R4).
+ *
+ * There are as many contexts as credits, as can linger on the Send Queue, and
+ * a few more, made on demand and kept. A thread that finds none waits in line.
+ * The first few are made before the connection is accepted; when there is no
+ * memory for another, one of those comes back.
+ */
+#include <linux/highmem.h>
+#include <linux/slab.h>
+
+#include <rpcrdma2/codec.h>
+
+#include "svcrdma2.h"
+#include "trace.h"
+
+static void svc2_send_done(struct svc2_xprt *sp, struct svc2_post *post,
+			   bool ok)
+{
+	svc2_tx_put(sp, container_of(post, struct svc2_tx, tx_post));
+}
+
+static void free_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	ib_dma_unmap_single(sp->sp_pd->device, tx->tx_sge[0].addr,
+			    SVC2_TX_BUFSIZE, DMA_TO_DEVICE);
+	free_page((unsigned long)tx->tx_buf);
+	kfree(tx);
+}
+
+static struct svc2_tx *alloc_tx(struct svc2_xprt *sp)
+{
+	struct ib_device *dev = sp->sp_pd->device;
+	int node = ibdev_to_node(dev);
+	struct svc2_tx *tx;
+	unsigned int i;
+
+	tx = kzalloc_node(struct_size(tx, tx_sge, sp->sp_tx_sges), GFP_KERNEL,
+			  node);
+	if (!tx)
+		return NULL;
+	tx->tx_buf = (void *)__get_free_page(GFP_KERNEL);
+	if (!tx->tx_buf)
+		goto out_free;
+	tx->tx_sge[0].addr = ib_dma_map_single(dev, tx->tx_buf,
+					       SVC2_TX_BUFSIZE, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(dev, tx->tx_sge[0].addr))
+		goto out_free_buf;
+	for (i = 0; i < sp->sp_tx_sges; i++)
+		tx->tx_sge[i].lkey = sp->sp_pd->local_dma_lkey;
+	tx->tx_wr.sg_list = tx->tx_sge;
+	tx->tx_wr.num_sge = 1;
+	tx->tx_post.po_done = svc2_send_done;
+	tx->tx_pages = tx->tx_few;
+	INIT_LIST_HEAD(&tx->tx_rws);
+	return tx;
+
+out_free_buf:
+	free_page((unsigned long)tx->tx_buf);
+out_free:
+	kfree(tx);
+	return NULL;
+}
+
+static void push_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	spin_lock(&sp->sp_tx_lock);
+	list_add(&tx->tx_list, &sp->sp_txs);
+	spin_unlock(&sp->sp_tx_lock);
+}
+
+static struct svc2_tx *pop_tx(struct svc2_xprt *sp)
+{
+	struct svc2_tx *tx;
+
+	spin_lock(&sp->sp_tx_lock);
+	tx = list_first_entry_or_null(&sp->sp_txs, struct svc2_tx, tx_list);
+	if (tx)
+		list_del(&tx->tx_list);
+	spin_unlock(&sp->sp_tx_lock);
+	return tx;
+}
+
+/**
+ * svc2_txs_create - make the first send contexts of a connection
+ * @sp: connection
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int svc2_txs_create(struct svc2_xprt *sp)
+{
+	struct svc2_tx *tx;
+	unsigned int i;
+
+	for (i = 0; i < SVC2_TX_RESERVE; i++) {
+		tx = alloc_tx(sp);
+		if (!tx)
+			return -ENOMEM;
+		push_tx(sp, tx);
+	}
+	svc2_gate_open(&sp->sp_tx_gate, sp->sp_credits + SVC2_TX_RESERVE +
+					sp->sp_signal_batch);
+	return 0;
+}
+
+/**
+ * svc2_txs_destroy - free the send contexts, all of which are back
+ * @sp: connection
+ */
+void svc2_txs_destroy(struct svc2_xprt *sp)
+{
+	struct svc2_tx *tx;
+
+	while ((tx = pop_tx(sp)))
+		free_tx(sp, tx);
+}
+
+/**
+ * svc2_tx_get - take a send context, or wait for one
+ * @sp: connection
+ *
+ * Context: svc thread; sleeps.
+ * Return: the context, or an ERR_PTR() when the connection is lost.
+ */
+struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
+{
+	unsigned int tries = SVC2_TX_TRIES;
+	struct svc2_tx *tx;
+	int ret;
+
+	ret = svc2_gate_take_or_close(sp, &sp->sp_tx_gate, 1);
+	if (ret)
+		return ERR_PTR(ret);
+	do {
+		tx = pop_tx(sp) ?: alloc_tx(sp);
+		if (tx)
+			return tx;
+		/* Out of memory: another Send's context will do. */
+		schedule_timeout_uninterruptible(SVC2_TX_PAUSE);
+	} while (--tries && !test_bit(XPT_CLOSE, &sp->sp_xprt.xpt_flags));
+	svc2_gate_give(sp, &sp->sp_tx_gate, 1);
+	svc2_close(sp, SVC2_CLOSE_MEMORY);
+	return ERR_PTR(-ENOTCONN);
+}
+
+/**
+ * svc2_tx_reset - undo what was built in a send context
+ * @sp: connection
+ * @tx: send context; not on the Send Queue
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	if (!list_empty(&tx->tx_rws))
+		svc2_rw_free(sp, &tx->tx_rws, DMA_TO_DEVICE, 0);
+	while (tx->tx_wr.num_sge > 1) {
+		struct ib_sge *sge = &tx->tx_sge[--tx->tx_wr.num_sge];
+
+		ib_dma_unmap_page(sp->sp_pd->device, sge->addr, sge->length,
+				  DMA_TO_DEVICE);
+	}
+	if (tx->tx_npages)
+		release_pages(tx->tx_pages, tx->tx_npages);
+	if (tx->tx_pages != tx->tx_few)
+		kfree(tx->tx_pages);
+	tx->tx_pages = tx->tx_few;
+	tx->tx_npages = 0;
+	tx->tx_head = NULL;
+	tx->tx_reads_head = false;
+	tx->tx_reads_pages = false;
+}
+
+/**
+ * svc2_tx_put - give a send context back
+ * @sp: connection
+ * @tx: send context; not on the Send Queue
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	svc2_tx_reset(sp, tx);
+	push_tx(sp, tx);
+	svc2_gate_give(sp, &sp->sp_tx_gate, 1);
+}
+
+/**
+ * svc2_tx_header - lay the transport header out in the buffer
+ * @tx: send context
+ * @h: header
+ *
+ * Return: 0, or a negative errno of rpcrdma2_encode_hdr().
+ */
+int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
+{
+	struct xdr_buf buf = {
+		.head[0].iov_base = tx->tx_buf,
+		.buflen = SVC2_TX_BUFSIZE,
+	};
+	struct xdr_stream xdr;
+	int ret;
+
+	xdr_init_encode(&xdr, &buf, NULL, NULL);
+	ret = rpcrdma2_encode_hdr(&xdr, h);
+	tx->tx_len = buf.len;
+	return ret;
+}
+
+/**
+ * svc2_tx_reads - note that the device will read a page of the reply
+ * @tx: send context
+ * @page: page
+ */
+void svc2_tx_reads(struct svc2_tx *tx, const struct page *page)
+{
+	if (page == tx->tx_head)
+		tx->tx_reads_head = true;
+	else
+		tx->tx_reads_pages = true;
+}
+
+static int map_frag(struct svc2_xprt *sp, struct svc2_tx *tx,
+		    const struct svc2_frag *fr)
+{
+	struct ib_sge *sge = &tx->tx_sge[tx->tx_wr.num_sge];
+	struct ib_device *dev = sp->sp_pd->device;
+
+	sge->addr = ib_dma_map_page(dev, fr->fr_page, fr->fr_off, fr->fr_len,
+				    DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(dev, sge->addr))
+		return -EIO;
+	sge->length = fr->fr_len;
+	tx->tx_wr.num_sge++;
+	svc2_tx_reads(tx, fr->fr_page);
+	return 0;
+}
+
+/**
+ * svc2_tx_payload - put what goes inline behind the header
+ * @sp: connection
+ * @tx: send context with the header
+ * @res: the Reply
+ * @plan: what of it goes inline
+ *
+ * Return: 0; -EMSGSIZE when there is no way to send that much inline; -EIO
+ * when a page cannot be mapped.
+ */
+int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
+		    const struct xdr_buf *res, const struct svc2_plan *plan)
+{
+	struct svc2_walk wk = {
+		.wk_buf = res,
+		.wk_range = plan->pn_rest,
+		.wk_ranges = plan->pn_nrest,
+		.wk_left = plan->pn_len,
+	};
+	struct svc2_frag fr;
+	int ret = 0;
+
+	svc2_count_add(inline_bytes, plan->pn_len);
+	if (plan->pn_len > SVC2_PULLUP_MAX &&
+	    svc2_walk_count(wk) < sp->sp_tx_sges) {
+		while (!ret && svc2_walk_next(&wk, &fr))
+			ret = map_frag(sp, tx, &fr);
+		return ret;
+	}
+
+	if (tx->tx_len + plan->pn_len > SVC2_TX_BUFSIZE)
+		return -EMSGSIZE;
+	svc2_count_add(pullup_bytes, plan->pn_len);
+	while (svc2_walk_next(&wk, &fr)) {
+		memcpy_from_page(tx->tx_buf + tx->tx_len, fr.fr_page,
+				 fr.fr_off, fr.fr_len);
+		tx->tx_len += fr.fr_len;
+	}
+	return 0;
+}
+
+/**
+ * svc2_tx_take_pages - settle who owns the pages of a reply (R4)
+ * @rqstp: thread; keeps the page of the head, unless the device reads it
+ * @tx: send context, built; gets the pages the device reads
+ *
+ * Only the head's page is sure to be the thread's own. The others may be the
+ * page cache's; they are released here or when the Send is done.
+ *
+ * Return: 0, or -ENOMEM with nothing changed.
+ */
+int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
+{
+	unsigned int total = rqstp->rq_next_page - rqstp->rq_respages;
+	unsigned int first = tx->tx_reads_head ? 0 : 1;
+	unsigned int held = tx->tx_reads_head ? 1 : 0;
+	struct page **pages = rqstp->rq_respages;
+
+	if (tx->tx_reads_pages)
+		held = total - first;
+	if (held > ARRAY_SIZE(tx->tx_few)) {
+		tx->tx_pages = kmalloc_array(held, sizeof(*tx->tx_pages),
+					     GFP_KERNEL);
+		if (!tx->tx_pages) {
+			tx->tx_pages = tx->tx_few;
+			return -ENOMEM;
+		}
+	}
+	memcpy(tx->tx_pages, pages + first, held * sizeof(*pages));
+	tx->tx_npages = held;
+
+	first += held;
+	if (first < total)
+		release_pages(pages + first, total - first);
+	for (first = tx->tx_reads_head ? 0 : 1; first < total; first++)
+		pages[first] = NULL;
+	rqstp->rq_next_page = rqstp->rq_respages;
+	return 0;
+}
+
+/**
+ * svc2_tx_post - post a Send and the RDMA Writes in front of it
+ * @sp: connection
+ * @tx: send context, built
+ * @inv_handle: handle to be invalidated (C-075), or 0 for a plain Send (C-074)
+ *
+ * Context: svc thread; sleeps while the Send Queue is full.
+ * Return: 0 when @tx belongs to the Send Queue; else what svc2_sq_post()
+ * returned.
+ */
+int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
+{
+	struct ib_send_wr *first = &tx->tx_wr;
+	bool writes = !list_empty(&tx->tx_rws);
+	int ret;
+
+	tx->tx_sge[0].length = tx->tx_len;
+	ib_dma_sync_single_for_device(sp->sp_pd->device, tx->tx_sge[0].addr,
+				      tx->tx_len, DMA_TO_DEVICE);
+	tx->tx_wr.next = NULL;
+	tx->tx_wr.opcode = IB_WR_SEND;
+	if (inv_handle) {
+		tx->tx_wr.opcode = IB_WR_SEND_WITH_INV;
+		tx->tx_wr.ex.invalidate_rkey = inv_handle;
+	}
+	if (writes)
+		first = svc2_rw_chain(sp, &tx->tx_rws, NULL, &tx->tx_wr);
+
+	tx->tx_post.po_signal = writes || tx->tx_npages;
+	svc2_new_cid(sp, sp->sp_send_cq, &tx->tx_post.po_cid);
+	ret = svc2_sq_post(sp, &tx->tx_post, first);
+	if (ret)
+		return ret;
+	svc2_count(sends);
+	if (inv_handle)
+		svc2_count(sends_with_inv);
+	return 0;
+}

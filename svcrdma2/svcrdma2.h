@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The responder: an svc_xprt that speaks RPC-over-RDMA.
+ *
+ * A Call's way through the files: receive.c, parse.c, read.c when it has Read
+ * chunks, the RPC layer, reply.c, write.c when it has Write chunks or a Reply
+ * chunk that is needed, send.c. Under them lie rw.c (RDMA Reads and Writes),
+ * sq.c (the Send Queue) and gate.c (how threads wait for something scarce).
+ *
+ * Contexts, by the name the comments use for them
+ *
+ *   svc thread	a thread of the RPC service, in one of our svc_xprt_ops
+ *   receive CQ, send CQ
+ *		completion handlers in a workqueue; each CQ serialises its own
+ *   CM handler	rdma_cm's events, under the cm_id's handler mutex
+ *   QP handler	asynchronous events of a QP, in any context, perhaps atomic
+ *   work	svc2_wq
+ *
+ * Ownership invariants
+ *
+ *   R1 A Receive belongs to the device from post to completion, then to
+ *	sp_recv_q, then to the Call found in it, until svc2_recv_put().
+ *   R2 A Call belongs to the svc thread that parsed it; to the Send Queue
+ *	while its RDMA Reads are posted; then to sp_read_q; then, as
+ *	rq_xprt_ctxt, to the RPC layer, which gives it back through
+ *	->xpo_release_ctxt.
+ *   R3 What is on sp_posted belongs to the Send Queue. po_done is called
+ *	exactly once for each entry: by its own completion, or for a Send that
+ *	asked for none by a later one. Nobody else touches it before.
+ *   R4 Pages of a reply stay with their svc_rqst, except those the device
+ *	reads: these belong to the send context until its po_done.
+ *   R5 What is taken from a gate is given back once: Send Queue entries when
+ *	their chain is retired, a send context by svc2_tx_put(), memory
+ *	regions by svc2_rw_free().
+ *   R6 Receives that are posted or held by a Call never number less than the
+ *	grant plus what control messages and our own Calls need: a Call's
+ *	Receive is put back before the Reply that returns its credit leaves.
+ *   R7 The cm_id is destroyed last. Until then the device cannot go away.
+ */
+#ifndef _SVCRDMA2_H
+#define _SVCRDMA2_H
+
+#include <rpcrdma2/compat.h>
+
+#include <linux/list.h>
+#include <linux/mempool.h>
+#include <linux/mutex.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include <linux/sunrpc/rpc_rdma_cid.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <linux/sunrpc/xprt.h>
+
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include <rdma/rw.h>
+
+#include <rpcrdma2/cm.h>
+#include <rpcrdma2/header.h>
+#include <rpcrdma2/proto.h>
+
+#include "counters.h"
+#include "plan.h"
+
+struct svc2_xprt;
+
+/*
+ * The class ident. It only names the backchannel's rpc_xprt class, so it is
+ * our own even where the NFS client does not know it.
+ */
+#ifdef XPRT_TRANSPORT_RDMA2
+#define SVC2_IDENT		XPRT_TRANSPORT_RDMA2
+#else
+#define SVC2_IDENT		259
+#endif
+
+enum {
+	SVC2_CREDITS_MIN	= 4,
+	SVC2_CREDITS_DEFAULT	= 64,
+	SVC2_CREDITS_MAX	= 1024,
+
+	/* Receives for the answers to our own Calls */
+	SVC2_BACKWARD_RECVS	= 2,
+
+	/* send contexts beyond one for each credit; allocated at accept */
+	SVC2_TX_RESERVE		= 4,
+	/* a send context's buffer: one page */
+	SVC2_TX_BUFSIZE		= PAGE_SIZE,
+	/* up to here copying costs less than handing pages to the device */
+	SVC2_PULLUP_MAX		= 2048,
+
+	/* one completion for so many Sends, where ownership allows */
+	SVC2_SIGNAL_BATCH	= 16,
+
+	/* widest work request we ask for */
+	SVC2_MAX_SGES		= 32,
+	/* Calls with the largest payload that the Send Queue has room for */
+	SVC2_LARGE_CALLS	= 16,
+	/*
+	 * RDMA Reads one header can ask for: a segment each, and one more for
+	 * each place where a Position-Zero chunk is interrupted.
+	 */
+	SVC2_MAX_READS		= RPCRDMA2_MAX_SEGMENTS + RPCRDMA2_MAX_READ_CHUNKS,
+
+	/* requests to connect that wait for an svc thread */
+	SVC2_BACKLOG		= 128,
+
+	/* Calls that can be parsed when memory is short */
+	SVC2_MIN_CALLS		= 16,
+};
+
+/*
+ * A connection on which nothing moves for this long, while a thread waits for
+ * it to move, is given up. A peer that posts no Receives and lets us retry
+ * without end must not hold the service's threads.
+ */
+#define SVC2_STALL_TIMEOUT	(20 * HZ)
+
+/* A send context that can not be made is waited for so long, so often */
+#define SVC2_TX_PAUSE		(HZ / 50 + 1)
+#define SVC2_TX_TRIES		100
+
+/* A listener that was lost is tried again after so long, then twice that ... */
+#define SVC2_RELISTEN_MIN	(1 * HZ)
+#define SVC2_RELISTEN_MAX	(30 * HZ)
+
+/* Why a connection was closed, see svc2_close() */
+#define SVC2_CLOSE_REASONS(_reason)				\
+	_reason(PEER,		"peer")				\
+	_reason(UNREACHABLE,	"unreachable")			\
+	_reason(ADDRESS,	"address changed")		\
+	_reason(DEVICE,		"device removed")		\
+	_reason(QP,		"queue pair failed")		\
+	_reason(RECEIVE,	"Receive failed")		\
+	_reason(SEND,		"Send failed")			\
+	_reason(READ,		"RDMA Read failed")		\
+	_reason(POST,		"cannot post")			\
+	_reason(STALLED,	"stalled")			\
+	_reason(MEMORY,		"no memory")			\
+	_reason(REPLY,		"cannot reply")
+
+enum svc2_close_reason {
+#define SVC2_REASON(_name, _text) SVC2_CLOSE_##_name,
+	SVC2_CLOSE_REASONS(SVC2_REASON)
+#undef SVC2_REASON
+};
+
+/**
+ * struct svc2_gate - a counted resource that threads wait for in turn
+ * @ga_lock: guards the rest. Interrupts are off: the QP handler closes gates
+ * @ga_avail: units to be had
+ * @ga_waiting: length of @ga_waiters; read without the lock by svc2_has_wspace()
+ * @ga_given: units ever given back; a gate where it stands still is stalled
+ * @ga_closed: nobody gets anything any more
+ * @ga_counter: enum svc2_counter that counts the waits
+ * @ga_waiters: first come, first served
+ */
+struct svc2_gate {
+	spinlock_t		ga_lock;	/* guards all fields */
+	unsigned int		ga_avail;
+	unsigned int		ga_waiting;
+	u64			ga_given;
+	bool			ga_closed;
+	unsigned int		ga_counter;
+	struct list_head	ga_waiters;
+};
+
+/**
+ * struct svc2_post - a chain of work requests on the Send Queue
+ * @po_list: on sp_posted (R3)
+ * @po_cqe: of the last work request of the chain
+ * @po_wrs: Send Queue entries it takes
+ * @po_posted: it is on sp_posted
+ * @po_signal: its owner wants to know as soon as it is done
+ * @po_cid: joins its trace events
+ * @po_done: takes it back. Send CQ, or ->xpo_free; @ok is false when it may
+ *	not have been carried out, and the connection has been closed then
+ */
+struct svc2_post {
+	struct list_head	po_list;
+	struct ib_cqe		po_cqe;
+	unsigned int		po_wrs;
+	bool			po_posted;
+	bool			po_signal;
+	struct rpc_rdma_cid	po_cid;
+	void			(*po_done)(struct svc2_xprt *sp,
+					   struct svc2_post *post, bool ok);
+};
+
+/**
+ * struct svc2_rpool - Receives, and what their memory belongs to
+ * @rp_pd: protection domain they are mapped for
+ * @rp_npages: pages of each
+ * @rp_batch: so many are posted at once
+ * @rp_lock: guards the next two
+ * @rp_free: Receives that are nobody's
+ * @rp_nfree: how many
+ *
+ * A Receive knows its pool, not a connection: connections can share one.
+ */
+struct svc2_rpool {
+	struct ib_pd		*rp_pd;
+	unsigned int		rp_npages;
+	unsigned int		rp_batch;
+	spinlock_t		rp_lock;	/* guards next two */
+	struct list_head	rp_free;
+	unsigned int		rp_nfree;
+};
+
+/**
+ * struct svc2_recv - a Receive (R1)
+ * @rc_list: on rp_free or sp_recv_q
+ * @rc_pool: where it comes from
+ * @rc_cqe: its completion
+ * @rc_wr: its work request
+ * @rc_len: octets received
+ * @rc_cid: joins its trace events
+ * @rc_pages: its memory, rp_npages single pages
+ * @rc_sge: one for each page
+ */
+struct svc2_recv {
+	struct list_head	rc_list;
+	struct svc2_rpool	*rc_pool;
+	struct ib_cqe		rc_cqe;
+	struct ib_recv_wr	rc_wr;
+	u32			rc_len;
+	struct rpc_rdma_cid	rc_cid;
+	struct page		**rc_pages;
+	struct ib_sge		rc_sge[];
+};
+
+/**
+ * struct svc2_call - a Call that is being worked on (R2)
+ * @ca_list: on sp_read_q
+ * @ca_recv: the message it came in; NULL when that has been put back (R6)
+ * @ca_post: its RDMA Reads
+ * @ca_rws: their contexts
+ * @ca_mrs: memory regions taken for them
+ * @ca_pages: where they go; ours until svc2_call_put()
+ * @ca_npages: how many
+ * @ca_split: the pages hold one chunk, the rest of the Call is in @ca_recv
+ * @ca_inline: octets of the RPC message in @ca_recv
+ * @ca_length: octets in @ca_pages, with padding
+ * @ca_inv_handle: handle the Reply invalidates, or 0
+ * @ca_nresults: entries of @ca_results
+ * @ca_results: eligible results, as the upper layer encoded them
+ * @ca_hdr: its header; becomes that of the Reply
+ */
+struct svc2_call {
+	struct list_head	ca_list;
+	struct svc2_recv	*ca_recv;
+
+	struct svc2_post	ca_post;
+	struct list_head	ca_rws;
+	unsigned int		ca_mrs;
+	struct page		**ca_pages;
+	unsigned int		ca_npages;
+	bool			ca_split;
+	u32			ca_inline;
+	u32			ca_length;
+
+	u32			ca_inv_handle;
+	unsigned int		ca_nresults;
+	struct svc2_range	ca_results[RPCRDMA2_MAX_WRITE_CHUNKS];
+	struct rpcrdma2_hdr	ca_hdr;
+};
+
+/* entries of a scatterlist that need no allocation of their own */
+#define SVC2_RW_SGES	16
+
+/**
+ * struct svc2_rw - an RDMA Read or Write of one stretch of remote memory
+ * @rw_list: on the ca_rws or tx_rws of its owner
+ * @rw_handle: steering tag
+ * @rw_offset: remote address
+ * @rw_nents: entries of the scatterlist
+ * @rw_mapped: @rw_ctx is initialised
+ * @rw_table: the scatterlist
+ * @rw_ctx: the work requests
+ * @rw_sges: short scatterlists
+ */
+struct svc2_rw {
+	struct list_head	rw_list;
+	u32			rw_handle;
+	u64			rw_offset;
+	unsigned int		rw_nents;
+	bool			rw_mapped;
+	struct sg_table		rw_table;
+	struct rdma_rw_ctx	rw_ctx;
+	struct scatterlist	rw_sges[SVC2_RW_SGES];
+};
+
+/* Pages a send context can hold without an array of their own */
+#define SVC2_TX_PAGES	8
+
+/**
+ * struct svc2_tx - a Send, and the RDMA Writes in front of it
+ * @tx_list: on sp_txs
+ * @tx_post: chain on the Send Queue
+ * @tx_wr: the Send
+ * @tx_rws: RDMA Writes
+ * @tx_buf: transport header, and what is copied behind it; one page, mapped
+ *	for good by the first entry of @tx_sge
+ * @tx_len: octets in it
+ * @tx_head: page of the reply's head; never counted among @tx_pages but
+ *	when @tx_reads_head
+ * @tx_reads_head: the device reads that page
+ * @tx_reads_pages: the device reads another page of the reply
+ * @tx_npages: entries of @tx_pages (R4)
+ * @tx_pages: pages held until the chain is done
+ * @tx_few: short arrays of pages
+ * @tx_sge: @tx_wr's
+ */
+struct svc2_tx {
+	struct list_head	tx_list;
+	struct svc2_post	tx_post;
+	struct ib_send_wr	tx_wr;
+	struct list_head	tx_rws;
+
+	void			*tx_buf;
+	unsigned int		tx_len;
+	struct page		*tx_head;
+	bool			tx_reads_head;
+	bool			tx_reads_pages;
+	unsigned int		tx_npages;
+	struct page		**tx_pages;
+	struct page		*tx_few[SVC2_TX_PAGES];
+	struct ib_sge		tx_sge[];
+};
+
+/**
+ * struct svc2_listener - accepts connections
+ * @ls_xprt: what the RPC layer sees
+ * @ls_addr: where it listens
+ * @ls_mutex: guards the next three; never taken in a CM handler
+ * @ls_id: the rdma_cm's listener, NULL while there is none
+ * @ls_delay: until the next attempt
+ * @ls_detached: there is no next attempt
+ * @ls_work: replaces a listener that was lost
+ * @ls_pending: connections not yet accepted; each holds a reference on us
+ * @ls_npending: how many
+ */
+struct svc2_listener {
+	struct svc_xprt		ls_xprt;
+	struct sockaddr_storage	ls_addr;
+	struct mutex		ls_mutex;	/* guards next three */
+	struct rdma_cm_id	*ls_id;
+	unsigned long		ls_delay;
+	bool			ls_detached;
+	struct delayed_work	ls_work;
+	struct list_head	ls_pending;
+	unsigned int		ls_npending;
+};
+
+/* Bits of sp_flags */
+enum {
+	SVC2_F_CLOSED,		/* svc2_close() was here */
+	SVC2_F_THROTTLED,	/* ->xpo_has_wspace has said no */
+};
+
+/**
+ * struct svc2_xprt - a connection
+ * @sp_xprt: what the RPC layer sees
+ * @sp_flags: SVC2_F bits
+ * @sp_conns: on the list that debugfs shows
+ *
+ * @sp_listener: listener; ours to look at while a reference on it is held
+ *	for @sp_pending or @sp_reap
+ * @sp_pending: on ls_pending
+ * @sp_reap: ends a connection that was never accepted
+ *
+ * @sp_id: connection identifier (R7)
+ * @sp_pd: protection domain
+ * @sp_qp: queue pair, @sp_id's
+ * @sp_send_cq: completions of Sends, RDMA Reads and Writes
+ * @sp_recv_cq: completions of Receives
+ * @sp_peer: private data of the peer; of use for version 1 only (S28)
+ * @sp_ord: RDMA Reads we may have under way at once
+ * @sp_ird: RDMA Reads the peer may
+ * @sp_credits: the grant, in every header we send
+ * @sp_recv_size: octets of a Receive
+ * @sp_send_max: largest Send the peer takes. May change between two messages
+ * @sp_can_invalidate: the device knows Send With Invalidate (C-007)
+ * @sp_last_vers: version of the last Call, to be looked at
+ *
+ * @sp_sq: Send Queue entries
+ * @sp_sq_depth: how many there are
+ * @sp_sq_limit: longest chain; a batch less, so that Sends nobody is told of
+ *	can never keep it waiting
+ * @sp_signal_batch: unsignaled Sends in a row, and one
+ * @sp_wr_cqe: of work requests in front of the last of a chain
+ * @sp_post_lock: guards the next two. Held over ib_post_send(): the order of
+ *	@sp_posted is that of the queue
+ * @sp_posted: chains on the Send Queue
+ * @sp_unsignaled: Sends since the last one with a completion
+ *
+ * @sp_tx_gate: send contexts
+ * @sp_tx_sges: gather entries of each
+ * @sp_tx_lock: guards the next
+ * @sp_txs: send contexts not in use
+ *
+ * @sp_mrs: memory regions for RDMA Reads, where the device wants them
+ * @sp_nmrs: how many; 0 where it does not
+ *
+ * @sp_recv_lock: guards the next two, and XPT_DATA against them
+ * @sp_recv_q: messages
+ * @sp_read_q: Calls whose RDMA Reads are done
+ * @sp_rpool: Receives
+ * @sp_cid: last completion id
+ */
+struct svc2_xprt {
+	struct svc_xprt		sp_xprt;
+	unsigned long		sp_flags;
+	struct list_head	sp_conns;
+
+	struct svc2_listener	*sp_listener;
+	struct list_head	sp_pending;
+	struct work_struct	sp_reap;
+
+	struct rdma_cm_id	*sp_id;
+	struct ib_pd		*sp_pd;
+	struct ib_qp		*sp_qp;
+	struct ib_cq		*sp_send_cq;
+	struct ib_cq		*sp_recv_cq;
+	struct rpcrdma2_cm_limits sp_peer;
+	u8			sp_ord;
+	u8			sp_ird;
+	u32			sp_credits;
+	u32			sp_recv_size;
+	u32			sp_send_max;
+	bool			sp_can_invalidate;
+	u32			sp_last_vers;
+
+	struct svc2_gate	sp_sq ____cacheline_aligned_in_smp;
+	unsigned int		sp_sq_depth;
+	unsigned int		sp_sq_limit;
+	unsigned int		sp_signal_batch;
+	struct ib_cqe		sp_wr_cqe;
+	spinlock_t		sp_post_lock;	/* guards next two */
+	struct list_head	sp_posted;
+	unsigned int		sp_unsignaled;
+
+	struct svc2_gate	sp_tx_gate ____cacheline_aligned_in_smp;
+	unsigned int		sp_tx_sges;
+	spinlock_t		sp_tx_lock;	/* guards sp_txs */
+	struct list_head	sp_txs;
+
+	struct svc2_gate	sp_mrs;
+	unsigned int		sp_nmrs;
+
+	/* guards next two */
+	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;
+	struct list_head	sp_recv_q;
+	struct list_head	sp_read_q;
+	struct svc2_rpool	sp_rpool;
+	atomic_t		sp_cid;
+};
+
+static inline struct svc2_xprt *svc2_from_xprt(struct svc_xprt *xprt)
+{
+	return container_of(xprt, struct svc2_xprt, sp_xprt);
+}
+
+static inline void svc2_new_cid(struct svc2_xprt *sp, struct ib_cq *cq,
+				struct rpc_rdma_cid *cid)
+{
+	cid->ci_queue_id = cq->res.id;
+	cid->ci_completion_id = atomic_inc_return(&sp->sp_cid);
+}
+
+/* module.c */
+extern struct workqueue_struct *svc2_wq;
+extern mempool_t *svc2_call_pool;
+extern struct kmem_cache *svc2_rw_cache;
+extern unsigned int svc2_param_credits;
+extern unsigned int svc2_param_receive_size;
+
+/* listen.c */
+struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
+			     struct sockaddr *sa, int salen, int flags);
+bool svc2_take_pending(struct svc2_xprt *sp);
+void svc2_reap(struct svc2_xprt *sp);
+
+/* transport.c */
+extern struct svc_xprt_class svc2_class;
+struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
+				   struct rdma_cm_id *id,
+				   const struct rdma_conn_param *param);
+int svc2_conn_setup(struct svc2_xprt *sp);
+void svc2_close(struct svc2_xprt *sp, enum svc2_close_reason reason);
+
+/* receive.c */
+int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted);
+void svc2_recvs_flush(struct svc2_xprt *sp);
+void svc2_recvs_destroy(struct svc2_xprt *sp);
+void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc);
+void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf);
+int svc2_recvfrom(struct svc_rqst *rqstp);
+
+/* parse.c */
+int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc);
+int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
+		enum rpcrdma2_errcode code);
+int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call);
+void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call);
+
+/* read.c */
+int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call);
+int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call);
+
+/* reply.c */
+int svc2_sendto(struct svc_rqst *rqstp);
+void svc2_send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+		     enum rpcrdma2_errcode code, u32 arg, u32 arg2);
+int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+			unsigned int length);
+
+/* write.c */
+/**
+ * struct svc2_frag - octets that lie in one page
+ * @fr_page: the page
+ * @fr_off: where in it
+ * @fr_len: how many
+ */
+struct svc2_frag {
+	struct page	*fr_page;
+	unsigned int	fr_off;
+	unsigned int	fr_len;
+};
+
+/**
+ * struct svc2_walk - a place in some ranges of an xdr_buf
+ * @wk_buf: the buffer
+ * @wk_range: range it is in
+ * @wk_ranges: ranges from there on
+ * @wk_off: octets of that range it has passed
+ * @wk_left: octets it may still pass
+ */
+struct svc2_walk {
+	const struct xdr_buf	*wk_buf;
+	const struct svc2_range	*wk_range;
+	unsigned int		wk_ranges;
+	u32			wk_off;
+	u32			wk_left;
+};
+
+bool svc2_walk_next(struct svc2_walk *wk, struct svc2_frag *fr);
+unsigned int svc2_walk_count(struct svc2_walk wk);
+int svc2_write_chunk(struct svc2_tx *tx, const struct xdr_buf *res,
+		     const struct svc2_range *src, unsigned int nsrc,
+		     struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck);
+
+/* send.c */
+int svc2_txs_create(struct svc2_xprt *sp);
+void svc2_txs_destroy(struct svc2_xprt *sp);
+struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
+void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
+void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx);
+int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
+void svc2_tx_reads(struct svc2_tx *tx, const struct page *page);
+int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
+		    const struct xdr_buf *res, const struct svc2_plan *plan);
+int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
+int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle);
+
+/* rw.c */
+struct svc2_rw *svc2_rw_new(struct list_head *rws, unsigned int nents,
+			    u32 handle, u64 offset);
+unsigned int svc2_rw_count_mrs(struct svc2_xprt *sp,
+			       const struct list_head *rws);
+int svc2_rw_map(struct svc2_xprt *sp, struct list_head *rws,
+		enum dma_data_direction dir);
+struct ib_send_wr *svc2_rw_chain(struct svc2_xprt *sp, struct list_head *rws,
+				 struct ib_cqe *cqe, struct ib_send_wr *last);
+void svc2_rw_free(struct svc2_xprt *sp, struct list_head *rws,
+		  enum dma_data_direction dir, unsigned int mrs);
+
+/* sq.c */
+void svc2_sq_init(struct svc2_xprt *sp);
+int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
+		 struct ib_send_wr *first);
+void svc2_sq_flush(struct svc2_xprt *sp);
+
+/* gate.c */
+void svc2_gate_init(struct svc2_gate *ga, unsigned int counter);
+void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
+int svc2_gate_take(struct svc2_gate *ga, unsigned int units);
+void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
+		    unsigned int units);
+void svc2_gate_close(struct svc2_gate *ga);
+int svc2_gate_take_or_close(struct svc2_xprt *sp, struct svc2_gate *ga,
+			    unsigned int units);
+int svc2_has_wspace(struct svc_xprt *xprt);
+
+/* counters.c */
+void svc2_conn_show(struct svc2_xprt *sp);
+void svc2_conn_hide(struct svc2_xprt *sp);
+
+#endif /* _SVCRDMA2_H */

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Trace events of the server.
+ *
+ * "cq.id cid" joins what is posted to its completion, "xid" what belongs to
+ * one RPC. Events of a connection name its peer, or the id of a CQ of it.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM svcrdma2
+
+#if !defined(_SVCRDMA2_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _SVCRDMA2_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include <rdma/ib_cm.h>
+
+#include <trace/misc/rdma.h>
+
+#include <rpcrdma2/show.h>
+
+#include "svcrdma2.h"
+
+#define SVC2_ADDR_LEN	(INET6_ADDRSTRLEN + 10)
+
+#define svc2_show_proc(x) \
+	__print_symbolic(x, RPCRDMA2_PROCS(RPCRDMA2_SHOW_PAIR) { -1, NULL })
+#define svc2_show_verdict(x) \
+	__print_symbolic(x, RPCRDMA2_ERRCODES(RPCRDMA2_SHOW_PAIR) { -1, NULL })
+
+#define SVC2_SHOW_ENUM(_name, _text)	TRACE_DEFINE_ENUM(SVC2_CLOSE_##_name);
+#define SVC2_SHOW_REASON(_name, _text)	{ SVC2_CLOSE_##_name, _text },
+SVC2_CLOSE_REASONS(SVC2_SHOW_ENUM)
+#define svc2_show_reason(x) \
+	__print_symbolic(x, SVC2_CLOSE_REASONS(SVC2_SHOW_REASON) { -1, NULL })
+
+#define svc2_show_gate(x)				\
+	__print_symbolic(x,				\
+		{ SVC2_C_sq_waits, "Send Queue" },	\
+		{ SVC2_C_tx_waits, "send context" },	\
+		{ SVC2_C_mr_waits, "memory regions" })
+TRACE_DEFINE_ENUM(SVC2_C_sq_waits);
+TRACE_DEFINE_ENUM(SVC2_C_tx_waits);
+TRACE_DEFINE_ENUM(SVC2_C_mr_waits);
+
+/*
+ * Life of listeners and connections
+ */
+
+TRACE_EVENT(svc2_listen,
+	TP_PROTO(const struct sockaddr *sa, int status),
+	TP_ARGS(sa, status),
+	TP_STRUCT__entry(
+		__array(char, addr, SVC2_ADDR_LEN)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		snprintf(__entry->addr, SVC2_ADDR_LEN, "%pISpc", sa);
+		__entry->status = status;
+	),
+	TP_printk("addr=%s status=%d", __entry->addr, __entry->status)
+);
+
+TRACE_EVENT(svc2_cm_event,
+	TP_PROTO(const struct rdma_cm_id *id, const struct rdma_cm_event *event),
+	TP_ARGS(id, event),
+	TP_STRUCT__entry(
+		__array(char, addr, SVC2_ADDR_LEN)
+		__field(unsigned int, event)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		snprintf(__entry->addr, SVC2_ADDR_LEN, "%pISpc",
+			 &id->route.addr.dst_addr);
+		__entry->event = event->event;
+		__entry->status = event->status;
+	),
+	TP_printk("peer=%s event=%s status=%d", __entry->addr,
+		  rdma_show_cm_event(__entry->event), __entry->status)
+);
+
+TRACE_EVENT(svc2_connect_request,
+	TP_PROTO(const struct svc2_xprt *sp,
+		 const struct rdma_conn_param *param),
+	TP_ARGS(sp, param),
+	TP_STRUCT__entry(
+		__array(char, addr, SVC2_ADDR_LEN)
+		__field(unsigned int, ord)
+		__field(unsigned int, ird)
+		__field(unsigned int, rnr)
+		__field(u32, peer_send)
+		__field(u32, peer_recv)
+	),
+	TP_fast_assign(
+		strscpy(__entry->addr, sp->sp_xprt.xpt_remotebuf,
+			SVC2_ADDR_LEN);
+		__entry->ord = param->initiator_depth;
+		__entry->ird = param->responder_resources;
+		__entry->rnr = param->rnr_retry_count;
+		__entry->peer_send = sp->sp_peer.cl_send;
+		__entry->peer_recv = sp->sp_peer.cl_recv;
+	),
+	TP_printk("peer=%s ord=%u ird=%u rnr_retry=%u send=%u receive=%u",
+		  __entry->addr, __entry->ord, __entry->ird, __entry->rnr,
+		  __entry->peer_send, __entry->peer_recv)
+);
+
+TRACE_EVENT(svc2_accept,
+	TP_PROTO(const struct svc2_xprt *sp, int status),
+	TP_ARGS(sp, status),
+	TP_STRUCT__entry(
+		__array(char, addr, SVC2_ADDR_LEN)
+		__field(int, status)
+		__field(u32, credits)
+		__field(u32, recv_size)
+		__field(unsigned int, sq_depth)
+		__field(unsigned int, mrs)
+		__field(u32, send_cq)
+		__field(u32, recv_cq)
+	),
+	TP_fast_assign(
+		strscpy(__entry->addr, sp->sp_xprt.xpt_remotebuf,
+			SVC2_ADDR_LEN);
+		__entry->status = status;
+		__entry->credits = sp->sp_credits;
+		__entry->recv_size = sp->sp_recv_size;
+		__entry->sq_depth = sp->sp_sq_depth;
+		__entry->mrs = sp->sp_nmrs;
+		__entry->send_cq = sp->sp_send_cq ? sp->sp_send_cq->res.id : 0;
+		__entry->recv_cq = sp->sp_recv_cq ? sp->sp_recv_cq->res.id : 0;
+	),
+	TP_printk("peer=%s status=%d grant=%u receive=%u sq=%u mrs=%u send cq.id=%u receive cq.id=%u",
+		  __entry->addr, __entry->status, __entry->credits,
+		  __entry->recv_size, __entry->sq_depth, __entry->mrs,
+		  __entry->send_cq, __entry->recv_cq)
+);
+
+TRACE_EVENT(svc2_qp_event,
+	TP_PROTO(const struct svc2_xprt *sp, const struct ib_event *event),
+	TP_ARGS(sp, event),
+	TP_STRUCT__entry(
+		__array(char, addr, SVC2_ADDR_LEN)
+		__field(unsigned int, event)
+	),
+	TP_fast_assign(
+		strscpy(__entry->addr, sp->sp_xprt.xpt_remotebuf,
+			SVC2_ADDR_LEN);
+		__entry->event = event->event;
+	),
+	TP_printk("peer=%s event=%s", __entry->addr,
+		  rdma_show_ib_event(__entry->event))
+);
+
+TRACE_EVENT(svc2_close,
+	TP_PROTO(const struct svc2_xprt *sp, enum svc2_close_reason reason),
+	TP_ARGS(sp, reason),
+	TP_STRUCT__entry(
+		__array(char, addr, SVC2_ADDR_LEN)
+		__field(unsigned int, reason)
+	),
+	TP_fast_assign(
+		strscpy(__entry->addr, sp->sp_xprt.xpt_remotebuf,
+			SVC2_ADDR_LEN);
+		__entry->reason = reason;
+	),
+	TP_printk("peer=%s reason=%s", __entry->addr,
+		  svc2_show_reason(__entry->reason))
+);
+
+TRACE_EVENT(svc2_free,
+	TP_PROTO(const struct svc2_xprt *sp),
+	TP_ARGS(sp),
+	TP_STRUCT__entry(
+		__array(char, addr, SVC2_ADDR_LEN)
+	),
+	TP_fast_assign(
+		strscpy(__entry->addr, sp->sp_xprt.xpt_remotebuf,
+			SVC2_ADDR_LEN);
+	),
+	TP_printk("peer=%s", __entry->addr)
+);
+
+/*
+ * Queues of the device
+ */
+
+DECLARE_EVENT_CLASS(svc2_completion,
+	TP_PROTO(const struct rpc_rdma_cid *cid, const struct ib_wc *wc),
+	TP_ARGS(cid, wc),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(int, cid)
+		__field(unsigned int, status)
+		__field(unsigned int, vendor)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->cq_id = cid->ci_queue_id;
+		__entry->cid = cid->ci_completion_id;
+		__entry->status = wc->status;
+		__entry->vendor = wc->status ? wc->vendor_err : 0;
+		__entry->len = wc->status ? 0 : wc->byte_len;
+	),
+	TP_printk("cq.id=%u cid=%d status=%s (0x%x) len=%u", __entry->cq_id,
+		  __entry->cid, rdma_show_wc_status(__entry->status),
+		  __entry->vendor, __entry->len)
+);
+
+#define DEFINE_COMPLETION(name)						\
+	DEFINE_EVENT(svc2_completion, name,				\
+		TP_PROTO(const struct rpc_rdma_cid *cid,		\
+			 const struct ib_wc *wc),			\
+		TP_ARGS(cid, wc))
+
+DEFINE_COMPLETION(svc2_wc_receive);
+DEFINE_COMPLETION(svc2_wc_send);
+
+/* Only failures come here: what failed is in front of a chain. */
+TRACE_EVENT(svc2_wc_front,
+	TP_PROTO(const struct ib_cq *cq, const struct ib_wc *wc),
+	TP_ARGS(cq, wc),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(unsigned int, status)
+		__field(unsigned int, vendor)
+	),
+	TP_fast_assign(
+		__entry->cq_id = cq->res.id;
+		__entry->status = wc->status;
+		__entry->vendor = wc->vendor_err;
+	),
+	TP_printk("cq.id=%u status=%s (0x%x)", __entry->cq_id,
+		  rdma_show_wc_status(__entry->status), __entry->vendor)
+);
+
+TRACE_EVENT(svc2_post_recv,
+	TP_PROTO(const struct rpc_rdma_cid *cid),
+	TP_ARGS(cid),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(int, cid)
+	),
+	TP_fast_assign(
+		__entry->cq_id = cid->ci_queue_id;
+		__entry->cid = cid->ci_completion_id;
+	),
+	TP_printk("cq.id=%u cid=%d", __entry->cq_id, __entry->cid)
+);
+
+TRACE_EVENT(svc2_post_send,
+	TP_PROTO(const struct svc2_xprt *sp, const struct svc2_post *post,
+		 const struct ib_send_wr *last),
+	TP_ARGS(sp, post, last),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(int, cid)
+		__field(unsigned int, wrs)
+		__field(unsigned int, avail)
+		__field(int, num_sge)
+		__field(u32, inv)
+		__field(bool, signaled)
+	),
+	TP_fast_assign(
+		__entry->cq_id = post->po_cid.ci_queue_id;
+		__entry->cid = post->po_cid.ci_completion_id;
+		__entry->wrs = post->po_wrs;
+		__entry->avail = sp->sp_sq.ga_avail;
+		__entry->num_sge = last->num_sge;
+		__entry->inv = last->opcode == IB_WR_SEND_WITH_INV ?
+			       last->ex.invalidate_rkey : 0;
+		__entry->signaled = last->send_flags & IB_SEND_SIGNALED;
+	),
+	TP_printk("cq.id=%u cid=%d wrs=%u avail=%u num_sge=%d inv_handle=0x%08x%s",
+		  __entry->cq_id, __entry->cid, __entry->wrs, __entry->avail,
+		  __entry->num_sge, __entry->inv,
+		  __entry->signaled ? " signaled" : "")
+);
+
+TRACE_EVENT(svc2_gate_wait,
+	TP_PROTO(unsigned int counter, unsigned int units),
+	TP_ARGS(counter, units),
+	TP_STRUCT__entry(
+		__field(unsigned int, counter)
+		__field(unsigned int, units)
+	),
+	TP_fast_assign(
+		__entry->counter = counter;
+		__entry->units = units;
+	),
+	TP_printk("for=%s units=%u", svc2_show_gate(__entry->counter),
+		  __entry->units)
+);
+
+TRACE_EVENT(svc2_rw_failed,
+	TP_PROTO(const struct svc2_xprt *sp, const struct svc2_rw *rw,
+		 int status),
+	TP_ARGS(sp, rw, status),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(u32, handle)
+		__field(u64, offset)
+		__field(unsigned int, nents)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->cq_id = sp->sp_send_cq->res.id;
+		__entry->handle = rw->rw_handle;
+		__entry->offset = rw->rw_offset;
+		__entry->nents = rw->rw_nents;
+		__entry->status = status;
+	),
+	TP_printk("cq.id=%u handle=0x%08x offset=0x%llx nents=%u status=%d",
+		  __entry->cq_id, __entry->handle, __entry->offset,
+		  __entry->nents, __entry->status)
+);
+
+/*
+ * Messages
+ */
+
+TRACE_EVENT(svc2_decode,
+	TP_PROTO(const struct svc2_recv *rc, const struct rpcrdma2_hdr *h,
+		 enum rpcrdma2_errcode verdict),
+	TP_ARGS(rc, h, verdict),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(int, cid)
+		__field(u32, xid)
+		__field(u32, vers)
+		__field(u32, credit)
+		__field(u32, proc)
+		__field(u32, direction)
+		__field(u32, len)
+		__field(unsigned int, verdict)
+	),
+	TP_fast_assign(
+		__entry->cq_id = rc->rc_cid.ci_queue_id;
+		__entry->cid = rc->rc_cid.ci_completion_id;
+		__entry->xid = h->h_xid;
+		__entry->vers = h->h_vers;
+		__entry->credit = h->h_credit;
+		__entry->proc = h->h_proc;
+		__entry->direction = h->h_direction;
+		__entry->len = rc->rc_len;
+		__entry->verdict = verdict;
+	),
+	TP_printk("cq.id=%u cid=%d xid=0x%08x vers=%u credit=%u proc=%s%s len=%u verdict=%s",
+		  __entry->cq_id, __entry->cid, __entry->xid, __entry->vers,
+		  __entry->credit, svc2_show_proc(__entry->proc),
+		  __entry->direction == RDMA2_REPLY ? " (reply)" : "",
+		  __entry->len, svc2_show_verdict(__entry->verdict))
+);
+
+DECLARE_EVENT_CLASS(svc2_read,
+	TP_PROTO(const struct svc2_call *call),
+	TP_ARGS(call),
+	TP_STRUCT__entry(
+		__field(u32, xid)
+		__field(u32, cq_id)
+		__field(int, cid)
+		__field(unsigned int, chunks)
+		__field(u32, position)
+		__field(u32, length)
+		__field(u32, inlined)
+		__field(bool, split)
+	),
+	TP_fast_assign(
+		__entry->xid = call->ca_hdr.h_xid;
+		__entry->cq_id = call->ca_post.po_cid.ci_queue_id;
+		__entry->cid = call->ca_post.po_cid.ci_completion_id;
+		__entry->chunks = call->ca_hdr.h_nreads;
+		__entry->position = call->ca_hdr.h_reads[0].ck_position;
+		__entry->length = call->ca_length;
+		__entry->inlined = call->ca_inline;
+		__entry->split = call->ca_split;
+	),
+	TP_printk("xid=0x%08x cq.id=%u cid=%d chunks=%u position=%u length=%u inline=%u %s",
+		  __entry->xid, __entry->cq_id, __entry->cid, __entry->chunks,
+		  __entry->position, __entry->length, __entry->inlined,
+		  __entry->split ? "split" : "flat")
+);
+
+DEFINE_EVENT(svc2_read, svc2_post_read,
+	TP_PROTO(const struct svc2_call *call),
+	TP_ARGS(call));
+DEFINE_EVENT(svc2_read, svc2_read_resume,
+	TP_PROTO(const struct svc2_call *call),
+	TP_ARGS(call));
+
+TRACE_EVENT(svc2_plan_reply,
+	TP_PROTO(const struct svc2_call *call, const struct svc2_plan *plan),
+	TP_ARGS(call, plan),
+	TP_STRUCT__entry(
+		__field(u32, xid)
+		__field(unsigned int, code)
+		__field(u32, arg)
+		__field(u32, arg2)
+		__field(unsigned int, results)
+		__field(unsigned int, chunks)
+		__field(u32, first)
+		__field(u32, rest)
+		__field(bool, long_reply)
+	),
+	TP_fast_assign(
+		__entry->xid = call->ca_hdr.h_xid;
+		__entry->code = plan->pn_code;
+		__entry->arg = plan->pn_arg;
+		__entry->arg2 = plan->pn_arg2;
+		__entry->results = call->ca_nresults;
+		__entry->chunks = call->ca_hdr.h_nwrites;
+		__entry->first = plan->pn_writes[0].ra_len;
+		__entry->rest = plan->pn_len;
+		__entry->long_reply = plan->pn_long;
+	),
+	TP_printk("xid=0x%08x verdict=%s (%u, %u) results=%u write_chunks=%u first=%u rest=%u %s",
+		  __entry->xid, svc2_show_verdict(__entry->code), __entry->arg,
+		  __entry->arg2, __entry->results, __entry->chunks,
+		  __entry->first, __entry->rest,
+		  __entry->long_reply ? "in the Reply chunk" : "inline")
+);
+
+TRACE_EVENT(svc2_send_error,
+	TP_PROTO(const struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
+		 enum rpcrdma2_errcode code),
+	TP_ARGS(sp, h, code),
+	TP_STRUCT__entry(
+		__field(u32, xid)
+		__field(u32, vers)
+		__field(unsigned int, code)
+		__field(u32, cq_id)
+	),
+	TP_fast_assign(
+		__entry->xid = h->h_xid;
+		__entry->vers = h->h_vers;
+		__entry->code = code;
+		__entry->cq_id = sp->sp_send_cq->res.id;
+	),
+	TP_printk("xid=0x%08x vers=%u code=%s cq.id=%u", __entry->xid,
+		  __entry->vers, svc2_show_verdict(__entry->code),
+		  __entry->cq_id)
+);
+
+#endif /* _SVCRDMA2_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

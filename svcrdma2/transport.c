@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections: from the request to connect to the last reference.
+ *
+ * Loss of a connection begins with svc2_close(), wherever it is noticed. That
+ * only marks the svc_xprt, and closes the gates so that no thread waits for
+ * what will not come; an svc thread then detaches it, and whoever puts the
+ * last reference destroys it. XPT_CLOSE can also be set over our heads, when
+ * the service stops or the connection has been idle for long; the gates are
+ * then closed in ->xpo_detach.
+ *
+ * Removal of a device is nothing special. The rdma_cm tells every cm_id of
+ * the device, connected or not, and then waits for all of them to be
+ * destroyed before it lets the device go (cma_process_remove()). A connection
+ * that is told closes like any other, and its cm_id is destroyed last (R7),
+ * when queue pair, CQs, memory regions and protection domain are gone. A
+ * client of the RDMA core of our own would only repeat that.
+ */
+#include <linux/log2.h>
+#include <linux/slab.h>
+
+#include <linux/sunrpc/addr.h>
+
+#include <rpcrdma2/credit.h>
+
+#include "svcrdma2.h"
+#include "trace.h"
+
+static void close_gates(struct svc2_xprt *sp)
+{
+	svc2_gate_close(&sp->sp_sq);
+	svc2_gate_close(&sp->sp_tx_gate);
+	svc2_gate_close(&sp->sp_mrs);
+}
+
+/**
+ * svc2_close - lose a connection
+ * @sp: connection
+ * @reason: why
+ *
+ * The one way to do it. Harmless when it is lost already.
+ *
+ * Context: any, even atomic (QP handler).
+ */
+void svc2_close(struct svc2_xprt *sp, enum svc2_close_reason reason)
+{
+	if (!test_and_set_bit(SVC2_F_CLOSED, &sp->sp_flags))
+		trace_svc2_close(sp, reason);
+	svc_xprt_deferred_close(&sp->sp_xprt);
+	close_gates(sp);
+}
+
+/* Before it is accepted a connection is not the RPC layer's to close. */
+static void lose(struct svc2_xprt *sp, enum svc2_close_reason reason)
+{
+	if (svc2_take_pending(sp))
+		svc2_reap(sp);
+	else
+		svc2_close(sp, reason);
+}
+
+/* CM handler of a connection */
+static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct svc2_xprt *sp = id->context;
+
+	trace_svc2_cm_event(id, event);
+	switch (event->event) {
+	case RDMA_CM_EVENT_DISCONNECTED:
+		lose(sp, SVC2_CLOSE_PEER);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_REJECTED:
+		lose(sp, SVC2_CLOSE_UNREACHABLE);
+		break;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		lose(sp, SVC2_CLOSE_ADDRESS);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		lose(sp, SVC2_CLOSE_DEVICE);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static void svc2_qp_event(struct ib_event *event, void *context)
+{
+	struct svc2_xprt *sp = context;
+
+	trace_svc2_qp_event(sp, event);
+	switch (event->event) {
+	case IB_EVENT_COMM_EST:
+		/* the peer's last word of the handshake is late or lost */
+		rdma_notify(sp->sp_id, event->event);
+		break;
+	case IB_EVENT_PATH_MIG:
+	case IB_EVENT_SQ_DRAINED:
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		break;
+	default:
+		svc2_close(sp, SVC2_CLOSE_QP);
+		break;
+	}
+}
+
+static void set_addresses(struct svc2_xprt *sp)
+{
+	struct rdma_addr *addr = &sp->sp_id->route.addr;
+	struct sockaddr *remote = (struct sockaddr *)&addr->dst_addr;
+	struct sockaddr *local = (struct sockaddr *)&addr->src_addr;
+	struct svc_xprt *xprt = &sp->sp_xprt;
+
+	svc_xprt_set_remote(xprt, remote, svc_addr_len(remote));
+	/*
+	 * The requester does not choose its port. Without one the reply cache
+	 * knows it again on its next connection.
+	 */
+	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
+	svc_xprt_set_local(xprt, local, svc_addr_len(local));
+}
+
+/**
+ * svc2_conn_create - make the object for a request to connect
+ * @serv: RPC service
+ * @net: network namespace
+ * @id: the new connection's identifier, which gets its handler here
+ * @param: what the peer asks for
+ *
+ * Context: CM handler of @id.
+ * Return: a connection that holds a reference on the module; NULL when there
+ * is no memory.
+ */
+struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
+				   struct rdma_cm_id *id,
+				   const struct rdma_conn_param *param)
+{
+	struct svc2_xprt *sp;
+
+	sp = kzalloc_node(sizeof(*sp), GFP_KERNEL, ibdev_to_node(id->device));
+	if (!sp)
+		return NULL;
+	svc_xprt_init(net, &svc2_class, &sp->sp_xprt, serv);
+	__module_get(THIS_MODULE);	/* the listener has one */
+	/* requests are paced by credits: RFC 7530 section 3.1 */
+	set_bit(XPT_CONG_CTRL, &sp->sp_xprt.xpt_flags);
+
+	INIT_LIST_HEAD(&sp->sp_conns);
+	INIT_LIST_HEAD(&sp->sp_pending);
+	svc2_sq_init(sp);
+	svc2_gate_init(&sp->sp_tx_gate, SVC2_C_tx_waits);
+	spin_lock_init(&sp->sp_tx_lock);
+	INIT_LIST_HEAD(&sp->sp_txs);
+	svc2_gate_init(&sp->sp_mrs, SVC2_C_mr_waits);
+	spin_lock_init(&sp->sp_recv_lock);
+	INIT_LIST_HEAD(&sp->sp_recv_q);
+	INIT_LIST_HEAD(&sp->sp_read_q);
+	spin_lock_init(&sp->sp_rpool.rp_lock);
+	INIT_LIST_HEAD(&sp->sp_rpool.rp_free);
+
+	sp->sp_id = id;
+	id->context = sp;
+	id->event_handler = svc2_cm_event;
+	set_addresses(sp);
+
+	sp->sp_ord = param->initiator_depth;
+	sp->sp_ird = param->responder_resources;
+	rpcrdma2_cm_decode(&sp->sp_peer, param->private_data,
+			   param->private_data_len);
+	return sp;
+}
+
+/* Receives that are posted or in use at any time (R6) */
+static unsigned int recvs_needed(const struct svc2_xprt *sp)
+{
+	return rpcrdma2_receives_needed(SVC2_BACKWARD_RECVS, sp->sp_credits);
+}
+
+static unsigned int recvs_total(const struct svc2_xprt *sp)
+{
+	return recvs_needed(sp) + sp->sp_rpool.rp_batch - 1;
+}
+
+/* What the service is configured for, as far as the device can do it */
+static int size_receives(struct svc2_xprt *sp)
+{
+	const struct ib_device_attr *attrs = &sp->sp_id->device->attrs;
+	u32 size = READ_ONCE(svc2_param_receive_size);
+
+	size = min_t(u32, round_up(size, PAGE_SIZE),
+		     (u32)attrs->max_recv_sge * PAGE_SIZE);
+	if (size < RPCRDMA2_INLINE_DEFAULT)		/* C-003 */
+		return -EINVAL;
+	sp->sp_recv_size = size;
+	/* no property tells of more yet: C-005 */
+	sp->sp_send_max = RPCRDMA2_INLINE_DEFAULT;
+
+	sp->sp_credits = READ_ONCE(svc2_param_credits);
+	for (;; sp->sp_credits /= 2) {
+		if (sp->sp_credits < SVC2_CREDITS_MIN)
+			return -EINVAL;
+		sp->sp_rpool.rp_batch = max(recvs_needed(sp) / 4, 1U);
+		/* one more for the drain */
+		if (recvs_total(sp) < attrs->max_qp_wr)
+			return 0;
+	}
+}
+
+/*
+ * The Send Queue takes at least the longest chain there can be: everything
+ * but its size in pages is bounded by what a header can hold. Beyond that it
+ * is large enough to keep a device busy, not for all that may be outstanding;
+ * threads wait in line for the rest.
+ */
+static int size_send_queue(struct svc2_xprt *sp)
+{
+	struct ib_device *dev = sp->sp_id->device;
+	unsigned int pages, width, per_call, longest, wrs;
+	u32 port = sp->sp_id->port_num;
+
+	pages = svc_serv_maxpages(sp->sp_xprt.xpt_server);
+	width = min_t(u32, dev->attrs.max_send_sge, SVC2_MAX_SGES);
+	/* iWARP Reads into memory regions; others may where it pays */
+	if (rdma_rw_max_send_wr(dev, port, 1, 0) > 1)
+		sp->sp_nmrs = SVC2_MAX_READS +
+			      rdma_rw_mr_factor(dev, port, pages);
+	else
+		width = min_t(u32, width, dev->attrs.max_sge_rd);
+	if (!width)
+		return -EINVAL;
+
+	per_call = DIV_ROUND_UP(pages, width) + 1;
+	longest = max(SVC2_MAX_READS + per_call,
+		      rdma_rw_max_send_wr(dev, port, sp->sp_nmrs, 0));
+	sp->sp_signal_batch = clamp(sp->sp_credits / 4, 1U,
+				    (unsigned int)SVC2_SIGNAL_BATCH);
+	/* one entry is for the drain */
+	longest += sp->sp_signal_batch + 1;
+
+	wrs = max3(longest, 4 * sp->sp_credits - 1,
+		   SVC2_LARGE_CALLS * per_call);
+	/* some devices keep an entry free, and a power of two in all */
+	wrs = min_t(u32, roundup_pow_of_two(wrs + 1) - 1,
+		    dev->attrs.max_qp_wr);
+	if (wrs < longest)
+		return -EINVAL;
+	sp->sp_sq_depth = wrs - 1;
+	sp->sp_sq_limit = sp->sp_sq_depth - sp->sp_signal_batch;
+	svc2_gate_open(&sp->sp_sq, sp->sp_sq_depth);
+	svc2_gate_open(&sp->sp_mrs, sp->sp_nmrs);
+	return 0;
+}
+
+static int create_cqs(struct svc2_xprt *sp)
+{
+	struct ib_device *dev = sp->sp_id->device;
+	struct ib_cq *cq;
+
+	cq = ib_alloc_cq_any(dev, sp, sp->sp_sq_depth + 1, IB_POLL_WORKQUEUE);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	sp->sp_send_cq = cq;
+	cq = ib_alloc_cq_any(dev, sp, recvs_total(sp) + 1, IB_POLL_WORKQUEUE);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	sp->sp_recv_cq = cq;
+	return 0;
+}
+
+static int create_qp(struct svc2_xprt *sp)
+{
+	struct ib_device *dev = sp->sp_id->device;
+	struct ib_qp_init_attr attr = {
+		.event_handler	= svc2_qp_event,
+		.qp_context	= sp,
+		.send_cq	= sp->sp_send_cq,
+		.recv_cq	= sp->sp_recv_cq,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.port_num	= sp->sp_id->port_num,
+		.cap = {
+			.max_send_wr	= sp->sp_sq_depth + 1,
+			.max_recv_wr	= recvs_total(sp) + 1,
+			.max_recv_sge	= sp->sp_recv_size / PAGE_SIZE,
+			.max_rdma_ctxs	= sp->sp_nmrs,
+		},
+	};
+	unsigned int rw_wrs;
+	int ret;
+
+	attr.cap.max_send_sge = min_t(u32, dev->attrs.max_send_sge,
+				      SVC2_MAX_SGES);
+	/* the RDMA core adds what it thinks its memory regions need */
+	rw_wrs = sp->sp_nmrs ? rdma_rw_max_send_wr(dev, attr.port_num,
+						   sp->sp_nmrs, 0) : 0;
+	attr.cap.max_send_wr -= min(attr.cap.max_send_wr - 1, rw_wrs);
+
+	ret = rdma_create_qp(sp->sp_id, sp->sp_pd, &attr);
+	if (ret)
+		return ret;
+	sp->sp_qp = sp->sp_id->qp;
+	/* header, head, tail, and the pages of the longest inline Reply */
+	sp->sp_tx_sges = min_t(u32, attr.cap.max_send_sge,
+			       4 + DIV_ROUND_UP(sp->sp_send_max, PAGE_SIZE));
+	return 0;
+}
+
+static int accept(struct svc2_xprt *sp)
+{
+	const struct ib_device_attr *attrs = &sp->sp_id->device->attrs;
+	struct rpcrdma2_cm_private private;
+	struct rpcrdma2_cm_limits limits = {
+		.cl_send = sp->sp_send_max,
+		.cl_recv = sp->sp_recv_size,
+		.cl_inv	 = sp->sp_can_invalidate,
+	};
+	struct rdma_conn_param param = {
+		.private_data		= &private,
+		.private_data_len	= sizeof(private),
+		.responder_resources	= sp->sp_ird,
+		.initiator_depth	= sp->sp_ord,
+		/* for the peer's Sends: control messages are not counted */
+		.rnr_retry_count	= 7,
+	};
+	int ret;
+
+	param.initiator_depth = min_t(u32, sp->sp_ord,
+				      attrs->max_qp_init_rd_atom);
+	param.responder_resources = min_t(u32, sp->sp_ird,
+					  attrs->max_qp_rd_atom);
+	/* without RDMA Reads there would be no WRITE */
+	if (!param.initiator_depth)
+		return -EINVAL;
+	sp->sp_ord = param.initiator_depth;
+	sp->sp_ird = param.responder_resources;
+	rpcrdma2_cm_encode(&private, &limits);		/* S28 */
+	/* a peer that found no Receive tries again soon, not after 0.6 s */
+	rdma_set_min_rnr_timer(sp->sp_id, IB_RNR_TIMER_000_64);
+
+	rdma_lock_handler(sp->sp_id);
+	ret = rdma_accept(sp->sp_id, &param);
+	rdma_unlock_handler(sp->sp_id);
+	return ret;
+}
+
+/**
+ * svc2_conn_setup - accept a connection
+ * @sp: connection, taken off ls_pending
+ *
+ * Receives are posted before the peer learns that it may send.
+ *
+ * Context: svc thread; sleeps.
+ * Return: 0, or a negative errno; the caller's reference undoes all of it.
+ */
+int svc2_conn_setup(struct svc2_xprt *sp)
+{
+	struct ib_device *dev = sp->sp_id->device;
+	u32 port = sp->sp_id->port_num;
+	struct ib_pd *pd;
+	int ret;
+
+	if (!rdma_ib_or_roce(dev, port) && !rdma_protocol_iwarp(dev, port))
+		return -EPROTONOSUPPORT;
+	sp->sp_can_invalidate = dev->attrs.device_cap_flags &
+				IB_DEVICE_MEM_MGT_EXTENSIONS;
+	ret = size_receives(sp);
+	if (ret)
+		return ret;
+	ret = size_send_queue(sp);
+	if (ret)
+		return ret;
+
+	pd = ib_alloc_pd(dev, 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	sp->sp_pd = pd;
+	ret = create_cqs(sp);
+	if (!ret)
+		ret = create_qp(sp);
+	if (!ret)
+		ret = svc2_txs_create(sp);
+	if (!ret)
+		ret = svc2_recvs_create(sp, recvs_needed(sp));
+	if (!ret)
+		ret = accept(sp);
+	if (!ret)
+		svc2_conn_show(sp);
+	return ret;
+}
+
+static void svc2_detach(struct svc_xprt *xprt)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(xprt);
+
+	svc2_count(closes);
+	/* what is flushed from now on is no reason to close */
+	set_bit(SVC2_F_CLOSED, &sp->sp_flags);
+	close_gates(sp);
+	rdma_disconnect(sp->sp_id);
+}
+
+/* Last reference: no thread, but perhaps the device, still has to do with it */
+static void svc2_free(struct svc_xprt *xprt)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(xprt);
+
+	might_sleep();
+	trace_svc2_free(sp);
+	svc2_conn_hide(sp);
+	if (sp->sp_qp) {
+		ib_drain_qp(sp->sp_qp);
+		svc2_sq_flush(sp);
+		svc2_recvs_flush(sp);
+		rdma_destroy_qp(sp->sp_id);
+	}
+	if (sp->sp_send_cq)
+		ib_free_cq(sp->sp_send_cq);
+	if (sp->sp_recv_cq)
+		ib_free_cq(sp->sp_recv_cq);
+	svc2_txs_destroy(sp);
+	svc2_recvs_destroy(sp);
+	if (sp->sp_pd)
+		ib_dealloc_pd(sp->sp_pd);
+	rdma_destroy_id(sp->sp_id);	/* R7 */
+	kfree(sp);
+}
+
+/* Called before ->xpo_detach where a peer's silence would delay that. */
+static void svc2_kill_temp_xprt(struct svc_xprt *xprt)
+{
+}
+
+static void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+	if (ctxt)
+		svc2_call_put(svc2_from_xprt(xprt), ctxt);
+}
+
+static const struct svc_xprt_ops svc2_ops = {
+	.xpo_create		= svc2_create,
+	.xpo_recvfrom		= svc2_recvfrom,
+	.xpo_sendto		= svc2_sendto,
+	.xpo_result_payload	= svc2_result_payload,
+	.xpo_release_ctxt	= svc2_release_ctxt,
+	.xpo_has_wspace		= svc2_has_wspace,
+	.xpo_detach		= svc2_detach,
+	.xpo_free		= svc2_free,
+	.xpo_kill_temp_xprt	= svc2_kill_temp_xprt,
+};
+
+struct svc_xprt_class svc2_class = {
+	.xcl_name	 = "rdma2",
+	.xcl_owner	 = THIS_MODULE,
+	.xcl_ops	 = &svc2_ops,
+	.xcl_max_payload = RPCSVC_MAXPAYLOAD,
+	.xcl_ident	 = SVC2_IDENT,
+};
