@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a Call and its Reply travel: xprt2_plan_call() against a table. Each
+ * pair of neighbours sits on the two sides of one threshold.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include "../xprtrdma2/plan.h"
+
+struct plan_case {
+	const char		*desc;
+	struct xprt2_sizes	sz;
+	struct xprt2_plan	want;
+};
+
+#define LIMITS(_call, _reply, _hdr)		\
+	.sz_call_threshold	= (_call),	\
+	.sz_reply_threshold	= (_reply),	\
+	.sz_hdr_min		= (_hdr)
+#define SEGS(_count)				\
+	.sz_read_segs		= (_count),	\
+	.sz_write_segs		= (_count),	\
+	.sz_reply_segs		= (_count)
+
+/* Version 2 until properties say otherwise; chunks of one segment */
+#define V2	LIMITS(RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT, \
+		       RPCRDMA2_HDR_MIN), SEGS(1)
+#define FIRST	LIMITS(RPCRDMA2_INLINE_FIRST, RPCRDMA2_INLINE_DEFAULT, \
+		       RPCRDMA2_HDR_MIN), SEGS(1)
+
+#define INLINE_MAX	(RPCRDMA2_INLINE_DEFAULT - RPCRDMA2_HDR_MIN)
+#define READ_SEG	RPCRDMA2_READ_SEG_LEN
+#define WRITE_LIST	(RPCRDMA2_WRITE_CHUNK_LEN + RPCRDMA2_SEG_LEN)
+#define REPLY_CHUNK	(RPCRDMA2_REPLY_CHUNK_LEN + RPCRDMA2_SEG_LEN)
+
+static const struct plan_case plan_cases[] = {
+	{ "C-073 a small Call with a small Reply has no chunks",
+	  { V2, .sz_call_rest = 40, .sz_reply_rest = 24 },
+	  { .cp_proc = RDMA2_MSG } },
+
+	/* The Call */
+	{ "C-001 a Call that fills the threshold goes inline",
+	  { V2, .sz_call_rest = INLINE_MAX },
+	  { .cp_proc = RDMA2_MSG } },
+	{ "C-002 a Call of threshold+4 goes NOMSG with a Position-Zero chunk",
+	  { V2, .sz_call_rest = INLINE_MAX + 4 },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true } },
+	{ "C-002 also when it has pages that may not be placed directly",
+	  { V2, .sz_call_rest = 200, .sz_call_pages = 8192 },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true } },
+	{ "C-001 a payload that fits goes inline although it may be placed",
+	  { V2, .sz_call_rest = 200, .sz_call_pages = INLINE_MAX - 200,
+	    .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_MSG } },
+	{ "C-001 a payload that does not goes in a Read chunk",
+	  { V2, .sz_call_rest = 200, .sz_call_pages = INLINE_MAX - 196,
+	    .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_read = true } },
+	{ "C-001 the Read list counts: the rest just fits beside it",
+	  { V2, .sz_call_rest = INLINE_MAX - READ_SEG,
+	    .sz_call_pages = 4096, .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_read = true } },
+	{ "E-04 the rest does not fit: Position-Zero chunk and Read chunk",
+	  { V2, .sz_call_rest = INLINE_MAX - READ_SEG + 4,
+	    .sz_call_pages = 4096, .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_NOMSG, .cp_read = true, .cp_poszero = true } },
+	{ "C-001 each segment of the Read list counts",
+	  { LIMITS(4096, 4096, RPCRDMA2_HDR_MIN), SEGS(3),
+	    .sz_call_rest = INLINE_MAX - 3 * READ_SEG,
+	    .sz_call_pages = 12288, .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_read = true } },
+	{ "C-098 a first Call of 1024 octets goes inline",
+	  { FIRST,
+	    .sz_call_rest = RPCRDMA2_INLINE_FIRST - RPCRDMA2_HDR_MIN },
+	  { .cp_proc = RDMA2_MSG } },
+	{ "C-098 a longer first Call does not",
+	  { FIRST,
+	    .sz_call_rest = RPCRDMA2_INLINE_FIRST - RPCRDMA2_HDR_MIN + 4 },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true } },
+	{ "C-029 a larger threshold needs no Position-Zero chunk",
+	  { LIMITS(8192, 4096, RPCRDMA2_HDR_MIN), SEGS(1),
+	    .sz_call_rest = 6000 },
+	  { .cp_proc = RDMA2_MSG } },
+
+	/* The Reply */
+	{ "C-030 a Reply that fits needs no chunk",
+	  { V2, .sz_reply_rest = 400, .sz_reply_pages = INLINE_MAX - 400 },
+	  { .cp_proc = RDMA2_MSG } },
+	{ "C-030 one octet more and it is offered a Reply chunk",
+	  { V2, .sz_reply_rest = 401, .sz_reply_pages = INLINE_MAX - 400 },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "E-15 a payload that may be placed gets a Write chunk instead",
+	  { V2, .sz_reply_rest = 401, .sz_reply_pages = INLINE_MAX - 400,
+	    .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true } },
+	{ "E-15 but not when all of it fits",
+	  { V2, .sz_reply_rest = 400, .sz_reply_pages = INLINE_MAX - 400,
+	    .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_MSG } },
+	{ "C-030 the Reply repeats the Write list: the rest just fits",
+	  { V2, .sz_reply_rest = INLINE_MAX - WRITE_LIST,
+	    .sz_reply_pages = 65536, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true } },
+	{ "C-030 one octet more: Write chunk with Reply chunk",
+	  { V2, .sz_reply_rest = INLINE_MAX - WRITE_LIST + 1,
+	    .sz_reply_pages = 65536, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true, .cp_reply = true } },
+	{ "C-030 a larger threshold needs no Reply chunk",
+	  { LIMITS(4096, 8192, RPCRDMA2_HDR_MIN), SEGS(1),
+	    .sz_reply_rest = 5076 },
+	  { .cp_proc = RDMA2_MSG } },
+	{ "C-001 thresholds differ by direction",
+	  { LIMITS(8192, 4096, RPCRDMA2_HDR_MIN), SEGS(1),
+	    .sz_call_rest = 5000,
+	    .sz_reply_rest = 5000 },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+
+	/* Both */
+	{ "C-001 the Reply chunk counts in the Call: it just fits",
+	  { V2, .sz_call_rest = INLINE_MAX - REPLY_CHUNK,
+	    .sz_reply_rest = 5000 },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-001 the Reply chunk counts in the Call: it does not fit",
+	  { V2, .sz_call_rest = INLINE_MAX - REPLY_CHUNK + 4,
+	    .sz_reply_rest = 5000 },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_reply = true } },
+	{ "C-001 the Write list counts in the Call",
+	  { V2, .sz_call_rest = INLINE_MAX - WRITE_LIST + 4,
+	    .sz_reply_pages = 65536, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_write = true } },
+	{ "E-04 everything at once",
+	  { V2, .sz_call_rest = 5000, .sz_call_pages = 65536,
+	    .sz_call_ddp = true, .sz_reply_rest = 5000,
+	    .sz_reply_pages = 65536, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_NOMSG, .cp_read = true, .cp_poszero = true,
+	    .cp_write = true, .cp_reply = true } },
+	{ "E-29 version 1 at 1024 octets, header of 28",
+	  { LIMITS(RPCRDMA1_INLINE_DEFAULT, RPCRDMA1_INLINE_DEFAULT,
+		   RPCRDMA1_HDR_MIN), SEGS(1),
+	    .sz_call_rest = RPCRDMA1_INLINE_DEFAULT - RPCRDMA1_HDR_MIN,
+	    .sz_reply_rest = RPCRDMA1_INLINE_DEFAULT - RPCRDMA1_HDR_MIN },
+	  { .cp_proc = RDMA2_MSG } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(plan, plan_cases, desc);
+
+static void plan(struct kunit *test)
+{
+	const struct plan_case *c = test->param_value;
+	struct xprt2_plan got;
+
+	memset(&got, 0xff, sizeof(got));
+
+	xprt2_plan_call(&c->sz, &got);
+
+	KUNIT_EXPECT_EQ(test, got.cp_proc, c->want.cp_proc);
+	KUNIT_EXPECT_EQ(test, got.cp_read, c->want.cp_read);
+	KUNIT_EXPECT_EQ(test, got.cp_poszero, c->want.cp_poszero);
+	KUNIT_EXPECT_EQ(test, got.cp_write, c->want.cp_write);
+	KUNIT_EXPECT_EQ(test, got.cp_reply, c->want.cp_reply);
+}
+
+static struct kunit_case plan_suite_cases[] = {
+	KUNIT_CASE_PARAM(plan, plan_gen_params),
+	{}
+};
+
+static struct kunit_suite plan_suite = {
+	.name		= "xprtrdma2_plan",
+	.test_cases	= plan_suite_cases,
+};
+
+kunit_test_suite(plan_suite);
+
+MODULE_DESCRIPTION("RPC-over-RDMA version 2 client: unit tests");
+MODULE_LICENSE("GPL");

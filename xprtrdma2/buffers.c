@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests and Receive buffers: two bounded pools that live as long as the
+ * transport does (X4).
+ *
+ * Both grow on demand and hand out what was used last, so that an idle mount
+ * keeps little memory and a busy one a warm cache. Their memory survives a
+ * lost connection; only its DMA mappings follow the device, made on first use
+ * and undone by xprt2_reqs_unmap() and xprt2_reps_unmap() at teardown.
+ */
+#include "xprtrdma2.h"
+
+#include <linux/slab.h>
+
+/* A Send not yet known to be complete keeps its request out of the pool. */
+static unsigned int max_reqs(const struct xprt2_xprt *xp)
+{
+	return xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH;
+}
+
+/* Those posted, and those that requests hold while their Reply is decoded */
+static unsigned int max_reps(const struct xprt2_xprt *xp)
+{
+	return 2 * (max_reqs(xp) + RPCRDMA2_CONTROL_RECVS);
+}
+
+static struct xprt2_req *create_req(struct xprt2_xprt *xp, gfp_t gfp)
+{
+	struct xprt2_req *req;
+
+	req = kzalloc(sizeof(*req), gfp);
+	if (!req)
+		return NULL;
+	INIT_LIST_HEAD(&req->rq2_mrs);
+	INIT_LIST_HEAD(&req->rq2_sent);
+	INIT_LIST_HEAD(&req->rq2_pool);
+
+	spin_lock(&xp->xp_req_lock);
+	if (xp->xp_num_reqs < max_reqs(xp)) {
+		xp->xp_num_reqs++;
+		list_add(&req->rq2_all, &xp->xp_all_reqs);
+	} else {
+		kfree(req);
+		req = NULL;
+	}
+	spin_unlock(&xp->xp_req_lock);
+	return req;
+}
+
+static struct xprt2_req *pop_req(struct xprt2_xprt *xp)
+{
+	struct xprt2_req *req;
+
+	spin_lock(&xp->xp_req_lock);
+	req = list_first_entry_or_null(&xp->xp_free_reqs, struct xprt2_req,
+				       rq2_pool);
+	if (req)
+		list_del_init(&req->rq2_pool);
+	spin_unlock(&xp->xp_req_lock);
+	return req;
+}
+
+/**
+ * xprt2_req_get - take a request from the pool
+ * @xp: transport
+ * @gfp: how hard to try when the pool has to grow
+ *
+ * Return: a request whose only reference is the caller's, or NULL when the
+ * pool is empty and may not or can not grow.
+ */
+struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, gfp_t gfp)
+{
+	struct xprt2_req *req;
+
+	req = pop_req(xp);
+	if (!req && READ_ONCE(xp->xp_num_reqs) < max_reqs(xp))
+		req = create_req(xp, gfp);
+	if (req)
+		kref_init(&req->rq2_kref);
+	return req;
+}
+
+static void xprt2_req_release(struct kref *kref)
+{
+	struct xprt2_req *req = container_of(kref, struct xprt2_req, rq2_kref);
+	struct rpc_rqst *rqst = &req->rq2_slot;
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	/* X3, X2 */
+	WARN_ON_ONCE(!list_empty(&req->rq2_sent));
+	WARN_ON_ONCE(!list_empty(&req->rq2_mrs));
+
+	/* A task that waits for a slot takes this one over as it is. */
+	kref_init(&req->rq2_kref);
+	if (xprt_wake_up_backlog(xprt, rqst))
+		return;
+
+	memset(rqst, 0, sizeof(*rqst));
+	spin_lock(&xp->xp_req_lock);
+	list_add(&req->rq2_pool, &xp->xp_free_reqs);
+	spin_unlock(&xp->xp_req_lock);
+}
+
+/**
+ * xprt2_req_put - drop one of the references of X3
+ * @req: request
+ */
+void xprt2_req_put(struct xprt2_req *req)
+{
+	kref_put(&req->rq2_kref, xprt2_req_release);
+}
+
+/* Caller holds xp_req_lock, or is the only user left. */
+static void unmap_req_locked(struct xprt2_req *req)
+{
+	if (!req->rq2_device)
+		return;
+	ib_dma_unmap_single(req->rq2_device, req->rq2_dma, req->rq2_sendsize,
+			    DMA_TO_DEVICE);
+	req->rq2_device = NULL;
+}
+
+static bool grow_sendbuf(struct xprt2_xprt *xp, struct xprt2_req *req,
+			 size_t size, gfp_t gfp)
+{
+	void *old = req->rq2_sendbuf;
+	void *buf;
+
+	size = max_t(size_t, roundup_pow_of_two(size), XPRT2_SENDBUF_SIZE);
+	buf = kmalloc(size, gfp);
+	if (!buf)
+		return false;
+
+	spin_lock(&xp->xp_req_lock);
+	unmap_req_locked(req);
+	req->rq2_sendbuf = buf;
+	req->rq2_sendsize = size;
+	spin_unlock(&xp->xp_req_lock);
+	if (old)
+		xp->xp_stats.st_hardway += size;
+	kfree(old);
+	return true;
+}
+
+static bool grow_recvbuf(struct xprt2_xprt *xp, struct xprt2_req *req,
+			 size_t size, gfp_t gfp)
+{
+	void *old = req->rq2_recvbuf;
+	void *buf;
+
+	size = max_t(size_t, roundup_pow_of_two(size), XPRT2_RECVBUF_SIZE);
+	buf = kmalloc(size, gfp);
+	if (!buf)
+		return false;
+
+	req->rq2_recvbuf = buf;
+	req->rq2_recvsize = size;
+	if (old)
+		xp->xp_stats.st_hardway += size;
+	kfree(old);
+	return true;
+}
+
+/**
+ * xprt2_req_buffers - give an RPC the memory its messages are built in
+ * @xp: transport
+ * @req: request; rq_callsize and rq_rcvsize say how much it needs
+ * @gfp: allocation flags
+ *
+ * A buffer once grown stays, so a slot soon fits whatever runs through it.
+ * Both are naturally aligned powers of two.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int xprt2_req_buffers(struct xprt2_xprt *xp, struct xprt2_req *req, gfp_t gfp)
+{
+	struct rpc_rqst *rqst = &req->rq2_slot;
+
+	if (req->rq2_sendsize < XPRT2_HEADROOM + rqst->rq_callsize &&
+	    !grow_sendbuf(xp, req, XPRT2_HEADROOM + rqst->rq_callsize, gfp))
+		return -ENOMEM;
+	if (req->rq2_recvsize < rqst->rq_rcvsize &&
+	    !grow_recvbuf(xp, req, rqst->rq_rcvsize, gfp))
+		return -ENOMEM;
+
+	rqst->rq_buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
+	rqst->rq_rbuffer = req->rq2_recvbuf;
+	return 0;
+}
+
+/**
+ * xprt2_req_map - make the Send buffer ready for the endpoint's device
+ * @ep: endpoint
+ * @req: request
+ *
+ * Context: send path.
+ * Return: 0, or -EIO when the device can not map it.
+ */
+int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	struct ib_device *device = ep->ep_id->device;
+	u64 dma;
+
+	if (likely(req->rq2_device == device))
+		return 0;
+
+	dma = ib_dma_map_single(device, req->rq2_sendbuf, req->rq2_sendsize,
+				DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(device, dma))
+		return -EIO;
+	spin_lock(&ep->ep_xp->xp_req_lock);
+	req->rq2_dma = dma;
+	req->rq2_device = device;
+	spin_unlock(&ep->ep_xp->xp_req_lock);
+	return 0;
+}
+
+/**
+ * xprt2_reqs_create - put the first requests into the pool
+ * @xp: transport under construction
+ *
+ * Enough that a mount makes progress however short memory is later: those of
+ * unsignaled Sends, which come back only when more is sent, and a few.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int xprt2_reqs_create(struct xprt2_xprt *xp)
+{
+	struct xprt2_req *req;
+	int i;
+
+	for (i = 0; i < XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH; i++) {
+		req = create_req(xp, GFP_KERNEL);
+		if (!req)
+			return -ENOMEM;
+		list_add(&req->rq2_pool, &xp->xp_free_reqs);
+	}
+	return 0;
+}
+
+/**
+ * xprt2_reqs_unmap - take all Send buffers away from a dead device
+ * @xp: transport whose endpoint was drained
+ */
+void xprt2_reqs_unmap(struct xprt2_xprt *xp)
+{
+	struct xprt2_req *req;
+
+	spin_lock(&xp->xp_req_lock);
+	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
+		unmap_req_locked(req);
+	spin_unlock(&xp->xp_req_lock);
+}
+
+/**
+ * xprt2_reqs_destroy - free the pool
+ * @xp: transport with no users and no endpoint left
+ */
+void xprt2_reqs_destroy(struct xprt2_xprt *xp)
+{
+	struct xprt2_req *req, *next;
+
+	list_for_each_entry_safe(req, next, &xp->xp_all_reqs, rq2_all) {
+		WARN_ON_ONCE(req->rq2_device);		/* X5 */
+		kfree(req->rq2_sendbuf);
+		kfree(req->rq2_recvbuf);
+		kfree(req);
+	}
+}
+
+static struct xprt2_rep *create_rep(struct xprt2_xprt *xp, gfp_t gfp)
+{
+	struct xprt2_rep *rep;
+
+	rep = kzalloc(sizeof(*rep), gfp);
+	if (!rep)
+		return NULL;
+	rep->rep_size = RPCRDMA2_INLINE_DEFAULT;
+	rep->rep_buf = kmalloc(rep->rep_size, gfp);
+	if (!rep->rep_buf) {
+		kfree(rep);
+		return NULL;
+	}
+
+	spin_lock(&xp->xp_rep_lock);
+	xp->xp_num_reps++;
+	list_add(&rep->rep_all, &xp->xp_all_reps);
+	spin_unlock(&xp->xp_rep_lock);
+	return rep;
+}
+
+static int map_rep(struct xprt2_ep *ep, struct xprt2_rep *rep)
+{
+	struct ib_device *device = ep->ep_id->device;
+	u64 dma;
+
+	if (likely(rep->rep_device == device)) {
+		ib_dma_sync_single_for_device(device, rep->rep_dma,
+					      rep->rep_size, DMA_FROM_DEVICE);
+		return 0;
+	}
+
+	dma = ib_dma_map_single(device, rep->rep_buf, rep->rep_size,
+				DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(device, dma))
+		return -EIO;
+	spin_lock(&ep->ep_xp->xp_rep_lock);
+	rep->rep_dma = dma;
+	rep->rep_device = device;
+	spin_unlock(&ep->ep_xp->xp_rep_lock);
+	rep->rep_sge.addr = dma;
+	rep->rep_sge.length = rep->rep_size;
+	rep->rep_sge.lkey = ep->ep_pd->local_dma_lkey;
+	return 0;
+}
+
+/**
+ * xprt2_rep_get - take a Receive buffer, mapped and ready to post
+ * @ep: endpoint
+ * @gfp: how hard to try when the pool has to grow
+ *
+ * Context: receive CQ, or connect before the connection is up.
+ * Return: a buffer, or NULL when there is no memory for one.
+ */
+struct xprt2_rep *xprt2_rep_get(struct xprt2_ep *ep, gfp_t gfp)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+	struct xprt2_rep *rep;
+
+	spin_lock(&xp->xp_rep_lock);
+	rep = list_first_entry_or_null(&xp->xp_free_reps, struct xprt2_rep,
+				       rep_pool);
+	if (rep)
+		list_del(&rep->rep_pool);
+	spin_unlock(&xp->xp_rep_lock);
+
+	if (!rep && xp->xp_num_reps < max_reps(xp))
+		rep = create_rep(xp, gfp);
+	if (!rep)
+		return NULL;
+	if (map_rep(ep, rep)) {
+		xprt2_rep_put(xp, rep);
+		return NULL;
+	}
+	return rep;
+}
+
+/**
+ * xprt2_rep_put - return a Receive buffer to the pool (X1)
+ * @xp: transport
+ * @rep: buffer nobody points into any more
+ */
+void xprt2_rep_put(struct xprt2_xprt *xp, struct xprt2_rep *rep)
+{
+	spin_lock(&xp->xp_rep_lock);
+	list_add(&rep->rep_pool, &xp->xp_free_reps);
+	spin_unlock(&xp->xp_rep_lock);
+}
+
+/**
+ * xprt2_drop_reply - the request no longer points into a Receive buffer
+ * @req: request that is freed, or about to be sent (again)
+ *
+ * No handler works on a Reply to it: either its RPC is over, or the
+ * connection that its last Reply came from was drained.
+ */
+void xprt2_drop_reply(struct xprt2_req *req)
+{
+	if (req->rq2_reply)
+		xprt2_rep_put(xprt2_from_xprt(req->rq2_slot.rq_xprt),
+			      req->rq2_reply);
+	req->rq2_reply = NULL;
+}
+
+/**
+ * xprt2_reps_unmap - take all Receive buffers away from a dead device
+ * @xp: transport whose endpoint was drained
+ *
+ * Buffers that requests still hold are unmapped too. Their contents were
+ * synchronised for the CPU when they arrived, and the RPC layer may be
+ * decrypting them in place: nothing is synchronised here.
+ */
+void xprt2_reps_unmap(struct xprt2_xprt *xp)
+{
+	struct xprt2_rep *rep;
+
+	spin_lock(&xp->xp_rep_lock);
+	list_for_each_entry(rep, &xp->xp_all_reps, rep_all) {
+		if (!rep->rep_device)
+			continue;
+		if (!ib_uses_virt_dma(rep->rep_device))
+			dma_unmap_single_attrs(rep->rep_device->dma_device,
+					       rep->rep_dma, rep->rep_size,
+					       DMA_FROM_DEVICE,
+					       DMA_ATTR_SKIP_CPU_SYNC);
+		rep->rep_device = NULL;
+	}
+	spin_unlock(&xp->xp_rep_lock);
+}
+
+/**
+ * xprt2_reps_destroy - free the pool
+ * @xp: transport with no users and no endpoint left
+ */
+void xprt2_reps_destroy(struct xprt2_xprt *xp)
+{
+	struct xprt2_rep *rep, *next;
+
+	list_for_each_entry_safe(rep, next, &xp->xp_all_reps, rep_all) {
+		WARN_ON_ONCE(rep->rep_device);		/* X5 */
+		kfree(rep->rep_buf);
+		kfree(rep);
+	}
+}

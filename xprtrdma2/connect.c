@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections: built step by step by the connect worker, taken apart in one
+ * place.
+ *
+ * An endpoint has no reference count. It is published in xp_ep by the connect
+ * worker and taken apart by the same worker, by ->close or by ->destroy, all
+ * of which hold XPRT_LOCKED. Everything else that knows it (completion
+ * handlers, the CM handler, regions of requests) is quiet when
+ * ep_destroy() has drained the QP and destroyed the cm_id.
+ *
+ * xprt2_lose_connection() is the only way to give a connection up. It may be
+ * called from anywhere, any number of times.
+ *
+ * Removal of a device needs nothing of its own: rdma_cm reports it to the
+ * handler like any other loss, and waits in its own removal until our cm_id,
+ * which goes last, is gone.
+ */
+#include "xprtrdma2.h"
+
+#include <linux/slab.h>
+#include <linux/sunrpc/addr.h>
+
+#include <rdma/ib_cm.h>
+
+#include <rpcrdma2/credit.h>
+
+#include "trace.h"
+
+static const char *const ep_state_names[] = {
+	[XPRT2_EP_RESOLVING]	= "resolving",
+	[XPRT2_EP_CONNECTING]	= "connecting",
+	[XPRT2_EP_READY]	= "ready",
+	[XPRT2_EP_LOST]		= "lost",
+};
+
+/* The connect worker's setter; false when the connection was lost meanwhile */
+static bool ep_advance(struct xprt2_ep *ep, enum xprt2_ep_state from,
+		       enum xprt2_ep_state to)
+{
+	if (atomic_cmpxchg(&ep->ep_state, from, to) != from)
+		return false;
+	trace_xprt2_ep_state(ep, ep_state_names[to]);
+	return true;
+}
+
+/**
+ * xprt2_ep_end_step - tell the connect worker how its step went
+ * @ep: endpoint
+ * @status: 0, or an errno
+ *
+ * Context: any.
+ */
+void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
+{
+	ep->ep_status = status;
+	complete(&ep->ep_done);
+}
+
+/**
+ * xprt2_lose_connection - give a connection up
+ * @ep: endpoint
+ *
+ * Used wherever the state of the QP, of a region or of the credits is not
+ * known any more. The RPC layer closes the transport, which tears the
+ * endpoint down, and connects it again when there is something to send.
+ *
+ * Context: any.
+ */
+void xprt2_lose_connection(struct xprt2_ep *ep)
+{
+	enum xprt2_ep_state old = atomic_xchg(&ep->ep_state, XPRT2_EP_LOST);
+
+	if (old == XPRT2_EP_LOST)
+		return;
+	trace_xprt2_ep_state(ep, ep_state_names[XPRT2_EP_LOST]);
+	if (old == XPRT2_EP_READY)
+		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
+	else
+		xprt2_ep_end_step(ep, -ENOTCONN);
+}
+
+static int reject_status(const struct rdma_cm_event *event)
+{
+	/* The peer still holds our last connection: worth another try. */
+	if (event->status == IB_CM_REJ_STALE_CONN)
+		return -ENOTCONN;
+	return -ECONNREFUSED;
+}
+
+/* Never destroys the cm_id: whoever made it does that. */
+static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct xprt2_ep *ep = id->context;
+
+	trace_xprt2_cm_event(ep, event);
+	switch (event->event) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+		rpcrdma2_cm_decode(&ep->ep_peer,
+				   event->param.conn.private_data,
+				   event->param.conn.private_data_len);
+		fallthrough;
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		xprt2_ep_end_step(ep, 0);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		xprt2_ep_end_step(ep, -ENETUNREACH);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		xprt2_ep_end_step(ep, -ENOTCONN);
+		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		xprt2_ep_end_step(ep, -EHOSTUNREACH);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		xprt2_ep_end_step(ep, reject_status(event));
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		xprt2_lose_connection(ep);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+/**
+ * xprt2_ep_await - wait for the end of a step
+ * @ep: endpoint
+ * @timeout: in jiffies
+ *
+ * Context: connect; sleeps.
+ * Return: its status, or -ETIMEDOUT.
+ */
+int xprt2_ep_await(struct xprt2_ep *ep, unsigned long timeout)
+{
+	if (!wait_for_completion_timeout(&ep->ep_done, timeout))
+		return -ETIMEDOUT;
+	reinit_completion(&ep->ep_done);
+	return ep->ep_status;
+}
+
+static int resolve(struct xprt2_ep *ep)
+{
+	unsigned long timeout = msecs_to_jiffies(2 * XPRT2_RESOLVE_TIMEOUT);
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	int rc;
+
+	ep->ep_id = rdma_create_id(xprt->xprt_net, xprt2_cm_handler, ep,
+				   RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(ep->ep_id)) {
+		rc = PTR_ERR(ep->ep_id);
+		ep->ep_id = NULL;
+		return rc;
+	}
+	rc = rdma_resolve_addr(ep->ep_id, NULL, (struct sockaddr *)&xprt->addr,
+			       XPRT2_RESOLVE_TIMEOUT);
+	if (!rc)
+		rc = xprt2_ep_await(ep, timeout);
+	if (rc)
+		return rc;
+	rc = rdma_resolve_route(ep->ep_id, XPRT2_RESOLVE_TIMEOUT);
+	return rc ?: xprt2_ep_await(ep, timeout);
+}
+
+/* What the device can do decides how much one connection carries. */
+static int size_for_device(struct xprt2_ep *ep)
+{
+	const struct ib_device_attr *attrs = &ep->ep_id->device->attrs;
+	unsigned int segs, depth;
+
+	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    !attrs->max_fast_reg_page_list_len ||
+	    attrs->max_send_sge < XPRT2_MIN_SGE) {
+		pr_err("xprtrdma2: device %s can not register memory in the Send Queue, which NFS needs; use another device\n",
+		       ep->ep_id->device->name);
+		return -EOPNOTSUPP;
+	}
+
+	ep->ep_max_sge = min_t(unsigned int, attrs->max_send_sge,
+			       XPRT2_MAX_SGE);
+	ep->ep_mr_type = attrs->kernel_cap_flags & IBK_SG_GAPS_REG ?
+			 IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
+	ep->ep_mr_depth = min_t(unsigned int, attrs->max_fast_reg_page_list_len,
+				XPRT2_MAX_PAGES);
+
+	/* payload, head, tail; and all their invalidations, and the Send */
+	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, ep->ep_mr_depth) + 2;
+	depth = min(attrs->max_qp_wr, attrs->max_cqe) - XPRT2_DRAIN_WRS;
+	if (segs > XPRT2_MAX_SEGS || depth < 2 * segs + 1 + XPRT2_SEND_BATCH) {
+		pr_err("xprtrdma2: device %s has too small queues for 1 MiB payloads; use another device\n",
+		       ep->ep_id->device->name);
+		return -EOPNOTSUPP;
+	}
+
+	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
+			      (depth - XPRT2_SEND_BATCH) / XPRT2_WRS_PER_RPC);
+	depth = max(ep->ep_max_reqs * XPRT2_WRS_PER_RPC, 2 * segs + 1);
+	ep->ep_sq.sq_depth = depth + XPRT2_SEND_BATCH;
+	ep->ep_max_mrs = min_t(unsigned int, ep->ep_max_reqs * segs,
+			       attrs->max_mr);
+	ep->ep_recv_batch = clamp(ep->ep_max_reqs / 4, 1U, 16U);
+	return 0;
+}
+
+static unsigned int recv_depth(const struct xprt2_ep *ep)
+{
+	return ep->ep_max_reqs + RPCRDMA2_CONTROL_RECVS + ep->ep_recv_batch +
+	       XPRT2_DRAIN_WRS;
+}
+
+static struct ib_cq *alloc_cq(struct xprt2_ep *ep, unsigned int entries)
+{
+	struct ib_cq *cq;
+
+	cq = ib_alloc_cq_any(ep->ep_id->device, ep, entries,
+			     IB_POLL_WORKQUEUE);
+	return IS_ERR(cq) ? NULL : cq;
+}
+
+static int create_queues(struct xprt2_ep *ep)
+{
+	struct ib_qp_init_attr attr = {
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.cap = {
+			.max_send_wr	= ep->ep_sq.sq_depth + XPRT2_DRAIN_WRS,
+			.max_recv_wr	= recv_depth(ep),
+			.max_send_sge	= ep->ep_max_sge,
+			.max_recv_sge	= 1,
+		},
+	};
+	int rc;
+
+	ep->ep_pd = ib_alloc_pd(ep->ep_id->device, 0);
+	if (IS_ERR(ep->ep_pd)) {
+		rc = PTR_ERR(ep->ep_pd);
+		ep->ep_pd = NULL;
+		return rc;
+	}
+	/* A flushed queue completes every entry, signaled or not. */
+	ep->ep_send_cq = alloc_cq(ep, attr.cap.max_send_wr);
+	ep->ep_recv_cq = alloc_cq(ep, attr.cap.max_recv_wr);
+	if (!ep->ep_send_cq || !ep->ep_recv_cq)
+		return -ENOMEM;
+	attr.send_cq = ep->ep_send_cq;
+	attr.recv_cq = ep->ep_recv_cq;
+	return rdma_create_qp(ep->ep_id, ep->ep_pd, &attr);
+}
+
+/* S28: always sent; version 2 itself makes no use of the peer's */
+static void describe_us(struct xprt2_ep *ep, struct rdma_conn_param *param)
+{
+	const struct rpcrdma2_cm_limits limits = {
+		.cl_send	= RPCRDMA2_INLINE_DEFAULT,
+		.cl_recv	= RPCRDMA2_INLINE_DEFAULT,
+		.cl_inv		= true,
+	};
+
+	rpcrdma2_cm_encode(&ep->ep_private, &limits);
+	param->private_data = &ep->ep_private;
+	param->private_data_len = sizeof(ep->ep_private);
+}
+
+static int establish(struct xprt2_ep *ep)
+{
+	const struct ib_device_attr *attrs = &ep->ep_id->device->attrs;
+	struct rdma_conn_param param = {
+		/* The server reads our memory; we never read its. */
+		.responder_resources	= min_t(int, U8_MAX,
+						attrs->max_qp_rd_atom),
+		.retry_count		= 6,
+		/* 2.3: control messages of the peer can not be counted */
+		.rnr_retry_count	= 7,
+	};
+	int rc;
+
+	if (!ep_advance(ep, XPRT2_EP_RESOLVING, XPRT2_EP_CONNECTING))
+		return -ENOTCONN;
+
+	/* S30: at least three before the server can say anything */
+	xprt2_post_receives(ep, 1, GFP_KERNEL);
+	if (ep->ep_recvs_posted < rpcrdma2_receives_needed(1, 0))
+		return -ENOMEM;
+
+	describe_us(ep, &param);
+	rc = rdma_connect(ep->ep_id, &param);
+	if (!rc)
+		rc = xprt2_ep_await(ep, ep->ep_xp->xp_xprt.connect_timeout);
+	if (rc)
+		return rc;
+	rc = xprt2_negotiate(ep);
+	if (rc)
+		return rc;
+	if (!ep_advance(ep, XPRT2_EP_CONNECTING, XPRT2_EP_READY))
+		return -ENOTCONN;
+	return 0;
+}
+
+static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
+{
+	struct xprt2_ep *ep;
+
+	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	if (!ep)
+		return NULL;
+	ep->ep_xp = xp;
+	atomic_set(&ep->ep_state, XPRT2_EP_RESOLVING);
+	xprt2_sq_init(&ep->ep_sq);
+	init_completion(&ep->ep_done);
+	spin_lock_init(&ep->ep_mr_lock);
+	INIT_LIST_HEAD(&ep->ep_free_mrs);
+	INIT_LIST_HEAD(&ep->ep_all_mrs);
+	INIT_WORK(&ep->ep_refill, xprt2_mr_refill);
+	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
+	xprt2_begin_version(ep);
+	return ep;
+}
+
+/*
+ * Receives are drained first: a Reply that was received may still post a
+ * LOCAL_INV, and the Send Queue is quiet only after that.
+ */
+static void ep_drain(struct xprt2_ep *ep)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+
+	rdma_disconnect(ep->ep_id);
+	mutex_lock(&xp->xp_fence_mutex);
+	ib_drain_rq(ep->ep_id->qp);
+	ib_drain_sq(ep->ep_id->qp);
+	xprt2_sends_release(ep);
+	xprt2_probe_release(ep);
+	xprt2_mrs_destroy(ep);
+	xprt2_reqs_unmap(xp);
+	xprt2_reps_unmap(xp);
+	xp->xp_ep = NULL;
+	mutex_unlock(&xp->xp_fence_mutex);
+	rdma_destroy_qp(ep->ep_id);
+}
+
+/* Undoes as much as was done, in any state. */
+static void ep_destroy(struct xprt2_ep *ep)
+{
+	if (atomic_xchg(&ep->ep_state, XPRT2_EP_LOST) == XPRT2_EP_LOST)
+		xprt2_trial_lost(ep);
+	cancel_delayed_work_sync(&ep->ep_trial);
+	if (ep->ep_id && ep->ep_id->qp)
+		ep_drain(ep);
+	if (ep->ep_recv_cq)
+		ib_free_cq(ep->ep_recv_cq);
+	if (ep->ep_send_cq)
+		ib_free_cq(ep->ep_send_cq);
+	if (ep->ep_pd)
+		ib_dealloc_pd(ep->ep_pd);
+	if (ep->ep_id)
+		rdma_destroy_id(ep->ep_id);
+	kfree(ep);
+}
+
+static void ep_publish(struct xprt2_xprt *xp, struct xprt2_ep *ep)
+{
+	mutex_lock(&xp->xp_fence_mutex);
+	xp->xp_ep = ep;
+	mutex_unlock(&xp->xp_fence_mutex);
+}
+
+/*
+ * The RPC layer tries again after some errors and hands others to the
+ * application. A hard mount waits for memory and for devices that come back;
+ * it does not wait for a device to learn to register memory.
+ */
+static int connect_status(int rc)
+{
+	switch (rc) {
+	case 0:
+	case -ECONNREFUSED:
+	case -ENETUNREACH:
+	case -EHOSTUNREACH:
+	case -ETIMEDOUT:
+	case -EOPNOTSUPP:
+	case -EPROTONOSUPPORT:
+		return rc;
+	case -ENOMEM:
+		return -ENOBUFS;
+	default:
+		return -ENOTCONN;
+	}
+}
+
+static int connect_once(struct xprt2_xprt *xp)
+{
+	struct xprt2_ep *ep;
+	int rc;
+
+	ep = ep_alloc(xp);
+	if (!ep)
+		return -ENOMEM;
+
+	rc = resolve(ep);
+	if (!rc)
+		rc = size_for_device(ep);
+	if (!rc)
+		rc = create_queues(ep);
+	if (!rc)
+		rc = xprt2_mrs_create(ep);
+	if (rc)
+		goto out_destroy;
+
+	xprt2_reset_credits(xp);
+	ep_publish(xp, ep);
+	rc = establish(ep);
+	if (rc)
+		goto out_destroy;
+	xprt2_count(connects);
+	trace_xprt2_connect(ep, 0);
+	return 0;
+
+out_destroy:
+	xprt2_count(connect_errors);
+	trace_xprt2_connect(ep, rc);
+	ep_destroy(ep);
+	return rc;
+}
+
+/**
+ * xprt2_ep_connect - build a connection
+ * @xp: transport without one
+ *
+ * Context: connect.
+ * Return: 0, and xp_ep is ready; or an error that tells the RPC layer what
+ * to do about it (see connect_status()), and nothing is left behind.
+ */
+int xprt2_ep_connect(struct xprt2_xprt *xp)
+{
+	int rc;
+
+	/* Ends: see xprt2_negotiate() */
+	do {
+		rc = connect_once(xp);
+	} while (rc == -EAGAIN);
+	return connect_status(rc);
+}
+
+/**
+ * xprt2_ep_disconnect - take a transport's connection apart
+ * @xp: transport
+ *
+ * On return no handler of the connection runs or will run, and nothing of
+ * the transport is mapped or registered (X5).
+ *
+ * Context: connect; sleeps.
+ */
+void xprt2_ep_disconnect(struct xprt2_xprt *xp)
+{
+	struct xprt2_ep *ep = xp->xp_ep;
+
+	if (!ep)
+		return;
+	xprt2_count(disconnects);
+	ep_destroy(ep);
+}

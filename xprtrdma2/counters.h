@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the client counts, summed over all its transports and shown in
+ * debugfs as xprtrdma2/counters. The list below is the whole definition.
+ */
+#ifndef _XPRTRDMA2_COUNTERS_H
+#define _XPRTRDMA2_COUNTERS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#define XPRT2_COUNTERS(C)						\
+	C(connects)		/* connections established */		\
+	C(connect_errors)	/* attempts that failed */		\
+	C(disconnects)		/* connections torn down */		\
+	C(calls)		/* Calls posted */			\
+	C(calls_nomsg)		/* of these, without inline payload */	\
+	C(replies)		/* Replies matched to a Call */		\
+	C(call_bytes)		/* transport header and inline payload */ \
+	C(reply_bytes)							\
+	C(read_chunks)							\
+	C(read_chunk_bytes)						\
+	C(write_chunks)							\
+	C(write_chunk_bytes)	/* placed by the server */		\
+	C(reply_chunks)		/* offered */				\
+	C(reply_chunks_used)						\
+	C(reply_chunk_bytes)	/* placed by the server */		\
+	C(registrations)	/* REG_MR work requests */		\
+	C(remote_invalidations)						\
+	C(local_invalidations)	/* LOCAL_INV work requests */		\
+	C(mrs_allocated)						\
+	C(doorbells)		/* chains handed to the Send Queue */	\
+	C(recv_doorbells)	/* chains handed to the Receive Queue */ \
+	C(send_completions)						\
+	C(inv_completions)						\
+	C(recv_completions)						\
+	C(pullup_bytes)		/* copied into the Send buffer */	\
+	C(mapped_bytes)		/* sent from where they were */		\
+	C(fixup_bytes)		/* copied out of Receive buffers */	\
+	C(wait_credits)		/* Calls held back: no credit */	\
+	C(wait_mrs)		/* no free memory region */		\
+	C(wait_sq)		/* no room in the Send Queue */		\
+	C(errors_received)	/* RDMA2_ERROR messages */		\
+	C(replies_unknown)	/* no Call with that xid */		\
+	C(replies_bad)		/* Replies that ended their RPC */	\
+	C(replies_dropped)	/* messages not ours to answer */	\
+	C(bad_invalidations)	/* handle not of this RPC (S50) */
+
+enum xprt2_counter {
+#define XPRT2_ENUM(name) XPRT2_C_##name,
+	XPRT2_COUNTERS(XPRT2_ENUM)
+#undef XPRT2_ENUM
+	XPRT2_C_COUNT
+};
+
+extern u64 __percpu *xprt2_counters;
+
+#define xprt2_count_add(name, n) \
+	this_cpu_add(xprt2_counters[XPRT2_C_##name], (n))
+#define xprt2_count(name)	xprt2_count_add(name, 1)
+
+int xprt2_counters_init(void);
+void xprt2_counters_exit(void);
+
+#endif /* _XPRTRDMA2_COUNTERS_H */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From an RPC Call to a transport header: choose how the Call and its Reply
+ * travel, register what does not fit inline, and lay the header out.
+ *
+ * The choice is xprt2_plan_call(), made of sizes alone, in plan.h.
+ *
+ * The header is built right in front of the Call's head, in the headroom of
+ * the Send buffer, so that one gather entry covers both.
+ */
+#include "xprtrdma2.h"
+
+#include <rpcrdma2/codec.h>
+
+#include "trace.h"
+
+static void measure(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
+		    struct xprt2_sizes *sz)
+{
+	const struct xdr_buf *call = &rqst->rq_snd_buf;
+	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
+	/* E-26: no direct placement where the payload must be looked at */
+	bool ddp = !test_bit(RPCAUTH_AUTH_DATATOUCH,
+			     &rqst->rq_cred->cr_auth->au_flags);
+	size_t pad = min_t(size_t, xdr_pad_size(call->page_len),
+			   call->tail[0].iov_len);
+
+	sz->sz_hdr_min = rpcrdma2_hdr_min(ep->ep_vers);
+	/* C-097, C-098: a short first message, alone until it is answered */
+	sz->sz_call_threshold = READ_ONCE(ep->ep_grant) ?
+				ep->ep_call_threshold :
+				min_t(u32, ep->ep_call_threshold,
+				      RPCRDMA2_INLINE_FIRST);
+	sz->sz_reply_threshold = ep->ep_reply_threshold;
+
+	sz->sz_call_pages = call->page_len + pad;
+	sz->sz_call_rest = call->len - sz->sz_call_pages;
+	sz->sz_call_ddp = ddp && call->page_len &&
+			  (call->flags & XDRBUF_WRITE);
+	sz->sz_read_segs = xprt2_count_segs(ep, call, XPRT2_PART_PAGES);
+
+	sz->sz_reply_pages = reply->page_len;
+	sz->sz_reply_rest = reply->buflen - reply->page_len;
+	sz->sz_reply_ddp = ddp && reply->page_len &&
+			   (reply->flags & XDRBUF_READ);
+	sz->sz_write_segs = xprt2_count_segs(ep, reply, XPRT2_PART_PAGES);
+	sz->sz_reply_segs = xprt2_count_segs(ep, reply, sz->sz_reply_ddp ?
+					     XPRT2_PART_REST : XPRT2_PART_ALL);
+}
+
+/*
+ * Some Replies have their pages allocated when they are needed: with chunks
+ * that is now.
+ */
+static int fill_sparse_pages(struct xdr_buf *buf)
+{
+	unsigned int i, count;
+	struct page **ppage;
+
+	if (likely(!(buf->flags & XDRBUF_SPARSE_PAGES)))
+		return 0;
+	ppage = buf->pages + (buf->page_base >> PAGE_SHIFT);
+	count = DIV_ROUND_UP(offset_in_page(buf->page_base) + buf->page_len,
+			     PAGE_SIZE);
+	for (i = 0; i < count; i++) {
+		if (!ppage[i])
+			ppage[i] = alloc_page(GFP_NOWAIT | __GFP_NOWARN);
+		if (!ppage[i])
+			return -ENOBUFS;
+	}
+	return 0;
+}
+
+/*
+ * A region has no holes. A chunk of head, pages and tail is one region when
+ * the head ends at the end of a page and the tail begins at the start of one.
+ * The receive buffer, two pages at least, has room for both to be so.
+ */
+static bool can_close_gaps(const struct xprt2_req *req,
+			   const struct xdr_buf *buf)
+{
+	size_t tail = buf->tail[0].iov_len;
+
+	return buf->page_len && !offset_in_page(buf->page_base) &&
+	       !(tail && offset_in_page(buf->page_len)) &&
+	       buf->head[0].iov_len <= PAGE_SIZE &&
+	       PAGE_SIZE + tail <= req->rq2_recvsize;
+}
+
+static void move_to_recvbuf(const struct xprt2_req *req, struct xdr_buf *buf)
+{
+	buf->head[0].iov_base = req->rq2_recvbuf + PAGE_SIZE -
+				buf->head[0].iov_len;
+	if (buf->tail[0].iov_len)
+		buf->tail[0].iov_base = req->rq2_recvbuf + PAGE_SIZE;
+}
+
+/* Nothing is in head and tail of rq_rcv_buf yet: only the pointers move. */
+static void close_reply_gaps(struct xprt2_req *req)
+{
+	struct rpc_rqst *rqst = &req->rq2_slot;
+
+	if (!can_close_gaps(req, &rqst->rq_rcv_buf))
+		return;
+	move_to_recvbuf(req, &rqst->rq_rcv_buf);
+	rqst->rq_private_buf.head[0] = rqst->rq_rcv_buf.head[0];
+	rqst->rq_private_buf.tail[0] = rqst->rq_rcv_buf.tail[0];
+}
+
+/*
+ * A Call's head and tail are copied, a few hundred octets. rq_snd_buf stays
+ * as it is, and @copy describes what to register. A receive buffer that is
+ * needed for a Reply chunk is not to be had; the chunk has three regions then.
+ */
+static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
+					     const struct xprt2_plan *plan,
+					     struct xdr_buf *copy)
+{
+	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
+
+	if (plan->cp_read || plan->cp_reply || !can_close_gaps(req, buf))
+		return buf;
+	*copy = *buf;
+	move_to_recvbuf(req, copy);
+	memcpy(copy->head[0].iov_base, buf->head[0].iov_base,
+	       buf->head[0].iov_len);
+	memcpy(copy->tail[0].iov_base, buf->tail[0].iov_base,
+	       buf->tail[0].iov_len);
+	return copy;
+}
+
+static int register_call(struct xprt2_ep *ep, struct xprt2_req *req,
+			 const struct xprt2_plan *plan, struct rpcrdma2_hdr *h)
+{
+	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
+	struct rpcrdma2_chunk *ck;
+	struct xdr_buf copy;
+	int rc;
+
+	if (plan->cp_poszero) {
+		ck = &h->h_reads[h->h_nreads++];
+		ck->ck_position = 0;
+		rc = xprt2_register(ep, req, close_call_gaps(req, plan, &copy),
+				    plan->cp_read ?
+				    XPRT2_PART_REST : XPRT2_PART_ALL,
+				    DMA_TO_DEVICE, h, ck);
+		if (rc)
+			return rc;
+	}
+	if (plan->cp_read) {
+		/* E-05: counted from the first octet of the RPC message */
+		ck = &h->h_reads[h->h_nreads++];
+		ck->ck_position = buf->head[0].iov_len;
+		rc = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
+				    DMA_TO_DEVICE, h, ck);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int register_reply(struct xprt2_ep *ep, struct xprt2_req *req,
+			  const struct xprt2_plan *plan, struct rpcrdma2_hdr *h)
+{
+	const struct xdr_buf *buf = &req->rq2_slot.rq_rcv_buf;
+	int rc;
+
+	if (plan->cp_write) {
+		struct rpcrdma2_chunk *ck = &h->h_writes[h->h_nwrites++];
+
+		rc = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
+				    DMA_FROM_DEVICE, h, ck);
+		if (rc)
+			return rc;
+	}
+	if (plan->cp_reply) {
+		if (!plan->cp_write)
+			close_reply_gaps(req);
+		h->h_has_reply = true;
+		rc = xprt2_register(ep, req, buf, plan->cp_write ?
+				    XPRT2_PART_REST : XPRT2_PART_ALL,
+				    DMA_FROM_DEVICE, h, &h->h_reply);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void count_chunks(struct xprt2_ep *ep, const struct xprt2_plan *plan,
+			 const struct rpcrdma2_hdr *h)
+{
+	struct xprt2_stats *st = &ep->ep_xp->xp_stats;
+
+	if (plan->cp_poszero) {
+		st->st_nomsg_calls++;
+		xprt2_count(calls_nomsg);
+	}
+	if (plan->cp_read) {
+		st->st_read_chunks++;
+		xprt2_count(read_chunks);
+		xprt2_count_add(read_chunk_bytes,
+				h->h_reads[h->h_nreads - 1].ck_length);
+	}
+	if (plan->cp_write) {
+		st->st_write_chunks++;
+		st->st_request_bytes += h->h_writes[0].ck_length;
+		xprt2_count(write_chunks);
+	}
+	if (plan->cp_reply) {
+		st->st_reply_chunks++;
+		st->st_request_bytes += h->h_reply.ck_length;
+		xprt2_count(reply_chunks);
+	}
+}
+
+static int encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
+			 size_t len)
+{
+	struct rpc_rqst *rqst = &req->rq2_slot;
+	struct xdr_buf buf = {};
+	struct xdr_stream xdr;
+
+	if (len > XPRT2_HEADROOM)
+		return -EMSGSIZE;
+	buf.head[0].iov_base = rqst->rq_snd_buf.head[0].iov_base - len;
+	buf.buflen = len;
+	xdr_init_encode(&xdr, &buf, buf.head[0].iov_base, rqst);
+	return rpcrdma2_encode_hdr(&xdr, h);
+}
+
+/**
+ * xprt2_marshal_call - make a Call ready to be posted
+ * @ep: endpoint
+ * @req: request with its encoded RPC Call
+ *
+ * Context: send path.
+ * Return: 0, then the caller posts it or calls xprt2_unregister();
+ * -EAGAIN to be called again when xprt_write_space() says so; -ENOBUFS to be
+ * called again after a delay; -EMSGSIZE or -EIO when it can not be sent.
+ */
+int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	struct xprt2_plan *plan = &req->rq2_plan;
+	struct rpc_rqst *rqst = &req->rq2_slot;
+	struct rpcrdma2_hdr *h = &ep->ep_xp->xp_hdr;
+	struct xprt2_sizes sz;
+	size_t hdrlen;
+	int rc;
+
+	xprt2_drop_reply(req);
+	rc = fill_sparse_pages(&rqst->rq_rcv_buf);
+	if (rc)
+		return rc;
+	rc = xprt2_req_map(ep, req);
+	if (rc)
+		return rc;
+
+	measure(ep, rqst, &sz);
+	xprt2_plan_call(&sz, plan);
+
+	h->h_xid = be32_to_cpu(rqst->rq_xid);
+	h->h_vers = ep->ep_vers;
+	h->h_credit = ep->ep_max_reqs;
+	h->h_proc = plan->cp_proc;
+	h->h_direction = RDMA2_CALL;
+	h->h_inv_handle = 0;
+	h->h_nreads = 0;
+	h->h_nwrites = 0;
+	h->h_has_reply = false;
+	h->h_nsegs = 0;
+
+	rc = register_call(ep, req, plan, h);
+	if (rc)
+		goto out_unregister;
+	rc = register_reply(ep, req, plan, h);
+	if (rc)
+		goto out_unregister;
+	/* S48: the only region, or the first of several; 0 when none (C-073) */
+	if (h->h_nsegs && rpcrdma2_can_nominate(ep->ep_vers))
+		h->h_inv_handle = h->h_segs[0].rs_handle;
+
+	hdrlen = rpcrdma2_hdr_size(h);
+	rc = encode_header(req, h, hdrlen);
+	if (rc)
+		goto out_unregister;
+	rc = xprt2_prepare_send(ep, req, hdrlen, plan);
+	if (rc)
+		goto out_unregister;
+	count_chunks(ep, plan, h);
+	trace_xprt2_marshal(req, h, hdrlen);
+	return 0;
+
+out_unregister:
+	xprt2_unregister(req);
+	ep->ep_xp->xp_stats.st_failed_marshal++;
+	return rc;
+}

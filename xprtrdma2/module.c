@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RPC-over-RDMA version 2, client side: what is set up at load, in order.
+ */
+#include "xprtrdma2.h"
+
+#include <linux/module.h>
+
+#include <rpcrdma2/compat.h>
+
+unsigned int xprt2_param_slots = XPRT2_SLOTS_DEFAULT;
+module_param_named(slots, xprt2_param_slots, uint, 0644);
+MODULE_PARM_DESC(slots, "Most RPCs outstanding per connection, 4 to 16384 (default 128)");
+
+unsigned int xprt2_param_pullup_max = 4096;
+module_param_named(pullup_max, xprt2_param_pullup_max, uint, 0644);
+MODULE_PARM_DESC(pullup_max, "Largest inline payload that is copied rather than sent from its pages, in bytes (default 4096)");
+
+/* Version 1 waits for the backward direction: NFSv4.1 servers call back. */
+unsigned int xprt2_param_min_version = RPCRDMA2_VERS_TWO;
+module_param_named(min_version, xprt2_param_min_version, uint, 0644);
+MODULE_PARM_DESC(min_version, "Lowest RPC-over-RDMA version to speak, 1 or 2 (default 2; 1 is good for NFSv3 and NFSv4.0); applies to new connections");
+
+unsigned int xprt2_param_max_version = RPCRDMA2_VERS_TWO;
+module_param_named(max_version, xprt2_param_max_version, uint, 0644);
+MODULE_PARM_DESC(max_version, "Highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new connections");
+
+/* Connects and grows pools; memory reclaim may depend on both. */
+struct workqueue_struct *xprt2_wq;
+
+static int register_class(void)
+{
+	int rc = xprt_register_transport(&xprt2_class);
+
+#ifdef XPRT2_REPLACES_RPCRDMA
+	if (rc == -EEXIST) {
+		pr_err("xprtrdma2: this kernel has room for one RDMA transport and rpcrdma is loaded: unmount NFS/RDMA, run 'modprobe -r rpcrdma', then load xprtrdma2 again\n");
+		/* modprobe takes -EEXIST for "loaded already" and succeeds */
+		rc = -EBUSY;
+	}
+#endif
+	return rc;
+}
+
+static int __init xprt2_init(void)
+{
+	int rc;
+
+	rc = xprt2_counters_init();
+	if (rc)
+		return rc;
+	xprt2_wq = alloc_workqueue("xprtrdma2", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!xprt2_wq) {
+		rc = -ENOMEM;
+		goto out_counters;
+	}
+	rc = register_class();
+	if (rc)
+		goto out_wq;
+	rc = xprt2_netid_init();
+	if (rc)
+		goto out_class;
+	return 0;
+
+out_class:
+	xprt_unregister_transport(&xprt2_class);
+out_wq:
+	destroy_workqueue(xprt2_wq);
+out_counters:
+	xprt2_counters_exit();
+	return rc;
+}
+
+/* Runs only when no transport is left: each holds a module reference. */
+static void __exit xprt2_exit(void)
+{
+	xprt2_netid_exit();
+	xprt_unregister_transport(&xprt2_class);
+	destroy_workqueue(xprt2_wq);
+	xprt2_forget_servers();
+	xprt2_counters_exit();
+}
+
+module_init(xprt2_init);
+module_exit(xprt2_exit);
+
+MODULE_DESCRIPTION("RPC-over-RDMA version 2 client transport");
+MODULE_LICENSE("GPL");
+/* sunrpc asks for "rpc" and the netid of the mount option */
+MODULE_ALIAS("rpcrdma2");
+MODULE_ALIAS("rpcrdma26");

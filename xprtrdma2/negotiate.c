@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which version to speak with a server: the doing. What to do is decided in
+ * negotiate.h.
+ *
+ * The probe is part of connecting: the RPC layer sends nothing before it is
+ * over, so a fall-back to version 1 costs no RPC anything. A trial is not: an
+ * RPC is its question, and when the answer is no the connection is given up
+ * and the RPC is marshalled anew on the next.
+ *
+ * What a server turned out to speak is remembered for all transports, for
+ * XPRT2_MEMORY_TIME; then it is asked again, since servers are upgraded.
+ */
+#include "xprtrdma2.h"
+
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/addr.h>
+
+#include <rpcrdma2/propset.h>
+
+#include "trace.h"
+
+#define KNOWN_SERVERS_MAX	256
+
+/**
+ * struct known_server - what a server spoke the last time
+ * @ks_list: on known_servers, the latest first
+ * @ks_net: network namespace; compared, never followed
+ * @ks_addr: address and port
+ * @ks_vers: version
+ * @ks_until: when it is forgotten, in jiffies
+ */
+struct known_server {
+	struct list_head	ks_list;
+	const struct net	*ks_net;
+	struct sockaddr_storage	ks_addr;
+	u32			ks_vers;
+	unsigned long		ks_until;
+};
+
+static DEFINE_SPINLOCK(known_lock);	/* guards the next two */
+static LIST_HEAD(known_servers);
+static unsigned int known_count;
+
+static bool is_server(const struct known_server *ks,
+		      const struct rpc_xprt *xprt)
+{
+	return ks->ks_net == xprt->xprt_net &&
+	       rpc_cmp_addr((const struct sockaddr *)&ks->ks_addr,
+			    (const struct sockaddr *)&xprt->addr) &&
+	       rpc_get_port((const struct sockaddr *)&ks->ks_addr) ==
+	       rpc_get_port((const struct sockaddr *)&xprt->addr);
+}
+
+static void drop_known_locked(struct known_server *ks)
+{
+	list_del(&ks->ks_list);
+	known_count--;
+	kfree(ks);
+}
+
+static u32 recall(const struct rpc_xprt *xprt)
+{
+	struct known_server *ks, *next;
+	u32 vers = 0;
+
+	spin_lock(&known_lock);
+	list_for_each_entry_safe(ks, next, &known_servers, ks_list) {
+		if (time_after(jiffies, ks->ks_until))
+			drop_known_locked(ks);
+		else if (is_server(ks, xprt))
+			vers = ks->ks_vers;
+	}
+	spin_unlock(&known_lock);
+	return vers;
+}
+
+/* @vers 0: forget. When there is no memory for it the server is asked again. */
+static void remember(const struct rpc_xprt *xprt, u32 vers)
+{
+	struct known_server *ks, *next, *new = NULL;
+
+	if (vers)
+		new = kzalloc(sizeof(*new), GFP_NOWAIT | __GFP_NOWARN);
+
+	spin_lock(&known_lock);
+	list_for_each_entry_safe(ks, next, &known_servers, ks_list)
+		if (is_server(ks, xprt))
+			drop_known_locked(ks);
+	if (known_count == KNOWN_SERVERS_MAX)
+		drop_known_locked(list_last_entry(&known_servers,
+						  struct known_server,
+						  ks_list));
+	if (new) {
+		new->ks_net = xprt->xprt_net;
+		new->ks_addr = xprt->addr;
+		new->ks_vers = vers;
+		new->ks_until = jiffies + XPRT2_MEMORY_TIME;
+		list_add(&new->ks_list, &known_servers);
+		known_count++;
+	}
+	spin_unlock(&known_lock);
+}
+
+/**
+ * xprt2_forget_servers - empty the memory, at unload
+ */
+void xprt2_forget_servers(void)
+{
+	struct known_server *ks, *next;
+
+	list_for_each_entry_safe(ks, next, &known_servers, ks_list)
+		drop_known_locked(ks);
+}
+
+/* 2.9, S20: what we are, for as long as the connection lasts */
+static void describe_us(struct rpcrdma2_propmsg *pm)
+{
+	const struct rpcrdma2_props us = {
+		.pr_rbsiz	= RPCRDMA2_INLINE_DEFAULT,
+		.pr_brs		= RDMA2_BKREQSUP_INLINE,
+	};
+
+	pm->pm_type = RDMA2_OPT_CONNPROP;
+	rpcrdma2_propset_init(&pm->pm_set, RPCRDMA2_PROPS_ALL, &us);
+	pm->pm_nochg = RPCRDMA2_PROPS_ALL;
+}
+
+/* S18: an error carries nothing but the xid, so it must be nobody else's. */
+static u32 choose_xid(struct rpc_xprt *xprt)
+{
+	struct rpc_rqst *rqst;
+	u32 xid;
+
+	do {
+		xid = get_random_u32();
+		spin_lock(&xprt->queue_lock);
+		rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
+		spin_unlock(&xprt->queue_lock);
+	} while (rqst);
+	return xid;
+}
+
+static void xprt2_wc_probe(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt2_ep *ep = cq->cq_context;
+
+	if (wc->status != IB_WC_SUCCESS)
+		xprt2_lose_connection(ep);
+	else
+		xprt2_sq_retire(ep, ep->ep_probe.pb_mark);
+}
+
+static int encode_probe(struct xprt2_ep *ep)
+{
+	struct xprt2_probe *pb = &ep->ep_probe;
+	struct rpcrdma2_propmsg pm = { };
+	struct rpcrdma2_hdr *h = &ep->ep_xp->xp_hdr;
+	struct xdr_stream xdr;
+	struct xdr_buf buf = {};
+	int rc;
+
+	describe_us(&pm);
+	h->h_xid = choose_xid(&ep->ep_xp->xp_xprt);
+	h->h_credit = ep->ep_max_reqs;
+	h->h_proc = 0;
+
+	buf.head[0].iov_base = pb->pb_buf;
+	buf.buflen = RPCRDMA2_INLINE_FIRST;	/* C-046, C-098 */
+	xdr_init_encode(&xdr, &buf, pb->pb_buf, NULL);
+	rc = rpcrdma2_encode_propmsg(&xdr, h, &pm);
+	pb->pb_len = buf.len;
+	return rc;
+}
+
+static int send_probe(struct xprt2_ep *ep)
+{
+	struct ib_device *device = ep->ep_id->device;
+	struct xprt2_probe *pb = &ep->ep_probe;
+	int rc;
+
+	pb->pb_buf = kzalloc(RPCRDMA2_INLINE_FIRST, GFP_KERNEL);
+	if (!pb->pb_buf)
+		return -ENOMEM;
+	rc = encode_probe(ep);
+	if (rc)
+		return rc;
+
+	pb->pb_sge.addr = ib_dma_map_single(device, pb->pb_buf, pb->pb_len,
+					    DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(device, pb->pb_sge.addr))
+		return -EIO;
+	pb->pb_mapped = true;
+	pb->pb_sge.length = pb->pb_len;
+	pb->pb_sge.lkey = ep->ep_pd->local_dma_lkey;
+	pb->pb_cqe.done = xprt2_wc_probe;
+	pb->pb_wr = (struct ib_send_wr) {
+		.wr_cqe		= &pb->pb_cqe,
+		.sg_list	= &pb->pb_sge,
+		.num_sge	= 1,
+		.opcode		= IB_WR_SEND,
+		.send_flags	= IB_SEND_SIGNALED,
+	};
+	return xprt2_sq_post_signaled(ep, &pb->pb_wr, 1, 0, &pb->pb_mark);
+}
+
+/**
+ * xprt2_probe_release - free what the probe needed
+ * @ep: drained endpoint
+ */
+void xprt2_probe_release(struct xprt2_ep *ep)
+{
+	struct xprt2_probe *pb = &ep->ep_probe;
+
+	if (pb->pb_mapped)
+		ib_dma_unmap_single(ep->ep_id->device, pb->pb_sge.addr,
+				    pb->pb_len, DMA_TO_DEVICE);
+	kfree(pb->pb_buf);
+}
+
+/* S33: version 1 goes by the private data, or by its own default */
+static void settle_one(struct xprt2_ep *ep)
+{
+	ep->ep_vers = RPCRDMA2_VERS_ONE;
+	ep->ep_call_threshold = min_t(u32, RPCRDMA2_INLINE_DEFAULT,
+				      ep->ep_peer.cl_recv);
+	ep->ep_reply_threshold = min_t(u32, RPCRDMA2_INLINE_DEFAULT,
+				       ep->ep_peer.cl_send);
+}
+
+static void settle_two(struct xprt2_ep *ep)
+{
+	ep->ep_call_threshold = rpcrdma2_send_limit(&ep->ep_props.pp_now,
+						    RPCRDMA2_INLINE_DEFAULT);
+	ep->ep_reply_threshold = rpcrdma2_reply_limit(&ep->ep_props,
+						      RPCRDMA2_INLINE_DEFAULT);
+}
+
+static void settle(struct xprt2_ep *ep, u32 vers)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+
+	if (vers == RPCRDMA2_VERS_ONE)
+		settle_one(ep);
+	else
+		settle_two(ep);
+	xp->xp_probes = 0;
+	if (recall(&xp->xp_xprt) != vers)
+		remember(&xp->xp_xprt, vers);
+	WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
+	trace_xprt2_settled(ep, vers);
+}
+
+static void complain(const struct xprt2_ep *ep)
+{
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+
+	pr_warn_ratelimited("xprtrdma2: server %s port %s does not speak RPC-over-RDMA version 2; the module parameter min_version=1 allows version 1\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT]);
+}
+
+static void start_trial(struct xprt2_ep *ep, bool recalled)
+{
+	ep->ep_nego.ng_recalled = recalled;
+	WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_TRIAL);
+	queue_delayed_work(xprt2_wq, &ep->ep_trial, XPRT2_TRIAL_TIMEOUT);
+}
+
+/*
+ * Carry a move out.
+ *
+ * Return: 0 to go on with this connection, -EAGAIN to make another at once,
+ * -ENOTCONN to make another in good time, -EPROTONOSUPPORT to give up.
+ */
+static int make_move(struct xprt2_ep *ep, enum xprt2_move move)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+
+	switch (move) {
+	case XPRT2_M_WAIT:
+		return 0;
+	case XPRT2_M_TRIAL:
+		start_trial(ep, false);
+		return 0;
+	case XPRT2_M_ONE:
+		settle(ep, RPCRDMA2_VERS_ONE);
+		return 0;
+	case XPRT2_M_TWO:
+		settle(ep, RPCRDMA2_VERS_TWO);
+		return 0;
+	case XPRT2_M_AGAIN:
+		remember(xprt, 0);
+		return -EAGAIN;
+	case XPRT2_M_AGAIN_ONE:
+		remember(xprt, RPCRDMA2_VERS_ONE);
+		return -EAGAIN;
+	case XPRT2_M_LATER:
+		return -ENOTCONN;
+	case XPRT2_M_FAIL:
+		break;
+	}
+	complain(ep);
+	return -EPROTONOSUPPORT;
+}
+
+static void move_or_lose(struct xprt2_ep *ep, enum xprt2_answer answer)
+{
+	enum xprt2_move move = xprt2_next_move(&ep->ep_nego, answer);
+
+	trace_xprt2_negotiate(ep, answer, move);
+	if (make_move(ep, move)) {
+		/* learnt what there is to learn of this connection */
+		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
+		xprt2_lose_connection(ep);
+	}
+}
+
+/**
+ * xprt2_trial_timeout - a server has not answered an RPC in version 2 (S34)
+ * @work: ep_trial
+ */
+void xprt2_trial_timeout(struct work_struct *work)
+{
+	struct xprt2_ep *ep = container_of(work, struct xprt2_ep,
+					   ep_trial.work);
+
+	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
+		move_or_lose(ep, XPRT2_A_SILENCE);
+}
+
+/**
+ * xprt2_trial_lost - a connection was lost; was that an answer?
+ * @ep: endpoint that its peer or the network gave up
+ */
+void xprt2_trial_lost(struct xprt2_ep *ep)
+{
+	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
+		move_or_lose(ep, XPRT2_A_LOST);
+}
+
+/**
+ * xprt2_begin_version - decide how a connection begins, before it is made
+ * @ep: endpoint under construction
+ */
+void xprt2_begin_version(struct xprt2_ep *ep)
+{
+	u32 min = clamp(READ_ONCE(xprt2_param_min_version), 1U, 2U);
+	u32 max = clamp(READ_ONCE(xprt2_param_max_version), min, 2U);
+
+	ep->ep_nego.ng_min = min;
+	ep->ep_nego.ng_phase = xprt2_first_phase(min, max,
+						 recall(&ep->ep_xp->xp_xprt));
+	rpcrdma2_peer_props_init(&ep->ep_props);
+	ep->ep_vers = RPCRDMA2_VERS_TWO;
+	settle_two(ep);
+}
+
+/**
+ * xprt2_negotiate - find the version of a connection that has just come up
+ * @ep: endpoint
+ *
+ * Context: connect.
+ * Return: 0 when RPCs may be sent; -EAGAIN to make another connection at
+ * once, which happens XPRT2_PROBES_MAX times at the most; -ENOTCONN to make
+ * one later; -EPROTONOSUPPORT.
+ */
+int xprt2_negotiate(struct xprt2_ep *ep)
+{
+	enum xprt2_answer answer;
+	enum xprt2_move move;
+	int rc;
+
+	switch (ep->ep_nego.ng_phase) {
+	case XPRT2_SETTLED:
+		settle_one(ep);
+		trace_xprt2_settled(ep, ep->ep_vers);
+		return 0;
+	case XPRT2_TRIAL:
+		start_trial(ep, true);
+		return 0;
+	case XPRT2_PROBE:
+		break;
+	}
+
+	ep->ep_nego.ng_probes = ++ep->ep_xp->xp_probes;
+	rc = send_probe(ep) ?: xprt2_ep_await(ep, XPRT2_PROBE_TIMEOUT);
+	if (rc == -ETIMEDOUT)
+		answer = XPRT2_A_SILENCE;
+	else
+		answer = rc ? XPRT2_A_LOST : ep->ep_answer;
+	move = xprt2_next_move(&ep->ep_nego, answer);
+	trace_xprt2_negotiate(ep, answer, move);
+	return make_move(ep, move);
+}
+
+static bool read_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
+			  const struct xdr_buf *buf)
+{
+	struct rpcrdma2_propmsg pm;
+
+	if ((h->h_proc != RDMA2_CONNPROP && h->h_proc != RDMA2_OPTIONAL) ||
+	    h->h_opttype != RDMA2_OPT_CONNPROP ||
+	    rpcrdma2_decode_propmsg(&pm, h, buf) != RDMA2_OK)
+		return false;
+	rpcrdma2_apply_connprop(&ep->ep_props, &pm.pm_set.ps_val,
+				pm.pm_set.ps_rows, pm.pm_nochg);
+	return true;
+}
+
+/**
+ * xprt2_negotiate_message - look at a message with the version in mind
+ * @ep: endpoint
+ * @h: its header
+ * @verdict: of the decoder
+ * @buf: the message
+ *
+ * Context: receive CQ.
+ * Return: true when the message is used up.
+ */
+bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
+			     enum rpcrdma2_errcode verdict,
+			     const struct xdr_buf *buf)
+{
+	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
+	enum xprt2_answer answer;
+	bool connprop;
+
+	if (likely(phase == XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
+		return false;
+	connprop = verdict == RDMA2_OK && h->h_vers == RPCRDMA2_VERS_TWO &&
+		   read_connprop(ep, h, buf);
+	answer = xprt2_classify(h, verdict, connprop);
+	if (answer == XPRT2_A_SILENCE)
+		return false;
+	if (answer == XPRT2_A_ERR_VERS) {
+		ep->ep_nego.ng_low = h->h_error.er_arg;
+		ep->ep_nego.ng_high = h->h_error.er_arg2;
+	}
+
+	if (phase == XPRT2_PROBE) {
+		ep->ep_answer = answer;
+		xprt2_ep_end_step(ep, 0);
+		return true;
+	}
+	/* 2.2 step 5: once; then the error ends the RPC */
+	if (phase == XPRT2_SETTLED &&
+	    (answer != XPRT2_A_ERR_VERS || ep->ep_xp->xp_refused++))
+		return false;
+	move_or_lose(ep, answer);
+	return answer == XPRT2_A_ERR_VERS;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which version to speak with a server: the decision, without the doing.
+ *
+ *                 connected
+ *                     |
+ *      pinned to 1, or remembered as 1 ----------------------> SETTLED 1
+ *                     |
+ *      remembered as 2 ---------> TRIAL (an RPC goes first: no round trip lost)
+ *                     |              |
+ *                   PROBE            +-- Reply in version 2 --> SETTLED 2
+ *            (CONNPROP, alone)       |
+ *                     |              +-- anything else: forget, connect again
+ *                     |
+ *                     +-- CONNPROP, or "I lack that" ---------> SETTLED 2
+ *                     +-- ERR_VERS, version 1 message --------> SETTLED 1
+ *                     +-- another dialect: remember 1, connect again
+ *                     +-- silence --> TRIAL; there silence: remember 1, again
+ *                     +-- connection lost: again; twice: remember 1, again
+ *
+ * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
+ */
+#ifndef _XPRTRDMA2_NEGOTIATE_H
+#define _XPRTRDMA2_NEGOTIATE_H
+
+#include <linux/types.h>
+
+#include <rpcrdma2/header.h>
+
+/* S34, 2.9: ours to choose */
+#define XPRT2_PROBE_TIMEOUT	(2U * HZ)
+#define XPRT2_TRIAL_TIMEOUT	(10U * HZ)
+#define XPRT2_MEMORY_TIME	(10UL * 60 * HZ)
+#define XPRT2_PROBES_MAX	2
+
+enum xprt2_phase {
+	XPRT2_PROBE,	/* a CONNPROP is out, and nothing else */
+	XPRT2_TRIAL,	/* RPCs go in version 2, one until it is answered */
+	XPRT2_SETTLED,
+};
+
+enum xprt2_answer {
+	XPRT2_A_CONNPROP,	/* in version 2, in either spelling */
+	XPRT2_A_ERR_VERS,	/* in whatever version (S36) */
+	XPRT2_A_ERR_LACKS,	/* code 3 or 9: no properties there */
+	XPRT2_A_ERR_OTHER,	/* another error in version 2 */
+	XPRT2_A_REPLY_TWO,	/* to an RPC, in version 2 */
+	XPRT2_A_ONE,		/* good version 1 message, not an error */
+	XPRT2_A_FOREIGN,	/* nothing a version 2 server would say (S37) */
+	XPRT2_A_SILENCE,	/* the phase's time is up */
+	XPRT2_A_LOST,		/* connection */
+};
+
+enum xprt2_move {
+	XPRT2_M_WAIT,		/* not an answer, or not for us */
+	XPRT2_M_TRIAL,		/* let an RPC through, in version 2 */
+	XPRT2_M_ONE,		/* settle for version 1, here and now */
+	XPRT2_M_TWO,		/* settle for version 2 */
+	XPRT2_M_AGAIN,		/* forget what was remembered, connect again */
+	XPRT2_M_AGAIN_ONE,	/* remember version 1, connect again */
+	XPRT2_M_LATER,		/* a lost connection like any other: back off */
+	XPRT2_M_FAIL,		/* no common version */
+};
+
+/**
+ * struct xprt2_nego - what a decision depends on
+ * @ng_phase: where we are
+ * @ng_recalled: the phase is TRIAL because version 2 was remembered
+ * @ng_probes: connections lost while probing, this one included
+ * @ng_low: lowest version of an ERR_VERS
+ * @ng_high: highest
+ * @ng_min: lowest version the administrator allows
+ */
+struct xprt2_nego {
+	enum xprt2_phase	ng_phase;
+	bool			ng_recalled;
+	unsigned int		ng_probes;
+	u32			ng_low;
+	u32			ng_high;
+	u32			ng_min;
+};
+
+/*
+ * S36: the highest common version below the one refused can only be 1. A
+ * range that is none says nothing but that.
+ */
+static inline bool xprt2_server_has_one(const struct xprt2_nego *ng)
+{
+	return ng->ng_low > ng->ng_high ||
+	       (ng->ng_low <= RPCRDMA2_VERS_ONE &&
+		ng->ng_high >= RPCRDMA2_VERS_ONE);
+}
+
+static inline enum xprt2_move xprt2_move_probe(const struct xprt2_nego *ng,
+					       enum xprt2_answer answer)
+{
+	switch (answer) {
+	case XPRT2_A_CONNPROP:
+	case XPRT2_A_ERR_LACKS:
+		return XPRT2_M_TWO;
+	case XPRT2_A_ERR_VERS:
+		return xprt2_server_has_one(ng) ? XPRT2_M_ONE : XPRT2_M_FAIL;
+	case XPRT2_A_ONE:
+		return XPRT2_M_ONE;
+	case XPRT2_A_ERR_OTHER:
+	case XPRT2_A_FOREIGN:
+		return XPRT2_M_AGAIN_ONE;
+	case XPRT2_A_SILENCE:
+		return XPRT2_M_TRIAL;
+	case XPRT2_A_LOST:
+		return ng->ng_probes < XPRT2_PROBES_MAX ? XPRT2_M_AGAIN :
+							  XPRT2_M_AGAIN_ONE;
+	default:
+		return XPRT2_M_WAIT;
+	}
+}
+
+/*
+ * An RPC is out, so version 1 starts on a new connection, where the RPC is
+ * marshalled anew. A server that was remembered gets the benefit of a probe.
+ */
+static inline enum xprt2_move xprt2_move_trial(const struct xprt2_nego *ng,
+					       enum xprt2_answer answer)
+{
+	switch (answer) {
+	case XPRT2_A_CONNPROP:
+	case XPRT2_A_REPLY_TWO:
+	case XPRT2_A_ERR_OTHER:
+		return XPRT2_M_TWO;
+	case XPRT2_A_ERR_VERS:
+		if (!xprt2_server_has_one(ng))
+			return XPRT2_M_FAIL;
+		return XPRT2_M_AGAIN_ONE;
+	default:
+		return ng->ng_recalled ? XPRT2_M_AGAIN : XPRT2_M_AGAIN_ONE;
+	}
+}
+
+/*
+ * Version 1 is what is left, and the administrator does not allow it. Only a
+ * server that said so lacks version 2: one that is slow or goes away may not
+ * cost a mount more than patience.
+ */
+static inline enum xprt2_move xprt2_move_without_one(enum xprt2_answer answer)
+{
+	switch (answer) {
+	case XPRT2_A_SILENCE:
+		return XPRT2_M_TWO;
+	case XPRT2_A_LOST:
+		return XPRT2_M_LATER;
+	default:
+		return XPRT2_M_FAIL;
+	}
+}
+
+/**
+ * xprt2_next_move - what an answer leads to
+ * @ng: where we are
+ * @answer: what came, or did not
+ *
+ * Never a loop: after XPRT2_PROBES_MAX connections at the most a server is
+ * remembered as version 1, and then not probed; or, when the administrator
+ * does not allow version 1, the RPC layer backs off.
+ *
+ * Return: the move.
+ */
+static inline enum xprt2_move xprt2_next_move(const struct xprt2_nego *ng,
+					      enum xprt2_answer answer)
+{
+	enum xprt2_move move;
+
+	switch (ng->ng_phase) {
+	case XPRT2_PROBE:
+		move = xprt2_move_probe(ng, answer);
+		break;
+	case XPRT2_TRIAL:
+		move = xprt2_move_trial(ng, answer);
+		break;
+	default:
+		/* 2.2 step 5: honest peers do not refuse a settled version */
+		move = answer == XPRT2_A_ERR_VERS ? XPRT2_M_AGAIN :
+						    XPRT2_M_WAIT;
+	}
+	if ((move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE) &&
+	    ng->ng_min > RPCRDMA2_VERS_ONE)
+		move = xprt2_move_without_one(answer);
+	return move;
+}
+
+/**
+ * xprt2_first_phase - how a connection begins
+ * @min: lowest version allowed
+ * @max: highest
+ * @known: version remembered of the server, or 0
+ *
+ * Return: XPRT2_SETTLED is for version 1, the others for version 2.
+ */
+static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, u32 known)
+{
+	if (max < RPCRDMA2_VERS_TWO)
+		return XPRT2_SETTLED;
+	if (known == RPCRDMA2_VERS_ONE && min <= RPCRDMA2_VERS_ONE)
+		return XPRT2_SETTLED;
+	return known == RPCRDMA2_VERS_TWO ? XPRT2_TRIAL : XPRT2_PROBE;
+}
+
+/**
+ * xprt2_classify - what a received message means to the negotiation
+ * @h: its header
+ * @verdict: of rpcrdma2_decode_hdr()
+ * @connprop: it is a CONNPROP that could be read to its end
+ *
+ * Return: the answer; XPRT2_A_SILENCE for what means nothing.
+ */
+static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_hdr *h,
+					       enum rpcrdma2_errcode verdict,
+					       bool connprop)
+{
+	if (verdict == RDMA2_DROP)
+		return XPRT2_A_SILENCE;
+	if (verdict != RDMA2_OK)
+		return XPRT2_A_FOREIGN;
+
+	if (h->h_proc == RDMA2_ERROR &&
+	    h->h_error.er_code == RDMA2_ERR_VERS)
+		return XPRT2_A_ERR_VERS;
+	if (h->h_vers == RPCRDMA2_VERS_ONE)
+		return h->h_proc == RDMA2_ERROR ? XPRT2_A_FOREIGN :
+						  XPRT2_A_ONE;
+	if (h->h_proc == RDMA2_ERROR)
+		return h->h_error.er_code == RDMA2_ERR_INVALID_PROC ||
+		       h->h_error.er_code == RDMA2_ERR_INVALID_OPTION ?
+		       XPRT2_A_ERR_LACKS : XPRT2_A_ERR_OTHER;
+	if (connprop)
+		return XPRT2_A_CONNPROP;
+	if (h->h_direction == RDMA2_REPLY &&
+	    (h->h_proc == RDMA2_MSG || h->h_proc == RDMA2_NOMSG))
+		return XPRT2_A_REPLY_TWO;
+	return XPRT2_A_SILENCE;
+}
+
+#endif /* _XPRTRDMA2_NEGOTIATE_H */

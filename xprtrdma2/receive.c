@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a Receive completion to the handler of the message in it.
+ *
+ * Receives are posted by watermark: whenever fewer than the RPCs that may be
+ * outstanding, plus a reserve for control messages, are posted, a batch goes
+ * in with one doorbell. That happens before a Reply completes its RPC, so a
+ * Call that takes its place always finds its Receive (E-16). When memory is
+ * short the window shrinks to what is posted; the connection stays.
+ */
+#include "xprtrdma2.h"
+
+#include <rpcrdma2/codec.h>
+#include <rpcrdma2/credit.h>
+
+#include "trace.h"
+
+static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc);
+
+/**
+ * xprt2_post_receives - keep enough Receives posted
+ * @ep: endpoint
+ * @credits: RPCs that may be outstanding
+ * @gfp: how hard to try when the pool has to grow. The receive CQ may not
+ *	wait for memory: what frees it may need this very CQ
+ *
+ * Context: receive CQ, or connect before the connection is up.
+ * Return: RPCs that the posted Receives are enough for, at most @credits.
+ */
+u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
+{
+	unsigned int needed = rpcrdma2_receives_needed(credits, 0);
+	struct ib_recv_wr *first = NULL;
+	struct xprt2_rep *rep;
+	unsigned int count = 0;
+
+	if (ep->ep_recvs_posted >= needed)
+		return credits;
+
+	needed += ep->ep_recv_batch;
+	while (ep->ep_recvs_posted + count < needed) {
+		rep = xprt2_rep_get(ep, gfp);
+		if (!rep)
+			break;
+		rep->rep_cqe.done = xprt2_wc_receive;
+		rep->rep_ep = ep;
+		rep->rep_wr.wr_cqe = &rep->rep_cqe;
+		rep->rep_wr.sg_list = &rep->rep_sge;
+		rep->rep_wr.num_sge = 1;
+		rep->rep_wr.next = first;
+		first = &rep->rep_wr;
+		count++;
+	}
+	if (first) {
+		const struct ib_recv_wr *bad = NULL;
+
+		if (ib_post_recv(ep->ep_id->qp, first, &bad)) {
+			while (bad) {
+				rep = container_of(bad, struct xprt2_rep,
+						   rep_wr);
+				bad = bad->next;
+				xprt2_rep_put(ep->ep_xp, rep);
+				count--;
+			}
+			xprt2_lose_connection(ep);
+		}
+		ep->ep_recvs_posted += count;
+		xprt2_count(recv_doorbells);
+	}
+
+	if (likely(ep->ep_recvs_posted >= rpcrdma2_receives_needed(credits, 0)))
+		return credits;
+	return max_t(int, 1, (int)ep->ep_recvs_posted -
+		     RPCRDMA2_CONTROL_RECVS);
+}
+
+static u32 refill(struct xprt2_ep *ep)
+{
+	return xprt2_post_receives(ep, ep->ep_grant ?: RPCRDMA2_CREDIT_INITIAL,
+				   GFP_NOWAIT | __GFP_NOWARN);
+}
+
+/* The server says how many RPCs may be outstanding (C-097, S26). */
+static void take_grant(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	unsigned long cwnd;
+	u32 grant;
+
+	grant = rpcrdma2_grant_next(h, ep->ep_grant, ep->ep_max_reqs,
+				    ep->ep_grant);
+	WRITE_ONCE(ep->ep_grant, grant);
+	cwnd = RPC_CWNDSCALE * refill(ep);
+	if (READ_ONCE(xprt->cwnd) == cwnd)
+		return;
+
+	spin_lock(&xprt->transport_lock);
+	xprt->cwnd = cwnd;
+	spin_unlock(&xprt->transport_lock);
+	trace_xprt2_grant(ep, cwnd / RPC_CWNDSCALE);
+}
+
+typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				const struct rpcrdma2_hdr *h, bool bad,
+				const struct ib_wc *wc);
+
+/* Not for us, or not yet: a requester never answers (C-078). */
+static void drop_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			 const struct rpcrdma2_hdr *h, bool bad,
+			 const struct ib_wc *wc)
+{
+	trace_xprt2_drop(ep, h);
+	xprt2_count(replies_dropped);
+	xprt2_drop_invalidation(ep, wc);
+	xprt2_rep_put(ep->ep_xp, rep);
+}
+
+static const message_handler reply_handlers[] = {
+	[RDMA2_MSG]		= xprt2_handle_reply,
+	[RDMA2_NOMSG]		= xprt2_handle_reply,
+	[RDMA2_ERROR]		= xprt2_handle_reply,
+};
+
+/* S35: nothing in another version than the Call; S36: but ERR_VERS */
+static bool speaks_our_version(const struct xprt2_ep *ep,
+			       const struct rpcrdma2_hdr *h)
+{
+	return h->h_vers == ep->ep_vers ||
+	       (h->h_proc == RDMA2_ERROR &&
+		h->h_error.er_code == RDMA2_ERR_VERS);
+}
+
+static message_handler choose_handler(const struct rpcrdma2_hdr *h,
+				      enum rpcrdma2_errcode verdict)
+{
+	message_handler handler = NULL;
+
+	if (verdict != RDMA2_OK &&
+	    (verdict != RDMA2_ERR_BAD_XDR || h->h_direction != RDMA2_REPLY))
+		return drop_message;
+	/* C-066: the direction, not the xid, tells Calls from Replies */
+	if (h->h_direction == RDMA2_REPLY &&
+	    h->h_proc < ARRAY_SIZE(reply_handlers))
+		handler = reply_handlers[h->h_proc];
+	return handler ?: drop_message;
+}
+
+static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt2_rep *rep = container_of(wc->wr_cqe, struct xprt2_rep,
+					     rep_cqe);
+	struct xprt2_ep *ep = cq->cq_context;
+	struct rpcrdma2_hdr *h = &ep->ep_hdr;
+	enum rpcrdma2_errcode verdict;
+	struct xdr_stream xdr;
+	struct xdr_buf buf = {};
+	bool consumed;
+
+	ep->ep_recvs_posted--;
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		trace_xprt2_wc_error(ep, wc);
+		xprt2_rep_put(ep->ep_xp, rep);
+		xprt2_lose_connection(ep);
+		return;
+	}
+	xprt2_count(recv_completions);
+	xprt2_count_add(reply_bytes, wc->byte_len);
+	ib_dma_sync_single_for_cpu(ep->ep_id->device, rep->rep_dma,
+				   wc->byte_len, DMA_FROM_DEVICE);
+
+	buf.head[0].iov_base = rep->rep_buf;
+	buf.head[0].iov_len = wc->byte_len;
+	buf.buflen = wc->byte_len;
+	buf.len = wc->byte_len;
+	xdr_init_decode(&xdr, &buf, rep->rep_buf, NULL);
+	verdict = rpcrdma2_decode_hdr(h, &xdr);
+	consumed = xprt2_negotiate_message(ep, h, verdict, &buf);
+	if (verdict == RDMA2_OK && !speaks_our_version(ep, h))
+		verdict = RDMA2_DROP;
+	if (verdict == RDMA2_OK) {
+		rep->rep_payload = rep->rep_buf + h->h_len;
+		rep->rep_paylen = wc->byte_len - h->h_len;
+		take_grant(ep, h);
+	} else {
+		refill(ep);
+	}
+
+	if (consumed)
+		drop_message(ep, rep, h, false, wc);
+	else
+		choose_handler(h, verdict)(ep, rep, h, verdict != RDMA2_OK, wc);
+}

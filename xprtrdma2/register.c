@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory regions: what the server may read or write, and for how long.
+ *
+ * A region holds as many pages as the device's page list allows, so a payload
+ * of 1 MiB is one region on any current device. The REG_MR requests that make
+ * regions live are chained in front of the Send. A region dies in one of four
+ * ways:
+ *
+ *   - the Reply invalidated it: xprt2_remote_invalidated(), at no cost;
+ *   - else the receive CQ posts a LOCAL_INV for it, and the Reply completes
+ *     when that does: xprt2_fence_start();
+ *   - the RPC ended without a Reply: xprt2_fence_wait();
+ *   - the connection ended: xprt2_mrs_destroy(), on a drained queue.
+ *
+ * In each the pages are unmapped before the RPC layer sees them (X2).
+ */
+#include "xprtrdma2.h"
+
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "trace.h"
+
+/* A REG_MR, or a LOCAL_INV that is not the last: heard of only when flushed */
+static void xprt2_wc_mr_flushed(struct ib_cq *cq, struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_SUCCESS)
+		xprt2_lose_connection(cq->cq_context);
+}
+
+static struct xprt2_mr *create_mr(struct xprt2_ep *ep)
+{
+	struct xprt2_mr *mr;
+
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr)
+		return NULL;
+	mr->mr_sg = kvmalloc_array(ep->ep_mr_depth, sizeof(*mr->mr_sg),
+				   GFP_KERNEL);
+	if (!mr->mr_sg)
+		goto out_free;
+	sg_init_table(mr->mr_sg, ep->ep_mr_depth);
+	mr->mr_ibmr = ib_alloc_mr(ep->ep_pd, ep->ep_mr_type, ep->ep_mr_depth);
+	if (IS_ERR(mr->mr_ibmr))
+		goto out_free_sg;
+
+	mr->mr_ep = ep;
+	mr->mr_reg_cqe.done = xprt2_wc_mr_flushed;
+	mr->mr_reg.mr = mr->mr_ibmr;
+	mr->mr_reg.wr.opcode = IB_WR_REG_MR;
+	mr->mr_reg.wr.wr_cqe = &mr->mr_reg_cqe;
+	mr->mr_inv.opcode = IB_WR_LOCAL_INV;
+	mr->mr_inv.wr_cqe = &mr->mr_inv_cqe;
+	return mr;
+
+out_free_sg:
+	kvfree(mr->mr_sg);
+out_free:
+	kfree(mr);
+	return NULL;
+}
+
+static void destroy_mr(struct xprt2_mr *mr)
+{
+	ib_dereg_mr(mr->mr_ibmr);
+	kvfree(mr->mr_sg);
+	kfree(mr);
+}
+
+/**
+ * xprt2_mrs_create - add a batch of regions to an endpoint's pool
+ * @ep: endpoint
+ *
+ * Return: 0, or -ENOMEM when not a single region can be had.
+ */
+int xprt2_mrs_create(struct xprt2_ep *ep)
+{
+	struct xprt2_mr *mr;
+	unsigned int i;
+
+	for (i = 0; i < XPRT2_MR_BATCH; i++) {
+		if (READ_ONCE(ep->ep_num_mrs) >= ep->ep_max_mrs)
+			break;
+		mr = create_mr(ep);
+		if (!mr)
+			break;
+		spin_lock(&ep->ep_mr_lock);
+		list_add(&mr->mr_all, &ep->ep_all_mrs);
+		list_add(&mr->mr_list, &ep->ep_free_mrs);
+		ep->ep_num_mrs++;
+		spin_unlock(&ep->ep_mr_lock);
+		ep->ep_xp->xp_stats.st_mrs_allocated++;
+		xprt2_count(mrs_allocated);
+	}
+	return ep->ep_num_mrs ? 0 : -ENOMEM;
+}
+
+static void wake_mr_waiter(struct xprt2_ep *ep)
+{
+	bool wake = false;
+
+	spin_lock(&ep->ep_mr_lock);
+	if (!list_empty(&ep->ep_free_mrs))
+		swap(wake, ep->ep_mr_waiting);
+	spin_unlock(&ep->ep_mr_lock);
+	if (wake)
+		xprt_write_space(&ep->ep_xp->xp_xprt);
+}
+
+/**
+ * xprt2_mr_refill - grow the pool of regions in the background
+ * @work: ep_refill
+ */
+void xprt2_mr_refill(struct work_struct *work)
+{
+	struct xprt2_ep *ep = container_of(work, struct xprt2_ep, ep_refill);
+	unsigned int flags = memalloc_nofs_save();
+
+	xprt2_mrs_create(ep);
+	wake_mr_waiter(ep);
+	memalloc_nofs_restore(flags);
+}
+
+static struct xprt2_mr *mr_get(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	struct xprt2_mr *mr;
+
+	spin_lock(&ep->ep_mr_lock);
+	mr = list_first_entry_or_null(&ep->ep_free_mrs, struct xprt2_mr,
+				      mr_list);
+	if (mr) {
+		mr->mr_req = req;
+		list_move_tail(&mr->mr_list, &req->rq2_mrs);
+	} else {
+		/* Pairs with wake_mr_waiter() */
+		ep->ep_mr_waiting = true;
+		xprt_wait_for_buffer_space(&ep->ep_xp->xp_xprt);
+	}
+	spin_unlock(&ep->ep_mr_lock);
+
+	if (!mr) {
+		xprt2_count(wait_mrs);
+		queue_work(xprt2_wq, &ep->ep_refill);
+	}
+	return mr;
+}
+
+static void unmap_mr(struct xprt2_mr *mr)
+{
+	if (mr->mr_nents)
+		ib_dma_unmap_sg(mr->mr_ep->ep_id->device, mr->mr_sg,
+				mr->mr_nents, mr->mr_dir);
+	mr->mr_nents = 0;
+}
+
+/* Unmapped first, off the request's list then: see xprt2_fence_wait(). */
+static void mr_put(struct xprt2_mr *mr)
+{
+	struct xprt2_ep *ep = mr->mr_ep;
+
+	unmap_mr(mr);
+	spin_lock(&ep->ep_mr_lock);
+	list_move(&mr->mr_list, &ep->ep_free_mrs);
+	spin_unlock(&ep->ep_mr_lock);
+}
+
+static void put_all(struct xprt2_req *req)
+{
+	struct xprt2_mr *mr, *next;
+
+	list_for_each_entry_safe(mr, next, &req->rq2_mrs, mr_list)
+		mr_put(mr);
+}
+
+static void wake_if_waiting(struct xprt2_ep *ep)
+{
+	if (unlikely(READ_ONCE(ep->ep_mr_waiting)))
+		wake_mr_waiter(ep);
+}
+
+/* A stretch of an xdr_buf that lies within one page */
+struct piece {
+	struct page	*page;
+	unsigned int	offset;
+	unsigned int	len;
+};
+
+/* Walks one or two ranges of an xdr_buf, by position in its stream */
+struct walk {
+	const struct xdr_buf	*buf;
+	size_t			off, end;
+	size_t			next_off, next_end;
+};
+
+static void walk_init(struct walk *walk, const struct xdr_buf *buf,
+		      enum xprt2_part part)
+{
+	size_t head = buf->head[0].iov_len;
+	size_t pages = head + buf->page_len;
+	size_t all = pages + buf->tail[0].iov_len;
+
+	*walk = (struct walk){ .buf = buf };
+	switch (part) {
+	case XPRT2_PART_ALL:
+		walk->end = all;
+		break;
+	case XPRT2_PART_PAGES:
+		walk->off = head;
+		walk->end = pages;
+		break;
+	case XPRT2_PART_REST:
+		walk->end = head;
+		walk->next_off = min(all, pages + xdr_pad_size(buf->page_len));
+		walk->next_end = all;
+		break;
+	}
+}
+
+static bool walk_next(struct walk *walk, struct piece *piece)
+{
+	const struct xdr_buf *buf = walk->buf;
+	size_t head = buf->head[0].iov_len;
+	size_t pages = head + buf->page_len;
+	const void *base;
+	size_t left;
+
+	if (walk->off == walk->end) {
+		walk->off = walk->next_off;
+		walk->end = walk->next_end;
+		walk->next_off = walk->next_end;
+	}
+	if (walk->off == walk->end)
+		return false;
+
+	if (walk->off >= head && walk->off < pages) {
+		size_t pos = buf->page_base + walk->off - head;
+
+		piece->page = buf->pages[pos >> PAGE_SHIFT];
+		piece->offset = offset_in_page(pos);
+		left = min(pages, walk->end) - walk->off;
+	} else {
+		if (walk->off < head) {
+			base = buf->head[0].iov_base + walk->off;
+			left = min(head, walk->end) - walk->off;
+		} else {
+			base = buf->tail[0].iov_base + walk->off - pages;
+			left = walk->end - walk->off;
+		}
+		piece->page = virt_to_page(base);
+		piece->offset = offset_in_page(base);
+	}
+	piece->len = min_t(size_t, left, PAGE_SIZE - piece->offset);
+	walk->off += piece->len;
+	return true;
+}
+
+/* A page list has no holes, except on devices made for that. */
+static bool may_follow(const struct xprt2_ep *ep, const struct piece *prev,
+		       const struct piece *piece)
+{
+	if (ep->ep_mr_type == IB_MR_TYPE_SG_GAPS)
+		return true;
+	return prev->offset + prev->len == PAGE_SIZE && !piece->offset;
+}
+
+static unsigned int pages_spanned(size_t offset, size_t len)
+{
+	return len ? DIV_ROUND_UP(offset_in_page(offset) + len, PAGE_SIZE) : 0;
+}
+
+/* Nearly always none or one: not worth a division */
+static unsigned int segs_for(unsigned int pages, unsigned int depth)
+{
+	return pages <= depth ? !!pages : DIV_ROUND_UP(pages, depth);
+}
+
+/**
+ * xprt2_count_segs - segments that a chunk would take, before registering it
+ * @ep: endpoint
+ * @buf: message
+ * @part: what of it
+ *
+ * Return: an upper bound; exact for XPRT2_PART_PAGES.
+ */
+unsigned int xprt2_count_segs(const struct xprt2_ep *ep,
+			      const struct xdr_buf *buf, enum xprt2_part part)
+{
+	unsigned int depth = ep->ep_mr_depth;
+	unsigned int segs = 0;
+
+	if (part != XPRT2_PART_REST)
+		segs += segs_for(pages_spanned(buf->page_base, buf->page_len),
+				 depth);
+	if (part != XPRT2_PART_PAGES) {
+		segs += segs_for(pages_spanned((size_t)buf->head[0].iov_base,
+					       buf->head[0].iov_len), depth);
+		segs += segs_for(pages_spanned((size_t)buf->tail[0].iov_base,
+					       buf->tail[0].iov_len), depth);
+	}
+	return segs;
+}
+
+/*
+ * Map what the scatterlist holds and fill in the REG_MR request. The address
+ * on the wire is made of the xid and an offset: it tells nothing about the
+ * kernel's memory and helps to read a capture.
+ */
+static int map_mr(struct xprt2_ep *ep, struct xprt2_mr *mr, int nents,
+		  enum dma_data_direction dir, u32 xid)
+{
+	struct ib_mr *ibmr = mr->mr_ibmr;
+	int mapped;
+
+	mapped = ib_dma_map_sg(ep->ep_id->device, mr->mr_sg, nents, dir);
+	if (!mapped)
+		return -EIO;
+	mr->mr_nents = nents;
+	mr->mr_dir = dir;
+	if (ib_map_mr_sg(ibmr, mr->mr_sg, mapped, NULL, PAGE_SIZE) != mapped)
+		return -EIO;
+
+	ibmr->iova = (u64)xid << 32 | offset_in_page(ibmr->iova);
+	ib_update_fast_reg_key(ibmr, ibmr->rkey + 1);
+	if (unlikely(!ibmr->rkey))	/* S47: 0 can not be nominated */
+		ib_update_fast_reg_key(ibmr, 1);
+	mr->mr_reg.key = ibmr->rkey;
+	mr->mr_reg.access = dir == DMA_FROM_DEVICE ?
+			    IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
+			    IB_ACCESS_REMOTE_READ;
+	return 0;
+}
+
+static int add_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
+		       const struct ib_mr *ibmr)
+{
+	struct rpcrdma2_segment *seg = &h->h_segs[h->h_nsegs];
+
+	if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS)
+		return -EIO;
+	seg->rs_handle = ibmr->rkey;
+	seg->rs_length = ibmr->length;
+	seg->rs_offset = ibmr->iova;
+	h->h_nsegs++;
+	ck->ck_nsegs++;
+	ck->ck_length += ibmr->length;
+	return 0;
+}
+
+/**
+ * xprt2_register - make a part of a message a chunk
+ * @ep: endpoint
+ * @req: request that will own the regions
+ * @buf: message
+ * @part: what of it
+ * @dir: DMA_TO_DEVICE for what the server reads, DMA_FROM_DEVICE for what it
+ *	writes
+ * @h: header that gets the segments
+ * @ck: chunk of that header, with its position set
+ *
+ * On error the caller undoes all chunks with xprt2_unregister().
+ *
+ * Context: send path.
+ * Return: 0; -EAGAIN when no region is free, after arranging for
+ * xprt_write_space() when one is; or -EIO when the memory can not be mapped.
+ */
+int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
+		   const struct xdr_buf *buf, enum xprt2_part part,
+		   enum dma_data_direction dir, struct rpcrdma2_hdr *h,
+		   struct rpcrdma2_chunk *ck)
+{
+	struct piece piece, prev;
+	struct xprt2_mr *mr;
+	struct walk walk;
+	unsigned int n;
+	bool more;
+	int rc;
+
+	ck->ck_first = h->h_nsegs;
+	ck->ck_nsegs = 0;
+	ck->ck_length = 0;
+
+	walk_init(&walk, buf, part);
+	more = walk_next(&walk, &piece);
+	while (more) {
+		mr = mr_get(ep, req);
+		if (!mr)
+			return -EAGAIN;
+
+		n = 0;
+		do {
+			sg_set_page(&mr->mr_sg[n++], piece.page, piece.len,
+				    piece.offset);
+			prev = piece;
+			more = walk_next(&walk, &piece);
+		} while (more && n < ep->ep_mr_depth &&
+			 may_follow(ep, &prev, &piece));
+
+		rc = map_mr(ep, mr, n, dir, h->h_xid);
+		if (!rc)
+			rc = add_segment(h, ck, mr->mr_ibmr);
+		if (rc)
+			return rc;
+		trace_xprt2_mr_map(req, mr);
+	}
+	return 0;
+}
+
+/**
+ * xprt2_unregister - take back regions that were never posted
+ * @req: request
+ *
+ * Wakes nobody: when it was regions that lacked, these few were not enough.
+ *
+ * Context: send path.
+ */
+void xprt2_unregister(struct xprt2_req *req)
+{
+	put_all(req);
+}
+
+/**
+ * xprt2_remote_invalidated - the Reply came with an invalidated handle
+ * @req: request the Reply is for
+ * @rkey: the handle
+ *
+ * Context: receive CQ, request pinned.
+ * Return: true when it was a region of @req, which is free now; false when
+ * it is not, and our books disagree with the device's (S50).
+ */
+bool xprt2_remote_invalidated(struct xprt2_req *req, u32 rkey)
+{
+	struct xprt2_mr *mr;
+
+	list_for_each_entry(mr, &req->rq2_mrs, mr_list) {
+		if (mr->mr_ibmr->rkey != rkey)
+			continue;
+		xprt2_sq_unreserve(mr->mr_ep);
+		mr_put(mr);
+		wake_if_waiting(mr->mr_ep);
+		xprt2_count(remote_invalidations);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * xprt2_handle_in_use - is there a region with that handle on some request?
+ * @ep: endpoint
+ * @rkey: handle
+ *
+ * Context: receive CQ.
+ */
+bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey)
+{
+	struct xprt2_mr *mr;
+	bool found = false;
+
+	spin_lock(&ep->ep_mr_lock);
+	list_for_each_entry(mr, &ep->ep_all_mrs, mr_all)
+		found |= mr->mr_nents && mr->mr_ibmr->rkey == rkey;
+	spin_unlock(&ep->ep_mr_lock);
+	return found;
+}
+
+/* The last LOCAL_INV of a request; earlier ones have completed by now. */
+static void xprt2_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt2_mr *mr = container_of(wc->wr_cqe, struct xprt2_mr,
+					   mr_inv_cqe);
+	struct xprt2_ep *ep = cq->cq_context;
+	struct xprt2_req *req = mr->mr_req;
+	u32 mark = mr->mr_mark;
+
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		xprt2_count(inv_completions);
+		put_all(req);
+		wake_if_waiting(ep);
+		xprt2_sq_retire(ep, mark);
+	} else {
+		trace_xprt2_wc_error(ep, wc);
+		xprt2_lose_connection(ep);
+	}
+
+	if (req->rq2_fence)
+		complete(req->rq2_fence);
+	else if (wc->status == IB_WC_SUCCESS)
+		xprt2_release_reply(req);
+	else
+		xprt2_abandon_reply(req->rq2_reply);
+}
+
+/**
+ * xprt2_fence_start - invalidate what is left of a request's regions
+ * @ep: endpoint
+ * @req: request with live regions
+ *
+ * One chain, one doorbell, one completion. It ends in xprt2_release_reply()
+ * or, when the connection is lost, in xprt2_abandon_reply(); or in rq2_fence
+ * if that is set.
+ *
+ * Return: 0, or -ENOTCONN: neither will happen.
+ */
+int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	struct ib_send_wr *first = NULL, **prev = &first;
+	struct xprt2_mr *mr, *last = NULL;
+	unsigned int count = 0;
+
+	list_for_each_entry(mr, &req->rq2_mrs, mr_list) {
+		mr->mr_inv.ex.invalidate_rkey = mr->mr_ibmr->rkey;
+		mr->mr_inv.send_flags = 0;
+		mr->mr_inv.next = NULL;
+		mr->mr_inv_cqe.done = xprt2_wc_mr_flushed;
+		*prev = &mr->mr_inv;
+		prev = &mr->mr_inv.next;
+		last = mr;
+		count++;
+	}
+	last->mr_inv.send_flags = IB_SEND_SIGNALED;
+	last->mr_inv_cqe.done = xprt2_wc_fenced;
+	ep->ep_xp->xp_stats.st_local_inv += count;
+	trace_xprt2_fence(&req->rq2_slot, count);
+	xprt2_count_add(local_invalidations, count);
+	return xprt2_sq_post_signaled(ep, first, count, count, &last->mr_mark);
+}
+
+/* The queue is dead but may not be quiet: be sure, then keep nothing. */
+static void strip_req(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	struct xprt2_mr *mr, *next;
+
+	xprt2_lose_connection(ep);
+	ib_drain_sq(ep->ep_id->qp);
+	xprt2_sends_release(ep);
+	list_for_each_entry_safe(mr, next, &req->rq2_mrs, mr_list) {
+		unmap_mr(mr);
+		list_del_init(&mr->mr_list);
+	}
+}
+
+/* Live regions, or pages of a Send that is not done */
+static bool holds_memory(struct xprt2_req *req)
+{
+	/* Pairs with the release in unmap_sges() */
+	unsigned int mapped = smp_load_acquire(&req->rq2_num_mapped);
+
+	return mapped || !list_empty_careful(&req->rq2_mrs);
+}
+
+/**
+ * xprt2_fence_wait - take memory back from an RPC that got no Reply
+ * @xp: transport
+ * @req: request that the RPC layer is about to take apart
+ *
+ * Such an RPC was killed, or timed out. The server may still be at work on
+ * its memory, so it may not return to its owner before it is fenced. When that
+ * takes long, or when the Send itself is stuck, the connection goes.
+ *
+ * No completion handler works on @req any more, because the RPC layer has
+ * waited for it to be unpinned; teardown may, hence the mutex. The check
+ * outside sees nothing left only after the last page was unmapped.
+ *
+ * Context: release path; sleeps.
+ */
+void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req)
+{
+	DECLARE_COMPLETION_ONSTACK(done);
+	struct xprt2_ep *ep;
+
+	if (likely(!holds_memory(req)))
+		return;
+
+	mutex_lock(&xp->xp_fence_mutex);
+	ep = xp->xp_ep;
+	req->rq2_fence = &done;
+	if (!list_empty(&req->rq2_mrs) && !xprt2_fence_start(ep, req))
+		wait_for_completion_timeout(&done, XPRT2_FENCE_TIMEOUT);
+	if (holds_memory(req))
+		strip_req(ep, req);
+	req->rq2_fence = NULL;
+	mutex_unlock(&xp->xp_fence_mutex);
+}
+
+/**
+ * xprt2_mrs_destroy - take all regions away, from requests too
+ * @ep: drained endpoint
+ *
+ * Context: connect, under xp_fence_mutex.
+ */
+void xprt2_mrs_destroy(struct xprt2_ep *ep)
+{
+	struct xprt2_mr *mr, *next;
+
+	cancel_work_sync(&ep->ep_refill);
+	list_for_each_entry_safe(mr, next, &ep->ep_all_mrs, mr_all) {
+		unmap_mr(mr);
+		list_del_init(&mr->mr_list);
+		destroy_mr(mr);
+	}
+}

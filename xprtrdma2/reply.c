@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a received Reply to a finished RPC: match, fence, place, wake.
+ *
+ * The header tells, and the offer remembered in rq2_plan bounds, what the
+ * server may have put where. An RPC completes only after every region it
+ * registered was fenced (X2); until then the request is pinned and owns the
+ * Receive buffer through rq2_reply.
+ */
+#include "xprtrdma2.h"
+
+#include "trace.h"
+
+/**
+ * xprt2_reset_credits - begin a connection with one credit (C-097)
+ * @xp: transport, not connected
+ *
+ * Requests waiting to be sent again hold no credit any more: each asks for
+ * one when its turn comes.
+ */
+void xprt2_reset_credits(struct xprt2_xprt *xp)
+{
+	struct rpc_xprt *xprt = &xp->xp_xprt;
+	struct xprt2_req *req;
+
+	spin_lock(&xprt->transport_lock);
+	spin_lock(&xp->xp_req_lock);
+	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
+		req->rq2_slot.rq_cong = 0;
+	spin_unlock(&xp->xp_req_lock);
+	xprt->cong = 0;
+	xprt->cwnd = RPC_CWNDSCALE;
+	spin_unlock(&xprt->transport_lock);
+}
+
+static u32 sum_chunk_lengths(const struct rpcrdma2_hdr *h)
+{
+	u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < h->h_nwrites; i++)
+		sum += h->h_writes[i].ck_length;
+	return min_t(u64, sum, U32_MAX);
+}
+
+/* What the server claims to have written must lie in what it was offered. */
+static bool within_offer(const struct xprt2_req *req,
+			 const struct xprt2_rep *rep)
+{
+	const struct xdr_buf *buf = &req->rq2_slot.rq_rcv_buf;
+	const struct xprt2_plan *plan = &req->rq2_plan;
+	size_t reply_max = 0;
+
+	if (plan->cp_reply)
+		reply_max = buf->head[0].iov_len + buf->tail[0].iov_len +
+			    (plan->cp_write ? 0 : buf->page_len);
+	return rep->rep_written <= (plan->cp_write ? buf->page_len : 0) &&
+	       rep->rep_replylen <= reply_max;
+}
+
+/*
+ * The RPC layer takes the head of rq_rcv_buf for the most octets that come
+ * before the payload. Fewer came, and the payload is in its pages already:
+ * the head ends where they end.
+ */
+static void trim_head(struct rpc_rqst *rqst, size_t came)
+{
+	size_t delta;
+
+	if (rqst->rq_rcv_buf.head[0].iov_len <= came)
+		return;
+	delta = rqst->rq_rcv_buf.head[0].iov_len - came;
+	rqst->rq_rcv_buf.head[0].iov_len = came;
+	rqst->rq_rcv_buf.buflen -= delta;
+	rqst->rq_private_buf.head[0].iov_len = came;
+	rqst->rq_private_buf.buflen -= delta;
+}
+
+/*
+ * Put an inline Reply where rq_rcv_buf expects it. The head becomes a pointer
+ * into the Receive buffer, which stays with the request (X1). What belongs in
+ * pages and tail is copied: the RPC layer moves data between them, and counts
+ * on all the room it gave them.
+ *
+ * When a Write chunk filled the pages, what follows it inline begins right
+ * behind the head (E-07), and goes behind the payload's XDR pad, at which the
+ * RPC layer never looks.
+ */
+static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
+{
+	struct xdr_buf *buf = &rqst->rq_rcv_buf;
+	u32 left = rep->rep_paylen, written = rep->rep_written;
+	void *from = rep->rep_payload;
+	size_t to, end;
+
+	if (written)
+		trim_head(rqst, left);
+	buf->head[0].iov_base = from;
+	rqst->rq_private_buf.head[0].iov_base = from;
+
+	to = buf->head[0].iov_len;
+	if (left > to) {
+		from += to;
+		left -= to;
+		end = to + buf->page_len + buf->tail[0].iov_len;
+		if (written)
+			to += buf->page_len + xdr_pad_size(written);
+		left = to < end ? min_t(size_t, left, end - to) : 0;
+		write_bytes_to_xdr_buf(buf, to, from, left);
+		xprt2_count_add(fixup_bytes, left);
+	}
+	return min_t(u32, rep->rep_paylen + xdr_align_size(written),
+		     buf->buflen);
+}
+
+/* A Reply chunk was registered over rq_rcv_buf itself: all is in place. */
+static u32 place_chunk(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
+{
+	if (rep->rep_written)
+		trim_head(rqst, rep->rep_replylen);
+	xprt2_count(reply_chunks_used);
+	xprt2_count_add(reply_chunk_bytes, rep->rep_replylen);
+	return min_t(u32, rep->rep_replylen + xdr_align_size(rep->rep_written),
+		     rqst->rq_rcv_buf.buflen);
+}
+
+static void unpin(struct rpc_rqst *rqst, int copied)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+
+	spin_lock(&xprt->queue_lock);
+	if (copied >= 0)
+		xprt_complete_rqst(rqst->rq_task, copied);
+	xprt_unpin_rqst(rqst);
+	spin_unlock(&xprt->queue_lock);
+}
+
+/**
+ * xprt2_drop_invalidation - a message is not used, but may have invalidated
+ * @ep: endpoint
+ * @wc: its Receive completion
+ *
+ * The handle is that of an RPC that ended, and dead already; or our books
+ * disagree with the device's (S50).
+ *
+ * Context: receive CQ.
+ */
+void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc)
+{
+	if (!(wc->wc_flags & IB_WC_WITH_INVALIDATE) ||
+	    !xprt2_handle_in_use(ep, wc->ex.invalidate_rkey))
+		return;
+	xprt2_count(bad_invalidations);
+	xprt2_lose_connection(ep);
+}
+
+/*
+ * Every RDMA2_ERROR, and a Reply that breaks the protocol, ends the RPC with
+ * EIO. None is sent again yet in the form that the error asks for.
+ */
+static void complete_reply(struct xprt2_rep *rep)
+{
+	struct rpc_rqst *rqst = rep->rep_rqst;
+	struct xprt2_stats *st = &rep->rep_ep->ep_xp->xp_stats;
+	int copied = 0;
+
+	WARN_ON_ONCE(!list_empty(&xprt2_rqst_to_req(rqst)->rq2_mrs)); /* X2 */
+
+	if (rep->rep_bad || rep->rep_proc == RDMA2_ERROR) {
+		st->st_bad_replies++;
+		xprt2_count(replies_bad);
+		rqst->rq_task->tk_status = -EIO;
+	} else if (rep->rep_proc == RDMA2_MSG) {
+		copied = place_inline(rqst, rep);
+	} else {
+		copied = place_chunk(rqst, rep);
+	}
+	st->st_reply_bytes += rep->rep_written + rep->rep_replylen;
+	xprt2_count_add(write_chunk_bytes, rep->rep_written);
+	trace_xprt2_complete(rqst, copied);
+
+	rep->rep_rqst = NULL;
+	unpin(rqst, copied);
+}
+
+/**
+ * xprt2_release_reply - one of the two things a Reply waits for has happened
+ * @req: request; its regions are fenced, or its Send was the one that had
+ *	pages mapped and is done
+ *
+ * Whichever comes second completes the RPC (X2).
+ *
+ * Context: receive CQ, send CQ, or teardown.
+ */
+void xprt2_release_reply(struct xprt2_req *req)
+{
+	if (atomic_dec_and_test(&req->rq2_holds))
+		complete_reply(req->rq2_reply);
+}
+
+/**
+ * xprt2_abandon_reply - let go of an RPC whose regions could not be fenced
+ * @rep: its Reply, which is not used
+ *
+ * The connection is lost. The RPC is sent again on the next one.
+ *
+ * Context: receive CQ or send CQ; @rep's request is pinned, and unpinned on
+ * return.
+ */
+void xprt2_abandon_reply(struct xprt2_rep *rep)
+{
+	struct rpc_rqst *rqst = rep->rep_rqst;
+	struct xprt2_xprt *xp = rep->rep_ep->ep_xp;
+
+	xprt2_rqst_to_req(rqst)->rq2_reply = NULL;
+	rep->rep_rqst = NULL;
+	xprt2_rep_put(xp, rep);
+	unpin(rqst, -1);
+}
+
+/*
+ * An RPC waits for its Reply from before it is posted, and again from before
+ * it is posted on the next connection. A Reply that comes in between, or a
+ * second one while the first is fenced, is not for it (X6).
+ */
+static struct rpc_rqst *find_rqst(struct xprt2_ep *ep, u32 xid)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	struct rpc_rqst *rqst;
+	struct xprt2_req *req;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
+	if (rqst) {
+		req = xprt2_rqst_to_req(rqst);
+		if (READ_ONCE(req->rq2_ep) == ep && !req->rq2_reply)
+			xprt_pin_rqst(rqst);
+		else
+			rqst = NULL;
+	}
+	spin_unlock(&xprt->queue_lock);
+	return rqst;
+}
+
+/**
+ * xprt2_handle_reply - a MSG, NOMSG or ERROR that answers one of our Calls
+ * @ep: endpoint
+ * @rep: Receive buffer it is in
+ * @h: its header; only the prefix is valid when @bad
+ * @bad: it breaks the protocol
+ * @wc: Receive completion
+ *
+ * Context: receive CQ.
+ */
+void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			const struct rpcrdma2_hdr *h, bool bad,
+			const struct ib_wc *wc)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+	struct xprt2_req *req;
+	struct rpc_rqst *rqst;
+
+	xp->xp_xprt.reestablish_timeout = 0;
+	if (h->h_proc != RDMA2_ERROR)
+		xp->xp_refused = 0;
+
+	rqst = find_rqst(ep, h->h_xid);
+	if (!rqst) {
+		trace_xprt2_drop(ep, h);
+		xprt2_count(replies_unknown);
+		xprt2_drop_invalidation(ep, wc);
+		xprt2_rep_put(xp, rep);
+		return;
+	}
+	req = xprt2_rqst_to_req(rqst);
+	req->rq2_reply = rep;
+
+	rep->rep_rqst = rqst;
+	rep->rep_proc = h->h_proc;
+	rep->rep_written = 0;
+	rep->rep_replylen = 0;
+	if (!bad && h->h_proc != RDMA2_ERROR) {
+		rep->rep_written = sum_chunk_lengths(h);
+		rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
+		bad = !within_offer(req, rep);
+	} else if (!bad) {
+		xprt2_count(errors_received);
+	}
+	rep->rep_bad = bad;
+	xprt2_count(replies);
+	trace_xprt2_reply(rqst, rep, h);
+
+	/* S50: the handle must be of this very RPC */
+	if ((wc->wc_flags & IB_WC_WITH_INVALIDATE) &&
+	    !xprt2_remote_invalidated(req, wc->ex.invalidate_rkey)) {
+		xprt2_count(bad_invalidations);
+		xprt2_lose_connection(ep);
+	}
+	if (list_empty(&req->rq2_mrs))
+		xprt2_release_reply(req);
+	else if (xprt2_fence_start(ep, req))
+		xprt2_abandon_reply(rep);
+}

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a marshalled Call to the wire, and back to a free Send Queue.
+ *
+ * Every chain of Work Requests is posted here, by post_send() or
+ * xprt2_sq_post_signaled(). They count entries under the lock that orders the
+ * queue, so one completion retires exactly the entries that were posted up to
+ * it: unsignaled Sends, the registrations in front of them, everything. That
+ * makes moderation simple. A Send asks for a completion when XPRT2_SEND_BATCH
+ * entries have gone by without one, or when pages are mapped for it; no other
+ * Send does.
+ *
+ * A flushed entry completes with an error whether it asked or not. Such
+ * completions retire nothing: what is left on sq_sent is released after the
+ * queue was drained, by xprt2_sends_release().
+ */
+#include "xprtrdma2.h"
+
+#include "trace.h"
+
+/**
+ * xprt2_sq_init - start with an empty queue
+ * @sq: queue of an endpoint under construction; it sets sq_depth later
+ */
+void xprt2_sq_init(struct xprt2_sq *sq)
+{
+	spin_lock_init(&sq->sq_lock);
+	INIT_LIST_HEAD(&sq->sq_sent);
+}
+
+/*
+ * A Call needs an entry for its Send and for each registration, and one for
+ * the LOCAL_INV that each region may need later: an invalidation can not
+ * wait for room, the RPC it ends may be what others wait for.
+ */
+static bool reserve_locked(struct xprt2_ep *ep, unsigned int count,
+			   unsigned int invs)
+{
+	struct xprt2_sq *sq = &ep->ep_sq;
+
+	lockdep_assert_held(&sq->sq_lock);
+	if (sq->sq_posted - sq->sq_retired + sq->sq_reserved + count + invs >
+	    sq->sq_depth) {
+		/* Pairs with the callers of wake_sq_waiter() */
+		sq->sq_waiting = true;
+		xprt_wait_for_buffer_space(&ep->ep_xp->xp_xprt);
+		return false;
+	}
+	sq->sq_reserved += invs;
+	return true;
+}
+
+/* Caller noted under sq_lock that the send path waits, and cleared that. */
+static void wake_sq_waiter(struct xprt2_ep *ep, bool waiting)
+{
+	if (unlikely(waiting))
+		xprt_write_space(&ep->ep_xp->xp_xprt);
+}
+
+/**
+ * xprt2_sq_unreserve - give back an entry that no LOCAL_INV will need
+ * @ep: endpoint
+ */
+void xprt2_sq_unreserve(struct xprt2_ep *ep)
+{
+	struct xprt2_sq *sq = &ep->ep_sq;
+	bool wake = false;
+
+	spin_lock(&sq->sq_lock);
+	sq->sq_reserved--;
+	swap(wake, sq->sq_waiting);
+	spin_unlock(&sq->sq_lock);
+	wake_sq_waiter(ep, wake);
+}
+
+/* The Send at the end of a chain of @count; see the top of this file */
+static int post_send(struct xprt2_ep *ep, struct xprt2_req *req,
+		     struct ib_send_wr *first, unsigned int count)
+{
+	struct ib_send_wr *wr = &req->rq2_wr;
+	struct xprt2_sq *sq = &ep->ep_sq;
+	int rc;
+
+	spin_lock(&sq->sq_lock);
+	if (!reserve_locked(ep, count, count - 1)) {
+		spin_unlock(&sq->sq_lock);
+		return -EAGAIN;
+	}
+
+	/* X6: from now on a Reply is for this request; see find_rqst() */
+	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
+	WRITE_ONCE(req->rq2_ep, ep);
+
+	sq->sq_posted += count;
+	if (sq->sq_posted - sq->sq_signaled >= XPRT2_SEND_BATCH)
+		wr->send_flags |= IB_SEND_SIGNALED;
+	if (wr->send_flags & IB_SEND_SIGNALED)
+		sq->sq_signaled = sq->sq_posted;
+	req->rq2_mark = sq->sq_posted;
+	list_add_tail(&req->rq2_sent, &sq->sq_sent);
+
+	rc = ib_post_send(ep->ep_id->qp, first, NULL);
+	if (rc)
+		list_del_init(&req->rq2_sent);
+	spin_unlock(&sq->sq_lock);
+	return rc ? -ENOTCONN : 0;
+}
+
+/**
+ * xprt2_sq_post_signaled - post a chain that can not wait, with one doorbell
+ * @ep: endpoint
+ * @first: the chain; only its last request is signaled
+ * @count: its length
+ * @reserved: entries of it that were reserved
+ * @mark: where to leave the argument of xprt2_sq_retire(). It is written
+ *	before the chain can complete
+ *
+ * Context: any that may not sleep.
+ * Return: 0, or -ENOTCONN: the connection is given up, and a part of the
+ * chain may have been posted.
+ */
+int xprt2_sq_post_signaled(struct xprt2_ep *ep, struct ib_send_wr *first,
+			   unsigned int count, unsigned int reserved, u32 *mark)
+{
+	struct xprt2_sq *sq = &ep->ep_sq;
+	int rc;
+
+	spin_lock(&sq->sq_lock);
+	sq->sq_reserved -= reserved;
+	sq->sq_posted += count;
+	sq->sq_signaled = sq->sq_posted;
+	*mark = sq->sq_posted;
+	rc = ib_post_send(ep->ep_id->qp, first, NULL);
+	spin_unlock(&sq->sq_lock);
+	if (rc) {
+		xprt2_lose_connection(ep);
+		return -ENOTCONN;
+	}
+
+	xprt2_count(doorbells);
+	return 0;
+}
+
+/* Entries 1 to rq2_num_mapped of the gather list are mapped pages. */
+static void unmap_sges(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	unsigned int i;
+
+	for (i = 1; i <= req->rq2_num_mapped; i++)
+		ib_dma_unmap_page(ep->ep_id->device, req->rq2_sge[i].addr,
+				  req->rq2_sge[i].length, DMA_TO_DEVICE);
+	/* Pairs with the check in xprt2_fence_wait() */
+	smp_store_release(&req->rq2_num_mapped, 0);
+}
+
+static void release_sends(struct xprt2_ep *ep, struct list_head *sent)
+{
+	struct xprt2_req *req;
+
+	while ((req = list_first_entry_or_null(sent, struct xprt2_req,
+					       rq2_sent))) {
+		list_del_init(&req->rq2_sent);
+		if (req->rq2_num_mapped) {
+			unmap_sges(ep, req);
+			xprt2_release_reply(req);
+		}
+		xprt2_req_put(req);
+	}
+}
+
+/**
+ * xprt2_sq_retire - a completion came: all entries up to it are free
+ * @ep: endpoint
+ * @mark: sq_posted as it was after that entry
+ *
+ * Context: send CQ.
+ */
+void xprt2_sq_retire(struct xprt2_ep *ep, u32 mark)
+{
+	struct xprt2_sq *sq = &ep->ep_sq;
+	struct xprt2_req *req, *next;
+	bool wake = false;
+	LIST_HEAD(done);
+
+	spin_lock(&sq->sq_lock);
+	if ((s32)(mark - sq->sq_retired) > 0)
+		sq->sq_retired = mark;
+	list_for_each_entry_safe(req, next, &sq->sq_sent, rq2_sent) {
+		if ((s32)(req->rq2_mark - mark) > 0)
+			break;
+		list_move_tail(&req->rq2_sent, &done);
+	}
+	swap(wake, sq->sq_waiting);
+	spin_unlock(&sq->sq_lock);
+
+	release_sends(ep, &done);
+	wake_sq_waiter(ep, wake);
+}
+
+/**
+ * xprt2_sends_release - let go of Sends that never completed
+ * @ep: drained endpoint
+ */
+void xprt2_sends_release(struct xprt2_ep *ep)
+{
+	LIST_HEAD(done);
+
+	spin_lock(&ep->ep_sq.sq_lock);
+	list_splice_init(&ep->ep_sq.sq_sent, &done);
+	spin_unlock(&ep->ep_sq.sq_lock);
+	release_sends(ep, &done);
+}
+
+static void xprt2_wc_send(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt2_ep *ep = cq->cq_context;
+	struct xprt2_req *req = container_of(wc->wr_cqe, struct xprt2_req,
+					     rq2_cqe);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		trace_xprt2_wc_error(ep, wc);
+		xprt2_lose_connection(ep);
+		return;
+	}
+	xprt2_count(send_completions);
+	xprt2_sq_retire(ep, req->rq2_mark);
+}
+
+/*
+ * Copy the payload pages, and the tail behind them, to where the head ends.
+ * A tail usually lies there already, just behind the head, so it moves out
+ * of the way first. rq_snd_buf is told, which makes a second pass harmless.
+ */
+static void pull_up(struct xprt2_req *req, struct xdr_buf *buf)
+{
+	void *to = buf->head[0].iov_base + buf->head[0].iov_len;
+
+	if (buf->tail[0].iov_len) {
+		memmove(to + buf->page_len, buf->tail[0].iov_base,
+			buf->tail[0].iov_len);
+		buf->tail[0].iov_base = to + buf->page_len;
+	}
+	if (buf->page_len) {
+		read_bytes_from_xdr_buf(buf, buf->head[0].iov_len, to,
+					buf->page_len);
+		xprt2_count_add(pullup_bytes, buf->page_len);
+	}
+}
+
+static bool fits_sendbuf(const struct xprt2_req *req, const struct xdr_buf *buf)
+{
+	const void *head = buf->head[0].iov_base;
+
+	return head >= req->rq2_sendbuf &&
+	       head + buf->len <= req->rq2_sendbuf + req->rq2_sendsize;
+}
+
+static int gather_sge(struct xprt2_ep *ep, struct xprt2_req *req, u64 dma,
+		      unsigned int len)
+{
+	struct ib_sge *sge = &req->rq2_sge[req->rq2_wr.num_sge];
+
+	if (req->rq2_wr.num_sge == ep->ep_max_sge)
+		return -EIO;
+	sge->addr = dma;
+	sge->length = len;
+	sge->lkey = ep->ep_pd->local_dma_lkey;
+	req->rq2_wr.num_sge++;
+	return 0;
+}
+
+static int gather_page(struct xprt2_ep *ep, struct xprt2_req *req,
+		       struct page *page, unsigned int offset, unsigned int len)
+{
+	struct ib_device *device = ep->ep_id->device;
+	u64 dma;
+	int rc;
+
+	dma = ib_dma_map_page(device, page, offset, len, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(device, dma))
+		return -EIO;
+	rc = gather_sge(ep, req, dma, len);
+	if (rc) {
+		ib_dma_unmap_page(device, dma, len, DMA_TO_DEVICE);
+		return rc;
+	}
+	req->rq2_num_mapped++;
+	xprt2_count_add(mapped_bytes, len);
+	return 0;
+}
+
+static int gather_pages(struct xprt2_ep *ep, struct xprt2_req *req,
+			const struct xdr_buf *buf)
+{
+	struct page **ppage = buf->pages + (buf->page_base >> PAGE_SHIFT);
+	unsigned int offset = offset_in_page(buf->page_base);
+	unsigned int left = buf->page_len;
+	int rc;
+
+	while (left) {
+		unsigned int len = min_t(unsigned int, left,
+					 PAGE_SIZE - offset);
+
+		rc = gather_page(ep, req, *ppage++, offset, len);
+		if (rc)
+			return rc;
+		left -= len;
+		offset = 0;
+	}
+	return 0;
+}
+
+/* The tail nearly always lies in the Send buffer, which is mapped already. */
+static int gather_tail(struct xprt2_ep *ep, struct xprt2_req *req,
+		       const void *base, size_t left)
+{
+	int rc;
+
+	if (base >= req->rq2_sendbuf &&
+	    base < req->rq2_sendbuf + req->rq2_sendsize) {
+		u64 dma = req->rq2_dma + (base - req->rq2_sendbuf);
+
+		ib_dma_sync_single_for_device(ep->ep_id->device, dma, left,
+					      DMA_TO_DEVICE);
+		return left ? gather_sge(ep, req, dma, left) : 0;
+	}
+	while (left) {
+		unsigned int offset = offset_in_page(base);
+		unsigned int len = min_t(size_t, left, PAGE_SIZE - offset);
+
+		rc = gather_page(ep, req, virt_to_page(base), offset, len);
+		if (rc)
+			return rc;
+		base += len;
+		left -= len;
+	}
+	return 0;
+}
+
+/* E-07: what follows a Read chunk begins after the chunk's XDR pad */
+static void skip_pad(const struct xdr_buf *buf, const void **base, size_t *len)
+{
+	size_t pad = min_t(size_t, xdr_pad_size(buf->page_len), *len);
+
+	*base += pad;
+	*len -= pad;
+}
+
+/**
+ * xprt2_prepare_send - build the gather list of a Call
+ * @ep: endpoint
+ * @req: request whose header stands right in front of its head
+ * @hdrlen: length of that header
+ * @plan: what goes inline
+ *
+ * Header and head are one entry. A small payload, and the tail, are pulled
+ * up behind the head, so most Calls have no other entry; a payload above
+ * pullup_max octets is sent from its pages instead, and the Send is then
+ * signaled, because its pages are mapped until it completes.
+ *
+ * Context: send path.
+ * Return: 0, or -EIO when pages can not be mapped.
+ */
+int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
+		       const struct xprt2_plan *plan)
+{
+	struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
+	struct ib_sge *sge = &req->rq2_sge[0];
+	const void *tail = buf->tail[0].iov_base;
+	size_t taillen = buf->tail[0].iov_len;
+	int rc = 0;
+
+	req->rq2_wr.num_sge = 1;
+	req->rq2_wr.send_flags = 0;
+	req->rq2_num_mapped = 0;
+	sge->addr = req->rq2_dma + (buf->head[0].iov_base - hdrlen -
+				    req->rq2_sendbuf);
+	sge->length = hdrlen;
+	sge->lkey = ep->ep_pd->local_dma_lkey;
+
+	if (plan->cp_proc == RDMA2_NOMSG)
+		goto sync;
+
+	sge->length += buf->head[0].iov_len;
+	if (plan->cp_read) {
+		skip_pad(buf, &tail, &taillen);
+		rc = gather_tail(ep, req, tail, taillen);
+	} else if (buf->page_len + taillen == 0) {
+		goto sync;
+	} else if (fits_sendbuf(req, buf) &&
+		   buf->page_len <= xprt2_param_pullup_max) {
+		pull_up(req, buf);
+		sge->length += buf->page_len + taillen;
+		ep->ep_xp->xp_stats.st_pullup_bytes += buf->page_len;
+	} else {
+		rc = gather_pages(ep, req, buf);
+		if (!rc)
+			rc = gather_tail(ep, req, tail, taillen);
+	}
+	if (rc) {
+		unmap_sges(ep, req);
+		return rc;
+	}
+	if (req->rq2_num_mapped)
+		req->rq2_wr.send_flags = IB_SEND_SIGNALED;
+sync:
+	ib_dma_sync_single_for_device(ep->ep_id->device, sge->addr,
+				      sge->length, DMA_TO_DEVICE);
+	return 0;
+}
+
+/**
+ * xprt2_send_call - post a Call behind the registrations it needs
+ * @ep: endpoint
+ * @req: prepared request
+ *
+ * Context: send path.
+ * Return: 0; -EAGAIN when the Send Queue has no room, after arranging for
+ * xprt_write_space() when it has; or -ENOTCONN when the connection is beyond
+ * use. The request is not posted then, and its gather list is unmapped.
+ */
+int xprt2_send_call(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	struct ib_send_wr *first = &req->rq2_wr;
+	unsigned int count = 1, i;
+	struct xprt2_mr *mr;
+	u32 octets = 0;
+	int rc;
+
+	for (i = 0; i < req->rq2_wr.num_sge; i++)
+		octets += req->rq2_sge[i].length;
+
+	req->rq2_cqe.done = xprt2_wc_send;
+	req->rq2_wr.wr_cqe = &req->rq2_cqe;
+	req->rq2_wr.opcode = IB_WR_SEND;
+	req->rq2_wr.sg_list = req->rq2_sge;
+	req->rq2_wr.next = NULL;
+	list_for_each_entry(mr, &req->rq2_mrs, mr_list) {
+		mr->mr_reg.wr.next = first;
+		first = &mr->mr_reg.wr;
+		count++;
+	}
+
+	kref_get(&req->rq2_kref);
+	rc = post_send(ep, req, first, count);
+	trace_xprt2_post_send(ep, req, octets, count, rc);
+	if (rc) {
+		unmap_sges(ep, req);
+		xprt2_req_put(req);
+		if (rc == -EAGAIN)
+			xprt2_count(wait_sq);
+		return rc;
+	}
+	xprt2_count(calls);
+	xprt2_count(doorbells);
+	xprt2_count_add(call_bytes, octets);
+	xprt2_count_add(registrations, count - 1);
+	return 0;
+}

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The transport as the RPC layer sees it. The operations are at the end of
+ * this file, in the order in which an RPC meets them.
+ */
+#include "xprtrdma2.h"
+
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/addr.h>
+
+#include "trace.h"
+
+/* 60 seconds, without retransmission on the same connection */
+static const struct rpc_timeout xprt2_default_timeout = {
+	.to_initval	= 60 * HZ,
+	.to_maxval	= 60 * HZ,
+};
+
+static const struct rpc_xprt_ops xprt2_ops;
+
+static __printf(3, 4)
+int set_string(struct rpc_xprt *xprt, enum rpc_display_format_t which,
+	       const char *fmt, ...)
+{
+	const char *old = xprt->address_strings[which];
+	va_list args;
+
+	va_start(args, fmt);
+	xprt->address_strings[which] = kvasprintf(GFP_KERNEL, fmt, args);
+	va_end(args);
+	kfree(old);
+	return xprt->address_strings[which] ? 0 : -ENOMEM;
+}
+
+static int set_port_strings(struct rpc_xprt *xprt, unsigned short port)
+{
+	return set_string(xprt, RPC_DISPLAY_PORT, "%u", port) ?:
+	       set_string(xprt, RPC_DISPLAY_HEX_PORT, "%4hx", port);
+}
+
+static int set_ipv4_strings(struct rpc_xprt *xprt)
+{
+	const struct sockaddr_in *sin = (struct sockaddr_in *)&xprt->addr;
+
+	return set_string(xprt, RPC_DISPLAY_ADDR, "%pI4", &sin->sin_addr) ?:
+	       set_string(xprt, RPC_DISPLAY_HEX_ADDR, "%08x",
+			  ntohl(sin->sin_addr.s_addr)) ?:
+	       set_string(xprt, RPC_DISPLAY_NETID, "rdma2");
+}
+
+static int set_ipv6_strings(struct rpc_xprt *xprt)
+{
+	const struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)&xprt->addr;
+
+	return set_string(xprt, RPC_DISPLAY_ADDR, "%pI6c", &sin6->sin6_addr) ?:
+	       set_string(xprt, RPC_DISPLAY_HEX_ADDR, "%pi6",
+			  &sin6->sin6_addr) ?:
+	       set_string(xprt, RPC_DISPLAY_NETID, "rdma26");
+}
+
+static int set_address_strings(struct rpc_xprt *xprt)
+{
+	int rc;
+
+	switch (xprt->addr.ss_family) {
+	case AF_INET:
+		rc = set_ipv4_strings(xprt);
+		break;
+	case AF_INET6:
+		rc = set_ipv6_strings(xprt);
+		break;
+	default:
+		rc = -EAFNOSUPPORT;
+	}
+	return rc ?: set_string(xprt, RPC_DISPLAY_PROTO, "rdma") ?:
+	       set_port_strings(xprt,
+				rpc_get_port((struct sockaddr *)&xprt->addr));
+}
+
+static void free_strings(struct rpc_xprt *xprt)
+{
+	unsigned int i;
+
+	for (i = 0; i < RPC_DISPLAY_MAX; i++)
+		kfree(xprt->address_strings[i]);
+}
+
+static void xprt2_free(struct xprt2_xprt *xp)
+{
+	xprt2_reqs_destroy(xp);
+	xprt2_reps_destroy(xp);
+	free_strings(&xp->xp_xprt);
+	xprt_free(&xp->xp_xprt);
+	module_put(THIS_MODULE);
+}
+
+static void xprt2_connect_worker(struct work_struct *work)
+{
+	struct xprt2_xprt *xp = container_of(work, struct xprt2_xprt,
+					     xp_connect_work.work);
+	struct rpc_xprt *xprt = &xp->xp_xprt;
+	unsigned int nofs = memalloc_nofs_save();
+	unsigned int pflags = current->flags;
+	int rc;
+
+	if (atomic_read(&xprt->swapper))
+		current->flags |= PF_MEMALLOC;
+	xprt2_ep_disconnect(xp);
+	rc = xprt2_ep_connect(xp);
+	xp->xp_connect_failed = rc;
+	xprt_clear_connecting(xprt);
+	if (!rc) {
+		xprt->connect_cookie++;
+		xprt->stat.connect_count++;
+		xprt->stat.connect_time += (long)jiffies -
+					   xprt->stat.connect_start;
+		xprt_set_connected(xprt);
+		rc = -EAGAIN;
+	}
+	xprt_unlock_connect(xprt, xp);
+	xprt_wake_pending_tasks(xprt, rc);
+	current_restore_flags(pflags, PF_MEMALLOC);
+	memalloc_nofs_restore(nofs);
+}
+
+static void init_xprt(struct rpc_xprt *xprt, const struct xprt_create *args)
+{
+	xprt->ops = &xprt2_ops;
+	xprt->xprt_class = &xprt2_class;
+	/* side protocols that look at the address expect TCP behind it */
+	xprt->prot = IPPROTO_TCP;
+	xprt->addrlen = args->addrlen;
+	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
+	if (rpc_get_port(args->dstaddr))
+		xprt_set_bound(xprt);
+
+	xprt->timeout = &xprt2_default_timeout;
+	xprt->connect_timeout = xprt2_default_timeout.to_initval;
+	xprt->max_reconnect_timeout = xprt2_default_timeout.to_maxval;
+	xprt->bind_timeout = XPRT2_BIND_TIMEOUT;
+	xprt->reestablish_timeout = 0;
+	xprt->idle_timeout = XPRT2_IDLE_TIMEOUT;
+	xprt->max_payload = XPRT2_MAX_PAYLOAD;
+}
+
+static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
+{
+	struct xprt2_xprt *xp;
+	struct rpc_xprt *xprt;
+	int rc;
+
+	if (args->addrlen > sizeof(xprt->addr))
+		return ERR_PTR(-EBADF);
+	if (!try_module_get(THIS_MODULE))
+		return ERR_PTR(-EIO);
+
+	xprt = xprt_alloc(args->net, sizeof(struct xprt2_xprt), 0,
+			  clamp(READ_ONCE(xprt2_param_slots), XPRT2_SLOTS_MIN,
+				XPRT2_SLOTS_MAX));
+	if (!xprt) {
+		module_put(THIS_MODULE);
+		return ERR_PTR(-ENOMEM);
+	}
+	init_xprt(xprt, args);
+
+	xp = xprt2_from_xprt(xprt);
+	INIT_DELAYED_WORK(&xp->xp_connect_work, xprt2_connect_worker);
+	mutex_init(&xp->xp_fence_mutex);
+	spin_lock_init(&xp->xp_req_lock);
+	INIT_LIST_HEAD(&xp->xp_free_reqs);
+	INIT_LIST_HEAD(&xp->xp_all_reqs);
+	spin_lock_init(&xp->xp_rep_lock);
+	INIT_LIST_HEAD(&xp->xp_free_reps);
+	INIT_LIST_HEAD(&xp->xp_all_reps);
+
+	rc = set_address_strings(xprt) ?: xprt2_reqs_create(xp);
+	if (rc) {
+		xprt2_free(xp);
+		return ERR_PTR(rc);
+	}
+	return xprt;
+}
+
+static void xprt2_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	struct xprt2_req *req;
+
+	req = xprt2_req_get(xp, rpc_task_gfp_mask());
+	if (req) {
+		task->tk_rqstp = &req->rq2_slot;
+		task->tk_status = 0;
+		return;
+	}
+
+	task->tk_status = -EAGAIN;
+	xprt_add_backlog_noncongested(xprt, task);
+	/* One freed before the task was on the backlog found nobody to wake. */
+	req = xprt2_req_get(xp, GFP_NOWAIT | __GFP_NOWARN);
+	if (req) {
+		req->rq2_slot.rq_xprt = xprt;
+		xprt2_req_put(req);
+	}
+}
+
+static void xprt2_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
+{
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+
+	xprt2_drop_reply(req);
+	xprt2_req_put(req);
+}
+
+static void xprt2_set_port(struct rpc_xprt *xprt, unsigned short port)
+{
+	rpc_set_port((struct sockaddr *)&xprt->addr, port);
+	set_port_strings(xprt, port);
+}
+
+/*
+ * At once after a connection that worked; after one that failed, at growing
+ * distances, spread so that the clients of a restarted server do not come
+ * all together.
+ */
+static void xprt2_connect(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	unsigned long delay = 0;
+
+	WARN_ON_ONCE(!xprt_lock_connect(xprt, task, xp));
+
+	if (xp->xp_connect_failed) {
+		delay = xprt_reconnect_delay(xprt);
+		xprt_reconnect_backoff(xprt, XPRT2_REEST_TIMEOUT);
+		delay += get_random_u32_below(delay / 8 + 1);
+	}
+	queue_delayed_work(xprt2_wq, &xp->xp_connect_work, delay);
+}
+
+static int xprt2_buf_alloc(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+
+	return xprt2_req_buffers(xprt2_from_xprt(rqst->rq_xprt),
+				 xprt2_rqst_to_req(rqst), rpc_task_gfp_mask());
+}
+
+static void xprt2_buf_free(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+
+	xprt2_fence_wait(xprt2_from_xprt(rqst->rq_xprt),
+			 xprt2_rqst_to_req(rqst));
+}
+
+/*
+ * The RPC layer is about to wait for a Reply: whatever comes before the Call
+ * is posted (again) is not it (X6).
+ */
+static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
+{
+	if (buf == &rqst->rq_rcv_buf)
+		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep, NULL);
+	return 0;
+}
+
+/*
+ * Ends the connection and keeps the transport: in the send path, or in the RPC
+ * layer's autoclose, with XPRT_LOCKED held.
+ */
+static void xprt2_close(struct rpc_xprt *xprt)
+{
+	xprt2_ep_disconnect(xprt2_from_xprt(xprt));
+	xprt->connect_cookie++;
+	xprt_disconnect_done(xprt);
+}
+
+/*
+ * Returns what xprt_transmit() expects: 0 when sent; -ENOTCONN to connect and
+ * send again; -EAGAIN or -EBADSLT to call again when there is room or credit;
+ * -ENOBUFS to call again after a delay; others end the RPC.
+ */
+static int xprt2_send_request(struct rpc_rqst *rqst)
+{
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprt2_ep *ep = xprt2_from_xprt(xprt)->xp_ep;
+	int rc;
+
+	if (!xprt_connected(xprt) || !ep || !xprt2_ep_is_ready(ep))
+		return -ENOTCONN;
+	/*
+	 * The server may still answer the first copy: a second one would
+	 * take a credit that was not granted.
+	 */
+	if (rqst->rq_connect_cookie == xprt->connect_cookie)
+		goto close;
+	if (!xprt_request_get_cong(xprt, rqst)) {
+		xprt2_count(wait_credits);
+		return -EBADSLT;
+	}
+
+	rc = xprt2_marshal_call(ep, req);
+	if (rc)
+		return rc;
+	rqst->rq_xtime = ktime_get();
+	rc = xprt2_send_call(ep, req);
+	if (rc == -EAGAIN) {
+		xprt2_from_xprt(xprt)->xp_stats.st_no_sq++;
+		xprt2_unregister(req);
+		return rc;
+	}
+	if (rc)
+		goto close;
+
+	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
+	/* Without a Reply its credit would never come back. */
+	if (!rpc_reply_expected(rqst->rq_task))
+		goto close;
+	return 0;
+
+close:
+	xprt2_close(xprt);
+	return -ENOTCONN;
+}
+
+/* No Reply in time, and nothing else tells whether the peer is alive. */
+static void xprt2_timer(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	xprt_force_disconnect(xprt);
+}
+
+static void xprt2_destroy(struct rpc_xprt *xprt)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	cancel_delayed_work_sync(&xp->xp_connect_work);
+	xprt2_ep_disconnect(xp);
+	xprt2_free(xp);
+}
+
+static void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
+				      unsigned long connect_timeout,
+				      unsigned long reconnect_timeout)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	spin_lock(&xprt->transport_lock);
+	if (connect_timeout < xprt->connect_timeout) {
+		xp->xp_timeout = *xprt->timeout;
+		xp->xp_timeout.to_initval = max_t(unsigned long,
+						  connect_timeout,
+						  2 * XPRT2_REEST_TIMEOUT);
+		xp->xp_timeout.to_maxval = xp->xp_timeout.to_initval;
+		xprt->timeout = &xp->xp_timeout;
+		xprt->connect_timeout = connect_timeout;
+	}
+	if (reconnect_timeout < xprt->max_reconnect_timeout)
+		xprt->max_reconnect_timeout = reconnect_timeout;
+	spin_unlock(&xprt->transport_lock);
+}
+
+static int xprt2_get_srcaddr(struct rpc_xprt *xprt, char *buf, size_t buflen)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	int len = -ENOTCONN;
+
+	mutex_lock(&xp->xp_fence_mutex);
+	if (xp->xp_ep)
+		len = rpc_ntop((struct sockaddr *)
+			       &xp->xp_ep->ep_id->route.addr.src_addr,
+			       buf, buflen);
+	mutex_unlock(&xp->xp_fence_mutex);
+	return len;
+}
+
+static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	unsigned short port = 0;
+
+	mutex_lock(&xp->xp_fence_mutex);
+	if (xp->xp_ep)
+		port = rpc_get_port((struct sockaddr *)
+				    &xp->xp_ep->ep_id->route.addr.src_addr);
+	mutex_unlock(&xp->xp_fence_mutex);
+	return port;
+}
+
+/*
+ * mountstats. Its readers know the name "rdma" and the 27 fields that the
+ * in-tree transport prints; ours are appended: version, both thresholds, the
+ * grant.
+ */
+static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	const struct xprt2_stats *st = &xp->xp_stats;
+	const struct xprt2_ep *ep;
+	long idle = 0;
+
+	if (xprt_connected(xprt))
+		idle = (long)(jiffies - xprt->last_used) / HZ;
+
+	seq_printf(seq, "\txprt:\trdma %u %lu %lu %lu %ld %lu %lu %lu %llu %llu ",
+		   0, xprt->stat.bind_count, xprt->stat.connect_count,
+		   xprt->stat.connect_time / HZ, idle, xprt->stat.sends,
+		   xprt->stat.recvs, xprt->stat.bad_xids, xprt->stat.req_u,
+		   xprt->stat.bklog_u);
+	seq_printf(seq, "%lu %lu %lu %llu %llu %llu %llu %lu %lu %lu %lu ",
+		   st->st_read_chunks, st->st_write_chunks,
+		   st->st_reply_chunks, st->st_request_bytes,
+		   st->st_reply_bytes, st->st_pullup_bytes,
+		   st->st_fixup_bytes, st->st_hardway, st->st_failed_marshal,
+		   st->st_bad_replies, st->st_nomsg_calls);
+	seq_printf(seq, "%u %u %lu %lu %lu %u", 0, 0, st->st_mrs_allocated,
+		   st->st_local_inv, st->st_no_sq, 0);
+
+	mutex_lock(&xp->xp_fence_mutex);
+	ep = xp->xp_ep;
+	if (ep)
+		seq_printf(seq, " %u %u %u %u", ep->ep_vers,
+			   ep->ep_call_threshold, ep->ep_reply_threshold,
+			   READ_ONCE(ep->ep_grant));
+	mutex_unlock(&xp->xp_fence_mutex);
+	seq_putc(seq, '\n');
+}
+
+/* The RPC layer and the connect worker then draw on memory reserves. */
+static int xprt2_enable_swap(struct rpc_xprt *xprt)
+{
+	atomic_inc(&xprt->swapper);
+	return 0;
+}
+
+static void xprt2_disable_swap(struct rpc_xprt *xprt)
+{
+	atomic_dec(&xprt->swapper);
+}
+
+/* Fault injection, without XPRT_LOCKED when the Call was sent by another */
+static void xprt2_inject_disconnect(struct rpc_xprt *xprt)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	mutex_lock(&xp->xp_fence_mutex);
+	if (xp->xp_ep)
+		rdma_disconnect(xp->xp_ep->ep_id);
+	mutex_unlock(&xp->xp_fence_mutex);
+}
+
+/*
+ * NFSv4.1 sets a backward direction up before it creates a session. There is
+ * none yet: the session comes up, and the server finds its callback path down.
+ */
+static int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
+{
+	return 0;
+}
+
+static size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt)
+{
+	return RPCRDMA2_INLINE_DEFAULT - RPCRDMA2_HDR_MIN;
+}
+
+static unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
+{
+	return 1;
+}
+
+static const struct rpc_xprt_ops xprt2_ops = {
+	/* a slot, a connection */
+	.alloc_slot		= xprt2_alloc_slot,
+	.rpcbind		= rpcb_getport_async,
+	.set_port		= xprt2_set_port,
+	.connect		= xprt2_connect,
+	/* a message and its Reply */
+	.buf_alloc		= xprt2_buf_alloc,
+	.reserve_xprt		= xprt_reserve_xprt_cong,
+	.prepare_request	= xprt2_prepare_request,
+	.send_request		= xprt2_send_request,
+	.release_xprt		= xprt_release_xprt_cong,
+	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
+	.timer			= xprt2_timer,
+	.release_request	= xprt_release_rqst_cong,
+	.buf_free		= xprt2_buf_free,
+	.free_slot		= xprt2_free_slot,
+	/* the end */
+	.close			= xprt2_close,
+	.destroy		= xprt2_destroy,
+	/* administration */
+	.set_connect_timeout	= xprt2_set_connect_timeout,
+	.get_srcaddr		= xprt2_get_srcaddr,
+	.get_srcport		= xprt2_get_srcport,
+	.print_stats		= xprt2_print_stats,
+	.enable_swap		= xprt2_enable_swap,
+	.disable_swap		= xprt2_disable_swap,
+	.inject_disconnect	= xprt2_inject_disconnect,
+	.bc_setup		= xprt2_bc_setup,
+	.bc_maxpayload		= xprt2_bc_maxpayload,
+	.bc_num_slots		= xprt2_bc_num_slots,
+};
+
+struct xprt_class xprt2_class = {
+	.list	= LIST_HEAD_INIT(xprt2_class.list),
+	.name	= "rdma2",
+	.owner	= THIS_MODULE,
+	.ident	= XPRT2_IDENT,
+	.setup	= xprt2_setup,
+#ifdef XPRT2_REPLACES_RPCRDMA
+	.netid	= { "rdma2", "rdma26", "rdma", "rdma6", "" },
+#else
+	.netid	= { "rdma2", "rdma26", "" },
+#endif
+};

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The requester: an rpc_xprt that speaks RPC-over-RDMA.
+ *
+ * Contexts, by the name the comments use for them
+ *
+ *   send path	->send_request, in rpciod or the caller's task, one at a time
+ *		per transport because it holds the transport's XPRT_LOCKED bit
+ *   receive CQ, send CQ
+ *		completion handlers in a workqueue; each CQ serialises its own
+ *   CM handler	rdma_cm's events, under the cm_id's handler mutex
+ *   connect	the connect worker and ->close, both with XPRT_LOCKED
+ *   release	->buf_free and ->free_slot, in any task, without any lock
+ *
+ * Ownership invariants
+ *
+ *   X1 A Receive buffer belongs to the device from post to completion, then
+ *	to the receive CQ, then to the request that matched it until that
+ *	request is released. It is on xp_free_reps otherwise.
+ *   X2 No RPC completes while a memory region registered for it is live:
+ *	rq2_mrs is empty when xprt_complete_rqst() is called (asserted in
+ *	complete_reply()). Nor while a Send has pages of it mapped.
+ *   X3 A request returns to its pool only when the RPC layer and the Send
+ *	have both let go of it (rq2_kref; asserted in xprt2_req_release()).
+ *   X4 Memory regions, CQs, the QP and the PD live and die with their
+ *	endpoint; requests and Receive buffers live with the transport and are
+ *	only mapped for an endpoint's device.
+ *   X5 After teardown of an endpoint no request and no Receive buffer has a
+ *	DMA mapping or a memory region left (asserted when the pools are freed).
+ *   X6 A Reply is for a request only if it came on the endpoint that the
+ *	request was last posted on: rq2_ep is set by post_send() and cleared
+ *	before the RPC layer waits for a Reply again (checked in find_rqst()).
+ */
+#ifndef _XPRTRDMA2_H
+#define _XPRTRDMA2_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include <linux/sunrpc/clnt.h>
+#include <linux/sunrpc/xprt.h>
+
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include <rpcrdma2/cm.h>
+#include <rpcrdma2/header.h>
+#include <rpcrdma2/props.h>
+#include <rpcrdma2/proto.h>
+
+#include "counters.h"
+#include "negotiate.h"
+#include "plan.h"
+
+struct xprt2_ep;
+struct xprt2_rep;
+struct xprt2_xprt;
+
+/*
+ * The class ident. The NFS client of an unmodified kernel knows one RDMA
+ * transport, so there we stand in for it; a kernel with an ident of our own
+ * has room for both.
+ */
+#ifdef XPRT_TRANSPORT_RDMA2
+#define XPRT2_IDENT		XPRT_TRANSPORT_RDMA2
+#else
+#define XPRT2_IDENT		XPRT_TRANSPORT_RDMA
+#define XPRT2_REPLACES_RPCRDMA	1
+#endif
+
+enum {
+	XPRT2_MAX_PAYLOAD	= 1 << 20,
+	/* one page more when the payload does not begin on a page boundary */
+	XPRT2_MAX_PAGES		= (XPRT2_MAX_PAYLOAD >> PAGE_SHIFT) + 1,
+
+	XPRT2_SLOTS_MIN		= 4,
+	XPRT2_SLOTS_MAX		= 16384,
+	XPRT2_SLOTS_DEFAULT	= 128,
+
+	/* room in front of the RPC Call for the transport header */
+	XPRT2_HEADROOM		= 512,
+	XPRT2_SENDBUF_SIZE	= 4096,
+	XPRT2_RECVBUF_SIZE	= 8192,
+
+	/* of one Call and its Reply; a header that fits the headroom */
+	XPRT2_MAX_SEGS		= 16,
+
+	/* header and head, payload pages of one threshold, tail */
+	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
+	XPRT2_MIN_SGE		= 4,	/* a payload of 4096 may lie in two */
+
+	/* one Send in so many asks for a completion */
+	XPRT2_SEND_BATCH	= 16,
+	/* Work Requests of a typical RPC: register, Send, invalidate */
+	XPRT2_WRS_PER_RPC	= 3,
+
+	/* ib_drain_qp() at teardown, and of a dead RPC's fence */
+	XPRT2_DRAIN_WRS		= 2,
+
+	/* memory regions made ready at connect, and at each refill */
+	XPRT2_MR_BATCH		= 8,
+};
+
+#define XPRT2_RESOLVE_TIMEOUT	(5 * MSEC_PER_SEC)
+#define XPRT2_BIND_TIMEOUT	(60U * HZ)
+#define XPRT2_IDLE_TIMEOUT	(5U * 60 * HZ)
+#define XPRT2_REEST_TIMEOUT	(3U * HZ)
+#define XPRT2_FENCE_TIMEOUT	(5U * HZ)
+
+/**
+ * struct xprt2_mr - a memory region, registered for one RPC at a time
+ * @mr_list: on ep_free_mrs or on the rq2_mrs of the request that uses it
+ * @mr_all: on ep_all_mrs
+ * @mr_ep: endpoint whose PD it belongs to
+ * @mr_req: request that uses it
+ * @mr_ibmr: the region
+ * @mr_sg: scatterlist of ep_mr_depth entries
+ * @mr_nents: entries in use, mapped for DMA when not 0
+ * @mr_dir: direction of that mapping
+ * @mr_reg_cqe: completion of @mr_reg, which comes only when it was flushed
+ * @mr_inv_cqe: completion of @mr_inv
+ * @mr_mark: sq_posted after @mr_inv
+ * @mr_reg: REG_MR work request
+ * @mr_inv: LOCAL_INV work request
+ */
+struct xprt2_mr {
+	struct list_head	mr_list;
+	struct list_head	mr_all;
+	struct xprt2_ep		*mr_ep;
+	struct xprt2_req	*mr_req;
+	struct ib_mr		*mr_ibmr;
+	struct scatterlist	*mr_sg;
+	int			mr_nents;
+	enum dma_data_direction	mr_dir;
+	struct ib_cqe		mr_reg_cqe;
+	struct ib_cqe		mr_inv_cqe;
+	u32			mr_mark;
+	struct ib_reg_wr	mr_reg;
+	struct ib_send_wr	mr_inv;
+};
+
+/**
+ * struct xprt2_req - one RPC on this transport
+ * @rq2_slot: what the RPC layer sees
+ * @rq2_kref: X3; one reference of the RPC layer, one while a Send is posted
+ * @rq2_pool: on xp_free_reqs
+ * @rq2_all: on xp_all_reqs
+ * @rq2_mrs: registered memory regions. Send path, then whichever CQ fences
+ *	them; the release path and teardown meet under xp_fence_mutex
+ * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into
+ * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC Call
+ * @rq2_sendsize: its size
+ * @rq2_recvbuf: where a Reply chunk lands
+ * @rq2_recvsize: its size
+ * @rq2_dma: DMA address of @rq2_sendbuf
+ * @rq2_device: device it is mapped for, or NULL; changed under xp_req_lock
+ * @rq2_cqe: Send completion
+ * @rq2_sent: on sq_sent while the Send is not known to have completed
+ * @rq2_mark: sq_posted after this Send
+ * @rq2_wr: the Send
+ * @rq2_ep: endpoint it was last posted on (X6)
+ * @rq2_holds: what a Reply waits for before it completes the RPC: its own
+ *	fence, and the end of a Send with mapped pages
+ * @rq2_plan: how the Call went out
+ * @rq2_fence: completed when the regions of a dead RPC are fenced
+ * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
+ * @rq2_sge: its gather list; the first entry lies in @rq2_sendbuf
+ */
+struct xprt2_req {
+	struct rpc_rqst		rq2_slot;
+	struct kref		rq2_kref;
+	struct list_head	rq2_pool;
+	struct list_head	rq2_all;
+	struct list_head	rq2_mrs;
+	struct xprt2_rep	*rq2_reply;
+
+	void			*rq2_sendbuf;
+	size_t			rq2_sendsize;
+	void			*rq2_recvbuf;
+	size_t			rq2_recvsize;
+	u64			rq2_dma;
+	struct ib_device	*rq2_device;
+
+	struct ib_cqe		rq2_cqe;
+	struct list_head	rq2_sent;
+	u32			rq2_mark;
+	struct ib_send_wr	rq2_wr;
+	struct xprt2_ep		*rq2_ep;
+	atomic_t		rq2_holds;
+	struct xprt2_plan	rq2_plan;
+	struct completion	*rq2_fence;
+	unsigned int		rq2_num_mapped;
+	struct ib_sge		rq2_sge[XPRT2_MAX_SGE];
+};
+
+static inline struct xprt2_req *xprt2_rqst_to_req(struct rpc_rqst *rqst)
+{
+	return container_of(rqst, struct xprt2_req, rq2_slot);
+}
+
+/**
+ * struct xprt2_rep - a Receive buffer, and the message found in it
+ * @rep_cqe: Receive completion
+ * @rep_pool: on xp_free_reps
+ * @rep_all: on xp_all_reps
+ * @rep_buf: the buffer
+ * @rep_size: its size
+ * @rep_dma: its DMA address
+ * @rep_device: device it is mapped for, or NULL; changed under xp_rep_lock
+ * @rep_sge: Receive scatter list
+ * @rep_wr: Receive work request
+ * @rep_ep: endpoint it was received on
+ * @rep_rqst: pinned request it answers
+ * @rep_proc: what follows was read from the header by xprt2_handle_reply()
+ * @rep_bad: the message breaks the protocol; its RPC ends with EIO
+ * @rep_payload: first octet of the inline RPC Reply
+ * @rep_paylen: octets there
+ * @rep_written: octets that Write chunks brought
+ * @rep_replylen: octets that the Reply chunk brought
+ */
+struct xprt2_rep {
+	struct ib_cqe		rep_cqe;
+	struct list_head	rep_pool;
+	struct list_head	rep_all;
+	void			*rep_buf;
+	size_t			rep_size;
+	u64			rep_dma;
+	struct ib_device	*rep_device;
+	struct ib_sge		rep_sge;
+	struct ib_recv_wr	rep_wr;
+
+	struct xprt2_ep		*rep_ep;
+	struct rpc_rqst		*rep_rqst;
+	u32			rep_proc;
+	bool			rep_bad;
+	void			*rep_payload;
+	u32			rep_paylen;
+	u32			rep_written;
+	u32			rep_replylen;
+};
+
+/**
+ * struct xprt2_sq - the Send Queue, accounted to the entry
+ * @sq_lock: guards everything here; held over ib_post_send() so that the
+ *	order of the counts is the order of the queue
+ * @sq_depth: entries the queue has
+ * @sq_posted: entries ever taken
+ * @sq_retired: entries known to be free again; a completion frees its own
+ *	entry and all that were posted before it
+ * @sq_signaled: sq_posted when a completion was last asked for
+ * @sq_reserved: entries promised to LOCAL_INV requests of live regions
+ * @sq_waiting: the send path found too little room
+ * @sq_sent: Sends without a known completion, in order of posting
+ */
+struct xprt2_sq {
+	spinlock_t		sq_lock;	/* guards this struct */
+	u32			sq_depth;
+	u32			sq_posted;
+	u32			sq_retired;
+	u32			sq_signaled;
+	u32			sq_reserved;
+	bool			sq_waiting;
+	struct list_head	sq_sent;
+};
+
+/**
+ * struct xprt2_probe - the CONNPROP that asks for the version
+ * @pb_cqe: Send completion
+ * @pb_wr: the Send
+ * @pb_sge: its gather list
+ * @pb_buf: the message
+ * @pb_len: its length
+ * @pb_mapped: it is mapped
+ * @pb_mark: sq_posted after it
+ */
+struct xprt2_probe {
+	struct ib_cqe		pb_cqe;
+	struct ib_send_wr	pb_wr;
+	struct ib_sge		pb_sge;
+	void			*pb_buf;
+	unsigned int		pb_len;
+	bool			pb_mapped;
+	u32			pb_mark;
+};
+
+/*
+ * A connection's life:
+ *
+ *   RESOLVING --> CONNECTING --> READY --> LOST
+ *       |              |                    ^
+ *       +--------------+--------------------+
+ *
+ * The connect worker moves it right, with ep_advance(). Everybody else can
+ * only move it to LOST, with xprt2_lose_connection().
+ */
+enum xprt2_ep_state {
+	XPRT2_EP_RESOLVING,
+	XPRT2_EP_CONNECTING,
+	XPRT2_EP_READY,
+	XPRT2_EP_LOST,
+};
+
+/**
+ * struct xprt2_ep - one connection and all that lives and dies with it (X4)
+ * @ep_xp: transport it serves
+ * @ep_state: enum xprt2_ep_state
+ * @ep_done: completed by the CM handler for the connect worker
+ * @ep_status: what the CM handler found
+ * @ep_id: connection identifier, with the QP
+ * @ep_pd: protection domain
+ * @ep_send_cq: Sends, registrations, invalidations
+ * @ep_recv_cq: Receives
+ * @ep_vers: RPC-over-RDMA version spoken
+ * @ep_nego: how that was or is found out. Connect until the connection is
+ *	ready, receive CQ and @ep_trial then
+ * @ep_answer: what the probe drew
+ * @ep_probe: the probe
+ * @ep_trial: ends a trial that got no answer
+ * @ep_peer: limits in the server's CM private data, for version 1
+ * @ep_props: the server's properties, for version 2. Receive CQ
+ * @ep_max_reqs: most RPCs this connection can carry
+ * @ep_max_sge: gather entries of a Send
+ * @ep_call_threshold: largest Send we make (C-001)
+ * @ep_reply_threshold: largest Send the peer makes
+ * @ep_grant: RPCs the server allows; 0 until its first word. Written by the
+ *	receive CQ, read anywhere
+ * @ep_sq: Send Queue
+ * @ep_mr_type: kind of memory region
+ * @ep_mr_depth: pages a region holds
+ * @ep_max_mrs: bound of ep_num_mrs
+ * @ep_mr_lock: guards the next three
+ * @ep_free_mrs: regions not in use
+ * @ep_all_mrs: all regions
+ * @ep_num_mrs: how many
+ * @ep_mr_waiting: the send path found no free region
+ * @ep_refill: allocates regions
+ * @ep_recvs_posted: Receives the device has. Receive CQ only, once connected
+ * @ep_recv_batch: Receives posted at once
+ * @ep_hdr: header under inspection. Receive CQ only
+ * @ep_private: our CM private data
+ */
+struct xprt2_ep {
+	struct xprt2_xprt	*ep_xp;
+	atomic_t		ep_state;
+	struct completion	ep_done;
+	int			ep_status;
+
+	struct rdma_cm_id	*ep_id;
+	struct ib_pd		*ep_pd;
+	struct ib_cq		*ep_send_cq;
+	struct ib_cq		*ep_recv_cq;
+
+	u32			ep_vers;
+	struct xprt2_nego	ep_nego;
+	enum xprt2_answer	ep_answer;
+	struct xprt2_probe	ep_probe;
+	struct delayed_work	ep_trial;
+	struct rpcrdma2_cm_limits ep_peer;
+	struct rpcrdma2_peer_props ep_props;
+	unsigned int		ep_max_reqs;
+	unsigned int		ep_max_sge;
+	unsigned int		ep_call_threshold;
+	unsigned int		ep_reply_threshold;
+	u32			ep_grant;
+
+	struct xprt2_sq		ep_sq ____cacheline_aligned_in_smp;
+
+	enum ib_mr_type		ep_mr_type;
+	unsigned int		ep_mr_depth;
+	unsigned int		ep_max_mrs;
+	spinlock_t		ep_mr_lock ____cacheline_aligned_in_smp;
+	struct list_head	ep_free_mrs;
+	struct list_head	ep_all_mrs;
+	unsigned int		ep_num_mrs;
+	bool			ep_mr_waiting;
+	struct work_struct	ep_refill;
+
+	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
+	unsigned int		ep_recv_batch;
+	struct rpcrdma2_hdr	ep_hdr;
+	struct rpcrdma2_cm_private ep_private;
+};
+
+/*
+ * Per-transport figures for mountstats, incremented without a lock by the
+ * context named; readers may be late.
+ */
+struct xprt2_stats {
+	/* send path */
+	unsigned long		st_read_chunks;
+	unsigned long		st_write_chunks;
+	unsigned long		st_reply_chunks;
+	unsigned long long	st_request_bytes;
+	unsigned long long	st_pullup_bytes;
+	unsigned long		st_failed_marshal;
+	unsigned long		st_nomsg_calls;
+	unsigned long		st_no_sq;
+	/* receive CQ */
+	unsigned long long	st_reply_bytes;
+	unsigned long long	st_fixup_bytes;
+	unsigned long		st_bad_replies;
+	unsigned long		st_local_inv;
+	/* release and connect */
+	unsigned long		st_hardway;
+	unsigned long		st_mrs_allocated;
+};
+
+/**
+ * struct xprt2_xprt - a transport: the client's end of one connection
+ * @xp_xprt: what the RPC layer sees
+ * @xp_ep: the connection, or NULL; changed with XPRT_LOCKED held
+ * @xp_connect_work: connect worker
+ * @xp_connect_failed: the last attempt failed; the next one backs off
+ * @xp_probes: connections spent on probing since a version was settled
+ * @xp_refused: ERR_VERS that a settled version drew since the last Reply
+ * @xp_timeout: replaces the default when the mount asks for shorter ones
+ * @xp_hdr: header being marshalled. Send path only
+ * @xp_fence_mutex: the release path fences a dead RPC's regions under it,
+ *	teardown strips all requests under it
+ * @xp_req_lock: guards the next three, and every rq2_device
+ * @xp_free_reqs: requests not in use, most recently used first
+ * @xp_all_reqs: all requests
+ * @xp_num_reqs: how many
+ * @xp_rep_lock: guards the next three, and every rep_device
+ * @xp_free_reps: Receive buffers not in use
+ * @xp_all_reps: all Receive buffers
+ * @xp_num_reps: how many
+ * @xp_stats: figures for mountstats
+ */
+struct xprt2_xprt {
+	struct rpc_xprt		xp_xprt;
+	struct xprt2_ep		*xp_ep;
+	struct delayed_work	xp_connect_work;
+	bool			xp_connect_failed;
+	unsigned int		xp_probes;
+	unsigned int		xp_refused;
+	struct rpc_timeout	xp_timeout;
+	struct rpcrdma2_hdr	xp_hdr;
+	struct mutex		xp_fence_mutex;	/* guards xp_ep's end */
+
+	spinlock_t		xp_req_lock ____cacheline_aligned_in_smp;
+	struct list_head	xp_free_reqs;
+	struct list_head	xp_all_reqs;
+	unsigned int		xp_num_reqs;
+
+	spinlock_t		xp_rep_lock ____cacheline_aligned_in_smp;
+	struct list_head	xp_free_reps;
+	struct list_head	xp_all_reps;
+	unsigned int		xp_num_reps;
+
+	struct xprt2_stats	xp_stats;
+};
+
+static inline struct xprt2_xprt *xprt2_from_xprt(struct rpc_xprt *xprt)
+{
+	return container_of(xprt, struct xprt2_xprt, xp_xprt);
+}
+
+/* module.c */
+extern struct workqueue_struct *xprt2_wq;
+extern unsigned int xprt2_param_slots;
+extern unsigned int xprt2_param_pullup_max;
+extern unsigned int xprt2_param_min_version;
+extern unsigned int xprt2_param_max_version;
+
+/* transport.c */
+extern struct xprt_class xprt2_class;
+
+/* connect.c */
+int xprt2_ep_connect(struct xprt2_xprt *xp);
+void xprt2_ep_disconnect(struct xprt2_xprt *xp);
+void xprt2_lose_connection(struct xprt2_ep *ep);
+void xprt2_ep_end_step(struct xprt2_ep *ep, int status);
+int xprt2_ep_await(struct xprt2_ep *ep, unsigned long timeout);
+
+static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
+{
+	return atomic_read(&ep->ep_state) == XPRT2_EP_READY;
+}
+
+/* negotiate.c */
+void xprt2_begin_version(struct xprt2_ep *ep);
+int xprt2_negotiate(struct xprt2_ep *ep);
+bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
+			     enum rpcrdma2_errcode verdict,
+			     const struct xdr_buf *buf);
+void xprt2_trial_timeout(struct work_struct *work);
+void xprt2_trial_lost(struct xprt2_ep *ep);
+void xprt2_probe_release(struct xprt2_ep *ep);
+void xprt2_forget_servers(void);
+
+/* buffers.c */
+struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, gfp_t gfp);
+void xprt2_req_put(struct xprt2_req *req);
+int xprt2_req_buffers(struct xprt2_xprt *xp, struct xprt2_req *req, gfp_t gfp);
+int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
+int xprt2_reqs_create(struct xprt2_xprt *xp);
+void xprt2_reqs_unmap(struct xprt2_xprt *xp);
+void xprt2_reqs_destroy(struct xprt2_xprt *xp);
+struct xprt2_rep *xprt2_rep_get(struct xprt2_ep *ep, gfp_t gfp);
+void xprt2_rep_put(struct xprt2_xprt *xp, struct xprt2_rep *rep);
+void xprt2_drop_reply(struct xprt2_req *req);
+void xprt2_reps_unmap(struct xprt2_xprt *xp);
+void xprt2_reps_destroy(struct xprt2_xprt *xp);
+
+/* marshal.c */
+int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req);
+
+/* register.c */
+enum xprt2_part {
+	XPRT2_PART_ALL,		/* head, pages, tail */
+	XPRT2_PART_PAGES,
+	XPRT2_PART_REST,	/* head, and tail without the pages' pad */
+};
+
+int xprt2_mrs_create(struct xprt2_ep *ep);
+void xprt2_mrs_destroy(struct xprt2_ep *ep);
+void xprt2_mr_refill(struct work_struct *work);
+unsigned int xprt2_count_segs(const struct xprt2_ep *ep,
+			      const struct xdr_buf *buf, enum xprt2_part part);
+int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
+		   const struct xdr_buf *buf, enum xprt2_part part,
+		   enum dma_data_direction dir, struct rpcrdma2_hdr *h,
+		   struct rpcrdma2_chunk *ck);
+void xprt2_unregister(struct xprt2_req *req);
+bool xprt2_remote_invalidated(struct xprt2_req *req, u32 rkey);
+bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey);
+int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
+void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req);
+
+/* send.c */
+void xprt2_sq_init(struct xprt2_sq *sq);
+int xprt2_sq_post_signaled(struct xprt2_ep *ep, struct ib_send_wr *first,
+			   unsigned int count, unsigned int reserved,
+			   u32 *mark);
+void xprt2_sq_unreserve(struct xprt2_ep *ep);
+void xprt2_sq_retire(struct xprt2_ep *ep, u32 mark);
+int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
+		       const struct xprt2_plan *plan);
+int xprt2_send_call(struct xprt2_ep *ep, struct xprt2_req *req);
+void xprt2_sends_release(struct xprt2_ep *ep);
+
+/* receive.c */
+u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
+
+/* reply.c */
+void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			const struct rpcrdma2_hdr *h, bool bad,
+			const struct ib_wc *wc);
+void xprt2_release_reply(struct xprt2_req *req);
+void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
+void xprt2_abandon_reply(struct xprt2_rep *rep);
+void xprt2_reset_credits(struct xprt2_xprt *xp);
+
+/* netid.c */
+int xprt2_netid_init(void);
+void xprt2_netid_exit(void);
+
+#endif /* _XPRTRDMA2_H */
