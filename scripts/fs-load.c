@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keeps a mount busy for a while, checks every byte it reads back, and in the
+ * end compares all files with the server's side. Meant to run while something
+ * happens to the connection.
+ *
+ *	fs-load MOUNT EXPORT SECONDS WORKERS
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "fs-common.h"
+
+#define FILES	6
+#define LARGEST	(300 * 1024)
+
+static uint8_t want[LARGEST], got[LARGEST];
+
+struct file {
+	char name[64];
+	uint64_t seed;
+	size_t len;
+};
+
+static uint64_t draw(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static bool verify(const char *dir, const struct file *f, int flags)
+{
+	char path[4096];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, f->name);
+	fd = open(path, O_RDONLY | flags);
+	must(fd >= 0, "%s", path);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	must(!fstat(fd, &st));
+	must((size_t)st.st_size == f->len, "%s: %lld bytes, not %zu", path,
+	     (long long)st.st_size, f->len);
+	fill(want, f->len, f->seed);
+	if (!read_all(fd, got, f->len, 0) || !compare(want, got, f->len))
+		return false;
+	must(!close(fd));
+	return true;
+}
+
+static bool rewrite(const char *dir, struct file *f, int flags)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, f->name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | flags, 0644);
+	must(fd >= 0, "%s", path);
+	fill(want, f->len, f->seed);
+	if (!write_all(fd, want, f->len, 0))
+		return false;
+	must(!fsync(fd), "%s", path);
+	must(!close(fd), "%s", path);
+	return true;
+}
+
+static bool work(const char *mnt, const char *export, time_t end, int who)
+{
+	uint64_t state = 0x1234567 + who * 7919;
+	struct file files[FILES], *f;
+	unsigned long rounds = 0;
+	int i;
+
+	for (i = 0; i < FILES; i++) {
+		snprintf(files[i].name, sizeof(files[i].name), "load-%d-%d", who,
+			 i);
+		files[i].len = 0;
+	}
+	while (time(NULL) < end) {
+		f = &files[draw(&state) % FILES];
+		if (!f->len || draw(&state) % 3 == 0) {
+			f->seed = draw(&state);
+			f->len = 1 + draw(&state) % (LARGEST - 1);
+			if (!rewrite(mnt, f, draw(&state) & 1 ? O_DIRECT : 0))
+				return false;
+		} else if (!verify(mnt, f, draw(&state) & 1 ? O_DIRECT : 0)) {
+			return false;
+		}
+		rounds++;
+	}
+	for (i = 0; i < FILES; i++)
+		if (files[i].len && (!verify(mnt, &files[i], 0) ||
+				     !verify(export, &files[i], 0)))
+			return false;
+	printf("# worker %d: %lu rounds\n", who, rounds);
+	return rounds > 0;
+}
+
+int main(int argc, char **argv)
+{
+	int i, status, failed = 0, workers;
+	time_t end;
+
+	if (argc != 5) {
+		fprintf(stderr, "usage: %s MOUNT EXPORT SECONDS WORKERS\n",
+			argv[0]);
+		return 2;
+	}
+	end = time(NULL) + atoi(argv[3]);
+	workers = atoi(argv[4]);
+	for (i = 0; i < workers; i++) {
+		if (fork())
+			continue;
+		if (work(argv[1], argv[2], end, i))
+			exit(0);
+		printf("# worker %d: %s\n", i, why);
+		exit(1);
+	}
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed ? 1 : 0;
+}

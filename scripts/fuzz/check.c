@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What must hold for any octets whatever. The sanitizers watch memory and
+ * arithmetic; this watches meaning.
+ *
+ * - A verdict is one that the draft knows, and says whom it concerns.
+ * - What is accepted lies within the message and within our limits.
+ * - What is accepted and may be sent comes back the same when it is.
+ * - Every verdict that is answered is answered by a message we understand.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rpcrdma2/cm.h>
+#include <rpcrdma2/codec.h>
+#include <rpcrdma2/credit.h>
+#include <rpcrdma2/propset.h>
+
+#include "fuzz.h"
+
+#define require(_cond)							\
+	do {								\
+		if (!(_cond)) {						\
+			fprintf(stderr, "%s:%d: not true: %s\n",	\
+				__FILE__, __LINE__, #_cond);		\
+			abort();					\
+		}							\
+	} while (0)
+
+/* Memory for a message of ours; its octets do not move between runs. */
+static uint32_t sent[2 * FUZZ_MAX / 4];
+
+static void open_room(struct xdr_stream *xdr, struct xdr_buf *buf)
+{
+	memset(buf, 0, sizeof(*buf));
+	buf->head[0].iov_base = sent;
+	buf->buflen = sizeof(sent);
+	xdr_init_encode(xdr, buf, NULL, NULL);
+}
+
+static void require_segments(const struct rpcrdma2_hdr *h,
+			     const struct rpcrdma2_chunk *ck, unsigned int first)
+{
+	u64 sum = 0;
+	unsigned int i;
+
+	require(ck->ck_first == first);
+	require(ck->ck_first + ck->ck_nsegs <= h->h_nsegs);
+	for (i = 0; i < ck->ck_nsegs; i++)
+		sum += h->h_segs[ck->ck_first + i].rs_length;
+	require(sum == ck->ck_length);
+}
+
+static void require_lists(const struct rpcrdma2_hdr *h)
+{
+	unsigned int i, first = 0;
+
+	require(h->h_nreads <= RPCRDMA2_MAX_READ_CHUNKS);
+	require(h->h_nwrites <= RPCRDMA2_MAX_WRITE_CHUNKS);
+	require(h->h_nsegs <= RPCRDMA2_MAX_SEGMENTS);
+
+	for (i = 0; i < h->h_nreads; i++) {
+		const struct rpcrdma2_chunk *ck = &h->h_reads[i];
+
+		require(ck->ck_position % 4 == 0);
+		require(ck->ck_length);
+		require(!i || ck->ck_position > ck[-1].ck_position);
+		require_segments(h, ck, first);
+		first += ck->ck_nsegs;
+	}
+	for (i = 0; i < h->h_nwrites; i++) {
+		require_segments(h, &h->h_writes[i], first);
+		first += h->h_writes[i].ck_nsegs;
+	}
+	if (h->h_has_reply) {
+		require_segments(h, &h->h_reply, first);
+		first += h->h_reply.ck_nsegs;
+	}
+	require(first == h->h_nsegs);
+}
+
+/* From here on nobody looks at the wire again: does the header hold? */
+static void require_rpc(const struct rpcrdma2_hdr *h, size_t len)
+{
+	bool zero = h->h_nreads && !h->h_reads[0].ck_position;
+
+	require_lists(h);
+	if (h->h_proc == RDMA2_MSG)
+		require(h->h_len + RPCRDMA2_RPC_PEEK <= len);
+	if (h->h_direction == RDMA2_CALL) {
+		require(zero == (h->h_proc == RDMA2_NOMSG));
+		return;
+	}
+	require(!h->h_nreads);
+	require((h->h_proc == RDMA2_NOMSG) ==
+		(h->h_has_reply && h->h_reply.ck_length));
+}
+
+static void require_accepted(const struct rpcrdma2_hdr *h,
+			     const struct xdr_stream *xdr, size_t len)
+{
+	require(h->h_len <= len);
+	require(h->h_len >= RPCRDMA2_PREFIX_LEN);
+	require(xdr_stream_pos(xdr) == h->h_len);
+	require(h->h_direction <= RDMA2_REPLY);
+	switch (h->h_proc) {
+	case RDMA2_MSG:
+	case RDMA2_NOMSG:
+		require_rpc(h, len);
+		break;
+	case RDMA2_ERROR:
+		require(h->h_direction == RDMA2_REPLY);
+		break;
+	case RDMA2_OPTIONAL:
+		require(h->h_optoff + (u64)h->h_optlen <= len);
+		break;
+	default:
+		require(h->h_optoff + (u64)h->h_optlen == len);
+		require((h->h_proc == RDMA2_RESPROP) ==
+			(h->h_direction == RDMA2_REPLY));
+		break;
+	}
+}
+
+static void require_verdict(const struct rpcrdma2_hdr *h,
+			    enum rpcrdma2_errcode verdict, size_t len)
+{
+	switch (verdict) {
+	case RDMA2_OK:
+	case RDMA2_ERR_BAD_XDR:
+		break;
+	case RDMA2_ERR_VERS:
+		require(h->h_vers != 1 && h->h_vers != 2);
+		break;
+	case RDMA2_ERR_INVALID_PROC:
+		require(h->h_proc != RDMA2_MSG && h->h_proc != RDMA2_NOMSG);
+		break;
+	case RDMA2_ERR_READ_CHUNKS:
+	case RDMA2_ERR_WRITE_CHUNKS:
+	case RDMA2_ERR_SEGMENTS:
+		require(h->h_direction == RDMA2_CALL);
+		break;
+	case RDMA2_DROP:
+		break;
+	default:
+		require(!"a code the draft knows");
+	}
+	require(len >= RPCRDMA2_PREFIX_LEN || verdict == RDMA2_DROP);
+	require(h->h_direction <= RDMA2_NODIR);
+}
+
+static bool nominates(const struct rpcrdma2_hdr *h)
+{
+	unsigned int i;
+
+	for (i = 0; i < h->h_nsegs; i++)
+		if (h->h_segs[i].rs_handle == h->h_inv_handle)
+			return true;
+	return false;
+}
+
+/* Makes a received header sendable where only our strictness is in the way. */
+static void tidy(struct rpcrdma2_hdr *h)
+{
+	if (!h->h_credit)
+		h->h_credit = 1;
+	if (h->h_proc > RDMA2_NOMSG)
+		return;
+	if (h->h_direction == RDMA2_REPLY || !nominates(h))
+		h->h_inv_handle = 0;
+	if (h->h_proc == RDMA2_MSG && h->h_direction == RDMA2_REPLY &&
+	    h->h_has_reply) {
+		h->h_nsegs -= h->h_reply.ck_nsegs;
+		memset(&h->h_segs[h->h_nsegs], 0,
+		       h->h_reply.ck_nsegs * sizeof(h->h_segs[0]));
+		memset(&h->h_reply, 0, sizeof(h->h_reply));
+		h->h_has_reply = false;
+	}
+}
+
+/*
+ * Sends what was received and receives it again. @data is the message it came
+ * in, for the RPC message behind it.
+ */
+static void require_round_trip(struct rpcrdma2_hdr *h, const u8 *data,
+			       size_t len)
+{
+	static struct rpcrdma2_hdr back;
+	u32 was = h->h_len;
+	struct xdr_stream xdr;
+	struct xdr_buf buf;
+
+	tidy(h);
+	if (!rpcrdma2_sendable(h))
+		return;
+	open_room(&xdr, &buf);
+	require(rpcrdma2_encode_hdr(&xdr, h) == 0);
+	require(buf.len == rpcrdma2_hdr_size(h));
+	if (h->h_proc >= RDMA2_OPTIONAL)
+		return;
+	require(buf.len <= was);
+
+	/* the header may have shrunk, the RPC message has not moved in it */
+	memcpy((u8 *)sent + buf.len, data + was, len - was);
+	h->h_len = buf.len;
+	buf.len += len - was;
+	xdr_init_decode(&xdr, &buf, NULL, NULL);
+	memset(&back, 0, sizeof(back));
+	require(rpcrdma2_decode_hdr(&back, &xdr) == RDMA2_OK);
+	require(!memcmp(&back, h, sizeof(back)));
+}
+
+static void require_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code)
+{
+	static struct rpcrdma2_hdr back;
+	struct xdr_stream xdr;
+	struct xdr_buf buf;
+
+	rpcrdma2_set_error(h, code, 0, 0);
+	h->h_credit = 1;
+	open_room(&xdr, &buf);
+	require(rpcrdma2_encode_hdr(&xdr, h) == 0);
+	require(buf.len <= RPCRDMA2_ERROR_MAX);
+	xdr_init_decode(&xdr, &buf, NULL, NULL);
+	require(rpcrdma2_decode_hdr(&back, &xdr) == RDMA2_OK);
+	require(back.h_xid == h->h_xid && back.h_vers == h->h_vers);
+	require(back.h_error.er_code == h->h_error.er_code);
+	rpcrdma2_remedy(back.h_vers, &back.h_error, false);
+}
+
+static void require_set(const struct rpcrdma2_propset *ps)
+{
+	unsigned int r;
+
+	require(!(ps->ps_rows & ~RPCRDMA2_PROPS_ALL));
+	require(ps->ps_val.pr_brs <= RDMA2_BKREQSUP_GENL);
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		if (ps->ps_rows & BIT(r))
+			require(ps->ps_index[r] < ps->ps_count);
+}
+
+/* A message of ours must say to the peer what it says to us. */
+static void send_propmsg(struct rpcrdma2_propmsg *back,
+			 const struct rpcrdma2_propmsg *pm)
+{
+	static struct rpcrdma2_hdr h;
+	struct xdr_stream xdr;
+	struct xdr_buf buf;
+
+	h.h_xid = 1;
+	h.h_credit = 1;
+	h.h_proc = pm->pm_set.ps_count % 2 ? RDMA2_OPTIONAL : 0;
+	open_room(&xdr, &buf);
+	require(rpcrdma2_encode_propmsg(&xdr, &h, pm) == 0);
+	xdr_init_decode(&xdr, &buf, NULL, NULL);
+	require(rpcrdma2_decode_hdr(&h, &xdr) == RDMA2_OK);
+	back->pm_want = pm->pm_want;
+	require(rpcrdma2_decode_propmsg(back, &h, &buf) == RDMA2_OK);
+	require(back->pm_type == pm->pm_type);
+	require(back->pm_set.ps_rows == pm->pm_set.ps_rows);
+	require(!memcmp(&back->pm_set.ps_val, &pm->pm_set.ps_val,
+			sizeof(pm->pm_set.ps_val)) || !pm->pm_set.ps_rows ||
+		pm->pm_set.ps_rows != RPCRDMA2_PROPS_ALL);
+	require(back->pm_set.ps_odd == 0);
+}
+
+static void require_connprop(const struct rpcrdma2_propmsg *pm)
+{
+	struct rpcrdma2_propmsg mine = *pm, back;
+	struct rpcrdma2_peer_props pp;
+
+	rpcrdma2_propset_init(&mine.pm_set, pm->pm_set.ps_rows,
+			      &pm->pm_set.ps_val);
+	send_propmsg(&back, &mine);
+	require(back.pm_nochg == pm->pm_nochg);
+
+	rpcrdma2_peer_props_init(&pp);
+	rpcrdma2_apply_connprop(&pp, &pm->pm_set.ps_val, pm->pm_set.ps_rows,
+				pm->pm_nochg);
+	require(!(pp.pp_askable & pm->pm_nochg));
+	require(rpcrdma2_send_limit(&pp.pp_now, 65536) >= 1024);
+	require(rpcrdma2_reply_limit(&pp, 65536) <= 65536);
+}
+
+/* C-057: whatever was asked, the answer names each wish in one place. */
+static void require_reqprop(const struct rpcrdma2_propmsg *pm)
+{
+	static const struct rpcrdma2_props able = { 16384, 2 };
+	struct rpcrdma2_props now = { 8192, 2 };
+	struct rpcrdma2_propmsg answer, back;
+	u32 other;
+
+	rpcrdma2_answer_reqprop(&answer, &pm->pm_set, &now, &able);
+	send_propmsg(&back, &answer);
+	other = back.pm_set.ps_rows;
+	require(back.pm_done == answer.pm_done);
+	require(!(back.pm_done & back.pm_rejected));
+	require(!(back.pm_done & other) && !(back.pm_rejected & other));
+	require((back.pm_done | back.pm_rejected | other) ==
+		pm->pm_set.ps_rows);
+	require(now.pr_rbsiz >= 4096 && now.pr_rbsiz <= 16384);
+	require(now.pr_brs == 1 || now.pr_brs == 2);
+}
+
+static void require_resprop(const struct rpcrdma2_propmsg *pm)
+{
+	struct rpcrdma2_peer_props pp;
+	u32 rows;
+
+	rpcrdma2_peer_props_init(&pp);
+	rows = rpcrdma2_apply_resprop(&pp, pm);
+	require(!(rows & pm->pm_rejected));
+	require(!pm->pm_want ? !rows : !(rows & ~pm->pm_want->ps_rows));
+	if (!(rows & BIT(RPCRDMA2_PROP_RBSIZ)))
+		require(pp.pp_now.pr_rbsiz == RPCRDMA2_INLINE_DEFAULT);
+}
+
+static void check_properties(const struct rpcrdma2_hdr *h,
+			     const struct xdr_buf *buf)
+{
+	static const struct rpcrdma2_props wished = { 16384, 2 };
+	struct rpcrdma2_propset want;
+	struct rpcrdma2_propmsg pm;
+	enum rpcrdma2_errcode verdict;
+
+	rpcrdma2_propset_init(&want, RPCRDMA2_PROPS_ALL, &wished);
+	pm.pm_want = h->h_xid % 2 ? &want : NULL;
+	verdict = rpcrdma2_decode_propmsg(&pm, h, buf);
+	if (verdict == RDMA2_ERR_INVALID_OPTION) {
+		require(h->h_proc == RDMA2_OPTIONAL);
+		require(h->h_opttype < 1 || h->h_opttype > 4);
+		return;
+	}
+	if (verdict) {
+		require(verdict == RDMA2_ERR_BAD_XDR);
+		return;
+	}
+	require_set(&pm.pm_set);
+	switch (pm.pm_type) {
+	case RDMA2_OPT_CONNPROP:
+		require_connprop(&pm);
+		break;
+	case RDMA2_OPT_REQPROP:
+		require_reqprop(&pm);
+		break;
+	case RDMA2_OPT_RESPROP:
+		require_resprop(&pm);
+		break;
+	default:
+		break;
+	}
+}
+
+static void check_private_data(const u8 *data, size_t len)
+{
+	struct rpcrdma2_cm_limits cl;
+
+	rpcrdma2_cm_decode(&cl, data, len);
+	require(cl.cl_send >= 1024 && cl.cl_send <= 262144);
+	require(cl.cl_recv >= 1024 && cl.cl_recv <= 262144);
+}
+
+void check_message(const uint8_t *data, size_t len)
+{
+	static struct rpcrdma2_hdr h;
+	struct xdr_buf buf = {
+		.head[0] = { .iov_base = (void *)data, .iov_len = len },
+		.buflen = len, .len = len,
+	};
+	enum rpcrdma2_errcode verdict;
+	struct xdr_stream xdr;
+
+	check_private_data(data, len);
+
+	memset(&h, 0, sizeof(h));
+	xdr_init_decode(&xdr, &buf, NULL, NULL);
+	verdict = rpcrdma2_decode_hdr(&h, &xdr);
+	require_verdict(&h, verdict, len);
+	if (verdict == RDMA2_DROP)
+		return;
+	if (verdict) {
+		require_error(&h, verdict);
+		return;
+	}
+	require_accepted(&h, &xdr, len);
+	require(rpcrdma2_grant_next(&h, 5, 64, true) >= 1);
+	require(rpcrdma2_grant_next(&h, 5, 64, true) <= 64);
+	if (h.h_proc >= RDMA2_OPTIONAL)
+		check_properties(&h, &buf);
+	require_round_trip(&h, data, len);
+}

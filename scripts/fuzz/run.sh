@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs the header codec, built for user space with sanitizers, on random and
+# mutated messages, on all processors: first guided by coverage (libFuzzer),
+# then blindly and four times as fast. The last line says how many messages
+# there were.
+#
+#	run.sh [--runs N] [--seconds N]
+#
+# Without options: 100,000,000 messages. With a time, also from FUZZ_SECONDS,
+# that much of it and no more, unless the messages are done before.
+#
+# Exit status: 0; 1 a message broke something, and is kept; 2 nothing was run.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/../vm/common.sh"
+
+# What is freed need not stay poisoned for long: each message is on its own.
+export ASAN_OPTIONS=quarantine_size_mb=4
+
+here=$top/scripts/fuzz
+out=$cache/fuzz
+runs=${FUZZ_RUNS:-100000000}
+seconds=${FUZZ_SECONDS:-0}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--runs)		runs=$2; shift ;;
+	--seconds)	seconds=$2; shift ;;
+	*)		echo "usage: $0 [--runs N] [--seconds N]" >&2; exit 2 ;;
+	esac
+	shift
+done
+
+# Every kernel header that ours include is the shim.
+shim_headers()
+{
+	local h
+
+	rm -rf "$out/include"
+	for h in $(grep -hoE '<(linux|asm)/[^>]+>' "$top"/include/rpcrdma2/*.h \
+			"$top/kunit/vectors.h" | tr -d '<>' | sort -u); do
+		mkdir -p "$out/include/$(dirname "$h")"
+		echo '#include "shim.h"' >"$out/include/$h"
+	done
+}
+
+compile()
+{
+	local target=$1 sanitizers=$2
+
+	shift 2
+	clang -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter \
+		-Wno-sign-compare -fno-sanitize-recover=all \
+		-fsanitize="address,undefined$sanitizers" \
+		-I"$out/include" -I"$here" -I"$top/include" \
+		"$here/check.c" "$here/mutate.c" "$@" -o "$out/$target"
+}
+
+build()
+{
+	need_packages clang libclang-rt-dev
+	mkdir -p "$out/corpus" "$out/found" || return 1
+	shim_headers
+	compile random '' "$here/random.c" || return 1
+	compile guided ,fuzzer "$here/guided.c" || return 1
+	"$out/random" seeds "$out/corpus"
+}
+
+# One processor's share: a tenth of the messages guided, or half of the time
+worker()
+{
+	local n=$1 log=$out/worker-$1.log
+	local guided=$((runs / 10 / jobs)) blind=$((runs * 9 / 10 / jobs))
+	local first=$((seconds / 2))
+
+	"$out/guided" -max_len=2048 -runs=$((guided + 1)) \
+		-max_total_time=$first -artifact_prefix="$out/found/" \
+		-print_final_stats=1 "$out/corpus" >"$log" 2>&1 || return 1
+	sed -n 's/^stat::number_of_executed_units: //p' "$log" \
+		>"$out/guided-$n.count"
+
+	# what the guided runs left over, so that the whole number is kept
+	blind=$((blind + guided - $(cat "$out/guided-$n.count")))
+	[ $blind -gt 0 ] || blind=1
+	"$out/random" $blind $((seconds - first)) $((RANDOM * 32768 + RANDOM)) \
+		>"$out/random-$n.count" 2>>"$log"
+}
+
+run()
+{
+	local n failed=0 pids=()
+
+	rm -f "$out"/*.count "$out"/worker-*.log
+	for ((n = 0; n < jobs; n++)); do
+		worker $n &
+		pids+=($!)
+	done
+	for n in "${!pids[@]}"; do
+		wait "${pids[n]}" && continue
+		failed=1
+		tail -n 40 "$out/worker-$n.log" >&2
+	done
+	[ $failed -eq 0 ] || die "see $out/worker-*.log and $out/found"
+}
+
+say "building the fuzzer"
+build || { say "no fuzzer"; exit 2; }
+limit=
+[ "$seconds" -gt 0 ] && limit=" in $seconds seconds"
+say "up to $runs messages$limit on $jobs processors"
+run
+cat "$out"/*.count | awk '{ n += $1 } END { printf "%d messages\n", n }'

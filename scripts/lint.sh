@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Everything that can be said about the sources without running them. A tool
+# that is not there and cannot be installed makes its case skipped, not passed.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+cd "$top" || exit 1
+failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ "$(id -u)" -eq 0 ]; then
+	need_packages sparse codespell shellcheck perl git python3
+fi
+
+# report NAME FILE: no output, no fault.
+report()
+{
+	if [ -s "$2" ]; then
+		echo "FAIL lint: $1"
+		head -n "${LINT_LINES:-40}" "$2" | sed 's/^/    /'
+		failed=1
+	else
+		echo "ok lint: $1"
+	fi
+}
+
+have()
+{
+	command -v "$1" >/dev/null 2>&1 && return 0
+	echo "skip lint: $2 ($1 is not installed)"
+	return 1
+}
+
+# What is in the tree, committed or about to be.
+files()
+{
+	git ls-files --cached --others --exclude-standard -- "$@" |
+		while read -r f; do [ -f "$f" ] && echo "$f"; done
+}
+
+mapfile -t code < <(files 'include/*.h' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]')
+mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' .ci/run)
+
+# A build of its own, so that every file is compiled and every warning seen.
+warnings()
+{
+	local kdir out arch=$2 kernel=$1
+
+	kdir=$(scripts/vm/kernel.sh "$kernel") || return 1
+	out=$work/build-$kernel
+	mkdir -p "$out"
+	cp -a Kbuild include xprtrdma2 svcrdma2 kunit "$out/" 2>/dev/null
+	find "$out" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o \
+		-name '*.mod*' \) -delete
+	shift 2
+	# shellcheck disable=SC2086 # nothing or one word
+	make -s -C "$kdir/build" M="$out" $arch W=1 -j"$jobs" \
+		CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
+}
+
+kernels=${LINT_KERNELS:-uml debian}
+for kernel in $kernels; do
+	arch=''
+	[ "$kernel" = debian ] || arch=ARCH=um
+	warnings "$kernel" "$arch" KCFLAGS=-Werror >"$work/w1" 2>&1
+	report "W=1 -Werror against the $kernel kernel" "$work/w1"
+	rm -rf "$work/build-$kernel"
+done
+if [ -e kunit/Kbuild ]; then
+	warnings uml ARCH=um KUNIT=1 KCFLAGS=-Werror >"$work/w1" 2>&1
+	report "W=1 -Werror with the unit tests" "$work/w1"
+	rm -rf "$work/build-uml"
+fi
+
+if have sparse "sparse with endian checks"; then
+	# Only what is said about our own files: the kernel's have findings too.
+	warnings uml ARCH=um KUNIT=1 C=1 CF=-D__CHECK_ENDIAN__ 2>&1 |
+		grep -E "build-uml/(include|xprtrdma2|svcrdma2|kunit)/.*(warning|error):" |
+		sed "s|$work/build-uml/||" >"$work/sparse"
+	report "sparse with endian checks" "$work/sparse"
+fi
+
+source_tree=$(find "$cache" -maxdepth 1 -name 'source-*' -type d | tail -n 1)
+# checkpatch IGNORED FILE...
+checkpatch()
+{
+	local ignored=$1
+
+	shift
+	[ $# -eq 0 ] || perl "$source_tree/scripts/checkpatch.pl" --no-tree \
+		--strict --terse --no-summary --show-types --color=never \
+		--ignore "$ignored" -f "$@" 2>/dev/null
+}
+
+if [ -n "$source_tree" ] && have perl checkpatch; then
+	# Kinds that say something about a patch to the kernel, and X-macros.
+	ignored=FILE_PATH_CHANGES,LINUX_VERSION_CODE
+	ignored+=,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,COMPLEX_MACRO
+	mapfile -t plain < <(printf '%s\n' "${code[@]}" | grep -v '/trace\.h$')
+	mapfile -t traces < <(printf '%s\n' "${code[@]}" | grep '/trace\.h$')
+	checkpatch "$ignored" "${plain[@]}" >"$work/checkpatch"
+	# Trace events are laid out like tables everywhere in the kernel.
+	ignored+=,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,TRAILING_SEMICOLON
+	ignored+=,SPACING,LONG_LINE
+	checkpatch "$ignored" "${traces[@]}" >>"$work/checkpatch"
+	report "checkpatch --strict" "$work/checkpatch"
+	printf '%s\n' "${code[@]}" | xargs -r perl \
+		"$source_tree/scripts/kernel-doc" -none -Werror \
+		>"$work/kdoc" 2>&1
+	report "kernel-doc" "$work/kdoc"
+else
+	echo "skip lint: checkpatch and kernel-doc (no kernel source in the cache)"
+fi
+
+if have codespell "spelling"; then
+	files | grep -vE '^COPYING$|\.(config|patch)$' |
+		xargs -r codespell -q 3 -L 'inout,parms,ser,rin,fo,te,statics' \
+		>"$work/spell" 2>&1
+	report "spelling" "$work/spell"
+fi
+
+if have shellcheck "shellcheck"; then
+	shellcheck -x "${shell[@]}" >"$work/shell" 2>&1
+	report "shellcheck" "$work/shell"
+fi
+
+files | grep -E '\.([chS]|sh|lua|py)$' | xargs -r wc -l |
+	awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines" }' >"$work/long"
+report "no file above 700 lines" "$work/long"
+
+grep -n LINUX_VERSION_CODE "${code[@]}" | grep -v '^include/rpcrdma2/compat.h:' \
+	>"$work/version"
+report "kernel versions are compat.h's business" "$work/version"
+
+files '*.[ch]' '*.sh' Makefile Kbuild '*/Kbuild' |
+	xargs -r grep -L 'SPDX-License-Identifier: GPL-2.0' >"$work/spdx"
+report "SPDX lines" "$work/spdx"
+
+files | grep -vE '^COPYING$|\.patch$' | xargs -r grep -nE '[[:space:]]+$' |
+	grep -v 'Binary file' >"$work/space"
+report "no blanks at the end of a line" "$work/space"
+
+exit "$failed"

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# File tests and tests of bad days, each group in a guest of its own:
+#
+#	nfs-test.sh [KERNEL [GROUP...]]
+#
+# PROTO=rdma runs them over the kernel's own transport, for comparison.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+kernel=${1:-uml}
+[ $# -gt 0 ] && shift
+proto=${PROTO:-rdma2}
+
+if [ $# -eq 0 ]; then
+	case $kernel in
+	uml)		set -- files paths siw counters inuse both cycle unplug restart ;;
+	uml-debug)	set -- files paths siw inuse both cycle unplug restart disconnect ;;
+	debian)		set -- exclusive inuse counters files ;;
+	esac
+fi
+
+# Half of the sizes where everything takes longer.
+vm_options=(--mem 2048)
+timeout=600
+case $kernel in
+uml-debug)
+	QUICK=1 ;;
+debian)
+	vm_options=(--mem 3072 --cpus 2)
+	QUICK=1 VERSIONS=${VERSIONS:-4.2 3}
+	timeout=900 ;;
+esac
+
+# Once for all groups; a group must not find another build than its neighbour.
+bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
+need_packages gcc libc6-dev
+mkdir -p "$bdir/tools"
+for t in fs-exercise fs-load; do
+	gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
+		"$top/scripts/$t.c" || exit 1
+done
+
+failed=0
+for group in "$@"; do
+	start=$SECONDS
+	name="$kernel $group"
+	[ "$proto" = rdma2 ] || name="$proto $name"
+	log=$(mktemp)
+	"$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
+		--timeout "$timeout" -- \
+		env "VERSIONS=${VERSIONS:-}" ${QUICK:+QUICK=1} \
+		"CYCLES=${CYCLES:-50}" \
+		"$vmdir/nfs-cases.sh" "$group" "$proto" 2>"$log" |
+		sed -u "s/^\(ok\|FAIL\|skip\) /&$name: /"
+	rc=${PIPESTATUS[0]}
+	case $rc in
+	0)	echo "ok $name: kernel log clean" ;;
+	1)	echo "ok $name: kernel log clean"; failed=1 ;;
+	*)	echo "FAIL $name: the guest ended with $rc"
+		failed=1 ;;
+	esac
+	[ "$rc" -eq 0 ] || sed 's/^/# /' "$log"
+	rm -f "$log"
+	echo "# $name: $((SECONDS - start)) s"
+done
+exit "$failed"

@@ -1,0 +1,209 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Boots a guest on this machine's own root file system, which it can read and
+# cannot change, runs a command in it and comes back with the command's exit
+# status. Anything bad in the kernel's log is a failure, whatever the command
+# said; so is a guest that gives no answer.
+#
+# Exit status: the command's; 124 no answer in time; 125 the guest did not run
+# or died; 126 the kernel's log holds a report.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+usage()
+{
+	cat >&2 <<END
+usage: $0 uml|uml-debug|debian [options] -- command [argument...]
+	--mem MB	memory of the guest (default 2048)
+	--cpus N	processors (debian only; default 1)
+	--timeout S	the guest is killed after that many seconds (default 600)
+	--append ARGS	more for the kernel's command line
+	--kunit		build and show the test modules too
+	--no-modules	do not build this checkout's modules, take what is there
+	--log FILE	where the kernel's log goes (default: a file in the cache)
+	--out DIR	a folder the guest writes to as /run/vm (default: in the cache)
+	--interactive	the command gets this terminal
+	--allow REGEX	a line of the log that is no failure in this run
+END
+	exit 2
+}
+
+mem=2048 cpus=1 timeout=600 append='' modules=1 log='' out='' tty=0 allow=''
+[ $# -ge 1 ] || usage
+kernel=$1
+shift
+while [ $# -gt 0 ]; do
+	case $1 in
+	--mem)		mem=$2; shift ;;
+	--cpus)		cpus=$2; shift ;;
+	--timeout)	timeout=$2; shift ;;
+	--append)	append=$2; shift ;;
+	--log)		log=$2; shift ;;
+	--out)		out=$2; shift ;;
+	--allow)	allow=$2; shift ;;
+	--kunit)	export KUNIT=1 ;;
+	--no-modules)	modules=0 ;;
+	--interactive)	tty=1 ;;
+	--)		shift; break ;;
+	*)		usage ;;
+	esac
+	shift
+done
+[ $# -ge 1 ] || usage
+
+kdir=$("$vmdir/kernel.sh" "$kernel") || exit 125
+if [ "$modules" -eq 1 ]; then
+	bdir=$("$vmdir/modules.sh" "$kernel") || exit 125
+else
+	bdir=$(build_dir "$kernel")
+	[ "${KUNIT:-0}" = 1 ] && bdir=$bdir-kunit
+fi
+release=$(cat "$kdir/release")
+tree=$bdir/root/lib/modules/$release
+[ -d "$tree" ] || tree=$kdir/root/lib/modules/$release
+tools=$(guest_tools) || exit 125
+
+# What one guest writes, no other one sees. Old runs are kept for a day.
+mkdir -p "$cache/run"
+find "$cache/run" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +
+run=${out:-$(mktemp -d "$cache/run/$kernel-$(date +%H%M%S)-XXXXXX")}
+mkdir -p "$run"
+run=$(cd "$run" && pwd)
+log=${log:-$run/console.log}
+rm -f "$run/rc" "$run/started"
+
+{
+	printf 'vm_kernel=%q\n' "$kernel"
+	printf 'vm_modules=%q\n' "$tree"
+	printf 'vm_release=%q\n' "$release"
+	printf 'vm_build=%q\n' "$bdir"
+	printf 'vm_tools=%q\n' "$tools"
+	printf 'vm_top=%q\n' "$top"
+	printf 'vm_cwd=%q\n' "$PWD"
+	printf 'vm_tty=%q\n' "$tty"
+	[ "$tty" -eq 1 ] && printf 'vm_size=%q\n' "$(stty size 2>/dev/null)"
+	printf 'vm_term=%q\n' "${TERM:-dumb}"
+	printf 'vm_command=('
+	printf '%q ' "$@"
+	printf ')\n'
+} >"$run/setup"
+
+# User-Mode Linux keeps its memory in a file; the folder must have room.
+memory_folder()
+{
+	local room
+
+	room=$(df --output=avail -m /dev/shm 2>/dev/null | tail -n 1)
+	if [ "${room:-0}" -gt $((mem * 2)) ]; then
+		echo /dev/shm
+	else
+		echo "$run"
+	fi
+}
+
+uml_command()
+{
+	guest=("$kdir/boot" "mem=${mem}M" rootfstype=hostfs rootflags=/ ro
+		"init=$vmdir/init.sh" "vm_run=$run" "uml_dir=$run" umid=guest
+		kunit.enable=1 con=null ssl=null "con0=null,fd:2" loglevel=8 panic=-1)
+	if [ "$tty" -eq 1 ]; then
+		guest+=("con1=fd:0,fd:1")
+	else
+		guest+=("con1=null,fd:1")
+	fi
+}
+
+debian_command()
+{
+	need_packages qemu-system-x86
+
+	guest=(qemu-system-x86_64 -accel "tcg,thread=multi" -cpu max
+		-m "$mem" -smp "$cpus" -nodefaults -no-user-config -no-reboot
+		-display none -kernel "$kdir/boot" -initrd "$kdir/initramfs"
+		-chardev "file,id=log,path=$log" -serial chardev:log
+		-chardev "stdio,id=out,signal=off" -device virtio-serial-pci
+		-device "virtconsole,chardev=out"
+		-virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap"
+		-virtfs "local,path=$run,mount_tag=run,security_model=none,multidevs=remap"
+		-append "console=ttyS0 loglevel=7 panic=-1 nokaslr mitigations=off vm_tmpfs=$((mem * 3 / 4))m vm_init=$vmdir/init.sh $append")
+}
+
+case $kernel in
+uml*)	uml_command; guest+=(${append:+$append}) ;;
+debian)	debian_command ;;
+esac
+
+# Lines of the log that make a run fail. Reports that every kernel of this kind
+# makes on this kind of host are cut out first, as a whole.
+bad='BUG|WARNING|KASAN|KCSAN|UBSAN|kmemleak: [0-9]|Call Trace|Oops|Kernel panic'
+bad+='|possible (circular|recursive|irq lock|deadlock)|inconsistent lock state'
+bad+='|suspicious RCU|lock held when returning|held lock freed|bad unlock balance'
+bad+='|unsafe lock order|INFO: task .* blocked|blocked for more than|hung task'
+bad+='|rcu.*stall|soft lockup|workqueue lockup|DMA-API: .*(device driver|out of memory)|refcount_t|ODEBUG'
+bad+='|general protection|unable to handle|Segfault|list_(add|del) corruption'
+bad+='|scheduling while atomic|sleeping function called|unreferenced object'
+bad+='|Unknown symbol|disagrees about version|Modules linked in'
+
+log_reports()
+{
+	awk '
+	function flush() { if (!known) printf "%s", held; held = ""; known = 0 }
+	/\[ cut here \]/ { inside = 1 }
+	inside {
+		held = held $0 "\n"
+		# User-Mode Linux has DMA only through a PCI bus that is not there.
+		if (/No virtio device ID configured for PCI/) known = 1
+		if (/---\[ end trace/) { inside = 0; flush() }
+		next
+	}
+	{ print }
+	END { flush() }' "$log" |
+		if [ -n "$allow" ]; then grep -aEv -- "$allow"; else cat; fi |
+		grep -aE "$bad"
+}
+
+finish()
+{
+	local rc=125 what
+
+	if [ -s "$run/rc" ]; then
+		rc=$(cat "$run/rc")
+	elif [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
+		say "$kernel: no answer in $timeout s, log: $log"
+		tail -n 15 "$log" >&2
+		return 124
+	else
+		say "$kernel: the guest gave no result (status $1), log: $log"
+		tail -n 15 "$log" >&2
+	fi
+	what=$(log_reports | head -n 20)
+	if [ -n "$what" ]; then
+		say "$kernel: reports in the kernel's log, $log:"
+		printf '%s\n' "$what" >&2
+		[ -s "$run/kmemleak" ] && head -n 40 "$run/kmemleak" >&2
+		rc=126
+	fi
+	return "$rc"
+}
+
+# Whatever ends this script ends the guest.
+trap 'kill "$pid" 2>/dev/null; sleep 1; kill -9 "$pid" 2>/dev/null; exit 130' \
+	INT TERM HUP
+if [ "$tty" -eq 1 ]; then
+	state=$(stty -g 2>/dev/null)
+	TMPDIR=$(memory_folder) "${guest[@]}" <&0 2>>"$log" &
+	pid=$!
+	wait "$pid"
+	status=$?
+	[ -n "$state" ] && stty "$state"
+else
+	TMPDIR=$(memory_folder) setsid timeout -k 5 "$timeout" "${guest[@]}" \
+		</dev/null 2>>"$log" &
+	pid=$!
+	wait "$pid"
+	status=$?
+fi
+finish "$status"

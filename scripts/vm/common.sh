@@ -1,0 +1,200 @@
+# shellcheck shell=bash disable=SC2034 # who sources this uses the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by every script here: where things are kept, how packages come, how
+# the kernels and this checkout's modules are found.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+vmdir=$top/scripts/vm
+cache=${RPCRDMA2_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rpcrdma2}
+jobs=$(nproc)
+
+# Debian's 6.12 for Debian 12. The source package builds the User-Mode Linux
+# guests, the image package is what users run.
+source_package=linux-source-6.12
+image_package=linux-image-6.12-amd64
+headers_package=linux-headers-6.12-amd64
+
+say()
+{
+	printf '%s %s\n' "$(date +%H:%M:%S)" "$*" >&2
+}
+
+die()
+{
+	say "error: $*"
+	exit 1
+}
+
+# Two checkouts may ask for the same kernel at the same time: one builds, the
+# other waits. The lock goes with the subshell that runs the command.
+with_lock()
+{
+	local lock=$1
+
+	shift
+	mkdir -p "$(dirname "$lock")"
+	(
+		flock -n 9 || { say "waiting for $lock"; flock 9; }
+		"$@" 9>&-
+	) 9>"$lock"
+}
+
+apt_refresh()
+{
+	# Once an hour is enough for a list of packages. The folder is where apt
+	# puts what it fetches.
+	[ -n "$(find /var/lib/apt/lists/partial -maxdepth 0 -mmin -60 2>/dev/null)" ] &&
+		[ -n "$(find /var/lib/apt/lists -name '*Packages*' -print -quit)" ] &&
+		return 0
+	[ "$(id -u)" -eq 0 ] || die "apt-get update needs root"
+	say "refreshing the package lists"
+	apt-get update -q >"$cache/apt-update.log" 2>&1 ||
+		die "apt-get update failed, see $cache/apt-update.log"
+}
+
+missing_packages()
+{
+	local p
+
+	for p in "$@"; do
+		dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null |
+			grep -qx installed || printf '%s ' "$p"
+	done
+}
+
+# Only tools and libraries are ever installed this way. What starts a service
+# or touches /boot is unpacked into the cache instead, see kernel.sh.
+need_packages()
+{
+	local missing
+
+	missing=$(missing_packages "$@")
+	[ -z "$missing" ] && return 0
+	[ "$(id -u)" -eq 0 ] ||
+		die "not root, cannot install what is missing; please run: apt-get install $missing"
+	mkdir -p "$cache"
+	apt_refresh
+	say "installing $missing"
+	# shellcheck disable=SC2086 # a list of words
+	DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+		--no-install-recommends $missing >"$cache/apt-install.log" 2>&1 ||
+		die "apt-get install failed, see $cache/apt-install.log"
+}
+
+# Fetches packages without installing them and unpacks them below a folder.
+unpack_packages()
+{
+	local into=$1 debs
+
+	shift
+	debs=$(mktemp -d "$cache/debs.XXXXXX")
+	chmod 755 "$debs"
+	(cd "$debs" && apt-get download -q "$@" >"$debs/log" 2>&1) ||
+		die "apt-get download $* failed: $(tail -n 3 "$debs/log")"
+	for deb in "$debs"/*.deb; do
+		dpkg-deb -x "$deb" "$into" || die "cannot unpack $deb"
+	done
+	rm -rf "$debs"
+}
+
+candidate_version()
+{
+	apt-cache policy "$1" | sed -n 's/^  Candidate: //p'
+}
+
+# What decides whether a kernel in the cache is still the one that is wanted.
+kernel_key()
+{
+	case $1 in
+	uml)
+		cat "$vmdir/kernel.config" "$vmdir"/patches/*.patch ;;
+	uml-debug)
+		cat "$vmdir/kernel.config" "$vmdir/debug.config" \
+			"$vmdir"/patches/*.patch ;;
+	debian)
+		cat "$vmdir/debian-modules" "$vmdir/debian.sh" \
+			"$vmdir/initramfs.sh" ;;
+	*)
+		die "no kernel is called '$1': uml, uml-debug or debian" ;;
+	esac
+}
+
+# The version that the cache was filled with stays in use until the cache is
+# emptied: a run must not depend on what the archive published last night.
+kernel_version()
+{
+	local file=$cache/version-$1 version
+
+	if [ ! -s "$file" ]; then
+		mkdir -p "$cache"
+		version=$(candidate_version "$1")
+		if [ -z "$version" ] || [ "$version" = "(none)" ]; then
+			apt_refresh
+			version=$(candidate_version "$1")
+		fi
+		case $version in
+		''|"(none)")	die "no package $1 in the archive" ;;
+		esac
+		printf '%s\n' "$version" >"$file.$$"
+		mv "$file.$$" "$file"
+	fi
+	cat "$file"
+}
+
+kernel_dir()
+{
+	local version
+
+	case $1 in
+	debian)	version=$(kernel_version "$image_package") ;;
+	*)	version=$(kernel_version "$source_package") ;;
+	esac || exit 1
+	printf '%s/%s-%s\n' "$cache" "$1" \
+		"$({ printf '%s\n' "$version"; kernel_key "$1"; } | sha1sum | cut -c1-10)"
+}
+
+# Modules of this checkout, apart from those of every other one.
+build_dir()
+{
+	printf '%s/build/%s-%s/%s\n' "$cache" "$(basename "$top")" \
+		"$(printf '%s' "$top" | sha1sum | cut -c1-8)" \
+		"$(basename "$(kernel_dir "$1")")"
+}
+
+# The tools of NFS client and server, for the guests. Installed, they would start
+# services on this machine; so only the libraries they need are installed.
+unpack_tools()
+{
+	local dir=$1 lib
+
+	[ -e "$dir.complete" ] && return 0
+	say "fetching rpcbind, nfs-common and nfs-kernel-server"
+	[ -n "$(candidate_version rpcbind)" ] || apt_refresh
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	unpack_packages "$dir" rpcbind nfs-common nfs-kernel-server
+	# The host's /sbin and /lib are links into /usr.
+	mkdir -p "$dir/usr/sbin" "$dir/usr/lib"
+	for lib in sbin lib; do
+		[ -d "$dir/$lib" ] || continue
+		cp -a "$dir/$lib/." "$dir/usr/$lib/"
+		rm -rf "${dir:?}/$lib"
+	done
+	rm -rf "${dir:?}/usr/share"
+	apt-cache depends --important rpcbind nfs-common nfs-kernel-server |
+		sed -n 's/^ *Depends: \(lib[^<>]*\|keyutils\)$/\1/p' |
+		sort -u >"$dir.needs"
+	touch "$dir.complete"
+}
+
+guest_tools()
+{
+	local dir=$cache/tools
+
+	with_lock "$dir.lock" unpack_tools "$dir" || return 1
+	# shellcheck disable=SC2046 # a list of words
+	need_packages iproute2 kmod netbase perl-base procps $(cat "$dir.needs") ||
+		return 1
+	printf '%s\n' "$dir"
+}

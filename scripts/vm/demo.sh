@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# In a guest: the demo's work. The argument is a tar file of the tree to copy.
+
+set -u
+# shellcheck source=scripts/vm/nfs.sh
+. "$(dirname "$0")/nfs.sh"
+
+say()
+{
+	printf '%6.1f s  %s\n' "$(cut -d' ' -f1 /proc/uptime)" "$*"
+}
+
+die()
+{
+	say "FAILED: $*"
+	exit 1
+}
+
+sums()
+{
+	(cd "$1" && find . -type f -print0 | sort -z | xargs -0 b2sum)
+}
+
+counters()
+{
+	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
+	sed 's/^/s_/' /sys/kernel/debug/svcrdma2/counters
+}
+
+# The clock in hundredths of a second
+now()
+{
+	sed 's/ .*//; s/\.//' /proc/uptime
+}
+
+# rate FROM TO: MB/s between two readings of the clock
+rate()
+{
+	awk -v b="$bytes" -v t="$(($2 - $1))" 'BEGIN {
+		printf "%.1f", b / 1e4 / (t + 0.1) }'
+}
+
+declare -A value
+run()
+{
+	local vers=$1 dir=$export_dir/v$1 at0 at1 before name rest
+
+	say "NFSv$vers: mount -o vers=$vers,proto=rdma2"
+	mount_nfs rdma2 "$vers" /mnt || die "mount"
+	grep ' /mnt ' /proc/mounts | cut -d' ' -f3,4 | cut -c1-90 | sed 's/^/          /'
+	mkdir -p "$dir"
+	before=$(counters)
+	at0=$(now)
+	cp -r /src/. "/mnt/v$vers/" || die "copy"
+	sync
+	at1=$(now)
+	value[write,$vers]=$(rate "$at0" "$at1")
+	say "NFSv$vers: $files files, $((bytes / 1000000)) MB copied in"
+	echo 3 >/proc/sys/vm/drop_caches
+
+	at0=$(now)
+	find "/mnt/v$vers" -type f -print0 | xargs -0 cat >/dev/null || die "read"
+	at1=$(now)
+	value[read,$vers]=$(rate "$at0" "$at1")
+	say "NFSv$vers: caches dropped, all of it read back"
+
+	sums "/mnt/v$vers" >/tmp/client || die "checksums of the client"
+	sums "$dir" >/tmp/server || die "checksums of the server"
+	cmp /tmp/source /tmp/client || die "the client reads something else"
+	cmp /tmp/source /tmp/server || die "the server holds something else"
+	say "NFSv$vers: checksums are the same: source, client's side, server's side"
+
+	while read -r name rest; do
+		value[$name,$vers]=$rest
+	done < <({ echo "$before"; echo ---; counters; } | awk '
+		/^---/ { after = 1; next }
+		!after { was[$1] = $2; next }
+		{ print $1, $2 - was[$1] }')
+	# The line ends with: version, thresholds of Call and Reply, credits.
+	# shellcheck disable=SC2046 # words
+	set -- $(awk '/ mounted on \/mnt / { here = 1 }
+		here && $1 == "xprt:" { print $(NF - 3), $(NF - 2), $(NF - 1), $NF
+			exit }' /proc/self/mountstats)
+	value[version,$vers]=${1:-?}
+	value[thresholds,$vers]="${2:-?} / ${3:-?}"
+	value[credits,$vers]=${4:-?}
+	umount /mnt || die "umount"
+	rm -rf "$dir"
+}
+
+line()
+{
+	printf '  %-44s %18s %18s\n' "$@"
+}
+
+# row LABEL KEY: one column a mount.
+row()
+{
+	line "$1" "${value[$2,4.2]:-?}" "${value[$2,3]:-?}"
+}
+
+rule()
+{
+	printf '  %s\n' "$(printf '%082d' 0 | tr 0 -)"
+}
+
+say "$(uname -sr), soft-RoCE, client and server in this kernel"
+nfs_up rdma2 || die "server"
+mkdir /src
+mount -t tmpfs none /src
+tar -C /src -xf "$1" || die "tree"
+files=$(find /src -type f | wc -l)
+bytes=$(du -sb --apparent-size /src | cut -f1)
+sums /src >/tmp/source
+
+run 4.2
+run 3
+server_down
+
+echo
+line "$files files, $((bytes / 1000000)) MB each way" "NFSv4.2" "NFSv3"
+rule
+row "RPC-over-RDMA version" version
+row "inline thresholds, Call / Reply, bytes" thresholds
+row "credits" credits
+rule
+row "copied in, MB/s" write
+row "read back, MB/s" read
+rule
+row "RPC Calls" c_calls
+row "  without inline payload (NOMSG)" c_calls_nomsg
+row "bytes sent inline" c_call_bytes
+row "bytes received inline" c_reply_bytes
+row "Read chunks" c_read_chunks
+row "  bytes" c_read_chunk_bytes
+row "Write chunks" c_write_chunks
+row "  bytes" c_write_chunk_bytes
+row "Reply chunks offered" c_reply_chunks
+row "  used" c_reply_chunks_used
+rule
+row "client: memory registrations" c_registrations
+row "client: invalidated by the server" c_remote_invalidations
+row "client: invalidated by itself" c_local_invalidations
+row "client: doorbells" c_doorbells
+row "client: Send completions" c_send_completions
+row "client: Receive completions" c_recv_completions
+rule
+row "server: RDMA Reads" s_rdma_reads
+row "server: RDMA Writes" s_rdma_writes
+row "server: doorbells" s_post_send
+row "server: Sends" s_sends
+row "server: Sends that invalidate" s_sends_with_inv
+row "server: completions" s_send_completions

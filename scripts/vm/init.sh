@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2154 # the run says what the variables are, see vm.sh
+#
+# First process of a guest, on the host's root: makes a root that can be
+# written to without the host noticing, runs the command, looks for leaks,
+# leaves the exit status in /run/vm, and switches the machine off.
+
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/root LANG=C.UTF-8
+
+off()
+{
+	sync
+	# No init here that would answer poweroff(8).
+	perl -e 'syscall(169, 0xfee1dead, 672274793, 0x4321fedc, 0)'
+	sleep 5
+}
+
+# User-Mode Linux starts here on the host's root itself; the debian guest has
+# come through its initramfs with all this done.
+own_root()
+{
+	# shellcheck disable=SC2154 # from the kernel's command line
+	local run=$vm_run
+
+	mount -t tmpfs none /tmp
+	mkdir /tmp/up /tmp/work /tmp/root
+	mount -t overlay -o lowerdir=/,upperdir=/tmp/up,workdir=/tmp/work \
+		none /tmp/root || return 1
+	mount -t devtmpfs none /tmp/root/dev
+	mount -t tmpfs none /tmp/root/run
+	mkdir /tmp/root/run/vm
+	mount -t hostfs -o "$run" none /tmp/root/run/vm || return 1
+	exec chroot /tmp/root "$0"
+}
+
+if [ ! -e /run/vm/setup ]; then
+	own_root
+	echo "init: no root to work on"
+	off
+fi
+
+mount -t proc none /proc
+mount -t sysfs none /sys
+mount -t debugfs none /sys/kernel/debug
+mount -t tracefs none /sys/kernel/tracing
+mkdir -p /dev/pts /dev/shm
+mount -t devpts none /dev/pts
+mount -t tmpfs none /dev/shm
+[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
+[ -e /dev/stdin ] || ln -s fd/0 /dev/stdin
+[ -e /dev/stdout ] || ln -s fd/1 /dev/stdout
+[ -e /dev/stderr ] || ln -s fd/2 /dev/stderr
+
+# shellcheck source=/dev/null
+. /run/vm/setup
+
+hostname "$vm_kernel"
+ip link set lo up
+mkdir -p "/usr/lib/modules/$vm_release"
+[ -d "$vm_modules" ] &&
+	mount --bind "$vm_modules" "/usr/lib/modules/$vm_release"
+# The server's and the client's tools, unpacked but not installed on the host.
+[ -d "$vm_tools" ] && cp -a --no-preserve=ownership "$vm_tools/." /
+grep -q '^_rpc:' /etc/passwd || {
+	echo '_rpc:x:120:65534::/run/rpcbind:/usr/sbin/nologin'
+	echo 'statd:x:121:65534::/var/lib/nfs:/usr/sbin/nologin'
+} >>/etc/passwd
+# A task that waits for a minute in a test has hung.
+[ -w /proc/sys/kernel/hung_task_timeout_secs ] &&
+	echo 60 >/proc/sys/kernel/hung_task_timeout_secs
+
+case $vm_kernel in
+uml*)	terminal=/dev/tty1 ;;
+*)	terminal=/dev/hvc0 ;;
+esac
+
+export TERM=$vm_term VM_KERNEL=$vm_kernel VM_BUILD=$vm_build VM_TOP=$vm_top
+# Leaks of the boot are not the command's.
+echo clear 2>/dev/null >/sys/kernel/debug/kmemleak
+touch /run/vm/started
+cd "$vm_cwd" || cd /
+if [ "$vm_tty" -eq 1 ]; then
+	# shellcheck disable=SC2086,SC2154 # two numbers
+	set -- ${vm_size:-24 80}
+	stty -F "$terminal" sane rows "$1" cols "$2"
+	setsid -c "${vm_command[@]}" <>"$terminal" >&0 2>&1
+else
+	stty -F "$terminal" -opost -echo
+	setsid "${vm_command[@]}" </dev/null >"$terminal" 2>&1
+fi
+rc=$?
+
+# An object must be older than five seconds and look lost in two scans.
+if [ -e /sys/kernel/debug/kmemleak ]; then
+	sleep 5.2
+	echo scan >/sys/kernel/debug/kmemleak
+	sleep 1
+	echo scan >/sys/kernel/debug/kmemleak
+	cat /sys/kernel/debug/kmemleak >/run/vm/kmemleak
+	# The kernel's own line on it is not printed for a second scan.
+	[ -s /run/vm/kmemleak ] &&
+		echo 'init: unreferenced object: see the file kmemleak' >/dev/kmsg
+	sync /run/vm/kmemleak
+fi
+echo "$rc" >/run/vm/rc.tmp
+sync /run/vm/rc.tmp
+mv /run/vm/rc.tmp /run/vm/rc
+off

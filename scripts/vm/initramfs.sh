@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# First process of the debian guest: from here to the host's root, which is
+# there to be read. What is written goes to memory.
+
+export PATH=/bin
+
+give_up()
+{
+	echo "initramfs: $1"
+	poweroff -f
+}
+
+/bin/busybox --install -s /bin
+mount -t proc none /proc
+mount -t devtmpfs none /dev
+while read -r module; do
+	insmod "/lib/$module" || echo "cannot load $module"
+done </lib/order
+mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=524288,cache=loose \
+	hostroot /lower || give_up 'no host root'
+# shellcheck disable=SC2154 # from the kernel's command line
+mount -t tmpfs -o "size=$vm_tmpfs" none /top
+mkdir /top/up /top/work /top/root
+mount -t overlay -o lowerdir=/lower,upperdir=/top/up,workdir=/top/work \
+	none /top/root || give_up 'no overlay'
+mkdir -p /top/root/run
+mount -t tmpfs none /top/root/run
+mkdir /top/root/run/vm
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288,cache=none \
+	run /top/root/run/vm || give_up 'no /run/vm'
+umount /proc
+mount --move /dev /top/root/dev
+# shellcheck disable=SC2154 # from the kernel's command line
+exec switch_root /top/root "$vm_init"

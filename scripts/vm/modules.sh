@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Builds this checkout's modules for a guest's kernel, outside the checkout,
+# and prints the folder they are in:
+#
+#	src		a copy of the sources, and what was built of them
+#	root/lib/modules/RELEASE	the kernel's modules and ours, for modprobe
+#
+# Builds for several kernels, of several checkouts, with and without the test
+# modules live side by side, each with its own objects.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/common.sh"
+
+kernel=${1:-uml}
+kunit=${KUNIT:-0}
+w=${W:-1}
+# ONLY=svcrdma2 leaves the other modules as they were built last.
+only=${ONLY:-xprtrdma2 svcrdma2 kunit}
+
+arch_args()
+{
+	case $kernel in
+	uml*)	echo ARCH=um ;;
+	esac
+}
+
+copy_sources()
+{
+	mkdir -p "$out/src"
+	# Objects of a build in the checkout itself belong to another kernel.
+	rsync -a --delete --prune-empty-dirs \
+		--include=/Kbuild --include=/include/ --include=/xprtrdma2/ \
+		--include=/svcrdma2/ --include=/kunit/ --exclude='/*' \
+		--include='*/' --include='*.[ch]' --include=Kbuild \
+		--exclude='*' "$top/" "$out/src/" || return 1
+	for d in xprtrdma2 svcrdma2 kunit; do
+		case " $only " in
+		*" $d "*)	[ -e "$out/src/$d/Kbuild" ] && continue ;;
+		esac
+		mkdir -p "$out/src/$d"
+		: >"$out/src/$d/Kbuild"
+	done
+}
+
+# The kernel's modules as links, ours as files, and modprobe's tables over both.
+module_tree()
+{
+	local release tree
+
+	release=$(cat "$kdir/release")
+	tree=$out/root/lib/modules/$release
+	if [ ! -e "$tree/.complete" ]; then
+		rm -rf "$tree"
+		mkdir -p "$tree"
+		cp -rs "$kdir/root/lib/modules/$release/." "$tree/"
+		rm -f "$tree"/modules.{alias,dep,softdep,symbols,devname,weakdep}*
+		rm -f "$tree"/modules.builtin*.bin
+		touch "$tree/.complete"
+	fi
+	rm -rf "$tree/updates"
+	mkdir -p "$tree/updates"
+	find "$out/src" -name '*.ko' -exec cp -t "$tree/updates" {} +
+	depmod -b "$out/root" "$release"
+}
+
+build()
+{
+	copy_sources || die "cannot copy the sources"
+	# shellcheck disable=SC2046 # nothing or one word
+	make -s -C "$kdir/build" M="$out/src" W="$w" KUNIT="$kunit" \
+		$(arch_args) -j"$jobs" CONFIG_DEBUG_INFO_BTF_MODULES= \
+		modules >&2 ||
+		die "the modules do not build for $kernel"
+	module_tree
+}
+
+kdir=$("$vmdir/kernel.sh" "$kernel") || exit 1
+out=$(build_dir "$kernel")
+[ "$kunit" = 1 ] && out=$out-kunit
+need_packages rsync kmod make gcc
+with_lock "$out.lock" build || exit 1
+printf '%s\n' "$out"

@@ -1,0 +1,472 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2013,SC2015,SC2119,SC2120
+#
+# In a guest: groups of tests of a mount. One line a case, "ok NAME" or
+# "FAIL NAME: why"; the exit status says whether one failed.
+#
+#	nfs-cases.sh GROUP TRANSPORT
+#
+# What the kernel's log says about it all is vm.sh's business.
+
+set -u
+# shellcheck source=scripts/vm/nfs.sh
+. "$(dirname "$0")/nfs.sh"
+
+group=$1
+proto=${2:-rdma2}
+tools=$VM_BUILD/tools
+failed=0
+
+# The predecessor takes all of the processor for good when many large READs of
+# unaligned buffers come at once; it is here as a yardstick, not under test.
+common=''
+[ "$proto" = rdma ] && common=rsize=262144,wsize=262144
+
+ok()
+{
+	echo "ok $*"
+}
+
+fail()
+{
+	echo "FAIL $*"
+	failed=1
+}
+
+# check NAME COMMAND...: the command's output is shown when it fails.
+check()
+{
+	local name=$1 out
+
+	shift
+	if out=$("$@" 2>&1); then
+		ok "$name"
+	else
+		fail "$name: $(tail -n 3 <<<"$out" | tr '\n' ' ')"
+		return 1
+	fi
+}
+
+# Nothing of a test may be left behind for the next one.
+umount_all()
+{
+	local i
+
+	for i in /mnt /mnt2; do
+		if grep -q " $i " /proc/mounts; then
+			umount "$i" || { umount -f "$i"; umount -l "$i"; return 1; }
+		fi
+	done
+}
+
+# exercise LABEL TRANSPORT VERSION [OPTIONS]
+exercise()
+{
+	local label=$1 p=$2 vers=$3 opts=${4:-}
+
+	opts=${common:+$common${opts:+,}}$opts
+	check "$label: mount" mount_nfs "$p" "$vers" /mnt "$opts" || return
+	if grep -q " /mnt .*proto=$p," /proc/mounts; then
+		ok "$label: /proc/mounts says proto=$p"
+	else
+		fail "$label: /proc/mounts: $(grep ' /mnt ' /proc/mounts)"
+	fi
+	"$tools/fs-exercise" "$vers" /mnt "$export_dir" |
+		sed "s|^ok |&$label: |; s|^FAIL |&$label: |"
+	[ "${PIPESTATUS[0]}" -eq 0 ] || failed=1
+	check "$label: umount" umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+unload()
+{
+	local i
+
+	# The last transports go away in the background.
+	for i in $(seq 50); do
+		case $proto in
+		rdma2)	rmmod svcrdma2 xprtrdma2 2>/dev/null
+			lsmod | grep -qE '^(svc|xprt)rdma2 ' || return 0 ;;
+		*)	rmmod rpcrdma 2>/dev/null
+			lsmod | grep -q '^rpcrdma ' || return 0 ;;
+		esac
+		sleep 0.1
+	done
+	lsmod | grep rdma
+	return 1
+}
+
+finish()
+{
+	check "unload after use" stop_and_unload
+}
+
+stop_and_unload()
+{
+	umount_all
+	server_down
+	unload
+}
+
+group_files()
+{
+	local v
+
+	nfs_up "$proto" || { fail "server"; return; }
+	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
+		exercise "NFSv$v" "$proto" "$v"
+	done
+	finish
+}
+
+# Other ways there: IPv6, several connections, iWARP.
+group_paths()
+{
+	nfs_up "$proto" || { fail "server"; return; }
+	exercise "IPv6" "${proto}6" 4.2
+	exercise "IPv6, NFSv3" "${proto}6" 3
+	exercise "nconnect=4" "$proto" 4.2 nconnect=4
+	exercise "nconnect=4, NFSv3" "$proto" 3 nconnect=4
+	exercise "small rsize and wsize" "$proto" 4.1 rsize=4096,wsize=4096
+	finish
+}
+
+group_siw()
+{
+	nfs_up "$proto" siw || { fail "server"; return; }
+	exercise "siw, NFSv4.2" "$proto" 4.2
+	exercise "siw, NFSv3" "$proto" 3
+	finish
+	check "siw: device removed" device_down siw
+}
+
+# counters: one "name value" a line, the client's prefixed c_, the server's s_.
+counters()
+{
+	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
+	sed 's/^/s_/' /sys/kernel/debug/svcrdma2/counters
+}
+
+# measure COMMAND...: what the counters rose by while it ran.
+declare -A rose
+measure()
+{
+	local before name value
+
+	before=$(counters)
+	"$@" >/dev/null 2>&1
+	# Completions of the last RPC may still be on their way.
+	sleep 0.2
+	rose=()
+	while read -r name value; do
+		rose[$name]=$value
+	done < <({ echo "$before"; echo ---; counters; } | awk '
+		/^---/ { after = 1; next }
+		!after { was[$1] = $2; next }
+		{ print $1, $2 - was[$1] }')
+}
+
+# expect NAME EXPRESSION: over what rose, by name.
+expect()
+{
+	local name=$1 text=$2 expression=$2 word
+
+	for word in $(grep -oE '[cs]_[a-z_]+' <<<"$text" | sort -ur); do
+		if [ -z "${rose[$word]+set}" ]; then
+			fail "$name: there is no counter $word"
+			return
+		fi
+		expression=${expression//$word/${rose[$word]}}
+	done
+	if [ $((expression)) -ne 0 ]; then
+		ok "$name"
+	else
+		fail "$name: not $text: $expression"
+	fi
+}
+
+stats()
+{
+	local i
+
+	for i in $(seq "$1"); do
+		stat /mnt/file
+	done
+}
+
+opens()
+{
+	local i
+
+	for i in $(seq "$1"); do
+		: <"/mnt/file"
+	done
+}
+
+puts()
+{
+	dd if=/dev/zero bs=1M count="$1" oflag=direct conv=notrunc >&7
+}
+
+group_counters()
+{
+	nfs_up rdma2 && mount_nfs rdma2 4.2 /mnt noac ||
+		{ fail "mount"; return; }
+	dd if=/dev/urandom of=/mnt/file bs=1M count=16 status=none
+	exec 7<>/mnt/file
+	dd bs=1M count=1 iflag=direct of=/dev/null status=none <&7
+
+	exec 7<>/mnt/file
+	measure dd bs=1M count=16 iflag=direct of=/dev/null <&7
+	expect "READ of 1 MiB: one registration each" "c_registrations == 16"
+	expect "READ of 1 MiB: no local invalidation" "c_local_invalidations == 0"
+	expect "READ of 1 MiB: the server invalidates" "c_remote_invalidations == 16"
+	expect "READ of 1 MiB: one doorbell a call" "c_doorbells == c_calls"
+	expect "READ of 1 MiB: all bytes by RDMA Write" "s_write_bytes == 16 * 1048576"
+	expect "READ of 1 MiB: no Reply chunk used" "s_reply_chunks == 0"
+
+	exec 7<>/mnt/file
+	measure puts 16
+	expect "WRITE of 1 MiB: one registration each" "c_registrations == 16"
+	expect "WRITE of 1 MiB: no local invalidation" "c_local_invalidations == 0"
+	expect "WRITE of 1 MiB: one doorbell a call" "c_doorbells == c_calls"
+	expect "WRITE of 1 MiB: all bytes by RDMA Read" "s_read_bytes == 16 * 1048576"
+	exec 7>&-
+
+	measure stats 20
+	expect "GETATTR: at least one a stat" "c_calls >= 20"
+	expect "GETATTR: no registration" "c_registrations == 0"
+	expect "GETATTR: one doorbell a call" "c_doorbells == c_calls"
+	expect "GETATTR: one doorbell a reply" "s_post_send == s_replies"
+
+	measure opens 20
+	expect "C-031 OPEN: no RDMA Write for a reply that fits inline" \
+		"s_rdma_writes == 0 && s_reply_chunks == 0 && c_calls >= 20"
+	counters >/run/vm/counters
+	finish
+}
+
+# Load, mount, I/O, umount, unload.
+cycle()
+{
+	load_modules "$proto" &&
+	rpc.nfsd 4 &&
+	echo Y >/proc/fs/nfsd/v4_end_grace &&
+	listen_on "$proto" &&
+	mount_nfs "$proto" "$1" /mnt "$common" &&
+	dd if=/dev/urandom of=/mnt/f bs=300001 count=5 status=none &&
+	dd if=/dev/urandom of=/mnt/g bs=1M count=2 oflag=direct status=none &&
+	echo 3 >/proc/sys/vm/drop_caches &&
+	cmp /mnt/f "$export_dir/f" &&
+	cmp /mnt/g "$export_dir/g" &&
+	umount /mnt &&
+	rpc.nfsd 0 &&
+	unload
+}
+
+unreclaimable()
+{
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '/^(SUnreclaim|VmallocUsed|Percpu|KernelStack):/ { n += $2 }
+		END { print n }' /proc/meminfo
+}
+
+group_cycle()
+{
+	local i n=${CYCLES:-50} base=0 now vers=(4.2 3 4.1 4.0)
+
+	nfs_up "$proto" || { fail "server"; return; }
+	rpc.nfsd 0
+	unload || fail "unload before the first cycle"
+	for i in $(seq "$n"); do
+		cycle "${vers[i % 4]}" || { fail "cycle $i of $n"; return; }
+		[ "$i" -eq 10 ] && base=$(unreclaimable)
+	done
+	ok "load, mount, I/O, umount, unload: $n times"
+	now=$(unreclaimable)
+	# KASAN's quarantine makes any such number meaningless there; kmemleak
+	# is the judge instead.
+	if [ "$VM_KERNEL" = uml-debug ] || [ "$n" -lt 20 ]; then
+		:
+	elif [ "$now" -lt $((base + 2048)) ]; then
+		ok "no growth over $((n - 10)) cycles ($base to $now KiB)"
+	else
+		fail "growth over $((n - 10)) cycles: $base to $now KiB"
+	fi
+	server_down
+}
+
+group_inuse()
+{
+	local client=rpcrdma server=rpcrdma m
+
+	[ "$proto" = rdma2 ] && client=xprtrdma2 server=svcrdma2
+	nfs_up "$proto" && mount_nfs "$proto" 4.2 /mnt "$common" ||
+		{ fail "mount"; return; }
+	for m in "$client" "$server"; do
+		if rmmod "$m" 2>/tmp/said; then
+			fail "unload of $m while mounted is refused"
+		elif grep -q 'in use' /tmp/said; then
+			ok "unload of $m while mounted says \"in use\""
+		else
+			fail "unload of $m while mounted: $(cat /tmp/said)"
+		fi
+	done
+	dd if=/dev/zero of=/mnt/after bs=64K count=4 status=none
+	check "the mount still works" cmp -n 262144 /mnt/after /dev/zero
+	finish
+}
+
+# busy SECONDS [WORKERS]: in the background; end_busy says how it went.
+busy()
+{
+	"$tools/fs-load" /mnt "$export_dir" "$1" "${2:-3}" >/tmp/load 2>&1 &
+	load=$!
+	sleep 2
+}
+
+end_busy()
+{
+	if wait "$load"; then
+		ok "$1: all data verified ($(grep -c . /tmp/load) workers, $(
+			awk '{ n += $4 } END { print n }' /tmp/load) rounds)"
+	else
+		fail "$1: $(tr '\n' ' ' </tmp/load)"
+	fi
+}
+
+group_unplug()
+{
+	local i v
+
+	nfs_up "$proto" || { fail "server"; return; }
+	for v in 4.2 3; do
+		mount_nfs "$proto" "$v" /mnt "$common" || { fail "mount"; return; }
+		busy 25
+		for i in 1 2 3; do
+			device_down || fail "device removed under load"
+			sleep 1
+			device_up || fail "device back"
+			sleep 5
+		done
+		end_busy "NFSv$v, rdma link del under load, 3 times"
+		check "NFSv$v: umount" umount_all
+	done
+	finish
+}
+
+group_restart()
+{
+	local i
+
+	nfs_up "$proto" || { fail "server"; return; }
+	mount_nfs "$proto" 3 /mnt "$common" || { fail "mount"; return; }
+	busy 25
+	for i in 1 2 3 4; do
+		server_restart "$proto" || fail "restart"
+		sleep 4
+	done
+	end_busy "NFSv3, nfsd stopped and started under load, 4 times"
+	check "NFSv3: umount" umount_all
+
+	mount_nfs "$proto" 4.2 /mnt "$common" || { fail "mount"; return; }
+	busy 40
+	for i in 1 2; do
+		server_restart "$proto" || fail "restart"
+		sleep 16
+	done
+	end_busy "NFSv4.2, nfsd stopped and started under load, twice"
+	check "NFSv4.2: umount" umount_all
+	finish
+}
+
+# disconnects SIDE SECONDS: sunrpc's own fault injection, once every 200 ms.
+disconnects()
+{
+	local dir=/sys/kernel/debug/fail_sunrpc i
+
+	echo 1 >"$dir/ignore-cache-wait"
+	echo 1 >"$dir/ignore-client-disconnect"
+	echo 1 >"$dir/ignore-server-disconnect"
+	echo 0 >"$dir/ignore-$1-disconnect"
+	echo 0 >"$dir/verbose"
+	echo 100 >"$dir/probability"
+	for i in $(seq $(($2 * 5))); do
+		echo 1 >"$dir/times"
+		sleep 0.2
+	done
+	echo 0 >"$dir/probability"
+}
+
+group_disconnect()
+{
+	local side
+
+	if [ ! -d /sys/kernel/debug/fail_sunrpc ]; then
+		echo "skip no fault injection in this kernel"
+		return
+	fi
+	nfs_up "$proto" || { fail "server"; return; }
+	mount_nfs "$proto" 4.2 /mnt "$common" || { fail "mount"; return; }
+	for side in client server; do
+		busy 65
+		disconnects "$side" "${DISCONNECT_SECONDS:-60}"
+		end_busy "the $side disconnects every 200 ms for a minute"
+	done
+	finish
+}
+
+# The predecessor and ours in one kernel, which has an ident for each.
+group_both()
+{
+	nfs_up rdma2 && load_modules rdma && listen_on rdma 20050 ||
+		{ fail "server"; return; }
+	ok "rpcrdma and xprtrdma2 in one kernel"
+	check "in-tree mount beside ours" mount -t nfs -o \
+		"vers=3,proto=rdma,port=20050,rsize=262144,wsize=262144" \
+		"$addr4:$export_dir" /mnt || return
+	mkdir -p /mnt2
+	check "our mount beside in-tree" mount_nfs rdma2 4.2 /mnt2 || return
+	check "both are what they say" grep -q ' /mnt .*proto=rdma,' /proc/mounts
+	check "and the other one too" grep -q ' /mnt2 .*proto=rdma2,' /proc/mounts
+	dd if=/dev/urandom of=/mnt/a bs=1M count=8 status=none
+	dd if=/dev/urandom of=/mnt2/b bs=1M count=8 status=none
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	check "ours reads what in-tree wrote" cmp /mnt2/a "$export_dir/a"
+	check "in-tree reads what ours wrote" cmp /mnt/b "$export_dir/b"
+	check "umount" umount_all
+	finish
+}
+
+# On a kernel that has no ident for it, ours takes the predecessor's place.
+group_exclusive()
+{
+	local said
+
+	modprobe rpcrdma || { fail "rpcrdma"; return; }
+	dmesg -C
+	if modprobe xprtrdma2 2>/dev/null; then
+		fail "xprtrdma2 loads although rpcrdma is there"
+	else
+		# Besides what the kernel says of any module built out of tree
+		said=$(dmesg | grep xprtrdma2 | grep -v taint)
+		if [ "$(wc -l <<<"$said")" -eq 1 ] &&
+		   grep -q 'modprobe -r rpcrdma' <<<"$said"; then
+			ok "xprtrdma2 beside rpcrdma: refused, one line says why"
+		else
+			fail "xprtrdma2 beside rpcrdma says: $said"
+		fi
+	fi
+	rmmod rpcrdma
+	check "xprtrdma2 loads when rpcrdma is gone" modprobe xprtrdma2
+	check "xprtrdma2 unloads" rmmod xprtrdma2
+}
+
+if ! declare -F "group_$group" >/dev/null; then
+	echo "FAIL there is no group $group"
+	exit 2
+fi
+"group_$group"
+exit "$failed"

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# In a guest: a server, and a mount of it on /mnt; then a command there, or a
+# prompt.
+
+set -u
+# shellcheck source=scripts/vm/nfs.sh
+. "$(dirname "$0")/nfs.sh"
+
+usage()
+{
+	cat >&2 <<END
+usage: $0 [options] [-- command [argument...]]
+	--proto P	rdma2 (default), rdma26; rdma, rdma6 for the kernel's own
+	--vers V	3, 4.0, 4.1 or 4.2 (default)
+	--device D	rxe (default) or siw
+	--opts O	more mount options
+END
+	exit 2
+}
+
+proto=rdma2 vers=4.2 device=rxe opts=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--proto)	proto=$2; shift ;;
+	--vers)		vers=$2; shift ;;
+	--device)	device=$2; shift ;;
+	--opts)		opts=$2; shift ;;
+	--)		shift; break ;;
+	*)		usage ;;
+	esac
+	shift
+done
+[ $# -ge 1 ] || set -- "${SHELL:-/bin/bash}"
+
+nfs_up "$proto" "$device" || exit 1
+mount_nfs "$proto" "$vers" /mnt "$opts" || exit 1
+grep ' /mnt ' /proc/mounts
+"$@"
+rc=$?
+# A module that stays in use, or a mount that cannot be left, is a result too.
+cd / || exit 1
+umount /mnt || rc=1
+server_down
+exit "$rc"
