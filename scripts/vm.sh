@@ -200,10 +200,19 @@ if [ "$tty" -eq 1 ]; then
 	status=$?
 	[ -n "$state" ] && stty "$state"
 else
-	TMPDIR=$(memory_folder) setsid timeout -k 5 "$timeout" "${guest[@]}" \
-		</dev/null 2>>"$log" &
-	pid=$!
-	wait "$pid"
-	status=$?
+	# A guest that dies before it has run anything of ours tells nothing about
+	# us: QEMU's emulation of two processors loses a race with the kernel's
+	# patching of its own text once in hundreds of boots.
+	for attempt in 1 2 3; do
+		TMPDIR=$(memory_folder) setsid timeout -k 5 "$timeout" "${guest[@]}" \
+			</dev/null 2>>"$log" &
+		pid=$!
+		wait "$pid"
+		status=$?
+		[ -e "$run/started" ] || [ "$status" -eq 124 ] && break
+		say "$kernel: attempt $attempt did not boot (status $status), log: $log.$attempt"
+		cp "$log" "$log.$attempt"
+		[ "$attempt" -eq 3 ] || : >"$log"
+	done
 fi
 finish "$status"
