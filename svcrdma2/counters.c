@@ -73,12 +73,15 @@ static int connections_show(struct seq_file *seq, void *unused)
 
 	mutex_lock(&conns_mutex);
 	list_for_each_entry(sp, &conns, sp_conns)
-		seq_printf(seq, "peer=%s device=%s grant=%u receive=%u send=%u vers=%u sq=%u/%u send_contexts=%u/%u\n",
+		seq_printf(seq, "peer=%s device=%s grant=%u receive=%u send=%u,%u vers=%u private=%u,%u%s sq=%u/%u send_contexts=%u/%u\n",
 			   sp->sp_xprt.xpt_remotebuf,
 			   dev_name(&sp->sp_id->device->dev),
 			   sp->sp_credits, sp->sp_recv_size,
-			   READ_ONCE(sp->sp_send_max),
+			   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
+			   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]),
 			   READ_ONCE(sp->sp_last_vers),
+			   sp->sp_peer.cl_send, sp->sp_peer.cl_recv,
+			   sp->sp_peer.cl_inv ? ",invalidate" : "",
 			   READ_ONCE(sp->sp_sq.ga_avail), sp->sp_sq_depth,
 			   READ_ONCE(sp->sp_tx_gate.ga_avail),
 			   sp->sp_credits + SVC2_TX_RESERVE +

@@ -18,6 +18,7 @@
 	C(accept_failures)	/* requests to connect that came to nothing */ \
 	C(closes)		/* connections lost or ended */		\
 	C(calls)		/* Calls handed to the RPC layer */	\
+	C(calls_v1)		/* of these, in version 1 */		\
 	C(replies)		/* Replies posted */			\
 	C(errors_vers)							\
 	C(errors_bad_xdr)						\

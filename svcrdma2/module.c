@@ -19,6 +19,8 @@ static struct kmem_cache *call_cache;
 
 unsigned int svc2_param_credits = SVC2_CREDITS_DEFAULT;
 unsigned int svc2_param_receive_size = RPCRDMA2_INLINE_DEFAULT;
+unsigned int svc2_param_min_version = RPCRDMA2_VERS_ONE;
+unsigned int svc2_param_max_version = RPCRDMA2_VERS_TWO;
 
 static int set_credits(const char *val, const struct kernel_param *kp)
 {
@@ -32,6 +34,12 @@ static int set_receive_size(const char *val, const struct kernel_param *kp)
 				     RPCRDMA2_INLINE_MAX);
 }
 
+static int set_version(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, RPCRDMA2_VERS_ONE,
+				     RPCRDMA2_VERS_TWO);
+}
+
 static const struct kernel_param_ops credits_ops = {
 	.set = set_credits,
 	.get = param_get_uint,
@@ -39,6 +47,11 @@ static const struct kernel_param_ops credits_ops = {
 
 static const struct kernel_param_ops receive_size_ops = {
 	.set = set_receive_size,
+	.get = param_get_uint,
+};
+
+static const struct kernel_param_ops version_ops = {
+	.set = set_version,
 	.get = param_get_uint,
 };
 
@@ -51,6 +64,15 @@ module_param_cb(receive_size, &receive_size_ops, &svc2_param_receive_size,
 __MODULE_PARM_TYPE(receive_size, "uint");
 MODULE_PARM_DESC(receive_size,
 		 "octets of a Receive on connections made from now on, rounded up to pages (4096 to 65536, default 4096)");
+
+module_param_cb(min_version, &version_ops, &svc2_param_min_version, 0644);
+__MODULE_PARM_TYPE(min_version, "uint");
+MODULE_PARM_DESC(min_version,
+		 "Lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
+module_param_cb(max_version, &version_ops, &svc2_param_max_version, 0644);
+__MODULE_PARM_TYPE(max_version, "uint");
+MODULE_PARM_DESC(max_version,
+		 "Highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
 
 static int __init init_memory(void)
 {

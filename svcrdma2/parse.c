@@ -51,6 +51,12 @@ void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 	mempool_free(call, svc2_call_pool);
 }
 
+static struct svc2_versions allowed_versions(void)
+{
+	return svc2_allowed_versions(READ_ONCE(svc2_param_min_version),
+				     READ_ONCE(svc2_param_max_version));
+}
+
 /**
  * svc2_refuse - answer a Call with an error
  * @sp: its connection
@@ -63,13 +69,15 @@ void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
 		enum rpcrdma2_errcode code)
 {
-	/* Version 1 is not spoken here: C-079. Other codes fill in our limits. */
-	u32 arg = code == RDMA2_ERR_VERS ? RPCRDMA2_VERS_TWO : 0;
+	struct svc2_versions vs = { };
 
+	/* C-079, S36; other codes fill in limits of ours */
+	if (code == RDMA2_ERR_VERS)
+		vs = allowed_versions();
 	/* R6: the Receive first */
 	svc2_recv_put(sp, call->ca_recv);
 	call->ca_recv = NULL;
-	svc2_send_error(sp, &call->ca_hdr, code, arg, arg);
+	svc2_send_error(sp, &call->ca_hdr, code, vs.vs_low, vs.vs_high);
 	svc2_call_put(sp, call);
 	return 0;
 }
@@ -83,22 +91,15 @@ static int discard(struct svc2_xprt *sp, struct svc2_call *call,
 	return 0;
 }
 
-/*
- * S47: a nominated handle is believed when the header holds it. Another one
- * might fence the memory of another RPC, or end the connection.
- */
+/* C-007: whatever the Call says, the device must know how */
 static u32 pick_inv_handle(const struct svc2_xprt *sp,
 			   const struct rpcrdma2_hdr *h)
 {
-	unsigned int i;
+	u32 handle = svc2_inv_handle(h, &sp->sp_peer);
 
-	if (!h->h_inv_handle || !sp->sp_can_invalidate)	/* C-007, C-008 */
-		return 0;
-	for (i = 0; i < h->h_nsegs; i++)
-		if (h->h_segs[i].rs_handle == h->h_inv_handle)
-			return h->h_inv_handle;
-	svc2_count(bad_inv_handle);
-	return 0;
+	if (h->h_inv_handle && !handle)
+		svc2_count(bad_inv_handle);
+	return sp->sp_can_invalidate ? handle : 0;
 }
 
 /**
@@ -111,6 +112,8 @@ static u32 pick_inv_handle(const struct svc2_xprt *sp,
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	svc2_count(calls);
+	if (call->ca_hdr.h_vers == RPCRDMA2_VERS_ONE)
+		svc2_count(calls_v1);
 	rqstp->rq_xprt_ctxt = call;
 	/* no IP protocol; the reply cache asks for one */
 	rqstp->rq_prot = IPPROTO_MAX;
@@ -201,6 +204,19 @@ static bool is_reply(const struct rpcrdma2_hdr *h)
 	return h->h_direction == RDMA2_REPLY || h->h_proc == RDMA2_ERROR;
 }
 
+/* Step 2 of the order of checks, which the codec cannot perform for us */
+static bool version_allowed(const struct svc2_xprt *sp, u32 vers)
+{
+	struct svc2_versions vs = allowed_versions();
+
+	if (svc2_speaks(&vs, vers))
+		return true;
+	if (vers == RPCRDMA2_VERS_ONE)
+		pr_warn_ratelimited("svcrdma2: client %s speaks RPC-over-RDMA version 1, which the module parameter min_version=1 would allow\n",
+				    sp->sp_xprt.xpt_remotebuf);
+	return false;
+}
+
 static enum rpcrdma2_errcode decode(struct svc2_call *call)
 {
 	u8 scratch[RPCRDMA2_READ_SEG_LEN];
@@ -239,7 +255,7 @@ int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
 			return procs[h->h_proc].on_reply(rqstp, call);
 		return drop_reply(rqstp, call);
 	}
-	if (h->h_vers == RPCRDMA2_VERS_ONE)
+	if (!version_allowed(sp, h->h_vers))
 		verdict = RDMA2_ERR_VERS;
 	if (verdict)
 		return svc2_refuse(sp, call, verdict);

@@ -72,6 +72,15 @@ static void find_results(struct svc2_call *call, const struct xdr_buf *res)
 	}
 }
 
+/* What goes inline is gathered, or it is copied. */
+static bool can_send_inline(const struct svc2_xprt *sp,
+			    const struct xdr_buf *res,
+			    const struct svc2_plan *plan, u32 hdrlen)
+{
+	return hdrlen + plan->pn_len <= SVC2_TX_BUFSIZE ||
+	       svc2_tx_gathers(sp, res, plan);
+}
+
 static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
 		      const struct xdr_buf *res, struct svc2_plan *plan)
 {
@@ -85,7 +94,11 @@ static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
 	hdrlen = rpcrdma2_hdr_size(h);
 	h->h_has_reply = offered;
 	svc2_plan_reply(plan, h, call->ca_results, call->ca_nresults, res->len,
-			hdrlen, READ_ONCE(sp->sp_send_max));
+			hdrlen, READ_ONCE(sp->sp_send_max[h->h_vers]));
+	if (!plan->pn_code && !plan->pn_long &&
+	    !can_send_inline(sp, res, plan, hdrlen))
+		svc2_plan_reply(plan, h, call->ca_results, call->ca_nresults,
+				res->len, hdrlen, SVC2_TX_BUFSIZE);
 }
 
 static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
@@ -140,7 +153,7 @@ static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	ret = svc2_tx_header(tx, h);
 	if (ret)
 		return ret;
-	if (tx->tx_len > READ_ONCE(sp->sp_send_max))
+	if (tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
 		return -EMSGSIZE;
 	if (!plan->pn_long) {
 		ret = svc2_tx_payload(sp, tx, res, plan);

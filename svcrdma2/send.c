@@ -244,6 +244,29 @@ static int map_frag(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return 0;
 }
 
+static struct svc2_walk walk_rest(const struct xdr_buf *res,
+				  const struct svc2_plan *plan)
+{
+	return (struct svc2_walk){
+		.wk_buf = res,
+		.wk_range = plan->pn_rest,
+		.wk_ranges = plan->pn_nrest,
+		.wk_left = plan->pn_len,
+	};
+}
+
+/**
+ * svc2_tx_gathers - can a Send gather what is to go inline?
+ * @sp: connection
+ * @res: the Reply
+ * @plan: what of it goes inline
+ */
+bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
+		     const struct svc2_plan *plan)
+{
+	return svc2_walk_count(walk_rest(res, plan)) < sp->sp_tx_sges;
+}
+
 /**
  * svc2_tx_payload - put what goes inline behind the header
  * @sp: connection
@@ -257,18 +280,12 @@ static int map_frag(struct svc2_xprt *sp, struct svc2_tx *tx,
 int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 		    const struct xdr_buf *res, const struct svc2_plan *plan)
 {
-	struct svc2_walk wk = {
-		.wk_buf = res,
-		.wk_range = plan->pn_rest,
-		.wk_ranges = plan->pn_nrest,
-		.wk_left = plan->pn_len,
-	};
+	struct svc2_walk wk = walk_rest(res, plan);
 	struct svc2_frag fr;
 	int ret = 0;
 
 	svc2_count_add(inline_bytes, plan->pn_len);
-	if (plan->pn_len > SVC2_PULLUP_MAX &&
-	    svc2_walk_count(wk) < sp->sp_tx_sges) {
+	if (plan->pn_len > SVC2_PULLUP_MAX && svc2_tx_gathers(sp, res, plan)) {
 		while (!ret && svc2_walk_next(&wk, &fr))
 			ret = map_frag(sp, tx, &fr);
 		return ret;

@@ -64,6 +64,7 @@
 
 #include "counters.h"
 #include "plan.h"
+#include "versions.h"
 
 struct svc2_xprt;
 
@@ -94,6 +95,13 @@ enum {
 
 	/* one completion for so many Sends, where ownership allows */
 	SVC2_SIGNAL_BATCH	= 16,
+
+	/*
+	 * What a Reply from the upper layer may need beyond its pages: header,
+	 * head, tail, and a page more where the first does not begin at its
+	 * beginning.
+	 */
+	SVC2_TX_EXTRA_SGES	= 4,
 
 	/* widest work request we ask for */
 	SVC2_MAX_SGES		= 32,
@@ -377,14 +385,16 @@ enum {
  * @sp_qp: queue pair, @sp_id's
  * @sp_send_cq: completions of Sends, RDMA Reads and Writes
  * @sp_recv_cq: completions of Receives
- * @sp_peer: private data of the peer; of use for version 1 only (S28)
+ * @sp_peer: private data of the peer; believed in version 1 only (S28)
  * @sp_ord: RDMA Reads we may have under way at once
  * @sp_ird: RDMA Reads the peer may
  * @sp_credits: the grant, in every header we send
  * @sp_recv_size: octets of a Receive
- * @sp_send_max: largest Send the peer takes. May change between two messages
+ * @sp_send_own: largest Send we make
+ * @sp_send_max: largest Send of ours the peer takes, by version. That of
+ *	version 2 may change between two messages
  * @sp_can_invalidate: the device knows Send With Invalidate (C-007)
- * @sp_last_vers: version of the last Call, to be looked at
+ * @sp_last_vers: version of the last message, to be looked at
  *
  * @sp_sq: Send Queue entries
  * @sp_sq_depth: how many there are
@@ -430,7 +440,8 @@ struct svc2_xprt {
 	u8			sp_ird;
 	u32			sp_credits;
 	u32			sp_recv_size;
-	u32			sp_send_max;
+	u32			sp_send_own;
+	u32			sp_send_max[RPCRDMA2_VERS_TWO + 1];
 	bool			sp_can_invalidate;
 	u32			sp_last_vers;
 
@@ -477,6 +488,8 @@ extern mempool_t *svc2_call_pool;
 extern struct kmem_cache *svc2_rw_cache;
 extern unsigned int svc2_param_credits;
 extern unsigned int svc2_param_receive_size;
+extern unsigned int svc2_param_min_version;
+extern unsigned int svc2_param_max_version;
 
 /* listen.c */
 struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
@@ -561,6 +574,8 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
 void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx);
 int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
 void svc2_tx_reads(struct svc2_tx *tx, const struct page *page);
+bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
+		     const struct svc2_plan *plan);
 int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 		    const struct xdr_buf *res, const struct svc2_plan *plan);
 int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);

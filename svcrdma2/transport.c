@@ -194,8 +194,6 @@ static int size_receives(struct svc2_xprt *sp)
 	if (size < RPCRDMA2_INLINE_DEFAULT)		/* C-003 */
 		return -EINVAL;
 	sp->sp_recv_size = size;
-	/* no property tells of more yet: C-005 */
-	sp->sp_send_max = RPCRDMA2_INLINE_DEFAULT;
 
 	sp->sp_credits = READ_ONCE(svc2_param_credits);
 	for (;; sp->sp_credits /= 2) {
@@ -269,6 +267,27 @@ static int create_cqs(struct svc2_xprt *sp)
 	return 0;
 }
 
+/* The largest Send is what can be gathered, or at least what can be copied. */
+static void size_sends(struct svc2_xprt *sp, u32 width)
+{
+	struct rpcrdma2_props unknown;
+	u32 vers;
+
+	sp->sp_tx_sges = min_t(u32, width, SVC2_TX_EXTRA_SGES +
+			       DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE));
+	sp->sp_send_own = SVC2_TX_BUFSIZE;
+	if (sp->sp_tx_sges > SVC2_TX_EXTRA_SGES)
+		sp->sp_send_own = (sp->sp_tx_sges - SVC2_TX_EXTRA_SGES) *
+				  PAGE_SIZE;
+	sp->sp_send_own = min_t(u32, sp->sp_send_own, RPCRDMA2_INLINE_MAX);
+
+	rpcrdma2_props_default(&unknown);
+	for (vers = RPCRDMA2_VERS_ONE; vers <= RPCRDMA2_VERS_TWO; vers++)
+		sp->sp_send_max[vers] = svc2_send_limit(vers, &sp->sp_peer,
+							&unknown,
+							sp->sp_send_own);
+}
+
 static int create_qp(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = sp->sp_id->device;
@@ -301,9 +320,7 @@ static int create_qp(struct svc2_xprt *sp)
 	if (ret)
 		return ret;
 	sp->sp_qp = sp->sp_id->qp;
-	/* header, head, tail, and the pages of the longest inline Reply */
-	sp->sp_tx_sges = min_t(u32, attr.cap.max_send_sge,
-			       4 + DIV_ROUND_UP(sp->sp_send_max, PAGE_SIZE));
+	size_sends(sp, attr.cap.max_send_sge);
 	return 0;
 }
 
@@ -312,7 +329,7 @@ static int accept(struct svc2_xprt *sp)
 	const struct ib_device_attr *attrs = &sp->sp_id->device->attrs;
 	struct rpcrdma2_cm_private private;
 	struct rpcrdma2_cm_limits limits = {
-		.cl_send = sp->sp_send_max,
+		.cl_send = sp->sp_send_own,
 		.cl_recv = sp->sp_recv_size,
 		.cl_inv	 = sp->sp_can_invalidate,
 	};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What depends on the version of a Call. Pure.
+ *
+ * The server keeps no version: a Call carries its own and is answered in it
+ * (S35). Header layouts are the codec's affair. That leaves three questions:
+ * may it be answered at all, how large may the Send be, and which handle may
+ * it invalidate.
+ */
+#ifndef _SVCRDMA2_VERSIONS_H
+#define _SVCRDMA2_VERSIONS_H
+
+#include <linux/minmax.h>
+
+#include <rpcrdma2/cm.h>
+#include <rpcrdma2/header.h>
+#include <rpcrdma2/props.h>
+
+/**
+ * struct svc2_versions - versions the administrator allows
+ * @vs_low: lowest
+ * @vs_high: highest
+ */
+struct svc2_versions {
+	u32	vs_low;
+	u32	vs_high;
+};
+
+/**
+ * svc2_allowed_versions - make a range of two parameters
+ * @min: min_version
+ * @max: max_version; gives way to @min when they contradict each other
+ *
+ * Return: a range that is never empty.
+ */
+static inline struct svc2_versions svc2_allowed_versions(u32 min, u32 max)
+{
+	struct svc2_versions vs;
+
+	vs.vs_low = clamp_t(u32, min, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO);
+	vs.vs_high = clamp_t(u32, max, vs.vs_low, RPCRDMA2_VERS_TWO);
+	return vs;
+}
+
+static inline bool svc2_speaks(const struct svc2_versions *vs, u32 vers)
+{
+	return vers >= vs->vs_low && vers <= vs->vs_high;
+}
+
+/**
+ * svc2_send_limit - largest Send toward a requester
+ * @vers: version of what is answered
+ * @cm: its private data; what counts in version 1 (P-04, P-12, E-14, S28)
+ * @props: its properties; what counts in version 2 (C-005, S13, S33)
+ * @own: largest Send we make
+ */
+static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
+				  const struct rpcrdma2_props *props, u32 own)
+{
+	if (vers == RPCRDMA2_VERS_ONE)
+		return min(own, cm->cl_recv);
+	return rpcrdma2_send_limit(props, own);
+}
+
+/* S47: another handle might fence the memory of another RPC */
+static inline u32 svc2_nominated_handle(const struct rpcrdma2_hdr *h)
+{
+	unsigned int i;
+
+	for (i = 0; i < h->h_nsegs; i++)
+		if (h->h_segs[i].rs_handle == h->h_inv_handle)
+			return h->h_inv_handle;
+	return 0;
+}
+
+/*
+ * P-08: nothing says which of several handles the requester would rather
+ * invalidate itself, so there must be but one.
+ */
+static inline u32 svc2_only_handle(const struct rpcrdma2_hdr *h)
+{
+	unsigned int i;
+
+	for (i = 1; i < h->h_nsegs; i++)
+		if (h->h_segs[i].rs_handle != h->h_segs[0].rs_handle)
+			return 0;
+	return h->h_nsegs ? h->h_segs[0].rs_handle : 0;
+}
+
+/**
+ * svc2_inv_handle - handle that a Reply invalidates
+ * @h: header of the Call
+ * @cm: the requester's private data: in version 1 it says whether (P-07, P-09)
+ *
+ * In version 2 the Call says which (C-008, C-075).
+ *
+ * Return: the handle, or 0 for a plain Send.
+ */
+static inline u32 svc2_inv_handle(const struct rpcrdma2_hdr *h,
+				  const struct rpcrdma2_cm_limits *cm)
+{
+	if (rpcrdma2_can_nominate(h->h_vers))
+		return svc2_nominated_handle(h);
+	return cm->cl_inv ? svc2_only_handle(h) : 0;
+}
+
+#endif /* _SVCRDMA2_VERSIONS_H */
