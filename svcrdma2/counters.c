@@ -8,6 +8,7 @@
 #include <linux/mutex.h>
 
 #include <rpcrdma2/counters.h>
+#include <rpcrdma2/show.h>
 
 #include "svcrdma2.h"
 
@@ -67,25 +68,42 @@ static int counters_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(counters);
 
+/* What the peer has said of itself is shown as it said it. */
+static void show_peer(struct seq_file *seq, const struct svc2_xprt *sp)
+{
+	const struct rpcrdma2_cm_limits *cm = &sp->sp_peer;
+	const struct rpcrdma2_props *pr = &sp->sp_props.pp_now;
+
+	seq_printf(seq, " private_send=%u private_receive=%u private_inv=%u",
+		   cm->cl_send, cm->cl_recv, cm->cl_inv);
+	if (READ_ONCE(sp->sp_props.pp_spoken))
+		seq_printf(seq, " rbsiz=%u brs=%s", READ_ONCE(pr->pr_rbsiz),
+			   rpcrdma2_bkreqsup_name(READ_ONCE(pr->pr_brs)));
+}
+
+static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
+{
+	seq_printf(seq, "peer=%s device=%s vers=%u grant=%u receive=%u send_v1=%u send_v2=%u",
+		   sp->sp_xprt.xpt_remotebuf,
+		   dev_name(&sp->sp_id->device->dev),
+		   READ_ONCE(sp->sp_last_vers),
+		   sp->sp_credits, sp->sp_recv_size,
+		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
+		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));
+	show_peer(seq, sp);
+	seq_printf(seq, " sq=%u/%u send_contexts=%u/%u\n",
+		   READ_ONCE(sp->sp_sq.ga_avail), sp->sp_sq_depth,
+		   READ_ONCE(sp->sp_tx_gate.ga_avail),
+		   sp->sp_credits + SVC2_TX_RESERVE + sp->sp_signal_batch);
+}
+
 static int connections_show(struct seq_file *seq, void *unused)
 {
 	struct svc2_xprt *sp;
 
 	mutex_lock(&conns_mutex);
 	list_for_each_entry(sp, &conns, sp_conns)
-		seq_printf(seq, "peer=%s device=%s grant=%u receive=%u send=%u,%u vers=%u private=%u,%u%s sq=%u/%u send_contexts=%u/%u\n",
-			   sp->sp_xprt.xpt_remotebuf,
-			   dev_name(&sp->sp_id->device->dev),
-			   sp->sp_credits, sp->sp_recv_size,
-			   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
-			   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]),
-			   READ_ONCE(sp->sp_last_vers),
-			   sp->sp_peer.cl_send, sp->sp_peer.cl_recv,
-			   sp->sp_peer.cl_inv ? ",invalidate" : "",
-			   READ_ONCE(sp->sp_sq.ga_avail), sp->sp_sq_depth,
-			   READ_ONCE(sp->sp_tx_gate.ga_avail),
-			   sp->sp_credits + SVC2_TX_RESERVE +
-			   sp->sp_signal_batch);
+		show_connection(seq, sp);
 	mutex_unlock(&conns_mutex);
 	return 0;
 }

@@ -34,6 +34,11 @@
 	C(dropped_reply)	/* Replies to no Call of ours */	\
 	C(dropped_error)	/* RDMA2_ERROR messages received */	\
 	C(dropped_option)	/* options that must not be answered */	\
+	C(connprops)		/* property messages taken */		\
+	C(reqprops)							\
+	C(updprops)							\
+	C(odd_properties)	/* S12: more than once, or too long */	\
+	C(frozen_properties)	/* S15: changed all the same */		\
 	C(bad_inv_handle)	/* nominated, but not in the header */	\
 	C(read_chunks)							\
 	C(read_bytes)							\

@@ -21,6 +21,7 @@ static struct svc2_call *alloc_call(struct svc2_recv *rc)
 	struct svc2_call *call = mempool_alloc(svc2_call_pool, GFP_KERNEL);
 
 	call->ca_recv = rc;
+	call->ca_flat = NULL;
 	INIT_LIST_HEAD(&call->ca_rws);
 	call->ca_mrs = 0;
 	call->ca_pages = NULL;
@@ -48,6 +49,7 @@ void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 	}
 	if (call->ca_recv)
 		svc2_recv_put(sp, call->ca_recv);
+	kvfree(call->ca_flat);
 	mempool_free(call, svc2_call_pool);
 }
 
@@ -142,24 +144,39 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_call *call)
 	return svc2_deliver(rqstp, call);
 }
 
-/* Properties are not for this server: C-039, S01. */
-static int refuse_property(struct svc_rqst *rqstp, struct svc2_call *call)
-{
-	return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
-			   RDMA2_ERR_INVALID_OPTION);
-}
-
-/* Nor is any option: C-012, S40. */
-static int refuse_option(struct svc_rqst *rqstp, struct svc2_call *call)
-{
-	return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
-			   RDMA2_ERR_INVALID_OPTION);
-}
-
 static int drop_option(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	return discard(svc2_from_xprt(rqstp->rq_xprt), call,
 		       SVC2_C_dropped_option);
+}
+
+/*
+ * The body of an option or a property is read in one piece. One of more than a
+ * page is rare enough to be copied for that.
+ */
+static void flatten(struct svc2_call *call)
+{
+	u32 len = call->ca_recv->rc_len;
+	struct xdr_buf message;
+
+	svc2_recv_buf(call->ca_recv, &message);
+	call->ca_flat = kvmalloc(len, GFP_KERNEL | __GFP_NOFAIL);
+	read_bytes_from_xdr_buf(&message, 0, call->ca_flat, len);
+}
+
+/**
+ * svc2_call_buf - describe a message as the XDR functions like it
+ * @call: message
+ * @buf: to be set; points into the Receive, or to a copy of it
+ */
+void svc2_call_buf(const struct svc2_call *call, struct xdr_buf *buf)
+{
+	svc2_recv_buf(call->ca_recv, buf);
+	if (!call->ca_flat)
+		return;
+	buf->head[0].iov_base = call->ca_flat;
+	buf->head[0].iov_len = buf->len;
+	buf->page_len = 0;
 }
 
 /* We have made no Call. */
@@ -186,11 +203,11 @@ static const struct {
 	[RDMA2_MSG]	 = { handle_call,	drop_reply },
 	[RDMA2_NOMSG]	 = { handle_call,	drop_reply },
 	[RDMA2_ERROR]	 = { NULL,		drop_error },
-	[RDMA2_OPTIONAL] = { refuse_option,	drop_option },	/* S39 */
-	[RDMA2_CONNPROP] = { refuse_property,	NULL },
-	[RDMA2_REQPROP]	 = { refuse_property,	NULL },
-	[RDMA2_RESPROP]	 = { NULL,		drop_reply },
-	[RDMA2_UPDPROP]	 = { refuse_property,	NULL },
+	[RDMA2_OPTIONAL] = { svc2_take_property, drop_option },	/* S39 */
+	[RDMA2_CONNPROP] = { svc2_take_property, NULL },
+	[RDMA2_REQPROP]	 = { svc2_take_property, NULL },
+	[RDMA2_RESPROP]	 = { NULL,		drop_reply },	/* S17 */
+	[RDMA2_UPDPROP]	 = { svc2_take_property, NULL },
 };
 
 static_assert(ARRAY_SIZE(procs) == RDMA2_UPDPROP + 1);
@@ -223,7 +240,7 @@ static enum rpcrdma2_errcode decode(struct svc2_call *call)
 	struct xdr_stream xdr;
 	struct xdr_buf buf;
 
-	svc2_recv_buf(call->ca_recv, &buf);
+	svc2_call_buf(call, &buf);
 	xdr_init_decode(&xdr, &buf, buf.head[0].iov_base, NULL);
 	xdr_set_scratch_buffer(&xdr, scratch, sizeof(scratch));
 	return rpcrdma2_decode_hdr(&call->ca_hdr, &xdr);
@@ -244,6 +261,8 @@ int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
 	struct rpcrdma2_hdr *h = &call->ca_hdr;
 	enum rpcrdma2_errcode verdict;
 
+	if (rc->rc_len > PAGE_SIZE && svc2_recv_is_control(rc))
+		flatten(call);
 	verdict = decode(call);
 	trace_svc2_decode(rc, h, verdict);
 	if (verdict == RDMA2_DROP)

@@ -261,8 +261,26 @@ void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf)
 }
 
 /**
+ * svc2_recv_is_control - is a message none that carries an RPC?
+ * @rc: Receive that holds it, unjudged
+ *
+ * Any version has rdma_proc in the same place. A message that is too short
+ * for it may be taken for anything.
+ */
+bool svc2_recv_is_control(const struct svc2_recv *rc)
+{
+	const __be32 *p = page_address(rc->rc_pages[0]);
+
+	return be32_to_cpu(p[3]) > RDMA2_NOMSG;
+}
+
+/**
  * svc2_recvfrom - ->xpo_recvfrom
  * @rqstp: thread, and where a Call goes
+ *
+ * Other threads take up the connection's messages as soon as this one has its
+ * own. But a control message is to be obeyed before what follows it, and in
+ * its turn (S16), so they wait for that.
  *
  * Return: octets of the Call in rq_arg, or 0 when there is none (yet).
  */
@@ -272,6 +290,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
 	struct svc2_recv *rc = NULL;
 	struct svc2_call *call;
+	int ret;
 
 	/* No page of the thread's is a reply yet. */
 	rqstp->rq_respages = rqstp->rq_pages;
@@ -292,13 +311,16 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 			clear_bit(XPT_DATA, &xprt->xpt_flags);
 	}
 	spin_unlock(&sp->sp_recv_lock);
-	/* From here on other threads take up the connection's messages. */
-	svc_xprt_received(xprt);
+	if (rc)
+		sync_recv(rc, rc->rc_len, ib_dma_sync_single_for_cpu);
+	if (rc && svc2_recv_is_control(rc)) {
+		ret = svc2_parse(rqstp, rc);
+		svc_xprt_received(xprt);
+		return ret;
+	}
 
+	svc_xprt_received(xprt);
 	if (call)
 		return svc2_read_resume(rqstp, call);
-	if (!rc)
-		return 0;
-	sync_recv(rc, rc->rc_len, ib_dma_sync_single_for_cpu);
-	return svc2_parse(rqstp, rc);
+	return rc ? svc2_parse(rqstp, rc) : 0;
 }

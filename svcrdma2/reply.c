@@ -212,6 +212,38 @@ void svc2_send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		give_up(sp, tx);
 }
 
+/**
+ * svc2_send_property - answer a property message with another
+ * @sp: connection
+ * @h: header of the one that is answered; overwritten
+ * @pm: the answer, in the spelling of @h (S01)
+ *
+ * An answer that the peer cannot take becomes an error (C-093).
+ *
+ * Context: svc thread; sleeps.
+ */
+void svc2_send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+			const struct rpcrdma2_propmsg *pm)
+{
+	struct svc2_tx *tx = svc2_tx_get(sp);
+	struct svc2_plan plan;
+	int ret;
+
+	if (IS_ERR(tx))
+		return;
+	h->h_credit = sp->sp_credits;		/* S26 */
+	ret = svc2_tx_property(tx, h, pm);
+	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
+		ret = -EMSGSIZE;
+	if (!ret)
+		ret = svc2_tx_post(sp, tx, 0);	/* S49 */
+	if (!ret)
+		return;
+	svc2_plan_error(&plan, RDMA2_ERR_SYSTEM, 0, 0);
+	if (ret == -ENOTCONN || post_error(sp, tx, h, &plan))
+		give_up(sp, tx);
+}
+
 static void put_recv(struct svc2_xprt *sp, struct svc2_call *call)
 {
 	if (!call->ca_recv)

@@ -6,6 +6,7 @@
  * chunks, the RPC layer, reply.c, write.c when it has Write chunks or a Reply
  * chunk that is needed, send.c. Under them lie rw.c (RDMA Reads and Writes),
  * sq.c (the Send Queue) and gate.c (how threads wait for something scarce).
+ * Other messages go from parse.c to property.c, or nowhere.
  *
  * Contexts, by the name the comments use for them
  *
@@ -60,12 +61,14 @@
 
 #include <rpcrdma2/cm.h>
 #include <rpcrdma2/header.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
 
 #include "counters.h"
 #include "plan.h"
 #include "versions.h"
 
+struct rpcrdma2_propmsg;
 struct svc2_xprt;
 
 /*
@@ -244,6 +247,7 @@ struct svc2_recv {
  * struct svc2_call - a Call that is being worked on (R2)
  * @ca_list: on sp_read_q
  * @ca_recv: the message it came in; NULL when that has been put back (R6)
+ * @ca_flat: copy of the message in one piece, where it had to be made
  * @ca_post: its RDMA Reads
  * @ca_rws: their contexts
  * @ca_mrs: memory regions taken for them
@@ -260,6 +264,7 @@ struct svc2_recv {
 struct svc2_call {
 	struct list_head	ca_list;
 	struct svc2_recv	*ca_recv;
+	void			*ca_flat;
 
 	struct svc2_post	ca_post;
 	struct list_head	ca_rws;
@@ -386,6 +391,8 @@ enum {
  * @sp_send_cq: completions of Sends, RDMA Reads and Writes
  * @sp_recv_cq: completions of Receives
  * @sp_peer: private data of the peer; believed in version 1 only (S28)
+ * @sp_props: properties of the peer; of use for version 2 only
+ * @sp_told: our properties, as the peer knows them
  * @sp_ord: RDMA Reads we may have under way at once
  * @sp_ird: RDMA Reads the peer may
  * @sp_credits: the grant, in every header we send
@@ -436,6 +443,8 @@ struct svc2_xprt {
 	struct ib_cq		*sp_send_cq;
 	struct ib_cq		*sp_recv_cq;
 	struct rpcrdma2_cm_limits sp_peer;
+	struct rpcrdma2_peer_props sp_props;
+	struct rpcrdma2_props	sp_told;
 	u8			sp_ord;
 	u8			sp_ird;
 	u32			sp_credits;
@@ -503,6 +512,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
 				   struct rdma_cm_id *id,
 				   const struct rdma_conn_param *param);
 int svc2_conn_setup(struct svc2_xprt *sp);
+void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 void svc2_close(struct svc2_xprt *sp, enum svc2_close_reason reason);
 
 /* receive.c */
@@ -513,12 +523,18 @@ void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc);
 void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf);
 int svc2_recvfrom(struct svc_rqst *rqstp);
 
+bool svc2_recv_is_control(const struct svc2_recv *rc);
+
 /* parse.c */
 int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc);
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
 		enum rpcrdma2_errcode code);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call);
 void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call);
+void svc2_call_buf(const struct svc2_call *call, struct xdr_buf *buf);
+
+/* property.c */
+int svc2_take_property(struct svc_rqst *rqstp, struct svc2_call *call);
 
 /* read.c */
 int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call);
@@ -528,6 +544,8 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call);
 int svc2_sendto(struct svc_rqst *rqstp);
 void svc2_send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		     enum rpcrdma2_errcode code, u32 arg, u32 arg2);
+void svc2_send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+			const struct rpcrdma2_propmsg *pm);
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length);
 
@@ -573,6 +591,8 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
 void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx);
 int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
+int svc2_tx_property(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
+		     const struct rpcrdma2_propmsg *pm);
 void svc2_tx_reads(struct svc2_tx *tx, const struct page *page);
 bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 		     const struct svc2_plan *plan);

@@ -351,6 +351,29 @@ TRACE_EVENT(svc2_decode,
 		  __entry->len, svc2_show_verdict(__entry->verdict))
 );
 
+TRACE_EVENT(svc2_property,
+	TP_PROTO(const struct svc2_xprt *sp, u32 opttype),
+	TP_ARGS(sp, opttype),
+	TP_STRUCT__entry(
+		__array(char, addr, SVC2_ADDR_LEN)
+		__field(u32, opttype)
+		__field(u32, rbsiz)
+		__field(u32, brs)
+		__field(u32, send_max)
+	),
+	TP_fast_assign(
+		strscpy(__entry->addr, sp->sp_xprt.xpt_remotebuf,
+			SVC2_ADDR_LEN);
+		__entry->opttype = opttype;
+		__entry->rbsiz = sp->sp_props.pp_now.pr_rbsiz;
+		__entry->brs = sp->sp_props.pp_now.pr_brs;
+		__entry->send_max = sp->sp_send_max[RPCRDMA2_VERS_TWO];
+	),
+	TP_printk("peer=%s opttype=%u rbsiz=%u brs=%u send=%u", __entry->addr,
+		  __entry->opttype, __entry->rbsiz, __entry->brs,
+		  __entry->send_max)
+);
+
 DECLARE_EVENT_CLASS(svc2_read,
 	TP_PROTO(const struct svc2_call *call),
 	TP_ARGS(call),

@@ -167,6 +167,8 @@ struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
 
 	sp->sp_ord = param->initiator_depth;
 	sp->sp_ird = param->responder_resources;
+	rpcrdma2_peer_props_init(&sp->sp_props);
+	rpcrdma2_props_default(&sp->sp_told);
 	rpcrdma2_cm_decode(&sp->sp_peer, param->private_data,
 			   param->private_data_len);
 	return sp;
@@ -267,12 +269,23 @@ static int create_cqs(struct svc2_xprt *sp)
 	return 0;
 }
 
+/**
+ * svc2_bound_sends - let what is known of the peer bound our Sends
+ * @sp: connection
+ * @vers: version that something has become known in
+ *
+ * Context: svc thread, before the connection is accepted or in its turn.
+ */
+void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
+{
+	WRITE_ONCE(sp->sp_send_max[vers],
+		   svc2_send_limit(vers, &sp->sp_peer, &sp->sp_props.pp_now,
+				   sp->sp_send_own));
+}
+
 /* The largest Send is what can be gathered, or at least what can be copied. */
 static void size_sends(struct svc2_xprt *sp, u32 width)
 {
-	struct rpcrdma2_props unknown;
-	u32 vers;
-
 	sp->sp_tx_sges = min_t(u32, width, SVC2_TX_EXTRA_SGES +
 			       DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE));
 	sp->sp_send_own = SVC2_TX_BUFSIZE;
@@ -281,11 +294,8 @@ static void size_sends(struct svc2_xprt *sp, u32 width)
 				  PAGE_SIZE;
 	sp->sp_send_own = min_t(u32, sp->sp_send_own, RPCRDMA2_INLINE_MAX);
 
-	rpcrdma2_props_default(&unknown);
-	for (vers = RPCRDMA2_VERS_ONE; vers <= RPCRDMA2_VERS_TWO; vers++)
-		sp->sp_send_max[vers] = svc2_send_limit(vers, &sp->sp_peer,
-							&unknown,
-							sp->sp_send_own);
+	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
+	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
 
 static int create_qp(struct svc2_xprt *sp)
