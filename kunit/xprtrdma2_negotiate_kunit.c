@@ -46,16 +46,29 @@ struct move_case {
 };
 
 #define PROBE(_probes)	.ng = { .ng_phase = XPRT2_PROBE, .ng_min = 1, \
-				.ng_probes = (_probes), \
+				.ng_max = 2, .ng_probes = (_probes), \
 				.ng_low = 1, .ng_high = 1 }
+#define PROBE_TWO(_probes) \
+			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = 2, \
+				.ng_max = 2, .ng_probes = (_probes) }
 #define TRIAL		.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
+				.ng_max = 2, .ng_asked = true, \
 				.ng_low = 1, .ng_high = 1 }
-#define RECALLED	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
-				.ng_recalled = true, \
+#define TRIAL_TWO	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 2, \
+				.ng_max = 2, .ng_asked = true }
+#define RECALLED(_asked) \
+			.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
+				.ng_max = 2, .ng_recalled = true, \
+				.ng_asked = (_asked), \
 				.ng_low = 1, .ng_high = 1 }
-#define SETTLED		.ng = { .ng_phase = XPRT2_SETTLED, .ng_min = 1 }
+#define SETTLED(_min, _max, _low, _high, _refused) \
+			.ng = { .ng_phase = XPRT2_SETTLED, \
+				.ng_min = (_min), .ng_max = (_max), \
+				.ng_low = (_low), .ng_high = (_high), \
+				.ng_refused = (_refused) }
 #define RANGE(_min, _low, _high) \
 			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = (_min), \
+				.ng_max = 2, \
 				.ng_low = (_low), .ng_high = (_high) }
 
 static const struct move_case move_cases[] = {
@@ -77,25 +90,31 @@ static const struct move_case move_cases[] = {
 	  RANGE(1, 2, 2), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
 	{ "S34 ERR_VERS, but never version 1: fail",
 	  RANGE(2, 1, 1), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
-	{ "S37 another error: another dialect",
-	  PROBE(1), XPRT2_A_ERR_OTHER, XPRT2_M_AGAIN_ONE },
 	{ "S37 a message nobody knows: another dialect",
 	  PROBE(1), XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
 	{ "C-104 a version 1 message: version 1",
 	  PROBE(1), XPRT2_A_ONE, XPRT2_M_ONE },
 	{ "S29 silence: an RPC is tried",
 	  PROBE(1), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
+	{ "S34 silence again, after a trial that was cut short: version 1",
+	  PROBE(2), XPRT2_A_SILENCE, XPRT2_M_AGAIN_ONE },
 	{ "C-103 connection lost: once more",
 	  PROBE(1), XPRT2_A_LOST, XPRT2_M_AGAIN },
 	{ "C-103 connection lost twice: version 1",
 	  PROBE(2), XPRT2_A_LOST, XPRT2_M_AGAIN_ONE },
 	{ "S29 a Reply to no RPC is no answer",
 	  PROBE(1), XPRT2_A_REPLY_TWO, XPRT2_M_WAIT },
+	{ "S31 an error for no RPC is no answer",
+	  PROBE(1), XPRT2_A_ERR_OTHER, XPRT2_M_WAIT },
 
 	{ "C-099 a Reply to the trial: version 2",
 	  TRIAL, XPRT2_A_REPLY_TWO, XPRT2_M_TWO },
 	{ "S29 a late CONNPROP: version 2",
 	  TRIAL, XPRT2_A_CONNPROP, XPRT2_M_TWO },
+	{ "C-026 a late code 3 or 9 for the probe: version 2",
+	  TRIAL, XPRT2_A_ERR_LACKS, XPRT2_M_TWO },
+	{ "S37 a message nobody knows: version 1 on the next",
+	  TRIAL, XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
 	{ "C-076 an error in version 2 is an answer in version 2",
 	  TRIAL, XPRT2_A_ERR_OTHER, XPRT2_M_TWO },
 	{ "C-103 silence: version 1 on the next connection",
@@ -106,32 +125,43 @@ static const struct move_case move_cases[] = {
 	  TRIAL, XPRT2_A_ERR_VERS, XPRT2_M_AGAIN_ONE },
 
 	{ "S34 a remembered server that is silent is probed",
-	  RECALLED, XPRT2_A_SILENCE, XPRT2_M_AGAIN },
+	  RECALLED(true), XPRT2_A_SILENCE, XPRT2_M_AGAIN },
 	{ "S34 a remembered server that goes away is probed",
-	  RECALLED, XPRT2_A_LOST, XPRT2_M_AGAIN },
+	  RECALLED(true), XPRT2_A_LOST, XPRT2_M_AGAIN },
+	{ "S34 one that goes away unasked has said nothing",
+	  RECALLED(false), XPRT2_A_LOST, XPRT2_M_LATER },
+	{ "C-101 a remembered server that has lost version 2",
+	  RECALLED(true), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN_ONE },
 	{ "C-099 a remembered server that answers",
-	  RECALLED, XPRT2_A_REPLY_TWO, XPRT2_M_TWO },
+	  RECALLED(true), XPRT2_A_REPLY_TWO, XPRT2_M_TWO },
 
 	{ "S34 never version 1: a silent server is waited for",
-	  .ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 2 },
-	  XPRT2_A_SILENCE, XPRT2_M_TWO },
+	  TRIAL_TWO, XPRT2_A_SILENCE, XPRT2_M_WAIT },
 	{ "S34 never version 1: one that goes away is tried later",
-	  .ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 2 },
-	  XPRT2_A_LOST, XPRT2_M_LATER },
+	  TRIAL_TWO, XPRT2_A_LOST, XPRT2_M_LATER },
 	{ "S34 never version 1: the second lost probe backs off",
-	  .ng = { .ng_phase = XPRT2_PROBE, .ng_min = 2,
-		  .ng_probes = XPRT2_PROBES_MAX },
-	  XPRT2_A_LOST, XPRT2_M_LATER },
+	  PROBE_TWO(2), XPRT2_A_LOST, XPRT2_M_LATER },
+	{ "S34 never version 1: the second silent one gets its RPC too",
+	  PROBE_TWO(2), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
 	{ "S37 never version 1: another dialect is a failure",
-	  .ng = { .ng_phase = XPRT2_PROBE, .ng_min = 2, .ng_probes = 1 },
-	  XPRT2_A_FOREIGN, XPRT2_M_FAIL },
+	  PROBE_TWO(1), XPRT2_A_FOREIGN, XPRT2_M_FAIL },
 
 	{ "C-101 ERR_VERS when settled: negotiate again",
-	  SETTLED, XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	  SETTLED(1, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	{ "C-101 ERR_VERS when settled, the second time: the RPC's",
+	  SETTLED(1, 2, 1, 1, 1), XPRT2_A_ERR_VERS, XPRT2_M_WAIT },
+	{ "S36 remembered as version 1, and has version 2 alone",
+	  SETTLED(1, 2, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	{ "S34 pinned to version 1, the server has version 2 alone: fail",
+	  SETTLED(1, 1, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	{ "S34 pinned to version 2, the server turns to version 1: fail",
+	  SETTLED(2, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	{ "S36 settled, and a range that is none: ask again",
+	  SETTLED(1, 1, 3, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
 	{ "C-078 other errors when settled are their RPC's",
-	  SETTLED, XPRT2_A_ERR_OTHER, XPRT2_M_WAIT },
-	{ "C-099 Replies when settled", SETTLED, XPRT2_A_REPLY_TWO,
-	  XPRT2_M_WAIT },
+	  SETTLED(1, 2, 0, 0, 0), XPRT2_A_ERR_OTHER, XPRT2_M_WAIT },
+	{ "C-099 Replies when settled",
+	  SETTLED(1, 2, 0, 0, 0), XPRT2_A_REPLY_TWO, XPRT2_M_WAIT },
 };
 
 KUNIT_ARRAY_PARAM_DESC(move, move_cases, desc);
@@ -161,6 +191,7 @@ static void ends(struct kunit *test)
 			struct xprt2_nego ng = {
 				.ng_phase	= xprt2_first_phase(1, 2, known),
 				.ng_min		= 1,
+				.ng_max		= 2,
 				.ng_probes	= probes,
 				.ng_low		= 1,
 				.ng_high	= 1,
@@ -170,6 +201,9 @@ static void ends(struct kunit *test)
 			if (ng.ng_phase == XPRT2_SETTLED)
 				break;
 			m = xprt2_next_move(&ng, answers[i]);
+			/* at worst the RPC has less time than the trial */
+			if (m == XPRT2_M_TRIAL)
+				m = XPRT2_M_AGAIN;
 			if (m == XPRT2_M_AGAIN_ONE)
 				known = RPCRDMA2_VERS_ONE;
 			else if (m != XPRT2_M_AGAIN)
@@ -184,6 +218,7 @@ struct meaning_case {
 	struct rpcrdma2_hdr	h;
 	enum rpcrdma2_errcode	verdict;
 	bool			connprop;
+	bool			to_probe;
 	enum xprt2_answer	want;
 };
 
@@ -199,13 +234,17 @@ static const struct meaning_case meaning_cases[] = {
 	{ "S36 ERR_VERS under version 2", ERROR(2, RDMA2_ERR_VERS),
 	  .want = XPRT2_A_ERR_VERS },
 	{ "C-026 INVALID_PROC", ERROR(2, RDMA2_ERR_INVALID_PROC),
-	  .want = XPRT2_A_ERR_LACKS },
+	  .to_probe = true, .want = XPRT2_A_ERR_LACKS },
 	{ "C-026 INVALID_OPTION", ERROR(2, RDMA2_ERR_INVALID_OPTION),
-	  .want = XPRT2_A_ERR_LACKS },
-	{ "S37 BAD_XDR", ERROR(2, RDMA2_ERR_BAD_XDR),
+	  .to_probe = true, .want = XPRT2_A_ERR_LACKS },
+	{ "S37 BAD_XDR for the probe", ERROR(2, RDMA2_ERR_BAD_XDR),
+	  .to_probe = true, .want = XPRT2_A_FOREIGN },
+	{ "S37 SYSTEM for the probe", ERROR(2, RDMA2_ERR_SYSTEM),
+	  .to_probe = true, .want = XPRT2_A_FOREIGN },
+	{ "S18 BAD_XDR for an RPC", ERROR(2, RDMA2_ERR_BAD_XDR),
 	  .want = XPRT2_A_ERR_OTHER },
-	{ "S37 SYSTEM", ERROR(2, RDMA2_ERR_SYSTEM),
-	  .want = XPRT2_A_ERR_OTHER },
+	{ "S18 INVALID_PROC for an RPC is not of this draft",
+	  ERROR(2, RDMA2_ERR_INVALID_PROC), .want = XPRT2_A_FOREIGN },
 	{ "S37 ERR_CHUNK of version 1", ERROR(1, RDMA2_ERR_BAD_XDR),
 	  .want = XPRT2_A_FOREIGN },
 	{ "C-099 a Reply in version 2", RPC(2, RDMA2_MSG, RDMA2_REPLY),
@@ -231,8 +270,8 @@ static void meaning(struct kunit *test)
 {
 	const struct meaning_case *c = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, xprt2_classify(&c->h, c->verdict, c->connprop),
-			c->want);
+	KUNIT_EXPECT_EQ(test, xprt2_classify(&c->h, c->verdict, c->connprop,
+						c->to_probe), c->want);
 }
 
 static struct kunit_case negotiate_cases[] = {

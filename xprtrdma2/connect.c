@@ -44,14 +44,8 @@ static bool ep_advance(struct xprt2_ep *ep, enum xprt2_ep_state from,
 	return true;
 }
 
-/**
- * xprt2_ep_end_step - tell the connect worker how its step went
- * @ep: endpoint
- * @status: 0, or an errno
- *
- * Context: any.
- */
-void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
+/* Tell the connect worker how its step went. */
+static void end_step(struct xprt2_ep *ep, int status)
 {
 	ep->ep_status = status;
 	complete(&ep->ep_done);
@@ -77,7 +71,8 @@ void xprt2_lose_connection(struct xprt2_ep *ep)
 	if (old == XPRT2_EP_READY)
 		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
 	else
-		xprt2_ep_end_step(ep, -ENOTCONN);
+		end_step(ep, -ENOTCONN);
+	complete(&ep->ep_answered);
 }
 
 static int reject_status(const struct rdma_cm_event *event)
@@ -102,20 +97,20 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		fallthrough;
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		xprt2_ep_end_step(ep, 0);
+		end_step(ep, 0);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		xprt2_ep_end_step(ep, -ENETUNREACH);
+		end_step(ep, -ENETUNREACH);
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		xprt2_ep_end_step(ep, -ENOTCONN);
+		end_step(ep, -ENOTCONN);
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		xprt2_ep_end_step(ep, -EHOSTUNREACH);
+		end_step(ep, -EHOSTUNREACH);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		xprt2_ep_end_step(ep, reject_status(event));
+		end_step(ep, reject_status(event));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_ADDR_CHANGE:
@@ -128,19 +123,11 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/**
- * xprt2_ep_await - wait for the end of a step
- * @ep: endpoint
- * @timeout: in jiffies
- *
- * Context: connect; sleeps.
- * Return: its status, or -ETIMEDOUT.
- */
-int xprt2_ep_await(struct xprt2_ep *ep, unsigned long timeout)
+/* A step completes once, and a loss once more: the next step meets it. */
+static int await_step(struct xprt2_ep *ep, unsigned long timeout)
 {
 	if (!wait_for_completion_timeout(&ep->ep_done, timeout))
 		return -ETIMEDOUT;
-	reinit_completion(&ep->ep_done);
 	return ep->ep_status;
 }
 
@@ -160,11 +147,11 @@ static int resolve(struct xprt2_ep *ep)
 	rc = rdma_resolve_addr(ep->ep_id, NULL, (struct sockaddr *)&xprt->addr,
 			       XPRT2_RESOLVE_TIMEOUT);
 	if (!rc)
-		rc = xprt2_ep_await(ep, timeout);
+		rc = await_step(ep, timeout);
 	if (rc)
 		return rc;
 	rc = rdma_resolve_route(ep->ep_id, XPRT2_RESOLVE_TIMEOUT);
-	return rc ?: xprt2_ep_await(ep, timeout);
+	return rc ?: await_step(ep, timeout);
 }
 
 /* What the device can do decides how much one connection carries. */
@@ -290,7 +277,7 @@ static int establish(struct xprt2_ep *ep)
 	describe_us(ep, &param);
 	rc = rdma_connect(ep->ep_id, &param);
 	if (!rc)
-		rc = xprt2_ep_await(ep, ep->ep_xp->xp_xprt.connect_timeout);
+		rc = await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
 	if (rc)
 		return rc;
 	rc = xprt2_negotiate(ep);
@@ -312,6 +299,7 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	atomic_set(&ep->ep_state, XPRT2_EP_RESOLVING);
 	xprt2_sq_init(&ep->ep_sq);
 	init_completion(&ep->ep_done);
+	init_completion(&ep->ep_answered);
 	spin_lock_init(&ep->ep_mr_lock);
 	INIT_LIST_HEAD(&ep->ep_free_mrs);
 	INIT_LIST_HEAD(&ep->ep_all_mrs);
@@ -437,12 +425,15 @@ out_destroy:
  */
 int xprt2_ep_connect(struct xprt2_xprt *xp)
 {
+	unsigned int left = XPRT2_PROBES_MAX;
 	int rc;
 
-	/* Ends: see xprt2_negotiate() */
+	if (xchg(&xp->xp_no_version, false))
+		return -EPROTONOSUPPORT;
+	/* At once, but only as often as negotiation takes */
 	do {
 		rc = connect_once(xp);
-	} while (rc == -EAGAIN);
+	} while (rc == -EAGAIN && left--);
 	return connect_status(rc);
 }
 

@@ -17,6 +17,8 @@
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 
+#include <net/net_namespace.h>
+
 #include <rpcrdma2/propset.h>
 
 #include "trace.h"
@@ -26,14 +28,14 @@
 /**
  * struct known_server - what a server spoke the last time
  * @ks_list: on known_servers, the latest first
- * @ks_net: network namespace; compared, never followed
+ * @ks_net: cookie of the network namespace, which no other ever has
  * @ks_addr: address and port
  * @ks_vers: version
  * @ks_until: when it is forgotten, in jiffies
  */
 struct known_server {
 	struct list_head	ks_list;
-	const struct net	*ks_net;
+	u64			ks_net;
 	struct sockaddr_storage	ks_addr;
 	u32			ks_vers;
 	unsigned long		ks_until;
@@ -46,7 +48,7 @@ static unsigned int known_count;
 static bool is_server(const struct known_server *ks,
 		      const struct rpc_xprt *xprt)
 {
-	return ks->ks_net == xprt->xprt_net &&
+	return ks->ks_net == xprt->xprt_net->net_cookie &&
 	       rpc_cmp_addr((const struct sockaddr *)&ks->ks_addr,
 			    (const struct sockaddr *)&xprt->addr) &&
 	       rpc_get_port((const struct sockaddr *)&ks->ks_addr) ==
@@ -88,12 +90,12 @@ static void remember(const struct rpc_xprt *xprt, u32 vers)
 	list_for_each_entry_safe(ks, next, &known_servers, ks_list)
 		if (is_server(ks, xprt))
 			drop_known_locked(ks);
-	if (known_count == KNOWN_SERVERS_MAX)
+	if (new && known_count == KNOWN_SERVERS_MAX)
 		drop_known_locked(list_last_entry(&known_servers,
 						  struct known_server,
 						  ks_list));
 	if (new) {
-		new->ks_net = xprt->xprt_net;
+		new->ks_net = xprt->xprt_net->net_cookie;
 		new->ks_addr = xprt->addr;
 		new->ks_vers = vers;
 		new->ks_until = jiffies + XPRT2_MEMORY_TIME;
@@ -162,7 +164,8 @@ static int encode_probe(struct xprt2_ep *ep)
 	int rc;
 
 	describe_us(&pm);
-	h->h_xid = choose_xid(&ep->ep_xp->xp_xprt);
+	pb->pb_xid = choose_xid(&ep->ep_xp->xp_xprt);
+	h->h_xid = pb->pb_xid;
 	h->h_credit = ep->ep_max_reqs;
 	h->h_proc = 0;
 
@@ -252,19 +255,40 @@ static void settle(struct xprt2_ep *ep, u32 vers)
 	trace_xprt2_settled(ep, vers);
 }
 
-static void complain(const struct xprt2_ep *ep)
+/*
+ * One line that tells what the server has, what is allowed here, and what
+ * can be changed.
+ */
+static void complain(const struct xprt2_ep *ep, enum xprt2_answer answer)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	const struct xprt2_nego *ng = &ep->ep_nego;
+	char offer[48] = "nothing that this module knows";
 
-	pr_warn_ratelimited("xprtrdma2: server %s port %s does not speak RPC-over-RDMA version 2; the module parameter min_version=1 allows version 1\n",
+	if (answer == XPRT2_A_ERR_VERS)
+		snprintf(offer, sizeof(offer), "versions %u to %u", ng->ng_low,
+			 ng->ng_high);
+	pr_warn_ratelimited("xprtrdma2: no common version with server %s port %s: it offers %s of RPC-over-RDMA, versions %u to %u are allowed here; see module parameters pin, min_version, max_version\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
-			    xprt->address_strings[RPC_DISPLAY_PORT]);
+			    xprt->address_strings[RPC_DISPLAY_PORT], offer,
+			    ng->ng_min, ng->ng_max);
 }
 
 static void start_trial(struct xprt2_ep *ep, bool recalled)
 {
 	ep->ep_nego.ng_recalled = recalled;
 	WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_TRIAL);
+}
+
+/**
+ * xprt2_trial_sent - the RPC on trial is on its way, and has so much time
+ * @ep: endpoint
+ *
+ * Context: send path.
+ */
+void xprt2_trial_sent(struct xprt2_ep *ep)
+{
+	ep->ep_nego.ng_asked = true;
 	queue_delayed_work(xprt2_wq, &ep->ep_trial, XPRT2_TRIAL_TIMEOUT);
 }
 
@@ -274,7 +298,8 @@ static void start_trial(struct xprt2_ep *ep, bool recalled)
  * Return: 0 to go on with this connection, -EAGAIN to make another at once,
  * -ENOTCONN to make another in good time, -EPROTONOSUPPORT to give up.
  */
-static int make_move(struct xprt2_ep *ep, enum xprt2_move move)
+static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
+		     enum xprt2_move move)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 
@@ -294,6 +319,7 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_move move)
 		remember(xprt, 0);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_ONE:
+		ep->ep_xp->xp_probes = 0;
 		remember(xprt, RPCRDMA2_VERS_ONE);
 		return -EAGAIN;
 	case XPRT2_M_LATER:
@@ -301,20 +327,40 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_move move)
 	case XPRT2_M_FAIL:
 		break;
 	}
-	complain(ep);
+	complain(ep, answer);
 	return -EPROTONOSUPPORT;
 }
 
-static void move_or_lose(struct xprt2_ep *ep, enum xprt2_answer answer)
+/*
+ * A move on a connection that carries RPCs. When it is given up they are sent
+ * again on the next one, or end when there is none to be had.
+ *
+ * The receive CQ, the timer and teardown may all come to a conclusion on the
+ * same trial: the first one counts.
+ *
+ * Return: true when the connection is given up.
+ */
+static bool move_or_lose(struct xprt2_ep *ep, enum xprt2_phase phase,
+			 enum xprt2_answer answer)
 {
-	enum xprt2_move move = xprt2_next_move(&ep->ep_nego, answer);
+	struct xprt2_nego ng = ep->ep_nego;
+	enum xprt2_move move;
+	int rc;
 
+	ng.ng_phase = phase;
+	ng.ng_refused = ep->ep_xp->xp_refused;
+	move = xprt2_next_move(&ng, answer);
+	if (move == XPRT2_M_WAIT ||
+	    cmpxchg(&ep->ep_nego.ng_phase, phase, XPRT2_SETTLED) != phase)
+		return false;
 	trace_xprt2_negotiate(ep, answer, move);
-	if (make_move(ep, move)) {
-		/* learnt what there is to learn of this connection */
-		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
-		xprt2_lose_connection(ep);
-	}
+	rc = make_move(ep, answer, move);
+	if (!rc)
+		return false;
+	if (rc == -EPROTONOSUPPORT)
+		WRITE_ONCE(ep->ep_xp->xp_no_version, true);
+	xprt2_lose_connection(ep);
+	return true;
 }
 
 /**
@@ -327,7 +373,7 @@ void xprt2_trial_timeout(struct work_struct *work)
 					   ep_trial.work);
 
 	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
-		move_or_lose(ep, XPRT2_A_SILENCE);
+		move_or_lose(ep, XPRT2_TRIAL, XPRT2_A_SILENCE);
 }
 
 /**
@@ -337,7 +383,7 @@ void xprt2_trial_timeout(struct work_struct *work)
 void xprt2_trial_lost(struct xprt2_ep *ep)
 {
 	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
-		move_or_lose(ep, XPRT2_A_LOST);
+		move_or_lose(ep, XPRT2_TRIAL, XPRT2_A_LOST);
 }
 
 /**
@@ -350,11 +396,33 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	u32 max = clamp(READ_ONCE(xprt2_param_max_version), min, 2U);
 
 	ep->ep_nego.ng_min = min;
+	ep->ep_nego.ng_max = max;
 	ep->ep_nego.ng_phase = xprt2_first_phase(min, max,
 						 recall(&ep->ep_xp->xp_xprt));
 	rpcrdma2_peer_props_init(&ep->ep_props);
 	ep->ep_vers = RPCRDMA2_VERS_TWO;
 	settle_two(ep);
+}
+
+/* C-102: an answer is one, also when the connection was lost right after it. */
+static enum xprt2_answer await_answer(struct xprt2_ep *ep)
+{
+	enum xprt2_answer answer;
+
+	wait_for_completion_timeout(&ep->ep_answered, XPRT2_PROBE_TIMEOUT);
+	answer = READ_ONCE(ep->ep_answer);
+	if (answer == XPRT2_A_SILENCE && !xprt2_ep_is_connecting(ep))
+		answer = XPRT2_A_LOST;
+	return answer;
+}
+
+/* The first answer counts. */
+static void take_answer(struct xprt2_ep *ep, enum xprt2_answer answer)
+{
+	if (xprt2_next_move(&ep->ep_nego, answer) == XPRT2_M_WAIT)
+		return;
+	cmpxchg(&ep->ep_answer, XPRT2_A_SILENCE, answer);
+	complete(&ep->ep_answered);
 }
 
 /**
@@ -384,15 +452,15 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 		break;
 	}
 
+	/* What goes wrong here says nothing about the server. */
+	rc = send_probe(ep);
+	if (rc && rc != -ENOTCONN)
+		return rc;
 	ep->ep_nego.ng_probes = ++ep->ep_xp->xp_probes;
-	rc = send_probe(ep) ?: xprt2_ep_await(ep, XPRT2_PROBE_TIMEOUT);
-	if (rc == -ETIMEDOUT)
-		answer = XPRT2_A_SILENCE;
-	else
-		answer = rc ? XPRT2_A_LOST : ep->ep_answer;
+	answer = await_answer(ep);
 	move = xprt2_next_move(&ep->ep_nego, answer);
 	trace_xprt2_negotiate(ep, answer, move);
-	return make_move(ep, move);
+	return make_move(ep, answer, move);
 }
 
 static bool read_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
@@ -417,13 +485,16 @@ static bool read_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
  * @buf: the message
  *
  * Context: receive CQ.
- * Return: true when the message is used up.
+ * Return: true when the message is used up: it was the probe's, or the RPC it
+ * answers is sent again.
  */
 bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 			     enum rpcrdma2_errcode verdict,
 			     const struct xdr_buf *buf)
 {
 	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
+	bool to_probe = ep->ep_probe.pb_mapped &&
+			h->h_xid == ep->ep_probe.pb_xid;
 	enum xprt2_answer answer;
 	bool connprop;
 
@@ -431,8 +502,11 @@ bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 		return false;
 	connprop = verdict == RDMA2_OK && h->h_vers == RPCRDMA2_VERS_TWO &&
 		   read_connprop(ep, h, buf);
-	answer = xprt2_classify(h, verdict, connprop);
+	answer = xprt2_classify(h, verdict, connprop, to_probe);
 	if (answer == XPRT2_A_SILENCE)
+		return false;
+	/* S31: an error that answers nothing */
+	if (phase == XPRT2_PROBE && h->h_proc == RDMA2_ERROR && !to_probe)
 		return false;
 	if (answer == XPRT2_A_ERR_VERS) {
 		ep->ep_nego.ng_low = h->h_error.er_arg;
@@ -440,14 +514,12 @@ bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 	}
 
 	if (phase == XPRT2_PROBE) {
-		ep->ep_answer = answer;
-		xprt2_ep_end_step(ep, 0);
+		take_answer(ep, answer);
 		return true;
 	}
-	/* 2.2 step 5: once; then the error ends the RPC */
-	if (phase == XPRT2_SETTLED &&
-	    (answer != XPRT2_A_ERR_VERS || ep->ep_xp->xp_refused++))
+	if (!move_or_lose(ep, phase, answer))
 		return false;
-	move_or_lose(ep, answer);
-	return answer == XPRT2_A_ERR_VERS;
+	if (phase == XPRT2_SETTLED)
+		ep->ep_xp->xp_refused++;
+	return true;
 }

@@ -16,7 +16,8 @@
  *                     +-- ERR_VERS, version 1 message --------> SETTLED 1
  *                     +-- another dialect: remember 1, connect again
  *                     +-- silence --> TRIAL; there silence: remember 1, again
- *                     +-- connection lost: again; twice: remember 1, again
+ *                     +-- connection lost: again
+ *                     +-- the second lost or silent: remember 1, again
  *
  * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
  */
@@ -40,14 +41,14 @@ enum xprt2_phase {
 };
 
 enum xprt2_answer {
+	XPRT2_A_SILENCE,	/* nothing that means anything, in time */
 	XPRT2_A_CONNPROP,	/* in version 2, in either spelling */
 	XPRT2_A_ERR_VERS,	/* in whatever version (S36) */
-	XPRT2_A_ERR_LACKS,	/* code 3 or 9: no properties there */
-	XPRT2_A_ERR_OTHER,	/* another error in version 2 */
+	XPRT2_A_ERR_LACKS,	/* the probe draws code 3 or 9: no properties */
+	XPRT2_A_ERR_OTHER,	/* an RPC draws another error in version 2 */
 	XPRT2_A_REPLY_TWO,	/* to an RPC, in version 2 */
 	XPRT2_A_ONE,		/* good version 1 message, not an error */
 	XPRT2_A_FOREIGN,	/* nothing a version 2 server would say (S37) */
-	XPRT2_A_SILENCE,	/* the phase's time is up */
 	XPRT2_A_LOST,		/* connection */
 };
 
@@ -66,18 +67,24 @@ enum xprt2_move {
  * struct xprt2_nego - what a decision depends on
  * @ng_phase: where we are
  * @ng_recalled: the phase is TRIAL because version 2 was remembered
- * @ng_probes: connections lost while probing, this one included
+ * @ng_asked: the RPC on trial has been sent
+ * @ng_probes: connections spent on probing, this one included
+ * @ng_refused: ERR_VERS that a settled version has drawn before
  * @ng_low: lowest version of an ERR_VERS
  * @ng_high: highest
  * @ng_min: lowest version the administrator allows
+ * @ng_max: highest
  */
 struct xprt2_nego {
 	enum xprt2_phase	ng_phase;
 	bool			ng_recalled;
+	bool			ng_asked;
 	unsigned int		ng_probes;
+	unsigned int		ng_refused;
 	u32			ng_low;
 	u32			ng_high;
 	u32			ng_min;
+	u32			ng_max;
 };
 
 /*
@@ -91,6 +98,13 @@ static inline bool xprt2_server_has_one(const struct xprt2_nego *ng)
 		ng->ng_high >= RPCRDMA2_VERS_ONE);
 }
 
+/* S36: nothing to be had by asking again */
+static inline bool xprt2_no_common(const struct xprt2_nego *ng)
+{
+	return ng->ng_low <= ng->ng_high &&
+	       (ng->ng_low > ng->ng_max || ng->ng_high < ng->ng_min);
+}
+
 static inline enum xprt2_move xprt2_move_probe(const struct xprt2_nego *ng,
 					       enum xprt2_answer answer)
 {
@@ -102,11 +116,12 @@ static inline enum xprt2_move xprt2_move_probe(const struct xprt2_nego *ng,
 		return xprt2_server_has_one(ng) ? XPRT2_M_ONE : XPRT2_M_FAIL;
 	case XPRT2_A_ONE:
 		return XPRT2_M_ONE;
-	case XPRT2_A_ERR_OTHER:
 	case XPRT2_A_FOREIGN:
 		return XPRT2_M_AGAIN_ONE;
 	case XPRT2_A_SILENCE:
-		return XPRT2_M_TRIAL;
+		/* The RPC of the last trial may have had less time than it. */
+		return ng->ng_probes < XPRT2_PROBES_MAX ? XPRT2_M_TRIAL :
+							  XPRT2_M_AGAIN_ONE;
 	case XPRT2_A_LOST:
 		return ng->ng_probes < XPRT2_PROBES_MAX ? XPRT2_M_AGAIN :
 							  XPRT2_M_AGAIN_ONE;
@@ -124,6 +139,7 @@ static inline enum xprt2_move xprt2_move_trial(const struct xprt2_nego *ng,
 {
 	switch (answer) {
 	case XPRT2_A_CONNPROP:
+	case XPRT2_A_ERR_LACKS:
 	case XPRT2_A_REPLY_TWO:
 	case XPRT2_A_ERR_OTHER:
 		return XPRT2_M_TWO;
@@ -131,9 +147,24 @@ static inline enum xprt2_move xprt2_move_trial(const struct xprt2_nego *ng,
 		if (!xprt2_server_has_one(ng))
 			return XPRT2_M_FAIL;
 		return XPRT2_M_AGAIN_ONE;
+	case XPRT2_A_LOST:
+		if (!ng->ng_asked)
+			return XPRT2_M_LATER;
+		fallthrough;
 	default:
 		return ng->ng_recalled ? XPRT2_M_AGAIN : XPRT2_M_AGAIN_ONE;
 	}
+}
+
+/* 2.2 step 5: honest peers do not refuse a settled version. Ask again, once. */
+static inline enum xprt2_move xprt2_move_settled(const struct xprt2_nego *ng,
+						 enum xprt2_answer answer)
+{
+	if (answer != XPRT2_A_ERR_VERS)
+		return XPRT2_M_WAIT;
+	if (xprt2_no_common(ng))
+		return XPRT2_M_FAIL;
+	return ng->ng_refused ? XPRT2_M_WAIT : XPRT2_M_AGAIN;
 }
 
 /*
@@ -141,11 +172,13 @@ static inline enum xprt2_move xprt2_move_trial(const struct xprt2_nego *ng,
  * server that said so lacks version 2: one that is slow or goes away may not
  * cost a mount more than patience.
  */
-static inline enum xprt2_move xprt2_move_without_one(enum xprt2_answer answer)
+static inline enum xprt2_move
+xprt2_move_without_one(const struct xprt2_nego *ng, enum xprt2_answer answer)
 {
 	switch (answer) {
 	case XPRT2_A_SILENCE:
-		return XPRT2_M_TWO;
+		return ng->ng_phase == XPRT2_PROBE ? XPRT2_M_TRIAL :
+						     XPRT2_M_WAIT;
 	case XPRT2_A_LOST:
 		return XPRT2_M_LATER;
 	default:
@@ -177,13 +210,11 @@ static inline enum xprt2_move xprt2_next_move(const struct xprt2_nego *ng,
 		move = xprt2_move_trial(ng, answer);
 		break;
 	default:
-		/* 2.2 step 5: honest peers do not refuse a settled version */
-		move = answer == XPRT2_A_ERR_VERS ? XPRT2_M_AGAIN :
-						    XPRT2_M_WAIT;
+		move = xprt2_move_settled(ng, answer);
 	}
 	if ((move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE) &&
 	    ng->ng_min > RPCRDMA2_VERS_ONE)
-		move = xprt2_move_without_one(answer);
+		move = xprt2_move_without_one(ng, answer);
 	return move;
 }
 
@@ -204,17 +235,33 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, u32 known)
 	return known == RPCRDMA2_VERS_TWO ? XPRT2_TRIAL : XPRT2_PROBE;
 }
 
+/*
+ * S18: an error belongs to the message whose xid it has. A server of this
+ * draft answers a CONNPROP with no other codes than 3 and 9, and an RPC with
+ * any but these (S37).
+ */
+static inline enum xprt2_answer xprt2_classify_error(u32 code, bool to_probe)
+{
+	bool lacks = code == RDMA2_ERR_INVALID_PROC ||
+		     code == RDMA2_ERR_INVALID_OPTION;
+
+	if (lacks != to_probe)
+		return XPRT2_A_FOREIGN;
+	return to_probe ? XPRT2_A_ERR_LACKS : XPRT2_A_ERR_OTHER;
+}
+
 /**
  * xprt2_classify - what a received message means to the negotiation
  * @h: its header
  * @verdict: of rpcrdma2_decode_hdr()
  * @connprop: it is a CONNPROP that could be read to its end
+ * @to_probe: it has the xid of the probe
  *
  * Return: the answer; XPRT2_A_SILENCE for what means nothing.
  */
 static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_hdr *h,
 					       enum rpcrdma2_errcode verdict,
-					       bool connprop)
+					       bool connprop, bool to_probe)
 {
 	if (verdict == RDMA2_DROP)
 		return XPRT2_A_SILENCE;
@@ -228,9 +275,7 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_hdr *h,
 		return h->h_proc == RDMA2_ERROR ? XPRT2_A_FOREIGN :
 						  XPRT2_A_ONE;
 	if (h->h_proc == RDMA2_ERROR)
-		return h->h_error.er_code == RDMA2_ERR_INVALID_PROC ||
-		       h->h_error.er_code == RDMA2_ERR_INVALID_OPTION ?
-		       XPRT2_A_ERR_LACKS : XPRT2_A_ERR_OTHER;
+		return xprt2_classify_error(h->h_error.er_code, to_probe);
 	if (connprop)
 		return XPRT2_A_CONNPROP;
 	if (h->h_direction == RDMA2_REPLY &&

@@ -451,6 +451,8 @@ int xprt2_send_call(struct xprt2_ep *ep, struct xprt2_req *req)
 			xprt2_count(wait_sq);
 		return rc;
 	}
+	if (unlikely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL))
+		xprt2_trial_sent(ep);
 	xprt2_count(calls);
 	xprt2_count(doorbells);
 	xprt2_count_add(call_bytes, octets);

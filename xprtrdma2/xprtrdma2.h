@@ -277,6 +277,7 @@ struct xprt2_sq {
  * @pb_len: its length
  * @pb_mapped: it is mapped
  * @pb_mark: sq_posted after it
+ * @pb_xid: its xid
  */
 struct xprt2_probe {
 	struct ib_cqe		pb_cqe;
@@ -286,6 +287,7 @@ struct xprt2_probe {
 	unsigned int		pb_len;
 	bool			pb_mapped;
 	u32			pb_mark;
+	u32			pb_xid;
 };
 
 /*
@@ -318,7 +320,8 @@ enum xprt2_ep_state {
  * @ep_vers: RPC-over-RDMA version spoken
  * @ep_nego: how that was or is found out. Connect until the connection is
  *	ready, receive CQ and @ep_trial then
- * @ep_answer: what the probe drew
+ * @ep_answer: what the probe drew, once
+ * @ep_answered: completed then, and when the connection is lost
  * @ep_probe: the probe
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
@@ -358,6 +361,7 @@ struct xprt2_ep {
 	u32			ep_vers;
 	struct xprt2_nego	ep_nego;
 	enum xprt2_answer	ep_answer;
+	struct completion	ep_answered;
 	struct xprt2_probe	ep_probe;
 	struct delayed_work	ep_trial;
 	struct rpcrdma2_cm_limits ep_peer;
@@ -418,6 +422,8 @@ struct xprt2_stats {
  * @xp_connect_failed: the last attempt failed; the next one backs off
  * @xp_probes: connections spent on probing since a version was settled
  * @xp_refused: ERR_VERS that a settled version drew since the last Reply
+ * @xp_no_version: the server has no version that is allowed; the next attempt
+ *	to connect ends with that
  * @xp_timeout: replaces the default when the mount asks for shorter ones
  * @xp_hdr: header being marshalled. Send path only
  * @xp_fence_mutex: the release path fences a dead RPC's regions under it,
@@ -439,6 +445,7 @@ struct xprt2_xprt {
 	bool			xp_connect_failed;
 	unsigned int		xp_probes;
 	unsigned int		xp_refused;
+	bool			xp_no_version;
 	struct rpc_timeout	xp_timeout;
 	struct rpcrdma2_hdr	xp_hdr;
 	struct mutex		xp_fence_mutex;	/* guards xp_ep's end */
@@ -475,12 +482,15 @@ extern struct xprt_class xprt2_class;
 int xprt2_ep_connect(struct xprt2_xprt *xp);
 void xprt2_ep_disconnect(struct xprt2_xprt *xp);
 void xprt2_lose_connection(struct xprt2_ep *ep);
-void xprt2_ep_end_step(struct xprt2_ep *ep, int status);
-int xprt2_ep_await(struct xprt2_ep *ep, unsigned long timeout);
 
 static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
 {
 	return atomic_read(&ep->ep_state) == XPRT2_EP_READY;
+}
+
+static inline bool xprt2_ep_is_connecting(const struct xprt2_ep *ep)
+{
+	return atomic_read(&ep->ep_state) == XPRT2_EP_CONNECTING;
 }
 
 /* negotiate.c */
@@ -489,6 +499,7 @@ int xprt2_negotiate(struct xprt2_ep *ep);
 bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 			     enum rpcrdma2_errcode verdict,
 			     const struct xdr_buf *buf);
+void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
 void xprt2_trial_lost(struct xprt2_ep *ep);
 void xprt2_probe_release(struct xprt2_ep *ep);
