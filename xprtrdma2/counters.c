@@ -2,7 +2,7 @@
 /*
  * The client's counters in debugfs: xprtrdma2/counters
  */
-#include "counters.h"
+#include "xprtrdma2.h"
 
 #include <linux/debugfs.h>
 #include <linux/kernel.h>
@@ -42,6 +42,7 @@ int xprt2_counters_init(void)
 	counters_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("counters", 0444, counters_dir, NULL,
 			    &counters_fops);
+	xprt2_connections_init(counters_dir);
 	return 0;
 }
 

@@ -255,23 +255,31 @@ static void settle(struct xprt2_ep *ep, u32 vers)
 	trace_xprt2_settled(ep, vers);
 }
 
-/*
- * One line that tells what the server has, what is allowed here, and what
- * can be changed.
- */
+/* What an administrator can do about it */
+static const char *advice(const struct xprt2_nego *ng, bool told)
+{
+	if (told && (ng->ng_low > RPCRDMA2_VERS_TWO ||
+		     ng->ng_high < RPCRDMA2_VERS_ONE))
+		return "the server has to offer one of them";
+	if (ng->ng_pinned)
+		return "change the module parameter pin";
+	return "change the module parameters min_version or max_version, or set pin for this server";
+}
+
 static void complain(const struct xprt2_ep *ep, enum xprt2_answer answer)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	const struct xprt2_nego *ng = &ep->ep_nego;
-	char offer[48] = "nothing that this module knows";
+	bool told = answer == XPRT2_A_ERR_VERS;
+	char offer[48] = "none that is known here";
 
-	if (answer == XPRT2_A_ERR_VERS)
-		snprintf(offer, sizeof(offer), "versions %u to %u", ng->ng_low,
+	if (told)
+		snprintf(offer, sizeof(offer), "%u to %u", ng->ng_low,
 			 ng->ng_high);
-	pr_warn_ratelimited("xprtrdma2: no common version with server %s port %s: it offers %s of RPC-over-RDMA, versions %u to %u are allowed here; see module parameters pin, min_version, max_version\n",
+	pr_warn_ratelimited("xprtrdma2: no common version with server %s port %s: of RPC-over-RDMA it offers %s, allowed are %u to %u; %s\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], offer,
-			    ng->ng_min, ng->ng_max);
+			    ng->ng_min, ng->ng_max, advice(ng, told));
 }
 
 static void start_trial(struct xprt2_ep *ep, bool recalled)
@@ -392,13 +400,16 @@ void xprt2_trial_lost(struct xprt2_ep *ep)
  */
 void xprt2_begin_version(struct xprt2_ep *ep)
 {
-	u32 min = clamp(READ_ONCE(xprt2_param_min_version), 1U, 2U);
-	u32 max = clamp(READ_ONCE(xprt2_param_max_version), min, 2U);
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	u32 pin = xprt2_pinned_version((const struct sockaddr *)&xprt->addr);
+	u32 min = pin ?: clamp(READ_ONCE(xprt2_param_min_version), 1U, 2U);
+	u32 max = pin ?: clamp(READ_ONCE(xprt2_param_max_version), min, 2U);
 
 	ep->ep_nego.ng_min = min;
 	ep->ep_nego.ng_max = max;
+	ep->ep_nego.ng_pinned = pin;
 	ep->ep_nego.ng_phase = xprt2_first_phase(min, max,
-						 recall(&ep->ep_xp->xp_xprt));
+						 recall(xprt));
 	rpcrdma2_peer_props_init(&ep->ep_props);
 	ep->ep_vers = RPCRDMA2_VERS_TWO;
 	settle_two(ep);

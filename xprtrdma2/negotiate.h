@@ -74,6 +74,7 @@ enum xprt2_move {
  * @ng_high: highest
  * @ng_min: lowest version the administrator allows
  * @ng_max: highest
+ * @ng_pinned: the two are those of a pin
  */
 struct xprt2_nego {
 	enum xprt2_phase	ng_phase;
@@ -85,6 +86,7 @@ struct xprt2_nego {
 	u32			ng_high;
 	u32			ng_min;
 	u32			ng_max;
+	bool			ng_pinned;
 };
 
 /*

@@ -91,6 +91,7 @@ static void free_strings(struct rpc_xprt *xprt)
 
 static void xprt2_free(struct xprt2_xprt *xp)
 {
+	xprt2_unlist_transport(xp);
 	xprt2_reqs_destroy(xp);
 	xprt2_reps_destroy(xp);
 	free_strings(&xp->xp_xprt);
@@ -176,12 +177,14 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	spin_lock_init(&xp->xp_rep_lock);
 	INIT_LIST_HEAD(&xp->xp_free_reps);
 	INIT_LIST_HEAD(&xp->xp_all_reps);
+	INIT_LIST_HEAD(&xp->xp_listed);
 
 	rc = set_address_strings(xprt) ?: xprt2_reqs_create(xp);
 	if (rc) {
 		xprt2_free(xp);
 		return ERR_PTR(rc);
 	}
+	xprt2_list_transport(xp);
 	return xprt;
 }
 

@@ -57,6 +57,7 @@
 #include "negotiate.h"
 #include "plan.h"
 
+struct dentry;
 struct xprt2_ep;
 struct xprt2_rep;
 struct xprt2_xprt;
@@ -437,6 +438,7 @@ struct xprt2_stats {
  * @xp_all_reps: all Receive buffers
  * @xp_num_reps: how many
  * @xp_stats: figures for mountstats
+ * @xp_listed: on the list of all transports
  */
 struct xprt2_xprt {
 	struct rpc_xprt		xp_xprt;
@@ -461,6 +463,7 @@ struct xprt2_xprt {
 	unsigned int		xp_num_reps;
 
 	struct xprt2_stats	xp_stats;
+	struct list_head	xp_listed;
 };
 
 static inline struct xprt2_xprt *xprt2_from_xprt(struct rpc_xprt *xprt)
@@ -474,6 +477,14 @@ extern unsigned int xprt2_param_slots;
 extern unsigned int xprt2_param_pullup_max;
 extern unsigned int xprt2_param_min_version;
 extern unsigned int xprt2_param_max_version;
+
+/* pin.c */
+u32 xprt2_pinned_version(const struct sockaddr *sap);
+
+/* connections.c */
+void xprt2_list_transport(struct xprt2_xprt *xp);
+void xprt2_unlist_transport(struct xprt2_xprt *xp);
+void xprt2_connections_init(struct dentry *dir);
 
 /* transport.c */
 extern struct xprt_class xprt2_class;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module parameter "pin": words that are taken, words that are refused,
+ * and which server they are about.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include "../xprtrdma2/pin.h"
+
+struct word_case {
+	const char	*word;
+	const char	*server;	/* NULL: the word is refused */
+	unsigned short	port;
+	u32		vers;
+	unsigned int	fits;
+};
+
+static const struct word_case word_cases[] = {
+	{ "192.0.2.1=1", "192.0.2.1", 20049, 1, 1 },
+	{ "192.0.2.1=2", "192.0.2.2", 20049, 2, 0 },
+	{ "192.0.2.1:20050=2", "192.0.2.1", 20050, 2, 2 },
+	{ "192.0.2.1:20050=1", "192.0.2.1", 20049, 1, 0 },
+	{ "fd00::2=1", "fd00::2", 20049, 1, 1 },
+	{ "[fd00::2]=1", "fd00:0:0::2", 1, 1, 1 },
+	{ "[fd00::2]:20049=2", "fd00::2", 20049, 2, 2 },
+	{ "[fd00::2]:20049=2", "192.0.2.1", 20049, 2, 0 },
+	{ "192.0.2.1:65535=1", "192.0.2.1", 65535, 1, 2 },
+	{ "192.0.2.1" },
+	{ "192.0.2.1=" },
+	{ "192.0.2.1=0" },
+	{ "192.0.2.1=3" },
+	{ "192.0.2.1=two" },
+	{ "192.0.2.1=4294967297" },
+	{ "192.0.2.1:=1" },
+	{ "192.0.2.1:0=1" },
+	{ "192.0.2.1:65536=1" },
+	{ "192.0.2.1:nfs=1" },
+	{ "192.0.2=1" },
+	{ "192.0.2.1.5=1" },
+	{ "=1" },
+	{ ":20049=1" },
+	{ "[]=1" },
+	{ "[fd00::2=1" },
+	{ "[fd00::2]20049=1" },
+	{ "[fd00::2]:=1" },
+	{ "fd00::2]:20049=1" },
+	{ "server.example=1" },
+};
+
+static void word_desc(const struct word_case *c, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "S34 %s%s%s", c->word,
+		 c->server ? " for " : " is refused", c->server ?: "");
+}
+
+KUNIT_ARRAY_PARAM(word, word_cases, word_desc);
+
+static void word(struct kunit *test)
+{
+	const struct word_case *c = test->param_value;
+	struct sockaddr_storage server = { };
+	struct sockaddr *sap = (struct sockaddr *)&server;
+	struct xprt2_pin pin;
+	const char *fault;
+	char text[64];
+
+	strscpy(text, c->word);
+	fault = xprt2_parse_pin(text, &pin);
+	if (!c->server) {
+		KUNIT_EXPECT_NOT_NULL(test, fault);
+		return;
+	}
+	KUNIT_ASSERT_NULL_MSG(test, fault, "%s", fault);
+	KUNIT_EXPECT_EQ(test, pin.pin_vers, c->vers);
+
+	KUNIT_ASSERT_NE(test, 0, rpc_pton(&init_net, c->server,
+					  strlen(c->server), sap,
+					  sizeof(server)));
+	rpc_set_port(sap, c->port);
+	KUNIT_EXPECT_EQ(test, xprt2_pin_fits(&pin, sap), c->fits);
+}
+
+static struct kunit_case pin_cases[] = {
+	KUNIT_CASE_PARAM(word, word_gen_params),
+	{}
+};
+
+static struct kunit_suite pin_suite = {
+	.name		= "xprtrdma2_pin",
+	.test_cases	= pin_cases,
+};
+
+kunit_test_suite(pin_suite);
