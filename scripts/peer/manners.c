@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a peer behaves: what it answers to a probe, to a Call in version 2, to
+ * a Call in version 1. One row for each kind of server a client may meet.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "peer.h"
+
+typedef void (*answer)(struct conn *c, const struct message *m);
+
+struct manners {
+	const char *name;
+	answer to_probe, to_two, to_one;
+	answer first;		/* before anything was asked */
+};
+
+static void nothing(struct conn *c, const struct message *m)
+{
+	(void)c;
+	(void)m;
+}
+
+static void connprop(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	make_connprop(&d, m->xid);
+	say(c, &d);
+}
+
+static void code(struct conn *c, uint32_t xid, uint32_t code)
+{
+	struct draft d;
+
+	make_error(&d, xid, 2, code);
+	say(c, &d);
+}
+
+static void code3(struct conn *c, const struct message *m)
+{
+	code(c, m->xid, ERR_PROC);
+}
+
+static void code9(struct conn *c, const struct message *m)
+{
+	code(c, m->xid, ERR_OPTION);
+}
+
+/* Longer than a client waits for an answer to its probe */
+static void late_connprop(struct conn *c, const struct message *m)
+{
+	usleep(2500000);
+	connprop(c, m);
+}
+
+static void late_code9(struct conn *c, const struct message *m)
+{
+	usleep(2500000);
+	code9(c, m);
+}
+
+static void range(struct conn *c, const struct message *m, uint32_t vers,
+		  uint32_t low, uint32_t high)
+{
+	struct draft d;
+
+	make_err_vers(&d, m->xid, vers, low, high);
+	say(c, &d);
+}
+
+static void only_one(struct conn *c, const struct message *m)
+{
+	range(c, m, 1, 1, 1);
+}
+
+static void only_one_echoed(struct conn *c, const struct message *m)
+{
+	range(c, m, m->vers, 1, 1);
+}
+
+static void only_two(struct conn *c, const struct message *m)
+{
+	range(c, m, m->vers, 2, 2);
+}
+
+static void only_newer(struct conn *c, const struct message *m)
+{
+	range(c, m, m->vers, 3, 4);
+}
+
+static void hang(struct conn *c, const struct message *m)
+{
+	(void)m;
+	hang_up(c);
+}
+
+static void only_one_and_hang(struct conn *c, const struct message *m)
+{
+	only_one(c, m);
+	hang_up(c);
+}
+
+/* Version 2 by its number, but with neither direction nor handle */
+static void dialect(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	begin(&d, m->xid, 2, MSG);
+	put32(&d, 1);
+	put32(&d, 0xfeed);
+	put32(&d, 0xbeef);
+	put32(&d, 0xcafe);
+	say(c, &d);
+}
+
+/* RPC: xid, REPLY, MSG_ACCEPTED, AUTH_NONE, SUCCESS */
+static void reply_in_one(struct conn *c, const struct message *m)
+{
+	struct draft d;
+	int i;
+
+	begin_reply(&d, m->xid, 1);
+	put32(&d, m->xid);
+	put32(&d, REPLY);
+	for (i = 0; i < 4; i++)
+		put32(&d, 0);
+	say(c, &d);
+}
+
+static void garbage(struct conn *c, const struct message *m)
+{
+	struct draft d = { .len = 300 };
+	unsigned int i, seed = m->xid;
+
+	for (i = 0; i < d.len; i++) {
+		seed = seed * 1103515245 + 12345;
+		d.data[i] = seed >> 16;
+	}
+	say(c, &d);
+}
+
+/* Things that answer nothing come before what does. */
+static void stray_connprop(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	begin_reply(&d, m->xid ^ 1, 2);
+	put32(&d, m->xid ^ 1);
+	put32(&d, REPLY);
+	put32(&d, 0);
+	say(c, &d);
+	code(c, m->xid ^ 2, ERR_BAD);
+	connprop(c, m);
+}
+
+static const struct manners table[] = {
+	/* name		   probe		version 2	version 1 */
+	{ "two",	   connprop,		serve,		serve },
+	{ "two-early",	   connprop,		serve,		serve,
+			   connprop },
+	{ "two-stray",	   stray_connprop,	serve,		serve },
+	{ "two-late",	   late_connprop,	serve,		serve },
+	{ "two-only",	   connprop,		serve,		only_two },
+	{ "code9",	   code9,		serve,		serve },
+	{ "code9-late",	   late_code9,		serve,		serve },
+	{ "code3",	   code3,		serve,		serve },
+	{ "one-way",	   nothing,		serve,		serve },
+	{ "one",	   only_one,		only_one,	serve },
+	{ "one-echo",	   only_one_echoed,	only_one_echoed, serve },
+	{ "one-then-hang", only_one_and_hang,	hang,		serve },
+	{ "one-hang-rpc",  only_one,		only_one,	hang },
+	{ "one-on-trial",  nothing,		only_one,	serve },
+	{ "speaks-one",	   reply_in_one,	nothing,	serve },
+	{ "mute",	   nothing,		nothing,	serve },
+	{ "hang",	   hang,		hang,		serve },
+	{ "hang-on-trial", nothing,		hang,		serve },
+	{ "dialect",	   dialect,		dialect,	serve },
+	{ "dialect-on-trial", nothing,		dialect,	serve },
+	{ "garbage",	   garbage,		garbage,	serve },
+	{ "newer",	   only_newer,		only_newer,	only_newer },
+	{ "newer-on-trial", nothing,		only_newer,	only_newer },
+};
+
+const struct manners *find_manners(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+void list_manners(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		fprintf(stderr, " %s", table[i].name);
+	fputc('\n', stderr);
+}
+
+void greet(struct conn *c, const struct manners *m)
+{
+	const struct message none = { .xid = 0x600d };
+
+	if (m->first)
+		m->first(c, &none);
+}
+
+void respond(struct conn *c, const struct manners *manners,
+	     const uint8_t *data, size_t len)
+{
+	struct message m;
+
+	if (parse(&m, data, len)) {
+		note(c, "hangs up: unreadable");
+		hang_up(c);
+	} else if (m.proc == ERROR) {
+		note(c, "hangs up: an error from a client");
+		hang_up(c);
+	} else if (m.vers == 2 && m.proc >= OPTIONAL && m.proc <= UPDPROP) {
+		manners->to_probe(c, &m);
+	} else if (m.vers == 2) {
+		manners->to_two(c, &m);
+	} else if (m.vers == 1) {
+		manners->to_one(c, &m);
+	} else {
+		only_two(c, &m);
+	}
+}

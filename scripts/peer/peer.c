@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A server that is not ours: it takes connections over librdmacm, behaves on
+ * each as the command line says, and writes down every message.
+ *
+ *	peer [-b] PORT MANNERS...
+ *
+ * The first connection gets the first MANNERS, and so on; all after the last
+ * get the last. -b sends no private data. The log goes to standard output:
+ * number of the connection, what happened.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <rdma/rdma_cma.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "peer.h"
+
+#define DEPTH		64
+#define RECEIVE		8192
+#define MAX_CONNS	64
+
+struct conn {
+	int number;
+	const struct manners *manners;
+	struct rdma_cm_id *id;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *send_cq, *recv_cq;
+	struct ibv_mr *mr;
+	uint8_t *memory;	/* DEPTH Receives, and a Send */
+	int server;
+	int over;
+};
+
+static struct conn *conns[MAX_CONNS];
+static int num_conns;
+static int bare;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "peer: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+void note(const struct conn *c, const char *fmt, ...)
+{
+	va_list args;
+
+	printf("%d ", c->number);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+	fflush(stdout);
+}
+
+int *conn_server(struct conn *c)
+{
+	return &c->server;
+}
+
+static void post_receive(struct conn *c, unsigned int i)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)c->memory + i * RECEIVE,
+		.length = RECEIVE,
+		.lkey = c->mr->lkey,
+	};
+	struct ibv_recv_wr wr = { .wr_id = i, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad;
+
+	ibv_post_recv(c->id->qp, &wr, &bad);
+}
+
+void say(struct conn *c, const struct draft *d)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)c->memory + DEPTH * RECEIVE,
+		.length = d->len,
+		.lkey = c->mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+
+	if (c->over)
+		return;
+	memcpy(c->memory + DEPTH * RECEIVE, d->data, d->len);
+	note(c, "sent %s", describe(d->data, d->len));
+	if (ibv_post_send(c->id->qp, &wr, &bad))
+		return;
+	while (!ibv_poll_cq(c->send_cq, 1, &wc))
+		usleep(100);
+	if (wc.status != IBV_WC_SUCCESS)
+		note(c, "not sent: %s", ibv_wc_status_str(wc.status));
+}
+
+void hang_up(struct conn *c)
+{
+	if (c->over)
+		return;
+	c->over = 1;
+	note(c, "hangs up");
+	rdma_disconnect(c->id);
+}
+
+static void take_messages(struct conn *c)
+{
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	void *unused;
+
+	if (ibv_get_cq_event(c->channel, &cq, &unused))
+		return;
+	ibv_ack_cq_events(cq, 1);
+	ibv_req_notify_cq(cq, 0);
+	while (ibv_poll_cq(cq, 1, &wc) > 0) {
+		const uint8_t *data = c->memory + wc.wr_id * RECEIVE;
+
+		if (wc.status != IBV_WC_SUCCESS || c->over)
+			continue;
+		note(c, "recv %s", describe(data, wc.byte_len));
+		respond(c, c->manners, data, wc.byte_len);
+		post_receive(c, wc.wr_id);
+	}
+}
+
+static void create_queues(struct conn *c)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 4, .max_recv_wr = DEPTH,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	size_t size = DEPTH * RECEIVE + MESSAGE_MAX;
+	struct ibv_pd *pd = ibv_alloc_pd(c->id->verbs);
+	unsigned int i;
+
+	c->channel = ibv_create_comp_channel(c->id->verbs);
+	c->recv_cq = ibv_create_cq(c->id->verbs, DEPTH, NULL, c->channel, 0);
+	c->send_cq = ibv_create_cq(c->id->verbs, 4, NULL, NULL, 0);
+	if (!pd || !c->channel || !c->recv_cq || !c->send_cq)
+		die("completion queues");
+	c->memory = aligned_alloc(4096, size);
+	c->mr = ibv_reg_mr(pd, c->memory, size, IBV_ACCESS_LOCAL_WRITE);
+	if (!c->mr)
+		die("ibv_reg_mr");
+	attr.send_cq = c->send_cq;
+	attr.recv_cq = c->recv_cq;
+	if (rdma_create_qp(c->id, pd, &attr))
+		die("rdma_create_qp");
+	ibv_req_notify_cq(c->recv_cq, 0);
+	for (i = 0; i < DEPTH; i++)
+		post_receive(c, i);
+}
+
+/* What version 1 servers say of themselves: 4096 octets both ways */
+static void accept_connection(struct rdma_cm_id *id, const struct manners *m)
+{
+	static const uint8_t private[] = {
+		0xf6, 0xab, 0x0e, 0x18, 1, 0, 3, 3,
+	};
+	struct rdma_conn_param param = {
+		.private_data = bare ? NULL : private,
+		.private_data_len = bare ? 0 : sizeof(private),
+		.rnr_retry_count = 7,
+	};
+	struct conn *c;
+
+	if (num_conns == MAX_CONNS || !(c = calloc(1, sizeof(*c)))) {
+		rdma_reject(id, NULL, 0);
+		return;
+	}
+	conns[num_conns++] = c;
+	c->number = num_conns;
+	c->manners = m;
+	c->id = id;
+	c->server = -1;
+	id->context = c;
+	create_queues(c);
+	if (rdma_accept(id, &param))
+		die("rdma_accept");
+}
+
+/* Queues stay: a program that lasts for a test need not tidy up. */
+static void end_connection(struct conn *c)
+{
+	note(c, "down");
+	c->over = 1;
+	if (c->server >= 0)
+		close(c->server);
+	rdma_disconnect(c->id);
+}
+
+static void take_event(struct rdma_event_channel *channel,
+		       const struct manners **manners, int num_manners)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+	int type, i;
+
+	if (rdma_get_cm_event(channel, &event))
+		die("rdma_get_cm_event");
+	id = event->id;
+	type = event->event;
+	rdma_ack_cm_event(event);
+
+	switch (type) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		i = num_conns < num_manners ? num_conns : num_manners - 1;
+		accept_connection(id, manners[i]);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		note(id->context, "up");
+		greet(id->context, ((struct conn *)id->context)->manners);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		end_connection(id->context);
+		break;
+	}
+}
+
+static struct rdma_event_channel *listen_on(int port)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct sockaddr_in6 sin6 = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons(port),
+	};
+	struct rdma_cm_id *id;
+
+	if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+		die("rdma_create_id");
+	if (rdma_bind_addr(id, (struct sockaddr *)&sin6) || rdma_listen(id, 8))
+		die("rdma_listen");
+	printf("0 listens\n");
+	fflush(stdout);
+	return channel;
+}
+
+int main(int argc, char **argv)
+{
+	const struct manners *manners[MAX_CONNS];
+	struct pollfd fds[1 + MAX_CONNS];
+	struct rdma_event_channel *channel;
+	int i, opt;
+
+	while ((opt = getopt(argc, argv, "b")) != -1)
+		bare = opt == 'b';
+	argc -= optind;
+	argv += optind;
+	if (argc < 2 || argc > MAX_CONNS) {
+		fputs("usage: peer [-b] PORT MANNERS...\nof", stderr);
+		list_manners();
+		return 2;
+	}
+	for (i = 1; i < argc; i++) {
+		manners[i - 1] = find_manners(argv[i]);
+		if (!manners[i - 1]) {
+			fprintf(stderr, "peer: no manners '%s'\n", argv[i]);
+			return 2;
+		}
+	}
+
+	channel = listen_on(atoi(argv[0]));
+	for (;;) {
+		fds[0] = (struct pollfd){ channel->fd, POLLIN, 0 };
+		for (i = 0; i < num_conns; i++)
+			fds[1 + i] = (struct pollfd){ conns[i]->channel->fd,
+						      POLLIN, 0 };
+		if (poll(fds, 1 + i, -1) < 0)
+			die("poll");
+		if (fds[0].revents)
+			take_event(channel, manners, argc - 1);
+		while (i--)
+			if (fds[1 + i].revents)
+				take_messages(conns[i]);
+	}
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PEER_H
+#define PEER_H
+
+#include "wire.h"
+
+struct conn;
+struct manners;
+
+/* peer.c: one line of the log */
+void note(const struct conn *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* peer.c: send, and wait until the other side has it; hang up */
+void say(struct conn *c, const struct draft *d);
+void hang_up(struct conn *c);
+/* peer.c: TCP connection to the NFS server, -1 before the first Call */
+int *conn_server(struct conn *c);
+
+/* manners.c */
+const struct manners *find_manners(const char *name);
+void list_manners(void);
+void greet(struct conn *c, const struct manners *m);
+void respond(struct conn *c, const struct manners *m, const uint8_t *data,
+	     size_t len);
+
+/* proxy.c */
+void serve(struct conn *c, const struct message *call);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The wire of RPC-over-RDMA as the drafts have it, written down a second time
+ * and independently of include/rpcrdma2/: who judges a client must not share
+ * its mistakes.
+ */
+#ifndef PEER_WIRE_H
+#define PEER_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MESSAGE_MAX	4096	/* what either side may send */
+
+enum { MSG = 0, NOMSG = 1, ERROR = 4, OPTIONAL = 5, CONNPROP = 6, UPDPROP = 9 };
+enum { CALL = 0, REPLY = 1 };
+enum { ERR_VERS = 1, ERR_BAD = 2, ERR_PROC = 3, ERR_READS = 4, ERR_REPLY = 8,
+	ERR_OPTION = 9 };
+
+/* A message received: its words, and what was made of them */
+struct message {
+	const uint8_t *data;
+	size_t len;
+	uint32_t xid, vers, credit, proc;
+	int reads, writes, replies;	/* chunks */
+	const uint8_t *rpc;		/* the RPC message of a MSG, or NULL */
+	size_t rpc_len;
+};
+
+/* A message to be sent */
+struct draft {
+	uint8_t data[MESSAGE_MAX];
+	size_t len;
+};
+
+uint32_t get32(const uint8_t *p);
+void put32(struct draft *d, uint32_t word);
+
+/* 0, or -1 when it is too short or makes no sense */
+int parse(struct message *m, const uint8_t *data, size_t len);
+/* One line of text, in a static buffer */
+const char *describe(const uint8_t *data, size_t len);
+
+void begin(struct draft *d, uint32_t xid, uint32_t vers, uint32_t proc);
+void begin_reply(struct draft *d, uint32_t xid, uint32_t vers);
+void make_connprop(struct draft *d, uint32_t xid);
+void make_error(struct draft *d, uint32_t xid, uint32_t vers, uint32_t code);
+void make_err_vers(struct draft *d, uint32_t xid, uint32_t vers, uint32_t low,
+		   uint32_t high);
+
+#endif
