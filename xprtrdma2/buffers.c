@@ -6,25 +6,21 @@
  * Both grow on demand and hand out what was used last, so that an idle mount
  * keeps little memory and a busy one a warm cache. Their memory survives a
  * lost connection; only its DMA mappings follow the device, made on first use
- * and undone by xprt2_reqs_unmap() and xprt2_reps_unmap() at teardown.
+ * and undone by xprt2_reqs_detach() and xprt2_reps_unmap() at teardown.
  */
 #include "xprtrdma2.h"
 
 #include <linux/slab.h>
 
-/* A Send not yet known to be complete keeps its request out of the pool. */
-static unsigned int max_reqs(const struct xprt2_xprt *xp)
-{
-	return xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH;
-}
-
-/* Those posted, and those that requests hold while their Reply is decoded */
+/* Those posted, and those that requests hold while their message is read */
 static unsigned int max_reps(const struct xprt2_xprt *xp)
 {
-	return 2 * (max_reqs(xp) + RPCRDMA2_CONTROL_RECVS);
+	return 2 * (xp->xp_forward.pl_max + XPRT2_BACKWARD_CREDITS +
+		    RPCRDMA2_CONTROL_RECVS);
 }
 
-static struct xprt2_req *create_req(struct xprt2_xprt *xp, gfp_t gfp)
+static struct xprt2_req *create_req(struct xprt2_xprt *xp,
+				    struct xprt2_pool *pool, gfp_t gfp)
 {
 	struct xprt2_req *req;
 
@@ -34,10 +30,11 @@ static struct xprt2_req *create_req(struct xprt2_xprt *xp, gfp_t gfp)
 	INIT_LIST_HEAD(&req->rq2_mrs);
 	INIT_LIST_HEAD(&req->rq2_sent);
 	INIT_LIST_HEAD(&req->rq2_pool);
+	req->rq2_home = pool;
 
 	spin_lock(&xp->xp_req_lock);
-	if (xp->xp_num_reqs < max_reqs(xp)) {
-		xp->xp_num_reqs++;
+	if (pool->pl_count < pool->pl_max) {
+		pool->pl_count++;
 		list_add(&req->rq2_all, &xp->xp_all_reqs);
 	} else {
 		kfree(req);
@@ -47,12 +44,13 @@ static struct xprt2_req *create_req(struct xprt2_xprt *xp, gfp_t gfp)
 	return req;
 }
 
-static struct xprt2_req *pop_req(struct xprt2_xprt *xp)
+static struct xprt2_req *pop_req(struct xprt2_xprt *xp,
+				 struct xprt2_pool *pool)
 {
 	struct xprt2_req *req;
 
 	spin_lock(&xp->xp_req_lock);
-	req = list_first_entry_or_null(&xp->xp_free_reqs, struct xprt2_req,
+	req = list_first_entry_or_null(&pool->pl_free, struct xprt2_req,
 				       rq2_pool);
 	if (req)
 		list_del_init(&req->rq2_pool);
@@ -61,20 +59,22 @@ static struct xprt2_req *pop_req(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_req_get - take a request from the pool
+ * xprt2_req_get - take a request from its pool
  * @xp: transport
+ * @pool: xp_forward or xp_backward
  * @gfp: how hard to try when the pool has to grow
  *
  * Return: a request whose only reference is the caller's, or NULL when the
  * pool is empty and may not or can not grow.
  */
-struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, gfp_t gfp)
+struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
+				gfp_t gfp)
 {
 	struct xprt2_req *req;
 
-	req = pop_req(xp);
-	if (!req && READ_ONCE(xp->xp_num_reqs) < max_reqs(xp))
-		req = create_req(xp, gfp);
+	req = pop_req(xp, pool);
+	if (!req && READ_ONCE(pool->pl_count) < pool->pl_max)
+		req = create_req(xp, pool, gfp);
 	if (req)
 		kref_init(&req->rq2_kref);
 	return req;
@@ -93,12 +93,13 @@ static void xprt2_req_release(struct kref *kref)
 
 	/* A task that waits for a slot takes this one over as it is. */
 	kref_init(&req->rq2_kref);
-	if (xprt_wake_up_backlog(xprt, rqst))
+	if (req->rq2_home == &xp->xp_forward &&
+	    xprt_wake_up_backlog(xprt, rqst))
 		return;
 
 	memset(rqst, 0, sizeof(*rqst));
 	spin_lock(&xp->xp_req_lock);
-	list_add(&req->rq2_pool, &xp->xp_free_reqs);
+	list_add(&req->rq2_pool, &req->rq2_home->pl_free);
 	spin_unlock(&xp->xp_req_lock);
 }
 
@@ -216,6 +217,12 @@ int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
 	return 0;
 }
 
+static void init_pool(struct xprt2_pool *pool, unsigned int max)
+{
+	INIT_LIST_HEAD(&pool->pl_free);
+	pool->pl_max = max;
+}
+
 /**
  * xprt2_reqs_create - put the first requests into the pool
  * @xp: transport under construction
@@ -230,26 +237,31 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	struct xprt2_req *req;
 	int i;
 
+	/* A Send not yet known to be complete keeps its request. */
+	init_pool(&xp->xp_forward, xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH);
+	init_pool(&xp->xp_backward, XPRT2_BACKWARD_REQS);
 	for (i = 0; i < XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH; i++) {
-		req = create_req(xp, GFP_KERNEL);
+		req = create_req(xp, &xp->xp_forward, GFP_KERNEL);
 		if (!req)
 			return -ENOMEM;
-		list_add(&req->rq2_pool, &xp->xp_free_reqs);
+		list_add(&req->rq2_pool, &xp->xp_forward.pl_free);
 	}
 	return 0;
 }
 
 /**
- * xprt2_reqs_unmap - take all Send buffers away from a dead device
+ * xprt2_reqs_detach - part all requests from a dead endpoint and its device
  * @xp: transport whose endpoint was drained
  */
-void xprt2_reqs_unmap(struct xprt2_xprt *xp)
+void xprt2_reqs_detach(struct xprt2_xprt *xp)
 {
 	struct xprt2_req *req;
 
 	spin_lock(&xp->xp_req_lock);
-	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
+	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all) {
+		WRITE_ONCE(req->rq2_ep, NULL);		/* X6, X7 */
 		unmap_req_locked(req);
+	}
 	spin_unlock(&xp->xp_req_lock);
 }
 

@@ -196,8 +196,9 @@ static int size_for_device(struct xprt2_ep *ep)
 
 static unsigned int recv_depth(const struct xprt2_ep *ep)
 {
-	return ep->ep_max_reqs + RPCRDMA2_CONTROL_RECVS + ep->ep_recv_batch +
-	       XPRT2_DRAIN_WRS;
+	return rpcrdma2_receives_needed(ep->ep_max_reqs,
+					XPRT2_BACKWARD_CREDITS) +
+	       ep->ep_recv_batch + XPRT2_DRAIN_WRS;
 }
 
 static struct ib_cq *alloc_cq(struct xprt2_ep *ep, unsigned int entries)
@@ -283,6 +284,7 @@ static int establish(struct xprt2_ep *ep)
 	rc = xprt2_negotiate(ep);
 	if (rc)
 		return rc;
+	xprt2_backward_measure(ep);
 	if (!ep_advance(ep, XPRT2_EP_CONNECTING, XPRT2_EP_READY))
 		return -ENOTCONN;
 	return 0;
@@ -324,7 +326,7 @@ static void ep_drain(struct xprt2_ep *ep)
 	xprt2_sends_release(ep);
 	xprt2_probe_release(ep);
 	xprt2_mrs_destroy(ep);
-	xprt2_reqs_unmap(xp);
+	xprt2_reqs_detach(xp);
 	xprt2_reps_unmap(xp);
 	xp->xp_ep = NULL;
 	mutex_unlock(&xp->xp_fence_mutex);

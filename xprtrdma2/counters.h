@@ -16,8 +16,8 @@
 	C(calls)		/* Calls posted */			\
 	C(calls_nomsg)		/* of these, without inline payload */	\
 	C(replies)		/* Replies matched to a Call */		\
-	C(call_bytes)		/* transport header and inline payload */ \
-	C(reply_bytes)							\
+	C(call_bytes)		/* all that was sent inline, with headers */ \
+	C(reply_bytes)		/* and received */			\
 	C(read_chunks)							\
 	C(read_chunk_bytes)						\
 	C(write_chunks)							\
@@ -44,7 +44,11 @@
 	C(replies_unknown)	/* no Call with that xid */		\
 	C(replies_bad)		/* Replies that ended their RPC */	\
 	C(replies_dropped)	/* messages not ours to answer */	\
-	C(bad_invalidations)	/* handle not of this RPC (S50) */
+	C(bad_invalidations)	/* handle not of this RPC (S50) */	\
+	C(backward_calls)	/* given to the callback service */	\
+	C(backward_replies)	/* Replies to these */			\
+	C(backward_refused)	/* backward Calls answered with an error */ \
+	C(backward_unanswered)	/* no way to say no, or nobody to hear it */
 
 enum xprt2_counter {
 #define XPRT2_ENUM(name) XPRT2_C_##name,

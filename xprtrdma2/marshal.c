@@ -213,8 +213,16 @@ static void count_chunks(struct xprt2_ep *ep, const struct xprt2_plan *plan,
 	}
 }
 
-static int encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
-			 size_t len)
+/**
+ * xprt2_encode_header - lay a header out in front of the message's head
+ * @req: request with the message in rq_snd_buf
+ * @h: the header
+ * @len: its length
+ *
+ * Return: 0; -EMSGSIZE when there is too little room; -EINVAL.
+ */
+int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
+			size_t len)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
 	struct xdr_buf buf = {};
@@ -280,7 +288,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 		h->h_inv_handle = h->h_segs[0].rs_handle;
 
 	hdrlen = rpcrdma2_hdr_size(h);
-	rc = encode_header(req, h, hdrlen);
+	rc = xprt2_encode_header(req, h, hdrlen);
 	if (rc)
 		goto out_unregister;
 	rc = xprt2_prepare_send(ep, req, hdrlen, plan);

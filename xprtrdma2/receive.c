@@ -3,10 +3,11 @@
  * From a Receive completion to the handler of the message in it.
  *
  * Receives are posted by watermark: whenever fewer than the RPCs that may be
- * outstanding, plus a reserve for control messages, are posted, a batch goes
- * in with one doorbell. That happens before a Reply completes its RPC, so a
- * Call that takes its place always finds its Receive (E-16). When memory is
- * short the window shrinks to what is posted; the connection stays.
+ * outstanding, the Calls that the server may make, and a reserve for control
+ * messages, are posted, a batch goes in with one doorbell. That happens before
+ * a Reply completes its RPC, so a Call that takes its place always finds its
+ * Receive (E-16). When memory is short the window shrinks to what is posted;
+ * the connection stays.
  */
 #include "xprtrdma2.h"
 
@@ -16,6 +17,14 @@
 #include "trace.h"
 
 static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc);
+
+/* B-09 to B-12, S27; without an upper layer for them no Calls are granted */
+static unsigned int needed_for(const struct xprt2_ep *ep, u32 credits)
+{
+	return rpcrdma2_receives_needed(credits,
+					READ_ONCE(ep->ep_xp->xp_xprt.bc_alloc_max) ?
+					XPRT2_BACKWARD_CREDITS : 0);
+}
 
 /**
  * xprt2_post_receives - keep enough Receives posted
@@ -29,7 +38,7 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc);
  */
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 {
-	unsigned int needed = rpcrdma2_receives_needed(credits, 0);
+	unsigned int target, needed = needed_for(ep, credits);
 	struct ib_recv_wr *first = NULL;
 	struct xprt2_rep *rep;
 	unsigned int count = 0;
@@ -37,8 +46,8 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 	if (ep->ep_recvs_posted >= needed)
 		return credits;
 
-	needed += ep->ep_recv_batch;
-	while (ep->ep_recvs_posted + count < needed) {
+	target = needed + ep->ep_recv_batch;
+	while (ep->ep_recvs_posted + count < target) {
 		rep = xprt2_rep_get(ep, gfp);
 		if (!rep)
 			break;
@@ -68,10 +77,9 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 		xprt2_count(recv_doorbells);
 	}
 
-	if (likely(ep->ep_recvs_posted >= rpcrdma2_receives_needed(credits, 0)))
+	if (likely(ep->ep_recvs_posted >= needed))
 		return credits;
-	return max_t(int, 1, (int)ep->ep_recvs_posted -
-		     RPCRDMA2_CONTROL_RECVS);
+	return max_t(int, 1, (int)(credits - (needed - ep->ep_recvs_posted)));
 }
 
 static u32 refill(struct xprt2_ep *ep)
@@ -101,12 +109,13 @@ static void take_grant(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 }
 
 typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
-				const struct rpcrdma2_hdr *h, bool bad,
+				struct rpcrdma2_hdr *h,
+				enum rpcrdma2_errcode verdict,
 				const struct ib_wc *wc);
 
-/* Not for us, or not yet: a requester never answers (C-078). */
+/* Not for us, or not yet */
 static void drop_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			 const struct rpcrdma2_hdr *h, bool bad,
+			 struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
 			 const struct ib_wc *wc)
 {
 	trace_xprt2_drop(ep, h);
@@ -115,18 +124,26 @@ static void drop_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	xprt2_rep_put(ep->ep_xp, rep);
 }
 
-static const message_handler reply_handlers[] = {
-	[RDMA2_MSG]		= xprt2_handle_reply,
-	[RDMA2_NOMSG]		= xprt2_handle_reply,
-	[RDMA2_ERROR]		= xprt2_handle_reply,
+/* C-066: the direction, not the xid, tells Calls from Replies. */
+static const message_handler handlers[][RDMA2_ERROR + 1] = {
+	[RDMA2_CALL] = {
+		[RDMA2_MSG]	= xprt2_handle_call,
+		[RDMA2_NOMSG]	= xprt2_handle_call,
+	},
+	[RDMA2_REPLY] = {
+		[RDMA2_MSG]	= xprt2_handle_reply,
+		[RDMA2_NOMSG]	= xprt2_handle_reply,
+		[RDMA2_ERROR]	= xprt2_handle_reply,
+	},
 };
 
 /* S35: nothing in another version than the Call; S36: but ERR_VERS */
 static bool speaks_our_version(const struct xprt2_ep *ep,
-			       const struct rpcrdma2_hdr *h)
+			       const struct rpcrdma2_hdr *h,
+			       enum rpcrdma2_errcode verdict)
 {
 	return h->h_vers == ep->ep_vers ||
-	       (h->h_proc == RDMA2_ERROR &&
+	       (verdict == RDMA2_OK && h->h_proc == RDMA2_ERROR &&
 		h->h_error.er_code == RDMA2_ERR_VERS);
 }
 
@@ -135,13 +152,9 @@ static message_handler choose_handler(const struct rpcrdma2_hdr *h,
 {
 	message_handler handler = NULL;
 
-	if (verdict != RDMA2_OK &&
-	    (verdict != RDMA2_ERR_BAD_XDR || h->h_direction != RDMA2_REPLY))
-		return drop_message;
-	/* C-066: the direction, not the xid, tells Calls from Replies */
-	if (h->h_direction == RDMA2_REPLY &&
-	    h->h_proc < ARRAY_SIZE(reply_handlers))
-		handler = reply_handlers[h->h_proc];
+	if (verdict != RDMA2_DROP && h->h_direction < ARRAY_SIZE(handlers) &&
+	    h->h_proc < ARRAY_SIZE(handlers[0]))
+		handler = handlers[h->h_direction][h->h_proc];
 	return handler ?: drop_message;
 }
 
@@ -175,7 +188,7 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	xdr_init_decode(&xdr, &buf, rep->rep_buf, NULL);
 	verdict = rpcrdma2_decode_hdr(h, &xdr);
 	consumed = xprt2_negotiate_message(ep, h, verdict, &buf);
-	if (verdict == RDMA2_OK && !speaks_our_version(ep, h))
+	if (verdict != RDMA2_DROP && !speaks_our_version(ep, h, verdict))
 		verdict = RDMA2_DROP;
 	if (verdict == RDMA2_OK) {
 		rep->rep_payload = rep->rep_buf + h->h_len;
@@ -186,7 +199,7 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	}
 
 	if (consumed)
-		drop_message(ep, rep, h, false, wc);
+		drop_message(ep, rep, h, verdict, wc);
 	else
-		choose_handler(h, verdict)(ep, rep, h, verdict != RDMA2_OK, wc);
+		choose_handler(h, verdict)(ep, rep, h, verdict, wc);
 }

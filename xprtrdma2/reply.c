@@ -246,17 +246,18 @@ static struct rpc_rqst *find_rqst(struct xprt2_ep *ep, u32 xid)
  * xprt2_handle_reply - a MSG, NOMSG or ERROR that answers one of our Calls
  * @ep: endpoint
  * @rep: Receive buffer it is in
- * @h: its header; only the prefix is valid when @bad
- * @bad: it breaks the protocol
+ * @h: its header; only the prefix is valid when it breaks the protocol
+ * @verdict: of the decoder
  * @wc: Receive completion
  *
  * Context: receive CQ.
  */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			const struct rpcrdma2_hdr *h, bool bad,
+			struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
 			const struct ib_wc *wc)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
+	bool bad = verdict != RDMA2_OK;
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
 

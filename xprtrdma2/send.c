@@ -410,16 +410,16 @@ sync:
 }
 
 /**
- * xprt2_send_call - post a Call behind the registrations it needs
+ * xprt2_send_message - post a message behind the registrations it needs
  * @ep: endpoint
  * @req: prepared request
  *
- * Context: send path.
+ * Context: any that may not sleep and has @req to itself.
  * Return: 0; -EAGAIN when the Send Queue has no room, after arranging for
  * xprt_write_space() when it has; or -ENOTCONN when the connection is beyond
  * use. The request is not posted then, and its gather list is unmapped.
  */
-int xprt2_send_call(struct xprt2_ep *ep, struct xprt2_req *req)
+int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	struct ib_send_wr *first = &req->rq2_wr;
 	unsigned int count = 1, i;
@@ -451,9 +451,6 @@ int xprt2_send_call(struct xprt2_ep *ep, struct xprt2_req *req)
 			xprt2_count(wait_sq);
 		return rc;
 	}
-	if (unlikely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL))
-		xprt2_trial_sent(ep);
-	xprt2_count(calls);
 	xprt2_count(doorbells);
 	xprt2_count_add(call_bytes, octets);
 	xprt2_count_add(registrations, count - 1);

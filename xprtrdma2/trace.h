@@ -298,6 +298,38 @@ TRACE_EVENT(xprt2_drop,
 		  __entry->proc, __entry->direction)
 );
 
+DECLARE_EVENT_CLASS(xprt2_backward_class,
+	TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
+	TP_ARGS(ep, xid, value),
+	TP_STRUCT__entry(
+		__string(addr, xprt2_trace_addr(ep))
+		__field(u32, xid)
+		__field(int, value)
+	),
+	TP_fast_assign(
+		__assign_str(addr);
+		__entry->xid = xid;
+		__entry->value = value;
+	),
+	TP_printk("xid=0x%08x peer=[%s] value=%d", __entry->xid,
+		  __get_str(addr), __entry->value)
+);
+
+/* value: octets of the RPC Call */
+DEFINE_EVENT(xprt2_backward_class, xprt2_backward_call,
+	     TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
+	     TP_ARGS(ep, xid, value));
+
+/* value: octets of the RPC Reply, or an errno */
+DEFINE_EVENT(xprt2_backward_class, xprt2_backward_reply,
+	     TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
+	     TP_ARGS(ep, xid, value));
+
+/* value: enum rpcrdma2_errcode */
+DEFINE_EVENT(xprt2_backward_class, xprt2_backward_refuse,
+	     TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
+	     TP_ARGS(ep, xid, value));
+
 DECLARE_EVENT_CLASS(xprt2_rpc_class,
 	TP_PROTO(const struct rpc_rqst *rqst, int value),
 	TP_ARGS(rqst, value),

@@ -172,7 +172,6 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	INIT_DELAYED_WORK(&xp->xp_connect_work, xprt2_connect_worker);
 	mutex_init(&xp->xp_fence_mutex);
 	spin_lock_init(&xp->xp_req_lock);
-	INIT_LIST_HEAD(&xp->xp_free_reqs);
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
 	spin_lock_init(&xp->xp_rep_lock);
 	INIT_LIST_HEAD(&xp->xp_free_reps);
@@ -193,7 +192,7 @@ static void xprt2_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 	struct xprt2_req *req;
 
-	req = xprt2_req_get(xp, rpc_task_gfp_mask());
+	req = xprt2_req_get(xp, &xp->xp_forward, rpc_task_gfp_mask());
 	if (req) {
 		task->tk_rqstp = &req->rq2_slot;
 		task->tk_status = 0;
@@ -203,7 +202,7 @@ static void xprt2_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 	task->tk_status = -EAGAIN;
 	xprt_add_backlog_noncongested(xprt, task);
 	/* One freed before the task was on the backlog found nobody to wake. */
-	req = xprt2_req_get(xp, GFP_NOWAIT | __GFP_NOWARN);
+	req = xprt2_req_get(xp, &xp->xp_forward, GFP_NOWAIT | __GFP_NOWARN);
 	if (req) {
 		req->rq2_slot.rq_xprt = xprt;
 		xprt2_req_put(req);
@@ -262,13 +261,23 @@ static void xprt2_buf_free(struct rpc_task *task)
 
 /*
  * The RPC layer is about to wait for a Reply: whatever comes before the Call
- * is posted (again) is not it (X6).
+ * is posted (again) is not it (X6). Or it is about to queue a message.
  */
 static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 {
 	if (buf == &rqst->rq_rcv_buf)
 		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep, NULL);
+	else if (bc_prealloc(rqst))
+		xprt2_bc_prepare(rqst);
 	return 0;
+}
+
+static void xprt2_release_request(struct rpc_task *task)
+{
+	if (bc_prealloc(task->tk_rqstp))
+		xprt2_bc_unprepare(task->tk_rqstp);
+	else
+		xprt_release_rqst_cong(task);
 }
 
 /*
@@ -282,12 +291,7 @@ static void xprt2_close(struct rpc_xprt *xprt)
 	xprt_disconnect_done(xprt);
 }
 
-/*
- * Returns what xprt_transmit() expects: 0 when sent; -ENOTCONN to connect and
- * send again; -EAGAIN or -EBADSLT to call again when there is room or credit;
- * -ENOBUFS to call again after a delay; others end the RPC.
- */
-static int xprt2_send_request(struct rpc_rqst *rqst)
+static int send_forward(struct rpc_rqst *rqst)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 	struct rpc_xprt *xprt = rqst->rq_xprt;
@@ -301,7 +305,7 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
 	 * take a credit that was not granted.
 	 */
 	if (rqst->rq_connect_cookie == xprt->connect_cookie)
-		goto close;
+		return -ECONNABORTED;
 	if (!xprt_request_get_cong(xprt, rqst)) {
 		xprt2_count(wait_credits);
 		return -EBADSLT;
@@ -311,23 +315,38 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
 	if (rc)
 		return rc;
 	rqst->rq_xtime = ktime_get();
-	rc = xprt2_send_call(ep, req);
+	rc = xprt2_send_message(ep, req);
 	if (rc == -EAGAIN) {
 		xprt2_from_xprt(xprt)->xp_stats.st_no_sq++;
 		xprt2_unregister(req);
 		return rc;
 	}
 	if (rc)
-		goto close;
+		return -ECONNABORTED;
 
+	xprt2_count(calls);
+	if (unlikely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL))
+		xprt2_trial_sent(ep);
 	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
 	/* Without a Reply its credit would never come back. */
 	if (!rpc_reply_expected(rqst->rq_task))
-		goto close;
+		return -ECONNABORTED;
 	return 0;
+}
 
-close:
-	xprt2_close(xprt);
+/*
+ * Returns what xprt_transmit() expects: 0 when sent; -ENOTCONN to connect and
+ * send again; -EAGAIN or -EBADSLT to call again when there is room or credit;
+ * -ENOBUFS to call again after a delay; others end the RPC.
+ */
+static int xprt2_send_request(struct rpc_rqst *rqst)
+{
+	int rc = bc_prealloc(rqst) ? xprt2_send_backward(rqst) :
+				     send_forward(rqst);
+
+	if (rc != -ECONNABORTED)
+		return rc;
+	xprt2_close(rqst->rq_xprt);
 	return -ENOTCONN;
 }
 
@@ -397,7 +416,7 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
 /*
  * mountstats. Its readers know the name "rdma" and the 27 fields that the
  * in-tree transport prints; ours are appended: version, both thresholds, the
- * grant.
+ * grant, backward Calls.
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
@@ -426,9 +445,9 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 	mutex_lock(&xp->xp_fence_mutex);
 	ep = xp->xp_ep;
 	if (ep)
-		seq_printf(seq, " %u %u %u %u", ep->ep_vers,
+		seq_printf(seq, " %u %u %u %u %lu", ep->ep_vers,
 			   ep->ep_call_threshold, ep->ep_reply_threshold,
-			   READ_ONCE(ep->ep_grant));
+			   READ_ONCE(ep->ep_grant), st->st_backward_calls);
 	mutex_unlock(&xp->xp_fence_mutex);
 	seq_putc(seq, '\n');
 }
@@ -456,25 +475,6 @@ static void xprt2_inject_disconnect(struct rpc_xprt *xprt)
 	mutex_unlock(&xp->xp_fence_mutex);
 }
 
-/*
- * NFSv4.1 sets a backward direction up before it creates a session. There is
- * none yet: the session comes up, and the server finds its callback path down.
- */
-static int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
-{
-	return 0;
-}
-
-static size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt)
-{
-	return RPCRDMA2_INLINE_DEFAULT - RPCRDMA2_HDR_MIN;
-}
-
-static unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
-{
-	return 1;
-}
-
 static const struct rpc_xprt_ops xprt2_ops = {
 	/* a slot, a connection */
 	.alloc_slot		= xprt2_alloc_slot,
@@ -489,12 +489,18 @@ static const struct rpc_xprt_ops xprt2_ops = {
 	.release_xprt		= xprt_release_xprt_cong,
 	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
 	.timer			= xprt2_timer,
-	.release_request	= xprt_release_rqst_cong,
+	.release_request	= xprt2_release_request,
 	.buf_free		= xprt2_buf_free,
 	.free_slot		= xprt2_free_slot,
 	/* the end */
 	.close			= xprt2_close,
 	.destroy		= xprt2_destroy,
+	/* Calls of the server */
+	.bc_setup		= xprt2_bc_setup,
+	.bc_maxpayload		= xprt2_bc_maxpayload,
+	.bc_num_slots		= xprt2_bc_num_slots,
+	.bc_free_rqst		= xprt2_bc_free_rqst,
+	.bc_destroy		= xprt2_bc_destroy,
 	/* administration */
 	.set_connect_timeout	= xprt2_set_connect_timeout,
 	.get_srcaddr		= xprt2_get_srcaddr,
@@ -503,9 +509,6 @@ static const struct rpc_xprt_ops xprt2_ops = {
 	.enable_swap		= xprt2_enable_swap,
 	.disable_swap		= xprt2_disable_swap,
 	.inject_disconnect	= xprt2_inject_disconnect,
-	.bc_setup		= xprt2_bc_setup,
-	.bc_maxpayload		= xprt2_bc_maxpayload,
-	.bc_num_slots		= xprt2_bc_num_slots,
 };
 
 struct xprt_class xprt2_class = {

@@ -30,6 +30,11 @@
  *   X6 A Reply is for a request only if it came on the endpoint that the
  *	request was last posted on: rq2_ep is set by post_send() and cleared
  *	before the RPC layer waits for a Reply again (checked in find_rqst()).
+ *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
+ *	all: rq2_ep is set by accept_call() and cleared by teardown, which
+ *	excludes the send path (checked in xprt2_send_backward()). Its request
+ *	holds a reference of the transport from accept_call() to
+ *	xprt2_bc_free_rqst(), and its Receive buffer as in X1.
  */
 #ifndef _XPRTRDMA2_H
 #define _XPRTRDMA2_H
@@ -53,6 +58,7 @@
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
 
+#include "backchannel.h"
 #include "counters.h"
 #include "negotiate.h"
 #include "plan.h"
@@ -146,15 +152,29 @@ struct xprt2_mr {
 };
 
 /**
+ * struct xprt2_pool - requests of one direction
+ * @pl_free: those not in use, most recently used first
+ * @pl_count: how many there are, in use or not
+ * @pl_max: bound of @pl_count
+ */
+struct xprt2_pool {
+	struct list_head	pl_free;
+	unsigned int		pl_count;
+	unsigned int		pl_max;
+};
+
+/**
  * struct xprt2_req - one RPC on this transport
  * @rq2_slot: what the RPC layer sees
  * @rq2_kref: X3; one reference of the RPC layer, one while a Send is posted
- * @rq2_pool: on xp_free_reqs
+ * @rq2_home: pool it comes from
+ * @rq2_pool: on pl_free of that
  * @rq2_all: on xp_all_reqs
  * @rq2_mrs: registered memory regions. Send path, then whichever CQ fences
  *	them; the release path and teardown meet under xp_fence_mutex
- * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into
- * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC Call
+ * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into: our
+ *	Call's Reply, or the Call that this one is to reply to
+ * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
  * @rq2_sendsize: its size
  * @rq2_recvbuf: where a Reply chunk lands
  * @rq2_recvsize: its size
@@ -164,7 +184,7 @@ struct xprt2_mr {
  * @rq2_sent: on sq_sent while the Send is not known to have completed
  * @rq2_mark: sq_posted after this Send
  * @rq2_wr: the Send
- * @rq2_ep: endpoint it was last posted on (X6)
+ * @rq2_ep: endpoint it was last posted on (X6), or came on (X7)
  * @rq2_holds: what a Reply waits for before it completes the RPC: its own
  *	fence, and the end of a Send with mapped pages
  * @rq2_plan: how the Call went out
@@ -175,6 +195,7 @@ struct xprt2_mr {
 struct xprt2_req {
 	struct rpc_rqst		rq2_slot;
 	struct kref		rq2_kref;
+	struct xprt2_pool	*rq2_home;
 	struct list_head	rq2_pool;
 	struct list_head	rq2_all;
 	struct list_head	rq2_mrs;
@@ -410,6 +431,7 @@ struct xprt2_stats {
 	unsigned long long	st_fixup_bytes;
 	unsigned long		st_bad_replies;
 	unsigned long		st_local_inv;
+	unsigned long		st_backward_calls;
 	/* release and connect */
 	unsigned long		st_hardway;
 	unsigned long		st_mrs_allocated;
@@ -429,10 +451,12 @@ struct xprt2_stats {
  * @xp_hdr: header being marshalled. Send path only
  * @xp_fence_mutex: the release path fences a dead RPC's regions under it,
  *	teardown strips all requests under it
+ * @xp_backward_max: octets of an inline backward RPC message, 0 before the
+ *	first connection
  * @xp_req_lock: guards the next three, and every rq2_device
- * @xp_free_reqs: requests not in use, most recently used first
- * @xp_all_reqs: all requests
- * @xp_num_reqs: how many
+ * @xp_forward: requests of our Calls
+ * @xp_backward: requests of the server's
+ * @xp_all_reqs: all of both
  * @xp_rep_lock: guards the next three, and every rep_device
  * @xp_free_reps: Receive buffers not in use
  * @xp_all_reps: all Receive buffers
@@ -451,11 +475,12 @@ struct xprt2_xprt {
 	struct rpc_timeout	xp_timeout;
 	struct rpcrdma2_hdr	xp_hdr;
 	struct mutex		xp_fence_mutex;	/* guards xp_ep's end */
+	unsigned int		xp_backward_max;
 
 	spinlock_t		xp_req_lock ____cacheline_aligned_in_smp;
-	struct list_head	xp_free_reqs;
+	struct xprt2_pool	xp_forward;
+	struct xprt2_pool	xp_backward;
 	struct list_head	xp_all_reqs;
-	unsigned int		xp_num_reqs;
 
 	spinlock_t		xp_rep_lock ____cacheline_aligned_in_smp;
 	struct list_head	xp_free_reps;
@@ -517,12 +542,13 @@ void xprt2_probe_release(struct xprt2_ep *ep);
 void xprt2_forget_servers(void);
 
 /* buffers.c */
-struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, gfp_t gfp);
+struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
+				gfp_t gfp);
 void xprt2_req_put(struct xprt2_req *req);
 int xprt2_req_buffers(struct xprt2_xprt *xp, struct xprt2_req *req, gfp_t gfp);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
-void xprt2_reqs_unmap(struct xprt2_xprt *xp);
+void xprt2_reqs_detach(struct xprt2_xprt *xp);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
 struct xprt2_rep *xprt2_rep_get(struct xprt2_ep *ep, gfp_t gfp);
 void xprt2_rep_put(struct xprt2_xprt *xp, struct xprt2_rep *rep);
@@ -531,6 +557,8 @@ void xprt2_reps_unmap(struct xprt2_xprt *xp);
 void xprt2_reps_destroy(struct xprt2_xprt *xp);
 
 /* marshal.c */
+int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
+			size_t len);
 int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req);
 
 /* register.c */
@@ -564,7 +592,7 @@ void xprt2_sq_unreserve(struct xprt2_ep *ep);
 void xprt2_sq_retire(struct xprt2_ep *ep, u32 mark);
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		       const struct xprt2_plan *plan);
-int xprt2_send_call(struct xprt2_ep *ep, struct xprt2_req *req);
+int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
 void xprt2_sends_release(struct xprt2_ep *ep);
 
 /* receive.c */
@@ -572,12 +600,26 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 
 /* reply.c */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			const struct rpcrdma2_hdr *h, bool bad,
+			struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
 			const struct ib_wc *wc);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
+
+/* backchannel.c */
+int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
+void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs);
+size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt);
+unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt);
+void xprt2_bc_prepare(struct rpc_rqst *rqst);
+void xprt2_bc_unprepare(struct rpc_rqst *rqst);
+void xprt2_bc_free_rqst(struct rpc_rqst *rqst);
+void xprt2_backward_measure(struct xprt2_ep *ep);
+void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
+		       struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
+		       const struct ib_wc *wc);
+int xprt2_send_backward(struct rpc_rqst *rqst);
 
 /* netid.c */
 int xprt2_netid_init(void);

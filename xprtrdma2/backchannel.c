@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The backward direction: Calls of the server, which NFSv4.1 and later name
+ * callbacks, and our Replies.
+ *
+ * A Call stays in its Receive buffer while the callback service reads it. Its
+ * request comes from a pool of its own, goes to the service, comes back with
+ * the Reply as a task of the RPC layer, and is sent like any other message:
+ *
+ *   receive CQ: xprt2_handle_call --> sv_cb_list --> callback thread
+ *   send path:  xprt2_send_backward <-- rpc_run_bc_task <--'
+ *   release:    xprt2_bc_free_rqst
+ *
+ * Credits of the two directions have nothing to do with each other (B-04). A
+ * Call takes one of XPRT2_BACKWARD_CREDITS, and its Reply needs none: see
+ * xprt2_bc_prepare().
+ */
+#include "xprtrdma2.h"
+
+#include <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/svc_xprt.h>
+
+#include <rpcrdma2/codec.h>
+
+#include "trace.h"
+
+static struct xprt2_req *get_req(struct xprt2_xprt *xp, gfp_t gfp)
+{
+	struct xprt2_req *req;
+	struct rpc_rqst *rqst;
+
+	req = xprt2_req_get(xp, &xp->xp_backward, gfp);
+	if (!req)
+		return NULL;
+	rqst = &req->rq2_slot;
+	rqst->rq_xprt = &xp->xp_xprt;
+	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
+	/* The service encodes into a page, whatever a buffer says of itself. */
+	rqst->rq_callsize = PAGE_SIZE;
+	if (xprt2_req_buffers(xp, req, gfp)) {
+		xprt2_req_put(req);
+		return NULL;
+	}
+	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, PAGE_SIZE);
+	return req;
+}
+
+/**
+ * xprt2_bc_setup - an upper layer is about to make room for callbacks
+ * @xprt: transport
+ * @min_reqs: how many there must be memory for, whatever happens
+ *
+ * Receives for all that we grant are posted from the next message on, before
+ * the server can know.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	struct xprt2_req *req, *next;
+	unsigned int count;
+	LIST_HEAD(reqs);
+
+	min_reqs = min_t(unsigned int, min_reqs, XPRT2_BACKWARD_CREDITS);
+	for (count = 0; count < min_reqs; count++) {
+		req = get_req(xp, GFP_KERNEL);
+		if (!req)
+			break;
+		list_add(&req->rq2_pool, &reqs);
+	}
+	list_for_each_entry_safe(req, next, &reqs, rq2_pool) {
+		list_del_init(&req->rq2_pool);
+		xprt2_req_put(req);
+	}
+	if (count < min_reqs)
+		return -ENOMEM;
+
+	spin_lock(&xprt->bc_pa_lock);
+	xprt->bc_alloc_max += min_reqs;
+	spin_unlock(&xprt->bc_pa_lock);
+	return 0;
+}
+
+/*
+ * Calls that wait for a callback thread would wait for ever when the service
+ * is stopped, and hold the transport. Those of other transports stay.
+ */
+static void retract_calls(struct rpc_xprt *xprt, struct svc_serv *serv)
+{
+	struct llist_node *calls = lwq_dequeue_all(&serv->sv_cb_list);
+	struct llist_node **pos, *next;
+	struct rpc_rqst *rqst;
+	LIST_HEAD(ours);
+
+	lwq_for_each_safe(rqst, pos, next, &calls, rq_bc_list) {
+		if (rqst->rq_xprt != xprt)
+			continue;
+		list_add_tail(&rqst->rq_bc_pa_list, &ours);
+		rqst = NULL;
+	}
+	if (calls) {
+		lwq_enqueue_batch(calls, &serv->sv_cb_list);
+		svc_pool_wake_idle_thread(&serv->sv_pools[0]);
+	}
+
+	while (!list_empty(&ours)) {
+		rqst = list_first_entry(&ours, struct rpc_rqst, rq_bc_pa_list);
+		list_del_init(&rqst->rq_bc_pa_list);
+		atomic_dec(&xprt->bc_slot_count);
+		xprt2_count(backward_unanswered);
+		xprt2_bc_free_rqst(rqst);
+	}
+}
+
+/**
+ * xprt2_bc_destroy - an upper layer wants no more callbacks
+ * @xprt: transport
+ * @max_reqs: as it said to xprt2_bc_setup(), or more
+ *
+ * With the last one the service may go away: it gets nothing from now on, and
+ * what it has not begun to look at is taken back.
+ *
+ * Context: sleeps.
+ */
+void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs)
+{
+	bool was_open, is_open;
+
+	spin_lock(&xprt->bc_pa_lock);
+	was_open = xprt->bc_alloc_max;
+	xprt->bc_alloc_max -= min(max_reqs, xprt->bc_alloc_max);
+	is_open = xprt->bc_alloc_max;
+	spin_unlock(&xprt->bc_pa_lock);
+	/* A service that was never given a Call may be gone already. */
+	if (was_open && !is_open && atomic_read(&xprt->bc_slot_count))
+		retract_calls(xprt, xprt->bc_serv);
+}
+
+/**
+ * xprt2_backward_measure - note what fits inline, for xprt2_bc_maxpayload()
+ * @ep: endpoint about to be ready
+ */
+void xprt2_backward_measure(struct xprt2_ep *ep)
+{
+	unsigned int octets = min(ep->ep_call_threshold,
+				  ep->ep_reply_threshold);
+
+	WRITE_ONCE(ep->ep_xp->xp_backward_max,
+		   min_t(unsigned int, octets, PAGE_SIZE) -
+		   rpcrdma2_hdr_min(ep->ep_vers));
+}
+
+/**
+ * xprt2_bc_maxpayload - largest callback, and largest Reply to one
+ * @xprt: transport
+ *
+ * Context: under RCU, with or without a connection.
+ */
+size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt)
+{
+	return READ_ONCE(xprt2_from_xprt(xprt)->xp_backward_max) ?:
+	       RPCRDMA1_INLINE_DEFAULT - RPCRDMA2_HDR_MIN;
+}
+
+/**
+ * xprt2_bc_num_slots - most callbacks at once
+ * @xprt: transport
+ */
+unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
+{
+	return XPRT2_BACKWARD_CREDITS;
+}
+
+/*
+ * @h alone, or with the Reply in rq_snd_buf behind it. Its buffer is one of
+ * few, and callbacks are rare: the Send asks for its completion.
+ */
+static int post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
+			 const struct rpcrdma2_hdr *h)
+{
+	const struct xprt2_plan plan = {
+		.cp_proc = h->h_proc == RDMA2_MSG ? RDMA2_MSG : RDMA2_NOMSG,
+	};
+	size_t hdrlen = rpcrdma2_hdr_size(h);
+	int rc;
+
+	rc = xprt2_req_map(ep, req);
+	if (!rc)
+		rc = xprt2_encode_header(req, h, hdrlen);
+	if (!rc)
+		rc = xprt2_prepare_send(ep, req, hdrlen, &plan);
+	if (rc)
+		return rc;
+	req->rq2_wr.send_flags |= IB_SEND_SIGNALED;
+	return xprt2_send_message(ep, req);
+}
+
+/* S46: who can send no error either gives the connection up. */
+static void refuse_call(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
+			enum rpcrdma2_errcode code)
+{
+	struct xprt2_req *req;
+
+	trace_xprt2_backward_refuse(ep, h->h_xid, code);
+	if (!xprt2_refuse_backward(h, code, 0)) {
+		xprt2_count(backward_unanswered);
+		return;
+	}
+	req = get_req(ep->ep_xp, GFP_NOWAIT | __GFP_NOWARN);
+	if (!req || post_backward(ep, req, h))
+		xprt2_lose_connection(ep);
+	else
+		xprt2_count(backward_refused);
+	if (req)
+		xprt2_req_put(req);
+}
+
+/*
+ * The service can not go away here: xprt2_bc_destroy() comes first, and its
+ * lock is ours.
+ */
+static bool enqueue_call(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct svc_serv *serv = NULL;
+
+	spin_lock(&xprt->bc_pa_lock);
+	if (xprt->bc_alloc_max)
+		serv = READ_ONCE(xprt->bc_serv);
+	if (serv && !xprt_get(xprt))
+		serv = NULL;
+	if (serv) {
+		atomic_inc(&xprt->bc_slot_count);
+		lwq_enqueue(&rqst->rq_bc_list, &serv->sv_cb_list);
+		svc_pool_wake_idle_thread(&serv->sv_pools[0]);
+	}
+	spin_unlock(&xprt->bc_pa_lock);
+	return serv;
+}
+
+/* X1: the request owns the Receive buffer, which the service reads. */
+static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			const struct rpcrdma2_hdr *h)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	struct xprt2_req *req;
+	struct rpc_rqst *rqst;
+
+	/* S24 */
+	if (!READ_ONCE(xprt->bc_alloc_max) || !READ_ONCE(xprt->bc_serv))
+		return false;
+	/* B-06; the service counts it down when it has made a Reply */
+	if (atomic_read(&xprt->bc_slot_count) >= XPRT2_BACKWARD_CREDITS)
+		return false;
+	req = get_req(ep->ep_xp, GFP_NOWAIT | __GFP_NOWARN);
+	if (!req)
+		return false;
+
+	rqst = &req->rq2_slot;
+	rqst->rq_xid = cpu_to_be32(h->h_xid);
+	xdr_buf_init(&rqst->rq_rcv_buf, rep->rep_payload, rep->rep_paylen);
+	rqst->rq_rcv_buf.len = rep->rep_paylen;
+	rqst->rq_private_buf.len = rep->rep_paylen;
+	req->rq2_reply = rep;
+	WRITE_ONCE(req->rq2_ep, ep);	/* X7 */
+
+	if (!enqueue_call(rqst)) {
+		req->rq2_reply = NULL;
+		xprt2_req_put(req);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * xprt2_handle_call - a MSG or NOMSG that is a Call of the server
+ * @ep: endpoint
+ * @rep: Receive buffer it is in
+ * @h: its header, of which error answers are made
+ * @verdict: of the decoder
+ * @wc: Receive completion
+ *
+ * Context: receive CQ.
+ */
+void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
+		       struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
+		       const struct ib_wc *wc)
+{
+	enum rpcrdma2_errcode code = xprt2_judge_backward(h, verdict);
+
+	xprt2_drop_invalidation(ep, wc);
+	if (code == RDMA2_OK) {
+		trace_xprt2_backward_call(ep, h->h_xid, rep->rep_paylen);
+		if (accept_call(ep, rep, h)) {
+			xprt2_count(backward_calls);
+			ep->ep_xp->xp_stats.st_backward_calls++;
+			return;
+		}
+		code = RDMA2_ERR_SYSTEM;
+	}
+	xprt2_rep_put(ep->ep_xp, rep);
+	refuse_call(ep, h, code);
+}
+
+/**
+ * xprt2_bc_prepare - a Reply is about to be queued for the send path
+ * @rqst: request from xprt2_handle_call()
+ *
+ * It came with all the credit it needs. To say so lets it overtake Calls that
+ * wait for a forward one, which may be waiting for this very Reply (B-04).
+ * That credit is not in the window's books; xprt2_bc_unprepare() sees to it
+ * that it is not returned there.
+ */
+void xprt2_bc_prepare(struct rpc_rqst *rqst)
+{
+	rqst->rq_cong = 1;
+}
+
+/**
+ * xprt2_bc_unprepare - undo xprt2_bc_prepare()
+ * @rqst: request whose task ends
+ */
+void xprt2_bc_unprepare(struct rpc_rqst *rqst)
+{
+	rqst->rq_cong = 0;
+}
+
+/**
+ * xprt2_send_backward - send a Reply
+ * @rqst: request with the encoded RPC Reply
+ *
+ * In the version of the Call, which is that of the connection it came on; when
+ * that is gone nobody waits for the Reply any more (X7). B-07, B-16, S25, S35.
+ *
+ * Context: send path.
+ * Return: 0 when it is sent or need not be; -EAGAIN to be called again when
+ * xprt_write_space() says so; -ECONNABORTED: neither it nor an error in its
+ * place can be sent, so the connection shall go (S46).
+ */
+int xprt2_send_backward(struct rpc_rqst *rqst)
+{
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+	struct xprt2_xprt *xp = xprt2_from_xprt(rqst->rq_xprt);
+	struct rpcrdma2_hdr *h = &xp->xp_hdr;
+	struct xprt2_ep *ep = req->rq2_ep;
+	u32 len = rqst->rq_snd_buf.len;
+	int rc;
+
+	if (!ep || !xprt2_ep_is_ready(ep)) {
+		xprt2_count(backward_unanswered);
+		return 0;
+	}
+
+	h->h_xid = be32_to_cpu(rqst->rq_xid);
+	h->h_vers = ep->ep_vers;
+	h->h_credit = XPRT2_BACKWARD_CREDITS;
+	h->h_proc = RDMA2_MSG;
+	h->h_direction = RDMA2_REPLY;
+	h->h_inv_handle = 0;
+	h->h_nreads = 0;
+	h->h_nwrites = 0;
+	h->h_has_reply = false;
+	h->h_nsegs = 0;
+	/* C-001, C-088 */
+	if (rpcrdma2_hdr_size(h) + len > ep->ep_call_threshold)
+		xprt2_refuse_backward(h, RDMA2_ERR_REPLY_RESOURCE, len);
+
+	rc = post_backward(ep, req, h);
+	trace_xprt2_backward_reply(ep, h->h_xid, rc ?: len);
+	if (rc)
+		return rc == -EAGAIN ? rc : -ECONNABORTED;
+	if (h->h_proc == RDMA2_MSG)
+		xprt2_count(backward_replies);
+	else
+		xprt2_count(backward_refused);
+	return 0;
+}
+
+/**
+ * xprt2_bc_free_rqst - the RPC layer lets go of a backward request
+ * @rqst: request from xprt2_handle_call()
+ *
+ * Context: any that may put a transport.
+ */
+void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
+{
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+
+	xprt2_drop_reply(req);
+	xprt2_req_put(req);
+	xprt_put(xprt);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What becomes of a backward Call, decided from its header alone.
+ *
+ * We are at RDMA2_BKREQSUP_INLINE: no chunks. Version 2 can say so, and that
+ * there is no service or no room; version 1 can only complain about the
+ * header, and stays silent about the rest.
+ */
+#ifndef _XPRTRDMA2_BACKCHANNEL_H
+#define _XPRTRDMA2_BACKCHANNEL_H
+
+#include <rpcrdma2/error.h>
+
+enum {
+	/* Calls of the peer that may be outstanding (B-04, B-09) */
+	XPRT2_BACKWARD_CREDITS	= 16,
+	/* those, and Replies and errors whose Send is not known to be done */
+	XPRT2_BACKWARD_REQS	= 2 * XPRT2_BACKWARD_CREDITS,
+};
+
+/**
+ * xprt2_judge_backward - is this a Call that an INLINE requester takes?
+ * @h: its header; of the fields behind h_direction only as much is looked at
+ *	as @verdict says is valid
+ * @verdict: of the decoder
+ *
+ * S23: a Reply chunk is no harm, the Reply comes inline all the same.
+ *
+ * Return: RDMA2_OK, or the code that refuses it.
+ */
+static inline enum rpcrdma2_errcode
+xprt2_judge_backward(const struct rpcrdma2_hdr *h,
+		     enum rpcrdma2_errcode verdict)
+{
+	if (verdict != RDMA2_OK)
+		return verdict;
+	if (h->h_nreads)
+		return RDMA2_ERR_READ_CHUNKS;
+	return h->h_nwrites ? RDMA2_ERR_WRITE_CHUNKS : RDMA2_OK;
+}
+
+/**
+ * xprt2_refuse_backward - turn a backward Call into the error that answers it
+ * @h: its header, or one with its xid and version; overwritten
+ * @code: why
+ * @length: octets of the Reply, when that is why
+ *
+ * Return: false when there is nothing to be said (S24).
+ */
+static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
+					 enum rpcrdma2_errcode code, u32 length)
+{
+	if (code == RDMA2_DROP ||
+	    (code == RDMA2_ERR_SYSTEM && h->h_vers == RPCRDMA2_VERS_ONE))
+		return false;
+
+	rpcrdma2_set_error(h, code, 0, 0);
+	h->h_error.er_arg = length;	/* S23: and not one chunk */
+	h->h_credit = XPRT2_BACKWARD_CREDITS;
+	return true;
+}
+
+#endif /* _XPRTRDMA2_BACKCHANNEL_H */
