@@ -27,11 +27,15 @@ usage: $0 uml|uml-debug|debian [options] -- command [argument...]
 	--out DIR	a folder the guest writes to as /run/vm (default: in the cache)
 	--interactive	the command gets this terminal
 	--allow REGEX	a line of the log that is no failure in this run
+	--node NAME	what the guest is called, in VM_NODE
+	--link FD	an inherited datagram socket becomes the guest's network
+	--share DIR	a folder that several guests write to, as /run/share
 END
 	exit 2
 }
 
 mem=2048 cpus=1 timeout=600 append='' modules=1 log='' out='' tty=0 allow=''
+node='' link='' share=''
 [ $# -ge 1 ] || usage
 kernel=$1
 shift
@@ -44,6 +48,9 @@ while [ $# -gt 0 ]; do
 	--log)		log=$2; shift ;;
 	--out)		out=$2; shift ;;
 	--allow)	allow=$2; shift ;;
+	--node)		node=$2; shift ;;
+	--link)		link=$2; shift ;;
+	--share)	share=$2; shift ;;
 	--kunit)	export KUNIT=1 ;;
 	--no-modules)	modules=0 ;;
 	--interactive)	tty=1 ;;
@@ -77,6 +84,8 @@ rm -f "$run/rc" "$run/started"
 
 {
 	printf 'vm_kernel=%q\n' "$kernel"
+	printf 'vm_node=%q\n' "$node"
+	printf 'vm_share=%q\n' "$share"
 	printf 'vm_modules=%q\n' "$tree"
 	printf 'vm_release=%q\n' "$release"
 	printf 'vm_build=%q\n' "$bdir"
@@ -109,6 +118,8 @@ uml_command()
 	guest=("$kdir/boot" "mem=${mem}M" rootfstype=hostfs rootflags=/ ro
 		"init=$vmdir/init.sh" "vm_run=$run" "uml_dir=$run" umid=guest
 		kunit.enable=1 con=null ssl=null "con0=null,fd:2" loglevel=8 panic=-1)
+	[ -z "$link" ] ||
+		guest+=("vec0:transport=fd,fd=$link,vec=0,mtu=9000,mac=$mac")
 	if [ "$tty" -eq 1 ]; then
 		guest+=("con1=fd:0,fd:1")
 	else
@@ -129,7 +140,15 @@ debian_command()
 		-virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap"
 		-virtfs "local,path=$run,mount_tag=run,security_model=none,multidevs=remap"
 		-append "console=ttyS0 loglevel=7 panic=-1 nokaslr mitigations=off vm_tmpfs=$((mem * 3 / 4))m vm_init=$vmdir/init.sh $append")
+	[ -z "$link" ] ||
+		guest+=(-netdev "dgram,id=link,local.type=fd,local.str=$link"
+			-device "virtio-net-pci,netdev=link,mac=$mac")
+	[ -z "$share" ] ||
+		guest+=(-virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap")
 }
+
+# The two ends of a link differ in their number.
+mac=52:54:00:00:00:$(printf %02x "${link:-0}")
 
 case $kernel in
 uml*)	uml_command; guest+=(${append:+$append}) ;;

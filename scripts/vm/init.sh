@@ -56,8 +56,16 @@ mount -t tmpfs none /dev/shm
 # shellcheck source=/dev/null
 . /run/vm/setup
 
-hostname "$vm_kernel"
+hostname "${vm_node:-$vm_kernel}"
 ip link set lo up
+if [ -n "$vm_share" ]; then
+	mkdir /run/share
+	case $vm_kernel in
+	uml*)	mount -t hostfs -o "$vm_share" none /run/share ;;
+	*)	mount -t 9p -o trans=virtio,version=9p2000.L,cache=none \
+			share /run/share ;;
+	esac
+fi
 mkdir -p "/usr/lib/modules/$vm_release"
 [ -d "$vm_modules" ] &&
 	mount --bind "$vm_modules" "/usr/lib/modules/$vm_release"
@@ -77,6 +85,7 @@ uml*)	terminal=/dev/tty1 ;;
 esac
 
 export TERM=$vm_term VM_KERNEL=$vm_kernel VM_BUILD=$vm_build VM_TOP=$vm_top
+export VM_NODE=$vm_node
 # Leaks of the boot are not the command's.
 echo clear 2>/dev/null >/sys/kernel/debug/kmemleak
 touch /run/vm/started

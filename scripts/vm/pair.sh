@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Boots two guests of one kernel, "server" and "client", joined by a private
+# link, and runs a command in each:
+#
+#	pair.sh KERNEL [options of vm.sh] -- server's command -- client's command
+#
+# The link is a pair of datagram sockets, an Ethernet frame each message. It is
+# this script's, so a guest that has to boot again finds it as it was. Both
+# guests see one folder as /run/share; NAME.ended in it says that a guest is no
+# more.
+#
+# Exit status: the larger one of the two that vm.sh gave.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/common.sh"
+
+# Only root may have more than the system's limit, which is less than what a
+# burst of RDMA Reads takes.
+if [ -z "${PAIR_LINK:-}" ]; then
+	export PAIR_LINK="8 9"
+	exec perl -MSocket -MPOSIX=dup2 -e '
+		socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, PF_UNSPEC)
+			or die "no link: $!\n";
+		for ($a, $b) {
+			# SO_SNDBUFFORCE
+			setsockopt($_, SOL_SOCKET, 32, 4 << 20) or
+			setsockopt($_, SOL_SOCKET, SO_SNDBUF, 4 << 20);
+		}
+		dup2(fileno($a), 8);
+		dup2(fileno($b), 9);
+		exec(@ARGV) or die "$ARGV[0]: $!\n"' "$0" "$@"
+fi
+
+usage()
+{
+	sed -n '/^#	pair.sh/s/^#	/usage: /p' "$0" >&2
+	exit 2
+}
+
+[ $# -ge 1 ] || usage
+kernel=$1
+shift
+options=() command=()
+build=1
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+	[ "$1" = --no-modules ] && build=0
+	options+=("$1")
+	shift
+done
+[ $# -gt 0 ] && shift
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+	command+=("$1")
+	shift
+done
+[ $# -ge 2 ] && [ ${#command[@]} -gt 0 ] || usage
+shift
+
+# Two builds at once would take the modules from under the first guest.
+if [ "$build" -eq 1 ]; then
+	"$vmdir/modules.sh" "$kernel" >/dev/null || exit 125
+	options+=(--no-modules)
+fi
+
+mkdir -p "$cache/run"
+run=$(mktemp -d "$cache/run/pair-$kernel-$(date +%H%M%S)-XXXXXX")
+mkdir "$run/share"
+
+declare -A pid name
+# start NAME FD COMMAND...
+start()
+{
+	local who=$1 fd=$2
+
+	shift 2
+	"$top/scripts/vm.sh" "$kernel" "${options[@]}" --node "$who" \
+		--link "$fd" --share "$run/share" --out "$run/$who" -- "$@" &
+	pid[$who]=$!
+	name[$!]=$who
+}
+
+trap 'kill "${pid[@]}" 2>/dev/null; wait; exit 130' INT TERM HUP
+start server "${PAIR_LINK% *}" "${command[@]}"
+start client "${PAIR_LINK#* }" "$@"
+worst=0
+for _ in server client; do
+	wait -n -p one "${pid[@]}"
+	status=$?
+	who=${name[$one]}
+	unset "pid[$who]"
+	touch "$run/share/$who.ended"
+	[ "$status" -gt "$worst" ] && worst=$status
+	[ "$status" -eq 0 ] || say "$kernel: the $who ended with $status"
+	# There is nothing to wait for at the end of a link to nobody.
+	case $status in
+	124|125)	kill "${pid[@]}" 2>/dev/null ;;
+	esac
+done
+[ "$worst" -eq 0 ] || say "$kernel: logs of both are below $run"
+exit "$worst"
