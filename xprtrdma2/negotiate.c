@@ -13,7 +13,6 @@
  */
 #include "xprtrdma2.h"
 
-#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 
@@ -129,19 +128,18 @@ static void describe_us(struct rpcrdma2_propmsg *pm)
 	pm->pm_nochg = RPCRDMA2_PROPS_ALL;
 }
 
-/* S18: an error carries nothing but the xid, so it must be nobody else's. */
-static u32 choose_xid(struct rpc_xprt *xprt)
+/*
+ * S18: an error carries nothing but the xid, so it must be nobody else's: it
+ * comes from the sequence that the RPCs' come from.
+ */
+static u32 take_xid(struct rpc_xprt *xprt)
 {
-	struct rpc_rqst *rqst;
-	u32 xid;
+	__be32 xid;
 
-	do {
-		xid = get_random_u32();
-		spin_lock(&xprt->queue_lock);
-		rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
-		spin_unlock(&xprt->queue_lock);
-	} while (rqst);
-	return xid;
+	spin_lock(&xprt->reserve_lock);
+	xid = (__force __be32)xprt->xid++;
+	spin_unlock(&xprt->reserve_lock);
+	return be32_to_cpu(xid);
 }
 
 static void xprt2_wc_probe(struct ib_cq *cq, struct ib_wc *wc)
@@ -164,7 +162,7 @@ static int encode_probe(struct xprt2_ep *ep)
 	int rc;
 
 	describe_us(&pm);
-	pb->pb_xid = choose_xid(&ep->ep_xp->xp_xprt);
+	pb->pb_xid = take_xid(&ep->ep_xp->xp_xprt);
 	h->h_xid = pb->pb_xid;
 	h->h_credit = ep->ep_max_reqs;
 	h->h_proc = 0;

@@ -113,6 +113,14 @@ typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				enum rpcrdma2_errcode verdict,
 				const struct ib_wc *wc);
 
+/* Looked at, and of no more use */
+static void finish_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			   const struct ib_wc *wc)
+{
+	xprt2_drop_invalidation(ep, wc);
+	xprt2_rep_put(ep->ep_xp, rep);
+}
+
 /* Not for us, or not yet */
 static void drop_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			 struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
@@ -120,8 +128,7 @@ static void drop_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 {
 	trace_xprt2_drop(ep, h);
 	xprt2_count(replies_dropped);
-	xprt2_drop_invalidation(ep, wc);
-	xprt2_rep_put(ep->ep_xp, rep);
+	finish_message(ep, rep, wc);
 }
 
 /* C-066: the direction, not the xid, tells Calls from Replies. */
@@ -199,7 +206,7 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	}
 
 	if (consumed)
-		drop_message(ep, rep, h, verdict, wc);
+		finish_message(ep, rep, wc);
 	else
 		choose_handler(h, verdict)(ep, rep, h, verdict, wc);
 }
