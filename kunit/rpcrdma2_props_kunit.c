@@ -70,6 +70,8 @@ static const struct wish_case {
 	{ "S16 BRS lower", BRS, 1, 2, 2, RPCRDMA2_WISH_DONE },
 	{ "S16 BRS as it is", BRS, 1, 1, 1, RPCRDMA2_WISH_DONE },
 	{ "S16 BRS higher", BRS, 2, 1, 1, RPCRDMA2_WISH_REJECTED },
+	{ "S16 BRS of the default, which we are not able to do", BRS, 1, 1, 0,
+	  RPCRDMA2_WISH_REJECTED },
 };
 
 KUNIT_ARRAY_PARAM_DESC(wish, wish_cases, desc);

@@ -91,11 +91,14 @@ rpcrdma2_wish_rbsiz(const u32 *want, const u32 *now, const u32 *able,
 						 RPCRDMA2_WISH_DONE;
 }
 
-/* S20: backward operation is not given up altogether. */
+/*
+ * S20: backward operation is not given up altogether. A default that was never
+ * announced may be more than we are able to do.
+ */
 static inline enum rpcrdma2_wish
 rpcrdma2_wish_brs(const u32 *want, const u32 *now, const u32 *able, u32 *other)
 {
-	if (*want < RDMA2_BKREQSUP_INLINE || *want > *now)
+	if (*want < RDMA2_BKREQSUP_INLINE || *want > *now || *want > *able)
 		return RPCRDMA2_WISH_REJECTED;
 	return RPCRDMA2_WISH_DONE;
 }

@@ -464,6 +464,8 @@ group_exclusive()
 	check "xprtrdma2 unloads" rmmod xprtrdma2
 }
 
+# shellcheck source=scripts/vm/peer-cases.sh
+. "$(dirname "$0")/peer-cases.sh"
 if ! declare -F "group_$group" >/dev/null; then
 	echo "FAIL there is no group $group"
 	exit 2

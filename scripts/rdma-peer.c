@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peer that says what it is told to: connects to an RDMA service, sends each
+ * line of its input as one message, prints what comes back on one line.
+ *
+ *	rdma-peer ADDRESS PORT [PRIVATE]
+ *
+ * Messages and private data are in hex, blanks ignored. An answer is "-" when
+ * there is none, "closed" when the connection is lost; several are separated
+ * by " + ". One that came with an invalidation is marked "inv".
+ */
+#include <ctype.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+
+#define RECVS		16
+#define SIZE		65536
+#define PATIENCE	300	/* ms */
+#define RESOLVE		2000
+
+static struct rdma_cm_id *id;
+static struct ibv_mr *mr;
+static unsigned char *memory;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static unsigned char *slot(int i)
+{
+	return memory + (size_t)i * SIZE;
+}
+
+static size_t from_hex(const char *hex, unsigned char *to, size_t max)
+{
+	size_t n = 0;
+	int digit, high = -1;
+
+	for (; *hex && n < max; hex++) {
+		if (isspace((unsigned char)*hex))
+			continue;
+		if (!isxdigit((unsigned char)*hex)) {
+			fprintf(stderr, "not hex: %s\n", hex);
+			exit(2);
+		}
+		digit = isdigit((unsigned char)*hex) ? *hex - '0' :
+			tolower((unsigned char)*hex) - 'a' + 10;
+		if (high < 0) {
+			high = digit;
+		} else {
+			to[n++] = high << 4 | digit;
+			high = -1;
+		}
+	}
+	return n;
+}
+
+static void post_recv(int i)
+{
+	if (rdma_post_recv(id, (void *)(uintptr_t)(i + 1), slot(i), SIZE, mr))
+		die("post receive");
+}
+
+static void establish(const char *host, const char *port, const char *private)
+{
+	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *info;
+	struct ibv_qp_init_attr attr = {
+		.cap = { .max_send_wr = 4, .max_recv_wr = RECVS,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+	};
+	struct rdma_conn_param param = {
+		.responder_resources = 4,
+		.initiator_depth = 4,
+		.retry_count = 7,
+		.rnr_retry_count = 7,
+	};
+	unsigned char data[56];
+	int i;
+
+	if (rdma_getaddrinfo(host, port, &hints, &info))
+		die("address");
+	if (rdma_create_ep(&id, info, NULL, &attr))
+		die("endpoint");
+	memory = calloc(RECVS + 1, SIZE);
+	mr = memory ? rdma_reg_msgs(id, memory, (RECVS + 1) * SIZE) : NULL;
+	if (!mr)
+		die("memory");
+	for (i = 0; i < RECVS; i++)
+		post_recv(i);
+	if (private) {
+		param.private_data = data;
+		param.private_data_len = from_hex(private, data, sizeof(data));
+	}
+	if (rdma_connect(id, &param))
+		die("connect");
+	rdma_freeaddrinfo(info);
+}
+
+/* Returns 1 for a message, 0 for none in time, -1 for a lost connection. */
+static int next_message(struct ibv_wc *wc, int patience)
+{
+	for (; patience > 0; patience--) {
+		if (ibv_poll_cq(id->recv_cq, 1, wc) > 0)
+			return wc->status == IBV_WC_SUCCESS ? 1 : -1;
+		poll(NULL, 0, 1);
+	}
+	return 0;
+}
+
+static void print_message(const struct ibv_wc *wc)
+{
+	const unsigned char *p = slot((int)wc->wr_id - 1);
+	uint32_t i;
+
+	for (i = 0; i < wc->byte_len; i++)
+		printf("%02x%s", p[i], i % 4 == 3 && i + 1 < wc->byte_len ?
+		       " " : "");
+	if (wc->wc_flags & IBV_WC_WITH_INV)
+		printf(" inv");
+}
+
+/* Once something has come only what is under way already is waited for. */
+static int print_answers(void)
+{
+	int count = 0, ret;
+	struct ibv_wc wc;
+
+	while ((ret = next_message(&wc, count ? PATIENCE / 6 : PATIENCE)) > 0) {
+		if (count++)
+			printf(" + ");
+		print_message(&wc);
+		post_recv((int)wc.wr_id - 1);
+	}
+	if (ret < 0)
+		printf("closed");
+	else if (!count)
+		printf("-");
+	printf("\n");
+	fflush(stdout);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	static char line[4 * SIZE];
+	struct ibv_wc wc;
+	size_t len;
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: %s ADDRESS PORT [PRIVATE]\n", argv[0]);
+		return 2;
+	}
+	establish(argv[1], argv[2], argv[3]);
+	while (fgets(line, sizeof(line), stdin)) {
+		len = from_hex(line, slot(RECVS), SIZE);
+		if (rdma_post_send(id, NULL, slot(RECVS), len, mr, 0))
+			die("post send");
+		while (!ibv_poll_cq(id->send_cq, 1, &wc))
+			poll(NULL, 0, 1);
+		if (print_answers() < 0)
+			return 1;
+	}
+	rdma_disconnect(id);
+	return 0;
+}

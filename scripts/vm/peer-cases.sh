@@ -1,0 +1,244 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: groups about what the server says to whom. "peer"
+# says things no client would, octet by octet; "versions" has the kernel's own
+# client beside ours on one listener.
+
+# Parts of messages. Lists are empty, calls and replies are NFSv4's NULL.
+lists='00000000 00000000 00000000'
+rpc_call='00000000 00000002 000186a3 00000004 00000000 00000000 00000000 00000000 00000000'
+rpc_reply='00000001 00000000 00000000 00000000 00000000'
+grant=00000040
+
+call_v1="0a 00000001 00000020 00000000 $lists 0a $rpc_call"
+reply_v1="0a 00000001 $grant 00000000 $lists 0a $rpc_reply"
+call_v2="0b 00000002 00000020 00000000 00000000 00000000 $lists 0b $rpc_call"
+reply_v2="0b 00000002 $grant 00000000 00000001 00000000 $lists 0b $rpc_reply"
+connprop='0c 00000002 00000020 00000006 00000002 00000001 00000004 00001000 00000002 00000004 00000001 00000001 00000003'
+rbsiz=00001000
+our_props='00000002 00000001 00000004 RBSIZ 00000002 00000004 00000000 00000001 00000003'
+private='f6ab0e18 01000303'
+private_inv='f6ab0e18 01010303'
+
+# Xids are written short; RBSIZ stands for what the server announces.
+expand()
+{
+	sed -E "s/(^| )(0[a-f])( |\$)/\1000000\2\3/g; s/(^| )(0[a-f])( |\$)/\1000000\2\3/g; s/RBSIZ/$rbsiz/g"
+}
+
+# converse NAME PRIVATE {MESSAGE ANSWER}...: all on one connection
+converse()
+{
+	local name=$1 private=$2 say='' want='' got
+
+	shift 2
+	while [ $# -gt 0 ]; do
+		say+="$1"$'\n'
+		want+="$2"$'\n'
+		shift 2
+	done
+	want=$(expand <<<"${want%$'\n'}")
+	got=$(expand <<<"${say%$'\n'}" |
+		/tmp/rdma-peer "$addr4" "$port" ${private:+"$private"} 2>&1)
+	if [ "$got" = "$want" ]; then
+		ok "$name"
+	else
+		fail "$name: $(diff <(echo "$want") <(echo "$got") | tr '\n' ' ')"
+	fi
+}
+
+error_of()
+{
+	echo "$1 $2 $grant 00000004 ${*:3}"
+}
+
+set_parameter()
+{
+	echo "$2" >"/sys/module/svcrdma2/parameters/$1"
+}
+
+peer_version_one()
+{
+	local segment='00001234 00001000 00000000 00000000'
+	local with_chunk="0a 00000001 00000020 00000000 00000000 00000001 00000001 $segment 00000000 00000000 0a $rpc_call"
+	local unused="0a 00000001 $grant 00000000 00000000 00000001 00000001 00001234 00000000 00000000 00000000 00000000 00000000 0a $rpc_reply"
+
+	converse "C-105 S35 each Call is answered in its own version" '' \
+		"$call_v1" "$reply_v1" "$call_v2" "$reply_v2" \
+		"$call_v1" "$reply_v1"
+	converse "E-23 MSGP is read as MSG" '' \
+		"0a 00000001 00000020 00000002 00000000 00000000 $lists 0a $rpc_call" \
+		"$reply_v1"
+	converse "E-22 DONE draws nothing" '' \
+		"0a 00000001 00000020 00000003" - "$call_v1" "$reply_v1"
+	converse "E-24 C-095 whatever is wrong draws ERR_CHUNK, and nothing is lost" '' \
+		"0a 00000001 00000020 00000007" \
+		"$(error_of 0a 00000001 00000002)" \
+		"0a 00000001 00000020 00000000 00000001 00000000" \
+		"$(error_of 0a 00000001 00000002)" \
+		"0a 00000001 00000020 00000001 $lists" \
+		"$(error_of 0a 00000001 00000002)" \
+		"0a 00000001 00000020 00000000 $lists 0d $rpc_call" \
+		"$(error_of 0a 00000001 00000002)" \
+		"$call_v1" "$reply_v1"
+	converse "S38 a version 1 error or Reply draws nothing" '' \
+		"0a 00000001 00000020 00000004 00000002" - \
+		"0a 00000001 00000020 00000000 $lists 0a $rpc_reply" - \
+		"$call_v1" "$reply_v1"
+	converse "E-10 an unused Write chunk comes back without length" '' \
+		"$with_chunk" "$unused"
+	converse "P-09 no invalidation when the requester's flag is clear" \
+		"$private" "$with_chunk" "$unused"
+	# The handle is none, so that the requester's device takes offence.
+	converse "P-07 invalidation when both flags are set" \
+		"$private_inv" "$with_chunk" closed
+}
+
+peer_version_two()
+{
+	converse "S29 the first CONNPROP draws one, with its xid; the second none" '' \
+		"$connprop" "0c 00000002 $grant 00000006 $our_props" \
+		"$connprop" - "$call_v2" "$reply_v2"
+	converse "S29 so does an empty one" '' \
+		"0c 00000002 00000020 00000006 00000000 00000000" \
+		"0c 00000002 $grant 00000006 $our_props"
+	converse "S01 CONNPROP as an option is answered as an option" '' \
+		"0c 00000002 00000020 00000005 00000000 00000001 00000024 00000002 00000001 00000004 00002000 00000002 00000004 00000002 00000001 00000003" \
+		"0c 00000002 $grant 00000005 00000000 00000001 00000024 $our_props"
+	converse "S11 C-016 to C-018 a bad CONNPROP draws BAD_XDR, a good one then its answer" '' \
+		"0c 00000002 00000020 00000006 00000001 00000001 00000040 00002000 00000000" \
+		"$(error_of 0c 00000002 00000002)" \
+		"0c 00000002 00000020 00000006 00000001 00000002 00000002 00020000 00000000" \
+		"$(error_of 0c 00000002 00000002)" \
+		"0c 00000002 00000020 00000006 00000001 00000002 00000004 00000007 00000000" \
+		"$(error_of 0c 00000002 00000002)" \
+		"$connprop" "0c 00000002 $grant 00000006 $our_props"
+	converse "C-019 C-020 unknown and empty properties are no fault" '' \
+		"0c 00000002 00000020 00000006 00000002 00001234 00000005 61626364 65000000 00000001 00000000 00000000" \
+		"0c 00000002 $grant 00000006 $our_props"
+	converse "C-049 C-053 S16 REQPROP is always answered" '' \
+		"0c 00000002 00000020 00000007 00000003 00000002 00000004 00000001 ffffffff 00000004 00000007 00000001 00000004 00010000" \
+		"0c 00000002 $grant 00000008 00000000 00000001 00000007 00000000" \
+		"0d 00000002 00000020 00000007 00000001 00000001 00000004 00001000" \
+		"0d 00000002 $grant 00000008 00000001 00000001 00000000 00000000" \
+		"0e 00000002 00000020 00000007 00000000" \
+		"0e 00000002 $grant 00000008 00000000 00000000 00000000"
+	converse "C-023 UPDPROP draws nothing, a bad one BAD_XDR" '' \
+		"$connprop" "0c 00000002 $grant 00000006 $our_props" \
+		"0d 00000002 00000020 00000009 00000001 00000001 00000004 00004000" - \
+		"0d 00000002 00000020 00000009 00000001" \
+		"$(error_of 0d 00000002 00000002)"
+	converse "C-012 S39 an unknown option draws INVALID_OPTION, but not in a Reply" '' \
+		"0d 00000002 00000020 00000005 00000000 7fffff01 00000006 deadbeef 01020000" \
+		"$(error_of 0d 00000002 00000009)" \
+		"0d 00000002 00000020 00000005 00000001 7fffff01 00000000" - \
+		"0d 00000002 00000020 00000005 00000002 7fffff01 00000000" -
+	converse "C-079 S36 an unknown version draws the range" '' \
+		"0d 00000003 00000020 00000000" \
+		"$(error_of 0d 00000003 00000001 00000001 00000002)"
+	converse "C-080 S31 S38 an unknown proc is refused, what must not be answered is not" '' \
+		"0d 00000002 00000020 0000000a" "$(error_of 0d 00000002 00000003)" \
+		"0d 00000002 00000020" - \
+		"0d 00000002 00000020 00000004 00000002" - \
+		"0d 00000002 00000020 00000008 00000000 00000000 00000000" - \
+		"$call_v2" "$reply_v2"
+}
+
+# Messages of more than a page, where the server takes them
+peer_long()
+{
+	local blob
+
+	rbsiz=00004000
+	blob=$(head -c 8000 /dev/zero | od -An -v -tx1 | tr -d '\n ')
+	set_parameter receive_size 16384
+	converse "C-012 an unknown option of two pages" '' \
+		"0d 00000002 00000020 00000005 00000000 7fffff01 00001f40 $blob" \
+		"$(error_of 0d 00000002 00000009)"
+	converse "C-019 an unknown property of two pages" '' \
+		"0c 00000002 00000020 00000006 00000002 00001234 00001f40 $blob 00000001 00000004 00001000 00000000" \
+		"0c 00000002 $grant 00000006 $our_props" \
+		"$call_v2" "$reply_v2"
+	set_parameter receive_size 4096
+	rbsiz=00001000
+}
+
+peer_pinned()
+{
+	set_parameter max_version 1
+	converse "S36 max_version=1: version 2 draws ERR_VERS 1 to 1" '' \
+		"$connprop" "$(error_of 0c 00000002 00000001 00000001 00000001)" \
+		"$call_v2" "$(error_of 0b 00000002 00000001 00000001 00000001)" \
+		"0d 00000002 00000020 00000004 00000002" - \
+		"$call_v1" "$reply_v1"
+	set_parameter max_version 2
+
+	set_parameter min_version 2
+	dmesg -C
+	converse "S36 min_version=2: version 1 draws ERR_VERS 2 to 2" '' \
+		"$call_v1" "$(error_of 0a 00000001 00000001 00000002 00000002)" \
+		"0a 00000001 00000020 00000004 00000002" - \
+		"$call_v2" "$reply_v2"
+	check "min_version=2: the log names the client and the parameter" \
+		eval "dmesg | grep -q 'svcrdma2: client $addr4:.* min_version=1'"
+	set_parameter min_version 1
+}
+
+group_peer()
+{
+	gcc -O2 -Wall -o /tmp/rdma-peer "$VM_TOP/scripts/rdma-peer.c" \
+		-lrdmacm -libverbs || { fail "rdma-peer does not build"; return; }
+	nfs_up rdma2 || { fail "server"; return; }
+	peer_version_one
+	peer_version_two
+	peer_long
+	peer_pinned
+	finish
+}
+
+# Both kinds of client at once. The predecessor's is asked for less at a time,
+# for its own good.
+both_versions()
+{
+	local vers=$1 old new
+
+	mkdir -m 777 -p "$export_dir/old" "$export_dir/new"
+	mount_nfs rdma "$vers" /mnt rsize=262144,wsize=262144 &&
+	mount_nfs rdma2 "$vers" /mnt2 || { fail "NFSv$vers: mounts"; return; }
+	"$tools/fs-load" /mnt/old "$export_dir/old" 10 2 >/tmp/old 2>&1 &
+	old=$!
+	"$tools/fs-load" /mnt2/new "$export_dir/new" 10 2 >/tmp/new 2>&1 &
+	new=$!
+	if wait "$old"; then
+		ok "NFSv$vers: version 1 on a listener with version 2"
+	else
+		fail "NFSv$vers: version 1: $(tr '\n' ' ' </tmp/old)"
+	fi
+	if wait "$new"; then
+		ok "NFSv$vers: version 2 on a listener with version 1"
+	else
+		fail "NFSv$vers: version 2: $(tr '\n' ' ' </tmp/new)"
+	fi
+	check "NFSv$vers: umount" umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+# The kernel's own client against our server, alone and beside ours. It is loaded
+# last: its backchannel's class has no list of netids, not even an empty one,
+# and who looks for a name behind it finds what is none.
+group_versions()
+{
+	local v device=${DEVICE:-rxe}
+
+	nfs_up rdma2 "$device" && modprobe rpcrdma ||
+		{ fail "server"; return; }
+	common=rsize=262144,wsize=262144
+	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
+		exercise "NFSv$v, version 1" rdma "$v"
+	done
+	both_versions 3
+	both_versions 4.2
+	rmmod rpcrdma
+	finish
+}
