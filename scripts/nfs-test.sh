@@ -17,8 +17,8 @@ proto=${PROTO:-rdma2}
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- files paths siw counters inuse both cycle unplug restart ;;
-	uml-debug)	set -- files paths siw inuse both cycle unplug restart disconnect ;;
+	uml)		set -- files paths siw counters inuse both negotiate cycle unplug restart ;;
+	uml-debug)	set -- files paths siw inuse both negotiate cycle unplug restart disconnect ;;
 	debian)		set -- exclusive inuse counters files ;;
 	esac
 fi
@@ -37,12 +37,14 @@ esac
 
 # Once for all groups; a group must not find another build than its neighbour.
 bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
-need_packages gcc libc6-dev
+need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
 mkdir -p "$bdir/tools"
 for t in fs-exercise fs-load; do
 	gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
 		"$top/scripts/$t.c" || exit 1
 done
+gcc -O2 -Wall -o "$bdir/tools/peer" "$top"/scripts/peer/*.c \
+	-lrdmacm -libverbs || exit 1
 
 failed=0
 for group in "$@"; do

@@ -33,7 +33,7 @@ struct conn {
 	struct ibv_mr *mr;
 	uint8_t *memory;	/* DEPTH Receives, and a Send */
 	int server;
-	int over;
+	int up, over;
 };
 
 static struct conn *conns[MAX_CONNS];
@@ -106,11 +106,22 @@ void say(struct conn *c, const struct draft *d)
 
 void hang_up(struct conn *c)
 {
-	if (c->over)
-		return;
+	if (!c->over)
+		note(c, "hangs up");
 	c->over = 1;
-	note(c, "hangs up");
-	rdma_disconnect(c->id);
+	/* Before the connection is up the other side would not be told. */
+	if (c->up)
+		rdma_disconnect(c->id);
+}
+
+static void begin_connection(struct conn *c)
+{
+	note(c, "up");
+	c->up = 1;
+	if (c->over)
+		rdma_disconnect(c->id);
+	else
+		greet(c, c->manners);
 }
 
 static void take_messages(struct conn *c)
@@ -220,8 +231,7 @@ static void take_event(struct rdma_event_channel *channel,
 		accept_connection(id, manners[i]);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		note(id->context, "up");
-		greet(id->context, ((struct conn *)id->context)->manners);
+		begin_connection(id->context);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		end_connection(id->context);

@@ -466,6 +466,9 @@ group_exclusive()
 
 # shellcheck source=scripts/vm/peer-cases.sh
 . "$(dirname "$0")/peer-cases.sh"
+# shellcheck source=scripts/vm/negotiate-cases.sh
+. "$(dirname "$0")/negotiate-cases.sh"
+
 if ! declare -F "group_$group" >/dev/null; then
 	echo "FAIL there is no group $group"
 	exit 2
