@@ -46,17 +46,29 @@ done
 gcc -O2 -Wall -o "$bdir/tools/peer" "$top"/scripts/peer/*.c \
 	-lrdmacm -libverbs || exit 1
 
+# Names that begin with "link-" are about two guests.
+run_group()
+{
+	local settings=("VERSIONS=${VERSIONS:-}" ${QUICK:+QUICK=1}
+		"CYCLES=${CYCLES:-50}" "DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}")
+
+	case $1 in
+	link-*)	"$vmdir/pair.sh" "$kernel" --no-modules --timeout "$timeout" -- \
+			"$vmdir/link-cases.sh" "$1" -- \
+			env "${settings[@]}" "$vmdir/link-cases.sh" "$1" ;;
+	*)	"$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
+			--timeout "$timeout" -- \
+			env "${settings[@]}" "$vmdir/nfs-cases.sh" "$1" "$proto" ;;
+	esac
+}
+
 failed=0
 for group in "$@"; do
 	start=$SECONDS
 	name="$kernel $group"
 	[ "$proto" = rdma2 ] || name="$proto $name"
 	log=$(mktemp)
-	"$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
-		--timeout "$timeout" -- \
-		env "VERSIONS=${VERSIONS:-}" ${QUICK:+QUICK=1} \
-		"CYCLES=${CYCLES:-50}" \
-		"$vmdir/nfs-cases.sh" "$group" "$proto" 2>"$log" |
+	run_group "$group" 2>"$log" |
 		sed -u "s/^\(ok\|FAIL\|skip\) /&$name: /"
 	rc=${PIPESTATUS[0]}
 	case $rc in

@@ -10,55 +10,16 @@
 # What the kernel's log says about it all is vm.sh's business.
 
 set -u
-# shellcheck source=scripts/vm/nfs.sh
-. "$(dirname "$0")/nfs.sh"
+# shellcheck source=scripts/vm/cases.sh
+. "$(dirname "$0")/cases.sh"
 
 group=$1
 proto=${2:-rdma2}
-tools=$VM_BUILD/tools
-failed=0
 
 # The predecessor takes all of the processor for good when many large READs of
 # unaligned buffers come at once; it is here as a yardstick, not under test.
 common=''
 [ "$proto" = rdma ] && common=rsize=262144,wsize=262144
-
-ok()
-{
-	echo "ok $*"
-}
-
-fail()
-{
-	echo "FAIL $*"
-	failed=1
-}
-
-# check NAME COMMAND...: the command's output is shown when it fails.
-check()
-{
-	local name=$1 out
-
-	shift
-	if out=$("$@" 2>&1); then
-		ok "$name"
-	else
-		fail "$name: $(tail -n 3 <<<"$out" | tr '\n' ' ')"
-		return 1
-	fi
-}
-
-# Nothing of a test may be left behind for the next one.
-umount_all()
-{
-	local i
-
-	for i in /mnt /mnt2; do
-		if grep -q " $i " /proc/mounts; then
-			umount "$i" || { umount -f "$i"; umount -l "$i"; return 1; }
-		fi
-	done
-}
 
 # exercise LABEL TRANSPORT VERSION [OPTIONS]
 exercise()
@@ -72,29 +33,9 @@ exercise()
 	else
 		fail "$label: /proc/mounts: $(grep ' /mnt ' /proc/mounts)"
 	fi
-	"$tools/fs-exercise" "$vers" /mnt "$export_dir" |
-		sed "s|^ok |&$label: |; s|^FAIL |&$label: |"
-	[ "${PIPESTATUS[0]}" -eq 0 ] || failed=1
+	verdicts "$label" "$tools/fs-exercise" "$vers" /mnt "$export_dir"
 	check "$label: umount" umount_all
 	rm -rf "${export_dir:?}"/*
-}
-
-unload()
-{
-	local i
-
-	# The last transports go away in the background.
-	for i in $(seq 50); do
-		case $proto in
-		rdma2)	rmmod svcrdma2 xprtrdma2 2>/dev/null
-			lsmod | grep -qE '^(svc|xprt)rdma2 ' || return 0 ;;
-		*)	rmmod rpcrdma 2>/dev/null
-			lsmod | grep -q '^rpcrdma ' || return 0 ;;
-		esac
-		sleep 0.1
-	done
-	lsmod | grep rdma
-	return 1
 }
 
 finish()
@@ -106,7 +47,7 @@ stop_and_unload()
 {
 	umount_all
 	server_down
-	unload
+	unload "$proto"
 }
 
 group_files()
@@ -139,51 +80,6 @@ group_siw()
 	exercise "siw, NFSv3" "$proto" 3
 	finish
 	check "siw: device removed" device_down siw
-}
-
-# counters: one "name value" a line, the client's prefixed c_, the server's s_.
-counters()
-{
-	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
-	sed 's/^/s_/' /sys/kernel/debug/svcrdma2/counters
-}
-
-# measure COMMAND...: what the counters rose by while it ran.
-declare -A rose
-measure()
-{
-	local before name value
-
-	before=$(counters)
-	"$@" >/dev/null 2>&1
-	# Completions of the last RPC may still be on their way.
-	sleep 0.2
-	rose=()
-	while read -r name value; do
-		rose[$name]=$value
-	done < <({ echo "$before"; echo ---; counters; } | awk '
-		/^---/ { after = 1; next }
-		!after { was[$1] = $2; next }
-		{ print $1, $2 - was[$1] }')
-}
-
-# expect NAME EXPRESSION: over what rose, by name.
-expect()
-{
-	local name=$1 text=$2 expression=$2 word
-
-	for word in $(grep -oE '[cs]_[a-z_]+' <<<"$text" | sort -ur); do
-		if [ -z "${rose[$word]+set}" ]; then
-			fail "$name: there is no counter $word"
-			return
-		fi
-		expression=${expression//$word/${rose[$word]}}
-	done
-	if [ $((expression)) -ne 0 ]; then
-		ok "$name"
-	else
-		fail "$name: not $text: $expression"
-	fi
 }
 
 stats()
@@ -262,7 +158,7 @@ cycle()
 	cmp /mnt/g "$export_dir/g" &&
 	umount /mnt &&
 	rpc.nfsd 0 &&
-	unload
+	unload "$proto"
 }
 
 unreclaimable()
@@ -278,7 +174,7 @@ group_cycle()
 
 	nfs_up "$proto" || { fail "server"; return; }
 	rpc.nfsd 0
-	unload || fail "unload before the first cycle"
+	unload "$proto" || fail "unload before the first cycle"
 	for i in $(seq "$n"); do
 		cycle "${vers[i % 4]}" || { fail "cycle $i of $n"; return; }
 		[ "$i" -eq 10 ] && base=$(unreclaimable)
@@ -469,9 +365,4 @@ group_exclusive()
 # shellcheck source=scripts/vm/negotiate-cases.sh
 . "$(dirname "$0")/negotiate-cases.sh"
 
-if ! declare -F "group_$group" >/dev/null; then
-	echo "FAIL there is no group $group"
-	exit 2
-fi
-"group_$group"
-exit "$failed"
+run_group "$group"

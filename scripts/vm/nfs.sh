@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced in a guest: an RDMA device in software, an NFS server on a tmpfs, and
-# mounts of it from the same kernel.
+# mounts of it, from the same kernel or, where two guests are joined (pair.sh),
+# from the other one.
 
 addr4=10.0.0.1
 addr6=fd00::1
@@ -16,33 +17,54 @@ complain()
 	return 1
 }
 
-# Modules of this project are in modprobe's path like the kernel's own.
+# Modules of this project are in modprobe's path like the kernel's own. One of
+# two guests loads its side.
 load_modules()
 {
-	case $1 in
-	rdma2*)	modprobe -a xprtrdma2 svcrdma2 ;;
-	rdma*)	modprobe rpcrdma ;;
+	case $1-${VM_NODE:-} in
+	rdma2*-server)	modprobe svcrdma2 ;;
+	rdma2*-client)	modprobe xprtrdma2 ;;
+	rdma2*-)	modprobe -a xprtrdma2 svcrdma2 ;;
+	rdma*)		modprobe rpcrdma ;;
 	esac
 }
 
-# device_up rxe|siw: an MTU above 4096 gives soft-RoCE its largest packets.
+# The link to the other guest, or a device on which a kernel talks to itself.
+# An MTU above 4096 gives soft-RoCE its largest packets.
+net_up()
+{
+	local own4=$addr4 own6=$addr6
+
+	if [ -z "${VM_NODE:-}" ]; then
+		netdev=d0
+		[ -e /sys/class/net/d0 ] && return 0
+		modprobe -q dummy
+		ip link add d0 type dummy || return 1
+	else
+		modprobe -q virtio_net
+		for netdev in vec0 eth0; do
+			[ -e "/sys/class/net/$netdev" ] && break
+		done
+	fi
+	[ "${VM_NODE:-}" = client ] && own4=10.0.0.2 own6=fd00::2
+	ip addr show dev "$netdev" | grep -q "$own4/" && return 0
+	ip link set "$netdev" mtu 9000 up || return 1
+	ip addr add "$own4/24" dev "$netdev"
+	ip -6 addr add "$own6/64" dev "$netdev" nodad
+}
+
+# device_up rxe|siw
 device_up()
 {
 	local type=${1:-rxe}
 
-	if [ ! -e /sys/class/net/d0 ]; then
-		modprobe -q dummy
-		ip link add d0 type dummy || return 1
-		ip link set d0 mtu 9000 up
-		ip addr add "$addr4/24" dev d0
-		ip -6 addr add "$addr6/64" dev d0 nodad
-	fi
+	net_up || complain "no network" || return 1
 	# A burst of Reads is more packets than the default lets through, and
 	# soft-RoCE pays dearly for each one lost.
 	echo 65536 >/proc/sys/net/core/netdev_max_backlog
 	modprobe -q "rdma_$type" || modprobe -q "$type"
 	rdma link show "${type}0/1" >/dev/null 2>&1 && return 0
-	rdma link add "${type}0" type "$type" netdev d0 ||
+	rdma link add "${type}0" type "$type" netdev "$netdev" ||
 		complain "no RDMA device of type $type"
 }
 
@@ -71,15 +93,27 @@ listen_on()
 		complain "nfsd does not listen on $1 ${2:-$port}"
 }
 
-# server_up TRANSPORT [PORT]
-server_up()
+# What locks over NFSv3 need on both sides.
+locking_up()
 {
-	mkdir -p "$export_dir" /run/rpcbind /run/sendsigs.omit.d /var/lib/nfs
-	mount -t tmpfs -o "size=75%,mode=1777" none "$export_dir"
+	mkdir -p /run/rpcbind /run/sendsigs.omit.d /var/lib/nfs
 	mount -t tmpfs none /var/lib/nfs
 	mkdir -p /var/lib/nfs/{v4recovery,nfsdcltrack,rpc_pipefs,sm,sm.bak}
 	touch /var/lib/nfs/{etab,rmtab,state}
 	chown -R statd /var/lib/nfs/sm /var/lib/nfs/sm.bak /var/lib/nfs/state
+	modprobe -q lockd
+	echo 3 >/proc/sys/fs/nfs/nlm_timeout
+	echo 3 >/proc/sys/fs/nfs/nlm_grace_period
+	rpcbind -w 2>/dev/null || rpcbind || complain "no rpcbind" || return 1
+	rpc.statd --no-notify
+}
+
+# server_up TRANSPORT [PORT]
+server_up()
+{
+	mkdir -p "$export_dir"
+	mount -t tmpfs -o "size=75%,mode=1777" none "$export_dir"
+	locking_up || return 1
 	# The root of NFSv4 is the export itself: the guest's own root, on an
 	# overlay, is nothing that nfsd could export.
 	echo "$export_dir *(rw,no_root_squash,insecure,no_subtree_check,fsid=0)" \
@@ -89,16 +123,11 @@ server_up()
 	mount -t nfsd nfsd /proc/fs/nfsd || return 1
 	# By default it goes by the size of the memory.
 	echo 1048576 >/proc/fs/nfsd/max_block_size
-	modprobe -q lockd
-	echo 3 >/proc/sys/fs/nfs/nlm_timeout
-	echo 3 >/proc/sys/fs/nfs/nlm_grace_period
 	# A server that comes back makes its clients wait for no longer than this.
 	echo 10 >/proc/fs/nfsd/nfsv4leasetime
 	echo 10 >/proc/fs/nfsd/nfsv4gracetime
-	rpcbind -w 2>/dev/null || rpcbind || complain "no rpcbind" || return 1
 	exportfs -ra || return 1
 	rpc.mountd || return 1
-	rpc.statd --no-notify || return 1
 	rpc.nfsd "${NFSD_THREADS:-8}" || complain "no nfsd" || return 1
 	# Nobody has anything to reclaim yet.
 	echo Y >/proc/fs/nfsd/v4_end_grace
@@ -144,8 +173,15 @@ mount_nfs()
 # nfs_up TRANSPORT [rxe|siw]: everything but the mount.
 nfs_up()
 {
+	client_up "$@" || return 1
+	server_up "${1%6}"
+}
+
+# client_up TRANSPORT [rxe|siw]: all that a mount of another guest needs, but
+# the locks of NFSv3.
+client_up()
+{
 	load_modules "$1" || return 1
 	device_up "${2:-rxe}" || return 1
 	teach_netconfig
-	server_up "${1%6}"
 }

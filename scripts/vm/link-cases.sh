@@ -1,0 +1,331 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2015
+#
+# In both of two joined guests: groups of tests of a client and a server that
+# share nothing but a link. "rdma2" is ours, "rdma" the kernel's own transport,
+# which speaks version 1 of the protocol.
+#
+#	link-cases.sh GROUP
+#
+# The client drives, see node.sh.
+
+set -u
+# shellcheck source=scripts/vm/cases.sh
+. "$(dirname "$0")/cases.sh"
+# shellcheck source=scripts/vm/node.sh
+. "$(dirname "$0")/node.sh"
+
+group=${1#link-}
+
+# What in-tree's server cannot take on one processor without spinning for good,
+# it is not asked for.
+intree_opts=rsize=262144,wsize=262144
+
+# counters: as far as the two kernels have ours; in-tree's server has a few.
+server_counters()
+{
+	local i
+
+	sed 's/^/s_/' /sys/kernel/debug/svcrdma2/counters 2>/dev/null
+	for i in recv read write; do
+		echo "s_intree_$i $(cat "/proc/sys/sunrpc/svc_rdma/rdma_stat_$i" 2>/dev/null)"
+	done | grep ' .'
+	true
+}
+
+counters()
+{
+	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters 2>/dev/null
+	on_server server_counters
+}
+
+# Sizes around every boundary there is, a large one, and folders.
+make_tree()
+{
+	mkdir -p "$1"/{a/b/c,d} &&
+	perl -e '
+	open(my $in, "<:raw", "/dev/urandom") or die;
+	sub put {
+		my ($name, $size) = @_;
+
+		open(my $out, ">:raw", $name) or die "$name: $!";
+		read($in, my $bytes, $size) == $size or die;
+		print $out $bytes;
+		close($out) or die "$name: $!";
+	}
+	chdir($ARGV[0]) or die;
+	for my $size (0, 1, 3, 511, 1023, 1025, 3000, 4095, 4096, 4097, 8191,
+			8193, 16384, 65535, 65536, 65537, 100003, 262144,
+			262145, 1048577) {
+		put($size, $size);
+		put("a/b/c/$size", $size);
+	}
+	put("d/large", 6000001);' "$1"
+}
+
+sums()
+{
+	(cd "$1" && find . -type f -print0 | sort -z | xargs -0 b2sum)
+}
+
+# The client puts a tree in and the server looks at its own side; the server
+# makes one, and the client looks.
+trees()
+{
+	local here
+
+	here=$(sums /tmp/tree) &&
+	cp -r /tmp/tree /mnt/put &&
+	sync &&
+	[ "$(on_server sums "$export_dir/put")" = "$here" ] ||
+		complain "what was put in is not on the server" || return 1
+	echo 3 >/proc/sys/vm/drop_caches
+	[ "$(sums /mnt/put)" = "$here" ] ||
+		complain "what was put in does not come back" || return 1
+	here=$(on_server "make_tree $export_dir/got && sums $export_dir/got") &&
+	[ "$(sums /mnt/got)" = "$here" ] ||
+		complain "what is on the server is not what is read" || return 1
+	rm -r /mnt/put /mnt/got
+}
+
+# mount_figures FOLDER: what the RPC layer and the transport count for it, as
+# "name value"; version and thresholds only where the transport is ours.
+mount_figures()
+{
+	awk -v dir="$1" '
+	$1 == "device" { here = $5 == dir; ops = 0 }
+	!here { next }
+	$1 == "xprt:" {
+		print "connects", $5; print "bad_xids", $10
+		print "read_chunks", $13; print "write_chunks", $14
+		print "reply_chunks", $15
+		print "bad_replies", $22
+		if (NF >= 33) {
+			print "version", $30; print "thresholds", $31 "/" $32
+			print "credits", $33
+		}
+	}
+	/per-op statistics/ { ops = 1; next }
+	ops && NF >= 9 { calls += $2; sent += $3; timeouts += $4 }
+	END { print "calls", calls; print "sent_again", sent - calls
+		print "timeouts", timeouts }' /proc/self/mountstats
+}
+
+# A connection that was lost and came back shows in none of the files.
+undisturbed()
+{
+	local label=$1 client=$2 server=$3 name bad='' text
+
+	local -A figure
+	while read -r name text; do
+		figure[$name]=$text
+	done < <(mount_figures /mnt)
+	for name in bad_xids bad_replies sent_again timeouts; do
+		[ "${figure[$name]:-0}" = 0 ] || bad+=" $name=${figure[$name]}"
+	done
+	[ "${figure[connects]:-0}" -eq 1 ] || bad+=" connects=${figure[connects]:-0}"
+	for name in "${!rose[@]}"; do
+		case $name in
+		c_connect_errors|c_disconnects|c_replies_bad|c_replies_dropped|\
+		c_replies_unknown|c_bad_invalidations|\
+		s_accept_failures|s_closes|s_errors_*|s_dropped_*|\
+		s_bad_inv_handle|s_stalls)
+			[ "${rose[$name]}" -eq 0 ] || bad+=" $name+${rose[$name]}" ;;
+		esac
+	done
+	if [ -z "$bad" ]; then
+		ok "$label: one connection, no RPC sent twice, no error on either side"
+	else
+		fail "$label:$bad"
+	fi
+	case $client in
+	rdma2)	expect "$label: the client's chunks" \
+			"c_connects == 1 && c_read_chunks > 0 && c_write_chunks > 0" ;;
+	*)	[ "${figure[read_chunks]}" -gt 0 ] &&
+		[ "${figure[write_chunks]}" -gt 0 ] &&
+			ok "$label: the client's chunks" ||
+			fail "$label: the client's chunks" ;;
+	esac
+	case $server in
+	rdma2)	expect "$label: the server's chunks" \
+			"s_accepts == 1 && s_read_bytes > 0 && s_write_bytes > 0" ;;
+	*)	expect "$label: the server's chunks" \
+			"s_intree_recv > 0 && s_intree_read > 0 && s_intree_write > 0" ;;
+	esac
+	echo "# $label: ${figure[calls]} RPCs${figure[version]:+, version ${figure[version]}, thresholds ${figure[thresholds]}, credits ${figure[credits]}}"
+}
+
+# spoken VERSION: by the client of /mnt, where it is ours
+spoken()
+{
+	mount_figures /mnt | grep -qx "version $1" ||
+		complain "$(mount_figures /mnt | grep version)"
+}
+
+# pairing LABEL CLIENT SERVER VERSION [OPTIONS]
+pairing()
+{
+	local label=$1 client=$2 server=$3 vers=$4 opts=${5:-} before speaks=1
+	local from=$SECONDS
+
+	label+=", NFSv$vers"
+	[ "$client$server" = rdma2rdma2 ] && speaks=2 || opts=${opts:-$intree_opts}
+	before=$(counters)
+	check "$label: mount" mount_nfs "$client" "$vers" /mnt "$opts" || return
+	verdicts "$label" "$tools/fs-exercise" "$vers" /mnt
+	check "$label: a tree each way, checksums of both sides" trees
+	[ "$client" = rdma ] ||
+		check "$label: the version spoken is $speaks" spoken "$speaks"
+	risen "$before"
+	undisturbed "$label" "$client" "$server"
+	check "$label: umount" umount_all
+	on_server "rm -rf ${export_dir:?}/*"
+	echo "# $label: $((SECONDS - from)) s"
+}
+
+mount_once()
+{
+	mount_nfs rdma2 3 /mnt && spoken "$1" && umount /mnt
+}
+
+# acquaint VERSION: what a server speaks is found out once, and remembered.
+acquaint()
+{
+	local before
+
+	echo "$1" >/sys/module/xprtrdma2/parameters/min_version
+	before=$(counters)
+	check "first mount: version $1" mount_once "$1" || return
+	risen "$before"
+	expect "first mount, version $1: on one connection" \
+		"c_connects == 1 && c_connect_errors == 0"
+}
+
+# nodes CLIENT SERVER [rxe|siw]: both are up, and nothing is mounted.
+nodes()
+{
+	local device=${3:-rxe}
+
+	make_tree /tmp/tree
+	check "the server's node" on_server nfs_up "$2" "$device" &&
+	check "the client's node" client_up "$1" "$device" &&
+	check "the client's locks" locking_up || return
+	case $1-$2 in
+	rdma2-rdma2)	acquaint 2 ;;
+	rdma2-*)	acquaint 1 ;;
+	esac
+}
+
+complaints()
+{
+	! dmesg | grep -E 'not responding|still trying|I/O error|error -5|[Dd]isconnect'
+}
+
+finish()
+{
+	check "the client's log" complaints
+	check "the server's log" on_server complaints
+	umount_all
+	check "the client unloads" unload "$1"
+	check "the server unloads" on_server "server_down; unload $2"
+}
+
+# matrix LABEL CLIENT SERVER [rxe|siw] [OPTIONS]: all versions of NFS
+matrix()
+{
+	local v
+
+	nodes "$2" "$3" "${4:-rxe}" || return
+	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
+		pairing "$1" "$2" "$3" "$v" "${5:-}"
+	done
+	finish "$2" "$3"
+}
+
+group_v2()
+{
+	matrix "ours, ours" rdma2 rdma2
+}
+
+group_client()
+{
+	matrix "ours, in-tree" rdma2 rdma
+}
+
+group_server()
+{
+	matrix "in-tree, ours" rdma rdma2
+}
+
+# For comparison
+group_intree()
+{
+	matrix "in-tree, in-tree" rdma rdma "${DEVICE:-rxe}" "${OPTS:-}"
+}
+
+# Both transports on both nodes, in-tree's server on a port of its own. Not on a
+# kernel that has room for one client.
+intree_port=20050
+nodes_with_both()
+{
+	nodes rdma2 rdma2 "${1:-rxe}" &&
+	check "in-tree's server beside ours" \
+		on_server "load_modules rdma && listen_on rdma $intree_port" &&
+	check "in-tree's client beside ours" load_modules rdma &&
+	port=$intree_port acquaint 1
+}
+
+finish_both()
+{
+	check "in-tree's client unloads" unload rdma
+	finish rdma2 rdma2
+	check "in-tree's server unloads" on_server unload rdma
+}
+
+# All that speaks version 1 here, and version 2 beside it
+fall_backs()
+{
+	local v
+
+	for v in ${VERSIONS:-4.2 3}; do
+		port=$intree_port pairing "$1: ours, in-tree" rdma2 rdma "$v"
+		pairing "$1: in-tree, ours" rdma rdma2 "$v"
+		pairing "$1: ours, ours" rdma2 rdma2 "$v"
+	done
+}
+
+set_sysctl()
+{
+	echo "$2" >"/proc/sys/sunrpc/$1"
+}
+
+# What administrators are told to set, for small files
+group_tuned()
+{
+	nodes_with_both || return
+	check "in-tree's client is tuned" eval \
+		"set_sysctl rdma_max_inline_read 65536 &&
+		set_sysctl rdma_max_inline_write 65536"
+	check "both servers are tuned" on_server \
+		"set_sysctl svc_rdma/max_req_size 65536 &&
+		set_sysctl svc_rdma/max_requests 128 &&
+		echo 65536 >/sys/module/svcrdma2/parameters/receive_size &&
+		echo 128 >/sys/module/svcrdma2/parameters/credits"
+	fall_backs tuned
+	finish_both
+}
+
+# iWARP, where a server's RDMA Reads need memory regions
+group_siw()
+{
+	nodes_with_both siw || return
+	fall_backs siw
+	finish_both
+}
+
+case $VM_NODE in
+server)	serve ;;
+client)	trap 'on_server end_service' EXIT
+	run_group "$group" ;;
+esac
