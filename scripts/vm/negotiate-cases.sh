@@ -38,7 +38,7 @@ S29-one-way-reader		-	one-way		up 1 1 n 0	2	silence>try_version_2,Reply>version_
 S29-late-CONNPROP		-	two-late	up 1 1 n 0	2	silence>try_version_2,CONNPROP>version_2
 C-026-late-code-9		-	code9-late	up 1 1 n 0	2	silence>try_version_2,lacks_properties>version_2
 C-103-silent-server		-	mute		up 2 1 1 n	1	silence>try_version_2,silence>connect_again,_version_1
-C-103-silent-server-impatient-RPC timeo=40 mute		up 3 2 1 n	1	silence>try_version_2,silence>connect_again,_version_1
+C-103-silent-server-impatient-RPC timeo=40,retrans=5 mute		up 3 2 1 n	1	silence>try_version_2,silence>connect_again,_version_1
 C-103-hangs-up-on-trial		-	hang-on-trial	up 2 1 1 n	1	silence>try_version_2,lost>connect_again,_version_1
 S33-ERR_VERS-on-trial		-	one-on-trial	up 2 1 1 n	1	silence>try_version_2,ERR_VERS>connect_again,_version_1
 S37-another-dialect-on-trial	-	dialect-on-trial up 2 1 1 n	1	silence>try_version_2,foreign>connect_again,_version_1
@@ -215,18 +215,20 @@ remembered()
 	peer_down
 }
 
-# Memory is by port: one server's answer is not another's.
-forgotten()
+# second_mount NAME MANNERS PATTERN...: what the peer's log has after it
+second_mount()
 {
-	local name="S34 what is remembered turns out to be wrong" one two
+	local name=$1 why='' pattern port=$((++next_port))
 
-	peer_up $((++next_port)) one,two-only && peer_mount "$next_port" &&
-		umount "/mnt.$next_port" && peer_mount "$next_port" &&
-		umount "/mnt.$next_port" || { fail "$name"; peer_down; return; }
-	one=$(received "$next_port" '^2 sent v1 ERROR .*range=2-2')
-	two=$(received "$next_port" '^3 recv v2 CONNPROP')
-	[ "$one $two" = "1 1" ] && ok "$name: it is asked again" ||
-		fail "$name: $one refusals, $two probes"
+	peer_up "$port" "$2" && peer_mount "$port" && umount "/mnt.$port" &&
+		peer_mount "$port" && use "/mnt.$port" && umount "/mnt.$port" ||
+		{ fail "$name: mount"; peer_down; return; }
+	shift 2
+	for pattern; do
+		[ "$(received "$port" "$pattern")" -eq 1 ] ||
+			why+=", not once '$pattern'"
+	done
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
 	peer_down
 }
 
@@ -356,7 +358,12 @@ group_negotiate()
 	rows "$default_rows"
 	remembered "S34 version 2 remembered: an RPC goes first" two 'v2 MSG'
 	remembered "S34 version 1 remembered: an RPC goes first" one 'v1 MSG'
-	forgotten
+	second_mount "S34 remembered as 1, has 2 alone: asked again" \
+		one,two-only '^2 sent v1 ERROR .*range=2-2' '^3 recv v2 CONNPROP'
+	second_mount "S34 remembered as 2, goes away: asked again" \
+		two,hang-on-trial,two '^2 recv v2 MSG' '^3 recv v2 CONNPROP'
+	second_mount "C-101 remembered as 2, has 1 alone: version 1 next" \
+		two,one '^2 recv v2 MSG' '^2 sent v1 ERROR' '^3 up'
 	thresholds
 	pins
 	real_servers
