@@ -269,9 +269,10 @@ KUNIT_ARRAY_PARAM_DESC(meaning, meaning_cases, desc);
 static void meaning(struct kunit *test)
 {
 	const struct meaning_case *c = test->param_value;
+	enum xprt2_answer answer;
 
-	KUNIT_EXPECT_EQ(test, xprt2_classify(&c->h, c->verdict, c->connprop,
-						c->to_probe), c->want);
+	answer = xprt2_classify(&c->h, c->verdict, c->connprop, c->to_probe);
+	KUNIT_EXPECT_EQ(test, answer, c->want);
 }
 
 static struct kunit_case negotiate_cases[] = {

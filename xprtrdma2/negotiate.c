@@ -261,7 +261,7 @@ static const char *advice(const struct xprt2_nego *ng, bool told)
 		return "the server has to offer one of them";
 	if (ng->ng_pinned)
 		return "change the module parameter pin";
-	return "change the module parameters min_version or max_version, or set pin for this server";
+	return "change the module parameter min_version, max_version or pin";
 }
 
 static void complain(const struct xprt2_ep *ep, enum xprt2_answer answer)

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # tools, addr4 and others are there
+# shellcheck shell=bash disable=SC2015,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: which version a mount comes to speak, at what cost,
