@@ -94,9 +94,7 @@ for _ in server client; do
 	[ "$status" -gt "$worst" ] && worst=$status
 	[ "$status" -eq 0 ] || say "$kernel: the $who ended with $status"
 	# There is nothing to wait for at the end of a link to nobody.
-	case $status in
-	124|125)	kill "${pid[@]}" 2>/dev/null ;;
-	esac
+	[ -s "$run/$who/rc" ] || kill "${pid[@]}" 2>/dev/null
 done
 [ "$worst" -eq 0 ] || say "$kernel: logs of both are below $run"
 exit "$worst"
