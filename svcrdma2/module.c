@@ -68,11 +68,11 @@ MODULE_PARM_DESC(receive_size,
 module_param_cb(min_version, &version_ops, &svc2_param_min_version, 0644);
 __MODULE_PARM_TYPE(min_version, "uint");
 MODULE_PARM_DESC(min_version,
-		 "Lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
+		 "lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
 module_param_cb(max_version, &version_ops, &svc2_param_max_version, 0644);
 __MODULE_PARM_TYPE(max_version, "uint");
 MODULE_PARM_DESC(max_version,
-		 "Highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
+		 "highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
 
 static int __init init_memory(void)
 {

@@ -53,14 +53,19 @@ void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 	mempool_free(call, svc2_call_pool);
 }
 
-static struct svc2_versions allowed_versions(void)
+static int refuse(struct svc2_xprt *sp, struct svc2_call *call,
+		  enum rpcrdma2_errcode code, u32 arg, u32 arg2)
 {
-	return svc2_allowed_versions(READ_ONCE(svc2_param_min_version),
-				     READ_ONCE(svc2_param_max_version));
+	/* R6: the Receive first */
+	svc2_recv_put(sp, call->ca_recv);
+	call->ca_recv = NULL;
+	svc2_send_error(sp, &call->ca_hdr, code, arg, arg2);
+	svc2_call_put(sp, call);
+	return 0;
 }
 
 /**
- * svc2_refuse - answer a Call with an error
+ * svc2_refuse - answer a Call with an error that fills in limits of ours
  * @sp: its connection
  * @call: Call; gone afterwards (C-082)
  * @code: which error
@@ -71,17 +76,7 @@ static struct svc2_versions allowed_versions(void)
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
 		enum rpcrdma2_errcode code)
 {
-	struct svc2_versions vs = { };
-
-	/* C-079, S36; other codes fill in limits of ours */
-	if (code == RDMA2_ERR_VERS)
-		vs = allowed_versions();
-	/* R6: the Receive first */
-	svc2_recv_put(sp, call->ca_recv);
-	call->ca_recv = NULL;
-	svc2_send_error(sp, &call->ca_hdr, code, vs.vs_low, vs.vs_high);
-	svc2_call_put(sp, call);
-	return 0;
+	return refuse(sp, call, code, 0, 0);
 }
 
 /* Or answer it with nothing */
@@ -221,17 +216,36 @@ static bool is_reply(const struct rpcrdma2_hdr *h)
 	return h->h_direction == RDMA2_REPLY || h->h_proc == RDMA2_ERROR;
 }
 
-/* Step 2 of the order of checks, which the codec cannot perform for us */
-static bool version_allowed(const struct svc2_xprt *sp, u32 vers)
+/*
+ * In version 1 we make no Calls with a Reply chunk: what looks like the answer
+ * to one is a Call that lacks its Read list (E-24).
+ */
+static bool lacks_reads(const struct rpcrdma2_hdr *h)
 {
-	struct svc2_versions vs = allowed_versions();
+	return h->h_vers == RPCRDMA2_VERS_ONE && h->h_proc == RDMA2_NOMSG &&
+	       h->h_direction == RDMA2_REPLY;
+}
 
-	if (svc2_speaks(&vs, vers))
-		return true;
-	if (vers == RPCRDMA2_VERS_ONE)
+/*
+ * Step 2 of the order of checks, which the codec cannot perform for us: what
+ * the rest of the message means depends on it. A version is refused whatever
+ * the message is, but for an error (C-079, E-17, S36).
+ */
+static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
+{
+	const struct svc2_versions vs =
+		svc2_allowed_versions(READ_ONCE(svc2_param_min_version),
+				      READ_ONCE(svc2_param_max_version));
+	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+
+	if (call->ca_recv->rc_len < RPCRDMA2_PREFIX_LEN ||
+	    h->h_proc == RDMA2_ERROR || svc2_speaks(&vs, h->h_vers))
+		return false;
+	if (h->h_vers == RPCRDMA2_VERS_ONE)
 		pr_warn_ratelimited("svcrdma2: client %s speaks RPC-over-RDMA version 1, which the module parameter min_version=1 would allow\n",
 				    sp->sp_xprt.xpt_remotebuf);
-	return false;
+	refuse(sp, call, RDMA2_ERR_VERS, vs.vs_low, vs.vs_high);
+	return true;
 }
 
 static enum rpcrdma2_errcode decode(struct svc2_call *call)
@@ -265,17 +279,19 @@ int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
 		flatten(call);
 	verdict = decode(call);
 	trace_svc2_decode(rc, h, verdict);
+	if (refuse_version(sp, call))
+		return 0;
 	if (verdict == RDMA2_DROP)
 		return discard(sp, call, SVC2_C_dropped_silently);
 	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
 
+	if (lacks_reads(h))
+		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
 	if (is_reply(h)) {
 		if (!verdict && procs[h->h_proc].on_reply)
 			return procs[h->h_proc].on_reply(rqstp, call);
 		return drop_reply(rqstp, call);
 	}
-	if (!version_allowed(sp, h->h_vers))
-		verdict = RDMA2_ERR_VERS;
 	if (verdict)
 		return svc2_refuse(sp, call, verdict);
 	if (!procs[h->h_proc].on_call)

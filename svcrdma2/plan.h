@@ -26,7 +26,9 @@ struct svc2_range {
  * @pn_code: RDMA2_OK, or the error that takes its place
  * @pn_arg: what goes with the error
  * @pn_arg2: likewise
+ * @pn_send_max: largest Send there may be
  * @pn_long: the rest goes in the Reply chunk
+ * @pn_gather: it goes inline, and the device gathers it
  * @pn_len: octets of the rest
  * @pn_nrest: entries of @pn_rest
  * @pn_rest: the Reply without what Write chunks take, and without the
@@ -37,7 +39,9 @@ struct svc2_plan {
 	enum rpcrdma2_errcode	pn_code;
 	u32			pn_arg;
 	u32			pn_arg2;
+	u32			pn_send_max;
 	bool			pn_long;
+	bool			pn_gather;
 	u32			pn_len;
 	unsigned int		pn_nrest;
 	struct svc2_range	pn_rest[RPCRDMA2_MAX_WRITE_CHUNKS + 1];
@@ -85,6 +89,7 @@ svc2_plan_reply(struct svc2_plan *plan, const struct rpcrdma2_hdr *h,
 	u32 off = 0;
 
 	memset(plan, 0, sizeof(*plan));
+	plan->pn_send_max = send_max;
 	for (i = 0; i < h->h_nwrites && i < nresults; i++, ck++) {
 		const struct svc2_range *ra = &results[i];
 

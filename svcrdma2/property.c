@@ -20,13 +20,12 @@
 
 /*
  * A requester takes us to send as much as we receive (S14): we claim to
- * receive no more than we send. There is no backward direction that we could
- * be ready for.
+ * receive no more than we send.
  */
 static void describe_us(const struct svc2_xprt *sp, struct rpcrdma2_props *us)
 {
 	us->pr_rbsiz = min(sp->sp_recv_size, sp->sp_send_own);	/* S13 */
-	us->pr_brs = RDMA2_BKREQSUP_NONE;
+	us->pr_brs = RDMA2_BKREQSUP_INLINE;			/* S20, S22 */
 }
 
 /* C-043, C-045: everything, for good */

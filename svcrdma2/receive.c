@@ -264,14 +264,15 @@ void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf)
  * svc2_recv_is_control - is a message none that carries an RPC?
  * @rc: Receive that holds it, unjudged
  *
- * Any version has rdma_proc in the same place. A message that is too short
+ * Any version has rdma_proc in the same place, and those that carry an RPC
+ * come first: MSG, NOMSG, and version 1's MSGP. A message that is too short
  * for it may be taken for anything.
  */
 bool svc2_recv_is_control(const struct svc2_recv *rc)
 {
 	const __be32 *p = page_address(rc->rc_pages[0]);
 
-	return be32_to_cpu(p[3]) > RDMA2_NOMSG;
+	return be32_to_cpu(p[3]) > RDMA1_MSGP;
 }
 
 /**

@@ -72,15 +72,6 @@ static void find_results(struct svc2_call *call, const struct xdr_buf *res)
 	}
 }
 
-/* What goes inline is gathered, or it is copied. */
-static bool can_send_inline(const struct svc2_xprt *sp,
-			    const struct xdr_buf *res,
-			    const struct svc2_plan *plan, u32 hdrlen)
-{
-	return hdrlen + plan->pn_len <= SVC2_TX_BUFSIZE ||
-	       svc2_tx_gathers(sp, res, plan);
-}
-
 static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
 		      const struct xdr_buf *res, struct svc2_plan *plan)
 {
@@ -95,8 +86,12 @@ static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
 	h->h_has_reply = offered;
 	svc2_plan_reply(plan, h, call->ca_results, call->ca_nresults, res->len,
 			hdrlen, READ_ONCE(sp->sp_send_max[h->h_vers]));
-	if (!plan->pn_code && !plan->pn_long &&
-	    !can_send_inline(sp, res, plan, hdrlen))
+	if (plan->pn_code || plan->pn_long)
+		return;
+	/* What goes inline is gathered, or it is copied. */
+	plan->pn_gather = plan->pn_len > SVC2_PULLUP_MAX &&
+			  svc2_tx_gathers(sp, res, plan);
+	if (!plan->pn_gather && hdrlen + plan->pn_len > SVC2_TX_BUFSIZE)
 		svc2_plan_reply(plan, h, call->ca_results, call->ca_nresults,
 				res->len, hdrlen, SVC2_TX_BUFSIZE);
 }
@@ -153,7 +148,7 @@ static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	ret = svc2_tx_header(tx, h);
 	if (ret)
 		return ret;
-	if (tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
+	if (tx->tx_len > plan->pn_send_max)
 		return -EMSGSIZE;
 	if (!plan->pn_long) {
 		ret = svc2_tx_payload(sp, tx, res, plan);
@@ -181,12 +176,24 @@ static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return ret;
 }
 
-/* S46: neither Reply nor error */
+/* S46: neither answer nor error */
 static int give_up(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	svc2_tx_put(sp, tx);
 	svc2_close(sp, SVC2_CLOSE_REPLY);
 	return -ENOTCONN;
+}
+
+/* C-093: an answer that cannot be built or sent draws an error in its place. */
+static int error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
+			 struct rpcrdma2_hdr *h, struct svc2_plan *plan,
+			 int ret)
+{
+	if (!plan->pn_code)
+		svc2_plan_error(plan, RDMA2_ERR_SYSTEM, 0, 0);
+	if (ret == -ENOTCONN || post_error(sp, tx, h, plan))
+		return give_up(sp, tx);
+	return 0;
 }
 
 /**
@@ -226,7 +233,7 @@ void svc2_send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 			const struct rpcrdma2_propmsg *pm)
 {
 	struct svc2_tx *tx = svc2_tx_get(sp);
-	struct svc2_plan plan;
+	struct svc2_plan plan = { };
 	int ret;
 
 	if (IS_ERR(tx))
@@ -237,11 +244,8 @@ void svc2_send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		ret = -EMSGSIZE;
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, 0);	/* S49 */
-	if (!ret)
-		return;
-	svc2_plan_error(&plan, RDMA2_ERR_SYSTEM, 0, 0);
-	if (ret == -ENOTCONN || post_error(sp, tx, h, &plan))
-		give_up(sp, tx);
+	if (ret)
+		error_instead(sp, tx, h, &plan, ret);
 }
 
 static void put_recv(struct svc2_xprt *sp, struct svc2_call *call)
@@ -281,14 +285,8 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	put_recv(sp, call);			/* R6 */
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, call->ca_inv_handle);
-	if (!ret) {
-		svc2_count(replies);
-		return 0;
-	}
-	if (ret == -ENOTCONN)
-		return give_up(sp, tx);
-
-	if (!plan.pn_code)
-		svc2_plan_error(&plan, RDMA2_ERR_SYSTEM, 0, 0);	/* C-093 */
-	return post_error(sp, tx, &call->ca_hdr, &plan) ? give_up(sp, tx) : 0;
+	if (ret)
+		return error_instead(sp, tx, &call->ca_hdr, &plan, ret);
+	svc2_count(replies);
+	return 0;
 }

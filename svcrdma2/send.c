@@ -302,8 +302,7 @@ bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
  * @res: the Reply
  * @plan: what of it goes inline
  *
- * Return: 0; -EMSGSIZE when there is no way to send that much inline; -EIO
- * when a page cannot be mapped.
+ * Return: 0, or -EIO when a page cannot be mapped.
  */
 int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 		    const struct xdr_buf *res, const struct svc2_plan *plan)
@@ -313,14 +312,12 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 	int ret = 0;
 
 	svc2_count_add(inline_bytes, plan->pn_len);
-	if (plan->pn_len > SVC2_PULLUP_MAX && svc2_tx_gathers(sp, res, plan)) {
+	if (plan->pn_gather) {
 		while (!ret && svc2_walk_next(&wk, &fr))
 			ret = map_frag(sp, tx, &fr);
 		return ret;
 	}
 
-	if (tx->tx_len + plan->pn_len > SVC2_TX_BUFSIZE)
-		return -EMSGSIZE;
 	svc2_count_add(pullup_bytes, plan->pn_len);
 	while (svc2_walk_next(&wk, &fr)) {
 		memcpy_from_page(tx->tx_buf + tx->tx_len, fr.fr_page,
