@@ -6,8 +6,9 @@
  * An endpoint has no reference count. It is published in xp_ep by the connect
  * worker and taken apart by the same worker, by ->close or by ->destroy, all
  * of which hold XPRT_LOCKED. Everything else that knows it (completion
- * handlers, the CM handler, regions of requests) is quiet when
- * ep_destroy() has drained the QP and destroyed the cm_id.
+ * handlers, the CM handler, regions of requests, requests of the backward
+ * direction, the end of a trial) is quiet when ep_destroy() has drained the QP
+ * and destroyed the cm_id.
  *
  * xprt2_lose_connection() is the only way to give a connection up. It may be
  * called from anywhere, any number of times.
@@ -112,9 +113,11 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_REJECTED:
 		end_step(ep, reject_status(event));
 		break;
-	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		WRITE_ONCE(ep->ep_device_lost, true);
+		fallthrough;
+	case RDMA_CM_EVENT_DISCONNECTED:
 		xprt2_lose_connection(ep);
 		break;
 	default:
@@ -313,15 +316,18 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 
 /*
  * Receives are drained first: a Reply that was received may still post a
- * LOCAL_INV, and the Send Queue is quiet only after that.
+ * LOCAL_INV, and the Send Queue is quiet only after that. Only then is it
+ * known what the peer had to say before @lost.
  */
-static void ep_drain(struct xprt2_ep *ep)
+static void ep_drain(struct xprt2_ep *ep, bool lost)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	rdma_disconnect(ep->ep_id);
 	mutex_lock(&xp->xp_fence_mutex);
 	ib_drain_rq(ep->ep_id->qp);
+	if (lost)
+		xprt2_trial_lost(ep);
 	ib_drain_sq(ep->ep_id->qp);
 	xprt2_sends_release(ep);
 	xprt2_probe_release(ep);
@@ -336,11 +342,11 @@ static void ep_drain(struct xprt2_ep *ep)
 /* Undoes as much as was done, in any state. */
 static void ep_destroy(struct xprt2_ep *ep)
 {
-	if (atomic_xchg(&ep->ep_state, XPRT2_EP_LOST) == XPRT2_EP_LOST)
-		xprt2_trial_lost(ep);
+	bool lost = atomic_xchg(&ep->ep_state, XPRT2_EP_LOST) == XPRT2_EP_LOST;
+
 	cancel_delayed_work_sync(&ep->ep_trial);
 	if (ep->ep_id && ep->ep_id->qp)
-		ep_drain(ep);
+		ep_drain(ep, lost);
 	if (ep->ep_recv_cq)
 		ib_free_cq(ep->ep_recv_cq);
 	if (ep->ep_send_cq)

@@ -388,7 +388,8 @@ void xprt2_trial_timeout(struct work_struct *work)
  */
 void xprt2_trial_lost(struct xprt2_ep *ep)
 {
-	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
+	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL &&
+	    !READ_ONCE(ep->ep_device_lost))
 		move_or_lose(ep, XPRT2_TRIAL, XPRT2_A_LOST);
 }
 
@@ -413,16 +414,20 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	settle_two(ep);
 }
 
-/* C-102: an answer is one, also when the connection was lost right after it. */
+/*
+ * C-102: an answer is one, also when the connection was lost right after it,
+ * and when we hear of the loss first.
+ */
 static enum xprt2_answer await_answer(struct xprt2_ep *ep)
 {
-	enum xprt2_answer answer;
+	enum xprt2_answer none = XPRT2_A_SILENCE;
 
 	wait_for_completion_timeout(&ep->ep_answered, XPRT2_PROBE_TIMEOUT);
-	answer = READ_ONCE(ep->ep_answer);
-	if (answer == XPRT2_A_SILENCE && !xprt2_ep_is_connecting(ep))
-		answer = XPRT2_A_LOST;
-	return answer;
+	if (!xprt2_ep_is_connecting(ep)) {
+		ib_drain_rq(ep->ep_id->qp);
+		none = XPRT2_A_LOST;
+	}
+	return READ_ONCE(ep->ep_answer) ?: none;
 }
 
 /* The first answer counts. */
@@ -465,8 +470,10 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	rc = send_probe(ep);
 	if (rc && rc != -ENOTCONN)
 		return rc;
-	ep->ep_nego.ng_probes = ++ep->ep_xp->xp_probes;
 	answer = await_answer(ep);
+	if (answer == XPRT2_A_LOST && READ_ONCE(ep->ep_device_lost))
+		return -ENOTCONN;
+	ep->ep_nego.ng_probes = ++ep->ep_xp->xp_probes;
 	move = xprt2_next_move(&ep->ep_nego, answer);
 	trace_xprt2_negotiate(ep, answer, move);
 	return make_move(ep, answer, move);

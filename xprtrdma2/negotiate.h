@@ -41,7 +41,7 @@ enum xprt2_phase {
 };
 
 enum xprt2_answer {
-	XPRT2_A_SILENCE,	/* nothing that means anything, in time */
+	XPRT2_A_SILENCE = 0,	/* nothing that means anything, in time */
 	XPRT2_A_CONNPROP,	/* in version 2, in either spelling */
 	XPRT2_A_ERR_VERS,	/* in whatever version (S36) */
 	XPRT2_A_ERR_LACKS,	/* the probe draws code 3 or 9: no properties */
@@ -265,10 +265,20 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_hdr *h,
 					       enum rpcrdma2_errcode verdict,
 					       bool connprop, bool to_probe)
 {
-	if (verdict == RDMA2_DROP)
+	switch (verdict) {
+	case RDMA2_OK:
+		break;
+	case RDMA2_DROP:
 		return XPRT2_A_SILENCE;
-	if (verdict != RDMA2_OK)
+	case RDMA2_ERR_READ_CHUNKS:
+	case RDMA2_ERR_WRITE_CHUNKS:
+	case RDMA2_ERR_SEGMENTS:
+		/* a Call of this very dialect, if too long a one */
+		return h->h_direction == RDMA2_CALL ? XPRT2_A_SILENCE :
+						      XPRT2_A_FOREIGN;
+	default:
 		return XPRT2_A_FOREIGN;
+	}
 
 	if (h->h_proc == RDMA2_ERROR &&
 	    h->h_error.er_code == RDMA2_ERR_VERS)

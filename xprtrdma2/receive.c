@@ -154,14 +154,23 @@ static bool speaks_our_version(const struct xprt2_ep *ep,
 		h->h_error.er_code == RDMA2_ERR_VERS);
 }
 
+/* What cannot be told: see rpcrdma2_decode_hdr(). */
+static u32 direction_of(const struct rpcrdma2_hdr *h)
+{
+	if (h->h_direction == RDMA2_NODIR && h->h_vers == RPCRDMA2_VERS_ONE)
+		return RDMA2_REPLY;
+	return h->h_direction;
+}
+
 static message_handler choose_handler(const struct rpcrdma2_hdr *h,
 				      enum rpcrdma2_errcode verdict)
 {
+	u32 direction = direction_of(h);
 	message_handler handler = NULL;
 
-	if (verdict != RDMA2_DROP && h->h_direction < ARRAY_SIZE(handlers) &&
+	if (verdict != RDMA2_DROP && direction < ARRAY_SIZE(handlers) &&
 	    h->h_proc < ARRAY_SIZE(handlers[0]))
-		handler = handlers[h->h_direction][h->h_proc];
+		handler = handlers[direction][h->h_proc];
 	return handler ?: drop_message;
 }
 

@@ -335,6 +335,7 @@ enum xprt2_ep_state {
  * @ep_state: enum xprt2_ep_state
  * @ep_done: completed by the CM handler for the connect worker
  * @ep_status: what the CM handler found
+ * @ep_device_lost: the connection is lost through no act of the peer
  * @ep_id: connection identifier, with the QP
  * @ep_pd: protection domain
  * @ep_send_cq: Sends, registrations, invalidations
@@ -374,6 +375,7 @@ struct xprt2_ep {
 	atomic_t		ep_state;
 	struct completion	ep_done;
 	int			ep_status;
+	bool			ep_device_lost;
 
 	struct rdma_cm_id	*ep_id;
 	struct ib_pd		*ep_pd;
