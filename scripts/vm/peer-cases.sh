@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: groups about what the server says to whom. "peer"
@@ -208,7 +208,7 @@ both_versions()
 {
 	local vers=$1 old new
 
-	mkdir -m 777 -p "$export_dir/old" "$export_dir/new"
+	mkdir -m 777 "$export_dir/old" "$export_dir/new"
 	mount_nfs rdma "$vers" /mnt rsize=262144,wsize=262144 &&
 	mount_nfs rdma2 "$vers" /mnt2 || { fail "NFSv$vers: mounts"; return; }
 	"$tools/fs-load" /mnt/old "$export_dir/old" 10 2 >/tmp/old 2>&1 &
