@@ -17,8 +17,11 @@ proto=${PROTO:-rdma2}
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- files paths siw counters inuse both negotiate cycle unplug restart ;;
-	uml-debug)	set -- files paths siw inuse both negotiate cycle unplug restart disconnect ;;
+	uml)		set -- files paths siw counters inuse both peer versions \
+			intree callbacks negotiate cycle unplug restart ;;
+	uml-debug)	set -- files paths siw inuse both peer versions \
+			intree callbacks negotiate cycle unplug restart \
+			disconnect ;;
 	debian)		set -- exclusive inuse counters files ;;
 	esac
 fi

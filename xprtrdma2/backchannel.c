@@ -218,8 +218,8 @@ static void refuse_call(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 }
 
 /*
- * The service can not go away here: xprt2_bc_destroy() comes first, and its
- * lock is ours.
+ * False when there is no service (S24). One that there is can not go away
+ * here: xprt2_bc_destroy() comes first, and its lock is ours.
  */
 static bool enqueue_call(struct rpc_rqst *rqst)
 {
@@ -244,13 +244,10 @@ static bool enqueue_call(struct rpc_rqst *rqst)
 static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			const struct rpcrdma2_hdr *h)
 {
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
 
-	/* S24 */
-	if (!READ_ONCE(xprt->bc_alloc_max) || !READ_ONCE(xprt->bc_serv))
-		return false;
 	/* B-06; the service counts it down when it has made a Reply */
 	if (atomic_read(&xprt->bc_slot_count) >= XPRT2_BACKWARD_CREDITS)
 		return false;
@@ -363,7 +360,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 	h->h_nwrites = 0;
 	h->h_has_reply = false;
 	h->h_nsegs = 0;
-	/* C-001, C-088 */
+	/* C-001, C-090, C-091 */
 	if (rpcrdma2_hdr_size(h) + len > ep->ep_call_threshold)
 		xprt2_refuse_backward(h, RDMA2_ERR_REPLY_RESOURCE, len);
 

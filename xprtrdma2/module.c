@@ -16,10 +16,9 @@ unsigned int xprt2_param_pullup_max = 4096;
 module_param_named(pullup_max, xprt2_param_pullup_max, uint, 0644);
 MODULE_PARM_DESC(pullup_max, "Largest inline payload that is copied rather than sent from its pages, in bytes (default 4096)");
 
-/* Version 1 waits for the backward direction: NFSv4.1 servers call back. */
-unsigned int xprt2_param_min_version = RPCRDMA2_VERS_TWO;
+unsigned int xprt2_param_min_version = RPCRDMA2_VERS_ONE;
 module_param_named(min_version, xprt2_param_min_version, uint, 0644);
-MODULE_PARM_DESC(min_version, "Lowest RPC-over-RDMA version to speak, 1 or 2 (default 2; 1 is good for NFSv3 and NFSv4.0); applies to new connections");
+MODULE_PARM_DESC(min_version, "Lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new connections");
 
 unsigned int xprt2_param_max_version = RPCRDMA2_VERS_TWO;
 module_param_named(max_version, xprt2_param_max_version, uint, 0644);

@@ -364,5 +364,7 @@ group_exclusive()
 . "$(dirname "$0")/peer-cases.sh"
 # shellcheck source=scripts/vm/negotiate-cases.sh
 . "$(dirname "$0")/negotiate-cases.sh"
+# shellcheck source=scripts/vm/callback-cases.sh
+. "$(dirname "$0")/callback-cases.sh"
 
 run_group "$group"

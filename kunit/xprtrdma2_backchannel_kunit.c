@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which Calls of a server are taken, and what is said to the others:
+ * xprt2_judge_backward() and xprt2_refuse_backward() on whole messages.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include <rpcrdma2/codec.h>
+
+#include "../xprtrdma2/backchannel.h"
+
+#define XID	0x0badcafe
+
+/* What stands behind the fixed part of a header, as words */
+#define NONE		0
+#define SEGMENT		0x77, 64, 0, 0x1000
+#define CALL		XID, RDMA2_CALL
+#define REPLY		XID, RDMA2_REPLY
+#define NO_LISTS	NONE, NONE, NONE
+
+struct backward_case {
+	const char	*desc;
+	u32		proc;
+	u32		words[24];
+	unsigned int	nwords;
+	u32		verdict;	/* judged so in both versions */
+};
+
+#define WORDS(...)	.words = { __VA_ARGS__ }, \
+			.nwords = sizeof((u32[]){ __VA_ARGS__ }) / sizeof(u32)
+
+static const struct backward_case backward_cases[] = {
+	{ "B-15 S25 a Call without chunks is taken", RDMA2_MSG,
+	  WORDS(NO_LISTS, CALL), RDMA2_OK },
+	{ "S23 with a Read chunk: READ_CHUNKS, at most 0", RDMA2_MSG,
+	  WORDS(1, 8, SEGMENT, NONE, NONE, NONE, CALL),
+	  RDMA2_ERR_READ_CHUNKS },
+	{ "S23 with a Position-Zero chunk: READ_CHUNKS, at most 0", RDMA2_NOMSG,
+	  WORDS(1, 0, SEGMENT, NONE, NONE, NONE),
+	  RDMA2_ERR_READ_CHUNKS },
+	{ "S23 with a Write chunk: WRITE_CHUNKS, at most 0", RDMA2_MSG,
+	  WORDS(NONE, 1, 1, SEGMENT, NONE, NONE, CALL),
+	  RDMA2_ERR_WRITE_CHUNKS },
+	{ "S23 with both: Read chunks come first", RDMA2_MSG,
+	  WORDS(1, 8, SEGMENT, NONE, 1, 1, SEGMENT, NONE, NONE, CALL),
+	  RDMA2_ERR_READ_CHUNKS },
+	{ "S23 with a Reply chunk only: taken", RDMA2_MSG,
+	  WORDS(NONE, NONE, 1, 1, SEGMENT, CALL), RDMA2_OK },
+	{ "S08 with another xid behind the header: BAD_XDR", RDMA2_MSG,
+	  WORDS(NO_LISTS, XID + 1, RDMA2_CALL), RDMA2_ERR_BAD_XDR },
+};
+
+static void name_case(const struct backward_case *c, char *desc)
+{
+	strscpy(desc, c->desc, KUNIT_PARAM_DESC_SIZE);
+}
+KUNIT_ARRAY_PARAM(backward, backward_cases, name_case);
+
+static enum rpcrdma2_errcode decode(struct kunit *test,
+				    const struct backward_case *c, u32 vers,
+				    struct rpcrdma2_hdr *h)
+{
+	__be32 *msg = kunit_kzalloc(test, 128, GFP_KERNEL);
+	struct xdr_buf buf = {};
+	struct xdr_stream xdr;
+	__be32 *p = msg;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	*p++ = cpu_to_be32(XID);
+	*p++ = cpu_to_be32(vers);
+	*p++ = cpu_to_be32(1);
+	*p++ = cpu_to_be32(c->proc);
+	if (vers == RPCRDMA2_VERS_TWO) {
+		*p++ = cpu_to_be32(RDMA2_CALL);
+		*p++ = 0;
+	}
+	for (i = 0; i < c->nwords; i++)
+		*p++ = cpu_to_be32(c->words[i]);
+
+	buf.head[0].iov_base = msg;
+	buf.head[0].iov_len = (void *)p - (void *)msg;
+	buf.buflen = buf.head[0].iov_len;
+	buf.len = buf.head[0].iov_len;
+	xdr_init_decode(&xdr, &buf, msg, NULL);
+	return rpcrdma2_decode_hdr(h, &xdr);
+}
+
+static void judged_alike(struct kunit *test)
+{
+	const struct backward_case *c = test->param_value;
+	struct rpcrdma2_hdr *h;
+	u32 vers;
+
+	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, h);
+	for (vers = RPCRDMA2_VERS_ONE; vers <= RPCRDMA2_VERS_TWO; vers++) {
+		enum rpcrdma2_errcode code = decode(test, c, vers, h);
+
+		KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_CALL);
+		code = xprt2_judge_backward(h, code);
+		KUNIT_EXPECT_EQ_MSG(test, (u32)code, c->verdict,
+				    "version %u", vers);
+		if (code == RDMA2_OK)
+			continue;
+
+		KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(h, code, 0));
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(h));
+		KUNIT_EXPECT_EQ(test, h->h_xid, XID);		/* C-076 */
+		KUNIT_EXPECT_EQ(test, h->h_vers, vers);		/* S35 */
+		KUNIT_EXPECT_NE(test, h->h_credit, 0);		/* B-07 */
+		KUNIT_EXPECT_EQ(test, h->h_error.er_code,
+				vers == RPCRDMA2_VERS_ONE ?
+				RDMA2_ERR_BAD_XDR : c->verdict);
+		KUNIT_EXPECT_EQ(test, h->h_error.er_arg, 0);
+	}
+}
+
+static const struct rpcrdma2_hdr a_call = {
+	.h_xid		= XID,
+	.h_vers		= RPCRDMA2_VERS_TWO,
+	.h_credit	= 1,
+	.h_proc		= RDMA2_MSG,
+	.h_direction	= RDMA2_CALL,
+};
+
+/* S24, B-06: nobody takes it, or there is no room */
+static void s24_no_service(struct kunit *test)
+{
+	struct rpcrdma2_hdr h = a_call;
+
+	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_SYSTEM, 0));
+	KUNIT_EXPECT_EQ(test, h.h_error.er_code, RDMA2_ERR_SYSTEM);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
+
+	h = a_call;
+	h.h_vers = RPCRDMA2_VERS_ONE;
+	KUNIT_EXPECT_FALSE(test, xprt2_refuse_backward(&h, RDMA2_ERR_SYSTEM, 0));
+}
+
+/* C-091: the length that would have been needed */
+static void c091_reply_too_long(struct kunit *test)
+{
+	struct rpcrdma2_hdr h = a_call;
+
+	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_REPLY_RESOURCE, 4096));
+	KUNIT_EXPECT_EQ(test, h.h_error.er_code, RDMA2_ERR_REPLY_RESOURCE);
+	KUNIT_EXPECT_EQ(test, h.h_error.er_arg, 4096);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
+}
+
+/* S31, S38: what draws no answer draws none here either */
+static void s38_nothing_to_say(struct kunit *test)
+{
+	struct rpcrdma2_hdr h = a_call;
+
+	KUNIT_EXPECT_FALSE(test, xprt2_refuse_backward(&h, RDMA2_DROP, 0));
+}
+
+static struct kunit_case backchannel_cases[] = {
+	KUNIT_CASE_PARAM(judged_alike, backward_gen_params),
+	KUNIT_CASE(s24_no_service),
+	KUNIT_CASE(c091_reply_too_long),
+	KUNIT_CASE(s38_nothing_to_say),
+	{}
+};
+
+static struct kunit_suite backchannel_suite = {
+	.name = "xprtrdma2_backchannel",
+	.test_cases = backchannel_cases,
+};
+
+kunit_test_suite(backchannel_suite);

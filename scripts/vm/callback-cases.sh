@@ -1,0 +1,241 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2015,SC2154
+#
+# Sourced by nfs-cases.sh: mounts of the kernel's own server, which speaks
+# version 1 and calls back. It listens beside ours in the same kernel. What
+# takes a delegation back is an open of the file on the server's side, which
+# waits until the client has returned it.
+
+intree_port=20050
+storm=${QUICK:+32}
+storm=${storm:-64}
+
+# One server for both; ours is there because nfs_up starts it.
+intree_up()
+{
+	nfs_up rdma2 && modprobe rpcrdma && listen_on rdma "$intree_port" ||
+		return 1
+	# It gives no delegation while lockd waits for locks to be reclaimed.
+	sleep "$(($(cat /proc/sys/fs/nfs/nlm_grace_period) + 1))"
+}
+
+# It has as much trouble with many large READs as its client; see common.
+mount_intree()
+{
+	port=$intree_port mount_nfs rdma2 "$1" /mnt \
+		"rsize=262144,wsize=262144${2:+,$2}"
+}
+
+delegations()
+{
+	cat /proc/fs/nfsd/clients/*/states 2>/dev/null | grep -c 'type: deleg'
+}
+
+# delegate COUNT: the client opens files until the server has let it keep so
+# many. After a recall that keeps quiet about a file for half a minute or more,
+# and its filter takes one file for another: several times as many are needed.
+delegate()
+{
+	local i n
+
+	for n in 1 2 3 4 5 6 7 8; do
+		for i in $(seq "$1"); do
+			echo old >"$export_dir/d$n.$i"
+		done
+		cat /mnt/d* >/dev/null || return 1
+		[ "$(delegations)" -ge "$1" ] && return
+	done
+	complain "$(delegations) delegations for $((n * $1)) files"
+}
+
+# recall: all at once; took: how long, in ms.
+recall()
+{
+	local f start writers=()
+
+	start=$(date +%s%N)
+	for f in "$export_dir"/d*; do
+		(echo new >"$f") &
+		writers+=($!)
+	done
+	wait "${writers[@]}"
+	took=$((($(date +%s%N) - start) / 1000000))
+}
+
+# all_new: what the client reads after it lost its delegations.
+all_new()
+{
+	[ "$(sort -u /mnt/d*)" = new ] ||
+		complain "$(sort /mnt/d* | uniq -c | tr '\n' ' ')"
+}
+
+# within MS NAME: a callback that is lost costs ten seconds or more.
+within()
+{
+	if [ "$took" -lt "$1" ]; then
+		ok "$2: $took ms"
+	else
+		fail "$2: $took ms"
+	fi
+}
+
+# recalls LABEL COUNT
+recalls()
+{
+	check "$1: $2 delegations" delegate "$2" || return
+	recall
+	within 9000 "$1: all recalled at once"
+	check "$1: the client sees what was written" all_new
+	rm -f "$export_dir"/d*
+}
+
+callbacks_of()
+{
+	local label="NFSv$1"
+
+	check "$label: mount of the in-tree server" mount_intree "$1" || return
+	check "$label: its callback path is up" \
+		grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info
+	measure recalls_said "$label"
+	cat /tmp/said
+	grep -q ^FAIL /tmp/said && failed=1
+	expect "$label: a Call for each" "c_backward_calls > $storm"
+	expect "$label: a Reply for each Call" \
+		"c_backward_replies == c_backward_calls"
+	expect "$label: none refused, none unanswered" \
+		"c_backward_refused == 0 && c_backward_unanswered == 0"
+	check "$label: umount" umount_all
+}
+
+recalls_said()
+{
+	{
+		recalls "$1" 1
+		recalls "$1" "$storm"
+	} >/tmp/said
+}
+
+# Calls wait for credits all the time, and Replies must not (B-04, B-17).
+callbacks_without_credits()
+{
+	local i
+
+	echo 4 >/sys/module/xprtrdma2/parameters/slots
+	check "4 credits: mount" mount_intree 4.2 || return
+	busy 12 6
+	for i in 1 2 3; do
+		recalls "4 credits, all in use, round $i" 16
+	done
+	end_busy "4 credits, with callbacks"
+	check "4 credits: umount" umount_all
+	rm -rf "${export_dir:?}"/*
+	echo 128 >/sys/module/xprtrdma2/parameters/slots
+}
+
+# What a client reads under a delegation that was revoked, since it could not be
+# reached in time, is old until it hears of that, a renewal later.
+all_new_at_last()
+{
+	local i
+
+	for i in $(seq 20); do
+		all_new 2>/dev/null && return
+		sleep 1
+	done
+	all_new
+}
+
+# The device goes away with callbacks on their way, in a state that is a
+# different one each time.
+callbacks_cut_off()
+{
+	local i n=$((storm / 16)) writers
+
+	check "cut off: mount" mount_intree 4.2 || return
+	for i in $(seq "$n"); do
+		delegate $((storm / 2)) || fail "cut off, round $i: delegations"
+		recall &
+		writers=$!
+		sleep "0.0$((i * 2 % 10))"
+		device_down
+		sleep 0.2
+		device_up
+		wait "$writers"
+		check "cut off, round $i: data" all_new_at_last
+		rm -f "$export_dir"/d*
+	done
+	ok "device removed with $((storm / 2)) callbacks on their way, $n times"
+	recalls "after that" 16
+	check "cut off: umount" umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+unused()
+{
+	local i
+
+	for i in $(seq 50); do
+		[ "$(cat /sys/module/xprtrdma2/refcnt)" -eq 0 ] && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# Nothing of a callback may be left when the mount is gone: each would hold the
+# transport, and that the module. The connection goes first: were a callback at
+# work when the mount goes, its thread would do the unmounting and wait for its
+# own end, whatever the transport.
+callbacks_at_umount()
+{
+	local i n=$((storm / 16)) v=(4.1 4.2) writers umounts
+
+	for i in $(seq "$n"); do
+		mount_intree "${v[i % 2]}" || { fail "umount: mount"; return; }
+		delegate $((storm / 2)) || fail "umount, round $i: delegations"
+		recall &
+		writers=$!
+		sleep "0.0$((i * 3 % 10))"
+		device_down
+		sleep 0.3
+		umount -f /mnt 2>/dev/null &
+		umounts=$!
+		sleep 1
+		device_up
+		wait "$umounts"
+		umount_all || fail "umount, round $i"
+		wait "$writers"
+		rm -f "$export_dir"/d*
+		unused || fail "umount, round $i: a transport is left"
+	done
+	ok "umount with $((storm / 2)) callbacks cut off: nothing is left, $n times"
+}
+
+group_callbacks()
+{
+	local v
+
+	intree_up || { fail "server"; return; }
+	callbacks_of 4.1
+	# Files recalled may be delegated again only after a minute.
+	sleep 61
+	callbacks_of 4.2
+	callbacks_without_credits
+	callbacks_cut_off
+	callbacks_at_umount
+	finish
+}
+
+# The same file tests as of our own server.
+group_intree()
+{
+	local v
+
+	intree_up || { fail "server"; return; }
+	port=$intree_port
+	common=rsize=262144,wsize=262144
+	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
+		exercise "in-tree server, NFSv$v" rdma2 "$v"
+	done
+	finish
+}
