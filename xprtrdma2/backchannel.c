@@ -49,10 +49,12 @@ static struct xprt2_req *get_req(struct xprt2_xprt *xp, gfp_t gfp)
 /**
  * xprt2_bc_setup - an upper layer is about to make room for callbacks
  * @xprt: transport
- * @min_reqs: how many there must be memory for, whatever happens
+ * @min_reqs: how many at least
  *
- * Receives for all that we grant are posted from the next message on, before
- * the server can know.
+ * There will be memory for all that we grant, and for one error, whatever
+ * happens: a Call that can be answered with neither ends the connection
+ * (S46). Receives are posted from the next message on, before the server can
+ * know.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -63,8 +65,7 @@ int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 	unsigned int count;
 	LIST_HEAD(reqs);
 
-	min_reqs = min_t(unsigned int, min_reqs, XPRT2_BACKWARD_CREDITS);
-	for (count = 0; count < min_reqs; count++) {
+	for (count = 0; count <= XPRT2_BACKWARD_CREDITS; count++) {
 		req = get_req(xp, GFP_KERNEL);
 		if (!req)
 			break;
@@ -74,7 +75,7 @@ int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 		list_del_init(&req->rq2_pool);
 		xprt2_req_put(req);
 	}
-	if (count < min_reqs)
+	if (count <= XPRT2_BACKWARD_CREDITS)
 		return -ENOMEM;
 
 	spin_lock(&xprt->bc_pa_lock);
@@ -218,7 +219,7 @@ static void refuse_call(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 }
 
 /*
- * False when there is no service (S24). One that there is can not go away
+ * False when there is no service (S24). One that has been up can not go away
  * here: xprt2_bc_destroy() comes first, and its lock is ours.
  */
 static bool enqueue_call(struct rpc_rqst *rqst)

@@ -86,7 +86,7 @@ static struct pin_table *make_table(const char *val)
 	if (!table)
 		return ERR_PTR(-ENOMEM);
 	table->pt_count = count;
-	table->pt_text = kstrdup(val, GFP_KERNEL);
+	table->pt_text = kstrdup(skip_spaces(val), GFP_KERNEL);
 	text = kstrdup(val, GFP_KERNEL);
 	if (table->pt_text && text)
 		rc = fill_table(table, text);

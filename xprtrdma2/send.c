@@ -6,9 +6,9 @@
  * xprt2_sq_post_signaled(). They count entries under the lock that orders the
  * queue, so one completion retires exactly the entries that were posted up to
  * it: unsignaled Sends, the registrations in front of them, everything. That
- * makes moderation simple. A Send asks for a completion when XPRT2_SEND_BATCH
- * entries have gone by without one, or when pages are mapped for it; no other
- * Send does.
+ * makes moderation simple. A Call asks for a completion when XPRT2_SEND_BATCH
+ * entries have gone by without one, or when pages are mapped for it; what is
+ * sent in the backward direction, and the probe, always do.
  *
  * A flushed entry completes with an error whether it asked or not. Such
  * completions retire nothing: what is left on sq_sent is released after the
@@ -347,7 +347,7 @@ static void skip_pad(const struct xdr_buf *buf, const void **base, size_t *len)
 }
 
 /**
- * xprt2_prepare_send - build the gather list of a Call
+ * xprt2_prepare_send - build the gather list of a message
  * @ep: endpoint
  * @req: request whose header stands right in front of its head
  * @hdrlen: length of that header
@@ -358,7 +358,7 @@ static void skip_pad(const struct xdr_buf *buf, const void **base, size_t *len)
  * pullup_max octets is sent from its pages instead, and the Send is then
  * signaled, because its pages are mapped until it completes.
  *
- * Context: send path.
+ * Context: send path, receive CQ.
  * Return: 0, or -EIO when pages can not be mapped.
  */
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
@@ -414,7 +414,7 @@ sync:
  * @ep: endpoint
  * @req: prepared request
  *
- * Context: any that may not sleep and has @req to itself.
+ * Context: send path, receive CQ.
  * Return: 0; -EAGAIN when the Send Queue has no room, after arranging for
  * xprt_write_space() when it has; or -ENOTCONN when the connection is beyond
  * use. The request is not posted then, and its gather list is unmapped.

@@ -103,6 +103,8 @@ enum {
 
 	/* one Send in so many asks for a completion */
 	XPRT2_SEND_BATCH	= 16,
+	/* Send Queue entries that no Call is counted on to take */
+	XPRT2_SQ_SPARE		= XPRT2_SEND_BATCH + XPRT2_BACKWARD_REQS,
 	/* Work Requests of a typical RPC: register, Send, invalidate */
 	XPRT2_WRS_PER_RPC	= 3,
 
