@@ -55,6 +55,7 @@ static void name_case(const struct backward_case *c, char *desc)
 {
 	strscpy(desc, c->desc, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(backward, backward_cases, name_case);
 
 static enum rpcrdma2_errcode decode(struct kunit *test,

@@ -15,13 +15,17 @@ kernel=${1:-uml}
 [ $# -gt 0 ] && shift
 proto=${PROTO:-rdma2}
 
+callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-cut
+	callbacks-umount)
+
 if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- files paths siw counters inuse both peer versions \
-			intree callbacks negotiate cycle unplug restart ;;
+			intree "${callbacks[@]}" negotiate cycle unplug \
+			restart ;;
 	uml-debug)	set -- files paths siw inuse both peer versions \
-			intree callbacks negotiate cycle unplug restart \
-			disconnect ;;
+			intree "${callbacks[@]}" negotiate cycle unplug \
+			restart disconnect ;;
 	debian)		set -- exclusive inuse counters files ;;
 	esac
 fi
