@@ -22,11 +22,13 @@ if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- files paths siw counters inuse both peer versions \
 			intree "${callbacks[@]}" negotiate cycle unplug \
-			restart ;;
-	uml-debug)	set -- files paths siw inuse both peer versions \
-			intree "${callbacks[@]}" negotiate cycle unplug \
-			restart disconnect ;;
-	debian)		set -- exclusive inuse counters files ;;
+			restart link-v2 link-client link-server link-tuned \
+			link-siw link-both link-capture ;;
+	uml-debug)	set -- files paths siw inuse both peer versions intree \
+			"${callbacks[@]}" negotiate cycle unplug restart \
+			disconnect link-both ;;
+	debian)		set -- exclusive inuse counters files link-client \
+			link-server link-both ;;
 	esac
 fi
 
@@ -38,8 +40,7 @@ uml-debug)
 	QUICK=1 ;;
 debian)
 	vm_options=(--mem 3072 --cpus 2)
-	QUICK=1 VERSIONS=${VERSIONS:-4.2 3}
-	timeout=900 ;;
+	QUICK=1 timeout=900 ;;
 esac
 
 # Once for all groups; a group must not find another build than its neighbour.
@@ -52,20 +53,36 @@ for t in fs-exercise fs-load; do
 done
 gcc -O2 -Wall -o "$bdir/tools/peer" "$top"/scripts/peer/*.c \
 	-lrdmacm -libverbs || exit 1
+gcc -O2 -Wall -o "$bdir/tools/rdma-peer" "$top/scripts/rdma-peer.c" \
+	-lrdmacm -libverbs || exit 1
+
+# What a slow kernel leaves out where much is done for each version of NFS
+versions_of()
+{
+	case "$kernel $1" in
+	"uml-debug versions"|"uml-debug intree"|"debian link-"*)
+		echo 4.2 ;;
+	"uml-debug link-"*|debian*)
+		echo 4.2 3 ;;
+	esac
+}
 
 # Names that begin with "link-" are about two guests.
 run_group()
 {
-	local settings=("VERSIONS=${VERSIONS:-}" ${QUICK:+QUICK=1}
-		"CYCLES=${CYCLES:-50}" "DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}")
+	local settings=("CYCLES=${CYCLES:-50}" ${CASES:+"CASES=$CASES"}
+		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
+		"VERSIONS=${VERSIONS:-$(versions_of "$1")}")
 
 	case $1 in
 	link-*)	"$vmdir/pair.sh" "$kernel" --no-modules --timeout "$timeout" -- \
 			"$vmdir/link-cases.sh" "$1" -- \
-			env "${settings[@]}" "$vmdir/link-cases.sh" "$1" ;;
+			env QUICK=1 "${settings[@]}" \
+			"$vmdir/link-cases.sh" "$1" ;;
 	*)	"$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
 			--timeout "$timeout" -- \
-			env "${settings[@]}" "$vmdir/nfs-cases.sh" "$1" "$proto" ;;
+			env ${QUICK:+QUICK=1} "${settings[@]}" \
+			"$vmdir/nfs-cases.sh" "$1" "$proto" ;;
 	esac
 }
 

@@ -119,7 +119,7 @@ uml_command()
 		"init=$vmdir/init.sh" "vm_run=$run" "uml_dir=$run" umid=guest
 		kunit.enable=1 con=null ssl=null "con0=null,fd:2" loglevel=8 panic=-1)
 	[ -z "$link" ] ||
-		guest+=("vec0:transport=fd,fd=$link,vec=0,mtu=9000,mac=$mac")
+		guest+=("vec0:transport=fd,fd=$link,mtu=9000,mac=$mac")
 	if [ "$tty" -eq 1 ]; then
 		guest+=("con1=fd:0,fd:1")
 	else
@@ -169,13 +169,22 @@ bad+='|Unknown symbol|disagrees about version|Modules linked in'
 log_reports()
 {
 	awk '
-	function flush() { if (!known) printf "%s", held; held = ""; known = 0 }
-	/\[ cut here \]/ { inside = 1 }
+	function flush() {
+		if (!known) printf "%s", held
+		held = ""; known = inside = trace = 0
+	}
+	/\[ cut here \]/ { inside = "end trace" }
+	/WARNING: inconsistent lock state/ { inside = "call trace" }
+	# The trace goes on for as long as lines have addresses.
+	inside == "call trace" && trace && !/\[<[0-9a-f]+>\]/ { flush() }
 	inside {
 		held = held $0 "\n"
 		# User-Mode Linux has DMA only through a PCI bus that is not there.
 		if (/No virtio device ID configured for PCI/) known = 1
-		if (/---\[ end trace/) { inside = 0; flush() }
+		# Its driver of the link takes one lock with and without softirqs.
+		if (/head_lock.*at: vector_poll/) known = 1
+		if (/Call Trace:/) trace = 1
+		if (inside == "end trace" && /---\[ end trace/) flush()
 		next
 	}
 	{ print }

@@ -40,7 +40,7 @@ converse()
 	done
 	want=$(expand <<<"${want%$'\n'}")
 	got=$(expand <<<"${say%$'\n'}" |
-		/tmp/rdma-peer "$addr4" "$port" ${private:+"$private"} 2>&1)
+		"$tools/rdma-peer" "$addr4" "$port" ${private:+"$private"} 2>&1)
 	if [ "$got" = "$want" ]; then
 		ok "$name"
 	else
@@ -192,8 +192,6 @@ peer_pinned()
 
 group_peer()
 {
-	gcc -O2 -Wall -o /tmp/rdma-peer "$VM_TOP/scripts/rdma-peer.c" \
-		-lrdmacm -libverbs || { fail "rdma-peer does not build"; return; }
 	nfs_up rdma2 || { fail "server"; return; }
 	peer_version_one
 	peer_version_two
