@@ -27,8 +27,7 @@ if [ $# -eq 0 ]; then
 	uml-debug)	set -- files paths siw inuse both peer versions intree \
 			"${callbacks[@]}" negotiate cycle unplug restart \
 			disconnect link-both ;;
-	debian)		set -- exclusive inuse counters files link-client \
-			link-server link-both ;;
+	debian)		set -- exclusive inuse counters files link-stock ;;
 	esac
 fi
 
@@ -46,6 +45,9 @@ esac
 # Once for all groups; a group must not find another build than its neighbour.
 bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
 need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
+case " $* " in
+*" link-capture "*)	need_packages tshark ;;
+esac
 mkdir -p "$bdir/tools"
 for t in fs-exercise fs-load; do
 	gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
@@ -60,17 +62,25 @@ gcc -O2 -Wall -o "$bdir/tools/rdma-peer" "$top/scripts/rdma-peer.c" \
 versions_of()
 {
 	case "$kernel $1" in
-	"uml-debug versions"|"uml-debug intree"|"debian link-"*)
+	"uml-debug versions"|"uml-debug intree")
 		echo 4.2 ;;
-	"uml-debug link-"*|debian*)
+	"debian link-"*) ;;
+	debian*)
 		echo 4.2 3 ;;
 	esac
+}
+
+# And where it is not about files
+cases_of()
+{
+	[ "$1" != link-stock ] || echo O_DIRECT
 }
 
 # Names that begin with "link-" are about two guests.
 run_group()
 {
-	local settings=("CYCLES=${CYCLES:-50}" ${CASES:+"CASES=$CASES"}
+	local cases=${CASES:-$(cases_of "$1")}
+	local settings=("CYCLES=${CYCLES:-50}" ${cases:+"CASES=$cases"}
 		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}")
 

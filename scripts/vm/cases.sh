@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2015,SC2034
+# shellcheck shell=bash disable=SC2013,SC2034
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced in a guest: what groups of tests have in common. One line a case,

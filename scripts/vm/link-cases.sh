@@ -306,7 +306,7 @@ fall_backs()
 {
 	local v
 
-	for v in ${VERSIONS:-4.2 3}; do
+	for v in ${VERSIONS:-4.2}; do
 		port=$intree_port pairing "$1: ours, in-tree" rdma2 rdma "$v"
 		pairing "$1: in-tree, ours" rdma rdma2 "$v"
 		pairing "$1: ours, ours" rdma2 rdma2 "$v"
@@ -349,7 +349,7 @@ group_siw()
 load()
 {
 	mkdir -p "$1" "$2"
-	"$tools/fs-load" "$1" "$2" "${LOAD_SECONDS:-15}" 2 >"/tmp/load${1//\//-}" 2>&1 &
+	"$tools/fs-load" "$1" "$2" 15 2 >"/tmp/load${1//\//-}" 2>&1 &
 	loads["$1"]=$!
 }
 
@@ -372,7 +372,7 @@ end_loads()
 own_load()
 {
 	modprobe xprtrdma2 && mount_nfs rdma2 4.2 /mnt && mkdir -p /mnt/own &&
-	"$tools/fs-load" /mnt/own "$export_dir/own" "${1:-15}" 2 >/tmp/own 2>&1 &
+	"$tools/fs-load" /mnt/own "$export_dir/own" 15 2 >/tmp/own 2>&1 &
 	own=$!
 }
 
@@ -388,41 +388,59 @@ end_own_load()
 }
 
 # Every pairing at the same time: two servers in one kernel, two clients in the
-# other one, a client beside the servers. A kernel that has room for one client
-# has the in-tree one; ours is beside the server.
+# other one, a client beside the servers.
 group_both()
 {
 	local -A loads=()
 
-	if [ "$VM_KERNEL" = debian ]; then
-		nodes rdma rdma2 || return
-		check "in-tree, ours: mount" mount_nfs rdma 4.1 /mnt "$intree_opts" || return
-		mkdir -p /mnt/in-tree
-		check "ours on the server's node" on_server own_load "${LOAD_SECONDS:-15}"
-		load /mnt/in-tree /mnt/in-tree
-	else
-		nodes_with_both || return
-		mkdir -p /mnt/{oo,oi,io,ii}
-		check "ours, ours: mount" mount_nfs rdma2 4.2 /mnt/oo &&
-		check "in-tree, ours: mount" mount_nfs rdma 4.1 /mnt/io "$intree_opts" &&
-		port=$intree_port &&
-		check "ours, in-tree: mount" mount_nfs rdma2 4.0 /mnt/oi "$intree_opts" &&
-		check "in-tree, in-tree: mount" mount_nfs rdma 3 /mnt/ii "$intree_opts" ||
-			return
-		check "ours on the server's node" on_server own_load "${LOAD_SECONDS:-15}"
-		load /mnt/oo/1 /mnt/ii/1
-		load /mnt/oi/2 /mnt/io/2
-		load /mnt/io/3 /mnt/oi/3
-		load /mnt/ii/4 /mnt/oo/4
-	fi
+	nodes_with_both || return
+	mkdir -p /mnt/{oo,oi,io,ii}
+	check "ours, ours: mount" mount_nfs rdma2 4.2 /mnt/oo &&
+	check "in-tree, ours: mount" mount_nfs rdma 4.1 /mnt/io "$intree_opts" &&
+	port=$intree_port &&
+	check "ours, in-tree: mount" mount_nfs rdma2 4.0 /mnt/oi "$intree_opts" &&
+	check "in-tree, in-tree: mount" mount_nfs rdma 3 /mnt/ii "$intree_opts" ||
+		return
+	check "ours on the server's node" on_server own_load
+	load /mnt/oo/1 /mnt/ii/1
+	load /mnt/oi/2 /mnt/io/2
+	load /mnt/io/3 /mnt/oi/3
+	load /mnt/ii/4 /mnt/oo/4
 	end_loads
 	check "ours on the server's node: all data verified" on_server end_own_load
-	if [ "$VM_KERNEL" = debian ]; then
-		finish rdma rdma2
-	else
-		check "umount" umount /mnt/oo /mnt/io /mnt/oi /mnt/ii
-		finish_both
-	fi
+	check "umount" umount /mnt/oo /mnt/io /mnt/oi /mnt/ii
+	finish_both
+}
+
+# The server's node has one transport again, and ours as a client too.
+alone_on_server()
+{
+	rpc.nfsd 0 && unload rdma && rpc.nfsd 8 && listen_on rdma2 &&
+	own_load
+}
+
+# The same pairings on a kernel that has room for one client: the client's node
+# has one after the other. In the end ours is on the server's node, beside our
+# server, which has an in-tree client too.
+group_stock()
+{
+	local -A loads=()
+
+	nodes rdma2 rdma2 || return
+	pairing "ours, ours" rdma2 rdma2 4.2
+	check "in-tree's server beside ours" \
+		on_server "load_modules rdma && listen_on rdma $intree_port" &&
+	port=$intree_port acquaint 1 || return
+	port=$intree_port pairing "ours, in-tree" rdma2 rdma 4.2
+	check "our client unloads" unload rdma2
+	check "in-tree's client takes its place" load_modules rdma || return
+	pairing "in-tree, ours" rdma rdma2 4.2
+	check "our client on the server's node" on_server alone_on_server
+	check "in-tree, ours: mount" mount_nfs rdma 3 /mnt || return
+	load /mnt/in-tree /mnt/in-tree
+	end_loads
+	check "ours on the server's node: all data verified" on_server end_own_load
+	finish rdma rdma2
 }
 
 # A short session with all that a message can be

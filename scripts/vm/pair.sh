@@ -55,7 +55,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	command+=("$1")
 	shift
 done
-[ $# -ge 2 ] && [ ${#command[@]} -gt 0 ] || usage
+[ $# -ge 2 ] || usage
 shift
 
 # Two builds at once would take the modules from under the first guest.
