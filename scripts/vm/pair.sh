@@ -91,10 +91,13 @@ for _ in server client; do
 	who=${name[$one]}
 	unset "pid[$who]"
 	touch "$run/share/$who.ended"
-	[ "$status" -gt "$worst" ] && worst=$status
 	[ "$status" -eq 0 ] || say "$kernel: the $who ended with $status"
+	[ "$status" -gt "$worst" ] && worst=$status
+	[ -s "$run/$who/rc" ] && continue
 	# There is nothing to wait for at the end of a link to nobody.
-	[ -s "$run/$who/rc" ] || kill "${pid[@]}" 2>/dev/null
+	kill "${pid[@]}" 2>/dev/null
+	wait
+	break
 done
 [ "$worst" -eq 0 ] || say "$kernel: logs of both are below $run"
 exit "$worst"
