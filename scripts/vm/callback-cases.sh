@@ -90,6 +90,20 @@ within()
 	fi
 }
 
+# The client hears that the path is down from its next renewal.
+callback_path_up()
+{
+	local i
+
+	for i in $(seq 30); do
+		grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info &&
+			[ "$(delegations)" -eq 0 ] && return
+		sleep 1
+	done
+	complain "$(grep state /proc/fs/nfsd/clients/*/info), " \
+		"$(delegations) delegations"
+}
+
 # recalls LABEL COUNT
 recalls()
 {
@@ -105,8 +119,7 @@ callbacks_of()
 	local label="NFSv$1"
 
 	check "$label: mount of the in-tree server" mount_intree "$1" || return
-	check "$label: its callback path is up" \
-		grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info
+	check "$label: its callback path is up" callback_path_up
 	measure recalls_said "$label"
 	cat /tmp/said
 	grep -q ^FAIL /tmp/said && failed=1
@@ -163,6 +176,7 @@ callbacks_cut_off()
 		rm -f "$export_dir"/d*
 	done
 	ok "device removed with a dozen callbacks on their way, $n times"
+	check "after that: the path comes up again" callback_path_up
 	recalls "after that" 8
 	check "cut off: umount" umount_all
 	rm -rf "${export_dir:?}"/*
