@@ -88,23 +88,26 @@ prepare()
 	done
 }
 
-prepare
-say "kernels are there, $((SECONDS - started)) s since the start"
-wanted lint && suite lint scripts/lint.sh
-wanted kunit && suite kunit kunit
-wanted fuzz && suite fuzz fuzz
-
 # User-Mode Linux has one processor: two lanes share the machine.
 lane()
 {
-	local kernel
+	local name
 
-	for kernel in "$@"; do
-		wanted "$kernel" && suite "$kernel" scripts/nfs-test.sh "$kernel"
+	for name in "$@"; do
+		wanted "$name" || continue
+		case $name in
+		lint)	suite lint scripts/lint.sh ;;
+		kunit)	suite kunit kunit ;;
+		fuzz)	suite fuzz fuzz ;;
+		*)	suite "$name" scripts/nfs-test.sh "$name" ;;
+		esac
 	done
 }
-lane uml-debug &
-lane uml debian &
+
+prepare
+say "kernels are there, $((SECONDS - started)) s since the start"
+lane lint uml-debug &
+lane kunit fuzz uml debian &
 wait
 
 # Of the unit tests that passed, the suite shows only sums.
