@@ -40,7 +40,9 @@ with_lock()
 	) 9>"$lock"
 }
 
-apt_refresh()
+# apt gives up where another one is at work, and several suites run at a time:
+# these two are called with the lock held.
+refresh_lists()
 {
 	# Once an hour is enough for a list of packages. The folder is where apt
 	# puts what it fetches.
@@ -51,6 +53,25 @@ apt_refresh()
 	say "refreshing the package lists"
 	apt-get update -q >"$cache/apt-update.log" 2>&1 ||
 		die "apt-get update failed, see $cache/apt-update.log"
+}
+
+install_packages()
+{
+	local missing
+
+	missing=$(missing_packages "$@")
+	[ -z "$missing" ] && return 0
+	refresh_lists
+	say "installing $missing"
+	# shellcheck disable=SC2086 # a list of words
+	DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+		--no-install-recommends $missing >"$cache/apt-install.log" 2>&1 ||
+		die "apt-get install failed, see $cache/apt-install.log"
+}
+
+apt_refresh()
+{
+	with_lock "$cache/apt.lock" refresh_lists || exit 1
 }
 
 missing_packages()
@@ -73,13 +94,7 @@ need_packages()
 	[ -z "$missing" ] && return 0
 	[ "$(id -u)" -eq 0 ] ||
 		die "not root, cannot install what is missing; please run: apt-get install $missing"
-	mkdir -p "$cache"
-	apt_refresh
-	say "installing $missing"
-	# shellcheck disable=SC2086 # a list of words
-	DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
-		--no-install-recommends $missing >"$cache/apt-install.log" 2>&1 ||
-		die "apt-get install failed, see $cache/apt-install.log"
+	with_lock "$cache/apt.lock" install_packages "$@" || exit 1
 }
 
 # Fetches packages without installing them and unpacks them below a folder.
