@@ -16,7 +16,7 @@ kernel=${1:-uml}
 proto=${PROTO:-rdma2}
 
 callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-cut
-	callbacks-umount)
+	callbacks-umount callbacks-two)
 
 if [ $# -eq 0 ]; then
 	case $kernel in

@@ -15,6 +15,7 @@ struct manners {
 	const char *name;
 	answer to_probe, to_two, to_one;
 	answer first;		/* before anything was asked */
+	answer after;		/* when an RPC in version 2 was answered */
 };
 
 static void nothing(struct conn *c, const struct message *m)
@@ -122,7 +123,7 @@ static void reply_in_one(struct conn *c, const struct message *m)
 	struct draft d;
 	int i;
 
-	begin_reply(&d, m->xid, 1);
+	begin_rpc(&d, m->xid, 1, REPLY);
 	put32(&d, m->xid);
 	put32(&d, REPLY);
 	for (i = 0; i < 4; i++)
@@ -147,7 +148,7 @@ static void stray_connprop(struct conn *c, const struct message *m)
 {
 	struct draft d;
 
-	begin_reply(&d, m->xid ^ 1, 2);
+	begin_rpc(&d, m->xid ^ 1, 2, REPLY);
 	put32(&d, m->xid ^ 1);
 	put32(&d, REPLY);
 	put32(&d, 0);
@@ -156,12 +157,59 @@ static void stray_connprop(struct conn *c, const struct message *m)
 	connprop(c, m);
 }
 
+static void call_back(struct conn *c, uint32_t xid, int reads, int writes)
+{
+	/* discriminator; position, or number of segments; segment */
+	static const uint32_t chunk[] = { 1, 0, 0x77, 4, 0, 0x1000 };
+	/* CB_NULL */
+	static const uint32_t call[] = { 2, 0x40000000, 1, 0, 0, 0, 0, 0 };
+	struct draft d;
+	size_t i;
+
+	begin(&d, xid, 2, MSG);
+	put32(&d, CALL);
+	put32(&d, 0);
+	for (i = 0; reads && i < 6; i++)
+		put32(&d, i == 1 ? 8 : chunk[i]);
+	put32(&d, 0);
+	for (i = 0; writes && i < 6; i++)
+		put32(&d, i == 1 ? 1 : chunk[i]);
+	put32(&d, 0);
+	put32(&d, 0);
+	put32(&d, xid);
+	put32(&d, CALL);
+	for (i = 0; i < sizeof(call) / sizeof(call[0]); i++)
+		put32(&d, call[i]);
+	say(c, &d);
+}
+
+/*
+ * Calls that nobody has agreed to, once a connection: one with the xid of an
+ * RPC, two with chunks, and more at once than any client grants.
+ */
+static void uncalled_for(struct conn *c, const struct message *m)
+{
+	static const struct conn *last;
+	uint32_t i;
+
+	if (c == last)
+		return;
+	last = c;
+	call_back(c, m->xid + 0x1000000, 0, 0);
+	call_back(c, 0xcb4, 1, 0);
+	call_back(c, 0xcb5, 0, 1);
+	for (i = 0; i < 40; i++)
+		call_back(c, 0xcc00 + i, 0, 0);
+}
+
 static const struct manners table[] = {
 	/* name		   probe		version 2	version 1 */
 	{ "two",	   connprop,		serve,		serve },
 	{ "two-early",	   connprop,		serve,		serve,
 			   connprop },
 	{ "two-stray",	   stray_connprop,	serve,		serve },
+	{ "two-calls",	   connprop,		serve,		serve,
+			   NULL, uncalled_for },
 	{ "two-late",	   late_connprop,	serve,		serve },
 	{ "two-only",	   connprop,		serve,		only_two },
 	{ "code9",	   code9,		serve,		serve },
@@ -219,6 +267,8 @@ void respond(struct conn *c, const struct manners *manners,
 	if (parse(&m, data, len)) {
 		note(c, "hangs up: unreadable");
 		hang_up(c);
+	} else if (m.proc == ERROR && manners->after) {
+		/* it answers a Call of ours */
 	} else if (m.proc == ERROR) {
 		note(c, "hangs up: an error from a client");
 		hang_up(c);
@@ -226,6 +276,8 @@ void respond(struct conn *c, const struct manners *manners,
 		manners->to_probe(c, &m);
 	} else if (m.vers == 2) {
 		manners->to_two(c, &m);
+		if (manners->after)
+			manners->after(c, &m);
 	} else if (m.vers == 1) {
 		manners->to_one(c, &m);
 	} else {

@@ -33,6 +33,7 @@ struct conn {
 	struct ibv_mr *mr;
 	uint8_t *memory;	/* DEPTH Receives, and a Send */
 	int server;
+	uint32_t version;
 	int up, over;
 };
 
@@ -61,6 +62,11 @@ void note(const struct conn *c, const char *fmt, ...)
 int *conn_server(struct conn *c)
 {
 	return &c->server;
+}
+
+uint32_t *conn_version(struct conn *c)
+{
+	return &c->version;
 }
 
 static void post_receive(struct conn *c, unsigned int i)
@@ -260,9 +266,9 @@ static struct rdma_event_channel *listen_on(int port)
 int main(int argc, char **argv)
 {
 	const struct manners *manners[MAX_CONNS];
-	struct pollfd fds[1 + MAX_CONNS];
+	struct pollfd fds[1 + 2 * MAX_CONNS];
 	struct rdma_event_channel *channel;
-	int i, opt;
+	int i, n, opt;
 
 	while ((opt = getopt(argc, argv, "b")) != -1)
 		bare = opt == 'b';
@@ -283,16 +289,23 @@ int main(int argc, char **argv)
 
 	channel = listen_on(atoi(argv[0]));
 	for (;;) {
+		n = num_conns;
 		fds[0] = (struct pollfd){ channel->fd, POLLIN, 0 };
-		for (i = 0; i < num_conns; i++)
+		for (i = 0; i < n; i++) {
 			fds[1 + i] = (struct pollfd){ conns[i]->channel->fd,
 						      POLLIN, 0 };
-		if (poll(fds, 1 + i, -1) < 0)
+			fds[1 + n + i] = (struct pollfd){ conns[i]->server,
+							  POLLIN, 0 };
+		}
+		if (poll(fds, 1 + 2 * n, -1) < 0)
 			die("poll");
 		if (fds[0].revents)
 			take_event(channel, manners, argc - 1);
-		while (i--)
+		for (i = 0; i < n; i++) {
+			if (fds[1 + n + i].revents)
+				called_back(conns[i]);
 			if (fds[1 + i].revents)
 				take_messages(conns[i]);
+		}
 	}
 }

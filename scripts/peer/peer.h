@@ -15,6 +15,8 @@ void say(struct conn *c, const struct draft *d);
 void hang_up(struct conn *c);
 /* peer.c: TCP connection to the NFS server, -1 before the first Call */
 int *conn_server(struct conn *c);
+/* peer.c: version of the last Call */
+uint32_t *conn_version(struct conn *c);
 
 /* manners.c */
 const struct manners *find_manners(const char *name);
@@ -24,6 +26,7 @@ void respond(struct conn *c, const struct manners *m, const uint8_t *data,
 	     size_t len);
 
 /* proxy.c */
-void serve(struct conn *c, const struct message *call);
+void serve(struct conn *c, const struct message *m);
+void called_back(struct conn *c);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Behind the transport: Calls go to the NFS server of this machine over TCP,
- * and its Replies come back inline. What needs chunks draws an error.
+ * and its Replies come back inline. What needs chunks draws an error. Calls of
+ * that server go the other way, and the client's Replies to them back.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -71,30 +72,64 @@ static void refuse(struct conn *c, const struct message *call, uint32_t code)
 	say(c, &d);
 }
 
-void serve(struct conn *c, const struct message *call)
+static uint32_t direction(const uint8_t *rpc)
 {
-	int *server = conn_server(c);
+	return get32(rpc + 4);
+}
+
+/* One record of the server: its direction, or -1 when it is of no use to us */
+static int relay(struct conn *c)
+{
+	uint8_t rpc[MESSAGE_MAX];
 	struct draft d;
 	size_t len;
 
-	if (!call->rpc || call->reads) {
-		refuse(c, call, ERR_READS);
-		return;
-	}
-	if (*server < 0)
-		*server = connect_server();
-	begin_reply(&d, call->xid, call->vers);
-	if (*server >= 0 && put_record(*server, call->rpc, call->rpc_len))
-		len = get_record(*server, d.data + d.len, MESSAGE_MAX - d.len);
-	else
-		len = 0;
-	if (!len) {
-		note(c, "no Reply that fits");
-		close(*server);
-		*server = -1;
-		refuse(c, call, ERR_REPLY);
-		return;
-	}
+	begin_rpc(&d, 0, *conn_version(c), REPLY);
+	len = get_record(*conn_server(c), rpc, MESSAGE_MAX - d.len);
+	if (len < 8)
+		return -1;
+	begin_rpc(&d, get32(rpc), *conn_version(c), direction(rpc));
+	memcpy(d.data + d.len, rpc, len);
 	d.len += len;
 	say(c, &d);
+	return direction(rpc);
+}
+
+static void drop_server(struct conn *c)
+{
+	close(*conn_server(c));
+	*conn_server(c) = -1;
+}
+
+/* The server has something to say that is no Reply */
+void called_back(struct conn *c)
+{
+	if (*conn_server(c) >= 0 && relay(c) < 0)
+		drop_server(c);
+}
+
+void serve(struct conn *c, const struct message *m)
+{
+	int *server = conn_server(c);
+	int came = -1;
+
+	if (!m->rpc || m->rpc_len < 8 || m->reads) {
+		refuse(c, m, ERR_READS);
+		return;
+	}
+	if (direction(m->rpc) == REPLY) {
+		put_record(*server, m->rpc, m->rpc_len);
+		return;
+	}
+	*conn_version(c) = m->vers;
+	if (*server < 0)
+		*server = connect_server();
+	if (*server >= 0 && put_record(*server, m->rpc, m->rpc_len))
+		while ((came = relay(c)) == CALL)
+			;
+	if (came < 0) {
+		note(c, "no Reply that fits");
+		drop_server(c);
+		refuse(c, m, ERR_REPLY);
+	}
 }

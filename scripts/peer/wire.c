@@ -126,6 +126,13 @@ const char *describe(const uint8_t *data, size_t len)
 	if (m.proc == ERROR && len >= 20)
 		n += snprintf(text + n, sizeof(text) - n, " code=%u",
 			      get32(data + 16));
+	if (m.proc == ERROR && len == 24)
+		n += snprintf(text + n, sizeof(text) - n, " arg=%u",
+			      get32(data + 20));
+	if (m.rpc && m.rpc_len >= 8)
+		n += snprintf(text + n, sizeof(text) - n, " %s credit=%u",
+			      get32(m.rpc + 4) == CALL ? "call" : "reply",
+			      m.credit);
 	if (m.proc == ERROR && len >= 28)
 		snprintf(text + n, sizeof(text) - n, " range=%u-%u",
 			 get32(data + 20), get32(data + 24));
@@ -145,12 +152,12 @@ void begin(struct draft *d, uint32_t xid, uint32_t vers, uint32_t proc)
 	put32(d, proc);
 }
 
-/* A Reply without chunks; the RPC message follows. */
-void begin_reply(struct draft *d, uint32_t xid, uint32_t vers)
+/* A Call or Reply without chunks; the RPC message follows. */
+void begin_rpc(struct draft *d, uint32_t xid, uint32_t vers, uint32_t direction)
 {
 	begin(d, xid, vers, MSG);
 	if (vers == 2) {
-		put32(d, REPLY);
+		put32(d, direction);
 		put32(d, 0);
 	}
 	put32(d, 0);

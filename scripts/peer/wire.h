@@ -42,7 +42,7 @@ int parse(struct message *m, const uint8_t *data, size_t len);
 const char *describe(const uint8_t *data, size_t len);
 
 void begin(struct draft *d, uint32_t xid, uint32_t vers, uint32_t proc);
-void begin_reply(struct draft *d, uint32_t xid, uint32_t vers);
+void begin_rpc(struct draft *d, uint32_t xid, uint32_t vers, uint32_t direction);
 void make_connprop(struct draft *d, uint32_t xid);
 void make_error(struct draft *d, uint32_t xid, uint32_t vers, uint32_t code);
 void make_err_vers(struct draft *d, uint32_t xid, uint32_t vers, uint32_t low,

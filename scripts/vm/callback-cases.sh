@@ -227,6 +227,55 @@ callbacks_at_umount()
 	ok "umount with a dozen callbacks cut off: nothing is left, $n times"
 }
 
+# callbacks_in_two VERSION PORT: what nfsd says of backward messages in version 2
+# through scripts/peer, which has the wire from the drafts alone
+callbacks_in_two()
+{
+	local v=$1 port=$2 label="version 2, NFSv$1"
+
+	peer_up "$port" two || { fail "$label: no peer"; return; }
+	check "$label: mount" mount_nfs rdma2 "$v" /mnt || return
+	recalls "$label" 12
+	check "$label: umount" umount_all
+	peer_down
+	check "$label: a Reply for each Call" test \
+		"$(received "$port" 'sent v2 MSG .* call')" -eq \
+		"$(received "$port" 'recv v2 MSG .* reply credit')"
+	check "B-07 $label: with our grant" test \
+		"$(received "$port" 'recv v2 MSG .* reply credit=16')" -ge 12
+	check "$label: on one connection" test \
+		"$(received "$port" '^[0-9]+ up$')" -eq 1
+}
+
+# An NFSv3 mount expects no Calls.
+callbacks_refused()
+{
+	local port=$1
+
+	peer_up "$port" two-calls || { fail "refusals: no peer"; return; }
+	check "refusals: mount" mount_nfs rdma2 3 /mnt nolock || return
+	echo some >/mnt/f
+	check "refusals: the mount works" cmp /mnt/f "$export_dir/f"
+	check "refusals: umount" umount_all
+	peer_down
+	check "S23 a Read chunk: code 4, at most 0" test \
+		"$(received "$port" 'recv v2 ERROR xid=00000cb4 .* code=4 arg=0$')" -eq 1
+	check "S23 a Write chunk: code 5, at most 0" test \
+		"$(received "$port" 'recv v2 ERROR xid=00000cb5 .* code=5 arg=0$')" -eq 1
+	check "S24 no service: code 10" test \
+		"$(received "$port" 'recv v2 ERROR .* code=10$')" -eq 41
+	check "B-06 and still the same connection" test \
+		"$(received "$port" '^[0-9]+ up$')" -eq 1
+	rm -f "$export_dir/f"
+}
+
+callbacks_of_peer()
+{
+	callbacks_refused 20061
+	callbacks_in_two 4.1 20062
+	callbacks_in_two 4.2 20063
+}
+
 callback_group()
 {
 	intree_up || { fail "server"; return; }
@@ -257,6 +306,11 @@ group_callbacks-cut()
 group_callbacks-umount()
 {
 	callback_group callbacks_at_umount
+}
+
+group_callbacks-two()
+{
+	callback_group callbacks_of_peer
 }
 
 # The same file tests as of our own server.
