@@ -165,6 +165,8 @@ bad+='|rcu.*stall|soft lockup|workqueue lockup|DMA-API: .*(device driver|out of 
 bad+='|general protection|unable to handle|Segfault|list_(add|del) corruption'
 bad+='|scheduling while atomic|sleeping function called|unreferenced object'
 bad+='|Unknown symbol|disagrees about version|Modules linked in'
+# Not the kernel's own fault, though it sounds like one
+process_died='traps: .* general protection fault ip:[0-9a-f]+ sp:'
 
 log_reports()
 {
@@ -189,13 +191,13 @@ log_reports()
 	}
 	{ print }
 	END { flush() }' "$log" |
-		if [ -n "$allow" ]; then grep -aEv -- "$allow"; else cat; fi |
+		grep -aEv -- "$process_died${allow:+|$allow}" |
 		grep -aE "$bad"
 }
 
 finish()
 {
-	local rc=125 what
+	local rc=125 what died
 
 	if [ -s "$run/rc" ]; then
 		rc=$(cat "$run/rc")
@@ -208,6 +210,10 @@ finish()
 		tail -n 15 "$log" >&2
 	fi
 	what=$(log_reports | head -n 20)
+	# Whether the command could do without it, the command has said. Under
+	# QEMU's emulation one has been seen to fall in its dynamic linker.
+	died=$(grep -aE "$process_died" "$log" | head -n 5)
+	[ -z "$died" ] || say "$kernel: a process died: $died"
 	if [ -n "$what" ]; then
 		say "$kernel: reports in the kernel's log, $log:"
 		printf '%s\n' "$what" >&2
