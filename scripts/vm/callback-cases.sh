@@ -219,10 +219,10 @@ unused()
 # own end, whatever the transport.
 callbacks_at_umount()
 {
-	local i n=4 v=(4.1 4.2) writers umounts
+	local i n=4 versions=(4.1 4.2) writers umounts
 
 	for i in $(seq "$n"); do
-		mount_intree "${v[i % 2]}" || { fail "umount: mount"; return; }
+		mount_intree "${versions[i % 2]}" || { fail "umount: mount"; return; }
 		check "umount, round $i: delegations" delegate_again 12
 		recall &
 		writers=$!
