@@ -91,10 +91,11 @@ static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));
 	show_peer(seq, sp);
+	seq_printf(seq, " backward_grant=%u", READ_ONCE(sp->sp_backward_grant));
 	seq_printf(seq, " sq=%u/%u send_contexts=%u/%u\n",
 		   READ_ONCE(sp->sp_sq.ga_avail), sp->sp_sq_depth,
 		   READ_ONCE(sp->sp_tx_gate.ga_avail),
-		   sp->sp_credits + SVC2_TX_RESERVE + sp->sp_signal_batch);
+		   svc2_txs_total(sp));
 }
 
 static int connections_show(struct seq_file *seq, void *unused)

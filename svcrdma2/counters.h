@@ -32,8 +32,11 @@
 	C(errors_system)						\
 	C(dropped_silently)	/* E-22, S31, S39 */			\
 	C(dropped_reply)	/* Replies to no Call of ours */	\
-	C(dropped_error)	/* RDMA2_ERROR messages received */	\
+	C(dropped_error)	/* likewise RDMA2_ERROR messages */	\
 	C(dropped_option)	/* options that must not be answered */	\
+	C(backward_calls)	/* our own Calls posted */		\
+	C(backward_replies)	/* Replies to them */			\
+	C(backward_errors)	/* ended by an error or a bad Reply */	\
 	C(connprops)		/* property messages taken */		\
 	C(reqprops)							\
 	C(updprops)							\

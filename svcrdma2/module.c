@@ -115,11 +115,16 @@ static int __init svcrdma2_init(void)
 	svc2_wq = alloc_workqueue("svcrdma2", WQ_UNBOUND, 0);
 	if (!svc2_wq)
 		goto out_counters;
-	ret = svc_reg_xprt_class(&svc2_class);
+	ret = xprt_register_transport(&svc2_bc_class);
 	if (ret)
 		goto out_wq;
+	ret = svc_reg_xprt_class(&svc2_class);
+	if (ret)
+		goto out_bc_class;
 	return 0;
 
+out_bc_class:
+	xprt_unregister_transport(&svc2_bc_class);
 out_wq:
 	destroy_workqueue(svc2_wq);
 out_counters:
@@ -135,6 +140,7 @@ out_memory:
 static void __exit svcrdma2_exit(void)
 {
 	svc_unreg_xprt_class(&svc2_class);
+	xprt_unregister_transport(&svc2_bc_class);
 	destroy_workqueue(svc2_wq);
 	svc2_counters_exit();
 	exit_memory();

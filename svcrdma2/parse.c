@@ -79,9 +79,16 @@ int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
 	return refuse(sp, call, code, 0, 0);
 }
 
-/* Or answer it with nothing */
-static int discard(struct svc2_xprt *sp, struct svc2_call *call,
-		   enum svc2_counter counter)
+/**
+ * svc2_discard - let go of a message that draws nothing
+ * @sp: its connection
+ * @call: message
+ * @counter: why
+ *
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_discard(struct svc2_xprt *sp, struct svc2_call *call,
+		 enum svc2_counter counter)
 {
 	this_cpu_inc(svc2_counters[counter]);
 	svc2_call_put(sp, call);
@@ -139,10 +146,11 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_call *call)
 	return svc2_deliver(rqstp, call);
 }
 
-static int drop_option(struct svc_rqst *rqstp, struct svc2_call *call)
+static int drop_option(struct svc_rqst *rqstp, struct svc2_call *call,
+		       enum rpcrdma2_errcode verdict)
 {
-	return discard(svc2_from_xprt(rqstp->rq_xprt), call,
-		       SVC2_C_dropped_option);
+	return svc2_discard(svc2_from_xprt(rqstp->rq_xprt), call,
+			    SVC2_C_dropped_option);
 }
 
 /*
@@ -174,34 +182,32 @@ void svc2_call_buf(const struct svc2_call *call, struct xdr_buf *buf)
 	buf->page_len = 0;
 }
 
-/* We have made no Call. */
-static int drop_reply(struct svc_rqst *rqstp, struct svc2_call *call)
+/* S17: we ask for no properties. */
+static int drop_reply(struct svc_rqst *rqstp, struct svc2_call *call,
+		      enum rpcrdma2_errcode verdict)
 {
-	return discard(svc2_from_xprt(rqstp->rq_xprt), call,
-		       SVC2_C_dropped_reply);
-}
-
-static int drop_error(struct svc_rqst *rqstp, struct svc2_call *call)
-{
-	return discard(svc2_from_xprt(rqstp->rq_xprt), call,
-		       SVC2_C_dropped_error);
+	return svc2_discard(svc2_from_xprt(rqstp->rq_xprt), call,
+			    SVC2_C_dropped_reply);
 }
 
 /*
  * What a message type means to a server, by the role its sender takes (S38).
- * Where there is no handler the type does not go in that direction.
+ * Where there is no handler the type does not go in that direction. Unlike a
+ * Call, a Reply is handled even if something is wrong with it: it may be
+ * waited for.
  */
 static const struct {
 	int (*on_call)(struct svc_rqst *rqstp, struct svc2_call *call);
-	int (*on_reply)(struct svc_rqst *rqstp, struct svc2_call *call);
+	int (*on_reply)(struct svc_rqst *rqstp, struct svc2_call *call,
+			enum rpcrdma2_errcode verdict);
 } procs[] = {
-	[RDMA2_MSG]	 = { handle_call,	drop_reply },
-	[RDMA2_NOMSG]	 = { handle_call,	drop_reply },
-	[RDMA2_ERROR]	 = { NULL,		drop_error },
+	[RDMA2_MSG]	 = { handle_call,	svc2_take_answer },
+	[RDMA2_NOMSG]	 = { handle_call,	svc2_take_answer },
+	[RDMA2_ERROR]	 = { NULL,		svc2_take_answer },
 	[RDMA2_OPTIONAL] = { svc2_take_property, drop_option },	/* S39 */
 	[RDMA2_CONNPROP] = { svc2_take_property, NULL },
 	[RDMA2_REQPROP]	 = { svc2_take_property, NULL },
-	[RDMA2_RESPROP]	 = { NULL,		drop_reply },	/* S17 */
+	[RDMA2_RESPROP]	 = { NULL,		drop_reply },
 	[RDMA2_UPDPROP]	 = { svc2_take_property, NULL },
 };
 
@@ -282,16 +288,13 @@ int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
 	if (refuse_version(sp, call))
 		return 0;
 	if (verdict == RDMA2_DROP)
-		return discard(sp, call, SVC2_C_dropped_silently);
-	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
+		return svc2_discard(sp, call, SVC2_C_dropped_silently);
 
 	if (lacks_reads(h))
 		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
-	if (is_reply(h)) {
-		if (!verdict && procs[h->h_proc].on_reply)
-			return procs[h->h_proc].on_reply(rqstp, call);
-		return drop_reply(rqstp, call);
-	}
+	if (is_reply(h))
+		return procs[h->h_proc].on_reply(rqstp, call, verdict);
+	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
 	if (verdict)
 		return svc2_refuse(sp, call, verdict);
 	if (!procs[h->h_proc].on_call)

@@ -3,8 +3,8 @@
  * Receives: their memory, their posting, and the first step of a message.
  *
  * A Receive is a few single pages, mapped for good, one scatter entry each.
- * All there will ever be are made before the connection is accepted. They
- * are posted a batch at a time, when that many lie idle: there are enough to
+ * All are made before the connection is accepted, but those for the answers to
+ * our own Calls: most connections never need them (B-12). They are posted a batch at a time, when that many lie idle: there are enough to
  * allow for a batch that is short of one (R6), so a credit never reaches the
  * peer before the Receive it stands for is posted.
  *
@@ -177,6 +177,47 @@ void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc)
 	post_recvs(sp, &batch);
 }
 
+/* All of @count Receives on @list, or none */
+static int make_recvs(struct svc2_xprt *sp, unsigned int count,
+		      struct list_head *list)
+{
+	struct svc2_recv *rc, *next;
+
+	for (; count; count--) {
+		rc = alloc_recv(&sp->sp_rpool);
+		if (!rc)
+			goto out_free;
+		svc2_new_cid(sp, sp->sp_recv_cq, &rc->rc_cid);
+		list_add(&rc->rc_list, list);
+	}
+	return 0;
+
+out_free:
+	list_for_each_entry_safe(rc, next, list, rc_list) {
+		list_del(&rc->rc_list);
+		free_recv(rc);
+	}
+	return -ENOMEM;
+}
+
+/**
+ * svc2_recvs_add - make Receives, and post them
+ * @sp: connection with a queue pair that has room for them
+ * @count: how many more shall be posted or in use at any time
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM with nothing done, or -EIO when the connection is lost.
+ */
+int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count)
+{
+	LIST_HEAD(recvs);
+
+	if (make_recvs(sp, count, &recvs))
+		return -ENOMEM;
+	post_recvs(sp, &recvs);
+	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
+}
+
 /**
  * svc2_recvs_create - make the Receives of a connection, and post them
  * @sp: connection with a queue pair
@@ -188,26 +229,14 @@ void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc)
 int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted)
 {
 	struct svc2_rpool *rp = &sp->sp_rpool;
-	unsigned int total = posted + rp->rp_batch - 1;
-	struct svc2_recv *rc;
-	LIST_HEAD(first);
 
 	rp->rp_pd = sp->sp_pd;
 	rp->rp_npages = DIV_ROUND_UP(sp->sp_recv_size, PAGE_SIZE);
-	while (total--) {
-		rc = alloc_recv(rp);
-		if (!rc)
-			return -ENOMEM;
-		svc2_new_cid(sp, sp->sp_recv_cq, &rc->rc_cid);
-		list_add(&rc->rc_list, &rp->rp_free);
-		rp->rp_nfree++;
-	}
-	for (; posted; posted--) {
-		list_move(rp->rp_free.next, &first);
-		rp->rp_nfree--;
-	}
-	post_recvs(sp, &first);
-	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
+	/* so many may lie idle, short of a batch */
+	if (make_recvs(sp, rp->rp_batch - 1, &rp->rp_free))
+		return -ENOMEM;
+	rp->rp_nfree = rp->rp_batch - 1;
+	return svc2_recvs_add(sp, posted);
 }
 
 /**

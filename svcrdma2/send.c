@@ -9,10 +9,11 @@
  * no completion is asked for. Pages that the device reads, for the Send or
  * for RDMA Writes in front of it, go with the context (R4).
  *
- * There are as many contexts as credits, as can linger on the Send Queue, and
- * a few more, made on demand and kept. A thread that finds none waits in line.
- * The first few are made before the connection is accepted; when there is no
- * memory for another, one of those comes back.
+ * There are as many contexts as credits, as our own Calls, as can linger on
+ * the Send Queue, and a few more, made on demand and kept. A thread that finds
+ * none waits in line; a Call of ours is tried again later. The first few are
+ * made before the connection is accepted; when there is no memory for another,
+ * one of those comes back.
  */
 #include <linux/highmem.h>
 #include <linux/slab.h>
@@ -36,18 +37,17 @@ static void free_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
 	kfree(tx);
 }
 
-static struct svc2_tx *alloc_tx(struct svc2_xprt *sp)
+static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 {
 	struct ib_device *dev = sp->sp_pd->device;
 	int node = ibdev_to_node(dev);
 	struct svc2_tx *tx;
 	unsigned int i;
 
-	tx = kzalloc_node(struct_size(tx, tx_sge, sp->sp_tx_sges), GFP_KERNEL,
-			  node);
+	tx = kzalloc_node(struct_size(tx, tx_sge, sp->sp_tx_sges), gfp, node);
 	if (!tx)
 		return NULL;
-	tx->tx_buf = (void *)__get_free_page(GFP_KERNEL);
+	tx->tx_buf = (void *)__get_free_page(gfp);
 	if (!tx->tx_buf)
 		goto out_free;
 	tx->tx_sge[0].addr = ib_dma_map_single(dev, tx->tx_buf,
@@ -101,13 +101,12 @@ int svc2_txs_create(struct svc2_xprt *sp)
 	unsigned int i;
 
 	for (i = 0; i < SVC2_TX_RESERVE; i++) {
-		tx = alloc_tx(sp);
+		tx = alloc_tx(sp, GFP_KERNEL);
 		if (!tx)
 			return -ENOMEM;
 		push_tx(sp, tx);
 	}
-	svc2_gate_open(&sp->sp_tx_gate, sp->sp_credits + SVC2_TX_RESERVE +
-					sp->sp_signal_batch);
+	svc2_gate_open(&sp->sp_tx_gate, svc2_txs_total(sp));
 	return 0;
 }
 
@@ -140,7 +139,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	if (ret)
 		return ERR_PTR(ret);
 	do {
-		tx = pop_tx(sp) ?: alloc_tx(sp);
+		tx = pop_tx(sp) ?: alloc_tx(sp, GFP_KERNEL);
 		if (tx)
 			return tx;
 		/* Out of memory: another Send's context will do. */
@@ -149,6 +148,28 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	svc2_gate_give(sp, &sp->sp_tx_gate, 1);
 	svc2_close(sp, SVC2_CLOSE_MEMORY);
 	return ERR_PTR(-ENOTCONN);
+}
+
+/**
+ * svc2_tx_try_get - take a send context for a Send that must not wait
+ * @sp: connection
+ *
+ * Context: RPC task.
+ * Return: the context, or NULL.
+ */
+struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
+{
+	struct svc2_tx *tx;
+
+	if (!svc2_gate_try_take(&sp->sp_tx_gate, 1))
+		return NULL;
+	tx = pop_tx(sp) ?: alloc_tx(sp, GFP_NOWAIT | __GFP_NOWARN);
+	if (!tx) {
+		svc2_gate_give(sp, &sp->sp_tx_gate, 1);
+		return NULL;
+	}
+	tx->tx_post.po_nowait = true;
+	return tx;
 }
 
 /**
@@ -189,6 +210,7 @@ void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	svc2_tx_reset(sp, tx);
+	tx->tx_post.po_nowait = false;
 	push_tx(sp, tx);
 	svc2_gate_give(sp, &sp->sp_tx_gate, 1);
 }
@@ -328,6 +350,25 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /**
+ * svc2_tx_copy - put a whole message behind the header
+ * @tx: send context with the header
+ * @message: RPC message
+ *
+ * Return: 0, or -EMSGSIZE when the buffer has no room for it.
+ */
+int svc2_tx_copy(struct svc2_tx *tx, const struct xdr_buf *message)
+{
+	if (message->len > SVC2_TX_BUFSIZE - tx->tx_len)
+		return -EMSGSIZE;
+	svc2_count_add(inline_bytes, message->len);
+	svc2_count_add(pullup_bytes, message->len);
+	read_bytes_from_xdr_buf(message, 0, tx->tx_buf + tx->tx_len,
+				message->len);
+	tx->tx_len += message->len;
+	return 0;
+}
+
+/**
  * svc2_tx_take_pages - settle who owns the pages of a reply (R4)
  * @rqstp: thread; keeps the page of the head, unless the device reads it
  * @tx: send context, built; gets the pages the device reads
@@ -372,7 +413,8 @@ int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
  * @tx: send context, built
  * @inv_handle: handle to be invalidated (C-075), or 0 for a plain Send (C-074)
  *
- * Context: svc thread; sleeps while the Send Queue is full.
+ * Context: svc thread; sleeps while the Send Queue is full. RPC task with a
+ * context from svc2_tx_try_get().
  * Return: 0 when @tx belongs to the Send Queue; else what svc2_sq_post()
  * returned.
  */

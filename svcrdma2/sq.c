@@ -135,17 +135,27 @@ static bool needs_signal(const struct svc2_xprt *sp,
 	       !READ_ONCE(sp->sp_tx_gate.ga_avail);
 }
 
+static int take_entries(struct svc2_xprt *sp, const struct svc2_post *post)
+{
+	if (post->po_nowait)
+		return svc2_gate_try_take(&sp->sp_sq, post->po_wrs) ? 0 :
+								    -ENOBUFS;
+	return svc2_gate_take_or_close(sp, &sp->sp_sq, post->po_wrs);
+}
+
 /**
  * svc2_sq_post - hand a chain to the device
  * @sp: connection
  * @post: its owner's record of it; po_signal, po_cid and po_done are set
  * @first: its work requests
  *
- * Context: svc thread; sleeps while the queue is full.
+ * Context: svc thread; sleeps while the queue is full. RPC task with
+ * po_nowait.
  * Return: 0 when the chain belongs to the Send Queue (R3), perhaps not for
  * long; the connection may have been closed. -EMSGSIZE when it is longer than
- * the queue can ever take, -ENOTCONN when the connection is lost: the chain
- * still is the caller's.
+ * the queue can ever take, -ENOBUFS when it has no room now and the caller
+ * must not wait, -ENOTCONN when the connection is lost: the chain still is the
+ * caller's.
  */
 int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 		 struct ib_send_wr *first)
@@ -157,7 +167,7 @@ int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 	last = survey(sp, first, &post->po_wrs);
 	if (post->po_wrs > sp->sp_sq_limit)
 		return -EMSGSIZE;
-	ret = svc2_gate_take_or_close(sp, &sp->sp_sq, post->po_wrs);
+	ret = take_entries(sp, post);
 	if (ret)
 		return ret;
 

@@ -6,7 +6,9 @@
  * chunks, the RPC layer, reply.c, write.c when it has Write chunks or a Reply
  * chunk that is needed, send.c. Under them lie rw.c (RDMA Reads and Writes),
  * sq.c (the Send Queue) and gate.c (how threads wait for something scarce).
- * Other messages go from parse.c to property.c, or nowhere.
+ * Other messages go from parse.c to property.c, to backchannel.c when they
+ * answer a Call of ours, or nowhere. Our Calls begin in backchannel.c and join
+ * the Replies in send.c.
  *
  * Contexts, by the name the comments use for them
  *
@@ -16,6 +18,8 @@
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
  *   QP handler	asynchronous events of a QP, in any context, perhaps atomic
  *   work	svc2_wq
+ *   RPC task	the send path of a backchannel's rpc_xprt; must not wait for a
+ *		connection to move
  *
  * Ownership invariants
  *
@@ -34,8 +38,9 @@
  *	their chain is retired, a send context by svc2_tx_put(), memory
  *	regions by svc2_rw_free().
  *   R6 Receives that are posted or held by a Call never number less than the
- *	grant plus what control messages and our own Calls need: a Call's
- *	Receive is put back before the Reply that returns its credit leaves.
+ *	grant plus what control messages need: a Call's Receive is put back
+ *	before the Reply that returns its credit leaves. Those for the answers
+ *	to our own Calls join them before the first of these is made.
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
  */
 #ifndef _SVCRDMA2_H
@@ -60,6 +65,7 @@
 #include <rdma/rw.h>
 
 #include <rpcrdma2/cm.h>
+#include <rpcrdma2/error.h>
 #include <rpcrdma2/header.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
@@ -86,8 +92,8 @@ enum {
 	SVC2_CREDITS_DEFAULT	= 64,
 	SVC2_CREDITS_MAX	= 1024,
 
-	/* Receives for the answers to our own Calls */
-	SVC2_BACKWARD_RECVS	= 2,
+	/* our own Calls that may be outstanding, if the peer grants as many */
+	SVC2_BACKWARD_CREDITS	= 16,
 
 	/* send contexts beyond one for each credit; allocated at accept */
 	SVC2_TX_RESERVE		= 4,
@@ -186,6 +192,7 @@ struct svc2_gate {
  * @po_wrs: Send Queue entries it takes
  * @po_posted: it is on sp_posted
  * @po_signal: its owner wants to know as soon as it is done
+ * @po_nowait: its owner must not sleep until there is room for it
  * @po_cid: joins its trace events
  * @po_done: takes it back. Send CQ, or ->xpo_free; @ok is false when it may
  *	not have been carried out, and the connection has been closed then
@@ -196,6 +203,7 @@ struct svc2_post {
 	unsigned int		po_wrs;
 	bool			po_posted;
 	bool			po_signal;
+	bool			po_nowait;
 	struct rpc_rdma_cid	po_cid;
 	void			(*po_done)(struct svc2_xprt *sp,
 					   struct svc2_post *post, bool ok);
@@ -372,6 +380,7 @@ struct svc2_listener {
 enum {
 	SVC2_F_CLOSED,		/* svc2_close() was here */
 	SVC2_F_THROTTLED,	/* ->xpo_has_wspace has said no */
+	SVC2_F_BACKWARD,	/* there is a backchannel, or about to be */
 };
 
 /**
@@ -401,7 +410,9 @@ enum {
  * @sp_send_max: largest Send of ours the peer takes, by version. That of
  *	version 2 may change between two messages
  * @sp_can_invalidate: the device knows Send With Invalidate (C-007)
- * @sp_last_vers: version of the last message, to be looked at
+ * @sp_last_vers: version the peer last called in; that of our own Calls (S25)
+ * @sp_backward_grant: Calls the peer takes from us, 0 until it says so;
+ *	written under the transport_lock of xpt_bc_xprt
  *
  * @sp_sq: Send Queue entries
  * @sp_sq_depth: how many there are
@@ -453,6 +464,7 @@ struct svc2_xprt {
 	u32			sp_send_max[RPCRDMA2_VERS_TWO + 1];
 	bool			sp_can_invalidate;
 	u32			sp_last_vers;
+	u32			sp_backward_grant;
 
 	struct svc2_gate	sp_sq ____cacheline_aligned_in_smp;
 	unsigned int		sp_sq_depth;
@@ -482,6 +494,13 @@ struct svc2_xprt {
 static inline struct svc2_xprt *svc2_from_xprt(struct svc_xprt *xprt)
 {
 	return container_of(xprt, struct svc2_xprt, sp_xprt);
+}
+
+/* Send contexts there can be */
+static inline unsigned int svc2_txs_total(const struct svc2_xprt *sp)
+{
+	return sp->sp_credits + SVC2_BACKWARD_CREDITS + SVC2_TX_RESERVE +
+	       sp->sp_signal_batch;
 }
 
 static inline void svc2_new_cid(struct svc2_xprt *sp, struct ib_cq *cq,
@@ -517,6 +536,7 @@ void svc2_close(struct svc2_xprt *sp, enum svc2_close_reason reason);
 
 /* receive.c */
 int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted);
+int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count);
 void svc2_recvs_flush(struct svc2_xprt *sp);
 void svc2_recvs_destroy(struct svc2_xprt *sp);
 void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc);
@@ -529,8 +549,15 @@ int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc);
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
 		enum rpcrdma2_errcode code);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call);
+int svc2_discard(struct svc2_xprt *sp, struct svc2_call *call,
+		 enum svc2_counter counter);
 void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call);
 void svc2_call_buf(const struct svc2_call *call, struct xdr_buf *buf);
+
+/* backchannel.c */
+extern struct xprt_class svc2_bc_class;
+int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call,
+		     enum rpcrdma2_errcode verdict);
 
 /* property.c */
 int svc2_take_property(struct svc_rqst *rqstp, struct svc2_call *call);
@@ -587,6 +614,7 @@ int svc2_write_chunk(struct svc2_tx *tx, const struct xdr_buf *res,
 int svc2_txs_create(struct svc2_xprt *sp);
 void svc2_txs_destroy(struct svc2_xprt *sp);
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
+struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp);
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
 void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx);
 int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
@@ -597,6 +625,7 @@ bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 		     const struct svc2_plan *plan);
 int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 		    const struct xdr_buf *res, const struct svc2_plan *plan);
+int svc2_tx_copy(struct svc2_tx *tx, const struct xdr_buf *message);
 int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle);
 
@@ -622,6 +651,7 @@ void svc2_sq_flush(struct svc2_xprt *sp);
 void svc2_gate_init(struct svc2_gate *ga, unsigned int counter);
 void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
 int svc2_gate_take(struct svc2_gate *ga, unsigned int units);
+bool svc2_gate_try_take(struct svc2_gate *ga, unsigned int units);
 void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    unsigned int units);
 void svc2_gate_close(struct svc2_gate *ga);

@@ -19,6 +19,7 @@
 
 #include <rpcrdma2/show.h>
 
+#include "backchannel.h"
 #include "svcrdma2.h"
 
 #define SVC2_ADDR_LEN	(INET6_ADDRSTRLEN + 10)
@@ -440,6 +441,66 @@ TRACE_EVENT(svc2_plan_reply,
 		  __entry->arg2, __entry->results, __entry->chunks,
 		  __entry->first, __entry->rest,
 		  __entry->long_reply ? "in the Reply chunk" : "inline")
+);
+
+/*
+ * The backward direction
+ */
+
+TRACE_EVENT(svc2_backward_call,
+	TP_PROTO(const struct svc2_xprt *sp, u32 xid, u32 len, int status),
+	TP_ARGS(sp, xid, len, status),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(u32, xid)
+		__field(u32, vers)
+		__field(u32, len)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->cq_id = sp->sp_send_cq->res.id;
+		__entry->xid = xid;
+		__entry->vers = READ_ONCE(sp->sp_last_vers);
+		__entry->len = len;
+		__entry->status = status;
+	),
+	TP_printk("xid=0x%08x vers=%u len=%u cq.id=%u status=%d", __entry->xid,
+		  __entry->vers, __entry->len, __entry->cq_id, __entry->status)
+);
+
+#define svc2_show_answer(x)				\
+	__print_symbolic(x,				\
+		{ SVC2_ANSWER_DROP, "dropped" },	\
+		{ SVC2_ANSWER_FAIL, "fails the RPC" },	\
+		{ SVC2_ANSWER_REPLY, "ends the RPC" })
+TRACE_DEFINE_ENUM(SVC2_ANSWER_DROP);
+TRACE_DEFINE_ENUM(SVC2_ANSWER_FAIL);
+TRACE_DEFINE_ENUM(SVC2_ANSWER_REPLY);
+
+TRACE_EVENT(svc2_backward_answer,
+	TP_PROTO(const struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
+		 enum svc2_answer answer),
+	TP_ARGS(sp, h, answer),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(u32, xid)
+		__field(u32, vers)
+		__field(u32, credit)
+		__field(u32, proc)
+		__field(unsigned int, answer)
+	),
+	TP_fast_assign(
+		__entry->cq_id = sp->sp_recv_cq->res.id;
+		__entry->xid = h->h_xid;
+		__entry->vers = h->h_vers;
+		__entry->credit = h->h_credit;
+		__entry->proc = h->h_proc;
+		__entry->answer = answer;
+	),
+	TP_printk("xid=0x%08x vers=%u credit=%u proc=%s cq.id=%u %s",
+		  __entry->xid, __entry->vers, __entry->credit,
+		  svc2_show_proc(__entry->proc), __entry->cq_id,
+		  svc2_show_answer(__entry->answer))
 );
 
 TRACE_EVENT(svc2_send_error,

@@ -174,15 +174,17 @@ struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
 	return sp;
 }
 
-/* Receives that are posted or in use at any time (R6) */
+/* Receives that are posted or in use from the beginning (R6) */
 static unsigned int recvs_needed(const struct svc2_xprt *sp)
 {
-	return rpcrdma2_receives_needed(SVC2_BACKWARD_RECVS, sp->sp_credits);
+	return rpcrdma2_receives_needed(0, sp->sp_credits);
 }
 
+/* There is room for those a backchannel adds; they are made when it is. */
 static unsigned int recvs_total(const struct svc2_xprt *sp)
 {
-	return recvs_needed(sp) + sp->sp_rpool.rp_batch - 1;
+	return rpcrdma2_receives_needed(SVC2_BACKWARD_CREDITS, sp->sp_credits) +
+	       sp->sp_rpool.rp_batch - 1;
 }
 
 /* What the service is configured for, as far as the device can do it */

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The backward direction: Calls of the service, which NFSv4.1 and later name
+ * callbacks, and the peer's answers.
+ *
+ * When a client has told the service that it takes callbacks on a connection
+ * (B-13), the service asks for an rpc_xprt that calls back on it:
+ *
+ *   setup:   rpc_create --> svc2_bc_setup, and Receives for the answers
+ *   Call:    RPC task --> svc2_bc_send_request --> send.c
+ *   answer:  svc thread: parse.c --> svc2_take_answer --> RPC task
+ *
+ * That rpc_xprt has no connection of its own. It cannot connect, it is closed
+ * by the RPC layer when the svc_xprt is, and the svc_xprt is there for as long
+ * as anyone calls.
+ *
+ * Credits of the two directions have nothing to do with each other (B-04,
+ * B-17): the RPC layer's congestion window is the peer's grant (B-05).
+ */
+#include <linux/inet.h>
+#include <linux/slab.h>
+
+#include <linux/sunrpc/addr.h>
+#include <linux/sunrpc/clnt.h>
+#include <linux/sunrpc/sched.h>
+
+#include <rpcrdma2/codec.h>
+#include <rpcrdma2/credit.h>
+
+#include "backchannel.h"
+#include "svcrdma2.h"
+#include "trace.h"
+
+/**
+ * struct backchannel - a connection, as the RPC client sees it
+ * @bc_xprt: what it sees
+ * @bc_hdr: header of the Call that is being sent; the sender's, who holds
+ *	XPRT_LOCKED
+ * @bc_addr: printable address of the peer
+ */
+struct backchannel {
+	struct rpc_xprt		bc_xprt;
+	struct rpcrdma2_hdr	bc_hdr;
+	char			bc_addr[INET6_ADDRSTRLEN];
+};
+
+/**
+ * struct call_buf - memory of one Call, and of its Reply
+ * @cb_vers: version it was sent in, 0 before: nothing can answer it yet
+ * @cb_data: rq_buffer, and rq_rbuffer behind it
+ */
+struct call_buf {
+	u32	cb_vers;
+	u8	cb_data[] __aligned(8);
+};
+
+static struct call_buf *from_rqst(const struct rpc_rqst *rqst)
+{
+	return container_of(rqst->rq_buffer, struct call_buf, cb_data);
+}
+
+static struct backchannel *from_xprt(struct rpc_xprt *xprt)
+{
+	return container_of(xprt, struct backchannel, bc_xprt);
+}
+
+static int svc2_bc_alloc(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	size_t callsize = round_up(rqst->rq_callsize, 8);
+	struct call_buf *buf;
+
+	buf = kmalloc(struct_size(buf, cb_data, callsize + rqst->rq_rcvsize),
+		      rpc_task_gfp_mask());
+	if (!buf)
+		return -ENOMEM;
+	buf->cb_vers = 0;
+	rqst->rq_buffer = buf->cb_data;
+	rqst->rq_rbuffer = buf->cb_data + callsize;
+	return 0;
+}
+
+static void svc2_bc_free(struct rpc_task *task)
+{
+	kfree(from_rqst(task->tk_rqstp));
+}
+
+static int build_call(struct svc2_xprt *sp, struct svc2_tx *tx,
+		      const struct rpcrdma2_hdr *h, const struct rpc_rqst *rqst)
+{
+	int ret;
+
+	ret = svc2_tx_header(tx, h);
+	if (!ret)
+		ret = svc2_tx_copy(tx, &rqst->rq_snd_buf);
+	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
+		ret = -EMSGSIZE;
+	return ret;
+}
+
+static int send_call(struct svc2_xprt *sp, struct backchannel *bc,
+		     struct rpc_rqst *rqst)
+{
+	struct rpcrdma2_hdr *h = &bc->bc_hdr;
+	struct svc2_tx *tx;
+	int ret;
+
+	if (test_bit(SVC2_F_CLOSED, &sp->sp_flags))
+		return -ENOTCONN;
+	svc2_call_header(h, READ_ONCE(sp->sp_last_vers),
+			 be32_to_cpu(rqst->rq_xid), SVC2_BACKWARD_CREDITS);
+	if (!svc2_may_call(h->h_vers, &sp->sp_props.pp_now))
+		return -EIO;
+
+	tx = svc2_tx_try_get(sp);
+	if (!tx)
+		return -ENOBUFS;
+	from_rqst(rqst)->cb_vers = h->h_vers;
+	rqst->rq_xtime = ktime_get();
+	ret = build_call(sp, tx, h, rqst);
+	if (!ret)
+		ret = svc2_tx_post(sp, tx, 0);
+	if (ret)
+		svc2_tx_put(sp, tx);
+	else
+		svc2_count(backward_calls);
+	return ret;
+}
+
+/*
+ * The RPC layer tries again at once as long as the transport looks connected,
+ * so a lost one is to look lost before the svc_xprt is detached.
+ *
+ * Return: 0 when the Call is posted; -ENOBUFS to be called again a quarter of
+ * a second later; -ENOTCONN when the connection is lost; -EMSGSIZE or -EIO
+ * when it cannot carry the Call.
+ */
+static int svc2_bc_send_request(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
+	int ret;
+
+	ret = send_call(sp, from_xprt(xprt), rqst);
+	trace_svc2_backward_call(sp, be32_to_cpu(rqst->rq_xid),
+				 rqst->rq_snd_buf.len, ret);
+	if (ret == -ENOTCONN)
+		xprt_disconnect_done(xprt);
+	return ret;
+}
+
+static void svc2_bc_close(struct rpc_xprt *xprt)
+{
+	xprt_disconnect_done(xprt);
+}
+
+static void svc2_bc_destroy(struct rpc_xprt *xprt)
+{
+	xprt_free(xprt);
+	module_put(THIS_MODULE);
+}
+
+static void take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+		       const struct rpcrdma2_hdr *h)
+{
+	u32 grant;
+
+	spin_lock(&xprt->transport_lock);
+	grant = rpcrdma2_grant_next(h, sp->sp_backward_grant,
+				    SVC2_BACKWARD_CREDITS,
+				    sp->sp_backward_grant);
+	WRITE_ONCE(sp->sp_backward_grant, grant);
+	if (grant)
+		xprt->cwnd = grant << RPC_CWNDSHIFT;
+	spin_unlock(&xprt->transport_lock);
+}
+
+static void complete_with_reply(struct rpc_rqst *rqst,
+				const struct svc2_call *call, u32 length)
+{
+	struct xdr_buf message;
+
+	svc2_recv_buf(call->ca_recv, &message);
+	rqst->rq_private_buf = rqst->rq_rcv_buf;
+	read_bytes_from_xdr_buf(&message, call->ca_hdr.h_len,
+				rqst->rq_private_buf.head[0].iov_base, length);
+	xprt_complete_rqst(rqst->rq_task, length);
+	svc2_count(backward_replies);
+}
+
+static void complete_with_error(struct rpc_rqst *rqst)
+{
+	rqst->rq_task->tk_status = -EIO;
+	xprt_complete_rqst(rqst->rq_task, 0);
+	svc2_count(backward_errors);
+}
+
+/*
+ * Under the lock as a whole: two answers to one Call can be with two threads.
+ * What is copied is short.
+ *
+ * Return: false when it answers no Call of ours.
+ */
+static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+		       const struct svc2_call *call,
+		       enum rpcrdma2_errcode verdict)
+{
+	u32 length = call->ca_recv->rc_len - call->ca_hdr.h_len;
+	enum svc2_answer answer = SVC2_ANSWER_DROP;
+	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	struct rpc_rqst *rqst;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(h->h_xid));
+	if (rqst)
+		answer = svc2_judge_answer(h, verdict, from_rqst(rqst)->cb_vers,
+					   length,
+					   rqst->rq_rcv_buf.head[0].iov_len);
+	if (answer != SVC2_ANSWER_DROP && !verdict)
+		take_grant(sp, xprt, h);
+	if (answer == SVC2_ANSWER_REPLY)
+		complete_with_reply(rqst, call, length);
+	else if (answer == SVC2_ANSWER_FAIL)
+		complete_with_error(rqst);
+	spin_unlock(&xprt->queue_lock);
+
+	trace_svc2_backward_answer(sp, h, answer);
+	return answer != SVC2_ANSWER_DROP;
+}
+
+/**
+ * svc2_take_answer - a Reply or an RDMA2_ERROR has come
+ * @rqstp: thread
+ * @call: the message; gone afterwards
+ * @verdict: of the decoder
+ *
+ * It ends the Call of ours that has its xid, in the xid space of our own
+ * Calls (B-02, C-066, C-070). An answer to none draws nothing (S31, C-078).
+ *
+ * Context: svc thread.
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call,
+		     enum rpcrdma2_errcode verdict)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct rpc_xprt *xprt = READ_ONCE(sp->sp_xprt.xpt_bc_xprt);
+
+	if (!xprt || !answer_rpc(sp, xprt, call, verdict))
+		return svc2_discard(sp, call,
+				    call->ca_hdr.h_proc == RDMA2_ERROR ?
+				    SVC2_C_dropped_error :
+				    SVC2_C_dropped_reply);
+	svc2_call_put(sp, call);
+	return 0;
+}
+
+static const struct rpc_xprt_ops svc2_bc_ops = {
+	.reserve_xprt		= xprt_reserve_xprt_cong,
+	.release_xprt		= xprt_release_xprt_cong,
+	.alloc_slot		= xprt_alloc_slot,
+	.free_slot		= xprt_free_slot,
+	.buf_alloc		= svc2_bc_alloc,
+	.buf_free		= svc2_bc_free,
+	.send_request		= svc2_bc_send_request,
+	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
+	.release_request	= xprt_release_rqst_cong,
+	.close			= svc2_bc_close,
+	.destroy		= svc2_bc_destroy,
+};
+
+/* for a service that sets none of its own */
+static const struct rpc_timeout svc2_bc_timeout = {
+	.to_initval	= 60 * HZ,
+	.to_maxval	= 60 * HZ,
+};
+
+static void describe_peer(struct backchannel *bc)
+{
+	struct rpc_xprt *xprt = &bc->bc_xprt;
+	bool ipv6 = xprt->addr.ss_family == AF_INET6;
+
+	rpc_ntop((struct sockaddr *)&xprt->addr, bc->bc_addr,
+		 sizeof(bc->bc_addr));
+	xprt->address_strings[RPC_DISPLAY_ADDR] = bc->bc_addr;
+	xprt->address_strings[RPC_DISPLAY_PORT] = "0";
+	xprt->address_strings[RPC_DISPLAY_PROTO] = "rdma";
+	xprt->address_strings[RPC_DISPLAY_NETID] = ipv6 ? "rdma26" : "rdma2";
+}
+
+static struct rpc_xprt *create(const struct xprt_create *args,
+			       const struct svc2_xprt *sp)
+{
+	struct backchannel *bc;
+	struct rpc_xprt *xprt;
+
+	xprt = xprt_alloc(args->net, sizeof(*bc), 1, SVC2_BACKWARD_CREDITS);
+	if (!xprt)
+		return NULL;
+	bc = from_xprt(xprt);
+
+	xprt->prot = svc2_bc_class.ident;
+	xprt->xprt_class = &svc2_bc_class;
+	xprt->ops = &svc2_bc_ops;
+	xprt->timeout = &svc2_bc_timeout;
+	xprt->max_payload = sp->sp_send_max[sp->sp_last_vers];
+	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
+	xprt->addrlen = args->addrlen;
+	describe_peer(bc);
+	xprt_set_bound(xprt);
+	xprt_set_connected(xprt);
+	return xprt;
+}
+
+/*
+ * One for each connection; the RPC layer uses it again for as long as the
+ * connection lasts, and drops its reference with the svc_xprt. Two sessions
+ * that begin on one connection at once may both come here: the second is told
+ * to come again.
+ */
+static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(args->bc_xprt);
+	struct rpc_xprt *xprt;
+	int ret;
+
+	if (args->addrlen > sizeof(xprt->addr))
+		return ERR_PTR(-EBADF);
+	if (!svc2_may_call(READ_ONCE(sp->sp_last_vers), &sp->sp_props.pp_now))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (test_and_set_bit(SVC2_F_BACKWARD, &sp->sp_flags))
+		return ERR_PTR(-EAGAIN);
+
+	ret = -ENOMEM;
+	xprt = create(args, sp);
+	if (!xprt)
+		goto out_clear;
+	ret = svc2_recvs_add(sp, SVC2_BACKWARD_CREDITS);	/* B-12 */
+	if (ret)
+		goto out_free;
+
+	__module_get(THIS_MODULE);	/* the class has one now */
+	xprt->bc_xprt = args->bc_xprt;
+	WRITE_ONCE(args->bc_xprt->xpt_bc_xprt, xprt_get(xprt));
+	return xprt;
+
+out_free:
+	xprt_free(xprt);
+out_clear:
+	/* A connection that is lost keeps its Receives, and gets no more. */
+	if (ret != -EIO)
+		clear_bit(SVC2_F_BACKWARD, &sp->sp_flags);
+	return ERR_PTR(ret);
+}
+
+/*
+ * Found by its ident alone. It has no netid, but a list of them, even an empty
+ * one, is what look-ups by netid expect of every class.
+ */
+struct xprt_class svc2_bc_class = {
+	.list	= LIST_HEAD_INIT(svc2_bc_class.list),
+	.name	= "rdma2 backchannel",
+	.owner	= THIS_MODULE,
+	.ident	= SVC2_IDENT | XPRT_TRANSPORT_BC,
+	.setup	= svc2_bc_setup,
+	.netid	= { "" },
+};

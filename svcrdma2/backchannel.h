@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What our own Calls look like, and what their answers are worth. Pure.
+ *
+ * We are at RDMA2_BKREQSUP_INLINE: a Call of ours offers no chunks, so no
+ * answer has any.
+ */
+#ifndef _SVCRDMA2_BACKCHANNEL_H
+#define _SVCRDMA2_BACKCHANNEL_H
+
+#include <rpcrdma2/error.h>
+#include <rpcrdma2/header.h>
+#include <rpcrdma2/props.h>
+
+/**
+ * svc2_may_call - does the peer take Calls of ours?
+ * @vers: version it calls in
+ * @props: its properties
+ *
+ * In version 1 only the upper layer knows (B-13); in version 2 it and the
+ * peer's transport must both allow it (C-035, S20, S21).
+ */
+static inline bool svc2_may_call(u32 vers, const struct rpcrdma2_props *props)
+{
+	return vers == RPCRDMA2_VERS_ONE ||
+	       props->pr_brs != RDMA2_BKREQSUP_NONE;
+}
+
+/**
+ * svc2_call_header - make the header of a Call of ours
+ * @h: to be filled
+ * @vers: version to call in
+ * @xid: the RPC message's
+ * @credits: Calls we would like to have outstanding
+ *
+ * B-07, B-15, B-18, C-036, S25.
+ */
+static inline void svc2_call_header(struct rpcrdma2_hdr *h, u32 vers, u32 xid,
+				    u32 credits)
+{
+	h->h_xid = xid;
+	h->h_vers = vers;
+	h->h_credit = credits;
+	h->h_proc = RDMA2_MSG;
+	h->h_direction = RDMA2_CALL;
+	h->h_inv_handle = 0;
+	h->h_nreads = 0;
+	h->h_nwrites = 0;
+	h->h_has_reply = false;
+	h->h_nsegs = 0;
+}
+
+/**
+ * enum svc2_answer - what to do with an answer to a Call of ours
+ * @SVC2_ANSWER_DROP: it is for nobody
+ * @SVC2_ANSWER_FAIL: end the RPC with -EIO
+ * @SVC2_ANSWER_REPLY: end the RPC with the Reply
+ */
+enum svc2_answer {
+	SVC2_ANSWER_DROP,
+	SVC2_ANSWER_FAIL,
+	SVC2_ANSWER_REPLY,
+};
+
+/**
+ * svc2_judge_answer - look at an answer whose xid is that of a Call of ours
+ * @h: its header; of the fields behind h_direction only as much is looked at
+ *	as @verdict says is valid
+ * @verdict: of the decoder
+ * @vers: version of the Call
+ * @length: octets behind the header
+ * @room: octets the upper layer is ready to take
+ *
+ * Only an ERR_VERS may come in another version than the Call (S35, S36). No
+ * error is worth a second try: a Call of ours is as small and plain as it can
+ * be (2.4). What is wrong with a Reply ends the RPC, never the connection
+ * (S06, S07, S08).
+ */
+static inline enum svc2_answer
+svc2_judge_answer(const struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
+		  u32 vers, u32 length, u32 room)
+{
+	bool is_error = h->h_proc == RDMA2_ERROR && !verdict;
+
+	if (h->h_vers != vers &&
+	    !(is_error && h->h_error.er_code == RDMA2_ERR_VERS))
+		return SVC2_ANSWER_DROP;
+	if (verdict || h->h_proc != RDMA2_MSG || h->h_nwrites || length > room)
+		return SVC2_ANSWER_FAIL;
+	return SVC2_ANSWER_REPLY;
+}
+
+#endif /* _SVCRDMA2_BACKCHANNEL_H */
