@@ -51,15 +51,14 @@ static void c036_s25_call_in_version_two(struct kunit *test)
 
 static void c035_s20_s21_who_is_called(struct kunit *test)
 {
-	struct rpcrdma2_props props = { .pr_brs = RDMA2_BKREQSUP_NONE };
+	struct rpcrdma2_props props;
 
-	KUNIT_EXPECT_FALSE(test, svc2_may_call(RPCRDMA2_VERS_TWO, &props));
-	KUNIT_EXPECT_TRUE(test, svc2_may_call(RPCRDMA2_VERS_ONE, &props));
-	props.pr_brs = RDMA2_BKREQSUP_GENL;
-	KUNIT_EXPECT_TRUE(test, svc2_may_call(RPCRDMA2_VERS_TWO, &props));
+	KUNIT_EXPECT_FALSE(test, svc2_may_call(2, RDMA2_BKREQSUP_NONE));
+	KUNIT_EXPECT_TRUE(test, svc2_may_call(1, RDMA2_BKREQSUP_NONE));
+	KUNIT_EXPECT_TRUE(test, svc2_may_call(2, RDMA2_BKREQSUP_GENL));
 	/* C-024: a peer that says nothing */
 	rpcrdma2_props_default(&props);
-	KUNIT_EXPECT_TRUE(test, svc2_may_call(RPCRDMA2_VERS_TWO, &props));
+	KUNIT_EXPECT_TRUE(test, svc2_may_call(2, props.pr_brs));
 }
 
 struct answer_case {

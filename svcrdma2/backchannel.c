@@ -15,7 +15,9 @@
  * as anyone calls.
  *
  * Credits of the two directions have nothing to do with each other (B-04,
- * B-17): the RPC layer's congestion window is the peer's grant (B-05).
+ * B-17): the RPC layer's congestion window is the peer's grant (B-05). A Call
+ * that the service gives up gives its credit back, though the peer may still
+ * be at work on it.
  */
 #include <linux/inet.h>
 #include <linux/slab.h>
@@ -46,11 +48,14 @@ struct backchannel {
 
 /**
  * struct call_buf - memory of one Call, and of its Reply
- * @cb_vers: version it was sent in, 0 before: nothing can answer it yet
+ * @cb_vers: version it was sent in; 0 when nothing can answer it yet
+ * @cb_failed: it has been answered with nothing of use; written under
+ *	queue_lock
  * @cb_data: rq_buffer, and rq_rbuffer behind it
  */
 struct call_buf {
 	u32	cb_vers;
+	bool	cb_failed;
 	u8	cb_data[] __aligned(8);
 };
 
@@ -75,6 +80,7 @@ static int svc2_bc_alloc(struct rpc_task *task)
 	if (!buf)
 		return -ENOMEM;
 	buf->cb_vers = 0;
+	buf->cb_failed = false;
 	rqst->rq_buffer = buf->cb_data;
 	rqst->rq_rbuffer = buf->cb_data + callsize;
 	return 0;
@@ -98,55 +104,82 @@ static int build_call(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return ret;
 }
 
-static int send_call(struct svc2_xprt *sp, struct backchannel *bc,
+/* From the moment it is posted it can be answered. */
+static int post_call(struct svc2_xprt *sp, struct svc2_tx *tx, u32 vers,
 		     struct rpc_rqst *rqst)
 {
-	struct rpcrdma2_hdr *h = &bc->bc_hdr;
+	struct call_buf *buf = from_rqst(rqst);
+	int ret;
+
+	rqst->rq_xtime = ktime_get();
+	WRITE_ONCE(buf->cb_vers, vers);
+	ret = svc2_tx_post(sp, tx, 0);
+	if (ret)
+		WRITE_ONCE(buf->cb_vers, 0);
+	return ret;
+}
+
+static int send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+		     struct rpc_rqst *rqst)
+{
 	struct svc2_tx *tx;
 	int ret;
 
-	if (test_bit(SVC2_F_CLOSED, &sp->sp_flags))
-		return -ENOTCONN;
 	svc2_call_header(h, READ_ONCE(sp->sp_last_vers),
 			 be32_to_cpu(rqst->rq_xid), SVC2_BACKWARD_CREDITS);
-	if (!svc2_may_call(h->h_vers, &sp->sp_props.pp_now))
-		return -EIO;
+	if (!svc2_may_call(h->h_vers, READ_ONCE(sp->sp_props.pp_now.pr_brs)))
+		return -EOPNOTSUPP;
 
 	tx = svc2_tx_try_get(sp);
 	if (!tx)
 		return -ENOBUFS;
-	from_rqst(rqst)->cb_vers = h->h_vers;
-	rqst->rq_xtime = ktime_get();
 	ret = build_call(sp, tx, h, rqst);
 	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0);
+		ret = post_call(sp, tx, h->h_vers, rqst);
 	if (ret)
 		svc2_tx_put(sp, tx);
-	else
-		svc2_count(backward_calls);
 	return ret;
 }
 
 /*
- * The RPC layer tries again at once as long as the transport looks connected,
- * so a lost one is to look lost before the svc_xprt is detached.
+ * nfsd repeats a callback that fails at once, at once. So a Call that the
+ * connection can not carry, now or at all, is tried again a quarter of a
+ * second later, until the service's timer ends it, and one on a connection
+ * that is lost until that is detached.
  *
- * Return: 0 when the Call is posted; -ENOBUFS to be called again a quarter of
- * a second later; -ENOTCONN when the connection is lost; -EMSGSIZE or -EIO
- * when it cannot carry the Call.
+ * Return: 0 when the Call is posted; -EBADSLT when it has to wait for a credit
+ * (B-05); -ENOBUFS to be called again a quarter of a second later; -ENOTCONN
+ * when there is no connection any more; -EIO when an error has answered it.
  */
 static int svc2_bc_send_request(struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
+	struct rpcrdma2_hdr *h = &from_xprt(xprt)->bc_hdr;
 	int ret;
 
-	ret = send_call(sp, from_xprt(xprt), rqst);
-	trace_svc2_backward_call(sp, be32_to_cpu(rqst->rq_xid),
-				 rqst->rq_snd_buf.len, ret);
-	if (ret == -ENOTCONN)
+	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)) {
+		/* also where this transport came too late to be closed */
 		xprt_disconnect_done(xprt);
-	return ret;
+		return -ENOTCONN;
+	}
+	if (from_rqst(rqst)->cb_failed)
+		return -EIO;
+	if (!xprt_request_get_cong(xprt, rqst))
+		return -EBADSLT;
+
+	ret = send_call(sp, h, rqst);
+	trace_svc2_backward_call(sp, h, rqst->rq_snd_buf.len, ret);
+	if (ret)
+		return -ENOBUFS;
+	svc2_count(backward_calls);
+	return 0;
+}
+
+/* CONFIG_FAIL_SUNRPC calls it unasked. */
+static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
+{
+	svc2_close(svc2_from_xprt(xprt->bc_xprt), SVC2_CLOSE_INJECTED);
 }
 
 static void svc2_bc_close(struct rpc_xprt *xprt)
@@ -188,8 +221,13 @@ static void complete_with_reply(struct rpc_rqst *rqst,
 	svc2_count(backward_replies);
 }
 
+/*
+ * When its task has not gone to sleep yet the status is lost, and the Call is
+ * to be sent again; then the mark tells.
+ */
 static void complete_with_error(struct rpc_rqst *rqst)
 {
+	from_rqst(rqst)->cb_failed = true;
 	rqst->rq_task->tk_status = -EIO;
 	xprt_complete_rqst(rqst->rq_task, 0);
 	svc2_count(backward_errors);
@@ -213,7 +251,8 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(h->h_xid));
 	if (rqst)
-		answer = svc2_judge_answer(h, verdict, from_rqst(rqst)->cb_vers,
+		answer = svc2_judge_answer(h, verdict,
+					   READ_ONCE(from_rqst(rqst)->cb_vers),
 					   length,
 					   rqst->rq_rcv_buf.head[0].iov_len);
 	if (answer != SVC2_ANSWER_DROP && !verdict)
@@ -244,7 +283,7 @@ int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call,
 		     enum rpcrdma2_errcode verdict)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct rpc_xprt *xprt = READ_ONCE(sp->sp_xprt.xpt_bc_xprt);
+	struct rpc_xprt *xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
 
 	if (!xprt || !answer_rpc(sp, xprt, call, verdict))
 		return svc2_discard(sp, call,
@@ -267,6 +306,7 @@ static const struct rpc_xprt_ops svc2_bc_ops = {
 	.release_request	= xprt_release_rqst_cong,
 	.close			= svc2_bc_close,
 	.destroy		= svc2_bc_destroy,
+	.inject_disconnect	= svc2_bc_inject_disconnect,
 };
 
 /* for a service that sets none of its own */
@@ -316,7 +356,8 @@ static struct rpc_xprt *create(const struct xprt_create *args,
  * One for each connection; the RPC layer uses it again for as long as the
  * connection lasts, and drops its reference with the svc_xprt. Two sessions
  * that begin on one connection at once may both come here: the second is told
- * to come again.
+ * to come again. (Or it finds the first one's in rpc_create(), perhaps before
+ * that is all set up: for every transport alike.)
  */
 static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 {
@@ -326,7 +367,8 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
-	if (!svc2_may_call(READ_ONCE(sp->sp_last_vers), &sp->sp_props.pp_now))
+	if (!svc2_may_call(READ_ONCE(sp->sp_last_vers),
+			   READ_ONCE(sp->sp_props.pp_now.pr_brs)))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (test_and_set_bit(SVC2_F_BACKWARD, &sp->sp_flags))
 		return ERR_PTR(-EAGAIN);
@@ -341,7 +383,7 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 
 	__module_get(THIS_MODULE);	/* the class has one now */
 	xprt->bc_xprt = args->bc_xprt;
-	WRITE_ONCE(args->bc_xprt->xpt_bc_xprt, xprt_get(xprt));
+	smp_store_release(&args->bc_xprt->xpt_bc_xprt, xprt_get(xprt));
 	return xprt;
 
 out_free:

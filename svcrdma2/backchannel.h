@@ -15,15 +15,14 @@
 /**
  * svc2_may_call - does the peer take Calls of ours?
  * @vers: version it calls in
- * @props: its properties
+ * @brs: its enum rpcrdma2_bkreqsup
  *
  * In version 1 only the upper layer knows (B-13); in version 2 it and the
  * peer's transport must both allow it (C-035, S20, S21).
  */
-static inline bool svc2_may_call(u32 vers, const struct rpcrdma2_props *props)
+static inline bool svc2_may_call(u32 vers, u32 brs)
 {
-	return vers == RPCRDMA2_VERS_ONE ||
-	       props->pr_brs != RDMA2_BKREQSUP_NONE;
+	return vers == RPCRDMA2_VERS_ONE || brs != RDMA2_BKREQSUP_NONE;
 }
 
 /**

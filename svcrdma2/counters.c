@@ -95,7 +95,7 @@ static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
 	seq_printf(seq, " sq=%u/%u send_contexts=%u/%u\n",
 		   READ_ONCE(sp->sp_sq.ga_avail), sp->sp_sq_depth,
 		   READ_ONCE(sp->sp_tx_gate.ga_avail),
-		   svc2_txs_total(sp));
+		   sp->sp_credits + SVC2_TX_RESERVE + sp->sp_signal_batch);
 }
 
 static int connections_show(struct seq_file *seq, void *unused)

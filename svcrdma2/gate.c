@@ -139,28 +139,6 @@ int svc2_gate_take(struct svc2_gate *ga, unsigned int units)
 }
 
 /**
- * svc2_gate_try_take - take units if they are there for the taking
- * @ga: gate
- * @units: how many
- *
- * Context: any. Those in line come first.
- * Return: true when the units are the caller's.
- */
-bool svc2_gate_try_take(struct svc2_gate *ga, unsigned int units)
-{
-	unsigned long flags;
-	bool taken;
-
-	spin_lock_irqsave(&ga->ga_lock, flags);
-	taken = !ga->ga_closed && list_empty(&ga->ga_waiters) &&
-		units <= ga->ga_avail;
-	if (taken)
-		ga->ga_avail -= units;
-	spin_unlock_irqrestore(&ga->ga_lock, flags);
-	return taken;
-}
-
-/**
  * svc2_gate_take_or_close - svc2_gate_take() that ends a stalled connection
  * @sp: connection
  * @ga: gate of it

@@ -214,15 +214,6 @@ static const struct {
 static_assert(ARRAY_SIZE(procs) == RDMA2_UPDPROP + 1);
 
 /*
- * C-078, S38: a Reply, an error or an answer draws nothing, whatever is wrong
- * with it. A direction that cannot be told is taken for a Call (S06).
- */
-static bool is_reply(const struct rpcrdma2_hdr *h)
-{
-	return h->h_direction == RDMA2_REPLY || h->h_proc == RDMA2_ERROR;
-}
-
-/*
  * In version 1 we make no Calls with a Reply chunk: what looks like the answer
  * to one is a Call that lacks its Read list (E-24).
  */
@@ -233,9 +224,19 @@ static bool lacks_reads(const struct rpcrdma2_hdr *h)
 }
 
 /*
+ * C-078, S38: a Reply, an error or an answer draws nothing, whatever is wrong
+ * with it. A direction that cannot be told is taken for a Call (S06).
+ */
+static bool is_reply(const struct rpcrdma2_hdr *h)
+{
+	return h->h_proc == RDMA2_ERROR ||
+	       (h->h_direction == RDMA2_REPLY && !lacks_reads(h));
+}
+
+/*
  * Step 2 of the order of checks, which the codec cannot perform for us: what
  * the rest of the message means depends on it. A version is refused whatever
- * the message is, but for an error (C-079, E-17, S36).
+ * the message is, but for an answer (C-079, E-17, S36).
  */
 static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
 {
@@ -245,7 +246,7 @@ static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
 	const struct rpcrdma2_hdr *h = &call->ca_hdr;
 
 	if (call->ca_recv->rc_len < RPCRDMA2_PREFIX_LEN ||
-	    h->h_proc == RDMA2_ERROR || svc2_speaks(&vs, h->h_vers))
+	    is_reply(h) || svc2_speaks(&vs, h->h_vers))
 		return false;
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
 		pr_warn_ratelimited("svcrdma2: client %s speaks RPC-over-RDMA version 1, which the module parameter min_version=1 would allow\n",
@@ -290,13 +291,13 @@ int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
 	if (verdict == RDMA2_DROP)
 		return svc2_discard(sp, call, SVC2_C_dropped_silently);
 
-	if (lacks_reads(h))
-		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
 	if (is_reply(h))
 		return procs[h->h_proc].on_reply(rqstp, call, verdict);
-	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
+	if (lacks_reads(h))
+		verdict = RDMA2_ERR_BAD_XDR;
 	if (verdict)
 		return svc2_refuse(sp, call, verdict);
+	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
 	if (!procs[h->h_proc].on_call)
 		return svc2_refuse(sp, call, RDMA2_ERR_INVALID_PROC);
 	return procs[h->h_proc].on_call(rqstp, call);

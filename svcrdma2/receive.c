@@ -4,8 +4,9 @@
  *
  * A Receive is a few single pages, mapped for good, one scatter entry each.
  * All are made before the connection is accepted, but those for the answers to
- * our own Calls: most connections never need them (B-12). They are posted a batch at a time, when that many lie idle: there are enough to
- * allow for a batch that is short of one (R6), so a credit never reaches the
+ * our own Calls, which NFSv3 and most connections of a trunk never need (B-12).
+ * They are posted a batch at a time, when that many lie idle: there are enough
+ * to allow for a batch that is short of one (R6), so a credit never reaches the
  * peer before the Receive it stands for is posted.
  *
  * Two queues wait for svc threads: messages as they arrived, and Calls whose

@@ -9,11 +9,10 @@
  * no completion is asked for. Pages that the device reads, for the Send or
  * for RDMA Writes in front of it, go with the context (R4).
  *
- * There are as many contexts as credits, as our own Calls, as can linger on
- * the Send Queue, and a few more, made on demand and kept. A thread that finds
- * none waits in line; a Call of ours is tried again later. The first few are
- * made before the connection is accepted; when there is no memory for another,
- * one of those comes back.
+ * There are as many contexts as credits, as can linger on the Send Queue, and
+ * a few more, made on demand and kept. A thread that finds none waits in line.
+ * The first few are made before the connection is accepted; when there is no
+ * memory for another, one of those comes back. Our own Calls are counted apart.
  */
 #include <linux/highmem.h>
 #include <linux/slab.h>
@@ -106,7 +105,8 @@ int svc2_txs_create(struct svc2_xprt *sp)
 			return -ENOMEM;
 		push_tx(sp, tx);
 	}
-	svc2_gate_open(&sp->sp_tx_gate, svc2_txs_total(sp));
+	svc2_gate_open(&sp->sp_tx_gate, sp->sp_credits + SVC2_TX_RESERVE +
+					sp->sp_signal_batch);
 	return 0;
 }
 
@@ -151,24 +151,23 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_tx_try_get - take a send context for a Send that must not wait
+ * svc2_tx_try_get - take a send context, and a Send Queue entry, for a Call
  * @sp: connection
  *
  * Context: RPC task.
- * Return: the context, or NULL.
+ * Return: the context, or NULL when there is none now.
  */
 struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
 {
 	struct svc2_tx *tx;
 
-	if (!svc2_gate_try_take(&sp->sp_tx_gate, 1))
+	if (atomic_dec_if_positive(&sp->sp_backward_free) < 0)
 		return NULL;
 	tx = pop_tx(sp) ?: alloc_tx(sp, GFP_NOWAIT | __GFP_NOWARN);
-	if (!tx) {
-		svc2_gate_give(sp, &sp->sp_tx_gate, 1);
-		return NULL;
-	}
-	tx->tx_post.po_nowait = true;
+	if (tx)
+		tx->tx_post.po_reserved = true;
+	else
+		atomic_inc(&sp->sp_backward_free);
 	return tx;
 }
 
@@ -209,10 +208,15 @@ void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
  */
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
+	bool reserved = tx->tx_post.po_reserved;
+
 	svc2_tx_reset(sp, tx);
-	tx->tx_post.po_nowait = false;
+	tx->tx_post.po_reserved = false;
 	push_tx(sp, tx);
-	svc2_gate_give(sp, &sp->sp_tx_gate, 1);
+	if (reserved)
+		atomic_inc(&sp->sp_backward_free);
+	else
+		svc2_gate_give(sp, &sp->sp_tx_gate, 1);
 }
 
 static void begin_buf(struct svc2_tx *tx, struct xdr_stream *xdr,
@@ -436,7 +440,8 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 	if (writes)
 		first = svc2_rw_chain(sp, &tx->tx_rws, NULL, &tx->tx_wr);
 
-	tx->tx_post.po_signal = writes || tx->tx_npages;
+	tx->tx_post.po_signal = writes || tx->tx_npages ||
+				tx->tx_post.po_reserved;
 	svc2_new_cid(sp, sp->sp_send_cq, &tx->tx_post.po_cid);
 	ret = svc2_sq_post(sp, &tx->tx_post, first);
 	if (ret)

@@ -5,7 +5,8 @@
  * What is posted is a chain: RDMA Reads; or RDMA Writes, if any, and a Send.
  * Its work requests are counted, as many entries are taken from the gate
  * sp_sq, and the chain goes to the device in one call. From then on it is on
- * sp_posted, in the order of the queue, until it is retired.
+ * sp_posted, in the order of the queue, until it is retired. A few entries are
+ * set aside for our own Calls: who sends those cannot stand in line.
  *
  * Sends are carried out in order. So a completion retires its own chain and
  * all Sends before it that asked for none, and most need none of their own:
@@ -33,7 +34,8 @@ static void retire(struct svc2_xprt *sp, struct list_head *done, bool ok)
 
 	list_for_each_entry(post, done, po_list) {
 		post->po_posted = false;
-		wrs += post->po_wrs;
+		if (!post->po_reserved)
+			wrs += post->po_wrs;
 	}
 	svc2_gate_give(sp, &sp->sp_sq, wrs);
 
@@ -135,27 +137,18 @@ static bool needs_signal(const struct svc2_xprt *sp,
 	       !READ_ONCE(sp->sp_tx_gate.ga_avail);
 }
 
-static int take_entries(struct svc2_xprt *sp, const struct svc2_post *post)
-{
-	if (post->po_nowait)
-		return svc2_gate_try_take(&sp->sp_sq, post->po_wrs) ? 0 :
-								    -ENOBUFS;
-	return svc2_gate_take_or_close(sp, &sp->sp_sq, post->po_wrs);
-}
-
 /**
  * svc2_sq_post - hand a chain to the device
  * @sp: connection
  * @post: its owner's record of it; po_signal, po_cid and po_done are set
  * @first: its work requests
  *
- * Context: svc thread; sleeps while the queue is full. RPC task with
- * po_nowait.
+ * Context: svc thread; sleeps while the queue is full. RPC task, which does
+ * not, with po_reserved.
  * Return: 0 when the chain belongs to the Send Queue (R3), perhaps not for
  * long; the connection may have been closed. -EMSGSIZE when it is longer than
- * the queue can ever take, -ENOBUFS when it has no room now and the caller
- * must not wait, -ENOTCONN when the connection is lost: the chain still is the
- * caller's.
+ * the queue can ever take, -ENOTCONN when the connection is lost: the chain
+ * still is the caller's.
  */
 int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 		 struct ib_send_wr *first)
@@ -167,9 +160,11 @@ int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 	last = survey(sp, first, &post->po_wrs);
 	if (post->po_wrs > sp->sp_sq_limit)
 		return -EMSGSIZE;
-	ret = take_entries(sp, post);
-	if (ret)
-		return ret;
+	if (!post->po_reserved) {
+		ret = svc2_gate_take_or_close(sp, &sp->sp_sq, post->po_wrs);
+		if (ret)
+			return ret;
+	}
 
 	post->po_cqe.done = svc2_wc_post;
 	last->wr_cqe = &post->po_cqe;
@@ -203,7 +198,8 @@ int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 	svc2_close(sp, SVC2_CLOSE_POST);
 	if (bad != first)
 		return 0;
-	svc2_gate_give(sp, &sp->sp_sq, post->po_wrs);
+	if (!post->po_reserved)
+		svc2_gate_give(sp, &sp->sp_sq, post->po_wrs);
 	return -ENOTCONN;
 }
 

@@ -36,7 +36,8 @@
  *	reads: these belong to the send context until its po_done.
  *   R5 What is taken from a gate is given back once: Send Queue entries when
  *	their chain is retired, a send context by svc2_tx_put(), memory
- *	regions by svc2_rw_free().
+ *	regions by svc2_rw_free(). sp_backward_free is for send contexts and
+ *	their Send Queue entries at once.
  *   R6 Receives that are posted or held by a Call never number less than the
  *	grant plus what control messages need: a Call's Receive is put back
  *	before the Reply that returns its credit leaves. Those for the answers
@@ -156,6 +157,7 @@ enum {
 	_reason(READ,		"RDMA Read failed")		\
 	_reason(POST,		"cannot post")			\
 	_reason(STALLED,	"stalled")			\
+	_reason(INJECTED,	"fault injection")		\
 	_reason(MEMORY,		"no memory")			\
 	_reason(REPLY,		"cannot reply")
 
@@ -192,7 +194,7 @@ struct svc2_gate {
  * @po_wrs: Send Queue entries it takes
  * @po_posted: it is on sp_posted
  * @po_signal: its owner wants to know as soon as it is done
- * @po_nowait: its owner must not sleep until there is room for it
+ * @po_reserved: a Call of ours, whose entry is one kept for these
  * @po_cid: joins its trace events
  * @po_done: takes it back. Send CQ, or ->xpo_free; @ok is false when it may
  *	not have been carried out, and the connection has been closed then
@@ -203,7 +205,7 @@ struct svc2_post {
 	unsigned int		po_wrs;
 	bool			po_posted;
 	bool			po_signal;
-	bool			po_nowait;
+	bool			po_reserved;
 	struct rpc_rdma_cid	po_cid;
 	void			(*po_done)(struct svc2_xprt *sp,
 					   struct svc2_post *post, bool ok);
@@ -415,7 +417,7 @@ enum {
  *	written under the transport_lock of xpt_bc_xprt
  *
  * @sp_sq: Send Queue entries
- * @sp_sq_depth: how many there are
+ * @sp_sq_depth: how many there are, besides those for our own Calls
  * @sp_sq_limit: longest chain; a batch less, so that Sends nobody is told of
  *	can never keep it waiting
  * @sp_signal_batch: unsignaled Sends in a row, and one
@@ -429,6 +431,9 @@ enum {
  * @sp_tx_sges: gather entries of each
  * @sp_tx_lock: guards the next
  * @sp_txs: send contexts not in use
+ *
+ * @sp_backward_free: Calls of ours that the Send Queue has room for, whatever
+ *	the other direction does (B-17)
  *
  * @sp_mrs: memory regions for RDMA Reads, where the device wants them
  * @sp_nmrs: how many; 0 where it does not
@@ -479,6 +484,7 @@ struct svc2_xprt {
 	unsigned int		sp_tx_sges;
 	spinlock_t		sp_tx_lock;	/* guards sp_txs */
 	struct list_head	sp_txs;
+	atomic_t		sp_backward_free;
 
 	struct svc2_gate	sp_mrs;
 	unsigned int		sp_nmrs;
@@ -494,13 +500,6 @@ struct svc2_xprt {
 static inline struct svc2_xprt *svc2_from_xprt(struct svc_xprt *xprt)
 {
 	return container_of(xprt, struct svc2_xprt, sp_xprt);
-}
-
-/* Send contexts there can be */
-static inline unsigned int svc2_txs_total(const struct svc2_xprt *sp)
-{
-	return sp->sp_credits + SVC2_BACKWARD_CREDITS + SVC2_TX_RESERVE +
-	       sp->sp_signal_batch;
 }
 
 static inline void svc2_new_cid(struct svc2_xprt *sp, struct ib_cq *cq,
@@ -651,7 +650,6 @@ void svc2_sq_flush(struct svc2_xprt *sp);
 void svc2_gate_init(struct svc2_gate *ga, unsigned int counter);
 void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
 int svc2_gate_take(struct svc2_gate *ga, unsigned int units);
-bool svc2_gate_try_take(struct svc2_gate *ga, unsigned int units);
 void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    unsigned int units);
 void svc2_gate_close(struct svc2_gate *ga);

@@ -448,8 +448,9 @@ TRACE_EVENT(svc2_plan_reply,
  */
 
 TRACE_EVENT(svc2_backward_call,
-	TP_PROTO(const struct svc2_xprt *sp, u32 xid, u32 len, int status),
-	TP_ARGS(sp, xid, len, status),
+	TP_PROTO(const struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
+		 u32 len, int status),
+	TP_ARGS(sp, h, len, status),
 	TP_STRUCT__entry(
 		__field(u32, cq_id)
 		__field(u32, xid)
@@ -459,8 +460,8 @@ TRACE_EVENT(svc2_backward_call,
 	),
 	TP_fast_assign(
 		__entry->cq_id = sp->sp_send_cq->res.id;
-		__entry->xid = xid;
-		__entry->vers = READ_ONCE(sp->sp_last_vers);
+		__entry->xid = h->h_xid;
+		__entry->vers = h->h_vers;
 		__entry->len = len;
 		__entry->status = status;
 	),

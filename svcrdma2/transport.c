@@ -153,6 +153,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
 	svc2_gate_init(&sp->sp_tx_gate, SVC2_C_tx_waits);
 	spin_lock_init(&sp->sp_tx_lock);
 	INIT_LIST_HEAD(&sp->sp_txs);
+	atomic_set(&sp->sp_backward_free, SVC2_BACKWARD_CREDITS);
 	svc2_gate_init(&sp->sp_mrs, SVC2_C_mr_waits);
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
@@ -239,7 +240,7 @@ static int size_send_queue(struct svc2_xprt *sp)
 	sp->sp_signal_batch = clamp(sp->sp_credits / 4, 1U,
 				    (unsigned int)SVC2_SIGNAL_BATCH);
 	/* one entry is for the drain */
-	longest += sp->sp_signal_batch + 1;
+	longest += sp->sp_signal_batch + SVC2_BACKWARD_CREDITS + 1;
 
 	wrs = max3(longest, 4 * sp->sp_credits - 1,
 		   SVC2_LARGE_CALLS * per_call);
@@ -248,11 +249,17 @@ static int size_send_queue(struct svc2_xprt *sp)
 		    dev->attrs.max_qp_wr);
 	if (wrs < longest)
 		return -EINVAL;
-	sp->sp_sq_depth = wrs - 1;
+	sp->sp_sq_depth = wrs - SVC2_BACKWARD_CREDITS - 1;
 	sp->sp_sq_limit = sp->sp_sq_depth - sp->sp_signal_batch;
 	svc2_gate_open(&sp->sp_sq, sp->sp_sq_depth);
 	svc2_gate_open(&sp->sp_mrs, sp->sp_nmrs);
 	return 0;
+}
+
+/* Those for our own Calls and for the drain included */
+static unsigned int sq_entries(const struct svc2_xprt *sp)
+{
+	return sp->sp_sq_depth + SVC2_BACKWARD_CREDITS + 1;
 }
 
 static int create_cqs(struct svc2_xprt *sp)
@@ -260,7 +267,7 @@ static int create_cqs(struct svc2_xprt *sp)
 	struct ib_device *dev = sp->sp_id->device;
 	struct ib_cq *cq;
 
-	cq = ib_alloc_cq_any(dev, sp, sp->sp_sq_depth + 1, IB_POLL_WORKQUEUE);
+	cq = ib_alloc_cq_any(dev, sp, sq_entries(sp), IB_POLL_WORKQUEUE);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	sp->sp_send_cq = cq;
@@ -312,7 +319,7 @@ static int create_qp(struct svc2_xprt *sp)
 		.qp_type	= IB_QPT_RC,
 		.port_num	= sp->sp_id->port_num,
 		.cap = {
-			.max_send_wr	= sp->sp_sq_depth + 1,
+			.max_send_wr	= sq_entries(sp),
 			.max_recv_wr	= recvs_total(sp) + 1,
 			.max_recv_sge	= sp->sp_recv_size / PAGE_SIZE,
 			.max_rdma_ctxs	= sp->sp_nmrs,
