@@ -173,20 +173,14 @@ log_reports()
 	awk '
 	function flush() {
 		if (!known) printf "%s", held
-		held = ""; known = inside = trace = 0
+		held = ""; known = inside = 0
 	}
-	/\[ cut here \]/ { inside = "end trace" }
-	/WARNING: inconsistent lock state/ { inside = "call trace" }
-	# The trace goes on for as long as lines have addresses.
-	inside == "call trace" && trace && !/\[<[0-9a-f]+>\]/ { flush() }
+	/\[ cut here \]/ { inside = 1 }
 	inside {
 		held = held $0 "\n"
 		# User-Mode Linux has DMA only through a PCI bus that is not there.
 		if (/No virtio device ID configured for PCI/) known = 1
-		# Its driver of the link takes one lock with and without softirqs.
-		if (/head_lock.*at: vector_poll/) known = 1
-		if (/Call Trace:/) trace = 1
-		if (inside == "end trace" && /---\[ end trace/) flush()
+		if (/---\[ end trace/) flush()
 		next
 	}
 	{ print }

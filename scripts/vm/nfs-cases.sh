@@ -313,10 +313,11 @@ group_disconnect()
 	finish
 }
 
-# The predecessor and ours in one kernel, which has an ident for each.
+# The predecessor and ours in one kernel, which has an ident for each. The
+# predecessor is there first: look-ups of ours pass its classes.
 group_both()
 {
-	nfs_up rdma2 && load_modules rdma && listen_on rdma 20050 ||
+	load_modules rdma && nfs_up rdma2 && listen_on rdma 20050 ||
 		{ fail "server"; return; }
 	ok "rpcrdma and xprtrdma2 in one kernel"
 	check "in-tree mount beside ours" mount -t nfs -o \
