@@ -78,11 +78,12 @@ run()
 		/^---/ { after = 1; next }
 		!after { was[$1] = $2; next }
 		{ print $1, $2 - was[$1] }')
-	# The line ends with: version, thresholds of Call and Reply, credits.
+	# After the fields that in-tree has: version, thresholds of Call and Reply,
+	# credits.
 	# shellcheck disable=SC2046 # words
 	set -- $(awk '/ mounted on \/mnt / { here = 1 }
-		here && $1 == "xprt:" { print $(NF - 3), $(NF - 2), $(NF - 1), $NF
-			exit }' /proc/self/mountstats)
+		here && $1 == "xprt:" { print $30, $31, $32, $33; exit }' \
+		/proc/self/mountstats)
 	value[version,$vers]=${1:-?}
 	value[thresholds,$vers]="${2:-?} / ${3:-?}"
 	value[credits,$vers]=${4:-?}
