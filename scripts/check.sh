@@ -5,6 +5,10 @@
 # not counted as passed.
 #
 #	check.sh [SUITE...]	lint kunit fuzz uml uml-debug debian
+#
+# Guests spend part of their time waiting, and User-Mode Linux has one processor:
+# JOBS at a time, one more than there are processors, take from one queue. What
+# took longest the last time goes first.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -12,10 +16,28 @@ set -u
 
 cd "$top" || exit 1
 [ $# -gt 0 ] || set -- lint kunit fuzz uml uml-debug debian
-started=$SECONDS
+suites=$*
+slots=${JOBS:-$((jobs + 1))}
+took=$cache/seconds
 work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
+started=$SECONDS
+declare -A job_of=() began_at=()
+
+# A job is a process group, for all of it to go with this script.
+set -m
+stop()
+{
+	local pid
+
+	trap '' INT TERM HUP
+	for pid in "${!job_of[@]}"; do
+		kill -TERM -- "-$pid" 2>/dev/null
+	done
+	wait 2>/dev/null
+	rm -rf "$work"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM HUP
 
 wanted()
 {
@@ -24,35 +46,9 @@ wanted()
 	esac
 	return 1
 }
-suites=$*
-
-# suite NAME COMMAND...: a suite that fails without saying which case is a
-# failure too, and so is one that says nothing at all.
-suite()
-{
-	local name=$1 rc
-
-	shift
-	say "$name"
-	"$@" 2>"$work/$name.err" | tee "$work/$name.out"
-	rc=${PIPESTATUS[0]}
-	if [ "$rc" -ne 0 ] && ! grep -q '^FAIL ' "$work/$name.out"; then
-		echo "FAIL $name: ended with $rc" | tee -a "$work/$name.out"
-	elif ! grep -qE '^(ok|FAIL|skip) ' "$work/$name.out"; then
-		echo "FAIL $name: no result" | tee -a "$work/$name.out"
-	fi
-	if grep -q '^FAIL ' "$work/$name.out"; then
-		tail -n 40 "$work/$name.err" | sed "s/^/# $name: /"
-	fi
-	say "$name: done, $((SECONDS - started)) s since the start"
-}
 
 fuzz()
 {
-	if [ ! -x scripts/fuzz/run.sh ]; then
-		echo "skip fuzz: no fuzzer"
-		return
-	fi
 	if FUZZ_SECONDS=${CHECK_FUZZ_SECONDS:-60} scripts/fuzz/run.sh >"$work/fuzz.log" 2>&1; then
 		echo "ok fuzz: $(tail -n 1 "$work/fuzz.log")"
 	else
@@ -61,19 +57,8 @@ fuzz()
 	fi
 }
 
-# Every case by name, in a file of its own: they are many.
-kunit()
-{
-	local rc=0
-
-	CASES_FILE=$work/kunit.cases scripts/kunit.sh uml || rc=1
-	CASES_FILE=$work/kunit-debug.cases scripts/kunit.sh uml-debug |
-		sed -u 's/ kunit/ kunit, uml-debug/'
-	[ "${PIPESTATUS[0]}" -eq 0 ] || rc=1
-	return "$rc"
-}
-
-# Kernels first: a failure to get them is no failure of a test.
+# Kernels first: a failure to get them is no failure of a test. Then what all
+# groups of a kernel have in common.
 prepare()
 {
 	local kernel
@@ -86,34 +71,109 @@ prepare()
 		esac
 		scripts/vm/kernel.sh "$kernel" >/dev/null || exit 1
 	done
-}
-
-# User-Mode Linux has one processor: two lanes share the machine.
-lane()
-{
-	local name
-
-	for name in "$@"; do
-		wanted "$name" || continue
-		case $name in
-		lint)	suite lint scripts/lint.sh ;;
-		kunit)	suite kunit kunit ;;
-		fuzz)	suite fuzz fuzz ;;
-		*)	suite "$name" scripts/nfs-test.sh "$name" ;;
-		esac
+	say "kernels are there, $((SECONDS - started)) s since the start"
+	for kernel in uml uml-debug debian; do
+		wanted "$kernel" || continue
+		scripts/nfs-test.sh --build "$kernel" || exit 1
 	done
 }
 
+# Every job of the suites that are wanted, by name, one a line
+list()
+{
+	local kernel
+
+	wanted lint && echo lint
+	for kernel in uml-debug debian uml; do
+		wanted "$kernel" && scripts/nfs-test.sh --groups "$kernel" |
+			sed "s/^/$kernel /"
+	done
+	wanted kunit && printf 'kunit %s\n' uml-debug uml
+	wanted fuzz && echo fuzz
+	true
+}
+
+# Jobs that nobody has seen yet are first, in the order in which they are listed.
+longest_first()
+{
+	awk 'NR == FNR { took[$2 $3] = $1; next }
+		{ print (($1 $2) in took ? took[$1 $2] : 86400), $0 }' \
+		<(cat "$took" 2>/dev/null; echo) - | sort -s -k1,1nr | cut -d' ' -f2-
+}
+
+# Unit tests that pass are many: the file that is named lists them.
+run_job()
+{
+	case $1 in
+	lint)	scripts/lint.sh ;;
+	fuzz)	fuzz ;;
+	kunit)	CASES_FILE=$work/kunit-$2.cases scripts/kunit.sh "$2" ;;
+	*)	scripts/nfs-test.sh --built "$1" "$2" ;;
+	esac
+}
+
+begin()
+{
+	local out=$work/${1// /-}
+
+	# shellcheck disable=SC2086 # words
+	run_job $1 </dev/null >"$out.out" 2>"$out.err" &
+	job_of[$!]=$1
+	began_at[$!]=$SECONDS
+	say "$1: begins"
+}
+
+# One that fails without saying which case is a failure too, and so is one that
+# says nothing at all.
+end()
+{
+	local pid rc name out
+
+	wait -n -p pid "${!job_of[@]}"
+	rc=$?
+	name=${job_of[$pid]}
+	out=$work/${name// /-}
+	unset "job_of[$pid]"
+	if [ "$rc" -ne 0 ] && ! grep -q '^FAIL ' "$out.out"; then
+		echo "FAIL $name: ended with $rc" >>"$out.out"
+	elif ! grep -qE '^(ok|FAIL|skip) ' "$out.out"; then
+		echo "FAIL $name: no result" >>"$out.out"
+	fi
+	cat "$out.out"
+	if grep -q '^FAIL ' "$out.out"; then
+		tail -n 40 "$out.err" | sed "s/^/# $name: /"
+	else
+		echo "$((SECONDS - began_at[$pid])) $name" >>"$work/seconds"
+	fi
+	ended=$((ended + 1))
+	say "$name: ends after $((SECONDS - began_at[$pid])) s, $ended of ${#queue[@]}, $((SECONDS - started)) s since the start"
+}
+
+# What was not run today took what it took before.
+remember()
+{
+	[ -s "$work/seconds" ] || return
+	awk '!seen[$2 $3]++' "$work/seconds" <(cat "$took" 2>/dev/null) \
+		>"$took.$$"
+	mv "$took.$$" "$took"
+}
+
 prepare
-say "kernels are there, $((SECONDS - started)) s since the start"
-lane lint uml-debug &
-lane kunit fuzz uml debian &
-wait
+mapfile -t queue < <(list | longest_first)
+ended=0
+for job in "${queue[@]}"; do
+	[ "${#job_of[@]}" -lt "$slots" ] || end
+	begin "$job"
+done
+while [ "${#job_of[@]}" -gt 0 ]; do
+	end
+done
+remember
 
 # Of the unit tests that passed, the suite shows only sums.
 passed=$(cat "$work"/*.out "$work"/*.cases 2>/dev/null | grep -c '^ok ')
-failed=$(cat "$work"/*.out | grep -c '^FAIL ')
-skipped=$(cat "$work"/*.out | grep -c '^skip ')
+failed=$(cat "$work"/*.out 2>/dev/null | grep -c '^FAIL ')
+skipped=$(cat "$work"/*.out 2>/dev/null | grep -c '^skip ')
 if [ "$failed" -gt 0 ]; then
 	echo "# what failed:"
 	cat "$work"/*.out | grep '^FAIL '

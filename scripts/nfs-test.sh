@@ -3,14 +3,21 @@
 #
 # File tests and tests of bad days, each group in a guest of its own:
 #
-#	nfs-test.sh [KERNEL [GROUP...]]
+#	nfs-test.sh [--groups|--build|--built] [KERNEL [GROUP...]]
 #
-# PROTO=rdma runs them over the kernel's own transport, for comparison.
+# --groups only names the groups, --build only builds what all of them need, and
+# --built takes what was built. PROTO=rdma runs them over the kernel's own
+# transport, for comparison.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
 
+step=''
+case ${1:-} in
+--groups|--build|--built)	step=$1; shift ;;
+-*)	die "no option is called '$1'" ;;
+esac
 kernel=${1:-uml}
 [ $# -gt 0 ] && shift
 proto=${PROTO:-rdma2}
@@ -43,20 +50,31 @@ debian)
 esac
 
 # Once for all groups; a group must not find another build than its neighbour.
-bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
-need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
-case " $* " in
-*" link-capture "*)	need_packages tshark ;;
+build()
+{
+	local bdir t
+
+	bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
+	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
+	case " $* " in
+	*" link-capture "*)	need_packages tshark ;;
+	esac
+	mkdir -p "$bdir/tools"
+	for t in fs-exercise fs-load; do
+		gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
+			"$top/scripts/$t.c" || exit 1
+	done
+	gcc -O2 -Wall -o "$bdir/tools/peer" "$top"/scripts/peer/*.c \
+		-lrdmacm -libverbs || exit 1
+	gcc -O2 -Wall -o "$bdir/tools/rdma-peer" "$top/scripts/rdma-peer.c" \
+		-lrdmacm -libverbs || exit 1
+}
+
+case $step in
+--groups)	printf '%s\n' "$@"; exit ;;
+--build)	build "$@"; exit ;;
+'')		build "$@" ;;
 esac
-mkdir -p "$bdir/tools"
-for t in fs-exercise fs-load; do
-	gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
-		"$top/scripts/$t.c" || exit 1
-done
-gcc -O2 -Wall -o "$bdir/tools/peer" "$top"/scripts/peer/*.c \
-	-lrdmacm -libverbs || exit 1
-gcc -O2 -Wall -o "$bdir/tools/rdma-peer" "$top/scripts/rdma-peer.c" \
-	-lrdmacm -libverbs || exit 1
 
 # What a slow kernel leaves out where much is done for each version of NFS
 versions_of()
