@@ -46,42 +46,45 @@ files()
 mapfile -t code < <(files 'include/*.h' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]')
 mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' .ci/run)
 
-# A build of its own, so that every file is compiled and every warning seen.
-warnings()
+# build KERNEL [ARGUMENTS OF MAKE]: apart from all others, so that every file is
+# compiled and every warning seen. What was built in $work/build stays.
+build()
 {
-	local kdir out arch=$2 kernel=$1
+	local kdir kernel=$1 arch=ARCH=um
 
 	kdir=$(scripts/vm/kernel.sh "$kernel") || return 1
-	out=$work/build-$kernel
-	mkdir -p "$out"
-	cp -a Kbuild include xprtrdma2 svcrdma2 kunit "$out/" 2>/dev/null
-	find "$out" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o \
-		-name '*.mod*' \) -delete
-	shift 2
+	[ "$kernel" = debian ] && arch=''
+	shift
 	# shellcheck disable=SC2086 # nothing or one word
-	make -s -C "$kdir/build" M="$out" $arch W=1 -j"$jobs" \
-		CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules
+	make -s -C "$kdir/build" M="$work/build" $arch W=1 -j"$jobs" \
+		CONFIG_DEBUG_INFO_BTF_MODULES= KCFLAGS=-Werror "$@" modules
+}
+
+# warnings KERNEL [ARGUMENTS OF MAKE]: from nothing
+warnings()
+{
+	rm -rf "$work/build"
+	mkdir "$work/build"
+	cp -a Kbuild include xprtrdma2 svcrdma2 kunit "$work/build" 2>/dev/null
+	find "$work/build" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o \
+		-name '*.mod*' \) -delete
+	build "$@"
 }
 
 kernels=${LINT_KERNELS:-uml debian}
 for kernel in $kernels; do
-	arch=''
-	[ "$kernel" = debian ] || arch=ARCH=um
-	warnings "$kernel" "$arch" KCFLAGS=-Werror >"$work/w1" 2>&1
+	warnings "$kernel" >"$work/w1" 2>&1
 	report "W=1 -Werror against the $kernel kernel" "$work/w1"
-	rm -rf "$work/build-$kernel"
 done
-if [ -e kunit/Kbuild ]; then
-	warnings uml ARCH=um KUNIT=1 KCFLAGS=-Werror >"$work/w1" 2>&1
-	report "W=1 -Werror with the unit tests" "$work/w1"
-	rm -rf "$work/build-uml"
-fi
+warnings uml KUNIT=1 >"$work/w1" 2>&1
+report "W=1 -Werror with the unit tests" "$work/w1"
 
 if have sparse "sparse with endian checks"; then
 	# Only what is said about our own files: the kernel's have findings too.
-	warnings uml ARCH=um KUNIT=1 C=1 CF=-D__CHECK_ENDIAN__ 2>&1 |
-		grep -E "build-uml/(include|xprtrdma2|svcrdma2|kunit)/.*(warning|error):" |
-		sed "s|$work/build-uml/||" >"$work/sparse"
+	# All are looked at, and those not compiled again that just have been.
+	build uml KUNIT=1 C=2 CF=-D__CHECK_ENDIAN__ -k 2>&1 |
+		grep -E "$work/build/(include|xprtrdma2|svcrdma2|kunit)/.*(warning|error):" |
+		sed "s|$work/build/||" >"$work/sparse"
 	report "sparse with endian checks" "$work/sparse"
 fi
 
