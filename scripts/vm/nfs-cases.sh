@@ -277,10 +277,11 @@ group_restart()
 	finish
 }
 
-# disconnects SIDE SECONDS: sunrpc's own fault injection, once every 200 ms.
+# disconnects SIDE SECONDS: sunrpc's own fault injection, once every 200 ms by the
+# clock. Beside a load, processes that sleep that long would take twice the time.
 disconnects()
 {
-	local dir=/sys/kernel/debug/fail_sunrpc i
+	local dir=/sys/kernel/debug/fail_sunrpc
 
 	echo 1 >"$dir/ignore-cache-wait"
 	echo 1 >"$dir/ignore-client-disconnect"
@@ -288,16 +289,22 @@ disconnects()
 	echo 0 >"$dir/ignore-$1-disconnect"
 	echo 0 >"$dir/verbose"
 	echo 100 >"$dir/probability"
-	for i in $(seq $(($2 * 5))); do
-		echo 1 >"$dir/times"
-		sleep 0.2
-	done
+	perl -MTime::HiRes=time,sleep -e '
+		my ($times, $n) = @ARGV;
+		my $start = time;
+		for my $i (1 .. $n) {
+			open(my $out, ">", $times) or die "$times: $!\n";
+			print $out "1\n";
+			close($out);
+			my $left = $start + $i / 5 - time;
+			sleep($left) if $left > 0;
+		}' "$dir/times" $(($2 * 5))
 	echo 0 >"$dir/probability"
 }
 
 group_disconnect()
 {
-	local side
+	local side before
 
 	if [ ! -d /sys/kernel/debug/fail_sunrpc ]; then
 		echo "skip no fault injection in this kernel"
@@ -306,9 +313,13 @@ group_disconnect()
 	nfs_up "$proto" || { fail "server"; return; }
 	mount_nfs "$proto" 4.2 /mnt "$common" || { fail "mount"; return; }
 	for side in client server; do
+		before=$(counters)
 		busy 65
 		disconnects "$side" "${DISCONNECT_SECONDS:-60}"
 		end_busy "the $side disconnects every 200 ms for a minute"
+		risen "$before"
+		expect "the $side disconnects: that it did" "c_connects >= 30"
+		echo "# the $side disconnects: ${rose[c_connects]} connections"
 	done
 	finish
 }
