@@ -76,11 +76,15 @@ apt_refresh()
 
 missing_packages()
 {
-	local p
+	local p installed
 
+	installed=" $(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" \
+		2>/dev/null | sed -n 's/^installed //p' | tr '\n' ' ')"
 	for p in "$@"; do
-		dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null |
-			grep -qx installed || printf '%s ' "$p"
+		case $installed in
+		*" $p "*) ;;
+		*)	printf '%s ' "$p" ;;
+		esac
 	done
 }
 
