@@ -114,15 +114,19 @@ run_group()
 	esac
 }
 
+# What a group took, and how much of it was work
+TIMEFORMAT='%0R s, %0U + %0S s of a processor'
+
 failed=0
 for group in "$@"; do
-	start=$SECONDS
 	name="$kernel $group"
 	[ "$proto" = rdma2 ] || name="$proto $name"
 	log=$(mktemp)
-	run_group "$group" 2>"$log" |
-		sed -u "s/^\(ok\|FAIL\|skip\) /&$name: /"
-	rc=${PIPESTATUS[0]}
+	{
+		time run_group "$group" 2>"$log" |
+			sed -u "s/^\(ok\|FAIL\|skip\) /&$name: /"
+		rc=${PIPESTATUS[0]}
+	} 2>"$log.time"
 	case $rc in
 	0)	echo "ok $name: kernel log clean" ;;
 	1)	echo "ok $name: kernel log clean"; failed=1 ;;
@@ -134,7 +138,7 @@ for group in "$@"; do
 	else
 		sed 's/^/# /' "$log"
 	fi
-	rm -f "$log"
-	echo "# $name: $((SECONDS - start)) s"
+	echo "# $name: $(cat "$log.time")"
+	rm -f "$log" "$log.time"
 done
 exit "$failed"
