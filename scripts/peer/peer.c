@@ -215,6 +215,7 @@ static void end_connection(struct conn *c)
 	c->over = 1;
 	if (c->server >= 0)
 		close(c->server);
+	c->server = -1;
 	rdma_disconnect(c->id);
 }
 
