@@ -61,8 +61,9 @@ struct move_case {
 				.ng_max = 2, .ng_recalled = true, \
 				.ng_asked = (_asked), \
 				.ng_low = 1, .ng_high = 1 }
-#define SETTLED(_min, _max, _low, _high, _refused) \
+#define SETTLED(_vers, _min, _max, _low, _high, _refused) \
 			.ng = { .ng_phase = XPRT2_SETTLED, \
+				.ng_vers = (_vers), \
 				.ng_min = (_min), .ng_max = (_max), \
 				.ng_low = (_low), .ng_high = (_high), \
 				.ng_refused = (_refused) }
@@ -147,21 +148,45 @@ static const struct move_case move_cases[] = {
 	  PROBE_TWO(1), XPRT2_A_FOREIGN, XPRT2_M_FAIL },
 
 	{ "C-101 ERR_VERS when settled: negotiate again",
-	  SETTLED(1, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	  SETTLED(2, 1, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
 	{ "C-101 ERR_VERS when settled, the second time: the RPC's",
-	  SETTLED(1, 2, 1, 1, 1), XPRT2_A_ERR_VERS, XPRT2_M_WAIT },
+	  SETTLED(2, 1, 2, 1, 1, BIT(2)), XPRT2_A_ERR_VERS, XPRT2_M_WAIT },
 	{ "S36 remembered as version 1, and has version 2 alone",
-	  SETTLED(1, 2, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	  SETTLED(1, 1, 2, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
 	{ "S34 pinned to version 1, the server has version 2 alone: fail",
-	  SETTLED(1, 1, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  SETTLED(1, 1, 1, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
 	{ "S34 pinned to version 2, the server turns to version 1: fail",
-	  SETTLED(2, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  SETTLED(2, 2, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
 	{ "S36 settled, and a range that is none: ask again",
-	  SETTLED(1, 1, 3, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	  SETTLED(1, 1, 1, 3, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
 	{ "C-078 other errors when settled are their RPC's",
-	  SETTLED(1, 2, 0, 0, 0), XPRT2_A_ERR_OTHER, XPRT2_M_WAIT },
+	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_ERR_OTHER, XPRT2_M_WAIT },
 	{ "C-099 Replies when settled",
-	  SETTLED(1, 2, 0, 0, 0), XPRT2_A_REPLY_TWO, XPRT2_M_WAIT },
+	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_REPLY_TWO, XPRT2_M_WAIT },
+
+	{ "S42 an RPC draws code 3 or 9: version 1 on the next",
+	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC,
+	  XPRT2_M_AGAIN_ONE },
+	{ "S42 so does the one on trial",
+	  TRIAL, XPRT2_A_ERR_LACKS_RPC, XPRT2_M_AGAIN_ONE },
+	{ "S42 and the first for a remembered server, without a probe",
+	  RECALLED(true), XPRT2_A_ERR_LACKS_RPC, XPRT2_M_AGAIN_ONE },
+	{ "S42 never version 1: fail",
+	  SETTLED(2, 2, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC, XPRT2_M_FAIL },
+	{ "S42 never version 1, on trial: fail",
+	  TRIAL_TWO, XPRT2_A_ERR_LACKS_RPC, XPRT2_M_FAIL },
+	{ "S42 a second RPC, where the first was refused: as the first",
+	  SETTLED(2, 1, 2, 0, 0, BIT(2)), XPRT2_A_ERR_LACKS_RPC,
+	  XPRT2_M_AGAIN_ONE },
+	{ "S42 then version 1 is refused too: no common version",
+	  SETTLED(1, 1, 2, 2, 2, BIT(2)), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	{ "S42 version 1 was refused before: no common version",
+	  SETTLED(2, 1, 2, 2, 2, BIT(1)), XPRT2_A_ERR_LACKS_RPC,
+	  XPRT2_M_FAIL },
+	{ "S35 code 3 in version 2 on a connection of version 1",
+	  SETTLED(1, 1, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC, XPRT2_M_WAIT },
+	{ "S31 an RPC's error is not the probe's",
+	  PROBE(1), XPRT2_A_ERR_LACKS_RPC, XPRT2_M_WAIT },
 };
 
 KUNIT_ARRAY_PARAM_DESC(move, move_cases, desc);
@@ -178,7 +203,8 @@ static void ends(struct kunit *test)
 {
 	static const enum xprt2_answer answers[] = {
 		XPRT2_A_CONNPROP, XPRT2_A_ERR_VERS, XPRT2_A_ERR_LACKS,
-		XPRT2_A_ERR_OTHER, XPRT2_A_REPLY_TWO, XPRT2_A_ONE,
+		XPRT2_A_ERR_LACKS_RPC, XPRT2_A_ERR_OTHER,
+		XPRT2_A_REPLY_TWO, XPRT2_A_ONE,
 		XPRT2_A_FOREIGN, XPRT2_A_SILENCE, XPRT2_A_LOST,
 	};
 	unsigned int probes, again, i;
@@ -213,6 +239,46 @@ static void ends(struct kunit *test)
 	}
 }
 
+/*
+ * 2.2, 2.4: a server that answers every probe with a CONNPROP, and every RPC
+ * with what refuses it, ends an RPC after three connections at the most.
+ */
+static void refusals_end(struct kunit *test)
+{
+	static const enum xprt2_answer refusals[] = {
+		XPRT2_A_ERR_VERS, XPRT2_A_ERR_LACKS_RPC,
+	};
+	u32 known = *(const u32 *)test->param_value;
+	struct xprt2_nego ng = {
+		.ng_min = 1, .ng_max = 2, .ng_asked = true,
+		.ng_low = 1, .ng_high = 2,
+	};
+	enum xprt2_move m = XPRT2_M_AGAIN;
+	unsigned int connections;
+
+	for (connections = 0; m != XPRT2_M_FAIL; connections++) {
+		KUNIT_ASSERT_LT(test, connections, 3);
+		ng.ng_phase = xprt2_first_phase(1, 2, known);
+		ng.ng_recalled = ng.ng_phase == XPRT2_TRIAL;
+		ng.ng_vers = ng.ng_phase == XPRT2_SETTLED ? 1 : 2;
+		if (ng.ng_phase == XPRT2_PROBE)
+			ng.ng_phase = XPRT2_SETTLED;
+		m = xprt2_next_move(&ng, refusals[ng.ng_vers - 1]);
+		KUNIT_EXPECT_NE(test, m, XPRT2_M_WAIT);
+		ng.ng_refused |= BIT(ng.ng_vers);
+		known = m == XPRT2_M_AGAIN_ONE ? 1 : 0;
+	}
+}
+
+static const u32 memories[] = { 0, 1, 2 };
+
+static void describe_memory(const u32 *known, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "S42 remembered as %u", *known);
+}
+
+KUNIT_ARRAY_PARAM(memory, memories, describe_memory);
+
 struct meaning_case {
 	const char		*desc;
 	struct rpcrdma2_hdr	h;
@@ -244,7 +310,9 @@ static const struct meaning_case meaning_cases[] = {
 	{ "S18 BAD_XDR for an RPC", ERROR(2, RDMA2_ERR_BAD_XDR),
 	  .want = XPRT2_A_ERR_OTHER },
 	{ "S18 INVALID_PROC for an RPC is not of this draft",
-	  ERROR(2, RDMA2_ERR_INVALID_PROC), .want = XPRT2_A_FOREIGN },
+	  ERROR(2, RDMA2_ERR_INVALID_PROC), .want = XPRT2_A_ERR_LACKS_RPC },
+	{ "S18 INVALID_OPTION for an RPC is not of this draft",
+	  ERROR(2, RDMA2_ERR_INVALID_OPTION), .want = XPRT2_A_ERR_LACKS_RPC },
 	{ "S37 ERR_CHUNK of version 1", ERROR(1, RDMA2_ERR_BAD_XDR),
 	  .want = XPRT2_A_FOREIGN },
 	{ "C-099 a Reply in version 2", RPC(2, RDMA2_MSG, RDMA2_REPLY),
@@ -285,6 +353,7 @@ static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE_PARAM(first, first_gen_params),
 	KUNIT_CASE_PARAM(move, move_gen_params),
 	KUNIT_CASE(ends),
+	KUNIT_CASE_PARAM(refusals_end, memory_gen_params),
 	KUNIT_CASE_PARAM(meaning, meaning_gen_params),
 	{}
 };

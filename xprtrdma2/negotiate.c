@@ -254,30 +254,34 @@ static void settle(struct xprt2_ep *ep, u32 vers)
 }
 
 /* What an administrator can do about it */
-static const char *advice(const struct xprt2_nego *ng, bool told)
+static const char *advice(const struct xprt2_nego *ng, bool told, bool none)
 {
-	if (told && (ng->ng_low > RPCRDMA2_VERS_TWO ||
-		     ng->ng_high < RPCRDMA2_VERS_ONE))
+	if (none || (told && (ng->ng_low > RPCRDMA2_VERS_TWO ||
+			      ng->ng_high < RPCRDMA2_VERS_ONE)))
 		return "the server has to offer one of them";
 	if (ng->ng_pinned)
 		return "change the module parameter pin";
 	return "change the module parameter min_version, max_version or pin";
 }
 
-static void complain(const struct xprt2_ep *ep, enum xprt2_answer answer)
+static void complain(struct xprt2_ep *ep, enum xprt2_answer answer)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	const struct xprt2_nego *ng = &ep->ep_nego;
-	bool told = answer == XPRT2_A_ERR_VERS;
+	bool none = ep->ep_xp->xp_refused == XPRT2_ALL_VERSIONS;
+	bool told = answer == XPRT2_A_ERR_VERS && !none;
 	char offer[48] = "none that is known here";
 
+	if (ep->ep_complained)
+		return;
+	ep->ep_complained = true;
 	if (told)
 		snprintf(offer, sizeof(offer), "%u to %u", ng->ng_low,
 			 ng->ng_high);
 	pr_warn_ratelimited("xprtrdma2: no common version with server %s port %s: of RPC-over-RDMA it offers %s, allowed are %u to %u; %s\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], offer,
-			    ng->ng_min, ng->ng_max, advice(ng, told));
+			    ng->ng_min, ng->ng_max, advice(ng, told, none));
 }
 
 static void start_trial(struct xprt2_ep *ep, bool recalled)
@@ -333,40 +337,52 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 	case XPRT2_M_FAIL:
 		break;
 	}
+	remember(xprt, 0);
 	complain(ep, answer);
 	return -EPROTONOSUPPORT;
 }
 
 /*
  * A move on a connection that carries RPCs. When it is given up they are sent
- * again on the next one, or end when there is none to be had.
+ * again on the next one. When there is none to be had, the RPC that was refused
+ * ends, and if it is not known which one that is, so does who connects next. A
+ * settled connection stays for those that were not refused.
  *
  * The receive CQ, the timer and teardown may all come to a conclusion on the
  * same trial: the first one counts.
  *
- * Return: true when the connection is given up.
+ * Return: 0 when nothing came of it; -EPROTONOSUPPORT when there is no common
+ * version; another error when the connection is given up for the next one.
  */
-static bool move_or_lose(struct xprt2_ep *ep, enum xprt2_phase phase,
+static int move_or_lose(struct xprt2_ep *ep, enum xprt2_phase phase,
 			 enum xprt2_answer answer)
 {
+	struct xprt2_xprt *xp = ep->ep_xp;
 	struct xprt2_nego ng = ep->ep_nego;
 	enum xprt2_move move;
 	int rc;
 
 	ng.ng_phase = phase;
-	ng.ng_refused = ep->ep_xp->xp_refused;
+	ng.ng_vers = ep->ep_vers;
+	ng.ng_refused = xp->xp_refused;
 	move = xprt2_next_move(&ng, answer);
 	if (move == XPRT2_M_WAIT ||
-	    cmpxchg(&ep->ep_nego.ng_phase, phase, XPRT2_SETTLED) != phase)
-		return false;
+	    cmpxchg(&ep->ep_nego.ng_phase, phase, XPRT2_OVER) != phase)
+		return 0;
 	trace_xprt2_negotiate(ep, answer, move);
+	if (xprt2_is_refusal(answer))
+		xp->xp_refused |= BIT(ep->ep_vers);
 	rc = make_move(ep, answer, move);
 	if (!rc)
-		return false;
-	if (rc == -EPROTONOSUPPORT)
-		WRITE_ONCE(ep->ep_xp->xp_no_version, true);
+		return 0;
+	if (move == XPRT2_M_FAIL && phase == XPRT2_SETTLED) {
+		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
+		return rc;
+	}
+	if (move == XPRT2_M_FAIL && !xprt2_is_refusal(answer))
+		WRITE_ONCE(xp->xp_no_version, true);
 	xprt2_lose_connection(ep);
-	return true;
+	return rc;
 }
 
 /**
@@ -462,7 +478,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	case XPRT2_TRIAL:
 		start_trial(ep, true);
 		return 0;
-	case XPRT2_PROBE:
+	default:
 		break;
 	}
 
@@ -499,6 +515,7 @@ static bool read_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
  * @h: its header
  * @verdict: of the decoder
  * @buf: the message
+ * @status: what the RPC it answers ends with, when it is the version's fault
  *
  * Context: receive CQ.
  * Return: true when the message is used up: it was the probe's, or the RPC it
@@ -506,36 +523,43 @@ static bool read_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
  */
 bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 			     enum rpcrdma2_errcode verdict,
-			     const struct xdr_buf *buf)
+			     const struct xdr_buf *buf, int *status)
 {
 	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
 	bool to_probe = ep->ep_probe.pb_mapped &&
 			h->h_xid == ep->ep_probe.pb_xid;
 	enum xprt2_answer answer;
 	bool connprop;
+	int rc;
 
-	if (likely(phase == XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
+	if (likely(phase >= XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
 		return false;
 	connprop = verdict == RDMA2_OK && h->h_vers == RPCRDMA2_VERS_TWO &&
 		   read_connprop(ep, h, buf);
 	answer = xprt2_classify(h, verdict, connprop, to_probe);
 	if (answer == XPRT2_A_SILENCE)
 		return false;
-	/* S31: an error that answers nothing */
-	if (phase == XPRT2_PROBE && h->h_proc == RDMA2_ERROR && !to_probe)
+	/* S31, 2.4: an error that answers nothing */
+	if (h->h_proc == RDMA2_ERROR && !to_probe &&
+	    !xprt2_is_awaited(ep, h->h_xid))
 		return false;
 	if (answer == XPRT2_A_ERR_VERS) {
 		ep->ep_nego.ng_low = h->h_error.er_arg;
 		ep->ep_nego.ng_high = h->h_error.er_arg2;
 	}
 
-	if (phase == XPRT2_PROBE) {
+	switch (phase) {
+	case XPRT2_PROBE:
 		take_answer(ep, answer);
 		return true;
+	case XPRT2_OVER:
+		return xprt2_is_refusal(answer);
+	default:
+		break;
 	}
-	if (!move_or_lose(ep, phase, answer))
-		return false;
-	if (phase == XPRT2_SETTLED)
-		ep->ep_xp->xp_refused++;
-	return true;
+	rc = move_or_lose(ep, phase, answer);
+	if (rc != -EPROTONOSUPPORT || !xprt2_is_refusal(answer))
+		return rc;
+	*status = rc;
+	return false;
 }

@@ -19,14 +19,17 @@
  *                     +-- connection lost: again
  *                     +-- the second lost or silent: remember 1, again
  *
+ *      SETTLED -- an RPC is refused: see xprt2_move_settled() --> OVER
+ *
  * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
  */
 #ifndef _XPRTRDMA2_NEGOTIATE_H
 #define _XPRTRDMA2_NEGOTIATE_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
-#include <rpcrdma2/header.h>
+#include <rpcrdma2/error.h>
 
 /* S34, 2.9: ours to choose */
 #define XPRT2_PROBE_TIMEOUT	(2U * HZ)
@@ -34,10 +37,13 @@
 #define XPRT2_MEMORY_TIME	(10UL * 60 * HZ)
 #define XPRT2_PROBES_MAX	2
 
+#define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
+
 enum xprt2_phase {
 	XPRT2_PROBE,	/* a CONNPROP is out, and nothing else */
 	XPRT2_TRIAL,	/* RPCs go in version 2, one until it is answered */
 	XPRT2_SETTLED,
+	XPRT2_OVER,	/* given up for what the server said or did not say */
 };
 
 enum xprt2_answer {
@@ -45,6 +51,7 @@ enum xprt2_answer {
 	XPRT2_A_CONNPROP,	/* in version 2, in either spelling */
 	XPRT2_A_ERR_VERS,	/* in whatever version (S36) */
 	XPRT2_A_ERR_LACKS,	/* the probe draws code 3 or 9: no properties */
+	XPRT2_A_ERR_LACKS_RPC,	/* an RPC draws code 3 or 9: not this draft */
 	XPRT2_A_ERR_OTHER,	/* an RPC draws another error in version 2 */
 	XPRT2_A_REPLY_TWO,	/* to an RPC, in version 2 */
 	XPRT2_A_ONE,		/* good version 1 message, not an error */
@@ -69,7 +76,8 @@ enum xprt2_move {
  * @ng_recalled: the phase is TRIAL because version 2 was remembered
  * @ng_asked: the RPC on trial has been sent
  * @ng_probes: connections spent on probing, this one included
- * @ng_refused: ERR_VERS that a settled version has drawn before
+ * @ng_vers: version spoken
+ * @ng_refused: versions in which RPCs were refused before, a bit each
  * @ng_low: lowest version of an ERR_VERS
  * @ng_high: highest
  * @ng_min: lowest version the administrator allows
@@ -81,7 +89,8 @@ struct xprt2_nego {
 	bool			ng_recalled;
 	bool			ng_asked;
 	unsigned int		ng_probes;
-	unsigned int		ng_refused;
+	u32			ng_vers;
+	u32			ng_refused;
 	u32			ng_low;
 	u32			ng_high;
 	u32			ng_min;
@@ -149,6 +158,8 @@ static inline enum xprt2_move xprt2_move_trial(const struct xprt2_nego *ng,
 		if (!xprt2_server_has_one(ng))
 			return XPRT2_M_FAIL;
 		return XPRT2_M_AGAIN_ONE;
+	case XPRT2_A_ERR_LACKS_RPC:
+		return XPRT2_M_AGAIN_ONE;
 	case XPRT2_A_LOST:
 		if (!ng->ng_asked)
 			return XPRT2_M_LATER;
@@ -158,12 +169,29 @@ static inline enum xprt2_move xprt2_move_trial(const struct xprt2_nego *ng,
 	}
 }
 
-/* 2.2 step 5: honest peers do not refuse a settled version. Ask again, once. */
+/* The RPC it answers was not looked at, and is sent again. */
+static inline bool xprt2_is_refusal(enum xprt2_answer answer)
+{
+	return answer == XPRT2_A_ERR_VERS || answer == XPRT2_A_ERR_LACKS_RPC;
+}
+
+/*
+ * 2.2 step 5: honest peers do not refuse a settled version. Ask again, once.
+ * 2.4: to whom an RPC is no message of version 2 speaks another one. Who has
+ * refused an RPC in both versions has none.
+ */
 static inline enum xprt2_move xprt2_move_settled(const struct xprt2_nego *ng,
 						 enum xprt2_answer answer)
 {
-	if (answer != XPRT2_A_ERR_VERS)
+	if (!xprt2_is_refusal(answer))
 		return XPRT2_M_WAIT;
+	if (answer == XPRT2_A_ERR_LACKS_RPC &&
+	    ng->ng_vers != RPCRDMA2_VERS_TWO)
+		return XPRT2_M_WAIT;
+	if (ng->ng_refused & ~BIT(ng->ng_vers))
+		return XPRT2_M_FAIL;
+	if (answer == XPRT2_A_ERR_LACKS_RPC)
+		return XPRT2_M_AGAIN_ONE;
 	if (xprt2_no_common(ng))
 		return XPRT2_M_FAIL;
 	return ng->ng_refused ? XPRT2_M_WAIT : XPRT2_M_AGAIN;
@@ -242,14 +270,15 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, u32 known)
  * draft answers a CONNPROP with no other codes than 3 and 9, and an RPC with
  * any but these (S37).
  */
-static inline enum xprt2_answer xprt2_classify_error(u32 code, bool to_probe)
+static inline enum xprt2_answer
+xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
 {
-	bool lacks = code == RDMA2_ERR_INVALID_PROC ||
-		     code == RDMA2_ERR_INVALID_OPTION;
-
-	if (lacks != to_probe)
-		return XPRT2_A_FOREIGN;
-	return to_probe ? XPRT2_A_ERR_LACKS : XPRT2_A_ERR_OTHER;
+	if (to_probe)
+		return rpcrdma2_lacks_message(er) ? XPRT2_A_ERR_LACKS :
+						    XPRT2_A_FOREIGN;
+	return rpcrdma2_remedy(RPCRDMA2_VERS_TWO, er, false) ==
+	       RPCRDMA2_REMEDY_VERSION_ONE ? XPRT2_A_ERR_LACKS_RPC :
+					     XPRT2_A_ERR_OTHER;
 }
 
 /**
@@ -287,7 +316,7 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_hdr *h,
 		return h->h_proc == RDMA2_ERROR ? XPRT2_A_FOREIGN :
 						  XPRT2_A_ONE;
 	if (h->h_proc == RDMA2_ERROR)
-		return xprt2_classify_error(h->h_error.er_code, to_probe);
+		return xprt2_classify_error(&h->h_error, to_probe);
 	if (connprop)
 		return XPRT2_A_CONNPROP;
 	if (h->h_direction == RDMA2_REPLY &&

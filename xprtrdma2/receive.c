@@ -203,7 +203,9 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	buf.len = wc->byte_len;
 	xdr_init_decode(&xdr, &buf, rep->rep_buf, NULL);
 	verdict = rpcrdma2_decode_hdr(h, &xdr);
-	consumed = xprt2_negotiate_message(ep, h, verdict, &buf);
+	rep->rep_status = 0;
+	consumed = xprt2_negotiate_message(ep, h, verdict, &buf,
+					   &rep->rep_status);
 	if (verdict != RDMA2_DROP && !speaks_our_version(ep, h, verdict))
 		verdict = RDMA2_DROP;
 	if (verdict == RDMA2_OK) {

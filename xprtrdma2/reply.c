@@ -155,8 +155,9 @@ void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc)
 }
 
 /*
- * Every RDMA2_ERROR, and a Reply that breaks the protocol, ends the RPC with
- * EIO. None is sent again yet in the form that the error asks for.
+ * Every RDMA2_ERROR that comes this far, and a Reply that breaks the protocol,
+ * ends the RPC, mostly with EIO. None is sent again yet in the form that the
+ * error asks for.
  */
 static void complete_reply(struct xprt2_rep *rep)
 {
@@ -166,10 +167,10 @@ static void complete_reply(struct xprt2_rep *rep)
 
 	WARN_ON_ONCE(!list_empty(&xprt2_rqst_to_req(rqst)->rq2_mrs)); /* X2 */
 
-	if (rep->rep_bad || rep->rep_proc == RDMA2_ERROR) {
+	if (rep->rep_status) {
 		st->st_bad_replies++;
 		xprt2_count(replies_bad);
-		rqst->rq_task->tk_status = -EIO;
+		rqst->rq_task->tk_status = rep->rep_status;
 	} else if (rep->rep_proc == RDMA2_MSG) {
 		copied = place_inline(rqst, rep);
 	} else {
@@ -223,23 +224,49 @@ void xprt2_abandon_reply(struct xprt2_rep *rep)
  * it is posted on the next connection. A Reply that comes in between, or a
  * second one while the first is fenced, is not for it (X6).
  */
-static struct rpc_rqst *find_rqst(struct xprt2_ep *ep, u32 xid)
+static struct rpc_rqst *find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	struct rpc_rqst *rqst;
 	struct xprt2_req *req;
 
-	spin_lock(&xprt->queue_lock);
+	lockdep_assert_held(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
-	if (rqst) {
-		req = xprt2_rqst_to_req(rqst);
-		if (READ_ONCE(req->rq2_ep) == ep && !req->rq2_reply)
-			xprt_pin_rqst(rqst);
-		else
-			rqst = NULL;
-	}
+	if (!rqst)
+		return NULL;
+	req = xprt2_rqst_to_req(rqst);
+	return READ_ONCE(req->rq2_ep) == ep && !req->rq2_reply ? rqst : NULL;
+}
+
+static struct rpc_rqst *find_rqst(struct xprt2_ep *ep, u32 xid)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	struct rpc_rqst *rqst;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = find_rqst_locked(ep, xid);
+	if (rqst)
+		xprt_pin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 	return rqst;
+}
+
+/**
+ * xprt2_is_awaited - does one of our Calls wait for a message with this xid?
+ * @ep: endpoint it came on
+ * @xid: of the message
+ *
+ * Context: receive CQ.
+ */
+bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	bool awaited;
+
+	spin_lock(&xprt->queue_lock);
+	awaited = find_rqst_locked(ep, xid);
+	spin_unlock(&xprt->queue_lock);
+	return awaited;
 }
 
 /**
@@ -257,12 +284,12 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			const struct ib_wc *wc)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
-	bool bad = verdict != RDMA2_OK;
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
 
 	xp->xp_xprt.reestablish_timeout = 0;
-	if (h->h_proc != RDMA2_ERROR)
+	if (h->h_proc != RDMA2_ERROR &&
+	    likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))
 		xp->xp_refused = 0;
 
 	rqst = find_rqst(ep, h->h_xid);
@@ -280,14 +307,16 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rep->rep_proc = h->h_proc;
 	rep->rep_written = 0;
 	rep->rep_replylen = 0;
-	if (!bad && h->h_proc != RDMA2_ERROR) {
+	if (verdict == RDMA2_OK && h->h_proc != RDMA2_ERROR) {
 		rep->rep_written = sum_chunk_lengths(h);
 		rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
-		bad = !within_offer(req, rep);
-	} else if (!bad) {
-		xprt2_count(errors_received);
+		if (!within_offer(req, rep))
+			rep->rep_status = -EIO;
+	} else if (!rep->rep_status) {
+		rep->rep_status = -EIO;
 	}
-	rep->rep_bad = bad;
+	if (verdict == RDMA2_OK && h->h_proc == RDMA2_ERROR)
+		xprt2_count(errors_received);
 	xprt2_count(replies);
 	trace_xprt2_reply(rqst, rep, h);
 

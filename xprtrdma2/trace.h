@@ -63,6 +63,7 @@ DEFINE_EVENT(xprt2_ep_class, xprt2_settled,
 		{ XPRT2_A_CONNPROP,	"CONNPROP" },		\
 		{ XPRT2_A_ERR_VERS,	"ERR_VERS" },		\
 		{ XPRT2_A_ERR_LACKS,	"lacks properties" },	\
+		{ XPRT2_A_ERR_LACKS_RPC, "lacks RPCs" },	\
 		{ XPRT2_A_ERR_OTHER,	"other error" },	\
 		{ XPRT2_A_REPLY_TWO,	"Reply" },		\
 		{ XPRT2_A_ONE,		"version 1" },		\
@@ -258,7 +259,7 @@ TRACE_EVENT(xprt2_reply,
 		__field(u32, paylen)
 		__field(u32, written)
 		__field(u32, replylen)
-		__field(bool, bad)
+		__field(int, status)
 	),
 	TP_fast_assign(
 		__entry->xid = be32_to_cpu(rqst->rq_xid);
@@ -268,12 +269,12 @@ TRACE_EVENT(xprt2_reply,
 		__entry->paylen = rep->rep_paylen;
 		__entry->written = rep->rep_written;
 		__entry->replylen = rep->rep_replylen;
-		__entry->bad = rep->rep_bad;
+		__entry->status = rep->rep_status;
 	),
-	TP_printk("xid=0x%08x vers=%u proc=%u credit=%u inline=%u written=%u replylen=%u bad=%u",
+	TP_printk("xid=0x%08x vers=%u proc=%u credit=%u inline=%u written=%u replylen=%u status=%d",
 		  __entry->xid, __entry->vers, __entry->proc, __entry->credit,
 		  __entry->paylen, __entry->written, __entry->replylen,
-		  __entry->bad)
+		  __entry->status)
 );
 
 TRACE_EVENT(xprt2_drop,

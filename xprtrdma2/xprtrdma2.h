@@ -241,7 +241,7 @@ static inline struct xprt2_req *xprt2_rqst_to_req(struct rpc_rqst *rqst)
  * @rep_ep: endpoint it was received on
  * @rep_rqst: pinned request it answers
  * @rep_proc: what follows was read from the header by xprt2_handle_reply()
- * @rep_bad: the message breaks the protocol; its RPC ends with EIO
+ * @rep_status: what the RPC ends with, when it is not a Reply that answers it
  * @rep_payload: first octet of the inline RPC Reply
  * @rep_paylen: octets there
  * @rep_written: octets that Write chunks brought
@@ -261,7 +261,7 @@ struct xprt2_rep {
 	struct xprt2_ep		*rep_ep;
 	struct rpc_rqst		*rep_rqst;
 	u32			rep_proc;
-	bool			rep_bad;
+	int			rep_status;
 	void			*rep_payload;
 	u32			rep_paylen;
 	u32			rep_written;
@@ -345,6 +345,7 @@ enum xprt2_ep_state {
  * @ep_vers: RPC-over-RDMA version spoken
  * @ep_nego: how that was or is found out. Connect until the connection is
  *	ready, receive CQ and @ep_trial then
+ * @ep_complained: the log says that there is no common version
  * @ep_answer: what the probe drew, once
  * @ep_answered: completed then, and when the connection is lost
  * @ep_probe: the probe
@@ -386,6 +387,7 @@ struct xprt2_ep {
 
 	u32			ep_vers;
 	struct xprt2_nego	ep_nego;
+	bool			ep_complained;
 	enum xprt2_answer	ep_answer;
 	struct completion	ep_answered;
 	struct xprt2_probe	ep_probe;
@@ -448,9 +450,10 @@ struct xprt2_stats {
  * @xp_connect_work: connect worker
  * @xp_connect_failed: the last attempt failed; the next one backs off
  * @xp_probes: connections spent on probing since a version was settled
- * @xp_refused: ERR_VERS that a settled version drew since the last Reply
- * @xp_no_version: the server has no version that is allowed; the next attempt
- *	to connect ends with that
+ * @xp_refused: versions in which RPCs were refused since the last Reply, a bit
+ *	each
+ * @xp_no_version: the server has no version that is allowed, and no RPC was
+ *	told: the next attempt to connect ends with that
  * @xp_timeout: replaces the default when the mount asks for shorter ones
  * @xp_hdr: header being marshalled. Send path only
  * @xp_fence_mutex: the release path fences a dead RPC's regions under it,
@@ -474,7 +477,7 @@ struct xprt2_xprt {
 	struct delayed_work	xp_connect_work;
 	bool			xp_connect_failed;
 	unsigned int		xp_probes;
-	unsigned int		xp_refused;
+	u32			xp_refused;
 	bool			xp_no_version;
 	struct rpc_timeout	xp_timeout;
 	struct rpcrdma2_hdr	xp_hdr;
@@ -538,7 +541,7 @@ void xprt2_begin_version(struct xprt2_ep *ep);
 int xprt2_negotiate(struct xprt2_ep *ep);
 bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 			     enum rpcrdma2_errcode verdict,
-			     const struct xdr_buf *buf);
+			     const struct xdr_buf *buf, int *status);
 void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
 void xprt2_trial_lost(struct xprt2_ep *ep);
@@ -606,6 +609,7 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
 			const struct ib_wc *wc);
+bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
 void xprt2_abandon_reply(struct xprt2_rep *rep);

@@ -50,6 +50,68 @@ static void code9(struct conn *c, const struct message *m)
 	code(c, m->xid, ERR_OPTION);
 }
 
+/*
+ * Looks like a server of this draft until the first, or the fourth, Call: then
+ * no Call is good enough.
+ */
+static void code3_from_fourth(struct conn *c, const struct message *m)
+{
+	if (++*conn_count(c) < 4)
+		serve(c, m);
+	else
+		code3(c, m);
+}
+
+/* Three SYMLINKs are out when @refused of them, bits, are answered. */
+static void hoard(struct conn *c, const struct message *m, unsigned int refused)
+{
+	static uint32_t xids[3];
+	unsigned int i;
+
+	if (nfs_proc(m) != NFS3_SYMLINK || *conn_count(c) == 3) {
+		serve(c, m);
+		return;
+	}
+	xids[*conn_count(c)] = m->xid;
+	if (++*conn_count(c) < 3)
+		return;
+	for (i = 0; i < 3; i++)
+		if (refused & 1 << i)
+			code(c, xids[i], ERR_OPTION);
+}
+
+static void code9_second(struct conn *c, const struct message *m)
+{
+	hoard(c, m, 2);
+}
+
+static void code9_all(struct conn *c, const struct message *m)
+{
+	hoard(c, m, 7);
+}
+
+/* The first SYMLINK is refused when two more have been served. */
+static void code9_late(struct conn *c, const struct message *m)
+{
+	static uint32_t xid;
+
+	if (nfs_proc(m) == NFS3_SYMLINK && ++*conn_count(c) == 1) {
+		xid = m->xid;
+		return;
+	}
+	serve(c, m);
+	if (nfs_proc(m) == NFS3_SYMLINK && *conn_count(c) == 3)
+		code(c, xid, ERR_OPTION);
+}
+
+/* Errors that answer no Call, then what does */
+static void stray_codes(struct conn *c, const struct message *m)
+{
+	code(c, m->xid ^ 0x10000000, ERR_PROC);
+	code(c, m->xid ^ 0x20000000, ERR_OPTION);
+	serve(c, m);
+}
+
 /* Longer than a client waits for an answer to its probe */
 static void late_connprop(struct conn *c, const struct message *m)
 {
@@ -215,6 +277,16 @@ static const struct manners table[] = {
 	{ "code9",	   code9,		serve,		serve },
 	{ "code9-late",	   late_code9,		serve,		serve },
 	{ "code3",	   code3,		serve,		serve },
+	{ "lacks-rpc3",	   connprop,		code3,		serve },
+	{ "lacks-rpc9",	   connprop,		code9,		serve },
+	{ "lacks-rpc4th",  connprop,		code3_from_fourth, serve },
+	{ "lacks-second",  connprop,		code9_second,	serve },
+	{ "lacks-all-three", connprop,		code9_all,	serve },
+	{ "lacks-first-late", connprop,		code9_late,	serve },
+	{ "lacks-both",	   connprop,		code3,		only_two },
+	{ "lacks-both4th", connprop,		code3_from_fourth, only_two },
+	{ "lacks-on-trial", nothing,		code9,		serve },
+	{ "stray-codes",   connprop,		stray_codes,	serve },
 	{ "one-way",	   nothing,		serve,		serve },
 	{ "one",	   only_one,		only_one,	serve },
 	{ "one-echo",	   only_one_echoed,	only_one_echoed, serve },

@@ -34,6 +34,7 @@ struct conn {
 	uint8_t *memory;	/* DEPTH Receives, and a Send */
 	int server;
 	uint32_t version;
+	unsigned int count;
 	int up, over;
 };
 
@@ -67,6 +68,11 @@ int *conn_server(struct conn *c)
 uint32_t *conn_version(struct conn *c)
 {
 	return &c->version;
+}
+
+unsigned int *conn_count(struct conn *c)
+{
+	return &c->count;
 }
 
 static void post_receive(struct conn *c, unsigned int i)

@@ -17,6 +17,8 @@ void hang_up(struct conn *c);
 int *conn_server(struct conn *c);
 /* peer.c: version of the last Call */
 uint32_t *conn_version(struct conn *c);
+/* peer.c: a number for manners.c to count with, 0 in the beginning */
+unsigned int *conn_count(struct conn *c);
 
 /* manners.c */
 const struct manners *find_manners(const char *name);

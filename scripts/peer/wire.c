@@ -100,6 +100,14 @@ int parse(struct message *m, const uint8_t *data, size_t len)
 	return 0;
 }
 
+int nfs_proc(const struct message *m)
+{
+	if (!m->rpc || m->rpc_len < 24 || get32(m->rpc + 4) != CALL ||
+	    get32(m->rpc + 12) != NFS_PROGRAM)
+		return -1;
+	return get32(m->rpc + 20);
+}
+
 static const char *type_name(const struct message *m)
 {
 	static const char *const names[] = {
@@ -133,6 +141,9 @@ const char *describe(const uint8_t *data, size_t len)
 		n += snprintf(text + n, sizeof(text) - n, " %s credit=%u",
 			      get32(m.rpc + 4) == CALL ? "call" : "reply",
 			      m.credit);
+	if (nfs_proc(&m) >= 0)
+		n += snprintf(text + n, sizeof(text) - n, " nfs=%d",
+			      nfs_proc(&m));
 	if (m.proc == ERROR && len >= 28)
 		snprintf(text + n, sizeof(text) - n, " range=%u-%u",
 			 get32(data + 20), get32(data + 24));

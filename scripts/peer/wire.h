@@ -14,6 +14,7 @@
 
 enum { MSG = 0, NOMSG = 1, ERROR = 4, OPTIONAL = 5, CONNPROP = 6, UPDPROP = 9 };
 enum { CALL = 0, REPLY = 1 };
+enum { NFS_PROGRAM = 100003, NFS3_SYMLINK = 10 };
 enum { ERR_VERS = 1, ERR_BAD = 2, ERR_PROC = 3, ERR_READS = 4, ERR_REPLY = 8,
 	ERR_OPTION = 9 };
 
@@ -38,6 +39,8 @@ void put32(struct draft *d, uint32_t word);
 
 /* 0, or -1 when it is too short or makes no sense */
 int parse(struct message *m, const uint8_t *data, size_t len);
+/* Procedure of an inline Call to an NFS server, else -1 */
+int nfs_proc(const struct message *m);
 /* One line of text, in a static buffer */
 const char *describe(const uint8_t *data, size_t len);
 

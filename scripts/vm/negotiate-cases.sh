@@ -42,6 +42,13 @@ C-103-silent-server-impatient-RPC timeo=40,retrans=5 mute		up 3 2 1 n	1	silence>
 C-103-hangs-up-on-trial		-	hang-on-trial	up 2 1 1 n	1	silence>try_version_2,lost>connect_again,_version_1
 S33-ERR_VERS-on-trial		-	one-on-trial	up 2 1 1 n	1	silence>try_version_2,ERR_VERS>connect_again,_version_1
 S37-another-dialect-on-trial	-	dialect-on-trial up 2 1 1 n	1	silence>try_version_2,foreign>connect_again,_version_1
+S42-code-3-for-the-first-RPC	-	lacks-rpc3	up 2 1 1 n	2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1
+S42-code-9-for-the-first-RPC	-	lacks-rpc9	up 2 1 1 n	2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1
+S42-code-3-for-the-fourth	-	lacks-rpc4th	up 2 1 4 n	2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1
+S42-code-9-on-trial		-	lacks-on-trial	up 2 1 1 n	1	silence>try_version_2,lacks_RPCs>connect_again,_version_1
+S42-then-ERR_VERS-in-version-1	-	lacks-both	no 2 1 1 1	2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1,ERR_VERS>fail
+S42-ERR_VERS-for-the-fourth	-	lacks-both4th	no 2 1 4 1	2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1,ERR_VERS>fail
+S42-codes-that-answer-no-RPC	-	stray-codes	up 1 1 n 0	2	CONNPROP>version_2
 S36-no-common-version-on-trial	-	newer-on-trial	no 1 1 1 0	-	silence>try_version_2,ERR_VERS>fail
 '
 
@@ -56,6 +63,8 @@ pinned_two_rows='
 S34-pinned-to-2			-	two		up 1 1 n 0	2	CONNPROP>version_2
 S34-pinned-to-2-in-vain		-	one		no 1 1 0 0	-	ERR_VERS>fail
 S34-pinned-to-2-another-dialect	-	dialect		no 1 1 0 0	-	foreign>fail
+S42-pinned-to-2-in-vain		-	lacks-rpc9	no 1 1 1 0	2	CONNPROP>version_2,lacks_RPCs>fail
+S42-pinned-to-2-the-fourth	-	lacks-rpc4th	no 1 1 4 0	2	CONNPROP>version_2,lacks_RPCs>fail
 '
 
 # peer_up PORT MANNERS [OPTION]: $peer is its process
@@ -232,6 +241,76 @@ second_mount()
 	peer_down
 }
 
+# symlinks FOLDER: three at once. What comes of each is in /tmp/symlink.N
+symlinks()
+{
+	local i pids=()
+
+	mkdir "$1"/{1,2,3} || return
+	for i in 1 2 3; do
+		timeout -s KILL 60 ln -s "to-$i" "$1/$i/l" \
+			2>"/tmp/symlink.$i" &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+}
+
+# three_refused NAME MANNERS: one of three Calls draws code 9, or all do. Each
+# one is sent again in version 1, and once.
+three_refused()
+{
+	local name=$1 why='' i n port=$((++next_port)) dir
+
+	dir=/mnt.$port
+	peer_up "$port" "$2" && peer_mount "$port" ||
+		{ fail "$name: mount"; peer_down; return; }
+	symlinks "$dir"
+	for i in 1 2 3; do
+		[ "$(readlink "$export_dir/$i/l")" = "to-$i" ] ||
+			why+=", no link $i: $(cat "/tmp/symlink.$i")"
+	done
+	for i in 1 2; do
+		n=$(received "$port" "recv v$i .* nfs=10")
+		[ "$n" -eq 3 ] || why+=", $n SYMLINKs in version $i"
+	done
+	n=$(received "$port" '^[0-9]+ up$')
+	[ "$n" -eq 2 ] || why+=", $n connections"
+	use "$dir" || why+=", no use"
+	umount "$dir"
+	rm -rf "${export_dir:?}"/{1,2,3}
+	peer_down
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+}
+
+# three_in_vain NAME MANNERS REFUSED: so many of three Calls draw code 9 where
+# version 1 is not allowed. They end, and say why; nothing else does.
+three_in_vain()
+{
+	local name=$1 why='' n port=$((++next_port)) dir
+
+	dir=/mnt.$port
+	echo "$addr4:$port=2" >"$params/pin"
+	peer_up "$port" "$2" && peer_mount "$port" ||
+		{ fail "$name: mount"; peer_down; return; }
+	symlinks "$dir"
+	n=$(grep -l 'Protocol not supported' /tmp/symlink.[123] | wc -l)
+	[ "$n" -eq "$3" ] || why+=", $n refused: $(cat /tmp/symlink.[123])"
+	n=$(find "$export_dir"/[123] -type l | wc -l)
+	[ "$n" -eq $((3 - $3)) ] || why+=", $n links"
+	use "$dir" || why+=", no use afterwards"
+	n=$(received "$port" 'recv v2 .* nfs=10')
+	[ "$n" -eq 3 ] || why+=", $n SYMLINKs"
+	n=$(received "$port" '^[0-9]+ up$')
+	[ "$n" -eq 1 ] || why+=", $n connections"
+	n=$(dmesg | grep -c "no common version with server $addr4 port $port:")
+	[ "$n" -eq 1 ] || why+=", $n lines in the log"
+	umount "$dir"
+	rm -rf "${export_dir:?}"/{1,2,3}
+	peer_down
+	echo >"$params/pin"
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+}
+
 longest()
 {
 	sed -n 's/.* recv .* len=\([0-9]*\).*/\1/p' "/tmp/peer.$1" | sort -n |
@@ -335,7 +414,8 @@ pins()
 	echo "$addr4:$((next_port + 1))=1 $addr4=2" >"$params/pin"
 	rows 'S34-pin-of-a-port-before-pin-of-an-address - two up 1 0 0 n 1 -'
 	echo >"$params/pin"
-	rows 'S34-min_version - one no 1 1 0 0 - ERR_VERS>fail'
+	rows 'S34-min_version - one no 1 1 0 0 - ERR_VERS>fail
+		S42-min_version - lacks-rpc3 no 1 1 1 0 2 CONNPROP>version_2,lacks_RPCs>fail'
 	echo 1 >"$params/min_version"
 	echo 1 >"$params/max_version"
 	rows 'S34-max_version - two up 1 0 0 n 1 -'
@@ -360,6 +440,12 @@ group_negotiate()
 		two,hang-on-trial,two '^2 recv v2 MSG' '^3 recv v2 CONNPROP'
 	second_mount "C-101 remembered as 2, has 1 alone: version 1 next" \
 		two,one '^2 recv v2 MSG' '^2 sent v1 ERROR' '^3 up'
+	three_refused "S42 the second of three Calls draws code 9" lacks-second
+	three_refused "S42 all three Calls draw code 9" lacks-all-three
+	three_in_vain "S42 pinned to 2, one of three Calls draws code 9" \
+		lacks-first-late 1
+	three_in_vain "S42 pinned to 2, all three draw code 9" \
+		lacks-all-three 3
 	thresholds
 	pins
 	real_servers
