@@ -25,7 +25,14 @@
 
 #include "trace.h"
 
-static struct xprt2_req *get_req(struct xprt2_xprt *xp, gfp_t gfp)
+/**
+ * xprt2_backward_req - a request for a message that is no Call of ours
+ * @xp: transport
+ * @gfp: allocation flags
+ *
+ * Return: a request with a page in rq_snd_buf, or NULL.
+ */
+struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, gfp_t gfp)
 {
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
@@ -66,7 +73,7 @@ int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 	LIST_HEAD(reqs);
 
 	for (count = 0; count <= XPRT2_BACKWARD_CREDITS; count++) {
-		req = get_req(xp, GFP_KERNEL);
+		req = xprt2_backward_req(xp, GFP_KERNEL);
 		if (!req)
 			break;
 		list_add(&req->rq2_pool, &reqs);
@@ -141,12 +148,12 @@ void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs)
 
 /**
  * xprt2_backward_measure - note what fits inline, for xprt2_bc_maxpayload()
- * @ep: endpoint about to be ready
+ * @ep: endpoint about to be ready, or whose thresholds have changed
  */
 void xprt2_backward_measure(struct xprt2_ep *ep)
 {
-	unsigned int octets = min(ep->ep_call_threshold,
-				  ep->ep_reply_threshold);
+	unsigned int octets = min(READ_ONCE(ep->ep_call_threshold),
+				  READ_ONCE(ep->ep_reply_threshold));
 
 	WRITE_ONCE(ep->ep_xp->xp_backward_max,
 		   min_t(unsigned int, octets, PAGE_SIZE) -
@@ -174,22 +181,25 @@ unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
 	return XPRT2_BACKWARD_CREDITS;
 }
 
-/*
- * @h alone, or with the Reply in rq_snd_buf behind it. Its buffer is one of
- * few, and callbacks are rare: the Send asks for its completion.
+/**
+ * xprt2_post_backward - post a message that is no Call of ours
+ * @ep: endpoint
+ * @req: request from xprt2_backward_req()
+ * @hdrlen: octets in front of rq_snd_buf
+ * @proc: RDMA2_MSG, or RDMA2_NOMSG for these alone
+ *
+ * Its buffer is one of few, and such messages are rare: the Send asks for its
+ * completion.
+ *
+ * Return: as xprt2_send_message(), or -EIO.
  */
-static int post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
-			 const struct rpcrdma2_hdr *h)
+int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
+			size_t hdrlen, u32 proc)
 {
-	const struct xprt2_plan plan = {
-		.cp_proc = h->h_proc == RDMA2_MSG ? RDMA2_MSG : RDMA2_NOMSG,
-	};
-	size_t hdrlen = rpcrdma2_hdr_size(h);
+	const struct xprt2_plan plan = { .cp_proc = proc };
 	int rc;
 
 	rc = xprt2_req_map(ep, req);
-	if (!rc)
-		rc = xprt2_encode_header(req, h, hdrlen);
 	if (!rc)
 		rc = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (rc)
@@ -198,24 +208,53 @@ static int post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 	return xprt2_send_message(ep, req);
 }
 
-/* S46: who can send no error either gives the connection up. */
+/* @h alone, or with the Reply in rq_snd_buf behind it */
+static int post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
+		      const struct rpcrdma2_hdr *h)
+{
+	size_t hdrlen = rpcrdma2_hdr_size(h);
+	int rc;
+
+	rc = xprt2_encode_header(req, h, hdrlen);
+	if (rc)
+		return rc;
+	return xprt2_post_backward(ep, req, hdrlen, h->h_proc == RDMA2_MSG ?
+						    RDMA2_MSG : RDMA2_NOMSG);
+}
+
+/**
+ * xprt2_send_error - answer a message of the server with an error
+ * @ep: endpoint
+ * @h: the error
+ *
+ * S46: who can not send it gives the connection up.
+ *
+ * Context: receive CQ.
+ * Return: whether it was sent.
+ */
+bool xprt2_send_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
+{
+	struct xprt2_req *req;
+	int rc = -ENOMEM;
+
+	req = xprt2_backward_req(ep->ep_xp, GFP_NOWAIT | __GFP_NOWARN);
+	if (req) {
+		rc = post_reply(ep, req, h);
+		xprt2_req_put(req);
+	}
+	if (rc)
+		xprt2_lose_connection(ep);
+	return !rc;
+}
+
 static void refuse_call(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 			enum rpcrdma2_errcode code)
 {
-	struct xprt2_req *req;
-
 	trace_xprt2_backward_refuse(ep, h->h_xid, code);
-	if (!xprt2_refuse_backward(h, code, 0)) {
+	if (!xprt2_refuse_backward(h, code, 0))
 		xprt2_count(backward_unanswered);
-		return;
-	}
-	req = get_req(ep->ep_xp, GFP_NOWAIT | __GFP_NOWARN);
-	if (!req || post_backward(ep, req, h))
-		xprt2_lose_connection(ep);
-	else
+	else if (xprt2_send_error(ep, h))
 		xprt2_count(backward_refused);
-	if (req)
-		xprt2_req_put(req);
 }
 
 /*
@@ -252,7 +291,7 @@ static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	/* B-06; the service counts it down when it has made a Reply */
 	if (atomic_read(&xprt->bc_slot_count) >= XPRT2_BACKWARD_CREDITS)
 		return false;
-	req = get_req(ep->ep_xp, GFP_NOWAIT | __GFP_NOWARN);
+	req = xprt2_backward_req(ep->ep_xp, GFP_NOWAIT | __GFP_NOWARN);
 	if (!req)
 		return false;
 
@@ -362,10 +401,10 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 	h->h_has_reply = false;
 	h->h_nsegs = 0;
 	/* C-001, C-090, C-091 */
-	if (rpcrdma2_hdr_size(h) + len > ep->ep_call_threshold)
+	if (rpcrdma2_hdr_size(h) + len > READ_ONCE(ep->ep_call_threshold))
 		xprt2_refuse_backward(h, RDMA2_ERR_REPLY_RESOURCE, len);
 
-	rc = post_backward(ep, req, h);
+	rc = post_reply(ep, req, h);
 	trace_xprt2_backward_reply(ep, h->h_xid, rc ?: len);
 	if (rc)
 		return rc == -EAGAIN ? rc : -ECONNABORTED;

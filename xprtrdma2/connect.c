@@ -330,7 +330,6 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 		xprt2_trial_lost(ep);
 	ib_drain_sq(ep->ep_id->qp);
 	xprt2_sends_release(ep);
-	xprt2_probe_release(ep);
 	xprt2_mrs_destroy(ep);
 	xprt2_reqs_detach(xp);
 	xprt2_reps_unmap(xp);

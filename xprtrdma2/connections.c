@@ -49,8 +49,10 @@ static void show_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 	ep = xp->xp_ep;
 	if (ep)
 		seq_printf(seq, " state=%s version=%u call_inline=%u reply_inline=%u credits=%u device=%s\n",
-			   phase_name(ep), ep->ep_vers, ep->ep_call_threshold,
-			   ep->ep_reply_threshold, READ_ONCE(ep->ep_grant),
+			   phase_name(ep), ep->ep_vers,
+			   READ_ONCE(ep->ep_call_threshold),
+			   READ_ONCE(ep->ep_reply_threshold),
+			   READ_ONCE(ep->ep_grant),
 			   ep->ep_id->device->name);
 	else
 		seq_puts(seq, " state=down\n");

@@ -48,7 +48,13 @@
 	C(backward_calls)	/* given to the callback service */	\
 	C(backward_replies)	/* Replies to these */			\
 	C(backward_refused)	/* backward Calls answered with an error */ \
-	C(backward_unanswered)	/* no way to say no, or nobody to hear it */
+	C(backward_unanswered)	/* no way to say no, or nobody to hear it */ \
+	C(connprops)		/* property messages taken */		\
+	C(reqprops)							\
+	C(updprops)							\
+	C(odd_properties)	/* S12: more than once, or too long */	\
+	C(frozen_properties)	/* S15: changed all the same */		\
+	C(properties_refused)	/* messages answered with an error */
 
 enum xprt2_counter {
 #define XPRT2_ENUM(name) XPRT2_C_##name,

@@ -27,11 +27,11 @@ static void measure(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
 
 	sz->sz_hdr_min = rpcrdma2_hdr_min(ep->ep_vers);
 	/* C-097, C-098: a short first message, alone until it is answered */
-	sz->sz_call_threshold = READ_ONCE(ep->ep_grant) ?
-				ep->ep_call_threshold :
-				min_t(u32, ep->ep_call_threshold,
-				      RPCRDMA2_INLINE_FIRST);
-	sz->sz_reply_threshold = ep->ep_reply_threshold;
+	sz->sz_call_threshold = READ_ONCE(ep->ep_call_threshold);
+	if (!READ_ONCE(ep->ep_grant))
+		sz->sz_call_threshold = min_t(u32, sz->sz_call_threshold,
+					      RPCRDMA2_INLINE_FIRST);
+	sz->sz_reply_threshold = READ_ONCE(ep->ep_reply_threshold);
 
 	sz->sz_call_pages = call->page_len + pad;
 	sz->sz_call_rest = call->len - sz->sz_call_pages;

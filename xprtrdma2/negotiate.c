@@ -18,8 +18,6 @@
 
 #include <net/net_namespace.h>
 
-#include <rpcrdma2/propset.h>
-
 #include "trace.h"
 
 #define KNOWN_SERVERS_MAX	256
@@ -115,127 +113,14 @@ void xprt2_forget_servers(void)
 		drop_known_locked(ks);
 }
 
-/* 2.9, S20: what we are, for as long as the connection lasts */
-static void describe_us(struct rpcrdma2_propmsg *pm)
-{
-	const struct rpcrdma2_props us = {
-		.pr_rbsiz	= RPCRDMA2_INLINE_DEFAULT,
-		.pr_brs		= RDMA2_BKREQSUP_INLINE,
-	};
-
-	pm->pm_type = RDMA2_OPT_CONNPROP;
-	rpcrdma2_propset_init(&pm->pm_set, RPCRDMA2_PROPS_ALL, &us);
-	pm->pm_nochg = RPCRDMA2_PROPS_ALL;
-}
-
-/*
- * S18: an error carries nothing but the xid, so it must be nobody else's: it
- * comes from the sequence that the RPCs' come from.
- */
-static u32 take_xid(struct rpc_xprt *xprt)
-{
-	__be32 xid;
-
-	spin_lock(&xprt->reserve_lock);
-	xid = (__force __be32)xprt->xid++;
-	spin_unlock(&xprt->reserve_lock);
-	return be32_to_cpu(xid);
-}
-
-static void xprt2_wc_probe(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct xprt2_ep *ep = cq->cq_context;
-
-	if (wc->status != IB_WC_SUCCESS)
-		xprt2_lose_connection(ep);
-	else
-		xprt2_sq_retire(ep, ep->ep_probe.pb_mark);
-}
-
-static int encode_probe(struct xprt2_ep *ep)
-{
-	struct xprt2_probe *pb = &ep->ep_probe;
-	struct rpcrdma2_propmsg pm = { };
-	struct rpcrdma2_hdr *h = &ep->ep_xp->xp_hdr;
-	struct xdr_stream xdr;
-	struct xdr_buf buf = {};
-	int rc;
-
-	describe_us(&pm);
-	pb->pb_xid = take_xid(&ep->ep_xp->xp_xprt);
-	h->h_xid = pb->pb_xid;
-	h->h_credit = ep->ep_max_reqs;
-	h->h_proc = 0;
-
-	buf.head[0].iov_base = pb->pb_buf;
-	buf.buflen = RPCRDMA2_INLINE_FIRST;	/* C-046, C-098 */
-	xdr_init_encode(&xdr, &buf, pb->pb_buf, NULL);
-	rc = rpcrdma2_encode_propmsg(&xdr, h, &pm);
-	pb->pb_len = buf.len;
-	return rc;
-}
-
-static int send_probe(struct xprt2_ep *ep)
-{
-	struct ib_device *device = ep->ep_id->device;
-	struct xprt2_probe *pb = &ep->ep_probe;
-	int rc;
-
-	pb->pb_buf = kzalloc(RPCRDMA2_INLINE_FIRST, GFP_KERNEL);
-	if (!pb->pb_buf)
-		return -ENOMEM;
-	rc = encode_probe(ep);
-	if (rc)
-		return rc;
-
-	pb->pb_sge.addr = ib_dma_map_single(device, pb->pb_buf, pb->pb_len,
-					    DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, pb->pb_sge.addr))
-		return -EIO;
-	pb->pb_mapped = true;
-	pb->pb_sge.length = pb->pb_len;
-	pb->pb_sge.lkey = ep->ep_pd->local_dma_lkey;
-	pb->pb_cqe.done = xprt2_wc_probe;
-	pb->pb_wr = (struct ib_send_wr) {
-		.wr_cqe		= &pb->pb_cqe,
-		.sg_list	= &pb->pb_sge,
-		.num_sge	= 1,
-		.opcode		= IB_WR_SEND,
-		.send_flags	= IB_SEND_SIGNALED,
-	};
-	return xprt2_sq_post_signaled(ep, &pb->pb_wr, 1, 0, &pb->pb_mark);
-}
-
-/**
- * xprt2_probe_release - free what the probe needed
- * @ep: drained endpoint
- */
-void xprt2_probe_release(struct xprt2_ep *ep)
-{
-	struct xprt2_probe *pb = &ep->ep_probe;
-
-	if (pb->pb_mapped)
-		ib_dma_unmap_single(ep->ep_id->device, pb->pb_sge.addr,
-				    pb->pb_len, DMA_TO_DEVICE);
-	kfree(pb->pb_buf);
-}
-
 /* S33: version 1 goes by the private data, or by its own default */
 static void settle_one(struct xprt2_ep *ep)
 {
 	ep->ep_vers = RPCRDMA2_VERS_ONE;
-	ep->ep_call_threshold = min_t(u32, RPCRDMA2_INLINE_DEFAULT,
-				      ep->ep_peer.cl_recv);
-	ep->ep_reply_threshold = min_t(u32, RPCRDMA2_INLINE_DEFAULT,
-				       ep->ep_peer.cl_send);
-}
-
-static void settle_two(struct xprt2_ep *ep)
-{
-	ep->ep_call_threshold = rpcrdma2_send_limit(&ep->ep_props.pp_now,
-						    RPCRDMA2_INLINE_DEFAULT);
-	ep->ep_reply_threshold = rpcrdma2_reply_limit(&ep->ep_props,
-						      RPCRDMA2_INLINE_DEFAULT);
+	WRITE_ONCE(ep->ep_call_threshold,
+		   min_t(u32, RPCRDMA2_INLINE_DEFAULT, ep->ep_peer.cl_recv));
+	WRITE_ONCE(ep->ep_reply_threshold,
+		   min_t(u32, RPCRDMA2_INLINE_DEFAULT, ep->ep_peer.cl_send));
 }
 
 static void settle(struct xprt2_ep *ep, u32 vers)
@@ -244,8 +129,6 @@ static void settle(struct xprt2_ep *ep, u32 vers)
 
 	if (vers == RPCRDMA2_VERS_ONE)
 		settle_one(ep);
-	else
-		settle_two(ep);
 	xp->xp_probes = 0;
 	if (recall(&xp->xp_xprt) != vers)
 		remember(&xp->xp_xprt, vers);
@@ -425,9 +308,8 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	ep->ep_nego.ng_pinned = pin;
 	ep->ep_nego.ng_phase = xprt2_first_phase(min, max,
 						 recall(xprt));
-	rpcrdma2_peer_props_init(&ep->ep_props);
 	ep->ep_vers = RPCRDMA2_VERS_TWO;
-	settle_two(ep);
+	xprt2_begin_properties(ep);
 }
 
 /*
@@ -483,9 +365,11 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	}
 
 	/* What goes wrong here says nothing about the server. */
-	rc = send_probe(ep);
+	rc = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr, GFP_KERNEL);
 	if (rc && rc != -ENOTCONN)
 		return rc;
+	if (rc)
+		xprt2_lose_connection(ep);
 	answer = await_answer(ep);
 	if (answer == XPRT2_A_LOST && READ_ONCE(ep->ep_device_lost))
 		return -ENOTCONN;
@@ -493,20 +377,6 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	move = xprt2_next_move(&ep->ep_nego, answer);
 	trace_xprt2_negotiate(ep, answer, move);
 	return make_move(ep, answer, move);
-}
-
-static bool read_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
-			  const struct xdr_buf *buf)
-{
-	struct rpcrdma2_propmsg pm;
-
-	if ((h->h_proc != RDMA2_CONNPROP && h->h_proc != RDMA2_OPTIONAL) ||
-	    h->h_opttype != RDMA2_OPT_CONNPROP ||
-	    rpcrdma2_decode_propmsg(&pm, h, buf) != RDMA2_OK)
-		return false;
-	rpcrdma2_apply_connprop(&ep->ep_props, &pm.pm_set.ps_val,
-				pm.pm_set.ps_rows, pm.pm_nochg);
-	return true;
 }
 
 /**
@@ -526,8 +396,8 @@ bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 			     const struct xdr_buf *buf, int *status)
 {
 	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
-	bool to_probe = ep->ep_probe.pb_mapped &&
-			h->h_xid == ep->ep_probe.pb_xid;
+	bool to_probe = ep->ep_connprop_sent &&
+			h->h_xid == ep->ep_connprop_xid;
 	enum xprt2_answer answer;
 	bool connprop;
 	int rc;
@@ -535,7 +405,7 @@ bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 	if (likely(phase >= XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
 		return false;
 	connprop = verdict == RDMA2_OK && h->h_vers == RPCRDMA2_VERS_TWO &&
-		   read_connprop(ep, h, buf);
+		   xprt2_take_connprop(ep, h, buf);
 	answer = xprt2_classify(h, verdict, connprop, to_probe);
 	if (answer == XPRT2_A_SILENCE)
 		return false;
@@ -559,7 +429,7 @@ bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 	}
 	rc = move_or_lose(ep, phase, answer);
 	if (rc != -EPROTONOSUPPORT || !xprt2_is_refusal(answer))
-		return rc;
+		return rc || connprop;
 	*status = rc;
 	return false;
 }

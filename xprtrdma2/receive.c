@@ -132,10 +132,14 @@ static void drop_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /* C-066: the direction, not the xid, tells Calls from Replies. */
-static const message_handler handlers[][RDMA2_ERROR + 1] = {
+static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	[RDMA2_CALL] = {
 		[RDMA2_MSG]	= xprt2_handle_call,
 		[RDMA2_NOMSG]	= xprt2_handle_call,
+		[RDMA2_OPTIONAL] = xprt2_handle_property,
+		[RDMA2_CONNPROP] = xprt2_handle_property,
+		[RDMA2_REQPROP]	= xprt2_handle_property,
+		[RDMA2_UPDPROP]	= xprt2_handle_property,
 	},
 	[RDMA2_REPLY] = {
 		[RDMA2_MSG]	= xprt2_handle_reply,

@@ -8,7 +8,7 @@
  * it: unsignaled Sends, the registrations in front of them, everything. That
  * makes moderation simple. A Call asks for a completion when XPRT2_SEND_BATCH
  * entries have gone by without one, or when pages are mapped for it; what is
- * sent in the backward direction, and the probe, always do.
+ * no Call of ours always does.
  *
  * A flushed entry completes with an error whether it asked or not. Such
  * completions retire nothing: what is left on sq_sent is released after the

@@ -53,6 +53,11 @@ DEFINE_EVENT(xprt2_ep_class, xprt2_grant,
 	     TP_PROTO(const struct xprt2_ep *ep, long value),
 	     TP_ARGS(ep, value));
 
+/* value: enum rpcrdma2_opttype of a message that was taken */
+DEFINE_EVENT(xprt2_ep_class, xprt2_property,
+	     TP_PROTO(const struct xprt2_ep *ep, long value),
+	     TP_ARGS(ep, value));
+
 /* value: version spoken from now on */
 DEFINE_EVENT(xprt2_ep_class, xprt2_settled,
 	     TP_PROTO(const struct xprt2_ep *ep, long value),

@@ -446,7 +446,8 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 	ep = xp->xp_ep;
 	if (ep)
 		seq_printf(seq, " %u %u %u %u %lu", ep->ep_vers,
-			   ep->ep_call_threshold, ep->ep_reply_threshold,
+			   READ_ONCE(ep->ep_call_threshold),
+			   READ_ONCE(ep->ep_reply_threshold),
 			   READ_ONCE(ep->ep_grant), st->st_backward_calls);
 	mutex_unlock(&xp->xp_fence_mutex);
 	seq_putc(seq, '\n');

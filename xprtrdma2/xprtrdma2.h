@@ -292,28 +292,6 @@ struct xprt2_sq {
 	struct list_head	sq_sent;
 };
 
-/**
- * struct xprt2_probe - the CONNPROP that asks for the version
- * @pb_cqe: Send completion
- * @pb_wr: the Send
- * @pb_sge: its gather list
- * @pb_buf: the message
- * @pb_len: its length
- * @pb_mapped: it is mapped
- * @pb_mark: sq_posted after it
- * @pb_xid: its xid
- */
-struct xprt2_probe {
-	struct ib_cqe		pb_cqe;
-	struct ib_send_wr	pb_wr;
-	struct ib_sge		pb_sge;
-	void			*pb_buf;
-	unsigned int		pb_len;
-	bool			pb_mapped;
-	u32			pb_mark;
-	u32			pb_xid;
-};
-
 /*
  * A connection's life:
  *
@@ -348,13 +326,17 @@ enum xprt2_ep_state {
  * @ep_complained: the log says that there is no common version
  * @ep_answer: what the probe drew, once
  * @ep_answered: completed then, and when the connection is lost
- * @ep_probe: the probe
+ * @ep_connprop_sent: our CONNPROP is on its way, be it the probe or not
+ * @ep_connprop_xid: its xid
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
  * @ep_props: the server's properties, for version 2. Receive CQ
+ * @ep_told: ours, as the server knows them. Receive CQ, once connected
  * @ep_max_reqs: most RPCs this connection can carry
  * @ep_max_sge: gather entries of a Send
- * @ep_call_threshold: largest Send we make (C-001)
+ * @ep_call_threshold: largest Send we make (C-001). This and the next may
+ *	change between any two messages (S15): written by the receive CQ once
+ *	the version is settled, read anywhere
  * @ep_reply_threshold: largest Send the peer makes
  * @ep_grant: RPCs the server allows; 0 until its first word. Written by the
  *	receive CQ, read anywhere
@@ -390,10 +372,12 @@ struct xprt2_ep {
 	bool			ep_complained;
 	enum xprt2_answer	ep_answer;
 	struct completion	ep_answered;
-	struct xprt2_probe	ep_probe;
+	bool			ep_connprop_sent;
+	u32			ep_connprop_xid;
 	struct delayed_work	ep_trial;
 	struct rpcrdma2_cm_limits ep_peer;
 	struct rpcrdma2_peer_props ep_props;
+	struct rpcrdma2_props	ep_told;
 	unsigned int		ep_max_reqs;
 	unsigned int		ep_max_sge;
 	unsigned int		ep_call_threshold;
@@ -545,7 +529,6 @@ bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
 void xprt2_trial_lost(struct xprt2_ep *ep);
-void xprt2_probe_release(struct xprt2_ep *ep);
 void xprt2_forget_servers(void);
 
 /* buffers.c */
@@ -615,6 +598,16 @@ void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
 
+/* property.c */
+void xprt2_begin_properties(struct xprt2_ep *ep);
+int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp);
+bool xprt2_take_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
+			 const struct xdr_buf *buf);
+void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			   struct rpcrdma2_hdr *h,
+			   enum rpcrdma2_errcode verdict,
+			   const struct ib_wc *wc);
+
 /* backchannel.c */
 int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
 void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs);
@@ -624,6 +617,10 @@ void xprt2_bc_prepare(struct rpc_rqst *rqst);
 void xprt2_bc_unprepare(struct rpc_rqst *rqst);
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst);
 void xprt2_backward_measure(struct xprt2_ep *ep);
+struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, gfp_t gfp);
+int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
+			size_t hdrlen, u32 proc);
+bool xprt2_send_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h);
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
 		       const struct ib_wc *wc);

@@ -16,6 +16,7 @@ struct manners {
 	answer to_probe, to_two, to_one;
 	answer first;		/* before anything was asked */
 	answer after;		/* when an RPC in version 2 was answered */
+	answer poked;		/* by a signal, *conn_count() is how often */
 };
 
 static void nothing(struct conn *c, const struct message *m)
@@ -28,7 +29,15 @@ static void connprop(struct conn *c, const struct message *m)
 {
 	struct draft d;
 
-	make_connprop(&d, m->xid);
+	make_connprop(&d, m->xid, MESSAGE_MAX);
+	say(c, &d);
+}
+
+static void large_connprop(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	make_connprop(&d, m->xid, 2 * MESSAGE_MAX);
 	say(c, &d);
 }
 
@@ -264,6 +273,72 @@ static void uncalled_for(struct conn *c, const struct message *m)
 		call_back(c, 0xcc00 + i, 0, 0);
 }
 
+/* The least that is obeyed, and then more than any client of ours sends */
+static void resize(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	make_updprop(&d, m->xid, *conn_count(c) == 1 ? 1024 : 2 * MESSAGE_MAX);
+	say(c, &d);
+}
+
+static void small_connprop(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	make_connprop(&d, m->xid, 1024);
+	say(c, &d);
+}
+
+/* The body of a property message as an option */
+static void wrap(struct draft *d)
+{
+	struct draft body = *d;
+	size_t at;
+
+	begin(d, get32(body.data), 2, OPTIONAL);
+	put32(d, CALL);
+	put32(d, get32(body.data + 12) - CONNPROP + 1);
+	put32(d, body.len - 16);
+	for (at = 16; at < body.len; at += 4)
+		put32(d, get32(body.data + at));
+}
+
+/* What there is to be asked, one at a time; 2 and 4 draw nothing but errors */
+static void ask(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	switch (*conn_count(c)) {
+	case 1:
+		make_reqprop(&d, m->xid);
+		break;
+	case 2:
+		make_updprop(&d, m->xid, 1024);
+		d.len -= 4;
+		break;
+	case 3:
+		make_reqprop(&d, m->xid);
+		wrap(&d);
+		break;
+	case 4:
+		begin(&d, m->xid, 2, OPTIONAL);
+		put32(&d, CALL);
+		put32(&d, 0x7fffff01);
+		put32(&d, 0);
+		break;
+	case 5:	/* the answer to a question that was never asked */
+		begin(&d, m->xid, 2, RESPROP);
+		put32(&d, 0);
+		put32(&d, 0);
+		put32(&d, 0);
+		break;
+	default:
+		return;
+	}
+	say(c, &d);
+}
+
 static const struct manners table[] = {
 	/* name		   probe		version 2	version 1 */
 	{ "two",	   connprop,		serve,		serve },
@@ -272,6 +347,13 @@ static const struct manners table[] = {
 	{ "two-stray",	   stray_connprop,	serve,		serve },
 	{ "two-calls",	   connprop,		serve,		serve,
 			   NULL, uncalled_for },
+	{ "two-large",	   large_connprop,	serve,		serve },
+	{ "two-resizes",   connprop,		serve,		serve,
+			   NULL, NULL, resize },
+	{ "two-again",	   connprop,		serve,		serve,
+			   NULL, NULL, small_connprop },
+	{ "two-asks",	   connprop,		serve,		serve,
+			   NULL, NULL, ask },
 	{ "two-late",	   late_connprop,	serve,		serve },
 	{ "two-only",	   connprop,		serve,		only_two },
 	{ "code9",	   code9,		serve,		serve },
@@ -331,6 +413,15 @@ void greet(struct conn *c, const struct manners *m)
 		m->first(c, &none);
 }
 
+void poke(struct conn *c, const struct manners *m)
+{
+	const struct message none = { .xid = 0xca11 };
+
+	++*conn_count(c);
+	if (m->poked)
+		m->poked(c, &none);
+}
+
 void respond(struct conn *c, const struct manners *manners,
 	     const uint8_t *data, size_t len)
 {
@@ -339,8 +430,12 @@ void respond(struct conn *c, const struct manners *manners,
 	if (parse(&m, data, len)) {
 		note(c, "hangs up: unreadable");
 		hang_up(c);
-	} else if (m.proc == ERROR && manners->after) {
-		/* it answers a Call of ours */
+	} else if (m.proc == ERROR && (manners->after || manners->poked)) {
+		/* it answers a message of ours */
+	} else if (m.vers == 2 && (m.proc == RESPROP ||
+				   (m.proc == OPTIONAL && len > 20 &&
+				    get32(data + 16) == REPLY))) {
+		/* so does this */
 	} else if (m.proc == ERROR) {
 		note(c, "hangs up: an error from a client");
 		hang_up(c);

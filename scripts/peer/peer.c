@@ -7,11 +7,13 @@
  *
  * The first connection gets the first MANNERS, and so on; all after the last
  * get the last. -b sends no private data. The log goes to standard output:
- * number of the connection, what happened.
+ * number of the connection, what happened. SIGUSR1 makes those say something
+ * whose manners have something to be said then.
  */
 #include <errno.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +40,7 @@ struct conn {
 	int up, over;
 };
 
+static volatile sig_atomic_t poked;
 static struct conn *conns[MAX_CONNS];
 static int num_conns;
 static int bare;
@@ -252,6 +255,22 @@ static void take_event(struct rdma_event_channel *channel,
 	}
 }
 
+static void take_signal(int unused)
+{
+	(void)unused;
+	poked = 1;
+}
+
+static void poke_all(void)
+{
+	int i;
+
+	poked = 0;
+	for (i = 0; i < num_conns; i++)
+		if (conns[i]->up && !conns[i]->over)
+			poke(conns[i], conns[i]->manners);
+}
+
 static struct rdma_event_channel *listen_on(int port)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -294,6 +313,7 @@ int main(int argc, char **argv)
 		}
 	}
 
+	signal(SIGUSR1, take_signal);
 	channel = listen_on(atoi(argv[0]));
 	for (;;) {
 		n = num_conns;
@@ -304,8 +324,12 @@ int main(int argc, char **argv)
 			fds[1 + n + i] = (struct pollfd){ conns[i]->server,
 							  POLLIN, 0 };
 		}
-		if (poll(fds, 1 + 2 * n, -1) < 0)
+		if (poll(fds, 1 + 2 * n, -1) < 0 && errno != EINTR)
 			die("poll");
+		if (poked) {
+			poke_all();
+			continue;
+		}
 		if (fds[0].revents)
 			take_event(channel, manners, argc - 1);
 		for (i = 0; i < n; i++) {

@@ -24,6 +24,7 @@ unsigned int *conn_count(struct conn *c);
 const struct manners *find_manners(const char *name);
 void list_manners(void);
 void greet(struct conn *c, const struct manners *m);
+void poke(struct conn *c, const struct manners *m);
 void respond(struct conn *c, const struct manners *m, const uint8_t *data,
 	     size_t len);
 

@@ -8,7 +8,8 @@
 
 #include "wire.h"
 
-#define GRANT	32
+#define GRANT		32
+#define BODY_SHOWN	40	/* octets of a property message */
 
 uint32_t get32(const uint8_t *p)
 {
@@ -123,6 +124,7 @@ const char *describe(const uint8_t *data, size_t len)
 {
 	static char text[160];
 	struct message m;
+	size_t at;
 	int n;
 
 	if (parse(&m, data, len)) {
@@ -147,6 +149,12 @@ const char *describe(const uint8_t *data, size_t len)
 	if (m.proc == ERROR && len >= 28)
 		snprintf(text + n, sizeof(text) - n, " range=%u-%u",
 			 get32(data + 20), get32(data + 24));
+	if (m.vers == 2 && m.proc >= OPTIONAL)
+		n += snprintf(text + n, sizeof(text) - n, " body=");
+	for (at = 16; m.vers == 2 && m.proc >= OPTIONAL && at + 4 <= len &&
+	     at < 16 + BODY_SHOWN; at += 4)
+		n += snprintf(text + n, sizeof(text) - n, "%08x",
+			      get32(data + at));
 	if (m.reads + m.writes + m.replies)
 		snprintf(text + n, sizeof(text) - n,
 			 " reads=%d writes=%d reply=%d", m.reads, m.writes,
@@ -176,16 +184,39 @@ void begin_rpc(struct draft *d, uint32_t xid, uint32_t vers, uint32_t direction)
 	put32(d, 0);
 }
 
-/* Receives of 4096 octets (property 1), for good */
-void make_connprop(struct draft *d, uint32_t xid)
+/* One property and its value of a word */
+static void put_property(struct draft *d, uint32_t which, uint32_t value)
+{
+	put32(d, which);
+	put32(d, 4);
+	put32(d, value);
+}
+
+/* Receives of so many octets, for good */
+void make_connprop(struct draft *d, uint32_t xid, uint32_t rbsiz)
 {
 	begin(d, xid, 2, CONNPROP);
 	put32(d, 1);
-	put32(d, 1);
-	put32(d, 4);
-	put32(d, MESSAGE_MAX);
+	put_property(d, RBSIZ, rbsiz);
 	put32(d, 1);
 	put32(d, 3);
+}
+
+void make_updprop(struct draft *d, uint32_t xid, uint32_t rbsiz)
+{
+	begin(d, xid, 2, UPDPROP);
+	put32(d, 1);
+	put_property(d, RBSIZ, rbsiz);
+}
+
+/* Backward Calls as they are, a property nobody knows, larger Receives */
+void make_reqprop(struct draft *d, uint32_t xid)
+{
+	begin(d, xid, 2, REQPROP);
+	put32(d, 3);
+	put_property(d, BRS, 1);
+	put_property(d, 0xffffffff, 7);
+	put_property(d, RBSIZ, 65536);
 }
 
 void make_error(struct draft *d, uint32_t xid, uint32_t vers, uint32_t code)

@@ -12,7 +12,9 @@
 
 #define MESSAGE_MAX	4096	/* what either side may send */
 
-enum { MSG = 0, NOMSG = 1, ERROR = 4, OPTIONAL = 5, CONNPROP = 6, UPDPROP = 9 };
+enum { MSG = 0, NOMSG = 1, ERROR = 4, OPTIONAL = 5, CONNPROP = 6, REQPROP = 7,
+	RESPROP = 8, UPDPROP = 9 };
+enum { RBSIZ = 1, BRS = 2 };
 enum { CALL = 0, REPLY = 1 };
 enum { NFS_PROGRAM = 100003, NFS3_SYMLINK = 10 };
 enum { ERR_VERS = 1, ERR_BAD = 2, ERR_PROC = 3, ERR_READS = 4, ERR_REPLY = 8,
@@ -46,7 +48,9 @@ const char *describe(const uint8_t *data, size_t len);
 
 void begin(struct draft *d, uint32_t xid, uint32_t vers, uint32_t proc);
 void begin_rpc(struct draft *d, uint32_t xid, uint32_t vers, uint32_t direction);
-void make_connprop(struct draft *d, uint32_t xid);
+void make_connprop(struct draft *d, uint32_t xid, uint32_t rbsiz);
+void make_updprop(struct draft *d, uint32_t xid, uint32_t rbsiz);
+void make_reqprop(struct draft *d, uint32_t xid);
 void make_error(struct draft *d, uint32_t xid, uint32_t vers, uint32_t code);
 void make_err_vers(struct draft *d, uint32_t xid, uint32_t vers, uint32_t low,
 		   uint32_t high);
