@@ -124,15 +124,45 @@ static u32 place_chunk(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 		     rqst->rq_rcv_buf.buflen);
 }
 
-static void unpin(struct rpc_rqst *rqst, int copied)
+static void fail_locked(struct rpc_rqst *rqst, int status)
 {
+	rqst->rq_task->tk_status = status;
+	xprt_complete_rqst(rqst->rq_task, 0);
+}
+
+/*
+ * The RPC layer puts a task to sleep after it has sent, and forgets then what
+ * the task's status was. An error that is faster waits for that.
+ */
+static void end_rpc(struct xprt2_rep *rep, int copied)
+{
+	struct rpc_rqst *rqst = rep->rep_rqst;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
 	spin_lock(&xprt->queue_lock);
-	if (copied >= 0)
+	rep->rep_rqst = NULL;
+	if (!rep->rep_status)
 		xprt_complete_rqst(rqst->rq_task, copied);
+	else if (READ_ONCE(rqst->rq_task->tk_waitqueue) == &xprt->pending)
+		fail_locked(rqst, rep->rep_status);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
+}
+
+/**
+ * xprt2_wait_for_reply - put a task to sleep until its RPC is answered
+ * @task: whose Call was sent
+ *
+ * Context: send path, or after it; under the transport's queue_lock.
+ */
+void xprt2_wait_for_reply(struct rpc_task *task)
+{
+	const struct xprt2_req *req = xprt2_rqst_to_req(task->tk_rqstp);
+	const struct xprt2_rep *rep = req->rq2_reply;
+
+	xprt_wait_for_reply_request_def(task);
+	if (rep && !rep->rep_rqst && rep->rep_status)
+		fail_locked(task->tk_rqstp, rep->rep_status);
 }
 
 /**
@@ -170,7 +200,6 @@ static void complete_reply(struct xprt2_rep *rep)
 	if (rep->rep_status) {
 		st->st_bad_replies++;
 		xprt2_count(replies_bad);
-		rqst->rq_task->tk_status = rep->rep_status;
 	} else if (rep->rep_proc == RDMA2_MSG) {
 		copied = place_inline(rqst, rep);
 	} else {
@@ -179,9 +208,7 @@ static void complete_reply(struct xprt2_rep *rep)
 	st->st_reply_bytes += rep->rep_written + rep->rep_replylen;
 	xprt2_count_add(write_chunk_bytes, rep->rep_written);
 	trace_xprt2_complete(rqst, copied);
-
-	rep->rep_rqst = NULL;
-	unpin(rqst, copied);
+	end_rpc(rep, copied);
 }
 
 /**
@@ -213,10 +240,12 @@ void xprt2_abandon_reply(struct xprt2_rep *rep)
 	struct rpc_rqst *rqst = rep->rep_rqst;
 	struct xprt2_xprt *xp = rep->rep_ep->ep_xp;
 
+	spin_lock(&xp->xp_xprt.queue_lock);
 	xprt2_rqst_to_req(rqst)->rq2_reply = NULL;
 	rep->rep_rqst = NULL;
+	xprt_unpin_rqst(rqst);
+	spin_unlock(&xp->xp_xprt.queue_lock);
 	xprt2_rep_put(xp, rep);
-	unpin(rqst, -1);
 }
 
 /*
@@ -238,15 +267,20 @@ static struct rpc_rqst *find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 	return READ_ONCE(req->rq2_ep) == ep && !req->rq2_reply ? rqst : NULL;
 }
 
-static struct rpc_rqst *find_rqst(struct xprt2_ep *ep, u32 xid)
+/* Pin the RPC that @rep answers, and make them known to each other. */
+static struct rpc_rqst *claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				   u32 xid)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	struct rpc_rqst *rqst;
 
 	spin_lock(&xprt->queue_lock);
 	rqst = find_rqst_locked(ep, xid);
-	if (rqst)
+	if (rqst) {
 		xprt_pin_rqst(rqst);
+		xprt2_rqst_to_req(rqst)->rq2_reply = rep;
+		rep->rep_rqst = rqst;
+	}
 	spin_unlock(&xprt->queue_lock);
 	return rqst;
 }
@@ -292,7 +326,7 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	    likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))
 		xp->xp_refused = 0;
 
-	rqst = find_rqst(ep, h->h_xid);
+	rqst = claim_rqst(ep, rep, h->h_xid);
 	if (!rqst) {
 		trace_xprt2_drop(ep, h);
 		xprt2_count(replies_unknown);
@@ -301,9 +335,6 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		return;
 	}
 	req = xprt2_rqst_to_req(rqst);
-	req->rq2_reply = rep;
-
-	rep->rep_rqst = rqst;
 	rep->rep_proc = h->h_proc;
 	rep->rep_written = 0;
 	rep->rep_replylen = 0;

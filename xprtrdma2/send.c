@@ -87,7 +87,7 @@ static int post_send(struct xprt2_ep *ep, struct xprt2_req *req,
 		return -EAGAIN;
 	}
 
-	/* X6: from now on a Reply is for this request; see find_rqst() */
+	/* X6: from now on a Reply is for this request; see claim_rqst() */
 	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
 	WRITE_ONCE(req->rq2_ep, ep);
 

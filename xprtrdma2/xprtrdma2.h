@@ -29,7 +29,7 @@
  *	DMA mapping or a memory region left (asserted when the pools are freed).
  *   X6 A Reply is for a request only if it came on the endpoint that the
  *	request was last posted on: rq2_ep is set by post_send() and cleared
- *	before the RPC layer waits for a Reply again (checked in find_rqst()).
+ *	before the RPC layer waits for a Reply again (checked in claim_rqst()).
  *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
  *	all: rq2_ep is set by accept_call() and cleared by teardown, which
  *	excludes the send path (checked in xprt2_send_backward()). Its request
@@ -593,6 +593,7 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
 			const struct ib_wc *wc);
 bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
+void xprt2_wait_for_reply(struct rpc_task *task);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
 void xprt2_abandon_reply(struct xprt2_rep *rep);

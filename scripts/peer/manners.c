@@ -113,6 +113,15 @@ static void code9_late(struct conn *c, const struct message *m)
 		code(c, xid, ERR_OPTION);
 }
 
+/* An error that ends an RPC for good, before its task has turned round */
+static void bad_symlinks(struct conn *c, const struct message *m)
+{
+	if (nfs_proc(m) == NFS3_SYMLINK)
+		code(c, m->xid, ERR_BAD);
+	else
+		serve(c, m);
+}
+
 /* Errors that answer no Call, then what does */
 static void stray_codes(struct conn *c, const struct message *m)
 {
@@ -348,6 +357,8 @@ static const struct manners table[] = {
 	{ "two-calls",	   connprop,		serve,		serve,
 			   NULL, uncalled_for },
 	{ "two-large",	   large_connprop,	serve,		serve },
+	{ "two-small",	   small_connprop,	serve,		serve },
+	{ "hang-on-probe", hang,		serve,		serve },
 	{ "two-resizes",   connprop,		serve,		serve,
 			   NULL, NULL, resize },
 	{ "two-again",	   connprop,		serve,		serve,
@@ -368,6 +379,7 @@ static const struct manners table[] = {
 	{ "lacks-both",	   connprop,		code3,		only_two },
 	{ "lacks-both4th", connprop,		code3_from_fourth, only_two },
 	{ "lacks-on-trial", nothing,		code9,		serve },
+	{ "bad-symlinks",  connprop,		bad_symlinks,	serve },
 	{ "stray-codes",   connprop,		stray_codes,	serve },
 	{ "one-way",	   nothing,		serve,		serve },
 	{ "one",	   only_one,		only_one,	serve },

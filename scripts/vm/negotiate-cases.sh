@@ -311,6 +311,27 @@ three_in_vain()
 	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
 }
 
+# An RPC that draws code 2 is not sent again, however fast the error comes.
+ended_once()
+{
+	local name="S42 code 2, 30 times" why='' i n=0 port=$((++next_port))
+
+	peer_up "$port" bad-symlinks && peer_mount "$port" ||
+		{ fail "$name: mount"; peer_down; return; }
+	for i in $(seq 30); do
+		ln -s x "/mnt.$port/l-$i" 2>&1 | grep -q 'Input/output error' &&
+			n=$((n + 1))
+	done
+	[ "$n" -eq 30 ] || why+=", $n times EIO"
+	n=$(received "$port" 'recv v2 .* nfs=10')
+	[ "$n" -eq 30 ] || why+=", $n SYMLINKs"
+	n=$(received "$port" '^[0-9]+ up$')
+	[ "$n" -eq 1 ] || why+=", $n connections"
+	umount "/mnt.$port"
+	peer_down
+	[ -z "$why" ] && ok "$name: an RPC each" || fail "$name: ${why#, }"
+}
+
 longest()
 {
 	sed -n 's/.* recv .* len=\([0-9]*\).*/\1/p' "/tmp/peer.$1" | sort -n |
@@ -574,6 +595,7 @@ group_negotiate()
 		lacks-first-late 1
 	three_in_vain "S42 pinned to 2, all three draw code 9" \
 		lacks-all-three 3
+	ended_once
 	thresholds
 	pins
 	updates
