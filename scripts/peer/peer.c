@@ -10,6 +10,7 @@
  * number of the connection, what happened. SIGUSR1 makes those say something
  * whose manners have something to be said then.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
@@ -294,6 +295,7 @@ int main(int argc, char **argv)
 	const struct manners *manners[MAX_CONNS];
 	struct pollfd fds[1 + 2 * MAX_CONNS];
 	struct rdma_event_channel *channel;
+	sigset_t none, usr1;
 	int i, n, opt;
 
 	while ((opt = getopt(argc, argv, "b")) != -1)
@@ -313,6 +315,10 @@ int main(int argc, char **argv)
 		}
 	}
 
+	sigemptyset(&none);
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &usr1, NULL);
 	signal(SIGUSR1, take_signal);
 	channel = listen_on(atoi(argv[0]));
 	for (;;) {
@@ -324,8 +330,8 @@ int main(int argc, char **argv)
 			fds[1 + n + i] = (struct pollfd){ conns[i]->server,
 							  POLLIN, 0 };
 		}
-		if (poll(fds, 1 + 2 * n, -1) < 0 && errno != EINTR)
-			die("poll");
+		if (ppoll(fds, 1 + 2 * n, NULL, &none) < 0 && errno != EINTR)
+			die("ppoll");
 		if (poked) {
 			poke_all();
 			continue;

@@ -370,10 +370,10 @@ poke()
 {
 	local i sent
 
-	sent=$(received "$1" '^1 sent')
+	sent=$(received "$1" 'sent .* xid=0000ca11')
 	kill -USR1 "$peer"
 	for i in $(seq 50); do
-		[ "$(received "$1" '^1 sent')" -gt "$sent" ] && break
+		[ "$(received "$1" 'sent .* xid=0000ca11')" -gt "$sent" ] && break
 		sleep 0.1
 	done
 	sleep 0.2
