@@ -121,8 +121,9 @@ settled()
 # use FOLDER: small things, which need no chunks, and their effect beside
 use()
 {
-	local dir=$1 name=d-$$-$RANDOM
+	local dir=$1 name
 
+	name=$(mktemp -u d-XXXXXXXX)
 	mkdir "$dir/$name" && echo some >"$dir/$name/f" &&
 		[ "$(cat "$dir/$name/f")" = some ] &&
 		[ "$(ls "$dir/$name")" = f ] &&
@@ -391,8 +392,9 @@ call_inline()
 long_calls()
 {
 	local name=$1 port=$2 octets=$3 log=/tmp/peer.$2 dir=/mnt.$2 from why=''
-	local link=$dir/l-$octets-$RANDOM
+	local link
 
+	link=$dir/$(mktemp -u l-XXXXXXXX)
 	from=$(($(wc -l <"$log") + 1))
 	[ "$(call_inline "$port")" = "$octets" ] ||
 		why+=", call_inline=$(call_inline "$port")"
