@@ -327,7 +327,7 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 	mutex_lock(&xp->xp_fence_mutex);
 	ib_drain_rq(ep->ep_id->qp);
 	if (lost)
-		xprt2_trial_lost(ep);
+		xprt2_loss_tells(ep);
 	ib_drain_sq(ep->ep_id->qp);
 	xprt2_sends_release(ep);
 	xprt2_mrs_destroy(ep);

@@ -28,6 +28,7 @@
  * @ks_net: cookie of the network namespace, which no other ever has
  * @ks_addr: address and port
  * @ks_vers: version
+ * @ks_props: it answered a CONNPROP
  * @ks_until: when it is forgotten, in jiffies
  */
 struct known_server {
@@ -35,6 +36,7 @@ struct known_server {
 	u64			ks_net;
 	struct sockaddr_storage	ks_addr;
 	u32			ks_vers;
+	bool			ks_props;
 	unsigned long		ks_until;
 };
 
@@ -59,24 +61,27 @@ static void drop_known_locked(struct known_server *ks)
 	kfree(ks);
 }
 
-static u32 recall(const struct rpc_xprt *xprt)
+static u32 recall(const struct rpc_xprt *xprt, bool *props)
 {
 	struct known_server *ks, *next;
 	u32 vers = 0;
 
+	*props = false;
 	spin_lock(&known_lock);
 	list_for_each_entry_safe(ks, next, &known_servers, ks_list) {
-		if (time_after(jiffies, ks->ks_until))
+		if (time_after(jiffies, ks->ks_until)) {
 			drop_known_locked(ks);
-		else if (is_server(ks, xprt))
+		} else if (is_server(ks, xprt)) {
 			vers = ks->ks_vers;
+			*props = ks->ks_props;
+		}
 	}
 	spin_unlock(&known_lock);
 	return vers;
 }
 
 /* @vers 0: forget. When there is no memory for it the server is asked again. */
-static void remember(const struct rpc_xprt *xprt, u32 vers)
+static void remember(const struct rpc_xprt *xprt, u32 vers, bool props)
 {
 	struct known_server *ks, *next, *new = NULL;
 
@@ -95,6 +100,7 @@ static void remember(const struct rpc_xprt *xprt, u32 vers)
 		new->ks_net = xprt->xprt_net->net_cookie;
 		new->ks_addr = xprt->addr;
 		new->ks_vers = vers;
+		new->ks_props = props;
 		new->ks_until = jiffies + XPRT2_MEMORY_TIME;
 		list_add(&new->ks_list, &known_servers);
 		known_count++;
@@ -126,12 +132,16 @@ static void settle_one(struct xprt2_ep *ep)
 static void settle(struct xprt2_ep *ep, u32 vers)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
+	bool props;
 
 	if (vers == RPCRDMA2_VERS_ONE)
 		settle_one(ep);
 	xp->xp_probes = 0;
-	if (recall(&xp->xp_xprt) != vers)
-		remember(&xp->xp_xprt, vers);
+	if (recall(&xp->xp_xprt, &props) != vers) {
+		props = ep->ep_props.pp_spoken ||
+			ep->ep_intro == XPRT2_INTRO_DUE;
+		remember(&xp->xp_xprt, vers, props);
+	}
 	WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
 	trace_xprt2_settled(ep, vers);
 }
@@ -209,18 +219,18 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		settle(ep, RPCRDMA2_VERS_TWO);
 		return 0;
 	case XPRT2_M_AGAIN:
-		remember(xprt, 0);
+		remember(xprt, 0, false);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_ONE:
 		ep->ep_xp->xp_probes = 0;
-		remember(xprt, RPCRDMA2_VERS_ONE);
+		remember(xprt, RPCRDMA2_VERS_ONE, false);
 		return -EAGAIN;
 	case XPRT2_M_LATER:
 		return -ENOTCONN;
 	case XPRT2_M_FAIL:
 		break;
 	}
-	remember(xprt, 0);
+	remember(xprt, 0, false);
 	complain(ep, answer);
 	return -EPROTONOSUPPORT;
 }
@@ -238,7 +248,7 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
  * version; another error when the connection is given up for the next one.
  */
 static int move_or_lose(struct xprt2_ep *ep, enum xprt2_phase phase,
-			 enum xprt2_answer answer)
+			enum xprt2_answer answer)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 	struct xprt2_nego ng = ep->ep_nego;
@@ -282,14 +292,19 @@ void xprt2_trial_timeout(struct work_struct *work)
 }
 
 /**
- * xprt2_trial_lost - a connection was lost; was that an answer?
+ * xprt2_loss_tells - a connection was lost; was that an answer?
  * @ep: endpoint that its peer or the network gave up
+ *
+ * Who may have hung up on a CONNPROP behind an RPC gets no other such.
  */
-void xprt2_trial_lost(struct xprt2_ep *ep)
+void xprt2_loss_tells(struct xprt2_ep *ep)
 {
-	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL &&
-	    !READ_ONCE(ep->ep_device_lost))
+	if (READ_ONCE(ep->ep_device_lost))
+		return;
+	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
 		move_or_lose(ep, XPRT2_TRIAL, XPRT2_A_LOST);
+	else if (ep->ep_intro == XPRT2_INTRO_OUT)
+		remember(&ep->ep_xp->xp_xprt, RPCRDMA2_VERS_TWO, false);
 }
 
 /**
@@ -302,12 +317,14 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	u32 pin = xprt2_pinned_version((const struct sockaddr *)&xprt->addr);
 	u32 min = pin ?: clamp(READ_ONCE(xprt2_param_min_version), 1U, 2U);
 	u32 max = pin ?: clamp(READ_ONCE(xprt2_param_max_version), min, 2U);
+	bool props;
 
 	ep->ep_nego.ng_min = min;
 	ep->ep_nego.ng_max = max;
 	ep->ep_nego.ng_pinned = pin;
 	ep->ep_nego.ng_phase = xprt2_first_phase(min, max,
-						 recall(xprt));
+						 recall(xprt, &props));
+	ep->ep_intro = xprt2_first_intro(ep->ep_nego.ng_phase, props);
 	ep->ep_vers = RPCRDMA2_VERS_TWO;
 	xprt2_begin_properties(ep);
 }
@@ -427,6 +444,9 @@ bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 	default:
 		break;
 	}
+	/* 2.4: our CONNPROP was refused, and was our only one */
+	if (phase == XPRT2_SETTLED && to_probe && answer != XPRT2_A_ERR_VERS)
+		return true;
 	rc = move_or_lose(ep, phase, answer);
 	if (rc != -EPROTONOSUPPORT || !xprt2_is_refusal(answer))
 		return rc || connprop;

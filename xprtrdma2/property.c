@@ -110,6 +110,23 @@ int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp)
 	return send_propmsg(ep, h, &us, gfp);
 }
 
+/**
+ * xprt2_introduce - tell a server that was known what we are
+ * @ep: endpoint
+ * @h: header to work with
+ *
+ * When there is no memory for it the defaults hold.
+ *
+ * Context: receive CQ, when a message is done with.
+ */
+void xprt2_introduce(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
+{
+	if (xprt2_send_connprop(ep, h, GFP_NOWAIT | __GFP_NOWARN))
+		ep->ep_intro = XPRT2_INTRO_NONE;
+	else
+		ep->ep_intro = XPRT2_INTRO_OUT;
+}
+
 /* S15: a second CONNPROP is an update */
 static void take_values(struct xprt2_ep *ep, const struct rpcrdma2_propmsg *pm)
 {

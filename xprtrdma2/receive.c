@@ -98,7 +98,7 @@ static void take_grant(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 	grant = rpcrdma2_grant_next(h, ep->ep_grant, ep->ep_max_reqs,
 				    ep->ep_grant);
 	WRITE_ONCE(ep->ep_grant, grant);
-	cwnd = RPC_CWNDSCALE * refill(ep);
+	cwnd = RPC_CWNDSCALE * xprt2_calls_beside(ep->ep_intro, refill(ep));
 	if (READ_ONCE(xprt->cwnd) == cwnd)
 		return;
 
@@ -196,6 +196,8 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 		xprt2_lose_connection(ep);
 		return;
 	}
+	if (unlikely(ep->ep_intro == XPRT2_INTRO_OUT))
+		ep->ep_intro = XPRT2_INTRO_NONE;
 	xprt2_count(recv_completions);
 	xprt2_count_add(reply_bytes, wc->byte_len);
 	ib_dma_sync_single_for_cpu(ep->ep_id->device, rep->rep_dma,
@@ -224,4 +226,8 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 		finish_message(ep, rep, wc);
 	else
 		choose_handler(h, verdict)(ep, rep, h, verdict, wc);
+	if (unlikely(xprt2_may_introduce(ep->ep_intro,
+					 READ_ONCE(ep->ep_nego.ng_phase),
+					 ep->ep_grant)))
+		xprt2_introduce(ep, h);
 }

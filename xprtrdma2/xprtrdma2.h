@@ -62,6 +62,7 @@
 #include "counters.h"
 #include "negotiate.h"
 #include "plan.h"
+#include "property.h"
 
 struct dentry;
 struct xprt2_ep;
@@ -326,6 +327,8 @@ enum xprt2_ep_state {
  * @ep_complained: the log says that there is no common version
  * @ep_answer: what the probe drew, once
  * @ep_answered: completed then, and when the connection is lost
+ * @ep_intro: how a CONNPROP that is not the probe gets along. Receive CQ, and
+ *	teardown
  * @ep_connprop_sent: our CONNPROP is on its way, be it the probe or not
  * @ep_connprop_xid: its xid
  * @ep_trial: ends a trial that got no answer
@@ -372,6 +375,7 @@ struct xprt2_ep {
 	bool			ep_complained;
 	enum xprt2_answer	ep_answer;
 	struct completion	ep_answered;
+	enum xprt2_intro	ep_intro;
 	bool			ep_connprop_sent;
 	u32			ep_connprop_xid;
 	struct delayed_work	ep_trial;
@@ -528,7 +532,7 @@ bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 			     const struct xdr_buf *buf, int *status);
 void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
-void xprt2_trial_lost(struct xprt2_ep *ep);
+void xprt2_loss_tells(struct xprt2_ep *ep);
 void xprt2_forget_servers(void);
 
 /* buffers.c */
@@ -602,6 +606,7 @@ void xprt2_reset_credits(struct xprt2_xprt *xp);
 /* property.c */
 void xprt2_begin_properties(struct xprt2_ep *ep);
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp);
+void xprt2_introduce(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
 bool xprt2_take_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 			 const struct xdr_buf *buf);
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,

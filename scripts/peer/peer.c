@@ -3,7 +3,7 @@
  * A server that is not ours: it takes connections over librdmacm, behaves on
  * each as the command line says, and writes down every message.
  *
- *	peer [-b] PORT MANNERS...
+ *	peer [-b] [-g GRANT] PORT MANNERS...
  *
  * The first connection gets the first MANNERS, and so on; all after the last
  * get the last. -b sends no private data. The log goes to standard output:
@@ -298,12 +298,16 @@ int main(int argc, char **argv)
 	sigset_t none, usr1;
 	int i, n, opt;
 
-	while ((opt = getopt(argc, argv, "b")) != -1)
-		bare = opt == 'b';
+	while ((opt = getopt(argc, argv, "bg:")) != -1) {
+		if (opt == 'b')
+			bare = 1;
+		else if (opt == 'g')
+			grant = atoi(optarg);
+	}
 	argc -= optind;
 	argv += optind;
 	if (argc < 2 || argc > MAX_CONNS) {
-		fputs("usage: peer [-b] PORT MANNERS...\nof", stderr);
+		fputs("usage: peer [-b] [-g GRANT] PORT MANNERS...\nof", stderr);
 		list_manners();
 		return 2;
 	}

@@ -8,8 +8,9 @@
 
 #include "wire.h"
 
-#define GRANT		32
 #define BODY_SHOWN	40	/* octets of a property message */
+
+uint32_t grant = 32;
 
 uint32_t get32(const uint8_t *p)
 {
@@ -167,7 +168,7 @@ void begin(struct draft *d, uint32_t xid, uint32_t vers, uint32_t proc)
 	d->len = 0;
 	put32(d, xid);
 	put32(d, vers);
-	put32(d, GRANT);
+	put32(d, grant);
 	put32(d, proc);
 }
 

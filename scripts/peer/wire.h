@@ -20,6 +20,9 @@ enum { NFS_PROGRAM = 100003, NFS3_SYMLINK = 10 };
 enum { ERR_VERS = 1, ERR_BAD = 2, ERR_PROC = 3, ERR_READS = 4, ERR_REPLY = 8,
 	ERR_OPTION = 9 };
 
+/* Credits, in every message */
+extern uint32_t grant;
+
 /* A message received: its words, and what was made of them */
 struct message {
 	const uint8_t *data;

@@ -205,8 +205,8 @@ rows()
 	[ $# -lt 2 ] || echo >"$params/pin"
 }
 
-# remembered NAME MANNERS PATTERN: a server's second mount does without a
-# probe, and the first message has PATTERN.
+# remembered NAME MANNERS PATTERN: a server's second mount begins with an RPC.
+# One that has properties is told ours when that is answered.
 remembered()
 {
 	local name=$1 first port=$((++next_port))
@@ -216,13 +216,58 @@ remembered()
 		peer_mount "$port" && use "/mnt.$port" && umount "/mnt.$port" ||
 		{ fail "$name: mount"; peer_down; return; }
 	first=$(grep -m 1 '^2 recv' "/tmp/peer.$port")
-	if [ "$(received "$port" 'CONNPROP xid=.* len=52')" -eq 1 ] &&
-	   grep -qE "$3" <<<"$first"; then
+	if grep -qE "$3" <<<"$first"; then
 		ok "$name"
 	else
 		fail "$name: the first message is $first"
 	fi
 	peer_down
+}
+
+# introduction NAME MANNERS CONNECTION NUMBER OCTETS [OPTION]: a server's second
+# mount comes to use this connection, where NUMBER of CONNPROPs are sent, behind
+# the first Reply, and then no Call longer than OCTETS.
+introduction()
+{
+	local name=$1 why='' n got port=$((++next_port)) log octets=$5
+	local dir=/mnt.$port
+
+	log=/tmp/peer.$port
+	peer_up "$port" "$2" "${6:-}" || { fail "$name: no peer"; return; }
+	peer_mount "$port" && umount "$dir" || why+=", no mount"
+	peer_mount "$port" && use "$dir" || why+=", no use"
+	got=$(call_inline "$port")
+	[ "$got" = "$octets" ] || why+=", call_inline=$got"
+	umount "$dir"
+	n=$(received "$port" "^$3 recv v2 CONNPROP xid=.* len=52")
+	[ "$n" -eq "$4" ] || why+=", $n CONNPROPs"
+	got=$(sed -n "s/^$3 \(recv\|sent\) v2 \([A-Z]*\) .*/\1_\2/p" "$log" |
+		head -n 2 | tr '\n' ' ')
+	[ "$got" = "recv_MSG sent_MSG " ] || why+=", begins with $got"
+	n=$(received "$port" '^[0-9]+ up$')
+	[ "$n" -eq "$3" ] || why+=", $n connections"
+	peer_down
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+}
+
+introductions()
+{
+	local name="S29 version 2 and properties remembered"
+
+	introduction "$name: CONNPROP behind the first Reply" two 2 1 4096
+	introduction "$name: the server's bind on this connection" \
+		two,two-small 2 1 1024
+	introduction "S19 but those of the last one do not" \
+		two-small,one-way 2 1 4096
+	introduction "C-026 code 9 for a CONNPROP behind a Reply" \
+		two,code9 2 1 4096
+	introduction "C-026 version 2 without properties: no CONNPROP" \
+		code9,two 2 0 4096
+	introduction "S29 a one-way reader: no CONNPROP" one-way,two 2 0 4096
+	introduction "2.3 one credit: no CONNPROP" two 2 0 4096 -g1
+	introduction "2.3 two credits" two 2 1 4096 -g2
+	introduction "C-103 hangs up on a CONNPROP: no other one" \
+		two,hang-on-probe 3 0 4096
 }
 
 # second_mount NAME MANNERS PATTERN...: what the peer's log has after it
@@ -600,6 +645,7 @@ group_negotiate()
 	ended_once
 	thresholds
 	pins
+	introductions
 	updates
 	questions
 	real_servers
