@@ -376,6 +376,8 @@ group_exclusive()
 . "$(dirname "$0")/peer-cases.sh"
 # shellcheck source=scripts/vm/negotiate-cases.sh
 . "$(dirname "$0")/negotiate-cases.sh"
+# shellcheck source=scripts/vm/property-cases.sh
+. "$(dirname "$0")/property-cases.sh"
 # shellcheck source=scripts/vm/callback-cases.sh
 . "$(dirname "$0")/callback-cases.sh"
 
