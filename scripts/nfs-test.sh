@@ -43,7 +43,7 @@ vm_options=(--mem 2048)
 timeout=600
 case $kernel in
 uml-debug)
-	QUICK=1 ;;
+	QUICK=1 timeout=900 ;;
 debian)
 	vm_options=(--mem 3072 --cpus 2)
 	QUICK=1 timeout=900 ;;
