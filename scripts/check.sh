@@ -23,8 +23,7 @@ work=$(mktemp -d)
 started=$SECONDS
 declare -A job_of=() began_at=()
 
-# A job is a process group, for all of it to go with this script.
-set -m
+# Whatever ends this script ends its jobs, each of which is a process group.
 stop()
 {
 	local pid
@@ -102,12 +101,19 @@ longest_first()
 }
 
 # Unit tests that pass are many: the file that is named lists them.
+kunit()
+{
+	CASES_FILE=$work/kunit-$1.cases scripts/kunit.sh "$1" |
+		sed "s/^[a-zA-Z]* kunit/&, $1/"
+	return "${PIPESTATUS[0]}"
+}
+
 run_job()
 {
 	case $1 in
 	lint)	scripts/lint.sh ;;
 	fuzz)	fuzz ;;
-	kunit)	CASES_FILE=$work/kunit-$2.cases scripts/kunit.sh "$2" ;;
+	kunit)	kunit "$2" ;;
 	*)	scripts/nfs-test.sh --built "$1" "$2" ;;
 	esac
 }
@@ -116,8 +122,10 @@ begin()
 {
 	local out=$work/${1// /-}
 
+	set -m
 	# shellcheck disable=SC2086 # words
 	run_job $1 </dev/null >"$out.out" 2>"$out.err" &
+	set +m
 	job_of[$!]=$1
 	began_at[$!]=$SECONDS
 	say "$1: begins"
