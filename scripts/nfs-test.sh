@@ -38,7 +38,8 @@ if [ $# -eq 0 ]; then
 	esac
 fi
 
-# Half of the sizes where everything takes longer.
+# Half of the sizes where everything takes longer. Time is for a machine that is
+# busy with other things.
 vm_options=(--mem 2048)
 timeout=600
 case $kernel in
