@@ -177,12 +177,6 @@ static void complain(struct xprt2_ep *ep, enum xprt2_answer answer)
 			    ng->ng_min, ng->ng_max, advice(ng, told, none));
 }
 
-static void start_trial(struct xprt2_ep *ep, bool recalled)
-{
-	ep->ep_nego.ng_recalled = recalled;
-	WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_TRIAL);
-}
-
 /**
  * xprt2_trial_sent - the RPC on trial is on its way, and has so much time
  * @ep: endpoint
@@ -210,7 +204,7 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 	case XPRT2_M_WAIT:
 		return 0;
 	case XPRT2_M_TRIAL:
-		start_trial(ep, false);
+		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_TRIAL);
 		return 0;
 	case XPRT2_M_ONE:
 		settle(ep, RPCRDMA2_VERS_ONE);
@@ -317,15 +311,18 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	u32 pin = xprt2_pinned_version((const struct sockaddr *)&xprt->addr);
 	u32 min = pin ?: clamp(READ_ONCE(xprt2_param_min_version), 1U, 2U);
 	u32 max = pin ?: clamp(READ_ONCE(xprt2_param_max_version), min, 2U);
+	enum xprt2_phase phase;
 	bool props;
 
+	phase = xprt2_first_phase(min, max, recall(xprt, &props));
 	ep->ep_nego.ng_min = min;
 	ep->ep_nego.ng_max = max;
 	ep->ep_nego.ng_pinned = pin;
-	ep->ep_nego.ng_phase = xprt2_first_phase(min, max,
-						 recall(xprt, &props));
-	ep->ep_intro = xprt2_first_intro(ep->ep_nego.ng_phase, props);
-	ep->ep_vers = RPCRDMA2_VERS_TWO;
+	ep->ep_nego.ng_phase = phase;
+	ep->ep_nego.ng_recalled = phase == XPRT2_TRIAL;
+	ep->ep_intro = xprt2_first_intro(phase, props);
+	ep->ep_vers = phase == XPRT2_SETTLED ? RPCRDMA2_VERS_ONE :
+					       RPCRDMA2_VERS_TWO;
 	xprt2_begin_properties(ep);
 }
 
@@ -369,17 +366,14 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	enum xprt2_move move;
 	int rc;
 
-	switch (ep->ep_nego.ng_phase) {
-	case XPRT2_SETTLED:
+	/* Not by the phase: a server that speaks first may have moved it. */
+	if (ep->ep_vers == RPCRDMA2_VERS_ONE) {
 		settle_one(ep);
 		trace_xprt2_settled(ep, ep->ep_vers);
 		return 0;
-	case XPRT2_TRIAL:
-		start_trial(ep, true);
-		return 0;
-	default:
-		break;
 	}
+	if (ep->ep_nego.ng_recalled)
+		return 0;
 
 	/* What goes wrong here says nothing about the server. */
 	rc = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr, GFP_KERNEL);
@@ -421,6 +415,10 @@ bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 
 	if (likely(phase >= XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
 		return false;
+	/* what follows an answer that does not lead to version 2 */
+	answer = READ_ONCE(ep->ep_answer);
+	if (phase == XPRT2_PROBE && answer && answer != XPRT2_A_CONNPROP)
+		return true;
 	connprop = verdict == RDMA2_OK && h->h_vers == RPCRDMA2_VERS_TWO &&
 		   xprt2_take_connprop(ep, h, buf);
 	answer = xprt2_classify(h, verdict, connprop, to_probe);

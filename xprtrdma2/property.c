@@ -93,7 +93,7 @@ static u32 take_xid(struct rpc_xprt *xprt)
  * C-043, C-045, S15: everything, for good.
  *
  * Context: connect, before the connection is ready; receive CQ.
- * Return: 0, or an error and nothing is sent.
+ * Return: 0, or an error and nothing is sent; then nothing answers it.
  */
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp)
 {
@@ -174,6 +174,22 @@ static enum rpcrdma2_errcode read_propmsg(struct rpcrdma2_propmsg *pm,
 	if (verdict == RDMA2_OK)
 		xprt2_count_add(odd_properties, pm->pm_set.ps_odd); /* S12 */
 	return verdict;
+}
+
+/**
+ * xprt2_judge_property - look at what the decoder leaves to others
+ * @h: header of a property message or of an option
+ * @buf: the message
+ *
+ * Context: receive CQ.
+ * Return: RDMA2_OK, or the error that it draws when it is a Call.
+ */
+enum rpcrdma2_errcode xprt2_judge_property(const struct rpcrdma2_hdr *h,
+					   const struct xdr_buf *buf)
+{
+	struct rpcrdma2_propmsg pm = { };
+
+	return rpcrdma2_decode_propmsg(&pm, h, buf);
 }
 
 /**

@@ -214,6 +214,9 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 					   &rep->rep_status);
 	if (verdict != RDMA2_DROP && !speaks_our_version(ep, h, verdict))
 		verdict = RDMA2_DROP;
+	/* S11: nothing of a bad one counts */
+	if (verdict == RDMA2_OK && h->h_proc >= RDMA2_OPTIONAL)
+		verdict = xprt2_judge_property(h, &buf);
 	if (verdict == RDMA2_OK) {
 		rep->rep_payload = rep->rep_buf + h->h_len;
 		rep->rep_paylen = wc->byte_len - h->h_len;

@@ -124,16 +124,33 @@ static u32 place_chunk(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 		     rqst->rq_rcv_buf.buflen);
 }
 
-static void fail_locked(struct rpc_rqst *rqst, int status)
+/*
+ * An error that may end its RPC: it is matched, and no region is live (X2).
+ * When regions could not be fenced it has to wait until the connection is gone.
+ */
+static int error_locked(const struct xprt2_req *req)
 {
-	rqst->rq_task->tk_status = status;
-	xprt_complete_rqst(rqst->rq_task, 0);
+	const struct xprt2_rep *rep = req->rq2_reply;
+
+	if (!rep || rep->rep_rqst || !list_empty(&req->rq2_mrs))
+		return 0;
+	return rep->rep_status;
 }
 
 /*
- * The RPC layer puts a task to sleep after it has sent, and forgets then what
- * the task's status was. An error that is faster waits for that.
+ * The RPC layer forgets what the status of a task was when it puts it to sleep
+ * after it has sent, or finds that another task has sent for it. So the RPC
+ * keeps waiting, as far as the books go, and the error stays with it: whenever
+ * its task comes back to wait, or to send again, it finds it there.
  */
+static void wake_with(struct rpc_task *task, int status)
+{
+	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
+
+	task->tk_status = status;
+	rpc_wake_up_queued_task(&xprt->pending, task);
+}
+
 static void end_rpc(struct xprt2_rep *rep, int copied)
 {
 	struct rpc_rqst *rqst = rep->rep_rqst;
@@ -141,10 +158,12 @@ static void end_rpc(struct xprt2_rep *rep, int copied)
 
 	spin_lock(&xprt->queue_lock);
 	rep->rep_rqst = NULL;
-	if (!rep->rep_status)
+	if (!rep->rep_status) {
 		xprt_complete_rqst(rqst->rq_task, copied);
-	else if (READ_ONCE(rqst->rq_task->tk_waitqueue) == &xprt->pending)
-		fail_locked(rqst, rep->rep_status);
+	} else {
+		xprt->stat.recvs++;
+		wake_with(rqst->rq_task, rep->rep_status);
+	}
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 }
@@ -157,12 +176,29 @@ static void end_rpc(struct xprt2_rep *rep, int copied)
  */
 void xprt2_wait_for_reply(struct rpc_task *task)
 {
-	const struct xprt2_req *req = xprt2_rqst_to_req(task->tk_rqstp);
-	const struct xprt2_rep *rep = req->rq2_reply;
+	int status = error_locked(xprt2_rqst_to_req(task->tk_rqstp));
 
 	xprt_wait_for_reply_request_def(task);
-	if (rep && !rep->rep_rqst && rep->rep_status)
-		fail_locked(task->tk_rqstp, rep->rep_status);
+	if (status)
+		wake_with(task, status);
+}
+
+/**
+ * xprt2_reply_error - has an error answered an RPC that is to be sent again?
+ * @req: request
+ *
+ * Context: send path.
+ * Return: what it ends with, or 0.
+ */
+int xprt2_reply_error(const struct xprt2_req *req)
+{
+	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
+	int status;
+
+	spin_lock(&xprt->queue_lock);
+	status = error_locked(req);
+	spin_unlock(&xprt->queue_lock);
+	return status;
 }
 
 /**
@@ -230,7 +266,8 @@ void xprt2_release_reply(struct xprt2_req *req)
  * xprt2_abandon_reply - let go of an RPC whose regions could not be fenced
  * @rep: its Reply, which is not used
  *
- * The connection is lost. The RPC is sent again on the next one.
+ * The connection is lost. The RPC is sent again on the next one, or ends there
+ * if this was an error.
  *
  * Context: receive CQ or send CQ; @rep's request is pinned, and unpinned on
  * return.
@@ -240,12 +277,16 @@ void xprt2_abandon_reply(struct xprt2_rep *rep)
 	struct rpc_rqst *rqst = rep->rep_rqst;
 	struct xprt2_xprt *xp = rep->rep_ep->ep_xp;
 
+	bool keep = rep->rep_status;
+
 	spin_lock(&xp->xp_xprt.queue_lock);
-	xprt2_rqst_to_req(rqst)->rq2_reply = NULL;
+	if (!keep)
+		xprt2_rqst_to_req(rqst)->rq2_reply = NULL;
 	rep->rep_rqst = NULL;
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xp->xp_xprt.queue_lock);
-	xprt2_rep_put(xp, rep);
+	if (!keep)
+		xprt2_rep_put(xp, rep);
 }
 
 /*
@@ -322,10 +363,6 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	struct rpc_rqst *rqst;
 
 	xp->xp_xprt.reestablish_timeout = 0;
-	if (h->h_proc != RDMA2_ERROR &&
-	    likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))
-		xp->xp_refused = 0;
-
 	rqst = claim_rqst(ep, rep, h->h_xid);
 	if (!rqst) {
 		trace_xprt2_drop(ep, h);
@@ -339,6 +376,8 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rep->rep_written = 0;
 	rep->rep_replylen = 0;
 	if (verdict == RDMA2_OK && h->h_proc != RDMA2_ERROR) {
+		if (likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))
+			xp->xp_refused = 0;
 		rep->rep_written = sum_chunk_lengths(h);
 		rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
 		if (!within_offer(req, rep))

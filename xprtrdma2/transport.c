@@ -300,6 +300,9 @@ static int send_forward(struct rpc_rqst *rqst)
 
 	if (!xprt_connected(xprt) || !ep || !xprt2_ep_is_ready(ep))
 		return -ENOTCONN;
+	rc = xprt2_reply_error(req);
+	if (rc)
+		return rc;
 	/*
 	 * The server may still answer the first copy: a second one would
 	 * take a credit that was not granted.

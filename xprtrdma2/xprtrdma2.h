@@ -598,6 +598,7 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			const struct ib_wc *wc);
 bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
 void xprt2_wait_for_reply(struct rpc_task *task);
+int xprt2_reply_error(const struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
@@ -607,6 +608,8 @@ void xprt2_reset_credits(struct xprt2_xprt *xp);
 void xprt2_begin_properties(struct xprt2_ep *ep);
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp);
 void xprt2_introduce(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
+enum rpcrdma2_errcode xprt2_judge_property(const struct rpcrdma2_hdr *h,
+					   const struct xdr_buf *buf);
 bool xprt2_take_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
 			 const struct xdr_buf *buf);
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,

@@ -33,6 +33,16 @@ static void connprop(struct conn *c, const struct message *m)
 	say(c, &d);
 }
 
+/* Ends a word too soon, and grants credits all the same */
+static void short_connprop(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	make_connprop(&d, m->xid, MESSAGE_MAX);
+	d.len -= 4;
+	say(c, &d);
+}
+
 static void large_connprop(struct conn *c, const struct message *m)
 {
 	struct draft d;
@@ -47,6 +57,11 @@ static void code(struct conn *c, uint32_t xid, uint32_t code)
 
 	make_error(&d, xid, 2, code);
 	say(c, &d);
+}
+
+static void code2(struct conn *c, const struct message *m)
+{
+	code(c, m->xid, ERR_BAD);
 }
 
 static void code3(struct conn *c, const struct message *m)
@@ -370,6 +385,8 @@ static const struct manners table[] = {
 	{ "code9",	   code9,		serve,		serve },
 	{ "code9-late",	   late_code9,		serve,		serve },
 	{ "code3",	   code3,		serve,		serve },
+	{ "two-short",	   short_connprop,	serve,		serve },
+	{ "bad-rpc",	   connprop,		code2,		serve },
 	{ "lacks-rpc3",	   connprop,		code3,		serve },
 	{ "lacks-rpc9",	   connprop,		code9,		serve },
 	{ "lacks-rpc4th",  connprop,		code3_from_fourth, serve },

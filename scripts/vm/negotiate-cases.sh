@@ -20,6 +20,7 @@ params=/sys/module/xprtrdma2/parameters
 #	answer>move, in the words of the trace event, _ for a blank
 default_rows='
 S29-version-2-with-properties	-	two		up 1 1 n 0	2	CONNPROP>version_2
+S11-a-bad-CONNPROP-is-none	-	two-short	up 1 1 n 0	2	silence>try_version_2,Reply>version_2
 S30-server-speaks-first		-	two-early	up 1 1 n 0	2	CONNPROP>version_2
 S31-messages-that-answer-nothing - two-stray	up 1 1 n 0	2	CONNPROP>version_2
 C-026-code-9			-	code9		up 1 1 n 0	2	lacks_properties>version_2
@@ -332,6 +333,22 @@ ended_once()
 	[ -z "$why" ] && ok "$name: an RPC each" || fail "$name: ${why#, }"
 }
 
+# The first RPC of a connection has waited for that before it is sent, and an
+# error may be faster than its going back to sleep: once, and it ends.
+first_refused()
+{
+	local name=$1 why='' n port=$((++next_port))
+
+	peer_up "$port" bad-rpc || { fail "$name: no peer"; return; }
+	peer_mount "$port" && why+=", is mounted"
+	n=$(received "$port" 'recv v2 N?O?MSG')
+	[ "$n" -eq 1 ] || why+=", $n Calls"
+	n=$(received "$port" '^[0-9]+ up$')
+	[ "$n" -eq 1 ] || why+=", $n connections"
+	peer_down
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+}
+
 longest()
 {
 	sed -n 's/.* recv .* len=\([0-9]*\).*/\1/p' "/tmp/peer.$1" | sort -n |
@@ -465,6 +482,7 @@ group_negotiate()
 		two,hang-on-trial,two '^2 recv v2 MSG' '^3 recv v2 CONNPROP'
 	second_mount "C-101 remembered as 2, has 1 alone: version 1 next" \
 		two,one '^2 recv v2 MSG' '^2 sent v1 ERROR' '^3 up'
+	first_refused "C-094 the first RPC draws code 2"
 	three_refused "S42 the second of three Calls draws code 9" lacks-second
 	three_refused "S42 all three Calls draw code 9" lacks-all-three
 	three_in_vain "S42 pinned to 2, one of three Calls draws code 9" \
