@@ -283,8 +283,10 @@ int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call,
 		     enum rpcrdma2_errcode verdict)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct rpc_xprt *xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
+	struct rpc_xprt *xprt;
 
+	/* pairs with svc2_bc_setup(): all of it is there, or none */
+	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
 	if (!xprt || !answer_rpc(sp, xprt, call, verdict))
 		return svc2_discard(sp, call,
 				    call->ca_hdr.h_proc == RDMA2_ERROR ?
@@ -383,6 +385,7 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 
 	__module_get(THIS_MODULE);	/* the class has one now */
 	xprt->bc_xprt = args->bc_xprt;
+	/* pairs with svc2_take_answer() */
 	smp_store_release(&args->bc_xprt->xpt_bc_xprt, xprt_get(xprt));
 	return xprt;
 

@@ -236,7 +236,7 @@ static bool is_reply(const struct rpcrdma2_hdr *h)
 /*
  * Step 2 of the order of checks, which the codec cannot perform for us: what
  * the rest of the message means depends on it. A version is refused whatever
- * the message is, but for an answer (C-079, E-17, S36).
+ * the message is, but for an answer (C-078, C-079, E-17, S36).
  */
 static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
 {

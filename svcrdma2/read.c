@@ -148,6 +148,7 @@ static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
 		return ret;
 
 	post->po_signal = true;
+	post->po_reserved = false;
 	post->po_done = svc2_read_done;
 	svc2_new_cid(sp, sp->sp_send_cq, &post->po_cid);
 	trace_svc2_post_read(call);
