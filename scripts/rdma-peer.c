@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer that says what it is told to: connects to an RDMA service, sends each
- * line of its input as one message, prints what comes back on one line.
+ * A peer that says what it is told to: connects to an RDMA service, sends what
+ * is on a line of its input, prints what comes back on one line.
  *
  *	rdma-peer ADDRESS PORT [PRIVATE]
  *
- * Messages and private data are in hex, blanks ignored. An answer is "-" when
- * there is none, "closed" when the connection is lost; several are separated
- * by " + ". One that came with an invalidation is marked "inv".
+ * Messages and private data are in hex, blanks ignored. A line may have several
+ * messages or none; one that ends in "-" expects no answer, and waits less. An
+ * answer is "-" when there is none, "closed" when the connection is lost. On
+ * both sides several messages are separated by " + ". One that came with an
+ * invalidation is marked "inv".
  */
 #include <ctype.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 
 #define RECVS		16
 #define SIZE		65536
-#define PATIENCE	300	/* ms */
-#define RESOLVE		2000
+
+/* How long an answer is waited for, in ms; one that is not expected; another */
+#define PATIENCE	3000
+#define SILENCE		100
+#define ANOTHER		5
 
 static struct rdma_cm_id *id;
 static struct ibv_mr *mr;
@@ -77,11 +83,12 @@ static void establish(const char *host, const char *port, const char *private)
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 1,
 	};
+	/* A server that has no Receive for a message loses its connection. */
 	struct rdma_conn_param param = {
 		.responder_resources = 4,
 		.initiator_depth = 4,
 		.retry_count = 7,
-		.rnr_retry_count = 7,
+		.rnr_retry_count = 0,
 	};
 	unsigned char data[56];
 	int i;
@@ -105,15 +112,26 @@ static void establish(const char *host, const char *port, const char *private)
 	rdma_freeaddrinfo(info);
 }
 
+static long long now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
 /* Returns 1 for a message, 0 for none in time, -1 for a lost connection. */
 static int next_message(struct ibv_wc *wc, int patience)
 {
-	for (; patience > 0; patience--) {
+	long long end = now() + patience;
+
+	for (;;) {
 		if (ibv_poll_cq(id->recv_cq, 1, wc) > 0)
 			return wc->status == IBV_WC_SUCCESS ? 1 : -1;
+		if (now() >= end)
+			return 0;
 		poll(NULL, 0, 1);
 	}
-	return 0;
 }
 
 static void print_message(const struct ibv_wc *wc)
@@ -129,19 +147,19 @@ static void print_message(const struct ibv_wc *wc)
 }
 
 /* Once something has come only what is under way already is waited for. */
-static int print_answers(void)
+static int print_answers(int patience)
 {
 	int count = 0, ret;
 	struct ibv_wc wc;
 
-	while ((ret = next_message(&wc, count ? PATIENCE / 6 : PATIENCE)) > 0) {
+	while ((ret = next_message(&wc, count ? ANOTHER : patience)) > 0) {
 		if (count++)
 			printf(" + ");
 		print_message(&wc);
 		post_recv((int)wc.wr_id - 1);
 	}
 	if (ret < 0)
-		printf("closed");
+		printf("%sclosed", count ? " + " : "");
 	else if (!count)
 		printf("-");
 	printf("\n");
@@ -149,11 +167,24 @@ static int print_answers(void)
 	return ret;
 }
 
+static void send_message(const char *hex)
+{
+	size_t len = from_hex(hex, slot(RECVS), SIZE);
+	struct ibv_wc wc;
+
+	if (!len)
+		return;
+	if (rdma_post_send(id, NULL, slot(RECVS), len, mr, 0))
+		die("post send");
+	while (!ibv_poll_cq(id->send_cq, 1, &wc))
+		poll(NULL, 0, 1);
+}
+
 int main(int argc, char **argv)
 {
 	static char line[4 * SIZE];
-	struct ibv_wc wc;
-	size_t len;
+	char *message, *end;
+	int patience;
 
 	if (argc < 3) {
 		fprintf(stderr, "usage: %s ADDRESS PORT [PRIVATE]\n", argv[0]);
@@ -161,12 +192,14 @@ int main(int argc, char **argv)
 	}
 	establish(argv[1], argv[2], argv[3]);
 	while (fgets(line, sizeof(line), stdin)) {
-		len = from_hex(line, slot(RECVS), SIZE);
-		if (rdma_post_send(id, NULL, slot(RECVS), len, mr, 0))
-			die("post send");
-		while (!ibv_poll_cq(id->send_cq, 1, &wc))
-			poll(NULL, 0, 1);
-		if (print_answers() < 0)
+		end = strchr(line, '-');
+		patience = end ? SILENCE : PATIENCE;
+		if (end)
+			*end = '\0';
+		for (message = strtok(line, "+"); message;
+		     message = strtok(NULL, "+"))
+			send_message(message);
+		if (print_answers(patience) < 0)
 			return 1;
 	}
 	rdma_disconnect(id);

@@ -34,7 +34,9 @@ converse()
 
 	shift 2
 	while [ $# -gt 0 ]; do
-		say+="$1"$'\n'
+		say+="$1"
+		[ "$2" != - ] || say+=' -'
+		say+=$'\n'
 		want+="$2"$'\n'
 		shift 2
 	done
