@@ -174,9 +174,10 @@ peer_pinned()
 	converse "S36 max_version=1: version 2 draws ERR_VERS 1 to 1" '' \
 		"$connprop" "$(error_of 0c 00000002 00000001 00000001 00000001)" \
 		"$call_v2" "$(error_of 0b 00000002 00000001 00000001 00000001)" \
-		"$reply_v2" "$(error_of 0b 00000002 00000001 00000001 00000001)" \
-		"0d 00000002 00000020 00000008 00000000 00000000 00000000" \
-		"$(error_of 0d 00000002 00000001 00000001 00000001)" \
+		"$call_v1" "$reply_v1"
+	converse "C-078 max_version=1: an answer in version 2 draws nothing" '' \
+		"$reply_v2" - \
+		"0d 00000002 00000020 00000008 00000000 00000000 00000000" - \
 		"0d 00000002 00000020 00000004 00000002" - \
 		"$call_v1" "$reply_v1"
 	set_parameter max_version 2
