@@ -170,6 +170,15 @@ mount_nfs()
 		complain "no mount over $proto, vers=$vers${more:+,$more}"
 }
 
+# nfs_identity NAME: of clients to be. Mounts of one name are one client to a
+# server of NFSv4.1, and that uses the connection it has, whatever transport the
+# second mount asked for.
+nfs_identity()
+{
+	modprobe -q nfs
+	echo "$1" >/sys/module/nfs/parameters/nfs4_unique_id
+}
+
 # nfs_up TRANSPORT [rxe|siw]: everything but the mount.
 nfs_up()
 {

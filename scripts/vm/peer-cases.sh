@@ -203,18 +203,29 @@ group_peer()
 	finish
 }
 
-# Both kinds of client at once. The predecessor's is asked for less at a time,
-# for its own good.
+# mount_both VERSION: ours, and the kernel's own on /mnt2, which is asked for less
+# at a time, for its own good.
+mount_both()
+{
+	nfs_identity ours
+	mount_nfs rdma2 "$1" /mnt || return
+	nfs_identity predecessor
+	mount_nfs rdma "$1" /mnt2 rsize=262144,wsize=262144
+}
+
+# Both kinds of client at once.
 both_versions()
 {
 	local vers=$1 old new
 
 	mkdir -m 777 "$export_dir/old" "$export_dir/new"
-	mount_nfs rdma "$vers" /mnt rsize=262144,wsize=262144 &&
-	mount_nfs rdma2 "$vers" /mnt2 || { fail "NFSv$vers: mounts"; return; }
-	"$tools/fs-load" /mnt/old "$export_dir/old" 10 2 >/tmp/old 2>&1 &
+	mount_both "$vers" || { fail "NFSv$vers: mounts"; return; }
+	check "NFSv$vers: both are what they say" eval \
+		"grep -q ' /mnt .*proto=rdma2,' /proc/mounts &&
+		grep -q ' /mnt2 .*proto=rdma,' /proc/mounts"
+	"$tools/fs-load" /mnt2/old "$export_dir/old" 10 2 >/tmp/old 2>&1 &
 	old=$!
-	"$tools/fs-load" /mnt2/new "$export_dir/new" 10 2 >/tmp/new 2>&1 &
+	"$tools/fs-load" /mnt/new "$export_dir/new" 10 2 >/tmp/new 2>&1 &
 	new=$!
 	if wait "$old"; then
 		ok "NFSv$vers: version 1 on a listener with version 2"
