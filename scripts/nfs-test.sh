@@ -27,13 +27,14 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-cut
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- files paths siw counters inuse both peer versions \
+	uml)		set -- files paths siw counters inuse both peer backward \
+			versions intree "${callbacks[@]}" \
+			negotiate properties cycle unplug restart link-v2 \
+			link-client link-server link-tuned link-siw link-both \
+			link-capture ;;
+	uml-debug)	set -- files paths siw inuse both peer backward versions \
 			intree "${callbacks[@]}" negotiate properties cycle \
-			unplug restart link-v2 link-client link-server \
-			link-tuned link-siw link-both link-capture ;;
-	uml-debug)	set -- files paths siw inuse both peer versions intree \
-			"${callbacks[@]}" negotiate properties cycle unplug \
-			restart disconnect link-both ;;
+			unplug restart disconnect link-both ;;
 	debian)		set -- exclusive inuse counters files link-stock ;;
 	esac
 fi

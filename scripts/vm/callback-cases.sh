@@ -11,13 +11,17 @@ intree_port=20050
 storm=${QUICK:+32}
 storm=${storm:-64}
 
+# nfsd gives no delegation while lockd waits for locks to be reclaimed.
+grace_over()
+{
+	sleep "$(($(cat /proc/sys/fs/nfs/nlm_grace_period) + 1))"
+}
+
 # One server for both; ours is there because nfs_up starts it.
 intree_up()
 {
-	nfs_up rdma2 && modprobe rpcrdma && listen_on rdma "$intree_port" ||
-		return 1
-	# It gives no delegation while lockd waits for locks to be reclaimed.
-	sleep "$(($(cat /proc/sys/fs/nfs/nlm_grace_period) + 1))"
+	nfs_up rdma2 && modprobe rpcrdma && listen_on rdma "$intree_port" &&
+		grace_over
 }
 
 # It has as much trouble with many large READs as its client; see common.

@@ -374,6 +374,8 @@ group_exclusive()
 
 # shellcheck source=scripts/vm/peer-cases.sh
 . "$(dirname "$0")/peer-cases.sh"
+# shellcheck source=scripts/vm/backward-cases.sh
+. "$(dirname "$0")/backward-cases.sh"
 # shellcheck source=scripts/vm/negotiate-cases.sh
 . "$(dirname "$0")/negotiate-cases.sh"
 # shellcheck source=scripts/vm/property-cases.sh

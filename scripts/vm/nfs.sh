@@ -124,7 +124,7 @@ server_up()
 	# By default it goes by the size of the memory.
 	echo 1048576 >/proc/fs/nfsd/max_block_size
 	# A server that comes back makes its clients wait for no longer than this.
-	echo 10 >/proc/fs/nfsd/nfsv4leasetime
+	echo "${LEASE:-10}" >/proc/fs/nfsd/nfsv4leasetime
 	echo 10 >/proc/fs/nfsd/nfsv4gracetime
 	exportfs -ra || return 1
 	rpc.mountd || return 1
