@@ -23,12 +23,12 @@ kernel=${1:-uml}
 proto=${PROTO:-rdma2}
 
 callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-cut
-	callbacks-umount callbacks-two)
+	callbacks-umount callbacks-two callbacks-ours callbacks-ours-cut)
 
 if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- files paths siw counters inuse both peer backward \
-			versions intree "${callbacks[@]}" \
+			versions intree "${callbacks[@]}" callbacks-siw \
 			negotiate properties cycle unplug restart link-v2 \
 			link-client link-server link-tuned link-siw link-both \
 			link-capture ;;

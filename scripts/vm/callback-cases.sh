@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2015,SC2034,SC2154
 #
-# Sourced by nfs-cases.sh: mounts of the kernel's own server, which speaks
-# version 1 and calls back. It listens beside ours in the same kernel. What
-# takes a delegation back is an open of the file on the server's side, which
-# waits until the client has returned it.
+# Sourced by nfs-cases.sh: a server calls back, the kernel's own or ours, in one
+# kernel with the client. What takes a delegation back is an open of the file on
+# the server's side, which waits until the client has returned it.
 
 intree_port=20050
 storm=${QUICK:+32}
 storm=${storm:-64}
+
+# Where the mounts of the test are
+folders=(/mnt)
 
 # nfsd gives no delegation while lockd waits for locks to be reclaimed.
 grace_over()
@@ -17,18 +19,47 @@ grace_over()
 	sleep "$(($(cat /proc/sys/fs/nfs/nlm_grace_period) + 1))"
 }
 
-# One server for both; ours is there because nfs_up starts it.
-intree_up()
+# One server for all listeners
+server_for_callbacks()
 {
-	nfs_up rdma2 && modprobe rpcrdma && listen_on rdma "$intree_port" &&
-		grace_over
+	nfs_up rdma2 "${DEVICE:-rxe}" && modprobe rpcrdma &&
+		listen_on rdma "$intree_port" && grace_over
 }
 
-# It has as much trouble with many large READs as its client; see common.
+# Kinds of mounts, by what is at their ends: mount_... VERSION. In-tree's server
+# has as much trouble with many large READs as its client; see common.
 mount_intree()
 {
-	port=$intree_port mount_nfs rdma2 "$1" /mnt \
-		"rsize=262144,wsize=262144${2:+,$2}"
+	port=$intree_port mount_nfs rdma2 "$1" /mnt rsize=262144,wsize=262144
+}
+
+mount_from_intree()
+{
+	mount_nfs rdma "$1" /mnt rsize=262144,wsize=262144
+}
+
+# mount_ours NFS-VERSION VERSION
+mount_ours()
+{
+	mount_nfs rdma2 "$1" /mnt &&
+	grep " version=$2 " /sys/kernel/debug/xprtrdma2/connections ||
+		complain "not in version $2"
+}
+
+mount_two()
+{
+	mount_ours "$1" 2
+}
+
+mount_one()
+{
+	local ret pin=/sys/module/xprtrdma2/parameters/pin
+
+	echo "$addr4=1" >"$pin"
+	mount_ours "$1" 1
+	ret=$?
+	echo >"$pin"
+	return "$ret"
 }
 
 delegations()
@@ -36,31 +67,33 @@ delegations()
 	cat /proc/fs/nfsd/clients/*/states 2>/dev/null | grep -c 'type: deleg'
 }
 
-# through_mount COMMAND...: with the names of all files, on the client's side
-through_mount()
+# through_mounts COMMAND...: with the names of all files, on each client's side
+through_mounts()
 {
-	local names
+	local folder names
 
-	names=("$export_dir"/d*)
-	"$@" "${names[@]/#"$export_dir"//mnt}"
+	for folder in "${folders[@]}"; do
+		names=("$export_dir"/d*)
+		"$@" "${names[@]/#"$export_dir"/$folder}" || return
+	done
 }
 
-# delegate COUNT: the client opens files until it may keep so many. For a minute
+# delegate COUNT: each client opens files until it may keep so many. For a minute
 # after a recall the server does not delegate the file again; it remembers some
 # 60 of them, and then takes other files for these. Hence a guest for each kind
 # of test below. Nor may a client expect much of a file that is replaced on the
 # server under the same name: no name is used twice.
 delegate()
 {
-	local i n batch
+	local i n batch wanted=$(($1 * ${#folders[@]}))
 
 	for n in 1 2 3 4 5 6 7 8; do
 		batch=$(date +%s%N)
 		for i in $(seq "$1"); do
 			echo old >"$export_dir/d$batch.$i"
 		done
-		through_mount cat >/dev/null || return 1
-		[ "$(delegations)" -ge "$1" ] && return
+		through_mounts cat >/dev/null || return 1
+		[ "$(delegations)" -ge "$wanted" ] && return
 	done
 	complain "$(delegations) delegations for $((n * $1)) files"
 }
@@ -82,8 +115,8 @@ recall()
 # all_new: what the client reads after it lost its delegations.
 all_new()
 {
-	[ "$(through_mount sort -u)" = new ] ||
-		complain "$(through_mount sort | uniq -c | tr '\n' ' ')"
+	[ "$(through_mounts sort -u | sort -u)" = new ] ||
+		complain "$(through_mounts cat | sort | uniq -c | tr '\n' ' ')"
 }
 
 # within MS NAME: a callback that is lost costs ten seconds or more.
@@ -96,13 +129,14 @@ within()
 	fi
 }
 
-# The client hears that the path is down from its next renewal.
+# A client hears that its path is down from its next renewal.
 callback_path_up()
 {
 	local i
 
 	for i in $(seq 30); do
-		grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info &&
+		[ "$(cat /proc/fs/nfsd/clients/*/info |
+			grep -c 'callback state: UP')" -ge "${#folders[@]}" ] &&
 			return
 		sleep 1
 	done
@@ -133,29 +167,87 @@ recalls()
 	rm -f "$export_dir"/d*
 }
 
-callbacks_of()
+# What a side of ours counted: Calls of the server's, and Replies
+expect_callbacks()
 {
-	local label="NFSv$1"
+	local label=$1 count=$2 side
 
-	check "$label: mount of the in-tree server" mount_intree "$1" || return
-	check "$label: its callback path is up" callback_path_up
-	measure recalls_said "$label"
-	cat /tmp/said
-	grep -q ^FAIL /tmp/said && failed=1
-	expect "$label: a Call for each" "c_backward_calls > $storm"
-	expect "$label: a Reply for each Call" \
-		"c_backward_replies == c_backward_calls"
-	expect "$label: none refused, none unanswered" \
-		"c_backward_refused == 0 && c_backward_unanswered == 0"
-	check "$label: umount" umount_all
+	for side in "${@:3}"; do
+		expect "$label: a Call for each ($side)" \
+			"${side}_backward_calls > $count"
+		expect "$label: a Reply for each Call ($side)" \
+			"${side}_backward_replies == ${side}_backward_calls"
+		case $side in
+		c)	expect "$label: none refused, none unanswered" \
+				"c_backward_refused == 0 && c_backward_unanswered == 0" ;;
+		s)	expect "$label: none failed, none dropped" \
+				"s_backward_errors == 0 && s_dropped_reply == 0" ;;
+		esac
+	done
+}
+
+# A client that is told of a lost path binds its connection again, each time. As
+# nfsd counts operations, this is number 41.
+bindings()
+{
+	awk '$1 == "proc4ops" { print $(3 + 41) }' /proc/net/rpc/nfsd
+}
+
+creations()
+{
+	local i before
+
+	before=$(bindings)
+	for i in $(seq 200); do
+		: >"/mnt/created$i"
+	done
+	rm -f "$export_dir"/created*
+	[ "$(bindings)" -eq "$before" ] ||
+		complain "$(($(bindings) - before)) times"
 }
 
 recalls_said()
 {
 	{
 		recalls "$1" 1
-		recalls "$1" "$storm"
+		recalls "$1" "$2"
 	} >/tmp/said
+}
+
+# callbacks_of LABEL MOUNT VERSION COUNT SIDE...: those sides count.
+callbacks_of()
+{
+	local label="$1NFSv$3" mount=$2 version=$3 count=$4
+
+	check "$label: mount" "$mount" "$version" || return
+	check "$label: the callback path is up" callback_path_up
+	check "$label: 200 new files and no BIND_CONN_TO_SESSION" creations
+	measure recalls_said "$label" "$count"
+	cat /tmp/said
+	grep -q ^FAIL /tmp/said && failed=1
+	expect_callbacks "$label" "$count" "${@:5}"
+	check "$label: umount" umount_all
+}
+
+# busy_all SECONDS WORKERS: as busy, on each mount in a folder of its own
+busy_all()
+{
+	local folder name pid loads=()
+
+	{
+		for folder in "${folders[@]}"; do
+			name=load-${folder#/}
+			mkdir -m 777 "$export_dir/$name"
+			"$tools/fs-load" "$folder/$name" "$export_dir/$name" \
+				"$@" &
+			loads+=($!)
+		done
+		for pid in "${loads[@]}"; do
+			wait "$pid" || exit
+		done
+	} >/tmp/load 2>&1 &
+	load=$!
+	sleep 2
 }
 
 # Calls wait for credits all the time, and Replies must not (B-04, B-17).
@@ -164,45 +256,90 @@ callbacks_without_credits()
 	local i
 
 	echo 4 >/sys/module/xprtrdma2/parameters/slots
-	check "4 credits: mount" mount_intree 4.2 || return
-	busy 12 6
-	for i in 1 2 3; do
+	echo 4 >/sys/module/svcrdma2/parameters/credits
+	check "4 credits: mount" "$1" 4.2 || return
+	busy_all 8 6
+	for i in 1 2; do
 		recalls "4 credits, all in use, round $i" 8
 	done
 	end_busy "4 credits, with callbacks"
 	check "4 credits: umount" umount_all
 	rm -rf "${export_dir:?}"/*
 	echo 128 >/sys/module/xprtrdma2/parameters/slots
+	echo 64 >/sys/module/svcrdma2/parameters/credits
 }
 
-# The device goes away with callbacks on their way, in a state that is a
-# different one each time. The server gives up a recall that it has no path
-# for, and revokes the delegation; what its client then reads is their affair.
-callbacks_cut_off()
+# while_recalling N COMMAND...: so many hundredths of a second after the first;
+# not all that were to be recalled are by then.
+while_recalling()
 {
-	local i n=4 writers
+	local writers
 
-	check "cut off: mount" mount_intree 4.2 || return
-	for i in $(seq "$n"); do
-		check "cut off, round $i: delegations" delegate_again 12
-		recall &
-		writers=$!
-		sleep "0.0$((i * 2 % 10))"
-		device_down
-		sleep 0.2
-		device_up
-		wait "$writers"
-		rm -f "$export_dir"/d*
-	done
-	ok "device removed with a dozen callbacks on their way, $n times"
-	# When a Reply was lost the server counts its Call as never made, and the
-	# next one has its sequence number: spent on finding that out.
-	check "after that: the path comes up again" delegate_again 1
+	recall &
+	writers=$!
+	sleep "0.0$1"
+	kill -0 "$writers" 2>/dev/null || fail "recalled before $2"
+	"${@:2}"
+	wait "$writers"
+	rm -f "$export_dir"/d*
+}
+
+device_down_and_up()
+{
+	device_down
+	sleep 0.2
+	device_up
+}
+
+# recovered LABEL: when a Reply was lost the server counts its Call as never
+# made, and the next one has its sequence number: spent on finding that out.
+recovered()
+{
+	check "$1: the path comes up again" delegate_again 1
 	recall
 	rm -f "$export_dir"/d*
-	check "after that: and stays up" callback_path_up
-	recalls "after that" 8
+	check "$1: and stays up" callback_path_up
+	recalls "$1" 8
+}
+
+# callbacks_cut_off MOUNT ROUNDS: the device goes away with callbacks on their
+# way, in a state that is a different one each time. The server gives up a recall
+# that it has no path for, and revokes the delegation; what its client then reads
+# is their affair.
+callbacks_cut_off()
+{
+	local i
+
+	check "cut off: mount" "$1" 4.2 || return
+	for i in $(seq "$2"); do
+		check "cut off, round $i: delegations" delegate_again 20
+		while_recalling "$i" device_down_and_up
+	done
+	ok "device removed with callbacks on their way, $2 times"
+	recovered "after that"
 	check "cut off: umount" umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+restart_and_recover()
+{
+	local folder
+
+	server_restart rdma2
+	for folder in "${folders[@]}"; do
+		stat "$folder/." >/dev/null
+	done
+}
+
+callbacks_at_restart()
+{
+	check "restart: mount" "$1" 4.1 || return
+	check "restart: delegations" delegate_again 20
+	while_recalling 4 restart_and_recover
+	ok "nfsd stopped with callbacks on their way, and started"
+	grace_over
+	recovered "after that"
+	check "restart: umount" umount_all
 	rm -rf "${export_dir:?}"/*
 }
 
@@ -217,33 +354,37 @@ unused()
 	return 1
 }
 
-# Nothing of a callback may be left when the mount is gone: each would hold the
-# transport, and that the module. The connection goes first: were a callback at
-# work when the mount goes, its thread would do the unmounting and wait for its
-# own end, whatever the transport.
+umount_cut_off()
+{
+	local folder umounts=()
+
+	device_down
+	sleep 0.3
+	for folder in "${folders[@]}"; do
+		umount -f "$folder" 2>/dev/null &
+		umounts+=($!)
+	done
+	sleep 1
+	device_up
+	wait "${umounts[@]}"
+	umount_all || fail "umount"
+}
+
+# callbacks_at_umount MOUNT ROUNDS: nothing of a callback may be left when the
+# mount is gone: each would hold the transport, and that the module. The
+# connection goes first: were a callback at work when the mount goes, its thread
+# would do the unmounting and wait for its own end, whatever the transport.
 callbacks_at_umount()
 {
-	local i n=4 versions=(4.1 4.2) writers umounts
+	local i versions=(4.1 4.2)
 
-	for i in $(seq "$n"); do
-		mount_intree "${versions[i % 2]}" || { fail "umount: mount"; return; }
-		check "umount, round $i: delegations" delegate_again 12
-		recall &
-		writers=$!
-		sleep "0.0$((i * 3 % 10))"
-		device_down
-		sleep 0.3
-		umount -f /mnt 2>/dev/null &
-		umounts=$!
-		sleep 1
-		device_up
-		wait "$umounts"
-		umount_all || fail "umount, round $i"
-		wait "$writers"
-		rm -f "$export_dir"/d*
+	for i in $(seq "$2"); do
+		"$1" "${versions[i % 2]}" || { fail "umount: mount"; return; }
+		check "umount, round $i: delegations" delegate_again 20
+		while_recalling "$((i - 1))" umount_cut_off
 		unused || fail "umount, round $i: a transport is left"
 	done
-	ok "umount with a dozen callbacks cut off: nothing is left, $n times"
+	ok "umount with callbacks cut off: nothing is left, $2 times"
 }
 
 # callbacks_in_two VERSION PORT: what nfsd says of backward messages in version 2
@@ -297,34 +438,34 @@ callbacks_of_peer()
 
 callback_group()
 {
-	intree_up || { fail "server"; return; }
+	server_for_callbacks || { fail "server"; return; }
 	"$@"
 	finish
 }
 
 group_callbacks-4.1()
 {
-	callback_group callbacks_of 4.1
+	callback_group callbacks_of "" mount_intree 4.1 "$storm" c
 }
 
 group_callbacks-4.2()
 {
-	callback_group callbacks_of 4.2
+	callback_group callbacks_of "" mount_intree 4.2 "$storm" c
 }
 
 group_callbacks-busy()
 {
-	callback_group callbacks_without_credits
+	callback_group callbacks_without_credits mount_intree
 }
 
 group_callbacks-cut()
 {
-	callback_group callbacks_cut_off
+	callback_group callbacks_cut_off mount_intree 4
 }
 
 group_callbacks-umount()
 {
-	callback_group callbacks_at_umount
+	callback_group callbacks_at_umount mount_intree 4
 }
 
 group_callbacks-two()
@@ -332,12 +473,57 @@ group_callbacks-two()
 	callback_group callbacks_of_peer
 }
 
+callbacks_of_ours()
+{
+	local v
+
+	callbacks_of "version 2, " mount_two 4.2 "$storm" c s
+	callbacks_of "version 2, " mount_two 4.1 12 c s
+	callbacks_of "version 1, " mount_one 4.2 12 c s
+	for v in 4.1 4.2; do
+		callbacks_of "in-tree client, " mount_from_intree "$v" 12 s
+	done
+}
+
+group_callbacks-ours()
+{
+	callback_group callbacks_of_ours
+}
+
+# Both kinds of clients at once
+callbacks_interrupted()
+{
+	folders=(/mnt /mnt2)
+	callbacks_without_credits mount_both
+	callbacks_cut_off mount_both 2
+	callbacks_at_restart mount_both
+	callbacks_at_umount mount_both 2
+	check "in-tree's client unloads" unload rdma
+}
+
+group_callbacks-ours-cut()
+{
+	callback_group callbacks_interrupted
+}
+
+callbacks_over_siw()
+{
+	callbacks_of "in-tree server, " mount_intree 4.2 12 c
+	callbacks_of "version 2, " mount_two 4.2 12 c s
+	callbacks_of "in-tree client, " mount_from_intree 4.2 12 s
+}
+
+group_callbacks-siw()
+{
+	DEVICE=siw callback_group callbacks_over_siw
+}
+
 # The same file tests as of our own server.
 group_intree()
 {
 	local v
 
-	intree_up || { fail "server"; return; }
+	server_for_callbacks || { fail "server"; return; }
 	port=$intree_port
 	common=rsize=262144,wsize=262144
 	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
