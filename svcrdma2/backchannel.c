@@ -147,9 +147,9 @@ static int send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
  * second later, until the service's timer ends it, and one on a connection
  * that is lost until that is detached.
  *
- * Return: 0 when the Call is posted; -EBADSLT when it has to wait for a credit
- * (B-05); -ENOBUFS to be called again a quarter of a second later; -ENOTCONN
- * when there is no connection any more; -EIO when an error has answered it.
+ * Return: 0 when the Call is posted, or need not be: an error has answered it;
+ * -EBADSLT when it has to wait for a credit (B-05); -ENOBUFS to be called again
+ * a quarter of a second later; -ENOTCONN when there is no connection any more.
  */
 static int svc2_bc_send_request(struct rpc_rqst *rqst)
 {
@@ -163,8 +163,9 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 		xprt_disconnect_done(xprt);
 		return -ENOTCONN;
 	}
-	if (from_rqst(rqst)->cb_failed)
-		return -EIO;
+	/* The status is that of who sends, perhaps for another Call. */
+	if (READ_ONCE(from_rqst(rqst)->cb_failed))
+		return 0;
 	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
 
@@ -221,16 +222,30 @@ static void complete_with_reply(struct rpc_rqst *rqst,
 	svc2_count(backward_replies);
 }
 
-/*
- * When its task has not gone to sleep yet the status is lost, and the Call is
- * to be sent again; then the mark tells.
- */
-static void complete_with_error(struct rpc_rqst *rqst)
+static void wake_with_error(struct rpc_task *task)
 {
-	from_rqst(rqst)->cb_failed = true;
-	rqst->rq_task->tk_status = -EIO;
-	xprt_complete_rqst(rqst->rq_task, 0);
+	task->tk_status = -EIO;
+	rpc_wake_up_queued_task(&task->tk_rqstp->rq_xprt->pending, task);
+}
+
+/*
+ * A task that has not gone to sleep yet forgets its status when it does; then
+ * svc2_bc_wait_for_reply() finds the mark.
+ */
+static void fail_call(struct rpc_rqst *rqst)
+{
+	WRITE_ONCE(from_rqst(rqst)->cb_failed, true);
+	rqst->rq_xprt->stat.recvs++;
+	wake_with_error(rqst->rq_task);
 	svc2_count(backward_errors);
+}
+
+/* Under queue_lock */
+static void svc2_bc_wait_for_reply(struct rpc_task *task)
+{
+	xprt_wait_for_reply_request_def(task);
+	if (from_rqst(task->tk_rqstp)->cb_failed)
+		wake_with_error(task);
 }
 
 /*
@@ -250,7 +265,7 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(h->h_xid));
-	if (rqst)
+	if (rqst && !from_rqst(rqst)->cb_failed)
 		answer = svc2_judge_answer(h, verdict,
 					   READ_ONCE(from_rqst(rqst)->cb_vers),
 					   length,
@@ -260,7 +275,7 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	if (answer == SVC2_ANSWER_REPLY)
 		complete_with_reply(rqst, call, length);
 	else if (answer == SVC2_ANSWER_FAIL)
-		complete_with_error(rqst);
+		fail_call(rqst);
 	spin_unlock(&xprt->queue_lock);
 
 	trace_svc2_backward_answer(sp, h, answer);
@@ -304,7 +319,7 @@ static const struct rpc_xprt_ops svc2_bc_ops = {
 	.buf_alloc		= svc2_bc_alloc,
 	.buf_free		= svc2_bc_free,
 	.send_request		= svc2_bc_send_request,
-	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
+	.wait_for_reply_request	= svc2_bc_wait_for_reply,
 	.release_request	= xprt_release_rqst_cong,
 	.close			= svc2_bc_close,
 	.destroy		= svc2_bc_destroy,

@@ -184,13 +184,14 @@ void xprt2_wait_for_reply(struct rpc_task *task)
 }
 
 /**
- * xprt2_reply_error - has an error answered an RPC that is to be sent again?
+ * xprt2_has_error - has an error answered an RPC that is to be sent again?
  * @req: request
  *
  * Context: send path.
- * Return: what it ends with, or 0.
+ * Return: true when there is nothing to be sent; xprt2_wait_for_reply() ends
+ * it.
  */
-int xprt2_reply_error(const struct xprt2_req *req)
+bool xprt2_has_error(const struct xprt2_req *req)
 {
 	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
 	int status;

@@ -598,7 +598,7 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			const struct ib_wc *wc);
 bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
 void xprt2_wait_for_reply(struct rpc_task *task);
-int xprt2_reply_error(const struct xprt2_req *req);
+bool xprt2_has_error(const struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
