@@ -32,7 +32,7 @@ if [ $# -eq 0 ]; then
 			negotiate properties cycle unplug restart link-v2 \
 			link-client link-server link-tuned link-siw link-both \
 			link-capture ;;
-	uml-debug)	set -- files paths siw inuse both peer backward versions \
+	uml-debug)	set -- files paths siw inuse both peer hostile backward versions \
 			intree "${callbacks[@]}" negotiate properties cycle \
 			unplug restart disconnect link-both ;;
 	debian)		set -- exclusive inuse counters files link-stock ;;

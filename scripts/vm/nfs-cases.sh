@@ -382,5 +382,7 @@ group_exclusive()
 . "$(dirname "$0")/property-cases.sh"
 # shellcheck source=scripts/vm/callback-cases.sh
 . "$(dirname "$0")/callback-cases.sh"
+# shellcheck source=scripts/vm/hostile-cases.sh
+. "$(dirname "$0")/hostile-cases.sh"
 
 run_group "$group"
