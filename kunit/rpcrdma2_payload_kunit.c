@@ -201,6 +201,10 @@ static const struct mutation mutations[] = {
 	  WHOLE(v24), { { 4, 1 }, { 6, 9 } }, REPLY(BAD) },
 	{ "S38 RESPROP as an option is a Reply whatever it says",
 	  WHOLE(v24), { { 5, 3 } }, REPLY(RDMA2_OK) },
+	{ "S11 S38 also when it ends before its length",
+	  CUT(v24, 24), { { 5, 3 } }, REPLY(BAD) },
+	{ "C-081 another option that ends there draws BAD_XDR",
+	  CUT(v24, 24), CALL(BAD) },
 
 	/* Version 1 */
 	{ "E-22 DONE is ignored",

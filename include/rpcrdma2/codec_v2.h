@@ -47,7 +47,8 @@ rpcrdma2_decode_rpc(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 /*
  * The body stays where it is: what an opttype means is for the receiver to
  * say. S39: an unreadable direction must not be answered. A RESPROP is an
- * answer, whatever it says of itself (S01, S38).
+ * answer, whatever it says of itself (S01, S38): the opttype alone decides,
+ * so a RESPROP that ends right behind it draws nothing either (S11).
  */
 static inline enum rpcrdma2_errcode
 rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
@@ -60,14 +61,17 @@ rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
 	if (rpcrdma2_decode_direction(h, p))
 		return RDMA2_DROP;
 
-	p = xdr_inline_decode(xdr, 2 * XDR_UNIT);
+	p = xdr_inline_decode(xdr, XDR_UNIT);
 	if (!p)
 		return RDMA2_ERR_BAD_XDR;
 	h->h_opttype = be32_to_cpup(p);
-	h->h_optlen = be32_to_cpup(p + 1);
 	if (h->h_opttype == RDMA2_OPT_RESPROP)
 		h->h_direction = RDMA2_REPLY;
 
+	p = xdr_inline_decode(xdr, XDR_UNIT);
+	if (!p)
+		return RDMA2_ERR_BAD_XDR;
+	h->h_optlen = be32_to_cpup(p);
 	h->h_optoff = xdr_stream_pos(xdr);
 	if (h->h_optlen > xdr_stream_remaining(xdr) ||
 	    !xdr_inline_decode(xdr, h->h_optlen))

@@ -141,6 +141,13 @@ peer_version_two()
 	converse "C-079 S36 an unknown version draws the range" '' \
 		"0d 00000003 00000020 00000000" \
 		"$(error_of 0d 00000003 00000001 00000001 00000002)"
+	converse "S11 S38 a RESPROP as an option draws nothing, wherever it is cut" '' \
+		"0d 00000002 00000020 00000005 00000000 00000003" - \
+		"0d 00000002 00000020 00000005 00000000 00000003 00000008" - \
+		"0d 00000002 00000020 00000005 00000000 00000003 00000008 00000000" - \
+		"0d 00000002 00000020 00000005 00000000 7fffff01" \
+		"$(error_of 0d 00000002 00000002)" \
+		"$call_v2" "$reply_v2"
 	converse "C-080 S31 S38 an unknown proc is refused, what must not be answered is not" '' \
 		"0d 00000002 00000020 0000000a" "$(error_of 0d 00000002 00000003)" \
 		"0d 00000002 00000020" - \
