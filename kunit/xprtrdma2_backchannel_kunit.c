@@ -9,6 +9,7 @@
 #include <rpcrdma2/codec.h>
 
 #include "../xprtrdma2/backchannel.h"
+#include "util.h"
 
 #define XID	0x0badcafe
 
@@ -126,6 +127,76 @@ static const struct rpcrdma2_hdr a_call = {
 	.h_direction	= RDMA2_CALL,
 };
 
+/*
+ * S23 with more than the decoder holds: the code names the first list that is
+ * there, and the maximum is 0 all the same. A Reply chunk is no list: what is
+ * wrong with it is its length, and C-085 has the limit for that.
+ */
+static const struct excess_case {
+	const char	*desc;
+	unsigned int	chunks;		/* Read chunks */
+	unsigned int	read_segs;	/* in each */
+	unsigned int	writes;		/* Write chunks */
+	unsigned int	write_segs;	/* in each */
+	unsigned int	reply_segs;
+	u32		code;
+	u32		arg;
+} excess_cases[] = {
+	{ "S23 a Read chunk of 64 segments", 1, 64, 0, 0, 0,
+	  RDMA2_ERR_READ_CHUNKS, 0 },
+	{ "S23 a Read chunk of 65 segments", 1, 65, 0, 0, 0,
+	  RDMA2_ERR_READ_CHUNKS, 0 },
+	{ "S23 17 Read chunks", 17, 1, 0, 0, 0, RDMA2_ERR_READ_CHUNKS, 0 },
+	{ "S23 a Write chunk of 65 segments", 0, 0, 1, 65, 0,
+	  RDMA2_ERR_WRITE_CHUNKS, 0 },
+	{ "S23 9 Write chunks", 0, 0, 9, 1, 0, RDMA2_ERR_WRITE_CHUNKS, 0 },
+	{ "S23 a Read chunk, and 9 Write chunks", 1, 1, 9, 1, 0,
+	  RDMA2_ERR_READ_CHUNKS, 0 },
+	{ "S23 a Read chunk, and a Reply chunk of 65 segments", 1, 1, 0, 0, 65,
+	  RDMA2_ERR_READ_CHUNKS, 0 },
+	{ "S23 a Write chunk, and a Reply chunk of 65 segments", 0, 0, 1, 1, 65,
+	  RDMA2_ERR_WRITE_CHUNKS, 0 },
+	{ "S23 C-085 a Reply chunk of 65 segments alone", 0, 0, 0, 0, 65,
+	  RDMA2_ERR_SEGMENTS, RPCRDMA2_MAX_SEGMENTS },
+};
+
+KUNIT_ARRAY_PARAM_DESC(excess, excess_cases, desc);
+
+static void more_than_the_decoder_holds(struct kunit *test)
+{
+	const struct excess_case *c = test->param_value;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	enum rpcrdma2_errcode code;
+	unsigned int i, j;
+
+	/* Arrange */
+	put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
+	for (i = 0; i < c->chunks; i++)
+		for (j = 0; j < c->read_segs; j++)
+			put_read(m, 8 + 4 * c->read_segs * i, 4);
+	put(m, 0);
+	for (i = 0; i < c->writes; i++) {
+		put(m, 1);
+		put_segments(m, c->write_segs);
+	}
+	put(m, 0);
+	put(m, !!c->reply_segs);
+	if (c->reply_segs)
+		put_segments(m, c->reply_segs);
+	put_payload(m, RDMA2_CALL, 40);
+
+	/* Act */
+	code = xprt2_judge_backward(h, judge_words(test, h, m));
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, code, c->code);
+	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(h, code, 0));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(h));
+	KUNIT_EXPECT_EQ(test, h->h_error.er_code, c->code);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, c->arg);
+}
+
 /* S24, B-06: nobody takes it, or there is no room */
 static void s24_no_service(struct kunit *test)
 {
@@ -161,6 +232,7 @@ static void s38_nothing_to_say(struct kunit *test)
 
 static struct kunit_case backchannel_cases[] = {
 	KUNIT_CASE_PARAM(judged_alike, backward_gen_params),
+	KUNIT_CASE_PARAM(more_than_the_decoder_holds, excess_gen_params),
 	KUNIT_CASE(s24_no_service),
 	KUNIT_CASE(c091_reply_too_long),
 	KUNIT_CASE(s38_nothing_to_say),

@@ -9,7 +9,7 @@
 #ifndef _XPRTRDMA2_BACKCHANNEL_H
 #define _XPRTRDMA2_BACKCHANNEL_H
 
-#include <rpcrdma2/error.h>
+#include <rpcrdma2/codec.h>
 
 enum {
 	/* Calls of the peer that may be outstanding (B-04, B-09) */
@@ -24,7 +24,10 @@ enum {
  *	as @verdict says is valid
  * @verdict: of the decoder
  *
- * S23: a Reply chunk is no harm, the Reply comes inline all the same.
+ * S23: the code names the first list that is there, also when the lists hold
+ * more than the decoder does. A Reply chunk is no harm, the Reply comes inline
+ * all the same; only one of more segments than the decoder holds is refused,
+ * with SEGMENTS.
  *
  * Return: RDMA2_OK, or the code that refuses it.
  */
@@ -32,11 +35,11 @@ static inline enum rpcrdma2_errcode
 xprt2_judge_backward(const struct rpcrdma2_hdr *h,
 		     enum rpcrdma2_errcode verdict)
 {
-	if (verdict != RDMA2_OK)
+	if (verdict != RDMA2_OK && !rpcrdma2_is_excess(verdict))
 		return verdict;
 	if (h->h_nreads)
 		return RDMA2_ERR_READ_CHUNKS;
-	return h->h_nwrites ? RDMA2_ERR_WRITE_CHUNKS : RDMA2_OK;
+	return h->h_nwrites ? RDMA2_ERR_WRITE_CHUNKS : verdict;
 }
 
 /**
@@ -55,7 +58,8 @@ static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 		return false;
 
 	rpcrdma2_set_error(h, code, 0, 0);
-	h->h_error.er_arg = length;	/* S23: and not one chunk */
+	if (code != RDMA2_ERR_SEGMENTS)
+		h->h_error.er_arg = length;	/* S23: and not one chunk */
 	h->h_credit = XPRT2_BACKWARD_CREDITS;
 	return true;
 }

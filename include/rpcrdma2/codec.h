@@ -56,6 +56,19 @@ rpcrdma2_decode_foreign(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
 	return RDMA2_OK;
 }
 
+/**
+ * rpcrdma2_is_excess - is a Call refused for nothing but its size?
+ * @verdict: of rpcrdma2_decode_hdr()
+ *
+ * Its lists are well-formed then, and hold more than the decoded form does.
+ */
+static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
+{
+	return verdict == RDMA2_ERR_READ_CHUNKS ||
+	       verdict == RDMA2_ERR_WRITE_CHUNKS ||
+	       verdict == RDMA2_ERR_SEGMENTS;
+}
+
 /* Step 8 of the order of checks; C-083, C-084, C-085 */
 static inline enum rpcrdma2_errcode
 rpcrdma2_judge_excess(const struct rpcrdma2_excess *ex)
@@ -108,8 +121,9 @@ rpcrdma2_judge_rpc(struct rpcrdma2_hdr *h, const struct rpcrdma2_excess *ex,
  * nothing (S07).
  *
  * Otherwise only h_xid, h_vers, h_credit, h_proc and h_direction are valid,
- * and after RDMA2_DROP perhaps not even these. h_direction tells what an error
- * verdict asks for:
+ * and after RDMA2_DROP perhaps not even these. When rpcrdma2_is_excess(), a
+ * list that is not empty has an h_nreads or h_nwrites that is not 0.
+ * h_direction tells what an error verdict asks for:
  *
  * * RDMA2_CALL: answer it, rpcrdma2_set_error();
  * * RDMA2_REPLY: end the RPC it answers, if there is one, with -EIO; send

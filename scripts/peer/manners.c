@@ -252,6 +252,7 @@ static void stray_connprop(struct conn *c, const struct message *m)
 	connprop(c, m);
 }
 
+/* With a Read chunk of so many segments, and so many Write chunks, 1 at most */
 static void call_back(struct conn *c, uint32_t xid, int reads, int writes)
 {
 	/* discriminator; position, or number of segments; segment */
@@ -264,8 +265,9 @@ static void call_back(struct conn *c, uint32_t xid, int reads, int writes)
 	begin(&d, xid, 2, MSG);
 	put32(&d, CALL);
 	put32(&d, 0);
-	for (i = 0; reads && i < 6; i++)
-		put32(&d, i == 1 ? 8 : chunk[i]);
+	for (; reads; reads--)
+		for (i = 0; i < 6; i++)
+			put32(&d, i == 1 ? 8 : chunk[i]);
 	put32(&d, 0);
 	for (i = 0; writes && i < 6; i++)
 		put32(&d, i == 1 ? 1 : chunk[i]);
@@ -280,7 +282,8 @@ static void call_back(struct conn *c, uint32_t xid, int reads, int writes)
 
 /*
  * Calls that nobody has agreed to, once a connection: one with the xid of an
- * RPC, two with chunks, and more at once than any client grants.
+ * RPC, two with chunks, one with more segments than any client takes, and more
+ * at once than any client grants.
  */
 static void uncalled_for(struct conn *c, const struct message *m)
 {
@@ -293,6 +296,7 @@ static void uncalled_for(struct conn *c, const struct message *m)
 	call_back(c, m->xid + 0x1000000, 0, 0);
 	call_back(c, 0xcb4, 1, 0);
 	call_back(c, 0xcb5, 0, 1);
+	call_back(c, 0xcb6, 65, 0);
 	for (i = 0; i < 40; i++)
 		call_back(c, 0xcc00 + i, 0, 0);
 }

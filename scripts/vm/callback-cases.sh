@@ -422,6 +422,10 @@ callbacks_refused()
 		"$(received "$port" 'recv v2 ERROR xid=00000cb4 .* code=4 arg=0$')" -eq 1
 	check "S23 a Write chunk: code 5, at most 0" test \
 		"$(received "$port" 'recv v2 ERROR xid=00000cb5 .* code=5 arg=0$')" -eq 1
+	check "S23 a Read chunk of 65 segments: the peer sent it" test \
+		"$(received "$port" 'sent v2 MSG xid=00000cb6 .* reads=65 ')" -eq 1
+	check "S23 a Read chunk of 65 segments: code 4, at most 0" test \
+		"$(received "$port" 'recv v2 ERROR xid=00000cb6 .* code=4 arg=0$')" -eq 1
 	check "S24 no service: code 10" test \
 		"$(received "$port" 'recv v2 ERROR .* code=10$')" -eq 41
 	check "B-06 and still the same connection" test \
