@@ -60,6 +60,64 @@ static void messages_we_send(struct kunit *test)
 	expect_sent(test, &pm, 0x70000004, 64, 0, v23, sizeof(v23));
 }
 
+/*
+ * C-022, C-045: a set that was received is numbered by what came on the wire,
+ * properties without a row included. Sent on, it has fewer elements, and its
+ * bitmap counts those.
+ */
+static void set_of_a_peer_is_numbered_anew(struct kunit *test)
+{
+	static const struct {
+		u32		ids[3];		/* on the wire; 0 ends the list */
+		u32		nochg;		/* on the wire */
+		u32		count;		/* sent */
+		u32		bits;		/* sent */
+	} sets[] = {
+		{ { 0x1234, RDMA2_PROPID_RBSIZ }, 2, 1, 1 },
+		{ { 0x1234, RDMA2_PROPID_BRS, RDMA2_PROPID_RBSIZ }, 2, 2, 2 },
+		{ { RDMA2_PROPID_BRS, RDMA2_PROPID_RBSIZ }, 1, 2, 2 },
+		{ { RDMA2_PROPID_RBSIZ, 0x1234, RDMA2_PROPID_BRS }, 4, 2, 2 },
+		{ { RDMA2_PROPID_BRS, 0x1234 }, 3, 1, 1 },
+	};
+	struct rpcrdma2_propmsg got = { }, back = { };
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	unsigned int i, j;
+	struct wire w;
+
+	for (i = 0; i < ARRAY_SIZE(sets); i++) {
+		/* Arrange */
+		put_start(m, 2, RDMA2_CONNPROP, 0);
+		m->count = 5;
+		for (j = 0; j < 3 && sets[i].ids[j]; j++)
+			put_propval(m, sets[i].ids[j], 4, 2);
+		m->word[4] = cpu_to_be32(j);
+		put(m, 1);
+		put(m, sets[i].nochg);
+		KUNIT_ASSERT_EQ(test, read_words(test, &got, m), RDMA2_OK);
+		h->h_credit = 1;
+		h->h_proc = 0;
+		room(test, &w, 4096);
+
+		/* Act */
+		KUNIT_ASSERT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &got),
+				0);
+
+		/* Assert */
+		KUNIT_ASSERT_EQ(test,
+				read_body(test, &back, w.buf.head[0].iov_base,
+					  w.buf.len), RDMA2_OK);
+		KUNIT_EXPECT_EQ(test, back.pm_set.ps_count, sets[i].count);
+		KUNIT_EXPECT_EQ(test, back.pm_set.ps_rows, got.pm_set.ps_rows);
+		KUNIT_EXPECT_EQ_MSG(test, back.pm_nochg, got.pm_nochg,
+				    "set %u", i);
+		KUNIT_EXPECT_EQ(test,
+				be32_to_cpup((__be32 *)w.buf.head[0].iov_base +
+					     w.buf.len / XDR_UNIT - 1),
+				sets[i].bits);
+	}
+}
+
 /* C-046: all we can ever announce fits the first Receive of any peer. */
 static void connprop_is_small(struct kunit *test)
 {
@@ -293,6 +351,7 @@ static void option_body_is_bounded(struct kunit *test)
 static struct kunit_case propset_cases[] = {
 	KUNIT_CASE(connprop_in_either_spelling),
 	KUNIT_CASE(messages_we_send),
+	KUNIT_CASE(set_of_a_peer_is_numbered_anew),
 	KUNIT_CASE(connprop_is_small),
 	KUNIT_CASE(bad_properties),
 	KUNIT_CASE(unknown_and_empty_properties),

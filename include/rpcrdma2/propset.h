@@ -362,7 +362,7 @@ static inline __be32 *rpcrdma2_encode_propset(__be32 *p,
 	return p;
 }
 
-/* Octets of the body; always whole words */
+/* Octets of the body; always whole words. A set numbered as it goes out. */
 static inline size_t rpcrdma2_propmsg_size(const struct rpcrdma2_propmsg *pm)
 {
 	const struct rpcrdma2_propset *ps = &pm->pm_set;
@@ -442,13 +442,17 @@ static inline int rpcrdma2_encode_propmsg(struct xdr_stream *xdr,
 					  struct rpcrdma2_hdr *h,
 					  const struct rpcrdma2_propmsg *pm)
 {
+	struct rpcrdma2_propmsg out = *pm;
 	size_t size;
 	__be32 *p;
 	int ret;
 
 	if (!rpcrdma2_propmsg_sendable(pm))
 		return -EINVAL;
-	size = rpcrdma2_propmsg_size(pm);
+	/* numbered as it goes out, which is not as a received set came in */
+	rpcrdma2_propset_init(&out.pm_set, pm->pm_set.ps_rows,
+			      &pm->pm_set.ps_val);
+	size = rpcrdma2_propmsg_size(&out);
 
 	h->h_vers = RPCRDMA2_VERS_TWO;
 	h->h_direction = pm->pm_type == RDMA2_OPT_RESPROP ? RDMA2_REPLY :
@@ -464,7 +468,7 @@ static inline int rpcrdma2_encode_propmsg(struct xdr_stream *xdr,
 	p = xdr_reserve_space(xdr, size);
 	if (!p)
 		return -EMSGSIZE;
-	rpcrdma2_encode_propbody(p, pm);
+	rpcrdma2_encode_propbody(p, &out);
 	return 0;
 }
 

@@ -266,12 +266,10 @@ static void send_propmsg(struct rpcrdma2_propmsg *back,
 
 static void require_connprop(const struct rpcrdma2_propmsg *pm)
 {
-	struct rpcrdma2_propmsg mine = *pm, back;
 	struct rpcrdma2_peer_props pp;
+	struct rpcrdma2_propmsg back;
 
-	rpcrdma2_propset_init(&mine.pm_set, pm->pm_set.ps_rows,
-			      &pm->pm_set.ps_val);
-	send_propmsg(&back, &mine);
+	send_propmsg(&back, pm);
 	require(back.pm_nochg == pm->pm_nochg);
 
 	rpcrdma2_peer_props_init(&pp);
