@@ -243,6 +243,103 @@ static void too_many_in_descending_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, judge_words(test, h, m), RDMA2_ERR_READ_CHUNKS);
 }
 
+/*
+ * S05, S44: two segments at the end of a Read list, behind chunks of 4 octets
+ * each. A chunk that the decoder leaves out is checked like any other.
+ */
+static const struct sum_case {
+	const char		*desc;
+	unsigned int		before;		/* chunks */
+	bool			apart;		/* two chunks, not one */
+	u32			first, second;
+	enum rpcrdma2_errcode	verdict;
+} sum_cases[] = {
+	{ "S05 the second chunk adds up to 2^32", 1, false,
+	  0x80000000, 0x80000000, RDMA2_ERR_BAD_XDR },
+	{ "S05 it does not", 1, false,
+	  0x80000000, 0x7ffffffb, RDMA2_OK },
+	{ "S05 the list adds up to 2^32", 1, false,
+	  0x80000000, 0x7ffffffc, RDMA2_ERR_BAD_XDR },
+	{ "S05 the list adds up to 2^32, in three chunks", 1, true,
+	  0x80000000, 0x7ffffffc, RDMA2_ERR_BAD_XDR },
+	{ "S05 it does not, in three chunks", 1, true,
+	  0x7ffffffc, 0x7fffffff, RDMA2_OK },
+	{ "S44 the 16th chunk adds up to 2^32", 15, false,
+	  0x80000000, 0x80000000, RDMA2_ERR_BAD_XDR },
+	{ "S44 the 17th chunk adds up to 2^32", 16, false,
+	  0x80000000, 0x80000000, RDMA2_ERR_BAD_XDR },
+	{ "S44 the 17th chunk does not", 16, false,
+	  0x80000000, 0x7fffffff - 64, RDMA2_ERR_READ_CHUNKS },
+	{ "S44 the 40th chunk adds up to 2^32", 39, false,
+	  1, U32_MAX, RDMA2_ERR_BAD_XDR },
+	{ "S44 the 40th chunk does not", 39, false,
+	  1, 1, RDMA2_ERR_READ_CHUNKS },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sum, sum_cases, desc);
+
+static void sums(struct kunit *test)
+{
+	const struct sum_case *c = test->param_value;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	u32 vers, position;
+	unsigned int i;
+
+	for (vers = 1; vers <= 2; vers++) {
+		put_start(m, vers, RDMA2_MSG, RDMA2_CALL);
+		for (i = 0; i < c->before; i++)
+			put_read(m, 8 + 4 * i, 4);
+		position = 8 + 4 * i;
+		put_read(m, position, c->first);
+		put_read(m, position + (c->apart ? c->first : 0), c->second);
+		put(m, 0);
+		put(m, 0);
+		put(m, 0);
+		put_payload(m, RDMA2_CALL, 40);
+
+		KUNIT_EXPECT_EQ(test, judge_words(test, h, m), c->verdict);
+	}
+}
+
+/*
+ * S07, S09: what carries no octets is no Read list, in a Reply as in a Call.
+ * One octet makes it one, and then the Reply is bad.
+ */
+static void reply_with_empty_read_segments(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	u32 vers, proc, i, octets;
+
+	for (i = 0; i < 8; i++) {
+		vers = 1 + i % 2;
+		proc = i / 2 % 2;
+		octets = i / 4;
+		put_start(m, vers, proc, RDMA2_REPLY);
+		put_read(m, 8, 0);
+		put_read(m, 3, 0);
+		put_read(m, 8, octets);
+		put(m, 0);
+		put(m, 0);
+		put(m, proc == RDMA2_NOMSG);
+		if (proc == RDMA2_NOMSG)
+			put_segments(m, 1);
+		else
+			put_payload(m, RDMA2_REPLY, 24);
+
+		/* a NOMSG of version 1 with Reads is a Call, without one */
+		KUNIT_EXPECT_EQ_MSG(test, judge_words(test, h, m),
+				    octets ? RDMA2_ERR_BAD_XDR : RDMA2_OK,
+				    "version %u, proc %u", vers, proc);
+		if (octets)
+			continue;
+		KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_REPLY);
+		KUNIT_EXPECT_EQ(test, h->h_nreads, 0);
+		KUNIT_EXPECT_EQ(test, h->h_nsegs, proc == RDMA2_NOMSG);
+	}
+}
+
 /* S10: the result goes inline; the chunk keeps its place in the list. */
 static void write_chunk_without_segments(struct kunit *test)
 {
@@ -307,6 +404,8 @@ static struct kunit_case chunks_cases[] = {
 	KUNIT_CASE(segments_are_grouped_by_position),
 	KUNIT_CASE(segments_in_descending_order),
 	KUNIT_CASE(too_many_in_descending_order),
+	KUNIT_CASE_PARAM(sums, sum_gen_params),
+	KUNIT_CASE(reply_with_empty_read_segments),
 	KUNIT_CASE(write_chunk_without_segments),
 	KUNIT_CASE(unused_reply_chunk),
 	{ }

@@ -89,6 +89,14 @@ SPOIL(read_chunk_without_segments, h->h_reads[0].ck_nsegs = 0;
 SPOIL(wrong_length, h->h_reads[0].ck_length++)
 SPOIL(wrapped_length, h->h_segs[0].rs_length = U32_MAX;
 	h->h_reads[0].ck_length = 1000)
+SPOIL(wrapped_list, h->h_segs[1].rs_length = 0x80000000;
+	h->h_reads[0].ck_length = 0x80000000 + 1000;
+	h->h_segs[2].rs_length = 0x80000000 - 1000;
+	h->h_reads[1].ck_length = 0x80000000 - 1000)
+SPOIL(full_list, h->h_segs[1].rs_length = 0x80000000;
+	h->h_reads[0].ck_length = 0x80000000 + 1000;
+	h->h_segs[2].rs_length = 0x80000000 - 1001;
+	h->h_reads[1].ck_length = 0x80000000 - 1001)
 SPOIL(segments_past_the_end, h->h_reply.ck_first = 6;
 	h->h_segs[6].rs_length = 1005)
 SPOIL(too_many_segments, h->h_nsegs = RPCRDMA2_MAX_SEGMENTS + 1)
@@ -145,6 +153,8 @@ static const struct refusal refusals[] = {
 	  read_chunk_without_segments },
 	{ "S05 a length that is not the sum", fill_call, wrong_length },
 	{ "S05 lengths that wrap", fill_call, wrapped_length },
+	{ "S05 Read chunks that add up to 2^32", fill_call, wrapped_list },
+	{ "S05 Read chunks that do not", fill_call, full_list, true },
 	{ "S05 segments that do not exist", fill_call, segments_past_the_end },
 	{ "C-085 too many segments", fill_call, too_many_segments },
 	{ "C-083 too many Read chunks", fill_call, too_many_reads },

@@ -129,8 +129,7 @@ rpcrdma2_add_read_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 		ex->ex_zero |= !position;
 		return RDMA2_OK;
 	}
-	if (check_add_overflow(ck->ck_length, seg->rs_length, &ck->ck_length))
-		return RDMA2_ERR_BAD_XDR;	/* S05 */
+	ck->ck_length += seg->rs_length;
 	if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS)
 		ex->ex_segs = true;
 	else
@@ -138,6 +137,11 @@ rpcrdma2_add_read_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 	return RDMA2_OK;
 }
 
+/*
+ * S05: the chunks of the list are parts of one RPC message, in which each octet
+ * has a position; so all of them together stay below 2^32, whether the decoded
+ * form holds them or not.
+ */
 static inline enum rpcrdma2_errcode
 rpcrdma2_decode_reads(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 		      struct xdr_stream *xdr)
@@ -146,6 +150,7 @@ rpcrdma2_decode_reads(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 	enum rpcrdma2_errcode ret;
 	const __be32 *p;
 	bool present;
+	u32 sum = 0;
 
 	for (;;) {
 		ret = rpcrdma2_decode_present(xdr, &present);
@@ -155,6 +160,8 @@ rpcrdma2_decode_reads(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 		if (!p)
 			return RDMA2_ERR_BAD_XDR;
 		rpcrdma2_decode_segment(p + 1, &seg);
+		if (check_add_overflow(sum, seg.rs_length, &sum))
+			return RDMA2_ERR_BAD_XDR;
 		ret = rpcrdma2_add_read_segment(h, ex, be32_to_cpup(p), &seg);
 		if (ret)
 			return ret;

@@ -30,7 +30,8 @@ struct rpcrdma2_segment {
 /**
  * struct rpcrdma2_chunk - consecutive segments that carry one data item
  * @ck_position: XDR position (Read chunks only; 0 is a Position-Zero chunk)
- * @ck_length: sum of the segments' lengths; never wraps (S05)
+ * @ck_length: sum of the segments' lengths; never wraps, nor does the sum over
+ *	all Read chunks (S05)
  * @ck_first: index of its first segment in h_segs
  * @ck_nsegs: how many follow from there
  */

@@ -28,11 +28,12 @@ static inline bool rpcrdma2_chunk_sound(const struct rpcrdma2_hdr *h,
 	return sum == ck->ck_length;
 }
 
-/* S09: ascending aligned positions, no empty segment */
+/* S05, S09: ascending aligned positions, no empty segment, less than 2^32 */
 static inline bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
 {
 	const struct rpcrdma2_chunk *ck;
 	unsigned int i, j;
+	u32 sum = 0;
 
 	for (i = 0; i < h->h_nreads; i++) {
 		ck = &h->h_reads[i];
@@ -40,7 +41,8 @@ static inline bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
 			return false;
 		if (i && ck->ck_position <= ck[-1].ck_position)
 			return false;
-		if (!rpcrdma2_chunk_sound(h, ck))
+		if (!rpcrdma2_chunk_sound(h, ck) ||
+		    check_add_overflow(sum, ck->ck_length, &sum))
 			return false;
 		for (j = 0; j < ck->ck_nsegs; j++)
 			if (!h->h_segs[ck->ck_first + j].rs_length)
