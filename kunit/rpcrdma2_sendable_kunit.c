@@ -37,6 +37,32 @@ static void fill_call(struct rpcrdma2_hdr *h)
 	h->h_reply = (struct rpcrdma2_chunk){ 0, 1005, 5, 1 };
 }
 
+/*
+ * A Call at every limit: 16 Read chunks, 8 Write chunks, a Reply chunk, which
+ * takes what is left of 64 segments. Behind the last Read chunk in memory is
+ * the first Write chunk, and behind the last of those the Reply chunk: each is
+ * as good in the place of the one chunk too many, but for the count.
+ */
+static void fill_limits(struct rpcrdma2_hdr *h)
+{
+	unsigned int i, seg = 0;
+
+	fill_call(h);
+	h->h_nsegs = RPCRDMA2_MAX_SEGMENTS;
+	for (i = 0; i < h->h_nsegs; i++) {
+		h->h_segs[i].rs_handle = 0x100 + i;
+		h->h_segs[i].rs_length = 4;
+	}
+	h->h_nreads = RPCRDMA2_MAX_READ_CHUNKS;
+	for (i = 0; i < h->h_nreads; i++, seg++)
+		h->h_reads[i] = (struct rpcrdma2_chunk){ 40 + 8 * i, 4, seg, 1 };
+	h->h_nwrites = RPCRDMA2_MAX_WRITE_CHUNKS;
+	for (i = 0; i < h->h_nwrites; i++, seg++)
+		h->h_writes[i] = (struct rpcrdma2_chunk){ 4096, 4, seg, 1 };
+	h->h_reply = (struct rpcrdma2_chunk){ 0, 4 * (h->h_nsegs - seg), seg,
+					      h->h_nsegs - seg };
+}
+
 /* The Reply to a Call with a Write chunk */
 static void fill_reply(struct rpcrdma2_hdr *h)
 {
@@ -68,7 +94,8 @@ static void nothing(struct rpcrdma2_hdr *h)
 	static void _name(struct rpcrdma2_hdr *h) { _change; }
 
 SPOIL(no_credit, h->h_credit = 0)
-SPOIL(no_direction, h->h_direction = RDMA2_NODIR)
+SPOIL(no_direction, h->h_direction = RDMA2_NODIR; h->h_inv_handle = 0)
+SPOIL(no_direction_at_all, h->h_direction = RDMA2_NODIR)
 SPOIL(version_three, h->h_vers = 3)
 SPOIL(version_zero, h->h_vers = 0)
 SPOIL(proc_two, h->h_proc = 2)
@@ -77,6 +104,7 @@ SPOIL(version_one, h->h_vers = 1)
 SPOIL(version_one_call, h->h_vers = 1; h->h_inv_handle = 0)
 SPOIL(version_one_option, h->h_vers = 1; h->h_proc = RDMA2_OPTIONAL)
 SPOIL(version_one_property, h->h_vers = 1; h->h_proc = RDMA2_CONNPROP)
+SPOIL(option, h->h_proc = RDMA2_OPTIONAL)
 SPOIL(option_without_direction, h->h_proc = RDMA2_OPTIONAL;
 	h->h_direction = RDMA2_NODIR)
 SPOIL(odd_position, h->h_reads[0].ck_position = 41)
@@ -99,9 +127,11 @@ SPOIL(full_list, h->h_segs[1].rs_length = 0x80000000;
 	h->h_reads[1].ck_length = 0x80000000 - 1001)
 SPOIL(segments_past_the_end, h->h_reply.ck_first = 6;
 	h->h_segs[6].rs_length = 1005)
-SPOIL(too_many_segments, h->h_nsegs = RPCRDMA2_MAX_SEGMENTS + 1)
-SPOIL(too_many_reads, h->h_nreads = RPCRDMA2_MAX_READ_CHUNKS + 1)
-SPOIL(too_many_writes, h->h_nwrites = RPCRDMA2_MAX_WRITE_CHUNKS + 1)
+SPOIL(too_many_segments, h->h_nsegs++)
+SPOIL(too_many_reads, h->h_nreads++; h->h_nwrites = 0)
+SPOIL(too_many_writes, h->h_nwrites++; h->h_has_reply = false)
+SPOIL(limit_of_reads, h->h_nwrites = 0)
+SPOIL(limit_of_writes, h->h_has_reply = false)
 SPOIL(write_chunk_without_segments, h->h_writes[0].ck_nsegs = 0;
 	h->h_writes[0].ck_length = 0)
 SPOIL(reply_chunk_without_segments, h->h_reply.ck_nsegs = 0;
@@ -134,7 +164,12 @@ static const struct refusal refusals[] = {
 	{ "a Call with every kind of chunk", fill_call, nothing, true },
 	{ "B-07 S26 credit 0", fill_call, no_credit },
 	{ "C-077 credit 0 in an error", fill_error, no_credit },
-	{ "S06 C-067 no direction", fill_call, no_direction },
+	{ "S06 C-067 no direction, sent as a Call would be", fill_call,
+	  no_direction },
+	{ "S06 C-067 no direction, sent as a Reply would be", fill_reply,
+	  no_direction_at_all },
+	{ "S06 C-072 a handle without a direction", fill_call,
+	  no_direction_at_all },
 	{ "C-010 version 3", fill_call, version_three },
 	{ "C-010 version 0", fill_call, version_zero },
 	{ "C-010 proc 2", fill_call, proc_two },
@@ -143,6 +178,8 @@ static const struct refusal refusals[] = {
 	{ "C-105 a Call of version 1", fill_call, version_one_call, true },
 	{ "C-105 an option in version 1", fill_call, version_one_option },
 	{ "C-105 a property in version 1", fill_call, version_one_property },
+	{ "C-069 an option in a Call", fill_call, option, true },
+	{ "C-069 an option in a Reply", fill_reply, option, true },
 	{ "S39 C-069 an option without direction", fill_call,
 	  option_without_direction },
 	{ "S09 a misaligned position", fill_call, odd_position },
@@ -156,9 +193,13 @@ static const struct refusal refusals[] = {
 	{ "S05 Read chunks that add up to 2^32", fill_call, wrapped_list },
 	{ "S05 Read chunks that do not", fill_call, full_list, true },
 	{ "S05 segments that do not exist", fill_call, segments_past_the_end },
-	{ "C-085 too many segments", fill_call, too_many_segments },
-	{ "C-083 too many Read chunks", fill_call, too_many_reads },
-	{ "C-084 too many Write chunks", fill_call, too_many_writes },
+	{ "C-083 to C-085 as much as there may be", fill_limits, nothing,
+	  true },
+	{ "C-085 too many segments", fill_limits, too_many_segments },
+	{ "C-083 16 Read chunks alone", fill_limits, limit_of_reads, true },
+	{ "C-083 too many Read chunks", fill_limits, too_many_reads },
+	{ "C-084 8 Write chunks alone", fill_limits, limit_of_writes, true },
+	{ "C-084 too many Write chunks", fill_limits, too_many_writes },
 	{ "S10 a Write chunk without segments in a Call", fill_call,
 	  write_chunk_without_segments },
 	{ "S10 E-10 a Write chunk without segments given back", fill_reply,
