@@ -7,8 +7,8 @@ W ?= 1
 KERNEL ?= uml
 FUZZ_SECONDS ?= 0
 
-# KUNIT=1 adds the test modules. Variables given on the command line reach
-# kbuild by themselves.
+# KUNIT=1 adds the test modules, ANY_KERNEL=1 builds for a kernel that has not
+# been tested. Variables given on the command line reach kbuild by themselves.
 kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) W=$(W)
 
 all:
@@ -57,6 +57,7 @@ cache-clean:
 help:
 	@echo 'make [KDIR=...]        both modules, for the running kernel or the one built in KDIR'
 	@echo 'make KUNIT=1           the test modules too'
+	@echo 'make ANY_KERNEL=1      also for a kernel that has not been tested'
 	@echo 'make install           into the running kernel'"'"'s modules'
 	@echo 'make clean             what was built here'
 	@echo

@@ -136,9 +136,11 @@ files | grep -E '\.([chS]|sh|lua|py)$' | xargs -r wc -l |
 	awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines" }' >"$work/long"
 report "no file above 700 lines" "$work/long"
 
-grep -n LINUX_VERSION_CODE "${code[@]}" | grep -v '^include/rpcrdma2/compat.h:' \
-	>"$work/version"
-report "kernel versions are compat.h's business" "$work/version"
+grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION' "${code[@]}" >"$work/version"
+report "kernel versions are Kbuild's business" "$work/version"
+
+scripts/lint-kernels.sh "$(scripts/vm/kernel.sh uml)/build" >"$work/refused" 2>&1
+report "kernels that Kbuild refuses" "$work/refused"
 
 files '*.[ch]' '*.sh' Makefile Kbuild '*/Kbuild' |
 	xargs -r grep -L 'SPDX-License-Identifier: GPL-2.0' >"$work/spdx"

@@ -47,8 +47,6 @@
 #ifndef _SVCRDMA2_H
 #define _SVCRDMA2_H
 
-#include <rpcrdma2/compat.h>
-
 #include <linux/list.h>
 #include <linux/mempool.h>
 #include <linux/mutex.h>

@@ -6,8 +6,6 @@
 
 #include <linux/module.h>
 
-#include <rpcrdma2/compat.h>
-
 unsigned int xprt2_param_slots = XPRT2_SLOTS_DEFAULT;
 module_param_named(slots, xprt2_param_slots, uint, 0644);
 MODULE_PARM_DESC(slots, "Most RPCs outstanding per connection, 4 to 16384 (default 128)");
