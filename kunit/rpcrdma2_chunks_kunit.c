@@ -17,6 +17,7 @@ struct order_case {
 	unsigned int		reads;		/* positions from 8, 8 apart */
 	bool			zero;		/* and one at zero, last */
 	bool			zero_first;
+	unsigned int		more;		/* behind the one at zero */
 	unsigned int		writes;		/* of one segment each */
 	unsigned int		segs;		/* of a Reply chunk */
 	u32			flag;		/* its discriminator, when not 1 */
@@ -67,6 +68,12 @@ static const struct order_case order_cases[] = {
 	{ "S44 S07 MSG, Position-Zero behind too many draws BAD_XDR",
 	  MSG_CALL, .reads = 16, .zero = true,
 	  .verdict = RDMA2_ERR_BAD_XDR },
+	{ "S44 S07 MSG, Position-Zero among too many draws BAD_XDR",
+	  MSG_CALL, .reads = 16, .zero = true, .more = 3,
+	  .verdict = RDMA2_ERR_BAD_XDR },
+	{ "S44 E-04 NOMSG, Position-Zero among too many draws READ_CHUNKS",
+	  NOMSG_CALL, .reads = 16, .zero = true, .more = 3,
+	  .verdict = RDMA2_ERR_READ_CHUNKS },
 	{ "S44 S07 MSG, Position-Zero before too many draws BAD_XDR",
 	  MSG_CALL, .reads = 16, .zero_first = true,
 	  .verdict = RDMA2_ERR_BAD_XDR },
@@ -97,6 +104,8 @@ static void put_case(struct words *m, const struct order_case *c, u32 vers)
 		put_read(m, 8 + 8 * i, 4);
 	if (c->zero)
 		put_read(m, 0, 4096);
+	for (; i < c->reads + c->more; i++)
+		put_read(m, 8 + 8 * i, 4);
 	put(m, 0);
 	for (i = 0; i < c->writes; i++) {
 		put(m, 1);
@@ -208,6 +217,48 @@ static void segments_in_descending_order(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_first, 4 * i);
 		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_nsegs, 4);
 		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_length, 16);
+	}
+}
+
+/*
+ * S09: each chunk but the first and the last goes between two others. The
+ * handles tell the segments apart; put_read() makes one of its place.
+ */
+static void chunks_go_between_others(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	unsigned int i, k, at;
+	u32 handles[16][4];
+
+	put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
+	for (i = 0; i < RPCRDMA2_MAX_SEGMENTS; i++) {
+		k = i * 7 % 16;
+		handles[k][i / 16] = 0x100 + m->count + 2;
+		put_read(m, 8 + 16 * k, 4);
+	}
+	put(m, 0);
+	put(m, 0);
+	put(m, 0);
+	put_payload(m, RDMA2_CALL, 40);
+
+	KUNIT_ASSERT_EQ(test, judge_words(test, h, m), RDMA2_OK);
+
+	KUNIT_ASSERT_EQ(test, h->h_nreads, 16);
+	KUNIT_ASSERT_EQ(test, h->h_nsegs, RPCRDMA2_MAX_SEGMENTS);
+	for (k = 0; k < 16; k++) {
+		KUNIT_EXPECT_EQ(test, h->h_reads[k].ck_position, 8 + 16 * k);
+		KUNIT_EXPECT_EQ(test, h->h_reads[k].ck_first, 4 * k);
+		KUNIT_EXPECT_EQ(test, h->h_reads[k].ck_nsegs, 4);
+		for (at = 0; at < 4; at++) {
+			const struct rpcrdma2_segment *seg =
+				&h->h_segs[4 * k + at];
+
+			KUNIT_EXPECT_EQ(test, seg->rs_handle, handles[k][at]);
+			KUNIT_EXPECT_EQ(test, seg->rs_length, 4);
+			KUNIT_EXPECT_EQ(test, seg->rs_offset,
+					handles[k][at] << 12);
+		}
 	}
 }
 
@@ -403,6 +454,7 @@ static struct kunit_case chunks_cases[] = {
 	KUNIT_CASE_PARAM(order_of_checks_version_one, order_gen_params),
 	KUNIT_CASE(segments_are_grouped_by_position),
 	KUNIT_CASE(segments_in_descending_order),
+	KUNIT_CASE(chunks_go_between_others),
 	KUNIT_CASE(too_many_in_descending_order),
 	KUNIT_CASE_PARAM(sums, sum_gen_params),
 	KUNIT_CASE(reply_with_empty_read_segments),

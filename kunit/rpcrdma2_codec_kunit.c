@@ -294,6 +294,10 @@ static void expect_hdr(struct kunit *test, const struct rpcrdma2_hdr *got,
 	KUNIT_EXPECT_EQ(test, got->h_direction, want->h_direction);
 	KUNIT_EXPECT_EQ(test, got->h_inv_handle, want->h_inv_handle);
 	KUNIT_EXPECT_EQ(test, got->h_len, want->h_len);
+	KUNIT_EXPECT_EQ(test, got->h_nreads, want->h_nreads);
+	KUNIT_EXPECT_EQ(test, got->h_nwrites, want->h_nwrites);
+	KUNIT_EXPECT_EQ(test, got->h_has_reply, want->h_has_reply);
+	KUNIT_EXPECT_EQ(test, got->h_nsegs, want->h_nsegs);
 
 	switch (want->h_proc) {
 	case RDMA2_MSG:
@@ -373,10 +377,29 @@ static void encode_needs_room(struct kunit *test)
 	}
 }
 
+/* Section 3 of protocol.rst: three empty lists, in each version */
+static void smallest_headers(struct kunit *test)
+{
+	struct rpcrdma2_hdr h = {
+		.h_credit = 1, .h_proc = RDMA2_MSG, .h_direction = RDMA2_CALL,
+	};
+
+	h.h_vers = RPCRDMA2_VERS_ONE;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_min(h.h_vers), 28);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_size(&h), 28);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_can_nominate(h.h_vers));
+
+	h.h_vers = RPCRDMA2_VERS_TWO;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_min(h.h_vers), 36);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_size(&h), 36);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_can_nominate(h.h_vers));
+}
+
 static struct kunit_case codec_cases[] = {
 	KUNIT_CASE_PARAM(decodes, golden_gen_params),
 	KUNIT_CASE_PARAM(encodes, golden_gen_params),
 	KUNIT_CASE_PARAM(encode_needs_room, golden_gen_params),
+	KUNIT_CASE(smallest_headers),
 	{ }
 };
 

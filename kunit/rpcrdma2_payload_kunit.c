@@ -179,6 +179,14 @@ static const struct mutation mutations[] = {
 	  WHOLE(v08), { { 3, 1 } }, REPLY(BAD) },
 	{ "S10 NOMSG Reply whose Reply chunk is not used is bad",
 	  WHOLE(v06), { { 11, 0 }, { 15, 0 } }, REPLY(BAD) },
+	{ "S07 NOMSG Reply of 1 octet is bad",
+	  WHOLE(v06), { { 11, 1 }, { 15, 0 } }, REPLY(BAD) },
+	{ "S07 NOMSG Reply of 7 octets is bad",
+	  WHOLE(v06), { { 11, 4 }, { 15, 3 } }, REPLY(BAD) },
+	{ "S07 NOMSG Reply of 8 octets is good",
+	  WHOLE(v06), { { 11, 4 }, { 15, 4 } }, REPLY(RDMA2_OK) },
+	{ "S07 NOMSG Reply of 8 octets, behind an empty segment",
+	  WHOLE(v06), { { 11, 0 }, { 15, 8 } }, REPLY(RDMA2_OK) },
 	{ "E-06 MSG Reply that uses a Reply chunk is bad",
 	  WHOLE(v06), { { 3, 0 } }, REPLY(BAD) },
 	{ "C-066 NOMSG Reply that calls itself a Call draws BAD_XDR",
@@ -221,6 +229,14 @@ static const struct mutation mutations[] = {
 	  WHOLE(v32), { { 8, 1 } }, REPLY(RDMA2_OK) },
 	{ "S06 version 1 msg_type 2 cannot be told",
 	  WHOLE(v32), { { 8, 2 } }, NODIR(BAD) },
+	{ "S06 nor can version 1 msg_type 3",
+	  WHOLE(v32), { { 8, 3 } }, NODIR(BAD) },
+	{ "S06 nor can version 1 msg_type 0xffffffff",
+	  WHOLE(v32), { { 8, U32_MAX } }, NODIR(BAD) },
+	{ "S07 version 1 MSG with 7 octets of an RPC message cannot be told",
+	  CUT(v32, 35), NODIR(BAD) },
+	{ "S07 version 1 MSG with 8 octets of an RPC message can",
+	  CUT(v32, 36), CALL(RDMA2_OK) },
 	{ "S08 version 1 Call with two xids draws BAD_XDR",
 	  WHOLE(v32), { { 7, 1 } }, CALL(BAD) },
 	{ "S08 version 1 Reply with two xids is bad",
@@ -259,6 +275,8 @@ static void judges(struct kunit *test)
 	/* Assert */
 	KUNIT_EXPECT_EQ(test, verdict, m->verdict);
 	KUNIT_EXPECT_EQ(test, h->h_direction, m->direction);
+	KUNIT_EXPECT_LE(test, h->h_len,
+			max_t(size_t, m->len, RPCRDMA2_PREFIX_LEN));
 }
 
 /* S07: what follows a header that ends the message means nothing. */

@@ -149,6 +149,120 @@ static void answer_to_many_wishes(struct kunit *test)
 					     4 + i), words[i]);
 }
 
+/*
+ * C-022, C-057: the words of an answer, element by element. RBSIZ and BRS stand
+ * among unknown properties, at and around the ends of words.
+ */
+static const struct numbered_case {
+	const char	*desc;
+	unsigned int	count;		/* elements of the REQPROP */
+	unsigned int	rbsiz, brs;	/* their places; count or more: absent */
+	u32		want_rbsiz;	/* 16384 are posted, 8192 announced */
+	u32		want_brs;	/* GENL */
+} numbered_cases[] = {
+	{ "C-057 two wishes granted", 2, 0, 1, 16384, RDMA2_BKREQSUP_INLINE },
+	{ "C-057 two wishes granted, in the other order", 2, 1, 0,
+	  16384, RDMA2_BKREQSUP_INLINE },
+	{ "C-057 two wishes rejected", 2, 0, 1, 0, RDMA2_BKREQSUP_NONE },
+	{ "C-054 one granted, one of another value", 2, 0, 1,
+	  65536, RDMA2_BKREQSUP_GENL },
+	{ "C-057 a wish alone", 1, 0, 1, 4096, 0 },
+	{ "C-057 no wish at all", 0, 0, 0, 0, 0 },
+	{ "C-022 both at the ends of a word of 32", 32, 0, 31,
+	  16384, RDMA2_BKREQSUP_INLINE },
+	{ "C-022 both rejected there", 32, 0, 31, 0, RDMA2_BKREQSUP_NONE },
+	{ "C-022 one of 31 elements", 31, 30, 31, 16384, 0 },
+	{ "C-022 elements 31 and 32 of 33", 33, 31, 32,
+	  16384, RDMA2_BKREQSUP_INLINE },
+	{ "C-022 elements 32 and 31 of 33", 33, 32, 31,
+	  16384, RDMA2_BKREQSUP_NONE },
+	{ "C-054 element 32 gets another value", 33, 32, 33, 65536, 0 },
+	{ "C-022 elements 63 and 0 of 64", 64, 63, 0,
+	  16384, RDMA2_BKREQSUP_INLINE },
+	{ "C-022 elements 64 and 63 of 65", 65, 64, 63,
+	  16384, RDMA2_BKREQSUP_INLINE },
+	{ "C-022 element 64 of 65 alone is left", 65, 64, 65, 0, 0 },
+	{ "C-022 only unknown properties", 40, 40, 40, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(numbered, numbered_cases, desc);
+
+#define MAP_WORDS	4
+
+static void mark(u32 *map, unsigned int bit)
+{
+	map[bit / 32] |= 1U << bit % 32;
+}
+
+static void put_map(struct words *m, const u32 *map)
+{
+	unsigned int words = MAP_WORDS, i;
+
+	while (words && !map[words - 1])
+		words--;
+	put(m, words);
+	for (i = 0; i < words; i++)
+		put(m, map[i]);
+}
+
+static void answer_is_numbered(struct kunit *test)
+{
+	const struct numbered_case *c = test->param_value;
+	static const struct rpcrdma2_props able = {
+		.pr_rbsiz = 16384, .pr_brs = RDMA2_BKREQSUP_GENL,
+	};
+	struct rpcrdma2_props now = {
+		.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_GENL,
+	};
+	u32 done[MAP_WORDS] = { }, rejected[MAP_WORDS] = { };
+	struct rpcrdma2_propmsg req = { }, res, back;
+	struct words *m = words_new(test);
+	bool other = false;
+	unsigned int i;
+
+	/* Arrange: the question, and in @m the answer that is wanted */
+	put_start(m, 2, RDMA2_REQPROP, 0);
+	m->count = 4;
+	put(m, c->count);
+	for (i = 0; i < c->count; i++) {
+		if (i == c->rbsiz) {
+			put_propval(m, RDMA2_PROPID_RBSIZ, 4, c->want_rbsiz);
+			if (c->want_rbsiz > able.pr_rbsiz)
+				other = true;
+			else
+				mark(c->want_rbsiz < 4096 ? rejected : done, i);
+		} else if (i == c->brs) {
+			put_propval(m, RDMA2_PROPID_BRS, 4, c->want_brs);
+			mark(c->want_brs ? done : rejected, i);
+		} else {
+			put_propval(m, 1000 + i, 4, 7);
+			mark(rejected, i);
+		}
+	}
+	KUNIT_ASSERT_EQ(test, read_words(test, &req, m), RDMA2_OK);
+	put_start(m, 2, RDMA2_RESPROP, 0);
+	m->count = 4;
+	put_map(m, done);
+	put_map(m, rejected);
+	put(m, other);
+	if (other)
+		put_propval(m, RDMA2_PROPID_RBSIZ, 4, able.pr_rbsiz);
+
+	/* Act */
+	rpcrdma2_answer_reqprop(&res, &req.pm_set, &now, &able);
+
+	/* Assert */
+	expect_sent(test, &res, WORDS_XID, 32, RDMA2_REQPROP,
+		    (const u8 *)m->word, words_len(m));
+	back.pm_want = &req.pm_set;
+	KUNIT_ASSERT_EQ(test, read_words(test, &back, m), RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, back.pm_done, res.pm_done);
+	KUNIT_EXPECT_EQ(test, back.pm_set.ps_rows, res.pm_set.ps_rows);
+	KUNIT_EXPECT_EQ(test, back.pm_rejected,
+			req.pm_set.ps_rows & ~res.pm_done &
+			~res.pm_set.ps_rows);
+}
+
 /* C-055, C-057: answers of ours that must not leave */
 static void answers_we_refuse_to_send(struct kunit *test)
 {
@@ -331,6 +445,7 @@ static struct kunit_case props_cases[] = {
 	KUNIT_CASE(reqprop_is_answered),
 	KUNIT_CASE_PARAM(wishes, wish_gen_params),
 	KUNIT_CASE(answer_to_many_wishes),
+	KUNIT_CASE_PARAM(answer_is_numbered, numbered_gen_params),
 	KUNIT_CASE(answers_we_refuse_to_send),
 	KUNIT_CASE_PARAM(grants, grant_gen_params),
 	KUNIT_CASE(unasked_grants),

@@ -315,6 +315,53 @@ static void duplicates(struct kunit *test)
 	}
 }
 
+/* S12: each copy but one is counted, and so is each that is too long. */
+static void many_duplicates(struct kunit *test)
+{
+	static const u32 procs[] = {
+		RDMA2_CONNPROP, RDMA2_REQPROP, RDMA2_UPDPROP,
+	};
+	struct words *m = words_new(test);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(procs); i++) {
+		bool first = procs[i] == RDMA2_REQPROP;
+		struct rpcrdma2_propmsg pm;
+
+		memset(&pm, 0xff, sizeof(pm));
+		pm.pm_want = NULL;
+		put_start(m, 2, procs[i], 0);
+		m->count = 4;
+		put(m, 6);
+		put_propval(m, RDMA2_PROPID_RBSIZ, 4, 5000);
+		put_propval(m, RDMA2_PROPID_BRS, 4, 0);
+		put_propval(m, RDMA2_PROPID_RBSIZ, 8, 6000);
+		put_propval(m, RDMA2_PROPID_BRS, 0, 0);
+		put_propval(m, RDMA2_PROPID_RBSIZ, 4, 7000);
+		put_propval(m, RDMA2_PROPID_BRS, 4, 2);
+		if (procs[i] == RDMA2_CONNPROP) {
+			put(m, 1);
+			put(m, 0x2f);	/* but for the last RBSIZ */
+		}
+
+		KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_count, 6);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, RBSIZ | BRS);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_odd, 5);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz,
+				first ? 5000 : 7000);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_brs, first ? 0 : 2);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_index[RPCRDMA2_PROP_RBSIZ],
+				first ? 0 : 4);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_index[RPCRDMA2_PROP_BRS],
+				first ? 1 : 5);
+		KUNIT_EXPECT_EQ(test, pm.pm_nochg,
+				procs[i] == RDMA2_CONNPROP ? BRS : 0);
+		KUNIT_EXPECT_EQ(test, pm.pm_done, 0);
+		KUNIT_EXPECT_EQ(test, pm.pm_rejected, 0);
+	}
+}
+
 /* C-012, S40: an opttype that is no property message */
 static void other_options(struct kunit *test)
 {
@@ -360,6 +407,7 @@ static struct kunit_case propset_cases[] = {
 	KUNIT_CASE(property_longer_than_the_message),
 	KUNIT_CASE(every_property_count),
 	KUNIT_CASE(duplicates),
+	KUNIT_CASE(many_duplicates),
 	KUNIT_CASE(other_options),
 	KUNIT_CASE(option_body_is_bounded),
 	{ }

@@ -90,8 +90,8 @@ static void nothing(struct rpcrdma2_hdr *h)
 {
 }
 
-#define SPOIL(_name, _change)					\
-	static void _name(struct rpcrdma2_hdr *h) { _change; }
+#define SPOIL(_name, ...)					\
+	static void _name(struct rpcrdma2_hdr *h) { __VA_ARGS__; }
 
 SPOIL(no_credit, h->h_credit = 0)
 SPOIL(no_direction, h->h_direction = RDMA2_NODIR; h->h_inv_handle = 0)
@@ -117,6 +117,19 @@ SPOIL(read_chunk_without_segments, h->h_reads[0].ck_nsegs = 0;
 SPOIL(wrong_length, h->h_reads[0].ck_length++)
 SPOIL(wrapped_length, h->h_segs[0].rs_length = U32_MAX;
 	h->h_reads[0].ck_length = 1000)
+SPOIL(write_longer, h->h_writes[0].ck_length++)
+SPOIL(write_shorter, h->h_writes[0].ck_length--)
+SPOIL(write_wrapped, h->h_segs[3].rs_length = U32_MAX;
+	h->h_writes[0].ck_length = 1003)
+SPOIL(write_past_the_end, h->h_writes[0].ck_first = 5;
+	h->h_nsegs = 6; h->h_segs[6].rs_length = 1002;
+	h->h_writes[0].ck_length = 2007)
+SPOIL(second_write_longer, h->h_nwrites = 2;
+	h->h_writes[1] = (struct rpcrdma2_chunk){ 0, 1006, 5, 1 })
+SPOIL(second_write, h->h_nwrites = 2;
+	h->h_writes[1] = (struct rpcrdma2_chunk){ 0, 1005, 5, 1 })
+SPOIL(reply_longer, h->h_reply.ck_length++)
+SPOIL(reply_shorter, h->h_reply.ck_length--)
 SPOIL(wrapped_list, h->h_segs[1].rs_length = 0x80000000;
 	h->h_reads[0].ck_length = 0x80000000 + 1000;
 	h->h_segs[2].rs_length = 0x80000000 - 1000;
@@ -141,6 +154,8 @@ SPOIL(nomsg, h->h_proc = RDMA2_NOMSG)
 SPOIL(nomsg_zero, h->h_proc = RDMA2_NOMSG; h->h_reads[0].ck_position = 0)
 SPOIL(nomsg_empty, h->h_proc = RDMA2_NOMSG; h->h_nreads = 0)
 SPOIL(foreign_handle, h->h_inv_handle = 0x999)
+SPOIL(handle_behind, h->h_inv_handle = 0x106; h->h_segs[6].rs_handle = 0x106)
+SPOIL(last_handle, h->h_inv_handle = 0x105)
 SPOIL(no_handle, h->h_inv_handle = 0)
 SPOIL(with_reads, h->h_nreads = 1)
 SPOIL(with_handle, h->h_inv_handle = 0x103)
@@ -190,6 +205,21 @@ static const struct refusal refusals[] = {
 	  read_chunk_without_segments },
 	{ "S05 a length that is not the sum", fill_call, wrong_length },
 	{ "S05 lengths that wrap", fill_call, wrapped_length },
+	{ "S05 a Write chunk longer than its segments", fill_call,
+	  write_longer },
+	{ "S05 a Write chunk shorter than its segments", fill_call,
+	  write_shorter },
+	{ "S05 a Write chunk given back longer", fill_reply, write_longer },
+	{ "S05 lengths of a Write chunk that wrap", fill_call, write_wrapped },
+	{ "S05 a Write chunk whose last segment does not exist", fill_call,
+	  write_past_the_end },
+	{ "S05 a second Write chunk", fill_call, second_write, true },
+	{ "S05 a second Write chunk longer than its segments", fill_call,
+	  second_write_longer },
+	{ "S05 a Reply chunk longer than its segments", fill_call,
+	  reply_longer },
+	{ "S05 a Reply chunk shorter than its segments", fill_call,
+	  reply_shorter },
 	{ "S05 Read chunks that add up to 2^32", fill_call, wrapped_list },
 	{ "S05 Read chunks that do not", fill_call, full_list, true },
 	{ "S05 segments that do not exist", fill_call, segments_past_the_end },
@@ -212,6 +242,9 @@ static const struct refusal refusals[] = {
 	  true },
 	{ "S07 NOMSG without Read chunks", fill_call, nomsg_empty },
 	{ "C-072 a handle of another Call", fill_call, foreign_handle },
+	{ "C-072 a handle behind the last segment", fill_call, handle_behind },
+	{ "C-072 the handle of the last segment", fill_call, last_handle,
+	  true },
 	{ "C-073 no handle", fill_call, no_handle, true },
 	{ "a Reply with a Write chunk", fill_reply, nothing, true },
 	{ "E-22 Reads in a Reply", fill_reply, with_reads },

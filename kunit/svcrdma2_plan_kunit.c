@@ -26,6 +26,8 @@ struct plan_case {
 	u32			writes[4];
 	bool			has_reply;
 	u32			reply;
+	u32			hdrlen;		/* HDR when 0 */
+	u32			send_max;	/* SEND_MAX when 0 */
 	struct svc2_plan	want;
 };
 
@@ -104,6 +106,27 @@ static const struct plan_case plan_cases[] = {
 	  .length = 100 + 65536, RESULTS(1, { 100, 65536 }), CHUNKS(65536),
 	  .want = { .pn_len = 100, .pn_nrest = 1, .pn_rest = { { 0, 100 } },
 		    .pn_writes = { { 100, 65536 } } } },
+	{ "E-14 version 1 at 1024 octets, a Reply that just fits",
+	  .length = 996, .hdrlen = 28, .send_max = 1024,
+	  .want = { .pn_len = 996, .pn_nrest = 1, .pn_rest = { { 0, 996 } } } },
+	{ "E-14 version 1 at 1024 octets, four octets more", .length = 1000,
+	  .hdrlen = 28, .send_max = 1024,
+	  .want = { .pn_code = RDMA2_ERR_REPLY_RESOURCE, .pn_arg = 1000,
+		    .pn_long = true, .pn_len = 1000, .pn_nrest = 1,
+		    .pn_rest = { { 0, 1000 } } } },
+	{ "C-001 the Write list in the header leaves less room",
+	  .length = INLINE_MAX, .hdrlen = HDR + 24,
+	  .has_reply = true, .reply = INLINE_MAX,
+	  .want = { .pn_long = true, .pn_len = INLINE_MAX, .pn_nrest = 1,
+		    .pn_rest = { { 0, INLINE_MAX } } } },
+	{ "E-28 more results than chunks, and the last one ends the Reply",
+	  .length = 132, RESULTS(2, { 100, 16 }, { 116, 16 }), CHUNKS(16),
+	  .want = { .pn_len = 116, .pn_nrest = 2,
+		    .pn_rest = { { 0, 100 }, { 116, 16 } },
+		    .pn_writes = { { 100, 16 } } } },
+	{ "E-10 a Reply that begins with its result", .length = 16,
+	  RESULTS(1, { 0, 16 }), CHUNKS(16),
+	  .want = { .pn_writes = { { 0, 16 } } } },
 	{ "E-06 and if it does not, both kinds of chunk are used",
 	  .length = 5000 + 65536, RESULTS(1, { 100, 65536 }), CHUNKS(65536),
 	  .has_reply = true, .reply = 5000,
@@ -122,27 +145,36 @@ static void plan_reply(struct kunit *test)
 	unsigned int i;
 
 	/* Arrange */
-	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	h = kunit_kmalloc(test, sizeof(*h), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, h);
+	/* beyond the counts, chunks of an earlier Call that could hold all */
+	memset(h, 0xff, sizeof(*h));
+	memset(&plan, 0xff, sizeof(plan));
 	h->h_nwrites = pc->nwrites;
 	for (i = 0; i < pc->nwrites; i++) {
-		if (pc->writes[i] == NOSEGS)
+		if (pc->writes[i] == NOSEGS) {
+			h->h_writes[i].ck_nsegs = 0;
+			h->h_writes[i].ck_length = 0;
 			continue;
+		}
 		h->h_writes[i].ck_nsegs = 1;
 		h->h_writes[i].ck_length = pc->writes[i];
 	}
 	h->h_has_reply = pc->has_reply;
-	h->h_reply.ck_length = pc->reply;
+	if (pc->has_reply)
+		h->h_reply.ck_length = pc->reply;
 
 	/* Act */
-	svc2_plan_reply(&plan, h, pc->results, pc->nresults, pc->length, HDR,
-			SEND_MAX);
+	svc2_plan_reply(&plan, h, pc->results, pc->nresults, pc->length,
+			pc->hdrlen ?: HDR, pc->send_max ?: SEND_MAX);
 
 	/* Assert */
 	KUNIT_EXPECT_EQ(test, plan.pn_code, pc->want.pn_code);
 	KUNIT_EXPECT_EQ(test, plan.pn_arg, pc->want.pn_arg);
 	KUNIT_EXPECT_EQ(test, plan.pn_arg2, pc->want.pn_arg2);
 	KUNIT_EXPECT_EQ(test, plan.pn_long, pc->want.pn_long);
+	KUNIT_EXPECT_EQ(test, plan.pn_send_max, pc->send_max ?: SEND_MAX);
+	KUNIT_EXPECT_FALSE(test, plan.pn_gather);
 	KUNIT_EXPECT_EQ(test, plan.pn_len, pc->want.pn_len);
 	KUNIT_EXPECT_EQ(test, plan.pn_nrest, pc->want.pn_nrest);
 	KUNIT_EXPECT_MEMEQ(test, plan.pn_rest, pc->want.pn_rest,

@@ -50,6 +50,12 @@ static const struct backward_case backward_cases[] = {
 	  WORDS(NONE, NONE, 1, 1, SEGMENT, CALL), RDMA2_OK },
 	{ "S08 with another xid behind the header: BAD_XDR", RDMA2_MSG,
 	  WORDS(NO_LISTS, XID + 1, RDMA2_CALL), RDMA2_ERR_BAD_XDR },
+	{ "S44 also when it has a Read chunk", RDMA2_MSG,
+	  WORDS(1, 8, SEGMENT, NONE, NONE, NONE, XID + 1, RDMA2_CALL),
+	  RDMA2_ERR_BAD_XDR },
+	{ "S44 also when it has a Write chunk", RDMA2_MSG,
+	  WORDS(NONE, 1, 1, SEGMENT, NONE, NONE, XID + 1, RDMA2_CALL),
+	  RDMA2_ERR_BAD_XDR },
 };
 
 static void name_case(const struct backward_case *c, char *desc)

@@ -29,6 +29,13 @@ struct plan_case {
 #define FIRST	LIMITS(RPCRDMA2_INLINE_FIRST, RPCRDMA2_INLINE_DEFAULT, \
 		       RPCRDMA2_HDR_MIN), SEGS(1)
 
+/* Chunks of different numbers of segments: Read 2, Write 3, Reply 5 */
+#define UNEVEN(_call, _reply)	LIMITS(_call, _reply, RPCRDMA2_HDR_MIN), \
+	.sz_read_segs = 2, .sz_write_segs = 3, .sz_reply_segs = 5
+#define READ_LIST_2	(2 * RPCRDMA2_READ_SEG_LEN)
+#define WRITE_LIST_3	(RPCRDMA2_WRITE_CHUNK_LEN + 3 * RPCRDMA2_SEG_LEN)
+#define REPLY_CHUNK_5	(RPCRDMA2_REPLY_CHUNK_LEN + 5 * RPCRDMA2_SEG_LEN)
+
 #define INLINE_MAX	(RPCRDMA2_INLINE_DEFAULT - RPCRDMA2_HDR_MIN)
 #define READ_SEG	RPCRDMA2_READ_SEG_LEN
 #define WRITE_LIST	(RPCRDMA2_WRITE_CHUNK_LEN + RPCRDMA2_SEG_LEN)
@@ -135,6 +142,59 @@ static const struct plan_case plan_cases[] = {
 	    .sz_reply_pages = 65536, .sz_reply_ddp = true },
 	  { .cp_proc = RDMA2_NOMSG, .cp_read = true, .cp_poszero = true,
 	    .cp_write = true, .cp_reply = true } },
+	{ "C-001 a Read list of 2 segments: the rest just fits",
+	  { UNEVEN(4096, 1024), .sz_call_rest = INLINE_MAX - READ_LIST_2,
+	    .sz_call_pages = 65536, .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_read = true } },
+	{ "C-001 a Read list of 2 segments: the rest does not fit",
+	  { UNEVEN(4096, 65536), .sz_call_rest = INLINE_MAX - READ_LIST_2 + 4,
+	    .sz_call_pages = 65536, .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_NOMSG, .cp_read = true, .cp_poszero = true } },
+	{ "C-001 a Write list of 3 segments counts in the Call: it just fits",
+	  { UNEVEN(4096, 1024), .sz_call_rest = INLINE_MAX - WRITE_LIST_3,
+	    .sz_reply_pages = 65536, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true } },
+	{ "C-001 a Write list of 3 segments counts in the Call: it does not",
+	  { UNEVEN(4096, 65536 - 4),
+	    .sz_call_rest = INLINE_MAX - WRITE_LIST_3 + 4,
+	    .sz_reply_pages = 65536, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_write = true } },
+	{ "C-030 a Write list of 3 segments counts in the Reply: it just fits",
+	  { UNEVEN(65536, 4096), .sz_reply_rest = INLINE_MAX - WRITE_LIST_3,
+	    .sz_reply_pages = 65536, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true } },
+	{ "C-030 a Write list of 3 segments counts in the Reply: it does not",
+	  { UNEVEN(1024, 4096), .sz_reply_rest = INLINE_MAX - WRITE_LIST_3 + 1,
+	    .sz_reply_pages = 65536, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true, .cp_reply = true } },
+	{ "C-001 a Reply chunk of 5 segments counts in the Call: it just fits",
+	  { UNEVEN(4096, 1024), .sz_call_rest = INLINE_MAX - REPLY_CHUNK_5,
+	    .sz_reply_rest = 1024 },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-001 a Reply chunk of 5 segments counts in the Call: it does not",
+	  { UNEVEN(4096, 1024), .sz_call_rest = INLINE_MAX - REPLY_CHUNK_5 + 4,
+	    .sz_reply_rest = 1024 },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_reply = true } },
+	{ "C-001 all three count in the Call: it just fits",
+	  { UNEVEN(4096, 1024),
+	    .sz_call_rest = INLINE_MAX - READ_LIST_2 - WRITE_LIST_3 -
+			    REPLY_CHUNK_5,
+	    .sz_call_pages = 65536, .sz_call_ddp = true,
+	    .sz_reply_rest = 1024, .sz_reply_pages = 4, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_read = true, .cp_write = true,
+	    .cp_reply = true } },
+	{ "C-001 all three count in the Call: it does not",
+	  { UNEVEN(4096, 1024),
+	    .sz_call_rest = INLINE_MAX - READ_LIST_2 - WRITE_LIST_3 -
+			    REPLY_CHUNK_5 + 4,
+	    .sz_call_pages = 65536, .sz_call_ddp = true,
+	    .sz_reply_rest = 1024, .sz_reply_pages = 4, .sz_reply_ddp = true },
+	  { .cp_proc = RDMA2_NOMSG, .cp_read = true, .cp_poszero = true,
+	    .cp_write = true, .cp_reply = true } },
+	{ "C-001 the Read list is not charged when the payload fits inline",
+	  { UNEVEN(4096, 1024), .sz_call_rest = INLINE_MAX - 4,
+	    .sz_call_pages = 4, .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_MSG } },
 	{ "E-29 version 1 at 1024 octets, header of 28",
 	  { LIMITS(RPCRDMA1_INLINE_DEFAULT, RPCRDMA1_INLINE_DEFAULT,
 		   RPCRDMA1_HDR_MIN), SEGS(1),

@@ -33,13 +33,12 @@ struct rpcrdma2_excess {
 	bool	ex_segs;
 };
 
-static inline const __be32 *
-rpcrdma2_decode_segment(const __be32 *p, struct rpcrdma2_segment *seg)
+static inline void rpcrdma2_decode_segment(const __be32 *p,
+					   struct rpcrdma2_segment *seg)
 {
 	seg->rs_handle = be32_to_cpup(p++);
 	seg->rs_length = be32_to_cpup(p++);
 	seg->rs_offset = (u64)be32_to_cpup(p) << 32 | be32_to_cpup(p + 1);
-	return p + 2;
 }
 
 static inline __be32 *

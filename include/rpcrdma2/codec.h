@@ -121,7 +121,8 @@ rpcrdma2_judge_rpc(struct rpcrdma2_hdr *h, const struct rpcrdma2_excess *ex,
  * nothing (S07).
  *
  * Otherwise only h_xid, h_vers, h_credit, h_proc and h_direction are valid,
- * and after RDMA2_DROP perhaps not even these. When rpcrdma2_is_excess(), a
+ * and after RDMA2_DROP perhaps not even these; h_len is not past the end of the
+ * message, but for one that has no prefix. When rpcrdma2_is_excess(), a
  * list that is not empty has an h_nreads or h_nwrites that is not 0.
  * h_direction tells what an error verdict asks for:
  *
