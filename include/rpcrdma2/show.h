@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Names of what the wire carries, for messages, counters and trace events.
+ * Names of what the wire carries.
  *
- * Each list is written once, as a macro of (value, name) pairs: the functions
- * below search it, and a trace event hands it to __print_symbolic() by way of
- * RPCRDMA2_SHOW_PAIR.
+ * Each list is written once, as a macro of (value, name) pairs: a trace event
+ * hands it to __print_symbolic() by way of RPCRDMA2_SHOW_PAIR, a function
+ * searches it.
  */
 #ifndef _RPCRDMA2_SHOW_H
 #define _RPCRDMA2_SHOW_H
+
+#include <linux/array_size.h>
 
 #include <rpcrdma2/proto.h>
 
@@ -37,15 +39,6 @@
 	_pair(RDMA2_ERR_SYSTEM,		"SYSTEM")		\
 	_pair(RDMA2_DROP,		"DROP")
 
-#define RPCRDMA2_DIRECTIONS(_pair)	\
-	_pair(RDMA2_CALL,	"CALL")	\
-	_pair(RDMA2_REPLY,	"REPLY") \
-	_pair(RDMA2_NODIR,	"?")
-
-#define RPCRDMA2_PROPIDS(_pair)			\
-	_pair(RDMA2_PROPID_RBSIZ,	"RBSIZ") \
-	_pair(RDMA2_PROPID_BRS,		"BRS")
-
 #define RPCRDMA2_BKREQSUPS(_pair)			\
 	_pair(RDMA2_BKREQSUP_NONE,	"NONE")		\
 	_pair(RDMA2_BKREQSUP_INLINE,	"INLINE")	\
@@ -54,64 +47,21 @@
 /* __print_symbolic(word, RPCRDMA2_PROCS(RPCRDMA2_SHOW_PAIR) { -1, NULL }) */
 #define RPCRDMA2_SHOW_PAIR(_value, _name)	{ _value, _name },
 
-struct rpcrdma2_name {
-	u32		value;
-	const char	*name;
-};
-
-static inline const char *rpcrdma2_name_of(const struct rpcrdma2_name *list,
-					   u32 value)
-{
-	for (; list->name; list++)
-		if (list->value == value)
-			return list->name;
-	return "?";
-}
-
-/* Each returns "?" for a value without a name */
-static inline const char *rpcrdma2_proc_name(u32 proc)
-{
-	static const struct rpcrdma2_name list[] = {
-		RPCRDMA2_PROCS(RPCRDMA2_SHOW_PAIR) { }
-	};
-
-	return rpcrdma2_name_of(list, proc);
-}
-
-static inline const char *rpcrdma2_errcode_name(u32 code)
-{
-	static const struct rpcrdma2_name list[] = {
-		RPCRDMA2_ERRCODES(RPCRDMA2_SHOW_PAIR) { }
-	};
-
-	return rpcrdma2_name_of(list, code);
-}
-
-static inline const char *rpcrdma2_direction_name(u32 direction)
-{
-	static const struct rpcrdma2_name list[] = {
-		RPCRDMA2_DIRECTIONS(RPCRDMA2_SHOW_PAIR) { }
-	};
-
-	return rpcrdma2_name_of(list, direction);
-}
-
-static inline const char *rpcrdma2_propid_name(u32 which)
-{
-	static const struct rpcrdma2_name list[] = {
-		RPCRDMA2_PROPIDS(RPCRDMA2_SHOW_PAIR) { }
-	};
-
-	return rpcrdma2_name_of(list, which);
-}
-
+/* "?" for a value without a name */
 static inline const char *rpcrdma2_bkreqsup_name(u32 level)
 {
-	static const struct rpcrdma2_name list[] = {
-		RPCRDMA2_BKREQSUPS(RPCRDMA2_SHOW_PAIR) { }
+	static const struct {
+		u32		value;
+		const char	*name;
+	} list[] = {
+		RPCRDMA2_BKREQSUPS(RPCRDMA2_SHOW_PAIR)
 	};
+	unsigned int i;
 
-	return rpcrdma2_name_of(list, level);
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		if (list[i].value == level)
+			return list[i].name;
+	return "?";
 }
 
 #endif /* _RPCRDMA2_SHOW_H */
