@@ -139,6 +139,11 @@ report "no file above 700 lines" "$work/long"
 grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION' "${code[@]}" >"$work/version"
 report "kernel versions are Kbuild's business" "$work/version"
 
+if have python3 "protocol.rst against the sources"; then
+	scripts/lint-protocol.py >"$work/protocol" 2>&1
+	report "protocol.rst against the sources" "$work/protocol"
+fi
+
 scripts/lint-kernels.sh "$(scripts/vm/kernel.sh uml)/build" >"$work/refused" 2>&1
 report "kernels that Kbuild refuses" "$work/refused"
 

@@ -31,7 +31,7 @@
 
 #include <rpcrdma2/error.h>
 
-/* S34, 2.9: ours to choose */
+/* S34: not on the wire, so another choice is as good */
 #define XPRT2_PROBE_TIMEOUT	(2U * HZ)
 #define XPRT2_TRIAL_TIMEOUT	(10U * HZ)
 #define XPRT2_MEMORY_TIME	(10UL * 60 * HZ)

@@ -17,7 +17,7 @@
 
 #include "trace.h"
 
-/* 2.9, S20 */
+/* S13, S20 */
 static void describe_us(struct rpcrdma2_props *us)
 {
 	us->pr_rbsiz = RPCRDMA2_INLINE_DEFAULT;
