@@ -25,6 +25,8 @@
 
 #define DEPTH		64
 #define RECEIVE		8192
+#define SENDS		4
+#define PAYLOAD		((size_t)DEPTH * RECEIVE + SENDS * MESSAGE_MAX)
 #define MAX_CONNS	64
 
 struct conn {
@@ -34,7 +36,7 @@ struct conn {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *send_cq, *recv_cq;
 	struct ibv_mr *mr;
-	uint8_t *memory;	/* DEPTH Receives, and a Send */
+	uint8_t *memory;	/* DEPTH Receives, SENDS Sends, PAYLOAD_MAX */
 	int server;
 	uint32_t version;
 	unsigned int count;
@@ -92,32 +94,80 @@ static void post_receive(struct conn *c, unsigned int i)
 	ibv_post_recv(c->id->qp, &wr, &bad);
 }
 
+/* Waits for the completion of the last of @count work requests. */
+static void post_and_wait(struct conn *c, struct ibv_send_wr *first,
+			  unsigned int count)
+{
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+
+	if (ibv_post_send(c->id->qp, first, &bad))
+		return;
+	for (; count; count--) {
+		while (!ibv_poll_cq(c->send_cq, 1, &wc))
+			usleep(100);
+		if (wc.status != IBV_WC_SUCCESS)
+			note(c, "not sent: %s", ibv_wc_status_str(wc.status));
+	}
+}
+
+void say_all(struct conn *c, const struct draft *d, unsigned int count)
+{
+	struct ibv_send_wr wr[SENDS] = {};
+	struct ibv_sge sge[SENDS];
+	unsigned int i;
+
+	if (c->over || !count || count > SENDS)
+		return;
+	for (i = 0; i < count; i++) {
+		uint8_t *at = c->memory + DEPTH * RECEIVE + i * MESSAGE_MAX;
+
+		memcpy(at, d[i].data, d[i].len);
+		note(c, "sent %s", describe(d[i].data, d[i].len));
+		sge[i].addr = (uintptr_t)at;
+		sge[i].length = d[i].len;
+		sge[i].lkey = c->mr->lkey;
+		wr[i].sg_list = &sge[i];
+		wr[i].num_sge = 1;
+		wr[i].opcode = IBV_WR_SEND;
+		wr[i].send_flags = IBV_SEND_SIGNALED;
+		wr[i].next = i + 1 < count ? &wr[i + 1] : NULL;
+	}
+	post_and_wait(c, wr, count);
+}
+
 void say(struct conn *c, const struct draft *d)
 {
+	say_all(c, d, 1);
+}
+
+uint8_t *conn_payload(struct conn *c)
+{
+	return c->memory + PAYLOAD;
+}
+
+void place(struct conn *c, size_t from, size_t len, const struct segment *to,
+	   int immediate)
+{
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)c->memory + DEPTH * RECEIVE,
-		.length = d->len,
+		.addr = (uintptr_t)c->memory + PAYLOAD + from,
+		.length = len,
 		.lkey = c->mr->lkey,
 	};
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
 		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
+		.opcode = immediate ? IBV_WR_RDMA_WRITE_WITH_IMM :
+				      IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma.remote_addr = to->offset,
+		.wr.rdma.rkey = to->handle,
 	};
-	struct ibv_send_wr *bad;
-	struct ibv_wc wc;
 
 	if (c->over)
 		return;
-	memcpy(c->memory + DEPTH * RECEIVE, d->data, d->len);
-	note(c, "sent %s", describe(d->data, d->len));
-	if (ibv_post_send(c->id->qp, &wr, &bad))
-		return;
-	while (!ibv_poll_cq(c->send_cq, 1, &wc))
-		usleep(100);
-	if (wc.status != IBV_WC_SUCCESS)
-		note(c, "not sent: %s", ibv_wc_status_str(wc.status));
+	note(c, "wrote len=%zu%s", len, immediate ? " with immediate" : "");
+	post_and_wait(c, &wr, 1);
 }
 
 void hang_up(struct conn *c)
@@ -165,16 +215,16 @@ static void create_queues(struct conn *c)
 {
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 4, .max_recv_wr = DEPTH,
+		.cap = { .max_send_wr = SENDS, .max_recv_wr = DEPTH,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 	};
-	size_t size = DEPTH * RECEIVE + MESSAGE_MAX;
+	size_t size = PAYLOAD + PAYLOAD_MAX;
 	struct ibv_pd *pd = ibv_alloc_pd(c->id->verbs);
 	unsigned int i;
 
 	c->channel = ibv_create_comp_channel(c->id->verbs);
 	c->recv_cq = ibv_create_cq(c->id->verbs, DEPTH, NULL, c->channel, 0);
-	c->send_cq = ibv_create_cq(c->id->verbs, 4, NULL, NULL, 0);
+	c->send_cq = ibv_create_cq(c->id->verbs, SENDS, NULL, NULL, 0);
 	if (!pd || !c->channel || !c->recv_cq || !c->send_cq)
 		die("completion queues");
 	c->memory = aligned_alloc(4096, size);

@@ -4,8 +4,19 @@
 
 #include "wire.h"
 
+#define PAYLOAD_MAX	((1 << 20) + 4096)	/* octets of an NFS Reply */
+
 struct conn;
-struct manners;
+
+typedef void (*answer)(struct conn *c, const struct message *m);
+
+struct manners {
+	const char *name;
+	answer to_probe, to_two, to_one;
+	answer first;		/* before anything was asked */
+	answer after;		/* when an RPC in version 2 was answered */
+	answer poked;		/* by a signal, *conn_count() is how often */
+};
 
 /* peer.c: one line of the log */
 void note(const struct conn *c, const char *fmt, ...)
@@ -13,6 +24,12 @@ void note(const struct conn *c, const char *fmt, ...)
 /* peer.c: send, and wait until the other side has it; hang up */
 void say(struct conn *c, const struct draft *d);
 void hang_up(struct conn *c);
+/* peer.c: several messages with one doorbell */
+void say_all(struct conn *c, const struct draft *d, unsigned int count);
+/* peer.c: PAYLOAD_MAX octets that may be placed, and RDMA Write some of them */
+uint8_t *conn_payload(struct conn *c);
+void place(struct conn *c, size_t from, size_t len, const struct segment *to,
+	   int immediate);
 /* peer.c: TCP connection to the NFS server, -1 before the first Call */
 int *conn_server(struct conn *c);
 /* peer.c: version of the last Call */
@@ -21,6 +38,7 @@ uint32_t *conn_version(struct conn *c);
 unsigned int *conn_count(struct conn *c);
 
 /* manners.c */
+void connprop(struct conn *c, const struct message *m);
 const struct manners *find_manners(const char *name);
 void list_manners(void);
 void greet(struct conn *c, const struct manners *m);
@@ -28,7 +46,11 @@ void poke(struct conn *c, const struct manners *m);
 void respond(struct conn *c, const struct manners *m, const uint8_t *data,
 	     size_t len);
 
-/* proxy.c */
+/* faults.c: manners that depend on what is looked up */
+extern const struct manners faulty_manners;
+
+/* proxy.c: the Reply of the NFS server, its length or 0 */
+size_t fetch(struct conn *c, const struct message *m, uint8_t *rpc, size_t max);
 void serve(struct conn *c, const struct message *m);
 void called_back(struct conn *c);
 

@@ -30,6 +30,16 @@ static int connect_server(void)
 	return fd;
 }
 
+/* The connection of @c to the server, made when it is needed; or -1 */
+static int server_of(struct conn *c)
+{
+	int *server = conn_server(c);
+
+	if (*server < 0)
+		*server = connect_server();
+	return *server;
+}
+
 static int put_record(int fd, const uint8_t *data, size_t len)
 {
 	uint8_t record[4 + MESSAGE_MAX];
@@ -108,6 +118,19 @@ void called_back(struct conn *c)
 		drop_server(c);
 }
 
+size_t fetch(struct conn *c, const struct message *m, uint8_t *rpc, size_t max)
+{
+	int server = server_of(c);
+	size_t len = 0;
+
+	*conn_version(c) = m->vers;
+	if (server >= 0 && m->rpc && put_record(server, m->rpc, m->rpc_len))
+		len = get_record(server, rpc, max);
+	if (!len)
+		drop_server(c);
+	return len;
+}
+
 void serve(struct conn *c, const struct message *m)
 {
 	int *server = conn_server(c);
@@ -122,9 +145,7 @@ void serve(struct conn *c, const struct message *m)
 		return;
 	}
 	*conn_version(c) = m->vers;
-	if (*server < 0)
-		*server = connect_server();
-	if (*server >= 0 && put_record(*server, m->rpc, m->rpc_len))
+	if (server_of(c) >= 0 && put_record(*server, m->rpc, m->rpc_len))
 		while ((came = relay(c)) == CALL)
 			;
 	if (came < 0) {

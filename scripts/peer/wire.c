@@ -29,6 +29,38 @@ void put32(struct draft *d, uint32_t word)
 	d->len += 4;
 }
 
+void put_octets(struct draft *d, const uint8_t *data, size_t len)
+{
+	if (len > sizeof(d->data) - d->len)
+		len = sizeof(d->data) - d->len;
+	memcpy(d->data + d->len, data, len);
+	d->len += len;
+}
+
+/* The counted segments; what says that there is a chunk goes before */
+void put_chunk(struct draft *d, const struct chunk *ck)
+{
+	unsigned int i;
+
+	put32(d, ck->count);
+	for (i = 0; i < ck->count; i++) {
+		put32(d, ck->at[i].handle);
+		put32(d, ck->at[i].length);
+		put32(d, ck->at[i].offset >> 32);
+		put32(d, ck->at[i].offset);
+	}
+}
+
+uint32_t chunk_length(const struct chunk *ck)
+{
+	uint32_t length = 0;
+	unsigned int i;
+
+	for (i = 0; i < ck->count; i++)
+		length += ck->at[i].length;
+	return length;
+}
+
 struct cursor {
 	const uint8_t *p, *end;
 	int bad;
@@ -44,14 +76,24 @@ static uint32_t next(struct cursor *c)
 	return get32(c->p - 4);
 }
 
-static void skip_segments(struct cursor *c)
+/* Counts all segments, and keeps as many as @ck has room for. */
+static void take_segments(struct cursor *c, struct chunk *ck)
 {
-	uint32_t n = next(c);
+	uint32_t i, n = next(c);
+	struct segment s;
 
-	if (n > (size_t)(c->end - c->p) / 16)
+	if (n > (size_t)(c->end - c->p) / 16) {
 		c->bad = 1;
-	else
-		c->p += n * 16;
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		s.handle = next(c);
+		s.length = next(c);
+		s.offset = (uint64_t)next(c) << 32;
+		s.offset |= next(c);
+		if (ck && ck->count < SEGMENTS_MAX)
+			ck->at[ck->count++] = s;
+	}
 }
 
 static void skip_lists(struct cursor *c, struct message *m)
@@ -64,11 +106,11 @@ static void skip_lists(struct cursor *c, struct message *m)
 		m->reads++;
 	}
 	while (next(c) && !c->bad) {
-		skip_segments(c);
+		take_segments(c, m->writes ? NULL : &m->write);
 		m->writes++;
 	}
 	if (next(c)) {
-		skip_segments(c);
+		take_segments(c, &m->reply);
 		m->replies++;
 	}
 }
@@ -108,6 +150,40 @@ int nfs_proc(const struct message *m)
 	    get32(m->rpc + 12) != NFS_PROGRAM)
 		return -1;
 	return get32(m->rpc + 20);
+}
+
+/* Over one opaque of variable length */
+static uint32_t skip_opaque(struct cursor *c)
+{
+	uint32_t len = next(c);
+
+	if (len > (size_t)(c->end - c->p)) {
+		c->bad = 1;
+		return 0;
+	}
+	c->p += (len + 3) & ~3u;
+	return len;
+}
+
+size_t lookup_name(const struct message *m, char *name, size_t max)
+{
+	struct cursor c;
+	uint32_t len;
+
+	if (nfs_proc(m) != NFS3_LOOKUP)
+		return 0;
+	c = (struct cursor){ m->rpc + 24, m->rpc + m->rpc_len, 0 };
+	next(&c);		/* credential and verifier: flavor, body */
+	skip_opaque(&c);
+	next(&c);
+	skip_opaque(&c);
+	skip_opaque(&c);	/* handle of the folder */
+	len = next(&c);
+	if (c.bad || c.p > c.end || len > (size_t)(c.end - c.p) || len >= max)
+		return 0;
+	memcpy(name, c.p, len);
+	name[len] = '\0';
+	return len;
 }
 
 static const char *type_name(const struct message *m)

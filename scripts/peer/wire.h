@@ -11,17 +11,30 @@
 #include <stdint.h>
 
 #define MESSAGE_MAX	4096	/* what either side may send */
+#define SEGMENTS_MAX	16	/* of a chunk that are of interest */
 
 enum { MSG = 0, NOMSG = 1, ERROR = 4, OPTIONAL = 5, CONNPROP = 6, REQPROP = 7,
 	RESPROP = 8, UPDPROP = 9 };
 enum { RBSIZ = 1, BRS = 2 };
 enum { CALL = 0, REPLY = 1 };
-enum { NFS_PROGRAM = 100003, NFS3_SYMLINK = 10 };
+enum { NFS_PROGRAM = 100003, NFS3_LOOKUP = 3, NFS3_READ = 6, NFS3_MKDIR = 9,
+	NFS3_SYMLINK = 10, NFS3_READDIR = 16 };
 enum { ERR_VERS = 1, ERR_BAD = 2, ERR_PROC = 3, ERR_READS = 4, ERR_REPLY = 8,
 	ERR_OPTION = 9 };
 
 /* Credits, in every message */
 extern uint32_t grant;
+
+struct segment {
+	uint32_t handle, length;
+	uint64_t offset;
+};
+
+/* The segments of a Write or Reply chunk; none when there is no such chunk */
+struct chunk {
+	unsigned int count;
+	struct segment at[SEGMENTS_MAX];
+};
 
 /* A message received: its words, and what was made of them */
 struct message {
@@ -29,6 +42,7 @@ struct message {
 	size_t len;
 	uint32_t xid, vers, credit, proc;
 	int reads, writes, replies;	/* chunks */
+	struct chunk write, reply;	/* the first Write chunk, the Reply chunk */
 	const uint8_t *rpc;		/* the RPC message of a MSG, or NULL */
 	size_t rpc_len;
 };
@@ -41,11 +55,17 @@ struct draft {
 
 uint32_t get32(const uint8_t *p);
 void put32(struct draft *d, uint32_t word);
+void put_octets(struct draft *d, const uint8_t *data, size_t len);
+void put_chunk(struct draft *d, const struct chunk *ck);
 
 /* 0, or -1 when it is too short or makes no sense */
 int parse(struct message *m, const uint8_t *data, size_t len);
 /* Procedure of an inline Call to an NFS server, else -1 */
 int nfs_proc(const struct message *m);
+/* Name that an NFSv3 LOOKUP asks for: its length, 0 for any other Call */
+size_t lookup_name(const struct message *m, char *name, size_t max);
+/* Octets in all segments */
+uint32_t chunk_length(const struct chunk *ck);
 /* One line of text, in a static buffer */
 const char *describe(const uint8_t *data, size_t len);
 

@@ -1,10 +1,188 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by hostile-cases.sh: what a hostile server does to our client. The
 # servers are scripts/peer.
 
+# Replies that break the protocol, a row each, all on one mount. A fault is
+# the name of a file or folder: the peer makes it when that is read. The columns:
+#
+#	requirement
+#	fault, as in scripts/peer/faults.c
+#	octets of the file, which are read at once; or "folder"
+#	what the reader gets: data, the right ones; EIO; end, it comes to one
+#	Replies with the fault; n is some
+#	connections lost: the RPC layer sends the Call again when it cannot read
+#	the RPC header of the Reply, twice, and each time on a new connection
+#	what the counters rise by
+fault_rows='
+E-20	writes-too-much		65536	EIO	1 0	c_replies_bad==1
+E-20	writes-two-chunks	65536	EIO	1 0	c_replies_bad==1
+E-20	writes-wrap-list	65536	EIO	1 0	c_replies_bad==1
+S05	writes-wrap-chunk	65536	EIO	1 0	c_replies_bad==1
+E-20	writes-unasked		512	EIO	1 0	c_replies_bad==1
+E-20	writes-half		65536	data	n 0	c_replies_bad==0&&c_write_chunk_bytes>32768
+E-07	writes-and-more		65536	data	1 0	c_replies_bad==0&&c_write_chunk_bytes==65536
+E-20	writes-half-and-more	65536	end	n 0	c_replies_bad==0&&c_write_chunk_bytes>=32768
+E-20	writes-headless		65536	end	n 0	c_replies_bad==0&&c_write_chunk_bytes>=65536
+E-20	inline-too-long		512	data	1 0	c_replies_bad==0
+E-20	inline-too-short	512	data	n 0	c_replies_bad==0
+E-20	inline-says-more	512	data	1 0	c_replies_bad==0
+E-20	inline-says-all		512	EIO	n 0	c_replies_bad==0
+E-20	cut-in-result		512	EIO	1 0	c_replies_bad==0
+E-20	cut-in-rpc		512	EIO	3 2	c_replies_bad==0
+S07	cut-in-type		512	EIO	1 0	c_replies_bad==1
+E-20	cut-in-word		512	EIO	3 2	c_replies_bad==0
+E-06	chunk-unasked		512	EIO	1 0	c_replies_bad==1
+S07	chunk-missing		512	EIO	1 0	c_replies_bad==1
+E-06	chunk-used		folder	data	1 0	c_replies_bad==0&&c_reply_chunks_used==1
+E-20	chunk-too-long		folder	EIO	1 0	c_replies_bad==1
+S05	chunk-wraps		folder	EIO	1 0	c_replies_bad==1
+E-20	chunk-cut		folder	EIO	3 2	c_replies_bad==0&&c_reply_chunk_bytes==24
+S07	chunk-and-inline	folder	EIO	1 0	c_replies_bad==1
+X6	answers-stranger	512	data	1 0	c_replies_unknown==1
+X6	answers-again		1024	data	2 0	c_replies_unknown==1
+'
+
+# fault_file NAME SIZE: what the peer will be asked for
+fault_file()
+{
+	if [ "$2" = folder ]; then
+		mkdir "$export_dir/$1" && : >"$export_dir/$1/a-file"
+	else
+		head -c "$2" /dev/urandom >"$export_dir/$1"
+	fi
+}
+
+# read_fault NAME SIZE FOLDER: prints what the reader gets; 1024 octets are read
+# in two READs.
+read_fault()
+{
+	local from=$3/$1 size=$2 count=1 said
+
+	[ "$size" != 1024 ] || count=2
+	if [ "$size" = folder ]; then
+		said=$(timeout -s KILL 30 ls "$from" 2>&1) &&
+			[ "$said" = a-file ] && echo data && return
+	elif said=$(timeout -s KILL 30 dd if="$from" of=/tmp/read iflag=direct \
+			bs="$((size / count))" count="$count" 2>&1); then
+		cmp -s /tmp/read "$export_dir/$1" && echo data && return
+	fi
+	grep -o 'Input/output error' <<<"$said" || echo "${said:-nothing}"
+}
+
+# wrong_outcome GOT EXPECTED
+wrong_outcome()
+{
+	case $2 in
+	EIO)	[ "$1" != 'Input/output error' ] ;;
+	end)	[ "$1" = Killed ] ;;
+	*)	[ "$1" != "$2" ] ;;
+	esac
+}
+
+# fault_row PORT ID FAULT SIZE OUTCOME TIMES LOST EXPRESSION
+fault_row()
+{
+	local port=$1 id=$2 name=$3 size=$4 outcome=$5 times=$6 lost=$7 why=''
+	local got n before
+
+	lost=$((lost + $(received "$port" ' down$')))
+	before=$(counters)
+	got=$(read_fault "$name" "$size" "/mnt.$port")
+	risen "$before"
+	wrong_outcome "$got" "$outcome" && why+=", the reader gets $got"
+	n=$(received "$port" " fault $name\$")
+	matches "$n" "$times" || why+=", $n Replies with the fault"
+	use "/mnt.$port" || why+=", no use afterwards"
+	n=$(received "$port" ' down$')
+	[ "$n" -eq "$lost" ] || why+=", $n connections lost so far (not $lost)"
+	if [ -n "$why" ]; then
+		fail "$id $name: ${why#, }"
+	else
+		expect "$id $name: $outcome" "$8"
+	fi
+}
+
+faulty_up()
+{
+	peer_up "$1" faulty && peer_mount "$1" nordirplus ||
+		{ fail "a mount of a faulty server"; peer_down; return 1; }
+}
+
+faulty_down()
+{
+	umount "/mnt.$1" || umount -l "/mnt.$1"
+	peer_down
+	rm -rf "${export_dir:?}"/*
+}
+
+faults()
+{
+	local port=$((++next_port)) row
+
+	while read -ra row; do
+		[ ${#row[@]} -eq 0 ] || fault_file "${row[1]}" "${row[2]}"
+	done <<<"$fault_rows"
+	faulty_up "$port" || return
+	while read -ra row; do
+		[ ${#row[@]} -eq 0 ] || fault_row "$port" "${row[@]}"
+	done <<<"$fault_rows"
+	faulty_down "$port"
+}
+
+# Second Replies that came while the regions of the first one's RPC were being
+# invalidated: by xid, the fence is posted, a message dropped, the RPC complete.
+dropped_in_fence()
+{
+	sed -nE 's/.* xprt2_(fence|drop|complete): xid=(0x[0-9a-f]+) .*/\1 \2/p' \
+		"$trace" | awk '
+		$1 == "fence" { open[$2] = 1 }
+		$1 == "drop" && open[$2] { n++ }
+		$1 == "complete" { delete open[$2] }
+		END { print n + 0 }'
+}
+
+answered_twice()
+{
+	local port=$((++next_port)) name="X6 answers-twice" i n why='' event
+	local before
+
+	head -c 65536 /dev/urandom >"$export_dir/answers-twice"
+	faulty_up "$port" || return
+	for event in fence drop complete; do
+		echo 1 >"$events/xprt2_$event/enable"
+	done
+	: >"$trace"
+	before=$(counters)
+	for i in $(seq 20); do
+		[ "$(read_fault answers-twice 65536 "/mnt.$port")" = data ] ||
+			why+=", wrong data"
+	done
+	n=$(dropped_in_fence)
+	for event in fence drop complete; do
+		echo 0 >"$events/xprt2_$event/enable"
+	done
+	risen "$before"
+	[ "$n" -gt 0 ] || why+=", no second Reply during a fence"
+	n=$(received "$port" '^1 fault answers-twice$')
+	[ "$n" -eq 20 ] || why+=", $n Calls answered twice"
+	use "/mnt.$port" || why+=", no use afterwards"
+	n=$(received "$port" ' (up|down)$')
+	[ "$n" -eq 1 ] || why+=", connection lost"
+	if [ -n "$why" ]; then
+		fail "$name: ${why#, }"
+	else
+		expect "$name: the second Reply is dropped" \
+			"c_replies_unknown==20&&c_local_invalidations==20"
+	fi
+	faulty_down "$port"
+}
+
 hostile_servers()
 {
-	:
+	next_port=20400
+	modprobe -qa ib_uverbs rdma_ucm
+	faults
+	answered_twice
 }
