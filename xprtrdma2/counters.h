@@ -43,6 +43,7 @@
 	C(errors_received)	/* RDMA2_ERROR messages */		\
 	C(replies_unknown)	/* no Call with that xid */		\
 	C(replies_bad)		/* Replies that ended their RPC */	\
+	C(receives_bad)		/* consumed by no message: connections lost */ \
 	C(replies_dropped)	/* messages not ours to answer */	\
 	C(bad_invalidations)	/* handle not of this RPC (S50) */	\
 	C(backward_calls)	/* given to the callback service */	\

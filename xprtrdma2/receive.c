@@ -13,6 +13,7 @@
 
 #include <rpcrdma2/codec.h>
 #include <rpcrdma2/credit.h>
+#include <rpcrdma2/receive.h>
 
 #include "trace.h"
 
@@ -192,6 +193,14 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	ep->ep_recvs_posted--;
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		trace_xprt2_wc_error(ep, wc);
+		xprt2_rep_put(ep->ep_xp, rep);
+		xprt2_lose_connection(ep);
+		return;
+	}
+	/* E-20: before an octet of it is looked at */
+	if (unlikely(!rpcrdma2_received_message(wc, rep->rep_sge.length))) {
+		trace_xprt2_no_message(ep, wc);
+		xprt2_count(receives_bad);
 		xprt2_rep_put(ep->ep_xp, rep);
 		xprt2_lose_connection(ep);
 		return;

@@ -165,6 +165,26 @@ TRACE_EVENT_CONDITION(xprt2_wc_error,
 		  __get_str(port), __get_str(status), __entry->vendor_err)
 );
 
+/* A Receive that no message consumed, which lost the connection */
+TRACE_EVENT(xprt2_no_message,
+	TP_PROTO(const struct xprt2_ep *ep, const struct ib_wc *wc),
+	TP_ARGS(ep, wc),
+	TP_STRUCT__entry(
+		__string(addr, xprt2_trace_addr(ep))
+		__string(port, xprt2_trace_port(ep))
+		__field(u32, opcode)
+		__field(u32, length)
+	),
+	TP_fast_assign(
+		__assign_str(addr);
+		__assign_str(port);
+		__entry->opcode = wc->opcode;
+		__entry->length = wc->byte_len;
+	),
+	TP_printk("peer=[%s]:%s opcode=%u length=%u", __get_str(addr),
+		  __get_str(port), __entry->opcode, __entry->length)
+);
+
 TRACE_EVENT(xprt2_marshal,
 	TP_PROTO(const struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 		 size_t hdrlen),

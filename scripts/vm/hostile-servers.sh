@@ -179,10 +179,41 @@ answered_twice()
 	faulty_down "$port"
 }
 
+# A Receive that an RDMA Write with Immediate consumed: its length is that of the
+# Write, and it holds what the last message in it left, which here is a Reply to
+# the very RPC.
+immediate()
+{
+	local port=$((++next_port)) name="E-20 writes-with-immediate" why='' n
+	local before
+
+	head -c 1048576 /dev/urandom >"$export_dir/writes-with-immediate"
+	faulty_up "$port" || return
+	before=$(counters)
+	n=$(read_fault writes-with-immediate 1048576 "/mnt.$port")
+	risen "$before"
+	[ "$n" = data ] || why+=", the reader gets $n"
+	n=$(received "$port" '^1 wrote len=1048576 with immediate')
+	[ "$n" -eq 1 ] || why+=", $n RDMA Writes with Immediate"
+	n=$(received "$port" '^1 down$')
+	[ "$n" -eq 1 ] || why+=", the connection is not lost"
+	n=$(received "$port" '^2 wrote len=1048576$')
+	[ "$n" -eq 1 ] || why+=", $n READs on the next connection"
+	use "/mnt.$port" || why+=", no use afterwards"
+	if [ -n "$why" ]; then
+		fail "$name: ${why#, }"
+	else
+		expect "$name: the connection is lost, the READ is not" \
+			"c_receives_bad==1&&c_connects==1&&c_replies_bad==0"
+	fi
+	faulty_down "$port"
+}
+
 hostile_servers()
 {
 	next_port=20400
 	modprobe -qa ib_uverbs rdma_ucm
 	faults
 	answered_twice
+	immediate
 }
