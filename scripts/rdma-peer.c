@@ -9,7 +9,8 @@
  * messages or none; one that ends in "-" expects no answer, and waits less. An
  * answer is "-" when there is none, "closed" when the connection is lost. On
  * both sides several messages are separated by " + ". One that came with an
- * invalidation is marked "inv".
+ * invalidation is marked "inv". "immediate" stands for no message, but an RDMA
+ * Write with Immediate of no octets, which takes no handle.
  */
 #include <ctype.h>
 #include <poll.h>
@@ -120,17 +121,25 @@ static long long now(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-/* Returns 1 for a message, 0 for none in time, -1 for a lost connection. */
+/*
+ * Returns 1 for a message, 0 for none in time, -1 for a lost connection. The
+ * only event of an established connection is its end, which says nothing to the
+ * queue pair.
+ */
 static int next_message(struct ibv_wc *wc, int patience)
 {
+	struct pollfd events = { .fd = id->channel->fd, .events = POLLIN };
 	long long end = now() + patience;
+	int lost = 0;
 
 	for (;;) {
 		if (ibv_poll_cq(id->recv_cq, 1, wc) > 0)
 			return wc->status == IBV_WC_SUCCESS ? 1 : -1;
+		if (lost)
+			return -1;
 		if (now() >= end)
 			return 0;
-		poll(NULL, 0, 1);
+		lost = poll(&events, 1, 1) > 0;
 	}
 }
 
@@ -167,14 +176,24 @@ static int print_answers(int patience)
 	return ret;
 }
 
+static int post_immediate(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE_WITH_IMM };
+	struct ibv_send_wr *bad;
+
+	return ibv_post_send(id->qp, &wr, &bad);
+}
+
 static void send_message(const char *hex)
 {
-	size_t len = from_hex(hex, slot(RECVS), SIZE);
+	int immediate = strstr(hex, "immediate") != NULL;
+	size_t len = immediate ? 0 : from_hex(hex, slot(RECVS), SIZE);
 	struct ibv_wc wc;
 
-	if (!len)
+	if (!len && !immediate)
 		return;
-	if (rdma_post_send(id, NULL, slot(RECVS), len, mr, 0))
+	if (immediate ? post_immediate() :
+	    rdma_post_send(id, NULL, slot(RECVS), len, mr, 0))
 		die("post send");
 	while (!ibv_poll_cq(id->send_cq, 1, &wc))
 		poll(NULL, 0, 1);

@@ -60,6 +60,7 @@
 	C(post_recv)		/* chains handed to the Receive Queue */ \
 	C(recvs)		/* messages received */			\
 	C(recv_bytes)							\
+	C(recvs_bad)		/* consumed by no message: connections closed */ \
 	C(pullup_bytes)		/* copied into the Send buffer */	\
 	C(inline_bytes)		/* RPC payload sent inline */		\
 	C(sq_waits)		/* waits for Send Queue entries */	\

@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include <rpcrdma2/credit.h>
+#include <rpcrdma2/receive.h>
 
 #include "svcrdma2.h"
 #include "trace.h"
@@ -28,6 +29,14 @@ static void svc2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	trace_svc2_wc_receive(&rc->rc_cid, wc);
 	if (wc->status != IB_WC_SUCCESS) {
 		svc2_close(sp, SVC2_CLOSE_RECEIVE);
+		svc2_recv_put(sp, rc);
+		return;
+	}
+	/* before an octet of it is looked at, by any thread */
+	if (unlikely(!rpcrdma2_received_message(wc, rc->rc_wr.num_sge *
+						PAGE_SIZE))) {
+		svc2_count(recvs_bad);
+		svc2_close(sp, SVC2_CLOSE_NO_MESSAGE);
 		svc2_recv_put(sp, rc);
 		return;
 	}

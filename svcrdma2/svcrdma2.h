@@ -151,6 +151,7 @@ enum {
 	_reason(DEVICE,		"device removed")		\
 	_reason(QP,		"queue pair failed")		\
 	_reason(RECEIVE,	"Receive failed")		\
+	_reason(NO_MESSAGE,	"Receive without a message")	\
 	_reason(SEND,		"Send failed")			\
 	_reason(READ,		"RDMA Read failed")		\
 	_reason(POST,		"cannot post")			\

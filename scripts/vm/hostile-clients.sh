@@ -4,7 +4,28 @@
 # Sourced by hostile-cases.sh: what a hostile client does to our server. The
 # clients are scripts/rdma-peer.c.
 
+# A Receive that an RDMA Write with Immediate consumed holds no message: that
+# connection goes, and the one of a mount stays.
+client_immediate()
+{
+	local name="an RDMA Write with Immediate closes the connection" before
+
+	mount_nfs rdma2 4.2 /mnt || { fail "$name: mount"; return; }
+	before=$(counters)
+	converse "$name" '' "$call_v2" "$reply_v2" immediate closed
+	check "$name: a mount has its own" use_beside
+	risen "$before"
+	expect "$name, and no other" \
+		"s_recvs_bad==1&&s_accepts==1&&s_closes==1&&c_connects==0"
+	umount /mnt
+}
+
+use_beside()
+{
+	echo some >/mnt/beside && rm "$export_dir/beside" && stat /mnt
+}
+
 hostile_clients()
 {
-	:
+	client_immediate
 }
