@@ -59,9 +59,9 @@ static bool within_offer(const struct xprt2_req *req,
 }
 
 /*
- * The RPC layer takes the head of rq_rcv_buf for the most octets that come
- * before the payload. Fewer came, and the payload is in its pages already:
- * the head ends where they end.
+ * The head of rq_rcv_buf has room for the most octets that come before the
+ * payload. Fewer came: the head ends where they end. Behind it lies nothing of
+ * this Reply, and the RPC layer counts the payload from there.
  */
 static void trim_head(struct rpc_rqst *rqst, size_t came)
 {
@@ -78,13 +78,13 @@ static void trim_head(struct rpc_rqst *rqst, size_t came)
 
 /*
  * Put an inline Reply where rq_rcv_buf expects it. The head becomes a pointer
- * into the Receive buffer, which stays with the request (X1). What belongs in
- * pages and tail is copied: the RPC layer moves data between them, and counts
- * on all the room it gave them.
+ * into the Receive buffer, which stays with the request (X1), and no longer
+ * than what came there. What belongs in pages and tail is copied: the RPC layer
+ * moves data between them, and counts on all the room it gave them. What has
+ * no room there is dropped.
  *
- * When a Write chunk filled the pages, what follows it inline begins right
- * behind the head (E-07), and goes behind the payload's XDR pad, at which the
- * RPC layer never looks.
+ * When a Write chunk brought the payload, what follows it inline begins right
+ * behind the head (E-07), and goes behind the payload and its XDR pad.
  */
 static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 {
@@ -93,8 +93,7 @@ static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 	void *from = rep->rep_payload;
 	size_t to, end;
 
-	if (written)
-		trim_head(rqst, left);
+	trim_head(rqst, left);
 	buf->head[0].iov_base = from;
 	rqst->rq_private_buf.head[0].iov_base = from;
 
@@ -103,8 +102,7 @@ static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 		from += to;
 		left -= to;
 		end = to + buf->page_len + buf->tail[0].iov_len;
-		if (written)
-			to += buf->page_len + xdr_pad_size(written);
+		to += xdr_align_size(written);
 		left = to < end ? min_t(size_t, left, end - to) : 0;
 		write_bytes_to_xdr_buf(buf, to, from, left);
 		xprt2_count_add(fixup_bytes, left);

@@ -23,7 +23,7 @@ S05	writes-wrap-chunk	65536	EIO	1 0	c_replies_bad==1
 E-20	writes-unasked		512	EIO	1 0	c_replies_bad==1
 E-20	writes-half		65536	data	n 0	c_replies_bad==0&&c_write_chunk_bytes>32768
 E-07	writes-and-more		65536	data	1 0	c_replies_bad==0&&c_write_chunk_bytes==65536
-E-20	writes-half-and-more	65536	end	n 0	c_replies_bad==0&&c_write_chunk_bytes>=32768
+E-20	writes-half-and-more	65536	data	n 0	c_replies_bad==0&&c_write_chunk_bytes>=32768
 E-20	writes-headless		65536	end	n 0	c_replies_bad==0&&c_write_chunk_bytes>=65536
 E-20	inline-too-long		512	data	1 0	c_replies_bad==0
 E-20	inline-too-short	512	data	n 0	c_replies_bad==0
