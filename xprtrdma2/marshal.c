@@ -165,6 +165,8 @@ static int register_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 	const struct xdr_buf *buf = &req->rq2_slot.rq_rcv_buf;
 	int rc;
 
+	req->rq2_write_max = 0;
+	req->rq2_reply_max = 0;
 	if (plan->cp_write) {
 		struct rpcrdma2_chunk *ck = &h->h_writes[h->h_nwrites++];
 
@@ -172,6 +174,7 @@ static int register_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 				    DMA_FROM_DEVICE, h, ck);
 		if (rc)
 			return rc;
+		req->rq2_write_max = ck->ck_length;
 	}
 	if (plan->cp_reply) {
 		if (!plan->cp_write)
@@ -182,6 +185,7 @@ static int register_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 				    DMA_FROM_DEVICE, h, &h->h_reply);
 		if (rc)
 			return rc;
+		req->rq2_reply_max = h->h_reply.ck_length;
 	}
 	return 0;
 }
@@ -248,9 +252,9 @@ int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
  */
 int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	struct xprt2_plan *plan = &req->rq2_plan;
 	struct rpc_rqst *rqst = &req->rq2_slot;
 	struct rpcrdma2_hdr *h = &ep->ep_xp->xp_hdr;
+	struct xprt2_plan plan;
 	struct xprt2_sizes sz;
 	size_t hdrlen;
 	int rc;
@@ -264,12 +268,12 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 		return rc;
 
 	measure(ep, rqst, &sz);
-	xprt2_plan_call(&sz, plan);
+	xprt2_plan_call(&sz, &plan);
 
 	h->h_xid = be32_to_cpu(rqst->rq_xid);
 	h->h_vers = ep->ep_vers;
 	h->h_credit = ep->ep_max_reqs;
-	h->h_proc = plan->cp_proc;
+	h->h_proc = plan.cp_proc;
 	h->h_direction = RDMA2_CALL;
 	h->h_inv_handle = 0;
 	h->h_nreads = 0;
@@ -277,10 +281,10 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	h->h_has_reply = false;
 	h->h_nsegs = 0;
 
-	rc = register_call(ep, req, plan, h);
+	rc = register_call(ep, req, &plan, h);
 	if (rc)
 		goto out_unregister;
-	rc = register_reply(ep, req, plan, h);
+	rc = register_reply(ep, req, &plan, h);
 	if (rc)
 		goto out_unregister;
 	/* S48: the only region, or the first of several; 0 when none (C-073) */
@@ -291,10 +295,10 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	rc = xprt2_encode_header(req, h, hdrlen);
 	if (rc)
 		goto out_unregister;
-	rc = xprt2_prepare_send(ep, req, hdrlen, plan);
+	rc = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (rc)
 		goto out_unregister;
-	count_chunks(ep, plan, h);
+	count_chunks(ep, &plan, h);
 	trace_xprt2_marshal(req, h, hdrlen);
 	return 0;
 

@@ -2,8 +2,8 @@
 /*
  * From a received Reply to a finished RPC: match, fence, place, wake.
  *
- * The header tells, and the offer remembered in rq2_plan bounds, what the
- * server may have put where. An RPC completes only after every region it
+ * The header tells what the server has put where, rq2_write_max and
+ * rq2_reply_max bound it. An RPC completes only after every region it
  * registered was fenced (X2); until then the request is pinned and owns the
  * Receive buffer through rq2_reply.
  */
@@ -43,19 +43,12 @@ static u32 sum_chunk_lengths(const struct rpcrdma2_hdr *h)
 	return min_t(u64, sum, U32_MAX);
 }
 
-/* What the server claims to have written must lie in what it was offered. */
+/* E-20: what the server says it wrote must lie in what it was offered. */
 static bool within_offer(const struct xprt2_req *req,
 			 const struct xprt2_rep *rep)
 {
-	const struct xdr_buf *buf = &req->rq2_slot.rq_rcv_buf;
-	const struct xprt2_plan *plan = &req->rq2_plan;
-	size_t reply_max = 0;
-
-	if (plan->cp_reply)
-		reply_max = buf->head[0].iov_len + buf->tail[0].iov_len +
-			    (plan->cp_write ? 0 : buf->page_len);
-	return rep->rep_written <= (plan->cp_write ? buf->page_len : 0) &&
-	       rep->rep_replylen <= reply_max;
+	return rep->rep_written <= req->rq2_write_max &&
+	       rep->rep_replylen <= req->rq2_reply_max;
 }
 
 /*

@@ -190,7 +190,8 @@ struct xprt2_pool {
  * @rq2_ep: endpoint it was last posted on (X6), or came on (X7)
  * @rq2_holds: what a Reply waits for before it completes the RPC: its own
  *	fence, and the end of a Send with mapped pages
- * @rq2_plan: how the Call went out
+ * @rq2_write_max: octets that the Write chunk of its Call offers, 0 without one
+ * @rq2_reply_max: octets that the Reply chunk offers, likewise
  * @rq2_fence: completed when the regions of a dead RPC are fenced
  * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
  * @rq2_sge: its gather list; the first entry lies in @rq2_sendbuf
@@ -217,7 +218,8 @@ struct xprt2_req {
 	struct ib_send_wr	rq2_wr;
 	struct xprt2_ep		*rq2_ep;
 	atomic_t		rq2_holds;
-	struct xprt2_plan	rq2_plan;
+	u32			rq2_write_max;
+	u32			rq2_reply_max;
 	struct completion	*rq2_fence;
 	unsigned int		rq2_num_mapped;
 	struct ib_sge		rq2_sge[XPRT2_MAX_SGE];
