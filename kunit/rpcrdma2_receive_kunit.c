@@ -47,13 +47,14 @@ static void holds_a_message(struct kunit *test)
 			c->want);
 }
 
-static struct kunit_case cases[] = {
+static struct kunit_case receive_suite_cases[] = {
 	KUNIT_CASE_PARAM(holds_a_message, receive_gen_params),
-	{}
+	{ }
 };
 
-static struct kunit_suite suite = {
+static struct kunit_suite receive_suite = {
 	.name = "rpcrdma2_receive",
-	.test_cases = cases,
+	.test_cases = receive_suite_cases,
 };
-kunit_test_suite(suite);
+
+kunit_test_suite(receive_suite);
