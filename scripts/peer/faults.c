@@ -192,6 +192,14 @@ static void writes_unasked(struct conn *c, struct reply *r)
 	say_inline(c, r, &ck, 1, r->len);
 }
 
+/* The inline part says that all was written. */
+static void writes_nothing(struct conn *c, struct reply *r)
+{
+	struct chunk ck = used(&r->m->write, 0);
+
+	say_inline(c, r, &ck, 1, r->head);
+}
+
 /* Half of what the inline part says */
 static void writes_half(struct conn *c, struct reply *r)
 {
@@ -435,6 +443,7 @@ static const struct fault faults[] = {
 	{ "writes-two-chunks", NFS3_READ, WRITE_CHUNK, writes_two_chunks },
 	{ "writes-wrap-list", NFS3_READ, WRITE_CHUNK, writes_wrap_list },
 	{ "writes-wrap-chunk", NFS3_READ, WRITE_CHUNK, writes_wrap_chunk },
+	{ "writes-nothing", NFS3_READ, WRITE_CHUNK, writes_nothing },
 	{ "writes-half", NFS3_READ, WRITE_CHUNK, writes_half },
 	{ "writes-and-more", NFS3_READ, WRITE_CHUNK, writes_and_more },
 	{ "writes-half-and-more", NFS3_READ, WRITE_CHUNK, writes_half_and_more },

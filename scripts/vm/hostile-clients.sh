@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by hostile-cases.sh: what a hostile client does to our server. The

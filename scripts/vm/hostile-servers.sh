@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # as in nfs-cases.sh, which has the variables
+# shellcheck shell=bash disable=SC2015,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by hostile-cases.sh: what a hostile server does to our client. The
@@ -21,6 +21,7 @@ E-20	writes-two-chunks	65536	EIO	1 0	c_replies_bad==1
 E-20	writes-wrap-list	65536	EIO	1 0	c_replies_bad==1
 S05	writes-wrap-chunk	65536	EIO	1 0	c_replies_bad==1
 E-20	writes-unasked		512	EIO	1 0	c_replies_bad==1
+E-20	writes-nothing		65536	EIO	n 0	c_replies_bad==0&&c_write_chunk_bytes==0
 E-20	writes-half		65536	data	n 0	c_replies_bad==0&&c_write_chunk_bytes>32768
 E-07	writes-and-more		65536	data	1 0	c_replies_bad==0&&c_write_chunk_bytes==65536
 E-20	writes-half-and-more	65536	data	n 0	c_replies_bad==0&&c_write_chunk_bytes>=32768
@@ -145,7 +146,7 @@ dropped_in_fence()
 
 answered_twice()
 {
-	local port=$((++next_port)) name="X6 answers-twice" i n why='' event
+	local port=$((++next_port)) name="X6 answers-twice" n why='' event
 	local before
 
 	head -c 65536 /dev/urandom >"$export_dir/answers-twice"
@@ -155,9 +156,9 @@ answered_twice()
 	done
 	: >"$trace"
 	before=$(counters)
-	for i in $(seq 20); do
+	for n in $(seq 20); do
 		[ "$(read_fault answers-twice 65536 "/mnt.$port")" = data ] ||
-			why+=", wrong data"
+			why+=", wrong data from READ $n"
 	done
 	n=$(dropped_in_fence)
 	for event in fence drop complete; do
