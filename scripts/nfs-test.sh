@@ -28,12 +28,12 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-cut
 if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- files paths siw counters inuse both peer backward \
-			versions intree "${callbacks[@]}" callbacks-siw \
+			versions krb5 intree "${callbacks[@]}" callbacks-siw \
 			negotiate properties cycle unplug restart link-v2 \
 			link-client link-server link-tuned link-siw link-both \
 			link-capture ;;
 	uml-debug)	set -- files paths siw inuse both peer hostile backward versions \
-			intree "${callbacks[@]}" negotiate properties cycle \
+			krb5 intree "${callbacks[@]}" negotiate properties cycle \
 			unplug restart disconnect link-both ;;
 	debian)		set -- exclusive inuse counters files link-stock ;;
 	esac
@@ -62,7 +62,7 @@ build()
 	*" link-capture "*)	need_packages tshark ;;
 	esac
 	mkdir -p "$bdir/tools"
-	for t in fs-exercise fs-load; do
+	for t in fs-exercise fs-load gss-contexts; do
 		gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
 			"$top/scripts/$t.c" || exit 1
 	done

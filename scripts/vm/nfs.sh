@@ -116,7 +116,7 @@ server_up()
 	locking_up || return 1
 	# The root of NFSv4 is the export itself: the guest's own root, on an
 	# overlay, is nothing that nfsd could export.
-	echo "$export_dir *(rw,no_root_squash,insecure,no_subtree_check,fsid=0)" \
+	echo "$export_dir *(rw,no_root_squash,insecure,no_subtree_check,fsid=0${EXPORT_OPTIONS:+,$EXPORT_OPTIONS})" \
 		>/etc/exports
 
 	modprobe -q nfsd
