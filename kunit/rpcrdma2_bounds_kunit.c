@@ -128,7 +128,7 @@ static void put_read_chunks(struct words *m, u32 real, u32 claimed)
 	u32 i;
 
 	for (i = 0; i < real; i++)
-		put_read(m, 8 + 16 * i, 16);
+		put_read(m, 40 + 16 * i, 16);
 	put_rest(m, 3);
 }
 
@@ -137,7 +137,7 @@ static void put_read_segments(struct words *m, u32 real, u32 claimed)
 	u32 i;
 
 	for (i = 0; i < real; i++)
-		put_read(m, 8, 16);
+		put_read(m, 40, 16);
 	put_rest(m, 3);
 }
 

@@ -14,7 +14,7 @@ struct order_case {
 	const char		*desc;
 	u32			proc;
 	u32			direction;
-	unsigned int		reads;		/* positions from 8, 8 apart */
+	unsigned int		reads;		/* positions from 40, 8 apart */
 	bool			zero;		/* and one at zero, last */
 	bool			zero_first;
 	unsigned int		more;		/* behind the one at zero */
@@ -101,7 +101,7 @@ static void put_case(struct words *m, const struct order_case *c, u32 vers)
 	if (c->zero_first)
 		put_read(m, 0, 4096);
 	for (i = 0; i < c->reads; i++)
-		put_read(m, 8 + 8 * i, 4);
+		put_read(m, 40 + 8 * i, 4);
 	if (c->zero)
 		put_read(m, 0, 4096);
 	for (; i < c->reads + c->more; i++)
@@ -163,11 +163,11 @@ static void segments_are_grouped_by_position(struct kunit *test)
 		u32	position;
 		u32	length;
 	} wire[] = {
-		{ 4120, 8 }, { 24, 1 }, { 5000, 0 }, { 4120, 16 }, { 16, 4 },
-		{ 24, 3 }, { 4120, 32 }, { 16, 4 }, { 24, 4088 },
+		{ 4152, 8 }, { 56, 1 }, { 5000, 0 }, { 4152, 16 }, { 48, 4 },
+		{ 56, 3 }, { 4152, 32 }, { 48, 4 }, { 56, 4088 },
 	};
 	static const struct rpcrdma2_chunk want[] = {
-		{ 16, 8, 0, 2 }, { 24, 4092, 2, 3 }, { 4120, 56, 5, 3 },
+		{ 48, 8, 0, 2 }, { 56, 4092, 2, 3 }, { 4152, 56, 5, 3 },
 	};
 	static const u32 lengths[] = { 4, 4, 1, 3, 4088, 8, 16, 32 };
 	struct rpcrdma2_hdr *h = hdr_new(test);
@@ -181,7 +181,7 @@ static void segments_are_grouped_by_position(struct kunit *test)
 	put(m, 0);
 	put(m, 0);
 	put(m, 0);
-	put_payload(m, RDMA2_CALL, 40);
+	put_payload(m, RDMA2_CALL, 72);
 
 	/* Act */
 	KUNIT_ASSERT_EQ(test, judge_words(test, h, m), RDMA2_OK);
@@ -203,7 +203,7 @@ static void segments_in_descending_order(struct kunit *test)
 
 	put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
 	for (i = 0; i < RPCRDMA2_MAX_SEGMENTS; i++)
-		put_read(m, 8 + 16 * (15 - i % 16), 4);
+		put_read(m, 40 + 16 * (15 - i % 16), 4);
 	put(m, 0);
 	put(m, 0);
 	put(m, 0);
@@ -213,7 +213,7 @@ static void segments_in_descending_order(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, h->h_nreads, 16);
 	for (i = 0; i < 16; i++) {
-		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_position, 8 + 16 * i);
+		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_position, 40 + 16 * i);
 		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_first, 4 * i);
 		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_nsegs, 4);
 		KUNIT_EXPECT_EQ(test, h->h_reads[i].ck_length, 16);

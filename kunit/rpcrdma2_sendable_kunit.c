@@ -323,7 +323,7 @@ static unsigned int any_nsegs(struct rnd_state *rnd,
 static void any_reads(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
 {
 	u32 position = h->h_proc == RDMA2_NOMSG ? 0 :
-		       8 + prandom_u32_state(rnd) % 8 * 4;
+		       40 + prandom_u32_state(rnd) % 8 * 4;
 	unsigned int i;
 
 	for (i = 0; i < h->h_nreads; i++) {
@@ -332,7 +332,7 @@ static void any_reads(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
 		h->h_reads[i].ck_position = position;
 		/* the Position-Zero chunk takes nothing out of the message */
 		if (!position)
-			position = 8;
+			position = 40;
 		else
 			position += round_up(h->h_reads[i].ck_length, 4);
 	}
@@ -405,7 +405,7 @@ static void round_trip(struct kunit *test)
 		memcpy(m->word, w.buf.head[0].iov_base, w.buf.len);
 		m->count = w.buf.len / XDR_UNIT;
 		if (want->h_proc == RDMA2_MSG) {
-			put_payload(m, want->h_direction, 64);
+			put_payload(m, want->h_direction, 96);
 			m->word[w.buf.len / XDR_UNIT] =
 				cpu_to_be32(want->h_xid);
 		}

@@ -17,13 +17,14 @@
 #define NONE		0
 #define SEGMENT		0x77, 64, 0, 0x1000
 #define CALL		XID, RDMA2_CALL
+#define WHOLE_CALL	CALL, 2, 0x40000000, 1, 1, 0, 0, 0, 0
 #define REPLY		XID, RDMA2_REPLY
 #define NO_LISTS	NONE, NONE, NONE
 
 struct backward_case {
 	const char	*desc;
 	u32		proc;
-	u32		words[24];
+	u32		words[32];
 	unsigned int	nwords;
 	u32		verdict;	/* judged so in both versions */
 };
@@ -35,7 +36,7 @@ static const struct backward_case backward_cases[] = {
 	{ "B-15 S25 a Call without chunks is taken", RDMA2_MSG,
 	  WORDS(NO_LISTS, CALL), RDMA2_OK },
 	{ "S23 with a Read chunk: READ_CHUNKS, at most 0", RDMA2_MSG,
-	  WORDS(1, 8, SEGMENT, NONE, NONE, NONE, CALL),
+	  WORDS(1, 40, SEGMENT, NONE, NONE, NONE, WHOLE_CALL),
 	  RDMA2_ERR_READ_CHUNKS },
 	{ "S23 with a Position-Zero chunk: READ_CHUNKS, at most 0", RDMA2_NOMSG,
 	  WORDS(1, 0, SEGMENT, NONE, NONE, NONE),
@@ -44,7 +45,8 @@ static const struct backward_case backward_cases[] = {
 	  WORDS(NONE, 1, 1, SEGMENT, NONE, NONE, CALL),
 	  RDMA2_ERR_WRITE_CHUNKS },
 	{ "S23 with both: Read chunks come first", RDMA2_MSG,
-	  WORDS(1, 8, SEGMENT, NONE, 1, 1, SEGMENT, NONE, NONE, CALL),
+	  WORDS(1, 40, SEGMENT, NONE, 1, 1, SEGMENT, NONE, NONE,
+		WHOLE_CALL),
 	  RDMA2_ERR_READ_CHUNKS },
 	{ "S23 with a Reply chunk only: taken", RDMA2_MSG,
 	  WORDS(NONE, NONE, 1, 1, SEGMENT, CALL), RDMA2_OK },
@@ -69,7 +71,7 @@ static enum rpcrdma2_errcode decode(struct kunit *test,
 				    const struct backward_case *c, u32 vers,
 				    struct rpcrdma2_hdr *h)
 {
-	__be32 *msg = kunit_kzalloc(test, 128, GFP_KERNEL);
+	__be32 *msg = kunit_kzalloc(test, 160, GFP_KERNEL);
 	struct xdr_buf buf = {};
 	struct xdr_stream xdr;
 	__be32 *p = msg;

@@ -11,6 +11,10 @@
  * both sides several messages are separated by " + ". One that came with an
  * invalidation is marked "inv". "immediate" stands for no message, but an RDMA
  * Write with Immediate of no octets, which takes no handle.
+ *
+ * What follows "=" on a line goes to memory that the service may read; "H" in a
+ * message is the handle of it, "M" and four hex digits the address of the octet
+ * of that number.
  */
 #include <ctype.h>
 #include <poll.h>
@@ -31,7 +35,7 @@
 #define ANOTHER		5
 
 static struct rdma_cm_id *id;
-static struct ibv_mr *mr;
+static struct ibv_mr *mr, *readable;
 static unsigned char *memory;
 
 static void die(const char *what)
@@ -45,14 +49,32 @@ static unsigned char *slot(int i)
 	return memory + (size_t)i * SIZE;
 }
 
+static size_t put_number(unsigned char *to, size_t n, uint64_t value, int octets)
+{
+	while (octets--)
+		to[n++] = value >> octets * 8;
+	return n;
+}
+
 static size_t from_hex(const char *hex, unsigned char *to, size_t max)
 {
+	unsigned int octet;
 	size_t n = 0;
 	int digit, high = -1;
 
 	for (; *hex && n < max; hex++) {
 		if (isspace((unsigned char)*hex))
 			continue;
+		if (*hex == 'H') {
+			n = put_number(to, n, readable->rkey, 4);
+			continue;
+		}
+		if (*hex == 'M' && sscanf(hex + 1, "%4x", &octet) == 1) {
+			n = put_number(to, n, (uintptr_t)readable->addr + octet,
+				       8);
+			hex += 4;
+			continue;
+		}
 		if (!isxdigit((unsigned char)*hex)) {
 			fprintf(stderr, "not hex: %s\n", hex);
 			exit(2);
@@ -102,6 +124,9 @@ static void establish(const char *host, const char *port, const char *private)
 	mr = memory ? rdma_reg_msgs(id, memory, (RECVS + 1) * SIZE) : NULL;
 	if (!mr)
 		die("memory");
+	readable = rdma_reg_read(id, calloc(1, SIZE), SIZE);
+	if (!readable)
+		die("memory to be read");
 	for (i = 0; i < RECVS; i++)
 		post_recv(i);
 	if (private) {
@@ -211,6 +236,10 @@ int main(int argc, char **argv)
 	}
 	establish(argv[1], argv[2], argv[3]);
 	while (fgets(line, sizeof(line), stdin)) {
+		if (*line == '=') {
+			from_hex(line + 1, readable->addr, SIZE);
+			continue;
+		}
 		end = strchr(line, '-');
 		patience = end ? SILENCE : PATIENCE;
 		if (end)

@@ -91,6 +91,8 @@ rpcrdma2_judge_rpc(struct rpcrdma2_hdr *h, const struct rpcrdma2_excess *ex,
 	struct rpcrdma2_payload pl;
 
 	rpcrdma2_peek_payload(&pl, xdr);
+	if (h->h_nreads && h->h_proc == RDMA2_MSG)
+		rpcrdma2_peek_call_hdr(&pl, xdr);
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
 		h->h_direction = rpcrdma2_infer_direction(h, &pl);
 

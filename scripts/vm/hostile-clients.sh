@@ -28,4 +28,5 @@ use_beside()
 hostile_clients()
 {
 	client_immediate
+	hostile_layout
 }

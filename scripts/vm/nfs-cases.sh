@@ -382,6 +382,8 @@ group_exclusive()
 . "$(dirname "$0")/property-cases.sh"
 # shellcheck source=scripts/vm/callback-cases.sh
 . "$(dirname "$0")/callback-cases.sh"
+# shellcheck source=scripts/vm/layout-cases.sh
+. "$(dirname "$0")/layout-cases.sh"
 # shellcheck source=scripts/vm/krb5-cases.sh
 . "$(dirname "$0")/krb5-cases.sh"
 # shellcheck source=scripts/vm/hostile-cases.sh
