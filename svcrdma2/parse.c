@@ -9,6 +9,7 @@
  * decided here and nowhere else.
  */
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include <rpcrdma2/codec.h>
 
@@ -21,11 +22,11 @@ static struct svc2_call *alloc_call(struct svc2_recv *rc)
 	struct svc2_call *call = mempool_alloc(svc2_call_pool, GFP_KERNEL);
 
 	call->ca_recv = rc;
-	call->ca_flat = NULL;
 	INIT_LIST_HEAD(&call->ca_rws);
 	call->ca_mrs = 0;
 	call->ca_pages = NULL;
 	call->ca_npages = 0;
+	call->ca_map = NULL;
 	call->ca_inv_handle = 0;
 	call->ca_nresults = 0;
 	/* shown by a trace event even when a message is too short for them */
@@ -38,18 +39,20 @@ static struct svc2_call *alloc_call(struct svc2_recv *rc)
  * @sp: its connection
  * @call: Call
  *
- * Context: svc thread, send CQ, ->xpo_free.
+ * Context: svc thread; may sleep. When @call has not been to the RPC layer yet,
+ * send CQ and ->xpo_free too.
  */
 void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 {
 	svc2_rw_free(sp, &call->ca_rws, DMA_FROM_DEVICE, call->ca_mrs);
+	if (call->ca_map)
+		vm_unmap_ram(call->ca_map, call->ca_npages);
 	if (call->ca_pages) {
 		release_pages(call->ca_pages, call->ca_npages);
 		kfree(call->ca_pages);
 	}
 	if (call->ca_recv)
 		svc2_recv_put(sp, call->ca_recv);
-	kvfree(call->ca_flat);
 	mempool_free(call, svc2_call_pool);
 }
 
@@ -77,6 +80,20 @@ int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
 		enum rpcrdma2_errcode code)
 {
 	return refuse(sp, call, code, 0, 0);
+}
+
+/**
+ * svc2_refuse_chunks - answer a Call with READ_CHUNKS
+ * @sp: its connection
+ * @call: Call; gone afterwards (C-083)
+ * @max: how many Read chunks such a Call may have
+ *
+ * Context: svc thread; may sleep.
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_refuse_chunks(struct svc2_xprt *sp, struct svc2_call *call, u32 max)
+{
+	return refuse(sp, call, RDMA2_ERR_READ_CHUNKS, max, 0);
 }
 
 /**
@@ -151,35 +168,6 @@ static int drop_option(struct svc_rqst *rqstp, struct svc2_call *call,
 {
 	return svc2_discard(svc2_from_xprt(rqstp->rq_xprt), call,
 			    SVC2_C_dropped_option);
-}
-
-/*
- * The body of an option or a property is read in one piece. One of more than a
- * page is rare enough to be copied for that.
- */
-static void flatten(struct svc2_call *call)
-{
-	u32 len = call->ca_recv->rc_len;
-	struct xdr_buf message;
-
-	svc2_recv_buf(call->ca_recv, &message);
-	call->ca_flat = kvmalloc(len, GFP_KERNEL | __GFP_NOFAIL);
-	read_bytes_from_xdr_buf(&message, 0, call->ca_flat, len);
-}
-
-/**
- * svc2_call_buf - describe a message as the XDR functions like it
- * @call: message
- * @buf: to be set; points into the Receive, or to a copy of it
- */
-void svc2_call_buf(const struct svc2_call *call, struct xdr_buf *buf)
-{
-	svc2_recv_buf(call->ca_recv, buf);
-	if (!call->ca_flat)
-		return;
-	buf->head[0].iov_base = call->ca_flat;
-	buf->head[0].iov_len = buf->len;
-	buf->page_len = 0;
 }
 
 /* S17: we ask for no properties. */
@@ -261,7 +249,7 @@ static enum rpcrdma2_errcode decode(struct svc2_call *call)
 	struct xdr_stream xdr;
 	struct xdr_buf buf;
 
-	svc2_call_buf(call, &buf);
+	svc2_recv_buf(call->ca_recv, &buf);
 	xdr_init_decode(&xdr, &buf, buf.head[0].iov_base, NULL);
 	xdr_set_scratch_buffer(&xdr, scratch, sizeof(scratch));
 	return rpcrdma2_decode_hdr(&call->ca_hdr, &xdr);
@@ -282,8 +270,6 @@ int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
 	struct rpcrdma2_hdr *h = &call->ca_hdr;
 	enum rpcrdma2_errcode verdict;
 
-	if (rc->rc_len > PAGE_SIZE && svc2_recv_is_control(rc))
-		flatten(call);
 	verdict = decode(call);
 	trace_svc2_decode(rc, h, verdict);
 	if (refuse_version(sp, call))

@@ -99,7 +99,7 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_call *call)
 	enum rpcrdma2_errcode verdict;
 	struct xdr_buf message;
 
-	svc2_call_buf(call, &message);
+	svc2_recv_buf(call->ca_recv, &message);
 	verdict = rpcrdma2_decode_propmsg(&pm, &call->ca_hdr, &message);
 	if (verdict)
 		return svc2_refuse(sp, call, verdict);

@@ -2,8 +2,8 @@
 /*
  * Receives: their memory, their posting, and the first step of a message.
  *
- * A Receive is a few single pages, mapped for good, one scatter entry each.
- * All are made before the connection is accepted, but those for the answers to
+ * A Receive is one piece of memory, mapped for good: whatever lies in it, the
+ * RPC header above all, is read without asking where a page ends. All are made before the connection is accepted, but those for the answers to
  * our own Calls, which NFSv3 and most connections of a trunk never need (B-12).
  * They are posted a batch at a time, when that many lie idle: there are enough
  * to allow for a batch that is short of one (R6), so a credit never reaches the
@@ -53,79 +53,44 @@ static void svc2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 
 static void free_recv(struct svc2_recv *rc)
 {
-	struct ib_device *dev = rc->rc_pool->rp_pd->device;
-	unsigned int i;
-
-	for (i = 0; i < rc->rc_wr.num_sge; i++) {
-		ib_dma_unmap_page(dev, rc->rc_sge[i].addr, PAGE_SIZE,
-				  DMA_FROM_DEVICE);
-		__free_page(rc->rc_pages[i]);
-	}
+	ib_dma_unmap_single(rc->rc_pool->rp_pd->device, rc->rc_sge.addr,
+			    rc->rc_sge.length, DMA_FROM_DEVICE);
+	kfree(rc->rc_buf);
 	kfree(rc);
-}
-
-static bool add_page(struct svc2_recv *rc, int node)
-{
-	struct ib_pd *pd = rc->rc_pool->rp_pd;
-	struct ib_sge *sge = &rc->rc_sge[rc->rc_wr.num_sge];
-	struct page *page;
-
-	page = alloc_pages_node(node, GFP_KERNEL, 0);
-	if (!page)
-		return false;
-	sge->addr = ib_dma_map_page(pd->device, page, 0, PAGE_SIZE,
-				    DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(pd->device, sge->addr)) {
-		__free_page(page);
-		return false;
-	}
-	sge->length = PAGE_SIZE;
-	sge->lkey = pd->local_dma_lkey;
-	rc->rc_pages[rc->rc_wr.num_sge++] = page;
-	return true;
 }
 
 static struct svc2_recv *alloc_recv(struct svc2_rpool *rp)
 {
-	int node = ibdev_to_node(rp->rp_pd->device);
+	struct ib_device *dev = rp->rp_pd->device;
+	int node = ibdev_to_node(dev);
 	struct svc2_recv *rc;
-	size_t size;
 
-	/*
-	 * The array of pages lies behind the array of scatter entries. It has
-	 * one entry more than pages: nfsd looks at the first page behind the
-	 * head even when there is none.
-	 */
-	size = struct_size(rc, rc_sge, rp->rp_npages);
-	rc = kzalloc_node(size_add(size, array_size(rp->rp_npages + 1,
-						    sizeof(*rc->rc_pages))),
-			  GFP_KERNEL, node);
+	rc = kzalloc_node(sizeof(*rc), GFP_KERNEL, node);
 	if (!rc)
 		return NULL;
+	rc->rc_buf = kmalloc_node(rp->rp_size, GFP_KERNEL, node);
+	if (!rc->rc_buf)
+		goto out_free;
+	rc->rc_sge.addr = ib_dma_map_single(dev, rc->rc_buf, rp->rp_size,
+					    DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(dev, rc->rc_sge.addr))
+		goto out_free_buf;
+
 	rc->rc_pool = rp;
-	rc->rc_pages = (struct page **)&rc->rc_sge[rp->rp_npages];
+	rc->rc_page = virt_to_page(rc->rc_buf);
+	rc->rc_sge.length = rp->rp_size;
+	rc->rc_sge.lkey = rp->rp_pd->local_dma_lkey;
 	rc->rc_cqe.done = svc2_wc_receive;
 	rc->rc_wr.wr_cqe = &rc->rc_cqe;
-	rc->rc_wr.sg_list = rc->rc_sge;
-	while (rc->rc_wr.num_sge < rp->rp_npages) {
-		if (!add_page(rc, node)) {
-			free_recv(rc);
-			return NULL;
-		}
-	}
-	rc->rc_pages[rp->rp_npages] = rc->rc_pages[0];
+	rc->rc_wr.sg_list = &rc->rc_sge;
+	rc->rc_wr.num_sge = 1;
 	return rc;
-}
 
-static void sync_recv(const struct svc2_recv *rc, unsigned int len,
-		      void (*sync)(struct ib_device *dev, u64 addr, size_t size,
-				   enum dma_data_direction dir))
-{
-	const struct ib_sge *sge = rc->rc_sge;
-
-	for (; len; len -= min_t(unsigned int, len, PAGE_SIZE), sge++)
-		sync(rc->rc_pool->rp_pd->device, sge->addr,
-		     min_t(unsigned int, len, PAGE_SIZE), DMA_FROM_DEVICE);
+out_free_buf:
+	kfree(rc->rc_buf);
+out_free:
+	kfree(rc);
+	return NULL;
 }
 
 /* Posts what is on @list, in one call. What the device does not take is freed
@@ -142,7 +107,9 @@ static void post_recvs(struct svc2_xprt *sp, struct list_head *list)
 	list_for_each_entry(rc, list, rc_list) {
 		rc->rc_wr.next = first;
 		first = &rc->rc_wr;
-		sync_recv(rc, rc->rc_len, ib_dma_sync_single_for_device);
+		ib_dma_sync_single_for_device(rp->rp_pd->device,
+					      rc->rc_sge.addr, rc->rc_len,
+					      DMA_FROM_DEVICE);
 		trace_svc2_post_recv(&rc->rc_cid);
 	}
 	if (!first)
@@ -241,7 +208,7 @@ int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted)
 	struct svc2_rpool *rp = &sp->sp_rpool;
 
 	rp->rp_pd = sp->sp_pd;
-	rp->rp_npages = DIV_ROUND_UP(sp->sp_recv_size, PAGE_SIZE);
+	rp->rp_size = sp->sp_recv_size;
 	/* so many may lie idle, short of a batch */
 	if (make_recvs(sp, rp->rp_batch - 1, &rp->rp_free))
 		return -ENOMEM;
@@ -288,13 +255,10 @@ void svc2_recvs_destroy(struct svc2_xprt *sp)
  */
 void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf)
 {
-	unsigned int head = min_t(unsigned int, rc->rc_len, PAGE_SIZE);
-
 	memset(buf, 0, sizeof(*buf));
-	buf->head[0].iov_base = page_address(rc->rc_pages[0]);
-	buf->head[0].iov_len = head;
-	buf->pages = rc->rc_pages + 1;
-	buf->page_len = rc->rc_len - head;
+	buf->head[0].iov_base = rc->rc_buf;
+	buf->head[0].iov_len = rc->rc_len;
+	buf->pages = (struct page **)&rc->rc_page;
 	buf->len = rc->rc_len;
 	buf->buflen = rc->rc_len;
 }
@@ -309,7 +273,7 @@ void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf)
  */
 bool svc2_recv_is_control(const struct svc2_recv *rc)
 {
-	const __be32 *p = page_address(rc->rc_pages[0]);
+	const __be32 *p = rc->rc_buf;
 
 	return be32_to_cpu(p[3]) > RDMA1_MSGP;
 }
@@ -352,7 +316,8 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	}
 	spin_unlock(&sp->sp_recv_lock);
 	if (rc)
-		sync_recv(rc, rc->rc_len, ib_dma_sync_single_for_cpu);
+		ib_dma_sync_single_for_cpu(sp->sp_pd->device, rc->rc_sge.addr,
+					   rc->rc_len, DMA_FROM_DEVICE);
 	if (rc && svc2_recv_is_control(rc)) {
 		ret = svc2_parse(rqstp, rc);
 		svc_xprt_received(xprt);

@@ -213,7 +213,7 @@ struct svc2_post {
 /**
  * struct svc2_rpool - Receives, and what their memory belongs to
  * @rp_pd: protection domain they are mapped for
- * @rp_npages: pages of each
+ * @rp_size: octets of each, whole pages
  * @rp_batch: so many are posted at once
  * @rp_lock: guards the next two
  * @rp_free: Receives that are nobody's
@@ -223,7 +223,7 @@ struct svc2_post {
  */
 struct svc2_rpool {
 	struct ib_pd		*rp_pd;
-	unsigned int		rp_npages;
+	unsigned int		rp_size;
 	unsigned int		rp_batch;
 	spinlock_t		rp_lock;	/* guards next two */
 	struct list_head	rp_free;
@@ -238,8 +238,10 @@ struct svc2_rpool {
  * @rc_wr: its work request
  * @rc_len: octets received
  * @rc_cid: joins its trace events
- * @rc_pages: its memory, rp_npages single pages
- * @rc_sge: one for each page
+ * @rc_buf: its memory, rp_size octets
+ * @rc_page: the first page of that: nfsd looks at the first page behind the
+ *	head of a Call even when there is none
+ * @rc_sge: that memory, as the device sees it
  */
 struct svc2_recv {
 	struct list_head	rc_list;
@@ -248,20 +250,22 @@ struct svc2_recv {
 	struct ib_recv_wr	rc_wr;
 	u32			rc_len;
 	struct rpc_rdma_cid	rc_cid;
-	struct page		**rc_pages;
-	struct ib_sge		rc_sge[];
+	void			*rc_buf;
+	struct page		*rc_page;
+	struct ib_sge		rc_sge;
 };
 
 /**
  * struct svc2_call - a Call that is being worked on (R2)
  * @ca_list: on sp_read_q
  * @ca_recv: the message it came in; NULL when that has been put back (R6)
- * @ca_flat: copy of the message in one piece, where it had to be made
  * @ca_post: its RDMA Reads
  * @ca_rws: their contexts
  * @ca_mrs: memory regions taken for them
  * @ca_pages: where they go; ours until svc2_call_put()
  * @ca_npages: how many
+ * @ca_map: where they are mapped as one piece, or NULL. Made for rq_arg by the
+ *	thread that builds it, undone by svc2_call_put()
  * @ca_split: the pages hold one chunk, the rest of the Call is in @ca_recv
  * @ca_inline: octets of the RPC message in @ca_recv
  * @ca_length: octets in @ca_pages, with padding
@@ -273,13 +277,13 @@ struct svc2_recv {
 struct svc2_call {
 	struct list_head	ca_list;
 	struct svc2_recv	*ca_recv;
-	void			*ca_flat;
 
 	struct svc2_post	ca_post;
 	struct list_head	ca_rws;
 	unsigned int		ca_mrs;
 	struct page		**ca_pages;
 	unsigned int		ca_npages;
+	void			*ca_map;
 	bool			ca_split;
 	u32			ca_inline;
 	u32			ca_length;
@@ -544,13 +548,13 @@ int svc2_recvfrom(struct svc_rqst *rqstp);
 
 /* parse.c */
 int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc);
+int svc2_refuse_chunks(struct svc2_xprt *sp, struct svc2_call *call, u32 max);
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
 		enum rpcrdma2_errcode code);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call);
 int svc2_discard(struct svc2_xprt *sp, struct svc2_call *call,
 		 enum svc2_counter counter);
 void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call);
-void svc2_call_buf(const struct svc2_call *call, struct xdr_buf *buf);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;

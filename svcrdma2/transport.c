@@ -194,8 +194,7 @@ static int size_receives(struct svc2_xprt *sp)
 	const struct ib_device_attr *attrs = &sp->sp_id->device->attrs;
 	u32 size = READ_ONCE(svc2_param_receive_size);
 
-	size = min_t(u32, round_up(size, PAGE_SIZE),
-		     (u32)attrs->max_recv_sge * PAGE_SIZE);
+	size = round_up(size, PAGE_SIZE);
 	if (size < RPCRDMA2_INLINE_DEFAULT)		/* C-003 */
 		return -EINVAL;
 	sp->sp_recv_size = size;
@@ -321,7 +320,7 @@ static int create_qp(struct svc2_xprt *sp)
 		.cap = {
 			.max_send_wr	= sq_entries(sp),
 			.max_recv_wr	= recvs_total(sp) + 1,
-			.max_recv_sge	= sp->sp_recv_size / PAGE_SIZE,
+			.max_recv_sge	= 1,
 			.max_rdma_ctxs	= sp->sp_nmrs,
 		},
 	};
