@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How a Call with Read chunks is put together: svc2_layout_next() against a
- * table.
+ * table; and where data may begin.
  */
 #include <kunit/test.h>
 
@@ -102,8 +102,96 @@ static void layout_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lo.lo_sink, lc->length);
 }
 
+struct split_case {
+	const char		*desc;
+	u32			proc;
+	u32			inlined;
+	u32			before;		/* the word in front of the chunk */
+	u32			head;		/* octets in the head, for GSS */
+	unsigned int		nreads;
+	struct rpcrdma2_chunk	reads[4];
+	bool			splits;
+	enum rpcrdma2_errcode	gss;
+};
+
+#define BEFORE(_before)	.before = (_before), .head = PAGE_SIZE
+
+static const struct split_case split_cases[] = {
+	{ "a WRITE's data at the end", RDMA2_MSG, .inlined = 72,
+	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true },
+	{ "36 octets behind it", RDMA2_MSG, .inlined = 108,
+	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true },
+	{ "40 octets behind it can be a WRITE", RDMA2_MSG, .inlined = 112,
+	  BEFORE(8192), READS(1, CHUNK(72, 8192)),
+	  .gss = RDMA2_ERR_SYSTEM },
+	{ "40 octets in the first page of a Call", RDMA2_MSG, .inlined = 112,
+	  BEFORE(512), READS(1, CHUNK(72, 512)) },
+	{ "an odd length", RDMA2_MSG, .inlined = 72,
+	  BEFORE(8189), READS(1, CHUNK(72, 8189)), .splits = true },
+	{ "the chunk has the padding too", RDMA2_MSG, .inlined = 72,
+	  BEFORE(8189), READS(1, CHUNK(72, 8192)), .splits = true },
+	{ "the chunk has less than the item", RDMA2_MSG, .inlined = 76,
+	  BEFORE(8196), READS(1, CHUNK(72, 8192)),
+	  .gss = RDMA2_ERR_SYSTEM },
+	{ "the chunk has more than the item", RDMA2_MSG, .inlined = 72,
+	  BEFORE(4096), READS(1, CHUNK(72, 8192)),
+	  .gss = RDMA2_ERR_SYSTEM },
+	{ "C-083 two chunks", RDMA2_MSG, .inlined = 72,
+	  BEFORE(8192), READS(2, CHUNK(72, 8192), CHUNK(72 + 8192, 4)),
+	  .gss = RDMA2_ERR_READ_CHUNKS },
+	{ "two chunks in the first page of a Call", RDMA2_MSG, .inlined = 72,
+	  BEFORE(512), READS(2, CHUNK(72, 512), CHUNK(72 + 512, 4)) },
+	{ "E-26 a Position-Zero chunk", RDMA2_NOMSG,
+	  READS(1, CHUNK(0, 100000)), .head = PAGE_SIZE },
+	{ "E-04 a Position-Zero chunk and another", RDMA2_NOMSG,
+	  BEFORE(8192), READS(2, CHUNK(0, 100), CHUNK(72, 8192)) },
+	{ "E-04 with room for a WRITE behind that", RDMA2_NOMSG,
+	  BEFORE(8192), READS(2, CHUNK(0, 112), CHUNK(72, 8192)),
+	  .gss = RDMA2_ERR_SYSTEM },
+	{ "E-04 with data that begins in a page", RDMA2_NOMSG,
+	  BEFORE(8192), READS(2, CHUNK(0, 9000), CHUNK(9000, 8192)),
+	  .gss = RDMA2_ERR_SYSTEM },
+	{ "C-083 E-04 and two others", RDMA2_NOMSG,
+	  BEFORE(8192), READS(3, CHUNK(0, 100), CHUNK(72, 8192),
+			      CHUNK(8264, 4)),
+	  .gss = RDMA2_ERR_READ_CHUNKS },
+};
+
+KUNIT_ARRAY_PARAM_DESC(split, split_cases, desc);
+
+static void where_data_begins(struct kunit *test)
+{
+	const struct split_case *sc = test->param_value;
+	__be32 before = cpu_to_be32(sc->before);
+	struct rpcrdma2_hdr *h;
+	__be32 *p;
+
+	/* Arrange */
+	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	p = kunit_kzalloc(test, sc->inlined + 4, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, h);
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	h->h_proc = sc->proc;
+	h->h_nreads = sc->nreads;
+	memcpy(h->h_reads, sc->reads, sizeof(sc->reads));
+	if (sc->proc == RDMA2_MSG)
+		p[h->h_reads[0].ck_position / 4 - 1] = before;
+
+	/* Act and assert */
+	KUNIT_EXPECT_EQ(test, svc2_layout_splits(h, p, sc->inlined),
+			sc->splits);
+	KUNIT_EXPECT_EQ(test, svc2_layout_judge_gss(h, sc->inlined, sc->head,
+						    before), sc->gss);
+	if (sc->proc == RDMA2_MSG) {
+		p[RPCRDMA2_CALL_FLAVOR] = cpu_to_be32(RPC_AUTH_GSS);
+		KUNIT_EXPECT_FALSE(test,
+				   svc2_layout_splits(h, p, sc->inlined));
+	}
+}
+
 static struct kunit_case layout_kunit_cases[] = {
 	KUNIT_CASE_PARAM(layout_call, layout_gen_params),
+	KUNIT_CASE_PARAM(where_data_begins, split_gen_params),
 	{ }
 };
 

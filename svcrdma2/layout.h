@@ -13,9 +13,17 @@
 #define _SVCRDMA2_LAYOUT_H
 
 #include <linux/math.h>
+#include <linux/sunrpc/msg_prot.h>
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/header.h>
+#include <rpcrdma2/error.h>
+#include <rpcrdma2/payload.h>
+
+/*
+ * The shortest NFSv4 WRITE operation with data in it: opcode, stateid, offset,
+ * stable_how, length, a word of data
+ */
+#define SVC2_WRITE_MIN		(10 * XDR_UNIT)
 
 /**
  * struct svc2_stretch - octets of a Call that come from one place
@@ -120,6 +128,83 @@ static inline u64 svc2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined)
 	for (; i < h->h_nreads; i++)
 		length += round_up((u64)h->h_reads[i].ck_length, XDR_UNIT);
 	return length;
+}
+
+/**
+ * svc2_layout_is_gss - is a Call protected by RPCSEC_GSS?
+ * @p: the Call, from its xid
+ * @len: octets of it that are there
+ */
+static inline bool svc2_layout_is_gss(const __be32 *p, u32 len)
+{
+	return len > RPCRDMA2_CALL_FIXED &&
+	       p[RPCRDMA2_CALL_FLAVOR] == cpu_to_be32(RPC_AUTH_GSS);
+}
+
+/*
+ * The word in front of a chunk says that the chunk is one data item, whole. What
+ * a requester puts in a chunk is its own affair, but what was taken for data
+ * must not have another WRITE operation in it.
+ */
+static inline bool svc2_layout_is_item(const struct rpcrdma2_chunk *ck,
+				       __be32 before)
+{
+	return xdr_align_size(be32_to_cpu(before)) ==
+	       xdr_align_size(ck->ck_length);
+}
+
+/**
+ * svc2_layout_splits - may the data of a Call stay apart from the rest?
+ * @h: its header, with at least one Read chunk
+ * @p: the RPC message that came behind the header
+ * @inlined: octets of it
+ *
+ * Yes for one data item with no other WRITE behind it: the code above takes all
+ * data in pages to begin where a page begins. RPCSEC_GSS wants more of a Call
+ * in its head than the RPC header.
+ */
+static inline bool svc2_layout_splits(const struct rpcrdma2_hdr *h,
+				      const __be32 *p, u32 inlined)
+{
+	const struct rpcrdma2_chunk *ck = h->h_reads;
+
+	return h->h_proc == RDMA2_MSG && h->h_nreads == 1 &&
+	       !svc2_layout_is_gss(p, inlined) &&
+	       inlined - ck->ck_position < SVC2_WRITE_MIN &&
+	       svc2_layout_is_item(ck, p[ck->ck_position / XDR_UNIT - 1]);
+}
+
+/**
+ * svc2_layout_judge_gss - can a Call with RPCSEC_GSS be handed on in pages?
+ * @h: its header, with at least one Read chunk
+ * @inlined: octets of the RPC message that came behind the header
+ * @head: octets of the Call that go in the head of rq_arg
+ * @before: the word in front of the first chunk that is not the Position-Zero
+ *	chunk, if there is one
+ *
+ * Data may begin in the head, and be one item. A WRITE behind it would begin in
+ * the middle of a page.
+ *
+ * Return: RDMA2_OK; RDMA2_ERR_READ_CHUNKS when one Read chunk less would do; or
+ * RDMA2_ERR_SYSTEM: the Call is right, and beyond this responder.
+ */
+static inline enum rpcrdma2_errcode
+svc2_layout_judge_gss(const struct rpcrdma2_hdr *h, u32 inlined, u32 head,
+		      __be32 before)
+{
+	bool zero = h->h_proc == RDMA2_NOMSG;
+	u32 reduced = zero ? h->h_reads->ck_length : inlined;
+	const struct rpcrdma2_chunk *ck = h->h_reads + zero;
+
+	if (h->h_nreads == zero || svc2_layout_length(h, inlined) <= head)
+		return RDMA2_OK;
+	if (h->h_nreads > zero + 1)
+		return RDMA2_ERR_READ_CHUNKS;		/* C-083 */
+	if (ck->ck_position > head ||
+	    reduced - ck->ck_position >= SVC2_WRITE_MIN ||
+	    !svc2_layout_is_item(ck, before))
+		return RDMA2_ERR_SYSTEM;
+	return RDMA2_OK;
 }
 
 #endif /* _SVCRDMA2_LAYOUT_H */

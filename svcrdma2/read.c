@@ -8,6 +8,12 @@
  * octet from the beginning of a page; the device places what it reads where
  * it belongs, and what is in the Receive is copied between.
  *
+ * nfsd writes data that begins in a page of rq_arg from the beginning of that
+ * page, wherever it begins. So a flat Call of several pages is mapped as one
+ * piece, all of which is the head of rq_arg. RPCSEC_GSS hands the head to code
+ * that needs its physical address; there the head is the first page, and what
+ * could have data begin in another page is refused.
+ *
  * rq_arg never has a tail. Code above us walks from the head into the pages
  * for as long as an item is, without asking whether the pages end: so what
  * lies behind a chunk, usually a few words, is copied behind it.
@@ -18,6 +24,7 @@
  * svc2_read_resume().
  */
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "layout.h"
 #include "svcrdma2.h"
@@ -168,6 +175,7 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	const void *message = call->ca_recv->rc_buf + h->h_len;
 	u64 whole = svc2_layout_length(h, call->ca_inline);
 	int ret;
 
@@ -175,8 +183,7 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 	if (whole > rqstp->rq_server->sv_max_mesg)
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 
-	call->ca_split = h->h_proc == RDMA2_MSG && h->h_nreads == 1 &&
-			 call->ca_recv->rc_len <= PAGE_SIZE;
+	call->ca_split = svc2_layout_splits(h, message, call->ca_inline);
 	call->ca_length = whole - (call->ca_split ? h->h_reads->ck_position :
 						    0);
 
@@ -199,18 +206,22 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);		/* C-093 */
 }
 
-/* From the Receive into the pages */
-static void copy_stretch(struct svc2_call *call, const struct xdr_buf *message,
-			 const struct svc2_stretch *st)
+static void *octets_at(const struct svc2_call *call, u32 sink)
 {
-	u32 src = call->ca_hdr.h_len + st->st_src, sink = st->st_sink;
-	u32 left = st->st_len, n;
+	return page_address(call->ca_pages[sink >> PAGE_SHIFT]) +
+	       offset_in_page(sink);
+}
+
+/* From the Receive into the pages */
+static void copy_stretch(struct svc2_call *call, const struct svc2_stretch *st)
+{
+	const void *src = call->ca_recv->rc_buf + call->ca_hdr.h_len +
+			  st->st_src;
+	u32 sink = st->st_sink, left = st->st_len, n;
 
 	for (; left; left -= n, src += n, sink += n) {
 		n = min_t(u32, left, PAGE_SIZE - offset_in_page(sink));
-		read_bytes_from_xdr_buf(message, src,
-					page_address(call->ca_pages[sink >> PAGE_SHIFT]) +
-					offset_in_page(sink), n);
+		memcpy(octets_at(call, sink), src, n);
 	}
 }
 
@@ -218,31 +229,83 @@ static void copy_stretch(struct svc2_call *call, const struct xdr_buf *message,
 static void zero_pad(struct svc2_call *call, u32 end)
 {
 	if (xdr_pad_size(end))
-		memset(page_address(call->ca_pages[end >> PAGE_SHIFT]) +
-		       offset_in_page(end), 0, xdr_pad_size(end));
+		memset(octets_at(call, end), 0, xdr_pad_size(end));
 }
 
-static void finish_flat(struct svc2_call *call, struct xdr_buf *arg)
+static void finish_flat(struct svc2_call *call)
 {
-	struct xdr_buf message;
 	struct svc2_layout lo;
 	struct svc2_stretch st;
 
-	svc2_recv_buf(call->ca_recv, &message);
 	svc2_layout_begin(&lo, &call->ca_hdr, call->ca_inline);
 	while (svc2_layout_next(&lo, &st)) {
 		if (st.st_chunk)
 			zero_pad(call, st.st_sink + st.st_len);
 		else if (call->ca_hdr.h_proc == RDMA2_MSG)
-			copy_stretch(call, &message, &st);
+			copy_stretch(call, &st);
 	}
+}
 
-	arg->head[0].iov_base = page_address(call->ca_pages[0]);
-	arg->head[0].iov_len = min_t(u32, call->ca_length, PAGE_SIZE);
+/*
+ * S08, S06, S09: the codec could not see what is in a Position-Zero chunk. Now
+ * the Call is laid out; its RPC header is shorter than a page.
+ */
+static bool is_expected_call(const struct svc2_call *call)
+{
+	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	const __be32 *p = octets_at(call, 0);
+	u32 hdr;
+
+	if (be32_to_cpu(p[0]) != h->h_xid || be32_to_cpu(p[1]) != RDMA2_CALL)
+		return false;
+	if (h->h_nreads == 1)
+		return true;
+	hdr = rpcrdma2_call_hdr_len(p, min_t(u32, call->ca_length, PAGE_SIZE));
+	return hdr && h->h_reads[1].ck_position >= hdr;
+}
+
+static enum rpcrdma2_errcode judge_gss(const struct svc2_call *call, u32 head)
+{
+	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	const struct rpcrdma2_chunk *ck = h->h_reads;
+	__be32 before = 0;
+
+	if (h->h_proc == RDMA2_NOMSG)
+		ck++;
+	if (ck < h->h_reads + h->h_nreads)
+		before = *(__be32 *)octets_at(call, ck->ck_position - XDR_UNIT);
+	return svc2_layout_judge_gss(h, call->ca_inline, head, before);
+}
+
+/*
+ * Sets head and pages of @arg to a Call that was laid out flat.
+ *
+ * Return: RDMA2_OK, an error, or RDMA2_DROP when there is no room to map it.
+ */
+static enum rpcrdma2_errcode hand_on_flat(struct svc2_call *call,
+					  struct xdr_buf *arg)
+{
+	void *first = octets_at(call, 0);
+	u32 head = min_t(u32, call->ca_length, PAGE_SIZE);
+
+	arg->head[0].iov_base = first;
+	arg->head[0].iov_len = head;
 	arg->pages = call->ca_pages + 1;
-	arg->page_len = call->ca_length - arg->head[0].iov_len;
-	arg->tail[0].iov_base = NULL;
-	arg->tail[0].iov_len = 0;
+	arg->page_len = call->ca_length - head;
+	if (!arg->page_len)
+		return RDMA2_OK;
+
+	if (svc2_layout_is_gss(first, head))
+		return judge_gss(call, head);
+
+	call->ca_map = vm_map_ram(call->ca_pages, call->ca_npages,
+				  NUMA_NO_NODE);
+	if (!call->ca_map)
+		return RDMA2_DROP;
+	arg->head[0].iov_base = call->ca_map;
+	arg->head[0].iov_len = call->ca_length;
+	arg->page_len = 0;
+	return RDMA2_OK;
 }
 
 static void finish_split(struct svc2_call *call, struct xdr_buf *arg)
@@ -253,32 +316,35 @@ static void finish_split(struct svc2_call *call, struct xdr_buf *arg)
 		.st_len		= call->ca_inline - ck->ck_position,
 		.st_sink	= xdr_align_size(ck->ck_length),
 	};
-	struct xdr_buf message;
 
-	svc2_recv_buf(call->ca_recv, &message);
 	zero_pad(call, ck->ck_length);
-	copy_stretch(call, &message, &rest);
-	arg->head[0].iov_base = message.head[0].iov_base + call->ca_hdr.h_len;
+	copy_stretch(call, &rest);
+	arg->head[0].iov_base = call->ca_recv->rc_buf + call->ca_hdr.h_len;
 	arg->head[0].iov_len = ck->ck_position;
 	arg->pages = call->ca_pages;
 	arg->page_len = call->ca_length;
-	arg->tail[0].iov_base = NULL;
-	arg->tail[0].iov_len = 0;
 }
 
-/* S08, S06: the codec could not see what is in a Position-Zero chunk. */
-static bool is_expected_call(const struct svc2_call *call)
+static enum rpcrdma2_errcode build_arg(struct svc2_call *call,
+				       struct xdr_buf *arg)
 {
-	const __be32 *p = page_address(call->ca_pages[0]);
-
-	return be32_to_cpu(p[0]) == call->ca_hdr.h_xid &&
-	       be32_to_cpu(p[1]) == RDMA2_CALL;
+	if (call->ca_split) {
+		finish_split(call, arg);
+		return RDMA2_OK;
+	}
+	finish_flat(call);
+	if (call->ca_hdr.h_proc == RDMA2_NOMSG && !is_expected_call(call))
+		return RDMA2_ERR_BAD_XDR;
+	return hand_on_flat(call, arg);
 }
 
 /**
  * svc2_read_resume - go on with a Call whose RDMA Reads are done
  * @rqstp: thread
  * @call: Call
+ *
+ * A Call that cannot be mapped for want of memory has not been looked at: the
+ * requester sends it again when the connection is lost.
  *
  * Context: svc thread; may sleep.
  * Return: octets of the Call in rq_arg, or 0.
@@ -287,17 +353,27 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct xdr_buf *arg = &rqstp->rq_arg;
+	enum rpcrdma2_errcode verdict;
 
 	trace_svc2_read_resume(call);
-	if (call->ca_hdr.h_proc == RDMA2_NOMSG && !is_expected_call(call))
-		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
+	verdict = build_arg(call, arg);
+	switch (verdict) {
+	case RDMA2_OK:
+		break;
+	case RDMA2_DROP:
+		svc2_close(sp, SVC2_CLOSE_MEMORY);
+		svc2_call_put(sp, call);
+		return 0;
+	case RDMA2_ERR_READ_CHUNKS:
+		return svc2_refuse_chunks(sp, call, 1);
+	default:
+		return svc2_refuse(sp, call, verdict);
+	}
 
-	if (call->ca_split)
-		finish_split(call, arg);
-	else
-		finish_flat(call, arg);
 	arg->page_base = 0;
-	arg->len = arg->head[0].iov_len + arg->page_len + arg->tail[0].iov_len;
+	arg->tail[0].iov_base = NULL;
+	arg->tail[0].iov_len = 0;
+	arg->len = arg->head[0].iov_len + arg->page_len;
 	arg->buflen = arg->len;
 	return svc2_deliver(rqstp, call);
 }
