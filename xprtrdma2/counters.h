@@ -36,6 +36,7 @@
 	C(recv_completions)						\
 	C(pullup_bytes)		/* copied into the Send buffer */	\
 	C(mapped_bytes)		/* sent from where they were */		\
+	C(pages_revoked)	/* taken back to be encrypted again */	\
 	C(fixup_bytes)		/* copied out of Receive buffers */	\
 	C(wait_credits)		/* Calls held back: no credit */	\
 	C(wait_mrs)		/* no free memory region */		\

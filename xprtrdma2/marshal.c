@@ -240,6 +240,34 @@ int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 	return rpcrdma2_encode_hdr(&xdr, h);
 }
 
+/*
+ * Stands for the function that frees the pages RPCSEC_GSS has encrypted a Call
+ * into. That is called when the Call is encrypted again, in call_encode(), which
+ * after a timeout does not wait until the connection is closed; and after
+ * ->buf_free. Either way the RPC is on no queue and not pinned.
+ */
+static void xprt2_release_pages(struct rpc_rqst *rqst)
+{
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+
+	if (xprt2_holds_memory(req)) {
+		xprt2_count(pages_revoked);
+		xprt2_fence_now(xprt2_from_xprt(rqst->rq_xprt), req);
+	}
+	rqst->rq_release_snd_buf = req->rq2_release_pages;
+	rqst->rq_release_snd_buf(rqst);
+}
+
+/* X2: from now on the device may reach what the Call was encrypted into. */
+static void guard_pages(struct rpc_rqst *rqst)
+{
+	if (likely(!rqst->rq_release_snd_buf) ||
+	    rqst->rq_release_snd_buf == xprt2_release_pages)
+		return;
+	xprt2_rqst_to_req(rqst)->rq2_release_pages = rqst->rq_release_snd_buf;
+	rqst->rq_release_snd_buf = xprt2_release_pages;
+}
+
 /**
  * xprt2_marshal_call - make a Call ready to be posted
  * @ep: endpoint
@@ -298,6 +326,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	rc = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (rc)
 		goto out_unregister;
+	guard_pages(rqst);
 	count_chunks(ep, &plan, h);
 	trace_xprt2_marshal(req, h, hdrlen);
 	return 0;

@@ -539,8 +539,13 @@ static void strip_req(struct xprt2_ep *ep, struct xprt2_req *req)
 	}
 }
 
-/* Live regions, or pages of a Send that is not done */
-static bool holds_memory(struct xprt2_req *req)
+/**
+ * xprt2_holds_memory - can the device reach memory of an RPC?
+ * @req: request that no completion handler works on
+ *
+ * Return: true when there are live regions, or pages of a Send that is not done.
+ */
+bool xprt2_holds_memory(struct xprt2_req *req)
 {
 	/* Pairs with the release in unmap_sges() */
 	unsigned int mapped = smp_load_acquire(&req->rq2_num_mapped);
@@ -568,7 +573,7 @@ void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req)
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct xprt2_ep *ep;
 
-	if (likely(!holds_memory(req)))
+	if (likely(!xprt2_holds_memory(req)))
 		return;
 
 	mutex_lock(&xp->xp_fence_mutex);
@@ -576,10 +581,22 @@ void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req)
 	req->rq2_fence = &done;
 	if (!list_empty(&req->rq2_mrs) && !xprt2_fence_start(ep, req))
 		wait_for_completion_timeout(&done, XPRT2_FENCE_TIMEOUT);
-	if (holds_memory(req))
+	if (xprt2_holds_memory(req))
 		strip_req(ep, req);
 	req->rq2_fence = NULL;
 	mutex_unlock(&xp->xp_fence_mutex);
+}
+
+/**
+ * xprt2_fence_now - take memory back from an RPC whose Reply is not waited for
+ * @xp: transport
+ * @req: request that the RPC layer has taken off its queues
+ *
+ * Context: task of the RPC; sleeps.
+ */
+void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req)
+{
+	xprt2_fence_wait(xp, req);
 }
 
 /**

@@ -265,9 +265,12 @@ static void xprt2_buf_free(struct rpc_task *task)
  */
 static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 {
-	if (buf == &rqst->rq_rcv_buf)
+	if (buf == &rqst->rq_rcv_buf) {
 		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep, NULL);
-	else if (bc_prealloc(rqst))
+		/* X2: what the last copy was encrypted into is free already */
+		WARN_ON_ONCE(rqst->rq_release_snd_buf &&
+			     xprt2_holds_memory(xprt2_rqst_to_req(rqst)));
+	} else if (bc_prealloc(rqst))
 		xprt2_bc_prepare(rqst);
 	return 0;
 }

@@ -19,7 +19,10 @@
  *	request is released. It is on xp_free_reps otherwise.
  *   X2 No RPC completes while a memory region registered for it is live:
  *	rq2_mrs is empty when xprt_complete_rqst() is called (asserted in
- *	complete_reply()). Nor while a Send has pages of it mapped.
+ *	complete_reply()). Nor while a Send has pages of it mapped. Nor are
+ *	pages that a Call was encrypted into freed before: the RPC layer frees
+ *	them by way of xprt2_release_pages() (asserted in
+ *	xprt2_prepare_request()).
  *   X3 A request returns to its pool only when the RPC layer and the Send
  *	have both let go of it (rq2_kref; asserted in xprt2_req_release()).
  *   X4 Memory regions, CQs, the QP and the PD live and die with their
@@ -193,6 +196,7 @@ struct xprt2_pool {
  * @rq2_write_max: octets that the Write chunk of its Call offers, 0 without one
  * @rq2_reply_max: octets that the Reply chunk offers, likewise
  * @rq2_fence: completed when the regions of a dead RPC are fenced
+ * @rq2_release_pages: what xprt2_release_pages() stands for
  * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
  * @rq2_sge: its gather list; the first entry lies in @rq2_sendbuf
  */
@@ -221,6 +225,7 @@ struct xprt2_req {
 	u32			rq2_write_max;
 	u32			rq2_reply_max;
 	struct completion	*rq2_fence;
+	void			(*rq2_release_pages)(struct rpc_rqst *rqst);
 	unsigned int		rq2_num_mapped;
 	struct ib_sge		rq2_sge[XPRT2_MAX_SGE];
 };
@@ -577,7 +582,9 @@ void xprt2_unregister(struct xprt2_req *req);
 bool xprt2_remote_invalidated(struct xprt2_req *req, u32 rkey);
 bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey);
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
+bool xprt2_holds_memory(struct xprt2_req *req);
 void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req);
+void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req);
 
 /* send.c */
 void xprt2_sq_init(struct xprt2_sq *sq);
