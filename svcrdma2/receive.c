@@ -93,40 +93,38 @@ out_free:
 	return NULL;
 }
 
-/* Posts what is on @list, in one call. What the device does not take is freed
- * with the pool.
+/*
+ * Posts what is on @list, in one call, and empties it. What the device does
+ * not take is freed with the pool.
+ *
+ * Return: false when it did not take all, and the connection is to be closed.
  */
-static void post_recvs(struct svc2_xprt *sp, struct list_head *list)
+static bool post_recvs(struct svc2_xprt *sp, struct list_head *list)
 {
-	const struct ib_recv_wr *bad = NULL;
 	struct svc2_rpool *rp = &sp->sp_rpool;
 	struct ib_recv_wr *first = NULL;
+	const struct ib_recv_wr *bad = NULL;
 	struct svc2_recv *rc;
 	int ret;
 
+	lockdep_assert_held(&rp->rp_lock);
 	list_for_each_entry(rc, list, rc_list) {
 		rc->rc_wr.next = first;
 		first = &rc->rc_wr;
-		ib_dma_sync_single_for_device(rp->rp_pd->device,
-					      rc->rc_sge.addr, rc->rc_len,
-					      DMA_FROM_DEVICE);
 		trace_svc2_post_recv(&rc->rc_cid);
 	}
-	if (!first)
-		return;
+	INIT_LIST_HEAD(list);
 	svc2_count(post_recv);
 	ret = ib_post_recv(sp->sp_qp, first, &bad);
 	if (likely(!ret))
-		return;
+		return true;
 
-	spin_lock(&rp->rp_lock);
 	for (; bad; bad = bad->next) {
 		rc = container_of(bad, struct svc2_recv, rc_wr);
 		list_add(&rc->rc_list, &rp->rp_free);
 		rp->rp_nfree++;
 	}
-	spin_unlock(&rp->rp_lock);
-	svc2_close(sp, SVC2_CLOSE_POST);
+	return false;
 }
 
 /**
@@ -135,23 +133,28 @@ static void post_recvs(struct svc2_xprt *sp, struct list_head *list)
  * @rc: Receive
  *
  * Posts a batch when there is one, in the order in which they will be used.
+ * The lock is held until the device has them (R6): a thread that puts its
+ * Receive meanwhile waits, and with it the credit that its Reply returns.
  *
  * Context: svc thread, either CQ.
  */
 void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc)
 {
 	struct svc2_rpool *rp = rc->rc_pool;
-	LIST_HEAD(batch);
+	bool posted = true;
 
+	ib_dma_sync_single_for_device(rp->rp_pd->device, rc->rc_sge.addr,
+				      rc->rc_len, DMA_FROM_DEVICE);
 	spin_lock(&rp->rp_lock);
 	list_add(&rc->rc_list, &rp->rp_free);
 	rp->rp_nfree++;
 	if (rp->rp_nfree >= rp->rp_batch && !svc_xprt_is_dead(&sp->sp_xprt)) {
-		list_splice_init(&rp->rp_free, &batch);
 		rp->rp_nfree = 0;
+		posted = post_recvs(sp, &rp->rp_free);
 	}
 	spin_unlock(&rp->rp_lock);
-	post_recvs(sp, &batch);
+	if (unlikely(!posted))
+		svc2_close(sp, SVC2_CLOSE_POST);
 }
 
 /* All of @count Receives on @list, or none */
@@ -188,10 +191,15 @@ out_free:
 int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count)
 {
 	LIST_HEAD(recvs);
+	bool posted;
 
 	if (make_recvs(sp, count, &recvs))
 		return -ENOMEM;
-	post_recvs(sp, &recvs);
+	spin_lock(&sp->sp_rpool.rp_lock);
+	posted = post_recvs(sp, &recvs);
+	spin_unlock(&sp->sp_rpool.rp_lock);
+	if (!posted)
+		svc2_close(sp, SVC2_CLOSE_POST);
 	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
 }
 

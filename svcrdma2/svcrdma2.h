@@ -40,7 +40,8 @@
  *	their Send Queue entries at once.
  *   R6 Receives that are posted or held by a Call never number less than the
  *	grant plus what control messages need: a Call's Receive is put back
- *	before the Reply that returns its credit leaves. Those for the answers
+ *	before the Reply that returns its credit leaves, and rp_lock is held
+ *	until a batch that has left rp_free is posted. Those for the answers
  *	to our own Calls join them before the first of these is made.
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
  */
@@ -215,7 +216,8 @@ struct svc2_post {
  * @rp_pd: protection domain they are mapped for
  * @rp_size: octets of each, whole pages
  * @rp_batch: so many are posted at once
- * @rp_lock: guards the next two
+ * @rp_lock: guards the next two. Held over ib_post_recv(): what has left
+ *	@rp_free is posted when another thread gets the lock (R6)
  * @rp_free: Receives that are nobody's
  * @rp_nfree: how many
  *
