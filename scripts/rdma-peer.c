@@ -3,7 +3,7 @@
  * A peer that says what it is told to: connects to an RDMA service, sends what
  * is on a line of its input, prints what comes back on one line.
  *
- *	rdma-peer ADDRESS PORT [PRIVATE]
+ *	rdma-peer [-n] ADDRESS PORT [PRIVATE]
  *
  * Messages and private data are in hex, blanks ignored. A line may have several
  * messages or none; one that ends in "-" expects no answer, and waits less. An
@@ -12,9 +12,18 @@
  * invalidation is marked "inv". "immediate" stands for no message, but an RDMA
  * Write with Immediate of no octets, which takes no handle.
  *
- * What follows "=" on a line goes to memory that the service may read; "H" in a
- * message is the handle of it, "M" and four hex digits the address of the octet
- * of that number.
+ * A megabyte is there for the service to read and write. What follows "=" on a
+ * line goes to the beginning of it; "H" in a message is its handle, "M" and four
+ * hex digits the address of the octet of that number.
+ *
+ * With -n no Receives are posted, and the service is to try again without end:
+ * its first Send, and what follows on its Send Queue, stays under way. A line
+ * that begins with "!" is a command:
+ *
+ *	!receive N	post N Receives; prints nothing
+ *	!sleep N	for N seconds; prints nothing
+ *	!wait N		for at most N seconds, until the connection is lost;
+ *			prints "closed after N", or "-"
  */
 #include <ctype.h>
 #include <poll.h>
@@ -28,6 +37,7 @@
 
 #define RECVS		16
 #define SIZE		65536
+#define OFFERED		(1 << 20)
 
 /* How long an answer is waited for, in ms; one that is not expected; another */
 #define PATIENCE	3000
@@ -35,8 +45,9 @@
 #define ANOTHER		5
 
 static struct rdma_cm_id *id;
-static struct ibv_mr *mr, *readable;
+static struct ibv_mr *mr, *offered;
 static unsigned char *memory;
+static int silent;
 
 static void die(const char *what)
 {
@@ -62,15 +73,15 @@ static size_t from_hex(const char *hex, unsigned char *to, size_t max)
 	size_t n = 0;
 	int digit, high = -1;
 
-	for (; *hex && n < max; hex++) {
+	for (; *hex && n < max - 8; hex++) {
 		if (isspace((unsigned char)*hex))
 			continue;
 		if (*hex == 'H') {
-			n = put_number(to, n, readable->rkey, 4);
+			n = put_number(to, n, offered->rkey, 4);
 			continue;
 		}
 		if (*hex == 'M' && sscanf(hex + 1, "%4x", &octet) == 1) {
-			n = put_number(to, n, (uintptr_t)readable->addr + octet,
+			n = put_number(to, n, (uintptr_t)offered->addr + octet,
 				       8);
 			hex += 4;
 			continue;
@@ -113,7 +124,7 @@ static void establish(const char *host, const char *port, const char *private)
 		.retry_count = 7,
 		.rnr_retry_count = 0,
 	};
-	unsigned char data[56];
+	unsigned char data[64];
 	int i;
 
 	if (rdma_getaddrinfo(host, port, &hints, &info))
@@ -124,11 +135,15 @@ static void establish(const char *host, const char *port, const char *private)
 	mr = memory ? rdma_reg_msgs(id, memory, (RECVS + 1) * SIZE) : NULL;
 	if (!mr)
 		die("memory");
-	readable = rdma_reg_read(id, calloc(1, SIZE), SIZE);
-	if (!readable)
-		die("memory to be read");
-	for (i = 0; i < RECVS; i++)
+	offered = ibv_reg_mr(id->pd, calloc(1, OFFERED), OFFERED,
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+			     IBV_ACCESS_REMOTE_WRITE);
+	if (!offered)
+		die("offered memory");
+	for (i = 0; i < RECVS && !silent; i++)
 		post_recv(i);
+	if (silent)
+		param.rnr_retry_count = 7;
 	if (private) {
 		param.private_data = data;
 		param.private_data_len = from_hex(private, data, sizeof(data));
@@ -224,20 +239,64 @@ static void send_message(const char *hex)
 		poll(NULL, 0, 1);
 }
 
+static int wait_for_loss(int seconds)
+{
+	struct pollfd fd = { .fd = id->channel->fd, .events = POLLIN };
+	long long begin = now();
+	int lost = poll(&fd, 1, seconds * 1000) > 0;
+
+	if (lost)
+		printf("closed after %lld\n", (now() - begin + 500) / 1000);
+	else
+		printf("-\n");
+	fflush(stdout);
+	return lost ? -1 : 0;
+}
+
+static int obey(const char *command)
+{
+	static int posted;
+	int n;
+
+	if (sscanf(command, "!receive %d", &n) == 1) {
+		while (n--)
+			post_recv(posted++ % RECVS);
+		return 0;
+	}
+	if (sscanf(command, "!sleep %d", &n) == 1) {
+		poll(NULL, 0, n * 1000);
+		return 0;
+	}
+	if (sscanf(command, "!wait %d", &n) == 1)
+		return wait_for_loss(n);
+	fprintf(stderr, "not a command: %s\n", command);
+	exit(2);
+}
+
 int main(int argc, char **argv)
 {
 	static char line[4 * SIZE];
 	char *message, *end;
 	int patience;
 
+	if (argc > 1 && !strcmp(argv[1], "-n")) {
+		silent = 1;
+		argc--;
+		argv++;
+	}
 	if (argc < 3) {
-		fprintf(stderr, "usage: %s ADDRESS PORT [PRIVATE]\n", argv[0]);
+		fprintf(stderr, "usage: rdma-peer [-n] ADDRESS PORT [PRIVATE]\n");
 		return 2;
 	}
 	establish(argv[1], argv[2], argv[3]);
 	while (fgets(line, sizeof(line), stdin)) {
 		if (*line == '=') {
-			from_hex(line + 1, readable->addr, SIZE);
+			from_hex(line + 1, offered->addr, OFFERED);
+			continue;
+		}
+		if (*line == '!') {
+			if (obey(line) < 0)
+				return 1;
 			continue;
 		}
 		end = strchr(line, '-');

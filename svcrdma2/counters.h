@@ -66,7 +66,8 @@
 	C(sq_waits)		/* waits for Send Queue entries */	\
 	C(tx_waits)		/* waits for a send context */		\
 	C(mr_waits)		/* waits for memory regions */		\
-	C(stalls)		/* waits that ended the connection */
+	C(stalls)		/* waits that ended the connection */	\
+	C(overdue)		/* chains that did, see SVC2_CHAIN_TIMEOUT */
 
 enum svc2_counter {
 #define SVC2_ENUM(name) SVC2_C_##name,

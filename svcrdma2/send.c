@@ -58,6 +58,7 @@ static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 	tx->tx_wr.sg_list = tx->tx_sge;
 	tx->tx_wr.num_sge = 1;
 	tx->tx_post.po_done = svc2_send_done;
+	tx->tx_post.po_reason = SVC2_CLOSE_SEND;
 	tx->tx_pages = tx->tx_few;
 	INIT_LIST_HEAD(&tx->tx_rws);
 	return tx;

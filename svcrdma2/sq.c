@@ -23,6 +23,11 @@
  * and the queue is flushed behind it. What the device never reports, Sends
  * that succeeded with nobody asking and chains it took only in part, is
  * retired by svc2_sq_flush() when the queue pair has been drained.
+ *
+ * A peer can keep a chain from being done: it posts no Receives, its device
+ * does not answer RDMA Reads, and it has set the number of retries to without
+ * end. So a chain that asked has a deadline, SVC2_CHAIN_TIMEOUT. The oldest one
+ * is first on sp_posted; one delayed work for the connection looks at it.
  */
 #include "svcrdma2.h"
 #include "trace.h"
@@ -58,7 +63,7 @@ static void svc2_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	svc2_count(send_completions);
 	trace_svc2_wc_send(&post->po_cid, wc);
 	if (!ok)
-		svc2_close(sp, SVC2_CLOSE_SEND);
+		svc2_close(sp, post->po_reason);
 
 	spin_lock(&sp->sp_post_lock);
 	if (!WARN_ON_ONCE(!post->po_posted)) {	/* R3 */
@@ -75,12 +80,59 @@ static void svc2_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /* Work requests in front of the last of a chain report failure only. */
-static void svc2_wc_front(struct ib_cq *cq, struct ib_wc *wc)
+static void svc2_wc_read(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct svc2_xprt *sp = cq->cq_context;
-
 	trace_svc2_wc_front(cq, wc);
-	svc2_close(sp, SVC2_CLOSE_SEND);
+	svc2_close(cq->cq_context, SVC2_CLOSE_READ);
+}
+
+static void svc2_wc_write(struct ib_cq *cq, struct ib_wc *wc)
+{
+	trace_svc2_wc_front(cq, wc);
+	svc2_close(cq->cq_context, SVC2_CLOSE_SEND);
+}
+
+/*
+ * How long the oldest chain that is to be reported still has, in jiffies; its
+ * @reason is what to close for when that is nothing.
+ *
+ * Return: false when there is no such chain.
+ */
+static bool time_left(struct svc2_xprt *sp, long *left,
+		      enum svc2_close_reason *reason)
+{
+	const struct svc2_post *post;
+	bool found = false;
+
+	spin_lock(&sp->sp_post_lock);
+	list_for_each_entry(post, &sp->sp_posted, po_list) {
+		found = post->po_signal;
+		if (found) {
+			*left = post->po_since + SVC2_CHAIN_TIMEOUT - jiffies;
+			*reason = post->po_reason;
+			break;
+		}
+	}
+	spin_unlock(&sp->sp_post_lock);
+	return found;
+}
+
+static void watch(struct work_struct *work)
+{
+	struct svc2_xprt *sp = container_of(to_delayed_work(work),
+					    struct svc2_xprt, sp_watch);
+	enum svc2_close_reason reason;
+	long left;
+
+	if (!time_left(sp, &left, &reason))
+		return;
+	if (left > 0) {
+		/* a chain may have queued it for later meanwhile */
+		mod_delayed_work(svc2_wq, &sp->sp_watch, left);
+		return;
+	}
+	svc2_count(overdue);
+	svc2_close(sp, reason);
 }
 
 /**
@@ -92,16 +144,20 @@ void svc2_sq_init(struct svc2_xprt *sp)
 	svc2_gate_init(&sp->sp_sq, SVC2_C_sq_waits);
 	spin_lock_init(&sp->sp_post_lock);
 	INIT_LIST_HEAD(&sp->sp_posted);
-	sp->sp_wr_cqe.done = svc2_wc_front;
+	sp->sp_read_cqe.done = svc2_wc_read;
+	sp->sp_write_cqe.done = svc2_wc_write;
+	INIT_DELAYED_WORK(&sp->sp_watch, watch);
 }
 
 /* Counts the work requests up to the last one, which it returns. */
-static struct ib_send_wr *survey(struct svc2_xprt *sp, struct ib_send_wr *wr,
-				 unsigned int *count)
+static struct ib_send_wr *survey(struct svc2_xprt *sp, struct svc2_post *post,
+				 struct ib_send_wr *wr)
 {
+	struct ib_cqe *front = post->po_reason == SVC2_CLOSE_READ ?
+			       &sp->sp_read_cqe : &sp->sp_write_cqe;
 	unsigned int reads = 0, writes = 0;
 
-	for (*count = 1; ; ++*count, wr = wr->next) {
+	for (post->po_wrs = 1; ; post->po_wrs++, wr = wr->next) {
 		switch (wr->opcode) {
 		case IB_WR_RDMA_READ:
 		case IB_WR_RDMA_READ_WITH_INV:
@@ -115,7 +171,7 @@ static struct ib_send_wr *survey(struct svc2_xprt *sp, struct ib_send_wr *wr,
 		}
 		if (!wr->next)
 			break;
-		wr->wr_cqe = &sp->sp_wr_cqe;
+		wr->wr_cqe = front;
 	}
 	if (reads)
 		svc2_count_add(rdma_reads, reads);
@@ -155,9 +211,10 @@ int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 {
 	const struct ib_send_wr *bad = NULL;
 	struct ib_send_wr *last;
+	bool signal;
 	int ret;
 
-	last = survey(sp, first, &post->po_wrs);
+	last = survey(sp, post, first);
 	if (post->po_wrs > sp->sp_sq_limit)
 		return -EMSGSIZE;
 	if (!post->po_reserved) {
@@ -171,8 +228,10 @@ int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 	svc2_count(post_send);
 
 	spin_lock(&sp->sp_post_lock);
-	post->po_signal = needs_signal(sp, post);
-	if (post->po_signal) {
+	signal = needs_signal(sp, post);
+	post->po_signal = signal;
+	post->po_since = jiffies;
+	if (signal) {
 		last->send_flags |= IB_SEND_SIGNALED;
 		sp->sp_unsignaled = 0;
 	} else {
@@ -188,8 +247,13 @@ int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 		list_del(&post->po_list);
 	}
 	spin_unlock(&sp->sp_post_lock);
-	if (likely(!ret))
+	if (likely(!ret)) {
+		/* @post may be gone */
+		if (signal && !delayed_work_pending(&sp->sp_watch))
+			queue_delayed_work(svc2_wq, &sp->sp_watch,
+					   SVC2_CHAIN_TIMEOUT);
 		return 0;
+	}
 
 	/*
 	 * What the device may have taken in part stays: svc2_sq_flush()

@@ -136,6 +136,14 @@ enum {
  */
 #define SVC2_STALL_TIMEOUT	(20 * HZ)
 
+/*
+ * What is on the Send Queue, and is to be reported, has to be done after so
+ * long. Until then RDMA Reads keep the pages they fill, RDMA Writes and Sends
+ * those they are taken from, and a peer can make its device hold them back
+ * without end.
+ */
+#define SVC2_CHAIN_TIMEOUT	(20 * HZ)
+
 /* A send context that can not be made is waited for so long, so often */
 #define SVC2_TX_PAUSE		(HZ / 50 + 1)
 #define SVC2_TX_TRIES		100
@@ -192,6 +200,9 @@ struct svc2_gate {
  * @po_list: on sp_posted (R3)
  * @po_cqe: of the last work request of the chain
  * @po_wrs: Send Queue entries it takes
+ * @po_since: when it was posted, in jiffies
+ * @po_reason: why the connection is lost when it fails: SVC2_CLOSE_READ for
+ *	RDMA Reads, else SVC2_CLOSE_SEND
  * @po_posted: it is on sp_posted
  * @po_signal: its owner wants to know as soon as it is done
  * @po_reserved: a Call of ours, whose entry is one kept for these
@@ -203,6 +214,8 @@ struct svc2_post {
 	struct list_head	po_list;
 	struct ib_cqe		po_cqe;
 	unsigned int		po_wrs;
+	unsigned long		po_since;
+	enum svc2_close_reason	po_reason;
 	bool			po_posted;
 	bool			po_signal;
 	bool			po_reserved;
@@ -426,11 +439,15 @@ enum {
  * @sp_sq_limit: longest chain; a batch less, so that Sends nobody is told of
  *	can never keep it waiting
  * @sp_signal_batch: unsignaled Sends in a row, and one
- * @sp_wr_cqe: of work requests in front of the last of a chain
+ * @sp_read_cqe: of work requests in front of the last of a chain of RDMA Reads
+ * @sp_write_cqe: of the RDMA Writes in front of a Send
  * @sp_post_lock: guards the next two. Held over ib_post_send(): the order of
  *	@sp_posted is that of the queue
  * @sp_posted: chains on the Send Queue
  * @sp_unsignaled: Sends since the last one with a completion
+ * @sp_watch: looks at @sp_posted for what has not been done in time. Queued
+ *	while there is something to be reported; stopped first of all by
+ *	->xpo_free
  *
  * @sp_tx_gate: send contexts
  * @sp_tx_sges: gather entries of each
@@ -480,10 +497,12 @@ struct svc2_xprt {
 	unsigned int		sp_sq_depth;
 	unsigned int		sp_sq_limit;
 	unsigned int		sp_signal_batch;
-	struct ib_cqe		sp_wr_cqe;
+	struct ib_cqe		sp_read_cqe;
+	struct ib_cqe		sp_write_cqe;
 	spinlock_t		sp_post_lock;	/* guards next two */
 	struct list_head	sp_posted;
 	unsigned int		sp_unsignaled;
+	struct delayed_work	sp_watch;
 
 	struct svc2_gate	sp_tx_gate ____cacheline_aligned_in_smp;
 	unsigned int		sp_tx_sges;

@@ -443,6 +443,7 @@ static void svc2_free(struct svc_xprt *xprt)
 
 	might_sleep();
 	trace_svc2_free(sp);
+	cancel_delayed_work_sync(&sp->sp_watch);
 	svc2_conn_hide(sp);
 	if (sp->sp_qp) {
 		ib_drain_qp(sp->sp_qp);

@@ -130,7 +130,7 @@ undisturbed()
 		c_connect_errors|c_disconnects|c_replies_bad|c_replies_dropped|\
 		c_replies_unknown|c_bad_invalidations|\
 		s_accept_failures|s_closes|s_errors_*|s_dropped_*|\
-		s_bad_inv_handle|s_stalls)
+		s_bad_inv_handle|s_stalls|s_overdue)
 			[ "${rose[$name]}" -eq 0 ] || bad+=" $name+${rose[$name]}" ;;
 		esac
 	done
