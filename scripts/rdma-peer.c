@@ -17,8 +17,9 @@
  * hex digits the address of the octet of that number.
  *
  * With -n no Receives are posted, and the service is to try again without end:
- * its first Send, and what follows on its Send Queue, stays under way. A line
- * that begins with "!" is a command:
+ * its first Send, and what follows on its Send Queue, stays under way. The
+ * messages of a line are then posted at once. A line that begins with "!" is a
+ * command:
  *
  *	!receive N	post N Receives; prints nothing
  *	!sleep N	for N seconds; prints nothing
@@ -36,6 +37,7 @@
 #include <rdma/rdma_verbs.h>
 
 #define RECVS		16
+#define SENDS		32
 #define SIZE		65536
 #define OFFERED		(1 << 20)
 
@@ -112,7 +114,7 @@ static void establish(const char *host, const char *port, const char *private)
 {
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *info;
 	struct ibv_qp_init_attr attr = {
-		.cap = { .max_send_wr = 4, .max_recv_wr = RECVS,
+		.cap = { .max_send_wr = SENDS, .max_recv_wr = RECVS,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 1,
@@ -131,8 +133,8 @@ static void establish(const char *host, const char *port, const char *private)
 		die("address");
 	if (rdma_create_ep(&id, info, NULL, &attr))
 		die("endpoint");
-	memory = calloc(RECVS + 1, SIZE);
-	mr = memory ? rdma_reg_msgs(id, memory, (RECVS + 1) * SIZE) : NULL;
+	memory = calloc(RECVS + SENDS, SIZE);
+	mr = memory ? rdma_reg_msgs(id, memory, (RECVS + SENDS) * SIZE) : NULL;
 	if (!mr)
 		die("memory");
 	offered = ibv_reg_mr(id->pd, calloc(1, OFFERED), OFFERED,
@@ -224,19 +226,34 @@ static int post_immediate(void)
 	return ibv_post_send(id->qp, &wr, &bad);
 }
 
+/* Sends that are not done: none, or with -n those of the line */
+static int sending;
+
+static void wait_for_sends(void)
+{
+	struct ibv_wc wc;
+
+	while (sending) {
+		if (ibv_poll_cq(id->send_cq, 1, &wc) > 0)
+			sending--;
+		else
+			poll(NULL, 0, 1);
+	}
+}
+
 static void send_message(const char *hex)
 {
 	int immediate = strstr(hex, "immediate") != NULL;
-	size_t len = immediate ? 0 : from_hex(hex, slot(RECVS), SIZE);
-	struct ibv_wc wc;
+	unsigned char *at = slot(RECVS + sending);
+	size_t len = immediate ? 0 : from_hex(hex, at, SIZE);
 
 	if (!len && !immediate)
 		return;
 	if (immediate ? post_immediate() :
-	    rdma_post_send(id, NULL, slot(RECVS), len, mr, 0))
+	    rdma_post_send(id, NULL, at, len, mr, 0))
 		die("post send");
-	while (!ibv_poll_cq(id->send_cq, 1, &wc))
-		poll(NULL, 0, 1);
+	if (++sending == SENDS || !silent)
+		wait_for_sends();
 }
 
 static int wait_for_loss(int seconds)
@@ -306,6 +323,7 @@ int main(int argc, char **argv)
 		for (message = strtok(line, "+"); message;
 		     message = strtok(NULL, "+"))
 			send_message(message);
+		wait_for_sends();
 		if (print_answers(patience) < 0)
 			return 1;
 	}

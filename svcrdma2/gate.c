@@ -10,8 +10,12 @@
  *
  * Nothing a thread in the line holds is needed by the completions that move
  * it, so there is always progress while the connection lives. When it dies
- * the gates are closed, and the line dissolves. When it neither moves nor
- * dies, see SVC2_STALL_TIMEOUT.
+ * the gates are closed, and the line dissolves.
+ *
+ * How long a thread waits is bounded, whatever moves meanwhile: a peer that
+ * gives back a little now and then must not keep it. When the time is over the
+ * connection is closed. The time is shorter as soon as the service wants a
+ * thread to end (SVC2_STALL_TIMEOUT, SVC2_STOP_TIMEOUT).
  *
  * While anyone stands in line, or could have to with the Calls that threads
  * have taken up already, ->xpo_has_wspace keeps further messages of the
@@ -24,14 +28,12 @@
  * struct waiter - a thread in the line
  * @wt_list: on ga_waiters until it is served
  * @wt_units: what it wants
- * @wt_given: ga_given when it last looked
  * @wt_status: what it got: 0, or -ENOTCONN
  * @wt_done: it is served
  */
 struct waiter {
 	struct list_head	wt_list;
 	unsigned int		wt_units;
-	u64			wt_given;
 	int			wt_status;
 	struct completion	wt_done;
 };
@@ -84,34 +86,71 @@ static void serve_line(struct svc2_gate *ga)
 	}
 }
 
-/* Has the gate stood still since @wt last looked? Then @wt gives up. */
+/* Leaves the line, unless it has served the thread in the last moment. */
 static bool give_up(struct svc2_gate *ga, struct waiter *wt)
 {
-	bool stalled = false;
+	bool waits;
 
 	spin_lock_irq(&ga->ga_lock);
-	if (!list_empty(&wt->wt_list) && ga->ga_given == wt->wt_given) {
-		stalled = true;
+	waits = !list_empty(&wt->wt_list);
+	if (waits) {
 		leave_line(ga, wt);
 		serve_line(ga);
 	}
-	wt->wt_given = ga->ga_given;
 	spin_unlock_irq(&ga->ga_lock);
-	return stalled;
+	return waits;
+}
+
+/*
+ * The service wants a thread to end, and has found none that is idle: threads
+ * that wait may be all there are. A thread ends between two messages, so the
+ * bit is not cleared here.
+ */
+static bool service_stops(const struct svc2_xprt *sp)
+{
+	const struct svc_serv *serv = sp->sp_xprt.xpt_server;
+	unsigned int i;
+
+	for (i = 0; i < serv->sv_nrpools; i++)
+		if (test_bit(SP_NEED_VICTIM, &serv->sv_pools[i].sp_flags))
+			return true;
+	return false;
+}
+
+static int stand_in_line(struct svc2_xprt *sp, struct svc2_gate *ga,
+			 struct waiter *wt)
+{
+	unsigned long begin = jiffies, waited = 0, limit;
+
+	for (;;) {
+		limit = service_stops(sp) ? SVC2_STOP_TIMEOUT :
+					    SVC2_STALL_TIMEOUT;
+		if (waited >= limit)
+			break;
+		if (wait_for_completion_timeout(&wt->wt_done,
+						min(limit - waited,
+						    SVC2_STOP_LOOK)))
+			return wt->wt_status;
+		waited = jiffies - begin;
+	}
+	return give_up(ga, wt) ? -ETIMEDOUT : wt->wt_status;
 }
 
 /**
  * svc2_gate_take - take units, or wait for them
- * @ga: gate
+ * @sp: connection; closed when the wait takes too long
+ * @ga: gate of it
  * @units: how many; never more than it was opened with
  *
  * Context: svc thread; sleeps.
- * Return: 0 when the units are the caller's; -ENOTCONN when the gate is
- * closed; -ETIMEDOUT when nothing moves.
+ * Return: 0 when the units are the caller's; -ENOTCONN when the connection is
+ * lost.
  */
-int svc2_gate_take(struct svc2_gate *ga, unsigned int units)
+int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
+		   unsigned int units)
 {
 	struct waiter wt = { .wt_units = units };
+	int ret;
 
 	might_sleep();
 	spin_lock_irq(&ga->ga_lock);
@@ -125,33 +164,13 @@ int svc2_gate_take(struct svc2_gate *ga, unsigned int units)
 		return 0;
 	}
 	init_completion(&wt.wt_done);
-	wt.wt_given = ga->ga_given;
 	list_add_tail(&wt.wt_list, &ga->ga_waiters);
 	WRITE_ONCE(ga->ga_waiting, ga->ga_waiting + 1);
 	spin_unlock_irq(&ga->ga_lock);
 
 	this_cpu_inc(svc2_counters[ga->ga_counter]);
 	trace_svc2_gate_wait(ga->ga_counter, units);
-	while (!wait_for_completion_timeout(&wt.wt_done, SVC2_STALL_TIMEOUT))
-		if (give_up(ga, &wt))
-			return -ETIMEDOUT;
-	return wt.wt_status;
-}
-
-/**
- * svc2_gate_take_or_close - svc2_gate_take() that ends a stalled connection
- * @sp: connection
- * @ga: gate of it
- * @units: how many
- *
- * Context: svc thread; sleeps.
- * Return: 0 when the units are the caller's; -ENOTCONN.
- */
-int svc2_gate_take_or_close(struct svc2_xprt *sp, struct svc2_gate *ga,
-			    unsigned int units)
-{
-	int ret = svc2_gate_take(ga, units);
-
+	ret = stand_in_line(sp, ga, &wt);
 	if (ret != -ETIMEDOUT)
 		return ret;
 	svc2_count(stalls);
@@ -190,7 +209,6 @@ void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		return;
 	spin_lock_irqsave(&ga->ga_lock, flags);
 	ga->ga_avail += units;
-	ga->ga_given += units;
 	serve_line(ga);
 	spin_unlock_irqrestore(&ga->ga_lock, flags);
 

@@ -145,7 +145,7 @@ static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
 	if (mrs > sp->sp_nmrs)
 		return -EMSGSIZE;
 	if (mrs) {
-		ret = svc2_gate_take_or_close(sp, &sp->sp_mrs, mrs);
+		ret = svc2_gate_take(sp, &sp->sp_mrs, mrs);
 		if (ret)
 			return ret;
 		call->ca_mrs = mrs;

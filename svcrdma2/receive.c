@@ -286,13 +286,31 @@ bool svc2_recv_is_control(const struct svc2_recv *rc)
 	return be32_to_cpu(p[3]) > RDMA1_MSGP;
 }
 
+/*
+ * Does a Call have Read chunks? The Read list comes first of the lists; in
+ * version 2 direction and nominated handle lie before it. As above, a message
+ * that is not what it seems may be taken for anything.
+ */
+static bool has_reads(const struct svc2_recv *rc)
+{
+	const __be32 *p = rc->rc_buf;
+
+	p += RPCRDMA2_PREFIX_LEN / XDR_UNIT;
+	if (p[-3] != cpu_to_be32(RPCRDMA2_VERS_ONE))
+		p += 2;
+	return *p != xdr_zero;
+}
+
 /**
  * svc2_recvfrom - ->xpo_recvfrom
  * @rqstp: thread, and where a Call goes
  *
  * Other threads take up the connection's messages as soon as this one has its
- * own. But a control message is to be obeyed before what follows it, and in
- * its turn (S16), so they wait for that.
+ * own, with two exceptions. A control message is to be obeyed before what
+ * follows it, and in its turn (S16). And a Call with Read chunks may have to
+ * wait for the Send Queue: until its RDMA Reads are posted no other thread
+ * meets the same queue, so that one connection keeps one thread waiting, and
+ * not all that came before svc2_has_wspace() noticed.
  *
  * Return: octets of the Call in rq_arg, or 0 when there is none (yet).
  */
@@ -326,7 +344,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	if (rc)
 		ib_dma_sync_single_for_cpu(sp->sp_pd->device, rc->rc_sge.addr,
 					   rc->rc_len, DMA_FROM_DEVICE);
-	if (rc && svc2_recv_is_control(rc)) {
+	if (rc && (svc2_recv_is_control(rc) || has_reads(rc))) {
 		ret = svc2_parse(rqstp, rc);
 		svc_xprt_received(xprt);
 		return ret;

@@ -136,7 +136,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	struct svc2_tx *tx;
 	int ret;
 
-	ret = svc2_gate_take_or_close(sp, &sp->sp_tx_gate, 1);
+	ret = svc2_gate_take(sp, &sp->sp_tx_gate, 1);
 	if (ret)
 		return ERR_PTR(ret);
 	do {

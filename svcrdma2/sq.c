@@ -218,7 +218,7 @@ int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 	if (post->po_wrs > sp->sp_sq_limit)
 		return -EMSGSIZE;
 	if (!post->po_reserved) {
-		ret = svc2_gate_take_or_close(sp, &sp->sp_sq, post->po_wrs);
+		ret = svc2_gate_take(sp, &sp->sp_sq, post->po_wrs);
 		if (ret)
 			return ret;
 	}

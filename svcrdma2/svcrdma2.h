@@ -31,7 +31,8 @@
  *	->xpo_release_ctxt.
  *   R3 What is on sp_posted belongs to the Send Queue. po_done is called
  *	exactly once for each entry: by its own completion, or for a Send that
- *	asked for none by a later one. Nobody else touches it before.
+ *	asked for none by a later one. Until then only sp_watch looks at it,
+ *	under sp_post_lock.
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
  *	reads: these belong to the send context until its po_done.
  *   R5 What is taken from a gate is given back once: Send Queue entries when
@@ -130,11 +131,20 @@ enum {
 };
 
 /*
- * A connection on which nothing moves for this long, while a thread waits for
- * it to move, is given up. A peer that posts no Receives and lets us retry
- * without end must not hold the service's threads.
+ * The longest that a thread waits in a gate, whatever moves meanwhile; then the
+ * connection is given up. A peer that posts no Receives and lets the server
+ * retry without end must not hold the service's threads.
+ *
+ * When the service stops it waits for one thread after the other, and for a
+ * thread that waits it is SVC2_STOP_TIMEOUT. A message takes a thread through
+ * four gates at most: memory regions and Send Queue for RDMA Reads, a send
+ * context and again the Send Queue for the error in their place. So a peer
+ * delays the end of the service by 12 s, and nfsd ends within 30 s.
  */
-#define SVC2_STALL_TIMEOUT	(20 * HZ)
+#define SVC2_STALL_TIMEOUT	(20UL * HZ)
+#define SVC2_STOP_TIMEOUT	(3UL * HZ)
+/* How often a thread that waits looks whether the service stops */
+#define SVC2_STOP_LOOK		(1UL * HZ)
 
 /*
  * What is on the Send Queue, and is to be reported, has to be done after so
@@ -180,7 +190,6 @@ enum svc2_close_reason {
  * @ga_lock: guards the rest. Interrupts are off: the QP handler closes gates
  * @ga_avail: units to be had
  * @ga_waiting: length of @ga_waiters; read without the lock by svc2_has_wspace()
- * @ga_given: units ever given back; a gate where it stands still is stalled
  * @ga_closed: nobody gets anything any more
  * @ga_counter: enum svc2_counter that counts the waits
  * @ga_waiters: first come, first served
@@ -189,7 +198,6 @@ struct svc2_gate {
 	spinlock_t		ga_lock;	/* guards all fields */
 	unsigned int		ga_avail;
 	unsigned int		ga_waiting;
-	u64			ga_given;
 	bool			ga_closed;
 	unsigned int		ga_counter;
 	struct list_head	ga_waiters;
@@ -673,12 +681,11 @@ void svc2_sq_flush(struct svc2_xprt *sp);
 /* gate.c */
 void svc2_gate_init(struct svc2_gate *ga, unsigned int counter);
 void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
-int svc2_gate_take(struct svc2_gate *ga, unsigned int units);
+int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
+		   unsigned int units);
 void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    unsigned int units);
 void svc2_gate_close(struct svc2_gate *ga);
-int svc2_gate_take_or_close(struct svc2_xprt *sp, struct svc2_gate *ga,
-			    unsigned int units);
 int svc2_has_wspace(struct svc_xprt *xprt);
 
 /* counters.c */

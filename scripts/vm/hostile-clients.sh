@@ -118,6 +118,49 @@ use_beside()
 	echo some >/mnt/beside && rm "$export_dir/beside" && stat /mnt
 }
 
+# Three Calls of 64 RDMA Reads each fit on the Send Queue beside 32 Replies. For
+# the next one a thread waits, and each batch of Replies that the peer lets go
+# gives it hope; for those that come with it no thread has to.
+trickle=("$(times 16 "CALL") -" "$(times 16 "CALL") -"
+	"$(times 3 "READS") -" "$(times 6 "READS") -" '!sleep 8' '!receive 16' '!sleep 8' '!receive 16'
+	'!wait 45')
+
+hold_trickle()
+{
+	local lines=("${trickle[@]//CALL/$call_v2}")
+
+	hold "$1" "${lines[@]//READS/$(pulled 64 00000001)}"
+}
+
+# More connections than threads, each of which makes threads wait
+client_stops_service()
+{
+	local i begin took before
+
+	held=()
+	before=$(counters)
+	for i in $(seq 12); do
+		hold_trickle "stop$i"
+	done
+	sleep 3
+	risen "$before"
+	expect "nfsd stops while peers hold threads: that they do" \
+		"s_sq_waits + s_tx_waits >= 8"
+	begin=$SECONDS
+	rpc.nfsd 0
+	took=$((SECONDS - begin))
+	if [ "$took" -lt 30 ]; then
+		ok "nfsd stops while peers hold threads (in $took s)"
+	else
+		fail "nfsd stops while peers hold threads: in $took s"
+	fi
+	rpc.nfsd "${NFSD_THREADS:-8}"
+	listen_on rdma2
+	echo Y >/proc/fs/nfsd/v4_end_grace
+	kill "${held[@]}" 2>/dev/null
+	wait "${held[@]}"
+}
+
 hostile_clients()
 {
 	local contexts objects before begin held=()
@@ -131,6 +174,12 @@ hostile_clients()
 	objects=$(slab_objects svc2_rw)
 	before=$(counters)
 	begin=$SECONDS
+	hold_trickle trickle
+	sleep 2
+	risen "$before"
+	expect "a Send Queue that is full keeps one thread" "s_sq_waits == 1"
+
+	before=$(counters)
 	withhold_reads
 	sleep 2
 	risen "$before"
@@ -138,14 +187,14 @@ hostile_clients()
 		"s_rdma_reads >= 20 * 8 && s_read_bytes >= 20 << 20"
 	contexts=$(slab_objects svc2_rw)
 	check "RDMA Reads without response: they hold contexts" \
-		[ "$contexts" -ge $((objects + 20)) ]
+		[ "$contexts" -ge $((objects + 20 + 64)) ]
 
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
 	busy 5
 	end_busy "a mount beside peers that hold RDMA Reads"
 	check "umount" umount_all
 
-	until_closed $((begin + 28)) reads
+	until_closed $((begin + 28)) reads trickle
 	sleep 1
 	check "what the Reads held is given back" \
 		[ "$(slab_objects svc2_rw)" -le "$objects" ]
@@ -153,6 +202,13 @@ hostile_clients()
 	closed_within "RDMA Reads without response have a deadline" reads 18 25
 	check "and it is given as the reason" \
 		[ "$(closes 'RDMA Read failed')" -ge 2 ]
+	closed_within "a peer that gives back a little keeps a thread for no longer" \
+		trickle 1 8
 
+	client_stops_service
+	mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
+	check "the service works again" \
+		dd if=/dev/zero of=/mnt/again bs=1M count=2 oflag=direct status=none
+	check "umount at the end" umount_all
 	rm -rf "$peers" "${export_dir:?}"/*
 }
