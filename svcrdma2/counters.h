@@ -66,6 +66,7 @@
 	C(sq_waits)		/* waits for Send Queue entries */	\
 	C(tx_waits)		/* waits for a send context */		\
 	C(mr_waits)		/* waits for memory regions */		\
+	C(shortages)		/* pauses for want of memory or mappings */ \
 	C(stalls)		/* waits that ended the connection */	\
 	C(overdue)		/* chains that did, see SVC2_CHAIN_TIMEOUT */
 

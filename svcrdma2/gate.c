@@ -178,6 +178,37 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 	return -ENOTCONN;
 }
 
+/**
+ * svc2_try_again - shall what a passing shortage has made fail be tried again?
+ * @sp: connection; closed when the shortage lasts
+ * @tries: how often it was tried again; 0 before the first call
+ * @ret: what it returned; -ENOTCONN when the connection is lost
+ *
+ * An error in place of a Reply ends the RPC at the requester, perhaps after a
+ * procedure that is not idempotent has been carried out. After the loss of the
+ * connection the requester sends the Call again, and the reply cache answers
+ * it. So what can pass never becomes an error (C-093). -EIO is what a mapping
+ * for the device fails with.
+ *
+ * Context: svc thread; sleeps SVC2_SHORTAGE_PAUSE.
+ * Return: true to try again; @ret says how it ended when not.
+ */
+bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
+{
+	if (likely(*ret != -ENOMEM && *ret != -EAGAIN && *ret != -EIO))
+		return false;
+	if (!svc_xprt_is_dead(&sp->sp_xprt)) {
+		if ((*tries)++ < SVC2_SHORTAGE_TRIES) {
+			svc2_count(shortages);
+			schedule_timeout_uninterruptible(SVC2_SHORTAGE_PAUSE);
+			return true;
+		}
+		svc2_close(sp, SVC2_CLOSE_MEMORY);
+	}
+	*ret = -ENOTCONN;
+	return false;
+}
+
 /*
  * Nobody waits, and there is a send context for another Call beside those in
  * hand, which xpt_nr_rqsts counts. A Reply that is posted may count on both

@@ -14,8 +14,7 @@
 
 struct workqueue_struct *svc2_wq;
 struct kmem_cache *svc2_rw_cache;
-mempool_t *svc2_call_pool;
-static struct kmem_cache *call_cache;
+struct kmem_cache *svc2_call_cache;
 
 unsigned int svc2_param_credits = SVC2_CREDITS_DEFAULT;
 unsigned int svc2_param_receive_size = RPCRDMA2_INLINE_DEFAULT;
@@ -79,25 +78,16 @@ static int __init init_memory(void)
 	svc2_rw_cache = KMEM_CACHE(svc2_rw, 0);
 	if (!svc2_rw_cache)
 		return -ENOMEM;
-	call_cache = KMEM_CACHE(svc2_call, 0);
-	if (!call_cache)
-		goto out_rw_cache;
-	svc2_call_pool = mempool_create_slab_pool(SVC2_MIN_CALLS, call_cache);
-	if (!svc2_call_pool)
-		goto out_call_cache;
-	return 0;
-
-out_call_cache:
-	kmem_cache_destroy(call_cache);
-out_rw_cache:
+	svc2_call_cache = KMEM_CACHE(svc2_call, 0);
+	if (svc2_call_cache)
+		return 0;
 	kmem_cache_destroy(svc2_rw_cache);
 	return -ENOMEM;
 }
 
 static void exit_memory(void)
 {
-	mempool_destroy(svc2_call_pool);
-	kmem_cache_destroy(call_cache);
+	kmem_cache_destroy(svc2_call_cache);
 	kmem_cache_destroy(svc2_rw_cache);
 }
 

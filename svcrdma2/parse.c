@@ -16,10 +16,19 @@
 #include "svcrdma2.h"
 #include "trace.h"
 
-static struct svc2_call *alloc_call(struct svc2_recv *rc)
+/* Returns NULL when the connection is lost. */
+static struct svc2_call *alloc_call(struct svc2_xprt *sp, struct svc2_recv *rc)
 {
-	/* Waits rather than fails; Calls in progress give theirs back. */
-	struct svc2_call *call = mempool_alloc(svc2_call_pool, GFP_KERNEL);
+	struct svc2_call *call;
+	unsigned int tries = 0;
+	int ret;
+
+	do {
+		call = kmem_cache_alloc(svc2_call_cache, GFP_KERNEL);
+		ret = call ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (!call)
+		return NULL;
 
 	call->ca_recv = rc;
 	INIT_LIST_HEAD(&call->ca_rws);
@@ -53,7 +62,7 @@ void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 	}
 	if (call->ca_recv)
 		svc2_recv_put(sp, call->ca_recv);
-	mempool_free(call, svc2_call_pool);
+	kmem_cache_free(svc2_call_cache, call);
 }
 
 static int refuse(struct svc2_xprt *sp, struct svc2_call *call,
@@ -266,10 +275,15 @@ static enum rpcrdma2_errcode decode(struct svc2_call *call)
 int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct svc2_call *call = alloc_call(rc);
-	struct rpcrdma2_hdr *h = &call->ca_hdr;
+	struct svc2_call *call = alloc_call(sp, rc);
 	enum rpcrdma2_errcode verdict;
+	struct rpcrdma2_hdr *h;
 
+	if (!call) {
+		svc2_recv_put(sp, rc);
+		return 0;
+	}
+	h = &call->ca_hdr;
 	verdict = decode(call);
 	trace_svc2_decode(rc, h, verdict);
 	if (refuse_version(sp, call))

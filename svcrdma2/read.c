@@ -135,24 +135,46 @@ static void svc2_read_done(struct svc2_xprt *sp, struct svc2_post *post,
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
+static int take_mrs(struct svc2_xprt *sp, struct svc2_call *call)
+{
+	unsigned int mrs = svc2_rw_count_mrs(sp, &call->ca_rws);
+	int ret;
+
+	if (mrs > sp->sp_nmrs)
+		return -EMSGSIZE;
+	if (!mrs)
+		return 0;
+	ret = svc2_gate_take(sp, &sp->sp_mrs, mrs);
+	if (!ret)
+		call->ca_mrs = mrs;
+	return ret;
+}
+
+/*
+ * What RDMA Reads need before they can be posted. When it fails only pages and
+ * memory regions are kept, for the next time.
+ */
+static int prepare_reads(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	int ret = 0;
+
+	if (!call->ca_pages)
+		ret = take_sinks(rqstp, call);
+	if (!ret)
+		ret = build_reads(call);
+	if (!ret && !call->ca_mrs)
+		ret = take_mrs(sp, call);
+	if (!ret)
+		ret = svc2_rw_map(sp, &call->ca_rws, DMA_FROM_DEVICE);
+	if (ret)
+		svc2_rw_free(sp, &call->ca_rws, DMA_FROM_DEVICE, 0);
+	return ret;
+}
+
 static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
 {
 	struct svc2_post *post = &call->ca_post;
-	unsigned int mrs;
-	int ret;
-
-	mrs = svc2_rw_count_mrs(sp, &call->ca_rws);
-	if (mrs > sp->sp_nmrs)
-		return -EMSGSIZE;
-	if (mrs) {
-		ret = svc2_gate_take(sp, &sp->sp_mrs, mrs);
-		if (ret)
-			return ret;
-		call->ca_mrs = mrs;
-	}
-	ret = svc2_rw_map(sp, &call->ca_rws, DMA_FROM_DEVICE);
-	if (ret)
-		return ret;
 
 	post->po_signal = true;
 	post->po_reserved = false;
@@ -178,6 +200,7 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 	const struct rpcrdma2_hdr *h = &call->ca_hdr;
 	const void *message = call->ca_recv->rc_buf + h->h_len;
 	u64 whole = svc2_layout_length(h, call->ca_inline);
+	unsigned int tries = 0;
 	int ret;
 
 	/* C-106: more than any Call may be; no code says so but this one */
@@ -188,9 +211,9 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 	call->ca_length = whole - (call->ca_split ? h->h_reads->ck_position :
 						    0);
 
-	ret = take_sinks(rqstp, call);
-	if (!ret)
-		ret = build_reads(call);
+	do {
+		ret = prepare_reads(rqstp, call);
+	} while (svc2_try_again(sp, &tries, &ret));
 	if (!ret) {
 		svc2_count_add(read_chunks, h->h_nreads);
 		svc2_count_add(read_bytes, whole - call->ca_inline);
@@ -204,7 +227,8 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 		svc2_call_put(sp, call);
 		return 0;
 	}
-	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);		/* C-093 */
+	/* C-093: more than the Send Queue can ever take */
+	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 }
 
 static void *octets_at(const struct svc2_call *call, u32 sink)

@@ -96,6 +96,25 @@ static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
 				res->len, hdrlen, SVC2_TX_BUFSIZE);
 }
 
+static void count_chunks(const struct rpcrdma2_hdr *h,
+			 const struct svc2_plan *plan)
+{
+	unsigned int i;
+
+	for (i = 0; i < h->h_nwrites; i++) {
+		if (plan->pn_writes[i].ra_len) {
+			svc2_count(write_chunks);
+			svc2_count_add(write_bytes, plan->pn_writes[i].ra_len);
+		}
+	}
+	if (plan->pn_long) {
+		svc2_count(reply_chunks);
+		svc2_count_add(reply_bytes, plan->pn_len);
+	} else if (h->h_has_reply) {
+		svc2_count(reply_chunks_unused);
+	}
+}
+
 static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
 			const struct xdr_buf *res, struct rpcrdma2_hdr *h,
 			const struct svc2_plan *plan)
@@ -110,38 +129,36 @@ static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
 				       &h->h_writes[i]);
 		if (ret)
 			return ret;
-		if (ra->ra_len) {
-			svc2_count(write_chunks);
-			svc2_count_add(write_bytes, ra->ra_len);
-		}
 	}
 	if (plan->pn_long) {
 		ret = svc2_write_chunk(tx, res, plan->pn_rest, plan->pn_nrest,
 				       h, &h->h_reply);
 		if (ret)
 			return ret;
-		svc2_count(reply_chunks);
-		svc2_count_add(reply_bytes, plan->pn_len);
 	}
 	return svc2_rw_map(sp, &tx->tx_rws, DMA_TO_DEVICE);
 }
 
-static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
-		       struct svc2_call *call, const struct svc2_plan *plan)
+static void begin_reply(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+			const struct svc2_plan *plan)
+{
+	count_chunks(h, plan);
+	h->h_proc = plan->pn_long ? RDMA2_NOMSG : RDMA2_MSG;
+	h->h_direction = RDMA2_REPLY;
+	h->h_inv_handle = 0;			/* S47 */
+	h->h_credit = sp->sp_credits;
+	h->h_has_reply = plan->pn_long;		/* E-06, S10 */
+}
+
+static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
+		   struct svc2_call *call, const struct svc2_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct xdr_buf *res = &rqstp->rq_res;
 	struct rpcrdma2_hdr *h = &call->ca_hdr;
 	int ret;
 
-	if (h->h_has_reply && !plan->pn_long)
-		svc2_count(reply_chunks_unused);
-	h->h_proc = plan->pn_long ? RDMA2_NOMSG : RDMA2_MSG;
-	h->h_direction = RDMA2_REPLY;
-	h->h_inv_handle = 0;			/* S47 */
-	h->h_credit = sp->sp_credits;
-	h->h_has_reply = plan->pn_long;		/* E-06, S10 */
-
+	tx->tx_head = rqstp->rq_respages[0];
 	ret = build_writes(sp, tx, res, h, plan);
 	if (ret)
 		return ret;
@@ -156,6 +173,26 @@ static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			return ret;
 	}
 	return svc2_tx_take_pages(rqstp, tx);
+}
+
+/*
+ * What fails for a passing shortage is begun again: the first step may have
+ * set lengths in the header to what is written, and sets them to the same.
+ */
+static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
+		       struct svc2_call *call, const struct svc2_plan *plan)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	unsigned int tries = 0;
+	int ret;
+
+	begin_reply(sp, &call->ca_hdr, plan);
+	do {
+		ret = fill_tx(rqstp, tx, call, plan);
+		if (ret)
+			svc2_tx_reset(sp, tx);
+	} while (svc2_try_again(sp, &tries, &ret));
+	return ret;
 }
 
 /* S49: a plain Send, whatever handle the Call nominated */
@@ -184,7 +221,7 @@ static int give_up(struct svc2_xprt *sp, struct svc2_tx *tx)
 	return -ENOTCONN;
 }
 
-/* C-093: an answer that cannot be built or sent draws an error in its place. */
+/* C-093: an error takes the place of an answer that can never be sent. */
 static int error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 			 struct rpcrdma2_hdr *h, struct svc2_plan *plan,
 			 int ret)
@@ -279,7 +316,6 @@ int svc2_sendto(struct svc_rqst *rqstp)
 
 	make_plan(sp, call, &rqstp->rq_res, &plan);
 	trace_svc2_plan_reply(call, &plan);
-	tx->tx_head = rqstp->rq_respages[0];
 	if (!plan.pn_code)
 		ret = build_reply(rqstp, tx, call, &plan);
 	put_recv(sp, call);			/* R6 */

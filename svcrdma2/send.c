@@ -132,7 +132,7 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
  */
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 {
-	unsigned int tries = SVC2_TX_TRIES;
+	unsigned int tries = 0;
 	struct svc2_tx *tx;
 	int ret;
 
@@ -140,15 +140,14 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	if (ret)
 		return ERR_PTR(ret);
 	do {
-		tx = pop_tx(sp) ?: alloc_tx(sp, GFP_KERNEL);
-		if (tx)
-			return tx;
 		/* Out of memory: another Send's context will do. */
-		schedule_timeout_uninterruptible(SVC2_TX_PAUSE);
-	} while (--tries && !test_bit(XPT_CLOSE, &sp->sp_xprt.xpt_flags));
+		tx = pop_tx(sp) ?: alloc_tx(sp, GFP_KERNEL);
+		ret = tx ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (tx)
+		return tx;
 	svc2_gate_give(sp, &sp->sp_tx_gate, 1);
-	svc2_close(sp, SVC2_CLOSE_MEMORY);
-	return ERR_PTR(-ENOTCONN);
+	return ERR_PTR(ret);
 }
 
 /**

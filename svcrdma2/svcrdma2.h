@@ -50,7 +50,6 @@
 #define _SVCRDMA2_H
 
 #include <linux/list.h>
-#include <linux/mempool.h>
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
 #include <linux/spinlock.h>
@@ -125,9 +124,6 @@ enum {
 
 	/* requests to connect that wait for an svc thread */
 	SVC2_BACKLOG		= 128,
-
-	/* Calls that can be parsed when memory is short */
-	SVC2_MIN_CALLS		= 16,
 };
 
 /*
@@ -139,7 +135,8 @@ enum {
  * thread that waits it is SVC2_STOP_TIMEOUT. A message takes a thread through
  * four gates at most: memory regions and Send Queue for RDMA Reads, a send
  * context and again the Send Queue for the error in their place. So a peer
- * delays the end of the service by 12 s, and nfsd ends within 30 s.
+ * delays the end of the service by 12 s. With what a shortage of memory may add
+ * in three places (SVC2_SHORTAGE_TRIES) nfsd ends within 30 s.
  */
 #define SVC2_STALL_TIMEOUT	(20UL * HZ)
 #define SVC2_STOP_TIMEOUT	(3UL * HZ)
@@ -154,9 +151,12 @@ enum {
  */
 #define SVC2_CHAIN_TIMEOUT	(20 * HZ)
 
-/* A send context that can not be made is waited for so long, so often */
-#define SVC2_TX_PAUSE		(HZ / 50 + 1)
-#define SVC2_TX_TRIES		100
+/*
+ * What memory or mappings are too short for is tried again after a pause, this
+ * often: for two to three seconds, depending on HZ.
+ */
+#define SVC2_SHORTAGE_PAUSE	(HZ / 50 + 1)
+#define SVC2_SHORTAGE_TRIES	100
 
 /* A listener that was lost is tried again after so long, then twice that ... */
 #define SVC2_RELISTEN_MIN	(1 * HZ)
@@ -543,7 +543,7 @@ static inline void svc2_new_cid(struct svc2_xprt *sp, struct ib_cq *cq,
 
 /* module.c */
 extern struct workqueue_struct *svc2_wq;
-extern mempool_t *svc2_call_pool;
+extern struct kmem_cache *svc2_call_cache;
 extern struct kmem_cache *svc2_rw_cache;
 extern unsigned int svc2_param_credits;
 extern unsigned int svc2_param_receive_size;
@@ -686,6 +686,7 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    unsigned int units);
 void svc2_gate_close(struct svc2_gate *ga);
+bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret);
 int svc2_has_wspace(struct svc_xprt *xprt);
 
 /* counters.c */

@@ -132,6 +132,104 @@ hold_trickle()
 	hold "$1" "${lines[@]//READS/$(pulled 64 00000001)}"
 }
 
+# shortage TIMES [CACHE]: so often there is no memory for what is in that cache,
+# contexts of RDMA Reads and Writes
+shortage()
+{
+	local dir=/sys/kernel/debug/failslab
+
+	echo 0 >"$dir/times"
+	echo 0 | tee /sys/kernel/slab/svc2_*/failslab >/dev/null
+	echo 1 >"/sys/kernel/slab/${2:-svc2_rw}/failslab"
+	echo Y >"$dir/cache-filter"
+	echo N >"$dir/ignore-gfp-wait"
+	echo 0 >"$dir/verbose"
+	echo 1 >"$dir/interval"
+	echo "$1" >"$dir/times"
+	echo 100 >"$dir/probability"
+}
+
+short_happened()
+{
+	[ "$(cat /sys/kernel/debug/failslab/times)" -eq 0 ]
+}
+
+# A directory is made, and the Reply is too long to go inline.
+client_shortage_mkdir()
+{
+	local getfh cred='00000001 00000014 00000000 00000000 00000000 00000000 00000000 00000000 00000000'
+	local rpc="00000000 00000002 000186a3 00000004 00000001 $cred"
+	local dir='00000006 00000002 00000005 6d616465 2d000000 00000000 00000000'
+	local said
+
+	getfh=$(times 35 0000000a)
+	getfh=${getfh//+}
+	shortage 1
+	said=$(expand <<<"0a 00000001 00000020 00000000 00000000 00000000 00000001 00000001 h 00100000 o 0a $rpc 00000000 00000000 00000025 00000018 $dir $getfh" |
+		"$tools/rdma-peer" "$addr4" "$port" 2>&1)
+	check "a shortage with the Reply: that there was one" short_happened
+	check "a shortage with the Reply: the directory is made" \
+		[ -d "$export_dir/made-" ]
+	if [[ $said == "0000000a 00000001 00000040 00000001 "* ]]; then
+		ok "C-093 a shortage with the Reply: the client is told"
+	else
+		fail "C-093 a shortage with the Reply: $said"
+	fi
+	shortage 0
+	rm -rf "$export_dir/made-"
+}
+
+client_shortage_passes()
+{
+	dd if=/dev/urandom of="$peers/data" bs=1M count=4 status=none
+	shortage 3
+	check "C-093 WRITE in a passing shortage" \
+		dd if="$peers/data" of=/mnt/short bs=1M oflag=direct status=none
+	check "WRITE in a passing shortage: that there was one" short_happened
+	check "WRITE in a passing shortage: the data" \
+		cmp "$peers/data" "$export_dir/short"
+
+	cp "$peers/data" "$export_dir/read"
+	shortage 3
+	check "C-093 READ in a passing shortage" \
+		dd if=/mnt/read of="$peers/back" bs=1M iflag=direct status=none
+	check "READ in a passing shortage: that there was one" short_happened
+	check "READ in a passing shortage: the data" \
+		cmp "$peers/data" "$peers/back"
+
+	shortage 3 svc2_call
+	check "any Call in a passing shortage" \
+		dd if=/mnt/read of=/dev/null bs=4k count=1 iflag=direct
+	check "any Call in a passing shortage: that there was one" short_happened
+	shortage 0
+}
+
+client_shortage_lasts()
+{
+	local before writer closed
+
+	before=$(counters)
+	closed=$(closes 'no memory')
+	shortage -1
+	dd if="$peers/data" of=/mnt/long bs=1M oflag=direct status=none \
+		2>"$peers/long" &
+	writer=$!
+	sleep 5
+	check "a shortage that lasts: the connection is closed for it" \
+		[ "$(closes 'no memory')" -gt "$closed" ]
+	shortage 0
+	if wait "$writer"; then
+		ok "a shortage that lasts: WRITE succeeds when it has ended"
+	else
+		fail "a shortage that lasts: $(cat "$peers/long")"
+	fi
+	check "a shortage that lasts: the data" \
+		cmp "$peers/data" "$export_dir/long"
+	risen "$before"
+	expect "a shortage that lasts: no error was sent" "s_errors_system == 0"
+	rm -f /mnt/short /mnt/long /mnt/read
+}
+
 # More connections than threads, each of which makes threads wait
 client_stops_service()
 {
@@ -192,6 +290,9 @@ hostile_clients()
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
 	busy 5
 	end_busy "a mount beside peers that hold RDMA Reads"
+	client_shortage_passes
+	client_shortage_mkdir
+	client_shortage_lasts
 	check "umount" umount_all
 
 	until_closed $((begin + 28)) reads trickle
@@ -208,7 +309,7 @@ hostile_clients()
 	client_stops_service
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
 	check "the service works again" \
-		dd if=/dev/zero of=/mnt/again bs=1M count=2 oflag=direct status=none
+		dd if="$peers/data" of=/mnt/again bs=1M oflag=direct status=none
 	check "umount at the end" umount_all
 	rm -rf "$peers" "${export_dir:?}"/*
 }
