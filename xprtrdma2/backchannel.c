@@ -332,7 +332,6 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		trace_xprt2_backward_call(ep, h->h_xid, rep->rep_paylen);
 		if (accept_call(ep, rep, h)) {
 			xprt2_count(backward_calls);
-			ep->ep_xp->xp_stats.st_backward_calls++;
 			return;
 		}
 		code = RDMA2_ERR_SYSTEM;

@@ -423,15 +423,14 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
 }
 
 /*
- * mountstats. Its readers know the name "rdma" and the 27 fields that the
- * in-tree transport prints; ours are appended: version, both thresholds, the
- * grant, backward Calls.
+ * The line "xprt:" of /proc/self/mountstats: the name "rdma" and the 27 numbers
+ * that the in-tree transport prints, whether there is a connection or not.
+ * Monitoring stores them by position in arrays of that size. What belongs to
+ * this transport alone is in connections.c and counters.c.
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
-	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
-	const struct xprt2_stats *st = &xp->xp_stats;
-	const struct xprt2_ep *ep;
+	const struct xprt2_stats *st = &xprt2_from_xprt(xprt)->xp_stats;
 	long idle = 0;
 
 	if (xprt_connected(xprt))
@@ -448,18 +447,8 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st->st_reply_bytes, st->st_pullup_bytes,
 		   st->st_fixup_bytes, st->st_hardway, st->st_failed_marshal,
 		   st->st_bad_replies, st->st_nomsg_calls);
-	seq_printf(seq, "%u %u %lu %lu %lu %u", 0, 0, st->st_mrs_allocated,
+	seq_printf(seq, "%u %u %lu %lu %lu %u\n", 0, 0, st->st_mrs_allocated,
 		   st->st_local_inv, st->st_no_sq, 0);
-
-	mutex_lock(&xp->xp_fence_mutex);
-	ep = xp->xp_ep;
-	if (ep)
-		seq_printf(seq, " %u %u %u %u %lu", ep->ep_vers,
-			   READ_ONCE(ep->ep_call_threshold),
-			   READ_ONCE(ep->ep_reply_threshold),
-			   READ_ONCE(ep->ep_grant), st->st_backward_calls);
-	mutex_unlock(&xp->xp_fence_mutex);
-	seq_putc(seq, '\n');
 }
 
 /* The RPC layer and the connect worker then draw on memory reserves. */

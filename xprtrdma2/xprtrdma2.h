@@ -432,7 +432,6 @@ struct xprt2_stats {
 	unsigned long long	st_fixup_bytes;
 	unsigned long		st_bad_replies;
 	unsigned long		st_local_inv;
-	unsigned long		st_backward_calls;
 	/* release and connect */
 	unsigned long		st_hardway;
 	unsigned long		st_mrs_allocated;

@@ -131,6 +131,66 @@ expect()
 	fi
 }
 
+# figures FOLDER: /proc/self/mountstats of a mount, read as strictly as its
+# strictest readers do: format 1.1, 27 numbers of a transport that is called
+# rdma, 9 of an operation. Prints "xprt NAME VALUE" for each connection's and
+# "op NAME CALLS SENT TIMEOUTS OCTETS-SENT OCTETS-RECEIVED".
+figures()
+{
+	perl -e '
+	my ($dir, $here, $ops, $xprts, $per_op) = (shift, 0, 0, 0, 0);
+	my @name = qw(port binds connects connect_time idle sends recvs
+		bad_xids req_u bklog_u read_chunks write_chunks reply_chunks
+		request_bytes reply_bytes pullup_bytes fixup_bytes hardway
+		failed_marshal bad_replies nomsg_calls mrs_recycled
+		mrs_orphaned mrs_allocated local_inv no_sq reply_waits);
+
+	sub numbers {
+		my ($what, $n, @field) = @_;
+
+		@field == $n or die "$what has @{[scalar @field]} numbers, not $n\n";
+		/^\d{1,20}$/ or die "$what has \"$_\"\n" for @field;
+	}
+
+	open(my $in, "<", "/proc/self/mountstats") or die "mountstats: $!\n";
+	while (<$in>) {
+		if (/^device \S+ mounted on (\S+) with fstype (.*)/) {
+			($here, $ops) = ($1 eq $dir, 0);
+			!$here or $2 =~ /^nfs4? statvers=1\.1$/ or die "$_";
+		} elsif ($here && /^\txprt:\t(.*)/) {
+			my ($protocol, @field) = split(/ /, $1, -1);
+
+			$protocol eq "rdma" or die "a transport $protocol\n";
+			numbers("xprt", 27, @field);
+			print "xprt $name[$_] $field[$_]\n" for 0 .. $#field;
+			$xprts++;
+		} elsif ($here && /^\tper-op statistics/) {
+			$ops = 1;
+		} elsif ($ops && /^\t *([A-Z0-9_]+): (.*)/) {
+			my @field = split(/ /, $2, -1);
+
+			numbers($1, 9, @field);
+			print "op $1 @field[0 .. 4]\n";
+			$per_op++;
+		}
+	}
+	$xprts && $per_op or die "nothing about $dir\n";' "$1"
+}
+
+# figure FOLDER WORDS: the next word of the line that begins with these
+figure()
+{
+	figures "$1" | sed -n "s/^$2 \([^ ]*\).*/\1/p"
+}
+
+# connection KEY: of the client's one connection to the server that mount_nfs
+# uses, as its line in debugfs has it
+connection()
+{
+	sed -n "s/^server=[^ ]*:$port \(.* \)\?$1=\([^ ]*\).*/\2/p" \
+		/sys/kernel/debug/xprtrdma2/connections | head -n 1
+}
+
 run_group()
 {
 	if ! declare -F "group_$1" >/dev/null; then

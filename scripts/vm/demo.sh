@@ -29,6 +29,12 @@ counters()
 	sed 's/^/s_/' /sys/kernel/debug/svcrdma2/counters
 }
 
+# connection KEY: as the line of the one connection has it
+connection()
+{
+	sed -n "s/.* $1=\([^ ]*\).*/\1/p" /sys/kernel/debug/xprtrdma2/connections
+}
+
 # The clock in hundredths of a second
 now()
 {
@@ -78,15 +84,9 @@ run()
 		/^---/ { after = 1; next }
 		!after { was[$1] = $2; next }
 		{ print $1, $2 - was[$1] }')
-	# After the fields that in-tree has: version, thresholds of Call and Reply,
-	# credits.
-	# shellcheck disable=SC2046 # words
-	set -- $(awk '/ mounted on \/mnt / { here = 1 }
-		here && $1 == "xprt:" { print $30, $31, $32, $33; exit }' \
-		/proc/self/mountstats)
-	value[version,$vers]=${1:-?}
-	value[thresholds,$vers]="${2:-?} / ${3:-?}"
-	value[credits,$vers]=${4:-?}
+	value[version,$vers]=$(connection version)
+	value[thresholds,$vers]="$(connection call_inline) / $(connection reply_inline)"
+	value[credits,$vers]=$(connection credits)
 	umount /mnt || die "umount"
 	rm -rf "$dir"
 }

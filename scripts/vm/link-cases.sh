@@ -90,26 +90,14 @@ trees()
 }
 
 # mount_figures FOLDER: what the RPC layer and the transport count for it, as
-# "name value"; version and thresholds only where the transport is ours.
+# "name value"
 mount_figures()
 {
-	awk -v dir="$1" '
-	$1 == "device" { here = $5 == dir; ops = 0 }
-	!here { next }
-	$1 == "xprt:" {
-		print "connects", $5; print "bad_xids", $10
-		print "read_chunks", $13; print "write_chunks", $14
-		print "reply_chunks", $15
-		print "bad_replies", $22
-		if (NF >= 33) {
-			print "version", $30; print "thresholds", $31 "/" $32
-			print "credits", $33
-		}
-	}
-	/per-op statistics/ { ops = 1; next }
-	ops && NF >= 9 { calls += $2; sent += $3; timeouts += $4 }
+	figures "$1" | awk '
+	$1 == "xprt" { print $2, $3 }
+	$1 == "op" { calls += $3; sent += $4; timeouts += $5 }
 	END { print "calls", calls; print "sent_again", sent - calls
-		print "timeouts", timeouts }' /proc/self/mountstats
+		print "timeouts", timeouts }'
 }
 
 # A connection that was lost and came back shows in none of the files.
@@ -122,7 +110,7 @@ undisturbed()
 		figure[$name]=$text
 	done < <(mount_figures /mnt)
 	for name in bad_xids bad_replies sent_again timeouts; do
-		[ "${figure[$name]:-0}" = 0 ] || bad+=" $name=${figure[$name]}"
+		[ "${figure[$name]:-}" = 0 ] || bad+=" $name=${figure[$name]:-}"
 	done
 	[ "${figure[connects]:-0}" -eq 1 ] || bad+=" connects=${figure[connects]:-0}"
 	for name in "${!rose[@]}"; do
@@ -153,14 +141,18 @@ undisturbed()
 	*)	expect "$label: the server's chunks" \
 			"s_intree_recv > 0 && s_intree_read > 0 && s_intree_write > 0" ;;
 	esac
-	echo "# $label: ${figure[calls]} RPCs${figure[version]:+, version ${figure[version]}, thresholds ${figure[thresholds]}, credits ${figure[credits]}}"
+	text=''
+	[ "$client" = rdma ] || text=", version $(connection version), thresholds $(
+		connection call_inline)/$(connection reply_inline), credits $(
+		connection credits)"
+	echo "# $label: ${figure[calls]} RPCs$text"
 }
 
-# spoken VERSION: by the client of /mnt, where it is ours
+# spoken VERSION: by our client
 spoken()
 {
-	mount_figures /mnt | grep -qx "version $1" ||
-		complain "$(mount_figures /mnt | grep version)"
+	[ "$(connection version)" = "$1" ] ||
+		complain "version $(connection version)"
 }
 
 # mount_far TRANSPORT VERSION [OPTIONS]: soft-iWARP does not notice what comes

@@ -140,7 +140,20 @@ group_counters()
 	expect "C-031 OPEN: no RDMA Write for a reply that fits inline" \
 		"s_rdma_writes == 0 && s_reply_chunks == 0 && c_calls >= 20"
 	counters >/run/vm/counters
+	monitored
 	finish
+}
+
+# What monitoring reads, with a connection and without one
+monitored()
+{
+	[ "$(connection state)" = up ] || fail "mountstats: no connection"
+	check "mountstats of a mount that is connected" figures /mnt
+	device_down || fail "mountstats: device removed"
+	[ "$(connection state)" = down ] || fail "mountstats: still a connection"
+	check "mountstats of a mount that is not" figures /mnt
+	device_up || fail "mountstats: device back"
+	check "the mount works again" stat /mnt
 }
 
 # Load, mount, I/O, umount, unload.
@@ -338,6 +351,8 @@ group_both()
 	check "our mount beside in-tree" mount_nfs rdma2 4.2 /mnt2 || return
 	check "both are what they say" grep -q ' /mnt .*proto=rdma,' /proc/mounts
 	check "and the other one too" grep -q ' /mnt2 .*proto=rdma2,' /proc/mounts
+	check "mountstats of in-tree" figures /mnt
+	check "mountstats of ours, in the same format" figures /mnt2
 	dd if=/dev/urandom of=/mnt/a bs=1M count=8 status=none
 	dd if=/dev/urandom of=/mnt2/b bs=1M count=8 status=none
 	sync
