@@ -92,6 +92,8 @@ rm -f "$run/rc" "$run/started"
 	printf 'vm_tools=%q\n' "$tools"
 	printf 'vm_top=%q\n' "$top"
 	printf 'vm_cwd=%q\n' "$PWD"
+	printf 'vm_keep=(%s)\n' "$(printf '%q ' "$top" "$PWD" "$cache" "$kdir" \
+		"$bdir" "$tools")"
 	printf 'vm_tty=%q\n' "$tty"
 	[ "$tty" -eq 1 ] && printf 'vm_size=%q\n' "$(stty size 2>/dev/null)"
 	printf 'vm_term=%q\n' "${TERM:-dumb}"

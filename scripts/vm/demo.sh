@@ -55,7 +55,7 @@ run()
 
 	say "NFSv$vers: mount -o vers=$vers,proto=rdma2"
 	mount_nfs rdma2 "$vers" /mnt || die "mount"
-	grep ' /mnt ' /proc/mounts | cut -d' ' -f3,4 | cut -c1-90 | sed 's/^/          /'
+	grep ' /mnt nfs' /proc/mounts | cut -d' ' -f3,4 | cut -c1-90 | sed 's/^/          /'
 	mkdir -p "$dir"
 	before=$(counters)
 	at0=$(now)
@@ -109,7 +109,7 @@ rule()
 
 say "$(uname -sr), soft-RoCE, client and server in this kernel"
 nfs_up rdma2 || die "server"
-mkdir /src
+mkdir -p /src
 mount -t tmpfs none /src
 tar -C /src -xf "$1" || die "tree"
 files=$(find /src -type f | wc -l)

@@ -29,10 +29,40 @@ own_root()
 	mount -t overlay -o lowerdir=/,upperdir=/tmp/up,workdir=/tmp/work \
 		none /tmp/root || return 1
 	mount -t devtmpfs none /tmp/root/dev
-	mount -t tmpfs none /tmp/root/run
-	mkdir /tmp/root/run/vm
+	mkdir -p /tmp/root/run/vm
 	mount -t hostfs -o "$run" none /tmp/root/run/vm || return 1
 	exec chroot /tmp/root "$0"
+}
+
+# What guests write has folders of its own, whatever lies in the machine's. What
+# the run needs may lie there too: it is to be seen under the names by which it
+# was given, and under those that links in them lead to.
+own_folders()
+{
+	local dir path real
+
+	mkdir /.machine /.run
+	mount --bind / /.machine
+	mount --move /run/vm /.run
+	for dir in /tmp /var/tmp /run /mnt* /export /src; do
+		if [ ! -d "$dir" ]; then
+			rm -f "$dir"
+			mkdir -p "$dir"
+		fi
+		mount -t tmpfs -o mode=1777 none "$dir" || return 1
+	done
+	mkdir /run/vm
+	mount --move /.run /run/vm
+	for path in "${vm_keep[@]}"; do
+		real=$(chroot /.machine realpath "$path") || continue
+		for dir in "$real" "$path"; do
+			[ "$dir" -ef "/.machine$real" ] && continue
+			mkdir -p "$dir"
+			mount --bind "/.machine$real" "$dir" || return 1
+		done
+	done
+	umount /.machine
+	rmdir /.machine /.run
 }
 
 if [ ! -e /run/vm/setup ]; then
@@ -55,11 +85,15 @@ mount -t tmpfs none /dev/shm
 
 # shellcheck source=/dev/null
 . /run/vm/setup
+if ! own_folders; then
+	echo "init: no folders of its own"
+	off
+fi
 
 hostname "${vm_node:-$vm_kernel}"
 ip link set lo up
 if [ -n "$vm_share" ]; then
-	mkdir /run/share
+	mkdir -p /run/share
 	case $vm_kernel in
 	uml*)	mount -t hostfs -o "$vm_share" none /run/share ;;
 	*)	mount -t 9p -o trans=virtio,version=9p2000.L,cache=none \

@@ -25,9 +25,7 @@ mount -t tmpfs -o "size=$vm_tmpfs" none /top
 mkdir /top/up /top/work /top/root
 mount -t overlay -o lowerdir=/lower,upperdir=/top/up,workdir=/top/work \
 	none /top/root || give_up 'no overlay'
-mkdir -p /top/root/run
-mount -t tmpfs none /top/root/run
-mkdir /top/root/run/vm
+mkdir -p /top/root/run/vm
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288,cache=none \
 	run /top/root/run/vm || give_up 'no /run/vm'
 umount /proc

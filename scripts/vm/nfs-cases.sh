@@ -31,7 +31,7 @@ exercise()
 	if grep -q " /mnt .*proto=$p," /proc/mounts; then
 		ok "$label: /proc/mounts says proto=$p"
 	else
-		fail "$label: /proc/mounts: $(grep ' /mnt ' /proc/mounts)"
+		fail "$label: /proc/mounts: $(grep ' /mnt nfs' /proc/mounts)"
 	fi
 	verdicts "$label" "$tools/fs-exercise" "$vers" /mnt "$export_dir"
 	check "$label: umount" umount_all

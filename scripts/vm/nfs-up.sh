@@ -36,7 +36,7 @@ done
 
 nfs_up "$proto" "$device" || exit 1
 mount_nfs "$proto" "$vers" /mnt "$opts" || exit 1
-grep ' /mnt ' /proc/mounts
+grep ' /mnt nfs' /proc/mounts
 "$@"
 rc=$?
 # A module that stays in use, or a mount that cannot be left, is a result too.
