@@ -48,6 +48,9 @@ test:
 shell:
 	scripts/shell.sh $(KERNEL)
 
+canary:
+	scripts/canary.sh
+
 fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz/run.sh
 
@@ -67,11 +70,12 @@ help:
 	@echo 'make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell'
 	@echo 'make kunit             unit tests'
 	@echo 'make test              file tests over soft-RoCE'
+	@echo 'make canary            whether the detectors in the guests are awake'
 	@echo 'make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute'
 	@echo 'make shell             a prompt, with the modules loaded and a mount in place'
 	@echo 'make kernel            only the guest'"'"'s kernel, into the cache'
 	@echo 'make modules           only the modules for the guest'"'"'s kernel'
 	@echo 'make cache-clean       empty the cache of kernels and builds'
 
-.PHONY: all install clean modules kernel demo check lint kunit test shell fuzz \
-	cache-clean help
+.PHONY: all install clean modules kernel demo check lint kunit test shell \
+	canary fuzz cache-clean help

@@ -4,7 +4,7 @@
 # Every test. One line a case; the last line counts them. What was skipped is
 # not counted as passed.
 #
-#	check.sh [SUITE...]	lint kunit fuzz uml uml-debug debian
+#	check.sh [SUITE...]	lint kunit fuzz canary uml uml-debug debian
 #
 # Guests spend part of their time waiting, and User-Mode Linux has one processor:
 # JOBS at a time, one more than there are processors, take from one queue. What
@@ -15,7 +15,7 @@ set -u
 . "$(dirname "$0")/vm/common.sh"
 
 cd "$top" || exit 1
-[ $# -gt 0 ] || set -- lint kunit fuzz uml uml-debug debian
+[ $# -gt 0 ] || set -- lint kunit fuzz canary uml uml-debug debian
 suites=$*
 slots=${JOBS:-$((jobs + 1))}
 took=$cache/seconds
@@ -65,7 +65,7 @@ prepare()
 	for kernel in uml uml-debug debian; do
 		case $kernel in
 		uml)	wanted uml || wanted kunit || wanted lint || continue ;;
-		uml-debug) wanted uml-debug || wanted kunit || continue ;;
+		uml-debug) wanted uml-debug || wanted kunit || wanted canary || continue ;;
 		debian)	wanted debian || wanted lint || continue ;;
 		esac
 		scripts/vm/kernel.sh "$kernel" >/dev/null || exit 1
@@ -89,6 +89,7 @@ list()
 	done
 	wanted kunit && printf 'kunit %s\n' uml-debug uml
 	wanted fuzz && echo fuzz
+	wanted canary && echo canary
 	true
 }
 
@@ -113,6 +114,7 @@ run_job()
 	case $1 in
 	lint)	scripts/lint.sh ;;
 	fuzz)	fuzz ;;
+	canary)	scripts/canary.sh ;;
 	kunit)	kunit "$2" ;;
 	*)	scripts/nfs-test.sh --built "$1" "$2" ;;
 	esac

@@ -135,18 +135,59 @@ else
 fi
 rc=$?
 
-# An object must be older than five seconds and look lost in two scans.
-if [ -e /sys/kernel/debug/kmemleak ]; then
-	sleep 5.2
-	echo scan >/sys/kernel/debug/kmemleak
-	sleep 1
-	echo scan >/sys/kernel/debug/kmemleak
-	cat /sys/kernel/debug/kmemleak >/run/vm/kmemleak
+complain()
+{
+	echo "init: BUG: $*" >/dev/kmsg
+}
+
+# Tasks in state D, each with the number of times that it has gone to sleep. The
+# kernel's own detector leaves out what a kill would wake.
+asleep()
+{
+	cat /proc/[0-9]*/task/[0-9]*/status 2>/dev/null | awk '
+	/^Name:/ { name = $2 }
+	/^State:/ { state = $2 }
+	/^Pid:/ { pid = $2 }
+	/^voluntary_ctxt_switches:/ && state == "D" { print pid, name, $2 }'
+}
+
+# What sleeps in state D, and does so five seconds later, hangs.
+sleepers=$(asleep)
+left=25
+while [ -n "$sleepers" ] && [ "$left" -gt 0 ]; do
+	sleep 0.2
+	sleepers=$(asleep | grep -Fx "$sleepers")
+	left=$((left - 1))
+done
+[ -z "$sleepers" ] || while read -r pid name _; do
+	complain "task $name:$pid blocked for more than 5 seconds:" \
+		"$(paste -sd' ' "/proc/$pid/stack")"
+done <<<"$sleepers"
+
+# An object must be older than five seconds and look lost in two scans. A scan
+# is refused when kmemleak has given up, for want of memory or for an error.
+leaks=/sys/kernel/debug/kmemleak
+if [ -e "$leaks" ]; then
+	sleep "$(awk -v left="$left" 'BEGIN { print 5.2 - (25 - left) * 0.2 }')"
+	if ! echo scan >"$leaks" || ! sleep 1 || ! echo scan >"$leaks"; then
+		complain "kmemleak is off"
+	fi
+	cat "$leaks" >/run/vm/kmemleak
 	# The kernel's own line on it is not printed for a second scan.
 	[ -s /run/vm/kmemleak ] &&
-		echo 'init: unreferenced object: see the file kmemleak' >/dev/kmsg
+		complain "unreferenced object: see the file kmemleak"
 	sync /run/vm/kmemleak
 fi
+# lockdep ends with its first report, and when it is out of memory.
+if [ -e /proc/lockdep_stats ]; then
+	grep -q 'debug_locks: *1$' /proc/lockdep_stats ||
+		complain "lockdep is off"
+fi
+case $vm_kernel in
+uml-debug)
+	[ -e "$leaks" ] || complain "no kmemleak"
+	[ -e /proc/lockdep_stats ] || complain "no lockdep" ;;
+esac
 echo "$rc" >/run/vm/rc.tmp
 sync /run/vm/rc.tmp
 mv /run/vm/rc.tmp /run/vm/rc

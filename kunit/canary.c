@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes one kind of trouble when it is loaded, to show that the detector of
+ * that kind is awake and that a run with its report fails (scripts/canary.sh):
+ *
+ *	insmod canary.ko trouble=KIND
+ *
+ * Only for a guest that is thrown away afterwards.
+ */
+#include <linux/completion.h>
+#include <linux/debug_locks.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+static char *trouble = "none";
+module_param(trouble, charp, 0444);
+MODULE_PARM_DESC(trouble, "What to do: none, warn, leak, locks, bounds, shift, sleep, hung, killable, unlocked");
+
+static DECLARE_COMPLETION(never);
+static DEFINE_MUTEX(first);
+static DEFINE_MUTEX(second);
+static DEFINE_SPINLOCK(spin);
+
+static void make_none(void)
+{
+}
+
+static void make_warning(void)
+{
+	WARN(1, "a canary's warning\n");
+}
+
+/* Several, since a stale pointer in some register or stack may hide one. */
+static void make_leak(void)
+{
+	unsigned int i;
+	void *lost;
+
+	for (i = 0; i < 16; i++) {
+		lost = kmalloc(1000, GFP_KERNEL);
+		OPTIMIZER_HIDE_VAR(lost);
+	}
+}
+
+static void make_inversion(void)
+{
+	mutex_lock(&first);
+	mutex_lock(&second);
+	mutex_unlock(&second);
+	mutex_unlock(&first);
+
+	mutex_lock(&second);
+	mutex_lock(&first);
+	mutex_unlock(&first);
+	mutex_unlock(&second);
+}
+
+static void make_overrun(void)
+{
+	size_t size = 24;
+	u8 *object;
+
+	object = kmalloc(size, GFP_KERNEL);
+	if (!object)
+		return;
+	OPTIMIZER_HIDE_VAR(size);
+	object[size] = 1;
+	kfree(object);
+}
+
+static void make_shift(void)
+{
+	int by = 32, result = 1;
+
+	OPTIMIZER_HIDE_VAR(by);
+	result <<= by;
+	OPTIMIZER_HIDE_VAR(result);
+}
+
+static void make_sleep(void)
+{
+	spin_lock(&spin);
+	might_sleep();
+	spin_unlock(&spin);
+}
+
+static int wait_for_ever(void *unused)
+{
+	wait_for_completion(&never);
+	return 0;
+}
+
+static int wait_for_a_kill(void *unused)
+{
+	return wait_for_completion_killable(&never);
+}
+
+static void make_hung_task(void)
+{
+	kthread_run(wait_for_ever, NULL, "canary");
+}
+
+static void make_killable_task(void)
+{
+	kthread_run(wait_for_a_kill, NULL, "canary");
+}
+
+/* As after a report that lockdep made: it says nothing any more. */
+static void make_unlocked(void)
+{
+	debug_locks_off();
+}
+
+static const struct {
+	const char *kind;
+	void (*make)(void);
+} troubles[] = {
+	{ "none",	make_none },
+	{ "warn",	make_warning },
+	{ "leak",	make_leak },
+	{ "locks",	make_inversion },
+	{ "bounds",	make_overrun },
+	{ "shift",	make_shift },
+	{ "sleep",	make_sleep },
+	{ "hung",	make_hung_task },
+	{ "killable",	make_killable_task },
+	{ "unlocked",	make_unlocked },
+};
+
+static int __init canary_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(troubles); i++) {
+		if (strcmp(trouble, troubles[i].kind))
+			continue;
+		troubles[i].make();
+		return 0;
+	}
+	return -EINVAL;
+}
+module_init(canary_init);
+
+MODULE_DESCRIPTION("Trouble on request, for tests of the detectors");
+MODULE_LICENSE("GPL");

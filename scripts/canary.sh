@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Whether guests do what the tests rely on. The detectors are awake: guests in
+# which one thing is wrong, each of which must be reported as that and fail, and
+# one in which nothing is. And nothing of the machine lies in the folders that
+# tests write to. One line a case.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+kernel=uml-debug
+failed=0
+mkdir -p "$cache/run"
+work=$(mktemp -d "$cache/run/canary-$(date +%H%M%S)-XXXXXX")
+clone=$(mktemp -d /tmp/canary-XXXXXX)
+trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$clone" "$clone.beside"' EXIT
+trap 'exit 130' INT TERM HUP
+
+bdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
+# Apart, because the unit tests may put theirs in place again at any time
+cp "$bdir/src/kunit/canary.ko" "$work" || exit 1
+
+# Kind; exit status; what the report says. What begins with @ is a command, all
+# others are troubles of kunit/canary.c.
+canaries='
+none		0	-
+warn		126	WARNING: .*canary
+leak		126	unreferenced object
+locks		126	possible circular locking dependency detected
+bounds		126	KASAN: slab-out-of-bounds in .*canary
+shift		126	UBSAN: shift-out-of-bounds in .*canary
+sleep		126	sleeping function called from invalid context
+hung		126	INFO: task canary:[0-9]* blocked for more than
+killable	126	init: BUG: task canary:[0-9]* blocked for more than
+unlocked	126	init: BUG: lockdep is off
+@kmemleak-off	126	init: BUG: kmemleak is off
+'
+
+# What runs in the guest. The hung-task detector looks once in such a time.
+command_of()
+{
+	case $1 in
+	@kmemleak-off)
+		echo 'echo off >/sys/kernel/debug/kmemleak' ;;
+	hung)	echo "echo 2 >/proc/sys/kernel/hung_task_timeout_secs
+			insmod $work/canary.ko trouble=hung && sleep 5" ;;
+	*)	echo "insmod $work/canary.ko trouble=$1" ;;
+	esac
+}
+
+guest()
+{
+	"$top/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout 120 \
+		--out "$work/$1" -- sh -c "$(command_of "$1")" >"$work/$1.said" 2>&1
+	echo $? >"$work/$1.rc"
+}
+
+# A checkout in the machine's /tmp, beside something else
+own_folders()
+{
+	touch "$clone.beside"
+	cp -r "$top/scripts" "$clone/"
+	# shellcheck disable=SC2016 # for the guest's shell
+	cd "$clone" && scripts/vm.sh "$kernel" --no-modules --mem 512 --timeout 120 \
+		--out "$work/folders" -- sh -c '
+		ls -A /tmp
+		test -x scripts/canary.sh && test ! -e "$PWD.beside"' \
+		>"$work/folders.said" 2>&1
+	echo $? >"$work/folders.rc"
+}
+
+own_folders &
+# They sleep most of the time.
+while read -r kind _; do
+	[ -n "$kind" ] || continue
+	while [ "$(jobs -pr | wc -l)" -ge "${CANARIES:-6}" ]; do
+		wait -n
+	done
+	guest "$kind" &
+done <<<"$canaries"
+wait
+if [ "$(cat "$work/folders.rc")" -eq 0 ]; then
+	echo "ok canary: a guest sees its checkout in /tmp, and nothing beside it"
+else
+	echo "FAIL canary: own folders: $(tr '\n' ' ' <"$work/folders.said")"
+	failed=1
+fi
+
+while read -r kind status report; do
+	[ -n "$kind" ] || continue
+	rc=$(cat "$work/$kind.rc")
+	if [ "$rc" -ne "$status" ]; then
+		why="the run ends with $rc, not $status"
+	elif [ "$status" -ne 0 ] && ! grep -q "$report" "$work/$kind.said"; then
+		why="no report of it"
+	else
+		case $status in
+		0)	echo "ok canary: nothing is wrong: the run passes" ;;
+		*)	echo "ok canary: ${kind#@}: the run fails, \"$report\"" ;;
+		esac
+		continue
+	fi
+	echo "FAIL canary: ${kind#@}: $why, see $work"
+	failed=1
+done <<<"$canaries"
+exit "$failed"
