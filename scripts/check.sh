@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Every test. One line a case; the last line counts them. What was skipped is
-# not counted as passed.
+# not counted as passed; where CI is "true" it is a failure.
 #
 #	check.sh [SUITE...]	lint kunit fuzz canary uml uml-debug debian
 #
@@ -188,6 +188,14 @@ if [ "$failed" -gt 0 ]; then
 	echo "# what failed:"
 	cat "$work"/*.out | grep '^FAIL '
 fi
+if [ "$skipped" -gt 0 ]; then
+	echo "# what was skipped:"
+	cat "$work"/*.out | grep '^skip '
+fi
 say "$((SECONDS - started)) s"
 echo "$passed passed, $failed failed, $skipped skipped"
+if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
+	echo "# a skipped case fails this run, because CI=true"
+	exit 1
+fi
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
