@@ -341,6 +341,9 @@ first_refused()
 
 	peer_up "$port" bad-rpc || { fail "$name: no peer"; return; }
 	peer_mount "$port" && why+=", is mounted"
+	# So mount.nfs says EIO. One that hangs is killed, and says nothing.
+	grep -q 'mount system call failed' "/tmp/mount.$port" ||
+		why+=", says \"$(cat "/tmp/mount.$port")\""
 	n=$(received "$port" 'recv v2 N?O?MSG')
 	[ "$n" -eq 1 ] || why+=", $n Calls"
 	n=$(received "$port" '^[0-9]+ up$')
