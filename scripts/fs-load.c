@@ -2,9 +2,12 @@
 /*
  * Keeps a mount busy for a while, checks every byte it reads back, and in the
  * end compares all files with the server's side. Meant to run while something
- * happens to the connection.
+ * happens to the connection. A part of the files is written and read with
+ * transfers of 1 MiB, as far as the mount allows.
  *
  *	fs-load MOUNT EXPORT SECONDS WORKERS
+ *
+ * A file EXPORT/enough ends it sooner.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -15,7 +18,9 @@
 #include "fs-common.h"
 
 #define FILES	6
-#define LARGEST	(300 * 1024)
+#define MIB	(1024 * 1024)
+#define SMALL	(300 * 1024)
+#define LARGEST	(MIB + SMALL)
 
 static uint8_t want[LARGEST], got[LARGEST];
 
@@ -53,6 +58,14 @@ static bool verify(const char *dir, const struct file *f, int flags)
 	return true;
 }
 
+/* One in three has a whole MiB before the rest. */
+static size_t some_length(uint64_t *state)
+{
+	size_t len = 1 + draw(state) % (SMALL - 1);
+
+	return draw(state) % 3 ? len : MIB + len;
+}
+
 static bool rewrite(const char *dir, struct file *f, int flags)
 {
 	char path[4096];
@@ -73,7 +86,8 @@ static bool work(const char *mnt, const char *export, time_t end, int who)
 {
 	uint64_t state = 0x1234567 + who * 7919;
 	struct file files[FILES], *f;
-	unsigned long rounds = 0;
+	unsigned long rounds = 0, large = 0;
+	char enough[4096];
 	int i;
 
 	for (i = 0; i < FILES; i++) {
@@ -81,40 +95,50 @@ static bool work(const char *mnt, const char *export, time_t end, int who)
 			 i);
 		files[i].len = 0;
 	}
-	while (time(NULL) < end) {
+	snprintf(enough, sizeof(enough), "%s/enough", export);
+	while (time(NULL) < end && access(enough, F_OK)) {
 		f = &files[draw(&state) % FILES];
 		if (!f->len || draw(&state) % 3 == 0) {
 			f->seed = draw(&state);
-			f->len = 1 + draw(&state) % (LARGEST - 1);
+			f->len = some_length(&state);
 			if (!rewrite(mnt, f, draw(&state) & 1 ? O_DIRECT : 0))
 				return false;
 		} else if (!verify(mnt, f, draw(&state) & 1 ? O_DIRECT : 0)) {
 			return false;
 		}
 		rounds++;
+		large += f->len > MIB;
 	}
 	for (i = 0; i < FILES; i++)
 		if (files[i].len && (!verify(mnt, &files[i], 0) ||
 				     !verify(export, &files[i], 0)))
 			return false;
-	printf("# worker %d: %lu rounds\n", who, rounds);
-	return rounds > 0;
+	must(rounds > 0);
+	printf("# worker %d: %lu rounds, %lu of 1 MiB\n", who, rounds, large);
+	return true;
 }
 
 int main(int argc, char **argv)
 {
-	int i, status, failed = 0, workers;
+	int i, seconds, status, failed = 0, workers;
 	time_t end;
 
-	if (argc != 5) {
-		fprintf(stderr, "usage: %s MOUNT EXPORT SECONDS WORKERS\n",
+	seconds = argc == 5 ? atoi(argv[3]) : 0;
+	workers = argc == 5 ? atoi(argv[4]) : 0;
+	if (seconds < 1 || workers < 1) {
+		fprintf(stderr, "usage: %s MOUNT EXPORT SECONDS WORKERS, at least one of each\n",
 			argv[0]);
 		return 2;
 	}
-	end = time(NULL) + atoi(argv[3]);
-	workers = atoi(argv[4]);
+	end = time(NULL) + seconds;
 	for (i = 0; i < workers; i++) {
-		if (fork())
+		pid_t child = fork();
+
+		if (child < 0) {
+			perror("fork");
+			failed = 1;
+		}
+		if (child)
 			continue;
 		if (work(argv[1], argv[2], end, i))
 			exit(0);

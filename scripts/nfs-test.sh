@@ -102,6 +102,7 @@ run_group()
 	local cases=${CASES:-$(cases_of "$1")}
 	local settings=("CYCLES=${CYCLES:-50}" ${cases:+"CASES=$cases"}
 		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
+		"DISCONNECTS=${DISCONNECTS:-}"
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}")
 
 	case $1 in

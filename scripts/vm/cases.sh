@@ -12,9 +12,6 @@
 tools=$VM_BUILD/tools
 failed=0
 
-# A mount may cover the folder in which the run began.
-cd /
-
 ok()
 {
 	echo "ok $*"
@@ -56,11 +53,16 @@ umount_all()
 # verdicts LABEL COMMAND...: of a program that has cases of its own.
 verdicts()
 {
-	local label=$1
+	local label=$1 rc
 
 	shift
 	"$@" | sed "s|^ok |&$label: |; s|^FAIL |&$label: |"
-	[ "${PIPESTATUS[0]}" -eq 0 ] || failed=1
+	rc=${PIPESTATUS[0]}
+	case $rc in
+	0)	;;
+	1)	failed=1 ;;
+	*)	fail "$label: ${1##*/} ends with $rc" ;;
+	esac
 }
 
 # unload TRANSPORT
@@ -82,11 +84,14 @@ unload()
 	return 1
 }
 
-# counters: one "name value" a line, the client's prefixed c_, the server's s_.
+# counters: one "name value" a line, the client's prefixed c_, the server's s_. And
+# how often the mount on /mnt has sent which operation, o_
 counters()
 {
 	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
 	sed 's/^/s_/' /sys/kernel/debug/svcrdma2/counters
+	figures /mnt 2>/dev/null |
+		awk '$1 == "op" { print "o_" tolower($2), $4 }'
 }
 
 # risen BEFORE: by name, what the counters rose by since they were that.
@@ -121,7 +126,7 @@ expect()
 {
 	local name=$1 text=$2 expression=$2 word
 
-	for word in $(grep -oE '[cs]_[a-z_]+' <<<"$text" | sort -ur); do
+	for word in $(grep -oE '\<[cso]_[a-z_]+' <<<"$text" | sort -ur); do
 		if [ -z "${rose[$word]+set}" ]; then
 			fail "$name: there is no counter $word"
 			return
@@ -203,6 +208,8 @@ run_group()
 		echo "FAIL there is no group $1"
 		exit 2
 	fi
+	# A mount may cover the folder in which the run began.
+	cd / || exit 2
 	"group_$1"
 	exit "$failed"
 }

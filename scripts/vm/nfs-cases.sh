@@ -55,6 +55,7 @@ group_files()
 	local v
 
 	nfs_up "$proto" || { fail "server"; return; }
+	CASES=none check "programs that do nothing fail" idle_programs
 	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
 		exercise "NFSv$v" "$proto" "$v"
 	done
@@ -91,12 +92,13 @@ stats()
 	done
 }
 
+# Files that the client has not seen: a delegation answers a second OPEN.
 opens()
 {
 	local i
 
 	for i in $(seq "$1"); do
-		: <"/mnt/file"
+		: <"/mnt/open-$i"
 	done
 }
 
@@ -136,9 +138,23 @@ group_counters()
 	expect "GETATTR: one doorbell a call" "c_doorbells == c_calls"
 	expect "GETATTR: one doorbell a reply" "s_post_send == s_replies"
 
+	touch "$export_dir"/open-{1..20}
 	measure opens 20
+	expect "OPEN: 20 go out" "o_open == 20"
 	expect "C-031 OPEN: no RDMA Write for a reply that fits inline" \
-		"s_rdma_writes == 0 && s_reply_chunks == 0 && c_calls >= 20"
+		"s_rdma_writes == 0 && s_reply_chunks == 0"
+
+	ln -s "$(printf '%0100d' 0)" "$export_dir/short"
+	ln -s "$(printf '%04095d' 0)" "$export_dir/long"
+	test -L /mnt/short && test -L /mnt/long
+	measure readlink /mnt/short
+	expect "READLINK of 100 octets: goes out" "o_readlink == 1"
+	expect "C-031 READLINK of 100 octets: comes inline" \
+		"s_rdma_writes == 0 && s_reply_chunks == 0"
+	measure readlink /mnt/long
+	expect "READLINK of 4095 octets: goes out" "o_readlink == 1"
+	expect "READLINK of 4095 octets: comes in a chunk" \
+		"s_rdma_writes > 0 && s_write_bytes + s_reply_bytes >= 4095"
 	counters >/run/vm/counters
 	monitored
 	finish
@@ -227,6 +243,14 @@ group_inuse()
 	finish
 }
 
+# A program that did nothing has not passed.
+idle_programs()
+{
+	! "$tools/fs-exercise" 4.2 /mnt "$export_dir" 2>&1 &&
+	! "$tools/fs-load" /mnt "$export_dir" 5 0 2>&1 &&
+	! "$tools/fs-load" /mnt "$export_dir" 0 1 2>&1
+}
+
 # busy SECONDS [WORKERS]: in the background; end_busy says how it went.
 busy()
 {
@@ -237,9 +261,14 @@ busy()
 
 end_busy()
 {
-	if wait "$load"; then
+	local large rc
+
+	wait "$load"
+	rc=$?
+	large=$(awk '{ n += $6 } END { print +n }' /tmp/load)
+	if [ "$rc" -eq 0 ] && [ "$large" -gt 0 ]; then
 		ok "$1: all data verified ($(grep -c . /tmp/load) workers, $(
-			awk '{ n += $4 } END { print n }' /tmp/load) rounds)"
+			awk '{ n += $4 } END { print n }' /tmp/load) rounds, $large of 1 MiB)"
 	else
 		fail "$1: $(tr '\n' ' ' </tmp/load)"
 	fi
@@ -290,8 +319,9 @@ group_restart()
 	finish
 }
 
-# disconnects SIDE SECONDS: sunrpc's own fault injection, once every 200 ms by the
-# clock. Beside a load, processes that sleep that long would take twice the time.
+# disconnects SIDE NUMBER SECONDS: so many of sunrpc's own fault injection, one at a
+# time: the next RPC takes it. Prints how many there were in that time. Beside a
+# load, processes that sleep in between would take twice the time.
 disconnects()
 {
 	local dir=/sys/kernel/debug/fail_sunrpc
@@ -303,21 +333,27 @@ disconnects()
 	echo 0 >"$dir/verbose"
 	echo 100 >"$dir/probability"
 	perl -MTime::HiRes=time,sleep -e '
-		my ($times, $n) = @ARGV;
-		my $start = time;
-		for my $i (1 .. $n) {
-			open(my $out, ">", $times) or die "$times: $!\n";
+		my ($file, $n, $seconds) = @ARGV;
+		my ($end, $taken) = (time + $seconds, 0);
+		while ($taken < $n && time < $end) {
+			open(my $out, ">", $file) or die "$file: $!\n";
 			print $out "1\n";
 			close($out);
-			my $left = $start + $i / 5 - time;
-			sleep($left) if $left > 0;
-		}' "$dir/times" $(($2 * 5))
+			do {
+				sleep(0.2);
+				open(my $in, "<", $file) or die "$file: $!\n";
+				$out = <$in>;
+			} while ($out > 0 && time < $end);
+			$taken++ if $out == 0;
+		}
+		print "$taken\n"' "$dir/times" "$2" "$3"
 	echo 0 >"$dir/probability"
+	echo 0 >"$dir/times"
 }
 
 group_disconnect()
 {
-	local side before
+	local side before taken name number=${DISCONNECTS:-50}
 
 	if [ ! -d /sys/kernel/debug/fail_sunrpc ]; then
 		echo "skip no fault injection in this kernel"
@@ -326,13 +362,18 @@ group_disconnect()
 	nfs_up "$proto" || { fail "server"; return; }
 	mount_nfs "$proto" 4.2 /mnt "$common" || { fail "mount"; return; }
 	for side in client server; do
+		name="the $side disconnects $number times"
 		before=$(counters)
-		busy 65
-		disconnects "$side" "${DISCONNECT_SECONDS:-60}"
-		end_busy "the $side disconnects every 200 ms for a minute"
+		busy 200
+		taken=$(disconnects "$side" "$number" 180)
+		touch "$export_dir/enough"
+		end_busy "$name"
+		rm "$export_dir/enough"
 		risen "$before"
-		expect "the $side disconnects: that it did" "c_connects >= 30"
-		echo "# the $side disconnects: ${rose[c_connects]} connections"
+		[ "$taken" -eq "$number" ] && ok "$name: it did" ||
+			fail "$name: $taken times"
+		expect "$name: each costs one connection" \
+			"c_connects >= $taken && c_connects <= $taken + 1"
 	done
 	finish
 }
