@@ -287,6 +287,8 @@ static void answers_we_refuse_to_send(struct kunit *test)
 
 	pm.pm_type = 5;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+	h->h_proc = RDMA2_OPTIONAL;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
 	KUNIT_EXPECT_EQ(test, w.buf.len, 0);
 }
 

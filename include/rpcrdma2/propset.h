@@ -151,8 +151,6 @@ rpcrdma2_decode_propset(struct rpcrdma2_propset *ps, bool first,
 	u32 i;
 
 	memset(ps, 0, sizeof(*ps));
-	rpcrdma2_props_default(&ps->ps_val);
-
 	p = xdr_inline_decode(xdr, XDR_UNIT);
 	if (!p)
 		return RDMA2_ERR_BAD_XDR;

@@ -291,6 +291,13 @@ static void uncalled_for(struct conn *c, const struct message *m)
 		call_back(c, 0xcc00 + i, 0, 0);
 }
 
+/* A Call with the xid of the RPC, which is waiting for its Reply, comes first. */
+static void call_same_xid(struct conn *c, const struct message *m)
+{
+	call_back(c, m->xid, 0, 0);
+	serve(c, m);
+}
+
 /* The least that is obeyed, and then more than any client of ours sends */
 static void resize(struct conn *c, const struct message *m)
 {
@@ -365,6 +372,8 @@ static const struct manners table[] = {
 	{ "two-stray",	   stray_connprop,	serve,		serve },
 	{ "two-calls",	   connprop,		serve,		serve,
 			   NULL, uncalled_for },
+	{ "two-same-xid",  connprop,		call_same_xid,	serve,
+			   NULL, nothing },
 	{ "two-large",	   large_connprop,	serve,		serve },
 	{ "two-small",	   small_connprop,	serve,		serve },
 	{ "hang-on-probe", hang,		serve,		serve },

@@ -433,9 +433,30 @@ callbacks_refused()
 	rm -f "$export_dir/f"
 }
 
+# Backward Calls with the xids of RPCs that are waiting for their Replies
+callbacks_with_our_xids()
+{
+	local port=$1 label="C-066 B-02 a Call with the xid of an RPC" calls
+
+	peer_up "$port" two-same-xid || { fail "$label: no peer"; return; }
+	check "$label: mount" mount_nfs rdma2 3 /mnt nolock || return
+	echo some >/mnt/f
+	check "$label: each RPC gets its own Reply" cmp /mnt/f "$export_dir/f"
+	check "$label: umount" umount_all
+	peer_down
+	calls=$(received "$port" 'sent v2 MSG .* call')
+	check "$label: the peer made $calls" test "$calls" -ge 10
+	check "$label: each is answered for itself" test \
+		"$(received "$port" 'recv v2 ERROR .* code=10$')" -eq "$calls"
+	check "$label: on one connection" test \
+		"$(received "$port" '^[0-9]+ up$')" -eq 1
+	rm -f "$export_dir/f"
+}
+
 callbacks_of_peer()
 {
 	callbacks_refused 20061
+	callbacks_with_our_xids 20064
 	callbacks_in_two 4.1 20062
 	callbacks_in_two 4.2 20063
 }
