@@ -3,7 +3,9 @@
  * Receives: their memory, their posting, and the first step of a message.
  *
  * A Receive is one piece of memory, mapped for good: whatever lies in it, the
- * RPC header above all, is read without asking where a page ends. All are made before the connection is accepted, but those for the answers to
+ * RPC header above all, is read without asking where a page ends.
+ *
+ * All are made before the connection is accepted, but those for the answers to
  * our own Calls, which NFSv3 and most connections of a trunk never need (B-12).
  * They are posted a batch at a time, when that many lie idle: there are enough
  * to allow for a batch that is short of one (R6), so a credit never reaches the

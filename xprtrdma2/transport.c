@@ -270,8 +270,9 @@ static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 		/* X2: what the last copy was encrypted into is free already */
 		WARN_ON_ONCE(rqst->rq_release_snd_buf &&
 			     xprt2_holds_memory(xprt2_rqst_to_req(rqst)));
-	} else if (bc_prealloc(rqst))
+	} else if (bc_prealloc(rqst)) {
 		xprt2_bc_prepare(rqst);
+	}
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034,SC2154
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: RPCSEC_GSS. There is no KDC; gss-contexts gives client
@@ -85,7 +85,7 @@ slow_writes()
 
 	for i in 1 2 3 4; do
 		dd if=/tmp/mega bs=1M count=1 oflag=direct conv=notrunc \
-			2>/dev/null >&"${slow[i]}" &
+			1>&"${slow[i]}" 2>/dev/null &
 		writers+=($!)
 	done
 	sleep 3
