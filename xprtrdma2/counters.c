@@ -10,6 +10,8 @@
 
 #include <rpcrdma2/counters.h>
 
+#include "fault.h"
+
 u64 __percpu *xprt2_counters;
 
 static struct dentry *counters_dir;
@@ -43,6 +45,7 @@ int xprt2_counters_init(void)
 	debugfs_create_file("counters", 0444, counters_dir, NULL,
 			    &counters_fops);
 	xprt2_connections_init(counters_dir);
+	xprt2_faults_init(counters_dir);
 	return 0;
 }
 

@@ -41,6 +41,9 @@
 	C(wait_credits)		/* Calls held back: no credit */	\
 	C(wait_mrs)		/* no free memory region */		\
 	C(wait_sq)		/* no room in the Send Queue */		\
+	C(wait_map)		/* memory could not be mapped */	\
+	C(calls_unsendable)	/* ended: nothing can send them */	\
+	C(mrs_unavailable)	/* regions that could not be allocated */ \
 	C(errors_received)	/* RDMA2_ERROR messages */		\
 	C(replies_unknown)	/* no Call with that xid */		\
 	C(replies_bad)		/* Replies that ended their RPC */	\
