@@ -33,7 +33,7 @@ if [ $# -eq 0 ]; then
 			link-client link-server link-tuned link-siw link-both \
 			link-capture ;;
 	uml-debug)	set -- files paths siw inuse both peer hostile backward versions \
-			krb5 intree "${callbacks[@]}" negotiate properties cycle \
+			krb5 intree "${callbacks[@]}" negotiate storms properties cycle \
 			unplug restart disconnect link-both ;;
 	debian)		set -- exclusive inuse counters files link-stock ;;
 	esac

@@ -191,7 +191,7 @@ unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
  * Its buffer is one of few, and such messages are rare: the Send asks for its
  * completion.
  *
- * Return: as xprt2_send_message(), or -EIO.
+ * Return: as xprt2_send_message() or xprt2_prepare_send().
  */
 int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 			size_t hdrlen, u32 proc)
@@ -372,8 +372,9 @@ void xprt2_bc_unprepare(struct rpc_rqst *rqst)
  *
  * Context: send path.
  * Return: 0 when it is sent or need not be; -EAGAIN to be called again when
- * xprt_write_space() says so; -ECONNABORTED: neither it nor an error in its
- * place can be sent, so the connection shall go (S46).
+ * xprt_write_space() says so; -ENOBUFS to be called again after a delay;
+ * -ECONNABORTED: neither it nor an error in its place can be sent, so the
+ * connection shall go (S46).
  */
 int xprt2_send_backward(struct rpc_rqst *rqst)
 {
@@ -406,7 +407,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 	rc = post_reply(ep, req, h);
 	trace_xprt2_backward_reply(ep, h->h_xid, rc ?: len);
 	if (rc)
-		return rc == -EAGAIN ? rc : -ECONNABORTED;
+		return rc == -EAGAIN || rc == -ENOBUFS ? rc : -ECONNABORTED;
 	if (h->h_proc == RDMA2_MSG)
 		xprt2_count(backward_replies);
 	else

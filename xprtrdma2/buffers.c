@@ -196,7 +196,7 @@ int xprt2_req_buffers(struct xprt2_xprt *xp, struct xprt2_req *req, gfp_t gfp)
  * @req: request
  *
  * Context: send path.
- * Return: 0, or -EIO when the device can not map it.
+ * Return: 0, or -ENOBUFS when the device can not map it now.
  */
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -208,8 +208,10 @@ int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
 
 	dma = ib_dma_map_single(device, req->rq2_sendbuf, req->rq2_sendsize,
 				DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, dma))
-		return -EIO;
+	if (ib_dma_mapping_error(device, dma)) {
+		xprt2_count(wait_map);
+		return -ENOBUFS;
+	}
 	spin_lock(&ep->ep_xp->xp_req_lock);
 	req->rq2_dma = dma;
 	req->rq2_device = device;

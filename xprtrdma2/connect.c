@@ -381,6 +381,7 @@ static int connect_status(int rc)
 	case -EPROTONOSUPPORT:
 		return rc;
 	case -ENOMEM:
+	case -ENOBUFS:
 		return -ENOBUFS;
 	default:
 		return -ENOTCONN;

@@ -12,6 +12,7 @@
 
 #include <rpcrdma2/codec.h>
 
+#include "fault.h"
 #include "trace.h"
 
 static void measure(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
@@ -138,6 +139,8 @@ static int register_call(struct xprt2_ep *ep, struct xprt2_req *req,
 	int rc;
 
 	if (plan->cp_poszero) {
+		if (xprt2_fault(poszero))
+			return -EIO;
 		ck = &h->h_reads[h->h_nreads++];
 		ck->ck_position = 0;
 		rc = xprt2_register(ep, req, close_call_gaps(req, plan, &copy),
@@ -276,7 +279,7 @@ static void guard_pages(struct rpc_rqst *rqst)
  * Context: send path.
  * Return: 0, then the caller posts it or calls xprt2_unregister();
  * -EAGAIN to be called again when xprt_write_space() says so; -ENOBUFS to be
- * called again after a delay; -EMSGSIZE or -EIO when it can not be sent.
+ * called again after a delay; others when it can not be sent, ever.
  */
 int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 {

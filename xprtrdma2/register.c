@@ -20,6 +20,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "fault.h"
 #include "trace.h"
 
 /* A REG_MR, or a LOCAL_INV that is not the last: heard of only when flushed */
@@ -33,6 +34,8 @@ static struct xprt2_mr *create_mr(struct xprt2_ep *ep)
 {
 	struct xprt2_mr *mr;
 
+	if (xprt2_fault(mr))
+		return NULL;
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		return NULL;
@@ -310,11 +313,15 @@ static int map_mr(struct xprt2_ep *ep, struct xprt2_mr *mr, int nents,
 		  enum dma_data_direction dir, u32 xid)
 {
 	struct ib_mr *ibmr = mr->mr_ibmr;
-	int mapped;
+	int mapped = 0;
 
-	mapped = ib_dma_map_sg(ep->ep_id->device, mr->mr_sg, nents, dir);
-	if (!mapped)
-		return -EIO;
+	if (!xprt2_fault(map))
+		mapped = ib_dma_map_sg(ep->ep_id->device, mr->mr_sg, nents,
+				       dir);
+	if (!mapped) {
+		xprt2_count(wait_map);
+		return -ENOBUFS;
+	}
 	mr->mr_nents = nents;
 	mr->mr_dir = dir;
 	if (ib_map_mr_sg(ibmr, mr->mr_sg, mapped, NULL, PAGE_SIZE) != mapped)
@@ -362,7 +369,8 @@ static int add_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
  *
  * Context: send path.
  * Return: 0; -EAGAIN when no region is free, after arranging for
- * xprt_write_space() when one is; or -EIO when the memory can not be mapped.
+ * xprt_write_space() when enough are; -ENOBUFS when the memory can not be mapped
+ * now; or -EIO when no region can hold it.
  */
 int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 		   const struct xdr_buf *buf, enum xprt2_part part,

@@ -116,16 +116,12 @@ static u32 place_chunk(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 }
 
 /*
- * An error that may end its RPC: it is matched, and no region is live (X2).
- * When regions could not be fenced it has to wait until the connection is gone.
+ * An error may end its RPC when no region is live (X2). When regions could not
+ * be fenced it has to wait until the connection is gone.
  */
 static int error_locked(const struct xprt2_req *req)
 {
-	const struct xprt2_rep *rep = req->rq2_reply;
-
-	if (!rep || rep->rep_rqst || !list_empty(&req->rq2_mrs))
-		return 0;
-	return rep->rep_status;
+	return list_empty(&req->rq2_mrs) ? req->rq2_status : 0;
 }
 
 /*
@@ -153,6 +149,8 @@ static void end_rpc(struct xprt2_rep *rep, int copied)
 		xprt_complete_rqst(rqst->rq_task, copied);
 	} else {
 		xprt->stat.recvs++;
+		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_status,
+			   rep->rep_status);
 		wake_with(rqst->rq_task, rep->rep_status);
 	}
 	xprt_unpin_rqst(rqst);
@@ -175,8 +173,29 @@ void xprt2_wait_for_reply(struct rpc_task *task)
 }
 
 /**
- * xprt2_has_error - has an error answered an RPC that is to be sent again?
+ * xprt2_end_unsent - end an RPC whose Call can not be sent
  * @req: request
+ *
+ * Its task may be another one than the one that sends. The caller reports it as
+ * sent; its task then waits for a Reply, and xprt2_wait_for_reply() ends it.
+ *
+ * Context: send path.
+ */
+void xprt2_end_unsent(struct xprt2_req *req)
+{
+	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
+
+	xprt2_count(calls_unsendable);
+	spin_lock(&xprt->queue_lock);
+	WRITE_ONCE(req->rq2_status, -EIO);
+	spin_unlock(&xprt->queue_lock);
+}
+
+/**
+ * xprt2_has_error - did an error end an RPC that is to be sent (again)?
+ * @req: request
+ *
+ * An error that comes after the look outside the lock came after the Call.
  *
  * Context: send path.
  * Return: true when there is nothing to be sent; xprt2_wait_for_reply() ends
@@ -187,6 +206,8 @@ bool xprt2_has_error(const struct xprt2_req *req)
 	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
 	int status;
 
+	if (likely(!READ_ONCE(req->rq2_status)))
+		return false;
 	spin_lock(&xprt->queue_lock);
 	status = error_locked(req);
 	spin_unlock(&xprt->queue_lock);
@@ -267,18 +288,17 @@ void xprt2_release_reply(struct xprt2_req *req)
 void xprt2_abandon_reply(struct xprt2_rep *rep)
 {
 	struct rpc_rqst *rqst = rep->rep_rqst;
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 	struct xprt2_xprt *xp = rep->rep_ep->ep_xp;
 
-	bool keep = rep->rep_status;
-
 	spin_lock(&xp->xp_xprt.queue_lock);
-	if (!keep)
-		xprt2_rqst_to_req(rqst)->rq2_reply = NULL;
+	if (rep->rep_status)
+		WRITE_ONCE(req->rq2_status, rep->rep_status);
+	req->rq2_reply = NULL;
 	rep->rep_rqst = NULL;
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xp->xp_xprt.queue_lock);
-	if (!keep)
-		xprt2_rep_put(xp, rep);
+	xprt2_rep_put(xp, rep);
 }
 
 /*
@@ -297,7 +317,8 @@ static struct rpc_rqst *find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 	if (!rqst)
 		return NULL;
 	req = xprt2_rqst_to_req(rqst);
-	return READ_ONCE(req->rq2_ep) == ep && !req->rq2_reply ? rqst : NULL;
+	return READ_ONCE(req->rq2_ep) == ep && !req->rq2_reply &&
+	       !req->rq2_status ? rqst : NULL;
 }
 
 /* Pin the RPC that @rep answers, and make them known to each other. */

@@ -277,8 +277,10 @@ static int gather_page(struct xprt2_ep *ep, struct xprt2_req *req,
 	int rc;
 
 	dma = ib_dma_map_page(device, page, offset, len, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, dma))
-		return -EIO;
+	if (ib_dma_mapping_error(device, dma)) {
+		xprt2_count(wait_map);
+		return -ENOBUFS;
+	}
 	rc = gather_sge(ep, req, dma, len);
 	if (rc) {
 		ib_dma_unmap_page(device, dma, len, DMA_TO_DEVICE);
@@ -359,7 +361,8 @@ static void skip_pad(const struct xdr_buf *buf, const void **base, size_t *len)
  * signaled, because its pages are mapped until it completes.
  *
  * Context: send path, receive CQ.
- * Return: 0, or -EIO when pages can not be mapped.
+ * Return: 0; -ENOBUFS when pages can not be mapped now; or -EIO when the gather
+ * list of this device is too short.
  */
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		       const struct xprt2_plan *plan)

@@ -214,6 +214,7 @@ static void xprt2_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 
 	xprt2_drop_reply(req);
+	req->rq2_status = 0;
 	xprt2_req_put(req);
 }
 
@@ -305,8 +306,9 @@ static int send_forward(struct rpc_rqst *rqst)
 	if (!xprt_connected(xprt) || !ep || !xprt2_ep_is_ready(ep))
 		return -ENOTCONN;
 	/*
-	 * The status returned is that of who sends, perhaps for another: an
-	 * RPC that has ended counts as sent, and does not wait long.
+	 * A status returned is that of the task that sends, perhaps for
+	 * another one: an RPC that has ended counts as sent, and does not wait
+	 * long.
 	 */
 	if (xprt2_has_error(req))
 		return 0;
@@ -322,8 +324,12 @@ static int send_forward(struct rpc_rqst *rqst)
 	}
 
 	rc = xprt2_marshal_call(ep, req);
-	if (rc)
+	if (rc == -EAGAIN || rc == -ENOBUFS)
 		return rc;
+	if (rc) {
+		xprt2_end_unsent(req);
+		return 0;
+	}
 	rqst->rq_xtime = ktime_get();
 	rc = xprt2_send_message(ep, req);
 	if (rc == -EAGAIN) {
@@ -345,9 +351,11 @@ static int send_forward(struct rpc_rqst *rqst)
 }
 
 /*
- * Returns what xprt_transmit() expects: 0 when sent; -ENOTCONN to connect and
- * send again; -EAGAIN or -EBADSLT to call again when there is room or credit;
- * -ENOBUFS to call again after a delay; others end the RPC.
+ * Returns what xprt_transmit() expects: 0 when sent, or ended by
+ * xprt2_end_unsent(); -ENOTCONN to connect and send again; -EAGAIN or -EBADSLT
+ * to call again when there is room or credit; -ENOBUFS to call again after a
+ * delay. Never anything else: it would end the RPC of the task that sends, and
+ * @rqst would stay the first in line.
  */
 static int xprt2_send_request(struct rpc_rqst *rqst)
 {

@@ -180,6 +180,8 @@ struct xprt2_pool {
  *	them; the release path and teardown meet under xp_fence_mutex
  * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into: our
  *	Call's Reply, or the Call that this one is to reply to
+ * @rq2_status: what the RPC ends with when an error answered it, or when it can
+ *	not be sent; 0 otherwise. Set once, under the transport's queue_lock
  * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
  * @rq2_sendsize: its size
  * @rq2_recvbuf: where a Reply chunk lands
@@ -208,6 +210,7 @@ struct xprt2_req {
 	struct list_head	rq2_all;
 	struct list_head	rq2_mrs;
 	struct xprt2_rep	*rq2_reply;
+	int			rq2_status;
 
 	void			*rq2_sendbuf;
 	size_t			rq2_sendsize;
@@ -607,6 +610,7 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
 void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
+void xprt2_end_unsent(struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
 void xprt2_abandon_reply(struct xprt2_rep *rep);

@@ -183,6 +183,14 @@ static void hang(struct conn *c, const struct message *m)
 	hang_up(c);
 }
 
+static void hang_on_fourth(struct conn *c, const struct message *m)
+{
+	if (++*conn_count(c) < 4)
+		serve(c, m);
+	else
+		hang(c, m);
+}
+
 static void only_one_and_hang(struct conn *c, const struct message *m)
 {
 	only_one(c, m);
@@ -416,6 +424,10 @@ static const struct manners table[] = {
 	{ "garbage",	   garbage,		garbage,	serve },
 	{ "newer",	   only_newer,		only_newer,	only_newer },
 	{ "newer-on-trial", nothing,		only_newer,	only_newer },
+	{ "hang-on-rpc",   connprop,		hang,		hang },
+	{ "hang-on-fourth", connprop,		hang_on_fourth,	hang },
+	{ "two-hangs",	   connprop,		serve,		serve,
+			   NULL, NULL, hang },
 };
 
 const struct manners *find_manners(const char *name)

@@ -444,5 +444,7 @@ group_exclusive()
 . "$(dirname "$0")/krb5-cases.sh"
 # shellcheck source=scripts/vm/hostile-cases.sh
 . "$(dirname "$0")/hostile-cases.sh"
+# shellcheck source=scripts/vm/storm-cases.sh
+. "$(dirname "$0")/storm-cases.sh"
 
 run_group "$group"

@@ -1,0 +1,282 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh, after negotiate-cases.sh: bad times that pass, and
+# what they may not do. A server that drops its connections is not stormed, a
+# shortage of memory delays RPCs and ends none, an RPC that can not be sent ends
+# alone. Servers that drop connections are scripts/peer; shortages are the
+# module's own faults on demand (xprtrdma2/fault.h), in uml-debug.
+
+faults=/sys/kernel/debug/xprtrdma2
+
+# fault NAME [TIMES [SPACE]]: each try fails, so many times (-1: all), after the
+# first SPACE have succeeded
+fault()
+{
+	echo 0 >"$faults/$1/probability"
+	echo "${2:--1}" >"$faults/$1/times"
+	echo "${3:-0}" >"$faults/$1/space"
+	echo 100 >"$faults/$1/probability"
+}
+
+no_fault()
+{
+	echo 0 >"$faults/$1/probability"
+}
+
+# connected PORT: when connections to a server came up, in ms, one a line
+connected()
+{
+	grep "\]:$1 value=0" "$trace" |
+		sed -n 's/.* \([0-9]*\)\.\([0-9]\{3\}\)[0-9]*: xprt2_connect: .*/\1\2/p'
+}
+
+# distances PORT: between them, in ms, on one line
+distances()
+{
+	connected "$1" | awk 'NR > 1 { printf "%d ", $1 - last } { last = $1 }'
+}
+
+# within VALUE LOW HIGH
+within()
+{
+	[ "${1:-0}" -ge "$2" ] && [ "${1:-0}" -le "$3" ]
+}
+
+# A server that hangs up on each Call, for five seconds
+storm_bounded()
+{
+	local name="a server that hangs up on each Call" n port=$((++next_port))
+
+	peer_up "$port" hang-on-rpc || { fail "$name: no peer"; return; }
+	peer_mount "$port" soft,timeo=50,retrans=1 &
+	sleep 5
+	n=$(received "$port" '^[0-9]+ up$')
+	echo "# $name: $n connections in 5 s, distances $(distances "$port")ms"
+	wait $!
+	within "$n" 2 4 && ok "$name: $n connections in 5 s" ||
+		fail "$name: $n connections in 5 s"
+	peer_down
+}
+
+# Three times, and then it serves; and is as good as any other server after that.
+storm_recovers()
+{
+	local name="hangs up on three Calls, then serves" why='' d n
+	local port=$((++next_port))
+
+	peer_up "$port" hang-on-rpc,hang-on-rpc,hang-on-rpc,two-hangs,two-hangs &&
+		peer_mount "$port" || { fail "$name: mount"; peer_down; return; }
+	use "/mnt.$port" || why+=", no use"
+	kill -USR1 "$peer"
+	sleep 0.1
+	use "/mnt.$port" || why+=", no use of the next connection"
+	umount "/mnt.$port"
+	read -ra d <<<"$(distances "$port")"
+	# at once but spread; 3 s; 6 s; at once again
+	within "${d[0]}" 0 700 || why+=", the second not at once"
+	within "${d[1]}" 2700 4500 || why+=", the third not after 3 s"
+	within "${d[2]}" 5500 8000 || why+=", the fourth not after 6 s"
+	n=$(received "$port" '^[0-9]+ up$')
+	[ "$n" -eq 5 ] || why+=", $n connections"
+	# From the loss to the next connection
+	n=$(awk -v port="]:$port " '
+		index($0, port) && /xprt2_ep_state: .* state=lost/ {
+			match($0, /[0-9]+\.[0-9]+: /)
+			lost = substr($0, RSTART) + 0
+		}
+		index($0, port) && /xprt2_connect: .* value=0/ {
+			match($0, /[0-9]+\.[0-9]+: /)
+			up = substr($0, RSTART) + 0
+		}
+		END { printf "%d", (up - lost) * 1000 }' "$trace")
+	# the umount loses nothing: the last loss is the one before the last connection
+	within "$n" 0 700 || why+=", $n ms after the loss of one that worked"
+	peer_down
+	[ -z "$why" ] && ok "$name: distances ${d[*]} ms" ||
+		fail "$name: distances ${d[*]} ms: ${why#, }"
+}
+
+# The server hangs up on each fourth Call: a connection that worked is lost, and
+# the RPC waits for the next one. These attempts are spread.
+storm_spread()
+{
+	local name="connections lost that worked" why='' i least most n
+	local port=$((++next_port))
+
+	peer_up "$port" hang-on-fourth && peer_mount "$port" ||
+		{ fail "$name: mount"; peer_down; return; }
+	for i in 1 2 3 4; do
+		use "/mnt.$port" || why+=", no use"
+	done
+	umount "/mnt.$port"
+	peer_down
+	read -r n least most <<<"$(awk -v port="]:$port " '
+		index($0, port) && /xprt2_ep_state: .* state=(lost|connecting)/ {
+			match($0, /[0-9]+\.[0-9]+: /)
+			at = substr($0, RSTART) + 0
+			if (/state=lost/) { lost = at; next }
+			if (!lost) next
+			ms = int((at - lost) * 1000)
+			if (!seen++ || ms < least) least = ms
+			if (ms > most) most = ms
+			lost = 0
+		}
+		END { print seen + 0, least + 0, most + 0 }' "$trace")"
+	[ "$n" -ge 8 ] || why+=", only $n losses"
+	[ $((most - least)) -ge 80 ] || why+=", not spread"
+	[ "$most" -le 600 ] || why+=", too late"
+	[ -z "$why" ] && ok "$name: $n times, connecting $least to $most ms later" ||
+		fail "$name: $n times, connecting $least to $most ms later$why"
+}
+
+mount_ours()
+{
+	mount_nfs rdma2 "$1" /mnt "${2:-}" || { fail "mount"; return 1; }
+}
+
+# Memory can not be mapped for a while: writeback loses nothing.
+passing_shortage()
+{
+	local name="no mapping, 20 times" before why=''
+
+	mount_ours 4.2 || return
+	head -c 8388608 /dev/urandom >/run/data
+	before=$(counters)
+	fault fail_map 20
+	cp /run/data /mnt/data && sync /mnt/data || why+=", no copy"
+	no_fault fail_map
+	cmp /run/data "$export_dir/data" || why+=", not the same data"
+	risen "$before"
+	[ -z "$why" ] && ok "$name: writeback loses nothing" ||
+		fail "$name: ${why#, }"
+	expect "$name: they were tried again" "c_wait_map == 20"
+	expect "$name: on the same connection" "c_connects == 0"
+	umount_all
+	rm -f "$export_dir/data"
+}
+
+# setxattr FILE SIZE: says what went wrong
+setxattr()
+{
+	perl -e '
+		my ($path, $size) = @ARGV;
+		my ($name, $value) = ("user.long", "v" x $size);
+		syscall(188, $path, $name, $value, $size, 0) and die "$!\n";
+		' "$1" "$2" 2>&1
+}
+
+# A Call that can not be sent is the first in line when a connection comes up,
+# and others send for it: it ends alone.
+unsendable()
+{
+	local name="a Call that can not be sent" why='' i n before pids=() first
+
+	mount_ours 4.2 || return
+	for i in 0 1 2 3 4 5; do
+		: >"/mnt/x$i"
+	done
+	before=$(counters)
+	rpc.nfsd 0
+	fault fail_poszero
+	setxattr /mnt/x0 5000 >/tmp/xattr.0 &
+	first=$!
+	sleep 0.3
+	for i in 1 2 3 4 5; do
+		timeout -s KILL 60 chmod 755 "/mnt/x$i" 2>"/tmp/chmod.$i" &
+		pids+=($!)
+	done
+	sleep 0.3
+	rpc.nfsd "${NFSD_THREADS:-8}" && echo Y >/proc/fs/nfsd/v4_end_grace
+	listen_on rdma2
+	n=0
+	for i in "${pids[@]}"; do
+		wait "$i" || n=$((n + 1))
+	done
+	wait "$first"
+	no_fault fail_poszero
+	[ "$n" -eq 0 ] || why+=", $n others end: $(cat /tmp/chmod.?)"
+	grep -q 'Input/output error' /tmp/xattr.0 ||
+		why+=", itself: '$(cat /tmp/xattr.0)'"
+	[ -z "$why" ] && ok "$name: it ends, and no other" ||
+		fail "$name: ${why#, }"
+	check "$name: and can, later" setxattr /mnt/x1 5000
+	risen "$before"
+	expect "$name: counted" "c_calls_unsendable == 1"
+	umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+# Two regions on the connection and no more to be had, and an RPC wants three:
+# it waits, does not spin, and goes on when there are more.
+few_regions()
+{
+	local name="three regions wanted, two to be had" n before pid
+
+	fault fail_mr -1 2
+	mount_ours 4.2 || { no_fault fail_mr; return; }
+	: >/mnt/x
+	before=$(counters)
+	setxattr /mnt/x 5000 >/tmp/xattr.1 &
+	pid=$!
+	sleep 2
+	kill -0 "$pid" 2>/dev/null && ok "$name: the RPC waits" ||
+		fail "$name: the RPC does not wait: $(cat /tmp/xattr.1)"
+	risen "$before"
+	expect "$name: it does not spin" "c_wait_mrs >= 1 && c_wait_mrs <= 4"
+	expect "$name: more are tried for" \
+		"c_mrs_unavailable >= 4 && c_mrs_unavailable <= 20"
+	no_fault fail_mr
+	for n in $(seq 10); do
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -0 "$pid" 2>/dev/null &&
+		fail "$name: the RPC still waits a second after they can be had"
+	wait "$pid"
+	[ ! -s /tmp/xattr.1 ] && ok "$name: then it goes on" ||
+		fail "$name: then: $(cat /tmp/xattr.1)"
+	umount_all
+	rm -f "$export_dir/x"
+}
+
+# The same, with many RPCs that want some of them at a time
+few_regions_load()
+{
+	local name="three regions for all RPCs" before
+
+	fault fail_mr -1 3
+	mount_ours 4.2 || { no_fault fail_mr; return; }
+	before=$(counters)
+	busy 5 4
+	while kill -0 "$load" 2>/dev/null; do
+		: >>/mnt/x; setxattr /mnt/x 5000
+	done >/tmp/xattr.1
+	end_busy "$name"
+	no_fault fail_mr
+	[ ! -s /tmp/xattr.1 ] && ok "$name: xattrs of three" ||
+		fail "$name: xattrs of three: $(tail -n 1 /tmp/xattr.1)"
+	risen "$before"
+	expect "$name: they waited" "c_wait_mrs >= 1"
+	expect "$name: no connection lost" "c_connects == 0"
+	umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+group_storms()
+{
+	local c all="storm_bounded storm_recovers storm_spread"
+
+	negotiate_up 20300 || return
+	echo 1 >"$events/xprt2_connect/enable"
+	echo 1 >"$events/xprt2_ep_state/enable"
+	if [ -d "$faults/fail_map" ]; then
+		all+=" passing_shortage unsendable few_regions few_regions_load"
+	else
+		echo "skip no fault injection in this kernel"
+	fi
+	for c in ${CASES:-$all}; do
+		"$c"
+	done
+	finish
+}
