@@ -308,7 +308,7 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	spin_lock_init(&ep->ep_mr_lock);
 	INIT_LIST_HEAD(&ep->ep_free_mrs);
 	INIT_LIST_HEAD(&ep->ep_all_mrs);
-	INIT_WORK(&ep->ep_refill, xprt2_mr_refill);
+	INIT_DELAYED_WORK(&ep->ep_refill, xprt2_mr_refill);
 	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
 	xprt2_begin_version(ep);
 	return ep;

@@ -335,7 +335,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	return 0;
 
 out_unregister:
-	xprt2_unregister(req);
+	xprt2_unregister(ep, req);
 	ep->ep_xp->xp_stats.st_failed_marshal++;
 	return rc;
 }

@@ -36,6 +36,7 @@ static struct xprt2_mr *create_mr(struct xprt2_ep *ep)
 
 	if (xprt2_fault(mr))
 		return NULL;
+
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		return NULL;
@@ -86,11 +87,14 @@ int xprt2_mrs_create(struct xprt2_ep *ep)
 		if (READ_ONCE(ep->ep_num_mrs) >= ep->ep_max_mrs)
 			break;
 		mr = create_mr(ep);
-		if (!mr)
+		if (!mr) {
+			xprt2_count(mrs_unavailable);
 			break;
+		}
 		spin_lock(&ep->ep_mr_lock);
 		list_add(&mr->mr_all, &ep->ep_all_mrs);
 		list_add(&mr->mr_list, &ep->ep_free_mrs);
+		ep->ep_num_free_mrs++;
 		ep->ep_num_mrs++;
 		spin_unlock(&ep->ep_mr_lock);
 		ep->ep_xp->xp_stats.st_mrs_allocated++;
@@ -99,13 +103,15 @@ int xprt2_mrs_create(struct xprt2_ep *ep)
 	return ep->ep_num_mrs ? 0 : -ENOMEM;
 }
 
+/* Fewer than it waits for are of no use to the send path. */
 static void wake_mr_waiter(struct xprt2_ep *ep)
 {
-	bool wake = false;
+	bool wake;
 
 	spin_lock(&ep->ep_mr_lock);
-	if (!list_empty(&ep->ep_free_mrs))
-		swap(wake, ep->ep_mr_waiting);
+	wake = ep->ep_mrs_wanted && ep->ep_num_free_mrs >= ep->ep_mrs_wanted;
+	if (wake)
+		ep->ep_mrs_wanted = 0;
 	spin_unlock(&ep->ep_mr_lock);
 	if (wake)
 		xprt_write_space(&ep->ep_xp->xp_xprt);
@@ -114,18 +120,34 @@ static void wake_mr_waiter(struct xprt2_ep *ep)
 /**
  * xprt2_mr_refill - grow the pool of regions in the background
  * @work: ep_refill
+ *
+ * As long as the send path waits and the pool may grow: at once after some were
+ * allocated, after a while when none could be. A pool that may not grow has
+ * enough for any one Call, and those in use come back.
  */
 void xprt2_mr_refill(struct work_struct *work)
 {
-	struct xprt2_ep *ep = container_of(work, struct xprt2_ep, ep_refill);
+	struct xprt2_ep *ep = container_of(work, struct xprt2_ep,
+					   ep_refill.work);
 	unsigned int flags = memalloc_nofs_save();
+	unsigned int before = ep->ep_num_mrs;
 
 	xprt2_mrs_create(ep);
 	wake_mr_waiter(ep);
 	memalloc_nofs_restore(flags);
+	if (READ_ONCE(ep->ep_mrs_wanted) && ep->ep_num_mrs < ep->ep_max_mrs)
+		queue_delayed_work(xprt2_wq, &ep->ep_refill,
+				   ep->ep_num_mrs == before ?
+				   XPRT2_REFILL_DELAY : 0);
 }
 
-static struct xprt2_mr *mr_get(struct xprt2_ep *ep, struct xprt2_req *req)
+/*
+ * When there is none the request gives back the @held it has, and waits for one
+ * more than these. While it waits no other one takes any, since it keeps the
+ * transport.
+ */
+static struct xprt2_mr *mr_get(struct xprt2_ep *ep, struct xprt2_req *req,
+			       unsigned int held)
 {
 	struct xprt2_mr *mr;
 
@@ -135,16 +157,17 @@ static struct xprt2_mr *mr_get(struct xprt2_ep *ep, struct xprt2_req *req)
 	if (mr) {
 		mr->mr_req = req;
 		list_move_tail(&mr->mr_list, &req->rq2_mrs);
+		ep->ep_num_free_mrs--;
 	} else {
 		/* Pairs with wake_mr_waiter() */
-		ep->ep_mr_waiting = true;
+		ep->ep_mrs_wanted = held + 1;
 		xprt_wait_for_buffer_space(&ep->ep_xp->xp_xprt);
 	}
 	spin_unlock(&ep->ep_mr_lock);
 
 	if (!mr) {
 		xprt2_count(wait_mrs);
-		queue_work(xprt2_wq, &ep->ep_refill);
+		queue_delayed_work(xprt2_wq, &ep->ep_refill, 0);
 	}
 	return mr;
 }
@@ -165,6 +188,7 @@ static void mr_put(struct xprt2_mr *mr)
 	unmap_mr(mr);
 	spin_lock(&ep->ep_mr_lock);
 	list_move(&mr->mr_list, &ep->ep_free_mrs);
+	ep->ep_num_free_mrs++;
 	spin_unlock(&ep->ep_mr_lock);
 }
 
@@ -178,7 +202,7 @@ static void put_all(struct xprt2_req *req)
 
 static void wake_if_waiting(struct xprt2_ep *ep)
 {
-	if (unlikely(READ_ONCE(ep->ep_mr_waiting)))
+	if (unlikely(READ_ONCE(ep->ep_mrs_wanted)))
 		wake_mr_waiter(ep);
 }
 
@@ -391,7 +415,8 @@ int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 	walk_init(&walk, buf, part);
 	more = walk_next(&walk, &piece);
 	while (more) {
-		mr = mr_get(ep, req);
+		/* each segment of the header is a region that it holds */
+		mr = mr_get(ep, req, h->h_nsegs);
 		if (!mr)
 			return -EAGAIN;
 
@@ -416,15 +441,18 @@ int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 
 /**
  * xprt2_unregister - take back regions that were never posted
+ * @ep: endpoint
  * @req: request
  *
- * Wakes nobody: when it was regions that lacked, these few were not enough.
+ * With what came back to the pool meanwhile they may be enough, and no other
+ * event may follow.
  *
  * Context: send path.
  */
-void xprt2_unregister(struct xprt2_req *req)
+void xprt2_unregister(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	put_all(req);
+	wake_if_waiting(ep);
 }
 
 /**
@@ -617,7 +645,7 @@ void xprt2_mrs_destroy(struct xprt2_ep *ep)
 {
 	struct xprt2_mr *mr, *next;
 
-	cancel_work_sync(&ep->ep_refill);
+	cancel_delayed_work_sync(&ep->ep_refill);
 	list_for_each_entry_safe(mr, next, &ep->ep_all_mrs, mr_all) {
 		unmap_mr(mr);
 		list_del_init(&mr->mr_list);

@@ -334,7 +334,7 @@ static int send_forward(struct rpc_rqst *rqst)
 	rc = xprt2_send_message(ep, req);
 	if (rc == -EAGAIN) {
 		xprt2_from_xprt(xprt)->xp_stats.st_no_sq++;
-		xprt2_unregister(req);
+		xprt2_unregister(ep, req);
 		return rc;
 	}
 	if (rc)

@@ -124,6 +124,8 @@ enum {
 #define XPRT2_IDLE_TIMEOUT	(5U * 60 * HZ)
 #define XPRT2_REEST_TIMEOUT	(3U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)
+/* until regions that a Call waits for are tried again */
+#define XPRT2_REFILL_DELAY	(HZ / 4)
 
 /**
  * struct xprt2_mr - a memory region, registered for one RPC at a time
@@ -357,11 +359,12 @@ enum xprt2_ep_state {
  * @ep_mr_type: kind of memory region
  * @ep_mr_depth: pages a region holds
  * @ep_max_mrs: bound of ep_num_mrs
- * @ep_mr_lock: guards the next three
+ * @ep_mr_lock: guards the next five
  * @ep_free_mrs: regions not in use
+ * @ep_num_free_mrs: how many
  * @ep_all_mrs: all regions
  * @ep_num_mrs: how many
- * @ep_mr_waiting: the send path found no free region
+ * @ep_mrs_wanted: free regions that the send path waits for, or 0
  * @ep_refill: allocates regions
  * @ep_recvs_posted: Receives the device has. Receive CQ only, once connected
  * @ep_recv_batch: Receives posted at once
@@ -405,10 +408,11 @@ struct xprt2_ep {
 	unsigned int		ep_max_mrs;
 	spinlock_t		ep_mr_lock ____cacheline_aligned_in_smp;
 	struct list_head	ep_free_mrs;
+	unsigned int		ep_num_free_mrs;
 	struct list_head	ep_all_mrs;
 	unsigned int		ep_num_mrs;
-	bool			ep_mr_waiting;
-	struct work_struct	ep_refill;
+	unsigned int		ep_mrs_wanted;
+	struct delayed_work	ep_refill;
 
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
 	unsigned int		ep_recv_batch;
@@ -580,7 +584,7 @@ int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 		   const struct xdr_buf *buf, enum xprt2_part part,
 		   enum dma_data_direction dir, struct rpcrdma2_hdr *h,
 		   struct rpcrdma2_chunk *ck);
-void xprt2_unregister(struct xprt2_req *req);
+void xprt2_unregister(struct xprt2_ep *ep, struct xprt2_req *req);
 bool xprt2_remote_invalidated(struct xprt2_req *req, u32 rkey);
 bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey);
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);

@@ -15,7 +15,8 @@ fault()
 {
 	echo 0 >"$faults/$1/probability"
 	echo "${2:--1}" >"$faults/$1/times"
-	echo "${3:-0}" >"$faults/$1/space"
+	# It fails when no more than the try itself is left.
+	echo "$((${3:--1} + 1))" >"$faults/$1/space"
 	echo 100 >"$faults/$1/probability"
 }
 
