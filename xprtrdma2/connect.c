@@ -181,7 +181,8 @@ static int size_for_device(struct xprt2_ep *ep)
 	/* payload, head, tail; and all their invalidations, and the Send */
 	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, ep->ep_mr_depth) + 2;
 	depth = min(attrs->max_qp_wr, attrs->max_cqe) - XPRT2_DRAIN_WRS;
-	if (segs > XPRT2_MAX_SEGS || depth < 2 * segs + 1 + XPRT2_SQ_SPARE) {
+	if (segs > XPRT2_MAX_SEGS || depth < xprt2_sq_depth(1, segs) ||
+	    attrs->max_mr < segs) {
 		pr_err("xprtrdma2: device %s has too small queues for 1 MiB payloads; use another device\n",
 		       ep->ep_id->device->name);
 		return -EOPNOTSUPP;
@@ -189,8 +190,7 @@ static int size_for_device(struct xprt2_ep *ep)
 
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
 			      (depth - XPRT2_SQ_SPARE) / XPRT2_WRS_PER_RPC);
-	depth = max(ep->ep_max_reqs * XPRT2_WRS_PER_RPC, 2 * segs + 1);
-	ep->ep_sq.sq_depth = depth + XPRT2_SQ_SPARE;
+	ep->ep_sq.sq_depth = xprt2_sq_depth(ep->ep_max_reqs, segs);
 	ep->ep_max_mrs = min_t(unsigned int, ep->ep_max_reqs * segs,
 			       attrs->max_mr);
 	ep->ep_recv_batch = clamp(ep->ep_max_reqs / 4, 1U, 16U);

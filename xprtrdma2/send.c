@@ -31,16 +31,18 @@ void xprt2_sq_init(struct xprt2_sq *sq)
 /*
  * A Call needs an entry for its Send and for each registration, and one for
  * the LOCAL_INV that each region may need later: an invalidation can not
- * wait for room, the RPC it ends may be what others wait for.
+ * wait for room, the RPC it ends may be what others wait for. Nor can what is
+ * no Call, for which Calls leave entries free: see sq.h.
  */
-static bool reserve_locked(struct xprt2_ep *ep, unsigned int count,
-			   unsigned int invs)
+static bool reserve_locked(struct xprt2_ep *ep, const struct xprt2_req *req,
+			   unsigned int count, unsigned int invs)
 {
+	bool call = req->rq2_home == &ep->ep_xp->xp_forward;
 	struct xprt2_sq *sq = &ep->ep_sq;
 
 	lockdep_assert_held(&sq->sq_lock);
-	if (sq->sq_posted - sq->sq_retired + sq->sq_reserved + count + invs >
-	    sq->sq_depth) {
+	if (!xprt2_sq_has_room(sq->sq_depth, sq->sq_posted - sq->sq_retired +
+			       sq->sq_reserved, count + invs, call)) {
 		/* Pairs with the callers of wake_sq_waiter() */
 		sq->sq_waiting = true;
 		xprt_wait_for_buffer_space(&ep->ep_xp->xp_xprt);
@@ -82,7 +84,7 @@ static int post_send(struct xprt2_ep *ep, struct xprt2_req *req,
 	int rc;
 
 	spin_lock(&sq->sq_lock);
-	if (!reserve_locked(ep, count, count - 1)) {
+	if (!reserve_locked(ep, req, count, count - 1)) {
 		spin_unlock(&sq->sq_lock);
 		return -EAGAIN;
 	}

@@ -66,6 +66,7 @@
 #include "negotiate.h"
 #include "plan.h"
 #include "property.h"
+#include "sq.h"
 
 struct dentry;
 struct xprt2_ep;
@@ -104,13 +105,6 @@ enum {
 	/* header and head, payload pages of one threshold, tail */
 	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
 	XPRT2_MIN_SGE		= 4,	/* a payload of 4096 may lie in two */
-
-	/* one Send in so many asks for a completion */
-	XPRT2_SEND_BATCH	= 16,
-	/* Send Queue entries that no Call is counted on to take */
-	XPRT2_SQ_SPARE		= XPRT2_SEND_BATCH + XPRT2_BACKWARD_REQS,
-	/* Work Requests of a typical RPC: register, Send, invalidate */
-	XPRT2_WRS_PER_RPC	= 3,
 
 	/* ib_drain_qp() at teardown, and of a dead RPC's fence */
 	XPRT2_DRAIN_WRS		= 2,
