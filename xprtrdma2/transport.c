@@ -122,8 +122,12 @@ static void xprt2_connect_worker(struct work_struct *work)
 		xprt_set_connected(xprt);
 		rc = -EAGAIN;
 	}
-	xprt_unlock_connect(xprt, xp);
+	/*
+	 * While no task can send: one that had sent on this connection and
+	 * waits for its Reply would be woken to send again.
+	 */
 	xprt_wake_pending_tasks(xprt, rc);
+	xprt_unlock_connect(xprt, xp);
 	current_restore_flags(pflags, PF_MEMALLOC);
 	memalloc_nofs_restore(nofs);
 }
