@@ -48,9 +48,15 @@ struct move_case {
 #define PROBE(_probes)	.ng = { .ng_phase = XPRT2_PROBE, .ng_min = 1, \
 				.ng_max = 2, .ng_probes = (_probes), \
 				.ng_low = 1, .ng_high = 1 }
+#define PROBE_APART(_probes) \
+			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = 1, \
+				.ng_max = 2, .ng_probes = (_probes), \
+				.ng_outlasted = true, \
+				.ng_low = 1, .ng_high = 1 }
 #define PROBE_TWO(_probes) \
 			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = 2, \
-				.ng_max = 2, .ng_probes = (_probes) }
+				.ng_max = 2, .ng_probes = (_probes), \
+				.ng_outlasted = true }
 #define TRIAL		.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
 				.ng_max = 2, .ng_asked = true, \
 				.ng_low = 1, .ng_high = 1 }
@@ -104,17 +110,23 @@ static const struct move_case move_cases[] = {
 	{ "S34 ERR_VERS, but never version 1: fail",
 	  RANGE(2, 1, 1), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
 	{ "S37 a message nobody knows: another dialect",
-	  PROBE(1), XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
+	  PROBE(1), XPRT2_A_FOREIGN, XPRT2_M_TRY_ONE },
 	{ "C-104 a version 1 message: version 1",
 	  PROBE(1), XPRT2_A_ONE, XPRT2_M_ONE },
 	{ "S29 silence: an RPC is tried",
 	  PROBE(1), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
 	{ "S34 silence again, after a trial that was cut short: version 1",
-	  PROBE(2), XPRT2_A_SILENCE, XPRT2_M_AGAIN_ONE },
-	{ "C-103 connection lost: once more",
-	  PROBE(1), XPRT2_A_LOST, XPRT2_M_AGAIN },
-	{ "C-103 connection lost twice: version 1",
-	  PROBE(2), XPRT2_A_LOST, XPRT2_M_AGAIN_ONE },
+	  PROBE(2), XPRT2_A_SILENCE, XPRT2_M_TRY_ONE },
+	{ "C-103 connection lost: later",
+	  PROBE(1), XPRT2_A_LOST, XPRT2_M_LATER },
+	{ "C-103 connection lost twice in one outage: later",
+	  PROBE(2), XPRT2_A_LOST, XPRT2_M_LATER },
+	{ "C-103 connection lost many times in one outage: later",
+	  PROBE(20), XPRT2_A_LOST, XPRT2_M_LATER },
+	{ "C-103 connection lost twice, far apart: version 1 is tried",
+	  PROBE_APART(2), XPRT2_A_LOST, XPRT2_M_TRY_ONE },
+	{ "S29 silence after an outage: an RPC is tried",
+	  PROBE_APART(1), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
 	{ "S29 a Reply to no RPC is no answer",
 	  PROBE(1), XPRT2_A_REPLY_TWO, XPRT2_M_WAIT },
 	{ "S31 an error for no RPC is no answer",
@@ -127,13 +139,17 @@ static const struct move_case move_cases[] = {
 	{ "C-026 a late code 3 or 9 for the probe: version 2",
 	  TRIAL, XPRT2_A_ERR_LACKS, XPRT2_M_TWO },
 	{ "S37 a message nobody knows: version 1 on the next",
-	  TRIAL, XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
+	  TRIAL, XPRT2_A_FOREIGN, XPRT2_M_TRY_ONE },
+	{ "C-104 a version 1 message: version 1 on the next, remembered",
+	  TRIAL, XPRT2_A_ONE, XPRT2_M_AGAIN_ONE },
+	{ "C-104 a version 1 message of a remembered server: asked again",
+	  RECALLED(true), XPRT2_A_ONE, XPRT2_M_AGAIN },
 	{ "C-076 an error in version 2 is an answer in version 2",
 	  TRIAL, XPRT2_A_ERR_OTHER, XPRT2_M_TWO },
 	{ "C-103 silence: version 1 on the next connection",
-	  TRIAL, XPRT2_A_SILENCE, XPRT2_M_AGAIN_ONE },
+	  TRIAL, XPRT2_A_SILENCE, XPRT2_M_TRY_ONE },
 	{ "C-103 connection lost: version 1 on the next",
-	  TRIAL, XPRT2_A_LOST, XPRT2_M_AGAIN_ONE },
+	  TRIAL, XPRT2_A_LOST, XPRT2_M_TRY_ONE },
 	{ "S33 ERR_VERS: version 1 on the next, the RPC marshalled anew",
 	  TRIAL, XPRT2_A_ERR_VERS, XPRT2_M_AGAIN_ONE },
 
@@ -215,6 +231,35 @@ static const struct move_case move_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(move, move_cases, desc);
 
+/* C-103: loss, silence and garbage are remembered in no phase. */
+static void remembered(struct kunit *test)
+{
+	static const enum xprt2_answer answers[] = {
+		XPRT2_A_SILENCE, XPRT2_A_FOREIGN, XPRT2_A_LOST,
+	};
+	static const enum xprt2_phase phases[] = { XPRT2_PROBE, XPRT2_TRIAL };
+	unsigned int i, bits;
+
+	for (i = 0; i < ARRAY_SIZE(answers) * ARRAY_SIZE(phases); i++) {
+		for (bits = 0; bits < 32; bits++) {
+			struct xprt2_nego ng = {
+				.ng_phase	= phases[i % 2],
+				.ng_recalled	= bits & 1,
+				.ng_asked	= bits & 2,
+				.ng_outlasted	= bits & 4,
+				.ng_probes	= 1 + (bits >> 3),
+				.ng_min		= 1,
+				.ng_max		= 2,
+			};
+			enum xprt2_move m = xprt2_next_move(&ng,
+							    answers[i / 2]);
+
+			KUNIT_EXPECT_NE(test, m, XPRT2_M_AGAIN_ONE);
+			KUNIT_EXPECT_NE(test, m, XPRT2_M_ONE);
+		}
+	}
+}
+
 static void move(struct kunit *test)
 {
 	const struct move_case *c = test->param_value;
@@ -254,7 +299,7 @@ static void ends(struct kunit *test)
 			/* at worst the RPC has less time than the trial */
 			if (m == XPRT2_M_TRIAL)
 				m = XPRT2_M_AGAIN;
-			if (m == XPRT2_M_AGAIN_ONE)
+			if (m == XPRT2_M_AGAIN_ONE || m == XPRT2_M_TRY_ONE)
 				known = RPCRDMA2_VERS_ONE;
 			else if (m != XPRT2_M_AGAIN)
 				break;
@@ -376,6 +421,7 @@ static void meaning(struct kunit *test)
 static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE_PARAM(first, first_gen_params),
 	KUNIT_CASE_PARAM(move, move_gen_params),
+	KUNIT_CASE(remembered),
 	KUNIT_CASE(ends),
 	KUNIT_CASE_PARAM(refusals_end, memory_gen_params),
 	KUNIT_CASE_PARAM(meaning, meaning_gen_params),

@@ -342,10 +342,12 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 static void ep_destroy(struct xprt2_ep *ep)
 {
 	bool lost = atomic_xchg(&ep->ep_state, XPRT2_EP_LOST) == XPRT2_EP_LOST;
+	struct xprt2_xprt *xp = ep->ep_xp;
 
 	cancel_delayed_work_sync(&ep->ep_trial);
 	if (ep->ep_id && ep->ep_id->qp)
 		ep_drain(ep, lost);
+	xp->xp_past = xprt2_judge_past(ep->ep_replied, lost);
 	if (ep->ep_recv_cq)
 		ib_free_cq(ep->ep_recv_cq);
 	if (ep->ep_send_cq)

@@ -8,8 +8,10 @@
  * RPC is its question, and when the answer is no the connection is given up
  * and the RPC is marshalled anew on the next.
  *
- * What a server turned out to speak is remembered for all transports, for
- * XPRT2_MEMORY_TIME; then it is asked again, since servers are upgraded.
+ * What a server says that it speaks is remembered for all transports, for
+ * XPRT2_MEMORY_TIME; then it is asked again, since servers are upgraded. What
+ * is only likely, because probes were lost or not answered, is tried by one
+ * transport on one connection: see XPRT2_M_TRY_ONE.
  */
 #include "xprtrdma2.h"
 
@@ -219,6 +221,10 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		ep->ep_xp->xp_probes = 0;
 		remember(xprt, RPCRDMA2_VERS_ONE, false);
 		return -EAGAIN;
+	case XPRT2_M_TRY_ONE:
+		ep->ep_xp->xp_probes = 0;
+		WRITE_ONCE(ep->ep_xp->xp_try_one, true);
+		return -EAGAIN;
 	case XPRT2_M_LATER:
 		return -ENOTCONN;
 	case XPRT2_M_FAIL:
@@ -313,8 +319,12 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	u32 max = pin ?: clamp(READ_ONCE(xprt2_param_max_version), min, 2U);
 	enum xprt2_phase phase;
 	bool props;
+	u32 known;
 
-	phase = xprt2_first_phase(min, max, recall(xprt, &props));
+	known = recall(xprt, &props);
+	if (xchg(&ep->ep_xp->xp_try_one, false))
+		known = RPCRDMA2_VERS_ONE;
+	phase = xprt2_first_phase(min, max, known);
 	ep->ep_nego.ng_min = min;
 	ep->ep_nego.ng_max = max;
 	ep->ep_nego.ng_pinned = pin;
@@ -351,6 +361,18 @@ static void take_answer(struct xprt2_ep *ep, enum xprt2_answer answer)
 	complete(&ep->ep_answered);
 }
 
+/* A probe is over, with or without an answer. */
+static void count_probe(struct xprt2_ep *ep)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+
+	if (!xp->xp_probes++)
+		xp->xp_probed = jiffies;
+	ep->ep_nego.ng_probes = xp->xp_probes;
+	ep->ep_nego.ng_outlasted = time_after_eq(jiffies, xp->xp_probed +
+						 XPRT2_OUTAGE);
+}
+
 /**
  * xprt2_negotiate - find the version of a connection that has just come up
  * @ep: endpoint
@@ -384,7 +406,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	answer = await_answer(ep);
 	if (answer == XPRT2_A_LOST && READ_ONCE(ep->ep_device_lost))
 		return -ENOTCONN;
-	ep->ep_nego.ng_probes = ++ep->ep_xp->xp_probes;
+	count_probe(ep);
 	move = xprt2_next_move(&ep->ep_nego, answer);
 	trace_xprt2_negotiate(ep, answer, move);
 	return make_move(ep, answer, move);

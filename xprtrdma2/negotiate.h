@@ -14,12 +14,16 @@
  *                     |
  *                     +-- CONNPROP, or "I lack that" ---------> SETTLED 2
  *                     +-- ERR_VERS, version 1 message --------> SETTLED 1
- *                     +-- another dialect: remember 1, connect again
- *                     +-- silence --> TRIAL; there silence: remember 1, again
- *                     +-- connection lost: again
- *                     +-- the second lost or silent: remember 1, again
+ *                     +-- another dialect: try 1 on the next connection
+ *                     +-- silence --> TRIAL; there silence: try 1 on the next
+ *                     +-- the second silent: try 1 on the next
+ *                     +-- connection lost: connect later
+ *                     +-- lost again, long after the first: try 1 on the next
  *
  *      SETTLED -- an RPC is refused: see xprt2_move_settled() --> OVER
+ *
+ * Only what a server says in so many words is remembered. Loss, silence and
+ * garbage may be an outage: what they make likely holds for one connection.
  *
  * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
  */
@@ -36,6 +40,8 @@
 #define XPRT2_TRIAL_TIMEOUT	(10U * HZ)
 #define XPRT2_MEMORY_TIME	(10UL * 60 * HZ)
 #define XPRT2_PROBES_MAX	2
+/* Probes that are lost within this time are lost to one outage. */
+#define XPRT2_OUTAGE		(2U * HZ)
 
 #define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
 
@@ -66,6 +72,7 @@ enum xprt2_move {
 	XPRT2_M_TWO,		/* settle for version 2 */
 	XPRT2_M_AGAIN,		/* forget what was remembered, connect again */
 	XPRT2_M_AGAIN_ONE,	/* remember version 1, connect again */
+	XPRT2_M_TRY_ONE,	/* connect again, that time in version 1 */
 	XPRT2_M_LATER,		/* a lost connection like any other: back off */
 	XPRT2_M_FAIL,		/* no common version */
 };
@@ -76,6 +83,7 @@ enum xprt2_move {
  * @ng_recalled: the phase is TRIAL because version 2 was remembered
  * @ng_asked: the RPC on trial has been sent
  * @ng_probes: connections spent on probing, this one included
+ * @ng_outlasted: XPRT2_OUTAGE has passed since the first of them
  * @ng_vers: version spoken
  * @ng_refused: versions in which RPCs were refused before, a bit each
  * @ng_low: lowest version of an ERR_VERS
@@ -89,6 +97,7 @@ struct xprt2_nego {
 	bool			ng_recalled;
 	bool			ng_asked;
 	unsigned int		ng_probes;
+	bool			ng_outlasted;
 	u32			ng_vers;
 	u32			ng_refused;
 	u32			ng_low;
@@ -128,14 +137,14 @@ static inline enum xprt2_move xprt2_move_probe(const struct xprt2_nego *ng,
 	case XPRT2_A_ONE:
 		return XPRT2_M_ONE;
 	case XPRT2_A_FOREIGN:
-		return XPRT2_M_AGAIN_ONE;
+		return XPRT2_M_TRY_ONE;
 	case XPRT2_A_SILENCE:
 		/* The RPC of the last trial may have had less time than it. */
 		return ng->ng_probes < XPRT2_PROBES_MAX ? XPRT2_M_TRIAL :
-							  XPRT2_M_AGAIN_ONE;
+							  XPRT2_M_TRY_ONE;
 	case XPRT2_A_LOST:
-		return ng->ng_probes < XPRT2_PROBES_MAX ? XPRT2_M_AGAIN :
-							  XPRT2_M_AGAIN_ONE;
+		return ng->ng_probes < XPRT2_PROBES_MAX ||
+		       !ng->ng_outlasted ? XPRT2_M_LATER : XPRT2_M_TRY_ONE;
 	default:
 		return XPRT2_M_WAIT;
 	}
@@ -160,12 +169,14 @@ static inline enum xprt2_move xprt2_move_trial(const struct xprt2_nego *ng,
 		return XPRT2_M_AGAIN_ONE;
 	case XPRT2_A_ERR_LACKS_RPC:
 		return XPRT2_M_AGAIN_ONE;
+	case XPRT2_A_ONE:
+		return ng->ng_recalled ? XPRT2_M_AGAIN : XPRT2_M_AGAIN_ONE;
 	case XPRT2_A_LOST:
 		if (!ng->ng_asked)
 			return XPRT2_M_LATER;
 		fallthrough;
 	default:
-		return ng->ng_recalled ? XPRT2_M_AGAIN : XPRT2_M_AGAIN_ONE;
+		return ng->ng_recalled ? XPRT2_M_AGAIN : XPRT2_M_TRY_ONE;
 	}
 }
 
@@ -221,9 +232,8 @@ xprt2_move_without_one(const struct xprt2_nego *ng, enum xprt2_answer answer)
  * @ng: where we are
  * @answer: what came, or did not
  *
- * Never a loop: after XPRT2_PROBES_MAX connections at the most a server is
- * remembered as version 1, and then not probed; or, when the administrator
- * does not allow version 1, the RPC layer backs off.
+ * Never a loop: after XPRT2_PROBES_MAX connections at the most the next one is
+ * made in version 1, or the RPC layer backs off before there is one.
  *
  * Return: the move.
  */
@@ -242,8 +252,8 @@ static inline enum xprt2_move xprt2_next_move(const struct xprt2_nego *ng,
 	default:
 		move = xprt2_move_settled(ng, answer);
 	}
-	if ((move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE) &&
-	    ng->ng_min > RPCRDMA2_VERS_ONE)
+	if ((move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE ||
+	     move == XPRT2_M_TRY_ONE) && ng->ng_min > RPCRDMA2_VERS_ONE)
 		move = xprt2_move_without_one(ng, answer);
 	return move;
 }
@@ -252,7 +262,8 @@ static inline enum xprt2_move xprt2_next_move(const struct xprt2_nego *ng,
  * xprt2_first_phase - how a connection begins
  * @min: lowest version allowed
  * @max: highest
- * @known: version remembered of the server, or 0
+ * @known: version remembered of the server, or that this connection is to try,
+ *	or 0
  *
  * Return: XPRT2_SETTLED is for version 1, the others for version 2.
  */

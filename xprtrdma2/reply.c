@@ -357,6 +357,15 @@ bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid)
 	return awaited;
 }
 
+/* The server serves: the next attempts to connect are the first ones again. */
+static void take_good_reply(struct xprt2_ep *ep)
+{
+	if (likely(ep->ep_replied))
+		return;
+	ep->ep_replied = true;
+	ep->ep_xp->xp_xprt.reestablish_timeout = 0;
+}
+
 /**
  * xprt2_handle_reply - a MSG, NOMSG or ERROR that answers one of our Calls
  * @ep: endpoint
@@ -375,7 +384,6 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
 
-	xp->xp_xprt.reestablish_timeout = 0;
 	rqst = claim_rqst(ep, rep, h->h_xid);
 	if (!rqst) {
 		trace_xprt2_drop(ep, h);
@@ -395,6 +403,8 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
 		if (!within_offer(req, rep))
 			rep->rep_status = -EIO;
+		else
+			take_good_reply(ep);
 	} else if (!rep->rep_status) {
 		rep->rep_status = -EIO;
 	}

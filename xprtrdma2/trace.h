@@ -84,6 +84,7 @@ DEFINE_EVENT(xprt2_ep_class, xprt2_settled,
 		{ XPRT2_M_TWO,		"version 2" },		\
 		{ XPRT2_M_AGAIN,	"connect again" },	\
 		{ XPRT2_M_AGAIN_ONE,	"connect again, version 1" }, \
+		{ XPRT2_M_TRY_ONE,	"connect again, try version 1" }, \
 		{ XPRT2_M_LATER,	"connect later" },	\
 		{ XPRT2_M_FAIL,		"fail" })
 

@@ -111,8 +111,8 @@ static void xprt2_connect_worker(struct work_struct *work)
 	if (atomic_read(&xprt->swapper))
 		current->flags |= PF_MEMALLOC;
 	xprt2_ep_disconnect(xp);
+	xp->xp_tried = jiffies;
 	rc = xprt2_ep_connect(xp);
-	xp->xp_connect_failed = rc;
 	xprt_clear_connecting(xprt);
 	if (!rc) {
 		xprt->connect_cookie++;
@@ -229,22 +229,20 @@ static void xprt2_set_port(struct rpc_xprt *xprt, unsigned short port)
 }
 
 /*
- * At once after a connection that worked; after one that failed, at growing
- * distances, spread so that the clients of a restarted server do not come
- * all together.
+ * At growing distances after connections that failed. They are counted from the
+ * beginning of the last attempt, and not from when the RPC layer asks.
  */
 static void xprt2_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
-	unsigned long delay = 0;
+	unsigned long delay;
 
 	WARN_ON_ONCE(!xprt_lock_connect(xprt, task, xp));
 
-	if (xp->xp_connect_failed) {
-		delay = xprt_reconnect_delay(xprt);
+	delay = xprt2_connect_delay(xp->xp_past, xprt->reestablish_timeout,
+				    jiffies - xp->xp_tried, get_random_u32());
+	if (xp->xp_past == XPRT2_PAST_FAILED)
 		xprt_reconnect_backoff(xprt, XPRT2_REEST_TIMEOUT);
-		delay += get_random_u32_below(delay / 8 + 1);
-	}
 	queue_delayed_work(xprt2_wq, &xp->xp_connect_work, delay);
 }
 

@@ -62,6 +62,7 @@
 #include <rpcrdma2/proto.h>
 
 #include "backchannel.h"
+#include "backoff.h"
 #include "counters.h"
 #include "negotiate.h"
 #include "plan.h"
@@ -323,6 +324,7 @@ enum xprt2_ep_state {
  * @ep_done: completed by the CM handler for the connect worker
  * @ep_status: what the CM handler found
  * @ep_device_lost: the connection is lost through no act of the peer
+ * @ep_replied: it brought a good Reply. Receive CQ, and teardown
  * @ep_id: connection identifier, with the QP
  * @ep_pd: protection domain
  * @ep_send_cq: Sends, registrations, invalidations
@@ -371,6 +373,7 @@ struct xprt2_ep {
 	struct completion	ep_done;
 	int			ep_status;
 	bool			ep_device_lost;
+	bool			ep_replied;
 
 	struct rdma_cm_id	*ep_id;
 	struct ib_pd		*ep_pd;
@@ -443,8 +446,13 @@ struct xprt2_stats {
  * @xp_xprt: what the RPC layer sees
  * @xp_ep: the connection, or NULL; changed with XPRT_LOCKED held
  * @xp_connect_work: connect worker
- * @xp_connect_failed: the last attempt failed; the next one backs off
- * @xp_probes: connections spent on probing since a version was settled
+ * @xp_past: how the last connection went, if it is over. Connect
+ * @xp_tried: when the last attempt to make one began, in jiffies. Connect
+ * @xp_device_told: the log says that the device is no good
+ * @xp_probes: connections spent on probing since a version was settled or
+ *	tried. Connect
+ * @xp_probed: when the first of them was over, in jiffies. Connect
+ * @xp_try_one: the next connection is to be made in version 1
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit
  *	each
  * @xp_no_version: the server has no version that is allowed, and no RPC was
@@ -470,8 +478,12 @@ struct xprt2_xprt {
 	struct rpc_xprt		xp_xprt;
 	struct xprt2_ep		*xp_ep;
 	struct delayed_work	xp_connect_work;
-	bool			xp_connect_failed;
+	enum xprt2_past		xp_past;
+	unsigned long		xp_tried;
+	bool			xp_device_told;
 	unsigned int		xp_probes;
+	unsigned long		xp_probed;
+	bool			xp_try_one;
 	u32			xp_refused;
 	bool			xp_no_version;
 	struct rpc_timeout	xp_timeout;

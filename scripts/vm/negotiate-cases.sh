@@ -30,19 +30,20 @@ S36-ERR_VERS-echoes-version-2	-	one-echo	up 1 1 0 n	1	ERR_VERS>version_1
 C-102-lost-after-ERR_VERS	-	one-then-hang	up 2 1 0 n	1,1	ERR_VERS>version_1
 C-102-lost-before-the-first-Reply -	one-hang-rpc,one up 2 1 0 n	1,1	ERR_VERS>version_1
 C-104-version-1-message		-	speaks-one	up 1 1 0 n	1	version_1>version_1
-C-103-killed-during-the-probe	-	hang,two	up 2 2 n 0	2	lost>connect_again,CONNPROP>version_2
-C-103-hangs-up-on-each-probe	-	hang		up 3 2 0 n	1	lost>connect_again,lost>connect_again,_version_1
-S37-another-dialect		-	dialect		up 2 1 0 n	1	foreign>connect_again,_version_1
-S37-garbage			-	garbage		up 2 1 0 n	1	foreign>connect_again,_version_1
+C-103-killed-during-the-probe	-	hang,two	up 2 2 n 0	2	lost>connect_later,CONNPROP>version_2
+C-103-two-lost-in-one-outage	-	hang,hang,two	up 3 3 n 0	2	lost>connect_later,lost>connect_later,CONNPROP>version_2
+C-103-hangs-up-on-each-probe	-	hang		up 4 3 0 n	1	lost>connect_later,lost>connect_later,lost>connect_again,_try_version_1
+S37-another-dialect		-	dialect		up 2 1 0 n	1	foreign>connect_again,_try_version_1
+S37-garbage			-	garbage		up 2 1 0 n	1	foreign>connect_again,_try_version_1
 S36-no-common-version		-	newer		no 1 1 0 0	-	ERR_VERS>fail
 S29-one-way-reader		-	one-way		up 1 1 n 0	2	silence>try_version_2,Reply>version_2
 S29-late-CONNPROP		-	two-late	up 1 1 n 0	2	silence>try_version_2,CONNPROP>version_2
 C-026-late-code-9		-	code9-late	up 1 1 n 0	2	silence>try_version_2,lacks_properties>version_2
-C-103-silent-server		-	mute		up 2 1 1 n	1	silence>try_version_2,silence>connect_again,_version_1
-C-103-silent-server-impatient-RPC timeo=40,retrans=5 mute		up 3 2 1 n	1	silence>try_version_2,silence>connect_again,_version_1
-C-103-hangs-up-on-trial		-	hang-on-trial	up 2 1 1 n	1	silence>try_version_2,lost>connect_again,_version_1
+C-103-silent-server		-	mute		up 2 1 1 n	1	silence>try_version_2,silence>connect_again,_try_version_1
+C-103-silent-server-impatient-RPC timeo=40,retrans=5 mute		up 3 2 1 n	1	silence>try_version_2,silence>connect_again,_try_version_1
+C-103-hangs-up-on-trial		-	hang-on-trial	up 2 1 1 n	1	silence>try_version_2,lost>connect_again,_try_version_1
 S33-ERR_VERS-on-trial		-	one-on-trial	up 2 1 1 n	1	silence>try_version_2,ERR_VERS>connect_again,_version_1
-S37-another-dialect-on-trial	-	dialect-on-trial up 2 1 1 n	1	silence>try_version_2,foreign>connect_again,_version_1
+S37-another-dialect-on-trial	-	dialect-on-trial up 2 1 1 n	1	silence>try_version_2,foreign>connect_again,_try_version_1
 S42-code-3-for-the-first-RPC	-	lacks-rpc3	up 2 1 1 n	2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1
 S42-code-9-for-the-first-RPC	-	lacks-rpc9	up 2 1 1 n	2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1
 S42-code-3-for-the-fourth	-	lacks-rpc4th	up 2 1 4 n	2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1
@@ -485,6 +486,10 @@ group_negotiate()
 		two,hang-on-trial,two '^2 recv v2 MSG' '^3 recv v2 CONNPROP'
 	second_mount "C-101 remembered as 2, has 1 alone: version 1 next" \
 		two,one '^2 recv v2 MSG' '^2 sent v1 ERROR' '^3 up'
+	second_mount "C-103 S37 garbage is not remembered as version 1" \
+		garbage,garbage,two '^2 up' '^3 recv v2 CONNPROP'
+	second_mount "C-103 nor are lost probes" \
+		hang,hang,hang,hang,two '^4 up' '^5 recv v2 CONNPROP'
 	first_refused "C-094 the first RPC draws code 2"
 	three_refused "S42 the second of three Calls draws code 9" lacks-second
 	three_refused "S42 all three Calls draw code 9" lacks-all-three
