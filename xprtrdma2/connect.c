@@ -157,6 +157,18 @@ static int resolve(struct xprt2_ep *ep)
 	return rc ?: await_step(ep, timeout);
 }
 
+/* Once a transport: it is asked again at each attempt to connect. */
+static void complain(struct xprt2_ep *ep, const char *what)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+
+	if (xp->xp_device_told)
+		return;
+	xp->xp_device_told = true;
+	pr_err("xprtrdma2: device %s %s; use another device\n",
+	       ep->ep_id->device->name, what);
+}
+
 /* What the device can do decides how much one connection carries. */
 static int size_for_device(struct xprt2_ep *ep)
 {
@@ -166,8 +178,7 @@ static int size_for_device(struct xprt2_ep *ep)
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
 	    !attrs->max_fast_reg_page_list_len ||
 	    attrs->max_send_sge < XPRT2_MIN_SGE) {
-		pr_err("xprtrdma2: device %s can not register memory in the Send Queue, which NFS needs; use another device\n",
-		       ep->ep_id->device->name);
+		complain(ep, "can not register memory in the Send Queue, which NFS needs");
 		return -EOPNOTSUPP;
 	}
 
@@ -183,8 +194,7 @@ static int size_for_device(struct xprt2_ep *ep)
 	depth = min(attrs->max_qp_wr, attrs->max_cqe) - XPRT2_DRAIN_WRS;
 	if (segs > XPRT2_MAX_SEGS || depth < xprt2_sq_depth(1, segs) ||
 	    attrs->max_mr < segs) {
-		pr_err("xprtrdma2: device %s has too small queues for 1 MiB payloads; use another device\n",
-		       ep->ep_id->device->name);
+		complain(ep, "has too small queues for 1 MiB payloads");
 		return -EOPNOTSUPP;
 	}
 
