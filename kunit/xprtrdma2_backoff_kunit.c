@@ -10,15 +10,21 @@
 
 struct past_case {
 	const char	*desc;
-	bool		replied, lost;
+	bool		replied, lost, innocent;
 	enum xprt2_past	want;
 };
 
 static const struct past_case past_cases[] = {
-	{ "lost, and had brought Replies", true, true, XPRT2_PAST_LOST },
-	{ "closed, and had brought Replies", true, false, XPRT2_PAST_NONE },
-	{ "lost without one Reply", false, true, XPRT2_PAST_FAILED },
-	{ "given up without one Reply", false, false, XPRT2_PAST_FAILED },
+	{ "lost, and had brought Replies",
+	  true, true, false, XPRT2_PAST_LOST },
+	{ "closed, and had brought Replies",
+	  true, false, false, XPRT2_PAST_NONE },
+	{ "lost without one Reply",
+	  false, true, false, XPRT2_PAST_FAILED },
+	{ "lost with its device without one Reply",
+	  false, true, true, XPRT2_PAST_LOST },
+	{ "given up without one Reply",
+	  false, false, false, XPRT2_PAST_FAILED },
 };
 
 KUNIT_ARRAY_PARAM_DESC(past, past_cases, desc);
@@ -27,7 +33,8 @@ static void past(struct kunit *test)
 {
 	const struct past_case *c = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, xprt2_judge_past(c->replied, c->lost), c->want);
+	KUNIT_EXPECT_EQ(test, xprt2_judge_past(c->replied, c->lost,
+						c->innocent), c->want);
 }
 
 struct delay_case {

@@ -20,7 +20,7 @@
 
 enum xprt2_past {
 	XPRT2_PAST_NONE = 0,	/* no connection yet, or closed by the client */
-	XPRT2_PAST_LOST,	/* lost after it brought a good Reply */
+	XPRT2_PAST_LOST,	/* lost, and there is no fault in the server */
 	XPRT2_PAST_FAILED,	/* it never came up, or brought no good Reply */
 };
 
@@ -28,13 +28,15 @@ enum xprt2_past {
  * xprt2_judge_past - how did a connection go?
  * @replied: it brought a good Reply
  * @lost: the peer, the network or the device ended it
+ * @innocent: and not the peer
  *
  * That a connection comes up says little about a server: it may end each one
  * at the first Call.
  */
-static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost)
+static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost,
+					       bool innocent)
 {
-	if (!replied)
+	if (!replied && !innocent)
 		return XPRT2_PAST_FAILED;
 	return lost ? XPRT2_PAST_LOST : XPRT2_PAST_NONE;
 }

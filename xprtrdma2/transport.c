@@ -480,8 +480,10 @@ static void xprt2_inject_disconnect(struct rpc_xprt *xprt)
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
 	mutex_lock(&xp->xp_fence_mutex);
-	if (xp->xp_ep)
+	if (xp->xp_ep) {
+		WRITE_ONCE(xp->xp_ep->ep_device_lost, true);
 		rdma_disconnect(xp->xp_ep->ep_id);
+	}
 	mutex_unlock(&xp->xp_fence_mutex);
 }
 

@@ -320,8 +320,10 @@ group_restart()
 }
 
 # disconnects SIDE NUMBER SECONDS: so many of sunrpc's own fault injection, one at a
-# time: the next RPC takes it. Prints how many there were in that time. Beside a
-# load, processes that sleep in between would take twice the time.
+# time: the next RPC takes it. A connection is left alone until it has brought a
+# Reply: a server that ends each one at the first Call is another matter (storms).
+# Prints how many there were in that time. Beside a load, processes that sleep in
+# between would take twice the time.
 disconnects()
 {
 	local dir=/sys/kernel/debug/fail_sunrpc
@@ -335,16 +337,35 @@ disconnects()
 	perl -MTime::HiRes=time,sleep -e '
 		my ($file, $n, $seconds) = @ARGV;
 		my ($end, $taken) = (time + $seconds, 0);
+		sub look {
+			my ($name) = @_;
+
+			open(my $in, "<", $name) or die "$name: $!\n";
+			local $/;
+			return <$in>;
+		}
+		sub counters {
+			my %now = map { split } split /\n/,
+				look("/sys/kernel/debug/xprtrdma2/counters");
+			return @now{qw(connects replies)};
+		}
 		while ($taken < $n && time < $end) {
+			my ($connects, $replies, @before) = counters();
+			do {
+				@before = ($connects, $replies);
+				sleep(0.1);
+				($connects, $replies) = counters();
+			} while (time < $end && ($connects != $before[0] ||
+						 $replies == $before[1]));
 			open(my $out, ">", $file) or die "$file: $!\n";
 			print $out "1\n";
 			close($out);
+			my $left;
 			do {
-				sleep(0.2);
-				open(my $in, "<", $file) or die "$file: $!\n";
-				$out = <$in>;
-			} while ($out > 0 && time < $end);
-			$taken++ if $out == 0;
+				sleep(0.1);
+				$left = look($file);
+			} while ($left > 0 && time < $end);
+			$taken++ if $left == 0;
 		}
 		print "$taken\n"' "$dir/times" "$2" "$3"
 	echo 0 >"$dir/probability"
