@@ -36,13 +36,13 @@ map_names()
 # encrypted Call, whatever the transport: no long symlinks, no large xattrs.
 gss_files()
 {
-	local v=$1 sec=$2 words some=('odd sizes' 'large file' directory)
+	local v=$1 sec=$2 words some=('odd sizes' directory)
 
 	check "NFSv$v, $sec: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" ||
 		return
 	check "NFSv$v, $sec: /proc/mounts says so" \
 		grep -q " /mnt .*sec=$sec," /proc/mounts
-	[ -n "${QUICK:-}" ] || some+=(vectors rename owner locks)
+	[ -n "${QUICK:-}" ] || some+=('large file' vectors rename owner locks)
 	for words in "${some[@]}"; do
 		CASES=$words verdicts "NFSv$v, $sec" "$tools/fs-exercise" \
 			"$v" /mnt "$export_dir"
