@@ -6,11 +6,16 @@
  * transfers of 1 MiB, as far as the mount allows.
  *
  *	fs-load MOUNT EXPORT SECONDS WORKERS
+ *	fs-load MOUNT - SECONDS WORKERS
+ *	fs-load verify EXPORT
  *
- * A file EXPORT/enough ends it sooner.
+ * A file EXPORT/enough ends it sooner. Where the server's side is elsewhere, the
+ * second form says what it must have, "file NAME LENGTH SEED", and the third one
+ * reads that there.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -109,13 +114,36 @@ static bool work(const char *mnt, const char *export, time_t end, int who)
 		rounds++;
 		large += f->len > MIB;
 	}
-	for (i = 0; i < FILES; i++)
-		if (files[i].len && (!verify(mnt, &files[i], 0) ||
-				     !verify(export, &files[i], 0)))
+	for (i = 0; i < FILES; i++) {
+		f = &files[i];
+		if (!f->len)
+			continue;
+		if (!verify(mnt, f, 0))
 			return false;
+		if (!strcmp(export, "-"))
+			printf("file %s %zu %" PRIu64 "\n", f->name, f->len, f->seed);
+		else if (!verify(export, f, 0))
+			return false;
+	}
 	must(rounds > 0);
 	printf("# worker %d: %lu rounds, %lu of 1 MiB\n", who, rounds, large);
 	return true;
+}
+
+static int verify_all(const char *dir)
+{
+	struct file f;
+	int n = 0;
+
+	while (scanf("file %63s %zu %" SCNu64 "\n", f.name, &f.len, &f.seed) == 3) {
+		if (f.len > LARGEST || !verify(dir, &f, 0)) {
+			printf("%s: %s\n", f.name, why);
+			return 1;
+		}
+		n++;
+	}
+	printf("%d files\n", n);
+	return n && feof(stdin) ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -123,6 +151,8 @@ int main(int argc, char **argv)
 	int i, seconds, status, failed = 0, workers;
 	time_t end;
 
+	if (argc == 3 && !strcmp(argv[1], "verify"))
+		return verify_all(argv[2]);
 	seconds = argc == 5 ? atoi(argv[3]) : 0;
 	workers = argc == 5 ? atoi(argv[4]) : 0;
 	if (seconds < 1 || workers < 1) {

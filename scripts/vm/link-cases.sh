@@ -155,6 +155,28 @@ spoken()
 		complain "version $(connection version)"
 }
 
+# limits LABEL CLIENT SERVER: those of tuned nodes, as our ends of the connection
+# have them. Our client sends and receives 4096 octets whatever the server takes.
+tuned=0
+limits()
+{
+	local label=$1 vers=1 send=4096 got
+
+	[ "$2$3" = rdma2rdma2 ] && vers=2
+	if [ "$2" = rdma2 ]; then
+		got="$(connection call_inline)/$(connection reply_inline) $(connection credits)"
+		[ "$got" = "4096/4096 128" ] &&
+			ok "$label: the client's thresholds and credits are $got" ||
+			fail "$label: the client's thresholds and credits are $got"
+	else
+		send=65536
+	fi
+	[ "$3" = rdma2 ] || return
+	check "$label: the server's are 65536 octets received, $send sent, 128 credits" \
+		on_server "grep '^peer=10.0.0.2:.* vers=$vers grant=128 receive=65536 .*send_v$vers=$send ' \
+			/sys/kernel/debug/svcrdma2/connections"
+}
+
 # mount_far TRANSPORT VERSION [OPTIONS]: soft-iWARP does not notice what comes
 # between its reply to a connection request and the end of siw_accept(). Nobody
 # else notices the first Call then; so over the link it is late.
@@ -187,6 +209,7 @@ pairing()
 		check "$label: the version spoken is $speaks" spoken "$speaks"
 	risen "$before"
 	undisturbed "$label" "$client" "$server"
+	[ "$tuned" -eq 0 ] || limits "$label" "$client" "$server"
 	check "$label: umount" umount_all
 	on_server "rm -rf ${export_dir:?}/*"
 	echo "# $label: $((SECONDS - from)) s"
@@ -322,6 +345,7 @@ group_tuned()
 		set_sysctl svc_rdma/max_requests 128 &&
 		echo 65536 >/sys/module/svcrdma2/parameters/receive_size &&
 		echo 128 >/sys/module/svcrdma2/parameters/credits"
+	tuned=1
 	fall_backs tuned
 	finish_both
 }
@@ -337,10 +361,12 @@ group_siw()
 }
 
 # load FOLDER OTHER: keeps a mount busy; in the end another one, which has none
-# of its pages and is not of its kind, must see the same.
+# of its pages and is not of its kind, must see the same. Where there is no other
+# one ("-"), the server's node looks at its own side, see same_there().
 load()
 {
-	mkdir -p "$1" "$2"
+	mkdir -p "$1"
+	[ "$2" = - ] || mkdir -p "$2"
 	"$tools/fs-load" "$1" "$2" 15 2 >"/tmp/load${1//\//-}" 2>&1 &
 	loads["$1"]=$!
 }
@@ -351,13 +377,21 @@ end_loads()
 
 	for dir in "${!loads[@]}"; do
 		if wait "${loads[$dir]}"; then
-			ok "$dir: all data verified, there and elsewhere ($(
-				awk '{ n += $4 } END { print n }' \
+			ok "$dir: all data verified ($(
+				awk '/^# worker/ { n += $4 } END { print n }' \
 				"/tmp/load${dir//\//-}") rounds)"
 		else
 			fail "$dir: $(tr '\n' ' ' <"/tmp/load${dir//\//-}")"
 		fi
 	done
+}
+
+# same_there FOLDER FOLDER-OF-THE-EXPORT: the server has what the load of the former
+# has written
+same_there()
+{
+	grep '^file ' "/tmp/load${1//\//-}" | appear "$share/written"
+	on_server "$tools/fs-load verify $2 <$share/written"
 }
 
 # On the server's node, a client of it, to be loaded until it is asked
@@ -429,8 +463,10 @@ group_stock()
 	pairing "in-tree, ours" rdma rdma2 4.2
 	check "our client on the server's node" on_server alone_on_server
 	check "in-tree, ours: mount" mount_nfs rdma 3 /mnt || return
-	load /mnt/in-tree /mnt/in-tree
+	load /mnt/in-tree -
 	end_loads
+	check "in-tree, ours: the server has what was written" \
+		same_there /mnt/in-tree "$export_dir/in-tree"
 	check "ours on the server's node: all data verified" on_server end_own_load
 	finish rdma rdma2
 }
@@ -531,7 +567,7 @@ group_capture()
 }
 
 case $VM_NODE in
-server)	serve ;;
+server)	cd / && serve ;;
 client)	trap '[ "$BASHPID" -ne $$ ] || on_server end_service' EXIT
 	run_group "$group" ;;
 esac
