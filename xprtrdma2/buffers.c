@@ -30,6 +30,7 @@ static struct xprt2_req *create_req(struct xprt2_xprt *xp,
 	INIT_LIST_HEAD(&req->rq2_mrs);
 	INIT_LIST_HEAD(&req->rq2_sent);
 	INIT_LIST_HEAD(&req->rq2_pool);
+	init_completion(&req->rq2_event);
 	req->rq2_home = pool;
 
 	spin_lock(&xp->xp_req_lock);
@@ -251,6 +252,28 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	return 0;
 }
 
+static void wake_locked(struct xprt2_req *req)
+{
+	if (READ_ONCE(req->rq2_dead))
+		complete(&req->rq2_event);
+}
+
+/**
+ * xprt2_reqs_wake - the connection is lost: dead RPCs need not wait any more
+ * @xp: transport
+ *
+ * Context: any that xprt2_lose_connection() may be called in.
+ */
+void xprt2_reqs_wake(struct xprt2_xprt *xp)
+{
+	struct xprt2_req *req;
+
+	spin_lock(&xp->xp_req_lock);
+	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
+		wake_locked(req);
+	spin_unlock(&xp->xp_req_lock);
+}
+
 /**
  * xprt2_reqs_detach - part all requests from a dead endpoint and its device
  * @xp: transport whose endpoint was drained
@@ -263,6 +286,7 @@ void xprt2_reqs_detach(struct xprt2_xprt *xp)
 	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all) {
 		WRITE_ONCE(req->rq2_ep, NULL);		/* X6, X7 */
 		unmap_req_locked(req);
+		wake_locked(req);
 	}
 	spin_unlock(&xp->xp_req_lock);
 }

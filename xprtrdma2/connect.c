@@ -74,6 +74,7 @@ void xprt2_lose_connection(struct xprt2_ep *ep)
 	else
 		end_step(ep, -ENOTCONN);
 	complete(&ep->ep_answered);
+	xprt2_reqs_wake(ep->ep_xp);
 }
 
 static int reject_status(const struct rdma_cm_event *event)

@@ -49,6 +49,11 @@
 	C(replies_bad)		/* Replies that ended their RPC */	\
 	C(receives_bad)		/* consumed by no message: connections lost */ \
 	C(replies_dropped)	/* messages not ours to answer */	\
+	C(dead_rpcs)		/* RPCs that ended without a Reply */	\
+	C(dead_waits)		/* of these, with memory the server may use */ \
+	C(dead_answered)	/* of these, when the server had done */ \
+	C(dead_fences)		/* and with regions left to invalidate */ \
+	C(dead_unanswered)	/* fenced while the server was silent */ \
 	C(bad_invalidations)	/* handle not of this RPC (S50) */	\
 	C(backward_calls)	/* given to the callback service */	\
 	C(backward_replies)	/* Replies to these */			\

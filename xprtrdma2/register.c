@@ -10,7 +10,8 @@
  *   - the Reply invalidated it: xprt2_remote_invalidated(), at no cost;
  *   - else the receive CQ posts a LOCAL_INV for it, and the Reply completes
  *     when that does: xprt2_fence_start();
- *   - the RPC ended without a Reply: xprt2_fence_wait();
+ *   - the RPC ended without a Reply: xprt2_fence_wait(), which gives the
+ *     server time to have done with them;
  *   - the connection ended: xprt2_mrs_destroy(), on a drained queue.
  *
  * In each the pages are unmapped before the RPC layer sees them (X2).
@@ -180,7 +181,7 @@ static void unmap_mr(struct xprt2_mr *mr)
 	mr->mr_nents = 0;
 }
 
-/* Unmapped first, off the request's list then: see xprt2_fence_wait(). */
+/* Unmapped first, off the request's list then: see xprt2_holds_memory(). */
 static void mr_put(struct xprt2_mr *mr)
 {
 	struct xprt2_ep *ep = mr->mr_ep;
@@ -460,7 +461,7 @@ void xprt2_unregister(struct xprt2_ep *ep, struct xprt2_req *req)
  * @req: request the Reply is for
  * @rkey: the handle
  *
- * Context: receive CQ, request pinned.
+ * Context: receive CQ, request pinned; or release path, under xp_fence_mutex.
  * Return: true when it was a region of @req, which is free now; false when
  * it is not, and our books disagree with the device's (S50).
  */
@@ -484,23 +485,30 @@ bool xprt2_remote_invalidated(struct xprt2_req *req, u32 rkey)
  * xprt2_handle_in_use - is there a region with that handle on some request?
  * @ep: endpoint
  * @rkey: handle
+ * @xid: where to leave the xid of the RPC it was registered for: map_mr()
+ *	made it a part of the address
  *
  * Context: receive CQ.
  */
-bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey)
+bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey, u32 *xid)
 {
 	struct xprt2_mr *mr;
 	bool found = false;
 
 	spin_lock(&ep->ep_mr_lock);
-	list_for_each_entry(mr, &ep->ep_all_mrs, mr_all)
-		found |= mr->mr_nents && mr->mr_ibmr->rkey == rkey;
+	list_for_each_entry(mr, &ep->ep_all_mrs, mr_all) {
+		if (!mr->mr_nents || mr->mr_ibmr->rkey != rkey)
+			continue;
+		*xid = upper_32_bits(mr->mr_ibmr->iova);
+		found = true;
+		break;
+	}
 	spin_unlock(&ep->ep_mr_lock);
 	return found;
 }
 
 /* The last LOCAL_INV of a request; earlier ones have completed by now. */
-static void xprt2_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
+static struct xprt2_req *end_fence(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprt2_mr *mr = container_of(wc->wr_cqe, struct xprt2_mr,
 					   mr_inv_cqe);
@@ -517,27 +525,35 @@ static void xprt2_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 		trace_xprt2_wc_error(ep, wc);
 		xprt2_lose_connection(ep);
 	}
+	return req;
+}
 
-	if (req->rq2_fence)
-		complete(req->rq2_fence);
-	else if (wc->status == IB_WC_SUCCESS)
+/* A Reply waits for it, and the request is pinned. */
+static void xprt2_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt2_req *req = end_fence(cq, wc);
+
+	if (wc->status == IB_WC_SUCCESS)
 		xprt2_release_reply(req);
 	else
 		xprt2_abandon_reply(req->rq2_reply);
 }
 
-/**
- * xprt2_fence_start - invalidate what is left of a request's regions
- * @ep: endpoint
- * @req: request with live regions
- *
- * One chain, one doorbell, one completion. It ends in xprt2_release_reply()
- * or, when the connection is lost, in xprt2_abandon_reply(); or in rq2_fence
- * if that is set.
- *
- * Return: 0, or -ENOTCONN: neither will happen.
+/*
+ * The release path waits for it, but not for ever, and goes on as soon as it
+ * finds the regions gone: only the reference keeps the request here.
  */
-int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
+static void xprt2_wc_dead_fenced(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt2_req *req = end_fence(cq, wc);
+
+	complete(&req->rq2_event);
+	xprt2_req_put(req);
+}
+
+/* One chain, one doorbell, one completion, which is @done's */
+static int post_fence(struct xprt2_ep *ep, struct xprt2_req *req,
+		      void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
 	struct ib_send_wr *first = NULL, **prev = &first;
 	struct xprt2_mr *mr, *last = NULL;
@@ -554,85 +570,64 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 		count++;
 	}
 	last->mr_inv.send_flags = IB_SEND_SIGNALED;
-	last->mr_inv_cqe.done = xprt2_wc_fenced;
+	last->mr_inv_cqe.done = done;
 	ep->ep_xp->xp_stats.st_local_inv += count;
 	trace_xprt2_fence(&req->rq2_slot, count);
 	xprt2_count_add(local_invalidations, count);
 	return xprt2_sq_post_signaled(ep, first, count, count, &last->mr_mark);
 }
 
-/* The queue is dead but may not be quiet: be sure, then keep nothing. */
-static void strip_req(struct xprt2_ep *ep, struct xprt2_req *req)
+/**
+ * xprt2_fence_start - invalidate what is left of an answered RPC's regions
+ * @ep: endpoint
+ * @req: request with live regions, pinned
+ *
+ * It ends in xprt2_release_reply() or, when the connection is lost, in
+ * xprt2_abandon_reply().
+ *
+ * Context: receive CQ.
+ * Return: 0, or -ENOTCONN: neither will happen.
+ */
+int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	return post_fence(ep, req, xprt2_wc_fenced);
+}
+
+/**
+ * xprt2_fence_dead - invalidate what is left of a dead RPC's regions
+ * @ep: endpoint
+ * @req: request with live regions, no handler of a Reply at work on it
+ *
+ * The completion is announced by rq2_event.
+ *
+ * Context: release path, under xp_fence_mutex.
+ * Return: 0, or -ENOTCONN: it will not be.
+ */
+int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	int rc;
+
+	kref_get(&req->rq2_kref);
+	rc = post_fence(ep, req, xprt2_wc_dead_fenced);
+	if (rc)
+		xprt2_req_put(req);
+	return rc;
+}
+
+/**
+ * xprt2_mrs_strip - take all regions away from a request
+ * @req: request; the device uses them no more, and they are not used again
+ *
+ * Context: release path, under xp_fence_mutex.
+ */
+void xprt2_mrs_strip(struct xprt2_req *req)
 {
 	struct xprt2_mr *mr, *next;
 
-	xprt2_lose_connection(ep);
-	ib_drain_sq(ep->ep_id->qp);
-	xprt2_sends_release(ep);
 	list_for_each_entry_safe(mr, next, &req->rq2_mrs, mr_list) {
 		unmap_mr(mr);
 		list_del_init(&mr->mr_list);
 	}
-}
-
-/**
- * xprt2_holds_memory - can the device reach memory of an RPC?
- * @req: request that no completion handler works on
- *
- * Return: true when there are live regions, or pages of a Send that is not done.
- */
-bool xprt2_holds_memory(struct xprt2_req *req)
-{
-	/* Pairs with the release in unmap_sges() */
-	unsigned int mapped = smp_load_acquire(&req->rq2_num_mapped);
-
-	return mapped || !list_empty_careful(&req->rq2_mrs);
-}
-
-/**
- * xprt2_fence_wait - take memory back from an RPC that got no Reply
- * @xp: transport
- * @req: request that the RPC layer is about to take apart
- *
- * Such an RPC was killed, or timed out. The server may still be at work on
- * its memory, so it may not return to its owner before it is fenced. When that
- * takes long, or when the Send itself is stuck, the connection goes.
- *
- * No completion handler works on @req any more, because the RPC layer has
- * waited for it to be unpinned; teardown may, hence the mutex. The check
- * outside sees nothing left only after the last page was unmapped.
- *
- * Context: release path; sleeps.
- */
-void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req)
-{
-	DECLARE_COMPLETION_ONSTACK(done);
-	struct xprt2_ep *ep;
-
-	if (likely(!xprt2_holds_memory(req)))
-		return;
-
-	mutex_lock(&xp->xp_fence_mutex);
-	ep = xp->xp_ep;
-	req->rq2_fence = &done;
-	if (!list_empty(&req->rq2_mrs) && !xprt2_fence_start(ep, req))
-		wait_for_completion_timeout(&done, XPRT2_FENCE_TIMEOUT);
-	if (xprt2_holds_memory(req))
-		strip_req(ep, req);
-	req->rq2_fence = NULL;
-	mutex_unlock(&xp->xp_fence_mutex);
-}
-
-/**
- * xprt2_fence_now - take memory back from an RPC whose Reply is not waited for
- * @xp: transport
- * @req: request that the RPC layer has taken off its queues
- *
- * Context: task of the RPC; sleeps.
- */
-void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req)
-{
-	xprt2_fence_wait(xp, req);
 }
 
 /**

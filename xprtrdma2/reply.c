@@ -214,25 +214,6 @@ bool xprt2_has_error(const struct xprt2_req *req)
 	return status;
 }
 
-/**
- * xprt2_drop_invalidation - a message is not used, but may have invalidated
- * @ep: endpoint
- * @wc: its Receive completion
- *
- * The handle is that of an RPC that ended, and dead already; or our books
- * disagree with the device's (S50).
- *
- * Context: receive CQ.
- */
-void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc)
-{
-	if (!(wc->wc_flags & IB_WC_WITH_INVALIDATE) ||
-	    !xprt2_handle_in_use(ep, wc->ex.invalidate_rkey))
-		return;
-	xprt2_count(bad_invalidations);
-	xprt2_lose_connection(ep);
-}
-
 /*
  * Every RDMA2_ERROR that comes this far, and a Reply that breaks the protocol,
  * ends the RPC, mostly with EIO. None is sent again yet in the form that the
@@ -367,6 +348,30 @@ static void take_good_reply(struct xprt2_ep *ep)
 }
 
 /**
+ * xprt2_drop_invalidation - a message is not used, but may have invalidated
+ * @ep: endpoint, with the message's header in ep_hdr
+ * @wc: its Receive completion
+ *
+ * The handle is that of an RPC that has ended: dead already, or its regions are
+ * about to be fenced. Or our books disagree with the device's (S50).
+ *
+ * Context: receive CQ.
+ */
+void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc)
+{
+	u32 xid;
+
+	if (!(wc->wc_flags & IB_WC_WITH_INVALIDATE) ||
+	    !xprt2_handle_in_use(ep, wc->ex.invalidate_rkey, &xid))
+		return;
+	if (xid == ep->ep_hdr.h_xid && !xprt2_is_awaited(ep, xid) &&
+	    xprt2_answer_dead(ep, xid, wc))
+		return;
+	xprt2_count(bad_invalidations);
+	xprt2_lose_connection(ep);
+}
+
+/**
  * xprt2_handle_reply - a MSG, NOMSG or ERROR that answers one of our Calls
  * @ep: endpoint
  * @rep: Receive buffer it is in
@@ -388,7 +393,8 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (!rqst) {
 		trace_xprt2_drop(ep, h);
 		xprt2_count(replies_unknown);
-		xprt2_drop_invalidation(ep, wc);
+		if (!xprt2_answer_dead(ep, h->h_xid, wc))
+			xprt2_drop_invalidation(ep, wc);
 		xprt2_rep_put(xp, rep);
 		return;
 	}

@@ -91,6 +91,7 @@ static int post_send(struct xprt2_ep *ep, struct xprt2_req *req,
 
 	/* X6: from now on a Reply is for this request; see claim_rqst() */
 	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
+	req->rq2_late = false;
 	WRITE_ONCE(req->rq2_ep, ep);
 
 	sq->sq_posted += count;
@@ -151,7 +152,7 @@ static void unmap_sges(struct xprt2_ep *ep, struct xprt2_req *req)
 	for (i = 1; i <= req->rq2_num_mapped; i++)
 		ib_dma_unmap_page(ep->ep_id->device, req->rq2_sge[i].addr,
 				  req->rq2_sge[i].length, DMA_TO_DEVICE);
-	/* Pairs with the check in xprt2_fence_wait() */
+	/* Pairs with the check in xprt2_holds_memory() */
 	smp_store_release(&req->rq2_num_mapped, 0);
 }
 
@@ -164,7 +165,10 @@ static void release_sends(struct xprt2_ep *ep, struct list_head *sent)
 		list_del_init(&req->rq2_sent);
 		if (req->rq2_num_mapped) {
 			unmap_sges(ep, req);
+			/* A full barrier: see xprt2_fence_wait() */
 			xprt2_release_reply(req);
+			if (unlikely(READ_ONCE(req->rq2_dead)))
+				complete(&req->rq2_event);
 		}
 		xprt2_req_put(req);
 	}

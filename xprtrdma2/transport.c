@@ -257,9 +257,11 @@ static int xprt2_buf_alloc(struct rpc_task *task)
 static void xprt2_buf_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 
-	xprt2_fence_wait(xprt2_from_xprt(rqst->rq_xprt),
-			 xprt2_rqst_to_req(rqst));
+	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply))
+		xprt2_count(dead_rpcs);
+	xprt2_fence_wait(xprt2_from_xprt(rqst->rq_xprt), req);
 }
 
 /*

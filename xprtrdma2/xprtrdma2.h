@@ -23,8 +23,9 @@
  *	pages that a Call was encrypted into freed before: the RPC layer frees
  *	them by way of xprt2_release_pages() (asserted in
  *	xprt2_prepare_request()).
- *   X3 A request returns to its pool only when the RPC layer and the Send
- *	have both let go of it (rq2_kref; asserted in xprt2_req_release()).
+ *   X3 A request returns to its pool only when the RPC layer, the Send and
+ *	the LOCAL_INV of a dead RPC have all let go of it (rq2_kref; asserted
+ *	in xprt2_req_release()).
  *   X4 Memory regions, CQs, the QP and the PD live and die with their
  *	endpoint; requests and Receive buffers live with the transport and are
  *	only mapped for an endpoint's device.
@@ -33,6 +34,8 @@
  *   X6 A Reply is for a request only if it came on the endpoint that the
  *	request was last posted on: rq2_ep is set by post_send() and cleared
  *	before the RPC layer waits for a Reply again (checked in claim_rqst()).
+ *	When the RPC has ended by then, the Reply only tells that the server
+ *	has done with its memory (xprt2_answer_dead()).
  *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
  *	all: rq2_ep is set by accept_call() and cleared by teardown, which
  *	excludes the send path (checked in xprt2_send_backward()). Its request
@@ -118,6 +121,8 @@ enum {
 #define XPRT2_BIND_TIMEOUT	(60U * HZ)
 #define XPRT2_IDLE_TIMEOUT	(5U * 60 * HZ)
 #define XPRT2_REEST_TIMEOUT	(3U * HZ)
+/* a dead RPC waits so long for its Reply and its Send, then for its fence */
+#define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)
 /* until regions that a Call waits for are tried again */
 #define XPRT2_REFILL_DELAY	(HZ / 4)
@@ -169,12 +174,13 @@ struct xprt2_pool {
 /**
  * struct xprt2_req - one RPC on this transport
  * @rq2_slot: what the RPC layer sees
- * @rq2_kref: X3; one reference of the RPC layer, one while a Send is posted
+ * @rq2_kref: X3; one reference of the RPC layer, one while a Send is posted,
+ *	one while a dead RPC's LOCAL_INV is
  * @rq2_home: pool it comes from
  * @rq2_pool: on pl_free of that
  * @rq2_all: on xp_all_reqs
  * @rq2_mrs: registered memory regions. Send path, then whichever CQ fences
- *	them; the release path and teardown meet under xp_fence_mutex
+ *	them, then the release path, which meets teardown under xp_fence_mutex
  * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into: our
  *	Call's Reply, or the Call that this one is to reply to
  * @rq2_status: what the RPC ends with when an error answered it, or when it can
@@ -194,8 +200,13 @@ struct xprt2_pool {
  *	fence, and the end of a Send with mapped pages
  * @rq2_write_max: octets that the Write chunk of its Call offers, 0 without one
  * @rq2_reply_max: octets that the Reply chunk offers, likewise
- * @rq2_fence: completed when the regions of a dead RPC are fenced
  * @rq2_release_pages: what xprt2_release_pages() stands for
+ * @rq2_dead: the RPC has ended without a Reply and the release path waits
+ * @rq2_event: completed for that waiter: the Reply came, the Send or the
+ *	LOCAL_INV is done, or the connection is lost
+ * @rq2_late: the Reply came when the RPC had ended. This and the next are
+ *	guarded by xp_req_lock
+ * @rq2_late_handle: handle that it invalidated, or 0
  * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
  * @rq2_sge: its gather list; the first entry lies in @rq2_sendbuf
  */
@@ -224,8 +235,11 @@ struct xprt2_req {
 	atomic_t		rq2_holds;
 	u32			rq2_write_max;
 	u32			rq2_reply_max;
-	struct completion	*rq2_fence;
 	void			(*rq2_release_pages)(struct rpc_rqst *rqst);
+	bool			rq2_dead;
+	bool			rq2_late;
+	u32			rq2_late_handle;
+	struct completion	rq2_event;
 	unsigned int		rq2_num_mapped;
 	struct ib_sge		rq2_sge[XPRT2_MAX_SGE];
 };
@@ -459,11 +473,13 @@ struct xprt2_stats {
  *	told: the next attempt to connect ends with that
  * @xp_timeout: replaces the default when the mount asks for shorter ones
  * @xp_hdr: header being marshalled. Send path only
- * @xp_fence_mutex: the release path fences a dead RPC's regions under it,
- *	teardown strips all requests under it
+ * @xp_fence_mutex: the release path posts a dead RPC's LOCAL_INV under it, and
+ *	strips its request; teardown strips all requests under it. No wait for
+ *	the peer happens under it
  * @xp_backward_max: octets of an inline backward RPC message, 0 before the
  *	first connection
- * @xp_req_lock: guards the next three, and every rq2_device
+ * @xp_req_lock: guards the next three, every rq2_device and every rq2_late.
+ *	It is taken inside any other lock
  * @xp_forward: requests of our Calls
  * @xp_backward: requests of the server's
  * @xp_all_reqs: all of both
@@ -561,6 +577,7 @@ void xprt2_req_put(struct xprt2_req *req);
 int xprt2_req_buffers(struct xprt2_xprt *xp, struct xprt2_req *req, gfp_t gfp);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
+void xprt2_reqs_wake(struct xprt2_xprt *xp);
 void xprt2_reqs_detach(struct xprt2_xprt *xp);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
 struct xprt2_rep *xprt2_rep_get(struct xprt2_ep *ep, gfp_t gfp);
@@ -592,11 +609,10 @@ int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 		   struct rpcrdma2_chunk *ck);
 void xprt2_unregister(struct xprt2_ep *ep, struct xprt2_req *req);
 bool xprt2_remote_invalidated(struct xprt2_req *req, u32 rkey);
-bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey);
+bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey, u32 *xid);
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
-bool xprt2_holds_memory(struct xprt2_req *req);
-void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req);
-void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req);
+int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req);
+void xprt2_mrs_strip(struct xprt2_req *req);
 
 /* send.c */
 void xprt2_sq_init(struct xprt2_sq *sq);
@@ -625,6 +641,12 @@ void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
+
+/* dead.c */
+bool xprt2_holds_memory(const struct xprt2_req *req);
+bool xprt2_answer_dead(struct xprt2_ep *ep, u32 xid, const struct ib_wc *wc);
+void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req);
+void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req);
 
 /* property.c */
 void xprt2_begin_properties(struct xprt2_ep *ep);

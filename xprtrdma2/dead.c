@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dead RPCs: they ended without a Reply, by a signal or by a timeout, while the
+ * server may still be at work on their memory.
+ *
+ * The release path gives the memory back to its owner in xprt2_fence_wait().
+ * It waits first: until the Reply comes, for which no RPC waits any more, and
+ * which xprt2_answer_dead() finds by its xid; and until the Send is done, if
+ * pages are mapped for it. Then it invalidates what the Reply did not.
+ */
+#include "xprtrdma2.h"
+
+/**
+ * xprt2_holds_memory - may the server or the device use memory of an RPC?
+ * @req: request
+ *
+ * It may while regions are live, or pages of a Send that is not done are
+ * mapped. The answer is no only after the last page was unmapped.
+ */
+bool xprt2_holds_memory(const struct xprt2_req *req)
+{
+	/* Pairs with the release in unmap_sges() */
+	unsigned int mapped = smp_load_acquire(&req->rq2_num_mapped);
+
+	return mapped || !list_empty_careful(&req->rq2_mrs);
+}
+
+/* A request whose RPC has ended, in recv_queue no more, without this Reply */
+static struct xprt2_req *find_dead_locked(struct xprt2_ep *ep, u32 xid)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+	struct xprt2_req *req;
+
+	lockdep_assert_held(&xp->xp_req_lock);
+	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
+		if (READ_ONCE(req->rq2_ep) == ep &&
+		    req->rq2_slot.rq_xid == cpu_to_be32(xid) &&
+		    req->rq2_home == &xp->xp_forward &&
+		    !READ_ONCE(req->rq2_reply) && !req->rq2_late &&
+		    xprt2_holds_memory(req))
+			return req;
+	return NULL;
+}
+
+/**
+ * xprt2_answer_dead - the server answers an RPC that was killed or timed out
+ * @ep: endpoint
+ * @xid: of the message, for which no RPC waits
+ * @wc: Receive completion
+ *
+ * The server has done with the RPC's memory, and may have invalidated a region
+ * of it: its address has the RPC's xid. Where the RPC waits in
+ * xprt2_fence_wait(), or is about to, it is told.
+ *
+ * Context: receive CQ.
+ * Return: false when there is no such RPC, or the handle is another's (S50).
+ */
+bool xprt2_answer_dead(struct xprt2_ep *ep, u32 xid, const struct ib_wc *wc)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+	u32 handle = 0, owner;
+	struct xprt2_req *req;
+
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
+		handle = wc->ex.invalidate_rkey;
+	if (handle && xprt2_handle_in_use(ep, handle, &owner) && owner != xid)
+		return false;
+
+	spin_lock(&xp->xp_req_lock);
+	req = find_dead_locked(ep, xid);
+	if (req) {
+		req->rq2_late = true;
+		req->rq2_late_handle = handle;
+		complete(&req->rq2_event);
+	}
+	spin_unlock(&xp->xp_req_lock);
+	return req;
+}
+
+/* xp_req_lock keeps the endpoint: see xprt2_reqs_detach(). */
+static bool on_ready_ep_locked(const struct xprt2_req *req)
+{
+	const struct xprt2_ep *ep = READ_ONCE(req->rq2_ep);
+
+	return ep && xprt2_ep_is_ready(ep);
+}
+
+/* The Reply and the end of the Send may still come. */
+static bool awaits_server(struct xprt2_xprt *xp, const struct xprt2_req *req)
+{
+	bool awaits;
+
+	spin_lock(&xp->xp_req_lock);
+	awaits = on_ready_ep_locked(req) &&
+		 !test_bit(XPRT_CLOSE_WAIT, &xp->xp_xprt.state) &&
+		 (READ_ONCE(req->rq2_num_mapped) ||
+		  (!list_empty_careful(&req->rq2_mrs) && !req->rq2_late &&
+		   !req->rq2_reply));
+	spin_unlock(&xp->xp_req_lock);
+	return awaits;
+}
+
+/* The completion of the LOCAL_INV may still come. */
+static bool awaits_fence(struct xprt2_xprt *xp, const struct xprt2_req *req)
+{
+	bool awaits;
+
+	spin_lock(&xp->xp_req_lock);
+	awaits = on_ready_ep_locked(req) && xprt2_holds_memory(req);
+	spin_unlock(&xp->xp_req_lock);
+	return awaits;
+}
+
+static void wait_while(bool (*awaits)(struct xprt2_xprt *xp,
+				      const struct xprt2_req *req),
+		       struct xprt2_xprt *xp, struct xprt2_req *req,
+		       unsigned long timeout)
+{
+	while (timeout && awaits(xp, req))
+		timeout = wait_for_completion_timeout(&req->rq2_event, timeout);
+}
+
+/* Return: 0 when a LOCAL_INV was posted and will complete. */
+static int fence(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	u32 handle;
+
+	spin_lock(&ep->ep_xp->xp_req_lock);
+	handle = req->rq2_late ? req->rq2_late_handle : 0;
+	spin_unlock(&ep->ep_xp->xp_req_lock);
+	if (handle)
+		xprt2_remote_invalidated(req, handle);
+	if (list_empty(&req->rq2_mrs))
+		return -ENOENT;
+	xprt2_count(dead_fences);
+	return xprt2_fence_dead(ep, req);
+}
+
+/* The queue is dead but may not be quiet: be sure, then keep nothing. */
+static void strip(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	xprt2_lose_connection(ep);
+	ib_drain_sq(ep->ep_id->qp);
+	xprt2_sends_release(ep);
+	xprt2_mrs_strip(req);
+}
+
+/*
+ * Fences what is live, and strips the request when that does not work or a Send
+ * of it is stuck. rq2_dead is set.
+ */
+static void take_back(struct xprt2_xprt *xp, struct xprt2_req *req)
+{
+	int rc = -ENOTCONN;
+
+	mutex_lock(&xp->xp_fence_mutex);
+	if (xprt2_holds_memory(req))
+		rc = fence(xp->xp_ep, req);
+	mutex_unlock(&xp->xp_fence_mutex);
+	if (!rc)
+		wait_while(awaits_fence, xp, req, XPRT2_FENCE_TIMEOUT);
+
+	if (xprt2_holds_memory(req)) {
+		mutex_lock(&xp->xp_fence_mutex);
+		if (xprt2_holds_memory(req))
+			strip(xp->xp_ep, req);
+		mutex_unlock(&xp->xp_fence_mutex);
+	}
+}
+
+static void begin_wait(struct xprt2_req *req)
+{
+	reinit_completion(&req->rq2_event);
+	/* Pairs with the barrier in release_sends() */
+	smp_store_mb(req->rq2_dead, true);
+}
+
+/**
+ * xprt2_fence_wait - take memory back from an RPC that got no Reply
+ * @xp: transport
+ * @req: request that the RPC layer is about to take apart
+ *
+ * Such an RPC was killed, or timed out, and the server may still be at work on
+ * its memory. A region that is invalidated under the server's RDMA costs the
+ * connection; so does a Reply that invalidates a region which is dead already.
+ * The Reply is nearly always a few milliseconds away: wait for it, then fence
+ * what it left. A server that stays silent is not waited for longer than
+ * XPRT2_ANSWER_TIMEOUT. When the Send is not done by then, or the fence takes
+ * longer than XPRT2_FENCE_TIMEOUT, the connection goes.
+ *
+ * xprt2_answer_dead() and the send CQ tell when the server and the Send have
+ * done, by rq2_event; so do xprt2_lose_connection() and teardown. No handler of
+ * a Reply works on @req, because the RPC layer has waited for it to be
+ * unpinned. Teardown may, hence the mutex; it is never held while the peer is
+ * waited for, so that any number of dead RPCs wait side by side.
+ *
+ * Context: release path; sleeps.
+ */
+void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req)
+{
+	if (likely(!xprt2_holds_memory(req)))
+		return;
+
+	xprt2_count(dead_waits);
+	begin_wait(req);
+	wait_while(awaits_server, xp, req, XPRT2_ANSWER_TIMEOUT);
+	if (req->rq2_late)
+		xprt2_count(dead_answered);
+	else if (awaits_server(xp, req))
+		xprt2_count(dead_unanswered);
+	take_back(xp, req);
+	WRITE_ONCE(req->rq2_dead, false);
+}
+
+/**
+ * xprt2_fence_now - take memory back from an RPC whose Reply is not waited for
+ * @xp: transport
+ * @req: request that the RPC layer has taken off its queues
+ *
+ * The RPC timed out and is to be sent again, on another connection.
+ *
+ * Context: task of the RPC; sleeps.
+ */
+void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req)
+{
+	if (!xprt2_holds_memory(req))
+		return;
+	begin_wait(req);
+	take_back(xp, req);
+	WRITE_ONCE(req->rq2_dead, false);
+}
