@@ -258,10 +258,16 @@ static void xprt2_buf_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
 
 	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply))
 		xprt2_count(dead_rpcs);
-	xprt2_fence_wait(xprt2_from_xprt(rqst->rq_xprt), req);
+	xprt2_fence_wait(xprt2_from_xprt(xprt), req);
+	if (unlikely(rqst->rq_cong)) {
+		spin_lock(&xprt->transport_lock);
+		xprt_release_rqst_cong(task);
+		spin_unlock(&xprt->transport_lock);
+	}
 }
 
 /*
@@ -281,11 +287,15 @@ static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 	return 0;
 }
 
+/*
+ * While the server is at work on a dead RPC's memory it holds a Receive for it
+ * too: xprt2_buf_free() gives the credit back then (E-16).
+ */
 static void xprt2_release_request(struct rpc_task *task)
 {
 	if (bc_prealloc(task->tk_rqstp))
 		xprt2_bc_unprepare(task->tk_rqstp);
-	else
+	else if (likely(!xprt2_holds_memory(xprt2_rqst_to_req(task->tk_rqstp))))
 		xprt_release_rqst_cong(task);
 }
 
