@@ -372,6 +372,43 @@ static void ask(struct conn *c, const struct message *m)
 	say(c, &d);
 }
 
+/* The last READ or READDIR that was not answered */
+static struct message kept;
+
+static void silent_reads(struct conn *c, const struct message *m)
+{
+	switch (nfs_proc(m)) {
+	case NFS3_READ:
+	case NFS3_READDIR:
+	case NFS3_READDIRPLUS:
+		kept = *m;
+		break;
+	default:
+		serve(c, m);
+	}
+}
+
+/* Answered now, and its region invalidated: the one, or one without a Call */
+static void answer_kept(struct conn *c, uint32_t xid)
+{
+	struct draft d;
+
+	make_error(&d, xid, 2, ERR_BAD);
+	say_invalidating(c, &d, kept.handle);
+}
+
+static void answer_late(struct conn *c, const struct message *m)
+{
+	(void)m;
+	answer_kept(c, kept.xid);
+}
+
+static void answer_another(struct conn *c, const struct message *m)
+{
+	(void)m;
+	answer_kept(c, kept.xid ^ 0x10000000);
+}
+
 static const struct manners table[] = {
 	/* name		   probe		version 2	version 1 */
 	{ "two",	   connprop,		serve,		serve },
@@ -393,6 +430,11 @@ static const struct manners table[] = {
 			   NULL, NULL, ask },
 	{ "two-late",	   late_connprop,	serve,		serve },
 	{ "two-only",	   connprop,		serve,		only_two },
+	{ "silent-reads",  connprop,		silent_reads,	serve },
+	{ "late-reads",	   connprop,		silent_reads,	serve,
+			   NULL, NULL, answer_late },
+	{ "other-handle",  connprop,		silent_reads,	serve,
+			   NULL, NULL, answer_another },
 	{ "code9",	   code9,		serve,		serve },
 	{ "code9-late",	   late_code9,		serve,		serve },
 	{ "code3",	   code3,		serve,		serve },

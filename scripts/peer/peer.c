@@ -3,10 +3,10 @@
  * A server that is not ours: it takes connections over librdmacm, behaves on
  * each as the command line says, and writes down every message.
  *
- *	peer [-b] [-g GRANT] PORT MANNERS...
+ *	peer [-b] [-g GRANT] [-r RECEIVES] PORT MANNERS...
  *
  * The first connection gets the first MANNERS, and so on; all after the last
- * get the last. -b sends no private data. The log goes to standard output:
+ * get the last. -b sends no private data, -r posts fewer Receives. The log goes to standard output:
  * number of the connection, what happened. SIGUSR1 makes those say something
  * whose manners have something to be said then.
  */
@@ -47,6 +47,7 @@ static volatile sig_atomic_t poked;
 static struct conn *conns[MAX_CONNS];
 static int num_conns;
 static int bare;
+static unsigned int receives = DEPTH;
 
 static void die(const char *what)
 {
@@ -111,7 +112,9 @@ static void post_and_wait(struct conn *c, struct ibv_send_wr *first,
 	}
 }
 
-void say_all(struct conn *c, const struct draft *d, unsigned int count)
+/* The last one invalidates @handle, if that is not 0. */
+static void send_drafts(struct conn *c, const struct draft *d,
+			unsigned int count, uint32_t handle)
 {
 	struct ibv_send_wr wr[SENDS] = {};
 	struct ibv_sge sge[SENDS];
@@ -133,12 +136,26 @@ void say_all(struct conn *c, const struct draft *d, unsigned int count)
 		wr[i].send_flags = IBV_SEND_SIGNALED;
 		wr[i].next = i + 1 < count ? &wr[i + 1] : NULL;
 	}
+	if (handle) {
+		wr[count - 1].opcode = IBV_WR_SEND_WITH_INV;
+		wr[count - 1].invalidate_rkey = handle;
+	}
 	post_and_wait(c, wr, count);
+}
+
+void say_all(struct conn *c, const struct draft *d, unsigned int count)
+{
+	send_drafts(c, d, count, 0);
 }
 
 void say(struct conn *c, const struct draft *d)
 {
-	say_all(c, d, 1);
+	send_drafts(c, d, 1, 0);
+}
+
+void say_invalidating(struct conn *c, const struct draft *d, uint32_t handle)
+{
+	send_drafts(c, d, 1, handle);
 }
 
 uint8_t *conn_payload(struct conn *c)
@@ -236,7 +253,7 @@ static void create_queues(struct conn *c)
 	if (rdma_create_qp(c->id, pd, &attr))
 		die("rdma_create_qp");
 	ibv_req_notify_cq(c->recv_cq, 0);
-	for (i = 0; i < DEPTH; i++)
+	for (i = 0; i < receives; i++)
 		post_receive(c, i);
 }
 
@@ -348,16 +365,18 @@ int main(int argc, char **argv)
 	sigset_t none, usr1;
 	int i, n, opt;
 
-	while ((opt = getopt(argc, argv, "bg:")) != -1) {
+	while ((opt = getopt(argc, argv, "bg:r:")) != -1) {
 		if (opt == 'b')
 			bare = 1;
 		else if (opt == 'g')
 			grant = atoi(optarg);
+		else if (opt == 'r')
+			receives = atoi(optarg);
 	}
 	argc -= optind;
 	argv += optind;
 	if (argc < 2 || argc > MAX_CONNS) {
-		fputs("usage: peer [-b] [-g GRANT] PORT MANNERS...\nof", stderr);
+		fputs("usage: peer [-b] [-g GRANT] [-r RECEIVES] PORT MANNERS...\nof", stderr);
 		list_manners();
 		return 2;
 	}

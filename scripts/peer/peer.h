@@ -23,6 +23,8 @@ void note(const struct conn *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* peer.c: send, and wait until the other side has it; hang up */
 void say(struct conn *c, const struct draft *d);
+/* peer.c: the same, and invalidate a handle of the other side, if not 0 */
+void say_invalidating(struct conn *c, const struct draft *d, uint32_t handle);
 void hang_up(struct conn *c);
 /* peer.c: several messages with one doorbell */
 void say_all(struct conn *c, const struct draft *d, unsigned int count);

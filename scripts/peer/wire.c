@@ -132,7 +132,7 @@ int parse(struct message *m, const uint8_t *data, size_t len)
 		return 0;
 	if (m->vers == 2) {
 		next(&c);	/* direction */
-		next(&c);	/* handle to invalidate */
+		m->handle = next(&c);
 	}
 	skip_lists(&c, m);
 	if (c.bad)
