@@ -37,6 +37,14 @@ static void explain(int line, const char *cond, int err, const char *fmt, ...)
 	va_end(ap);
 }
 
+static inline uint64_t draw(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
 /* The same seed gives the same bytes; no two 64-bit words are alike. */
 static void fill(uint8_t *p, size_t len, uint64_t seed)
 {

@@ -9,13 +9,15 @@
  *	fs-load MOUNT - SECONDS WORKERS
  *	fs-load verify EXPORT
  *
- * A file EXPORT/enough ends it sooner. Where the server's side is elsewhere, the
+ * A file EXPORT/enough ends it sooner, and SIGTERM ends the work of a worker,
+ * which compares its files then. Where the server's side is elsewhere, the
  * second form says what it must have, "file NAME LENGTH SEED", and the third one
  * reads that there.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -35,12 +37,11 @@ struct file {
 	size_t len;
 };
 
-static uint64_t draw(uint64_t *state)
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
+	stopped = signal;
 }
 
 static bool verify(const char *dir, const struct file *f, int flags)
@@ -101,7 +102,7 @@ static bool work(const char *mnt, const char *export, time_t end, int who)
 		files[i].len = 0;
 	}
 	snprintf(enough, sizeof(enough), "%s/enough", export);
-	while (time(NULL) < end && access(enough, F_OK)) {
+	while (time(NULL) < end && !stopped && access(enough, F_OK)) {
 		f = &files[draw(&state) % FILES];
 		if (!f->len || draw(&state) % 3 == 0) {
 			f->seed = draw(&state);
@@ -161,6 +162,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	end = time(NULL) + seconds;
+	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = stop,
+						.sa_flags = SA_RESTART }, NULL);
 	for (i = 0; i < workers; i++) {
 		pid_t child = fork();
 

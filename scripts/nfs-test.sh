@@ -27,13 +27,14 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-cut
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- files paths siw counters inuse both peer backward \
-			versions krb5 intree "${callbacks[@]}" callbacks-siw \
-			negotiate properties cycle unplug restart link-v2 \
-			link-client link-server link-tuned link-siw link-both \
-			link-capture ;;
-	uml-debug)	set -- files paths siw inuse both peer hostile backward versions \
-			krb5 intree "${callbacks[@]}" negotiate storms properties cycle \
+	uml)		set -- files paths siw kill kill-peer counters inuse both peer \
+			backward versions krb5 intree "${callbacks[@]}" \
+			callbacks-siw negotiate properties cycle unplug restart \
+			link-v2 link-client link-server link-tuned link-siw \
+			link-both link-capture ;;
+	uml-debug)	set -- files paths siw kill kill-peer inuse both peer hostile \
+			backward versions krb5 intree "${callbacks[@]}" \
+			negotiate storms properties cycle \
 			unplug restart disconnect link-both ;;
 	debian)		set -- exclusive inuse counters files link-stock ;;
 	esac
@@ -62,7 +63,7 @@ build()
 	*" link-capture "*)	need_packages tshark ;;
 	esac
 	mkdir -p "$bdir/tools"
-	for t in fs-exercise fs-load gss-contexts; do
+	for t in fs-exercise fs-load fs-kill gss-contexts; do
 		gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
 			"$top/scripts/$t.c" || exit 1
 	done
@@ -101,6 +102,7 @@ run_group()
 {
 	local cases=${CASES:-$(cases_of "$1")}
 	local settings=("CYCLES=${CYCLES:-50}" ${cases:+"CASES=$cases"}
+		"KILLS=${KILLS:-}" "SEED=${SEED:-}"
 		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
 		"DISCONNECTS=${DISCONNECTS:-}"
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}")

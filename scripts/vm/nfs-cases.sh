@@ -463,6 +463,8 @@ group_exclusive()
 . "$(dirname "$0")/layout-cases.sh"
 # shellcheck source=scripts/vm/krb5-cases.sh
 . "$(dirname "$0")/krb5-cases.sh"
+# shellcheck source=scripts/vm/kill-cases.sh
+. "$(dirname "$0")/kill-cases.sh"
 # shellcheck source=scripts/vm/hostile-cases.sh
 . "$(dirname "$0")/hostile-cases.sh"
 # shellcheck source=scripts/vm/storm-cases.sh

@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Kills tasks in the middle of file operations.
+ *
+ *	fs-kill MOUNT EXPORT KILLS [SEED]
+ *	fs-kill -f MOUNT EXPORT SECONDS [SEED]
+ *
+ * The first form keeps one task at a time for each slot, which repeats one
+ * operation until a signal ends it. A slot takes the operations in turn. The
+ * signal is sent when the task has been inside the operation for a random
+ * time; the program counts, for each operation, how many signals met a task
+ * inside it. Files have the same contents whenever they are written, so that
+ * all of them can be compared in the end, whatever was killed.
+ *
+ * The second form keeps readers and writers at work and ends their RPCs as
+ * "umount -f" does. They see EIO and go on.
+ *
+ * One line a case, "ok NAME" or "FAIL NAME: why".
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
+
+#include "fs-common.h"
+
+#define SLOTS		8
+#define MIB		(1 << 20)
+#define DATA		(4 * MIB)
+#define ENTRIES		160
+#define BLOB		12000
+#define SMALL		700
+/* ACLs: the NFS server of Linux sends no longer ones than the first of these */
+#define SOME_USERS	320
+#define MANY_USERS	335
+#define LONG_LINK	1000	/* NFSv3 allows 1024 */
+#define PATIENCE	9.0	/* s from a signal to the end of its task */
+#define LOCK_PATIENCE	25	/* s until the lock of a killed task is free */
+
+/* What a task and its parent share */
+struct slot {
+	pid_t pid;
+	unsigned int op;
+	unsigned long serial;
+	volatile bool inside;
+	volatile bool wrong;
+	volatile unsigned long done, ended;
+	double due, latest, killed;
+	char said[256];
+};
+
+struct op {
+	const char *name;
+	bool (*round)(struct slot *s);
+	unsigned int kills, hits;
+};
+
+static const char *mnt, *export;
+static struct slot *slots;
+static uint8_t *data, *buf;
+static uint64_t state;
+static bool version3;
+
+static uint64_t below(uint64_t n)
+{
+	return draw(&state) % n;
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+/* A path below @dir, in one of a few static buffers */
+__attribute__((format(printf, 2, 3)))
+static char *path(const char *dir, const char *fmt, ...)
+{
+	static char paths[4][4096];
+	static unsigned int turn;
+	char *p = paths[turn++ % 4];
+	va_list ap;
+	int n;
+
+	n = snprintf(p, sizeof(paths[0]), "%s/kill/", dir);
+	va_start(ap, fmt);
+	vsnprintf(p + n, sizeof(paths[0]) - n, fmt, ap);
+	va_end(ap);
+	return p;
+}
+
+/* The system call in which the signal is to come */
+#define inside(s, call) ({						\
+	__typeof__(call) ret_;						\
+	(s)->inside = true;						\
+	ret_ = (call);							\
+	(s)->inside = false;						\
+	ret_;								\
+})
+
+static bool read_some(struct slot *s, int flags, size_t len)
+{
+	off_t at = below(DATA / MIB) * MIB;
+	ssize_t n;
+	int fd;
+
+	fd = open(path(mnt, "data"), O_RDONLY | flags);
+	must(fd >= 0);
+	if (!flags)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	memset(buf, 0, len);
+	n = inside(s, pread(fd, buf, len, at));
+	must(n == (ssize_t)len, "%zd", n);
+	close(fd);
+	return compare(data + at, buf, len);
+}
+
+static bool read_direct(struct slot *s)
+{
+	return read_some(s, O_DIRECT, MIB);
+}
+
+static bool read_cached(struct slot *s)
+{
+	return read_some(s, 0, MIB / 2);
+}
+
+static bool read_small(struct slot *s)
+{
+	return read_some(s, O_DIRECT, SMALL);
+}
+
+/* A file for each slot; the same octets in the same place, always */
+static bool write_some(struct slot *s, int flags, size_t len)
+{
+	off_t at = below(DATA / MIB) * MIB;
+	ssize_t n;
+	int fd;
+
+	fd = open(path(mnt, "out-%u", (unsigned int)(s - slots)),
+		  O_WRONLY | flags);
+	must(fd >= 0);
+	memcpy(buf, data + at, len);
+	n = inside(s, pwrite(fd, buf, len, at));
+	must(n == (ssize_t)len, "%zd", n);
+	if (!flags)
+		must(!inside(s, fsync(fd)));
+	close(fd);
+	return true;
+}
+
+static bool write_direct(struct slot *s)
+{
+	return write_some(s, O_DIRECT, MIB);
+}
+
+static bool write_cached(struct slot *s)
+{
+	return write_some(s, 0, MIB / 4);
+}
+
+static bool write_small(struct slot *s)
+{
+	return write_some(s, O_DIRECT, SMALL);
+}
+
+/* Changed on the server, a folder has to be read again. */
+static bool list(struct slot *s, bool plus)
+{
+	unsigned int n = 0;
+	struct dirent *e;
+	struct stat st;
+	DIR *dir;
+
+	utimensat(AT_FDCWD, path(export, "many"), NULL, 0);
+	dir = inside(s, opendir(path(mnt, "many")));
+	must(dir);
+	while ((e = inside(s, readdir(dir)))) {
+		n++;
+		if (plus && n % 40 == 1 && e->d_name[0] != '.')
+			must(!inside(s, stat(path(mnt, "many/%s", e->d_name),
+					     &st)));
+	}
+	closedir(dir);
+	must(n == ENTRIES + 2, "%u entries", n);
+	return true;
+}
+
+static bool readdir_plain(struct slot *s)
+{
+	return list(s, false);
+}
+
+static bool readdir_plus(struct slot *s)
+{
+	return list(s, true);
+}
+
+static bool make_link(struct slot *s)
+{
+	static char target[LONG_LINK + 1];
+	const char *name = path(mnt, "link-%u", (unsigned int)(s - slots));
+
+	memset(target, 'x', LONG_LINK);
+	unlink(name);
+	must(!inside(s, symlink(target, name)) || errno == EEXIST);
+	return true;
+}
+
+static bool open_file(struct slot *s)
+{
+	const char *name = path(mnt, "new-%u", (unsigned int)(s - slots));
+	int fd;
+
+	fd = inside(s, open(name, O_RDWR | O_CREAT, 0644));
+	must(fd >= 0);
+	must(!inside(s, close(fd)));
+	if (below(2))
+		must(!inside(s, unlink(name)) || errno == ENOENT);
+	return true;
+}
+
+static bool lock_file(const char *name, struct slot *s)
+{
+	struct flock fl = { .l_type = F_WRLCK };
+	int fd;
+
+	fd = open(name, O_RDWR);
+	must(fd >= 0);
+	must(!inside(s, fcntl(fd, F_SETLKW, &fl)));
+	fl.l_type = F_UNLCK;
+	must(!inside(s, fcntl(fd, F_SETLK, &fl)));
+	close(fd);
+	return true;
+}
+
+/* One that others wait for, and one that only this slot takes */
+static bool lock_common(struct slot *s)
+{
+	return lock_file(path(mnt, "lock"), s);
+}
+
+static bool lock_own(struct slot *s)
+{
+	return lock_file(path(mnt, "out-%u", (unsigned int)(s - slots)), s);
+}
+
+/* ACL of one owner, many users, group, mask, others */
+static size_t make_acl(uint8_t *p, unsigned int users)
+{
+	uint32_t *word = (uint32_t *)p;
+	unsigned int i;
+
+	*word++ = 2;
+	for (i = 0; i < users + 4; i++) {
+		static const uint16_t last[] = { 0x04, 0x10, 0x20 };
+		uint16_t *half = (uint16_t *)word;
+
+		half[0] = !i ? 0x01 : i <= users ? 0x02 : last[i - users - 1];
+		half[1] = 6;
+		word[1] = i && i <= users ? 1000 + i : UINT32_MAX;
+		word += 2;
+	}
+	return (uint8_t *)word - p;
+}
+
+static const char *attr_name(void)
+{
+	return version3 ? "system.posix_acl_access" : "user.blob";
+}
+
+static size_t make_attr(unsigned int users)
+{
+	if (version3)
+		return make_acl(buf, users);
+	memcpy(buf, data, BLOB);
+	return BLOB;
+}
+
+static bool get_attr(struct slot *s)
+{
+	ssize_t n;
+
+	utimensat(AT_FDCWD, path(export, "attr"), NULL, 0);
+	n = inside(s, getxattr(path(mnt, "attr"), attr_name(), buf, MIB));
+	must(n > BLOB / 8, "%zd", n);
+	return version3 || compare(data, buf, BLOB);
+}
+
+static bool set_attr(struct slot *s)
+{
+	size_t len = make_attr(MANY_USERS);
+
+	must(!inside(s, setxattr(path(mnt, "attr-%u",
+				      (unsigned int)(s - slots)),
+				 attr_name(), buf, len, 0)));
+	return true;
+}
+
+static bool stat_file(struct slot *s)
+{
+	struct stat st;
+
+	must(!inside(s, stat(path(mnt, "data"), &st)));
+	must(st.st_size == DATA);
+	return true;
+}
+
+static struct op ops[] = {
+	{ "READ, 1 MiB", read_direct },
+	{ "WRITE, 1 MiB", write_direct },
+	{ "READDIR", readdir_plain },
+	{ "SYMLINK", make_link },
+	{ "OPEN", open_file },
+	{ "LOCK that is held", lock_common },
+	{ "READ, cached", read_cached },
+	{ "WRITE, cached", write_cached },
+	{ "READDIR and LOOKUP", readdir_plus },
+	{ "ACL or xattr, get", get_attr },
+	{ "ACL or xattr, set", set_attr },
+	{ "LOCK that is free", lock_own },
+	{ "WRITE, small", write_small },
+	{ "READ, small", read_small },
+	{ "GETATTR", stat_file },
+};
+#define OPS (sizeof(ops) / sizeof(ops[0]))
+
+static void work(struct slot *s)
+{
+	state += s->serial * 0x9e3779b97f4a7c15ull | 1;
+	for (;;) {
+		why[0] = '\0';
+		if (!ops[s->op].round(s)) {
+			s->inside = false;
+			snprintf(s->said, sizeof(s->said), "%s: %s",
+				 ops[s->op].name, why);
+			s->wrong = true;
+			pause();
+		}
+		s->done++;
+	}
+}
+
+static void begin(struct slot *s, unsigned int op, unsigned long serial)
+{
+	pid_t pid;
+
+	s->op = op;
+	s->serial = serial;
+	s->done = 0;
+	s->inside = false;
+	s->killed = 0;
+	s->due = now() + 0.001 + below(15000) / 1e6;
+	s->latest = s->due + 1;
+	/* The slot is shared: only the parent writes the pid. */
+	pid = fork();
+	if (!pid) {
+		work(s);
+		_exit(1);
+	}
+	s->pid = pid;
+}
+
+static const int signals[] = { SIGKILL, SIGKILL, SIGINT, SIGTERM };
+
+static struct {
+	unsigned long kills;
+	double longest;
+	const char *longest_op;
+} sum;
+
+/* One that is not inside its operation when its time comes is given more. */
+static void end(struct slot *s)
+{
+	bool hit = s->inside;
+
+	if (!hit && !s->wrong && now() < s->latest) {
+		s->due = now() + below(1000) / 1e6;
+		return;
+	}
+	kill(s->pid, signals[below(4)]);
+	s->killed = now();
+	ops[s->op].kills++;
+	ops[s->op].hits += hit;
+	sum.kills++;
+}
+
+static bool reap(struct slot *s)
+{
+	double took = now() - s->killed;
+
+	must(took < PATIENCE, "%s: alive %.1f s after a signal",
+	     ops[s->op].name, took);
+	if (waitpid(s->pid, NULL, WNOHANG) != s->pid)
+		return true;
+	must(!s->wrong, "%s", s->said);
+	if (took > sum.longest) {
+		sum.longest = took;
+		sum.longest_op = ops[s->op].name;
+	}
+	s->pid = 0;
+	return true;
+}
+
+static bool kill_tasks(unsigned long kills)
+{
+	unsigned long serial = 0, busy = 1;
+	unsigned int i;
+
+	while (busy) {
+		busy = 0;
+		for (i = 0; i < SLOTS; i++) {
+			struct slot *s = &slots[i];
+
+			if (s->pid && s->killed && !reap(s))
+				return false;
+			if (!s->pid && serial < kills) {
+				begin(s, serial % OPS, serial);
+				serial++;
+			}
+			if (s->pid && !s->killed && now() >= s->due)
+				end(s);
+			busy += !!s->pid;
+		}
+		usleep(below(1500));
+	}
+	return true;
+}
+
+static bool all_hit(void)
+{
+	const struct op *missed = NULL, *op;
+
+	for (op = ops; op < ops + OPS; op++) {
+		printf("# %-20s %4u killed, %4u of them inside\n", op->name,
+		       op->kills, op->hits);
+		if (op->hits * 2 < op->kills)
+			missed = op;
+	}
+	must(!missed, "%s", missed->name);
+	return true;
+}
+
+static bool make_file(const char *name, const uint8_t *contents, size_t len)
+{
+	int fd = open(path(export, "%s", name), O_RDWR | O_CREAT, 0666);
+
+	must(fd >= 0, "%s", name);
+	if (!write_all(fd, contents, len, 0))
+		return false;
+	must(!close(fd));
+	return true;
+}
+
+static bool same(const char *dir, const char *name)
+{
+	int fd = open(path(dir, "%s", name), O_RDONLY);
+
+	must(fd >= 0, "%s", name);
+	if (!read_all(fd, buf, DATA, 0))
+		return false;
+	must(!memcmp(buf, data, DATA), "%s/%s differs", dir, name);
+	close(fd);
+	return true;
+}
+
+static bool prepare(void)
+{
+	unsigned int i;
+	size_t len;
+
+	must(!mkdir(path(export, "many"), 0777) || errno == EEXIST);
+	for (i = 0; i < ENTRIES; i++)
+		if (!make_file(strchr(path("", "many/%060u", i), 'm'), data, 1))
+			return false;
+	if (!make_file("data", data, DATA) || !make_file("lock", data, 1))
+		return false;
+	for (i = 0; i < SLOTS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "out-%u", i);
+		if (!make_file(name, data, DATA))
+			return false;
+		snprintf(name, sizeof(name), "attr-%u", i);
+		if (!make_file(name, data, 1))
+			return false;
+	}
+	if (!make_file("attr", data, 1))
+		return false;
+	len = make_attr(SOME_USERS);
+	must(!setxattr(path(mnt, "attr"), attr_name(), buf, len, 0));
+	return true;
+}
+
+static bool all_whole(void)
+{
+	unsigned int i;
+	char name[32];
+
+	for (i = 0; i < SLOTS; i++) {
+		snprintf(name, sizeof(name), "out-%u", i);
+		if (!same(export, name) || !same(mnt, name))
+			return false;
+	}
+	return same(mnt, "data");
+}
+
+/* The server frees the lock of a dead task when the client tells it to. */
+static bool lock_free(void)
+{
+	struct flock fl = { .l_type = F_WRLCK };
+	int fd, i;
+
+	fd = open(path(mnt, "lock"), O_RDWR);
+	must(fd >= 0);
+	for (i = 0; i < 10 * LOCK_PATIENCE && fcntl(fd, F_SETLK, &fl); i++)
+		usleep(100000);
+	must(i < 10 * LOCK_PATIENCE, "the lock is held still");
+	must(!close(fd));
+	return true;
+}
+
+/* ERESTARTSYS too, which asynchronous RPCs leave in a task without signals */
+static bool was_ended(void)
+{
+	return errno == EIO || errno == EINTR || errno == 512;
+}
+
+/* Readers and writers whose RPCs end, and which go on */
+static bool endure(struct slot *s, const volatile bool *over)
+{
+	off_t at;
+	ssize_t n;
+	int fd;
+
+	do {
+		fd = open(path(mnt, s->op ? "out-%u" : "data",
+			       (unsigned int)(s - slots)), O_RDWR | O_DIRECT);
+	} while (fd < 0 && was_ended());
+	must(fd >= 0);
+	while (!*over) {
+		at = below(DATA / MIB) * MIB;
+		memcpy(buf, data + at, s->op ? MIB : 0);
+		n = s->op ? pwrite(fd, buf, MIB, at) : pread(fd, buf, MIB, at);
+		if (n < 0) {
+			must(was_ended());
+			s->ended++;
+			continue;
+		}
+		must(s->op || !memcmp(buf, data + at, n), "data differs");
+		s->done++;
+	}
+	close(fd);
+	return true;
+}
+
+static unsigned long rounds(void)
+{
+	unsigned long n = 0;
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++)
+		n += slots[i].done + slots[i].ended;
+	return n;
+}
+
+/* Some of what was ended is begun again before the next time. */
+static void await_rounds(unsigned long n)
+{
+	double latest = now() + 1;
+
+	usleep(below(60000));
+	while (rounds() < n && now() < latest)
+		usleep(10000);
+}
+
+static bool end_rpcs(double seconds)
+{
+	volatile bool *over = &slots[SLOTS].wrong;
+	unsigned long ended[2] = {}, done[2] = {}, forced = 0;
+	double stop = now() + seconds;
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	for (i = 0; i < SLOTS; i++) {
+		slots[i].op = i & 1;
+		pid = fork();
+		if (pid) {
+			slots[i].pid = pid;
+			continue;
+		}
+		state += i * 7919;
+		if (endure(&slots[i], over))
+			_exit(0);
+		snprintf(slots[i].said, sizeof(slots[i].said), "%s", why);
+		_exit(1);
+	}
+	while (now() < stop) {
+		await_rounds(rounds() + SLOTS);
+		umount2(mnt, MNT_FORCE);
+		forced++;
+	}
+	*over = true;
+	for (i = 0; i < SLOTS; i++) {
+		waitpid(slots[i].pid, &status, 0);
+		must(!status, "%s", slots[i].said);
+		ended[i & 1] += slots[i].ended;
+		done[i & 1] += slots[i].done;
+	}
+	printf("# RPCs ended %lu times: %lu READs of %lu, %lu WRITEs of %lu\n",
+	       forced, ended[0], ended[0] + done[0], ended[1],
+	       ended[1] + done[1]);
+	must(ended[0] > 5 && ended[1] > 5, "READ %lu, WRITE %lu", ended[0],
+	     ended[1]);
+	return true;
+}
+
+static int failed;
+
+static void verdict(bool good, const char *name)
+{
+	if (good)
+		printf("ok %s\n", name);
+	else
+		printf("FAIL %s: %s\n", name, why);
+	fflush(stdout);
+	failed |= !good;
+}
+
+static void kill_all(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++)
+		if (slots[i].pid > 0)
+			kill(slots[i].pid, SIGKILL);
+}
+
+int main(int argc, char **argv)
+{
+	bool force = argc > 4 && !strcmp(argv[1], "-f");
+	char name[96];
+	bool good;
+
+	argv += force;
+	argc -= force;
+	if (argc < 4 || argc > 5) {
+		fputs("usage: fs-kill [-f] MOUNT EXPORT NUMBER\n", stderr);
+		return 2;
+	}
+	mnt = argv[1];
+	export = argv[2];
+	state = (argc == 5 ? strtoull(argv[4], NULL, 0) : now() * 1e6);
+	state |= 1;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	slots = mmap(NULL, (SLOTS + 1) * sizeof(*slots), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	data = mmap(NULL, 2 * DATA, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (slots == MAP_FAILED || data == MAP_FAILED)
+		return 2;
+	buf = data + DATA;
+	fill(data, DATA, 0x6b696c6c);
+	umask(0);
+
+	/* NFSv3 has no attributes with names of their own. */
+	mkdir(path(export, "%s", ""), 0777);
+	version3 = setxattr(path(mnt, "%s", ""), "user.probe", "x", 1, 0) &&
+		   errno == EOPNOTSUPP;
+	printf("# seed %#llx\n", (unsigned long long)state);
+	good = prepare();
+	if (!good) {
+		verdict(false, "files");
+		return 1;
+	}
+	if (force) {
+		verdict(end_rpcs(strtod(argv[3], NULL)),
+			"RPCs of READ and WRITE ended in flight");
+	} else {
+		good = kill_tasks(strtoul(argv[3], NULL, 0));
+		snprintf(name, sizeof(name), "%lu tasks killed", sum.kills);
+		verdict(good, name);
+		printf("# the slowest took %.3f s to end (%s)\n", sum.longest,
+		       sum.longest_op ?: "none");
+		verdict(all_hit(), "signals met each operation");
+		verdict(lock_free(), "locks of killed tasks are free again");
+	}
+	kill_all();
+	verdict(all_whole(), "files are whole");
+	return failed;
+}

@@ -1,0 +1,292 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: tasks that are killed, and RPCs that end, while the
+# server is at work on them. Other tasks verify all that they read and write,
+# and the connection stays.
+
+# Attributes and lists are asked for each time; a lease would hide OPEN.
+kill_options=noac,lookupcache=none
+client_params=/sys/module/xprtrdma2/parameters
+
+# shown LABEL: counters of the client that say what happened
+shown()
+{
+	local name said=''
+
+	for name in disconnects bad_invalidations calls calls_nomsg reply_chunks_used mapped_bytes wait_credits \
+		dead_rpcs dead_waits dead_answered dead_fences dead_unanswered; do
+		said+=" $name ${rose[c_$name]:-?},"
+	done
+	echo "# $1:${said%,}"
+}
+
+# A client of NFSv4.1 probes the slots that RPCs left behind, after 15 s, and only
+# then lets go of its connection.
+no_client()
+{
+	local i
+
+	for i in $(seq 60); do
+		grep -q '^v' /proc/fs/nfsfs/servers || return 0
+		sleep 1
+	done
+	cat /proc/fs/nfsfs/servers
+	return 1
+}
+
+# kill_beside LABEL NFS-VERSION RPC-OVER-RDMA-VERSION WAITS ARGUMENT...: of
+# fs-kill, beside a load on /mnt, on one connection. So many RPCs, or more, end
+# while the server is at work on their memory.
+kill_beside()
+{
+	local label=$1 waits=$4 load before
+
+	echo "$addr4:$port=$3" >"$client_params/pin"
+	mount_nfs rdma2 "$2" /mnt "$kill_options" &&
+		mount_nfs rdma2 "$2" /mnt2 "$kill_options,nosharecache" ||
+		{ fail "$label: mount"; return; }
+	shift 4
+	before=$(counters)
+	"$tools/fs-load" /mnt "$export_dir" 600 2 >/tmp/load 2>&1 &
+	load=$!
+	verdicts "$label" "$tools/fs-kill" "$@" ${SEED:+"$SEED"}
+	pkill -TERM -P "$load"
+	if wait "$load"; then
+		ok "$label: all data of others verified ($(
+			awk '{ n += $4 } END { print n }' /tmp/load) rounds)"
+	else
+		fail "$label: others: $(tr '\n' ' ' </tmp/load)"
+	fi
+	risen "$before"
+	shown "$label"
+	expect "$label: RPCs ended without a Reply" "c_dead_rpcs > 0"
+	expect "$label: the server had done with their memory" \
+		"c_dead_unanswered == 0 && c_dead_answered >= $waits"
+	expect "$label: one connection throughout" \
+		"c_connects == 0 && c_disconnects == 0 && c_connect_errors == 0"
+	expect "$label: S50 no handle but of the message's own RPC" \
+		"c_bad_invalidations == 0"
+	check "$label: umount" umount_all && no_client
+	rm -rf "${export_dir:?}"/*
+}
+
+# kill_loop NFS-VERSION RPC-OVER-RDMA-VERSION KILLS WHAT
+kill_loop()
+{
+	kill_beside "NFSv$1, version $2, $4" "$1" "$2" 0 /mnt "$export_dir" "$3"
+}
+
+# Signals do not end the RPCs of READ and WRITE; this does.
+kill_force()
+{
+	kill_beside "NFSv$1, version $2, umount -f" "$1" "$2" 10 \
+		-f /mnt2 "$export_dir" "$3"
+}
+
+# kill_server NAME MANNERS [PEER-OPTION [MOUNT-OPTIONS]]: on $dir
+kill_server()
+{
+	port=$((++next_port)) dir=/mnt.$port why='' name=$1
+	peer_up "$port" "$2" "${3:-}" &&
+		peer_mount "$port" "${4-$kill_options}" ||
+		{ fail "$name: mount"; peer_down; return 1; }
+	mkdir -p "$dir"/d{1..12}
+	dd if=/dev/zero of="$export_dir/data" bs=64K count=1 status=none
+	before=$(counters)
+	pids=()
+}
+
+# await_received PATTERN N: wait until the peer has received so many
+await_received()
+{
+	local i
+
+	for i in $(seq 50); do
+		[ "$(received "$port" "$1")" -ge "$2" ] && return
+		sleep 0.1
+	done
+	why+=", $(received "$port" "$1") of $2 '$1' came"
+}
+
+# lists FIRST LAST: of folders, in the background, until the server has them all
+lists()
+{
+	local i
+
+	for i in $(seq "$1" "$2"); do
+		ls "$dir/d$i" >/dev/null 2>&1 &
+		pids+=($!)
+	done
+	await_received 'recv .* nfs=1[67]( |$)' "${#pids[@]}"
+}
+
+# ended_within LOW HIGH: tenths of a second since $began until all have ended
+ended_within()
+{
+	local tenths
+
+	wait "${pids[@]}" 2>/dev/null
+	tenths=$((($(date +%s%N) - began) / 100000000))
+	pids=()
+	[ "$tenths" -ge "$1" ] && [ "$tenths" -le "$2" ] ||
+		why+=", ended after $tenths tenths of a second, not $1 to $2"
+}
+
+signal_all()
+{
+	began=$(date +%s%N)
+	kill -KILL "${pids[@]}"
+}
+
+# No READ and no READDIR, which some of these servers leave unanswered
+works()
+{
+	local new
+
+	new=$(mktemp -u d-XXXXXXXX)
+	timeout -s KILL 30 mkdir "$dir/$new" &&
+		timeout -s KILL 30 ln -s target "$dir/$new/l" &&
+		[ "$(readlink "$export_dir/$new/l")" = target ] ||
+		why+=", the mount does not work"
+}
+
+kill_verdict()
+{
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+	risen "$before"
+	shown "$name"
+	expect "$name: as counted" "$1"
+	umount "$dir" || umount -l "$dir"
+	peer_down
+}
+
+# The server has few Receives and puts none back: Sends stay on the Send Queue.
+kill_stuck()
+{
+	local i
+
+	kill_server "$1" two "-r 6" actimeo=60 || return
+	# So that no other Call comes before SYMLINK
+	for i in $(seq 12); do
+		[ -w "$dir/d$i" ]
+	done
+	kill -STOP "$peer"
+	for i in $(seq 12); do
+		perl -e 'symlink("x" x 900, $ARGV[0])' "$dir/d$i/l" \
+			>/dev/null 2>&1 &
+		pids+=($!)
+	done
+	sleep 1
+	signal_all
+}
+
+kill_peers()
+{
+	local port next_port=40000 dir why name before began pids
+
+	echo >"$client_params/pin"
+	# Side by side, not one after the other
+	kill_server "twelve killed, the server stays silent" silent-reads || return
+	lists 1 12
+	signal_all
+	ended_within 40 75
+	works
+	dd if="$dir/data" of=/dev/null bs=64K iflag=direct status=none 2>/dev/null &
+	pids=($!)
+	await_received 'recv .* nfs=6( |$)' 1
+	began=$(date +%s%N)
+	umount -i -f "$dir" 2>/dev/null
+	ended_within 40 75
+	works
+	kill_verdict "c_dead_waits == 13 && c_dead_unanswered == 13 &&
+		c_dead_fences == 13 && c_disconnects == 0"
+
+	kill_server "a Reply comes late and invalidates" late-reads || return
+	lists 1 1
+	signal_all
+	sleep 1
+	kill -USR1 "$peer"
+	ended_within 10 30
+	works
+	kill_verdict "c_dead_answered == 1 && c_dead_fences == 0 &&
+		c_remote_invalidations == 1 && c_bad_invalidations == 0 &&
+		c_disconnects == 0"
+
+	kill_server "S50 another RPC's handle" other-handle || return
+	lists 1 1
+	kill -USR1 "$peer"
+	await_received 'up$' 2
+	signal_all
+	ended_within 0 75
+	works
+	kill_verdict "c_bad_invalidations == 1 && c_disconnects == 1 && c_connects == 1"
+
+	kill_server "E-16 the credit of a killed RPC" silent-reads "-g 4" || return
+	lists 1 4
+	signal_all
+	sleep 1
+	works
+	ended_within 40 75
+	kill_verdict "c_wait_credits >= 1 && c_dead_waits == 4 && c_disconnects == 0"
+
+	kill_server "the connection is lost while killed RPCs wait" silent-reads ||
+		return
+	lists 1 12
+	signal_all
+	sleep 1
+	peer_down
+	ended_within 10 35
+	peer_up "$port" two || why+=", no peer"
+	works
+	kill_verdict "c_dead_waits == 12 && c_dead_unanswered == 0 && c_connects == 1"
+
+	echo 0 >"$client_params/pullup_max"
+	kill_stuck "Sends with mapped pages, killed before they are done" || return
+	sleep 1
+	kill -CONT "$peer"
+	ended_within 10 40
+	works
+	kill_verdict "c_mapped_bytes >= 12 * 900 && c_dead_waits >= 4 &&
+		c_dead_fences == 0 && c_disconnects == 0"
+
+	kill_stuck "Sends with mapped pages, killed and never done" || return
+	ended_within 10 75
+	kill -CONT "$peer"
+	works
+	kill_verdict "c_mapped_bytes >= 12 * 900 && c_dead_waits >= 4 &&
+		c_disconnects == 1 && c_connects == 1"
+	echo 4096 >"$client_params/pullup_max"
+}
+
+group_kill-peer()
+{
+	nfs_up rdma2 || { fail "server"; return; }
+	kill_peers
+	finish
+}
+
+group_kill()
+{
+	local kills=${KILLS:-${QUICK:+60}} seconds=${QUICK:+4}
+
+	kills=${kills:-500} seconds=${seconds:-3}
+	nfs_up rdma2 || { fail "server"; return; }
+	echo 0 >/proc/sys/fs/leases-enable
+	kill_force 3 2 "$seconds"
+	kill_force 4.2 2 "$seconds"
+	kill_loop 4.2 2 "$kills" "as usual"
+	# Tasks wait for a slot, or for a credit, as well.
+	echo 6 >"$client_params/slots"
+	kill_loop 3 2 "$kills" "6 slots"
+	echo 128 >"$client_params/slots"
+	echo 0 >"$client_params/pullup_max"
+	kill_loop 4.2 1 "$kills" "inline pages mapped"
+	echo 4 >/sys/module/svcrdma2/parameters/credits
+	kill_loop 3 1 "$kills" "inline pages mapped, 4 credits"
+	expect "Calls waited for a credit" "c_wait_credits > 0"
+	echo 64 >/sys/module/svcrdma2/parameters/credits
+	echo 4096 >"$client_params/pullup_max"
+	echo >"$client_params/pin"
+	finish
+}
