@@ -35,8 +35,7 @@ static void svc2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	/* before an octet of it is looked at, by any thread */
-	if (unlikely(!rpcrdma2_received_message(wc, rc->rc_wr.num_sge *
-						PAGE_SIZE))) {
+	if (unlikely(!rpcrdma2_received_message(wc, rc->rc_sge.length))) {
 		svc2_count(recvs_bad);
 		svc2_close(sp, SVC2_CLOSE_NO_MESSAGE);
 		svc2_recv_put(sp, rc);
