@@ -33,8 +33,8 @@ static void past(struct kunit *test)
 {
 	const struct past_case *c = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, xprt2_judge_past(c->replied, c->lost,
-						c->innocent), c->want);
+	KUNIT_EXPECT_EQ(test, c->want,
+			xprt2_judge_past(c->replied, c->lost, c->innocent));
 }
 
 struct delay_case {
