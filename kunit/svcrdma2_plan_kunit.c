@@ -21,9 +21,9 @@ struct plan_case {
 	const char		*desc;
 	u32			length;
 	unsigned int		nresults;
-	struct svc2_range	results[4];
+	struct svc2_range	results[RPCRDMA2_MAX_WRITE_CHUNKS];
 	unsigned int		nwrites;
-	u32			writes[4];
+	u32			writes[RPCRDMA2_MAX_WRITE_CHUNKS];
 	bool			has_reply;
 	u32			reply;
 	u32			hdrlen;		/* HDR when 0 */
@@ -124,6 +124,23 @@ static const struct plan_case plan_cases[] = {
 	  .want = { .pn_len = 116, .pn_nrest = 2,
 		    .pn_rest = { { 0, 100 }, { 116, 16 } },
 		    .pn_writes = { { 100, 16 } } } },
+	{ "E-12 a result beyond their number is none, whatever is there",
+	  .length = 232, RESULTS(1, { 100, 16 }, { 132, 16 }), CHUNKS(16, 16),
+	  .want = { .pn_len = 216, .pn_nrest = 2,
+		    .pn_rest = { { 0, 100 }, { 116, 116 } },
+		    .pn_writes = { { 100, 16 } } } },
+	{ "E-10 eight results in eight chunks, with something around each",
+	  .length = 68,
+	  RESULTS(8, { 4, 4 }, { 12, 4 }, { 20, 4 }, { 28, 4 }, { 36, 4 },
+		  { 44, 4 }, { 52, 4 }, { 60, 4 }),
+	  CHUNKS(4, 4, 4, 4, 4, 4, 4, 4),
+	  .want = { .pn_len = 36, .pn_nrest = 9,
+		    .pn_rest = { { 0, 4 }, { 8, 4 }, { 16, 4 }, { 24, 4 },
+				 { 32, 4 }, { 40, 4 }, { 48, 4 }, { 56, 4 },
+				 { 64, 4 } },
+		    .pn_writes = { { 4, 4 }, { 12, 4 }, { 20, 4 }, { 28, 4 },
+				   { 36, 4 }, { 44, 4 }, { 52, 4 },
+				   { 60, 4 } } } },
 	{ "E-10 a Reply that begins with its result", .length = 16,
 	  RESULTS(1, { 0, 16 }), CHUNKS(16),
 	  .want = { .pn_writes = { { 0, 16 } } } },
