@@ -195,6 +195,8 @@ static const struct move_case move_cases[] = {
 	  SETTLED(2, 1, 2, 2, 3, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
 	{ "S36 settled, ERR_VERS 3 to 3: fail",
 	  SETTLED(2, 1, 2, 3, 3, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	{ "S36 settled, ERR_VERS 3 to 4: fail",
+	  SETTLED(2, 1, 2, 3, 4, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
 	{ "S34 S36 never version 2, ERR_VERS 1 to 1: ask again",
 	  SETTLED(1, 1, 1, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
 	{ "S34 S36 never version 1, ERR_VERS 2 to 2: ask again",
