@@ -18,6 +18,8 @@ struct first_case {
 static const struct first_case first_cases[] = {
 	{ "C-096 a server nobody knows is probed", 1, 2, 0, XPRT2_PROBE },
 	{ "S34 one remembered as version 1 is not", 1, 2, 1, XPRT2_SETTLED },
+	{ "S34 nor where the lowest version is given as 0",
+	  0, 2, 1, XPRT2_SETTLED },
 	{ "C-102 one remembered as version 2 gets an RPC at once",
 	  1, 2, 2, XPRT2_TRIAL },
 	{ "S34 pinned to version 1: nothing is tried", 1, 1, 0, XPRT2_SETTLED },
