@@ -119,7 +119,8 @@ static void judged_alike(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(h));
 		KUNIT_EXPECT_EQ(test, h->h_xid, XID);		/* C-076 */
 		KUNIT_EXPECT_EQ(test, h->h_vers, vers);		/* S35 */
-		KUNIT_EXPECT_NE(test, h->h_credit, 0);		/* B-07 */
+		KUNIT_EXPECT_EQ(test, h->h_credit,		/* B-07 */
+				XPRT2_BACKWARD_CREDITS);
 		KUNIT_EXPECT_EQ(test, h->h_error.er_code,
 				vers == RPCRDMA2_VERS_ONE ?
 				RDMA2_ERR_BAD_XDR : c->verdict);
