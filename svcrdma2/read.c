@@ -329,7 +329,14 @@ static enum rpcrdma2_errcode hand_on_flat(struct svc2_call *call,
 		return RDMA2_DROP;
 	arg->head[0].iov_base = call->ca_map;
 	arg->head[0].iov_len = call->ca_length;
-	arg->page_len = 0;
+	/*
+	 * A word of zeroes behind the Call. The RPC layer copies a Call that
+	 * waits for an upcall when all of it is in the head, and goes on to the
+	 * next one: with Calls of 1 MiB that would be much memory.
+	 */
+	call->ca_pages[call->ca_npages] = ZERO_PAGE(0);
+	arg->pages = call->ca_pages + call->ca_npages;
+	arg->page_len = XDR_UNIT;
 	return RDMA2_OK;
 }
 

@@ -227,6 +227,38 @@ position_zero_and_another()
 	counts long_calls 1 written
 }
 
+# A long Call that waits for mountd is not copied: GETATTR over NFSv3, of the
+# export, with three pages behind it that mean nothing. The RPC layer comes to
+# that after five seconds; what it does not copy it drops, and the connection with
+# it, as it does over TCP.
+not_deferred()
+{
+	local events=/sys/kernel/tracing whole before
+
+	dial || return
+	echo 1 >"$events/events/sunrpc/svc_defer/enable"
+	before=$(grep -c svc_defer: "$events/trace")
+	new_call
+	whole="$xid $call 00000002 000186a3 00000003 00000001 $auth_sys"
+	whole+=" 00000008 01000100 00000000$(printf '%024576d' 0)"
+	offer "$whole"
+	size_of "$whole"
+	chunk 0 "$size"
+	call_with 00000001 "$chunk" ''
+	pkill -STOP rpc.mountd
+	exportfs -f
+	(sleep 6; pkill -CONT rpc.mountd) &
+	counts long_calls 1 silence "$call_with" || return
+	tell
+	[ "$answer" = closed ] || tell
+	case $answer in
+	-|closed) ;;
+	*)	complain "answered: $answer"; return ;;
+	esac
+	[ "$(grep -c svc_defer: "$events/trace")" -eq "$before" ] ||
+		complain "copied"
+}
+
 inline_both()
 {
 	write_session || return
@@ -303,4 +335,5 @@ hostile_layout()
 			inline_both
 		set_parameter receive_size 4096
 	done
+	hostile "a Call of several pages waits without a copy" not_deferred
 }
