@@ -38,8 +38,8 @@ distances()
 	connected "$1" | awk 'NR > 1 { printf "%d ", $1 - last } { last = $1 }'
 }
 
-# within VALUE LOW HIGH
-within()
+# between VALUE LOW HIGH
+between()
 {
 	[ "${1:-0}" -ge "$2" ] && [ "${1:-0}" -le "$3" ]
 }
@@ -55,7 +55,7 @@ storm_bounded()
 		"$addr4:$export_dir" "/mnt.$port" 2>/dev/null &
 	wait $! 2>/dev/null
 	n=$(received "$port" '^[0-9]+ up$')
-	within "$n" 2 4 &&
+	between "$n" 2 4 &&
 		ok "$name: $n connections in 5 s, distances $(distances "$port")ms" ||
 		fail "$name: $n connections in 5 s"
 	peer_down
@@ -76,9 +76,9 @@ storm_recovers()
 	umount "/mnt.$port"
 	read -ra d <<<"$(distances "$port")"
 	# at once but spread; 3 s; 6 s; at once again
-	within "${d[0]}" 0 700 || why+=", the second not at once"
-	within "${d[1]}" 2700 4500 || why+=", the third not after 3 s"
-	within "${d[2]}" 5500 8000 || why+=", the fourth not after 6 s"
+	between "${d[0]}" 0 700 || why+=", the second not at once"
+	between "${d[1]}" 2700 4500 || why+=", the third not after 3 s"
+	between "${d[2]}" 5500 8000 || why+=", the fourth not after 6 s"
 	n=$(received "$port" '^[0-9]+ up$')
 	[ "$n" -eq 5 ] || why+=", $n connections"
 	# From the loss to the next connection
@@ -93,7 +93,7 @@ storm_recovers()
 		}
 		END { printf "%d", (up - lost) * 1000 }' "$trace")
 	# the umount loses nothing: the last loss is the one before the last connection
-	within "$n" 0 700 || why+=", $n ms after the loss of one that worked"
+	between "$n" 0 700 || why+=", $n ms after the loss of one that worked"
 	peer_down
 	[ -z "$why" ] && ok "$name: distances ${d[*]} ms" ||
 		fail "$name: distances ${d[*]} ms: ${why#, }"
@@ -132,7 +132,7 @@ storm_spread()
 		fail "$name: $n times, connecting $least to $most ms later$why"
 }
 
-mount_ours()
+storm_mount()
 {
 	mount_nfs rdma2 "$1" /mnt "${2:-}" || { fail "mount"; return 1; }
 }
@@ -142,7 +142,7 @@ passing_shortage()
 {
 	local name="no mapping, 20 times" before why=''
 
-	mount_ours 4.2 || return
+	storm_mount 4.2 || return
 	head -c 8388608 /dev/urandom >/run/data
 	before=$(counters)
 	fault fail_map 20
@@ -174,7 +174,7 @@ unsendable()
 {
 	local name="a Call that can not be sent" why='' i n before pids=() first
 
-	mount_ours 4.2 || return
+	storm_mount 4.2 || return
 	for i in 0 1 2 3 4 5; do
 		: >"/mnt/x$i"
 	done
@@ -216,7 +216,7 @@ few_regions()
 	local name="three regions wanted, two to be had" n before pid
 
 	fault fail_mr -1 2
-	mount_ours 4.2 || { no_fault fail_mr; return; }
+	storm_mount 4.2 || { no_fault fail_mr; return; }
 	: >/mnt/x
 	before=$(counters)
 	setxattr /mnt/x 5000 >/tmp/xattr.1 &
@@ -248,7 +248,7 @@ few_regions_load()
 	local name="three regions for all RPCs" before
 
 	fault fail_mr -1 3
-	mount_ours 4.2 || { no_fault fail_mr; return; }
+	storm_mount 4.2 || { no_fault fail_mr; return; }
 	before=$(counters)
 	busy 5 4
 	while kill -0 "$load" 2>/dev/null; do
