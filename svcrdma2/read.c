@@ -302,12 +302,27 @@ static enum rpcrdma2_errcode judge_gss(const struct svc2_call *call, u32 head)
 	return svc2_layout_judge_gss(h, call->ca_inline, head, before);
 }
 
+/* Returns -ENOTCONN when the connection is lost. */
+static int map_pages(struct svc2_xprt *sp, struct svc2_call *call)
+{
+	unsigned int tries = 0;
+	int ret;
+
+	do {
+		call->ca_map = vm_map_ram(call->ca_pages, call->ca_npages,
+					  NUMA_NO_NODE);
+		ret = call->ca_map ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	return ret;
+}
+
 /*
  * Sets head and pages of @arg to a Call that was laid out flat.
  *
- * Return: RDMA2_OK, an error, or RDMA2_DROP when there is no room to map it.
+ * Return: RDMA2_OK, an error, or RDMA2_DROP when the connection is lost.
  */
-static enum rpcrdma2_errcode hand_on_flat(struct svc2_call *call,
+static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
+					  struct svc2_call *call,
 					  struct xdr_buf *arg)
 {
 	void *first = octets_at(call, 0);
@@ -323,9 +338,7 @@ static enum rpcrdma2_errcode hand_on_flat(struct svc2_call *call,
 	if (svc2_layout_is_gss(first, head))
 		return judge_gss(call, head);
 
-	call->ca_map = vm_map_ram(call->ca_pages, call->ca_npages,
-				  NUMA_NO_NODE);
-	if (!call->ca_map)
+	if (map_pages(sp, call))
 		return RDMA2_DROP;
 	arg->head[0].iov_base = call->ca_map;
 	arg->head[0].iov_len = call->ca_length;
@@ -357,7 +370,8 @@ static void finish_split(struct svc2_call *call, struct xdr_buf *arg)
 	arg->page_len = call->ca_length;
 }
 
-static enum rpcrdma2_errcode build_arg(struct svc2_call *call,
+static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,
+				       struct svc2_call *call,
 				       struct xdr_buf *arg)
 {
 	if (call->ca_split) {
@@ -367,7 +381,7 @@ static enum rpcrdma2_errcode build_arg(struct svc2_call *call,
 	finish_flat(call);
 	if (call->ca_hdr.h_proc == RDMA2_NOMSG && !is_expected_call(call))
 		return RDMA2_ERR_BAD_XDR;
-	return hand_on_flat(call, arg);
+	return hand_on_flat(sp, call, arg);
 }
 
 /**
@@ -388,12 +402,11 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call)
 	enum rpcrdma2_errcode verdict;
 
 	trace_svc2_read_resume(call);
-	verdict = build_arg(call, arg);
+	verdict = build_arg(sp, call, arg);
 	switch (verdict) {
 	case RDMA2_OK:
 		break;
 	case RDMA2_DROP:
-		svc2_close(sp, SVC2_CLOSE_MEMORY);
 		svc2_call_put(sp, call);
 		return 0;
 	case RDMA2_ERR_READ_CHUNKS:
