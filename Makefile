@@ -54,6 +54,10 @@ canary:
 fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz/run.sh
 
+# QUICK=1 for a part of the rows, BASE=COMMIT for another commit beside this one
+bench:
+	BASE=$(BASE) OUT=$(OUT) scripts/bench.sh $(if $(QUICK),--quick)
+
 cache-clean:
 	scripts/vm/clean.sh
 
@@ -72,10 +76,11 @@ help:
 	@echo 'make test              file tests over soft-RoCE'
 	@echo 'make canary            whether the detectors in the guests are awake'
 	@echo 'make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute'
+	@echo 'make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=COMMIT, OUT=DIR'
 	@echo 'make shell             a prompt, with the modules loaded and a mount in place'
 	@echo 'make kernel            only the guest'"'"'s kernel, into the cache'
 	@echo 'make modules           only the modules for the guest'"'"'s kernel'
 	@echo 'make cache-clean       empty the cache of kernels and builds'
 
 .PHONY: all install clean modules kernel demo check lint kunit test shell \
-	canary fuzz cache-clean help
+	canary fuzz bench cache-clean help

@@ -19,9 +19,11 @@ usage()
 usage: $0 uml|uml-debug|debian [options] -- command [argument...]
 	--mem MB	memory of the guest (default 2048)
 	--cpus N	processors (debian only; default 1)
+	--icount	the guest's clock counts instructions, 1 ns each (debian only)
 	--timeout S	the guest is killed after that many seconds (default 600)
 	--append ARGS	more for the kernel's command line
 	--kunit		build and show the test modules too
+	--bench		likewise the modules of the benchmark
 	--no-modules	do not build this checkout's modules, take what is there
 	--log FILE	where the kernel's log goes (default: a file in the cache)
 	--out DIR	a folder the guest writes to as /run/vm (default: in the cache)
@@ -35,7 +37,7 @@ END
 }
 
 mem=2048 cpus=1 timeout=600 append='' modules=1 log='' out='' tty=0 allow=''
-node='' link='' share=''
+node='' link='' share='' icount=0
 [ $# -ge 1 ] || usage
 kernel=$1
 shift
@@ -52,6 +54,8 @@ while [ $# -gt 0 ]; do
 	--link)		link=$2; shift ;;
 	--share)	share=$2; shift ;;
 	--kunit)	export KUNIT=1 ;;
+	--bench)	export BENCH=1 ;;
+	--icount)	icount=1 ;;
 	--no-modules)	modules=0 ;;
 	--interactive)	tty=1 ;;
 	--)		shift; break ;;
@@ -66,7 +70,6 @@ if [ "$modules" -eq 1 ]; then
 	bdir=$("$vmdir/modules.sh" "$kernel") || exit 125
 else
 	bdir=$(build_dir "$kernel")
-	[ "${KUNIT:-0}" = 1 ] && bdir=$bdir-kunit
 fi
 release=$(cat "$kdir/release")
 tree=$bdir/root/lib/modules/$release
@@ -131,9 +134,14 @@ uml_command()
 
 debian_command()
 {
-	need_packages qemu-system-x86
+	local accel=(-accel "tcg,thread=multi")
 
-	guest=(qemu-system-x86_64 -accel "tcg,thread=multi" -cpu max
+	need_packages qemu-system-x86
+	# One thread runs the guest, and a guest that waits for a timer is at once
+	# at the time for which it waits: what else the host does is not seen.
+	[ "$icount" -eq 0 ] ||
+		accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off")
+	guest=(qemu-system-x86_64 "${accel[@]}" -cpu max
 		-m "$mem" -smp "$cpus" -nodefaults -no-user-config -no-reboot
 		-display none -kernel "$kdir/boot" -initrd "$kdir/initramfs"
 		-chardev "file,id=log,path=$log" -serial chardev:log

@@ -173,12 +173,18 @@ kernel_dir()
 		"$({ printf '%s\n' "$version"; kernel_key "$1"; } | sha1sum | cut -c1-10)"
 }
 
-# Modules of this checkout, apart from those of every other one.
+# Modules of this checkout, or of the sources in SOURCE, apart from those of every
+# other one, and those with the modules for tests or for benchmarks apart from
+# those without.
 build_dir()
 {
-	printf '%s/build/%s-%s/%s\n' "$cache" "$(basename "$top")" \
-		"$(printf '%s' "$top" | sha1sum | cut -c1-8)" \
-		"$(basename "$(kernel_dir "$1")")"
+	local source=${SOURCE:-$top} more=''
+
+	[ "${KUNIT:-0}" = 1 ] && more+=-kunit
+	[ "${BENCH:-0}" = 1 ] && more+=-bench
+	printf '%s/build/%s-%s/%s%s\n' "$cache" "$(basename "$source")" \
+		"$(printf '%s' "$source" | sha1sum | cut -c1-8)" \
+		"$(basename "$(kernel_dir "$1")")" "$more"
 }
 
 # The tools of NFS client and server, for the guests. Installed, they would start

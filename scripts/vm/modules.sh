@@ -8,7 +8,8 @@
 #	root/lib/modules/RELEASE	the kernel's modules and ours, for modprobe
 #
 # Builds for several kernels, of several checkouts, with and without the test
-# modules live side by side, each with its own objects.
+# modules (KUNIT=1) and those of the benchmark (BENCH=1) live side by side, each
+# with its own objects. SOURCE is another folder to take the sources from.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -16,9 +17,10 @@ set -u
 
 kernel=${1:-uml}
 kunit=${KUNIT:-0}
+bench=${BENCH:-0}
 w=${W:-1}
 # ONLY=svcrdma2 leaves the other modules as they were built last.
-only=${ONLY:-xprtrdma2 svcrdma2 kunit}
+only=${ONLY:-xprtrdma2 svcrdma2 kunit bench}
 
 arch_args()
 {
@@ -33,10 +35,11 @@ copy_sources()
 	# Objects of a build in the checkout itself belong to another kernel.
 	rsync -a --delete --prune-empty-dirs \
 		--include=/Kbuild --include=/include/ --include=/xprtrdma2/ \
-		--include=/svcrdma2/ --include=/kunit/ --exclude='/*' \
+		--include=/svcrdma2/ --include=/kunit/ --include=/bench/ \
+		--exclude='/*' \
 		--include='*/' --include='*.[ch]' --include=Kbuild \
-		--exclude='*' "$top/" "$out/src/" || return 1
-	for d in xprtrdma2 svcrdma2 kunit; do
+		--exclude='*' "${SOURCE:-$top}/" "$out/src/" || return 1
+	for d in xprtrdma2 svcrdma2 kunit bench; do
 		case " $only " in
 		*" $d "*)	[ -e "$out/src/$d/Kbuild" ] && continue ;;
 		esac
@@ -71,6 +74,7 @@ build()
 	copy_sources || die "cannot copy the sources"
 	# shellcheck disable=SC2046 # nothing or one word
 	make -s -C "$kdir/build" M="$out/src" W="$w" KUNIT="$kunit" \
+		BENCH="$bench" \
 		$(arch_args) -j"$jobs" CONFIG_DEBUG_INFO_BTF_MODULES= \
 		modules >&2 ||
 		die "the modules do not build for $kernel"
@@ -79,7 +83,6 @@ build()
 
 kdir=$("$vmdir/kernel.sh" "$kernel") || exit 1
 out=$(build_dir "$kernel")
-[ "$kunit" = 1 ] && out=$out-kunit
 need_packages rsync kmod make gcc
 with_lock "$out.lock" build || exit 1
 printf '%s\n' "$out"

@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What an operation costs over this transport, in-tree's at its defaults and
+# tuned, TCP, and bare verbs: one guest, the unmodified Debian kernel, a clock
+# that counts instructions.
+#
+#	bench.sh [--quick|--smoke]
+#
+# BASE=COMMIT puts that commit's modules beside those of this checkout, OUT=DIR
+# chooses where the report goes, VARIANTS="intree ours" what is compared.
+# --quick is a part of the rows, --smoke two rows and cases for make check.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+here=$top/scripts/bench
+form=full
+case ${1:-} in
+--quick|--smoke)	form=${1#--} ;;
+'')			;;
+*)			die "no option is called '$1'" ;;
+esac
+
+base=${BASE:-}
+io_sizes="512 4096 8192 16384 32768 65536 262144 1048576"
+metadata="GETATTR LOOKUP OPEN CREATE UNLINK READDIR"
+connections="1 4"
+inflight="1 8"
+variants="intree tuned tcp ours"
+case $form in
+quick)
+	io_sizes="4096 65536 262144 1048576" connections=1
+	variants="intree ours" ;;
+smoke)
+	io_sizes=4096 metadata=GETATTR connections=1 inflight=1
+	variants="intree ours" ;;
+esac
+variants=${VARIANTS:-$variants}
+[ -z "$base" ] || variants+=" base"
+
+# rows: each with octets and a number of operations that takes the guest some
+# 100 million instructions; few enough to count are the second number.
+rows()
+{
+	local row size n
+
+	for row in $metadata; do
+		case $row in
+		GETATTR|LOOKUP)	n="600 32" ;;
+		READDIR)	n="50 10" ;;
+		*)		n="200 32" ;;
+		esac
+		echo "$row 0 $n"
+	done
+	for row in READ WRITE; do
+		for size in $io_sizes; do
+			case $size in
+			512|4096|8192|16384)	n="400 32" ;;
+			32768|65536)		n="160 32" ;;
+			262144)			n="64 32" ;;
+			*)			n="24 16" ;;
+			esac
+			echo "$row $size $n"
+		done
+	done
+}
+
+# cells VARIANT NCONNECT INFLIGHT PASS
+cells()
+{
+	local row size ops few
+
+	rows | while read -r row size ops few; do
+		[ "$4" = cost ] || ops=$few
+		echo "$1 $2 $3 $row $size $ops $4"
+	done
+}
+
+plan()
+{
+	local v c i
+
+	for v in $variants; do
+		for c in $connections; do
+			for i in $inflight; do
+				cells "$v" "$c" "$i" cost
+			done
+		done
+	done
+}
+
+# The modules of the other commit, and where they are
+build_base()
+{
+	local commit dir
+
+	commit=$(git -C "$top" rev-parse --verify -q "$base^{commit}") ||
+		die "there is no commit '$base'"
+	dir=$cache/bench/source-${commit:0:12}
+	if [ ! -e "$dir/.complete" ]; then
+		rm -rf "$dir"
+		mkdir -p "$dir"
+		git -C "$top" archive "$commit" | tar -C "$dir" -x ||
+			die "cannot unpack $base"
+		touch "$dir/.complete"
+	fi
+	dir=$(SOURCE=$dir BENCH=0 "$vmdir/modules.sh" debian) || exit 1
+	printf '%s\n' "$dir/src"
+}
+
+build()
+{
+	need_packages gcc libc6-dev
+	bdir=$("$vmdir/modules.sh" debian) || exit 1
+	mkdir -p "$bdir/tools"
+	gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" "$here/ops.c" ||
+		die "ops.c does not build"
+	base_modules=''
+	[ -z "$base" ] || base_modules=$(build_base) || exit 1
+}
+
+# what this report is of
+heading()
+{
+	local dirty=''
+
+	[ -z "$(git -C "$top" status --porcelain 2>/dev/null)" ] ||
+		dirty=", with changes"
+	echo "Ours: $(git -C "$top" log -1 --format='%h (%s)' 2>/dev/null)$dirty"
+	[ -z "$base" ] ||
+		echo "Base: $(git -C "$top" log -1 --format='%h (%s)' "$base")"
+	echo "Kernel: $(cat "$("$vmdir/kernel.sh" debian)/release"); soft-RoCE, NFSv4.2, noac, export on tmpfs"
+}
+
+export BENCH=1
+out=${OUT:-$cache/bench/$(basename "$top")-$form}
+mkdir -p "$out" "$cache/run"
+started=$SECONDS
+build
+run=$(mktemp -d "$cache/run/bench-$(date +%H%M%S)-XXXXXX")
+plan >"$run/plan"
+say "$(wc -l <"$run/plan") cells"
+"$top/scripts/vm.sh" debian --icount --no-modules --bench --mem 3072 \
+	--timeout 3600 --out "$run" -- env "BASE_MODULES=$base_modules" \
+	"$here/guest.sh" "$run/plan"
+rc=$?
+[ "$rc" -eq 0 ] || die "the guest ended with $rc, see $run"
+failed=0
+awk -v cells="$out/cells.csv" -v counters="$out/counters.csv" \
+	-f "$here/cells.awk" "$run/raw" || failed=1
+{
+	heading
+	awk -F, -f "$here/table.awk" "$out/cells.csv"
+} >"$out/report.txt"
+cat "$out/report.txt"
+say "$((SECONDS - started)) s; the report is in $out"
+exit "$failed"

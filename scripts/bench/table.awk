@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The cells as tables for a person: one for each number of connections and of
+# operations in flight.
+#
+#	awk -F, -f table.awk cells.csv
+
+# In thousands, with as many digits as say something
+function thousands(n)
+{
+	if (n == "")
+		return "-"
+	n /= 1000
+	return sprintf(n < 1000 ? "%.1f" : "%.0f", n)
+}
+
+function ratio(a, b)
+{
+	return a == "" || b == "" || b == 0 ? "-" : sprintf("%.3f", a / b)
+}
+
+function octets(n)
+{
+	if (n == 0)
+		return ""
+	if (n < 1024)
+		return n
+	return n < 1048576 ? n / 1024 "K" : n / 1048576 "M"
+}
+
+function table(connections, inflight,    i, r, v, key, line, ours, any)
+{
+	printf "\n%s, %s in flight: thousands of instructions per operation\n\n", \
+		connections == 1 ? "1 connection" : connections " connections", inflight
+	line = sprintf("%-12s %5s", "", "RPCs")
+	for (v = 1; v <= nvariants; v++)
+		if (variants[v] in have)
+			line = line sprintf(" %9s", title[variants[v]])
+	for (v = 1; v <= nvariants; v++)
+		if ((variants[v] in have) && variants[v] != "ours")
+			line = line sprintf(" %9s", "/" title[variants[v]])
+	if ("floor" in have)
+		line = line sprintf(" %9s", "-floor")
+	print line
+	for (r = 1; r <= nrows; r++) {
+		key = connections "," inflight "," rows[r]
+		split(rows[r], name, ",")
+		line = sprintf("%-7s %4s %5s", name[1], octets(name[2]), \
+			rpcs["ours," key])
+		ours = cost["ours," key]
+		for (v = 1; v <= nvariants; v++)
+			if (variants[v] in have)
+				line = line sprintf(" %9s", \
+					thousands(cost[variants[v] "," key]))
+		for (v = 1; v <= nvariants; v++)
+			if ((variants[v] in have) && variants[v] != "ours")
+				line = line sprintf(" %9s", \
+					ratio(ours, cost[variants[v] "," key]))
+		if ("floor" in have)
+			line = line sprintf(" %9s", cost["floor," key] == "" ? \
+				"-" : thousands(ours - cost["floor," key]))
+		print line
+	}
+}
+
+BEGIN {
+	nvariants = split("intree tuned tcp floor base ours", variants, " ")
+	title["intree"] = "in-tree"
+	title["tuned"] = "tuned"
+	title["tcp"] = "TCP"
+	title["floor"] = "floor"
+	title["base"] = "base"
+	title["ours"] = "ours"
+}
+
+FNR == 1 || $6 != "cost" { next }
+{
+	have[$1]
+	key = $2 "," $3 "," $4 "," $5
+	cost[$1 "," key] = $8
+	rpcs[$1 "," key] = $10 + 0
+	if (!seen[$4 "," $5]++)
+		rows[++nrows] = $4 "," $5
+	if (!seen["table" $2 "," $3]++)
+		tables[++ntables] = $2 "," $3
+}
+
+END {
+	for (i = 1; i <= ntables; i++) {
+		split(tables[i], t, ",")
+		table(t[1], t[2])
+	}
+}
