@@ -43,8 +43,8 @@ files()
 		while read -r f; do [ -f "$f" ] && echo "$f"; done
 }
 
-mapfile -t code < <(files 'include/*.h' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]')
-mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' .ci/run)
+mapfile -t code < <(files 'include/*.h' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]')
+mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' .ci/run)
 
 # build KERNEL [ARGUMENTS OF MAKE]: apart from all others, so that every file is
 # compiled and every warning seen. What was built in $work/build stays.
@@ -65,7 +65,7 @@ warnings()
 {
 	rm -rf "$work/build"
 	mkdir "$work/build"
-	cp -a Kbuild include xprtrdma2 svcrdma2 kunit "$work/build" 2>/dev/null
+	cp -a Kbuild include xprtrdma2 svcrdma2 kunit bench "$work/build" 2>/dev/null
 	find "$work/build" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o \
 		-name '*.mod*' \) -delete
 	build "$@"
@@ -73,24 +73,41 @@ warnings()
 
 kernels=${LINT_KERNELS:-uml debian}
 for kernel in $kernels; do
-	warnings "$kernel" >"$work/w1" 2>&1
+	# The benchmark's modules are for debian alone.
+	bench=''
+	[ "$kernel" != debian ] || bench=BENCH=1
+	warnings "$kernel" $bench >"$work/w1" 2>&1
 	report "W=1 -Werror against the $kernel kernel" "$work/w1"
 done
-warnings uml KUNIT=1 >"$work/w1" 2>&1
-report "W=1 -Werror with the unit tests" "$work/w1"
+# sparse_check KERNEL FOLDERS [ARGUMENTS OF MAKE]: only what is said about our own files,
+# the kernel's have findings too. All are looked at, and those not compiled again
+# that just have been.
+sparse_check()
+{
+	local kernel=$1 folders=$2 rc
 
-if have sparse "sparse with endian checks"; then
-	# Only what is said about our own files: the kernel's have findings too.
-	# All are looked at, and those not compiled again that just have been.
-	build uml KUNIT=1 C=2 CF=-D__CHECK_ENDIAN__ -k >"$work/sparse.said" 2>&1
+	shift 2
+	build "$kernel" "$@" C=2 CF=-D__CHECK_ENDIAN__ -k >"$work/sparse.said" 2>&1
 	rc=$?
-	grep -E "$work/build/(include|xprtrdma2|svcrdma2|kunit)/.*(warning|error):" \
-		"$work/sparse.said" | sed "s|$work/build/||" >"$work/sparse"
+	grep -E "$work/build/($folders)/.*(warning|error):" "$work/sparse.said" |
+		sed "s|$work/build/||"
 	# A sparse that ends in the middle has no findings either.
 	[ "$rc" -eq 0 ] || { echo "sparse's run ended with $rc:"
-		tail -n 20 "$work/sparse.said"; } >>"$work/sparse"
+		tail -n 20 "$work/sparse.said"; }
+}
+
+: >"$work/sparse"
+if have sparse "sparse with endian checks"; then
+	[ -z "$bench" ] ||
+		sparse_check debian bench BENCH=1 >>"$work/sparse"
+	warnings uml KUNIT=1 >"$work/w1" 2>&1
+	sparse_check uml 'include|xprtrdma2|svcrdma2|kunit' KUNIT=1 \
+		>>"$work/sparse"
 	report "sparse with endian checks" "$work/sparse"
+else
+	warnings uml KUNIT=1 >"$work/w1" 2>&1
 fi
+report "W=1 -Werror with the unit tests" "$work/w1"
 
 source_tree=$(find "$cache" -maxdepth 1 -name 'source-*' -type d | tail -n 1)
 # checkpatch IGNORED FILE...: its findings; it ends with 1 when it has some. What

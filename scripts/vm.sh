@@ -88,6 +88,7 @@ rm -f "$run/rc" "$run/started"
 {
 	printf 'vm_kernel=%q\n' "$kernel"
 	printf 'vm_node=%q\n' "$node"
+	printf 'vm_icount=%q\n' "$icount"
 	printf 'vm_share=%q\n' "$share"
 	printf 'vm_modules=%q\n' "$tree"
 	printf 'vm_release=%q\n' "$release"
@@ -138,9 +139,13 @@ debian_command()
 
 	need_packages qemu-system-x86
 	# One thread runs the guest, and a guest that waits for a timer is at once
-	# at the time for which it waits: what else the host does is not seen.
-	[ "$icount" -eq 0 ] ||
-		accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off")
+	# at the time for which it waits: what else the host does is not seen. Nor
+	# is chance, as far as that can be.
+	if [ "$icount" -eq 1 ]; then
+		accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off"
+			-seed 1 -rtc "base=2026-01-01,clock=vm")
+		append+=" norandmaps randomize_kstack_offset=off"
+	fi
 	guest=(qemu-system-x86_64 "${accel[@]}" -cpu max
 		-m "$mem" -smp "$cpus" -nodefaults -no-user-config -no-reboot
 		-display none -kernel "$kdir/boot" -initrd "$kdir/initramfs"

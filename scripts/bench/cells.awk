@@ -82,9 +82,10 @@ function finish(    name, rpcs, d, key, n)
 			bad = 1
 		}
 	}
+	# The clock leaps while all wait for the host; the processor's does not.
+	n = cell["ns"] + 0 < cell["busy"] + 0 ? cell["ns"] : cell["busy"]
 	printf "%s,%s,%d,%.1f,%.1f,%.2f\n", key, cell["pass"], cell["ops"], \
-		cell["ns"] / cell["ops"], cell["busy"] / cell["ops"], \
-		rpcs / cell["ops"] >cells
+		n / cell["ops"], cell["ns"] / cell["ops"], rpcs / cell["ops"] >cells
 }
 
 function split_words(    i, w)
@@ -103,7 +104,7 @@ BEGIN {
 		"local_inv_needed empty_sendctx_q", names, " ")
 	for (i in names)
 		field[i + 2] = names[i]
-	print "variant,nconnect,inflight,row,size,pass,ops,instructions,busy,rpcs" >cells
+	print "variant,nconnect,inflight,row,size,pass,ops,instructions,ns,rpcs" >cells
 	print "variant,nconnect,inflight,row,size,pass,counter,per_op" >counters
 }
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2015
 #
 # In a guest whose clock counts instructions: works through a plan of cells and
 # leaves what was measured, as ops.c says it, in /run/vm/raw.
@@ -10,17 +11,22 @@
 #
 #	VARIANT NCONNECT INFLIGHT ROW OCTETS OPERATIONS PASS
 #
-# VARIANT is intree, tuned, ours, base or tcp. Cells of one variant and one
-# NCONNECT that follow each other share a mount.
+# VARIANT is intree, tuned, ours, base, tcp or floor. Cells of one variant, one
+# NCONNECT and one PASS that follow each other share a mount. PASS is cost, or
+# count with probes that count work requests and completions. The floor does what
+# ours did in a cell before, on bare verbs.
 
 set -u
+here=$(dirname "$0")
 # shellcheck source=scripts/vm/cases.sh
-. "$(dirname "$0")/../vm/cases.sh"
+. "$here/../vm/cases.sh"
 
 plan=$1
 raw=/run/raw
 base_modules=${BASE_MODULES:-}
 device=/sys/class/infiniband/rxe0/ports/1/hw_counters
+probes=/sys/kernel/debug/rpcrdma2_count/counters
+floor=/sys/kernel/debug/rpcrdma2_floor/floor
 
 stop()
 {
@@ -59,9 +65,14 @@ load()
 	esac
 }
 
-# variant_up VARIANT NCONNECT
+# variant_up VARIANT NCONNECT PASS
 variant_up()
 {
+	[ "$3" = cost ] || modprobe rpcrdma2_count || stop "no probes"
+	if [ "$1" = floor ]; then
+		modprobe rpcrdma2_floor || stop "$1: modules"
+		return
+	fi
 	load "$1" || stop "$1: modules"
 	rpc.nfsd 8 || stop "$1: nfsd"
 	echo Y >/proc/fs/nfsd/v4_end_grace
@@ -69,19 +80,77 @@ variant_up()
 	# Of a client that comes back the server would have something to forget.
 	nfs_identity "$1-$2-$RANDOM"
 	mount_nfs "$transport" 4.2 /mnt "noac,nconnect=$2" || stop "$1: mount"
-	sed -n 's/^.* \/mnt nfs4 /# /p' /proc/mounts
 	files=()
-	for f in /proc/self/mountstats "$device"/* /proc/sys/sunrpc/svc_rdma/rdma_stat_* \
-			/sys/kernel/debug/{xprtrdma2,svcrdma2,rpcrdma2_bench}/counters; do
+	for f in /proc/self/mountstats "$device"/* \
+			/proc/sys/sunrpc/svc_rdma/rdma_stat_* "$probes" \
+			/sys/kernel/debug/{xprtrdma2,svcrdma2}/counters; do
 		[ -e "$f" ] && files+=(-f "$f")
 	done
 }
 
+# variant_down VARIANT NCONNECT PASS
 variant_down()
 {
-	umount /mnt || stop "$1: umount"
-	rpc.nfsd 0
-	[ "$transport" = tcp ] || unload "$transport" || stop "$1: unload"
+	if [ "$1" = floor ]; then
+		rmmod rpcrdma2_floor
+	else
+		umount /mnt || stop "$1: umount"
+		rpc.nfsd 0
+		[ "$transport" = tcp ] || unload "$transport" ||
+			stop "$1: unload"
+	fi
+	[ "$3" = cost ] || rmmod rpcrdma2_count
+}
+
+# messages INFLIGHT ROW OCTETS: what an operation of ours was made of: Calls, and
+# octets of one of them, of a Reply, of RDMA Reads and of RDMA Writes
+messages()
+{
+	awk -v cells=/run/cells.csv -v counters=/run/counters.csv \
+		-f "$here/cells.awk" "$raw" 2>/dev/null
+	awk -F, -v key="ours,1,$1,$2,$3,cost" '
+		$1 "," $2 "," $3 "," $4 "," $5 "," $6 == key { n[$7] = $8 }
+		END {
+			calls = int(n["xprtrdma2_calls"] + 0.5)
+			if (!calls)
+				exit 1
+			print calls, int(n["xprtrdma2_call_bytes"] / calls), \
+				int(n["xprtrdma2_reply_bytes"] / calls), \
+				int(n["svcrdma2_read_bytes"] + 0.5), \
+				int(n["svcrdma2_write_bytes"] + \
+					n["svcrdma2_reply_bytes"] + 0.5)
+		}' /run/counters.csv
+}
+
+snapshot()
+{
+	for f in "$probes" "$device/sent_pkts"; do
+		[ ! -e "$f" ] || { echo "@$1 $f"; cat "$f"; }
+	done
+}
+
+# verbs OCTETS... INFLIGHT OPERATIONS: adds to $ns.
+verbs()
+{
+	echo "$addr4 $*" >"$floor" || stop "floor: $*"
+	snapshot before >>"$raw"
+	ns=$((ns + $(cat "$floor")))
+	snapshot after >>"$raw"
+}
+
+# floor_cell INFLIGHT ROW OCTETS OPERATIONS: the payload goes with one of the
+# Calls of an operation.
+floor_cell()
+{
+	local ns=0 calls call reply read write
+
+	read -r calls call reply read write < <(messages "$1" "$2" "$3") ||
+		stop "floor: $2 of $3 was not measured"
+	for ((; calls > 1; calls--)); do
+		verbs "$call" "$reply" 0 0 "$1" "$4"
+	done
+	verbs "$call" "$reply" "$read" "$write" "$1" "$4"
+	echo "@result ops=$4 ns=$ns busy=$ns" >>"$raw"
 }
 
 # cell VARIANT NCONNECT INFLIGHT ROW OCTETS OPERATIONS PASS
@@ -89,12 +158,16 @@ cell()
 {
 	local dir=cell
 
+	echo "@cell variant=$1 nconnect=$2 inflight=$3 row=$4 size=$5 pass=$7" >>"$raw"
+	if [ "$1" = floor ]; then
+		floor_cell "$3" "$4" "$5" "$6"
+		return
+	fi
 	mkdir -m 777 "$export_dir/$dir"
 	# In-tree's counters cannot be read above a million.
 	for f in /proc/sys/sunrpc/svc_rdma/rdma_stat_*; do
 		[ ! -e "$f" ] || echo 0 >"$f"
 	done
-	echo "@cell variant=$1 nconnect=$2 inflight=$3 row=$4 size=$5 pass=$7" >>"$raw"
 	"$tools/ops" -j "$3" -s "$5" -n "$6" "${files[@]}" "$4" \
 		"/mnt/$dir" "$export_dir/$dir" >>"$raw" ||
 		stop "$1, nconnect=$2, $3 in flight: $4 of $5"
@@ -103,18 +176,20 @@ cell()
 
 # What has leases is served without asking, which is not what is measured.
 echo 0 >/proc/sys/fs/leases-enable
-device_up rxe && teach_netconfig && LEASE=300 server_up tcp || stop "server"
+device_up rxe && teach_netconfig && LEASE=3600 server_up tcp || stop "server"
 rpc.nfsd 0
 : >"$raw"
 mounted=''
 while read -r variant nconnect inflight row octets ops pass; do
-	if [ "$mounted" != "$variant $nconnect" ]; then
-		[ -z "$mounted" ] || variant_down "${mounted% *}"
-		variant_up "$variant" "$nconnect"
-		mounted="$variant $nconnect"
+	if [ "$mounted" != "$variant $nconnect $pass" ]; then
+		# shellcheck disable=SC2086 # words
+		[ -z "$mounted" ] || variant_down $mounted
+		variant_up "$variant" "$nconnect" "$pass"
+		mounted="$variant $nconnect $pass"
 	fi
 	cell "$variant" "$nconnect" "$inflight" "$row" "$octets" "$ops" "$pass"
 done <"$plan"
-variant_down "$variant"
+# shellcheck disable=SC2086 # words
+variant_down $mounted
 server_down
 cp "$raw" /run/vm/raw

@@ -73,12 +73,12 @@ BEGIN {
 	title["ours"] = "ours"
 }
 
-FNR == 1 || $6 != "cost" { next }
+FNR == 1 { next }
 {
 	have[$1]
 	key = $2 "," $3 "," $4 "," $5
-	cost[$1 "," key] = $8
-	rpcs[$1 "," key] = $10 + 0
+	cost[$1 "," key] = $6
+	rpcs[$1 "," key] = $9 + 0
 	if (!seen[$4 "," $5]++)
 		rows[++nrows] = $4 "," $5
 	if (!seen["table" $2 "," $3]++)
