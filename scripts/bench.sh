@@ -26,7 +26,7 @@ esac
 
 base=${BASE:-}
 io_sizes="512 4096 8192 16384 32768 65536 262144 1048576"
-metadata="GETATTR LOOKUP OPEN CREATE UNLINK READDIR"
+metadata="GETATTR LOOKUP OPEN CREATE UNLINK READDIR" io_rows="READ WRITE"
 connections="1 4"
 inflight="1 8"
 variants="intree tuned tcp ours"
@@ -37,7 +37,8 @@ quick)
 	metadata="GETATTR LOOKUP OPEN CREATE READDIR"
 	variants="intree ours" rounds=5 ;;
 smoke)
-	io_sizes=4096 metadata=GETATTR connections=1 inflight=1 rounds=1
+	io_sizes=4096 metadata=GETATTR io_rows=WRITE
+	connections=1 inflight=1 rounds=1
 	variants="intree ours" ;;
 esac
 variants=${VARIANTS:-$variants}
@@ -62,7 +63,7 @@ rows()
 		esac
 		echo "$row 0 $n"
 	done
-	for row in READ WRITE; do
+	for row in $io_rows; do
 		for size in $io_sizes; do
 			case $size in
 			512|4096|8192|16384)	n="400 32" ;;
@@ -168,7 +169,10 @@ say "$(wc -l <"$run/plan") cells"
 	--timeout 3600 --out "$run" -- env "BASE_MODULES=$base_modules" \
 	"$here/guest.sh" "$run/plan"
 rc=$?
-[ "$rc" -eq 0 ] || die "the guest ended with $rc, see $run"
+if [ "$rc" -ne 0 ]; then
+	say "the guest ended with $rc, see $run"
+	exit "$rc"
+fi
 failed=0
 awk -v cells="$out/samples.csv" -v counters="$out/counters.csv" \
 	-f "$here/cells.awk" "$run/raw" || failed=1
@@ -178,7 +182,9 @@ awk -F, -f "$here/median.awk" "$out/samples.csv" >"$out/cells.csv"
 	awk -F, -f "$here/table.awk" "$out/cells.csv"
 	awk -F, -f "$here/counts.awk" "$out/counters.csv"
 } >"$out/report.txt"
-if [ "$form" != smoke ]; then
+if [ "$form" = smoke ]; then
+	awk -F, -f "$here/smoke.awk" "$out/cells.csv" || failed=1
+else
 	cat "$out/report.txt"
 	"$here/plot.sh" "$out" || die "no plots"
 fi

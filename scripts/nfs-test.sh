@@ -36,7 +36,7 @@ if [ $# -eq 0 ]; then
 			backward versions krb5 intree "${callbacks[@]}" \
 			negotiate storms properties cycle \
 			unplug restart disconnect link-both ;;
-	debian)		set -- exclusive inuse counters files link-stock ;;
+	debian)		set -- exclusive inuse counters files link-stock bench ;;
 	esac
 fi
 
@@ -61,6 +61,9 @@ build()
 	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
 	case " $* " in
 	*" link-capture "*)	need_packages tshark ;;
+	esac
+	case " $* " in
+	*" bench "*)	BENCH=1 "$vmdir/modules.sh" "$kernel" >/dev/null || exit 1 ;;
 	esac
 	mkdir -p "$bdir/tools"
 	for t in fs-exercise fs-load fs-kill gss-contexts; do
@@ -97,7 +100,8 @@ cases_of()
 	[ "$1" != link-stock ] || echo O_DIRECT
 }
 
-# Names that begin with "link-" are about two guests.
+# Names that begin with "link-" are about two guests; "bench" asks whether make
+# bench measures what it says.
 run_group()
 {
 	local cases=${CASES:-$(cases_of "$1")}
@@ -108,6 +112,7 @@ run_group()
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}")
 
 	case $1 in
+	bench)	"$top/scripts/bench.sh" --smoke ;;
 	link-*)	"$vmdir/pair.sh" "$kernel" --no-modules --timeout "$timeout" -- \
 			"$vmdir/link-cases.sh" "$1" -- \
 			env QUICK=1 "${settings[@]}" \

@@ -77,8 +77,8 @@ function finish(    name, rpcs, d, key, n)
 	if (cell["variant"] != "floor") {
 		n = wanted(cell["row"])
 		if (n != cell["ops"]) {
-			printf "%s: %d operations, %d on the wire\n", key, \
-				cell["ops"], n >"/dev/stderr"
+			printf "FAIL %s: %d operations, %d on the wire\n", \
+				key, cell["ops"], n
 			bad = 1
 		}
 	}

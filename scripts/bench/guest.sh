@@ -30,7 +30,7 @@ floor=/sys/kernel/debug/rpcrdma2_floor/floor
 
 stop()
 {
-	echo "FAIL bench: $*"
+	echo "FAIL $*"
 	exit 1
 }
 
@@ -107,7 +107,7 @@ variant_down()
 messages()
 {
 	awk -v cells=/run/cells.csv -v counters=/run/counters.csv \
-		-f "$here/cells.awk" "$raw" 2>/dev/null
+		-f "$here/cells.awk" "$raw" >/dev/null
 	awk -F, -v key="ours,1,$1,$2,$3,cost" '
 		$1 "," $2 "," $3 "," $4 "," $5 "," $6 == key { n[$7] = $8 }
 		END {

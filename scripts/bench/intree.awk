@@ -12,7 +12,7 @@ function expect(row, counter, least, most,    key, got, what)
 		return
 	key = row "," counter
 	got = n[key] + 0
-	what = "bench: in-tree, " row ": " counter
+	what = "in-tree, " row ": " counter
 	if (got < least - 0.05 || got > most + 0.05) {
 		printf "FAIL %s is %s, not %s to %s\n", what, got, least, most
 		bad = 1
