@@ -20,6 +20,8 @@ set -u
 here=$(dirname "$0")
 # shellcheck source=scripts/vm/cases.sh
 . "$here/../vm/cases.sh"
+# shellcheck source=scripts/bench/variants.sh
+. "$here/variants.sh"
 
 plan=$1
 raw=/run/raw
@@ -32,18 +34,6 @@ stop()
 {
 	echo "FAIL $*"
 	exit 1
-}
-
-# intree_limits INLINE SLOTS CREDITS
-intree_limits()
-{
-	local dir=/proc/sys/sunrpc
-
-	echo "$1" >"$dir/rdma_max_inline_read" &&
-	echo "$1" >"$dir/rdma_max_inline_write" &&
-	echo "$2" >"$dir/rdma_slot_table_entries" &&
-	echo "$1" >"$dir/svc_rdma/max_req_size" &&
-	echo "$3" >"$dir/svc_rdma/max_requests"
 }
 
 # load VARIANT: its modules. $transport is its name, as a mount has it.

@@ -353,7 +353,7 @@ int main(int argc, char **argv)
 	mounted = open(argv[optind + 1], O_DIRECTORY);
 	exported = open(argv[optind + 2], O_DIRECTORY);
 	schedstat = open("/proc/schedstat", O_RDONLY);
-	if (mounted < 0 || exported < 0)
+	if (mounted < 0 || exported < 0)	/* not every kernel has schedstat */
 		fail("folders");
 
 	pthread_barrier_init(&gate, NULL, njobs + 1);

@@ -10,15 +10,23 @@ dir=$1
 names=(intree tuned tcp floor base ours)
 titles=("in-tree" "in-tree, tuned" TCP "bare verbs" base ours)
 
-# points ROW NCONNECT INFLIGHT VARIANT: octets and cost, a line each
+# points ROW NCONNECT INFLIGHT VARIANT: octets, cost, and cost in relation to
+# in-tree, a line each
 points()
 {
 	awk -F, -v row="$1" -v c="$2" -v i="$3" -v v="$4" '
-		$4 == row && $2 == c && $3 == i && $1 == v { print $5, $6 / 1000 }' \
-		"$dir/cells.csv"
+		$4 != row || $2 != c || $3 != i { next }
+		$1 == "intree" { intree[$5] = $6 }
+		$1 == v { cost[$5] = $6; order[++n] = $5 }
+		END {
+			for (k = 1; k <= n; k++)
+				if (order[k] in intree)
+					print order[k], cost[order[k]] / 1000,
+						cost[order[k]] / intree[order[k]]
+		}' "$dir/cells.csv"
 }
 
-# curves ROW NCONNECT INFLIGHT: for gnuplot's plot, of those there are
+# curves ROW NCONNECT INFLIGHT COLUMN: for gnuplot's plot, of those there are
 curves()
 {
 	local n what='' file
@@ -27,7 +35,7 @@ curves()
 		file=$work/$1-$2-$3-${names[n]}
 		points "$1" "$2" "$3" "${names[n]}" >"$file"
 		[ ! -s "$file" ] ||
-			what+="${what:+, }'$file' using 1:2 with linespoints title '${titles[n]}'"
+			what+="${what:+, }'$file' using 1:$4 with linespoints title '${titles[n]}'"
 	done
 	printf '%s' "$what"
 }
@@ -51,18 +59,28 @@ draw()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-sizes="set logscale xy 2; set format y '%.0f'
-set xlabel 'octets'; set ylabel 'thousands of instructions per operation'
+# size_plot NAME INFLIGHT COLUMN SETTINGS: READ and WRITE side by side
+size_plot()
+{
+	local reads writes
+
+	reads=$(curves READ 1 "$2" "$3")
+	writes=$(curves WRITE 1 "$2" "$3")
+	[ -n "$reads" ] && [ -n "$writes" ] || return 0
+	draw "$1" "set xlabel 'octets'; $4
+set logscale x 2
 set xtics ('512' 512, '4K' 4096, '16K' 16384, '64K' 65536, '256K' 262144, '1M' 1048576)
-set multiplot layout 1,2"
+set multiplot layout 1,2
+set title 'READ, $2 in flight'; plot $reads
+set title 'WRITE, $2 in flight'; plot $writes
+unset multiplot"
+}
+
 for i in 1 8; do
-	read_curves=$(curves READ 1 "$i")
-	write_curves=$(curves WRITE 1 "$i")
-	[ -n "$read_curves$write_curves" ] || continue
-	draw "size-$i" "$sizes
-set title 'READ, $i in flight'; plot $read_curves
-set title 'WRITE, $i in flight'; plot $write_curves
-unset multiplot" || exit 1
+	size_plot "size-$i" "$i" 2 "set logscale y 2; set format y '%.0f'
+set ylabel 'thousands of instructions per operation'" || exit 1
+	size_plot "ratio-$i" "$i" 3 "set yrange [0.2:1.2]; set key bottom right
+set ylabel 'instructions, in relation to in-tree'" || exit 1
 done
 
 # bars ROW OCTETS INFLIGHT: what one and four connections cost, a line each

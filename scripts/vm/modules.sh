@@ -38,7 +38,7 @@ copy_sources()
 		--include=/svcrdma2/ --include=/kunit/ --include=/bench/ \
 		--exclude='/*' \
 		--include='*/' --include='*.[ch]' --include=Kbuild \
-		--exclude='*' "${SOURCE:-$top}/" "$out/src/" || return 1
+		--exclude='*' "${SOURCE:-$top}/" "$out/src/" >&2 || return 1
 	for d in xprtrdma2 svcrdma2 kunit bench; do
 		case " $only " in
 		*" $d "*)	[ -e "$out/src/$d/Kbuild" ] && continue ;;
