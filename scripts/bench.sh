@@ -129,7 +129,7 @@ build_base()
 		touch "$dir/.complete"
 	fi
 	dir=$(SOURCE=$dir BENCH=0 "$vmdir/modules.sh" debian) || exit 1
-	printf '%s\n' "$dir/src"
+	echo "$dir/root/lib/modules"/*/updates
 }
 
 build()

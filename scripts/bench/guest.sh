@@ -39,18 +39,17 @@ stop()
 # load VARIANT: its modules. $transport is its name, as a mount has it.
 load()
 {
+	transport=rdma2 port=20049
 	case $1 in
 	tcp)	transport=tcp port=2049 ;;
-	intree)	modprobe rpcrdma && intree_limits 4096 128 64
-		transport=rdma port=20049 ;;
-	tuned)	modprobe rpcrdma && intree_limits 65536 128 128
-		transport=rdma port=20049 ;;
-	ours)	modprobe -a xprtrdma2 svcrdma2
-		transport=rdma2 port=20049 ;;
+	intree)	transport=rdma
+		modprobe rpcrdma && intree_limits 4096 128 64 ;;
+	tuned)	transport=rdma
+		modprobe rpcrdma && intree_limits 65536 128 128 ;;
+	ours)	modprobe -a xprtrdma2 svcrdma2 ;;
 	base)	modprobe -a sunrpc rdma_cm &&
 		insmod "$base_modules/xprtrdma2.ko" &&
-		insmod "$base_modules/svcrdma2.ko"
-		transport=rdma2 port=20049 ;;
+		insmod "$base_modules/svcrdma2.ko" ;;
 	*)	complain "there is no variant $1" ;;
 	esac
 }
