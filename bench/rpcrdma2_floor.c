@@ -10,7 +10,7 @@
  * is one piece of memory on both sides, completion handlers do all the work,
  * and one Send in 16 is signaled.
  *
- *	echo ADDRESS CALL REPLY READ WRITE INFLIGHT OPERATIONS > .../floor
+ *	echo ADDRESS CALL REPLY READ WRITE DEPTH OPERATIONS > .../floor
  *	cat .../floor
  *
  * connects and warms up, and then runs and shows how long that took, in
@@ -69,7 +69,7 @@ static DEFINE_MUTEX(floor_mutex);
 static struct floor_end requester, responder;
 static struct rdma_cm_id *listener;
 static unsigned int call_size, reply_size, read_size, write_size;
-static unsigned int inflight, ops, wanted;
+static unsigned int depth, ops, wanted;
 static unsigned int finished;	/* the requester's Receive handler only */
 static atomic_t started;
 static struct completion floor_done;
@@ -248,7 +248,7 @@ static int end_slots(struct floor_end *end, struct ib_device *dev,
 {
 	struct floor_slot *slot;
 
-	for (slot = end->en_slots; slot < end->en_slots + inflight; slot++) {
+	for (slot = end->en_slots; slot < end->en_slots + depth; slot++) {
 		slot->sl_end = end;
 		slot->sl_recv_cqe.done = done;
 		slot->sl_read_cqe.done = floor_read_done;
@@ -356,7 +356,7 @@ static int accept_it(struct rdma_cm_id *id)
 
 	responder.en_id = id;
 	rc = end_up(&responder, DMA_BIDIRECTIONAL, floor_called);
-	for (i = 0; !rc && i < inflight; i++)
+	for (i = 0; !rc && i < depth; i++)
 		rc = post_recv(&responder.en_slots[i]);
 	fill_param(&param);
 	rc = rc ?: rdma_accept(id, &param);
@@ -471,7 +471,7 @@ static int floor_ops(unsigned int n)
 	ops = n;
 	atomic_set(&started, 0);
 	finished = 0;
-	for (i = 0; !rc && i < inflight; i++)
+	for (i = 0; !rc && i < depth; i++)
 		rc = floor_call(&requester.en_slots[i]);
 	if (rc)
 		return rc;
@@ -525,11 +525,11 @@ static ssize_t floor_write(struct file *file, const char __user *from,
 	floor_down();
 	rc = -EINVAL;
 	if (sscanf(text, "%31s %u %u %u %u %u %u", address, &call_size,
-		   &reply_size, &read_size, &write_size, &inflight,
+		   &reply_size, &read_size, &write_size, &depth,
 		   &wanted) == 7 &&
 	    call_size <= FLOOR_MESSAGE && reply_size <= FLOOR_MESSAGE &&
 	    read_size <= FLOOR_PAYLOAD && write_size <= FLOOR_PAYLOAD &&
-	    inflight && inflight <= FLOOR_SLOTS && wanted)
+	    depth && depth <= FLOOR_SLOTS && wanted)
 		rc = floor_up(address);
 	mutex_unlock(&floor_mutex);
 	return rc ?: got;

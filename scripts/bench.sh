@@ -9,7 +9,7 @@
 #
 # BASE=COMMIT puts that commit's modules beside those of this checkout, OUT=DIR
 # chooses where the report goes, VARIANTS="intree ours" what is compared; ROWS and
-# SIZES are what is done, CONNECTIONS and INFLIGHT how.
+# SIZES are what is done, CONNECTIONS and DEPTH how.
 # --quick is a part of the rows, --smoke two rows and cases for make check.
 
 set -u
@@ -28,24 +28,24 @@ base=${BASE:-}
 io_sizes="512 4096 8192 16384 32768 65536 262144 1048576"
 metadata="GETATTR LOOKUP OPEN CREATE UNLINK READDIR" io_rows="READ WRITE"
 connections="1 4"
-inflight="1 8"
+depth="1 8"
 variants="intree tuned tcp ours"
 rounds=3
 case $form in
 quick)
-	io_sizes="4096 65536 1048576" connections=1 inflight=1
+	io_sizes="4096 65536 1048576" connections=1 depth=1
 	metadata="GETATTR LOOKUP OPEN CREATE READDIR"
 	variants="intree ours" rounds=5 ;;
 smoke)
 	io_sizes=4096 metadata=GETATTR io_rows=WRITE
-	connections=1 inflight=1 rounds=1
+	connections=1 depth=1 rounds=1
 	variants="intree ours" ;;
 esac
 variants=${VARIANTS:-$variants}
 [ -z "$base" ] || variants+=" base"
 metadata=${ROWS-$metadata}
 connections=${CONNECTIONS:-$connections}
-inflight=${INFLIGHT:-$inflight}
+depth=${DEPTH:-$depth}
 rounds=${ROUNDS:-$rounds}
 io_sizes=${SIZES-$io_sizes}
 
@@ -76,7 +76,7 @@ rows()
 	done
 }
 
-# cells VARIANT NCONNECT INFLIGHT PASS
+# cells VARIANT NCONNECT DEPTH PASS
 cells()
 {
 	local row size ops few
@@ -96,12 +96,12 @@ plan()
 	for ((round = 0; round < rounds; round++)); do
 		for v in $variants; do
 			for c in $connections; do
-				for i in $inflight; do
+				for i in $depth; do
 					cells "$v" "$c" "$i" cost
 				done
 			done
 		done
-		for i in $inflight; do
+		for i in $depth; do
 			case " $variants " in
 			*" ours "*)	cells floor 1 "$i" cost ;;
 			esac
@@ -144,6 +144,20 @@ build()
 	[ -z "$base" ] || base_modules=$(build_base) || exit 1
 }
 
+# Two guests, a link between them that takes 5 ms each way, and what they found
+# as a table. There is no clock that counts instructions: they wait.
+trips()
+{
+	local log=$run/trips
+
+	"$vmdir/pair.sh" debian --bench --no-modules --timeout 900 -- \
+		"$here/trips.sh" "$bdir/tools/ops" -- \
+		"$here/trips.sh" "$bdir/tools/ops" >"$log" 2>&1 ||
+		{ cat "$log" >&2; return 1; }
+	sed -n '/^variant,/,$p' "$log" >"$out/trips.csv"
+	awk -F, -f "$here/trips.awk" "$out/trips.csv"
+}
+
 # what this report is of
 heading()
 {
@@ -181,7 +195,8 @@ awk -F, -f "$here/median.awk" "$out/samples.csv" >"$out/cells.csv"
 	heading
 	awk -F, -f "$here/table.awk" "$out/cells.csv"
 	awk -F, -f "$here/counts.awk" "$out/counters.csv"
-} >"$out/report.txt"
+	[ "$form" != full ] || trips
+} >"$out/report.txt" || failed=1
 if [ "$form" = smoke ]; then
 	awk -F, -f "$here/smoke.awk" "$out/cells.csv" || failed=1
 else

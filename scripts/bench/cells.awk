@@ -62,7 +62,7 @@ function wanted(row)
 
 function finish(    name, rpcs, d, key, n)
 {
-	key = cell["variant"] "," cell["nconnect"] "," cell["inflight"] "," \
+	key = cell["variant"] "," cell["nconnect"] "," cell["depth"] "," \
 		cell["row"] "," cell["size"]
 	rpcs = 0
 	for (name in is) {
@@ -104,8 +104,8 @@ BEGIN {
 		"local_inv_needed empty_sendctx_q", names, " ")
 	for (i in names)
 		field[i + 2] = names[i]
-	print "variant,nconnect,inflight,row,size,pass,ops,instructions,ns,rpcs" >cells
-	print "variant,nconnect,inflight,row,size,pass,counter,per_op" >counters
+	print "variant,nconnect,depth,row,size,pass,ops,instructions,ns,rpcs" >cells
+	print "variant,nconnect,depth,row,size,pass,counter,per_op" >counters
 }
 
 /^@cell / {

@@ -9,7 +9,7 @@
 #
 # A line of the plan is a cell:
 #
-#	VARIANT NCONNECT INFLIGHT ROW OCTETS OPERATIONS PASS
+#	VARIANT NCONNECT DEPTH ROW OCTETS OPERATIONS PASS
 #
 # VARIANT is intree, tuned, ours, base, tcp or floor. Cells of one variant, one
 # NCONNECT and one PASS that follow each other share a mount. PASS is cost, or
@@ -91,7 +91,7 @@ variant_down()
 	[ "$3" = cost ] || rmmod rpcrdma2_count
 }
 
-# messages INFLIGHT ROW OCTETS: what an operation of ours was made of: Calls, and
+# messages DEPTH ROW OCTETS: what an operation of ours was made of: Calls, and
 # octets of one of them, of a Reply, of RDMA Reads and of RDMA Writes
 messages()
 {
@@ -118,7 +118,7 @@ snapshot()
 	done
 }
 
-# verbs OCTETS... INFLIGHT OPERATIONS: adds to $ns.
+# verbs OCTETS... DEPTH OPERATIONS: adds to $ns.
 verbs()
 {
 	echo "$addr4 $*" >"$floor" || stop "floor: $*"
@@ -127,7 +127,7 @@ verbs()
 	snapshot after >>"$raw"
 }
 
-# floor_cell INFLIGHT ROW OCTETS OPERATIONS: the payload goes with one of the
+# floor_cell DEPTH ROW OCTETS OPERATIONS: the payload goes with one of the
 # Calls of an operation.
 floor_cell()
 {
@@ -142,12 +142,12 @@ floor_cell()
 	echo "@result ops=$4 ns=$ns busy=$ns" >>"$raw"
 }
 
-# cell VARIANT NCONNECT INFLIGHT ROW OCTETS OPERATIONS PASS
+# cell VARIANT NCONNECT DEPTH ROW OCTETS OPERATIONS PASS
 cell()
 {
 	local dir=cell
 
-	echo "@cell variant=$1 nconnect=$2 inflight=$3 row=$4 size=$5 pass=$7" >>"$raw"
+	echo "@cell variant=$1 nconnect=$2 depth=$3 row=$4 size=$5 pass=$7" >>"$raw"
 	if [ "$1" = floor ]; then
 		floor_cell "$3" "$4" "$5" "$6"
 		return
@@ -169,14 +169,14 @@ device_up rxe && teach_netconfig && LEASE=3600 server_up tcp || stop "server"
 rpc.nfsd 0
 : >"$raw"
 mounted=''
-while read -r variant nconnect inflight row octets ops pass; do
+while read -r variant nconnect depth row octets ops pass; do
 	if [ "$mounted" != "$variant $nconnect $pass" ]; then
 		# shellcheck disable=SC2086 # words
 		[ -z "$mounted" ] || variant_down $mounted
 		variant_up "$variant" "$nconnect" "$pass"
 		mounted="$variant $nconnect $pass"
 	fi
-	cell "$variant" "$nconnect" "$inflight" "$row" "$octets" "$ops" "$pass"
+	cell "$variant" "$nconnect" "$depth" "$row" "$octets" "$ops" "$pass"
 done <"$plan"
 # shellcheck disable=SC2086 # words
 variant_down $mounted

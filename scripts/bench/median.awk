@@ -25,7 +25,7 @@ FNR == 1 || $6 != "cost" { next }
 }
 
 END {
-	print "variant,nconnect,inflight,row,size,instructions,samples,spread_percent,rpcs"
+	print "variant,nconnect,depth,row,size,instructions,samples,spread_percent,rpcs"
 	for (k = 1; k <= nkeys; k++) {
 		n = split(samples[keys[k]], a, " ")
 		sort(a, n)

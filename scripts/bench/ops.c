@@ -2,7 +2,7 @@
 /*
  * A number of operations of one kind on a mount, and what they took.
  *
- *	ops [-n OPERATIONS] [-j JOBS] [-w WARM-UP] [-s OCTETS] [-f FILE]...
+ *	ops [-n OPERATIONS] [-j JOBS] [-w WARM-UP] [-s OCTETS] [-e] [-f FILE]...
  *	    ROW FOLDER EXPORTED
  *
  * FOLDER is on the mount, EXPORTED is the same folder on the server's side,
@@ -12,7 +12,8 @@
  *
  * In a guest whose clock counts instructions a nanosecond is one. "ns" is what
  * passed, "busy" what the processor spent outside its idle task, with what it
- * still did for the last operation after that had returned.
+ * still did for the last operation after that had returned. With -e each
+ * operation is timed, and "least" is what the quickest one took.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -20,6 +21,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,7 @@ struct job {
 	int		 fd;
 	char		*buffer;
 	int		 exported;	/* the folder that is read, on the server */
+	long long	 least;
 };
 
 struct row {
@@ -53,6 +56,7 @@ static int mounted, exported;	/* the folder, from both sides */
 static size_t size = 4096;
 static const struct row *row;
 static pthread_barrier_t gate;
+static bool each;
 
 static void __attribute__((format(printf, 1, 2), noreturn))
 fail(const char *format, ...)
@@ -254,12 +258,29 @@ static const struct row rows[] = {
 	{ "WRITE",	prepare_io,		write_it },
 };
 
+static long long now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
 static void work(struct job *job, int from, int to)
 {
+	long long t0 = 0, t;
 	int i;
 
-	for (i = from; i < to; i++)
+	for (i = from; i < to; i++) {
+		if (each)
+			t0 = now();
 		row->op(job, i);
+		if (!each)
+			continue;
+		t = now() - t0;
+		if (!job->least || t < job->least)
+			job->least = t;
+	}
 }
 
 static void *worker(void *data)
@@ -279,14 +300,6 @@ static void settle(void)
 	struct timespec ts = { .tv_nsec = SETTLE_NS };
 
 	nanosleep(&ts, NULL);
-}
-
-static long long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
 /* What all processors spent with tasks: the seventh figure of each */
@@ -327,12 +340,13 @@ int main(int argc, char **argv)
 	int njobs = 1, ops = 100, warm = 8, nfiles = 0, schedstat, i, c;
 	pthread_t thread;
 
-	while ((c = getopt(argc, argv, "n:j:w:s:f:")) != -1) {
+	while ((c = getopt(argc, argv, "n:j:w:s:f:e")) != -1) {
 		switch (c) {
 		case 'n': ops = atoi(optarg); break;
 		case 'j': njobs = atoi(optarg); break;
 		case 'w': warm = atoi(optarg); break;
 		case 's': size = strtoul(optarg, NULL, 0); break;
+		case 'e': each = true; break;
 		case 'f':
 			if (nfiles == MAX_FILES)
 				fail("files");
@@ -385,7 +399,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < nfiles; i++)
 		printf("@before %s\n%s\n@after %s\n%s\n", files[i], before[i],
 		       files[i], after[i]);
-	printf("@result ops=%d ns=%lld busy=%lld\n", ops / njobs * njobs,
-	       t1 - t0, busy1 - busy0);
+	printf("@result ops=%d ns=%lld busy=%lld least=%lld\n",
+	       ops / njobs * njobs, t1 - t0, busy1 - busy0, jobs[0].least);
 	return 0;
 }

@@ -10,7 +10,7 @@ dir=$1
 names=(intree tuned tcp floor base ours)
 titles=("in-tree" "in-tree, tuned" TCP "bare verbs" base ours)
 
-# points ROW NCONNECT INFLIGHT VARIANT: octets, cost, and cost in relation to
+# points ROW NCONNECT DEPTH VARIANT: octets, cost, and cost in relation to
 # in-tree, a line each
 points()
 {
@@ -26,7 +26,7 @@ points()
 		}' "$dir/cells.csv"
 }
 
-# curves ROW NCONNECT INFLIGHT COLUMN: for gnuplot's plot, of those there are
+# curves ROW NCONNECT DEPTH COLUMN: for gnuplot's plot, of those there are
 curves()
 {
 	local n what='' file
@@ -59,7 +59,7 @@ draw()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# size_plot NAME INFLIGHT COLUMN SETTINGS: READ and WRITE side by side
+# size_plot NAME DEPTH COLUMN SETTINGS: READ and WRITE side by side
 size_plot()
 {
 	local reads writes
@@ -83,7 +83,7 @@ set ylabel 'thousands of instructions per operation'" || exit 1
 set ylabel 'instructions, in relation to in-tree'" || exit 1
 done
 
-# bars ROW OCTETS INFLIGHT: what one and four connections cost, a line each
+# bars ROW OCTETS DEPTH: what one and four connections cost, a line each
 # variant
 bars()
 {

@@ -28,10 +28,10 @@ function octets(n)
 	return n < 1048576 ? n / 1024 "K" : n / 1048576 "M"
 }
 
-function table(connections, inflight,    i, r, v, key, line, ours, any)
+function table(connections, depth,    i, r, v, key, line, ours, any)
 {
 	printf "\n%s, %s in flight: thousands of instructions per operation\n\n", \
-		connections == 1 ? "1 connection" : connections " connections", inflight
+		connections == 1 ? "1 connection" : connections " connections", depth
 	line = sprintf("%-12s %5s", "", "RPCs")
 	for (v = 1; v <= nvariants; v++)
 		if (variants[v] in have)
@@ -43,7 +43,7 @@ function table(connections, inflight,    i, r, v, key, line, ours, any)
 		line = line sprintf(" %9s", "-floor")
 	print line
 	for (r = 1; r <= nrows; r++) {
-		key = connections "," inflight "," rows[r]
+		key = connections "," depth "," rows[r]
 		split(rows[r], name, ",")
 		line = sprintf("%-7s %4s %5s", name[1], octets(name[2]), \
 			rpcs["ours," key])
