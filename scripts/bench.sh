@@ -158,6 +158,19 @@ trips()
 	awk -F, -f "$here/trips.awk" "$out/trips.csv"
 }
 
+# What connections take of a guest's memory, as a table
+memory()
+{
+	local log=$run/memory
+
+	"$top/scripts/vm.sh" debian --bench --no-modules --mem 4096 \
+		--timeout 900 -- "$here/memory.sh" "$bdir/tools/ops" \
+		"intree tuned tcp ours" 4 16 64 >"$log" 2>&1 ||
+		{ cat "$log" >&2; return 1; }
+	sed -n '/^variant,/,$p' "$log" >"$out/memory.csv"
+	awk -F, -f "$here/memory.awk" "$out/memory.csv"
+}
+
 # what this report is of
 heading()
 {
@@ -195,7 +208,7 @@ awk -F, -f "$here/median.awk" "$out/samples.csv" >"$out/cells.csv"
 	heading
 	awk -F, -f "$here/table.awk" "$out/cells.csv"
 	awk -F, -f "$here/counts.awk" "$out/counters.csv"
-	[ "$form" != full ] || trips
+	[ "$form" != full ] || { trips && memory; }
 } >"$out/report.txt" || failed=1
 if [ "$form" = smoke ]; then
 	awk -F, -f "$here/smoke.awk" "$out/cells.csv" || failed=1

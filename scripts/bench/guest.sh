@@ -25,7 +25,6 @@ here=$(dirname "$0")
 
 plan=$1
 raw=/run/raw
-base_modules=${BASE_MODULES:-}
 device=/sys/class/infiniband/rxe0/ports/1/hw_counters
 probes=/sys/kernel/debug/rpcrdma2_count/counters
 floor=/sys/kernel/debug/rpcrdma2_floor/floor
@@ -34,24 +33,6 @@ stop()
 {
 	echo "FAIL $*"
 	exit 1
-}
-
-# load VARIANT: its modules. $transport is its name, as a mount has it.
-load()
-{
-	transport=rdma2 port=20049
-	case $1 in
-	tcp)	transport=tcp port=2049 ;;
-	intree)	transport=rdma
-		modprobe rpcrdma && intree_limits 4096 128 64 ;;
-	tuned)	transport=rdma
-		modprobe rpcrdma && intree_limits 65536 128 128 ;;
-	ours)	modprobe -a xprtrdma2 svcrdma2 ;;
-	base)	modprobe -a sunrpc rdma_cm &&
-		insmod "$base_modules/xprtrdma2.ko" &&
-		insmod "$base_modules/svcrdma2.ko" ;;
-	*)	complain "there is no variant $1" ;;
-	esac
 }
 
 # variant_up VARIANT NCONNECT PASS

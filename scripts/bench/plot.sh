@@ -114,3 +114,18 @@ set title 'READ of 64 KiB, 8 in flight'
 plot '$work/large' using 2:xtic(1) title '1 connection', '' using 3 title '4 connections'
 unset multiplot" || exit 1
 fi
+
+# KiB per connection, against connections
+if [ -s "$dir/memory.csv" ]; then
+	what=''
+	for n in "${!names[@]}"; do
+		file=$work/memory-${names[n]}
+		awk -F, -v v="${names[n]}" '$1 == v && $3 > 0 { print $2, $3 }' \
+			"$dir/memory.csv" >"$file"
+		[ ! -s "$file" ] ||
+			what+="${what:+, }'$file' using 1:2 with linespoints title '${titles[n]}'"
+	done
+	draw memory "set xlabel 'connections'; set logscale xy 2
+set ylabel 'KiB per idle connection, both ends'; set key center right
+plot $what" || exit 1
+fi

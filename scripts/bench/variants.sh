@@ -1,7 +1,9 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced in the benchmark's guests: what "in-tree, tuned" means.
+# Sourced in the benchmark's guests: what the variants are.
+
+base_modules=${BASE_MODULES:-}
 
 # intree_limits INLINE SLOTS CREDITS: of the ends that this kernel has
 intree_limits()
@@ -13,4 +15,22 @@ intree_limits()
 	echo "$2" >"$dir/rdma_slot_table_entries" &&
 	echo "$1" >"$dir/svc_rdma/max_req_size" &&
 	echo "$3" >"$dir/svc_rdma/max_requests"
+}
+
+# load VARIANT: its modules. $transport is its name, as a mount has it.
+load()
+{
+	transport=rdma2 port=20049
+	case $1 in
+	tcp)	transport=tcp port=2049 ;;
+	intree)	transport=rdma
+		modprobe rpcrdma && intree_limits 4096 128 64 ;;
+	tuned)	transport=rdma
+		modprobe rpcrdma && intree_limits 65536 128 128 ;;
+	ours)	modprobe -a xprtrdma2 svcrdma2 ;;
+	base)	modprobe -a sunrpc rdma_cm &&
+		insmod "$base_modules/xprtrdma2.ko" &&
+		insmod "$base_modules/svcrdma2.ko" ;;
+	*)	complain "there is no variant $1" ;;
+	esac
 }
