@@ -8,7 +8,7 @@
 #	bench.sh [--quick|--smoke]
 #
 # BASE=COMMIT puts that commit's modules beside those of this checkout, OUT=DIR
-# chooses where the report goes, VARIANTS="intree ours" what is compared; ROWS and
+# chooses where the report goes, VARIANTS="intree rdma2" what is compared; ROWS and
 # SIZES are what is done, CONNECTIONS and DEPTH how.
 # --quick is a part of the rows, --smoke two rows and cases for make check.
 
@@ -29,17 +29,17 @@ io_sizes="512 4096 8192 16384 32768 65536 262144 1048576"
 metadata="GETATTR LOOKUP OPEN CREATE UNLINK READDIR" io_rows="READ WRITE"
 connections="1 4"
 depth="1 8"
-variants="intree tuned tcp ours"
+variants="intree tuned tcp rdma2"
 rounds=3
 case $form in
 quick)
 	io_sizes="4096 65536 1048576" connections=1 depth=1
 	metadata="GETATTR LOOKUP OPEN CREATE READDIR"
-	variants="intree ours" rounds=5 ;;
+	variants="intree rdma2" rounds=5 ;;
 smoke)
 	io_sizes=4096 metadata=GETATTR io_rows=WRITE
 	connections=1 depth=1 rounds=1
-	variants="intree ours" ;;
+	variants="intree rdma2" ;;
 esac
 variants=${VARIANTS:-$variants}
 [ -z "$base" ] || variants+=" base"
@@ -103,13 +103,13 @@ plan()
 		done
 		for i in $depth; do
 			case " $variants " in
-			*" ours "*)	cells floor 1 "$i" cost ;;
+			*" rdma2 "*)	cells floor 1 "$i" cost ;;
 			esac
 		done
 	done
 	for v in $variants; do
 		[ "$v" = tcp ] || cells "$v" 1 1 count
-		[ "$v" != ours ] || cells floor 1 1 count
+		[ "$v" != rdma2 ] || cells floor 1 1 count
 	done
 }
 
@@ -165,7 +165,7 @@ memory()
 
 	"$top/scripts/vm.sh" debian --bench --no-modules --mem 4096 \
 		--timeout 900 -- "$here/memory.sh" "$bdir/tools/ops" \
-		"intree tuned tcp ours" 4 16 64 >"$log" 2>&1 ||
+		"intree tuned tcp rdma2" 4 16 64 >"$log" 2>&1 ||
 		{ cat "$log" >&2; return 1; }
 	sed -n '/^variant,/,$p' "$log" >"$out/memory.csv"
 	awk -F, -f "$here/memory.awk" "$out/memory.csv"
@@ -178,9 +178,9 @@ heading()
 
 	[ -z "$(git -C "$top" status --porcelain 2>/dev/null)" ] ||
 		dirty=", with changes"
-	echo "Ours: $(git -C "$top" log -1 --format='%h (%s)' 2>/dev/null)$dirty"
+	echo "rdma2: $(git -C "$top" log -1 --format='%h (%s)' 2>/dev/null)$dirty"
 	[ -z "$base" ] ||
-		echo "Base: $(git -C "$top" log -1 --format='%h (%s)' "$base")"
+		echo "base: $(git -C "$top" log -1 --format='%h (%s)' "$base")"
 	echo "Kernel: $(cat "$("$vmdir/kernel.sh" debian)/release"); soft-RoCE, NFSv4.2, noac, export on tmpfs"
 }
 

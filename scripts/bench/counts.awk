@@ -25,8 +25,8 @@ function octets(n)
 }
 
 BEGIN {
-	nvariants = split("intree tuned base ours floor", variants, " ")
-	split("in-tree,tuned,base,ours,floor", titles, ",")
+	nvariants = split("intree tuned base rdma2 floor", variants, " ")
+	split("in-tree,tuned,base,rdma2,floor", titles, ",")
 	ncolumns = split("send send_inv rdma_read rdma_write reg_mr local_inv " \
 		"doorbells recv_doorbells send_completions recv_completions " \
 		"cq_runs packets", columns, " ")

@@ -11,10 +11,10 @@
 #
 #	VARIANT NCONNECT DEPTH ROW OCTETS OPERATIONS PASS
 #
-# VARIANT is intree, tuned, ours, base, tcp or floor. Cells of one variant, one
+# VARIANT is intree, tuned, rdma2, base, tcp or floor. Cells of one variant, one
 # NCONNECT and one PASS that follow each other share a mount. PASS is cost, or
 # count with probes that count work requests and completions. The floor does what
-# ours did in a cell before, on bare verbs.
+# rdma2 did in a cell before, on bare verbs. rdma2 is this checkout's transport.
 
 set -u
 here=$(dirname "$0")
@@ -72,13 +72,13 @@ variant_down()
 	[ "$3" = cost ] || rmmod rpcrdma2_count
 }
 
-# messages DEPTH ROW OCTETS: what an operation of ours was made of: Calls, and
+# messages DEPTH ROW OCTETS: what an operation over rdma2 was made of: Calls, and
 # octets of one of them, of a Reply, of RDMA Reads and of RDMA Writes
 messages()
 {
 	awk -v cells=/run/cells.csv -v counters=/run/counters.csv \
 		-f "$here/cells.awk" "$raw" >/dev/null
-	awk -F, -v key="ours,1,$1,$2,$3,cost" '
+	awk -F, -v key="rdma2,1,$1,$2,$3,cost" '
 		$1 "," $2 "," $3 "," $4 "," $5 "," $6 == key { n[$7] = $8 }
 		END {
 			calls = int(n["xprtrdma2_calls"] + 0.5)

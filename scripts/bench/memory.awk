@@ -8,7 +8,7 @@ BEGIN {
 	title["intree"] = "in-tree"
 	title["tuned"] = "tuned"
 	title["tcp"] = "TCP"
-	title["ours"] = "ours"
+	title["rdma2"] = "rdma2"
 	printf "\nKiB per connection, both ends together\n\n"
 	printf "%-8s %12s %8s %8s\n", "", "connections", "idle", "used"
 }

@@ -7,8 +7,8 @@
 
 set -u
 dir=$1
-names=(intree tuned tcp floor base ours)
-titles=("in-tree" "in-tree, tuned" TCP "bare verbs" base ours)
+names=(intree tuned tcp floor base rdma2)
+titles=("in-tree" "in-tree, tuned" TCP "bare verbs" base rdma2)
 
 # points ROW NCONNECT DEPTH VARIANT: octets, cost, and cost in relation to
 # in-tree, a line each
@@ -89,7 +89,7 @@ bars()
 {
 	local v n=-1
 
-	for v in intree tuned tcp ours; do
+	for v in intree tuned tcp rdma2; do
 		n=$((n + 1))
 		awk -F, -v row="$1" -v size="$2" -v i="$3" -v v="$v" -v n="$n" '
 			$4 == row && $5 == size && $3 == i && $1 == v {

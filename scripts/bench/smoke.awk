@@ -16,13 +16,13 @@ FNR == 1 { next }
 END {
 	for (r = 1; r <= nrows; r++) {
 		row = rows[r]
-		ours = cost["ours", row]
+		rdma2 = cost["rdma2", row]
 		intree = cost["intree", row]
 		floor = cost["floor", row]
-		what = sprintf("%s: floor %d, ours %d, in-tree %d", \
-			row, floor, ours, intree)
-		if (floor > 0 && floor < ours && floor < intree && \
-		    ours < intree * 1.05) {
+		what = sprintf("%s: floor %d, rdma2 %d, in-tree %d", \
+			row, floor, rdma2, intree)
+		if (floor > 0 && floor < rdma2 && floor < intree && \
+		    rdma2 < intree * 1.05) {
 			print "ok " what
 		} else {
 			print "FAIL " what

@@ -28,7 +28,7 @@ function octets(n)
 	return n < 1048576 ? n / 1024 "K" : n / 1048576 "M"
 }
 
-function table(connections, depth,    i, r, v, key, line, ours, any)
+function table(connections, depth,    i, r, v, key, line, rdma2, any)
 {
 	printf "\n%s, %s in flight: thousands of instructions per operation\n\n", \
 		connections == 1 ? "1 connection" : connections " connections", depth
@@ -37,7 +37,7 @@ function table(connections, depth,    i, r, v, key, line, ours, any)
 		if (variants[v] in have)
 			line = line sprintf(" %9s", title[variants[v]])
 	for (v = 1; v <= nvariants; v++)
-		if ((variants[v] in have) && variants[v] != "ours")
+		if ((variants[v] in have) && variants[v] != "rdma2")
 			line = line sprintf(" %9s", "/" title[variants[v]])
 	if ("floor" in have)
 		line = line sprintf(" %9s", "-floor")
@@ -46,31 +46,31 @@ function table(connections, depth,    i, r, v, key, line, ours, any)
 		key = connections "," depth "," rows[r]
 		split(rows[r], name, ",")
 		line = sprintf("%-7s %4s %5s", name[1], octets(name[2]), \
-			rpcs["ours," key])
-		ours = cost["ours," key]
+			rpcs["rdma2," key])
+		rdma2 = cost["rdma2," key]
 		for (v = 1; v <= nvariants; v++)
 			if (variants[v] in have)
 				line = line sprintf(" %9s", \
 					thousands(cost[variants[v] "," key]))
 		for (v = 1; v <= nvariants; v++)
-			if ((variants[v] in have) && variants[v] != "ours")
+			if ((variants[v] in have) && variants[v] != "rdma2")
 				line = line sprintf(" %9s", \
-					ratio(ours, cost[variants[v] "," key]))
+					ratio(rdma2, cost[variants[v] "," key]))
 		if ("floor" in have)
 			line = line sprintf(" %9s", cost["floor," key] == "" ? \
-				"-" : thousands(ours - cost["floor," key]))
+				"-" : thousands(rdma2 - cost["floor," key]))
 		print line
 	}
 }
 
 BEGIN {
-	nvariants = split("intree tuned tcp floor base ours", variants, " ")
+	nvariants = split("intree tuned tcp floor base rdma2", variants, " ")
 	title["intree"] = "in-tree"
 	title["tuned"] = "tuned"
 	title["tcp"] = "TCP"
 	title["floor"] = "floor"
 	title["base"] = "base"
-	title["ours"] = "ours"
+	title["rdma2"] = "rdma2"
 }
 
 FNR == 1 { next }

@@ -72,7 +72,8 @@ variant()
 	umount /mnt
 }
 
-# In-tree's server is beside ours; the client's node has room for one at a time.
+# Both servers run beside each other; the client's node has room for one client at
+# a time.
 measure_all()
 {
 	net_up
@@ -88,7 +89,7 @@ measure_all()
 	variant tuned rdma "$intree_port"
 	unload rdma
 	load_modules rdma2
-	variant ours rdma2 "$port"
+	variant rdma2 rdma2 "$port"
 	variant tcp tcp 2049
 	on_server server_down
 	cat /tmp/trips.csv

@@ -27,7 +27,7 @@ load()
 		modprobe rpcrdma && intree_limits 4096 128 64 ;;
 	tuned)	transport=rdma
 		modprobe rpcrdma && intree_limits 65536 128 128 ;;
-	ours)	modprobe -a xprtrdma2 svcrdma2 ;;
+	rdma2)	modprobe -a xprtrdma2 svcrdma2 ;;
 	base)	modprobe -a sunrpc rdma_cm &&
 		insmod "$base_modules/xprtrdma2.ko" &&
 		insmod "$base_modules/svcrdma2.ko" ;;
