@@ -49,11 +49,12 @@ draw()
 		gnuplot <<-END || return 1
 		set terminal $type size 900,420 $([ "$type" = png ] || echo "background 'white'")
 		set output '$dir/$1.$type'
-		set key top left
+		set key outside bottom center horizontal
 		set grid
 		$2
 		END
 	done
+	sed -i 's/[[:space:]]*$//' "$dir/$1.svg"
 }
 
 work=$(mktemp -d)
@@ -79,7 +80,7 @@ unset multiplot"
 for i in 1 8; do
 	size_plot "size-$i" "$i" 2 "set logscale y 2; set format y '%.0f'
 set ylabel 'thousands of instructions per operation'" || exit 1
-	size_plot "ratio-$i" "$i" 3 "set yrange [0.2:1.2]; set key bottom right
+	size_plot "ratio-$i" "$i" 3 "set yrange [0.2:1.2]
 set ylabel 'instructions, in relation to in-tree'" || exit 1
 done
 
@@ -126,6 +127,6 @@ if [ -s "$dir/memory.csv" ]; then
 			what+="${what:+, }'$file' using 1:2 with linespoints title '${titles[n]}'"
 	done
 	draw memory "set xlabel 'connections'; set logscale xy 2
-set ylabel 'KiB per idle connection, both ends'; set key center right
+set ylabel 'KiB per idle connection, both ends'
 plot $what" || exit 1
 fi
