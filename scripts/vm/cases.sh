@@ -7,7 +7,7 @@
 # What the kernel's log says about it all is vm.sh's business.
 
 # shellcheck source=scripts/vm/nfs.sh
-. "$(dirname "${BASH_SOURCE[0]}")/nfs.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/nfs.sh" || exit 2
 
 tools=$VM_BUILD/tools
 failed=0

@@ -5,7 +5,7 @@
 
 set -u
 # shellcheck source=scripts/vm/nfs.sh
-. "$(dirname "$0")/nfs.sh"
+. "$(dirname "$0")/nfs.sh" || exit 2
 
 say()
 {

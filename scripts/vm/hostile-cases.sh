@@ -6,9 +6,9 @@
 # nothing but its own RPC or its own connection suffered.
 
 # shellcheck source=scripts/vm/hostile-servers.sh
-. "$(dirname "${BASH_SOURCE[0]}")/hostile-servers.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hostile-servers.sh" || exit 2
 # shellcheck source=scripts/vm/hostile-clients.sh
-. "$(dirname "${BASH_SOURCE[0]}")/hostile-clients.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hostile-clients.sh" || exit 2
 
 group_hostile()
 {

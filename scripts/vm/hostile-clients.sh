@@ -5,7 +5,7 @@
 # clients are scripts/rdma-peer.c.
 
 # shellcheck source=scripts/vm/limit-cases.sh
-. "$(dirname "${BASH_SOURCE[0]}")/limit-cases.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/limit-cases.sh" || exit 2
 
 # A Receive that an RDMA Write with Immediate consumed holds no message: that
 # connection goes, and the one of a mount stays.

@@ -12,9 +12,9 @@
 
 set -u
 # shellcheck source=scripts/vm/cases.sh
-. "$(dirname "$0")/cases.sh"
+. "$(dirname "$0")/cases.sh" || exit 2
 # shellcheck source=scripts/vm/node.sh
-. "$(dirname "$0")/node.sh"
+. "$(dirname "$0")/node.sh" || exit 2
 
 group=${1#link-}
 

@@ -11,7 +11,7 @@
 
 set -u
 # shellcheck source=scripts/vm/cases.sh
-. "$(dirname "$0")/cases.sh"
+. "$(dirname "$0")/cases.sh" || exit 2
 
 group=$1
 proto=${2:-rdma2}
@@ -450,24 +450,24 @@ group_exclusive()
 }
 
 # shellcheck source=scripts/vm/peer-cases.sh
-. "$(dirname "$0")/peer-cases.sh"
+. "$(dirname "$0")/peer-cases.sh" || exit 2
 # shellcheck source=scripts/vm/backward-cases.sh
-. "$(dirname "$0")/backward-cases.sh"
+. "$(dirname "$0")/backward-cases.sh" || exit 2
 # shellcheck source=scripts/vm/negotiate-cases.sh
-. "$(dirname "$0")/negotiate-cases.sh"
+. "$(dirname "$0")/negotiate-cases.sh" || exit 2
 # shellcheck source=scripts/vm/property-cases.sh
-. "$(dirname "$0")/property-cases.sh"
+. "$(dirname "$0")/property-cases.sh" || exit 2
 # shellcheck source=scripts/vm/callback-cases.sh
-. "$(dirname "$0")/callback-cases.sh"
+. "$(dirname "$0")/callback-cases.sh" || exit 2
 # shellcheck source=scripts/vm/layout-cases.sh
-. "$(dirname "$0")/layout-cases.sh"
+. "$(dirname "$0")/layout-cases.sh" || exit 2
 # shellcheck source=scripts/vm/krb5-cases.sh
-. "$(dirname "$0")/krb5-cases.sh"
+. "$(dirname "$0")/krb5-cases.sh" || exit 2
 # shellcheck source=scripts/vm/kill-cases.sh
-. "$(dirname "$0")/kill-cases.sh"
+. "$(dirname "$0")/kill-cases.sh" || exit 2
 # shellcheck source=scripts/vm/hostile-cases.sh
-. "$(dirname "$0")/hostile-cases.sh"
+. "$(dirname "$0")/hostile-cases.sh" || exit 2
 # shellcheck source=scripts/vm/storm-cases.sh
-. "$(dirname "$0")/storm-cases.sh"
+. "$(dirname "$0")/storm-cases.sh" || exit 2
 
 run_group "$group"

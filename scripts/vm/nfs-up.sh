@@ -6,7 +6,7 @@
 
 set -u
 # shellcheck source=scripts/vm/nfs.sh
-. "$(dirname "$0")/nfs.sh"
+. "$(dirname "$0")/nfs.sh" || exit 2
 
 usage()
 {
