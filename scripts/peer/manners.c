@@ -255,7 +255,7 @@ static void call_back(struct conn *c, uint32_t xid, int reads, int writes)
 {
 	/* discriminator; position, or number of segments; segment */
 	static const uint32_t chunk[] = { 1, 0, 0x77, 4, 0, 0x1000 };
-	/* CB_NULL */
+	/* CB_NULL, ten words with xid and direction: chunks go behind them */
 	static const uint32_t call[] = { 2, 0x40000000, 1, 0, 0, 0, 0, 0 };
 	struct draft d;
 	size_t i;
@@ -265,7 +265,7 @@ static void call_back(struct conn *c, uint32_t xid, int reads, int writes)
 	put32(&d, 0);
 	for (; reads; reads--)
 		for (i = 0; i < 6; i++)
-			put32(&d, i == 1 ? 8 : chunk[i]);
+			put32(&d, i == 1 ? 40 : chunk[i]);
 	put32(&d, 0);
 	for (i = 0; writes && i < 6; i++)
 		put32(&d, i == 1 ? 1 : chunk[i]);
