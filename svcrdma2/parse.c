@@ -55,7 +55,8 @@ void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 {
 	svc2_rw_free(sp, &call->ca_rws, DMA_FROM_DEVICE, call->ca_mrs);
 	if (call->ca_map)
-		vm_unmap_ram(call->ca_map, call->ca_npages);
+		vm_unmap_ram(call->ca_map,
+			     DIV_ROUND_UP(call->ca_length, PAGE_SIZE));
 	if (call->ca_pages) {
 		release_pages(call->ca_pages, call->ca_npages);
 		kfree(call->ca_pages);

@@ -98,22 +98,31 @@ static int build_reads(struct svc2_call *call)
 	return ret;
 }
 
+static unsigned int sink_pages(const struct svc2_call *call)
+{
+	return DIV_ROUND_UP(call->ca_length, PAGE_SIZE);
+}
+
 /*
  * Moves pages from the thread, which gets new ones, to the Call. There is one
- * entry more than pages: nfsd looks at pages[0] even when page_len is 0.
+ * entry more than pages: nfsd looks at pages[0] even when page_len is 0. A Call
+ * that is laid out flat gets a page for it, see end_apart().
  */
 static int take_sinks(struct svc_rqst *rqstp, struct svc2_call *call)
 {
-	unsigned int n = DIV_ROUND_UP(call->ca_length, PAGE_SIZE);
+	unsigned int n = sink_pages(call);
+	unsigned int taken = call->ca_split ? n : n + 1;
 
 	call->ca_pages = kmalloc_array(n + 1, sizeof(*call->ca_pages),
 				       GFP_KERNEL);
 	if (!call->ca_pages)
 		return -ENOMEM;
-	memcpy(call->ca_pages, rqstp->rq_pages, n * sizeof(*call->ca_pages));
-	memset(rqstp->rq_pages, 0, n * sizeof(*call->ca_pages));
-	call->ca_pages[n] = call->ca_pages[0];
-	call->ca_npages = n;
+	memcpy(call->ca_pages, rqstp->rq_pages,
+	       taken * sizeof(*call->ca_pages));
+	memset(rqstp->rq_pages, 0, taken * sizeof(*call->ca_pages));
+	if (call->ca_split)
+		call->ca_pages[n] = call->ca_pages[0];
+	call->ca_npages = taken;
 	return 0;
 }
 
@@ -309,11 +318,30 @@ static int map_pages(struct svc2_xprt *sp, struct svc2_call *call)
 	int ret;
 
 	do {
-		call->ca_map = vm_map_ram(call->ca_pages, call->ca_npages,
+		call->ca_map = vm_map_ram(call->ca_pages, sink_pages(call),
 					  NUMA_NO_NODE);
 		ret = call->ca_map ? 0 : -ENOMEM;
 	} while (svc2_try_again(sp, &tries, &ret));
 	return ret;
+}
+
+/*
+ * The RPC layer copies a Call that waits for an upcall when all of it is in the
+ * head, and goes on to the next one: with Calls of 1 MiB that would be much
+ * memory. So the last word of a mapped Call goes to a page of its own, from the
+ * beginning of it.
+ */
+static void end_apart(const struct svc2_call *call, struct xdr_buf *arg)
+{
+	u32 head = round_down(call->ca_length - 1, XDR_UNIT);
+	struct page **last = call->ca_pages + sink_pages(call);
+
+	memcpy(page_address(*last), call->ca_map + head,
+	       call->ca_length - head);
+	arg->head[0].iov_base = call->ca_map;
+	arg->head[0].iov_len = head;
+	arg->pages = last;
+	arg->page_len = call->ca_length - head;
 }
 
 /*
@@ -340,16 +368,7 @@ static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
 
 	if (map_pages(sp, call))
 		return RDMA2_DROP;
-	arg->head[0].iov_base = call->ca_map;
-	arg->head[0].iov_len = call->ca_length;
-	/*
-	 * A word of zeroes behind the Call. The RPC layer copies a Call that
-	 * waits for an upcall when all of it is in the head, and goes on to the
-	 * next one: with Calls of 1 MiB that would be much memory.
-	 */
-	call->ca_pages[call->ca_npages] = ZERO_PAGE(0);
-	arg->pages = call->ca_pages + call->ca_npages;
-	arg->page_len = XDR_UNIT;
+	end_apart(call, arg);
 	return RDMA2_OK;
 }
 
