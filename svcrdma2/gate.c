@@ -17,9 +17,11 @@
  * connection is closed. The time is shorter as soon as the service wants a
  * thread to end (SVC2_STALL_TIMEOUT, SVC2_STOP_TIMEOUT).
  *
- * While anyone stands in line, or could have to with the Calls that threads
- * have taken up already, ->xpo_has_wspace keeps further messages of the
- * connection from taking up threads: one connection's trouble is not another's.
+ * While a thread stands in line, or send contexts could run out with the Calls
+ * that threads have taken up already, ->xpo_has_wspace keeps further messages of
+ * the connection from taking up threads. Replies with RDMA Writes can still make
+ * several threads wait for Send Queue entries at once, each for as long as the
+ * limit above says.
  */
 #include "svcrdma2.h"
 #include "trace.h"

@@ -69,7 +69,9 @@ static struct svc2_recv *alloc_recv(struct svc2_rpool *rp)
 	rc = kzalloc_node(sizeof(*rc), GFP_KERNEL, node);
 	if (!rc)
 		return NULL;
-	rc->rc_buf = kmalloc_node(rp->rp_size, GFP_KERNEL, node);
+	/* where it is several pages, no report: the caller copes with failure */
+	rc->rc_buf = kmalloc_node(rp->rp_size, GFP_KERNEL | __GFP_NOWARN |
+					       __GFP_RETRY_MAYFAIL, node);
 	if (!rc->rc_buf)
 		goto out_free;
 	rc->rc_sge.addr = ib_dma_map_single(dev, rc->rc_buf, rp->rp_size,
@@ -272,15 +274,12 @@ void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf)
 	buf->buflen = rc->rc_len;
 }
 
-/**
- * svc2_recv_is_control - is a message none that carries an RPC?
- * @rc: Receive that holds it, unjudged
- *
- * Any version has rdma_proc in the same place, and those that carry an RPC
- * come first: MSG, NOMSG, and version 1's MSGP. A message that is too short
- * for it may be taken for anything.
+/*
+ * Is a message none that carries an RPC? Any version has rdma_proc in the same
+ * place, and those that carry an RPC come first: MSG, NOMSG, and version 1's
+ * MSGP. A message that is too short for it may be taken for anything.
  */
-bool svc2_recv_is_control(const struct svc2_recv *rc)
+static bool recv_is_control(const struct svc2_recv *rc)
 {
 	const __be32 *p = rc->rc_buf;
 
@@ -345,7 +344,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	if (rc)
 		ib_dma_sync_single_for_cpu(sp->sp_pd->device, rc->rc_sge.addr,
 					   rc->rc_len, DMA_FROM_DEVICE);
-	if (rc && (svc2_recv_is_control(rc) || has_reads(rc))) {
+	if (rc && (recv_is_control(rc) || has_reads(rc))) {
 		ret = svc2_parse(rqstp, rc);
 		svc_xprt_received(xprt);
 		return ret;

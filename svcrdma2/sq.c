@@ -131,7 +131,8 @@ static void watch(struct work_struct *work)
 		mod_delayed_work(svc2_wq, &sp->sp_watch, left);
 		return;
 	}
-	svc2_count(overdue);
+	if (!test_bit(SVC2_F_CLOSED, &sp->sp_flags))
+		svc2_count(overdue);
 	svc2_close(sp, reason);
 }
 

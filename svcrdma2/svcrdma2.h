@@ -572,7 +572,6 @@ void svc2_recvs_flush(struct svc2_xprt *sp);
 void svc2_recvs_destroy(struct svc2_xprt *sp);
 void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc);
 void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf);
-bool svc2_recv_is_control(const struct svc2_recv *rc);
 int svc2_recvfrom(struct svc_rqst *rqstp);
 
 /* parse.c */
