@@ -85,19 +85,43 @@ static bool on_ready_ep_locked(const struct xprt2_req *req)
 	return ep && xprt2_ep_is_ready(ep);
 }
 
-/* The Reply and the end of the Send may still come. */
+static bool unanswered_locked(const struct xprt2_xprt *xp,
+			      const struct xprt2_req *req)
+{
+	return on_ready_ep_locked(req) &&
+	       !test_bit(XPRT_CLOSE_WAIT, &xp->xp_xprt.state) &&
+	       (READ_ONCE(req->rq2_num_mapped) ||
+		(!list_empty_careful(&req->rq2_mrs) && !req->rq2_late &&
+		 !req->rq2_reply));
+}
+
+/*
+ * The Reply and the end of the Send may still come. A server that has let one
+ * dead RPC wait in vain, and has said nothing since, is not waited for again.
+ */
 static bool awaits_server(struct xprt2_xprt *xp, const struct xprt2_req *req)
 {
 	bool awaits;
 
 	spin_lock(&xp->xp_req_lock);
-	awaits = on_ready_ep_locked(req) &&
-		 !test_bit(XPRT_CLOSE_WAIT, &xp->xp_xprt.state) &&
+	awaits = unanswered_locked(xp, req) &&
 		 (READ_ONCE(req->rq2_num_mapped) ||
-		  (!list_empty_careful(&req->rq2_mrs) && !req->rq2_late &&
-		   !req->rq2_reply));
+		  !READ_ONCE(req->rq2_ep->ep_silent));
 	spin_unlock(&xp->xp_req_lock);
 	return awaits;
+}
+
+/* Return: false when @req was answered, or the connection is lost. */
+static bool note_silence(struct xprt2_xprt *xp, const struct xprt2_req *req)
+{
+	bool silent;
+
+	spin_lock(&xp->xp_req_lock);
+	silent = unanswered_locked(xp, req);
+	if (silent)
+		WRITE_ONCE(req->rq2_ep->ep_silent, true);
+	spin_unlock(&xp->xp_req_lock);
+	return silent;
 }
 
 /* The completion of the LOCAL_INV may still come. */
@@ -185,7 +209,9 @@ static void begin_wait(struct xprt2_req *req)
  * connection; so does a Reply that invalidates a region which is dead already.
  * The Reply is nearly always a few milliseconds away: wait for it, then fence
  * what it left. A server that stays silent is not waited for longer than
- * XPRT2_ANSWER_TIMEOUT. When the Send is not done by then, or the fence takes
+ * XPRT2_ANSWER_TIMEOUT, and not again before it has said something: tasks of
+ * the RPC layer's workqueue wait here, of which all mounts have a few hundred.
+ * When the Send is not done by then, or the fence takes
  * longer than XPRT2_FENCE_TIMEOUT, the connection goes.
  *
  * xprt2_answer_dead() and the send CQ tell when the server and the Send have
@@ -206,7 +232,7 @@ void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req)
 	wait_while(awaits_server, xp, req, XPRT2_ANSWER_TIMEOUT);
 	if (req->rq2_late)
 		xprt2_count(dead_answered);
-	else if (awaits_server(xp, req))
+	else if (note_silence(xp, req))
 		xprt2_count(dead_unanswered);
 	take_back(xp, req);
 	WRITE_ONCE(req->rq2_dead, false);

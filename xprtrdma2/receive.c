@@ -207,6 +207,8 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (unlikely(ep->ep_intro == XPRT2_INTRO_OUT))
 		ep->ep_intro = XPRT2_INTRO_NONE;
+	if (unlikely(READ_ONCE(ep->ep_silent)))
+		WRITE_ONCE(ep->ep_silent, false);
 	xprt2_count(recv_completions);
 	xprt2_count_add(reply_bytes, wc->byte_len);
 	ib_dma_sync_single_for_cpu(ep->ep_id->device, rep->rep_dma,

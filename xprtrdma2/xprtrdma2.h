@@ -205,7 +205,8 @@ struct xprt2_pool {
  * @rq2_event: completed for that waiter: the Reply came, the Send or the
  *	LOCAL_INV is done, or the connection is lost
  * @rq2_late: the Reply came when the RPC had ended. This and the next are
- *	guarded by xp_req_lock
+ *	written under xp_req_lock; the send path clears it without. A store
+ *	that is late makes a dead RPC not wait for its Reply, no more
  * @rq2_late_handle: handle that it invalidated, or 0
  * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
  * @rq2_sge: its gather list; the first entry lies in @rq2_sendbuf
@@ -375,7 +376,10 @@ enum xprt2_ep_state {
  * @ep_all_mrs: all regions
  * @ep_num_mrs: how many
  * @ep_mrs_wanted: free regions that the send path waits for, or 0
+ * @ep_refill_failures: how often in a row it allocated none; its own
  * @ep_refill: allocates regions
+ * @ep_silent: an RPC that has ended waited for its Reply in vain, and nothing
+ *	was received since. Set by the release path, cleared by the receive CQ
  * @ep_recvs_posted: Receives the device has. Receive CQ only, once connected
  * @ep_recv_batch: Receives posted at once
  * @ep_hdr: header under inspection. Receive CQ only
@@ -424,8 +428,10 @@ struct xprt2_ep {
 	unsigned int		ep_num_mrs;
 	unsigned int		ep_mrs_wanted;
 	struct delayed_work	ep_refill;
+	unsigned int		ep_refill_failures;
 
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
+	bool			ep_silent;
 	unsigned int		ep_recv_batch;
 	struct rpcrdma2_hdr	ep_hdr;
 	struct rpcrdma2_cm_private ep_private;
