@@ -105,12 +105,13 @@ int xprt2_mrs_create(struct xprt2_ep *ep)
 }
 
 /* Fewer than it waits for are of no use to the send path. */
-static void wake_mr_waiter(struct xprt2_ep *ep)
+static void wake_mr_waiter(struct xprt2_ep *ep, bool anyway)
 {
 	bool wake;
 
 	spin_lock(&ep->ep_mr_lock);
-	wake = ep->ep_mrs_wanted && ep->ep_num_free_mrs >= ep->ep_mrs_wanted;
+	wake = ep->ep_mrs_wanted &&
+	       (anyway || ep->ep_num_free_mrs >= ep->ep_mrs_wanted);
 	if (wake)
 		ep->ep_mrs_wanted = 0;
 	spin_unlock(&ep->ep_mr_lock);
@@ -132,9 +133,17 @@ void xprt2_mr_refill(struct work_struct *work)
 					   ep_refill.work);
 	unsigned int flags = memalloc_nofs_save();
 	unsigned int before = ep->ep_num_mrs;
+	bool anyway;
 
 	xprt2_mrs_create(ep);
-	wake_mr_waiter(ep);
+	if (ep->ep_num_mrs > before || before == ep->ep_max_mrs)
+		ep->ep_refill_failures = 0;
+	else
+		ep->ep_refill_failures++;
+	anyway = ep->ep_refill_failures > XPRT2_REFILL_TRIES;
+	if (anyway)
+		ep->ep_refill_failures = 0;
+	wake_mr_waiter(ep, anyway);
 	memalloc_nofs_restore(flags);
 	if (READ_ONCE(ep->ep_mrs_wanted) && ep->ep_num_mrs < ep->ep_max_mrs)
 		queue_delayed_work(xprt2_wq, &ep->ep_refill,
@@ -187,6 +196,8 @@ static void mr_put(struct xprt2_mr *mr)
 	struct xprt2_ep *ep = mr->mr_ep;
 
 	unmap_mr(mr);
+	/* Pairs with list_empty_careful() in xprt2_holds_memory() */
+	smp_wmb();
 	spin_lock(&ep->ep_mr_lock);
 	list_move(&mr->mr_list, &ep->ep_free_mrs);
 	ep->ep_num_free_mrs++;
@@ -204,7 +215,7 @@ static void put_all(struct xprt2_req *req)
 static void wake_if_waiting(struct xprt2_ep *ep)
 {
 	if (unlikely(READ_ONCE(ep->ep_mrs_wanted)))
-		wake_mr_waiter(ep);
+		wake_mr_waiter(ep, false);
 }
 
 /* A stretch of an xdr_buf that lies within one page */

@@ -126,6 +126,8 @@ enum {
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)
 /* until regions that a Call waits for are tried again */
 #define XPRT2_REFILL_DELAY	(HZ / 4)
+/* so often; then other Calls have their turn: that one may have been killed */
+#define XPRT2_REFILL_TRIES	3
 
 /**
  * struct xprt2_mr - a memory region, registered for one RPC at a time
