@@ -55,20 +55,27 @@ fault_file()
 	fi
 }
 
-# read_fault NAME SIZE FOLDER: prints what the reader gets; 1024 octets are read
-# in two READs.
+# read_fault NAME SIZE FOLDER: prints what the reader gets, "hangs" where it had to
+# be killed; 1024 octets are read in two READs.
 read_fault()
 {
-	local from=$3/$1 size=$2 count=1 said
+	local from=$3/$1 size=$2 count=1 said status
 
 	[ "$size" != 1024 ] || count=2
 	if [ "$size" = folder ]; then
-		said=$(timeout -s KILL 30 ls "$from" 2>&1) &&
-			[ "$said" = a-file ] && echo data && return
-	elif said=$(timeout -s KILL 30 dd if="$from" of=/tmp/read iflag=direct \
-			bs="$((size / count))" count="$count" 2>&1); then
-		cmp -s /tmp/read "$export_dir/$1" && echo data && return
+		said=$(timeout -s KILL 30 ls "$from" 2>&1)
+		status=$?
+		[ "$status" -eq 0 ] && [ "$said" = a-file ] && echo data && return
+	else
+		said=$(timeout -s KILL 30 dd if="$from" of=/tmp/read iflag=direct \
+			bs="$((size / count))" count="$count" 2>&1)
+		status=$?
+		[ "$status" -eq 0 ] && cmp -s /tmp/read "$export_dir/$1" &&
+			echo data && return
 	fi
+	case $status in
+	124|137)	echo hangs; return ;;
+	esac
 	grep -o 'Input/output error' <<<"$said" || echo "${said:-nothing}"
 }
 
@@ -77,7 +84,7 @@ wrong_outcome()
 {
 	case $2 in
 	EIO)	[ "$1" != 'Input/output error' ] ;;
-	end)	[ "$1" = Killed ] ;;
+	end)	[ "$1" = hangs ] ;;
 	*)	[ "$1" != "$2" ] ;;
 	esac
 }

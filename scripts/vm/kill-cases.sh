@@ -35,9 +35,17 @@ no_client()
 	return 1
 }
 
+# spoken: the versions of all connections to the server, on one line
+spoken()
+{
+	sed -n "s/^server=[^ ]*:$port .*version=\([^ ]*\).*/\1/p" \
+		/sys/kernel/debug/xprtrdma2/connections | sort -u | paste -sd' '
+}
+
 # kill_beside LABEL NFS-VERSION RPC-OVER-RDMA-VERSION WAITS ARGUMENT...: of
 # fs-kill, beside a load on /mnt, on one connection. So many RPCs, or more, end
-# while the server is at work on their memory.
+# while the server is at work on their memory. In $backlog is the length of the
+# queue for slots, added up over all Calls.
 kill_beside()
 {
 	local label=$1 waits=$4 load before
@@ -46,6 +54,7 @@ kill_beside()
 	mount_nfs rdma2 "$2" /mnt "$kill_options" &&
 		mount_nfs rdma2 "$2" /mnt2 "$kill_options,nosharecache" ||
 		{ fail "$label: mount"; return; }
+	check "$label: version $3 is spoken" [ "$(spoken)" = "$3" ]
 	shift 4
 	before=$(counters)
 	"$tools/fs-load" /mnt "$export_dir" 600 2 >/tmp/load 2>&1 &
@@ -59,6 +68,7 @@ kill_beside()
 		fail "$label: others: $(tr '\n' ' ' </tmp/load)"
 	fi
 	risen "$before"
+	backlog=$(figure /mnt "xprt bklog_u")
 	shown "$label"
 	expect "$label: RPCs ended without a Reply" "c_dead_rpcs > 0"
 	expect "$label: the server had done with their memory" \
@@ -67,7 +77,8 @@ kill_beside()
 		"c_connects == 0 && c_disconnects == 0 && c_connect_errors == 0"
 	expect "$label: S50 no handle but of the message's own RPC" \
 		"c_bad_invalidations == 0"
-	check "$label: umount" umount_all && no_client
+	check "$label: umount" umount_all
+	check "$label: the client lets go of its connection" no_client
 	rm -rf "${export_dir:?}"/*
 }
 
@@ -102,7 +113,7 @@ await_received()
 {
 	local i
 
-	for i in $(seq 50); do
+	for i in $(seq 300); do
 		[ "$(received "$port" "$1")" -ge "$2" ] && return
 		sleep 0.1
 	done
@@ -161,10 +172,17 @@ kill_verdict()
 	peer_down
 }
 
-# The server has few Receives and puts none back: Sends stay on the Send Queue.
+# mapped COUNTERS: octets that these say were mapped
+mapped()
+{
+	awk '$1 == "c_mapped_bytes" { print $2 }' <<<"$1"
+}
+
+# The server has few Receives and puts none back: Sends stay on the Send Queue. The
+# tasks are killed when all of them have their pages mapped.
 kill_stuck()
 {
-	local i
+	local i wanted
 
 	kill_server "$1" two "-r 6" actimeo=60 || return
 	# So that no other Call comes before SYMLINK
@@ -177,7 +195,13 @@ kill_stuck()
 			>/dev/null 2>&1 &
 		pids+=($!)
 	done
-	sleep 1
+	wanted=$(($(mapped "$before") + 12 * 900))
+	for i in $(seq 300); do
+		[ "$(mapped "$(counters)")" -ge "$wanted" ] && break
+		sleep 0.1
+	done
+	[ "$(mapped "$(counters)")" -ge "$wanted" ] ||
+		why+=", not all pages are mapped in time"
 	signal_all
 }
 
@@ -268,7 +292,7 @@ group_kill-peer()
 
 group_kill()
 {
-	local kills=${KILLS:-${QUICK:+60}} seconds=${QUICK:+4}
+	local kills=${KILLS:-${QUICK:+60}} seconds=${QUICK:+4} backlog=0
 
 	kills=${kills:-500} seconds=${seconds:-3}
 	nfs_up rdma2 || { fail "server"; return; }
@@ -279,6 +303,8 @@ group_kill()
 	# Tasks wait for a slot, or for a credit, as well.
 	echo 6 >"$client_params/slots"
 	kill_loop 3 2 "$kills" "6 slots"
+	check "tasks waited for a slot (a queue of ${backlog:-0} in all)" \
+		[ "${backlog:-0}" -gt 0 ]
 	echo 128 >"$client_params/slots"
 	echo 0 >"$client_params/pullup_max"
 	kill_loop 4.2 1 "$kills" "inline pages mapped"

@@ -126,7 +126,9 @@ group_krb5()
 	EXPORT_OPTIONS=sec=sys:krb5:krb5i:krb5p nfs_up "$proto" && gss_up &&
 		map_names || { fail "server"; return; }
 	for v in ${VERSIONS:-4.2 3}; do
-		mount_nfs "$proto" "$v" /mnt sec=sys && gss_placement "$v" sys
+		check "NFSv$v, sys: mount" \
+			mount_nfs "$proto" "$v" /mnt sec=sys &&
+			gss_placement "$v" sys
 		check "NFSv$v, sys: umount" umount_all
 		for sec in krb5 krb5i krb5p; do
 			gss_files "$v" "$sec" && gss_placement "$v" "$sec"
