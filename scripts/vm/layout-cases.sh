@@ -34,8 +34,8 @@ call_with()
 	call_with+=" $2 00000000 00000000 00000000 $3"
 }
 
-# draws CODE [ARGUMENT...]: it was refused.
-draws()
+# refused_with CODE [ARGUMENT...]: it was refused.
+refused_with()
 {
 	local want="$xid 0000000$version 00000040 00000004 $*"
 
@@ -78,7 +78,7 @@ header_chunks()
 	"$tools/gss-contexts" "$gss_handle" && dial || return
 	for position in 24 28 32 36 52 56 60 84; do
 		header_chunk "$1" "$position"
-		draws 00000002 || return
+		refused_with 00000002 || return
 	done
 	null_call
 }
@@ -267,9 +267,9 @@ inline_both()
 	counts read_chunks 0 written
 }
 
-# gss_draws CODE READS BEHIND: a Call with RPCSEC_GSS, with a data item of two
+# gss_refused CODE READS BEHIND: a Call with RPCSEC_GSS, with a data item of two
 # pages behind its header; the server does not come to look at the checksum.
-gss_draws()
+gss_refused()
 {
 	local zeroes
 
@@ -278,7 +278,7 @@ gss_draws()
 	call_with 00000000 "$2" "$xid $gss_call 00002000 $zeroes"
 	tell "$call_with"
 	[ "$version" = 2 ] || set -- 00000002
-	draws "$1"
+	refused_with "$1"
 }
 
 gss_pages()
@@ -290,8 +290,8 @@ gss_pages()
 	first=$chunk
 	chunk $((96 + 8192)) 4
 	second=$chunk
-	gss_draws '00000004 00000001' "$first $second" 0 &&
-		gss_draws 0000000a "$first" 40 || return
+	gss_refused '00000004 00000001' "$first $second" 0 &&
+		gss_refused 0000000a "$first" 40 || return
 	# The checksum is found to be wrong, and nothing else.
 	new_call
 	call_with 00000000 "$first" "$xid $gss_call 00002000 $(printf '%072d' 0)"
@@ -314,9 +314,9 @@ hostile_layout()
 	trap '' PIPE
 	for v in 1 2; do
 		speak "$v"
-				hostile "S09 v$v: a chunk within the RPC header draws BAD_XDR" \
+		hostile "S09 v$v: a chunk within the RPC header is answered with BAD_XDR" \
 			header_chunks 00000000
-				hostile "S09 v$v: so does one within that of a Position-Zero chunk" \
+		hostile "S09 v$v: so is one within that of a Position-Zero chunk" \
 			header_chunks 00000001
 		hostile "C-083 v$v: RPCSEC_GSS: no WRITE behind one in a chunk" \
 			gss_pages
@@ -336,4 +336,5 @@ hostile_layout()
 		set_parameter receive_size 4096
 	done
 	hostile "a Call of several pages waits without a copy" not_deferred
+	trap - PIPE
 }

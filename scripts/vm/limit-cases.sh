@@ -39,6 +39,23 @@ hold()
 	held+=($!)
 }
 
+# until_risen BEFORE N COUNTER...: until the sum of these counters has risen by N,
+# and for 15 s at most
+until_risen()
+{
+	local before=$1 n=$2 last=$((SECONDS + 15)) names
+
+	shift 2
+	names=" $* "
+	while [ "$SECONDS" -lt "$last" ]; do
+		{ echo "$before"; echo ---; counters; } | awk -v names="$names" -v n="$n" '
+			/^---/ { after = 1; next }
+			index(names, " " $1 " ") { sum += after ? $2 : -$2 }
+			END { exit sum < n }' && return
+		sleep 0.2
+	done
+}
+
 # until_closed SECOND NAME...: of the group, or until all these peers are done
 until_closed()
 {
@@ -90,7 +107,7 @@ client_reads()
 		"$(pulled 1 00001000 00001234)" closed
 	check "S46 and the reason is the RDMA Read" \
 		[ "$(closes 'RDMA Read failed')" -eq $((before + 1)) ]
-	converse "C-093 C-106 a Call larger than any may be draws code 10" '' \
+	converse "C-093 C-106 a Call larger than any may be is answered with code 10" '' \
 		"$(pulled 1 7ffffff0)" "$(error_of 0b 00000002 0000000a)" \
 		"$call_v2" "$reply_v2"
 }
@@ -132,6 +149,16 @@ shortage()
 	echo 100 >"$dir/probability"
 }
 
+no_shortage()
+{
+	local dir=/sys/kernel/debug/failslab
+
+	echo 0 >"$dir/times"
+	echo 0 >"$dir/probability"
+	echo N >"$dir/cache-filter"
+	echo 0 | tee /sys/kernel/slab/svc2_*/failslab >/dev/null
+}
+
 short_happened()
 {
 	[ "$(cat /sys/kernel/debug/failslab/times)" -eq 0 ]
@@ -158,7 +185,7 @@ client_shortage_mkdir()
 	else
 		fail "C-093 a shortage with the Reply: $said"
 	fi
-	shortage 0
+	no_shortage
 	rm -rf "$export_dir/made-"
 }
 
@@ -184,7 +211,7 @@ client_shortage_passes()
 	check "any Call in a passing shortage" \
 		dd if=/mnt/read of=/dev/null bs=4k count=1 iflag=direct
 	check "any Call in a passing shortage: that there was one" short_happened
-	shortage 0
+	no_shortage
 }
 
 client_shortage_lasts()
@@ -200,7 +227,7 @@ client_shortage_lasts()
 	sleep 5
 	check "a shortage that lasts: the connection is closed for it" \
 		[ "$(closes 'no memory')" -gt "$closed" ]
-	shortage 0
+	no_shortage
 	if wait "$writer"; then
 		ok "a shortage that lasts: WRITE succeeds when it has ended"
 	else
@@ -223,7 +250,7 @@ client_stops_service()
 	for i in $(seq 12); do
 		hold_trickle "stop$i"
 	done
-	sleep 3
+	until_risen "$before" 8 s_sq_waits s_tx_waits
 	risen "$before"
 	expect "nfsd stops while peers hold threads: that they do" \
 		"s_sq_waits + s_tx_waits >= 8"
@@ -242,6 +269,13 @@ client_stops_service()
 	wait "${held[@]}"
 }
 
+limits_end()
+{
+	no_shortage
+	echo 0 >/sys/kernel/tracing/events/svcrdma2/svc2_close/enable
+	rm -rf "$peers" "${export_dir:?}"/*
+}
+
 hostile_limits()
 {
 	local contexts objects before begin held=()
@@ -254,13 +288,15 @@ hostile_limits()
 	before=$(counters)
 	begin=$SECONDS
 	hold_trickle trickle
-	sleep 2
+	until_risen "$before" 1 s_sq_waits
+	sleep 1
 	risen "$before"
 	expect "a Send Queue that is full keeps one thread" "s_sq_waits == 1"
 
 	before=$(counters)
 	withhold_reads
-	sleep 2
+	until_risen "$before" $((20 * 8)) s_rdma_reads
+	until_risen "$before" $((20 << 20)) s_read_bytes
 	risen "$before"
 	expect "RDMA Reads without response: that there are" \
 		"s_rdma_reads >= 20 * 8 && s_read_bytes >= 20 << 20"
@@ -268,7 +304,7 @@ hostile_limits()
 	check "RDMA Reads without response: they hold contexts" \
 		[ "$contexts" -ge $((objects + 20 + 64)) ]
 
-	mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
+	mount_nfs rdma2 4.2 /mnt || { fail "mount"; limits_end; return; }
 	busy 5
 	end_busy "a mount beside peers that hold RDMA Reads"
 	client_shortage_passes
@@ -288,9 +324,9 @@ hostile_limits()
 		trickle 0 8
 
 	client_stops_service
-	mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
+	mount_nfs rdma2 4.2 /mnt || { fail "mount"; limits_end; return; }
 	check "the service works again" \
 		dd if="$peers/data" of=/mnt/again bs=1M oflag=direct status=none
 	check "umount at the end" umount_all
-	rm -rf "$peers" "${export_dir:?}"/*
+	limits_end
 }
