@@ -40,7 +40,7 @@
 #define SOME_USERS	320
 #define MANY_USERS	335
 #define LONG_LINK	1000	/* NFSv3 allows 1024 */
-#define PATIENCE	9.0	/* s from a signal to the end of its task */
+#define PATIENCE	15.0	/* s from a signal to the end of its task */
 #define LOCK_PATIENCE	25	/* s until the lock of a killed task is free */
 
 /* What a task and its parent share */

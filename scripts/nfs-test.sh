@@ -104,13 +104,15 @@ cases_of()
 # bench measures what it says.
 run_group()
 {
-	local cases=${CASES:-$(cases_of "$1")}
+	local cases=${CASES:-$(cases_of "$1")} timeout=$timeout
 	local settings=("CYCLES=${CYCLES:-50}" ${cases:+"CASES=$cases"}
 		"KILLS=${KILLS:-}" "SEED=${SEED:-}"
 		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
 		"DISCONNECTS=${DISCONNECTS:-}"
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}")
 
+	# Two sides of up to 320 s each
+	[ "$1" != disconnect ] || timeout=1200
 	case $1 in
 	bench)	"$top/scripts/bench.sh" --smoke ;;
 	link-*)	"$vmdir/pair.sh" "$kernel" --no-modules --timeout "$timeout" -- \

@@ -77,7 +77,7 @@ peer_up()
 	# shellcheck disable=SC2086 # an option or none
 	"$tools/peer" ${3:-} "$1" ${2//,/ } >"$log" 2>&1 &
 	peer=$!
-	for i in $(seq 50); do
+	for i in $(seq 300); do
 		grep -q listens "$log" && return
 		sleep 0.1
 	done

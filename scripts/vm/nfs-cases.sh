@@ -385,8 +385,8 @@ group_disconnect()
 	for side in client server; do
 		name="the $side disconnects $number times"
 		before=$(counters)
-		busy 200
-		taken=$(disconnects "$side" "$number" 180)
+		busy 320
+		taken=$(disconnects "$side" "$number" 300)
 		touch "$export_dir/enough"
 		end_busy "$name"
 		rm "$export_dir/enough"

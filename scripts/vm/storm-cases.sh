@@ -76,7 +76,7 @@ storm_recovers()
 	umount "/mnt.$port"
 	read -ra d <<<"$(distances "$port")"
 	# at once but spread; 3 s; 6 s; at once again
-	between "${d[0]}" 0 700 || why+=", the second not at once"
+	between "${d[0]}" 0 1500 || why+=", the second not at once"
 	between "${d[1]}" 2700 4500 || why+=", the third not after 3 s"
 	between "${d[2]}" 5500 8000 || why+=", the fourth not after 6 s"
 	n=$(received "$port" '^[0-9]+ up$')
@@ -93,7 +93,7 @@ storm_recovers()
 		}
 		END { printf "%d", (up - lost) * 1000 }' "$trace")
 	# the umount loses nothing: the last loss is the one before the last connection
-	between "$n" 0 700 || why+=", $n ms after the loss of one that worked"
+	between "$n" 0 1500 || why+=", $n ms after the loss of one that worked"
 	peer_down
 	[ -z "$why" ] && ok "$name: distances ${d[*]} ms" ||
 		fail "$name: distances ${d[*]} ms: ${why#, }"
@@ -126,8 +126,8 @@ storm_spread()
 		}
 		END { print seen + 0, least + 0, most + 0 }' "$trace")"
 	[ "$n" -ge 8 ] || why+=", only $n losses"
-	[ $((most - least)) -ge 80 ] || why+=", not spread"
-	[ "$most" -le 600 ] || why+=", too late"
+	[ $((most - least)) -ge 50 ] || why+=", not spread"
+	[ "$most" -le 1500 ] || why+=", too late"
 	[ -z "$why" ] && ok "$name: $n times, connecting $least to $most ms later" ||
 		fail "$name: $n times, connecting $least to $most ms later$why"
 }
@@ -168,6 +168,20 @@ setxattr()
 		' "$1" "$2" 2>&1
 }
 
+# waiting PROCEDURE N: until so many of the client's RPCs are tasks, for 10 s at
+# most
+waiting()
+{
+	local i
+
+	for i in $(seq 50); do
+		[ "$(cat /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks |
+			grep -cw "$1")" -ge "$2" ] && return
+		sleep 0.2
+	done
+	return 1
+}
+
 # A Call that can not be sent is the first in line when a connection comes up,
 # and others send for it: it ends alone.
 unsendable()
@@ -183,12 +197,12 @@ unsendable()
 	fault fail_poszero
 	setxattr /mnt/x0 5000 >/tmp/xattr.0 &
 	first=$!
-	sleep 0.3
+	waiting SETXATTR 1 || why+=", itself does not wait"
 	for i in 1 2 3 4 5; do
 		timeout -s KILL 60 chmod 755 "/mnt/x$i" 2>"/tmp/chmod.$i" &
 		pids+=($!)
 	done
-	sleep 0.3
+	waiting SETATTR 5 || why+=", the others do not wait"
 	rpc.nfsd "${NFSD_THREADS:-8}" && echo Y >/proc/fs/nfsd/v4_end_grace
 	listen_on rdma2
 	n=0
@@ -229,12 +243,12 @@ few_regions()
 	expect "$name: more are tried for" \
 		"c_mrs_unavailable >= 4 && c_mrs_unavailable <= 20"
 	no_fault fail_mr
-	for n in $(seq 10); do
+	for n in $(seq 30); do
 		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.1
 	done
 	kill -0 "$pid" 2>/dev/null &&
-		fail "$name: the RPC still waits a second after they can be had"
+		fail "$name: the RPC still waits 3 s after they can be had"
 	wait "$pid"
 	[ ! -s /tmp/xattr.1 ] && ok "$name: then it goes on" ||
 		fail "$name: then: $(cat /tmp/xattr.1)"
