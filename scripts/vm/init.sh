@@ -36,10 +36,11 @@ own_root()
 
 # What guests write has folders of its own, whatever lies in the machine's. What
 # the run needs may lie there too: it is to be seen under the names by which it
-# was given, and under those that links in them lead to.
+# was given, and under those that links in them lead to. Where vm.sh was started in
+# such a folder itself, the guest has its own one there.
 own_folders()
 {
-	local dir path real
+	local dir path real own=' '
 
 	mkdir /.machine /.run
 	mount --bind / /.machine
@@ -50,6 +51,7 @@ own_folders()
 			mkdir -p "$dir"
 		fi
 		mount -t tmpfs -o mode=1777 none "$dir" || return 1
+		own+="$(realpath "$dir") $dir "
 	done
 	mkdir /run/vm
 	mount --move /.run /run/vm
@@ -57,6 +59,7 @@ own_folders()
 		real=$(chroot /.machine realpath "$path") || continue
 		for dir in "$real" "$path"; do
 			[ "$dir" -ef "/.machine$real" ] && continue
+			[[ $own != *" $dir "* ]] || continue
 			mkdir -p "$dir"
 			mount --bind "/.machine$real" "$dir" || return 1
 		done
