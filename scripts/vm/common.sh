@@ -219,7 +219,7 @@ guest_tools()
 
 	with_lock "$dir.lock" unpack_tools "$dir" || return 1
 	# shellcheck disable=SC2046 # a list of words
-	need_packages iproute2 kmod netbase perl-base procps $(cat "$dir.needs") ||
+	need_packages iproute2 kmod netbase perl procps $(cat "$dir.needs") ||
 		return 1
 	printf '%s\n' "$dir"
 }
