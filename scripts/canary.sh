@@ -15,7 +15,20 @@ failed=0
 mkdir -p "$cache/run"
 work=$(mktemp -d "$cache/run/canary-$(date +%H%M%S)-XXXXXX")
 clone=$(mktemp -d /tmp/canary-XXXXXX)
-trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$clone" "$clone.beside"' EXIT
+
+# Each guest is a process group.
+stop()
+{
+	local pid
+
+	trap '' INT TERM HUP
+	for pid in $(jobs -p); do
+		kill -TERM -- "-$pid" 2>/dev/null
+	done
+	wait 2>/dev/null
+	rm -rf "$clone" "$clone.beside"
+}
+trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
 bdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
@@ -52,7 +65,7 @@ command_of()
 
 guest()
 {
-	"$top/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout 120 \
+	"$top/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout 600 \
 		--out "$work/$1" -- sh -c "$(command_of "$1")" >"$work/$1.said" 2>&1
 	echo $? >"$work/$1.rc"
 }
@@ -63,7 +76,7 @@ own_folders()
 	touch "$clone.beside"
 	cp -r "$top/scripts" "$clone/"
 	# shellcheck disable=SC2016 # for the guest's shell
-	cd "$clone" && scripts/vm.sh "$kernel" --no-modules --mem 512 --timeout 120 \
+	cd "$clone" && scripts/vm.sh "$kernel" --no-modules --mem 512 --timeout 600 \
 		--out "$work/folders" -- sh -c '
 		ls -A /tmp
 		test -x scripts/canary.sh && test ! -e "$PWD.beside"' \
@@ -71,22 +84,44 @@ own_folders()
 	echo $? >"$work/folders.rc"
 }
 
+# The same beside the checkout, with the machine's /tmp as the current folder
+own_tmp()
+{
+	touch "$clone.beside"
+	# shellcheck disable=SC2016 # for the guest's shell
+	cd /tmp && "$top/scripts/vm.sh" "$kernel" --no-modules --mem 512 \
+		--timeout 600 --out "$work/tmp" -- sh -c '
+		ls -A /tmp
+		test "$PWD" = /tmp && test ! -e "$0"' "$clone.beside" \
+		>"$work/tmp.said" 2>&1
+	echo $? >"$work/tmp.rc"
+}
+
+# folders_verdict FILE NAME
+folders_verdict()
+{
+	if [ "$(cat "$work/$1.rc")" -eq 0 ]; then
+		echo "ok canary: $2"
+	else
+		echo "FAIL canary: $2: $(tr '\n' ' ' <"$work/$1.said")"
+		failed=1
+	fi
+}
+
+set -m
 own_folders &
+own_tmp &
 # They sleep most of the time.
 while read -r kind _; do
 	[ -n "$kind" ] || continue
-	while [ "$(jobs -pr | wc -l)" -ge "${CANARIES:-6}" ]; do
+	while [ "$(jobs -pr | wc -l)" -ge "${CANARIES:-$((jobs + 1))}" ]; do
 		wait -n
 	done
 	guest "$kind" &
 done <<<"$canaries"
 wait
-if [ "$(cat "$work/folders.rc")" -eq 0 ]; then
-	echo "ok canary: a guest sees its checkout in /tmp, and nothing beside it"
-else
-	echo "FAIL canary: own folders: $(tr '\n' ' ' <"$work/folders.said")"
-	failed=1
-fi
+folders_verdict folders "a guest sees its checkout in /tmp, and nothing beside it"
+folders_verdict tmp "a guest that is started in /tmp has its own one"
 
 while read -r kind status report; do
 	[ -n "$kind" ] || continue
