@@ -70,6 +70,8 @@ variant_down()
 			stop "$1: unload"
 	fi
 	[ "$3" = cost ] || rmmod rpcrdma2_count
+	# What there is, if the run does not come to its end
+	cp "$raw" /run/vm/raw
 }
 
 # messages DEPTH ROW OCTETS: what an operation over rdma2 was made of: Calls, and
@@ -162,4 +164,3 @@ done <"$plan"
 # shellcheck disable=SC2086 # words
 variant_down $mounted
 server_down
-cp "$raw" /run/vm/raw
