@@ -96,7 +96,7 @@ static void grant_follows_messages(struct kunit *test)
 			c->want);
 }
 
-/* S27: Receives for the answers, for the peer's Calls, and two more */
+/* S27, B-09: Receives for the answers, for the peer's Calls, and two more */
 static void receives_needed(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rpcrdma2_receives_needed(1, 0), 3);
@@ -115,6 +115,7 @@ static const struct cm_case {
 
 KUNIT_ARRAY_PARAM_DESC(cm, cm_cases, desc);
 
+/* P-01 */
 static void cm_decodes(struct kunit *test)
 {
 	const struct cm_case *c = test->param_value;

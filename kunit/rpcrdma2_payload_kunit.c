@@ -243,7 +243,7 @@ static const struct mutation mutations[] = {
 	  WHOLE(v24), { { 5, 3 } }, REPLY(RDMA2_OK) },
 	{ "S11 S38 also when it ends before its length",
 	  CUT(v24, 24), { { 5, 3 } }, REPLY(BAD) },
-	{ "C-081 another option that ends there draws BAD_XDR",
+	{ "C-081 another option that ends there is answered with BAD_XDR",
 	  CUT(v24, 24), CALL(BAD) },
 
 	/* Version 1 */

@@ -118,7 +118,7 @@ static void set_of_a_peer_is_numbered_anew(struct kunit *test)
 	}
 }
 
-/* C-046: all we can ever announce fits the first Receive of any peer. */
+/* C-046, S32: all we can ever announce fits the first Receive of any peer. */
 static void connprop_is_small(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_CONNPROP };
@@ -149,7 +149,7 @@ static void bad_properties(struct kunit *test)
 			RDMA2_ERR_BAD_XDR);
 }
 
-/* V29, C-019, C-020 */
+/* V29, C-019, C-020, C-060, C-108 */
 static void unknown_and_empty_properties(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };
@@ -161,7 +161,7 @@ static void unknown_and_empty_properties(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 4096);
 }
 
-/* V19 with word 12 all ones: bits beyond the set are legal. C-021, C-022 */
+/* V19 with word 12 all ones: bits beyond the set are legal. C-021, C-022, S04 */
 static void bits_beyond_the_set(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };

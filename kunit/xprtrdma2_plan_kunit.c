@@ -77,7 +77,7 @@ static const struct plan_case plan_cases[] = {
 	    .sz_call_rest = INLINE_MAX - 3 * READ_SEG,
 	    .sz_call_pages = 12288, .sz_call_ddp = true },
 	  { .cp_proc = RDMA2_MSG, .cp_read = true } },
-	{ "C-098 a first Call of 1024 octets goes inline",
+	{ "C-098 S32 a first Call of 1024 octets goes inline",
 	  { FIRST,
 	    .sz_call_rest = RPCRDMA2_INLINE_FIRST - RPCRDMA2_HDR_MIN },
 	  { .cp_proc = RDMA2_MSG } },

@@ -3,7 +3,8 @@
 """
 Holds Documentation/protocol.rst against the sources: prints each requirement
 id and each section that they name and the document lacks, and each file,
-function and test that a row names and the sources lack. No output, no fault.
+function and test that a row names and the sources lack, and each row with a
+test that has none of the row's ids. No output, no fault.
 """
 
 import glob
@@ -117,6 +118,10 @@ def check_rows(lines, sources):
     for path, text in sources.items():
         if path.endswith('.sh'):
             groups |= set(re.findall(r'^group_([\w.-]+)\(\)', text, re.M))
+    tested = set()
+    for path, text in sources.items():
+        if path.startswith(('kunit/', 'scripts/')):
+            tested |= ids_in(text)
     rows = 0
     for line, requirement, where, test in tables(lines):
         rows += 1
@@ -125,6 +130,8 @@ def check_rows(lines, sources):
         check_where(line, where, sources)
         if test != '\\':
             check_test(line, test, sources, groups)
+            if not ids_in(requirement) & tested:
+                faults.append(f'{DOCUMENT}:{line}: no test has an id of this row')
     if rows < 50:
         faults.append(f'{DOCUMENT}: {rows} rows found, there must be more')
 

@@ -101,7 +101,7 @@ peer_version_one()
 
 peer_version_two()
 {
-	converse "S29 the first CONNPROP draws one, with its xid; the second none" '' \
+	converse "C-043 S29 the first CONNPROP draws one, with its xid; the second none" '' \
 		"$connprop" "0c 00000002 $grant 00000006 $our_props" \
 		"$connprop" - "$call_v2" "$reply_v2"
 	converse "S29 so does an empty one" '' \
@@ -138,10 +138,10 @@ peer_version_two()
 		"$(error_of 0d 00000002 00000009)" \
 		"0d 00000002 00000020 00000005 00000001 7fffff01 00000000" - \
 		"0d 00000002 00000020 00000005 00000002 7fffff01 00000000" -
-	converse "C-079 S36 an unknown version draws the range" '' \
+	converse "C-079 E-17 S36 an unknown version draws the range" '' \
 		"0d 00000003 00000020 00000000" \
 		"$(error_of 0d 00000003 00000001 00000001 00000002)"
-	converse "S11 S38 a RESPROP as an option draws nothing, wherever it is cut" '' \
+	converse "S11 S38 a RESPROP as an option gets no answer, wherever it is cut" '' \
 		"0d 00000002 00000020 00000005 00000000 00000003" - \
 		"0d 00000002 00000020 00000005 00000000 00000003 00000008" - \
 		"0d 00000002 00000020 00000005 00000000 00000003 00000008 00000000" - \
