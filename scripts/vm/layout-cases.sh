@@ -209,6 +209,25 @@ position_zero()
 	counts long_calls 1 written
 }
 
+# The last word of the second data is not there: nothing takes its place.
+lacks_word()
+{
+	local whole
+
+	write_session || return
+	two_writes 2048 2048
+	whole="$front$data_a$between${data_b:0:-8}"
+	offer "$whole"
+	size_of "$whole"
+	chunk 0 "$size"
+	call_with 00000001 "$chunk" ''
+	counts long_calls 1 tell "$call_with" || return
+	[ "${words[*]:header + 6:1}" = 00002734 ] ||
+		complain "not NFS4ERR_BADXDR: $answer" || return
+	[ "$(stat -c %s "$export_dir/$file")" -eq 8192 ] ||
+		complain "written: $(stat -c %s "$export_dir/$file") octets"
+}
+
 position_zero_and_another()
 {
 	local whole first at
@@ -328,6 +347,7 @@ hostile_layout()
 		hostile "E-07 v$v: two WRITEs in one Read chunk" all_in_chunk
 		hostile "E-07 v$v: two WRITEs in a Position-Zero chunk" \
 			position_zero
+		hostile "E-07 v$v: a Call that lacks its last word" lacks_word
 		hostile "E-07 v$v: one in a Position-Zero chunk, one in another" \
 			position_zero_and_another
 		set_parameter receive_size 16384
