@@ -153,12 +153,23 @@ static void bad_properties(struct kunit *test)
 static void unknown_and_empty_properties(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };
+	__be32 words[12];
 
 	KUNIT_ASSERT_EQ(test, read_body(test, &pm, v29, sizeof(v29)), RDMA2_OK);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_count, 2);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, RBSIZ);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_index[RPCRDMA2_PROP_RBSIZ], 1);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 4096);
+
+	/* the first and the last experimental id */
+	memcpy(words, v29, sizeof(v29));
+	words[5] = cpu_to_be32(4294967040U);
+	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(v29)),
+			RDMA2_OK);
+	words[5] = cpu_to_be32(4294967295U);
+	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(v29)),
+			RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, RBSIZ);
 }
 
 /* V19 with word 12 all ones: bits beyond the set are legal. C-021, C-022, S04 */
