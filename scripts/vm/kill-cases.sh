@@ -45,7 +45,7 @@ spoken()
 # kill_beside LABEL NFS-VERSION RPC-OVER-RDMA-VERSION WAITS ARGUMENT...: of
 # fs-kill, beside a load on /mnt, on one connection. So many RPCs, or more, end
 # while the server is at work on their memory. In $backlog is the length of the
-# queue for slots, added up over all Calls.
+# queue for slots, added up over all Calls. The load has $workers workers, or two.
 kill_beside()
 {
 	local label=$1 waits=$4 load before
@@ -57,7 +57,7 @@ kill_beside()
 	check "$label: version $3 is spoken" [ "$(spoken)" = "$3" ]
 	shift 4
 	before=$(counters)
-	"$tools/fs-load" /mnt "$export_dir" 600 2 >/tmp/load 2>&1 &
+	"$tools/fs-load" /mnt "$export_dir" 600 "${workers:-2}" >/tmp/load 2>&1 &
 	load=$!
 	verdicts "$label" "$tools/fs-kill" "$@" ${SEED:+"$SEED"}
 	pkill -TERM -P "$load"
@@ -301,8 +301,8 @@ group_kill()
 	kill_force 4.2 2 "$seconds"
 	kill_loop 4.2 2 "$kills" "as usual"
 	# Tasks wait for a slot, or for a credit, as well.
-	echo 6 >"$client_params/slots"
-	kill_loop 3 2 "$kills" "6 slots"
+	echo 4 >"$client_params/slots"
+	workers=6 kill_loop 3 2 "$kills" "4 slots"
 	check "tasks waited for a slot (a queue of ${backlog:-0} in all)" \
 		[ "${backlog:-0}" -gt 0 ]
 	echo 128 >"$client_params/slots"
