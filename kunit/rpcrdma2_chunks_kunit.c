@@ -235,7 +235,7 @@ static void chunks_go_between_others(struct kunit *test)
 	for (i = 0; i < RPCRDMA2_MAX_SEGMENTS; i++) {
 		k = i * 7 % 16;
 		handles[k][i / 16] = 0x100 + m->count + 2;
-		put_read(m, 8 + 16 * k, 4);
+		put_read(m, 40 + 16 * k, 4);
 	}
 	put(m, 0);
 	put(m, 0);
@@ -247,7 +247,7 @@ static void chunks_go_between_others(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, h->h_nreads, 16);
 	KUNIT_ASSERT_EQ(test, h->h_nsegs, RPCRDMA2_MAX_SEGMENTS);
 	for (k = 0; k < 16; k++) {
-		KUNIT_EXPECT_EQ(test, h->h_reads[k].ck_position, 8 + 16 * k);
+		KUNIT_EXPECT_EQ(test, h->h_reads[k].ck_position, 40 + 16 * k);
 		KUNIT_EXPECT_EQ(test, h->h_reads[k].ck_first, 4 * k);
 		KUNIT_EXPECT_EQ(test, h->h_reads[k].ck_nsegs, 4);
 		for (at = 0; at < 4; at++) {
@@ -340,8 +340,8 @@ static void sums(struct kunit *test)
 	for (vers = 1; vers <= 2; vers++) {
 		put_start(m, vers, RDMA2_MSG, RDMA2_CALL);
 		for (i = 0; i < c->before; i++)
-			put_read(m, 8 + 4 * i, 4);
-		position = 8 + 4 * i;
+			put_read(m, 40 + 4 * i, 4);
+		position = 40 + 4 * i;
 		put_read(m, position, c->first);
 		put_read(m, position + (c->apart ? c->first : 0), c->second);
 		put(m, 0);

@@ -183,7 +183,7 @@ static void more_than_the_decoder_holds(struct kunit *test)
 	put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
 	for (i = 0; i < c->chunks; i++)
 		for (j = 0; j < c->read_segs; j++)
-			put_read(m, 8 + 4 * c->read_segs * i, 4);
+			put_read(m, 40 + 4 * c->read_segs * i, 4);
 	put(m, 0);
 	for (i = 0; i < c->writes; i++) {
 		put(m, 1);
