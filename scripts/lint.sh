@@ -178,8 +178,7 @@ files '*.[ch]' '*.sh' Makefile Kbuild '*/Kbuild' |
 	xargs -r grep -L 'SPDX-License-Identifier: GPL-2.0' >"$work/spdx"
 report "SPDX lines" "$work/spdx"
 
-files | grep -vE '^COPYING$|\.patch$' | xargs -r grep -nE '[[:space:]]+$' |
-	grep -v 'Binary file' >"$work/space"
+files | grep -vE '^COPYING$|\.patch$' | xargs -r grep -nIE '[[:space:]]+$' >"$work/space"
 report "no blanks at the end of a line" "$work/space"
 
 exit "$failed"
