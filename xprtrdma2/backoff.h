@@ -28,7 +28,7 @@ enum xprt2_past {
  * xprt2_judge_past - how did a connection go?
  * @replied: it brought a good Reply
  * @lost: the peer, the network or the device ended it
- * @innocent: and not the peer
+ * @innocent: and not the peer; or an RPC of the client timed out
  *
  * That a connection comes up says little about a server: it may end each one
  * at the first Call.

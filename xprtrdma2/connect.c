@@ -358,8 +358,11 @@ static void ep_destroy(struct xprt2_ep *ep)
 	cancel_delayed_work_sync(&ep->ep_trial);
 	if (ep->ep_id && ep->ep_id->qp)
 		ep_drain(ep, lost);
+	/* a server that is slow has not failed; RPC timeouts space it well */
 	xp->xp_past = xprt2_judge_past(ep->ep_replied, lost,
-				       READ_ONCE(ep->ep_device_lost));
+				       READ_ONCE(ep->ep_device_lost) ||
+				       READ_ONCE(xp->xp_timed_out));
+	WRITE_ONCE(xp->xp_timed_out, false);
 	if (ep->ep_recv_cq)
 		ib_free_cq(ep->ep_recv_cq);
 	if (ep->ep_send_cq)

@@ -382,9 +382,15 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
 	return -ENOTCONN;
 }
 
-/* No Reply in time, and nothing else tells whether the peer is alive. */
+/*
+ * No Reply in time, and nothing else tells whether the peer is alive.
+ *
+ * This does not count against the server. With a back-off longer than the RPC's
+ * timeout the time would be over before the Call is sent again, every time.
+ */
 static void xprt2_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
+	WRITE_ONCE(xprt2_from_xprt(xprt)->xp_timed_out, true);
 	xprt_force_disconnect(xprt);
 }
 

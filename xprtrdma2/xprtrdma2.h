@@ -469,6 +469,8 @@ struct xprt2_stats {
  * @xp_ep: the connection, or NULL; changed with XPRT_LOCKED held
  * @xp_connect_work: connect worker
  * @xp_past: how the last connection went, if it is over. Connect
+ * @xp_timed_out: an RPC's timeout ends the connection. Set by ->timer, cleared
+ *	by connect
  * @xp_tried: when the last attempt to make one began, in jiffies. Connect
  * @xp_device_told: the log says that the device is no good
  * @xp_probes: connections spent on probing since a version was settled or
@@ -503,6 +505,7 @@ struct xprt2_xprt {
 	struct xprt2_ep		*xp_ep;
 	struct delayed_work	xp_connect_work;
 	enum xprt2_past		xp_past;
+	bool			xp_timed_out;
 	unsigned long		xp_tried;
 	bool			xp_device_told;
 	unsigned int		xp_probes;
