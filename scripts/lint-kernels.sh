@@ -77,7 +77,7 @@ done
 
 # Through kbuild, with the modules' own Kbuild files: nothing is compiled.
 mkdir "$work/m"
-cp -a Kbuild include xprtrdma2 svcrdma2 kunit "$work/m"
+cp -a Kbuild include rpcrdma2 xprtrdma2 svcrdma2 kunit "$work/m"
 find "$work/m" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o -name '*.mod*' \) -delete
 arch=$(grep -qsx CONFIG_UML=y "$build/.config" && echo ARCH=um)
 for target in '' modules; do

@@ -19,7 +19,7 @@ COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 OTHERS = re.compile(r'(draft|RFC \d+,?)[ \n*]+sections?[ \n*]+[\d.]+((,|[ \n*]+and)[ \n*]+[\d.]+)*',
                    re.IGNORECASE)
 SECTION = re.compile(r'(?<![\w.-])([1-4]\.\d{1,2})(?![\w.]*\d)')
-SOURCES = ['include/rpcrdma2/*.h', 'xprtrdma2/*.[ch]', 'svcrdma2/*.[ch]',
+SOURCES = ['include/rpcrdma2/*.h', 'rpcrdma2/*.[ch]', 'xprtrdma2/*.[ch]', 'svcrdma2/*.[ch]',
            'kunit/*.[ch]', 'scripts/*.[ch]', 'scripts/*/*.[ch]',
            'scripts/*.sh', 'scripts/*/*.sh']
 

@@ -43,7 +43,7 @@ files()
 		while read -r f; do [ -f "$f" ] && echo "$f"; done
 }
 
-mapfile -t code < <(files 'include/*.h' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]')
+mapfile -t code < <(files 'include/*.h' 'rpcrdma2/*.[ch]' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]')
 mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' .ci/run)
 
 # build KERNEL [ARGUMENTS OF MAKE]: apart from all others, so that every file is
@@ -65,7 +65,7 @@ warnings()
 {
 	rm -rf "$work/build"
 	mkdir "$work/build"
-	cp -a Kbuild include xprtrdma2 svcrdma2 kunit bench "$work/build" 2>/dev/null
+	cp -a Kbuild include rpcrdma2 xprtrdma2 svcrdma2 kunit bench "$work/build" 2>/dev/null
 	find "$work/build" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o \
 		-name '*.mod*' \) -delete
 	build "$@"
@@ -101,7 +101,7 @@ if have sparse "sparse with endian checks"; then
 	[ -z "$bench" ] ||
 		sparse_check debian bench BENCH=1 >>"$work/sparse"
 	warnings uml KUNIT=1 >"$work/w1" 2>&1
-	sparse_check uml 'include|xprtrdma2|svcrdma2|kunit' KUNIT=1 \
+	sparse_check uml 'include|rpcrdma2|xprtrdma2|svcrdma2|kunit' KUNIT=1 \
 		>>"$work/sparse"
 	report "sparse with endian checks" "$work/sparse"
 else

@@ -180,7 +180,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 /* CONFIG_FAIL_SUNRPC calls it unasked. */
 static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 {
-	svc2_close(svc2_from_xprt(xprt->bc_xprt), SVC2_CLOSE_INJECTED);
+	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
 }
 
 static void svc2_bc_close(struct rpc_xprt *xprt)

@@ -45,7 +45,7 @@ void svc2_count_error(u32 code)
 void svc2_conn_show(struct svc2_xprt *sp)
 {
 	mutex_lock(&conns_mutex);
-	list_add_tail(&sp->sp_conns, &conns);
+	list_add_tail(&sp->sp_shown, &conns);
 	mutex_unlock(&conns_mutex);
 }
 
@@ -56,7 +56,7 @@ void svc2_conn_show(struct svc2_xprt *sp)
 void svc2_conn_hide(struct svc2_xprt *sp)
 {
 	mutex_lock(&conns_mutex);
-	list_del_init(&sp->sp_conns);
+	list_del_init(&sp->sp_shown);
 	mutex_unlock(&conns_mutex);
 }
 
@@ -85,7 +85,7 @@ static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
 {
 	seq_printf(seq, "peer=%s device=%s vers=%u grant=%u receive=%u send_v1=%u send_v2=%u",
 		   sp->sp_xprt.xpt_remotebuf,
-		   dev_name(&sp->sp_id->device->dev),
+		   dev_name(&sp->sp_conn.co_id->device->dev),
 		   READ_ONCE(sp->sp_last_vers),
 		   sp->sp_credits, sp->sp_recv_size,
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
@@ -103,7 +103,7 @@ static int connections_show(struct seq_file *seq, void *unused)
 	struct svc2_xprt *sp;
 
 	mutex_lock(&conns_mutex);
-	list_for_each_entry(sp, &conns, sp_conns)
+	list_for_each_entry(sp, &conns, sp_shown)
 		show_connection(seq, sp);
 	mutex_unlock(&conns_mutex);
 	return 0;

@@ -176,7 +176,7 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 	if (ret != -ETIMEDOUT)
 		return ret;
 	svc2_count(stalls);
-	svc2_close(sp, SVC2_CLOSE_STALLED);
+	svc2_close(sp, RPCRDMA2_LOSS_STALLED);
 	return -ENOTCONN;
 }
 
@@ -205,7 +205,7 @@ bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 			schedule_timeout_uninterruptible(SVC2_SHORTAGE_PAUSE);
 			return true;
 		}
-		svc2_close(sp, SVC2_CLOSE_MEMORY);
+		svc2_close(sp, RPCRDMA2_LOSS_MEMORY);
 	}
 	*ret = -ENOTCONN;
 	return false;

@@ -141,3 +141,4 @@ module_exit(svcrdma2_exit);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2, server");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(RPCRDMA2);

@@ -188,8 +188,8 @@ static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
 	post->po_signal = true;
 	post->po_reserved = false;
 	post->po_done = svc2_read_done;
-	post->po_reason = SVC2_CLOSE_READ;
-	svc2_new_cid(sp, sp->sp_send_cq, &post->po_cid);
+	post->po_reason = RPCRDMA2_LOSS_READ;
+	svc2_new_cid(sp, sp->sp_conn.co_send_cq, &post->po_cid);
 	trace_svc2_post_read(call);
 	return svc2_sq_post(sp, post, svc2_rw_chain(sp, &call->ca_rws,
 						    &post->po_cqe, NULL));

@@ -26,18 +26,18 @@ static void svc2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svc2_recv *rc = container_of(wc->wr_cqe, struct svc2_recv,
 					    rc_cqe);
-	struct svc2_xprt *sp = cq->cq_context;
+	struct svc2_xprt *sp = svc2_cq_to_xprt(cq);
 
 	trace_svc2_wc_receive(&rc->rc_cid, wc);
 	if (wc->status != IB_WC_SUCCESS) {
-		svc2_close(sp, SVC2_CLOSE_RECEIVE);
+		svc2_close(sp, RPCRDMA2_LOSS_RECEIVE);
 		svc2_recv_put(sp, rc);
 		return;
 	}
 	/* before an octet of it is looked at, by any thread */
 	if (unlikely(!rpcrdma2_received_message(wc, rc->rc_sge.length))) {
 		svc2_count(recvs_bad);
-		svc2_close(sp, SVC2_CLOSE_NO_MESSAGE);
+		svc2_close(sp, RPCRDMA2_LOSS_NO_MESSAGE);
 		svc2_recv_put(sp, rc);
 		return;
 	}
@@ -118,7 +118,7 @@ static bool post_recvs(struct svc2_xprt *sp, struct list_head *list)
 	}
 	INIT_LIST_HEAD(list);
 	svc2_count(post_recv);
-	ret = ib_post_recv(sp->sp_qp, first, &bad);
+	ret = ib_post_recv(sp->sp_conn.co_id->qp, first, &bad);
 	if (likely(!ret))
 		return true;
 
@@ -157,7 +157,7 @@ void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc)
 	}
 	spin_unlock(&rp->rp_lock);
 	if (unlikely(!posted))
-		svc2_close(sp, SVC2_CLOSE_POST);
+		svc2_close(sp, RPCRDMA2_LOSS_POST);
 }
 
 /* All of @count Receives on @list, or none */
@@ -170,7 +170,7 @@ static int make_recvs(struct svc2_xprt *sp, unsigned int count,
 		rc = alloc_recv(&sp->sp_rpool);
 		if (!rc)
 			goto out_free;
-		svc2_new_cid(sp, sp->sp_recv_cq, &rc->rc_cid);
+		svc2_new_cid(sp, sp->sp_conn.co_recv_cq, &rc->rc_cid);
 		list_add(&rc->rc_list, list);
 	}
 	return 0;
@@ -202,7 +202,7 @@ int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count)
 	posted = post_recvs(sp, &recvs);
 	spin_unlock(&sp->sp_rpool.rp_lock);
 	if (!posted)
-		svc2_close(sp, SVC2_CLOSE_POST);
+		svc2_close(sp, RPCRDMA2_LOSS_POST);
 	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
 }
 
@@ -218,7 +218,7 @@ int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted)
 {
 	struct svc2_rpool *rp = &sp->sp_rpool;
 
-	rp->rp_pd = sp->sp_pd;
+	rp->rp_pd = sp->sp_conn.co_pd;
 	rp->rp_size = sp->sp_recv_size;
 	/* so many may lie idle, short of a batch */
 	if (make_recvs(sp, rp->rp_batch - 1, &rp->rp_free))
@@ -342,7 +342,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	}
 	spin_unlock(&sp->sp_recv_lock);
 	if (rc)
-		ib_dma_sync_single_for_cpu(sp->sp_pd->device, rc->rc_sge.addr,
+		ib_dma_sync_single_for_cpu(sp->sp_conn.co_pd->device, rc->rc_sge.addr,
 					   rc->rc_len, DMA_FROM_DEVICE);
 	if (rc && (recv_is_control(rc) || has_reads(rc))) {
 		ret = svc2_parse(rqstp, rc);

@@ -217,7 +217,7 @@ static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 static int give_up(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	svc2_tx_put(sp, tx);
-	svc2_close(sp, SVC2_CLOSE_REPLY);
+	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
 	return -ENOTCONN;
 }
 

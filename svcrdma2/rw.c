@@ -59,14 +59,14 @@ struct svc2_rw *svc2_rw_new(struct list_head *rws, unsigned int nents,
 unsigned int svc2_rw_count_mrs(struct svc2_xprt *sp,
 			       const struct list_head *rws)
 {
-	struct ib_device *dev = sp->sp_id->device;
+	struct ib_device *dev = sp->sp_conn.co_id->device;
 	const struct svc2_rw *rw;
 	unsigned int mrs = 0;
 
 	if (!sp->sp_nmrs)
 		return 0;
 	list_for_each_entry(rw, rws, rw_list)
-		mrs += rdma_rw_mr_factor(dev, sp->sp_id->port_num,
+		mrs += rdma_rw_mr_factor(dev, sp->sp_conn.co_id->port_num,
 					 rw->rw_nents);
 	return mrs;
 }
@@ -87,8 +87,8 @@ int svc2_rw_map(struct svc2_xprt *sp, struct list_head *rws,
 	int ret;
 
 	list_for_each_entry(rw, rws, rw_list) {
-		ret = rdma_rw_ctx_init(&rw->rw_ctx, sp->sp_qp,
-				       sp->sp_id->port_num, rw->rw_table.sgl,
+		ret = rdma_rw_ctx_init(&rw->rw_ctx, sp->sp_conn.co_id->qp,
+				       sp->sp_conn.co_id->port_num, rw->rw_table.sgl,
 				       rw->rw_nents, 0, rw->rw_offset,
 				       rw->rw_handle, dir);
 		if (ret < 0) {
@@ -115,8 +115,8 @@ struct ib_send_wr *svc2_rw_chain(struct svc2_xprt *sp, struct list_head *rws,
 	struct svc2_rw *rw;
 
 	list_for_each_entry_reverse(rw, rws, rw_list)
-		last = rdma_rw_ctx_wrs(&rw->rw_ctx, sp->sp_qp,
-				       sp->sp_id->port_num, cqe, last);
+		last = rdma_rw_ctx_wrs(&rw->rw_ctx, sp->sp_conn.co_id->qp,
+				       sp->sp_conn.co_id->port_num, cqe, last);
 	return last;
 }
 
@@ -136,8 +136,8 @@ void svc2_rw_free(struct svc2_xprt *sp, struct list_head *rws,
 
 	list_for_each_entry_safe(rw, next, rws, rw_list) {
 		if (rw->rw_mapped)
-			rdma_rw_ctx_destroy(&rw->rw_ctx, sp->sp_qp,
-					    sp->sp_id->port_num,
+			rdma_rw_ctx_destroy(&rw->rw_ctx, sp->sp_conn.co_id->qp,
+					    sp->sp_conn.co_id->port_num,
 					    rw->rw_table.sgl, rw->rw_nents,
 					    dir);
 		if (rw->rw_table.sgl != rw->rw_sges)

@@ -30,7 +30,7 @@ static void svc2_send_done(struct svc2_xprt *sp, struct svc2_post *post,
 
 static void free_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
-	ib_dma_unmap_single(sp->sp_pd->device, tx->tx_sge[0].addr,
+	ib_dma_unmap_single(sp->sp_conn.co_pd->device, tx->tx_sge[0].addr,
 			    SVC2_TX_BUFSIZE, DMA_TO_DEVICE);
 	free_page((unsigned long)tx->tx_buf);
 	kfree(tx);
@@ -38,7 +38,7 @@ static void free_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
 
 static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 {
-	struct ib_device *dev = sp->sp_pd->device;
+	struct ib_device *dev = sp->sp_conn.co_pd->device;
 	int node = ibdev_to_node(dev);
 	struct svc2_tx *tx;
 	unsigned int i;
@@ -54,11 +54,11 @@ static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 	if (ib_dma_mapping_error(dev, tx->tx_sge[0].addr))
 		goto out_free_buf;
 	for (i = 0; i < sp->sp_tx_sges; i++)
-		tx->tx_sge[i].lkey = sp->sp_pd->local_dma_lkey;
+		tx->tx_sge[i].lkey = sp->sp_conn.co_pd->local_dma_lkey;
 	tx->tx_wr.sg_list = tx->tx_sge;
 	tx->tx_wr.num_sge = 1;
 	tx->tx_post.po_done = svc2_send_done;
-	tx->tx_post.po_reason = SVC2_CLOSE_SEND;
+	tx->tx_post.po_reason = RPCRDMA2_LOSS_SEND;
 	tx->tx_pages = tx->tx_few;
 	INIT_LIST_HEAD(&tx->tx_rws);
 	return tx;
@@ -185,7 +185,7 @@ void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 	while (tx->tx_wr.num_sge > 1) {
 		struct ib_sge *sge = &tx->tx_sge[--tx->tx_wr.num_sge];
 
-		ib_dma_unmap_page(sp->sp_pd->device, sge->addr, sge->length,
+		ib_dma_unmap_page(sp->sp_conn.co_pd->device, sge->addr, sge->length,
 				  DMA_TO_DEVICE);
 	}
 	if (tx->tx_npages)
@@ -286,7 +286,7 @@ static int map_frag(struct svc2_xprt *sp, struct svc2_tx *tx,
 		    const struct svc2_frag *fr)
 {
 	struct ib_sge *sge = &tx->tx_sge[tx->tx_wr.num_sge];
-	struct ib_device *dev = sp->sp_pd->device;
+	struct ib_device *dev = sp->sp_conn.co_pd->device;
 
 	sge->addr = ib_dma_map_page(dev, fr->fr_page, fr->fr_off, fr->fr_len,
 				    DMA_TO_DEVICE);
@@ -429,7 +429,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 	int ret;
 
 	tx->tx_sge[0].length = tx->tx_len;
-	ib_dma_sync_single_for_device(sp->sp_pd->device, tx->tx_sge[0].addr,
+	ib_dma_sync_single_for_device(sp->sp_conn.co_pd->device, tx->tx_sge[0].addr,
 				      tx->tx_len, DMA_TO_DEVICE);
 	tx->tx_wr.next = NULL;
 	tx->tx_wr.opcode = IB_WR_SEND;
@@ -442,7 +442,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 
 	tx->tx_post.po_signal = writes || tx->tx_npages ||
 				tx->tx_post.po_reserved;
-	svc2_new_cid(sp, sp->sp_send_cq, &tx->tx_post.po_cid);
+	svc2_new_cid(sp, sp->sp_conn.co_send_cq, &tx->tx_post.po_cid);
 	ret = svc2_sq_post(sp, &tx->tx_post, first);
 	if (ret)
 		return ret;

@@ -56,7 +56,7 @@ static void svc2_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	struct svc2_post *post = container_of(wc->wr_cqe, struct svc2_post,
 					      po_cqe);
 	bool ok = wc->status == IB_WC_SUCCESS;
-	struct svc2_xprt *sp = cq->cq_context;
+	struct svc2_xprt *sp = svc2_cq_to_xprt(cq);
 	struct svc2_post *each, *next;
 	LIST_HEAD(done);
 
@@ -83,13 +83,13 @@ static void svc2_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 static void svc2_wc_read(struct ib_cq *cq, struct ib_wc *wc)
 {
 	trace_svc2_wc_front(cq, wc);
-	svc2_close(cq->cq_context, SVC2_CLOSE_READ);
+	rpcrdma2_conn_lose(cq->cq_context, RPCRDMA2_LOSS_READ);
 }
 
 static void svc2_wc_write(struct ib_cq *cq, struct ib_wc *wc)
 {
 	trace_svc2_wc_front(cq, wc);
-	svc2_close(cq->cq_context, SVC2_CLOSE_SEND);
+	rpcrdma2_conn_lose(cq->cq_context, RPCRDMA2_LOSS_SEND);
 }
 
 /*
@@ -99,7 +99,7 @@ static void svc2_wc_write(struct ib_cq *cq, struct ib_wc *wc)
  * Return: false when there is no such chain.
  */
 static bool time_left(struct svc2_xprt *sp, long *left,
-		      enum svc2_close_reason *reason)
+		      enum rpcrdma2_loss *reason)
 {
 	const struct svc2_post *post;
 	bool found = false;
@@ -121,7 +121,7 @@ static void watch(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(to_delayed_work(work),
 					    struct svc2_xprt, sp_watch);
-	enum svc2_close_reason reason;
+	enum rpcrdma2_loss reason;
 	long left;
 
 	if (!time_left(sp, &left, &reason))
@@ -131,7 +131,7 @@ static void watch(struct work_struct *work)
 		mod_delayed_work(svc2_wq, &sp->sp_watch, left);
 		return;
 	}
-	if (!test_bit(SVC2_F_CLOSED, &sp->sp_flags))
+	if (!rpcrdma2_conn_is_lost(&sp->sp_conn))
 		svc2_count(overdue);
 	svc2_close(sp, reason);
 }
@@ -154,7 +154,7 @@ void svc2_sq_init(struct svc2_xprt *sp)
 static struct ib_send_wr *survey(struct svc2_xprt *sp, struct svc2_post *post,
 				 struct ib_send_wr *wr)
 {
-	struct ib_cqe *front = post->po_reason == SVC2_CLOSE_READ ?
+	struct ib_cqe *front = post->po_reason == RPCRDMA2_LOSS_READ ?
 			       &sp->sp_read_cqe : &sp->sp_write_cqe;
 	unsigned int reads = 0, writes = 0;
 
@@ -242,7 +242,7 @@ int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 	trace_svc2_post_send(sp, post, last);
 	post->po_posted = true;
 	list_add_tail(&post->po_list, &sp->sp_posted);
-	ret = ib_post_send(sp->sp_qp, first, &bad);
+	ret = ib_post_send(sp->sp_conn.co_id->qp, first, &bad);
 	if (ret && bad == first) {
 		post->po_posted = false;
 		list_del(&post->po_list);
@@ -260,7 +260,7 @@ int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
 	 * What the device may have taken in part stays: svc2_sq_flush()
 	 * retires it.
 	 */
-	svc2_close(sp, SVC2_CLOSE_POST);
+	svc2_close(sp, RPCRDMA2_LOSS_POST);
 	if (bad != first)
 		return 0;
 	if (!post->po_reserved)

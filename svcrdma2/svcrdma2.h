@@ -65,6 +65,7 @@
 #include <rdma/rw.h>
 
 #include <rpcrdma2/cm.h>
+#include <rpcrdma2/conn.h>
 #include <rpcrdma2/error.h>
 #include <rpcrdma2/header.h>
 #include <rpcrdma2/props.h>
@@ -162,29 +163,6 @@ enum {
 #define SVC2_RELISTEN_MIN	(1 * HZ)
 #define SVC2_RELISTEN_MAX	(30 * HZ)
 
-/* Why a connection was closed, see svc2_close() */
-#define SVC2_CLOSE_REASONS(_reason)				\
-	_reason(PEER,		"peer")				\
-	_reason(UNREACHABLE,	"unreachable")			\
-	_reason(ADDRESS,	"address changed")		\
-	_reason(DEVICE,		"device removed")		\
-	_reason(QP,		"queue pair failed")		\
-	_reason(RECEIVE,	"Receive failed")		\
-	_reason(NO_MESSAGE,	"Receive without a message")	\
-	_reason(SEND,		"Send failed")			\
-	_reason(READ,		"RDMA Read failed")		\
-	_reason(POST,		"cannot post")			\
-	_reason(STALLED,	"stalled")			\
-	_reason(INJECTED,	"fault injection")		\
-	_reason(MEMORY,		"no memory")			\
-	_reason(REPLY,		"cannot reply")
-
-enum svc2_close_reason {
-#define SVC2_REASON(_name, _text) SVC2_CLOSE_##_name,
-	SVC2_CLOSE_REASONS(SVC2_REASON)
-#undef SVC2_REASON
-};
-
 /**
  * struct svc2_gate - a counted resource that threads wait for in turn
  * @ga_lock: guards the rest. Interrupts are off: the QP handler closes gates
@@ -209,8 +187,8 @@ struct svc2_gate {
  * @po_cqe: of the last work request of the chain
  * @po_wrs: Send Queue entries it takes
  * @po_since: when it was posted, in jiffies
- * @po_reason: why the connection is lost when it fails: SVC2_CLOSE_READ for
- *	RDMA Reads, else SVC2_CLOSE_SEND
+ * @po_reason: why the connection is lost when it fails: RPCRDMA2_LOSS_READ for
+ *	RDMA Reads, else RPCRDMA2_LOSS_SEND
  * @po_posted: it is on sp_posted
  * @po_signal: its owner wants to know as soon as it is done
  * @po_reserved: a Call of ours, whose entry is one kept for these
@@ -223,7 +201,7 @@ struct svc2_post {
 	struct ib_cqe		po_cqe;
 	unsigned int		po_wrs;
 	unsigned long		po_since;
-	enum svc2_close_reason	po_reason;
+	enum rpcrdma2_loss	po_reason;
 	bool			po_posted;
 	bool			po_signal;
 	bool			po_reserved;
@@ -406,7 +384,6 @@ struct svc2_listener {
 
 /* Bits of sp_flags */
 enum {
-	SVC2_F_CLOSED,		/* svc2_close() was here */
 	SVC2_F_THROTTLED,	/* ->xpo_has_wspace has said no */
 	SVC2_F_BACKWARD,	/* there is a backchannel, or about to be */
 };
@@ -415,18 +392,14 @@ enum {
  * struct svc2_xprt - a connection
  * @sp_xprt: what the RPC layer sees
  * @sp_flags: SVC2_F bits
- * @sp_conns: on the list that debugfs shows
+ * @sp_shown: on the list that debugfs shows
  *
  * @sp_listener: listener; ours to look at while a reference on it is held
  *	for @sp_pending or @sp_reap
  * @sp_pending: on ls_pending
  * @sp_reap: ends a connection that was never accepted
  *
- * @sp_id: connection identifier (R7)
- * @sp_pd: protection domain
- * @sp_qp: queue pair, @sp_id's
- * @sp_send_cq: completions of Sends, RDMA Reads and Writes
- * @sp_recv_cq: completions of Receives
+ * @sp_conn: its verbs objects (R7)
  * @sp_peer: private data of the peer; believed in version 1 only (S28)
  * @sp_props: properties of the peer; of use for version 2 only
  * @sp_told: our properties, as the peer knows them
@@ -477,17 +450,13 @@ enum {
 struct svc2_xprt {
 	struct svc_xprt		sp_xprt;
 	unsigned long		sp_flags;
-	struct list_head	sp_conns;
+	struct list_head	sp_shown;
 
 	struct svc2_listener	*sp_listener;
 	struct list_head	sp_pending;
 	struct work_struct	sp_reap;
 
-	struct rdma_cm_id	*sp_id;
-	struct ib_pd		*sp_pd;
-	struct ib_qp		*sp_qp;
-	struct ib_cq		*sp_send_cq;
-	struct ib_cq		*sp_recv_cq;
+	struct rpcrdma2_conn	sp_conn;
 	struct rpcrdma2_cm_limits sp_peer;
 	struct rpcrdma2_peer_props sp_props;
 	struct rpcrdma2_props	sp_told;
@@ -534,6 +503,16 @@ static inline struct svc2_xprt *svc2_from_xprt(struct svc_xprt *xprt)
 	return container_of(xprt, struct svc2_xprt, sp_xprt);
 }
 
+static inline struct svc2_xprt *svc2_cq_to_xprt(const struct ib_cq *cq)
+{
+	return container_of(cq->cq_context, struct svc2_xprt, sp_conn);
+}
+
+static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
+{
+	rpcrdma2_conn_lose(&sp->sp_conn, why);
+}
+
 static inline void svc2_new_cid(struct svc2_xprt *sp, struct ib_cq *cq,
 				struct rpc_rdma_cid *cid)
 {
@@ -563,7 +542,6 @@ struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
 				   const struct rdma_conn_param *param);
 int svc2_conn_setup(struct svc2_xprt *sp);
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
-void svc2_close(struct svc2_xprt *sp, enum svc2_close_reason reason);
 
 /* receive.c */
 int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted);

@@ -29,11 +29,11 @@
 #define svc2_show_verdict(x) \
 	__print_symbolic(x, RPCRDMA2_ERRCODES(RPCRDMA2_SHOW_PAIR) { -1, NULL })
 
-#define SVC2_SHOW_ENUM(_name, _text)	TRACE_DEFINE_ENUM(SVC2_CLOSE_##_name);
-#define SVC2_SHOW_REASON(_name, _text)	{ SVC2_CLOSE_##_name, _text },
-SVC2_CLOSE_REASONS(SVC2_SHOW_ENUM)
+#define SVC2_SHOW_ENUM(_name, _text)	TRACE_DEFINE_ENUM(RPCRDMA2_LOSS_##_name);
+#define SVC2_SHOW_REASON(_name, _text)	{ RPCRDMA2_LOSS_##_name, _text },
+RPCRDMA2_LOSSES(SVC2_SHOW_ENUM)
 #define svc2_show_reason(x) \
-	__print_symbolic(x, SVC2_CLOSE_REASONS(SVC2_SHOW_REASON) { -1, NULL })
+	__print_symbolic(x, RPCRDMA2_LOSSES(SVC2_SHOW_REASON) { -1, NULL })
 
 #define svc2_show_gate(x)				\
 	__print_symbolic(x,				\
@@ -127,8 +127,8 @@ TRACE_EVENT(svc2_accept,
 		__entry->recv_size = sp->sp_recv_size;
 		__entry->sq_depth = sp->sp_sq_depth;
 		__entry->mrs = sp->sp_nmrs;
-		__entry->send_cq = sp->sp_send_cq ? sp->sp_send_cq->res.id : 0;
-		__entry->recv_cq = sp->sp_recv_cq ? sp->sp_recv_cq->res.id : 0;
+		__entry->send_cq = sp->sp_conn.co_send_cq ? sp->sp_conn.co_send_cq->res.id : 0;
+		__entry->recv_cq = sp->sp_conn.co_recv_cq ? sp->sp_conn.co_recv_cq->res.id : 0;
 	),
 	TP_printk("peer=%s status=%d grant=%u receive=%u sq=%u mrs=%u send cq.id=%u receive cq.id=%u",
 		  __entry->addr, __entry->status, __entry->credits,
@@ -153,7 +153,7 @@ TRACE_EVENT(svc2_qp_event,
 );
 
 TRACE_EVENT(svc2_close,
-	TP_PROTO(const struct svc2_xprt *sp, enum svc2_close_reason reason),
+	TP_PROTO(const struct svc2_xprt *sp, enum rpcrdma2_loss reason),
 	TP_ARGS(sp, reason),
 	TP_STRUCT__entry(
 		__array(char, addr, SVC2_ADDR_LEN)
@@ -304,7 +304,7 @@ TRACE_EVENT(svc2_rw_failed,
 		__field(int, status)
 	),
 	TP_fast_assign(
-		__entry->cq_id = sp->sp_send_cq->res.id;
+		__entry->cq_id = sp->sp_conn.co_send_cq->res.id;
 		__entry->handle = rw->rw_handle;
 		__entry->offset = rw->rw_offset;
 		__entry->nents = rw->rw_nents;
@@ -459,7 +459,7 @@ TRACE_EVENT(svc2_backward_call,
 		__field(int, status)
 	),
 	TP_fast_assign(
-		__entry->cq_id = sp->sp_send_cq->res.id;
+		__entry->cq_id = sp->sp_conn.co_send_cq->res.id;
 		__entry->xid = h->h_xid;
 		__entry->vers = h->h_vers;
 		__entry->len = len;
@@ -491,7 +491,7 @@ TRACE_EVENT(svc2_backward_answer,
 		__field(unsigned int, answer)
 	),
 	TP_fast_assign(
-		__entry->cq_id = sp->sp_recv_cq->res.id;
+		__entry->cq_id = sp->sp_conn.co_recv_cq->res.id;
 		__entry->xid = h->h_xid;
 		__entry->vers = h->h_vers;
 		__entry->credit = h->h_credit;
@@ -518,7 +518,7 @@ TRACE_EVENT(svc2_send_error,
 		__entry->xid = h->h_xid;
 		__entry->vers = h->h_vers;
 		__entry->code = code;
-		__entry->cq_id = sp->sp_send_cq->res.id;
+		__entry->cq_id = sp->sp_conn.co_send_cq->res.id;
 	),
 	TP_printk("xid=0x%08x vers=%u code=%s cq.id=%u", __entry->xid,
 		  __entry->vers, svc2_show_verdict(__entry->code),

@@ -33,25 +33,24 @@ static void close_gates(struct svc2_xprt *sp)
 	svc2_gate_close(&sp->sp_mrs);
 }
 
-/**
- * svc2_close - lose a connection
- * @sp: connection
- * @reason: why
- *
- * The one way to do it. Harmless when it is lost already.
- *
- * Context: any, even atomic (QP handler).
- */
-void svc2_close(struct svc2_xprt *sp, enum svc2_close_reason reason)
+/* ->lost of the connection, perhaps in atomic context (QP handler) */
+static void svc2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
-	if (!test_and_set_bit(SVC2_F_CLOSED, &sp->sp_flags))
-		trace_svc2_close(sp, reason);
-	svc_xprt_deferred_close(&sp->sp_xprt);
+	struct svc2_xprt *sp = container_of(co, struct svc2_xprt, sp_conn);
+
+	if (why != RPCRDMA2_LOSS_ENDED) {
+		trace_svc2_close(sp, why);
+		svc_xprt_deferred_close(&sp->sp_xprt);
+	}
 	close_gates(sp);
 }
 
+static const struct rpcrdma2_conn_ops svc2_conn_ops = {
+	.lost	= svc2_lost,
+};
+
 /* Before it is accepted a connection is not the RPC layer's to close. */
-static void lose(struct svc2_xprt *sp, enum svc2_close_reason reason)
+static void lose(struct svc2_xprt *sp, enum rpcrdma2_loss reason)
 {
 	if (svc2_take_pending(sp))
 		svc2_reap(sp);
@@ -67,18 +66,18 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	trace_svc2_cm_event(id, event);
 	switch (event->event) {
 	case RDMA_CM_EVENT_DISCONNECTED:
-		lose(sp, SVC2_CLOSE_PEER);
+		lose(sp, RPCRDMA2_LOSS_PEER);
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
-		lose(sp, SVC2_CLOSE_UNREACHABLE);
+		lose(sp, RPCRDMA2_LOSS_UNREACHABLE);
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
-		lose(sp, SVC2_CLOSE_ADDRESS);
+		lose(sp, RPCRDMA2_LOSS_ADDRESS);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		lose(sp, SVC2_CLOSE_DEVICE);
+		lose(sp, RPCRDMA2_LOSS_DEVICE);
 		break;
 	default:
 		break;
@@ -88,27 +87,28 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 static void svc2_qp_event(struct ib_event *event, void *context)
 {
-	struct svc2_xprt *sp = context;
+	struct svc2_xprt *sp = container_of(context, struct svc2_xprt,
+					    sp_conn);
 
 	trace_svc2_qp_event(sp, event);
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
 		/* the peer's last word of the handshake is late or lost */
-		rdma_notify(sp->sp_id, event->event);
+		rdma_notify(sp->sp_conn.co_id, event->event);
 		break;
 	case IB_EVENT_PATH_MIG:
 	case IB_EVENT_SQ_DRAINED:
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		break;
 	default:
-		svc2_close(sp, SVC2_CLOSE_QP);
+		svc2_close(sp, RPCRDMA2_LOSS_QP);
 		break;
 	}
 }
 
 static void set_addresses(struct svc2_xprt *sp)
 {
-	struct rdma_addr *addr = &sp->sp_id->route.addr;
+	struct rdma_addr *addr = &sp->sp_conn.co_id->route.addr;
 	struct sockaddr *remote = (struct sockaddr *)&addr->dst_addr;
 	struct sockaddr *local = (struct sockaddr *)&addr->src_addr;
 	struct svc_xprt *xprt = &sp->sp_xprt;
@@ -147,7 +147,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
 	/* requests are paced by credits: RFC 7530 section 3.1 */
 	set_bit(XPT_CONG_CTRL, &sp->sp_xprt.xpt_flags);
 
-	INIT_LIST_HEAD(&sp->sp_conns);
+	INIT_LIST_HEAD(&sp->sp_shown);
 	INIT_LIST_HEAD(&sp->sp_pending);
 	svc2_sq_init(sp);
 	svc2_gate_init(&sp->sp_tx_gate, SVC2_C_tx_waits);
@@ -161,7 +161,8 @@ struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
 	spin_lock_init(&sp->sp_rpool.rp_lock);
 	INIT_LIST_HEAD(&sp->sp_rpool.rp_free);
 
-	sp->sp_id = id;
+	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
+	sp->sp_conn.co_id = id;
 	id->context = sp;
 	id->event_handler = svc2_cm_event;
 	set_addresses(sp);
@@ -191,7 +192,7 @@ static unsigned int recvs_total(const struct svc2_xprt *sp)
 /* What the service is configured for, as far as the device can do it */
 static int size_receives(struct svc2_xprt *sp)
 {
-	const struct ib_device_attr *attrs = &sp->sp_id->device->attrs;
+	const struct ib_device_attr *attrs = &sp->sp_conn.co_id->device->attrs;
 	u32 size = READ_ONCE(svc2_param_receive_size);
 
 	size = round_up(size, PAGE_SIZE);
@@ -218,9 +219,9 @@ static int size_receives(struct svc2_xprt *sp)
  */
 static int size_send_queue(struct svc2_xprt *sp)
 {
-	struct ib_device *dev = sp->sp_id->device;
+	struct ib_device *dev = sp->sp_conn.co_id->device;
 	unsigned int pages, width, per_call, longest, wrs;
-	u32 port = sp->sp_id->port_num;
+	u32 port = sp->sp_conn.co_id->port_num;
 
 	pages = svc_serv_maxpages(sp->sp_xprt.xpt_server);
 	width = min_t(u32, dev->attrs.max_send_sge, SVC2_MAX_SGES);
@@ -261,22 +262,6 @@ static unsigned int sq_entries(const struct svc2_xprt *sp)
 	return sp->sp_sq_depth + SVC2_BACKWARD_CREDITS + 1;
 }
 
-static int create_cqs(struct svc2_xprt *sp)
-{
-	struct ib_device *dev = sp->sp_id->device;
-	struct ib_cq *cq;
-
-	cq = ib_alloc_cq_any(dev, sp, sq_entries(sp), IB_POLL_WORKQUEUE);
-	if (IS_ERR(cq))
-		return PTR_ERR(cq);
-	sp->sp_send_cq = cq;
-	cq = ib_alloc_cq_any(dev, sp, recvs_total(sp) + 1, IB_POLL_WORKQUEUE);
-	if (IS_ERR(cq))
-		return PTR_ERR(cq);
-	sp->sp_recv_cq = cq;
-	return 0;
-}
-
 /**
  * svc2_bound_sends - let what is known of the peer bound our Sends
  * @sp: connection
@@ -306,45 +291,29 @@ static void size_sends(struct svc2_xprt *sp, u32 width)
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
 
-static int create_qp(struct svc2_xprt *sp)
+static int create_queues(struct svc2_xprt *sp)
 {
-	struct ib_device *dev = sp->sp_id->device;
-	struct ib_qp_init_attr attr = {
-		.event_handler	= svc2_qp_event,
-		.qp_context	= sp,
-		.send_cq	= sp->sp_send_cq,
-		.recv_cq	= sp->sp_recv_cq,
-		.sq_sig_type	= IB_SIGNAL_REQ_WR,
-		.qp_type	= IB_QPT_RC,
-		.port_num	= sp->sp_id->port_num,
-		.cap = {
-			.max_send_wr	= sq_entries(sp),
-			.max_recv_wr	= recvs_total(sp) + 1,
-			.max_recv_sge	= 1,
-			.max_rdma_ctxs	= sp->sp_nmrs,
-		},
+	const struct ib_device_attr *attrs =
+		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
+	struct rpcrdma2_conn_size size = {
+		.sends		= sq_entries(sp),
+		.recvs		= recvs_total(sp) + 1,
+		.send_sges	= min_t(u32, attrs->max_send_sge,
+					SVC2_MAX_SGES),
+		.recv_sges	= 1,
+		.rw_mrs		= sp->sp_nmrs,
 	};
-	unsigned int rw_wrs;
 	int ret;
 
-	attr.cap.max_send_sge = min_t(u32, dev->attrs.max_send_sge,
-				      SVC2_MAX_SGES);
-	/* the RDMA core adds what it thinks its memory regions need */
-	rw_wrs = sp->sp_nmrs ? rdma_rw_max_send_wr(dev, attr.port_num,
-						   sp->sp_nmrs, 0) : 0;
-	attr.cap.max_send_wr -= min(attr.cap.max_send_wr - 1, rw_wrs);
-
-	ret = rdma_create_qp(sp->sp_id, sp->sp_pd, &attr);
-	if (ret)
-		return ret;
-	sp->sp_qp = sp->sp_id->qp;
-	size_sends(sp, attr.cap.max_send_sge);
-	return 0;
+	ret = rpcrdma2_conn_create(&sp->sp_conn, &size, svc2_qp_event);
+	if (!ret)
+		size_sends(sp, size.send_sges);
+	return ret;
 }
 
 static int accept(struct svc2_xprt *sp)
 {
-	const struct ib_device_attr *attrs = &sp->sp_id->device->attrs;
+	const struct ib_device_attr *attrs = &sp->sp_conn.co_id->device->attrs;
 	struct rpcrdma2_cm_private private;
 	struct rpcrdma2_cm_limits limits = {
 		.cl_send = sp->sp_send_own,
@@ -372,11 +341,11 @@ static int accept(struct svc2_xprt *sp)
 	sp->sp_ird = param.responder_resources;
 	rpcrdma2_cm_encode(&private, &limits);		/* S28 */
 	/* a peer that found no Receive tries again soon, not after 0.6 s */
-	rdma_set_min_rnr_timer(sp->sp_id, IB_RNR_TIMER_000_64);
+	rdma_set_min_rnr_timer(sp->sp_conn.co_id, IB_RNR_TIMER_000_64);
 
-	rdma_lock_handler(sp->sp_id);
-	ret = rdma_accept(sp->sp_id, &param);
-	rdma_unlock_handler(sp->sp_id);
+	rdma_lock_handler(sp->sp_conn.co_id);
+	ret = rdma_accept(sp->sp_conn.co_id, &param);
+	rdma_unlock_handler(sp->sp_conn.co_id);
 	return ret;
 }
 
@@ -391,9 +360,8 @@ static int accept(struct svc2_xprt *sp)
  */
 int svc2_conn_setup(struct svc2_xprt *sp)
 {
-	struct ib_device *dev = sp->sp_id->device;
-	u32 port = sp->sp_id->port_num;
-	struct ib_pd *pd;
+	struct ib_device *dev = sp->sp_conn.co_id->device;
+	u32 port = sp->sp_conn.co_id->port_num;
 	int ret;
 
 	if (!rdma_ib_or_roce(dev, port) && !rdma_protocol_iwarp(dev, port))
@@ -407,13 +375,7 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 	if (ret)
 		return ret;
 
-	pd = ib_alloc_pd(dev, 0);
-	if (IS_ERR(pd))
-		return PTR_ERR(pd);
-	sp->sp_pd = pd;
-	ret = create_cqs(sp);
-	if (!ret)
-		ret = create_qp(sp);
+	ret = create_queues(sp);
 	if (!ret)
 		ret = svc2_txs_create(sp);
 	if (!ret)
@@ -431,9 +393,8 @@ static void svc2_detach(struct svc_xprt *xprt)
 
 	svc2_count(closes);
 	/* what is flushed from now on is no reason to close */
-	set_bit(SVC2_F_CLOSED, &sp->sp_flags);
-	close_gates(sp);
-	rdma_disconnect(sp->sp_id);
+	rpcrdma2_conn_lose(&sp->sp_conn, RPCRDMA2_LOSS_ENDED);
+	rdma_disconnect(sp->sp_conn.co_id);
 }
 
 /* Last reference: no thread, but perhaps the device, still has to do with it */
@@ -445,21 +406,15 @@ static void svc2_free(struct svc_xprt *xprt)
 	trace_svc2_free(sp);
 	cancel_delayed_work_sync(&sp->sp_watch);
 	svc2_conn_hide(sp);
-	if (sp->sp_qp) {
-		ib_drain_qp(sp->sp_qp);
+	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
+		ib_drain_qp(rpcrdma2_conn_qp(&sp->sp_conn));
 		svc2_sq_flush(sp);
 		svc2_recvs_flush(sp);
-		rdma_destroy_qp(sp->sp_id);
+		rpcrdma2_conn_destroy_qp(&sp->sp_conn);
 	}
-	if (sp->sp_send_cq)
-		ib_free_cq(sp->sp_send_cq);
-	if (sp->sp_recv_cq)
-		ib_free_cq(sp->sp_recv_cq);
 	svc2_txs_destroy(sp);
 	svc2_recvs_destroy(sp);
-	if (sp->sp_pd)
-		ib_dealloc_pd(sp->sp_pd);
-	rdma_destroy_id(sp->sp_id);	/* R7 */
+	rpcrdma2_conn_destroy(&sp->sp_conn);	/* R7 */
 	kfree(sp);
 }
 

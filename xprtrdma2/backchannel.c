@@ -243,7 +243,7 @@ bool xprt2_send_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 		xprt2_req_put(req);
 	}
 	if (rc)
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
 	return !rc;
 }
 

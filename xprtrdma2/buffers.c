@@ -201,7 +201,7 @@ int xprt2_req_buffers(struct xprt2_xprt *xp, struct xprt2_req *req, gfp_t gfp)
  */
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	struct ib_device *device = ep->ep_id->device;
+	struct ib_device *device = ep->ep_conn.co_id->device;
 	u64 dma;
 
 	if (likely(req->rq2_device == device))
@@ -262,7 +262,7 @@ static void wake_locked(struct xprt2_req *req)
  * xprt2_reqs_wake - the connection is lost: dead RPCs need not wait any more
  * @xp: transport
  *
- * Context: any that xprt2_lose_connection() may be called in.
+ * Context: any that a connection may be lost in.
  */
 void xprt2_reqs_wake(struct xprt2_xprt *xp)
 {
@@ -330,7 +330,7 @@ static struct xprt2_rep *create_rep(struct xprt2_xprt *xp, gfp_t gfp)
 
 static int map_rep(struct xprt2_ep *ep, struct xprt2_rep *rep)
 {
-	struct ib_device *device = ep->ep_id->device;
+	struct ib_device *device = ep->ep_conn.co_id->device;
 	u64 dma;
 
 	if (likely(rep->rep_device == device)) {
@@ -349,7 +349,7 @@ static int map_rep(struct xprt2_ep *ep, struct xprt2_rep *rep)
 	spin_unlock(&ep->ep_xp->xp_rep_lock);
 	rep->rep_sge.addr = dma;
 	rep->rep_sge.length = rep->rep_size;
-	rep->rep_sge.lkey = ep->ep_pd->local_dma_lkey;
+	rep->rep_sge.lkey = ep->ep_conn.co_pd->local_dma_lkey;
 	return 0;
 }
 

@@ -10,7 +10,7 @@
  * direction, the end of a trial) is quiet when ep_destroy() has drained the QP
  * and destroyed the cm_id.
  *
- * xprt2_lose_connection() is the only way to give a connection up. It may be
+ * rpcrdma2_conn_lose() is the only way to give a connection up. It may be
  * called from anywhere, any number of times.
  *
  * Removal of a device needs nothing of its own: rdma_cm reports it to the
@@ -52,23 +52,19 @@ static void end_step(struct xprt2_ep *ep, int status)
 	complete(&ep->ep_done);
 }
 
-/**
- * xprt2_lose_connection - give a connection up
- * @ep: endpoint
- *
- * Used wherever the state of the QP, of a region or of the credits is not
- * known any more. The RPC layer closes the transport, which tears the
- * endpoint down, and connects it again when there is something to send.
- *
- * Context: any.
+/*
+ * The RPC layer closes the transport, which tears the endpoint down, and
+ * connects it again when there is something to send.
  */
-void xprt2_lose_connection(struct xprt2_ep *ep)
+static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
+	struct xprt2_ep *ep = container_of(co, struct xprt2_ep, ep_conn);
 	enum xprt2_ep_state old = atomic_xchg(&ep->ep_state, XPRT2_EP_LOST);
 
 	if (old == XPRT2_EP_LOST)
 		return;
 	trace_xprt2_ep_state(ep, ep_state_names[XPRT2_EP_LOST]);
+	trace_xprt2_lost(ep, why);
 	if (old == XPRT2_EP_READY)
 		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
 	else
@@ -76,6 +72,10 @@ void xprt2_lose_connection(struct xprt2_ep *ep)
 	complete(&ep->ep_answered);
 	xprt2_reqs_wake(ep->ep_xp);
 }
+
+static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
+	.lost	= xprt2_lost,
+};
 
 static int reject_status(const struct rdma_cm_event *event)
 {
@@ -115,11 +115,13 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		end_step(ep, reject_status(event));
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ADDRESS);
+		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		WRITE_ONCE(ep->ep_device_lost, true);
-		fallthrough;
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_DEVICE);
+		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_PEER);
 		break;
 	default:
 		break;
@@ -141,20 +143,20 @@ static int resolve(struct xprt2_ep *ep)
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	int rc;
 
-	ep->ep_id = rdma_create_id(xprt->xprt_net, xprt2_cm_handler, ep,
+	ep->ep_conn.co_id = rdma_create_id(xprt->xprt_net, xprt2_cm_handler, ep,
 				   RDMA_PS_TCP, IB_QPT_RC);
-	if (IS_ERR(ep->ep_id)) {
-		rc = PTR_ERR(ep->ep_id);
-		ep->ep_id = NULL;
+	if (IS_ERR(ep->ep_conn.co_id)) {
+		rc = PTR_ERR(ep->ep_conn.co_id);
+		ep->ep_conn.co_id = NULL;
 		return rc;
 	}
-	rc = rdma_resolve_addr(ep->ep_id, NULL, (struct sockaddr *)&xprt->addr,
+	rc = rdma_resolve_addr(ep->ep_conn.co_id, NULL, (struct sockaddr *)&xprt->addr,
 			       XPRT2_RESOLVE_TIMEOUT);
 	if (!rc)
 		rc = await_step(ep, timeout);
 	if (rc)
 		return rc;
-	rc = rdma_resolve_route(ep->ep_id, XPRT2_RESOLVE_TIMEOUT);
+	rc = rdma_resolve_route(ep->ep_conn.co_id, XPRT2_RESOLVE_TIMEOUT);
 	return rc ?: await_step(ep, timeout);
 }
 
@@ -167,13 +169,13 @@ static void complain(struct xprt2_ep *ep, const char *what)
 		return;
 	xp->xp_device_told = true;
 	pr_err("xprtrdma2: device %s %s; use another device\n",
-	       ep->ep_id->device->name, what);
+	       ep->ep_conn.co_id->device->name, what);
 }
 
 /* What the device can do decides how much one connection carries. */
 static int size_for_device(struct xprt2_ep *ep)
 {
-	const struct ib_device_attr *attrs = &ep->ep_id->device->attrs;
+	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	unsigned int segs, depth;
 
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
@@ -215,43 +217,16 @@ static unsigned int recv_depth(const struct xprt2_ep *ep)
 	       ep->ep_recv_batch + XPRT2_DRAIN_WRS;
 }
 
-static struct ib_cq *alloc_cq(struct xprt2_ep *ep, unsigned int entries)
-{
-	struct ib_cq *cq;
-
-	cq = ib_alloc_cq_any(ep->ep_id->device, ep, entries,
-			     IB_POLL_WORKQUEUE);
-	return IS_ERR(cq) ? NULL : cq;
-}
-
 static int create_queues(struct xprt2_ep *ep)
 {
-	struct ib_qp_init_attr attr = {
-		.sq_sig_type	= IB_SIGNAL_REQ_WR,
-		.qp_type	= IB_QPT_RC,
-		.cap = {
-			.max_send_wr	= ep->ep_sq.sq_depth + XPRT2_DRAIN_WRS,
-			.max_recv_wr	= recv_depth(ep),
-			.max_send_sge	= ep->ep_max_sge,
-			.max_recv_sge	= 1,
-		},
+	struct rpcrdma2_conn_size size = {
+		.sends		= ep->ep_sq.sq_depth + XPRT2_DRAIN_WRS,
+		.recvs		= recv_depth(ep),
+		.send_sges	= ep->ep_max_sge,
+		.recv_sges	= 1,
 	};
-	int rc;
 
-	ep->ep_pd = ib_alloc_pd(ep->ep_id->device, 0);
-	if (IS_ERR(ep->ep_pd)) {
-		rc = PTR_ERR(ep->ep_pd);
-		ep->ep_pd = NULL;
-		return rc;
-	}
-	/* A flushed queue completes every entry, signaled or not. */
-	ep->ep_send_cq = alloc_cq(ep, attr.cap.max_send_wr);
-	ep->ep_recv_cq = alloc_cq(ep, attr.cap.max_recv_wr);
-	if (!ep->ep_send_cq || !ep->ep_recv_cq)
-		return -ENOMEM;
-	attr.send_cq = ep->ep_send_cq;
-	attr.recv_cq = ep->ep_recv_cq;
-	return rdma_create_qp(ep->ep_id, ep->ep_pd, &attr);
+	return rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
 }
 
 /* S28: always sent; version 2 itself makes no use of the peer's */
@@ -270,7 +245,7 @@ static void describe_us(struct xprt2_ep *ep, struct rdma_conn_param *param)
 
 static int establish(struct xprt2_ep *ep)
 {
-	const struct ib_device_attr *attrs = &ep->ep_id->device->attrs;
+	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	struct rdma_conn_param param = {
 		/* The server reads our memory; we never read its. */
 		.responder_resources	= min_t(int, U8_MAX,
@@ -290,7 +265,7 @@ static int establish(struct xprt2_ep *ep)
 		return -ENOMEM;
 
 	describe_us(ep, &param);
-	rc = rdma_connect(ep->ep_id, &param);
+	rc = rdma_connect(ep->ep_conn.co_id, &param);
 	if (!rc)
 		rc = await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
 	if (rc)
@@ -311,6 +286,7 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
 	if (!ep)
 		return NULL;
+	rpcrdma2_conn_init(&ep->ep_conn, &xprt2_conn_ops);
 	ep->ep_xp = xp;
 	atomic_set(&ep->ep_state, XPRT2_EP_RESOLVING);
 	xprt2_sq_init(&ep->ep_sq);
@@ -334,19 +310,19 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
-	rdma_disconnect(ep->ep_id);
+	rdma_disconnect(ep->ep_conn.co_id);
 	mutex_lock(&xp->xp_fence_mutex);
-	ib_drain_rq(ep->ep_id->qp);
+	ib_drain_rq(ep->ep_conn.co_id->qp);
 	if (lost)
 		xprt2_loss_tells(ep);
-	ib_drain_sq(ep->ep_id->qp);
+	ib_drain_sq(ep->ep_conn.co_id->qp);
 	xprt2_sends_release(ep);
 	xprt2_mrs_destroy(ep);
 	xprt2_reqs_detach(xp);
 	xprt2_reps_unmap(xp);
 	xp->xp_ep = NULL;
 	mutex_unlock(&xp->xp_fence_mutex);
-	rdma_destroy_qp(ep->ep_id);
+	rpcrdma2_conn_destroy_qp(&ep->ep_conn);
 }
 
 /* Undoes as much as was done, in any state. */
@@ -356,21 +332,14 @@ static void ep_destroy(struct xprt2_ep *ep)
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	cancel_delayed_work_sync(&ep->ep_trial);
-	if (ep->ep_id && ep->ep_id->qp)
+	if (ep->ep_conn.co_id && ep->ep_conn.co_id->qp)
 		ep_drain(ep, lost);
 	/* a server that is slow has not failed; RPC timeouts space it well */
+	if (xchg(&xp->xp_timed_out, false))
+		rpcrdma2_conn_blame(&ep->ep_conn, RPCRDMA2_LOSS_TIMEOUT);
 	xp->xp_past = xprt2_judge_past(ep->ep_replied, lost,
-				       READ_ONCE(ep->ep_device_lost) ||
-				       READ_ONCE(xp->xp_timed_out));
-	WRITE_ONCE(xp->xp_timed_out, false);
-	if (ep->ep_recv_cq)
-		ib_free_cq(ep->ep_recv_cq);
-	if (ep->ep_send_cq)
-		ib_free_cq(ep->ep_send_cq);
-	if (ep->ep_pd)
-		ib_dealloc_pd(ep->ep_pd);
-	if (ep->ep_id)
-		rdma_destroy_id(ep->ep_id);
+				       rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)));
+	rpcrdma2_conn_destroy(&ep->ep_conn);
 	kfree(ep);
 }
 

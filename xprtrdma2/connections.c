@@ -53,7 +53,7 @@ static void show_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 			   READ_ONCE(ep->ep_call_threshold),
 			   READ_ONCE(ep->ep_reply_threshold),
 			   READ_ONCE(ep->ep_grant),
-			   ep->ep_id->device->name);
+			   ep->ep_conn.co_id->device->name);
 	else
 		seq_puts(seq, " state=down\n");
 	mutex_unlock(&xp->xp_fence_mutex);

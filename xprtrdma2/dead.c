@@ -163,8 +163,8 @@ static int fence(struct xprt2_ep *ep, struct xprt2_req *req)
 /* The queue is dead but may not be quiet: be sure, then keep nothing. */
 static void strip(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	xprt2_lose_connection(ep);
-	ib_drain_sq(ep->ep_id->qp);
+	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_STALLED);
+	ib_drain_sq(ep->ep_conn.co_id->qp);
 	xprt2_sends_release(ep);
 	xprt2_mrs_strip(req);
 }
@@ -215,7 +215,7 @@ static void begin_wait(struct xprt2_req *req)
  * longer than XPRT2_FENCE_TIMEOUT, the connection goes.
  *
  * xprt2_answer_dead() and the send CQ tell when the server and the Send have
- * done, by rq2_event; so do xprt2_lose_connection() and teardown. No handler of
+ * done, by rq2_event; so do the loss of the connection and teardown. No handler of
  * a Reply works on @req, because the RPC layer has waited for it to be
  * unpinned. Teardown may, hence the mutex; it is never held while the peer is
  * waited for, so that any number of dead RPCs wait side by side.

@@ -83,6 +83,7 @@ module_exit(xprt2_exit);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2 client transport");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(RPCRDMA2);
 /* sunrpc asks for "rpc" and the netid of the mount option */
 MODULE_ALIAS("rpcrdma2");
 MODULE_ALIAS("rpcrdma26");

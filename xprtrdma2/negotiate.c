@@ -274,7 +274,7 @@ static int move_or_lose(struct xprt2_ep *ep, enum xprt2_phase phase,
 	}
 	if (move == XPRT2_M_FAIL && !xprt2_is_refusal(answer))
 		WRITE_ONCE(xp->xp_no_version, true);
-	xprt2_lose_connection(ep);
+	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_VERSION);
 	return rc;
 }
 
@@ -299,7 +299,7 @@ void xprt2_trial_timeout(struct work_struct *work)
  */
 void xprt2_loss_tells(struct xprt2_ep *ep)
 {
-	if (READ_ONCE(ep->ep_device_lost))
+	if (rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))
 		return;
 	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
 		move_or_lose(ep, XPRT2_TRIAL, XPRT2_A_LOST);
@@ -346,7 +346,7 @@ static enum xprt2_answer await_answer(struct xprt2_ep *ep)
 
 	wait_for_completion_timeout(&ep->ep_answered, XPRT2_PROBE_TIMEOUT);
 	if (!xprt2_ep_is_connecting(ep)) {
-		ib_drain_rq(ep->ep_id->qp);
+		ib_drain_rq(ep->ep_conn.co_id->qp);
 		none = XPRT2_A_LOST;
 	}
 	return READ_ONCE(ep->ep_answer) ?: none;
@@ -402,9 +402,10 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	if (rc && rc != -ENOTCONN)
 		return rc;
 	if (rc)
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_POST);
 	answer = await_answer(ep);
-	if (answer == XPRT2_A_LOST && READ_ONCE(ep->ep_device_lost))
+	if (answer == XPRT2_A_LOST &&
+	    rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))
 		return -ENOTCONN;
 	count_probe(ep);
 	move = xprt2_next_move(&ep->ep_nego, answer);

@@ -160,7 +160,7 @@ static void answer_reqprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 	describe_us(&able);
 	rpcrdma2_answer_reqprop(&answer, &pm->pm_set, &ep->ep_told, &able);
 	if (send_propmsg(ep, h, &answer, GFP_NOWAIT | __GFP_NOWARN))
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
 }
 
 static enum rpcrdma2_errcode read_propmsg(struct rpcrdma2_propmsg *pm,

@@ -64,7 +64,7 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 	if (first) {
 		const struct ib_recv_wr *bad = NULL;
 
-		if (ib_post_recv(ep->ep_id->qp, first, &bad)) {
+		if (ib_post_recv(ep->ep_conn.co_id->qp, first, &bad)) {
 			while (bad) {
 				rep = container_of(bad, struct xprt2_rep,
 						   rep_wr);
@@ -72,7 +72,7 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 				xprt2_rep_put(ep->ep_xp, rep);
 				count--;
 			}
-			xprt2_lose_connection(ep);
+			rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_POST);
 		}
 		ep->ep_recvs_posted += count;
 		xprt2_count(recv_doorbells);
@@ -183,7 +183,7 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprt2_rep *rep = container_of(wc->wr_cqe, struct xprt2_rep,
 					     rep_cqe);
-	struct xprt2_ep *ep = cq->cq_context;
+	struct xprt2_ep *ep = xprt2_cq_to_ep(cq);
 	struct rpcrdma2_hdr *h = &ep->ep_hdr;
 	enum rpcrdma2_errcode verdict;
 	struct xdr_stream xdr;
@@ -194,7 +194,7 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		trace_xprt2_wc_error(ep, wc);
 		xprt2_rep_put(ep->ep_xp, rep);
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_RECEIVE);
 		return;
 	}
 	/* E-20: before an octet of it is looked at */
@@ -202,7 +202,7 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 		trace_xprt2_no_message(ep, wc);
 		xprt2_count(receives_bad);
 		xprt2_rep_put(ep->ep_xp, rep);
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_NO_MESSAGE);
 		return;
 	}
 	if (unlikely(ep->ep_intro == XPRT2_INTRO_OUT))
@@ -211,7 +211,7 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 		WRITE_ONCE(ep->ep_silent, false);
 	xprt2_count(recv_completions);
 	xprt2_count_add(reply_bytes, wc->byte_len);
-	ib_dma_sync_single_for_cpu(ep->ep_id->device, rep->rep_dma,
+	ib_dma_sync_single_for_cpu(ep->ep_conn.co_id->device, rep->rep_dma,
 				   wc->byte_len, DMA_FROM_DEVICE);
 
 	buf.head[0].iov_base = rep->rep_buf;

@@ -28,7 +28,7 @@
 static void xprt2_wc_mr_flushed(struct ib_cq *cq, struct ib_wc *wc)
 {
 	if (wc->status != IB_WC_SUCCESS)
-		xprt2_lose_connection(cq->cq_context);
+		rpcrdma2_conn_lose(cq->cq_context, RPCRDMA2_LOSS_REGION);
 }
 
 static struct xprt2_mr *create_mr(struct xprt2_ep *ep)
@@ -46,7 +46,7 @@ static struct xprt2_mr *create_mr(struct xprt2_ep *ep)
 	if (!mr->mr_sg)
 		goto out_free;
 	sg_init_table(mr->mr_sg, ep->ep_mr_depth);
-	mr->mr_ibmr = ib_alloc_mr(ep->ep_pd, ep->ep_mr_type, ep->ep_mr_depth);
+	mr->mr_ibmr = ib_alloc_mr(ep->ep_conn.co_pd, ep->ep_mr_type, ep->ep_mr_depth);
 	if (IS_ERR(mr->mr_ibmr))
 		goto out_free_sg;
 
@@ -185,7 +185,7 @@ static struct xprt2_mr *mr_get(struct xprt2_ep *ep, struct xprt2_req *req,
 static void unmap_mr(struct xprt2_mr *mr)
 {
 	if (mr->mr_nents)
-		ib_dma_unmap_sg(mr->mr_ep->ep_id->device, mr->mr_sg,
+		ib_dma_unmap_sg(mr->mr_ep->ep_conn.co_id->device, mr->mr_sg,
 				mr->mr_nents, mr->mr_dir);
 	mr->mr_nents = 0;
 }
@@ -352,7 +352,7 @@ static int map_mr(struct xprt2_ep *ep, struct xprt2_mr *mr, int nents,
 	int mapped = 0;
 
 	if (!xprt2_fault(map))
-		mapped = ib_dma_map_sg(ep->ep_id->device, mr->mr_sg, nents,
+		mapped = ib_dma_map_sg(ep->ep_conn.co_id->device, mr->mr_sg, nents,
 				       dir);
 	if (!mapped) {
 		xprt2_count(wait_map);
@@ -523,7 +523,7 @@ static struct xprt2_req *end_fence(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprt2_mr *mr = container_of(wc->wr_cqe, struct xprt2_mr,
 					   mr_inv_cqe);
-	struct xprt2_ep *ep = cq->cq_context;
+	struct xprt2_ep *ep = xprt2_cq_to_ep(cq);
 	struct xprt2_req *req = mr->mr_req;
 	u32 mark = mr->mr_mark;
 
@@ -534,7 +534,7 @@ static struct xprt2_req *end_fence(struct ib_cq *cq, struct ib_wc *wc)
 		xprt2_sq_retire(ep, mark);
 	} else {
 		trace_xprt2_wc_error(ep, wc);
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REGION);
 	}
 	return req;
 }

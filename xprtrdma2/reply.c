@@ -368,7 +368,7 @@ void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc)
 	    xprt2_answer_dead(ep, xid, wc))
 		return;
 	xprt2_count(bad_invalidations);
-	xprt2_lose_connection(ep);
+	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_HANDLE);
 }
 
 /**
@@ -423,7 +423,7 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if ((wc->wc_flags & IB_WC_WITH_INVALIDATE) &&
 	    !xprt2_remote_invalidated(req, wc->ex.invalidate_rkey)) {
 		xprt2_count(bad_invalidations);
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_HANDLE);
 	}
 	if (list_empty(&req->rq2_mrs))
 		xprt2_release_reply(req);

@@ -102,7 +102,7 @@ static int post_send(struct xprt2_ep *ep, struct xprt2_req *req,
 	req->rq2_mark = sq->sq_posted;
 	list_add_tail(&req->rq2_sent, &sq->sq_sent);
 
-	rc = ib_post_send(ep->ep_id->qp, first, NULL);
+	rc = ib_post_send(ep->ep_conn.co_id->qp, first, NULL);
 	if (rc)
 		list_del_init(&req->rq2_sent);
 	spin_unlock(&sq->sq_lock);
@@ -133,10 +133,10 @@ int xprt2_sq_post_signaled(struct xprt2_ep *ep, struct ib_send_wr *first,
 	sq->sq_posted += count;
 	sq->sq_signaled = sq->sq_posted;
 	*mark = sq->sq_posted;
-	rc = ib_post_send(ep->ep_id->qp, first, NULL);
+	rc = ib_post_send(ep->ep_conn.co_id->qp, first, NULL);
 	spin_unlock(&sq->sq_lock);
 	if (rc) {
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_POST);
 		return -ENOTCONN;
 	}
 
@@ -150,7 +150,7 @@ static void unmap_sges(struct xprt2_ep *ep, struct xprt2_req *req)
 	unsigned int i;
 
 	for (i = 1; i <= req->rq2_num_mapped; i++)
-		ib_dma_unmap_page(ep->ep_id->device, req->rq2_sge[i].addr,
+		ib_dma_unmap_page(ep->ep_conn.co_id->device, req->rq2_sge[i].addr,
 				  req->rq2_sge[i].length, DMA_TO_DEVICE);
 	/* Pairs with the check in xprt2_holds_memory() */
 	smp_store_release(&req->rq2_num_mapped, 0);
@@ -219,13 +219,13 @@ void xprt2_sends_release(struct xprt2_ep *ep)
 
 static void xprt2_wc_send(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct xprt2_ep *ep = cq->cq_context;
+	struct xprt2_ep *ep = xprt2_cq_to_ep(cq);
 	struct xprt2_req *req = container_of(wc->wr_cqe, struct xprt2_req,
 					     rq2_cqe);
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		trace_xprt2_wc_error(ep, wc);
-		xprt2_lose_connection(ep);
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_SEND);
 		return;
 	}
 	xprt2_count(send_completions);
@@ -270,7 +270,7 @@ static int gather_sge(struct xprt2_ep *ep, struct xprt2_req *req, u64 dma,
 		return -EIO;
 	sge->addr = dma;
 	sge->length = len;
-	sge->lkey = ep->ep_pd->local_dma_lkey;
+	sge->lkey = ep->ep_conn.co_pd->local_dma_lkey;
 	req->rq2_wr.num_sge++;
 	return 0;
 }
@@ -278,7 +278,7 @@ static int gather_sge(struct xprt2_ep *ep, struct xprt2_req *req, u64 dma,
 static int gather_page(struct xprt2_ep *ep, struct xprt2_req *req,
 		       struct page *page, unsigned int offset, unsigned int len)
 {
-	struct ib_device *device = ep->ep_id->device;
+	struct ib_device *device = ep->ep_conn.co_id->device;
 	u64 dma;
 	int rc;
 
@@ -328,7 +328,7 @@ static int gather_tail(struct xprt2_ep *ep, struct xprt2_req *req,
 	    base < req->rq2_sendbuf + req->rq2_sendsize) {
 		u64 dma = req->rq2_dma + (base - req->rq2_sendbuf);
 
-		ib_dma_sync_single_for_device(ep->ep_id->device, dma, left,
+		ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, dma, left,
 					      DMA_TO_DEVICE);
 		return left ? gather_sge(ep, req, dma, left) : 0;
 	}
@@ -385,7 +385,7 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 	sge->addr = req->rq2_dma + (buf->head[0].iov_base - hdrlen -
 				    req->rq2_sendbuf);
 	sge->length = hdrlen;
-	sge->lkey = ep->ep_pd->local_dma_lkey;
+	sge->lkey = ep->ep_conn.co_pd->local_dma_lkey;
 
 	if (plan->cp_proc == RDMA2_NOMSG)
 		goto sync;
@@ -413,7 +413,7 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 	if (req->rq2_num_mapped)
 		req->rq2_wr.send_flags = IB_SEND_SIGNALED;
 sync:
-	ib_dma_sync_single_for_device(ep->ep_id->device, sge->addr,
+	ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, sge->addr,
 				      sge->length, DMA_TO_DEVICE);
 	return 0;
 }

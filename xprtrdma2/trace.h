@@ -126,6 +126,23 @@ TRACE_EVENT(xprt2_ep_state,
 		  __get_str(state))
 );
 
+TRACE_EVENT(xprt2_lost,
+	TP_PROTO(const struct xprt2_ep *ep, enum rpcrdma2_loss why),
+	TP_ARGS(ep, why),
+	TP_STRUCT__entry(
+		__string(addr, xprt2_trace_addr(ep))
+		__string(port, xprt2_trace_port(ep))
+		__string(reason, rpcrdma2_loss_name(why))
+	),
+	TP_fast_assign(
+		__assign_str(addr);
+		__assign_str(port);
+		__assign_str(reason);
+	),
+	TP_printk("peer=[%s]:%s reason=%s", __get_str(addr), __get_str(port),
+		  __get_str(reason))
+);
+
 TRACE_EVENT(xprt2_cm_event,
 	TP_PROTO(const struct xprt2_ep *ep, const struct rdma_cm_event *event),
 	TP_ARGS(ep, event),
@@ -264,7 +281,7 @@ TRACE_EVENT(xprt2_post_send,
 		__entry->count = count;
 		__entry->sges = req->rq2_wr.num_sge;
 		__entry->signaled = req->rq2_wr.send_flags & IB_SEND_SIGNALED;
-		__entry->cq_id = ep->ep_send_cq->res.id;
+		__entry->cq_id = ep->ep_conn.co_send_cq->res.id;
 		__entry->status = status;
 	),
 	TP_printk("xid=0x%08x octets=%u wrs=%u sges=%u signaled=%u cq.id=%u status=%d",

@@ -432,7 +432,7 @@ static int xprt2_get_srcaddr(struct rpc_xprt *xprt, char *buf, size_t buflen)
 	mutex_lock(&xp->xp_fence_mutex);
 	if (xp->xp_ep)
 		len = rpc_ntop((struct sockaddr *)
-			       &xp->xp_ep->ep_id->route.addr.src_addr,
+			       &xp->xp_ep->ep_conn.co_id->route.addr.src_addr,
 			       buf, buflen);
 	mutex_unlock(&xp->xp_fence_mutex);
 	return len;
@@ -446,7 +446,7 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
 	mutex_lock(&xp->xp_fence_mutex);
 	if (xp->xp_ep)
 		port = rpc_get_port((struct sockaddr *)
-				    &xp->xp_ep->ep_id->route.addr.src_addr);
+				    &xp->xp_ep->ep_conn.co_id->route.addr.src_addr);
 	mutex_unlock(&xp->xp_fence_mutex);
 	return port;
 }
@@ -499,8 +499,9 @@ static void xprt2_inject_disconnect(struct rpc_xprt *xprt)
 
 	mutex_lock(&xp->xp_fence_mutex);
 	if (xp->xp_ep) {
-		WRITE_ONCE(xp->xp_ep->ep_device_lost, true);
-		rdma_disconnect(xp->xp_ep->ep_id);
+		rpcrdma2_conn_blame(&xp->xp_ep->ep_conn,
+				    RPCRDMA2_LOSS_INJECTED);
+		rdma_disconnect(xp->xp_ep->ep_conn.co_id);
 	}
 	mutex_unlock(&xp->xp_fence_mutex);
 }

@@ -60,6 +60,7 @@
 #include <rdma/rdma_cm.h>
 
 #include <rpcrdma2/cm.h>
+#include <rpcrdma2/conn.h>
 #include <rpcrdma2/header.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
@@ -325,7 +326,7 @@ struct xprt2_sq {
  *       +--------------+--------------------+
  *
  * The connect worker moves it right, with ep_advance(). Everybody else can
- * only move it to LOST, with xprt2_lose_connection().
+ * only move it to LOST, with rpcrdma2_conn_lose().
  */
 enum xprt2_ep_state {
 	XPRT2_EP_RESOLVING,
@@ -336,16 +337,12 @@ enum xprt2_ep_state {
 
 /**
  * struct xprt2_ep - one connection and all that lives and dies with it (X4)
+ * @ep_conn: its verbs objects
  * @ep_xp: transport it serves
  * @ep_state: enum xprt2_ep_state
  * @ep_done: completed by the CM handler for the connect worker
  * @ep_status: what the CM handler found
- * @ep_device_lost: the connection is lost through no act of the peer
  * @ep_replied: it brought a good Reply. Receive CQ, and teardown
- * @ep_id: connection identifier, with the QP
- * @ep_pd: protection domain
- * @ep_send_cq: Sends, registrations, invalidations
- * @ep_recv_cq: Receives
  * @ep_vers: RPC-over-RDMA version spoken
  * @ep_nego: how that was or is found out. Connect until the connection is
  *	ready, receive CQ and @ep_trial then
@@ -388,17 +385,12 @@ enum xprt2_ep_state {
  * @ep_private: our CM private data
  */
 struct xprt2_ep {
+	struct rpcrdma2_conn	ep_conn;
 	struct xprt2_xprt	*ep_xp;
 	atomic_t		ep_state;
 	struct completion	ep_done;
 	int			ep_status;
-	bool			ep_device_lost;
 	bool			ep_replied;
-
-	struct rdma_cm_id	*ep_id;
-	struct ib_pd		*ep_pd;
-	struct ib_cq		*ep_send_cq;
-	struct ib_cq		*ep_recv_cq;
 
 	u32			ep_vers;
 	struct xprt2_nego	ep_nego;
@@ -438,6 +430,11 @@ struct xprt2_ep {
 	struct rpcrdma2_hdr	ep_hdr;
 	struct rpcrdma2_cm_private ep_private;
 };
+
+static inline struct xprt2_ep *xprt2_cq_to_ep(const struct ib_cq *cq)
+{
+	return container_of(cq->cq_context, struct xprt2_ep, ep_conn);
+}
 
 /*
  * Per-transport figures for mountstats, incremented without a lock by the
@@ -558,7 +555,6 @@ extern struct xprt_class xprt2_class;
 /* connect.c */
 int xprt2_ep_connect(struct xprt2_xprt *xp);
 void xprt2_ep_disconnect(struct xprt2_xprt *xp);
-void xprt2_lose_connection(struct xprt2_ep *ep);
 
 static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
 {

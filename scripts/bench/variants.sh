@@ -29,6 +29,8 @@ load()
 		modprobe rpcrdma && intree_limits 65536 128 128 ;;
 	rdma2)	modprobe -a xprtrdma2 svcrdma2 ;;
 	base)	modprobe -a sunrpc rdma_cm &&
+		{ [ ! -e "$base_modules/rpcrdma2.ko" ] ||
+			insmod "$base_modules/rpcrdma2.ko"; } &&
 		insmod "$base_modules/xprtrdma2.ko" &&
 		insmod "$base_modules/svcrdma2.ko" ;;
 	*)	complain "there is no variant $1" ;;

@@ -73,7 +73,7 @@ unload()
 	# The last transports go away in the background.
 	for i in $(seq 50); do
 		case $1 in
-		rdma2)	rmmod svcrdma2 xprtrdma2 2>/dev/null
+		rdma2)	rmmod svcrdma2 xprtrdma2 rpcrdma2 2>/dev/null
 			lsmod | grep -qE '^(svc|xprt)rdma2 ' || return 0 ;;
 		*)	rmmod rpcrdma 2>/dev/null
 			lsmod | grep -q '^rpcrdma ' || return 0 ;;

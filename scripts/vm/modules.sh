@@ -20,7 +20,7 @@ kunit=${KUNIT:-0}
 bench=${BENCH:-0}
 w=${W:-1}
 # ONLY=svcrdma2 leaves the other modules as they were built last.
-only=${ONLY:-xprtrdma2 svcrdma2 kunit bench}
+only=${ONLY:-rpcrdma2 xprtrdma2 svcrdma2 kunit bench}
 
 arch_args()
 {
@@ -34,12 +34,13 @@ copy_sources()
 	mkdir -p "$out/src"
 	# Objects of a build in the checkout itself belong to another kernel.
 	rsync -a --delete --prune-empty-dirs \
-		--include=/Kbuild --include=/include/ --include=/xprtrdma2/ \
+		--include=/Kbuild --include=/include/ --include=/rpcrdma2/ \
+		--include=/xprtrdma2/ \
 		--include=/svcrdma2/ --include=/kunit/ --include=/bench/ \
 		--exclude='/*' \
 		--include='*/' --include='*.[ch]' --include=Kbuild \
 		--exclude='*' "${SOURCE:-$top}/" "$out/src/" >&2 || return 1
-	for d in xprtrdma2 svcrdma2 kunit bench; do
+	for d in rpcrdma2 xprtrdma2 svcrdma2 kunit bench; do
 		case " $only " in
 		*" $d "*)	[ -e "$out/src/$d/Kbuild" ] && continue ;;
 		esac

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A connection: its verbs objects, and the one way to lose it.
+ */
+#ifndef _RPCRDMA2_CONN_H
+#define _RPCRDMA2_CONN_H
+
+#include <linux/atomic.h>
+
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+struct rpcrdma2_conn;
+
+/* Why a connection was lost, see rpcrdma2_conn_lose() */
+#define RPCRDMA2_LOSSES(_loss)					\
+	_loss(PEER,		"peer")				\
+	_loss(UNREACHABLE,	"unreachable")			\
+	_loss(ADDRESS,		"address changed")		\
+	_loss(DEVICE,		"device removed")		\
+	_loss(QP,		"queue pair failed")		\
+	_loss(RECEIVE,		"Receive failed")		\
+	_loss(NO_MESSAGE,	"Receive without a message")	\
+	_loss(SEND,		"Send failed")			\
+	_loss(READ,		"RDMA Read failed")		\
+	_loss(REGION,		"registration or invalidation failed") \
+	_loss(HANDLE,		"foreign handle invalidated")	\
+	_loss(POST,		"cannot post")			\
+	_loss(STALLED,		"stalled")			\
+	_loss(TIMEOUT,		"RPC timed out")		\
+	_loss(VERSION,		"version changes")		\
+	_loss(INJECTED,		"fault injection")		\
+	_loss(MEMORY,		"no memory")			\
+	_loss(REPLY,		"cannot reply")			\
+	_loss(ENDED,		"ended by its owner")
+
+enum rpcrdma2_loss {
+	RPCRDMA2_LOSS_NONE = 0,
+#define RPCRDMA2_LOSS_ENUM(_name, _text) RPCRDMA2_LOSS_##_name,
+	RPCRDMA2_LOSSES(RPCRDMA2_LOSS_ENUM)
+#undef RPCRDMA2_LOSS_ENUM
+};
+
+/**
+ * struct rpcrdma2_conn_ops - what the owner of a connection is told
+ * @lost: the connection is of no more use; called once. Any context, even
+ *	atomic
+ */
+struct rpcrdma2_conn_ops {
+	void (*lost)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
+};
+
+/**
+ * struct rpcrdma2_conn - the verbs objects of one connection
+ * @co_ops: its owner's
+ * @co_why: enum rpcrdma2_loss; RPCRDMA2_LOSS_NONE while it is good
+ * @co_lost: the owner has been told
+ * @co_id: connection identifier, with the queue pair. The device can not go
+ *	away before it is destroyed
+ * @co_pd: protection domain
+ * @co_send_cq: completions of Sends, RDMA Reads and Writes, registrations and
+ *	invalidations
+ * @co_recv_cq: completions of Receives
+ *
+ * The context of both CQs is the connection.
+ */
+struct rpcrdma2_conn {
+	const struct rpcrdma2_conn_ops	*co_ops;
+	atomic_t			co_why;
+	atomic_t			co_lost;
+	struct rdma_cm_id		*co_id;
+	struct ib_pd			*co_pd;
+	struct ib_cq			*co_send_cq;
+	struct ib_cq			*co_recv_cq;
+};
+
+/**
+ * struct rpcrdma2_conn_size - how large the queues of a connection are
+ * @sends: entries of the Send Queue, those for draining it included
+ * @recvs: entries of the Receive Queue, likewise
+ * @send_sges: gather entries of a Send; rpcrdma2_conn_create() may raise it
+ * @recv_sges: scatter entries of a Receive
+ * @rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 for none
+ */
+struct rpcrdma2_conn_size {
+	unsigned int	sends;
+	unsigned int	recvs;
+	unsigned int	send_sges;
+	unsigned int	recv_sges;
+	unsigned int	rw_mrs;
+};
+
+static inline struct ib_device *rpcrdma2_conn_device(const struct rpcrdma2_conn *co)
+{
+	return co->co_id->device;
+}
+
+static inline struct ib_qp *rpcrdma2_conn_qp(const struct rpcrdma2_conn *co)
+{
+	return co->co_id->qp;
+}
+
+static inline bool rpcrdma2_conn_is_lost(const struct rpcrdma2_conn *co)
+{
+	return atomic_read(&co->co_lost);
+}
+
+static inline enum rpcrdma2_loss rpcrdma2_conn_why(const struct rpcrdma2_conn *co)
+{
+	return atomic_read(&co->co_why);
+}
+
+/**
+ * rpcrdma2_conn_init - begin with nothing
+ * @co: connection
+ * @ops: its owner's
+ */
+void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
+			const struct rpcrdma2_conn_ops *ops);
+
+/**
+ * rpcrdma2_conn_create - make protection domain, CQs and queue pair
+ * @co: connection with an identifier that has a device
+ * @size: how large
+ * @event: handler of the queue pair's asynchronous events, or NULL; its
+ *	context is @co
+ *
+ * Context: may sleep.
+ * Return: 0, or a negative errno; rpcrdma2_conn_destroy() undoes what was done.
+ */
+int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
+			 struct rpcrdma2_conn_size *size,
+			 void (*event)(struct ib_event *event, void *context));
+
+/**
+ * rpcrdma2_conn_destroy_qp - destroy the queue pair, if there is one
+ * @co: connection whose queue pair has been drained
+ */
+void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_conn_destroy - destroy what there is, the identifier last
+ * @co: connection
+ *
+ * Context: may sleep.
+ */
+void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_conn_blame - note why a connection is about to be lost
+ * @co: connection
+ * @why: reason
+ *
+ * The first reason counts. What the peer has no part in counts always: a device
+ * that goes away flushes its queues first.
+ *
+ * Context: any.
+ */
+void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
+
+/**
+ * rpcrdma2_conn_lose - lose a connection
+ * @co: connection
+ * @why: reason
+ *
+ * The only way to do it, where the state of the queue pair, of a region or of
+ * the credits is not known any more. Harmless when it is lost already.
+ *
+ * Context: any that the owner's ->lost may be called in.
+ */
+void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
+
+/**
+ * rpcrdma2_loss_is_innocent - did the peer have no part in it?
+ * @why: reason
+ */
+bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why);
+
+/**
+ * rpcrdma2_loss_name - a reason, for the log
+ * @why: reason
+ */
+const char *rpcrdma2_loss_name(enum rpcrdma2_loss why);
+
+#endif /* _RPCRDMA2_CONN_H */

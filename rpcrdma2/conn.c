@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The verbs objects of a connection, from the device up and down again.
+ */
+#include <linux/export.h>
+
+#include <rdma/rw.h>
+
+#include <rpcrdma2/conn.h>
+
+void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
+			const struct rpcrdma2_conn_ops *ops)
+{
+	*co = (struct rpcrdma2_conn){ .co_ops = ops };
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_init);
+
+static int create_cq(struct rpcrdma2_conn *co, unsigned int entries,
+		     struct ib_cq **cq)
+{
+	struct ib_cq *new;
+
+	new = ib_alloc_cq_any(rpcrdma2_conn_device(co), co, entries,
+			      IB_POLL_WORKQUEUE);
+	if (IS_ERR(new))
+		return PTR_ERR(new);
+	*cq = new;
+	return 0;
+}
+
+static int create_qp(struct rpcrdma2_conn *co, struct rpcrdma2_conn_size *size,
+		     void (*event)(struct ib_event *event, void *context))
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler	= event,
+		.qp_context	= co,
+		.send_cq	= co->co_send_cq,
+		.recv_cq	= co->co_recv_cq,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.port_num	= co->co_id->port_num,
+		.cap = {
+			.max_send_wr	= size->sends,
+			.max_recv_wr	= size->recvs,
+			.max_send_sge	= size->send_sges,
+			.max_recv_sge	= size->recv_sges,
+			.max_rdma_ctxs	= size->rw_mrs,
+		},
+	};
+	unsigned int added = 0;
+	int ret;
+
+	/* the RDMA core adds what it thinks its memory regions need */
+	if (size->rw_mrs)
+		added = rdma_rw_max_send_wr(rpcrdma2_conn_device(co),
+					    attr.port_num, size->rw_mrs, 0);
+	attr.cap.max_send_wr -= min(size->sends - 1, added);
+
+	ret = rdma_create_qp(co->co_id, co->co_pd, &attr);
+	if (!ret)
+		size->send_sges = attr.cap.max_send_sge;
+	return ret;
+}
+
+int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
+			 struct rpcrdma2_conn_size *size,
+			 void (*event)(struct ib_event *event, void *context))
+{
+	struct ib_pd *pd;
+	int ret;
+
+	pd = ib_alloc_pd(rpcrdma2_conn_device(co), 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	co->co_pd = pd;
+	/* A flushed queue completes every entry, signaled or not. */
+	ret = create_cq(co, size->sends, &co->co_send_cq);
+	if (!ret)
+		ret = create_cq(co, size->recvs, &co->co_recv_cq);
+	if (!ret)
+		ret = create_qp(co, size, event);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_create);
+
+void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co)
+{
+	if (co->co_id && co->co_id->qp)
+		rdma_destroy_qp(co->co_id);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_destroy_qp);
+
+void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
+{
+	rpcrdma2_conn_destroy_qp(co);
+	if (co->co_recv_cq)
+		ib_free_cq(co->co_recv_cq);
+	if (co->co_send_cq)
+		ib_free_cq(co->co_send_cq);
+	if (co->co_pd)
+		ib_dealloc_pd(co->co_pd);
+	if (co->co_id)
+		rdma_destroy_id(co->co_id);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_destroy);
+
+bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why)
+{
+	switch (why) {
+	case RPCRDMA2_LOSS_ADDRESS:
+	case RPCRDMA2_LOSS_DEVICE:
+	case RPCRDMA2_LOSS_TIMEOUT:
+	case RPCRDMA2_LOSS_INJECTED:
+		return true;
+	default:
+		return false;
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_loss_is_innocent);
+
+static const char *const loss_names[] = {
+	[RPCRDMA2_LOSS_NONE] = "none",
+#define RPCRDMA2_LOSS_NAME(_name, _text) [RPCRDMA2_LOSS_##_name] = _text,
+	RPCRDMA2_LOSSES(RPCRDMA2_LOSS_NAME)
+#undef RPCRDMA2_LOSS_NAME
+};
+
+const char *rpcrdma2_loss_name(enum rpcrdma2_loss why)
+{
+	return why < ARRAY_SIZE(loss_names) ? loss_names[why] : "unknown";
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_loss_name);
+
+void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	if (rpcrdma2_loss_is_innocent(why))
+		atomic_set(&co->co_why, why);
+	else
+		atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_blame);
+
+void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	rpcrdma2_conn_blame(co, why);
+	if (!atomic_xchg(&co->co_lost, true))
+		co->co_ops->lost(co, rpcrdma2_conn_why(co));
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_lose);

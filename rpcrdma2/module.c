@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What both ends of RPC-over-RDMA have in common. Nothing here knows an RPC
+ * layer: xprtrdma2 puts an rpc_xprt on top of it, svcrdma2 an svc_xprt.
+ */
+#include <linux/module.h>
+
+MODULE_DESCRIPTION("RPC-over-RDMA version 2: the core of both ends");
+MODULE_LICENSE("GPL");
