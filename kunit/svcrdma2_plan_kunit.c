@@ -214,3 +214,4 @@ kunit_test_suite(plan_suite);
 
 MODULE_DESCRIPTION("Tests of the RPC-over-RDMA version 2 server");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(RPCRDMA2);

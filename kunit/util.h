@@ -12,6 +12,7 @@
 #include <linux/sunrpc/xdr.h>
 
 #include <rpcrdma2/codec.h>
+#include <rpcrdma2/error.h>
 #include <rpcrdma2/propset.h>
 
 /* Room for one header beyond every limit */

@@ -235,3 +235,4 @@ kunit_test_suite(plan_suite);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2 client: unit tests");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(RPCRDMA2);

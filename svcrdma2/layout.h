@@ -17,7 +17,7 @@
 #include <linux/sunrpc/xdr.h>
 
 #include <rpcrdma2/error.h>
-#include <rpcrdma2/payload.h>
+#include <rpcrdma2/codec.h>
 
 /*
  * The shortest NFSv4 WRITE operation with data in it: opcode, stateid, offset,

@@ -10,6 +10,7 @@
 #define _XPRTRDMA2_BACKCHANNEL_H
 
 #include <rpcrdma2/codec.h>
+#include <rpcrdma2/error.h>
 
 enum {
 	/* Calls of the peer that may be outstanding (B-04, B-09) */

@@ -66,17 +66,8 @@ static inline u32 rpcrdma2_cm_decode_size(u8 wire)
  * @pm: the octets
  * @cl: our limits; sizes are rounded down to what can be said
  */
-static inline void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
-				      const struct rpcrdma2_cm_limits *cl)
-{
-	BUILD_BUG_ON(sizeof(*pm) != 8);
-
-	pm->cm_magic = cpu_to_be32(RPCRDMA2_CM_MAGIC);
-	pm->cm_version = RPCRDMA2_CM_VERSION;
-	pm->cm_flags = cl->cl_inv ? RPCRDMA2_CM_F_INV : 0;
-	pm->cm_send_size = rpcrdma2_cm_encode_size(cl->cl_send);
-	pm->cm_recv_size = rpcrdma2_cm_encode_size(cl->cl_recv);
-}
+void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
+			const struct rpcrdma2_cm_limits *cl);
 
 /**
  * rpcrdma2_cm_decode - read the peer's private data
@@ -86,26 +77,7 @@ static inline void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
  *
  * Return: true when the data is of this format (P-05, P-06).
  */
-static inline bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl,
-				      const void *data, size_t len)
-{
-	struct rpcrdma2_cm_private pm;
-
-	cl->cl_send = RPCRDMA1_INLINE_DEFAULT;
-	cl->cl_recv = RPCRDMA1_INLINE_DEFAULT;
-	cl->cl_inv = false;
-
-	if (!data || len < sizeof(pm))
-		return false;
-	memcpy(&pm, data, sizeof(pm));
-	if (pm.cm_magic != cpu_to_be32(RPCRDMA2_CM_MAGIC) ||
-	    pm.cm_version != RPCRDMA2_CM_VERSION)
-		return false;
-
-	cl->cl_send = rpcrdma2_cm_decode_size(pm.cm_send_size);
-	cl->cl_recv = rpcrdma2_cm_decode_size(pm.cm_recv_size);
-	cl->cl_inv = pm.cm_flags & RPCRDMA2_CM_F_INV;
-	return true;
-}
+bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
+			size_t len);
 
 #endif /* _RPCRDMA2_CM_H */

@@ -10,51 +10,9 @@
 #ifndef _RPCRDMA2_CODEC_H
 #define _RPCRDMA2_CODEC_H
 
-#include <linux/errno.h>
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/codec_v1.h>
-#include <rpcrdma2/codec_v2.h>
-#include <rpcrdma2/payload.h>
-#include <rpcrdma2/sendable.h>
-
-/* S31: the xid of a message shorter than this cannot be trusted */
-static inline bool rpcrdma2_decode_prefix(struct rpcrdma2_hdr *h,
-					  struct xdr_stream *xdr)
-{
-	const __be32 *p = xdr_inline_decode(xdr, RPCRDMA2_PREFIX_LEN);
-
-	h->h_direction = RDMA2_NODIR;
-	h->h_inv_handle = 0;
-	h->h_len = RPCRDMA2_PREFIX_LEN;
-	h->h_nreads = 0;
-	h->h_nwrites = 0;
-	h->h_has_reply = false;
-	h->h_nsegs = 0;
-	if (!p)
-		return false;
-	h->h_xid = be32_to_cpup(p++);
-	h->h_vers = be32_to_cpup(p++);
-	h->h_credit = be32_to_cpup(p++);
-	h->h_proc = be32_to_cpup(p);
-	return true;
-}
-
-/*
- * S36: ERR_VERS may carry the version it complains of, so code 1 is looked at
- * before rdma_vers. Any other error of an unknown version is dropped: an
- * error never draws an error (S38).
- */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_foreign(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
-{
-	if (h->h_proc != RDMA2_ERROR)
-		return RDMA2_ERR_VERS;		/* C-079 */
-	if (rpcrdma2_decode_error(h, xdr) ||
-	    h->h_error.er_code != RDMA2_ERR_VERS)
-		return RDMA2_DROP;
-	return RDMA2_OK;
-}
+#include <rpcrdma2/header.h>
 
 /**
  * rpcrdma2_is_excess - is a Call refused for nothing but its size?
@@ -67,47 +25,6 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
 	return verdict == RDMA2_ERR_READ_CHUNKS ||
 	       verdict == RDMA2_ERR_WRITE_CHUNKS ||
 	       verdict == RDMA2_ERR_SEGMENTS;
-}
-
-/* Step 8 of the order of checks; C-083, C-084, C-085 */
-static inline enum rpcrdma2_errcode
-rpcrdma2_judge_excess(const struct rpcrdma2_excess *ex)
-{
-	if (ex->ex_reads)
-		return RDMA2_ERR_READ_CHUNKS;
-	if (ex->ex_writes)
-		return RDMA2_ERR_WRITE_CHUNKS;
-	return ex->ex_segs ? RDMA2_ERR_SEGMENTS : RDMA2_OK;
-}
-
-/*
- * Steps 7 and 8 for a header whose lists are well-formed. Codes 4 to 6 answer
- * Calls; a Reply with more than it can have been asked for is just bad.
- */
-static inline enum rpcrdma2_errcode
-rpcrdma2_judge_rpc(struct rpcrdma2_hdr *h, const struct rpcrdma2_excess *ex,
-		   const struct xdr_stream *xdr)
-{
-	struct rpcrdma2_payload pl;
-
-	rpcrdma2_peek_payload(&pl, xdr);
-	if (h->h_nreads && h->h_proc == RDMA2_MSG)
-		rpcrdma2_peek_call_hdr(&pl, xdr);
-	if (h->h_vers == RPCRDMA2_VERS_ONE)
-		h->h_direction = rpcrdma2_infer_direction(h, &pl);
-
-	switch (h->h_direction) {
-	case RDMA2_CALL:
-		if (!rpcrdma2_call_agrees(h, &pl, ex))
-			return RDMA2_ERR_BAD_XDR;
-		return rpcrdma2_judge_excess(ex);
-	case RDMA2_REPLY:
-		if (!rpcrdma2_reply_agrees(h, &pl) || rpcrdma2_judge_excess(ex))
-			return RDMA2_ERR_BAD_XDR;
-		return RDMA2_OK;
-	default:
-		return RDMA2_ERR_BAD_XDR;
-	}
 }
 
 /**
@@ -138,34 +55,8 @@ rpcrdma2_judge_rpc(struct rpcrdma2_hdr *h, const struct rpcrdma2_excess *ex,
  * Return: RDMA2_OK; the code the draft demands; or RDMA2_DROP for what must
  * be discarded in silence (E-22, S31, S38, S39).
  */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
-{
-	struct rpcrdma2_excess ex = { };
-	enum rpcrdma2_errcode ret;
-
-	if (!rpcrdma2_decode_prefix(h, xdr))
-		return RDMA2_DROP;
-
-	switch (h->h_vers) {
-	case RPCRDMA2_VERS_ONE:
-		ret = rpcrdma2_decode_v1(h, &ex, xdr);
-		break;
-	case RPCRDMA2_VERS_TWO:
-		ret = rpcrdma2_decode_v2(h, &ex, xdr);
-		break;
-	default:
-		ret = rpcrdma2_decode_foreign(h, xdr);
-		break;
-	}
-	if (ret)
-		return ret;
-
-	h->h_len = xdr_stream_pos(xdr);
-	if (h->h_proc == RDMA2_MSG || h->h_proc == RDMA2_NOMSG)
-		return rpcrdma2_judge_rpc(h, &ex, xdr);
-	return RDMA2_OK;
-}
+enum rpcrdma2_errcode
+rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, struct xdr_stream *xdr);
 
 /**
  * rpcrdma2_hdr_size - octets rpcrdma2_encode_hdr() produces
@@ -173,16 +64,7 @@ rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
  *
  * Without the body of a property message or of an RDMA2_OPTIONAL.
  */
-static inline size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h)
-{
-	if (h->h_proc == RDMA2_ERROR)
-		return RPCRDMA2_PREFIX_LEN + XDR_UNIT +
-		       rpcrdma2_error_args(h->h_vers, h->h_error.er_code) *
-		       XDR_UNIT;
-	if (h->h_vers == RPCRDMA2_VERS_ONE)
-		return rpcrdma2_size_v1(h);
-	return rpcrdma2_size_v2(h);
-}
+size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h);
 
 /**
  * rpcrdma2_encode_hdr - lay out a transport header in the form of its version
@@ -195,28 +77,41 @@ static inline size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h)
  * Return: 0; -EINVAL when the header breaks a rule of sending, with nothing
  * written; -EMSGSIZE when it does not fit, with nothing written.
  */
-static inline int rpcrdma2_encode_hdr(struct xdr_stream *xdr,
-				      const struct rpcrdma2_hdr *h)
-{
-	__be32 *p;
+int rpcrdma2_encode_hdr(struct xdr_stream *xdr, const struct rpcrdma2_hdr *h);
 
-	if (!rpcrdma2_sendable(h))
-		return -EINVAL;
-	p = xdr_reserve_space(xdr, rpcrdma2_hdr_size(h));
-	if (!p)
-		return -EMSGSIZE;
+/* The words of an RPC message that the transport looks at: xid, msg_type */
+#define RPCRDMA2_RPC_PEEK	(2 * XDR_UNIT)
 
-	*p++ = cpu_to_be32(h->h_xid);
-	*p++ = cpu_to_be32(h->h_vers);
-	*p++ = cpu_to_be32(h->h_credit);
-	*p++ = cpu_to_be32(h->h_proc);
-	if (h->h_proc == RDMA2_ERROR)
-		rpcrdma2_encode_error(p, h);
-	else if (h->h_vers == RPCRDMA2_VERS_ONE)
-		rpcrdma2_encode_v1(p, h);
-	else
-		rpcrdma2_encode_v2(p, h);
-	return 0;
-}
+/*
+ * The header of a Call, RFC 5531: six words, then credential and verifier,
+ * each a flavor, a length and a body
+ */
+#define RPCRDMA2_CALL_FIXED	(6 * XDR_UNIT)
+#define RPCRDMA2_CALL_FLAVOR	6
+#define RPCRDMA2_AUTH_MAX	400
+#define RPCRDMA2_CALL_HDR_MIN	(RPCRDMA2_CALL_FIXED + 4 * XDR_UNIT)
+#define RPCRDMA2_CALL_HDR_MAX	(RPCRDMA2_CALL_HDR_MIN + 2 * RPCRDMA2_AUTH_MAX)
+
+/**
+ * rpcrdma2_call_hdr_len - where the header of an RPC Call ends
+ * @p: the Call, from its xid
+ * @len: octets of it that are there
+ *
+ * The lengths of credential and verifier are what the peer says.
+ *
+ * Return: octets up to the end of the verifier; 0 when not all of them are
+ * there, or a body is longer than it may be.
+ */
+u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len);
+
+/**
+ * rpcrdma2_sendable - does a header keep the rules of sending?
+ * @h: header about to be encoded
+ *
+ * C-067, C-072, S05 to S10, S47. A credit of zero is never sent (B-07, C-077,
+ * S26). That rdma_xid and rdma_direction equal the words of the RPC message
+ * (C-067, S08) is for the caller to see to: the message is not at hand here.
+ */
+bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h);
 
 #endif /* _RPCRDMA2_CODEC_H */

@@ -12,17 +12,6 @@
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 
-static inline u64 rpcrdma2_counter_sum(const u64 __percpu *counters,
-				       unsigned int which)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(*per_cpu_ptr(counters + which, cpu));
-	return sum;
-}
-
 /**
  * rpcrdma2_counters_show - print counters, one "name value" a line
  * @seq: where to
@@ -30,16 +19,7 @@ static inline u64 rpcrdma2_counter_sum(const u64 __percpu *counters,
  * @names: its names
  * @count: how many there are of both
  */
-static inline void rpcrdma2_counters_show(struct seq_file *seq,
-					  const u64 __percpu *counters,
-					  const char *const *names,
-					  unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		seq_printf(seq, "%s %llu\n", names[i],
-			   rpcrdma2_counter_sum(counters, i));
-}
+void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
+			    const char *const *names, unsigned int count);
 
 #endif /* _RPCRDMA2_COUNTERS_H */

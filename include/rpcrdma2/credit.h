@@ -21,10 +21,7 @@
  *
  * Return: 1 to @max; a peer that grants nothing would wait for ever.
  */
-static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
-{
-	return clamp(wire, 1U, max);
-}
+u32 rpcrdma2_grant_sanitise(u32 wire, u32 max);
 
 /**
  * rpcrdma2_grant_next - what a message says about the grant of its sender
@@ -38,32 +35,8 @@ static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
  *
  * Return: grant in force from now on.
  */
-static inline u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now,
-				      u32 max, bool granted)
-{
-	switch (h->h_proc) {
-	case RDMA2_MSG:
-	case RDMA2_NOMSG:
-		if (h->h_direction != RDMA2_REPLY)
-			return now;
-		break;
-	case RDMA2_ERROR:
-		if (!granted || h->h_error.er_code == RDMA2_ERR_VERS)
-			return now;
-		break;
-	case RDMA2_CONNPROP:
-	case RDMA2_RESPROP:
-		break;
-	case RDMA2_OPTIONAL:
-		if (h->h_opttype != RDMA2_OPT_CONNPROP &&
-		    h->h_opttype != RDMA2_OPT_RESPROP)
-			return now;
-		break;
-	default:
-		return now;
-	}
-	return rpcrdma2_grant_sanitise(h->h_credit, max);
-}
+u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
+			bool granted);
 
 /**
  * rpcrdma2_receives_needed - Receives a connection keeps posted

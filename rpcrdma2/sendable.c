@@ -1,20 +1,16 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * What we allow ourselves to send. Stricter than what we accept: a header
  * refused here is a bug of the caller, not of the peer.
  */
-#ifndef _RPCRDMA2_SENDABLE_H
-#define _RPCRDMA2_SENDABLE_H
-
+#include <linux/export.h>
 #include <linux/overflow.h>
-#include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/error.h>
-#include <rpcrdma2/header.h>
+#include "wire.h"
 
 /* S05: segments that exist, whose lengths add up to that of the chunk */
-static inline bool rpcrdma2_chunk_sound(const struct rpcrdma2_hdr *h,
-					const struct rpcrdma2_chunk *ck)
+static bool chunk_sound(const struct rpcrdma2_hdr *h,
+			const struct rpcrdma2_chunk *ck)
 {
 	u32 sum = 0;
 	unsigned int i;
@@ -22,14 +18,14 @@ static inline bool rpcrdma2_chunk_sound(const struct rpcrdma2_hdr *h,
 	if (ck->ck_first + ck->ck_nsegs > h->h_nsegs)
 		return false;
 	for (i = 0; i < ck->ck_nsegs; i++)
-		if (check_add_overflow(sum, h->h_segs[ck->ck_first + i].rs_length,
-				       &sum))
+		if (check_add_overflow(
+			    sum, h->h_segs[ck->ck_first + i].rs_length, &sum))
 			return false;
 	return sum == ck->ck_length;
 }
 
 /* S05, S09: ascending aligned positions, no empty segment, less than 2^32 */
-static inline bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
+static bool reads_sendable(const struct rpcrdma2_hdr *h)
 {
 	const struct rpcrdma2_chunk *ck;
 	unsigned int i, j;
@@ -41,7 +37,7 @@ static inline bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
 			return false;
 		if (i && ck->ck_position <= ck[-1].ck_position)
 			return false;
-		if (!rpcrdma2_chunk_sound(h, ck) ||
+		if (!chunk_sound(h, ck) ||
 		    check_add_overflow(sum, ck->ck_length, &sum))
 			return false;
 		for (j = 0; j < ck->ck_nsegs; j++)
@@ -55,23 +51,23 @@ static inline bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
  * S10: a Call offers no Write chunk without segments. A Reply gives back the
  * list of the Call as it came (E-10).
  */
-static inline bool rpcrdma2_writes_sendable(const struct rpcrdma2_hdr *h)
+static bool writes_sendable(const struct rpcrdma2_hdr *h)
 {
 	unsigned int i;
 
 	for (i = 0; i < h->h_nwrites; i++) {
 		if (!h->h_writes[i].ck_nsegs && h->h_direction == RDMA2_CALL)
 			return false;
-		if (!rpcrdma2_chunk_sound(h, &h->h_writes[i]))
+		if (!chunk_sound(h, &h->h_writes[i]))
 			return false;
 	}
 	if (!h->h_has_reply)
 		return true;
-	return h->h_reply.ck_nsegs && rpcrdma2_chunk_sound(h, &h->h_reply);
+	return h->h_reply.ck_nsegs && chunk_sound(h, &h->h_reply);
 }
 
 /* C-072, C-073, S47: a handle of the same Call, or 0; always 0 in a Reply */
-static inline bool rpcrdma2_inv_handle_sendable(const struct rpcrdma2_hdr *h)
+static bool inv_handle_sendable(const struct rpcrdma2_hdr *h)
 {
 	unsigned int i;
 
@@ -86,7 +82,7 @@ static inline bool rpcrdma2_inv_handle_sendable(const struct rpcrdma2_hdr *h)
 }
 
 /* E-05, S07: the RPC message is in the Position-Zero chunk or behind us */
-static inline bool rpcrdma2_call_sendable(const struct rpcrdma2_hdr *h)
+static bool call_sendable(const struct rpcrdma2_hdr *h)
 {
 	bool zero = h->h_nreads && !h->h_reads[0].ck_position;
 
@@ -94,7 +90,7 @@ static inline bool rpcrdma2_call_sendable(const struct rpcrdma2_hdr *h)
 }
 
 /* E-06, E-22, S10: no Reads, and a Reply chunk exactly when it is used */
-static inline bool rpcrdma2_reply_sendable(const struct rpcrdma2_hdr *h)
+static bool reply_sendable(const struct rpcrdma2_hdr *h)
 {
 	if (h->h_nreads)
 		return false;
@@ -103,35 +99,27 @@ static inline bool rpcrdma2_reply_sendable(const struct rpcrdma2_hdr *h)
 	return !h->h_has_reply;
 }
 
-static inline bool rpcrdma2_rpc_sendable(const struct rpcrdma2_hdr *h)
+static bool rpc_sendable(const struct rpcrdma2_hdr *h)
 {
 	if (h->h_nreads > RPCRDMA2_MAX_READ_CHUNKS ||
 	    h->h_nwrites > RPCRDMA2_MAX_WRITE_CHUNKS ||
 	    h->h_nsegs > RPCRDMA2_MAX_SEGMENTS)
 		return false;
-	if (!rpcrdma2_reads_sendable(h) || !rpcrdma2_writes_sendable(h) ||
-	    !rpcrdma2_inv_handle_sendable(h))
+	if (!reads_sendable(h) || !writes_sendable(h) ||
+	    !inv_handle_sendable(h))
 		return false;
 
-	switch (h->h_direction) {	/* C-067, S06: must be told */
+	switch (h->h_direction) { /* C-067, S06: must be told */
 	case RDMA2_CALL:
-		return rpcrdma2_call_sendable(h);
+		return call_sendable(h);
 	case RDMA2_REPLY:
-		return rpcrdma2_reply_sendable(h);
+		return reply_sendable(h);
 	default:
 		return false;
 	}
 }
 
-/**
- * rpcrdma2_sendable - does a header keep the rules of sending?
- * @h: header about to be encoded
- *
- * C-067, C-072, S05 to S10, S47. A credit of zero is never sent (B-07, C-077,
- * S26). That rdma_xid and rdma_direction equal the words of the RPC message
- * (C-067, S08) is for the caller to see to: the message is not at hand here.
- */
-static inline bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
+bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
 {
 	if (!h->h_credit)
 		return false;
@@ -140,7 +128,7 @@ static inline bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
 
 	switch (h->h_vers) {
 	case RPCRDMA2_VERS_ONE:
-		return h->h_proc <= RDMA2_NOMSG && rpcrdma2_rpc_sendable(h);
+		return h->h_proc <= RDMA2_NOMSG && rpc_sendable(h);
 	case RPCRDMA2_VERS_TWO:
 		break;
 	default:
@@ -150,7 +138,7 @@ static inline bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
 	switch (h->h_proc) {
 	case RDMA2_MSG:
 	case RDMA2_NOMSG:
-		return rpcrdma2_rpc_sendable(h);
+		return rpc_sendable(h);
 	case RDMA2_OPTIONAL:
 		return h->h_direction <= RDMA2_REPLY;
 	case RDMA2_CONNPROP:
@@ -162,5 +150,4 @@ static inline bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
 		return false;
 	}
 }
-
-#endif /* _RPCRDMA2_SENDABLE_H */
+EXPORT_SYMBOL_GPL(rpcrdma2_sendable);

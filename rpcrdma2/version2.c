@@ -1,20 +1,13 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * Version 2 transport headers, behind the four words that every version
  * begins with. Draft section 6.2.
  */
-#ifndef _RPCRDMA2_CODEC_V2_H
-#define _RPCRDMA2_CODEC_V2_H
-
-#include <linux/sunrpc/xdr.h>
-
-#include <rpcrdma2/chunks.h>
-#include <rpcrdma2/error.h>
-#include <rpcrdma2/header.h>
+#include "wire.h"
 
 /* S06: what is neither Call nor Reply cannot be told from the other */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_direction(struct rpcrdma2_hdr *h, const __be32 *p)
+static enum rpcrdma2_errcode decode_direction(struct rpcrdma2_hdr *h,
+					      const __be32 *p)
 {
 	u32 direction = be32_to_cpup(p);
 
@@ -24,9 +17,9 @@ rpcrdma2_decode_direction(struct rpcrdma2_hdr *h, const __be32 *p)
 	return RDMA2_OK;
 }
 
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_rpc(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
-		    struct xdr_stream *xdr)
+static enum rpcrdma2_errcode decode_rpc(struct rpcrdma2_hdr *h,
+					struct rpcrdma2_excess *ex,
+					struct xdr_stream *xdr)
 {
 	enum rpcrdma2_errcode ret;
 	const __be32 *p;
@@ -34,7 +27,7 @@ rpcrdma2_decode_rpc(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 	p = xdr_inline_decode(xdr, XDR_UNIT);
 	if (!p)
 		return RDMA2_ERR_BAD_XDR;
-	ret = rpcrdma2_decode_direction(h, p);
+	ret = decode_direction(h, p);
 	if (ret)
 		return ret;
 	p = xdr_inline_decode(xdr, XDR_UNIT);
@@ -50,15 +43,15 @@ rpcrdma2_decode_rpc(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
  * answer, whatever it says of itself (S01, S38): the opttype alone decides,
  * so a RESPROP that ends right behind it draws nothing either (S11).
  */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
+static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
+					     struct xdr_stream *xdr)
 {
 	const __be32 *p;
 
 	p = xdr_inline_decode(xdr, XDR_UNIT);
 	if (!p)
 		return RDMA2_ERR_BAD_XDR;
-	if (rpcrdma2_decode_direction(h, p))
+	if (decode_direction(h, p))
 		return RDMA2_DROP;
 
 	p = xdr_inline_decode(xdr, XDR_UNIT);
@@ -83,8 +76,8 @@ rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
  * A property message takes the rest of the message, as the option body it
  * also may come as (S01); propset.h reads either.
  */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_property(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
+static enum rpcrdma2_errcode decode_property(struct rpcrdma2_hdr *h,
+					     struct xdr_stream *xdr)
 {
 	h->h_direction = h->h_proc == RDMA2_RESPROP ? RDMA2_REPLY : RDMA2_CALL;
 	h->h_opttype = h->h_proc - RDMA2_CONNPROP + RDMA2_OPT_CONNPROP;
@@ -93,38 +86,29 @@ rpcrdma2_decode_property(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
 	return RDMA2_OK;
 }
 
-/**
- * rpcrdma2_decode_v2 - read what follows rdma_proc in version 2
- * @h: prefix filled, h_direction RDMA2_NODIR, counts zero
- * @ex: what did not fit; false on entry
- * @xdr: received message, standing behind rdma_proc
- *
- * Return: a verdict of steps 4 to 6.
- */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_v2(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
-		   struct xdr_stream *xdr)
+enum rpcrdma2_errcode rpcrdma2_decode_v2(struct rpcrdma2_hdr *h,
+					 struct rpcrdma2_excess *ex,
+					 struct xdr_stream *xdr)
 {
 	switch (h->h_proc) {
 	case RDMA2_MSG:
 	case RDMA2_NOMSG:
-		return rpcrdma2_decode_rpc(h, ex, xdr);
+		return decode_rpc(h, ex, xdr);
 	case RDMA2_ERROR:
 		return rpcrdma2_decode_error(h, xdr);
 	case RDMA2_OPTIONAL:
-		return rpcrdma2_decode_optional(h, xdr);
+		return decode_optional(h, xdr);
 	case RDMA2_CONNPROP:
 	case RDMA2_REQPROP:
 	case RDMA2_RESPROP:
 	case RDMA2_UPDPROP:
-		return rpcrdma2_decode_property(h, xdr);
+		return decode_property(h, xdr);
 	default:
-		return RDMA2_ERR_INVALID_PROC;	/* C-080 */
+		return RDMA2_ERR_INVALID_PROC; /* C-080 */
 	}
 }
 
-/* Octets of a version 2 header */
-static inline size_t rpcrdma2_size_v2(const struct rpcrdma2_hdr *h)
+size_t rpcrdma2_size_v2(const struct rpcrdma2_hdr *h)
 {
 	switch (h->h_proc) {
 	case RDMA2_MSG:
@@ -137,9 +121,7 @@ static inline size_t rpcrdma2_size_v2(const struct rpcrdma2_hdr *h)
 	}
 }
 
-/* What follows rdma_proc in version 2; the header has passed its checks */
-static inline __be32 *rpcrdma2_encode_v2(__be32 *p,
-					 const struct rpcrdma2_hdr *h)
+__be32 *rpcrdma2_encode_v2(__be32 *p, const struct rpcrdma2_hdr *h)
 {
 	switch (h->h_proc) {
 	case RDMA2_MSG:
@@ -156,5 +138,3 @@ static inline __be32 *rpcrdma2_encode_v2(__be32 *p,
 		return p;
 	}
 }
-
-#endif /* _RPCRDMA2_CODEC_V2_H */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * The three chunk lists of a MSG or NOMSG header. Both versions lay them out
  * alike, and they come last.
@@ -8,41 +8,21 @@
  * damage further on outranks it (2.5 of Documentation/protocol.rst, step 6
  * before step 8).
  */
-#ifndef _RPCRDMA2_CHUNKS_H
-#define _RPCRDMA2_CHUNKS_H
-
 #include <linux/build_bug.h>
 #include <linux/limits.h>
 #include <linux/overflow.h>
 #include <linux/string.h>
-#include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/header.h>
+#include "wire.h"
 
-/**
- * struct rpcrdma2_excess - what did not fit into the decoded form
- * @ex_reads: Read chunks were left out
- * @ex_zero: among them was the Position-Zero chunk
- * @ex_writes: Write chunks were left out
- * @ex_segs: segments were left out
- */
-struct rpcrdma2_excess {
-	bool	ex_reads;
-	bool	ex_zero;
-	bool	ex_writes;
-	bool	ex_segs;
-};
-
-static inline void rpcrdma2_decode_segment(const __be32 *p,
-					   struct rpcrdma2_segment *seg)
+static void decode_segment(const __be32 *p, struct rpcrdma2_segment *seg)
 {
 	seg->rs_handle = be32_to_cpup(p++);
 	seg->rs_length = be32_to_cpup(p++);
 	seg->rs_offset = (u64)be32_to_cpup(p) << 32 | be32_to_cpup(p + 1);
 }
 
-static inline __be32 *
-rpcrdma2_encode_segment(__be32 *p, const struct rpcrdma2_segment *seg)
+static __be32 *encode_segment(__be32 *p, const struct rpcrdma2_segment *seg)
 {
 	*p++ = cpu_to_be32(seg->rs_handle);
 	*p++ = cpu_to_be32(seg->rs_length);
@@ -52,8 +32,8 @@ rpcrdma2_encode_segment(__be32 *p, const struct rpcrdma2_segment *seg)
 }
 
 /* S05: optional-data is a bool; another value is another dialect */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_present(struct xdr_stream *xdr, bool *present)
+static enum rpcrdma2_errcode decode_present(struct xdr_stream *xdr,
+					    bool *present)
 {
 	const __be32 *p = xdr_inline_decode(xdr, XDR_UNIT);
 	u32 word;
@@ -69,8 +49,8 @@ rpcrdma2_decode_present(struct xdr_stream *xdr, bool *present)
  * The Read chunk at @position, or NULL when there is no room for another.
  * Searched from the end: peers send positions in ascending order.
  */
-static inline struct rpcrdma2_chunk *
-rpcrdma2_read_chunk_at(struct rpcrdma2_hdr *h, u32 position)
+static struct rpcrdma2_chunk *read_chunk_at(struct rpcrdma2_hdr *h,
+					    u32 position)
 {
 	struct rpcrdma2_chunk *ck;
 	unsigned int i = h->h_nreads;
@@ -95,9 +75,9 @@ rpcrdma2_read_chunk_at(struct rpcrdma2_hdr *h, u32 position)
 }
 
 /* Appends to @ck. What belongs to the Read chunks behind it moves up. */
-static inline void rpcrdma2_insert_read_segment(struct rpcrdma2_hdr *h,
-						struct rpcrdma2_chunk *ck,
-						const struct rpcrdma2_segment *seg)
+static void insert_read_segment(struct rpcrdma2_hdr *h,
+				struct rpcrdma2_chunk *ck,
+				const struct rpcrdma2_segment *seg)
 {
 	unsigned int at = ck->ck_first + ck->ck_nsegs;
 
@@ -111,9 +91,9 @@ static inline void rpcrdma2_insert_read_segment(struct rpcrdma2_hdr *h,
 }
 
 /* S09: any order, grouped by position; empty segments mean nothing */
-static inline enum rpcrdma2_errcode
-rpcrdma2_add_read_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
-			  u32 position, const struct rpcrdma2_segment *seg)
+static enum rpcrdma2_errcode
+add_read_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
+		 u32 position, const struct rpcrdma2_segment *seg)
 {
 	struct rpcrdma2_chunk *ck;
 
@@ -122,7 +102,7 @@ rpcrdma2_add_read_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 	if (position % XDR_UNIT)
 		return RDMA2_ERR_BAD_XDR;
 
-	ck = rpcrdma2_read_chunk_at(h, position);
+	ck = read_chunk_at(h, position);
 	if (!ck) {
 		ex->ex_reads = true;
 		ex->ex_zero |= !position;
@@ -132,7 +112,7 @@ rpcrdma2_add_read_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 	if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS)
 		ex->ex_segs = true;
 	else
-		rpcrdma2_insert_read_segment(h, ck, seg);
+		insert_read_segment(h, ck, seg);
 	return RDMA2_OK;
 }
 
@@ -141,9 +121,9 @@ rpcrdma2_add_read_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
  * has a position; so all of them together stay below 2^32, whether the decoded
  * form holds them or not.
  */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_reads(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
-		      struct xdr_stream *xdr)
+static enum rpcrdma2_errcode decode_reads(struct rpcrdma2_hdr *h,
+					  struct rpcrdma2_excess *ex,
+					  struct xdr_stream *xdr)
 {
 	struct rpcrdma2_segment seg;
 	enum rpcrdma2_errcode ret;
@@ -152,25 +132,26 @@ rpcrdma2_decode_reads(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 	u32 sum = 0;
 
 	for (;;) {
-		ret = rpcrdma2_decode_present(xdr, &present);
+		ret = decode_present(xdr, &present);
 		if (ret || !present)
 			return ret;
 		p = xdr_inline_decode(xdr, XDR_UNIT + RPCRDMA2_SEG_LEN);
 		if (!p)
 			return RDMA2_ERR_BAD_XDR;
-		rpcrdma2_decode_segment(p + 1, &seg);
+		decode_segment(p + 1, &seg);
 		if (check_add_overflow(sum, seg.rs_length, &sum))
 			return RDMA2_ERR_BAD_XDR;
-		ret = rpcrdma2_add_read_segment(h, ex, be32_to_cpup(p), &seg);
+		ret = add_read_segment(h, ex, be32_to_cpup(p), &seg);
 		if (ret)
 			return ret;
 	}
 }
 
 /* The counted segments of a Write or Reply chunk */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_counted(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
-			struct rpcrdma2_excess *ex, struct xdr_stream *xdr)
+static enum rpcrdma2_errcode decode_counted(struct rpcrdma2_hdr *h,
+					    struct rpcrdma2_chunk *ck,
+					    struct rpcrdma2_excess *ex,
+					    struct xdr_stream *xdr)
 {
 	struct rpcrdma2_segment seg;
 	const __be32 *p;
@@ -189,10 +170,10 @@ rpcrdma2_decode_counted(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
 		p = xdr_inline_decode(xdr, RPCRDMA2_SEG_LEN);
 		if (!p)
 			return RDMA2_ERR_BAD_XDR;
-		rpcrdma2_decode_segment(p, &seg);
+		decode_segment(p, &seg);
 		if (check_add_overflow(ck->ck_length, seg.rs_length,
 				       &ck->ck_length))
-			return RDMA2_ERR_BAD_XDR;	/* S05 */
+			return RDMA2_ERR_BAD_XDR; /* S05 */
 		if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS) {
 			ex->ex_segs = true;
 			continue;
@@ -203,19 +184,19 @@ rpcrdma2_decode_counted(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
 	return RDMA2_OK;
 }
 
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_writes(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
-		       struct xdr_stream *xdr)
+static enum rpcrdma2_errcode decode_writes(struct rpcrdma2_hdr *h,
+					   struct rpcrdma2_excess *ex,
+					   struct xdr_stream *xdr)
 {
 	enum rpcrdma2_errcode ret;
 	struct rpcrdma2_chunk ck;
 	bool present;
 
 	for (;;) {
-		ret = rpcrdma2_decode_present(xdr, &present);
+		ret = decode_present(xdr, &present);
 		if (ret || !present)
 			return ret;
-		ret = rpcrdma2_decode_counted(h, &ck, ex, xdr);
+		ret = decode_counted(h, &ck, ex, xdr);
 		if (ret)
 			return ret;
 		if (h->h_nwrites == RPCRDMA2_MAX_WRITE_CHUNKS)
@@ -225,18 +206,9 @@ rpcrdma2_decode_writes(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 	}
 }
 
-/**
- * rpcrdma2_decode_chunks - read the three lists
- * @h: to be filled; its counts are zero on entry
- * @ex: what did not fit; false on entry
- * @xdr: received message, standing at the Read list
- *
- * Return: RDMA2_OK with the stream behind the lists, or RDMA2_ERR_BAD_XDR
- * (C-081).
- */
-static inline enum rpcrdma2_errcode
-rpcrdma2_decode_chunks(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
-		       struct xdr_stream *xdr)
+enum rpcrdma2_errcode rpcrdma2_decode_chunks(struct rpcrdma2_hdr *h,
+					     struct rpcrdma2_excess *ex,
+					     struct xdr_stream *xdr)
 {
 	enum rpcrdma2_errcode ret;
 
@@ -244,20 +216,19 @@ rpcrdma2_decode_chunks(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
 	BUILD_BUG_ON(RPCRDMA2_MAX_WRITE_CHUNKS > U8_MAX);
 	BUILD_BUG_ON(RPCRDMA2_MAX_SEGMENTS > U8_MAX);
 
-	ret = rpcrdma2_decode_reads(h, ex, xdr);
+	ret = decode_reads(h, ex, xdr);
 	if (ret)
 		return ret;
-	ret = rpcrdma2_decode_writes(h, ex, xdr);
+	ret = decode_writes(h, ex, xdr);
 	if (ret)
 		return ret;
-	ret = rpcrdma2_decode_present(xdr, &h->h_has_reply);
+	ret = decode_present(xdr, &h->h_has_reply);
 	if (ret || !h->h_has_reply)
 		return ret;
-	return rpcrdma2_decode_counted(h, &h->h_reply, ex, xdr);
+	return decode_counted(h, &h->h_reply, ex, xdr);
 }
 
-/* Octets rpcrdma2_encode_chunks() adds to three empty lists */
-static inline size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h)
+size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h)
 {
 	size_t size = 0;
 	unsigned int i;
@@ -273,27 +244,18 @@ static inline size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h)
 	return size;
 }
 
-static inline __be32 *rpcrdma2_encode_counted(__be32 *p,
-					      const struct rpcrdma2_hdr *h,
-					      const struct rpcrdma2_chunk *ck)
+static __be32 *encode_counted(__be32 *p, const struct rpcrdma2_hdr *h,
+			      const struct rpcrdma2_chunk *ck)
 {
 	unsigned int i;
 
 	*p++ = cpu_to_be32(ck->ck_nsegs);
 	for (i = 0; i < ck->ck_nsegs; i++)
-		p = rpcrdma2_encode_segment(p, &h->h_segs[ck->ck_first + i]);
+		p = encode_segment(p, &h->h_segs[ck->ck_first + i]);
 	return p;
 }
 
-/**
- * rpcrdma2_encode_chunks - lay out the three lists
- * @p: where; rpcrdma2_chunks_size() + 12 octets of room
- * @h: chunks that rpcrdma2_chunks_sendable() has passed
- *
- * Return: where the lists end.
- */
-static inline __be32 *rpcrdma2_encode_chunks(__be32 *p,
-					     const struct rpcrdma2_hdr *h)
+__be32 *rpcrdma2_encode_chunks(__be32 *p, const struct rpcrdma2_hdr *h)
 {
 	const struct rpcrdma2_chunk *ck;
 	unsigned int i, j;
@@ -303,19 +265,17 @@ static inline __be32 *rpcrdma2_encode_chunks(__be32 *p,
 		for (j = 0; j < ck->ck_nsegs; j++) {
 			*p++ = xdr_one;
 			*p++ = cpu_to_be32(ck->ck_position);
-			p = rpcrdma2_encode_segment(p, &h->h_segs[ck->ck_first + j]);
+			p = encode_segment(p, &h->h_segs[ck->ck_first + j]);
 		}
 	}
 	*p++ = xdr_zero;
 	for (i = 0; i < h->h_nwrites; i++) {
 		*p++ = xdr_one;
-		p = rpcrdma2_encode_counted(p, h, &h->h_writes[i]);
+		p = encode_counted(p, h, &h->h_writes[i]);
 	}
 	*p++ = xdr_zero;
 	*p++ = h->h_has_reply ? xdr_one : xdr_zero;
 	if (h->h_has_reply)
-		p = rpcrdma2_encode_counted(p, h, &h->h_reply);
+		p = encode_counted(p, h, &h->h_reply);
 	return p;
 }
-
-#endif /* _RPCRDMA2_CHUNKS_H */

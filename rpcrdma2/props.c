@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Properties of a connection: what they are, what they may hold, what happens
+ * when a peer announces them, asks for them or grants them. Draft section 5.
+ * Their octets are the business of propset.h.
+ */
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+
+#include "wire.h"
+
+/*
+ * Checks: is this a value of the type? (C-017) An odd but possible value is
+ * well-formed, and dealt with where it is used (S13).
+ */
+static bool valid_any(const u32 *value)
+{
+	return true;
+}
+
+static bool valid_brs(const u32 *value)
+{
+	return *value <= RDMA2_BKREQSUP_GENL;
+}
+
+/*
+ * Rules: what a peer that wants a value gets (S16). @now is the value announced,
+ * @able the best that can be done; @other is set for WISH_OTHER.
+ */
+
+/* A size is a promise of at least so much: any up to the real one is kept. */
+static enum rpcrdma2_wish wish_rbsiz(const u32 *want, const u32 *now,
+				     const u32 *able, u32 *other)
+{
+	if (*want > *able) {
+		*other = *able;
+		return *able == *now ? RPCRDMA2_WISH_REJECTED :
+				       RPCRDMA2_WISH_OTHER;
+	}
+	return *want < RPCRDMA2_INLINE_DEFAULT ? RPCRDMA2_WISH_REJECTED :
+						 RPCRDMA2_WISH_DONE;
+}
+
+/*
+ * S20: backward operation is not given up altogether. A default that was never
+ * announced may be more than we are able to do.
+ */
+static enum rpcrdma2_wish wish_brs(const u32 *want, const u32 *now,
+				   const u32 *able, u32 *other)
+{
+	if (*want < RDMA2_BKREQSUP_INLINE || *want > *now || *want > *able)
+		return RPCRDMA2_WISH_REJECTED;
+	return RPCRDMA2_WISH_DONE;
+}
+
+#define PROP_ROW(_id, _field, _default, _check, _rule)			\
+	[RPCRDMA2_PROP_##_id] = {					\
+		.row_which	= RDMA2_PROPID_##_id,			\
+		.row_size	= sizeof_field(struct rpcrdma2_props,	\
+					       pr_##_field),		\
+		.row_offset	= offsetof(struct rpcrdma2_props,	\
+					   pr_##_field),		\
+		.row_valid	= valid_##_check,			\
+		.row_wish	= wish_##_rule,				\
+	},
+
+const struct rpcrdma2_prop_row rpcrdma2_prop_rows[] = {
+	RPCRDMA2_PROPERTIES(PROP_ROW)
+};
+
+enum rpcrdma2_prop rpcrdma2_prop_find(u32 which)
+{
+	unsigned int r;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		if (rpcrdma2_prop_rows[r].row_which == which)
+			break;
+	return r;
+}
+
+u32 *rpcrdma2_prop_value(struct rpcrdma2_props *pr, enum rpcrdma2_prop r)
+{
+	return (void *)pr + rpcrdma2_prop_rows[r].row_offset;
+}
+
+const u32 *rpcrdma2_prop_value_const(const struct rpcrdma2_props *pr,
+				     enum rpcrdma2_prop r)
+{
+	return (const void *)pr + rpcrdma2_prop_rows[r].row_offset;
+}
+
+void rpcrdma2_props_copy(struct rpcrdma2_props *to,
+			 const struct rpcrdma2_props *from, u32 rows)
+{
+	unsigned int r;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		if (rows & BIT(r))
+			memcpy(rpcrdma2_prop_value(to, r),
+			       rpcrdma2_prop_value_const(from, r),
+			       rpcrdma2_prop_rows[r].row_size);
+}
+
+#define PROP_DEFAULT(_id, _field, _default, ...) .pr_##_field = _default,
+
+void rpcrdma2_props_default(struct rpcrdma2_props *pr)
+{
+	*pr = (struct rpcrdma2_props){
+		RPCRDMA2_PROPERTIES(PROP_DEFAULT)
+	};
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_props_default);
+
+void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp)
+{
+	rpcrdma2_props_default(&pp->pp_now);
+	pp->pp_askable = 0;
+	pp->pp_spoken = false;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_peer_props_init);
+
+u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *pp,
+			   const struct rpcrdma2_props *val, u32 rows)
+{
+	rpcrdma2_props_copy(&pp->pp_now, val, rows);
+	return pp->pp_spoken ? rows & ~pp->pp_askable : 0;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_apply_updprop);
+
+u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *pp,
+			    const struct rpcrdma2_props *val, u32 rows,
+			    u32 nochg)
+{
+	if (pp->pp_spoken)
+		return rpcrdma2_apply_updprop(pp, val, rows);
+
+	rpcrdma2_props_default(&pp->pp_now);
+	rpcrdma2_props_copy(&pp->pp_now, val, rows);
+	pp->pp_askable = rows & ~nochg;
+	pp->pp_spoken = true;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_apply_connprop);
+
+u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own)
+{
+	return min(own, max_t(u32, peer->pr_rbsiz, RPCRDMA2_INLINE_FIRST));
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_send_limit);
+
+u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own)
+{
+	if (!pp->pp_spoken)
+		return min_t(u32, own, RPCRDMA2_INLINE_DEFAULT);
+	return rpcrdma2_send_limit(&pp->pp_now, own);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_reply_limit);
