@@ -42,6 +42,9 @@ lint:
 kunit:
 	scripts/kunit.sh $(KERNEL)
 
+kunit-host:
+	scripts/kunit-host.sh
+
 test:
 	scripts/nfs-test.sh $(KERNEL)
 
@@ -73,6 +76,7 @@ help:
 	@echo 'make check             every test; what CI runs; SUITES="lint kunit" for some'
 	@echo 'make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell'
 	@echo 'make kunit             unit tests'
+	@echo 'make kunit-host        unit tests in user space, with sanitizers: no guest, seconds'
 	@echo 'make test              file tests over soft-RoCE'
 	@echo 'make canary            whether the detectors in the guests are awake'
 	@echo 'make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute'
@@ -82,5 +86,5 @@ help:
 	@echo 'make modules           only the modules for the guest'"'"'s kernel'
 	@echo 'make cache-clean       empty the cache of kernels and builds'
 
-.PHONY: all install clean modules kernel demo check lint kunit test shell \
-	canary fuzz bench cache-clean help
+.PHONY: all install clean modules kernel demo check lint kunit kunit-host test \
+	shell canary fuzz bench cache-clean help

@@ -4,8 +4,9 @@
 # Every test. One line a case; the last line counts them. What was skipped is
 # not counted as passed; where CI is "true" it is a failure.
 #
-#	check.sh [SUITE...]	lint kunit fuzz canary uml uml-debug debian
+#	check.sh [SUITE...]	kunit-host lint kunit fuzz canary uml uml-debug debian
 #
+# The unit tests in user space take seconds and are run first, alone.
 # Guests spend part of their time waiting, and User-Mode Linux has one processor:
 # JOBS at a time, one more than there are processors, take from one queue. What
 # took longest the last time goes first.
@@ -15,13 +16,15 @@ set -u
 . "$(dirname "$0")/vm/common.sh"
 
 cd "$top" || exit 1
-[ $# -gt 0 ] || set -- lint kunit fuzz canary uml uml-debug debian
+[ $# -gt 0 ] || set -- kunit-host lint kunit fuzz canary uml uml-debug debian
 suites=$*
 slots=${JOBS:-$((jobs + 1))}
 took=$cache/seconds
 work=$(mktemp -d)
 started=$SECONDS
 declare -A job_of=() began_at=()
+queue=()
+ended=0
 
 # Whatever ends this script ends its jobs, each of which is a process group.
 stop()
@@ -114,6 +117,7 @@ run_job()
 	case $1 in
 	lint)	scripts/lint.sh ;;
 	fuzz)	fuzz ;;
+	kunit-host) CASES_FILE=$work/kunit-host.cases scripts/kunit-host.sh ;;
 	canary)	scripts/canary.sh ;;
 	kunit)	kunit "$2" ;;
 	*)	scripts/nfs-test.sh --built "$1" "$2" ;;
@@ -168,6 +172,11 @@ remember()
 	mv "$took.$$" "$took"
 }
 
+if wanted kunit-host; then
+	queue=(kunit-host)
+	begin kunit-host
+	end
+fi
 prepare
 mapfile -t queue < <(list | longest_first)
 ended=0

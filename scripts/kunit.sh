@@ -33,25 +33,9 @@ out=$(mktemp -d "$cache/run/kunit-$kernel-$(date +%H%M%S)-XXXXXX")
 	exit $rc'
 rc=$?
 
-# In KTAP a result that follows deeper ones sums them up; all others are cases.
-# A case with parameters is as many cases as it has parameters.
 for ktap in "$out"/*.ktap; do
 	[ -e "$ktap" ] || continue
-	awk -v suite="$(basename "$ktap" .ktap)" '
-	/# Subtest:/ { name = $0; sub(/.*# Subtest: /, "", name); inner = name }
-	/^ *(not )?ok [0-9]+/ {
-		match($0, /^ */)
-		depth = RLENGTH
-		if (depth < last) { last = depth; next }
-		last = depth
-		text = $0
-		sub(/^ *(not )?ok [0-9]+ (- )?/, "", text)
-		word = "ok"
-		if ($0 ~ /^ *not ok/) word = "FAIL"
-		else if (sub(/ *# SKIP.*/, "", text)) word = "skip"
-		if (depth > 4) text = inner ": " text
-		print word " kunit " suite ": " text
-	}' "$ktap"
+	awk -v group=kunit -f "$top/scripts/ktap.awk" "$ktap"
 done >"$out/cases"
 # Passed cases are many; they are counted here and listed in the file.
 grep -v '^ok ' "$out/cases"

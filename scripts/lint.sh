@@ -44,7 +44,7 @@ files()
 }
 
 mapfile -t code < <(files 'include/*.h' 'rpcrdma2/*.[ch]' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]')
-mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' .ci/run)
+mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' 'kunit/host/*.sh' .ci/run)
 
 # build KERNEL [ARGUMENTS OF MAKE]: apart from all others, so that every file is
 # compiled and every warning seen. What was built in $work/build stays.
@@ -131,7 +131,9 @@ if [ -n "$source_tree" ] && have perl checkpatch; then
 	# Kinds that say something about a patch to the kernel, and X-macros.
 	ignored=FILE_PATH_CHANGES,LINUX_VERSION_CODE
 	ignored+=,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,COMPLEX_MACRO
-	mapfile -t plain < <(printf '%s\n' "${code[@]}" | grep -v '/trace\.h$')
+	# What stands in for headers of the kernel defines what is known by name.
+	mapfile -t plain < <(printf '%s\n' "${code[@]}" |
+		grep -vE '/trace\.h$|^kunit/host/(kunit|shim)\.h$')
 	mapfile -t traces < <(printf '%s\n' "${code[@]}" | grep '/trace\.h$')
 	checkpatch "$ignored" "${plain[@]}" >"$work/checkpatch"
 	# Trace events are laid out like tables everywhere in the kernel.

@@ -34,19 +34,6 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
-# Every kernel header that ours include is the shim.
-shim_headers()
-{
-	local h
-
-	rm -rf "$out/include"
-	for h in $(grep -hoE '<(linux|asm)/[^>]+>' "$top"/include/rpcrdma2/*.h \
-			"$top/kunit/vectors.h" | tr -d '<>' | sort -u); do
-		mkdir -p "$out/include/$(dirname "$h")"
-		echo '#include "shim.h"' >"$out/include/$h"
-	done
-}
-
 compile()
 {
 	local target=$1 sanitizers=$2
@@ -55,15 +42,22 @@ compile()
 	clang -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter \
 		-Wno-sign-compare -fno-sanitize-recover=all \
 		-fsanitize="address,undefined$sanitizers" \
-		-I"$out/include" -I"$here" -I"$top/include" \
-		"$here/check.c" "$here/mutate.c" "$@" -o "$out/$target"
+		-I"$out/include" -I"$here" -I"$top/kunit/host" \
+		-I"$top/include" "$here/check.c" "$here/mutate.c" "${pure[@]}" \
+		"$@" -o "$out/$target"
 }
 
 build()
 {
-	need_packages clang libclang-rt-dev
+	local pure
+
+	need_packages clang libclang-rt-dev make
 	mkdir -p "$out/corpus" "$out/found" || return 1
-	shim_headers
+	# The kernel's headers are those of the unit tests in user space.
+	cd "$top" && make -s -f kunit/host/Makefile OUT="$out" headers ||
+		return 1
+	mapfile -t pure < <(make -s -f kunit/host/Makefile list |
+		sed -n 's/^pure //p')
 	compile random '' "$here/random.c" || return 1
 	compile guided ,fuzzer "$here/guided.c" || return 1
 	"$out/random" seeds "$out/corpus"

@@ -187,6 +187,13 @@ build_dir()
 		"$(basename "$(kernel_dir "$1")")" "$more"
 }
 
+# What is built of this checkout for user space
+host_dir()
+{
+	printf '%s/host/%s-%s\n' "$cache" "$(basename "$top")" \
+		"$(printf '%s' "$top" | sha1sum | cut -c1-8)"
+}
+
 # The tools of NFS client and server, for the guests. Installed, they would start
 # services on this machine; so only the libraries they need are installed.
 unpack_tools()

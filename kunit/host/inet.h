@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Addresses of servers, as sunrpc reads and compares them: what stands in for
+ * <linux/sunrpc/addr.h> and <net/net_namespace.h>. Scopes of link-local
+ * addresses are left out.
+ */
+#ifndef _RPCRDMA2_HOST_INET_H
+#define _RPCRDMA2_HOST_INET_H
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include "shim.h"
+
+struct net {
+	int	unused;
+};
+
+static struct net init_net __maybe_unused;
+
+static inline in_port_t *host_port(const struct sockaddr *sap)
+{
+	if (sap->sa_family == AF_INET6)
+		return &((struct sockaddr_in6 *)sap)->sin6_port;
+	return &((struct sockaddr_in *)sap)->sin_port;
+}
+
+static inline unsigned short rpc_get_port(const struct sockaddr *sap)
+{
+	return ntohs(*host_port(sap));
+}
+
+static inline void rpc_set_port(struct sockaddr *sap, unsigned short port)
+{
+	*host_port(sap) = htons(port);
+}
+
+/* Octets of the address; 0 when the text is none */
+static inline size_t rpc_pton(struct net *net, const char *text, size_t len,
+			      struct sockaddr *sap, size_t room)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)sap;
+	struct sockaddr_in *sin = (struct sockaddr_in *)sap;
+	char copy[INET6_ADDRSTRLEN];
+
+	if (len >= sizeof(copy) || room < sizeof(*sin6))
+		return 0;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	memset(sap, 0, sizeof(*sin6));
+	if (inet_pton(AF_INET, copy, &sin->sin_addr) == 1) {
+		sap->sa_family = AF_INET;
+		return sizeof(*sin);
+	}
+	if (inet_pton(AF_INET6, copy, &sin6->sin6_addr) == 1) {
+		sap->sa_family = AF_INET6;
+		return sizeof(*sin6);
+	}
+	return 0;
+}
+
+/* The ports do not count. */
+static inline bool rpc_cmp_addr(const struct sockaddr *a,
+				const struct sockaddr *b)
+{
+	if (a->sa_family != b->sa_family)
+		return false;
+	if (a->sa_family == AF_INET6)
+		return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+			       &((const struct sockaddr_in6 *)b)->sin6_addr,
+			       sizeof(struct in6_addr));
+	return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+	       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+}
+
+#endif /* _RPCRDMA2_HOST_INET_H */

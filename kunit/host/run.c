@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs suites in user space, and prints KTAP as the kernel's KUnit does.
+ *
+ *	run [--first]	with --first nothing is printed but the first fault, and
+ *			the run ends there
+ *
+ * Exit status: 0, or 1 when a case failed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "kunit.h"
+
+/* kunit_kmalloc()'s memory, in front of what the case sees of it */
+struct block {
+	struct block	*next;
+	max_align_t	memory[];
+};
+
+static struct block *blocks;
+static bool first, failed;
+static jmp_buf end_of_case;
+
+static void *allocate(size_t size, int fill)
+{
+	struct block *b = malloc(sizeof(*b) + size);
+
+	if (!b)
+		abort();
+	memset(b->memory, fill, size);
+	b->next = blocks;
+	blocks = b;
+	return b->memory;
+}
+
+void *kunit_kmalloc(struct kunit *test, size_t size, int gfp)
+{
+	return allocate(size, 0xa5);
+}
+
+void *kunit_kzalloc(struct kunit *test, size_t size, int gfp)
+{
+	return allocate(size, 0);
+}
+
+void kunit_kfree(struct kunit *test, const void *memory)
+{
+	struct block **b, *gone;
+
+	for (b = &blocks; *b; b = &(*b)->next) {
+		if ((*b)->memory != memory)
+			continue;
+		gone = *b;
+		*b = gone->next;
+		free(gone);
+		return;
+	}
+	abort();
+}
+
+static void free_all(void)
+{
+	while (blocks)
+		kunit_kfree(NULL, blocks->memory);
+}
+
+void host_fail(struct kunit *test, bool fatal, const char *file, int line,
+	       const char *what, const char *fmt, ...)
+{
+	va_list args;
+
+	printf("        # %s:%d: not true: %s", file, line, what);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	printf("\n");
+	if (first)
+		exit(1);
+	failed = true;
+	if (fatal)
+		longjmp(end_of_case, 1);
+}
+
+static bool run_once(const struct kunit_case *c, const void *param)
+{
+	struct kunit test = { .param_value = param };
+
+	failed = false;
+	if (!setjmp(end_of_case))
+		c->run_case(&test);
+	free_all();
+	return !failed;
+}
+
+__printf(1, 2) static void say(const char *fmt, ...)
+{
+	va_list args;
+
+	if (first)
+		return;
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+}
+
+static void result(const char *indent, bool good, unsigned int number,
+		   const char *name)
+{
+	say("%s%sok %u %s\n", indent, good ? "" : "not ", number, name);
+}
+
+static bool run_params(const struct kunit_case *c)
+{
+	char desc[KUNIT_PARAM_DESC_SIZE];
+	const void *param = NULL;
+	bool good = true, passed;
+	unsigned int n = 0;
+
+	say("        KTAP version 1\n        # Subtest: %s\n", c->name);
+	while ((param = c->generate_params(param, desc))) {
+		passed = run_once(c, param);
+		result("        ", passed, ++n, desc);
+		good &= passed;
+	}
+	return good && n;
+}
+
+static bool run_suite(const struct kunit_suite *suite, unsigned int number)
+{
+	const struct kunit_case *c;
+	bool good = true, passed;
+	unsigned int n = 0;
+
+	for (c = suite->test_cases; c->run_case; c++)
+		n++;
+	say("    KTAP version 1\n    # Subtest: %s\n    1..%u\n", suite->name,
+	    n);
+	n = 0;
+	for (c = suite->test_cases; c->run_case; c++) {
+		passed = c->generate_params ? run_params(c) : run_once(c, NULL);
+		result("    ", passed, ++n, c->name);
+		good &= passed;
+	}
+	result("", good, number, suite->name);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	struct kunit_suite *const *const *list, *const *suite;
+	unsigned int n = 0;
+	bool good = true;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	first = argc > 1 && !strcmp(argv[1], "--first");
+	for (list = host_lists; *list; list++)
+		for (suite = *list; *suite; suite++)
+			n++;
+	say("KTAP version 1\n1..%u\n", n);
+	n = 0;
+	for (list = host_lists; *list; list++)
+		for (suite = *list; *suite; suite++)
+			good &= run_suite(*suite, ++n);
+	return good ? 0 : 1;
+}

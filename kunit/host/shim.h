@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * As much of the kernel as the pure code and its suites need, for a build in
+ * user space: types, byte order, a few helpers, and XDR streams over one piece
+ * of memory. Every header of the kernel that they include is this file; the
+ * Makefile beside it sees to that.
+ *
+ * The streams keep the kernel's edges: a message whose length is no multiple
+ * of four counts its last words as whole, but cannot be read past its end.
+ *
+ * Any C11 compiler with statement expressions will do.
+ */
+#ifndef _RPCRDMA2_HOST_SHIM_H
+#define _RPCRDMA2_HOST_SHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t			u8;
+typedef uint16_t		u16;
+typedef uint32_t		u32;
+typedef unsigned long long	u64;
+typedef int8_t			s8;
+typedef int16_t			s16;
+typedef int32_t			s32;
+typedef long long		s64;
+typedef uint16_t		__be16;
+typedef uint32_t		__be32;
+
+#define U8_MAX			UINT8_MAX
+#define U16_MAX			UINT16_MAX
+#define U32_MAX			UINT32_MAX
+#define U64_MAX			UINT64_MAX
+
+#define EIO			5
+#define EAGAIN			11
+#define ENOMEM			12
+#define EINVAL			22
+#define ERANGE			34
+#define EMSGSIZE		90
+#define ENOBUFS			105
+
+#define PAGE_SIZE		4096UL
+#define HZ			250
+
+#define __maybe_unused		__attribute__((unused))
+#define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
+#define fallthrough		__attribute__((fallthrough))
+#define likely(x)		(x)
+#define unlikely(x)		(x)
+
+#define MODULE_AUTHOR(text)
+#define MODULE_DESCRIPTION(text)
+#define MODULE_LICENSE(text)
+#define MODULE_IMPORT_NS(ns)
+#define EXPORT_SYMBOL_GPL(sym)
+#define EXPORT_SYMBOL_NS_GPL(sym, ns)
+
+#define BIT(n)			(1UL << (n))
+#define GENMASK(h, l)		((~0UL << (l)) & (~0UL >> (63 - (h))))
+#define sizeof_field(t, f)	sizeof(((t *)0)->f)
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define BUILD_BUG_ON(cond)	_Static_assert(!(cond), #cond)
+#define static_assert(cond)	_Static_assert(cond, #cond)
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define round_up(x, to)		(DIV_ROUND_UP(x, to) * (to))
+#define min(a, b)		((a) < (b) ? (a) : (b))
+#define max(a, b)		((a) > (b) ? (a) : (b))
+#define min_t(t, a, b)		min((t)(a), (t)(b))
+#define max_t(t, a, b)		max((t)(a), (t)(b))
+#define clamp(x, lo, hi)	min(max(x, lo), hi)
+#define clamp_t(t, x, lo, hi)	clamp((t)(x), (t)(lo), (t)(hi))
+#define upper_32_bits(x)	((u32)((x) >> 32))
+#define lower_32_bits(x)	((u32)(x))
+
+/* Of unsigned types; true when the sum does not fit */
+#define check_add_overflow(a, b, sum)					\
+	({								\
+		typeof(*(sum)) _a = (a), _sum = _a + (b);		\
+									\
+		*(sum) = _sum;						\
+		_sum < _a;						\
+	})
+
+/* a * b >> shift, the product of 96 bits; shift at most 32 */
+static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)
+{
+	return ((a >> 32) * b << (32 - shift)) + ((u32)a * (u64)b >> shift);
+}
+
+static inline unsigned int hweight32(u32 word)
+{
+	unsigned int count = 0;
+
+	for (; word; word &= word - 1)
+		count++;
+	return count;
+}
+
+static inline u32 host_swap32(u32 x)
+{
+	return x << 24 | (x & 0xff00) << 8 | (x >> 8 & 0xff00) | x >> 24;
+}
+
+/* Constants where the operand is one, as initialisers need them */
+#define cpu_to_be32(x)							\
+	((__be32)((u32)(x) << 24 | ((u32)(x) & 0xff00) << 8 |		\
+		  ((u32)(x) >> 8 & 0xff00) | (u32)(x) >> 24))
+#define be32_to_cpu(x)		host_swap32(x)
+#define be32_to_cpup(p)		host_swap32(*(p))
+
+/* <linux/kernel.h>, <linux/string.h> */
+
+static inline int host_strtou(const char *s, u64 most, u64 *value)
+{
+	u64 sum = 0;
+
+	if (!*s)
+		return -EINVAL;
+	for (; *s; s++) {
+		if (*s < '0' || *s > '9')
+			return -EINVAL;
+		sum = sum * 10 + (*s - '0');
+		if (sum > most)
+			return -ERANGE;
+	}
+	*value = sum;
+	return 0;
+}
+
+/* Decimal only, and without the newline that the kernel's allow */
+#define host_kstrtou(s, most, value)					\
+	({								\
+		u64 _value = 0;						\
+		int _ret = host_strtou(s, most, &_value);		\
+									\
+		if (!_ret)						\
+			*(value) = _value;				\
+		_ret;							\
+	})
+#define kstrtou32(s, base, value)	host_kstrtou(s, U32_MAX, value)
+#define kstrtou16(s, base, value)	host_kstrtou(s, U16_MAX, value)
+
+static inline long host_strscpy(char *to, const char *from, size_t size)
+{
+	size_t len = strlen(from), fits = len < size ? len : size - 1;
+
+	memcpy(to, from, fits);
+	to[fits] = '\0';
+	return len < size ? (long)len : -7;		/* -E2BIG */
+}
+
+/* With a size, or of the array's */
+#define host_strscpy_first(to, from, size, ...)	host_strscpy(to, from, size)
+#define strscpy(to, ...) \
+	host_strscpy_first(to, __VA_ARGS__, sizeof(to), 0)
+
+/* <linux/prandom.h>: the same numbers for the same seed, not the kernel's */
+
+struct rnd_state {
+	u64	state;
+};
+
+static inline void prandom_seed_state(struct rnd_state *rnd, u64 seed)
+{
+	rnd->state = seed | 1;
+}
+
+static inline u32 prandom_u32_state(struct rnd_state *rnd)
+{
+	rnd->state = rnd->state * 6364136223846793005ULL +
+		     1442695040888963407ULL;
+	return rnd->state >> 32;
+}
+
+/* <rdma/ib_verbs.h>: what a Receive completion says */
+
+enum ib_wc_opcode {
+	IB_WC_SEND,
+	IB_WC_RDMA_WRITE,
+	IB_WC_RDMA_READ,
+	IB_WC_RECV		= 1 << 7,
+	IB_WC_RECV_RDMA_WITH_IMM,
+};
+
+enum ib_wc_flags {
+	IB_WC_WITH_IMM		= 1 << 1,
+	IB_WC_WITH_INVALIDATE	= 1 << 3,
+};
+
+struct ib_wc {
+	enum ib_wc_opcode	opcode;
+	u32			byte_len;
+	int			wc_flags;
+};
+
+/* <linux/sunrpc/msg_prot.h> */
+
+#define RPC_AUTH_GSS		6
+
+/* <linux/sunrpc/xdr.h> */
+
+#define XDR_UNIT		4u
+#define xdr_zero		0u
+#define xdr_one			cpu_to_be32(1)
+#define xdr_align_size(n)	(((n) + XDR_UNIT - 1) & ~(XDR_UNIT - 1))
+
+struct kvec {
+	void	*iov_base;
+	size_t	iov_len;
+};
+
+struct xdr_buf {
+	struct kvec	head[1];
+	unsigned int	buflen;
+	unsigned int	len;
+};
+
+struct xdr_stream {
+	__be32		*p;
+	__be32		*end;
+	struct xdr_buf	*buf;
+	unsigned int	nwords;		/* to be decoded */
+};
+
+static inline unsigned int xdr_words(size_t octets)
+{
+	return DIV_ROUND_UP(octets, XDR_UNIT);
+}
+
+static inline void xdr_init_decode(struct xdr_stream *xdr, struct xdr_buf *buf,
+				   __be32 *p, void *rqst)
+{
+	(void)p;
+	(void)rqst;
+	xdr->buf = buf;
+	xdr->p = buf->head[0].iov_base;
+	xdr->end = (void *)((char *)xdr->p + buf->len);
+	xdr->nwords = xdr_words(buf->len);
+}
+
+static inline unsigned int xdr_stream_pos(const struct xdr_stream *xdr)
+{
+	return (xdr_words(xdr->buf->len) - xdr->nwords) * XDR_UNIT;
+}
+
+static inline size_t xdr_stream_remaining(const struct xdr_stream *xdr)
+{
+	return (size_t)xdr->nwords * XDR_UNIT;
+}
+
+static inline __be32 *xdr_inline_decode(struct xdr_stream *xdr, size_t octets)
+{
+	unsigned int words = xdr_words(octets);
+	__be32 *p = xdr->p;
+
+	if (words > xdr->nwords ||
+	    (size_t)((char *)xdr->end - (char *)p) < (size_t)words * XDR_UNIT)
+		return NULL;
+	xdr->p += words;
+	xdr->nwords -= words;
+	return p;
+}
+
+static inline int xdr_buf_subsegment(const struct xdr_buf *buf,
+				     struct xdr_buf *sub, unsigned int base,
+				     unsigned int len)
+{
+	if (base > buf->len || len > buf->len - base)
+		return -1;
+	sub->head[0].iov_base = (char *)buf->head[0].iov_base + base;
+	sub->head[0].iov_len = len;
+	sub->buflen = len;
+	sub->len = len;
+	return 0;
+}
+
+static inline void xdr_init_encode(struct xdr_stream *xdr, struct xdr_buf *buf,
+				   __be32 *p, void *rqst)
+{
+	(void)p;
+	(void)rqst;
+	xdr->buf = buf;
+	xdr->p = (void *)((char *)buf->head[0].iov_base + buf->head[0].iov_len);
+	xdr->end = (void *)((char *)buf->head[0].iov_base + buf->buflen);
+}
+
+static inline __be32 *xdr_reserve_space(struct xdr_stream *xdr, size_t octets)
+{
+	size_t size = (size_t)xdr_words(octets) * XDR_UNIT;
+	__be32 *p = xdr->p;
+
+	if ((size_t)((char *)xdr->end - (char *)p) < size)
+		return NULL;
+	xdr->p = (void *)((char *)p + size);
+	xdr->buf->head[0].iov_len += size;
+	xdr->buf->len += size;
+	return p;
+}
+
+#endif /* _RPCRDMA2_HOST_SHIM_H */
