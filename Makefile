@@ -65,7 +65,7 @@ cache-clean:
 	scripts/vm/clean.sh
 
 help:
-	@echo 'make [KDIR=...]        both modules, for the running kernel or the one built in KDIR'
+	@echo 'make [KDIR=...]        the modules, for the running kernel or the one built in KDIR'
 	@echo 'make KUNIT=1           the test modules too'
 	@echo 'make ANY_KERNEL=1      also for a kernel that has not been tested'
 	@echo 'make install           into the running kernel'"'"'s modules'

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties of a connection: what they are, what they may hold, what happens
- * when a peer announces them, asks for them or grants them. Draft section 5.
- * Their octets are the business of propset.h.
+ * The table of properties, and what a peer's words do to their values.
  */
 #include <linux/export.h>
 #include <linux/minmax.h>

@@ -18,8 +18,9 @@ static bool chunk_sound(const struct rpcrdma2_hdr *h,
 	if (ck->ck_first + ck->ck_nsegs > h->h_nsegs)
 		return false;
 	for (i = 0; i < ck->ck_nsegs; i++)
-		if (check_add_overflow(
-			    sum, h->h_segs[ck->ck_first + i].rs_length, &sum))
+		if (check_add_overflow(sum,
+				       h->h_segs[ck->ck_first + i].rs_length,
+				       &sum))
 			return false;
 	return sum == ck->ck_length;
 }

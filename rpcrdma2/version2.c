@@ -74,7 +74,7 @@ static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
 
 /*
  * A property message takes the rest of the message, as the option body it
- * also may come as (S01); propset.h reads either.
+ * also may come as (S01); propset.c reads either.
  */
 static enum rpcrdma2_errcode decode_property(struct rpcrdma2_hdr *h,
 					     struct xdr_stream *xdr)
