@@ -641,13 +641,15 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
 			const struct ib_wc *wc);
 bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
+void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
+void xprt2_reset_credits(struct xprt2_xprt *xp);
+
+/* complete.c */
 void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
 void xprt2_end_unsent(struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
-void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
-void xprt2_reset_credits(struct xprt2_xprt *xp);
 
 /* dead.c */
 bool xprt2_holds_memory(const struct xprt2_req *req);

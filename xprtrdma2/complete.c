@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of an RPC: the Reply goes where the upper layer expects it, or an
+ * error takes its place, and the task is woken.
+ *
+ * An RPC completes only after every region it registered was fenced, and the
+ * device has read the pages of its Send (X2). Until then the request is pinned
+ * and owns the Receive buffer through rq2_reply.
+ */
+#include "xprtrdma2.h"
+
+#include "trace.h"
+
+/*
+ * The head of rq_rcv_buf has room for the most octets that come before the
+ * payload. Fewer came: the head ends where they end. Behind it lies nothing of
+ * this Reply, and the RPC layer counts the payload from there.
+ */
+static void trim_head(struct rpc_rqst *rqst, size_t came)
+{
+	size_t delta;
+
+	if (rqst->rq_rcv_buf.head[0].iov_len <= came)
+		return;
+	delta = rqst->rq_rcv_buf.head[0].iov_len - came;
+	rqst->rq_rcv_buf.head[0].iov_len = came;
+	rqst->rq_rcv_buf.buflen -= delta;
+	rqst->rq_private_buf.head[0].iov_len = came;
+	rqst->rq_private_buf.buflen -= delta;
+}
+
+/*
+ * Put an inline Reply where rq_rcv_buf expects it. The head becomes a pointer
+ * into the Receive buffer, which stays with the request (X1), and no longer
+ * than what came there. What belongs in pages and tail is copied: the RPC layer
+ * moves data between them, and counts on all the room it gave them. What has
+ * no room there is dropped.
+ *
+ * When a Write chunk brought the payload, what follows it inline begins right
+ * behind the head (E-07), and goes behind the payload and its XDR pad.
+ */
+static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
+{
+	struct xdr_buf *buf = &rqst->rq_rcv_buf;
+	u32 left = rep->rep_paylen, written = rep->rep_written;
+	void *from = rep->rep_payload;
+	size_t to, end;
+
+	trim_head(rqst, left);
+	buf->head[0].iov_base = from;
+	rqst->rq_private_buf.head[0].iov_base = from;
+
+	to = buf->head[0].iov_len;
+	if (left > to) {
+		from += to;
+		left -= to;
+		end = to + buf->page_len + buf->tail[0].iov_len;
+		to += xdr_align_size(written);
+		left = to < end ? min_t(size_t, left, end - to) : 0;
+		write_bytes_to_xdr_buf(buf, to, from, left);
+		xprt2_count_add(fixup_bytes, left);
+	}
+	return min_t(u32, rep->rep_paylen + xdr_align_size(written),
+		     buf->buflen);
+}
+
+/* A Reply chunk was registered over rq_rcv_buf itself: all is in place. */
+static u32 place_chunk(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
+{
+	if (rep->rep_written)
+		trim_head(rqst, rep->rep_replylen);
+	xprt2_count(reply_chunks_used);
+	xprt2_count_add(reply_chunk_bytes, rep->rep_replylen);
+	return min_t(u32, rep->rep_replylen + xdr_align_size(rep->rep_written),
+		     rqst->rq_rcv_buf.buflen);
+}
+
+/*
+ * An error may end its RPC when no region is live (X2). When regions could not
+ * be fenced it has to wait until the connection is gone.
+ */
+static int error_locked(const struct xprt2_req *req)
+{
+	return list_empty(&req->rq2_mrs) ? req->rq2_status : 0;
+}
+
+/*
+ * The RPC layer forgets what the status of a task was when it puts it to sleep
+ * after it has sent, or finds that another task has sent for it. So the RPC
+ * keeps waiting, as far as the books go, and the error stays with it: whenever
+ * its task comes back to wait, or to send again, it finds it there.
+ */
+static void wake_with(struct rpc_task *task, int status)
+{
+	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
+
+	task->tk_status = status;
+	rpc_wake_up_queued_task(&xprt->pending, task);
+}
+
+static void end_rpc(struct xprt2_rep *rep, int copied)
+{
+	struct rpc_rqst *rqst = rep->rep_rqst;
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+
+	spin_lock(&xprt->queue_lock);
+	rep->rep_rqst = NULL;
+	if (!rep->rep_status) {
+		xprt_complete_rqst(rqst->rq_task, copied);
+	} else {
+		xprt->stat.recvs++;
+		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_status,
+			   rep->rep_status);
+		wake_with(rqst->rq_task, rep->rep_status);
+	}
+	xprt_unpin_rqst(rqst);
+	spin_unlock(&xprt->queue_lock);
+}
+
+/**
+ * xprt2_wait_for_reply - put a task to sleep until its RPC is answered
+ * @task: whose Call was sent
+ *
+ * Context: send path, or after it; under the transport's queue_lock.
+ */
+void xprt2_wait_for_reply(struct rpc_task *task)
+{
+	int status = error_locked(xprt2_rqst_to_req(task->tk_rqstp));
+
+	xprt_wait_for_reply_request_def(task);
+	if (status)
+		wake_with(task, status);
+}
+
+/**
+ * xprt2_end_unsent - end an RPC whose Call can not be sent
+ * @req: request
+ *
+ * Its task may be another one than the one that sends. The caller reports it as
+ * sent; its task then waits for a Reply, and xprt2_wait_for_reply() ends it.
+ *
+ * Context: send path.
+ */
+void xprt2_end_unsent(struct xprt2_req *req)
+{
+	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
+
+	xprt2_count(calls_unsendable);
+	spin_lock(&xprt->queue_lock);
+	WRITE_ONCE(req->rq2_status, -EIO);
+	spin_unlock(&xprt->queue_lock);
+}
+
+/**
+ * xprt2_has_error - did an error end an RPC that is to be sent (again)?
+ * @req: request
+ *
+ * An error that comes after the look outside the lock came after the Call.
+ *
+ * Context: send path.
+ * Return: true when there is nothing to be sent; xprt2_wait_for_reply() ends
+ * it.
+ */
+bool xprt2_has_error(const struct xprt2_req *req)
+{
+	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
+	int status;
+
+	if (likely(!READ_ONCE(req->rq2_status)))
+		return false;
+	spin_lock(&xprt->queue_lock);
+	status = error_locked(req);
+	spin_unlock(&xprt->queue_lock);
+	return status;
+}
+
+/*
+ * Every RDMA2_ERROR that comes this far, and a Reply that breaks the protocol,
+ * ends the RPC, mostly with EIO. None is sent again yet in the form that the
+ * error asks for.
+ */
+static void complete_reply(struct xprt2_rep *rep)
+{
+	struct rpc_rqst *rqst = rep->rep_rqst;
+	struct xprt2_stats *st = &rep->rep_ep->ep_xp->xp_stats;
+	int copied = 0;
+
+	WARN_ON_ONCE(!list_empty(&xprt2_rqst_to_req(rqst)->rq2_mrs)); /* X2 */
+
+	if (rep->rep_status) {
+		st->st_bad_replies++;
+		xprt2_count(replies_bad);
+	} else if (rep->rep_proc == RDMA2_MSG) {
+		copied = place_inline(rqst, rep);
+	} else {
+		copied = place_chunk(rqst, rep);
+	}
+	st->st_reply_bytes += rep->rep_written + rep->rep_replylen;
+	xprt2_count_add(write_chunk_bytes, rep->rep_written);
+	trace_xprt2_complete(rqst, copied);
+	end_rpc(rep, copied);
+}
+
+/**
+ * xprt2_release_reply - one of the two things a Reply waits for has happened
+ * @req: request; its regions are fenced, or its Send was the one that had
+ *	pages mapped and is done
+ *
+ * Whichever comes second completes the RPC (X2).
+ *
+ * Context: receive CQ, send CQ, or teardown.
+ */
+void xprt2_release_reply(struct xprt2_req *req)
+{
+	if (atomic_dec_and_test(&req->rq2_holds))
+		complete_reply(req->rq2_reply);
+}
+
+/**
+ * xprt2_abandon_reply - let go of an RPC whose regions could not be fenced
+ * @rep: its Reply, which is not used
+ *
+ * The connection is lost. The RPC is sent again on the next one, or ends there
+ * if this was an error.
+ *
+ * Context: receive CQ or send CQ; @rep's request is pinned, and unpinned on
+ * return.
+ */
+void xprt2_abandon_reply(struct xprt2_rep *rep)
+{
+	struct rpc_rqst *rqst = rep->rep_rqst;
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+	struct xprt2_xprt *xp = rep->rep_ep->ep_xp;
+
+	spin_lock(&xp->xp_xprt.queue_lock);
+	if (rep->rep_status)
+		WRITE_ONCE(req->rq2_status, rep->rep_status);
+	req->rq2_reply = NULL;
+	rep->rep_rqst = NULL;
+	xprt_unpin_rqst(rqst);
+	spin_unlock(&xp->xp_xprt.queue_lock);
+	xprt2_rep_put(xp, rep);
+}
