@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners, and connections that nobody has accepted yet.
+ * Listeners.
  *
  * A request to connect becomes a connection object in the CM handler, waits
- * on ls_pending, and is accepted by an svc thread (svc2_accept()). Until then
- * its own CM events may end it: whoever takes it off ls_pending decides its
- * fate, and svc2_reap() puts it out of the way outside the handler.
+ * on ls_pending (pending.c), and is accepted by an svc thread (svc2_accept()).
  *
  * A listener on one address belongs to one device. When that device goes, or
  * the address moves to another, the CM's listener is of no more use. The CM
@@ -23,12 +21,6 @@
 
 static int svc2_listen_event(struct rdma_cm_id *id,
 			     struct rdma_cm_event *event);
-
-/*
- * Guards every ls_pending, ls_npending and sp_pending, and XPT_CONN against
- * them. Not one for each listener: a connection outlives its listener.
- */
-static DEFINE_SPINLOCK(pending_lock);
 
 static struct svc2_listener *from_xprt(struct svc_xprt *xprt)
 {
@@ -84,53 +76,6 @@ out_unlock:
 	mutex_unlock(&ls->ls_mutex);
 }
 
-static void unlink_pending(struct svc2_xprt *sp)
-{
-	lockdep_assert_held(&pending_lock);
-	list_del_init(&sp->sp_pending);
-	sp->sp_listener->ls_npending--;
-}
-
-/**
- * svc2_take_pending - take a connection off its listener's list
- * @sp: connection
- *
- * Return: true for the one caller that took it; its fate is the caller's.
- */
-bool svc2_take_pending(struct svc2_xprt *sp)
-{
-	bool taken = false;
-
-	spin_lock(&pending_lock);
-	if (!list_empty(&sp->sp_pending)) {
-		unlink_pending(sp);
-		taken = true;
-	}
-	spin_unlock(&pending_lock);
-	return taken;
-}
-
-static void reap(struct work_struct *work)
-{
-	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_reap);
-	struct svc_xprt *listener = &sp->sp_listener->ls_xprt;
-
-	svc2_count(accept_failures);
-	svc_xprt_put(&sp->sp_xprt);
-	svc_xprt_put(listener);
-}
-
-/**
- * svc2_reap - end a connection that was never accepted
- * @sp: connection, taken off ls_pending by the caller
- *
- * Context: CM handler of that very connection, or any that may sleep.
- */
-void svc2_reap(struct svc2_xprt *sp)
-{
-	queue_work(svc2_wq, &sp->sp_reap);
-}
-
 /*
  * The new cm_id calls the connection's handler from now on; with an error it
  * is destroyed, which rejects the request.
@@ -143,22 +88,12 @@ static int connect_request(struct svc2_listener *ls, struct rdma_cm_id *id,
 	/* Requests cost the sender little. */
 	if (READ_ONCE(ls->ls_npending) >= SVC2_BACKLOG)
 		goto out_busy;
-	sp = svc2_conn_create(ls->ls_xprt.xpt_server, ls->ls_xprt.xpt_net, id,
-			      param);
+	sp = svc2_conn_create(&ls->ls_xprt, id, param);
 	if (!sp)
 		goto out_busy;
 
-	INIT_WORK(&sp->sp_reap, reap);
-	sp->sp_listener = ls;
-	svc_xprt_get(&ls->ls_xprt);
 	trace_svc2_connect_request(sp, param);
-
-	spin_lock(&pending_lock);
-	list_add_tail(&sp->sp_pending, &ls->ls_pending);
-	ls->ls_npending++;
-	set_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
-	spin_unlock(&pending_lock);
-	svc_xprt_enqueue(&ls->ls_xprt);
+	svc2_add_pending(ls, sp);
 	return 0;
 
 out_busy:
@@ -185,21 +120,6 @@ static int svc2_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	}
 }
 
-static struct svc2_xprt *next_pending(struct svc2_listener *ls)
-{
-	struct svc2_xprt *sp;
-
-	spin_lock(&pending_lock);
-	sp = list_first_entry_or_null(&ls->ls_pending, struct svc2_xprt,
-				      sp_pending);
-	if (sp)
-		unlink_pending(sp);
-	else
-		clear_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
-	spin_unlock(&pending_lock);
-	return sp;
-}
-
 /**
  * svc2_accept - ->xpo_accept
  * @xprt: listener
@@ -208,7 +128,7 @@ static struct svc2_xprt *next_pending(struct svc2_listener *ls)
  */
 static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 {
-	struct svc2_xprt *sp = next_pending(from_xprt(xprt));
+	struct svc2_xprt *sp = svc2_next_pending(from_xprt(xprt));
 	int ret;
 
 	if (!sp)
@@ -252,7 +172,7 @@ static void svc2_listener_detach(struct svc_xprt *xprt)
 	struct svc2_xprt *sp;
 
 	stop_listening(ls);
-	while ((sp = next_pending(ls)))
+	while ((sp = svc2_next_pending(ls)))
 		svc2_reap(sp);
 }
 
@@ -270,15 +190,6 @@ static void svc2_listener_kill_temp(struct svc_xprt *xprt)
 {
 }
 
-static const struct svc_xprt_ops listener_ops = {
-	.xpo_accept		= svc2_accept,
-	.xpo_has_wspace		= svc2_listener_has_wspace,
-	.xpo_release_ctxt	= svc2_listener_release_ctxt,
-	.xpo_detach		= svc2_listener_detach,
-	.xpo_free		= svc2_listener_free,
-	.xpo_kill_temp_xprt	= svc2_listener_kill_temp,
-};
-
 /**
  * svc2_create - ->xpo_create
  * @serv: RPC service
@@ -289,8 +200,8 @@ static const struct svc_xprt_ops listener_ops = {
  *
  * Return: a listener, or an ERR_PTR().
  */
-struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
-			     struct sockaddr *sa, int salen, int flags)
+static struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
+				    struct sockaddr *sa, int salen, int flags)
 {
 	struct svc2_listener *ls;
 	struct rdma_cm_id *id;
@@ -302,7 +213,6 @@ struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
 		return ERR_PTR(-ENOMEM);
 
 	svc_xprt_init(net, &svc2_class, &ls->ls_xprt, serv);
-	ls->ls_xprt.xpt_ops = &listener_ops;
 	set_bit(XPT_LISTENER, &ls->ls_xprt.xpt_flags);
 	strscpy(ls->ls_xprt.xpt_remotebuf, "listener",
 		sizeof(ls->ls_xprt.xpt_remotebuf));
@@ -331,3 +241,22 @@ struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
 			   salen);
 	return &ls->ls_xprt;
 }
+
+/* Those of a connection are in transport.c. */
+static const struct svc_xprt_ops listener_ops = {
+	.xpo_create		= svc2_create,
+	.xpo_accept		= svc2_accept,
+	.xpo_has_wspace		= svc2_listener_has_wspace,
+	.xpo_release_ctxt	= svc2_listener_release_ctxt,
+	.xpo_detach		= svc2_listener_detach,
+	.xpo_free		= svc2_listener_free,
+	.xpo_kill_temp_xprt	= svc2_listener_kill_temp,
+};
+
+struct svc_xprt_class svc2_class = {
+	.xcl_name	 = "rdma2",
+	.xcl_owner	 = THIS_MODULE,
+	.xcl_ops	 = &listener_ops,
+	.xcl_max_payload = RPCSVC_MAXPAYLOAD,
+	.xcl_ident	 = SVC2_IDENT,
+};

@@ -8,119 +8,10 @@
  * direction, which is the table below; who may be answered with an error is
  * decided here and nowhere else.
  */
-#include <linux/slab.h>
-#include <linux/vmalloc.h>
-
 #include <rpcrdma2/codec.h>
 
 #include "svcrdma2.h"
 #include "trace.h"
-
-/* Returns NULL when the connection is lost. */
-static struct svc2_call *alloc_call(struct svc2_xprt *sp, struct svc2_recv *rc)
-{
-	struct svc2_call *call;
-	unsigned int tries = 0;
-	int ret;
-
-	do {
-		call = kmem_cache_alloc(svc2_call_cache, GFP_KERNEL);
-		ret = call ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
-	if (!call)
-		return NULL;
-
-	call->ca_recv = rc;
-	INIT_LIST_HEAD(&call->ca_rws);
-	call->ca_mrs = 0;
-	call->ca_pages = NULL;
-	call->ca_npages = 0;
-	call->ca_map = NULL;
-	call->ca_inv_handle = 0;
-	call->ca_nresults = 0;
-	/* shown by a trace event even when a message is too short for them */
-	memset(&call->ca_hdr, 0, offsetof(struct rpcrdma2_hdr, h_reads));
-	return call;
-}
-
-/**
- * svc2_call_put - let go of a Call
- * @sp: its connection
- * @call: Call
- *
- * Context: svc thread; may sleep. When @call has not been to the RPC layer yet,
- * send CQ and ->xpo_free too.
- */
-void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
-{
-	svc2_rw_free(sp, &call->ca_rws, DMA_FROM_DEVICE, call->ca_mrs);
-	if (call->ca_map)
-		vm_unmap_ram(call->ca_map,
-			     DIV_ROUND_UP(call->ca_length, PAGE_SIZE));
-	if (call->ca_pages) {
-		release_pages(call->ca_pages, call->ca_npages);
-		kfree(call->ca_pages);
-	}
-	if (call->ca_recv)
-		svc2_recv_put(sp, call->ca_recv);
-	kmem_cache_free(svc2_call_cache, call);
-}
-
-static int refuse(struct svc2_xprt *sp, struct svc2_call *call,
-		  enum rpcrdma2_errcode code, u32 arg, u32 arg2)
-{
-	/* R6: the Receive first */
-	svc2_recv_put(sp, call->ca_recv);
-	call->ca_recv = NULL;
-	svc2_send_error(sp, &call->ca_hdr, code, arg, arg2);
-	svc2_call_put(sp, call);
-	return 0;
-}
-
-/**
- * svc2_refuse - answer a Call with an error that fills in limits of ours
- * @sp: its connection
- * @call: Call; gone afterwards (C-082)
- * @code: which error
- *
- * Context: svc thread; may sleep.
- * Return: 0, for ->xpo_recvfrom to return.
- */
-int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
-		enum rpcrdma2_errcode code)
-{
-	return refuse(sp, call, code, 0, 0);
-}
-
-/**
- * svc2_refuse_chunks - answer a Call with READ_CHUNKS
- * @sp: its connection
- * @call: Call; gone afterwards (C-083)
- * @max: how many Read chunks such a Call may have
- *
- * Context: svc thread; may sleep.
- * Return: 0, for ->xpo_recvfrom to return.
- */
-int svc2_refuse_chunks(struct svc2_xprt *sp, struct svc2_call *call, u32 max)
-{
-	return refuse(sp, call, RDMA2_ERR_READ_CHUNKS, max, 0);
-}
-
-/**
- * svc2_discard - let go of a message that draws nothing
- * @sp: its connection
- * @call: message
- * @counter: why
- *
- * Return: 0, for ->xpo_recvfrom to return.
- */
-int svc2_discard(struct svc2_xprt *sp, struct svc2_call *call,
-		 enum svc2_counter counter)
-{
-	this_cpu_inc(svc2_counters[counter]);
-	svc2_call_put(sp, call);
-	return 0;
-}
 
 /* C-007: whatever the Call says, the device must know how */
 static u32 pick_inv_handle(const struct svc2_xprt *sp,
@@ -131,27 +22,6 @@ static u32 pick_inv_handle(const struct svc2_xprt *sp,
 	if (h->h_inv_handle && !handle)
 		svc2_count(bad_inv_handle);
 	return sp->sp_can_invalidate ? handle : 0;
-}
-
-/**
- * svc2_deliver - hand a Call, with rq_arg built, to the RPC layer
- * @rqstp: thread
- * @call: Call
- *
- * Return: octets of the Call, for ->xpo_recvfrom to return.
- */
-int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call)
-{
-	svc2_count(calls);
-	if (call->ca_hdr.h_vers == RPCRDMA2_VERS_ONE)
-		svc2_count(calls_v1);
-	rqstp->rq_xprt_ctxt = call;
-	/* no IP protocol; the reply cache asks for one */
-	rqstp->rq_prot = IPPROTO_MAX;
-	svc_xprt_copy_addrs(rqstp, rqstp->rq_xprt);
-	/* there are no privileged ports on an RDMA fabric */
-	set_bit(RQ_SECURE, &rqstp->rq_flags);
-	return rqstp->rq_arg.len;
 }
 
 static int handle_call(struct svc_rqst *rqstp, struct svc2_call *call)
@@ -249,7 +119,7 @@ static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
 		pr_warn_ratelimited("svcrdma2: client %s speaks RPC-over-RDMA version 1, which the module parameter min_version=1 would allow\n",
 				    sp->sp_xprt.xpt_remotebuf);
-	refuse(sp, call, RDMA2_ERR_VERS, vs.vs_low, vs.vs_high);
+	svc2_refuse_with(sp, call, RDMA2_ERR_VERS, vs.vs_low, vs.vs_high);
 	return true;
 }
 
@@ -265,18 +135,11 @@ static enum rpcrdma2_errcode decode(struct svc2_call *call)
 	return rpcrdma2_decode_hdr(&call->ca_hdr, &xdr);
 }
 
-/**
- * svc2_parse - look at a message
- * @rqstp: thread
- * @rc: message; its Receive is taken care of
- *
- * Context: svc thread; may sleep.
- * Return: octets of a Call in rq_arg, or 0.
- */
-int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
+/* Return: octets of a Call in rq_arg, or 0. */
+static int parse_message(struct svc_rqst *rqstp, struct svc2_recv *rc)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct svc2_call *call = alloc_call(sp, rc);
+	struct svc2_call *call = svc2_call_get(sp, rc);
 	enum rpcrdma2_errcode verdict;
 	struct rpcrdma2_hdr *h;
 
@@ -302,4 +165,86 @@ int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc)
 	if (!procs[h->h_proc].on_call)
 		return svc2_refuse(sp, call, RDMA2_ERR_INVALID_PROC);
 	return procs[h->h_proc].on_call(rqstp, call);
+}
+
+/*
+ * Is a message none that carries an RPC? Any version has rdma_proc in the same
+ * place, and those that carry an RPC come first: MSG, NOMSG, and version 1's
+ * MSGP. A message that is too short for it may be taken for anything.
+ */
+static bool recv_is_control(const struct svc2_recv *rc)
+{
+	const __be32 *p = rc->rc_buf;
+
+	return be32_to_cpu(p[3]) > RDMA1_MSGP;
+}
+
+/*
+ * Does a Call have Read chunks? The Read list comes first of the lists; in
+ * version 2 direction and nominated handle lie before it. As above, a message
+ * that is not what it seems may be taken for anything.
+ */
+static bool has_reads(const struct svc2_recv *rc)
+{
+	const __be32 *p = rc->rc_buf;
+
+	p += RPCRDMA2_PREFIX_LEN / XDR_UNIT;
+	if (p[-3] != cpu_to_be32(RPCRDMA2_VERS_ONE))
+		p += 2;
+	return *p != xdr_zero;
+}
+
+/**
+ * svc2_recvfrom - ->xpo_recvfrom
+ * @rqstp: thread, and where a Call goes
+ *
+ * Other threads take up the connection's messages as soon as this one has its
+ * own, with two exceptions. A control message is to be obeyed before what
+ * follows it, and in its turn (S16). And a Call with Read chunks may have to
+ * wait for the Send Queue: until its RDMA Reads are posted no other thread
+ * meets the same queue, so that one connection keeps one thread waiting, and
+ * not all that came before svc2_has_wspace() noticed.
+ *
+ * Return: octets of the Call in rq_arg, or 0 when there is none (yet).
+ */
+int svc2_recvfrom(struct svc_rqst *rqstp)
+{
+	struct svc_xprt *xprt = rqstp->rq_xprt;
+	struct svc2_xprt *sp = svc2_from_xprt(xprt);
+	struct svc2_recv *rc = NULL;
+	struct svc2_call *call;
+	int ret;
+
+	/* No page of the thread's is a reply yet. */
+	rqstp->rq_respages = rqstp->rq_pages;
+	rqstp->rq_next_page = rqstp->rq_respages;
+	rqstp->rq_xprt_ctxt = NULL;
+
+	spin_lock(&sp->sp_recv_lock);
+	call = list_first_entry_or_null(&sp->sp_read_q, struct svc2_call,
+					ca_list);
+	if (call) {
+		list_del(&call->ca_list);
+	} else {
+		rc = list_first_entry_or_null(&sp->sp_recv_q, struct svc2_recv,
+					      rc_list);
+		if (rc)
+			list_del(&rc->rc_list);
+		else
+			clear_bit(XPT_DATA, &xprt->xpt_flags);
+	}
+	spin_unlock(&sp->sp_recv_lock);
+	if (rc)
+		ib_dma_sync_single_for_cpu(sp->sp_conn.co_pd->device, rc->rc_sge.addr,
+					   rc->rc_len, DMA_FROM_DEVICE);
+	if (rc && (recv_is_control(rc) || has_reads(rc))) {
+		ret = parse_message(rqstp, rc);
+		svc_xprt_received(xprt);
+		return ret;
+	}
+
+	svc_xprt_received(xprt);
+	if (call)
+		return svc2_read_resume(rqstp, call);
+	return rc ? parse_message(rqstp, rc) : 0;
 }

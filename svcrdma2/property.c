@@ -28,6 +28,30 @@ static void describe_us(const struct svc2_xprt *sp, struct rpcrdma2_props *us)
 	us->pr_brs = RDMA2_BKREQSUP_INLINE;			/* S20, S22 */
 }
 
+/*
+ * @h is the header of the message that is answered, and is overwritten: the
+ * answer has its spelling (S01). One that the peer cannot take becomes an error
+ * (C-093).
+ */
+static void send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+			  const struct rpcrdma2_propmsg *pm)
+{
+	struct svc2_tx *tx = svc2_tx_get(sp);
+	struct svc2_plan plan = { };
+	int ret;
+
+	if (IS_ERR(tx))
+		return;
+	h->h_credit = sp->sp_credits;		/* S26 */
+	ret = svc2_tx_property(tx, h, pm);
+	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
+		ret = -EMSGSIZE;
+	if (!ret)
+		ret = svc2_tx_post(sp, tx, 0);	/* S49 */
+	if (ret)
+		svc2_error_instead(sp, tx, h, &plan, ret);
+}
+
 /* C-043, C-045: everything, for good */
 static void answer_connprop(struct svc2_xprt *sp, struct svc2_call *call)
 {
@@ -38,7 +62,7 @@ static void answer_connprop(struct svc2_xprt *sp, struct svc2_call *call)
 
 	describe_us(sp, &sp->sp_told);
 	rpcrdma2_propset_init(&us.pm_set, RPCRDMA2_PROPS_ALL, &sp->sp_told);
-	svc2_send_property(sp, &call->ca_hdr, &us);
+	send_property(sp, &call->ca_hdr, &us);
 }
 
 /* S15: a second one is an update, and draws nothing (C-023) */
@@ -78,7 +102,7 @@ static void answer_reqprop(struct svc2_xprt *sp, struct svc2_call *call,
 	svc2_count(reqprops);
 	describe_us(sp, &able);
 	rpcrdma2_answer_reqprop(&answer, &pm->pm_set, &sp->sp_told, &able);
-	svc2_send_property(sp, &call->ca_hdr, &answer);
+	send_property(sp, &call->ca_hdr, &answer);
 }
 
 /**
@@ -105,9 +129,7 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_call *call)
 		return svc2_refuse(sp, call, verdict);
 	svc2_count_add(odd_properties, pm.pm_set.ps_odd);	/* S12 */
 
-	/* R6: the Receive first */
-	svc2_recv_put(sp, call->ca_recv);
-	call->ca_recv = NULL;
+	svc2_call_put_recv(sp, call);		/* R6 */
 	switch (pm.pm_type) {
 	case RDMA2_OPT_CONNPROP:
 		take_connprop(sp, call, &pm);

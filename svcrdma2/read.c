@@ -429,7 +429,7 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call)
 		svc2_call_put(sp, call);
 		return 0;
 	case RDMA2_ERR_READ_CHUNKS:
-		return svc2_refuse_chunks(sp, call, 1);
+		return svc2_refuse_with(sp, call, RDMA2_ERR_READ_CHUNKS, 1, 0);
 	default:
 		return svc2_refuse(sp, call, verdict);
 	}

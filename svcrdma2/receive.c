@@ -228,25 +228,6 @@ int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted)
 }
 
 /**
- * svc2_recvs_flush - give up what waits for an svc thread
- * @sp: connection whose queue pair has been drained
- */
-void svc2_recvs_flush(struct svc2_xprt *sp)
-{
-	struct svc2_call *call, *next_call;
-	struct svc2_recv *rc, *next;
-
-	list_for_each_entry_safe(call, next_call, &sp->sp_read_q, ca_list) {
-		list_del(&call->ca_list);
-		svc2_call_put(sp, call);
-	}
-	list_for_each_entry_safe(rc, next, &sp->sp_recv_q, rc_list) {
-		list_del(&rc->rc_list);
-		svc2_recv_put(sp, rc);
-	}
-}
-
-/**
  * svc2_recvs_destroy - free all Receives
  * @sp: connection without a queue pair, all Receives back in the pool
  */
@@ -272,86 +253,4 @@ void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf)
 	buf->pages = (struct page **)&rc->rc_page;
 	buf->len = rc->rc_len;
 	buf->buflen = rc->rc_len;
-}
-
-/*
- * Is a message none that carries an RPC? Any version has rdma_proc in the same
- * place, and those that carry an RPC come first: MSG, NOMSG, and version 1's
- * MSGP. A message that is too short for it may be taken for anything.
- */
-static bool recv_is_control(const struct svc2_recv *rc)
-{
-	const __be32 *p = rc->rc_buf;
-
-	return be32_to_cpu(p[3]) > RDMA1_MSGP;
-}
-
-/*
- * Does a Call have Read chunks? The Read list comes first of the lists; in
- * version 2 direction and nominated handle lie before it. As above, a message
- * that is not what it seems may be taken for anything.
- */
-static bool has_reads(const struct svc2_recv *rc)
-{
-	const __be32 *p = rc->rc_buf;
-
-	p += RPCRDMA2_PREFIX_LEN / XDR_UNIT;
-	if (p[-3] != cpu_to_be32(RPCRDMA2_VERS_ONE))
-		p += 2;
-	return *p != xdr_zero;
-}
-
-/**
- * svc2_recvfrom - ->xpo_recvfrom
- * @rqstp: thread, and where a Call goes
- *
- * Other threads take up the connection's messages as soon as this one has its
- * own, with two exceptions. A control message is to be obeyed before what
- * follows it, and in its turn (S16). And a Call with Read chunks may have to
- * wait for the Send Queue: until its RDMA Reads are posted no other thread
- * meets the same queue, so that one connection keeps one thread waiting, and
- * not all that came before svc2_has_wspace() noticed.
- *
- * Return: octets of the Call in rq_arg, or 0 when there is none (yet).
- */
-int svc2_recvfrom(struct svc_rqst *rqstp)
-{
-	struct svc_xprt *xprt = rqstp->rq_xprt;
-	struct svc2_xprt *sp = svc2_from_xprt(xprt);
-	struct svc2_recv *rc = NULL;
-	struct svc2_call *call;
-	int ret;
-
-	/* No page of the thread's is a reply yet. */
-	rqstp->rq_respages = rqstp->rq_pages;
-	rqstp->rq_next_page = rqstp->rq_respages;
-	rqstp->rq_xprt_ctxt = NULL;
-
-	spin_lock(&sp->sp_recv_lock);
-	call = list_first_entry_or_null(&sp->sp_read_q, struct svc2_call,
-					ca_list);
-	if (call) {
-		list_del(&call->ca_list);
-	} else {
-		rc = list_first_entry_or_null(&sp->sp_recv_q, struct svc2_recv,
-					      rc_list);
-		if (rc)
-			list_del(&rc->rc_list);
-		else
-			clear_bit(XPT_DATA, &xprt->xpt_flags);
-	}
-	spin_unlock(&sp->sp_recv_lock);
-	if (rc)
-		ib_dma_sync_single_for_cpu(sp->sp_conn.co_pd->device, rc->rc_sge.addr,
-					   rc->rc_len, DMA_FROM_DEVICE);
-	if (rc && (recv_is_control(rc) || has_reads(rc))) {
-		ret = svc2_parse(rqstp, rc);
-		svc_xprt_received(xprt);
-		return ret;
-	}
-
-	svc_xprt_received(xprt);
-	if (call)
-		return svc2_read_resume(rqstp, call);
-	return rc ? svc2_parse(rqstp, rc) : 0;
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Replies, and the errors that take their place.
- *
- * How a Reply travels is decided in plan.h, from plain numbers and before any
- * octet is written. One send context does for a Reply and, when it cannot be built, for the
- * error instead; so a Call always draws something, or the connection is lost
- * (S46).
+ * Replies. How one travels is decided in plan.h, from plain numbers and before
+ * any octet is written.
  */
 #include <rpcrdma2/codec.h>
 
@@ -195,104 +191,6 @@ static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret;
 }
 
-/* S49: a plain Send, whatever handle the Call nominated */
-static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
-		      struct rpcrdma2_hdr *h, const struct svc2_plan *plan)
-{
-	int ret;
-
-	trace_svc2_send_error(sp, h, plan->pn_code);
-	svc2_tx_reset(sp, tx);
-	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
-	h->h_credit = sp->sp_credits;		/* C-077 */
-	ret = svc2_tx_header(tx, h);
-	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0);
-	if (!ret)
-		svc2_count_error(plan->pn_code);
-	return ret;
-}
-
-/* S46: neither answer nor error */
-static int give_up(struct svc2_xprt *sp, struct svc2_tx *tx)
-{
-	svc2_tx_put(sp, tx);
-	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
-	return -ENOTCONN;
-}
-
-/* C-093: an error takes the place of an answer that can never be sent. */
-static int error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
-			 struct rpcrdma2_hdr *h, struct svc2_plan *plan,
-			 int ret)
-{
-	if (!plan->pn_code)
-		svc2_plan_error(plan, RDMA2_ERR_SYSTEM, 0, 0);
-	if (ret == -ENOTCONN || post_error(sp, tx, h, plan))
-		return give_up(sp, tx);
-	return 0;
-}
-
-/**
- * svc2_send_error - answer a message with RDMA2_ERROR
- * @sp: connection
- * @h: header of the message, which may be answered (S38); overwritten
- * @code: error
- * @arg: what goes with it, see rpcrdma2_set_error()
- * @arg2: likewise
- *
- * Context: svc thread; sleeps.
- */
-void svc2_send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-		     enum rpcrdma2_errcode code, u32 arg, u32 arg2)
-{
-	struct svc2_tx *tx = svc2_tx_get(sp);
-	struct svc2_plan plan;
-
-	if (IS_ERR(tx))
-		return;
-	svc2_plan_error(&plan, code, arg, arg2);
-	if (post_error(sp, tx, h, &plan))
-		give_up(sp, tx);
-}
-
-/**
- * svc2_send_property - answer a property message with another
- * @sp: connection
- * @h: header of the one that is answered; overwritten
- * @pm: the answer, in the spelling of @h (S01)
- *
- * An answer that the peer cannot take becomes an error (C-093).
- *
- * Context: svc thread; sleeps.
- */
-void svc2_send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-			const struct rpcrdma2_propmsg *pm)
-{
-	struct svc2_tx *tx = svc2_tx_get(sp);
-	struct svc2_plan plan = { };
-	int ret;
-
-	if (IS_ERR(tx))
-		return;
-	h->h_credit = sp->sp_credits;		/* S26 */
-	ret = svc2_tx_property(tx, h, pm);
-	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
-		ret = -EMSGSIZE;
-	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0);	/* S49 */
-	if (ret)
-		error_instead(sp, tx, h, &plan, ret);
-}
-
-static void put_recv(struct svc2_xprt *sp, struct svc2_call *call)
-{
-	if (!call->ca_recv)
-		return;
-	svc2_recv_put(sp, call->ca_recv);
-	call->ca_recv = NULL;
-}
-
 /**
  * svc2_sendto - ->xpo_sendto
  * @rqstp: thread, with the Reply in rq_res
@@ -318,11 +216,11 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	trace_svc2_plan_reply(call, &plan);
 	if (!plan.pn_code)
 		ret = build_reply(rqstp, tx, call, &plan);
-	put_recv(sp, call);			/* R6 */
+	svc2_call_put_recv(sp, call);		/* R6 */
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, call->ca_inv_handle);
 	if (ret)
-		return error_instead(sp, tx, &call->ca_hdr, &plan, ret);
+		return svc2_error_instead(sp, tx, &call->ca_hdr, &plan, ret);
 	svc2_count(replies);
 	return 0;
 }

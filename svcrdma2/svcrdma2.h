@@ -4,11 +4,12 @@
  *
  * A Call's way through the files: receive.c, parse.c, read.c when it has Read
  * chunks, the RPC layer, reply.c, write.c when it has Write chunks or a Reply
- * chunk that is needed, send.c. Under them lie rw.c (RDMA Reads and Writes),
- * sq.c (the Send Queue) and gate.c (how threads wait for something scarce).
- * Other messages go from parse.c to property.c, to backchannel.c when they
- * answer a Call of ours, or nowhere. Our Calls begin in backchannel.c and join
- * the Replies in send.c.
+ * chunk that is needed, send.c. Under them lie message.c (how a message begins
+ * and ends), error.c (an error in the place of all that), rw.c (RDMA Reads and
+ * Writes), sq.c (the Send Queue) and gate.c (how threads wait for something
+ * scarce). Other messages go from parse.c to property.c, to backchannel.c when
+ * they answer a Call of ours, or nowhere. Our Calls begin in backchannel.c and
+ * join the Replies in send.c.
  *
  * Contexts, by the name the comments use for them
  *
@@ -530,14 +531,16 @@ extern unsigned int svc2_param_min_version;
 extern unsigned int svc2_param_max_version;
 
 /* listen.c */
-struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
-			     struct sockaddr *sa, int salen, int flags);
+extern struct svc_xprt_class svc2_class;
+
+/* pending.c */
+void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp);
+struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls);
 bool svc2_take_pending(struct svc2_xprt *sp);
 void svc2_reap(struct svc2_xprt *sp);
 
 /* transport.c */
-extern struct svc_xprt_class svc2_class;
-struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
+struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 				   struct rdma_cm_id *id,
 				   const struct rdma_conn_param *param);
 int svc2_conn_setup(struct svc2_xprt *sp);
@@ -546,21 +549,29 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 /* receive.c */
 int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted);
 int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count);
-void svc2_recvs_flush(struct svc2_xprt *sp);
 void svc2_recvs_destroy(struct svc2_xprt *sp);
 void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc);
 void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf);
-int svc2_recvfrom(struct svc_rqst *rqstp);
 
-/* parse.c */
-int svc2_parse(struct svc_rqst *rqstp, struct svc2_recv *rc);
-int svc2_refuse_chunks(struct svc2_xprt *sp, struct svc2_call *call, u32 max);
-int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
-		enum rpcrdma2_errcode code);
-int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call);
+/* message.c */
+struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct svc2_recv *rc);
+void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call);
+void svc2_call_put_recv(struct svc2_xprt *sp, struct svc2_call *call);
 int svc2_discard(struct svc2_xprt *sp, struct svc2_call *call,
 		 enum svc2_counter counter);
-void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call);
+int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call);
+void svc2_messages_flush(struct svc2_xprt *sp);
+
+/* error.c */
+int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
+		enum rpcrdma2_errcode code);
+int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_call *call,
+		     enum rpcrdma2_errcode code, u32 arg, u32 arg2);
+int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
+		       struct rpcrdma2_hdr *h, struct svc2_plan *plan, int ret);
+
+/* parse.c */
+int svc2_recvfrom(struct svc_rqst *rqstp);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
@@ -576,10 +587,6 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call);
 
 /* reply.c */
 int svc2_sendto(struct svc_rqst *rqstp);
-void svc2_send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-		     enum rpcrdma2_errcode code, u32 arg, u32 arg2);
-void svc2_send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-			const struct rpcrdma2_propmsg *pm);
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length);
 

@@ -122,10 +122,12 @@ static void set_addresses(struct svc2_xprt *sp)
 	svc_xprt_set_local(xprt, local, svc_addr_len(local));
 }
 
+static const struct svc_xprt_ops svc2_ops;
+
 /**
  * svc2_conn_create - make the object for a request to connect
- * @serv: RPC service
- * @net: network namespace
+ * @listener: what was asked; its service and network namespace are those of the
+ *	connection
  * @id: the new connection's identifier, which gets its handler here
  * @param: what the peer asks for
  *
@@ -133,7 +135,7 @@ static void set_addresses(struct svc2_xprt *sp)
  * Return: a connection that holds a reference on the module; NULL when there
  * is no memory.
  */
-struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
+struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 				   struct rdma_cm_id *id,
 				   const struct rdma_conn_param *param)
 {
@@ -142,7 +144,9 @@ struct svc2_xprt *svc2_conn_create(struct svc_serv *serv, struct net *net,
 	sp = kzalloc_node(sizeof(*sp), GFP_KERNEL, ibdev_to_node(id->device));
 	if (!sp)
 		return NULL;
-	svc_xprt_init(net, &svc2_class, &sp->sp_xprt, serv);
+	svc_xprt_init(listener->xpt_net, listener->xpt_class, &sp->sp_xprt,
+		      listener->xpt_server);
+	sp->sp_xprt.xpt_ops = &svc2_ops;
 	__module_get(THIS_MODULE);	/* the listener has one */
 	/* requests are paced by credits: RFC 7530 section 3.1 */
 	set_bit(XPT_CONG_CTRL, &sp->sp_xprt.xpt_flags);
@@ -409,7 +413,7 @@ static void svc2_free(struct svc_xprt *xprt)
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		ib_drain_qp(rpcrdma2_conn_qp(&sp->sp_conn));
 		svc2_sq_flush(sp);
-		svc2_recvs_flush(sp);
+		svc2_messages_flush(sp);
 		rpcrdma2_conn_destroy_qp(&sp->sp_conn);
 	}
 	svc2_txs_destroy(sp);
@@ -430,7 +434,6 @@ static void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 }
 
 static const struct svc_xprt_ops svc2_ops = {
-	.xpo_create		= svc2_create,
 	.xpo_recvfrom		= svc2_recvfrom,
 	.xpo_sendto		= svc2_sendto,
 	.xpo_result_payload	= svc2_result_payload,
@@ -439,12 +442,4 @@ static const struct svc_xprt_ops svc2_ops = {
 	.xpo_detach		= svc2_detach,
 	.xpo_free		= svc2_free,
 	.xpo_kill_temp_xprt	= svc2_kill_temp_xprt,
-};
-
-struct svc_xprt_class svc2_class = {
-	.xcl_name	 = "rdma2",
-	.xcl_owner	 = THIS_MODULE,
-	.xcl_ops	 = &svc2_ops,
-	.xcl_max_payload = RPCSVC_MAXPAYLOAD,
-	.xcl_ident	 = SVC2_IDENT,
 };
