@@ -6,7 +6,6 @@
  * a send context does for an answer and, when that cannot be built, for the
  * error instead.
  */
-#include "plan.h"
 #include "svcrdma2.h"
 #include "trace.h"
 

@@ -5,7 +5,6 @@
  */
 #include <rpcrdma2/codec.h>
 
-#include "plan.h"
 #include "svcrdma2.h"
 #include "trace.h"
 
