@@ -23,8 +23,6 @@ static void measure(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
 	/* E-26: no direct placement where the payload must be looked at */
 	bool ddp = !test_bit(RPCAUTH_AUTH_DATATOUCH,
 			     &rqst->rq_cred->cr_auth->au_flags);
-	size_t pad = min_t(size_t, xdr_pad_size(call->page_len),
-			   call->tail[0].iov_len);
 
 	sz->sz_hdr_min = rpcrdma2_hdr_min(ep->ep_vers);
 	/* C-097, C-098: a short first message, alone until it is answered */
@@ -34,7 +32,7 @@ static void measure(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
 					      RPCRDMA2_INLINE_FIRST);
 	sz->sz_reply_threshold = READ_ONCE(ep->ep_reply_threshold);
 
-	sz->sz_call_pages = call->page_len + pad;
+	sz->sz_call_pages = call->page_len + xprt2_pad_len(call);
 	sz->sz_call_rest = call->len - sz->sz_call_pages;
 	sz->sz_call_ddp = ddp && call->page_len &&
 			  (call->flags & XDRBUF_WRITE);

@@ -218,100 +218,38 @@ static void wake_if_waiting(struct xprt2_ep *ep)
 		wake_mr_waiter(ep, false);
 }
 
-/* A stretch of an xdr_buf that lies within one page */
-struct piece {
-	struct page	*page;
-	unsigned int	offset;
-	unsigned int	len;
-};
-
-/* Walks one or two ranges of an xdr_buf, by position in its stream */
-struct walk {
-	const struct xdr_buf	*buf;
-	size_t			off, end;
-	size_t			next_off, next_end;
-};
-
-static void walk_init(struct walk *walk, const struct xdr_buf *buf,
-		      enum xprt2_part part)
+/* The octets that a part is made of: how many ranges */
+static unsigned int find_part(const struct xdr_buf *buf, enum xprt2_part part,
+			      struct rpcrdma2_range *range)
 {
-	size_t head = buf->head[0].iov_len;
-	size_t pages = head + buf->page_len;
-	size_t all = pages + buf->tail[0].iov_len;
+	u32 head = buf->head[0].iov_len, tail = buf->tail[0].iov_len;
+	u32 pad = xprt2_pad_len(buf);
 
-	*walk = (struct walk){ .buf = buf };
 	switch (part) {
 	case XPRT2_PART_ALL:
-		walk->end = all;
-		break;
+		range[0] = (struct rpcrdma2_range){
+			0, head + buf->page_len + tail };
+		return 1;
 	case XPRT2_PART_PAGES:
-		walk->off = head;
-		walk->end = pages;
-		break;
+		range[0] = (struct rpcrdma2_range){ head, buf->page_len };
+		return 1;
 	case XPRT2_PART_REST:
-		walk->end = head;
-		walk->next_off = min(all, pages + xdr_pad_size(buf->page_len));
-		walk->next_end = all;
-		break;
+		range[0] = (struct rpcrdma2_range){ 0, head };
+		range[1] = (struct rpcrdma2_range){
+			head + buf->page_len + pad, tail - pad };
+		return 2;
 	}
-}
-
-static bool walk_next(struct walk *walk, struct piece *piece)
-{
-	const struct xdr_buf *buf = walk->buf;
-	size_t head = buf->head[0].iov_len;
-	size_t pages = head + buf->page_len;
-	const void *base;
-	size_t left;
-
-	if (walk->off == walk->end) {
-		walk->off = walk->next_off;
-		walk->end = walk->next_end;
-		walk->next_off = walk->next_end;
-	}
-	if (walk->off == walk->end)
-		return false;
-
-	if (walk->off >= head && walk->off < pages) {
-		size_t pos = buf->page_base + walk->off - head;
-
-		piece->page = buf->pages[pos >> PAGE_SHIFT];
-		piece->offset = offset_in_page(pos);
-		left = min(pages, walk->end) - walk->off;
-	} else {
-		if (walk->off < head) {
-			base = buf->head[0].iov_base + walk->off;
-			left = min(head, walk->end) - walk->off;
-		} else {
-			base = buf->tail[0].iov_base + walk->off - pages;
-			left = walk->end - walk->off;
-		}
-		piece->page = virt_to_page(base);
-		piece->offset = offset_in_page(base);
-	}
-	piece->len = min_t(size_t, left, PAGE_SIZE - piece->offset);
-	walk->off += piece->len;
-	return true;
+	return 0;
 }
 
 /* A page list has no holes, except on devices made for that. */
-static bool may_follow(const struct xprt2_ep *ep, const struct piece *prev,
-		       const struct piece *piece)
+static bool may_follow(const struct xprt2_ep *ep,
+		       const struct rpcrdma2_piece *prev,
+		       const struct rpcrdma2_piece *pc)
 {
 	if (ep->ep_mr_type == IB_MR_TYPE_SG_GAPS)
 		return true;
-	return prev->offset + prev->len == PAGE_SIZE && !piece->offset;
-}
-
-static unsigned int pages_spanned(size_t offset, size_t len)
-{
-	return len ? DIV_ROUND_UP(offset_in_page(offset) + len, PAGE_SIZE) : 0;
-}
-
-/* Nearly always none or one: not worth a division */
-static unsigned int segs_for(unsigned int pages, unsigned int depth)
-{
-	return pages <= depth ? !!pages : DIV_ROUND_UP(pages, depth);
+	return prev->pc_off + prev->pc_len == PAGE_SIZE && !pc->pc_off;
 }
 
 /**
@@ -325,19 +263,11 @@ static unsigned int segs_for(unsigned int pages, unsigned int depth)
 unsigned int xprt2_count_segs(const struct xprt2_ep *ep,
 			      const struct xdr_buf *buf, enum xprt2_part part)
 {
-	unsigned int depth = ep->ep_mr_depth;
-	unsigned int segs = 0;
+	struct rpcrdma2_range range[2];
+	struct rpcrdma2_walk wk;
 
-	if (part != XPRT2_PART_REST)
-		segs += segs_for(pages_spanned(buf->page_base, buf->page_len),
-				 depth);
-	if (part != XPRT2_PART_PAGES) {
-		segs += segs_for(pages_spanned((size_t)buf->head[0].iov_base,
-					       buf->head[0].iov_len), depth);
-		segs += segs_for(pages_spanned((size_t)buf->tail[0].iov_base,
-					       buf->tail[0].iov_len), depth);
-	}
-	return segs;
+	rpcrdma2_walk_begin(&wk, buf, range, find_part(buf, part, range));
+	return rpcrdma2_walk_count(wk, ep->ep_mr_depth);
 }
 
 /*
@@ -413,9 +343,10 @@ int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 		   enum dma_data_direction dir, struct rpcrdma2_hdr *h,
 		   struct rpcrdma2_chunk *ck)
 {
-	struct piece piece, prev;
+	struct rpcrdma2_piece pc, prev;
+	struct rpcrdma2_range range[2];
+	struct rpcrdma2_walk wk;
 	struct xprt2_mr *mr;
-	struct walk walk;
 	unsigned int n;
 	bool more;
 	int rc;
@@ -424,8 +355,8 @@ int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 	ck->ck_nsegs = 0;
 	ck->ck_length = 0;
 
-	walk_init(&walk, buf, part);
-	more = walk_next(&walk, &piece);
+	rpcrdma2_walk_begin(&wk, buf, range, find_part(buf, part, range));
+	more = rpcrdma2_walk_next(&wk, &pc);
 	while (more) {
 		/* each segment of the header is a region that it holds */
 		mr = mr_get(ep, req, h->h_nsegs);
@@ -434,12 +365,12 @@ int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 
 		n = 0;
 		do {
-			sg_set_page(&mr->mr_sg[n++], piece.page, piece.len,
-				    piece.offset);
-			prev = piece;
-			more = walk_next(&walk, &piece);
+			sg_set_page(&mr->mr_sg[n++], pc.pc_page, pc.pc_len,
+				    pc.pc_off);
+			prev = pc;
+			more = rpcrdma2_walk_next(&wk, &pc);
 		} while (more && n < ep->ep_mr_depth &&
-			 may_follow(ep, &prev, &piece));
+			 may_follow(ep, &prev, &pc));
 
 		rc = map_mr(ep, mr, n, dir, h->h_xid);
 		if (!rc)

@@ -275,83 +275,52 @@ static int gather_sge(struct xprt2_ep *ep, struct xprt2_req *req, u64 dma,
 	return 0;
 }
 
-static int gather_page(struct xprt2_ep *ep, struct xprt2_req *req,
-		       struct page *page, unsigned int offset, unsigned int len)
+static int gather_piece(struct xprt2_ep *ep, struct xprt2_req *req,
+			const struct rpcrdma2_piece *pc)
 {
 	struct ib_device *device = ep->ep_conn.co_id->device;
 	u64 dma;
 	int rc;
 
-	dma = ib_dma_map_page(device, page, offset, len, DMA_TO_DEVICE);
+	dma = ib_dma_map_page(device, pc->pc_page, pc->pc_off, pc->pc_len,
+			      DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(device, dma)) {
 		xprt2_count(wait_map);
 		return -ENOBUFS;
 	}
-	rc = gather_sge(ep, req, dma, len);
+	rc = gather_sge(ep, req, dma, pc->pc_len);
 	if (rc) {
-		ib_dma_unmap_page(device, dma, len, DMA_TO_DEVICE);
+		ib_dma_unmap_page(device, dma, pc->pc_len, DMA_TO_DEVICE);
 		return rc;
 	}
 	req->rq2_num_mapped++;
-	xprt2_count_add(mapped_bytes, len);
-	return 0;
-}
-
-static int gather_pages(struct xprt2_ep *ep, struct xprt2_req *req,
-			const struct xdr_buf *buf)
-{
-	struct page **ppage = buf->pages + (buf->page_base >> PAGE_SHIFT);
-	unsigned int offset = offset_in_page(buf->page_base);
-	unsigned int left = buf->page_len;
-	int rc;
-
-	while (left) {
-		unsigned int len = min_t(unsigned int, left,
-					 PAGE_SIZE - offset);
-
-		rc = gather_page(ep, req, *ppage++, offset, len);
-		if (rc)
-			return rc;
-		left -= len;
-		offset = 0;
-	}
+	xprt2_count_add(mapped_bytes, pc->pc_len);
 	return 0;
 }
 
 /* The tail nearly always lies in the Send buffer, which is mapped already. */
-static int gather_tail(struct xprt2_ep *ep, struct xprt2_req *req,
-		       const void *base, size_t left)
+static int gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
+		       const struct xdr_buf *buf, struct rpcrdma2_range rest)
 {
-	int rc;
+	size_t len = min_t(size_t, buf->tail[0].iov_len, rest.ra_len);
+	const void *tail = buf->tail[0].iov_base + buf->tail[0].iov_len - len;
+	bool mapped = len && tail >= req->rq2_sendbuf &&
+		      tail < req->rq2_sendbuf + req->rq2_sendsize;
+	u64 dma = req->rq2_dma + (tail - req->rq2_sendbuf);
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+	int rc = 0;
 
-	if (base >= req->rq2_sendbuf &&
-	    base < req->rq2_sendbuf + req->rq2_sendsize) {
-		u64 dma = req->rq2_dma + (base - req->rq2_sendbuf);
-
-		ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, dma, left,
-					      DMA_TO_DEVICE);
-		return left ? gather_sge(ep, req, dma, left) : 0;
-	}
-	while (left) {
-		unsigned int offset = offset_in_page(base);
-		unsigned int len = min_t(size_t, left, PAGE_SIZE - offset);
-
-		rc = gather_page(ep, req, virt_to_page(base), offset, len);
-		if (rc)
-			return rc;
-		base += len;
-		left -= len;
-	}
-	return 0;
-}
-
-/* E-07: what follows a Read chunk begins after the chunk's XDR pad */
-static void skip_pad(const struct xdr_buf *buf, const void **base, size_t *len)
-{
-	size_t pad = min_t(size_t, xdr_pad_size(buf->page_len), *len);
-
-	*base += pad;
-	*len -= pad;
+	if (mapped)
+		rest.ra_len -= len;
+	rpcrdma2_walk_begin(&wk, buf, &rest, 1);
+	while (!rc && rpcrdma2_walk_next(&wk, &pc))
+		rc = gather_piece(ep, req, &pc);
+	if (rc || !mapped)
+		return rc;
+	ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, dma, len,
+				      DMA_TO_DEVICE);
+	return gather_sge(ep, req, dma, len);
 }
 
 /**
@@ -374,9 +343,9 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		       const struct xprt2_plan *plan)
 {
 	struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
+	u32 behind = buf->page_len + buf->tail[0].iov_len;
+	struct rpcrdma2_range rest = { buf->head[0].iov_len, behind };
 	struct ib_sge *sge = &req->rq2_sge[0];
-	const void *tail = buf->tail[0].iov_base;
-	size_t taillen = buf->tail[0].iov_len;
 	int rc = 0;
 
 	req->rq2_wr.num_sge = 1;
@@ -391,20 +360,20 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		goto sync;
 
 	sge->length += buf->head[0].iov_len;
-	if (plan->cp_read) {
-		skip_pad(buf, &tail, &taillen);
-		rc = gather_tail(ep, req, tail, taillen);
-	} else if (buf->page_len + taillen == 0) {
+	if (!behind)
 		goto sync;
+	if (plan->cp_read) {
+		/* E-07: the rest begins after the chunk's XDR pad */
+		rest.ra_off += buf->page_len + xprt2_pad_len(buf);
+		rest.ra_len -= buf->page_len + xprt2_pad_len(buf);
+		rc = gather_rest(ep, req, buf, rest);
 	} else if (fits_sendbuf(req, buf) &&
 		   buf->page_len <= xprt2_param_pullup_max) {
 		pull_up(req, buf);
-		sge->length += buf->page_len + taillen;
+		sge->length += behind;
 		ep->ep_xp->xp_stats.st_pullup_bytes += buf->page_len;
 	} else {
-		rc = gather_pages(ep, req, buf);
-		if (!rc)
-			rc = gather_tail(ep, req, tail, taillen);
+		rc = gather_rest(ep, req, buf, rest);
 	}
 	if (rc) {
 		unmap_sges(ep, req);

@@ -64,6 +64,7 @@
 #include <rpcrdma2/header.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
+#include <rpcrdma2/walk.h>
 
 #include "backchannel.h"
 #include "backoff.h"
@@ -592,6 +593,12 @@ void xprt2_rep_put(struct xprt2_xprt *xp, struct xprt2_rep *rep);
 void xprt2_drop_reply(struct xprt2_req *req);
 void xprt2_reps_unmap(struct xprt2_xprt *xp);
 void xprt2_reps_destroy(struct xprt2_xprt *xp);
+
+/* Octets of the tail that are the XDR pad of the pages */
+static inline u32 xprt2_pad_len(const struct xdr_buf *buf)
+{
+	return min_t(u32, xdr_pad_size(buf->page_len), buf->tail[0].iov_len);
+}
 
 /* marshal.c */
 int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,

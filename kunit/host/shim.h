@@ -42,7 +42,8 @@ typedef uint32_t		__be32;
 #define EMSGSIZE		90
 #define ENOBUFS			105
 
-#define PAGE_SIZE		4096UL
+#define PAGE_SHIFT		12
+#define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define HZ			250
 
 #define __maybe_unused		__attribute__((unused))
@@ -69,11 +70,21 @@ typedef uint32_t		__be32;
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
 #define min_t(t, a, b)		min((t)(a), (t)(b))
+#define min3(a, b, c)		min(min(a, b), c)
 #define max_t(t, a, b)		max((t)(a), (t)(b))
 #define clamp(x, lo, hi)	min(max(x, lo), hi)
 #define clamp_t(t, x, lo, hi)	clamp((t)(x), (t)(lo), (t)(hi))
 #define upper_32_bits(x)	((u32)((x) >> 32))
 #define lower_32_bits(x)	((u32)(x))
+
+#define PTR_ALIGN(p, to)	((typeof(p))round_up((uintptr_t)(p), to))
+
+/* <linux/mm.h>: a page is where it begins */
+#define offset_in_page(p)	((unsigned long)(p) & (PAGE_SIZE - 1))
+#define PFN_UP(octets)		DIV_ROUND_UP(octets, PAGE_SIZE)
+#define page_address(page)	((void *)(page))
+#define virt_to_page(p) \
+	((struct page *)((uintptr_t)(p) & ~(uintptr_t)(PAGE_SIZE - 1)))
 
 /* Of unsigned types; true when the sum does not fit */
 #define check_add_overflow(a, b, sum)					\
@@ -214,6 +225,10 @@ struct kvec {
 
 struct xdr_buf {
 	struct kvec	head[1];
+	struct kvec	tail[1];
+	struct page	**pages;
+	unsigned int	page_base;
+	unsigned int	page_len;
 	unsigned int	buflen;
 	unsigned int	len;
 };

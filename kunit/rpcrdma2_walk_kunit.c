@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ranges of an RPC message in pieces: the octets that the pieces hold are those
+ * of the ranges, in order, and no piece leaves its page.
+ */
+#include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/sunrpc/xdr.h>
+
+#include <rpcrdma2/walk.h>
+
+enum {
+	PAGES		= 6,
+	/* head and tail each lie in two pages of their own */
+	IOV_PAGES	= 2,
+	MESSAGE_MAX	= (PAGES + 2 * IOV_PAGES) * PAGE_SIZE,
+	RANGES_MAX	= 3,
+};
+
+/**
+ * struct walk_case - a message, and what of it is walked
+ * @desc: what is special
+ * @head: offset in a page and length of the head
+ * @pages: offset in the first page and length of the pages
+ * @tail: as @head
+ * @nranges: entries of @ranges
+ * @ranges: what is walked
+ * @pieces: how many there are
+ * @lists: of four pages each, in which they fit
+ */
+struct walk_case {
+	const char		*desc;
+	u32			head[2];
+	u32			pages[2];
+	u32			tail[2];
+	unsigned int		nranges;
+	struct rpcrdma2_range	ranges[RANGES_MAX];
+	unsigned int		pieces;
+	unsigned int		lists;
+};
+
+#define RANGES(_n, ...)	.nranges = (_n), .ranges = { __VA_ARGS__ }
+#define EXPECT(_pieces, _lists)	.pieces = (_pieces), .lists = (_lists)
+
+static const struct walk_case walk_cases[] = {
+	{ "no range", { 0, 100 }, RANGES(0), EXPECT(0, 0) },
+	{ "nothing in any part", { 0, 0 }, RANGES(1, { 0, 0 }), EXPECT(0, 0) },
+	{ "an empty range", { 0, 100 }, { 0, 4096 }, { 0, 8 },
+	  RANGES(1, { 100, 0 }), EXPECT(0, 0) },
+	{ "all of a message", { 0, 100 }, { 0, 4096 }, { 0, 8 },
+	  RANGES(1, { 0, 4204 }), EXPECT(3, 3) },
+	{ "a head alone", { 128, 200 }, RANGES(1, { 0, 200 }), EXPECT(1, 1) },
+	{ "a part of the head", { 128, 200 },
+	  RANGES(1, { 40, 60 }), EXPECT(1, 1) },
+	{ "a head over the end of its page", { 4000, 200 },
+	  RANGES(1, { 0, 200 }), EXPECT(2, 1) },
+	{ "pages alone, without head and tail", { 0, 0 }, { 0, 8192 },
+	  RANGES(1, { 0, 8192 }), EXPECT(2, 1) },
+	{ "a tail alone", { 0, 0 }, { 0, 0 }, { 4090, 12 },
+	  RANGES(1, { 0, 12 }), EXPECT(2, 1) },
+	{ "head and tail without pages", { 0, 100 }, { 0, 0 }, { 200, 50 },
+	  RANGES(1, { 0, 150 }), EXPECT(2, 2) },
+	{ "pages from the middle of one", { 0, 100 }, { 1000, 9000 },
+	  RANGES(1, { 100, 9000 }), EXPECT(3, 1) },
+	{ "pages from behind the first one", { 0, 100 }, { 5000, 4096 },
+	  RANGES(1, { 100, 4096 }), EXPECT(2, 1) },
+	{ "pages, five in lists of four", { 0, 100 }, { 0, 20480 },
+	  RANGES(1, { 100, 20480 }), EXPECT(5, 2) },
+	{ "a fifth page for one octet", { 0, 100 }, { 4095, 12290 },
+	  RANGES(1, { 100, 12290 }), EXPECT(5, 2) },
+	{ "pages that end within a page", { 0, 100 }, { 0, 4097 },
+	  RANGES(1, { 100, 4097 }), EXPECT(2, 1) },
+	{ "a part of the pages", { 0, 100 }, { 1000, 9000 },
+	  RANGES(1, { 3196, 4097 }), EXPECT(2, 1) },
+	{ "E-07 the rest: head, and tail behind the pad", { 0, 100 },
+	  { 0, 4093 }, { 100, 11 },
+	  RANGES(2, { 0, 100 }, { 4196, 8 }), EXPECT(2, 2) },
+	{ "E-07 the rest of a message whose tail is the pad", { 0, 100 },
+	  { 0, 4093 }, { 100, 3 },
+	  RANGES(2, { 0, 100 }, { 4196, 0 }), EXPECT(1, 1) },
+	{ "head and a part of the pages", { 0, 100 }, { 0, 8192 },
+	  RANGES(1, { 50, 4146 }), EXPECT(2, 2) },
+	{ "the end of the pages and the tail", { 0, 100 }, { 0, 8192 },
+	  { 0, 40 }, RANGES(1, { 8191, 141 }), EXPECT(2, 2) },
+	{ "two ranges that meet", { 0, 100 }, { 0, 8192 },
+	  RANGES(2, { 100, 4096 }, { 4196, 4096 }), EXPECT(2, 2) },
+	{ "two ranges in one page", { 0, 100 }, { 0, 4096 },
+	  RANGES(2, { 100, 40 }, { 200, 40 }), EXPECT(2, 2) },
+	{ "three ranges, one in each part", { 4, 100 }, { 12, 9000 },
+	  { 20, 60 }, RANGES(3, { 96, 4 }, { 100, 9000 }, { 9100, 60 }),
+	  EXPECT(5, 3) },
+	{ "three ranges, the second one empty", { 0, 100 }, { 0, 4096 },
+	  { 0, 8 }, RANGES(3, { 0, 100 }, { 100, 0 }, { 4196, 8 }),
+	  EXPECT(2, 2) },
+	{ "three ranges, only the last one not empty", { 0, 100 },
+	  { 0, 4096 }, RANGES(3, { 0, 0 }, { 100, 0 }, { 100, 4096 }),
+	  EXPECT(1, 1) },
+	{ "ranges in descending order", { 0, 100 }, { 0, 4096 }, { 0, 8 },
+	  RANGES(3, { 4196, 8 }, { 100, 4096 }, { 0, 100 }), EXPECT(3, 3) },
+	{ "a range that the message ends in", { 0, 100 }, { 0, 4096 },
+	  { 0, 8 }, RANGES(2, { 4200, 400 }, { 0, 100 }), EXPECT(1, 1) },
+	{ "a range behind the message", { 0, 100 }, { 0, 4096 }, { 0, 8 },
+	  RANGES(1, { 4205, 4 }), EXPECT(0, 0) },
+};
+
+KUNIT_ARRAY_PARAM_DESC(walk, walk_cases, desc);
+
+/* Octets of a message, as they are in its stream */
+struct message {
+	struct xdr_buf	buf;
+	struct page	*pages[PAGES];
+	u8		octet[MESSAGE_MAX];
+};
+
+/* Whole pages, from the beginning of one */
+static void *make_pages(struct kunit *test, unsigned int count)
+{
+	void *mem = kunit_kzalloc(test, (count + 1) * PAGE_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	return PTR_ALIGN(mem, PAGE_SIZE);
+}
+
+static const u8 *fill_iov(struct kunit *test, struct kvec *iov,
+			  const u32 *place, const u8 *octet)
+{
+	iov->iov_base = make_pages(test, IOV_PAGES) + place[0];
+	iov->iov_len = place[1];
+	memcpy(iov->iov_base, octet, place[1]);
+	return octet + place[1];
+}
+
+/* The pages lie in descending order: each but the last is followed by another. */
+static const u8 *fill_pages(struct kunit *test, struct message *m,
+			    const u32 *place, const u8 *octet)
+{
+	void *mem = make_pages(test, PAGES);
+	unsigned int i;
+	u32 pos;
+
+	for (i = 0; i < PAGES; i++)
+		m->pages[i] = virt_to_page(mem + (PAGES - 1 - i) * PAGE_SIZE);
+	for (pos = place[0]; pos < place[0] + place[1]; pos++)
+		((u8 *)page_address(m->pages[pos / PAGE_SIZE]))[pos % PAGE_SIZE] =
+			*octet++;
+	m->buf.pages = m->pages;
+	m->buf.page_base = place[0];
+	m->buf.page_len = place[1];
+	return octet;
+}
+
+static struct message *make_message(struct kunit *test,
+				    const struct walk_case *wc)
+{
+	struct message *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	const u8 *octet = m->octet;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	for (i = 0; i < MESSAGE_MAX; i++)
+		m->octet[i] = (i * 2654435761U) >> 24;
+	octet = fill_iov(test, m->buf.head, wc->head, octet);
+	octet = fill_pages(test, m, wc->pages, octet);
+	octet = fill_iov(test, m->buf.tail, wc->tail, octet);
+	m->buf.len = octet - m->octet;
+	m->buf.buflen = m->buf.len;
+	return m;
+}
+
+/* What the ranges name, one after the other: how many octets */
+static u32 expected(const struct walk_case *wc, const struct message *m,
+		    u8 *octet)
+{
+	const struct rpcrdma2_range *ra = wc->ranges;
+	u32 count = 0, i;
+
+	for (; ra < wc->ranges + wc->nranges; ra++) {
+		for (i = ra->ra_off; i < ra->ra_off + ra->ra_len; i++) {
+			if (i >= m->buf.len)
+				return count;
+			octet[count++] = m->octet[i];
+		}
+	}
+	return count;
+}
+
+static u32 take_piece(struct kunit *test, const struct rpcrdma2_piece *pc,
+		      u8 *octet)
+{
+	KUNIT_EXPECT_GT(test, pc->pc_len, 0);
+	KUNIT_EXPECT_LT(test, pc->pc_off, PAGE_SIZE);
+	KUNIT_ASSERT_LE(test, pc->pc_off + pc->pc_len, PAGE_SIZE);
+	memcpy(octet, page_address(pc->pc_page) + pc->pc_off, pc->pc_len);
+	return pc->pc_len;
+}
+
+static void walks(struct kunit *test)
+{
+	const struct walk_case *wc = test->param_value;
+	struct message *m = make_message(test, wc);
+	u8 *want = kunit_kzalloc(test, MESSAGE_MAX, GFP_KERNEL);
+	u8 *got = kunit_kzalloc(test, MESSAGE_MAX, GFP_KERNEL);
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+	unsigned int pieces = 0;
+	u32 octets = 0;
+
+	/* Arrange */
+	KUNIT_ASSERT_NOT_NULL(test, want);
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	rpcrdma2_walk_begin(&wk, &m->buf, wc->ranges, wc->nranges);
+
+	/* Act and assert */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count(wk, 1), wc->pieces);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count(wk, 4), wc->lists);
+	while (rpcrdma2_walk_next(&wk, &pc)) {
+		octets += take_piece(test, &pc, got + octets);
+		pieces++;
+	}
+	KUNIT_EXPECT_EQ(test, pieces, wc->pieces);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_walk_next(&wk, &pc));
+	KUNIT_ASSERT_EQ(test, octets, expected(wc, m, want));
+	KUNIT_EXPECT_MEMEQ(test, got, want, octets);
+}
+
+/*
+ * A remote segment takes so many octets, and the next one those that follow: a
+ * walk in steps of any length meets the same octets.
+ */
+static void walks_in_steps(struct kunit *test)
+{
+	static const u32 steps[] = { 1, 3, 4096, 100, 4095, 5000 };
+	const struct walk_case *wc = test->param_value;
+	struct message *m = make_message(test, wc);
+	u8 *want = kunit_kzalloc(test, MESSAGE_MAX, GFP_KERNEL);
+	u8 *got = kunit_kzalloc(test, MESSAGE_MAX, GFP_KERNEL);
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+	u32 octets = 0, before;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, want);
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	rpcrdma2_walk_begin(&wk, &m->buf, wc->ranges, wc->nranges);
+	for (i = 0; ; i++) {
+		unsigned int pieces, count = 0;
+
+		before = octets;
+		wk.wk_left = steps[i % ARRAY_SIZE(steps)];
+		pieces = rpcrdma2_walk_count(wk, 1);
+		for (; rpcrdma2_walk_next(&wk, &pc); count++)
+			octets += take_piece(test, &pc, got + octets);
+		KUNIT_EXPECT_EQ(test, count, pieces);
+		KUNIT_EXPECT_LE(test, octets - before,
+				steps[i % ARRAY_SIZE(steps)]);
+		if (octets == before)
+			break;
+	}
+	KUNIT_ASSERT_EQ(test, octets, expected(wc, m, want));
+	KUNIT_EXPECT_MEMEQ(test, got, want, octets);
+}
+
+static struct kunit_case walk_suite_cases[] = {
+	KUNIT_CASE_PARAM(walks, walk_gen_params),
+	KUNIT_CASE_PARAM(walks_in_steps, walk_gen_params),
+	{ }
+};
+
+static struct kunit_suite walk_suite = {
+	.name = "rpcrdma2_walk",
+	.test_cases = walk_suite_cases,
+};
+
+kunit_test_suites(&walk_suite);
