@@ -21,7 +21,7 @@ struct plan_case {
 	const char		*desc;
 	u32			length;
 	unsigned int		nresults;
-	struct svc2_range	results[RPCRDMA2_MAX_WRITE_CHUNKS];
+	struct rpcrdma2_range	results[RPCRDMA2_MAX_WRITE_CHUNKS];
 	unsigned int		nwrites;
 	u32			writes[RPCRDMA2_MAX_WRITE_CHUNKS];
 	bool			has_reply;

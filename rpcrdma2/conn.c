@@ -73,6 +73,7 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	co->co_pd = pd;
+	co->co_rw_mrs = size->rw_mrs;
 	/* A flushed queue completes every entry, signaled or not. */
 	ret = create_cq(co, size->sends, &co->co_send_cq);
 	if (!ret)

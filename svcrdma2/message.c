@@ -30,7 +30,7 @@ struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct svc2_recv *rc)
 		return NULL;
 
 	call->ca_recv = rc;
-	INIT_LIST_HEAD(&call->ca_rws);
+	rpcrdma2_rw_init(&call->ca_rw, DMA_FROM_DEVICE);
 	call->ca_mrs = 0;
 	call->ca_pages = NULL;
 	call->ca_npages = 0;
@@ -43,6 +43,20 @@ struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct svc2_recv *rc)
 }
 
 /**
+ * svc2_reads_free - free what a Call's RDMA Reads were made of (R5)
+ * @sp: connection
+ * @call: Call; none of them is posted
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_reads_free(struct svc2_xprt *sp, struct svc2_call *call)
+{
+	rpcrdma2_rw_free(&sp->sp_conn, &call->ca_rw);
+	svc2_gate_give(sp, &sp->sp_mrs, call->ca_mrs);
+	call->ca_mrs = 0;
+}
+
+/**
  * svc2_call_put - let go of a Call
  * @sp: its connection
  * @call: Call
@@ -52,7 +66,7 @@ struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct svc2_recv *rc)
  */
 void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 {
-	svc2_rw_free(sp, &call->ca_rws, DMA_FROM_DEVICE, call->ca_mrs);
+	svc2_reads_free(sp, call);
 	if (call->ca_map)
 		vm_unmap_ram(call->ca_map,
 			     DIV_ROUND_UP(call->ca_length, PAGE_SIZE));

@@ -13,7 +13,6 @@
 #include "svcrdma2.h"
 
 struct workqueue_struct *svc2_wq;
-struct kmem_cache *svc2_rw_cache;
 struct kmem_cache *svc2_call_cache;
 
 unsigned int svc2_param_credits = SVC2_CREDITS_DEFAULT;
@@ -73,34 +72,16 @@ __MODULE_PARM_TYPE(max_version, "uint");
 MODULE_PARM_DESC(max_version,
 		 "highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
 
-static int __init init_memory(void)
-{
-	svc2_rw_cache = KMEM_CACHE(svc2_rw, 0);
-	if (!svc2_rw_cache)
-		return -ENOMEM;
-	svc2_call_cache = KMEM_CACHE(svc2_call, 0);
-	if (svc2_call_cache)
-		return 0;
-	kmem_cache_destroy(svc2_rw_cache);
-	return -ENOMEM;
-}
-
-static void exit_memory(void)
-{
-	kmem_cache_destroy(svc2_call_cache);
-	kmem_cache_destroy(svc2_rw_cache);
-}
-
 static int __init svcrdma2_init(void)
 {
-	int ret;
+	int ret = -ENOMEM;
 
-	ret = init_memory();
-	if (ret)
+	svc2_call_cache = KMEM_CACHE(svc2_call, 0);
+	if (!svc2_call_cache)
 		return ret;
 	ret = svc2_counters_init();
 	if (ret)
-		goto out_memory;
+		goto out_cache;
 	ret = -ENOMEM;
 	svc2_wq = alloc_workqueue("svcrdma2", WQ_UNBOUND, 0);
 	if (!svc2_wq)
@@ -119,8 +100,8 @@ out_wq:
 	destroy_workqueue(svc2_wq);
 out_counters:
 	svc2_counters_exit();
-out_memory:
-	exit_memory();
+out_cache:
+	kmem_cache_destroy(svc2_call_cache);
 	return ret;
 }
 
@@ -133,7 +114,7 @@ static void __exit svcrdma2_exit(void)
 	xprt_unregister_transport(&svc2_bc_class);
 	destroy_workqueue(svc2_wq);
 	svc2_counters_exit();
-	exit_memory();
+	kmem_cache_destroy(svc2_call_cache);
 }
 
 module_init(svcrdma2_init);

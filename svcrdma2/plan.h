@@ -14,12 +14,7 @@
 #include <linux/sunrpc/xdr.h>
 
 #include <rpcrdma2/header.h>
-
-/* Octets of an RPC message */
-struct svc2_range {
-	u32	ra_off;
-	u32	ra_len;
-};
+#include <rpcrdma2/walk.h>
 
 /**
  * struct svc2_plan - how a Reply travels
@@ -44,15 +39,15 @@ struct svc2_plan {
 	bool			pn_gather;
 	u32			pn_len;
 	unsigned int		pn_nrest;
-	struct svc2_range	pn_rest[RPCRDMA2_MAX_WRITE_CHUNKS + 1];
-	struct svc2_range	pn_writes[RPCRDMA2_MAX_WRITE_CHUNKS];
+	struct rpcrdma2_range	pn_rest[RPCRDMA2_MAX_WRITE_CHUNKS + 1];
+	struct rpcrdma2_range	pn_writes[RPCRDMA2_MAX_WRITE_CHUNKS];
 };
 
 static inline void svc2_add_rest(struct svc2_plan *plan, u32 from, u32 to)
 {
 	if (from >= to)
 		return;
-	plan->pn_rest[plan->pn_nrest++] = (struct svc2_range){ from, to - from };
+	plan->pn_rest[plan->pn_nrest++] = (struct rpcrdma2_range){ from, to - from };
 	plan->pn_len += to - from;
 }
 
@@ -81,7 +76,7 @@ static inline void svc2_plan_error(struct svc2_plan *plan,
  */
 static inline void
 svc2_plan_reply(struct svc2_plan *plan, const struct rpcrdma2_hdr *h,
-		const struct svc2_range *results, unsigned int nresults,
+		const struct rpcrdma2_range *results, unsigned int nresults,
 		u32 length, u32 hdrlen, u32 send_max)
 {
 	const struct rpcrdma2_chunk *ck = h->h_writes;
@@ -91,7 +86,7 @@ svc2_plan_reply(struct svc2_plan *plan, const struct rpcrdma2_hdr *h,
 	memset(plan, 0, sizeof(*plan));
 	plan->pn_send_max = send_max;
 	for (i = 0; i < h->h_nwrites && i < nresults; i++, ck++) {
-		const struct svc2_range *ra = &results[i];
+		const struct rpcrdma2_range *ra = &results[i];
 
 		if (!ck->ck_nsegs || !ra->ra_len)
 			continue;

@@ -30,50 +30,12 @@
 #include "svcrdma2.h"
 #include "trace.h"
 
-/* One RDMA Read into the pages that octets @sink and following lie in */
-static int read_segment(struct svc2_call *call, u32 handle, u64 offset,
-			u32 sink, u32 len)
-{
-	struct page **page = &call->ca_pages[sink >> PAGE_SHIFT];
-	unsigned int off = offset_in_page(sink), n, i;
-	struct scatterlist *sg;
-	struct svc2_rw *rw;
-
-	rw = svc2_rw_new(&call->ca_rws, DIV_ROUND_UP(off + len, PAGE_SIZE),
-			 handle, offset);
-	if (!rw)
-		return -ENOMEM;
-	for_each_sg(rw->rw_table.sgl, sg, rw->rw_nents, i) {
-		n = min_t(u32, len, PAGE_SIZE - off);
-		sg_set_page(sg, *page++, n, off);
-		len -= n;
-		off = 0;
-	}
-	return 0;
-}
-
 static int read_chunk(struct svc2_call *call, const struct rpcrdma2_chunk *ck,
 		      const struct svc2_stretch *st)
 {
-	const struct rpcrdma2_segment *seg;
-	u32 skip = st->st_src, sink = st->st_sink, left = st->st_len, n;
-	int ret;
-
-	for (seg = &call->ca_hdr.h_segs[ck->ck_first]; left; seg++) {
-		if (skip >= seg->rs_length) {
-			skip -= seg->rs_length;
-			continue;
-		}
-		n = min(left, seg->rs_length - skip);
-		ret = read_segment(call, seg->rs_handle, seg->rs_offset + skip,
-				   sink, n);
-		if (ret)
-			return ret;
-		skip = 0;
-		sink += n;
-		left -= n;
-	}
-	return 0;
+	return rpcrdma2_rw_read(&call->ca_rw,
+				&call->ca_hdr.h_segs[ck->ck_first], st->st_src,
+				st->st_len, call->ca_pages, st->st_sink);
 }
 
 static int build_reads(struct svc2_call *call)
@@ -131,8 +93,7 @@ static void svc2_read_done(struct svc2_xprt *sp, struct svc2_post *post,
 {
 	struct svc2_call *call = container_of(post, struct svc2_call, ca_post);
 
-	svc2_rw_free(sp, &call->ca_rws, DMA_FROM_DEVICE, call->ca_mrs);
-	call->ca_mrs = 0;
+	svc2_reads_free(sp, call);
 	if (!ok) {
 		svc2_call_put(sp, call);
 		return;
@@ -146,7 +107,7 @@ static void svc2_read_done(struct svc2_xprt *sp, struct svc2_post *post,
 
 static int take_mrs(struct svc2_xprt *sp, struct svc2_call *call)
 {
-	unsigned int mrs = svc2_rw_count_mrs(sp, &call->ca_rws);
+	unsigned int mrs = rpcrdma2_rw_mrs(&sp->sp_conn, &call->ca_rw);
 	int ret;
 
 	if (mrs > sp->sp_nmrs)
@@ -175,9 +136,9 @@ static int prepare_reads(struct svc_rqst *rqstp, struct svc2_call *call)
 	if (!ret && !call->ca_mrs)
 		ret = take_mrs(sp, call);
 	if (!ret)
-		ret = svc2_rw_map(sp, &call->ca_rws, DMA_FROM_DEVICE);
+		ret = rpcrdma2_rw_map(&sp->sp_conn, &call->ca_rw);
 	if (ret)
-		svc2_rw_free(sp, &call->ca_rws, DMA_FROM_DEVICE, 0);
+		rpcrdma2_rw_free(&sp->sp_conn, &call->ca_rw);
 	return ret;
 }
 
@@ -191,8 +152,9 @@ static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
 	post->po_reason = RPCRDMA2_LOSS_READ;
 	svc2_new_cid(sp, sp->sp_conn.co_send_cq, &post->po_cid);
 	trace_svc2_post_read(call);
-	return svc2_sq_post(sp, post, svc2_rw_chain(sp, &call->ca_rws,
-						    &post->po_cqe, NULL));
+	return svc2_sq_post(sp, post,
+			    rpcrdma2_rw_chain(&sp->sp_conn, &call->ca_rw,
+					      &post->po_cqe, NULL));
 }
 
 /**

@@ -23,7 +23,7 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 
 	if (call && call->ca_nresults < ARRAY_SIZE(call->ca_results))
 		call->ca_results[call->ca_nresults++] =
-			(struct svc2_range){ offset, length };
+			(struct rpcrdma2_range){ offset, length };
 	return 0;
 }
 
@@ -39,7 +39,7 @@ static bool word_is(const struct xdr_buf *res, u32 off, u32 value)
  * offset of that word instead for an NFSv4 READLINK. And a reply can have been
  * cut short or encrypted after the upper layer has told us of its results.
  */
-static bool find_result(const struct xdr_buf *res, struct svc2_range *ra,
+static bool find_result(const struct xdr_buf *res, struct rpcrdma2_range *ra,
 			u32 from)
 {
 	if (ra->ra_off < from + XDR_UNIT)
@@ -55,7 +55,7 @@ static bool find_result(const struct xdr_buf *res, struct svc2_range *ra,
 /* Results that are not where they should be stay with the rest. */
 static void find_results(struct svc2_call *call, const struct xdr_buf *res)
 {
-	struct svc2_range *ra = call->ca_results;
+	struct rpcrdma2_range *ra = call->ca_results;
 	unsigned int i;
 	u32 from = 0;
 
@@ -110,28 +110,31 @@ static void count_chunks(const struct rpcrdma2_hdr *h,
 	}
 }
 
+static int fill_chunk(struct svc2_tx *tx, const struct xdr_buf *res,
+		      const struct rpcrdma2_range *src, unsigned int nsrc,
+		      struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck)
+{
+	svc2_tx_reads(tx, res, src, nsrc);
+	return rpcrdma2_rw_write(&tx->tx_rw, res, src, nsrc, h, ck);
+}
+
 static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
 			const struct xdr_buf *res, struct rpcrdma2_hdr *h,
 			const struct svc2_plan *plan)
 {
 	unsigned int i;
-	int ret;
+	int ret = 0;
 
-	for (i = 0; i < h->h_nwrites; i++) {
-		const struct svc2_range *ra = &plan->pn_writes[i];
+	for (i = 0; !ret && i < h->h_nwrites; i++) {
+		const struct rpcrdma2_range *ra = &plan->pn_writes[i];
 
-		ret = svc2_write_chunk(tx, res, ra, ra->ra_len ? 1 : 0, h,
-				       &h->h_writes[i]);
-		if (ret)
-			return ret;
+		ret = fill_chunk(tx, res, ra, ra->ra_len ? 1 : 0, h,
+				 &h->h_writes[i]);
 	}
-	if (plan->pn_long) {
-		ret = svc2_write_chunk(tx, res, plan->pn_rest, plan->pn_nrest,
-				       h, &h->h_reply);
-		if (ret)
-			return ret;
-	}
-	return svc2_rw_map(sp, &tx->tx_rws, DMA_TO_DEVICE);
+	if (!ret && plan->pn_long)
+		ret = fill_chunk(tx, res, plan->pn_rest, plan->pn_nrest, h,
+				 &h->h_reply);
+	return ret ?: rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw);
 }
 
 static void begin_reply(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,

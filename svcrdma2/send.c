@@ -60,7 +60,7 @@ static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 	tx->tx_post.po_done = svc2_send_done;
 	tx->tx_post.po_reason = RPCRDMA2_LOSS_SEND;
 	tx->tx_pages = tx->tx_few;
-	INIT_LIST_HEAD(&tx->tx_rws);
+	rpcrdma2_rw_init(&tx->tx_rw, DMA_TO_DEVICE);
 	return tx;
 
 out_free_buf:
@@ -180,8 +180,7 @@ struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
  */
 void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
-	if (!list_empty(&tx->tx_rws))
-		svc2_rw_free(sp, &tx->tx_rws, DMA_TO_DEVICE, 0);
+	rpcrdma2_rw_free(&sp->sp_conn, &tx->tx_rw);
 	while (tx->tx_wr.num_sge > 1) {
 		struct ib_sge *sge = &tx->tx_sge[--tx->tx_wr.num_sge];
 
@@ -270,43 +269,41 @@ int svc2_tx_property(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
 }
 
 /**
- * svc2_tx_reads - note that the device will read a page of the reply
+ * svc2_tx_reads - note which pages of a reply the device will read (R4)
  * @tx: send context
- * @page: page
+ * @res: the Reply
+ * @range: octets of it that the device reads
+ * @ranges: how many ranges
  */
-void svc2_tx_reads(struct svc2_tx *tx, const struct page *page)
+void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
+		   const struct rpcrdma2_range *range, unsigned int ranges)
 {
-	if (page == tx->tx_head)
-		tx->tx_reads_head = true;
-	else
-		tx->tx_reads_pages = true;
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+
+	rpcrdma2_walk_begin(&wk, res, range, ranges);
+	while (!(tx->tx_reads_head && tx->tx_reads_pages) &&
+	       rpcrdma2_walk_next(&wk, &pc)) {
+		if (pc.pc_page == tx->tx_head)
+			tx->tx_reads_head = true;
+		else
+			tx->tx_reads_pages = true;
+	}
 }
 
-static int map_frag(struct svc2_xprt *sp, struct svc2_tx *tx,
-		    const struct svc2_frag *fr)
+static int map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
+		     const struct rpcrdma2_piece *pc)
 {
 	struct ib_sge *sge = &tx->tx_sge[tx->tx_wr.num_sge];
 	struct ib_device *dev = sp->sp_conn.co_pd->device;
 
-	sge->addr = ib_dma_map_page(dev, fr->fr_page, fr->fr_off, fr->fr_len,
+	sge->addr = ib_dma_map_page(dev, pc->pc_page, pc->pc_off, pc->pc_len,
 				    DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(dev, sge->addr))
 		return -EIO;
-	sge->length = fr->fr_len;
+	sge->length = pc->pc_len;
 	tx->tx_wr.num_sge++;
-	svc2_tx_reads(tx, fr->fr_page);
 	return 0;
-}
-
-static struct svc2_walk walk_rest(const struct xdr_buf *res,
-				  const struct svc2_plan *plan)
-{
-	return (struct svc2_walk){
-		.wk_buf = res,
-		.wk_range = plan->pn_rest,
-		.wk_ranges = plan->pn_nrest,
-		.wk_left = plan->pn_len,
-	};
 }
 
 /**
@@ -318,7 +315,10 @@ static struct svc2_walk walk_rest(const struct xdr_buf *res,
 bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 		     const struct svc2_plan *plan)
 {
-	return svc2_walk_count(walk_rest(res, plan)) < sp->sp_tx_sges;
+	struct rpcrdma2_walk wk;
+
+	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
+	return rpcrdma2_walk_count(wk, 1) < sp->sp_tx_sges;
 }
 
 /**
@@ -333,22 +333,24 @@ bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 		    const struct xdr_buf *res, const struct svc2_plan *plan)
 {
-	struct svc2_walk wk = walk_rest(res, plan);
-	struct svc2_frag fr;
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
 	int ret = 0;
 
+	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
 	svc2_count_add(inline_bytes, plan->pn_len);
 	if (plan->pn_gather) {
-		while (!ret && svc2_walk_next(&wk, &fr))
-			ret = map_frag(sp, tx, &fr);
+		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
+		while (!ret && rpcrdma2_walk_next(&wk, &pc))
+			ret = map_piece(sp, tx, &pc);
 		return ret;
 	}
 
 	svc2_count_add(pullup_bytes, plan->pn_len);
-	while (svc2_walk_next(&wk, &fr)) {
-		memcpy_from_page(tx->tx_buf + tx->tx_len, fr.fr_page,
-				 fr.fr_off, fr.fr_len);
-		tx->tx_len += fr.fr_len;
+	while (rpcrdma2_walk_next(&wk, &pc)) {
+		memcpy_from_page(tx->tx_buf + tx->tx_len, pc.pc_page,
+				 pc.pc_off, pc.pc_len);
+		tx->tx_len += pc.pc_len;
 	}
 	return 0;
 }
@@ -425,7 +427,7 @@ int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 {
 	struct ib_send_wr *first = &tx->tx_wr;
-	bool writes = !list_empty(&tx->tx_rws);
+	bool writes = !rpcrdma2_rw_is_empty(&tx->tx_rw);
 	int ret;
 
 	tx->tx_sge[0].length = tx->tx_len;
@@ -438,7 +440,8 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 		tx->tx_wr.ex.invalidate_rkey = inv_handle;
 	}
 	if (writes)
-		first = svc2_rw_chain(sp, &tx->tx_rws, NULL, &tx->tx_wr);
+		first = rpcrdma2_rw_chain(&sp->sp_conn, &tx->tx_rw, NULL,
+					  &tx->tx_wr);
 
 	tx->tx_post.po_signal = writes || tx->tx_npages ||
 				tx->tx_post.po_reserved;

@@ -3,11 +3,10 @@
  * The responder: an svc_xprt that speaks RPC-over-RDMA.
  *
  * A Call's way through the files: receive.c, parse.c, read.c when it has Read
- * chunks, the RPC layer, reply.c, write.c when it has Write chunks or a Reply
- * chunk that is needed, send.c. Under them lie message.c (how a message begins
- * and ends), error.c (an error in the place of all that), rw.c (RDMA Reads and
- * Writes), sq.c (the Send Queue) and gate.c (how threads wait for something
- * scarce). Other messages go from parse.c to property.c, to backchannel.c when
+ * chunks, the RPC layer, reply.c, send.c. Under them lie message.c (how a message
+ * begins and ends), error.c (an error in the place of all that), sq.c (the Send
+ * Queue), gate.c (how threads wait for something scarce) and the core's RDMA
+ * Reads and Writes. Other messages go from parse.c to property.c, to backchannel.c when
  * they answer a Call of ours, or nowhere. Our Calls begin in backchannel.c and
  * join the Replies in send.c.
  *
@@ -38,7 +37,7 @@
  *	reads: these belong to the send context until its po_done.
  *   R5 What is taken from a gate is given back once: Send Queue entries when
  *	their chain is retired, a send context by svc2_tx_put(), memory
- *	regions by svc2_rw_free(). sp_backward_free is for send contexts and
+ *	regions when their RDMA Reads are done. sp_backward_free is for send contexts and
  *	their Send Queue entries at once.
  *   R6 Receives that are posted or held by a Call never number less than the
  *	grant plus what control messages need: a Call's Receive is put back
@@ -63,7 +62,6 @@
 
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
-#include <rdma/rw.h>
 
 #include <rpcrdma2/cm.h>
 #include <rpcrdma2/conn.h>
@@ -71,6 +69,8 @@
 #include <rpcrdma2/header.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
+#include <rpcrdma2/rw.h>
+#include <rpcrdma2/walk.h>
 
 #include "counters.h"
 #include "plan.h"
@@ -262,7 +262,7 @@ struct svc2_recv {
  * @ca_list: on sp_read_q
  * @ca_recv: the message it came in; NULL when that has been put back (R6)
  * @ca_post: its RDMA Reads
- * @ca_rws: their contexts
+ * @ca_rw: what they are made of
  * @ca_mrs: memory regions taken for them
  * @ca_pages: where they go; ours until svc2_call_put()
  * @ca_npages: how many
@@ -281,7 +281,7 @@ struct svc2_call {
 	struct svc2_recv	*ca_recv;
 
 	struct svc2_post	ca_post;
-	struct list_head	ca_rws;
+	struct rpcrdma2_rw	ca_rw;
 	unsigned int		ca_mrs;
 	struct page		**ca_pages;
 	unsigned int		ca_npages;
@@ -292,33 +292,8 @@ struct svc2_call {
 
 	u32			ca_inv_handle;
 	unsigned int		ca_nresults;
-	struct svc2_range	ca_results[RPCRDMA2_MAX_WRITE_CHUNKS];
+	struct rpcrdma2_range	ca_results[RPCRDMA2_MAX_WRITE_CHUNKS];
 	struct rpcrdma2_hdr	ca_hdr;
-};
-
-/* entries of a scatterlist that need no allocation of their own */
-#define SVC2_RW_SGES	16
-
-/**
- * struct svc2_rw - an RDMA Read or Write of one stretch of remote memory
- * @rw_list: on the ca_rws or tx_rws of its owner
- * @rw_handle: steering tag
- * @rw_offset: remote address
- * @rw_nents: entries of the scatterlist
- * @rw_mapped: @rw_ctx is initialised
- * @rw_table: the scatterlist
- * @rw_ctx: the work requests
- * @rw_sges: short scatterlists
- */
-struct svc2_rw {
-	struct list_head	rw_list;
-	u32			rw_handle;
-	u64			rw_offset;
-	unsigned int		rw_nents;
-	bool			rw_mapped;
-	struct sg_table		rw_table;
-	struct rdma_rw_ctx	rw_ctx;
-	struct scatterlist	rw_sges[SVC2_RW_SGES];
 };
 
 /* Pages a send context can hold without an array of their own */
@@ -329,7 +304,7 @@ struct svc2_rw {
  * @tx_list: on sp_txs
  * @tx_post: chain on the Send Queue
  * @tx_wr: the Send
- * @tx_rws: RDMA Writes
+ * @tx_rw: RDMA Writes
  * @tx_buf: transport header, and what is copied behind it; one page, mapped
  *	for good by the first entry of @tx_sge
  * @tx_len: octets in it
@@ -346,7 +321,7 @@ struct svc2_tx {
 	struct list_head	tx_list;
 	struct svc2_post	tx_post;
 	struct ib_send_wr	tx_wr;
-	struct list_head	tx_rws;
+	struct rpcrdma2_rw	tx_rw;
 
 	void			*tx_buf;
 	unsigned int		tx_len;
@@ -524,7 +499,6 @@ static inline void svc2_new_cid(struct svc2_xprt *sp, struct ib_cq *cq,
 /* module.c */
 extern struct workqueue_struct *svc2_wq;
 extern struct kmem_cache *svc2_call_cache;
-extern struct kmem_cache *svc2_rw_cache;
 extern unsigned int svc2_param_credits;
 extern unsigned int svc2_param_receive_size;
 extern unsigned int svc2_param_min_version;
@@ -554,6 +528,7 @@ void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc);
 void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf);
 
 /* message.c */
+void svc2_reads_free(struct svc2_xprt *sp, struct svc2_call *call);
 struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct svc2_recv *rc);
 void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call);
 void svc2_call_put_recv(struct svc2_xprt *sp, struct svc2_call *call);
@@ -590,41 +565,6 @@ int svc2_sendto(struct svc_rqst *rqstp);
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length);
 
-/* write.c */
-/**
- * struct svc2_frag - octets that lie in one page
- * @fr_page: the page
- * @fr_off: where in it
- * @fr_len: how many
- */
-struct svc2_frag {
-	struct page	*fr_page;
-	unsigned int	fr_off;
-	unsigned int	fr_len;
-};
-
-/**
- * struct svc2_walk - a place in some ranges of an xdr_buf
- * @wk_buf: the buffer
- * @wk_range: range it is in
- * @wk_ranges: ranges from there on
- * @wk_off: octets of that range it has passed
- * @wk_left: octets it may still pass
- */
-struct svc2_walk {
-	const struct xdr_buf	*wk_buf;
-	const struct svc2_range	*wk_range;
-	unsigned int		wk_ranges;
-	u32			wk_off;
-	u32			wk_left;
-};
-
-bool svc2_walk_next(struct svc2_walk *wk, struct svc2_frag *fr);
-unsigned int svc2_walk_count(struct svc2_walk wk);
-int svc2_write_chunk(struct svc2_tx *tx, const struct xdr_buf *res,
-		     const struct svc2_range *src, unsigned int nsrc,
-		     struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck);
-
 /* send.c */
 int svc2_txs_create(struct svc2_xprt *sp);
 void svc2_txs_destroy(struct svc2_xprt *sp);
@@ -635,7 +575,8 @@ void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx);
 int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
 int svc2_tx_property(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
 		     const struct rpcrdma2_propmsg *pm);
-void svc2_tx_reads(struct svc2_tx *tx, const struct page *page);
+void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
+		   const struct rpcrdma2_range *range, unsigned int ranges);
 bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 		     const struct svc2_plan *plan);
 int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
@@ -643,18 +584,6 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 int svc2_tx_copy(struct svc2_tx *tx, const struct xdr_buf *message);
 int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle);
-
-/* rw.c */
-struct svc2_rw *svc2_rw_new(struct list_head *rws, unsigned int nents,
-			    u32 handle, u64 offset);
-unsigned int svc2_rw_count_mrs(struct svc2_xprt *sp,
-			       const struct list_head *rws);
-int svc2_rw_map(struct svc2_xprt *sp, struct list_head *rws,
-		enum dma_data_direction dir);
-struct ib_send_wr *svc2_rw_chain(struct svc2_xprt *sp, struct list_head *rws,
-				 struct ib_cqe *cqe, struct ib_send_wr *last);
-void svc2_rw_free(struct svc2_xprt *sp, struct list_head *rws,
-		  enum dma_data_direction dir, unsigned int mrs);
 
 /* sq.c */
 void svc2_sq_init(struct svc2_xprt *sp);

@@ -292,29 +292,6 @@ TRACE_EVENT(svc2_gate_wait,
 		  __entry->units)
 );
 
-TRACE_EVENT(svc2_rw_failed,
-	TP_PROTO(const struct svc2_xprt *sp, const struct svc2_rw *rw,
-		 int status),
-	TP_ARGS(sp, rw, status),
-	TP_STRUCT__entry(
-		__field(u32, cq_id)
-		__field(u32, handle)
-		__field(u64, offset)
-		__field(unsigned int, nents)
-		__field(int, status)
-	),
-	TP_fast_assign(
-		__entry->cq_id = sp->sp_conn.co_send_cq->res.id;
-		__entry->handle = rw->rw_handle;
-		__entry->offset = rw->rw_offset;
-		__entry->nents = rw->rw_nents;
-		__entry->status = status;
-	),
-	TP_printk("cq.id=%u handle=0x%08x offset=0x%llx nents=%u status=%d",
-		  __entry->cq_id, __entry->handle, __entry->offset,
-		  __entry->nents, __entry->status)
-);
-
 /*
  * Messages
  */

@@ -21,6 +21,8 @@
 
 #include <linux/sunrpc/addr.h>
 
+#include <rdma/rw.h>
+
 #include <rpcrdma2/credit.h>
 
 #include "svcrdma2.h"

@@ -61,6 +61,8 @@ struct rpcrdma2_conn_ops {
  * @co_send_cq: completions of Sends, RDMA Reads and Writes, registrations and
  *	invalidations
  * @co_recv_cq: completions of Receives
+ * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 where the
+ *	device does without
  *
  * The context of both CQs is the connection.
  */
@@ -72,6 +74,7 @@ struct rpcrdma2_conn {
 	struct ib_pd			*co_pd;
 	struct ib_cq			*co_send_cq;
 	struct ib_cq			*co_recv_cq;
+	unsigned int			co_rw_mrs;
 };
 
 /**

@@ -140,7 +140,7 @@ shortage()
 
 	echo 0 >"$dir/times"
 	echo 0 | tee /sys/kernel/slab/svc2_*/failslab >/dev/null
-	echo 1 >"/sys/kernel/slab/${2:-svc2_rw}/failslab"
+	echo 1 >"/sys/kernel/slab/${2:-rpcrdma2_rw}/failslab"
 	echo Y >"$dir/cache-filter"
 	echo N >"$dir/ignore-gfp-wait"
 	echo 0 >"$dir/verbose"
@@ -284,7 +284,7 @@ hostile_limits()
 	echo 1 >/sys/kernel/tracing/events/svcrdma2/svc2_close/enable
 	client_reads
 
-	objects=$(slab_objects svc2_rw)
+	objects=$(slab_objects rpcrdma2_rw)
 	before=$(counters)
 	begin=$SECONDS
 	hold_trickle trickle
@@ -300,7 +300,7 @@ hostile_limits()
 	risen "$before"
 	expect "RDMA Reads without response: that there are" \
 		"s_rdma_reads >= 20 * 8 && s_read_bytes >= 20 << 20"
-	contexts=$(slab_objects svc2_rw)
+	contexts=$(slab_objects rpcrdma2_rw)
 	check "RDMA Reads without response: they hold contexts" \
 		[ "$contexts" -ge $((objects + 20 + 64)) ]
 
@@ -315,7 +315,7 @@ hostile_limits()
 	until_closed $((begin + 28)) reads trickle
 	sleep 1
 	check "what the Reads held is given back" \
-		[ "$(slab_objects svc2_rw)" -le "$objects" ]
+		[ "$(slab_objects rpcrdma2_rw)" -le "$objects" ]
 	wait "${held[@]}"
 	closed_within "S46 RDMA Reads without response have a deadline" reads 18 25
 	check "and it is given as the reason" \

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RDMA Reads and Writes: how a peer's chunks are filled and emptied, by way of
+ * the RDMA core's rdma_rw.
+ *
+ * What one RPC message needs is built step by step into one struct
+ * rpcrdma2_rw, each part of a remote segment apart. When all is built the
+ * memory regions that it takes are known and can be had at once; two messages
+ * that took theirs one after the other could wait for each other. Then it is
+ * mapped, and posted as one chain, alone or in front of a Send.
+ */
+#ifndef _RPCRDMA2_RW_H
+#define _RPCRDMA2_RW_H
+
+#include <linux/dma-direction.h>
+#include <linux/list.h>
+
+#include <rpcrdma2/conn.h>
+#include <rpcrdma2/header.h>
+#include <rpcrdma2/walk.h>
+
+/**
+ * struct rpcrdma2_rw - RDMA Reads, or RDMA Writes, of one RPC message
+ * @rw_parts: one for each part of a remote segment, in the order they are
+ *	carried out
+ * @rw_dir: DMA_FROM_DEVICE to Read, DMA_TO_DEVICE to Write
+ */
+struct rpcrdma2_rw {
+	struct list_head	rw_parts;
+	enum dma_data_direction	rw_dir;
+};
+
+static inline void rpcrdma2_rw_init(struct rpcrdma2_rw *rw,
+				    enum dma_data_direction dir)
+{
+	INIT_LIST_HEAD(&rw->rw_parts);
+	rw->rw_dir = dir;
+}
+
+static inline bool rpcrdma2_rw_is_empty(const struct rpcrdma2_rw *rw)
+{
+	return list_empty(&rw->rw_parts);
+}
+
+/**
+ * rpcrdma2_rw_read - add RDMA Reads that fetch octets of a chunk
+ * @rw: gets them
+ * @seg: the chunk's segments
+ * @skip: octets of the chunk that are not wanted, in front of those that are
+ * @len: octets that are wanted; the chunk has them
+ * @pages: where they go
+ * @sink: octet of @pages where the first one goes
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int rpcrdma2_rw_read(struct rpcrdma2_rw *rw, const struct rpcrdma2_segment *seg,
+		     u32 skip, u32 len, struct page *const *pages, u32 sink);
+
+/**
+ * rpcrdma2_rw_write - add RDMA Writes that fill a chunk
+ * @rw: gets them
+ * @buf: the message
+ * @src: its octets that go there; they fit
+ * @nsrc: how many ranges, 0 for a chunk that stays unused
+ * @h: header with the chunk
+ * @ck: the chunk; its lengths become what is written (E-10)
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
+		      const struct rpcrdma2_range *src, unsigned int nsrc,
+		      struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck);
+
+/**
+ * rpcrdma2_rw_mrs - memory regions that the device needs for RDMA Reads
+ * @co: connection
+ * @rw: RDMA Reads
+ *
+ * Return: how many; 0 on a connection whose rw_mrs is 0.
+ */
+unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
+			     const struct rpcrdma2_rw *rw);
+
+/**
+ * rpcrdma2_rw_map - map the memory and build the work requests
+ * @co: connection
+ * @rw: RDMA Reads or Writes
+ *
+ * Context: may sleep.
+ * Return: 0, or a negative errno, -EIO or -EAGAIN for what passes;
+ * rpcrdma2_rw_free() in either case.
+ */
+int rpcrdma2_rw_map(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
+
+/**
+ * rpcrdma2_rw_chain - link the work requests
+ * @co: connection
+ * @rw: RDMA Reads or Writes, mapped, at least one
+ * @cqe: completion of the last work request, when @last is NULL
+ * @last: work request to follow them
+ *
+ * Return: the first work request.
+ */
+struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
+				     struct rpcrdma2_rw *rw,
+				     struct ib_cqe *cqe,
+				     struct ib_send_wr *last);
+
+/**
+ * rpcrdma2_rw_free - unmap and free what was built
+ * @co: connection
+ * @rw: RDMA Reads or Writes that are not posted, or done; empty afterwards
+ *
+ * Context: any that may not sleep.
+ */
+void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
+
+#endif /* _RPCRDMA2_RW_H */

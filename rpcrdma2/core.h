@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the core tell each other, and no other module.
+ */
+#ifndef _RPCRDMA2_CORE_H
+#define _RPCRDMA2_CORE_H
+
+/* rw.c */
+int rpcrdma2_rw_start(void);
+void rpcrdma2_rw_stop(void);
+
+#endif /* _RPCRDMA2_CORE_H */

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA Reads and Writes, by way of the RDMA core's rdma_rw.
+ *
+ * A part moves one stretch of remote memory: a segment, or what of it is
+ * wanted. rdma_rw builds work requests for it, as wide as the queue pair
+ * allows. Parts come from a slab cache and go back when their chain is done;
+ * the Send Queue bounds them, and what is just being built.
+ */
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include <rdma/rw.h>
+
+#include <rpcrdma2/rw.h>
+
+#include "core.h"
+#include "trace.h"
+
+/* Entries of a scatterlist that need no allocation of their own */
+#define PART_SGES	16
+
+struct part {
+	struct list_head	list;
+	u32			handle;
+	u64			offset;
+	unsigned int		nents;
+	bool			mapped;
+	struct sg_table		table;
+	struct rdma_rw_ctx	ctx;
+	struct scatterlist	sges[PART_SGES];
+};
+
+static struct kmem_cache *part_cache;
+
+/* With a scatterlist for the caller to fill */
+static struct part *new_part(struct rpcrdma2_rw *rw, unsigned int nents,
+			     const struct rpcrdma2_segment *seg, u32 skip)
+{
+	struct part *part = kmem_cache_alloc(part_cache, GFP_KERNEL);
+
+	if (!part)
+		return NULL;
+	if (nents <= PART_SGES) {
+		sg_init_table(part->sges, nents);
+		part->table.sgl = part->sges;
+	} else if (sg_alloc_table(&part->table, nents, GFP_KERNEL)) {
+		kmem_cache_free(part_cache, part);
+		return NULL;
+	}
+	part->nents = nents;
+	part->handle = seg->rs_handle;
+	part->offset = seg->rs_offset + skip;
+	part->mapped = false;
+	list_add_tail(&part->list, &rw->rw_parts);
+	return part;
+}
+
+static int read_part(struct rpcrdma2_rw *rw, const struct rpcrdma2_segment *seg,
+		     u32 skip, u32 len, struct page *const *pages, u32 sink)
+{
+	unsigned int off = offset_in_page(sink), n, i;
+	struct scatterlist *sg;
+	struct part *part;
+
+	pages += sink >> PAGE_SHIFT;
+	part = new_part(rw, DIV_ROUND_UP(off + len, PAGE_SIZE), seg, skip);
+	if (!part)
+		return -ENOMEM;
+	for_each_sg(part->table.sgl, sg, part->nents, i) {
+		n = min_t(u32, len, PAGE_SIZE - off);
+		sg_set_page(sg, *pages++, n, off);
+		len -= n;
+		off = 0;
+	}
+	return 0;
+}
+
+int rpcrdma2_rw_read(struct rpcrdma2_rw *rw, const struct rpcrdma2_segment *seg,
+		     u32 skip, u32 len, struct page *const *pages, u32 sink)
+{
+	int ret;
+	u32 n;
+
+	for (; len; seg++) {
+		if (skip >= seg->rs_length) {
+			skip -= seg->rs_length;
+			continue;
+		}
+		n = min(len, seg->rs_length - skip);
+		ret = read_part(rw, seg, skip, n, pages, sink);
+		if (ret)
+			return ret;
+		skip = 0;
+		sink += n;
+		len -= n;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rw_read);
+
+static int write_part(struct rpcrdma2_rw *rw, struct rpcrdma2_walk *wk,
+		      const struct rpcrdma2_segment *seg)
+{
+	struct rpcrdma2_piece pc;
+	struct scatterlist *sg;
+	struct part *part;
+	unsigned int i;
+
+	wk->wk_left = seg->rs_length;
+	part = new_part(rw, rpcrdma2_walk_count(*wk, 1), seg, 0);
+	if (!part)
+		return -ENOMEM;
+	for_each_sg(part->table.sgl, sg, part->nents, i) {
+		rpcrdma2_walk_next(wk, &pc);
+		sg_set_page(sg, pc.pc_page, pc.pc_len, pc.pc_off);
+	}
+	return 0;
+}
+
+int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
+		      const struct rpcrdma2_range *src, unsigned int nsrc,
+		      struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck)
+{
+	struct rpcrdma2_segment *seg = &h->h_segs[ck->ck_first];
+	struct rpcrdma2_walk wk;
+	unsigned int i;
+	u32 left = 0;
+	int ret;
+
+	for (i = 0; i < nsrc; i++)
+		left += src[i].ra_len;
+	ck->ck_length = left;
+
+	rpcrdma2_walk_begin(&wk, buf, src, nsrc);
+	for (i = 0; i < ck->ck_nsegs; i++, seg++) {
+		seg->rs_length = min(seg->rs_length, left);
+		if (!seg->rs_length)
+			continue;
+		left -= seg->rs_length;
+		ret = write_part(rw, &wk, seg);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rw_write);
+
+unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
+			     const struct rpcrdma2_rw *rw)
+{
+	const struct part *part;
+	unsigned int mrs = 0;
+
+	if (!co->co_rw_mrs)
+		return 0;
+	list_for_each_entry(part, &rw->rw_parts, list)
+		mrs += rdma_rw_mr_factor(rpcrdma2_conn_device(co),
+					 co->co_id->port_num, part->nents);
+	return mrs;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rw_mrs);
+
+int rpcrdma2_rw_map(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
+{
+	struct part *part;
+	int ret;
+
+	list_for_each_entry(part, &rw->rw_parts, list) {
+		ret = rdma_rw_ctx_init(&part->ctx, rpcrdma2_conn_qp(co),
+				       co->co_id->port_num, part->table.sgl,
+				       part->nents, 0, part->offset,
+				       part->handle, rw->rw_dir);
+		if (ret < 0) {
+			trace_rpcrdma2_rw_failed(co, part->handle, part->offset,
+						 part->nents, ret);
+			return ret;
+		}
+		part->mapped = true;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rw_map);
+
+struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
+				     struct rpcrdma2_rw *rw,
+				     struct ib_cqe *cqe,
+				     struct ib_send_wr *last)
+{
+	struct part *part;
+
+	list_for_each_entry_reverse(part, &rw->rw_parts, list)
+		last = rdma_rw_ctx_wrs(&part->ctx, rpcrdma2_conn_qp(co),
+				       co->co_id->port_num, cqe, last);
+	return last;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rw_chain);
+
+void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
+{
+	struct part *part, *next;
+
+	list_for_each_entry_safe(part, next, &rw->rw_parts, list) {
+		if (part->mapped)
+			rdma_rw_ctx_destroy(&part->ctx, rpcrdma2_conn_qp(co),
+					    co->co_id->port_num,
+					    part->table.sgl, part->nents,
+					    rw->rw_dir);
+		if (part->table.sgl != part->sges)
+			sg_free_table(&part->table);
+		kmem_cache_free(part_cache, part);
+	}
+	INIT_LIST_HEAD(&rw->rw_parts);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rw_free);
+
+int rpcrdma2_rw_start(void)
+{
+	part_cache = kmem_cache_create("rpcrdma2_rw", sizeof(struct part),
+				       __alignof__(struct part), 0, NULL);
+	return part_cache ? 0 : -ENOMEM;
+}
+
+void rpcrdma2_rw_stop(void)
+{
+	kmem_cache_destroy(part_cache);
+}
