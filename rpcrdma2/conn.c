@@ -43,7 +43,7 @@ static int create_qp(struct rpcrdma2_conn *co, struct rpcrdma2_conn_size *size,
 			.max_send_wr	= size->sends,
 			.max_recv_wr	= size->recvs,
 			.max_send_sge	= size->send_sges,
-			.max_recv_sge	= size->recv_sges,
+			.max_recv_sge	= co->co_recv_size >> PAGE_SHIFT,
 			.max_rdma_ctxs	= size->rw_mrs,
 		},
 	};

@@ -214,9 +214,9 @@ static void complete_with_reply(struct rpc_rqst *rqst,
 {
 	struct xdr_buf message;
 
-	svc2_recv_buf(call->ca_recv, &message);
+	rpcrdma2_recv_buf(call->ca_recv, call->ca_hdr.h_len, &message);
 	rqst->rq_private_buf = rqst->rq_rcv_buf;
-	read_bytes_from_xdr_buf(&message, call->ca_hdr.h_len,
+	read_bytes_from_xdr_buf(&message, 0,
 				rqst->rq_private_buf.head[0].iov_base, length);
 	xprt_complete_rqst(rqst->rq_task, length);
 	svc2_count(backward_replies);
@@ -258,7 +258,7 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 		       const struct svc2_call *call,
 		       enum rpcrdma2_errcode verdict)
 {
-	u32 length = call->ca_recv->rc_len - call->ca_hdr.h_len;
+	u32 length = call->ca_recv->rv_len - call->ca_hdr.h_len;
 	enum svc2_answer answer = SVC2_ANSWER_DROP;
 	const struct rpcrdma2_hdr *h = &call->ca_hdr;
 	struct rpc_rqst *rqst;

@@ -11,12 +11,12 @@
 /**
  * svc2_call_get - begin with a message
  * @sp: its connection
- * @rc: Receive it came in
+ * @rv: Receive it came in
  *
  * Context: svc thread; may sleep.
- * Return: a Call that owns @rc, or NULL when the connection is lost.
+ * Return: a Call that owns @rv, or NULL when the connection is lost.
  */
-struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct svc2_recv *rc)
+struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
 	struct svc2_call *call;
 	unsigned int tries = 0;
@@ -29,7 +29,7 @@ struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct svc2_recv *rc)
 	if (!call)
 		return NULL;
 
-	call->ca_recv = rc;
+	call->ca_recv = rv;
 	rpcrdma2_rw_init(&call->ca_rw, DMA_FROM_DEVICE);
 	call->ca_mrs = 0;
 	call->ca_pages = NULL;
@@ -140,14 +140,14 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call)
 void svc2_messages_flush(struct svc2_xprt *sp)
 {
 	struct svc2_call *call, *next_call;
-	struct svc2_recv *rc, *next;
+	struct rpcrdma2_recv *rv, *next;
 
 	list_for_each_entry_safe(call, next_call, &sp->sp_read_q, ca_list) {
 		list_del(&call->ca_list);
 		svc2_call_put(sp, call);
 	}
-	list_for_each_entry_safe(rc, next, &sp->sp_recv_q, rc_list) {
-		list_del(&rc->rc_list);
-		svc2_recv_put(sp, rc);
+	list_for_each_entry_safe(rv, next, &sp->sp_recv_q, rv_list) {
+		list_del(&rv->rv_list);
+		rpcrdma2_recv_put(rv);
 	}
 }

@@ -28,18 +28,14 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->ca_hdr;
-	struct xdr_buf message;
 
 	call->ca_inv_handle = pick_inv_handle(sp, h);
 	call->ca_inline = h->h_proc == RDMA2_MSG ?
-			  call->ca_recv->rc_len - h->h_len : 0;
+			  call->ca_recv->rv_len - h->h_len : 0;
 	if (h->h_nreads)
 		return svc2_read_chunks(rqstp, call);
 
-	svc2_recv_buf(call->ca_recv, &message);
-	if (xdr_buf_subsegment(&message, &rqstp->rq_arg, h->h_len,
-			       call->ca_inline))
-		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
+	svc2_recv_arg(call->ca_recv, h->h_len, &rqstp->rq_arg);
 	return svc2_deliver(rqstp, call);
 }
 
@@ -113,7 +109,7 @@ static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
 				      READ_ONCE(svc2_param_max_version));
 	const struct rpcrdma2_hdr *h = &call->ca_hdr;
 
-	if (call->ca_recv->rc_len < RPCRDMA2_PREFIX_LEN ||
+	if (call->ca_recv->rv_len < RPCRDMA2_PREFIX_LEN ||
 	    is_reply(h) || svc2_speaks(&vs, h->h_vers))
 		return false;
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
@@ -129,27 +125,27 @@ static enum rpcrdma2_errcode decode(struct svc2_call *call)
 	struct xdr_stream xdr;
 	struct xdr_buf buf;
 
-	svc2_recv_buf(call->ca_recv, &buf);
+	rpcrdma2_recv_buf(call->ca_recv, 0, &buf);
 	xdr_init_decode(&xdr, &buf, buf.head[0].iov_base, NULL);
 	xdr_set_scratch_buffer(&xdr, scratch, sizeof(scratch));
 	return rpcrdma2_decode_hdr(&call->ca_hdr, &xdr);
 }
 
 /* Return: octets of a Call in rq_arg, or 0. */
-static int parse_message(struct svc_rqst *rqstp, struct svc2_recv *rc)
+static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct svc2_call *call = svc2_call_get(sp, rc);
+	struct svc2_call *call = svc2_call_get(sp, rv);
 	enum rpcrdma2_errcode verdict;
 	struct rpcrdma2_hdr *h;
 
 	if (!call) {
-		svc2_recv_put(sp, rc);
+		svc2_recv_put(sp, rv);
 		return 0;
 	}
 	h = &call->ca_hdr;
 	verdict = decode(call);
-	trace_svc2_decode(rc, h, verdict);
+	trace_svc2_decode(sp, rv, h, verdict);
 	if (refuse_version(sp, call))
 		return 0;
 	if (verdict == RDMA2_DROP)
@@ -172,9 +168,9 @@ static int parse_message(struct svc_rqst *rqstp, struct svc2_recv *rc)
  * place, and those that carry an RPC come first: MSG, NOMSG, and version 1's
  * MSGP. A message that is too short for it may be taken for anything.
  */
-static bool recv_is_control(const struct svc2_recv *rc)
+static bool recv_is_control(const struct rpcrdma2_recv *rv)
 {
-	const __be32 *p = rc->rc_buf;
+	const __be32 *p = rv->rv_buf;
 
 	return be32_to_cpu(p[3]) > RDMA1_MSGP;
 }
@@ -184,9 +180,9 @@ static bool recv_is_control(const struct svc2_recv *rc)
  * version 2 direction and nominated handle lie before it. As above, a message
  * that is not what it seems may be taken for anything.
  */
-static bool has_reads(const struct svc2_recv *rc)
+static bool has_reads(const struct rpcrdma2_recv *rv)
 {
-	const __be32 *p = rc->rc_buf;
+	const __be32 *p = rv->rv_buf;
 
 	p += RPCRDMA2_PREFIX_LEN / XDR_UNIT;
 	if (p[-3] != cpu_to_be32(RPCRDMA2_VERS_ONE))
@@ -211,7 +207,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 {
 	struct svc_xprt *xprt = rqstp->rq_xprt;
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
-	struct svc2_recv *rc = NULL;
+	struct rpcrdma2_recv *rv = NULL;
 	struct svc2_call *call;
 	int ret;
 
@@ -226,19 +222,18 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	if (call) {
 		list_del(&call->ca_list);
 	} else {
-		rc = list_first_entry_or_null(&sp->sp_recv_q, struct svc2_recv,
-					      rc_list);
-		if (rc)
-			list_del(&rc->rc_list);
+		rv = list_first_entry_or_null(&sp->sp_recv_q,
+					      struct rpcrdma2_recv, rv_list);
+		if (rv)
+			list_del(&rv->rv_list);
 		else
 			clear_bit(XPT_DATA, &xprt->xpt_flags);
 	}
 	spin_unlock(&sp->sp_recv_lock);
-	if (rc)
-		ib_dma_sync_single_for_cpu(sp->sp_conn.co_pd->device, rc->rc_sge.addr,
-					   rc->rc_len, DMA_FROM_DEVICE);
-	if (rc && (recv_is_control(rc) || has_reads(rc))) {
-		ret = parse_message(rqstp, rc);
+	if (rv)
+		rpcrdma2_recv_sync(rv);
+	if (rv && (recv_is_control(rv) || has_reads(rv))) {
+		ret = parse_message(rqstp, rv);
 		svc_xprt_received(xprt);
 		return ret;
 	}
@@ -246,5 +241,5 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	svc_xprt_received(xprt);
 	if (call)
 		return svc2_read_resume(rqstp, call);
-	return rc ? parse_message(rqstp, rc) : 0;
+	return rv ? parse_message(rqstp, rv) : 0;
 }

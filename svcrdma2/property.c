@@ -24,7 +24,7 @@
  */
 static void describe_us(const struct svc2_xprt *sp, struct rpcrdma2_props *us)
 {
-	us->pr_rbsiz = min(sp->sp_recv_size, sp->sp_send_own);	/* S13 */
+	us->pr_rbsiz = min(sp->sp_conn.co_recv_size, sp->sp_send_own);	/* S13 */
 	us->pr_brs = RDMA2_BKREQSUP_INLINE;			/* S20, S22 */
 }
 
@@ -123,7 +123,7 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_call *call)
 	enum rpcrdma2_errcode verdict;
 	struct xdr_buf message;
 
-	svc2_recv_buf(call->ca_recv, &message);
+	rpcrdma2_recv_buf(call->ca_recv, 0, &message);
 	verdict = rpcrdma2_decode_propmsg(&pm, &call->ca_hdr, &message);
 	if (verdict)
 		return svc2_refuse(sp, call, verdict);

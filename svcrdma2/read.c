@@ -169,7 +169,7 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->ca_hdr;
-	const void *message = call->ca_recv->rc_buf + h->h_len;
+	const void *message = call->ca_recv->rv_buf + h->h_len;
 	u64 whole = svc2_layout_length(h, call->ca_inline);
 	unsigned int tries = 0;
 	int ret;
@@ -211,7 +211,7 @@ static void *octets_at(const struct svc2_call *call, u32 sink)
 /* From the Receive into the pages */
 static void copy_stretch(struct svc2_call *call, const struct svc2_stretch *st)
 {
-	const void *src = call->ca_recv->rc_buf + call->ca_hdr.h_len +
+	const void *src = call->ca_recv->rv_buf + call->ca_hdr.h_len +
 			  st->st_src;
 	u32 sink = st->st_sink, left = st->st_len, n;
 
@@ -345,7 +345,7 @@ static void finish_split(struct svc2_call *call, struct xdr_buf *arg)
 
 	zero_pad(call, ck->ck_length);
 	copy_stretch(call, &rest);
-	arg->head[0].iov_base = call->ca_recv->rc_buf + call->ca_hdr.h_len;
+	arg->head[0].iov_base = call->ca_recv->rv_buf + call->ca_hdr.h_len;
 	arg->head[0].iov_len = ck->ck_position;
 	arg->pages = call->ca_pages;
 	arg->page_len = call->ca_length;

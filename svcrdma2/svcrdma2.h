@@ -69,6 +69,7 @@
 #include <rpcrdma2/header.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
+#include <rpcrdma2/recv.h>
 #include <rpcrdma2/rw.h>
 #include <rpcrdma2/walk.h>
 
@@ -212,52 +213,6 @@ struct svc2_post {
 };
 
 /**
- * struct svc2_rpool - Receives, and what their memory belongs to
- * @rp_pd: protection domain they are mapped for
- * @rp_size: octets of each, whole pages
- * @rp_batch: so many are posted at once
- * @rp_lock: guards the next two. Held over ib_post_recv(): what has left
- *	@rp_free is posted when another thread gets the lock (R6)
- * @rp_free: Receives that are nobody's
- * @rp_nfree: how many
- *
- * A Receive knows its pool, not a connection: connections can share one.
- */
-struct svc2_rpool {
-	struct ib_pd		*rp_pd;
-	unsigned int		rp_size;
-	unsigned int		rp_batch;
-	spinlock_t		rp_lock;	/* guards next two */
-	struct list_head	rp_free;
-	unsigned int		rp_nfree;
-};
-
-/**
- * struct svc2_recv - a Receive (R1)
- * @rc_list: on rp_free or sp_recv_q
- * @rc_pool: where it comes from
- * @rc_cqe: its completion
- * @rc_wr: its work request
- * @rc_len: octets received
- * @rc_cid: joins its trace events
- * @rc_buf: its memory, rp_size octets
- * @rc_page: the first page of that: nfsd looks at the first page behind the
- *	head of a Call even when there is none
- * @rc_sge: that memory, as the device sees it
- */
-struct svc2_recv {
-	struct list_head	rc_list;
-	struct svc2_rpool	*rc_pool;
-	struct ib_cqe		rc_cqe;
-	struct ib_recv_wr	rc_wr;
-	u32			rc_len;
-	struct rpc_rdma_cid	rc_cid;
-	void			*rc_buf;
-	struct page		*rc_page;
-	struct ib_sge		rc_sge;
-};
-
-/**
  * struct svc2_call - a Call that is being worked on (R2)
  * @ca_list: on sp_read_q
  * @ca_recv: the message it came in; NULL when that has been put back (R6)
@@ -278,7 +233,7 @@ struct svc2_recv {
  */
 struct svc2_call {
 	struct list_head	ca_list;
-	struct svc2_recv	*ca_recv;
+	struct rpcrdma2_recv	*ca_recv;
 
 	struct svc2_post	ca_post;
 	struct rpcrdma2_rw	ca_rw;
@@ -382,7 +337,6 @@ enum {
  * @sp_ord: RDMA Reads we may have under way at once
  * @sp_ird: RDMA Reads the peer may
  * @sp_credits: the grant, in every header we send
- * @sp_recv_size: octets of a Receive
  * @sp_send_own: largest Send we make
  * @sp_send_max: largest Send of ours the peer takes, by version. That of
  *	version 2 may change between two messages
@@ -439,7 +393,6 @@ struct svc2_xprt {
 	u8			sp_ord;
 	u8			sp_ird;
 	u32			sp_credits;
-	u32			sp_recv_size;
 	u32			sp_send_own;
 	u32			sp_send_max[RPCRDMA2_VERS_TWO + 1];
 	bool			sp_can_invalidate;
@@ -470,7 +423,7 @@ struct svc2_xprt {
 	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;
 	struct list_head	sp_recv_q;
 	struct list_head	sp_read_q;
-	struct svc2_rpool	sp_rpool;
+	struct rpcrdma2_rpool	sp_rpool;
 	atomic_t		sp_cid;
 };
 
@@ -494,6 +447,16 @@ static inline void svc2_new_cid(struct svc2_xprt *sp, struct ib_cq *cq,
 {
 	cid->ci_queue_id = cq->res.id;
 	cid->ci_completion_id = atomic_inc_return(&sp->sp_cid);
+}
+
+/* It is posted again and again under one completion id. */
+static inline struct rpc_rdma_cid svc2_recv_cid(const struct svc2_xprt *sp,
+						const struct rpcrdma2_recv *rv)
+{
+	return (struct rpc_rdma_cid){
+		.ci_queue_id	  = sp->sp_conn.co_recv_cq->res.id,
+		.ci_completion_id = rv->rv_id,
+	};
 }
 
 /* module.c */
@@ -521,15 +484,17 @@ int svc2_conn_setup(struct svc2_xprt *sp);
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 
 /* receive.c */
-int svc2_recvs_create(struct svc2_xprt *sp, unsigned int posted);
+void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		   const struct ib_wc *wc);
+void svc2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		     const struct ib_wc *wc, enum rpcrdma2_loss why);
 int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count);
-void svc2_recvs_destroy(struct svc2_xprt *sp);
-void svc2_recv_put(struct svc2_xprt *sp, struct svc2_recv *rc);
-void svc2_recv_buf(const struct svc2_recv *rc, struct xdr_buf *buf);
+void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
+void svc2_recv_arg(const struct rpcrdma2_recv *rv, u32 at, struct xdr_buf *arg);
 
 /* message.c */
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_call *call);
-struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct svc2_recv *rc);
+struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call);
 void svc2_call_put_recv(struct svc2_xprt *sp, struct svc2_call *call);
 int svc2_discard(struct svc2_xprt *sp, struct svc2_call *call,

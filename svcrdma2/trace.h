@@ -124,7 +124,7 @@ TRACE_EVENT(svc2_accept,
 			SVC2_ADDR_LEN);
 		__entry->status = status;
 		__entry->credits = sp->sp_credits;
-		__entry->recv_size = sp->sp_recv_size;
+		__entry->recv_size = sp->sp_conn.co_recv_size;
 		__entry->sq_depth = sp->sp_sq_depth;
 		__entry->mrs = sp->sp_nmrs;
 		__entry->send_cq = sp->sp_conn.co_send_cq ? sp->sp_conn.co_send_cq->res.id : 0;
@@ -234,18 +234,18 @@ TRACE_EVENT(svc2_wc_front,
 		  rdma_show_wc_status(__entry->status), __entry->vendor)
 );
 
-TRACE_EVENT(svc2_post_recv,
-	TP_PROTO(const struct rpc_rdma_cid *cid),
-	TP_ARGS(cid),
+TRACE_EVENT(svc2_post_recvs,
+	TP_PROTO(const struct svc2_xprt *sp, unsigned int count),
+	TP_ARGS(sp, count),
 	TP_STRUCT__entry(
 		__field(u32, cq_id)
-		__field(int, cid)
+		__field(unsigned int, count)
 	),
 	TP_fast_assign(
-		__entry->cq_id = cid->ci_queue_id;
-		__entry->cid = cid->ci_completion_id;
+		__entry->cq_id = sp->sp_conn.co_recv_cq->res.id;
+		__entry->count = count;
 	),
-	TP_printk("cq.id=%u cid=%d", __entry->cq_id, __entry->cid)
+	TP_printk("cq.id=%u count=%u", __entry->cq_id, __entry->count)
 );
 
 TRACE_EVENT(svc2_post_send,
@@ -297,9 +297,9 @@ TRACE_EVENT(svc2_gate_wait,
  */
 
 TRACE_EVENT(svc2_decode,
-	TP_PROTO(const struct svc2_recv *rc, const struct rpcrdma2_hdr *h,
-		 enum rpcrdma2_errcode verdict),
-	TP_ARGS(rc, h, verdict),
+	TP_PROTO(const struct svc2_xprt *sp, const struct rpcrdma2_recv *rv,
+		 const struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict),
+	TP_ARGS(sp, rv, h, verdict),
 	TP_STRUCT__entry(
 		__field(u32, cq_id)
 		__field(int, cid)
@@ -312,14 +312,14 @@ TRACE_EVENT(svc2_decode,
 		__field(unsigned int, verdict)
 	),
 	TP_fast_assign(
-		__entry->cq_id = rc->rc_cid.ci_queue_id;
-		__entry->cid = rc->rc_cid.ci_completion_id;
+		__entry->cq_id = sp->sp_conn.co_recv_cq->res.id;
+		__entry->cid = rv->rv_id;
 		__entry->xid = h->h_xid;
 		__entry->vers = h->h_vers;
 		__entry->credit = h->h_credit;
 		__entry->proc = h->h_proc;
 		__entry->direction = h->h_direction;
-		__entry->len = rc->rc_len;
+		__entry->len = rv->rv_len;
 		__entry->verdict = verdict;
 	),
 	TP_printk("cq.id=%u cid=%d xid=0x%08x vers=%u credit=%u proc=%s%s len=%u verdict=%s",

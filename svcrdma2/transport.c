@@ -48,7 +48,9 @@ static void svc2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 }
 
 static const struct rpcrdma2_conn_ops svc2_conn_ops = {
-	.lost	= svc2_lost,
+	.lost		= svc2_lost,
+	.received	= svc2_received,
+	.no_message	= svc2_no_message,
 };
 
 /* Before it is accepted a connection is not the RPC layer's to close. */
@@ -164,8 +166,8 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
 	INIT_LIST_HEAD(&sp->sp_read_q);
-	spin_lock_init(&sp->sp_rpool.rp_lock);
-	INIT_LIST_HEAD(&sp->sp_rpool.rp_free);
+	rpcrdma2_rpool_init(&sp->sp_rpool);
+	sp->sp_rpool.rp_node = ibdev_to_node(id->device);
 
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	sp->sp_conn.co_id = id;
@@ -195,16 +197,19 @@ static unsigned int recvs_total(const struct svc2_xprt *sp)
 	       sp->sp_rpool.rp_batch - 1;
 }
 
-/* What the service is configured for, as far as the device can do it */
+/* What the service is configured for, as far as the device can do it (C-003) */
 static int size_receives(struct svc2_xprt *sp)
 {
-	const struct ib_device_attr *attrs = &sp->sp_conn.co_id->device->attrs;
-	u32 size = READ_ONCE(svc2_param_receive_size);
+	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
+	u32 want = round_up(READ_ONCE(svc2_param_receive_size), PAGE_SIZE);
+	u32 size = rpcrdma2_recv_size(dev, want);
 
-	size = round_up(size, PAGE_SIZE);
-	if (size < RPCRDMA2_INLINE_DEFAULT)		/* C-003 */
-		return -EINVAL;
-	sp->sp_recv_size = size;
+	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
+	if (size < want)
+		pr_info_ratelimited("svcrdma2: device %s takes no larger Receives than %u octets, whatever the module parameter receive_size says\n",
+				    dev_name(&dev->dev), size);
+	sp->sp_conn.co_recv_size = size;
+	sp->sp_rpool.rp_size = size;
 
 	sp->sp_credits = READ_ONCE(svc2_param_credits);
 	for (;; sp->sp_credits /= 2) {
@@ -212,9 +217,11 @@ static int size_receives(struct svc2_xprt *sp)
 			return -EINVAL;
 		sp->sp_rpool.rp_batch = max(recvs_needed(sp) / 4, 1U);
 		/* one more for the drain */
-		if (recvs_total(sp) < attrs->max_qp_wr)
-			return 0;
+		if (recvs_total(sp) < dev->attrs.max_qp_wr)
+			break;
 	}
+	sp->sp_rpool.rp_max = recvs_total(sp);
+	return 0;
 }
 
 /*
@@ -306,7 +313,6 @@ static int create_queues(struct svc2_xprt *sp)
 		.recvs		= recvs_total(sp) + 1,
 		.send_sges	= min_t(u32, attrs->max_send_sge,
 					SVC2_MAX_SGES),
-		.recv_sges	= 1,
 		.rw_mrs		= sp->sp_nmrs,
 	};
 	int ret;
@@ -323,7 +329,7 @@ static int accept(struct svc2_xprt *sp)
 	struct rpcrdma2_cm_private private;
 	struct rpcrdma2_cm_limits limits = {
 		.cl_send = sp->sp_send_own,
-		.cl_recv = sp->sp_recv_size,
+		.cl_recv = sp->sp_conn.co_recv_size,
 		.cl_inv	 = sp->sp_can_invalidate,
 	};
 	struct rdma_conn_param param = {
@@ -385,7 +391,8 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 	if (!ret)
 		ret = svc2_txs_create(sp);
 	if (!ret)
-		ret = svc2_recvs_create(sp, recvs_needed(sp));
+		ret = svc2_recvs_add(sp, recvs_needed(sp) +
+					 sp->sp_rpool.rp_batch - 1);
 	if (!ret)
 		ret = accept(sp);
 	if (!ret)
@@ -419,7 +426,8 @@ static void svc2_free(struct svc_xprt *xprt)
 		rpcrdma2_conn_destroy_qp(&sp->sp_conn);
 	}
 	svc2_txs_destroy(sp);
-	svc2_recvs_destroy(sp);
+	rpcrdma2_rpool_unmap(&sp->sp_rpool);
+	rpcrdma2_rpool_destroy(&sp->sp_rpool);
 	rpcrdma2_conn_destroy(&sp->sp_conn);	/* R7 */
 	kfree(sp);
 }

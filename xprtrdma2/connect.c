@@ -223,7 +223,6 @@ static int create_queues(struct xprt2_ep *ep)
 		.sends		= ep->ep_sq.sq_depth + XPRT2_DRAIN_WRS,
 		.recvs		= recv_depth(ep),
 		.send_sges	= ep->ep_max_sge,
-		.recv_sges	= 1,
 	};
 
 	return rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
@@ -287,6 +286,7 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	if (!ep)
 		return NULL;
 	rpcrdma2_conn_init(&ep->ep_conn, &xprt2_conn_ops);
+	ep->ep_conn.co_recv_size = PAGE_SIZE;
 	ep->ep_xp = xp;
 	atomic_set(&ep->ep_state, XPRT2_EP_RESOLVING);
 	xprt2_sq_init(&ep->ep_sq);

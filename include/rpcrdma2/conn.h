@@ -11,6 +11,7 @@
 #include <rdma/rdma_cm.h>
 
 struct rpcrdma2_conn;
+struct rpcrdma2_recv;
 
 /* Why a connection was lost, see rpcrdma2_conn_lose() */
 #define RPCRDMA2_LOSSES(_loss)					\
@@ -45,9 +46,18 @@ enum rpcrdma2_loss {
  * struct rpcrdma2_conn_ops - what the owner of a connection is told
  * @lost: the connection is of no more use; called once. Any context, even
  *	atomic
+ * @received: a message has come, of rv_len octets; the Receive is the owner's
+ *	until rpcrdma2_recv_put() or rpcrdma2_recv_repost(). The CPU sees the
+ *	message after rpcrdma2_recv_sync(). Receive CQ
+ * @no_message: a Receive completed without a message. The core takes it back,
+ *	and then loses the connection. Receive CQ
  */
 struct rpcrdma2_conn_ops {
 	void (*lost)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
+	void (*received)(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+			 const struct ib_wc *wc);
+	void (*no_message)(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+			   const struct ib_wc *wc, enum rpcrdma2_loss why);
 };
 
 /**
@@ -63,6 +73,8 @@ struct rpcrdma2_conn_ops {
  * @co_recv_cq: completions of Receives
  * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 where the
  *	device does without
+ * @co_recv_size: octets of a Receive, see rpcrdma2_recv_size(). Its owner's to
+ *	set, before rpcrdma2_conn_create()
  *
  * The context of both CQs is the connection.
  */
@@ -75,6 +87,7 @@ struct rpcrdma2_conn {
 	struct ib_cq			*co_send_cq;
 	struct ib_cq			*co_recv_cq;
 	unsigned int			co_rw_mrs;
+	u32				co_recv_size;
 };
 
 /**
@@ -82,14 +95,12 @@ struct rpcrdma2_conn {
  * @sends: entries of the Send Queue, those for draining it included
  * @recvs: entries of the Receive Queue, likewise
  * @send_sges: gather entries of a Send; rpcrdma2_conn_create() may raise it
- * @recv_sges: scatter entries of a Receive
  * @rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 for none
  */
 struct rpcrdma2_conn_size {
 	unsigned int	sends;
 	unsigned int	recvs;
 	unsigned int	send_sges;
-	unsigned int	recv_sges;
 	unsigned int	rw_mrs;
 };
 

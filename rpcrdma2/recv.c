@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receives.
+ *
+ * The pages of a Receive are mapped for a device when it is first posted there,
+ * and until the device goes away.
+ */
+#include <linux/export.h>
+#include <linux/highmem.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include <rpcrdma2/receive.h>
+#include <rpcrdma2/recv.h>
+
+static unsigned int num_pages(const struct rpcrdma2_rpool *rp)
+{
+	return rp->rp_size >> PAGE_SHIFT;
+}
+
+u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 want)
+{
+	return min_t(u64, round_up(want, PAGE_SIZE),
+		     (u64)max(dev->attrs.max_recv_sge, 1) << PAGE_SHIFT);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_size);
+
+static void receive_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rpcrdma2_recv *rv = container_of(wc->wr_cqe,
+						struct rpcrdma2_recv, rv_cqe);
+	enum rpcrdma2_loss why = RPCRDMA2_LOSS_NONE;
+	struct rpcrdma2_conn *co = cq->cq_context;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS))
+		why = RPCRDMA2_LOSS_RECEIVE;
+	/* E-20: before an octet of it is looked at */
+	else if (unlikely(!rpcrdma2_received_message(wc, co->co_recv_size)))
+		why = RPCRDMA2_LOSS_NO_MESSAGE;
+	if (unlikely(why)) {
+		co->co_ops->no_message(co, rv, wc, why);
+		rpcrdma2_recv_put(rv);
+		rpcrdma2_conn_lose(co, why);
+		return;
+	}
+	rv->rv_len = wc->byte_len;
+	co->co_ops->received(co, rv, wc);
+}
+
+static void free_recv(struct rpcrdma2_recv *rv)
+{
+	const struct rpcrdma2_rpool *rp = rv->rv_pool;
+	unsigned int i;
+
+	WARN_ON_ONCE(rv->rv_device);
+	if (rv->rv_buf && num_pages(rp) > 1)
+		vunmap(rv->rv_buf);
+	for (i = 0; i < num_pages(rp) && rv->rv_pages[i]; i++)
+		__free_page(rv->rv_pages[i]);
+	kfree((void *)rv - rp->rp_before);
+}
+
+static bool alloc_memory(struct rpcrdma2_recv *rv, gfp_t gfp)
+{
+	const struct rpcrdma2_rpool *rp = rv->rv_pool;
+	unsigned int n = num_pages(rp), i;
+
+	for (i = 0; i < n; i++) {
+		rv->rv_pages[i] = alloc_pages_node(rp->rp_node, gfp, 0);
+		if (!rv->rv_pages[i])
+			return false;
+	}
+	rv->rv_buf = n == 1 ? page_address(rv->rv_pages[0]) :
+			      vmap(rv->rv_pages, n, VM_MAP, PAGE_KERNEL);
+	return rv->rv_buf;
+}
+
+static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
+{
+	unsigned int n = num_pages(rp);
+	struct rpcrdma2_recv *rv;
+	void *memory;
+
+	memory = kzalloc_node(rp->rp_before + struct_size(rv, rv_sges, n) +
+			      n * sizeof(*rv->rv_pages), gfp, rp->rp_node);
+	if (!memory)
+		return NULL;
+	rv = memory + rp->rp_before;
+	rv->rv_pool = rp;
+	rv->rv_pages = (struct page **)(rv->rv_sges + n);
+	rv->rv_cqe.done = receive_done;
+	rv->rv_wr.wr_cqe = &rv->rv_cqe;
+	rv->rv_wr.sg_list = rv->rv_sges;
+	if (!alloc_memory(rv, gfp)) {
+		free_recv(rv);
+		return NULL;
+	}
+	return rv;
+}
+
+/* The pool's from now on, in use */
+static void enter(struct rpcrdma2_rpool *rp, struct rpcrdma2_recv *rv)
+{
+	spin_lock(&rp->rp_lock);
+	rv->rv_id = ++rp->rp_count;
+	list_add(&rv->rv_all, &rp->rp_all);
+	spin_unlock(&rp->rp_lock);
+}
+
+static void unmap(struct rpcrdma2_recv *rv, unsigned int n)
+{
+	struct ib_device *dev = rv->rv_device;
+	unsigned int i;
+
+	rv->rv_device = NULL;
+	if (ib_uses_virt_dma(dev))
+		return;
+	for (i = 0; i < n; i++)
+		dma_unmap_page_attrs(dev->dma_device, rv->rv_sges[i].addr,
+				     PAGE_SIZE, DMA_FROM_DEVICE,
+				     DMA_ATTR_SKIP_CPU_SYNC);
+}
+
+static int map(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
+{
+	struct rpcrdma2_rpool *rp = rv->rv_pool;
+	int ret = 0;
+	unsigned int i;
+
+	spin_lock(&rp->rp_lock);
+	rv->rv_device = rpcrdma2_conn_device(co);
+	for (i = 0; i < num_pages(rp); i++) {
+		rv->rv_sges[i] = (struct ib_sge){
+			.addr	= ib_dma_map_page(rv->rv_device,
+						  rv->rv_pages[i], 0, PAGE_SIZE,
+						  DMA_FROM_DEVICE),
+			.length	= PAGE_SIZE,
+			.lkey	= co->co_pd->local_dma_lkey,
+		};
+		if (ib_dma_mapping_error(rv->rv_device, rv->rv_sges[i].addr)) {
+			unmap(rv, i);
+			ret = -ENOMEM;
+			break;
+		}
+	}
+	spin_unlock(&rp->rp_lock);
+	return ret;
+}
+
+void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
+{
+	u32 left = rv->rv_len, n;
+	unsigned int i;
+
+	for (i = 0; left; i++, left -= n) {
+		n = min_t(u32, left, PAGE_SIZE);
+		ib_dma_sync_single_for_cpu(rv->rv_device, rv->rv_sges[i].addr,
+					   n, DMA_FROM_DEVICE);
+	}
+	if (num_pages(rv->rv_pool) > 1)
+		invalidate_kernel_vmap_range(rv->rv_buf, rv->rv_len);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_sync);
+
+/* Of what the CPU may have written, which is the last message */
+static void sync_for_device(struct rpcrdma2_recv *rv)
+{
+	u32 left = rv->rv_len, n;
+	unsigned int i;
+
+	for (i = 0; left; i++, left -= n) {
+		n = min_t(u32, left, PAGE_SIZE);
+		ib_dma_sync_single_for_device(rv->rv_device,
+					      rv->rv_sges[i].addr, n,
+					      DMA_FROM_DEVICE);
+	}
+}
+
+/* Ready to be posted */
+static int make_ready(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
+{
+	if (unlikely(!rv->rv_device))
+		return map(co, rv);
+	sync_for_device(rv);
+	return 0;
+}
+
+/* Posts what is on @recvs, and leaves there what the device does not take. */
+static bool post(struct rpcrdma2_conn *co, struct list_head *recvs)
+{
+	const struct ib_recv_wr *bad = NULL;
+	struct ib_recv_wr *first = NULL;
+	struct rpcrdma2_recv *rv;
+
+	list_for_each_entry(rv, recvs, rv_list) {
+		rv->rv_wr.num_sge = co->co_recv_size >> PAGE_SHIFT;
+		rv->rv_wr.next = first;
+		first = &rv->rv_wr;
+	}
+	INIT_LIST_HEAD(recvs);
+	if (likely(!ib_post_recv(rpcrdma2_conn_qp(co), first, &bad)))
+		return true;
+	for (; bad; bad = bad->next) {
+		rv = container_of(bad, struct rpcrdma2_recv, rv_wr);
+		list_add(&rv->rv_list, recvs);
+	}
+	return false;
+}
+
+static struct rpcrdma2_recv *get(struct rpcrdma2_rpool *rp, gfp_t gfp)
+{
+	struct rpcrdma2_recv *rv;
+
+	spin_lock(&rp->rp_lock);
+	rv = list_first_entry_or_null(&rp->rp_free, struct rpcrdma2_recv,
+				      rv_list);
+	if (rv) {
+		list_del(&rv->rv_list);
+		rp->rp_nfree--;
+	}
+	spin_unlock(&rp->rp_lock);
+	if (rv || READ_ONCE(rp->rp_count) >= rp->rp_max)
+		return rv;
+
+	/* vmap() sleeps. */
+	if (num_pages(rp) > 1 && !gfpflags_allow_blocking(gfp)) {
+		queue_work(system_unbound_wq, &rp->rp_grow);
+		return NULL;
+	}
+	rv = alloc_recv(rp, gfp);
+	if (rv)
+		enter(rp, rv);
+	return rv;
+}
+
+static void grow(struct work_struct *work)
+{
+	struct rpcrdma2_rpool *rp = container_of(work, struct rpcrdma2_rpool,
+						 rp_grow);
+	unsigned int count = READ_ONCE(rp->rp_wanted);
+	struct rpcrdma2_recv *rv;
+
+	for (; count && READ_ONCE(rp->rp_count) < rp->rp_max; count--) {
+		rv = alloc_recv(rp, GFP_KERNEL);
+		if (!rv)
+			return;
+		enter(rp, rv);
+		rpcrdma2_recv_put(rv);
+	}
+}
+
+void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp)
+{
+	*rp = (struct rpcrdma2_rpool){ .rp_node = NUMA_NO_NODE };
+	spin_lock_init(&rp->rp_lock);
+	INIT_LIST_HEAD(&rp->rp_free);
+	INIT_LIST_HEAD(&rp->rp_all);
+	INIT_WORK(&rp->rp_grow, grow);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rpool_init);
+
+void rpcrdma2_rpool_unmap(struct rpcrdma2_rpool *rp)
+{
+	struct rpcrdma2_recv *rv;
+
+	spin_lock(&rp->rp_lock);
+	list_for_each_entry(rv, &rp->rp_all, rv_all)
+		if (rv->rv_device)
+			unmap(rv, num_pages(rp));
+	spin_unlock(&rp->rp_lock);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rpool_unmap);
+
+void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp)
+{
+	struct rpcrdma2_recv *rv, *next;
+
+	cancel_work_sync(&rp->rp_grow);
+	WARN_ON_ONCE(rp->rp_nfree != rp->rp_count);
+	list_for_each_entry_safe(rv, next, &rp->rp_all, rv_all)
+		free_recv(rv);
+	INIT_LIST_HEAD(&rp->rp_all);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rpool_destroy);
+
+void rpcrdma2_recv_put(struct rpcrdma2_recv *rv)
+{
+	struct rpcrdma2_rpool *rp = rv->rv_pool;
+
+	spin_lock(&rp->rp_lock);
+	list_add(&rv->rv_list, &rp->rp_free);
+	rp->rp_nfree++;
+	spin_unlock(&rp->rp_lock);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_put);
+
+unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
+				 struct rpcrdma2_rpool *rp, unsigned int count,
+				 gfp_t gfp)
+{
+	struct rpcrdma2_recv *rv, *next;
+	unsigned int n = 0;
+	LIST_HEAD(recvs);
+
+	WRITE_ONCE(rp->rp_wanted, count);
+	for (; n < count; n++) {
+		rv = get(rp, gfp);
+		if (!rv)
+			break;
+		if (make_ready(co, rv)) {
+			rpcrdma2_recv_put(rv);
+			break;
+		}
+		list_add(&rv->rv_list, &recvs);
+	}
+	if (!n || likely(post(co, &recvs)))
+		return n;
+	list_for_each_entry_safe(rv, next, &recvs, rv_list) {
+		rpcrdma2_recv_put(rv);
+		n--;
+	}
+	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
+	return n;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recvs_post);
+
+/* Posts all of @rp_free if that is a batch; what is not taken stays there. */
+static unsigned int post_batch(struct rpcrdma2_conn *co,
+			       struct rpcrdma2_rpool *rp, bool *refused)
+{
+	unsigned int n = rp->rp_nfree;
+
+	lockdep_assert_held(&rp->rp_lock);
+	*refused = false;
+	if (n < rp->rp_batch || rpcrdma2_conn_is_lost(co))
+		return 0;
+	*refused = !post(co, &rp->rp_free);
+	rp->rp_nfree = list_count_nodes(&rp->rp_free);
+	return n - rp->rp_nfree;
+}
+
+unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
+				  struct rpcrdma2_recv *rv)
+{
+	struct rpcrdma2_rpool *rp = rv->rv_pool;
+	unsigned int n;
+	bool refused;
+
+	sync_for_device(rv);
+	spin_lock(&rp->rp_lock);
+	list_add(&rv->rv_list, &rp->rp_free);
+	rp->rp_nfree++;
+	n = post_batch(co, rp, &refused);
+	spin_unlock(&rp->rp_lock);
+	if (unlikely(refused))
+		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
+	return n;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_repost);
+
+/* All of @count Receives on @recvs, or none */
+static int make_recvs(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
+		      unsigned int count, struct list_head *recvs)
+{
+	struct rpcrdma2_recv *rv, *next;
+
+	for (; count; count--) {
+		rv = alloc_recv(rp, GFP_KERNEL);
+		if (!rv)
+			goto out_free;
+		list_add(&rv->rv_list, recvs);
+		if (map(co, rv))
+			goto out_free;
+	}
+	return 0;
+
+out_free:
+	list_for_each_entry_safe(rv, next, recvs, rv_list) {
+		if (rv->rv_device)
+			unmap(rv, num_pages(rp));
+		free_recv(rv);
+	}
+	return -ENOMEM;
+}
+
+int rpcrdma2_recvs_add(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
+		       unsigned int count)
+{
+	struct rpcrdma2_recv *rv;
+	LIST_HEAD(recvs);
+	bool refused;
+
+	if (make_recvs(co, rp, count, &recvs))
+		return -ENOMEM;
+	list_for_each_entry(rv, &recvs, rv_list)
+		enter(rp, rv);
+	spin_lock(&rp->rp_lock);
+	list_splice(&recvs, &rp->rp_free);
+	rp->rp_nfree += count;
+	post_batch(co, rp, &refused);
+	spin_unlock(&rp->rp_lock);
+	if (refused)
+		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recvs_add);
+
+/* All octets from @at on, the first @head of them as head, from @base */
+static void describe(const struct rpcrdma2_recv *rv, u32 at, void *base,
+		     u32 head, struct xdr_buf *buf)
+{
+	u32 len = rv->rv_len - at;
+
+	*buf = (struct xdr_buf){
+		.head[0]  = { .iov_base = base + at, .iov_len = head },
+		.pages	  = rv->rv_pages + (head < len),
+		.page_len = len - head,
+		.buflen	  = len,
+		.len	  = len,
+	};
+}
+
+void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
+		       struct xdr_buf *buf)
+{
+	describe(rv, at, rv->rv_len <= PAGE_SIZE ?
+			 page_address(rv->rv_pages[0]) : rv->rv_buf,
+		 rv->rv_len - at, buf);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_buf);
+
+void rpcrdma2_recv_buf_paged(const struct rpcrdma2_recv *rv, u32 at,
+			     struct xdr_buf *buf)
+{
+	describe(rv, at, page_address(rv->rv_pages[0]),
+		 min_t(u32, rv->rv_len, PAGE_SIZE) - at, buf);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_buf_paged);
