@@ -15,10 +15,15 @@
 #include "svcrdma2.h"
 #include "trace.h"
 
-static void trace_receive(struct svc2_xprt *sp, struct rpcrdma2_recv *rv,
+/* A Receive keeps its completion id when it is posted again. */
+static void trace_receive(const struct svc2_xprt *sp,
+			  const struct rpcrdma2_recv *rv,
 			  const struct ib_wc *wc)
 {
-	const struct rpc_rdma_cid cid = svc2_recv_cid(sp, rv);
+	const struct rpc_rdma_cid cid = {
+		.ci_queue_id	  = sp->sp_conn.co_recv_cq->res.id,
+		.ci_completion_id = rv->rv_id,
+	};
 
 	trace_svc2_wc_receive(&cid, wc);
 }
@@ -97,6 +102,16 @@ int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count)
 		return -ENOMEM;
 	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
 }
+
+/*
+ * The first page holds the longest transport header, the longest header of a
+ * Call, and what RPCSEC_GSS reads in the head behind that: length, token header
+ * and confounder.
+ */
+static_assert(PAGE_SIZE >= RPCRDMA2_PREFIX_LEN + 5 * XDR_UNIT +
+	      RPCRDMA2_MAX_SEGMENTS * RPCRDMA2_READ_SEG_LEN +
+	      RPCRDMA2_MAX_WRITE_CHUNKS * RPCRDMA2_WRITE_CHUNK_LEN +
+	      RPCRDMA2_REPLY_CHUNK_LEN + RPCRDMA2_CALL_HDR_MAX + 64);
 
 /**
  * svc2_recv_arg - hand a Call that is all in its Receive on, as rq_arg

@@ -449,16 +449,6 @@ static inline void svc2_new_cid(struct svc2_xprt *sp, struct ib_cq *cq,
 	cid->ci_completion_id = atomic_inc_return(&sp->sp_cid);
 }
 
-/* It is posted again and again under one completion id. */
-static inline struct rpc_rdma_cid svc2_recv_cid(const struct svc2_xprt *sp,
-						const struct rpcrdma2_recv *rv)
-{
-	return (struct rpc_rdma_cid){
-		.ci_queue_id	  = sp->sp_conn.co_recv_cq->res.id,
-		.ci_completion_id = rv->rv_id,
-	};
-}
-
 /* module.c */
 extern struct workqueue_struct *svc2_wq;
 extern struct kmem_cache *svc2_call_cache;
