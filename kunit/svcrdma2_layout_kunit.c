@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a Call with Read chunks is put together: svc2_layout_next() against a
+ * How a Call with Read chunks is put together: rpcrdma2_layout_next() against a
  * table; and where data may begin.
  */
 #include <kunit/test.h>
+#include <linux/module.h>
 
 #include "../svcrdma2/layout.h"
 
@@ -69,9 +70,9 @@ static void layout_call(struct kunit *test)
 {
 	const struct layout_case *lc = test->param_value;
 	const struct piece *ps = lc->pieces;
-	struct svc2_stretch st;
+	struct rpcrdma2_stretch st;
 	struct rpcrdma2_hdr *h;
-	struct svc2_layout lo;
+	struct rpcrdma2_layout lo;
 	unsigned int n = 0;
 
 	/* Arrange */
@@ -81,13 +82,13 @@ static void layout_call(struct kunit *test)
 	h->h_nreads = lc->nreads;
 	memcpy(h->h_reads, lc->reads, sizeof(lc->reads));
 
-	KUNIT_EXPECT_EQ(test, svc2_layout_length(h, lc->inlined), lc->length);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_layout_length(h, lc->inlined), lc->length);
 	if (!lc->npieces)
 		return;
 
 	/* Act and assert; empty stretches mean nothing */
-	svc2_layout_begin(&lo, h, lc->inlined);
-	while (svc2_layout_next(&lo, &st)) {
+	rpcrdma2_layout_begin(&lo, h, lc->inlined);
+	while (rpcrdma2_layout_next(&lo, &st)) {
 		if (!st.st_len)
 			continue;
 		KUNIT_ASSERT_LT(test, n, lc->npieces);
@@ -201,3 +202,7 @@ static struct kunit_suite layout_suite = {
 };
 
 kunit_test_suite(layout_suite);
+
+MODULE_DESCRIPTION("Tests of the RPC-over-RDMA version 2 server");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(RPCRDMA2);

@@ -438,3 +438,7 @@ static struct kunit_suite negotiate_suite = {
 };
 
 kunit_test_suite(negotiate_suite);
+
+MODULE_DESCRIPTION("RPC-over-RDMA version 2 client: unit tests");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(RPCRDMA2);

@@ -11,7 +11,8 @@
 
 /* S49: a plain Send, whatever handle the Call nominated */
 static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
-		      struct rpcrdma2_hdr *h, const struct svc2_plan *plan)
+		      struct rpcrdma2_hdr *h,
+		      const struct rpcrdma2_reply_plan *plan)
 {
 	int ret;
 
@@ -50,10 +51,11 @@ static int give_up(struct svc2_xprt *sp, struct svc2_tx *tx)
  * Return: 0, or -ENOTCONN when the connection is lost (S46).
  */
 int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
-		       struct rpcrdma2_hdr *h, struct svc2_plan *plan, int ret)
+		       struct rpcrdma2_hdr *h,
+		       struct rpcrdma2_reply_plan *plan, int ret)
 {
 	if (!plan->pn_code)
-		svc2_plan_error(plan, RDMA2_ERR_SYSTEM, 0, 0);
+		rpcrdma2_plan_error(plan, RDMA2_ERR_SYSTEM, 0, 0);
 	if (ret == -ENOTCONN || post_error(sp, tx, h, plan))
 		return give_up(sp, tx);
 	return 0;
@@ -63,11 +65,11 @@ static void send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		       enum rpcrdma2_errcode code, u32 arg, u32 arg2)
 {
 	struct svc2_tx *tx = svc2_tx_get(sp);
-	struct svc2_plan plan;
+	struct rpcrdma2_reply_plan plan;
 
 	if (IS_ERR(tx))
 		return;
-	svc2_plan_error(&plan, code, arg, arg2);
+	rpcrdma2_plan_error(&plan, code, arg, arg2);
 	if (post_error(sp, tx, h, &plan))
 		give_up(sp, tx);
 }

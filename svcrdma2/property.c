@@ -37,7 +37,7 @@ static void send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 			  const struct rpcrdma2_propmsg *pm)
 {
 	struct svc2_tx *tx = svc2_tx_get(sp);
-	struct svc2_plan plan = { };
+	struct rpcrdma2_reply_plan plan = { };
 	int ret;
 
 	if (IS_ERR(tx))

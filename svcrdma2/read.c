@@ -31,7 +31,7 @@
 #include "trace.h"
 
 static int read_chunk(struct svc2_call *call, const struct rpcrdma2_chunk *ck,
-		      const struct svc2_stretch *st)
+		      const struct rpcrdma2_stretch *st)
 {
 	return rpcrdma2_rw_read(&call->ca_rw,
 				&call->ca_hdr.h_segs[ck->ck_first], st->st_src,
@@ -41,17 +41,17 @@ static int read_chunk(struct svc2_call *call, const struct rpcrdma2_chunk *ck,
 static int build_reads(struct svc2_call *call)
 {
 	const struct rpcrdma2_chunk *first = call->ca_hdr.h_reads;
-	struct svc2_layout lo;
-	struct svc2_stretch st;
+	struct rpcrdma2_layout lo;
+	struct rpcrdma2_stretch st;
 	int ret = 0;
 
 	if (call->ca_split) {
-		st = (struct svc2_stretch){ first, 0, first->ck_length, 0 };
+		st = (struct rpcrdma2_stretch){ first, 0, first->ck_length, 0 };
 		return read_chunk(call, first, &st);
 	}
 
-	svc2_layout_begin(&lo, &call->ca_hdr, call->ca_inline);
-	while (!ret && svc2_layout_next(&lo, &st)) {
+	rpcrdma2_layout_begin(&lo, &call->ca_hdr, call->ca_inline);
+	while (!ret && rpcrdma2_layout_next(&lo, &st)) {
 		if (st.st_chunk)
 			ret = read_chunk(call, st.st_chunk, &st);
 		else if (call->ca_hdr.h_proc == RDMA2_NOMSG)
@@ -170,7 +170,7 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->ca_hdr;
 	const void *message = call->ca_recv->rv_buf + h->h_len;
-	u64 whole = svc2_layout_length(h, call->ca_inline);
+	u64 whole = rpcrdma2_layout_length(h, call->ca_inline);
 	unsigned int tries = 0;
 	int ret;
 
@@ -209,7 +209,8 @@ static void *octets_at(const struct svc2_call *call, u32 sink)
 }
 
 /* From the Receive into the pages */
-static void copy_stretch(struct svc2_call *call, const struct svc2_stretch *st)
+static void copy_stretch(struct svc2_call *call,
+			 const struct rpcrdma2_stretch *st)
 {
 	const void *src = call->ca_recv->rv_buf + call->ca_hdr.h_len +
 			  st->st_src;
@@ -230,11 +231,11 @@ static void zero_pad(struct svc2_call *call, u32 end)
 
 static void finish_flat(struct svc2_call *call)
 {
-	struct svc2_layout lo;
-	struct svc2_stretch st;
+	struct rpcrdma2_layout lo;
+	struct rpcrdma2_stretch st;
 
-	svc2_layout_begin(&lo, &call->ca_hdr, call->ca_inline);
-	while (svc2_layout_next(&lo, &st)) {
+	rpcrdma2_layout_begin(&lo, &call->ca_hdr, call->ca_inline);
+	while (rpcrdma2_layout_next(&lo, &st)) {
 		if (st.st_chunk)
 			zero_pad(call, st.st_sink + st.st_len);
 		else if (call->ca_hdr.h_proc == RDMA2_MSG)
@@ -337,7 +338,7 @@ static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
 static void finish_split(struct svc2_call *call, struct xdr_buf *arg)
 {
 	const struct rpcrdma2_chunk *ck = call->ca_hdr.h_reads;
-	struct svc2_stretch rest = {
+	struct rpcrdma2_stretch rest = {
 		.st_src		= ck->ck_position,
 		.st_len		= call->ca_inline - ck->ck_position,
 		.st_sink	= xdr_align_size(ck->ck_length),

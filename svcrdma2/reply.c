@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Replies. How one travels is decided in plan.h, from plain numbers and before
+ * Replies. How one travels is decided in reply_plan.c, from plain numbers and before
  * any octet is written.
  */
 #include <rpcrdma2/codec.h>
@@ -68,7 +68,7 @@ static void find_results(struct svc2_call *call, const struct xdr_buf *res)
 }
 
 static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
-		      const struct xdr_buf *res, struct svc2_plan *plan)
+		      const struct xdr_buf *res, struct rpcrdma2_reply_plan *plan)
 {
 	struct rpcrdma2_hdr *h = &call->ca_hdr;
 	bool offered = h->h_has_reply;
@@ -79,20 +79,22 @@ static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
 	h->h_has_reply = false;
 	hdrlen = rpcrdma2_hdr_size(h);
 	h->h_has_reply = offered;
-	svc2_plan_reply(plan, h, call->ca_results, call->ca_nresults, res->len,
-			hdrlen, READ_ONCE(sp->sp_send_max[h->h_vers]));
+	rpcrdma2_plan_reply(plan, h, call->ca_results, call->ca_nresults,
+			    res->len, hdrlen,
+			    READ_ONCE(sp->sp_send_max[h->h_vers]));
 	if (plan->pn_code || plan->pn_long)
 		return;
 	/* What goes inline is gathered, or it is copied. */
 	plan->pn_gather = plan->pn_len > SVC2_PULLUP_MAX &&
 			  svc2_tx_gathers(sp, res, plan);
 	if (!plan->pn_gather && hdrlen + plan->pn_len > SVC2_TX_BUFSIZE)
-		svc2_plan_reply(plan, h, call->ca_results, call->ca_nresults,
-				res->len, hdrlen, SVC2_TX_BUFSIZE);
+		rpcrdma2_plan_reply(plan, h, call->ca_results,
+				    call->ca_nresults, res->len, hdrlen,
+				    SVC2_TX_BUFSIZE);
 }
 
 static void count_chunks(const struct rpcrdma2_hdr *h,
-			 const struct svc2_plan *plan)
+			 const struct rpcrdma2_reply_plan *plan)
 {
 	unsigned int i;
 
@@ -120,7 +122,7 @@ static int fill_chunk(struct svc2_tx *tx, const struct xdr_buf *res,
 
 static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
 			const struct xdr_buf *res, struct rpcrdma2_hdr *h,
-			const struct svc2_plan *plan)
+			const struct rpcrdma2_reply_plan *plan)
 {
 	unsigned int i;
 	int ret = 0;
@@ -138,7 +140,7 @@ static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 static void begin_reply(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-			const struct svc2_plan *plan)
+			const struct rpcrdma2_reply_plan *plan)
 {
 	count_chunks(h, plan);
 	h->h_proc = plan->pn_long ? RDMA2_NOMSG : RDMA2_MSG;
@@ -149,7 +151,7 @@ static void begin_reply(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 }
 
 static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
-		   struct svc2_call *call, const struct svc2_plan *plan)
+		   struct svc2_call *call, const struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct xdr_buf *res = &rqstp->rq_res;
@@ -178,7 +180,7 @@ static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
  * set lengths in the header to what is written, and sets them to the same.
  */
 static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
-		       struct svc2_call *call, const struct svc2_plan *plan)
+		       struct svc2_call *call, const struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	unsigned int tries = 0;
@@ -204,7 +206,7 @@ int svc2_sendto(struct svc_rqst *rqstp)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct svc2_call *call = rqstp->rq_xprt_ctxt;
-	struct svc2_plan plan;
+	struct rpcrdma2_reply_plan plan;
 	struct svc2_tx *tx;
 	int ret = -EINVAL;
 

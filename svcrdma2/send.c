@@ -313,7 +313,7 @@ static int map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
  * @plan: what of it goes inline
  */
 bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
-		     const struct svc2_plan *plan)
+		     const struct rpcrdma2_reply_plan *plan)
 {
 	struct rpcrdma2_walk wk;
 
@@ -331,7 +331,8 @@ bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
  * Return: 0, or -EIO when a page cannot be mapped.
  */
 int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
-		    const struct xdr_buf *res, const struct svc2_plan *plan)
+		    const struct xdr_buf *res,
+		    const struct rpcrdma2_reply_plan *plan)
 {
 	struct rpcrdma2_piece pc;
 	struct rpcrdma2_walk wk;

@@ -67,6 +67,7 @@
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/error.h>
 #include <rpcrdma2/header.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
 #include <rpcrdma2/recv.h>
@@ -74,7 +75,6 @@
 #include <rpcrdma2/walk.h>
 
 #include "counters.h"
-#include "plan.h"
 #include "versions.h"
 
 struct rpcrdma2_propmsg;
@@ -498,7 +498,8 @@ int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
 int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_call *call,
 		     enum rpcrdma2_errcode code, u32 arg, u32 arg2);
 int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
-		       struct rpcrdma2_hdr *h, struct svc2_plan *plan, int ret);
+		       struct rpcrdma2_hdr *h,
+		       struct rpcrdma2_reply_plan *plan, int ret);
 
 /* parse.c */
 int svc2_recvfrom(struct svc_rqst *rqstp);
@@ -533,9 +534,9 @@ int svc2_tx_property(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
 void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
 		   const struct rpcrdma2_range *range, unsigned int ranges);
 bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
-		     const struct svc2_plan *plan);
+		     const struct rpcrdma2_reply_plan *plan);
 int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
-		    const struct xdr_buf *res, const struct svc2_plan *plan);
+		    const struct xdr_buf *res, const struct rpcrdma2_reply_plan *plan);
 int svc2_tx_copy(struct svc2_tx *tx, const struct xdr_buf *message);
 int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle);

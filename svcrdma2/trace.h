@@ -389,7 +389,7 @@ DEFINE_EVENT(svc2_read, svc2_read_resume,
 	TP_ARGS(call));
 
 TRACE_EVENT(svc2_plan_reply,
-	TP_PROTO(const struct svc2_call *call, const struct svc2_plan *plan),
+	TP_PROTO(const struct svc2_call *call, const struct rpcrdma2_reply_plan *plan),
 	TP_ARGS(call, plan),
 	TP_STRUCT__entry(
 		__field(u32, xid)

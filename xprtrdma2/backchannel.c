@@ -196,7 +196,7 @@ unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
 int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 			size_t hdrlen, u32 proc)
 {
-	const struct xprt2_plan plan = { .cp_proc = proc };
+	const struct rpcrdma2_call_plan plan = { .cp_proc = proc };
 	int rc;
 
 	rc = xprt2_req_map(ep, req);

@@ -3,7 +3,7 @@
  * From an RPC Call to a transport header: choose how the Call and its Reply
  * travel, register what does not fit inline, and lay the header out.
  *
- * The choice is xprt2_plan_call(), made of sizes alone, in plan.h.
+ * The choice is rpcrdma2_plan_call(), made of sizes alone.
  *
  * The header is built right in front of the Call's head, in the headroom of
  * the Send buffer, so that one gather entry covers both.
@@ -16,7 +16,7 @@
 #include "trace.h"
 
 static void measure(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
-		    struct xprt2_sizes *sz)
+		    struct rpcrdma2_call_sizes *sz)
 {
 	const struct xdr_buf *call = &rqst->rq_snd_buf;
 	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
@@ -112,7 +112,7 @@ static void close_reply_gaps(struct xprt2_req *req)
  * needed for a Reply chunk is not to be had; the chunk has three regions then.
  */
 static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
-					     const struct xprt2_plan *plan,
+					     const struct rpcrdma2_call_plan *plan,
 					     struct xdr_buf *copy)
 {
 	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
@@ -129,7 +129,7 @@ static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
 }
 
 static int register_call(struct xprt2_ep *ep, struct xprt2_req *req,
-			 const struct xprt2_plan *plan, struct rpcrdma2_hdr *h)
+			 const struct rpcrdma2_call_plan *plan, struct rpcrdma2_hdr *h)
 {
 	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
 	struct rpcrdma2_chunk *ck;
@@ -161,7 +161,7 @@ static int register_call(struct xprt2_ep *ep, struct xprt2_req *req,
 }
 
 static int register_reply(struct xprt2_ep *ep, struct xprt2_req *req,
-			  const struct xprt2_plan *plan, struct rpcrdma2_hdr *h)
+			  const struct rpcrdma2_call_plan *plan, struct rpcrdma2_hdr *h)
 {
 	const struct xdr_buf *buf = &req->rq2_slot.rq_rcv_buf;
 	int rc;
@@ -191,7 +191,7 @@ static int register_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 	return 0;
 }
 
-static void count_chunks(struct xprt2_ep *ep, const struct xprt2_plan *plan,
+static void count_chunks(struct xprt2_ep *ep, const struct rpcrdma2_call_plan *plan,
 			 const struct rpcrdma2_hdr *h)
 {
 	struct xprt2_stats *st = &ep->ep_xp->xp_stats;
@@ -283,8 +283,8 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
 	struct rpcrdma2_hdr *h = &ep->ep_xp->xp_hdr;
-	struct xprt2_plan plan;
-	struct xprt2_sizes sz;
+	struct rpcrdma2_call_plan plan;
+	struct rpcrdma2_call_sizes sz;
 	size_t hdrlen;
 	int rc;
 
@@ -297,7 +297,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 		return rc;
 
 	measure(ep, rqst, &sz);
-	xprt2_plan_call(&sz, &plan);
+	rpcrdma2_plan_call(&sz, &plan);
 
 	h->h_xid = be32_to_cpu(rqst->rq_xid);
 	h->h_vers = ep->ep_vers;

@@ -340,7 +340,7 @@ static int gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
  * list of this device is too short.
  */
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
-		       const struct xprt2_plan *plan)
+		       const struct rpcrdma2_call_plan *plan)
 {
 	struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
 	u32 behind = buf->page_len + buf->tail[0].iov_len;

@@ -62,6 +62,7 @@
 #include <rpcrdma2/cm.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/header.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
 #include <rpcrdma2/walk.h>
@@ -70,7 +71,6 @@
 #include "backoff.h"
 #include "counters.h"
 #include "negotiate.h"
-#include "plan.h"
 #include "property.h"
 #include "sq.h"
 
@@ -636,7 +636,7 @@ int xprt2_sq_post_signaled(struct xprt2_ep *ep, struct ib_send_wr *first,
 void xprt2_sq_unreserve(struct xprt2_ep *ep);
 void xprt2_sq_retire(struct xprt2_ep *ep, u32 mark);
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
-		       const struct xprt2_plan *plan);
+		       const struct rpcrdma2_call_plan *plan);
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
 void xprt2_sends_release(struct xprt2_ep *ep);
 

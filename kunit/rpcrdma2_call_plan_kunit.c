@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a Call and its Reply travel: xprt2_plan_call() against a table. Each
+ * How a Call and its Reply travel: rpcrdma2_plan_call() against a table. Each
  * pair of neighbours sits on the two sides of one threshold.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include "../xprtrdma2/plan.h"
+#include <rpcrdma2/plan.h>
 
 struct plan_case {
 	const char		*desc;
-	struct xprt2_sizes	sz;
-	struct xprt2_plan	want;
+	struct rpcrdma2_call_sizes	sz;
+	struct rpcrdma2_call_plan	want;
 };
 
 #define LIMITS(_call, _reply, _hdr)		\
@@ -208,11 +208,11 @@ KUNIT_ARRAY_PARAM_DESC(plan, plan_cases, desc);
 static void plan(struct kunit *test)
 {
 	const struct plan_case *c = test->param_value;
-	struct xprt2_plan got;
+	struct rpcrdma2_call_plan got;
 
 	memset(&got, 0xff, sizeof(got));
 
-	xprt2_plan_call(&c->sz, &got);
+	rpcrdma2_plan_call(&c->sz, &got);
 
 	KUNIT_EXPECT_EQ(test, got.cp_proc, c->want.cp_proc);
 	KUNIT_EXPECT_EQ(test, got.cp_read, c->want.cp_read);
@@ -227,12 +227,8 @@ static struct kunit_case plan_suite_cases[] = {
 };
 
 static struct kunit_suite plan_suite = {
-	.name		= "xprtrdma2_plan",
+	.name		= "rpcrdma2_call_plan",
 	.test_cases	= plan_suite_cases,
 };
 
 kunit_test_suite(plan_suite);
-
-MODULE_DESCRIPTION("RPC-over-RDMA version 2 client: unit tests");
-MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(RPCRDMA2);

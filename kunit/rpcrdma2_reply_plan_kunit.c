@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a Reply travels: svc2_plan_reply() against a table.
+ * How a Reply travels: rpcrdma2_plan_reply() against a table.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include "../svcrdma2/plan.h"
+#include <rpcrdma2/plan.h>
 
 #define SEND_MAX	RPCRDMA2_INLINE_DEFAULT
 #define HDR		RPCRDMA2_HDR_MIN
@@ -28,7 +28,7 @@ struct plan_case {
 	u32			reply;
 	u32			hdrlen;		/* HDR when 0 */
 	u32			send_max;	/* SEND_MAX when 0 */
-	struct svc2_plan	want;
+	struct rpcrdma2_reply_plan	want;
 };
 
 static const struct plan_case plan_cases[] = {
@@ -158,7 +158,7 @@ static void plan_reply(struct kunit *test)
 {
 	const struct plan_case *pc = test->param_value;
 	struct rpcrdma2_hdr *h;
-	struct svc2_plan plan;
+	struct rpcrdma2_reply_plan plan;
 	unsigned int i;
 
 	/* Arrange */
@@ -182,7 +182,7 @@ static void plan_reply(struct kunit *test)
 		h->h_reply.ck_length = pc->reply;
 
 	/* Act */
-	svc2_plan_reply(&plan, h, pc->results, pc->nresults, pc->length,
+	rpcrdma2_plan_reply(&plan, h, pc->results, pc->nresults, pc->length,
 			pc->hdrlen ?: HDR, pc->send_max ?: SEND_MAX);
 
 	/* Assert */
@@ -206,12 +206,8 @@ static struct kunit_case plan_kunit_cases[] = {
 };
 
 static struct kunit_suite plan_suite = {
-	.name		= "svcrdma2_plan",
+	.name		= "rpcrdma2_reply_plan",
 	.test_cases	= plan_kunit_cases,
 };
 
 kunit_test_suite(plan_suite);
-
-MODULE_DESCRIPTION("Tests of the RPC-over-RDMA version 2 server");
-MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(RPCRDMA2);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How an RPC travels, chosen from sizes and chunks alone: the requester's plan
+ * for a Call and its Reply, and the responder's for the Reply.
+ */
+#ifndef _RPCRDMA2_PLAN_H
+#define _RPCRDMA2_PLAN_H
+
+#include <rpcrdma2/header.h>
+#include <rpcrdma2/walk.h>
+
+/**
+ * struct rpcrdma2_call_plan - how a Call and its Reply will travel
+ * @cp_proc: RDMA2_MSG or RDMA2_NOMSG
+ * @cp_read: the Call's payload pages go in a Read chunk
+ * @cp_poszero: the rest of the Call goes in a Position-Zero chunk
+ * @cp_write: the Reply's payload pages get a Write chunk
+ * @cp_reply: the rest of the Reply gets a Reply chunk
+ */
+struct rpcrdma2_call_plan {
+	u32	cp_proc;
+	bool	cp_read;
+	bool	cp_poszero;
+	bool	cp_write;
+	bool	cp_reply;
+};
+
+/**
+ * struct rpcrdma2_call_sizes - what the plan is made from; octets unless said
+ * @sz_call_threshold: largest Send we may make
+ * @sz_reply_threshold: largest Send the peer may make
+ * @sz_call_rest: the Call without its payload pages and their XDR pad
+ * @sz_call_pages: payload pages of the Call, with their pad
+ * @sz_reply_rest: most the Reply can hold besides its payload pages
+ * @sz_reply_pages: payload pages of the Reply
+ * @sz_call_ddp: the Call's pages may go in a Read chunk
+ * @sz_reply_ddp: the Reply's pages may go in a Write chunk
+ * @sz_read_segs: segments a chunk of the Call's pages would take
+ * @sz_write_segs: of the Reply's pages
+ * @sz_reply_segs: of the Reply without its pages if @sz_reply_ddp, else of
+ *	all of it
+ * @sz_hdr_min: header with three empty lists, in the version spoken
+ */
+struct rpcrdma2_call_sizes {
+	u32	sz_call_threshold;
+	u32	sz_reply_threshold;
+	u32	sz_call_rest;
+	u32	sz_call_pages;
+	u32	sz_reply_rest;
+	u32	sz_reply_pages;
+	bool	sz_call_ddp;
+	bool	sz_reply_ddp;
+	u16	sz_read_segs;
+	u16	sz_write_segs;
+	u16	sz_reply_segs;
+	u16	sz_hdr_min;
+};
+
+/**
+ * rpcrdma2_plan_call - choose how a Call and its Reply travel
+ * @sz: sizes and limits
+ * @plan: the choice
+ *
+ * Draft sections 2.1 and 5.2.1; C-001, C-002, C-029, C-030.
+ */
+void rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
+			struct rpcrdma2_call_plan *plan);
+
+/**
+ * struct rpcrdma2_reply_plan - how a Reply travels
+ * @pn_code: RDMA2_OK, or the error that takes its place
+ * @pn_arg: what goes with the error
+ * @pn_arg2: likewise
+ * @pn_send_max: largest Send there may be
+ * @pn_long: the rest goes in the Reply chunk
+ * @pn_gather: it goes inline, and the device gathers it
+ * @pn_len: octets of the rest
+ * @pn_nrest: entries of @pn_rest
+ * @pn_rest: the Reply without what Write chunks take, and without the
+ *	padding of that (E-07, E-08)
+ * @pn_writes: what each Write chunk takes; nothing when ra_len is 0
+ */
+struct rpcrdma2_reply_plan {
+	enum rpcrdma2_errcode	pn_code;
+	u32			pn_arg;
+	u32			pn_arg2;
+	u32			pn_send_max;
+	bool			pn_long;
+	bool			pn_gather;
+	u32			pn_len;
+	unsigned int		pn_nrest;
+	struct rpcrdma2_range	pn_rest[RPCRDMA2_MAX_WRITE_CHUNKS + 1];
+	struct rpcrdma2_range	pn_writes[RPCRDMA2_MAX_WRITE_CHUNKS];
+};
+
+static inline void rpcrdma2_plan_error(struct rpcrdma2_reply_plan *plan,
+				       enum rpcrdma2_errcode code,
+				       u32 arg, u32 arg2)
+{
+	plan->pn_code = code;
+	plan->pn_arg = arg;
+	plan->pn_arg2 = arg2;
+}
+
+/**
+ * rpcrdma2_plan_reply - decide how a Reply travels
+ * @plan: the decision
+ * @h: header of the Call
+ * @results: results eligible for Write chunks, in ascending order
+ * @nresults: how many
+ * @length: octets of the Reply
+ * @hdrlen: octets of its header, without a Reply chunk
+ * @send_max: largest Send the requester takes
+ *
+ * The first result goes to the first chunk, and so on (E-10); a chunk without
+ * segments asks for its result inline (S10); results beyond the chunks go with
+ * the rest (E-28).
+ */
+void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
+			 const struct rpcrdma2_hdr *h,
+			 const struct rpcrdma2_range *results,
+			 unsigned int nresults, u32 length, u32 hdrlen,
+			 u32 send_max);
+
+#endif /* _RPCRDMA2_PLAN_H */
