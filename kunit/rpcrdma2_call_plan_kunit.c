@@ -77,6 +77,16 @@ static const struct plan_case plan_cases[] = {
 	    .sz_call_rest = INLINE_MAX - 3 * READ_SEG,
 	    .sz_call_pages = 12288, .sz_call_ddp = true },
 	  { .cp_proc = RDMA2_MSG, .cp_read = true } },
+	{ "C-001 five segments: the rest just fits",
+	  { LIMITS(4096, 4096, RPCRDMA2_HDR_MIN), SEGS(5),
+	    .sz_call_rest = 4096 - 36 - 5 * 24,
+	    .sz_call_pages = 20480, .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_MSG, .cp_read = true } },
+	{ "C-001 five segments: the rest does not fit",
+	  { LIMITS(4096, 4096, RPCRDMA2_HDR_MIN), SEGS(5),
+	    .sz_call_rest = 4096 - 36 - 5 * 24 + 4,
+	    .sz_call_pages = 20480, .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_NOMSG, .cp_read = true, .cp_poszero = true } },
 	{ "C-098 S32 a first Call of 1024 octets goes inline",
 	  { FIRST,
 	    .sz_call_rest = RPCRDMA2_INLINE_FIRST - RPCRDMA2_HDR_MIN },
@@ -221,8 +231,16 @@ static void plan(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.cp_reply, c->want.cp_reply);
 }
 
+/* C-001: what lists add to a header, from the words of the drafts */
+static void lists_take_octets(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, xprt2_write_list_len(2), 8 + 2 * 16);
+	KUNIT_EXPECT_EQ(test, xprt2_reply_chunk_len(5), 4 + 5 * 16);
+}
+
 static struct kunit_case plan_suite_cases[] = {
 	KUNIT_CASE_PARAM(plan, plan_gen_params),
+	KUNIT_CASE(lists_take_octets),
 	{}
 };
 

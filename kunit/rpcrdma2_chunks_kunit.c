@@ -105,7 +105,7 @@ static void put_case(struct words *m, const struct order_case *c, u32 vers)
 	if (c->zero)
 		put_read(m, 0, 4096);
 	for (; i < c->reads + c->more; i++)
-		put_read(m, 8 + 8 * i, 4);
+		put_read(m, 40 + 8 * i, 4);
 	put(m, 0);
 	for (i = 0; i < c->writes; i++) {
 		put(m, 1);
@@ -391,6 +391,61 @@ static void reply_with_empty_read_segments(struct kunit *test)
 	}
 }
 
+/*
+ * S05: a list with a fault in it does not just end there. What follows the fault
+ * would do for the end of all lists and a Call.
+ */
+static const struct fault_case {
+	const char	*desc;
+	unsigned int	nwords;
+	u32		words[12];
+} fault_cases[] = {
+	{ "S05 a Read segment that the message ends in",
+	  1, { 1 } },
+	{ "S05 a Read list that adds up to 2^32",
+	  12, { 1, 40, 0x100, U32_MAX, 0, 0x1000,
+		1, 40, 0x100, 1, 0, 0x1000 } },
+	{ "S09 a Read chunk at a position that is no multiple of 4",
+	  6, { 1, 41, 0x100, 4, 0, 0x1000 } },
+	{ "S05 a Write chunk of more segments than there are",
+	  3, { 0, 1, U32_MAX } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(fault, fault_cases, desc);
+
+static void fault_in_a_list(struct kunit *test)
+{
+	const struct fault_case *c = test->param_value;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	unsigned int i;
+	u32 vers;
+
+	for (vers = 1; vers <= 2; vers++) {
+		put_start(m, vers, RDMA2_MSG, RDMA2_CALL);
+		for (i = 0; i < c->nwords; i++)
+			put(m, c->words[i]);
+		if (c->words[0])
+			put(m, 0);
+		put(m, 0);
+		put_payload(m, RDMA2_CALL, 8);
+
+		KUNIT_EXPECT_EQ_MSG(test, judge_words(test, h, m),
+				    RDMA2_ERR_BAD_XDR, "version %u", vers);
+	}
+}
+
+/* C-083, C-084, C-085: three verdicts say that there is too much, no other. */
+static void verdicts_on_size(struct kunit *test)
+{
+	u32 verdict;
+
+	for (verdict = RDMA2_OK; verdict <= RDMA2_DROP; verdict++)
+		KUNIT_EXPECT_EQ_MSG(test, rpcrdma2_is_excess(verdict),
+				    verdict >= 4 && verdict <= 6, "%u",
+				    verdict);
+}
+
 /* S10: the result goes inline; the chunk keeps its place in the list. */
 static void write_chunk_without_segments(struct kunit *test)
 {
@@ -457,6 +512,8 @@ static struct kunit_case chunks_cases[] = {
 	KUNIT_CASE(chunks_go_between_others),
 	KUNIT_CASE(too_many_in_descending_order),
 	KUNIT_CASE_PARAM(sums, sum_gen_params),
+	KUNIT_CASE_PARAM(fault_in_a_list, fault_gen_params),
+	KUNIT_CASE(verdicts_on_size),
 	KUNIT_CASE(reply_with_empty_read_segments),
 	KUNIT_CASE(write_chunk_without_segments),
 	KUNIT_CASE(unused_reply_chunk),

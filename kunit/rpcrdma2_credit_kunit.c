@@ -103,6 +103,14 @@ static void receives_needed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_receives_needed(128, 16), 146);
 }
 
+/* C-097, S13, and the port that IANA has given to NFS over RDMA */
+static void figures_of_the_drafts(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, RPCRDMA2_CREDIT_INITIAL, 1);
+	KUNIT_EXPECT_EQ(test, RPCRDMA2_INLINE_MAX, 65536);
+	KUNIT_EXPECT_EQ(test, RPCRDMA2_PORT, 20049);
+}
+
 static const struct cm_case {
 	const char			*desc;
 	const u8			*data;
@@ -201,6 +209,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE_PARAM(grant_is_sane, grant_gen_params),
 	KUNIT_CASE_PARAM(grant_follows_messages, next_gen_params),
 	KUNIT_CASE(receives_needed),
+	KUNIT_CASE(figures_of_the_drafts),
 	{ }
 };
 

@@ -64,6 +64,8 @@ static void error_from_call(struct kunit *test)
 
 	/* Arrange: a Call full of chunks */
 	KUNIT_ASSERT_EQ(test, judge(test, h, v02, sizeof(v02)), RDMA2_OK);
+	h->h_nwrites = 1;
+	h->h_has_reply = true;
 	h->h_xid = e->xid;
 	h->h_vers = e->vers;
 	room(test, &w, RPCRDMA2_ERROR_MAX);
@@ -77,6 +79,8 @@ static void error_from_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_REPLY);
 	KUNIT_EXPECT_EQ(test, h->h_inv_handle, 0);
 	KUNIT_EXPECT_EQ(test, h->h_nreads, 0);
+	KUNIT_EXPECT_EQ(test, h->h_nwrites, 0);
+	KUNIT_EXPECT_FALSE(test, h->h_has_reply);
 	KUNIT_EXPECT_EQ(test, h->h_nsegs, 0);
 	KUNIT_ASSERT_EQ(test, w.buf.len, e->len);
 	KUNIT_EXPECT_MEMEQ(test, w.buf.head[0].iov_base, e->data, e->len);
@@ -99,6 +103,33 @@ static void error_carries_our_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h->h_error.er_arg2, 2);
 	rpcrdma2_set_error(h, RDMA2_ERR_WRITE_RESOURCE, 0, 0);
 	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, 0);
+}
+
+/* C-095, S36: version 1 has one other code, for a version that is not allowed. */
+static void version_one_can_be_refused(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+
+	h->h_vers = RPCRDMA2_VERS_ONE;
+	rpcrdma2_set_error(h, RDMA2_ERR_VERS, 2, 2);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_code, RDMA2_ERR_VERS);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, 2);
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg2, 2);
+}
+
+/* C-062: the room that is set aside for an error is that of the largest one. */
+static void largest_error(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	size_t largest = 0;
+	u32 code;
+
+	h->h_vers = RPCRDMA2_VERS_TWO;
+	for (code = RDMA2_ERR_VERS; code <= RDMA2_ERR_SYSTEM; code++) {
+		rpcrdma2_set_error(h, code, 1, 1);
+		largest = max(largest, rpcrdma2_hdr_size(h));
+	}
+	KUNIT_EXPECT_EQ(test, largest, RPCRDMA2_ERROR_MAX);
 }
 
 #define REMEDY(_what)	RPCRDMA2_REMEDY_##_what
@@ -199,6 +230,8 @@ static void everything_has_a_name(struct kunit *test)
 static struct kunit_case error_cases[] = {
 	KUNIT_CASE_PARAM(error_from_call, made_gen_params),
 	KUNIT_CASE(error_carries_our_limits),
+	KUNIT_CASE(version_one_can_be_refused),
+	KUNIT_CASE(largest_error),
 	KUNIT_CASE_PARAM(remedy_for_an_rpc, remedy_gen_params),
 	KUNIT_CASE(remedy_for_a_property_message),
 	KUNIT_CASE(everything_has_a_name),

@@ -375,11 +375,92 @@ static void version_one_nomsg_direction(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_REPLY);
 }
 
+/*
+ * S09: a Read chunk begins behind the RPC header, which credential and verifier
+ * make as long as they are: 400 octets each at the most (RFC 5531).
+ */
+static const struct auth_case {
+	const char	*desc;
+	u32		cred;
+	u32		verf;
+	u32		there;		/* octets of the RPC message */
+	u32		position;	/* of the Read chunk */
+	bool		good;
+} auth_cases[] = {
+	{ "S09 no octets in either", 0, 0, 40, 40, true },
+	{ "S09 a credential of 4 octets", 4, 0, 44, 44, true },
+	{ "S09 it moves the end of the header", 4, 0, 44, 40, false },
+	{ "S09 a verifier of 4 octets", 0, 4, 44, 44, true },
+	{ "S09 a credential of 5 octets takes 8", 5, 0, 48, 48, true },
+	{ "S09 so the header ends behind the 8", 5, 0, 48, 44, false },
+	{ "S09 400 octets in each", 400, 400, 840, 840, true },
+	{ "S09 401 octets in the credential", 401, 0, 444, 444, false },
+	{ "S09 401 octets in the verifier", 0, 401, 444, 444, false },
+	{ "S09 a credential that the message ends in", 8, 0, 40, 40, false },
+	{ "S09 a verifier that the message ends in", 0, 8, 44, 44, false },
+	{ "S09 a header that ends before the verifier", 0, 0, 32, 32, false },
+	{ "S09 octets behind the last whole word", 0, 0, 42, 40, true },
+	{ "S09 the same behind a credential", 4, 0, 47, 44, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(auth, auth_cases, desc);
+
+static void end_of_the_rpc_header(struct kunit *test)
+{
+	const struct auth_case *c = test->param_value;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct words *m = words_new(test);
+	unsigned int call, verf;
+	u32 vers;
+
+	verf = 8 + DIV_ROUND_UP(c->cred, 4);
+	for (vers = 1; vers <= 2; vers++) {
+		put_start(m, vers, RDMA2_MSG, RDMA2_CALL);
+		put_read(m, c->position, 4);
+		put(m, 0);
+		put(m, 0);
+		put(m, 0);
+		call = m->count;
+		put_payload(m, RDMA2_CALL, 1000);
+		m->word[call + 7] = cpu_to_be32(c->cred);
+		m->word[call + verf + 1] = cpu_to_be32(c->verf);
+
+		KUNIT_EXPECT_EQ_MSG(test, judge(test, h, m->word,
+						call * 4 + c->there),
+				    c->good ? RDMA2_OK : RDMA2_ERR_BAD_XDR,
+				    "version %u", vers);
+	}
+}
+
+/* S07: the words are looked at when all octets of them are there. */
+static void seven_octets_are_no_message(struct kunit *test)
+{
+	const struct rpcrdma2_excess ex = { };
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct rpcrdma2_payload pl = { };
+
+	KUNIT_ASSERT_EQ(test, judge(test, h, v01, sizeof(v01)), RDMA2_OK);
+	pl.pl_xid = h->h_xid;
+	pl.pl_type = RDMA2_CALL;
+	for (pl.pl_len = 6; pl.pl_len < 10; pl.pl_len++)
+		KUNIT_EXPECT_EQ(test, rpcrdma2_call_agrees(h, &pl, &ex),
+				pl.pl_len >= 8);
+
+	KUNIT_ASSERT_EQ(test, judge(test, h, v08, sizeof(v08)), RDMA2_OK);
+	pl.pl_xid = h->h_xid;
+	pl.pl_type = RDMA2_REPLY;
+	for (pl.pl_len = 6; pl.pl_len < 10; pl.pl_len++)
+		KUNIT_EXPECT_EQ(test, rpcrdma2_reply_agrees(h, &pl),
+				pl.pl_len >= 8);
+}
+
 static struct kunit_case payload_cases[] = {
 	KUNIT_CASE_PARAM(judges, mutation_gen_params),
 	KUNIT_CASE(trailing_octets_mean_nothing),
 	KUNIT_CASE(msgp_is_a_msg),
 	KUNIT_CASE(version_one_nomsg_direction),
+	KUNIT_CASE_PARAM(end_of_the_rpc_header, auth_gen_params),
+	KUNIT_CASE(seven_octets_are_no_message),
 	{ }
 };
 

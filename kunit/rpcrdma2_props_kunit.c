@@ -183,6 +183,10 @@ static const struct numbered_case {
 	  16384, RDMA2_BKREQSUP_INLINE },
 	{ "C-022 element 64 of 65 alone is left", 65, 64, 65, 0, 0 },
 	{ "C-022 only unknown properties", 40, 40, 40, 0, 0 },
+	{ "C-022 elements 62 and 31 of 63", 63, 62, 31,
+	  16384, RDMA2_BKREQSUP_INLINE },
+	{ "C-022 63 elements, all rejected", 63, 62, 31,
+	  0, RDMA2_BKREQSUP_NONE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(numbered, numbered_cases, desc);
@@ -290,6 +294,67 @@ static void answers_we_refuse_to_send(struct kunit *test)
 	h->h_proc = RDMA2_OPTIONAL;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
 	KUNIT_EXPECT_EQ(test, w.buf.len, 0);
+}
+
+/* S01, C-066: the option says which way it goes, in the words of its body. */
+static void options_have_a_direction(struct kunit *test)
+{
+	static const struct rpcrdma2_props val = { 8192, 1 };
+	struct rpcrdma2_propmsg pm = { };
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct rpcrdma2_propset want;
+	struct wire w;
+
+	rpcrdma2_propset_init(&want, RBSIZ, &val);
+	pm.pm_want = &want;
+	for (pm.pm_type = 1; pm.pm_type <= 4; pm.pm_type++) {
+		const __be32 *p;
+
+		h->h_xid = WORDS_XID;
+		h->h_credit = 1;
+		h->h_proc = RDMA2_OPTIONAL;
+		room(test, &w, 4096);
+		KUNIT_ASSERT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm),
+				0);
+		p = w.buf.head[0].iov_base;
+		KUNIT_EXPECT_EQ(test, be32_to_cpu(p[4]), pm.pm_type == 3);
+		KUNIT_EXPECT_EQ(test, be32_to_cpu(p[5]), pm.pm_type);
+	}
+}
+
+/* C-106: what does not fit is not sent, nor what has no credit. */
+static void room_for_a_property_message(struct kunit *test)
+{
+	static const struct rpcrdma2_props val = { 8192, 1 };
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_UPDPROP };
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct wire w;
+	size_t len;
+
+	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+	for (len = 0; len <= 32; len += 4) {
+		h->h_credit = 1;
+		h->h_proc = 0;
+		room(test, &w, len);
+		KUNIT_EXPECT_EQ_MSG(test,
+				    rpcrdma2_encode_propmsg(&w.xdr, h, &pm),
+				    len < 32 ? -EMSGSIZE : 0, "%zu", len);
+	}
+
+	h->h_credit = 0;
+	room(test, &w, 4096);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+}
+
+/* C-108: a set has no other rows than the table. */
+static void no_row_beyond_the_table(struct kunit *test)
+{
+	static const struct rpcrdma2_props val = { 8192, 2 };
+	struct rpcrdma2_propset ps;
+
+	rpcrdma2_propset_init(&ps, U32_MAX, &val);
+	KUNIT_EXPECT_EQ(test, ps.ps_rows, 3);
+	KUNIT_EXPECT_EQ(test, ps.ps_count, 2);
 }
 
 /* A RESPROP to a REQPROP for RBSIZ 16384 (element 0) and BRS GENL (1) */
@@ -449,6 +514,9 @@ static struct kunit_case props_cases[] = {
 	KUNIT_CASE(answer_to_many_wishes),
 	KUNIT_CASE_PARAM(answer_is_numbered, numbered_gen_params),
 	KUNIT_CASE(answers_we_refuse_to_send),
+	KUNIT_CASE(options_have_a_direction),
+	KUNIT_CASE(room_for_a_property_message),
+	KUNIT_CASE(no_row_beyond_the_table),
 	KUNIT_CASE_PARAM(grants, grant_gen_params),
 	KUNIT_CASE(unasked_grants),
 	KUNIT_CASE(announcements),

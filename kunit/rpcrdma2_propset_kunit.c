@@ -147,6 +147,51 @@ static void bad_properties(struct kunit *test)
 	words[10] = cpu_to_be32(7);
 	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(v19)),
 			RDMA2_ERR_BAD_XDR);
+	words[10] = cpu_to_be32(3);	/* one more than GENL */
+	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(v19)),
+			RDMA2_ERR_BAD_XDR);
+}
+
+/* C-106: a body that the message has not got */
+static void body_outside_the_message(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct rpcrdma2_propmsg pm = { };
+	struct wire w;
+
+	receive(test, &w, v19, sizeof(v19));
+	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_hdr(h, &w.xdr), RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_propmsg(&pm, h, &w.buf),
+			RDMA2_OK);
+	h->h_optlen++;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_propmsg(&pm, h, &w.buf),
+			RDMA2_ERR_BAD_XDR);
+	h->h_optlen--;
+	h->h_optoff = sizeof(v19) + 1;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_propmsg(&pm, h, &w.buf),
+			RDMA2_ERR_BAD_XDR);
+}
+
+/* S12: the last one in rdma_other counts too. */
+static void duplicates_in_an_answer(struct kunit *test)
+{
+	static const struct rpcrdma2_props wished = { 16384, 2 };
+	struct rpcrdma2_propset want;
+	struct rpcrdma2_propmsg pm = { .pm_want = &want };
+	struct words *m = words_new(test);
+
+	rpcrdma2_propset_init(&want, RBSIZ, &wished);
+	put_start(m, 2, RDMA2_RESPROP, 0);
+	m->count = 4;
+	put(m, 0);
+	put(m, 0);
+	put(m, 2);
+	put_propval(m, RDMA2_PROPID_RBSIZ, 4, 5000);
+	put_propval(m, RDMA2_PROPID_RBSIZ, 4, 7000);
+
+	KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_odd, 1);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 7000);
 }
 
 /* V29, C-019, C-020, C-060, C-108 */
@@ -412,6 +457,7 @@ static struct kunit_case propset_cases[] = {
 	KUNIT_CASE(set_of_a_peer_is_numbered_anew),
 	KUNIT_CASE(connprop_is_small),
 	KUNIT_CASE(bad_properties),
+	KUNIT_CASE(body_outside_the_message),
 	KUNIT_CASE(unknown_and_empty_properties),
 	KUNIT_CASE(bits_beyond_the_set),
 	KUNIT_CASE(every_property_length),
@@ -419,6 +465,7 @@ static struct kunit_case propset_cases[] = {
 	KUNIT_CASE(every_property_count),
 	KUNIT_CASE(duplicates),
 	KUNIT_CASE(many_duplicates),
+	KUNIT_CASE(duplicates_in_an_answer),
 	KUNIT_CASE(other_options),
 	KUNIT_CASE(option_body_is_bounded),
 	{ }

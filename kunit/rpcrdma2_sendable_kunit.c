@@ -112,6 +112,9 @@ SPOIL(equal_positions, h->h_reads[1].ck_position = 40)
 SPOIL(descending_positions, h->h_reads[1].ck_position = 36)
 SPOIL(empty_read_segment, h->h_segs[0].rs_length = 0;
 	h->h_reads[0].ck_length = 1001)
+SPOIL(second_segment_empty, h->h_segs[1].rs_length = 0;
+	h->h_reads[0].ck_length = 1000)
+SPOIL(version_one_msgp, h->h_vers = 1; h->h_inv_handle = 0; h->h_proc = 2)
 SPOIL(read_chunk_without_segments, h->h_reads[0].ck_nsegs = 0;
 	h->h_reads[0].ck_length = 0)
 SPOIL(wrong_length, h->h_reads[0].ck_length++)
@@ -191,6 +194,7 @@ static const struct refusal refusals[] = {
 	{ "C-010 proc 10", fill_call, proc_ten },
 	{ "C-073 a nominated handle in version 1", fill_call, version_one },
 	{ "C-105 a Call of version 1", fill_call, version_one_call, true },
+	{ "E-23 MSGP is not sent", fill_call, version_one_msgp },
 	{ "C-105 an option in version 1", fill_call, version_one_option },
 	{ "C-105 a property in version 1", fill_call, version_one_property },
 	{ "C-069 an option in a Call", fill_call, option, true },
@@ -201,6 +205,8 @@ static const struct refusal refusals[] = {
 	{ "S09 two chunks at one position", fill_call, equal_positions },
 	{ "S09 E-02 descending positions", fill_call, descending_positions },
 	{ "S09 an empty Read segment", fill_call, empty_read_segment },
+	{ "S09 an empty Read segment behind another one", fill_call,
+	  second_segment_empty },
 	{ "S09 a Read chunk without segments", fill_call,
 	  read_chunk_without_segments },
 	{ "S05 a length that is not the sum", fill_call, wrong_length },

@@ -23,6 +23,7 @@ static void header_is(struct kunit *test, u32 vers, const u32 *want,
 	/* what was there before does not shine through */
 	memset(h, 0xff, sizeof(*h));
 	svc2_call_header(h, vers, XID, 16);
+	KUNIT_EXPECT_EQ(test, h->h_nsegs, 0);
 	room(test, &w, nwords * XDR_UNIT);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_hdr(&w.xdr, h), 0);
 	KUNIT_ASSERT_EQ(test, w.buf.len, nwords * XDR_UNIT);

@@ -51,6 +51,9 @@ static const struct layout_case layout_cases[] = {
 	{ "V03 a Position-Zero chunk alone", RDMA2_NOMSG,
 	  READS(1, CHUNK(0, 5000)), .length = 5000,
 	  PIECES(1, { 0, 0, 5000, 0 }) },
+	{ "S07 octets behind a NOMSG header are no part of the Call",
+	  RDMA2_NOMSG, .inlined = 12, READS(1, CHUNK(0, 5001)),
+	  .length = 5001, PIECES(1, { 0, 0, 5001, 0 }) },
 	{ "E-04 a Position-Zero chunk and another", RDMA2_NOMSG,
 	  READS(2, CHUNK(0, 5000), CHUNK(72, 4097)), .length = 5000 + 4100,
 	  PIECES(3, { 0, 0, 72, 0 }, { 2, 0, 4097, 72 },
@@ -76,11 +79,13 @@ static void layout_call(struct kunit *test)
 	unsigned int n = 0;
 
 	/* Arrange */
-	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	h = kunit_kmalloc(test, sizeof(*h), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, h);
+	/* beyond the count, chunks of an earlier Call */
+	memset(h, 0xff, sizeof(*h));
 	h->h_proc = lc->proc;
 	h->h_nreads = lc->nreads;
-	memcpy(h->h_reads, lc->reads, sizeof(lc->reads));
+	memcpy(h->h_reads, lc->reads, lc->nreads * sizeof(lc->reads[0]));
 
 	KUNIT_EXPECT_EQ(test, rpcrdma2_layout_length(h, lc->inlined), lc->length);
 	if (!lc->npieces)
@@ -125,6 +130,18 @@ static const struct split_case split_cases[] = {
 	{ "40 octets behind it can be a WRITE", RDMA2_MSG, .inlined = 112,
 	  BEFORE(8192), READS(1, CHUNK(72, 8192)),
 	  .gss = RDMA2_ERR_SYSTEM },
+	{ "39 octets behind it, the last not whole", RDMA2_MSG, .inlined = 111,
+	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true },
+	{ "C-083 two chunks that fill the head", RDMA2_MSG, .inlined = 72,
+	  BEFORE(512), READS(2, CHUNK(72, 512),
+			     CHUNK(72 + 512, PAGE_SIZE - 72 - 512)) },
+	{ "C-083 one octet more", RDMA2_MSG, .inlined = 72,
+	  BEFORE(512), READS(2, CHUNK(72, 512),
+			     CHUNK(72 + 512, PAGE_SIZE - 72 - 512 + 1)),
+	  .gss = RDMA2_ERR_READ_CHUNKS },
+	{ "E-04 data that begins where the head ends", RDMA2_NOMSG,
+	  BEFORE(8192), READS(2, CHUNK(0, PAGE_SIZE),
+			      CHUNK(PAGE_SIZE, 8192)) },
 	{ "40 octets in the first page of a Call", RDMA2_MSG, .inlined = 112,
 	  BEFORE(512), READS(1, CHUNK(72, 512)) },
 	{ "an odd length", RDMA2_MSG, .inlined = 72,
@@ -190,9 +207,27 @@ static void where_data_begins(struct kunit *test)
 	}
 }
 
+/* RFC 5531: the flavor of the credential is word 6 of a Call, 6 is RPCSEC_GSS. */
+static void flavor_of_a_call(struct kunit *test)
+{
+	__be32 call[10] = { };
+	u32 len;
+
+	for (len = 0; len <= sizeof(call); len += 4)
+		KUNIT_EXPECT_FALSE(test, svc2_layout_is_gss(call, len));
+	call[6] = cpu_to_be32(6);
+	for (len = 0; len <= sizeof(call); len += 4)
+		KUNIT_EXPECT_EQ(test, svc2_layout_is_gss(call, len), len > 24);
+	call[6] = cpu_to_be32(1);
+	call[5] = cpu_to_be32(6);
+	call[7] = cpu_to_be32(6);
+	KUNIT_EXPECT_FALSE(test, svc2_layout_is_gss(call, sizeof(call)));
+}
+
 static struct kunit_case layout_kunit_cases[] = {
 	KUNIT_CASE_PARAM(layout_call, layout_gen_params),
 	KUNIT_CASE_PARAM(where_data_begins, split_gen_params),
+	KUNIT_CASE(flavor_of_a_call),
 	{ }
 };
 

@@ -19,6 +19,9 @@ static const struct allowed_case allowed_cases[] = {
 	{ "S36 version 1 off", 2, 2, 2, 2 },
 	{ "S36 version 2 off", 1, 1, 1, 1 },
 	{ "S36 a contradiction leaves a version", 2, 1, 2, 2 },
+	{ "S36 nothing below version 1", 0, 0, 1, 1 },
+	{ "S36 nor above version 2", 1, 3, 1, 2 },
+	{ "S36 nor both", 3, 4, 2, 2 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(allowed, allowed_cases, desc);
@@ -116,6 +119,9 @@ static void inv_handle(struct kunit *test)
 
 	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, h);
+	/* beyond the count, the handle of an earlier Call */
+	for (i = hc->nsegs; i < RPCRDMA2_MAX_SEGMENTS; i++)
+		h->h_segs[i].rs_handle = hc->nominated;
 	h->h_vers = hc->vers;
 	h->h_inv_handle = hc->nominated;
 	h->h_nsegs = hc->nsegs;

@@ -220,6 +220,18 @@ static void s24_no_service(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xprt2_refuse_backward(&h, RDMA2_ERR_SYSTEM, 0));
 }
 
+/* C-079: a version that neither end has; the range is whole. */
+static void c079_unknown_version(struct kunit *test)
+{
+	struct rpcrdma2_hdr h = a_call;
+
+	h.h_vers = 3;
+	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_VERS, 1));
+	KUNIT_EXPECT_EQ(test, h.h_error.er_arg, 1);
+	KUNIT_EXPECT_EQ(test, h.h_error.er_arg2, 2);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
+}
+
 /* C-091: the length that would have been needed */
 static void c091_reply_too_long(struct kunit *test)
 {
@@ -243,6 +255,7 @@ static struct kunit_case backchannel_cases[] = {
 	KUNIT_CASE_PARAM(judged_alike, backward_gen_params),
 	KUNIT_CASE_PARAM(more_than_the_decoder_holds, excess_gen_params),
 	KUNIT_CASE(s24_no_service),
+	KUNIT_CASE(c079_unknown_version),
 	KUNIT_CASE(c091_reply_too_long),
 	KUNIT_CASE(s38_nothing_to_say),
 	{}

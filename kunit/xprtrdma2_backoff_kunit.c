@@ -49,6 +49,8 @@ static const struct delay_case delay_cases[] = {
 	  XPRT2_PAST_NONE, 0, 0, 0, 0 },
 	{ "the client closed it: at once, whatever was before",
 	  XPRT2_PAST_NONE, 60 * HZ, 0, 0, 0 },
+	{ "lost: spread over a quarter of a second",
+	  XPRT2_PAST_LOST, 0, 0, 0, HZ / 4 },
 	{ "lost: spread",
 	  XPRT2_PAST_LOST, 0, 100 * HZ, 0, XPRT2_SPREAD },
 	{ "lost, with a distance left over from an earlier failure",

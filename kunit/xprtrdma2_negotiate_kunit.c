@@ -125,6 +125,12 @@ static const struct move_case move_cases[] = {
 	  PROBE(2), XPRT2_A_LOST, XPRT2_M_LATER },
 	{ "C-103 connection lost many times in one outage: later",
 	  PROBE(20), XPRT2_A_LOST, XPRT2_M_LATER },
+	{ "C-103 the first connection lost, after whatever time: later",
+	  PROBE_APART(1), XPRT2_A_LOST, XPRT2_M_LATER },
+	{ "S36 an RPC draws ERR_VERS 3 to 4: no common version",
+	  .ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, .ng_max = 2,
+		  .ng_asked = true, .ng_low = 3, .ng_high = 4 },
+	  XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
 	{ "C-103 connection lost twice, far apart: version 1 is tried",
 	  PROBE_APART(2), XPRT2_A_LOST, XPRT2_M_TRY_ONE },
 	{ "S29 silence after an outage: an RPC is tried",
@@ -367,6 +373,10 @@ struct meaning_case {
 #define RPC(_vers, _proc, _direction) \
 	{ .h_vers = (_vers), .h_proc = (_proc), .h_direction = (_direction) }
 
+#define CALL_BUT(_code, _want) \
+	{ "S37 a backward Call, verdict " #_code, \
+	  RPC(2, RDMA2_MSG, RDMA2_CALL), (_code), .want = (_want) }
+
 static const struct meaning_case meaning_cases[] = {
 	{ "S36 ERR_VERS under version 1", ERROR(1, RDMA2_ERR_VERS),
 	  .want = XPRT2_A_ERR_VERS },
@@ -397,6 +407,9 @@ static const struct meaning_case meaning_cases[] = {
 	{ "C-084 nor does one with too many chunks",
 	  RPC(2, RDMA2_MSG, RDMA2_CALL), RDMA2_ERR_WRITE_CHUNKS,
 	  .want = XPRT2_A_SILENCE },
+	CALL_BUT(2, XPRT2_A_FOREIGN), CALL_BUT(3, XPRT2_A_FOREIGN),
+	CALL_BUT(4, XPRT2_A_SILENCE), CALL_BUT(5, XPRT2_A_SILENCE),
+	CALL_BUT(6, XPRT2_A_SILENCE), CALL_BUT(7, XPRT2_A_FOREIGN),
 	{ "S37 a Reply with too many is foreign",
 	  RPC(2, RDMA2_MSG, RDMA2_REPLY), RDMA2_ERR_WRITE_CHUNKS,
 	  .want = XPRT2_A_FOREIGN },
@@ -422,6 +435,16 @@ static void meaning(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer, c->want);
 }
 
+/* S34: how long each step may take, and how long a version is remembered */
+static void figures(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, XPRT2_PROBE_TIMEOUT, 2 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_TRIAL_TIMEOUT, 10 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_MEMORY_TIME, 600 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_OUTAGE, 2 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_ALL_VERSIONS, 6);
+}
+
 static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE_PARAM(first, first_gen_params),
 	KUNIT_CASE_PARAM(move, move_gen_params),
@@ -429,6 +452,7 @@ static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE(ends),
 	KUNIT_CASE_PARAM(refusals_end, memory_gen_params),
 	KUNIT_CASE_PARAM(meaning, meaning_gen_params),
+	KUNIT_CASE(figures),
 	{}
 };
 

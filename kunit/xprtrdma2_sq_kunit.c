@@ -91,10 +91,33 @@ static void largest(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, take(&q, xprt2_sq_largest(c->segs), true));
 }
 
+/* The figures of 128 slots with three regions each, added up by hand */
+static void figures(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, xprt2_sq_largest(3), 7);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(128, 3), 128 * 3 + 16 + 32);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(1, 16), 33 + 16 + 32);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_for_calls(432), 400);
+	KUNIT_EXPECT_EQ(test, XPRT2_SEND_BATCH, 16);
+	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_CREDITS, 16);
+	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_REQS, 32);
+}
+
+/* The last entry is an entry. */
+static void last_entry(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, xprt2_sq_has_room(432, 399, 1, true));
+	KUNIT_EXPECT_FALSE(test, xprt2_sq_has_room(432, 400, 1, true));
+	KUNIT_EXPECT_TRUE(test, xprt2_sq_has_room(432, 431, 1, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_sq_has_room(432, 432, 1, false));
+}
+
 static struct kunit_case sq_cases[] = {
 	KUNIT_CASE_PARAM(full, size_gen_params),
 	KUNIT_CASE_PARAM(others_first, size_gen_params),
 	KUNIT_CASE_PARAM(largest, size_gen_params),
+	KUNIT_CASE(figures),
+	KUNIT_CASE(last_entry),
 	{}
 };
 
