@@ -45,6 +45,9 @@ kunit:
 kunit-host:
 	scripts/kunit-host.sh
 
+mutants:
+	scripts/mutants.sh $(FILES)
+
 test:
 	scripts/nfs-test.sh $(KERNEL)
 
@@ -77,6 +80,7 @@ help:
 	@echo 'make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell'
 	@echo 'make kunit             unit tests'
 	@echo 'make kunit-host        unit tests in user space, with sanitizers: no guest, seconds'
+	@echo 'make mutants           whether the unit tests see each fault put into the pure code; FILES=...'
 	@echo 'make test              file tests over soft-RoCE'
 	@echo 'make canary            whether the detectors in the guests are awake'
 	@echo 'make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute'
@@ -86,5 +90,5 @@ help:
 	@echo 'make modules           only the modules for the guest'"'"'s kernel'
 	@echo 'make cache-clean       empty the cache of kernels and builds'
 
-.PHONY: all install clean modules kernel demo check lint kunit kunit-host test \
-	shell canary fuzz bench cache-clean help
+.PHONY: all install clean modules kernel demo check lint kunit kunit-host mutants \
+	test shell canary fuzz bench cache-clean help

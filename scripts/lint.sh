@@ -14,7 +14,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 if [ "$(id -u)" -eq 0 ]; then
-	need_packages sparse codespell shellcheck perl git python3
+	need_packages sparse codespell shellcheck perl git python3 \
+		pyflakes3
 fi
 
 # report NAME FILE: no output, no fault.
@@ -168,6 +169,11 @@ report "no file above 700 lines" "$work/long"
 grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION' "${code[@]}" >"$work/version"
 report "kernel versions are Kbuild's business" "$work/version"
 
+if have pyflakes3 "pyflakes"; then
+	files '*.py' | xargs -r pyflakes3 >"$work/python" 2>&1
+	report "pyflakes" "$work/python"
+fi
+
 if have python3 "protocol.rst against the sources"; then
 	scripts/lint-protocol.py >"$work/protocol" 2>&1
 	report "protocol.rst against the sources" "$work/protocol"
@@ -176,7 +182,7 @@ fi
 scripts/lint-kernels.sh "$(scripts/vm/kernel.sh uml)/build" >"$work/refused" 2>&1
 report "kernels that Kbuild refuses" "$work/refused"
 
-files '*.[ch]' '*.sh' Makefile Kbuild '*/Kbuild' |
+files '*.[ch]' '*.sh' '*.py' '*.awk' Makefile Kbuild '*/Kbuild' |
 	xargs -r grep -L 'SPDX-License-Identifier: GPL-2.0' >"$work/spdx"
 report "SPDX lines" "$work/spdx"
 

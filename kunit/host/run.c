@@ -3,31 +3,52 @@
  * Runs suites in user space, and prints KTAP as the kernel's KUnit does.
  *
  *	run [--first]	with --first nothing is printed but the first fault, and
- *			the run ends there
+ *			the run ends there. Memory ends where a page does, and
+ *			the page behind it cannot be touched: that is for builds
+ *			without sanitizers
  *
- * Exit status: 0, or 1 when a case failed.
+ * Exit status: 0; 1 a case failed; with --first, 2.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "kunit.h"
 
-/* kunit_kmalloc()'s memory, in front of what the case sees of it */
+/* What kunit_kmalloc() has given to the case */
 struct block {
 	struct block	*next;
-	max_align_t	memory[];
+	void		*memory;
+	void		*pages;		/* with --first, where it begins */
+	size_t		room;
 };
 
 static struct block *blocks;
 static bool first, failed;
 static jmp_buf end_of_case;
 
+/* The last octet is the last of a page. */
+static void *fence(struct block *b, size_t size)
+{
+	b->room = round_up(size, PAGE_SIZE) + PAGE_SIZE;
+	b->pages = mmap(NULL, b->room, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (b->pages == MAP_FAILED ||
+	    mprotect((char *)b->pages + b->room - PAGE_SIZE, PAGE_SIZE,
+		     PROT_NONE))
+		abort();
+	return (char *)b->pages + b->room - PAGE_SIZE - size;
+}
+
 static void *allocate(size_t size, int fill)
 {
-	struct block *b = malloc(sizeof(*b) + size);
+	struct block *b = calloc(1, sizeof(*b));
 
 	if (!b)
+		abort();
+	b->memory = first ? fence(b, size) : malloc(size);
+	if (!b->memory)
 		abort();
 	memset(b->memory, fill, size);
 	b->next = blocks;
@@ -49,15 +70,17 @@ void kunit_kfree(struct kunit *test, const void *memory)
 {
 	struct block **b, *gone;
 
-	for (b = &blocks; *b; b = &(*b)->next) {
-		if ((*b)->memory != memory)
-			continue;
-		gone = *b;
-		*b = gone->next;
-		free(gone);
-		return;
-	}
-	abort();
+	for (b = &blocks; *b && (*b)->memory != memory; b = &(*b)->next)
+		;
+	gone = *b;
+	if (!gone)
+		abort();
+	*b = gone->next;
+	if (gone->pages)
+		munmap(gone->pages, gone->room);
+	else
+		free(gone->memory);
+	free(gone);
 }
 
 static void free_all(void)
@@ -77,7 +100,7 @@ void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 	va_end(args);
 	printf("\n");
 	if (first)
-		exit(1);
+		exit(2);
 	failed = true;
 	if (fatal)
 		longjmp(end_of_case, 1);

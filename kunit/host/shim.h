@@ -44,7 +44,7 @@ typedef uint32_t		__be32;
 
 #define PAGE_SHIFT		12
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
-#define HZ			250
+#define HZ			1000
 
 #define __maybe_unused		__attribute__((unused))
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
@@ -124,16 +124,16 @@ static inline u32 host_swap32(u32 x)
 
 /* <linux/kernel.h>, <linux/string.h> */
 
-static inline int host_strtou(const char *s, u64 most, u64 *value)
+static inline int host_strtou(const char *s, int base, u64 most, u64 *value)
 {
 	u64 sum = 0;
 
 	if (!*s)
 		return -EINVAL;
 	for (; *s; s++) {
-		if (*s < '0' || *s > '9')
+		if (*s < '0' || *s >= '0' + base)
 			return -EINVAL;
-		sum = sum * 10 + (*s - '0');
+		sum = sum * base + (*s - '0');
 		if (sum > most)
 			return -ERANGE;
 	}
@@ -141,18 +141,18 @@ static inline int host_strtou(const char *s, u64 most, u64 *value)
 	return 0;
 }
 
-/* Decimal only, and without the newline that the kernel's allow */
-#define host_kstrtou(s, most, value)					\
+/* Of bases up to ten, and without the newline that the kernel's allow */
+#define host_kstrtou(s, base, most, value)					\
 	({								\
 		u64 _value = 0;						\
-		int _ret = host_strtou(s, most, &_value);		\
+		int _ret = host_strtou(s, base, most, &_value);		\
 									\
 		if (!_ret)						\
 			*(value) = _value;				\
 		_ret;							\
 	})
-#define kstrtou32(s, base, value)	host_kstrtou(s, U32_MAX, value)
-#define kstrtou16(s, base, value)	host_kstrtou(s, U16_MAX, value)
+#define kstrtou32(s, base, value)	host_kstrtou(s, base, U32_MAX, value)
+#define kstrtou16(s, base, value)	host_kstrtou(s, base, U16_MAX, value)
 
 static inline long host_strscpy(char *to, const char *from, size_t size)
 {

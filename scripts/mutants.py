@@ -1,0 +1,480 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+Changes one place of the pure code at a time and runs the unit tests over it in
+user space; called by mutants.sh, with the folder of the shim's headers first.
+
+A change of one place is a mutant. It is killed when a suite fails, crashes, or
+runs for ever; one that does not compile is none. tcc compiles them, since it takes
+milliseconds; what survives that and is not listed is compiled by gcc, with warnings
+and sanitizers.
+"""
+
+import collections
+import multiprocessing
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+WANTED = 98.0                   # per cent
+CPU = 0.5                       # seconds for a suite, which takes some 5 ms
+MEMORY = 1 << 30                # octets
+LIST = 'kunit/mutants.equivalent'
+FOLDERS = ['include', 'kunit', 'rpcrdma2', 'xprtrdma2', 'svcrdma2']
+FLAGS = ['-w', '-std=gnu11', '-Ikunit/host', '-Iinclude']
+
+TOKEN = re.compile(r'''
+    (?P<skip>\s+|/\*.*?\*/|//[^\n]*|\\\n)
+  | (?P<directive>^[ \t]*\#[ \t]*(?:define[ \t]+\w+(?:\([^)]*\))?
+                                 |(?!define)(?:[^\n\\]|\\\n)*))
+  | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+  | (?P<number>(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*)
+  | (?P<name>[A-Za-z_]\w*)
+  | (?P<sign><<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)
+''', re.VERBOSE | re.DOTALL | re.MULTILINE)
+
+OTHER_SIGNS = {
+    '<': ['<=', '>='], '<=': ['<', '>'], '>': ['>=', '<='], '>=': ['>', '<'],
+    '==': ['!='], '!=': ['=='], '&&': ['||'], '||': ['&&'], '!': [''],
+    '+': ['-'], '-': ['+'], '*': ['/'], '/': ['*'], '%': ['/'],
+    '<<': ['>>'], '>>': ['<<'], '&': ['|'], '|': ['&'], '~': [''],
+    '+=': ['-=', '='], '-=': ['+=', '='], '|=': ['&=', '='],
+    '&=': ['|=', '='], '++': ['--'], '--': ['++'],
+}
+OTHER_NAMES = {'true': ['false'], 'false': ['true']}
+TYPES = {'struct', 'enum', 'union', 'const', 'static', 'unsigned', 'int',
+         'char', 'long', 'void', 'bool', 'size_t', 'u8', 'u16', 'u32', 'u64',
+         '__be32', 'typeof', 'BUILD_BUG_ON', 'fallthrough'}
+
+Token = collections.namedtuple('Token', 'kind text start end')
+Mutant = collections.namedtuple('Mutant', 'file where before after start end new')
+
+
+def tokenize(text):
+    tokens = []
+    for m in TOKEN.finditer(text):
+        if m.lastgroup != 'skip':
+            tokens.append(Token(m.lastgroup, m.group(), m.start(), m.end()))
+    return tokens
+
+
+class Source:
+    """A file, and the mutants of it."""
+
+    def __init__(self, name, text):
+        self.name = name
+        self.text = text
+        self.tokens = tokenize(text)
+        self.found = {}
+        self.where = os.path.basename(name)
+
+    def close(self, at):
+        """The token that closes the bracket at this one."""
+        depth = 0
+        for i in range(at, len(self.tokens)):
+            if self.tokens[i].text in '([{':
+                depth += 1
+            elif self.tokens[i].text in ')]}':
+                depth -= 1
+                if not depth:
+                    return i
+        raise ValueError(f'{self.name}: a bracket that is not closed')
+
+    def add(self, start, end, new):
+        first = self.text.rfind('\n', 0, start) + 1
+        last = self.text.find('\n', end)
+        before = ' '.join(self.text[first:last].split())
+        after = ' '.join((self.text[first:start] + new +
+                          self.text[end:last]).split())
+        if (start, end, new) not in self.found and before != after:
+            self.found[start, end, new] = Mutant(
+                self.name, self.where, before, after, start, end, new)
+
+    def replace(self, first, last, new):
+        self.add(self.tokens[first].start, self.tokens[last].end, new)
+
+    def negate(self, first, last):
+        """The condition from one token up to another one, both included"""
+        if first <= last:
+            text = self.text[self.tokens[first].start:self.tokens[last].end]
+            self.replace(first, last, f'!({text})')
+
+    def one_token(self, i):
+        token = self.tokens[i]
+        if token.kind == 'sign':
+            for new in OTHER_SIGNS.get(token.text, []):
+                self.replace(i, i, new)
+            if token.text == '?':
+                self.negate(self.condition_start(i), i - 1)
+        elif token.kind == 'number':
+            m = re.match(r'(0[xX][0-9a-fA-F]+|\d+)(\w*)', token.text)
+            value = int(m.group(1), 0)
+            for new in [value + 1] + ([value - 1] if value else []):
+                self.replace(i, i, f'{new}{m.group(2)}')
+        elif token.text in OTHER_NAMES:
+            for new in OTHER_NAMES[token.text]:
+                self.replace(i, i, new)
+        elif self.is_constant(i):
+            for sign in '+-':
+                self.replace(i, i, f'({token.text} {sign} 1)')
+
+    def is_constant(self, i):
+        """A name of a constant where it is used"""
+        token = self.tokens[i]
+        after = self.tokens[i + 1].text if i + 1 < len(self.tokens) else ''
+        return (token.kind == 'name' and token.text != 'NULL' and
+                re.fullmatch(r'[A-Z][A-Z0-9]*_?[A-Z0-9_]+', token.text) and
+                after != '(' and (after not in ('=', ',', '}') or
+                                  self.where != os.path.basename(self.name)))
+
+    def condition_start(self, i):
+        """Where the condition in front of a question mark begins"""
+        depth = 0
+        while i > 0:
+            text = self.tokens[i - 1].text
+            if text in ')]':
+                depth += 1
+            elif text in '([' and depth:
+                depth -= 1
+            elif not depth and (text in ('(', '[', '{', '=', ',', ';', 'return',
+                                         '?', ':', '}', '|=', '+=')):
+                break
+            i -= 1
+        return i
+
+    def statement(self, i):
+        """Mutants of the statement at a token; returns where the next begins"""
+        text = self.tokens[i].text
+        if text == '{':
+            end = self.close(i)
+            i += 1
+            while i < end:
+                i = self.statement(i)
+            return end + 1
+        if text in ('if', 'while', 'for', 'switch'):
+            return self.controlled(i)
+        if text == 'else':
+            return self.statement(i + 1)
+        if text == 'do':
+            i = self.close(self.statement(i + 1) + 1)
+            return i + 2
+        if text in ('case', 'default'):
+            while self.tokens[i].text != ':':
+                i += 1
+            return i + 1
+        return self.simple(i)
+
+    def controlled(self, i):
+        close = self.close(i + 1)
+        first, last = i + 2, close - 1
+        if self.tokens[i].text == 'for':
+            semis = [k for k in range(first, close)
+                     if self.tokens[k].text == ';']
+            first, last = semis[0] + 1, semis[1] - 1
+            if semis[1] + 1 < close:            # the step of a for
+                self.replace(semis[1] + 1, close - 1, '')
+        if self.tokens[i].text != 'switch':
+            self.negate(first, last)
+        return self.statement(close + 1)
+
+    def simple(self, i):
+        end = i
+        while self.tokens[end].text != ';':
+            if self.tokens[end].text in '([{':
+                end = self.close(end)
+            end += 1
+        first = self.tokens[i].text
+        if first == 'return' and end > i + 1:
+            # a constant is replaced by its neighbours
+            if end > i + 2 or not (self.is_constant(i + 1) or
+                                   self.tokens[i + 1].text in
+                                   ('true', 'false', 'NULL')):
+                self.replace(i, end, 'return 0;')
+                if self.tokens[i + 1].kind != 'text':
+                    self.replace(i, end, 'return 1;')
+        elif first == 'break' and self.tokens[end + 1].text == '}':
+            pass                                # the last one of a switch
+        elif first not in TYPES:
+            self.replace(i, end, ';')
+        return end + 1
+
+    def mutants(self):
+        i = 0
+        while i < len(self.tokens):
+            if self.tokens[i].text != '{' or self.tokens[i - 1].text != ')':
+                if self.tokens[i].kind != 'directive':
+                    self.one_token(i)
+                i += 1
+                continue
+            # a function: its name is in front of its parameters
+            end, depth, k = self.close(i), 0, i - 1
+            while True:
+                depth += {')': 1, '(': -1}.get(self.tokens[k].text, 0)
+                k -= 1
+                if not depth:
+                    break
+            self.where = self.tokens[k].text
+            self.statement(i)
+            k = i
+            while k < end:
+                if self.tokens[k].text == 'BUILD_BUG_ON':
+                    k = self.close(k + 1)       # says nothing at run time
+                elif self.tokens[k].kind != 'directive':
+                    self.one_token(k)
+                k += 1
+            self.where = os.path.basename(self.name)
+            i = end + 1
+        return sorted(self.found.values(), key=lambda m: (m.start, m.end, m.new))
+
+
+def name_all(mutants):
+    """Pairs of a mutant and what it is called, which does not depend on lines
+    nor on files."""
+    seen, total = collections.Counter(), collections.Counter()
+    for m in mutants:
+        total[m.where, m.before, m.after] += 1
+    for m in mutants:
+        key = m.where, m.before, m.after
+        seen[key] += 1
+        where = m.where
+        if total[key] > 1:
+            where += f' ({seen[key]} of {total[key]})'
+        yield (where, m.before, m.after), m
+
+
+def included(name, cache={}):
+    """The project's own files that one includes, at any depth"""
+    if name in cache:
+        return cache[name]
+    cache[name] = found = set()
+    with open(name, encoding='utf-8') as file:
+        text = file.read()
+    for path in re.findall(r'#include [<"]([^>"]+)[>"]', text):
+        for folder in ('include', os.path.dirname(name)):
+            path_here = os.path.normpath(os.path.join(folder, path))
+            if os.path.exists(path_here):
+                found.add(path_here)
+                found |= included(path_here)
+                break
+    return found
+
+
+class Bench:
+    """One process: a copy of the sources, in which it changes one file at a
+    time"""
+
+    def __init__(self, out, pure, suites, strict):
+        self.top = os.path.join(out, f'tree-{os.getpid()}')
+        self.pure, self.suites, self.strict = pure, suites, strict
+        self.kills = collections.defaultdict(collections.Counter)
+        self.flags = FLAGS + ['-I' + os.path.join(out, 'include')]
+        for folder in FOLDERS:
+            if os.path.isdir(folder):
+                shutil.copytree(folder, os.path.join(self.top, folder),
+                                ignore=lambda at, names: [
+                                    n for n in names
+                                    if not n.endswith(('.c', '.h')) and
+                                    not os.path.isdir(os.path.join(at, n))])
+        for source in pure + ['kunit/host/run.c']:
+            self.compile(source)
+        for suite in suites:
+            self.write_list(suite)
+
+    def write_list(self, suite):
+        name = self.stem(suite)
+        path = os.path.join('kunit', f'list-{name}.c')
+        with open(os.path.join(self.top, path), 'w', encoding='utf-8') as file:
+            file.write(f'#include "kunit.h"\n'
+                       f'extern struct kunit_suite *const {name}[];\n'
+                       f'struct kunit_suite *const *const host_lists[] = '
+                       f'{{ {name}, NULL }};\n')
+        self.compile(path)
+
+    @staticmethod
+    def stem(name):
+        return os.path.basename(name)[:-len('.c')]
+
+    def compile(self, source):
+        subprocess.run(['tcc'] + self.flags +
+                       ['-c', source, '-o', source[:-1] + 'o'],
+                       cwd=self.top, check=True)
+
+    @staticmethod
+    def limit():
+        signal.setitimer(signal.ITIMER_PROF, CPU)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    def run(self, suite, changed):
+        """The status of a suite: 0 passed, 1 does not compile, else killed"""
+        name = self.stem(suite)
+        parts = ['kunit/host/run.o', f'kunit/list-{name}.o']
+        for source in self.pure:
+            fresh = changed == source or changed in included(source)
+            parts.append(source if fresh else source[:-1] + 'o')
+        done = subprocess.run(
+            ['tcc'] + self.flags + [f'-DHOST_SUITES={name}'] + parts +
+            ['-run', suite, '--first'], cwd=self.top, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, preexec_fn=self.limit)
+        return done.returncode
+
+    def run_sanitized(self, suite, _):
+        """The same as run(), by gcc with its warnings and sanitizers"""
+        name = self.stem(suite)
+        done = subprocess.run(
+            ['gcc'] + self.strict + self.flags + [f'-DHOST_SUITES={name}'] +
+            ['kunit/host/run.c', f'kunit/list-{name}.c', suite] + self.pure +
+            ['-o', 'sanitized'], cwd=self.top, check=False,
+            stderr=subprocess.DEVNULL)
+        if done.returncode:
+            return 1
+        done = subprocess.run(
+            ['./sanitized'], cwd=self.top, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.setitimer(
+                signal.ITIMER_PROF, 20 * CPU))
+        return 2 if done.returncode else 0
+
+    def suites_for(self, name):
+        users = [s for s in self.suites if name in included(s)]
+        if any(p == name or name in included(p) for p in self.pure):
+            users = self.suites
+        kills = self.kills[name]
+        return sorted(users, key=lambda s: -kills[s])
+
+    def judge(self, mutant, run):
+        """'killed', 'stillborn' or 'alive'"""
+        path = os.path.join(self.top, mutant.file)
+        with open(path, encoding='utf-8') as file:
+            text = file.read()
+        try:
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text[:mutant.start] + mutant.new +
+                           text[mutant.end:])
+            for suite in self.suites_for(mutant.file):
+                status = run(suite, mutant.file)
+                if status == 1:
+                    return 'stillborn'
+                if status:
+                    self.kills[mutant.file][suite] += 1
+                    return 'killed'
+            return 'alive'
+        finally:
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+
+
+bench = None
+
+
+def start(*args):
+    global bench
+    bench = Bench(*args)
+
+
+def judge(mutant):
+    return bench.judge(mutant, bench.run)
+
+
+def judge_sanitized(mutant):
+    return bench.judge(mutant, bench.run_sanitized)
+
+
+def read_list():
+    """The mutants that make no difference; each is below a reason."""
+    listed, reason, lines = {}, None, []
+    if not os.path.exists(LIST):
+        return listed
+    with open(LIST, encoding='utf-8') as file:
+        for line in list(file) + ['\n']:
+            line = line.rstrip('\n')
+            if line.startswith('## '):
+                reason = line[3:]
+            elif line and not line.startswith('#'):
+                lines.append(line)
+            elif lines:
+                where, before, after = (lines + ['', ''])[:3]
+                if (len(lines) != 3 or before[:2] != '- ' or
+                        after[:2] != '+ ' or not reason):
+                    sys.exit(f'{LIST}: cannot be read: {lines}')
+                listed[where, before[2:], after[2:]] = reason
+                lines = []
+    return listed
+
+
+def show(name):
+    print(f'{name[0]}\n- {name[1]}\n+ {name[2]}\n')
+
+
+def main():
+    out, only = sys.argv[1], [os.path.normpath(f) for f in sys.argv[2:]]
+    with open(os.path.join(out, 'parts'), encoding='utf-8') as file:
+        parts = [line.split() for line in file]
+    pure = [p[1] for p in parts if p[0] == 'pure']
+    suites = [p[1] for p in parts if p[0] == 'suite']
+    strict = [flag for p in parts if p[0] == 'cflags' for flag in p[1:]]
+
+    files = set(pure)
+    for name in pure + suites:
+        files |= {f for f in included(name) if not f.startswith('kunit/')}
+    mutants = []
+    for name in sorted(files):
+        with open(name, encoding='utf-8') as file:
+            mutants += Source(name, file.read()).mutants()
+    named = [(n, m) for n, m in name_all(mutants) if not only or m.file in only]
+
+    listed = read_list()
+    with multiprocessing.Pool(2, start, (out, pure, suites, strict)) as pool:
+        if any(pool.map(passes, suites)) or not named:
+            print('a suite fails with nothing changed, or there is nothing to '
+                  'change', file=sys.stderr)
+            return 2
+        result = dict(zip((n for n, _ in named),
+                          pool.map(judge, [m for _, m in named], chunksize=8)))
+        # what is not known to make no difference, once more
+        again = [(n, m) for n, m in named
+                 if result[n] == 'alive' and n not in listed]
+        result.update(zip((n for n, _ in again), pool.map(
+            judge_sanitized, [m for _, m in again], chunksize=1)))
+    return report(result, named, listed, bool(only))
+
+
+def passes(suite):
+    return bench.run(suite, None)
+
+
+def report(result, named, listed, partial):
+    count = collections.Counter(result.values())
+    alive = [n for n in result if result[n] == 'alive']
+    unknown = [n for n in alive if n not in listed]
+    stale = [n for n in listed if result.get(n) != 'alive' and
+             not (partial and n not in result)]
+
+    by_file = collections.defaultdict(list)
+    for name, mutant in named:
+        if name in unknown:
+            by_file[mutant.file].append(name)
+    for file, names in sorted(by_file.items()):
+        print(f'# survive in {file}:\n')
+        for name in names:
+            show(name)
+    if stale:
+        print(f'# {LIST} has what is killed, or is no mutant any more:\n')
+        for name in stale:
+            show(name)
+    known = len(alive) - len(unknown)
+    total = count['killed'] + len(unknown)
+    share = 100.0 * count['killed'] / total if total else 0.0
+    print(f'{total + known} mutants, {known} make no difference; of the other '
+          f'{total} {count["killed"]} are killed, {share:.1f} %; '
+          f'{count["stillborn"]} more do not compile')
+    return 1 if stale or share < WANTED else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
