@@ -104,14 +104,6 @@ longest_first()
 		<(cat "$took" 2>/dev/null; echo) - | sort -s -k1,1nr | cut -d' ' -f2-
 }
 
-# Unit tests that pass are many: the file that is named lists them.
-kunit()
-{
-	CASES_FILE=$work/kunit-$1.cases scripts/kunit.sh "$1" |
-		sed "s/^[a-zA-Z]* kunit/&, $1/"
-	return "${PIPESTATUS[0]}"
-}
-
 run_job()
 {
 	case $1 in
@@ -119,7 +111,7 @@ run_job()
 	fuzz)	fuzz ;;
 	kunit-host) CASES_FILE=$work/kunit-host.cases scripts/kunit-host.sh ;;
 	canary)	scripts/canary.sh ;;
-	kunit)	kunit "$2" ;;
+	kunit)	scripts/kunit.sh --cases "$2" ;;
 	*)	scripts/nfs-test.sh --built "$1" "$2" ;;
 	esac
 }
@@ -189,8 +181,7 @@ while [ "${#job_of[@]}" -gt 0 ]; do
 done
 remember
 
-# Of the unit tests that passed, the suite shows only sums.
-passed=$(cat "$work"/*.out "$work"/*.cases 2>/dev/null | grep -c '^ok ')
+passed=$(cat "$work"/*.out 2>/dev/null | grep -c '^ok ')
 failed=$(cat "$work"/*.out 2>/dev/null | grep -c '^FAIL ')
 skipped=$(cat "$work"/*.out 2>/dev/null | grep -c '^skip ')
 if [ "$failed" -gt 0 ]; then
