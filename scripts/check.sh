@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Every test. One line a case; the last line counts them. What was skipped is
-# not counted as passed; where CI is "true" it is a failure.
+# Every test, as a queue of prove(1); the last line counts the cases. What was
+# skipped is not counted as passed; where CI is "true" it is a failure.
 #
 #	check.sh [SUITE...]	kunit-host lint kunit fuzz canary uml uml-debug debian
+#	check.sh --job JOB	one test of the queue, in TAP, for prove
 #
 # The unit tests in user space take seconds and are run first, alone.
 # Guests spend part of their time waiting, and User-Mode Linux has one processor:
@@ -16,47 +17,74 @@ set -u
 . "$(dirname "$0")/vm/common.sh"
 
 cd "$top" || exit 1
-[ $# -gt 0 ] || set -- kunit-host lint kunit fuzz canary uml uml-debug debian
-suites=$*
-slots=${JOBS:-$((jobs + 1))}
-took=$cache/seconds
-work=$(mktemp -d)
-started=$SECONDS
-declare -A job_of=() began_at=()
-queue=()
-ended=0
+took=$cache/took
 
-# Whatever ends this script ends its jobs, each of which is a process group.
+run_job()
+{
+	case $1 in
+	lint)	scripts/lint.sh ;;
+	fuzz)	FUZZ_SECONDS=60 scripts/fuzz/run.sh ;;
+	canary)	scripts/canary.sh ;;
+	kunit-host) scripts/kunit-host.sh --cases ;;
+	kunit/*) scripts/kunit.sh --cases "${1#*/}" ;;
+	*)	scripts/nfs-test.sh --built "${1%/*}" "${1#*/}" ;;
+	esac
+}
+
+# What a job says besides its results is shown when it fails. One that fails
+# without saying which case is a failure too, and so is one that says nothing.
+# That it begins goes past prove, which would wait for a result behind it.
+tap()
+{
+	say "$1: begins" 2>&3
+	{ run_job "$1" 2>&1; echo "ended $?"; } | awk -v job="$1" '
+	/^ended [0-9]+$/ { rc = $2; next }
+	/^ok / { cases++ }
+	sub(/^FAIL /, "not ok ") { cases++; failed++ }
+	sub(/^skip /, "ok ") { cases++; $0 = $0 " # SKIP" }
+	/^((not )?ok |#)/ { print; next }
+	{ said[++lines] = $0 }
+	END {
+		if ((rc || !cases) && !failed++)
+			printf "not ok %s: ended with %d%s\n", job, rc,
+				cases++ ? "" : ", no result"
+		for (i = lines > 60 ? lines - 59 : 1; failed && i <= lines; i++)
+			print "# " said[i]
+		print "1.." cases
+		exit failed > 0
+	}' || return
+	echo "$SECONDS" >"$took/$1"
+}
+
+if [ "${1:-}" = --job ]; then
+	mkdir -p "$took/$(dirname "$2")"
+	tap "$2"
+	exit
+fi
+
+suites=" ${*:-kunit-host lint kunit fuzz canary uml uml-debug debian} "
+work=$(mktemp -d)
+
+# Whatever ends this script ends its jobs, which are in one process group.
 stop()
 {
-	local pid
-
 	trap '' INT TERM HUP
-	for pid in "${!job_of[@]}"; do
-		kill -TERM -- "-$pid" 2>/dev/null
-	done
+	[ -z "${prove:-}" ] || kill -TERM -- "-$prove" 2>/dev/null
 	wait 2>/dev/null
 	rm -rf "$work"
 }
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
+# wanted SUITE...: one of these
 wanted()
 {
-	case " $suites " in
-	*" $1 "*)	return 0 ;;
-	esac
-	return 1
-}
+	local suite
 
-fuzz()
-{
-	if FUZZ_SECONDS=${CHECK_FUZZ_SECONDS:-60} scripts/fuzz/run.sh >"$work/fuzz.log" 2>&1; then
-		echo "ok fuzz: $(tail -n 1 "$work/fuzz.log")"
-	else
-		tail -n 30 "$work/fuzz.log" | sed 's/^/# /'
-		echo "FAIL fuzz: $(tail -n 1 "$work/fuzz.log")"
-	fi
+	for suite in "$@"; do
+		[[ $suites != *" $suite "* ]] || return 0
+	done
+	return 1
 }
 
 # Kernels first: a failure to get them is no failure of a test. Then what all
@@ -65,137 +93,74 @@ prepare()
 {
 	local kernel
 
+	! wanted uml kunit lint || scripts/vm/kernel.sh uml >/dev/null || exit 1
+	! wanted uml-debug kunit canary ||
+		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
+	! wanted debian lint || scripts/vm/kernel.sh debian >/dev/null || exit 1
+	say "kernels are there, $SECONDS s since the start"
 	for kernel in uml uml-debug debian; do
-		case $kernel in
-		uml)	wanted uml || wanted kunit || wanted lint || continue ;;
-		uml-debug) wanted uml-debug || wanted kunit || wanted canary || continue ;;
-		debian)	wanted debian || wanted lint || continue ;;
-		esac
-		scripts/vm/kernel.sh "$kernel" >/dev/null || exit 1
-	done
-	say "kernels are there, $((SECONDS - started)) s since the start"
-	for kernel in uml uml-debug debian; do
-		wanted "$kernel" || continue
-		scripts/nfs-test.sh --build "$kernel" || exit 1
+		! wanted "$kernel" ||
+			scripts/nfs-test.sh --build "$kernel" || exit 1
 	done
 }
 
-# Every job of the suites that are wanted, by name, one a line
+# Every job of the suites that are wanted, and what it took, or a day
 list()
 {
-	local kernel
+	local suite job
 
-	wanted lint && echo lint
-	for kernel in uml-debug debian uml; do
-		wanted "$kernel" && scripts/nfs-test.sh --groups "$kernel" |
-			sed "s/^/$kernel /"
+	for suite in lint uml-debug debian uml kunit fuzz canary; do
+		wanted "$suite" || continue
+		case $suite in
+		kunit)	printf 'kunit/%s\n' uml-debug uml ;;
+		*uml*|debian) scripts/nfs-test.sh --groups "$suite" |
+				sed "s|^|$suite/|" ;;
+		*)	echo "$suite" ;;
+		esac
+	done | while read -r job; do
+		echo "$(cat "$took/$job" 2>/dev/null || echo 86400) $job"
 	done
-	wanted kunit && printf 'kunit %s\n' uml-debug uml
-	wanted fuzz && echo fuzz
-	wanted canary && echo canary
-	true
 }
 
-# Jobs that nobody has seen yet are first, in the order in which they are listed.
-longest_first()
+# results PATTERN: lines of all jobs
+results()
 {
-	awk 'NR == FNR { took[$2 $3] = $1; next }
-		{ print (($1 $2) in took ? took[$1 $2] : 86400), $0 }' \
-		<(cat "$took" 2>/dev/null; echo) - | sort -s -k1,1nr | cut -d' ' -f2-
+	find "$work" -type f -exec cat {} + | grep -E "$1"
 }
 
-run_job()
+# run_queue JOB...: as many at a time as there are processors, and one more
+run_queue()
 {
-	case $1 in
-	lint)	scripts/lint.sh ;;
-	fuzz)	fuzz ;;
-	kunit-host) CASES_FILE=$work/kunit-host.cases scripts/kunit-host.sh ;;
-	canary)	scripts/canary.sh ;;
-	kunit)	scripts/kunit.sh --cases "$2" ;;
-	*)	scripts/nfs-test.sh --built "$1" "$2" ;;
-	esac
-}
-
-begin()
-{
-	local out=$work/${1// /-}
+	local rc
 
 	set -m
-	# shellcheck disable=SC2086 # words
-	run_job $1 </dev/null >"$out.out" 2>"$out.err" &
+	PERL_TEST_HARNESS_DUMP_TAP=$work prove --jobs "${JOBS:-$((jobs + 1))}" \
+		--exec "scripts/check.sh --job" \
+		--formatter TAP::Formatter::File --merge --timer --failures \
+		--comments "$@" </dev/null 3>&2 &
+	prove=$!
 	set +m
-	job_of[$!]=$1
-	began_at[$!]=$SECONDS
-	say "$1: begins"
-}
-
-# One that fails without saying which case is a failure too, and so is one that
-# says nothing at all.
-end()
-{
-	local pid rc name out
-
-	wait -n -p pid "${!job_of[@]}"
+	wait "$prove"
 	rc=$?
-	name=${job_of[$pid]}
-	out=$work/${name// /-}
-	unset "job_of[$pid]"
-	if [ "$rc" -ne 0 ] && ! grep -q '^FAIL ' "$out.out"; then
-		echo "FAIL $name: ended with $rc" >>"$out.out"
-	elif ! grep -qE '^(ok|FAIL|skip) ' "$out.out"; then
-		echo "FAIL $name: no result" >>"$out.out"
-	fi
-	cat "$out.out"
-	if grep -q '^FAIL ' "$out.out"; then
-		tail -n 40 "$out.err" | sed "s/^/# $name: /"
-	else
-		echo "$((SECONDS - began_at[$pid])) $name" >>"$work/seconds"
-	fi
-	ended=$((ended + 1))
-	say "$name: ends after $((SECONDS - began_at[$pid])) s, $ended of ${#queue[@]}, $((SECONDS - started)) s since the start"
+	unset prove
+	return "$rc"
 }
 
-# What was not run today took what it took before.
-remember()
-{
-	[ -s "$work/seconds" ] || return
-	awk '!seen[$2 $3]++' "$work/seconds" <(cat "$took" 2>/dev/null) \
-		>"$took.$$"
-	mv "$took.$$" "$took"
-}
-
-if wanted kunit-host; then
-	queue=(kunit-host)
-	begin kunit-host
-	end
-fi
+need_packages perl
+rc=0
+! wanted kunit-host || run_queue kunit-host || rc=1
 prepare
-mapfile -t queue < <(list | longest_first)
-ended=0
-for job in "${queue[@]}"; do
-	[ "${#job_of[@]}" -lt "$slots" ] || end
-	begin "$job"
-done
-while [ "${#job_of[@]}" -gt 0 ]; do
-	end
-done
-remember
+mapfile -t queue < <(list | sort -s -k1,1nr | cut -d' ' -f2)
+[ "${#queue[@]}" -eq 0 ] || run_queue "${queue[@]}" || rc=1
 
-passed=$(cat "$work"/*.out 2>/dev/null | grep -c '^ok ')
-failed=$(cat "$work"/*.out 2>/dev/null | grep -c '^FAIL ')
-skipped=$(cat "$work"/*.out 2>/dev/null | grep -c '^skip ')
-if [ "$failed" -gt 0 ]; then
-	echo "# what failed:"
-	cat "$work"/*.out | grep '^FAIL '
-fi
-if [ "$skipped" -gt 0 ]; then
-	echo "# what was skipped:"
-	cat "$work"/*.out | grep '^skip '
-fi
-say "$((SECONDS - started)) s"
+passed=$(results '^ok ' | grep -vc ' # SKIP$')
+failed=$(results '^not ok ' | wc -l)
+skipped=$(results '^ok .* # SKIP$' | wc -l)
+results '^not ok | # SKIP$'
+say "$SECONDS s"
 echo "$passed passed, $failed failed, $skipped skipped"
 if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
 	echo "# a skipped case fails this run, because CI=true"
 	exit 1
 fi
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+[ "$rc" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
