@@ -114,7 +114,7 @@ own_tmp &
 # They sleep most of the time.
 while read -r kind _; do
 	[ -n "$kind" ] || continue
-	while [ "$(jobs -pr | wc -l)" -ge "${CANARIES:-$((jobs + 1))}" ]; do
+	while [ "$(jobs -pr | wc -l)" -ge "$((jobs + 1))" ]; do
 		wait -n
 	done
 	guest "$kind" &

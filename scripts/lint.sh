@@ -23,7 +23,7 @@ report()
 {
 	if [ -s "$2" ]; then
 		echo "FAIL lint: $1"
-		head -n "${LINT_LINES:-40}" "$2" | sed 's/^/    /'
+		head -n 40 "$2" | sed 's/^/    /'
 		failed=1
 	else
 		echo "ok lint: $1"

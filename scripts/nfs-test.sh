@@ -105,10 +105,8 @@ cases_of()
 run_group()
 {
 	local cases=${CASES:-$(cases_of "$1")} timeout=$timeout
-	local settings=("CYCLES=${CYCLES:-50}" ${cases:+"CASES=$cases"}
-		"KILLS=${KILLS:-}" "SEED=${SEED:-}"
+	local settings=(${cases:+"CASES=$cases"} "SEED=${SEED:-}"
 		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
-		"DISCONNECTS=${DISCONNECTS:-}"
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}")
 
 	# Two sides of up to 320 s each

@@ -22,7 +22,7 @@ export ASAN_OPTIONS=quarantine_size_mb=4
 
 here=$top/scripts/fuzz
 out=$cache/fuzz
-runs=${FUZZ_RUNS:-100000000}
+runs=100000000
 seconds=${FUZZ_SECONDS:-0}
 
 while [ $# -gt 0 ]; do

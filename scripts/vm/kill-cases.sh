@@ -292,7 +292,7 @@ group_kill-peer()
 
 group_kill()
 {
-	local kills=${KILLS:-${QUICK:+60}} seconds=${QUICK:+4} backlog=0
+	local kills=${QUICK:+60} seconds=${QUICK:+4} backlog=0
 
 	kills=${kills:-500} seconds=${seconds:-3}
 	nfs_up rdma2 || { fail "server"; return; }

@@ -262,7 +262,7 @@ client_stops_service()
 	else
 		fail "nfsd stops while peers hold threads: in $took s"
 	fi
-	rpc.nfsd "${NFSD_THREADS:-8}"
+	rpc.nfsd "$nfsd_threads"
 	listen_on rdma2
 	echo Y >/proc/fs/nfsd/v4_end_grace
 	kill "${held[@]}" 2>/dev/null

@@ -199,7 +199,7 @@ unreclaimable()
 
 group_cycle()
 {
-	local i n=${CYCLES:-50} base=0 now vers=(4.2 3 4.1 4.0)
+	local i n=50 base=0 now vers=(4.2 3 4.1 4.0)
 
 	nfs_up "$proto" || { fail "server"; return; }
 	rpc.nfsd 0
@@ -212,7 +212,7 @@ group_cycle()
 	now=$(unreclaimable)
 	# KASAN's quarantine makes any such number meaningless there; kmemleak
 	# is the judge instead.
-	if [ "$VM_KERNEL" = uml-debug ] || [ "$n" -lt 20 ]; then
+	if [ "$VM_KERNEL" = uml-debug ]; then
 		:
 	elif [ "$now" -lt $((base + 2048)) ]; then
 		ok "no growth over $((n - 10)) cycles ($base to $now KiB)"
@@ -374,7 +374,7 @@ disconnects()
 
 group_disconnect()
 {
-	local side before taken name number=${DISCONNECTS:-50}
+	local side before taken name number=50
 
 	if [ ! -d /sys/kernel/debug/fail_sunrpc ]; then
 		echo "skip no fault injection in this kernel"

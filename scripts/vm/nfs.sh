@@ -9,6 +9,7 @@ addr4=10.0.0.1
 addr6=fd00::1
 export_dir=/export
 port=20049
+nfsd_threads=8
 
 # One line on what went wrong; the caller decides whether it can go on.
 complain()
@@ -128,7 +129,7 @@ server_up()
 	echo 10 >/proc/fs/nfsd/nfsv4gracetime
 	exportfs -ra || return 1
 	rpc.mountd || return 1
-	rpc.nfsd "${NFSD_THREADS:-8}" || complain "no nfsd" || return 1
+	rpc.nfsd "$nfsd_threads" || complain "no nfsd" || return 1
 	# Nobody has anything to reclaim yet.
 	echo Y >/proc/fs/nfsd/v4_end_grace
 	listen_on "$1" "${2:-$port}"
@@ -140,7 +141,7 @@ server_restart()
 
 	rpc.nfsd 0
 	sleep "${2:-1}"
-	rpc.nfsd "${NFSD_THREADS:-8}"
+	rpc.nfsd "$nfsd_threads"
 	listen_on "$transport"
 }
 

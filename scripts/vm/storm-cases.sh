@@ -203,7 +203,7 @@ unsendable()
 		pids+=($!)
 	done
 	waiting SETATTR 5 || why+=", the others do not wait"
-	rpc.nfsd "${NFSD_THREADS:-8}" && echo Y >/proc/fs/nfsd/v4_end_grace
+	rpc.nfsd "$nfsd_threads" && echo Y >/proc/fs/nfsd/v4_end_grace
 	listen_on rdma2
 	n=0
 	for i in "${pids[@]}"; do
@@ -291,7 +291,7 @@ group_storms()
 	else
 		echo "skip no fault injection in this kernel"
 	fi
-	for c in ${CASES:-$all}; do
+	for c in $all; do
 		"$c"
 	done
 	finish
