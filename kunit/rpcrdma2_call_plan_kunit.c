@@ -231,16 +231,8 @@ static void plan(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.cp_reply, c->want.cp_reply);
 }
 
-/* C-001: what lists add to a header, from the words of the drafts */
-static void lists_take_octets(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, xprt2_write_list_len(2), 8 + 2 * 16);
-	KUNIT_EXPECT_EQ(test, xprt2_reply_chunk_len(5), 4 + 5 * 16);
-}
-
 static struct kunit_case plan_suite_cases[] = {
 	KUNIT_CASE_PARAM(plan, plan_gen_params),
-	KUNIT_CASE(lists_take_octets),
 	{}
 };
 
