@@ -46,6 +46,7 @@
 	C(read_chunks)							\
 	C(read_bytes)							\
 	C(long_calls)		/* Calls in a Position-Zero chunk */	\
+	C(sinks_reused)		/* Calls read into pages of one that is done */ \
 	C(write_chunks)		/* Write chunks written to */		\
 	C(write_bytes)							\
 	C(reply_chunks)		/* Reply chunks used */			\

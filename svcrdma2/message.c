@@ -70,10 +70,7 @@ void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 	if (call->ca_map)
 		vm_unmap_ram(call->ca_map,
 			     DIV_ROUND_UP(call->ca_length, PAGE_SIZE));
-	if (call->ca_pages) {
-		release_pages(call->ca_pages, call->ca_npages);
-		kfree(call->ca_pages);
-	}
+	svc2_sinks_put(call);
 	if (call->ca_recv)
 		svc2_recv_put(sp, call->ca_recv);
 	kmem_cache_free(svc2_call_cache, call);

@@ -114,6 +114,7 @@ static void __exit svcrdma2_exit(void)
 	xprt_unregister_transport(&svc2_bc_class);
 	destroy_workqueue(svc2_wq);
 	svc2_counters_exit();
+	svc2_sinks_exit();
 	kmem_cache_destroy(svc2_call_cache);
 }
 

@@ -18,12 +18,11 @@
  * for as long as an item is, without asking whether the pages end: so what
  * lies behind a chunk, usually a few words, is copied behind it.
  *
- * The pages are the thread's own, exchanged for new ones when it comes for its
- * next request. It does not wait for the RDMA Reads: it leaves the Call with
+ * The pages come from the thread, or from a Call that is done (sinks.c). The
+ * thread does not wait for the RDMA Reads: it leaves the Call with
  * the Send Queue (R2), and another thread, or the same, goes on with
  * svc2_read_resume().
  */
-#include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "layout.h"
@@ -63,29 +62,6 @@ static int build_reads(struct svc2_call *call)
 static unsigned int sink_pages(const struct svc2_call *call)
 {
 	return DIV_ROUND_UP(call->ca_length, PAGE_SIZE);
-}
-
-/*
- * Moves pages from the thread, which gets new ones, to the Call. There is one
- * entry more than pages: nfsd looks at pages[0] even when page_len is 0. A Call
- * that is laid out flat gets a page for it, see end_apart().
- */
-static int take_sinks(struct svc_rqst *rqstp, struct svc2_call *call)
-{
-	unsigned int n = sink_pages(call);
-	unsigned int taken = call->ca_split ? n : n + 1;
-
-	call->ca_pages = kmalloc_array(n + 1, sizeof(*call->ca_pages),
-				       GFP_KERNEL);
-	if (!call->ca_pages)
-		return -ENOMEM;
-	memcpy(call->ca_pages, rqstp->rq_pages,
-	       taken * sizeof(*call->ca_pages));
-	memset(rqstp->rq_pages, 0, taken * sizeof(*call->ca_pages));
-	if (call->ca_split)
-		call->ca_pages[n] = call->ca_pages[0];
-	call->ca_npages = taken;
-	return 0;
 }
 
 static void svc2_read_done(struct svc2_xprt *sp, struct svc2_post *post,
@@ -130,7 +106,7 @@ static int prepare_reads(struct svc_rqst *rqstp, struct svc2_call *call)
 	int ret = 0;
 
 	if (!call->ca_pages)
-		ret = take_sinks(rqstp, call);
+		ret = svc2_sinks_take(rqstp, call);
 	if (!ret)
 		ret = build_reads(call);
 	if (!ret && !call->ca_mrs)

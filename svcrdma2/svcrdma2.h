@@ -220,7 +220,7 @@ struct svc2_post {
  * @ca_rw: what they are made of
  * @ca_mrs: memory regions taken for them
  * @ca_pages: where they go; ours until svc2_call_put()
- * @ca_npages: how many
+ * @ca_npages: how many, at least as many as are read into
  * @ca_map: where they are mapped as one piece, or NULL. Made for rq_arg by the
  *	thread that builds it, undone by svc2_call_put()
  * @ca_split: the pages hold one chunk, the rest of the Call is in @ca_recv
@@ -515,6 +515,11 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_call *call);
 /* read.c */
 int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call);
 int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call);
+
+/* sinks.c */
+int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_call *call);
+void svc2_sinks_put(struct svc2_call *call);
+void svc2_sinks_exit(void);
 
 /* reply.c */
 int svc2_sendto(struct svc_rqst *rqstp);

@@ -130,6 +130,7 @@ group_counters()
 	expect "WRITE of 1 MiB: no local invalidation" "c_local_invalidations == 0"
 	expect "WRITE of 1 MiB: one doorbell a call" "c_doorbells == c_calls"
 	expect "WRITE of 1 MiB: all bytes by RDMA Read" "s_read_bytes == 16 * 1048576"
+	expect "WRITE of 1 MiB: into pages of one that is done" "s_sinks_reused >= 15"
 	exec 7>&-
 
 	measure stats 20

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages that RDMA Reads place a Call in.
+ *
+ * They are the thread's own, and the thread gets new ones before its next
+ * request. Where the kernel clears what it allocates (init_on_alloc), that costs
+ * a WRITE of 1 MiB 256 cleared pages, which the RDMA Reads then overwrite. So
+ * the pages of large Calls stay together when a Call is done, and the next large
+ * Call takes them before it takes the thread's. What is kept is bounded, for all
+ * connections together: SVC2_KEPT_SETS times SVC2_KEPT_MOST pages.
+ */
+#include <linux/slab.h>
+
+#include "svcrdma2.h"
+
+#define SVC2_KEPT_SETS	4
+#define SVC2_KEPT_LEAST	16	/* pages of a Call that is large */
+#define SVC2_KEPT_MOST	260	/* 1 MiB, what comes with it, and end_apart()'s */
+
+/* A set goes as a whole, so that the lock is held for no longer than that. */
+struct kept_set {
+	struct page	**ks_pages;	/* with room for SVC2_KEPT_MOST */
+	unsigned int	ks_npages;
+};
+
+static DEFINE_SPINLOCK(kept_lock);	/* guards the two below */
+static struct kept_set kept[SVC2_KEPT_SETS];
+static unsigned int nkept;
+
+static bool is_kept(unsigned int sinks)
+{
+	return sinks >= SVC2_KEPT_LEAST && sinks < SVC2_KEPT_MOST;
+}
+
+static unsigned int sinks_of(const struct svc2_call *call)
+{
+	return DIV_ROUND_UP(call->ca_length, PAGE_SIZE);
+}
+
+static bool take_kept(struct svc2_call *call)
+{
+	spin_lock(&kept_lock);
+	if (nkept) {
+		nkept--;
+		call->ca_pages = kept[nkept].ks_pages;
+		call->ca_npages = kept[nkept].ks_npages;
+	}
+	spin_unlock(&kept_lock);
+	if (!call->ca_pages)
+		return false;
+	svc2_count(sinks_reused);
+	return true;
+}
+
+static bool give_kept(struct svc2_call *call)
+{
+	bool room;
+
+	spin_lock(&kept_lock);
+	room = nkept < SVC2_KEPT_SETS;
+	if (room)
+		kept[nkept++] = (struct kept_set){ call->ca_pages,
+						   call->ca_npages };
+	spin_unlock(&kept_lock);
+	return room;
+}
+
+/**
+ * svc2_sinks_take - pages for a Call's Read chunks
+ * @rqstp: thread; gives pages of its own, and gets new ones later
+ * @call: Call; sets ca_pages and ca_npages
+ *
+ * There is one entry more than pages that are read into: nfsd looks at pages[0]
+ * even when page_len is 0. A Call that is laid out flat gets a page for it, see
+ * end_apart().
+ *
+ * Context: svc thread; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	unsigned int n = sinks_of(call), taken = call->ca_split ? n : n + 1;
+	unsigned int have;
+
+	if (!is_kept(n) || !take_kept(call))
+		call->ca_pages = kmalloc_array(is_kept(n) ? SVC2_KEPT_MOST :
+						n + 1,
+					       sizeof(*call->ca_pages),
+					       GFP_KERNEL);
+	if (!call->ca_pages)
+		return -ENOMEM;
+	have = call->ca_npages;
+	if (have < taken) {
+		memcpy(call->ca_pages + have, rqstp->rq_pages + have,
+		       (taken - have) * sizeof(*call->ca_pages));
+		memset(rqstp->rq_pages + have, 0,
+		       (taken - have) * sizeof(*call->ca_pages));
+		call->ca_npages = taken;
+	}
+	if (call->ca_npages == n)
+		call->ca_pages[n] = call->ca_pages[0];
+	return 0;
+}
+
+/* Pages that are still in use elsewhere are not kept. */
+static void release_used(struct svc2_call *call)
+{
+	unsigned int i = 0;
+	struct page *page;
+
+	while (i < call->ca_npages) {
+		page = call->ca_pages[i];
+		if (page_ref_count(page) == 1) {
+			i++;
+			continue;
+		}
+		call->ca_pages[i] = call->ca_pages[--call->ca_npages];
+		put_page(page);
+	}
+}
+
+/**
+ * svc2_sinks_put - let go of a Call's pages
+ * @call: Call; nothing is read into them, and nothing maps them any more
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_sinks_put(struct svc2_call *call)
+{
+	if (!call->ca_pages)
+		return;
+	if (is_kept(sinks_of(call))) {
+		release_used(call);
+		if (give_kept(call))
+			return;
+	}
+	release_pages(call->ca_pages, call->ca_npages);
+	kfree(call->ca_pages);
+}
+
+/**
+ * svc2_sinks_exit - free what is kept
+ *
+ * Context: module exit, after the last Call.
+ */
+void svc2_sinks_exit(void)
+{
+	while (nkept--) {
+		release_pages(kept[nkept].ks_pages, kept[nkept].ks_npages);
+		kfree(kept[nkept].ks_pages);
+	}
+}
