@@ -64,6 +64,10 @@ fuzz:
 bench:
 	BASE=$(BASE) OUT=$(OUT) scripts/bench.sh $(if $(QUICK),--quick)
 
+# ROW=WRITE SIZE=1048576, and VARIANT, DEPTH, MTU
+flame:
+	ROW=$(ROW) SIZE=$(SIZE) VARIANT=$(VARIANT) DEPTH=$(DEPTH) OUT=$(OUT) scripts/flame.sh
+
 cache-clean:
 	scripts/vm/clean.sh
 
@@ -85,10 +89,11 @@ help:
 	@echo 'make canary            whether the detectors in the guests are awake'
 	@echo 'make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute'
 	@echo 'make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=COMMIT, OUT=DIR'
+	@echo 'make flame             where a row of it spends them, as SVG; ROW=WRITE SIZE=4096, VARIANT=intree, OUT=DIR'
 	@echo 'make shell             a prompt, with the modules loaded and a mount in place'
 	@echo 'make kernel            only the guest'"'"'s kernel, into the cache'
 	@echo 'make modules           only the modules for the guest'"'"'s kernel'
 	@echo 'make cache-clean       empty the cache of kernels and builds'
 
 .PHONY: all install clean modules kernel demo check lint kunit kunit-host mutants \
-	test shell canary fuzz bench cache-clean help
+	test shell canary fuzz bench flame cache-clean help

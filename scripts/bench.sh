@@ -9,13 +9,16 @@
 #
 # BASE=COMMIT puts that commit's modules beside those of this checkout, OUT=DIR
 # chooses where the report goes, VARIANTS="intree rdma2" what is compared; ROWS and
-# SIZES are what is done, CONNECTIONS and DEPTH how.
+# SIZES are what is done, CONNECTIONS and DEPTH how, MTU that of the network device.
+# PROFILE=1 divides the rows among layers in the other forms too.
 # --quick is a part of the rows, --smoke two rows and cases for make check, whatever
 # the environment asks for.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
+# shellcheck source=scripts/bench/host.sh
+. "$top/scripts/bench/host.sh"
 
 here=$top/scripts/bench
 form=full
@@ -26,18 +29,19 @@ case ${1:-} in
 esac
 
 [ "$form" != smoke ] ||
-	unset BASE OUT VARIANTS ROWS SIZES CONNECTIONS DEPTH ROUNDS
+	unset BASE OUT VARIANTS ROWS SIZES CONNECTIONS DEPTH ROUNDS MTU PROFILE
 base=${BASE:-}
 io_sizes="512 4096 8192 16384 32768 65536 262144 1048576"
-metadata="GETATTR LOOKUP OPEN CREATE UNLINK READDIR" io_rows="READ WRITE"
+metadata=$metadata_rows
 connections="1 4"
 depth="1 8"
 variants="intree tuned tcp rdma2"
 rounds=3
 timeout=3600
+profile=${PROFILE:-}
 case $form in
 full)
-	timeout=14400 ;;
+	timeout=14400 profile=1 ;;
 quick)
 	io_sizes="4096 65536 1048576" connections=1 depth=1
 	metadata="GETATTR LOOKUP OPEN CREATE READDIR"
@@ -53,31 +57,20 @@ metadata=${ROWS-$metadata}
 connections=${CONNECTIONS:-$connections}
 depth=${DEPTH:-$depth}
 rounds=${ROUNDS:-$rounds}
+mtu=${MTU:-9000}
 io_sizes=${SIZES-$io_sizes}
 
-# rows: each with octets and a number of operations that takes the guest some
-# 100 million instructions; few enough to count are the second number.
+# rows: each with octets, a number of operations, and a small one
 rows()
 {
-	local row size n
+	local row size
 
 	for row in $metadata; do
-		case $row in
-		GETATTR|LOOKUP)	n="1000 32" ;;
-		READDIR)	n="60 10" ;;
-		*)		n="300 32" ;;
-		esac
-		echo "$row 0 $n"
+		echo "$row 0 $(operations "$row" 0)"
 	done
 	for row in $io_rows; do
 		for size in $io_sizes; do
-			case $size in
-			512|4096|8192|16384)	n="400 32" ;;
-			32768|65536)		n="160 32" ;;
-			262144)			n="64 32" ;;
-			*)			n="24 16" ;;
-			esac
-			echo "$row $size $n"
+			echo "$row $size $(operations "$row" "$size")"
 		done
 	done
 }
@@ -88,7 +81,7 @@ cells()
 	local row size ops few
 
 	rows | while read -r row size ops few; do
-		[ "$4" = cost ] || ops=$few
+		[ "$4" != count ] || ops=$few
 		echo "$1 $2 $3 $row $size $ops $4"
 	done
 }
@@ -117,6 +110,12 @@ plan()
 		[ "$v" = tcp ] || cells "$v" 1 1 count
 		[ "$v" != rdma2 ] || cells floor 1 1 count
 	done
+	[ -n "$profile" ] || return 0
+	for v in $variants; do
+		case $v in
+		intree|rdma2)	cells "$v" 1 1 profile ;;
+		esac
+	done
 }
 
 # The modules of the other commit, and where they are
@@ -140,12 +139,9 @@ build_base()
 
 build()
 {
-	need_packages gcc libc6-dev
 	[ "$form" = smoke ] || need_packages gnuplot-nox
-	bdir=$("$vmdir/modules.sh" debian) || exit 1
-	mkdir -p "$bdir/tools"
-	gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" "$here/ops.c" ||
-		die "ops.c does not build"
+	[ -z "$profile" ] || need_packages linux-perf
+	build_ops
 	base_modules=''
 	[ -z "$base" ] || base_modules=$(build_base) || exit 1
 }
@@ -177,6 +173,18 @@ memory()
 	awk -F, -f "$here/memory.awk" "$out/memory.csv"
 }
 
+# How the cost of a row is divided, as a table
+layers()
+{
+	local samples
+
+	for samples in "$run"/*.perf; do
+		fold "${samples%.perf}"
+	done
+	awk -v csv="$out/layers.csv" -f "$here/layer.awk" \
+		-f "$here/layers.awk" "$out/cells.csv" "$run"/*.folded
+}
+
 # what this report is of
 heading()
 {
@@ -187,7 +195,7 @@ heading()
 	echo "rdma2: $(git -C "$top" log -1 --format='%h (%s)' 2>/dev/null)$dirty"
 	[ -z "$base" ] ||
 		echo "base: $(git -C "$top" log -1 --format='%h (%s)' "$base")"
-	echo "Kernel: $(cat "$("$vmdir/kernel.sh" debian)/release"); soft-RoCE, NFSv4.2, noac, export on tmpfs"
+	echo "Kernel: $(cat "$("$vmdir/kernel.sh" debian)/release"); soft-RoCE, NFSv4.2, noac, export on tmpfs; MTU $mtu"
 }
 
 export BENCH=1
@@ -201,7 +209,7 @@ run=$(mktemp -d "$cache/run/bench-$(date +%H%M%S)-XXXXXX")
 plan >"$run/plan"
 say "$(wc -l <"$run/plan") cells"
 "$top/scripts/vm.sh" debian --icount --no-modules --bench --mem 3072 \
-	--timeout "$timeout" --out "$run" -- env "BASE_MODULES=$base_modules" \
+	--timeout "$timeout" --out "$run" -- env "BASE_MODULES=$base_modules" "MTU=$mtu" \
 	"$here/guest.sh" "$run/plan"
 rc=$?
 if [ "$rc" -ne 0 ]; then
@@ -216,6 +224,7 @@ awk -F, -f "$here/median.awk" "$out/samples.csv" >"$out/cells.csv"
 	heading
 	awk -F, -f "$here/table.awk" "$out/cells.csv"
 	awk -F, -f "$here/counts.awk" "$out/counters.csv"
+	[ -z "$profile" ] || layers
 	[ "$form" != full ] || { trips && memory; }
 } >"$out/report.txt" || failed=1
 if [ "$form" = smoke ]; then

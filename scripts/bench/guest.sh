@@ -13,7 +13,8 @@
 #
 # VARIANT is intree, tuned, rdma2, base, tcp or floor. Cells of one variant, one
 # NCONNECT and one PASS that follow each other share a mount. PASS is cost, or
-# count with probes that count work requests and completions. The floor does what
+# count with probes that count work requests and completions, or profile with
+# samples of perf, left in /run/vm/VARIANT-ROW-OCTETS.perf. The floor does what
 # rdma2 did in a cell before, on bare verbs. rdma2 is this checkout's transport.
 
 set -u
@@ -29,6 +30,11 @@ device=/sys/class/infiniband/rxe0/ports/1/hw_counters
 probes=/sys/kernel/debug/rpcrdma2_count/counters
 floor=/sys/kernel/debug/rpcrdma2_floor/floor
 
+control=/run/perf
+# Instructions between two samples; a prime, or they would keep step with what
+# repeats.
+period=20011
+
 stop()
 {
 	echo "FAIL $*"
@@ -38,7 +44,7 @@ stop()
 # variant_up VARIANT NCONNECT PASS
 variant_up()
 {
-	[ "$3" = cost ] || modprobe rpcrdma2_count || stop "no probes"
+	[ "$3" != count ] || modprobe rpcrdma2_count || stop "no probes"
 	if [ "$1" = floor ]; then
 		modprobe rpcrdma2_floor || stop "$1: modules"
 		return
@@ -69,7 +75,7 @@ variant_down()
 		[ "$transport" = tcp ] || unload "$transport" ||
 			stop "$1: unload"
 	fi
-	[ "$3" = cost ] || rmmod rpcrdma2_count
+	[ "$3" != count ] || rmmod rpcrdma2_count
 	# What there is, if the run does not come to its end
 	cp "$raw" /run/vm/raw
 }
@@ -110,6 +116,28 @@ verbs()
 	snapshot after >>"$raw"
 }
 
+# profile_up VARIANT ROW OCTETS: a clock that counts instructions is late for perf's
+# idea of how long a sample may take. The buffer has room for all there is, and the
+# host, for which the guest would wait, comes in when all is over.
+profile_up()
+{
+	echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+	[ -p "$control" ] || mkfifo "$control" "$control.ack" || stop "fifo"
+	perf record -q -a -e cpu-clock:I -c "$period" -g --kernel-callchains \
+		-m 64M -B -N -D -1 --control "fifo:$control,$control.ack" \
+		-o /run/perf.data &
+	perf_pid=$!
+	samples=/run/vm/$1-$2-$3
+}
+
+profile_down()
+{
+	kill -INT "$perf_pid"
+	wait "$perf_pid"
+	cp /proc/kallsyms "$samples.kallsyms"
+	cp /run/perf.data "$samples.perf"
+}
+
 # floor_cell DEPTH ROW OCTETS OPERATIONS: the payload goes with one of the
 # Calls of an operation.
 floor_cell()
@@ -128,22 +156,25 @@ floor_cell()
 # cell VARIANT NCONNECT DEPTH ROW OCTETS OPERATIONS PASS
 cell()
 {
-	local dir=cell
+	local dir=cell perf_pid='' samples
 
 	echo "@cell variant=$1 nconnect=$2 depth=$3 row=$4 size=$5 pass=$7" >>"$raw"
 	if [ "$1" = floor ]; then
 		floor_cell "$3" "$4" "$5" "$6"
 		return
 	fi
+	[ "$7" != profile ] || profile_up "$1" "$4" "$5"
 	mkdir -m 777 "$export_dir/$dir"
 	# In-tree's counters cannot be read above a million.
 	for f in /proc/sys/sunrpc/svc_rdma/rdma_stat_*; do
 		[ ! -e "$f" ] || echo 0 >"$f"
 	done
-	"$tools/ops" -j "$3" -s "$5" -n "$6" "${files[@]}" "$4" \
+	"$tools/ops" -j "$3" -s "$5" -n "$6" "${files[@]}" \
+		${perf_pid:+-p "$control"} "$4" \
 		"/mnt/$dir" "$export_dir/$dir" >>"$raw" ||
 		stop "$1, nconnect=$2, $3 in flight: $4 of $5"
 	rm -rf "${export_dir:?}/$dir"
+	[ "$7" != profile ] || profile_down
 }
 
 # What has leases is served without asking, which is not what is measured.

@@ -3,7 +3,7 @@
  * A number of operations of one kind on a mount, and what they took.
  *
  *	ops [-n OPERATIONS] [-j JOBS] [-w WARM-UP] [-s OCTETS] [-e] [-f FILE]...
- *	    ROW FOLDER EXPORTED
+ *	    [-p CONTROL] ROW FOLDER EXPORTED
  *
  * FOLDER is on the mount, EXPORTED is the same folder on the server's side,
  * where files are prepared at no cost for the mount. JOBS threads share the
@@ -332,21 +332,42 @@ static char *slurp(const char *path)
 	return text;
 }
 
+/* perf record's --control fifo:CONTROL,CONTROL.ack */
+static void perf_record(const char *control, const char *command)
+{
+	static int to = -1, from = -1;
+	char path[256], answer[8];
+
+	if (!control)
+		return;
+	if (to < 0) {
+		snprintf(path, sizeof(path), "%s.ack", control);
+		to = open(control, O_WRONLY);
+		from = open(path, O_RDONLY);
+	}
+	if (write(to, command, strlen(command)) < 0 ||
+	    read(from, answer, sizeof(answer)) < 4 ||
+	    strncmp(answer, "ack\n", 4))
+		fail("%s: no answer", control);
+}
+
 int main(int argc, char **argv)
 {
 	static struct job jobs[MAX_JOBS];
 	static char *before[MAX_FILES], *after[MAX_FILES], *files[MAX_FILES];
 	long long t0, t1, busy0, busy1;
 	int njobs = 1, ops = 100, warm = 8, nfiles = 0, schedstat, i, c;
+	const char *control = NULL;
 	pthread_t thread;
 
-	while ((c = getopt(argc, argv, "n:j:w:s:f:e")) != -1) {
+	while ((c = getopt(argc, argv, "n:j:w:s:f:ep:")) != -1) {
 		switch (c) {
 		case 'n': ops = atoi(optarg); break;
 		case 'j': njobs = atoi(optarg); break;
 		case 'w': warm = atoi(optarg); break;
 		case 's': size = strtoul(optarg, NULL, 0); break;
 		case 'e': each = true; break;
+		case 'p': control = optarg; break;
 		case 'f':
 			if (nfiles == MAX_FILES)
 				fail("files");
@@ -386,11 +407,13 @@ int main(int argc, char **argv)
 		before[i] = slurp(files[i]);
 	settle();
 
+	perf_record(control, "enable\n");
 	busy0 = busy(schedstat);
 	t0 = now();
 	pthread_barrier_wait(&gate);
 	pthread_barrier_wait(&gate);
 	t1 = now();
+	perf_record(control, "disable\n");
 	settle();
 	busy1 = busy(schedstat);
 

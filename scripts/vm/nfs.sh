@@ -49,7 +49,7 @@ net_up()
 	fi
 	[ "${VM_NODE:-}" = client ] && own4=10.0.0.2 own6=fd00::2
 	ip addr show dev "$netdev" | grep -q "$own4/" && return 0
-	ip link set "$netdev" mtu 9000 up || return 1
+	ip link set "$netdev" mtu "${MTU:-9000}" up || return 1
 	ip addr add "$own4/24" dev "$netdev"
 	ip -6 addr add "$own6/64" dev "$netdev" nodad
 }

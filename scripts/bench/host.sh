@@ -1,0 +1,50 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by what runs the benchmark's guest: how often a row is done, and what to
+# make of samples.
+
+metadata_rows="GETATTR LOOKUP OPEN CREATE UNLINK READDIR"
+io_rows="READ WRITE"
+
+# operations ROW OCTETS: so many that they take the guest some 100 million
+# instructions; few enough to count are the second number.
+operations()
+{
+	case $1-$2 in
+	GETATTR-*|LOOKUP-*)	echo "1000 32" ;;
+	READDIR-*)		echo "60 10" ;;
+	*-0)			echo "300 32" ;;
+	*)	if [ "$2" -le 16384 ]; then
+			echo "400 32"
+		elif [ "$2" -le 65536 ]; then
+			echo "160 32"
+		elif [ "$2" -le 262144 ]; then
+			echo "64 32"
+		else
+			echo "24 16"
+		fi ;;
+	esac
+}
+
+# Modules for the guest, and the program that does the operations; sets $bdir.
+build_ops()
+{
+	need_packages gcc libc6-dev
+	bdir=$("$vmdir/modules.sh" debian) || exit 1
+	mkdir -p "$bdir/tools"
+	gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" \
+		"$top/scripts/bench/ops.c" || die "ops.c does not build"
+}
+
+# fold NAME: the samples in NAME.perf, as stacks of functions in NAME.folded. The
+# guest's symbols are in NAME.kallsyms.
+fold()
+{
+	perf script -i "$1.perf" --kallsyms "$1.kallsyms" \
+		-F comm,ip,sym,dso 2>"$1.said" |
+		awk -f "$top/scripts/bench/fold.awk" | LC_ALL=C sort >"$1.folded"
+	[ -s "$1.folded" ] ||
+		die "perf found no samples: $(tail -n 3 "$1.said")"
+	rm -f "$1.said"
+}
