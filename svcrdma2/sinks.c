@@ -7,7 +7,8 @@
  * a WRITE of 1 MiB 256 cleared pages, which the RDMA Reads then overwrite. So
  * the pages of large Calls stay together when a Call is done, and the next large
  * Call takes them before it takes the thread's. What is kept is bounded, for all
- * connections together: SVC2_KEPT_SETS times SVC2_KEPT_MOST pages.
+ * connections together: SVC2_KEPT_SETS times SVC2_KEPT_MOST pages. They are not
+ * cleared: no octet is in rq_arg that an RDMA Read or a copy has not placed.
  */
 #include <linux/slab.h>
 
