@@ -60,7 +60,7 @@ rounds=${ROUNDS:-$rounds}
 mtu=${MTU:-9000}
 io_sizes=${SIZES-$io_sizes}
 
-# rows: each with octets, a number of operations, and a small one
+# rows: each with octets and three numbers of operations
 rows()
 {
 	local row size
@@ -78,9 +78,10 @@ rows()
 # cells VARIANT NCONNECT DEPTH PASS
 cells()
 {
-	local row size ops few
+	local row size ops few many
 
-	rows | while read -r row size ops few; do
+	rows | while read -r row size ops few many; do
+		[ "$1" != floor ] || [ "$form" = smoke ] || ops=$many
 		[ "$4" != count ] || ops=$few
 		echo "$1 $2 $3 $row $size $ops $4"
 	done
