@@ -22,7 +22,7 @@ function close_above(level)
 		rects++
 		at_level[rects] = open
 		from[rects] = start[open]
-		upto[rects] = samples
+		till[rects] = samples
 		called[rects] = name[open]
 		color[rects] = colors[layer[open]]
 	}
@@ -74,14 +74,14 @@ END {
 	printf "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"14\">%s</text>\n", \
 		width / 2, height, escape(title)
 	for (r = 1; r <= rects; r++) {
-		w = (upto[r] - from[r]) * width / samples
+		w = (till[r] - from[r]) * width / samples
 		if (w < 0.4)
 			continue
 		x = from[r] * width / samples
 		y = top - at_level[r] * height
 		printf "<g><title>%s: %d samples, %.1f %%</title>", \
-			escape(called[r]), upto[r] - from[r], \
-			(upto[r] - from[r]) * 100 / samples
+			escape(called[r]), till[r] - from[r], \
+			(till[r] - from[r]) * 100 / samples
 		printf "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\" stroke=\"white\" stroke-width=\"0.4\"/>", \
 			x, y, w, height - 1, color[r]
 		text = substr(called[r], 1, int(w / 6.5))
