@@ -15,7 +15,7 @@ function escape(text)
 }
 
 # Ends what is open above that level. A layer is that of the function itself, or of
-# who called it.
+# its caller.
 function close_above(level)
 {
 	for (; open > level; open--) {
