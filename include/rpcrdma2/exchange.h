@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The exchange of property messages on one connection: what each end knows of
+ * the other, and what a message is answered with. Draft section 5.
+ *
+ * The ends are alike but for one thing: a requester announces its properties
+ * when it sees fit, a responder answers the requester's announcement with its
+ * own. Each end sends by its own means, and looks up in @ex_peer what bounds
+ * its Sends. Nothing is locked: property messages of a connection are dealt
+ * with one at a time, in the order in which they came (S16).
+ */
+#ifndef _RPCRDMA2_EXCHANGE_H
+#define _RPCRDMA2_EXCHANGE_H
+
+#include <rpcrdma2/props.h>
+#include <rpcrdma2/propset.h>
+
+/**
+ * struct rpcrdma2_exchange - properties of both ends of a connection
+ * @ex_peer: the peer's
+ * @ex_told: this end's, as the peer knows them
+ * @ex_able: the best this end can do
+ * @ex_owed: the peer's announcement is to be answered with this end's
+ */
+struct rpcrdma2_exchange {
+	struct rpcrdma2_peer_props	ex_peer;
+	struct rpcrdma2_props		ex_told;
+	struct rpcrdma2_props		ex_able;
+	bool				ex_owed;
+};
+
+/**
+ * rpcrdma2_exchange_init - nothing has been said (C-005, C-024, S19)
+ * @ex: of a new connection
+ * @responder: this end answers a CONNPROP with its own
+ *
+ * The caller sets ex_able before a message can come.
+ */
+void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder);
+
+/**
+ * rpcrdma2_exchange_announce - make this end's CONNPROP
+ * @ex: properties
+ * @pm: to be filled
+ *
+ * C-043, C-045: everything, for good. The caller sends it once (S15).
+ */
+void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
+				struct rpcrdma2_propmsg *pm);
+
+/**
+ * rpcrdma2_exchange_take - take over what a message says of its sender
+ * @ex: properties
+ * @pm: property message that was good throughout (S11)
+ *
+ * A second CONNPROP is an update (S15). A REQPROP says nothing of its sender;
+ * nor does a RESPROP as long as this end asks for nothing (S17).
+ *
+ * Return: rows that changed though the peer had promised they would not; to be
+ * counted, no more (S15).
+ */
+u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
+			   const struct rpcrdma2_propmsg *pm);
+
+/**
+ * rpcrdma2_exchange_answer - decide what answers a property message
+ * @ex: properties; what the answer says becomes known to the peer
+ * @pm: property message that was good throughout, taken before
+ * @answer: to be filled; refers to @pm until it is encoded
+ *
+ * A responder answers the first CONNPROP with its own (C-023, S29), both ends a
+ * REQPROP with a RESPROP (C-049, S16), and nothing else.
+ *
+ * Return: whether there is an answer.
+ */
+bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
+			      const struct rpcrdma2_propmsg *pm,
+			      struct rpcrdma2_propmsg *answer);
+
+#endif /* _RPCRDMA2_EXCHANGE_H */

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A message received is looked at once: header, property message, payload.
+ */
+#include <linux/export.h>
+
+#include <rpcrdma2/message.h>
+
+#include "wire.h"
+
+static void read_body(struct rpcrdma2_msg *msg, const struct xdr_buf *buf)
+{
+	msg->mg_prop.pm_want = NULL;	/* none is known to have been asked */
+	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
+						  buf);
+	msg->mg_bad_body = msg->mg_verdict;
+}
+
+void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 len,
+		       u32 handle)
+{
+	struct rpcrdma2_hdr *h = &msg->mg_hdr;
+	struct xdr_buf buf = {
+		.head[0] = { .iov_base = base, .iov_len = len },
+		.buflen	 = len,
+		.len	 = len,
+	};
+	struct xdr_stream xdr;
+
+	/* shown by trace events even when a message is too short for them */
+	memset(h, 0, offsetof(struct rpcrdma2_hdr, h_reads));
+	msg->mg_bad_body = false;
+	msg->mg_payload = NULL;
+	msg->mg_paylen = 0;
+	msg->mg_handle = handle;
+
+	xdr_init_decode(&xdr, &buf, NULL, NULL);
+	msg->mg_verdict = rpcrdma2_decode_hdr(h, &xdr);
+	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
+		read_body(msg, &buf);
+	if (msg->mg_verdict == RDMA2_OK) {
+		msg->mg_payload = base + h->h_len;
+		msg->mg_paylen = len - h->h_len;
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_msg_read);
