@@ -124,9 +124,13 @@ KUNIT_ARRAY_PARAM_DESC(answers, answer_cases, desc);
 static void answers(struct kunit *test)
 {
 	const struct answer_case *ac = test->param_value;
-	struct rpcrdma2_hdr *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	struct rpcrdma2_msg *msg = kunit_kzalloc(test, sizeof(*msg),
+						 GFP_KERNEL);
+	struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
-	KUNIT_ASSERT_NOT_NULL(test, h);
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	msg->mg_verdict = ac->verdict;
+	msg->mg_paylen = ac->length;
 	h->h_xid = XID;
 	h->h_vers = ac->vers;
 	h->h_proc = ac->proc;
@@ -134,8 +138,8 @@ static void answers(struct kunit *test)
 	h->h_nwrites = ac->nwrites;
 	if (ac->proc == RDMA2_ERROR)
 		h->h_error.er_code = ac->code;
-	KUNIT_EXPECT_EQ(test, svc2_judge_answer(h, ac->verdict, ac->called,
-						ac->length, ROOM), ac->want);
+	KUNIT_EXPECT_EQ(test, svc2_judge_answer(msg, ac->called, ROOM),
+			ac->want);
 }
 
 static struct kunit_case backchannel_cases[] = {

@@ -127,7 +127,7 @@ static int send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 
 	svc2_call_header(h, READ_ONCE(sp->sp_last_vers),
 			 be32_to_cpu(rqst->rq_xid), SVC2_BACKWARD_CREDITS);
-	if (!svc2_may_call(h->h_vers, READ_ONCE(sp->sp_props.pp_now.pr_brs)))
+	if (!svc2_may_call(h->h_vers, READ_ONCE(sp->sp_ex.ex_peer.pp_now.pr_brs)))
 		return -EOPNOTSUPP;
 
 	tx = svc2_tx_try_get(sp);
@@ -210,15 +210,12 @@ static void take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 static void complete_with_reply(struct rpc_rqst *rqst,
-				const struct svc2_call *call, u32 length)
+				const struct rpcrdma2_msg *msg)
 {
-	struct xdr_buf message;
-
-	rpcrdma2_recv_buf(call->ca_recv, call->ca_hdr.h_len, &message);
 	rqst->rq_private_buf = rqst->rq_rcv_buf;
-	read_bytes_from_xdr_buf(&message, 0,
-				rqst->rq_private_buf.head[0].iov_base, length);
-	xprt_complete_rqst(rqst->rq_task, length);
+	memcpy(rqst->rq_private_buf.head[0].iov_base, msg->mg_payload,
+	       msg->mg_paylen);
+	xprt_complete_rqst(rqst->rq_task, msg->mg_paylen);
 	svc2_count(backward_replies);
 }
 
@@ -255,25 +252,22 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
  * Return: false when it answers no Call of ours.
  */
 static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
-		       const struct svc2_call *call,
-		       enum rpcrdma2_errcode verdict)
+		       const struct rpcrdma2_msg *msg)
 {
-	u32 length = call->ca_recv->rv_len - call->ca_hdr.h_len;
 	enum svc2_answer answer = SVC2_ANSWER_DROP;
-	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	struct rpc_rqst *rqst;
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(h->h_xid));
 	if (rqst && !from_rqst(rqst)->cb_failed)
-		answer = svc2_judge_answer(h, verdict,
+		answer = svc2_judge_answer(msg,
 					   READ_ONCE(from_rqst(rqst)->cb_vers),
-					   length,
 					   rqst->rq_rcv_buf.head[0].iov_len);
-	if (answer != SVC2_ANSWER_DROP && !verdict)
+	if (answer != SVC2_ANSWER_DROP && !msg->mg_verdict)
 		take_grant(sp, xprt, h);
 	if (answer == SVC2_ANSWER_REPLY)
-		complete_with_reply(rqst, call, length);
+		complete_with_reply(rqst, msg);
 	else if (answer == SVC2_ANSWER_FAIL)
 		fail_call(rqst);
 	spin_unlock(&xprt->queue_lock);
@@ -286,7 +280,6 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
  * svc2_take_answer - a Reply or an RDMA2_ERROR has come
  * @rqstp: thread
  * @call: the message; gone afterwards
- * @verdict: of the decoder
  *
  * It ends the Call of ours that has its xid, in the xid space of our own
  * Calls (B-02, C-066, C-070). An answer to none draws nothing (S31, C-078).
@@ -294,17 +287,16 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
  * Context: svc thread.
  * Return: 0, for ->xpo_recvfrom to return.
  */
-int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call,
-		     enum rpcrdma2_errcode verdict)
+int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct rpc_xprt *xprt;
 
 	/* pairs with svc2_bc_setup(): all of it is there, or none */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
-	if (!xprt || !answer_rpc(sp, xprt, call, verdict))
+	if (!xprt || !answer_rpc(sp, xprt, &call->ca_msg))
 		return svc2_discard(sp, call,
-				    call->ca_hdr.h_proc == RDMA2_ERROR ?
+				    call->ca_msg.mg_hdr.h_proc == RDMA2_ERROR ?
 				    SVC2_C_dropped_error :
 				    SVC2_C_dropped_reply);
 	svc2_call_put(sp, call);
@@ -385,7 +377,7 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
 	if (!svc2_may_call(READ_ONCE(sp->sp_last_vers),
-			   READ_ONCE(sp->sp_props.pp_now.pr_brs)))
+			   READ_ONCE(sp->sp_ex.ex_peer.pp_now.pr_brs)))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (test_and_set_bit(SVC2_F_BACKWARD, &sp->sp_flags))
 		return ERR_PTR(-EAGAIN);

@@ -9,8 +9,7 @@
 #define _SVCRDMA2_BACKCHANNEL_H
 
 #include <rpcrdma2/error.h>
-#include <rpcrdma2/header.h>
-#include <rpcrdma2/props.h>
+#include <rpcrdma2/message.h>
 
 /**
  * svc2_may_call - does the peer take Calls of ours?
@@ -63,11 +62,8 @@ enum svc2_answer {
 
 /**
  * svc2_judge_answer - look at an answer whose xid is that of a Call of ours
- * @h: its header; of the fields behind h_direction only as much is looked at
- *	as @verdict says is valid
- * @verdict: of the decoder
+ * @msg: the answer; of its header only as much is looked at as is valid
  * @vers: version of the Call
- * @length: octets behind the header
  * @room: octets the upper layer is ready to take
  *
  * Only an ERR_VERS may come in another version than the Call (S35, S36). No
@@ -76,15 +72,16 @@ enum svc2_answer {
  * (S06, S07, S08).
  */
 static inline enum svc2_answer
-svc2_judge_answer(const struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
-		  u32 vers, u32 length, u32 room)
+svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room)
 {
-	bool is_error = h->h_proc == RDMA2_ERROR && !verdict;
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
 	if (h->h_vers != vers &&
-	    !(is_error && h->h_error.er_code == RDMA2_ERR_VERS))
+	    !(rpcrdma2_msg_is_error(msg) &&
+	      h->h_error.er_code == RDMA2_ERR_VERS))
 		return SVC2_ANSWER_DROP;
-	if (verdict || h->h_proc != RDMA2_MSG || h->h_nwrites || length > room)
+	if (msg->mg_verdict || h->h_proc != RDMA2_MSG || h->h_nwrites ||
+	    msg->mg_paylen > room)
 		return SVC2_ANSWER_FAIL;
 	return SVC2_ANSWER_REPLY;
 }

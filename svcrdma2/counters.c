@@ -72,11 +72,11 @@ DEFINE_SHOW_ATTRIBUTE(counters);
 static void show_peer(struct seq_file *seq, const struct svc2_xprt *sp)
 {
 	const struct rpcrdma2_cm_limits *cm = &sp->sp_peer;
-	const struct rpcrdma2_props *pr = &sp->sp_props.pp_now;
+	const struct rpcrdma2_props *pr = &sp->sp_ex.ex_peer.pp_now;
 
 	seq_printf(seq, " private_send=%u private_receive=%u private_inv=%u",
 		   cm->cl_send, cm->cl_recv, cm->cl_inv);
-	if (READ_ONCE(sp->sp_props.pp_spoken))
+	if (READ_ONCE(sp->sp_ex.ex_peer.pp_spoken))
 		seq_printf(seq, " rbsiz=%u brs=%s", READ_ONCE(pr->pr_rbsiz),
 			   rpcrdma2_bkreqsup_name(READ_ONCE(pr->pr_brs)));
 }

@@ -89,7 +89,7 @@ int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_call *call,
 		     enum rpcrdma2_errcode code, u32 arg, u32 arg2)
 {
 	svc2_call_put_recv(sp, call);		/* R6 */
-	send_error(sp, &call->ca_hdr, code, arg, arg2);
+	send_error(sp, &call->ca_msg.mg_hdr, code, arg, arg2);
 	svc2_call_put(sp, call);
 	return 0;
 }

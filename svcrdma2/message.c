@@ -9,7 +9,7 @@
 #include "trace.h"
 
 /**
- * svc2_call_get - begin with a message
+ * svc2_call_get - begin with a message, and read it
  * @sp: its connection
  * @rv: Receive it came in
  *
@@ -37,8 +37,7 @@ struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	call->ca_map = NULL;
 	call->ca_inv_handle = 0;
 	call->ca_nresults = 0;
-	/* shown by a trace event even when a message is too short for them */
-	memset(&call->ca_hdr, 0, offsetof(struct rpcrdma2_hdr, h_reads));
+	rpcrdma2_msg_read(&call->ca_msg, rv->rv_buf, rv->rv_len, 0);
 	return call;
 }
 
@@ -119,7 +118,7 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_call *call,
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	svc2_count(calls);
-	if (call->ca_hdr.h_vers == RPCRDMA2_VERS_ONE)
+	if (call->ca_msg.mg_hdr.h_vers == RPCRDMA2_VERS_ONE)
 		svc2_count(calls_v1);
 	rqstp->rq_xprt_ctxt = call;
 	/* no IP protocol; the reply cache asks for one */

@@ -2,14 +2,13 @@
 /*
  * A message becomes a Call, an error or nothing.
  *
- * The codec performs steps 1 to 8 of the responder's order of checks (section
- * 2.5 of Documentation/protocol.rst) and returns a verdict; from there on the
- * header is trusted. What happens to the message then depends on its type and
- * direction, which is the table below; who may be answered with an error is
- * decided here and nowhere else.
+ * What is on the wire is read and judged by rpcrdma2_msg_read(): steps 1 to 8
+ * of the responder's order of checks (section 2.5 of
+ * Documentation/protocol.rst), and the body of a property message. From there
+ * on it is trusted. What happens to the message then depends on its type and
+ * direction, which is the table below; which message may be answered with an
+ * error is decided here and nowhere else.
  */
-#include <rpcrdma2/codec.h>
-
 #include "svcrdma2.h"
 #include "trace.h"
 
@@ -27,11 +26,10 @@ static u32 pick_inv_handle(const struct svc2_xprt *sp,
 static int handle_call(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
 
 	call->ca_inv_handle = pick_inv_handle(sp, h);
-	call->ca_inline = h->h_proc == RDMA2_MSG ?
-			  call->ca_recv->rv_len - h->h_len : 0;
+	call->ca_inline = h->h_proc == RDMA2_MSG ? call->ca_msg.mg_paylen : 0;
 	if (h->h_nreads)
 		return svc2_read_chunks(rqstp, call);
 
@@ -39,47 +37,64 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_call *call)
 	return svc2_deliver(rqstp, call);
 }
 
-static int drop_option(struct svc_rqst *rqstp, struct svc2_call *call,
-		       enum rpcrdma2_errcode verdict)
+static int drop_option(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	return svc2_discard(svc2_from_xprt(rqstp->rq_xprt), call,
 			    SVC2_C_dropped_option);
 }
 
-/* S17: we ask for no properties. */
-static int drop_reply(struct svc_rqst *rqstp, struct svc2_call *call,
-		      enum rpcrdma2_errcode verdict)
+/* S17: the server asks for no properties. */
+static int drop_reply(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	return svc2_discard(svc2_from_xprt(rqstp->rq_xprt), call,
 			    SVC2_C_dropped_reply);
 }
 
+static int refuse_type(struct svc_rqst *rqstp, struct svc2_call *call)
+{
+	return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
+			   RDMA2_ERR_INVALID_PROC);
+}
+
+typedef int (*message_handler)(struct svc_rqst *rqstp, struct svc2_call *call);
+
 /*
  * What a message type means to a server, by the role its sender takes (S38).
- * Where there is no handler the type does not go in that direction. Unlike a
- * Call, a Reply is handled even if something is wrong with it: it may be
- * waited for.
+ * Unlike a Call, a Reply is handled even if something is wrong with it: it may
+ * be waited for.
  */
-static const struct {
-	int (*on_call)(struct svc_rqst *rqstp, struct svc2_call *call);
-	int (*on_reply)(struct svc_rqst *rqstp, struct svc2_call *call,
-			enum rpcrdma2_errcode verdict);
-} procs[] = {
-	[RDMA2_MSG]	 = { handle_call,	svc2_take_answer },
-	[RDMA2_NOMSG]	 = { handle_call,	svc2_take_answer },
-	[RDMA2_ERROR]	 = { NULL,		svc2_take_answer },
-	[RDMA2_OPTIONAL] = { svc2_take_property, drop_option },	/* S39 */
-	[RDMA2_CONNPROP] = { svc2_take_property, NULL },
-	[RDMA2_REQPROP]	 = { svc2_take_property, NULL },
-	[RDMA2_RESPROP]	 = { NULL,		drop_reply },
-	[RDMA2_UPDPROP]	 = { svc2_take_property, NULL },
+static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
+	[RDMA2_CALL] = {
+		[RDMA2_MSG]	= handle_call,
+		[RDMA2_NOMSG]	= handle_call,
+		[RDMA2_OPTIONAL] = svc2_take_property,	/* S39 */
+		[RDMA2_CONNPROP] = svc2_take_property,
+		[RDMA2_REQPROP]	= svc2_take_property,
+		[RDMA2_UPDPROP]	= svc2_take_property,
+	},
+	[RDMA2_REPLY] = {
+		[RDMA2_MSG]	= svc2_take_answer,
+		[RDMA2_NOMSG]	= svc2_take_answer,
+		[RDMA2_ERROR]	= svc2_take_answer,
+		[RDMA2_OPTIONAL] = drop_option,
+		[RDMA2_RESPROP]	= drop_reply,
+	},
 };
 
-static_assert(ARRAY_SIZE(procs) == RDMA2_UPDPROP + 1);
+static message_handler choose_handler(u32 direction, u32 proc)
+{
+	message_handler handler = NULL;
+
+	if (proc < ARRAY_SIZE(handlers[0]))
+		handler = handlers[direction][proc];
+	if (handler)
+		return handler;
+	return direction == RDMA2_REPLY ? drop_reply : refuse_type;
+}
 
 /*
- * In version 1 we make no Calls with a Reply chunk: what looks like the answer
- * to one is a Call that lacks its Read list (E-24).
+ * In version 1 the server makes no Calls with a Reply chunk: what looks like
+ * the answer to one is a Call that lacks its Read list (E-24).
  */
 static bool lacks_reads(const struct rpcrdma2_hdr *h)
 {
@@ -107,7 +122,7 @@ static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
 	const struct svc2_versions vs =
 		svc2_allowed_versions(READ_ONCE(svc2_param_min_version),
 				      READ_ONCE(svc2_param_max_version));
-	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
 
 	if (call->ca_recv->rv_len < RPCRDMA2_PREFIX_LEN ||
 	    is_reply(h) || svc2_speaks(&vs, h->h_vers))
@@ -119,48 +134,38 @@ static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
 	return true;
 }
 
-static enum rpcrdma2_errcode decode(struct svc2_call *call)
-{
-	u8 scratch[RPCRDMA2_READ_SEG_LEN];
-	struct xdr_stream xdr;
-	struct xdr_buf buf;
-
-	rpcrdma2_recv_buf(call->ca_recv, 0, &buf);
-	xdr_init_decode(&xdr, &buf, buf.head[0].iov_base, NULL);
-	xdr_set_scratch_buffer(&xdr, scratch, sizeof(scratch));
-	return rpcrdma2_decode_hdr(&call->ca_hdr, &xdr);
-}
-
-/* Return: octets of a Call in rq_arg, or 0. */
+/*
+ * In this order: version, verdict, handler.
+ *
+ * Return: octets of a Call in rq_arg, or 0.
+ */
 static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct svc2_call *call = svc2_call_get(sp, rv);
-	enum rpcrdma2_errcode verdict;
-	struct rpcrdma2_hdr *h;
+	const struct rpcrdma2_msg *msg;
+	const struct rpcrdma2_hdr *h;
 
 	if (!call) {
 		svc2_recv_put(sp, rv);
 		return 0;
 	}
-	h = &call->ca_hdr;
-	verdict = decode(call);
-	trace_svc2_decode(sp, rv, h, verdict);
+	msg = &call->ca_msg;
+	h = &msg->mg_hdr;
+	trace_svc2_decode(sp, rv, h, msg->mg_verdict);
+
 	if (refuse_version(sp, call))
 		return 0;
-	if (verdict == RDMA2_DROP)
+	if (msg->mg_verdict == RDMA2_DROP)
 		return svc2_discard(sp, call, SVC2_C_dropped_silently);
-
 	if (is_reply(h))
-		return procs[h->h_proc].on_reply(rqstp, call, verdict);
+		return choose_handler(RDMA2_REPLY, h->h_proc)(rqstp, call);
 	if (lacks_reads(h))
-		verdict = RDMA2_ERR_BAD_XDR;
-	if (verdict)
-		return svc2_refuse(sp, call, verdict);
+		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
+	if (msg->mg_verdict)
+		return svc2_refuse(sp, call, msg->mg_verdict);
 	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
-	if (!procs[h->h_proc].on_call)
-		return svc2_refuse(sp, call, RDMA2_ERR_INVALID_PROC);
-	return procs[h->h_proc].on_call(rqstp, call);
+	return choose_handler(RDMA2_CALL, h->h_proc)(rqstp, call);
 }
 
 /*

@@ -33,13 +33,14 @@ static int read_chunk(struct svc2_call *call, const struct rpcrdma2_chunk *ck,
 		      const struct rpcrdma2_stretch *st)
 {
 	return rpcrdma2_rw_read(&call->ca_rw,
-				&call->ca_hdr.h_segs[ck->ck_first], st->st_src,
-				st->st_len, call->ca_pages, st->st_sink);
+				&call->ca_msg.mg_hdr.h_segs[ck->ck_first],
+				st->st_src, st->st_len, call->ca_pages,
+				st->st_sink);
 }
 
 static int build_reads(struct svc2_call *call)
 {
-	const struct rpcrdma2_chunk *first = call->ca_hdr.h_reads;
+	const struct rpcrdma2_chunk *first = call->ca_msg.mg_hdr.h_reads;
 	struct rpcrdma2_layout lo;
 	struct rpcrdma2_stretch st;
 	int ret = 0;
@@ -49,11 +50,11 @@ static int build_reads(struct svc2_call *call)
 		return read_chunk(call, first, &st);
 	}
 
-	rpcrdma2_layout_begin(&lo, &call->ca_hdr, call->ca_inline);
+	rpcrdma2_layout_begin(&lo, &call->ca_msg.mg_hdr, call->ca_inline);
 	while (!ret && rpcrdma2_layout_next(&lo, &st)) {
 		if (st.st_chunk)
 			ret = read_chunk(call, st.st_chunk, &st);
-		else if (call->ca_hdr.h_proc == RDMA2_NOMSG)
+		else if (call->ca_msg.mg_hdr.h_proc == RDMA2_NOMSG)
 			ret = read_chunk(call, first, &st);
 	}
 	return ret;
@@ -144,7 +145,7 @@ static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
 int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
 	const void *message = call->ca_recv->rv_buf + h->h_len;
 	u64 whole = rpcrdma2_layout_length(h, call->ca_inline);
 	unsigned int tries = 0;
@@ -188,7 +189,7 @@ static void *octets_at(const struct svc2_call *call, u32 sink)
 static void copy_stretch(struct svc2_call *call,
 			 const struct rpcrdma2_stretch *st)
 {
-	const void *src = call->ca_recv->rv_buf + call->ca_hdr.h_len +
+	const void *src = call->ca_recv->rv_buf + call->ca_msg.mg_hdr.h_len +
 			  st->st_src;
 	u32 sink = st->st_sink, left = st->st_len, n;
 
@@ -210,11 +211,11 @@ static void finish_flat(struct svc2_call *call)
 	struct rpcrdma2_layout lo;
 	struct rpcrdma2_stretch st;
 
-	rpcrdma2_layout_begin(&lo, &call->ca_hdr, call->ca_inline);
+	rpcrdma2_layout_begin(&lo, &call->ca_msg.mg_hdr, call->ca_inline);
 	while (rpcrdma2_layout_next(&lo, &st)) {
 		if (st.st_chunk)
 			zero_pad(call, st.st_sink + st.st_len);
-		else if (call->ca_hdr.h_proc == RDMA2_MSG)
+		else if (call->ca_msg.mg_hdr.h_proc == RDMA2_MSG)
 			copy_stretch(call, &st);
 	}
 }
@@ -225,7 +226,7 @@ static void finish_flat(struct svc2_call *call)
  */
 static bool is_expected_call(const struct svc2_call *call)
 {
-	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
 	const __be32 *p = octets_at(call, 0);
 	u32 hdr;
 
@@ -239,7 +240,7 @@ static bool is_expected_call(const struct svc2_call *call)
 
 static enum rpcrdma2_errcode judge_gss(const struct svc2_call *call, u32 head)
 {
-	const struct rpcrdma2_hdr *h = &call->ca_hdr;
+	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
 	const struct rpcrdma2_chunk *ck = h->h_reads;
 	__be32 before = 0;
 
@@ -313,7 +314,7 @@ static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
 
 static void finish_split(struct svc2_call *call, struct xdr_buf *arg)
 {
-	const struct rpcrdma2_chunk *ck = call->ca_hdr.h_reads;
+	const struct rpcrdma2_chunk *ck = call->ca_msg.mg_hdr.h_reads;
 	struct rpcrdma2_stretch rest = {
 		.st_src		= ck->ck_position,
 		.st_len		= call->ca_inline - ck->ck_position,
@@ -322,7 +323,7 @@ static void finish_split(struct svc2_call *call, struct xdr_buf *arg)
 
 	zero_pad(call, ck->ck_length);
 	copy_stretch(call, &rest);
-	arg->head[0].iov_base = call->ca_recv->rv_buf + call->ca_hdr.h_len;
+	arg->head[0].iov_base = call->ca_recv->rv_buf + call->ca_msg.mg_hdr.h_len;
 	arg->head[0].iov_len = ck->ck_position;
 	arg->pages = call->ca_pages;
 	arg->page_len = call->ca_length;
@@ -337,7 +338,7 @@ static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,
 		return RDMA2_OK;
 	}
 	finish_flat(call);
-	if (call->ca_hdr.h_proc == RDMA2_NOMSG && !is_expected_call(call))
+	if (call->ca_msg.mg_hdr.h_proc == RDMA2_NOMSG && !is_expected_call(call))
 		return RDMA2_ERR_BAD_XDR;
 	return hand_on_flat(sp, call, arg);
 }

@@ -70,7 +70,7 @@ static void find_results(struct svc2_call *call, const struct xdr_buf *res)
 static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
 		      const struct xdr_buf *res, struct rpcrdma2_reply_plan *plan)
 {
-	struct rpcrdma2_hdr *h = &call->ca_hdr;
+	struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
 	bool offered = h->h_has_reply;
 	u32 hdrlen;
 
@@ -155,7 +155,7 @@ static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct xdr_buf *res = &rqstp->rq_res;
-	struct rpcrdma2_hdr *h = &call->ca_hdr;
+	struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
 	int ret;
 
 	tx->tx_head = rqstp->rq_respages[0];
@@ -186,7 +186,7 @@ static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	unsigned int tries = 0;
 	int ret;
 
-	begin_reply(sp, &call->ca_hdr, plan);
+	begin_reply(sp, &call->ca_msg.mg_hdr, plan);
 	do {
 		ret = fill_tx(rqstp, tx, call, plan);
 		if (ret)
@@ -224,7 +224,7 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, call->ca_inv_handle);
 	if (ret)
-		return svc2_error_instead(sp, tx, &call->ca_hdr, &plan, ret);
+		return svc2_error_instead(sp, tx, &call->ca_msg.mg_hdr, &plan, ret);
 	svc2_count(replies);
 	return 0;
 }

@@ -66,9 +66,9 @@
 #include <rpcrdma2/cm.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/error.h>
-#include <rpcrdma2/header.h>
+#include <rpcrdma2/exchange.h>
+#include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
 #include <rpcrdma2/recv.h>
 #include <rpcrdma2/rw.h>
@@ -77,7 +77,6 @@
 #include "counters.h"
 #include "versions.h"
 
-struct rpcrdma2_propmsg;
 struct svc2_xprt;
 
 /*
@@ -229,7 +228,7 @@ struct svc2_post {
  * @ca_inv_handle: handle the Reply invalidates, or 0
  * @ca_nresults: entries of @ca_results
  * @ca_results: eligible results, as the upper layer encoded them
- * @ca_hdr: its header; becomes that of the Reply
+ * @ca_msg: what was received; its header becomes that of the answer
  */
 struct svc2_call {
 	struct list_head	ca_list;
@@ -248,7 +247,7 @@ struct svc2_call {
 	u32			ca_inv_handle;
 	unsigned int		ca_nresults;
 	struct rpcrdma2_range	ca_results[RPCRDMA2_MAX_WRITE_CHUNKS];
-	struct rpcrdma2_hdr	ca_hdr;
+	struct rpcrdma2_msg	ca_msg;
 };
 
 /* Pages a send context can hold without an array of their own */
@@ -332,8 +331,7 @@ enum {
  *
  * @sp_conn: its verbs objects (R7)
  * @sp_peer: private data of the peer; believed in version 1 only (S28)
- * @sp_props: properties of the peer; of use for version 2 only
- * @sp_told: our properties, as the peer knows them
+ * @sp_ex: properties of both ends; of use for version 2 only
  * @sp_ord: RDMA Reads we may have under way at once
  * @sp_ird: RDMA Reads the peer may
  * @sp_credits: the grant, in every header we send
@@ -388,8 +386,7 @@ struct svc2_xprt {
 
 	struct rpcrdma2_conn	sp_conn;
 	struct rpcrdma2_cm_limits sp_peer;
-	struct rpcrdma2_peer_props sp_props;
-	struct rpcrdma2_props	sp_told;
+	struct rpcrdma2_exchange sp_ex;
 	u8			sp_ord;
 	u8			sp_ird;
 	u32			sp_credits;
@@ -506,8 +503,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
-int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call,
-		     enum rpcrdma2_errcode verdict);
+int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call);
 
 /* property.c */
 int svc2_take_property(struct svc_rqst *rqstp, struct svc2_call *call);

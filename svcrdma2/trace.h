@@ -343,8 +343,8 @@ TRACE_EVENT(svc2_property,
 		strscpy(__entry->addr, sp->sp_xprt.xpt_remotebuf,
 			SVC2_ADDR_LEN);
 		__entry->opttype = opttype;
-		__entry->rbsiz = sp->sp_props.pp_now.pr_rbsiz;
-		__entry->brs = sp->sp_props.pp_now.pr_brs;
+		__entry->rbsiz = sp->sp_ex.ex_peer.pp_now.pr_rbsiz;
+		__entry->brs = sp->sp_ex.ex_peer.pp_now.pr_brs;
 		__entry->send_max = sp->sp_send_max[RPCRDMA2_VERS_TWO];
 	),
 	TP_printk("peer=%s opttype=%u rbsiz=%u brs=%u send=%u", __entry->addr,
@@ -366,11 +366,11 @@ DECLARE_EVENT_CLASS(svc2_read,
 		__field(bool, split)
 	),
 	TP_fast_assign(
-		__entry->xid = call->ca_hdr.h_xid;
+		__entry->xid = call->ca_msg.mg_hdr.h_xid;
 		__entry->cq_id = call->ca_post.po_cid.ci_queue_id;
 		__entry->cid = call->ca_post.po_cid.ci_completion_id;
-		__entry->chunks = call->ca_hdr.h_nreads;
-		__entry->position = call->ca_hdr.h_reads[0].ck_position;
+		__entry->chunks = call->ca_msg.mg_hdr.h_nreads;
+		__entry->position = call->ca_msg.mg_hdr.h_reads[0].ck_position;
 		__entry->length = call->ca_length;
 		__entry->inlined = call->ca_inline;
 		__entry->split = call->ca_split;
@@ -403,12 +403,12 @@ TRACE_EVENT(svc2_plan_reply,
 		__field(bool, long_reply)
 	),
 	TP_fast_assign(
-		__entry->xid = call->ca_hdr.h_xid;
+		__entry->xid = call->ca_msg.mg_hdr.h_xid;
 		__entry->code = plan->pn_code;
 		__entry->arg = plan->pn_arg;
 		__entry->arg2 = plan->pn_arg2;
 		__entry->results = call->ca_nresults;
-		__entry->chunks = call->ca_hdr.h_nwrites;
+		__entry->chunks = call->ca_msg.mg_hdr.h_nwrites;
 		__entry->first = plan->pn_writes[0].ra_len;
 		__entry->rest = plan->pn_len;
 		__entry->long_reply = plan->pn_long;

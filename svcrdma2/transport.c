@@ -177,8 +177,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 
 	sp->sp_ord = param->initiator_depth;
 	sp->sp_ird = param->responder_resources;
-	rpcrdma2_peer_props_init(&sp->sp_props);
-	rpcrdma2_props_default(&sp->sp_told);
+	rpcrdma2_exchange_init(&sp->sp_ex, true);
 	rpcrdma2_cm_decode(&sp->sp_peer, param->private_data,
 			   param->private_data_len);
 	return sp;
@@ -285,7 +284,7 @@ static unsigned int sq_entries(const struct svc2_xprt *sp)
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 {
 	WRITE_ONCE(sp->sp_send_max[vers],
-		   svc2_send_limit(vers, &sp->sp_peer, &sp->sp_props.pp_now,
+		   svc2_send_limit(vers, &sp->sp_peer, &sp->sp_ex.ex_peer.pp_now,
 				   sp->sp_send_own));
 }
 
@@ -300,6 +299,13 @@ static void size_sends(struct svc2_xprt *sp, u32 width)
 				  PAGE_SIZE;
 	sp->sp_send_own = min_t(u32, sp->sp_send_own, RPCRDMA2_INLINE_MAX);
 
+	/*
+	 * A requester takes a responder to send as much as it receives (S14):
+	 * this one claims to receive no more than it sends. S13, S20, S22
+	 */
+	sp->sp_ex.ex_able.pr_rbsiz = min(sp->sp_conn.co_recv_size,
+					 sp->sp_send_own);
+	sp->sp_ex.ex_able.pr_brs = RDMA2_BKREQSUP_INLINE;
 	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
