@@ -2,27 +2,10 @@
 /*
  * A message received: what is known of it when it has been looked at.
  */
-#include <rpcrdma2/message.h>
-
 #include "util.h"
 #include "vectors.h"
 
 #define HANDLE	0x1234
-
-/* All ones before, like a message that holds an earlier one */
-static struct rpcrdma2_msg *read_octets(struct kunit *test, const void *data,
-					size_t len, u32 handle)
-{
-	struct rpcrdma2_msg *msg = kunit_kmalloc(test, sizeof(*msg),
-						 GFP_KERNEL);
-	struct wire w;
-
-	KUNIT_ASSERT_NOT_NULL(test, msg);
-	memset(msg, 0xff, sizeof(*msg));
-	receive(test, &w, data, len);
-	rpcrdma2_msg_read(msg, w.buf.head[0].iov_base, len, handle);
-	return msg;
-}
 
 static void a_call_and_its_payload(struct kunit *test)
 {
@@ -35,7 +18,7 @@ static void a_call_and_its_payload(struct kunit *test)
 	put(m, 0);
 	put(m, 0);
 	put_payload(m, RDMA2_CALL, 80);
-	msg = read_octets(test, m->word, words_len(m), 0);
+	msg = read_message(test, m->word, words_len(m), 0);
 
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_OK);
 	KUNIT_EXPECT_FALSE(test, msg->mg_bad_body);
@@ -52,11 +35,11 @@ static void a_handle_comes_with_any_message(struct kunit *test)
 {
 	struct rpcrdma2_msg *msg;
 
-	msg = read_octets(test, v10, sizeof(v10), HANDLE);
+	msg = read_message(test, v10, sizeof(v10), HANDLE);
 	KUNIT_EXPECT_EQ(test, msg->mg_handle, HANDLE);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_msg_is_error(msg));
 
-	msg = read_octets(test, v10, 8, HANDLE);
+	msg = read_message(test, v10, 8, HANDLE);
 	KUNIT_EXPECT_EQ(test, msg->mg_handle, HANDLE);
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_DROP);
 }
@@ -64,7 +47,7 @@ static void a_handle_comes_with_any_message(struct kunit *test)
 /* S31: nothing of an earlier message is left. */
 static void a_short_message_has_nothing(struct kunit *test)
 {
-	struct rpcrdma2_msg *msg = read_octets(test, v19, 15, 0);
+	struct rpcrdma2_msg *msg = read_message(test, v19, 15, 0);
 
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_DROP);
 	KUNIT_EXPECT_FALSE(test, msg->mg_bad_body);
@@ -76,7 +59,7 @@ static void a_short_message_has_nothing(struct kunit *test)
 
 static void a_property_message_is_read(struct kunit *test)
 {
-	struct rpcrdma2_msg *msg = read_octets(test, v19, sizeof(v19), 0);
+	struct rpcrdma2_msg *msg = read_message(test, v19, sizeof(v19), 0);
 
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_OK);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_msg_is_control(msg));
@@ -89,7 +72,7 @@ static void a_property_message_is_read(struct kunit *test)
 /* What answers nothing has bitmaps that mean nothing (S17). */
 static void a_resprop_answers_nothing(struct kunit *test)
 {
-	struct rpcrdma2_msg *msg = read_octets(test, v22, sizeof(v22), 0);
+	struct rpcrdma2_msg *msg = read_message(test, v22, sizeof(v22), 0);
 
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_OK);
 	KUNIT_EXPECT_EQ(test, msg->mg_hdr.h_direction, RDMA2_REPLY);
@@ -102,17 +85,17 @@ static void a_bad_body_is_told_from_a_bad_header(struct kunit *test)
 {
 	struct rpcrdma2_msg *msg;
 
-	msg = read_octets(test, v19, sizeof(v19) - 4, 0);
+	msg = read_message(test, v19, sizeof(v19) - 4, 0);
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_ERR_BAD_XDR);
 	KUNIT_EXPECT_TRUE(test, msg->mg_bad_body);
 	KUNIT_EXPECT_EQ(test, msg->mg_paylen, 0);
 	KUNIT_EXPECT_EQ(test, msg->mg_hdr.h_direction, RDMA2_CALL);
 
-	msg = read_octets(test, v24, sizeof(v24), 0);
+	msg = read_message(test, v24, sizeof(v24), 0);
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_ERR_INVALID_OPTION);
 	KUNIT_EXPECT_TRUE(test, msg->mg_bad_body);
 
-	msg = read_octets(test, v24, 24, 0);
+	msg = read_message(test, v24, 24, 0);
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_ERR_BAD_XDR);
 	KUNIT_EXPECT_FALSE(test, msg->mg_bad_body);
 }
@@ -120,7 +103,7 @@ static void a_bad_body_is_told_from_a_bad_header(struct kunit *test)
 /* An error is one only when it is well-formed. */
 static void a_cut_error_is_none(struct kunit *test)
 {
-	struct rpcrdma2_msg *msg = read_octets(test, v10, 16, 0);
+	struct rpcrdma2_msg *msg = read_message(test, v10, 16, 0);
 
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_ERR_BAD_XDR);
 	KUNIT_EXPECT_EQ(test, msg->mg_hdr.h_proc, RDMA2_ERROR);

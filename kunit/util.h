@@ -13,6 +13,7 @@
 
 #include <rpcrdma2/codec.h>
 #include <rpcrdma2/error.h>
+#include <rpcrdma2/message.h>
 #include <rpcrdma2/propset.h>
 
 /* Room for one header beyond every limit */
@@ -161,6 +162,22 @@ static inline void put_payload(struct words *m, u32 msg_type, size_t len)
 	put(m, msg_type);
 	while (m->count < end)
 		put(m, 0);
+}
+
+/* The message received, in memory that held an earlier one */
+static inline struct rpcrdma2_msg *read_message(struct kunit *test,
+						const void *data, size_t len,
+						u32 handle)
+{
+	struct rpcrdma2_msg *msg = kunit_kmalloc(test, sizeof(*msg),
+						 GFP_KERNEL);
+	struct wire w;
+
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	memset(msg, 0xff, sizeof(*msg));
+	receive(test, &w, data, len);
+	rpcrdma2_msg_read(msg, w.buf.head[0].iov_base, len, handle);
+	return msg;
 }
 
 /* Receives a message and reads its body; @pm keeps its pm_want */

@@ -67,49 +67,36 @@ static void name_case(const struct backward_case *c, char *desc)
 
 KUNIT_ARRAY_PARAM(backward, backward_cases, name_case);
 
-static enum rpcrdma2_errcode decode(struct kunit *test,
-				    const struct backward_case *c, u32 vers,
-				    struct rpcrdma2_hdr *h)
+static struct rpcrdma2_msg *message(struct kunit *test,
+				    const struct backward_case *c, u32 vers)
 {
-	__be32 *msg = kunit_kzalloc(test, 160, GFP_KERNEL);
-	struct xdr_buf buf = {};
-	struct xdr_stream xdr;
-	__be32 *p = msg;
+	struct words *m = words_new(test);
 	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, msg);
-	*p++ = cpu_to_be32(XID);
-	*p++ = cpu_to_be32(vers);
-	*p++ = cpu_to_be32(1);
-	*p++ = cpu_to_be32(c->proc);
+	put(m, XID);
+	put(m, vers);
+	put(m, 1);
+	put(m, c->proc);
 	if (vers == RPCRDMA2_VERS_TWO) {
-		*p++ = cpu_to_be32(RDMA2_CALL);
-		*p++ = 0;
+		put(m, RDMA2_CALL);
+		put(m, 0);
 	}
 	for (i = 0; i < c->nwords; i++)
-		*p++ = cpu_to_be32(c->words[i]);
-
-	buf.head[0].iov_base = msg;
-	buf.head[0].iov_len = (void *)p - (void *)msg;
-	buf.buflen = buf.head[0].iov_len;
-	buf.len = buf.head[0].iov_len;
-	xdr_init_decode(&xdr, &buf, msg, NULL);
-	return rpcrdma2_decode_hdr(h, &xdr);
+		put(m, c->words[i]);
+	return read_message(test, m->word, words_len(m), 0);
 }
 
 static void judged_alike(struct kunit *test)
 {
 	const struct backward_case *c = test->param_value;
-	struct rpcrdma2_hdr *h;
 	u32 vers;
 
-	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, h);
 	for (vers = RPCRDMA2_VERS_ONE; vers <= RPCRDMA2_VERS_TWO; vers++) {
-		enum rpcrdma2_errcode code = decode(test, c, vers, h);
+		struct rpcrdma2_msg *msg = message(test, c, vers);
+		enum rpcrdma2_errcode code = xprt2_judge_backward(msg);
+		struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
 		KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_CALL);
-		code = xprt2_judge_backward(h, code);
 		KUNIT_EXPECT_EQ_MSG(test, (u32)code, c->verdict,
 				    "version %u", vers);
 		if (code == RDMA2_OK)
@@ -174,9 +161,10 @@ KUNIT_ARRAY_PARAM_DESC(excess, excess_cases, desc);
 static void more_than_the_decoder_holds(struct kunit *test)
 {
 	const struct excess_case *c = test->param_value;
-	struct rpcrdma2_hdr *h = hdr_new(test);
 	struct words *m = words_new(test);
 	enum rpcrdma2_errcode code;
+	struct rpcrdma2_msg *msg;
+	struct rpcrdma2_hdr *h;
 	unsigned int i, j;
 
 	/* Arrange */
@@ -196,7 +184,9 @@ static void more_than_the_decoder_holds(struct kunit *test)
 	put_payload(m, RDMA2_CALL, 40);
 
 	/* Act */
-	code = xprt2_judge_backward(h, judge_words(test, h, m));
+	msg = read_message(test, m->word, words_len(m), 0);
+	code = xprt2_judge_backward(msg);
+	h = &msg->mg_hdr;
 
 	/* Assert */
 	KUNIT_EXPECT_EQ(test, code, c->code);

@@ -362,6 +362,7 @@ struct meaning_case {
 	const char		*desc;
 	struct rpcrdma2_hdr	h;
 	enum rpcrdma2_errcode	verdict;
+	bool			bad_body;
 	bool			connprop;
 	bool			to_probe;
 	enum xprt2_answer	want;
@@ -422,6 +423,16 @@ static const struct meaning_case meaning_cases[] = {
 	{ "S37 what can not be read is foreign",
 	  RPC(2, RDMA2_CONNPROP, RDMA2_CALL), RDMA2_ERR_BAD_XDR,
 	  .want = XPRT2_A_FOREIGN },
+	{ "S11 a CONNPROP with a bad body says nothing",
+	  RPC(2, RDMA2_CONNPROP, RDMA2_CALL), RDMA2_ERR_BAD_XDR,
+	  .connprop = true, .bad_body = true, .want = XPRT2_A_SILENCE },
+	{ "S40 an unknown option says nothing",
+	  RPC(2, RDMA2_OPTIONAL, RDMA2_CALL), RDMA2_ERR_INVALID_OPTION,
+	  .bad_body = true, .want = XPRT2_A_SILENCE },
+	{ "S01 CONNPROP as an option", RPC(2, RDMA2_OPTIONAL, RDMA2_CALL),
+	  .connprop = true, .want = XPRT2_A_CONNPROP },
+	{ "S30 UPDPROP says nothing", RPC(2, RDMA2_UPDPROP, RDMA2_CALL),
+	  .want = XPRT2_A_SILENCE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(meaning, meaning_cases, desc);
@@ -429,10 +440,92 @@ KUNIT_ARRAY_PARAM_DESC(meaning, meaning_cases, desc);
 static void meaning(struct kunit *test)
 {
 	const struct meaning_case *c = test->param_value;
-	enum xprt2_answer answer;
+	struct rpcrdma2_msg *msg = kunit_kzalloc(test, sizeof(*msg),
+						 GFP_KERNEL);
 
-	answer = xprt2_classify(&c->h, c->verdict, c->connprop, c->to_probe);
-	KUNIT_EXPECT_EQ(test, answer, c->want);
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	msg->mg_hdr = c->h;
+	msg->mg_verdict = c->verdict;
+	msg->mg_bad_body = c->bad_body;
+	msg->mg_prop.pm_type = c->connprop ? RDMA2_OPT_CONNPROP :
+					     RDMA2_OPT_UPDPROP;
+	KUNIT_EXPECT_EQ(test, xprt2_classify(msg, c->to_probe), c->want);
+}
+
+static const struct fate_case {
+	const char		*desc;
+	enum xprt2_phase	phase;
+	enum xprt2_answer	answer;
+	bool			to_probe;
+	enum xprt2_fate		want;
+} fate_cases[] = {
+	{ "what says nothing has its handler", XPRT2_PROBE, XPRT2_A_SILENCE,
+	  true, XPRT2_F_HANDLE },
+	{ "S29 the probe's answer", XPRT2_PROBE, XPRT2_A_CONNPROP, false,
+	  XPRT2_F_PROBE },
+	{ "C-026 the probe's refusal", XPRT2_PROBE, XPRT2_A_ERR_LACKS, true,
+	  XPRT2_F_PROBE },
+	{ "C-099 the trial's Reply", XPRT2_TRIAL, XPRT2_A_REPLY_TWO, false,
+	  XPRT2_F_MOVE },
+	{ "S29 a CONNPROP in a trial", XPRT2_TRIAL, XPRT2_A_CONNPROP, false,
+	  XPRT2_F_MOVE },
+	{ "2.4 a late CONNPROP is refused", XPRT2_SETTLED, XPRT2_A_ERR_LACKS,
+	  true, XPRT2_F_DONE },
+	{ "2.4 with whatever code", XPRT2_SETTLED, XPRT2_A_FOREIGN, true,
+	  XPRT2_F_DONE },
+	{ "S36 but for ERR_VERS", XPRT2_SETTLED, XPRT2_A_ERR_VERS, true,
+	  XPRT2_F_MOVE },
+	{ "S42 an RPC is refused", XPRT2_SETTLED, XPRT2_A_ERR_LACKS_RPC, false,
+	  XPRT2_F_MOVE },
+	{ "S42 an RPC draws another error", XPRT2_SETTLED, XPRT2_A_ERR_OTHER,
+	  false, XPRT2_F_MOVE },
+	{ "S36 one more refusal is sent again", XPRT2_OVER, XPRT2_A_ERR_VERS,
+	  false, XPRT2_F_DONE },
+	{ "S42 likewise", XPRT2_OVER, XPRT2_A_ERR_LACKS_RPC, false,
+	  XPRT2_F_DONE },
+	{ "an error ends its RPC all the same", XPRT2_OVER, XPRT2_A_ERR_OTHER,
+	  false, XPRT2_F_HANDLE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(fate, fate_cases, desc);
+
+static void fate(struct kunit *test)
+{
+	const struct fate_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, xprt2_judge_message(c->phase, c->answer,
+						  c->to_probe), c->want);
+}
+
+static void fate_after_a_move(struct kunit *test)
+{
+	/* S36: the RPC that was refused ends; others do not */
+	KUNIT_EXPECT_EQ(test, xprt2_fate_after(XPRT2_A_ERR_VERS,
+					       -EPROTONOSUPPORT),
+			XPRT2_F_FAIL);
+	KUNIT_EXPECT_EQ(test, xprt2_fate_after(XPRT2_A_ONE, -EPROTONOSUPPORT),
+			XPRT2_F_DONE);
+	/* the connection goes, and the RPC is sent again on the next */
+	KUNIT_EXPECT_EQ(test, xprt2_fate_after(XPRT2_A_ERR_VERS, -EAGAIN),
+			XPRT2_F_DONE);
+	KUNIT_EXPECT_EQ(test, xprt2_fate_after(XPRT2_A_REPLY_TWO, 0),
+			XPRT2_F_HANDLE);
+}
+
+/* S34: what comes behind an answer that leads elsewhere is not looked at. */
+static void probe_failed(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, xprt2_probe_failed(XPRT2_PROBE,
+						    XPRT2_A_SILENCE));
+	KUNIT_EXPECT_FALSE(test, xprt2_probe_failed(XPRT2_PROBE,
+						    XPRT2_A_CONNPROP));
+	KUNIT_EXPECT_TRUE(test, xprt2_probe_failed(XPRT2_PROBE,
+						   XPRT2_A_ERR_VERS));
+	KUNIT_EXPECT_TRUE(test, xprt2_probe_failed(XPRT2_PROBE, XPRT2_A_ONE));
+	KUNIT_EXPECT_FALSE(test, xprt2_probe_failed(XPRT2_SETTLED,
+						    XPRT2_A_ERR_LACKS));
+	KUNIT_EXPECT_FALSE(test, xprt2_probe_failed(XPRT2_TRIAL,
+						    XPRT2_A_ERR_LACKS));
 }
 
 /* S34: how long each step may take, and how long a version is remembered */
@@ -452,6 +545,9 @@ static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE(ends),
 	KUNIT_CASE_PARAM(refusals_end, memory_gen_params),
 	KUNIT_CASE_PARAM(meaning, meaning_gen_params),
+	KUNIT_CASE_PARAM(fate, fate_gen_params),
+	KUNIT_CASE(fate_after_a_move),
+	KUNIT_CASE(probe_failed),
 	KUNIT_CASE(figures),
 	{}
 };

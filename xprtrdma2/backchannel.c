@@ -282,7 +282,7 @@ static bool enqueue_call(struct rpc_rqst *rqst)
 
 /* X1: the request owns the Receive buffer, which the service reads. */
 static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			const struct rpcrdma2_hdr *h)
+			const struct rpcrdma2_msg *msg)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	struct xprt2_req *req;
@@ -296,10 +296,10 @@ static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		return false;
 
 	rqst = &req->rq2_slot;
-	rqst->rq_xid = cpu_to_be32(h->h_xid);
-	xdr_buf_init(&rqst->rq_rcv_buf, rep->rep_payload, rep->rep_paylen);
-	rqst->rq_rcv_buf.len = rep->rep_paylen;
-	rqst->rq_private_buf.len = rep->rep_paylen;
+	rqst->rq_xid = cpu_to_be32(msg->mg_hdr.h_xid);
+	xdr_buf_init(&rqst->rq_rcv_buf, msg->mg_payload, msg->mg_paylen);
+	rqst->rq_rcv_buf.len = msg->mg_paylen;
+	rqst->rq_private_buf.len = msg->mg_paylen;
 	req->rq2_reply = rep;
 	WRITE_ONCE(req->rq2_ep, ep);	/* X7 */
 
@@ -315,29 +315,27 @@ static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
  * xprt2_handle_call - a MSG or NOMSG that is a Call of the server
  * @ep: endpoint
  * @rep: Receive buffer it is in
- * @h: its header, of which error answers are made
- * @verdict: of the decoder
- * @wc: Receive completion
+ * @msg: the message; overwritten by an error that answers it
  *
  * Context: receive CQ.
  */
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
-		       struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
-		       const struct ib_wc *wc)
+		       struct rpcrdma2_msg *msg)
 {
-	enum rpcrdma2_errcode code = xprt2_judge_backward(h, verdict);
+	enum rpcrdma2_errcode code = xprt2_judge_backward(msg);
 
-	xprt2_drop_invalidation(ep, wc);
+	xprt2_check_handle(ep, msg);
 	if (code == RDMA2_OK) {
-		trace_xprt2_backward_call(ep, h->h_xid, rep->rep_paylen);
-		if (accept_call(ep, rep, h)) {
+		trace_xprt2_backward_call(ep, msg->mg_hdr.h_xid,
+					  msg->mg_paylen);
+		if (accept_call(ep, rep, msg)) {
 			xprt2_count(backward_calls);
 			return;
 		}
 		code = RDMA2_ERR_SYSTEM;
 	}
 	xprt2_rep_put(ep->ep_xp, rep);
-	refuse_call(ep, h, code);
+	refuse_call(ep, &msg->mg_hdr, code);
 }
 
 /**

@@ -11,6 +11,7 @@
 
 #include <rpcrdma2/codec.h>
 #include <rpcrdma2/error.h>
+#include <rpcrdma2/message.h>
 
 enum {
 	/* Calls of the peer that may be outstanding (B-04, B-09) */
@@ -21,9 +22,7 @@ enum {
 
 /**
  * xprt2_judge_backward - is this a Call that an INLINE requester takes?
- * @h: its header; of the fields behind h_direction only as much is looked at
- *	as @verdict says is valid
- * @verdict: of the decoder
+ * @msg: the message; of its header only as much is looked at as is valid
  *
  * S23: the code names the first list that is there, also when the lists hold
  * more than the decoder does. A Reply chunk is no harm, the Reply comes inline
@@ -33,9 +32,11 @@ enum {
  * Return: RDMA2_OK, or the code that refuses it.
  */
 static inline enum rpcrdma2_errcode
-xprt2_judge_backward(const struct rpcrdma2_hdr *h,
-		     enum rpcrdma2_errcode verdict)
+xprt2_judge_backward(const struct rpcrdma2_msg *msg)
 {
+	enum rpcrdma2_errcode verdict = msg->mg_verdict;
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+
 	if (verdict != RDMA2_OK && !rpcrdma2_is_excess(verdict))
 		return verdict;
 	if (h->h_nreads)

@@ -161,7 +161,7 @@ static int resolve(struct xprt2_ep *ep)
 }
 
 /* Once a transport: it is asked again at each attempt to connect. */
-static void complain(struct xprt2_ep *ep, const char *what)
+static void report_device(struct xprt2_ep *ep, const char *what)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
@@ -181,7 +181,7 @@ static int size_for_device(struct xprt2_ep *ep)
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
 	    !attrs->max_fast_reg_page_list_len ||
 	    attrs->max_send_sge < XPRT2_MIN_SGE) {
-		complain(ep, "can not register memory in the Send Queue, which NFS needs");
+		report_device(ep, "can not register memory in the Send Queue, which NFS needs");
 		return -EOPNOTSUPP;
 	}
 
@@ -197,7 +197,7 @@ static int size_for_device(struct xprt2_ep *ep)
 	depth = min(attrs->max_qp_wr, attrs->max_cqe) - XPRT2_DRAIN_WRS;
 	if (segs > XPRT2_MAX_SEGS || depth < xprt2_sq_depth(1, segs) ||
 	    attrs->max_mr < segs) {
-		complain(ep, "has too small queues for 1 MiB payloads");
+		report_device(ep, "has too small queues for 1 MiB payloads");
 		return -EOPNOTSUPP;
 	}
 
@@ -229,7 +229,8 @@ static int create_queues(struct xprt2_ep *ep)
 }
 
 /* S28: always sent; version 2 itself makes no use of the peer's */
-static void describe_us(struct xprt2_ep *ep, struct rdma_conn_param *param)
+static void set_private_data(struct xprt2_ep *ep,
+			     struct rdma_conn_param *param)
 {
 	const struct rpcrdma2_cm_limits limits = {
 		.cl_send	= RPCRDMA2_INLINE_DEFAULT,
@@ -263,7 +264,7 @@ static int establish(struct xprt2_ep *ep)
 	if (ep->ep_recvs_posted < rpcrdma2_receives_needed(1, 0))
 		return -ENOMEM;
 
-	describe_us(ep, &param);
+	set_private_data(ep, &param);
 	rc = rdma_connect(ep->ep_conn.co_id, &param);
 	if (!rc)
 		rc = await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);

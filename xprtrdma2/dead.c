@@ -45,8 +45,7 @@ static struct xprt2_req *find_dead_locked(struct xprt2_ep *ep, u32 xid)
 /**
  * xprt2_answer_dead - the server answers an RPC that was killed or timed out
  * @ep: endpoint
- * @xid: of the message, for which no RPC waits
- * @wc: Receive completion
+ * @msg: message for which no RPC waits
  *
  * The server has done with the RPC's memory, and may have invalidated a region
  * of it: its address has the RPC's xid. Where the RPC waits in
@@ -55,14 +54,12 @@ static struct xprt2_req *find_dead_locked(struct xprt2_ep *ep, u32 xid)
  * Context: receive CQ.
  * Return: false when there is no such RPC, or the handle is another's (S50).
  */
-bool xprt2_answer_dead(struct xprt2_ep *ep, u32 xid, const struct ib_wc *wc)
+bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 {
+	u32 xid = msg->mg_hdr.h_xid, handle = msg->mg_handle, owner;
 	struct xprt2_xprt *xp = ep->ep_xp;
-	u32 handle = 0, owner;
 	struct xprt2_req *req;
 
-	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
-		handle = wc->ex.invalidate_rkey;
 	if (handle && xprt2_handle_in_use(ep, handle, &owner) && owner != xid)
 		return false;
 

@@ -140,7 +140,7 @@ static void settle(struct xprt2_ep *ep, u32 vers)
 		settle_one(ep);
 	xp->xp_probes = 0;
 	if (recall(&xp->xp_xprt, &props) != vers) {
-		props = ep->ep_props.pp_spoken ||
+		props = ep->ep_ex.ex_peer.pp_spoken ||
 			ep->ep_intro == XPRT2_INTRO_DUE;
 		remember(&xp->xp_xprt, vers, props);
 	}
@@ -159,7 +159,7 @@ static const char *advice(const struct xprt2_nego *ng, bool told, bool none)
 	return "change the module parameter min_version, max_version or pin";
 }
 
-static void complain(struct xprt2_ep *ep, enum xprt2_answer answer)
+static void report_no_version(struct xprt2_ep *ep, enum xprt2_answer answer)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	const struct xprt2_nego *ng = &ep->ep_nego;
@@ -231,7 +231,7 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		break;
 	}
 	remember(xprt, 0, false);
-	complain(ep, answer);
+	report_no_version(ep, answer);
 	return -EPROTONOSUPPORT;
 }
 
@@ -413,64 +413,56 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	return make_move(ep, answer, move);
 }
 
-/**
- * xprt2_negotiate_message - look at a message with the version in mind
- * @ep: endpoint
- * @h: its header
- * @verdict: of the decoder
- * @buf: the message
- * @status: what the RPC it answers ends with, when it is the version's fault
- *
- * Context: receive CQ.
- * Return: true when the message is used up: it was the probe's, or the RPC it
- * answers is sent again.
- */
-bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
-			     enum rpcrdma2_errcode verdict,
-			     const struct xdr_buf *buf, int *status)
+/* S31, 2.4: an error that answers nothing says nothing. */
+static enum xprt2_answer hear(struct xprt2_ep *ep,
+			      const struct rpcrdma2_msg *msg, bool to_probe)
 {
-	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
-	bool to_probe = ep->ep_connprop_sent &&
-			h->h_xid == ep->ep_connprop_xid;
-	enum xprt2_answer answer;
-	bool connprop;
-	int rc;
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+	enum xprt2_answer answer = xprt2_classify(msg, to_probe);
 
-	if (likely(phase >= XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
-		return false;
-	/* what follows an answer that does not lead to version 2 */
-	answer = READ_ONCE(ep->ep_answer);
-	if (phase == XPRT2_PROBE && answer && answer != XPRT2_A_CONNPROP)
-		return true;
-	connprop = verdict == RDMA2_OK && h->h_vers == RPCRDMA2_VERS_TWO &&
-		   xprt2_take_connprop(ep, h, buf);
-	answer = xprt2_classify(h, verdict, connprop, to_probe);
-	if (answer == XPRT2_A_SILENCE)
-		return false;
-	/* S31, 2.4: an error that answers nothing */
-	if (h->h_proc == RDMA2_ERROR && !to_probe &&
-	    !xprt2_is_awaited(ep, h->h_xid))
-		return false;
+	if (answer != XPRT2_A_SILENCE && h->h_proc == RDMA2_ERROR &&
+	    !to_probe && !xprt2_is_awaited(ep, h->h_xid))
+		return XPRT2_A_SILENCE;
 	if (answer == XPRT2_A_ERR_VERS) {
 		ep->ep_nego.ng_low = h->h_error.er_arg;
 		ep->ep_nego.ng_high = h->h_error.er_arg2;
 	}
+	return answer;
+}
 
-	switch (phase) {
-	case XPRT2_PROBE:
+/**
+ * xprt2_negotiate_message - look at a message with the version in mind
+ * @ep: endpoint
+ * @msg: the message
+ *
+ * Context: receive CQ.
+ * Return: XPRT2_F_HANDLE, XPRT2_F_FAIL or XPRT2_F_DONE.
+ */
+enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
+					const struct rpcrdma2_msg *msg)
+{
+	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
+	enum xprt2_answer answer;
+	enum xprt2_fate fate;
+	bool to_probe;
+
+	if (likely(phase >= XPRT2_SETTLED && msg->mg_hdr.h_proc != RDMA2_ERROR))
+		return XPRT2_F_HANDLE;
+	if (xprt2_probe_failed(phase, READ_ONCE(ep->ep_answer)))
+		return XPRT2_F_DONE;
+
+	to_probe = ep->ep_connprop_sent &&
+		   msg->mg_hdr.h_xid == ep->ep_connprop_xid;
+	answer = hear(ep, msg, to_probe);
+	fate = xprt2_judge_message(phase, answer, to_probe);
+	switch (fate) {
+	case XPRT2_F_PROBE:
 		take_answer(ep, answer);
-		return true;
-	case XPRT2_OVER:
-		return xprt2_is_refusal(answer);
+		return XPRT2_F_DONE;
+	case XPRT2_F_MOVE:
+		return xprt2_fate_after(answer,
+					move_or_lose(ep, phase, answer));
 	default:
-		break;
+		return fate;
 	}
-	/* 2.4: our CONNPROP was refused, and was our only one */
-	if (phase == XPRT2_SETTLED && to_probe && answer != XPRT2_A_ERR_VERS)
-		return true;
-	rc = move_or_lose(ep, phase, answer);
-	if (rc != -EPROTONOSUPPORT || !xprt2_is_refusal(answer))
-		return rc || connprop;
-	*status = rc;
-	return false;
 }

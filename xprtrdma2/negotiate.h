@@ -31,9 +31,11 @@
 #define _XPRTRDMA2_NEGOTIATE_H
 
 #include <linux/bits.h>
+#include <linux/errno.h>
 #include <linux/types.h>
 
 #include <rpcrdma2/error.h>
+#include <rpcrdma2/message.h>
 
 /* S34: not on the wire, so another choice is as good */
 #define XPRT2_PROBE_TIMEOUT	(2U * HZ)
@@ -294,18 +296,20 @@ xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
 
 /**
  * xprt2_classify - what a received message means to the negotiation
- * @h: its header
- * @verdict: of rpcrdma2_decode_hdr()
- * @connprop: it is a CONNPROP that could be read to its end
+ * @msg: the message
  * @to_probe: it has the xid of the probe
  *
  * Return: the answer; XPRT2_A_SILENCE for what means nothing.
  */
-static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_hdr *h,
-					       enum rpcrdma2_errcode verdict,
-					       bool connprop, bool to_probe)
+static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
+					       bool to_probe)
 {
-	switch (verdict) {
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+
+	/* a message of this very dialect, if a bad one */
+	if (msg->mg_bad_body)
+		return XPRT2_A_SILENCE;
+	switch (msg->mg_verdict) {
 	case RDMA2_OK:
 		break;
 	case RDMA2_DROP:
@@ -328,12 +332,76 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_hdr *h,
 						  XPRT2_A_ONE;
 	if (h->h_proc == RDMA2_ERROR)
 		return xprt2_classify_error(&h->h_error, to_probe);
-	if (connprop)
-		return XPRT2_A_CONNPROP;
-	if (h->h_direction == RDMA2_REPLY &&
-	    (h->h_proc == RDMA2_MSG || h->h_proc == RDMA2_NOMSG))
-		return XPRT2_A_REPLY_TWO;
-	return XPRT2_A_SILENCE;
+	if (rpcrdma2_msg_is_control(msg))
+		return msg->mg_prop.pm_type == RDMA2_OPT_CONNPROP ?
+		       XPRT2_A_CONNPROP : XPRT2_A_SILENCE;
+	return h->h_direction == RDMA2_REPLY ? XPRT2_A_REPLY_TWO :
+					       XPRT2_A_SILENCE;
+}
+
+/**
+ * xprt2_probe_failed - was the probe answered by a server that lacks version 2?
+ * @phase: where the negotiation is
+ * @answer: to the probe, or XPRT2_A_SILENCE while there is none
+ *
+ * What the server says after that is not looked at.
+ */
+static inline bool xprt2_probe_failed(enum xprt2_phase phase,
+				      enum xprt2_answer answer)
+{
+	return phase == XPRT2_PROBE && answer != XPRT2_A_SILENCE &&
+	       answer != XPRT2_A_CONNPROP;
+}
+
+/* What becomes of a message once the negotiation has looked at it */
+enum xprt2_fate {
+	XPRT2_F_HANDLE,	/* it goes to its handler */
+	XPRT2_F_FAIL,	/* likewise; the RPC it answers ends: no version left */
+	XPRT2_F_DONE,	/* the probe's, or the RPC it answers is sent again */
+	XPRT2_F_PROBE,	/* it answers the probe: connect decides */
+	XPRT2_F_MOVE,	/* it may move the negotiation, see xprt2_next_move() */
+};
+
+/**
+ * xprt2_judge_message - what an answer is to a connection
+ * @phase: where the negotiation is
+ * @answer: what xprt2_classify() says
+ * @to_probe: it has the xid of the probe
+ *
+ * 2.4: a server that has refused a CONNPROP gets no other, and nothing else
+ * comes of it.
+ */
+static inline enum xprt2_fate xprt2_judge_message(enum xprt2_phase phase,
+						  enum xprt2_answer answer,
+						  bool to_probe)
+{
+	if (answer == XPRT2_A_SILENCE)
+		return XPRT2_F_HANDLE;
+	switch (phase) {
+	case XPRT2_PROBE:
+		return XPRT2_F_PROBE;
+	case XPRT2_OVER:
+		return xprt2_is_refusal(answer) ? XPRT2_F_DONE :
+						  XPRT2_F_HANDLE;
+	case XPRT2_SETTLED:
+		return to_probe && answer != XPRT2_A_ERR_VERS ?
+		       XPRT2_F_DONE : XPRT2_F_MOVE;
+	default:
+		return XPRT2_F_MOVE;
+	}
+}
+
+/**
+ * xprt2_fate_after - what becomes of a message that has moved the negotiation
+ * @answer: what it was
+ * @rc: what came of the move: 0, -EPROTONOSUPPORT when no version is left, or
+ *	another error when the connection is given up for the next one
+ */
+static inline enum xprt2_fate xprt2_fate_after(enum xprt2_answer answer, int rc)
+{
+	if (rc == -EPROTONOSUPPORT && xprt2_is_refusal(answer))
+		return XPRT2_F_FAIL;
+	return rc ? XPRT2_F_DONE : XPRT2_F_HANDLE;
 }
 
 #endif /* _XPRTRDMA2_NEGOTIATE_H */

@@ -13,25 +13,16 @@
 
 #include <linux/bitops.h>
 
-#include <rpcrdma2/propset.h>
-
 #include "trace.h"
-
-/* S13, S20 */
-static void describe_us(struct rpcrdma2_props *us)
-{
-	us->pr_rbsiz = RPCRDMA2_INLINE_DEFAULT;
-	us->pr_brs = RDMA2_BKREQSUP_INLINE;
-}
 
 /* S33, S14: on the wire from the next message on (S15) */
 static void bound_messages(struct xprt2_ep *ep)
 {
 	WRITE_ONCE(ep->ep_call_threshold,
-		   rpcrdma2_send_limit(&ep->ep_props.pp_now,
+		   rpcrdma2_send_limit(&ep->ep_ex.ex_peer.pp_now,
 				       RPCRDMA2_INLINE_DEFAULT));
 	WRITE_ONCE(ep->ep_reply_threshold,
-		   rpcrdma2_reply_limit(&ep->ep_props,
+		   rpcrdma2_reply_limit(&ep->ep_ex.ex_peer,
 					RPCRDMA2_INLINE_DEFAULT));
 }
 
@@ -41,8 +32,9 @@ static void bound_messages(struct xprt2_ep *ep)
  */
 void xprt2_begin_properties(struct xprt2_ep *ep)
 {
-	rpcrdma2_peer_props_init(&ep->ep_props);
-	describe_us(&ep->ep_told);
+	rpcrdma2_exchange_init(&ep->ep_ex, false);
+	ep->ep_ex.ex_able.pr_rbsiz = RPCRDMA2_INLINE_DEFAULT;	/* S13 */
+	ep->ep_ex.ex_able.pr_brs = RDMA2_BKREQSUP_INLINE;	/* S20 */
 	bound_messages(ep);
 }
 
@@ -90,19 +82,14 @@ static u32 take_xid(struct rpc_xprt *xprt)
  * @h: header to work with
  * @gfp: allocation flags
  *
- * C-043, C-045, S15: everything, for good.
- *
  * Context: connect, before the connection is ready; receive CQ.
  * Return: 0, or an error and nothing is sent; then nothing answers it.
  */
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp)
 {
-	struct rpcrdma2_propmsg us = {
-		.pm_type  = RDMA2_OPT_CONNPROP,
-		.pm_nochg = RPCRDMA2_PROPS_ALL,
-	};
+	struct rpcrdma2_propmsg us;
 
-	rpcrdma2_propset_init(&us.pm_set, RPCRDMA2_PROPS_ALL, &ep->ep_told);
+	rpcrdma2_exchange_announce(&ep->ep_ex, &us);
 	ep->ep_connprop_xid = take_xid(&ep->ep_xp->xp_xprt);
 	ep->ep_connprop_sent = true;
 	h->h_xid = ep->ep_connprop_xid;
@@ -127,131 +114,80 @@ void xprt2_introduce(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 		ep->ep_intro = XPRT2_INTRO_OUT;
 }
 
-/* S15: a second CONNPROP is an update */
-static void take_values(struct xprt2_ep *ep, const struct rpcrdma2_propmsg *pm)
+/**
+ * xprt2_take_properties - let what the server says of itself bound messages
+ * @ep: endpoint
+ * @pm: well-formed property message, in the version of the connection
+ *
+ * At any time, and from the next message on (S15, S30).
+ *
+ * Context: receive CQ.
+ */
+void xprt2_take_properties(struct xprt2_ep *ep,
+			   const struct rpcrdma2_propmsg *pm)
 {
-	const struct rpcrdma2_propset *ps = &pm->pm_set;
-	u32 frozen;
+	u32 frozen = rpcrdma2_exchange_take(&ep->ep_ex, pm);
 
-	if (pm->pm_type == RDMA2_OPT_CONNPROP) {
+	if (pm->pm_type == RDMA2_OPT_CONNPROP)
 		xprt2_count(connprops);
-		frozen = rpcrdma2_apply_connprop(&ep->ep_props, &ps->ps_val,
-						 ps->ps_rows, pm->pm_nochg);
-	} else {
+	if (pm->pm_type == RDMA2_OPT_UPDPROP)
 		xprt2_count(updprops);
-		frozen = rpcrdma2_apply_updprop(&ep->ep_props, &ps->ps_val,
-						ps->ps_rows);
-	}
+	xprt2_count_add(odd_properties, pm->pm_set.ps_odd);	/* S12 */
 	xprt2_count_add(frozen_properties, hweight32(frozen));
 	bound_messages(ep);
 	xprt2_backward_measure(ep);
 	trace_xprt2_property(ep, pm->pm_type);
 }
 
-/* S46: who can send neither answer nor error gives the connection up. */
-static void answer_reqprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
-			   const struct rpcrdma2_propmsg *pm)
+/* S46: when neither answer nor error can be sent the connection is given up. */
+static void answer_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 {
 	struct rpcrdma2_propmsg answer;
-	struct rpcrdma2_props able;
 
+	if (!rpcrdma2_exchange_answer(&ep->ep_ex, &msg->mg_prop, &answer))
+		return;
 	xprt2_count(reqprops);
-	trace_xprt2_property(ep, pm->pm_type);
-	describe_us(&able);
-	rpcrdma2_answer_reqprop(&answer, &pm->pm_set, &ep->ep_told, &able);
-	if (send_propmsg(ep, h, &answer, GFP_NOWAIT | __GFP_NOWARN))
+	if (send_propmsg(ep, &msg->mg_hdr, &answer, GFP_NOWAIT | __GFP_NOWARN))
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
 }
 
-static enum rpcrdma2_errcode read_propmsg(struct rpcrdma2_propmsg *pm,
-					  const struct rpcrdma2_hdr *h,
-					  const struct xdr_buf *buf)
+static void refuse_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 {
-	enum rpcrdma2_errcode verdict;
+	xprt2_count(properties_refused);
+	rpcrdma2_set_error(&msg->mg_hdr, msg->mg_verdict, 0, 0);
+	msg->mg_hdr.h_credit = ep->ep_max_reqs;
+	xprt2_send_error(ep, &msg->mg_hdr);
+}
 
-	pm->pm_want = NULL;
-	verdict = rpcrdma2_decode_propmsg(pm, h, buf);
-	if (verdict == RDMA2_OK)
-		xprt2_count_add(odd_properties, pm->pm_set.ps_odd); /* S12 */
-	return verdict;
+/* A CONNPROP or UPDPROP has been taken, and that is all there is to it. */
+static bool has_answer(const struct rpcrdma2_msg *msg)
+{
+	return msg->mg_verdict || msg->mg_prop.pm_type == RDMA2_OPT_REQPROP;
 }
 
 /**
- * xprt2_judge_property - look at what the decoder leaves to others
- * @h: header of a property message or of an option
- * @buf: the message
- *
- * Context: receive CQ.
- * Return: RDMA2_OK, or the error that it draws when it is a Call.
- */
-enum rpcrdma2_errcode xprt2_judge_property(const struct rpcrdma2_hdr *h,
-					   const struct xdr_buf *buf)
-{
-	struct rpcrdma2_propmsg pm = { };
-
-	return rpcrdma2_decode_propmsg(&pm, h, buf);
-}
-
-/**
- * xprt2_take_connprop - apply a message, if it is a good CONNPROP
- * @ep: endpoint
- * @h: its header
- * @buf: the message
- *
- * Context: receive CQ.
- * Return: whether it is.
- */
-bool xprt2_take_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
-			 const struct xdr_buf *buf)
-{
-	struct rpcrdma2_propmsg pm;
-
-	if ((h->h_proc != RDMA2_CONNPROP && h->h_proc != RDMA2_OPTIONAL) ||
-	    h->h_opttype != RDMA2_OPT_CONNPROP || read_propmsg(&pm, h, buf))
-		return false;
-	take_values(ep, &pm);
-	return true;
-}
-
-/**
- * xprt2_handle_property - a property message, or an option
+ * xprt2_handle_property - answer a property message, or an option
  * @ep: endpoint
  * @rep: Receive buffer it is in
- * @h: its header, of which answers are made
- * @verdict: of the decoder
- * @wc: Receive completion
+ * @msg: the message; overwritten by the answer
  *
- * A bad one is refused as a whole (S11, S38), and so is an option that is none
- * of ours (C-012, S40). Nothing is answered while our own first message is
- * not (C-097).
+ * A bad one is refused as a whole (S11, S38), and so is an option that is not
+ * known (C-012, S40). Nothing is answered before the server has granted a
+ * credit (C-097).
  *
  * Context: receive CQ.
  */
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			   struct rpcrdma2_hdr *h,
-			   enum rpcrdma2_errcode verdict,
-			   const struct ib_wc *wc)
+			   struct rpcrdma2_msg *msg)
 {
-	struct rpcrdma2_propmsg pm;
-	struct xdr_buf buf;
-
-	xdr_buf_init(&buf, rep->rep_buf, wc->byte_len);
-	buf.len = wc->byte_len;
-	if (verdict == RDMA2_OK)
-		verdict = read_propmsg(&pm, h, &buf);
-
-	if (verdict == RDMA2_OK && pm.pm_type != RDMA2_OPT_REQPROP) {
-		take_values(ep, &pm);
-	} else if (!ep->ep_grant) {
-		xprt2_count(replies_dropped);
-	} else if (verdict == RDMA2_OK) {
-		answer_reqprop(ep, h, &pm);
-	} else {
-		xprt2_count(properties_refused);
-		rpcrdma2_set_error(h, verdict, 0, 0);
-		h->h_credit = ep->ep_max_reqs;
-		xprt2_send_error(ep, h);
-	}
-	xprt2_drop_invalidation(ep, wc);
+	xprt2_check_handle(ep, msg);
 	xprt2_rep_put(ep->ep_xp, rep);
+	if (!has_answer(msg))
+		return;
+	if (!ep->ep_grant)
+		xprt2_count(replies_dropped);
+	else if (msg->mg_verdict)
+		refuse_property(ep, msg);
+	else
+		answer_property(ep, msg);
 }

@@ -11,7 +11,6 @@
  */
 #include "xprtrdma2.h"
 
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/credit.h>
 #include <rpcrdma2/receive.h>
 
@@ -110,26 +109,23 @@ static void take_grant(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 }
 
 typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
-				struct rpcrdma2_hdr *h,
-				enum rpcrdma2_errcode verdict,
-				const struct ib_wc *wc);
+				struct rpcrdma2_msg *msg);
 
 /* Looked at, and of no more use */
 static void finish_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			   const struct ib_wc *wc)
+			   const struct rpcrdma2_msg *msg)
 {
-	xprt2_drop_invalidation(ep, wc);
+	xprt2_check_handle(ep, msg);
 	xprt2_rep_put(ep->ep_xp, rep);
 }
 
-/* Not for us, or not yet */
+/* Not for this end, or not yet */
 static void drop_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			 struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
-			 const struct ib_wc *wc)
+			 struct rpcrdma2_msg *msg)
 {
-	trace_xprt2_drop(ep, h);
+	trace_xprt2_drop(ep, &msg->mg_hdr);
 	xprt2_count(replies_dropped);
-	finish_message(ep, rep, wc);
+	finish_message(ep, rep, msg);
 }
 
 /* C-066: the direction, not the xid, tells Calls from Replies. */
@@ -149,13 +145,20 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	},
 };
 
-/* S35: nothing in another version than the Call; S36: but ERR_VERS */
+/*
+ * S35: nothing in another version than the Call; S36: but ERR_VERS. And nothing
+ * behind an answer to the probe that leads to another version.
+ */
 static bool speaks_our_version(const struct xprt2_ep *ep,
-			       const struct rpcrdma2_hdr *h,
-			       enum rpcrdma2_errcode verdict)
+			       const struct rpcrdma2_msg *msg)
 {
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+
+	if (xprt2_probe_failed(READ_ONCE(ep->ep_nego.ng_phase),
+			       READ_ONCE(ep->ep_answer)))
+		return false;
 	return h->h_vers == ep->ep_vers ||
-	       (verdict == RDMA2_OK && h->h_proc == RDMA2_ERROR &&
+	       (rpcrdma2_msg_is_error(msg) &&
 		h->h_error.er_code == RDMA2_ERR_VERS);
 }
 
@@ -167,16 +170,49 @@ static u32 direction_of(const struct rpcrdma2_hdr *h)
 	return h->h_direction;
 }
 
-static message_handler choose_handler(const struct rpcrdma2_hdr *h,
-				      enum rpcrdma2_errcode verdict)
+static message_handler choose_handler(const struct rpcrdma2_msg *msg)
 {
-	u32 direction = direction_of(h);
+	u32 direction = direction_of(&msg->mg_hdr), proc = msg->mg_hdr.h_proc;
 	message_handler handler = NULL;
 
-	if (verdict != RDMA2_DROP && direction < ARRAY_SIZE(handlers) &&
-	    h->h_proc < ARRAY_SIZE(handlers[0]))
-		handler = handlers[direction][h->h_proc];
+	if (msg->mg_verdict != RDMA2_DROP && direction < ARRAY_SIZE(handlers) &&
+	    proc < ARRAY_SIZE(handlers[0]))
+		handler = handlers[direction][proc];
 	return handler ?: drop_message;
+}
+
+/*
+ * In this order: version, properties, credits, negotiation, handler. Of a bad
+ * message nothing counts (S11), nor of one in another version; what either
+ * says about the version of the connection does.
+ */
+static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			 struct rpcrdma2_msg *msg)
+{
+	bool ours = speaks_our_version(ep, msg);
+	enum xprt2_fate fate;
+
+	if (ours && msg->mg_verdict == RDMA2_OK) {
+		if (unlikely(rpcrdma2_msg_is_control(msg)))
+			xprt2_take_properties(ep, &msg->mg_prop);
+		take_grant(ep, &msg->mg_hdr);
+	} else {
+		refill(ep);
+	}
+
+	fate = xprt2_negotiate_message(ep, msg);
+	rep->rep_status = fate == XPRT2_F_FAIL ? -EPROTONOSUPPORT : 0;
+	if (fate == XPRT2_F_DONE)
+		finish_message(ep, rep, msg);
+	else if (ours)
+		choose_handler(msg)(ep, rep, msg);
+	else
+		drop_message(ep, rep, msg);
+
+	if (unlikely(xprt2_may_introduce(ep->ep_intro,
+					 READ_ONCE(ep->ep_nego.ng_phase),
+					 ep->ep_grant)))
+		xprt2_introduce(ep, &msg->mg_hdr);
 }
 
 static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
@@ -184,11 +220,7 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	struct xprt2_rep *rep = container_of(wc->wr_cqe, struct xprt2_rep,
 					     rep_cqe);
 	struct xprt2_ep *ep = xprt2_cq_to_ep(cq);
-	struct rpcrdma2_hdr *h = &ep->ep_hdr;
-	enum rpcrdma2_errcode verdict;
-	struct xdr_stream xdr;
-	struct xdr_buf buf = {};
-	bool consumed;
+	u32 handle = 0;
 
 	ep->ep_recvs_posted--;
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
@@ -214,34 +246,8 @@ static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
 	ib_dma_sync_single_for_cpu(ep->ep_conn.co_id->device, rep->rep_dma,
 				   wc->byte_len, DMA_FROM_DEVICE);
 
-	buf.head[0].iov_base = rep->rep_buf;
-	buf.head[0].iov_len = wc->byte_len;
-	buf.buflen = wc->byte_len;
-	buf.len = wc->byte_len;
-	xdr_init_decode(&xdr, &buf, rep->rep_buf, NULL);
-	verdict = rpcrdma2_decode_hdr(h, &xdr);
-	rep->rep_status = 0;
-	consumed = xprt2_negotiate_message(ep, h, verdict, &buf,
-					   &rep->rep_status);
-	if (verdict != RDMA2_DROP && !speaks_our_version(ep, h, verdict))
-		verdict = RDMA2_DROP;
-	/* S11: nothing of a bad one counts */
-	if (verdict == RDMA2_OK && h->h_proc >= RDMA2_OPTIONAL)
-		verdict = xprt2_judge_property(h, &buf);
-	if (verdict == RDMA2_OK) {
-		rep->rep_payload = rep->rep_buf + h->h_len;
-		rep->rep_paylen = wc->byte_len - h->h_len;
-		take_grant(ep, h);
-	} else {
-		refill(ep);
-	}
-
-	if (consumed)
-		finish_message(ep, rep, wc);
-	else
-		choose_handler(h, verdict)(ep, rep, h, verdict, wc);
-	if (unlikely(xprt2_may_introduce(ep->ep_intro,
-					 READ_ONCE(ep->ep_nego.ng_phase),
-					 ep->ep_grant)))
-		xprt2_introduce(ep, h);
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
+		handle = wc->ex.invalidate_rkey;
+	rpcrdma2_msg_read(&ep->ep_msg, rep->rep_buf, wc->byte_len, handle);
+	take_message(ep, rep, &ep->ep_msg);
 }

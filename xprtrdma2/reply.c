@@ -114,84 +114,105 @@ static void take_good_reply(struct xprt2_ep *ep)
 	ep->ep_xp->xp_xprt.reestablish_timeout = 0;
 }
 
-/**
- * xprt2_drop_invalidation - a message is not used, but may have invalidated
- * @ep: endpoint, with the message's header in ep_hdr
- * @wc: its Receive completion
- *
- * The handle is that of an RPC that has ended: dead already, or its regions are
- * about to be fenced. Or our books disagree with the device's (S50).
- *
- * Context: receive CQ.
- */
-void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc)
+/* S50: the books of the client disagree with the device's. */
+static void lose_to_handle(struct xprt2_ep *ep)
 {
-	u32 xid;
-
-	if (!(wc->wc_flags & IB_WC_WITH_INVALIDATE) ||
-	    !xprt2_handle_in_use(ep, wc->ex.invalidate_rkey, &xid))
-		return;
-	if (xid == ep->ep_hdr.h_xid && !xprt2_is_awaited(ep, xid) &&
-	    xprt2_answer_dead(ep, xid, wc))
-		return;
 	xprt2_count(bad_invalidations);
 	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_HANDLE);
 }
 
 /**
- * xprt2_handle_reply - a MSG, NOMSG or ERROR that answers one of our Calls
+ * xprt2_check_handle - a message may have invalidated a region
  * @ep: endpoint
- * @rep: Receive buffer it is in
- * @h: its header; only the prefix is valid when it breaks the protocol
- * @verdict: of the decoder
- * @wc: Receive completion
+ * @msg: message that answers no RPC that waits
+ *
+ * The handle is that of an RPC that has ended: dead already, or its regions are
+ * about to be fenced.
+ *
+ * Context: receive CQ.
+ */
+void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
+{
+	u32 xid;
+
+	if (!msg->mg_handle || !xprt2_handle_in_use(ep, msg->mg_handle, &xid))
+		return;
+	if (xid == msg->mg_hdr.h_xid && !xprt2_is_awaited(ep, xid) &&
+	    xprt2_answer_dead(ep, msg))
+		return;
+	lose_to_handle(ep);
+}
+
+/* No RPC waits for this Reply, but one may have waited. */
+static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
+		       const struct rpcrdma2_msg *msg)
+{
+	u32 xid;
+
+	trace_xprt2_drop(ep, &msg->mg_hdr);
+	xprt2_count(replies_unknown);
+	xprt2_rep_put(ep->ep_xp, rep);
+	if (!xprt2_answer_dead(ep, msg) && msg->mg_handle &&
+	    xprt2_handle_in_use(ep, msg->mg_handle, &xid))
+		lose_to_handle(ep);
+}
+
+/* What the Reply says that the server has put where; @rep keeps it. */
+static void read_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
+		       const struct rpcrdma2_msg *msg)
+{
+	const struct xprt2_req *req = xprt2_rqst_to_req(rep->rep_rqst);
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+
+	rep->rep_proc = h->h_proc;
+	rep->rep_payload = msg->mg_payload;
+	rep->rep_paylen = msg->mg_paylen;
+	rep->rep_written = 0;
+	rep->rep_replylen = 0;
+	if (msg->mg_verdict || h->h_proc == RDMA2_ERROR) {
+		rep->rep_status = rep->rep_status ?: -EIO;
+		return;
+	}
+	if (likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))
+		ep->ep_xp->xp_refused = 0;
+	rep->rep_written = sum_chunk_lengths(h);
+	rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
+	if (!within_offer(req, rep))
+		rep->rep_status = -EIO;
+	else
+		take_good_reply(ep);
+}
+
+/**
+ * xprt2_handle_reply - a MSG, NOMSG or ERROR that answers a Call of the client
+ * @ep: endpoint
+ * @rep: Receive buffer it is in, with rep_status set when an error has a meaning
+ *	of its own
+ * @msg: the message
  *
  * Context: receive CQ.
  */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
-			const struct ib_wc *wc)
+			struct rpcrdma2_msg *msg)
 {
-	struct xprt2_xprt *xp = ep->ep_xp;
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
 
-	rqst = claim_rqst(ep, rep, h->h_xid);
+	rqst = claim_rqst(ep, rep, msg->mg_hdr.h_xid);
 	if (!rqst) {
-		trace_xprt2_drop(ep, h);
-		xprt2_count(replies_unknown);
-		if (!xprt2_answer_dead(ep, h->h_xid, wc))
-			xprt2_drop_invalidation(ep, wc);
-		xprt2_rep_put(xp, rep);
+		drop_reply(ep, rep, msg);
 		return;
 	}
 	req = xprt2_rqst_to_req(rqst);
-	rep->rep_proc = h->h_proc;
-	rep->rep_written = 0;
-	rep->rep_replylen = 0;
-	if (verdict == RDMA2_OK && h->h_proc != RDMA2_ERROR) {
-		if (likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))
-			xp->xp_refused = 0;
-		rep->rep_written = sum_chunk_lengths(h);
-		rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
-		if (!within_offer(req, rep))
-			rep->rep_status = -EIO;
-		else
-			take_good_reply(ep);
-	} else if (!rep->rep_status) {
-		rep->rep_status = -EIO;
-	}
-	if (verdict == RDMA2_OK && h->h_proc == RDMA2_ERROR)
+	read_reply(ep, rep, msg);
+	if (rpcrdma2_msg_is_error(msg))
 		xprt2_count(errors_received);
 	xprt2_count(replies);
-	trace_xprt2_reply(rqst, rep, h);
+	trace_xprt2_reply(rqst, rep, &msg->mg_hdr);
 
 	/* S50: the handle must be of this very RPC */
-	if ((wc->wc_flags & IB_WC_WITH_INVALIDATE) &&
-	    !xprt2_remote_invalidated(req, wc->ex.invalidate_rkey)) {
-		xprt2_count(bad_invalidations);
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_HANDLE);
-	}
+	if (msg->mg_handle && !xprt2_remote_invalidated(req, msg->mg_handle))
+		lose_to_handle(ep);
 	if (list_empty(&req->rq2_mrs))
 		xprt2_release_reply(req);
 	else if (xprt2_fence_start(ep, req))

@@ -328,9 +328,10 @@ static int send_forward(struct rpc_rqst *rqst)
 		return 0;
 	/*
 	 * The server may still answer the first copy: a second one would
-	 * take a credit that was not granted.
+	 * take a credit that was not granted. Not so when an error has.
 	 */
-	if (rqst->rq_connect_cookie == xprt->connect_cookie)
+	if (rqst->rq_connect_cookie == xprt->connect_cookie &&
+	    !req->rq2_answered)
 		return -ECONNABORTED;
 	if (!xprt_request_get_cong(xprt, rqst)) {
 		xprt2_count(wait_credits);

@@ -61,9 +61,9 @@
 
 #include <rpcrdma2/cm.h>
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/header.h>
+#include <rpcrdma2/exchange.h>
+#include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/props.h>
 #include <rpcrdma2/proto.h>
 #include <rpcrdma2/walk.h>
 
@@ -189,6 +189,8 @@ struct xprt2_pool {
  *	Call's Reply, or the Call that this one is to reply to
  * @rq2_status: what the RPC ends with when an error answered it, or when it can
  *	not be sent; 0 otherwise. Set once, under the transport's queue_lock
+ * @rq2_answered: an error has answered the last copy of its Call, of which
+ *	nothing is left: another may go out on the same connection
  * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
  * @rq2_sendsize: its size
  * @rq2_recvbuf: where a Reply chunk lands
@@ -224,6 +226,7 @@ struct xprt2_req {
 	struct list_head	rq2_mrs;
 	struct xprt2_rep	*rq2_reply;
 	int			rq2_status;
+	bool			rq2_answered;
 
 	void			*rq2_sendbuf;
 	size_t			rq2_sendsize;
@@ -267,7 +270,7 @@ static inline struct xprt2_req *xprt2_rqst_to_req(struct rpc_rqst *rqst)
  * @rep_wr: Receive work request
  * @rep_ep: endpoint it was received on
  * @rep_rqst: pinned request it answers
- * @rep_proc: what follows was read from the header by xprt2_handle_reply()
+ * @rep_proc: what follows was read from the message by xprt2_handle_reply()
  * @rep_status: what the RPC ends with, when it is not a Reply that answers it
  * @rep_payload: first octet of the inline RPC Reply
  * @rep_paylen: octets there
@@ -356,8 +359,7 @@ enum xprt2_ep_state {
  * @ep_connprop_xid: its xid
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
- * @ep_props: the server's properties, for version 2. Receive CQ
- * @ep_told: ours, as the server knows them. Receive CQ, once connected
+ * @ep_ex: properties of both ends, for version 2. Receive CQ, once connected
  * @ep_max_reqs: most RPCs this connection can carry
  * @ep_max_sge: gather entries of a Send
  * @ep_call_threshold: largest Send we make (C-001). This and the next may
@@ -382,7 +384,7 @@ enum xprt2_ep_state {
  *	was received since. Set by the release path, cleared by the receive CQ
  * @ep_recvs_posted: Receives the device has. Receive CQ only, once connected
  * @ep_recv_batch: Receives posted at once
- * @ep_hdr: header under inspection. Receive CQ only
+ * @ep_msg: message under inspection. Receive CQ only
  * @ep_private: our CM private data
  */
 struct xprt2_ep {
@@ -403,8 +405,7 @@ struct xprt2_ep {
 	u32			ep_connprop_xid;
 	struct delayed_work	ep_trial;
 	struct rpcrdma2_cm_limits ep_peer;
-	struct rpcrdma2_peer_props ep_props;
-	struct rpcrdma2_props	ep_told;
+	struct rpcrdma2_exchange ep_ex;
 	unsigned int		ep_max_reqs;
 	unsigned int		ep_max_sge;
 	unsigned int		ep_call_threshold;
@@ -428,7 +429,7 @@ struct xprt2_ep {
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
 	bool			ep_silent;
 	unsigned int		ep_recv_batch;
-	struct rpcrdma2_hdr	ep_hdr;
+	struct rpcrdma2_msg	ep_msg;
 	struct rpcrdma2_cm_private ep_private;
 };
 
@@ -570,9 +571,8 @@ static inline bool xprt2_ep_is_connecting(const struct xprt2_ep *ep)
 /* negotiate.c */
 void xprt2_begin_version(struct xprt2_ep *ep);
 int xprt2_negotiate(struct xprt2_ep *ep);
-bool xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
-			     enum rpcrdma2_errcode verdict,
-			     const struct xdr_buf *buf, int *status);
+enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
+					const struct rpcrdma2_msg *msg);
 void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
 void xprt2_loss_tells(struct xprt2_ep *ep);
@@ -645,10 +645,9 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 
 /* reply.c */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
-			const struct ib_wc *wc);
+			struct rpcrdma2_msg *msg);
 bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
-void xprt2_drop_invalidation(struct xprt2_ep *ep, const struct ib_wc *wc);
+void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
 
 /* complete.c */
@@ -660,7 +659,7 @@ void xprt2_abandon_reply(struct xprt2_rep *rep);
 
 /* dead.c */
 bool xprt2_holds_memory(const struct xprt2_req *req);
-bool xprt2_answer_dead(struct xprt2_ep *ep, u32 xid, const struct ib_wc *wc);
+bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req);
 void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req);
 
@@ -668,14 +667,10 @@ void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req);
 void xprt2_begin_properties(struct xprt2_ep *ep);
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp);
 void xprt2_introduce(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
-enum rpcrdma2_errcode xprt2_judge_property(const struct rpcrdma2_hdr *h,
-					   const struct xdr_buf *buf);
-bool xprt2_take_connprop(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h,
-			 const struct xdr_buf *buf);
+void xprt2_take_properties(struct xprt2_ep *ep,
+			   const struct rpcrdma2_propmsg *pm);
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			   struct rpcrdma2_hdr *h,
-			   enum rpcrdma2_errcode verdict,
-			   const struct ib_wc *wc);
+			   struct rpcrdma2_msg *msg);
 
 /* backchannel.c */
 int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
@@ -691,8 +686,7 @@ int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 			size_t hdrlen, u32 proc);
 bool xprt2_send_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h);
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
-		       struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
-		       const struct ib_wc *wc);
+		       struct rpcrdma2_msg *msg);
 int xprt2_send_backward(struct rpc_rqst *rqst);
 
 /* netid.c */

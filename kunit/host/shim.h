@@ -40,6 +40,7 @@ typedef uint32_t		__be32;
 #define EINVAL			22
 #define ERANGE			34
 #define EMSGSIZE		90
+#define EPROTONOSUPPORT		93
 #define ENOBUFS			105
 
 #define PAGE_SHIFT		12
