@@ -8,7 +8,7 @@
 
 #include "wire.h"
 
-static void read_body(struct rpcrdma2_msg *msg, const struct xdr_buf *buf)
+static void read_property(struct rpcrdma2_msg *msg, const struct xdr_buf *buf)
 {
 	msg->mg_prop.pm_want = NULL;	/* none is known to have been asked */
 	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
@@ -37,7 +37,7 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 len,
 	xdr_init_decode(&xdr, &buf, NULL, NULL);
 	msg->mg_verdict = rpcrdma2_decode_hdr(h, &xdr);
 	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
-		read_body(msg, &buf);
+		read_property(msg, &buf);
 	if (msg->mg_verdict == RDMA2_OK) {
 		msg->mg_payload = base + h->h_len;
 		msg->mg_paylen = len - h->h_len;

@@ -67,8 +67,7 @@ void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call)
 {
 	svc2_reads_free(sp, call);
 	if (call->ca_map)
-		vm_unmap_ram(call->ca_map,
-			     DIV_ROUND_UP(call->ca_length, PAGE_SIZE));
+		vm_unmap_ram(call->ca_map, svc2_call_pages(call));
 	svc2_sinks_put(call);
 	if (call->ca_recv)
 		svc2_recv_put(sp, call->ca_recv);

@@ -60,11 +60,6 @@ static int build_reads(struct svc2_call *call)
 	return ret;
 }
 
-static unsigned int sink_pages(const struct svc2_call *call)
-{
-	return DIV_ROUND_UP(call->ca_length, PAGE_SIZE);
-}
-
 static void svc2_read_done(struct svc2_xprt *sp, struct svc2_post *post,
 			   bool ok)
 {
@@ -258,7 +253,7 @@ static int map_pages(struct svc2_xprt *sp, struct svc2_call *call)
 	int ret;
 
 	do {
-		call->ca_map = vm_map_ram(call->ca_pages, sink_pages(call),
+		call->ca_map = vm_map_ram(call->ca_pages, svc2_call_pages(call),
 					  NUMA_NO_NODE);
 		ret = call->ca_map ? 0 : -ENOMEM;
 	} while (svc2_try_again(sp, &tries, &ret));
@@ -274,7 +269,7 @@ static int map_pages(struct svc2_xprt *sp, struct svc2_call *call)
 static void end_apart(const struct svc2_call *call, struct xdr_buf *arg)
 {
 	u32 head = round_down(call->ca_length - 1, XDR_UNIT);
-	struct page **last = call->ca_pages + sink_pages(call);
+	struct page **last = call->ca_pages + svc2_call_pages(call);
 
 	memcpy(page_address(*last), call->ca_map + head,
 	       call->ca_length - head);

@@ -33,11 +33,6 @@ static bool is_kept(unsigned int sinks)
 	return sinks >= SVC2_KEPT_LEAST && sinks < SVC2_KEPT_MOST;
 }
 
-static unsigned int sinks_of(const struct svc2_call *call)
-{
-	return DIV_ROUND_UP(call->ca_length, PAGE_SIZE);
-}
-
 static bool take_kept(struct svc2_call *call)
 {
 	spin_lock(&kept_lock);
@@ -80,7 +75,7 @@ static bool give_kept(struct svc2_call *call)
  */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_call *call)
 {
-	unsigned int n = sinks_of(call), taken = call->ca_split ? n : n + 1;
+	unsigned int n = svc2_call_pages(call), taken = call->ca_split ? n : n + 1;
 	unsigned int have;
 
 	if (!is_kept(n) || !take_kept(call))
@@ -130,7 +125,7 @@ void svc2_sinks_put(struct svc2_call *call)
 {
 	if (!call->ca_pages)
 		return;
-	if (is_kept(sinks_of(call))) {
+	if (is_kept(svc2_call_pages(call))) {
 		release_used(call);
 		if (give_kept(call))
 			return;

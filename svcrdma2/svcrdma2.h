@@ -250,6 +250,12 @@ struct svc2_call {
 	struct rpcrdma2_msg	ca_msg;
 };
 
+/* Pages that its RDMA Reads fill */
+static inline unsigned int svc2_call_pages(const struct svc2_call *call)
+{
+	return DIV_ROUND_UP(call->ca_length, PAGE_SIZE);
+}
+
 /* Pages a send context can hold without an array of their own */
 #define SVC2_TX_PAGES	8
 
