@@ -158,7 +158,7 @@ trips()
 		"$here/trips.sh" "$bdir/tools/ops" >"$log" 2>&1 ||
 		{ cat "$log" >&2; return 1; }
 	sed -n '/^variant,/,$p' "$log" >"$out/trips.csv"
-	awk -F, -f "$here/trips.awk" "$out/trips.csv"
+	awk -F, -f "$here/names.awk" -f "$here/trips.awk" "$out/trips.csv"
 }
 
 # What connections take of a guest's memory, as a table
@@ -223,8 +223,8 @@ awk -v cells="$out/samples.csv" -v counters="$out/counters.csv" \
 awk -F, -f "$here/median.awk" "$out/samples.csv" >"$out/cells.csv"
 {
 	heading
-	awk -F, -f "$here/table.awk" "$out/cells.csv"
-	awk -F, -f "$here/counts.awk" "$out/counters.csv"
+	awk -F, -f "$here/names.awk" -f "$here/table.awk" "$out/cells.csv"
+	awk -F, -f "$here/names.awk" -f "$here/counts.awk" "$out/counters.csv"
 	[ -z "$profile" ] || layers
 	[ "$form" != full ] || { trips && memory; }
 } >"$out/report.txt" || failed=1

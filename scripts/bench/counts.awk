@@ -2,7 +2,7 @@
 #
 # What was counted, as a table for a person: a line for each row and variant.
 #
-#	awk -F, -f counts.awk counters.csv
+#	awk -F, -f names.awk -f counts.awk counters.csv
 
 function number(row, variant, name)
 {
@@ -13,15 +13,6 @@ function number(row, variant, name)
 function short(x)
 {
 	return x == int(x) ? sprintf("%d", x) : sprintf("%.2f", x)
-}
-
-function octets(n)
-{
-	if (n == 0)
-		return ""
-	if (n < 1024)
-		return n
-	return n < 1048576 ? n / 1024 "K" : n / 1048576 "M"
 }
 
 BEGIN {

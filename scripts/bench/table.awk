@@ -3,7 +3,7 @@
 # The cells as tables for a person: one for each number of connections and of
 # operations in flight.
 #
-#	awk -F, -f table.awk cells.csv
+#	awk -F, -f names.awk -f table.awk cells.csv
 
 # In thousands, with as many digits as say something
 function thousands(n)
@@ -17,15 +17,6 @@ function thousands(n)
 function ratio(a, b)
 {
 	return a == "" || b == "" || b == 0 ? "-" : sprintf("%.3f", a / b)
-}
-
-function octets(n)
-{
-	if (n == 0)
-		return ""
-	if (n < 1024)
-		return n
-	return n < 1048576 ? n / 1024 "K" : n / 1048576 "M"
 }
 
 function table(connections, depth,    i, r, v, key, line, rdma2, any)
@@ -44,6 +35,8 @@ function table(connections, depth,    i, r, v, key, line, rdma2, any)
 	print line
 	for (r = 1; r <= nrows; r++) {
 		key = connections "," depth "," rows[r]
+		if (!(key in measured))
+			continue
 		split(rows[r], name, ",")
 		line = sprintf("%-7s %4s %5s", name[1], octets(name[2]), \
 			rpcs["rdma2," key])
@@ -65,12 +58,6 @@ function table(connections, depth,    i, r, v, key, line, rdma2, any)
 
 BEGIN {
 	nvariants = split("intree tuned tcp floor base rdma2", variants, " ")
-	title["intree"] = "in-tree"
-	title["tuned"] = "tuned"
-	title["tcp"] = "TCP"
-	title["floor"] = "floor"
-	title["base"] = "base"
-	title["rdma2"] = "rdma2"
 }
 
 FNR == 1 { next }
@@ -79,6 +66,7 @@ FNR == 1 { next }
 	key = $2 "," $3 "," $4 "," $5
 	cost[$1 "," key] = $6
 	rpcs[$1 "," key] = $9 + 0
+	measured[key]
 	if (!seen[$4 "," $5]++)
 		rows[++nrows] = $4 "," $5
 	if (!seen["table" $2 "," $3]++)

@@ -2,16 +2,7 @@
 #
 # Round trips as a table for a person.
 #
-#	awk -F, -f trips.awk trips.csv
-
-function octets(n)
-{
-	if (n == 0)
-		return ""
-	if (n < 1024)
-		return n
-	return n < 1048576 ? n / 1024 "K" : n / 1048576 "M"
-}
+#	awk -F, -f names.awk -f trips.awk trips.csv
 
 FNR == 1 { next }
 {
