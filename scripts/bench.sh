@@ -5,14 +5,15 @@
 # tuned, TCP, and bare verbs: one guest, the unmodified Debian kernel, a clock
 # that counts instructions.
 #
-#	bench.sh [--quick|--smoke]
+#	bench.sh [--quick|--smoke|--memory]
 #
 # BASE=COMMIT puts that commit's modules beside those of this checkout, OUT=DIR
 # chooses where the report goes, VARIANTS="intree rdma2" what is compared; ROWS and
 # SIZES are what is done, CONNECTIONS and DEPTH how, MTU that of the network device.
 # PROFILE=1 divides the rows among layers in the other forms too.
 # --quick is a part of the rows, --smoke two rows and cases for make check, whatever
-# the environment asks for.
+# the environment asks for. --memory is what connections take of memory alone, with
+# the kernel MEMORY_KERNEL.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -23,9 +24,9 @@ set -u
 here=$top/scripts/bench
 form=full
 case ${1:-} in
---quick|--smoke)	form=${1#--} ;;
-'')			;;
-*)			die "no option is called '$1'" ;;
+--quick|--smoke|--memory)	form=${1#--} ;;
+'')				;;
+*)				die "no option is called '$1'" ;;
 esac
 
 [ "$form" != smoke ] ||
@@ -33,15 +34,16 @@ esac
 base=${BASE:-}
 io_sizes="512 4096 8192 16384 32768 65536 262144 1048576"
 metadata=$metadata_rows
-connections="1 4"
+connections="1 4" more_connections=''
 depth="1 8"
 variants="intree tuned tcp rdma2"
 rounds=3
 timeout=3600
 profile=${PROFILE:-}
+memory_kernel=${MEMORY_KERNEL:-uml}
 case $form in
 full)
-	timeout=14400 profile=1 ;;
+	more_connections="2 8" timeout=14400 profile=1 ;;
 quick)
 	io_sizes="4096 65536 1048576" connections=1 depth=1
 	metadata="GETATTR LOOKUP OPEN CREATE READDIR"
@@ -54,6 +56,8 @@ esac
 variants=${VARIANTS:-$variants}
 [ -z "$base" ] || variants+=" base"
 metadata=${ROWS-$metadata}
+# Two rows are measured over others too, for a curve.
+[ -z "${CONNECTIONS:-}${ROWS+set}${SIZES+set}${DEPTH:-}" ] || more_connections=''
 connections=${CONNECTIONS:-$connections}
 depth=${DEPTH:-$depth}
 rounds=${ROUNDS:-$rounds}
@@ -100,6 +104,10 @@ plan()
 					cells "$v" "$c" "$i" cost
 				done
 			done
+			for c in $more_connections; do
+				metadata=GETATTR io_rows=READ io_sizes=65536 \
+					cells "$v" "$c" 8 cost
+			done
 		done
 		for i in $depth; do
 			case " $variants " in
@@ -143,6 +151,9 @@ build()
 	[ "$form" = smoke ] || need_packages gnuplot-nox
 	[ -z "$profile" ] || need_packages linux-perf
 	build_ops
+	load=$bdir/tools/load
+	gcc -O2 -Wall -Wextra -o "$load" "$here/load.c" ||
+		die "load.c does not build"
 	base_modules=''
 	[ -z "$base" ] || base_modules=$(build_base) || exit 1
 }
@@ -161,17 +172,27 @@ trips()
 	awk -F, -f "$here/names.awk" -f "$here/trips.awk" "$out/trips.csv"
 }
 
-# What connections take of a guest's memory, as a table
+# What connections take of two guests' memory, a client's and a server's, as a table.
+# They get what this machine can spare; in-tree's takes most of it.
 memory()
 {
-	local log=$run/memory
+	local log=$run/memory kernel=$memory_kernel mem
+	local -x BENCH=0
 
-	"$top/scripts/vm.sh" debian --bench --no-modules --mem 4096 \
-		--timeout 900 -- "$here/memory.sh" "$bdir/tools/ops" \
-		"intree tuned tcp rdma2" 4 16 64 >"$log" 2>&1 ||
+	mem=$(awk '/^MemAvailable:/ {
+			n = int($2 * 0.4 / 1024)
+			print n < 8192 ? n : 8192
+		}' /proc/meminfo)
+	"$vmdir/modules.sh" "$kernel" >/dev/null || return 1
+	set -- "$here/memory.sh" "$load" "intree tuned tcp rdma2" 1 16 128 1000
+	"$vmdir/pair.sh" "$kernel" --no-modules --mem "$mem" \
+		--timeout 2400 -- "$@" -- "$@" >"$log" 2>&1 ||
 		{ cat "$log" >&2; return 1; }
-	sed -n '/^variant,/,$p' "$log" >"$out/memory.csv"
-	awk -F, -f "$here/memory.awk" "$out/memory.csv"
+	sed -n '/^variant,/,$p' "$log" >"$out/memory-samples.csv"
+	awk -F, -v each="$out/memory.csv" -v kernel="$(cat \
+		"$("$vmdir/kernel.sh" "$kernel")/release")" \
+		-f "$here/names.awk" -f "$here/memory.awk" \
+		"$out/memory-samples.csv"
 }
 
 # How the cost of a row is divided, as a table
@@ -207,6 +228,13 @@ mkdir -p "$out" "$cache/run"
 started=$SECONDS
 build
 run=$(mktemp -d "$cache/run/bench-$(date +%H%M%S)-XXXXXX")
+if [ "$form" = memory ]; then
+	{ heading && memory; } >"$out/report.txt" || die "no memory was measured"
+	cat "$out/report.txt"
+	"$here/plot.sh" "$out" || die "no plots"
+	say "$((SECONDS - started)) s; the report is in $out"
+	exit
+fi
 plan >"$run/plan"
 say "$(wc -l <"$run/plan") cells"
 "$top/scripts/vm.sh" debian --icount --no-modules --bench --mem 3072 \

@@ -2,24 +2,40 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2015
 #
-# In a guest: what connections take of its memory, both ends together, idle and
-# after each has been in use. Prints a line for each variant and number of
-# connections: KiB per connection, idle and used.
+# In both of two joined guests: what a number of connections takes of the kernel's
+# memory, at each end by itself.
 #
-#	memory.sh OPS VARIANTS [CONNECTIONS...]
+#	memory.sh LOAD VARIANTS [CONNECTIONS...]
 #
-# OPS is the program of ops.c. A mount has 16 connections at most; each mount is
-# of an address of its own, and by a client of its own.
+# LOAD is the program of load.c. A mount has 16 connections at
+# most; each mount is of an address of its own, and by a client of its own. The
+# client prints, in the end, a line a variant, number of connections and end: how
+# many mounts these connections have, and KiB of all of them
+#
+#	idle	connected, and each has carried a few small RPCs
+#	loaded	the most that was seen while every connection had READs and WRITEs
+#		of 64 KiB in flight
+#	after	when these have ended
+#	left	when the mounts have ended: what it should be is 0
+#
+# A line that begins with # is a remark for the report.
 
 set -u
 here=$(dirname "$0")
 # shellcheck source=scripts/vm/cases.sh
 . "$here/../vm/cases.sh"
+# shellcheck source=scripts/vm/node.sh
+. "$here/../vm/node.sh"
 # shellcheck source=scripts/bench/variants.sh
 . "$here/variants.sh"
 
-ops=$1 variants=$2
+load=$1 variants=$2
 shift 2
+most_per_mount=16
+in_flight=2		# of each connection: a READ and a WRITE
+octets=16384		# of each
+threads=8		# of nfsd
+results=/tmp/memory.csv
 
 stop()
 {
@@ -27,98 +43,327 @@ stop()
 	exit 1
 }
 
-# used: KiB, without what is cached
-used()
+# kernel_kib: sets $kib to what the kernel has of this guest's memory for itself:
+# neither free, on a processor's own list or not, nor the contents of files, nor of
+# processes. A process to find it out would need memory too.
+kernel_kib()
 {
-	sleep 0.5
-	echo 3 >/proc/sys/vm/drop_caches
-	sleep 0.2
-	awk '/^MemTotal:/ { n = $2 } /^MemFree:/ { n -= $2 }
-		END { print n }' /proc/meminfo
-}
+	local lines line word n=0
 
-# connected: how many connections mounts have, and have made
-connected()
-{
-	awk '$1 == "xprt:" && $5 > 0 { n++ } END { print n + 0 }' \
-		/proc/self/mountstats
-}
-
-# connect NUMBER: of connections, on /mnt.1 and so on. A mount's are made when
-# their turn comes to send something.
-connect()
-{
-	local left=$1 i=0 n
-
-	while [ "$left" -gt 0 ]; do
-		i=$((i + 1))
-		n=$((left < 16 ? left : 16))
-		[ "$i" -eq 1 ] ||
-			ip addr replace "10.0.1.$i/32" dev "$netdev"
-		nfs_identity "$RANDOM-$i"
-		addr4=$([ "$i" -eq 1 ] && echo "$addr4" || echo "10.0.1.$i") \
-			mount_nfs "$transport" 4.2 "/mnt.$i" "noac,nconnect=$n" ||
-			return 1
-		"$ops" -w 1 -n 64 GETATTR "/mnt.$i" "$export_dir" >/dev/null ||
-			return 1
-		left=$((left - n))
+	mapfile -t lines </proc/meminfo
+	for line in "${lines[@]}"; do
+		case $line in
+		MemTotal:*)	;;
+		MemFree:*|Buffers:*|Cached:*|AnonPages:*)	;;
+		KernelStack:*|PageTables:*)			;;
+		*)		continue ;;
+		esac
+		read -r word line _ <<<"$line"
+		[ "$word" = MemTotal: ] && n=$((n + line)) || n=$((n - line))
 	done
+	mapfile -t lines </proc/zoneinfo
+	for line in "${lines[@]}"; do
+		[[ $line != *count:* ]] || n=$((n - ${line##*:} * 4))
+	done
+	kib=$n
 }
 
-# use: every mount, all of its connections, 32 READs and WRITEs at a time
-use()
+# held: what the kernel has once what can be freed is freed and what ends has ended
+held()
 {
-	local dir
+	local last=0 file
+
+	for _ in {1..8}; do
+		# Contents of files are not counted: those of programs stay.
+		echo 2 >/proc/sys/vm/drop_caches
+		# Of each kind of object a few empty pages are kept otherwise.
+		for file in /sys/kernel/slab/*/shrink; do
+			[ -L "${file%/shrink}" ] || echo 1 >"$file"
+		done
+		sleep 0.3
+		kernel_kib
+		[ $((kib - last)) -gt 32 ] || [ $((last - kib)) -gt 32 ] || break
+		last=$kib
+	done
+	echo "$kib"
+}
+
+# watch: the most of it from now until end_watch, which says it
+watch()
+{
+	rm -f /tmp/most
+	touch /tmp/watched
+	keep_most &
+}
+
+keep_most()
+{
+	local most=0
+
+	until [ "$most" -gt 0 ] && [ ! -e /tmp/watched ]; do
+		kernel_kib
+		[ "$kib" -le "$most" ] || most=$kib
+		sleep 0.1
+	done
+	echo "$most" >/tmp/most.part
+	mv /tmp/most.part /tmp/most
+}
+
+end_watch()
+{
+	rm /tmp/watched
+	until [ -e /tmp/most ]; do
+		sleep 0.1
+	done
+	cat /tmp/most
+}
+
+# room_kib: what is left of this guest's memory, with something to spare
+room_kib()
+{
+	awk '/^MemAvailable:/ { print int($2 * 0.9) }' /proc/meminfo
+}
+
+# at_both FUNCTION: sets $both to what it says at the client and at the server, at one
+# time
+at_both()
+{
+	local client
+
+	on_server "$1" >/tmp/at_server &
+	client=$("$1")
+	wait $! || stop "the server's node: $1"
+	both="$client $(cat /tmp/at_server)"
+}
+
+# connections REQUESTS: how many have carried as many
+connections()
+{
+	awk -v least="$1" '$1 == "xprt:" && $5 > 0 && $8 >= least { n++ }
+		END { print n + 0 }' /proc/self/mountstats
+}
+
+# made: how often connections have been made
+made()
+{
+	awk '$1 == "xprt:" { n += $5 } END { print n + 0 }' /proc/self/mountstats
+}
+
+# connections_served: how many the server has
+connections_served()
+{
+	if [ "$transport" = tcp ]; then
+		# Established, and to port 2049
+		cat /proc/net/tcp /proc/net/tcp6 |
+			awk '$2 ~ /:0801$/ && $4 == "01" { n++ } END { print n + 0 }'
+	else
+		# Queue pair 1 is the device's own.
+		rdma resource show qp | awk '/lqpn/ && !/lqpn 1 / { n++ }
+			END { print n + 0 }'
+	fi
+}
+
+# mounts connect NUMBER PER-MOUNT: connections on /mnt.1 and so on; those of a mount
+# are made when their turn comes to send something.
+# mounts disconnect
+#
+# One process for all: to start one takes a guest as long as a mount.
+mounts()
+{
+	perl -e '
+	my ($what, $transport, $port, $left, $most) = @ARGV;
+	my ($mount, $umount2, $type) = (165, 166, "nfs");
+
+	sub identity {
+		open(my $out, ">", "/sys/module/nfs/parameters/nfs4_unique_id");
+		print $out "$$-@_\n";
+		close($out) or die "identity: $!\n";
+	}
+
+	for (my $i = 1; $what eq "connect" && $left > 0; $i++) {
+		my ($dir, $host) = ("/mnt.$i", "10.0.1.$i");
+		my $source = "$host:/";
+		my $n = $left < $most ? $left : $most;
+		my $options = "vers=4.2,proto=$transport,port=$port,noac," .
+			"noresvport,nconnect=$n,addr=$host,clientaddr=10.0.0.2";
+
+		identity($i);
+		mkdir($dir);
+		syscall($mount, $source, $dir, $type, 0, $options) == 0
+			or die "mount of $host: $!\n";
+		lstat($dir) or die "$dir: $!\n" for 0 .. $n * 2;
+		$left -= $n;
+	}
+	for my $dir ($what eq "disconnect" ? glob("/mnt.*") : ()) {
+		syscall($umount2, $dir, 0) == 0 or die "umount $dir: $!\n";
+		rmdir($dir);
+	}' "$1" "$transport" "$port" "${@:2}"
+}
+
+# under_load NUMBER: of connections of a mount; what both ends hold at most while all
+# are in use
+under_load()
+{
+	local dir files=() rounds
 
 	for dir in /mnt.*; do
-		mkdir -m 777 "$export_dir/cell"
-		"$ops" -j 32 -w 1 -n 128 -s 65536 READ "$dir/cell" \
-			"$export_dir/cell" >/dev/null &&
-		"$ops" -j 32 -w 1 -n 128 -s 65536 WRITE "$dir/cell" \
-			"$export_dir/cell" >/dev/null || return 1
-		rm -rf "${export_dir:?}/cell"
+		files+=("$dir/load")
 	done
+	# While each of many gets its turn, the others go on.
+	rounds=$((${#files[@]} > 16 ? 2 : 6))
+	on_server watch
+	watch
+	"$load" -d $(($1 * in_flight)) -n "$rounds" -s "$octets" \
+		"${files[@]}" >/tmp/load 2>&1 || return 1
+	echo "$(end_watch) $(on_server end_watch)"
 }
 
 disconnect()
 {
-	local dir
-
-	for dir in /mnt.*; do
-		umount "$dir" || return 1
-		rmdir "$dir"
+	mounts disconnect || return 1
+	for _ in {1..100}; do
+		[ "$(on_server connections_served)" -ne 0 ] || return 0
+		sleep 0.1
 	done
+	return 1
+}
+
+# point VARIANT CONNECTIONS PER-MOUNT
+point()
+{
+	local variant=$1 n=$2 mounts=$((($2 + $3 - 1) / $3)) started=$SECONDS
+	local before idle loaded after made
+
+	at_both held
+	before=$both
+	mounts connect "$n" "$3" || stop "$variant: $n connections"
+	[ "$(connections 1)/$(on_server connections_served)" = "$n/$n" ] ||
+		stop "$variant: $(connections 1) connections, the server has" \
+			"$(on_server connections_served), not $n"
+	at_both held
+	idle=$both
+	made=$(made)
+	loaded=$(under_load $((n < $3 ? n : $3))) ||
+		stop "$variant: load: $(cat /tmp/load)"
+	[ "$(connections 4)" -eq "$n" ] ||
+		stop "$variant: $(connections 4) connections were in use, not $n"
+	made=$(($(made) - made))
+	[ "$made" -eq 0 ] ||
+		echo "# $variant, $n connections: some were lost under load" \
+			>>"$results"
+	at_both held
+	after=$both
+	disconnect || stop "$variant: umount"
+	at_both held
+	awk -v head="$variant,$n,$mounts" '{
+			split("client server", name, " ")
+			for (end = 1; end <= 2; end++)
+				printf "%s,%s,%d,%d,%d,%d\n", head, name[end],
+					$(2 + end) - $end, $(4 + end) - $end,
+					$(6 + end) - $end, $(8 + end) - $end
+		}' <<<"$before $idle $loaded $after $both" >>"$results"
+	echo "$variant, $n connections of $mounts mounts: $((SECONDS - started)) s," \
+		"$(tail -n 1 /tmp/load)" "$(tail -n 2 "$results" | tr '\n' ' ')" >&2
+}
+
+# fits VARIANT CONNECTIONS: how many of these there is memory for where $both is left,
+# as those that were made before took it
+fits()
+{
+	awk -F, -v variant="$1" -v n="$2" -v room="$both" '
+		BEGIN {
+			split(room, kib, " ")
+			free["client"] = kib[1]
+			free["server"] = kib[2]
+		}
+		$1 == variant && $2 > 1 {
+			each[$4] = ($6 > $7 ? $6 : $7) / $2
+		}
+		END {
+			fit = n
+			for (end in each)
+				if (each[end] * fit > free[end]) {
+					fit = int(free[end] / each[end] / 16) * 16
+					why = sprintf("%s, %d connections of %d: " \
+						"one takes %d KiB, the %s has " \
+						"%d MiB left", variant, fit, n,
+						each[end], end, free[end] / 1024)
+				}
+			print fit, why
+		}' "$results"
 }
 
 measure_memory()
 {
-	local variant=$1 n=$2 before idle
+	local variant=$1 n fit why
 
+	shift
 	load "$variant" || stop "$variant: modules"
-	rpc.nfsd 8 || stop "$variant: nfsd"
-	echo Y >/proc/fs/nfsd/v4_end_grace
-	[ "$transport" = tcp ] || listen_on "$transport" || stop "$variant: port"
+	on_server serve_variant "$variant" || stop "$variant: server"
 	# What is kept for the next one is there before.
-	connect 1 && use && disconnect || stop "$variant: one connection"
-	before=$(used)
-	connect "$n" || stop "$variant: $n connections"
-	[ "$(connected)" -eq "$n" ] ||
-		stop "$variant: $(connected) connections, not $n"
-	idle=$(used)
-	use || stop "$variant: use"
-	echo "$variant,$n,$(((idle - before) / n)),$((($(used) - before) / n))"
-	disconnect || stop "$variant: umount"
-	rpc.nfsd 0
+	mounts connect 16 16 && under_load 16 >/dev/null && disconnect ||
+		stop "$variant: first connections"
+	for n in "$@"; do
+		read -r fit why < <(fits "$variant" "$n")
+		[ -z "$why" ] || echo "# fewer: $why" >>"$results"
+		point "$variant" "$fit" "$most_per_mount"
+		# The same without mounts that share connections, for what a
+		# mount takes
+		[ "$n" -ne 16 ] || point "$variant" 16 1
+	done
+	on_server unserve_variant || stop "$variant: unload at the server"
 	[ "$transport" = tcp ] || unload "$transport" || stop "$variant: unload"
 }
 
-echo 0 >/proc/sys/fs/leases-enable
-device_up rxe && teach_netconfig && LEASE=3600 server_up tcp || stop "server"
-rpc.nfsd 0
-echo variant,connections,idle_kib,used_kib
-for variant in $variants; do
-	for n in "$@"; do
-		measure_memory "$variant" "$n"
+# At the server
+
+server_ready()
+{
+	local i
+
+	echo 0 >/proc/sys/fs/leases-enable
+	device_up rxe && teach_netconfig && LEASE=3600 server_up tcp || return 1
+	rpc.nfsd 0
+	# By itself it is 20 for each thread and three more.
+	echo 4096 >/proc/fs/nfsd/max_connections
+	for ((i = 1; i <= 64; i++)); do
+		ip addr add "10.0.1.$i/32" dev "$netdev" || return 1
 	done
-done
-server_down
+	truncate -s 65536 "$export_dir/load" && chmod 666 "$export_dir/load"
+}
+
+serve_variant()
+{
+	load "$1" && rpc.nfsd "$threads" || return 1
+	echo Y >/proc/fs/nfsd/v4_end_grace
+	[ "$transport" = tcp ] || listen_on "$transport"
+}
+
+unserve_variant()
+{
+	rpc.nfsd 0
+	[ "$transport" = tcp ] || unload "$transport"
+}
+
+measure_all()
+{
+	local variant
+
+	modprobe -q nfs
+	device_up rxe && teach_netconfig &&
+		ip route replace 10.0.1.0/24 dev "$netdev" || stop "client"
+	on_server server_ready || stop "server"
+	echo variant,connections,mounts,end,idle,loaded,after,left >"$results"
+	for variant in $variants; do
+		measure_memory "$variant" "$@"
+	done
+	on_server server_down
+	cat "$results"
+}
+
+case $VM_NODE in
+server)	serve ;;
+client)	trap '[ "$BASHPID" -ne $$ ] || on_server end_service' EXIT
+	measure_all "$@"
+	exit "$failed" ;;
+esac

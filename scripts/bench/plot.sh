@@ -3,10 +3,12 @@
 #
 # Draws what bench.sh has measured, as SVG and as PNG:
 #
-#	plot.sh DIR		where cells.csv is
+#	plot.sh DIR		where cells.csv or memory.csv is
 
 set -u
 dir=$1
+cells=$dir/cells.csv
+[ -e "$cells" ] || cells=/dev/null
 names=(intree tuned tcp floor base rdma2)
 titles=("in-tree" "in-tree, tuned" TCP "bare verbs" base rdma2)
 
@@ -23,7 +25,7 @@ points()
 				if (order[k] in intree)
 					print order[k], cost[order[k]] / 1000,
 						cost[order[k]] / intree[order[k]]
-		}' "$dir/cells.csv"
+		}' "$cells"
 }
 
 # curves ROW NCONNECT DEPTH COLUMN: for gnuplot's plot, of those there are
@@ -84,49 +86,64 @@ set ylabel 'thousands of instructions per operation'" || exit 1
 set ylabel 'instructions, in relation to in-tree'" || exit 1
 done
 
-# bars ROW OCTETS DEPTH: what one and four connections cost, a line each
-# variant
-bars()
+# against_connections ROW OCTETS DEPTH: curves of cost, for gnuplot's plot
+against_connections()
 {
-	local v n=-1
+	local n what='' file
 
-	for v in intree tuned tcp rdma2; do
-		n=$((n + 1))
-		awk -F, -v row="$1" -v size="$2" -v i="$3" -v v="$v" -v n="$n" '
-			$4 == row && $5 == size && $3 == i && $1 == v {
-				cost[$2] = $6 / 1000
-			}
-			END {
-				if (4 in cost)
-					printf "%s %s %s\n", v, cost[1], cost[4]
-			}' "$dir/cells.csv"
+	for n in "${!names[@]}"; do
+		file=$work/connections-$1-${names[n]}
+		awk -F, -v row="$1" -v size="$2" -v i="$3" -v v="${names[n]}" '
+			$1 == v && $3 == i && $4 == row && $5 == size {
+				print $2, $6 / 1000
+			}' "$cells" | sort -n >"$file"
+		[ "$(wc -l <"$file")" -lt 2 ] ||
+			what+="${what:+, }'$file' using 1:2 with linespoints title '${titles[n]}'"
 	done
+	printf '%s' "$what"
 }
 
-bars GETATTR 0 8 >"$work/small"
-bars READ 65536 8 >"$work/large"
-if [ -s "$work/small" ] && [ -s "$work/large" ]; then
-	draw connections "set style data histograms; set style fill solid 0.6
+small=$(against_connections GETATTR 0 8)
+large=$(against_connections READ 65536 8)
+if [ -n "$small" ] && [ -n "$large" ]; then
+	draw connections "set xlabel 'connections'; set logscale x 2
 set yrange [0:*]; set ylabel 'thousands of instructions per operation'
 set multiplot layout 1,2
-set title 'GETATTR, 8 in flight'
-plot '$work/small' using 2:xtic(1) title '1 connection', '' using 3 title '4 connections'
-set title 'READ of 64 KiB, 8 in flight'
-plot '$work/large' using 2:xtic(1) title '1 connection', '' using 3 title '4 connections'
+set title 'GETATTR, 8 in flight'; plot $small
+set title 'READ of 64 KiB, 8 in flight'; plot $large
 unset multiplot" || exit 1
 fi
 
-# KiB per connection, against connections
-if [ -s "$dir/memory.csv" ]; then
-	what=''
+# memory END COLUMN: curves of KiB per connection, with as few mounts as there can
+# be
+memory()
+{
+	local n what='' file
+
 	for n in "${!names[@]}"; do
-		file=$work/memory-${names[n]}
-		awk -F, -v v="${names[n]}" '$1 == v && $3 > 0 { print $2, $3 }' \
-			"$dir/memory.csv" >"$file"
+		file=$work/memory-$1-$2-${names[n]}
+		awk -F, -v v="${names[n]}" -v end="$1" -v column="$2" '
+			$1 == v && $4 == end && $3 == int(($2 + 15) / 16) &&
+			$column > 0 { print $2, $column }' "$dir/memory.csv" >"$file"
 		[ ! -s "$file" ] ||
 			what+="${what:+, }'$file' using 1:2 with linespoints title '${titles[n]}'"
 	done
-	draw memory "set xlabel 'connections'; set logscale xy 2
-set ylabel 'KiB per idle connection, both ends'
-plot $what" || exit 1
+	printf '%s' "$what"
+}
+
+# memory_plot NAME COLUMN TITLE: both ends side by side
+memory_plot()
+{
+	draw "$1" "set xlabel 'connections'; set logscale xy
+set xtics (1, 16, 128, 1000); set xrange [0.8:1250]; set yrange [10:40000]
+set ylabel 'KiB for a connection'
+set multiplot layout 1,2
+set title 'client, $3'; plot $(memory client "$2")
+set title 'server, $3'; plot $(memory server "$2")
+unset multiplot"
+}
+
+if [ -s "$dir/memory.csv" ]; then
+	memory_plot memory 5 idle &&
+	memory_plot memory-loaded 6 loaded || exit 1
 fi
