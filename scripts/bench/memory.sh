@@ -304,8 +304,10 @@ measure_memory()
 	mounts connect 16 16 && under_load 16 >/dev/null && disconnect ||
 		stop "$variant: first connections"
 	for n in "$@"; do
+		at_both room_kib
 		read -r fit why < <(fits "$variant" "$n")
 		[ -z "$why" ] || echo "# fewer: $why" >>"$results"
+		[ "$fit" -gt 0 ] || continue
 		point "$variant" "$fit" "$most_per_mount"
 		# The same without mounts that share connections, for what a
 		# mount takes
