@@ -5,6 +5,8 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
+#include <rpcrdma2/units.h>
+
 #include "../xprtrdma2/sq.h"
 
 struct size_case {
@@ -22,43 +24,38 @@ static const struct size_case size_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
 
-/* A model of a queue whose completions are all late */
-struct model {
-	unsigned int depth, used;
-};
-
-static bool take(struct model *q, unsigned int count, bool call)
+/* The entries of a queue whose completions are all late */
+static void open_queue(struct rpcrdma2_units *un, const struct size_case *c)
 {
-	if (!xprt2_sq_has_room(q->depth, q->used, count, call))
-		return false;
-	q->used += count;
-	return true;
+	*un = (struct rpcrdma2_units){ .un_kept = XPRT2_BACKWARD_REQS };
+	atomic_set(&un->un_free, xprt2_sq_depth(c->reqs, c->segs));
 }
 
 /* Calls of this many entries until no more fits, then all the others */
-static void fill(struct kunit *test, struct model *q, unsigned int entries)
+static void fill(struct kunit *test, struct rpcrdma2_units *un,
+		 unsigned int entries)
 {
 	unsigned int i;
 
-	while (take(q, entries, true))
+	while (rpcrdma2_units_take(un, entries, false))
 		;
-	KUNIT_EXPECT_LE(test, q->used, q->depth - XPRT2_BACKWARD_REQS);
+	KUNIT_EXPECT_GE(test, atomic_read(&un->un_free), XPRT2_BACKWARD_REQS);
 	for (i = 0; i < XPRT2_BACKWARD_REQS; i++)
-		KUNIT_EXPECT_TRUE(test, take(q, 1, false));
-	KUNIT_EXPECT_LE(test, q->used, q->depth);
-	KUNIT_EXPECT_FALSE(test, take(q, 1, true));
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(un, 1, true));
+	KUNIT_EXPECT_GE(test, atomic_read(&un->un_free), 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(un, 1, false));
 }
 
 /* S46: what is no Call finds an entry, whatever Calls have taken. */
 static void full(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
+	struct rpcrdma2_units un;
 	unsigned int entries;
 
 	for (entries = 1; entries <= xprt2_sq_largest(c->segs); entries++) {
-		struct model q = { xprt2_sq_depth(c->reqs, c->segs) };
-
-		fill(test, &q, entries);
+		open_queue(&un, c);
+		fill(test, &un, entries);
 	}
 }
 
@@ -66,18 +63,20 @@ static void full(struct kunit *test)
 static void others_first(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
+	struct rpcrdma2_units un;
 	unsigned int early, i;
 
 	for (early = 0; early <= XPRT2_BACKWARD_REQS; early++) {
-		struct model q = { xprt2_sq_depth(c->reqs, c->segs) };
-
+		open_queue(&un, c);
 		for (i = 0; i < early; i++)
-			KUNIT_EXPECT_TRUE(test, take(&q, 1, false));
-		while (take(&q, 1, true))
+			KUNIT_EXPECT_TRUE(test,
+					  rpcrdma2_units_take(&un, 1, true));
+		while (rpcrdma2_units_take(&un, 1, false))
 			;
 		for (; i < XPRT2_BACKWARD_REQS; i++)
-			KUNIT_EXPECT_TRUE(test, take(&q, 1, false));
-		KUNIT_EXPECT_LE(test, q.used, q.depth);
+			KUNIT_EXPECT_TRUE(test,
+					  rpcrdma2_units_take(&un, 1, true));
+		KUNIT_EXPECT_GE(test, atomic_read(&un.un_free), 0);
 	}
 }
 
@@ -85,10 +84,30 @@ static void others_first(struct kunit *test)
 static void largest(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
-	struct model q = { xprt2_sq_depth(c->reqs, c->segs) };
+	struct rpcrdma2_units un;
 
-	q.used = XPRT2_SEND_BATCH - 1;
-	KUNIT_EXPECT_TRUE(test, take(&q, xprt2_sq_largest(c->segs), true));
+	open_queue(&un, c);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, XPRT2_SEND_BATCH - 1,
+						    false));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un,
+						    xprt2_sq_largest(c->segs),
+						    false));
+}
+
+/* Whoever gives is told once of those who found too few, and of no others. */
+static void wanted(struct kunit *test)
+{
+	struct rpcrdma2_units un = { .un_kept = 1 };
+
+	atomic_set(&un.un_free, 3);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 2, false));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_give(&un, 2));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 3, false));
+	KUNIT_EXPECT_EQ(test, atomic_read(&un.un_free), 3);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_give(&un, 0));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_give(&un, 1));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_give(&un, 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&un.un_free), 5);
 }
 
 /* The figures of 128 slots with three regions each, added up by hand */
@@ -97,7 +116,6 @@ static void figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_sq_largest(3), 7);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(128, 3), 128 * 3 + 16 + 32);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(1, 16), 33 + 16 + 32);
-	KUNIT_EXPECT_EQ(test, xprt2_sq_for_calls(432), 400);
 	KUNIT_EXPECT_EQ(test, XPRT2_SEND_BATCH, 16);
 	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_CREDITS, 16);
 	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_REQS, 32);
@@ -106,10 +124,13 @@ static void figures(struct kunit *test)
 /* The last entry is an entry. */
 static void last_entry(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, xprt2_sq_has_room(432, 399, 1, true));
-	KUNIT_EXPECT_FALSE(test, xprt2_sq_has_room(432, 400, 1, true));
-	KUNIT_EXPECT_TRUE(test, xprt2_sq_has_room(432, 431, 1, false));
-	KUNIT_EXPECT_FALSE(test, xprt2_sq_has_room(432, 432, 1, false));
+	struct rpcrdma2_units un = { .un_kept = 32 };
+
+	atomic_set(&un.un_free, 33);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 1, false));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 1, false));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 32, true));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 1, true));
 }
 
 static struct kunit_case sq_cases[] = {
@@ -118,6 +139,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE_PARAM(largest, size_gen_params),
 	KUNIT_CASE(figures),
 	KUNIT_CASE(last_entry),
+	KUNIT_CASE(wanted),
 	{}
 };
 

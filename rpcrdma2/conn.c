@@ -3,6 +3,7 @@
  * The verbs objects of a connection, from the device up and down again.
  */
 #include <linux/export.h>
+#include <linux/string.h>
 
 #include <rdma/rw.h>
 
@@ -11,7 +12,9 @@
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 			const struct rpcrdma2_conn_ops *ops)
 {
-	*co = (struct rpcrdma2_conn){ .co_ops = ops };
+	memset(co, 0, sizeof(*co));
+	co->co_ops = ops;
+	rpcrdma2_sq_init(co);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_init);
 

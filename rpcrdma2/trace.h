@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Trace events of the core. "cq.id" is the id of a connection's Send CQ; the
- * events of both ends name it too.
+ * events of both ends name it too. "id" joins what is posted to its completion.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rpcrdma2
@@ -11,7 +11,90 @@
 
 #include <linux/tracepoint.h>
 
+#include <rdma/ib_cm.h>
+
+#include <trace/misc/rdma.h>
+
 #include <rpcrdma2/conn.h>
+
+/*
+ * The Send Queue
+ */
+
+TRACE_EVENT(rpcrdma2_post_send,
+	TP_PROTO(const struct rpcrdma2_conn *co,
+		 const struct rpcrdma2_post *post,
+		 const struct ib_send_wr *last),
+	TP_ARGS(co, post, last),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(u32, id)
+		__field(unsigned int, opcode)
+		__field(unsigned int, wrs)
+		__field(int, avail)
+		__field(int, num_sge)
+		__field(u32, inv)
+		__field(bool, signaled)
+	),
+	TP_fast_assign(
+		__entry->cq_id = co->co_send_cq->res.id;
+		__entry->id = post->po_id;
+		__entry->opcode = last->opcode;
+		__entry->wrs = post->po_wrs;
+		__entry->avail = atomic_read(&co->co_sq.sq_units.un_free);
+		__entry->num_sge = last->num_sge;
+		__entry->inv = last->opcode == IB_WR_SEND_WITH_INV ?
+			       last->ex.invalidate_rkey : 0;
+		__entry->signaled = post->po_signal;
+	),
+	TP_printk("cq.id=%u id=%u opcode=%u wrs=%u avail=%d num_sge=%d inv_handle=0x%08x%s",
+		  __entry->cq_id, __entry->id, __entry->opcode, __entry->wrs,
+		  __entry->avail, __entry->num_sge, __entry->inv,
+		  __entry->signaled ? " signaled" : "")
+);
+
+TRACE_EVENT(rpcrdma2_wc_send,
+	TP_PROTO(const struct ib_cq *cq, const struct rpcrdma2_post *post,
+		 const struct ib_wc *wc),
+	TP_ARGS(cq, post, wc),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(u32, id)
+		__field(unsigned int, status)
+		__field(unsigned int, vendor)
+	),
+	TP_fast_assign(
+		__entry->cq_id = cq->res.id;
+		__entry->id = post->po_id;
+		__entry->status = wc->status;
+		__entry->vendor = wc->status ? wc->vendor_err : 0;
+	),
+	TP_printk("cq.id=%u id=%u status=%s (0x%x)", __entry->cq_id,
+		  __entry->id, rdma_show_wc_status(__entry->status),
+		  __entry->vendor)
+);
+
+/* Only failures come here: what failed is in front of a chain. */
+TRACE_EVENT(rpcrdma2_wc_front,
+	TP_PROTO(const struct ib_cq *cq, const struct ib_wc *wc),
+	TP_ARGS(cq, wc),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(unsigned int, status)
+		__field(unsigned int, vendor)
+	),
+	TP_fast_assign(
+		__entry->cq_id = cq->res.id;
+		__entry->status = wc->status;
+		__entry->vendor = wc->vendor_err;
+	),
+	TP_printk("cq.id=%u status=%s (0x%x)", __entry->cq_id,
+		  rdma_show_wc_status(__entry->status), __entry->vendor)
+);
+
+/*
+ * RDMA Reads and Writes
+ */
 
 TRACE_EVENT(rpcrdma2_rw_failed,
 	TP_PROTO(const struct rpcrdma2_conn *co, u32 handle, u64 offset,

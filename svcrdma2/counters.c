@@ -92,9 +92,9 @@ static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));
 	show_peer(seq, sp);
 	seq_printf(seq, " backward_grant=%u", READ_ONCE(sp->sp_backward_grant));
-	seq_printf(seq, " sq=%u/%u send_contexts=%u/%u\n",
-		   READ_ONCE(sp->sp_sq.ga_avail), sp->sp_sq_depth,
-		   READ_ONCE(sp->sp_tx_gate.ga_avail),
+	seq_printf(seq, " sq=%d/%u send_contexts=%d/%u\n",
+		   svc2_gate_avail(&sp->sp_sq), sp->sp_sq_depth,
+		   svc2_gate_avail(&sp->sp_tx_gate),
 		   sp->sp_credits + SVC2_TX_RESERVE + sp->sp_signal_batch);
 }
 

@@ -2,15 +2,16 @@
 /*
  * Gates: how svc threads wait for what a connection has little of.
  *
- * Send Queue entries, send contexts and memory regions are counted by a gate
- * each. Whoever finds too few joins the end of the line; what is given back
- * serves the line from its front, as many at once as there is enough for, and
- * nobody overtakes. So a large chain is not starved by small ones, and nobody
- * spins: a thread sleeps until its units are its own.
+ * Send Queue entries, send contexts and memory regions have a gate each. While
+ * there are enough a thread takes its units without a lock. One that finds too
+ * few joins the end of the line; what is given back serves the line from its
+ * front, as many at once as there is enough for, and while there is a line no
+ * thread overtakes it. So a large chain is not starved by small ones, and no
+ * thread spins: it sleeps until its units are its own.
  *
  * Nothing a thread in the line holds is needed by the completions that move
- * it, so there is always progress while the connection lives. When it dies
- * the gates are closed, and the line dissolves.
+ * it, so there is always progress while the connection lives. When it is lost
+ * the threads are woken, and leave.
  *
  * How long a thread waits is bounded, whatever moves meanwhile: a peer that
  * gives back a little now and then must not keep it. When the time is over the
@@ -28,79 +29,59 @@
 
 /**
  * struct waiter - a thread in the line
- * @wt_list: on ga_waiters until it is served
+ * @wt_list: on ga_line until it is served; it may be gone after that
  * @wt_units: what it wants
- * @wt_status: what it got: 0, or -ENOTCONN
- * @wt_done: it is served
  */
 struct waiter {
 	struct list_head	wt_list;
 	unsigned int		wt_units;
-	int			wt_status;
-	struct completion	wt_done;
 };
 
 /**
- * svc2_gate_init - make a gate with nothing behind it
+ * svc2_gate_init - make a gate
  * @ga: gate
+ * @units: what it gives, or NULL when it has units of its own, none so far
  * @counter: enum svc2_counter of the waits
  */
-void svc2_gate_init(struct svc2_gate *ga, unsigned int counter)
+void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
+		    unsigned int counter)
 {
+	ga->ga_units = units ?: &ga->ga_own;
 	spin_lock_init(&ga->ga_lock);
-	INIT_LIST_HEAD(&ga->ga_waiters);
+	INIT_LIST_HEAD(&ga->ga_line);
 	ga->ga_counter = counter;
 }
 
 /**
  * svc2_gate_open - set what a gate has to give, before anyone has come
- * @ga: gate
+ * @ga: gate with units of its own
  * @units: how much
  */
 void svc2_gate_open(struct svc2_gate *ga, unsigned int units)
 {
-	ga->ga_avail = units;
+	atomic_set(&ga->ga_own.un_free, units);
 }
 
-static void leave_line(struct svc2_gate *ga, struct waiter *wt)
-{
-	list_del_init(&wt->wt_list);
-	WRITE_ONCE(ga->ga_waiting, ga->ga_waiting - 1);
-}
-
-static void serve_line(struct svc2_gate *ga)
+static void serve_line(struct svc2_xprt *sp, struct svc2_gate *ga)
 {
 	struct waiter *wt;
+	bool served = false;
 
 	lockdep_assert_held(&ga->ga_lock);
-	while ((wt = list_first_entry_or_null(&ga->ga_waiters, struct waiter,
-					      wt_list))) {
-		if (ga->ga_closed) {
-			wt->wt_status = -ENOTCONN;
-		} else if (wt->wt_units <= ga->ga_avail) {
-			ga->ga_avail -= wt->wt_units;
-			wt->wt_status = 0;
-		} else {
-			return;
-		}
-		leave_line(ga, wt);
-		complete(&wt->wt_done);
+	while ((wt = list_first_entry_or_null(&ga->ga_line, struct waiter,
+					      wt_list)) &&
+	       rpcrdma2_units_take(ga->ga_units, wt->wt_units, false)) {
+		/* pairs with is_served() */
+		list_del_init_careful(&wt->wt_list);
+		served = true;
 	}
+	if (served)
+		wake_up_all(&sp->sp_line);
 }
 
-/* Leaves the line, unless it has served the thread in the last moment. */
-static bool give_up(struct svc2_gate *ga, struct waiter *wt)
+static bool is_served(struct waiter *wt)
 {
-	bool waits;
-
-	spin_lock_irq(&ga->ga_lock);
-	waits = !list_empty(&wt->wt_list);
-	if (waits) {
-		leave_line(ga, wt);
-		serve_line(ga);
-	}
-	spin_unlock_irq(&ga->ga_lock);
-	return waits;
+	return list_empty_careful(&wt->wt_list);
 }
 
 /*
@@ -119,8 +100,8 @@ static bool service_stops(const struct svc2_xprt *sp)
 	return false;
 }
 
-static int stand_in_line(struct svc2_xprt *sp, struct svc2_gate *ga,
-			 struct waiter *wt)
+/* Until it is served, the connection is lost, or it has taken too long */
+static void stand_in_line(struct svc2_xprt *sp, struct waiter *wt)
 {
 	unsigned long begin = jiffies, waited = 0, limit;
 
@@ -128,14 +109,62 @@ static int stand_in_line(struct svc2_xprt *sp, struct svc2_gate *ga,
 		limit = service_stops(sp) ? SVC2_STOP_TIMEOUT :
 					    SVC2_STALL_TIMEOUT;
 		if (waited >= limit)
-			break;
-		if (wait_for_completion_timeout(&wt->wt_done,
-						min(limit - waited,
-						    SVC2_STOP_LOOK)))
-			return wt->wt_status;
+			return;
+		if (wait_event_timeout(sp->sp_line, is_served(wt) ||
+				       rpcrdma2_conn_is_lost(&sp->sp_conn),
+				       min(limit - waited, SVC2_STOP_LOOK)))
+			return;
 		waited = jiffies - begin;
 	}
-	return give_up(ga, wt) ? -ETIMEDOUT : wt->wt_status;
+}
+
+/* Return: whether it has been served. */
+static bool join_line(struct svc2_xprt *sp, struct svc2_gate *ga,
+		      struct waiter *wt)
+{
+	bool served;
+
+	spin_lock(&ga->ga_lock);
+	list_add_tail(&wt->wt_list, &ga->ga_line);
+	serve_line(sp, ga);
+	served = is_served(wt);
+	spin_unlock(&ga->ga_lock);
+	return served;
+}
+
+/* Return: whether it was served, perhaps in the last moment. */
+static bool leave_line(struct svc2_xprt *sp, struct svc2_gate *ga,
+		       struct waiter *wt)
+{
+	bool served;
+
+	spin_lock(&ga->ga_lock);
+	served = is_served(wt);
+	if (!served) {
+		list_del(&wt->wt_list);
+		serve_line(sp, ga);
+	}
+	spin_unlock(&ga->ga_lock);
+	return served;
+}
+
+static int wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
+			 unsigned int units)
+{
+	struct waiter wt = { .wt_units = units };
+
+	if (join_line(sp, ga, &wt))
+		return 0;
+	this_cpu_inc(svc2_counters[ga->ga_counter]);
+	trace_svc2_gate_wait(ga->ga_counter, units);
+	stand_in_line(sp, &wt);
+	if (leave_line(sp, ga, &wt))
+		return 0;
+	if (!rpcrdma2_conn_is_lost(&sp->sp_conn)) {
+		svc2_count(stalls);
+		svc2_close(sp, RPCRDMA2_LOSS_STALLED);
+	}
+	return -ENOTCONN;
 }
 
 /**
@@ -151,33 +180,13 @@ static int stand_in_line(struct svc2_xprt *sp, struct svc2_gate *ga,
 int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 		   unsigned int units)
 {
-	struct waiter wt = { .wt_units = units };
-	int ret;
-
 	might_sleep();
-	spin_lock_irq(&ga->ga_lock);
-	if (ga->ga_closed) {
-		spin_unlock_irq(&ga->ga_lock);
+	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return -ENOTCONN;
-	}
-	if (list_empty(&ga->ga_waiters) && ga->ga_avail >= units) {
-		ga->ga_avail -= units;
-		spin_unlock_irq(&ga->ga_lock);
+	if (likely(list_empty(&ga->ga_line) &&
+		   rpcrdma2_units_take(ga->ga_units, units, false)))
 		return 0;
-	}
-	init_completion(&wt.wt_done);
-	list_add_tail(&wt.wt_list, &ga->ga_waiters);
-	WRITE_ONCE(ga->ga_waiting, ga->ga_waiting + 1);
-	spin_unlock_irq(&ga->ga_lock);
-
-	this_cpu_inc(svc2_counters[ga->ga_counter]);
-	trace_svc2_gate_wait(ga->ga_counter, units);
-	ret = stand_in_line(sp, ga, &wt);
-	if (ret != -ETIMEDOUT)
-		return ret;
-	svc2_count(stalls);
-	svc2_close(sp, RPCRDMA2_LOSS_STALLED);
-	return -ENOTCONN;
+	return wait_for_turn(sp, ga, units);
 }
 
 /**
@@ -212,23 +221,49 @@ bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 }
 
 /*
- * Nobody waits, and there is a send context for another Call beside those in
+ * No thread waits, and there is a send context for another Call beside those in
  * hand, which xpt_nr_rqsts counts. A Reply that is posted may count on both
  * sides until its thread lets go of it, and the RPC layer asks again then.
  */
 static bool has_room(const struct svc2_xprt *sp)
 {
-	return !READ_ONCE(sp->sp_sq.ga_waiting) &&
-	       !READ_ONCE(sp->sp_tx_gate.ga_waiting) &&
-	       !READ_ONCE(sp->sp_mrs.ga_waiting) &&
-	       READ_ONCE(sp->sp_tx_gate.ga_avail) >
+	return list_empty(&sp->sp_sq.ga_line) &&
+	       list_empty(&sp->sp_tx_gate.ga_line) &&
+	       list_empty(&sp->sp_mrs.ga_line) &&
+	       svc2_gate_avail(&sp->sp_tx_gate) >
 	       atomic_read(&sp->sp_xprt.xpt_nr_rqsts);
+}
+
+/* The caller has given something back, and passed a full barrier since. */
+static void unthrottle(struct svc2_xprt *sp)
+{
+	if (test_bit(SVC2_F_THROTTLED, &sp->sp_flags) && has_room(sp) &&
+	    test_and_clear_bit(SVC2_F_THROTTLED, &sp->sp_flags))
+		svc_xprt_enqueue(&sp->sp_xprt);
+}
+
+/**
+ * svc2_gate_serve - units have come back, and a thread had found too few
+ * @sp: connection
+ * @ga: gate of it
+ *
+ * Context: svc thread, send CQ, RPC task.
+ */
+void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga)
+{
+	spin_lock(&ga->ga_lock);
+	serve_line(sp, ga);
+	spin_unlock(&ga->ga_lock);
+
+	/* pairs with the barrier in svc2_has_wspace() */
+	smp_mb();
+	unthrottle(sp);
 }
 
 /**
  * svc2_gate_give - give units back
  * @sp: connection
- * @ga: gate of it
+ * @ga: gate of it, with units of its own
  * @units: as many as were taken
  *
  * Context: svc thread, send CQ.
@@ -236,44 +271,21 @@ static bool has_room(const struct svc2_xprt *sp)
 void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    unsigned int units)
 {
-	unsigned long flags;
-
 	if (!units)
 		return;
-	spin_lock_irqsave(&ga->ga_lock, flags);
-	ga->ga_avail += units;
-	serve_line(ga);
-	spin_unlock_irqrestore(&ga->ga_lock, flags);
-
-	/* pairs with the barrier in svc2_has_wspace() */
-	smp_mb();
-	if (test_bit(SVC2_F_THROTTLED, &sp->sp_flags) && has_room(sp) &&
-	    test_and_clear_bit(SVC2_F_THROTTLED, &sp->sp_flags))
-		svc_xprt_enqueue(&sp->sp_xprt);
-}
-
-/**
- * svc2_gate_close - give nothing any more, and dissolve the line
- * @ga: gate
- *
- * Context: any.
- */
-void svc2_gate_close(struct svc2_gate *ga)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&ga->ga_lock, flags);
-	ga->ga_closed = true;
-	serve_line(ga);
-	spin_unlock_irqrestore(&ga->ga_lock, flags);
+	/* has a barrier like the one in svc2_gate_serve() */
+	if (rpcrdma2_units_give(&ga->ga_own, units))
+		svc2_gate_serve(sp, ga);
+	else
+		unthrottle(sp);
 }
 
 /**
  * svc2_has_wspace - may a thread take up another message of a connection?
  * @xprt: connection
  *
- * Return: 0 when not; svc2_gate_give(), or the RPC layer when a thread is
- * done with a Call, queues the connection again when there is room.
+ * Return: 0 when not; unthrottle(), or the RPC layer when a thread is done with
+ * a Call, queues the connection again when there is room.
  */
 int svc2_has_wspace(struct svc_xprt *xprt)
 {
@@ -282,7 +294,7 @@ int svc2_has_wspace(struct svc_xprt *xprt)
 	if (has_room(sp))
 		return 1;
 	set_bit(SVC2_F_THROTTLED, &sp->sp_flags);
-	/* pairs with the barrier in svc2_gate_give() */
+	/* pairs with the barriers of those who call unthrottle() */
 	smp_mb__after_atomic();
 	return has_room(sp);
 }

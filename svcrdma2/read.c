@@ -60,11 +60,13 @@ static int build_reads(struct svc2_call *call)
 	return ret;
 }
 
-static void svc2_read_done(struct svc2_xprt *sp, struct svc2_post *post,
+static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
 {
 	struct svc2_call *call = container_of(post, struct svc2_call, ca_post);
+	struct svc2_xprt *sp = svc2_from_conn(co);
 
+	svc2_count(send_completions);
 	svc2_reads_free(sp, call);
 	if (!ok) {
 		svc2_call_put(sp, call);
@@ -116,17 +118,15 @@ static int prepare_reads(struct svc_rqst *rqstp, struct svc2_call *call)
 
 static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
 {
-	struct svc2_post *post = &call->ca_post;
+	struct rpcrdma2_post *post = &call->ca_post;
 
 	post->po_signal = true;
-	post->po_reserved = false;
 	post->po_done = svc2_read_done;
-	post->po_reason = RPCRDMA2_LOSS_READ;
-	svc2_new_cid(sp, sp->sp_conn.co_send_cq, &post->po_cid);
-	trace_svc2_post_read(call);
+	post->po_id = 0;
+	trace_svc2_post_read(call, sp->sp_conn.co_send_cq);
 	return svc2_sq_post(sp, post,
 			    rpcrdma2_rw_chain(&sp->sp_conn, &call->ca_rw,
-					      &post->po_cqe, NULL));
+					      &post->po_cqe, NULL), false);
 }
 
 /**
@@ -355,7 +355,7 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call)
 	struct xdr_buf *arg = &rqstp->rq_arg;
 	enum rpcrdma2_errcode verdict;
 
-	trace_svc2_read_resume(call);
+	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
 	verdict = build_arg(sp, call, arg);
 	switch (verdict) {
 	case RDMA2_OK:

@@ -22,10 +22,13 @@
 #include "svcrdma2.h"
 #include "trace.h"
 
-static void svc2_send_done(struct svc2_xprt *sp, struct svc2_post *post,
+static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
 {
-	svc2_tx_put(sp, container_of(post, struct svc2_tx, tx_post));
+	if (post->po_signal)
+		svc2_count(send_completions);
+	svc2_tx_put(svc2_from_conn(co),
+		    container_of(post, struct svc2_tx, tx_post));
 }
 
 static void free_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
@@ -58,7 +61,6 @@ static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 	tx->tx_wr.sg_list = tx->tx_sge;
 	tx->tx_wr.num_sge = 1;
 	tx->tx_post.po_done = svc2_send_done;
-	tx->tx_post.po_reason = RPCRDMA2_LOSS_SEND;
 	tx->tx_pages = tx->tx_few;
 	rpcrdma2_rw_init(&tx->tx_rw, DMA_TO_DEVICE);
 	return tx;
@@ -72,21 +74,17 @@ out_free:
 
 static void push_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
-	spin_lock(&sp->sp_tx_lock);
-	list_add(&tx->tx_list, &sp->sp_txs);
-	spin_unlock(&sp->sp_tx_lock);
+	llist_add(&tx->tx_list, &sp->sp_txs);
 }
 
 static struct svc2_tx *pop_tx(struct svc2_xprt *sp)
 {
-	struct svc2_tx *tx;
+	struct llist_node *first;
 
 	spin_lock(&sp->sp_tx_lock);
-	tx = list_first_entry_or_null(&sp->sp_txs, struct svc2_tx, tx_list);
-	if (tx)
-		list_del(&tx->tx_list);
+	first = llist_del_first(&sp->sp_txs);
 	spin_unlock(&sp->sp_tx_lock);
-	return tx;
+	return first ? llist_entry(first, struct svc2_tx, tx_list) : NULL;
 }
 
 /**
@@ -151,7 +149,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_tx_try_get - take a send context, and a Send Queue entry, for a Call
+ * svc2_tx_try_get - take a send context for a Call of ours
  * @sp: connection
  *
  * Context: RPC task.
@@ -165,7 +163,7 @@ struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
 		return NULL;
 	tx = pop_tx(sp) ?: alloc_tx(sp, GFP_NOWAIT | __GFP_NOWARN);
 	if (tx)
-		tx->tx_post.po_reserved = true;
+		tx->tx_backward = true;
 	else
 		atomic_inc(&sp->sp_backward_free);
 	return tx;
@@ -207,12 +205,12 @@ void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
  */
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
-	bool reserved = tx->tx_post.po_reserved;
+	bool backward = tx->tx_backward;
 
 	svc2_tx_reset(sp, tx);
-	tx->tx_post.po_reserved = false;
+	tx->tx_backward = false;
 	push_tx(sp, tx);
-	if (reserved)
+	if (backward)
 		atomic_inc(&sp->sp_backward_free);
 	else
 		svc2_gate_give(sp, &sp->sp_tx_gate, 1);
@@ -444,10 +442,13 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 		first = rpcrdma2_rw_chain(&sp->sp_conn, &tx->tx_rw, NULL,
 					  &tx->tx_wr);
 
-	tx->tx_post.po_signal = writes || tx->tx_npages ||
-				tx->tx_post.po_reserved;
-	svc2_new_cid(sp, sp->sp_conn.co_send_cq, &tx->tx_post.po_cid);
-	ret = svc2_sq_post(sp, &tx->tx_post, first);
+	/*
+	 * With the last context gone its thread has to be told when it is back,
+	 * or the next taker might wait for ever.
+	 */
+	tx->tx_post.po_signal = writes || tx->tx_npages || tx->tx_backward ||
+				svc2_gate_avail(&sp->sp_tx_gate) <= 0;
+	ret = svc2_sq_post(sp, &tx->tx_post, first, tx->tx_backward);
 	if (ret)
 		return ret;
 	svc2_count(sends);

@@ -4,11 +4,11 @@
  *
  * A Call's way through the files: receive.c, parse.c, read.c when it has Read
  * chunks, the RPC layer, reply.c, send.c. Under them lie message.c (how a message
- * begins and ends), error.c (an error in the place of all that), sq.c (the Send
- * Queue), gate.c (how threads wait for something scarce) and the core's RDMA
- * Reads and Writes. Other messages go from parse.c to property.c, to backchannel.c when
- * they answer a Call of ours, or nowhere. Our Calls begin in backchannel.c and
- * join the Replies in send.c.
+ * begins and ends), error.c (an error in the place of all that), sq.c (what goes to
+ * the Send Queue), gate.c (how threads wait for something scarce) and the core's
+ * Send Queue, RDMA Reads and Writes. Other messages go from parse.c to property.c,
+ * to backchannel.c when they answer a Call of ours, or nowhere. Our Calls begin in
+ * backchannel.c and join the Replies in send.c.
  *
  * Contexts, by the name the comments use for them
  *
@@ -29,16 +29,14 @@
  *	while its RDMA Reads are posted; then to sp_read_q; then, as
  *	rq_xprt_ctxt, to the RPC layer, which gives it back through
  *	->xpo_release_ctxt.
- *   R3 What is on sp_posted belongs to the Send Queue. po_done is called
- *	exactly once for each entry: by its own completion, or for a Send that
- *	asked for none by a later one. Until then only sp_watch looks at it,
- *	under sp_post_lock.
+ *   R3 What is posted belongs to the Send Queue until its po_done, which is
+ *	called exactly once (Q1 in rpcrdma2/sq.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
  *	reads: these belong to the send context until its po_done.
  *   R5 What is taken from a gate is given back once: Send Queue entries when
  *	their chain is retired, a send context by svc2_tx_put(), memory
- *	regions when their RDMA Reads are done. sp_backward_free is for send contexts and
- *	their Send Queue entries at once.
+ *	regions when their RDMA Reads are done. sp_backward_free is for send
+ *	contexts alone: there are Send Queue entries for as many.
  *   R6 Receives that are posted or held by a Call never number less than the
  *	grant plus what control messages need: a Call's Receive is put back
  *	before the Reply that returns its credit leaves, and rp_lock is held
@@ -50,9 +48,11 @@
 #define _SVCRDMA2_H
 
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <linux/sunrpc/rpc_rdma_cid.h>
@@ -72,6 +72,7 @@
 #include <rpcrdma2/proto.h>
 #include <rpcrdma2/recv.h>
 #include <rpcrdma2/rw.h>
+#include <rpcrdma2/sq.h>
 #include <rpcrdma2/walk.h>
 
 #include "counters.h"
@@ -166,50 +167,26 @@ enum {
 
 /**
  * struct svc2_gate - a counted resource that threads wait for in turn
- * @ga_lock: guards the rest. Interrupts are off: the QP handler closes gates
- * @ga_avail: units to be had
- * @ga_waiting: length of @ga_waiters; read without the lock by svc2_has_wspace()
- * @ga_closed: nobody gets anything any more
+ * @ga_units: units to be had
+ * @ga_own: these, unless they are counted elsewhere
  * @ga_counter: enum svc2_counter that counts the waits
- * @ga_waiters: first come, first served
+ * @ga_lock: guards the next
+ * @ga_line: threads that wait, first come, first served. Without the lock it can
+ *	only be told whether there are any
  */
 struct svc2_gate {
-	spinlock_t		ga_lock;	/* guards all fields */
-	unsigned int		ga_avail;
-	unsigned int		ga_waiting;
-	bool			ga_closed;
+	struct rpcrdma2_units	*ga_units;
+	struct rpcrdma2_units	ga_own;
 	unsigned int		ga_counter;
-	struct list_head	ga_waiters;
+	spinlock_t		ga_lock;	/* guards the next */
+	struct list_head	ga_line;
 };
 
-/**
- * struct svc2_post - a chain of work requests on the Send Queue
- * @po_list: on sp_posted (R3)
- * @po_cqe: of the last work request of the chain
- * @po_wrs: Send Queue entries it takes
- * @po_since: when it was posted, in jiffies
- * @po_reason: why the connection is lost when it fails: RPCRDMA2_LOSS_READ for
- *	RDMA Reads, else RPCRDMA2_LOSS_SEND
- * @po_posted: it is on sp_posted
- * @po_signal: its owner wants to know as soon as it is done
- * @po_reserved: a Call of ours, whose entry is one kept for these
- * @po_cid: joins its trace events
- * @po_done: takes it back. Send CQ, or ->xpo_free; @ok is false when it may
- *	not have been carried out, and the connection has been closed then
- */
-struct svc2_post {
-	struct list_head	po_list;
-	struct ib_cqe		po_cqe;
-	unsigned int		po_wrs;
-	unsigned long		po_since;
-	enum rpcrdma2_loss	po_reason;
-	bool			po_posted;
-	bool			po_signal;
-	bool			po_reserved;
-	struct rpc_rdma_cid	po_cid;
-	void			(*po_done)(struct svc2_xprt *sp,
-					   struct svc2_post *post, bool ok);
-};
+/* Below 1 there is nothing to be had. */
+static inline int svc2_gate_avail(const struct svc2_gate *ga)
+{
+	return atomic_read(&ga->ga_units->un_free);
+}
 
 /**
  * struct svc2_call - a Call that is being worked on (R2)
@@ -234,7 +211,7 @@ struct svc2_call {
 	struct list_head	ca_list;
 	struct rpcrdma2_recv	*ca_recv;
 
-	struct svc2_post	ca_post;
+	struct rpcrdma2_post	ca_post;
 	struct rpcrdma2_rw	ca_rw;
 	unsigned int		ca_mrs;
 	struct page		**ca_pages;
@@ -263,6 +240,7 @@ static inline unsigned int svc2_call_pages(const struct svc2_call *call)
  * struct svc2_tx - a Send, and the RDMA Writes in front of it
  * @tx_list: on sp_txs
  * @tx_post: chain on the Send Queue
+ * @tx_backward: a Call of ours, from svc2_tx_try_get()
  * @tx_wr: the Send
  * @tx_rw: RDMA Writes
  * @tx_buf: transport header, and what is copied behind it; one page, mapped
@@ -278,8 +256,9 @@ static inline unsigned int svc2_call_pages(const struct svc2_call *call)
  * @tx_sge: @tx_wr's
  */
 struct svc2_tx {
-	struct list_head	tx_list;
-	struct svc2_post	tx_post;
+	struct llist_node	tx_list;
+	struct rpcrdma2_post	tx_post;
+	bool			tx_backward;
 	struct ib_send_wr	tx_wr;
 	struct rpcrdma2_rw	tx_rw;
 
@@ -349,27 +328,20 @@ enum {
  * @sp_backward_grant: Calls the peer takes from us, 0 until it says so;
  *	written under the transport_lock of xpt_bc_xprt
  *
- * @sp_sq: Send Queue entries
- * @sp_sq_depth: how many there are, besides those for our own Calls
- * @sp_sq_limit: longest chain; a batch less, so that Sends nobody is told of
- *	can never keep it waiting
+ * @sp_line: where the threads sleep that stand in line at the gates
+ * @sp_sq: gate of the Send Queue entries that are not kept for our own Calls
+ * @sp_sq_depth: how many entries there are, kept ones included
+ * @sp_sq_limit: longest chain. What it leaves is for Calls of ours that are
+ *	posted, for those that may be posted meanwhile, and for a tail of Sends
+ *	that no completion covers, so nothing can keep it waiting
  * @sp_signal_batch: unsignaled Sends in a row, and one
- * @sp_read_cqe: of work requests in front of the last of a chain of RDMA Reads
- * @sp_write_cqe: of the RDMA Writes in front of a Send
- * @sp_post_lock: guards the next two. Held over ib_post_send(): the order of
- *	@sp_posted is that of the queue
- * @sp_posted: chains on the Send Queue
- * @sp_unsignaled: Sends since the last one with a completion
- * @sp_watch: looks at @sp_posted for what has not been done in time. Queued
- *	while there is something to be reported; stopped first of all by
- *	->xpo_free
  *
  * @sp_tx_gate: send contexts
  * @sp_tx_sges: gather entries of each
- * @sp_tx_lock: guards the next
+ * @sp_tx_lock: for taking from the next; adding to it needs no lock
  * @sp_txs: send contexts not in use
  *
- * @sp_backward_free: Calls of ours that the Send Queue has room for, whatever
+ * @sp_backward_free: Calls of ours that there are send contexts for, whatever
  *	the other direction does (B-17)
  *
  * @sp_mrs: memory regions for RDMA Reads, where the device wants them
@@ -402,21 +374,16 @@ struct svc2_xprt {
 	u32			sp_last_vers;
 	u32			sp_backward_grant;
 
-	struct svc2_gate	sp_sq ____cacheline_aligned_in_smp;
+	wait_queue_head_t	sp_line;
+	struct svc2_gate	sp_sq;
 	unsigned int		sp_sq_depth;
 	unsigned int		sp_sq_limit;
 	unsigned int		sp_signal_batch;
-	struct ib_cqe		sp_read_cqe;
-	struct ib_cqe		sp_write_cqe;
-	spinlock_t		sp_post_lock;	/* guards next two */
-	struct list_head	sp_posted;
-	unsigned int		sp_unsignaled;
-	struct delayed_work	sp_watch;
 
 	struct svc2_gate	sp_tx_gate ____cacheline_aligned_in_smp;
 	unsigned int		sp_tx_sges;
-	spinlock_t		sp_tx_lock;	/* guards sp_txs */
-	struct list_head	sp_txs;
+	spinlock_t		sp_tx_lock;	/* for taking from the next */
+	struct llist_head	sp_txs;
 	atomic_t		sp_backward_free;
 
 	struct svc2_gate	sp_mrs;
@@ -435,9 +402,14 @@ static inline struct svc2_xprt *svc2_from_xprt(struct svc_xprt *xprt)
 	return container_of(xprt, struct svc2_xprt, sp_xprt);
 }
 
+static inline struct svc2_xprt *svc2_from_conn(struct rpcrdma2_conn *co)
+{
+	return container_of(co, struct svc2_xprt, sp_conn);
+}
+
 static inline struct svc2_xprt *svc2_cq_to_xprt(const struct ib_cq *cq)
 {
-	return container_of(cq->cq_context, struct svc2_xprt, sp_conn);
+	return svc2_from_conn(cq->cq_context);
 }
 
 static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
@@ -549,19 +521,18 @@ int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle);
 
 /* sq.c */
-void svc2_sq_init(struct svc2_xprt *sp);
-int svc2_sq_post(struct svc2_xprt *sp, struct svc2_post *post,
-		 struct ib_send_wr *first);
-void svc2_sq_flush(struct svc2_xprt *sp);
+int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
+		 struct ib_send_wr *first, bool backward);
 
 /* gate.c */
-void svc2_gate_init(struct svc2_gate *ga, unsigned int counter);
+void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
+		    unsigned int counter);
 void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
 int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 		   unsigned int units);
+void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga);
 void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    unsigned int units);
-void svc2_gate_close(struct svc2_gate *ga);
 bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret);
 int svc2_has_wspace(struct svc_xprt *xprt);
 

@@ -2,8 +2,9 @@
 /*
  * Trace events of the server.
  *
- * "cq.id cid" joins what is posted to its completion, "xid" what belongs to
- * one RPC. Events of a connection name its peer, or the id of a CQ of it.
+ * "cq.id cid" joins a Receive to its completion, "xid" what belongs to one RPC.
+ * Events of a connection name its peer, or the id of a CQ of it. Chains on the
+ * Send Queue have their events in rpcrdma2/trace.h; "cq.id id" joins them.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM svcrdma2
@@ -214,25 +215,6 @@ DECLARE_EVENT_CLASS(svc2_completion,
 		TP_ARGS(cid, wc))
 
 DEFINE_COMPLETION(svc2_wc_receive);
-DEFINE_COMPLETION(svc2_wc_send);
-
-/* Only failures come here: what failed is in front of a chain. */
-TRACE_EVENT(svc2_wc_front,
-	TP_PROTO(const struct ib_cq *cq, const struct ib_wc *wc),
-	TP_ARGS(cq, wc),
-	TP_STRUCT__entry(
-		__field(u32, cq_id)
-		__field(unsigned int, status)
-		__field(unsigned int, vendor)
-	),
-	TP_fast_assign(
-		__entry->cq_id = cq->res.id;
-		__entry->status = wc->status;
-		__entry->vendor = wc->vendor_err;
-	),
-	TP_printk("cq.id=%u status=%s (0x%x)", __entry->cq_id,
-		  rdma_show_wc_status(__entry->status), __entry->vendor)
-);
 
 TRACE_EVENT(svc2_post_recvs,
 	TP_PROTO(const struct svc2_xprt *sp, unsigned int count),
@@ -246,35 +228,6 @@ TRACE_EVENT(svc2_post_recvs,
 		__entry->count = count;
 	),
 	TP_printk("cq.id=%u count=%u", __entry->cq_id, __entry->count)
-);
-
-TRACE_EVENT(svc2_post_send,
-	TP_PROTO(const struct svc2_xprt *sp, const struct svc2_post *post,
-		 const struct ib_send_wr *last),
-	TP_ARGS(sp, post, last),
-	TP_STRUCT__entry(
-		__field(u32, cq_id)
-		__field(int, cid)
-		__field(unsigned int, wrs)
-		__field(unsigned int, avail)
-		__field(int, num_sge)
-		__field(u32, inv)
-		__field(bool, signaled)
-	),
-	TP_fast_assign(
-		__entry->cq_id = post->po_cid.ci_queue_id;
-		__entry->cid = post->po_cid.ci_completion_id;
-		__entry->wrs = post->po_wrs;
-		__entry->avail = sp->sp_sq.ga_avail;
-		__entry->num_sge = last->num_sge;
-		__entry->inv = last->opcode == IB_WR_SEND_WITH_INV ?
-			       last->ex.invalidate_rkey : 0;
-		__entry->signaled = last->send_flags & IB_SEND_SIGNALED;
-	),
-	TP_printk("cq.id=%u cid=%d wrs=%u avail=%u num_sge=%d inv_handle=0x%08x%s",
-		  __entry->cq_id, __entry->cid, __entry->wrs, __entry->avail,
-		  __entry->num_sge, __entry->inv,
-		  __entry->signaled ? " signaled" : "")
 );
 
 TRACE_EVENT(svc2_gate_wait,
@@ -353,12 +306,12 @@ TRACE_EVENT(svc2_property,
 );
 
 DECLARE_EVENT_CLASS(svc2_read,
-	TP_PROTO(const struct svc2_call *call),
-	TP_ARGS(call),
+	TP_PROTO(const struct svc2_call *call, const struct ib_cq *cq),
+	TP_ARGS(call, cq),
 	TP_STRUCT__entry(
 		__field(u32, xid)
 		__field(u32, cq_id)
-		__field(int, cid)
+		__field(u32, id)
 		__field(unsigned int, chunks)
 		__field(u32, position)
 		__field(u32, length)
@@ -367,26 +320,27 @@ DECLARE_EVENT_CLASS(svc2_read,
 	),
 	TP_fast_assign(
 		__entry->xid = call->ca_msg.mg_hdr.h_xid;
-		__entry->cq_id = call->ca_post.po_cid.ci_queue_id;
-		__entry->cid = call->ca_post.po_cid.ci_completion_id;
+		__entry->cq_id = cq->res.id;
+		__entry->id = call->ca_post.po_id;
 		__entry->chunks = call->ca_msg.mg_hdr.h_nreads;
 		__entry->position = call->ca_msg.mg_hdr.h_reads[0].ck_position;
 		__entry->length = call->ca_length;
 		__entry->inlined = call->ca_inline;
 		__entry->split = call->ca_split;
 	),
-	TP_printk("xid=0x%08x cq.id=%u cid=%d chunks=%u position=%u length=%u inline=%u %s",
-		  __entry->xid, __entry->cq_id, __entry->cid, __entry->chunks,
+	TP_printk("xid=0x%08x cq.id=%u id=%u chunks=%u position=%u length=%u inline=%u %s",
+		  __entry->xid, __entry->cq_id, __entry->id, __entry->chunks,
 		  __entry->position, __entry->length, __entry->inlined,
 		  __entry->split ? "split" : "flat")
 );
 
+/* The chain has its id when it is posted, right after this. */
 DEFINE_EVENT(svc2_read, svc2_post_read,
-	TP_PROTO(const struct svc2_call *call),
-	TP_ARGS(call));
+	TP_PROTO(const struct svc2_call *call, const struct ib_cq *cq),
+	TP_ARGS(call, cq));
 DEFINE_EVENT(svc2_read, svc2_read_resume,
-	TP_PROTO(const struct svc2_call *call),
-	TP_ARGS(call));
+	TP_PROTO(const struct svc2_call *call, const struct ib_cq *cq),
+	TP_ARGS(call, cq));
 
 TRACE_EVENT(svc2_plan_reply,
 	TP_PROTO(const struct svc2_call *call, const struct rpcrdma2_reply_plan *plan),

@@ -3,11 +3,11 @@
  * Connections: from the request to connect to the last reference.
  *
  * Loss of a connection begins with svc2_close(), wherever it is noticed. That
- * only marks the svc_xprt, and closes the gates so that no thread waits for
- * what will not come; an svc thread then detaches it, and whoever puts the
+ * only marks the svc_xprt, and wakes the threads in the gates so that none waits
+ * for what will not come; an svc thread then detaches it, and whoever puts the
  * last reference destroys it. XPT_CLOSE can also be set over our heads, when
- * the service stops or the connection has been idle for long; the gates are
- * then closed in ->xpo_detach.
+ * the service stops or the connection has been idle for long; the connection is
+ * then lost in ->xpo_detach.
  *
  * Removal of a device is nothing special. The rdma_cm tells every cm_id of
  * the device, connected or not, and then waits for all of them to be
@@ -28,29 +28,32 @@
 #include "svcrdma2.h"
 #include "trace.h"
 
-static void close_gates(struct svc2_xprt *sp)
-{
-	svc2_gate_close(&sp->sp_sq);
-	svc2_gate_close(&sp->sp_tx_gate);
-	svc2_gate_close(&sp->sp_mrs);
-}
-
 /* ->lost of the connection, perhaps in atomic context (QP handler) */
 static void svc2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
-	struct svc2_xprt *sp = container_of(co, struct svc2_xprt, sp_conn);
+	struct svc2_xprt *sp = svc2_from_conn(co);
 
+	if (READ_ONCE(co->co_sq.sq_overdue))
+		svc2_count(overdue);
 	if (why != RPCRDMA2_LOSS_ENDED) {
 		trace_svc2_close(sp, why);
 		svc_xprt_deferred_close(&sp->sp_xprt);
 	}
-	close_gates(sp);
+	wake_up_all(&sp->sp_line);
+}
+
+static void svc2_room(struct rpcrdma2_conn *co)
+{
+	struct svc2_xprt *sp = svc2_from_conn(co);
+
+	svc2_gate_serve(sp, &sp->sp_sq);
 }
 
 static const struct rpcrdma2_conn_ops svc2_conn_ops = {
 	.lost		= svc2_lost,
 	.received	= svc2_received,
 	.no_message	= svc2_no_message,
+	.room		= svc2_room,
 };
 
 /* Before it is accepted a connection is not the RPC layer's to close. */
@@ -157,19 +160,21 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 
 	INIT_LIST_HEAD(&sp->sp_shown);
 	INIT_LIST_HEAD(&sp->sp_pending);
-	svc2_sq_init(sp);
-	svc2_gate_init(&sp->sp_tx_gate, SVC2_C_tx_waits);
+	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
+	init_waitqueue_head(&sp->sp_line);
+	svc2_gate_init(&sp->sp_sq, &sp->sp_conn.co_sq.sq_units,
+		       SVC2_C_sq_waits);
+	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
 	spin_lock_init(&sp->sp_tx_lock);
-	INIT_LIST_HEAD(&sp->sp_txs);
+	init_llist_head(&sp->sp_txs);
 	atomic_set(&sp->sp_backward_free, SVC2_BACKWARD_CREDITS);
-	svc2_gate_init(&sp->sp_mrs, SVC2_C_mr_waits);
+	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
 	INIT_LIST_HEAD(&sp->sp_read_q);
 	rpcrdma2_rpool_init(&sp->sp_rpool);
 	sp->sp_rpool.rp_node = ibdev_to_node(id->device);
 
-	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	sp->sp_conn.co_id = id;
 	id->context = sp;
 	id->event_handler = svc2_cm_event;
@@ -252,7 +257,7 @@ static int size_send_queue(struct svc2_xprt *sp)
 	sp->sp_signal_batch = clamp(sp->sp_credits / 4, 1U,
 				    (unsigned int)SVC2_SIGNAL_BATCH);
 	/* one entry is for the drain */
-	longest += sp->sp_signal_batch + SVC2_BACKWARD_CREDITS + 1;
+	longest += sp->sp_signal_batch + 2 * SVC2_BACKWARD_CREDITS + 1;
 
 	wrs = max3(longest, 4 * sp->sp_credits - 1,
 		   SVC2_LARGE_CALLS * per_call);
@@ -261,17 +266,14 @@ static int size_send_queue(struct svc2_xprt *sp)
 		    dev->attrs.max_qp_wr);
 	if (wrs < longest)
 		return -EINVAL;
-	sp->sp_sq_depth = wrs - SVC2_BACKWARD_CREDITS - 1;
-	sp->sp_sq_limit = sp->sp_sq_depth - sp->sp_signal_batch;
-	svc2_gate_open(&sp->sp_sq, sp->sp_sq_depth);
+	sp->sp_sq_depth = wrs - 1;
+	/* beside Calls of ours, those that may be posted meanwhile, and a tail */
+	sp->sp_sq_limit = sp->sp_sq_depth - 2 * SVC2_BACKWARD_CREDITS -
+			  sp->sp_signal_batch;
+	rpcrdma2_sq_open(&sp->sp_conn, sp->sp_sq_depth, SVC2_BACKWARD_CREDITS,
+			 sp->sp_signal_batch, SVC2_CHAIN_TIMEOUT);
 	svc2_gate_open(&sp->sp_mrs, sp->sp_nmrs);
 	return 0;
-}
-
-/* Those for our own Calls and for the drain included */
-static unsigned int sq_entries(const struct svc2_xprt *sp)
-{
-	return sp->sp_sq_depth + SVC2_BACKWARD_CREDITS + 1;
 }
 
 /**
@@ -315,7 +317,7 @@ static int create_queues(struct svc2_xprt *sp)
 	const struct ib_device_attr *attrs =
 		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
 	struct rpcrdma2_conn_size size = {
-		.sends		= sq_entries(sp),
+		.sends		= sp->sp_sq_depth + 1,
 		.recvs		= recvs_total(sp) + 1,
 		.send_sges	= min_t(u32, attrs->max_send_sge,
 					SVC2_MAX_SGES),
@@ -423,11 +425,10 @@ static void svc2_free(struct svc_xprt *xprt)
 
 	might_sleep();
 	trace_svc2_free(sp);
-	cancel_delayed_work_sync(&sp->sp_watch);
 	svc2_conn_hide(sp);
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
-		ib_drain_qp(rpcrdma2_conn_qp(&sp->sp_conn));
-		svc2_sq_flush(sp);
+		rpcrdma2_sq_drain(&sp->sp_conn);
+		ib_drain_rq(rpcrdma2_conn_qp(&sp->sp_conn));
 		svc2_messages_flush(sp);
 		rpcrdma2_conn_destroy_qp(&sp->sp_conn);
 	}

@@ -204,7 +204,7 @@ int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 		rc = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (rc)
 		return rc;
-	req->rq2_wr.send_flags |= IB_SEND_SIGNALED;
+	req->rq2_post.po_signal = true;
 	return xprt2_send_message(ep, req);
 }
 

@@ -28,7 +28,6 @@ static struct xprt2_req *create_req(struct xprt2_xprt *xp,
 	if (!req)
 		return NULL;
 	INIT_LIST_HEAD(&req->rq2_mrs);
-	INIT_LIST_HEAD(&req->rq2_sent);
 	INIT_LIST_HEAD(&req->rq2_pool);
 	init_completion(&req->rq2_event);
 	req->rq2_home = pool;
@@ -89,7 +88,7 @@ static void xprt2_req_release(struct kref *kref)
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
 	/* X3, X2 */
-	WARN_ON_ONCE(!list_empty(&req->rq2_sent));
+	WARN_ON_ONCE(req->rq2_post.po_wrs || req->rq2_fence.po_wrs);
 	WARN_ON_ONCE(!list_empty(&req->rq2_mrs));
 
 	/* A task that waits for a slot takes this one over as it is. */

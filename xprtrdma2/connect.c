@@ -58,7 +58,7 @@ static void end_step(struct xprt2_ep *ep, int status)
  */
 static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
-	struct xprt2_ep *ep = container_of(co, struct xprt2_ep, ep_conn);
+	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
 	enum xprt2_ep_state old = atomic_xchg(&ep->ep_state, XPRT2_EP_LOST);
 
 	if (old == XPRT2_EP_LOST)
@@ -73,8 +73,15 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	xprt2_reqs_wake(ep->ep_xp);
 }
 
+/* The send path has found too few Send Queue entries: see take_entries(). */
+static void xprt2_room(struct rpcrdma2_conn *co)
+{
+	xprt_write_space(&xprt2_conn_to_ep(co)->ep_xp->xp_xprt);
+}
+
 static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
 	.lost	= xprt2_lost,
+	.room	= xprt2_room,
 };
 
 static int reject_status(const struct rdma_cm_event *event)
@@ -203,7 +210,9 @@ static int size_for_device(struct xprt2_ep *ep)
 
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
 			      (depth - XPRT2_SQ_SPARE) / XPRT2_WRS_PER_RPC);
-	ep->ep_sq.sq_depth = xprt2_sq_depth(ep->ep_max_reqs, segs);
+	ep->ep_sq_depth = xprt2_sq_depth(ep->ep_max_reqs, segs);
+	rpcrdma2_sq_open(&ep->ep_conn, ep->ep_sq_depth, XPRT2_BACKWARD_REQS,
+			 XPRT2_SEND_BATCH, 0);
 	ep->ep_max_mrs = min_t(unsigned int, ep->ep_max_reqs * segs,
 			       attrs->max_mr);
 	ep->ep_recv_batch = clamp(ep->ep_max_reqs / 4, 1U, 16U);
@@ -220,7 +229,7 @@ static unsigned int recv_depth(const struct xprt2_ep *ep)
 static int create_queues(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_conn_size size = {
-		.sends		= ep->ep_sq.sq_depth + XPRT2_DRAIN_WRS,
+		.sends		= ep->ep_sq_depth + XPRT2_DRAIN_WRS,
 		.recvs		= recv_depth(ep),
 		.send_sges	= ep->ep_max_sge,
 	};
@@ -290,7 +299,6 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	ep->ep_conn.co_recv_size = PAGE_SIZE;
 	ep->ep_xp = xp;
 	atomic_set(&ep->ep_state, XPRT2_EP_RESOLVING);
-	xprt2_sq_init(&ep->ep_sq);
 	init_completion(&ep->ep_done);
 	init_completion(&ep->ep_answered);
 	spin_lock_init(&ep->ep_mr_lock);
@@ -316,8 +324,7 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 	ib_drain_rq(ep->ep_conn.co_id->qp);
 	if (lost)
 		xprt2_loss_tells(ep);
-	ib_drain_sq(ep->ep_conn.co_id->qp);
-	xprt2_sends_release(ep);
+	rpcrdma2_sq_drain(&ep->ep_conn);
 	xprt2_mrs_destroy(ep);
 	xprt2_reqs_detach(xp);
 	xprt2_reps_unmap(xp);

@@ -161,8 +161,7 @@ static int fence(struct xprt2_ep *ep, struct xprt2_req *req)
 static void strip(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_STALLED);
-	ib_drain_sq(ep->ep_conn.co_id->qp);
-	xprt2_sends_release(ep);
+	rpcrdma2_sq_drain(&ep->ep_conn);
 	xprt2_mrs_strip(req);
 }
 
@@ -192,7 +191,7 @@ static void take_back(struct xprt2_xprt *xp, struct xprt2_req *req)
 static void begin_wait(struct xprt2_req *req)
 {
 	reinit_completion(&req->rq2_event);
-	/* Pairs with the barrier in release_sends() */
+	/* Pairs with the barrier in send_done() */
 	smp_store_mb(req->rq2_dead, true);
 }
 

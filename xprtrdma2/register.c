@@ -24,13 +24,6 @@
 #include "fault.h"
 #include "trace.h"
 
-/* A REG_MR, or a LOCAL_INV that is not the last: heard of only when flushed */
-static void xprt2_wc_mr_flushed(struct ib_cq *cq, struct ib_wc *wc)
-{
-	if (wc->status != IB_WC_SUCCESS)
-		rpcrdma2_conn_lose(cq->cq_context, RPCRDMA2_LOSS_REGION);
-}
-
 static struct xprt2_mr *create_mr(struct xprt2_ep *ep)
 {
 	struct xprt2_mr *mr;
@@ -51,12 +44,9 @@ static struct xprt2_mr *create_mr(struct xprt2_ep *ep)
 		goto out_free_sg;
 
 	mr->mr_ep = ep;
-	mr->mr_reg_cqe.done = xprt2_wc_mr_flushed;
 	mr->mr_reg.mr = mr->mr_ibmr;
 	mr->mr_reg.wr.opcode = IB_WR_REG_MR;
-	mr->mr_reg.wr.wr_cqe = &mr->mr_reg_cqe;
 	mr->mr_inv.opcode = IB_WR_LOCAL_INV;
-	mr->mr_inv.wr_cqe = &mr->mr_inv_cqe;
 	return mr;
 
 out_free_sg:
@@ -165,7 +155,6 @@ static struct xprt2_mr *mr_get(struct xprt2_ep *ep, struct xprt2_req *req,
 	mr = list_first_entry_or_null(&ep->ep_free_mrs, struct xprt2_mr,
 				      mr_list);
 	if (mr) {
-		mr->mr_req = req;
 		list_move_tail(&mr->mr_list, &req->rq2_mrs);
 		ep->ep_num_free_mrs--;
 	} else {
@@ -414,7 +403,8 @@ bool xprt2_remote_invalidated(struct xprt2_req *req, u32 rkey)
 	list_for_each_entry(mr, &req->rq2_mrs, mr_list) {
 		if (mr->mr_ibmr->rkey != rkey)
 			continue;
-		xprt2_sq_unreserve(mr->mr_ep);
+		/* the one for its LOCAL_INV */
+		rpcrdma2_sq_give(&mr->mr_ep->ep_conn, 1);
 		mr_put(mr);
 		wake_if_waiting(mr->mr_ep);
 		xprt2_count(remote_invalidations);
@@ -449,33 +439,27 @@ bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey, u32 *xid)
 	return found;
 }
 
-/* The last LOCAL_INV of a request; earlier ones have completed by now. */
-static struct xprt2_req *end_fence(struct ib_cq *cq, struct ib_wc *wc)
+/* Its LOCAL_INVs are done, or the connection is lost. */
+static struct xprt2_req *end_fence(struct rpcrdma2_conn *co,
+				   struct rpcrdma2_post *post, bool ok)
 {
-	struct xprt2_mr *mr = container_of(wc->wr_cqe, struct xprt2_mr,
-					   mr_inv_cqe);
-	struct xprt2_ep *ep = xprt2_cq_to_ep(cq);
-	struct xprt2_req *req = mr->mr_req;
-	u32 mark = mr->mr_mark;
+	struct xprt2_req *req = container_of(post, struct xprt2_req, rq2_fence);
 
-	if (likely(wc->status == IB_WC_SUCCESS)) {
+	if (likely(ok)) {
 		xprt2_count(inv_completions);
 		put_all(req);
-		wake_if_waiting(ep);
-		xprt2_sq_retire(ep, mark);
-	} else {
-		trace_xprt2_wc_error(ep, wc);
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REGION);
+		wake_if_waiting(xprt2_conn_to_ep(co));
 	}
 	return req;
 }
 
 /* A Reply waits for it, and the request is pinned. */
-static void xprt2_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
+static void fenced(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+		   bool ok)
 {
-	struct xprt2_req *req = end_fence(cq, wc);
+	struct xprt2_req *req = end_fence(co, post, ok);
 
-	if (wc->status == IB_WC_SUCCESS)
+	if (ok)
 		xprt2_release_reply(req);
 	else
 		xprt2_abandon_reply(req->rq2_reply);
@@ -485,38 +469,38 @@ static void xprt2_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
  * The release path waits for it, but not for ever, and goes on as soon as it
  * finds the regions gone: only the reference keeps the request here.
  */
-static void xprt2_wc_dead_fenced(struct ib_cq *cq, struct ib_wc *wc)
+static void dead_fenced(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+			bool ok)
 {
-	struct xprt2_req *req = end_fence(cq, wc);
+	struct xprt2_req *req = end_fence(co, post, ok);
 
 	complete(&req->rq2_event);
 	xprt2_req_put(req);
 }
 
-/* One chain, one doorbell, one completion, which is @done's */
+/* One chain, one doorbell, one completion; its entries were taken for the Call. */
 static int post_fence(struct xprt2_ep *ep, struct xprt2_req *req,
-		      void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+		      void (*done)(struct rpcrdma2_conn *co,
+				   struct rpcrdma2_post *post, bool ok))
 {
 	struct ib_send_wr *first = NULL, **prev = &first;
-	struct xprt2_mr *mr, *last = NULL;
 	unsigned int count = 0;
+	struct xprt2_mr *mr;
 
 	list_for_each_entry(mr, &req->rq2_mrs, mr_list) {
 		mr->mr_inv.ex.invalidate_rkey = mr->mr_ibmr->rkey;
-		mr->mr_inv.send_flags = 0;
 		mr->mr_inv.next = NULL;
-		mr->mr_inv_cqe.done = xprt2_wc_mr_flushed;
 		*prev = &mr->mr_inv;
 		prev = &mr->mr_inv.next;
-		last = mr;
 		count++;
 	}
-	last->mr_inv.send_flags = IB_SEND_SIGNALED;
-	last->mr_inv_cqe.done = done;
+	req->rq2_fence.po_done = done;
+	req->rq2_fence.po_signal = true;
 	ep->ep_xp->xp_stats.st_local_inv += count;
 	trace_xprt2_fence(&req->rq2_slot, count);
 	xprt2_count_add(local_invalidations, count);
-	return xprt2_sq_post_signaled(ep, first, count, count, &last->mr_mark);
+	xprt2_count(doorbells);
+	return rpcrdma2_sq_post(&ep->ep_conn, &req->rq2_fence, first);
 }
 
 /**
@@ -532,7 +516,7 @@ static int post_fence(struct xprt2_ep *ep, struct xprt2_req *req,
  */
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	return post_fence(ep, req, xprt2_wc_fenced);
+	return post_fence(ep, req, fenced);
 }
 
 /**
@@ -550,7 +534,7 @@ int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req)
 	int rc;
 
 	kref_get(&req->rq2_kref);
-	rc = post_fence(ep, req, xprt2_wc_dead_fenced);
+	rc = post_fence(ep, req, dead_fenced);
 	if (rc)
 		xprt2_req_put(req);
 	return rc;

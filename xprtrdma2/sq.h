@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many entries the Send Queue has, and which message may take how many:
- * the arithmetic, without the queue.
+ * How many entries the Send Queue has: the arithmetic, without the queue.
  *
- *   |<------------- sq_depth ------------------------------------->|
- *   | requests of Calls            | a tail that no   | messages   |
- *   |                              | completion       | that are   |
- *   |                              | covers yet       | no Calls   |
- *   |<----- xprt2_sq_for_calls() ------------------->|
+ *   |<------------- xprt2_sq_depth() ----------------------------->|
+ *   | requests of Calls            | a tail that no   | kept for   |
+ *   |                              | completion       | messages   |
+ *   |                              | covers yet       | that are   |
+ *   |                              |                  | no Calls   |
  *
  * The tail is less than XPRT2_SEND_BATCH. A message that is no Call (a property
  * message, an error, a backward Reply) is one Send, and there are at most
@@ -46,25 +45,6 @@ static inline unsigned int xprt2_sq_depth(unsigned int reqs, unsigned int segs)
 {
 	return max(reqs * XPRT2_WRS_PER_RPC, xprt2_sq_largest(segs)) +
 	       XPRT2_SQ_SPARE;
-}
-
-/* Entries that Calls may take; the others are for what is no Call. */
-static inline unsigned int xprt2_sq_for_calls(unsigned int depth)
-{
-	return depth - XPRT2_BACKWARD_REQS;
-}
-
-/**
- * xprt2_sq_has_room - may so many entries be taken?
- * @depth: of the queue
- * @used: entries not known to be free, and those promised to invalidations
- * @count: entries wanted
- * @call: for a Call
- */
-static inline bool xprt2_sq_has_room(unsigned int depth, unsigned int used,
-				     unsigned int count, bool call)
-{
-	return used + count <= (call ? xprt2_sq_for_calls(depth) : depth);
 }
 
 #endif /* _XPRTRDMA2_SQ_H */

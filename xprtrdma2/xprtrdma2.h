@@ -32,7 +32,7 @@
  *   X5 After teardown of an endpoint no request and no Receive buffer has a
  *	DMA mapping or a memory region left (asserted when the pools are freed).
  *   X6 A Reply is for a request only if it came on the endpoint that the
- *	request was last posted on: rq2_ep is set by post_send() and cleared
+ *	request was last posted on: rq2_ep is set by post_message() and cleared
  *	before the RPC layer waits for a Reply again (checked in claim_rqst()).
  *	When the RPC has ended by then, the Reply only tells that the server
  *	has done with its memory (xprt2_answer_dead()).
@@ -65,6 +65,7 @@
 #include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/proto.h>
+#include <rpcrdma2/sq.h>
 #include <rpcrdma2/walk.h>
 
 #include "backchannel.h"
@@ -136,14 +137,10 @@ enum {
  * @mr_list: on ep_free_mrs or on the rq2_mrs of the request that uses it
  * @mr_all: on ep_all_mrs
  * @mr_ep: endpoint whose PD it belongs to
- * @mr_req: request that uses it
  * @mr_ibmr: the region
  * @mr_sg: scatterlist of ep_mr_depth entries
  * @mr_nents: entries in use, mapped for DMA when not 0
  * @mr_dir: direction of that mapping
- * @mr_reg_cqe: completion of @mr_reg, which comes only when it was flushed
- * @mr_inv_cqe: completion of @mr_inv
- * @mr_mark: sq_posted after @mr_inv
  * @mr_reg: REG_MR work request
  * @mr_inv: LOCAL_INV work request
  */
@@ -151,14 +148,10 @@ struct xprt2_mr {
 	struct list_head	mr_list;
 	struct list_head	mr_all;
 	struct xprt2_ep		*mr_ep;
-	struct xprt2_req	*mr_req;
 	struct ib_mr		*mr_ibmr;
 	struct scatterlist	*mr_sg;
 	int			mr_nents;
 	enum dma_data_direction	mr_dir;
-	struct ib_cqe		mr_reg_cqe;
-	struct ib_cqe		mr_inv_cqe;
-	u32			mr_mark;
 	struct ib_reg_wr	mr_reg;
 	struct ib_send_wr	mr_inv;
 };
@@ -197,9 +190,8 @@ struct xprt2_pool {
  * @rq2_recvsize: its size
  * @rq2_dma: DMA address of @rq2_sendbuf
  * @rq2_device: device it is mapped for, or NULL; changed under xp_req_lock
- * @rq2_cqe: Send completion
- * @rq2_sent: on sq_sent while the Send is not known to have completed
- * @rq2_mark: sq_posted after this Send
+ * @rq2_post: the Send, and the registrations in front of it
+ * @rq2_fence: the LOCAL_INVs of its regions
  * @rq2_wr: the Send
  * @rq2_ep: endpoint it was last posted on (X6), or came on (X7)
  * @rq2_holds: what a Reply waits for before it completes the RPC: its own
@@ -235,9 +227,8 @@ struct xprt2_req {
 	u64			rq2_dma;
 	struct ib_device	*rq2_device;
 
-	struct ib_cqe		rq2_cqe;
-	struct list_head	rq2_sent;
-	u32			rq2_mark;
+	struct rpcrdma2_post	rq2_post;
+	struct rpcrdma2_post	rq2_fence;
 	struct ib_send_wr	rq2_wr;
 	struct xprt2_ep		*rq2_ep;
 	atomic_t		rq2_holds;
@@ -298,30 +289,6 @@ struct xprt2_rep {
 	u32			rep_replylen;
 };
 
-/**
- * struct xprt2_sq - the Send Queue, accounted to the entry
- * @sq_lock: guards everything here; held over ib_post_send() so that the
- *	order of the counts is the order of the queue
- * @sq_depth: entries the queue has
- * @sq_posted: entries ever taken
- * @sq_retired: entries known to be free again; a completion frees its own
- *	entry and all that were posted before it
- * @sq_signaled: sq_posted when a completion was last asked for
- * @sq_reserved: entries promised to LOCAL_INV requests of live regions
- * @sq_waiting: the send path found too little room
- * @sq_sent: Sends without a known completion, in order of posting
- */
-struct xprt2_sq {
-	spinlock_t		sq_lock;	/* guards this struct */
-	u32			sq_depth;
-	u32			sq_posted;
-	u32			sq_retired;
-	u32			sq_signaled;
-	u32			sq_reserved;
-	bool			sq_waiting;
-	struct list_head	sq_sent;
-};
-
 /*
  * A connection's life:
  *
@@ -368,7 +335,7 @@ enum xprt2_ep_state {
  * @ep_reply_threshold: largest Send the peer makes
  * @ep_grant: RPCs the server allows; 0 until its first word. Written by the
  *	receive CQ, read anywhere
- * @ep_sq: Send Queue
+ * @ep_sq_depth: entries of the Send Queue, without those for draining it
  * @ep_mr_type: kind of memory region
  * @ep_mr_depth: pages a region holds
  * @ep_max_mrs: bound of ep_num_mrs
@@ -412,8 +379,7 @@ struct xprt2_ep {
 	unsigned int		ep_reply_threshold;
 	u32			ep_grant;
 
-	struct xprt2_sq		ep_sq ____cacheline_aligned_in_smp;
-
+	unsigned int		ep_sq_depth;
 	enum ib_mr_type		ep_mr_type;
 	unsigned int		ep_mr_depth;
 	unsigned int		ep_max_mrs;
@@ -433,9 +399,14 @@ struct xprt2_ep {
 	struct rpcrdma2_cm_private ep_private;
 };
 
+static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
+{
+	return container_of(co, struct xprt2_ep, ep_conn);
+}
+
 static inline struct xprt2_ep *xprt2_cq_to_ep(const struct ib_cq *cq)
 {
-	return container_of(cq->cq_context, struct xprt2_ep, ep_conn);
+	return xprt2_conn_to_ep(cq->cq_context);
 }
 
 /*
@@ -629,16 +600,9 @@ int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req);
 void xprt2_mrs_strip(struct xprt2_req *req);
 
 /* send.c */
-void xprt2_sq_init(struct xprt2_sq *sq);
-int xprt2_sq_post_signaled(struct xprt2_ep *ep, struct ib_send_wr *first,
-			   unsigned int count, unsigned int reserved,
-			   u32 *mark);
-void xprt2_sq_unreserve(struct xprt2_ep *ep);
-void xprt2_sq_retire(struct xprt2_ep *ep, u32 mark);
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		       const struct rpcrdma2_call_plan *plan);
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
-void xprt2_sends_release(struct xprt2_ep *ep);
 
 /* receive.c */
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);

@@ -10,6 +10,8 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include <rpcrdma2/sq.h>
+
 struct rpcrdma2_conn;
 struct rpcrdma2_recv;
 
@@ -51,6 +53,8 @@ enum rpcrdma2_loss {
  *	message after rpcrdma2_recv_sync(). Receive CQ
  * @no_message: a Receive completed without a message. The core takes it back,
  *	and then loses the connection. Receive CQ
+ * @room: Send Queue entries have come back, and a taker has found too few. Send
+ *	CQ, or whoever gives them
  */
 struct rpcrdma2_conn_ops {
 	void (*lost)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
@@ -58,6 +62,7 @@ struct rpcrdma2_conn_ops {
 			 const struct ib_wc *wc);
 	void (*no_message)(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 			   const struct ib_wc *wc, enum rpcrdma2_loss why);
+	void (*room)(struct rpcrdma2_conn *co);
 };
 
 /**
@@ -75,6 +80,7 @@ struct rpcrdma2_conn_ops {
  *	device does without
  * @co_recv_size: octets of a Receive, see rpcrdma2_recv_size(). Its owner's to
  *	set, before rpcrdma2_conn_create()
+ * @co_sq: the Send Queue
  *
  * The context of both CQs is the connection.
  */
@@ -88,6 +94,7 @@ struct rpcrdma2_conn {
 	struct ib_cq			*co_recv_cq;
 	unsigned int			co_rw_mrs;
 	u32				co_recv_size;
+	struct rpcrdma2_sq		co_sq;
 };
 
 /**

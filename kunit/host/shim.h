@@ -169,6 +169,22 @@ static inline long host_strscpy(char *to, const char *from, size_t size)
 #define strscpy(to, ...) \
 	host_strscpy_first(to, __VA_ARGS__, sizeof(to), 0)
 
+/* <linux/atomic.h>: there is one thread */
+
+typedef struct {
+	int	counter;
+} atomic_t;
+
+#define READ_ONCE(x)		(x)
+#define smp_store_mb(x, value)	((x) = (value))
+#define atomic_read(v)		((v)->counter)
+#define atomic_set(v, i)	((v)->counter = (i))
+#define atomic_add_return(i, v)	((v)->counter += (i))
+#define atomic_try_cmpxchg(v, old, new)					\
+	__atomic_compare_exchange_n(&(v)->counter, old, new, false,	\
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+#define xchg(p, value)	__atomic_exchange_n(p, value, __ATOMIC_SEQ_CST)
+
 /* <linux/prandom.h>: the same numbers for the same seed, not the kernel's */
 
 struct rnd_state {

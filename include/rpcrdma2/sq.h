@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The Send Queue of a connection, accounted to the entry.
+ *
+ * What is posted is a chain: work requests that go to the device in one call
+ * and have one owner. The owner takes the entries first, then it posts. From
+ * then on the chain belongs to the Send Queue, until po_done gives it back.
+ *
+ * Sends are carried out in order. So a completion retires its own chain and all
+ * chains before it that asked for none, and most need none of their own: one in
+ * sq_batch entries is enough, unless the owner of a chain wants to know. A chain
+ * that asked is retired by its own completion and by no other: an iWARP device
+ * completes a Send while an RDMA Read before it still runs. The entries of fewer
+ * than sq_batch work requests can linger behind the last completion: the owner
+ * makes the queue larger by as many.
+ *
+ * A chain that fails completes with an error even if it asked for nothing, and
+ * the queue is flushed behind it. What the device never reports, chains that
+ * succeeded and asked for nothing, and those that it took only in part, is
+ * retired by rpcrdma2_sq_drain().
+ *
+ * A peer can keep a chain from being done: it posts no Receives, its device
+ * does not answer RDMA Reads, and it has set the number of retries to without
+ * end. So a chain that asked can have a deadline, sq_timeout. The oldest one is
+ * first on sq_posted; one delayed work for the connection looks at it.
+ *
+ *   Q1	What is on sq_posted belongs to the Send Queue. po_done is called exactly
+ *	once for each chain there: by its own completion, by a later one if it
+ *	asked for none, or by rpcrdma2_sq_drain(). Until then only sq_watch
+ *	looks at it, under sq_lock.
+ */
+#ifndef _RPCRDMA2_SQ_H
+#define _RPCRDMA2_SQ_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include <rdma/ib_verbs.h>
+
+#include <rpcrdma2/units.h>
+
+struct rpcrdma2_conn;
+
+/**
+ * struct rpcrdma2_post - a chain of work requests on the Send Queue
+ * @po_done: takes it back, and is called exactly once for each time that it was
+ *	posted, after its entries have come back. @ok is false when it may not
+ *	have been carried out, and the connection has been lost then. Send CQ,
+ *	or what calls rpcrdma2_sq_drain()
+ * @po_signal: set by the owner when it wants to know as soon as the chain is
+ *	done; from then on whether the device was asked to tell
+ *
+ * The owner sets these two. The others belong to the Send Queue:
+ *
+ * @po_list: on sq_posted
+ * @po_cqe: of the last work request of the chain
+ * @po_opcode: likewise
+ * @po_wrs: entries it has; 0 when it is not on @sq_posted
+ * @po_id: joins its trace events
+ * @po_since: when it was posted, in jiffies
+ */
+struct rpcrdma2_post {
+	void			(*po_done)(struct rpcrdma2_conn *co,
+					   struct rpcrdma2_post *post, bool ok);
+	bool			po_signal;
+
+	struct list_head	po_list;
+	struct ib_cqe		po_cqe;
+	enum ib_wr_opcode	po_opcode;
+	unsigned int		po_wrs;
+	u32			po_id;
+	unsigned long		po_since;
+};
+
+/**
+ * struct rpcrdma2_sq - a Send Queue
+ * @sq_units: its entries, as far as they are known to be free
+ * @sq_batch: one completion for so many entries, where nobody asks
+ * @sq_timeout: a chain that asked has to be done in this time, in jiffies; 0 for
+ *	no deadline
+ * @sq_overdue: a chain was not, and the connection was lost for that
+ * @sq_watch: looks for such a chain. Queued while one could be overdue
+ * @sq_lock: guards the rest. Held over ib_post_send(): the order of @sq_posted
+ *	is that of the queue
+ * @sq_posted: chains on the Send Queue
+ * @sq_unsignaled: entries since the last one with a completion
+ * @sq_last_id: po_id of the last chain
+ */
+struct rpcrdma2_sq {
+	struct rpcrdma2_units	sq_units;
+	unsigned int		sq_batch;
+	unsigned long		sq_timeout;
+	bool			sq_overdue;
+	struct delayed_work	sq_watch;
+
+	spinlock_t		sq_lock ____cacheline_aligned_in_smp; /* guards the rest */
+	struct list_head	sq_posted;
+	unsigned int		sq_unsignaled;
+	u32			sq_last_id;
+};
+
+/**
+ * rpcrdma2_sq_init - begin with a queue that has no entries
+ * @co: connection under construction
+ */
+void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_sq_open - say what the queue has to give
+ * @co: connection that nothing was posted on
+ * @entries: entries, without those for draining the queue
+ * @kept: of these, so many are for control messages alone
+ * @batch: one completion for so many entries, where nobody asks
+ * @timeout: a chain that asked has to be done in this time, in jiffies; 0 for no
+ *	deadline
+ */
+void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
+		      unsigned int kept, unsigned int batch,
+		      unsigned long timeout);
+
+/**
+ * rpcrdma2_sq_take - take entries
+ * @co: connection
+ * @count: how many
+ * @control: for what is neither Call nor Reply, or cannot wait: may take those
+ *	that are kept
+ *
+ * Context: any.
+ * Return: true when they are the caller's. When not, ->room of the connection
+ * is called when entries come back; perhaps before this returns.
+ */
+bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
+		      bool control);
+
+/**
+ * rpcrdma2_sq_give - give entries back that nothing was posted in
+ * @co: connection
+ * @count: how many
+ *
+ * Context: any that ->room may be called in.
+ */
+void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
+
+/**
+ * rpcrdma2_sq_post - hand a chain to the device
+ * @co: connection
+ * @post: the owner's record of it, with po_done and po_signal set
+ * @first: its work requests, for which as many entries were taken. All get their
+ *	completions here
+ *
+ * Context: any that may not sleep, but that interrupts are off.
+ * Return: 0 when the chain belongs to the Send Queue, perhaps not for long; the
+ * connection may have been lost. -ENOTCONN when it is lost: the chain still is
+ * the caller's, its entries are given back.
+ */
+int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+		     struct ib_send_wr *first);
+
+/**
+ * rpcrdma2_sq_drain - wait for all that was posted, and retire it
+ * @co: connection with a queue pair, which is of no more use
+ *
+ * What is posted while this waits may be left; it will be flushed.
+ *
+ * Context: sleeps.
+ */
+void rpcrdma2_sq_drain(struct rpcrdma2_conn *co);
+
+#endif /* _RPCRDMA2_SQ_H */

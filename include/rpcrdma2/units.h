@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Something scarce, counted without a lock: entries of a queue, contexts,
+ * memory regions. A taker that finds too few leaves a note, and whoever gives
+ * units back then is told that there is a taker to be served.
+ */
+#ifndef _RPCRDMA2_UNITS_H
+#define _RPCRDMA2_UNITS_H
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+
+/**
+ * struct rpcrdma2_units - something scarce, counted without a lock
+ * @un_free: units to be had
+ * @un_kept: of these, so many are for control messages alone
+ * @un_wanted: a taker found too few since units last came back
+ */
+struct rpcrdma2_units {
+	atomic_t	un_free;
+	unsigned int	un_kept;
+	bool		un_wanted;
+};
+
+/**
+ * rpcrdma2_units_take - take units, or note that somebody wants them
+ * @un: units
+ * @count: how many
+ * @control: may take those that are kept
+ *
+ * Context: any.
+ * Return: true when they are the caller's. When not, a later
+ * rpcrdma2_units_give() says that there is a taker to be told.
+ */
+bool rpcrdma2_units_take(struct rpcrdma2_units *un, unsigned int count,
+			 bool control);
+
+/**
+ * rpcrdma2_units_give - give units back
+ * @un: units
+ * @count: how many
+ *
+ * Context: any.
+ * Return: true when a taker found too few before, and has not been told since.
+ */
+bool rpcrdma2_units_give(struct rpcrdma2_units *un, unsigned int count);
+
+#endif /* _RPCRDMA2_UNITS_H */

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The Send Queue, over a device that takes what it is told to take and reports
+ * what a case has it report.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/module.h>
+
+#include <rpcrdma2/conn.h>
+#include <rpcrdma2/sq.h>
+
+#define ENTRIES	16
+#define BATCH	4
+
+/**
+ * struct chain - work requests, and what became of them
+ * @post: the queue's record
+ * @wrs: work requests
+ * @done: calls of po_done
+ * @ok: what the last one said
+ * @turn: how many chains of all were done by then
+ */
+struct chain {
+	struct rpcrdma2_post	post;
+	struct ib_send_wr	wrs[3];
+	unsigned int		done;
+	bool			ok;
+	unsigned int		turn;
+};
+
+/**
+ * struct queue - a connection, and what happened to it
+ * @co: connection
+ * @id: its identifier
+ * @qp: its queue pair
+ * @cq: its send CQ
+ * @device: its device
+ * @takes: work requests that the device still takes
+ * @posted: those it took
+ * @rooms: calls of ->room
+ * @losses: calls of ->lost
+ * @why: what it said
+ * @c: for the cases
+ */
+struct queue {
+	struct rpcrdma2_conn	co;
+	struct rdma_cm_id	id;
+	struct ib_qp		qp;
+	struct ib_cq		cq;
+	struct ib_device	device;
+	unsigned int		takes;
+	unsigned int		posted;
+	unsigned int		rooms;
+	unsigned int		losses;
+	enum rpcrdma2_loss	why;
+	struct chain		c[6];
+};
+
+static unsigned int turns;
+
+static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
+		     const struct ib_send_wr **bad)
+{
+	struct queue *q = container_of(qp, struct queue, qp);
+
+	for (; wr; wr = wr->next) {
+		if (!q->takes) {
+			*bad = wr;
+			return -ENOMEM;
+		}
+		q->takes--;
+		q->posted++;
+	}
+	return 0;
+}
+
+static void fake_drain(struct ib_qp *qp)
+{
+}
+
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	struct queue *q = container_of(co, struct queue, co);
+
+	q->losses++;
+	q->why = why;
+}
+
+static void room(struct rpcrdma2_conn *co)
+{
+	container_of(co, struct queue, co)->rooms++;
+}
+
+static const struct rpcrdma2_conn_ops ops = { .lost = lost, .room = room };
+
+static struct queue *open_queue(struct kunit *test, unsigned long timeout)
+{
+	struct queue *q = kunit_kzalloc(test, sizeof(*q), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, q);
+	rpcrdma2_conn_init(&q->co, &ops);
+	q->device.ops.post_send = fake_post;
+	q->device.ops.drain_sq = fake_drain;
+	q->qp.device = &q->device;
+	q->qp.send_cq = &q->cq;
+	q->id.qp = &q->qp;
+	q->co.co_id = &q->id;
+	q->co.co_send_cq = &q->cq;
+	q->cq.cq_context = &q->co;
+	q->takes = UINT_MAX;
+	rpcrdma2_sq_open(&q->co, ENTRIES, 0, BATCH, timeout);
+	turns = 0;
+	return q;
+}
+
+static int entries(const struct queue *q)
+{
+	return atomic_read(&q->co.co_sq.sq_units.un_free);
+}
+
+static void chain_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+		       bool ok)
+{
+	struct chain *c = container_of(post, struct chain, post);
+
+	c->done++;
+	c->ok = ok;
+	c->turn = ++turns;
+}
+
+/* A chain that ends with @opcode and has @front in front of it, @count long */
+static int post(struct queue *q, struct chain *c, enum ib_wr_opcode front,
+		enum ib_wr_opcode opcode, unsigned int count, bool signal)
+{
+	unsigned int i;
+
+	memset(c, 0, sizeof(*c));
+	for (i = 0; i < count; i++) {
+		c->wrs[i].opcode = i == count - 1 ? opcode : front;
+		c->wrs[i].next = i == count - 1 ? NULL : &c->wrs[i + 1];
+		/* left over from an earlier use */
+		c->wrs[i].send_flags = IB_SEND_SIGNALED | IB_SEND_FENCE;
+	}
+	c->post.po_done = chain_done;
+	c->post.po_signal = signal;
+	if (!rpcrdma2_sq_take(&q->co, count, false))
+		return -EAGAIN;
+	return rpcrdma2_sq_post(&q->co, &c->post, c->wrs);
+}
+
+static int post_send(struct queue *q, struct chain *c, bool signal)
+{
+	return post(q, c, IB_WR_SEND, IB_WR_SEND, 1, signal);
+}
+
+static void complete_wr(struct queue *q, const struct ib_send_wr *wr,
+			enum ib_wc_status status)
+{
+	struct ib_wc wc = { .wr_cqe = wr->wr_cqe, .status = status };
+
+	wr->wr_cqe->done(&q->cq, &wc);
+}
+
+static bool asks(const struct ib_send_wr *wr)
+{
+	return wr->send_flags & IB_SEND_SIGNALED;
+}
+
+/* Q1: with a completion go all chains before it that asked for none. */
+static void retires_silent(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+	struct chain *c = q->c;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		KUNIT_ASSERT_EQ(test, post_send(q, &c[i], i == 2), 0);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES - 4);
+	complete_wr(q, c[2].wrs, IB_WC_SUCCESS);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, c[i].done, 1);
+		KUNIT_EXPECT_TRUE(test, c[i].ok);
+		KUNIT_EXPECT_EQ(test, c[i].turn, i + 1);
+	}
+	KUNIT_EXPECT_EQ(test, c[3].done, 0);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES - 1);
+	KUNIT_EXPECT_EQ(test, q->rooms, 0);
+
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, c[2].done, 1);
+	KUNIT_EXPECT_EQ(test, c[3].done, 1);
+	KUNIT_EXPECT_FALSE(test, c[3].ok);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+}
+
+/* Q1: RDMA Reads that still run stay, whatever completes behind them. */
+static void keeps_signaled(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+	struct chain *read = &q->c[0], *silent = &q->c[1], *send = &q->c[2];
+
+	KUNIT_ASSERT_EQ(test, post(q, read, IB_WR_RDMA_READ, IB_WR_RDMA_READ,
+				   3, true), 0);
+	KUNIT_ASSERT_EQ(test, post_send(q, silent, false), 0);
+	KUNIT_ASSERT_EQ(test, post_send(q, send, true), 0);
+	complete_wr(q, send->wrs, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, silent->done, 1);
+	KUNIT_EXPECT_EQ(test, send->done, 1);
+	KUNIT_EXPECT_EQ(test, read->done, 0);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES - 3);
+
+	complete_wr(q, &read->wrs[2], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, read->done, 1);
+	KUNIT_EXPECT_TRUE(test, read->ok);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+}
+
+/* One completion for BATCH entries; only the last of a chain ever asks. */
+static void moderates(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+	struct chain *c = q->c, *regs = c + BATCH;
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		KUNIT_ASSERT_EQ(test, post_send(q, &c[i], false), 0);
+		KUNIT_EXPECT_EQ(test, asks(c[i].wrs), i == BATCH - 1);
+		KUNIT_EXPECT_EQ(test, c[i].post.po_signal, i == BATCH - 1);
+		KUNIT_EXPECT_TRUE(test, c[i].wrs[0].send_flags & IB_SEND_FENCE);
+	}
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, post(q, &regs[i], IB_WR_REG_MR,
+					   IB_WR_SEND, 3, false), 0);
+		KUNIT_EXPECT_FALSE(test, asks(&regs[i].wrs[0]));
+		KUNIT_EXPECT_FALSE(test, asks(&regs[i].wrs[1]));
+		KUNIT_EXPECT_EQ(test, asks(&regs[i].wrs[2]), i == 1);
+	}
+	complete_wr(q, &regs[1].wrs[2], IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, regs[0].done, 1);
+	KUNIT_EXPECT_EQ(test, c[0].done, 1);
+	/* that one has a completion of its own */
+	KUNIT_EXPECT_EQ(test, c[BATCH - 1].done, 0);
+	complete_wr(q, c[BATCH - 1].wrs, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+}
+
+static const struct failure {
+	const char		*desc;
+	enum ib_wr_opcode	front, last;
+	unsigned int		failed;
+	enum rpcrdma2_loss	why;
+} failures[] = {
+	{ "RDMA Read in front", IB_WR_RDMA_READ, IB_WR_RDMA_READ, 0,
+	  RPCRDMA2_LOSS_READ },
+	{ "the last RDMA Read", IB_WR_REG_MR, IB_WR_RDMA_READ_WITH_INV, 1,
+	  RPCRDMA2_LOSS_READ },
+	{ "RDMA Write", IB_WR_RDMA_WRITE, IB_WR_SEND, 0, RPCRDMA2_LOSS_SEND },
+	{ "Send", IB_WR_RDMA_WRITE, IB_WR_SEND, 1, RPCRDMA2_LOSS_SEND },
+	{ "Send With Invalidate", IB_WR_RDMA_WRITE, IB_WR_SEND_WITH_INV, 1,
+	  RPCRDMA2_LOSS_SEND },
+	{ "registration", IB_WR_REG_MR, IB_WR_SEND, 0, RPCRDMA2_LOSS_REGION },
+	{ "invalidation in front", IB_WR_LOCAL_INV, IB_WR_LOCAL_INV, 0,
+	  RPCRDMA2_LOSS_REGION },
+	{ "the last invalidation", IB_WR_LOCAL_INV, IB_WR_LOCAL_INV, 1,
+	  RPCRDMA2_LOSS_REGION },
+};
+
+KUNIT_ARRAY_PARAM_DESC(failure, failures, desc);
+
+/* S46: what fails loses the connection, and the chain is done once. */
+static void fails(struct kunit *test)
+{
+	const struct failure *f = test->param_value;
+	struct queue *q = open_queue(test, 0);
+	struct chain *silent = &q->c[0], *c = &q->c[1], *flushed = &q->c[2];
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, post_send(q, silent, false), 0);
+	KUNIT_ASSERT_EQ(test, post(q, c, f->front, f->last, 2, true), 0);
+	KUNIT_ASSERT_EQ(test, post_send(q, flushed, false), 0);
+	for (i = f->failed; i < 2; i++)
+		complete_wr(q, &c->wrs[i], i == f->failed ? IB_WC_REM_ACCESS_ERR :
+							   IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, q->why, f->why);
+	KUNIT_EXPECT_EQ(test, silent->done, 1);
+	KUNIT_EXPECT_EQ(test, c->done, 1);
+	KUNIT_EXPECT_FALSE(test, c->ok);
+	complete_wr(q, flushed->wrs, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, flushed->done, 1);
+	KUNIT_EXPECT_FALSE(test, flushed->ok);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, c->done + flushed->done + silent->done, 3);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+}
+
+/* A chain that the device takes nothing of stays the caller's. */
+static void refused(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+	struct chain *c = q->c;
+
+	q->takes = 0;
+	KUNIT_EXPECT_EQ(test, post(q, c, IB_WR_REG_MR, IB_WR_SEND, 3, true),
+			-ENOTCONN);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, c->done, 0);
+}
+
+/* One that it takes in part stays with the queue until that was drained. */
+static void refused_in_part(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+	struct chain *c = q->c;
+
+	q->takes = 1;
+	KUNIT_EXPECT_EQ(test, post(q, c, IB_WR_REG_MR, IB_WR_SEND, 3, true), 0);
+	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
+	KUNIT_EXPECT_EQ(test, q->posted, 1);
+	KUNIT_EXPECT_EQ(test, c->done, 0);
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, c->done, 1);
+	KUNIT_EXPECT_FALSE(test, c->ok);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+}
+
+/* ->room is called once for each time that somebody found too few. */
+static void tells_of_room(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+	struct chain *c = q->c;
+
+	KUNIT_ASSERT_EQ(test, post_send(q, c, true), 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_take(&q->co, ENTRIES, true));
+	complete_wr(q, c->wrs, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, q->rooms, 1);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_take(&q->co, ENTRIES, true));
+	rpcrdma2_sq_give(&q->co, ENTRIES);
+	KUNIT_EXPECT_EQ(test, q->rooms, 1);
+}
+
+/* S46: a chain that asked has a deadline, and its kind is the reason. */
+static void overdue(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 2);
+	struct chain *send = &q->c[0], *read = &q->c[1];
+
+	KUNIT_ASSERT_EQ(test, post_send(q, send, false), 0);
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	KUNIT_ASSERT_EQ(test, post(q, read, IB_WR_RDMA_READ, IB_WR_RDMA_READ,
+				   2, true), 0);
+	msleep(100);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_READ);
+	KUNIT_EXPECT_TRUE(test, q->co.co_sq.sq_overdue);
+	KUNIT_EXPECT_EQ(test, read->done, 0);
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, read->done, 1);
+}
+
+/* One that is done in time is not missed. */
+static void in_time(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 2);
+	struct chain *c = q->c;
+
+	KUNIT_ASSERT_EQ(test, post_send(q, c, true), 0);
+	complete_wr(q, c->wrs, IB_WC_SUCCESS);
+	msleep(100);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	KUNIT_EXPECT_FALSE(test, q->co.co_sq.sq_overdue);
+	rpcrdma2_sq_drain(&q->co);
+}
+
+static struct kunit_case sq_cases[] = {
+	KUNIT_CASE(retires_silent),
+	KUNIT_CASE(keeps_signaled),
+	KUNIT_CASE(moderates),
+	KUNIT_CASE_PARAM(fails, failure_gen_params),
+	KUNIT_CASE(refused),
+	KUNIT_CASE(refused_in_part),
+	KUNIT_CASE(tells_of_room),
+	KUNIT_CASE(overdue),
+	KUNIT_CASE(in_time),
+	{}
+};
+
+static struct kunit_suite sq_suite = {
+	.name		= "rpcrdma2_sq",
+	.test_cases	= sq_cases,
+};
+
+kunit_test_suite(sq_suite);
