@@ -351,7 +351,6 @@ enum {
  * @sp_recv_q: messages
  * @sp_read_q: Calls whose RDMA Reads are done
  * @sp_rpool: Receives
- * @sp_cid: last completion id
  */
 struct svc2_xprt {
 	struct svc_xprt		sp_xprt;
@@ -394,7 +393,6 @@ struct svc2_xprt {
 	struct list_head	sp_recv_q;
 	struct list_head	sp_read_q;
 	struct rpcrdma2_rpool	sp_rpool;
-	atomic_t		sp_cid;
 };
 
 static inline struct svc2_xprt *svc2_from_xprt(struct svc_xprt *xprt)
@@ -415,13 +413,6 @@ static inline struct svc2_xprt *svc2_cq_to_xprt(const struct ib_cq *cq)
 static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 {
 	rpcrdma2_conn_lose(&sp->sp_conn, why);
-}
-
-static inline void svc2_new_cid(struct svc2_xprt *sp, struct ib_cq *cq,
-				struct rpc_rdma_cid *cid)
-{
-	cid->ci_queue_id = cq->res.id;
-	cid->ci_completion_id = atomic_inc_return(&sp->sp_cid);
 }
 
 /* module.c */
