@@ -36,7 +36,7 @@ static bool decode_prefix(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
 /*
  * S36: ERR_VERS may carry the version it complains of, so code 1 is looked at
  * before rdma_vers. Any other error of an unknown version is dropped: an
- * error never draws an error (S38).
+ * error is never answered with an error (S38).
  */
 static enum rpcrdma2_errcode decode_foreign(struct rpcrdma2_hdr *h,
 					    struct xdr_stream *xdr)

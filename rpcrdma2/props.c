@@ -24,8 +24,8 @@ static bool valid_brs(const u32 *value)
 }
 
 /*
- * Rules: what a peer that wants a value gets (S16). @now is the value announced,
- * @able the best that can be done; @other is set for WISH_OTHER.
+ * Rules: what a peer that wants a value gets (S16). @now is the value
+ * announced, @able the best that can be done; @other is set for WISH_OTHER.
  */
 
 /* A size is a promise of at least so much: any up to the real one is kept. */
@@ -43,7 +43,7 @@ static enum rpcrdma2_wish wish_rbsiz(const u32 *want, const u32 *now,
 
 /*
  * S20: backward operation is not given up altogether. A default that was never
- * announced may be more than we are able to do.
+ * announced may be more than this end is able to do.
  */
 static enum rpcrdma2_wish wish_brs(const u32 *want, const u32 *now,
 				   const u32 *able, u32 *other)

@@ -4,8 +4,8 @@
  * are bitmaps over the elements of a set. Draft sections 5.1.1 and 5.3.
  *
  * A message is read to its end before anything comes of it (S11). Properties
- * we do not know leave no trace but their place in the numbering (C-019); so
- * the decoded form has a fixed size, whatever the peer sends.
+ * without a row in the table leave no trace but their place in the numbering
+ * (C-019); so the decoded form has a fixed size, whatever the peer sends.
  */
 #include <linux/bitops.h>
 #include <linux/build_bug.h>

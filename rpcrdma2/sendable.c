@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What we allow ourselves to send. Stricter than what we accept: a header
+ * What may be sent. Stricter than what is accepted: a header
  * refused here is a bug of the caller, not of the peer.
  */
 #include <linux/export.h>
@@ -82,7 +82,7 @@ static bool inv_handle_sendable(const struct rpcrdma2_hdr *h)
 	return false;
 }
 
-/* E-05, S07: the RPC message is in the Position-Zero chunk or behind us */
+/* E-05, S07: the RPC message is in the Position-Zero chunk or inline */
 static bool call_sendable(const struct rpcrdma2_hdr *h)
 {
 	bool zero = h->h_nreads && !h->h_reads[0].ck_position;

@@ -4,8 +4,9 @@
  * begins with.
  *
  * Version 1 knows no direction word, no nominated handle, no options and no
- * properties. All that is wrong with a header draws one code, ERR_CHUNK: the
- * verdict is as precise as in version 2, and rpcrdma2_set_error() flattens it.
+ * properties. All that is wrong with a header is answered with one code,
+ * ERR_CHUNK: the verdict is as precise as in version 2, and
+ * rpcrdma2_set_error() flattens it.
  */
 #include "wire.h"
 

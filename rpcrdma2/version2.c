@@ -41,7 +41,7 @@ static enum rpcrdma2_errcode decode_rpc(struct rpcrdma2_hdr *h,
  * The body stays where it is: what an opttype means is for the receiver to
  * say. S39: an unreadable direction must not be answered. A RESPROP is an
  * answer, whatever it says of itself (S01, S38): the opttype alone decides,
- * so a RESPROP that ends right behind it draws nothing either (S11).
+ * so a RESPROP that ends right behind it is not answered either (S11).
  */
 static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
 					     struct xdr_stream *xdr)

@@ -80,7 +80,7 @@ void rpcrdma2_peek_call_hdr(struct rpcrdma2_payload *pl,
 
 /*
  * When Read chunks were left out the sums do not add up, and positions say
- * nothing; the header draws READ_CHUNKS next. What is in a Position-Zero chunk
+ * nothing; the verdict is READ_CHUNKS next. What is in a Position-Zero chunk
  * has not been read: where the RPC header ends in it is the responder's to find
  * out.
  */
@@ -112,8 +112,8 @@ rpcrdma2_decode_v1(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
  * @h: MSG or NOMSG with its lists
  * @pl: the RPC message behind the header
  *
- * A MSG says so itself. A NOMSG Call is read from the sender, a NOMSG Reply
- * was written to us.
+ * A MSG says so itself. The receiver of a NOMSG Call reads it, the sender of a
+ * NOMSG Reply has written it.
  *
  * Return: enum rpcrdma2_direction.
  */
@@ -164,8 +164,8 @@ unsigned int rpcrdma2_error_args(u32 vers, u32 code);
  * @h: version already known; h_direction and h_error are filled
  * @xdr: received message, standing behind rdma_proc
  *
- * S02: no direction word; an error is a Reply (C-071). S43: a code we do not
- * know is passed on, whatever follows it.
+ * S02: no direction word; an error is a Reply (C-071). S43: an unknown code is
+ * passed on, whatever follows it.
  *
  * Return: RDMA2_OK or RDMA2_ERR_BAD_XDR.
  */

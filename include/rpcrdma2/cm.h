@@ -64,7 +64,7 @@ static inline u32 rpcrdma2_cm_decode_size(u8 wire)
 /**
  * rpcrdma2_cm_encode - fill in private data to be sent
  * @pm: the octets
- * @cl: our limits; sizes are rounded down to what can be said
+ * @cl: own limits; sizes are rounded down to what can be said
  */
 void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
 			const struct rpcrdma2_cm_limits *cl);
@@ -73,7 +73,7 @@ void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
  * rpcrdma2_cm_decode - read the peer's private data
  * @cl: its limits; version 1's defaults when there is no such data (P-04)
  * @data: octets of the CM event, in no particular alignment, or NULL
- * @len: how many; more than ours is normal, the CM pads (S28)
+ * @len: how many; more than the format has is normal, the CM pads (S28)
  *
  * Return: true when the data is of this format (P-05, P-06).
  */

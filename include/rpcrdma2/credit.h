@@ -17,7 +17,7 @@
 /**
  * rpcrdma2_grant_sanitise - read a grant or a request (S26)
  * @wire: rdma_credit
- * @max: most that we make use of, at least 1
+ * @max: most that is made use of, at least 1
  *
  * Return: 1 to @max; a peer that grants nothing would wait for ever.
  */
@@ -27,7 +27,7 @@ u32 rpcrdma2_grant_sanitise(u32 wire, u32 max);
  * rpcrdma2_grant_next - what a message says about the grant of its sender
  * @h: message of the peer that grants, well-formed
  * @now: grant in force
- * @max: most that we make use of
+ * @max: most that is made use of
  * @granted: a message has granted credits on this connection before
  *
  * Replies always grant. An error does not before something else has (C-097),
@@ -40,8 +40,8 @@ u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
 
 /**
  * rpcrdma2_receives_needed - Receives a connection keeps posted
- * @answers: our own Calls that may be outstanding
- * @calls: Calls of the peer that we have granted
+ * @answers: own Calls that may be outstanding
+ * @calls: Calls that the peer has been granted
  *
  * One for each, and the ones for control messages (S27, B-09 to B-12).
  */

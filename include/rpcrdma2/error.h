@@ -13,8 +13,9 @@
  * rpcrdma2_set_error - turn a received Call into the error that answers it
  * @h: decoded header, valid at least up to rdma_proc; overwritten
  * @code: verdict
- * @arg: the code's first word; 0 stands for our own limit in codes 1, 4, 5, 6
- * @arg2: the code's second word; 0 stands for our own limit in code 1
+ * @arg: the code's first word; 0 stands for the decoder's limit in codes 1, 4,
+ *	5, 6
+ * @arg2: the code's second word; 0 stands for the codec's limit in code 1
  *
  * xid and version stay (C-076). The caller sets h_credit to its grant
  * (C-077), and makes sure that the message was one that may be answered

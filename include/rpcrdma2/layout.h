@@ -33,7 +33,7 @@ struct rpcrdma2_stretch {
  * @lo_chunk: next Read chunk, not the Position-Zero chunk
  * @lo_end: behind the last one
  * @lo_reduced: octets of the reduced message
- * @lo_src: how many of them are behind us
+ * @lo_src: how many of them lie before this place
  * @lo_sink: octets of the Call that are
  * @lo_due: it is the chunk's turn
  */
@@ -64,7 +64,8 @@ void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
  *
  * Return: false at the end of the Call.
  */
-bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo, struct rpcrdma2_stretch *st);
+bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
+			  struct rpcrdma2_stretch *st);
 
 /**
  * rpcrdma2_layout_length - octets of a Call

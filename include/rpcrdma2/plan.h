@@ -27,7 +27,7 @@ struct rpcrdma2_call_plan {
 
 /**
  * struct rpcrdma2_call_sizes - what the plan is made from; octets unless said
- * @sz_call_threshold: largest Send we may make
+ * @sz_call_threshold: largest Send the requester may make
  * @sz_reply_threshold: largest Send the peer may make
  * @sz_call_rest: the Call without its payload pages and their XDR pad
  * @sz_call_pages: payload pages of the Call, with their pad

@@ -109,7 +109,7 @@ u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *pp,
 /**
  * rpcrdma2_send_limit - largest Send toward a version 2 peer
  * @peer: its properties; defaults while it has said nothing (C-005)
- * @own: largest Send we make
+ * @own: largest Send this end makes
  *
  * S13, S33. A peer that takes very little is believed down to 1024 octets,
  * below which headers could not be sent.
@@ -119,7 +119,7 @@ u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own);
 /**
  * rpcrdma2_reply_limit - largest Reply to expect without a Reply chunk
  * @pp: of the responder
- * @own: our own RBSIZ, as announced
+ * @own: the RBSIZ this end has announced
  *
  * S14: nothing tells how much the responder is willing to send. One that
  * has announced its own Receives is taken to send as much as it receives.

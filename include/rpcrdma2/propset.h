@@ -4,8 +4,8 @@
  * are bitmaps over the elements of a set. Draft sections 5.1.1 and 5.3.
  *
  * A message is read to its end before anything comes of it (S11). Properties
- * we do not know leave no trace but their place in the numbering (C-019); so
- * the decoded form has a fixed size, whatever the peer sends.
+ * without a row in the table leave no trace but their place in the numbering
+ * (C-019); so the decoded form has a fixed size, whatever the peer sends.
  */
 #ifndef _RPCRDMA2_PROPSET_H
 #define _RPCRDMA2_PROPSET_H
@@ -75,7 +75,7 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
  * answered: a RESPROP never is, and a bad one counts as all rejected (S11).
  *
  * Return: RDMA2_OK, RDMA2_ERR_BAD_XDR, or RDMA2_ERR_INVALID_OPTION for an
- * opttype that is no property message; that one draws nothing but in a Call
+ * opttype that is no property message; only a Call is answered with that one
  * (C-012, S39).
  */
 enum rpcrdma2_errcode
@@ -104,10 +104,11 @@ int rpcrdma2_encode_propmsg(struct xdr_stream *xdr, struct rpcrdma2_hdr *h,
  * rpcrdma2_answer_reqprop - decide what a peer gets of what it wants
  * @pm: RESPROP to be sent
  * @want: set of the REQPROP; stays in use until @pm is encoded
- * @now: our properties as the peer knows them; changed to what it will know
- * @able: the best we can do at once
+ * @now: properties of this end as the peer knows them; changed to what it will
+ *	know
+ * @able: the best that can be done at once
  *
- * S16, C-049. What we do not know, and every copy but the first, is rejected
+ * S16, C-049. What is unknown, and every copy but the first, is rejected
  * (C-053, S12).
  */
 void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
@@ -118,7 +119,7 @@ void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
 /**
  * rpcrdma2_apply_resprop - take over what the peer has granted
  * @pp: of the peer
- * @pm: RESPROP that was good throughout, with pm_want what we had asked
+ * @pm: RESPROP that was good throughout, with pm_want what had been asked
  *
  * C-056, C-058, S17: what the peer names twice, not at all, or without having
  * been asked is as if it had been rejected.

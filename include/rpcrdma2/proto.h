@@ -98,7 +98,7 @@ enum {
 };
 
 /*
- * What one header may hold when we decode it. One more draws the error code
+ * What one header may hold when it is decoded. One more leads to the error code
  * that carries the limit: C-083, C-084, C-085. Segments are counted over the
  * whole header.
  */
