@@ -5,6 +5,11 @@
 #ifndef _RPCRDMA2_CORE_H
 #define _RPCRDMA2_CORE_H
 
+struct workqueue_struct;
+
+/* module.c */
+extern struct workqueue_struct *rpcrdma2_wq;
+
 /* rw.c */
 int rpcrdma2_rw_start(void);
 void rpcrdma2_rw_stop(void);

@@ -4,17 +4,31 @@
  * layer: xprtrdma2 puts an rpc_xprt on top of it, svcrdma2 an svc_xprt.
  */
 #include <linux/module.h>
+#include <linux/workqueue.h>
 
 #include "core.h"
 
+/* Memory reclaim may wait for what runs here. */
+struct workqueue_struct *rpcrdma2_wq;
+
 static int __init rpcrdma2_init(void)
 {
-	return rpcrdma2_rw_start();
+	int ret;
+
+	rpcrdma2_wq = alloc_workqueue("rpcrdma2", WQ_MEM_RECLAIM | WQ_UNBOUND,
+				      0);
+	if (!rpcrdma2_wq)
+		return -ENOMEM;
+	ret = rpcrdma2_rw_start();
+	if (ret)
+		destroy_workqueue(rpcrdma2_wq);
+	return ret;
 }
 
 static void __exit rpcrdma2_exit(void)
 {
 	rpcrdma2_rw_stop();
+	destroy_workqueue(rpcrdma2_wq);
 }
 
 module_init(rpcrdma2_init);

@@ -93,8 +93,36 @@ TRACE_EVENT(rpcrdma2_wc_front,
 );
 
 /*
- * RDMA Reads and Writes
+ * Memory that is offered, and memory that is moved
  */
+
+TRACE_EVENT(rpcrdma2_expose,
+	TP_PROTO(const struct rpcrdma2_conn *co, u32 xid,
+		 const struct ib_reg_wr *reg, int nents),
+	TP_ARGS(co, xid, reg, nents),
+	TP_STRUCT__entry(
+		__field(u32, cq_id)
+		__field(u32, xid)
+		__field(u32, handle)
+		__field(u64, length)
+		__field(u64, offset)
+		__field(int, nents)
+		__field(int, access)
+	),
+	TP_fast_assign(
+		__entry->cq_id = co->co_send_cq->res.id;
+		__entry->xid = xid;
+		__entry->handle = reg->mr->rkey;
+		__entry->length = reg->mr->length;
+		__entry->offset = reg->mr->iova;
+		__entry->nents = nents;
+		__entry->access = reg->access;
+	),
+	TP_printk("cq.id=%u xid=0x%08x handle=0x%08x length=%llu offset=0x%016llx pages=%d access=0x%x",
+		  __entry->cq_id, __entry->xid, __entry->handle,
+		  __entry->length, __entry->offset, __entry->nents,
+		  __entry->access)
+);
 
 TRACE_EVENT(rpcrdma2_rw_failed,
 	TP_PROTO(const struct rpcrdma2_conn *co, u32 handle, u64 offset,

@@ -27,7 +27,7 @@ static struct xprt2_req *create_req(struct xprt2_xprt *xp,
 	req = kzalloc(sizeof(*req), gfp);
 	if (!req)
 		return NULL;
-	INIT_LIST_HEAD(&req->rq2_mrs);
+	rpcrdma2_exposed_init(&req->rq2_exposed);
 	INIT_LIST_HEAD(&req->rq2_pool);
 	init_completion(&req->rq2_event);
 	req->rq2_home = pool;
@@ -88,8 +88,9 @@ static void xprt2_req_release(struct kref *kref)
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
 	/* X3, X2 */
-	WARN_ON_ONCE(req->rq2_post.po_wrs || req->rq2_fence.po_wrs);
-	WARN_ON_ONCE(!list_empty(&req->rq2_mrs));
+	WARN_ON_ONCE(req->rq2_post.po_wrs ||
+		     req->rq2_exposed.ex_fence.po_wrs);
+	WARN_ON_ONCE(rpcrdma2_is_exposed(&req->rq2_exposed));
 
 	/* A task that waits for a slot takes this one over as it is. */
 	kref_init(&req->rq2_kref);

@@ -81,7 +81,7 @@ static u32 place_chunk(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
  */
 static int error_locked(const struct xprt2_req *req)
 {
-	return list_empty(&req->rq2_mrs) ? req->rq2_status : 0;
+	return rpcrdma2_is_exposed(&req->rq2_exposed) ? 0 : req->rq2_status;
 }
 
 /*
@@ -186,7 +186,8 @@ static void complete_reply(struct xprt2_rep *rep)
 	struct xprt2_stats *st = &rep->rep_ep->ep_xp->xp_stats;
 	int copied = 0;
 
-	WARN_ON_ONCE(!list_empty(&xprt2_rqst_to_req(rqst)->rq2_mrs)); /* X2 */
+	/* X2 */
+	WARN_ON_ONCE(rpcrdma2_is_exposed(&xprt2_rqst_to_req(rqst)->rq2_exposed));
 
 	if (rep->rep_status) {
 		st->st_bad_replies++;

@@ -82,6 +82,7 @@ static void xprt2_room(struct rpcrdma2_conn *co)
 static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
 	.lost	= xprt2_lost,
 	.room	= xprt2_room,
+	.grown	= xprt2_grown,
 };
 
 static int reject_status(const struct rdma_cm_event *event)
@@ -183,6 +184,7 @@ static void report_device(struct xprt2_ep *ep, const char *what)
 static int size_for_device(struct xprt2_ep *ep)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
+	struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
 	unsigned int segs, depth;
 
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
@@ -194,13 +196,10 @@ static int size_for_device(struct xprt2_ep *ep)
 
 	ep->ep_max_sge = min_t(unsigned int, attrs->max_send_sge,
 			       XPRT2_MAX_SGE);
-	ep->ep_mr_type = attrs->kernel_cap_flags & IBK_SG_GAPS_REG ?
-			 IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
-	ep->ep_mr_depth = min_t(unsigned int, attrs->max_fast_reg_page_list_len,
-				XPRT2_MAX_PAGES);
+	rpcrdma2_regions_measure(&ep->ep_conn, XPRT2_MAX_PAGES);
 
 	/* payload, head, tail; and all their invalidations, and the Send */
-	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, ep->ep_mr_depth) + 2;
+	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, rg->rg_depth) + 2;
 	depth = min(attrs->max_qp_wr, attrs->max_cqe) - XPRT2_DRAIN_WRS;
 	if (segs > XPRT2_MAX_SEGS || depth < xprt2_sq_depth(1, segs) ||
 	    attrs->max_mr < segs) {
@@ -213,8 +212,8 @@ static int size_for_device(struct xprt2_ep *ep)
 	ep->ep_sq_depth = xprt2_sq_depth(ep->ep_max_reqs, segs);
 	rpcrdma2_sq_open(&ep->ep_conn, ep->ep_sq_depth, XPRT2_BACKWARD_REQS,
 			 XPRT2_SEND_BATCH, 0);
-	ep->ep_max_mrs = min_t(unsigned int, ep->ep_max_reqs * segs,
-			       attrs->max_mr);
+	rg->rg_max = min_t(unsigned int, ep->ep_max_reqs * segs,
+			   attrs->max_mr);
 	ep->ep_recv_batch = clamp(ep->ep_max_reqs / 4, 1U, 16U);
 	return 0;
 }
@@ -301,10 +300,6 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	atomic_set(&ep->ep_state, XPRT2_EP_RESOLVING);
 	init_completion(&ep->ep_done);
 	init_completion(&ep->ep_answered);
-	spin_lock_init(&ep->ep_mr_lock);
-	INIT_LIST_HEAD(&ep->ep_free_mrs);
-	INIT_LIST_HEAD(&ep->ep_all_mrs);
-	INIT_DELAYED_WORK(&ep->ep_refill, xprt2_mr_refill);
 	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
 	xprt2_begin_version(ep);
 	return ep;
@@ -325,7 +320,7 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 	if (lost)
 		xprt2_loss_tells(ep);
 	rpcrdma2_sq_drain(&ep->ep_conn);
-	xprt2_mrs_destroy(ep);
+	rpcrdma2_regions_destroy(&ep->ep_conn);
 	xprt2_reqs_detach(xp);
 	xprt2_reps_unmap(xp);
 	xp->xp_ep = NULL;
@@ -397,7 +392,7 @@ static int connect_once(struct xprt2_xprt *xp)
 	if (!rc)
 		rc = create_queues(ep);
 	if (!rc)
-		rc = xprt2_mrs_create(ep);
+		rc = rpcrdma2_regions_grow(&ep->ep_conn);
 	if (rc)
 		goto out_destroy;
 

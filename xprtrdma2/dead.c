@@ -22,7 +22,7 @@ bool xprt2_holds_memory(const struct xprt2_req *req)
 	/* Pairs with the release in unmap_sges() */
 	unsigned int mapped = smp_load_acquire(&req->rq2_num_mapped);
 
-	return mapped || !list_empty_careful(&req->rq2_mrs);
+	return mapped || rpcrdma2_is_exposed(&req->rq2_exposed);
 }
 
 /* A request whose RPC has ended, in recv_queue no more, without this Reply */
@@ -60,7 +60,8 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 	struct xprt2_xprt *xp = ep->ep_xp;
 	struct xprt2_req *req;
 
-	if (handle && xprt2_handle_in_use(ep, handle, &owner) && owner != xid)
+	if (handle && rpcrdma2_handle_in_use(&ep->ep_conn, handle, &owner) &&
+	    owner != xid)
 		return false;
 
 	spin_lock(&xp->xp_req_lock);
@@ -88,7 +89,7 @@ static bool unanswered_locked(const struct xprt2_xprt *xp,
 	return on_ready_ep_locked(req) &&
 	       !test_bit(XPRT_CLOSE_WAIT, &xp->xp_xprt.state) &&
 	       (READ_ONCE(req->rq2_num_mapped) ||
-		(!list_empty_careful(&req->rq2_mrs) && !req->rq2_late &&
+		(rpcrdma2_is_exposed(&req->rq2_exposed) && !req->rq2_late &&
 		 !req->rq2_reply));
 }
 
@@ -150,8 +151,8 @@ static int fence(struct xprt2_ep *ep, struct xprt2_req *req)
 	handle = req->rq2_late ? req->rq2_late_handle : 0;
 	spin_unlock(&ep->ep_xp->xp_req_lock);
 	if (handle)
-		xprt2_remote_invalidated(req, handle);
-	if (list_empty(&req->rq2_mrs))
+		xprt2_remote_invalidated(ep, req, handle);
+	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
 		return -ENOENT;
 	xprt2_count(dead_fences);
 	return xprt2_fence_dead(ep, req);
@@ -162,7 +163,7 @@ static void strip(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_STALLED);
 	rpcrdma2_sq_drain(&ep->ep_conn);
-	xprt2_mrs_strip(req);
+	rpcrdma2_strip(&ep->ep_conn, &req->rq2_exposed);
 }
 
 /*

@@ -8,8 +8,8 @@
 
 #include <linux/debugfs.h>
 
-DECLARE_FAULT_ATTR(xprt2_fail_map);
-DECLARE_FAULT_ATTR(xprt2_fail_mr);
+#include <rpcrdma2/fault.h>
+
 DECLARE_FAULT_ATTR(xprt2_fail_poszero);
 
 /* A fault that was asked for is nothing to log. */
@@ -26,8 +26,8 @@ static void show_fault(struct dentry *dir, const char *name,
  */
 void xprt2_faults_init(struct dentry *dir)
 {
-	show_fault(dir, "fail_map", &xprt2_fail_map);
-	show_fault(dir, "fail_mr", &xprt2_fail_mr);
+	show_fault(dir, "fail_map", &rpcrdma2_fail_map);
+	show_fault(dir, "fail_mr", &rpcrdma2_fail_mr);
 	show_fault(dir, "fail_poszero", &xprt2_fail_poszero);
 }
 

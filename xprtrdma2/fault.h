@@ -3,13 +3,11 @@
  * Faults on demand, for tests: what no peer can cause and no device in software
  * does by itself. A kernel without fault injection has none of this.
  *
- *	fail_map	memory can not be mapped for the device, which passes
- *	fail_mr		a memory region can not be allocated, which passes
  *	fail_poszero	a Call that needs a Position-Zero chunk can not be
  *			sent, on this connection or any other
  *
- * Each is a folder below xprtrdma2/ in debugfs, with the files that
- * Documentation/fault-injection/ of the kernel describes.
+ * It and those of rpcrdma2/fault.h are a folder each below xprtrdma2/ in debugfs,
+ * with the files that Documentation/fault-injection/ of the kernel describes.
  */
 #ifndef _XPRTRDMA2_FAULT_H
 #define _XPRTRDMA2_FAULT_H
@@ -21,8 +19,6 @@ struct dentry;
 
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 
-extern struct fault_attr xprt2_fail_map;
-extern struct fault_attr xprt2_fail_mr;
 extern struct fault_attr xprt2_fail_poszero;
 
 void xprt2_faults_init(struct dentry *dir);

@@ -275,7 +275,7 @@ static void guard_pages(struct rpc_rqst *rqst)
  * @req: request with its encoded RPC Call
  *
  * Context: send path.
- * Return: 0, then the caller posts it or calls xprt2_unregister();
+ * Return: 0, then the caller posts it or calls rpcrdma2_unexpose();
  * -EAGAIN to be called again when xprt_write_space() says so; -ENOBUFS to be
  * called again after a delay; others when it can not be sent, ever.
  */
@@ -334,7 +334,9 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	return 0;
 
 out_unregister:
-	xprt2_unregister(ep, req);
+	rpcrdma2_unexpose(&ep->ep_conn, &req->rq2_exposed);
+	if (rc == -EAGAIN)
+		xprt2_await_regions(ep);
 	ep->ep_xp->xp_stats.st_failed_marshal++;
 	return rc;
 }

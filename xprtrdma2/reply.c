@@ -135,7 +135,8 @@ void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 {
 	u32 xid;
 
-	if (!msg->mg_handle || !xprt2_handle_in_use(ep, msg->mg_handle, &xid))
+	if (!msg->mg_handle ||
+	    !rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
 		return;
 	if (xid == msg->mg_hdr.h_xid && !xprt2_is_awaited(ep, xid) &&
 	    xprt2_answer_dead(ep, msg))
@@ -153,7 +154,7 @@ static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	xprt2_count(replies_unknown);
 	xprt2_rep_put(ep->ep_xp, rep);
 	if (!xprt2_answer_dead(ep, msg) && msg->mg_handle &&
-	    xprt2_handle_in_use(ep, msg->mg_handle, &xid))
+	    rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
 		lose_to_handle(ep);
 }
 
@@ -211,9 +212,10 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	trace_xprt2_reply(rqst, rep, &msg->mg_hdr);
 
 	/* S50: the handle must be of this very RPC */
-	if (msg->mg_handle && !xprt2_remote_invalidated(req, msg->mg_handle))
+	if (msg->mg_handle &&
+	    !xprt2_remote_invalidated(ep, req, msg->mg_handle))
 		lose_to_handle(ep);
-	if (list_empty(&req->rq2_mrs))
+	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
 		xprt2_release_reply(req);
 	else if (xprt2_fence_start(ep, req))
 		xprt2_abandon_reply(rep);

@@ -216,21 +216,6 @@ sync:
 	return 0;
 }
 
-/* The registrations in front of the Send. Return: how long the chain is. */
-static unsigned int chain_up(struct xprt2_req *req, struct ib_send_wr **first)
-{
-	unsigned int count = 1;
-	struct xprt2_mr *mr;
-
-	*first = &req->rq2_wr;
-	list_for_each_entry(mr, &req->rq2_mrs, mr_list) {
-		mr->mr_reg.wr.next = *first;
-		*first = &mr->mr_reg.wr;
-		count++;
-	}
-	return count;
-}
-
 static int post_message(struct xprt2_ep *ep, struct xprt2_req *req,
 			struct ib_send_wr *first, unsigned int count)
 {
@@ -264,7 +249,7 @@ static int post_message(struct xprt2_ep *ep, struct xprt2_req *req,
  */
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	struct ib_send_wr *first;
+	struct ib_send_wr *first = &req->rq2_wr;
 	unsigned int count, i;
 	u32 octets = 0;
 	int rc;
@@ -276,7 +261,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	req->rq2_wr.sg_list = req->rq2_sge;
 	req->rq2_wr.next = NULL;
 	req->rq2_post.po_done = send_done;
-	count = chain_up(req, &first);
+	count = 1 + rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
 
 	rc = post_message(ep, req, first, count);
 	trace_xprt2_post_send(ep, req, octets, count, rc);

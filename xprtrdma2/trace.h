@@ -238,30 +238,6 @@ TRACE_EVENT(xprt2_marshal,
 		  __entry->segs)
 );
 
-TRACE_EVENT(xprt2_mr_map,
-	TP_PROTO(const struct xprt2_req *req, const struct xprt2_mr *mr),
-	TP_ARGS(req, mr),
-	TP_STRUCT__entry(
-		__field(u32, xid)
-		__field(u32, handle)
-		__field(u64, length)
-		__field(u64, offset)
-		__field(int, nents)
-		__field(int, access)
-	),
-	TP_fast_assign(
-		__entry->xid = be32_to_cpu(req->rq2_slot.rq_xid);
-		__entry->handle = mr->mr_ibmr->rkey;
-		__entry->length = mr->mr_ibmr->length;
-		__entry->offset = mr->mr_ibmr->iova;
-		__entry->nents = mr->mr_nents;
-		__entry->access = mr->mr_reg.access;
-	),
-	TP_printk("xid=0x%08x handle=0x%08x length=%llu offset=0x%016llx pages=%d access=0x%x",
-		  __entry->xid, __entry->handle, __entry->length,
-		  __entry->offset, __entry->nents, __entry->access)
-);
-
 TRACE_EVENT(xprt2_post_send,
 	TP_PROTO(const struct xprt2_ep *ep, const struct xprt2_req *req,
 		 u32 octets, unsigned int count, int status),

@@ -349,7 +349,7 @@ static int send_forward(struct rpc_rqst *rqst)
 	rc = xprt2_send_message(ep, req);
 	if (rc == -EAGAIN) {
 		xprt2_from_xprt(xprt)->xp_stats.st_no_sq++;
-		xprt2_unregister(ep, req);
+		rpcrdma2_unexpose(&ep->ep_conn, &req->rq2_exposed);
 		return rc;
 	}
 	if (rc)

@@ -18,7 +18,7 @@
  *	to the receive CQ, then to the request that matched it until that
  *	request is released. It is on xp_free_reps otherwise.
  *   X2 No RPC completes while a memory region registered for it is live:
- *	rq2_mrs is empty when xprt_complete_rqst() is called (asserted in
+ *	rq2_exposed is empty when xprt_complete_rqst() is called (asserted in
  *	complete_reply()). Nor while a Send has pages of it mapped. Nor are
  *	pages that a Call was encrypted into freed before: the RPC layer frees
  *	them by way of xprt2_release_pages() (asserted in
@@ -115,9 +115,6 @@ enum {
 
 	/* ib_drain_qp() at teardown, and of a dead RPC's fence */
 	XPRT2_DRAIN_WRS		= 2,
-
-	/* memory regions made ready at connect, and at each refill */
-	XPRT2_MR_BATCH		= 8,
 };
 
 #define XPRT2_RESOLVE_TIMEOUT	(5 * MSEC_PER_SEC)
@@ -127,34 +124,6 @@ enum {
 /* a dead RPC waits so long for its Reply and its Send, then for its fence */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)
-/* until regions that a Call waits for are tried again */
-#define XPRT2_REFILL_DELAY	(HZ / 4)
-/* so often; then other Calls have their turn: that one may have been killed */
-#define XPRT2_REFILL_TRIES	3
-
-/**
- * struct xprt2_mr - a memory region, registered for one RPC at a time
- * @mr_list: on ep_free_mrs or on the rq2_mrs of the request that uses it
- * @mr_all: on ep_all_mrs
- * @mr_ep: endpoint whose PD it belongs to
- * @mr_ibmr: the region
- * @mr_sg: scatterlist of ep_mr_depth entries
- * @mr_nents: entries in use, mapped for DMA when not 0
- * @mr_dir: direction of that mapping
- * @mr_reg: REG_MR work request
- * @mr_inv: LOCAL_INV work request
- */
-struct xprt2_mr {
-	struct list_head	mr_list;
-	struct list_head	mr_all;
-	struct xprt2_ep		*mr_ep;
-	struct ib_mr		*mr_ibmr;
-	struct scatterlist	*mr_sg;
-	int			mr_nents;
-	enum dma_data_direction	mr_dir;
-	struct ib_reg_wr	mr_reg;
-	struct ib_send_wr	mr_inv;
-};
 
 /**
  * struct xprt2_pool - requests of one direction
@@ -176,7 +145,7 @@ struct xprt2_pool {
  * @rq2_home: pool it comes from
  * @rq2_pool: on pl_free of that
  * @rq2_all: on xp_all_reqs
- * @rq2_mrs: registered memory regions. Send path, then whichever CQ fences
+ * @rq2_exposed: registered memory regions, and their fence. Send path, then whichever CQ fences
  *	them, then the release path, which meets teardown under xp_fence_mutex
  * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into: our
  *	Call's Reply, or the Call that this one is to reply to
@@ -191,7 +160,6 @@ struct xprt2_pool {
  * @rq2_dma: DMA address of @rq2_sendbuf
  * @rq2_device: device it is mapped for, or NULL; changed under xp_req_lock
  * @rq2_post: the Send, and the registrations in front of it
- * @rq2_fence: the LOCAL_INVs of its regions
  * @rq2_wr: the Send
  * @rq2_ep: endpoint it was last posted on (X6), or came on (X7)
  * @rq2_holds: what a Reply waits for before it completes the RPC: its own
@@ -215,7 +183,7 @@ struct xprt2_req {
 	struct xprt2_pool	*rq2_home;
 	struct list_head	rq2_pool;
 	struct list_head	rq2_all;
-	struct list_head	rq2_mrs;
+	struct rpcrdma2_exposed	rq2_exposed;
 	struct xprt2_rep	*rq2_reply;
 	int			rq2_status;
 	bool			rq2_answered;
@@ -228,7 +196,6 @@ struct xprt2_req {
 	struct ib_device	*rq2_device;
 
 	struct rpcrdma2_post	rq2_post;
-	struct rpcrdma2_post	rq2_fence;
 	struct ib_send_wr	rq2_wr;
 	struct xprt2_ep		*rq2_ep;
 	atomic_t		rq2_holds;
@@ -336,17 +303,6 @@ enum xprt2_ep_state {
  * @ep_grant: RPCs the server allows; 0 until its first word. Written by the
  *	receive CQ, read anywhere
  * @ep_sq_depth: entries of the Send Queue, without those for draining it
- * @ep_mr_type: kind of memory region
- * @ep_mr_depth: pages a region holds
- * @ep_max_mrs: bound of ep_num_mrs
- * @ep_mr_lock: guards the next five
- * @ep_free_mrs: regions not in use
- * @ep_num_free_mrs: how many
- * @ep_all_mrs: all regions
- * @ep_num_mrs: how many
- * @ep_mrs_wanted: free regions that the send path waits for, or 0
- * @ep_refill_failures: how often in a row it allocated none; its own
- * @ep_refill: allocates regions
  * @ep_silent: an RPC that has ended waited for its Reply in vain, and nothing
  *	was received since. Set by the release path, cleared by the receive CQ
  * @ep_recvs_posted: Receives the device has. Receive CQ only, once connected
@@ -380,18 +336,6 @@ struct xprt2_ep {
 	u32			ep_grant;
 
 	unsigned int		ep_sq_depth;
-	enum ib_mr_type		ep_mr_type;
-	unsigned int		ep_mr_depth;
-	unsigned int		ep_max_mrs;
-	spinlock_t		ep_mr_lock ____cacheline_aligned_in_smp;
-	struct list_head	ep_free_mrs;
-	unsigned int		ep_num_free_mrs;
-	struct list_head	ep_all_mrs;
-	unsigned int		ep_num_mrs;
-	unsigned int		ep_mrs_wanted;
-	struct delayed_work	ep_refill;
-	unsigned int		ep_refill_failures;
-
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
 	bool			ep_silent;
 	unsigned int		ep_recv_batch;
@@ -583,21 +527,18 @@ enum xprt2_part {
 	XPRT2_PART_REST,	/* head, and tail without the pages' pad */
 };
 
-int xprt2_mrs_create(struct xprt2_ep *ep);
-void xprt2_mrs_destroy(struct xprt2_ep *ep);
-void xprt2_mr_refill(struct work_struct *work);
+void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed);
 unsigned int xprt2_count_segs(const struct xprt2_ep *ep,
 			      const struct xdr_buf *buf, enum xprt2_part part);
 int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 		   const struct xdr_buf *buf, enum xprt2_part part,
 		   enum dma_data_direction dir, struct rpcrdma2_hdr *h,
 		   struct rpcrdma2_chunk *ck);
-void xprt2_unregister(struct xprt2_ep *ep, struct xprt2_req *req);
-bool xprt2_remote_invalidated(struct xprt2_req *req, u32 rkey);
-bool xprt2_handle_in_use(struct xprt2_ep *ep, u32 rkey, u32 *xid);
+void xprt2_await_regions(struct xprt2_ep *ep);
+bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
+			      u32 rkey);
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req);
-void xprt2_mrs_strip(struct xprt2_req *req);
 
 /* send.c */
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,

@@ -10,6 +10,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include <rpcrdma2/regions.h>
 #include <rpcrdma2/sq.h>
 
 struct rpcrdma2_conn;
@@ -53,8 +54,10 @@ enum rpcrdma2_loss {
  *	message after rpcrdma2_recv_sync(). Receive CQ
  * @no_message: a Receive completed without a message. The core takes it back,
  *	and then loses the connection. Receive CQ
- * @room: Send Queue entries have come back, and a taker has found too few. Send
- *	CQ, or whoever gives them
+ * @room: Send Queue entries or regions have come back, and a taker has found too
+ *	few. Send CQ, or whatever gives them back
+ * @grown: the pool of regions was to grow: @made were allocated, and when @failed
+ *	another one could not be. Of a connection that exposes memory; may sleep
  */
 struct rpcrdma2_conn_ops {
 	void (*lost)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
@@ -63,6 +66,7 @@ struct rpcrdma2_conn_ops {
 	void (*no_message)(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 			   const struct ib_wc *wc, enum rpcrdma2_loss why);
 	void (*room)(struct rpcrdma2_conn *co);
+	void (*grown)(struct rpcrdma2_conn *co, unsigned int made, bool failed);
 };
 
 /**
@@ -81,6 +85,8 @@ struct rpcrdma2_conn_ops {
  * @co_recv_size: octets of a Receive, see rpcrdma2_recv_size(). Its owner's to
  *	set, before rpcrdma2_conn_create()
  * @co_sq: the Send Queue
+ * @co_regions: what the peer can be offered memory with; empty on a connection
+ *	that offers none
  *
  * The context of both CQs is the connection.
  */
@@ -95,6 +101,7 @@ struct rpcrdma2_conn {
 	unsigned int			co_rw_mrs;
 	u32				co_recv_size;
 	struct rpcrdma2_sq		co_sq;
+	struct rpcrdma2_regions		co_regions;
 };
 
 /**

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory regions: a pool for each connection, and what becomes of a region from
+ * there and back. See rpcrdma2/regions.h.
+ */
+#include <linux/export.h>
+#include <linux/scatterlist.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include <rpcrdma2/conn.h>
+#include <rpcrdma2/fault.h>
+#include <rpcrdma2/header.h>
+#include <rpcrdma2/regions.h>
+#include <rpcrdma2/walk.h>
+
+#include "core.h"
+#include "trace.h"
+
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+struct fault_attr rpcrdma2_fail_map = FAULT_ATTR_INITIALIZER;
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_map);
+struct fault_attr rpcrdma2_fail_mr = FAULT_ATTR_INITIALIZER;
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_mr);
+#endif
+
+/* Regions allocated at a time */
+#define BATCH		8
+/* Until regions that an RPC waits for are tried again */
+#define REFILL_DELAY	(HZ / 4)
+/* So often; then other RPCs have their turn: that one may have been killed */
+#define REFILL_TRIES	3
+
+/**
+ * struct region - a memory region, of one RPC at a time
+ * @list: on rg_free, or on the ex_regions of the RPC that uses it
+ * @all: on rg_all
+ * @ibmr: the region
+ * @sg: scatterlist of rg_depth entries
+ * @nents: entries in use, mapped for DMA when not 0
+ * @dir: direction of that mapping
+ * @reg: REG_MR work request
+ * @inv: LOCAL_INV work request
+ */
+struct region {
+	struct list_head	list;
+	struct list_head	all;
+	struct ib_mr		*ibmr;
+	struct scatterlist	*sg;
+	int			nents;
+	enum dma_data_direction	dir;
+	struct ib_reg_wr	reg;
+	struct ib_send_wr	inv;
+};
+
+static struct region *create_region(struct rpcrdma2_conn *co)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+	struct region *re;
+
+	if (rpcrdma2_fault(mr))
+		return NULL;
+
+	re = kzalloc(sizeof(*re), GFP_KERNEL);
+	if (!re)
+		return NULL;
+	re->sg = kvmalloc_array(rg->rg_depth, sizeof(*re->sg), GFP_KERNEL);
+	if (!re->sg)
+		goto out_free;
+	sg_init_table(re->sg, rg->rg_depth);
+	re->ibmr = ib_alloc_mr(co->co_pd, rg->rg_type, rg->rg_depth);
+	if (IS_ERR(re->ibmr))
+		goto out_free_sg;
+
+	re->reg.mr = re->ibmr;
+	re->reg.wr.opcode = IB_WR_REG_MR;
+	re->inv.opcode = IB_WR_LOCAL_INV;
+	return re;
+
+out_free_sg:
+	kvfree(re->sg);
+out_free:
+	kfree(re);
+	return NULL;
+}
+
+static void destroy_region(struct region *re)
+{
+	ib_dereg_mr(re->ibmr);
+	kvfree(re->sg);
+	kfree(re);
+}
+
+int rpcrdma2_regions_grow(struct rpcrdma2_conn *co)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+	struct region *re = NULL;
+	unsigned int made = 0;
+
+	while (made < BATCH && READ_ONCE(rg->rg_num) < rg->rg_max) {
+		re = create_region(co);
+		if (!re)
+			break;
+		spin_lock(&rg->rg_lock);
+		list_add(&re->all, &rg->rg_all);
+		list_add(&re->list, &rg->rg_free);
+		rg->rg_num_free++;
+		rg->rg_num++;
+		spin_unlock(&rg->rg_lock);
+		made++;
+	}
+	co->co_ops->grown(co, made, made < BATCH && rg->rg_num < rg->rg_max);
+	return rg->rg_num ? 0 : -ENOMEM;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_regions_grow);
+
+/* Fewer than it waits for are of no use to an RPC. */
+static void wake_waiter(struct rpcrdma2_conn *co, bool anyway)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+	bool wake;
+
+	spin_lock(&rg->rg_lock);
+	wake = rg->rg_wanted && (anyway || rg->rg_num_free >= rg->rg_wanted);
+	if (wake)
+		rg->rg_wanted = 0;
+	spin_unlock(&rg->rg_lock);
+	if (wake)
+		co->co_ops->room(co);
+}
+
+static void wake_if_waiting(struct rpcrdma2_conn *co)
+{
+	if (unlikely(READ_ONCE(co->co_regions.rg_wanted)))
+		wake_waiter(co, false);
+}
+
+bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+	bool awaited;
+
+	spin_lock(&rg->rg_lock);
+	awaited = rg->rg_wanted;
+	spin_unlock(&rg->rg_lock);
+	return awaited;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_regions_awaited);
+
+/*
+ * As long as an RPC waits and the pool may grow: at once after some were
+ * allocated, after a while when none could be. A pool that may not grow has
+ * enough for any one RPC, and those in use come back.
+ */
+static void refill(struct work_struct *work)
+{
+	struct rpcrdma2_conn *co = container_of(to_delayed_work(work),
+						struct rpcrdma2_conn,
+						co_regions.rg_refill);
+	struct rpcrdma2_regions *rg = &co->co_regions;
+	unsigned int flags = memalloc_nofs_save();
+	unsigned int before = rg->rg_num;
+	bool anyway;
+
+	rpcrdma2_regions_grow(co);
+	if (rg->rg_num > before || before == rg->rg_max)
+		rg->rg_failures = 0;
+	else
+		rg->rg_failures++;
+	anyway = rg->rg_failures > REFILL_TRIES;
+	if (anyway)
+		rg->rg_failures = 0;
+	wake_waiter(co, anyway);
+	memalloc_nofs_restore(flags);
+	if (READ_ONCE(rg->rg_wanted) && rg->rg_num < rg->rg_max)
+		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill,
+				   rg->rg_num == before ? REFILL_DELAY : 0);
+}
+
+void rpcrdma2_regions_init(struct rpcrdma2_conn *co)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+
+	spin_lock_init(&rg->rg_lock);
+	INIT_LIST_HEAD(&rg->rg_free);
+	INIT_LIST_HEAD(&rg->rg_all);
+	INIT_DELAYED_WORK(&rg->rg_refill, refill);
+}
+
+void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages)
+{
+	const struct ib_device_attr *attrs = &rpcrdma2_conn_device(co)->attrs;
+	struct rpcrdma2_regions *rg = &co->co_regions;
+
+	rg->rg_type = attrs->kernel_cap_flags & IBK_SG_GAPS_REG ?
+		      IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
+	rg->rg_depth = min(attrs->max_fast_reg_page_list_len, pages);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_regions_measure);
+
+/*
+ * An RPC that finds none gives back the @held that it has, and waits for one
+ * more than these.
+ */
+static struct region *get_region(struct rpcrdma2_conn *co,
+				 struct rpcrdma2_exposed *ex, unsigned int held)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+	struct region *re;
+
+	spin_lock(&rg->rg_lock);
+	re = list_first_entry_or_null(&rg->rg_free, struct region, list);
+	if (re) {
+		list_move_tail(&re->list, &ex->ex_regions);
+		rg->rg_num_free--;
+	} else {
+		rg->rg_wanted = held + 1;
+	}
+	spin_unlock(&rg->rg_lock);
+
+	if (!re)
+		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill, 0);
+	return re;
+}
+
+static void unmap_region(struct rpcrdma2_conn *co, struct region *re)
+{
+	if (re->nents)
+		ib_dma_unmap_sg(rpcrdma2_conn_device(co), re->sg, re->nents,
+				re->dir);
+	re->nents = 0;
+}
+
+static void put_region(struct rpcrdma2_conn *co, struct region *re)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+
+	unmap_region(co, re);
+	/* Pairs with list_empty_careful() in rpcrdma2_is_exposed() */
+	smp_wmb();
+	spin_lock(&rg->rg_lock);
+	list_move(&re->list, &rg->rg_free);
+	rg->rg_num_free++;
+	spin_unlock(&rg->rg_lock);
+}
+
+void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
+{
+	struct region *re, *next;
+
+	list_for_each_entry_safe(re, next, &ex->ex_regions, list)
+		put_region(co, re);
+	wake_if_waiting(co);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_unexpose);
+
+unsigned int rpcrdma2_expose_count(const struct rpcrdma2_conn *co,
+				   const struct xdr_buf *buf,
+				   const struct rpcrdma2_range *range,
+				   unsigned int ranges)
+{
+	struct rpcrdma2_walk wk;
+
+	rpcrdma2_walk_begin(&wk, buf, range, ranges);
+	return rpcrdma2_walk_count(wk, co->co_regions.rg_depth);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_expose_count);
+
+/* A page list has no holes, except on devices made for that. */
+static bool may_follow(const struct rpcrdma2_regions *rg,
+		       const struct rpcrdma2_piece *prev,
+		       const struct rpcrdma2_piece *pc)
+{
+	if (rg->rg_type == IB_MR_TYPE_SG_GAPS)
+		return true;
+	return prev->pc_off + prev->pc_len == PAGE_SIZE && !pc->pc_off;
+}
+
+/*
+ * As many pieces as a region holds, from @pc on: how many. @pc becomes the first
+ * that does not belong to it; false in @more when there is none.
+ */
+static int fill_region(const struct rpcrdma2_regions *rg, struct region *re,
+		       struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc,
+		       bool *more)
+{
+	struct rpcrdma2_piece prev;
+	unsigned int n = 0;
+
+	do {
+		sg_set_page(&re->sg[n++], pc->pc_page, pc->pc_len, pc->pc_off);
+		prev = *pc;
+		*more = rpcrdma2_walk_next(wk, pc);
+	} while (*more && n < rg->rg_depth && may_follow(rg, &prev, pc));
+	return n;
+}
+
+/*
+ * Map what the scatterlist holds and fill in the REG_MR request. The address
+ * on the wire is made of the xid and an offset: it tells nothing about the
+ * kernel's memory, and whose region it is when its handle comes back.
+ */
+static int map_region(struct rpcrdma2_conn *co, struct region *re, int nents,
+		      enum dma_data_direction dir, u32 xid)
+{
+	struct ib_mr *ibmr = re->ibmr;
+	int mapped = 0;
+
+	if (!rpcrdma2_fault(map))
+		mapped = ib_dma_map_sg(rpcrdma2_conn_device(co), re->sg, nents,
+				       dir);
+	if (!mapped)
+		return -ENOBUFS;
+	re->nents = nents;
+	re->dir = dir;
+	if (ib_map_mr_sg(ibmr, re->sg, mapped, NULL, PAGE_SIZE) != mapped)
+		return -EIO;
+
+	ibmr->iova = (u64)xid << 32 | offset_in_page(ibmr->iova);
+	ib_update_fast_reg_key(ibmr, ibmr->rkey + 1);
+	if (unlikely(!ibmr->rkey))	/* S47: 0 can not be nominated */
+		ib_update_fast_reg_key(ibmr, 1);
+	re->reg.key = ibmr->rkey;
+	re->reg.access = dir == DMA_FROM_DEVICE ?
+			 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
+			 IB_ACCESS_REMOTE_READ;
+	return 0;
+}
+
+static int add_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
+		       const struct ib_mr *ibmr)
+{
+	struct rpcrdma2_segment *seg = &h->h_segs[h->h_nsegs];
+
+	if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS)
+		return -EIO;
+	seg->rs_handle = ibmr->rkey;
+	seg->rs_length = ibmr->length;
+	seg->rs_offset = ibmr->iova;
+	h->h_nsegs++;
+	ck->ck_nsegs++;
+	ck->ck_length += ibmr->length;
+	return 0;
+}
+
+int rpcrdma2_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
+		    const struct xdr_buf *buf,
+		    const struct rpcrdma2_range *range, unsigned int ranges,
+		    enum dma_data_direction dir, struct rpcrdma2_hdr *h,
+		    struct rpcrdma2_chunk *ck)
+{
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+	struct region *re;
+	bool more;
+	int ret, n;
+
+	ck->ck_first = h->h_nsegs;
+	ck->ck_nsegs = 0;
+	ck->ck_length = 0;
+
+	rpcrdma2_walk_begin(&wk, buf, range, ranges);
+	more = rpcrdma2_walk_next(&wk, &pc);
+	while (more) {
+		re = get_region(co, ex, h->h_nsegs);
+		if (!re)
+			return -EAGAIN;
+		n = fill_region(&co->co_regions, re, &wk, &pc, &more);
+		ret = map_region(co, re, n, dir, h->h_xid);
+		if (!ret)
+			ret = add_segment(h, ck, re->ibmr);
+		if (ret)
+			return ret;
+		trace_rpcrdma2_expose(co, h->h_xid, &re->reg, n);
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_expose);
+
+unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
+				    struct ib_send_wr **first)
+{
+	unsigned int count = 0;
+	struct region *re;
+
+	list_for_each_entry(re, &ex->ex_regions, list) {
+		re->reg.wr.next = *first;
+		*first = &re->reg.wr;
+		count++;
+	}
+	return count;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exposed_chain);
+
+bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
+				  struct rpcrdma2_exposed *ex, u32 handle)
+{
+	struct region *re;
+
+	list_for_each_entry(re, &ex->ex_regions, list) {
+		if (re->ibmr->rkey != handle)
+			continue;
+		put_region(co, re);
+		wake_if_waiting(co);
+		/* the one for its LOCAL_INV */
+		rpcrdma2_sq_give(co, 1);
+		return true;
+	}
+	return false;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exposed_invalidated);
+
+bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+	struct region *re;
+	bool found = false;
+
+	spin_lock(&rg->rg_lock);
+	list_for_each_entry(re, &rg->rg_all, all) {
+		if (!re->nents || re->ibmr->rkey != handle)
+			continue;
+		*xid = upper_32_bits(re->ibmr->iova);
+		found = true;
+		break;
+	}
+	spin_unlock(&rg->rg_lock);
+	return found;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_handle_in_use);
+
+static void end_fence(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+		      bool ok)
+{
+	struct rpcrdma2_exposed *ex = container_of(post,
+						   struct rpcrdma2_exposed,
+						   ex_fence);
+
+	if (likely(ok))
+		rpcrdma2_unexpose(co, ex);
+	ex->ex_done(co, ex, ok);
+}
+
+int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
+{
+	struct ib_send_wr *first = NULL, **prev = &first;
+	struct region *re;
+
+	list_for_each_entry(re, &ex->ex_regions, list) {
+		re->inv.ex.invalidate_rkey = re->ibmr->rkey;
+		re->inv.next = NULL;
+		*prev = &re->inv;
+		prev = &re->inv.next;
+	}
+	ex->ex_fence.po_done = end_fence;
+	ex->ex_fence.po_signal = true;
+	return rpcrdma2_sq_post(co, &ex->ex_fence, first);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_fence);
+
+void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
+{
+	struct region *re, *next;
+
+	list_for_each_entry_safe(re, next, &ex->ex_regions, list) {
+		unmap_region(co, re);
+		list_del_init(&re->list);
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_strip);
+
+void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+	struct region *re, *next;
+
+	cancel_delayed_work_sync(&rg->rg_refill);
+	list_for_each_entry_safe(re, next, &rg->rg_all, all) {
+		unmap_region(co, re);
+		list_del_init(&re->list);
+		destroy_region(re);
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_regions_destroy);
