@@ -423,9 +423,7 @@ static void describe(const struct rpcrdma2_recv *rv, u32 at, void *base,
 void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf)
 {
-	describe(rv, at, rv->rv_len <= PAGE_SIZE ?
-			 page_address(rv->rv_pages[0]) : rv->rv_buf,
-		 rv->rv_len - at, buf);
+	describe(rv, at, rpcrdma2_recv_base(rv), rv->rv_len - at, buf);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_buf);
 

@@ -297,8 +297,8 @@ static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 
 	rqst = &req->rq2_slot;
 	rqst->rq_xid = cpu_to_be32(msg->mg_hdr.h_xid);
-	xdr_buf_init(&rqst->rq_rcv_buf, msg->mg_payload, msg->mg_paylen);
-	rqst->rq_rcv_buf.len = msg->mg_paylen;
+	rpcrdma2_recv_buf_paged(&rep->rep_recv, msg->mg_hdr.h_len,
+				&rqst->rq_rcv_buf);
 	rqst->rq_private_buf.len = msg->mg_paylen;
 	req->rq2_reply = rep;
 	WRITE_ONCE(req->rq2_ep, ep);	/* X7 */
@@ -334,7 +334,7 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		}
 		code = RDMA2_ERR_SYSTEM;
 	}
-	xprt2_rep_put(ep->ep_xp, rep);
+	xprt2_rep_put(rep);
 	refuse_call(ep, &msg->mg_hdr, code);
 }
 

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests and Receive buffers: two bounded pools that live as long as the
+ * Requests: a bounded pool for each direction, which lives as long as the
  * transport does (X4).
  *
- * Both grow on demand and hand out what was used last, so that an idle mount
- * keeps little memory and a busy one a warm cache. Their memory survives a
- * lost connection; only its DMA mappings follow the device, made on first use
- * and undone by xprt2_reqs_detach() and xprt2_reps_unmap() at teardown.
+ * It grows on demand and hands out what was used last, so that an idle mount
+ * keeps little memory and a busy one a warm cache. Its memory survives a lost
+ * connection; only its DMA mappings follow the device, made on first use and
+ * undone by xprt2_reqs_detach() at teardown.
  */
 #include "xprtrdma2.h"
 
 #include <linux/slab.h>
-
-/* Those posted, and those that requests hold while their message is read */
-static unsigned int max_reps(const struct xprt2_xprt *xp)
-{
-	return 2 * (xp->xp_forward.pl_max + XPRT2_BACKWARD_CREDITS +
-		    RPCRDMA2_CONTROL_RECVS);
-}
 
 static struct xprt2_req *create_req(struct xprt2_xprt *xp,
 				    struct xprt2_pool *pool, gfp_t gfp)
@@ -307,95 +300,6 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 	}
 }
 
-static struct xprt2_rep *create_rep(struct xprt2_xprt *xp, gfp_t gfp)
-{
-	struct xprt2_rep *rep;
-
-	rep = kzalloc(sizeof(*rep), gfp);
-	if (!rep)
-		return NULL;
-	rep->rep_size = RPCRDMA2_INLINE_DEFAULT;
-	rep->rep_buf = kmalloc(rep->rep_size, gfp);
-	if (!rep->rep_buf) {
-		kfree(rep);
-		return NULL;
-	}
-
-	spin_lock(&xp->xp_rep_lock);
-	xp->xp_num_reps++;
-	list_add(&rep->rep_all, &xp->xp_all_reps);
-	spin_unlock(&xp->xp_rep_lock);
-	return rep;
-}
-
-static int map_rep(struct xprt2_ep *ep, struct xprt2_rep *rep)
-{
-	struct ib_device *device = ep->ep_conn.co_id->device;
-	u64 dma;
-
-	if (likely(rep->rep_device == device)) {
-		ib_dma_sync_single_for_device(device, rep->rep_dma,
-					      rep->rep_size, DMA_FROM_DEVICE);
-		return 0;
-	}
-
-	dma = ib_dma_map_single(device, rep->rep_buf, rep->rep_size,
-				DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(device, dma))
-		return -EIO;
-	spin_lock(&ep->ep_xp->xp_rep_lock);
-	rep->rep_dma = dma;
-	rep->rep_device = device;
-	spin_unlock(&ep->ep_xp->xp_rep_lock);
-	rep->rep_sge.addr = dma;
-	rep->rep_sge.length = rep->rep_size;
-	rep->rep_sge.lkey = ep->ep_conn.co_pd->local_dma_lkey;
-	return 0;
-}
-
-/**
- * xprt2_rep_get - take a Receive buffer, mapped and ready to post
- * @ep: endpoint
- * @gfp: how hard to try when the pool has to grow
- *
- * Context: receive CQ, or connect before the connection is up.
- * Return: a buffer, or NULL when there is no memory for one.
- */
-struct xprt2_rep *xprt2_rep_get(struct xprt2_ep *ep, gfp_t gfp)
-{
-	struct xprt2_xprt *xp = ep->ep_xp;
-	struct xprt2_rep *rep;
-
-	spin_lock(&xp->xp_rep_lock);
-	rep = list_first_entry_or_null(&xp->xp_free_reps, struct xprt2_rep,
-				       rep_pool);
-	if (rep)
-		list_del(&rep->rep_pool);
-	spin_unlock(&xp->xp_rep_lock);
-
-	if (!rep && xp->xp_num_reps < max_reps(xp))
-		rep = create_rep(xp, gfp);
-	if (!rep)
-		return NULL;
-	if (map_rep(ep, rep)) {
-		xprt2_rep_put(xp, rep);
-		return NULL;
-	}
-	return rep;
-}
-
-/**
- * xprt2_rep_put - return a Receive buffer to the pool (X1)
- * @xp: transport
- * @rep: buffer nobody points into any more
- */
-void xprt2_rep_put(struct xprt2_xprt *xp, struct xprt2_rep *rep)
-{
-	spin_lock(&xp->xp_rep_lock);
-	list_add(&rep->rep_pool, &xp->xp_free_reps);
-	spin_unlock(&xp->xp_rep_lock);
-}
-
 /**
  * xprt2_drop_reply - the request no longer points into a Receive buffer
  * @req: request that is freed, or about to be sent (again)
@@ -406,48 +310,6 @@ void xprt2_rep_put(struct xprt2_xprt *xp, struct xprt2_rep *rep)
 void xprt2_drop_reply(struct xprt2_req *req)
 {
 	if (req->rq2_reply)
-		xprt2_rep_put(xprt2_from_xprt(req->rq2_slot.rq_xprt),
-			      req->rq2_reply);
+		xprt2_rep_put(req->rq2_reply);
 	req->rq2_reply = NULL;
-}
-
-/**
- * xprt2_reps_unmap - take all Receive buffers away from a dead device
- * @xp: transport whose endpoint was drained
- *
- * Buffers that requests still hold are unmapped too. Their contents were
- * synchronised for the CPU when they arrived, and the RPC layer may be
- * decrypting them in place: nothing is synchronised here.
- */
-void xprt2_reps_unmap(struct xprt2_xprt *xp)
-{
-	struct xprt2_rep *rep;
-
-	spin_lock(&xp->xp_rep_lock);
-	list_for_each_entry(rep, &xp->xp_all_reps, rep_all) {
-		if (!rep->rep_device)
-			continue;
-		if (!ib_uses_virt_dma(rep->rep_device))
-			dma_unmap_single_attrs(rep->rep_device->dma_device,
-					       rep->rep_dma, rep->rep_size,
-					       DMA_FROM_DEVICE,
-					       DMA_ATTR_SKIP_CPU_SYNC);
-		rep->rep_device = NULL;
-	}
-	spin_unlock(&xp->xp_rep_lock);
-}
-
-/**
- * xprt2_reps_destroy - free the pool
- * @xp: transport with no users and no endpoint left
- */
-void xprt2_reps_destroy(struct xprt2_xprt *xp)
-{
-	struct xprt2_rep *rep, *next;
-
-	list_for_each_entry_safe(rep, next, &xp->xp_all_reps, rep_all) {
-		WARN_ON_ONCE(rep->rep_device);		/* X5 */
-		kfree(rep->rep_buf);
-		kfree(rep);
-	}
 }

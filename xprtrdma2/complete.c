@@ -30,6 +30,24 @@ static void trim_head(struct rpc_rqst *rqst, size_t came)
 }
 
 /*
+ * RPCSEC_GSS hands the head of a Reply to ciphers, which take its physical
+ * address. Of a message of several pages the first page will do; a head that
+ * ends behind that goes where the RPC layer has room for it.
+ */
+static void *head_for_ciphers(const struct rpc_rqst *rqst,
+			      const struct xprt2_rep *rep, size_t len)
+{
+	const struct rpcrdma2_recv *rv = &rep->rep_recv;
+	struct xdr_buf paged;
+
+	rpcrdma2_recv_buf_paged(rv, rv->rv_len - rep->rep_paylen, &paged);
+	if (len <= paged.head[0].iov_len)
+		return paged.head[0].iov_base;
+	xprt2_count_add(fixup_bytes, len);
+	return memcpy(rqst->rq_rbuffer, rep->rep_payload, len);
+}
+
+/*
  * Put an inline Reply where rq_rcv_buf expects it. The head becomes a pointer
  * into the Receive buffer, which stays with the request (X1), and no longer
  * than what came there. What belongs in pages and tail is copied: the RPC layer
@@ -43,14 +61,16 @@ static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 {
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
 	u32 left = rep->rep_paylen, written = rep->rep_written;
-	void *from = rep->rep_payload;
+	void *from = rep->rep_payload, *head = from;
 	size_t to, end;
 
 	trim_head(rqst, left);
-	buf->head[0].iov_base = from;
-	rqst->rq_private_buf.head[0].iov_base = from;
-
 	to = buf->head[0].iov_len;
+	if (unlikely(rep->rep_recv.rv_len > PAGE_SIZE))
+		head = head_for_ciphers(rqst, rep, to);
+	buf->head[0].iov_base = head;
+	rqst->rq_private_buf.head[0].iov_base = head;
+
 	if (left > to) {
 		from += to;
 		left -= to;
@@ -241,5 +261,5 @@ void xprt2_abandon_reply(struct xprt2_rep *rep)
 	rep->rep_rqst = NULL;
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xp->xp_xprt.queue_lock);
-	xprt2_rep_put(xp, rep);
+	xprt2_rep_put(rep);
 }

@@ -80,9 +80,11 @@ static void xprt2_room(struct rpcrdma2_conn *co)
 }
 
 static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
-	.lost	= xprt2_lost,
-	.room	= xprt2_room,
-	.grown	= xprt2_grown,
+	.lost		= xprt2_lost,
+	.room		= xprt2_room,
+	.grown		= xprt2_grown,
+	.received	= xprt2_received,
+	.no_message	= xprt2_no_message,
 };
 
 static int reject_status(const struct rdma_cm_event *event)
@@ -207,6 +209,9 @@ static int size_for_device(struct xprt2_ep *ep)
 		return -EOPNOTSUPP;
 	}
 
+	ep->ep_conn.co_recv_size =
+		rpcrdma2_recv_size(ep->ep_conn.co_id->device,
+				   ep->ep_xp->xp_rpool.rp_size);
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
 			      (depth - XPRT2_SQ_SPARE) / XPRT2_WRS_PER_RPC);
 	ep->ep_sq_depth = xprt2_sq_depth(ep->ep_max_reqs, segs);
@@ -241,8 +246,8 @@ static void set_private_data(struct xprt2_ep *ep,
 			     struct rdma_conn_param *param)
 {
 	const struct rpcrdma2_cm_limits limits = {
-		.cl_send	= RPCRDMA2_INLINE_DEFAULT,
-		.cl_recv	= RPCRDMA2_INLINE_DEFAULT,
+		.cl_send	= XPRT2_SEND_MAX,
+		.cl_recv	= ep->ep_conn.co_recv_size,
 		.cl_inv		= true,
 	};
 
@@ -295,7 +300,6 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	if (!ep)
 		return NULL;
 	rpcrdma2_conn_init(&ep->ep_conn, &xprt2_conn_ops);
-	ep->ep_conn.co_recv_size = PAGE_SIZE;
 	ep->ep_xp = xp;
 	atomic_set(&ep->ep_state, XPRT2_EP_RESOLVING);
 	init_completion(&ep->ep_done);
@@ -322,7 +326,7 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 	rpcrdma2_sq_drain(&ep->ep_conn);
 	rpcrdma2_regions_destroy(&ep->ep_conn);
 	xprt2_reqs_detach(xp);
-	xprt2_reps_unmap(xp);
+	rpcrdma2_rpool_unmap(&xp->xp_rpool);
 	xp->xp_ep = NULL;
 	mutex_unlock(&xp->xp_fence_mutex);
 	rpcrdma2_conn_destroy_qp(&ep->ep_conn);
@@ -389,8 +393,10 @@ static int connect_once(struct xprt2_xprt *xp)
 	rc = resolve(ep);
 	if (!rc)
 		rc = size_for_device(ep);
-	if (!rc)
+	if (!rc) {
+		xprt2_begin_properties(ep);
 		rc = create_queues(ep);
+	}
 	if (!rc)
 		rc = rpcrdma2_regions_grow(&ep->ep_conn);
 	if (rc)

@@ -126,9 +126,9 @@ static void settle_one(struct xprt2_ep *ep)
 {
 	ep->ep_vers = RPCRDMA2_VERS_ONE;
 	WRITE_ONCE(ep->ep_call_threshold,
-		   min_t(u32, RPCRDMA2_INLINE_DEFAULT, ep->ep_peer.cl_recv));
+		   min_t(u32, XPRT2_SEND_MAX, ep->ep_peer.cl_recv));
 	WRITE_ONCE(ep->ep_reply_threshold,
-		   min_t(u32, RPCRDMA2_INLINE_DEFAULT, ep->ep_peer.cl_send));
+		   min(ep->ep_conn.co_recv_size, ep->ep_peer.cl_send));
 }
 
 static void settle(struct xprt2_ep *ep, u32 vers)
@@ -333,7 +333,6 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	ep->ep_intro = xprt2_first_intro(phase, props);
 	ep->ep_vers = phase == XPRT2_SETTLED ? RPCRDMA2_VERS_ONE :
 					       RPCRDMA2_VERS_TWO;
-	xprt2_begin_properties(ep);
 }
 
 /*

@@ -20,20 +20,20 @@ static void bound_messages(struct xprt2_ep *ep)
 {
 	WRITE_ONCE(ep->ep_call_threshold,
 		   rpcrdma2_send_limit(&ep->ep_ex.ex_peer.pp_now,
-				       RPCRDMA2_INLINE_DEFAULT));
+				       XPRT2_SEND_MAX));
 	WRITE_ONCE(ep->ep_reply_threshold,
 		   rpcrdma2_reply_limit(&ep->ep_ex.ex_peer,
-					RPCRDMA2_INLINE_DEFAULT));
+					ep->ep_conn.co_recv_size));
 }
 
 /**
  * xprt2_begin_properties - nothing is known of the server yet (C-005)
- * @ep: endpoint under construction
+ * @ep: endpoint under construction, its device known
  */
 void xprt2_begin_properties(struct xprt2_ep *ep)
 {
 	rpcrdma2_exchange_init(&ep->ep_ex, false);
-	ep->ep_ex.ex_able.pr_rbsiz = RPCRDMA2_INLINE_DEFAULT;	/* S13 */
+	ep->ep_ex.ex_able.pr_rbsiz = ep->ep_conn.co_recv_size;	/* S13 */
 	ep->ep_ex.ex_able.pr_brs = RDMA2_BKREQSUP_INLINE;	/* S20 */
 	bound_messages(ep);
 }
@@ -181,7 +181,7 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   struct rpcrdma2_msg *msg)
 {
 	xprt2_check_handle(ep, msg);
-	xprt2_rep_put(ep->ep_xp, rep);
+	xprt2_rep_put(rep);
 	if (!has_answer(msg))
 		return;
 	if (!ep->ep_grant)

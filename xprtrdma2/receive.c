@@ -12,11 +12,8 @@
 #include "xprtrdma2.h"
 
 #include <rpcrdma2/credit.h>
-#include <rpcrdma2/receive.h>
 
 #include "trace.h"
-
-static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc);
 
 /* B-09 to B-12, S27; without an upper layer for them no Calls are granted */
 static unsigned int needed_for(const struct xprt2_ep *ep, u32 credits)
@@ -24,6 +21,34 @@ static unsigned int needed_for(const struct xprt2_ep *ep, u32 credits)
 	return rpcrdma2_receives_needed(credits,
 					READ_ONCE(ep->ep_xp->xp_xprt.bc_alloc_max) ?
 					XPRT2_BACKWARD_CREDITS : 0);
+}
+
+/**
+ * xprt2_recvs_init - say what the Receives of a transport are like
+ * @xp: transport under construction
+ *
+ * There may be those posted, and those that requests hold while their message is
+ * read.
+ */
+void xprt2_recvs_init(struct xprt2_xprt *xp)
+{
+	struct rpcrdma2_rpool *rp = &xp->xp_rpool;
+
+	rpcrdma2_rpool_init(rp);
+	rp->rp_size = round_up(XPRT2_RECV_MAX, PAGE_SIZE);
+	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
+	rp->rp_max = 2 * rpcrdma2_receives_needed(xp->xp_xprt.max_reqs +
+						  XPRT2_SEND_BATCH,
+						  XPRT2_BACKWARD_CREDITS);
+}
+
+/**
+ * xprt2_rep_put - return a message's Receive to the pool (X1)
+ * @rep: message that nothing points into any more
+ */
+void xprt2_rep_put(struct xprt2_rep *rep)
+{
+	rpcrdma2_recv_put(&rep->rep_recv);
 }
 
 /**
@@ -38,45 +63,17 @@ static unsigned int needed_for(const struct xprt2_ep *ep, u32 credits)
  */
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 {
-	unsigned int target, needed = needed_for(ep, credits);
-	struct ib_recv_wr *first = NULL;
-	struct xprt2_rep *rep;
-	unsigned int count = 0;
+	unsigned int needed = needed_for(ep, credits), count;
 
 	if (ep->ep_recvs_posted >= needed)
 		return credits;
 
-	target = needed + ep->ep_recv_batch;
-	while (ep->ep_recvs_posted + count < target) {
-		rep = xprt2_rep_get(ep, gfp);
-		if (!rep)
-			break;
-		rep->rep_cqe.done = xprt2_wc_receive;
-		rep->rep_ep = ep;
-		rep->rep_wr.wr_cqe = &rep->rep_cqe;
-		rep->rep_wr.sg_list = &rep->rep_sge;
-		rep->rep_wr.num_sge = 1;
-		rep->rep_wr.next = first;
-		first = &rep->rep_wr;
-		count++;
-	}
-	if (first) {
-		const struct ib_recv_wr *bad = NULL;
-
-		if (ib_post_recv(ep->ep_conn.co_id->qp, first, &bad)) {
-			while (bad) {
-				rep = container_of(bad, struct xprt2_rep,
-						   rep_wr);
-				bad = bad->next;
-				xprt2_rep_put(ep->ep_xp, rep);
-				count--;
-			}
-			rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_POST);
-		}
-		ep->ep_recvs_posted += count;
+	count = rpcrdma2_recvs_post(&ep->ep_conn, &ep->ep_xp->xp_rpool,
+				    needed + ep->ep_recv_batch -
+				    ep->ep_recvs_posted, gfp);
+	if (count)
 		xprt2_count(recv_doorbells);
-	}
-
+	ep->ep_recvs_posted += count;
 	if (likely(ep->ep_recvs_posted >= needed))
 		return credits;
 	return max_t(int, 1, (int)(credits - (needed - ep->ep_recvs_posted)));
@@ -116,7 +113,7 @@ static void finish_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   const struct rpcrdma2_msg *msg)
 {
 	xprt2_check_handle(ep, msg);
-	xprt2_rep_put(ep->ep_xp, rep);
+	xprt2_rep_put(rep);
 }
 
 /* Not for this end, or not yet */
@@ -215,39 +212,56 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_introduce(ep, &msg->mg_hdr);
 }
 
-static void xprt2_wc_receive(struct ib_cq *cq, struct ib_wc *wc)
+/**
+ * xprt2_no_message - ->no_message of the connection
+ * @co: connection, about to be lost
+ * @rv: Receive without a message
+ * @wc: its completion
+ * @why: RPCRDMA2_LOSS_RECEIVE or RPCRDMA2_LOSS_NO_MESSAGE
+ *
+ * Context: receive CQ.
+ */
+void xprt2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		      const struct ib_wc *wc, enum rpcrdma2_loss why)
 {
-	struct xprt2_rep *rep = container_of(wc->wr_cqe, struct xprt2_rep,
-					     rep_cqe);
-	struct xprt2_ep *ep = xprt2_cq_to_ep(cq);
+	struct xprt2_ep *ep = container_of(co, struct xprt2_ep, ep_conn);
+
+	ep->ep_recvs_posted--;
+	if (why == RPCRDMA2_LOSS_NO_MESSAGE) {
+		trace_xprt2_no_message(ep, wc);
+		xprt2_count(receives_bad);
+	} else {
+		trace_xprt2_wc_error(ep, wc);
+	}
+}
+
+/**
+ * xprt2_received - ->received of the connection
+ * @co: connection
+ * @rv: Receive with a message
+ * @wc: its completion
+ *
+ * Context: receive CQ.
+ */
+void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		    const struct ib_wc *wc)
+{
+	struct xprt2_ep *ep = container_of(co, struct xprt2_ep, ep_conn);
+	struct xprt2_rep *rep = container_of(rv, struct xprt2_rep, rep_recv);
 	u32 handle = 0;
 
 	ep->ep_recvs_posted--;
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		trace_xprt2_wc_error(ep, wc);
-		xprt2_rep_put(ep->ep_xp, rep);
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_RECEIVE);
-		return;
-	}
-	/* E-20: before an octet of it is looked at */
-	if (unlikely(!rpcrdma2_received_message(wc, rep->rep_sge.length))) {
-		trace_xprt2_no_message(ep, wc);
-		xprt2_count(receives_bad);
-		xprt2_rep_put(ep->ep_xp, rep);
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_NO_MESSAGE);
-		return;
-	}
+	rep->rep_ep = ep;
 	if (unlikely(ep->ep_intro == XPRT2_INTRO_OUT))
 		ep->ep_intro = XPRT2_INTRO_NONE;
 	if (unlikely(READ_ONCE(ep->ep_silent)))
 		WRITE_ONCE(ep->ep_silent, false);
 	xprt2_count(recv_completions);
 	xprt2_count_add(reply_bytes, wc->byte_len);
-	ib_dma_sync_single_for_cpu(ep->ep_conn.co_id->device, rep->rep_dma,
-				   wc->byte_len, DMA_FROM_DEVICE);
-
+	rpcrdma2_recv_sync(rv);
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
 		handle = wc->ex.invalidate_rkey;
-	rpcrdma2_msg_read(&ep->ep_msg, rep->rep_buf, wc->byte_len, handle);
+	rpcrdma2_msg_read(&ep->ep_msg, rpcrdma2_recv_base(rv), wc->byte_len,
+			  handle);
 	take_message(ep, rep, &ep->ep_msg);
 }

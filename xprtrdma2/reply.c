@@ -152,7 +152,7 @@ static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 
 	trace_xprt2_drop(ep, &msg->mg_hdr);
 	xprt2_count(replies_unknown);
-	xprt2_rep_put(ep->ep_xp, rep);
+	xprt2_rep_put(rep);
 	if (!xprt2_answer_dead(ep, msg) && msg->mg_handle &&
 	    rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
 		lose_to_handle(ep);

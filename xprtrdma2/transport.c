@@ -93,7 +93,7 @@ static void xprt2_free(struct xprt2_xprt *xp)
 {
 	xprt2_unlist_transport(xp);
 	xprt2_reqs_destroy(xp);
-	xprt2_reps_destroy(xp);
+	rpcrdma2_rpool_destroy(&xp->xp_rpool);
 	free_strings(&xp->xp_xprt);
 	xprt_free(&xp->xp_xprt);
 	module_put(THIS_MODULE);
@@ -177,9 +177,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	mutex_init(&xp->xp_fence_mutex);
 	spin_lock_init(&xp->xp_req_lock);
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
-	spin_lock_init(&xp->xp_rep_lock);
-	INIT_LIST_HEAD(&xp->xp_free_reps);
-	INIT_LIST_HEAD(&xp->xp_all_reps);
+	xprt2_recvs_init(xp);
 	INIT_LIST_HEAD(&xp->xp_listed);
 
 	rc = set_address_strings(xprt) ?: xprt2_reqs_create(xp);

@@ -16,7 +16,7 @@
  *
  *   X1 A Receive buffer belongs to the device from post to completion, then
  *	to the receive CQ, then to the request that matched it until that
- *	request is released. It is on xp_free_reps otherwise.
+ *	request is released. It is in xp_rpool otherwise.
  *   X2 No RPC completes while a memory region registered for it is live:
  *	rq2_exposed is empty when xprt_complete_rqst() is called (asserted in
  *	complete_reply()). Nor while a Send has pages of it mapped. Nor are
@@ -65,6 +65,7 @@
 #include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/proto.h>
+#include <rpcrdma2/recv.h>
 #include <rpcrdma2/sq.h>
 #include <rpcrdma2/walk.h>
 
@@ -103,6 +104,9 @@ enum {
 
 	/* room in front of the RPC Call for the transport header */
 	XPRT2_HEADROOM		= 512,
+	/* largest Send and Receive, where the server and the device agree */
+	XPRT2_SEND_MAX		= RPCRDMA2_INLINE_DEFAULT,
+	XPRT2_RECV_MAX		= RPCRDMA2_INLINE_DEFAULT,
 	XPRT2_SENDBUF_SIZE	= 4096,
 	XPRT2_RECVBUF_SIZE	= 8192,
 
@@ -216,16 +220,7 @@ static inline struct xprt2_req *xprt2_rqst_to_req(struct rpc_rqst *rqst)
 }
 
 /**
- * struct xprt2_rep - a Receive buffer, and the message found in it
- * @rep_cqe: Receive completion
- * @rep_pool: on xp_free_reps
- * @rep_all: on xp_all_reps
- * @rep_buf: the buffer
- * @rep_size: its size
- * @rep_dma: its DMA address
- * @rep_device: device it is mapped for, or NULL; changed under xp_rep_lock
- * @rep_sge: Receive scatter list
- * @rep_wr: Receive work request
+ * struct xprt2_rep - a message of the server, and the Receive it is in
  * @rep_ep: endpoint it was received on
  * @rep_rqst: pinned request it answers
  * @rep_proc: what follows was read from the message by xprt2_handle_reply()
@@ -234,18 +229,9 @@ static inline struct xprt2_req *xprt2_rqst_to_req(struct rpc_rqst *rqst)
  * @rep_paylen: octets there
  * @rep_written: octets that Write chunks brought
  * @rep_replylen: octets that the Reply chunk brought
+ * @rep_recv: the Receive; last, for it has as many scatter entries as pages
  */
 struct xprt2_rep {
-	struct ib_cqe		rep_cqe;
-	struct list_head	rep_pool;
-	struct list_head	rep_all;
-	void			*rep_buf;
-	size_t			rep_size;
-	u64			rep_dma;
-	struct ib_device	*rep_device;
-	struct ib_sge		rep_sge;
-	struct ib_recv_wr	rep_wr;
-
 	struct xprt2_ep		*rep_ep;
 	struct rpc_rqst		*rep_rqst;
 	u32			rep_proc;
@@ -254,6 +240,7 @@ struct xprt2_rep {
 	u32			rep_paylen;
 	u32			rep_written;
 	u32			rep_replylen;
+	struct rpcrdma2_recv	rep_recv;
 };
 
 /*
@@ -407,10 +394,7 @@ struct xprt2_stats {
  * @xp_forward: requests of our Calls
  * @xp_backward: requests of the server's
  * @xp_all_reqs: all of both
- * @xp_rep_lock: guards the next three, and every rep_device
- * @xp_free_reps: Receive buffers not in use
- * @xp_all_reps: all Receive buffers
- * @xp_num_reps: how many
+ * @xp_rpool: Receives, each with a struct xprt2_rep around it
  * @xp_stats: figures for mountstats
  * @xp_listed: on the list of all transports
  */
@@ -437,10 +421,7 @@ struct xprt2_xprt {
 	struct xprt2_pool	xp_backward;
 	struct list_head	xp_all_reqs;
 
-	spinlock_t		xp_rep_lock ____cacheline_aligned_in_smp;
-	struct list_head	xp_free_reps;
-	struct list_head	xp_all_reps;
-	unsigned int		xp_num_reps;
+	struct rpcrdma2_rpool	xp_rpool ____cacheline_aligned_in_smp;
 
 	struct xprt2_stats	xp_stats;
 	struct list_head	xp_listed;
@@ -503,11 +484,7 @@ int xprt2_reqs_create(struct xprt2_xprt *xp);
 void xprt2_reqs_wake(struct xprt2_xprt *xp);
 void xprt2_reqs_detach(struct xprt2_xprt *xp);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
-struct xprt2_rep *xprt2_rep_get(struct xprt2_ep *ep, gfp_t gfp);
-void xprt2_rep_put(struct xprt2_xprt *xp, struct xprt2_rep *rep);
 void xprt2_drop_reply(struct xprt2_req *req);
-void xprt2_reps_unmap(struct xprt2_xprt *xp);
-void xprt2_reps_destroy(struct xprt2_xprt *xp);
 
 /* Octets of the tail that are the XDR pad of the pages */
 static inline u32 xprt2_pad_len(const struct xdr_buf *buf)
@@ -546,7 +523,13 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
 
 /* receive.c */
+void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
+void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		    const struct ib_wc *wc);
+void xprt2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		      const struct ib_wc *wc, enum rpcrdma2_loss why);
+void xprt2_rep_put(struct xprt2_rep *rep);
 
 /* reply.c */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,

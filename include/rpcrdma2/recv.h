@@ -11,6 +11,7 @@
 #define _RPCRDMA2_RECV_H
 
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -179,14 +180,26 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv);
 
 /**
+ * rpcrdma2_recv_base - where a message begins
+ * @rv: Receive that holds it
+ *
+ * Return: the first octet of one stretch, which lies in the kernel's linear
+ * mapping when the message is no longer than a page.
+ */
+static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
+{
+	return rv->rv_len <= PAGE_SIZE ? page_address(rv->rv_pages[0]) :
+					 rv->rv_buf;
+}
+
+/**
  * rpcrdma2_recv_buf - describe octets of a message as one stretch
  * @rv: Receive that holds it
  * @at: the first octet
  * @buf: becomes all from there on, all of it in the head
  *
- * The stretch lies in the kernel's linear mapping only as long as it ends in the
- * first page. There is one page in pages: nfsd looks at it even when page_len
- * is 0.
+ * As rpcrdma2_recv_base(). There is one page in pages: nfsd looks at it even
+ * when page_len is 0.
  */
 void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf);

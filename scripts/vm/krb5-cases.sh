@@ -119,6 +119,36 @@ gss_timeouts()
 	check "$name: umount" umount_all
 }
 
+# gss_inline FLAVOR: Calls of three pages that are all in their Receive. The
+# kernel's own client can be told to send such ones.
+gss_inline()
+{
+	local name="NFSv4.2, $1, WRITE of 12 KiB"
+
+	check "$name: mount" mount_nfs rdma 4.2 /mnt \
+		"sec=$1,rsize=262144,wsize=262144" || return
+	dd if=/dev/urandom of=/tmp/inline bs=12k count=8 status=none
+	measure dd if=/tmp/inline of=/mnt/inline bs=12k oflag=direct
+	expect "$name: inline" \
+		"s_read_chunks == 0 && s_calls_v1 >= 8 && s_recv_bytes > 8 * 12288"
+	check "$name: the server has it" cmp /tmp/inline "$export_dir/inline"
+	check "$name: umount" umount_all
+}
+
+gss_inline_all()
+{
+	local flavor max=/proc/sys/sunrpc/rdma_max_inline_write
+
+	modprobe rpcrdma && echo 65536 >$max ||
+		{ fail "the kernel's own client"; return; }
+	echo 65536 >/sys/module/svcrdma2/parameters/receive_size
+	for flavor in krb5 krb5i krb5p; do
+		gss_inline "$flavor"
+	done
+	echo 4096 >/sys/module/svcrdma2/parameters/receive_size
+	rmmod rpcrdma
+}
+
 group_krb5()
 {
 	local v sec
@@ -137,6 +167,7 @@ group_krb5()
 		done
 	done
 	gss_timeouts
+	gss_inline_all
 	gss_down
 	finish
 }

@@ -319,6 +319,18 @@ gss_pages()
 		complain "$answer"
 }
 
+# A Call of two pages with RPCSEC_GSS, all of it inline: the checksum is found to
+# be wrong, and nothing else.
+gss_inline()
+{
+	"$tools/gss-contexts" "$gss_handle" && dial || return
+	new_call
+	call_with 00000000 '' "$xid $gss_call $(printf '%016384d' 0)"
+	tell "$call_with"
+	[ "${words[*]:header:5}" = "$xid $reply 00000001 00000001 0000000d" ] ||
+		complain "$answer"
+}
+
 # hostile NAME COMMAND...: a case with a connection of its own
 hostile()
 {
@@ -353,6 +365,7 @@ hostile_layout()
 		set_parameter receive_size 16384
 		hostile "E-07 v$v: two WRITEs inline, in more than a page" \
 			inline_both
+		hostile "v$v: RPCSEC_GSS in more than a page" gss_inline
 		set_parameter receive_size 4096
 	done
 	hostile "a Call of several pages waits without a copy" not_deferred

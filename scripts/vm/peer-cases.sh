@@ -175,6 +175,43 @@ peer_long()
 	rbsiz=00001000
 }
 
+# A child of a task that gets single pages only has no stack.
+is_fragmented()
+{
+	! (echo 1 >/proc/self/make-it-fail && /bin/true && :) 2>/dev/null
+}
+
+# No thread of nfsd gets two pages in a row, where a kernel can be told so.
+fragment()
+{
+	local dir=/sys/kernel/debug/fail_page_alloc pid
+
+	for pid in $(pgrep -x nfsd); do
+		echo "$1" >"/proc/$pid/make-it-fail"
+	done
+	echo 1 >$dir/min-order
+	echo Y >$dir/task-filter
+	echo N >$dir/ignore-gfp-wait
+	echo 0 >$dir/verbose
+	echo -1 >$dir/times
+	echo $(($1 * 100)) >$dir/probability
+}
+
+peer_single_pages()
+{
+	[ -d /sys/kernel/debug/fail_page_alloc ] || return 0
+	rbsiz=00010000
+	set_parameter receive_size 65536
+	fragment 1
+	check "memory is fragmented" is_fragmented
+	converse "C-003 Receives of 64 KiB in fragmented memory" '' \
+		"$connprop" "0c 00000002 $grant 00000006 $our_props" \
+		"$call_v2" "$reply_v2"
+	fragment 0
+	set_parameter receive_size 4096
+	rbsiz=00001000
+}
+
 peer_pinned()
 {
 	set_parameter max_version 1
@@ -206,6 +243,7 @@ group_peer()
 	peer_version_one
 	peer_version_two
 	peer_long
+	peer_single_pages
 	peer_pinned
 	finish
 }
