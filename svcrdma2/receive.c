@@ -108,10 +108,11 @@ int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count)
  * Call, and what RPCSEC_GSS reads in the head behind that: length, token header
  * and confounder.
  */
-static_assert(PAGE_SIZE >= RPCRDMA2_PREFIX_LEN + 5 * XDR_UNIT +
+static_assert(RPCRDMA2_PREFIX_LEN + 5 * XDR_UNIT +
 	      RPCRDMA2_MAX_SEGMENTS * RPCRDMA2_READ_SEG_LEN +
 	      RPCRDMA2_MAX_WRITE_CHUNKS * RPCRDMA2_WRITE_CHUNK_LEN +
-	      RPCRDMA2_REPLY_CHUNK_LEN + RPCRDMA2_CALL_HDR_MAX + 64);
+	      RPCRDMA2_REPLY_CHUNK_LEN + RPCRDMA2_CALL_HDR_MAX + 64 <=
+	      PAGE_SIZE);
 
 /**
  * svc2_recv_arg - hand a Call that is all in its Receive on, as rq_arg

@@ -119,9 +119,9 @@ gss_timeouts()
 	check "$name: umount" umount_all
 }
 
-# gss_inline FLAVOR: Calls of three pages that are all in their Receive. The
+# inline_writes FLAVOR: Calls of three pages that are all in their Receive. The
 # kernel's own client can be told to send such ones.
-gss_inline()
+inline_writes()
 {
 	local name="NFSv4.2, $1, WRITE of 12 KiB"
 
@@ -130,12 +130,12 @@ gss_inline()
 	dd if=/dev/urandom of=/tmp/inline bs=12k count=8 status=none
 	measure dd if=/tmp/inline of=/mnt/inline bs=12k oflag=direct
 	expect "$name: inline" \
-		"s_read_chunks == 0 && s_calls_v1 >= 8 && s_recv_bytes > 8 * 12288"
+		"s_read_chunks == 0 && s_calls >= 8 && s_recv_bytes > 8 * 12288"
 	check "$name: the server has it" cmp /tmp/inline "$export_dir/inline"
 	check "$name: umount" umount_all
 }
 
-gss_inline_all()
+gss_long_messages()
 {
 	local flavor max=/proc/sys/sunrpc/rdma_max_inline_write
 
@@ -143,7 +143,7 @@ gss_inline_all()
 		{ fail "the kernel's own client"; return; }
 	echo 65536 >/sys/module/svcrdma2/parameters/receive_size
 	for flavor in krb5 krb5i krb5p; do
-		gss_inline "$flavor"
+		inline_writes "$flavor"
 	done
 	echo 4096 >/sys/module/svcrdma2/parameters/receive_size
 	rmmod rpcrdma
@@ -167,7 +167,7 @@ group_krb5()
 		done
 	done
 	gss_timeouts
-	gss_inline_all
+	gss_long_messages
 	gss_down
 	finish
 }
