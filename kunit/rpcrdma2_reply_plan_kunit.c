@@ -183,7 +183,7 @@ static void plan_reply(struct kunit *test)
 
 	/* Act */
 	rpcrdma2_plan_reply(&plan, h, pc->results, pc->nresults, pc->length,
-			pc->hdrlen ?: HDR, pc->send_max ?: SEND_MAX);
+			    pc->hdrlen ?: HDR, pc->send_max ?: SEND_MAX);
 
 	/* Assert */
 	KUNIT_EXPECT_EQ(test, plan.pn_code, pc->want.pn_code);

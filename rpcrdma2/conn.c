@@ -123,11 +123,11 @@ bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_loss_is_innocent);
 
+/* In the order of enum rpcrdma2_loss */
+#define LOSS_NAME(_name, _text)	_text,
 static const char *const loss_names[] = {
-	[RPCRDMA2_LOSS_NONE] = "none",
-#define RPCRDMA2_LOSS_NAME(_name, _text) [RPCRDMA2_LOSS_##_name] = _text,
-	RPCRDMA2_LOSSES(RPCRDMA2_LOSS_NAME)
-#undef RPCRDMA2_LOSS_NAME
+	"none",
+	RPCRDMA2_LOSSES(LOSS_NAME)
 };
 
 const char *rpcrdma2_loss_name(enum rpcrdma2_loss why)

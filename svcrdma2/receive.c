@@ -103,16 +103,17 @@ int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count)
 	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
 }
 
-/*
- * The first page holds the longest transport header, the longest header of a
- * Call, and what RPCSEC_GSS reads in the head behind that: length, token header
- * and confounder.
+/* The longest transport header, the longest header of a Call, and what
+ * RPCSEC_GSS reads in the head behind that: length, token header and confounder
  */
-static_assert(RPCRDMA2_PREFIX_LEN + 5 * XDR_UNIT +
-	      RPCRDMA2_MAX_SEGMENTS * RPCRDMA2_READ_SEG_LEN +
-	      RPCRDMA2_MAX_WRITE_CHUNKS * RPCRDMA2_WRITE_CHUNK_LEN +
-	      RPCRDMA2_REPLY_CHUNK_LEN + RPCRDMA2_CALL_HDR_MAX + 64 <=
-	      PAGE_SIZE);
+#define HEAD_MOST	(RPCRDMA2_PREFIX_LEN + 5 * XDR_UNIT +		\
+			 RPCRDMA2_MAX_SEGMENTS * RPCRDMA2_READ_SEG_LEN + \
+			 RPCRDMA2_MAX_WRITE_CHUNKS *			\
+			 RPCRDMA2_WRITE_CHUNK_LEN +			\
+			 RPCRDMA2_REPLY_CHUNK_LEN +			\
+			 RPCRDMA2_CALL_HDR_MAX + 64)
+
+static_assert(PAGE_SIZE >= HEAD_MOST);
 
 /**
  * svc2_recv_arg - hand a Call that is all in its Receive on, as rq_arg

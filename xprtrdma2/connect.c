@@ -154,7 +154,7 @@ static int resolve(struct xprt2_ep *ep)
 	int rc;
 
 	ep->ep_conn.co_id = rdma_create_id(xprt->xprt_net, xprt2_cm_handler, ep,
-				   RDMA_PS_TCP, IB_QPT_RC);
+					   RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(ep->ep_conn.co_id)) {
 		rc = PTR_ERR(ep->ep_conn.co_id);
 		ep->ep_conn.co_id = NULL;

@@ -33,7 +33,9 @@ copy_sources()
 {
 	mkdir -p "$out/src"
 	# Objects of a build in the checkout itself belong to another kernel.
-	rsync -a --delete --prune-empty-dirs \
+	# By contents: a source that changes while a build runs would be older than
+	# the objects of that build, if it kept its time.
+	rsync -a --no-times --checksum --delete --prune-empty-dirs \
 		--include=/Kbuild --include=/include/ --include=/rpcrdma2/ \
 		--include=/xprtrdma2/ \
 		--include=/svcrdma2/ --include=/kunit/ --include=/bench/ \
