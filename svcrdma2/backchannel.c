@@ -287,19 +287,19 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
  * Context: svc thread.
  * Return: 0, for ->xpo_recvfrom to return.
  */
-int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call)
+int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct rpc_xprt *xprt;
 
 	/* pairs with svc2_bc_setup(): all of it is there, or none */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
-	if (!xprt || !answer_rpc(sp, xprt, &call->ca_msg))
+	if (!xprt || !answer_rpc(sp, xprt, &call->sm_msg))
 		return svc2_discard(sp, call,
-				    call->ca_msg.mg_hdr.h_proc == RDMA2_ERROR ?
+				    call->sm_msg.mg_hdr.h_proc == RDMA2_ERROR ?
 				    SVC2_C_dropped_error :
 				    SVC2_C_dropped_reply);
-	svc2_call_put(sp, call);
+	svc2_msg_put(sp, call);
 	return 0;
 }
 

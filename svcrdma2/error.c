@@ -77,7 +77,7 @@ static void send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 /**
  * svc2_refuse_with - answer a message with an error
  * @sp: its connection
- * @call: message, which may be answered (S38); gone afterwards (C-082)
+ * @msg: message, which may be answered (S38); gone afterwards (C-082)
  * @code: which error
  * @arg: what goes with it, see rpcrdma2_set_error()
  * @arg2: likewise
@@ -85,26 +85,26 @@ static void send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
  * Context: svc thread; may sleep.
  * Return: 0, for ->xpo_recvfrom to return.
  */
-int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_call *call,
+int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *msg,
 		     enum rpcrdma2_errcode code, u32 arg, u32 arg2)
 {
-	svc2_call_put_recv(sp, call);		/* R6 */
-	send_error(sp, &call->ca_msg.mg_hdr, code, arg, arg2);
-	svc2_call_put(sp, call);
+	svc2_msg_put_recv(sp, msg);		/* R6 */
+	send_error(sp, &msg->sm_msg.mg_hdr, code, arg, arg2);
+	svc2_msg_put(sp, msg);
 	return 0;
 }
 
 /**
  * svc2_refuse - answer a message with an error that says the server's limits
  * @sp: its connection
- * @call: message, which may be answered (S38); gone afterwards (C-082)
+ * @msg: message, which may be answered (S38); gone afterwards (C-082)
  * @code: which error
  *
  * Context: svc thread; may sleep.
  * Return: 0, for ->xpo_recvfrom to return.
  */
-int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
+int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *msg,
 		enum rpcrdma2_errcode code)
 {
-	return svc2_refuse_with(sp, call, code, 0, 0);
+	return svc2_refuse_with(sp, msg, code, 0, 0);
 }

@@ -13,7 +13,7 @@
 #include "svcrdma2.h"
 
 struct workqueue_struct *svc2_wq;
-struct kmem_cache *svc2_call_cache;
+struct kmem_cache *svc2_msg_cache;
 
 unsigned int svc2_param_credits = SVC2_CREDITS_DEFAULT;
 unsigned int svc2_param_receive_size = RPCRDMA2_INLINE_DEFAULT;
@@ -76,8 +76,8 @@ static int __init svcrdma2_init(void)
 {
 	int ret = -ENOMEM;
 
-	svc2_call_cache = KMEM_CACHE(svc2_call, 0);
-	if (!svc2_call_cache)
+	svc2_msg_cache = KMEM_CACHE(svc2_msg, 0);
+	if (!svc2_msg_cache)
 		return ret;
 	ret = svc2_counters_init();
 	if (ret)
@@ -101,7 +101,7 @@ out_wq:
 out_counters:
 	svc2_counters_exit();
 out_cache:
-	kmem_cache_destroy(svc2_call_cache);
+	kmem_cache_destroy(svc2_msg_cache);
 	return ret;
 }
 
@@ -115,7 +115,7 @@ static void __exit svcrdma2_exit(void)
 	destroy_workqueue(svc2_wq);
 	svc2_counters_exit();
 	svc2_sinks_exit();
-	kmem_cache_destroy(svc2_call_cache);
+	kmem_cache_destroy(svc2_msg_cache);
 }
 
 module_init(svcrdma2_init);

@@ -23,40 +23,40 @@ static u32 pick_inv_handle(const struct svc2_xprt *sp,
 	return sp->sp_can_invalidate ? handle : 0;
 }
 
-static int handle_call(struct svc_rqst *rqstp, struct svc2_call *call)
+static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 
-	call->ca_inv_handle = pick_inv_handle(sp, h);
-	call->ca_inline = h->h_proc == RDMA2_MSG ? call->ca_msg.mg_paylen : 0;
+	call->sm_inv_handle = pick_inv_handle(sp, h);
+	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;
 	if (h->h_nreads)
 		return svc2_read_chunks(rqstp, call);
 
-	svc2_recv_arg(call->ca_recv, h->h_len, &rqstp->rq_arg);
+	svc2_recv_arg(call->sm_recv, h->h_len, &rqstp->rq_arg);
 	return svc2_deliver(rqstp, call);
 }
 
-static int drop_option(struct svc_rqst *rqstp, struct svc2_call *call)
+static int drop_option(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	return svc2_discard(svc2_from_xprt(rqstp->rq_xprt), call,
 			    SVC2_C_dropped_option);
 }
 
 /* S17: the server asks for no properties. */
-static int drop_reply(struct svc_rqst *rqstp, struct svc2_call *call)
+static int drop_reply(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	return svc2_discard(svc2_from_xprt(rqstp->rq_xprt), call,
 			    SVC2_C_dropped_reply);
 }
 
-static int refuse_type(struct svc_rqst *rqstp, struct svc2_call *call)
+static int refuse_type(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
 			   RDMA2_ERR_INVALID_PROC);
 }
 
-typedef int (*message_handler)(struct svc_rqst *rqstp, struct svc2_call *call);
+typedef int (*message_handler)(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /*
  * What a message type means to a server, by the role its sender takes (S38).
@@ -117,14 +117,14 @@ static bool is_reply(const struct rpcrdma2_hdr *h)
  * the rest of the message means depends on it. A version is refused whatever
  * the message is, but for an answer (C-078, C-079, E-17, S36).
  */
-static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
+static bool refuse_version(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	const struct svc2_versions vs =
 		svc2_allowed_versions(READ_ONCE(svc2_param_min_version),
 				      READ_ONCE(svc2_param_max_version));
-	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 
-	if (call->ca_recv->rv_len < RPCRDMA2_PREFIX_LEN ||
+	if (call->sm_recv->rv_len < RPCRDMA2_PREFIX_LEN ||
 	    is_reply(h) || svc2_speaks(&vs, h->h_vers))
 		return false;
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
@@ -142,7 +142,7 @@ static bool refuse_version(struct svc2_xprt *sp, struct svc2_call *call)
 static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct svc2_call *call = svc2_call_get(sp, rv);
+	struct svc2_msg *call = svc2_msg_get(sp, rv);
 	const struct rpcrdma2_msg *msg;
 	const struct rpcrdma2_hdr *h;
 
@@ -150,7 +150,7 @@ static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 		svc2_recv_put(sp, rv);
 		return 0;
 	}
-	msg = &call->ca_msg;
+	msg = &call->sm_msg;
 	h = &msg->mg_hdr;
 	trace_svc2_decode(sp, rv, h, msg->mg_verdict);
 
@@ -213,7 +213,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	struct svc_xprt *xprt = rqstp->rq_xprt;
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
 	struct rpcrdma2_recv *rv = NULL;
-	struct svc2_call *call;
+	struct svc2_msg *call;
 	int ret;
 
 	/* No page of the thread's is a reply yet. */
@@ -222,10 +222,10 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	rqstp->rq_xprt_ctxt = NULL;
 
 	spin_lock(&sp->sp_recv_lock);
-	call = list_first_entry_or_null(&sp->sp_read_q, struct svc2_call,
-					ca_list);
+	call = list_first_entry_or_null(&sp->sp_read_q, struct svc2_msg,
+					sm_list);
 	if (call) {
-		list_del(&call->ca_list);
+		list_del(&call->sm_list);
 	} else {
 		rv = list_first_entry_or_null(&sp->sp_recv_q,
 					      struct rpcrdma2_recv, rv_list);

@@ -56,23 +56,23 @@ static void count(const struct rpcrdma2_propmsg *pm, u32 frozen)
 /**
  * svc2_take_property - obey a property message
  * @rqstp: thread
- * @call: the message, well-formed, in either spelling (S01); gone afterwards
+ * @msg: the message, well-formed, in either spelling (S01); gone afterwards
  *
  * Context: svc thread; may sleep.
  * Return: 0, for ->xpo_recvfrom to return.
  */
-int svc2_take_property(struct svc_rqst *rqstp, struct svc2_call *call)
+int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_propmsg *pm = &call->ca_msg.mg_prop;
+	const struct rpcrdma2_propmsg *pm = &msg->sm_msg.mg_prop;
 	struct rpcrdma2_propmsg answer;
 
-	svc2_call_put_recv(sp, call);		/* R6 */
+	svc2_msg_put_recv(sp, msg);		/* R6 */
 	count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm));
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 	if (rpcrdma2_exchange_answer(&sp->sp_ex, pm, &answer))
-		send_property(sp, &call->ca_msg.mg_hdr, &answer);
+		send_property(sp, &msg->sm_msg.mg_hdr, &answer);
 	trace_svc2_property(sp, pm->pm_type);
-	svc2_call_put(sp, call);
+	svc2_msg_put(sp, msg);
 	return 0;
 }

@@ -29,32 +29,32 @@
 #include "svcrdma2.h"
 #include "trace.h"
 
-static int read_chunk(struct svc2_call *call, const struct rpcrdma2_chunk *ck,
+static int read_chunk(struct svc2_msg *call, const struct rpcrdma2_chunk *ck,
 		      const struct rpcrdma2_stretch *st)
 {
-	return rpcrdma2_rw_read(&call->ca_rw,
-				&call->ca_msg.mg_hdr.h_segs[ck->ck_first],
-				st->st_src, st->st_len, call->ca_pages,
+	return rpcrdma2_rw_read(&call->sm_rw,
+				&call->sm_msg.mg_hdr.h_segs[ck->ck_first],
+				st->st_src, st->st_len, call->sm_pages,
 				st->st_sink);
 }
 
-static int build_reads(struct svc2_call *call)
+static int build_reads(struct svc2_msg *call)
 {
-	const struct rpcrdma2_chunk *first = call->ca_msg.mg_hdr.h_reads;
+	const struct rpcrdma2_chunk *first = call->sm_msg.mg_hdr.h_reads;
 	struct rpcrdma2_layout lo;
 	struct rpcrdma2_stretch st;
 	int ret = 0;
 
-	if (call->ca_split) {
+	if (call->sm_split) {
 		st = (struct rpcrdma2_stretch){ first, 0, first->ck_length, 0 };
 		return read_chunk(call, first, &st);
 	}
 
-	rpcrdma2_layout_begin(&lo, &call->ca_msg.mg_hdr, call->ca_inline);
+	rpcrdma2_layout_begin(&lo, &call->sm_msg.mg_hdr, call->sm_inline);
 	while (!ret && rpcrdma2_layout_next(&lo, &st)) {
 		if (st.st_chunk)
 			ret = read_chunk(call, st.st_chunk, &st);
-		else if (call->ca_msg.mg_hdr.h_proc == RDMA2_NOMSG)
+		else if (call->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG)
 			ret = read_chunk(call, first, &st);
 	}
 	return ret;
@@ -63,25 +63,25 @@ static int build_reads(struct svc2_call *call)
 static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
 {
-	struct svc2_call *call = container_of(post, struct svc2_call, ca_post);
+	struct svc2_msg *call = container_of(post, struct svc2_msg, sm_post);
 	struct svc2_xprt *sp = svc2_from_conn(co);
 
 	svc2_count(send_completions);
 	svc2_reads_free(sp, call);
 	if (!ok) {
-		svc2_call_put(sp, call);
+		svc2_msg_put(sp, call);
 		return;
 	}
 	spin_lock(&sp->sp_recv_lock);
-	list_add_tail(&call->ca_list, &sp->sp_read_q);
+	list_add_tail(&call->sm_list, &sp->sp_read_q);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	spin_unlock(&sp->sp_recv_lock);
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-static int take_mrs(struct svc2_xprt *sp, struct svc2_call *call)
+static int take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 {
-	unsigned int mrs = rpcrdma2_rw_mrs(&sp->sp_conn, &call->ca_rw);
+	unsigned int mrs = rpcrdma2_rw_mrs(&sp->sp_conn, &call->sm_rw);
 	int ret;
 
 	if (mrs > sp->sp_nmrs)
@@ -90,7 +90,7 @@ static int take_mrs(struct svc2_xprt *sp, struct svc2_call *call)
 		return 0;
 	ret = svc2_gate_take(sp, &sp->sp_mrs, mrs);
 	if (!ret)
-		call->ca_mrs = mrs;
+		call->sm_mrs = mrs;
 	return ret;
 }
 
@@ -98,34 +98,34 @@ static int take_mrs(struct svc2_xprt *sp, struct svc2_call *call)
  * What RDMA Reads need before they can be posted. When it fails only pages and
  * memory regions are kept, for the next time.
  */
-static int prepare_reads(struct svc_rqst *rqstp, struct svc2_call *call)
+static int prepare_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	int ret = 0;
 
-	if (!call->ca_pages)
+	if (!call->sm_pages)
 		ret = svc2_sinks_take(rqstp, call);
 	if (!ret)
 		ret = build_reads(call);
-	if (!ret && !call->ca_mrs)
+	if (!ret && !call->sm_mrs)
 		ret = take_mrs(sp, call);
 	if (!ret)
-		ret = rpcrdma2_rw_map(&sp->sp_conn, &call->ca_rw);
+		ret = rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
 	if (ret)
-		rpcrdma2_rw_free(&sp->sp_conn, &call->ca_rw);
+		rpcrdma2_rw_free(&sp->sp_conn, &call->sm_rw);
 	return ret;
 }
 
-static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
+static int post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 {
-	struct rpcrdma2_post *post = &call->ca_post;
+	struct rpcrdma2_post *post = &call->sm_post;
 
 	post->po_signal = true;
 	post->po_done = svc2_read_done;
 	post->po_id = 0;
 	trace_svc2_post_read(call, sp->sp_conn.co_send_cq);
 	return svc2_sq_post(sp, post,
-			    rpcrdma2_rw_chain(&sp->sp_conn, &call->ca_rw,
+			    rpcrdma2_rw_chain(&sp->sp_conn, &call->sm_rw,
 					      &post->po_cqe, NULL), false);
 }
 
@@ -137,12 +137,12 @@ static int post_reads(struct svc2_xprt *sp, struct svc2_call *call)
  * Context: svc thread; may sleep.
  * Return: 0, for ->xpo_recvfrom to return.
  */
-int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
+int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
-	const void *message = call->ca_recv->rv_buf + h->h_len;
-	u64 whole = rpcrdma2_layout_length(h, call->ca_inline);
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	const void *message = call->sm_recv->rv_buf + h->h_len;
+	u64 whole = rpcrdma2_layout_length(h, call->sm_inline);
 	unsigned int tries = 0;
 	int ret;
 
@@ -150,8 +150,8 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 	if (whole > rqstp->rq_server->sv_max_mesg)
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 
-	call->ca_split = svc2_layout_splits(h, message, call->ca_inline);
-	call->ca_length = whole - (call->ca_split ? h->h_reads->ck_position :
+	call->sm_split = svc2_layout_splits(h, message, call->sm_inline);
+	call->sm_length = whole - (call->sm_split ? h->h_reads->ck_position :
 						    0);
 
 	do {
@@ -159,7 +159,7 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 	} while (svc2_try_again(sp, &tries, &ret));
 	if (!ret) {
 		svc2_count_add(read_chunks, h->h_nreads);
-		svc2_count_add(read_bytes, whole - call->ca_inline);
+		svc2_count_add(read_bytes, whole - call->sm_inline);
 		if (h->h_proc == RDMA2_NOMSG)
 			svc2_count(long_calls);
 		ret = post_reads(sp, call);
@@ -167,24 +167,24 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call)
 			return 0;
 	}
 	if (ret == -ENOTCONN) {
-		svc2_call_put(sp, call);
+		svc2_msg_put(sp, call);
 		return 0;
 	}
 	/* C-093: more than the Send Queue can ever take */
 	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 }
 
-static void *octets_at(const struct svc2_call *call, u32 sink)
+static void *octets_at(const struct svc2_msg *call, u32 sink)
 {
-	return page_address(call->ca_pages[sink >> PAGE_SHIFT]) +
+	return page_address(call->sm_pages[sink >> PAGE_SHIFT]) +
 	       offset_in_page(sink);
 }
 
 /* From the Receive into the pages */
-static void copy_stretch(struct svc2_call *call,
+static void copy_stretch(struct svc2_msg *call,
 			 const struct rpcrdma2_stretch *st)
 {
-	const void *src = call->ca_recv->rv_buf + call->ca_msg.mg_hdr.h_len +
+	const void *src = call->sm_recv->rv_buf + call->sm_msg.mg_hdr.h_len +
 			  st->st_src;
 	u32 sink = st->st_sink, left = st->st_len, n;
 
@@ -195,22 +195,22 @@ static void copy_stretch(struct svc2_call *call,
 }
 
 /* E-07: padding is not in the chunk. It never runs over the end of a page. */
-static void zero_pad(struct svc2_call *call, u32 end)
+static void zero_pad(struct svc2_msg *call, u32 end)
 {
 	if (xdr_pad_size(end))
 		memset(octets_at(call, end), 0, xdr_pad_size(end));
 }
 
-static void finish_flat(struct svc2_call *call)
+static void finish_flat(struct svc2_msg *call)
 {
 	struct rpcrdma2_layout lo;
 	struct rpcrdma2_stretch st;
 
-	rpcrdma2_layout_begin(&lo, &call->ca_msg.mg_hdr, call->ca_inline);
+	rpcrdma2_layout_begin(&lo, &call->sm_msg.mg_hdr, call->sm_inline);
 	while (rpcrdma2_layout_next(&lo, &st)) {
 		if (st.st_chunk)
 			zero_pad(call, st.st_sink + st.st_len);
-		else if (call->ca_msg.mg_hdr.h_proc == RDMA2_MSG)
+		else if (call->sm_msg.mg_hdr.h_proc == RDMA2_MSG)
 			copy_stretch(call, &st);
 	}
 }
@@ -219,9 +219,9 @@ static void finish_flat(struct svc2_call *call)
  * S08, S06, S09: the codec could not see what is in a Position-Zero chunk. Now
  * the Call is laid out; its RPC header is shorter than a page.
  */
-static bool is_expected_call(const struct svc2_call *call)
+static bool is_expected_call(const struct svc2_msg *call)
 {
-	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	const __be32 *p = octets_at(call, 0);
 	u32 hdr;
 
@@ -229,13 +229,13 @@ static bool is_expected_call(const struct svc2_call *call)
 		return false;
 	if (h->h_nreads == 1)
 		return true;
-	hdr = rpcrdma2_call_hdr_len(p, min_t(u32, call->ca_length, PAGE_SIZE));
+	hdr = rpcrdma2_call_hdr_len(p, min_t(u32, call->sm_length, PAGE_SIZE));
 	return hdr && h->h_reads[1].ck_position >= hdr;
 }
 
-static enum rpcrdma2_errcode judge_gss(const struct svc2_call *call, u32 head)
+static enum rpcrdma2_errcode judge_gss(const struct svc2_msg *call, u32 head)
 {
-	const struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	const struct rpcrdma2_chunk *ck = h->h_reads;
 	__be32 before = 0;
 
@@ -243,19 +243,19 @@ static enum rpcrdma2_errcode judge_gss(const struct svc2_call *call, u32 head)
 		ck++;
 	if (ck < h->h_reads + h->h_nreads)
 		before = *(__be32 *)octets_at(call, ck->ck_position - XDR_UNIT);
-	return svc2_layout_judge_gss(h, call->ca_inline, head, before);
+	return svc2_layout_judge_gss(h, call->sm_inline, head, before);
 }
 
 /* Returns -ENOTCONN when the connection is lost. */
-static int map_pages(struct svc2_xprt *sp, struct svc2_call *call)
+static int map_pages(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	unsigned int tries = 0;
 	int ret;
 
 	do {
-		call->ca_map = vm_map_ram(call->ca_pages, svc2_call_pages(call),
+		call->sm_map = vm_map_ram(call->sm_pages, svc2_msg_pages(call),
 					  NUMA_NO_NODE);
-		ret = call->ca_map ? 0 : -ENOMEM;
+		ret = call->sm_map ? 0 : -ENOMEM;
 	} while (svc2_try_again(sp, &tries, &ret));
 	return ret;
 }
@@ -266,17 +266,17 @@ static int map_pages(struct svc2_xprt *sp, struct svc2_call *call)
  * memory. So the last word of a mapped Call goes to a page of its own, from the
  * beginning of it.
  */
-static void end_apart(const struct svc2_call *call, struct xdr_buf *arg)
+static void end_apart(const struct svc2_msg *call, struct xdr_buf *arg)
 {
-	u32 head = round_down(call->ca_length - 1, XDR_UNIT);
-	struct page **last = call->ca_pages + svc2_call_pages(call);
+	u32 head = round_down(call->sm_length - 1, XDR_UNIT);
+	struct page **last = call->sm_pages + svc2_msg_pages(call);
 
-	memcpy(page_address(*last), call->ca_map + head,
-	       call->ca_length - head);
-	arg->head[0].iov_base = call->ca_map;
+	memcpy(page_address(*last), call->sm_map + head,
+	       call->sm_length - head);
+	arg->head[0].iov_base = call->sm_map;
 	arg->head[0].iov_len = head;
 	arg->pages = last;
-	arg->page_len = call->ca_length - head;
+	arg->page_len = call->sm_length - head;
 }
 
 /*
@@ -285,16 +285,16 @@ static void end_apart(const struct svc2_call *call, struct xdr_buf *arg)
  * Return: RDMA2_OK, an error, or RDMA2_DROP when the connection is lost.
  */
 static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
-					  struct svc2_call *call,
+					  struct svc2_msg *call,
 					  struct xdr_buf *arg)
 {
 	void *first = octets_at(call, 0);
-	u32 head = min_t(u32, call->ca_length, PAGE_SIZE);
+	u32 head = min_t(u32, call->sm_length, PAGE_SIZE);
 
 	arg->head[0].iov_base = first;
 	arg->head[0].iov_len = head;
-	arg->pages = call->ca_pages + 1;
-	arg->page_len = call->ca_length - head;
+	arg->pages = call->sm_pages + 1;
+	arg->page_len = call->sm_length - head;
 	if (!arg->page_len)
 		return RDMA2_OK;
 
@@ -307,33 +307,33 @@ static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
 	return RDMA2_OK;
 }
 
-static void finish_split(struct svc2_call *call, struct xdr_buf *arg)
+static void finish_split(struct svc2_msg *call, struct xdr_buf *arg)
 {
-	const struct rpcrdma2_chunk *ck = call->ca_msg.mg_hdr.h_reads;
+	const struct rpcrdma2_chunk *ck = call->sm_msg.mg_hdr.h_reads;
 	struct rpcrdma2_stretch rest = {
 		.st_src		= ck->ck_position,
-		.st_len		= call->ca_inline - ck->ck_position,
+		.st_len		= call->sm_inline - ck->ck_position,
 		.st_sink	= xdr_align_size(ck->ck_length),
 	};
 
 	zero_pad(call, ck->ck_length);
 	copy_stretch(call, &rest);
-	arg->head[0].iov_base = call->ca_recv->rv_buf + call->ca_msg.mg_hdr.h_len;
+	arg->head[0].iov_base = call->sm_recv->rv_buf + call->sm_msg.mg_hdr.h_len;
 	arg->head[0].iov_len = ck->ck_position;
-	arg->pages = call->ca_pages;
-	arg->page_len = call->ca_length;
+	arg->pages = call->sm_pages;
+	arg->page_len = call->sm_length;
 }
 
 static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,
-				       struct svc2_call *call,
+				       struct svc2_msg *call,
 				       struct xdr_buf *arg)
 {
-	if (call->ca_split) {
+	if (call->sm_split) {
 		finish_split(call, arg);
 		return RDMA2_OK;
 	}
 	finish_flat(call);
-	if (call->ca_msg.mg_hdr.h_proc == RDMA2_NOMSG && !is_expected_call(call))
+	if (call->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG && !is_expected_call(call))
 		return RDMA2_ERR_BAD_XDR;
 	return hand_on_flat(sp, call, arg);
 }
@@ -349,7 +349,7 @@ static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,
  * Context: svc thread; may sleep.
  * Return: octets of the Call in rq_arg, or 0.
  */
-int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call)
+int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct xdr_buf *arg = &rqstp->rq_arg;
@@ -361,7 +361,7 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call)
 	case RDMA2_OK:
 		break;
 	case RDMA2_DROP:
-		svc2_call_put(sp, call);
+		svc2_msg_put(sp, call);
 		return 0;
 	case RDMA2_ERR_READ_CHUNKS:
 		return svc2_refuse_with(sp, call, RDMA2_ERR_READ_CHUNKS, 1, 0);

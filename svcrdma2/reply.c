@@ -19,10 +19,10 @@
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length)
 {
-	struct svc2_call *call = rqstp->rq_xprt_ctxt;
+	struct svc2_msg *call = rqstp->rq_xprt_ctxt;
 
-	if (call && call->ca_nresults < ARRAY_SIZE(call->ca_results))
-		call->ca_results[call->ca_nresults++] =
+	if (call && call->sm_nresults < ARRAY_SIZE(call->sm_results))
+		call->sm_results[call->sm_nresults++] =
 			(struct rpcrdma2_range){ offset, length };
 	return 0;
 }
@@ -53,13 +53,13 @@ static bool find_result(const struct xdr_buf *res, struct rpcrdma2_range *ra,
 }
 
 /* Results that are not where they should be stay with the rest. */
-static void find_results(struct svc2_call *call, const struct xdr_buf *res)
+static void find_results(struct svc2_msg *call, const struct xdr_buf *res)
 {
-	struct rpcrdma2_range *ra = call->ca_results;
+	struct rpcrdma2_range *ra = call->sm_results;
 	unsigned int i;
 	u32 from = 0;
 
-	for (i = 0; i < call->ca_nresults; i++, ra++) {
+	for (i = 0; i < call->sm_nresults; i++, ra++) {
 		if (!ra->ra_len || !find_result(res, ra, from))
 			ra->ra_len = 0;
 		else
@@ -67,10 +67,10 @@ static void find_results(struct svc2_call *call, const struct xdr_buf *res)
 	}
 }
 
-static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
+static void make_plan(struct svc2_xprt *sp, struct svc2_msg *call,
 		      const struct xdr_buf *res, struct rpcrdma2_reply_plan *plan)
 {
-	struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
+	struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	bool offered = h->h_has_reply;
 	u32 hdrlen;
 
@@ -79,7 +79,7 @@ static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
 	h->h_has_reply = false;
 	hdrlen = rpcrdma2_hdr_size(h);
 	h->h_has_reply = offered;
-	rpcrdma2_plan_reply(plan, h, call->ca_results, call->ca_nresults,
+	rpcrdma2_plan_reply(plan, h, call->sm_results, call->sm_nresults,
 			    res->len, hdrlen,
 			    READ_ONCE(sp->sp_send_max[h->h_vers]));
 	if (plan->pn_code || plan->pn_long)
@@ -88,8 +88,8 @@ static void make_plan(struct svc2_xprt *sp, struct svc2_call *call,
 	plan->pn_gather = plan->pn_len > SVC2_PULLUP_MAX &&
 			  svc2_tx_gathers(sp, res, plan);
 	if (!plan->pn_gather && hdrlen + plan->pn_len > SVC2_TX_BUFSIZE)
-		rpcrdma2_plan_reply(plan, h, call->ca_results,
-				    call->ca_nresults, res->len, hdrlen,
+		rpcrdma2_plan_reply(plan, h, call->sm_results,
+				    call->sm_nresults, res->len, hdrlen,
 				    SVC2_TX_BUFSIZE);
 }
 
@@ -151,11 +151,11 @@ static void begin_reply(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 }
 
 static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
-		   struct svc2_call *call, const struct rpcrdma2_reply_plan *plan)
+		   struct svc2_msg *call, const struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct xdr_buf *res = &rqstp->rq_res;
-	struct rpcrdma2_hdr *h = &call->ca_msg.mg_hdr;
+	struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	int ret;
 
 	tx->tx_head = rqstp->rq_respages[0];
@@ -180,13 +180,13 @@ static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
  * set lengths in the header to what is written, and sets them to the same.
  */
 static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
-		       struct svc2_call *call, const struct rpcrdma2_reply_plan *plan)
+		       struct svc2_msg *call, const struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	unsigned int tries = 0;
 	int ret;
 
-	begin_reply(sp, &call->ca_msg.mg_hdr, plan);
+	begin_reply(sp, &call->sm_msg.mg_hdr, plan);
 	do {
 		ret = fill_tx(rqstp, tx, call, plan);
 		if (ret)
@@ -205,7 +205,7 @@ static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 int svc2_sendto(struct svc_rqst *rqstp)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct svc2_call *call = rqstp->rq_xprt_ctxt;
+	struct svc2_msg *call = rqstp->rq_xprt_ctxt;
 	struct rpcrdma2_reply_plan plan;
 	struct svc2_tx *tx;
 	int ret = -EINVAL;
@@ -220,11 +220,11 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	trace_svc2_plan_reply(call, &plan);
 	if (!plan.pn_code)
 		ret = build_reply(rqstp, tx, call, &plan);
-	svc2_call_put_recv(sp, call);		/* R6 */
+	svc2_msg_put_recv(sp, call);		/* R6 */
 	if (!ret)
-		ret = svc2_tx_post(sp, tx, call->ca_inv_handle);
+		ret = svc2_tx_post(sp, tx, call->sm_inv_handle);
 	if (ret)
-		return svc2_error_instead(sp, tx, &call->ca_msg.mg_hdr, &plan, ret);
+		return svc2_error_instead(sp, tx, &call->sm_msg.mg_hdr, &plan, ret);
 	svc2_count(replies);
 	return 0;
 }

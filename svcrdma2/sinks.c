@@ -33,30 +33,30 @@ static bool is_kept(unsigned int sinks)
 	return sinks >= SVC2_KEPT_LEAST && sinks < SVC2_KEPT_MOST;
 }
 
-static bool take_kept(struct svc2_call *call)
+static bool take_kept(struct svc2_msg *call)
 {
 	spin_lock(&kept_lock);
 	if (nkept) {
 		nkept--;
-		call->ca_pages = kept[nkept].ks_pages;
-		call->ca_npages = kept[nkept].ks_npages;
+		call->sm_pages = kept[nkept].ks_pages;
+		call->sm_npages = kept[nkept].ks_npages;
 	}
 	spin_unlock(&kept_lock);
-	if (!call->ca_pages)
+	if (!call->sm_pages)
 		return false;
 	svc2_count(sinks_reused);
 	return true;
 }
 
-static bool give_kept(struct svc2_call *call)
+static bool give_kept(struct svc2_msg *call)
 {
 	bool room;
 
 	spin_lock(&kept_lock);
 	room = nkept < SVC2_KEPT_SETS;
 	if (room)
-		kept[nkept++] = (struct kept_set){ call->ca_pages,
-						   call->ca_npages };
+		kept[nkept++] = (struct kept_set){ call->sm_pages,
+						   call->sm_npages };
 	spin_unlock(&kept_lock);
 	return room;
 }
@@ -64,7 +64,7 @@ static bool give_kept(struct svc2_call *call)
 /**
  * svc2_sinks_take - pages for a Call's Read chunks
  * @rqstp: thread; gives pages of its own, and gets new ones later
- * @call: Call; sets ca_pages and ca_npages
+ * @call: Call; sets sm_pages and sm_npages
  *
  * There is one entry more than pages that are read into: nfsd looks at pages[0]
  * even when page_len is 0. A Call that is laid out flat gets a page for it, see
@@ -73,44 +73,44 @@ static bool give_kept(struct svc2_call *call)
  * Context: svc thread; may sleep.
  * Return: 0 or -ENOMEM.
  */
-int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_call *call)
+int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
-	unsigned int n = svc2_call_pages(call), taken = call->ca_split ? n : n + 1;
+	unsigned int n = svc2_msg_pages(call), taken = call->sm_split ? n : n + 1;
 	unsigned int have;
 
 	if (!is_kept(n) || !take_kept(call))
-		call->ca_pages = kmalloc_array(is_kept(n) ? SVC2_KEPT_MOST :
+		call->sm_pages = kmalloc_array(is_kept(n) ? SVC2_KEPT_MOST :
 						n + 1,
-					       sizeof(*call->ca_pages),
+					       sizeof(*call->sm_pages),
 					       GFP_KERNEL);
-	if (!call->ca_pages)
+	if (!call->sm_pages)
 		return -ENOMEM;
-	have = call->ca_npages;
+	have = call->sm_npages;
 	if (have < taken) {
-		memcpy(call->ca_pages + have, rqstp->rq_pages + have,
-		       (taken - have) * sizeof(*call->ca_pages));
+		memcpy(call->sm_pages + have, rqstp->rq_pages + have,
+		       (taken - have) * sizeof(*call->sm_pages));
 		memset(rqstp->rq_pages + have, 0,
-		       (taken - have) * sizeof(*call->ca_pages));
-		call->ca_npages = taken;
+		       (taken - have) * sizeof(*call->sm_pages));
+		call->sm_npages = taken;
 	}
-	if (call->ca_npages == n)
-		call->ca_pages[n] = call->ca_pages[0];
+	if (call->sm_npages == n)
+		call->sm_pages[n] = call->sm_pages[0];
 	return 0;
 }
 
 /* Pages that are still in use elsewhere are not kept. */
-static void release_used(struct svc2_call *call)
+static void release_used(struct svc2_msg *call)
 {
 	unsigned int i = 0;
 	struct page *page;
 
-	while (i < call->ca_npages) {
-		page = call->ca_pages[i];
+	while (i < call->sm_npages) {
+		page = call->sm_pages[i];
 		if (page_ref_count(page) == 1) {
 			i++;
 			continue;
 		}
-		call->ca_pages[i] = call->ca_pages[--call->ca_npages];
+		call->sm_pages[i] = call->sm_pages[--call->sm_npages];
 		put_page(page);
 	}
 }
@@ -121,17 +121,17 @@ static void release_used(struct svc2_call *call)
  *
  * Context: svc thread, send CQ, ->xpo_free.
  */
-void svc2_sinks_put(struct svc2_call *call)
+void svc2_sinks_put(struct svc2_msg *call)
 {
-	if (!call->ca_pages)
+	if (!call->sm_pages)
 		return;
-	if (is_kept(svc2_call_pages(call))) {
+	if (is_kept(svc2_msg_pages(call))) {
 		release_used(call);
 		if (give_kept(call))
 			return;
 	}
-	release_pages(call->ca_pages, call->ca_npages);
-	kfree(call->ca_pages);
+	release_pages(call->sm_pages, call->sm_npages);
+	kfree(call->sm_pages);
 }
 
 /**

@@ -189,48 +189,48 @@ static inline int svc2_gate_avail(const struct svc2_gate *ga)
 }
 
 /**
- * struct svc2_call - a Call that is being worked on (R2)
- * @ca_list: on sp_read_q
- * @ca_recv: the message it came in; NULL when that has been put back (R6)
- * @ca_post: its RDMA Reads
- * @ca_rw: what they are made of
- * @ca_mrs: memory regions taken for them
- * @ca_pages: where they go; ours until svc2_call_put()
- * @ca_npages: how many, at least as many as are read into
- * @ca_map: where they are mapped as one piece, or NULL. Made for rq_arg by the
- *	thread that builds it, undone by svc2_call_put()
- * @ca_split: the pages hold one chunk, the rest of the Call is in @ca_recv
- * @ca_inline: octets of the RPC message in @ca_recv
- * @ca_length: octets in @ca_pages, with padding
- * @ca_inv_handle: handle the Reply invalidates, or 0
- * @ca_nresults: entries of @ca_results
- * @ca_results: eligible results, as the upper layer encoded them
- * @ca_msg: what was received; its header becomes that of the answer
+ * struct svc2_msg - a message that is being worked on; mostly a Call (R2)
+ * @sm_list: on sp_read_q
+ * @sm_recv: the Receive it came in; NULL when that has been put back (R6)
+ * @sm_post: its RDMA Reads
+ * @sm_rw: what they are made of
+ * @sm_mrs: memory regions taken for them
+ * @sm_pages: where they go; its own until svc2_msg_put()
+ * @sm_npages: how many, at least as many as are read into
+ * @sm_map: where they are mapped as one piece, or NULL. Made for rq_arg by the
+ *	thread that builds it, undone by svc2_msg_put()
+ * @sm_split: the pages hold one chunk, the rest of the Call is in @sm_recv
+ * @sm_inline: octets of the RPC message in @sm_recv
+ * @sm_length: octets in @sm_pages, with padding
+ * @sm_inv_handle: handle the Reply invalidates, or 0
+ * @sm_nresults: entries of @sm_results
+ * @sm_results: eligible results, as the upper layer encoded them
+ * @sm_msg: what was received; its header becomes that of the answer
  */
-struct svc2_call {
-	struct list_head	ca_list;
-	struct rpcrdma2_recv	*ca_recv;
+struct svc2_msg {
+	struct list_head	sm_list;
+	struct rpcrdma2_recv	*sm_recv;
 
-	struct rpcrdma2_post	ca_post;
-	struct rpcrdma2_rw	ca_rw;
-	unsigned int		ca_mrs;
-	struct page		**ca_pages;
-	unsigned int		ca_npages;
-	void			*ca_map;
-	bool			ca_split;
-	u32			ca_inline;
-	u32			ca_length;
+	struct rpcrdma2_post	sm_post;
+	struct rpcrdma2_rw	sm_rw;
+	unsigned int		sm_mrs;
+	struct page		**sm_pages;
+	unsigned int		sm_npages;
+	void			*sm_map;
+	bool			sm_split;
+	u32			sm_inline;
+	u32			sm_length;
 
-	u32			ca_inv_handle;
-	unsigned int		ca_nresults;
-	struct rpcrdma2_range	ca_results[RPCRDMA2_MAX_WRITE_CHUNKS];
-	struct rpcrdma2_msg	ca_msg;
+	u32			sm_inv_handle;
+	unsigned int		sm_nresults;
+	struct rpcrdma2_range	sm_results[RPCRDMA2_MAX_WRITE_CHUNKS];
+	struct rpcrdma2_msg	sm_msg;
 };
 
 /* Pages that its RDMA Reads fill */
-static inline unsigned int svc2_call_pages(const struct svc2_call *call)
+static inline unsigned int svc2_msg_pages(const struct svc2_msg *call)
 {
-	return DIV_ROUND_UP(call->ca_length, PAGE_SIZE);
+	return DIV_ROUND_UP(call->sm_length, PAGE_SIZE);
 }
 
 /* Pages a send context can hold without an array of their own */
@@ -417,7 +417,7 @@ static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 
 /* module.c */
 extern struct workqueue_struct *svc2_wq;
-extern struct kmem_cache *svc2_call_cache;
+extern struct kmem_cache *svc2_msg_cache;
 extern unsigned int svc2_param_credits;
 extern unsigned int svc2_param_receive_size;
 extern unsigned int svc2_param_min_version;
@@ -449,19 +449,19 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 void svc2_recv_arg(const struct rpcrdma2_recv *rv, u32 at, struct xdr_buf *arg);
 
 /* message.c */
-void svc2_reads_free(struct svc2_xprt *sp, struct svc2_call *call);
-struct svc2_call *svc2_call_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
-void svc2_call_put(struct svc2_xprt *sp, struct svc2_call *call);
-void svc2_call_put_recv(struct svc2_xprt *sp, struct svc2_call *call);
-int svc2_discard(struct svc2_xprt *sp, struct svc2_call *call,
+void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
+struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
+void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
+int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
 		 enum svc2_counter counter);
-int svc2_deliver(struct svc_rqst *rqstp, struct svc2_call *call);
+int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_messages_flush(struct svc2_xprt *sp);
 
 /* error.c */
-int svc2_refuse(struct svc2_xprt *sp, struct svc2_call *call,
+int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,
 		enum rpcrdma2_errcode code);
-int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_call *call,
+int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *call,
 		     enum rpcrdma2_errcode code, u32 arg, u32 arg2);
 int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 		       struct rpcrdma2_hdr *h,
@@ -472,18 +472,18 @@ int svc2_recvfrom(struct svc_rqst *rqstp);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
-int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_call *call);
+int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /* property.c */
-int svc2_take_property(struct svc_rqst *rqstp, struct svc2_call *call);
+int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /* read.c */
-int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_call *call);
-int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_call *call);
+int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call);
+int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /* sinks.c */
-int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_call *call);
-void svc2_sinks_put(struct svc2_call *call);
+int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
+void svc2_sinks_put(struct svc2_msg *call);
 void svc2_sinks_exit(void);
 
 /* reply.c */

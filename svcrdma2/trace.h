@@ -306,7 +306,7 @@ TRACE_EVENT(svc2_property,
 );
 
 DECLARE_EVENT_CLASS(svc2_read,
-	TP_PROTO(const struct svc2_call *call, const struct ib_cq *cq),
+	TP_PROTO(const struct svc2_msg *call, const struct ib_cq *cq),
 	TP_ARGS(call, cq),
 	TP_STRUCT__entry(
 		__field(u32, xid)
@@ -319,14 +319,14 @@ DECLARE_EVENT_CLASS(svc2_read,
 		__field(bool, split)
 	),
 	TP_fast_assign(
-		__entry->xid = call->ca_msg.mg_hdr.h_xid;
+		__entry->xid = call->sm_msg.mg_hdr.h_xid;
 		__entry->cq_id = cq->res.id;
-		__entry->id = call->ca_post.po_id;
-		__entry->chunks = call->ca_msg.mg_hdr.h_nreads;
-		__entry->position = call->ca_msg.mg_hdr.h_reads[0].ck_position;
-		__entry->length = call->ca_length;
-		__entry->inlined = call->ca_inline;
-		__entry->split = call->ca_split;
+		__entry->id = call->sm_post.po_id;
+		__entry->chunks = call->sm_msg.mg_hdr.h_nreads;
+		__entry->position = call->sm_msg.mg_hdr.h_reads[0].ck_position;
+		__entry->length = call->sm_length;
+		__entry->inlined = call->sm_inline;
+		__entry->split = call->sm_split;
 	),
 	TP_printk("xid=0x%08x cq.id=%u id=%u chunks=%u position=%u length=%u inline=%u %s",
 		  __entry->xid, __entry->cq_id, __entry->id, __entry->chunks,
@@ -336,14 +336,14 @@ DECLARE_EVENT_CLASS(svc2_read,
 
 /* The chain has its id when it is posted, right after this. */
 DEFINE_EVENT(svc2_read, svc2_post_read,
-	TP_PROTO(const struct svc2_call *call, const struct ib_cq *cq),
+	TP_PROTO(const struct svc2_msg *call, const struct ib_cq *cq),
 	TP_ARGS(call, cq));
 DEFINE_EVENT(svc2_read, svc2_read_resume,
-	TP_PROTO(const struct svc2_call *call, const struct ib_cq *cq),
+	TP_PROTO(const struct svc2_msg *call, const struct ib_cq *cq),
 	TP_ARGS(call, cq));
 
 TRACE_EVENT(svc2_plan_reply,
-	TP_PROTO(const struct svc2_call *call, const struct rpcrdma2_reply_plan *plan),
+	TP_PROTO(const struct svc2_msg *call, const struct rpcrdma2_reply_plan *plan),
 	TP_ARGS(call, plan),
 	TP_STRUCT__entry(
 		__field(u32, xid)
@@ -357,12 +357,12 @@ TRACE_EVENT(svc2_plan_reply,
 		__field(bool, long_reply)
 	),
 	TP_fast_assign(
-		__entry->xid = call->ca_msg.mg_hdr.h_xid;
+		__entry->xid = call->sm_msg.mg_hdr.h_xid;
 		__entry->code = plan->pn_code;
 		__entry->arg = plan->pn_arg;
 		__entry->arg2 = plan->pn_arg2;
-		__entry->results = call->ca_nresults;
-		__entry->chunks = call->ca_msg.mg_hdr.h_nwrites;
+		__entry->results = call->sm_nresults;
+		__entry->chunks = call->sm_msg.mg_hdr.h_nwrites;
 		__entry->first = plan->pn_writes[0].ra_len;
 		__entry->rest = plan->pn_len;
 		__entry->long_reply = plan->pn_long;

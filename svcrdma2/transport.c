@@ -447,7 +447,7 @@ static void svc2_kill_temp_xprt(struct svc_xprt *xprt)
 static void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
 	if (ctxt)
-		svc2_call_put(svc2_from_xprt(xprt), ctxt);
+		svc2_msg_put(svc2_from_xprt(xprt), ctxt);
 }
 
 static const struct svc_xprt_ops svc2_ops = {

@@ -207,7 +207,7 @@ client_shortage_passes()
 	check "READ in a passing shortage: the data" \
 		cmp "$peers/data" "$peers/back"
 
-	shortage 3 svc2_call
+	shortage 3 svc2_msg
 	check "any Call in a passing shortage" \
 		dd if=/mnt/read of=/dev/null bs=4k count=1 iflag=direct
 	check "any Call in a passing shortage: that there was one" short_happened
