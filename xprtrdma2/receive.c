@@ -43,15 +43,6 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_rep_put - return a message's Receive to the pool (X1)
- * @rep: message that nothing points into any more
- */
-void xprt2_rep_put(struct xprt2_rep *rep)
-{
-	rpcrdma2_recv_put(&rep->rep_recv);
-}
-
-/**
  * xprt2_post_receives - keep enough Receives posted
  * @ep: endpoint
  * @credits: RPCs that may be outstanding

@@ -243,6 +243,12 @@ struct xprt2_rep {
 	struct rpcrdma2_recv	rep_recv;
 };
 
+/* X1: nothing points into the message any more. */
+static inline void xprt2_rep_put(struct xprt2_rep *rep)
+{
+	rpcrdma2_recv_put(&rep->rep_recv);
+}
+
 /*
  * A connection's life:
  *
@@ -529,7 +535,6 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc);
 void xprt2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		      const struct ib_wc *wc, enum rpcrdma2_loss why);
-void xprt2_rep_put(struct xprt2_rep *rep);
 
 /* reply.c */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a connection is lost, and why.
+ */
+#include <linux/export.h>
+
+#include <rpcrdma2/conn.h>
+
+bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why)
+{
+	switch (why) {
+	case RPCRDMA2_LOSS_ADDRESS:
+	case RPCRDMA2_LOSS_DEVICE:
+	case RPCRDMA2_LOSS_TIMEOUT:
+	case RPCRDMA2_LOSS_INJECTED:
+		return true;
+	default:
+		return false;
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_loss_is_innocent);
+
+/* In the order of enum rpcrdma2_loss */
+#define LOSS_NAME(_name, _text)	_text,
+static const char *const loss_names[] = {
+	"none",
+	RPCRDMA2_LOSSES(LOSS_NAME)
+};
+
+const char *rpcrdma2_loss_name(enum rpcrdma2_loss why)
+{
+	return why < ARRAY_SIZE(loss_names) ? loss_names[why] : "unknown";
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_loss_name);
+
+void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	if (rpcrdma2_loss_is_innocent(why))
+		atomic_set(&co->co_why, why);
+	else
+		atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_blame);
+
+void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	rpcrdma2_conn_blame(co, why);
+	if (!atomic_xchg(&co->co_lost, true))
+		co->co_ops->lost(co, rpcrdma2_conn_why(co));
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_lose);
