@@ -285,7 +285,7 @@ static void fails(struct kunit *test)
 							   IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, q->losses, 1);
 	KUNIT_EXPECT_EQ(test, q->why, f->why);
-	KUNIT_EXPECT_EQ(test, silent->done, 1);
+	KUNIT_EXPECT_EQ(test, silent->done, 0);
 	KUNIT_EXPECT_EQ(test, c->done, 1);
 	KUNIT_EXPECT_FALSE(test, c->ok);
 	complete_wr(q, flushed->wrs, IB_WC_WR_FLUSH_ERR);
@@ -379,11 +379,57 @@ static void in_time(struct kunit *test)
 	rpcrdma2_sq_drain(&q->co);
 }
 
+struct beginner {
+	struct rpcrdma2_post	post;
+	struct ib_send_wr	wr;
+	unsigned int		before;
+	unsigned int		calls;
+	bool			locked;
+};
+
+static void begins(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
+{
+	struct queue *q = container_of(co, struct queue, co);
+	struct beginner *b = container_of(post, struct beginner, post);
+
+	b->before = q->posted;
+	b->locked = spin_is_locked(&co->co_sq.sq_lock);
+	b->calls++;
+}
+
+static void begun_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+		       bool ok)
+{
+}
+
+/* What an owner does before its chain is posted, none else is posted behind. */
+static void begins_under_the_lock(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+	struct beginner *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, b);
+	b->wr.opcode = IB_WR_SEND;
+	b->post.po_begin = begins;
+	b->post.po_done = begun_done;
+	KUNIT_ASSERT_EQ(test, post_send(q, q->c, false), 0);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&q->co, 1, false));
+	KUNIT_ASSERT_EQ(test, rpcrdma2_sq_post(&q->co, &b->post, &b->wr), 0);
+	KUNIT_EXPECT_EQ(test, b->calls, 1);
+	KUNIT_EXPECT_EQ(test, b->before, 1);
+	if (IS_ENABLED(CONFIG_SMP) || IS_ENABLED(CONFIG_DEBUG_SPINLOCK))
+		KUNIT_EXPECT_TRUE(test, b->locked);
+	KUNIT_EXPECT_EQ(test, q->posted, 2);
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, b->calls, 1);
+}
+
 static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(retires_silent),
 	KUNIT_CASE(keeps_signaled),
 	KUNIT_CASE(moderates),
 	KUNIT_CASE_PARAM(fails, failure_gen_params),
+	KUNIT_CASE(begins_under_the_lock),
 	KUNIT_CASE(refused),
 	KUNIT_CASE(refused_in_part),
 	KUNIT_CASE(tells_of_room),

@@ -452,6 +452,7 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 		*prev = &re->inv;
 		prev = &re->inv.next;
 	}
+	ex->ex_fence.po_begin = NULL;
 	ex->ex_fence.po_done = end_fence;
 	ex->ex_fence.po_signal = true;
 	return rpcrdma2_sq_post(co, &ex->ex_fence, first);
@@ -464,7 +465,7 @@ void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 
 	list_for_each_entry_safe(re, next, &ex->ex_regions, list) {
 		unmap_region(co, re);
-		list_del_init(&re->list);
+		list_del_init_careful(&re->list);
 	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_strip);
@@ -477,7 +478,7 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 	cancel_delayed_work_sync(&rg->rg_refill);
 	list_for_each_entry_safe(re, next, &rg->rg_all, all) {
 		unmap_region(co, re);
-		list_del_init(&re->list);
+		list_del_init_careful(&re->list);
 		destroy_region(re);
 	}
 }

@@ -116,7 +116,8 @@ static void wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	spin_lock(&sq->sq_lock);
 	if (!WARN_ON_ONCE(!post->po_wrs)) {	/* Q1 */
 		list_for_each_entry_safe(each, next, &sq->sq_posted, po_list) {
-			if (each == post)
+			/* errors may overtake each other; each chain has one */
+			if (each == post || !ok)
 				break;
 			if (!each->po_signal)
 				unlink_post(each, &done, &wrs);
@@ -235,6 +236,8 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	post->po_id = ++sq->sq_last_id;
 	trace_rpcrdma2_post_send(co, post, last);
 	list_add_tail(&post->po_list, &sq->sq_posted);
+	if (post->po_begin)
+		post->po_begin(co, post);
 	ret = ib_post_send(rpcrdma2_conn_qp(co), first, &bad);
 	if (unlikely(ret && bad == first)) {
 		list_del(&post->po_list);

@@ -121,6 +121,7 @@ static int post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 	struct rpcrdma2_post *post = &call->sm_post;
 
 	post->po_signal = true;
+	post->po_begin = NULL;
 	post->po_done = svc2_read_done;
 	post->po_id = 0;
 	trace_svc2_post_read(call, sp->sp_conn.co_send_cq);

@@ -28,6 +28,8 @@ static bool take_entries(struct xprt2_ep *ep, const struct xprt2_req *req,
 		return true;
 	/* What came back before this woke nothing. */
 	xprt_wait_for_buffer_space(xprt);
+	/* It is seen to wait before it leaves the note that it does. */
+	smp_mb__after_atomic();
 	if (!rpcrdma2_sq_take(&ep->ep_conn, count, control))
 		return false;
 	xprt_write_space(xprt);
@@ -216,6 +218,20 @@ sync:
 	return 0;
 }
 
+/*
+ * X6: from now on a Reply is for this request; see claim_rqst(). And what it
+ * makes the receive CQ post, the LOCAL_INV for a region, is behind this chain
+ * with the REG_MR of the region: a server can guess an xid, and reply too soon.
+ */
+static void send_begins(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
+{
+	struct xprt2_req *req = container_of(post, struct xprt2_req, rq2_post);
+
+	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
+	req->rq2_late = false;
+	smp_store_release(&req->rq2_ep, xprt2_conn_to_ep(co));
+}
+
 static int post_message(struct xprt2_ep *ep, struct xprt2_req *req,
 			struct ib_send_wr *first, unsigned int count)
 {
@@ -226,15 +242,24 @@ static int post_message(struct xprt2_ep *ep, struct xprt2_req *req,
 		return -EAGAIN;
 	}
 
-	/* X6: from now on a Reply is for this request; see claim_rqst() */
-	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
-	req->rq2_late = false;
-	WRITE_ONCE(req->rq2_ep, ep);
 	kref_get(&req->rq2_kref);
 	rc = rpcrdma2_sq_post(&ep->ep_conn, &req->rq2_post, first);
 	if (rc)
 		xprt2_req_put(req);
 	return rc;
+}
+
+/*
+ * A Send that is not posted holds up no Reply, and there may be one: a server can
+ * guess an xid.
+ */
+static void drop_pages(struct xprt2_ep *ep, struct xprt2_req *req, bool held)
+{
+	if (!req->rq2_num_mapped)
+		return;
+	unmap_sges(ep, req);
+	if (held)
+		xprt2_release_reply(req);
 }
 
 /**
@@ -260,13 +285,14 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	req->rq2_wr.opcode = IB_WR_SEND;
 	req->rq2_wr.sg_list = req->rq2_sge;
 	req->rq2_wr.next = NULL;
+	req->rq2_post.po_begin = send_begins;
 	req->rq2_post.po_done = send_done;
 	count = 1 + rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
 
 	rc = post_message(ep, req, first, count);
 	trace_xprt2_post_send(ep, req, octets, count, rc);
 	if (rc) {
-		unmap_sges(ep, req);
+		drop_pages(ep, req, rc == -ENOTCONN);
 		return rc;
 	}
 	xprt2_count(doorbells);

@@ -6,8 +6,8 @@
  * and have one owner. The owner takes the entries first, then it posts. From
  * then on the chain belongs to the Send Queue, until po_done gives it back.
  *
- * Sends are carried out in order. So a completion retires its own chain and all
- * chains before it that asked for none, and most need none of their own: one in
+ * Sends are carried out in order. So a good completion retires its own chain and
+ * all chains before it that asked for none, and most need none of their own: one in
  * sq_batch entries is enough, unless the owner of a chain wants to know. A chain
  * that asked is retired by its own completion and by no other: an iWARP device
  * completes a Send while an RDMA Read before it still runs. The entries of fewer
@@ -15,7 +15,8 @@
  * makes the queue larger by as many.
  *
  * A chain that fails completes with an error even if it asked for nothing, and
- * the queue is flushed behind it. What the device never reports, chains that
+ * the queue is flushed behind it. The errors may come in another order, so each
+ * retires its own chain and no other. What the device never reports, chains that
  * succeeded and asked for nothing, and those that it took only in part, is
  * retired by rpcrdma2_sq_drain().
  *
@@ -44,6 +45,9 @@ struct rpcrdma2_conn;
 
 /**
  * struct rpcrdma2_post - a chain of work requests on the Send Queue
+ * @po_begin: called just before the device gets the chain, or NULL. What it does
+ *	is done before any other chain can be posted behind this one. Under
+ *	sq_lock
  * @po_done: takes it back, and is called exactly once for each time that it was
  *	posted, after its entries have come back. @ok is false when it may not
  *	have been carried out, and the connection has been lost then. Send CQ,
@@ -51,7 +55,7 @@ struct rpcrdma2_conn;
  * @po_signal: set by the owner when it wants to know as soon as the chain is
  *	done; from then on whether the device was asked to tell
  *
- * The owner sets these two. The others belong to the Send Queue:
+ * The owner sets these three. The others belong to the Send Queue:
  *
  * @po_list: on sq_posted
  * @po_cqe: of the last work request of the chain
@@ -61,6 +65,8 @@ struct rpcrdma2_conn;
  * @po_since: when it was posted, in jiffies
  */
 struct rpcrdma2_post {
+	void			(*po_begin)(struct rpcrdma2_conn *co,
+					    struct rpcrdma2_post *post);
 	void			(*po_done)(struct rpcrdma2_conn *co,
 					   struct rpcrdma2_post *post, bool ok);
 	bool			po_signal;
@@ -76,7 +82,7 @@ struct rpcrdma2_post {
 /**
  * struct rpcrdma2_sq - a Send Queue
  * @sq_units: its entries, as far as they are known to be free
- * @sq_batch: one completion for so many entries, where nobody asks
+ * @sq_batch: one completion for so many entries, where no owner asks
  * @sq_timeout: a chain that asked has to be done in this time, in jiffies; 0 for
  *	no deadline
  * @sq_overdue: a chain was not, and the connection was lost for that
