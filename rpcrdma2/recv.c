@@ -405,32 +405,35 @@ int rpcrdma2_recvs_add(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_add);
 
-/* All octets from @at on, the first @head of them as head, from @base */
-static void describe(const struct rpcrdma2_recv *rv, u32 at, void *base,
-		     u32 head, struct xdr_buf *buf)
+void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
+		       struct xdr_buf *buf)
 {
 	u32 len = rv->rv_len - at;
 
 	*buf = (struct xdr_buf){
-		.head[0]  = { .iov_base = base + at, .iov_len = head },
-		.pages	  = rv->rv_pages + (head < len),
-		.page_len = len - head,
-		.buflen	  = len,
-		.len	  = len,
+		.head[0].iov_base = rpcrdma2_recv_base(rv) + at,
+		.head[0].iov_len  = len,
+		.pages		  = rv->rv_pages,
+		.buflen		  = len,
+		.len		  = len,
 	};
-}
-
-void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
-		       struct xdr_buf *buf)
-{
-	describe(rv, at, rpcrdma2_recv_base(rv), rv->rv_len - at, buf);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_buf);
 
 void rpcrdma2_recv_buf_paged(const struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf)
 {
-	describe(rv, at, page_address(rv->rv_pages[0]),
-		 min_t(u32, rv->rv_len, PAGE_SIZE) - at, buf);
+	struct page **page = rv->rv_pages + (at >> PAGE_SHIFT);
+	u32 off = offset_in_page(at), len = rv->rv_len - at;
+	u32 head = min_t(u32, len, PAGE_SIZE - off);
+
+	*buf = (struct xdr_buf){
+		.head[0].iov_base = len ? page_address(*page) + off : NULL,
+		.head[0].iov_len  = head,
+		.pages		  = page + 1,
+		.page_len	  = len - head,
+		.buflen		  = len,
+		.len		  = len,
+	};
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_buf_paged);

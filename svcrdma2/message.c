@@ -35,6 +35,7 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	msg->sm_pages = NULL;
 	msg->sm_npages = 0;
 	msg->sm_map = NULL;
+	msg->sm_copy = NULL;
 	msg->sm_inv_handle = 0;
 	msg->sm_nresults = 0;
 	rpcrdma2_msg_read(&msg->sm_msg, rv->rv_buf, rv->rv_len, 0);
@@ -69,6 +70,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	if (msg->sm_map)
 		vm_unmap_ram(msg->sm_map, svc2_msg_pages(msg));
 	svc2_sinks_put(msg);
+	kfree(msg->sm_copy);
 	if (msg->sm_recv)
 		svc2_recv_put(sp, msg->sm_recv);
 	kmem_cache_free(svc2_msg_cache, msg);
@@ -92,7 +94,7 @@ void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 
 /**
- * svc2_discard - let go of a message that draws nothing
+ * svc2_discard - let go of a message that is not answered
  * @sp: its connection
  * @msg: message
  * @counter: why

@@ -9,6 +9,7 @@
  * direction, which is the table below; which message may be answered with an
  * error is decided here and nowhere else.
  */
+#include "layout.h"
 #include "svcrdma2.h"
 #include "trace.h"
 
@@ -23,6 +24,30 @@ static u32 pick_inv_handle(const struct svc2_xprt *sp,
 	return sp->sp_can_invalidate ? handle : 0;
 }
 
+/*
+ * RPCSEC_GSS takes the physical address of the head, and nfsd writes data that
+ * begins in a page from the beginning of that page. So a Call for RPCSEC_GSS that
+ * is longer than a page goes where it is one piece in either sense. There may be
+ * no such place for a moment.
+ *
+ * Return: 0, or -ENOTCONN when the connection is lost.
+ */
+static int copy_call(struct svc2_xprt *sp, struct svc2_msg *call,
+		     struct xdr_buf *arg)
+{
+	unsigned int tries = 0;
+	int ret;
+
+	do {
+		call->sm_copy = kmemdup(arg->head[0].iov_base,
+					arg->head[0].iov_len,
+					GFP_KERNEL | __GFP_NOWARN);
+		ret = call->sm_copy ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	arg->head[0].iov_base = call->sm_copy;
+	return ret;
+}
+
 static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -33,7 +58,13 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (h->h_nreads)
 		return svc2_read_chunks(rqstp, call);
 
-	svc2_recv_arg(call->sm_recv, h->h_len, &rqstp->rq_arg);
+	rpcrdma2_recv_buf(call->sm_recv, h->h_len, &rqstp->rq_arg);
+	if (unlikely(call->sm_recv->rv_len > PAGE_SIZE) &&
+	    svc2_layout_is_gss(call->sm_msg.mg_payload, call->sm_inline) &&
+	    copy_call(sp, call, &rqstp->rq_arg)) {
+		svc2_msg_put(sp, call);
+		return 0;
+	}
 	return svc2_deliver(rqstp, call);
 }
 
@@ -103,7 +134,7 @@ static bool lacks_reads(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * C-078, S38: a Reply, an error or an answer draws nothing, whatever is wrong
+ * C-078, S38: a Reply, an error or an answer is not answered, whatever is wrong
  * with it. A direction that cannot be told is taken for a Call (S06).
  */
 static bool is_reply(const struct rpcrdma2_hdr *h)
@@ -113,7 +144,7 @@ static bool is_reply(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * Step 2 of the order of checks, which the codec cannot perform for us: what
+ * Step 2 of the order of checks, which the codec cannot perform: what
  * the rest of the message means depends on it. A version is refused whatever
  * the message is, but for an answer (C-078, C-079, E-17, S36).
  */

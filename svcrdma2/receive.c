@@ -11,7 +11,6 @@
  * Two queues wait for svc threads: messages as they arrived, and Calls whose
  * RDMA Reads are done. The latter go first; they have waited before.
  */
-#include "layout.h"
 #include "svcrdma2.h"
 #include "trace.h"
 
@@ -101,35 +100,4 @@ int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count)
 	if (rpcrdma2_recvs_add(&sp->sp_conn, &sp->sp_rpool, count))
 		return -ENOMEM;
 	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
-}
-
-/* The longest transport header, the longest header of a Call, and what
- * RPCSEC_GSS reads in the head behind that: length, token header and confounder
- */
-#define HEAD_MOST	(RPCRDMA2_PREFIX_LEN + 5 * XDR_UNIT +		\
-			 RPCRDMA2_MAX_SEGMENTS * RPCRDMA2_READ_SEG_LEN + \
-			 RPCRDMA2_MAX_WRITE_CHUNKS *			\
-			 RPCRDMA2_WRITE_CHUNK_LEN +			\
-			 RPCRDMA2_REPLY_CHUNK_LEN +			\
-			 RPCRDMA2_CALL_HDR_MAX + 64)
-
-static_assert(PAGE_SIZE >= HEAD_MOST);
-
-/**
- * svc2_recv_arg - hand a Call that is all in its Receive on, as rq_arg
- * @rv: Receive
- * @at: where the Call begins
- * @arg: rq_arg
- *
- * nfsd writes data that begins in a page of rq_arg from the beginning of that
- * page, wherever it begins, so a Call is one stretch. With RPCSEC_GSS it can
- * not be, when it is longer than the first page: then only one item of data may
- * be in it, and begin in that page, as over other transports.
- */
-void svc2_recv_arg(const struct rpcrdma2_recv *rv, u32 at, struct xdr_buf *arg)
-{
-	if (svc2_layout_is_gss(rv->rv_buf + at, rv->rv_len - at))
-		rpcrdma2_recv_buf_paged(rv, at, arg);
-	else
-		rpcrdma2_recv_buf(rv, at, arg);
 }

@@ -199,6 +199,7 @@ static inline int svc2_gate_avail(const struct svc2_gate *ga)
  * @sm_npages: how many, at least as many as are read into
  * @sm_map: where they are mapped as one piece, or NULL. Made for rq_arg by the
  *	thread that builds it, undone by svc2_msg_put()
+ * @sm_copy: an inline Call for RPCSEC_GSS that is longer than a page, or NULL
  * @sm_split: the pages hold one chunk, the rest of the Call is in @sm_recv
  * @sm_inline: octets of the RPC message in @sm_recv
  * @sm_length: octets in @sm_pages, with padding
@@ -217,6 +218,7 @@ struct svc2_msg {
 	struct page		**sm_pages;
 	unsigned int		sm_npages;
 	void			*sm_map;
+	void			*sm_copy;
 	bool			sm_split;
 	u32			sm_inline;
 	u32			sm_length;
@@ -405,11 +407,6 @@ static inline struct svc2_xprt *svc2_from_conn(struct rpcrdma2_conn *co)
 	return container_of(co, struct svc2_xprt, sp_conn);
 }
 
-static inline struct svc2_xprt *svc2_cq_to_xprt(const struct ib_cq *cq)
-{
-	return svc2_from_conn(cq->cq_context);
-}
-
 static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 {
 	rpcrdma2_conn_lose(&sp->sp_conn, why);
@@ -446,7 +443,6 @@ void svc2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		     const struct ib_wc *wc, enum rpcrdma2_loss why);
 int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
-void svc2_recv_arg(const struct rpcrdma2_recv *rv, u32 at, struct xdr_buf *arg);
 
 /* message.c */
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);

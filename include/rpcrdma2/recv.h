@@ -207,9 +207,9 @@ void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
 /**
  * rpcrdma2_recv_buf_paged - describe octets of a message page by page
  * @rv: Receive that holds it
- * @at: the first octet, in the first page
- * @buf: becomes all from there on: the first page is the head, the rest is in
- *	pages
+ * @at: the first octet
+ * @buf: becomes all from there on: to the end of its page as the head, the rest
+ *	in pages
  *
  * For code that wants to know where the head lies in physical memory:
  * RPCSEC_GSS hands it to ciphers.

@@ -331,6 +331,23 @@ gss_inline()
 		complain "$answer"
 }
 
+# The same behind a header of about a page: empty segments take room in it and mean
+# nothing. Wherever the Call begins, the server reads that and nothing else.
+gss_behind_segments()
+{
+	local n empty
+
+	"$tools/gss-contexts" "$gss_handle" && dial || return
+	for n in 150 164 166 168 170 175 200; do
+		new_call
+		printf -v empty '00000001 00000100 %032d ' $(seq -f 0 "$n")
+		call_with 00000000 "$empty" "$xid $gss_call $(printf '%016384d' 0)"
+		tell "$call_with"
+		[ "${words[*]:header:5}" = "$xid $reply 00000001 00000001 0000000d" ] ||
+			{ complain "$n: $answer"; return; }
+	done
+}
+
 # hostile NAME COMMAND...: a case with a connection of its own
 hostile()
 {
@@ -366,6 +383,8 @@ hostile_layout()
 		hostile "E-07 v$v: two WRITEs inline, in more than a page" \
 			inline_both
 		hostile "v$v: RPCSEC_GSS in more than a page" gss_inline
+		hostile "v$v: RPCSEC_GSS behind a header of a page" \
+			gss_behind_segments
 		set_parameter receive_size 4096
 	done
 	hostile "a Call of several pages waits without a copy" not_deferred
