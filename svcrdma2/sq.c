@@ -12,7 +12,7 @@ static unsigned int survey(const struct ib_send_wr *wr)
 {
 	unsigned int wrs, reads = 0, writes = 0;
 
-	if (likely(!wr->next))
+	if (likely(!wr->next && wr->opcode != IB_WR_RDMA_READ))
 		return 1;
 	for (wrs = 0; wr; wr = wr->next, wrs++) {
 		switch (wr->opcode) {

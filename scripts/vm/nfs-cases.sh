@@ -104,7 +104,7 @@ opens()
 
 puts()
 {
-	dd if=/dev/zero bs=1M count="$1" oflag=direct conv=notrunc >&7
+	dd if=/dev/zero bs="${2:-1M}" count="$1" oflag=direct conv=notrunc >&7
 }
 
 group_counters()
@@ -131,6 +131,8 @@ group_counters()
 	expect "WRITE of 1 MiB: one doorbell a call" "c_doorbells == c_calls"
 	expect "WRITE of 1 MiB: all bytes by RDMA Read" "s_read_bytes == 16 * 1048576"
 	expect "WRITE of 1 MiB: into pages of one that is done" "s_sinks_reused >= 15"
+	measure puts 16 64K
+	expect "WRITE of 64 KiB: one RDMA Read each" "s_rdma_reads == 16"
 	exec 7>&-
 
 	measure stats 20
