@@ -50,7 +50,7 @@ static inline void svc2_call_header(struct rpcrdma2_hdr *h, u32 vers, u32 xid,
 
 /**
  * enum svc2_answer - what to do with an answer to a Call of ours
- * @SVC2_ANSWER_DROP: it is for nobody
+ * @SVC2_ANSWER_DROP: no RPC waits for it
  * @SVC2_ANSWER_FAIL: end the RPC with -EIO
  * @SVC2_ANSWER_REPLY: end the RPC with the Reply
  */

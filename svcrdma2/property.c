@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties: what the peer says of itself, and what we answer.
+ * Properties: what the peer says of itself, and what the server answers.
  *
- * A CONNPROP is the first thing a version 2 client says; it draws one of ours,
- * once (S29). What it announces bounds our Sends from then on. Our own
- * properties hold for the life of the connection, so there is nothing to
- * announce later; a REQPROP is told that it has what it wants, or that it does
- * not get it (S16).
+ * A CONNPROP is the first message of a version 2 client; the server answers with
+ * its own, once (S29). What the peer announces bounds the server's Sends from then
+ * on. The server's properties hold for the life of the connection, so there is
+ * nothing to announce later; the answer to a REQPROP says that a wish is granted
+ * already, or that it is not (S16).
  *
  * svc2_recvfrom() lets control messages through one at a time, in the order
  * in which they came. Therefore nothing here is locked.

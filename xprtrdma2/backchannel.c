@@ -227,7 +227,7 @@ static int post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
  * @ep: endpoint
  * @h: the error
  *
- * S46: who can not send it gives the connection up.
+ * S46: where it can not be sent the connection is given up.
  *
  * Context: receive CQ.
  * Return: whether it was sent.

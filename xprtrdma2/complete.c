@@ -129,7 +129,6 @@ static void end_rpc(struct xprt2_rep *rep, int copied)
 		xprt_complete_rqst(rqst->rq_task, copied);
 	} else {
 		xprt->stat.recvs++;
-		xprt2_rqst_to_req(rqst)->rq2_answered = true;
 		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_status,
 			   rep->rep_status);
 		wake_with(rqst->rq_task, rep->rep_status);

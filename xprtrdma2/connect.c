@@ -237,8 +237,11 @@ static int create_queues(struct xprt2_ep *ep)
 		.recvs		= recv_depth(ep),
 		.send_sges	= ep->ep_max_sge,
 	};
+	int rc;
 
-	return rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
+	rc = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
+	/* to be tried again after a while, not as negotiation is */
+	return rc == -EAGAIN ? -ENOMEM : rc;
 }
 
 /* S28: always sent; version 2 itself makes no use of the peer's */

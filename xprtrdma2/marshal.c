@@ -289,7 +289,6 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	int rc;
 
 	xprt2_drop_reply(req);
-	req->rq2_answered = false;
 	rc = fill_sparse_pages(&rqst->rq_rcv_buf);
 	if (rc)
 		return rc;

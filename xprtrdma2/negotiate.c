@@ -295,7 +295,8 @@ void xprt2_trial_timeout(struct work_struct *work)
  * xprt2_loss_tells - a connection was lost; was that an answer?
  * @ep: endpoint that its peer or the network gave up
  *
- * Who may have hung up on a CONNPROP behind an RPC gets no other such.
+ * A server that may have ended the connection for a CONNPROP behind an RPC is not
+ * sent another such.
  */
 void xprt2_loss_tells(struct xprt2_ep *ep)
 {
@@ -400,8 +401,6 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	rc = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr, GFP_KERNEL);
 	if (rc && rc != -ENOTCONN)
 		return rc;
-	if (rc)
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_POST);
 	answer = await_answer(ep);
 	if (answer == XPRT2_A_LOST &&
 	    rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))

@@ -190,8 +190,8 @@ static inline bool xprt2_is_refusal(enum xprt2_answer answer)
 
 /*
  * 2.2 step 5: honest peers do not refuse a settled version. Ask again, once.
- * 2.4: to whom an RPC is no message of version 2 speaks another one. Who has
- * refused an RPC in both versions has none.
+ * 2.4: a server that lacks the message of an RPC speaks another version. One that
+ * has refused an RPC in both versions has none.
  */
 static inline enum xprt2_move xprt2_move_settled(const struct xprt2_nego *ng,
 						 enum xprt2_answer answer)

@@ -128,11 +128,13 @@ void xprt2_take_properties(struct xprt2_ep *ep,
 {
 	u32 frozen = rpcrdma2_exchange_take(&ep->ep_ex, pm);
 
+	xprt2_count_add(odd_properties, pm->pm_set.ps_odd);	/* S12 */
 	if (pm->pm_type == RDMA2_OPT_CONNPROP)
 		xprt2_count(connprops);
-	if (pm->pm_type == RDMA2_OPT_UPDPROP)
+	else if (pm->pm_type == RDMA2_OPT_UPDPROP)
 		xprt2_count(updprops);
-	xprt2_count_add(odd_properties, pm->pm_set.ps_odd);	/* S12 */
+	else
+		return;
 	xprt2_count_add(frozen_properties, hweight32(frozen));
 	bound_messages(ep);
 	xprt2_backward_measure(ep);

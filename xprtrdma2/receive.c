@@ -215,7 +215,7 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 void xprt2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		      const struct ib_wc *wc, enum rpcrdma2_loss why)
 {
-	struct xprt2_ep *ep = container_of(co, struct xprt2_ep, ep_conn);
+	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
 
 	ep->ep_recvs_posted--;
 	if (why == RPCRDMA2_LOSS_NO_MESSAGE) {
@@ -237,7 +237,7 @@ void xprt2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc)
 {
-	struct xprt2_ep *ep = container_of(co, struct xprt2_ep, ep_conn);
+	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
 	struct xprt2_rep *rep = container_of(rv, struct xprt2_rep, rep_recv);
 	u32 handle = 0;
 

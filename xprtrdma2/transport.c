@@ -326,10 +326,9 @@ static int send_forward(struct rpc_rqst *rqst)
 		return 0;
 	/*
 	 * The server may still answer the first copy: a second one would
-	 * take a credit that was not granted. Not so when an error has.
+	 * take a credit that was not granted.
 	 */
-	if (rqst->rq_connect_cookie == xprt->connect_cookie &&
-	    !req->rq2_answered)
+	if (rqst->rq_connect_cookie == xprt->connect_cookie)
 		return -ECONNABORTED;
 	if (!xprt_request_get_cong(xprt, rqst)) {
 		xprt2_count(wait_credits);

@@ -32,7 +32,7 @@
  *   X5 After teardown of an endpoint no request and no Receive buffer has a
  *	DMA mapping or a memory region left (asserted when the pools are freed).
  *   X6 A Reply is for a request only if it came on the endpoint that the
- *	request was last posted on: rq2_ep is set by post_message() and cleared
+ *	request was last posted on: rq2_ep is set by send_begins() and cleared
  *	before the RPC layer waits for a Reply again (checked in claim_rqst()).
  *	When the RPC has ended by then, the Reply only tells that the server
  *	has done with its memory (xprt2_answer_dead()).
@@ -155,8 +155,6 @@ struct xprt2_pool {
  *	Call's Reply, or the Call that this one is to reply to
  * @rq2_status: what the RPC ends with when an error answered it, or when it can
  *	not be sent; 0 otherwise. Set once, under the transport's queue_lock
- * @rq2_answered: an error has answered the last copy of its Call, of which
- *	nothing is left: another may go out on the same connection
  * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
  * @rq2_sendsize: its size
  * @rq2_recvbuf: where a Reply chunk lands
@@ -190,7 +188,6 @@ struct xprt2_req {
 	struct rpcrdma2_exposed	rq2_exposed;
 	struct xprt2_rep	*rq2_reply;
 	int			rq2_status;
-	bool			rq2_answered;
 
 	void			*rq2_sendbuf;
 	size_t			rq2_sendsize;
@@ -339,11 +336,6 @@ struct xprt2_ep {
 static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
 {
 	return container_of(co, struct xprt2_ep, ep_conn);
-}
-
-static inline struct xprt2_ep *xprt2_cq_to_ep(const struct ib_cq *cq)
-{
-	return xprt2_conn_to_ep(cq->cq_context);
 }
 
 /*

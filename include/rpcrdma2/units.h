@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Something scarce, counted without a lock: entries of a queue, contexts,
- * memory regions. A taker that finds too few leaves a note, and whoever gives
- * units back then is told that there is a taker to be served.
+ * memory regions. A taker that finds too few leaves a note, and the call that
+ * gives units back says then that there is a taker to be served.
  */
 #ifndef _RPCRDMA2_UNITS_H
 #define _RPCRDMA2_UNITS_H
@@ -23,7 +23,7 @@ struct rpcrdma2_units {
 };
 
 /**
- * rpcrdma2_units_take - take units, or note that somebody wants them
+ * rpcrdma2_units_take - take units, or note that there is a taker
  * @un: units
  * @count: how many
  * @control: may take those that are kept
