@@ -2,8 +2,8 @@
 /*
  * Receives.
  *
- * The pages of a Receive are mapped for a device when it is first posted there,
- * and until the device goes away.
+ * The pages of a Receive are mapped for a device when it is made for one, or first
+ * posted there, until the connection is taken apart.
  */
 #include <linux/export.h>
 #include <linux/highmem.h>

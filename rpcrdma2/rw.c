@@ -107,10 +107,13 @@ static int write_part(struct rpcrdma2_rw *rw, struct rpcrdma2_walk *wk,
 	struct rpcrdma2_piece pc;
 	struct scatterlist *sg;
 	struct part *part;
-	unsigned int i;
+	unsigned int nents, i;
 
 	wk->wk_left = seg->rs_length;
-	part = new_part(rw, rpcrdma2_walk_count(*wk, 1), seg, 0);
+	nents = rpcrdma2_walk_count(*wk, 1);
+	if (WARN_ON_ONCE(!nents))
+		return -EINVAL;
+	part = new_part(rw, nents, seg, 0);
 	if (!part)
 		return -ENOMEM;
 	for_each_sg(part->table.sgl, sg, part->nents, i) {

@@ -10,6 +10,7 @@
  * connections together: SVC2_KEPT_SETS times SVC2_KEPT_MOST pages. They are not
  * cleared: no octet is in rq_arg that an RDMA Read or a copy has not placed.
  */
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "svcrdma2.h"
@@ -28,9 +29,11 @@ static DEFINE_SPINLOCK(kept_lock);	/* guards the two below */
 static struct kept_set kept[SVC2_KEPT_SETS];
 static unsigned int nkept;
 
+/* Not where the kernel clears what is freed: such a page stays as it is. */
 static bool is_kept(unsigned int sinks)
 {
-	return sinks >= SVC2_KEPT_LEAST && sinks < SVC2_KEPT_MOST;
+	return sinks >= SVC2_KEPT_LEAST && sinks < SVC2_KEPT_MOST &&
+	       !want_init_on_free();
 }
 
 static bool take_kept(struct svc2_msg *call)

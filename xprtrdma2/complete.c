@@ -244,8 +244,8 @@ void xprt2_release_reply(struct xprt2_req *req)
  * The connection is lost. The RPC is sent again on the next one, or ends there
  * if this was an error.
  *
- * Context: receive CQ or send CQ; @rep's request is pinned, and unpinned on
- * return.
+ * Context: receive CQ, send CQ, or what drains the Send Queue; @rep's request is
+ * pinned, and unpinned on return.
  */
 void xprt2_abandon_reply(struct xprt2_rep *rep)
 {

@@ -73,7 +73,7 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	xprt2_reqs_wake(ep->ep_xp);
 }
 
-/* The send path has found too few Send Queue entries: see take_entries(). */
+/* The send path has found too few Send Queue entries, or regions. */
 static void xprt2_room(struct rpcrdma2_conn *co)
 {
 	xprt_write_space(&xprt2_conn_to_ep(co)->ep_xp->xp_xprt);

@@ -22,7 +22,7 @@
 #include "backchannel.h"
 
 enum {
-	/* one Send in so many asks for a completion */
+	/* one completion for so many work requests */
 	XPRT2_SEND_BATCH	= 16,
 	/* entries beside those for the requests of Calls */
 	XPRT2_SQ_SPARE		= XPRT2_SEND_BATCH + XPRT2_BACKWARD_REQS,

@@ -162,7 +162,7 @@ TRACE_EVENT(xprt2_cm_event,
 		  __get_str(port), __get_str(event), __entry->status)
 );
 
-/* The error that lost a connection, not the flushes that follow from it */
+/* A Receive that failed; not the flushes that follow from it */
 TRACE_EVENT_CONDITION(xprt2_wc_error,
 	TP_PROTO(const struct xprt2_ep *ep, const struct ib_wc *wc),
 	TP_ARGS(ep, wc),

@@ -149,8 +149,8 @@ struct xprt2_pool {
  * @rq2_home: pool it comes from
  * @rq2_pool: on pl_free of that
  * @rq2_all: on xp_all_reqs
- * @rq2_exposed: registered memory regions, and their fence. Send path, then whichever CQ fences
- *	them, then the release path, which meets teardown under xp_fence_mutex
+ * @rq2_exposed: registered memory regions, and their fence. Send path, then the
+ *	CQ that fences them, then the release path, which meets teardown under xp_fence_mutex
  * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into: our
  *	Call's Reply, or the Call that this one is to reply to
  * @rq2_status: what the RPC ends with when an error answered it, or when it can

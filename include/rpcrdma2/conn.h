@@ -55,7 +55,7 @@ enum rpcrdma2_loss {
  * @no_message: a Receive completed without a message. The core takes it back,
  *	and then loses the connection. Receive CQ
  * @room: Send Queue entries or regions have come back, and a taker has found too
- *	few. Send CQ, or whatever gives them back
+ *	few. Send CQ, or what gives them back
  * @grown: the pool of regions was to grow: @made were allocated, and when @failed
  *	another one could not be. Of a connection that exposes memory; may sleep
  */

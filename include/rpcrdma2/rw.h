@@ -67,7 +67,7 @@ int rpcrdma2_rw_read(struct rpcrdma2_rw *rw, const struct rpcrdma2_segment *seg,
  * @ck: the chunk; its lengths become what is written (E-10)
  *
  * Context: may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM; or -EINVAL when the ranges are not in the buffer.
  */
 int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
 		      const struct rpcrdma2_range *src, unsigned int nsrc,

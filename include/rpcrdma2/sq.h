@@ -155,7 +155,7 @@ void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
  * @first: its work requests, for which as many entries were taken. All get their
  *	completions here
  *
- * Context: any that may not sleep, but that interrupts are off.
+ * Context: process; does not sleep.
  * Return: 0 when the chain belongs to the Send Queue, perhaps not for long; the
  * connection may have been lost. -ENOTCONN when it is lost: the chain still is
  * the caller's, its entries are given back.
