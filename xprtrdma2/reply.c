@@ -65,6 +65,7 @@ static struct rpc_rqst *find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 	if (!rqst)
 		return NULL;
 	req = xprt2_rqst_to_req(rqst);
+	/* Pairs with send_begins(): rq2_holds is set */
 	return smp_load_acquire(&req->rq2_ep) == ep && !req->rq2_reply &&
 	       !req->rq2_status ? rqst : NULL;
 }

@@ -229,6 +229,7 @@ static void send_begins(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
 
 	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
 	req->rq2_late = false;
+	/* Pairs with find_rqst_locked() */
 	smp_store_release(&req->rq2_ep, xprt2_conn_to_ep(co));
 }
 
