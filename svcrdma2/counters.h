@@ -16,7 +16,7 @@
 #define SVC2_COUNTERS(C)						\
 	C(accepts)		/* connections accepted */		\
 	C(accept_failures)	/* requests to connect that came to nothing */ \
-	C(closes)		/* connections lost or ended */		\
+	C(disconnects)		/* connections lost or ended */		\
 	C(calls)		/* Calls handed to the RPC layer */	\
 	C(calls_v1)		/* of these, in version 1 */		\
 	C(replies)		/* Replies posted */			\
@@ -31,10 +31,10 @@
 	C(errors_invalid_option)					\
 	C(errors_system)						\
 	C(dropped_silently)	/* E-22, S31, S39 */			\
-	C(dropped_reply)	/* Replies to no Call of ours */	\
+	C(dropped_reply)	/* Replies to no Call of this end */	\
 	C(dropped_error)	/* likewise RDMA2_ERROR messages */	\
 	C(dropped_option)	/* options that must not be answered */	\
-	C(backward_calls)	/* our own Calls posted */		\
+	C(backward_calls)	/* this end's Calls posted */		\
 	C(backward_replies)	/* Replies to them */			\
 	C(backward_errors)	/* ended by an error or a bad Reply */	\
 	C(connprops)		/* property messages taken */		\
@@ -44,24 +44,24 @@
 	C(frozen_properties)	/* S15: changed all the same */		\
 	C(bad_inv_handle)	/* nominated, but not in the header */	\
 	C(read_chunks)							\
-	C(read_bytes)							\
+	C(read_chunk_bytes)						\
 	C(long_calls)		/* Calls in a Position-Zero chunk */	\
 	C(sinks_reused)		/* Calls read into pages of one that is done */ \
 	C(write_chunks)		/* Write chunks written to */		\
-	C(write_bytes)							\
-	C(reply_chunks)		/* Reply chunks used */			\
-	C(reply_bytes)		/* written to them */			\
+	C(write_chunk_bytes)						\
+	C(reply_chunks_used)	/* written to */			\
+	C(reply_chunk_bytes)	/* placed in them */			\
 	C(reply_chunks_unused)	/* offered, but the Reply fit inline */	\
 	C(rdma_reads)		/* RDMA Read work requests */		\
 	C(rdma_writes)		/* RDMA Write work requests */		\
-	C(post_send)		/* chains handed to the Send Queue */	\
+	C(doorbells)		/* chains handed to the Send Queue */	\
 	C(sends)							\
 	C(sends_with_inv)	/* of these, Send With Invalidate */	\
 	C(send_completions)	/* completions of any chain */		\
-	C(post_recv)		/* chains handed to the Receive Queue */ \
-	C(recvs)		/* messages received */			\
+	C(recv_doorbells)	/* chains handed to the Receive Queue */ \
+	C(recv_completions)	/* messages received */			\
 	C(recv_bytes)							\
-	C(recvs_bad)		/* consumed by no message: connections closed */ \
+	C(receives_bad)		/* consumed by no message: connections lost */ \
 	C(pullup_bytes)		/* copied into the Send buffer */	\
 	C(inline_bytes)		/* RPC payload sent inline */		\
 	C(sq_waits)		/* waits for Send Queue entries */	\

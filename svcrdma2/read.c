@@ -160,7 +160,7 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	} while (svc2_try_again(sp, &tries, &ret));
 	if (!ret) {
 		svc2_count_add(read_chunks, h->h_nreads);
-		svc2_count_add(read_bytes, whole - call->sm_inline);
+		svc2_count_add(read_chunk_bytes, whole - call->sm_inline);
 		if (h->h_proc == RDMA2_NOMSG)
 			svc2_count(long_calls);
 		ret = post_reads(sp, call);

@@ -41,7 +41,7 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	struct svc2_xprt *sp = container_of(co, struct svc2_xprt, sp_conn);
 
 	trace_receive(sp, rv, wc);
-	svc2_count(recvs);
+	svc2_count(recv_completions);
 	svc2_count_add(recv_bytes, wc->byte_len);
 	spin_lock(&sp->sp_recv_lock);
 	list_add_tail(&rv->rv_list, &sp->sp_recv_q);
@@ -64,7 +64,7 @@ void svc2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 {
 	trace_receive(container_of(co, struct svc2_xprt, sp_conn), rv, wc);
 	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
-		svc2_count(recvs_bad);
+		svc2_count(receives_bad);
 }
 
 /**
@@ -82,7 +82,7 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	unsigned int n = rpcrdma2_recv_repost(&sp->sp_conn, rv);
 
 	if (n) {
-		svc2_count(post_recv);
+		svc2_count(recv_doorbells);
 		trace_svc2_post_recvs(sp, n);
 	}
 }

@@ -101,12 +101,12 @@ static void count_chunks(const struct rpcrdma2_hdr *h,
 	for (i = 0; i < h->h_nwrites; i++) {
 		if (plan->pn_writes[i].ra_len) {
 			svc2_count(write_chunks);
-			svc2_count_add(write_bytes, plan->pn_writes[i].ra_len);
+			svc2_count_add(write_chunk_bytes, plan->pn_writes[i].ra_len);
 		}
 	}
 	if (plan->pn_long) {
-		svc2_count(reply_chunks);
-		svc2_count_add(reply_bytes, plan->pn_len);
+		svc2_count(reply_chunks_used);
+		svc2_count_add(reply_chunk_bytes, plan->pn_len);
 	} else if (h->h_has_reply) {
 		svc2_count(reply_chunks_unused);
 	}

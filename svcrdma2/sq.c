@@ -60,6 +60,6 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 		ret = -EAGAIN;
 	if (ret)
 		return ret;
-	svc2_count(post_send);
+	svc2_count(doorbells);
 	return rpcrdma2_sq_post(&sp->sp_conn, post, first);
 }

@@ -412,7 +412,7 @@ static void svc2_detach(struct svc_xprt *xprt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
 
-	svc2_count(closes);
+	svc2_count(disconnects);
 	/* what is flushed from now on is no reason to close */
 	rpcrdma2_conn_lose(&sp->sp_conn, RPCRDMA2_LOSS_ENDED);
 	rdma_disconnect(sp->sp_conn.co_id);

@@ -197,13 +197,13 @@ int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 			size_t hdrlen, u32 proc)
 {
 	const struct rpcrdma2_call_plan plan = { .cp_proc = proc };
-	int rc;
+	int ret;
 
-	rc = xprt2_req_map(ep, req);
-	if (!rc)
-		rc = xprt2_prepare_send(ep, req, hdrlen, &plan);
-	if (rc)
-		return rc;
+	ret = xprt2_req_map(ep, req);
+	if (!ret)
+		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
+	if (ret)
+		return ret;
 	req->rq2_post.po_signal = true;
 	return xprt2_send_message(ep, req);
 }
@@ -213,11 +213,11 @@ static int post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 		      const struct rpcrdma2_hdr *h)
 {
 	size_t hdrlen = rpcrdma2_hdr_size(h);
-	int rc;
+	int ret;
 
-	rc = xprt2_encode_header(req, h, hdrlen);
-	if (rc)
-		return rc;
+	ret = xprt2_encode_header(req, h, hdrlen);
+	if (ret)
+		return ret;
 	return xprt2_post_backward(ep, req, hdrlen, h->h_proc == RDMA2_MSG ?
 						    RDMA2_MSG : RDMA2_NOMSG);
 }
@@ -235,16 +235,16 @@ static int post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 bool xprt2_send_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 {
 	struct xprt2_req *req;
-	int rc = -ENOMEM;
+	int ret = -ENOMEM;
 
 	req = xprt2_backward_req(ep->ep_xp, GFP_NOWAIT | __GFP_NOWARN);
 	if (req) {
-		rc = post_reply(ep, req, h);
+		ret = post_reply(ep, req, h);
 		xprt2_req_put(req);
 	}
-	if (rc)
+	if (ret)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
-	return !rc;
+	return !ret;
 }
 
 static void refuse_call(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
@@ -381,7 +381,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 	struct rpcrdma2_hdr *h = &xp->xp_hdr;
 	struct xprt2_ep *ep = req->rq2_ep;
 	u32 len = rqst->rq_snd_buf.len;
-	int rc;
+	int ret;
 
 	if (!ep || !xprt2_ep_is_ready(ep)) {
 		xprt2_count(backward_unanswered);
@@ -402,10 +402,10 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 	if (rpcrdma2_hdr_size(h) + len > READ_ONCE(ep->ep_call_threshold))
 		xprt2_refuse_backward(h, RDMA2_ERR_REPLY_RESOURCE, len);
 
-	rc = post_reply(ep, req, h);
-	trace_xprt2_backward_reply(ep, h->h_xid, rc ?: len);
-	if (rc)
-		return rc == -EAGAIN || rc == -ENOBUFS ? rc : -ECONNABORTED;
+	ret = post_reply(ep, req, h);
+	trace_xprt2_backward_reply(ep, h->h_xid, ret ?: len);
+	if (ret)
+		return ret == -EAGAIN || ret == -ENOBUFS ? ret : -ECONNABORTED;
 	if (h->h_proc == RDMA2_MSG)
 		xprt2_count(backward_replies);
 	else

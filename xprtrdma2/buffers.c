@@ -203,7 +203,7 @@ int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
 	dma = ib_dma_map_single(device, req->rq2_sendbuf, req->rq2_sendsize,
 				DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(device, dma)) {
-		xprt2_count(wait_map);
+		xprt2_count(map_waits);
 		return -ENOBUFS;
 	}
 	spin_lock(&ep->ep_xp->xp_req_lock);

@@ -151,23 +151,24 @@ static int resolve(struct xprt2_ep *ep)
 {
 	unsigned long timeout = msecs_to_jiffies(2 * XPRT2_RESOLVE_TIMEOUT);
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	int rc;
+	int ret;
 
 	ep->ep_conn.co_id = rdma_create_id(xprt->xprt_net, xprt2_cm_handler, ep,
 					   RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(ep->ep_conn.co_id)) {
-		rc = PTR_ERR(ep->ep_conn.co_id);
+		ret = PTR_ERR(ep->ep_conn.co_id);
 		ep->ep_conn.co_id = NULL;
-		return rc;
+		return ret;
 	}
-	rc = rdma_resolve_addr(ep->ep_conn.co_id, NULL, (struct sockaddr *)&xprt->addr,
-			       XPRT2_RESOLVE_TIMEOUT);
-	if (!rc)
-		rc = await_step(ep, timeout);
-	if (rc)
-		return rc;
-	rc = rdma_resolve_route(ep->ep_conn.co_id, XPRT2_RESOLVE_TIMEOUT);
-	return rc ?: await_step(ep, timeout);
+	ret = rdma_resolve_addr(ep->ep_conn.co_id, NULL,
+				(struct sockaddr *)&xprt->addr,
+				XPRT2_RESOLVE_TIMEOUT);
+	if (!ret)
+		ret = await_step(ep, timeout);
+	if (ret)
+		return ret;
+	ret = rdma_resolve_route(ep->ep_conn.co_id, XPRT2_RESOLVE_TIMEOUT);
+	return ret ?: await_step(ep, timeout);
 }
 
 /* Once a transport: it is asked again at each attempt to connect. */
@@ -237,11 +238,11 @@ static int create_queues(struct xprt2_ep *ep)
 		.recvs		= recv_depth(ep),
 		.send_sges	= ep->ep_max_sge,
 	};
-	int rc;
+	int ret;
 
-	rc = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
+	ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
 	/* to be tried again after a while, not as negotiation is */
-	return rc == -EAGAIN ? -ENOMEM : rc;
+	return ret == -EAGAIN ? -ENOMEM : ret;
 }
 
 /* S28: always sent; version 2 itself makes no use of the peer's */
@@ -270,7 +271,7 @@ static int establish(struct xprt2_ep *ep)
 		/* 2.3: control messages of the peer can not be counted */
 		.rnr_retry_count	= 7,
 	};
-	int rc;
+	int ret;
 
 	if (!ep_advance(ep, XPRT2_EP_RESOLVING, XPRT2_EP_CONNECTING))
 		return -ENOTCONN;
@@ -281,14 +282,14 @@ static int establish(struct xprt2_ep *ep)
 		return -ENOMEM;
 
 	set_private_data(ep, &param);
-	rc = rdma_connect(ep->ep_conn.co_id, &param);
-	if (!rc)
-		rc = await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
-	if (rc)
-		return rc;
-	rc = xprt2_negotiate(ep);
-	if (rc)
-		return rc;
+	ret = rdma_connect(ep->ep_conn.co_id, &param);
+	if (!ret)
+		ret = await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
+	if (ret)
+		return ret;
+	ret = xprt2_negotiate(ep);
+	if (ret)
+		return ret;
 	xprt2_backward_measure(ep);
 	if (!ep_advance(ep, XPRT2_EP_CONNECTING, XPRT2_EP_READY))
 		return -ENOTCONN;
@@ -365,9 +366,9 @@ static void ep_publish(struct xprt2_xprt *xp, struct xprt2_ep *ep)
  * application. A hard mount waits for memory and for devices that come back;
  * it does not wait for a device to learn to register memory.
  */
-static int connect_status(int rc)
+static int connect_status(int ret)
 {
-	switch (rc) {
+	switch (ret) {
 	case 0:
 	case -ECONNREFUSED:
 	case -ENETUNREACH:
@@ -375,7 +376,7 @@ static int connect_status(int rc)
 	case -ETIMEDOUT:
 	case -EOPNOTSUPP:
 	case -EPROTONOSUPPORT:
-		return rc;
+		return ret;
 	case -ENOMEM:
 	case -ENOBUFS:
 		return -ENOBUFS;
@@ -387,38 +388,38 @@ static int connect_status(int rc)
 static int connect_once(struct xprt2_xprt *xp)
 {
 	struct xprt2_ep *ep;
-	int rc;
+	int ret;
 
 	ep = ep_alloc(xp);
 	if (!ep)
 		return -ENOMEM;
 
-	rc = resolve(ep);
-	if (!rc)
-		rc = size_for_device(ep);
-	if (!rc) {
+	ret = resolve(ep);
+	if (!ret)
+		ret = size_for_device(ep);
+	if (!ret) {
 		xprt2_begin_properties(ep);
-		rc = create_queues(ep);
+		ret = create_queues(ep);
 	}
-	if (!rc)
-		rc = rpcrdma2_regions_grow(&ep->ep_conn);
-	if (rc)
+	if (!ret)
+		ret = rpcrdma2_regions_grow(&ep->ep_conn);
+	if (ret)
 		goto out_destroy;
 
 	xprt2_reset_credits(xp);
 	ep_publish(xp, ep);
-	rc = establish(ep);
-	if (rc)
+	ret = establish(ep);
+	if (ret)
 		goto out_destroy;
 	xprt2_count(connects);
 	trace_xprt2_connect(ep, 0);
 	return 0;
 
 out_destroy:
-	xprt2_count(connect_errors);
-	trace_xprt2_connect(ep, rc);
+	xprt2_count(connect_failures);
+	trace_xprt2_connect(ep, ret);
 	ep_destroy(ep);
-	return rc;
+	return ret;
 }
 
 /**
@@ -432,15 +433,15 @@ out_destroy:
 int xprt2_ep_connect(struct xprt2_xprt *xp)
 {
 	unsigned int left = XPRT2_PROBES_MAX;
-	int rc;
+	int ret;
 
 	if (xchg(&xp->xp_no_version, false))
 		return -EPROTONOSUPPORT;
 	/* At once, but only as often as negotiation takes */
 	do {
-		rc = connect_once(xp);
-	} while (rc == -EAGAIN && left--);
-	return connect_status(rc);
+		ret = connect_once(xp);
+	} while (ret == -EAGAIN && left--);
+	return connect_status(ret);
 }
 
 /**

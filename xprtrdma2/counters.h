@@ -11,7 +11,7 @@
 
 #define XPRT2_COUNTERS(C)						\
 	C(connects)		/* connections established */		\
-	C(connect_errors)	/* attempts that failed */		\
+	C(connect_failures)	/* attempts that failed */		\
 	C(disconnects)		/* connections torn down */		\
 	C(calls)		/* Calls posted */			\
 	C(calls_nomsg)		/* of these, without inline payload */	\
@@ -38,17 +38,17 @@
 	C(mapped_bytes)		/* sent from where they were */		\
 	C(pages_revoked)	/* taken back to be encrypted again */	\
 	C(fixup_bytes)		/* copied out of Receive buffers */	\
-	C(wait_credits)		/* Calls held back: no credit */	\
-	C(wait_mrs)		/* no free memory region */		\
-	C(wait_sq)		/* no room in the Send Queue */		\
-	C(wait_map)		/* memory could not be mapped */	\
+	C(credit_waits)		/* Calls held back: no credit */	\
+	C(mr_waits)		/* no free memory region */		\
+	C(sq_waits)		/* no room in the Send Queue */		\
+	C(map_waits)		/* memory could not be mapped */	\
 	C(calls_unsendable)	/* ended: nothing can send them */	\
 	C(mrs_unavailable)	/* regions that could not be allocated */ \
 	C(errors_received)	/* RDMA2_ERROR messages */		\
 	C(replies_unknown)	/* no Call with that xid */		\
 	C(replies_bad)		/* Replies that ended their RPC */	\
 	C(receives_bad)		/* consumed by no message: connections lost */ \
-	C(replies_dropped)	/* messages not ours to answer */	\
+	C(dropped_silently)	/* not to be answered */		\
 	C(dead_rpcs)		/* RPCs that ended without a Reply */	\
 	C(dead_waits)		/* of these, with memory the server may use */ \
 	C(dead_answered)	/* of these, when the server had done */ \
@@ -58,7 +58,7 @@
 	C(backward_calls)	/* given to the callback service */	\
 	C(backward_replies)	/* Replies to these */			\
 	C(backward_refused)	/* backward Calls answered with an error */ \
-	C(backward_unanswered)	/* no way to say no, or nobody to hear it */ \
+	C(backward_unanswered)	/* no Reply nor error could be sent */	\
 	C(connprops)		/* property messages taken */		\
 	C(reqprops)							\
 	C(updprops)							\

@@ -172,13 +172,13 @@ static void strip(struct xprt2_ep *ep, struct xprt2_req *req)
  */
 static void take_back(struct xprt2_xprt *xp, struct xprt2_req *req)
 {
-	int rc = -ENOTCONN;
+	int ret = -ENOTCONN;
 
 	mutex_lock(&xp->xp_fence_mutex);
 	if (xprt2_holds_memory(req))
-		rc = fence(xp->xp_ep, req);
+		ret = fence(xp->xp_ep, req);
 	mutex_unlock(&xp->xp_fence_mutex);
-	if (!rc)
+	if (!ret)
 		wait_while(awaits_fence, xp, req, XPRT2_FENCE_TIMEOUT);
 
 	if (xprt2_holds_memory(req)) {

@@ -134,28 +134,28 @@ static int register_call(struct xprt2_ep *ep, struct xprt2_req *req,
 	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
 	struct rpcrdma2_chunk *ck;
 	struct xdr_buf copy;
-	int rc;
+	int ret;
 
 	if (plan->cp_poszero) {
 		if (xprt2_fault(poszero))
 			return -EIO;
 		ck = &h->h_reads[h->h_nreads++];
 		ck->ck_position = 0;
-		rc = xprt2_register(ep, req, close_call_gaps(req, plan, &copy),
-				    plan->cp_read ?
-				    XPRT2_PART_REST : XPRT2_PART_ALL,
-				    DMA_TO_DEVICE, h, ck);
-		if (rc)
-			return rc;
+		ret = xprt2_register(ep, req, close_call_gaps(req, plan, &copy),
+				     plan->cp_read ?
+				     XPRT2_PART_REST : XPRT2_PART_ALL,
+				     DMA_TO_DEVICE, h, ck);
+		if (ret)
+			return ret;
 	}
 	if (plan->cp_read) {
 		/* E-05: counted from the first octet of the RPC message */
 		ck = &h->h_reads[h->h_nreads++];
 		ck->ck_position = buf->head[0].iov_len;
-		rc = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
-				    DMA_TO_DEVICE, h, ck);
-		if (rc)
-			return rc;
+		ret = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
+				     DMA_TO_DEVICE, h, ck);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -164,28 +164,28 @@ static int register_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 			  const struct rpcrdma2_call_plan *plan, struct rpcrdma2_hdr *h)
 {
 	const struct xdr_buf *buf = &req->rq2_slot.rq_rcv_buf;
-	int rc;
+	int ret;
 
 	req->rq2_write_max = 0;
 	req->rq2_reply_max = 0;
 	if (plan->cp_write) {
 		struct rpcrdma2_chunk *ck = &h->h_writes[h->h_nwrites++];
 
-		rc = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
-				    DMA_FROM_DEVICE, h, ck);
-		if (rc)
-			return rc;
+		ret = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
+				     DMA_FROM_DEVICE, h, ck);
+		if (ret)
+			return ret;
 		req->rq2_write_max = ck->ck_length;
 	}
 	if (plan->cp_reply) {
 		if (!plan->cp_write)
 			close_reply_gaps(req);
 		h->h_has_reply = true;
-		rc = xprt2_register(ep, req, buf, plan->cp_write ?
-				    XPRT2_PART_REST : XPRT2_PART_ALL,
-				    DMA_FROM_DEVICE, h, &h->h_reply);
-		if (rc)
-			return rc;
+		ret = xprt2_register(ep, req, buf, plan->cp_write ?
+				     XPRT2_PART_REST : XPRT2_PART_ALL,
+				     DMA_FROM_DEVICE, h, &h->h_reply);
+		if (ret)
+			return ret;
 		req->rq2_reply_max = h->h_reply.ck_length;
 	}
 	return 0;
@@ -286,15 +286,15 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	struct rpcrdma2_call_plan plan;
 	struct rpcrdma2_call_sizes sz;
 	size_t hdrlen;
-	int rc;
+	int ret;
 
 	xprt2_drop_reply(req);
-	rc = fill_sparse_pages(&rqst->rq_rcv_buf);
-	if (rc)
-		return rc;
-	rc = xprt2_req_map(ep, req);
-	if (rc)
-		return rc;
+	ret = fill_sparse_pages(&rqst->rq_rcv_buf);
+	if (ret)
+		return ret;
+	ret = xprt2_req_map(ep, req);
+	if (ret)
+		return ret;
 
 	measure(ep, rqst, &sz);
 	rpcrdma2_plan_call(&sz, &plan);
@@ -310,22 +310,22 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	h->h_has_reply = false;
 	h->h_nsegs = 0;
 
-	rc = register_call(ep, req, &plan, h);
-	if (rc)
+	ret = register_call(ep, req, &plan, h);
+	if (ret)
 		goto out_unregister;
-	rc = register_reply(ep, req, &plan, h);
-	if (rc)
+	ret = register_reply(ep, req, &plan, h);
+	if (ret)
 		goto out_unregister;
 	/* S48: the only region, or the first of several; 0 when none (C-073) */
 	if (h->h_nsegs && rpcrdma2_can_nominate(ep->ep_vers))
 		h->h_inv_handle = h->h_segs[0].rs_handle;
 
 	hdrlen = rpcrdma2_hdr_size(h);
-	rc = xprt2_encode_header(req, h, hdrlen);
-	if (rc)
+	ret = xprt2_encode_header(req, h, hdrlen);
+	if (ret)
 		goto out_unregister;
-	rc = xprt2_prepare_send(ep, req, hdrlen, &plan);
-	if (rc)
+	ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
+	if (ret)
 		goto out_unregister;
 	guard_pages(rqst);
 	count_chunks(ep, &plan, h);
@@ -334,8 +334,8 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 
 out_unregister:
 	rpcrdma2_unexpose(&ep->ep_conn, &req->rq2_exposed);
-	if (rc == -EAGAIN)
+	if (ret == -EAGAIN)
 		xprt2_await_regions(ep);
 	ep->ep_xp->xp_stats.st_failed_marshal++;
-	return rc;
+	return ret;
 }

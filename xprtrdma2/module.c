@@ -27,35 +27,35 @@ struct workqueue_struct *xprt2_wq;
 
 static int register_class(void)
 {
-	int rc = xprt_register_transport(&xprt2_class);
+	int ret = xprt_register_transport(&xprt2_class);
 
 #ifdef XPRT2_REPLACES_RPCRDMA
-	if (rc == -EEXIST) {
+	if (ret == -EEXIST) {
 		pr_err("xprtrdma2: this kernel has room for one RDMA transport and rpcrdma is loaded: unmount NFS/RDMA, run 'modprobe -r rpcrdma', then load xprtrdma2 again\n");
 		/* modprobe takes -EEXIST for "loaded already" and succeeds */
-		rc = -EBUSY;
+		ret = -EBUSY;
 	}
 #endif
-	return rc;
+	return ret;
 }
 
 static int __init xprt2_init(void)
 {
-	int rc;
+	int ret;
 
-	rc = xprt2_counters_init();
-	if (rc)
-		return rc;
+	ret = xprt2_counters_init();
+	if (ret)
+		return ret;
 	xprt2_wq = alloc_workqueue("xprtrdma2", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!xprt2_wq) {
-		rc = -ENOMEM;
+		ret = -ENOMEM;
 		goto out_counters;
 	}
-	rc = register_class();
-	if (rc)
+	ret = register_class();
+	if (ret)
 		goto out_wq;
-	rc = xprt2_netid_init();
-	if (rc)
+	ret = xprt2_netid_init();
+	if (ret)
 		goto out_class;
 	return 0;
 
@@ -65,7 +65,7 @@ out_wq:
 	destroy_workqueue(xprt2_wq);
 out_counters:
 	xprt2_counters_exit();
-	return rc;
+	return ret;
 }
 
 /* Runs only when no transport is left: each holds a module reference. */

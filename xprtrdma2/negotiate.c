@@ -253,7 +253,7 @@ static int move_or_lose(struct xprt2_ep *ep, enum xprt2_phase phase,
 	struct xprt2_xprt *xp = ep->ep_xp;
 	struct xprt2_nego ng = ep->ep_nego;
 	enum xprt2_move move;
-	int rc;
+	int ret;
 
 	ng.ng_phase = phase;
 	ng.ng_vers = ep->ep_vers;
@@ -265,17 +265,17 @@ static int move_or_lose(struct xprt2_ep *ep, enum xprt2_phase phase,
 	trace_xprt2_negotiate(ep, answer, move);
 	if (xprt2_is_refusal(answer))
 		xp->xp_refused |= BIT(ep->ep_vers);
-	rc = make_move(ep, answer, move);
-	if (!rc)
+	ret = make_move(ep, answer, move);
+	if (!ret)
 		return 0;
 	if (move == XPRT2_M_FAIL && phase == XPRT2_SETTLED) {
 		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
-		return rc;
+		return ret;
 	}
 	if (move == XPRT2_M_FAIL && !xprt2_is_refusal(answer))
 		WRITE_ONCE(xp->xp_no_version, true);
 	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_VERSION);
-	return rc;
+	return ret;
 }
 
 /**
@@ -386,7 +386,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 {
 	enum xprt2_answer answer;
 	enum xprt2_move move;
-	int rc;
+	int ret;
 
 	/* Not by the phase: a server that speaks first may have moved it. */
 	if (ep->ep_vers == RPCRDMA2_VERS_ONE) {
@@ -398,9 +398,9 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 		return 0;
 
 	/* What goes wrong here says nothing about the server. */
-	rc = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr, GFP_KERNEL);
-	if (rc && rc != -ENOTCONN)
-		return rc;
+	ret = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr, GFP_KERNEL);
+	if (ret && ret != -ENOTCONN)
+		return ret;
 	answer = await_answer(ep);
 	if (answer == XPRT2_A_LOST &&
 	    rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))

@@ -394,14 +394,14 @@ static inline enum xprt2_fate xprt2_judge_message(enum xprt2_phase phase,
 /**
  * xprt2_fate_after - what becomes of a message that has moved the negotiation
  * @answer: what it was
- * @rc: what came of the move: 0, -EPROTONOSUPPORT when no version is left, or
+ * @ret: what came of the move: 0, -EPROTONOSUPPORT when no version is left, or
  *	another error when the connection is given up for the next one
  */
-static inline enum xprt2_fate xprt2_fate_after(enum xprt2_answer answer, int rc)
+static inline enum xprt2_fate xprt2_fate_after(enum xprt2_answer answer, int ret)
 {
-	if (rc == -EPROTONOSUPPORT && xprt2_is_refusal(answer))
+	if (ret == -EPROTONOSUPPORT && xprt2_is_refusal(answer))
 		return XPRT2_F_FAIL;
-	return rc ? XPRT2_F_DONE : XPRT2_F_HANDLE;
+	return ret ? XPRT2_F_DONE : XPRT2_F_HANDLE;
 }
 
 #endif /* _XPRTRDMA2_NEGOTIATE_H */

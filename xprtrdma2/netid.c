@@ -94,12 +94,12 @@ static bool registered;
  */
 int xprt2_netid_init(void)
 {
-	int rc = register_kretprobe(&lookup_probe);
+	int ret = register_kretprobe(&lookup_probe);
 
-	registered = !rc;
-	if (rc)
+	registered = !ret;
+	if (ret)
 		pr_warn("xprtrdma2: mount option proto=rdma2 is not available (error %d); use proto=rdma, which reaches this module\n",
-			rc);
+			ret);
 	return 0;
 }
 

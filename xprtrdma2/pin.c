@@ -80,7 +80,7 @@ static struct pin_table *make_table(const char *val)
 	unsigned int count = count_words(val);
 	struct pin_table *table;
 	char *text;
-	int rc = -ENOMEM;
+	int ret = -ENOMEM;
 
 	table = kzalloc(struct_size(table, pt_pins, count), GFP_KERNEL);
 	if (!table)
@@ -89,11 +89,11 @@ static struct pin_table *make_table(const char *val)
 	table->pt_text = kstrdup(skip_spaces(val), GFP_KERNEL);
 	text = kstrdup(val, GFP_KERNEL);
 	if (table->pt_text && text)
-		rc = fill_table(table, text);
+		ret = fill_table(table, text);
 	kfree(text);
-	if (rc) {
+	if (ret) {
 		free_table(table);
-		return ERR_PTR(rc);
+		return ERR_PTR(ret);
 	}
 	strim(table->pt_text);
 	return table;

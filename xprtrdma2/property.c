@@ -45,7 +45,7 @@ static int send_propmsg(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 	struct xprt2_req *req = xprt2_backward_req(ep->ep_xp, gfp);
 	struct xdr_stream xdr;
 	struct rpc_rqst *rqst;
-	int rc;
+	int ret;
 
 	if (!req)
 		return -ENOMEM;
@@ -55,11 +55,11 @@ static int send_propmsg(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 	rqst->rq_snd_buf.head[0].iov_len = 0;
 	xdr_init_encode(&xdr, &rqst->rq_snd_buf, NULL, NULL);
 	h->h_credit = ep->ep_max_reqs;
-	rc = rpcrdma2_encode_propmsg(&xdr, h, pm);
-	if (!rc)
-		rc = xprt2_post_backward(ep, req, 0, RDMA2_MSG);
+	ret = rpcrdma2_encode_propmsg(&xdr, h, pm);
+	if (!ret)
+		ret = xprt2_post_backward(ep, req, 0, RDMA2_MSG);
 	xprt2_req_put(req);
-	return rc;
+	return ret;
 }
 
 /*
@@ -187,7 +187,7 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (!has_answer(msg))
 		return;
 	if (!ep->ep_grant)
-		xprt2_count(replies_dropped);
+		xprt2_count(dropped_silently);
 	else if (msg->mg_verdict)
 		refuse_property(ep, msg);
 	else

@@ -112,7 +112,7 @@ static void drop_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			 struct rpcrdma2_msg *msg)
 {
 	trace_xprt2_drop(ep, &msg->mg_hdr);
-	xprt2_count(replies_dropped);
+	xprt2_count(dropped_silently);
 	finish_message(ep, rep, msg);
 }
 

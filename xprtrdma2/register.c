@@ -91,13 +91,13 @@ int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
 		   struct rpcrdma2_chunk *ck)
 {
 	struct rpcrdma2_range range[2];
-	int rc;
+	int ret;
 
-	rc = rpcrdma2_expose(&ep->ep_conn, &req->rq2_exposed, buf, range,
-			     find_part(buf, part, range), dir, h, ck);
-	if (rc == -ENOBUFS)
-		xprt2_count(wait_map);
-	return rc;
+	ret = rpcrdma2_expose(&ep->ep_conn, &req->rq2_exposed, buf, range,
+			      find_part(buf, part, range), dir, h, ck);
+	if (ret == -ENOBUFS)
+		xprt2_count(map_waits);
+	return ret;
 }
 
 /**
@@ -113,7 +113,7 @@ void xprt2_await_regions(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 
-	xprt2_count(wait_mrs);
+	xprt2_count(mr_waits);
 	xprt_wait_for_buffer_space(xprt);
 	/* What came back before this woke nothing. */
 	if (!rpcrdma2_regions_awaited(&ep->ep_conn))
@@ -211,11 +211,11 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
  */
 int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	int rc;
+	int ret;
 
 	kref_get(&req->rq2_kref);
-	rc = post_fence(ep, req, dead_fenced);
-	if (rc)
+	ret = post_fence(ep, req, dead_fenced);
+	if (ret)
 		xprt2_req_put(req);
-	return rc;
+	return ret;
 }

@@ -113,18 +113,18 @@ static int gather_piece(struct xprt2_ep *ep, struct xprt2_req *req,
 {
 	struct ib_device *device = ep->ep_conn.co_id->device;
 	u64 dma;
-	int rc;
+	int ret;
 
 	dma = ib_dma_map_page(device, pc->pc_page, pc->pc_off, pc->pc_len,
 			      DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(device, dma)) {
-		xprt2_count(wait_map);
+		xprt2_count(map_waits);
 		return -ENOBUFS;
 	}
-	rc = gather_sge(ep, req, dma, pc->pc_len);
-	if (rc) {
+	ret = gather_sge(ep, req, dma, pc->pc_len);
+	if (ret) {
 		ib_dma_unmap_page(device, dma, pc->pc_len, DMA_TO_DEVICE);
-		return rc;
+		return ret;
 	}
 	req->rq2_num_mapped++;
 	xprt2_count_add(mapped_bytes, pc->pc_len);
@@ -142,15 +142,15 @@ static int gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
 	u64 dma = req->rq2_dma + (tail - req->rq2_sendbuf);
 	struct rpcrdma2_piece pc;
 	struct rpcrdma2_walk wk;
-	int rc = 0;
+	int ret = 0;
 
 	if (mapped)
 		rest.ra_len -= len;
 	rpcrdma2_walk_begin(&wk, buf, &rest, 1);
-	while (!rc && rpcrdma2_walk_next(&wk, &pc))
-		rc = gather_piece(ep, req, &pc);
-	if (rc || !mapped)
-		return rc;
+	while (!ret && rpcrdma2_walk_next(&wk, &pc))
+		ret = gather_piece(ep, req, &pc);
+	if (ret || !mapped)
+		return ret;
 	ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, dma, len,
 				      DMA_TO_DEVICE);
 	return gather_sge(ep, req, dma, len);
@@ -179,7 +179,7 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 	u32 behind = buf->page_len + buf->tail[0].iov_len;
 	struct rpcrdma2_range rest = { buf->head[0].iov_len, behind };
 	struct ib_sge *sge = &req->rq2_sge[0];
-	int rc = 0;
+	int ret = 0;
 
 	req->rq2_wr.num_sge = 1;
 	req->rq2_num_mapped = 0;
@@ -198,18 +198,18 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		/* E-07: the rest begins after the chunk's XDR pad */
 		rest.ra_off += buf->page_len + xprt2_pad_len(buf);
 		rest.ra_len -= buf->page_len + xprt2_pad_len(buf);
-		rc = gather_rest(ep, req, buf, rest);
+		ret = gather_rest(ep, req, buf, rest);
 	} else if (fits_sendbuf(req, buf) &&
 		   buf->page_len <= xprt2_param_pullup_max) {
 		pull_up(req, buf);
 		sge->length += behind;
 		ep->ep_xp->xp_stats.st_pullup_bytes += buf->page_len;
 	} else {
-		rc = gather_rest(ep, req, buf, rest);
+		ret = gather_rest(ep, req, buf, rest);
 	}
-	if (rc) {
+	if (ret) {
 		unmap_sges(ep, req);
-		return rc;
+		return ret;
 	}
 sync:
 	req->rq2_post.po_signal = req->rq2_num_mapped;
@@ -236,18 +236,18 @@ static void send_begins(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
 static int post_message(struct xprt2_ep *ep, struct xprt2_req *req,
 			struct ib_send_wr *first, unsigned int count)
 {
-	int rc;
+	int ret;
 
 	if (!take_entries(ep, req, 2 * count - 1)) {
-		xprt2_count(wait_sq);
+		xprt2_count(sq_waits);
 		return -EAGAIN;
 	}
 
 	kref_get(&req->rq2_kref);
-	rc = rpcrdma2_sq_post(&ep->ep_conn, &req->rq2_post, first);
-	if (rc)
+	ret = rpcrdma2_sq_post(&ep->ep_conn, &req->rq2_post, first);
+	if (ret)
 		xprt2_req_put(req);
-	return rc;
+	return ret;
 }
 
 /*
@@ -278,7 +278,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	struct ib_send_wr *first = &req->rq2_wr;
 	unsigned int count, i;
 	u32 octets = 0;
-	int rc;
+	int ret;
 
 	for (i = 0; i < req->rq2_wr.num_sge; i++)
 		octets += req->rq2_sge[i].length;
@@ -290,11 +290,11 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	req->rq2_post.po_done = send_done;
 	count = 1 + rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
 
-	rc = post_message(ep, req, first, count);
-	trace_xprt2_post_send(ep, req, octets, count, rc);
-	if (rc) {
-		drop_pages(ep, req, rc == -ENOTCONN);
-		return rc;
+	ret = post_message(ep, req, first, count);
+	trace_xprt2_post_send(ep, req, octets, count, ret);
+	if (ret) {
+		drop_pages(ep, req, ret == -ENOTCONN);
+		return ret;
 	}
 	xprt2_count(doorbells);
 	xprt2_count_add(call_bytes, octets);

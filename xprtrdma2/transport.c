@@ -64,19 +64,19 @@ static int set_ipv6_strings(struct rpc_xprt *xprt)
 
 static int set_address_strings(struct rpc_xprt *xprt)
 {
-	int rc;
+	int ret;
 
 	switch (xprt->addr.ss_family) {
 	case AF_INET:
-		rc = set_ipv4_strings(xprt);
+		ret = set_ipv4_strings(xprt);
 		break;
 	case AF_INET6:
-		rc = set_ipv6_strings(xprt);
+		ret = set_ipv6_strings(xprt);
 		break;
 	default:
-		rc = -EAFNOSUPPORT;
+		ret = -EAFNOSUPPORT;
 	}
-	return rc ?: set_string(xprt, RPC_DISPLAY_PROTO, "rdma") ?:
+	return ret ?: set_string(xprt, RPC_DISPLAY_PROTO, "rdma") ?:
 	       set_port_strings(xprt,
 				rpc_get_port((struct sockaddr *)&xprt->addr));
 }
@@ -106,27 +106,27 @@ static void xprt2_connect_worker(struct work_struct *work)
 	struct rpc_xprt *xprt = &xp->xp_xprt;
 	unsigned int nofs = memalloc_nofs_save();
 	unsigned int pflags = current->flags;
-	int rc;
+	int ret;
 
 	if (atomic_read(&xprt->swapper))
 		current->flags |= PF_MEMALLOC;
 	xprt2_ep_disconnect(xp);
 	xp->xp_tried = jiffies;
-	rc = xprt2_ep_connect(xp);
+	ret = xprt2_ep_connect(xp);
 	xprt_clear_connecting(xprt);
-	if (!rc) {
+	if (!ret) {
 		xprt->connect_cookie++;
 		xprt->stat.connect_count++;
 		xprt->stat.connect_time += (long)jiffies -
 					   xprt->stat.connect_start;
 		xprt_set_connected(xprt);
-		rc = -EAGAIN;
+		ret = -EAGAIN;
 	}
 	/*
 	 * While no task can send: one that had sent on this connection and
 	 * waits for its Reply would be woken to send again.
 	 */
-	xprt_wake_pending_tasks(xprt, rc);
+	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, xp);
 	current_restore_flags(pflags, PF_MEMALLOC);
 	memalloc_nofs_restore(nofs);
@@ -156,7 +156,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 {
 	struct xprt2_xprt *xp;
 	struct rpc_xprt *xprt;
-	int rc;
+	int ret;
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
@@ -180,10 +180,10 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	xprt2_recvs_init(xp);
 	INIT_LIST_HEAD(&xp->xp_listed);
 
-	rc = set_address_strings(xprt) ?: xprt2_reqs_create(xp);
-	if (rc) {
+	ret = set_address_strings(xprt) ?: xprt2_reqs_create(xp);
+	if (ret) {
 		xprt2_free(xp);
-		return ERR_PTR(rc);
+		return ERR_PTR(ret);
 	}
 	xprt2_list_transport(xp);
 	return xprt;
@@ -313,7 +313,7 @@ static int send_forward(struct rpc_rqst *rqst)
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprt2_ep *ep = xprt2_from_xprt(xprt)->xp_ep;
-	int rc;
+	int ret;
 
 	if (!xprt_connected(xprt) || !ep || !xprt2_ep_is_ready(ep))
 		return -ENOTCONN;
@@ -331,25 +331,25 @@ static int send_forward(struct rpc_rqst *rqst)
 	if (rqst->rq_connect_cookie == xprt->connect_cookie)
 		return -ECONNABORTED;
 	if (!xprt_request_get_cong(xprt, rqst)) {
-		xprt2_count(wait_credits);
+		xprt2_count(credit_waits);
 		return -EBADSLT;
 	}
 
-	rc = xprt2_marshal_call(ep, req);
-	if (rc == -EAGAIN || rc == -ENOBUFS)
-		return rc;
-	if (rc) {
+	ret = xprt2_marshal_call(ep, req);
+	if (ret == -EAGAIN || ret == -ENOBUFS)
+		return ret;
+	if (ret) {
 		xprt2_end_unsent(req);
 		return 0;
 	}
 	rqst->rq_xtime = ktime_get();
-	rc = xprt2_send_message(ep, req);
-	if (rc == -EAGAIN) {
+	ret = xprt2_send_message(ep, req);
+	if (ret == -EAGAIN) {
 		xprt2_from_xprt(xprt)->xp_stats.st_no_sq++;
 		rpcrdma2_unexpose(&ep->ep_conn, &req->rq2_exposed);
-		return rc;
+		return ret;
 	}
-	if (rc)
+	if (ret)
 		return -ECONNABORTED;
 
 	xprt2_count(calls);
@@ -371,11 +371,11 @@ static int send_forward(struct rpc_rqst *rqst)
  */
 static int xprt2_send_request(struct rpc_rqst *rqst)
 {
-	int rc = bc_prealloc(rqst) ? xprt2_send_backward(rqst) :
+	int ret = bc_prealloc(rqst) ? xprt2_send_backward(rqst) :
 				     send_forward(rqst);
 
-	if (rc != -ECONNABORTED)
-		return rc;
+	if (ret != -ECONNABORTED)
+		return ret;
 	xprt2_close(rqst->rq_xprt);
 	return -ENOTCONN;
 }

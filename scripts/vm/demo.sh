@@ -150,7 +150,7 @@ row "client: Receive completions" c_recv_completions
 rule
 row "server: RDMA Reads" s_rdma_reads
 row "server: RDMA Writes" s_rdma_writes
-row "server: doorbells" s_post_send
+row "server: doorbells" s_doorbells
 row "server: Sends" s_sends
 row "server: Sends that invalidate" s_sends_with_inv
 row "server: completions" s_send_completions

@@ -19,7 +19,7 @@ client_immediate()
 	check "$name: a mount has its own" use_beside
 	risen "$before"
 	expect "$name, and no other" \
-		"s_recvs_bad==1&&s_accepts==1&&s_closes==1&&c_connects==0"
+		"s_receives_bad==1&&s_accepts==1&&s_disconnects==1&&c_connects==0"
 	umount /mnt
 }
 

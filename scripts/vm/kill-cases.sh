@@ -14,7 +14,7 @@ shown()
 {
 	local name said=''
 
-	for name in disconnects bad_invalidations calls calls_nomsg reply_chunks_used mapped_bytes wait_credits \
+	for name in disconnects bad_invalidations calls calls_nomsg reply_chunks_used mapped_bytes credit_waits \
 		dead_rpcs dead_waits dead_answered dead_fences dead_unanswered; do
 		said+=" $name ${rose[c_$name]:-?},"
 	done
@@ -74,7 +74,7 @@ kill_beside()
 	expect "$label: the server had done with their memory" \
 		"c_dead_unanswered == 0 && c_dead_answered >= $waits"
 	expect "$label: one connection throughout" \
-		"c_connects == 0 && c_disconnects == 0 && c_connect_errors == 0"
+		"c_connects == 0 && c_disconnects == 0 && c_connect_failures == 0"
 	expect "$label: S50 no handle but of the message's own RPC" \
 		"c_bad_invalidations == 0"
 	check "$label: umount" umount_all
@@ -252,7 +252,7 @@ kill_peers()
 	sleep 1
 	works
 	ended_within 40 75
-	kill_verdict "c_wait_credits >= 1 && c_dead_waits == 4 && c_disconnects == 0"
+	kill_verdict "c_credit_waits >= 1 && c_dead_waits == 4 && c_disconnects == 0"
 
 	kill_server "the connection is lost while killed RPCs wait" silent-reads ||
 		return
@@ -310,7 +310,7 @@ group_kill()
 	kill_loop 4.2 1 "$kills" "inline pages mapped"
 	echo 4 >/sys/module/svcrdma2/parameters/credits
 	kill_loop 3 1 "$kills" "inline pages mapped, 4 credits"
-	expect "Calls waited for a credit" "c_wait_credits > 0"
+	expect "Calls waited for a credit" "c_credit_waits > 0"
 	echo 64 >/sys/module/svcrdma2/parameters/credits
 	echo 4096 >"$client_params/pullup_max"
 	echo >"$client_params/pin"

@@ -71,9 +71,9 @@ gss_placement()
 	measure dd if=/mnt/mega of=/tmp/back bs=1M iflag=direct
 	case $sec in
 	sys)	expect "$name: READ of 1 MiB: a Write chunk for the data" \
-			"s_write_chunks == 4 && s_reply_chunks == 0" ;;
+			"s_write_chunks == 4 && s_reply_chunks_used == 0" ;;
 	krb5?)	expect "$name: READ of 1 MiB: all of it in a Reply chunk" \
-			"s_write_chunks == 0 && s_reply_chunks == 4" ;;
+			"s_write_chunks == 0 && s_reply_chunks_used == 4" ;;
 	esac
 	check "$name: the client has it" cmp /tmp/mega /tmp/back
 }

@@ -296,10 +296,10 @@ hostile_limits()
 	before=$(counters)
 	withhold_reads
 	until_risen "$before" $((20 * 8)) s_rdma_reads
-	until_risen "$before" $((20 << 20)) s_read_bytes
+	until_risen "$before" $((20 << 20)) s_read_chunk_bytes
 	risen "$before"
 	expect "RDMA Reads without response: that there are" \
-		"s_rdma_reads >= 20 * 8 && s_read_bytes >= 20 << 20"
+		"s_rdma_reads >= 20 * 8 && s_read_chunk_bytes >= 20 << 20"
 	contexts=$(slab_objects rpcrdma2_rw)
 	check "RDMA Reads without response: they hold contexts" \
 		[ "$contexts" -ge $((objects + 20 + 64)) ]

@@ -115,9 +115,9 @@ undisturbed()
 	[ "${figure[connects]:-0}" -eq 1 ] || bad+=" connects=${figure[connects]:-0}"
 	for name in "${!rose[@]}"; do
 		case $name in
-		c_connect_errors|c_disconnects|c_replies_bad|c_replies_dropped|\
+		c_connect_failures|c_disconnects|c_replies_bad|c_dropped_silently|\
 		c_replies_unknown|c_bad_invalidations|\
-		s_accept_failures|s_closes|s_errors_*|s_dropped_*|\
+		s_accept_failures|s_disconnects|s_errors_*|s_dropped_*|\
 		s_bad_inv_handle|s_stalls|s_overdue)
 			[ "${rose[$name]}" -eq 0 ] || bad+=" $name+${rose[$name]}" ;;
 		esac
@@ -137,7 +137,7 @@ undisturbed()
 	esac
 	case $server in
 	rdma2)	expect "$label: the server's chunks" \
-			"s_accepts == 1 && s_read_bytes > 0 && s_write_bytes > 0" ;;
+			"s_accepts == 1 && s_read_chunk_bytes > 0 && s_write_chunk_bytes > 0" ;;
 	*)	expect "$label: the server's chunks" \
 			"s_intree_recv > 0 && s_intree_read > 0 && s_intree_write > 0" ;;
 	esac
@@ -230,7 +230,7 @@ acquaint()
 	check "first mount: version $1" mount_once "$1" || return
 	risen "$before"
 	expect "first mount, version $1: on one connection" \
-		"c_connects == 1 && c_connect_errors == 0"
+		"c_connects == 1 && c_connect_failures == 0"
 }
 
 # nodes CLIENT SERVER [rxe|siw]: both are up, and nothing is mounted.

@@ -121,15 +121,15 @@ group_counters()
 	expect "READ of 1 MiB: no local invalidation" "c_local_invalidations == 0"
 	expect "READ of 1 MiB: the server invalidates" "c_remote_invalidations == 16"
 	expect "READ of 1 MiB: one doorbell a call" "c_doorbells == c_calls"
-	expect "READ of 1 MiB: all bytes by RDMA Write" "s_write_bytes == 16 * 1048576"
-	expect "READ of 1 MiB: no Reply chunk used" "s_reply_chunks == 0"
+	expect "READ of 1 MiB: all bytes by RDMA Write" "s_write_chunk_bytes == 16 * 1048576"
+	expect "READ of 1 MiB: no Reply chunk used" "s_reply_chunks_used == 0"
 
 	exec 7<>/mnt/file
 	measure puts 16
 	expect "WRITE of 1 MiB: one registration each" "c_registrations == 16"
 	expect "WRITE of 1 MiB: no local invalidation" "c_local_invalidations == 0"
 	expect "WRITE of 1 MiB: one doorbell a call" "c_doorbells == c_calls"
-	expect "WRITE of 1 MiB: all bytes by RDMA Read" "s_read_bytes == 16 * 1048576"
+	expect "WRITE of 1 MiB: all bytes by RDMA Read" "s_read_chunk_bytes == 16 * 1048576"
 	expect "WRITE of 1 MiB: into pages of one that is done" "s_sinks_reused >= 15"
 	measure puts 16 64K
 	expect "WRITE of 64 KiB: one RDMA Read each" "s_rdma_reads == 16"
@@ -139,13 +139,13 @@ group_counters()
 	expect "GETATTR: at least one a stat" "c_calls >= 20"
 	expect "GETATTR: no registration" "c_registrations == 0"
 	expect "GETATTR: one doorbell a call" "c_doorbells == c_calls"
-	expect "GETATTR: one doorbell a reply" "s_post_send == s_replies"
+	expect "GETATTR: one doorbell a reply" "s_doorbells == s_replies"
 
 	touch "$export_dir"/open-{1..20}
 	measure opens 20
 	expect "OPEN: 20 go out" "o_open == 20"
 	expect "C-031 OPEN: no RDMA Write for a reply that fits inline" \
-		"s_rdma_writes == 0 && s_reply_chunks == 0"
+		"s_rdma_writes == 0 && s_reply_chunks_used == 0"
 
 	ln -s "$(printf '%0100d' 0)" "$export_dir/short"
 	ln -s "$(printf '%04095d' 0)" "$export_dir/long"
@@ -153,11 +153,11 @@ group_counters()
 	measure readlink /mnt/short
 	expect "READLINK of 100 octets: goes out" "o_readlink == 1"
 	expect "C-031 READLINK of 100 octets: comes inline" \
-		"s_rdma_writes == 0 && s_reply_chunks == 0"
+		"s_rdma_writes == 0 && s_reply_chunks_used == 0"
 	measure readlink /mnt/long
 	expect "READLINK of 4095 octets: goes out" "o_readlink == 1"
 	expect "READLINK of 4095 octets: comes in a chunk" \
-		"s_rdma_writes > 0 && s_write_bytes + s_reply_bytes >= 4095"
+		"s_rdma_writes > 0 && s_write_chunk_bytes + s_reply_chunk_bytes >= 4095"
 	counters >/run/vm/counters
 	monitored
 	finish

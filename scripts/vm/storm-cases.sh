@@ -152,7 +152,7 @@ passing_shortage()
 	risen "$before"
 	[ -z "$why" ] && ok "$name: writeback loses nothing" ||
 		fail "$name: ${why#, }"
-	expect "$name: they were tried again" "c_wait_map == 20"
+	expect "$name: they were tried again" "c_map_waits == 20"
 	expect "$name: on the same connection" "c_connects == 0"
 	umount_all
 	rm -f "$export_dir/data"
@@ -239,7 +239,7 @@ few_regions()
 	kill -0 "$pid" 2>/dev/null && ok "$name: the RPC waits" ||
 		fail "$name: the RPC does not wait: $(cat /tmp/xattr.1)"
 	risen "$before"
-	expect "$name: it does not spin" "c_wait_mrs >= 1 && c_wait_mrs <= 4"
+	expect "$name: it does not spin" "c_mr_waits >= 1 && c_mr_waits <= 4"
 	expect "$name: more are tried for" \
 		"c_mrs_unavailable >= 4 && c_mrs_unavailable <= 20"
 	no_fault fail_mr
@@ -273,7 +273,7 @@ few_regions_load()
 	[ ! -s /tmp/xattr.1 ] && ok "$name: xattrs of three" ||
 		fail "$name: xattrs of three: $(tail -n 1 /tmp/xattr.1)"
 	risen "$before"
-	expect "$name: they waited" "c_wait_mrs >= 1"
+	expect "$name: they waited" "c_mr_waits >= 1"
 	expect "$name: no connection lost" "c_connects == 0"
 	umount_all
 	rm -rf "${export_dir:?}"/*
