@@ -17,19 +17,14 @@ static bool decode_prefix(struct rpcrdma2_hdr *h, struct xdr_stream *xdr)
 {
 	const __be32 *p = xdr_inline_decode(xdr, RPCRDMA2_PREFIX_LEN);
 
-	h->h_direction = RDMA2_NODIR;
-	h->h_inv_handle = 0;
 	h->h_len = RPCRDMA2_PREFIX_LEN;
-	h->h_nreads = 0;
-	h->h_nwrites = 0;
-	h->h_has_reply = false;
-	h->h_nsegs = 0;
-	if (!p)
+	if (unlikely(!p)) {
+		rpcrdma2_hdr_begin(h, 0, 0, 0, 0, RDMA2_NODIR);
 		return false;
-	h->h_xid = be32_to_cpup(p++);
-	h->h_vers = be32_to_cpup(p++);
-	h->h_credit = be32_to_cpup(p++);
-	h->h_proc = be32_to_cpup(p);
+	}
+	rpcrdma2_hdr_begin(h, be32_to_cpup(p), be32_to_cpup(p + 1),
+			   be32_to_cpup(p + 2), be32_to_cpup(p + 3),
+			   RDMA2_NODIR);
 	return true;
 }
 

@@ -5,7 +5,6 @@
  * Documentation/protocol.rst).
  */
 #include <linux/export.h>
-#include <linux/string.h>
 
 #include "wire.h"
 
@@ -106,13 +105,8 @@ void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
 		break;
 	}
 
-	h->h_proc = RDMA2_ERROR;
-	h->h_direction = RDMA2_REPLY;
-	h->h_inv_handle = 0;
-	h->h_nreads = 0;
-	h->h_nwrites = 0;
-	h->h_has_reply = false;
-	h->h_nsegs = 0;
+	rpcrdma2_hdr_begin(h, h->h_xid, h->h_vers, h->h_credit, RDMA2_ERROR,
+			   RDMA2_REPLY);
 	h->h_error.er_code = code;
 	h->h_error.er_arg = arg;
 	h->h_error.er_arg2 = arg2;

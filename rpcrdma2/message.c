@@ -27,8 +27,6 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 len,
 	};
 	struct xdr_stream xdr;
 
-	/* shown by trace events even when a message is too short for them */
-	memset(h, 0, offsetof(struct rpcrdma2_hdr, h_reads));
 	msg->mg_bad_body = false;
 	msg->mg_payload = NULL;
 	msg->mg_paylen = 0;

@@ -36,16 +36,7 @@ static inline bool svc2_may_call(u32 vers, u32 brs)
 static inline void svc2_call_header(struct rpcrdma2_hdr *h, u32 vers, u32 xid,
 				    u32 credits)
 {
-	h->h_xid = xid;
-	h->h_vers = vers;
-	h->h_credit = credits;
-	h->h_proc = RDMA2_MSG;
-	h->h_direction = RDMA2_CALL;
-	h->h_inv_handle = 0;
-	h->h_nreads = 0;
-	h->h_nwrites = 0;
-	h->h_has_reply = false;
-	h->h_nsegs = 0;
+	rpcrdma2_hdr_begin(h, xid, vers, credits, RDMA2_MSG, RDMA2_CALL);
 }
 
 /**

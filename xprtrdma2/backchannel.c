@@ -388,16 +388,8 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 		return 0;
 	}
 
-	h->h_xid = be32_to_cpu(rqst->rq_xid);
-	h->h_vers = ep->ep_vers;
-	h->h_credit = XPRT2_BACKWARD_CREDITS;
-	h->h_proc = RDMA2_MSG;
-	h->h_direction = RDMA2_REPLY;
-	h->h_inv_handle = 0;
-	h->h_nreads = 0;
-	h->h_nwrites = 0;
-	h->h_has_reply = false;
-	h->h_nsegs = 0;
+	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers,
+			   XPRT2_BACKWARD_CREDITS, RDMA2_MSG, RDMA2_REPLY);
 	/* C-001, C-090, C-091 */
 	if (rpcrdma2_hdr_size(h) + len > READ_ONCE(ep->ep_call_threshold))
 		xprt2_refuse_backward(h, RDMA2_ERR_REPLY_RESOURCE, len);

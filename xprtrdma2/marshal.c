@@ -299,17 +299,8 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	measure(ep, rqst, &sz);
 	rpcrdma2_plan_call(&sz, &plan);
 
-	h->h_xid = be32_to_cpu(rqst->rq_xid);
-	h->h_vers = ep->ep_vers;
-	h->h_credit = ep->ep_max_reqs;
-	h->h_proc = plan.cp_proc;
-	h->h_direction = RDMA2_CALL;
-	h->h_inv_handle = 0;
-	h->h_nreads = 0;
-	h->h_nwrites = 0;
-	h->h_has_reply = false;
-	h->h_nsegs = 0;
-
+	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers,
+			   ep->ep_max_reqs, plan.cp_proc, RDMA2_CALL);
 	ret = register_call(ep, req, &plan, h);
 	if (ret)
 		goto out_unregister;

@@ -114,6 +114,30 @@ struct rpcrdma2_hdr {
 };
 
 /**
+ * rpcrdma2_hdr_begin - begin a header: its lists are empty, no handle is named
+ * @h: to be filled
+ * @xid: transaction
+ * @vers: version
+ * @credit: grant or request
+ * @proc: enum rpcrdma2_proc
+ * @direction: enum rpcrdma2_direction
+ */
+static inline void rpcrdma2_hdr_begin(struct rpcrdma2_hdr *h, u32 xid, u32 vers,
+				      u32 credit, u32 proc, u32 direction)
+{
+	h->h_xid = xid;
+	h->h_vers = vers;
+	h->h_credit = credit;
+	h->h_proc = proc;
+	h->h_direction = direction;
+	h->h_inv_handle = 0;
+	h->h_nreads = 0;
+	h->h_nwrites = 0;
+	h->h_has_reply = false;
+	h->h_nsegs = 0;
+}
+
+/**
  * rpcrdma2_hdr_min - octets of a header with three empty lists
  * @vers: version spoken
  */
