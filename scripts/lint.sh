@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 
 if [ "$(id -u)" -eq 0 ]; then
 	need_packages sparse codespell shellcheck perl git python3 \
-		pyflakes3
+		pyflakes3 python3-docutils
 fi
 
 # report NAME FILE: no output, no fault.
@@ -172,6 +172,13 @@ report "kernel versions are Kbuild's business" "$work/version"
 if have pyflakes3 "pyflakes"; then
 	files '*.py' | xargs -r pyflakes3 >"$work/python" 2>&1
 	report "pyflakes" "$work/python"
+fi
+
+if have rst2pseudoxml "documents are well-formed"; then
+	for f in Documentation/*.rst; do
+		rst2pseudoxml --report=2 --halt=5 "$f" /dev/null 2>&1
+	done >"$work/documents"
+	report "documents are well-formed" "$work/documents"
 fi
 
 if have python3 "protocol.rst against the sources"; then
