@@ -83,15 +83,15 @@ static void show_peer(struct seq_file *seq, const struct svc2_xprt *sp)
 
 static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
 {
-	seq_printf(seq, "peer=%s device=%s vers=%u grant=%u receive=%u send_v1=%u send_v2=%u",
+	seq_printf(seq, "peer=%s device=%s version=%u credits=%u receive=%u send_v1=%u send_v2=%u",
 		   sp->sp_xprt.xpt_remotebuf,
-		   dev_name(&sp->sp_conn.co_id->device->dev),
+		   rpcrdma2_conn_device(&sp->sp_conn)->name,
 		   READ_ONCE(sp->sp_last_vers),
 		   sp->sp_credits, sp->sp_conn.co_recv_size,
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));
 	show_peer(seq, sp);
-	seq_printf(seq, " backward_grant=%u", READ_ONCE(sp->sp_backward_grant));
+	seq_printf(seq, " backward_credits=%u", READ_ONCE(sp->sp_backward_grant));
 	seq_printf(seq, " sq=%d/%u send_contexts=%d/%u\n",
 		   svc2_gate_avail(&sp->sp_sq), sp->sp_sq_depth,
 		   svc2_gate_avail(&sp->sp_tx_gate),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What each transport is connected to, and how: a line each in debugfs,
- * xprtrdma2/connections.
+ * xprtrdma2/connections. The server's file of that name has the same words:
+ * "send" is the largest message that this end sends, "receive" the largest that
+ * it can be sent.
  */
 #include "xprtrdma2.h"
 
@@ -44,16 +46,16 @@ static void show_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 {
 	const struct xprt2_ep *ep;
 
-	seq_printf(seq, "server=%pISpc", &xp->xp_xprt.addr);
+	seq_printf(seq, "peer=%pISpc", &xp->xp_xprt.addr);
 	mutex_lock(&xp->xp_fence_mutex);
 	ep = xp->xp_ep;
 	if (ep)
-		seq_printf(seq, " state=%s version=%u call_inline=%u reply_inline=%u credits=%u device=%s\n",
-			   phase_name(ep), ep->ep_vers,
-			   READ_ONCE(ep->ep_call_threshold),
+		seq_printf(seq, " state=%s device=%s version=%u credits=%u receive=%u send=%u\n",
+			   phase_name(ep),
+			   rpcrdma2_conn_device(&ep->ep_conn)->name,
+			   ep->ep_vers, READ_ONCE(ep->ep_grant),
 			   READ_ONCE(ep->ep_reply_threshold),
-			   READ_ONCE(ep->ep_grant),
-			   ep->ep_conn.co_id->device->name);
+			   READ_ONCE(ep->ep_call_threshold));
 	else
 		seq_puts(seq, " state=down\n");
 	mutex_unlock(&xp->xp_fence_mutex);

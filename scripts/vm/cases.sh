@@ -198,7 +198,7 @@ figure()
 # uses, as its line in debugfs has it
 connection()
 {
-	sed -n "s/^server=[^ ]*:$port \(.* \)\?$1=\([^ ]*\).*/\2/p" \
+	sed -n "s/^peer=[^ ]*:$port \(.* \)\?$1=\([^ ]*\).*/\2/p" \
 		/sys/kernel/debug/xprtrdma2/connections | head -n 1
 }
 

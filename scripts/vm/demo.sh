@@ -85,7 +85,7 @@ run()
 		!after { was[$1] = $2; next }
 		{ print $1, $2 - was[$1] }')
 	value[version,$vers]=$(connection version)
-	value[thresholds,$vers]="$(connection call_inline) / $(connection reply_inline)"
+	value[thresholds,$vers]="$(connection send) / $(connection receive)"
 	value[credits,$vers]=$(connection credits)
 	umount /mnt || die "umount"
 	rm -rf "$dir"

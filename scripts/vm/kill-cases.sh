@@ -38,7 +38,7 @@ no_client()
 # spoken: the versions of all connections to the server, on one line
 spoken()
 {
-	sed -n "s/^server=[^ ]*:$port .*version=\([^ ]*\).*/\1/p" \
+	sed -n "s/^peer=[^ ]*:$port .*version=\([^ ]*\).*/\1/p" \
 		/sys/kernel/debug/xprtrdma2/connections | sort -u | paste -sd' '
 }
 

@@ -143,7 +143,7 @@ undisturbed()
 	esac
 	text=''
 	[ "$client" = rdma ] || text=", version $(connection version), thresholds $(
-		connection call_inline)/$(connection reply_inline), credits $(
+		connection send)/$(connection receive), credits $(
 		connection credits)"
 	echo "# $label: ${figure[calls]} RPCs$text"
 }
@@ -164,7 +164,7 @@ limits()
 
 	[ "$2$3" = rdma2rdma2 ] && vers=2
 	if [ "$2" = rdma2 ]; then
-		got="$(connection call_inline)/$(connection reply_inline) $(connection credits)"
+		got="$(connection send)/$(connection receive) $(connection credits)"
 		[ "$got" = "4096/4096 128" ] &&
 			ok "$label: the client's thresholds and credits are $got" ||
 			fail "$label: the client's thresholds and credits are $got"
@@ -173,7 +173,7 @@ limits()
 	fi
 	[ "$3" = rdma2 ] || return
 	check "$label: the server's are 65536 octets received, $send sent, 128 credits" \
-		on_server "grep '^peer=10.0.0.2:.* vers=$vers grant=128 receive=65536 .*send_v$vers=$send ' \
+		on_server "grep '^peer=10.0.0.2:.* version=$vers credits=128 receive=65536 .*send_v$vers=$send ' \
 			/sys/kernel/debug/svcrdma2/connections"
 }
 

@@ -396,7 +396,7 @@ real_servers()
 		check "$name: mount" peer_mount 20050 &&
 			check "$name: use" use /mnt.20050 &&
 			check "$name: connections says version 1" grep -q \
-				"^server=$addr4:20050 state=up version=1 " \
+				"^peer=$addr4:20050 state=up .*version=1 " \
 				/sys/kernel/debug/xprtrdma2/connections
 		umount /mnt.20050
 		[ "$(moves 20050) $(settled 20050)" = "ERR_VERS>version_1 1" ] &&
@@ -409,7 +409,7 @@ real_servers()
 	check "$name: mount" peer_mount "$port" &&
 		check "$name: use" use "/mnt.$port" &&
 		check "$name: connections says version 2" grep -q \
-			"^server=$addr4:$port state=up version=2 " \
+			"^peer=$addr4:$port state=up .*version=2 " \
 			/sys/kernel/debug/xprtrdma2/connections
 	umount "/mnt.$port"
 	before=$(moves "$port")

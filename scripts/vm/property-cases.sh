@@ -4,10 +4,10 @@
 # Sourced by nfs-cases.sh, after negotiate-cases.sh: what servers say of
 # themselves while a connection lasts, what they ask, and what they are told.
 
-# call_inline PORT: octets, as the connection's line says
-call_inline()
+# send_limit PORT: octets, as the connection's line says
+send_limit()
 {
-	sed -n "s/^server=$addr4:$1 .* call_inline=\([0-9]*\) .*/\1/p" \
+	sed -n "s/^peer=$addr4:$1 .* send=\([0-9]*\)$/\1/p" \
 		/sys/kernel/debug/xprtrdma2/connections
 }
 
@@ -23,8 +23,8 @@ introduction()
 	peer_up "$port" "$2" "${6:-}" || { fail "$name: no peer"; return; }
 	peer_mount "$port" && umount "$dir" || why+=", no mount"
 	peer_mount "$port" && use "$dir" || why+=", no use"
-	got=$(call_inline "$port")
-	[ "$got" = "$octets" ] || why+=", call_inline=$got"
+	got=$(send_limit "$port")
+	[ "$got" = "$octets" ] || why+=", send=$got"
 	umount "$dir"
 	n=$(received "$port" "^$3 recv v2 CONNPROP xid=.* len=52")
 	[ "$n" -eq "$4" ] || why+=", $n CONNPROPs"
@@ -66,8 +66,8 @@ long_calls()
 
 	link=$dir/$(mktemp -u l-XXXXXXXX)
 	from=$(($(wc -l <"$log") + 1))
-	[ "$(call_inline "$port")" = "$octets" ] ||
-		why+=", call_inline=$(call_inline "$port")"
+	[ "$(send_limit "$port")" = "$octets" ] ||
+		why+=", send=$(send_limit "$port")"
 	ln -s "$(printf '%01500d' 0)" "$link" 2>/dev/null
 	if [ "$octets" -gt 1500 ]; then
 		[ "$(readlink "$export_dir/${link##*/}" | wc -c)" -eq 1501 ] ||
@@ -169,9 +169,9 @@ questions()
 	[ "$(received "$next_port" 'recv .* xid=0000ca11')" -eq 4 ] &&
 		ok "S17 a RESPROP that answers nothing draws nothing" ||
 		fail "S17 $(tail -n 2 "/tmp/peer.$next_port")"
-	[ "$(call_inline "$next_port")" = 4096 ] &&
+	[ "$(send_limit "$next_port")" = 4096 ] &&
 		ok "S11 nothing of the bad UPDPROP is applied" ||
-		fail "S11 call_inline=$(call_inline "$next_port")"
+		fail "S11 send=$(send_limit "$next_port")"
 	check "S16 questions: use" use "/mnt.$next_port"
 	[ "$(received "$next_port" '^[0-9]+ up$')" -eq 1 ] &&
 		ok "S16 questions: one connection" ||
