@@ -181,9 +181,22 @@ typedef struct {
 #define atomic_set(v, i)	((v)->counter = (i))
 #define atomic_add_return(i, v)	((v)->counter += (i))
 #define atomic_try_cmpxchg(v, old, new)					\
-	__atomic_compare_exchange_n(&(v)->counter, old, new, false,	\
-				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
-#define xchg(p, value)	__atomic_exchange_n(p, value, __ATOMIC_SEQ_CST)
+	({								\
+		bool _same = (v)->counter == *(old);			\
+									\
+		if (_same)						\
+			(v)->counter = (new);				\
+		else							\
+			*(old) = (v)->counter;				\
+		_same;							\
+	})
+#define xchg(p, value)							\
+	({								\
+		typeof(*(p)) _was = *(p);				\
+									\
+		*(p) = (value);						\
+		_was;							\
+	})
 
 /* <linux/prandom.h>: the same numbers for the same seed, not the kernel's */
 
