@@ -17,8 +17,8 @@ static const struct grant_case {
 } grant_cases[] = {
 	{ "S26 0 is read as 1", 0, 64, 1 },
 	{ "1 is 1", 1, 64, 1 },
-	{ "one below our maximum", 63, 64, 63 },
-	{ "our maximum", 64, 64, 64 },
+	{ "one below the maximum", 63, 64, 63 },
+	{ "the maximum", 64, 64, 64 },
 	{ "S26 one above is clamped", 65, 64, 64 },
 	{ "S26 2^32 - 1 is clamped", U32_MAX, 64, 64 },
 	{ "S26 0 with a maximum of 1", 0, 1, 1 },

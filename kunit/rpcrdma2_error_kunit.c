@@ -21,7 +21,7 @@ static const struct made {
 	u32			arg;
 	u32			arg2;
 } mades[] = {
-	{ "V09 C-079 VERS with our range", v09, sizeof(v09),
+	{ "V09 C-079 VERS with the range of this end", v09, sizeof(v09),
 	  0x1a2b3c5e, 3, RDMA2_ERR_VERS },
 	{ "V10 C-081 BAD_XDR", v10, sizeof(v10),
 	  0x1a2b3c5f, 2, RDMA2_ERR_BAD_XDR },
@@ -86,8 +86,8 @@ static void error_from_call(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, w.buf.head[0].iov_base, e->data, e->len);
 }
 
-/* C-083, C-084, C-085, C-079: the caller need not know our limits. */
-static void error_carries_our_limits(struct kunit *test)
+/* C-083, C-084, C-085, C-079: the caller need not know the limits. */
+static void error_carries_the_limits(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
 
@@ -229,7 +229,7 @@ static void everything_has_a_name(struct kunit *test)
 
 static struct kunit_case error_cases[] = {
 	KUNIT_CASE_PARAM(error_from_call, made_gen_params),
-	KUNIT_CASE(error_carries_our_limits),
+	KUNIT_CASE(error_carries_the_limits),
 	KUNIT_CASE(version_one_can_be_refused),
 	KUNIT_CASE(largest_error),
 	KUNIT_CASE_PARAM(remedy_for_an_rpc, remedy_gen_params),

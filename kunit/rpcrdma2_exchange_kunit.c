@@ -120,7 +120,7 @@ static void an_updprop_is_taken(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
 }
 
-/* S17, C-058: what nobody asked for changes nothing. */
+/* S17, C-058: a RESPROP that answers no REQPROP changes nothing. */
 static void a_resprop_counts_when_it_answers(struct kunit *test)
 {
 	struct rpcrdma2_propmsg want, pm, answer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties: what messages do to the values of a connection, and what a peer
- * that wants to change ours is told.
+ * Properties: what messages do to the values of a connection, and the
+ * answer to a peer that wants to change those of this end.
  */
 #include <kunit/test.h>
 
@@ -23,7 +23,7 @@ static void defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pr.pr_brs, RDMA2_BKREQSUP_INLINE);
 }
 
-/* V21 draws V22: S16, C-049, C-051, C-053, C-057 */
+/* V21 gets V22: S16, C-049, C-051, C-053, C-057 */
 static void reqprop_is_answered(struct kunit *test)
 {
 	struct rpcrdma2_props now = {
@@ -70,7 +70,7 @@ static const struct wish_case {
 	{ "S16 BRS lower", BRS, 1, 2, 2, RPCRDMA2_WISH_DONE },
 	{ "S16 BRS as it is", BRS, 1, 1, 1, RPCRDMA2_WISH_DONE },
 	{ "S16 BRS higher", BRS, 2, 1, 1, RPCRDMA2_WISH_REJECTED },
-	{ "S16 BRS of the default, which we are not able to do", BRS, 1, 1, 0,
+	{ "S16 BRS of the default, which this end cannot do", BRS, 1, 1, 0,
 	  RPCRDMA2_WISH_REJECTED },
 };
 
@@ -267,8 +267,8 @@ static void answer_is_numbered(struct kunit *test)
 			~res.pm_set.ps_rows);
 }
 
-/* C-055, C-057: answers of ours that must not leave */
-static void answers_we_refuse_to_send(struct kunit *test)
+/* C-055, C-057: answers of this end that must not leave */
+static void answers_refused_for_sending(struct kunit *test)
 {
 	static const struct rpcrdma2_props val = { 4096, 1 };
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_RESPROP };
@@ -484,10 +484,10 @@ static const struct limit_case {
 	u32		reply;
 } limit_cases[] = {
 	{ "C-005 S14 a silent peer", 4096, false, 65536, 4096, 4096 },
-	{ "S14 a silent peer, and we are small", 4096, false, 2048, 2048,
+	{ "S14 a silent peer, and this end is small", 4096, false, 2048, 2048,
 	  2048 },
 	{ "C-001 S33 the peer is the smaller", 8192, true, 65536, 8192, 8192 },
-	{ "C-001 S33 we are the smaller", 65536, true, 8192, 8192, 8192 },
+	{ "C-001 S33 this end is the smaller", 65536, true, 8192, 8192, 8192 },
 	{ "S13 below the least", 2048, true, 65536, 2048, 2048 },
 	{ "S13 below the floor", 1023, true, 65536, 1024, 1024 },
 	{ "S13 nothing at all", 0, true, 65536, 1024, 1024 },
@@ -513,7 +513,7 @@ static struct kunit_case props_cases[] = {
 	KUNIT_CASE_PARAM(wishes, wish_gen_params),
 	KUNIT_CASE(answer_to_many_wishes),
 	KUNIT_CASE_PARAM(answer_is_numbered, numbered_gen_params),
-	KUNIT_CASE(answers_we_refuse_to_send),
+	KUNIT_CASE(answers_refused_for_sending),
 	KUNIT_CASE(options_have_a_direction),
 	KUNIT_CASE(room_for_a_property_message),
 	KUNIT_CASE(no_row_beyond_the_table),

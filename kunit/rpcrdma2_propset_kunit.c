@@ -118,7 +118,7 @@ static void set_of_a_peer_is_numbered_anew(struct kunit *test)
 	}
 }
 
-/* C-046, S32: all we can ever announce fits the first Receive of any peer. */
+/* C-046, S32: all that is ever announced fits the first Receive of any peer. */
 static void connprop_is_small(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_CONNPROP };

@@ -92,7 +92,7 @@ static const struct plan_case plan_cases[] = {
 	  .want = { .pn_len = 116, .pn_nrest = 1, .pn_rest = { { 0, 116 } },
 		    .pn_writes = { { 0, 0 }, { 116, 16 } } } },
 
-	{ "C-086 C-088 a chunk an octet short draws code 7", .length = 116,
+	{ "C-086 C-088 a chunk an octet short gets code 7", .length = 116,
 	  RESULTS(1, { 100, 16 }), CHUNKS(15),
 	  .want = { .pn_code = RDMA2_ERR_WRITE_RESOURCE, .pn_arg = 1,
 		    .pn_arg2 = 16 } },

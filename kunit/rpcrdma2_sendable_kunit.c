@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What we refuse to send, and that what we do send is understood: headers
- * made at random go out and come back the same.
+ * What is refused for sending, and that what is sent is understood: headers made
+ * at random go out and come back the same.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>

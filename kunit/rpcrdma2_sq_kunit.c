@@ -331,7 +331,7 @@ static void refused_in_part(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
 }
 
-/* ->room is called once for each time that somebody found too few. */
+/* ->room is called once for each time that a taker found too few. */
 static void tells_of_room(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);

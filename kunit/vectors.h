@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The messages that section 4 of Documentation/protocol.rst lists, octet for
- * octet. They come from the drafts, not from our encoder.
+ * octet. They come from the drafts, not from the encoder.
  */
 #ifndef _RPCRDMA2_KUNIT_VECTORS_H
 #define _RPCRDMA2_KUNIT_VECTORS_H

@@ -196,7 +196,7 @@ static void more_than_the_decoder_holds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, c->arg);
 }
 
-/* S24, B-06: nobody takes it, or there is no room */
+/* S24, B-06: there is no service, or no room */
 static void s24_no_service(struct kunit *test)
 {
 	struct rpcrdma2_hdr h = a_call;
@@ -233,7 +233,7 @@ static void c091_reply_too_long(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
 }
 
-/* S31, S38: what draws no answer draws none here either */
+/* S31, S38: what gets no answer elsewhere gets none here */
 static void s38_nothing_to_say(struct kunit *test)
 {
 	struct rpcrdma2_hdr h = a_call;

@@ -16,7 +16,7 @@ struct first_case {
 };
 
 static const struct first_case first_cases[] = {
-	{ "C-096 a server nobody knows is probed", 1, 2, 0, XPRT2_PROBE },
+	{ "C-096 a server not known yet is probed", 1, 2, 0, XPRT2_PROBE },
 	{ "S34 one remembered as version 1 is not", 1, 2, 1, XPRT2_SETTLED },
 	{ "S34 nor where the lowest version is given as 0",
 	  0, 2, 1, XPRT2_SETTLED },
@@ -111,7 +111,7 @@ static const struct move_case move_cases[] = {
 	  RANGE(1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
 	{ "S34 ERR_VERS, but never version 1: fail",
 	  RANGE(2, 1, 1), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
-	{ "S37 a message nobody knows: another dialect",
+	{ "S37 a message of no known kind: another dialect",
 	  PROBE(1), XPRT2_A_FOREIGN, XPRT2_M_TRY_ONE },
 	{ "C-104 a version 1 message: version 1",
 	  PROBE(1), XPRT2_A_ONE, XPRT2_M_ONE },
@@ -127,7 +127,7 @@ static const struct move_case move_cases[] = {
 	  PROBE(20), XPRT2_A_LOST, XPRT2_M_LATER },
 	{ "C-103 the first connection lost, after whatever time: later",
 	  PROBE_APART(1), XPRT2_A_LOST, XPRT2_M_LATER },
-	{ "S36 an RPC draws ERR_VERS 3 to 4: no common version",
+	{ "S36 an RPC gets ERR_VERS 3 to 4: no common version",
 	  .ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, .ng_max = 2,
 		  .ng_asked = true, .ng_low = 3, .ng_high = 4 },
 	  XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
@@ -146,7 +146,7 @@ static const struct move_case move_cases[] = {
 	  TRIAL, XPRT2_A_CONNPROP, XPRT2_M_TWO },
 	{ "C-026 a late code 3 or 9 for the probe: version 2",
 	  TRIAL, XPRT2_A_ERR_LACKS, XPRT2_M_TWO },
-	{ "S37 a message nobody knows: version 1 on the next",
+	{ "S37 a message of no known kind: version 1 on the next",
 	  TRIAL, XPRT2_A_FOREIGN, XPRT2_M_TRY_ONE },
 	{ "C-104 a version 1 message: version 1 on the next, remembered",
 	  TRIAL, XPRT2_A_ONE, XPRT2_M_AGAIN_ONE },
@@ -214,7 +214,7 @@ static const struct move_case move_cases[] = {
 	{ "C-099 Replies when settled",
 	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_REPLY_TWO, XPRT2_M_WAIT },
 
-	{ "S42 an RPC draws code 3 or 9: version 1 on the next",
+	{ "S42 an RPC gets code 3 or 9: version 1 on the next",
 	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC,
 	  XPRT2_M_AGAIN_ONE },
 	{ "S42 so does the one on trial",
@@ -477,7 +477,7 @@ static const struct fate_case {
 	  XPRT2_F_MOVE },
 	{ "S42 an RPC is refused", XPRT2_SETTLED, XPRT2_A_ERR_LACKS_RPC, false,
 	  XPRT2_F_MOVE },
-	{ "S42 an RPC draws another error", XPRT2_SETTLED, XPRT2_A_ERR_OTHER,
+	{ "S42 an RPC gets another error", XPRT2_SETTLED, XPRT2_A_ERR_OTHER,
 	  false, XPRT2_F_MOVE },
 	{ "S36 one more refusal is sent again", XPRT2_OVER, XPRT2_A_ERR_VERS,
 	  false, XPRT2_F_DONE },

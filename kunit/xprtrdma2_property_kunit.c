@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When a server that was known is told what we are.
+ * When the client announces its properties to a server that it remembers.
  */
 #include <kunit/test.h>
 #include <linux/jiffies.h>

@@ -94,7 +94,7 @@ static void largest(struct kunit *test)
 						    false));
 }
 
-/* Whoever gives is told once of those who found too few, and of no others. */
+/* The giver is told once of takers that found too few, and of no others. */
 static void wanted(struct kunit *test)
 {
 	struct rpcrdma2_units un = { .un_kept = 1 };

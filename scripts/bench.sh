@@ -91,7 +91,7 @@ cells()
 	done
 }
 
-# What many do at once depends on who comes first, and that on little things:
+# What many do at once depends on which comes first, and that on little things:
 # every cell is measured a few times, each time with a new mount.
 plan()
 {

@@ -80,7 +80,7 @@ for kernel in $kernels; do
 	warnings "$kernel" $bench >"$work/w1" 2>&1
 	report "W=1 -Werror against the $kernel kernel" "$work/w1"
 done
-# sparse_check KERNEL FOLDERS [ARGUMENTS OF MAKE]: only what is said about our own files,
+# sparse_check KERNEL FOLDERS [ARGUMENTS OF MAKE]: only what is said about these files,
 # the kernel's have findings too. All are looked at, and those not compiled again
 # that just have been.
 sparse_check()

@@ -23,7 +23,7 @@ kernel=${1:-uml}
 proto=${PROTO:-rdma2}
 
 callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-cut
-	callbacks-umount callbacks-two callbacks-ours callbacks-ours-cut)
+	callbacks-umount callbacks-two callbacks-rdma2 callbacks-rdma2-cut)
 
 if [ $# -eq 0 ]; then
 	case $kernel in

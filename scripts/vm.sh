@@ -243,8 +243,8 @@ if [ "$tty" -eq 1 ]; then
 	status=$?
 	[ -n "$state" ] && stty "$state"
 else
-	# A guest that dies before it has run anything of ours tells nothing about
-	# us: QEMU's emulation of two processors loses a race with the kernel's
+	# A guest that dies before the command has run tells nothing about the
+	# modules: QEMU's emulation of two processors loses a race with the kernel's
 	# patching of its own text once in hundreds of boots.
 	for attempt in 1 2 3; do
 		TMPDIR=$(memory_folder) setsid timeout -k 5 "$timeout" "${guest[@]}" \

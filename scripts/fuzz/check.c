@@ -3,10 +3,10 @@
  * What must hold for any octets whatever. The sanitizers watch memory and
  * arithmetic; this watches meaning.
  *
- * - A verdict is one that the draft knows, and says whom it concerns.
- * - What is accepted lies within the message and within our limits.
+ * - A verdict is one that the draft knows, and says what it concerns.
+ * - What is accepted lies within the message and within the limits.
  * - What is accepted and may be sent comes back the same when it is.
- * - Every verdict that is answered is answered by a message we understand.
+ * - Every verdict that is answered is answered by a message that is understood.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 		}							\
 	} while (0)
 
-/* Memory for a message of ours; its octets do not move between runs. */
+/* Memory for a message to be sent; its octets do not move between runs. */
 static uint32_t sent[2 * FUZZ_MAX / 4];
 
 static void open_room(struct xdr_stream *xdr, struct xdr_buf *buf)
@@ -79,7 +79,7 @@ static void require_lists(const struct rpcrdma2_hdr *h)
 	require(first == h->h_nsegs);
 }
 
-/* From here on nobody looks at the wire again: does the header hold? */
+/* From here on nothing looks at the wire again: does the header hold? */
 static void require_rpc(const struct rpcrdma2_hdr *h, size_t len)
 {
 	bool zero = h->h_nreads && !h->h_reads[0].ck_position;
@@ -159,7 +159,7 @@ static bool nominates(const struct rpcrdma2_hdr *h)
 	return false;
 }
 
-/* Makes a received header sendable where only our strictness is in the way. */
+/* Makes a received header sendable where only a stricter encoder is in the way. */
 static void tidy(struct rpcrdma2_hdr *h)
 {
 	if (!h->h_credit)
@@ -239,7 +239,7 @@ static void require_set(const struct rpcrdma2_propset *ps)
 			require(ps->ps_index[r] < ps->ps_count);
 }
 
-/* A message of ours must say to the peer what it says to us. */
+/* A message that is sent must say to the peer what it says here. */
 static void send_propmsg(struct rpcrdma2_propmsg *back,
 			 const struct rpcrdma2_propmsg *pm)
 {

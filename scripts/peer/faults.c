@@ -396,7 +396,7 @@ static void answers_stranger(struct conn *c, struct reply *r)
 	serve(c, r->m);
 }
 
-/* The client counts its xids in its own order of octets, which is ours. */
+/* The client counts its xids in its own order of octets, which is the same here. */
 static uint32_t next_xid(uint32_t xid)
 {
 	return ntohl(htonl(xid) + 1);

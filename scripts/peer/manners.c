@@ -279,7 +279,7 @@ static void call_back(struct conn *c, uint32_t xid, int reads, int writes)
 }
 
 /*
- * Calls that nobody has agreed to, once a connection: one with the xid of an
+ * Calls that the client has not agreed to, once a connection: one with the xid of an
  * RPC, two with chunks, one with more segments than any client takes, and more
  * at once than any client grants.
  */
@@ -306,7 +306,7 @@ static void call_same_xid(struct conn *c, const struct message *m)
 	serve(c, m);
 }
 
-/* The least that is obeyed, and then more than any client of ours sends */
+/* The least that is obeyed, and then more than the client ever sends */
 static void resize(struct conn *c, const struct message *m)
 {
 	struct draft d;
@@ -517,7 +517,7 @@ void respond(struct conn *c, const struct manners *manners,
 		note(c, "hangs up: unreadable");
 		hang_up(c);
 	} else if (m.proc == ERROR && (manners->after || manners->poked)) {
-		/* it answers a message of ours */
+		/* it answers a message of this server */
 	} else if (m.vers == 2 && (m.proc == RESPROP ||
 				   (m.proc == OPTIONAL && len > 20 &&
 				    get32(data + 16) == REPLY))) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A server that is not ours: it takes connections over librdmacm, behaves on
+ * A server of its own kind: it takes connections over librdmacm, behaves on
  * each as the command line says, and writes down every message.
  *
  *	peer [-b] [-g GRANT] [-r RECEIVES] PORT MANNERS...

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Behind the transport: Calls go to the NFS server of this machine over TCP,
- * and its Replies come back inline. What needs chunks draws an error. Calls of
+ * and its Replies come back inline. What needs chunks gets an error. Calls of
  * that server go the other way, and the client's Replies to them back.
  */
 #include <arpa/inet.h>
@@ -55,7 +55,7 @@ static int get_all(int fd, uint8_t *data, size_t len)
 	return recv(fd, data, len, MSG_WAITALL) == (ssize_t)len;
 }
 
-/* Length of the record, or 0; a longer one than @max is no use to us. */
+/* Length of the record, or 0; a longer one than @max is of no use. */
 static size_t get_record(int fd, uint8_t *data, size_t max)
 {
 	uint32_t mark;
@@ -87,7 +87,7 @@ static uint32_t direction(const uint8_t *rpc)
 	return get32(rpc + 4);
 }
 
-/* One record of the server: its direction, or -1 when it is of no use to us */
+/* One record of the server: its direction, or -1 when it is of no use */
 static int relay(struct conn *c)
 {
 	uint8_t rpc[MESSAGE_MAX];

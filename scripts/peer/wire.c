@@ -286,7 +286,7 @@ void make_updprop(struct draft *d, uint32_t xid, uint32_t rbsiz)
 	put_property(d, RBSIZ, rbsiz);
 }
 
-/* Backward Calls as they are, a property nobody knows, larger Receives */
+/* Backward Calls as they are, an unknown property, larger Receives */
 void make_reqprop(struct draft *d, uint32_t xid)
 {
 	begin(d, xid, 2, REQPROP);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The wire of RPC-over-RDMA as the drafts have it, written down a second time
- * and independently of include/rpcrdma2/: who judges a client must not share
+ * and independently of include/rpcrdma2/: the judge of a client must not share
  * its mistakes.
  */
 #ifndef PEER_WIRE_H

@@ -5,7 +5,7 @@
 # user space opens a session of NFSv4.1 and in it a file, which is delegated to
 # it; an open of the file on the server's side then makes nfsd recall it. What
 # fails nfsd tries again at once, in a Call with another xid, so that the next
-# message tells how the last one ended; a Call that nobody answers ends after
+# message tells how the last one ended; a Call that is not answered ends after
 # nine seconds.
 #
 # What begins with a verb does something and says whether it went well. What is
@@ -44,7 +44,7 @@ tell()
 	read -ra words <<<"$answer"
 }
 
-# silence [MESSAGE]: it draws nothing.
+# silence [MESSAGE]: it gets no answer.
 silence()
 {
 	tell "$* -"
@@ -550,7 +550,7 @@ grant()
 		delegated_file "$letter" || return
 	done
 
-	# Nobody has granted more than one yet.
+	# The peer has granted no more than one yet.
 	hear_of 1 a d || return
 	replies 00000002
 	tell "$replies" && is_call && settle 00000002 && hear_of 2 b e || return

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2015,SC2034,SC2154
 #
-# Sourced by nfs-cases.sh: a server calls back, the kernel's own or ours, in one
+# Sourced by nfs-cases.sh: a server calls back, in-tree's or svcrdma2, in one
 # kernel with the client. What takes a delegation back is an open of the file on
 # the server's side, which waits until the client has returned it.
 
@@ -38,8 +38,8 @@ mount_from_intree()
 	mount_nfs rdma "$1" /mnt rsize=262144,wsize=262144
 }
 
-# mount_ours NFS-VERSION VERSION
-mount_ours()
+# mount_rdma2 NFS-VERSION VERSION
+mount_rdma2()
 {
 	mount_nfs rdma2 "$1" /mnt &&
 	grep " version=$2 " /sys/kernel/debug/xprtrdma2/connections ||
@@ -48,7 +48,7 @@ mount_ours()
 
 mount_two()
 {
-	mount_ours "$1" 2
+	mount_rdma2 "$1" 2
 }
 
 mount_one()
@@ -56,7 +56,7 @@ mount_one()
 	local ret pin=/sys/module/xprtrdma2/parameters/pin
 
 	echo "$addr4=1" >"$pin"
-	mount_ours "$1" 1
+	mount_rdma2 "$1" 1
 	ret=$?
 	echo >"$pin"
 	return "$ret"
@@ -167,7 +167,7 @@ recalls()
 	rm -f "$export_dir"/d*
 }
 
-# What a side of ours counted: Calls of the server's, and Replies
+# What one of the modules counted: Calls of the server's, and Replies
 expect_callbacks()
 {
 	local label=$1 count=$2 side
@@ -401,7 +401,7 @@ callbacks_in_two()
 	check "$label: a Reply for each Call" test \
 		"$(received "$port" 'sent v2 MSG .* call')" -eq \
 		"$(received "$port" 'recv v2 MSG .* reply credit')"
-	check "B-07 $label: with our grant" test \
+	check "B-07 $label: with the client's grant" test \
 		"$(received "$port" 'recv v2 MSG .* reply credit=16')" -ge 12
 	check "$label: on one connection" test \
 		"$(received "$port" '^[0-9]+ up$')" -eq 1
@@ -434,7 +434,7 @@ callbacks_refused()
 }
 
 # Backward Calls with the xids of RPCs that are waiting for their Replies
-callbacks_with_our_xids()
+callbacks_with_pending_xids()
 {
 	local port=$1 label="C-066 B-02 a Call with the xid of an RPC" calls
 
@@ -456,7 +456,7 @@ callbacks_with_our_xids()
 callbacks_of_peer()
 {
 	callbacks_refused 20061
-	callbacks_with_our_xids 20064
+	callbacks_with_pending_xids 20064
 	callbacks_in_two 4.1 20062
 	callbacks_in_two 4.2 20063
 }
@@ -498,7 +498,7 @@ group_callbacks-two()
 	callback_group callbacks_of_peer
 }
 
-callbacks_of_ours()
+callbacks_of_rdma2()
 {
 	local v
 
@@ -510,9 +510,9 @@ callbacks_of_ours()
 	done
 }
 
-group_callbacks-ours()
+group_callbacks-rdma2()
 {
-	callback_group callbacks_of_ours
+	callback_group callbacks_of_rdma2
 }
 
 # Both kinds of clients at once
@@ -526,7 +526,7 @@ callbacks_interrupted()
 	check "in-tree's client unloads" unload rdma
 }
 
-group_callbacks-ours-cut()
+group_callbacks-rdma2-cut()
 {
 	callback_group callbacks_interrupted
 }
@@ -543,7 +543,7 @@ group_callbacks-siw()
 	DEVICE=siw callback_group callbacks_over_siw
 }
 
-# The same file tests as of our own server.
+# The same file tests as of svcrdma2.
 group_intree()
 {
 	local v

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034 # who sources this uses the variables
+# shellcheck shell=bash disable=SC2034 # scripts that source this use the variables
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by every script here: where things are kept, how packages come, how

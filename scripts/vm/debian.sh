@@ -11,7 +11,7 @@ package_of()
 }
 
 # Of some 4,000 modules the guest needs a hundred; unpacked ones load faster,
-# and depmod goes through them in no time after each build of ours.
+# and depmod goes through them in no time after each build of the modules.
 pick_modules()
 {
 	local all=$1 dir=$2 release=$3 to module file

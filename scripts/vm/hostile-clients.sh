@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by hostile-cases.sh: what a hostile client does to our server. The
+# Sourced by hostile-cases.sh: what a hostile client does to the server. The
 # clients are scripts/rdma-peer.c.
 
 # shellcheck source=scripts/vm/limit-cases.sh

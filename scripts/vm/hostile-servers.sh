@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2015,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by hostile-cases.sh: what a hostile server does to our client. The
+# Sourced by hostile-cases.sh: what a hostile server does to the client. The
 # servers are scripts/peer.
 
 # Replies that break the protocol, a row each, all on one mount. A fault is

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2015
 #
 # In both of two joined guests: groups of tests of a client and a server that
-# share nothing but a link. "rdma2" is ours, "rdma" the kernel's own transport,
+# share nothing but a link. "rdma2" is the transport under test, "rdma" in-tree's,
 # which speaks version 1 of the protocol.
 #
 #	link-cases.sh GROUP
@@ -22,7 +22,7 @@ group=${1#link-}
 # it is not asked for.
 intree_opts=rsize=262144,wsize=262144
 
-# counters: as far as the two kernels have ours; in-tree's server has a few.
+# counters: as far as the two kernels have them; in-tree's server has a few.
 server_counters()
 {
 	local i
@@ -148,15 +148,15 @@ undisturbed()
 	echo "# $label: ${figure[calls]} RPCs$text"
 }
 
-# spoken VERSION: by our client
+# spoken VERSION: by the client
 spoken()
 {
 	[ "$(connection version)" = "$1" ] ||
 		complain "version $(connection version)"
 }
 
-# limits LABEL CLIENT SERVER: those of tuned nodes, as our ends of the connection
-# have them. Our client sends and receives 4096 octets whatever the server takes.
+# limits LABEL CLIENT SERVER: those of tuned nodes, as rdma2's ends of the connection
+# have them. Its client sends and receives 4096 octets whatever the server takes.
 tuned=0
 limits()
 {
@@ -178,8 +178,8 @@ limits()
 }
 
 # mount_far TRANSPORT VERSION [OPTIONS]: soft-iWARP does not notice what comes
-# between its reply to a connection request and the end of siw_accept(). Nobody
-# else notices the first Call then; so over the link it is late.
+# between its reply to a connection request and the end of siw_accept(). Then
+# nothing else notices the first Call; so over the link it is late.
 device=rxe
 mount_far()
 {
@@ -276,17 +276,17 @@ matrix()
 
 group_v2()
 {
-	matrix "ours, ours" rdma2 rdma2
+	matrix "rdma2, rdma2" rdma2 rdma2
 }
 
 group_client()
 {
-	matrix "ours, in-tree" rdma2 rdma
+	matrix "rdma2, in-tree" rdma2 rdma
 }
 
 group_server()
 {
-	matrix "in-tree, ours" rdma rdma2
+	matrix "in-tree, rdma2" rdma rdma2
 }
 
 # For comparison
@@ -296,16 +296,16 @@ group_intree()
 }
 
 # Both transports on both nodes, in-tree's server on a port of its own. Not on a
-# kernel that has room for one client. Ours are loaded first: sunrpc, looking
+# kernel that has room for one client. rdma2's are loaded first: sunrpc, looking
 # for a name, reads past the end of in-tree's class for callbacks.
 intree_port=20050
 nodes_with_both()
 {
 	nodes rdma2 rdma2 "${1:-rxe}" &&
-	check "in-tree's server beside ours" \
+	check "in-tree's server beside rdma2" \
 		on_server "modprobe xprtrdma2 && load_modules rdma &&
 			listen_on rdma $intree_port" &&
-	check "in-tree's client beside ours" load_modules rdma &&
+	check "in-tree's client beside rdma2" load_modules rdma &&
 	port=$intree_port acquaint 1
 }
 
@@ -322,9 +322,9 @@ fall_backs()
 	local v
 
 	for v in ${VERSIONS:-4.2}; do
-		port=$intree_port pairing "$1: ours, in-tree" rdma2 rdma "$v"
-		pairing "$1: in-tree, ours" rdma rdma2 "$v"
-		pairing "$1: ours, ours" rdma2 rdma2 "$v"
+		port=$intree_port pairing "$1: rdma2, in-tree" rdma2 rdma "$v"
+		pairing "$1: in-tree, rdma2" rdma rdma2 "$v"
+		pairing "$1: rdma2, rdma2" rdma2 rdma2 "$v"
 	done
 }
 
@@ -421,24 +421,24 @@ group_both()
 
 	nodes_with_both || return
 	mkdir -p /mnt/{oo,oi,io,ii}
-	check "ours, ours: mount" mount_nfs rdma2 4.2 /mnt/oo &&
-	check "in-tree, ours: mount" mount_nfs rdma 4.1 /mnt/io "$intree_opts" &&
+	check "rdma2, rdma2: mount" mount_nfs rdma2 4.2 /mnt/oo &&
+	check "in-tree, rdma2: mount" mount_nfs rdma 4.1 /mnt/io "$intree_opts" &&
 	port=$intree_port &&
-	check "ours, in-tree: mount" mount_nfs rdma2 4.0 /mnt/oi "$intree_opts" &&
+	check "rdma2, in-tree: mount" mount_nfs rdma2 4.0 /mnt/oi "$intree_opts" &&
 	check "in-tree, in-tree: mount" mount_nfs rdma 3 /mnt/ii "$intree_opts" ||
 		return
-	check "ours on the server's node" on_server own_load
+	check "rdma2 on the server's node" on_server own_load
 	load /mnt/oo/1 /mnt/ii/1
 	load /mnt/oi/2 /mnt/io/2
 	load /mnt/io/3 /mnt/oi/3
 	load /mnt/ii/4 /mnt/oo/4
 	end_loads
-	check "ours on the server's node: all data verified" on_server end_own_load
+	check "rdma2 on the server's node: all data verified" on_server end_own_load
 	check "umount" umount /mnt/oo /mnt/io /mnt/oi /mnt/ii
 	finish_both
 }
 
-# The server's node has one transport again, and ours as a client too.
+# The server's node has one transport again, and rdma2 as a client too.
 alone_on_server()
 {
 	rpc.nfsd 0 && unload rdma && rpc.nfsd 8 && listen_on rdma2 &&
@@ -446,28 +446,28 @@ alone_on_server()
 }
 
 # The same pairings on a kernel that has room for one client: the client's node
-# has one after the other. In the end ours is on the server's node, beside our
-# server, which has an in-tree client too.
+# has one after the other. In the end rdma2 is on the server's node, beside
+# svcrdma2, which has an in-tree client too.
 group_stock()
 {
 	local -A loads=()
 
 	nodes rdma2 rdma2 || return
-	pairing "ours, ours" rdma2 rdma2 4.2
-	check "in-tree's server beside ours" \
+	pairing "rdma2, rdma2" rdma2 rdma2 4.2
+	check "in-tree's server beside rdma2" \
 		on_server "load_modules rdma && listen_on rdma $intree_port" &&
 	port=$intree_port acquaint 1 || return
-	port=$intree_port pairing "ours, in-tree" rdma2 rdma 4.2
-	check "our client unloads" unload rdma2
+	port=$intree_port pairing "rdma2, in-tree" rdma2 rdma 4.2
+	check "xprtrdma2 unloads" unload rdma2
 	check "in-tree's client takes its place" load_modules rdma || return
-	pairing "in-tree, ours" rdma rdma2 4.2
-	check "our client on the server's node" on_server alone_on_server
-	check "in-tree, ours: mount" mount_nfs rdma 3 /mnt || return
+	pairing "in-tree, rdma2" rdma rdma2 4.2
+	check "rdma2 client on the server's node" on_server alone_on_server
+	check "in-tree, rdma2: mount" mount_nfs rdma 3 /mnt || return
 	load /mnt/in-tree -
 	end_loads
-	check "in-tree, ours: the server has what was written" \
+	check "in-tree, rdma2: the server has what was written" \
 		same_there /mnt/in-tree "$export_dir/in-tree"
-	check "ours on the server's node: all data verified" on_server end_own_load
+	check "rdma2 on the server's node: all data verified" on_server end_own_load
 	finish rdma rdma2
 }
 
@@ -561,8 +561,8 @@ captured()
 group_capture()
 {
 	nodes_with_both || return
-	port=$intree_port captured "ours, in-tree" rdma2
-	captured "in-tree, ours" rdma
+	port=$intree_port captured "rdma2, in-tree" rdma2
+	captured "in-tree, rdma2" rdma
 	finish_both
 }
 

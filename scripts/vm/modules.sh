@@ -5,7 +5,7 @@
 # and prints the folder they are in:
 #
 #	src		a copy of the sources, and what was built of them
-#	root/lib/modules/RELEASE	the kernel's modules and ours, for modprobe
+#	root/lib/modules/RELEASE	the kernel's modules and these, for modprobe
 #
 # Builds for several kernels, of several checkouts, with and without the test
 # modules (KUNIT=1) and those of the benchmark (BENCH=1) live side by side, each
@@ -51,7 +51,7 @@ copy_sources()
 	done
 }
 
-# The kernel's modules as links, ours as files, and modprobe's tables over both.
+# The kernel's modules as links, these as files, and modprobe's tables over both.
 module_tree()
 {
 	local release tree

@@ -208,7 +208,7 @@ rows()
 }
 
 # remembered NAME MANNERS PATTERN: a server's second mount begins with an RPC.
-# One that has properties is told ours when that is answered.
+# One that has properties gets those of the client when that is answered.
 remembered()
 {
 	local name=$1 first port=$((++next_port))
@@ -257,7 +257,7 @@ symlinks()
 	wait "${pids[@]}"
 }
 
-# three_refused NAME MANNERS: one of three Calls draws code 9, or all do. Each
+# three_refused NAME MANNERS: one of three Calls gets code 9, or all do. Each
 # one is sent again in version 1, and once.
 three_refused()
 {
@@ -313,7 +313,7 @@ three_in_vain()
 	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
 }
 
-# An RPC that draws code 2 is not sent again, however fast the error comes.
+# An RPC that gets code 2 is not sent again, however fast the error comes.
 ended_once()
 {
 	local name="S42 code 2, 30 times" why='' i n=0 port=$((++next_port))
@@ -386,7 +386,7 @@ thresholds()
 	peer_down
 }
 
-# The kernel's own servers, in one kernel: version 1 alone, and ours.
+# The kernel's own servers, in one kernel: version 1 alone, and svcrdma2.
 real_servers()
 {
 	local before name
@@ -403,9 +403,9 @@ real_servers()
 			ok "$name: version 1 by ERR_VERS" ||
 			fail "$name: $(moves 20050), settled $(settled 20050)"
 	else
-		echo "skip no in-tree server beside ours in this kernel"
+		echo "skip no in-tree server beside svcrdma2 in this kernel"
 	fi
-	name="S29 our server"
+	name="S29 svcrdma2"
 	check "$name: mount" peer_mount "$port" &&
 		check "$name: use" use "/mnt.$port" &&
 		check "$name: connections says version 2" grep -q \
@@ -490,10 +490,10 @@ group_negotiate()
 		garbage,garbage,two '^2 up' '^3 recv v2 CONNPROP'
 	second_mount "C-103 nor are lost probes" \
 		hang,hang,hang,hang,two '^4 up' '^5 recv v2 CONNPROP'
-	first_refused "C-094 the first RPC draws code 2"
-	three_refused "S42 the second of three Calls draws code 9" lacks-second
+	first_refused "C-094 the first RPC gets code 2"
+	three_refused "S42 the second of three Calls gets code 9" lacks-second
 	three_refused "S42 all three Calls draw code 9" lacks-all-three
-	three_in_vain "S42 pinned to 2, one of three Calls draws code 9" \
+	three_in_vain "S42 pinned to 2, one of three Calls gets code 9" \
 		lacks-first-late 1
 	three_in_vain "S42 pinned to 2, all three draw code 9" \
 		lacks-all-three 3

@@ -402,33 +402,33 @@ group_disconnect()
 	finish
 }
 
-# The predecessor and ours in one kernel, which has an ident for each. The
-# predecessor is there first: look-ups of ours pass its classes.
+# The predecessor and rdma2 in one kernel, which has an ident for each. The
+# predecessor is there first: look-ups for rdma2 pass its classes.
 group_both()
 {
 	load_modules rdma && nfs_up rdma2 && listen_on rdma 20050 ||
 		{ fail "server"; return; }
 	ok "rpcrdma and xprtrdma2 in one kernel"
-	check "in-tree mount beside ours" mount -t nfs -o \
+	check "in-tree mount beside rdma2" mount -t nfs -o \
 		"vers=3,proto=rdma,port=20050,rsize=262144,wsize=262144" \
 		"$addr4:$export_dir" /mnt || return
 	mkdir -p /mnt2
-	check "our mount beside in-tree" mount_nfs rdma2 4.2 /mnt2 || return
+	check "rdma2 mount beside in-tree" mount_nfs rdma2 4.2 /mnt2 || return
 	check "both are what they say" grep -q ' /mnt .*proto=rdma,' /proc/mounts
 	check "and the other one too" grep -q ' /mnt2 .*proto=rdma2,' /proc/mounts
 	check "mountstats of in-tree" figures /mnt
-	check "mountstats of ours, in the same format" figures /mnt2
+	check "mountstats of rdma2, in the same format" figures /mnt2
 	dd if=/dev/urandom of=/mnt/a bs=1M count=8 status=none
 	dd if=/dev/urandom of=/mnt2/b bs=1M count=8 status=none
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
-	check "ours reads what in-tree wrote" cmp /mnt2/a "$export_dir/a"
-	check "in-tree reads what ours wrote" cmp /mnt/b "$export_dir/b"
+	check "rdma2 reads what in-tree wrote" cmp /mnt2/a "$export_dir/a"
+	check "in-tree reads what rdma2 wrote" cmp /mnt/b "$export_dir/b"
 	check "umount" umount_all
 	finish
 }
 
-# On a kernel that has no ident for it, ours takes the predecessor's place.
+# On a kernel that has no ident for it, rdma2 takes the predecessor's place.
 group_exclusive()
 {
 	local said

@@ -130,7 +130,7 @@ server_up()
 	exportfs -ra || return 1
 	rpc.mountd || return 1
 	rpc.nfsd "$nfsd_threads" || complain "no nfsd" || return 1
-	# Nobody has anything to reclaim yet.
+	# No client has anything to reclaim yet.
 	echo Y >/proc/fs/nfsd/v4_end_grace
 	listen_on "$1" "${2:-$port}"
 }

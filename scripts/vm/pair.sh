@@ -72,13 +72,13 @@ declare -A pid name
 # start NAME FD COMMAND...
 start()
 {
-	local who=$1 fd=$2
+	local node=$1 fd=$2
 
 	shift 2
-	"$top/scripts/vm.sh" "$kernel" "${options[@]}" --node "$who" \
-		--link "$fd" --share "$run/share" --out "$run/$who" -- "$@" &
-	pid[$who]=$!
-	name[$!]=$who
+	"$top/scripts/vm.sh" "$kernel" "${options[@]}" --node "$node" \
+		--link "$fd" --share "$run/share" --out "$run/$node" -- "$@" &
+	pid[$node]=$!
+	name[$!]=$node
 }
 
 trap 'kill "${pid[@]}" 2>/dev/null; wait; exit 130' INT TERM HUP
@@ -88,13 +88,13 @@ worst=0
 for _ in server client; do
 	wait -n -p one "${pid[@]}"
 	status=$?
-	who=${name[$one]}
-	unset "pid[$who]"
-	touch "$run/share/$who.ended"
-	[ "$status" -eq 0 ] || say "$kernel: the $who ended with $status"
+	node=${name[$one]}
+	unset "pid[$node]"
+	touch "$run/share/$node.ended"
+	[ "$status" -eq 0 ] || say "$kernel: the $node ended with $status"
 	[ "$status" -gt "$worst" ] && worst=$status
-	[ -s "$run/$who/rc" ] && continue
-	# There is nothing to wait for at the end of a link to nobody.
+	[ -s "$run/$node/rc" ] && continue
+	# There is nothing to wait for at the end of a link without another end.
 	kill "${pid[@]}" 2>/dev/null
 	wait
 	break

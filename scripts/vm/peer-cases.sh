@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: groups about what the server says to whom. "peer"
-# says things no client would, octet by octet; "versions" has the kernel's own
-# client beside ours on one listener.
+# Sourced by nfs-cases.sh: groups about the answers of the server. "peer"
+# says things no client would, octet by octet; "versions" has in-tree's client
+# beside rdma2's on one listener.
 
 # Parts of messages. Lists are empty, calls and replies are NFSv4's NULL.
 lists='00000000 00000000 00000000'
@@ -72,9 +72,9 @@ peer_version_one()
 	converse "E-23 MSGP is read as MSG" '' \
 		"0a 00000001 00000020 00000002 00000000 00000000 $lists 0a $rpc_call" \
 		"$reply_v1"
-	converse "E-22 DONE draws nothing" '' \
+	converse "E-22 DONE gets no answer" '' \
 		"0a 00000001 00000020 00000003" - "$call_v1" "$reply_v1"
-	converse "E-24 C-095 whatever is wrong draws ERR_CHUNK, and nothing is lost" '' \
+	converse "E-24 C-095 whatever is wrong gets ERR_CHUNK, and nothing is lost" '' \
 		"0a 00000001 00000020 00000007" \
 		"$(error_of 0a 00000001 00000002)" \
 		"0a 00000001 00000020 00000000 00000001 00000000" \
@@ -86,7 +86,7 @@ peer_version_one()
 		"0a 00000001 00000020 00000000 $lists 0d $rpc_call" \
 		"$(error_of 0a 00000001 00000002)" \
 		"$call_v1" "$reply_v1"
-	converse "S38 a version 1 error or Reply draws nothing" '' \
+	converse "S38 a version 1 error or Reply gets no answer" '' \
 		"0a 00000001 00000020 00000004 00000002" - \
 		"0a 00000001 00000020 00000000 $lists 0a $rpc_reply" - \
 		"$call_v1" "$reply_v1"
@@ -101,7 +101,7 @@ peer_version_one()
 
 peer_version_two()
 {
-	converse "C-043 S29 the first CONNPROP draws one, with its xid; the second none" '' \
+	converse "C-043 S29 the first CONNPROP gets one, with its xid; the second none" '' \
 		"$connprop" "0c 00000002 $grant 00000006 $our_props" \
 		"$connprop" - "$call_v2" "$reply_v2"
 	converse "S29 so does an empty one" '' \
@@ -110,7 +110,7 @@ peer_version_two()
 	converse "S01 CONNPROP as an option is answered as an option" '' \
 		"0c 00000002 00000020 00000005 00000000 00000001 00000024 00000002 00000001 00000004 00002000 00000002 00000004 00000002 00000001 00000003" \
 		"0c 00000002 $grant 00000005 00000000 00000001 00000024 $our_props"
-	converse "S11 C-016 to C-018 a bad CONNPROP draws BAD_XDR, a good one then its answer" '' \
+	converse "S11 C-016 to C-018 a bad CONNPROP gets BAD_XDR, a good one then its answer" '' \
 		"0c 00000002 00000020 00000006 00000001 00000001 00000040 00002000 00000000" \
 		"$(error_of 0c 00000002 00000002)" \
 		"0c 00000002 00000020 00000006 00000001 00000002 00000002 00020000 00000000" \
@@ -128,17 +128,17 @@ peer_version_two()
 		"0d 00000002 $grant 00000008 00000001 00000001 00000000 00000000" \
 		"0e 00000002 00000020 00000007 00000000" \
 		"0e 00000002 $grant 00000008 00000000 00000000 00000000"
-	converse "C-023 UPDPROP draws nothing, a bad one BAD_XDR" '' \
+	converse "C-023 UPDPROP gets no answer, a bad one BAD_XDR" '' \
 		"$connprop" "0c 00000002 $grant 00000006 $our_props" \
 		"0d 00000002 00000020 00000009 00000001 00000001 00000004 00004000" - \
 		"0d 00000002 00000020 00000009 00000001" \
 		"$(error_of 0d 00000002 00000002)"
-	converse "C-012 S39 an unknown option draws INVALID_OPTION, but not in a Reply" '' \
+	converse "C-012 S39 an unknown option gets INVALID_OPTION, but not in a Reply" '' \
 		"0d 00000002 00000020 00000005 00000000 7fffff01 00000006 deadbeef 01020000" \
 		"$(error_of 0d 00000002 00000009)" \
 		"0d 00000002 00000020 00000005 00000001 7fffff01 00000000" - \
 		"0d 00000002 00000020 00000005 00000002 7fffff01 00000000" -
-	converse "C-079 E-17 S36 an unknown version draws the range" '' \
+	converse "C-079 E-17 S36 an unknown version gets the range" '' \
 		"0d 00000003 00000020 00000000" \
 		"$(error_of 0d 00000003 00000001 00000001 00000002)"
 	converse "S11 S38 a RESPROP as an option gets no answer, wherever it is cut" '' \
@@ -215,11 +215,11 @@ peer_single_pages()
 peer_pinned()
 {
 	set_parameter max_version 1
-	converse "S36 max_version=1: version 2 draws ERR_VERS 1 to 1" '' \
+	converse "S36 max_version=1: version 2 gets ERR_VERS 1 to 1" '' \
 		"$connprop" "$(error_of 0c 00000002 00000001 00000001 00000001)" \
 		"$call_v2" "$(error_of 0b 00000002 00000001 00000001 00000001)" \
 		"$call_v1" "$reply_v1"
-	converse "C-078 max_version=1: an answer in version 2 draws nothing" '' \
+	converse "C-078 max_version=1: an answer in version 2 gets no answer" '' \
 		"$reply_v2" - \
 		"0d 00000002 00000020 00000008 00000000 00000000 00000000" - \
 		"0d 00000002 00000020 00000004 00000002" - \
@@ -228,7 +228,7 @@ peer_pinned()
 
 	set_parameter min_version 2
 	dmesg -C
-	converse "S36 min_version=2: version 1 draws ERR_VERS 2 to 2" '' \
+	converse "S36 min_version=2: version 1 gets ERR_VERS 2 to 2" '' \
 		"$call_v1" "$(error_of 0a 00000001 00000001 00000002 00000002)" \
 		"0a 00000001 00000020 00000004 00000002" - \
 		"$call_v2" "$reply_v2"
@@ -248,11 +248,11 @@ group_peer()
 	finish
 }
 
-# mount_both VERSION: ours, and the kernel's own on /mnt2, which is asked for less
+# mount_both VERSION: rdma2's, and in-tree's on /mnt2, which is asked for less
 # at a time, for its own good.
 mount_both()
 {
-	nfs_identity ours
+	nfs_identity rdma2
 	mount_nfs rdma2 "$1" /mnt || return
 	nfs_identity predecessor
 	mount_nfs rdma "$1" /mnt2 rsize=262144,wsize=262144
@@ -286,9 +286,9 @@ both_versions()
 	rm -rf "${export_dir:?}"/*
 }
 
-# The kernel's own client against our server, alone and beside ours. It is loaded
+# In-tree's client against svcrdma2, alone and beside rdma2's. It is loaded
 # last: its backchannel's class has no list of netids, not even an empty one,
-# and who looks for a name behind it finds what is none.
+# and a look-up that goes on behind it finds garbage.
 group_versions()
 {
 	local v device=${DEVICE:-rxe}

@@ -102,14 +102,14 @@ property_umount()
 	peer_down
 }
 
-# The server's properties bound our Sends, whenever they come.
+# The server's properties bound the client's Sends, whenever they come.
 updates()
 {
 	local name
 
 	name="S33 a server that receives 8192 octets"
 	if property_mount "$name" two-large; then
-		long_calls "$name: we send 4096" "$next_port" 4096
+		long_calls "$name: the client sends 4096" "$next_port" 4096
 		property_umount
 	fi
 	name="S15 UPDPROP"
@@ -118,7 +118,7 @@ updates()
 		poke "$next_port"
 		long_calls "$name: 1024 octets bind at once" "$next_port" 1024
 		poke "$next_port"
-		long_calls "$name: 8192, we send 4096" "$next_port" 4096
+		long_calls "$name: 8192, the client sends 4096" "$next_port" 4096
 		property_umount
 	fi
 	name="S15 a second CONNPROP"
@@ -143,7 +143,7 @@ poke()
 	sleep 0.2
 }
 
-# said NAME PATTERN NUMBER: the peer's next message draws this, once, and is
+# said NAME PATTERN NUMBER: the peer's next message gets this, once, and is
 # the NUMBER-th to be answered.
 said()
 {
@@ -161,13 +161,13 @@ questions()
 	property_mount "S16 questions" two-asks || return
 	said "S16 REQPROP: BRS done, unknown and larger Receives rejected" \
 		'len=36 body=0000000100000001000000010000000600000000$' 1
-	said "S11 a bad UPDPROP draws code 2" 'len=20 code=2' 2
-	said "S01 REQPROP as an option draws an option" \
+	said "S11 a bad UPDPROP gets code 2" 'len=20 code=2' 2
+	said "S01 REQPROP as an option gets an option" \
 		'len=48 body=00000001000000030000001400000001' 3
-	said "S40 an option that nobody knows draws code 9" 'len=20 code=9' 4
+	said "S40 an unknown option gets code 9" 'len=20 code=9' 4
 	poke "$next_port"
 	[ "$(received "$next_port" 'recv .* xid=0000ca11')" -eq 4 ] &&
-		ok "S17 a RESPROP that answers nothing draws nothing" ||
+		ok "S17 a RESPROP that answers nothing gets no answer" ||
 		fail "S17 $(tail -n 2 "/tmp/peer.$next_port")"
 	[ "$(send_limit "$next_port")" = 4096 ] &&
 		ok "S11 nothing of the bad UPDPROP is applied" ||
