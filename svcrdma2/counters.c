@@ -95,7 +95,7 @@ static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
 	seq_printf(seq, " sq=%d/%u send_contexts=%d/%u\n",
 		   svc2_gate_avail(&sp->sp_sq), sp->sp_sq_depth,
 		   svc2_gate_avail(&sp->sp_tx_gate),
-		   sp->sp_credits + SVC2_TX_RESERVE + sp->sp_signal_batch);
+		   sp->sp_credits + SVC2_TX_RESERVE + sp->sp_conn.co_sq.sq_batch);
 }
 
 static int connections_show(struct seq_file *seq, void *unused)

@@ -84,7 +84,7 @@ static int take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 	unsigned int mrs = rpcrdma2_rw_mrs(&sp->sp_conn, &call->sm_rw);
 	int ret;
 
-	if (mrs > sp->sp_nmrs)
+	if (mrs > sp->sp_conn.co_rw_mrs)
 		return -EMSGSIZE;
 	if (!mrs)
 		return 0;

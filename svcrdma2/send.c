@@ -105,7 +105,7 @@ int svc2_txs_create(struct svc2_xprt *sp)
 		push_tx(sp, tx);
 	}
 	svc2_gate_open(&sp->sp_tx_gate, sp->sp_credits + SVC2_TX_RESERVE +
-					sp->sp_signal_batch);
+					sp->sp_conn.co_sq.sq_batch);
 	return 0;
 }
 

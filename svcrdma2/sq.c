@@ -32,6 +32,17 @@ static unsigned int survey(const struct ib_send_wr *wr)
 	return wrs;
 }
 
+/*
+ * The longest chain. What it leaves of the queue is for Calls of the server that
+ * are posted, for those that may be posted meanwhile, and for a tail of Sends that
+ * no completion covers: so nothing can keep it waiting.
+ */
+static unsigned int limit(const struct svc2_xprt *sp)
+{
+	return sp->sp_sq_depth - 2 * SVC2_BACKWARD_CREDITS -
+	       sp->sp_conn.co_sq.sq_batch;
+}
+
 /**
  * svc2_sq_post - take entries and post a chain
  * @sp: connection
@@ -52,7 +63,7 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 	unsigned int wrs = survey(first);
 	int ret = 0;
 
-	if (unlikely(wrs > sp->sp_sq_limit))
+	if (unlikely(wrs > limit(sp)))
 		return -EMSGSIZE;
 	if (!backward)
 		ret = svc2_gate_take(sp, &sp->sp_sq, wrs);

@@ -319,12 +319,12 @@ enum {
  * @sp_conn: its verbs objects (R7)
  * @sp_peer: private data of the peer; believed in version 1 only (S28)
  * @sp_ex: properties of both ends; of use for version 2 only
- * @sp_ord: RDMA Reads we may have under way at once
- * @sp_ird: RDMA Reads the peer may
- * @sp_credits: the grant, in every header we send
- * @sp_send_own: largest Send we make
- * @sp_send_max: largest Send of ours the peer takes, by version. That of
- *	version 2 may change between two messages
+ * @sp_ord: RDMA Reads that the peer allows this end at once
+ * @sp_ird: RDMA Reads that the peer would like to be allowed
+ * @sp_credits: the grant, in every header the server sends
+ * @sp_send_own: largest Send this end can make
+ * @sp_send_max: largest Send that is also small enough for the peer, by version.
+ *	That of version 2 may change between two messages
  * @sp_can_invalidate: the device knows Send With Invalidate (C-007)
  * @sp_last_vers: version the peer last called in; that of our own Calls (S25)
  * @sp_backward_grant: Calls the peer takes from us, 0 until it says so;
@@ -333,10 +333,6 @@ enum {
  * @sp_line: where the threads sleep that stand in line at the gates
  * @sp_sq: gate of the Send Queue entries that are not kept for our own Calls
  * @sp_sq_depth: how many entries there are, kept ones included
- * @sp_sq_limit: longest chain. What it leaves is for Calls of ours that are
- *	posted, for those that may be posted meanwhile, and for a tail of Sends
- *	that no completion covers, so nothing can keep it waiting
- * @sp_signal_batch: unsignaled Sends in a row, and one
  *
  * @sp_tx_gate: send contexts
  * @sp_tx_sges: gather entries of each
@@ -346,8 +342,7 @@ enum {
  * @sp_backward_free: Calls of ours that there are send contexts for, whatever
  *	the other direction does (B-17)
  *
- * @sp_mrs: memory regions for RDMA Reads, where the device wants them
- * @sp_nmrs: how many; 0 where it does not
+ * @sp_mrs: the memory regions that rdma_rw keeps for RDMA Reads
  *
  * @sp_recv_lock: guards the next two, and XPT_DATA against them
  * @sp_recv_q: messages
@@ -378,8 +373,6 @@ struct svc2_xprt {
 	wait_queue_head_t	sp_line;
 	struct svc2_gate	sp_sq;
 	unsigned int		sp_sq_depth;
-	unsigned int		sp_sq_limit;
-	unsigned int		sp_signal_batch;
 
 	struct svc2_gate	sp_tx_gate ____cacheline_aligned_in_smp;
 	unsigned int		sp_tx_sges;
@@ -388,7 +381,6 @@ struct svc2_xprt {
 	atomic_t		sp_backward_free;
 
 	struct svc2_gate	sp_mrs;
-	unsigned int		sp_nmrs;
 
 	/* guards next two */
 	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;

@@ -127,7 +127,7 @@ TRACE_EVENT(svc2_accept,
 		__entry->credits = sp->sp_credits;
 		__entry->recv_size = sp->sp_conn.co_recv_size;
 		__entry->sq_depth = sp->sp_sq_depth;
-		__entry->mrs = sp->sp_nmrs;
+		__entry->mrs = sp->sp_conn.co_rw_mrs;
 		__entry->send_cq = sp->sp_conn.co_send_cq ? sp->sp_conn.co_send_cq->res.id : 0;
 		__entry->recv_cq = sp->sp_conn.co_recv_cq ? sp->sp_conn.co_recv_cq->res.id : 0;
 	),

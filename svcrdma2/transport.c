@@ -56,46 +56,35 @@ static const struct rpcrdma2_conn_ops svc2_conn_ops = {
 	.room		= svc2_room,
 };
 
-/* Before it is accepted a connection is not the RPC layer's to close. */
-static void lose(struct svc2_xprt *sp, enum rpcrdma2_loss reason)
-{
-	if (svc2_take_pending(sp))
-		svc2_reap(sp);
-	else
-		svc2_close(sp, reason);
-}
-
-/* CM handler of a connection */
+/*
+ * CM handler of a connection. Before it is accepted a connection is not the RPC
+ * layer's to close.
+ */
 static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
+	static const enum rpcrdma2_loss losses[] = {
+		[RDMA_CM_EVENT_CONNECT_ERROR]	= RPCRDMA2_LOSS_UNREACHABLE,
+		[RDMA_CM_EVENT_UNREACHABLE]	= RPCRDMA2_LOSS_UNREACHABLE,
+		[RDMA_CM_EVENT_REJECTED]	= RPCRDMA2_LOSS_UNREACHABLE,
+		[RDMA_CM_EVENT_DISCONNECTED]	= RPCRDMA2_LOSS_PEER,
+		[RDMA_CM_EVENT_DEVICE_REMOVAL]	= RPCRDMA2_LOSS_DEVICE,
+		[RDMA_CM_EVENT_ADDR_CHANGE]	= RPCRDMA2_LOSS_ADDRESS,
+	};
 	struct svc2_xprt *sp = id->context;
 
 	trace_svc2_cm_event(id, event);
-	switch (event->event) {
-	case RDMA_CM_EVENT_DISCONNECTED:
-		lose(sp, RPCRDMA2_LOSS_PEER);
-		break;
-	case RDMA_CM_EVENT_CONNECT_ERROR:
-	case RDMA_CM_EVENT_UNREACHABLE:
-	case RDMA_CM_EVENT_REJECTED:
-		lose(sp, RPCRDMA2_LOSS_UNREACHABLE);
-		break;
-	case RDMA_CM_EVENT_ADDR_CHANGE:
-		lose(sp, RPCRDMA2_LOSS_ADDRESS);
-		break;
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		lose(sp, RPCRDMA2_LOSS_DEVICE);
-		break;
-	default:
-		break;
-	}
+	if (event->event >= ARRAY_SIZE(losses) || !losses[event->event])
+		return 0;
+	if (svc2_take_pending(sp))
+		svc2_reap(sp);
+	else
+		svc2_close(sp, losses[event->event]);
 	return 0;
 }
 
 static void svc2_qp_event(struct ib_event *event, void *context)
 {
-	struct svc2_xprt *sp = container_of(context, struct svc2_xprt,
-					    sp_conn);
+	struct svc2_xprt *sp = svc2_from_conn(context);
 
 	trace_svc2_qp_event(sp, event);
 	switch (event->event) {
@@ -202,18 +191,18 @@ static unsigned int recvs_total(const struct svc2_xprt *sp)
 }
 
 /* What the service is configured for, as far as the device can do it (C-003) */
-static int size_receives(struct svc2_xprt *sp)
+static int size_receives(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
-	u32 want = round_up(READ_ONCE(svc2_param_receive_size), PAGE_SIZE);
-	u32 size = rpcrdma2_recv_size(dev, want);
+	u32 want = READ_ONCE(svc2_param_receive_size);
+	u32 octets = rpcrdma2_recv_size(dev, want);
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
-	if (size < want)
+	if (octets < want)
 		pr_info_ratelimited("svcrdma2: device %s takes no larger Receives than %u octets, whatever the module parameter receive_size says\n",
-				    dev_name(&dev->dev), size);
-	sp->sp_conn.co_recv_size = size;
-	sp->sp_rpool.rp_size = size;
+				    dev_name(&dev->dev), octets);
+	sp->sp_conn.co_recv_size = octets;
+	sp->sp_rpool.rp_size = octets;
 
 	sp->sp_credits = READ_ONCE(svc2_param_credits);
 	for (;; sp->sp_credits /= 2) {
@@ -225,6 +214,7 @@ static int size_receives(struct svc2_xprt *sp)
 			break;
 	}
 	sp->sp_rpool.rp_max = recvs_total(sp);
+	size->recvs = sp->sp_rpool.rp_max + 1;
 	return 0;
 }
 
@@ -234,18 +224,19 @@ static int size_receives(struct svc2_xprt *sp)
  * is large enough to keep a device busy, not for all that may be outstanding;
  * threads wait in line for the rest.
  */
-static int size_send_queue(struct svc2_xprt *sp)
+static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 {
-	struct ib_device *dev = sp->sp_conn.co_id->device;
-	unsigned int pages, width, per_call, longest, wrs;
+	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
+	unsigned int pages, width, per_call, longest, batch, wrs;
 	u32 port = sp->sp_conn.co_id->port_num;
 
 	pages = svc_serv_maxpages(sp->sp_xprt.xpt_server);
-	width = min_t(u32, dev->attrs.max_send_sge, SVC2_MAX_SGES);
+	size->send_sges = min_t(u32, dev->attrs.max_send_sge, SVC2_MAX_SGES);
+	width = size->send_sges;
 	/* iWARP Reads into memory regions; others may where it pays */
 	if (rdma_rw_max_send_wr(dev, port, 1, 0) > 1)
-		sp->sp_nmrs = SVC2_MAX_READS +
-			      rdma_rw_mr_factor(dev, port, pages);
+		size->rw_mrs = SVC2_MAX_READS +
+			       rdma_rw_mr_factor(dev, port, pages);
 	else
 		width = min_t(u32, width, dev->attrs.max_sge_rd);
 	if (!width)
@@ -253,11 +244,10 @@ static int size_send_queue(struct svc2_xprt *sp)
 
 	per_call = DIV_ROUND_UP(pages, width) + 1;
 	longest = max(SVC2_MAX_READS + per_call,
-		      rdma_rw_max_send_wr(dev, port, sp->sp_nmrs, 0));
-	sp->sp_signal_batch = clamp(sp->sp_credits / 4, 1U,
-				    (unsigned int)SVC2_SIGNAL_BATCH);
+		      rdma_rw_max_send_wr(dev, port, size->rw_mrs, 0));
+	batch = clamp(sp->sp_credits / 4, 1U, (unsigned int)SVC2_SIGNAL_BATCH);
 	/* one entry is for the drain */
-	longest += sp->sp_signal_batch + 2 * SVC2_BACKWARD_CREDITS + 1;
+	longest += batch + 2 * SVC2_BACKWARD_CREDITS + 1;
 
 	wrs = max3(longest, 4 * sp->sp_credits - 1,
 		   SVC2_LARGE_CALLS * per_call);
@@ -266,13 +256,11 @@ static int size_send_queue(struct svc2_xprt *sp)
 		    dev->attrs.max_qp_wr);
 	if (wrs < longest)
 		return -EINVAL;
+	size->sends = wrs;
 	sp->sp_sq_depth = wrs - 1;
-	/* beside Calls of ours, those that may be posted meanwhile, and a tail */
-	sp->sp_sq_limit = sp->sp_sq_depth - 2 * SVC2_BACKWARD_CREDITS -
-			  sp->sp_signal_batch;
 	rpcrdma2_sq_open(&sp->sp_conn, sp->sp_sq_depth, SVC2_BACKWARD_CREDITS,
-			 sp->sp_signal_batch, SVC2_CHAIN_TIMEOUT);
-	svc2_gate_open(&sp->sp_mrs, sp->sp_nmrs);
+			 batch, SVC2_CHAIN_TIMEOUT);
+	svc2_gate_open(&sp->sp_mrs, size->rw_mrs);
 	return 0;
 }
 
@@ -312,53 +300,31 @@ static void size_sends(struct svc2_xprt *sp, u32 width)
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
 
-static int create_queues(struct svc2_xprt *sp)
+static int accept(struct svc2_xprt *sp)
 {
 	const struct ib_device_attr *attrs =
 		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
-	struct rpcrdma2_conn_size size = {
-		.sends		= sp->sp_sq_depth + 1,
-		.recvs		= recvs_total(sp) + 1,
-		.send_sges	= min_t(u32, attrs->max_send_sge,
-					SVC2_MAX_SGES),
-		.rw_mrs		= sp->sp_nmrs,
-	};
-	int ret;
-
-	ret = rpcrdma2_conn_create(&sp->sp_conn, &size, svc2_qp_event);
-	if (!ret)
-		size_sends(sp, size.send_sges);
-	return ret;
-}
-
-static int accept(struct svc2_xprt *sp)
-{
-	const struct ib_device_attr *attrs = &sp->sp_conn.co_id->device->attrs;
-	struct rpcrdma2_cm_private private;
-	struct rpcrdma2_cm_limits limits = {
+	const struct rpcrdma2_cm_limits limits = {
 		.cl_send = sp->sp_send_own,
 		.cl_recv = sp->sp_conn.co_recv_size,
 		.cl_inv	 = sp->sp_can_invalidate,
 	};
+	struct rpcrdma2_cm_private private;
 	struct rdma_conn_param param = {
 		.private_data		= &private,
 		.private_data_len	= sizeof(private),
-		.responder_resources	= sp->sp_ird,
-		.initiator_depth	= sp->sp_ord,
+		.responder_resources	= min_t(u32, sp->sp_ird,
+						attrs->max_qp_rd_atom),
+		.initiator_depth	= min_t(u32, sp->sp_ord,
+						attrs->max_qp_init_rd_atom),
 		/* for the peer's Sends: control messages are not counted */
 		.rnr_retry_count	= 7,
 	};
 	int ret;
 
-	param.initiator_depth = min_t(u32, sp->sp_ord,
-				      attrs->max_qp_init_rd_atom);
-	param.responder_resources = min_t(u32, sp->sp_ird,
-					  attrs->max_qp_rd_atom);
 	/* without RDMA Reads there would be no WRITE */
 	if (!param.initiator_depth)
 		return -EINVAL;
-	sp->sp_ord = param.initiator_depth;
-	sp->sp_ird = param.responder_resources;
 	rpcrdma2_cm_encode(&private, &limits);		/* S28 */
 	/* a peer that found no Receive tries again soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(sp->sp_conn.co_id, IB_RNR_TIMER_000_64);
@@ -380,24 +346,25 @@ static int accept(struct svc2_xprt *sp)
  */
 int svc2_conn_setup(struct svc2_xprt *sp)
 {
-	struct ib_device *dev = sp->sp_conn.co_id->device;
+	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	u32 port = sp->sp_conn.co_id->port_num;
+	struct rpcrdma2_conn_size size = { };
 	int ret;
 
 	if (!rdma_ib_or_roce(dev, port) && !rdma_protocol_iwarp(dev, port))
 		return -EPROTONOSUPPORT;
 	sp->sp_can_invalidate = dev->attrs.device_cap_flags &
 				IB_DEVICE_MEM_MGT_EXTENSIONS;
-	ret = size_receives(sp);
-	if (ret)
-		return ret;
-	ret = size_send_queue(sp);
+	ret = size_receives(sp, &size);
+	if (!ret)
+		ret = size_send_queue(sp, &size);
+	if (!ret)
+		ret = rpcrdma2_conn_create(&sp->sp_conn, &size, svc2_qp_event);
 	if (ret)
 		return ret;
 
-	ret = create_queues(sp);
-	if (!ret)
-		ret = svc2_txs_create(sp);
+	size_sends(sp, size.send_sges);
+	ret = svc2_txs_create(sp);
 	if (!ret)
 		ret = svc2_recvs_add(sp, recvs_needed(sp) +
 					 sp->sp_rpool.rp_batch - 1);
@@ -414,7 +381,7 @@ static void svc2_detach(struct svc_xprt *xprt)
 
 	svc2_count(disconnects);
 	/* what is flushed from now on is no reason to close */
-	rpcrdma2_conn_lose(&sp->sp_conn, RPCRDMA2_LOSS_ENDED);
+	svc2_close(sp, RPCRDMA2_LOSS_ENDED);
 	rdma_disconnect(sp->sp_conn.co_id);
 }
 
