@@ -92,11 +92,11 @@ static void svc2_bc_free(struct rpc_task *task)
 }
 
 static int build_call(struct svc2_xprt *sp, struct svc2_tx *tx,
-		      const struct rpcrdma2_hdr *h, const struct rpc_rqst *rqst)
+		      struct rpcrdma2_hdr *h, const struct rpc_rqst *rqst)
 {
 	int ret;
 
-	ret = svc2_tx_header(tx, h);
+	ret = svc2_tx_header(tx, h, NULL);
 	if (!ret)
 		ret = svc2_tx_copy(tx, &rqst->rq_snd_buf);
 	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
@@ -181,11 +181,6 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 {
 	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
-}
-
-static void svc2_bc_close(struct rpc_xprt *xprt)
-{
-	xprt_disconnect_done(xprt);
 }
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
@@ -313,7 +308,7 @@ static const struct rpc_xprt_ops svc2_bc_ops = {
 	.send_request		= svc2_bc_send_request,
 	.wait_for_reply_request	= svc2_bc_wait_for_reply,
 	.release_request	= xprt_release_rqst_cong,
-	.close			= svc2_bc_close,
+	.close			= xprt_disconnect_done,
 	.destroy		= svc2_bc_destroy,
 	.inject_disconnect	= svc2_bc_inject_disconnect,
 };

@@ -20,7 +20,7 @@ static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 	svc2_tx_reset(sp, tx);
 	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
 	h->h_credit = sp->sp_credits;		/* C-077 */
-	ret = svc2_tx_header(tx, h);
+	ret = svc2_tx_header(tx, h, NULL);
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, 0);
 	if (!ret)

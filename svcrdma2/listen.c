@@ -27,16 +27,26 @@ static struct svc2_listener *from_xprt(struct svc_xprt *xprt)
 	return container_of(xprt, struct svc2_listener, ls_xprt);
 }
 
-static struct rdma_cm_id *listen_on(struct svc2_listener *ls)
+static void stop(struct svc2_listener *ls)
+{
+	lockdep_assert_held(&ls->ls_mutex);
+	if (ls->ls_id)
+		rdma_destroy_id(ls->ls_id);
+	ls->ls_id = NULL;
+}
+
+static int start(struct svc2_listener *ls)
 {
 	struct sockaddr *sa = (struct sockaddr *)&ls->ls_addr;
 	struct rdma_cm_id *id;
 	int ret;
 
+	lockdep_assert_held(&ls->ls_mutex);
 	id = rdma_create_id(ls->ls_xprt.xpt_net, svc2_listen_event, ls,
 			    RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
-		return id;
+		return PTR_ERR(id);
+	ls->ls_id = id;
 	/* IPv4 and IPv6 listeners share a port */
 	ret = rdma_set_afonly(id, 1);
 	if (!ret)
@@ -44,11 +54,9 @@ static struct rdma_cm_id *listen_on(struct svc2_listener *ls)
 	if (!ret)
 		ret = rdma_listen(id, SVC2_BACKLOG);
 	trace_svc2_listen(sa, ret);
-	if (ret) {
-		rdma_destroy_id(id);
-		return ERR_PTR(ret);
-	}
-	return id;
+	if (ret)
+		stop(ls);
+	return ret;
 }
 
 /* Work */
@@ -56,17 +64,12 @@ static void listen_again(struct work_struct *work)
 {
 	struct svc2_listener *ls = container_of(to_delayed_work(work),
 						struct svc2_listener, ls_work);
-	struct rdma_cm_id *id;
 
 	mutex_lock(&ls->ls_mutex);
 	if (ls->ls_detached)
 		goto out_unlock;
-	if (ls->ls_id)
-		rdma_destroy_id(ls->ls_id);
-	ls->ls_id = NULL;
-	id = listen_on(ls);
-	if (!IS_ERR(id)) {
-		ls->ls_id = id;
+	stop(ls);
+	if (!start(ls)) {
 		ls->ls_delay = SVC2_RELISTEN_MIN;
 		goto out_unlock;
 	}
@@ -154,13 +157,11 @@ static int svc2_listener_has_wspace(struct svc_xprt *xprt)
 }
 
 /* Nothing new comes after this. */
-static void stop_listening(struct svc2_listener *ls)
+static void stop_for_good(struct svc2_listener *ls)
 {
 	mutex_lock(&ls->ls_mutex);
 	ls->ls_detached = true;
-	if (ls->ls_id)
-		rdma_destroy_id(ls->ls_id);
-	ls->ls_id = NULL;
+	stop(ls);
 	mutex_unlock(&ls->ls_mutex);
 	/* no handler calls for it any more */
 	cancel_delayed_work_sync(&ls->ls_work);
@@ -171,7 +172,7 @@ static void svc2_listener_detach(struct svc_xprt *xprt)
 	struct svc2_listener *ls = from_xprt(xprt);
 	struct svc2_xprt *sp;
 
-	stop_listening(ls);
+	stop_for_good(ls);
 	while ((sp = svc2_next_pending(ls)))
 		svc2_reap(sp);
 }
@@ -183,10 +184,6 @@ static void svc2_listener_free(struct svc_xprt *xprt)
 
 /* After an accept, too, the RPC layer says that it is done with a request. */
 static void svc2_listener_release_ctxt(struct svc_xprt *xprt, void *ctxt)
-{
-}
-
-static void svc2_listener_kill_temp(struct svc_xprt *xprt)
 {
 }
 
@@ -204,7 +201,7 @@ static struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
 				    struct sockaddr *sa, int salen, int flags)
 {
 	struct svc2_listener *ls;
-	struct rdma_cm_id *id;
+	int ret;
 
 	if (sa->sa_family != AF_INET && sa->sa_family != AF_INET6)
 		return ERR_PTR(-EAFNOSUPPORT);
@@ -223,19 +220,17 @@ static struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
 	INIT_LIST_HEAD(&ls->ls_pending);
 
 	mutex_lock(&ls->ls_mutex);
-	id = listen_on(ls);
-	if (!IS_ERR(id)) {
-		ls->ls_id = id;
+	ret = start(ls);
+	if (!ret)
 		/* the port may have been chosen just now */
-		memcpy(&ls->ls_addr, &id->route.addr.src_addr, salen);
-	}
+		memcpy(&ls->ls_addr, &ls->ls_id->route.addr.src_addr, salen);
 	mutex_unlock(&ls->ls_mutex);
-	if (IS_ERR(id)) {
-		stop_listening(ls);
-		/* drops a reference on the module that nobody took for us */
+	if (ret) {
+		stop_for_good(ls);
+		/* drops a reference on the module that was not taken yet */
 		__module_get(THIS_MODULE);
 		svc_xprt_put(&ls->ls_xprt);
-		return ERR_CAST(id);
+		return ERR_PTR(ret);
 	}
 	svc_xprt_set_local(&ls->ls_xprt, (struct sockaddr *)&ls->ls_addr,
 			   salen);
@@ -250,7 +245,6 @@ static const struct svc_xprt_ops listener_ops = {
 	.xpo_release_ctxt	= svc2_listener_release_ctxt,
 	.xpo_detach		= svc2_listener_detach,
 	.xpo_free		= svc2_listener_free,
-	.xpo_kill_temp_xprt	= svc2_listener_kill_temp,
 };
 
 struct svc_xprt_class svc2_class = {

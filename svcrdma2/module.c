@@ -15,62 +15,45 @@
 struct workqueue_struct *svc2_wq;
 struct kmem_cache *svc2_msg_cache;
 
-unsigned int svc2_param_credits = SVC2_CREDITS_DEFAULT;
-unsigned int svc2_param_receive_size = RPCRDMA2_INLINE_DEFAULT;
-unsigned int svc2_param_min_version = RPCRDMA2_VERS_ONE;
-unsigned int svc2_param_max_version = RPCRDMA2_VERS_TWO;
+struct svc2_param svc2_credits = {
+	SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX
+};
+struct svc2_param svc2_receive_size = {
+	RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_MAX
+};
+struct svc2_param svc2_min_version = {
+	RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO
+};
+struct svc2_param svc2_max_version = {
+	RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO
+};
 
-static int set_credits(const char *val, const struct kernel_param *kp)
+static int set_param(const char *val, const struct kernel_param *kp)
 {
-	return param_set_uint_minmax(val, kp, SVC2_CREDITS_MIN,
-				     SVC2_CREDITS_MAX);
+	const struct svc2_param *pm = container_of(kp->arg, struct svc2_param,
+						   pm_value);
+
+	return param_set_uint_minmax(val, kp, pm->pm_min, pm->pm_max);
 }
 
-static int set_receive_size(const char *val, const struct kernel_param *kp)
-{
-	return param_set_uint_minmax(val, kp, RPCRDMA2_INLINE_DEFAULT,
-				     RPCRDMA2_INLINE_MAX);
-}
-
-static int set_version(const char *val, const struct kernel_param *kp)
-{
-	return param_set_uint_minmax(val, kp, RPCRDMA2_VERS_ONE,
-				     RPCRDMA2_VERS_TWO);
-}
-
-static const struct kernel_param_ops credits_ops = {
-	.set = set_credits,
+static const struct kernel_param_ops param_ops = {
+	.set = set_param,
 	.get = param_get_uint,
 };
 
-static const struct kernel_param_ops receive_size_ops = {
-	.set = set_receive_size,
-	.get = param_get_uint,
-};
+#define SVC2_PARAM(_name, _desc)					\
+	module_param_cb(_name, &param_ops, &svc2_##_name.pm_value, 0644); \
+	__MODULE_PARM_TYPE(_name, "uint");				\
+	MODULE_PARM_DESC(_name, _desc)
 
-static const struct kernel_param_ops version_ops = {
-	.set = set_version,
-	.get = param_get_uint,
-};
-
-module_param_cb(credits, &credits_ops, &svc2_param_credits, 0644);
-__MODULE_PARM_TYPE(credits, "uint");
-MODULE_PARM_DESC(credits,
-		 "Calls a requester may have outstanding on a connection made from now on (4 to 1024, default 64)");
-module_param_cb(receive_size, &receive_size_ops, &svc2_param_receive_size,
-		0644);
-__MODULE_PARM_TYPE(receive_size, "uint");
-MODULE_PARM_DESC(receive_size,
-		 "octets of a Receive on connections made from now on, rounded up to pages (4096 to 65536, default 4096)");
-
-module_param_cb(min_version, &version_ops, &svc2_param_min_version, 0644);
-__MODULE_PARM_TYPE(min_version, "uint");
-MODULE_PARM_DESC(min_version,
-		 "lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
-module_param_cb(max_version, &version_ops, &svc2_param_max_version, 0644);
-__MODULE_PARM_TYPE(max_version, "uint");
-MODULE_PARM_DESC(max_version,
-		 "highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
+SVC2_PARAM(credits,
+	   "Calls a requester may have outstanding on a connection made from now on (4 to 1024, default 64)");
+SVC2_PARAM(receive_size,
+	   "octets of a Receive on connections made from now on, rounded up to pages (4096 to 65536, default 4096)");
+SVC2_PARAM(min_version,
+	   "lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
+SVC2_PARAM(max_version,
+	   "highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
 
 static int __init svcrdma2_init(void)
 {

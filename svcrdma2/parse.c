@@ -151,8 +151,8 @@ static bool is_reply(const struct rpcrdma2_hdr *h)
 static bool refuse_version(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	const struct svc2_versions vs =
-		svc2_allowed_versions(READ_ONCE(svc2_param_min_version),
-				      READ_ONCE(svc2_param_max_version));
+		svc2_allowed_versions(svc2_param(&svc2_min_version),
+				      svc2_param(&svc2_max_version));
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 
 	if (call->sm_recv->rv_len < RPCRDMA2_PREFIX_LEN ||

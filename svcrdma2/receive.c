@@ -38,7 +38,7 @@ static void trace_receive(const struct svc2_xprt *sp,
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc)
 {
-	struct svc2_xprt *sp = container_of(co, struct svc2_xprt, sp_conn);
+	struct svc2_xprt *sp = svc2_from_conn(co);
 
 	trace_receive(sp, rv, wc);
 	svc2_count(recv_completions);
@@ -62,7 +62,7 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 void svc2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		     const struct ib_wc *wc, enum rpcrdma2_loss why)
 {
-	trace_receive(container_of(co, struct svc2_xprt, sp_conn), rv, wc);
+	trace_receive(svc2_from_conn(co), rv, wc);
 	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
 		svc2_count(receives_bad);
 }

@@ -162,7 +162,7 @@ static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	ret = build_writes(sp, tx, res, h, plan);
 	if (ret)
 		return ret;
-	ret = svc2_tx_header(tx, h);
+	ret = svc2_tx_header(tx, h, NULL);
 	if (ret)
 		return ret;
 	if (tx->tx_len > plan->pn_send_max)

@@ -216,52 +216,28 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 		svc2_gate_give(sp, &sp->sp_tx_gate, 1);
 }
 
-static void begin_buf(struct svc2_tx *tx, struct xdr_stream *xdr,
-		      struct xdr_buf *buf)
-{
-	*buf = (struct xdr_buf){
-		.head[0].iov_base = tx->tx_buf,
-		.buflen = SVC2_TX_BUFSIZE,
-	};
-	xdr_init_encode(xdr, buf, NULL, NULL);
-}
-
 /**
  * svc2_tx_header - lay the transport header out in the buffer
  * @tx: send context
  * @h: header
+ * @pm: property message that goes with it, or NULL; @h is changed to suit it, see
+ *	rpcrdma2_encode_propmsg()
  *
- * Return: 0, or a negative errno of rpcrdma2_encode_hdr().
+ * Return: 0, or a negative errno of the encoder.
  */
-int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
+int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
+		   const struct rpcrdma2_propmsg *pm)
 {
+	struct xdr_buf buf = {
+		.head[0].iov_base = tx->tx_buf,
+		.buflen = SVC2_TX_BUFSIZE,
+	};
 	struct xdr_stream xdr;
-	struct xdr_buf buf;
 	int ret;
 
-	begin_buf(tx, &xdr, &buf);
-	ret = rpcrdma2_encode_hdr(&xdr, h);
-	tx->tx_len = buf.len;
-	return ret;
-}
-
-/**
- * svc2_tx_property - lay a property message out in the buffer
- * @tx: send context
- * @h: see rpcrdma2_encode_propmsg()
- * @pm: message
- *
- * Return: 0, or a negative errno of rpcrdma2_encode_propmsg().
- */
-int svc2_tx_property(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
-		     const struct rpcrdma2_propmsg *pm)
-{
-	struct xdr_stream xdr;
-	struct xdr_buf buf;
-	int ret;
-
-	begin_buf(tx, &xdr, &buf);
-	ret = rpcrdma2_encode_propmsg(&xdr, h, pm);
+	xdr_init_encode(&xdr, &buf, NULL, NULL);
+	ret = pm ? rpcrdma2_encode_propmsg(&xdr, h, pm) :
+		   rpcrdma2_encode_hdr(&xdr, h);
 	tx->tx_len = buf.len;
 	return ret;
 }

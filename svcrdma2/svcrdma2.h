@@ -166,6 +166,18 @@ enum {
 #define SVC2_RELISTEN_MAX	(30 * HZ)
 
 /**
+ * struct svc2_param - a module parameter
+ * @pm_value: what it is set to, perhaps just now
+ * @pm_min: least that it can be set to
+ * @pm_max: most
+ */
+struct svc2_param {
+	unsigned int	pm_value;
+	unsigned int	pm_min;
+	unsigned int	pm_max;
+};
+
+/**
  * struct svc2_gate - a counted resource that threads wait for in turn
  * @ga_units: units to be had
  * @ga_own: these, unless they are counted elsewhere
@@ -407,10 +419,15 @@ static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 /* module.c */
 extern struct workqueue_struct *svc2_wq;
 extern struct kmem_cache *svc2_msg_cache;
-extern unsigned int svc2_param_credits;
-extern unsigned int svc2_param_receive_size;
-extern unsigned int svc2_param_min_version;
-extern unsigned int svc2_param_max_version;
+extern struct svc2_param svc2_credits;
+extern struct svc2_param svc2_receive_size;
+extern struct svc2_param svc2_min_version;
+extern struct svc2_param svc2_max_version;
+
+static inline unsigned int svc2_param(const struct svc2_param *pm)
+{
+	return READ_ONCE(pm->pm_value);
+}
 
 /* listen.c */
 extern struct svc_xprt_class svc2_class;
@@ -486,9 +503,8 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
 struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp);
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
 void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx);
-int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
-int svc2_tx_property(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
-		     const struct rpcrdma2_propmsg *pm);
+int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
+		   const struct rpcrdma2_propmsg *pm);
 void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
 		   const struct rpcrdma2_range *range, unsigned int ranges);
 bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,

@@ -194,7 +194,7 @@ static unsigned int recvs_total(const struct svc2_xprt *sp)
 static int size_receives(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
-	u32 want = READ_ONCE(svc2_param_receive_size);
+	u32 want = svc2_param(&svc2_receive_size);
 	u32 octets = rpcrdma2_recv_size(dev, want);
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
@@ -204,7 +204,7 @@ static int size_receives(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 	sp->sp_conn.co_recv_size = octets;
 	sp->sp_rpool.rp_size = octets;
 
-	sp->sp_credits = READ_ONCE(svc2_param_credits);
+	sp->sp_credits = svc2_param(&svc2_credits);
 	for (;; sp->sp_credits /= 2) {
 		if (sp->sp_credits < SVC2_CREDITS_MIN)
 			return -EINVAL;

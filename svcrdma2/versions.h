@@ -52,7 +52,7 @@ static inline bool svc2_speaks(const struct svc2_versions *vs, u32 vers)
  * @vers: version of what is answered
  * @cm: its private data; what counts in version 1 (P-04, P-12, E-14, S28)
  * @props: its properties; what counts in version 2 (C-005, S13, S33)
- * @own: largest Send we make
+ * @own: largest Send that the server can make
  */
 static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
 				  const struct rpcrdma2_props *props, u32 own)
@@ -62,46 +62,33 @@ static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
 	return rpcrdma2_send_limit(props, own);
 }
 
-/* S47: another handle might fence the memory of another RPC */
-static inline u32 svc2_nominated_handle(const struct rpcrdma2_hdr *h)
-{
-	unsigned int i;
-
-	for (i = 0; i < h->h_nsegs; i++)
-		if (h->h_segs[i].rs_handle == h->h_inv_handle)
-			return h->h_inv_handle;
-	return 0;
-}
-
-/*
- * P-08: nothing says which of several handles the requester would rather
- * invalidate itself, so there must be but one.
- */
-static inline u32 svc2_only_handle(const struct rpcrdma2_hdr *h)
-{
-	unsigned int i;
-
-	for (i = 1; i < h->h_nsegs; i++)
-		if (h->h_segs[i].rs_handle != h->h_segs[0].rs_handle)
-			return 0;
-	return h->h_nsegs ? h->h_segs[0].rs_handle : 0;
-}
-
 /**
  * svc2_inv_handle - handle that a Reply invalidates
  * @h: header of the Call
  * @cm: the requester's private data: in version 1 it says whether (P-07, P-09)
  *
- * In version 2 the Call says which (C-008, C-075).
+ * In version 2 the Call says which (C-008, C-075). It has to be a handle of that
+ * Call: any other might fence the memory of another RPC (S47). Nothing says
+ * which of several handles a requester in version 1 would rather invalidate
+ * itself, so all have to be the same one (P-08).
  *
  * Return: the handle, or 0 for a plain Send.
  */
 static inline u32 svc2_inv_handle(const struct rpcrdma2_hdr *h,
 				  const struct rpcrdma2_cm_limits *cm)
 {
-	if (rpcrdma2_can_nominate(h->h_vers))
-		return svc2_nominated_handle(h);
-	return cm->cl_inv ? svc2_only_handle(h) : 0;
+	bool nominated = rpcrdma2_can_nominate(h->h_vers);
+	unsigned int i, same = 0;
+	u32 handle;
+
+	if (!h->h_nsegs)
+		return 0;
+	handle = nominated ? h->h_inv_handle : h->h_segs[0].rs_handle;
+	for (i = 0; i < h->h_nsegs; i++)
+		same += h->h_segs[i].rs_handle == handle;
+	if (nominated)
+		return same ? handle : 0;
+	return cm->cl_inv && same == h->h_nsegs ? handle : 0;
 }
 
 #endif /* _SVCRDMA2_VERSIONS_H */
