@@ -94,10 +94,10 @@ static void every_truncation_of_properties(struct kunit *test)
 
 		for (len = RPCRDMA2_PREFIX_LEN; len <= v->len; len++) {
 			receive(test, &w, v->data, len);
-			verdict = rpcrdma2_decode_hdr(h, &w.xdr);
+			verdict = rpcrdma2_decode_hdr(h, w.data, w.len);
 			KUNIT_ASSERT_EQ(test, verdict, RDMA2_OK);
 
-			verdict = rpcrdma2_decode_propmsg(&pm, h, &w.buf);
+			verdict = rpcrdma2_decode_propmsg(&pm, h, w.data);
 
 			KUNIT_EXPECT_EQ_MSG(test, verdict,
 					    len < v->len ? RDMA2_ERR_BAD_XDR :

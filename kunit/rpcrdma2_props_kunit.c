@@ -140,13 +140,10 @@ static void answer_to_many_wishes(struct kunit *test)
 	h->h_credit = 1;
 	room(test, &w, 16 + sizeof(words));
 
-	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &res), 0);
-
-	KUNIT_ASSERT_EQ(test, w.buf.len, 16 + sizeof(words));
+	KUNIT_ASSERT_EQ(test, send_propmsg(&w, h, &res), w.len);
 	for (i = 0; i < ARRAY_SIZE(words); i++)
 		KUNIT_EXPECT_EQ(test,
-				be32_to_cpup((__be32 *)w.buf.head[0].iov_base +
-					     4 + i), words[i]);
+				be32_to_cpup((__be32 *)w.data + 4 + i), words[i]);
 }
 
 /*
@@ -278,22 +275,21 @@ static void answers_refused_for_sending(struct kunit *test)
 
 	h->h_credit = 1;
 	room(test, &w, 4096);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 
 	rpcrdma2_propset_init(&want, RBSIZ, &val);
 	pm.pm_want = &want;
 	pm.pm_done = BRS;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 
 	pm.pm_done = RBSIZ;
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 
 	pm.pm_type = 5;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 	h->h_proc = RDMA2_OPTIONAL;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
-	KUNIT_EXPECT_EQ(test, w.buf.len, 0);
+	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 }
 
 /* S01, C-066: the option says which way it goes, in the words of its body. */
@@ -314,9 +310,8 @@ static void options_have_a_direction(struct kunit *test)
 		h->h_credit = 1;
 		h->h_proc = RDMA2_OPTIONAL;
 		room(test, &w, 4096);
-		KUNIT_ASSERT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm),
-				0);
-		p = w.buf.head[0].iov_base;
+		KUNIT_ASSERT_GT(test, send_propmsg(&w, h, &pm), 0);
+		p = w.data;
 		KUNIT_EXPECT_EQ(test, be32_to_cpu(p[4]), pm.pm_type == 3);
 		KUNIT_EXPECT_EQ(test, be32_to_cpu(p[5]), pm.pm_type);
 	}
@@ -337,13 +332,13 @@ static void room_for_a_property_message(struct kunit *test)
 		h->h_proc = 0;
 		room(test, &w, len);
 		KUNIT_EXPECT_EQ_MSG(test,
-				    rpcrdma2_encode_propmsg(&w.xdr, h, &pm),
-				    len < 32 ? -EMSGSIZE : 0, "%zu", len);
+				    send_propmsg(&w, h, &pm),
+				    len < 32 ? -EMSGSIZE : 32, "%zu", len);
 	}
 
 	h->h_credit = 0;
 	room(test, &w, 4096);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, &pm), -EINVAL);
+	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 }
 
 /* C-108: a set has no other rows than the table. */

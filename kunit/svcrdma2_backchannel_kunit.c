@@ -24,10 +24,9 @@ static void header_is(struct kunit *test, u32 vers, const u32 *want,
 	memset(h, 0xff, sizeof(*h));
 	svc2_call_header(h, vers, XID, 16);
 	KUNIT_EXPECT_EQ(test, h->h_nsegs, 0);
-	room(test, &w, nwords * XDR_UNIT);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_hdr(&w.xdr, h), 0);
-	KUNIT_ASSERT_EQ(test, w.buf.len, nwords * XDR_UNIT);
-	p = w.buf.head[0].iov_base;
+	send_hdr(test, &w, h);
+	KUNIT_ASSERT_EQ(test, w.len, nwords * XDR_UNIT);
+	p = w.data;
 	for (i = 0; i < nwords; i++)
 		KUNIT_EXPECT_EQ_MSG(test, be32_to_cpu(p[i]), want[i],
 				    "word %u", i);

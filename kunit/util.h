@@ -21,12 +21,12 @@
 
 /**
  * struct wire - a message received or about to be sent
- * @buf: its memory
- * @xdr: the stream over it
+ * @data: its memory
+ * @len: its octets
  */
 struct wire {
-	struct xdr_buf		buf;
-	struct xdr_stream	xdr;
+	void	*data;
+	size_t	len;
 };
 
 /**
@@ -39,30 +39,33 @@ struct words {
 	__be32		word[WORDS_MAX];
 };
 
+static inline void room(struct kunit *test, struct wire *w, size_t len)
+{
+	w->data = kunit_kmalloc(test, len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, w->data);
+	w->len = len;
+}
+
 static inline void receive(struct kunit *test, struct wire *w,
 			   const void *data, size_t len)
 {
-	void *p = kunit_kmalloc(test, len, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, p);
-	memcpy(p, data, len);
-	memset(w, 0, sizeof(*w));
-	w->buf.head[0].iov_base = p;
-	w->buf.head[0].iov_len = len;
-	w->buf.buflen = len;
-	w->buf.len = len;
-	xdr_init_decode(&w->xdr, &w->buf, NULL, NULL);
+	room(test, w, len);
+	memcpy(w->data, data, len);
 }
 
-static inline void room(struct kunit *test, struct wire *w, size_t len)
+/* Makes as much room as the header takes, and lays it out there. */
+static inline void send_hdr(struct kunit *test, struct wire *w,
+			    const struct rpcrdma2_hdr *h)
 {
-	void *p = kunit_kmalloc(test, len, GFP_KERNEL);
+	room(test, w, rpcrdma2_hdr_size(h));
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_hdr(w->data, h), w->len);
+}
 
-	KUNIT_ASSERT_NOT_NULL(test, p);
-	memset(w, 0, sizeof(*w));
-	w->buf.head[0].iov_base = p;
-	w->buf.buflen = len;
-	xdr_init_encode(&w->xdr, &w->buf, NULL, NULL);
+/* The same for a property message, which tells how long it is */
+static inline int send_propmsg(struct wire *w, struct rpcrdma2_hdr *h,
+			       const struct rpcrdma2_propmsg *pm)
+{
+	return rpcrdma2_encode_propmsg(w->data, w->len, h, pm);
 }
 
 /* The verdict on a message */
@@ -73,7 +76,7 @@ static inline enum rpcrdma2_errcode judge(struct kunit *test,
 	struct wire w;
 
 	receive(test, &w, data, len);
-	return rpcrdma2_decode_hdr(h, &w.xdr);
+	return rpcrdma2_decode_hdr(h, w.data, w.len);
 }
 
 static inline struct words *words_new(struct kunit *test)
@@ -176,7 +179,7 @@ static inline struct rpcrdma2_msg *read_message(struct kunit *test,
 	KUNIT_ASSERT_NOT_NULL(test, msg);
 	memset(msg, 0xff, sizeof(*msg));
 	receive(test, &w, data, len);
-	rpcrdma2_msg_read(msg, w.buf.head[0].iov_base, len, handle);
+	rpcrdma2_msg_read(msg, w.data, len, handle);
 	return msg;
 }
 
@@ -189,8 +192,8 @@ static inline enum rpcrdma2_errcode read_body(struct kunit *test,
 	struct wire w;
 
 	receive(test, &w, data, len);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_hdr(h, &w.xdr), RDMA2_OK);
-	return rpcrdma2_decode_propmsg(pm, h, &w.buf);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_hdr(h, w.data, w.len), RDMA2_OK);
+	return rpcrdma2_decode_propmsg(pm, h, w.data);
 }
 
 static inline enum rpcrdma2_errcode read_words(struct kunit *test,
@@ -213,9 +216,8 @@ static inline void expect_sent(struct kunit *test,
 	h->h_credit = credit;
 	h->h_proc = proc;
 	room(test, &w, len);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_propmsg(&w.xdr, h, pm), 0);
-	KUNIT_ASSERT_EQ(test, w.buf.len, len);
-	KUNIT_EXPECT_MEMEQ(test, w.buf.head[0].iov_base, data, len);
+	KUNIT_ASSERT_EQ(test, send_propmsg(&w, h, pm), len);
+	KUNIT_EXPECT_MEMEQ(test, w.data, data, len);
 }
 
 static inline void put_propval(struct words *m, u32 which, u32 len, u32 value)

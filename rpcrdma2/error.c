@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA2_ERROR: its body on the wire, how a Call turns into the error that
- * answers it, and what a requester does about one (2.4 of
- * Documentation/protocol.rst).
+ * RDMA2_ERROR: what its body holds, how a Call turns into the error that answers
+ * it, and what a requester does about one (2.4 of Documentation/protocol.rst).
  */
 #include <linux/export.h>
 
@@ -26,59 +25,6 @@ unsigned int rpcrdma2_error_args(u32 vers, u32 code)
 	default:
 		return 0;
 	}
-}
-
-enum rpcrdma2_errcode rpcrdma2_decode_error(struct rpcrdma2_hdr *h,
-					    struct xdr_stream *xdr)
-{
-	struct rpcrdma2_error *er = &h->h_error;
-	unsigned int args;
-	const __be32 *p;
-
-	h->h_direction = RDMA2_REPLY;
-	p = xdr_inline_decode(xdr, XDR_UNIT);
-	if (!p)
-		return RDMA2_ERR_BAD_XDR;
-	er->er_code = be32_to_cpup(p);
-	er->er_arg = 0;
-	er->er_arg2 = 0;
-
-	args = rpcrdma2_error_args(h->h_vers, er->er_code);
-	if (!args)
-		return RDMA2_OK;
-	p = xdr_inline_decode(xdr, args * XDR_UNIT);
-	if (!p)
-		return RDMA2_ERR_BAD_XDR;
-	er->er_arg = be32_to_cpup(p);
-	if (args == 2)
-		er->er_arg2 = be32_to_cpup(p + 1);
-	return RDMA2_OK;
-}
-
-__be32 *rpcrdma2_encode_error(__be32 *p, const struct rpcrdma2_hdr *h)
-{
-	unsigned int args = rpcrdma2_error_args(h->h_vers, h->h_error.er_code);
-
-	*p++ = cpu_to_be32(h->h_error.er_code);
-	if (args > 0)
-		*p++ = cpu_to_be32(h->h_error.er_arg);
-	if (args > 1)
-		*p++ = cpu_to_be32(h->h_error.er_arg2);
-	return p;
-}
-
-bool rpcrdma2_error_sendable(const struct rpcrdma2_hdr *h)
-{
-	u32 code = h->h_error.er_code;
-
-	if (h->h_direction != RDMA2_REPLY)
-		return false;
-	if (code == RDMA2_ERR_VERS)
-		return h->h_error.er_arg <= h->h_error.er_arg2;
-	if (h->h_vers == RPCRDMA2_VERS_ONE)
-		return code == RDMA2_ERR_BAD_XDR;
-	return h->h_vers == RPCRDMA2_VERS_TWO && code > RDMA2_ERR_VERS &&
-	       code <= RDMA2_ERR_SYSTEM;
 }
 
 void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,

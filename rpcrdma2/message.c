@@ -8,11 +8,11 @@
 
 #include "wire.h"
 
-static void read_property(struct rpcrdma2_msg *msg, const struct xdr_buf *buf)
+static void read_property(struct rpcrdma2_msg *msg, const void *base)
 {
 	msg->mg_prop.pm_want = NULL;	/* none is known to have been asked */
 	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
-						  buf);
+						  base);
 	msg->mg_bad_body = msg->mg_verdict;
 }
 
@@ -20,23 +20,16 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 len,
 		       u32 handle)
 {
 	struct rpcrdma2_hdr *h = &msg->mg_hdr;
-	struct xdr_buf buf = {
-		.head[0] = { .iov_base = base, .iov_len = len },
-		.buflen	 = len,
-		.len	 = len,
-	};
-	struct xdr_stream xdr;
 
 	msg->mg_bad_body = false;
 	msg->mg_payload = NULL;
 	msg->mg_paylen = 0;
 	msg->mg_handle = handle;
 
-	xdr_init_decode(&xdr, &buf, NULL, NULL);
-	msg->mg_verdict = rpcrdma2_decode_hdr(h, &xdr);
+	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, len);
 	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
-		read_property(msg, &buf);
-	if (msg->mg_verdict == RDMA2_OK) {
+		read_property(msg, base);
+	if (likely(msg->mg_verdict == RDMA2_OK)) {
 		msg->mg_payload = base + h->h_len;
 		msg->mg_paylen = len - h->h_len;
 	}

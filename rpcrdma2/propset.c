@@ -32,9 +32,8 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
 EXPORT_SYMBOL_GPL(rpcrdma2_propset_init);
 
 /* C-017, C-018, C-020: no data is the default; too much is cut (S12) */
-static enum rpcrdma2_errcode decode_propdata(struct rpcrdma2_props *val,
-					     enum rpcrdma2_prop r,
-					     const __be32 *data, u32 len)
+static bool decode_propdata(struct rpcrdma2_props *val, enum rpcrdma2_prop r,
+			    const __be32 *data, u32 len)
 {
 	const struct rpcrdma2_prop_row *row = &rpcrdma2_prop_rows[r];
 	u32 *value = rpcrdma2_prop_value(val, r);
@@ -42,89 +41,78 @@ static enum rpcrdma2_errcode decode_propdata(struct rpcrdma2_props *val,
 
 	rpcrdma2_props_default(val);
 	if (!len)
-		return RDMA2_OK;
+		return true;
 	if (len < row->row_size)
-		return RDMA2_ERR_BAD_XDR;
+		return false;
 	for (i = 0; i < row->row_size / XDR_UNIT; i++)
 		value[i] = be32_to_cpup(data + i);
-	return row->row_valid(value) ? RDMA2_OK : RDMA2_ERR_BAD_XDR;
+	return row->row_valid(value);
 }
 
 /*
  * Element @index of the set. S12: of duplicates the last one counts, but in a
- * REQPROP the first.
+ * REQPROP the first. False when it is malformed.
  */
-static enum rpcrdma2_errcode decode_propval(struct rpcrdma2_propset *ps,
-					    u32 index, bool first,
-					    struct xdr_stream *xdr)
+static bool decode_propval(struct rpcrdma2_propset *ps, u32 index, bool first,
+			   struct rpcrdma2_cursor *cu)
 {
+	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
 	struct rpcrdma2_props val;
-	enum rpcrdma2_errcode ret;
 	enum rpcrdma2_prop r;
-	const __be32 *p;
 	u32 len;
 
-	p = xdr_inline_decode(xdr, RPCRDMA2_PROPVAL_MIN);
-	if (!p)
-		return RDMA2_ERR_BAD_XDR;
+	if (!p || !rpcrdma2_take_count(cu, 1, &len)) /* C-016 */
+		return false;
 	r = rpcrdma2_prop_find(be32_to_cpup(p));
-	len = be32_to_cpup(p + 1);
-	if (len > xdr_stream_remaining(xdr)) /* C-016 */
-		return RDMA2_ERR_BAD_XDR;
-	p = xdr_inline_decode(xdr, len);
+	p = rpcrdma2_take(cu, len);
 	if (!p)
-		return RDMA2_ERR_BAD_XDR;
+		return false;
 	if (r == RPCRDMA2_NPROPS) /* C-019, C-060 */
-		return RDMA2_OK;
+		return true;
 
-	ret = decode_propdata(&val, r, p, len);
-	if (ret)
-		return ret;
+	if (!decode_propdata(&val, r, p, len))
+		return false;
 	if (len > rpcrdma2_prop_rows[r].row_size)
 		ps->ps_odd++;
 	if (ps->ps_rows & BIT(r)) {
 		ps->ps_odd++;
 		if (first)
-			return RDMA2_OK;
+			return true;
 	}
 	ps->ps_rows |= BIT(r);
 	ps->ps_index[r] = index;
 	rpcrdma2_props_copy(&ps->ps_val, &val, BIT(r));
-	return RDMA2_OK;
+	return true;
 }
 
-static enum rpcrdma2_errcode decode_propset(struct rpcrdma2_propset *ps,
-					    bool first, struct xdr_stream *xdr)
+static bool decode_propset(struct rpcrdma2_propset *ps, bool first,
+			   struct rpcrdma2_cursor *cu)
 {
-	enum rpcrdma2_errcode ret;
-	const __be32 *p;
 	u32 i;
 
 	memset(ps, 0, sizeof(*ps));
-	p = xdr_inline_decode(xdr, XDR_UNIT);
-	if (!p)
-		return RDMA2_ERR_BAD_XDR;
-	ps->ps_count = be32_to_cpup(p);
-	if (ps->ps_count > xdr_stream_remaining(xdr) / RPCRDMA2_PROPVAL_MIN)
-		return RDMA2_ERR_BAD_XDR;
-	for (i = 0; i < ps->ps_count; i++) {
-		ret = decode_propval(ps, i, first, xdr);
-		if (ret)
-			return ret;
-	}
-	return RDMA2_OK;
+	if (!rpcrdma2_take_count(cu, RPCRDMA2_PROPVAL_MIN, &ps->ps_count))
+		return false;
+	for (i = 0; i < ps->ps_count; i++)
+		if (!decode_propval(ps, i, first, cu))
+			return false;
+	return true;
 }
 
-/* Rows of @ps whose bits are set in @bits, word @word of a bitmap (S04) */
-static u32 subset_rows(const struct rpcrdma2_propset *ps, u32 word, u32 bits)
+/* Rows of @ps whose bits are set in a bitmap of @count words (S04) */
+static u32 subset_rows(const struct rpcrdma2_propset *ps, const __be32 *bitmap,
+		       u32 count)
 {
 	unsigned int r;
 	u32 rows = 0;
 
-	for (r = 0; r < RPCRDMA2_NPROPS; r++)
-		if (ps->ps_rows & BIT(r) && ps->ps_index[r] / 32 == word &&
-		    bits & BIT(ps->ps_index[r] % 32))
+	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
+		u32 word = ps->ps_index[r] / 32;
+
+		if (ps->ps_rows & BIT(r) && word < count &&
+		    be32_to_cpup(bitmap + word) & BIT(ps->ps_index[r] % 32))
 			rows |= BIT(r);
+	}
 	return rows;
 }
 
@@ -132,202 +120,134 @@ static u32 subset_rows(const struct rpcrdma2_propset *ps, u32 word, u32 bits)
  * C-022, S17: words left out are zero, bits beyond the set mean nothing. @ps
  * may be NULL, then all are beyond.
  */
-static enum rpcrdma2_errcode decode_subset(u32 *rows,
-					   const struct rpcrdma2_propset *ps,
-					   struct xdr_stream *xdr)
+static bool decode_subset(u32 *rows, const struct rpcrdma2_propset *ps,
+			  struct rpcrdma2_cursor *cu)
 {
-	const __be32 *p;
-	u32 count, word;
+	const __be32 *bitmap;
+	u32 count;
 
-	*rows = 0;
-	p = xdr_inline_decode(xdr, XDR_UNIT);
-	if (!p)
-		return RDMA2_ERR_BAD_XDR;
-	count = be32_to_cpup(p);
-	if (count > xdr_stream_remaining(xdr) / XDR_UNIT)
-		return RDMA2_ERR_BAD_XDR;
-	for (word = 0; word < count; word++) {
-		p = xdr_inline_decode(xdr, XDR_UNIT);
-		if (!p)
-			return RDMA2_ERR_BAD_XDR;
-		if (ps)
-			*rows |= subset_rows(ps, word, be32_to_cpup(p));
-	}
-	return RDMA2_OK;
-}
-
-static enum rpcrdma2_errcode decode_propbody(struct rpcrdma2_propmsg *pm,
-					     struct xdr_stream *xdr)
-{
-	enum rpcrdma2_errcode ret;
-
-	switch (pm->pm_type) {
-	case RDMA2_OPT_CONNPROP:
-		ret = decode_propset(&pm->pm_set, false, xdr);
-		if (ret)
-			return ret;
-		return decode_subset(&pm->pm_nochg, &pm->pm_set, xdr);
-	case RDMA2_OPT_REQPROP:
-		return decode_propset(&pm->pm_set, true, xdr);
-	case RDMA2_OPT_RESPROP:
-		ret = decode_subset(&pm->pm_done, pm->pm_want, xdr);
-		if (ret)
-			return ret;
-		ret = decode_subset(&pm->pm_rejected, pm->pm_want, xdr);
-		if (ret)
-			return ret;
-		return decode_propset(&pm->pm_set, false, xdr);
-	case RDMA2_OPT_UPDPROP:
-		return decode_propset(&pm->pm_set, false, xdr);
-	default:
-		return RDMA2_ERR_INVALID_OPTION; /* C-012 */
-	}
+	if (!rpcrdma2_take_count(cu, XDR_UNIT, &count))
+		return false;
+	bitmap = rpcrdma2_take(cu, count * XDR_UNIT);
+	*rows = ps ? subset_rows(ps, bitmap, count) : 0;
+	return true;
 }
 
 enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 					      const struct rpcrdma2_hdr *h,
-					      const struct xdr_buf *buf)
+					      const void *base)
 {
-	struct xdr_stream xdr;
-	struct xdr_buf body;
+	struct rpcrdma2_cursor cu = { base + h->h_optoff, h->h_optlen };
+	struct rpcrdma2_propset *ps = &pm->pm_set;
+	bool good;
 
 	pm->pm_type = h->h_opttype;
 	pm->pm_nochg = 0;
 	pm->pm_done = 0;
 	pm->pm_rejected = 0;
-	if (xdr_buf_subsegment(buf, &body, h->h_optoff, h->h_optlen))
-		return RDMA2_ERR_BAD_XDR;
-	xdr_init_decode(&xdr, &body, NULL, NULL);
-	return decode_propbody(pm, &xdr);
+	switch (pm->pm_type) {
+	case RDMA2_OPT_CONNPROP:
+		good = decode_propset(ps, false, &cu) &&
+		       decode_subset(&pm->pm_nochg, ps, &cu);
+		break;
+	case RDMA2_OPT_RESPROP:
+		good = decode_subset(&pm->pm_done, pm->pm_want, &cu) &&
+		       decode_subset(&pm->pm_rejected, pm->pm_want, &cu) &&
+		       decode_propset(ps, false, &cu);
+		break;
+	case RDMA2_OPT_REQPROP:
+	case RDMA2_OPT_UPDPROP:
+		good = decode_propset(ps, pm->pm_type == RDMA2_OPT_REQPROP,
+				      &cu);
+		break;
+	default:
+		return RDMA2_ERR_INVALID_OPTION; /* C-012 */
+	}
+	return good ? RDMA2_OK : RDMA2_ERR_BAD_XDR;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_decode_propmsg);
 
-/*
- * Word @word of the bitmap of what is left when @rows of @ps are taken, or of
- * what is taken.
+/**
+ * struct sheet - a message in the making
+ * @words: where it is laid out
+ * @room: words that there are
+ * @count: words that it has, more than @room when it does not fit
  */
-static u32 subset_taken(const struct rpcrdma2_propset *ps, u32 rows, u32 word)
+struct sheet {
+	__be32	*words;
+	size_t	room;
+	size_t	count;
+};
+
+static void put(struct sheet *sh, u32 word)
 {
+	if (sh->count < sh->room)
+		sh->words[sh->count] = cpu_to_be32(word);
+	sh->count++;
+}
+
+/*
+ * Word @word of the bitmap of @rows of @ps; with @others, of all elements but
+ * these, whether they have a row or not.
+ */
+static u32 subset_word(const struct rpcrdma2_propset *ps, u32 rows, bool others,
+		       u32 word)
+{
+	u32 left = ps->ps_count - word * 32, bits = 0;
 	unsigned int r;
-	u32 bits = 0;
 
 	for (r = 0; r < RPCRDMA2_NPROPS; r++)
 		if (rows & ps->ps_rows & BIT(r) && ps->ps_index[r] / 32 == word)
 			bits |= BIT(ps->ps_index[r] % 32);
+	if (others)
+		bits = ~bits & (left < 32 ? BIT(left) - 1 : U32_MAX);
 	return bits;
 }
 
-static u32 subset_left(const struct rpcrdma2_propset *ps, u32 rows, u32 word)
+/* Trailing words of zero are left out (C-022). */
+static void encode_subset(struct sheet *sh, const struct rpcrdma2_propset *ps,
+			  u32 rows, bool others)
 {
-	u32 left = ps->ps_count - word * 32;
-	u32 all = left < 32 ? BIT(left) - 1 : U32_MAX;
+	u32 words = DIV_ROUND_UP(ps->ps_count, 32), word;
 
-	return all & ~subset_taken(ps, rows, word);
-}
-
-typedef u32 (*subset_fn)(const struct rpcrdma2_propset *ps, u32 rows,
-			 u32 word);
-
-/* Words of a bitmap, trailing zeroes left out (C-022) */
-static u32 subset_words(const struct rpcrdma2_propset *ps, u32 rows,
-			subset_fn bits)
-{
-	u32 words = DIV_ROUND_UP(ps->ps_count, 32);
-
-	while (words && !bits(ps, rows, words - 1))
+	while (words && !subset_word(ps, rows, others, words - 1))
 		words--;
-	return words;
-}
-
-static size_t subset_size(const struct rpcrdma2_propset *ps, u32 rows,
-			  subset_fn bits)
-{
-	return XDR_UNIT + subset_words(ps, rows, bits) * XDR_UNIT;
-}
-
-static __be32 *encode_subset(__be32 *p, const struct rpcrdma2_propset *ps,
-			     u32 rows, subset_fn bits)
-{
-	u32 words = subset_words(ps, rows, bits);
-	u32 word;
-
-	*p++ = cpu_to_be32(words);
+	put(sh, words);
 	for (word = 0; word < words; word++)
-		*p++ = cpu_to_be32(bits(ps, rows, word));
-	return p;
-}
-
-static size_t propset_size(const struct rpcrdma2_propset *ps)
-{
-	size_t size = XDR_UNIT;
-	unsigned int r;
-
-	for (r = 0; r < RPCRDMA2_NPROPS; r++)
-		if (ps->ps_rows & BIT(r))
-			size += RPCRDMA2_PROPVAL_MIN +
-				rpcrdma2_prop_rows[r].row_size;
-	return size;
+		put(sh, subset_word(ps, rows, others, word));
 }
 
 /* In the order of the table; S12: each once, with its exact length */
-static __be32 *encode_propset(__be32 *p, const struct rpcrdma2_propset *ps)
+static void encode_propset(struct sheet *sh, const struct rpcrdma2_propset *ps)
 {
 	const struct rpcrdma2_prop_row *row;
 	const u32 *value;
 	unsigned int r, i;
 
-	*p++ = cpu_to_be32(hweight32(ps->ps_rows));
+	put(sh, hweight32(ps->ps_rows));
 	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
 		if (!(ps->ps_rows & BIT(r)))
 			continue;
 		row = &rpcrdma2_prop_rows[r];
 		value = rpcrdma2_prop_value_const(&ps->ps_val, r);
-		*p++ = cpu_to_be32(row->row_which);
-		*p++ = cpu_to_be32(row->row_size);
+		put(sh, row->row_which);
+		put(sh, row->row_size);
 		for (i = 0; i < row->row_size / XDR_UNIT; i++)
-			*p++ = cpu_to_be32(value[i]);
-	}
-	return p;
-}
-
-size_t rpcrdma2_propmsg_size(const struct rpcrdma2_propmsg *pm)
-{
-	const struct rpcrdma2_propset *ps = &pm->pm_set;
-	size_t size = propset_size(ps);
-
-	switch (pm->pm_type) {
-	case RDMA2_OPT_CONNPROP:
-		return size + subset_size(ps, pm->pm_nochg, subset_taken);
-	case RDMA2_OPT_RESPROP:
-		return size +
-		       subset_size(pm->pm_want, pm->pm_done, subset_taken) +
-		       subset_size(pm->pm_want, pm->pm_done | ps->ps_rows,
-				   subset_left);
-	default:
-		return size;
+			put(sh, value[i]);
 	}
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_propmsg_size);
 
-static void encode_propbody(__be32 *p, const struct rpcrdma2_propmsg *pm)
+static void encode_propbody(struct sheet *sh, const struct rpcrdma2_propmsg *pm)
 {
 	const struct rpcrdma2_propset *ps = &pm->pm_set;
 
-	switch (pm->pm_type) {
-	case RDMA2_OPT_CONNPROP:
-		p = encode_propset(p, ps);
-		encode_subset(p, ps, pm->pm_nochg, subset_taken);
-		break;
-	case RDMA2_OPT_RESPROP: /* C-057: disjoint, and all of them */
-		p = encode_subset(p, pm->pm_want, pm->pm_done, subset_taken);
-		p = encode_subset(p, pm->pm_want, pm->pm_done | ps->ps_rows,
-				  subset_left);
-		encode_propset(p, ps);
-		break;
-	default:
-		encode_propset(p, ps);
-		break;
+	if (pm->pm_type == RDMA2_OPT_RESPROP) { /* C-057: disjoint, and whole */
+		encode_subset(sh, pm->pm_want, pm->pm_done, false);
+		encode_subset(sh, pm->pm_want, pm->pm_done | ps->ps_rows, true);
 	}
+	encode_propset(sh, ps);
+	if (pm->pm_type == RDMA2_OPT_CONNPROP)
+		encode_subset(sh, ps, pm->pm_nochg, false);
 }
 
 /* C-055, C-057: an answer is made of what was asked, and of nothing twice */
@@ -335,50 +255,37 @@ static bool propmsg_sendable(const struct rpcrdma2_propmsg *pm)
 {
 	u32 rows = pm->pm_set.ps_rows;
 
-	switch (pm->pm_type) {
-	case RDMA2_OPT_CONNPROP:
-	case RDMA2_OPT_REQPROP:
-	case RDMA2_OPT_UPDPROP:
-		return true;
-	case RDMA2_OPT_RESPROP:
+	if (pm->pm_type == RDMA2_OPT_RESPROP)
 		return pm->pm_want && !(rows & pm->pm_done) &&
 		       !((rows | pm->pm_done) & ~pm->pm_want->ps_rows);
-	default:
-		return false;
-	}
+	return pm->pm_type >= RDMA2_OPT_CONNPROP &&
+	       pm->pm_type <= RDMA2_OPT_UPDPROP;
 }
 
-int rpcrdma2_encode_propmsg(struct xdr_stream *xdr, struct rpcrdma2_hdr *h,
+int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
 			    const struct rpcrdma2_propmsg *pm)
 {
-	struct rpcrdma2_propmsg out = *pm;
-	size_t size;
-	__be32 *p;
+	struct sheet sh = { .words = to, .room = room / XDR_UNIT };
+	size_t hdrlen;
 	int ret;
 
 	if (!propmsg_sendable(pm))
 		return -EINVAL;
-	/* numbered as it goes out, which is not as a received set came in */
-	rpcrdma2_propset_init(&out.pm_set, pm->pm_set.ps_rows,
-			      &pm->pm_set.ps_val);
-	size = rpcrdma2_propmsg_size(&out);
+	rpcrdma2_hdr_begin(h, h->h_xid, RPCRDMA2_VERS_TWO, h->h_credit,
+			   h->h_proc == RDMA2_OPTIONAL ? RDMA2_OPTIONAL :
+			   RDMA2_CONNPROP + pm->pm_type - RDMA2_OPT_CONNPROP,
+			   pm->pm_type == RDMA2_OPT_RESPROP ? RDMA2_REPLY :
+							      RDMA2_CALL);
+	hdrlen = rpcrdma2_hdr_size(h);
 
-	h->h_vers = RPCRDMA2_VERS_TWO;
-	h->h_direction = pm->pm_type == RDMA2_OPT_RESPROP ? RDMA2_REPLY :
-							    RDMA2_CALL;
-	if (h->h_proc != RDMA2_OPTIONAL)
-		h->h_proc = RDMA2_CONNPROP + pm->pm_type - RDMA2_OPT_CONNPROP;
-	h->h_opttype = pm->pm_type;
-	h->h_optlen = size;
-
-	ret = rpcrdma2_encode_hdr(xdr, h);
-	if (ret)
-		return ret;
-	p = xdr_reserve_space(xdr, size);
-	if (!p)
+	sh.count = hdrlen / XDR_UNIT;
+	encode_propbody(&sh, pm);
+	if (sh.count > sh.room)
 		return -EMSGSIZE;
-	encode_propbody(p, &out);
-	return 0;
+	h->h_opttype = pm->pm_type;
+	h->h_optlen = sh.count * XDR_UNIT - hdrlen;
+	ret = rpcrdma2_encode_hdr(to, h);
+	return ret < 0 ? ret : ret + h->h_optlen;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_encode_propmsg);
 

@@ -12,139 +12,56 @@
 #include <rpcrdma2/error.h>
 #include <rpcrdma2/propset.h>
 
-/* chunks.c */
-
 /**
- * struct rpcrdma2_excess - what did not fit into the decoded form
- * @ex_reads: Read chunks were left out
- * @ex_zero: among them was the Position-Zero chunk
- * @ex_writes: Write chunks were left out
- * @ex_segs: segments were left out
+ * struct rpcrdma2_cursor - a place in octets received, which lie in one piece
+ * @cu_at: the next word
+ * @cu_left: octets from there on
  */
-struct rpcrdma2_excess {
-	bool	ex_reads;
-	bool	ex_zero;
-	bool	ex_writes;
-	bool	ex_segs;
+struct rpcrdma2_cursor {
+	const __be32	*cu_at;
+	u32		cu_left;
 };
 
 /**
- * rpcrdma2_decode_chunks - read the three lists
- * @h: to be filled; its counts are zero on entry
- * @ex: what did not fit; false on entry
- * @xdr: received message, standing at the Read list
+ * rpcrdma2_take - go past octets and their XDR padding
+ * @cu: the place
+ * @len: how many; 0 never fails
  *
- * Return: RDMA2_OK with the stream behind the lists, or RDMA2_ERR_BAD_XDR
- * (C-081).
+ * Return: the first word of them, or NULL when they are not all there.
  */
-enum rpcrdma2_errcode
-rpcrdma2_decode_chunks(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
-		       struct xdr_stream *xdr);
+static inline const __be32 *rpcrdma2_take(struct rpcrdma2_cursor *cu, u32 len)
+{
+	const __be32 *p = cu->cu_at;
 
-/* Octets rpcrdma2_encode_chunks() adds to three empty lists */
-size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h);
+	if (unlikely(len > cu->cu_left))
+		return NULL;
+	len = xdr_align_size(len);
+	if (unlikely(len > cu->cu_left))
+		return NULL;
+	cu->cu_at += len / XDR_UNIT;
+	cu->cu_left -= len;
+	return p;
+}
 
 /**
- * rpcrdma2_encode_chunks - lay out the three lists
- * @p: where; rpcrdma2_chunks_size() + 12 octets of room
- * @h: chunks that rpcrdma2_chunks_sendable() has passed
+ * rpcrdma2_take_count - read a count that is believed only as far as octets
+ *	follow it
+ * @cu: the place
+ * @size: octets of the smallest item
+ * @count: how many items
  *
- * Return: where the lists end.
+ * Return: false when there is no room for so many (C-016, C-106).
  */
-__be32 *rpcrdma2_encode_chunks(__be32 *p, const struct rpcrdma2_hdr *h);
+static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
+				       u32 *count)
+{
+	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
 
-/* payload.c */
-
-/**
- * struct rpcrdma2_payload - the RPC message behind the header
- * @pl_xid: its xid
- * @pl_type: its msg_type
- * @pl_len: octets in the message received; less than RPCRDMA2_RPC_PEEK when
- *	the fields above could not be read
- * @pl_hdr: octets of the header of a Call, see rpcrdma2_peek_call_hdr()
- */
-struct rpcrdma2_payload {
-	u32	pl_xid;
-	u32	pl_type;
-	u32	pl_len;
-	u32	pl_hdr;
-};
-
-/* Looks ahead; the stream stays where it is, at the end of the header. */
-void rpcrdma2_peek_payload(struct rpcrdma2_payload *pl,
-			   const struct xdr_stream *xdr);
-
-/* Only Read chunks make it necessary to know where the RPC header ends. */
-void rpcrdma2_peek_call_hdr(struct rpcrdma2_payload *pl,
-			    const struct xdr_stream *xdr);
-
-/*
- * When Read chunks were left out the sums do not add up, and positions say
- * nothing; the verdict is READ_CHUNKS next. What is in a Position-Zero chunk
- * has not been read: where the RPC header ends in it is the responder's to find
- * out.
- */
-bool rpcrdma2_call_agrees(const struct rpcrdma2_hdr *h,
-			  const struct rpcrdma2_payload *pl,
-			  const struct rpcrdma2_excess *ex);
-
-/* S07, S10, E-06, E-22: a Reply chunk of no octets is one not used */
-bool rpcrdma2_reply_agrees(const struct rpcrdma2_hdr *h,
-			   const struct rpcrdma2_payload *pl);
-
-/* version1.c */
-
-/**
- * rpcrdma2_decode_v1 - read what follows rdma_proc in version 1
- * @h: prefix filled, h_direction RDMA2_NODIR, counts zero
- * @ex: what did not fit; false on entry
- * @xdr: received message, standing behind rdma_proc
- *
- * Return: a verdict of steps 3 to 6. The direction of a MSG or NOMSG is yet
- * unknown: rpcrdma2_infer_direction().
- */
-enum rpcrdma2_errcode
-rpcrdma2_decode_v1(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
-		   struct xdr_stream *xdr);
-
-/**
- * rpcrdma2_infer_direction - tell a version 1 Call from a Reply
- * @h: MSG or NOMSG with its lists
- * @pl: the RPC message behind the header
- *
- * A MSG says so itself. The receiver of a NOMSG Call reads it, the sender of a
- * NOMSG Reply has written it.
- *
- * Return: enum rpcrdma2_direction.
- */
-u32 rpcrdma2_infer_direction(const struct rpcrdma2_hdr *h,
-			     const struct rpcrdma2_payload *pl);
-
-/* Octets of a version 1 header */
-size_t rpcrdma2_size_v1(const struct rpcrdma2_hdr *h);
-
-/* What follows rdma_proc in version 1; the header has passed its checks */
-__be32 *rpcrdma2_encode_v1(__be32 *p, const struct rpcrdma2_hdr *h);
-
-/* version2.c */
-
-/**
- * rpcrdma2_decode_v2 - read what follows rdma_proc in version 2
- * @h: prefix filled, h_direction RDMA2_NODIR, counts zero
- * @ex: what did not fit; false on entry
- * @xdr: received message, standing behind rdma_proc
- *
- * Return: a verdict of steps 4 to 6.
- */
-enum rpcrdma2_errcode
-rpcrdma2_decode_v2(struct rpcrdma2_hdr *h, struct rpcrdma2_excess *ex,
-		   struct xdr_stream *xdr);
-
-/* Octets of a version 2 header */
-size_t rpcrdma2_size_v2(const struct rpcrdma2_hdr *h);
-
-/* What follows rdma_proc in version 2; the header has passed its checks */
-__be32 *rpcrdma2_encode_v2(__be32 *p, const struct rpcrdma2_hdr *h);
+	if (!p)
+		return false;
+	*count = be32_to_cpup(p);
+	return *count <= cu->cu_left / size;
+}
 
 /* error.c */
 
@@ -158,25 +75,6 @@ __be32 *rpcrdma2_encode_v2(__be32 *p, const struct rpcrdma2_hdr *h);
  * Return: 0 to 2; 0 for a code unknown to the version (S43).
  */
 unsigned int rpcrdma2_error_args(u32 vers, u32 code);
-
-/**
- * rpcrdma2_decode_error - read the body of RDMA2_ERROR
- * @h: version already known; h_direction and h_error are filled
- * @xdr: received message, standing behind rdma_proc
- *
- * S02: no direction word; an error is a Reply (C-071). S43: an unknown code is
- * passed on, whatever follows it.
- *
- * Return: RDMA2_OK or RDMA2_ERR_BAD_XDR.
- */
-enum rpcrdma2_errcode
-rpcrdma2_decode_error(struct rpcrdma2_hdr *h, struct xdr_stream *xdr);
-
-/* C-062: exactly the words of the code, nothing behind them */
-__be32 *rpcrdma2_encode_error(__be32 *p, const struct rpcrdma2_hdr *h);
-
-/* Ten codes in version 2, two in version 1; S36: VERS under any version */
-bool rpcrdma2_error_sendable(const struct rpcrdma2_hdr *h);
 
 /* props.c */
 

@@ -228,18 +228,14 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
 		   const struct rpcrdma2_propmsg *pm)
 {
-	struct xdr_buf buf = {
-		.head[0].iov_base = tx->tx_buf,
-		.buflen = SVC2_TX_BUFSIZE,
-	};
-	struct xdr_stream xdr;
 	int ret;
 
-	xdr_init_encode(&xdr, &buf, NULL, NULL);
-	ret = pm ? rpcrdma2_encode_propmsg(&xdr, h, pm) :
-		   rpcrdma2_encode_hdr(&xdr, h);
-	tx->tx_len = buf.len;
-	return ret;
+	BUILD_BUG_ON(SVC2_TX_BUFSIZE < RPCRDMA2_HDR_MAX);
+
+	ret = pm ? rpcrdma2_encode_propmsg(tx->tx_buf, SVC2_TX_BUFSIZE, h, pm) :
+		   rpcrdma2_encode_hdr(tx->tx_buf, h);
+	tx->tx_len = max(ret, 0);
+	return min(ret, 0);
 }
 
 /**

@@ -229,16 +229,11 @@ static void count_chunks(struct xprt2_ep *ep, const struct rpcrdma2_call_plan *p
 int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 			size_t len)
 {
-	struct rpc_rqst *rqst = &req->rq2_slot;
-	struct xdr_buf buf = {};
-	struct xdr_stream xdr;
+	void *rpc = req->rq2_slot.rq_snd_buf.head[0].iov_base;
 
 	if (len > XPRT2_HEADROOM)
 		return -EMSGSIZE;
-	buf.head[0].iov_base = rqst->rq_snd_buf.head[0].iov_base - len;
-	buf.buflen = len;
-	xdr_init_encode(&xdr, &buf, buf.head[0].iov_base, rqst);
-	return rpcrdma2_encode_hdr(&xdr, h);
+	return min(rpcrdma2_encode_hdr(rpc - len, h), 0);
 }
 
 /*

@@ -43,7 +43,6 @@ static int send_propmsg(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 			const struct rpcrdma2_propmsg *pm, gfp_t gfp)
 {
 	struct xprt2_req *req = xprt2_backward_req(ep->ep_xp, gfp);
-	struct xdr_stream xdr;
 	struct rpc_rqst *rqst;
 	int ret;
 
@@ -51,13 +50,14 @@ static int send_propmsg(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 		return -ENOMEM;
 	rqst = &req->rq2_slot;
 	rqst->rq_xid = cpu_to_be32(h->h_xid);
-	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, RPCRDMA2_INLINE_FIRST);
-	rqst->rq_snd_buf.head[0].iov_len = 0;
-	xdr_init_encode(&xdr, &rqst->rq_snd_buf, NULL, NULL);
 	h->h_credit = ep->ep_max_reqs;
-	ret = rpcrdma2_encode_propmsg(&xdr, h, pm);
-	if (!ret)
+	ret = rpcrdma2_encode_propmsg(rqst->rq_buffer, RPCRDMA2_INLINE_FIRST, h,
+				      pm);
+	if (ret > 0) {
+		xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, ret);
+		rqst->rq_snd_buf.len = ret;
 		ret = xprt2_post_backward(ep, req, 0, RDMA2_MSG);
+	}
 	xprt2_req_put(req);
 	return ret;
 }

@@ -4,8 +4,7 @@
  *
  * This is the border: what has passed rpcrdma2_decode_hdr() is trusted, and
  * nothing leaves but through rpcrdma2_encode_hdr(). Pure functions; no
- * allocation; any context. A message lies in one piece of memory, or the
- * stream has a scratch buffer of RPCRDMA2_READ_SEG_LEN octets.
+ * allocation; any context. A message lies in one piece of memory.
  */
 #ifndef _RPCRDMA2_CODEC_H
 #define _RPCRDMA2_CODEC_H
@@ -30,14 +29,14 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
 /**
  * rpcrdma2_decode_hdr - read and judge the transport header of a message
  * @h: to be filled
- * @xdr: the whole message received, from its first octet
+ * @base: the whole message received, in one piece
+ * @len: its octets
  *
  * One bounded pass: steps 1 to 8 of the responder's order of checks, 2.5 of
- * Documentation/protocol.rst. On RDMA2_OK all of @h is valid, h_len is the
- * header's length, and the stream stands behind the header: at the RPC
- * message of a MSG, at the body of a property message, at whatever follows
- * the body of an RDMA2_OPTIONAL. Octets after a NOMSG or an ERROR mean
- * nothing (S07).
+ * Documentation/protocol.rst. On RDMA2_OK all of @h is valid, and h_len is the
+ * header's length. Behind that lies the RPC message of a MSG, the body of a
+ * property message, or whatever follows the body of an RDMA2_OPTIONAL. Octets
+ * after a NOMSG or an ERROR mean nothing (S07).
  *
  * Otherwise only h_xid, h_vers, h_credit, h_proc and h_direction are valid,
  * and after RDMA2_DROP perhaps not even these; h_len is not past the end of the
@@ -56,7 +55,7 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
  * be discarded in silence (E-22, S31, S38, S39).
  */
 enum rpcrdma2_errcode
-rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, struct xdr_stream *xdr);
+rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, const void *base, u32 len);
 
 /**
  * rpcrdma2_hdr_size - octets rpcrdma2_encode_hdr() produces
@@ -68,16 +67,16 @@ size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h);
 
 /**
  * rpcrdma2_encode_hdr - lay out a transport header in the form of its version
- * @xdr: where
+ * @to: where; there are RPCRDMA2_HDR_MAX octets, or as many as it takes
  * @h: what; chunk lengths and counts are checked against its segments
  *
  * The body of a property message (propset.h) or of an RDMA2_OPTIONAL is
  * appended by the caller; so is the RPC message of a MSG.
  *
- * Return: 0; -EINVAL when the header breaks a rule of sending, with nothing
- * written; -EMSGSIZE when it does not fit, with nothing written.
+ * Return: rpcrdma2_hdr_size() of it; -EINVAL when the header breaks a rule of
+ * sending, with nothing written.
  */
-int rpcrdma2_encode_hdr(struct xdr_stream *xdr, const struct rpcrdma2_hdr *h);
+int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
 
 /* The words of an RPC message that the transport looks at: xid, msg_type */
 #define RPCRDMA2_RPC_PEEK	(2 * XDR_UNIT)

@@ -68,7 +68,7 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
  * rpcrdma2_decode_propmsg - read a property message, in either spelling
  * @pm: to be filled; for a RESPROP, pm_want is the set it answers, or NULL
  * @h: its header: one of procs 6 to 9, or RDMA2_OPTIONAL
- * @buf: the message @h was decoded from
+ * @base: the message @h was decoded from
  *
  * Nothing may be applied from a message that is not RDMA2_OK throughout. As
  * after rpcrdma2_decode_hdr(), h_direction says whether the verdict may be
@@ -80,24 +80,21 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
  */
 enum rpcrdma2_errcode
 rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
-			const struct rpcrdma2_hdr *h,
-			const struct xdr_buf *buf);
-
-/* Octets of the body; always whole words. A set numbered as it goes out. */
-size_t rpcrdma2_propmsg_size(const struct rpcrdma2_propmsg *pm);
+			const struct rpcrdma2_hdr *h, const void *base);
 
 /**
  * rpcrdma2_encode_propmsg - lay out a whole property message
- * @xdr: where
+ * @to: where
+ * @room: octets there
  * @h: h_xid and h_credit are set, and h_proc is that of the message this one
  *	answers or 0: only a peer that spells property messages as options is
  *	answered so (S01). The other fields are filled in here
- * @pm: what
+ * @pm: what; rpcrdma2_propset_init() has made its set
  *
- * Return: 0; -EINVAL for a message that must not be sent; -EMSGSIZE when it
- * does not fit, and then the stream is of no more use.
+ * Return: octets of the message, always whole words; -EINVAL for one that must
+ * not be sent; -EMSGSIZE when it does not fit.
  */
-int rpcrdma2_encode_propmsg(struct xdr_stream *xdr, struct rpcrdma2_hdr *h,
+int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
 			    const struct rpcrdma2_propmsg *pm);
 
 /**

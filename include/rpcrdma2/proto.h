@@ -108,6 +108,12 @@ enum {
 	RPCRDMA2_MAX_SEGMENTS		= 64,
 };
 
+/* Octets of the largest header, full of chunks */
+#define RPCRDMA2_HDR_MAX	(RPCRDMA2_HDR_MIN +			\
+	RPCRDMA2_MAX_SEGMENTS * RPCRDMA2_READ_SEG_LEN +			\
+	RPCRDMA2_MAX_WRITE_CHUNKS * RPCRDMA2_WRITE_CHUNK_LEN +		\
+	RPCRDMA2_REPLY_CHUNK_LEN)
+
 /* Receives beyond the RPC credits, kept for control messages (S27) */
 #define RPCRDMA2_CONTROL_RECVS	2
 

@@ -30,14 +30,6 @@
 /* Memory for a message to be sent; its octets do not move between runs. */
 static uint32_t sent[2 * FUZZ_MAX / 4];
 
-static void open_room(struct xdr_stream *xdr, struct xdr_buf *buf)
-{
-	memset(buf, 0, sizeof(*buf));
-	buf->head[0].iov_base = sent;
-	buf->buflen = sizeof(sent);
-	xdr_init_encode(xdr, buf, NULL, NULL);
-}
-
 static void require_segments(const struct rpcrdma2_hdr *h,
 			     const struct rpcrdma2_chunk *ck, unsigned int first)
 {
@@ -96,12 +88,10 @@ static void require_rpc(const struct rpcrdma2_hdr *h, size_t len)
 		(h->h_has_reply && h->h_reply.ck_length));
 }
 
-static void require_accepted(const struct rpcrdma2_hdr *h,
-			     const struct xdr_stream *xdr, size_t len)
+static void require_accepted(const struct rpcrdma2_hdr *h, size_t len)
 {
 	require(h->h_len <= len);
 	require(h->h_len >= RPCRDMA2_PREFIX_LEN);
-	require(xdr_stream_pos(xdr) == h->h_len);
 	require(h->h_direction <= RDMA2_REPLY);
 	switch (h->h_proc) {
 	case RDMA2_MSG:
@@ -187,42 +177,35 @@ static void require_round_trip(struct rpcrdma2_hdr *h, const u8 *data,
 {
 	static struct rpcrdma2_hdr back;
 	u32 was = h->h_len;
-	struct xdr_stream xdr;
-	struct xdr_buf buf;
 
 	tidy(h);
 	if (!rpcrdma2_sendable(h))
 		return;
-	open_room(&xdr, &buf);
-	require(rpcrdma2_encode_hdr(&xdr, h) == 0);
-	require(buf.len == rpcrdma2_hdr_size(h));
+	require(rpcrdma2_hdr_size(h) <= RPCRDMA2_HDR_MAX);
+	require(rpcrdma2_encode_hdr(sent, h) == rpcrdma2_hdr_size(h));
 	if (h->h_proc >= RDMA2_OPTIONAL)
 		return;
-	require(buf.len <= was);
+	h->h_len = rpcrdma2_hdr_size(h);
+	require(h->h_len <= was);
 
 	/* the header may have shrunk, the RPC message has not moved in it */
-	memcpy((u8 *)sent + buf.len, data + was, len - was);
-	h->h_len = buf.len;
-	buf.len += len - was;
-	xdr_init_decode(&xdr, &buf, NULL, NULL);
+	memcpy((u8 *)sent + h->h_len, data + was, len - was);
 	memset(&back, 0, sizeof(back));
-	require(rpcrdma2_decode_hdr(&back, &xdr) == RDMA2_OK);
+	require(rpcrdma2_decode_hdr(&back, sent, h->h_len + len - was) ==
+		RDMA2_OK);
 	require(!memcmp(&back, h, sizeof(back)));
 }
 
 static void require_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code)
 {
 	static struct rpcrdma2_hdr back;
-	struct xdr_stream xdr;
-	struct xdr_buf buf;
 
 	rpcrdma2_set_error(h, code, 0, 0);
 	h->h_credit = 1;
-	open_room(&xdr, &buf);
-	require(rpcrdma2_encode_hdr(&xdr, h) == 0);
-	require(buf.len <= RPCRDMA2_ERROR_MAX);
-	xdr_init_decode(&xdr, &buf, NULL, NULL);
-	require(rpcrdma2_decode_hdr(&back, &xdr) == RDMA2_OK);
+	require(rpcrdma2_hdr_size(h) <= RPCRDMA2_ERROR_MAX);
+	require(rpcrdma2_encode_hdr(sent, h) > 0);
+	require(rpcrdma2_decode_hdr(&back, sent, rpcrdma2_hdr_size(h)) ==
+		RDMA2_OK);
 	require(back.h_xid == h->h_xid && back.h_vers == h->h_vers);
 	require(back.h_error.er_code == h->h_error.er_code);
 	rpcrdma2_remedy(back.h_vers, &back.h_error, false);
@@ -244,18 +227,16 @@ static void send_propmsg(struct rpcrdma2_propmsg *back,
 			 const struct rpcrdma2_propmsg *pm)
 {
 	static struct rpcrdma2_hdr h;
-	struct xdr_stream xdr;
-	struct xdr_buf buf;
+	int len;
 
 	h.h_xid = 1;
 	h.h_credit = 1;
 	h.h_proc = pm->pm_set.ps_count % 2 ? RDMA2_OPTIONAL : 0;
-	open_room(&xdr, &buf);
-	require(rpcrdma2_encode_propmsg(&xdr, &h, pm) == 0);
-	xdr_init_decode(&xdr, &buf, NULL, NULL);
-	require(rpcrdma2_decode_hdr(&h, &xdr) == RDMA2_OK);
+	len = rpcrdma2_encode_propmsg(sent, sizeof(sent), &h, pm);
+	require(len > 0);
+	require(rpcrdma2_decode_hdr(&h, sent, len) == RDMA2_OK);
 	back->pm_want = pm->pm_want;
-	require(rpcrdma2_decode_propmsg(back, &h, &buf) == RDMA2_OK);
+	require(rpcrdma2_decode_propmsg(back, &h, sent) == RDMA2_OK);
 	require(back->pm_type == pm->pm_type);
 	require(back->pm_set.ps_rows == pm->pm_set.ps_rows);
 	require(!memcmp(&back->pm_set.ps_val, &pm->pm_set.ps_val,
@@ -266,10 +247,12 @@ static void send_propmsg(struct rpcrdma2_propmsg *back,
 
 static void require_connprop(const struct rpcrdma2_propmsg *pm)
 {
+	struct rpcrdma2_propmsg same = *pm, back;
 	struct rpcrdma2_peer_props pp;
-	struct rpcrdma2_propmsg back;
 
-	send_propmsg(&back, pm);
+	rpcrdma2_propset_init(&same.pm_set, pm->pm_set.ps_rows,
+			      &pm->pm_set.ps_val);
+	send_propmsg(&back, &same);
 	require(back.pm_nochg == pm->pm_nochg);
 
 	rpcrdma2_peer_props_init(&pp);
@@ -314,7 +297,7 @@ static void require_resprop(const struct rpcrdma2_propmsg *pm)
 }
 
 static void check_properties(const struct rpcrdma2_hdr *h,
-			     const struct xdr_buf *buf)
+			     const u8 *data)
 {
 	static const struct rpcrdma2_props wished = { 16384, 2 };
 	struct rpcrdma2_propset want;
@@ -323,7 +306,7 @@ static void check_properties(const struct rpcrdma2_hdr *h,
 
 	rpcrdma2_propset_init(&want, RPCRDMA2_PROPS_ALL, &wished);
 	pm.pm_want = h->h_xid % 2 ? &want : NULL;
-	verdict = rpcrdma2_decode_propmsg(&pm, h, buf);
+	verdict = rpcrdma2_decode_propmsg(&pm, h, data);
 	if (verdict == RDMA2_ERR_INVALID_OPTION) {
 		require(h->h_proc == RDMA2_OPTIONAL);
 		require(h->h_opttype < 1 || h->h_opttype > 4);
@@ -361,18 +344,12 @@ static void check_private_data(const u8 *data, size_t len)
 void check_message(const uint8_t *data, size_t len)
 {
 	static struct rpcrdma2_hdr h;
-	struct xdr_buf buf = {
-		.head[0] = { .iov_base = (void *)data, .iov_len = len },
-		.buflen = len, .len = len,
-	};
 	enum rpcrdma2_errcode verdict;
-	struct xdr_stream xdr;
 
 	check_private_data(data, len);
 
 	memset(&h, 0, sizeof(h));
-	xdr_init_decode(&xdr, &buf, NULL, NULL);
-	verdict = rpcrdma2_decode_hdr(&h, &xdr);
+	verdict = rpcrdma2_decode_hdr(&h, data, len);
 	require_verdict(&h, verdict, len);
 	if (verdict == RDMA2_DROP)
 		return;
@@ -380,10 +357,10 @@ void check_message(const uint8_t *data, size_t len)
 		require_error(&h, verdict);
 		return;
 	}
-	require_accepted(&h, &xdr, len);
+	require_accepted(&h, len);
 	require(rpcrdma2_grant_next(&h, 5, 64, true) >= 1);
 	require(rpcrdma2_grant_next(&h, 5, 64, true) <= 64);
 	if (h.h_proc >= RDMA2_OPTIONAL)
-		check_properties(&h, &buf);
+		check_properties(&h, data);
 	require_round_trip(&h, data, len);
 }

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Transport headers from the wire, and whether they agree with what follows.
+ *
+ * One pass, in the responder's order of checks (2.5 of
+ * Documentation/protocol.rst): the words that every version begins with, what
+ * the version puts behind them, the three chunk lists, and the RPC message.
+ *
+ * A count is believed only as far as octets follow it. An item more than the
+ * decoded form can hold is still checked, then forgotten but for a note:
+ * damage further on outranks it (step 6 before step 8).
+ */
+#include <linux/build_bug.h>
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/math.h>
+#include <linux/overflow.h>
+#include <linux/string.h>
+
+#include "wire.h"
+
+/* rdma_align and rdma_thresh of a version 1 MSGP */
+#define MSGP_PADDING_LEN	(2 * XDR_UNIT)
+
+/**
+ * struct excess - what did not fit into the decoded form
+ * @reads: Read chunks were left out
+ * @zero: among them was the Position-Zero chunk
+ * @writes: Write chunks were left out
+ * @segs: segments were left out
+ */
+struct excess {
+	bool	reads;
+	bool	zero;
+	bool	writes;
+	bool	segs;
+};
+
+/*
+ * The chunk lists. Both versions lay them out alike, and they come last. Each
+ * of these functions returns false for what is malformed (C-081).
+ */
+
+static void decode_segment(const __be32 *p, struct rpcrdma2_segment *seg)
+{
+	seg->rs_handle = be32_to_cpup(p++);
+	seg->rs_length = be32_to_cpup(p++);
+	seg->rs_offset = (u64)be32_to_cpup(p) << 32 | be32_to_cpup(p + 1);
+}
+
+/* S05: optional-data is a bool; another value is another dialect */
+static bool decode_present(struct rpcrdma2_cursor *cu, bool *present)
+{
+	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
+
+	*present = p && *p == xdr_one;
+	return p && (*present || *p == xdr_zero);
+}
+
+/*
+ * The Read chunk at @position, or NULL when there is no room for another.
+ * Searched from the end: peers send positions in ascending order.
+ */
+static struct rpcrdma2_chunk *read_chunk_at(struct rpcrdma2_hdr *h,
+					    u32 position)
+{
+	struct rpcrdma2_chunk *ck;
+	unsigned int i = h->h_nreads;
+
+	while (i && h->h_reads[i - 1].ck_position > position)
+		i--;
+	if (i && h->h_reads[i - 1].ck_position == position)
+		return &h->h_reads[i - 1];
+	if (h->h_nreads == RPCRDMA2_MAX_READ_CHUNKS)
+		return NULL;
+
+	ck = &h->h_reads[i];
+	memmove(ck + 1, ck, (h->h_nreads - i) * sizeof(*ck));
+	/* its segments go where those of the chunk it displaced began */
+	if (i == h->h_nreads)
+		ck->ck_first = h->h_nsegs;
+	ck->ck_position = position;
+	ck->ck_length = 0;
+	ck->ck_nsegs = 0;
+	h->h_nreads++;
+	return ck;
+}
+
+/* Appends to @ck. What belongs to the Read chunks behind it moves up. */
+static void insert_read_segment(struct rpcrdma2_hdr *h,
+				struct rpcrdma2_chunk *ck,
+				const struct rpcrdma2_segment *seg)
+{
+	unsigned int at = ck->ck_first + ck->ck_nsegs;
+
+	memmove(&h->h_segs[at + 1], &h->h_segs[at],
+		(h->h_nsegs - at) * sizeof(*seg));
+	h->h_segs[at] = *seg;
+	h->h_nsegs++;
+	ck->ck_nsegs++;
+	for (ck++; ck < &h->h_reads[h->h_nreads]; ck++)
+		ck->ck_first++;
+}
+
+/* S09: any order, grouped by position; empty segments mean nothing */
+static bool add_read_segment(struct rpcrdma2_hdr *h, struct excess *ex,
+			     u32 position, const struct rpcrdma2_segment *seg)
+{
+	struct rpcrdma2_chunk *ck;
+
+	if (!seg->rs_length)
+		return true;
+	if (position % XDR_UNIT)
+		return false;
+
+	ck = read_chunk_at(h, position);
+	if (!ck) {
+		ex->reads = true;
+		ex->zero |= !position;
+		return true;
+	}
+	ck->ck_length += seg->rs_length;
+	if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS)
+		ex->segs = true;
+	else
+		insert_read_segment(h, ck, seg);
+	return true;
+}
+
+/*
+ * S05: the chunks of the list are parts of one RPC message, in which each octet
+ * has a position; so all of them together stay below 2^32, whether the decoded
+ * form holds them or not.
+ */
+static bool decode_reads(struct rpcrdma2_hdr *h, struct excess *ex,
+			 struct rpcrdma2_cursor *cu)
+{
+	struct rpcrdma2_segment seg;
+	const __be32 *p;
+	bool present;
+	u32 sum = 0;
+
+	while (decode_present(cu, &present)) {
+		if (likely(!present))
+			return true;
+		p = rpcrdma2_take(cu, XDR_UNIT + RPCRDMA2_SEG_LEN);
+		if (!p)
+			return false;
+		decode_segment(p + 1, &seg);
+		if (check_add_overflow(sum, seg.rs_length, &sum) ||
+		    !add_read_segment(h, ex, be32_to_cpup(p), &seg))
+			return false;
+	}
+	return false;
+}
+
+/* The counted segments of a Write or Reply chunk */
+static bool decode_counted(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
+			   struct excess *ex, struct rpcrdma2_cursor *cu)
+{
+	struct rpcrdma2_segment seg;
+	const __be32 *p;
+	u32 count;
+
+	if (!rpcrdma2_take_count(cu, RPCRDMA2_SEG_LEN, &count))
+		return false;
+	memset(ck, 0, sizeof(*ck));
+	ck->ck_first = h->h_nsegs;
+	p = rpcrdma2_take(cu, count * RPCRDMA2_SEG_LEN);
+	for (; count; count--, p += RPCRDMA2_SEG_LEN / XDR_UNIT) {
+		decode_segment(p, &seg);
+		if (check_add_overflow(ck->ck_length, seg.rs_length,
+				       &ck->ck_length))
+			return false; /* S05 */
+		if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS) {
+			ex->segs = true;
+			continue;
+		}
+		h->h_segs[h->h_nsegs++] = seg;
+		ck->ck_nsegs++;
+	}
+	return true;
+}
+
+static bool decode_writes(struct rpcrdma2_hdr *h, struct excess *ex,
+			  struct rpcrdma2_cursor *cu)
+{
+	struct rpcrdma2_chunk ck;
+	bool present;
+
+	while (decode_present(cu, &present)) {
+		if (likely(!present))
+			return true;
+		if (!decode_counted(h, &ck, ex, cu))
+			return false;
+		if (h->h_nwrites == RPCRDMA2_MAX_WRITE_CHUNKS)
+			ex->writes = true;
+		else
+			h->h_writes[h->h_nwrites++] = ck;
+	}
+	return false;
+}
+
+static enum rpcrdma2_errcode decode_chunks(struct rpcrdma2_hdr *h,
+					   struct excess *ex,
+					   struct rpcrdma2_cursor *cu)
+{
+	BUILD_BUG_ON(RPCRDMA2_MAX_READ_CHUNKS > U8_MAX);
+	BUILD_BUG_ON(RPCRDMA2_MAX_WRITE_CHUNKS > U8_MAX);
+	BUILD_BUG_ON(RPCRDMA2_MAX_SEGMENTS > U8_MAX);
+
+	if (!decode_reads(h, ex, cu) || !decode_writes(h, ex, cu) ||
+	    !decode_present(cu, &h->h_has_reply))
+		return RDMA2_ERR_BAD_XDR;
+	if (h->h_has_reply && !decode_counted(h, &h->h_reply, ex, cu))
+		return RDMA2_ERR_BAD_XDR;
+	return RDMA2_OK;
+}
+
+/*
+ * RDMA2_ERROR. S02: no direction word; an error is a Reply (C-071). S43: an
+ * unknown code is passed on, whatever follows it.
+ */
+static enum rpcrdma2_errcode decode_error(struct rpcrdma2_hdr *h,
+					  struct rpcrdma2_cursor *cu)
+{
+	struct rpcrdma2_error *er = &h->h_error;
+	unsigned int args;
+	const __be32 *p;
+
+	h->h_direction = RDMA2_REPLY;
+	p = rpcrdma2_take(cu, XDR_UNIT);
+	if (!p)
+		return RDMA2_ERR_BAD_XDR;
+	er->er_code = be32_to_cpup(p);
+	args = rpcrdma2_error_args(h->h_vers, er->er_code);
+	p = rpcrdma2_take(cu, args * XDR_UNIT);
+	if (!p)
+		return RDMA2_ERR_BAD_XDR;
+	er->er_arg = args > 0 ? be32_to_cpup(p) : 0;
+	er->er_arg2 = args > 1 ? be32_to_cpup(p + 1) : 0;
+	return RDMA2_OK;
+}
+
+/*
+ * Version 1 knows no direction word, no nominated handle, no options and no
+ * properties. All that is wrong with a header is answered with one code,
+ * ERR_CHUNK: the verdict is as precise as in version 2, and
+ * rpcrdma2_set_error() flattens it.
+ */
+static enum rpcrdma2_errcode decode_v1(struct rpcrdma2_hdr *h,
+				       struct excess *ex,
+				       struct rpcrdma2_cursor *cu)
+{
+	switch (h->h_proc) {
+	case RDMA1_MSGP: /* E-23 */
+		h->h_proc = RDMA2_MSG;
+		if (!rpcrdma2_take(cu, MSGP_PADDING_LEN))
+			return RDMA2_ERR_BAD_XDR;
+		return decode_chunks(h, ex, cu);
+	case RDMA2_MSG:
+	case RDMA2_NOMSG:
+		return decode_chunks(h, ex, cu);
+	case RDMA1_DONE: /* E-22 */
+		return RDMA2_DROP;
+	case RDMA2_ERROR:
+		return decode_error(h, cu);
+	default:
+		return RDMA2_ERR_INVALID_PROC;
+	}
+}
+
+/* S06: what is neither Call nor Reply cannot be told from the other */
+static bool decode_direction(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu)
+{
+	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
+
+	if (!p || be32_to_cpup(p) > RDMA2_REPLY)
+		return false;
+	h->h_direction = be32_to_cpup(p);
+	return true;
+}
+
+static enum rpcrdma2_errcode decode_rpc(struct rpcrdma2_hdr *h,
+					struct excess *ex,
+					struct rpcrdma2_cursor *cu)
+{
+	const __be32 *p;
+
+	if (!decode_direction(h, cu))
+		return RDMA2_ERR_BAD_XDR;
+	p = rpcrdma2_take(cu, XDR_UNIT);
+	if (!p)
+		return RDMA2_ERR_BAD_XDR;
+	h->h_inv_handle = be32_to_cpup(p);
+	return decode_chunks(h, ex, cu);
+}
+
+/*
+ * The body stays where it is: what an opttype means is for the receiver to
+ * say. S39: an unreadable direction must not be answered. A RESPROP is an
+ * answer, whatever it says of itself (S01, S38): the opttype alone decides,
+ * so a RESPROP that ends right behind it is not answered either (S11).
+ */
+static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
+					     struct rpcrdma2_cursor *cu,
+					     const void *base)
+{
+	const __be32 *p;
+
+	if (cu->cu_left < XDR_UNIT)
+		return RDMA2_ERR_BAD_XDR;
+	if (!decode_direction(h, cu))
+		return RDMA2_DROP;
+
+	p = rpcrdma2_take(cu, XDR_UNIT);
+	if (!p)
+		return RDMA2_ERR_BAD_XDR;
+	h->h_opttype = be32_to_cpup(p);
+	if (h->h_opttype == RDMA2_OPT_RESPROP)
+		h->h_direction = RDMA2_REPLY;
+
+	if (!rpcrdma2_take_count(cu, 1, &h->h_optlen))
+		return RDMA2_ERR_BAD_XDR;
+	h->h_optoff = (const void *)cu->cu_at - base;
+	return rpcrdma2_take(cu, h->h_optlen) ? RDMA2_OK : RDMA2_ERR_BAD_XDR;
+}
+
+/*
+ * A property message takes the rest of the message, as the option body it
+ * also may come as (S01); propset.c reads either.
+ */
+static enum rpcrdma2_errcode decode_property(struct rpcrdma2_hdr *h,
+					     const struct rpcrdma2_cursor *cu)
+{
+	h->h_direction = h->h_proc == RDMA2_RESPROP ? RDMA2_REPLY : RDMA2_CALL;
+	h->h_opttype = h->h_proc - RDMA2_CONNPROP + RDMA2_OPT_CONNPROP;
+	h->h_optoff = RPCRDMA2_PREFIX_LEN;
+	h->h_optlen = cu->cu_left;
+	return RDMA2_OK;
+}
+
+/* Draft section 6.2 */
+static enum rpcrdma2_errcode decode_v2(struct rpcrdma2_hdr *h,
+				       struct excess *ex,
+				       struct rpcrdma2_cursor *cu,
+				       const void *base)
+{
+	switch (h->h_proc) {
+	case RDMA2_MSG:
+	case RDMA2_NOMSG:
+		return decode_rpc(h, ex, cu);
+	case RDMA2_ERROR:
+		return decode_error(h, cu);
+	case RDMA2_OPTIONAL:
+		return decode_optional(h, cu, base);
+	case RDMA2_CONNPROP:
+	case RDMA2_REQPROP:
+	case RDMA2_RESPROP:
+	case RDMA2_UPDPROP:
+		return decode_property(h, cu);
+	default:
+		return RDMA2_ERR_INVALID_PROC; /* C-080 */
+	}
+}
+
+/*
+ * S36: ERR_VERS may carry the version it complains of, so code 1 is looked at
+ * before rdma_vers. Any other error of an unknown version is dropped: an
+ * error is never answered with an error (S38).
+ */
+static enum rpcrdma2_errcode decode_foreign(struct rpcrdma2_hdr *h,
+					    struct rpcrdma2_cursor *cu)
+{
+	if (h->h_proc != RDMA2_ERROR)
+		return RDMA2_ERR_VERS; /* C-079 */
+	if (decode_error(h, cu) || h->h_error.er_code != RDMA2_ERR_VERS)
+		return RDMA2_DROP;
+	return RDMA2_OK;
+}
+
+/*
+ * Step 7: whether a well-formed MSG or NOMSG header agrees with what it carries,
+ * S06 to S09. @rpc is the place behind the header.
+ */
+
+static bool has_rpc(const struct rpcrdma2_cursor *rpc)
+{
+	return rpc->cu_left >= RPCRDMA2_RPC_PEEK;
+}
+
+static u32 msg_type(const struct rpcrdma2_cursor *rpc)
+{
+	return be32_to_cpup(rpc->cu_at + 1);
+}
+
+/* S08, S06: the RPC message is the one that the header says it is */
+static bool is_rpc(const struct rpcrdma2_hdr *h,
+		   const struct rpcrdma2_cursor *rpc)
+{
+	return has_rpc(rpc) && be32_to_cpup(rpc->cu_at) == h->h_xid &&
+	       msg_type(rpc) == h->h_direction;
+}
+
+/*
+ * Tells a version 1 Call from a Reply. A MSG says so itself. The receiver of a
+ * NOMSG Call reads it, the sender of a NOMSG Reply has written it.
+ */
+static u32 infer_direction(const struct rpcrdma2_hdr *h,
+			   const struct rpcrdma2_cursor *rpc)
+{
+	if (h->h_proc == RDMA2_NOMSG) {
+		if (h->h_nreads)
+			return RDMA2_CALL;
+		return h->h_has_reply ? RDMA2_REPLY : RDMA2_NODIR;
+	}
+	if (!has_rpc(rpc) || msg_type(rpc) > RDMA2_REPLY)
+		return RDMA2_NODIR;
+	return msg_type(rpc);
+}
+
+u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len)
+{
+	u32 at = RPCRDMA2_CALL_FIXED, body;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		if (len < at + 2 * XDR_UNIT)
+			return 0;
+		body = be32_to_cpup(p + at / XDR_UNIT + 1);
+		if (body > RPCRDMA2_AUTH_MAX)
+			return 0;
+		at += 2 * XDR_UNIT + round_up(body, XDR_UNIT);
+	}
+	return at <= len ? at : 0;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_call_hdr_len);
+
+/*
+ * S09: each Read chunk must start in what remains of the message when the
+ * chunks are taken out, behind the RPC header, and not before the end of the
+ * chunk in front of it. A position counts the octets of the chunks before it,
+ * with their padding (E-05, E-07).
+ *
+ * The RPC header is no data item. RPCSEC_GSS computes its length as the
+ * difference of two addresses and reads as much before it knows the peer, so
+ * the header must lie in one piece.
+ *
+ * @ck: chunks in ascending order, none of them at position zero
+ * @len: octets of the reduced message
+ * @hdr: octets of its RPC header; 0 when it is not whole
+ */
+static bool positions_fit(const struct rpcrdma2_chunk *ck, unsigned int count,
+			  u32 len, u32 hdr)
+{
+	u64 taken = 0, least = hdr;
+
+	if (count && !hdr)
+		return false;
+
+	for (; count; count--, ck++) {
+		if (ck->ck_position < taken + least ||
+		    ck->ck_position > taken + len)
+			return false;
+		least = ck->ck_position - taken;
+		taken += round_up((u64)ck->ck_length, XDR_UNIT);
+	}
+	return true;
+}
+
+/*
+ * When Read chunks were left out the sums do not add up, and positions say
+ * nothing; the verdict is READ_CHUNKS next. What is in a Position-Zero chunk
+ * has not been read: where the RPC header ends in it is the responder's to find
+ * out.
+ */
+static bool call_agrees(const struct rpcrdma2_hdr *h, const struct excess *ex,
+			const struct rpcrdma2_cursor *rpc)
+{
+	const struct rpcrdma2_chunk *ck = h->h_reads;
+	bool zero = h->h_nreads && !ck->ck_position;
+
+	if (h->h_proc == RDMA2_NOMSG) {
+		if (!zero) /* S07 */
+			return ex->zero;
+		if (ck->ck_length < RPCRDMA2_RPC_PEEK)
+			return false;
+		return ex->reads ||
+		       positions_fit(ck + 1, h->h_nreads - 1, ck->ck_length,
+				     RPCRDMA2_CALL_HDR_MIN);
+	}
+
+	if (zero || ex->zero || !is_rpc(h, rpc)) /* S07 */
+		return false;
+	/* only Read chunks make it necessary to know where its header ends */
+	return !h->h_nreads || ex->reads ||
+	       positions_fit(ck, h->h_nreads, rpc->cu_left,
+			     rpcrdma2_call_hdr_len(rpc->cu_at, rpc->cu_left));
+}
+
+/* S07, S10, E-06, E-22: a Reply chunk of no octets is one not used */
+static bool reply_agrees(const struct rpcrdma2_hdr *h,
+			 const struct rpcrdma2_cursor *rpc)
+{
+	u32 length = h->h_has_reply ? h->h_reply.ck_length : 0;
+
+	if (h->h_nreads)
+		return false;
+	if (h->h_proc == RDMA2_NOMSG)
+		return length >= RPCRDMA2_RPC_PEEK;
+	return !length && is_rpc(h, rpc);
+}
+
+/* Step 8 of the order of checks; C-083, C-084, C-085 */
+static enum rpcrdma2_errcode judge_excess(const struct excess *ex)
+{
+	if (ex->reads)
+		return RDMA2_ERR_READ_CHUNKS;
+	if (ex->writes)
+		return RDMA2_ERR_WRITE_CHUNKS;
+	return ex->segs ? RDMA2_ERR_SEGMENTS : RDMA2_OK;
+}
+
+/*
+ * Steps 7 and 8 for a header whose lists are well-formed. Codes 4 to 6 answer
+ * Calls; a Reply with more than it can have been asked for is just bad.
+ */
+static enum rpcrdma2_errcode judge_rpc(struct rpcrdma2_hdr *h,
+				       const struct excess *ex,
+				       const struct rpcrdma2_cursor *rpc)
+{
+	if (h->h_vers == RPCRDMA2_VERS_ONE)
+		h->h_direction = infer_direction(h, rpc);
+
+	switch (h->h_direction) {
+	case RDMA2_CALL:
+		return call_agrees(h, ex, rpc) ? judge_excess(ex) :
+						 RDMA2_ERR_BAD_XDR;
+	case RDMA2_REPLY:
+		return reply_agrees(h, rpc) && !judge_excess(ex) ?
+		       RDMA2_OK : RDMA2_ERR_BAD_XDR;
+	default:
+		return RDMA2_ERR_BAD_XDR;
+	}
+}
+
+/* S31: the xid of a message shorter than this cannot be trusted */
+static bool decode_prefix(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu)
+{
+	const __be32 *p = rpcrdma2_take(cu, RPCRDMA2_PREFIX_LEN);
+
+	h->h_len = RPCRDMA2_PREFIX_LEN;
+	if (unlikely(!p)) {
+		rpcrdma2_hdr_begin(h, 0, 0, 0, 0, RDMA2_NODIR);
+		return false;
+	}
+	rpcrdma2_hdr_begin(h, be32_to_cpup(p), be32_to_cpup(p + 1),
+			   be32_to_cpup(p + 2), be32_to_cpup(p + 3),
+			   RDMA2_NODIR);
+	return true;
+}
+
+enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
+					  const void *base, u32 len)
+{
+	struct rpcrdma2_cursor cu = { base, len };
+	enum rpcrdma2_errcode ret;
+	struct excess ex = {};
+
+	if (!decode_prefix(h, &cu))
+		return RDMA2_DROP;
+
+	switch (h->h_vers) {
+	case RPCRDMA2_VERS_ONE:
+		ret = decode_v1(h, &ex, &cu);
+		break;
+	case RPCRDMA2_VERS_TWO:
+		ret = decode_v2(h, &ex, &cu, base);
+		break;
+	default:
+		ret = decode_foreign(h, &cu);
+		break;
+	}
+	if (ret)
+		return ret;
+
+	h->h_len = len - cu.cu_left;
+	if (h->h_proc == RDMA2_MSG || h->h_proc == RDMA2_NOMSG)
+		return judge_rpc(h, &ex, &cu);
+	return RDMA2_OK;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_decode_hdr);
