@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receives, over a device that takes as many as a case has it take. It is one that
+ * needs mappings: where the kernel debugs DMA it sees each of them.
+ */
+#include <kunit/device.h>
+#include <kunit/test.h>
+#include <linux/dma-mapping.h>
+
+#include <rpcrdma2/conn.h>
+#include <rpcrdma2/recv.h>
+
+#define LKEY	0x1234
+
+/* What a Receive is part of; the owner has something in front of it. */
+struct letter {
+	u64			mark;
+	struct rpcrdma2_recv	recv;
+};
+
+/**
+ * struct queue - a connection with a pool, and what happened to them
+ * @co: connection
+ * @id: its identifier
+ * @qp: its queue pair
+ * @cq: its receive CQ
+ * @pd: its protection domain
+ * @device: its device
+ * @pool: its Receives
+ * @takes: Receives that the device still takes
+ * @doorbells: chains that it was handed
+ * @posted: Receives that it has, oldest first
+ * @nposted: how many
+ * @got: what ->received was called with last
+ * @messages: how often that was
+ * @strays: calls of ->no_message
+ * @losses: calls of ->lost
+ * @why: what it said
+ */
+struct queue {
+	struct rpcrdma2_conn	co;
+	struct rdma_cm_id	id;
+	struct ib_qp		qp;
+	struct ib_cq		cq;
+	struct ib_pd		pd;
+	struct ib_device	device;
+	struct rpcrdma2_rpool	pool;
+	unsigned int		takes;
+	unsigned int		doorbells;
+	struct rpcrdma2_recv	*posted[32];
+	unsigned int		nposted;
+	struct rpcrdma2_recv	*got;
+	unsigned int		messages;
+	unsigned int		strays;
+	unsigned int		losses;
+	enum rpcrdma2_loss	why;
+};
+
+static int fake_post(struct ib_qp *qp, const struct ib_recv_wr *wr,
+		     const struct ib_recv_wr **bad)
+{
+	struct queue *q = container_of(qp, struct queue, qp);
+
+	q->doorbells++;
+	for (; wr; wr = wr->next) {
+		if (!q->takes || q->nposted == ARRAY_SIZE(q->posted)) {
+			*bad = wr;
+			return -ENOMEM;
+		}
+		q->takes--;
+		q->posted[q->nposted++] = container_of(wr, struct rpcrdma2_recv,
+						       rv_wr);
+	}
+	return 0;
+}
+
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	struct queue *q = container_of(co, struct queue, co);
+
+	q->losses++;
+	q->why = why;
+}
+
+static void received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		     const struct ib_wc *wc)
+{
+	struct queue *q = container_of(co, struct queue, co);
+
+	q->got = rv;
+	q->messages++;
+}
+
+static void no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		       const struct ib_wc *wc, enum rpcrdma2_loss why)
+{
+	container_of(co, struct queue, co)->strays++;
+}
+
+static const struct rpcrdma2_conn_ops ops = {
+	.lost		= lost,
+	.received	= received,
+	.no_message	= no_message,
+};
+
+/* @pages in each Receive; at most @max of them, posted again by @batch */
+static struct queue *open_queue(struct kunit *test, unsigned int pages,
+				unsigned int max, unsigned int batch)
+{
+	struct queue *q = kunit_kzalloc(test, sizeof(*q), GFP_KERNEL);
+	static unsigned int devices;
+	struct device *dev;
+	char name[32];
+
+	KUNIT_ASSERT_NOT_NULL(test, q);
+	snprintf(name, sizeof(name), "rpcrdma2_recv.%u", devices++);
+	dev = kunit_device_register(test, name);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(dev));
+	dev->dma_mask = &dev->coherent_dma_mask;
+	KUNIT_ASSERT_EQ(test,
+			dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64)), 0);
+	rpcrdma2_conn_init(&q->co, &ops);
+	q->device.dma_device = dev;
+	q->device.ops.post_recv = fake_post;
+	q->qp.device = &q->device;
+	q->id.device = &q->device;
+	q->id.qp = &q->qp;
+	q->pd.local_dma_lkey = LKEY;
+	q->cq.cq_context = &q->co;
+	q->co.co_id = &q->id;
+	q->co.co_pd = &q->pd;
+	q->co.co_recv_size = pages << PAGE_SHIFT;
+	q->takes = UINT_MAX;
+	rpcrdma2_rpool_init(&q->pool);
+	q->pool.rp_size = pages << PAGE_SHIFT;
+	q->pool.rp_before = offsetof(struct letter, recv);
+	q->pool.rp_max = max;
+	q->pool.rp_batch = batch;
+	return q;
+}
+
+static unsigned int post(struct queue *q, unsigned int count)
+{
+	return rpcrdma2_recvs_post(&q->co, &q->pool, count, GFP_KERNEL);
+}
+
+/* The oldest one completes. */
+static struct rpcrdma2_recv *complete_with(struct queue *q, struct ib_wc wc)
+{
+	struct rpcrdma2_recv *rv = q->posted[0];
+
+	memmove(q->posted, q->posted + 1, --q->nposted * sizeof(*q->posted));
+	wc.wr_cqe = rv->rv_wr.wr_cqe;
+	wc.wr_cqe->done(&q->cq, &wc);
+	return rv;
+}
+
+static struct rpcrdma2_recv *receive(struct queue *q, u32 len)
+{
+	return complete_with(q, (struct ib_wc){ .status = IB_WC_SUCCESS,
+						.opcode = IB_WC_RECV,
+						.byte_len = len });
+}
+
+/* The queue pair was drained, and what was received is done with. */
+static void close_queue(struct kunit *test, struct queue *q)
+{
+	while (q->nposted)
+		rpcrdma2_recv_put(q->posted[--q->nposted]);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, q->pool.rp_count);
+	rpcrdma2_rpool_unmap(&q->pool);
+	rpcrdma2_rpool_destroy(&q->pool);
+}
+
+/* One doorbell for a chain, in which each Receive is there once. */
+static void posts_a_chain(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 16, 1);
+	unsigned long ids = 0;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, post(q, 8), 8);
+	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
+	KUNIT_ASSERT_EQ(test, q->nposted, 8);
+	for (i = 0; i < 8; i++) {
+		struct rpcrdma2_recv *rv = q->posted[i];
+
+		ids |= BIT(rv->rv_id);
+		KUNIT_EXPECT_EQ(test, container_of(rv, struct letter, recv)->mark,
+				0);
+		KUNIT_EXPECT_EQ(test, rv->rv_wr.num_sge, 1);
+		KUNIT_EXPECT_EQ(test, rv->rv_wr.sg_list->length, PAGE_SIZE);
+		KUNIT_EXPECT_EQ(test, rv->rv_wr.sg_list->lkey, LKEY);
+		KUNIT_EXPECT_PTR_EQ(test, rv->rv_device, &q->device);
+		KUNIT_EXPECT_PTR_EQ(test, (void *)rv->rv_buf,
+				    page_address(rv->rv_pages[0]));
+	}
+	KUNIT_EXPECT_EQ(test, ids, GENMASK(8, 1));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 8);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 0);
+	close_queue(test, q);
+}
+
+/* What was in use last is posted first, and nothing new is made. */
+static void posts_again(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 16, 1);
+	struct rpcrdma2_recv *first, *last;
+
+	KUNIT_ASSERT_EQ(test, post(q, 4), 4);
+	first = receive(q, 100);
+	last = receive(q, 100);
+	rpcrdma2_recv_put(first);
+	rpcrdma2_recv_put(last);
+	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
+	KUNIT_EXPECT_PTR_EQ(test, q->posted[2], last);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 4);
+	close_queue(test, q);
+}
+
+static const struct size_case {
+	const char	*desc;
+	int		sges;
+	u32		want, size;
+} size_cases[] = {
+	{ "an octet", 16, 1, PAGE_SIZE },
+	{ "a page", 16, PAGE_SIZE, PAGE_SIZE },
+	{ "an octet more", 16, PAGE_SIZE + 1, 2 * PAGE_SIZE },
+	{ "as many pages as the device scatters over", 16, 16 * PAGE_SIZE,
+	  16 * PAGE_SIZE },
+	{ "more", 16, 17 * PAGE_SIZE, 16 * PAGE_SIZE },
+	{ "a device that does not scatter", 1, 16 * PAGE_SIZE, PAGE_SIZE },
+	{ "one that says nothing", 0, 16 * PAGE_SIZE, PAGE_SIZE },
+	{ "one without a limit", INT_MAX, 16 * PAGE_SIZE, 16 * PAGE_SIZE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
+
+static void sizes(struct kunit *test)
+{
+	const struct size_case *c = test->param_value;
+	struct ib_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	dev->attrs.max_recv_sge = c->sges;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(dev, c->want), c->size);
+}
+
+/* Octet @at of what the device writes into @rv */
+static u8 *octet(struct rpcrdma2_recv *rv, u32 at)
+{
+	return (u8 *)page_address(rv->rv_pages[at >> PAGE_SHIFT]) +
+	       offset_in_page(at);
+}
+
+/* Single pages for the device, and one stretch for the CPU */
+static void several_pages(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 3, 4, 1);
+	const u32 len = 2 * PAGE_SIZE + 100;
+	struct rpcrdma2_recv *rv;
+	struct xdr_buf buf;
+	u32 at;
+
+	KUNIT_ASSERT_EQ(test, post(q, 2), 2);
+	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
+	rv = q->posted[0];
+	KUNIT_EXPECT_EQ(test, rv->rv_wr.num_sge, 3);
+	for (at = 0; at < len; at++)
+		*octet(rv, at) = at % 251;
+	KUNIT_EXPECT_PTR_EQ(test, receive(q, len), rv);
+	KUNIT_ASSERT_PTR_EQ(test, q->got, rv);
+	KUNIT_EXPECT_EQ(test, rv->rv_len, len);
+	rpcrdma2_recv_sync(rv);
+	for (at = 0; at < len; at++)
+		if (((u8 *)rpcrdma2_recv_base(rv))[at] != at % 251)
+			break;
+	KUNIT_EXPECT_EQ(test, at, len);
+
+	rpcrdma2_recv_buf(rv, 40, &buf);
+	KUNIT_EXPECT_PTR_EQ(test, buf.head[0].iov_base,
+			    rpcrdma2_recv_base(rv) + 40);
+	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, len - 40);
+	KUNIT_EXPECT_EQ(test, buf.page_len, 0);
+	KUNIT_EXPECT_EQ(test, buf.len, len - 40);
+
+	rpcrdma2_recv_buf_paged(rv, PAGE_SIZE + 40, &buf);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)buf.head[0].iov_base,
+			    octet(rv, PAGE_SIZE + 40));
+	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, PAGE_SIZE - 40);
+	KUNIT_EXPECT_PTR_EQ(test, buf.pages[0], rv->rv_pages[2]);
+	KUNIT_EXPECT_EQ(test, buf.page_len, 100);
+	KUNIT_EXPECT_EQ(test, buf.len, len - PAGE_SIZE - 40);
+	rpcrdma2_recv_put(rv);
+	close_queue(test, q);
+}
+
+/* A connection whose device scatters less than the pool's Receives have */
+static void fewer_pages_than_there_are(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 3, 4, 1);
+
+	q->co.co_recv_size = 2 * PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
+	KUNIT_EXPECT_EQ(test, q->posted[0]->rv_wr.num_sge, 2);
+	/* E-20: no device has posted what lies behind that. */
+	receive(q, 2 * PAGE_SIZE + 1);
+	KUNIT_EXPECT_EQ(test, q->messages, 0);
+	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_NO_MESSAGE);
+	close_queue(test, q);
+}
+
+/* The watermark: nothing is posted again before there is a batch. */
+static void reposts_by_batch(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 11, 4);
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 11), 0);
+	KUNIT_EXPECT_EQ(test, q->nposted, 11);
+	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
+	for (i = 1; i <= 8; i++) {
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma2_recv_repost(&q->co, receive(q, 100)),
+				i % 4 ? 0 : 4);
+		KUNIT_EXPECT_EQ(test, q->doorbells, 1 + i / 4);
+		KUNIT_EXPECT_EQ(test, q->nposted, 11 - i % 4);
+	}
+	KUNIT_EXPECT_EQ(test, q->messages, 8);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	close_queue(test, q);
+}
+
+/* What is added later joins what waits, and is posted when that makes a batch. */
+static void adds_to_a_batch(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 16, 4);
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 2), 0);
+	KUNIT_EXPECT_EQ(test, q->nposted, 0);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 2);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 2), 0);
+	KUNIT_EXPECT_EQ(test, q->nposted, 4);
+	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 0);
+	close_queue(test, q);
+}
+
+/* A connection that is lost gets no more Receives. */
+static void posts_nothing_when_lost(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 8, 2);
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 8), 0);
+	rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_PEER);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma2_recv_repost(&q->co, receive(q, 100)),
+				0);
+	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 4);
+	close_queue(test, q);
+}
+
+/* What the device refuses is not in use, and the connection is lost. */
+static void refused(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 16, 4);
+
+	q->takes = 3;
+	KUNIT_EXPECT_EQ(test, post(q, 8), 3);
+	KUNIT_EXPECT_EQ(test, q->nposted, 3);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 5);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
+	close_queue(test, q);
+}
+
+static void refused_when_reposted(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 8, 4);
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 8), 0);
+	q->takes = 1;
+	for (i = 0; i < 3; i++)
+		rpcrdma2_recv_repost(&q->co, receive(q, 100));
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_repost(&q->co, receive(q, 100)), 1);
+	KUNIT_EXPECT_EQ(test, q->nposted, 5);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 3);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
+	close_queue(test, q);
+}
+
+/* With as many as there may be in use the queue stays short until one is free. */
+static void refills_up_to_the_limit(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 6, 1);
+	struct rpcrdma2_recv *held[3];
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, post(q, 4), 4);
+	for (i = 0; i < 3; i++)
+		held[i] = receive(q, 100);
+	KUNIT_EXPECT_EQ(test, post(q, 3), 2);
+	KUNIT_EXPECT_EQ(test, post(q, 1), 0);
+	KUNIT_EXPECT_EQ(test, q->doorbells, 2);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	rpcrdma2_recv_put(held[0]);
+	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
+	KUNIT_EXPECT_EQ(test, q->nposted, 4);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 6);
+	rpcrdma2_recv_put(held[1]);
+	rpcrdma2_recv_put(held[2]);
+	close_queue(test, q);
+}
+
+/* Want of memory leaves the queue short, and the connection alive. */
+static void refills_after_shortage(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 8, 1);
+
+	KUNIT_ASSERT_EQ(test, post(q, 2), 2);
+	rpcrdma2_recv_put(receive(q, 100));
+	/* more than any allocation gives */
+	q->pool.rp_before += KMALLOC_MAX_SIZE;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 4,
+						  GFP_NOWAIT | __GFP_NOWARN), 1);
+	KUNIT_EXPECT_EQ(test, q->nposted, 2);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 2);
+	q->pool.rp_before -= KMALLOC_MAX_SIZE;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 3,
+						  GFP_NOWAIT | __GFP_NOWARN), 3);
+	KUNIT_EXPECT_EQ(test, q->nposted, 5);
+	close_queue(test, q);
+}
+
+static const struct completion_case {
+	const char		*desc;
+	struct ib_wc		wc;
+	enum rpcrdma2_loss	why;
+} completion_cases[] = {
+	{ "a message", { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV,
+			 .byte_len = 4096 }, RPCRDMA2_LOSS_NONE },
+	{ "one of no octets", { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV },
+	  RPCRDMA2_LOSS_NONE },
+	{ "E-20 an RDMA Write with Immediate",
+	  { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV_RDMA_WITH_IMM,
+	    .byte_len = 100, .wc_flags = IB_WC_WITH_IMM },
+	  RPCRDMA2_LOSS_NO_MESSAGE },
+	{ "a flush", { .status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV,
+		       .byte_len = 100 }, RPCRDMA2_LOSS_RECEIVE },
+	{ "a message that is too long", { .status = IB_WC_LOC_LEN_ERR },
+	  RPCRDMA2_LOSS_RECEIVE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(completion, completion_cases, desc);
+
+/* The owner gets what is a message; else the connection is lost. */
+static void completions(struct kunit *test)
+{
+	const struct completion_case *c = test->param_value;
+	bool good = c->why == RPCRDMA2_LOSS_NONE;
+	struct queue *q = open_queue(test, 1, 2, 1);
+	struct rpcrdma2_recv *rv;
+
+	KUNIT_ASSERT_EQ(test, post(q, 2), 2);
+	rv = complete_with(q, c->wc);
+	KUNIT_EXPECT_EQ(test, q->messages, good);
+	KUNIT_EXPECT_EQ(test, q->strays, !good);
+	KUNIT_EXPECT_EQ(test, q->losses, !good);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), c->why);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, !good);
+	if (good) {
+		KUNIT_EXPECT_EQ(test, rv->rv_len, c->wc.byte_len);
+		rpcrdma2_recv_put(rv);
+	}
+	close_queue(test, q);
+}
+
+/* A pool that outlives its connection is mapped anew for the next one's device. */
+static void next_connection(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 2, 8, 1), *next;
+	struct rpcrdma2_recv *held;
+	unsigned int i;
+
+	next = open_queue(test, 2, 0, 1);
+	KUNIT_ASSERT_EQ(test, post(q, 4), 4);
+	held = receive(q, PAGE_SIZE + 1);
+	rpcrdma2_recv_sync(held);
+	while (q->nposted)
+		rpcrdma2_recv_put(q->posted[--q->nposted]);
+	rpcrdma2_rpool_unmap(&q->pool);
+	KUNIT_EXPECT_NULL(test, held->rv_device);
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_post(&next->co, &q->pool, 3,
+						  GFP_KERNEL), 3);
+	for (i = 0; i < next->nposted; i++)
+		KUNIT_EXPECT_PTR_EQ(test, next->posted[i]->rv_device,
+				    &next->device);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 4);
+	rpcrdma2_recv_put(held);
+	while (next->nposted)
+		rpcrdma2_recv_put(next->posted[--next->nposted]);
+	close_queue(test, q);
+}
+
+static struct kunit_case recv_cases[] = {
+	KUNIT_CASE_PARAM(sizes, size_gen_params),
+	KUNIT_CASE(posts_a_chain),
+	KUNIT_CASE(posts_again),
+	KUNIT_CASE(several_pages),
+	KUNIT_CASE(fewer_pages_than_there_are),
+	KUNIT_CASE(reposts_by_batch),
+	KUNIT_CASE(adds_to_a_batch),
+	KUNIT_CASE(posts_nothing_when_lost),
+	KUNIT_CASE(refused),
+	KUNIT_CASE(refused_when_reposted),
+	KUNIT_CASE(refills_up_to_the_limit),
+	KUNIT_CASE(refills_after_shortage),
+	KUNIT_CASE_PARAM(completions, completion_gen_params),
+	KUNIT_CASE(next_connection),
+	{}
+};
+
+static struct kunit_suite recv_suite = {
+	.name		= "rpcrdma2_recv",
+	.test_cases	= recv_cases,
+};
+
+kunit_test_suite(recv_suite);
