@@ -6,8 +6,8 @@ user space; called by mutants.sh, with the folder of the shim's headers first.
 
 A change of one place is a mutant. It is killed when a suite fails, crashes, or
 runs for ever; one that does not compile is none. tcc compiles them, since it takes
-milliseconds; what survives that and is not listed is compiled by gcc, with warnings
-and sanitizers.
+milliseconds; what survives that and is not listed is compiled by gcc, with
+sanitizers.
 """
 
 import collections
@@ -25,6 +25,8 @@ CPU = 0.5                       # seconds for a suite, which takes some 5 ms
 MEMORY = 1 << 30                # octets
 LIST = 'kunit/mutants.equivalent'
 FOLDERS = ['include', 'kunit', 'rpcrdma2', 'xprtrdma2', 'svcrdma2']
+MAKE = ['make', '-s', '-f', 'kunit/host/Makefile', 'OUT=sanitized']
+SOURCES = ('.c', '.h', '.sh', 'Makefile', 'Kbuild')
 FLAGS = ['-w', '-std=gnu11', '-Ikunit/host', '-Iinclude']
 
 TOKEN = re.compile(r'''
@@ -267,9 +269,10 @@ class Bench:
     """One process: a copy of the sources, in which it changes one file at a
     time"""
 
-    def __init__(self, out, pure, suites, strict):
+    def __init__(self, out, pure, suites, cflags):
         self.top = os.path.join(out, f'tree-{os.getpid()}')
-        self.pure, self.suites, self.strict = pure, suites, strict
+        self.pure, self.suites = pure, suites
+        self.make = MAKE + ['CFLAGS=' + ' '.join(cflags + ['-w'])]
         self.kills = collections.defaultdict(collections.Counter)
         self.flags = FLAGS + ['-I' + os.path.join(out, 'include')]
         for folder in FOLDERS:
@@ -277,7 +280,7 @@ class Bench:
                 shutil.copytree(folder, os.path.join(self.top, folder),
                                 ignore=lambda at, names: [
                                     n for n in names
-                                    if not n.endswith(('.c', '.h')) and
+                                    if not n.endswith(SOURCES) and
                                     not os.path.isdir(os.path.join(at, n))])
         for source in pure + ['kunit/host/run.c']:
             self.compile(source)
@@ -286,7 +289,7 @@ class Bench:
 
     def write_list(self, suite):
         name = self.stem(suite)
-        path = os.path.join('kunit', f'list-{name}.c')
+        path = os.path.join('kunit/host', f'list-{name}.c')
         with open(os.path.join(self.top, path), 'w', encoding='utf-8') as file:
             file.write(f'#include "kunit.h"\n'
                        f'extern struct kunit_suite *const {name}[];\n'
@@ -312,7 +315,7 @@ class Bench:
     def run(self, suite, changed):
         """The status of a suite: 0 passed, 1 does not compile, else killed"""
         name = self.stem(suite)
-        parts = ['kunit/host/run.o', f'kunit/list-{name}.o']
+        parts = ['kunit/host/run.o', f'kunit/host/list-{name}.o']
         for source in self.pure:
             fresh = changed == source or changed in included(source)
             parts.append(source if fresh else source[:-1] + 'o')
@@ -323,18 +326,14 @@ class Bench:
             stderr=subprocess.DEVNULL, preexec_fn=self.limit)
         return done.returncode
 
-    def run_sanitized(self, suite, _):
-        """The same as run(), by gcc with its warnings and sanitizers"""
-        name = self.stem(suite)
-        done = subprocess.run(
-            ['gcc'] + self.strict + self.flags + [f'-DHOST_SUITES={name}'] +
-            ['kunit/host/run.c', f'kunit/list-{name}.c', suite] + self.pure +
-            ['-o', 'sanitized'], cwd=self.top, check=False,
-            stderr=subprocess.DEVNULL)
+    def run_sanitized(self, *_):
+        """The same as run(), of all suites at once, by gcc with its sanitizers"""
+        done = subprocess.run(self.make, cwd=self.top, check=False,
+                              stderr=subprocess.DEVNULL)
         if done.returncode:
             return 1
         done = subprocess.run(
-            ['./sanitized'], cwd=self.top, check=False,
+            ['sanitized/run'], cwd=self.top, check=False,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.setitimer(
                 signal.ITIMER_PROF, 20 * CPU))
@@ -347,7 +346,7 @@ class Bench:
         kills = self.kills[name]
         return sorted(users, key=lambda s: -kills[s])
 
-    def judge(self, mutant, run):
+    def judge(self, mutant, run, suites):
         """'killed', 'stillborn' or 'alive'"""
         path = os.path.join(self.top, mutant.file)
         with open(path, encoding='utf-8') as file:
@@ -356,7 +355,7 @@ class Bench:
             with open(path, 'w', encoding='utf-8') as file:
                 file.write(text[:mutant.start] + mutant.new +
                            text[mutant.end:])
-            for suite in self.suites_for(mutant.file):
+            for suite in suites:
                 status = run(suite, mutant.file)
                 if status == 1:
                     return 'stillborn'
@@ -378,11 +377,11 @@ def start(*args):
 
 
 def judge(mutant):
-    return bench.judge(mutant, bench.run)
+    return bench.judge(mutant, bench.run, bench.suites_for(mutant.file))
 
 
 def judge_sanitized(mutant):
-    return bench.judge(mutant, bench.run_sanitized)
+    return bench.judge(mutant, bench.run_sanitized, ['all'])
 
 
 def read_list():
@@ -417,7 +416,7 @@ def main():
         parts = [line.split() for line in file]
     pure = [p[1] for p in parts if p[0] == 'pure']
     suites = [p[1] for p in parts if p[0] == 'suite']
-    strict = [flag for p in parts if p[0] == 'cflags' for flag in p[1:]]
+    cflags = [flag for p in parts if p[0] == 'cflags' for flag in p[1:]]
 
     files = set(pure)
     for name in pure + suites:
@@ -429,7 +428,7 @@ def main():
     named = [(n, m) for n, m in name_all(mutants) if not only or m.file in only]
 
     listed = read_list()
-    with multiprocessing.Pool(2, start, (out, pure, suites, strict)) as pool:
+    with multiprocessing.Pool(2, start, (out, pure, suites, cflags)) as pool:
         if any(pool.map(passes, suites)) or not named:
             print('a suite fails with nothing changed, or there is nothing to '
                   'change', file=sys.stderr)
