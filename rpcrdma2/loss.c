@@ -6,6 +6,8 @@
 
 #include <rpcrdma2/conn.h>
 
+#include "trace.h"
+
 bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why)
 {
 	switch (why) {
@@ -45,7 +47,10 @@ EXPORT_SYMBOL_GPL(rpcrdma2_conn_blame);
 void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	rpcrdma2_conn_blame(co, why);
-	if (!atomic_xchg(&co->co_lost, true))
-		co->co_ops->lost(co, rpcrdma2_conn_why(co));
+	if (atomic_xchg(&co->co_lost, true))
+		return;
+	why = rpcrdma2_conn_why(co);
+	trace_rpcrdma2_lost(co, why);
+	co->co_ops->lost(co, why);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_lose);

@@ -13,6 +13,8 @@
 #include <rpcrdma2/receive.h>
 #include <rpcrdma2/recv.h>
 
+#include "trace.h"
+
 static unsigned int num_pages(const struct rpcrdma2_rpool *rp)
 {
 	return rp->rp_size >> PAGE_SHIFT;
@@ -32,13 +34,14 @@ static void receive_done(struct ib_cq *cq, struct ib_wc *wc)
 	enum rpcrdma2_loss why = RPCRDMA2_LOSS_NONE;
 	struct rpcrdma2_conn *co = cq->cq_context;
 
+	trace_rpcrdma2_wc_receive(cq, rv->rv_id, wc);
 	if (unlikely(wc->status != IB_WC_SUCCESS))
 		why = RPCRDMA2_LOSS_RECEIVE;
 	/* E-20: before an octet of it is looked at */
 	else if (unlikely(!rpcrdma2_received_message(wc, co->co_recv_size)))
 		why = RPCRDMA2_LOSS_NO_MESSAGE;
 	if (unlikely(why)) {
-		co->co_ops->no_message(co, rv, wc, why);
+		co->co_ops->no_message(co, why);
 		rpcrdma2_recv_put(rv);
 		rpcrdma2_conn_lose(co, why);
 		return;

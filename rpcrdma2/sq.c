@@ -41,7 +41,7 @@ static enum rpcrdma2_loss loss_of(enum ib_wr_opcode opcode)
 /* Work requests in front of the last of a chain report failure only. */
 static void wc_front(struct ib_cq *cq, struct ib_wc *wc, enum rpcrdma2_loss why)
 {
-	trace_rpcrdma2_wc_front(cq, wc);
+	trace_rpcrdma2_wc_front(cq, 0, wc);
 	rpcrdma2_conn_lose(cq->cq_context, why);
 }
 
@@ -109,7 +109,7 @@ static void wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	unsigned int wrs = 0;
 	LIST_HEAD(done);
 
-	trace_rpcrdma2_wc_send(cq, post, wc);
+	trace_rpcrdma2_wc_send(cq, post->po_id, wc);
 	if (unlikely(!ok))
 		rpcrdma2_conn_lose(co, loss_of(post->po_opcode));
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Trace events of the core. "cq.id" is the id of a connection's Send CQ; the
- * events of both ends name it too. "id" joins what is posted to its completion.
+ * Trace events of the core, for both ends. "cq.id" is the id of a CQ of a
+ * connection; the events of the ends name it too. "cq.id id" joins what is posted
+ * to its completion.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rpcrdma2
@@ -17,8 +18,24 @@
 
 #include <rpcrdma2/conn.h>
 
+TRACE_EVENT(rpcrdma2_lost,
+	TP_PROTO(const struct rpcrdma2_conn *co, enum rpcrdma2_loss why),
+	TP_ARGS(co, why),
+	TP_STRUCT__entry(
+		__sockaddr(peer, sizeof(struct sockaddr_in6))
+		__string(reason, rpcrdma2_loss_name(why))
+	),
+	TP_fast_assign(
+		__assign_sockaddr(peer, &co->co_id->route.addr.dst_addr,
+				  sizeof(struct sockaddr_in6));
+		__assign_str(reason);
+	),
+	TP_printk("peer=%pISpc reason=%s", __get_sockaddr(peer),
+		  __get_str(reason))
+);
+
 /*
- * The Send Queue
+ * Send Queue and Receive Queue
  */
 
 TRACE_EVENT(rpcrdma2_post_send,
@@ -53,44 +70,41 @@ TRACE_EVENT(rpcrdma2_post_send,
 		  __entry->signaled ? " signaled" : "")
 );
 
-TRACE_EVENT(rpcrdma2_wc_send,
-	TP_PROTO(const struct ib_cq *cq, const struct rpcrdma2_post *post,
-		 const struct ib_wc *wc),
-	TP_ARGS(cq, post, wc),
+DECLARE_EVENT_CLASS(rpcrdma2_wc,
+	TP_PROTO(const struct ib_cq *cq, u32 id, const struct ib_wc *wc),
+	TP_ARGS(cq, id, wc),
 	TP_STRUCT__entry(
 		__field(u32, cq_id)
 		__field(u32, id)
 		__field(unsigned int, status)
 		__field(unsigned int, vendor)
+		__field(unsigned int, opcode)
+		__field(u32, len)
 	),
 	TP_fast_assign(
 		__entry->cq_id = cq->res.id;
-		__entry->id = post->po_id;
+		__entry->id = id;
 		__entry->status = wc->status;
 		__entry->vendor = wc->status ? wc->vendor_err : 0;
+		__entry->opcode = wc->status ? 0 : wc->opcode;
+		__entry->len = __entry->opcode & IB_WC_RECV ? wc->byte_len : 0;
 	),
-	TP_printk("cq.id=%u id=%u status=%s (0x%x)", __entry->cq_id,
-		  __entry->id, rdma_show_wc_status(__entry->status),
-		  __entry->vendor)
+	TP_printk("cq.id=%u id=%u status=%s (0x%x) opcode=%u len=%u",
+		  __entry->cq_id, __entry->id,
+		  rdma_show_wc_status(__entry->status), __entry->vendor,
+		  __entry->opcode, __entry->len)
 );
 
-/* Only failures come here: what failed is in front of a chain. */
-TRACE_EVENT(rpcrdma2_wc_front,
-	TP_PROTO(const struct ib_cq *cq, const struct ib_wc *wc),
-	TP_ARGS(cq, wc),
-	TP_STRUCT__entry(
-		__field(u32, cq_id)
-		__field(unsigned int, status)
-		__field(unsigned int, vendor)
-	),
-	TP_fast_assign(
-		__entry->cq_id = cq->res.id;
-		__entry->status = wc->status;
-		__entry->vendor = wc->vendor_err;
-	),
-	TP_printk("cq.id=%u status=%s (0x%x)", __entry->cq_id,
-		  rdma_show_wc_status(__entry->status), __entry->vendor)
-);
+DEFINE_EVENT(rpcrdma2_wc, rpcrdma2_wc_send,
+	TP_PROTO(const struct ib_cq *cq, u32 id, const struct ib_wc *wc),
+	TP_ARGS(cq, id, wc));
+/* Only failures come here: what failed is in front of a chain, without an id. */
+DEFINE_EVENT(rpcrdma2_wc, rpcrdma2_wc_front,
+	TP_PROTO(const struct ib_cq *cq, u32 id, const struct ib_wc *wc),
+	TP_ARGS(cq, id, wc));
+DEFINE_EVENT(rpcrdma2_wc, rpcrdma2_wc_receive,
+	TP_PROTO(const struct ib_cq *cq, u32 id, const struct ib_wc *wc),
+	TP_ARGS(cq, id, wc));
 
 /*
  * Memory that is offered, and memory that is moved
@@ -104,7 +118,7 @@ TRACE_EVENT(rpcrdma2_expose,
 		__field(u32, cq_id)
 		__field(u32, xid)
 		__field(u32, handle)
-		__field(u64, length)
+		__field(u64, len)
 		__field(u64, offset)
 		__field(int, nents)
 		__field(int, access)
@@ -113,14 +127,14 @@ TRACE_EVENT(rpcrdma2_expose,
 		__entry->cq_id = co->co_send_cq->res.id;
 		__entry->xid = xid;
 		__entry->handle = reg->mr->rkey;
-		__entry->length = reg->mr->length;
+		__entry->len = reg->mr->length;
 		__entry->offset = reg->mr->iova;
 		__entry->nents = nents;
 		__entry->access = reg->access;
 	),
-	TP_printk("cq.id=%u xid=0x%08x handle=0x%08x length=%llu offset=0x%016llx pages=%d access=0x%x",
+	TP_printk("cq.id=%u xid=0x%08x handle=0x%08x len=%llu offset=0x%016llx pages=%d access=0x%x",
 		  __entry->cq_id, __entry->xid, __entry->handle,
-		  __entry->length, __entry->offset, __entry->nents,
+		  __entry->len, __entry->offset, __entry->nents,
 		  __entry->access)
 );
 

@@ -14,19 +14,6 @@
 #include "svcrdma2.h"
 #include "trace.h"
 
-/* A Receive keeps its completion id when it is posted again. */
-static void trace_receive(const struct svc2_xprt *sp,
-			  const struct rpcrdma2_recv *rv,
-			  const struct ib_wc *wc)
-{
-	const struct rpc_rdma_cid cid = {
-		.ci_queue_id	  = sp->sp_conn.co_recv_cq->res.id,
-		.ci_completion_id = rv->rv_id,
-	};
-
-	trace_svc2_wc_receive(&cid, wc);
-}
-
 /**
  * svc2_received - ->received of the connection
  * @co: connection
@@ -40,7 +27,6 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 {
 	struct svc2_xprt *sp = svc2_from_conn(co);
 
-	trace_receive(sp, rv, wc);
 	svc2_count(recv_completions);
 	svc2_count_add(recv_bytes, wc->byte_len);
 	spin_lock(&sp->sp_recv_lock);
@@ -53,16 +39,12 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 /**
  * svc2_no_message - ->no_message of the connection
  * @co: connection, about to be lost
- * @rv: Receive without a message
- * @wc: its completion
  * @why: RPCRDMA2_LOSS_RECEIVE or RPCRDMA2_LOSS_NO_MESSAGE
  *
  * Context: receive CQ.
  */
-void svc2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
-		     const struct ib_wc *wc, enum rpcrdma2_loss why)
+void svc2_no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
-	trace_receive(svc2_from_conn(co), rv, wc);
 	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
 		svc2_count(receives_bad);
 }

@@ -55,7 +55,6 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include <linux/sunrpc/rpc_rdma_cid.h>
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
@@ -448,8 +447,7 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 /* receive.c */
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
-void svc2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
-		     const struct ib_wc *wc, enum rpcrdma2_loss why);
+void svc2_no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 

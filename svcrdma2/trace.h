@@ -2,9 +2,9 @@
 /*
  * Trace events of the server.
  *
- * "cq.id cid" joins a Receive to its completion, "xid" what belongs to one RPC.
- * Events of a connection name its peer, or the id of a CQ of it. Chains on the
- * Send Queue have their events in rpcrdma2/trace.h; "cq.id id" joins them.
+ * "xid" joins what belongs to one RPC. Events of a connection name its peer, or
+ * the id of a CQ of it. Loss of a connection, Receives and chains on the Send
+ * Queue have their events in rpcrdma2/trace.h; "cq.id id" joins them.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM svcrdma2
@@ -24,17 +24,6 @@
 #include "svcrdma2.h"
 
 #define SVC2_ADDR_LEN	(INET6_ADDRSTRLEN + 10)
-
-#define svc2_show_proc(x) \
-	__print_symbolic(x, RPCRDMA2_PROCS(RPCRDMA2_SHOW_PAIR) { -1, NULL })
-#define svc2_show_verdict(x) \
-	__print_symbolic(x, RPCRDMA2_ERRCODES(RPCRDMA2_SHOW_PAIR) { -1, NULL })
-
-#define SVC2_SHOW_ENUM(_name, _text)	TRACE_DEFINE_ENUM(RPCRDMA2_LOSS_##_name);
-#define SVC2_SHOW_REASON(_name, _text)	{ RPCRDMA2_LOSS_##_name, _text },
-RPCRDMA2_LOSSES(SVC2_SHOW_ENUM)
-#define svc2_show_reason(x) \
-	__print_symbolic(x, RPCRDMA2_LOSSES(SVC2_SHOW_REASON) { -1, NULL })
 
 #define svc2_show_gate(x)				\
 	__print_symbolic(x,				\
@@ -131,7 +120,7 @@ TRACE_EVENT(svc2_accept,
 		__entry->send_cq = sp->sp_conn.co_send_cq ? sp->sp_conn.co_send_cq->res.id : 0;
 		__entry->recv_cq = sp->sp_conn.co_recv_cq ? sp->sp_conn.co_recv_cq->res.id : 0;
 	),
-	TP_printk("peer=%s status=%d grant=%u receive=%u sq=%u mrs=%u send cq.id=%u receive cq.id=%u",
+	TP_printk("peer=%s status=%d credits=%u receive=%u sq=%u mrs=%u send cq.id=%u receive cq.id=%u",
 		  __entry->addr, __entry->status, __entry->credits,
 		  __entry->recv_size, __entry->sq_depth, __entry->mrs,
 		  __entry->send_cq, __entry->recv_cq)
@@ -153,22 +142,6 @@ TRACE_EVENT(svc2_qp_event,
 		  rdma_show_ib_event(__entry->event))
 );
 
-TRACE_EVENT(svc2_close,
-	TP_PROTO(const struct svc2_xprt *sp, enum rpcrdma2_loss reason),
-	TP_ARGS(sp, reason),
-	TP_STRUCT__entry(
-		__array(char, addr, SVC2_ADDR_LEN)
-		__field(unsigned int, reason)
-	),
-	TP_fast_assign(
-		strscpy(__entry->addr, sp->sp_xprt.xpt_remotebuf,
-			SVC2_ADDR_LEN);
-		__entry->reason = reason;
-	),
-	TP_printk("peer=%s reason=%s", __entry->addr,
-		  svc2_show_reason(__entry->reason))
-);
-
 TRACE_EVENT(svc2_free,
 	TP_PROTO(const struct svc2_xprt *sp),
 	TP_ARGS(sp),
@@ -185,36 +158,6 @@ TRACE_EVENT(svc2_free,
 /*
  * Queues of the device
  */
-
-DECLARE_EVENT_CLASS(svc2_completion,
-	TP_PROTO(const struct rpc_rdma_cid *cid, const struct ib_wc *wc),
-	TP_ARGS(cid, wc),
-	TP_STRUCT__entry(
-		__field(u32, cq_id)
-		__field(int, cid)
-		__field(unsigned int, status)
-		__field(unsigned int, vendor)
-		__field(u32, len)
-	),
-	TP_fast_assign(
-		__entry->cq_id = cid->ci_queue_id;
-		__entry->cid = cid->ci_completion_id;
-		__entry->status = wc->status;
-		__entry->vendor = wc->status ? wc->vendor_err : 0;
-		__entry->len = wc->status ? 0 : wc->byte_len;
-	),
-	TP_printk("cq.id=%u cid=%d status=%s (0x%x) len=%u", __entry->cq_id,
-		  __entry->cid, rdma_show_wc_status(__entry->status),
-		  __entry->vendor, __entry->len)
-);
-
-#define DEFINE_COMPLETION(name)						\
-	DEFINE_EVENT(svc2_completion, name,				\
-		TP_PROTO(const struct rpc_rdma_cid *cid,		\
-			 const struct ib_wc *wc),			\
-		TP_ARGS(cid, wc))
-
-DEFINE_COMPLETION(svc2_wc_receive);
 
 TRACE_EVENT(svc2_post_recvs,
 	TP_PROTO(const struct svc2_xprt *sp, unsigned int count),
@@ -255,7 +198,7 @@ TRACE_EVENT(svc2_decode,
 	TP_ARGS(sp, rv, h, verdict),
 	TP_STRUCT__entry(
 		__field(u32, cq_id)
-		__field(int, cid)
+		__field(u32, id)
 		__field(u32, xid)
 		__field(u32, vers)
 		__field(u32, credit)
@@ -266,7 +209,7 @@ TRACE_EVENT(svc2_decode,
 	),
 	TP_fast_assign(
 		__entry->cq_id = sp->sp_conn.co_recv_cq->res.id;
-		__entry->cid = rv->rv_id;
+		__entry->id = rv->rv_id;
 		__entry->xid = h->h_xid;
 		__entry->vers = h->h_vers;
 		__entry->credit = h->h_credit;
@@ -275,11 +218,11 @@ TRACE_EVENT(svc2_decode,
 		__entry->len = rv->rv_len;
 		__entry->verdict = verdict;
 	),
-	TP_printk("cq.id=%u cid=%d xid=0x%08x vers=%u credit=%u proc=%s%s len=%u verdict=%s",
-		  __entry->cq_id, __entry->cid, __entry->xid, __entry->vers,
-		  __entry->credit, svc2_show_proc(__entry->proc),
-		  __entry->direction == RDMA2_REPLY ? " (reply)" : "",
-		  __entry->len, svc2_show_verdict(__entry->verdict))
+	TP_printk("cq.id=%u id=%u xid=0x%08x version=%u credit=%u proc=%s%s len=%u verdict=%s",
+		  __entry->cq_id, __entry->id, __entry->xid, __entry->vers,
+		  __entry->credit, rpcrdma2_show_proc(__entry->proc),
+		  rpcrdma2_show_direction(__entry->direction),
+		  __entry->len, rpcrdma2_show_errcode(__entry->verdict))
 );
 
 TRACE_EVENT(svc2_property,
@@ -314,7 +257,7 @@ DECLARE_EVENT_CLASS(svc2_read,
 		__field(u32, id)
 		__field(unsigned int, chunks)
 		__field(u32, position)
-		__field(u32, length)
+		__field(u32, len)
 		__field(u32, inlined)
 		__field(bool, split)
 	),
@@ -324,13 +267,13 @@ DECLARE_EVENT_CLASS(svc2_read,
 		__entry->id = call->sm_post.po_id;
 		__entry->chunks = call->sm_msg.mg_hdr.h_nreads;
 		__entry->position = call->sm_msg.mg_hdr.h_reads[0].ck_position;
-		__entry->length = call->sm_length;
+		__entry->len = call->sm_length;
 		__entry->inlined = call->sm_inline;
 		__entry->split = call->sm_split;
 	),
-	TP_printk("xid=0x%08x cq.id=%u id=%u chunks=%u position=%u length=%u inline=%u %s",
+	TP_printk("xid=0x%08x cq.id=%u id=%u chunks=%u position=%u len=%u inline=%u %s",
 		  __entry->xid, __entry->cq_id, __entry->id, __entry->chunks,
-		  __entry->position, __entry->length, __entry->inlined,
+		  __entry->position, __entry->len, __entry->inlined,
 		  __entry->split ? "split" : "flat")
 );
 
@@ -367,8 +310,8 @@ TRACE_EVENT(svc2_plan_reply,
 		__entry->rest = plan->pn_len;
 		__entry->long_reply = plan->pn_long;
 	),
-	TP_printk("xid=0x%08x verdict=%s (%u, %u) results=%u write_chunks=%u first=%u rest=%u %s",
-		  __entry->xid, svc2_show_verdict(__entry->code), __entry->arg,
+	TP_printk("xid=0x%08x code=%s (%u, %u) results=%u write_chunks=%u first=%u rest=%u %s",
+		  __entry->xid, rpcrdma2_show_errcode(__entry->code), __entry->arg,
 		  __entry->arg2, __entry->results, __entry->chunks,
 		  __entry->first, __entry->rest,
 		  __entry->long_reply ? "in the Reply chunk" : "inline")
@@ -396,7 +339,7 @@ TRACE_EVENT(svc2_backward_call,
 		__entry->len = len;
 		__entry->status = status;
 	),
-	TP_printk("xid=0x%08x vers=%u len=%u cq.id=%u status=%d", __entry->xid,
+	TP_printk("xid=0x%08x version=%u len=%u cq.id=%u status=%d", __entry->xid,
 		  __entry->vers, __entry->len, __entry->cq_id, __entry->status)
 );
 
@@ -429,9 +372,9 @@ TRACE_EVENT(svc2_backward_answer,
 		__entry->proc = h->h_proc;
 		__entry->answer = answer;
 	),
-	TP_printk("xid=0x%08x vers=%u credit=%u proc=%s cq.id=%u %s",
+	TP_printk("xid=0x%08x version=%u credit=%u proc=%s cq.id=%u %s",
 		  __entry->xid, __entry->vers, __entry->credit,
-		  svc2_show_proc(__entry->proc), __entry->cq_id,
+		  rpcrdma2_show_proc(__entry->proc), __entry->cq_id,
 		  svc2_show_answer(__entry->answer))
 );
 
@@ -451,8 +394,8 @@ TRACE_EVENT(svc2_send_error,
 		__entry->code = code;
 		__entry->cq_id = sp->sp_conn.co_send_cq->res.id;
 	),
-	TP_printk("xid=0x%08x vers=%u code=%s cq.id=%u", __entry->xid,
-		  __entry->vers, svc2_show_verdict(__entry->code),
+	TP_printk("xid=0x%08x version=%u code=%s cq.id=%u", __entry->xid,
+		  __entry->vers, rpcrdma2_show_errcode(__entry->code),
 		  __entry->cq_id)
 );
 

@@ -35,10 +35,8 @@ static void svc2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 
 	if (READ_ONCE(co->co_sq.sq_overdue))
 		svc2_count(overdue);
-	if (why != RPCRDMA2_LOSS_ENDED) {
-		trace_svc2_close(sp, why);
+	if (why != RPCRDMA2_LOSS_ENDED)
 		svc_xprt_deferred_close(&sp->sp_xprt);
-	}
 	wake_up_all(&sp->sp_line);
 }
 

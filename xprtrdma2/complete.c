@@ -218,7 +218,7 @@ static void complete_reply(struct xprt2_rep *rep)
 	}
 	st->st_reply_bytes += rep->rep_written + rep->rep_replylen;
 	xprt2_count_add(write_chunk_bytes, rep->rep_written);
-	trace_xprt2_complete(rqst, copied);
+	trace_xprt2_complete(rep->rep_ep, be32_to_cpu(rqst->rq_xid), copied);
 	end_rpc(rep, copied);
 }
 

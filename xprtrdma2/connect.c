@@ -28,20 +28,13 @@
 
 #include "trace.h"
 
-static const char *const ep_state_names[] = {
-	[XPRT2_EP_RESOLVING]	= "resolving",
-	[XPRT2_EP_CONNECTING]	= "connecting",
-	[XPRT2_EP_READY]	= "ready",
-	[XPRT2_EP_LOST]		= "lost",
-};
-
 /* The connect worker's setter; false when the connection was lost meanwhile */
 static bool ep_advance(struct xprt2_ep *ep, enum xprt2_ep_state from,
 		       enum xprt2_ep_state to)
 {
 	if (atomic_cmpxchg(&ep->ep_state, from, to) != from)
 		return false;
-	trace_xprt2_ep_state(ep, ep_state_names[to]);
+	trace_xprt2_ep_state(ep, to);
 	return true;
 }
 
@@ -63,8 +56,7 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 
 	if (old == XPRT2_EP_LOST)
 		return;
-	trace_xprt2_ep_state(ep, ep_state_names[XPRT2_EP_LOST]);
-	trace_xprt2_lost(ep, why);
+	trace_xprt2_ep_state(ep, XPRT2_EP_LOST);
 	if (old == XPRT2_EP_READY)
 		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
 	else

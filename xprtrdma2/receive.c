@@ -206,24 +206,15 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 /**
  * xprt2_no_message - ->no_message of the connection
  * @co: connection, about to be lost
- * @rv: Receive without a message
- * @wc: its completion
  * @why: RPCRDMA2_LOSS_RECEIVE or RPCRDMA2_LOSS_NO_MESSAGE
  *
  * Context: receive CQ.
  */
-void xprt2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
-		      const struct ib_wc *wc, enum rpcrdma2_loss why)
+void xprt2_no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
-	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
-
-	ep->ep_recvs_posted--;
-	if (why == RPCRDMA2_LOSS_NO_MESSAGE) {
-		trace_xprt2_no_message(ep, wc);
+	xprt2_conn_to_ep(co)->ep_recvs_posted--;
+	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
 		xprt2_count(receives_bad);
-	} else {
-		trace_xprt2_wc_error(ep, wc);
-	}
 }
 
 /**

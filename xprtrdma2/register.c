@@ -176,7 +176,7 @@ static int post_fence(struct xprt2_ep *ep, struct xprt2_req *req,
 	unsigned int count = list_count_nodes(&req->rq2_exposed.ex_regions);
 
 	ep->ep_xp->xp_stats.st_local_inv += count;
-	trace_xprt2_fence(&req->rq2_slot, count);
+	trace_xprt2_fence(ep, be32_to_cpu(req->rq2_slot.rq_xid), count);
 	xprt2_count_add(local_invalidations, count);
 	xprt2_count(doorbells);
 	req->rq2_exposed.ex_done = done;

@@ -291,7 +291,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	count = 1 + rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
 
 	ret = post_message(ep, req, first, count);
-	trace_xprt2_post_send(ep, req, octets, count, ret);
+	trace_xprt2_post_send(ep, req, octets, ret);
 	if (ret) {
 		drop_pages(ep, req, ret == -ENOTCONN);
 		return ret;

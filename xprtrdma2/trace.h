@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Trace events of the client. Every line begins with what joins it to its
- * neighbours: the server's address for a connection, the xid for an RPC.
+ * neighbours: the server's address for a connection, the xid for an RPC. Loss of
+ * a connection, Receives and the Send Queue have their events in
+ * rpcrdma2/trace.h.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM xprtrdma2
@@ -11,57 +13,57 @@
 
 #include <linux/tracepoint.h>
 
+#include <rdma/ib_cm.h>
+
+#include <trace/misc/rdma.h>
+
+#include <rpcrdma2/show.h>
+
 #include "xprtrdma2.h"
 
-#ifndef _XPRTRDMA2_TRACE_STRINGS
-#define _XPRTRDMA2_TRACE_STRINGS
-static inline const char *xprt2_trace_addr(const struct xprt2_ep *ep)
-{
-	return ep->ep_xp->xp_xprt.address_strings[RPC_DISPLAY_ADDR];
-}
-
-static inline const char *xprt2_trace_port(const struct xprt2_ep *ep)
-{
-	return ep->ep_xp->xp_xprt.address_strings[RPC_DISPLAY_PORT];
-}
-#endif
+/*
+ * A connection
+ */
 
 DECLARE_EVENT_CLASS(xprt2_ep_class,
-	TP_PROTO(const struct xprt2_ep *ep, long value),
+	TP_PROTO(const struct xprt2_ep *ep, int value),
 	TP_ARGS(ep, value),
 	TP_STRUCT__entry(
-		__string(addr, xprt2_trace_addr(ep))
-		__string(port, xprt2_trace_port(ep))
-		__field(long, value)
+		__sockaddr(peer, ep->ep_xp->xp_xprt.addrlen)
+		__field(int, value)
 	),
 	TP_fast_assign(
-		__assign_str(addr);
-		__assign_str(port);
+		__assign_sockaddr(peer, &ep->ep_xp->xp_xprt.addr,
+				  ep->ep_xp->xp_xprt.addrlen);
 		__entry->value = value;
 	),
-	TP_printk("peer=[%s]:%s value=%ld", __get_str(addr), __get_str(port),
-		  __entry->value)
+	TP_printk("peer=%pISpc status=%d", __get_sockaddr(peer), __entry->value)
 );
 
-/* value: 0, or the errno the connect worker returns */
+/* value: what the connect worker returns */
 DEFINE_EVENT(xprt2_ep_class, xprt2_connect,
-	     TP_PROTO(const struct xprt2_ep *ep, long value),
-	     TP_ARGS(ep, value));
+	TP_PROTO(const struct xprt2_ep *ep, int value),
+	TP_ARGS(ep, value));
 
-/* value: RPCs that may be outstanding from now on */
-DEFINE_EVENT(xprt2_ep_class, xprt2_grant,
-	     TP_PROTO(const struct xprt2_ep *ep, long value),
-	     TP_ARGS(ep, value));
+#define DEFINE_EP_EVENT(_name, _format, _value)				\
+	DEFINE_EVENT_PRINT(xprt2_ep_class, _name,			\
+		TP_PROTO(const struct xprt2_ep *ep, int value),		\
+		TP_ARGS(ep, value),					\
+		TP_printk("peer=%pISpc " _format, __get_sockaddr(peer), _value))
 
-/* value: enum rpcrdma2_opttype of a message that was taken */
-DEFINE_EVENT(xprt2_ep_class, xprt2_property,
-	     TP_PROTO(const struct xprt2_ep *ep, long value),
-	     TP_ARGS(ep, value));
+/* RPCs that may be outstanding from now on */
+DEFINE_EP_EVENT(xprt2_grant, "credits=%d", __entry->value);
+/* a property message that was taken */
+DEFINE_EP_EVENT(xprt2_property, "opttype=%d", __entry->value);
+/* spoken from now on */
+DEFINE_EP_EVENT(xprt2_settled, "version=%d", __entry->value);
 
-/* value: version spoken from now on */
-DEFINE_EVENT(xprt2_ep_class, xprt2_settled,
-	     TP_PROTO(const struct xprt2_ep *ep, long value),
-	     TP_ARGS(ep, value));
+DEFINE_EP_EVENT(xprt2_ep_state, "state=%s",
+	__print_symbolic(__entry->value,
+		{ XPRT2_EP_RESOLVING,	"resolving" },
+		{ XPRT2_EP_CONNECTING,	"connecting" },
+		{ XPRT2_EP_READY,	"ready" },
+		{ XPRT2_EP_LOST,	"lost" }));
 
 #define xprt2_show_answer(answer)				\
 	__print_symbolic(answer,				\
@@ -93,115 +95,42 @@ TRACE_EVENT(xprt2_negotiate,
 		 enum xprt2_move move),
 	TP_ARGS(ep, answer, move),
 	TP_STRUCT__entry(
-		__string(addr, xprt2_trace_addr(ep))
-		__string(port, xprt2_trace_port(ep))
+		__sockaddr(peer, ep->ep_xp->xp_xprt.addrlen)
 		__field(int, answer)
 		__field(int, move)
 	),
 	TP_fast_assign(
-		__assign_str(addr);
-		__assign_str(port);
+		__assign_sockaddr(peer, &ep->ep_xp->xp_xprt.addr,
+				  ep->ep_xp->xp_xprt.addrlen);
 		__entry->answer = answer;
 		__entry->move = move;
 	),
-	TP_printk("peer=[%s]:%s answer=%s move=%s", __get_str(addr),
-		  __get_str(port), xprt2_show_answer(__entry->answer),
+	TP_printk("peer=%pISpc answer=%s move=%s", __get_sockaddr(peer),
+		  xprt2_show_answer(__entry->answer),
 		  xprt2_show_move(__entry->move))
-);
-
-TRACE_EVENT(xprt2_ep_state,
-	TP_PROTO(const struct xprt2_ep *ep, const char *state),
-	TP_ARGS(ep, state),
-	TP_STRUCT__entry(
-		__string(addr, xprt2_trace_addr(ep))
-		__string(port, xprt2_trace_port(ep))
-		__string(state, state)
-	),
-	TP_fast_assign(
-		__assign_str(addr);
-		__assign_str(port);
-		__assign_str(state);
-	),
-	TP_printk("peer=[%s]:%s state=%s", __get_str(addr), __get_str(port),
-		  __get_str(state))
-);
-
-TRACE_EVENT(xprt2_lost,
-	TP_PROTO(const struct xprt2_ep *ep, enum rpcrdma2_loss why),
-	TP_ARGS(ep, why),
-	TP_STRUCT__entry(
-		__string(addr, xprt2_trace_addr(ep))
-		__string(port, xprt2_trace_port(ep))
-		__string(reason, rpcrdma2_loss_name(why))
-	),
-	TP_fast_assign(
-		__assign_str(addr);
-		__assign_str(port);
-		__assign_str(reason);
-	),
-	TP_printk("peer=[%s]:%s reason=%s", __get_str(addr), __get_str(port),
-		  __get_str(reason))
 );
 
 TRACE_EVENT(xprt2_cm_event,
 	TP_PROTO(const struct xprt2_ep *ep, const struct rdma_cm_event *event),
 	TP_ARGS(ep, event),
 	TP_STRUCT__entry(
-		__string(addr, xprt2_trace_addr(ep))
-		__string(port, xprt2_trace_port(ep))
-		__string(event, rdma_event_msg(event->event))
+		__sockaddr(peer, ep->ep_xp->xp_xprt.addrlen)
+		__field(unsigned int, event)
 		__field(int, status)
 	),
 	TP_fast_assign(
-		__assign_str(addr);
-		__assign_str(port);
-		__assign_str(event);
+		__assign_sockaddr(peer, &ep->ep_xp->xp_xprt.addr,
+				  ep->ep_xp->xp_xprt.addrlen);
+		__entry->event = event->event;
 		__entry->status = event->status;
 	),
-	TP_printk("peer=[%s]:%s event=%s status=%d", __get_str(addr),
-		  __get_str(port), __get_str(event), __entry->status)
+	TP_printk("peer=%pISpc event=%s status=%d", __get_sockaddr(peer),
+		  rdma_show_cm_event(__entry->event), __entry->status)
 );
 
-/* A Receive that failed; not the flushes that follow from it */
-TRACE_EVENT_CONDITION(xprt2_wc_error,
-	TP_PROTO(const struct xprt2_ep *ep, const struct ib_wc *wc),
-	TP_ARGS(ep, wc),
-	TP_CONDITION(wc->status != IB_WC_WR_FLUSH_ERR),
-	TP_STRUCT__entry(
-		__string(addr, xprt2_trace_addr(ep))
-		__string(port, xprt2_trace_port(ep))
-		__string(status, ib_wc_status_msg(wc->status))
-		__field(u32, vendor_err)
-	),
-	TP_fast_assign(
-		__assign_str(addr);
-		__assign_str(port);
-		__assign_str(status);
-		__entry->vendor_err = wc->vendor_err;
-	),
-	TP_printk("peer=[%s]:%s status=%s vendor_err=%u", __get_str(addr),
-		  __get_str(port), __get_str(status), __entry->vendor_err)
-);
-
-/* A Receive that no message consumed, which lost the connection */
-TRACE_EVENT(xprt2_no_message,
-	TP_PROTO(const struct xprt2_ep *ep, const struct ib_wc *wc),
-	TP_ARGS(ep, wc),
-	TP_STRUCT__entry(
-		__string(addr, xprt2_trace_addr(ep))
-		__string(port, xprt2_trace_port(ep))
-		__field(u32, opcode)
-		__field(u32, length)
-	),
-	TP_fast_assign(
-		__assign_str(addr);
-		__assign_str(port);
-		__entry->opcode = wc->opcode;
-		__entry->length = wc->byte_len;
-	),
-	TP_printk("peer=[%s]:%s opcode=%u length=%u", __get_str(addr),
-		  __get_str(port), __entry->opcode, __entry->length)
-);
+/*
+ * Messages
+ */
 
 TRACE_EVENT(xprt2_marshal,
 	TP_PROTO(const struct xprt2_req *req, const struct rpcrdma2_hdr *h,
@@ -211,9 +140,9 @@ TRACE_EVENT(xprt2_marshal,
 		__field(u32, xid)
 		__field(u32, proc)
 		__field(u32, inv_handle)
-		__field(u32, hdrlen)
-		__field(u32, calllen)
-		__field(u32, pagelen)
+		__field(u32, header_len)
+		__field(u32, len)
+		__field(u32, page_len)
 		__field(u32, segs)
 		__field(u8, reads)
 		__field(u8, writes)
@@ -223,47 +152,42 @@ TRACE_EVENT(xprt2_marshal,
 		__entry->xid = h->h_xid;
 		__entry->proc = h->h_proc;
 		__entry->inv_handle = h->h_inv_handle;
-		__entry->hdrlen = hdrlen;
-		__entry->calllen = req->rq2_slot.rq_snd_buf.len;
-		__entry->pagelen = req->rq2_slot.rq_snd_buf.page_len;
+		__entry->header_len = hdrlen;
+		__entry->len = req->rq2_slot.rq_snd_buf.len;
+		__entry->page_len = req->rq2_slot.rq_snd_buf.page_len;
 		__entry->segs = h->h_nsegs;
 		__entry->reads = h->h_nreads;
 		__entry->writes = h->h_nwrites;
 		__entry->reply = h->h_has_reply;
 	),
-	TP_printk("xid=0x%08x proc=%u inv_handle=0x%08x hdrlen=%u calllen=%u pagelen=%u reads=%u writes=%u reply=%u segs=%u",
-		  __entry->xid, __entry->proc, __entry->inv_handle,
-		  __entry->hdrlen, __entry->calllen, __entry->pagelen,
-		  __entry->reads, __entry->writes, __entry->reply,
-		  __entry->segs)
+	TP_printk("xid=0x%08x proc=%s inv_handle=0x%08x header_len=%u len=%u page_len=%u reads=%u writes=%u reply=%u segs=%u",
+		  __entry->xid, rpcrdma2_show_proc(__entry->proc),
+		  __entry->inv_handle, __entry->header_len, __entry->len,
+		  __entry->page_len, __entry->reads, __entry->writes,
+		  __entry->reply, __entry->segs)
 );
 
+/* "cq.id id" joins it to the chain on the Send Queue. */
 TRACE_EVENT(xprt2_post_send,
 	TP_PROTO(const struct xprt2_ep *ep, const struct xprt2_req *req,
-		 u32 octets, unsigned int count, int status),
-	TP_ARGS(ep, req, octets, count, status),
+		 u32 len, int status),
+	TP_ARGS(ep, req, len, status),
 	TP_STRUCT__entry(
 		__field(u32, xid)
-		__field(u32, octets)
-		__field(u32, count)
-		__field(u32, sges)
-		__field(bool, signaled)
 		__field(u32, cq_id)
+		__field(u32, id)
+		__field(u32, len)
 		__field(int, status)
 	),
 	TP_fast_assign(
 		__entry->xid = be32_to_cpu(req->rq2_slot.rq_xid);
-		__entry->octets = octets;
-		__entry->count = count;
-		__entry->sges = req->rq2_wr.num_sge;
-		__entry->signaled = req->rq2_wr.send_flags & IB_SEND_SIGNALED;
 		__entry->cq_id = ep->ep_conn.co_send_cq->res.id;
+		__entry->id = req->rq2_post.po_id;
+		__entry->len = len;
 		__entry->status = status;
 	),
-	TP_printk("xid=0x%08x octets=%u wrs=%u sges=%u signaled=%u cq.id=%u status=%d",
-		  __entry->xid, __entry->octets, __entry->count,
-		  __entry->sges, __entry->signaled, __entry->cq_id,
-		  __entry->status)
+	TP_printk("xid=0x%08x cq.id=%u id=%u len=%u status=%d", __entry->xid,
+		  __entry->cq_id, __entry->id, __entry->len, __entry->status)
 );
 
 TRACE_EVENT(xprt2_reply,
@@ -273,106 +197,93 @@ TRACE_EVENT(xprt2_reply,
 	TP_STRUCT__entry(
 		__field(u32, xid)
 		__field(u32, vers)
-		__field(u32, proc)
 		__field(u32, credit)
-		__field(u32, paylen)
+		__field(u32, proc)
+		__field(u32, inlined)
 		__field(u32, written)
-		__field(u32, replylen)
+		__field(u32, reply_len)
 		__field(int, status)
 	),
 	TP_fast_assign(
 		__entry->xid = be32_to_cpu(rqst->rq_xid);
 		__entry->vers = h->h_vers;
-		__entry->proc = h->h_proc;
 		__entry->credit = h->h_credit;
-		__entry->paylen = rep->rep_paylen;
+		__entry->proc = h->h_proc;
+		__entry->inlined = rep->rep_paylen;
 		__entry->written = rep->rep_written;
-		__entry->replylen = rep->rep_replylen;
+		__entry->reply_len = rep->rep_replylen;
 		__entry->status = rep->rep_status;
 	),
-	TP_printk("xid=0x%08x vers=%u proc=%u credit=%u inline=%u written=%u replylen=%u status=%d",
-		  __entry->xid, __entry->vers, __entry->proc, __entry->credit,
-		  __entry->paylen, __entry->written, __entry->replylen,
-		  __entry->status)
+	TP_printk("xid=0x%08x version=%u credit=%u proc=%s inline=%u written=%u reply_len=%u status=%d",
+		  __entry->xid, __entry->vers, __entry->credit,
+		  rpcrdma2_show_proc(__entry->proc), __entry->inlined,
+		  __entry->written, __entry->reply_len, __entry->status)
 );
 
 TRACE_EVENT(xprt2_drop,
 	TP_PROTO(const struct xprt2_ep *ep, const struct rpcrdma2_hdr *h),
 	TP_ARGS(ep, h),
 	TP_STRUCT__entry(
-		__string(addr, xprt2_trace_addr(ep))
 		__field(u32, xid)
+		__sockaddr(peer, ep->ep_xp->xp_xprt.addrlen)
 		__field(u32, vers)
 		__field(u32, proc)
 		__field(u32, direction)
 	),
 	TP_fast_assign(
-		__assign_str(addr);
 		__entry->xid = h->h_xid;
+		__assign_sockaddr(peer, &ep->ep_xp->xp_xprt.addr,
+				  ep->ep_xp->xp_xprt.addrlen);
 		__entry->vers = h->h_vers;
 		__entry->proc = h->h_proc;
 		__entry->direction = h->h_direction;
 	),
-	TP_printk("xid=0x%08x peer=[%s] vers=%u proc=%u direction=%u",
-		  __entry->xid, __get_str(addr), __entry->vers,
-		  __entry->proc, __entry->direction)
+	TP_printk("xid=0x%08x peer=%pISpc version=%u proc=%s%s",
+		  __entry->xid, __get_sockaddr(peer), __entry->vers,
+		  rpcrdma2_show_proc(__entry->proc),
+		  rpcrdma2_show_direction(__entry->direction))
 );
 
-DECLARE_EVENT_CLASS(xprt2_backward_class,
+DECLARE_EVENT_CLASS(xprt2_rpc_class,
 	TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
 	TP_ARGS(ep, xid, value),
 	TP_STRUCT__entry(
-		__string(addr, xprt2_trace_addr(ep))
 		__field(u32, xid)
+		__sockaddr(peer, ep->ep_xp->xp_xprt.addrlen)
 		__field(int, value)
 	),
 	TP_fast_assign(
-		__assign_str(addr);
 		__entry->xid = xid;
+		__assign_sockaddr(peer, &ep->ep_xp->xp_xprt.addr,
+				  ep->ep_xp->xp_xprt.addrlen);
 		__entry->value = value;
 	),
-	TP_printk("xid=0x%08x peer=[%s] value=%d", __entry->xid,
-		  __get_str(addr), __entry->value)
-);
-
-/* value: octets of the RPC Call */
-DEFINE_EVENT(xprt2_backward_class, xprt2_backward_call,
-	     TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
-	     TP_ARGS(ep, xid, value));
-
-/* value: octets of the RPC Reply, or an errno */
-DEFINE_EVENT(xprt2_backward_class, xprt2_backward_reply,
-	     TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
-	     TP_ARGS(ep, xid, value));
-
-/* value: enum rpcrdma2_errcode */
-DEFINE_EVENT(xprt2_backward_class, xprt2_backward_refuse,
-	     TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
-	     TP_ARGS(ep, xid, value));
-
-DECLARE_EVENT_CLASS(xprt2_rpc_class,
-	TP_PROTO(const struct rpc_rqst *rqst, int value),
-	TP_ARGS(rqst, value),
-	TP_STRUCT__entry(
-		__field(u32, xid)
-		__field(int, value)
-	),
-	TP_fast_assign(
-		__entry->xid = be32_to_cpu(rqst->rq_xid);
-		__entry->value = value;
-	),
-	TP_printk("xid=0x%08x value=%d", __entry->xid, __entry->value)
+	TP_printk("xid=0x%08x peer=%pISpc len=%d", __entry->xid,
+		  __get_sockaddr(peer), __entry->value)
 );
 
 /* value: octets of the RPC Reply, 0 when the RPC ended with an error */
 DEFINE_EVENT(xprt2_rpc_class, xprt2_complete,
-	     TP_PROTO(const struct rpc_rqst *rqst, int value),
-	     TP_ARGS(rqst, value));
+	TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
+	TP_ARGS(ep, xid, value));
+/* value: octets of the RPC Call */
+DEFINE_EVENT(xprt2_rpc_class, xprt2_backward_call,
+	TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
+	TP_ARGS(ep, xid, value));
 
-/* value: regions that a LOCAL_INV was posted for */
-DEFINE_EVENT(xprt2_rpc_class, xprt2_fence,
-	     TP_PROTO(const struct rpc_rqst *rqst, int value),
-	     TP_ARGS(rqst, value));
+#define DEFINE_RPC_EVENT(_name, _format, _value)			\
+	DEFINE_EVENT_PRINT(xprt2_rpc_class, _name,			\
+		TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value), \
+		TP_ARGS(ep, xid, value),				\
+		TP_printk("xid=0x%08x peer=%pISpc " _format,		\
+			  __entry->xid, __get_sockaddr(peer), _value))
+
+/* regions that a LOCAL_INV was posted for */
+DEFINE_RPC_EVENT(xprt2_fence, "regions=%d", __entry->value);
+/* octets of the RPC Reply, or an errno */
+DEFINE_RPC_EVENT(xprt2_backward_reply, "result=%d", __entry->value);
+DEFINE_RPC_EVENT(xprt2_backward_refuse, "code=%s",
+		 rpcrdma2_show_errcode(__entry->value));
 
 #endif /* _XPRTRDMA2_TRACE_H */
 

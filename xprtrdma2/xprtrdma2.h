@@ -525,8 +525,7 @@ void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc);
-void xprt2_no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
-		      const struct ib_wc *wc, enum rpcrdma2_loss why);
+void xprt2_no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 
 /* reply.c */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,

@@ -3,8 +3,8 @@
  * Names of what the wire carries.
  *
  * Each list is written once, as a macro of (value, name) pairs: a trace event
- * hands it to __print_symbolic() by way of RPCRDMA2_SHOW_PAIR, a function
- * searches it.
+ * hands it to __print_symbolic(), a function searches it, both by way of
+ * RPCRDMA2_SHOW_PAIR.
  */
 #ifndef _RPCRDMA2_SHOW_H
 #define _RPCRDMA2_SHOW_H
@@ -44,8 +44,14 @@
 	_pair(RDMA2_BKREQSUP_INLINE,	"INLINE")	\
 	_pair(RDMA2_BKREQSUP_GENL,	"GENL")
 
-/* __print_symbolic(word, RPCRDMA2_PROCS(RPCRDMA2_SHOW_PAIR) { -1, NULL }) */
 #define RPCRDMA2_SHOW_PAIR(_value, _name)	{ _value, _name },
+
+/* For TP_printk() */
+#define rpcrdma2_show_proc(x) \
+	__print_symbolic(x, RPCRDMA2_PROCS(RPCRDMA2_SHOW_PAIR) { -1, NULL })
+#define rpcrdma2_show_errcode(x) \
+	__print_symbolic(x, RPCRDMA2_ERRCODES(RPCRDMA2_SHOW_PAIR) { -1, NULL })
+#define rpcrdma2_show_direction(x)	((x) == RDMA2_REPLY ? " (reply)" : "")
 
 /* "?" for a value without a name */
 static inline const char *rpcrdma2_bkreqsup_name(u32 level)

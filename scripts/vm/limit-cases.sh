@@ -71,7 +71,7 @@ until_closed()
 
 closes()
 {
-	grep -c "svc2_close: .*reason=$1" /sys/kernel/tracing/trace
+	grep -c "rpcrdma2_lost: .*reason=$1" /sys/kernel/tracing/trace
 }
 
 # Also flushes what a processor, or a sanitizer, keeps of freed ones
@@ -272,7 +272,7 @@ client_stops_service()
 limits_end()
 {
 	no_shortage
-	echo 0 >/sys/kernel/tracing/events/svcrdma2/svc2_close/enable
+	echo 0 >/sys/kernel/tracing/events/rpcrdma2/rpcrdma2_lost/enable
 	rm -rf "$peers" "${export_dir:?}"/*
 }
 
@@ -281,7 +281,7 @@ hostile_limits()
 	local contexts objects before begin held=()
 
 	peers=$(mktemp -d)
-	echo 1 >/sys/kernel/tracing/events/svcrdma2/svc2_close/enable
+	echo 1 >/sys/kernel/tracing/events/rpcrdma2/rpcrdma2_lost/enable
 	client_reads
 
 	objects=$(slab_objects rpcrdma2_rw)

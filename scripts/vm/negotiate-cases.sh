@@ -106,7 +106,7 @@ matches()
 # traced PORT EVENT SED-SCRIPT: what the events of a server say, in a line
 traced()
 {
-	grep "\]:$1 " "$trace" | sed -n "s/.* xprt2_$2: .*$3/p" | tr ' \n' '_,' |
+	grep ":$1 " "$trace" | sed -n "s/.* xprt2_$2: .*$3/p" | tr ' \n' '_,' |
 		sed 's/,$//'
 }
 
@@ -117,7 +117,7 @@ moves()
 
 settled()
 {
-	traced "$1" settled 'value=\(.*\)/\1'
+	traced "$1" settled 'version=\(.*\)/\1'
 }
 
 # use FOLDER: small things, which need no chunks, and their effect beside

@@ -28,7 +28,7 @@ no_fault()
 # connected PORT: when connections to a server came up, in ms, one a line
 connected()
 {
-	grep "\]:$1 value=0" "$trace" |
+	grep ":$1 status=0" "$trace" |
 		sed -n 's/.* \([0-9]*\)\.\([0-9]\{3\}\)[0-9]*: xprt2_connect: .*/\1\2/p'
 }
 
@@ -82,12 +82,12 @@ storm_recovers()
 	n=$(received "$port" '^[0-9]+ up$')
 	[ "$n" -eq 5 ] || why+=", $n connections"
 	# From the loss to the next connection
-	n=$(awk -v port="]:$port " '
+	n=$(awk -v port=":$port " '
 		index($0, port) && /xprt2_ep_state: .* state=lost/ {
 			match($0, /[0-9]+\.[0-9]+: /)
 			lost = substr($0, RSTART) + 0
 		}
-		index($0, port) && /xprt2_connect: .* value=0/ {
+		index($0, port) && /xprt2_connect: .* status=0/ {
 			match($0, /[0-9]+\.[0-9]+: /)
 			up = substr($0, RSTART) + 0
 		}
@@ -113,7 +113,7 @@ storm_spread()
 	done
 	umount "/mnt.$port"
 	peer_down
-	read -r n least most <<<"$(awk -v port="]:$port " '
+	read -r n least most <<<"$(awk -v port=":$port " '
 		index($0, port) && /xprt2_ep_state: .* state=(lost|connecting)/ {
 			match($0, /[0-9]+\.[0-9]+: /)
 			at = substr($0, RSTART) + 0
