@@ -94,14 +94,22 @@ static void svc2_bc_free(struct rpc_task *task)
 static int build_call(struct svc2_xprt *sp, struct svc2_tx *tx,
 		      struct rpcrdma2_hdr *h, const struct rpc_rqst *rqst)
 {
+	const struct xdr_buf *message = &rqst->rq_snd_buf;
+	u32 most = min_t(u32, READ_ONCE(sp->sp_send_max[h->h_vers]),
+			 SVC2_TX_BUFSIZE);
 	int ret;
 
 	ret = svc2_tx_header(tx, h, NULL);
-	if (!ret)
-		ret = svc2_tx_copy(tx, &rqst->rq_snd_buf);
-	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
-		ret = -EMSGSIZE;
-	return ret;
+	if (ret)
+		return ret;
+	if (message->len > most - tx->tx_len)
+		return -EMSGSIZE;
+	svc2_count_add(inline_bytes, message->len);
+	svc2_count_add(pullup_bytes, message->len);
+	read_bytes_from_xdr_buf(message, 0, tx->tx_buf + tx->tx_len,
+				message->len);
+	tx->tx_len += message->len;
+	return 0;
 }
 
 /* From the moment it is posted it can be answered. */

@@ -174,7 +174,7 @@ static void svc2_listener_detach(struct svc_xprt *xprt)
 
 	stop_for_good(ls);
 	while ((sp = svc2_next_pending(ls)))
-		svc2_reap(sp);
+		queue_work(svc2_wq, &sp->sp_reap);
 }
 
 static void svc2_listener_free(struct svc_xprt *xprt)

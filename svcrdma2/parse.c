@@ -200,30 +200,20 @@ static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 }
 
 /*
- * Is a message none that carries an RPC? Any version has rdma_proc in the same
- * place, and those that carry an RPC come first: MSG, NOMSG, and version 1's
- * MSGP. A message that is too short for it may be taken for anything.
+ * Does a message carry no RPC, or a Call with Read chunks? Any version has
+ * rdma_proc in the same place, and the types that carry an RPC come first: MSG,
+ * NOMSG, and version 1's MSGP. The Read list comes first of the lists; in
+ * version 2 direction and nominated handle lie before it. A message that is too
+ * short, or is not what it seems, may be taken for anything.
  */
-static bool recv_is_control(const struct rpcrdma2_recv *rv)
+static bool holds_up_others(const struct rpcrdma2_recv *rv)
 {
 	const __be32 *p = rv->rv_buf;
+	const __be32 *reads = p + RPCRDMA2_PREFIX_LEN / XDR_UNIT;
 
-	return be32_to_cpu(p[3]) > RDMA1_MSGP;
-}
-
-/*
- * Does a Call have Read chunks? The Read list comes first of the lists; in
- * version 2 direction and nominated handle lie before it. As above, a message
- * that is not what it seems may be taken for anything.
- */
-static bool has_reads(const struct rpcrdma2_recv *rv)
-{
-	const __be32 *p = rv->rv_buf;
-
-	p += RPCRDMA2_PREFIX_LEN / XDR_UNIT;
-	if (p[-3] != cpu_to_be32(RPCRDMA2_VERS_ONE))
-		p += 2;
-	return *p != xdr_zero;
+	if (p[1] != cpu_to_be32(RPCRDMA2_VERS_ONE))
+		reads += 2;
+	return be32_to_cpu(p[3]) > RDMA1_MSGP || *reads != xdr_zero;
 }
 
 /**
@@ -268,7 +258,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	spin_unlock(&sp->sp_recv_lock);
 	if (rv)
 		rpcrdma2_recv_sync(rv);
-	if (rv && (recv_is_control(rv) || has_reads(rv))) {
+	if (rv && holds_up_others(rv)) {
 		ret = parse_message(rqstp, rv);
 		svc_xprt_received(xprt);
 		return ret;

@@ -3,8 +3,8 @@
  * Connections that no svc thread has accepted yet.
  *
  * They wait on the ls_pending of their listener. Meanwhile their own CM events
- * may end them: what takes a connection off ls_pending decides its fate, and
- * svc2_reap() puts it out of the way outside the handler.
+ * may end them: what takes a connection off ls_pending decides its fate. Work puts
+ * it out of the way: a handler cannot wait for its own cm_id to go.
  */
 #include "svcrdma2.h"
 
@@ -21,25 +21,6 @@ static void unlink_pending(struct svc2_xprt *sp)
 	sp->sp_listener->ls_npending--;
 }
 
-/**
- * svc2_take_pending - take a connection off its listener's list
- * @sp: connection
- *
- * Return: true for the one caller that took it; its fate is the caller's.
- */
-bool svc2_take_pending(struct svc2_xprt *sp)
-{
-	bool taken = false;
-
-	spin_lock(&pending_lock);
-	if (!list_empty(&sp->sp_pending)) {
-		unlink_pending(sp);
-		taken = true;
-	}
-	spin_unlock(&pending_lock);
-	return taken;
-}
-
 static void reap(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_reap);
@@ -51,14 +32,24 @@ static void reap(struct work_struct *work)
 }
 
 /**
- * svc2_reap - end a connection that was never accepted
- * @sp: connection, taken off ls_pending by the caller
+ * svc2_reap - end a connection, if it was never accepted
+ * @sp: connection
  *
  * Context: CM handler of that very connection, or any that may sleep.
+ * Return: false when it is the RPC layer's to close.
  */
-void svc2_reap(struct svc2_xprt *sp)
+bool svc2_reap(struct svc2_xprt *sp)
 {
-	queue_work(svc2_wq, &sp->sp_reap);
+	bool taken;
+
+	spin_lock(&pending_lock);
+	taken = !list_empty(&sp->sp_pending);
+	if (taken)
+		unlink_pending(sp);
+	spin_unlock(&pending_lock);
+	if (taken)
+		queue_work(svc2_wq, &sp->sp_reap);
+	return taken;
 }
 
 /**

@@ -29,33 +29,25 @@
 #include "svcrdma2.h"
 #include "trace.h"
 
-static int read_chunk(struct svc2_msg *call, const struct rpcrdma2_chunk *ck,
-		      const struct rpcrdma2_stretch *st)
-{
-	return rpcrdma2_rw_read(&call->sm_rw,
-				&call->sm_msg.mg_hdr.h_segs[ck->ck_first],
-				st->st_src, st->st_len, call->sm_pages,
-				st->st_sink);
-}
-
 static int build_reads(struct svc2_msg *call)
 {
-	const struct rpcrdma2_chunk *first = call->sm_msg.mg_hdr.h_reads;
-	struct rpcrdma2_layout lo;
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	const struct rpcrdma2_chunk *ck;
 	struct rpcrdma2_stretch st;
+	struct rpcrdma2_layout lo;
 	int ret = 0;
 
-	if (call->sm_split) {
-		st = (struct rpcrdma2_stretch){ first, 0, first->ck_length, 0 };
-		return read_chunk(call, first, &st);
-	}
-
-	rpcrdma2_layout_begin(&lo, &call->sm_msg.mg_hdr, call->sm_inline);
+	rpcrdma2_layout_begin(&lo, h, call->sm_inline);
 	while (!ret && rpcrdma2_layout_next(&lo, &st)) {
-		if (st.st_chunk)
-			ret = read_chunk(call, st.st_chunk, &st);
-		else if (call->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG)
-			ret = read_chunk(call, first, &st);
+		ck = st.st_chunk;
+		if (!ck && h->h_proc == RDMA2_NOMSG)
+			ck = h->h_reads;
+		if (ck)
+			ret = rpcrdma2_rw_read(&call->sm_rw,
+					       &h->h_segs[ck->ck_first],
+					       st.st_src, st.st_len,
+					       call->sm_pages,
+					       st.st_sink - call->sm_apart);
 	}
 	return ret;
 }
@@ -151,9 +143,9 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (whole > rqstp->rq_server->sv_max_mesg)
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 
-	call->sm_split = svc2_layout_splits(h, message, call->sm_inline);
-	call->sm_length = whole - (call->sm_split ? h->h_reads->ck_position :
-						    0);
+	call->sm_apart = svc2_layout_splits(h, message, call->sm_inline) ?
+			 h->h_reads->ck_position : 0;
+	call->sm_length = whole - call->sm_apart;
 
 	do {
 		ret = prepare_reads(rqstp, call);
@@ -175,8 +167,10 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 }
 
+/* @sink counts from the beginning of the Call. */
 static void *octets_at(const struct svc2_msg *call, u32 sink)
 {
+	sink -= call->sm_apart;
 	return page_address(call->sm_pages[sink >> PAGE_SHIFT]) +
 	       offset_in_page(sink);
 }
@@ -188,10 +182,12 @@ static void copy_stretch(struct svc2_msg *call,
 	const void *src = call->sm_recv->rv_buf + call->sm_msg.mg_hdr.h_len +
 			  st->st_src;
 	u32 sink = st->st_sink, left = st->st_len, n;
+	void *dst;
 
 	for (; left; left -= n, src += n, sink += n) {
-		n = min_t(u32, left, PAGE_SIZE - offset_in_page(sink));
-		memcpy(octets_at(call, sink), src, n);
+		dst = octets_at(call, sink);
+		n = min_t(u32, left, PAGE_SIZE - offset_in_page(dst));
+		memcpy(dst, src, n);
 	}
 }
 
@@ -202,7 +198,8 @@ static void zero_pad(struct svc2_msg *call, u32 end)
 		memset(octets_at(call, end), 0, xdr_pad_size(end));
 }
 
-static void finish_flat(struct svc2_msg *call)
+/* What the RDMA Reads have not placed; all but the first octets when split */
+static void finish_pages(struct svc2_msg *call)
 {
 	struct rpcrdma2_layout lo;
 	struct rpcrdma2_stretch st;
@@ -211,7 +208,8 @@ static void finish_flat(struct svc2_msg *call)
 	while (rpcrdma2_layout_next(&lo, &st)) {
 		if (st.st_chunk)
 			zero_pad(call, st.st_sink + st.st_len);
-		else if (call->sm_msg.mg_hdr.h_proc == RDMA2_MSG)
+		else if (call->sm_msg.mg_hdr.h_proc == RDMA2_MSG &&
+			 st.st_sink >= call->sm_apart)
 			copy_stretch(call, &st);
 	}
 }
@@ -308,33 +306,22 @@ static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
 	return RDMA2_OK;
 }
 
-static void finish_split(struct svc2_msg *call, struct xdr_buf *arg)
-{
-	const struct rpcrdma2_chunk *ck = call->sm_msg.mg_hdr.h_reads;
-	struct rpcrdma2_stretch rest = {
-		.st_src		= ck->ck_position,
-		.st_len		= call->sm_inline - ck->ck_position,
-		.st_sink	= xdr_align_size(ck->ck_length),
-	};
-
-	zero_pad(call, ck->ck_length);
-	copy_stretch(call, &rest);
-	arg->head[0].iov_base = call->sm_recv->rv_buf + call->sm_msg.mg_hdr.h_len;
-	arg->head[0].iov_len = ck->ck_position;
-	arg->pages = call->sm_pages;
-	arg->page_len = call->sm_length;
-}
-
 static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,
 				       struct svc2_msg *call,
 				       struct xdr_buf *arg)
 {
-	if (call->sm_split) {
-		finish_split(call, arg);
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+
+	*arg = (struct xdr_buf){ };
+	finish_pages(call);
+	if (call->sm_apart) {
+		arg->head[0].iov_base = call->sm_recv->rv_buf + h->h_len;
+		arg->head[0].iov_len = call->sm_apart;
+		arg->pages = call->sm_pages;
+		arg->page_len = call->sm_length;
 		return RDMA2_OK;
 	}
-	finish_flat(call);
-	if (call->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG && !is_expected_call(call))
+	if (h->h_proc == RDMA2_NOMSG && !is_expected_call(call))
 		return RDMA2_ERR_BAD_XDR;
 	return hand_on_flat(sp, call, arg);
 }
@@ -370,9 +357,6 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 		return svc2_refuse(sp, call, verdict);
 	}
 
-	arg->page_base = 0;
-	arg->tail[0].iov_base = NULL;
-	arg->tail[0].iov_len = 0;
 	arg->len = arg->head[0].iov_len + arg->page_len;
 	arg->buflen = arg->len;
 	return svc2_deliver(rqstp, call);

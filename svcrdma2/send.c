@@ -327,25 +327,6 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /**
- * svc2_tx_copy - put a whole message behind the header
- * @tx: send context with the header
- * @message: RPC message
- *
- * Return: 0, or -EMSGSIZE when the buffer has no room for it.
- */
-int svc2_tx_copy(struct svc2_tx *tx, const struct xdr_buf *message)
-{
-	if (message->len > SVC2_TX_BUFSIZE - tx->tx_len)
-		return -EMSGSIZE;
-	svc2_count_add(inline_bytes, message->len);
-	svc2_count_add(pullup_bytes, message->len);
-	read_bytes_from_xdr_buf(message, 0, tx->tx_buf + tx->tx_len,
-				message->len);
-	tx->tx_len += message->len;
-	return 0;
-}
-
-/**
  * svc2_tx_take_pages - settle who owns the pages of a reply (R4)
  * @rqstp: thread; keeps the page of the head, unless the device reads it
  * @tx: send context, built; gets the pages the device reads

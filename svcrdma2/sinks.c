@@ -78,7 +78,7 @@ static bool give_kept(struct svc2_msg *call)
  */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
-	unsigned int n = svc2_msg_pages(call), taken = call->sm_split ? n : n + 1;
+	unsigned int n = svc2_msg_pages(call), taken = call->sm_apart ? n : n + 1;
 	unsigned int have;
 
 	if (!is_kept(n) || !take_kept(call))

@@ -211,7 +211,8 @@ static inline int svc2_gate_avail(const struct svc2_gate *ga)
  * @sm_map: where they are mapped as one piece, or NULL. Made for rq_arg by the
  *	thread that builds it, undone by svc2_msg_put()
  * @sm_copy: an inline Call for RPCSEC_GSS that is longer than a page, or NULL
- * @sm_split: the pages hold one chunk, the rest of the Call is in @sm_recv
+ * @sm_apart: octets in front of the only chunk that stay in @sm_recv; 0 when all
+ *	of the Call is laid out in @sm_pages
  * @sm_inline: octets of the RPC message in @sm_recv
  * @sm_length: octets in @sm_pages, with padding
  * @sm_inv_handle: handle the Reply invalidates, or 0
@@ -230,7 +231,7 @@ struct svc2_msg {
 	unsigned int		sm_npages;
 	void			*sm_map;
 	void			*sm_copy;
-	bool			sm_split;
+	u32			sm_apart;
 	u32			sm_inline;
 	u32			sm_length;
 
@@ -434,8 +435,7 @@ extern struct svc_xprt_class svc2_class;
 /* pending.c */
 void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp);
 struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls);
-bool svc2_take_pending(struct svc2_xprt *sp);
-void svc2_reap(struct svc2_xprt *sp);
+bool svc2_reap(struct svc2_xprt *sp);
 
 /* transport.c */
 struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
@@ -509,7 +509,6 @@ bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 		     const struct rpcrdma2_reply_plan *plan);
 int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 		    const struct xdr_buf *res, const struct rpcrdma2_reply_plan *plan);
-int svc2_tx_copy(struct svc2_tx *tx, const struct xdr_buf *message);
 int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle);
 

@@ -269,7 +269,7 @@ DECLARE_EVENT_CLASS(svc2_read,
 		__entry->position = call->sm_msg.mg_hdr.h_reads[0].ck_position;
 		__entry->len = call->sm_length;
 		__entry->inlined = call->sm_inline;
-		__entry->split = call->sm_split;
+		__entry->split = call->sm_apart;
 	),
 	TP_printk("xid=0x%08x cq.id=%u id=%u chunks=%u position=%u len=%u inline=%u %s",
 		  __entry->xid, __entry->cq_id, __entry->id, __entry->chunks,

@@ -73,9 +73,7 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	trace_svc2_cm_event(id, event);
 	if (event->event >= ARRAY_SIZE(losses) || !losses[event->event])
 		return 0;
-	if (svc2_take_pending(sp))
-		svc2_reap(sp);
-	else
+	if (!svc2_reap(sp))
 		svc2_close(sp, losses[event->event]);
 	return 0;
 }
