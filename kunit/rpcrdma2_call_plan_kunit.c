@@ -12,15 +12,20 @@ struct plan_case {
 	const char		*desc;
 	struct rpcrdma2_call_sizes	sz;
 	struct rpcrdma2_call_plan	want;
+	int			ret;
 };
 
-#define LIMITS(_call, _reply, _hdr)		\
+#define THRESHOLDS(_call, _reply, _hdr)		\
 	.sz_call_threshold	= (_call),	\
 	.sz_reply_threshold	= (_reply),	\
 	.sz_hdr_min		= (_hdr)
+#define LIMITS(_call, _reply, _hdr)		\
+	THRESHOLDS(_call, _reply, _hdr),	\
+	.sz_limits		= RPCRDMA2_NO_LIMITS
 #define SEGS(_count)				\
 	.sz_read_segs		= (_count),	\
 	.sz_write_segs		= (_count),	\
+	.sz_reply_rest_segs	= (_count),	\
 	.sz_reply_segs		= (_count)
 
 /* Version 2 until properties say otherwise; chunks of one segment */
@@ -31,10 +36,37 @@ struct plan_case {
 
 /* Chunks of different numbers of segments: Read 2, Write 3, Reply 5 */
 #define UNEVEN(_call, _reply)	LIMITS(_call, _reply, RPCRDMA2_HDR_MIN), \
-	.sz_read_segs = 2, .sz_write_segs = 3, .sz_reply_segs = 5
+	.sz_read_segs = 2, .sz_write_segs = 3, .sz_reply_segs = 5, \
+	.sz_reply_rest_segs = 5
 #define READ_LIST_2	(2 * RPCRDMA2_READ_SEG_LEN)
 #define WRITE_LIST_3	(RPCRDMA2_WRITE_CHUNK_LEN + 3 * RPCRDMA2_SEG_LEN)
 #define REPLY_CHUNK_5	(RPCRDMA2_REPLY_CHUNK_LEN + 5 * RPCRDMA2_SEG_LEN)
+
+/*
+ * Version 2 with a server that has refused more; each number of segments is its
+ * own.
+ */
+#define TAKES(_reads, _writes, _segs)					\
+	THRESHOLDS(RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,	\
+		   RPCRDMA2_HDR_MIN),					\
+	.sz_limits = { _reads, _writes, _segs },			\
+	.sz_read_segs = 5, .sz_rest_segs = 6, .sz_call_segs = 9,	\
+	.sz_closed_segs = 8, .sz_copy_max = 8192,			\
+	.sz_write_segs = 3, .sz_reply_rest_segs = 4, .sz_reply_segs = 7
+#define MANY		U32_MAX
+
+/* What needs chunks */
+#define WRITE_CALL	.sz_call_rest = 200, .sz_call_pages = 65536,	\
+			.sz_call_ddp = true
+#define LONG_WRITE	.sz_call_rest = 5000, .sz_call_pages = 65536,	\
+			.sz_call_ddp = true
+#define LONG_CALL(_rest) .sz_call_rest = (_rest)
+#define READ_CALL	.sz_call_rest = 40, .sz_reply_rest = 400,	\
+			.sz_reply_pages = 65536, .sz_reply_ddp = true
+#define LONG_READ	.sz_call_rest = 40, .sz_reply_rest = 5000,	\
+			.sz_reply_pages = 65536, .sz_reply_ddp = true
+#define LONG_REPLY	.sz_call_rest = 40, .sz_reply_rest = 5000
+#define SMALL		.sz_call_rest = 40, .sz_reply_rest = 400
 
 #define INLINE_MAX	(RPCRDMA2_INLINE_DEFAULT - RPCRDMA2_HDR_MIN)
 #define READ_SEG	RPCRDMA2_READ_SEG_LEN
@@ -211,6 +243,121 @@ static const struct plan_case plan_cases[] = {
 	    .sz_call_rest = RPCRDMA1_INLINE_DEFAULT - RPCRDMA1_HDR_MIN,
 	    .sz_reply_rest = RPCRDMA1_INLINE_DEFAULT - RPCRDMA1_HDR_MIN },
 	  { .cp_proc = RDMA2_MSG } },
+
+	/* Read chunks */
+	{ "C-083 one Read chunk is taken, and there is one",
+	  { TAKES(1, MANY, MANY), WRITE_CALL },
+	  { .cp_proc = RDMA2_MSG, .cp_read = true } },
+	{ "C-083 no Read chunk is taken: all in a Position-Zero chunk",
+	  { TAKES(0, MANY, MANY), WRITE_CALL },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true } },
+	{ "C-083 two are taken: Position-Zero chunk and Read chunk",
+	  { TAKES(2, MANY, MANY), LONG_WRITE },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_read = true } },
+	{ "C-083 no second one is taken: all in a Position-Zero chunk",
+	  { TAKES(1, MANY, MANY), LONG_WRITE },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true } },
+	{ "C-083 what has no Read chunk is not changed",
+	  { TAKES(0, MANY, MANY), LONG_CALL(5000) },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true } },
+	{ "C-083 a small Call is not changed by any limit",
+	  { TAKES(0, 0, 0), SMALL }, { .cp_proc = RDMA2_MSG } },
+
+	/* Write chunks */
+	{ "C-084 one Write chunk is taken",
+	  { TAKES(MANY, 1, MANY), READ_CALL },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true } },
+	{ "C-084 no Write chunk is taken: all in a Reply chunk",
+	  { TAKES(MANY, 0, MANY), READ_CALL },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-084 no Write chunk is taken beside a Reply chunk either",
+	  { TAKES(MANY, 0, MANY), LONG_READ },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+
+	/* Segments of a Call's chunks: Read 5, rest 6, all 8 or 9 */
+	{ "C-085 as many segments as the Read chunk has",
+	  { TAKES(MANY, MANY, 5), WRITE_CALL },
+	  { .cp_proc = RDMA2_MSG, .cp_read = true } },
+	{ "C-085 one less, and the Call is too long to be copied",
+	  { TAKES(MANY, MANY, 4), WRITE_CALL }, .ret = -EMSGSIZE },
+	{ "C-085 one less, but the Call can be copied",
+	  { TAKES(MANY, MANY, 4), .sz_call_rest = 200,
+	    .sz_call_pages = 7992, .sz_call_ddp = true },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_copy = true } },
+	{ "C-085 as many as both have, in two chunks",
+	  { TAKES(MANY, MANY, 6), LONG_WRITE },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_read = true } },
+	{ "C-085 one less than the rest has",
+	  { TAKES(MANY, MANY, 5), LONG_WRITE }, .ret = -EMSGSIZE },
+	{ "C-085 as many as all of it has in one chunk",
+	  { TAKES(MANY, MANY, 8), LONG_CALL(8196) },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true } },
+	{ "C-085 one less, and all of it is too long to be copied",
+	  { TAKES(MANY, MANY, 7), LONG_CALL(8196) }, .ret = -EMSGSIZE },
+	{ "C-085 one less, but all of it can be copied",
+	  { TAKES(MANY, MANY, 7), LONG_CALL(8192) },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_copy = true } },
+	{ "C-085 a copy is one segment",
+	  { TAKES(MANY, MANY, 1), LONG_CALL(8192) },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_copy = true } },
+	{ "C-085 which is more than none",
+	  { TAKES(MANY, MANY, 0), LONG_CALL(8192) }, .ret = -EMSGSIZE },
+	{ "C-085 beside a Reply chunk the gaps stay: as many as that",
+	  { TAKES(MANY, MANY, 9), LONG_CALL(5000), .sz_reply_rest = 5000 },
+	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_reply = true } },
+	{ "C-085 beside a Reply chunk nothing is copied: one less",
+	  { TAKES(MANY, MANY, 8), LONG_CALL(5000), .sz_reply_rest = 5000 },
+	  .ret = -EMSGSIZE },
+
+	/* Segments of the Reply's chunks: Write 3, rest 4, all 7 */
+	{ "C-085 as many segments as the Write chunk has",
+	  { TAKES(MANY, MANY, 3), READ_CALL },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true } },
+	{ "C-085 one less, and a Reply chunk would have more",
+	  { TAKES(MANY, MANY, 2), READ_CALL }, .ret = -EMSGSIZE },
+	{ "C-085 one less, but a Reply chunk has fewer",
+	  { THRESHOLDS(4096, 4096, RPCRDMA2_HDR_MIN),
+	    .sz_limits = { MANY, MANY, 2 }, .sz_write_segs = 3,
+	    .sz_reply_segs = 2, READ_CALL },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-085 as many as Write chunk and Reply chunk have",
+	  { TAKES(MANY, MANY, 4), LONG_READ },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true, .cp_reply = true } },
+	{ "C-085 one less, and one Reply chunk would have more",
+	  { TAKES(MANY, MANY, 3), LONG_READ }, .ret = -EMSGSIZE },
+	{ "C-085 one less, but one Reply chunk has fewer",
+	  { THRESHOLDS(4096, 4096, RPCRDMA2_HDR_MIN),
+	    .sz_limits = { MANY, MANY, 1 }, .sz_write_segs = 1,
+	    .sz_reply_rest_segs = 2, .sz_reply_segs = 1, LONG_READ },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-085 as many as the Reply chunk has",
+	  { TAKES(MANY, MANY, 7), LONG_REPLY },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-085 one less than the Reply chunk has",
+	  { TAKES(MANY, MANY, 6), LONG_REPLY }, .ret = -EMSGSIZE },
+
+	/* The Reply needs a chunk, the server has said */
+	{ "C-091 a Reply that would fit gets a Reply chunk",
+	  { V2, SMALL, .sz_reply_needed = 4 },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-091 all the room there is",
+	  { V2, SMALL, .sz_reply_needed = 400 },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-091 more than there is", { V2, SMALL, .sz_reply_needed = 401 },
+	  .ret = -EMSGSIZE },
+	{ "C-091 far more than there is",
+	  { V2, SMALL, .sz_reply_needed = U32_MAX }, .ret = -EMSGSIZE },
+	{ "C-091 a Write chunk gets a Reply chunk beside it",
+	  { V2, READ_CALL, .sz_reply_needed = 400 },
+	  { .cp_proc = RDMA2_MSG, .cp_write = true, .cp_reply = true } },
+	{ "C-091 more than that: no Write chunk, a larger Reply chunk",
+	  { V2, READ_CALL, .sz_reply_needed = 401 },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-091 a Reply chunk for all of the pages",
+	  { V2, READ_CALL, .sz_reply_needed = 65936 },
+	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
+	{ "C-091 more than these hold",
+	  { V2, READ_CALL, .sz_reply_needed = 65937 }, .ret = -EMSGSIZE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(plan, plan_cases, desc);
@@ -222,11 +369,14 @@ static void plan(struct kunit *test)
 
 	memset(&got, 0xff, sizeof(got));
 
-	rpcrdma2_plan_call(&c->sz, &got);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_plan_call(&c->sz, &got), c->ret);
+	if (c->ret)
+		return;
 
 	KUNIT_EXPECT_EQ(test, got.cp_proc, c->want.cp_proc);
 	KUNIT_EXPECT_EQ(test, got.cp_read, c->want.cp_read);
 	KUNIT_EXPECT_EQ(test, got.cp_poszero, c->want.cp_poszero);
+	KUNIT_EXPECT_EQ(test, got.cp_copy, c->want.cp_copy);
 	KUNIT_EXPECT_EQ(test, got.cp_write, c->want.cp_write);
 	KUNIT_EXPECT_EQ(test, got.cp_reply, c->want.cp_reply);
 }

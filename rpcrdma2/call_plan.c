@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a Call and its Reply travel, chosen from sizes alone.
+ * How a Call and its Reply travel, chosen from sizes and limits alone.
  *
  * The choice charges the header that will really be built, not the largest
  * that could be.
@@ -8,12 +8,18 @@
  *   Call:  inline			if all of it fits
  *	    Read chunk + inline		if its payload may be placed directly
  *					and the rest fits
- *	    Position-Zero chunk (+ Read chunk)	otherwise
+ *	    Position-Zero chunk + Read chunk
+ *					if the payload may be placed directly
+ *	    Position-Zero chunk		otherwise
  *   Reply: inline			if the largest possible one fits
  *	    Write chunk (+ inline)	if its payload may be placed directly
  *	    Write chunk + Reply chunk	if moreover the rest may not fit
  *	    Reply chunk			otherwise
+ *
+ * A form that the peer does not take is passed over for the last one of its
+ * list, which has one chunk.
  */
+#include <linux/errno.h>
 #include <linux/export.h>
 
 #include <rpcrdma2/plan.h>
@@ -29,44 +35,66 @@ static u32 reply_chunk_len(unsigned int segs)
 }
 
 /* C-002, C-030, E-15: chunks for the Reply exactly when it may not fit */
-static void plan_reply(const struct rpcrdma2_call_sizes *sz,
+static bool plan_reply(const struct rpcrdma2_call_sizes *sz,
 		       struct rpcrdma2_call_plan *plan)
 {
-	u32 inline_max = sz->sz_reply_threshold - sz->sz_hdr_min;
+	const struct rpcrdma2_call_limits *cl = &sz->sz_limits;
+	u32 rest = sz->sz_reply_rest, needed = sz->sz_reply_needed;
+	bool both;
 
-	if (sz->sz_reply_rest + sz->sz_reply_pages <= inline_max)
-		return;
-	if (!sz->sz_reply_ddp) {
-		plan->cp_reply = true;
-		return;
-	}
+	if (rpcrdma2_reply_fits_inline(sz))
+		return true;
 	/* The Reply's header repeats the Write list. */
-	plan->cp_write = true;
-	plan->cp_reply = write_list_len(sz->sz_write_segs) + sz->sz_reply_rest >
-			 inline_max;
+	both = needed || sz->sz_hdr_min + write_list_len(sz->sz_write_segs) +
+			 rest > sz->sz_reply_threshold;
+	plan->cp_write = sz->sz_reply_ddp && needed <= rest &&
+			 cl->cl_writes && sz->sz_write_segs <= cl->cl_segs &&
+			 !(both && sz->sz_reply_rest_segs > cl->cl_segs);
+	plan->cp_reply = both || !plan->cp_write;
+	return plan->cp_write || (sz->sz_reply_segs <= cl->cl_segs &&
+				  needed <= rest + sz->sz_reply_pages);
 }
 
-void rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
-			struct rpcrdma2_call_plan *plan)
+/* @hdr: the header with the chunks for the Reply */
+static bool plan_call(const struct rpcrdma2_call_sizes *sz,
+		      struct rpcrdma2_call_plan *plan, u32 hdr)
+{
+	const struct rpcrdma2_call_limits *cl = &sz->sz_limits;
+
+	if (hdr + sz->sz_call_rest + sz->sz_call_pages <= sz->sz_call_threshold)
+		return true;
+	if (sz->sz_call_ddp && cl->cl_reads && sz->sz_read_segs <= cl->cl_segs) {
+		plan->cp_read = true;
+		hdr += sz->sz_read_segs * RPCRDMA2_READ_SEG_LEN;
+		if (hdr + sz->sz_call_rest <= sz->sz_call_threshold)
+			return true;
+	}
+	plan->cp_proc = RDMA2_NOMSG;
+	plan->cp_poszero = true;
+	plan->cp_read &= cl->cl_reads > 1 && sz->sz_rest_segs <= cl->cl_segs;
+	if (plan->cp_read)
+		return true;
+	if (plan->cp_reply)
+		return sz->sz_call_segs <= cl->cl_segs;
+	if (sz->sz_closed_segs <= cl->cl_segs)
+		return true;
+	plan->cp_copy = sz->sz_call_rest + sz->sz_call_pages <= sz->sz_copy_max;
+	return plan->cp_copy && cl->cl_segs;
+}
+
+int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
+		       struct rpcrdma2_call_plan *plan)
 {
 	u32 hdr = sz->sz_hdr_min;
 
 	*plan = (struct rpcrdma2_call_plan){ .cp_proc = RDMA2_MSG };
-	plan_reply(sz, plan);
+	if (!plan_reply(sz, plan))
+		return -EMSGSIZE;
 	if (plan->cp_write)
 		hdr += write_list_len(sz->sz_write_segs);
 	if (plan->cp_reply)
-		hdr += reply_chunk_len(sz->sz_reply_segs);
-
-	if (hdr + sz->sz_call_rest + sz->sz_call_pages <= sz->sz_call_threshold)
-		return;
-	if (sz->sz_call_ddp) {
-		plan->cp_read = true;
-		hdr += sz->sz_read_segs * RPCRDMA2_READ_SEG_LEN;
-		if (hdr + sz->sz_call_rest <= sz->sz_call_threshold)
-			return;
-	}
-	plan->cp_proc = RDMA2_NOMSG;
-	plan->cp_poszero = true;
+		hdr += reply_chunk_len(plan->cp_write ? sz->sz_reply_rest_segs :
+							sz->sz_reply_segs);
+	return plan_call(sz, plan, hdr) ? 0 : -EMSGSIZE;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_plan_call);

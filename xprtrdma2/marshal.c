@@ -15,9 +15,54 @@
 #include "fault.h"
 #include "trace.h"
 
-static void measure(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
+/*
+ * A region has no holes. A chunk of head, pages and tail is one region when
+ * the head ends at the end of a page and the tail begins at the start of one.
+ * The receive buffer, two pages at least, has room for both to be so.
+ */
+static bool can_close_gaps(const struct xprt2_req *req,
+			   const struct xdr_buf *buf)
+{
+	size_t tail = buf->tail[0].iov_len;
+
+	return buf->page_len && !offset_in_page(buf->page_base) &&
+	       !(tail && offset_in_page(buf->page_len)) &&
+	       buf->head[0].iov_len <= PAGE_SIZE &&
+	       PAGE_SIZE + tail <= req->rq2_recvsize;
+}
+
+/* A chunk of all of a message, with its gaps closed where they can be */
+static unsigned int count_closed(const struct xprt2_ep *ep,
+				 const struct xprt2_req *req,
+				 const struct xdr_buf *buf)
+{
+	if (!can_close_gaps(req, buf))
+		return xprt2_count_segs(ep, buf, XPRT2_PART_ALL);
+	/* a page for the head, and one for the tail */
+	return DIV_ROUND_UP(1 + PFN_UP(buf->page_len) + !!buf->tail[0].iov_len,
+			    ep->ep_conn.co_regions.rg_depth);
+}
+
+static void measure_chunks(const struct xprt2_ep *ep,
+			   const struct xprt2_req *req,
+			   struct rpcrdma2_call_sizes *sz)
+{
+	const struct xdr_buf *call = &req->rq2_slot.rq_snd_buf;
+	const struct xdr_buf *reply = &req->rq2_slot.rq_rcv_buf;
+
+	sz->sz_read_segs = xprt2_count_segs(ep, call, XPRT2_PART_PAGES);
+	sz->sz_rest_segs = xprt2_count_segs(ep, call, XPRT2_PART_REST);
+	sz->sz_call_segs = xprt2_count_segs(ep, call, XPRT2_PART_ALL);
+	sz->sz_closed_segs = count_closed(ep, req, call);
+	sz->sz_write_segs = xprt2_count_segs(ep, reply, XPRT2_PART_PAGES);
+	sz->sz_reply_rest_segs = xprt2_count_segs(ep, reply, XPRT2_PART_REST);
+	sz->sz_reply_segs = count_closed(ep, req, reply);
+}
+
+static void measure(const struct xprt2_ep *ep, const struct xprt2_req *req,
 		    struct rpcrdma2_call_sizes *sz)
 {
+	const struct rpc_rqst *rqst = &req->rq2_slot;
 	const struct xdr_buf *call = &rqst->rq_snd_buf;
 	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
 	/* E-26: no direct placement where the payload must be looked at */
@@ -31,20 +76,22 @@ static void measure(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
 		sz->sz_call_threshold = min_t(u32, sz->sz_call_threshold,
 					      RPCRDMA2_INLINE_FIRST);
 	sz->sz_reply_threshold = READ_ONCE(ep->ep_reply_threshold);
+	sz->sz_limits = data_race(ep->ep_limits);
 
 	sz->sz_call_pages = call->page_len + xprt2_pad_len(call);
 	sz->sz_call_rest = call->len - sz->sz_call_pages;
 	sz->sz_call_ddp = ddp && call->page_len &&
 			  (call->flags & XDRBUF_WRITE);
-	sz->sz_read_segs = xprt2_count_segs(ep, call, XPRT2_PART_PAGES);
+	sz->sz_copy_max = req->rq2_recvsize;
 
 	sz->sz_reply_pages = reply->page_len;
 	sz->sz_reply_rest = reply->buflen - reply->page_len;
 	sz->sz_reply_ddp = ddp && reply->page_len &&
 			   (reply->flags & XDRBUF_READ);
-	sz->sz_write_segs = xprt2_count_segs(ep, reply, XPRT2_PART_PAGES);
-	sz->sz_reply_segs = xprt2_count_segs(ep, reply, sz->sz_reply_ddp ?
-					     XPRT2_PART_REST : XPRT2_PART_ALL);
+	sz->sz_reply_needed = 0;
+
+	if (!rpcrdma2_fits_inline(sz))
+		measure_chunks(ep, req, sz);
 }
 
 /*
@@ -70,22 +117,6 @@ static int fill_sparse_pages(struct xdr_buf *buf)
 	return 0;
 }
 
-/*
- * A region has no holes. A chunk of head, pages and tail is one region when
- * the head ends at the end of a page and the tail begins at the start of one.
- * The receive buffer, two pages at least, has room for both to be so.
- */
-static bool can_close_gaps(const struct xprt2_req *req,
-			   const struct xdr_buf *buf)
-{
-	size_t tail = buf->tail[0].iov_len;
-
-	return buf->page_len && !offset_in_page(buf->page_base) &&
-	       !(tail && offset_in_page(buf->page_len)) &&
-	       buf->head[0].iov_len <= PAGE_SIZE &&
-	       PAGE_SIZE + tail <= req->rq2_recvsize;
-}
-
 static void move_to_recvbuf(const struct xprt2_req *req, struct xdr_buf *buf)
 {
 	buf->head[0].iov_base = req->rq2_recvbuf + PAGE_SIZE -
@@ -107,9 +138,11 @@ static void close_reply_gaps(struct xprt2_req *req)
 }
 
 /*
- * A Call's head and tail are copied, a few hundred octets. rq_snd_buf stays
- * as it is, and @copy describes what to register. A receive buffer that is
- * needed for a Reply chunk is not to be had; the chunk has three regions then.
+ * What of a Call to register for a Position-Zero chunk of all of it. Its head
+ * and tail are copied, a few hundred octets; all of it where it has to be one
+ * piece. rq_snd_buf stays as it is, and @copy describes what to register. The
+ * receive buffer that a Reply chunk needs is not to be had; the chunk has three
+ * regions then.
  */
 static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
 					     const struct rpcrdma2_call_plan *plan,
@@ -117,7 +150,13 @@ static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
 {
 	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
 
-	if (plan->cp_read || plan->cp_reply || !can_close_gaps(req, buf))
+	if (plan->cp_copy) {
+		xdr_buf_init(copy, req->rq2_recvbuf, buf->len);
+		copy->head[0].iov_len = buf->len;
+		read_bytes_from_xdr_buf(buf, 0, req->rq2_recvbuf, buf->len);
+		return copy;
+	}
+	if (plan->cp_reply || !can_close_gaps(req, buf))
 		return buf;
 	*copy = *buf;
 	move_to_recvbuf(req, copy);
@@ -129,93 +168,78 @@ static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
 }
 
 static int register_call(struct xprt2_ep *ep, struct xprt2_req *req,
-			 const struct rpcrdma2_call_plan *plan, struct rpcrdma2_hdr *h)
+			 const struct rpcrdma2_call_plan *plan,
+			 struct rpcrdma2_hdr *h)
 {
-	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
+	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf, *all = buf;
 	struct rpcrdma2_chunk *ck;
 	struct xdr_buf copy;
-	int ret;
+	int ret = 0;
 
 	if (plan->cp_poszero) {
 		if (xprt2_fault(poszero))
 			return -EIO;
+		if (!plan->cp_read)
+			all = close_call_gaps(req, plan, &copy);
 		ck = &h->h_reads[h->h_nreads++];
 		ck->ck_position = 0;
-		ret = xprt2_register(ep, req, close_call_gaps(req, plan, &copy),
-				     plan->cp_read ?
+		ret = xprt2_register(ep, req, all, plan->cp_read ?
 				     XPRT2_PART_REST : XPRT2_PART_ALL,
 				     DMA_TO_DEVICE, h, ck);
-		if (ret)
-			return ret;
 	}
-	if (plan->cp_read) {
+	if (!ret && plan->cp_read) {
 		/* E-05: counted from the first octet of the RPC message */
 		ck = &h->h_reads[h->h_nreads++];
 		ck->ck_position = buf->head[0].iov_len;
 		ret = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
 				     DMA_TO_DEVICE, h, ck);
-		if (ret)
-			return ret;
 	}
-	return 0;
+	return ret;
 }
 
 static int register_reply(struct xprt2_ep *ep, struct xprt2_req *req,
-			  const struct rpcrdma2_call_plan *plan, struct rpcrdma2_hdr *h)
+			  const struct rpcrdma2_call_plan *plan,
+			  struct rpcrdma2_hdr *h)
 {
 	const struct xdr_buf *buf = &req->rq2_slot.rq_rcv_buf;
-	int ret;
+	int ret = 0;
 
-	req->rq2_write_max = 0;
-	req->rq2_reply_max = 0;
-	if (plan->cp_write) {
-		struct rpcrdma2_chunk *ck = &h->h_writes[h->h_nwrites++];
-
+	if (plan->cp_write)
 		ret = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
-				     DMA_FROM_DEVICE, h, ck);
-		if (ret)
-			return ret;
-		req->rq2_write_max = ck->ck_length;
-	}
-	if (plan->cp_reply) {
+				     DMA_FROM_DEVICE, h,
+				     &h->h_writes[h->h_nwrites++]);
+	if (!ret && plan->cp_reply) {
 		if (!plan->cp_write)
 			close_reply_gaps(req);
 		h->h_has_reply = true;
 		ret = xprt2_register(ep, req, buf, plan->cp_write ?
 				     XPRT2_PART_REST : XPRT2_PART_ALL,
 				     DMA_FROM_DEVICE, h, &h->h_reply);
-		if (ret)
-			return ret;
-		req->rq2_reply_max = h->h_reply.ck_length;
 	}
-	return 0;
+	return ret;
 }
 
-static void count_chunks(struct xprt2_ep *ep, const struct rpcrdma2_call_plan *plan,
-			 const struct rpcrdma2_hdr *h)
+/* What a Reply may say was written, and what the counters say of the chunks */
+static void note_chunks(struct xprt2_ep *ep, struct xprt2_req *req,
+			const struct rpcrdma2_call_plan *plan,
+			const struct rpcrdma2_hdr *h)
 {
 	struct xprt2_stats *st = &ep->ep_xp->xp_stats;
 
-	if (plan->cp_poszero) {
-		st->st_nomsg_calls++;
-		xprt2_count(calls_nomsg);
-	}
-	if (plan->cp_read) {
-		st->st_read_chunks++;
-		xprt2_count(read_chunks);
+	req->rq2_write_max = plan->cp_write ? h->h_writes[0].ck_length : 0;
+	req->rq2_reply_max = plan->cp_reply ? h->h_reply.ck_length : 0;
+	st->st_request_bytes += req->rq2_write_max + req->rq2_reply_max;
+	st->st_nomsg_calls += plan->cp_poszero;
+	st->st_read_chunks += plan->cp_read;
+	st->st_write_chunks += plan->cp_write;
+	st->st_reply_chunks += plan->cp_reply;
+	xprt2_count_add(calls_nomsg, plan->cp_poszero);
+	xprt2_count_add(read_chunks, plan->cp_read);
+	xprt2_count_add(write_chunks, plan->cp_write);
+	xprt2_count_add(reply_chunks, plan->cp_reply);
+	if (plan->cp_read)
 		xprt2_count_add(read_chunk_bytes,
 				h->h_reads[h->h_nreads - 1].ck_length);
-	}
-	if (plan->cp_write) {
-		st->st_write_chunks++;
-		st->st_request_bytes += h->h_writes[0].ck_length;
-		xprt2_count(write_chunks);
-	}
-	if (plan->cp_reply) {
-		st->st_reply_chunks++;
-		st->st_request_bytes += h->h_reply.ck_length;
-		xprt2_count(reply_chunks);
-	}
 }
 
 /**
@@ -291,15 +315,15 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	if (ret)
 		return ret;
 
-	measure(ep, rqst, &sz);
-	rpcrdma2_plan_call(&sz, &plan);
+	measure(ep, req, &sz);
+	ret = rpcrdma2_plan_call(&sz, &plan);
+	if (ret)
+		goto out_unregister;
 
 	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers,
 			   ep->ep_max_reqs, plan.cp_proc, RDMA2_CALL);
-	ret = register_call(ep, req, &plan, h);
-	if (ret)
-		goto out_unregister;
-	ret = register_reply(ep, req, &plan, h);
+	ret = register_call(ep, req, &plan, h) ?:
+	      register_reply(ep, req, &plan, h);
 	if (ret)
 		goto out_unregister;
 	/* S48: the only region, or the first of several; 0 when none (C-073) */
@@ -307,14 +331,12 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 		h->h_inv_handle = h->h_segs[0].rs_handle;
 
 	hdrlen = rpcrdma2_hdr_size(h);
-	ret = xprt2_encode_header(req, h, hdrlen);
-	if (ret)
-		goto out_unregister;
-	ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
+	ret = xprt2_encode_header(req, h, hdrlen) ?:
+	      xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (ret)
 		goto out_unregister;
 	guard_pages(rqst);
-	count_chunks(ep, &plan, h);
+	note_chunks(ep, req, &plan, h);
 	trace_xprt2_marshal(req, h, hdrlen);
 	return 0;
 

@@ -290,6 +290,8 @@ enum xprt2_ep_state {
  *	change between any two messages (S15): written by the receive CQ once
  *	the version is settled, read anywhere
  * @ep_reply_threshold: largest Send the peer makes
+ * @ep_limits: what the server has refused to take more of. Written by the
+ *	receive CQ; the send path may see some of it late
  * @ep_grant: RPCs the server allows; 0 until its first word. Written by the
  *	receive CQ, read anywhere
  * @ep_sq_depth: entries of the Send Queue, without those for draining it
@@ -323,6 +325,7 @@ struct xprt2_ep {
 	unsigned int		ep_max_sge;
 	unsigned int		ep_call_threshold;
 	unsigned int		ep_reply_threshold;
+	struct rpcrdma2_call_limits ep_limits;
 	u32			ep_grant;
 
 	unsigned int		ep_sq_depth;

@@ -14,6 +14,7 @@
  * @cp_proc: RDMA2_MSG or RDMA2_NOMSG
  * @cp_read: the Call's payload pages go in a Read chunk
  * @cp_poszero: the rest of the Call goes in a Position-Zero chunk
+ * @cp_copy: that chunk is of a copy of the Call, in one piece
  * @cp_write: the Reply's payload pages get a Write chunk
  * @cp_reply: the rest of the Reply gets a Reply chunk
  */
@@ -21,9 +22,25 @@ struct rpcrdma2_call_plan {
 	u32	cp_proc;
 	bool	cp_read;
 	bool	cp_poszero;
+	bool	cp_copy;
 	bool	cp_write;
 	bool	cp_reply;
 };
+
+/**
+ * struct rpcrdma2_call_limits - what the peer has said that it takes
+ * @cl_reads: most Read chunks. A Position-Zero chunk counts when it is not the
+ *	only one
+ * @cl_writes: most Write chunks
+ * @cl_segs: most segments of a chunk
+ */
+struct rpcrdma2_call_limits {
+	u32	cl_reads;
+	u32	cl_writes;
+	u32	cl_segs;
+};
+
+#define RPCRDMA2_NO_LIMITS	{ U32_MAX, U32_MAX, U32_MAX }
 
 /**
  * struct rpcrdma2_call_sizes - what the plan is made from; octets unless said
@@ -31,14 +48,21 @@ struct rpcrdma2_call_plan {
  * @sz_reply_threshold: largest Send the peer may make
  * @sz_call_rest: the Call without its payload pages and their XDR pad
  * @sz_call_pages: payload pages of the Call, with their pad
+ * @sz_copy_max: most of a Call that can be copied when there is no Reply chunk
  * @sz_reply_rest: most the Reply can hold besides its payload pages
  * @sz_reply_pages: payload pages of the Reply
+ * @sz_reply_needed: the Reply needs a chunk of so many, its peer has said; or 0
+ * @sz_limits: limits of the peer
  * @sz_call_ddp: the Call's pages may go in a Read chunk
  * @sz_reply_ddp: the Reply's pages may go in a Write chunk
- * @sz_read_segs: segments a chunk of the Call's pages would take
+ * @sz_read_segs: segments a chunk of the Call's pages would take. This and the
+ *	other numbers of segments do not matter when rpcrdma2_fits_inline()
+ * @sz_rest_segs: of the Call without its pages
+ * @sz_call_segs: of all of the Call
+ * @sz_closed_segs: likewise, when there is no Reply chunk
  * @sz_write_segs: of the Reply's pages
- * @sz_reply_segs: of the Reply without its pages if @sz_reply_ddp, else of
- *	all of it
+ * @sz_reply_rest_segs: of the Reply without its pages
+ * @sz_reply_segs: of all of the Reply
  * @sz_hdr_min: header with three empty lists, in the version spoken
  */
 struct rpcrdma2_call_sizes {
@@ -46,25 +70,52 @@ struct rpcrdma2_call_sizes {
 	u32	sz_reply_threshold;
 	u32	sz_call_rest;
 	u32	sz_call_pages;
+	u32	sz_copy_max;
 	u32	sz_reply_rest;
 	u32	sz_reply_pages;
+	u32	sz_reply_needed;
+	struct rpcrdma2_call_limits sz_limits;
 	bool	sz_call_ddp;
 	bool	sz_reply_ddp;
 	u16	sz_read_segs;
+	u16	sz_rest_segs;
+	u16	sz_call_segs;
+	u16	sz_closed_segs;
 	u16	sz_write_segs;
+	u16	sz_reply_rest_segs;
 	u16	sz_reply_segs;
 	u16	sz_hdr_min;
 };
+
+/* C-002, C-030: the Reply needs no chunk. */
+static inline bool
+rpcrdma2_reply_fits_inline(const struct rpcrdma2_call_sizes *sz)
+{
+	return !sz->sz_reply_needed &&
+	       sz->sz_hdr_min + sz->sz_reply_rest + sz->sz_reply_pages <=
+	       sz->sz_reply_threshold;
+}
+
+/* C-001, C-073: nor does the Call, and the header has no chunk. */
+static inline bool rpcrdma2_fits_inline(const struct rpcrdma2_call_sizes *sz)
+{
+	return sz->sz_hdr_min + sz->sz_call_rest + sz->sz_call_pages <=
+	       sz->sz_call_threshold && rpcrdma2_reply_fits_inline(sz);
+}
 
 /**
  * rpcrdma2_plan_call - choose how a Call and its Reply travel
  * @sz: sizes and limits
  * @plan: the choice
  *
- * Draft sections 2.1 and 5.2.1; C-001, C-002, C-029, C-030.
+ * Draft sections 2.1 and 5.2.1; C-001, C-002, C-029, C-030. Within the limits of
+ * the peer: C-083 to C-085, C-091.
+ *
+ * Return: 0; or -EMSGSIZE when no form is within the limits, or the Reply needs
+ * more room than there is for it.
  */
-void rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
-			struct rpcrdma2_call_plan *plan);
+int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
+		       struct rpcrdma2_call_plan *plan);
 
 /**
  * struct rpcrdma2_reply_plan - how a Reply travels
