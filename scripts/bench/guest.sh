@@ -86,17 +86,21 @@ messages()
 {
 	awk -v cells=/run/cells.csv -v counters=/run/counters.csv \
 		-f "$here/cells.awk" "$raw" >/dev/null
-	awk -F, -v key="rdma2,1,$1,$2,$3,cost" '
+	awk -F, -v key="rdma2,1,$1,$2,$3,cost" -v octets="$3" '
 		$1 "," $2 "," $3 "," $4 "," $5 "," $6 == key { n[$7] = $8 }
 		END {
 			calls = int(n["xprtrdma2_calls"] + 0.5)
 			if (!calls)
 				exit 1
+			read = n["svcrdma2_read_chunk_bytes"]
+			written = n["svcrdma2_write_chunk_bytes"] + \
+				n["svcrdma2_reply_chunk_bytes"]
+			if (n["xprtrdma2_call_bytes"] + read + written + \
+			    n["xprtrdma2_reply_bytes"] < octets)
+				exit 1
 			print calls, int(n["xprtrdma2_call_bytes"] / calls), \
 				int(n["xprtrdma2_reply_bytes"] / calls), \
-				int(n["svcrdma2_read_bytes"] + 0.5), \
-				int(n["svcrdma2_write_bytes"] + \
-					n["svcrdma2_reply_bytes"] + 0.5)
+				int(read + 0.5), int(written + 0.5)
 		}' /run/counters.csv
 }
 
