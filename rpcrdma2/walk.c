@@ -7,16 +7,6 @@
 
 #include <rpcrdma2/walk.h>
 
-/*
- * The part of a range that lies in the head, the pages or the tail: @pos is an
- * offset in @pages, or an address when there are none.
- */
-struct stretch {
-	struct page	*const *pages;
-	unsigned long	pos;
-	u32		len;
-};
-
 void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
 			 const struct rpcrdma2_range *range,
 			 unsigned int ranges)
@@ -30,18 +20,25 @@ void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_walk_begin);
 
-/* Sets @st to what of the buffer begins at @off. False where it ends. */
-static bool locate(const struct xdr_buf *buf, size_t off, struct stretch *st)
+static void stand(struct rpcrdma2_walk *wk, struct page *const *pages,
+		  unsigned long pos, u32 len)
 {
+	wk->wk_pages = pages;
+	wk->wk_pos = pos;
+	wk->wk_here = len;
+}
+
+/* Finds what of the buffer begins at @off. False where it ends. */
+static bool locate(struct rpcrdma2_walk *wk, size_t off)
+{
+	const struct xdr_buf *buf = wk->wk_buf;
 	const struct kvec *iov = buf->head;
 
-	st->pages = NULL;
 	if (off >= iov->iov_len) {
 		off -= iov->iov_len;
 		if (off < buf->page_len) {
-			st->pages = buf->pages;
-			st->pos = buf->page_base + off;
-			st->len = buf->page_len - off;
+			stand(wk, buf->pages, buf->page_base + off,
+			      buf->page_len - off);
 			return true;
 		}
 		off -= buf->page_len;
@@ -49,43 +46,51 @@ static bool locate(const struct xdr_buf *buf, size_t off, struct stretch *st)
 		if (off >= iov->iov_len)
 			return false;
 	}
-	st->pos = (unsigned long)iov->iov_base + off;
-	st->len = iov->iov_len - off;
+	stand(wk, NULL, (unsigned long)iov->iov_base + off, iov->iov_len - off);
 	return true;
 }
 
-/* What lies at the place */
-static bool here(struct rpcrdma2_walk *wk, struct stretch *st)
+/* Enters the next part of the buffer, or of the ranges, that has octets. */
+static bool enter(struct rpcrdma2_walk *wk)
 {
+	u32 left;
+
 	while (wk->wk_ranges && wk->wk_off == wk->wk_range->ra_len) {
 		wk->wk_range++;
 		wk->wk_ranges--;
 		wk->wk_off = 0;
 	}
-	if (!wk->wk_ranges || !wk->wk_left ||
-	    !locate(wk->wk_buf, (size_t)wk->wk_range->ra_off + wk->wk_off, st))
+	if (!wk->wk_ranges ||
+	    !locate(wk, (size_t)wk->wk_range->ra_off + wk->wk_off))
 		return false;
-	st->len = min3(st->len, wk->wk_left,
-		       wk->wk_range->ra_len - wk->wk_off);
+	left = wk->wk_range->ra_len - wk->wk_off;
+	wk->wk_here = min(wk->wk_here, left);
+	wk->wk_off += wk->wk_here;
 	return true;
+}
+
+/* Are there octets at the place? */
+static bool here(struct rpcrdma2_walk *wk)
+{
+	return wk->wk_left && (likely(wk->wk_here) || enter(wk));
 }
 
 static void pass(struct rpcrdma2_walk *wk, u32 len)
 {
-	wk->wk_off += len;
+	wk->wk_pos += len;
+	wk->wk_here -= len;
 	wk->wk_left -= len;
 }
 
 bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc)
 {
-	struct stretch st;
-
-	if (!here(wk, &st))
+	if (!here(wk))
 		return false;
-	pc->pc_page = st.pages ? st.pages[st.pos >> PAGE_SHIFT] :
-				 virt_to_page((void *)st.pos);
-	pc->pc_off = offset_in_page(st.pos);
-	pc->pc_len = min_t(u32, st.len, PAGE_SIZE - pc->pc_off);
+	pc->pc_page = wk->wk_pages ? wk->wk_pages[wk->wk_pos >> PAGE_SHIFT] :
+				     virt_to_page((void *)wk->wk_pos);
+	pc->pc_off = offset_in_page(wk->wk_pos);
+	pc->pc_len = min3(wk->wk_here, wk->wk_left,
+			  (u32)PAGE_SIZE - pc->pc_off);
 	pass(wk, pc->pc_len);
 	return true;
 }
@@ -100,12 +105,13 @@ static unsigned int lists_for(unsigned int pages, unsigned int depth)
 unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk, unsigned int depth)
 {
 	unsigned int count = 0;
-	struct stretch st;
+	u32 len;
 
-	while (here(&wk, &st)) {
-		count += lists_for(PFN_UP(offset_in_page(st.pos) + st.len),
+	while (here(&wk)) {
+		len = min(wk.wk_here, wk.wk_left);
+		count += lists_for(PFN_UP(offset_in_page(wk.wk_pos) + len),
 				   depth);
-		pass(&wk, st.len);
+		pass(&wk, len);
 	}
 	return count;
 }

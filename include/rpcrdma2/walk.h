@@ -38,7 +38,10 @@ struct rpcrdma2_piece {
  * @wk_buf: the buffer
  * @wk_range: range it is in
  * @wk_ranges: ranges from there on
- * @wk_off: octets of that range it has passed
+ * @wk_off: octets of that range up to the end of the part it is in
+ * @wk_pages: the pages of the buffer, when the part lies in them
+ * @wk_pos: place in these, or else an address
+ * @wk_here: octets from there that lie in head, pages or tail, and in the range
  * @wk_left: octets it may still pass; the owner may set it at any time
  */
 struct rpcrdma2_walk {
@@ -46,6 +49,9 @@ struct rpcrdma2_walk {
 	const struct rpcrdma2_range	*wk_range;
 	unsigned int			wk_ranges;
 	u32				wk_off;
+	struct page			*const *wk_pages;
+	unsigned long			wk_pos;
+	u32				wk_here;
 	u32				wk_left;
 };
 
