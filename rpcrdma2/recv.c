@@ -101,15 +101,6 @@ static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
 	return rv;
 }
 
-/* The pool's from now on, in use */
-static void enter(struct rpcrdma2_rpool *rp, struct rpcrdma2_recv *rv)
-{
-	spin_lock(&rp->rp_lock);
-	rv->rv_id = ++rp->rp_count;
-	list_add(&rv->rv_all, &rp->rp_all);
-	spin_unlock(&rp->rp_lock);
-}
-
 static void unmap(struct rpcrdma2_recv *rv, unsigned int n)
 {
 	struct ib_device *dev = rv->rv_device;
@@ -150,6 +141,25 @@ static int map(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
 	return ret;
 }
 
+/* A Receive more, mapped; in use, and the pool's. Sleeps if it has several pages */
+static struct rpcrdma2_recv *make_recv(const struct rpcrdma2_conn *co,
+				       struct rpcrdma2_rpool *rp, gfp_t gfp)
+{
+	struct rpcrdma2_recv *rv = alloc_recv(rp, gfp);
+
+	if (!rv)
+		return NULL;
+	if (map(co, rv)) {
+		free_recv(rv);
+		return NULL;
+	}
+	spin_lock(&rp->rp_lock);
+	rv->rv_id = ++rp->rp_count;
+	list_add(&rv->rv_all, &rp->rp_all);
+	spin_unlock(&rp->rp_lock);
+	return rv;
+}
+
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
 {
 	u32 left = rv->rv_len, n;
@@ -179,15 +189,6 @@ static void sync_for_device(struct rpcrdma2_recv *rv)
 	}
 }
 
-/* Ready to be posted */
-static int make_ready(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
-{
-	if (unlikely(!rv->rv_device))
-		return map(co, rv);
-	sync_for_device(rv);
-	return 0;
-}
-
 /* Posts what is on @recvs, and leaves there what the device does not take. */
 static bool post(struct rpcrdma2_conn *co, struct list_head *recvs)
 {
@@ -210,7 +211,9 @@ static bool post(struct rpcrdma2_conn *co, struct list_head *recvs)
 	return false;
 }
 
-static struct rpcrdma2_recv *get(struct rpcrdma2_rpool *rp, gfp_t gfp)
+/* One that is not in use, or a new one; ready to be posted */
+static struct rpcrdma2_recv *get(const struct rpcrdma2_conn *co,
+				 struct rpcrdma2_rpool *rp, gfp_t gfp)
 {
 	struct rpcrdma2_recv *rv;
 
@@ -222,34 +225,17 @@ static struct rpcrdma2_recv *get(struct rpcrdma2_rpool *rp, gfp_t gfp)
 		rp->rp_nfree--;
 	}
 	spin_unlock(&rp->rp_lock);
-	if (rv || READ_ONCE(rp->rp_count) >= rp->rp_max)
-		return rv;
 
-	/* vmap() sleeps. */
-	if (num_pages(rp) > 1 && !gfpflags_allow_blocking(gfp)) {
-		queue_work(system_unbound_wq, &rp->rp_grow);
+	if (unlikely(!rv))
+		return READ_ONCE(rp->rp_count) < rp->rp_max ?
+		       make_recv(co, rp, gfp) : NULL;
+	if (likely(rv->rv_device)) {
+		sync_for_device(rv);
+	} else if (map(co, rv)) {
+		rpcrdma2_recv_put(rv);
 		return NULL;
 	}
-	rv = alloc_recv(rp, gfp);
-	if (rv)
-		enter(rp, rv);
 	return rv;
-}
-
-static void grow(struct work_struct *work)
-{
-	struct rpcrdma2_rpool *rp = container_of(work, struct rpcrdma2_rpool,
-						 rp_grow);
-	unsigned int count = READ_ONCE(rp->rp_wanted);
-	struct rpcrdma2_recv *rv;
-
-	for (; count && READ_ONCE(rp->rp_count) < rp->rp_max; count--) {
-		rv = alloc_recv(rp, GFP_KERNEL);
-		if (!rv)
-			return;
-		enter(rp, rv);
-		rpcrdma2_recv_put(rv);
-	}
 }
 
 void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp)
@@ -258,7 +244,6 @@ void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp)
 	spin_lock_init(&rp->rp_lock);
 	INIT_LIST_HEAD(&rp->rp_free);
 	INIT_LIST_HEAD(&rp->rp_all);
-	INIT_WORK(&rp->rp_grow, grow);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_init);
 
@@ -278,7 +263,6 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp)
 {
 	struct rpcrdma2_recv *rv, *next;
 
-	cancel_work_sync(&rp->rp_grow);
 	WARN_ON_ONCE(rp->rp_nfree != rp->rp_count);
 	list_for_each_entry_safe(rv, next, &rp->rp_all, rv_all)
 		free_recv(rv);
@@ -305,15 +289,10 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 	unsigned int n = 0;
 	LIST_HEAD(recvs);
 
-	WRITE_ONCE(rp->rp_wanted, count);
 	for (; n < count; n++) {
-		rv = get(rp, gfp);
+		rv = get(co, rp, gfp);
 		if (!rv)
 			break;
-		if (make_ready(co, rv)) {
-			rpcrdma2_recv_put(rv);
-			break;
-		}
 		list_add(&rv->rv_list, &recvs);
 	}
 	if (!n || likely(post(co, &recvs)))
@@ -327,86 +306,43 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_post);
 
-/* Posts all of @rp_free if that is a batch; what is not taken stays there. */
-static unsigned int post_batch(struct rpcrdma2_conn *co,
-			       struct rpcrdma2_rpool *rp, bool *refused)
-{
-	unsigned int n = rp->rp_nfree;
-
-	lockdep_assert_held(&rp->rp_lock);
-	*refused = false;
-	if (n < rp->rp_batch || rpcrdma2_conn_is_lost(co))
-		return 0;
-	*refused = !post(co, &rp->rp_free);
-	rp->rp_nfree = list_count_nodes(&rp->rp_free);
-	return n - rp->rp_nfree;
-}
-
 unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_recv *rv)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
-	unsigned int n;
-	bool refused;
+	unsigned int n = 0;
+	bool taken = true;
 
 	sync_for_device(rv);
 	spin_lock(&rp->rp_lock);
 	list_add(&rv->rv_list, &rp->rp_free);
-	rp->rp_nfree++;
-	n = post_batch(co, rp, &refused);
+	if (++rp->rp_nfree >= rp->rp_batch && !rpcrdma2_conn_is_lost(co)) {
+		n = rp->rp_nfree;
+		taken = post(co, &rp->rp_free);
+		rp->rp_nfree = list_count_nodes(&rp->rp_free);
+		n -= rp->rp_nfree;
+	}
 	spin_unlock(&rp->rp_lock);
-	if (unlikely(refused))
+	if (unlikely(!taken))
 		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
 	return n;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_repost);
 
-/* All of @count Receives on @recvs, or none */
-static int make_recvs(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
-		      unsigned int count, struct list_head *recvs)
-{
-	struct rpcrdma2_recv *rv, *next;
-
-	for (; count; count--) {
-		rv = alloc_recv(rp, GFP_KERNEL);
-		if (!rv)
-			goto out_free;
-		list_add(&rv->rv_list, recvs);
-		if (map(co, rv))
-			goto out_free;
-	}
-	return 0;
-
-out_free:
-	list_for_each_entry_safe(rv, next, recvs, rv_list) {
-		if (rv->rv_device)
-			unmap(rv, num_pages(rp));
-		free_recv(rv);
-	}
-	return -ENOMEM;
-}
-
-int rpcrdma2_recvs_add(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
-		       unsigned int count)
+int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
+			unsigned int total)
 {
 	struct rpcrdma2_recv *rv;
-	LIST_HEAD(recvs);
-	bool refused;
 
-	if (make_recvs(co, rp, count, &recvs))
-		return -ENOMEM;
-	list_for_each_entry(rv, &recvs, rv_list)
-		enter(rp, rv);
-	spin_lock(&rp->rp_lock);
-	list_splice(&recvs, &rp->rp_free);
-	rp->rp_nfree += count;
-	post_batch(co, rp, &refused);
-	spin_unlock(&rp->rp_lock);
-	if (refused)
-		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
+	while (rp->rp_count < total) {
+		rv = make_recv(co, rp, GFP_KERNEL);
+		if (!rv)
+			return -ENOMEM;
+		rpcrdma2_recv_repost(co, rv);
+	}
 	return 0;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_recvs_add);
+EXPORT_SYMBOL_GPL(rpcrdma2_recvs_fill);
 
 void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf)

@@ -72,14 +72,15 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 /**
  * svc2_recvs_add - make Receives, and post them
  * @sp: connection with a queue pair that has room for them
- * @count: how many more shall be posted or in use at any time
+ * @total: how many it has afterwards; fewer than a batch of them are neither
+ *	posted nor in use at any time
  *
- * Context: may sleep.
- * Return: 0, -ENOMEM with nothing done, or -EIO when the connection is lost.
+ * Context: may sleep; one at a time for each connection.
+ * Return: 0; -ENOMEM when it has fewer; or -EIO when the connection is lost.
  */
-int svc2_recvs_add(struct svc2_xprt *sp, unsigned int count)
+int svc2_recvs_add(struct svc2_xprt *sp, unsigned int total)
 {
-	if (rpcrdma2_recvs_add(&sp->sp_conn, &sp->sp_rpool, count))
+	if (rpcrdma2_recvs_fill(&sp->sp_conn, &sp->sp_rpool, total))
 		return -ENOMEM;
 	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
 }

@@ -362,8 +362,8 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 	size_sends(sp, size.send_sges);
 	ret = svc2_txs_create(sp);
 	if (!ret)
-		ret = svc2_recvs_add(sp, recvs_needed(sp) +
-					 sp->sp_rpool.rp_batch - 1);
+		ret = svc2_recvs_add(sp, sp->sp_rpool.rp_max -
+					 SVC2_BACKWARD_CREDITS);
 	if (!ret)
 		ret = accept(sp);
 	if (!ret)

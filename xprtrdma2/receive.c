@@ -34,8 +34,10 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
 {
 	struct rpcrdma2_rpool *rp = &xp->xp_rpool;
 
+	/* the receive CQ, which may not sleep, makes them too */
+	static_assert(XPRT2_RECV_MAX <= PAGE_SIZE);
 	rpcrdma2_rpool_init(rp);
-	rp->rp_size = round_up(XPRT2_RECV_MAX, PAGE_SIZE);
+	rp->rp_size = PAGE_SIZE;
 	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
 	rp->rp_max = 2 * rpcrdma2_receives_needed(xp->xp_xprt.max_reqs +
 						  XPRT2_SEND_BATCH,

@@ -13,7 +13,6 @@
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
 #include <linux/sunrpc/xdr.h>
 
@@ -37,8 +36,6 @@
  * @rp_nfree: how many
  * @rp_all: all
  * @rp_count: how many
- * @rp_wanted: Receives that the last rpcrdma2_recvs_post() lacked
- * @rp_grow: makes them, where that may sleep
  *
  * A Receive knows its pool, not a connection: a pool may outlive connections.
  */
@@ -53,8 +50,6 @@ struct rpcrdma2_rpool {
 	unsigned int		rp_nfree;
 	struct list_head	rp_all;
 	unsigned int		rp_count;
-	unsigned int		rp_wanted;
-	struct work_struct	rp_grow;
 };
 
 /**
@@ -124,8 +119,8 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp);
  * @co: connection
  * @rp: pool to take them from
  * @count: how many
- * @gfp: how hard to try when the pool has to grow. Receives of several pages are
- *	made by a work item when @gfp does not allow to sleep, for the next time
+ * @gfp: how hard to try when the pool has to grow. It allows to sleep where a
+ *	Receive has several pages
  *
  * The connection is lost when the device refuses one.
  *
@@ -137,18 +132,18 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 				 gfp_t gfp);
 
 /**
- * rpcrdma2_recvs_add - make Receives that rpcrdma2_recv_repost() posts again
+ * rpcrdma2_recvs_fill - make Receives that rpcrdma2_recv_repost() posts again
  * @co: connection with a queue pair that has room for them
  * @rp: its pool
- * @count: how many
+ * @total: how many the pool has afterwards
  *
- * All that are not in use are posted, if they are a batch.
+ * They are posted in batches; fewer than a batch may be left.
  *
- * Context: may sleep.
- * Return: 0, or -ENOMEM with nothing done.
+ * Context: may sleep; one at a time for each pool.
+ * Return: 0, or -ENOMEM when the pool has fewer.
  */
-int rpcrdma2_recvs_add(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
-		       unsigned int count);
+int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
+			unsigned int total);
 
 /**
  * rpcrdma2_recv_put - a Receive is not in use any more
