@@ -275,7 +275,6 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 		fail_call(rqst);
 	spin_unlock(&xprt->queue_lock);
 
-	trace_svc2_backward_answer(sp, h, answer);
 	return answer != SVC2_ANSWER_DROP;
 }
 

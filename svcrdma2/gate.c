@@ -25,7 +25,6 @@
  * limit above says.
  */
 #include "svcrdma2.h"
-#include "trace.h"
 
 /**
  * struct waiter - a thread in the line
@@ -156,7 +155,6 @@ static int wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
 	if (join_line(sp, ga, &wt))
 		return 0;
 	this_cpu_inc(svc2_counters[ga->ga_counter]);
-	trace_svc2_gate_wait(ga->ga_counter, units);
 	stand_in_line(sp, &wt);
 	if (leave_line(sp, ga, &wt))
 		return 0;

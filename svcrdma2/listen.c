@@ -53,7 +53,7 @@ static int start(struct svc2_listener *ls)
 		ret = rdma_bind_addr(id, sa);
 	if (!ret)
 		ret = rdma_listen(id, SVC2_BACKLOG);
-	trace_svc2_listen(sa, ret);
+	trace_svc2_event(sa, "listen", ret);
 	if (ret)
 		stop(ls);
 	return ret;
@@ -95,7 +95,6 @@ static int connect_request(struct svc2_listener *ls, struct rdma_cm_id *id,
 	if (!sp)
 		goto out_busy;
 
-	trace_svc2_connect_request(sp, param);
 	svc2_add_pending(ls, sp);
 	return 0;
 
@@ -109,7 +108,8 @@ static int svc2_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct svc2_listener *ls = id->context;
 
-	trace_svc2_cm_event(id, event);
+	trace_svc2_event(&id->route.addr.dst_addr,
+			 rdma_event_msg(event->event), event->status);
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		return connect_request(ls, id, &event->param.conn);

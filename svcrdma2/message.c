@@ -6,7 +6,6 @@
 #include <linux/vmalloc.h>
 
 #include "svcrdma2.h"
-#include "trace.h"
 
 /**
  * svc2_msg_get - begin with a message, and read it

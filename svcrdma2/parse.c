@@ -183,7 +183,8 @@ static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 	}
 	msg = &call->sm_msg;
 	h = &msg->mg_hdr;
-	trace_svc2_decode(sp, rv, h, msg->mg_verdict);
+	trace_svc2_decode(sp->sp_conn.co_recv_cq, rv->rv_id, h, rv->rv_len,
+			  msg->mg_verdict);
 
 	if (refuse_version(sp, call))
 		return 0;

@@ -14,7 +14,6 @@
 #include <linux/bitops.h>
 
 #include "svcrdma2.h"
-#include "trace.h"
 
 /*
  * @h is the header of the message that is answered, and is overwritten: the
@@ -72,7 +71,6 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 	if (rpcrdma2_exchange_answer(&sp->sp_ex, pm, &answer))
 		send_property(sp, &msg->sm_msg.mg_hdr, &answer);
-	trace_svc2_property(sp, pm->pm_type);
 	svc2_msg_put(sp, msg);
 	return 0;
 }

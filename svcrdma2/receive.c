@@ -12,7 +12,6 @@
  * RDMA Reads are done. The latter go first; they have waited before.
  */
 #include "svcrdma2.h"
-#include "trace.h"
 
 /**
  * svc2_received - ->received of the connection
@@ -61,12 +60,8 @@ void svc2_no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
  */
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
-	unsigned int n = rpcrdma2_recv_repost(&sp->sp_conn, rv);
-
-	if (n) {
+	if (rpcrdma2_recv_repost(&sp->sp_conn, rv))
 		svc2_count(recv_doorbells);
-		trace_svc2_post_recvs(sp, n);
-	}
 }
 
 /**

@@ -411,6 +411,11 @@ static inline struct svc2_xprt *svc2_from_conn(struct rpcrdma2_conn *co)
 	return container_of(co, struct svc2_xprt, sp_conn);
 }
 
+static inline const struct sockaddr_storage *svc2_peer(const struct svc2_xprt *sp)
+{
+	return &sp->sp_conn.co_id->route.addr.dst_addr;
+}
+
 static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 {
 	rpcrdma2_conn_lose(&sp->sp_conn, why);

@@ -70,7 +70,8 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	};
 	struct svc2_xprt *sp = id->context;
 
-	trace_svc2_cm_event(id, event);
+	trace_svc2_event(svc2_peer(sp), rdma_event_msg(event->event),
+			 event->status);
 	if (event->event >= ARRAY_SIZE(losses) || !losses[event->event])
 		return 0;
 	if (!svc2_reap(sp))
@@ -82,7 +83,7 @@ static void svc2_qp_event(struct ib_event *event, void *context)
 {
 	struct svc2_xprt *sp = svc2_from_conn(context);
 
-	trace_svc2_qp_event(sp, event);
+	trace_svc2_event(svc2_peer(sp), ib_event_msg(event->event), 0);
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
 		/* the peer's last word of the handshake is late or lost */
@@ -387,7 +388,7 @@ static void svc2_free(struct svc_xprt *xprt)
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
 
 	might_sleep();
-	trace_svc2_free(sp);
+	trace_svc2_event(svc2_peer(sp), "free", 0);
 	svc2_conn_hide(sp);
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		rpcrdma2_sq_drain(&sp->sp_conn);
