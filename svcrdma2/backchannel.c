@@ -12,7 +12,7 @@
  *
  * That rpc_xprt has no connection of its own. It cannot connect, it is closed
  * by the RPC layer when the svc_xprt is, and the svc_xprt is there for as long
- * as anyone calls.
+ * as there are Calls.
  *
  * Credits of the two directions have nothing to do with each other (B-04,
  * B-17): the RPC layer's congestion window is the peer's grant (B-05). A Call
@@ -36,7 +36,7 @@
 /**
  * struct backchannel - a connection, as the RPC client sees it
  * @bc_xprt: what it sees
- * @bc_hdr: header of the Call that is being sent; the sender's, who holds
+ * @bc_hdr: header of the Call that is being sent; belongs to the RPC task that holds
  *	XPRT_LOCKED
  * @bc_addr: printable address of the peer
  */
@@ -171,7 +171,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 		xprt_disconnect_done(xprt);
 		return -ENOTCONN;
 	}
-	/* The status is that of who sends, perhaps for another Call. */
+	/* The status belongs to the task that sends, perhaps for another Call. */
 	if (READ_ONCE(from_rqst(rqst)->cb_failed))
 		return 0;
 	if (!xprt_request_get_cong(xprt, rqst))
@@ -252,7 +252,7 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
  * Under the lock as a whole: two answers to one Call can be with two threads.
  * What is copied is short.
  *
- * Return: false when it answers no Call of ours.
+ * Return: false when it answers no Call of the server.
  */
 static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 		       const struct rpcrdma2_msg *msg)
@@ -283,8 +283,8 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
  * @rqstp: thread
  * @call: the message; gone afterwards
  *
- * It ends the Call of ours that has its xid, in the xid space of our own
- * Calls (B-02, C-066, C-070). An answer to none draws nothing (S31, C-078).
+ * It ends the Call of the server that has its xid; these have an xid space of
+ * their own (B-02, C-066, C-070). An answer to no Call is discarded (S31, C-078).
  *
  * Context: svc thread.
  * Return: 0, for ->xpo_recvfrom to return.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What our own Calls look like, and what their answers are worth. Pure.
+ * What Calls of the server look like, and what their answers are worth. Pure.
  *
- * We are at RDMA2_BKREQSUP_INLINE: a Call of ours offers no chunks, so no
+ * The server is at RDMA2_BKREQSUP_INLINE: its Calls offer no chunks, so no
  * answer has any.
  */
 #ifndef _SVCRDMA2_BACKCHANNEL_H
@@ -12,7 +12,7 @@
 #include <rpcrdma2/message.h>
 
 /**
- * svc2_may_call - does the peer take Calls of ours?
+ * svc2_may_call - does the peer take Calls of the server?
  * @vers: version it calls in
  * @brs: its enum rpcrdma2_bkreqsup
  *
@@ -25,11 +25,11 @@ static inline bool svc2_may_call(u32 vers, u32 brs)
 }
 
 /**
- * svc2_call_header - make the header of a Call of ours
+ * svc2_call_header - make the header of a Call of the server
  * @h: to be filled
  * @vers: version to call in
  * @xid: the RPC message's
- * @credits: Calls we would like to have outstanding
+ * @credits: Calls that the server would like to have outstanding
  *
  * B-07, B-15, B-18, C-036, S25.
  */
@@ -40,7 +40,7 @@ static inline void svc2_call_header(struct rpcrdma2_hdr *h, u32 vers, u32 xid,
 }
 
 /**
- * enum svc2_answer - what to do with an answer to a Call of ours
+ * enum svc2_answer - what to do with an answer to a Call of the server
  * @SVC2_ANSWER_DROP: no RPC waits for it
  * @SVC2_ANSWER_FAIL: end the RPC with -EIO
  * @SVC2_ANSWER_REPLY: end the RPC with the Reply
@@ -52,14 +52,14 @@ enum svc2_answer {
 };
 
 /**
- * svc2_judge_answer - look at an answer whose xid is that of a Call of ours
+ * svc2_judge_answer - look at an answer that has the xid of a Call of the server
  * @msg: the answer; of its header only as much is looked at as is valid
  * @vers: version of the Call
  * @room: octets the upper layer is ready to take
  *
  * Only an ERR_VERS may come in another version than the Call (S35, S36). No
- * error is worth a second try: a Call of ours is as small and plain as it can
- * be (2.4). What is wrong with a Reply ends the RPC, never the connection
+ * error is worth a second try: a Call of the server is as small and plain as it
+ * can be (2.4). What is wrong with a Reply ends the RPC, never the connection
  * (S06, S07, S08).
  */
 static inline enum svc2_answer

@@ -12,7 +12,7 @@
 
 #include "svcrdma2.h"
 
-u64 __percpu *svc2_counters;
+DEFINE_PER_CPU(u64 [SVC2_C_COUNT], svc2_counters);
 
 static struct dentry *debug_dir;
 static DEFINE_MUTEX(conns_mutex);	/* guards conns */
@@ -28,7 +28,7 @@ static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
 	      RDMA2_ERR_SYSTEM - RDMA2_ERR_VERS);
 
 /**
- * svc2_count_error - count an RDMA2_ERROR that we sent
+ * svc2_count_error - count an RDMA2_ERROR that was sent
  * @code: which
  */
 void svc2_count_error(u32 code)
@@ -68,7 +68,7 @@ static int counters_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(counters);
 
-/* What the peer has said of itself is shown as it said it. */
+/* Limits and properties of the peer, as it sent them */
 static void show_peer(struct seq_file *seq, const struct svc2_xprt *sp)
 {
 	const struct rpcrdma2_cm_limits *cm = &sp->sp_peer;
@@ -111,21 +111,16 @@ static int connections_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(connections);
 
 /**
- * svc2_counters_init - allocate the counters and show them
+ * svc2_counters_init - show counters and connections
  *
- * Return: 0 or -ENOMEM. A kernel without debugfs counts all the same.
+ * A kernel without debugfs counts all the same.
  */
-int svc2_counters_init(void)
+void svc2_counters_init(void)
 {
-	svc2_counters = __alloc_percpu(SVC2_C_COUNT * sizeof(u64),
-				       __alignof__(u64));
-	if (!svc2_counters)
-		return -ENOMEM;
 	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("counters", 0444, debug_dir, NULL, &counters_fops);
 	debugfs_create_file("connections", 0400, debug_dir, NULL,
 			    &connections_fops);
-	return 0;
 }
 
 /**
@@ -134,5 +129,4 @@ int svc2_counters_init(void)
 void svc2_counters_exit(void)
 {
 	debugfs_remove_recursive(debug_dir);
-	free_percpu(svc2_counters);
 }

@@ -78,14 +78,14 @@ enum svc2_counter {
 	SVC2_C_COUNT
 };
 
-extern u64 __percpu *svc2_counters;
+DECLARE_PER_CPU(u64 [SVC2_C_COUNT], svc2_counters);
 
 #define svc2_count_add(name, n) \
 	this_cpu_add(svc2_counters[SVC2_C_##name], (n))
 #define svc2_count(name)	svc2_count_add(name, 1)
 
 void svc2_count_error(u32 code);
-int svc2_counters_init(void);
+void svc2_counters_init(void);
 void svc2_counters_exit(void);
 
 #endif /* _SVCRDMA2_COUNTERS_H */

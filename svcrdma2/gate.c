@@ -52,7 +52,7 @@ void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
 }
 
 /**
- * svc2_gate_open - set what a gate has to give, before anyone has come
+ * svc2_gate_open - set what a gate has to give, before the first is taken
  * @ga: gate with units of its own
  * @units: how much
  */
@@ -292,7 +292,7 @@ int svc2_has_wspace(struct svc_xprt *xprt)
 	if (has_room(sp))
 		return 1;
 	set_bit(SVC2_F_THROTTLED, &sp->sp_flags);
-	/* pairs with the barriers of those who call unthrottle() */
+	/* pairs with the barriers before unthrottle() */
 	smp_mb__after_atomic();
 	return has_room(sp);
 }

@@ -88,7 +88,7 @@ static int connect_request(struct svc2_listener *ls, struct rdma_cm_id *id,
 {
 	struct svc2_xprt *sp;
 
-	/* Requests cost the sender little. */
+	/* Requests cost a client little. */
 	if (READ_ONCE(ls->ls_npending) >= SVC2_BACKLOG)
 		goto out_busy;
 	sp = svc2_conn_create(&ls->ls_xprt, id, param);
@@ -149,11 +149,6 @@ static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 	}
 	svc_xprt_put(xprt);	/* sp_listener's */
 	return sp ? &sp->sp_xprt : NULL;
-}
-
-static int svc2_listener_has_wspace(struct svc_xprt *xprt)
-{
-	return 1;
 }
 
 /* Nothing new comes after this. */
@@ -237,11 +232,13 @@ static struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
 	return &ls->ls_xprt;
 }
 
-/* Those of a connection are in transport.c. */
+/*
+ * Those of a connection are in transport.c. What is left out is for messages and
+ * for temporary transports.
+ */
 static const struct svc_xprt_ops listener_ops = {
 	.xpo_create		= svc2_create,
 	.xpo_accept		= svc2_accept,
-	.xpo_has_wspace		= svc2_listener_has_wspace,
 	.xpo_release_ctxt	= svc2_listener_release_ctxt,
 	.xpo_detach		= svc2_listener_detach,
 	.xpo_free		= svc2_listener_free,

@@ -3,8 +3,8 @@
  * Connections that no svc thread has accepted yet.
  *
  * They wait on the ls_pending of their listener. Meanwhile their own CM events
- * may end them: what takes a connection off ls_pending decides its fate. Work puts
- * it out of the way: a handler cannot wait for its own cm_id to go.
+ * may end them: what takes a connection off ls_pending decides what becomes of it.
+ * Work ends it: a handler cannot wait for its own cm_id to go.
  */
 #include "svcrdma2.h"
 
@@ -77,7 +77,7 @@ void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
  * svc2_next_pending - take the connection that has waited longest
  * @ls: listener
  *
- * Return: a connection whose fate is the caller's, or NULL.
+ * Return: a connection that the caller accepts or reaps, or NULL.
  */
 struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls)
 {

@@ -14,7 +14,7 @@
  * that needs its physical address; there the head is the first page, and what
  * could have data begin in another page is refused.
  *
- * rq_arg never has a tail. Code above us walks from the head into the pages
+ * rq_arg never has a tail. The code above walks from the head into the pages
  * for as long as an item is, without asking whether the pages end: so what
  * lies behind a chunk, usually a few words, is copied behind it.
  *

@@ -3,7 +3,8 @@
  * Receives: how many, and the first step of a message.
  *
  * All are made before the connection is accepted, but those for the answers to
- * our own Calls, which NFSv3 and most connections of a trunk never need (B-12).
+ * Calls of the server, which NFSv3 and most connections of a trunk never need
+ * (B-12).
  * They are posted a batch at a time, when that many lie idle: there are enough
  * to allow for a batch that is short of one (R6), so a credit never reaches the
  * peer before the Receive it stands for is posted.

@@ -37,7 +37,7 @@ static bool word_is(const struct xdr_buf *res, u32 off, u32 value)
 /*
  * A result is an opaque: its length is the word before it. nfsd names the
  * offset of that word instead for an NFSv4 READLINK. And a reply can have been
- * cut short or encrypted after the upper layer has told us of its results.
+ * cut short or encrypted after the upper layer has named its results.
  */
 static bool find_result(const struct xdr_buf *res, struct rpcrdma2_range *ra,
 			u32 from)

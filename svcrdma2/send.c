@@ -12,7 +12,8 @@
  * There are as many contexts as credits, as can linger on the Send Queue, and
  * a few more, made on demand and kept. A thread that finds none waits in line.
  * The first few are made before the connection is accepted; when there is no
- * memory for another, one of those comes back. Our own Calls are counted apart.
+ * memory for another, one of those comes back. Those for Calls of the server are
+ * counted apart.
  */
 #include <linux/highmem.h>
 #include <linux/slab.h>
@@ -149,7 +150,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_tx_try_get - take a send context for a Call of ours
+ * svc2_tx_try_get - take a send context for a Call of the server
  * @sp: connection
  *
  * Context: RPC task.
@@ -327,7 +328,7 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /**
- * svc2_tx_take_pages - settle who owns the pages of a reply (R4)
+ * svc2_tx_take_pages - settle what keeps the pages of a reply (R4)
  * @rqstp: thread; keeps the page of the head, unless the device reads it
  * @tx: send context, built; gets the pages the device reads
  *

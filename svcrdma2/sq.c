@@ -2,8 +2,8 @@
 /*
  * What goes to the Send Queue (rpcrdma2/sq.h), and which entries it may take.
  *
- * Svc threads stand in line for entries. A few are kept for our own Calls: an
- * RPC task, which sends those, cannot stand in line.
+ * Svc threads stand in line for entries. A few are kept for the Calls of the
+ * server: an RPC task, which sends those, cannot stand in line.
  */
 #include "svcrdma2.h"
 
@@ -15,17 +15,11 @@ static unsigned int survey(const struct ib_send_wr *wr)
 	if (likely(!wr->next && wr->opcode != IB_WR_RDMA_READ))
 		return 1;
 	for (wrs = 0; wr; wr = wr->next, wrs++) {
-		switch (wr->opcode) {
-		case IB_WR_RDMA_READ:
-		case IB_WR_RDMA_READ_WITH_INV:
-			reads++;
-			break;
-		case IB_WR_RDMA_WRITE:
+		if (wr->opcode == IB_WR_RDMA_WRITE)
 			writes++;
-			break;
-		default:
-			break;
-		}
+		else if (wr->opcode == IB_WR_RDMA_READ ||
+			 wr->opcode == IB_WR_RDMA_READ_WITH_INV)
+			reads++;
 	}
 	svc2_count_add(rdma_reads, reads);
 	svc2_count_add(rdma_writes, writes);
@@ -48,7 +42,7 @@ static unsigned int limit(const struct svc2_xprt *sp)
  * @sp: connection
  * @post: its owner's record of it; see rpcrdma2_sq_post()
  * @first: its work requests
- * @backward: it is a Call of ours
+ * @backward: it is a Call of the server
  *
  * Context: svc thread; sleeps while the queue is full. RPC task with @backward,
  * which does not.

@@ -7,12 +7,12 @@
  * begins and ends), error.c (an error in the place of all that), sq.c (what goes to
  * the Send Queue), gate.c (how threads wait for something scarce) and the core's
  * Send Queue, RDMA Reads and Writes. Other messages go from parse.c to property.c,
- * to backchannel.c when they answer a Call of ours, or nowhere. Our Calls begin in
- * backchannel.c and join the Replies in send.c.
+ * to backchannel.c when they answer a Call of the server, or nowhere. Calls of the
+ * server begin in backchannel.c and join the Replies in send.c.
  *
  * Contexts, by the name the comments use for them
  *
- *   svc thread	a thread of the RPC service, in one of our svc_xprt_ops
+ *   svc thread	a thread of the RPC service, in an svc_xprt_ops of this module
  *   receive CQ, send CQ
  *		completion handlers in a workqueue; each CQ serialises its own
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
@@ -41,7 +41,7 @@
  *	grant plus what control messages need: a Call's Receive is put back
  *	before the Reply that returns its credit leaves, and rp_lock is held
  *	until a batch that has left rp_free is posted. Those for the answers
- *	to our own Calls join them before the first of these is made.
+ *	to Calls of the server join them before the first of these is made.
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
  */
 #ifndef _SVCRDMA2_H
@@ -50,7 +50,6 @@
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
-#include <linux/scatterlist.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -80,8 +79,8 @@
 struct svc2_xprt;
 
 /*
- * The class ident. It only names the backchannel's rpc_xprt class, so it is
- * our own even where the NFS client does not know it.
+ * The class ident. It only names the backchannel's rpc_xprt class, so it may be one
+ * that the NFS client does not know.
  */
 #ifdef XPRT_TRANSPORT_RDMA2
 #define SVC2_IDENT		XPRT_TRANSPORT_RDMA2
@@ -94,7 +93,7 @@ enum {
 	SVC2_CREDITS_DEFAULT	= 64,
 	SVC2_CREDITS_MAX	= 1024,
 
-	/* our own Calls that may be outstanding, if the peer grants as many */
+	/* Calls of the server that may be outstanding, if the peer grants as many */
 	SVC2_BACKWARD_CREDITS	= 16,
 
 	/* send contexts beyond one for each credit; allocated at accept */
@@ -114,7 +113,7 @@ enum {
 	 */
 	SVC2_TX_EXTRA_SGES	= 4,
 
-	/* widest work request we ask for */
+	/* widest work request that is asked for */
 	SVC2_MAX_SGES		= 32,
 	/* Calls with the largest payload that the Send Queue has room for */
 	SVC2_LARGE_CALLS	= 16,
@@ -254,7 +253,7 @@ static inline unsigned int svc2_msg_pages(const struct svc2_msg *call)
  * struct svc2_tx - a Send, and the RDMA Writes in front of it
  * @tx_list: on sp_txs
  * @tx_post: chain on the Send Queue
- * @tx_backward: a Call of ours, from svc2_tx_try_get()
+ * @tx_backward: a Call of the server, from svc2_tx_try_get()
  * @tx_wr: the Send
  * @tx_rw: RDMA Writes
  * @tx_buf: transport header, and what is copied behind it; one page, mapped
@@ -296,7 +295,7 @@ struct svc2_tx {
  * @ls_delay: until the next attempt
  * @ls_detached: there is no next attempt
  * @ls_work: replaces a listener that was lost
- * @ls_pending: connections not yet accepted; each holds a reference on us
+ * @ls_pending: connections not yet accepted; each holds a reference on this one
  * @ls_npending: how many
  */
 struct svc2_listener {
@@ -323,8 +322,8 @@ enum {
  * @sp_flags: SVC2_F bits
  * @sp_shown: on the list that debugfs shows
  *
- * @sp_listener: listener; ours to look at while a reference on it is held
- *	for @sp_pending or @sp_reap
+ * @sp_listener: listener; there while @sp_pending or @sp_reap holds a reference
+ *	on it
  * @sp_pending: on ls_pending
  * @sp_reap: ends a connection that was never accepted
  *
@@ -338,12 +337,13 @@ enum {
  * @sp_send_max: largest Send that is also small enough for the peer, by version.
  *	That of version 2 may change between two messages
  * @sp_can_invalidate: the device knows Send With Invalidate (C-007)
- * @sp_last_vers: version the peer last called in; that of our own Calls (S25)
- * @sp_backward_grant: Calls the peer takes from us, 0 until it says so;
+ * @sp_last_vers: version the peer last called in; that of Calls of the server (S25)
+ * @sp_backward_grant: Calls the peer takes from the server, 0 until it says so;
  *	written under the transport_lock of xpt_bc_xprt
  *
  * @sp_line: where the threads sleep that stand in line at the gates
- * @sp_sq: gate of the Send Queue entries that are not kept for our own Calls
+ * @sp_sq: gate of the Send Queue entries that are not kept for Calls of the
+ *	server
  * @sp_sq_depth: how many entries there are, kept ones included
  *
  * @sp_tx_gate: send contexts
@@ -351,8 +351,8 @@ enum {
  * @sp_tx_lock: for taking from the next; adding to it needs no lock
  * @sp_txs: send contexts not in use
  *
- * @sp_backward_free: Calls of ours that there are send contexts for, whatever
- *	the other direction does (B-17)
+ * @sp_backward_free: Calls of the server that there are send contexts for,
+ *	whatever the other direction does (B-17)
  *
  * @sp_mrs: the memory regions that rdma_rw keeps for RDMA Reads
  *

@@ -5,7 +5,7 @@
  * Loss of a connection begins with svc2_close(), wherever it is noticed. That
  * only marks the svc_xprt, and wakes the threads in the gates so that none waits
  * for what will not come; an svc thread then detaches it, and whoever puts the
- * last reference destroys it. XPT_CLOSE can also be set over our heads, when
+ * last reference destroys it. The RPC layer also sets XPT_CLOSE by itself, when
  * the service stops or the connection has been idle for long; the connection is
  * then lost in ->xpo_detach.
  *
@@ -13,8 +13,8 @@
  * the device, connected or not, and then waits for all of them to be
  * destroyed before it lets the device go (cma_process_remove()). A connection
  * that is told closes like any other, and its cm_id is destroyed last (R7),
- * when queue pair, CQs, memory regions and protection domain are gone. A
- * client of the RDMA core of our own would only repeat that.
+ * when queue pair, CQs, memory regions and protection domain are gone. An
+ * ib_client of this module would only repeat that.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -262,7 +262,7 @@ static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size
 }
 
 /**
- * svc2_bound_sends - let what is known of the peer bound our Sends
+ * svc2_bound_sends - let what is known of the peer bound the server's Sends
  * @sp: connection
  * @vers: version that something has become known in
  *
