@@ -91,8 +91,7 @@ static void received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	q->messages++;
 }
 
-static void no_message(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
-		       const struct ib_wc *wc, enum rpcrdma2_loss why)
+static void no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	container_of(co, struct queue, co)->strays++;
 }
@@ -314,18 +313,18 @@ static void fewer_pages_than_there_are(struct kunit *test)
 /* The watermark: nothing is posted again before there is a batch. */
 static void reposts_by_batch(struct kunit *test)
 {
-	struct queue *q = open_queue(test, 1, 11, 4);
+	struct queue *q = open_queue(test, 1, 12, 4);
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 11), 0);
-	KUNIT_EXPECT_EQ(test, q->nposted, 11);
-	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 12), 0);
+	KUNIT_EXPECT_EQ(test, q->nposted, 12);
+	KUNIT_EXPECT_EQ(test, q->doorbells, 3);
 	for (i = 1; i <= 8; i++) {
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma2_recv_repost(&q->co, receive(q, 100)),
 				i % 4 ? 0 : 4);
-		KUNIT_EXPECT_EQ(test, q->doorbells, 1 + i / 4);
-		KUNIT_EXPECT_EQ(test, q->nposted, 11 - i % 4);
+		KUNIT_EXPECT_EQ(test, q->doorbells, 3 + i / 4);
+		KUNIT_EXPECT_EQ(test, q->nposted, 12 - i % 4);
 	}
 	KUNIT_EXPECT_EQ(test, q->messages, 8);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
@@ -337,10 +336,10 @@ static void adds_to_a_batch(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 16, 4);
 
-	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 2), 0);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), 0);
 	KUNIT_EXPECT_EQ(test, q->nposted, 0);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 2);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 2), 0);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 4), 0);
 	KUNIT_EXPECT_EQ(test, q->nposted, 4);
 	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 0);
@@ -353,13 +352,13 @@ static void posts_nothing_when_lost(struct kunit *test)
 	struct queue *q = open_queue(test, 1, 8, 2);
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 8), 0);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 8), 0);
 	rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_PEER);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma2_recv_repost(&q->co, receive(q, 100)),
 				0);
-	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
+	KUNIT_EXPECT_EQ(test, q->doorbells, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 4);
 	close_queue(test, q);
 }
@@ -383,7 +382,7 @@ static void refused_when_reposted(struct kunit *test)
 	struct queue *q = open_queue(test, 1, 8, 4);
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_add(&q->co, &q->pool, 8), 0);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 8), 0);
 	q->takes = 1;
 	for (i = 0; i < 3; i++)
 		rpcrdma2_recv_repost(&q->co, receive(q, 100));
