@@ -51,7 +51,7 @@ variant_up()
 	fi
 	load "$1" || stop "$1: modules"
 	rpc.nfsd 8 || stop "$1: nfsd"
-	echo Y >/proc/fs/nfsd/v4_end_grace
+	end_grace
 	[ "$transport" = tcp ] || listen_on "$transport" || stop "$1: port"
 	# Of a client that comes back the server would have something to forget.
 	nfs_identity "$1-$2-$RANDOM"

@@ -337,7 +337,7 @@ server_ready()
 serve_variant()
 {
 	load "$1" && rpc.nfsd "$threads" || return 1
-	echo Y >/proc/fs/nfsd/v4_end_grace
+	end_grace
 	[ "$transport" = tcp ] || listen_on "$transport"
 }
 

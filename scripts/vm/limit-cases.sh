@@ -264,7 +264,7 @@ client_stops_service()
 	fi
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma2
-	echo Y >/proc/fs/nfsd/v4_end_grace
+	end_grace
 	kill "${held[@]}" 2>/dev/null
 	wait "${held[@]}"
 }

@@ -180,7 +180,7 @@ cycle()
 {
 	load_modules "$proto" &&
 	rpc.nfsd 4 &&
-	echo Y >/proc/fs/nfsd/v4_end_grace &&
+	end_grace &&
 	listen_on "$proto" &&
 	mount_nfs "$proto" "$1" /mnt "$common" &&
 	dd if=/dev/urandom of=/mnt/f bs=300001 count=5 status=none &&

@@ -203,7 +203,7 @@ unsendable()
 		pids+=($!)
 	done
 	waiting SETATTR 5 || why+=", the others do not wait"
-	rpc.nfsd "$nfsd_threads" && echo Y >/proc/fs/nfsd/v4_end_grace
+	rpc.nfsd "$nfsd_threads" && end_grace
 	listen_on rdma2
 	n=0
 	for i in "${pids[@]}"; do
