@@ -76,7 +76,7 @@ enum xprt2_counter {
 extern u64 __percpu *xprt2_counters;
 
 #define xprt2_count_add(name, n) \
-	this_cpu_add(xprt2_counters[XPRT2_C_##name], (n))
+	this_cpu_add(xprt2_counters[XPRT2_C_##name], (u64)(n))
 #define xprt2_count(name)	xprt2_count_add(name, 1)
 
 int xprt2_counters_init(void);
