@@ -17,13 +17,6 @@
 #include "core.h"
 #include "trace.h"
 
-#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
-struct fault_attr rpcrdma2_fail_map = FAULT_ATTR_INITIALIZER;
-EXPORT_SYMBOL_GPL(rpcrdma2_fail_map);
-struct fault_attr rpcrdma2_fail_mr = FAULT_ATTR_INITIALIZER;
-EXPORT_SYMBOL_GPL(rpcrdma2_fail_mr);
-#endif
-
 /* Regions allocated at a time */
 #define BATCH		8
 /* Until regions that an RPC waits for are tried again */

@@ -1,59 +1,114 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The client's counters in debugfs: xprtrdma2/counters
+ * What debugfs shows: xprtrdma2/counters, and xprtrdma2/connections, where each
+ * transport has a line.
+ *
+ * The server's file of that name has the same words: "send" is the largest message
+ * that this end sends, "receive" the largest that it can be sent.
  */
 #include "xprtrdma2.h"
 
 #include <linux/debugfs.h>
-#include <linux/kernel.h>
-#include <linux/module.h>
+#include <linux/seq_file.h>
 
 #include <rpcrdma2/counters.h>
+#include <rpcrdma2/fault.h>
 
-#include "fault.h"
+DEFINE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
 
-u64 __percpu *xprt2_counters;
+static struct dentry *debug_dir;
+static DEFINE_MUTEX(transports_lock);	/* guards the list */
+static LIST_HEAD(transports);
 
-static struct dentry *counters_dir;
+/**
+ * xprt2_list_transport - show a transport
+ * @xp: transport, complete
+ */
+void xprt2_list_transport(struct xprt2_xprt *xp)
+{
+	mutex_lock(&transports_lock);
+	list_add_tail(&xp->xp_listed, &transports);
+	mutex_unlock(&transports_lock);
+}
 
-static const char *const counter_names[] = {
-#define XPRT2_NAME(name) #name,
-	XPRT2_COUNTERS(XPRT2_NAME)
-#undef XPRT2_NAME
-};
+/**
+ * xprt2_unlist_transport - show it no more
+ * @xp: transport, also one that was never shown
+ */
+void xprt2_unlist_transport(struct xprt2_xprt *xp)
+{
+	mutex_lock(&transports_lock);
+	list_del_init(&xp->xp_listed);
+	mutex_unlock(&transports_lock);
+}
+
+static const char *phase_name(const struct xprt2_ep *ep)
+{
+	if (!xprt2_ep_is_ready(ep))
+		return "down";
+	return READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL ? "trial" : "up";
+}
+
+static void show_transport(struct seq_file *seq, struct xprt2_xprt *xp)
+{
+	const struct xprt2_ep *ep;
+
+	seq_printf(seq, "peer=%pISpc", &xp->xp_xprt.addr);
+	mutex_lock(&xp->xp_fence_mutex);
+	ep = xp->xp_ep;
+	if (ep)
+		seq_printf(seq, " state=%s device=%s version=%u credits=%u receive=%u send=%u\n",
+			   phase_name(ep),
+			   rpcrdma2_conn_device(&ep->ep_conn)->name,
+			   ep->ep_vers, READ_ONCE(ep->ep_grant),
+			   READ_ONCE(ep->ep_reply_threshold),
+			   READ_ONCE(ep->ep_call_threshold));
+	else
+		seq_puts(seq, " state=down\n");
+	mutex_unlock(&xp->xp_fence_mutex);
+}
+
+static int connections_show(struct seq_file *seq, void *unused)
+{
+	struct xprt2_xprt *xp;
+
+	mutex_lock(&transports_lock);
+	list_for_each_entry(xp, &transports, xp_listed)
+		show_transport(seq, xp);
+	mutex_unlock(&transports_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(connections);
 
 static int counters_show(struct seq_file *seq, void *unused)
 {
-	rpcrdma2_counters_show(seq, xprt2_counters, counter_names,
-			       ARRAY_SIZE(counter_names));
+	static const char *const names[] = {
+#define XPRT2_NAME(name) #name,
+		XPRT2_COUNTERS(XPRT2_NAME)
+#undef XPRT2_NAME
+	};
+
+	rpcrdma2_counters_show(seq, xprt2_counters, names, ARRAY_SIZE(names));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(counters);
 
 /**
- * xprt2_counters_init - allocate the counters and show them
- *
- * Return: 0, or -ENOMEM. A kernel without debugfs counts all the same.
+ * xprt2_debugfs_init - make the files
  */
-int xprt2_counters_init(void)
+void xprt2_debugfs_init(void)
 {
-	xprt2_counters = __alloc_percpu(XPRT2_C_COUNT * sizeof(u64),
-					__alignof__(u64));
-	if (!xprt2_counters)
-		return -ENOMEM;
-	counters_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
-	debugfs_create_file("counters", 0444, counters_dir, NULL,
-			    &counters_fops);
-	xprt2_connections_init(counters_dir);
-	xprt2_faults_init(counters_dir);
-	return 0;
+	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("counters", 0444, debug_dir, NULL, &counters_fops);
+	debugfs_create_file("connections", 0444, debug_dir, NULL,
+			    &connections_fops);
+	rpcrdma2_faults_init(debug_dir);
 }
 
 /**
- * xprt2_counters_exit - undo xprt2_counters_init()
+ * xprt2_debugfs_exit - undo xprt2_debugfs_init()
  */
-void xprt2_counters_exit(void)
+void xprt2_debugfs_exit(void)
 {
-	debugfs_remove_recursive(counters_dir);
-	free_percpu(xprt2_counters);
+	debugfs_remove_recursive(debug_dir);
 }

@@ -73,13 +73,10 @@ enum xprt2_counter {
 	XPRT2_C_COUNT
 };
 
-extern u64 __percpu *xprt2_counters;
+DECLARE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
 
 #define xprt2_count_add(name, n) \
 	this_cpu_add(xprt2_counters[XPRT2_C_##name], (u64)(n))
 #define xprt2_count(name)	xprt2_count_add(name, 1)
-
-int xprt2_counters_init(void);
-void xprt2_counters_exit(void);
 
 #endif /* _XPRTRDMA2_COUNTERS_H */

@@ -11,8 +11,8 @@
 #include "xprtrdma2.h"
 
 #include <rpcrdma2/codec.h>
+#include <rpcrdma2/fault.h>
 
-#include "fault.h"
 #include "trace.h"
 
 /*
@@ -177,7 +177,7 @@ static int register_call(struct xprt2_ep *ep, struct xprt2_req *req,
 	int ret = 0;
 
 	if (plan->cp_poszero) {
-		if (xprt2_fault(poszero))
+		if (rpcrdma2_fault(poszero))
 			return -EIO;
 		if (!plan->cp_read)
 			all = close_call_gaps(req, plan, &copy);

@@ -43,39 +43,27 @@ static int __init xprt2_init(void)
 {
 	int ret;
 
-	ret = xprt2_counters_init();
-	if (ret)
-		return ret;
 	xprt2_wq = alloc_workqueue("xprtrdma2", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-	if (!xprt2_wq) {
-		ret = -ENOMEM;
-		goto out_counters;
-	}
+	if (!xprt2_wq)
+		return -ENOMEM;
 	ret = register_class();
-	if (ret)
-		goto out_wq;
-	ret = xprt2_netid_init();
-	if (ret)
-		goto out_class;
+	if (ret) {
+		destroy_workqueue(xprt2_wq);
+		return ret;
+	}
+	xprt2_debugfs_init();
+	xprt2_netid_init();
 	return 0;
-
-out_class:
-	xprt_unregister_transport(&xprt2_class);
-out_wq:
-	destroy_workqueue(xprt2_wq);
-out_counters:
-	xprt2_counters_exit();
-	return ret;
 }
 
 /* Runs only when no transport is left: each holds a module reference. */
 static void __exit xprt2_exit(void)
 {
 	xprt2_netid_exit();
+	xprt2_debugfs_exit();
 	xprt_unregister_transport(&xprt2_class);
 	destroy_workqueue(xprt2_wq);
 	xprt2_forget_servers();
-	xprt2_counters_exit();
 }
 
 module_init(xprt2_init);

@@ -3,53 +3,37 @@
  * Make "proto=rdma2" known to the NFS client of an unmodified kernel.
  *
  * The NFS client looks the value of proto= up in a constant table of its own
- * before it hands the string to sunrpc, which would find us. Only the table
- * is in the way. So the return value of that look-up is amended: for a table
+ * before it hands the string to sunrpc, which would find this module. Only the
+ * table is in the way. So the return value of that look-up is amended: for a table
  * that has an entry "rdma", the name "rdma2" means the same as "rdma", and
  * "rdma26" the same as "rdma6". Every other table and every other name is
- * left alone, and nothing of the kernel's is written to.
+ * left alone, and no memory of the kernel is written to.
  *
- * A kernel with an ident of our own has the names in its table.
+ * A kernel with an ident for this class has the names in its table.
  */
 #include "xprtrdma2.h"
 
-#ifdef XPRT2_REPLACES_RPCRDMA
-#ifdef CONFIG_KRETPROBES
+#if defined(XPRT2_REPLACES_RPCRDMA) && defined(CONFIG_KRETPROBES)
 
 #include <linux/fs_parser.h>
 #include <linux/kprobes.h>
 #include <linux/string.h>
 
-static const struct {
-	const char	*name;
-	const char	*stands_for;
-} netids[] = {
-	{ "rdma2",	"rdma" },
-	{ "rdma26",	"rdma6" },
-};
-
-struct lookup {
-	int	value;
-};
-
 static const char *stands_for(const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(netids); i++)
-		if (!strcmp(name, netids[i].name))
-			return netids[i].stands_for;
-	return NULL;
+	if (!strcmp(name, "rdma2"))
+		return "rdma";
+	return strcmp(name, "rdma26") ? NULL : "rdma6";
 }
 
-/* A non-zero return lets the look-up go its way without our return handler. */
+/* After a non-zero return the look-up returns what it has found itself. */
 static int xprt2_lookup_entry(struct kretprobe_instance *ri,
 			      struct pt_regs *regs)
 {
 	const struct constant_table *entry =
 		(const void *)regs_get_kernel_argument(regs, 0);
 	const char *name = (const void *)regs_get_kernel_argument(regs, 1);
-	struct lookup *lookup = (void *)ri->data;
+	int *value = (int *)ri->data;
 
 	if (!entry || !name)
 		return 1;
@@ -58,7 +42,7 @@ static int xprt2_lookup_entry(struct kretprobe_instance *ri,
 		return 1;
 	for (; entry->name; entry++) {
 		if (!strcmp(entry->name, name)) {
-			lookup->value = entry->value;
+			*value = entry->value;
 			return 0;
 		}
 	}
@@ -68,9 +52,7 @@ static int xprt2_lookup_entry(struct kretprobe_instance *ri,
 static int xprt2_lookup_return(struct kretprobe_instance *ri,
 			       struct pt_regs *regs)
 {
-	const struct lookup *lookup = (void *)ri->data;
-
-	regs_set_return_value(regs, lookup->value);
+	regs_set_return_value(regs, *(int *)ri->data);
 	return 0;
 }
 
@@ -81,7 +63,7 @@ static struct kretprobe lookup_probe = {
 	.kp.symbol_name	= "lookup_constant",
 	.entry_handler	= xprt2_lookup_entry,
 	.handler	= xprt2_lookup_return,
-	.data_size	= sizeof(struct lookup),
+	.data_size	= sizeof(int),
 };
 
 static bool registered;
@@ -89,10 +71,10 @@ static bool registered;
 /**
  * xprt2_netid_init - make the mount option known
  *
- * Return: 0, also when the kernel does not allow it: proto=rdma, which needs
- * no help, then leads to us.
+ * Where the kernel does not allow it, proto=rdma, which needs no help, leads to
+ * this module.
  */
-int xprt2_netid_init(void)
+void xprt2_netid_init(void)
 {
 	int ret = register_kretprobe(&lookup_probe);
 
@@ -100,7 +82,6 @@ int xprt2_netid_init(void)
 	if (ret)
 		pr_warn("xprtrdma2: mount option proto=rdma2 is not available (error %d); use proto=rdma, which reaches this module\n",
 			ret);
-	return 0;
 }
 
 /**
@@ -112,24 +93,13 @@ void xprt2_netid_exit(void)
 		unregister_kretprobe(&lookup_probe);
 }
 
-#else /* !CONFIG_KRETPROBES */
+#else
 
-int xprt2_netid_init(void)
+void xprt2_netid_init(void)
 {
+#ifdef XPRT2_REPLACES_RPCRDMA
 	pr_warn("xprtrdma2: mount option proto=rdma2 is not available without CONFIG_KRETPROBES; use proto=rdma, which reaches this module\n");
-	return 0;
-}
-
-void xprt2_netid_exit(void)
-{
-}
-
 #endif
-#else /* !XPRT2_REPLACES_RPCRDMA */
-
-int xprt2_netid_init(void)
-{
-	return 0;
 }
 
 void xprt2_netid_exit(void)

@@ -453,7 +453,7 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
  * The line "xprt:" of /proc/self/mountstats: the name "rdma" and the 27 numbers
  * that the in-tree transport prints, whether there is a connection or not.
  * Monitoring stores them by position in arrays of that size. What belongs to
- * this transport alone is in connections.c and counters.c.
+ * this transport alone is in counters.c.
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {

@@ -76,7 +76,6 @@
 #include "property.h"
 #include "sq.h"
 
-struct dentry;
 struct xprt2_ep;
 struct xprt2_rep;
 struct xprt2_xprt;
@@ -443,10 +442,11 @@ extern unsigned int xprt2_param_max_version;
 /* pin.c */
 u32 xprt2_pinned_version(const struct sockaddr *sap);
 
-/* connections.c */
+/* counters.c */
 void xprt2_list_transport(struct xprt2_xprt *xp);
 void xprt2_unlist_transport(struct xprt2_xprt *xp);
-void xprt2_connections_init(struct dentry *dir);
+void xprt2_debugfs_init(void);
+void xprt2_debugfs_exit(void);
 
 /* transport.c */
 extern struct xprt_class xprt2_class;
@@ -577,7 +577,7 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 int xprt2_send_backward(struct rpc_rqst *rqst);
 
 /* netid.c */
-int xprt2_netid_init(void);
+void xprt2_netid_init(void);
 void xprt2_netid_exit(void);
 
 #endif /* _XPRTRDMA2_H */

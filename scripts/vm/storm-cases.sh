@@ -5,7 +5,7 @@
 # what they may not do. A server that drops its connections is not stormed, a
 # shortage of memory delays RPCs and ends none, an RPC that can not be sent ends
 # alone. Servers that drop connections are scripts/peer; shortages are the
-# module's own faults on demand (xprtrdma2/fault.h), in uml-debug.
+# module's own faults on demand (rpcrdma2/fault.h), in uml-debug.
 
 faults=/sys/kernel/debug/xprtrdma2
 
