@@ -13,7 +13,7 @@
  *
  * Credits of the two directions have nothing to do with each other (B-04). A
  * Call takes one of XPRT2_BACKWARD_CREDITS, and its Reply needs none: see
- * xprt2_bc_prepare().
+ * xprt2_prepare_request().
  */
 #include "xprtrdma2.h"
 
@@ -45,7 +45,7 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, gfp_t gfp)
 	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
 	/* The service encodes into a page, whatever a buffer says of itself. */
 	rqst->rq_callsize = PAGE_SIZE;
-	if (xprt2_req_buffers(xp, req, gfp)) {
+	if (xprt2_req_buffers(req, gfp)) {
 		xprt2_req_put(req);
 		return NULL;
 	}
@@ -336,29 +336,6 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	}
 	xprt2_rep_put(rep);
 	refuse_call(ep, &msg->mg_hdr, code);
-}
-
-/**
- * xprt2_bc_prepare - a Reply is about to be queued for the send path
- * @rqst: request from xprt2_handle_call()
- *
- * It came with all the credit it needs. To say so lets it overtake Calls that
- * wait for a forward one, which may be waiting for this very Reply (B-04).
- * That credit is not in the window's books; xprt2_bc_unprepare() sees to it
- * that it is not returned there.
- */
-void xprt2_bc_prepare(struct rpc_rqst *rqst)
-{
-	rqst->rq_cong = 1;
-}
-
-/**
- * xprt2_bc_unprepare - undo xprt2_bc_prepare()
- * @rqst: request whose task ends
- */
-void xprt2_bc_unprepare(struct rpc_rqst *rqst)
-{
-	rqst->rq_cong = 0;
 }
 
 /**

@@ -116,67 +116,49 @@ static void unmap_req_locked(struct xprt2_req *req)
 	req->rq2_device = NULL;
 }
 
-static bool grow_sendbuf(struct xprt2_xprt *xp, struct xprt2_req *req,
-			 size_t size, gfp_t gfp)
+/* Naturally aligned, of a power of two; a buffer once grown stays. */
+static int grow(struct xprt2_req *req, void **buf, size_t *size, size_t want,
+		gfp_t gfp)
 {
-	void *old = req->rq2_sendbuf;
-	void *buf;
+	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
+	void *old = *buf, *new;
 
-	size = max_t(size_t, roundup_pow_of_two(size), XPRT2_SENDBUF_SIZE);
-	buf = kmalloc(size, gfp);
-	if (!buf)
-		return false;
+	if (*size >= want)
+		return 0;
+	want = roundup_pow_of_two(want);
+	new = kmalloc(want, gfp);
+	if (!new)
+		return -ENOMEM;
 
 	spin_lock(&xp->xp_req_lock);
 	unmap_req_locked(req);
-	req->rq2_sendbuf = buf;
-	req->rq2_sendsize = size;
+	*buf = new;
+	*size = want;
 	spin_unlock(&xp->xp_req_lock);
 	if (old)
-		xp->xp_stats.st_hardway += size;
+		xp->xp_stats.st_hardway += want;
 	kfree(old);
-	return true;
-}
-
-static bool grow_recvbuf(struct xprt2_xprt *xp, struct xprt2_req *req,
-			 size_t size, gfp_t gfp)
-{
-	void *old = req->rq2_recvbuf;
-	void *buf;
-
-	size = max_t(size_t, roundup_pow_of_two(size), XPRT2_RECVBUF_SIZE);
-	buf = kmalloc(size, gfp);
-	if (!buf)
-		return false;
-
-	req->rq2_recvbuf = buf;
-	req->rq2_recvsize = size;
-	if (old)
-		xp->xp_stats.st_hardway += size;
-	kfree(old);
-	return true;
+	return 0;
 }
 
 /**
  * xprt2_req_buffers - give an RPC the memory its messages are built in
- * @xp: transport
  * @req: request; rq_callsize and rq_rcvsize say how much it needs
  * @gfp: allocation flags
  *
- * A buffer once grown stays, so a slot soon fits whatever runs through it.
- * Both are naturally aligned powers of two.
+ * A slot soon fits whatever runs through it.
  *
  * Return: 0, or -ENOMEM.
  */
-int xprt2_req_buffers(struct xprt2_xprt *xp, struct xprt2_req *req, gfp_t gfp)
+int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
+	size_t call = XPRT2_HEADROOM + rqst->rq_callsize;
 
-	if (req->rq2_sendsize < XPRT2_HEADROOM + rqst->rq_callsize &&
-	    !grow_sendbuf(xp, req, XPRT2_HEADROOM + rqst->rq_callsize, gfp))
-		return -ENOMEM;
-	if (req->rq2_recvsize < rqst->rq_rcvsize &&
-	    !grow_recvbuf(xp, req, rqst->rq_rcvsize, gfp))
+	if (grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
+		 max_t(size_t, call, XPRT2_SENDBUF_SIZE), gfp) ||
+	    grow(req, &req->rq2_recvbuf, &req->rq2_recvsize,
+		 max_t(size_t, rqst->rq_rcvsize, XPRT2_RECVBUF_SIZE), gfp))
 		return -ENOMEM;
 
 	rqst->rq_buffer = req->rq2_sendbuf + XPRT2_HEADROOM;

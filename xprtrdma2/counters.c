@@ -26,9 +26,8 @@ static LIST_HEAD(transports);
  */
 void xprt2_list_transport(struct xprt2_xprt *xp)
 {
-	mutex_lock(&transports_lock);
+	guard(mutex)(&transports_lock);
 	list_add_tail(&xp->xp_listed, &transports);
-	mutex_unlock(&transports_lock);
 }
 
 /**
@@ -37,14 +36,13 @@ void xprt2_list_transport(struct xprt2_xprt *xp)
  */
 void xprt2_unlist_transport(struct xprt2_xprt *xp)
 {
-	mutex_lock(&transports_lock);
+	guard(mutex)(&transports_lock);
 	list_del_init(&xp->xp_listed);
-	mutex_unlock(&transports_lock);
 }
 
 static const char *phase_name(const struct xprt2_ep *ep)
 {
-	if (!xprt2_ep_is_ready(ep))
+	if (!ep || !xprt2_ep_is_ready(ep))
 		return "down";
 	return READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL ? "trial" : "up";
 }
@@ -53,29 +51,26 @@ static void show_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 {
 	const struct xprt2_ep *ep;
 
-	seq_printf(seq, "peer=%pISpc", &xp->xp_xprt.addr);
-	mutex_lock(&xp->xp_fence_mutex);
+	guard(mutex)(&xp->xp_fence_mutex);
 	ep = xp->xp_ep;
+	seq_printf(seq, "peer=%pISpc state=%s", &xp->xp_xprt.addr,
+		   phase_name(ep));
 	if (ep)
-		seq_printf(seq, " state=%s device=%s version=%u credits=%u receive=%u send=%u\n",
-			   phase_name(ep),
+		seq_printf(seq, " device=%s version=%u credits=%u receive=%u send=%u",
 			   rpcrdma2_conn_device(&ep->ep_conn)->name,
 			   ep->ep_vers, READ_ONCE(ep->ep_grant),
 			   READ_ONCE(ep->ep_reply_threshold),
 			   READ_ONCE(ep->ep_call_threshold));
-	else
-		seq_puts(seq, " state=down\n");
-	mutex_unlock(&xp->xp_fence_mutex);
+	seq_putc(seq, '\n');
 }
 
 static int connections_show(struct seq_file *seq, void *unused)
 {
 	struct xprt2_xprt *xp;
 
-	mutex_lock(&transports_lock);
+	guard(mutex)(&transports_lock);
 	list_for_each_entry(xp, &transports, xp_listed)
 		show_transport(seq, xp);
-	mutex_unlock(&transports_lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(connections);

@@ -97,16 +97,36 @@ static bool unanswered_locked(const struct xprt2_xprt *xp,
  * The Reply and the end of the Send may still come. A server that has let one
  * dead RPC wait in vain, and has said nothing since, is not waited for again.
  */
-static bool awaits_server(struct xprt2_xprt *xp, const struct xprt2_req *req)
+static bool awaits_server_locked(const struct xprt2_xprt *xp,
+				 const struct xprt2_req *req)
+{
+	return unanswered_locked(xp, req) &&
+	       (READ_ONCE(req->rq2_num_mapped) ||
+		!READ_ONCE(req->rq2_ep->ep_silent));
+}
+
+/* The completion of the LOCAL_INV may still come. */
+static bool awaits_fence_locked(const struct xprt2_xprt *xp,
+				const struct xprt2_req *req)
+{
+	return on_ready_ep_locked(req) && xprt2_holds_memory(req);
+}
+
+static void wait_while(bool (*awaits_locked)(const struct xprt2_xprt *xp,
+					     const struct xprt2_req *req),
+		       struct xprt2_xprt *xp, struct xprt2_req *req,
+		       unsigned long timeout)
 {
 	bool awaits;
 
-	spin_lock(&xp->xp_req_lock);
-	awaits = unanswered_locked(xp, req) &&
-		 (READ_ONCE(req->rq2_num_mapped) ||
-		  !READ_ONCE(req->rq2_ep->ep_silent));
-	spin_unlock(&xp->xp_req_lock);
-	return awaits;
+	while (timeout) {
+		spin_lock(&xp->xp_req_lock);
+		awaits = awaits_locked(xp, req);
+		spin_unlock(&xp->xp_req_lock);
+		if (!awaits)
+			return;
+		timeout = wait_for_completion_timeout(&req->rq2_event, timeout);
+	}
 }
 
 /* Return: false when @req was answered, or the connection is lost. */
@@ -120,26 +140,6 @@ static bool note_silence(struct xprt2_xprt *xp, const struct xprt2_req *req)
 		WRITE_ONCE(req->rq2_ep->ep_silent, true);
 	spin_unlock(&xp->xp_req_lock);
 	return silent;
-}
-
-/* The completion of the LOCAL_INV may still come. */
-static bool awaits_fence(struct xprt2_xprt *xp, const struct xprt2_req *req)
-{
-	bool awaits;
-
-	spin_lock(&xp->xp_req_lock);
-	awaits = on_ready_ep_locked(req) && xprt2_holds_memory(req);
-	spin_unlock(&xp->xp_req_lock);
-	return awaits;
-}
-
-static void wait_while(bool (*awaits)(struct xprt2_xprt *xp,
-				      const struct xprt2_req *req),
-		       struct xprt2_xprt *xp, struct xprt2_req *req,
-		       unsigned long timeout)
-{
-	while (timeout && awaits(xp, req))
-		timeout = wait_for_completion_timeout(&req->rq2_event, timeout);
 }
 
 /* Return: 0 when a LOCAL_INV was posted and will complete. */
@@ -179,14 +179,13 @@ static void take_back(struct xprt2_xprt *xp, struct xprt2_req *req)
 		ret = fence(xp->xp_ep, req);
 	mutex_unlock(&xp->xp_fence_mutex);
 	if (!ret)
-		wait_while(awaits_fence, xp, req, XPRT2_FENCE_TIMEOUT);
+		wait_while(awaits_fence_locked, xp, req, XPRT2_FENCE_TIMEOUT);
 
-	if (xprt2_holds_memory(req)) {
-		mutex_lock(&xp->xp_fence_mutex);
-		if (xprt2_holds_memory(req))
-			strip(xp->xp_ep, req);
-		mutex_unlock(&xp->xp_fence_mutex);
-	}
+	if (!xprt2_holds_memory(req))
+		return;
+	guard(mutex)(&xp->xp_fence_mutex);
+	if (xprt2_holds_memory(req))
+		strip(xp->xp_ep, req);
 }
 
 static void begin_wait(struct xprt2_req *req)
@@ -226,7 +225,7 @@ void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req)
 
 	xprt2_count(dead_waits);
 	begin_wait(req);
-	wait_while(awaits_server, xp, req, XPRT2_ANSWER_TIMEOUT);
+	wait_while(awaits_server_locked, xp, req, XPRT2_ANSWER_TIMEOUT);
 	if (req->rq2_late)
 		xprt2_count(dead_answered);
 	else if (note_silence(xp, req))

@@ -42,43 +42,22 @@ static int set_port_strings(struct rpc_xprt *xprt, unsigned short port)
 	       set_string(xprt, RPC_DISPLAY_HEX_PORT, "%4hx", port);
 }
 
-static int set_ipv4_strings(struct rpc_xprt *xprt)
-{
-	const struct sockaddr_in *sin = (struct sockaddr_in *)&xprt->addr;
-
-	return set_string(xprt, RPC_DISPLAY_ADDR, "%pI4", &sin->sin_addr) ?:
-	       set_string(xprt, RPC_DISPLAY_HEX_ADDR, "%08x",
-			  ntohl(sin->sin_addr.s_addr)) ?:
-	       set_string(xprt, RPC_DISPLAY_NETID, "rdma2");
-}
-
-static int set_ipv6_strings(struct rpc_xprt *xprt)
-{
-	const struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)&xprt->addr;
-
-	return set_string(xprt, RPC_DISPLAY_ADDR, "%pI6c", &sin6->sin6_addr) ?:
-	       set_string(xprt, RPC_DISPLAY_HEX_ADDR, "%pi6",
-			  &sin6->sin6_addr) ?:
-	       set_string(xprt, RPC_DISPLAY_NETID, "rdma26");
-}
-
 static int set_address_strings(struct rpc_xprt *xprt)
 {
-	int ret;
+	struct sockaddr *sap = (struct sockaddr *)&xprt->addr;
+	bool v6 = sap->sa_family == AF_INET6;
+	const void *octets = v6 ?
+		(void *)&((struct sockaddr_in6 *)sap)->sin6_addr :
+		(void *)&((struct sockaddr_in *)sap)->sin_addr;
 
-	switch (xprt->addr.ss_family) {
-	case AF_INET:
-		ret = set_ipv4_strings(xprt);
-		break;
-	case AF_INET6:
-		ret = set_ipv6_strings(xprt);
-		break;
-	default:
-		ret = -EAFNOSUPPORT;
-	}
-	return ret ?: set_string(xprt, RPC_DISPLAY_PROTO, "rdma") ?:
-	       set_port_strings(xprt,
-				rpc_get_port((struct sockaddr *)&xprt->addr));
+	if (!v6 && sap->sa_family != AF_INET)
+		return -EAFNOSUPPORT;
+	return set_string(xprt, RPC_DISPLAY_ADDR, "%pISc", sap) ?:
+	       set_string(xprt, RPC_DISPLAY_HEX_ADDR, "%*phN",
+			  v6 ? 16 : 4, octets) ?:
+	       set_string(xprt, RPC_DISPLAY_NETID, v6 ? "rdma26" : "rdma2") ?:
+	       set_string(xprt, RPC_DISPLAY_PROTO, "rdma") ?:
+	       set_port_strings(xprt, rpc_get_port(sap));
 }
 
 static void free_strings(struct rpc_xprt *xprt)
@@ -246,10 +225,8 @@ static void xprt2_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 
 static int xprt2_buf_alloc(struct rpc_task *task)
 {
-	struct rpc_rqst *rqst = task->tk_rqstp;
-
-	return xprt2_req_buffers(xprt2_from_xprt(rqst->rq_xprt),
-				 xprt2_rqst_to_req(rqst), rpc_task_gfp_mask());
+	return xprt2_req_buffers(xprt2_rqst_to_req(task->tk_rqstp),
+				 rpc_task_gfp_mask());
 }
 
 static void xprt2_buf_free(struct rpc_task *task)
@@ -271,6 +248,11 @@ static void xprt2_buf_free(struct rpc_task *task)
 /*
  * The RPC layer is about to wait for a Reply: whatever comes before the Call
  * is posted (again) is not it (X6). Or it is about to queue a message.
+ *
+ * A backward Reply came with all the credit it needs. To say so lets it overtake
+ * Calls that wait for a forward one, which may be waiting for this very Reply
+ * (B-04). That credit is not in the window's books, and is taken off again before
+ * the RPC layer would return it there.
  */
 static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 {
@@ -280,7 +262,7 @@ static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 		WARN_ON_ONCE(rqst->rq_release_snd_buf &&
 			     xprt2_holds_memory(xprt2_rqst_to_req(rqst)));
 	} else if (bc_prealloc(rqst)) {
-		xprt2_bc_prepare(rqst);
+		rqst->rq_cong = 1;
 	}
 	return 0;
 }
@@ -292,7 +274,7 @@ static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 static void xprt2_release_request(struct rpc_task *task)
 {
 	if (bc_prealloc(task->tk_rqstp))
-		xprt2_bc_unprepare(task->tk_rqstp);
+		task->tk_rqstp->rq_cong = 0;
 	else if (likely(!xprt2_holds_memory(xprt2_rqst_to_req(task->tk_rqstp))))
 		xprt_release_rqst_cong(task);
 }
@@ -422,31 +404,32 @@ static void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
 	spin_unlock(&xprt->transport_lock);
 }
 
-static int xprt2_get_srcaddr(struct rpc_xprt *xprt, char *buf, size_t buflen)
+/* Return: false when there is no connection. */
+static bool source_address(struct rpc_xprt *xprt,
+			   struct sockaddr_storage *addr)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
-	int len = -ENOTCONN;
 
-	mutex_lock(&xp->xp_fence_mutex);
+	guard(mutex)(&xp->xp_fence_mutex);
 	if (xp->xp_ep)
-		len = rpc_ntop((struct sockaddr *)
-			       &xp->xp_ep->ep_conn.co_id->route.addr.src_addr,
-			       buf, buflen);
-	mutex_unlock(&xp->xp_fence_mutex);
-	return len;
+		*addr = xp->xp_ep->ep_conn.co_id->route.addr.src_addr;
+	return xp->xp_ep;
+}
+
+static int xprt2_get_srcaddr(struct rpc_xprt *xprt, char *buf, size_t buflen)
+{
+	struct sockaddr_storage addr;
+
+	return source_address(xprt, &addr) ?
+	       rpc_ntop((struct sockaddr *)&addr, buf, buflen) : -ENOTCONN;
 }
 
 static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
 {
-	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
-	unsigned short port = 0;
+	struct sockaddr_storage addr;
 
-	mutex_lock(&xp->xp_fence_mutex);
-	if (xp->xp_ep)
-		port = rpc_get_port((struct sockaddr *)
-				    &xp->xp_ep->ep_conn.co_id->route.addr.src_addr);
-	mutex_unlock(&xp->xp_fence_mutex);
-	return port;
+	return source_address(xprt, &addr) ?
+	       rpc_get_port((struct sockaddr *)&addr) : 0;
 }
 
 /*
@@ -495,13 +478,12 @@ static void xprt2_inject_disconnect(struct rpc_xprt *xprt)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
-	mutex_lock(&xp->xp_fence_mutex);
+	guard(mutex)(&xp->xp_fence_mutex);
 	if (xp->xp_ep) {
 		rpcrdma2_conn_blame(&xp->xp_ep->ep_conn,
 				    RPCRDMA2_LOSS_INJECTED);
 		rdma_disconnect(xp->xp_ep->ep_conn.co_id);
 	}
-	mutex_unlock(&xp->xp_fence_mutex);
 }
 
 static const struct rpc_xprt_ops xprt2_ops = {

@@ -479,7 +479,7 @@ void xprt2_forget_servers(void);
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 				gfp_t gfp);
 void xprt2_req_put(struct xprt2_req *req);
-int xprt2_req_buffers(struct xprt2_xprt *xp, struct xprt2_req *req, gfp_t gfp);
+int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
 void xprt2_reqs_wake(struct xprt2_xprt *xp);
@@ -564,8 +564,6 @@ int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
 void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs);
 size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt);
 unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt);
-void xprt2_bc_prepare(struct rpc_rqst *rqst);
-void xprt2_bc_unprepare(struct rpc_rqst *rqst);
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst);
 void xprt2_backward_measure(struct xprt2_ep *ep);
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, gfp_t gfp);
