@@ -7,89 +7,78 @@
 
 #include "wire.h"
 
+/**
+ * struct code - an error of version 2
+ * @args: words that follow it
+ * @arg: the first one, where it says the decoder's limit
+ * @arg2: the second one, likewise
+ * @remedy: what a requester does about it, once
+ * @needs: number of the word that it has to know for that, or 0
+ */
+static const struct code {
+	u8			args;
+	u8			arg;
+	u8			arg2;
+	enum rpcrdma2_remedy	remedy;
+	u8			needs;
+} codes[] = {
+	[RDMA2_ERR_VERS]	= {	/* C-079, C-100 */
+		2, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
+		RPCRDMA2_REMEDY_RENEGOTIATE },
+	[RDMA2_ERR_READ_CHUNKS]	= {	/* C-083 */
+		1, RPCRDMA2_MAX_READ_CHUNKS, 0, RPCRDMA2_REMEDY_FEWER_READS },
+	[RDMA2_ERR_WRITE_CHUNKS] = {	/* C-084 */
+		1, RPCRDMA2_MAX_WRITE_CHUNKS, 0, RPCRDMA2_REMEDY_NO_WRITES },
+	[RDMA2_ERR_SEGMENTS]	= {	/* C-085 */
+		1, RPCRDMA2_MAX_SEGMENTS, 0, RPCRDMA2_REMEDY_FEWER_SEGMENTS, 1 },
+	[RDMA2_ERR_WRITE_RESOURCE] = {
+		2, 0, 0, RPCRDMA2_REMEDY_LARGER_WRITE, 2 },
+	[RDMA2_ERR_REPLY_RESOURCE] = {	/* S41: 0 is unknown */
+		1, 0, 0, RPCRDMA2_REMEDY_LARGER_REPLY, 1 },
+	[RDMA2_ERR_SYSTEM]	= { },
+};
+
+/* Version 1 has one code besides ERR_VERS, without words. */
+static const struct code *find_code(u32 vers, u32 code)
+{
+	if (code >= ARRAY_SIZE(codes) ||
+	    (vers == RPCRDMA2_VERS_ONE && code != RDMA2_ERR_VERS))
+		code = RDMA2_ERR_SYSTEM;
+	return &codes[code];
+}
+
 unsigned int rpcrdma2_error_args(u32 vers, u32 code)
 {
-	if (code == RDMA2_ERR_VERS)
-		return 2;
-	if (vers == RPCRDMA2_VERS_ONE)
-		return 0;
-
-	switch (code) {
-	case RDMA2_ERR_WRITE_RESOURCE:
-		return 2;
-	case RDMA2_ERR_READ_CHUNKS:
-	case RDMA2_ERR_WRITE_CHUNKS:
-	case RDMA2_ERR_SEGMENTS:
-	case RDMA2_ERR_REPLY_RESOURCE:
-		return 1;
-	default:
-		return 0;
-	}
+	return find_code(vers, code)->args;
 }
 
 void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
 			u32 arg, u32 arg2)
 {
+	const struct code *c = find_code(h->h_vers, code);
+
 	if (h->h_vers == RPCRDMA2_VERS_ONE && code != RDMA2_ERR_VERS)
 		code = RDMA2_ERR_BAD_XDR;
-
-	switch (code) {
-	case RDMA2_ERR_VERS: /* C-079, C-100 */
-		arg = arg ?: RPCRDMA2_VERS_ONE;
-		arg2 = arg2 ?: RPCRDMA2_VERS_TWO;
-		break;
-	case RDMA2_ERR_READ_CHUNKS: /* C-083 */
-		arg = arg ?: RPCRDMA2_MAX_READ_CHUNKS;
-		break;
-	case RDMA2_ERR_WRITE_CHUNKS: /* C-084 */
-		arg = arg ?: RPCRDMA2_MAX_WRITE_CHUNKS;
-		break;
-	case RDMA2_ERR_SEGMENTS: /* C-085 */
-		arg = arg ?: RPCRDMA2_MAX_SEGMENTS;
-		break;
-	default:
-		break;
-	}
 
 	rpcrdma2_hdr_begin(h, h->h_xid, h->h_vers, h->h_credit, RDMA2_ERROR,
 			   RDMA2_REPLY);
 	h->h_error.er_code = code;
-	h->h_error.er_arg = arg;
-	h->h_error.er_arg2 = arg2;
+	h->h_error.er_arg = arg ?: c->arg;
+	h->h_error.er_arg2 = arg2 ?: c->arg2;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_set_error);
 
 enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 				     bool resent)
 {
-	if (er->er_code == RDMA2_ERR_VERS)
-		return resent ? RPCRDMA2_REMEDY_FAIL :
-				RPCRDMA2_REMEDY_RENEGOTIATE;
-	if (vers == RPCRDMA2_VERS_ONE)
-		return RPCRDMA2_REMEDY_FAIL;
+	const struct code *c = find_code(vers, er->er_code);
 
-	switch (er->er_code) {
-	case RDMA2_ERR_INVALID_PROC:
-	case RDMA2_ERR_INVALID_OPTION:
+	if (vers != RPCRDMA2_VERS_ONE && rpcrdma2_lacks_message(er))
 		return RPCRDMA2_REMEDY_VERSION_ONE;
-	case RDMA2_ERR_READ_CHUNKS:
-		return resent ? RPCRDMA2_REMEDY_FAIL :
-				RPCRDMA2_REMEDY_FEWER_READS;
-	case RDMA2_ERR_WRITE_CHUNKS:
-		return resent ? RPCRDMA2_REMEDY_FAIL :
-				RPCRDMA2_REMEDY_NO_WRITES;
-	case RDMA2_ERR_SEGMENTS:
-		return resent || !er->er_arg ? RPCRDMA2_REMEDY_FAIL :
-					       RPCRDMA2_REMEDY_FEWER_SEGMENTS;
-	case RDMA2_ERR_WRITE_RESOURCE:
-		return resent || !er->er_arg2 ? RPCRDMA2_REMEDY_FAIL :
-						RPCRDMA2_REMEDY_LARGER_WRITE;
-	case RDMA2_ERR_REPLY_RESOURCE: /* S41: 0 is unknown */
-		return resent || !er->er_arg ? RPCRDMA2_REMEDY_FAIL :
-					       RPCRDMA2_REMEDY_LARGER_REPLY;
-	default:
+	if (resent || (c->needs == 1 && !er->er_arg) ||
+	    (c->needs == 2 && !er->er_arg2))
 		return RPCRDMA2_REMEDY_FAIL;
-	}
+	return c->remedy;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_remedy);
 

@@ -13,14 +13,14 @@
  * Checks: is this a value of the type? (C-017) An odd but possible value is
  * well-formed, and dealt with where it is used (S13).
  */
-static bool valid_any(const u32 *value)
+static bool valid_any(u32 value)
 {
 	return true;
 }
 
-static bool valid_brs(const u32 *value)
+static bool valid_brs(u32 value)
 {
-	return *value <= RDMA2_BKREQSUP_GENL;
+	return value <= RDMA2_BKREQSUP_GENL;
 }
 
 /*
@@ -29,40 +29,36 @@ static bool valid_brs(const u32 *value)
  */
 
 /* A size is a promise of at least so much: any up to the real one is kept. */
-static enum rpcrdma2_wish wish_rbsiz(const u32 *want, const u32 *now,
-				     const u32 *able, u32 *other)
+static enum rpcrdma2_wish wish_rbsiz(u32 want, u32 now, u32 able, u32 *other)
 {
-	if (*want > *able) {
-		*other = *able;
-		return *able == *now ? RPCRDMA2_WISH_REJECTED :
-				       RPCRDMA2_WISH_OTHER;
+	if (want > able) {
+		*other = able;
+		return able == now ? RPCRDMA2_WISH_REJECTED :
+				     RPCRDMA2_WISH_OTHER;
 	}
-	return *want < RPCRDMA2_INLINE_DEFAULT ? RPCRDMA2_WISH_REJECTED :
-						 RPCRDMA2_WISH_DONE;
+	return want < RPCRDMA2_INLINE_DEFAULT ? RPCRDMA2_WISH_REJECTED :
+						RPCRDMA2_WISH_DONE;
 }
 
 /*
  * S20: backward operation is not given up altogether. A default that was never
  * announced may be more than this end is able to do.
  */
-static enum rpcrdma2_wish wish_brs(const u32 *want, const u32 *now,
-				   const u32 *able, u32 *other)
+static enum rpcrdma2_wish wish_brs(u32 want, u32 now, u32 able, u32 *other)
 {
-	if (*want < RDMA2_BKREQSUP_INLINE || *want > *now || *want > *able)
+	if (want < RDMA2_BKREQSUP_INLINE || want > now || want > able)
 		return RPCRDMA2_WISH_REJECTED;
 	return RPCRDMA2_WISH_DONE;
 }
 
+#define PROP_ORDER(_id, _field, ...)					\
+	static_assert(offsetof(struct rpcrdma2_props, pr_##_field) ==	\
+		      RPCRDMA2_PROP_##_id * sizeof(u32));
+RPCRDMA2_PROPERTIES(PROP_ORDER)
+
 #define PROP_ROW(_id, _field, _default, _check, _rule)			\
-	[RPCRDMA2_PROP_##_id] = {					\
-		.row_which	= RDMA2_PROPID_##_id,			\
-		.row_size	= sizeof_field(struct rpcrdma2_props,	\
-					       pr_##_field),		\
-		.row_offset	= offsetof(struct rpcrdma2_props,	\
-					   pr_##_field),		\
-		.row_valid	= valid_##_check,			\
-		.row_wish	= wish_##_rule,				\
-	},
+	[RPCRDMA2_PROP_##_id] = { RDMA2_PROPID_##_id, _default,		\
+				  valid_##_check, wish_##_rule },
 
 const struct rpcrdma2_prop_row rpcrdma2_prop_rows[] = {
 	RPCRDMA2_PROPERTIES(PROP_ROW)
@@ -78,17 +74,6 @@ enum rpcrdma2_prop rpcrdma2_prop_find(u32 which)
 	return r;
 }
 
-u32 *rpcrdma2_prop_value(struct rpcrdma2_props *pr, enum rpcrdma2_prop r)
-{
-	return (void *)pr + rpcrdma2_prop_rows[r].row_offset;
-}
-
-const u32 *rpcrdma2_prop_value_const(const struct rpcrdma2_props *pr,
-				     enum rpcrdma2_prop r)
-{
-	return (const void *)pr + rpcrdma2_prop_rows[r].row_offset;
-}
-
 void rpcrdma2_props_copy(struct rpcrdma2_props *to,
 			 const struct rpcrdma2_props *from, u32 rows)
 {
@@ -96,9 +81,7 @@ void rpcrdma2_props_copy(struct rpcrdma2_props *to,
 
 	for (r = 0; r < RPCRDMA2_NPROPS; r++)
 		if (rows & BIT(r))
-			memcpy(rpcrdma2_prop_value(to, r),
-			       rpcrdma2_prop_value_const(from, r),
-			       rpcrdma2_prop_rows[r].row_size);
+			rpcrdma2_prop_set(to, r, rpcrdma2_prop_get(from, r));
 }
 
 #define PROP_DEFAULT(_id, _field, _default, ...) .pr_##_field = _default,

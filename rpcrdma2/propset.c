@@ -32,21 +32,16 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
 EXPORT_SYMBOL_GPL(rpcrdma2_propset_init);
 
 /* C-017, C-018, C-020: no data is the default; too much is cut (S12) */
-static bool decode_propdata(struct rpcrdma2_props *val, enum rpcrdma2_prop r,
+static bool decode_propdata(const struct rpcrdma2_prop_row *row, u32 *value,
 			    const __be32 *data, u32 len)
 {
-	const struct rpcrdma2_prop_row *row = &rpcrdma2_prop_rows[r];
-	u32 *value = rpcrdma2_prop_value(val, r);
-	unsigned int i;
-
-	rpcrdma2_props_default(val);
+	*value = row->row_default;
 	if (!len)
 		return true;
-	if (len < row->row_size)
+	if (len < XDR_UNIT)
 		return false;
-	for (i = 0; i < row->row_size / XDR_UNIT; i++)
-		value[i] = be32_to_cpup(data + i);
-	return row->row_valid(value);
+	*value = be32_to_cpup(data);
+	return row->row_valid(*value);
 }
 
 /*
@@ -57,9 +52,8 @@ static bool decode_propval(struct rpcrdma2_propset *ps, u32 index, bool first,
 			   struct rpcrdma2_cursor *cu)
 {
 	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
-	struct rpcrdma2_props val;
 	enum rpcrdma2_prop r;
-	u32 len;
+	u32 len, value;
 
 	if (!p || !rpcrdma2_take_count(cu, 1, &len)) /* C-016 */
 		return false;
@@ -70,9 +64,9 @@ static bool decode_propval(struct rpcrdma2_propset *ps, u32 index, bool first,
 	if (r == RPCRDMA2_NPROPS) /* C-019, C-060 */
 		return true;
 
-	if (!decode_propdata(&val, r, p, len))
+	if (!decode_propdata(&rpcrdma2_prop_rows[r], &value, p, len))
 		return false;
-	if (len > rpcrdma2_prop_rows[r].row_size)
+	if (len > XDR_UNIT)
 		ps->ps_odd++;
 	if (ps->ps_rows & BIT(r)) {
 		ps->ps_odd++;
@@ -81,7 +75,7 @@ static bool decode_propval(struct rpcrdma2_propset *ps, u32 index, bool first,
 	}
 	ps->ps_rows |= BIT(r);
 	ps->ps_index[r] = index;
-	rpcrdma2_props_copy(&ps->ps_val, &val, BIT(r));
+	rpcrdma2_prop_set(&ps->ps_val, r, value);
 	return true;
 }
 
@@ -220,20 +214,15 @@ static void encode_subset(struct sheet *sh, const struct rpcrdma2_propset *ps,
 /* In the order of the table; S12: each once, with its exact length */
 static void encode_propset(struct sheet *sh, const struct rpcrdma2_propset *ps)
 {
-	const struct rpcrdma2_prop_row *row;
-	const u32 *value;
-	unsigned int r, i;
+	unsigned int r;
 
 	put(sh, hweight32(ps->ps_rows));
 	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
 		if (!(ps->ps_rows & BIT(r)))
 			continue;
-		row = &rpcrdma2_prop_rows[r];
-		value = rpcrdma2_prop_value_const(&ps->ps_val, r);
-		put(sh, row->row_which);
-		put(sh, row->row_size);
-		for (i = 0; i < row->row_size / XDR_UNIT; i++)
-			put(sh, value[i]);
+		put(sh, rpcrdma2_prop_rows[r].row_which);
+		put(sh, XDR_UNIT);
+		put(sh, rpcrdma2_prop_get(&ps->ps_val, r));
 	}
 }
 
@@ -294,31 +283,36 @@ void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
 			     struct rpcrdma2_props *now,
 			     const struct rpcrdma2_props *able)
 {
+	const struct rpcrdma2_prop_row *row = rpcrdma2_prop_rows;
 	const struct rpcrdma2_props *wanted = &want->ps_val;
 	struct rpcrdma2_props other = *now;
-	const struct rpcrdma2_prop_row *row;
-	enum rpcrdma2_wish wish;
+	u32 done = 0, rows = 0, value;
 	unsigned int r;
-	u32 rows = 0;
 
-	memset(pm, 0, sizeof(*pm));
-	pm->pm_type = RDMA2_OPT_RESPROP;
-	pm->pm_want = want;
-	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
+	for (r = 0; r < RPCRDMA2_NPROPS; r++, row++) {
 		if (!(want->ps_rows & BIT(r)))
 			continue;
-		row = &rpcrdma2_prop_rows[r];
-		wish = row->row_wish(rpcrdma2_prop_value_const(wanted, r),
-				     rpcrdma2_prop_value_const(now, r),
-				     rpcrdma2_prop_value_const(able, r),
-				     rpcrdma2_prop_value(&other, r));
-		if (wish == RPCRDMA2_WISH_DONE)
-			pm->pm_done |= BIT(r);
-		else if (wish == RPCRDMA2_WISH_OTHER)
+		switch (row->row_wish(rpcrdma2_prop_get(wanted, r),
+				      rpcrdma2_prop_get(now, r),
+				      rpcrdma2_prop_get(able, r), &value)) {
+		case RPCRDMA2_WISH_DONE:
+			done |= BIT(r);
+			break;
+		case RPCRDMA2_WISH_OTHER:
 			rows |= BIT(r);
+			rpcrdma2_prop_set(&other, r, value);
+			break;
+		case RPCRDMA2_WISH_REJECTED:
+			break;
+		}
 	}
+	*pm = (struct rpcrdma2_propmsg){
+		.pm_type = RDMA2_OPT_RESPROP,
+		.pm_done = done,
+		.pm_want = want,
+	};
 	rpcrdma2_propset_init(&pm->pm_set, rows, &other);
-	rpcrdma2_props_copy(now, wanted, pm->pm_done);
+	rpcrdma2_props_copy(now, wanted, done);
 	rpcrdma2_props_copy(now, &other, rows);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_answer_reqprop);

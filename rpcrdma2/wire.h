@@ -81,18 +81,15 @@ unsigned int rpcrdma2_error_args(u32 vers, u32 code);
 /**
  * struct rpcrdma2_prop_row - one property
  * @row_which: rpcrdma2_propid
- * @row_size: octets of the value, on the wire as in struct rpcrdma2_props
- * @row_offset: of the value in struct rpcrdma2_props
+ * @row_default: value of a peer that has not said any
  * @row_valid: check
  * @row_wish: rule
  */
 struct rpcrdma2_prop_row {
 	u32	row_which;
-	u16	row_size;
-	u16	row_offset;
-	bool	(*row_valid)(const u32 *value);
-	enum rpcrdma2_wish (*row_wish)(const u32 *want, const u32 *now,
-				       const u32 *able, u32 *other);
+	u32	row_default;
+	bool	(*row_valid)(u32 value);
+	enum rpcrdma2_wish (*row_wish)(u32 want, u32 now, u32 able, u32 *other);
 };
 
 extern const struct rpcrdma2_prop_row rpcrdma2_prop_rows[];
@@ -100,10 +97,17 @@ extern const struct rpcrdma2_prop_row rpcrdma2_prop_rows[];
 /* The row of a property, or RPCRDMA2_NPROPS (C-108: ids are not dense) */
 enum rpcrdma2_prop rpcrdma2_prop_find(u32 which);
 
-u32 *rpcrdma2_prop_value(struct rpcrdma2_props *pr, enum rpcrdma2_prop r);
+static inline u32 rpcrdma2_prop_get(const struct rpcrdma2_props *pr,
+				    enum rpcrdma2_prop r)
+{
+	return ((const u32 *)pr)[r];
+}
 
-const u32 *rpcrdma2_prop_value_const(const struct rpcrdma2_props *pr,
-				     enum rpcrdma2_prop r);
+static inline void rpcrdma2_prop_set(struct rpcrdma2_props *pr,
+				     enum rpcrdma2_prop r, u32 value)
+{
+	((u32 *)pr)[r] = value;
+}
 
 /**
  * rpcrdma2_props_copy - take over the values of some properties

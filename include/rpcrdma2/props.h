@@ -17,7 +17,7 @@
  * @pr_rbsiz: octets of every Receive, at least
  * @pr_brs: enum rpcrdma2_bkreqsup
  *
- * A value is made of u32 alone, one for each XDR word of it.
+ * In the order of the table; each is one XDR word.
  */
 struct rpcrdma2_props {
 	u32	pr_rbsiz;
