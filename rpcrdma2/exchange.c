@@ -10,7 +10,6 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder)
 {
 	rpcrdma2_peer_props_init(&ex->ex_peer);
 	rpcrdma2_props_default(&ex->ex_told);
-	rpcrdma2_props_default(&ex->ex_able);
 	ex->ex_owed = responder;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
