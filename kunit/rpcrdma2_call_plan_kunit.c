@@ -171,7 +171,7 @@ static const struct plan_case plan_cases[] = {
 	    .sz_reply_rest = 5000 },
 	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
 	{ "C-001 the Reply chunk counts in the Call: it does not fit",
-	  { V2, .sz_call_rest = INLINE_MAX - REPLY_CHUNK + 4,
+	  { V2, .sz_call_rest = INLINE_MAX - REPLY_CHUNK + 1,
 	    .sz_reply_rest = 5000 },
 	  { .cp_proc = RDMA2_NOMSG, .cp_poszero = true, .cp_reply = true } },
 	{ "C-001 the Write list counts in the Call",
