@@ -204,10 +204,15 @@ class Source:
             self.replace(i, end, ';')
         return end + 1
 
+    def is_function(self, i):
+        """The bracket that begins one stands in the first column."""
+        return (self.tokens[i].text == '{' and self.tokens[i - 1].text == ')' and
+                self.text[self.tokens[i].start - 1] == '\n')
+
     def mutants(self):
         i = 0
         while i < len(self.tokens):
-            if self.tokens[i].text != '{' or self.tokens[i - 1].text != ')':
+            if not self.is_function(i):
                 if self.tokens[i].kind != 'directive':
                     self.one_token(i)
                 i += 1
