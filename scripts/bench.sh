@@ -5,7 +5,7 @@
 # tuned, TCP, and bare verbs: one guest, the unmodified Debian kernel, a clock
 # that counts instructions.
 #
-#	bench.sh [--quick|--smoke|--memory]
+#	bench.sh [--quick|--smoke|--memory|--trips]
 #
 # BASE=COMMIT puts that commit's modules beside those of this checkout, OUT=DIR
 # chooses where the report goes, VARIANTS="intree rdma2" what is compared; ROWS and
@@ -13,7 +13,7 @@
 # PROFILE=1 divides the rows among layers in the other forms too.
 # --quick is a part of the rows, --smoke two rows and cases for make check, whatever
 # the environment asks for. --memory is what connections take of memory alone, with
-# the kernel MEMORY_KERNEL.
+# the kernel MEMORY_KERNEL; --trips is round trips alone.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -24,7 +24,7 @@ set -u
 here=$top/scripts/bench
 form=full
 case ${1:-} in
---quick|--smoke|--memory)	form=${1#--} ;;
+--quick|--smoke|--memory|--trips)	form=${1#--} ;;
 '')				;;
 *)				die "no option is called '$1'" ;;
 esac
@@ -228,10 +228,10 @@ mkdir -p "$out" "$cache/run"
 started=$SECONDS
 build
 run=$(mktemp -d "$cache/run/bench-$(date +%H%M%S)-XXXXXX")
-if [ "$form" = memory ]; then
-	{ heading && memory; } >"$out/report.txt" || die "no memory was measured"
+if [ "$form" = memory ] || [ "$form" = trips ]; then
+	{ heading && "$form"; } >"$out/report.txt" || die "no $form measured"
 	cat "$out/report.txt"
-	"$here/plot.sh" "$out" || die "no plots"
+	[ "$form" = trips ] || "$here/plot.sh" "$out" || die "no plots"
 	say "$((SECONDS - started)) s; the report is in $out"
 	exit
 fi
