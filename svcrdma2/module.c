@@ -15,19 +15,6 @@
 struct workqueue_struct *svc2_wq;
 struct kmem_cache *svc2_msg_cache;
 
-struct svc2_param svc2_credits = {
-	SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX
-};
-struct svc2_param svc2_receive_size = {
-	RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_MAX
-};
-struct svc2_param svc2_min_version = {
-	RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO
-};
-struct svc2_param svc2_max_version = {
-	RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO
-};
-
 static int set_param(const char *val, const struct kernel_param *kp)
 {
 	const struct svc2_param *pm = container_of(kp->arg, struct svc2_param,
@@ -41,18 +28,20 @@ static const struct kernel_param_ops param_ops = {
 	.get = param_get_uint,
 };
 
-#define SVC2_PARAM(_name, _desc)					\
+#define SVC2_PARAM(_name, _default, _min, _max, _desc)			\
+	struct svc2_param svc2_##_name = { _default, _min, _max };	\
 	module_param_cb(_name, &param_ops, &svc2_##_name.pm_value, 0644); \
 	__MODULE_PARM_TYPE(_name, "uint");				\
 	MODULE_PARM_DESC(_name, _desc)
 
-SVC2_PARAM(credits,
+SVC2_PARAM(credits, SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX,
 	   "Calls a requester may have outstanding on a connection made from now on (4 to 1024, default 64)");
-SVC2_PARAM(receive_size,
+SVC2_PARAM(receive_size, RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
+	   RPCRDMA2_INLINE_MAX,
 	   "octets of a Receive on connections made from now on, rounded up to pages (4096 to 65536, default 4096)");
-SVC2_PARAM(min_version,
+SVC2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
 	   "lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
-SVC2_PARAM(max_version,
+SVC2_PARAM(max_version, RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
 	   "highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
 
 static int __init svcrdma2_init(void)

@@ -345,17 +345,13 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 
 	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
 	verdict = build_arg(sp, call, arg);
-	switch (verdict) {
-	case RDMA2_OK:
-		break;
-	case RDMA2_DROP:
+	if (verdict == RDMA2_DROP) {
 		svc2_msg_put(sp, call);
 		return 0;
-	case RDMA2_ERR_READ_CHUNKS:
-		return svc2_refuse_with(sp, call, RDMA2_ERR_READ_CHUNKS, 1, 0);
-	default:
-		return svc2_refuse(sp, call, verdict);
 	}
+	/* C-083: one Read chunk would do; other errors carry no number */
+	if (verdict)
+		return svc2_refuse_with(sp, call, verdict, 1, 0);
 
 	arg->len = arg->head[0].iov_len + arg->page_len;
 	arg->buflen = arg->len;

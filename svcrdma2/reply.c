@@ -160,19 +160,13 @@ static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 
 	tx->tx_head = rqstp->rq_respages[0];
 	ret = build_writes(sp, tx, res, h, plan);
-	if (ret)
-		return ret;
-	ret = svc2_tx_header(tx, h, NULL);
-	if (ret)
-		return ret;
-	if (tx->tx_len > plan->pn_send_max)
-		return -EMSGSIZE;
-	if (!plan->pn_long) {
+	if (!ret)
+		ret = svc2_tx_header(tx, h, NULL);
+	if (!ret && tx->tx_len > plan->pn_send_max)
+		ret = -EMSGSIZE;
+	if (!ret && !plan->pn_long)
 		ret = svc2_tx_payload(sp, tx, res, plan);
-		if (ret)
-			return ret;
-	}
-	return svc2_tx_take_pages(rqstp, tx);
+	return ret ?: svc2_tx_take_pages(rqstp, tx);
 }
 
 /*
