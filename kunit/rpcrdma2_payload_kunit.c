@@ -233,6 +233,8 @@ static const struct mutation mutations[] = {
 	  CUT(v15, 24), REPLY(BAD) },
 	{ "S39 an option of direction 2 is discarded",
 	  WHOLE(v24), { { 4, 2 } }, NODIR(RDMA2_DROP) },
+	{ "S39 also when it ends there",
+	  CUT(v24, 20), { { 4, 2 } }, NODIR(RDMA2_DROP) },
 	{ "C-016 an option longer than the message gets BAD_XDR",
 	  WHOLE(v24), { { 6, 9 } }, CALL(BAD) },
 	{ "C-106 an option of 0xffffffff octets gets BAD_XDR",
@@ -305,6 +307,11 @@ static void judges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h->h_direction, m->direction);
 	KUNIT_EXPECT_LE(test, h->h_len,
 			max_t(size_t, m->len, RPCRDMA2_PREFIX_LEN));
+	if (m->len < RPCRDMA2_PREFIX_LEN) {
+		KUNIT_EXPECT_EQ(test, h->h_xid, 0);
+		KUNIT_EXPECT_EQ(test, h->h_vers, 0);
+		KUNIT_EXPECT_EQ(test, h->h_credit, 0);
+	}
 }
 
 /* S07: what follows a header that ends the message means nothing. */

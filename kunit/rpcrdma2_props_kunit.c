@@ -288,6 +288,8 @@ static void answers_refused_for_sending(struct kunit *test)
 
 	pm.pm_type = 5;
 	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
+	pm.pm_type = 0;
+	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 	h->h_proc = RDMA2_OPTIONAL;
 	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 }

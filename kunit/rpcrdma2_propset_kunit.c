@@ -36,7 +36,7 @@ static void connprop_in_either_spelling(struct kunit *test)
 }
 
 /* V19, V20, V23 and, as an answer to the other spelling, V26 */
-static void messages_we_send(struct kunit *test)
+static void messages_sent(struct kunit *test)
 {
 	static const struct rpcrdma2_props val = {
 		.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_GENL,
@@ -285,6 +285,49 @@ static void property_longer_than_the_message(struct kunit *test)
 	}
 }
 
+/* C-016: padding that is cut off belongs to the value. */
+static void value_without_its_padding(struct kunit *test)
+{
+	struct words *m = words_new(test);
+	struct rpcrdma2_propmsg pm = { };
+	u32 cut;
+
+	put_start(m, 2, RDMA2_UPDPROP, 0);
+	m->count = 4;
+	put(m, 1);
+	put_propval(m, RDMA2_PROPID_RBSIZ, 5, 8192);
+	for (cut = 0; cut <= 3; cut++)
+		KUNIT_EXPECT_EQ(test, read_body(test, &pm, m->word,
+						words_len(m) - cut),
+				cut ? RDMA2_ERR_BAD_XDR : RDMA2_OK);
+}
+
+/* C-021: what follows a bitmap begins where all of its words end. */
+static void bitmaps_of_several_words(struct kunit *test)
+{
+	static const struct rpcrdma2_props wished = { 16384, 2 };
+	struct rpcrdma2_propset want;
+	struct rpcrdma2_propmsg pm = { .pm_want = &want };
+	struct words *m = words_new(test);
+	unsigned int i;
+
+	rpcrdma2_propset_init(&want, RBSIZ | BRS, &wished);
+	put_start(m, 2, RDMA2_RESPROP, 0);
+	m->count = 4;
+	put(m, 4);
+	put(m, BIT(want.ps_index[RPCRDMA2_PROP_RBSIZ]));
+	for (i = 0; i < 3; i++)
+		put(m, 0);
+	put(m, 1);
+	put(m, BIT(want.ps_index[RPCRDMA2_PROP_BRS]));
+	put(m, 0);
+
+	KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, pm.pm_done, RBSIZ);
+	KUNIT_EXPECT_EQ(test, pm.pm_rejected, BRS);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_count, 0);
+}
+
 /* C-106: counts of a set and of a bitmap, against the octets behind them */
 static void every_property_count(struct kunit *test)
 {
@@ -439,7 +482,7 @@ static void option_body_is_bounded(struct kunit *test)
 
 static struct kunit_case propset_cases[] = {
 	KUNIT_CASE(connprop_in_either_spelling),
-	KUNIT_CASE(messages_we_send),
+	KUNIT_CASE(messages_sent),
 	KUNIT_CASE(set_of_a_peer_is_numbered_anew),
 	KUNIT_CASE(connprop_is_small),
 	KUNIT_CASE(bad_properties),
@@ -447,6 +490,8 @@ static struct kunit_case propset_cases[] = {
 	KUNIT_CASE(bits_beyond_the_set),
 	KUNIT_CASE(every_property_length),
 	KUNIT_CASE(property_longer_than_the_message),
+	KUNIT_CASE(value_without_its_padding),
+	KUNIT_CASE(bitmaps_of_several_words),
 	KUNIT_CASE(every_property_count),
 	KUNIT_CASE(duplicates),
 	KUNIT_CASE(many_duplicates),

@@ -423,8 +423,26 @@ static void round_trip(struct kunit *test)
 	}
 }
 
+/* Memory for a header is never short: the longest segments, in all chunks. */
+static void largest_header(struct kunit *test)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	unsigned int i;
+
+	rpcrdma2_hdr_begin(h, 1, 2, 1, RDMA2_NOMSG, RDMA2_CALL);
+	h->h_nreads = 1;
+	h->h_reads[0].ck_nsegs = RPCRDMA2_MAX_SEGMENTS;
+	h->h_nwrites = RPCRDMA2_MAX_WRITE_CHUNKS;
+	for (i = 0; i < RPCRDMA2_MAX_WRITE_CHUNKS; i++)
+		h->h_writes[i].ck_nsegs = 0;
+	h->h_has_reply = true;
+	h->h_reply.ck_nsegs = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_size(h), RPCRDMA2_HDR_MAX);
+}
+
 static struct kunit_case sendable_cases[] = {
 	KUNIT_CASE_PARAM(strict_on_sending, refusal_gen_params),
+	KUNIT_CASE(largest_header),
 	KUNIT_CASE(round_trip),
 	{ }
 };

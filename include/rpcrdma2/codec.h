@@ -89,7 +89,6 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
 #define RPCRDMA2_CALL_FLAVOR	6
 #define RPCRDMA2_AUTH_MAX	400
 #define RPCRDMA2_CALL_HDR_MIN	(RPCRDMA2_CALL_FIXED + 4 * XDR_UNIT)
-#define RPCRDMA2_CALL_HDR_MAX	(RPCRDMA2_CALL_HDR_MIN + 2 * RPCRDMA2_AUTH_MAX)
 
 /**
  * rpcrdma2_call_hdr_len - where the header of an RPC Call ends
