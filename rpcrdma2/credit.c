@@ -5,15 +5,8 @@
  * one (2.3 of Documentation/protocol.rst).
  */
 #include <linux/export.h>
-#include <linux/minmax.h>
 
 #include <rpcrdma2/credit.h>
-
-u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
-{
-	return clamp(wire, 1U, max);
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_grant_sanitise);
 
 u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
 			bool granted)

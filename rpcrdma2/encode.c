@@ -9,42 +9,41 @@
 
 #include "wire.h"
 
-/* S05: segments that exist, whose lengths add up to that of the chunk */
+/*
+ * S05, S09: segments that exist, whose lengths add up to that of the chunk. A
+ * Read chunk has one at least, and @least is 1: none of them is empty.
+ */
 static bool chunk_sound(const struct rpcrdma2_hdr *h,
-			const struct rpcrdma2_chunk *ck)
+			const struct rpcrdma2_chunk *ck, u32 least)
 {
-	u32 sum = 0;
+	const struct rpcrdma2_segment *seg;
 	unsigned int i;
+	u32 sum = 0;
 
 	if (ck->ck_first + ck->ck_nsegs > h->h_nsegs)
 		return false;
-	for (i = 0; i < ck->ck_nsegs; i++)
-		if (check_add_overflow(sum,
-				       h->h_segs[ck->ck_first + i].rs_length,
-				       &sum))
+	seg = &h->h_segs[ck->ck_first];
+	for (i = 0; i < ck->ck_nsegs; i++, seg++)
+		if (seg->rs_length < least ||
+		    check_add_overflow(sum, seg->rs_length, &sum))
 			return false;
-	return sum == ck->ck_length;
+	return sum == ck->ck_length && ck->ck_nsegs >= least;
 }
 
-/* S05, S09: ascending aligned positions, no empty segment, less than 2^32 */
+/* S05, S09: ascending aligned positions, less than 2^32 in all */
 static bool reads_sendable(const struct rpcrdma2_hdr *h)
 {
-	const struct rpcrdma2_chunk *ck;
-	unsigned int i, j;
+	const struct rpcrdma2_chunk *ck = h->h_reads;
+	unsigned int i;
 	u32 sum = 0;
 
-	for (i = 0; i < h->h_nreads; i++) {
-		ck = &h->h_reads[i];
-		if (ck->ck_position % XDR_UNIT || !ck->ck_nsegs)
+	for (i = 0; i < h->h_nreads; i++, ck++) {
+		if (ck->ck_position % XDR_UNIT || !chunk_sound(h, ck, 1))
 			return false;
 		if (i && ck->ck_position <= ck[-1].ck_position)
 			return false;
-		if (!chunk_sound(h, ck) ||
-		    check_add_overflow(sum, ck->ck_length, &sum))
+		if (check_add_overflow(sum, ck->ck_length, &sum))
 			return false;
-		for (j = 0; j < ck->ck_nsegs; j++)
-			if (!h->h_segs[ck->ck_first + j].rs_length)
-				return false;
 	}
 	return true;
 }
@@ -60,12 +59,12 @@ static bool writes_sendable(const struct rpcrdma2_hdr *h)
 	for (i = 0; i < h->h_nwrites; i++) {
 		if (!h->h_writes[i].ck_nsegs && h->h_direction == RDMA2_CALL)
 			return false;
-		if (!chunk_sound(h, &h->h_writes[i]))
+		if (!chunk_sound(h, &h->h_writes[i], 0))
 			return false;
 	}
 	if (!h->h_has_reply)
 		return true;
-	return h->h_reply.ck_nsegs && chunk_sound(h, &h->h_reply);
+	return h->h_reply.ck_nsegs && chunk_sound(h, &h->h_reply, 0);
 }
 
 /* C-072, C-073, S47: a handle of the same Call, or 0; always 0 in a Reply */

@@ -15,13 +15,15 @@
  * @remedy: what a requester does about it, once
  * @needs: number of the word that it has to know for that, or 0
  */
-static const struct code {
+struct code {
 	u8			args;
 	u8			arg;
 	u8			arg2;
 	enum rpcrdma2_remedy	remedy;
 	u8			needs;
-} codes[] = {
+};
+
+static const struct code codes[] = {
 	[RDMA2_ERR_VERS]	= {	/* C-079, C-100 */
 		2, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
 		RPCRDMA2_REMEDY_RENEGOTIATE },

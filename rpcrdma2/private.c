@@ -3,7 +3,6 @@
  * Private data of the connection manager, RFC 8797. Always sent, and believed
  * only on a version 1 connection (S28).
  */
-#include <linux/build_bug.h>
 #include <linux/export.h>
 #include <linux/string.h>
 

@@ -6,11 +6,8 @@
 #ifndef _RPCRDMA2_CM_H
 #define _RPCRDMA2_CM_H
 
-#include <linux/build_bug.h>
 #include <linux/minmax.h>
-#include <linux/string.h>
 #include <linux/types.h>
-#include <asm/byteorder.h>
 
 #include <rpcrdma2/proto.h>
 

@@ -21,7 +21,10 @@
  *
  * Return: 1 to @max; a peer that grants nothing would wait for ever.
  */
-u32 rpcrdma2_grant_sanitise(u32 wire, u32 max);
+static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
+{
+	return clamp(wire, 1U, max);
+}
 
 /**
  * rpcrdma2_grant_next - what a message says about the grant of its sender

@@ -22,6 +22,19 @@ struct rpcrdma2_units {
 	bool		un_wanted;
 };
 
+static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
+				      unsigned int count, bool control)
+{
+	int least = control ? count : count + un->un_kept;
+	int avail = atomic_read(&un->un_free);
+
+	do {
+		if (avail < least)
+			return false;
+	} while (!atomic_try_cmpxchg(&un->un_free, &avail, avail - (int)count));
+	return true;
+}
+
 /**
  * rpcrdma2_units_take - take units, or note that there is a taker
  * @un: units
@@ -32,8 +45,15 @@ struct rpcrdma2_units {
  * Return: true when they are the caller's. When not, a later
  * rpcrdma2_units_give() says that there is a taker to be told.
  */
-bool rpcrdma2_units_take(struct rpcrdma2_units *un, unsigned int count,
-			 bool control);
+static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
+				       unsigned int count, bool control)
+{
+	if (likely(rpcrdma2_units_try(un, count, control)))
+		return true;
+	/* What is given after the second look is given to a taker. */
+	smp_store_mb(un->un_wanted, true);
+	return rpcrdma2_units_try(un, count, control);
+}
 
 /**
  * rpcrdma2_units_give - give units back
@@ -43,6 +63,15 @@ bool rpcrdma2_units_take(struct rpcrdma2_units *un, unsigned int count,
  * Context: any.
  * Return: true when a taker found too few before, and has not been told since.
  */
-bool rpcrdma2_units_give(struct rpcrdma2_units *un, unsigned int count);
+static inline bool rpcrdma2_units_give(struct rpcrdma2_units *un,
+				       unsigned int count)
+{
+	if (!count)
+		return false;
+	/* A full barrier: pairs with the one in rpcrdma2_units_take() */
+	atomic_add_return(count, &un->un_free);
+	return unlikely(READ_ONCE(un->un_wanted)) &&
+	       xchg(&un->un_wanted, false);
+}
 
 #endif /* _RPCRDMA2_UNITS_H */
