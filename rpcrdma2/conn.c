@@ -54,7 +54,7 @@ static int create_qp(struct rpcrdma2_conn *co, struct rpcrdma2_conn_size *size,
 	unsigned int added = 0;
 	int ret;
 
-	/* the RDMA core adds what it thinks its memory regions need */
+	/* the RDMA core adds entries for its memory regions by itself */
 	if (size->rw_mrs)
 		added = rdma_rw_max_send_wr(rpcrdma2_conn_device(co),
 					    attr.port_num, size->rw_mrs, 0);

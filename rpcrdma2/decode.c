@@ -6,7 +6,7 @@
  * Documentation/protocol.rst): the words that every version begins with, what
  * the version puts behind them, the three chunk lists, and the RPC message.
  *
- * A count is believed only as far as octets follow it. An item more than the
+ * The octets behind a count have to bear it. An item more than the
  * decoded form can hold is still checked, then forgotten but for a note:
  * damage further on outranks it (step 6 before step 8).
  */
@@ -243,7 +243,7 @@ static enum rpcrdma2_errcode decode_error(struct rpcrdma2_hdr *h,
 }
 
 /*
- * Version 1 knows no direction word, no nominated handle, no options and no
+ * Version 1 has no direction word, no nominated handle, no options and no
  * properties. All that is wrong with a header is answered with one code,
  * ERR_CHUNK: the verdict is as precise as in version 2, and
  * rpcrdma2_set_error() flattens it.
@@ -270,7 +270,7 @@ static enum rpcrdma2_errcode decode_v1(struct rpcrdma2_hdr *h,
 	}
 }
 
-/* S06: what is neither Call nor Reply cannot be told from the other */
+/* S06: another value is neither Call nor Reply */
 static bool decode_direction(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu)
 {
 	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
@@ -297,9 +297,9 @@ static enum rpcrdma2_errcode decode_rpc(struct rpcrdma2_hdr *h,
 }
 
 /*
- * The body stays where it is: what an opttype means is for the receiver to
- * say. S39: an unreadable direction must not be answered. A RESPROP is an
- * answer, whatever it says of itself (S01, S38): the opttype alone decides,
+ * The body stays where it is: what an opttype means is the receiver's
+ * decision. S39: an unreadable direction must not be answered. A RESPROP is an
+ * answer, whatever its direction word is (S01, S38): the opttype alone decides,
  * so a RESPROP that ends right behind it is not answered either (S11).
  */
 static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
@@ -394,7 +394,7 @@ static u32 msg_type(const struct rpcrdma2_cursor *rpc)
 	return be32_to_cpup(rpc->cu_at + 1);
 }
 
-/* S08, S06: the RPC message is the one that the header says it is */
+/* S08, S06: the RPC message has the xid and the direction of the header */
 static bool is_rpc(const struct rpcrdma2_hdr *h,
 		   const struct rpcrdma2_cursor *rpc)
 {
@@ -403,8 +403,8 @@ static bool is_rpc(const struct rpcrdma2_hdr *h,
 }
 
 /*
- * Tells a version 1 Call from a Reply. A MSG says so itself. The receiver of a
- * NOMSG Call reads it, the sender of a NOMSG Reply has written it.
+ * Whether a version 1 message is a Call or a Reply. The RPC message of a MSG has a
+ * msg_type; a NOMSG Call has a Read list, a NOMSG Reply only a Reply chunk.
  */
 static u32 infer_direction(const struct rpcrdma2_hdr *h,
 			   const struct rpcrdma2_cursor *rpc)
@@ -443,7 +443,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_call_hdr_len);
  * with their padding (E-05, E-07).
  *
  * The RPC header is no data item. RPCSEC_GSS computes its length as the
- * difference of two addresses and reads as much before it knows the peer, so
+ * difference of two addresses and reads as much before it verifies the peer, so
  * the header must lie in one piece.
  *
  * @ck: chunks in ascending order, none of them at position zero
@@ -469,7 +469,7 @@ static bool positions_fit(const struct rpcrdma2_chunk *ck, unsigned int count,
 }
 
 /*
- * When Read chunks were left out the sums do not add up, and positions say
+ * When Read chunks were left out the sums do not add up, and positions prove
  * nothing; the verdict is READ_CHUNKS next. What is in a Position-Zero chunk
  * has not been read: where the RPC header ends in it is the responder's to find
  * out.
@@ -492,7 +492,7 @@ static bool call_agrees(const struct rpcrdma2_hdr *h, const struct excess *ex,
 
 	if (zero || ex->zero || !is_rpc(h, rpc)) /* S07 */
 		return false;
-	/* only Read chunks make it necessary to know where its header ends */
+	/* where its header ends matters to Read chunks only */
 	return !h->h_nreads || ex->reads ||
 	       positions_fit(ck, h->h_nreads, rpc->cu_left,
 			     rpcrdma2_call_hdr_len(rpc->cu_at, rpc->cu_left));
@@ -523,7 +523,7 @@ static enum rpcrdma2_errcode judge_excess(const struct excess *ex)
 
 /*
  * Steps 7 and 8 for a header whose lists are well-formed. Codes 4 to 6 answer
- * Calls; a Reply with more than it can have been asked for is just bad.
+ * Calls; a Reply with more than any Call can have offered is malformed.
  */
 static enum rpcrdma2_errcode judge_rpc(struct rpcrdma2_hdr *h,
 				       const struct excess *ex,

@@ -110,7 +110,7 @@ static bool rpc_sendable(const struct rpcrdma2_hdr *h)
 	    !inv_handle_sendable(h))
 		return false;
 
-	switch (h->h_direction) { /* C-067, S06: must be told */
+	switch (h->h_direction) { /* C-067, S06 */
 	case RDMA2_CALL:
 		return call_sendable(h);
 	case RDMA2_REPLY:

@@ -10,10 +10,10 @@
 /**
  * struct code - an error of version 2
  * @args: words that follow it
- * @arg: the first one, where it says the decoder's limit
+ * @arg: the first one, where it is a limit of the decoder
  * @arg2: the second one, likewise
  * @remedy: what a requester does about it, once
- * @needs: number of the word that it has to know for that, or 0
+ * @needs: the word that must not be 0 for that: 1, 2, or 0 for none
  */
 struct code {
 	u8			args;

@@ -10,7 +10,7 @@
 
 static void read_property(struct rpcrdma2_msg *msg, const void *base)
 {
-	msg->mg_prop.pm_want = NULL;	/* none is known to have been asked */
+	msg->mg_prop.pm_want = NULL;	/* this end sends no REQPROP */
 	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
 						  base);
 	msg->mg_bad_body = msg->mg_verdict;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What both ends of RPC-over-RDMA have in common. Nothing here knows an RPC
+ * What both ends of RPC-over-RDMA have in common. Nothing here depends on an RPC
  * layer: xprtrdma2 puts an rpc_xprt on top of it, svcrdma2 an svc_xprt.
  */
 #include <linux/module.h>

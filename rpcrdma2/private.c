@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Private data of the connection manager, RFC 8797. Always sent, and believed
- * only on a version 1 connection (S28).
+ * Private data of the connection manager, RFC 8797. Always sent, and made use
+ * of only on a version 1 connection (S28).
  */
 #include <linux/export.h>
 #include <linux/string.h>

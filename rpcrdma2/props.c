@@ -24,11 +24,11 @@ static bool valid_brs(u32 value)
 }
 
 /*
- * Rules: what a peer that wants a value gets (S16). @now is the value
+ * Rules: what a REQPROP for a value results in (S16). @now is the value
  * announced, @able the best that can be done; @other is set for WISH_OTHER.
  */
 
-/* A size is a promise of at least so much: any up to the real one is kept. */
+/* Receives of the real size are also Receives of any smaller one. */
 static enum rpcrdma2_wish wish_rbsiz(u32 want, u32 now, u32 able, u32 *other)
 {
 	if (want > able) {

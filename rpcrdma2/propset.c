@@ -239,7 +239,7 @@ static void encode_propbody(struct sheet *sh, const struct rpcrdma2_propmsg *pm)
 		encode_subset(sh, ps, pm->pm_nochg, false);
 }
 
-/* C-055, C-057: an answer is made of what was asked, and of nothing twice */
+/* C-055, C-057: an answer has rows of the REQPROP alone, and each once */
 static bool propmsg_sendable(const struct rpcrdma2_propmsg *pm)
 {
 	u32 rows = pm->pm_set.ps_rows;

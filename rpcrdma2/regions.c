@@ -290,8 +290,8 @@ static int fill_region(const struct rpcrdma2_regions *rg, struct region *re,
 
 /*
  * Map what the scatterlist holds and fill in the REG_MR request. The address
- * on the wire is made of the xid and an offset: it tells nothing about the
- * kernel's memory, and whose region it is when its handle comes back.
+ * on the wire is made of the xid and an offset: it reveals nothing about the
+ * kernel's memory, and names the RPC of the region when its handle comes back.
  */
 static int map_region(struct rpcrdma2_conn *co, struct region *re, int nents,
 		      enum dma_data_direction dir, u32 xid)

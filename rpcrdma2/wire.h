@@ -44,8 +44,7 @@ static inline const __be32 *rpcrdma2_take(struct rpcrdma2_cursor *cu, u32 len)
 }
 
 /**
- * rpcrdma2_take_count - read a count that is believed only as far as octets
- *	follow it
+ * rpcrdma2_take_count - read a count that the octets behind it have to bear
  * @cu: the place
  * @size: octets of the smallest item
  * @count: how many items
@@ -70,7 +69,7 @@ static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
  * @vers: version of the header
  * @code: rdma_err
  *
- * Version 1 knows ERR_VERS and ERR_CHUNK; what else it may say is a bare code.
+ * Version 1 has ERR_VERS and ERR_CHUNK; any other code of it is a bare code.
  *
  * Return: 0 to 2; 0 for a code unknown to the version (S43).
  */
@@ -81,7 +80,7 @@ unsigned int rpcrdma2_error_args(u32 vers, u32 code);
 /**
  * struct rpcrdma2_prop_row - one property
  * @row_which: rpcrdma2_propid
- * @row_default: value of a peer that has not said any
+ * @row_default: value of a peer that has announced none
  * @row_valid: check
  * @row_wish: rule
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Private data of the connection manager, RFC 8797. Always sent, and believed
- * only on a version 1 connection (S28).
+ * Private data of the connection manager, RFC 8797. Always sent, and made use
+ * of only on a version 1 connection (S28).
  */
 #ifndef _RPCRDMA2_CM_H
 #define _RPCRDMA2_CM_H
@@ -36,10 +36,10 @@ struct rpcrdma2_cm_private {
 };
 
 /**
- * struct rpcrdma2_cm_limits - what the octets say
+ * struct rpcrdma2_cm_limits - the octets, decoded
  * @cl_send: octets of the largest Send
  * @cl_recv: octets of a Receive
- * @cl_inv: a Send With Invalidate is welcome
+ * @cl_inv: the sender takes a Send With Invalidate
  */
 struct rpcrdma2_cm_limits {
 	u32	cl_send;
@@ -61,7 +61,7 @@ static inline u32 rpcrdma2_cm_decode_size(u8 wire)
 /**
  * rpcrdma2_cm_encode - fill in private data to be sent
  * @pm: the octets
- * @cl: own limits; sizes are rounded down to what can be said
+ * @cl: own limits; sizes are rounded down to whole units
  */
 void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
 			const struct rpcrdma2_cm_limits *cl);

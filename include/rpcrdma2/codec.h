@@ -48,7 +48,7 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
  * * RDMA2_REPLY: end the RPC it answers, if there is one, with -EIO; send
  *   nothing (C-078);
  * * RDMA2_NODIR: a server takes it for a Call; a client drops it (S06), or
- *   in version 1, where it can only have asked for Replies with chunks, ends
+ *   in version 1, where only a Reply with chunks comes without a direction, ends
  *   the RPC of that xid.
  *
  * Return: RDMA2_OK; the code the draft demands; or RDMA2_DROP for what must
@@ -95,7 +95,7 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
  * @p: the Call, from its xid
  * @len: octets of it that are there
  *
- * The lengths of credential and verifier are what the peer says.
+ * The lengths of credential and verifier come from the peer.
  *
  * Return: octets up to the end of the verifier; 0 when not all of them are
  * there, or a body is longer than it may be.

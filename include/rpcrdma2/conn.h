@@ -46,7 +46,7 @@ enum rpcrdma2_loss {
 };
 
 /**
- * struct rpcrdma2_conn_ops - what the owner of a connection is told
+ * struct rpcrdma2_conn_ops - what a connection calls its owner for
  * @lost: the connection is of no more use; called once. Any context, even
  *	atomic
  * @received: a message has come, of rv_len octets; the Receive is the owner's
@@ -73,7 +73,7 @@ struct rpcrdma2_conn_ops {
  * struct rpcrdma2_conn - the verbs objects of one connection
  * @co_ops: its owner's
  * @co_why: enum rpcrdma2_loss; RPCRDMA2_LOSS_NONE while it is good
- * @co_lost: the owner has been told
+ * @co_lost: ->lost has been called, or is being called
  * @co_id: connection identifier, with the queue pair. The device can not go
  *	away before it is destroyed
  * @co_pd: protection domain

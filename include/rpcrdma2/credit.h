@@ -27,7 +27,7 @@ static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
 }
 
 /**
- * rpcrdma2_grant_next - what a message says about the grant of its sender
+ * rpcrdma2_grant_next - the grant of the sender of a message
  * @h: message of the peer that grants, well-formed
  * @now: grant in force
  * @max: most that is made use of

@@ -64,7 +64,7 @@ enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 				     bool resent);
 
 /**
- * rpcrdma2_lacks_message - does an error say that the peer lacks the message?
+ * rpcrdma2_lacks_message - does the peer lack the message that an error answers?
  * @er: error that answers a property message or RDMA2_OPTIONAL
  *
  * Return: true when no message of that type may follow on this connection

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The exchange of property messages on one connection: what each end knows of
- * the other, and what a message is answered with. Draft section 5.
+ * The exchange of property messages on one connection: what each end has
+ * announced, and what a message is answered with. Draft section 5.
  *
  * The ends are alike but for one thing: a requester announces its properties
  * when it sees fit, a responder answers the requester's announcement with its
@@ -18,7 +18,7 @@
 /**
  * struct rpcrdma2_exchange - properties of both ends of a connection
  * @ex_peer: the peer's
- * @ex_told: this end's, as the peer knows them
+ * @ex_told: this end's, as they were announced
  * @ex_able: the best this end can do
  * @ex_owed: the peer's announcement is to be answered with this end's
  */
@@ -30,7 +30,7 @@ struct rpcrdma2_exchange {
 };
 
 /**
- * rpcrdma2_exchange_init - nothing has been said (C-005, C-024, S19)
+ * rpcrdma2_exchange_init - nothing has been announced (C-005, C-024, S19)
  * @ex: of a new connection
  * @responder: this end answers a CONNPROP with its own
  *
@@ -49,22 +49,22 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
 				struct rpcrdma2_propmsg *pm);
 
 /**
- * rpcrdma2_exchange_take - take over what a message says of its sender
+ * rpcrdma2_exchange_take - take over the properties of the sender of a message
  * @ex: properties
  * @pm: property message that was good throughout (S11)
  *
- * A second CONNPROP is an update (S15). A REQPROP says nothing of its sender;
- * nor does a RESPROP as long as this end asks for nothing (S17).
+ * A second CONNPROP is an update (S15). A REQPROP has no properties
+ * of its sender; nor has a RESPROP as long as this end sends no REQPROP (S17).
  *
- * Return: rows that changed though the peer had promised they would not; to be
- * counted, no more (S15).
+ * Return: rows that changed though the peer had announced that they would not;
+ * to be counted, no more (S15).
  */
 u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 			   const struct rpcrdma2_propmsg *pm);
 
 /**
  * rpcrdma2_exchange_answer - decide what answers a property message
- * @ex: properties; what the answer says becomes known to the peer
+ * @ex: properties; those in the answer count as announced
  * @pm: property message that was good throughout, taken before
  * @answer: to be filled; refers to @pm until it is encoded
  *

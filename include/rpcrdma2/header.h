@@ -44,7 +44,7 @@ struct rpcrdma2_chunk {
 
 /**
  * struct rpcrdma2_error - body of RDMA2_ERROR
- * @er_code: enum rpcrdma2_errcode, or a value the draft does not know (S43)
+ * @er_code: enum rpcrdma2_errcode, or a value that the draft does not define (S43)
  * @er_arg: codes 4, 5: most chunks; 6: most segments; 8: octets needed;
  *	1: lowest version; 7: index of the short chunk, counted from 1
  * @er_arg2: 1: highest version; 7: octets needed
@@ -147,7 +147,7 @@ static inline u32 rpcrdma2_hdr_min(u32 vers)
 }
 
 /**
- * rpcrdma2_can_nominate - does a Call say which handle may be invalidated?
+ * rpcrdma2_can_nominate - can a Call nominate a handle to be invalidated?
  * @vers: version spoken
  */
 static inline bool rpcrdma2_can_nominate(u32 vers)

@@ -51,7 +51,7 @@ static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
 }
 
 /**
- * rpcrdma2_msg_read - read a message, and judge all that the wire says
+ * rpcrdma2_msg_read - read a message, and judge what the transport reads of it
  * @msg: to be filled
  * @base: the message, in one piece
  * @len: its octets

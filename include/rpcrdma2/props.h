@@ -56,7 +56,7 @@ enum rpcrdma2_wish {
 };
 
 /**
- * rpcrdma2_props_default - the values of a peer that has said nothing
+ * rpcrdma2_props_default - the values of a peer that has announced none
  * @pr: to be filled; anew for each connection (C-024, S19)
  */
 void rpcrdma2_props_default(struct rpcrdma2_props *pr);
@@ -85,7 +85,7 @@ void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp);
  * @val: values of a message that was good throughout (S11)
  * @rows: those it names
  *
- * Return: rows that changed though the peer had promised they would not; to
+ * Return: rows that changed though the peer had announced that they would not; to
  * be counted, no more (S15).
  */
 u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *pp,
@@ -108,11 +108,11 @@ u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *pp,
 
 /**
  * rpcrdma2_send_limit - largest Send toward a version 2 peer
- * @peer: its properties; defaults while it has said nothing (C-005)
+ * @peer: its properties; defaults while it has announced none (C-005)
  * @own: largest Send this end makes
  *
- * S13, S33. A peer that takes very little is believed down to 1024 octets,
- * below which headers could not be sent.
+ * S13, S33. A peer that takes very little is sent up to 1024 octets all the same,
+ * for less does not hold a header.
  */
 u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own);
 
@@ -121,8 +121,8 @@ u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own);
  * @pp: of the responder
  * @own: the RBSIZ this end has announced
  *
- * S14: nothing tells how much the responder is willing to send. One that
- * has announced its own Receives is taken to send as much as it receives.
+ * S14: no property bounds what the responder sends. One that has announced
+ * its own Receives is taken to send as much as it receives.
  */
 u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own);
 

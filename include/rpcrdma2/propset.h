@@ -98,11 +98,11 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
 			    const struct rpcrdma2_propmsg *pm);
 
 /**
- * rpcrdma2_answer_reqprop - decide what a peer gets of what it wants
+ * rpcrdma2_answer_reqprop - decide what a REQPROP results in
  * @pm: RESPROP to be sent
  * @want: set of the REQPROP; stays in use until @pm is encoded
- * @now: properties of this end as the peer knows them; changed to what it will
- *	know
+ * @now: properties of this end as they were announced; changed to what the
+ *	answer announces
  * @able: the best that can be done at once
  *
  * S16, C-049. What is unknown, and every copy but the first, is rejected
@@ -116,10 +116,10 @@ void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
 /**
  * rpcrdma2_apply_resprop - take over what the peer has granted
  * @pp: of the peer
- * @pm: RESPROP that was good throughout, with pm_want what had been asked
+ * @pm: RESPROP that was good throughout, and pm_want the REQPROP that it answers
  *
- * C-056, C-058, S17: what the peer names twice, not at all, or without having
- * been asked is as if it had been rejected.
+ * C-056, C-058, S17: what the peer names twice, not at all, or beyond the REQPROP
+ * counts as rejected.
  *
  * Return: rows in force as wanted, or as the peer offered instead.
  */

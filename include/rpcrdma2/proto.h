@@ -20,7 +20,7 @@ enum rpcrdma2_version {
 enum rpcrdma2_direction {
 	RDMA2_CALL		= 0,
 	RDMA2_REPLY		= 1,
-	RDMA2_NODIR		= 2,	/* a verdict: it could not be told */
+	RDMA2_NODIR		= 2,	/* a verdict: the header has none */
 };
 
 enum rpcrdma2_proc {
@@ -34,7 +34,7 @@ enum rpcrdma2_proc {
 	RDMA2_UPDPROP		= 9,
 };
 
-/* Version 1 knows MSG, NOMSG and ERROR under the same values, and these. */
+/* Version 1 has MSG, NOMSG and ERROR under the same values, and these. */
 enum rpcrdma1_proc {
 	RDMA1_MSGP		= 2,	/* read as MSG (E-23) */
 	RDMA1_DONE		= 3,	/* ignored (E-22) */

@@ -37,7 +37,7 @@
  * @rp_all: all
  * @rp_count: how many
  *
- * A Receive knows its pool, not a connection: a pool may outlive connections.
+ * A Receive belongs to a pool, not to a connection, which a pool may outlive.
  */
 struct rpcrdma2_rpool {
 	unsigned int		rp_size;
@@ -83,7 +83,7 @@ struct rpcrdma2_recv {
 /**
  * rpcrdma2_recv_size - how large the Receives of a connection can be
  * @dev: its device
- * @want: octets that its owner would like
+ * @want: octets that its owner needs for the largest message
  *
  * Return: octets, whole pages: as many as hold @want, or as the device scatters
  * a message over.
@@ -206,8 +206,8 @@ void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
  * @buf: becomes all from there on: to the end of its page as the head, the rest
  *	in pages
  *
- * For code that wants to know where the head lies in physical memory:
- * RPCSEC_GSS hands it to ciphers.
+ * For code that needs the physical address of the head: RPCSEC_GSS hands it to
+ * ciphers.
  */
 void rpcrdma2_recv_buf_paged(const struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf);

@@ -98,7 +98,7 @@ void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages);
  * rpcrdma2_regions_grow - allocate some more regions, up to rg_max
  * @co: connection
  *
- * Tells the owner with ->grown.
+ * Calls ->grown.
  *
  * Context: may sleep.
  * Return: 0, or -ENOMEM when the connection has not a single one.
@@ -109,8 +109,8 @@ int rpcrdma2_regions_grow(struct rpcrdma2_conn *co);
  * rpcrdma2_regions_awaited - does an RPC still wait for regions?
  * @co: connection
  *
- * For what was told -EAGAIN by rpcrdma2_expose(), has given back what it held
- * with rpcrdma2_unexpose(), and is ready now to be told that there are more.
+ * For a caller that got -EAGAIN from rpcrdma2_expose(), has given back what it
+ * held with rpcrdma2_unexpose(), and is ready now for ->room.
  *
  * Return: true when ->room will be called; false when it was called already, or
  * enough are free.

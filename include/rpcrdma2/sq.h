@@ -6,28 +6,28 @@
  * and have one owner. The owner takes the entries first, then it posts. From
  * then on the chain belongs to the Send Queue, until po_done gives it back.
  *
- * Sends are carried out in order. So a good completion retires its own chain and
- * all chains before it that asked for none, and most need none of their own: one in
- * sq_batch entries is enough, unless the owner of a chain wants to know. A chain
- * that asked is retired by its own completion and by no other: an iWARP device
- * completes a Send while an RDMA Read before it still runs. The entries of fewer
- * than sq_batch work requests can linger behind the last completion: the owner
- * makes the queue larger by as many.
+ * Sends are carried out in order. So a good completion retires its own chain
+ * and all unsignaled chains before it, and most chains can be unsignaled: one
+ * signaled chain in sq_batch entries is enough, unless the owner of a chain
+ * needs to be called at once. A signaled chain is retired by its own completion
+ * and by no other: an iWARP device completes a Send while an RDMA Read before
+ * it still runs. The entries of fewer than sq_batch work requests can linger
+ * behind the last completion: the owner makes the queue larger by as many.
  *
- * A chain that fails completes with an error even if it asked for nothing, and
- * the queue is flushed behind it. The errors may come in another order, so each
- * retires its own chain and no other. What the device never reports, chains that
- * succeeded and asked for nothing, and those that it took only in part, is
- * retired by rpcrdma2_sq_drain().
+ * A chain that fails completes with an error even if it is unsignaled, and the
+ * queue is flushed behind it. The errors may come in another order, so each
+ * retires its own chain and no other. What never completes, unsignaled chains
+ * that succeeded, and chains that the device took only in part, is retired by
+ * rpcrdma2_sq_drain().
  *
  * A peer can keep a chain from being done: it posts no Receives, its device
- * does not answer RDMA Reads, and it has set the number of retries to without
- * end. So a chain that asked can have a deadline, sq_timeout. The oldest one is
- * first on sq_posted; one delayed work for the connection looks at it.
+ * does not answer RDMA Reads, and the number of retries is set to without end.
+ * So a signaled chain can have a deadline, sq_timeout. The oldest one is first
+ * on sq_posted; one delayed work for the connection looks at it.
  *
  *   Q1	What is on sq_posted belongs to the Send Queue. po_done is called exactly
  *	once for each chain there: by its own completion, by a later one if it
- *	asked for none, or by rpcrdma2_sq_drain(). Until then only sq_watch
+ *	is unsignaled, or by rpcrdma2_sq_drain(). Until then only sq_watch
  *	looks at it, under sq_lock.
  */
 #ifndef _RPCRDMA2_SQ_H
@@ -52,8 +52,8 @@ struct rpcrdma2_conn;
  *	posted, after its entries have come back. @ok is false when it may not
  *	have been carried out, and the connection has been lost then. Send CQ,
  *	or what calls rpcrdma2_sq_drain()
- * @po_signal: set by the owner when it wants to know as soon as the chain is
- *	done; from then on whether the device was asked to tell
+ * @po_signal: set by the owner when po_done shall be called as soon as the chain
+ *	is done; from then on whether the chain is signaled
  *
  * The owner sets these three. The others belong to the Send Queue:
  *
@@ -82,8 +82,8 @@ struct rpcrdma2_post {
 /**
  * struct rpcrdma2_sq - a Send Queue
  * @sq_units: its entries, as far as they are known to be free
- * @sq_batch: one completion for so many entries, where no owner asks
- * @sq_timeout: a chain that asked has to be done in this time, in jiffies; 0 for
+ * @sq_batch: one completion for so many entries, where no owner sets po_signal
+ * @sq_timeout: a signaled chain has to be done in this time, in jiffies; 0 for
  *	no deadline
  * @sq_overdue: a chain was not, and the connection was lost for that
  * @sq_watch: looks for such a chain. Queued while one could be overdue
@@ -113,12 +113,12 @@ struct rpcrdma2_sq {
 void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
 
 /**
- * rpcrdma2_sq_open - say what the queue has to give
+ * rpcrdma2_sq_open - set how large the queue is
  * @co: connection that nothing was posted on
  * @entries: entries, without those for draining the queue
  * @kept: of these, so many are for control messages alone
- * @batch: one completion for so many entries, where nobody asks
- * @timeout: a chain that asked has to be done in this time, in jiffies; 0 for no
+ * @batch: one completion for so many entries, where no owner sets po_signal
+ * @timeout: a signaled chain has to be done in this time, in jiffies; 0 for no
  *	deadline
  */
 void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,

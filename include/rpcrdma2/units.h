@@ -2,7 +2,7 @@
 /*
  * Something scarce, counted without a lock: entries of a queue, contexts,
  * memory regions. A taker that finds too few leaves a note, and the call that
- * gives units back says then that there is a taker to be served.
+ * gives units back returns then that a taker waits.
  */
 #ifndef _RPCRDMA2_UNITS_H
 #define _RPCRDMA2_UNITS_H
@@ -43,7 +43,7 @@ static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
  *
  * Context: any.
  * Return: true when they are the caller's. When not, a later
- * rpcrdma2_units_give() says that there is a taker to be told.
+ * rpcrdma2_units_give() returns that a taker waits.
  */
 static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
 				       unsigned int count, bool control)
@@ -61,7 +61,7 @@ static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
  * @count: how many
  *
  * Context: any.
- * Return: true when a taker found too few before, and has not been told since.
+ * Return: true when a taker found too few since units last came back.
  */
 static inline bool rpcrdma2_units_give(struct rpcrdma2_units *un,
 				       unsigned int count)

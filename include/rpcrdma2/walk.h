@@ -59,7 +59,7 @@ struct rpcrdma2_walk {
  * rpcrdma2_walk_begin - stand at the beginning of some ranges
  * @wk: the place
  * @buf: the buffer; its lengths are those of head, pages and tail, whatever
- *	->len says
+ *	->len is
  * @range: the ranges, in the order they are walked; each may be empty
  * @ranges: how many
  */
