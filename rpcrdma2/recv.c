@@ -211,33 +211,6 @@ static bool post(struct rpcrdma2_conn *co, struct list_head *recvs)
 	return false;
 }
 
-/* One that is not in use, or a new one; ready to be posted */
-static struct rpcrdma2_recv *get(const struct rpcrdma2_conn *co,
-				 struct rpcrdma2_rpool *rp, gfp_t gfp)
-{
-	struct rpcrdma2_recv *rv;
-
-	spin_lock(&rp->rp_lock);
-	rv = list_first_entry_or_null(&rp->rp_free, struct rpcrdma2_recv,
-				      rv_list);
-	if (rv) {
-		list_del(&rv->rv_list);
-		rp->rp_nfree--;
-	}
-	spin_unlock(&rp->rp_lock);
-
-	if (unlikely(!rv))
-		return READ_ONCE(rp->rp_count) < rp->rp_max ?
-		       make_recv(co, rp, gfp) : NULL;
-	if (likely(rv->rv_device)) {
-		sync_for_device(rv);
-	} else if (map(co, rv)) {
-		rpcrdma2_recv_put(rv);
-		return NULL;
-	}
-	return rv;
-}
-
 void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp)
 {
 	*rp = (struct rpcrdma2_rpool){ .rp_node = NUMA_NO_NODE };
@@ -281,16 +254,45 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_put);
 
+/* Moves at most @count that are not in use to @recvs, and returns how many. */
+static unsigned int take_free(struct rpcrdma2_rpool *rp, unsigned int count,
+			      struct list_head *recvs)
+{
+	struct rpcrdma2_recv *rv, *next;
+	unsigned int n = 0;
+
+	spin_lock(&rp->rp_lock);
+	list_for_each_entry_safe(rv, next, &rp->rp_free, rv_list) {
+		if (n == count)
+			break;
+		list_move(&rv->rv_list, recvs);
+		n++;
+	}
+	rp->rp_nfree -= n;
+	spin_unlock(&rp->rp_lock);
+	return n;
+}
+
 unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 				 struct rpcrdma2_rpool *rp, unsigned int count,
 				 gfp_t gfp)
 {
 	struct rpcrdma2_recv *rv, *next;
-	unsigned int n = 0;
 	LIST_HEAD(recvs);
+	unsigned int n;
 
-	for (; n < count; n++) {
-		rv = get(co, rp, gfp);
+	n = take_free(rp, count, &recvs);
+	list_for_each_entry_safe(rv, next, &recvs, rv_list) {
+		if (likely(rv->rv_device)) {
+			sync_for_device(rv);
+		} else if (map(co, rv)) {
+			list_del(&rv->rv_list);
+			rpcrdma2_recv_put(rv);
+			n--;
+		}
+	}
+	for (; n < count && READ_ONCE(rp->rp_count) < rp->rp_max; n++) {
+		rv = make_recv(co, rp, gfp);
 		if (!rv)
 			break;
 		list_add(&rv->rv_list, &recvs);
