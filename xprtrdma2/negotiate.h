@@ -31,6 +31,7 @@
 #define _XPRTRDMA2_NEGOTIATE_H
 
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/types.h>
 
@@ -58,9 +59,9 @@ enum xprt2_answer {
 	XPRT2_A_SILENCE = 0,	/* nothing that means anything, in time */
 	XPRT2_A_CONNPROP,	/* in version 2, in either spelling */
 	XPRT2_A_ERR_VERS,	/* in whatever version (S36) */
-	XPRT2_A_ERR_LACKS,	/* the probe draws code 3 or 9: no properties */
-	XPRT2_A_ERR_LACKS_RPC,	/* an RPC draws code 3 or 9: not this draft */
-	XPRT2_A_ERR_OTHER,	/* an RPC draws another error in version 2 */
+	XPRT2_A_ERR_LACKS,	/* code 3 or 9 for the probe: no properties */
+	XPRT2_A_ERR_LACKS_RPC,	/* code 3 or 9 for an RPC: not this draft */
+	XPRT2_A_ERR_OTHER,	/* another error in version 2 for an RPC */
 	XPRT2_A_REPLY_TWO,	/* to an RPC, in version 2 */
 	XPRT2_A_ONE,		/* good version 1 message, not an error */
 	XPRT2_A_FOREIGN,	/* nothing a version 2 server would say (S37) */
@@ -68,7 +69,7 @@ enum xprt2_answer {
 };
 
 enum xprt2_move {
-	XPRT2_M_WAIT,		/* not an answer, or not for us */
+	XPRT2_M_WAIT,		/* not an answer, or not to this */
 	XPRT2_M_TRIAL,		/* let an RPC through, in version 2 */
 	XPRT2_M_ONE,		/* settle for version 1, here and now */
 	XPRT2_M_TWO,		/* settle for version 2 */
@@ -81,7 +82,7 @@ enum xprt2_move {
 
 /**
  * struct xprt2_nego - what a decision depends on
- * @ng_phase: where we are
+ * @ng_phase: where the negotiation is
  * @ng_recalled: the phase is TRIAL because version 2 was remembered
  * @ng_asked: the RPC on trial has been sent
  * @ng_probes: connections spent on probing, this one included
@@ -127,61 +128,6 @@ static inline bool xprt2_no_common(const struct xprt2_nego *ng)
 	       (ng->ng_low > ng->ng_max || ng->ng_high < ng->ng_min);
 }
 
-static inline enum xprt2_move xprt2_move_probe(const struct xprt2_nego *ng,
-					       enum xprt2_answer answer)
-{
-	switch (answer) {
-	case XPRT2_A_CONNPROP:
-	case XPRT2_A_ERR_LACKS:
-		return XPRT2_M_TWO;
-	case XPRT2_A_ERR_VERS:
-		return xprt2_server_has_one(ng) ? XPRT2_M_ONE : XPRT2_M_FAIL;
-	case XPRT2_A_ONE:
-		return XPRT2_M_ONE;
-	case XPRT2_A_FOREIGN:
-		return XPRT2_M_TRY_ONE;
-	case XPRT2_A_SILENCE:
-		/* The RPC of the last trial may have had less time than it. */
-		return ng->ng_probes < XPRT2_PROBES_MAX ? XPRT2_M_TRIAL :
-							  XPRT2_M_TRY_ONE;
-	case XPRT2_A_LOST:
-		return ng->ng_probes < XPRT2_PROBES_MAX ||
-		       !ng->ng_outlasted ? XPRT2_M_LATER : XPRT2_M_TRY_ONE;
-	default:
-		return XPRT2_M_WAIT;
-	}
-}
-
-/*
- * An RPC is out, so version 1 starts on a new connection, where the RPC is
- * marshalled anew. A server that was remembered gets the benefit of a probe.
- */
-static inline enum xprt2_move xprt2_move_trial(const struct xprt2_nego *ng,
-					       enum xprt2_answer answer)
-{
-	switch (answer) {
-	case XPRT2_A_CONNPROP:
-	case XPRT2_A_ERR_LACKS:
-	case XPRT2_A_REPLY_TWO:
-	case XPRT2_A_ERR_OTHER:
-		return XPRT2_M_TWO;
-	case XPRT2_A_ERR_VERS:
-		if (!xprt2_server_has_one(ng))
-			return XPRT2_M_FAIL;
-		return XPRT2_M_AGAIN_ONE;
-	case XPRT2_A_ERR_LACKS_RPC:
-		return XPRT2_M_AGAIN_ONE;
-	case XPRT2_A_ONE:
-		return ng->ng_recalled ? XPRT2_M_AGAIN : XPRT2_M_AGAIN_ONE;
-	case XPRT2_A_LOST:
-		if (!ng->ng_asked)
-			return XPRT2_M_LATER;
-		fallthrough;
-	default:
-		return ng->ng_recalled ? XPRT2_M_AGAIN : XPRT2_M_TRY_ONE;
-	}
-}
-
 /* The RPC it answers was not looked at, and is sent again. */
 static inline bool xprt2_is_refusal(enum xprt2_answer answer)
 {
@@ -216,12 +162,11 @@ static inline enum xprt2_move xprt2_move_settled(const struct xprt2_nego *ng,
  * cost a mount more than patience.
  */
 static inline enum xprt2_move
-xprt2_move_without_one(const struct xprt2_nego *ng, enum xprt2_answer answer)
+xprt2_move_without_one(enum xprt2_phase phase, enum xprt2_answer answer)
 {
 	switch (answer) {
 	case XPRT2_A_SILENCE:
-		return ng->ng_phase == XPRT2_PROBE ? XPRT2_M_TRIAL :
-						     XPRT2_M_WAIT;
+		return phase == XPRT2_PROBE ? XPRT2_M_TRIAL : XPRT2_M_WAIT;
 	case XPRT2_A_LOST:
 		return XPRT2_M_LATER;
 	default:
@@ -229,9 +174,50 @@ xprt2_move_without_one(const struct xprt2_nego *ng, enum xprt2_answer answer)
 	}
 }
 
+/*
+ * Before a version is settled. In a trial an RPC is out, so version 1 starts on a
+ * new connection, where the RPC is marshalled anew.
+ */
+static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
+						   enum xprt2_phase phase,
+						   enum xprt2_answer answer)
+{
+	static const u8 moves[][XPRT2_SETTLED] = {
+		/*			    the probe, the RPC on trial */
+		[XPRT2_A_SILENCE]	= { XPRT2_M_TRIAL, XPRT2_M_TRY_ONE },
+		[XPRT2_A_CONNPROP]	= { XPRT2_M_TWO, XPRT2_M_TWO },
+		[XPRT2_A_ERR_VERS]	= { XPRT2_M_ONE, XPRT2_M_AGAIN_ONE },
+		[XPRT2_A_ERR_LACKS]	= { XPRT2_M_TWO, XPRT2_M_TWO },
+		[XPRT2_A_ERR_LACKS_RPC]	= { XPRT2_M_WAIT, XPRT2_M_AGAIN_ONE },
+		[XPRT2_A_ERR_OTHER]	= { XPRT2_M_WAIT, XPRT2_M_TWO },
+		[XPRT2_A_REPLY_TWO]	= { XPRT2_M_WAIT, XPRT2_M_TWO },
+		[XPRT2_A_ONE]		= { XPRT2_M_ONE, XPRT2_M_AGAIN_ONE },
+		[XPRT2_A_FOREIGN]	= { XPRT2_M_TRY_ONE, XPRT2_M_TRY_ONE },
+		[XPRT2_A_LOST]		= { XPRT2_M_LATER, XPRT2_M_TRY_ONE },
+	};
+	enum xprt2_move move = moves[answer][phase];
+
+	if (answer == XPRT2_A_ERR_VERS)
+		return xprt2_server_has_one(ng) ? move : XPRT2_M_FAIL;
+	if (phase == XPRT2_TRIAL) {
+		if (answer == XPRT2_A_LOST && !ng->ng_asked)
+			return XPRT2_M_LATER;
+		/* A server that was remembered gets the benefit of a probe. */
+		return ng->ng_recalled && (move == XPRT2_M_TRY_ONE ||
+					   answer == XPRT2_A_ONE) ?
+		       XPRT2_M_AGAIN : move;
+	}
+	if (ng->ng_probes < XPRT2_PROBES_MAX)
+		return move;
+	/* The RPC of the last trial may have had less time than it. */
+	return move == XPRT2_M_TRIAL ||
+	       (move == XPRT2_M_LATER && ng->ng_outlasted) ?
+	       XPRT2_M_TRY_ONE : move;
+}
+
 /**
  * xprt2_next_move - what an answer leads to
- * @ng: where we are
+ * @ng: where the negotiation is
  * @answer: what came, or did not
  *
  * Never a loop: after XPRT2_PROBES_MAX connections at the most the next one is
@@ -242,21 +228,16 @@ xprt2_move_without_one(const struct xprt2_nego *ng, enum xprt2_answer answer)
 static inline enum xprt2_move xprt2_next_move(const struct xprt2_nego *ng,
 					      enum xprt2_answer answer)
 {
+	enum xprt2_phase phase = READ_ONCE(ng->ng_phase);
 	enum xprt2_move move;
 
-	switch (ng->ng_phase) {
-	case XPRT2_PROBE:
-		move = xprt2_move_probe(ng, answer);
-		break;
-	case XPRT2_TRIAL:
-		move = xprt2_move_trial(ng, answer);
-		break;
-	default:
-		move = xprt2_move_settled(ng, answer);
-	}
-	if ((move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE ||
-	     move == XPRT2_M_TRY_ONE) && ng->ng_min > RPCRDMA2_VERS_ONE)
-		move = xprt2_move_without_one(ng, answer);
+	move = phase < XPRT2_SETTLED ?
+	       xprt2_move_unsettled(ng, phase, answer) :
+	       xprt2_move_settled(ng, answer);
+	if (ng->ng_min > RPCRDMA2_VERS_ONE &&
+	    (move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE ||
+	     move == XPRT2_M_TRY_ONE))
+		return xprt2_move_without_one(phase, answer);
 	return move;
 }
 
