@@ -176,11 +176,12 @@ static void report_device(struct xprt2_ep *ep, const char *what)
 }
 
 /* What the device can do decides how much one connection carries. */
-static int size_for_device(struct xprt2_ep *ep)
+static int size_for_device(struct xprt2_ep *ep,
+			   struct rpcrdma2_conn_size *size)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
-	unsigned int segs, depth;
+	unsigned int segs, depth, entries;
 
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
 	    !attrs->max_fast_reg_page_list_len ||
@@ -207,56 +208,51 @@ static int size_for_device(struct xprt2_ep *ep)
 				   ep->ep_xp->xp_rpool.rp_size);
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
 			      (depth - XPRT2_SQ_SPARE) / XPRT2_WRS_PER_RPC);
-	ep->ep_sq_depth = xprt2_sq_depth(ep->ep_max_reqs, segs);
-	rpcrdma2_sq_open(&ep->ep_conn, ep->ep_sq_depth, XPRT2_BACKWARD_REQS,
+	entries = xprt2_sq_depth(ep->ep_max_reqs, segs);
+	rpcrdma2_sq_open(&ep->ep_conn, entries, XPRT2_BACKWARD_REQS,
 			 XPRT2_SEND_BATCH, 0);
 	rg->rg_max = min_t(unsigned int, ep->ep_max_reqs * segs,
 			   attrs->max_mr);
 	ep->ep_recv_batch = clamp(ep->ep_max_reqs / 4, 1U, 16U);
+	*size = (struct rpcrdma2_conn_size){
+		.sends		= entries + XPRT2_DRAIN_WRS,
+		.recvs		= rpcrdma2_receives_needed(ep->ep_max_reqs,
+							   XPRT2_BACKWARD_CREDITS) +
+				  ep->ep_recv_batch + XPRT2_DRAIN_WRS,
+		.send_sges	= ep->ep_max_sge,
+	};
 	return 0;
-}
-
-static unsigned int recv_depth(const struct xprt2_ep *ep)
-{
-	return rpcrdma2_receives_needed(ep->ep_max_reqs,
-					XPRT2_BACKWARD_CREDITS) +
-	       ep->ep_recv_batch + XPRT2_DRAIN_WRS;
 }
 
 static int create_queues(struct xprt2_ep *ep)
 {
-	struct rpcrdma2_conn_size size = {
-		.sends		= ep->ep_sq_depth + XPRT2_DRAIN_WRS,
-		.recvs		= recv_depth(ep),
-		.send_sges	= ep->ep_max_sge,
-	};
+	struct rpcrdma2_conn_size size;
 	int ret;
 
-	ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
+	ret = size_for_device(ep, &size);
+	if (ret)
+		return ret;
+	xprt2_begin_properties(ep);
+	ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL) ?:
+	      rpcrdma2_regions_grow(&ep->ep_conn);
 	/* to be tried again after a while, not as negotiation is */
 	return ret == -EAGAIN ? -ENOMEM : ret;
-}
-
-/* S28: always sent; version 2 itself makes no use of the peer's */
-static void set_private_data(struct xprt2_ep *ep,
-			     struct rdma_conn_param *param)
-{
-	const struct rpcrdma2_cm_limits limits = {
-		.cl_send	= XPRT2_SEND_MAX,
-		.cl_recv	= ep->ep_conn.co_recv_size,
-		.cl_inv		= true,
-	};
-
-	rpcrdma2_cm_encode(&ep->ep_private, &limits);
-	param->private_data = &ep->ep_private;
-	param->private_data_len = sizeof(ep->ep_private);
 }
 
 static int establish(struct xprt2_ep *ep)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
+	const struct rpcrdma2_cm_limits limits = {
+		.cl_send	= XPRT2_SEND_MAX,
+		.cl_recv	= ep->ep_conn.co_recv_size,
+		.cl_inv		= true,
+	};
+	struct rpcrdma2_cm_private private;
 	struct rdma_conn_param param = {
-		/* The server reads our memory; we never read its. */
+		/* S28: always sent; version 2 makes no use of the server's */
+		.private_data		= &private,
+		.private_data_len	= sizeof(private),
+		/* The server reads the client's memory, and never vice versa. */
 		.responder_resources	= min_t(int, U8_MAX,
 						attrs->max_qp_rd_atom),
 		.retry_count		= 6,
@@ -273,7 +269,7 @@ static int establish(struct xprt2_ep *ep)
 	if (ep->ep_recvs_posted < rpcrdma2_receives_needed(1, 0))
 		return -ENOMEM;
 
-	set_private_data(ep, &param);
+	rpcrdma2_cm_encode(&private, &limits);
 	ret = rdma_connect(ep->ep_conn.co_id, &param);
 	if (!ret)
 		ret = await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
@@ -387,30 +383,18 @@ static int connect_once(struct xprt2_xprt *xp)
 	if (!ep)
 		return -ENOMEM;
 
-	ret = resolve(ep);
-	if (!ret)
-		ret = size_for_device(ep);
+	ret = resolve(ep) ?: create_queues(ep);
 	if (!ret) {
-		xprt2_begin_properties(ep);
-		ret = create_queues(ep);
+		xprt2_reset_credits(xp);
+		ep_publish(xp, ep);
+		ret = establish(ep);
 	}
-	if (!ret)
-		ret = rpcrdma2_regions_grow(&ep->ep_conn);
-	if (ret)
-		goto out_destroy;
-
-	xprt2_reset_credits(xp);
-	ep_publish(xp, ep);
-	ret = establish(ep);
-	if (ret)
-		goto out_destroy;
-	xprt2_count(connects);
-	trace_xprt2_connect(ep, 0);
-	return 0;
-
-out_destroy:
-	xprt2_count(connect_failures);
 	trace_xprt2_connect(ep, ret);
+	if (!ret) {
+		xprt2_count(connects);
+		return 0;
+	}
+	xprt2_count(connect_failures);
 	ep_destroy(ep);
 	return ret;
 }

@@ -345,7 +345,7 @@ static enum xprt2_answer await_answer(struct xprt2_ep *ep)
 	enum xprt2_answer none = XPRT2_A_SILENCE;
 
 	wait_for_completion_timeout(&ep->ep_answered, XPRT2_PROBE_TIMEOUT);
-	if (!xprt2_ep_is_connecting(ep)) {
+	if (rpcrdma2_conn_is_lost(&ep->ep_conn)) {
 		ib_drain_rq(ep->ep_conn.co_id->qp);
 		none = XPRT2_A_LOST;
 	}

@@ -293,13 +293,11 @@ enum xprt2_ep_state {
  *	receive CQ; the send path may see some of it late
  * @ep_grant: RPCs the server allows; 0 until its first word. Written by the
  *	receive CQ, read anywhere
- * @ep_sq_depth: entries of the Send Queue, without those for draining it
  * @ep_silent: an RPC that has ended waited for its Reply in vain, and nothing
  *	was received since. Set by the release path, cleared by the receive CQ
  * @ep_recvs_posted: Receives the device has. Receive CQ only, once connected
  * @ep_recv_batch: Receives posted at once
  * @ep_msg: message under inspection. Receive CQ only
- * @ep_private: our CM private data
  */
 struct xprt2_ep {
 	struct rpcrdma2_conn	ep_conn;
@@ -327,12 +325,10 @@ struct xprt2_ep {
 	struct rpcrdma2_call_limits ep_limits;
 	u32			ep_grant;
 
-	unsigned int		ep_sq_depth;
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
 	bool			ep_silent;
 	unsigned int		ep_recv_batch;
 	struct rpcrdma2_msg	ep_msg;
-	struct rpcrdma2_cm_private ep_private;
 };
 
 static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
@@ -458,11 +454,6 @@ void xprt2_ep_disconnect(struct xprt2_xprt *xp);
 static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
 {
 	return atomic_read(&ep->ep_state) == XPRT2_EP_READY;
-}
-
-static inline bool xprt2_ep_is_connecting(const struct xprt2_ep *ep)
-{
-	return atomic_read(&ep->ep_state) == XPRT2_EP_CONNECTING;
 }
 
 /* negotiate.c */
