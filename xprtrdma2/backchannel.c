@@ -100,25 +100,18 @@ static void retract_calls(struct rpc_xprt *xprt, struct svc_serv *serv)
 	struct llist_node *calls = lwq_dequeue_all(&serv->sv_cb_list);
 	struct llist_node **pos, *next;
 	struct rpc_rqst *rqst;
-	LIST_HEAD(ours);
 
 	lwq_for_each_safe(rqst, pos, next, &calls, rq_bc_list) {
 		if (rqst->rq_xprt != xprt)
 			continue;
-		list_add_tail(&rqst->rq_bc_pa_list, &ours);
-		rqst = NULL;
+		atomic_dec(&xprt->bc_slot_count);
+		xprt2_count(backward_unanswered);
+		xprt2_bc_free_rqst(rqst);
+		rqst = NULL;	/* off the list */
 	}
 	if (calls) {
 		lwq_enqueue_batch(calls, &serv->sv_cb_list);
 		svc_pool_wake_idle_thread(&serv->sv_pools[0]);
-	}
-
-	while (!list_empty(&ours)) {
-		rqst = list_first_entry(&ours, struct rpc_rqst, rq_bc_pa_list);
-		list_del_init(&rqst->rq_bc_pa_list);
-		atomic_dec(&xprt->bc_slot_count);
-		xprt2_count(backward_unanswered);
-		xprt2_bc_free_rqst(rqst);
 	}
 }
 

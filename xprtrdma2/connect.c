@@ -79,14 +79,6 @@ static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
 	.no_message	= xprt2_no_message,
 };
 
-static int reject_status(const struct rdma_cm_event *event)
-{
-	/* The peer still holds our last connection: worth another try. */
-	if (event->status == IB_CM_REJ_STALE_CONN)
-		return -ENOTCONN;
-	return -ECONNREFUSED;
-}
-
 /* Never destroys the cm_id: whoever made it does that. */
 static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -114,7 +106,9 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		end_step(ep, -EHOSTUNREACH);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		end_step(ep, reject_status(event));
+		/* The server still holds the last connection: try again. */
+		end_step(ep, event->status == IB_CM_REJ_STALE_CONN ?
+			     -ENOTCONN : -ECONNREFUSED);
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ADDRESS);
@@ -143,24 +137,18 @@ static int resolve(struct xprt2_ep *ep)
 {
 	unsigned long timeout = msecs_to_jiffies(2 * XPRT2_RESOLVE_TIMEOUT);
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	int ret;
+	struct rdma_cm_id *id;
 
-	ep->ep_conn.co_id = rdma_create_id(xprt->xprt_net, xprt2_cm_handler, ep,
-					   RDMA_PS_TCP, IB_QPT_RC);
-	if (IS_ERR(ep->ep_conn.co_id)) {
-		ret = PTR_ERR(ep->ep_conn.co_id);
-		ep->ep_conn.co_id = NULL;
-		return ret;
-	}
-	ret = rdma_resolve_addr(ep->ep_conn.co_id, NULL,
-				(struct sockaddr *)&xprt->addr,
-				XPRT2_RESOLVE_TIMEOUT);
-	if (!ret)
-		ret = await_step(ep, timeout);
-	if (ret)
-		return ret;
-	ret = rdma_resolve_route(ep->ep_conn.co_id, XPRT2_RESOLVE_TIMEOUT);
-	return ret ?: await_step(ep, timeout);
+	id = rdma_create_id(xprt->xprt_net, xprt2_cm_handler, ep, RDMA_PS_TCP,
+			    IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	ep->ep_conn.co_id = id;
+	return rdma_resolve_addr(id, NULL, (struct sockaddr *)&xprt->addr,
+				 XPRT2_RESOLVE_TIMEOUT) ?:
+	       await_step(ep, timeout) ?:
+	       rdma_resolve_route(id, XPRT2_RESOLVE_TIMEOUT) ?:
+	       await_step(ep, timeout);
 }
 
 /* Once a transport: it is asked again at each attempt to connect. */
@@ -270,12 +258,9 @@ static int establish(struct xprt2_ep *ep)
 		return -ENOMEM;
 
 	rpcrdma2_cm_encode(&private, &limits);
-	ret = rdma_connect(ep->ep_conn.co_id, &param);
-	if (!ret)
-		ret = await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
-	if (ret)
-		return ret;
-	ret = xprt2_negotiate(ep);
+	ret = rdma_connect(ep->ep_conn.co_id, &param) ?:
+	      await_step(ep, ep->ep_xp->xp_xprt.connect_timeout) ?:
+	      xprt2_negotiate(ep);
 	if (ret)
 		return ret;
 	xprt2_backward_measure(ep);
@@ -343,13 +328,6 @@ static void ep_destroy(struct xprt2_ep *ep)
 	kfree(ep);
 }
 
-static void ep_publish(struct xprt2_xprt *xp, struct xprt2_ep *ep)
-{
-	mutex_lock(&xp->xp_fence_mutex);
-	xp->xp_ep = ep;
-	mutex_unlock(&xp->xp_fence_mutex);
-}
-
 /*
  * The RPC layer tries again after some errors and hands others to the
  * application. A hard mount waits for memory and for devices that come back;
@@ -386,7 +364,8 @@ static int connect_once(struct xprt2_xprt *xp)
 	ret = resolve(ep) ?: create_queues(ep);
 	if (!ret) {
 		xprt2_reset_credits(xp);
-		ep_publish(xp, ep);
+		scoped_guard(mutex, &xp->xp_fence_mutex)
+			xp->xp_ep = ep;
 		ret = establish(ep);
 	}
 	trace_xprt2_connect(ep, ret);

@@ -63,21 +63,29 @@ static void drop_known_locked(struct known_server *ks)
 	kfree(ks);
 }
 
-static u32 recall(const struct rpc_xprt *xprt, bool *props)
+/* What is too old is dropped on the way. */
+static struct known_server *find_known_locked(const struct rpc_xprt *xprt)
 {
 	struct known_server *ks, *next;
-	u32 vers = 0;
 
-	*props = false;
-	spin_lock(&known_lock);
 	list_for_each_entry_safe(ks, next, &known_servers, ks_list) {
-		if (time_after(jiffies, ks->ks_until)) {
+		if (time_after(jiffies, ks->ks_until))
 			drop_known_locked(ks);
-		} else if (is_server(ks, xprt)) {
-			vers = ks->ks_vers;
-			*props = ks->ks_props;
-		}
+		else if (is_server(ks, xprt))
+			return ks;
 	}
+	return NULL;
+}
+
+static u32 recall(const struct rpc_xprt *xprt, bool *props)
+{
+	const struct known_server *ks;
+	u32 vers;
+
+	spin_lock(&known_lock);
+	ks = find_known_locked(xprt);
+	vers = ks ? ks->ks_vers : 0;
+	*props = ks && ks->ks_props;
 	spin_unlock(&known_lock);
 	return vers;
 }
@@ -85,26 +93,24 @@ static u32 recall(const struct rpc_xprt *xprt, bool *props)
 /* @vers 0: forget. When there is no memory for it the server is asked again. */
 static void remember(const struct rpc_xprt *xprt, u32 vers, bool props)
 {
-	struct known_server *ks, *next, *new = NULL;
-
-	if (vers)
-		new = kzalloc(sizeof(*new), GFP_NOWAIT | __GFP_NOWARN);
+	struct known_server *ks;
 
 	spin_lock(&known_lock);
-	list_for_each_entry_safe(ks, next, &known_servers, ks_list)
-		if (is_server(ks, xprt))
-			drop_known_locked(ks);
-	if (new && known_count == KNOWN_SERVERS_MAX)
-		drop_known_locked(list_last_entry(&known_servers,
-						  struct known_server,
-						  ks_list));
-	if (new) {
-		new->ks_net = xprt->xprt_net->net_cookie;
-		new->ks_addr = xprt->addr;
-		new->ks_vers = vers;
-		new->ks_props = props;
-		new->ks_until = jiffies + XPRT2_MEMORY_TIME;
-		list_add(&new->ks_list, &known_servers);
+	ks = find_known_locked(xprt);
+	if (ks)
+		drop_known_locked(ks);
+	ks = vers ? kzalloc(sizeof(*ks), GFP_NOWAIT | __GFP_NOWARN) : NULL;
+	if (ks) {
+		if (known_count == KNOWN_SERVERS_MAX)
+			drop_known_locked(list_last_entry(&known_servers,
+							  struct known_server,
+							  ks_list));
+		ks->ks_net = xprt->xprt_net->net_cookie;
+		ks->ks_addr = xprt->addr;
+		ks->ks_vers = vers;
+		ks->ks_props = props;
+		ks->ks_until = jiffies + XPRT2_MEMORY_TIME;
+		list_add(&ks->ks_list, &known_servers);
 		known_count++;
 	}
 	spin_unlock(&known_lock);

@@ -55,29 +55,45 @@ enum xprt2_phase {
 	XPRT2_OVER,	/* given up for what the server said or did not say */
 };
 
+/* What a server says, or does, and its name for the trace */
+#define XPRT2_ANSWERS(A)						\
+	A(SILENCE, "silence")	/* says nothing that counts, in time */	\
+	A(CONNPROP, "CONNPROP")	/* in version 2, in either spelling */	\
+	A(ERR_VERS, "ERR_VERS")	/* in whatever version (S36) */		\
+	/* code 3 or 9 for the probe: no properties */			\
+	A(ERR_LACKS, "lacks properties")				\
+	/* code 3 or 9 for an RPC: not this draft */			\
+	A(ERR_LACKS_RPC, "lacks RPCs")					\
+	A(ERR_OTHER, "other error")	/* for an RPC, in version 2 */	\
+	A(REPLY_TWO, "Reply")		/* to an RPC, in version 2 */	\
+	A(ONE, "version 1")	/* good version 1 message, no error */	\
+	A(FOREIGN, "foreign")	/* as no version 2 server speaks (S37) */ \
+	A(LOST, "lost")		/* connection */
+
 enum xprt2_answer {
-	XPRT2_A_SILENCE = 0,	/* nothing that means anything, in time */
-	XPRT2_A_CONNPROP,	/* in version 2, in either spelling */
-	XPRT2_A_ERR_VERS,	/* in whatever version (S36) */
-	XPRT2_A_ERR_LACKS,	/* code 3 or 9 for the probe: no properties */
-	XPRT2_A_ERR_LACKS_RPC,	/* code 3 or 9 for an RPC: not this draft */
-	XPRT2_A_ERR_OTHER,	/* another error in version 2 for an RPC */
-	XPRT2_A_REPLY_TWO,	/* to an RPC, in version 2 */
-	XPRT2_A_ONE,		/* good version 1 message, not an error */
-	XPRT2_A_FOREIGN,	/* nothing a version 2 server would say (S37) */
-	XPRT2_A_LOST,		/* connection */
+#define XPRT2_ANSWER_ENUM(_name, _text) XPRT2_A_##_name,
+	XPRT2_ANSWERS(XPRT2_ANSWER_ENUM)
+#undef XPRT2_ANSWER_ENUM
 };
 
+/* What that leads to */
+#define XPRT2_MOVES(M)							\
+	M(WAIT, "wait")		/* no answer, or not to this */		\
+	M(TRIAL, "try version 2") /* let an RPC through, in version 2 */ \
+	M(ONE, "version 1")	/* settle for it, here and now */	\
+	M(TWO, "version 2")						\
+	M(AGAIN, "connect again") /* forget what was remembered */	\
+	/* and remember version 1 */					\
+	M(AGAIN_ONE, "connect again, version 1")			\
+	/* and use version 1 that time */				\
+	M(TRY_ONE, "connect again, try version 1")			\
+	M(LATER, "connect later") /* a loss like any other: back off */	\
+	M(FAIL, "fail")		/* no common version */
+
 enum xprt2_move {
-	XPRT2_M_WAIT,		/* not an answer, or not to this */
-	XPRT2_M_TRIAL,		/* let an RPC through, in version 2 */
-	XPRT2_M_ONE,		/* settle for version 1, here and now */
-	XPRT2_M_TWO,		/* settle for version 2 */
-	XPRT2_M_AGAIN,		/* forget what was remembered, connect again */
-	XPRT2_M_AGAIN_ONE,	/* remember version 1, connect again */
-	XPRT2_M_TRY_ONE,	/* connect again, that time in version 1 */
-	XPRT2_M_LATER,		/* a lost connection like any other: back off */
-	XPRT2_M_FAIL,		/* no common version */
+#define XPRT2_MOVE_ENUM(_name, _text) XPRT2_M_##_name,
+	XPRT2_MOVES(XPRT2_MOVE_ENUM)
+#undef XPRT2_MOVE_ENUM
 };
 
 /**

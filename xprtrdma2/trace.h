@@ -65,30 +65,8 @@ DEFINE_EP_EVENT(xprt2_ep_state, "state=%s",
 		{ XPRT2_EP_READY,	"ready" },
 		{ XPRT2_EP_LOST,	"lost" }));
 
-#define xprt2_show_answer(answer)				\
-	__print_symbolic(answer,				\
-		{ XPRT2_A_CONNPROP,	"CONNPROP" },		\
-		{ XPRT2_A_ERR_VERS,	"ERR_VERS" },		\
-		{ XPRT2_A_ERR_LACKS,	"lacks properties" },	\
-		{ XPRT2_A_ERR_LACKS_RPC, "lacks RPCs" },	\
-		{ XPRT2_A_ERR_OTHER,	"other error" },	\
-		{ XPRT2_A_REPLY_TWO,	"Reply" },		\
-		{ XPRT2_A_ONE,		"version 1" },		\
-		{ XPRT2_A_FOREIGN,	"foreign" },		\
-		{ XPRT2_A_SILENCE,	"silence" },		\
-		{ XPRT2_A_LOST,		"lost" })
-
-#define xprt2_show_move(move)					\
-	__print_symbolic(move,					\
-		{ XPRT2_M_WAIT,		"wait" },		\
-		{ XPRT2_M_TRIAL,	"try version 2" },	\
-		{ XPRT2_M_ONE,		"version 1" },		\
-		{ XPRT2_M_TWO,		"version 2" },		\
-		{ XPRT2_M_AGAIN,	"connect again" },	\
-		{ XPRT2_M_AGAIN_ONE,	"connect again, version 1" }, \
-		{ XPRT2_M_TRY_ONE,	"connect again, try version 1" }, \
-		{ XPRT2_M_LATER,	"connect later" },	\
-		{ XPRT2_M_FAIL,		"fail" })
+#define XPRT2_SHOW_ANSWER(_name, _text)	{ XPRT2_A_##_name, _text },
+#define XPRT2_SHOW_MOVE(_name, _text)	{ XPRT2_M_##_name, _text },
 
 TRACE_EVENT(xprt2_negotiate,
 	TP_PROTO(const struct xprt2_ep *ep, enum xprt2_answer answer,
@@ -106,8 +84,10 @@ TRACE_EVENT(xprt2_negotiate,
 		__entry->move = move;
 	),
 	TP_printk("peer=%pISpc answer=%s move=%s", __get_sockaddr(peer),
-		  xprt2_show_answer(__entry->answer),
-		  xprt2_show_move(__entry->move))
+		  __print_symbolic(__entry->answer,
+				   XPRT2_ANSWERS(XPRT2_SHOW_ANSWER) { -1, NULL }),
+		  __print_symbolic(__entry->move,
+				   XPRT2_MOVES(XPRT2_SHOW_MOVE) { -1, NULL }))
 );
 
 TRACE_EVENT(xprt2_cm_event,
