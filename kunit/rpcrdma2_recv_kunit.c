@@ -33,7 +33,6 @@ struct letter {
  * @nposted: how many
  * @got: what ->received was called with last
  * @messages: how often that was
- * @strays: calls of ->no_message
  * @losses: calls of ->lost
  * @why: what it said
  */
@@ -51,7 +50,6 @@ struct queue {
 	unsigned int		nposted;
 	struct rpcrdma2_recv	*got;
 	unsigned int		messages;
-	unsigned int		strays;
 	unsigned int		losses;
 	enum rpcrdma2_loss	why;
 };
@@ -91,15 +89,9 @@ static void received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	q->messages++;
 }
 
-static void no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
-{
-	container_of(co, struct queue, co)->strays++;
-}
-
 static const struct rpcrdma2_conn_ops ops = {
 	.lost		= lost,
 	.received	= received,
-	.no_message	= no_message,
 };
 
 /* @pages in each Receive; at most @max of them, posted again by @batch */
@@ -471,7 +463,6 @@ static void completions(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, post(q, 2), 2);
 	rv = complete_with(q, c->wc);
 	KUNIT_EXPECT_EQ(test, q->messages, good);
-	KUNIT_EXPECT_EQ(test, q->strays, !good);
 	KUNIT_EXPECT_EQ(test, q->losses, !good);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), c->why);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, !good);

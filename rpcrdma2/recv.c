@@ -41,7 +41,6 @@ static void receive_done(struct ib_cq *cq, struct ib_wc *wc)
 	else if (unlikely(!rpcrdma2_received_message(wc, co->co_recv_size)))
 		why = RPCRDMA2_LOSS_NO_MESSAGE;
 	if (unlikely(why)) {
-		co->co_ops->no_message(co, why);
 		rpcrdma2_recv_put(rv);
 		rpcrdma2_conn_lose(co, why);
 		return;

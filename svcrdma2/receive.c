@@ -37,19 +37,6 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 }
 
 /**
- * svc2_no_message - ->no_message of the connection
- * @co: connection, about to be lost
- * @why: RPCRDMA2_LOSS_RECEIVE or RPCRDMA2_LOSS_NO_MESSAGE
- *
- * Context: receive CQ.
- */
-void svc2_no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
-{
-	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
-		svc2_count(receives_bad);
-}
-
-/**
  * svc2_recv_put - a Receive has been looked at
  * @sp: connection it came from
  * @rv: Receive

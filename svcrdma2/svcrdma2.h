@@ -452,7 +452,6 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 /* receive.c */
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
-void svc2_no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 int svc2_recvs_add(struct svc2_xprt *sp, unsigned int total);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 

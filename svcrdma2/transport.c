@@ -33,6 +33,8 @@ static void svc2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	struct svc2_xprt *sp = svc2_from_conn(co);
 
+	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
+		svc2_count(receives_bad);
 	if (READ_ONCE(co->co_sq.sq_overdue))
 		svc2_count(overdue);
 	if (why != RPCRDMA2_LOSS_ENDED)
@@ -50,7 +52,6 @@ static void svc2_room(struct rpcrdma2_conn *co)
 static const struct rpcrdma2_conn_ops svc2_conn_ops = {
 	.lost		= svc2_lost,
 	.received	= svc2_received,
-	.no_message	= svc2_no_message,
 	.room		= svc2_room,
 };
 

@@ -57,6 +57,8 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	if (old == XPRT2_EP_LOST)
 		return;
 	trace_xprt2_ep_state(ep, XPRT2_EP_LOST);
+	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
+		xprt2_count(receives_bad);
 	if (old == XPRT2_EP_READY)
 		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
 	else
@@ -76,7 +78,6 @@ static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
 	.room		= xprt2_room,
 	.grown		= xprt2_grown,
 	.received	= xprt2_received,
-	.no_message	= xprt2_no_message,
 };
 
 /* Never destroys the cm_id: whoever made it does that. */
@@ -84,7 +85,7 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct xprt2_ep *ep = id->context;
 
-	trace_xprt2_cm_event(ep, event);
+	trace_xprt2_cm_event(ep, event->event, event->status);
 	switch (event->event) {
 	case RDMA_CM_EVENT_ESTABLISHED:
 		rpcrdma2_cm_decode(&ep->ep_peer,

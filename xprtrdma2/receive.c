@@ -206,20 +206,6 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /**
- * xprt2_no_message - ->no_message of the connection
- * @co: connection, about to be lost
- * @why: RPCRDMA2_LOSS_RECEIVE or RPCRDMA2_LOSS_NO_MESSAGE
- *
- * Context: receive CQ.
- */
-void xprt2_no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
-{
-	xprt2_conn_to_ep(co)->ep_recvs_posted--;
-	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
-		xprt2_count(receives_bad);
-}
-
-/**
  * xprt2_received - ->received of the connection
  * @co: connection
  * @rv: Receive with a message

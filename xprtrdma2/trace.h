@@ -68,44 +68,36 @@ DEFINE_EP_EVENT(xprt2_ep_state, "state=%s",
 #define XPRT2_SHOW_ANSWER(_name, _text)	{ XPRT2_A_##_name, _text },
 #define XPRT2_SHOW_MOVE(_name, _text)	{ XPRT2_M_##_name, _text },
 
-TRACE_EVENT(xprt2_negotiate,
-	TP_PROTO(const struct xprt2_ep *ep, enum xprt2_answer answer,
-		 enum xprt2_move move),
-	TP_ARGS(ep, answer, move),
+DECLARE_EVENT_CLASS(xprt2_pair_class,
+	TP_PROTO(const struct xprt2_ep *ep, int first, int second),
+	TP_ARGS(ep, first, second),
 	TP_STRUCT__entry(
 		__sockaddr(peer, ep->ep_xp->xp_xprt.addrlen)
-		__field(int, answer)
-		__field(int, move)
+		__field(int, first)
+		__field(int, second)
 	),
 	TP_fast_assign(
 		__assign_sockaddr(peer, &ep->ep_xp->xp_xprt.addr,
 				  ep->ep_xp->xp_xprt.addrlen);
-		__entry->answer = answer;
-		__entry->move = move;
-	),
-	TP_printk("peer=%pISpc answer=%s move=%s", __get_sockaddr(peer),
-		  __print_symbolic(__entry->answer,
-				   XPRT2_ANSWERS(XPRT2_SHOW_ANSWER) { -1, NULL }),
-		  __print_symbolic(__entry->move,
-				   XPRT2_MOVES(XPRT2_SHOW_MOVE) { -1, NULL }))
-);
-
-TRACE_EVENT(xprt2_cm_event,
-	TP_PROTO(const struct xprt2_ep *ep, const struct rdma_cm_event *event),
-	TP_ARGS(ep, event),
-	TP_STRUCT__entry(
-		__sockaddr(peer, ep->ep_xp->xp_xprt.addrlen)
-		__field(unsigned int, event)
-		__field(int, status)
-	),
-	TP_fast_assign(
-		__assign_sockaddr(peer, &ep->ep_xp->xp_xprt.addr,
-				  ep->ep_xp->xp_xprt.addrlen);
-		__entry->event = event->event;
-		__entry->status = event->status;
+		__entry->first = first;
+		__entry->second = second;
 	),
 	TP_printk("peer=%pISpc event=%s status=%d", __get_sockaddr(peer),
-		  rdma_show_cm_event(__entry->event), __entry->status)
+		  rdma_show_cm_event(__entry->first), __entry->second)
+);
+
+DEFINE_EVENT(xprt2_pair_class, xprt2_cm_event,
+	TP_PROTO(const struct xprt2_ep *ep, int event, int status),
+	TP_ARGS(ep, event, status));
+
+DEFINE_EVENT_PRINT(xprt2_pair_class, xprt2_negotiate,
+	TP_PROTO(const struct xprt2_ep *ep, int answer, int move),
+	TP_ARGS(ep, answer, move),
+	TP_printk("peer=%pISpc answer=%s move=%s", __get_sockaddr(peer),
+		  __print_symbolic(__entry->first,
+				   XPRT2_ANSWERS(XPRT2_SHOW_ANSWER) { -1, NULL }),
+		  __print_symbolic(__entry->second,
+				   XPRT2_MOVES(XPRT2_SHOW_MOVE) { -1, NULL }))
 );
 
 /*

@@ -295,7 +295,8 @@ enum xprt2_ep_state {
  *	receive CQ, read anywhere
  * @ep_silent: an RPC that has ended waited for its Reply in vain, and nothing
  *	was received since. Set by the release path, cleared by the receive CQ
- * @ep_recvs_posted: Receives the device has. Receive CQ only, once connected
+ * @ep_recvs_posted: Receives the device has, until the connection is lost. Receive
+ *	CQ only, once connected
  * @ep_recv_batch: Receives posted at once
  * @ep_msg: message under inspection. Receive CQ only
  */
@@ -519,7 +520,6 @@ void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc);
-void xprt2_no_message(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 
 /* reply.c */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,

@@ -52,9 +52,6 @@ enum rpcrdma2_loss {
  * @received: a message has come, of rv_len octets; the Receive is the owner's
  *	until rpcrdma2_recv_put() or rpcrdma2_recv_repost(). The CPU sees the
  *	message after rpcrdma2_recv_sync(). Receive CQ
- * @no_message: a Receive completed without a message: RPCRDMA2_LOSS_RECEIVE or
- *	RPCRDMA2_LOSS_NO_MESSAGE. The core takes it back, and then loses the
- *	connection. Receive CQ
  * @room: Send Queue entries or regions have come back, and a taker has found too
  *	few. Send CQ, or what gives them back
  * @grown: the pool of regions was to grow: @made were allocated, and when @failed
@@ -64,7 +61,6 @@ struct rpcrdma2_conn_ops {
 	void (*lost)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 	void (*received)(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 			 const struct ib_wc *wc);
-	void (*no_message)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 	void (*room)(struct rpcrdma2_conn *co);
 	void (*grown)(struct rpcrdma2_conn *co, unsigned int made, bool failed);
 };
