@@ -297,10 +297,7 @@ int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call)
 	/* pairs with svc2_bc_setup(): all of it is there, or none */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
 	if (!xprt || !answer_rpc(sp, xprt, &call->sm_msg))
-		return svc2_discard(sp, call,
-				    call->sm_msg.mg_hdr.h_proc == RDMA2_ERROR ?
-				    SVC2_C_dropped_error :
-				    SVC2_C_dropped_reply);
+		return svc2_discard_reply(sp, call);
 	svc2_msg_put(sp, call);
 	return 0;
 }

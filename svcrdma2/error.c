@@ -29,21 +29,13 @@ static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return ret;
 }
 
-/* S46: neither answer nor error */
-static int give_up(struct svc2_xprt *sp, struct svc2_tx *tx)
-{
-	svc2_tx_put(sp, tx);
-	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
-	return -ENOTCONN;
-}
-
 /**
  * svc2_error_instead - send an error in the place of an answer
  * @sp: connection
  * @tx: send context, with as much of the answer as could be built
  * @h: header of the answer; overwritten
  * @plan: of the answer; pn_code is the error, or 0 when that was not foreseen
- * @ret: why there is no answer
+ * @ret: why there is no answer; 0 when none was tried
  *
  * C-093: when an answer can never be sent. @tx belongs to the Send Queue
  * afterwards, or is put back.
@@ -57,22 +49,15 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 {
 	if (!plan->pn_code)
 		rpcrdma2_plan_error(plan, RDMA2_ERR_SYSTEM, 0, 0);
-	if (ret == -ENOTCONN || post_error(sp, tx, h, plan))
-		return give_up(sp, tx);
-	return 0;
-}
+	if (ret != -ENOTCONN)
+		ret = post_error(sp, tx, h, plan);
+	if (!ret)
+		return 0;
 
-static void send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-		       enum rpcrdma2_errcode code, u32 arg, u32 arg2)
-{
-	struct svc2_tx *tx = svc2_tx_get(sp);
-	struct rpcrdma2_reply_plan plan;
-
-	if (IS_ERR(tx))
-		return;
-	rpcrdma2_plan_error(&plan, code, arg, arg2);
-	if (post_error(sp, tx, h, &plan))
-		give_up(sp, tx);
+	/* S46: neither answer nor error */
+	svc2_tx_put(sp, tx);
+	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
+	return -ENOTCONN;
 }
 
 /**
@@ -89,8 +74,15 @@ static void send_error(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *msg,
 		     enum rpcrdma2_errcode code, u32 arg, u32 arg2)
 {
+	struct rpcrdma2_reply_plan plan;
+	struct svc2_tx *tx;
+
 	svc2_msg_put_recv(sp, msg);		/* R6 */
-	send_error(sp, &msg->sm_msg.mg_hdr, code, arg, arg2);
+	tx = svc2_tx_get(sp);
+	if (!IS_ERR(tx)) {
+		rpcrdma2_plan_error(&plan, code, arg, arg2);
+		svc2_error_instead(sp, tx, &msg->sm_msg.mg_hdr, &plan, 0);
+	}
 	svc2_msg_put(sp, msg);
 	return 0;
 }

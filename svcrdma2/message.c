@@ -109,6 +109,26 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *msg,
 }
 
 /**
+ * svc2_discard_reply - let go of a Reply that no RPC waits for
+ * @sp: its connection
+ * @msg: message; RDMA2_ERROR and options, which must not be answered, are counted
+ *	apart
+ *
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
+{
+	switch (msg->sm_msg.mg_hdr.h_proc) {
+	case RDMA2_ERROR:
+		return svc2_discard(sp, msg, SVC2_C_dropped_error);
+	case RDMA2_OPTIONAL:
+		return svc2_discard(sp, msg, SVC2_C_dropped_option);
+	default:
+		return svc2_discard(sp, msg, SVC2_C_dropped_reply);
+	}
+}
+
+/**
  * svc2_deliver - hand a Call, with rq_arg built, to the RPC layer
  * @rqstp: thread
  * @msg: Call

@@ -68,17 +68,10 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_deliver(rqstp, call);
 }
 
-static int drop_option(struct svc_rqst *rqstp, struct svc2_msg *call)
-{
-	return svc2_discard(svc2_from_xprt(rqstp->rq_xprt), call,
-			    SVC2_C_dropped_option);
-}
-
 /* S17: the server asks for no properties. */
 static int drop_reply(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
-	return svc2_discard(svc2_from_xprt(rqstp->rq_xprt), call,
-			    SVC2_C_dropped_reply);
+	return svc2_discard_reply(svc2_from_xprt(rqstp->rq_xprt), call);
 }
 
 static int refuse_type(struct svc_rqst *rqstp, struct svc2_msg *call)
@@ -107,8 +100,6 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 		[RDMA2_MSG]	= svc2_take_answer,
 		[RDMA2_NOMSG]	= svc2_take_answer,
 		[RDMA2_ERROR]	= svc2_take_answer,
-		[RDMA2_OPTIONAL] = drop_option,
-		[RDMA2_RESPROP]	= drop_reply,
 	},
 };
 

@@ -115,8 +115,6 @@ static int post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 	post->po_signal = true;
 	post->po_begin = NULL;
 	post->po_done = svc2_read_done;
-	post->po_id = 0;
-	trace_svc2_post_read(call, sp->sp_conn.co_send_cq);
 	return svc2_sq_post(sp, post,
 			    rpcrdma2_rw_chain(&sp->sp_conn, &call->sm_rw,
 					      &post->po_cqe, NULL), false);
@@ -245,9 +243,19 @@ static enum rpcrdma2_errcode judge_gss(const struct svc2_msg *call, u32 head)
 	return svc2_layout_judge_gss(h, call->sm_inline, head, before);
 }
 
-/* Returns -ENOTCONN when the connection is lost. */
-static int map_pages(struct svc2_xprt *sp, struct svc2_msg *call)
+/*
+ * The RPC layer copies a Call that waits for an upcall when all of it is in the
+ * head, and goes on to the next one: with Calls of 1 MiB that would be much
+ * memory. So the last word of a mapped Call goes to a page of its own, from the
+ * beginning of it.
+ *
+ * Return: 0, or -ENOTCONN when the connection is lost.
+ */
+static int map_call(struct svc2_xprt *sp, struct svc2_msg *call,
+		    struct xdr_buf *arg)
 {
+	u32 head = round_down(call->sm_length - 1, XDR_UNIT);
+	struct page **last = call->sm_pages + svc2_msg_pages(call);
 	unsigned int tries = 0;
 	int ret;
 
@@ -256,26 +264,15 @@ static int map_pages(struct svc2_xprt *sp, struct svc2_msg *call)
 					  NUMA_NO_NODE);
 		ret = call->sm_map ? 0 : -ENOMEM;
 	} while (svc2_try_again(sp, &tries, &ret));
-	return ret;
-}
+	if (ret)
+		return ret;
 
-/*
- * The RPC layer copies a Call that waits for an upcall when all of it is in the
- * head, and goes on to the next one: with Calls of 1 MiB that would be much
- * memory. So the last word of a mapped Call goes to a page of its own, from the
- * beginning of it.
- */
-static void end_apart(const struct svc2_msg *call, struct xdr_buf *arg)
-{
-	u32 head = round_down(call->sm_length - 1, XDR_UNIT);
-	struct page **last = call->sm_pages + svc2_msg_pages(call);
-
-	memcpy(page_address(*last), call->sm_map + head,
-	       call->sm_length - head);
 	arg->head[0].iov_base = call->sm_map;
 	arg->head[0].iov_len = head;
 	arg->pages = last;
 	arg->page_len = call->sm_length - head;
+	memcpy(page_address(*last), call->sm_map + head, arg->page_len);
+	return 0;
 }
 
 /*
@@ -300,10 +297,7 @@ static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
 	if (svc2_layout_is_gss(first, head))
 		return judge_gss(call, head);
 
-	if (map_pages(sp, call))
-		return RDMA2_DROP;
-	end_apart(call, arg);
-	return RDMA2_OK;
+	return map_call(sp, call, arg) ? RDMA2_DROP : RDMA2_OK;
 }
 
 static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,

@@ -17,7 +17,7 @@
 
 #define SVC2_KEPT_SETS	4
 #define SVC2_KEPT_LEAST	16	/* pages of a Call that is large */
-#define SVC2_KEPT_MOST	260	/* 1 MiB, what comes with it, and end_apart()'s */
+#define SVC2_KEPT_MOST	260	/* 1 MiB, what comes with it, and map_call()'s */
 
 /* A set goes as a whole, so that the lock is held for no longer than that. */
 struct kept_set {
@@ -71,7 +71,7 @@ static bool give_kept(struct svc2_msg *call)
  *
  * There is one entry more than pages that are read into: nfsd looks at pages[0]
  * even when page_len is 0. A Call that is laid out flat gets a page for it, see
- * end_apart().
+ * map_call().
  *
  * Context: svc thread; may sleep.
  * Return: 0 or -ENOMEM.

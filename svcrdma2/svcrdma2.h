@@ -462,6 +462,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
 		 enum svc2_counter counter);
+int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_messages_flush(struct svc2_xprt *sp);
 

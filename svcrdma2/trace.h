@@ -128,7 +128,8 @@ DEFINE_EVENT(svc2_message, svc2_send_error,
 		 u32 len, enum rpcrdma2_errcode code),
 	TP_ARGS(cq, id, h, len, code));
 
-DECLARE_EVENT_CLASS(svc2_read,
+/* A Call whose RDMA Reads are done; they are the chain "cq.id id". */
+TRACE_EVENT(svc2_read_resume,
 	TP_PROTO(const struct svc2_msg *call, const struct ib_cq *cq),
 	TP_ARGS(call, cq),
 	TP_STRUCT__entry(
@@ -156,14 +157,6 @@ DECLARE_EVENT_CLASS(svc2_read,
 		  __entry->position, __entry->len, __entry->inlined,
 		  __entry->split ? "split" : "flat")
 );
-
-/* The chain has its id when it is posted, right after this. */
-DEFINE_EVENT(svc2_read, svc2_post_read,
-	TP_PROTO(const struct svc2_msg *call, const struct ib_cq *cq),
-	TP_ARGS(call, cq));
-DEFINE_EVENT(svc2_read, svc2_read_resume,
-	TP_PROTO(const struct svc2_msg *call, const struct ib_cq *cq),
-	TP_ARGS(call, cq));
 
 TRACE_EVENT(svc2_plan_reply,
 	TP_PROTO(const struct svc2_msg *call, const struct rpcrdma2_reply_plan *plan),
