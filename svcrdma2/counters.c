@@ -44,9 +44,8 @@ void svc2_count_error(u32 code)
  */
 void svc2_conn_show(struct svc2_xprt *sp)
 {
-	mutex_lock(&conns_mutex);
+	guard(mutex)(&conns_mutex);
 	list_add_tail(&sp->sp_shown, &conns);
-	mutex_unlock(&conns_mutex);
 }
 
 /**
@@ -55,9 +54,8 @@ void svc2_conn_show(struct svc2_xprt *sp)
  */
 void svc2_conn_hide(struct svc2_xprt *sp)
 {
-	mutex_lock(&conns_mutex);
+	guard(mutex)(&conns_mutex);
 	list_del_init(&sp->sp_shown);
-	mutex_unlock(&conns_mutex);
 }
 
 static int counters_show(struct seq_file *seq, void *unused)
@@ -102,10 +100,9 @@ static int connections_show(struct seq_file *seq, void *unused)
 {
 	struct svc2_xprt *sp;
 
-	mutex_lock(&conns_mutex);
+	guard(mutex)(&conns_mutex);
 	list_for_each_entry(sp, &conns, sp_shown)
 		show_connection(seq, sp);
-	mutex_unlock(&conns_mutex);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(connections);

@@ -65,18 +65,16 @@ static void listen_again(struct work_struct *work)
 	struct svc2_listener *ls = container_of(to_delayed_work(work),
 						struct svc2_listener, ls_work);
 
-	mutex_lock(&ls->ls_mutex);
+	guard(mutex)(&ls->ls_mutex);
 	if (ls->ls_detached)
-		goto out_unlock;
+		return;
 	stop(ls);
 	if (!start(ls)) {
 		ls->ls_delay = SVC2_RELISTEN_MIN;
-		goto out_unlock;
+		return;
 	}
 	queue_delayed_work(svc2_wq, &ls->ls_work, ls->ls_delay);
 	ls->ls_delay = min(2 * ls->ls_delay, (unsigned long)SVC2_RELISTEN_MAX);
-out_unlock:
-	mutex_unlock(&ls->ls_mutex);
 }
 
 /*

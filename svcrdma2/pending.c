@@ -40,16 +40,12 @@ static void reap(struct work_struct *work)
  */
 bool svc2_reap(struct svc2_xprt *sp)
 {
-	bool taken;
-
-	spin_lock(&pending_lock);
-	taken = !list_empty(&sp->sp_pending);
-	if (taken)
-		unlink_pending(sp);
-	spin_unlock(&pending_lock);
-	if (taken)
-		queue_work(svc2_wq, &sp->sp_reap);
-	return taken;
+	guard(spinlock)(&pending_lock);
+	if (list_empty(&sp->sp_pending))
+		return false;
+	unlink_pending(sp);
+	queue_work(svc2_wq, &sp->sp_reap);
+	return true;
 }
 
 /**
@@ -83,13 +79,12 @@ struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls)
 {
 	struct svc2_xprt *sp;
 
-	spin_lock(&pending_lock);
+	guard(spinlock)(&pending_lock);
 	sp = list_first_entry_or_null(&ls->ls_pending, struct svc2_xprt,
 				      sp_pending);
 	if (sp)
 		unlink_pending(sp);
 	else
 		clear_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
-	spin_unlock(&pending_lock);
 	return sp;
 }

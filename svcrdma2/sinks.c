@@ -38,30 +38,23 @@ static bool is_kept(unsigned int sinks)
 
 static bool take_kept(struct svc2_msg *call)
 {
-	spin_lock(&kept_lock);
-	if (nkept) {
-		nkept--;
-		call->sm_pages = kept[nkept].ks_pages;
-		call->sm_npages = kept[nkept].ks_npages;
-	}
-	spin_unlock(&kept_lock);
-	if (!call->sm_pages)
+	guard(spinlock)(&kept_lock);
+	if (!nkept)
 		return false;
+	nkept--;
+	call->sm_pages = kept[nkept].ks_pages;
+	call->sm_npages = kept[nkept].ks_npages;
 	svc2_count(sinks_reused);
 	return true;
 }
 
 static bool give_kept(struct svc2_msg *call)
 {
-	bool room;
-
-	spin_lock(&kept_lock);
-	room = nkept < SVC2_KEPT_SETS;
-	if (room)
-		kept[nkept++] = (struct kept_set){ call->sm_pages,
-						   call->sm_npages };
-	spin_unlock(&kept_lock);
-	return room;
+	guard(spinlock)(&kept_lock);
+	if (nkept == SVC2_KEPT_SETS)
+		return false;
+	kept[nkept++] = (struct kept_set){ call->sm_pages, call->sm_npages };
+	return true;
 }
 
 /**
