@@ -26,7 +26,6 @@ enum {
  * @nranges: entries of @ranges
  * @ranges: what is walked
  * @pieces: how many there are
- * @lists: of four pages each, in which they fit
  */
 struct walk_case {
 	const char		*desc;
@@ -36,71 +35,70 @@ struct walk_case {
 	unsigned int		nranges;
 	struct rpcrdma2_range	ranges[RANGES_MAX];
 	unsigned int		pieces;
-	unsigned int		lists;
 };
 
 #define RANGES(_n, ...)	.nranges = (_n), .ranges = { __VA_ARGS__ }
-#define EXPECT(_pieces, _lists)	.pieces = (_pieces), .lists = (_lists)
+#define EXPECT(_pieces)	.pieces = (_pieces)
 
 static const struct walk_case walk_cases[] = {
-	{ "no range", { 0, 100 }, RANGES(0), EXPECT(0, 0) },
-	{ "nothing in any part", { 0, 0 }, RANGES(1, { 0, 0 }), EXPECT(0, 0) },
+	{ "no range", { 0, 100 }, RANGES(0), EXPECT(0) },
+	{ "nothing in any part", { 0, 0 }, RANGES(1, { 0, 0 }), EXPECT(0) },
 	{ "an empty range", { 0, 100 }, { 0, 4096 }, { 0, 8 },
-	  RANGES(1, { 100, 0 }), EXPECT(0, 0) },
+	  RANGES(1, { 100, 0 }), EXPECT(0) },
 	{ "all of a message", { 0, 100 }, { 0, 4096 }, { 0, 8 },
-	  RANGES(1, { 0, 4204 }), EXPECT(3, 3) },
-	{ "a head alone", { 128, 200 }, RANGES(1, { 0, 200 }), EXPECT(1, 1) },
+	  RANGES(1, { 0, 4204 }), EXPECT(3) },
+	{ "a head alone", { 128, 200 }, RANGES(1, { 0, 200 }), EXPECT(1) },
 	{ "a part of the head", { 128, 200 },
-	  RANGES(1, { 40, 60 }), EXPECT(1, 1) },
+	  RANGES(1, { 40, 60 }), EXPECT(1) },
 	{ "a head over the end of its page", { 4000, 200 },
-	  RANGES(1, { 0, 200 }), EXPECT(2, 1) },
+	  RANGES(1, { 0, 200 }), EXPECT(2) },
 	{ "pages alone, without head and tail", { 0, 0 }, { 0, 8192 },
-	  RANGES(1, { 0, 8192 }), EXPECT(2, 1) },
+	  RANGES(1, { 0, 8192 }), EXPECT(2) },
 	{ "a tail alone", { 0, 0 }, { 0, 0 }, { 4090, 12 },
-	  RANGES(1, { 0, 12 }), EXPECT(2, 1) },
+	  RANGES(1, { 0, 12 }), EXPECT(2) },
 	{ "head and tail without pages", { 0, 100 }, { 0, 0 }, { 200, 50 },
-	  RANGES(1, { 0, 150 }), EXPECT(2, 2) },
+	  RANGES(1, { 0, 150 }), EXPECT(2) },
 	{ "pages from the middle of one", { 0, 100 }, { 1000, 9000 },
-	  RANGES(1, { 100, 9000 }), EXPECT(3, 1) },
+	  RANGES(1, { 100, 9000 }), EXPECT(3) },
 	{ "pages from behind the first one", { 0, 100 }, { 5000, 4096 },
-	  RANGES(1, { 100, 4096 }), EXPECT(2, 1) },
-	{ "pages, five in lists of four", { 0, 100 }, { 0, 20480 },
-	  RANGES(1, { 100, 20480 }), EXPECT(5, 2) },
+	  RANGES(1, { 100, 4096 }), EXPECT(2) },
+	{ "five pages", { 0, 100 }, { 0, 20480 },
+	  RANGES(1, { 100, 20480 }), EXPECT(5) },
 	{ "a fifth page for one octet", { 0, 100 }, { 4095, 12290 },
-	  RANGES(1, { 100, 12290 }), EXPECT(5, 2) },
+	  RANGES(1, { 100, 12290 }), EXPECT(5) },
 	{ "pages that end within a page", { 0, 100 }, { 0, 4097 },
-	  RANGES(1, { 100, 4097 }), EXPECT(2, 1) },
+	  RANGES(1, { 100, 4097 }), EXPECT(2) },
 	{ "a part of the pages", { 0, 100 }, { 1000, 9000 },
-	  RANGES(1, { 3196, 4097 }), EXPECT(2, 1) },
+	  RANGES(1, { 3196, 4097 }), EXPECT(2) },
 	{ "E-07 the rest: head, and tail behind the pad", { 0, 100 },
 	  { 0, 4093 }, { 100, 11 },
-	  RANGES(2, { 0, 100 }, { 4196, 8 }), EXPECT(2, 2) },
+	  RANGES(2, { 0, 100 }, { 4196, 8 }), EXPECT(2) },
 	{ "E-07 the rest of a message whose tail is the pad", { 0, 100 },
 	  { 0, 4093 }, { 100, 3 },
-	  RANGES(2, { 0, 100 }, { 4196, 0 }), EXPECT(1, 1) },
+	  RANGES(2, { 0, 100 }, { 4196, 0 }), EXPECT(1) },
 	{ "head and a part of the pages", { 0, 100 }, { 0, 8192 },
-	  RANGES(1, { 50, 4146 }), EXPECT(2, 2) },
+	  RANGES(1, { 50, 4146 }), EXPECT(2) },
 	{ "the end of the pages and the tail", { 0, 100 }, { 0, 8192 },
-	  { 0, 40 }, RANGES(1, { 8191, 141 }), EXPECT(2, 2) },
+	  { 0, 40 }, RANGES(1, { 8191, 141 }), EXPECT(2) },
 	{ "two ranges that meet", { 0, 100 }, { 0, 8192 },
-	  RANGES(2, { 100, 4096 }, { 4196, 4096 }), EXPECT(2, 2) },
+	  RANGES(2, { 100, 4096 }, { 4196, 4096 }), EXPECT(2) },
 	{ "two ranges in one page", { 0, 100 }, { 0, 4096 },
-	  RANGES(2, { 100, 40 }, { 200, 40 }), EXPECT(2, 2) },
+	  RANGES(2, { 100, 40 }, { 200, 40 }), EXPECT(2) },
 	{ "three ranges, one in each part", { 4, 100 }, { 12, 9000 },
 	  { 20, 60 }, RANGES(3, { 96, 4 }, { 100, 9000 }, { 9100, 60 }),
-	  EXPECT(5, 3) },
+	  EXPECT(5) },
 	{ "three ranges, the second one empty", { 0, 100 }, { 0, 4096 },
 	  { 0, 8 }, RANGES(3, { 0, 100 }, { 100, 0 }, { 4196, 8 }),
-	  EXPECT(2, 2) },
+	  EXPECT(2) },
 	{ "three ranges, only the last one not empty", { 0, 100 },
 	  { 0, 4096 }, RANGES(3, { 0, 0 }, { 100, 0 }, { 100, 4096 }),
-	  EXPECT(1, 1) },
+	  EXPECT(1) },
 	{ "ranges in descending order", { 0, 100 }, { 0, 4096 }, { 0, 8 },
-	  RANGES(3, { 4196, 8 }, { 100, 4096 }, { 0, 100 }), EXPECT(3, 3) },
+	  RANGES(3, { 4196, 8 }, { 100, 4096 }, { 0, 100 }), EXPECT(3) },
 	{ "a range that the message ends in", { 0, 100 }, { 0, 4096 },
-	  { 0, 8 }, RANGES(2, { 4200, 400 }, { 0, 100 }), EXPECT(1, 1) },
+	  { 0, 8 }, RANGES(2, { 4200, 400 }, { 0, 100 }), EXPECT(1) },
 	{ "a range behind the message", { 0, 100 }, { 0, 4096 }, { 0, 8 },
-	  RANGES(1, { 4205, 4 }), EXPECT(0, 0) },
+	  RANGES(1, { 4205, 4 }), EXPECT(0) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(walk, walk_cases, desc);
@@ -211,8 +209,7 @@ static void walks(struct kunit *test)
 	rpcrdma2_walk_begin(&wk, &m->buf, wc->ranges, wc->nranges);
 
 	/* Act and assert */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count(wk, 1), wc->pieces);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count(wk, 4), wc->lists);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count(wk), wc->pieces);
 	while (rpcrdma2_walk_next(&wk, &pc)) {
 		octets += take_piece(test, &pc, got + octets);
 		pieces++;
@@ -247,7 +244,7 @@ static void walks_in_steps(struct kunit *test)
 
 		before = octets;
 		wk.wk_left = steps[i % ARRAY_SIZE(steps)];
-		pieces = rpcrdma2_walk_count(wk, 1);
+		pieces = rpcrdma2_walk_count(wk);
 		for (; rpcrdma2_walk_next(&wk, &pc); count++)
 			octets += take_piece(test, &pc, got + octets);
 		KUNIT_EXPECT_EQ(test, count, pieces);

@@ -247,18 +247,6 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_unexpose);
 
-unsigned int rpcrdma2_expose_count(const struct rpcrdma2_conn *co,
-				   const struct xdr_buf *buf,
-				   const struct rpcrdma2_range *range,
-				   unsigned int ranges)
-{
-	struct rpcrdma2_walk wk;
-
-	rpcrdma2_walk_begin(&wk, buf, range, ranges);
-	return rpcrdma2_walk_count(wk, co->co_regions.rg_depth);
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_expose_count);
-
 /* A page list has no holes, except on devices made for that. */
 static bool may_follow(const struct rpcrdma2_regions *rg,
 		       const struct rpcrdma2_piece *prev,

@@ -110,7 +110,7 @@ static int write_part(struct rpcrdma2_rw *rw, struct rpcrdma2_walk *wk,
 	unsigned int nents, i;
 
 	wk->wk_left = seg->rs_length;
-	nents = rpcrdma2_walk_count(*wk, 1);
+	nents = rpcrdma2_walk_count(*wk);
 	if (WARN_ON_ONCE(!nents))
 		return -EINVAL;
 	part = new_part(rw, nents, seg, 0);

@@ -96,21 +96,14 @@ bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_walk_next);
 
-/* Nearly always one: not worth a division */
-static unsigned int lists_for(unsigned int pages, unsigned int depth)
-{
-	return pages <= depth ? 1 : DIV_ROUND_UP(pages, depth);
-}
-
-unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk, unsigned int depth)
+unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk)
 {
 	unsigned int count = 0;
 	u32 len;
 
 	while (here(&wk)) {
 		len = min(wk.wk_here, wk.wk_left);
-		count += lists_for(PFN_UP(offset_in_page(wk.wk_pos) + len),
-				   depth);
+		count += PFN_UP(offset_in_page(wk.wk_pos) + len);
 		pass(&wk, len);
 	}
 	return count;

@@ -245,17 +245,25 @@ int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
  * @res: the Reply
  * @range: octets of it that the device reads
  * @ranges: how many ranges
+ *
+ * The head lies in its page; the tail may.
  */
 void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
 		   const struct rpcrdma2_range *range, unsigned int ranges)
 {
-	struct rpcrdma2_piece pc;
-	struct rpcrdma2_walk wk;
+	u32 pages = res->head[0].iov_len, tail = pages + res->page_len, end;
 
-	rpcrdma2_walk_begin(&wk, res, range, ranges);
-	while (!(tx->tx_reads_head && tx->tx_reads_pages) &&
-	       rpcrdma2_walk_next(&wk, &pc)) {
-		if (pc.pc_page == tx->tx_head)
+	for (; ranges; ranges--, range++) {
+		if (!range->ra_len)
+			continue;
+		end = range->ra_off + range->ra_len;
+		if (range->ra_off < pages)
+			tx->tx_reads_head = true;
+		if (range->ra_off < tail && end > pages)
+			tx->tx_reads_pages = true;
+		if (end <= tail)
+			continue;
+		if (virt_to_page(res->tail[0].iov_base) == tx->tx_head)
 			tx->tx_reads_head = true;
 		else
 			tx->tx_reads_pages = true;
@@ -289,7 +297,7 @@ bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 	struct rpcrdma2_walk wk;
 
 	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
-	return rpcrdma2_walk_count(wk, 1) < sp->sp_tx_sges;
+	return rpcrdma2_walk_count(wk) < sp->sp_tx_sges;
 }
 
 /**

@@ -63,10 +63,21 @@ static unsigned int find_part(const struct xdr_buf *buf, enum xprt2_part part,
 unsigned int xprt2_count_segs(const struct xprt2_ep *ep,
 			      const struct xdr_buf *buf, enum xprt2_part part)
 {
-	struct rpcrdma2_range range[2];
+	const struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
+	const struct kvec *head = buf->head, *tail = buf->tail;
+	u32 pad = part == XPRT2_PART_REST ? xprt2_pad_len(buf) : 0;
+	unsigned int segs = 0;
 
-	return rpcrdma2_expose_count(&ep->ep_conn, buf, range,
-				     find_part(buf, part, range));
+	if (part != XPRT2_PART_REST)
+		segs += rpcrdma2_expose_count(rg, buf->page_base,
+					      buf->page_len);
+	if (part != XPRT2_PART_PAGES) {
+		segs += rpcrdma2_expose_count(rg, (unsigned long)head->iov_base,
+					      head->iov_len);
+		segs += rpcrdma2_expose_count(rg, (unsigned long)tail->iov_base +
+					      pad, tail->iov_len - pad);
+	}
+	return segs;
 }
 
 /**

@@ -26,6 +26,8 @@
 
 #include <linux/dma-direction.h>
 #include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/pfn.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -126,18 +128,21 @@ bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co);
 void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co);
 
 /**
- * rpcrdma2_expose_count - segments that a chunk would take
- * @co: connection
- * @buf: message
- * @range: what of it
- * @ranges: how many
- *
- * Return: an upper bound; exact for a range of pages.
+ * rpcrdma2_expose_count - segments that octets in a row would take
+ * @rg: regions of a connection
+ * @pos: address of the first octet, or its offset in the first page
+ * @len: how many
  */
-unsigned int rpcrdma2_expose_count(const struct rpcrdma2_conn *co,
-				   const struct xdr_buf *buf,
-				   const struct rpcrdma2_range *range,
-				   unsigned int ranges);
+static inline unsigned int
+rpcrdma2_expose_count(const struct rpcrdma2_regions *rg, unsigned long pos,
+		      u32 len)
+{
+	unsigned int pages = len ? PFN_UP(offset_in_page(pos) + len) : 0;
+
+	/* nearly always none or one: not worth a division */
+	return pages <= rg->rg_depth ? !!pages :
+				       DIV_ROUND_UP(pages, rg->rg_depth);
+}
 
 static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
 {

@@ -80,14 +80,9 @@ bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc);
 /**
  * rpcrdma2_walk_count - how many pieces are left?
  * @wk: where the walk is
- * @depth: pieces that count as one when they follow each other in the head,
- *	the pages or the tail of one range
  *
  * It takes no longer for many pages than for one.
- *
- * Return: with a @depth of 1 the number of pieces; else an upper bound of the
- * page lists of that depth that hold them, exact in the pages.
  */
-unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk, unsigned int depth);
+unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk);
 
 #endif /* _RPCRDMA2_WALK_H */
