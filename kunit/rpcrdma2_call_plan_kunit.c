@@ -34,12 +34,13 @@ struct plan_case {
 #define FIRST	LIMITS(RPCRDMA2_INLINE_FIRST, RPCRDMA2_INLINE_DEFAULT, \
 		       RPCRDMA2_HDR_MIN), SEGS(1)
 
-/* Chunks of different numbers of segments: Read 2, Write 3, Reply 5 */
+/* Segments of chunks: Read 2, Write 3, Reply 5, or 4 beside a Write chunk */
 #define UNEVEN(_call, _reply)	LIMITS(_call, _reply, RPCRDMA2_HDR_MIN), \
 	.sz_read_segs = 2, .sz_write_segs = 3, .sz_reply_segs = 5, \
-	.sz_reply_rest_segs = 5
+	.sz_reply_rest_segs = 4
 #define READ_LIST_2	(2 * RPCRDMA2_READ_SEG_LEN)
 #define WRITE_LIST_3	(RPCRDMA2_WRITE_CHUNK_LEN + 3 * RPCRDMA2_SEG_LEN)
+#define REPLY_CHUNK_4	(RPCRDMA2_REPLY_CHUNK_LEN + 4 * RPCRDMA2_SEG_LEN)
 #define REPLY_CHUNK_5	(RPCRDMA2_REPLY_CHUNK_LEN + 5 * RPCRDMA2_SEG_LEN)
 
 /*
@@ -220,7 +221,7 @@ static const struct plan_case plan_cases[] = {
 	{ "C-001 all three count in the Call: it just fits",
 	  { UNEVEN(4096, 1024),
 	    .sz_call_rest = INLINE_MAX - READ_LIST_2 - WRITE_LIST_3 -
-			    REPLY_CHUNK_5,
+			    REPLY_CHUNK_4,
 	    .sz_call_pages = 65536, .sz_call_ddp = true,
 	    .sz_reply_rest = 1024, .sz_reply_pages = 4, .sz_reply_ddp = true },
 	  { .cp_proc = RDMA2_MSG, .cp_read = true, .cp_write = true,
@@ -228,7 +229,7 @@ static const struct plan_case plan_cases[] = {
 	{ "C-001 all three count in the Call: it does not",
 	  { UNEVEN(4096, 1024),
 	    .sz_call_rest = INLINE_MAX - READ_LIST_2 - WRITE_LIST_3 -
-			    REPLY_CHUNK_5 + 4,
+			    REPLY_CHUNK_4 + 4,
 	    .sz_call_pages = 65536, .sz_call_ddp = true,
 	    .sz_reply_rest = 1024, .sz_reply_pages = 4, .sz_reply_ddp = true },
 	  { .cp_proc = RDMA2_NOMSG, .cp_read = true, .cp_poszero = true,
@@ -370,6 +371,10 @@ static void plan(struct kunit *test)
 	memset(&got, 0xff, sizeof(got));
 
 	KUNIT_EXPECT_EQ(test, rpcrdma2_plan_call(&c->sz, &got), c->ret);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_fits_inline(&c->sz),
+			!c->ret && c->want.cp_proc == RDMA2_MSG &&
+			!c->want.cp_read && !c->want.cp_copy &&
+			!c->want.cp_write && !c->want.cp_reply);
 	if (c->ret)
 		return;
 

@@ -89,20 +89,24 @@ static void error_from_call(struct kunit *test)
 /* C-083, C-084, C-085, C-079: the caller need not know the limits. */
 static void error_carries_the_limits(struct kunit *test)
 {
+	static const struct rpcrdma2_error errors[] = {
+		{ RDMA2_ERR_VERS, 1, 2 },
+		{ RDMA2_ERR_READ_CHUNKS, RPCRDMA2_MAX_READ_CHUNKS, 0 },
+		{ RDMA2_ERR_WRITE_CHUNKS, RPCRDMA2_MAX_WRITE_CHUNKS, 0 },
+		{ RDMA2_ERR_SEGMENTS, RPCRDMA2_MAX_SEGMENTS, 0 },
+		{ RDMA2_ERR_WRITE_RESOURCE, 0, 0 },
+		{ RDMA2_ERR_REPLY_RESOURCE, 0, 0 },
+	};
 	struct rpcrdma2_hdr *h = hdr_new(test);
+	const struct rpcrdma2_error *er;
 
 	h->h_vers = RPCRDMA2_VERS_TWO;
-	rpcrdma2_set_error(h, RDMA2_ERR_READ_CHUNKS, 0, 0);
-	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, RPCRDMA2_MAX_READ_CHUNKS);
-	rpcrdma2_set_error(h, RDMA2_ERR_WRITE_CHUNKS, 0, 0);
-	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, RPCRDMA2_MAX_WRITE_CHUNKS);
-	rpcrdma2_set_error(h, RDMA2_ERR_SEGMENTS, 0, 0);
-	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, RPCRDMA2_MAX_SEGMENTS);
-	rpcrdma2_set_error(h, RDMA2_ERR_VERS, 0, 0);
-	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, 1);
-	KUNIT_EXPECT_EQ(test, h->h_error.er_arg2, 2);
-	rpcrdma2_set_error(h, RDMA2_ERR_WRITE_RESOURCE, 0, 0);
-	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, 0);
+	for (er = errors; er < errors + ARRAY_SIZE(errors); er++) {
+		rpcrdma2_set_error(h, er->er_code, 0, 0);
+		KUNIT_EXPECT_EQ(test, h->h_error.er_code, er->er_code);
+		KUNIT_EXPECT_EQ(test, h->h_error.er_arg, er->er_arg);
+		KUNIT_EXPECT_EQ(test, h->h_error.er_arg2, er->er_arg2);
+	}
 }
 
 /* C-095, S36: version 1 has one other code, for a version that is not allowed. */
@@ -173,6 +177,7 @@ static const struct remedy_case {
 	{ "version 1 ERR_CHUNK", 1, { 2 }, false, REMEDY(FAIL) },
 	{ "S43 version 1 knows no code 8", 1, { 8, 20480 }, false,
 	  REMEDY(FAIL) },
+	{ "S43 nor a code 9", 1, { 9 }, false, REMEDY(FAIL) },
 	{ "S36 version 1 ERR_VERS", 1, { 1, 1, 1 }, false,
 	  REMEDY(RENEGOTIATE) },
 };

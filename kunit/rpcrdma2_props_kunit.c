@@ -286,12 +286,12 @@ static void answers_refused_for_sending(struct kunit *test)
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
 	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 
-	pm.pm_type = 5;
-	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
-	pm.pm_type = 0;
-	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
-	h->h_proc = RDMA2_OPTIONAL;
-	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
+	for (pm.pm_type = 0; pm.pm_type <= 5; pm.pm_type += 5) {
+		h->h_proc = RDMA2_UPDPROP;
+		KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
+		h->h_proc = RDMA2_OPTIONAL;
+		KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
+	}
 }
 
 /* S01, C-066: the option says which way it goes, in the words of its body. */
