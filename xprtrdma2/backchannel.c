@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The backward direction: Calls of the server, which NFSv4.1 and later name
- * callbacks, and our Replies.
+ * callbacks, and the Replies of the client.
  *
  * A Call stays in its Receive buffer while the callback service reads it. Its
  * request comes from a pool of its own, goes to the service, comes back with
@@ -26,7 +26,7 @@
 #include "trace.h"
 
 /**
- * xprt2_backward_req - a request for a message that is no Call of ours
+ * xprt2_backward_req - a request for a message that is no forward Call
  * @xp: transport
  * @gfp: allocation flags
  *
@@ -58,7 +58,7 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, gfp_t gfp)
  * @xprt: transport
  * @min_reqs: how many at least
  *
- * There will be memory for all that we grant, and for one error, whatever
+ * There will be memory for all that are granted, and for one error, whatever
  * happens: a Call that can be answered with neither ends the connection
  * (S46). Receives are posted from the next message on, before the server can
  * know.
@@ -175,7 +175,7 @@ unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt2_post_backward - post a message that is no Call of ours
+ * xprt2_post_backward - post a message that is no forward Call
  * @ep: endpoint
  * @req: request from xprt2_backward_req()
  * @hdrlen: octets in front of rq_snd_buf
@@ -252,7 +252,7 @@ static void refuse_call(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 
 /*
  * False when there is no service (S24). One that has been up can not go away
- * here: xprt2_bc_destroy() comes first, and its lock is ours.
+ * here: xprt2_bc_destroy() comes first, and its lock is held.
  */
 static bool enqueue_call(struct rpc_rqst *rqst)
 {
@@ -336,7 +336,7 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
  * @rqst: request with the encoded RPC Reply
  *
  * In the version of the Call, which is that of the connection it came on; when
- * that is gone nobody waits for the Reply any more (X7). B-07, B-16, S25, S35.
+ * that is gone the server waits for the Reply no more (X7). B-07, B-16, S25, S35.
  *
  * Context: send path.
  * Return: 0 when it is sent or need not be; -EAGAIN to be called again when

@@ -2,7 +2,7 @@
 /*
  * What becomes of a backward Call, decided from its header alone.
  *
- * We are at RDMA2_BKREQSUP_INLINE: no chunks. Version 2 can say so, and that
+ * The client is at RDMA2_BKREQSUP_INLINE: no chunks. Version 2 can say so, and that
  * there is no service or no room; version 1 can only complain about chunks,
  * the lack of one for a long Reply included, and stays silent about the rest.
  */

@@ -13,9 +13,9 @@
  * rpcrdma2_conn_lose() is the only way to give a connection up. It may be
  * called from anywhere, any number of times.
  *
- * Removal of a device needs nothing of its own: rdma_cm reports it to the
- * handler like any other loss, and waits in its own removal until our cm_id,
- * which goes last, is gone.
+ * Removal of a device needs no code of its own: rdma_cm reports it to the handler
+ * like any other loss, and waits in its own removal until the cm_id, which goes
+ * last, is gone.
  */
 #include "xprtrdma2.h"
 
@@ -80,7 +80,7 @@ static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
 	.received	= xprt2_received,
 };
 
-/* Never destroys the cm_id: whoever made it does that. */
+/* Never destroys the cm_id: ep_destroy() does that. */
 static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct xprt2_ep *ep = id->context;

@@ -244,7 +244,7 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 /*
  * A move on a connection that carries RPCs. When it is given up they are sent
  * again on the next one. When there is none to be had, the RPC that was refused
- * ends, and if it is not known which one that is, so does who connects next. A
+ * ends; if it is not known which one that is, the next attempt to connect fails. A
  * settled connection stays for those that were not refused.
  *
  * The receive CQ, the timer and teardown may all come to a conclusion on the
@@ -344,7 +344,7 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 
 /*
  * C-102: an answer is one, also when the connection was lost right after it,
- * and when we hear of the loss first.
+ * and when the CM reports the loss first.
  */
 static enum xprt2_answer await_answer(struct xprt2_ep *ep)
 {

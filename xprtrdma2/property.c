@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties: what we say of ourselves, and what the server says of itself.
+ * Properties: what the client says of itself, and what the server does.
  *
- * Ours hold for the life of the connection. What the server announces, in
+ * The client's hold for the life of the connection. What the server announces, in
  * whatever message and at whatever time (S30), bounds what is marshalled from
  * then on; and it too lasts as long as the connection (S19).
  *
@@ -63,8 +63,8 @@ static int send_propmsg(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 }
 
 /*
- * S18: an error carries nothing but the xid, so it must be nobody else's: it
- * comes from the sequence that the RPCs' come from.
+ * S18: an error carries nothing but the xid, so no RPC may have the same: it comes
+ * from the sequence that the RPCs' come from.
  */
 static u32 take_xid(struct rpc_xprt *xprt)
 {
@@ -77,7 +77,7 @@ static u32 take_xid(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt2_send_connprop - say what we are, once a connection
+ * xprt2_send_connprop - announce the client's properties, once a connection
  * @ep: endpoint
  * @h: header to work with
  * @gfp: allocation flags
@@ -87,18 +87,18 @@ static u32 take_xid(struct rpc_xprt *xprt)
  */
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp)
 {
-	struct rpcrdma2_propmsg us;
+	struct rpcrdma2_propmsg own;
 
-	rpcrdma2_exchange_announce(&ep->ep_ex, &us);
+	rpcrdma2_exchange_announce(&ep->ep_ex, &own);
 	ep->ep_connprop_xid = take_xid(&ep->ep_xp->xp_xprt);
 	ep->ep_connprop_sent = true;
 	h->h_xid = ep->ep_connprop_xid;
 	h->h_proc = 0;
-	return send_propmsg(ep, h, &us, gfp);
+	return send_propmsg(ep, h, &own, gfp);
 }
 
 /**
- * xprt2_introduce - tell a server that was known what we are
+ * xprt2_introduce - announce properties to a server that was known
  * @ep: endpoint
  * @h: header to work with
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * When to tell a server what we are: the decision, without the doing.
+ * When to announce the client's properties: the decision, without the doing.
  *
  * A server that is asked for its version gets a CONNPROP first and alone
- * (S29). One that is known gets an RPC first, so that nobody waits; and since
- * nothing may be behind that before it is answered (C-097), the CONNPROP comes
+ * (S29). One that is known gets an RPC first, so that no RPC waits; and since
+ * nothing may be sent behind that before it is answered (C-097), the CONNPROP comes
  * after the first Reply.
  *
  *   NONE	a CONNPROP went first, or the server has no use for one
@@ -36,7 +36,7 @@ static inline enum xprt2_intro xprt2_first_intro(enum xprt2_phase phase,
 
 /**
  * xprt2_may_introduce - is this the time for a CONNPROP?
- * @intro: where we are
+ * @intro: state of the announcement
  * @phase: of the negotiation
  * @grant: RPCs that the server allows, 0 before its first word (C-097)
  *
@@ -50,10 +50,10 @@ static inline bool xprt2_may_introduce(enum xprt2_intro intro,
 
 /**
  * xprt2_calls_beside - RPCs that may be outstanding meanwhile
- * @intro: where we are
+ * @intro: state of the announcement
  * @calls: what grant and Receives allow, at least 1
  *
- * 2.3: a message that may draw no answer takes the place of a Call until the
+ * 2.3: a message that may get no answer takes the place of a Call until the
  * server is heard of.
  */
 static inline u32 xprt2_calls_beside(enum xprt2_intro intro, u32 calls)

@@ -139,8 +139,8 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
  * S35: nothing in another version than the Call; S36: but ERR_VERS. And nothing
  * behind an answer to the probe that leads to another version.
  */
-static bool speaks_our_version(const struct xprt2_ep *ep,
-			       const struct rpcrdma2_msg *msg)
+static bool in_version(const struct xprt2_ep *ep,
+		       const struct rpcrdma2_msg *msg)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
@@ -179,10 +179,10 @@ static message_handler choose_handler(const struct rpcrdma2_msg *msg)
 static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			 struct rpcrdma2_msg *msg)
 {
-	bool ours = speaks_our_version(ep, msg);
+	bool spoken = in_version(ep, msg);
 	enum xprt2_fate fate;
 
-	if (ours && msg->mg_verdict == RDMA2_OK) {
+	if (spoken && msg->mg_verdict == RDMA2_OK) {
 		if (unlikely(rpcrdma2_msg_is_control(msg)))
 			xprt2_take_properties(ep, &msg->mg_prop);
 		take_grant(ep, &msg->mg_hdr);
@@ -194,7 +194,7 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rep->rep_status = fate == XPRT2_F_FAIL ? -EPROTONOSUPPORT : 0;
 	if (fate == XPRT2_F_DONE)
 		finish_message(ep, rep, msg);
-	else if (ours)
+	else if (spoken)
 		choose_handler(msg)(ep, rep, msg);
 	else
 		drop_message(ep, rep, msg);

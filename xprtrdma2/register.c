@@ -139,7 +139,7 @@ void xprt2_await_regions(struct xprt2_ep *ep)
  *
  * Context: receive CQ, request pinned; or release path, under xp_fence_mutex.
  * Return: true when it was a region of @req, which is free now; false when
- * it is not, and our books disagree with the device's (S50).
+ * it is not, and the books of the client disagree with the device's (S50).
  */
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey)

@@ -89,7 +89,7 @@ static struct rpc_rqst *claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /**
- * xprt2_is_awaited - does one of our Calls wait for a message with this xid?
+ * xprt2_is_awaited - does a Call wait for a message with this xid?
  * @ep: endpoint it came on
  * @xid: of the message
  *

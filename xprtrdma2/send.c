@@ -3,7 +3,7 @@
  * From a marshalled message to the Send Queue (rpcrdma2/sq.h).
  *
  * A Call asks for its completion only when pages are mapped for it; what is no
- * Call of ours always does.
+ * forward Call always does.
  */
 #include "xprtrdma2.h"
 

@@ -182,7 +182,7 @@ static void xprt2_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 
 	task->tk_status = -EAGAIN;
 	xprt_add_backlog_noncongested(xprt, task);
-	/* One freed before the task was on the backlog found nobody to wake. */
+	/* One freed before the task was on the backlog found no task to wake. */
 	req = xprt2_req_get(xp, &xp->xp_forward, GFP_NOWAIT | __GFP_NOWARN);
 	if (req) {
 		req->rq2_slot.rq_xprt = xprt;
@@ -461,7 +461,7 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st->st_local_inv, st->st_no_sq, 0);
 }
 
-/* The RPC layer and the connect worker then draw on memory reserves. */
+/* The RPC layer and the connect worker then use memory reserves. */
 static int xprt2_enable_swap(struct rpc_xprt *xprt)
 {
 	atomic_inc(&xprt->swapper);

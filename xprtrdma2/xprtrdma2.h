@@ -82,8 +82,8 @@ struct xprt2_xprt;
 
 /*
  * The class ident. The NFS client of an unmodified kernel knows one RDMA
- * transport, so there we stand in for it; a kernel with an ident of our own
- * has room for both.
+ * transport, so there this class stands in for it; a kernel with an ident for this
+ * class has room for both.
  */
 #ifdef XPRT_TRANSPORT_RDMA2
 #define XPRT2_IDENT		XPRT_TRANSPORT_RDMA2
@@ -150,8 +150,8 @@ struct xprt2_pool {
  * @rq2_all: on xp_all_reqs
  * @rq2_exposed: registered memory regions, and their fence. Send path, then the
  *	CQ that fences them, then the release path, which meets teardown under xp_fence_mutex
- * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into: our
- *	Call's Reply, or the Call that this one is to reply to
+ * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into: the
+ *	Reply to its Call, or the Call that this one is to reply to
  * @rq2_status: what the RPC ends with when an error answered it, or when it can
  *	not be sent; 0 otherwise. Set once, under the transport's queue_lock
  * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
@@ -252,7 +252,7 @@ static inline void xprt2_rep_put(struct xprt2_rep *rep)
  *       |              |                    ^
  *       +--------------+--------------------+
  *
- * The connect worker moves it right, with ep_advance(). Everybody else can
+ * The connect worker moves it right, with ep_advance(). All other code can
  * only move it to LOST, with rpcrdma2_conn_lose().
  */
 enum xprt2_ep_state {
@@ -278,14 +278,14 @@ enum xprt2_ep_state {
  * @ep_answered: completed then, and when the connection is lost
  * @ep_intro: how a CONNPROP that is not the probe gets along. Receive CQ, and
  *	teardown
- * @ep_connprop_sent: our CONNPROP is on its way, be it the probe or not
+ * @ep_connprop_sent: the client's CONNPROP is on its way, be it the probe or not
  * @ep_connprop_xid: its xid
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
  * @ep_ex: properties of both ends, for version 2. Receive CQ, once connected
  * @ep_max_reqs: most RPCs this connection can carry
  * @ep_max_sge: gather entries of a Send
- * @ep_call_threshold: largest Send we make (C-001). This and the next may
+ * @ep_call_threshold: largest Send of this end (C-001). This and the next may
  *	change between any two messages (S15): written by the receive CQ once
  *	the version is settled, read anywhere
  * @ep_reply_threshold: largest Send the peer makes
@@ -388,7 +388,7 @@ struct xprt2_stats {
  *	first connection
  * @xp_req_lock: guards the next three, every rq2_device and every rq2_late.
  *	It is taken inside any other lock
- * @xp_forward: requests of our Calls
+ * @xp_forward: requests of the client's Calls
  * @xp_backward: requests of the server's
  * @xp_all_reqs: all of both
  * @xp_rpool: Receives, each with a struct xprt2_rep around it
