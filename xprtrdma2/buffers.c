@@ -6,7 +6,7 @@
  * It grows on demand and hands out what was used last, so that an idle mount
  * keeps little memory and a busy one a warm cache. Its memory survives a lost
  * connection; only its DMA mappings follow the device, made on first use and
- * undone by xprt2_reqs_detach() at teardown.
+ * undone by xprt2_reqs_wake() at teardown.
  */
 #include "xprtrdma2.h"
 
@@ -227,41 +227,25 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	return 0;
 }
 
-static void wake_locked(struct xprt2_req *req)
-{
-	if (READ_ONCE(req->rq2_dead))
-		complete(&req->rq2_event);
-}
-
 /**
  * xprt2_reqs_wake - the connection is lost: dead RPCs need not wait any more
  * @xp: transport
+ * @detach: its endpoint was drained: part all requests from that and its device
  *
  * Context: any that a connection may be lost in.
  */
-void xprt2_reqs_wake(struct xprt2_xprt *xp)
-{
-	struct xprt2_req *req;
-
-	spin_lock(&xp->xp_req_lock);
-	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
-		wake_locked(req);
-	spin_unlock(&xp->xp_req_lock);
-}
-
-/**
- * xprt2_reqs_detach - part all requests from a dead endpoint and its device
- * @xp: transport whose endpoint was drained
- */
-void xprt2_reqs_detach(struct xprt2_xprt *xp)
+void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach)
 {
 	struct xprt2_req *req;
 
 	spin_lock(&xp->xp_req_lock);
 	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all) {
-		WRITE_ONCE(req->rq2_ep, NULL);		/* X6, X7 */
-		unmap_req_locked(req);
-		wake_locked(req);
+		if (detach) {
+			WRITE_ONCE(req->rq2_ep, NULL);	/* X6, X7 */
+			unmap_req_locked(req);
+		}
+		if (READ_ONCE(req->rq2_dead))
+			complete(&req->rq2_event);
 	}
 	spin_unlock(&xp->xp_req_lock);
 }

@@ -64,7 +64,7 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	else
 		end_step(ep, -ENOTCONN);
 	complete(&ep->ep_answered);
-	xprt2_reqs_wake(ep->ep_xp);
+	xprt2_reqs_wake(ep->ep_xp, false);
 }
 
 /* The send path has found too few Send Queue entries, or regions. */
@@ -304,7 +304,7 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 		xprt2_loss_tells(ep);
 	rpcrdma2_sq_drain(&ep->ep_conn);
 	rpcrdma2_regions_destroy(&ep->ep_conn);
-	xprt2_reqs_detach(xp);
+	xprt2_reqs_wake(xp, true);
 	rpcrdma2_rpool_unmap(&xp->xp_rpool);
 	xp->xp_ep = NULL;
 	mutex_unlock(&xp->xp_fence_mutex);

@@ -75,7 +75,7 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 	return req;
 }
 
-/* xp_req_lock keeps the endpoint: see xprt2_reqs_detach(). */
+/* xp_req_lock keeps the endpoint: see xprt2_reqs_wake(). */
 static bool on_ready_ep_locked(const struct xprt2_req *req)
 {
 	const struct xprt2_ep *ep = READ_ONCE(req->rq2_ep);
@@ -129,17 +129,23 @@ static void wait_while(bool (*awaits_locked)(const struct xprt2_xprt *xp,
 	}
 }
 
-/* Return: false when @req was answered, or the connection is lost. */
-static bool note_silence(struct xprt2_xprt *xp, const struct xprt2_req *req)
+static void await_server(struct xprt2_xprt *xp, struct xprt2_req *req)
 {
 	bool silent;
 
+	xprt2_count(dead_waits);
+	wait_while(awaits_server_locked, xp, req, XPRT2_ANSWER_TIMEOUT);
+	if (req->rq2_late) {
+		xprt2_count(dead_answered);
+		return;
+	}
 	spin_lock(&xp->xp_req_lock);
 	silent = unanswered_locked(xp, req);
 	if (silent)
 		WRITE_ONCE(req->rq2_ep->ep_silent, true);
 	spin_unlock(&xp->xp_req_lock);
-	return silent;
+	if (silent)
+		xprt2_count(dead_unanswered);
 }
 
 /* Return: 0 when a LOCAL_INV was posted and will complete. */
@@ -167,12 +173,19 @@ static void strip(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /*
- * Fences what is live, and strips the request when that does not work or a Send
- * of it is stuck. rq2_dead is set.
+ * Waits for the server if there is reason to, fences what is live then, and strips
+ * the request when that does not work or a Send of it is stuck.
  */
-static void take_back(struct xprt2_xprt *xp, struct xprt2_req *req)
+static void take_back(struct xprt2_req *req, bool wait)
 {
+	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
 	int ret = -ENOTCONN;
+
+	reinit_completion(&req->rq2_event);
+	/* Pairs with the barrier in send_done() */
+	smp_store_mb(req->rq2_dead, true);
+	if (wait)
+		await_server(xp, req);
 
 	mutex_lock(&xp->xp_fence_mutex);
 	if (xprt2_holds_memory(req))
@@ -181,23 +194,17 @@ static void take_back(struct xprt2_xprt *xp, struct xprt2_req *req)
 	if (!ret)
 		wait_while(awaits_fence_locked, xp, req, XPRT2_FENCE_TIMEOUT);
 
-	if (!xprt2_holds_memory(req))
-		return;
-	guard(mutex)(&xp->xp_fence_mutex);
-	if (xprt2_holds_memory(req))
-		strip(xp->xp_ep, req);
-}
-
-static void begin_wait(struct xprt2_req *req)
-{
-	reinit_completion(&req->rq2_event);
-	/* Pairs with the barrier in send_done() */
-	smp_store_mb(req->rq2_dead, true);
+	if (xprt2_holds_memory(req)) {
+		mutex_lock(&xp->xp_fence_mutex);
+		if (xprt2_holds_memory(req))
+			strip(xp->xp_ep, req);
+		mutex_unlock(&xp->xp_fence_mutex);
+	}
+	WRITE_ONCE(req->rq2_dead, false);
 }
 
 /**
  * xprt2_fence_wait - take memory back from an RPC that got no Reply
- * @xp: transport
  * @req: request that the RPC layer is about to take apart
  *
  * Such an RPC was killed, or timed out, and the server may still be at work on
@@ -218,36 +225,22 @@ static void begin_wait(struct xprt2_req *req)
  *
  * Context: release path; sleeps.
  */
-void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req)
+void xprt2_fence_wait(struct xprt2_req *req)
 {
-	if (likely(!xprt2_holds_memory(req)))
-		return;
-
-	xprt2_count(dead_waits);
-	begin_wait(req);
-	wait_while(awaits_server_locked, xp, req, XPRT2_ANSWER_TIMEOUT);
-	if (req->rq2_late)
-		xprt2_count(dead_answered);
-	else if (note_silence(xp, req))
-		xprt2_count(dead_unanswered);
-	take_back(xp, req);
-	WRITE_ONCE(req->rq2_dead, false);
+	if (unlikely(xprt2_holds_memory(req)))
+		take_back(req, true);
 }
 
 /**
  * xprt2_fence_now - take memory back from an RPC whose Reply is not waited for
- * @xp: transport
  * @req: request that the RPC layer has taken off its queues
  *
  * The RPC timed out and is to be sent again, on another connection.
  *
  * Context: task of the RPC; sleeps.
  */
-void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req)
+void xprt2_fence_now(struct xprt2_req *req)
 {
-	if (!xprt2_holds_memory(req))
-		return;
-	begin_wait(req);
-	take_back(xp, req);
-	WRITE_ONCE(req->rq2_dead, false);
+	if (xprt2_holds_memory(req))
+		take_back(req, false);
 }

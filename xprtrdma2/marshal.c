@@ -272,7 +272,7 @@ static void xprt2_release_pages(struct rpc_rqst *rqst)
 
 	if (xprt2_holds_memory(req)) {
 		xprt2_count(pages_revoked);
-		xprt2_fence_now(xprt2_from_xprt(rqst->rq_xprt), req);
+		xprt2_fence_now(req);
 	}
 	rqst->rq_release_snd_buf = req->rq2_release_pages;
 	rqst->rq_release_snd_buf(rqst);

@@ -161,12 +161,6 @@ static void refuse_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 	xprt2_send_error(ep, &msg->mg_hdr);
 }
 
-/* A CONNPROP or UPDPROP has been taken, and that is all there is to it. */
-static bool has_answer(const struct rpcrdma2_msg *msg)
-{
-	return msg->mg_verdict || msg->mg_prop.pm_type == RDMA2_OPT_REQPROP;
-}
-
 /**
  * xprt2_handle_property - answer a property message, or an option
  * @ep: endpoint
@@ -184,7 +178,8 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 {
 	xprt2_check_handle(ep, msg);
 	xprt2_rep_put(rep);
-	if (!has_answer(msg))
+	/* A CONNPROP or UPDPROP has been taken, and that is all there is to it. */
+	if (!msg->mg_verdict && msg->mg_prop.pm_type != RDMA2_OPT_REQPROP)
 		return;
 	if (!ep->ep_grant)
 		xprt2_count(dropped_silently);

@@ -238,10 +238,6 @@ DECLARE_EVENT_CLASS(xprt2_rpc_class,
 DEFINE_EVENT(xprt2_rpc_class, xprt2_complete,
 	TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
 	TP_ARGS(ep, xid, value));
-/* value: octets of the RPC Call */
-DEFINE_EVENT(xprt2_rpc_class, xprt2_backward_call,
-	TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
-	TP_ARGS(ep, xid, value));
 
 #define DEFINE_RPC_EVENT(_name, _format, _value)			\
 	DEFINE_EVENT_PRINT(xprt2_rpc_class, _name,			\
@@ -252,6 +248,8 @@ DEFINE_EVENT(xprt2_rpc_class, xprt2_backward_call,
 
 /* regions that a LOCAL_INV was posted for */
 DEFINE_RPC_EVENT(xprt2_fence, "regions=%d", __entry->value);
+/* octets of the RPC Call */
+DEFINE_RPC_EVENT(xprt2_backward_call, "len=%d", __entry->value);
 /* octets of the RPC Reply, or an errno */
 DEFINE_RPC_EVENT(xprt2_backward_reply, "result=%d", __entry->value);
 DEFINE_RPC_EVENT(xprt2_backward_refuse, "code=%s",

@@ -237,7 +237,7 @@ static void xprt2_buf_free(struct rpc_task *task)
 
 	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply))
 		xprt2_count(dead_rpcs);
-	xprt2_fence_wait(xprt2_from_xprt(xprt), req);
+	xprt2_fence_wait(req);
 	if (unlikely(rqst->rq_cong)) {
 		spin_lock(&xprt->transport_lock);
 		xprt_release_rqst_cong(task);
@@ -446,19 +446,20 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 	if (xprt_connected(xprt))
 		idle = (long)(jiffies - xprt->last_used) / HZ;
 
-	seq_printf(seq, "\txprt:\trdma %u %lu %lu %lu %ld %lu %lu %lu %llu %llu ",
-		   0, xprt->stat.bind_count, xprt->stat.connect_count,
+	seq_printf(seq, "\txprt:\trdma 0 %lu %lu %lu %ld %lu %lu %lu %llu %llu ",
+		   xprt->stat.bind_count, xprt->stat.connect_count,
 		   xprt->stat.connect_time / HZ, idle, xprt->stat.sends,
 		   xprt->stat.recvs, xprt->stat.bad_xids, xprt->stat.req_u,
 		   xprt->stat.bklog_u);
-	seq_printf(seq, "%lu %lu %lu %llu %llu %llu %llu %lu %lu %lu %lu ",
+	/* 0 stands for what is not there, or not counted by transport */
+	seq_printf(seq, "%lu %lu %lu %llu %llu %llu 0 %lu %lu %lu %lu ",
 		   st->st_read_chunks, st->st_write_chunks,
 		   st->st_reply_chunks, st->st_request_bytes,
-		   st->st_reply_bytes, st->st_pullup_bytes,
-		   st->st_fixup_bytes, st->st_hardway, st->st_failed_marshal,
-		   st->st_bad_replies, st->st_nomsg_calls);
-	seq_printf(seq, "%u %u %lu %lu %lu %u\n", 0, 0, st->st_mrs_allocated,
-		   st->st_local_inv, st->st_no_sq, 0);
+		   st->st_reply_bytes, st->st_pullup_bytes, st->st_hardway,
+		   st->st_failed_marshal, st->st_bad_replies,
+		   st->st_nomsg_calls);
+	seq_printf(seq, "0 0 %lu %lu %lu 0\n", st->st_mrs_allocated,
+		   st->st_local_inv, st->st_no_sq);
 }
 
 /* The RPC layer and the connect worker then use memory reserves. */

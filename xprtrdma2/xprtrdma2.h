@@ -353,7 +353,6 @@ struct xprt2_stats {
 	unsigned long		st_no_sq;
 	/* receive CQ */
 	unsigned long long	st_reply_bytes;
-	unsigned long long	st_fixup_bytes;
 	unsigned long		st_bad_replies;
 	unsigned long		st_local_inv;
 	/* release and connect */
@@ -474,8 +473,7 @@ void xprt2_req_put(struct xprt2_req *req);
 int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
-void xprt2_reqs_wake(struct xprt2_xprt *xp);
-void xprt2_reqs_detach(struct xprt2_xprt *xp);
+void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
 void xprt2_drop_reply(struct xprt2_req *req);
 
@@ -538,8 +536,8 @@ void xprt2_abandon_reply(struct xprt2_rep *rep);
 /* dead.c */
 bool xprt2_holds_memory(const struct xprt2_req *req);
 bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
-void xprt2_fence_wait(struct xprt2_xprt *xp, struct xprt2_req *req);
-void xprt2_fence_now(struct xprt2_xprt *xp, struct xprt2_req *req);
+void xprt2_fence_wait(struct xprt2_req *req);
+void xprt2_fence_now(struct xprt2_req *req);
 
 /* property.c */
 void xprt2_begin_properties(struct xprt2_ep *ep);
