@@ -66,7 +66,7 @@ build()
 	*" bench "*)	BENCH=1 "$vmdir/modules.sh" "$kernel" >/dev/null || exit 1 ;;
 	esac
 	mkdir -p "$bdir/tools"
-	for t in fs-exercise fs-load fs-kill gss-contexts; do
+	for t in fs-exercise fs-kill gss-contexts; do
 		gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
 			"$top/scripts/$t.c" || exit 1
 	done

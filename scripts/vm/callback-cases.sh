@@ -238,8 +238,7 @@ busy_all()
 		for folder in "${folders[@]}"; do
 			name=load-${folder#/}
 			mkdir -m 777 "$export_dir/$name"
-			"$tools/fs-load" "$folder/$name" "$export_dir/$name" \
-				"$@" &
+			"$load_sh" "$folder/$name" "$export_dir/$name" "$@" &
 			loads+=($!)
 		done
 		for pid in "${loads[@]}"; do
@@ -247,7 +246,7 @@ busy_all()
 		done
 	} >/tmp/load 2>&1 &
 	load=$!
-	sleep 2
+	at_work
 }
 
 # Calls wait for credits all the time, and Replies must not (B-04, B-17).
@@ -258,7 +257,7 @@ callbacks_without_credits()
 	echo 4 >/sys/module/xprtrdma2/parameters/slots
 	echo 4 >/sys/module/svcrdma2/parameters/credits
 	check "4 credits: mount" "$1" 4.2 || return
-	busy_all 8 6
+	busy_all 8 2
 	for i in 1 2; do
 		recalls "4 credits, all in use, round $i" 8
 	done

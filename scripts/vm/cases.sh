@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2013,SC2034
+# shellcheck shell=bash disable=SC2013,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced in a guest: what groups of tests have in common. One line a case,
@@ -10,6 +10,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/nfs.sh" || exit 2
 
 tools=$VM_BUILD/tools
+load_sh=$VM_TOP/scripts/load.sh
 failed=0
 
 ok()
@@ -35,6 +36,21 @@ check()
 		fail "$name: $(tail -n 3 <<<"$out" | tr '\n' ' ')"
 		return 1
 	fi
+}
+
+# at_work: waits until the load, process $load, that speaks to /tmp/load is
+at_work()
+{
+	while kill -0 "$load" 2>/dev/null && ! grep -qs '^# begins' /tmp/load; do
+		sleep 0.2
+	done
+	sleep 1
+}
+
+# load_sums FILE: what loads that have spoken to it have verified
+load_sums()
+{
+	sed -n 's/^# \(.* verified\)/\1/p' "$1" | paste -sd ';'
 }
 
 # Nothing of a test may be left behind for the next one. Below the mounts are

@@ -194,18 +194,20 @@ host_dir()
 		"$(printf '%s' "$top" | sha1sum | cut -c1-8)"
 }
 
-# The tools of NFS client and server, for the guests. Installed, they would start
-# services on this machine; so only the libraries they need are installed.
+# The tools of NFS client and server, for the guests, and fio. Installed, they would
+# start services on this machine; so only the libraries they need are installed.
+tool_packages=(rpcbind nfs-common nfs-kernel-server fio)
+
 unpack_tools()
 {
 	local dir=$1 lib
 
 	[ -e "$dir.complete" ] && return 0
-	say "fetching rpcbind, nfs-common and nfs-kernel-server"
+	say "fetching ${tool_packages[*]}"
 	[ -n "$(candidate_version rpcbind)" ] || apt_refresh
 	rm -rf "$dir"
 	mkdir -p "$dir"
-	unpack_packages "$dir" rpcbind nfs-common nfs-kernel-server
+	unpack_packages "$dir" "${tool_packages[@]}"
 	# The host's /sbin and /lib are links into /usr.
 	mkdir -p "$dir/usr/sbin" "$dir/usr/lib"
 	for lib in sbin lib; do
@@ -214,16 +216,17 @@ unpack_tools()
 		rm -rf "${dir:?}/$lib"
 	done
 	rm -rf "${dir:?}/usr/share"
-	apt-cache depends --important rpcbind nfs-common nfs-kernel-server |
-		sed -n 's/^ *Depends: \(lib[^<>]*\|keyutils\)$/\1/p' |
+	apt-cache depends --important "${tool_packages[@]}" |
+		sed -n 's/^ *Depends: \(lib[^<>]*\|keyutils\|zlib1g\)$/\1/p' |
 		sort -u >"$dir.needs"
 	touch "$dir.complete"
 }
 
 guest_tools()
 {
-	local dir=$cache/tools
+	local dir
 
+	dir=$cache/tools-$(sha1sum <<<"${tool_packages[*]}" | cut -c1-8)
 	with_lock "$dir.lock" unpack_tools "$dir" || return 1
 	# shellcheck disable=SC2046 # a list of words
 	need_packages iproute2 kmod netbase perl procps $(cat "$dir.needs") ||

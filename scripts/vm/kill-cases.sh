@@ -45,7 +45,7 @@ spoken()
 # kill_beside LABEL NFS-VERSION RPC-OVER-RDMA-VERSION WAITS ARGUMENT...: of
 # fs-kill, beside a load on /mnt, on one connection. So many RPCs, or more, end
 # while the server is at work on their memory. In $backlog is the length of the
-# queue for slots, added up over all Calls. The load has $workers workers, or two.
+# queue for slots, added up over all Calls. The load has $workers workers, or one.
 kill_beside()
 {
 	local label=$1 waits=$4 load before
@@ -57,13 +57,13 @@ kill_beside()
 	check "$label: version $3 is spoken" [ "$(spoken)" = "$3" ]
 	shift 4
 	before=$(counters)
-	"$tools/fs-load" /mnt "$export_dir" 600 "${workers:-2}" >/tmp/load 2>&1 &
+	"$load_sh" /mnt "$export_dir" 600 "${workers:-1}" >/tmp/load 2>&1 &
 	load=$!
+	at_work
 	verdicts "$label" "$tools/fs-kill" "$@" ${SEED:+"$SEED"}
-	pkill -TERM -P "$load"
+	kill "$load"
 	if wait "$load"; then
-		ok "$label: all data of others verified ($(
-			awk '{ n += $4 } END { print n }' /tmp/load) rounds)"
+		ok "$label: all data of others verified ($(load_sums /tmp/load))"
 	else
 		fail "$label: others: $(tr '\n' ' ' </tmp/load)"
 	fi
@@ -302,7 +302,7 @@ group_kill()
 	kill_loop 4.2 2 "$kills" "as usual"
 	# Tasks wait for a slot, or for a credit, as well.
 	echo 4 >"$client_params/slots"
-	workers=6 kill_loop 3 2 "$kills" "4 slots"
+	workers=2 kill_loop 3 2 "$kills" "4 slots"
 	check "tasks waited for a slot (a queue of ${backlog:-0} in all)" \
 		[ "${backlog:-0}" -gt 0 ]
 	echo 128 >"$client_params/slots"

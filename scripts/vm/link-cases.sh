@@ -362,12 +362,12 @@ group_siw()
 
 # load FOLDER OTHER: keeps a mount busy; in the end another one, which has none
 # of its pages and is not of its kind, must see the same. Where there is no other
-# one ("-"), the server's node looks at its own side, see same_there().
+# one ("-"), the server's node looks at its own side.
 load()
 {
 	mkdir -p "$1"
 	[ "$2" = - ] || mkdir -p "$2"
-	"$tools/fs-load" "$1" "$2" 15 2 >"/tmp/load${1//\//-}" 2>&1 &
+	"$load_sh" "$1" "$2" 15 1 >"/tmp/load${1//\//-}" 2>&1 &
 	loads["$1"]=$!
 }
 
@@ -377,28 +377,18 @@ end_loads()
 
 	for dir in "${!loads[@]}"; do
 		if wait "${loads[$dir]}"; then
-			ok "$dir: all data verified ($(
-				awk '/^# worker/ { n += $4 } END { print n }' \
-				"/tmp/load${dir//\//-}") rounds)"
+			ok "$dir: all data verified ($(load_sums "/tmp/load${dir//\//-}"))"
 		else
 			fail "$dir: $(tr '\n' ' ' <"/tmp/load${dir//\//-}")"
 		fi
 	done
 }
 
-# same_there FOLDER FOLDER-OF-THE-EXPORT: the server has what the load of the former
-# has written
-same_there()
-{
-	grep '^file ' "/tmp/load${1//\//-}" | appear "$share/written"
-	on_server "$tools/fs-load verify $2 <$share/written"
-}
-
 # On the server's node, a client of it, to be loaded until it is asked
 own_load()
 {
 	modprobe xprtrdma2 && mount_nfs rdma2 4.2 /mnt && mkdir -p /mnt/own &&
-	"$tools/fs-load" /mnt/own "$export_dir/own" 15 2 >/tmp/own 2>&1 &
+	"$load_sh" /mnt/own "$export_dir/own" 15 1 >/tmp/own 2>&1 &
 	own=$!
 }
 
@@ -466,7 +456,7 @@ group_stock()
 	load /mnt/in-tree -
 	end_loads
 	check "in-tree, rdma2: the server has what was written" \
-		same_there /mnt/in-tree "$export_dir/in-tree"
+		on_server "$load_sh verify $export_dir/in-tree 1"
 	check "rdma2 on the server's node: all data verified" on_server end_own_load
 	finish rdma rdma2
 }

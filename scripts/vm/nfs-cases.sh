@@ -56,6 +56,7 @@ group_files()
 
 	nfs_up "$proto" || { fail "server"; return; }
 	CASES=none check "programs that do nothing fail" idle_programs
+	check "the load sees wrong octets" wrong_octets
 	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
 		exercise "NFSv$v" "$proto" "$v"
 	done
@@ -250,28 +251,36 @@ group_inuse()
 idle_programs()
 {
 	! "$tools/fs-exercise" 4.2 /mnt "$export_dir" 2>&1 &&
-	! "$tools/fs-load" /mnt "$export_dir" 5 0 2>&1 &&
-	! "$tools/fs-load" /mnt "$export_dir" 0 1 2>&1
+	! "$load_sh" /mnt "$export_dir" 5 0 2>&1 &&
+	! "$load_sh" /mnt "$export_dir" 0 1 2>&1
+}
+
+# In what the server has, in the header of a block or in the middle of one
+wrong_octets()
+{
+	local at
+
+	mkdir "$export_dir/wrong"
+	for at in 0 1500000; do
+		"$load_sh" "$export_dir/wrong" "$export_dir/wrong" 1 1 || return
+		dd of="$export_dir/wrong/large.0.0" bs=1 seek="$at" \
+			conv=notrunc status=none <<<wrong
+		! "$load_sh" verify "$export_dir/wrong" 1 || return
+	done
 }
 
 # busy SECONDS [WORKERS]: in the background; end_busy says how it went.
 busy()
 {
-	"$tools/fs-load" /mnt "$export_dir" "$1" "${2:-3}" >/tmp/load 2>&1 &
+	"$load_sh" /mnt "$export_dir" "$1" "${2:-1}" >/tmp/load 2>&1 &
 	load=$!
-	sleep 2
+	at_work
 }
 
 end_busy()
 {
-	local large rc
-
-	wait "$load"
-	rc=$?
-	large=$(awk '{ n += $6 } END { print +n }' /tmp/load)
-	if [ "$rc" -eq 0 ] && [ "$large" -gt 0 ]; then
-		ok "$1: all data verified ($(grep -c . /tmp/load) workers, $(
-			awk '{ n += $4 } END { print n }' /tmp/load) rounds, $large of 1 MiB)"
+	if wait "$load"; then
+		ok "$1: all data verified ($(load_sums /tmp/load))"
 	else
 		fail "$1: $(tr '\n' ' ' </tmp/load)"
 	fi
@@ -390,9 +399,8 @@ group_disconnect()
 		before=$(counters)
 		busy 320
 		taken=$(disconnects "$side" "$number" 300)
-		touch "$export_dir/enough"
+		kill "$load"
 		end_busy "$name"
-		rm "$export_dir/enough"
 		risen "$before"
 		[ "$taken" -eq "$number" ] && ok "$name: it did" ||
 			fail "$name: $taken times"

@@ -268,9 +268,9 @@ both_versions()
 	check "NFSv$vers: both are what they say" eval \
 		"grep -q ' /mnt .*proto=rdma2,' /proc/mounts &&
 		grep -q ' /mnt2 .*proto=rdma,' /proc/mounts"
-	"$tools/fs-load" /mnt2/old "$export_dir/old" 10 2 >/tmp/old 2>&1 &
+	"$load_sh" /mnt2/old "$export_dir/old" 10 1 >/tmp/old 2>&1 &
 	old=$!
-	"$tools/fs-load" /mnt/new "$export_dir/new" 10 2 >/tmp/new 2>&1 &
+	"$load_sh" /mnt/new "$export_dir/new" 10 1 >/tmp/new 2>&1 &
 	new=$!
 	if wait "$old"; then
 		ok "NFSv$vers: version 1 on a listener with version 2"

@@ -264,7 +264,7 @@ few_regions_load()
 	fault fail_mr -1 3
 	storm_mount 4.2 || { no_fault fail_mr; return; }
 	before=$(counters)
-	busy 5 4
+	busy 5
 	while kill -0 "$load" 2>/dev/null; do
 		: >>/mnt/x; setxattr /mnt/x 5000
 	done >/tmp/xattr.1

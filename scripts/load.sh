@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# In a guest: fio keeps a folder of a mount busy for a while, and compares all that
+# it reads, and in the end all files, here and on the server's side. Meant to run
+# while something happens to the connection.
+#
+#	load.sh FOLDER EXPORT SECONDS WORKERS
+#	load.sh verify EXPORT WORKERS
+#
+# A worker is the four jobs of load.fio. All files are written and read once before
+# the time begins: "# begins" says that it does. SIGTERM ends it sooner. Where the
+# server's side is elsewhere EXPORT is "-", and the second form looks at it there.
+
+set -u
+
+[ "${1:-}" != verify ] || set -- - "$2" 1 "$3"
+if [ $# -ne 4 ] || [ "$3" -lt 1 ] || [ "$4" -lt 1 ]; then
+	echo "usage: $0 FOLDER EXPORT SECONDS WORKERS, at least one of each"
+	exit 2
+fi
+workers=$4
+out=$(mktemp)
+trap 'rm -f "$out" "$out.busy"' EXIT
+trap 'over=1; [ -z "${running:-}" ] || kill "$fio"' TERM
+
+# work randwrite|read FOLDER [OPTION...]: each job has to say that it had no error.
+# fio's exit status does not, after a signal.
+work()
+{
+	LOAD_RW=$1 LOAD_DIR=$2 LOAD_WORKERS=$workers \
+		fio --max-jobs=$((4 * workers)) --thread --terse-version=3 \
+		--output-format=terse "${@:3}" "$(dirname "$0")/load.fio" \
+		>"$out" 2>&1 &
+	fio=$!
+	while kill -0 "$fio" 2>/dev/null; do
+		wait "$fio"
+	done
+	if ! awk -F';' -v jobs=$((4 * workers)) '$2 ~ /^fio-/ { jobs--; bad += $5 }
+		END { exit jobs || bad }' "$out"; then
+		grep -v '^3;' "$out"
+		echo "fio $1 $2: an error"
+		exit 1
+	fi
+}
+
+if [ "$1" = - ]; then
+	work read "$2"
+	exit
+fi
+rm -f "$1"/{large,direct,cached,small}.*
+work randwrite "$1"
+echo "# begins"
+running=1
+[ -n "${over:-}" ] || work randwrite "$1" --loops=1000000 --runtime="$3"
+running=''
+mv "$out" "$out.busy"
+work read "$1"
+cat "$out" >>"$out.busy"
+[ "$2" = - ] || work read "$2"
+# A load that has written nothing in its time was none.
+awk -F';' -v workers="$workers" '
+	{ seen += $6; written += $47 } $3 == "large" { large += $47 }
+	END { printf "# %d workers: %d MiB written, %d by 1 MiB, %d verified\n",
+		workers, written / 1024, large / 1024, seen / 1024
+		exit !large }' "$out.busy"
