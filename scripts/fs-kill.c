@@ -40,7 +40,7 @@
 #define SOME_USERS	320
 #define MANY_USERS	335
 #define LONG_LINK	1000	/* NFSv3 allows 1024 */
-#define PATIENCE	15.0	/* s from a signal to the end of its task */
+#define PATIENCE	15.0	/* s for a task to arrive in its operation, or to end */
 #define LOCK_PATIENCE	25	/* s until the lock of a killed task is free */
 
 /* What a task and its parent share */
@@ -359,7 +359,7 @@ static void begin(struct slot *s, unsigned int op, unsigned long serial)
 	s->inside = false;
 	s->killed = 0;
 	s->due = now() + 0.001 + below(15000) / 1e6;
-	s->latest = s->due + 1;
+	s->latest = s->due + PATIENCE;
 	/* The slot is shared: only the parent writes the pid. */
 	pid = fork();
 	if (!pid) {
