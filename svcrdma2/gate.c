@@ -15,7 +15,7 @@
  *
  * How long a thread waits is bounded, whatever moves meanwhile: a peer that
  * gives back a little now and then must not keep it. When the time is over the
- * connection is closed. The time is shorter as soon as the service wants a
+ * connection is closed. The time is shorter as soon as the service asks a
  * thread to end (SVC2_STALL_TIMEOUT, SVC2_STOP_TIMEOUT).
  *
  * While a thread stands in line, or send contexts could run out with the Calls
@@ -29,7 +29,7 @@
 /**
  * struct waiter - a thread in the line
  * @wt_list: on ga_line until it is served; it may be gone after that
- * @wt_units: what it wants
+ * @wt_units: how many it waits for
  */
 struct waiter {
 	struct list_head	wt_list;
@@ -84,7 +84,7 @@ static bool is_served(struct waiter *wt)
 }
 
 /*
- * The service wants a thread to end, and has found none that is idle: threads
+ * The service asks for a thread to end, and has found none that is idle: threads
  * that wait may be all there are. A thread ends between two messages, so the
  * bit is not cleared here.
  */

@@ -328,7 +328,7 @@ enum {
  * @sp_reap: ends a connection that was never accepted
  *
  * @sp_conn: its verbs objects (R7)
- * @sp_peer: private data of the peer; believed in version 1 only (S28)
+ * @sp_peer: private data of the peer; counts in version 1 only (S28)
  * @sp_ex: properties of both ends; of use for version 2 only
  * @sp_ord: RDMA Reads that the peer allows this end at once
  * @sp_ird: RDMA Reads that the peer would like to be allowed

@@ -4,10 +4,10 @@
  *
  * Loss of a connection begins with svc2_close(), wherever it is noticed. That
  * only marks the svc_xprt, and wakes the threads in the gates so that none waits
- * for what will not come; an svc thread then detaches it, and whoever puts the
- * last reference destroys it. The RPC layer also sets XPT_CLOSE by itself, when
- * the service stops or the connection has been idle for long; the connection is
- * then lost in ->xpo_detach.
+ * for what will not come; an svc thread then detaches it, and it is destroyed
+ * with its last reference. The RPC layer also sets XPT_CLOSE by itself, when the
+ * service stops or the connection has been idle for long; the connection is then
+ * lost in ->xpo_detach.
  *
  * Removal of a device is nothing special. The rdma_cm tells every cm_id of
  * the device, connected or not, and then waits for all of them to be
