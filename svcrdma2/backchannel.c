@@ -202,13 +202,14 @@ static void take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 {
 	u32 grant;
 
-	guard(spinlock)(&xprt->transport_lock);
+	spin_lock(&xprt->transport_lock);
 	grant = rpcrdma2_grant_next(h, sp->sp_backward_grant,
 				    SVC2_BACKWARD_CREDITS,
 				    sp->sp_backward_grant);
 	WRITE_ONCE(sp->sp_backward_grant, grant);
 	if (grant)
 		xprt->cwnd = grant << RPC_CWNDSHIFT;
+	spin_unlock(&xprt->transport_lock);
 }
 
 static void complete_with_reply(struct rpc_rqst *rqst,

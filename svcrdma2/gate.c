@@ -121,22 +121,30 @@ static void stand_in_line(struct svc2_xprt *sp, struct waiter *wt)
 static bool join_line(struct svc2_xprt *sp, struct svc2_gate *ga,
 		      struct waiter *wt)
 {
-	guard(spinlock)(&ga->ga_lock);
+	bool served;
+
+	spin_lock(&ga->ga_lock);
 	list_add_tail(&wt->wt_list, &ga->ga_line);
 	serve_line(sp, ga);
-	return is_served(wt);
+	served = is_served(wt);
+	spin_unlock(&ga->ga_lock);
+	return served;
 }
 
 /* Return: whether it was served, perhaps in the last moment. */
 static bool leave_line(struct svc2_xprt *sp, struct svc2_gate *ga,
 		       struct waiter *wt)
 {
-	guard(spinlock)(&ga->ga_lock);
-	if (is_served(wt))
-		return true;
-	list_del(&wt->wt_list);
-	serve_line(sp, ga);
-	return false;
+	bool served;
+
+	spin_lock(&ga->ga_lock);
+	served = is_served(wt);
+	if (!served) {
+		list_del(&wt->wt_list);
+		serve_line(sp, ga);
+	}
+	spin_unlock(&ga->ga_lock);
+	return served;
 }
 
 static int wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,

@@ -40,12 +40,16 @@ static void reap(struct work_struct *work)
  */
 bool svc2_reap(struct svc2_xprt *sp)
 {
-	guard(spinlock)(&pending_lock);
-	if (list_empty(&sp->sp_pending))
-		return false;
-	unlink_pending(sp);
-	queue_work(svc2_wq, &sp->sp_reap);
-	return true;
+	bool taken;
+
+	spin_lock(&pending_lock);
+	taken = !list_empty(&sp->sp_pending);
+	if (taken) {
+		unlink_pending(sp);
+		queue_work(svc2_wq, &sp->sp_reap);
+	}
+	spin_unlock(&pending_lock);
+	return taken;
 }
 
 /**
@@ -79,12 +83,13 @@ struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls)
 {
 	struct svc2_xprt *sp;
 
-	guard(spinlock)(&pending_lock);
+	spin_lock(&pending_lock);
 	sp = list_first_entry_or_null(&ls->ls_pending, struct svc2_xprt,
 				      sp_pending);
 	if (sp)
 		unlink_pending(sp);
 	else
 		clear_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
+	spin_unlock(&pending_lock);
 	return sp;
 }

@@ -38,23 +38,28 @@ static bool is_kept(unsigned int sinks)
 
 static bool take_kept(struct svc2_msg *call)
 {
-	guard(spinlock)(&kept_lock);
-	if (!nkept)
-		return false;
-	nkept--;
-	call->sm_pages = kept[nkept].ks_pages;
-	call->sm_npages = kept[nkept].ks_npages;
-	svc2_count(sinks_reused);
-	return true;
+	spin_lock(&kept_lock);
+	if (nkept) {
+		nkept--;
+		call->sm_pages = kept[nkept].ks_pages;
+		call->sm_npages = kept[nkept].ks_npages;
+		svc2_count(sinks_reused);
+	}
+	spin_unlock(&kept_lock);
+	return call->sm_pages;
 }
 
 static bool give_kept(struct svc2_msg *call)
 {
-	guard(spinlock)(&kept_lock);
-	if (nkept == SVC2_KEPT_SETS)
-		return false;
-	kept[nkept++] = (struct kept_set){ call->sm_pages, call->sm_npages };
-	return true;
+	bool room;
+
+	spin_lock(&kept_lock);
+	room = nkept < SVC2_KEPT_SETS;
+	if (room)
+		kept[nkept++] = (struct kept_set){ call->sm_pages,
+						   call->sm_npages };
+	spin_unlock(&kept_lock);
+	return room;
 }
 
 /**
