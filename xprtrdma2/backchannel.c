@@ -240,16 +240,6 @@ bool xprt2_send_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 	return !ret;
 }
 
-static void refuse_call(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
-			enum rpcrdma2_errcode code)
-{
-	trace_xprt2_backward_refuse(ep, h->h_xid, code);
-	if (!xprt2_refuse_backward(h, code, 0))
-		xprt2_count(backward_unanswered);
-	else if (xprt2_send_error(ep, h))
-		xprt2_count(backward_refused);
-}
-
 /*
  * False when there is no service (S24). One that has been up can not go away
  * here: xprt2_bc_destroy() comes first, and its lock is held.
@@ -316,11 +306,11 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_msg *msg)
 {
 	enum rpcrdma2_errcode code = xprt2_judge_backward(msg);
+	struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
 	xprt2_check_handle(ep, msg);
 	if (code == RDMA2_OK) {
-		trace_xprt2_backward_call(ep, msg->mg_hdr.h_xid,
-					  msg->mg_paylen);
+		trace_xprt2_backward_call(ep, h->h_xid, msg->mg_paylen);
 		if (accept_call(ep, rep, msg)) {
 			xprt2_count(backward_calls);
 			return;
@@ -328,7 +318,11 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		code = RDMA2_ERR_SYSTEM;
 	}
 	xprt2_rep_put(rep);
-	refuse_call(ep, &msg->mg_hdr, code);
+	trace_xprt2_backward_refuse(ep, h->h_xid, code);
+	if (!xprt2_refuse_backward(h, code, 0))
+		xprt2_count(backward_unanswered);
+	else if (xprt2_send_error(ep, h))
+		xprt2_count(backward_refused);
 }
 
 /**

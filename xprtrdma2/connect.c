@@ -28,16 +28,6 @@
 
 #include "trace.h"
 
-/* The connect worker's setter; false when the connection was lost meanwhile */
-static bool ep_advance(struct xprt2_ep *ep, enum xprt2_ep_state from,
-		       enum xprt2_ep_state to)
-{
-	if (atomic_cmpxchg(&ep->ep_state, from, to) != from)
-		return false;
-	trace_xprt2_ep_state(ep, to);
-	return true;
-}
-
 /* Tell the connect worker how its step went. */
 static void end_step(struct xprt2_ep *ep, int status)
 {
@@ -250,9 +240,6 @@ static int establish(struct xprt2_ep *ep)
 	};
 	int ret;
 
-	if (!ep_advance(ep, XPRT2_EP_RESOLVING, XPRT2_EP_CONNECTING))
-		return -ENOTCONN;
-
 	/* S30: at least three before the server can say anything */
 	xprt2_post_receives(ep, 1, GFP_KERNEL);
 	if (ep->ep_recvs_posted < rpcrdma2_receives_needed(1, 0))
@@ -265,8 +252,10 @@ static int establish(struct xprt2_ep *ep)
 	if (ret)
 		return ret;
 	xprt2_backward_measure(ep);
-	if (!ep_advance(ep, XPRT2_EP_CONNECTING, XPRT2_EP_READY))
+	if (atomic_cmpxchg(&ep->ep_state, XPRT2_EP_CONNECTING,
+			   XPRT2_EP_READY) != XPRT2_EP_CONNECTING)
 		return -ENOTCONN;
+	trace_xprt2_ep_state(ep, XPRT2_EP_READY);
 	return 0;
 }
 
@@ -280,7 +269,7 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	rpcrdma2_conn_init(&ep->ep_conn, &xprt2_conn_ops);
 	ep->ep_xp = xp;
 	ep->ep_limits = (struct rpcrdma2_call_limits)RPCRDMA2_NO_LIMITS;
-	atomic_set(&ep->ep_state, XPRT2_EP_RESOLVING);
+	atomic_set(&ep->ep_state, XPRT2_EP_CONNECTING);
 	init_completion(&ep->ep_done);
 	init_completion(&ep->ep_answered);
 	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
@@ -362,6 +351,7 @@ static int connect_once(struct xprt2_xprt *xp)
 	if (!ep)
 		return -ENOMEM;
 
+	trace_xprt2_ep_state(ep, XPRT2_EP_CONNECTING);
 	ret = resolve(ep) ?: create_queues(ep);
 	if (!ret) {
 		xprt2_reset_credits(xp);

@@ -60,7 +60,6 @@ DEFINE_EP_EVENT(xprt2_settled, "version=%d", __entry->value);
 
 DEFINE_EP_EVENT(xprt2_ep_state, "state=%s",
 	__print_symbolic(__entry->value,
-		{ XPRT2_EP_RESOLVING,	"resolving" },
 		{ XPRT2_EP_CONNECTING,	"connecting" },
 		{ XPRT2_EP_READY,	"ready" },
 		{ XPRT2_EP_LOST,	"lost" }));

@@ -22,24 +22,21 @@ static const struct rpc_timeout xprt2_default_timeout = {
 
 static const struct rpc_xprt_ops xprt2_ops;
 
-static __printf(3, 4)
-int set_string(struct rpc_xprt *xprt, enum rpc_display_format_t which,
-	       const char *fmt, ...)
+/* @new from kasprintf(), perhaps NULL */
+static int set_string(struct rpc_xprt *xprt, enum rpc_display_format_t which,
+		      const char *new)
 {
-	const char *old = xprt->address_strings[which];
-	va_list args;
-
-	va_start(args, fmt);
-	xprt->address_strings[which] = kvasprintf(GFP_KERNEL, fmt, args);
-	va_end(args);
-	kfree(old);
+	swap(xprt->address_strings[which], new);
+	kfree(new);
 	return xprt->address_strings[which] ? 0 : -ENOMEM;
 }
 
 static int set_port_strings(struct rpc_xprt *xprt, unsigned short port)
 {
-	return set_string(xprt, RPC_DISPLAY_PORT, "%u", port) ?:
-	       set_string(xprt, RPC_DISPLAY_HEX_PORT, "%4hx", port);
+	return set_string(xprt, RPC_DISPLAY_PORT,
+			  kasprintf(GFP_KERNEL, "%u", port)) ?:
+	       set_string(xprt, RPC_DISPLAY_HEX_PORT,
+			  kasprintf(GFP_KERNEL, "%4hx", port));
 }
 
 static int set_address_strings(struct rpc_xprt *xprt)
@@ -52,11 +49,14 @@ static int set_address_strings(struct rpc_xprt *xprt)
 
 	if (!v6 && sap->sa_family != AF_INET)
 		return -EAFNOSUPPORT;
-	return set_string(xprt, RPC_DISPLAY_ADDR, "%pISc", sap) ?:
-	       set_string(xprt, RPC_DISPLAY_HEX_ADDR, "%*phN",
-			  v6 ? 16 : 4, octets) ?:
-	       set_string(xprt, RPC_DISPLAY_NETID, v6 ? "rdma26" : "rdma2") ?:
-	       set_string(xprt, RPC_DISPLAY_PROTO, "rdma") ?:
+	return set_string(xprt, RPC_DISPLAY_ADDR,
+			  kasprintf(GFP_KERNEL, "%pISc", sap)) ?:
+	       set_string(xprt, RPC_DISPLAY_HEX_ADDR,
+			  kasprintf(GFP_KERNEL, "%*phN", v6 ? 16 : 4, octets)) ?:
+	       set_string(xprt, RPC_DISPLAY_NETID,
+			  kstrdup(v6 ? "rdma26" : "rdma2", GFP_KERNEL)) ?:
+	       set_string(xprt, RPC_DISPLAY_PROTO,
+			  kstrdup("rdma", GFP_KERNEL)) ?:
 	       set_port_strings(xprt, rpc_get_port(sap));
 }
 

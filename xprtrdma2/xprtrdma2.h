@@ -49,7 +49,6 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/scatterlist.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -248,15 +247,14 @@ static inline void xprt2_rep_put(struct xprt2_rep *rep)
 /*
  * A connection's life:
  *
- *   RESOLVING --> CONNECTING --> READY --> LOST
- *       |              |                    ^
- *       +--------------+--------------------+
+ *   CONNECTING --> READY --> LOST
+ *       |                     ^
+ *       +---------------------+
  *
- * The connect worker moves it right, with ep_advance(). All other code can
- * only move it to LOST, with rpcrdma2_conn_lose().
+ * The connect worker makes it READY. All other code can only move it to LOST, with
+ * rpcrdma2_conn_lose().
  */
 enum xprt2_ep_state {
-	XPRT2_EP_RESOLVING,
 	XPRT2_EP_CONNECTING,
 	XPRT2_EP_READY,
 	XPRT2_EP_LOST,
