@@ -437,7 +437,7 @@ static enum xprt2_answer hear(struct xprt2_ep *ep,
 /**
  * xprt2_negotiate_message - look at a message with the version in mind
  * @ep: endpoint
- * @msg: the message
+ * @msg: the message, not behind an answer for which xprt2_probe_failed()
  *
  * Context: receive CQ.
  * Return: XPRT2_F_HANDLE, XPRT2_F_FAIL or XPRT2_F_DONE.
@@ -452,8 +452,6 @@ enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
 
 	if (likely(phase >= XPRT2_SETTLED && msg->mg_hdr.h_proc != RDMA2_ERROR))
 		return XPRT2_F_HANDLE;
-	if (xprt2_probe_failed(phase, READ_ONCE(ep->ep_answer)))
-		return XPRT2_F_DONE;
 
 	to_probe = ep->ep_connprop_sent &&
 		   msg->mg_hdr.h_xid == ep->ep_connprop_xid;

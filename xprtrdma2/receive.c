@@ -15,14 +15,6 @@
 
 #include "trace.h"
 
-/* B-09 to B-12, S27; without an upper layer for them no Calls are granted */
-static unsigned int needed_for(const struct xprt2_ep *ep, u32 credits)
-{
-	return rpcrdma2_receives_needed(credits,
-					READ_ONCE(ep->ep_xp->xp_xprt.bc_alloc_max) ?
-					XPRT2_BACKWARD_CREDITS : 0);
-}
-
 /**
  * xprt2_recvs_init - say what the Receives of a transport are like
  * @xp: transport under construction
@@ -51,13 +43,19 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
  * @gfp: how hard to try when the pool has to grow. The receive CQ may not
  *	wait for memory: what frees it may need this very CQ
  *
+ * B-09 to B-12, S27; without an upper layer for them no Calls are granted.
+ *
  * Context: receive CQ, or connect before the connection is up.
  * Return: RPCs that the posted Receives are enough for, at most @credits.
  */
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 {
-	unsigned int needed = needed_for(ep, credits), count;
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	unsigned int needed, count;
 
+	needed = rpcrdma2_receives_needed(credits,
+					  READ_ONCE(xprt->bc_alloc_max) ?
+					  XPRT2_BACKWARD_CREDITS : 0);
 	if (ep->ep_recvs_posted >= needed)
 		return credits;
 
@@ -135,18 +133,12 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	},
 };
 
-/*
- * S35: nothing in another version than the Call; S36: but ERR_VERS. And nothing
- * behind an answer to the probe that leads to another version.
- */
+/* S35: nothing in another version than the Call; S36: but ERR_VERS. */
 static bool in_version(const struct xprt2_ep *ep,
 		       const struct rpcrdma2_msg *msg)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
-	if (xprt2_probe_failed(READ_ONCE(ep->ep_nego.ng_phase),
-			       READ_ONCE(ep->ep_answer)))
-		return false;
 	return h->h_vers == ep->ep_vers ||
 	       (rpcrdma2_msg_is_error(msg) &&
 		h->h_error.er_code == RDMA2_ERR_VERS);
@@ -182,6 +174,13 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	bool spoken = in_version(ep, msg);
 	enum xprt2_fate fate;
 
+	/* What is behind an answer that leads to another version */
+	if (unlikely(xprt2_probe_failed(READ_ONCE(ep->ep_nego.ng_phase),
+					READ_ONCE(ep->ep_answer)))) {
+		refill(ep);
+		finish_message(ep, rep, msg);
+		return;
+	}
 	if (spoken && msg->mg_verdict == RDMA2_OK) {
 		if (unlikely(rpcrdma2_msg_is_control(msg)))
 			xprt2_take_properties(ep, &msg->mg_prop);
