@@ -8,30 +8,25 @@
 
 #include "trace.h"
 
+static const struct {
+	const char	*name;
+	bool		innocent;
+} losses[] = {
+#define LOSS(_name, ...) [RPCRDMA2_LOSS_##_name] = { __VA_ARGS__ },
+	LOSS(NONE, "none", false)
+	RPCRDMA2_LOSSES(LOSS)
+#undef LOSS
+};
+
 bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why)
 {
-	switch (why) {
-	case RPCRDMA2_LOSS_ADDRESS:
-	case RPCRDMA2_LOSS_DEVICE:
-	case RPCRDMA2_LOSS_TIMEOUT:
-	case RPCRDMA2_LOSS_INJECTED:
-		return true;
-	default:
-		return false;
-	}
+	return losses[why].innocent;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_loss_is_innocent);
 
-/* In the order of enum rpcrdma2_loss */
-#define LOSS_NAME(_name, _text)	_text,
-static const char *const loss_names[] = {
-	"none",
-	RPCRDMA2_LOSSES(LOSS_NAME)
-};
-
 const char *rpcrdma2_loss_name(enum rpcrdma2_loss why)
 {
-	return why < ARRAY_SIZE(loss_names) ? loss_names[why] : "unknown";
+	return losses[why].name;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_loss_name);
 

@@ -117,10 +117,9 @@ static void unmap(struct rpcrdma2_recv *rv, unsigned int n)
 static int map(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
-	int ret = 0;
 	unsigned int i;
 
-	spin_lock(&rp->rp_lock);
+	guard(spinlock)(&rp->rp_lock);
 	rv->rv_device = rpcrdma2_conn_device(co);
 	for (i = 0; i < num_pages(rp); i++) {
 		rv->rv_sges[i] = (struct ib_sge){
@@ -132,12 +131,10 @@ static int map(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
 		};
 		if (ib_dma_mapping_error(rv->rv_device, rv->rv_sges[i].addr)) {
 			unmap(rv, i);
-			ret = -ENOMEM;
-			break;
+			return -ENOMEM;
 		}
 	}
-	spin_unlock(&rp->rp_lock);
-	return ret;
+	return 0;
 }
 
 /* A Receive more, mapped; in use, and the pool's. Sleeps if it has several pages */
@@ -152,23 +149,29 @@ static struct rpcrdma2_recv *make_recv(const struct rpcrdma2_conn *co,
 		free_recv(rv);
 		return NULL;
 	}
-	spin_lock(&rp->rp_lock);
+	guard(spinlock)(&rp->rp_lock);
 	rv->rv_id = ++rp->rp_count;
 	list_add(&rv->rv_all, &rp->rp_all);
-	spin_unlock(&rp->rp_lock);
 	return rv;
 }
 
-void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
+static __always_inline void
+sync_pages(struct rpcrdma2_recv *rv,
+	   void (*sync)(struct ib_device *dev, u64 addr, size_t len,
+			enum dma_data_direction dir))
 {
 	u32 left = rv->rv_len, n;
 	unsigned int i;
 
 	for (i = 0; left; i++, left -= n) {
 		n = min_t(u32, left, PAGE_SIZE);
-		ib_dma_sync_single_for_cpu(rv->rv_device, rv->rv_sges[i].addr,
-					   n, DMA_FROM_DEVICE);
+		sync(rv->rv_device, rv->rv_sges[i].addr, n, DMA_FROM_DEVICE);
 	}
+}
+
+void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
+{
+	sync_pages(rv, ib_dma_sync_single_for_cpu);
 	if (num_pages(rv->rv_pool) > 1)
 		invalidate_kernel_vmap_range(rv->rv_buf, rv->rv_len);
 }
@@ -177,15 +180,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_recv_sync);
 /* Of what the CPU may have written, which is the last message */
 static void sync_for_device(struct rpcrdma2_recv *rv)
 {
-	u32 left = rv->rv_len, n;
-	unsigned int i;
-
-	for (i = 0; left; i++, left -= n) {
-		n = min_t(u32, left, PAGE_SIZE);
-		ib_dma_sync_single_for_device(rv->rv_device,
-					      rv->rv_sges[i].addr, n,
-					      DMA_FROM_DEVICE);
-	}
+	sync_pages(rv, ib_dma_sync_single_for_device);
 }
 
 /* Posts what is on @recvs, and leaves there what the device does not take. */
@@ -223,11 +218,10 @@ void rpcrdma2_rpool_unmap(struct rpcrdma2_rpool *rp)
 {
 	struct rpcrdma2_recv *rv;
 
-	spin_lock(&rp->rp_lock);
+	guard(spinlock)(&rp->rp_lock);
 	list_for_each_entry(rv, &rp->rp_all, rv_all)
 		if (rv->rv_device)
 			unmap(rv, num_pages(rp));
-	spin_unlock(&rp->rp_lock);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_unmap);
 
@@ -246,10 +240,9 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 
-	spin_lock(&rp->rp_lock);
+	guard(spinlock)(&rp->rp_lock);
 	list_add(&rv->rv_list, &rp->rp_free);
 	rp->rp_nfree++;
-	spin_unlock(&rp->rp_lock);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_put);
 
@@ -260,7 +253,7 @@ static unsigned int take_free(struct rpcrdma2_rpool *rp, unsigned int count,
 	struct rpcrdma2_recv *rv, *next;
 	unsigned int n = 0;
 
-	spin_lock(&rp->rp_lock);
+	guard(spinlock)(&rp->rp_lock);
 	list_for_each_entry_safe(rv, next, &rp->rp_free, rv_list) {
 		if (n == count)
 			break;
@@ -268,7 +261,6 @@ static unsigned int take_free(struct rpcrdma2_rpool *rp, unsigned int count,
 		n++;
 	}
 	rp->rp_nfree -= n;
-	spin_unlock(&rp->rp_lock);
 	return n;
 }
 

@@ -131,12 +131,9 @@ static void wake_if_waiting(struct rpcrdma2_conn *co)
 bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
-	bool awaited;
 
-	spin_lock(&rg->rg_lock);
-	awaited = rg->rg_wanted;
-	spin_unlock(&rg->rg_lock);
-	return awaited;
+	guard(spinlock)(&rg->rg_lock);
+	return rg->rg_wanted;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_awaited);
 
@@ -201,18 +198,15 @@ static struct region *get_region(struct rpcrdma2_conn *co,
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re;
 
-	spin_lock(&rg->rg_lock);
+	guard(spinlock)(&rg->rg_lock);
 	re = list_first_entry_or_null(&rg->rg_free, struct region, list);
-	if (re) {
-		list_move_tail(&re->list, &ex->ex_regions);
-		rg->rg_num_free--;
-	} else {
+	if (unlikely(!re)) {
 		rg->rg_wanted = held + 1;
-	}
-	spin_unlock(&rg->rg_lock);
-
-	if (!re)
 		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill, 0);
+		return NULL;
+	}
+	list_move_tail(&re->list, &ex->ex_regions);
+	rg->rg_num_free--;
 	return re;
 }
 
@@ -231,10 +225,9 @@ static void put_region(struct rpcrdma2_conn *co, struct region *re)
 	unmap_region(co, re);
 	/* Pairs with list_empty_careful() in rpcrdma2_is_exposed() */
 	smp_wmb();
-	spin_lock(&rg->rg_lock);
+	guard(spinlock)(&rg->rg_lock);
 	list_move(&re->list, &rg->rg_free);
 	rg->rg_num_free++;
-	spin_unlock(&rg->rg_lock);
 }
 
 void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
@@ -395,18 +388,15 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re;
-	bool found = false;
 
-	spin_lock(&rg->rg_lock);
+	guard(spinlock)(&rg->rg_lock);
 	list_for_each_entry(re, &rg->rg_all, all) {
 		if (!re->nents || re->ibmr->rkey != handle)
 			continue;
 		*xid = upper_32_bits(re->ibmr->iova);
-		found = true;
-		break;
+		return true;
 	}
-	spin_unlock(&rg->rg_lock);
-	return found;
+	return false;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_handle_in_use);
 

@@ -16,31 +16,34 @@
 struct rpcrdma2_conn;
 struct rpcrdma2_recv;
 
-/* Why a connection was lost, see rpcrdma2_conn_lose() */
-#define RPCRDMA2_LOSSES(_loss)					\
-	_loss(PEER,		"peer")				\
-	_loss(UNREACHABLE,	"unreachable")			\
-	_loss(ADDRESS,		"address changed")		\
-	_loss(DEVICE,		"device removed")		\
-	_loss(QP,		"queue pair failed")		\
-	_loss(RECEIVE,		"Receive failed")		\
-	_loss(NO_MESSAGE,	"Receive without a message")	\
-	_loss(SEND,		"Send failed")			\
-	_loss(READ,		"RDMA Read failed")		\
-	_loss(REGION,		"registration or invalidation failed") \
-	_loss(HANDLE,		"foreign handle invalidated")	\
-	_loss(POST,		"cannot post")			\
-	_loss(STALLED,		"stalled")			\
-	_loss(TIMEOUT,		"RPC timed out")		\
-	_loss(VERSION,		"version changes")		\
-	_loss(INJECTED,		"fault injection")		\
-	_loss(MEMORY,		"no memory")			\
-	_loss(REPLY,		"cannot reply")			\
-	_loss(ENDED,		"ended by its owner")
+/*
+ * Why a connection was lost, see rpcrdma2_conn_lose(); its name for the log; and
+ * whether the peer has no part in it
+ */
+#define RPCRDMA2_LOSSES(_loss)						\
+	_loss(PEER,		"peer", false) \
+	_loss(UNREACHABLE,	"unreachable", false) \
+	_loss(ADDRESS,		"address changed", true) \
+	_loss(DEVICE,		"device removed", true) \
+	_loss(QP,		"queue pair failed", false) \
+	_loss(RECEIVE,		"Receive failed", false) \
+	_loss(NO_MESSAGE,	"Receive without a message", false) \
+	_loss(SEND,		"Send failed", false) \
+	_loss(READ,		"RDMA Read failed", false) \
+	_loss(REGION,		"registration or invalidation failed", false) \
+	_loss(HANDLE,		"foreign handle invalidated", false) \
+	_loss(POST,		"cannot post", false) \
+	_loss(STALLED,		"stalled", false) \
+	_loss(TIMEOUT,		"RPC timed out", true) \
+	_loss(VERSION,		"version changes", false) \
+	_loss(INJECTED,		"fault injection", true) \
+	_loss(MEMORY,		"no memory", false) \
+	_loss(REPLY,		"cannot reply", false) \
+	_loss(ENDED,		"ended by its owner", false)
 
 enum rpcrdma2_loss {
 	RPCRDMA2_LOSS_NONE = 0,
-#define RPCRDMA2_LOSS_ENUM(_name, _text) RPCRDMA2_LOSS_##_name,
+#define RPCRDMA2_LOSS_ENUM(_name, ...) RPCRDMA2_LOSS_##_name,
 	RPCRDMA2_LOSSES(RPCRDMA2_LOSS_ENUM)
 #undef RPCRDMA2_LOSS_ENUM
 };
