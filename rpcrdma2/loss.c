@@ -8,14 +8,14 @@
 
 #include "trace.h"
 
+/* In the order of enum rpcrdma2_loss */
+#define LOSS_ROW(_name, ...)	{ __VA_ARGS__ },
 static const struct {
 	const char	*name;
 	bool		innocent;
 } losses[] = {
-#define LOSS(_name, ...) [RPCRDMA2_LOSS_##_name] = { __VA_ARGS__ },
-	LOSS(NONE, "none", false)
-	RPCRDMA2_LOSSES(LOSS)
-#undef LOSS
+	{ "none" },
+	RPCRDMA2_LOSSES(LOSS_ROW)
 };
 
 bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why)

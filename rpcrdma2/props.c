@@ -51,11 +51,6 @@ static enum rpcrdma2_wish wish_brs(u32 want, u32 now, u32 able, u32 *other)
 	return RPCRDMA2_WISH_DONE;
 }
 
-#define PROP_ORDER(_id, _field, ...)					\
-	static_assert(offsetof(struct rpcrdma2_props, pr_##_field) ==	\
-		      RPCRDMA2_PROP_##_id * sizeof(u32));
-RPCRDMA2_PROPERTIES(PROP_ORDER)
-
 #define PROP_ROW(_id, _field, _default, _check, _rule)			\
 	[RPCRDMA2_PROP_##_id] = { RDMA2_PROPID_##_id, _default,		\
 				  valid_##_check, wish_##_rule },

@@ -8,6 +8,7 @@
 #define _RPCRDMA2_PROPS_H
 
 #include <linux/bits.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 #include <rpcrdma2/proto.h>
@@ -17,7 +18,7 @@
  * @pr_rbsiz: octets of every Receive, at least
  * @pr_brs: enum rpcrdma2_bkreqsup
  *
- * In the order of the table; each is one XDR word.
+ * Each is one XDR word.
  */
 struct rpcrdma2_props {
 	u32	pr_rbsiz;
@@ -35,9 +36,11 @@ struct rpcrdma2_props {
 
 /* Rows are named RPCRDMA2_PROP_<id>; a set of rows is a word of such bits. */
 enum rpcrdma2_prop {
-#define RPCRDMA2_PROP_INDEX(_id, ...)	RPCRDMA2_PROP_##_id,
+#define RPCRDMA2_PROP_INDEX(_id, _field, ...)				\
+	RPCRDMA2_PROP_##_id =						\
+		offsetof(struct rpcrdma2_props, pr_##_field) / sizeof(u32),
 	RPCRDMA2_PROPERTIES(RPCRDMA2_PROP_INDEX)
-	RPCRDMA2_NPROPS
+	RPCRDMA2_NPROPS = sizeof(struct rpcrdma2_props) / sizeof(u32)
 #undef RPCRDMA2_PROP_INDEX
 };
 
