@@ -197,7 +197,7 @@ int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (ret)
 		return ret;
-	req->rq2_post.po_signal = true;
+	xprt2_req_post(req)->po_signal = true;
 	return xprt2_send_message(ep, req);
 }
 

@@ -24,6 +24,8 @@ static struct xprt2_req *create_req(struct xprt2_xprt *xp,
 	INIT_LIST_HEAD(&req->rq2_pool);
 	init_completion(&req->rq2_event);
 	req->rq2_home = pool;
+	req->rq2_sends[0].se_req = req;
+	req->rq2_sends[1].se_req = req;
 
 	spin_lock(&xp->xp_req_lock);
 	if (pool->pl_count < pool->pl_max) {
@@ -81,7 +83,8 @@ static void xprt2_req_release(struct kref *kref)
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
 	/* X3, X2 */
-	WARN_ON_ONCE(req->rq2_post.po_wrs ||
+	WARN_ON_ONCE(req->rq2_sends[0].se_post.po_wrs ||
+		     req->rq2_sends[1].se_post.po_wrs ||
 		     req->rq2_exposed.ex_fence.po_wrs);
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&req->rq2_exposed));
 

@@ -109,11 +109,19 @@ static int error_locked(const struct xprt2_req *req)
  * after it has sent, or finds that another task has sent for it. So the RPC
  * keeps waiting, as far as the books go, and the error stays with it: whenever
  * its task comes back to wait, or to send again, it finds it there.
+ *
+ * With -EAGAIN the task encodes its Call again, if the cookie is not that of the
+ * connection, and sends it. The cookie belongs to the task that sends as long as
+ * the Call is queued; then the task of the RPC has yet to come back to wait.
  */
 static void wake_with(struct rpc_task *task, int status)
 {
-	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct rpc_xprt *xprt = rqst->rq_xprt;
 
+	if (status == -EAGAIN &&
+	    !test_bit(RPC_TASK_NEED_XMIT, &task->tk_runstate))
+		rqst->rq_connect_cookie = xprt->connect_cookie - 1;
 	task->tk_status = status;
 	rpc_wake_up_queued_task(&xprt->pending, task);
 }
@@ -194,10 +202,34 @@ bool xprt2_has_error(const struct xprt2_req *req)
 	return status;
 }
 
+/**
+ * xprt2_begin_again - an RPC is about to wait for a Reply (again)
+ * @req: request, on no queue and not pinned
+ *
+ * Where an error is the reason it is as if it had never been sent, but that this
+ * happens once (S45). It asks for a credit when its turn comes, since the server
+ * may grant less now.
+ *
+ * Context: task of the RPC.
+ */
+void xprt2_begin_again(struct xprt2_req *req)
+{
+	struct rpc_rqst *rqst = &req->rq2_slot;
+
+	if (likely(req->rq2_status != -EAGAIN))
+		return;
+	xprt2_drop_reply(req);
+	WRITE_ONCE(req->rq2_status, 0);
+	req->rq2_resent = true;
+	spin_lock(&rqst->rq_xprt->transport_lock);
+	xprt_release_rqst_cong(rqst->rq_task);
+	spin_unlock(&rqst->rq_xprt->transport_lock);
+}
+
 /*
- * Every RDMA2_ERROR that comes this far, and a Reply that breaks the protocol,
- * ends the RPC, mostly with EIO. None is sent again yet in the form that the
- * error asks for.
+ * An RDMA2_ERROR that comes this far, and a Reply that breaks the protocol, ends
+ * the RPC, mostly with EIO; or the RPC is sent again in the form that the error
+ * asks for.
  */
 static void complete_reply(struct xprt2_rep *rep)
 {
@@ -208,7 +240,9 @@ static void complete_reply(struct xprt2_rep *rep)
 	/* X2 */
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&xprt2_rqst_to_req(rqst)->rq2_exposed));
 
-	if (rep->rep_status) {
+	if (rep->rep_status == -EAGAIN) {
+		xprt2_count(calls_again);
+	} else if (rep->rep_status) {
 		st->st_bad_replies++;
 		xprt2_count(replies_bad);
 	} else if (rep->rep_proc == RDMA2_MSG) {
@@ -242,7 +276,7 @@ void xprt2_release_reply(struct xprt2_req *req)
  * @rep: its Reply, which is not used
  *
  * The connection is lost. The RPC is sent again on the next one, or ends there
- * if this was an error.
+ * if this was an error that ends it.
  *
  * Context: receive CQ, send CQ, or what drains the Send Queue; @rep's request is
  * pinned, and unpinned on return.
@@ -254,7 +288,7 @@ void xprt2_abandon_reply(struct xprt2_rep *rep)
 	struct xprt2_xprt *xp = rep->rep_ep->ep_xp;
 
 	spin_lock(&xp->xp_xprt.queue_lock);
-	if (rep->rep_status)
+	if (rep->rep_status != -EAGAIN)
 		WRITE_ONCE(req->rq2_status, rep->rep_status);
 	req->rq2_reply = NULL;
 	rep->rep_rqst = NULL;

@@ -15,6 +15,7 @@
 	C(disconnects)		/* connections torn down */		\
 	C(calls)		/* Calls posted */			\
 	C(calls_nomsg)		/* of these, without inline payload */	\
+	C(calls_again)		/* to be sent once more, in another form */ \
 	C(replies)		/* Replies matched to a Call */		\
 	C(call_bytes)		/* all that was sent inline, with headers */ \
 	C(reply_bytes)		/* and received */			\

@@ -88,7 +88,7 @@ static void measure(const struct xprt2_ep *ep, const struct xprt2_req *req,
 	sz->sz_reply_rest = reply->buflen - reply->page_len;
 	sz->sz_reply_ddp = ddp && reply->page_len &&
 			   (reply->flags & XDRBUF_READ);
-	sz->sz_reply_needed = 0;
+	sz->sz_reply_needed = req->rq2_reply_needed;
 
 	if (!rpcrdma2_fits_inline(sz))
 		measure_chunks(ep, req, sz);

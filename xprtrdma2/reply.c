@@ -159,11 +159,52 @@ static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		lose_to_handle(ep);
 }
 
+/*
+ * Section 2.4: what the server says that it takes holds for the connection, what
+ * a Reply needs for its RPC. An RPC that offers no memory has no chunks to be
+ * changed.
+ *
+ * Return: -EAGAIN to send the Call again, within what it says; or what the RPC
+ * ends with. C-083 to C-085, C-090 to C-092, S14, S45.
+ */
+static int judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
+		       const struct rpcrdma2_error *er)
+{
+	struct rpcrdma2_call_limits *cl = &ep->ep_limits;
+	enum rpcrdma2_remedy remedy;
+
+	remedy = rpcrdma2_remedy(ep->ep_vers, er, req->rq2_resent);
+	if (remedy == RPCRDMA2_REMEDY_LARGER_REPLY) {
+		req->rq2_reply_needed = er->er_arg;
+		if (!req->rq2_reply_max)
+			WRITE_ONCE(ep->ep_reply_threshold,
+				   min_t(u32, ep->ep_reply_threshold,
+					 RPCRDMA2_INLINE_DEFAULT));
+		return -EAGAIN;
+	}
+	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
+		return -EIO;
+
+	switch (remedy) {
+	case RPCRDMA2_REMEDY_FEWER_READS:
+		cl->cl_reads = min(cl->cl_reads, er->er_arg);
+		return -EAGAIN;
+	case RPCRDMA2_REMEDY_NO_WRITES:
+		cl->cl_writes = 0;
+		return -EAGAIN;
+	case RPCRDMA2_REMEDY_FEWER_SEGMENTS:
+		cl->cl_segs = min(cl->cl_segs, er->er_arg);
+		return -EAGAIN;
+	default:
+		return -EIO;
+	}
+}
+
 /* What the Reply says that the server has put where; @rep keeps it. */
 static void read_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       const struct rpcrdma2_msg *msg)
 {
-	const struct xprt2_req *req = xprt2_rqst_to_req(rep->rep_rqst);
+	struct xprt2_req *req = xprt2_rqst_to_req(rep->rep_rqst);
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
 	rep->rep_proc = h->h_proc;
@@ -172,7 +213,9 @@ static void read_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rep->rep_written = 0;
 	rep->rep_replylen = 0;
 	if (msg->mg_verdict || h->h_proc == RDMA2_ERROR) {
-		rep->rep_status = rep->rep_status ?: -EIO;
+		if (!rep->rep_status)
+			rep->rep_status = msg->mg_verdict ? -EIO :
+					  judge_error(ep, req, &h->h_error);
 		return;
 	}
 	if (likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))

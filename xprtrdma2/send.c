@@ -48,21 +48,31 @@ static void unmap_sges(struct xprt2_ep *ep, struct xprt2_req *req)
 	smp_store_release(&req->rq2_num_mapped, 0);
 }
 
+static struct xprt2_req *post_to_req(struct rpcrdma2_post *post)
+{
+	return container_of(post, struct xprt2_send, se_post)->se_req;
+}
+
+/* Without pages: the RPC may be over by now, or have been sent again. */
 static void send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		      bool ok)
 {
-	struct xprt2_req *req = container_of(post, struct xprt2_req, rq2_post);
-
 	if (post->po_signal && ok)
 		xprt2_count(send_completions);
-	if (req->rq2_num_mapped) {
-		unmap_sges(xprt2_conn_to_ep(co), req);
-		/* A full barrier: see xprt2_fence_wait() */
-		xprt2_release_reply(req);
-		if (unlikely(READ_ONCE(req->rq2_dead)))
-			complete(&req->rq2_event);
-	}
-	xprt2_req_put(req);
+	xprt2_req_put(post_to_req(post));
+}
+
+static void pages_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+		       bool ok)
+{
+	struct xprt2_req *req = post_to_req(post);
+
+	unmap_sges(xprt2_conn_to_ep(co), req);
+	/* A full barrier: see xprt2_fence_wait() */
+	xprt2_release_reply(req);
+	if (unlikely(READ_ONCE(req->rq2_dead)))
+		complete(&req->rq2_event);
+	send_done(co, post, ok);
 }
 
 /*
@@ -212,7 +222,7 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		return ret;
 	}
 sync:
-	req->rq2_post.po_signal = req->rq2_num_mapped;
+	xprt2_req_post(req)->po_signal = req->rq2_num_mapped;
 	ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, sge->addr,
 				      sge->length, DMA_TO_DEVICE);
 	return 0;
@@ -225,7 +235,7 @@ sync:
  */
 static void send_begins(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
 {
-	struct xprt2_req *req = container_of(post, struct xprt2_req, rq2_post);
+	struct xprt2_req *req = post_to_req(post);
 
 	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
 	req->rq2_late = false;
@@ -244,7 +254,7 @@ static int post_message(struct xprt2_ep *ep, struct xprt2_req *req,
 	}
 
 	kref_get(&req->rq2_kref);
-	ret = rpcrdma2_sq_post(&ep->ep_conn, &req->rq2_post, first);
+	ret = rpcrdma2_sq_post(&ep->ep_conn, xprt2_req_post(req), first);
 	if (ret)
 		xprt2_req_put(req);
 	return ret;
@@ -275,6 +285,7 @@ static void drop_pages(struct xprt2_ep *ep, struct xprt2_req *req, bool held)
  */
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 {
+	struct rpcrdma2_post *post = xprt2_req_post(req);
 	struct ib_send_wr *first = &req->rq2_wr;
 	unsigned int count, i;
 	u32 octets = 0;
@@ -286,8 +297,8 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	req->rq2_wr.opcode = IB_WR_SEND;
 	req->rq2_wr.sg_list = req->rq2_sge;
 	req->rq2_wr.next = NULL;
-	req->rq2_post.po_begin = send_begins;
-	req->rq2_post.po_done = send_done;
+	post->po_begin = send_begins;
+	post->po_done = req->rq2_num_mapped ? pages_done : send_done;
 	count = 1 + rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
 
 	ret = post_message(ep, req, first, count);

@@ -153,7 +153,7 @@ TRACE_EVENT(xprt2_post_send,
 	TP_fast_assign(
 		__entry->xid = be32_to_cpu(req->rq2_slot.rq_xid);
 		__entry->cq_id = ep->ep_conn.co_send_cq->res.id;
-		__entry->id = req->rq2_post.po_id;
+		__entry->id = req->rq2_sends[req->rq2_resent].se_post.po_id;
 		__entry->len = len;
 		__entry->status = status;
 	),

@@ -196,6 +196,8 @@ static void xprt2_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 
 	xprt2_drop_reply(req);
 	req->rq2_status = 0;
+	req->rq2_resent = false;
+	req->rq2_reply_needed = 0;
 	xprt2_req_put(req);
 }
 
@@ -258,6 +260,7 @@ static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 {
 	if (buf == &rqst->rq_rcv_buf) {
 		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep, NULL);
+		xprt2_begin_again(xprt2_rqst_to_req(rqst));
 		/* X2: what the last copy was encrypted into is free already */
 		WARN_ON_ONCE(rqst->rq_release_snd_buf &&
 			     xprt2_holds_memory(xprt2_rqst_to_req(rqst)));
@@ -308,7 +311,8 @@ static int send_forward(struct rpc_rqst *rqst)
 		return 0;
 	/*
 	 * The server may still answer the first copy: a second one would
-	 * take a credit that was not granted.
+	 * take a credit that was not granted. Where an error has answered it
+	 * the cookie is another: see wake_with().
 	 */
 	if (rqst->rq_connect_cookie == xprt->connect_cookie)
 		return -ECONNABORTED;

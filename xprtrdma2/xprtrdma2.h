@@ -22,7 +22,8 @@
  *	complete_reply()). Nor while a Send has pages of it mapped. Nor are
  *	pages that a Call was encrypted into freed before: the RPC layer frees
  *	them by way of xprt2_release_pages() (asserted in
- *	xprt2_prepare_request()).
+ *	xprt2_prepare_request()). An RPC that is to be sent again because of
+ *	what an error says completes in this sense.
  *   X3 A request returns to its pool only when the RPC layer, the Send and
  *	the LOCAL_INV of a dead RPC have all let go of it (rq2_kref; asserted
  *	in xprt2_req_release()).
@@ -140,10 +141,20 @@ struct xprt2_pool {
 };
 
 /**
+ * struct xprt2_send - a Send of a request, and the registrations in front of it
+ * @se_post: on the Send Queue, or not
+ * @se_req: the request
+ */
+struct xprt2_send {
+	struct rpcrdma2_post	se_post;
+	struct xprt2_req	*se_req;
+};
+
+/**
  * struct xprt2_req - one RPC on this transport
  * @rq2_slot: what the RPC layer sees
- * @rq2_kref: X3; one reference of the RPC layer, one while a Send is posted,
- *	one while a dead RPC's LOCAL_INV is
+ * @rq2_kref: X3; one reference of the RPC layer, one for each Send that is
+ *	posted, one while a dead RPC's LOCAL_INV is
  * @rq2_home: pool it comes from
  * @rq2_pool: on pl_free of that
  * @rq2_all: on xp_all_reqs
@@ -152,20 +163,26 @@ struct xprt2_pool {
  * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into: the
  *	Reply to its Call, or the Call that this one is to reply to
  * @rq2_status: what the RPC ends with when an error answered it, or when it can
- *	not be sent; 0 otherwise. Set once, under the transport's queue_lock
+ *	not be sent; -EAGAIN when it is to be sent again; 0 otherwise. Set under
+ *	the transport's queue_lock; that it is -EAGAIN ends in
+ *	xprt2_begin_again(), which has the RPC to itself
+ * @rq2_resent: an error has answered it, and it was made to be sent again (S45).
+ *	Set by that function
  * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
  * @rq2_sendsize: its size
  * @rq2_recvbuf: where a Reply chunk lands
  * @rq2_recvsize: its size
  * @rq2_dma: DMA address of @rq2_sendbuf
  * @rq2_device: device it is mapped for, or NULL; changed under xp_req_lock
- * @rq2_post: the Send, and the registrations in front of it
+ * @rq2_sends: the Send, and the one of an RPC that is sent again: the first one
+ *	may not be retired by then, if no completion was asked for
  * @rq2_wr: the Send
  * @rq2_ep: endpoint it was last posted on (X6), or came on (X7)
  * @rq2_holds: what a Reply waits for before it completes the RPC: its own
  *	fence, and the end of a Send with mapped pages
  * @rq2_write_max: octets that the Write chunk of its Call offers, 0 without one
  * @rq2_reply_max: octets that the Reply chunk offers, likewise
+ * @rq2_reply_needed: octets that it has to offer, the server has said; or 0
  * @rq2_release_pages: what xprt2_release_pages() stands for
  * @rq2_dead: the RPC has ended without a Reply and the release path waits
  * @rq2_event: completed for that waiter: the Reply came, the Send or the
@@ -186,6 +203,7 @@ struct xprt2_req {
 	struct rpcrdma2_exposed	rq2_exposed;
 	struct xprt2_rep	*rq2_reply;
 	int			rq2_status;
+	bool			rq2_resent;
 
 	void			*rq2_sendbuf;
 	size_t			rq2_sendsize;
@@ -194,12 +212,13 @@ struct xprt2_req {
 	u64			rq2_dma;
 	struct ib_device	*rq2_device;
 
-	struct rpcrdma2_post	rq2_post;
+	struct xprt2_send	rq2_sends[2];
 	struct ib_send_wr	rq2_wr;
 	struct xprt2_ep		*rq2_ep;
 	atomic_t		rq2_holds;
 	u32			rq2_write_max;
 	u32			rq2_reply_max;
+	u32			rq2_reply_needed;
 	void			(*rq2_release_pages)(struct rpc_rqst *rqst);
 	bool			rq2_dead;
 	bool			rq2_late;
@@ -214,12 +233,19 @@ static inline struct xprt2_req *xprt2_rqst_to_req(struct rpc_rqst *rqst)
 	return container_of(rqst, struct xprt2_req, rq2_slot);
 }
 
+/* The Send to be prepared, or the last that was posted */
+static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
+{
+	return &req->rq2_sends[req->rq2_resent].se_post;
+}
+
 /**
  * struct xprt2_rep - a message of the server, and the Receive it is in
  * @rep_ep: endpoint it was received on
  * @rep_rqst: pinned request it answers
  * @rep_proc: what follows was read from the message by xprt2_handle_reply()
- * @rep_status: what the RPC ends with, when it is not a Reply that answers it
+ * @rep_status: what the RPC ends with, when it is not a Reply that answers it;
+ *	-EAGAIN when it is to be sent again
  * @rep_payload: first octet of the inline RPC Reply
  * @rep_paylen: octets there
  * @rep_written: octets that Write chunks brought
@@ -527,6 +553,7 @@ void xprt2_reset_credits(struct xprt2_xprt *xp);
 /* complete.c */
 void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
+void xprt2_begin_again(struct xprt2_req *req);
 void xprt2_end_unsent(struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_abandon_reply(struct xprt2_rep *rep);

@@ -3,8 +3,11 @@
  * Replies that break the protocol. A LOOKUP chooses which: where the name that
  * it asks for is the name of a fault, that is what is wrong with the Replies
  * to the READs or READDIRs that follow, until the next LOOKUP or MKDIR. All else is
- * answered as the NFS server answers it, READs that offer a Write chunk by RDMA
- * Write.
+ * answered as the NFS server answers it, what offers a Write chunk or a Reply
+ * chunk by RDMA Write, and what has Read chunks by RDMA Read.
+ *
+ * Or the name is that of a refusal: then all Calls of a kind are answered with
+ * RDMA2_ERROR, each once, or each time.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -51,8 +54,13 @@ static int get_reply(struct conn *c, const struct message *m, struct reply *r)
 	*r = (struct reply){ .m = m, .rpc = conn_payload(c) };
 	r->len = fetch(c, m, r->rpc, PAYLOAD_MAX);
 	r->head = r->len;
-	if (nfs_proc(m) != NFS3_READ)
-		return r->len > 0;
+	return r->len > 0;
+}
+
+static int find_data(struct reply *r)
+{
+	if (nfs_proc(r->m) != NFS3_READ)
+		return 1;
 	r->head = read_head(r->rpc, r->len);
 	if (r->head)
 		r->data = get32(r->rpc + r->head - 4);
@@ -128,10 +136,30 @@ static void say_nomsg(struct conn *c, const struct reply *r,
 
 static void honest_read(struct conn *c, struct reply *r)
 {
-	struct chunk ck = used(&r->m->write, r->data);
+	struct chunk ck = used(&r->m->write, r->data), rest;
+	struct draft d;
 
 	place_all(c, r->head, &ck);
-	say_inline(c, r, &ck, 1, r->head);
+	if (!r->m->replies) {
+		say_inline(c, r, &ck, 1, r->head);
+		return;
+	}
+	rest = used(&r->m->reply, r->head);
+	place_all(c, 0, &rest);
+	begin_reply(&d, r, NOMSG, &ck, 1, &rest);
+	say(c, &d);
+}
+
+static void chunk_used(struct conn *c, struct reply *r);
+
+static void honest(struct conn *c, struct reply *r)
+{
+	if (r->m->writes)
+		honest_read(c, r);
+	else if (r->m->replies)
+		chunk_used(c, r);
+	else
+		say_inline(c, r, NULL, 0, r->len);
 }
 
 /* A chunk of @count segments, each of @length */
@@ -438,6 +466,69 @@ static void writes_with_immediate(struct conn *c, struct reply *r)
 	place(c, r->head, s->length, s, 1);
 }
 
+struct refusal {
+	const char *name;
+	uint32_t code, arg;
+	int always;
+};
+
+static const struct refusal refusals[] = {
+	{ "takes-no-reads", ERR_READS, 0, 0 },
+	{ "takes-no-reads-at-all", ERR_READS, 0, 1 },
+	{ "takes-many-reads", ERR_READS, 0xffffffff, 1 },
+	{ "takes-no-writes", ERR_WRITES, 0, 0 },
+	{ "takes-no-writes-at-all", ERR_WRITES, 0, 1 },
+	{ "takes-one-segment", ERR_SEGMENTS, 1, 0 },
+	{ "sees-segments", ERR_SEGMENTS, 1, 1 },
+	{ "takes-no-segment", ERR_SEGMENTS, 0, 1 },
+	{ "takes-many-segments", ERR_SEGMENTS, 0xffffffff, 1 },
+	{ "needs-little", ERR_REPLY, 100, 0 },
+	{ "needs-little-always", ERR_REPLY, 100, 1 },
+	{ "needs-more", ERR_REPLY, 40000, 0 },
+	{ "needs-too-much", ERR_REPLY, 0x7fffffff, 1 },
+	{ "needs-nothing", ERR_REPLY, 0, 1 },
+};
+
+static const struct refusal *find_refusal(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+		if (!strcmp(refusals[i].name, name))
+			return &refusals[i];
+	return NULL;
+}
+
+static void refuse(struct conn *c, const struct message *m, uint32_t code,
+		   uint32_t arg)
+{
+	struct draft d;
+
+	make_error(&d, m->xid, 2, code);
+	put32(&d, arg);
+	say(c, &d);
+}
+
+/* READs, and what has Read chunks, as the last LOOKUP chose */
+static int refuses(struct conn *c, const struct message *m)
+{
+	static const struct refusal *f;
+	static uint32_t refused;
+	char name[64];
+
+	if (lookup_name(m, name, sizeof(name)))
+		f = find_refusal(name);
+	else if (nfs_proc(m) == NFS3_MKDIR)
+		f = NULL;
+	if (!f || (nfs_proc(m) != NFS3_READ && !m->reads) ||
+	    (m->xid == refused && !f->always))
+		return 0;
+	refused = m->xid;
+	note(c, "refusal %s xid=%08x", f->name, m->xid);
+	refuse(c, m, f->code, f->arg);
+	return 1;
+}
+
 static const struct fault faults[] = {
 	{ "writes-too-much", NFS3_READ, WRITE_CHUNK, writes_too_much },
 	{ "writes-two-chunks", NFS3_READ, WRITE_CHUNK, writes_two_chunks },
@@ -503,31 +594,47 @@ static const struct fault *fault_of(const struct message *m)
 	return fault;
 }
 
-static void answer_two(struct conn *c, const struct message *m)
+/* With a fault, or honestly where there is none */
+static void answer_by(struct conn *c, const struct message *m,
+		      const struct fault *f)
 {
-	const struct fault *f = fault_of(m);
 	struct reply r;
-	int faulty = f && nfs_proc(m) == f->proc && offers(m, f->offer);
 
-	if (f && f->answer == writes_with_immediate && !faulty)
-		fill_for(c, next_xid(m->xid));
-	if (!faulty && !(nfs_proc(m) == NFS3_READ && m->writes)) {
+	if (!f && !m->reads && !m->writes && !m->replies) {
 		serve(c, m);
-		return;
-	}
-	if (!get_reply(c, m, &r)) {
+	} else if (!get_reply(c, m, &r) ||
+		   ((f || m->writes) && !find_data(&r))) {
 		note(c, "no Reply to make something of");
 		hang_up(c);
-		return;
-	}
-	if (faulty)
+	} else if (f) {
 		note(c, "fault %s", f->name);
-	(faulty ? f->answer : honest_read)(c, &r);
+		f->answer(c, &r);
+	} else {
+		honest(c, &r);
+	}
 }
 
-const struct manners faulty_manners = {
-	.name = "faulty",
-	.to_probe = connprop,
-	.to_two = answer_two,
-	.to_one = serve,
-};
+void answer_faultily(struct conn *c, const struct message *m)
+{
+	const struct fault *f = fault_of(m);
+	int faulty = f && nfs_proc(m) == f->proc && offers(m, f->offer);
+
+	if (refuses(c, m))
+		return;
+	if (f && f->answer == writes_with_immediate && !faulty)
+		fill_for(c, next_xid(m->xid));
+	answer_by(c, m, faulty ? f : NULL);
+}
+
+/* Every Call with a Read chunk or a Write chunk, once */
+void answer_second(struct conn *c, const struct message *m)
+{
+	static uint32_t refused;
+
+	if ((!m->reads && !m->writes) || m->xid == refused) {
+		answer_by(c, m, NULL);
+		return;
+	}
+	refused = m->xid;
+	refuse(c, m, m->reads ? ERR_READS : ERR_WRITES, 0);
+}

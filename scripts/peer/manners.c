@@ -470,6 +470,8 @@ static const struct manners table[] = {
 	{ "hang-on-fourth", connprop,		hang_on_fourth,	hang },
 	{ "two-hangs",	   connprop,		serve,		serve,
 			   NULL, NULL, hang },
+	{ "faulty",	   connprop,		answer_faultily, serve },
+	{ "refusing",	   connprop,		answer_second,	serve },
 };
 
 const struct manners *find_manners(const char *name)
@@ -479,7 +481,7 @@ const struct manners *find_manners(const char *name)
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (!strcmp(table[i].name, name))
 			return &table[i];
-	return strcmp(faulty_manners.name, name) ? NULL : &faulty_manners;
+	return NULL;
 }
 
 void list_manners(void)
@@ -488,7 +490,7 @@ void list_manners(void)
 
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		fprintf(stderr, " %s", table[i].name);
-	fprintf(stderr, " %s\n", faulty_manners.name);
+	fputc('\n', stderr);
 }
 
 void greet(struct conn *c, const struct manners *m)

@@ -163,28 +163,42 @@ uint8_t *conn_payload(struct conn *c)
 	return c->memory + PAYLOAD;
 }
 
-void place(struct conn *c, size_t from, size_t len, const struct segment *to,
-	   int immediate)
+static void move(struct conn *c, size_t at, size_t len, const struct segment *s,
+		 enum ibv_wr_opcode opcode)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)c->memory + PAYLOAD + from,
+		.addr = (uintptr_t)c->memory + PAYLOAD + at,
 		.length = len,
 		.lkey = c->mr->lkey,
 	};
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
 		.num_sge = 1,
-		.opcode = immediate ? IBV_WR_RDMA_WRITE_WITH_IMM :
-				      IBV_WR_RDMA_WRITE,
+		.opcode = opcode,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma.remote_addr = to->offset,
-		.wr.rdma.rkey = to->handle,
+		.wr.rdma.remote_addr = s->offset,
+		.wr.rdma.rkey = s->handle,
 	};
 
-	if (c->over)
-		return;
-	note(c, "wrote len=%zu%s", len, immediate ? " with immediate" : "");
-	post_and_wait(c, &wr, 1);
+	if (!c->over)
+		post_and_wait(c, &wr, 1);
+}
+
+void place(struct conn *c, size_t from, size_t len, const struct segment *to,
+	   int immediate)
+{
+	if (!c->over)
+		note(c, "wrote len=%zu%s", len,
+		     immediate ? " with immediate" : "");
+	move(c, from, len, to, immediate ? IBV_WR_RDMA_WRITE_WITH_IMM :
+					   IBV_WR_RDMA_WRITE);
+}
+
+void take(struct conn *c, size_t to, const struct segment *from)
+{
+	if (!c->over)
+		note(c, "read len=%u", from->length);
+	move(c, to, from->length, from, IBV_WR_RDMA_READ);
 }
 
 void hang_up(struct conn *c)
@@ -266,6 +280,7 @@ static void accept_connection(struct rdma_cm_id *id, const struct manners *m)
 	struct rdma_conn_param param = {
 		.private_data = bare ? NULL : private,
 		.private_data_len = bare ? 0 : sizeof(private),
+		.initiator_depth = 1,
 		.rnr_retry_count = 7,
 	};
 	struct conn *c;

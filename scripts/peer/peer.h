@@ -32,6 +32,8 @@ void say_all(struct conn *c, const struct draft *d, unsigned int count);
 uint8_t *conn_payload(struct conn *c);
 void place(struct conn *c, size_t from, size_t len, const struct segment *to,
 	   int immediate);
+/* peer.c: RDMA Read a segment to there */
+void take(struct conn *c, size_t to, const struct segment *from);
 /* peer.c: TCP connection to the NFS server, -1 before the first Call */
 int *conn_server(struct conn *c);
 /* peer.c: version of the last Call */
@@ -48,10 +50,13 @@ void poke(struct conn *c, const struct manners *m);
 void respond(struct conn *c, const struct manners *m, const uint8_t *data,
 	     size_t len);
 
-/* faults.c: manners that depend on what is looked up */
-extern const struct manners faulty_manners;
+/* faults.c: as the last LOOKUP says; and what needs chunks when it comes again */
+void answer_faultily(struct conn *c, const struct message *m);
+void answer_second(struct conn *c, const struct message *m);
 
-/* proxy.c: the Reply of the NFS server, its length or 0 */
+/* proxy.c: the Reply of the NFS server, its length or 0. A Call with a Position-Zero
+ * chunk, or with one Read chunk, is put together in conn_payload() first.
+ */
 size_t fetch(struct conn *c, const struct message *m, uint8_t *rpc, size_t max);
 void serve(struct conn *c, const struct message *m);
 void called_back(struct conn *c);

@@ -42,12 +42,10 @@ static int server_of(struct conn *c)
 
 static int put_record(int fd, const uint8_t *data, size_t len)
 {
-	uint8_t record[4 + MESSAGE_MAX];
 	uint32_t mark = htonl(LAST_FRAGMENT | len);
 
-	memcpy(record, &mark, 4);
-	memcpy(record + 4, data, len);
-	return send(fd, record, 4 + len, MSG_NOSIGNAL) == (ssize_t)(4 + len);
+	return send(fd, &mark, 4, MSG_NOSIGNAL | MSG_MORE) == 4 &&
+	       send(fd, data, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
 static int get_all(int fd, uint8_t *data, size_t len)
@@ -118,14 +116,44 @@ void called_back(struct conn *c)
 		drop_server(c);
 }
 
+/* The whole Call, in conn_payload(): its length, or 0 when it is too long */
+static size_t gather(struct conn *c, const struct message *m)
+{
+	size_t head = m->proc == MSG ? m->read[0].position : 0, len = head;
+	uint8_t *rpc = conn_payload(c);
+	int i;
+
+	if (m->reads > SEGMENTS_MAX || head > m->rpc_len)
+		return 0;
+	memcpy(rpc, m->rpc, head);
+	for (i = 0; i < m->reads; i++) {
+		if (m->read[i].position != m->read[0].position ||
+		    m->read[i].at.length > PAYLOAD_MAX - MESSAGE_MAX - len)
+			return 0;
+		take(c, len, &m->read[i].at);
+		len += m->read[i].at.length;
+	}
+	for (; len % 4; len++)
+		rpc[len] = 0;
+	memcpy(rpc + len, m->rpc + head, m->rpc_len - head);
+	return len + m->rpc_len - head;
+}
+
 size_t fetch(struct conn *c, const struct message *m, uint8_t *rpc, size_t max)
 {
+	size_t len = m->rpc_len;
 	int server = server_of(c);
-	size_t len = 0;
+	const uint8_t *call = m->rpc;
 
 	*conn_version(c) = m->vers;
-	if (server >= 0 && m->rpc && put_record(server, m->rpc, m->rpc_len))
+	if (m->reads) {
+		len = gather(c, m);
+		call = conn_payload(c);
+	}
+	if (server >= 0 && len && put_record(server, call, len))
 		len = get_record(server, rpc, max);
+	else
+		len = 0;
 	if (!len)
 		drop_server(c);
 	return len;

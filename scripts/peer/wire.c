@@ -76,6 +76,17 @@ static uint32_t next(struct cursor *c)
 	return get32(c->p - 4);
 }
 
+static struct segment next_segment(struct cursor *c)
+{
+	struct segment s;
+
+	s.handle = next(c);
+	s.length = next(c);
+	s.offset = (uint64_t)next(c) << 32;
+	s.offset |= next(c);
+	return s;
+}
+
 /* Counts all segments, and keeps as many as @ck has room for. */
 static void take_segments(struct cursor *c, struct chunk *ck)
 {
@@ -87,22 +98,21 @@ static void take_segments(struct cursor *c, struct chunk *ck)
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		s.handle = next(c);
-		s.length = next(c);
-		s.offset = (uint64_t)next(c) << 32;
-		s.offset |= next(c);
+		s = next_segment(c);
 		if (ck && ck->count < SEGMENTS_MAX)
 			ck->at[ck->count++] = s;
 	}
 }
 
-static void skip_lists(struct cursor *c, struct message *m)
+static void take_lists(struct cursor *c, struct message *m)
 {
-	int i;
+	struct read_segment rs;
 
 	while (next(c) && !c->bad) {
-		for (i = 0; i < 5; i++)
-			next(c);
+		rs.position = next(c);
+		rs.at = next_segment(c);
+		if (m->reads < SEGMENTS_MAX)
+			m->read[m->reads] = rs;
 		m->reads++;
 	}
 	while (next(c) && !c->bad) {
@@ -134,7 +144,7 @@ int parse(struct message *m, const uint8_t *data, size_t len)
 		next(&c);	/* direction */
 		m->handle = next(&c);
 	}
-	skip_lists(&c, m);
+	take_lists(&c, m);
 	if (c.bad)
 		return -1;
 	if (m->proc == MSG) {

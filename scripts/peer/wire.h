@@ -19,8 +19,8 @@ enum { RBSIZ = 1, BRS = 2 };
 enum { CALL = 0, REPLY = 1 };
 enum { NFS_PROGRAM = 100003, NFS3_LOOKUP = 3, NFS3_READ = 6, NFS3_MKDIR = 9,
 	NFS3_SYMLINK = 10, NFS3_READDIR = 16, NFS3_READDIRPLUS = 17 };
-enum { ERR_VERS = 1, ERR_BAD = 2, ERR_PROC = 3, ERR_READS = 4, ERR_REPLY = 8,
-	ERR_OPTION = 9 };
+enum { ERR_VERS = 1, ERR_BAD = 2, ERR_PROC = 3, ERR_READS = 4, ERR_WRITES = 5,
+	ERR_SEGMENTS = 6, ERR_REPLY = 8, ERR_OPTION = 9 };
 
 /* Credits, in every message */
 extern uint32_t grant;
@@ -42,7 +42,11 @@ struct message {
 	size_t len;
 	uint32_t xid, vers, credit, proc;
 	uint32_t handle;		/* that the answer may invalidate */
-	int reads, writes, replies;	/* chunks */
+	int reads, writes, replies;	/* read segments, chunks */
+	struct read_segment {
+		uint32_t position;
+		struct segment at;
+	} read[SEGMENTS_MAX];		/* the first read segments */
 	struct chunk write, reply;	/* the first Write chunk, the Reply chunk */
 	const uint8_t *rpc;		/* the RPC message of a MSG, or NULL */
 	size_t rpc_len;

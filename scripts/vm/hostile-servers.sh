@@ -217,11 +217,147 @@ immediate()
 	faulty_down "$port"
 }
 
+# RDMA2_ERRORs that ask for another form, a row each, all on one mount; what is
+# refused once is not tried again. The columns:
+#
+#	requirement
+#	refusal, as in scripts/peer/faults.c
+#	what is done to a file of that name, and how many octets
+#	what comes of it: data, the right ones; or EIO
+#	Calls with one xid, and their answers: MSG or NOMSG with the numbers of
+#	Read segments, Write chunks and Reply chunks; error and argument
+#	what the counters rise by
+refusal_rows='
+C-085	sees-segments		read,512	EIO	MSG,6/1			c_calls_again==0
+S41	needs-nothing		read,512	EIO	MSG,8/0			c_calls_again==0
+C-091	needs-little		read,512	data	MSG,8/100,MSG-011,NOMSG	c_calls_again==1&&c_reply_chunks_used==1
+S45	needs-little-always	read,512	EIO	MSG,8/100,MSG-011,8/100	c_calls_again==1
+C-092	needs-more		read,65536	data	MSG-010,8/40000,MSG-001,NOMSG	c_calls_again==1&&c_reply_chunks_used==1
+C-092	needs-too-much		read,65536	EIO	MSG-010,8/2147483647	c_calls_again==1&&c_calls_unsendable==1
+S45	takes-many-reads	write,65536	EIO	MSG-100,4/4294967295,MSG-100,4/4294967295	c_calls_again==1
+C-083	takes-no-reads		write,65536	data	MSG-100,4/0,NOMSG-100,MSG	c_calls_again==1&&c_calls_nomsg==1
+C-083	takes-no-reads-now	write,65536	data	NOMSG-100,MSG		c_calls_again==0&&c_calls_nomsg==1
+S45	takes-no-reads-at-all	write,65536	EIO	NOMSG-100,4/0,NOMSG-100,4/0	c_calls_again==1
+S45	takes-many-segments	symlink,3950	EIO	NOMSG-300,6/4294967295,NOMSG-300,6/4294967295	c_calls_again==1
+C-085	takes-no-segment	symlink,3950	EIO	NOMSG-300,6/0		c_calls_again==0
+C-085	takes-one-segment	symlink,3950	data	NOMSG-300,6/1,NOMSG-100,MSG	c_calls_again==1
+C-085	takes-one-segment-now	symlink,3950	data	NOMSG-100,MSG		c_calls_again==0
+C-084	takes-no-writes		read,65536	data	MSG-010,5/0,MSG-001,NOMSG	c_calls_again==1&&c_reply_chunks_used==1
+C-084	takes-no-writes-now	read,65536	data	MSG-001,NOMSG		c_calls_again==0&&c_reply_chunks_used==1
+S45	takes-no-writes-at-all	read,65536	EIO	MSG-001,5/0,MSG-001,5/0	c_calls_again==1
+'
+
+# refusal_use NAME WHAT SIZE FOLDER: prints what comes of it
+refusal_use()
+{
+	local name=$1 size=$3 folder=$4 said
+
+	# A file that is made need not be looked up.
+	[ ! -e "$folder/$name" ] || [ "$2" = read ] || return
+	case $2 in
+	read)	read_fault "$name" "$size" "$folder"; return ;;
+	write)	head -c "$size" /dev/urandom >/tmp/written
+		said=$(timeout -s KILL 30 dd if=/tmp/written bs="$size" count=1 \
+			of="$folder/$name" oflag=direct 2>&1) &&
+			cmp -s /tmp/written "$export_dir/$name" && echo data && return ;;
+	symlink) said=$(printf "%0${size}d" 1)
+		said=$(timeout -s KILL 30 ln -s "$said" "$folder/$name" 2>&1) &&
+			[ "$(readlink "$export_dir/$name" | wc -c)" -eq $((size + 1)) ] &&
+			echo data && return ;;
+	esac
+	grep -o 'Input/output error' <<<"$said" || echo "${said:-nothing}"
+}
+
+# exchanged FROM PORT: the Calls and answers of the last xid with chunks or errors
+# behind that line of the log
+exchanged()
+{
+	tail -n "+$(($1 + 1))" "/tmp/peer.$2" | awk '
+		$2 != "recv" && $2 != "sent" { next }
+		{ x = $5; said = $4 }
+		/ reads=/ { list = $0; sub(/.* reads=/, "", list)
+			gsub(/[^0-9]/, "", list); said = said "-" list }
+		$4 == "ERROR" { said = $0; sub(/.* code=/, "", said)
+			sub(/ arg=/, "/", said) }
+		$2 == "recv" && !(x in of) { order[++n] = x }
+		$2 == "sent" { sub(/-.*/, "", said) }
+		{ of[x] = of[x] "," said }
+		/ reads=| ERROR / && $2 == "recv" || $4 == "ERROR" { last = x }
+		END { print substr(of[last], 2) }'
+}
+
+# refusal_row PORT ID REFUSAL USE OUTCOME EXCHANGED EXPRESSION
+refusal_row()
+{
+	local port=$1 id=$2 name=$3 what=${4%,*} size=${4#*,} outcome=$5
+	local got why='' before from
+
+	from=$(wc -l <"/tmp/peer.$port")
+	before=$(counters)
+	got=$(refusal_use "$name" "$what" "$size" "/mnt.$port")
+	risen "$before"
+	wrong_outcome "$got" "$outcome" && why+=", $what gets $got"
+	got=$(exchanged "$from" "$port")
+	[ "$got" = "$6" ] || why+=", exchanged $got"
+	use "/mnt.$port" || why+=", no use afterwards"
+	[ "$(received "$port" ' (up|down)$')" -eq 1 ] || why+=", connection lost"
+	if [ -n "$why" ]; then
+		fail "$id $name: ${why#, }"
+	else
+		expect "$id $name: $outcome" "$7"
+	fi
+}
+
+refusals()
+{
+	local port=$((++next_port)) row
+
+	while read -ra row; do
+		[[ ${row[2]:-} != read,* ]] ||
+			fault_file "${row[1]}" "${row[2]#*,}"
+	done <<<"$refusal_rows"
+	faulty_up "$port" || return
+	while read -ra row; do
+		[ ${#row[@]} -eq 0 ] || refusal_row "$port" "${row[@]}"
+	done <<<"$refusal_rows"
+	faulty_down "$port"
+}
+
+# refused_once NAME VERSION [OPTIONS]: a server that answers each Call with a Read
+# chunk or a Write chunk with an error when it comes first. The RPC layer of
+# NFSv4 sends nothing twice on one connection; RPCSEC_GSS encrypts again.
+refused_once()
+{
+	local name=$1 port=$((++next_port)) why='' n
+
+	peer_up "$port" refusing &&
+		mount_nfs rdma2 "$2" "/mnt.$port" "nolock${3:+,$3}" ||
+		{ fail "$name: mount"; peer_down; return; }
+	head -c 1048576 /dev/urandom >/tmp/mega
+	measure timeout -s KILL 60 dd if=/tmp/mega of="/mnt.$port/mega" bs=128k oflag=direct
+	check "$name: the server has it" cmp /tmp/mega "$export_dir/mega"
+	expect "$name: WRITEs are sent again" \
+		"c_calls_again >= 1 && c_calls_nomsg >= 8 && c_connects == 0"
+	measure timeout -s KILL 60 dd if="/mnt.$port/mega" of=/tmp/back bs=128k iflag=direct
+	check "$name: the client has it" cmp /tmp/mega /tmp/back
+	expect "$name: READs get a Reply chunk" \
+		"c_reply_chunks_used >= 8 && c_connects == 0"
+	n=$(received "$port" '^1 sent v2 ERROR .* code=[45] arg=0$')
+	[ "$n" -ge 1 ] && ok "$name: $n errors" || fail "$name: no error"
+	# GSS contexts are destroyed behind the umount.
+	umount "/mnt.$port" && await_received '^1 down$' 1
+	[ -z "$why" ] || fail "$name: ${why#, }"
+	peer_down
+	rm -rf "${export_dir:?}"/*
+}
+
 hostile_servers()
 {
 	next_port=20400
 	modprobe -qa ib_uverbs rdma_ucm
 	faults
+	refusals
+	refused_once "S45 NFSv4.1" 4.1
 	answered_twice
 	immediate
 }

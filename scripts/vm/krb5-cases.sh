@@ -149,6 +149,14 @@ gss_long_messages()
 	rmmod rpcrdma
 }
 
+gss_again()
+{
+	next_port=20450
+	modprobe -qa ib_uverbs rdma_ucm
+	refused_once "S45 X2 NFSv3, krb5p" 3 sec=krb5p
+	refused_once "S45 X2 NFSv4.1, krb5i" 4.1 sec=krb5i
+}
+
 group_krb5()
 {
 	local v sec
@@ -167,6 +175,7 @@ group_krb5()
 		done
 	done
 	gss_timeouts
+	gss_again
 	gss_long_messages
 	gss_down
 	finish
