@@ -168,7 +168,8 @@ trips()
 		"$here/trips.sh" "$bdir/tools/ops" -- \
 		"$here/trips.sh" "$bdir/tools/ops" >"$log" 2>&1 ||
 		{ cat "$log" >&2; return 1; }
-	sed -n '/^variant,/,$p' "$log" >"$out/trips.csv"
+	# A guest's console ends a line with two characters.
+	sed -n 's/\r$//; /^variant,/,$p' "$log" >"$out/trips.csv"
 	awk -F, -f "$here/names.awk" -f "$here/trips.awk" "$out/trips.csv"
 }
 
