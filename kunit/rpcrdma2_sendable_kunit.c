@@ -164,6 +164,8 @@ SPOIL(with_reads, h->h_nreads = 1)
 SPOIL(with_handle, h->h_inv_handle = 0x103)
 SPOIL(with_reply_chunk, h->h_has_reply = true)
 SPOIL(nomsg_reply, h->h_proc = RDMA2_NOMSG; h->h_has_reply = true)
+SPOIL(nomsg_reply_in_part, h->h_proc = RDMA2_NOMSG; h->h_has_reply = true;
+	h->h_reply.ck_nsegs = 2; h->h_nsegs = 7)
 SPOIL(nomsg_reply_unused, h->h_proc = RDMA2_NOMSG; h->h_has_reply = true;
 	h->h_segs[5].rs_length = 0; h->h_reply.ck_length = 0)
 SPOIL(error_as_call, h->h_direction = RDMA2_CALL)
@@ -257,6 +259,8 @@ static const struct refusal refusals[] = {
 	{ "S47 a handle in a Reply", fill_reply, with_handle },
 	{ "E-06 S10 a Reply chunk in MSG", fill_reply, with_reply_chunk },
 	{ "E-25 a Reply chunk in NOMSG", fill_reply, nomsg_reply, true },
+	{ "E-25 also when its last segment is not used", fill_reply,
+	  nomsg_reply_in_part, true },
 	{ "S10 an empty Reply chunk in NOMSG", fill_reply,
 	  nomsg_reply_unused },
 	{ "S07 NOMSG without a Reply chunk", fill_reply, nomsg },
