@@ -317,7 +317,7 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		}
 		code = RDMA2_ERR_SYSTEM;
 	}
-	xprt2_rep_put(rep);
+	rpcrdma2_recv_put(&rep->rep_recv);
 	trace_xprt2_backward_refuse(ep, h->h_xid, code);
 	if (!xprt2_refuse_backward(h, code, 0))
 		xprt2_count(backward_unanswered);

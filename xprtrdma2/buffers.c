@@ -279,6 +279,6 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 void xprt2_drop_reply(struct xprt2_req *req)
 {
 	if (req->rq2_reply)
-		xprt2_rep_put(req->rq2_reply);
+		rpcrdma2_recv_put(&req->rq2_reply->rep_recv);
 	req->rq2_reply = NULL;
 }

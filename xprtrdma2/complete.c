@@ -294,5 +294,5 @@ void xprt2_abandon_reply(struct xprt2_rep *rep)
 	rep->rep_rqst = NULL;
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xp->xp_xprt.queue_lock);
-	xprt2_rep_put(rep);
+	rpcrdma2_recv_put(&rep->rep_recv);
 }

@@ -187,18 +187,16 @@ static void take_back(struct xprt2_req *req, bool wait)
 	if (wait)
 		await_server(xp, req);
 
-	mutex_lock(&xp->xp_fence_mutex);
-	if (xprt2_holds_memory(req))
-		ret = fence(xp->xp_ep, req);
-	mutex_unlock(&xp->xp_fence_mutex);
+	scoped_guard(mutex, &xp->xp_fence_mutex)
+		if (xprt2_holds_memory(req))
+			ret = fence(xp->xp_ep, req);
 	if (!ret)
 		wait_while(awaits_fence_locked, xp, req, XPRT2_FENCE_TIMEOUT);
 
 	if (xprt2_holds_memory(req)) {
-		mutex_lock(&xp->xp_fence_mutex);
+		guard(mutex)(&xp->xp_fence_mutex);
 		if (xprt2_holds_memory(req))
 			strip(xp->xp_ep, req);
-		mutex_unlock(&xp->xp_fence_mutex);
 	}
 	WRITE_ONCE(req->rq2_dead, false);
 }

@@ -76,6 +76,7 @@ static void measure(const struct xprt2_ep *ep, const struct xprt2_req *req,
 		sz->sz_call_threshold = min_t(u32, sz->sz_call_threshold,
 					      RPCRDMA2_INLINE_FIRST);
 	sz->sz_reply_threshold = READ_ONCE(ep->ep_reply_threshold);
+	/* A limit that is seen late costs one more refusal. */
 	sz->sz_limits = data_race(ep->ep_limits);
 
 	sz->sz_call_pages = call->page_len + xprt2_pad_len(call);

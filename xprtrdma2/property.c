@@ -177,7 +177,7 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   struct rpcrdma2_msg *msg)
 {
 	xprt2_check_handle(ep, msg);
-	xprt2_rep_put(rep);
+	rpcrdma2_recv_put(&rep->rep_recv);
 	/* A CONNPROP or UPDPROP has been taken, and that is all there is to it. */
 	if (!msg->mg_verdict && msg->mg_prop.pm_type != RDMA2_OPT_REQPROP)
 		return;

@@ -104,7 +104,7 @@ static void finish_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   const struct rpcrdma2_msg *msg)
 {
 	xprt2_check_handle(ep, msg);
-	xprt2_rep_put(rep);
+	rpcrdma2_recv_put(&rep->rep_recv);
 }
 
 /* Not for this end, or not yet */
@@ -144,19 +144,14 @@ static bool in_version(const struct xprt2_ep *ep,
 		h->h_error.er_code == RDMA2_ERR_VERS);
 }
 
-/* What cannot be told: see rpcrdma2_decode_hdr(). */
-static u32 direction_of(const struct rpcrdma2_hdr *h)
-{
-	if (h->h_direction == RDMA2_NODIR && h->h_vers == RPCRDMA2_VERS_ONE)
-		return RDMA2_REPLY;
-	return h->h_direction;
-}
-
 static message_handler choose_handler(const struct rpcrdma2_msg *msg)
 {
-	u32 direction = direction_of(&msg->mg_hdr), proc = msg->mg_hdr.h_proc;
+	u32 direction = msg->mg_hdr.h_direction, proc = msg->mg_hdr.h_proc;
 	message_handler handler = NULL;
 
+	/* What cannot be told: see rpcrdma2_decode_hdr(). */
+	if (direction == RDMA2_NODIR && msg->mg_hdr.h_vers == RPCRDMA2_VERS_ONE)
+		direction = RDMA2_REPLY;
 	if (msg->mg_verdict != RDMA2_DROP && direction < ARRAY_SIZE(handlers) &&
 	    proc < ARRAY_SIZE(handlers[0]))
 		handler = handlers[direction][proc];

@@ -153,7 +153,7 @@ static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 
 	trace_xprt2_drop(ep, &msg->mg_hdr);
 	xprt2_count(replies_unknown);
-	xprt2_rep_put(rep);
+	rpcrdma2_recv_put(&rep->rep_recv);
 	if (!xprt2_answer_dead(ep, msg) && msg->mg_handle &&
 	    rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
 		lose_to_handle(ep);

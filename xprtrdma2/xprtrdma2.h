@@ -264,12 +264,6 @@ struct xprt2_rep {
 	struct rpcrdma2_recv	rep_recv;
 };
 
-/* X1: nothing points into the message any more. */
-static inline void xprt2_rep_put(struct xprt2_rep *rep)
-{
-	rpcrdma2_recv_put(&rep->rep_recv);
-}
-
 /*
  * A connection's life:
  *
