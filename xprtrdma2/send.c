@@ -30,8 +30,10 @@ static bool take_entries(struct xprt2_ep *ep, const struct xprt2_req *req,
 	xprt_wait_for_buffer_space(xprt);
 	/* It is seen to wait before it leaves the note that it does. */
 	smp_mb__after_atomic();
-	if (!rpcrdma2_sq_take(&ep->ep_conn, count, control))
+	if (!rpcrdma2_sq_take(&ep->ep_conn, count, control)) {
+		xprt2_count(sq_waits);
 		return false;
+	}
 	xprt_write_space(xprt);
 	return true;
 }
@@ -243,23 +245,6 @@ static void send_begins(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
 	smp_store_release(&req->rq2_ep, xprt2_conn_to_ep(co));
 }
 
-static int post_message(struct xprt2_ep *ep, struct xprt2_req *req,
-			struct ib_send_wr *first, unsigned int count)
-{
-	int ret;
-
-	if (!take_entries(ep, req, 2 * count - 1)) {
-		xprt2_count(sq_waits);
-		return -EAGAIN;
-	}
-
-	kref_get(&req->rq2_kref);
-	ret = rpcrdma2_sq_post(&ep->ep_conn, xprt2_req_post(req), first);
-	if (ret)
-		xprt2_req_put(req);
-	return ret;
-}
-
 /*
  * A Send that is not posted holds up no Reply, and there may be one: a server can
  * guess an xid.
@@ -301,7 +286,13 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	post->po_done = req->rq2_num_mapped ? pages_done : send_done;
 	count = 1 + rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
 
-	ret = post_message(ep, req, first, count);
+	ret = -EAGAIN;
+	if (take_entries(ep, req, 2 * count - 1)) {
+		kref_get(&req->rq2_kref);
+		ret = rpcrdma2_sq_post(&ep->ep_conn, post, first);
+		if (ret)
+			xprt2_req_put(req);
+	}
 	trace_xprt2_post_send(ep, req, octets, ret);
 	if (ret) {
 		drop_pages(ep, req, ret == -ENOTCONN);
