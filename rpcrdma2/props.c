@@ -91,9 +91,8 @@ EXPORT_SYMBOL_GPL(rpcrdma2_props_default);
 
 void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp)
 {
+	*pp = (struct rpcrdma2_peer_props){ };
 	rpcrdma2_props_default(&pp->pp_now);
-	pp->pp_askable = 0;
-	pp->pp_spoken = false;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_peer_props_init);
 

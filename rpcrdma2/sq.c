@@ -39,40 +39,31 @@ static enum rpcrdma2_loss loss_of(enum ib_wr_opcode opcode)
 }
 
 /* Work requests in front of the last of a chain report failure only. */
-static void wc_front(struct ib_cq *cq, struct ib_wc *wc, enum rpcrdma2_loss why)
+struct front {
+	struct ib_cqe		cqe;
+	enum rpcrdma2_loss	why;
+};
+
+static void wc_front(struct ib_cq *cq, struct ib_wc *wc)
 {
 	trace_rpcrdma2_wc_front(cq, 0, wc);
-	rpcrdma2_conn_lose(cq->cq_context, why);
-}
-
-static void wc_front_read(struct ib_cq *cq, struct ib_wc *wc)
-{
-	wc_front(cq, wc, RPCRDMA2_LOSS_READ);
-}
-
-static void wc_front_region(struct ib_cq *cq, struct ib_wc *wc)
-{
-	wc_front(cq, wc, RPCRDMA2_LOSS_REGION);
-}
-
-static void wc_front_write(struct ib_cq *cq, struct ib_wc *wc)
-{
-	wc_front(cq, wc, RPCRDMA2_LOSS_SEND);
+	rpcrdma2_conn_lose(cq->cq_context,
+			   container_of(wc->wr_cqe, struct front, cqe)->why);
 }
 
 static struct ib_cqe *front_cqe(const struct ib_send_wr *wr)
 {
-	static struct ib_cqe read = { .done = wc_front_read };
-	static struct ib_cqe region = { .done = wc_front_region };
-	static struct ib_cqe write = { .done = wc_front_write };
+	static struct front read = { { wc_front }, RPCRDMA2_LOSS_READ };
+	static struct front region = { { wc_front }, RPCRDMA2_LOSS_REGION };
+	static struct front write = { { wc_front }, RPCRDMA2_LOSS_SEND };
 
 	switch (loss_of(wr->opcode)) {
 	case RPCRDMA2_LOSS_READ:
-		return &read;
+		return &read.cqe;
 	case RPCRDMA2_LOSS_REGION:
-		return &region;
+		return &region.cqe;
 	default:
-		return &write;
+		return &write.cqe;
 	}
 }
 
