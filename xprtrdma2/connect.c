@@ -280,7 +280,8 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 /*
  * Receives are drained first: a Reply that was received may still post a
  * LOCAL_INV, and the Send Queue is quiet only after that. Only then is it
- * known what the peer had to say before @lost.
+ * known what the peer had to say before @lost. Twice: a Reply that is looked at
+ * during the first may post Receives behind it, none after it.
  */
 static void ep_drain(struct xprt2_ep *ep, bool lost)
 {
@@ -288,6 +289,7 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 
 	rdma_disconnect(ep->ep_conn.co_id);
 	mutex_lock(&xp->xp_fence_mutex);
+	ib_drain_rq(ep->ep_conn.co_id->qp);
 	ib_drain_rq(ep->ep_conn.co_id->qp);
 	if (lost)
 		xprt2_loss_tells(ep);
@@ -307,6 +309,9 @@ static void ep_destroy(struct xprt2_ep *ep)
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	cancel_delayed_work_sync(&ep->ep_trial);
+	/* What the peer and the queues say of it from now on is no reason. */
+	if (ep->ep_conn.co_id)
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ENDED);
 	if (ep->ep_conn.co_id && ep->ep_conn.co_id->qp)
 		ep_drain(ep, lost);
 	/* a server that is slow has not failed; RPC timeouts space it well */

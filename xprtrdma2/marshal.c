@@ -38,8 +38,9 @@ static unsigned int count_closed(const struct xprt2_ep *ep,
 {
 	if (!can_close_gaps(req, buf))
 		return xprt2_count_segs(ep, buf, XPRT2_PART_ALL);
-	/* a page for the head, and one for the tail */
-	return DIV_ROUND_UP(1 + PFN_UP(buf->page_len) + !!buf->tail[0].iov_len,
+	/* the head is in one page */
+	return DIV_ROUND_UP(1 + PFN_UP(buf->page_len) +
+			    PFN_UP(buf->tail[0].iov_len),
 			    ep->ep_conn.co_regions.rg_depth);
 }
 

@@ -56,7 +56,8 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 	needed = rpcrdma2_receives_needed(credits,
 					  READ_ONCE(xprt->bc_alloc_max) ?
 					  XPRT2_BACKWARD_CREDITS : 0);
-	if (ep->ep_recvs_posted >= needed)
+	if (ep->ep_recvs_posted >= needed ||
+	    rpcrdma2_conn_is_lost(&ep->ep_conn))
 		return credits;
 
 	count = rpcrdma2_recvs_post(&ep->ep_conn, &ep->ep_xp->xp_rpool,

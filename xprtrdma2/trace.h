@@ -21,6 +21,11 @@
 
 #include "xprtrdma2.h"
 
+/* A trace event's format has numbers then, which tools outside can read. */
+#define RPCRDMA2_DEFINE_PAIR(_value, _name)	TRACE_DEFINE_ENUM(_value);
+RPCRDMA2_PROCS(RPCRDMA2_DEFINE_PAIR)
+RPCRDMA2_ERRCODES(RPCRDMA2_DEFINE_PAIR)
+
 /*
  * A connection
  */
@@ -58,11 +63,20 @@ DEFINE_EP_EVENT(xprt2_property, "opttype=%d", __entry->value);
 /* spoken from now on */
 DEFINE_EP_EVENT(xprt2_settled, "version=%d", __entry->value);
 
+TRACE_DEFINE_ENUM(XPRT2_EP_CONNECTING);
+TRACE_DEFINE_ENUM(XPRT2_EP_READY);
+TRACE_DEFINE_ENUM(XPRT2_EP_LOST);
+
 DEFINE_EP_EVENT(xprt2_ep_state, "state=%s",
 	__print_symbolic(__entry->value,
 		{ XPRT2_EP_CONNECTING,	"connecting" },
 		{ XPRT2_EP_READY,	"ready" },
 		{ XPRT2_EP_LOST,	"lost" }));
+
+#define XPRT2_DEFINE_ANSWER(_name, _text) TRACE_DEFINE_ENUM(XPRT2_A_##_name);
+#define XPRT2_DEFINE_MOVE(_name, _text)	TRACE_DEFINE_ENUM(XPRT2_M_##_name);
+XPRT2_ANSWERS(XPRT2_DEFINE_ANSWER)
+XPRT2_MOVES(XPRT2_DEFINE_MOVE)
 
 #define XPRT2_SHOW_ANSWER(_name, _text)	{ XPRT2_A_##_name, _text },
 #define XPRT2_SHOW_MOVE(_name, _text)	{ XPRT2_M_##_name, _text },
