@@ -207,7 +207,7 @@ bool xprt2_has_error(const struct xprt2_req *req)
  * @req: request, on no queue and not pinned
  *
  * Where an error is the reason it is as if it had never been sent, but that this
- * happens once (S45). It asks for a credit when its turn comes, since the server
+ * happens once on a connection (S45). It asks for a credit when its turn comes, since the server
  * may grant less now.
  *
  * Context: task of the RPC.
@@ -220,7 +220,6 @@ void xprt2_begin_again(struct xprt2_req *req)
 		return;
 	xprt2_drop_reply(req);
 	WRITE_ONCE(req->rq2_status, 0);
-	req->rq2_resent = true;
 	spin_lock(&rqst->rq_xprt->transport_lock);
 	xprt_release_rqst_cong(rqst->rq_task);
 	spin_unlock(&rqst->rq_xprt->transport_lock);
@@ -241,6 +240,7 @@ static void complete_reply(struct xprt2_rep *rep)
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&xprt2_rqst_to_req(rqst)->rq2_exposed));
 
 	if (rep->rep_status == -EAGAIN) {
+		xprt2_rqst_to_req(rqst)->rq2_refused = rep->rep_ep->ep_serial;
 		xprt2_count(calls_again);
 	} else if (rep->rep_status) {
 		st->st_bad_replies++;

@@ -268,6 +268,7 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 		return NULL;
 	rpcrdma2_conn_init(&ep->ep_conn, &xprt2_conn_ops);
 	ep->ep_xp = xp;
+	ep->ep_serial = ++xp->xp_serial;
 	ep->ep_limits = (struct rpcrdma2_call_limits)RPCRDMA2_NO_LIMITS;
 	atomic_set(&ep->ep_state, XPRT2_EP_CONNECTING);
 	init_completion(&ep->ep_done);

@@ -162,42 +162,55 @@ static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 /*
  * Section 2.4: what the server says that it takes holds for the connection, what
  * a Reply needs for its RPC. An RPC that offers no memory has no chunks to be
- * changed.
+ * changed. Also what comes too late for this RPC is learnt.
  *
- * Return: -EAGAIN to send the Call again, within what it says; or what the RPC
- * ends with. C-083 to C-085, C-090 to C-092, S14, S45.
+ * Return: false for an error that the Call cannot have caused, or that says
+ * nothing of use. C-083 to C-085, C-090 to C-092, S14.
  */
-static int judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
-		       const struct rpcrdma2_error *er)
+static bool learn(struct xprt2_ep *ep, struct xprt2_req *req,
+		  const struct rpcrdma2_error *er)
 {
+	enum rpcrdma2_remedy remedy = rpcrdma2_remedy(ep->ep_vers, er, false);
 	struct rpcrdma2_call_limits *cl = &ep->ep_limits;
-	enum rpcrdma2_remedy remedy;
 
-	remedy = rpcrdma2_remedy(ep->ep_vers, er, req->rq2_resent);
 	if (remedy == RPCRDMA2_REMEDY_LARGER_REPLY) {
 		req->rq2_reply_needed = er->er_arg;
 		if (!req->rq2_reply_max)
 			WRITE_ONCE(ep->ep_reply_threshold,
 				   min_t(u32, ep->ep_reply_threshold,
 					 RPCRDMA2_INLINE_DEFAULT));
-		return -EAGAIN;
+		return true;
 	}
 	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
-		return -EIO;
+		return false;
 
 	switch (remedy) {
 	case RPCRDMA2_REMEDY_FEWER_READS:
 		cl->cl_reads = min(cl->cl_reads, er->er_arg);
-		return -EAGAIN;
+		return true;
 	case RPCRDMA2_REMEDY_NO_WRITES:
 		cl->cl_writes = 0;
-		return -EAGAIN;
+		return true;
 	case RPCRDMA2_REMEDY_FEWER_SEGMENTS:
 		cl->cl_segs = min(cl->cl_segs, er->er_arg);
-		return -EAGAIN;
+		return true;
 	default:
-		return -EIO;
+		return false;
 	}
+}
+
+/*
+ * Return: -EAGAIN to send the Call again, within what the server takes, once on
+ * this connection (S45); or what the RPC ends with.
+ */
+static int judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
+		       const struct rpcrdma2_error *er)
+{
+	if (!learn(ep, req, er) ||
+	    rpcrdma2_remedy(ep->ep_vers, er, req->rq2_resent) ==
+	    RPCRDMA2_REMEDY_FAIL)
+		return -EIO;
+	return -EAGAIN;
 }
 
 /* What the Reply says that the server has put where; @rep keeps it. */
@@ -226,6 +239,20 @@ static void read_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		rep->rep_status = -EIO;
 	else
 		take_good_reply(ep);
+}
+
+/*
+ * A Call that is sent again is encoded anew into its Send buffer, and RPCSEC_GSS has
+ * plain text there before it encrypts. A server that refuses a Call that it has
+ * not received, with a guessed xid, could receive that. Where a LOCAL_INV or the
+ * end of the Send comes first the device is done with the buffer.
+ */
+static bool may_still_be_sent(const struct rpc_rqst *rqst, struct xprt2_req *req)
+{
+	return test_bit(RPCAUTH_AUTH_DATATOUCH,
+			&rqst->rq_cred->cr_auth->au_flags) &&
+	       !READ_ONCE(req->rq2_num_mapped) &&
+	       READ_ONCE(xprt2_req_post(req)->po_wrs);
 }
 
 /**
@@ -259,8 +286,14 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (msg->mg_handle &&
 	    !xprt2_remote_invalidated(ep, req, msg->mg_handle))
 		lose_to_handle(ep);
-	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
-		xprt2_release_reply(req);
-	else if (xprt2_fence_start(ep, req))
+	if (rpcrdma2_is_exposed(&req->rq2_exposed)) {
+		if (xprt2_fence_start(ep, req))
+			xprt2_abandon_reply(rep);
+	} else if (unlikely(rep->rep_status == -EAGAIN) &&
+		   may_still_be_sent(rqst, req)) {
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
 		xprt2_abandon_reply(rep);
+	} else {
+		xprt2_release_reply(req);
+	}
 }

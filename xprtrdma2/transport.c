@@ -196,7 +196,7 @@ static void xprt2_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 
 	xprt2_drop_reply(req);
 	req->rq2_status = 0;
-	req->rq2_resent = false;
+	req->rq2_refused = 0;
 	req->rq2_reply_needed = 0;
 	xprt2_req_put(req);
 }
@@ -321,6 +321,7 @@ static int send_forward(struct rpc_rqst *rqst)
 		return -EBADSLT;
 	}
 
+	req->rq2_resent = req->rq2_refused == ep->ep_serial;
 	ret = xprt2_marshal_call(ep, req);
 	if (ret == -EAGAIN || ret == -ENOBUFS)
 		return ret;

@@ -166,8 +166,10 @@ struct xprt2_send {
  *	not be sent; -EAGAIN when it is to be sent again; 0 otherwise. Set under
  *	the transport's queue_lock; that it is -EAGAIN ends in
  *	xprt2_begin_again(), which has the RPC to itself
- * @rq2_resent: an error has answered it, and it was made to be sent again (S45).
- *	Set by that function
+ * @rq2_refused: ep_serial of the connection on which an error was the answer and it
+ *	is to be sent again, or 0. Set while a Reply has it, read by the send path
+ * @rq2_resent: it is sent again on the connection that refused it (S45). Of the
+ *	send path, and of what completes the Send
  * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
  * @rq2_sendsize: its size
  * @rq2_recvbuf: where a Reply chunk lands
@@ -203,6 +205,7 @@ struct xprt2_req {
 	struct rpcrdma2_exposed	rq2_exposed;
 	struct xprt2_rep	*rq2_reply;
 	int			rq2_status;
+	u32			rq2_refused;
 	bool			rq2_resent;
 
 	void			*rq2_sendbuf;
@@ -307,6 +310,7 @@ enum xprt2_ep_state {
  *	change between any two messages (S15): written by the receive CQ once
  *	the version is settled, read anywhere
  * @ep_reply_threshold: largest Send the peer makes
+ * @ep_serial: it is the transport's connection of that number, from 1
  * @ep_limits: what the server has refused to take more of. Written by the
  *	receive CQ; the send path may see some of it late
  * @ep_grant: RPCs the server allows; 0 until its first word. Written by the
@@ -341,6 +345,7 @@ struct xprt2_ep {
 	unsigned int		ep_max_sge;
 	unsigned int		ep_call_threshold;
 	unsigned int		ep_reply_threshold;
+	u32			ep_serial;
 	struct rpcrdma2_call_limits ep_limits;
 	u32			ep_grant;
 
@@ -386,6 +391,7 @@ struct xprt2_stats {
  * @xp_past: how the last connection went, if it is over. Connect
  * @xp_timed_out: an RPC's timeout ends the connection. Set by ->timer, cleared
  *	by connect
+ * @xp_serial: connections begun so far. Connect worker
  * @xp_tried: when the last attempt to make one began, in jiffies. Connect
  * @xp_device_told: the log says that the device is no good
  * @xp_probes: connections spent on probing since a version was settled or
@@ -418,6 +424,7 @@ struct xprt2_xprt {
 	struct delayed_work	xp_connect_work;
 	enum xprt2_past		xp_past;
 	bool			xp_timed_out;
+	u32			xp_serial;
 	unsigned long		xp_tried;
 	bool			xp_device_told;
 	unsigned int		xp_probes;

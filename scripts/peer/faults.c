@@ -469,24 +469,29 @@ static void writes_with_immediate(struct conn *c, struct reply *r)
 struct refusal {
 	const char *name;
 	uint32_t code, arg;
-	int always;
+	enum {
+		ONCE,
+		ALWAYS,
+		AND_GO,		/* then hang up, and begin again */
+	} times;
 };
 
 static const struct refusal refusals[] = {
-	{ "takes-no-reads", ERR_READS, 0, 0 },
-	{ "takes-no-reads-at-all", ERR_READS, 0, 1 },
-	{ "takes-many-reads", ERR_READS, 0xffffffff, 1 },
-	{ "takes-no-writes", ERR_WRITES, 0, 0 },
-	{ "takes-no-writes-at-all", ERR_WRITES, 0, 1 },
-	{ "takes-one-segment", ERR_SEGMENTS, 1, 0 },
-	{ "sees-segments", ERR_SEGMENTS, 1, 1 },
-	{ "takes-no-segment", ERR_SEGMENTS, 0, 1 },
-	{ "takes-many-segments", ERR_SEGMENTS, 0xffffffff, 1 },
-	{ "needs-little", ERR_REPLY, 100, 0 },
-	{ "needs-little-always", ERR_REPLY, 100, 1 },
-	{ "needs-more", ERR_REPLY, 40000, 0 },
-	{ "needs-too-much", ERR_REPLY, 0x7fffffff, 1 },
-	{ "needs-nothing", ERR_REPLY, 0, 1 },
+	{ "takes-no-reads", ERR_READS, 0, ONCE },
+	{ "takes-no-reads-at-all", ERR_READS, 0, ALWAYS },
+	{ "takes-no-reads-and-goes", ERR_READS, 0, AND_GO },
+	{ "takes-many-reads", ERR_READS, 0xffffffff, ALWAYS },
+	{ "takes-no-writes", ERR_WRITES, 0, ONCE },
+	{ "takes-no-writes-at-all", ERR_WRITES, 0, ALWAYS },
+	{ "takes-one-segment", ERR_SEGMENTS, 1, ONCE },
+	{ "sees-segments", ERR_SEGMENTS, 1, ALWAYS },
+	{ "takes-no-segment", ERR_SEGMENTS, 0, ALWAYS },
+	{ "takes-many-segments", ERR_SEGMENTS, 0xffffffff, ALWAYS },
+	{ "needs-little", ERR_REPLY, 100, ONCE },
+	{ "needs-little-always", ERR_REPLY, 100, ALWAYS },
+	{ "needs-more", ERR_REPLY, 40000, ONCE },
+	{ "needs-too-much", ERR_REPLY, 0x7fffffff, ALWAYS },
+	{ "needs-nothing", ERR_REPLY, 0, ALWAYS },
 };
 
 static const struct refusal *find_refusal(const char *name)
@@ -513,6 +518,7 @@ static void refuse(struct conn *c, const struct message *m, uint32_t code,
 static int refuses(struct conn *c, const struct message *m)
 {
 	static const struct refusal *f;
+	static unsigned int before;
 	static uint32_t refused;
 	char name[64];
 
@@ -520,10 +526,16 @@ static int refuses(struct conn *c, const struct message *m)
 		f = find_refusal(name);
 	else if (nfs_proc(m) == NFS3_MKDIR)
 		f = NULL;
-	if (!f || (nfs_proc(m) != NFS3_READ && !m->reads) ||
-	    (m->xid == refused && !f->always))
+	if (!f || (nfs_proc(m) != NFS3_READ && !m->reads))
 		return 0;
+	before = m->xid == refused ? before + 1 : 0;
 	refused = m->xid;
+	if (f->times == AND_GO && before == 1) {
+		hang_up(c);
+		return 1;
+	}
+	if (before > (f->times == AND_GO ? 2 : 0) && f->times != ALWAYS)
+		return 0;
 	note(c, "refusal %s xid=%08x", f->name, m->xid);
 	refuse(c, m, f->code, f->arg);
 	return 1;

@@ -323,6 +323,29 @@ refusals()
 	faulty_down "$port"
 }
 
+# What a connection has taught is lost with it, and so is that the Call was sent
+# again there.
+refused_and_lost()
+{
+	local port=$((++next_port)) name="S45 takes-no-reads-and-goes" why='' before got
+
+	faulty_up "$port" || return
+	before=$(counters)
+	got=$(refusal_use takes-no-reads-and-goes write 65536 "/mnt.$port")
+	risen "$before"
+	wrong_outcome "$got" data && why+=", write gets $got"
+	got=$(exchanged 0 "$port")
+	[ "$got" = MSG-100,4/0,NOMSG-100,MSG-100,4/0,NOMSG-100,MSG ] ||
+		why+=", exchanged $got"
+	use "/mnt.$port" || why+=", no use afterwards"
+	if [ -n "$why" ]; then
+		fail "$name: ${why#, }"
+	else
+		expect "$name: data" "c_calls_again==2&&c_connects==1"
+	fi
+	faulty_down "$port"
+}
+
 # refused_once NAME VERSION [OPTIONS]: a server that answers each Call with a Read
 # chunk or a Write chunk with an error when it comes first. The RPC layer of
 # NFSv4 sends nothing twice on one connection; RPCSEC_GSS encrypts again.
@@ -357,6 +380,7 @@ hostile_servers()
 	modprobe -qa ib_uverbs rdma_ucm
 	faults
 	refusals
+	refused_and_lost
 	refused_once "S45 NFSv4.1" 4.1
 	answered_twice
 	immediate
