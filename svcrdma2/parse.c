@@ -194,16 +194,18 @@ static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 /*
  * Does a message carry no RPC, or a Call with Read chunks? Any version has
  * rdma_proc in the same place, and the types that carry an RPC come first: MSG,
- * NOMSG, and version 1's MSGP. The Read list comes first of the lists; in
- * version 2 direction and nominated handle lie before it. A message that is too
- * short, or is not what it seems, may be taken for anything.
+ * NOMSG, and version 1's MSGP. The Read list comes first of the lists, but for two
+ * words: direction and nominated handle in version 2, rdma_align and rdma_thresh
+ * in MSGP (E-23). A message that is too short, or is not what it seems, may be
+ * taken for anything.
  */
 static bool holds_up_others(const struct rpcrdma2_recv *rv)
 {
 	const __be32 *p = rv->rv_buf;
 	const __be32 *reads = p + RPCRDMA2_PREFIX_LEN / XDR_UNIT;
 
-	if (p[1] != cpu_to_be32(RPCRDMA2_VERS_ONE))
+	if (p[1] != cpu_to_be32(RPCRDMA2_VERS_ONE) ||
+	    p[3] == cpu_to_be32(RDMA1_MSGP))
 		reads += 2;
 	return be32_to_cpu(p[3]) > RDMA1_MSGP || *reads != xdr_zero;
 }

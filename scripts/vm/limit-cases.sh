@@ -125,11 +125,15 @@ trickle=("$(copies 16 "CALL") -" "$(copies 16 "CALL") -"
 	"$(copies 3 "READS") -" "$(copies 6 "READS") -" '!sleep 8' '!receive 16' '!sleep 8' '!receive 16'
 	'!wait 45')
 
+# hold_trickle NAME [PROC]: with that proc of version 1 in place of version 2's MSG
 hold_trickle()
 {
-	local lines=("${trickle[@]//CALL/$call_v2}")
+	local lines=("${trickle[@]//CALL/$call_v2}") reads
 
-	hold "$1" "${lines[@]//READS/$(pulled 64 00000001)}"
+	reads=$(pulled 64 00000001)
+	[ -z "${2:-}" ] ||
+		reads=${reads/00000002 00000020 00000000/00000001 00000020 $2}
+	hold "$1" "${lines[@]//READS/$reads}"
 }
 
 # shortage TIMES [CACHE]: so often there is no memory for what is in that cache,
@@ -292,6 +296,14 @@ hostile_limits()
 	sleep 1
 	risen "$before"
 	expect "a Send Queue that is full keeps one thread" "s_sq_waits == 1"
+	# rdma_align and rdma_thresh stand before the lists.
+	before=$(counters)
+	hold_trickle padded 00000002
+	until_risen "$before" 1 s_sq_waits
+	sleep 1
+	risen "$before"
+	expect "E-23 a Send Queue that MSGP Calls fill keeps one thread" \
+		"s_sq_waits == 1"
 
 	before=$(counters)
 	withhold_reads
@@ -312,7 +324,7 @@ hostile_limits()
 	client_shortage_lasts
 	check "umount" umount_all
 
-	until_closed $((begin + 28)) reads trickle
+	until_closed $((begin + 28)) reads trickle padded
 	sleep 1
 	check "what the Reads held is given back" \
 		[ "$(slab_objects rpcrdma2_rw)" -le "$objects" ]
