@@ -400,7 +400,7 @@ out_free:
 out_clear:
 	/* A connection that is lost keeps its Receives, and gets no more. */
 	if (ret != -EIO)
-		clear_bit(SVC2_F_BACKWARD, &sp->sp_flags);
+		clear_bit_unlock(SVC2_F_BACKWARD, &sp->sp_flags);
 	return ERR_PTR(ret);
 }
 

@@ -259,7 +259,7 @@ void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
 		end = range->ra_off + range->ra_len;
 		if (range->ra_off < pages)
 			tx->tx_reads_head = true;
-		if (range->ra_off < tail && end > pages)
+		if (res->page_len && range->ra_off < tail && end > pages)
 			tx->tx_reads_pages = true;
 		if (end <= tail)
 			continue;
