@@ -189,7 +189,7 @@ memory()
 	"$vmdir/pair.sh" "$kernel" --no-modules --mem "$mem" \
 		--timeout 2400 -- "$@" -- "$@" >"$log" 2>&1 ||
 		{ cat "$log" >&2; return 1; }
-	sed -n '/^variant,/,$p' "$log" >"$out/memory-samples.csv"
+	sed -n 's/\r$//; /^variant,/,$p' "$log" >"$out/memory-samples.csv"
 	awk -F, -v each="$out/memory.csv" -v kernel="$(cat \
 		"$("$vmdir/kernel.sh" "$kernel")/release")" \
 		-f "$here/names.awk" -f "$here/memory.awk" \

@@ -17,9 +17,9 @@ operations()
 	GETATTR-*)	echo "1000 32 16000" ;;
 	LOOKUP-*)	echo "1000 32 8000" ;;
 	READDIR-*)	echo "60 10 4000" ;;
-	*-0)		echo "300 32 4000" ;;
+	*-0)		echo "1500 32 4000" ;;
 	*)	if [ "$2" -le 16384 ]; then
-			echo "400 32 4000"
+			echo "2000 32 4000"
 		elif [ "$2" -le 65536 ]; then
 			echo "160 32 400"
 		elif [ "$2" -le 262144 ]; then
