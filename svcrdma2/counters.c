@@ -3,7 +3,6 @@
  * What debugfs shows: svcrdma2/counters, svcrdma2/connections
  */
 #include <linux/debugfs.h>
-#include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 

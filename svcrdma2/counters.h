@@ -7,7 +7,6 @@
 #define _SVCRDMA2_COUNTERS_H
 
 #include <linux/percpu.h>
-#include <linux/types.h>
 
 /*
  * The errors sent stand in the order of their codes: svc2_count_error() counts

@@ -15,16 +15,13 @@
 
 #include <linux/tracepoint.h>
 
-#include <rdma/ib_cm.h>
-
 #include <rpcrdma2/show.h>
 
 #include "svcrdma2.h"
 
 /* A trace event's format has numbers then, which tools outside can read. */
 #define RPCRDMA2_DEFINE_PAIR(_value, _name)	TRACE_DEFINE_ENUM(_value);
-RPCRDMA2_PROCS(RPCRDMA2_DEFINE_PAIR)
-RPCRDMA2_ERRCODES(RPCRDMA2_DEFINE_PAIR)
+RPCRDMA2_NAMES(RPCRDMA2_DEFINE_PAIR)
 
 /*
  * Life of listeners and connections

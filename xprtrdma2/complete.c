@@ -30,29 +30,11 @@ static void trim_head(struct rpc_rqst *rqst, size_t came)
 }
 
 /*
- * RPCSEC_GSS hands the head of a Reply to ciphers, which take its physical
- * address. Of a message of several pages the first page will do; a head that
- * ends behind that goes where the RPC layer has room for it.
- */
-static void *head_for_ciphers(const struct rpc_rqst *rqst,
-			      const struct xprt2_rep *rep, size_t len)
-{
-	const struct rpcrdma2_recv *rv = &rep->rep_recv;
-	struct xdr_buf paged;
-
-	rpcrdma2_recv_buf_paged(rv, rv->rv_len - rep->rep_paylen, &paged);
-	if (len <= paged.head[0].iov_len)
-		return paged.head[0].iov_base;
-	xprt2_count_add(fixup_bytes, len);
-	return memcpy(rqst->rq_rbuffer, rep->rep_payload, len);
-}
-
-/*
  * Put an inline Reply where rq_rcv_buf expects it. The head becomes a pointer
  * into the Receive buffer, which stays with the request (X1), and no longer
- * than what came there. What belongs in pages and tail is copied: the RPC layer
- * moves data between them, and counts on all the room it gave them. What has
- * no room there is dropped.
+ * than what came there; ciphers find it in one page, since a Receive is one. What
+ * belongs in pages and tail is copied: the RPC layer moves data between them, and
+ * counts on all the room it gave them. What has no room there is dropped.
  *
  * When a Write chunk brought the payload, what follows it inline begins right
  * behind the head (E-07), and goes behind the payload and its XDR pad.
@@ -61,15 +43,13 @@ static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 {
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
 	u32 left = rep->rep_paylen, written = rep->rep_written;
-	void *from = rep->rep_payload, *head = from;
+	void *from = rep->rep_payload;
 	size_t to, end;
 
 	trim_head(rqst, left);
 	to = buf->head[0].iov_len;
-	if (unlikely(rep->rep_recv.rv_len > PAGE_SIZE))
-		head = head_for_ciphers(rqst, rep, to);
-	buf->head[0].iov_base = head;
-	rqst->rq_private_buf.head[0].iov_base = head;
+	buf->head[0].iov_base = from;
+	rqst->rq_private_buf.head[0].iov_base = from;
 
 	if (left > to) {
 		from += to;

@@ -7,7 +7,6 @@
 #define _XPRTRDMA2_COUNTERS_H
 
 #include <linux/percpu.h>
-#include <linux/types.h>
 
 #define XPRT2_COUNTERS(C)						\
 	C(connects)		/* connections established */		\

@@ -31,7 +31,6 @@
 #define _XPRTRDMA2_NEGOTIATE_H
 
 #include <linux/bits.h>
-#include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/types.h>
 

@@ -8,7 +8,6 @@
 #ifndef _XPRTRDMA2_PIN_H
 #define _XPRTRDMA2_PIN_H
 
-#include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/sunrpc/addr.h>
 

@@ -184,19 +184,15 @@ static bool learn(struct xprt2_ep *ep, struct xprt2_req *req,
 	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
 		return false;
 
-	switch (remedy) {
-	case RPCRDMA2_REMEDY_FEWER_READS:
+	if (remedy == RPCRDMA2_REMEDY_FEWER_READS)
 		cl->cl_reads = min(cl->cl_reads, er->er_arg);
-		return true;
-	case RPCRDMA2_REMEDY_NO_WRITES:
+	else if (remedy == RPCRDMA2_REMEDY_NO_WRITES)
 		cl->cl_writes = 0;
-		return true;
-	case RPCRDMA2_REMEDY_FEWER_SEGMENTS:
+	else if (remedy == RPCRDMA2_REMEDY_FEWER_SEGMENTS)
 		cl->cl_segs = min(cl->cl_segs, er->er_arg);
-		return true;
-	default:
+	else
 		return false;
-	}
+	return true;
 }
 
 /*
@@ -206,11 +202,10 @@ static bool learn(struct xprt2_ep *ep, struct xprt2_req *req,
 static int judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
 		       const struct rpcrdma2_error *er)
 {
-	if (!learn(ep, req, er) ||
-	    rpcrdma2_remedy(ep->ep_vers, er, req->rq2_resent) ==
-	    RPCRDMA2_REMEDY_FAIL)
-		return -EIO;
-	return -EAGAIN;
+	bool fails = rpcrdma2_remedy(ep->ep_vers, er, req->rq2_resent) ==
+		     RPCRDMA2_REMEDY_FAIL;
+
+	return learn(ep, req, er) && !fails ? -EAGAIN : -EIO;
 }
 
 /* What the Reply says that the server has put where; @rep keeps it. */

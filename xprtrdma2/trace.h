@@ -23,8 +23,7 @@
 
 /* A trace event's format has numbers then, which tools outside can read. */
 #define RPCRDMA2_DEFINE_PAIR(_value, _name)	TRACE_DEFINE_ENUM(_value);
-RPCRDMA2_PROCS(RPCRDMA2_DEFINE_PAIR)
-RPCRDMA2_ERRCODES(RPCRDMA2_DEFINE_PAIR)
+RPCRDMA2_NAMES(RPCRDMA2_DEFINE_PAIR)
 
 /*
  * A connection
@@ -63,15 +62,15 @@ DEFINE_EP_EVENT(xprt2_property, "opttype=%d", __entry->value);
 /* spoken from now on */
 DEFINE_EP_EVENT(xprt2_settled, "version=%d", __entry->value);
 
-TRACE_DEFINE_ENUM(XPRT2_EP_CONNECTING);
-TRACE_DEFINE_ENUM(XPRT2_EP_READY);
-TRACE_DEFINE_ENUM(XPRT2_EP_LOST);
+#define XPRT2_EP_STATES(_pair)			\
+	_pair(XPRT2_EP_CONNECTING, "connecting")	\
+	_pair(XPRT2_EP_READY,	"ready")		\
+	_pair(XPRT2_EP_LOST,	"lost")
+XPRT2_EP_STATES(RPCRDMA2_DEFINE_PAIR)
 
 DEFINE_EP_EVENT(xprt2_ep_state, "state=%s",
 	__print_symbolic(__entry->value,
-		{ XPRT2_EP_CONNECTING,	"connecting" },
-		{ XPRT2_EP_READY,	"ready" },
-		{ XPRT2_EP_LOST,	"lost" }));
+			 XPRT2_EP_STATES(RPCRDMA2_SHOW_PAIR) { -1, NULL }));
 
 #define XPRT2_DEFINE_ANSWER(_name, _text) TRACE_DEFINE_ENUM(XPRT2_A_##_name);
 #define XPRT2_DEFINE_MOVE(_name, _text)	TRACE_DEFINE_ENUM(XPRT2_M_##_name);

@@ -39,6 +39,8 @@
 	_pair(RDMA2_ERR_SYSTEM,		"SYSTEM")		\
 	_pair(RDMA2_DROP,		"DROP")
 
+#define RPCRDMA2_NAMES(_pair)	RPCRDMA2_PROCS(_pair) RPCRDMA2_ERRCODES(_pair)
+
 #define RPCRDMA2_BKREQSUPS(_pair)			\
 	_pair(RDMA2_BKREQSUP_NONE,	"NONE")		\
 	_pair(RDMA2_BKREQSUP_INLINE,	"INLINE")	\
