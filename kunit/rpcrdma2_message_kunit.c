@@ -30,6 +30,34 @@ static void a_call_and_its_payload(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, be32_to_cpup(xid), WORDS_XID);
 }
 
+/* What is read of a message lies in one piece; the rest may lie anywhere. */
+static void a_message_of_several_pieces(struct kunit *test)
+{
+	const u32 hdr = RPCRDMA2_HDR_MIN;
+	struct words *m = words_new(test);
+	struct rpcrdma2_msg *msg;
+
+	put_start(m, RPCRDMA2_VERS_TWO, RDMA2_MSG, RDMA2_CALL);
+	put(m, 0);
+	put(m, 0);
+	put(m, 0);
+	put_payload(m, RDMA2_CALL, 80);
+
+	msg = read_part(test, m->word, hdr + RPCRDMA2_RPC_PEEK, 5000, 0);
+	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, msg->mg_paylen, 5000 - hdr);
+
+	msg = read_part(test, m->word, hdr + RPCRDMA2_RPC_PEEK - 1, 5000, 0);
+	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_ERR_BAD_XDR);
+	KUNIT_EXPECT_EQ(test, msg->mg_paylen, 0);
+
+	msg = read_part(test, v19, sizeof(v19) - 1, sizeof(v19), 0);
+	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_ERR_BAD_XDR);
+
+	msg = read_part(test, m->word, 5000, hdr + 80, 0);
+	KUNIT_EXPECT_EQ(test, msg->mg_paylen, 80);
+}
+
 /* S50: the handle is that of the Send, whatever the message says. */
 static void a_handle_comes_with_any_message(struct kunit *test)
 {
@@ -112,6 +140,7 @@ static void a_cut_error_is_none(struct kunit *test)
 
 static struct kunit_case message_cases[] = {
 	KUNIT_CASE(a_call_and_its_payload),
+	KUNIT_CASE(a_message_of_several_pieces),
 	KUNIT_CASE(a_handle_comes_with_any_message),
 	KUNIT_CASE(a_short_message_has_nothing),
 	KUNIT_CASE(a_property_message_is_read),

@@ -124,6 +124,7 @@ static struct queue *open_queue(struct kunit *test, unsigned int pages,
 	q->takes = UINT_MAX;
 	rpcrdma2_rpool_init(&q->pool);
 	q->pool.rp_size = pages << PAGE_SHIFT;
+	q->pool.rp_mapped = true;
 	q->pool.rp_before = offsetof(struct letter, recv);
 	q->pool.rp_max = max;
 	q->pool.rp_batch = batch;
@@ -283,6 +284,31 @@ static void several_pages(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, buf.pages[0], rv->rv_pages[2]);
 	KUNIT_EXPECT_EQ(test, buf.page_len, 100);
 	KUNIT_EXPECT_EQ(test, buf.len, len - PAGE_SIZE - 40);
+	rpcrdma2_recv_put(rv);
+	close_queue(test, q);
+}
+
+/* Without the stretch all is as before, page by page. */
+static void several_pages_unmapped(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 2, 4, 1);
+	struct rpcrdma2_recv *rv;
+	struct xdr_buf buf;
+
+	q->pool.rp_mapped = false;
+	KUNIT_ASSERT_EQ(test,
+			rpcrdma2_recvs_post(&q->co, &q->pool, 1, GFP_NOWAIT), 1);
+	rv = receive(q, PAGE_SIZE + 8);
+	KUNIT_ASSERT_PTR_EQ(test, q->got, rv);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)rv->rv_buf, NULL);
+	rpcrdma2_recv_sync(rv);
+	*octet(rv, 40) = 40;
+	*octet(rv, PAGE_SIZE) = 41;
+	rpcrdma2_recv_buf_paged(rv, 40, &buf);
+	KUNIT_EXPECT_EQ(test, *(u8 *)buf.head[0].iov_base, 40);
+	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, PAGE_SIZE - 40);
+	KUNIT_EXPECT_EQ(test, buf.page_len, 8);
+	KUNIT_EXPECT_EQ(test, *(u8 *)page_address(buf.pages[0]), 41);
 	rpcrdma2_recv_put(rv);
 	close_queue(test, q);
 }
@@ -506,6 +532,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(posts_a_chain),
 	KUNIT_CASE(posts_again),
 	KUNIT_CASE(several_pages),
+	KUNIT_CASE(several_pages_unmapped),
 	KUNIT_CASE(fewer_pages_than_there_are),
 	KUNIT_CASE(reposts_by_batch),
 	KUNIT_CASE(adds_to_a_batch),

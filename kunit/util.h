@@ -167,10 +167,13 @@ static inline void put_payload(struct words *m, u32 msg_type, size_t len)
 		put(m, 0);
 }
 
-/* The message received, in memory that held an earlier one */
-static inline struct rpcrdma2_msg *read_message(struct kunit *test,
-						const void *data, size_t len,
-						u32 handle)
+/*
+ * The message received, in memory that held an earlier one; the first @room octets
+ * are there, and no more
+ */
+static inline struct rpcrdma2_msg *read_part(struct kunit *test,
+					     const void *data, size_t room,
+					     size_t len, u32 handle)
 {
 	struct rpcrdma2_msg *msg = kunit_kmalloc(test, sizeof(*msg),
 						 GFP_KERNEL);
@@ -178,9 +181,16 @@ static inline struct rpcrdma2_msg *read_message(struct kunit *test,
 
 	KUNIT_ASSERT_NOT_NULL(test, msg);
 	memset(msg, 0xff, sizeof(*msg));
-	receive(test, &w, data, len);
-	rpcrdma2_msg_read(msg, w.data, len, handle);
+	receive(test, &w, data, min(room, len));
+	rpcrdma2_msg_read(msg, w.data, room, len, handle);
 	return msg;
+}
+
+static inline struct rpcrdma2_msg *read_message(struct kunit *test,
+						const void *data, size_t len,
+						u32 handle)
+{
+	return read_part(test, data, len, len, handle);
 }
 
 /* Receives a message and reads its body; @pm keeps its pm_want */

@@ -3,6 +3,7 @@
  * A message received is looked at once: header, property message, payload.
  */
 #include <linux/export.h>
+#include <linux/minmax.h>
 
 #include <rpcrdma2/message.h>
 
@@ -16,8 +17,8 @@ static void read_property(struct rpcrdma2_msg *msg, const void *base)
 	msg->mg_bad_body = msg->mg_verdict;
 }
 
-void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 len,
-		       u32 handle)
+void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
+		       u32 len, u32 handle)
 {
 	struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
@@ -26,7 +27,7 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 len,
 	msg->mg_paylen = 0;
 	msg->mg_handle = handle;
 
-	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, len);
+	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len));
 	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
 		read_property(msg, base);
 	if (likely(msg->mg_verdict == RDMA2_OK)) {

@@ -55,7 +55,7 @@ static void free_recv(struct rpcrdma2_recv *rv)
 	unsigned int i;
 
 	WARN_ON_ONCE(rv->rv_device);
-	if (rv->rv_buf && num_pages(rp) > 1)
+	if (num_pages(rp) > 1)
 		vunmap(rv->rv_buf);
 	for (i = 0; i < num_pages(rp) && rv->rv_pages[i]; i++)
 		__free_page(rv->rv_pages[i]);
@@ -72,9 +72,11 @@ static bool alloc_memory(struct rpcrdma2_recv *rv, gfp_t gfp)
 		if (!rv->rv_pages[i])
 			return false;
 	}
-	rv->rv_buf = n == 1 ? page_address(rv->rv_pages[0]) :
-			      vmap(rv->rv_pages, n, VM_MAP, PAGE_KERNEL);
-	return rv->rv_buf;
+	if (n == 1)
+		rv->rv_buf = page_address(rv->rv_pages[0]);
+	else if (rp->rp_mapped)
+		rv->rv_buf = vmap(rv->rv_pages, n, VM_MAP, PAGE_KERNEL);
+	return rv->rv_buf || !rp->rp_mapped;
 }
 
 static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
@@ -137,7 +139,7 @@ static int map(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
 	return 0;
 }
 
-/* A Receive more, mapped; in use, and the pool's. Sleeps if it has several pages */
+/* A Receive more, mapped for the device; in use, and the pool's */
 static struct rpcrdma2_recv *make_recv(const struct rpcrdma2_conn *co,
 				       struct rpcrdma2_rpool *rp, gfp_t gfp)
 {
@@ -172,7 +174,7 @@ sync_pages(struct rpcrdma2_recv *rv,
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
 {
 	sync_pages(rv, ib_dma_sync_single_for_cpu);
-	if (num_pages(rv->rv_pool) > 1)
+	if (rv->rv_pool->rp_mapped && num_pages(rv->rv_pool) > 1)
 		invalidate_kernel_vmap_range(rv->rv_buf, rv->rv_len);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_sync);

@@ -226,7 +226,7 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	rpcrdma2_recv_sync(rv);
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
 		handle = wc->ex.invalidate_rkey;
-	rpcrdma2_msg_read(&ep->ep_msg, rpcrdma2_recv_base(rv), wc->byte_len,
-			  handle);
+	rpcrdma2_msg_read(&ep->ep_msg, page_address(rv->rv_pages[0]), PAGE_SIZE,
+			  wc->byte_len, handle);
 	take_message(ep, rep, &ep->ep_msg);
 }

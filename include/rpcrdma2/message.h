@@ -53,14 +53,16 @@ static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
 /**
  * rpcrdma2_msg_read - read a message, and judge what the transport reads of it
  * @msg: to be filled
- * @base: the message, in one piece
- * @len: its octets
+ * @base: where it begins
+ * @room: octets that lie in one piece from there on. Header, property message and
+ *	the first words of the payload have to be among them
+ * @len: octets of the message
  * @handle: handle that its arrival invalidated, or 0
  *
  * A property message is read to its end (S11). Nothing of a message counts
  * whose verdict is not RDMA2_OK; what it asks for, see rpcrdma2_decode_hdr().
  */
-void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 len,
-		       u32 handle);
+void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
+		       u32 len, u32 handle);
 
 #endif /* _RPCRDMA2_MESSAGE_H */

@@ -4,8 +4,8 @@
  * message.
  *
  * A Receive is made of single pages, one scatter entry each. Where it has more
- * than one they are also mapped as one stretch, so that a message is read
- * without asking where a page ends.
+ * than one they can also be mapped as one stretch, so that a message is read
+ * without asking where a page ends. That takes time, and may sleep.
  */
 #ifndef _RPCRDMA2_RECV_H
 #define _RPCRDMA2_RECV_H
@@ -22,8 +22,9 @@
 
 /**
  * struct rpcrdma2_rpool - Receives, in use or not
- * @rp_size: octets of each, whole pages. This and the next four are the owner's
+ * @rp_size: octets of each, whole pages. This and the next five are the owner's
  *	to set before the first Receive is made
+ * @rp_mapped: those of several pages are one stretch too
  * @rp_before: octets of each that the owner has in front of its struct
  *	rpcrdma2_recv
  * @rp_max: most that there may be
@@ -41,6 +42,7 @@
  */
 struct rpcrdma2_rpool {
 	unsigned int		rp_size;
+	bool			rp_mapped;
 	unsigned int		rp_before;
 	unsigned int		rp_max;
 	unsigned int		rp_batch;
@@ -62,7 +64,8 @@ struct rpcrdma2_rpool {
  * @rv_cqe: its completion
  * @rv_wr: its work request
  * @rv_len: octets of the message in it
- * @rv_buf: all of its memory, as one stretch
+ * @rv_buf: all of its memory, as one stretch; NULL where it has several pages and
+ *	they are not mapped
  * @rv_pages: its pages
  * @rv_sges: the same, as the device sees them
  */
@@ -119,8 +122,8 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp);
  * @co: connection
  * @rp: pool to take them from
  * @count: how many
- * @gfp: how hard to try when the pool has to grow. It allows to sleep where a
- *	Receive has several pages
+ * @gfp: how hard to try when the pool has to grow. It allows to sleep where
+ *	several pages are mapped
  *
  * The connection is lost when the device refuses one.
  *
@@ -176,7 +179,7 @@ void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv);
 
 /**
  * rpcrdma2_recv_base - where a message begins
- * @rv: Receive that holds it
+ * @rv: Receive that holds it, mapped when it is longer than a page
  *
  * Return: the first octet of one stretch, which lies in the kernel's linear
  * mapping when the message is no longer than a page.
@@ -189,7 +192,7 @@ static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
 
 /**
  * rpcrdma2_recv_buf - describe octets of a message as one stretch
- * @rv: Receive that holds it
+ * @rv: Receive that holds it, mapped when it is longer than a page
  * @at: the first octet
  * @buf: becomes all from there on, all of it in the head
  *
