@@ -8,6 +8,7 @@
 #include <rdma/rw.h>
 
 #include <rpcrdma2/conn.h>
+#include <rpcrdma2/recv.h>
 
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 			const struct rpcrdma2_conn_ops *ops)
@@ -35,6 +36,7 @@ static int create_cq(struct rpcrdma2_conn *co, unsigned int entries,
 static int create_qp(struct rpcrdma2_conn *co, struct rpcrdma2_conn_size *size,
 		     void (*event)(struct ib_event *event, void *context))
 {
+	const struct ib_device *dev = rpcrdma2_conn_device(co);
 	struct ib_qp_init_attr attr = {
 		.event_handler	= event,
 		.qp_context	= co,
@@ -47,7 +49,8 @@ static int create_qp(struct rpcrdma2_conn *co, struct rpcrdma2_conn_size *size,
 			.max_send_wr	= size->sends,
 			.max_recv_wr	= size->recvs,
 			.max_send_sge	= size->send_sges,
-			.max_recv_sge	= co->co_recv_size >> PAGE_SHIFT,
+			.max_recv_sge	= rpcrdma2_recv_size(dev, RPCRDMA2_INLINE_MAX) >>
+					  PAGE_SHIFT,
 			.max_rdma_ctxs	= size->rw_mrs,
 		},
 	};

@@ -4,6 +4,10 @@
  *
  * The pages of a Receive are mapped for a device when it is made for one, or first
  * posted there, until the connection is taken apart.
+ *
+ * A Receive has a size of its own. When the pool is given another one, each Receive
+ * takes it where it is: pages are added to it, or taken away, before it is posted
+ * the next time. For want of memory it stays as it is until then.
  */
 #include <linux/export.h>
 #include <linux/highmem.h>
@@ -15,15 +19,17 @@
 
 #include "trace.h"
 
+/* Pages that a Receive of the pool shall have */
 static unsigned int num_pages(const struct rpcrdma2_rpool *rp)
 {
-	return rp->rp_size >> PAGE_SHIFT;
+	return READ_ONCE(rp->rp_size) >> PAGE_SHIFT;
 }
 
 u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 want)
 {
-	return min_t(u64, round_up(want, PAGE_SIZE),
-		     (u64)max(dev->attrs.max_recv_sge, 1) << PAGE_SHIFT);
+	u32 most = clamp_t(int, dev->attrs.max_recv_sge, 1, RPCRDMA2_RECV_PAGES);
+
+	return min_t(u32, round_up(want, PAGE_SIZE), most << PAGE_SHIFT);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_size);
 
@@ -38,7 +44,7 @@ static void receive_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(wc->status != IB_WC_SUCCESS))
 		why = RPCRDMA2_LOSS_RECEIVE;
 	/* E-20: before an octet of it is looked at */
-	else if (unlikely(!rpcrdma2_received_message(wc, co->co_recv_size)))
+	else if (unlikely(!rpcrdma2_received_message(wc, rpcrdma2_recv_room(rv))))
 		why = RPCRDMA2_LOSS_NO_MESSAGE;
 	if (unlikely(why)) {
 		rpcrdma2_recv_put(rv);
@@ -49,34 +55,201 @@ static void receive_done(struct ib_cq *cq, struct ib_wc *wc)
 	co->co_ops->received(co, rv, wc);
 }
 
-static void free_recv(struct rpcrdma2_recv *rv)
+static void unmap(struct rpcrdma2_recv *rv, unsigned int from, unsigned int end)
 {
-	const struct rpcrdma2_rpool *rp = rv->rv_pool;
+	struct ib_device *dev = rv->rv_device;
 	unsigned int i;
 
-	WARN_ON_ONCE(rv->rv_device);
-	if (num_pages(rp) > 1)
-		vunmap(rv->rv_buf);
-	for (i = 0; i < num_pages(rp) && rv->rv_pages[i]; i++)
-		__free_page(rv->rv_pages[i]);
-	kfree((void *)rv - rp->rp_before);
+	if (ib_uses_virt_dma(dev))
+		return;
+	for (i = from; i < end; i++)
+		dma_unmap_page_attrs(dev->dma_device, rv->rv_sges[i].addr,
+				     PAGE_SIZE, DMA_FROM_DEVICE,
+				     DMA_ATTR_SKIP_CPU_SYNC);
 }
 
-static bool alloc_memory(struct rpcrdma2_recv *rv, gfp_t gfp)
+/* For rv_device. Return: false when none of them is mapped. */
+static bool map(struct rpcrdma2_recv *rv, unsigned int from, unsigned int end)
 {
-	const struct rpcrdma2_rpool *rp = rv->rv_pool;
-	unsigned int n = num_pages(rp), i;
+	struct ib_device *dev = rv->rv_device;
+	unsigned int i;
 
-	for (i = 0; i < n; i++) {
-		rv->rv_pages[i] = alloc_pages_node(rp->rp_node, gfp, 0);
+	for (i = from; i < end; i++) {
+		rv->rv_sges[i].addr = ib_dma_map_page(dev, rv->rv_pages[i], 0,
+						      PAGE_SIZE,
+						      DMA_FROM_DEVICE);
+		if (ib_dma_mapping_error(dev, rv->rv_sges[i].addr)) {
+			unmap(rv, from, i);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool map_for(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
+{
+	unsigned int i;
+	bool mapped;
+
+	for (i = 0; i < ARRAY_SIZE(rv->rv_sges); i++) {
+		rv->rv_sges[i].length = PAGE_SIZE;
+		rv->rv_sges[i].lkey = co->co_pd->local_dma_lkey;
+	}
+	guard(spinlock)(&rv->rv_pool->rp_lock);
+	rv->rv_device = rpcrdma2_conn_device(co);
+	mapped = map(rv, 0, rv->rv_npages);
+	if (!mapped)
+		rv->rv_device = NULL;
+	return mapped;
+}
+
+/* Return: false when the pool may not have so many pages more. */
+static bool spend(struct rpcrdma2_rpool *rp, long pages)
+{
+	struct rpcrdma2_budget *bu = rp->rp_budget;
+	long now;
+
+	if (!bu)
+		return true;
+	now = atomic_long_read(&bu->bu_pages);
+	do {
+		if (pages > 0 && now + pages > READ_ONCE(bu->bu_most))
+			return false;
+	} while (!atomic_long_try_cmpxchg(&bu->bu_pages, &now, now + pages));
+	return true;
+}
+
+static void drop_pages(struct rpcrdma2_recv *rv, unsigned int from,
+		       unsigned int end)
+{
+	if (rv->rv_device)
+		unmap(rv, from, end);
+	spend(rv->rv_pool, -(long)(end - from));
+	for (; from < end; from++)
+		__free_page(rv->rv_pages[from]);
+}
+
+/* Return: false when there is not one more. */
+static bool add_pages(struct rpcrdma2_recv *rv, unsigned int from,
+		      unsigned int end, gfp_t gfp)
+{
+	unsigned int i;
+
+	if (!spend(rv->rv_pool, end - from))
+		return false;
+	for (i = from; i < end; i++) {
+		rv->rv_pages[i] = alloc_pages_node(rv->rv_pool->rp_node, gfp, 0);
 		if (!rv->rv_pages[i])
+			goto out_free;
+	}
+	if (!rv->rv_device || map(rv, from, end))
+		return true;
+
+out_free:
+	spend(rv->rv_pool, -(long)(end - from));
+	while (i-- > from)
+		__free_page(rv->rv_pages[i]);
+	return false;
+}
+
+static void set_stretch(struct rpcrdma2_recv *rv, void *buf)
+{
+	if (is_vmalloc_addr(rv->rv_buf))
+		vunmap(rv->rv_buf);
+	rv->rv_buf = buf;
+}
+
+/* Makes a stretch of the first @n pages. Return: false when there is none. */
+static bool make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
+{
+	void *buf = NULL;
+
+	if (n == 1) {
+		buf = page_address(rv->rv_pages[0]);
+	} else if (rv->rv_pool->rp_mapped) {
+		buf = vmap(rv->rv_pages, n, VM_MAP, PAGE_KERNEL);
+		if (!buf)
 			return false;
 	}
-	if (n == 1)
-		rv->rv_buf = page_address(rv->rv_pages[0]);
-	else if (rp->rp_mapped)
-		rv->rv_buf = vmap(rv->rv_pages, n, VM_MAP, PAGE_KERNEL);
-	return rv->rv_buf || !rp->rp_mapped;
+	set_stretch(rv, buf);
+	return true;
+}
+
+static bool is_fit(const struct rpcrdma2_recv *rv)
+{
+	return rv->rv_npages == num_pages(rv->rv_pool);
+}
+
+static bool is_small(const struct rpcrdma2_recv *rv)
+{
+	return rv->rv_npages < num_pages(rv->rv_pool);
+}
+
+/* Return: false when it could not be done, and @rv is as it was. */
+static bool resize(struct rpcrdma2_recv *rv, unsigned int n, gfp_t gfp)
+{
+	unsigned int had = rv->rv_npages;
+
+	if (n > had && !add_pages(rv, had, n, gfp))
+		return false;
+	if (!make_stretch(rv, n)) {
+		if (n > had)
+			drop_pages(rv, had, n);
+		return false;
+	}
+	if (n < had)
+		drop_pages(rv, n, had);
+	rv->rv_len = min_t(u32, rv->rv_len, n << PAGE_SHIFT);
+	rv->rv_wr.num_sge = n;
+	return true;
+}
+
+/* Says how many pages @rv has. The pool may be given another size at any time. */
+static void note_pages(struct rpcrdma2_recv *rv, unsigned int n)
+{
+	struct rpcrdma2_rpool *rp = rv->rv_pool;
+
+	lockdep_assert_held(&rp->rp_lock);
+	rp->rp_small -= is_small(rv);
+	rv->rv_npages = n;
+	rp->rp_small += is_small(rv);
+}
+
+/* What is not mapped as a stretch takes the size of its pool in any context. */
+static void fit_locked(struct rpcrdma2_recv *rv)
+{
+	unsigned int n = num_pages(rv->rv_pool);
+
+	if (resize(rv, n, GFP_NOWAIT | __GFP_NOWARN))
+		note_pages(rv, n);
+}
+
+static void fit_free_locked(struct rpcrdma2_rpool *rp)
+{
+	struct rpcrdma2_recv *rv;
+
+	list_for_each_entry(rv, &rp->rp_free, rv_list)
+		if (!is_fit(rv))
+			fit_locked(rv);
+}
+
+/* May sleep */
+static void fit_mapped(struct rpcrdma2_recv *rv)
+{
+	unsigned int n = num_pages(rv->rv_pool);
+
+	if (!resize(rv, n, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN))
+		return;
+	guard(spinlock)(&rv->rv_pool->rp_lock);
+	note_pages(rv, n);
+}
+
+static void free_recv(struct rpcrdma2_recv *rv)
+{
+	WARN_ON_ONCE(rv->rv_device);
+	set_stretch(rv, NULL);
+	drop_pages(rv, 0, rv->rv_npages);
+	kfree((void *)rv - rv->rv_pool->rp_before);
 }
 
 static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
@@ -85,58 +258,20 @@ static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
 	struct rpcrdma2_recv *rv;
 	void *memory;
 
-	memory = kzalloc_node(rp->rp_before + struct_size(rv, rv_sges, n) +
-			      n * sizeof(*rv->rv_pages), gfp, rp->rp_node);
+	memory = kzalloc_node(rp->rp_before + sizeof(*rv), gfp, rp->rp_node);
 	if (!memory)
 		return NULL;
 	rv = memory + rp->rp_before;
 	rv->rv_pool = rp;
-	rv->rv_pages = (struct page **)(rv->rv_sges + n);
 	rv->rv_cqe.done = receive_done;
 	rv->rv_wr.wr_cqe = &rv->rv_cqe;
 	rv->rv_wr.sg_list = rv->rv_sges;
-	if (!alloc_memory(rv, gfp)) {
-		free_recv(rv);
+	if (!resize(rv, n, gfp)) {
+		kfree(memory);
 		return NULL;
 	}
+	rv->rv_npages = n;
 	return rv;
-}
-
-static void unmap(struct rpcrdma2_recv *rv, unsigned int n)
-{
-	struct ib_device *dev = rv->rv_device;
-	unsigned int i;
-
-	rv->rv_device = NULL;
-	if (ib_uses_virt_dma(dev))
-		return;
-	for (i = 0; i < n; i++)
-		dma_unmap_page_attrs(dev->dma_device, rv->rv_sges[i].addr,
-				     PAGE_SIZE, DMA_FROM_DEVICE,
-				     DMA_ATTR_SKIP_CPU_SYNC);
-}
-
-static int map(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
-{
-	struct rpcrdma2_rpool *rp = rv->rv_pool;
-	unsigned int i;
-
-	guard(spinlock)(&rp->rp_lock);
-	rv->rv_device = rpcrdma2_conn_device(co);
-	for (i = 0; i < num_pages(rp); i++) {
-		rv->rv_sges[i] = (struct ib_sge){
-			.addr	= ib_dma_map_page(rv->rv_device,
-						  rv->rv_pages[i], 0, PAGE_SIZE,
-						  DMA_FROM_DEVICE),
-			.length	= PAGE_SIZE,
-			.lkey	= co->co_pd->local_dma_lkey,
-		};
-		if (ib_dma_mapping_error(rv->rv_device, rv->rv_sges[i].addr)) {
-			unmap(rv, i);
-			return -ENOMEM;
-		}
-	}
-	return 0;
 }
 
 /* A Receive more, mapped for the device; in use, and the pool's */
@@ -147,13 +282,14 @@ static struct rpcrdma2_recv *make_recv(const struct rpcrdma2_conn *co,
 
 	if (!rv)
 		return NULL;
-	if (map(co, rv)) {
+	if (!map_for(co, rv)) {
 		free_recv(rv);
 		return NULL;
 	}
 	guard(spinlock)(&rp->rp_lock);
 	rv->rv_id = ++rp->rp_count;
 	list_add(&rv->rv_all, &rp->rp_all);
+	rp->rp_small += is_small(rv);
 	return rv;
 }
 
@@ -174,7 +310,7 @@ sync_pages(struct rpcrdma2_recv *rv,
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
 {
 	sync_pages(rv, ib_dma_sync_single_for_cpu);
-	if (rv->rv_pool->rp_mapped && num_pages(rv->rv_pool) > 1)
+	if (rv->rv_pool->rp_mapped && rv->rv_npages > 1)
 		invalidate_kernel_vmap_range(rv->rv_buf, rv->rv_len);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_sync);
@@ -193,7 +329,6 @@ static bool post(struct rpcrdma2_conn *co, struct list_head *recvs)
 	struct rpcrdma2_recv *rv;
 
 	list_for_each_entry(rv, recvs, rv_list) {
-		rv->rv_wr.num_sge = co->co_recv_size >> PAGE_SHIFT;
 		rv->rv_wr.next = first;
 		first = &rv->rv_wr;
 	}
@@ -216,14 +351,30 @@ void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_init);
 
+void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size)
+{
+	struct rpcrdma2_recv *rv;
+
+	guard(spinlock)(&rp->rp_lock);
+	WRITE_ONCE(rp->rp_size, size);
+	rp->rp_small = 0;
+	list_for_each_entry(rv, &rp->rp_all, rv_all)
+		rp->rp_small += is_small(rv);
+	if (!rp->rp_mapped)
+		fit_free_locked(rp);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rpool_resize);
+
 void rpcrdma2_rpool_unmap(struct rpcrdma2_rpool *rp)
 {
 	struct rpcrdma2_recv *rv;
 
 	guard(spinlock)(&rp->rp_lock);
-	list_for_each_entry(rv, &rp->rp_all, rv_all)
+	list_for_each_entry(rv, &rp->rp_all, rv_all) {
 		if (rv->rv_device)
-			unmap(rv, num_pages(rp));
+			unmap(rv, 0, rv->rv_npages);
+		rv->rv_device = NULL;
+	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_unmap);
 
@@ -243,6 +394,8 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv)
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 
 	guard(spinlock)(&rp->rp_lock);
+	if (unlikely(!is_fit(rv)) && !rp->rp_mapped)
+		fit_locked(rv);
 	list_add(&rv->rv_list, &rp->rp_free);
 	rp->rp_nfree++;
 }
@@ -256,6 +409,8 @@ static unsigned int take_free(struct rpcrdma2_rpool *rp, unsigned int count,
 	unsigned int n = 0;
 
 	guard(spinlock)(&rp->rp_lock);
+	if (unlikely(rp->rp_small) && !rp->rp_mapped)
+		fit_free_locked(rp);
 	list_for_each_entry_safe(rv, next, &rp->rp_free, rv_list) {
 		if (n == count)
 			break;
@@ -278,7 +433,7 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 	list_for_each_entry_safe(rv, next, &recvs, rv_list) {
 		if (likely(rv->rv_device)) {
 			sync_for_device(rv);
-		} else if (map(co, rv)) {
+		} else if (!map_for(co, rv)) {
 			list_del(&rv->rv_list);
 			rpcrdma2_recv_put(rv);
 			n--;
@@ -309,6 +464,8 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 	bool taken = true;
 
 	sync_for_device(rv);
+	if (unlikely(!is_fit(rv)) && rp->rp_mapped && !rpcrdma2_conn_is_lost(co))
+		fit_mapped(rv);
 	spin_lock(&rp->rp_lock);
 	list_add(&rv->rv_list, &rp->rp_free);
 	if (++rp->rp_nfree >= rp->rp_batch && !rpcrdma2_conn_is_lost(co)) {
@@ -339,7 +496,7 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_fill);
 
-void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
+void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf)
 {
 	u32 len = rv->rv_len - at;
@@ -354,7 +511,7 @@ void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_buf);
 
-void rpcrdma2_recv_buf_paged(const struct rpcrdma2_recv *rv, u32 at,
+void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf)
 {
 	struct page **page = rv->rv_pages + (at >> PAGE_SHIFT);

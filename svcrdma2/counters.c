@@ -84,7 +84,7 @@ static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
 		   sp->sp_xprt.xpt_remotebuf,
 		   rpcrdma2_conn_device(&sp->sp_conn)->name,
 		   READ_ONCE(sp->sp_last_vers),
-		   sp->sp_credits, sp->sp_conn.co_recv_size,
+		   sp->sp_credits, READ_ONCE(sp->sp_rpool.rp_size),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));
 	show_peer(seq, sp);

@@ -67,7 +67,7 @@ TRACE_EVENT(svc2_accept,
 				  sizeof(struct sockaddr_in6));
 		__entry->status = status;
 		__entry->credits = sp->sp_credits;
-		__entry->recv_size = co->co_recv_size;
+		__entry->recv_size = sp->sp_rpool.rp_size;
 		__entry->sq_depth = sp->sp_sq_depth;
 		__entry->mrs = co->co_rw_mrs;
 		__entry->ord = sp->sp_ord;

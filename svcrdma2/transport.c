@@ -200,7 +200,6 @@ static int size_receives(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 	if (octets < want)
 		pr_info_ratelimited("svcrdma2: device %s takes no larger Receives than %u octets, whatever the module parameter receive_size says\n",
 				    dev_name(&dev->dev), octets);
-	sp->sp_conn.co_recv_size = octets;
 	sp->sp_rpool.rp_size = octets;
 
 	sp->sp_credits = svc2_param(&svc2_credits);
@@ -292,7 +291,7 @@ static void size_sends(struct svc2_xprt *sp, u32 width)
 	 * A requester takes a responder to send as much as it receives (S14):
 	 * this one claims to receive no more than it sends. S13, S20, S22
 	 */
-	sp->sp_ex.ex_able.pr_rbsiz = min(sp->sp_conn.co_recv_size,
+	sp->sp_ex.ex_able.pr_rbsiz = min(sp->sp_rpool.rp_size,
 					 sp->sp_send_own);
 	sp->sp_ex.ex_able.pr_brs = RDMA2_BKREQSUP_INLINE;
 	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
@@ -305,7 +304,7 @@ static int accept(struct svc2_xprt *sp)
 		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
 	const struct rpcrdma2_cm_limits limits = {
 		.cl_send = sp->sp_send_own,
-		.cl_recv = sp->sp_conn.co_recv_size,
+		.cl_recv = sp->sp_rpool.rp_size,
 		.cl_inv	 = sp->sp_can_invalidate,
 	};
 	struct rpcrdma2_cm_private private;

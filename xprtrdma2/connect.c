@@ -182,9 +182,9 @@ static int size_for_device(struct xprt2_ep *ep,
 		return -EOPNOTSUPP;
 	}
 
-	ep->ep_conn.co_recv_size =
-		rpcrdma2_recv_size(ep->ep_conn.co_id->device,
-				   ep->ep_xp->xp_rpool.rp_size);
+	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool,
+			      rpcrdma2_recv_size(ep->ep_conn.co_id->device,
+						 XPRT2_RECV_MAX));
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
 			      (depth - XPRT2_SQ_SPARE) / XPRT2_WRS_PER_RPC);
 	entries = xprt2_sq_depth(ep->ep_max_reqs, segs);
@@ -223,7 +223,7 @@ static int establish(struct xprt2_ep *ep)
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	const struct rpcrdma2_cm_limits limits = {
 		.cl_send	= XPRT2_SEND_MAX,
-		.cl_recv	= ep->ep_conn.co_recv_size,
+		.cl_recv	= ep->ep_xp->xp_rpool.rp_size,
 		.cl_inv		= true,
 	};
 	struct rpcrdma2_cm_private private;

@@ -134,7 +134,7 @@ static void settle_one(struct xprt2_ep *ep)
 	WRITE_ONCE(ep->ep_call_threshold,
 		   min_t(u32, XPRT2_SEND_MAX, ep->ep_peer.cl_recv));
 	WRITE_ONCE(ep->ep_reply_threshold,
-		   min(ep->ep_conn.co_recv_size, ep->ep_peer.cl_send));
+		   min(ep->ep_xp->xp_rpool.rp_size, ep->ep_peer.cl_send));
 }
 
 static void settle(struct xprt2_ep *ep, u32 vers)

@@ -23,7 +23,7 @@ static void bound_messages(struct xprt2_ep *ep)
 				       XPRT2_SEND_MAX));
 	WRITE_ONCE(ep->ep_reply_threshold,
 		   rpcrdma2_reply_limit(&ep->ep_ex.ex_peer,
-					ep->ep_conn.co_recv_size));
+					ep->ep_xp->xp_rpool.rp_size));
 }
 
 /**
@@ -33,7 +33,7 @@ static void bound_messages(struct xprt2_ep *ep)
 void xprt2_begin_properties(struct xprt2_ep *ep)
 {
 	rpcrdma2_exchange_init(&ep->ep_ex, false);
-	ep->ep_ex.ex_able.pr_rbsiz = ep->ep_conn.co_recv_size;	/* S13 */
+	ep->ep_ex.ex_able.pr_rbsiz = ep->ep_xp->xp_rpool.rp_size;	/* S13 */
 	ep->ep_ex.ex_able.pr_brs = RDMA2_BKREQSUP_INLINE;	/* S20 */
 	bound_messages(ep);
 }

@@ -253,7 +253,7 @@ static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
  * @rep_paylen: octets there
  * @rep_written: octets that Write chunks brought
  * @rep_replylen: octets that the Reply chunk brought
- * @rep_recv: the Receive; last, for it has as many scatter entries as pages
+ * @rep_recv: the Receive; last, for most of it is scatter entries
  */
 struct xprt2_rep {
 	struct xprt2_ep		*rep_ep;

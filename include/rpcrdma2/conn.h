@@ -81,8 +81,6 @@ struct rpcrdma2_conn_ops {
  * @co_recv_cq: completions of Receives
  * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 where the
  *	device does without
- * @co_recv_size: octets of a Receive, see rpcrdma2_recv_size(). Its owner's to
- *	set, before rpcrdma2_conn_create()
  * @co_sq: the Send Queue
  * @co_regions: what the peer can be offered memory with; empty on a connection
  *	that offers none
@@ -98,7 +96,6 @@ struct rpcrdma2_conn {
 	struct ib_cq			*co_send_cq;
 	struct ib_cq			*co_recv_cq;
 	unsigned int			co_rw_mrs;
-	u32				co_recv_size;
 	struct rpcrdma2_sq		co_sq;
 	struct rpcrdma2_regions		co_regions;
 };

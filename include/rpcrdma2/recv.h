@@ -19,24 +19,43 @@
 #include <rdma/ib_verbs.h>
 
 #include <rpcrdma2/conn.h>
+#include <rpcrdma2/proto.h>
+
+/* A Receive of the largest size has so many. */
+#define RPCRDMA2_RECV_PAGES	DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE)
+
+/**
+ * struct rpcrdma2_budget - memory for the Receives of several pools
+ * @bu_pages: pages that they have
+ * @bu_most: pages that they may have, for what is added from now on
+ */
+struct rpcrdma2_budget {
+	atomic_long_t	bu_pages;
+	long		bu_most;
+};
 
 /**
  * struct rpcrdma2_rpool - Receives, in use or not
- * @rp_size: octets of each, whole pages. This and the next five are the owner's
- *	to set before the first Receive is made
- * @rp_mapped: those of several pages are one stretch too
+ * @rp_size: octets that each shall have, whole pages. This and the next six are
+ *	the owner's to set before the first Receive is made. Later it is
+ *	rpcrdma2_rpool_resize()'s to change, under rp_lock
+ * @rp_mapped: those of several pages are one stretch too. They are posted by
+ *	rpcrdma2_recv_repost(), the others by rpcrdma2_recvs_post()
  * @rp_before: octets of each that the owner has in front of its struct
  *	rpcrdma2_recv
  * @rp_max: most that there may be
  * @rp_batch: rpcrdma2_recv_repost() posts so many at once
  * @rp_node: NUMA node of their memory
- * @rp_lock: guards the next four. rpcrdma2_recv_repost() holds it over
+ * @rp_budget: what their pages are taken from, or NULL
+ * @rp_lock: guards the next five. rpcrdma2_recv_repost() holds it over
  *	ib_post_recv(): what has left @rp_free is posted when the next one gets
  *	the lock
  * @rp_free: those not in use, most recently used first
  * @rp_nfree: how many
  * @rp_all: all
  * @rp_count: how many
+ * @rp_small: how many of these have fewer octets than they shall have, be they
+ *	posted, in use or free
  *
  * A Receive belongs to a pool, not to a connection, which a pool may outlive.
  */
@@ -47,11 +66,13 @@ struct rpcrdma2_rpool {
 	unsigned int		rp_max;
 	unsigned int		rp_batch;
 	int			rp_node;
-	spinlock_t		rp_lock;	/* guards next four */
+	struct rpcrdma2_budget	*rp_budget;
+	spinlock_t		rp_lock;	/* guards next five */
 	struct list_head	rp_free;
 	unsigned int		rp_nfree;
 	struct list_head	rp_all;
 	unsigned int		rp_count;
+	unsigned int		rp_small;
 };
 
 /**
@@ -66,6 +87,8 @@ struct rpcrdma2_rpool {
  * @rv_len: octets of the message in it
  * @rv_buf: all of its memory, as one stretch; NULL where it has several pages and
  *	they are not mapped
+ * @rv_npages: how many pages it has; changed under rp_lock, and never while it is
+ *	posted
  * @rv_pages: its pages
  * @rv_sges: the same, as the device sees them
  */
@@ -79,14 +102,16 @@ struct rpcrdma2_recv {
 	struct ib_recv_wr	rv_wr;
 	u32			rv_len;
 	void			*rv_buf;
-	struct page		**rv_pages;
-	struct ib_sge		rv_sges[];
+	unsigned int		rv_npages;
+	struct page		*rv_pages[RPCRDMA2_RECV_PAGES];
+	struct ib_sge		rv_sges[RPCRDMA2_RECV_PAGES];
 };
 
 /**
  * rpcrdma2_recv_size - how large the Receives of a connection can be
  * @dev: its device
- * @want: octets that its owner needs for the largest message
+ * @want: octets that its owner needs for the largest message; at most
+ *	RPCRDMA2_INLINE_MAX count
  *
  * Return: octets, whole pages: as many as hold @want, or as the device scatters
  * a message over.
@@ -98,6 +123,24 @@ u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 want);
  * @rp: pool
  */
 void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp);
+
+/**
+ * rpcrdma2_rpool_resize - Receives shall have another size
+ * @rp: pool
+ * @size: octets, whole pages, that the device can scatter a message over
+ *
+ * Receives that are posted or in use take the new size when they come back, and
+ * before they are posted again. Free ones take it here, but where a stretch has
+ * to be mapped: these are posted once as they are. One that can not get more pages
+ * stays as it is, and is tried again the next time.
+ *
+ * A peer that knew of a smaller size may be told when rp_small is 0 (C-032). One
+ * that asked for a smaller size is told at once (C-033): it limits its own Sends
+ * before it asks (C-034).
+ *
+ * Context: any.
+ */
+void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size);
 
 /**
  * rpcrdma2_rpool_unmap - take all Receives away from a device
@@ -122,8 +165,7 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp);
  * @co: connection
  * @rp: pool to take them from
  * @count: how many
- * @gfp: how hard to try when the pool has to grow. It allows to sleep where
- *	several pages are mapped
+ * @gfp: how hard to try when the pool has to grow
  *
  * The connection is lost when the device refuses one.
  *
@@ -152,6 +194,8 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
  * rpcrdma2_recv_put - a Receive is not in use any more
  * @rv: Receive that nothing points into
  *
+ * It takes the size of its pool, where no stretch has to be mapped.
+ *
  * Context: any task or either CQ.
  */
 void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
@@ -165,7 +209,8 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
  * returns, fewer than a batch are neither posted nor in use. The connection is
  * lost when the device refuses one.
  *
- * Context: any task or either CQ.
+ * Context: any task or either CQ. Sleeps when the size of the pool has changed and
+ * the connection is good.
  * Return: how many were posted.
  */
 unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
@@ -176,6 +221,15 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
  * @rv: Receive that holds it
  */
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv);
+
+/**
+ * rpcrdma2_recv_room - octets that a Receive can hold
+ * @rv: Receive
+ */
+static inline u32 rpcrdma2_recv_room(const struct rpcrdma2_recv *rv)
+{
+	return rv->rv_npages << PAGE_SHIFT;
+}
 
 /**
  * rpcrdma2_recv_base - where a message begins
@@ -199,7 +253,7 @@ static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
  * As rpcrdma2_recv_base(). There is one page in pages: nfsd looks at it even
  * when page_len is 0.
  */
-void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
+void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf);
 
 /**
@@ -212,7 +266,7 @@ void rpcrdma2_recv_buf(const struct rpcrdma2_recv *rv, u32 at,
  * For code that needs the physical address of the head: RPCSEC_GSS hands it to
  * ciphers.
  */
-void rpcrdma2_recv_buf_paged(const struct rpcrdma2_recv *rv, u32 at,
+void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf);
 
 #endif /* _RPCRDMA2_RECV_H */
