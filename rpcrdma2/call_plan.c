@@ -5,7 +5,7 @@
  * The choice charges the header that will really be built, not the largest
  * that could be.
  *
- *   Call:  inline			if all of it fits
+ *   Call:  inline			if all of it fits, and can be gathered
  *	    Read chunk + inline		if its payload may be placed directly
  *					and the rest fits
  *	    Position-Zero chunk + Read chunk
@@ -61,7 +61,7 @@ static bool plan_call(const struct rpcrdma2_call_sizes *sz,
 {
 	const struct rpcrdma2_call_limits *cl = &sz->sz_limits;
 
-	if (hdr + sz->sz_call_rest + sz->sz_call_pages <= sz->sz_call_threshold)
+	if (rpcrdma2_call_fits_inline(sz, hdr))
 		return true;
 	if (sz->sz_call_ddp && cl->cl_reads && sz->sz_read_segs <= cl->cl_segs) {
 		plan->cp_read = true;

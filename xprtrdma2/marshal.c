@@ -82,6 +82,7 @@ static void measure(const struct xprt2_ep *ep, const struct xprt2_req *req,
 
 	sz->sz_call_pages = call->page_len + xprt2_pad_len(call);
 	sz->sz_call_rest = call->len - sz->sz_call_pages;
+	sz->sz_call_scattered = !xprt2_can_gather(ep, req);
 	sz->sz_call_ddp = ddp && call->page_len &&
 			  (call->flags & XDRBUF_WRITE);
 	sz->sz_copy_max = req->rq2_recvsize;

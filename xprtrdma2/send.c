@@ -106,6 +106,34 @@ static bool fits_sendbuf(const struct xprt2_req *req, const struct xdr_buf *buf)
 	       head + buf->len <= req->rq2_sendbuf + req->rq2_sendsize;
 }
 
+/* A payload that is copied makes the Send one entry. */
+static bool pulls_up(const struct xprt2_req *req, const struct xdr_buf *buf)
+{
+	return fits_sendbuf(req, buf) &&
+	       buf->page_len <= READ_ONCE(xprt2_param_pullup_max);
+}
+
+/**
+ * xprt2_can_gather - can a Call with all of its payload be one Send?
+ * @ep: endpoint
+ * @req: request with its encoded RPC Call
+ *
+ * Context: send path.
+ * Return: true when the gather list is long enough.
+ */
+bool xprt2_can_gather(const struct xprt2_ep *ep, const struct xprt2_req *req)
+{
+	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
+	const struct rpcrdma2_range behind = {
+		buf->head[0].iov_len, buf->page_len + buf->tail[0].iov_len };
+	struct rpcrdma2_walk wk;
+
+	if (likely(!buf->page_len) || pulls_up(req, buf))
+		return true;
+	rpcrdma2_walk_begin(&wk, buf, &behind, 1);
+	return 1 + rpcrdma2_walk_count(wk) <= ep->ep_max_sge;
+}
+
 static int gather_sge(struct xprt2_ep *ep, struct xprt2_req *req, u64 dma,
 		      unsigned int len)
 {
@@ -211,8 +239,7 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		rest.ra_off += buf->page_len + xprt2_pad_len(buf);
 		rest.ra_len -= buf->page_len + xprt2_pad_len(buf);
 		ret = gather_rest(ep, req, buf, rest);
-	} else if (fits_sendbuf(req, buf) &&
-		   buf->page_len <= xprt2_param_pullup_max) {
+	} else if (pulls_up(req, buf)) {
 		pull_up(req, buf);
 		sge->length += behind;
 		ep->ep_xp->xp_stats.st_pullup_bytes += buf->page_len;

@@ -534,6 +534,7 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req);
 
 /* send.c */
+bool xprt2_can_gather(const struct xprt2_ep *ep, const struct xprt2_req *req);
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		       const struct rpcrdma2_call_plan *plan);
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);

@@ -53,7 +53,9 @@ struct rpcrdma2_call_limits {
  * @sz_reply_pages: payload pages of the Reply
  * @sz_reply_needed: the Reply needs a chunk of so many, its peer has said; or 0
  * @sz_limits: limits of the peer
- * @sz_call_ddp: the Call's pages may go in a Read chunk
+ * @sz_call_scattered: the Call's pages are in more pieces than a Send is gathered
+ *	from
+ * @sz_call_ddp: they may go in a Read chunk
  * @sz_reply_ddp: the Reply's pages may go in a Write chunk
  * @sz_read_segs: segments a chunk of the Call's pages would take. This and the
  *	other numbers of segments do not matter when rpcrdma2_fits_inline()
@@ -75,6 +77,7 @@ struct rpcrdma2_call_sizes {
 	u32	sz_reply_pages;
 	u32	sz_reply_needed;
 	struct rpcrdma2_call_limits sz_limits;
+	bool	sz_call_scattered;
 	bool	sz_call_ddp;
 	bool	sz_reply_ddp;
 	u16	sz_read_segs;
@@ -96,11 +99,20 @@ rpcrdma2_reply_fits_inline(const struct rpcrdma2_call_sizes *sz)
 	       sz->sz_reply_threshold;
 }
 
-/* C-001, C-073: nor does the Call, and the header has no chunk. */
+/* C-001: nor does the Call, behind a header of @hdr octets. */
+static inline bool
+rpcrdma2_call_fits_inline(const struct rpcrdma2_call_sizes *sz, u32 hdr)
+{
+	return !sz->sz_call_scattered &&
+	       hdr + sz->sz_call_rest + sz->sz_call_pages <=
+	       sz->sz_call_threshold;
+}
+
+/* C-073: neither does, and the header has no chunk. */
 static inline bool rpcrdma2_fits_inline(const struct rpcrdma2_call_sizes *sz)
 {
-	return sz->sz_hdr_min + sz->sz_call_rest + sz->sz_call_pages <=
-	       sz->sz_call_threshold && rpcrdma2_reply_fits_inline(sz);
+	return rpcrdma2_call_fits_inline(sz, sz->sz_hdr_min) &&
+	       rpcrdma2_reply_fits_inline(sz);
 }
 
 /**
