@@ -30,11 +30,49 @@ static void trim_head(struct rpc_rqst *rqst, size_t came)
 }
 
 /*
- * Put an inline Reply where rq_rcv_buf expects it. The head becomes a pointer
- * into the Receive buffer, which stays with the request (X1), and no longer
- * than what came there; ciphers find it in one page, since a Receive is one. What
- * belongs in pages and tail is copied: the RPC layer moves data between them, and
- * counts on all the room it gave them. What has no room there is dropped.
+ * Where a Reply has its head, which may be given to ciphers: they need one stretch
+ * of the linear mapping. That is the page of the Receive in which the Reply begins,
+ * and else a copy in the request's own buffer.
+ *
+ * Return: octets that are in place with that.
+ */
+static size_t place_head(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
+{
+	struct kvec *head = &rqst->rq_rcv_buf.head[0];
+	size_t placed = 0;
+
+	if (rep->rep_at + head->iov_len <= PAGE_SIZE) {
+		head->iov_base = page_address(rep->rep_recv.rv_pages[0]) +
+				 rep->rep_at;
+		placed = head->iov_len;
+	} else {
+		head->iov_base = rqst->rq_rbuffer;
+	}
+	rqst->rq_private_buf.head[0].iov_base = head->iov_base;
+	return placed;
+}
+
+/* Copy @len octets of a Receive, from @at on, behind the first @to of a buffer. */
+static void copy_received(const struct xdr_buf *buf, size_t to,
+			  const struct rpcrdma2_recv *rv, u32 at, size_t len)
+{
+	size_t n;
+
+	xprt2_count_add(fixup_bytes, len);
+	for (; len; len -= n, at += n, to += n) {
+		n = min(len, PAGE_SIZE - offset_in_page(at));
+		write_bytes_to_xdr_buf(buf, to,
+				       page_address(rv->rv_pages[at >> PAGE_SHIFT]) +
+				       offset_in_page(at), n);
+	}
+}
+
+/*
+ * Put an inline Reply where rq_rcv_buf expects it. The head points into the
+ * Receive where it can, which stays with the request (X1), and is no longer than
+ * what came there. What belongs in pages and tail is copied, once: the RPC layer
+ * moves data between them, and counts on all the room it gave them. What has no room
+ * there is dropped.
  *
  * When a Write chunk brought the payload, what follows it inline begins right
  * behind the head (E-07), and goes behind the payload and its XDR pad.
@@ -42,26 +80,20 @@ static void trim_head(struct rpc_rqst *rqst, size_t came)
 static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 {
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
-	u32 left = rep->rep_paylen, written = rep->rep_written;
-	void *from = rep->rep_payload;
-	size_t to, end;
+	size_t head, written = xdr_align_size(rep->rep_written);
+	size_t placed, to, end, left = rep->rep_paylen;
 
 	trim_head(rqst, left);
-	to = buf->head[0].iov_len;
-	buf->head[0].iov_base = from;
-	rqst->rq_private_buf.head[0].iov_base = from;
+	head = buf->head[0].iov_len;
+	placed = place_head(rqst, rep);
+	copy_received(buf, placed, &rep->rep_recv, rep->rep_at + placed,
+		      head - placed);
 
-	if (left > to) {
-		from += to;
-		left -= to;
-		end = to + buf->page_len + buf->tail[0].iov_len;
-		to += xdr_align_size(written);
-		left = to < end ? min_t(size_t, left, end - to) : 0;
-		write_bytes_to_xdr_buf(buf, to, from, left);
-		xprt2_count_add(fixup_bytes, left);
-	}
-	return min_t(u32, rep->rep_paylen + xdr_align_size(written),
-		     buf->buflen);
+	end = head + buf->page_len + buf->tail[0].iov_len;
+	to = min(head + written, end);
+	copy_received(buf, to, &rep->rep_recv, rep->rep_at + head,
+		      min(left - head, end - to));
+	return min(left + written, buf->buflen);
 }
 
 /* A Reply chunk was registered over rq_rcv_buf itself: all is in place. */

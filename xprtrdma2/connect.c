@@ -154,6 +154,21 @@ static void report_device(struct xprt2_ep *ep, const char *what)
 	       ep->ep_conn.co_id->device->name, what);
 }
 
+/*
+ * A Receive that is in use, or that there is too little memory for, may still be
+ * smaller: then the server is told what they all hold.
+ */
+static void size_receives(struct xprt2_ep *ep)
+{
+	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
+	u32 want = READ_ONCE(xprt2_param_receive_size);
+
+	rpcrdma2_rpool_resize(rp, rpcrdma2_recv_size(ep->ep_conn.co_id->device,
+						     want));
+	ep->ep_recv_size = READ_ONCE(rp->rp_small) ? RPCRDMA2_INLINE_DEFAULT :
+						     rp->rp_size;
+}
+
 /* What the device can do decides how much one connection carries. */
 static int size_for_device(struct xprt2_ep *ep,
 			   struct rpcrdma2_conn_size *size)
@@ -182,9 +197,8 @@ static int size_for_device(struct xprt2_ep *ep,
 		return -EOPNOTSUPP;
 	}
 
-	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool,
-			      rpcrdma2_recv_size(ep->ep_conn.co_id->device,
-						 XPRT2_RECV_MAX));
+	ep->ep_send_size = READ_ONCE(xprt2_param_send_size);
+	size_receives(ep);
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
 			      (depth - XPRT2_SQ_SPARE) / XPRT2_WRS_PER_RPC);
 	entries = xprt2_sq_depth(ep->ep_max_reqs, segs);
@@ -222,8 +236,8 @@ static int establish(struct xprt2_ep *ep)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	const struct rpcrdma2_cm_limits limits = {
-		.cl_send	= XPRT2_SEND_MAX,
-		.cl_recv	= ep->ep_xp->xp_rpool.rp_size,
+		.cl_send	= ep->ep_send_size,
+		.cl_recv	= ep->ep_recv_size,
 		.cl_inv		= true,
 	};
 	struct rpcrdma2_cm_private private;

@@ -10,6 +10,27 @@ unsigned int xprt2_param_slots = XPRT2_SLOTS_DEFAULT;
 module_param_named(slots, xprt2_param_slots, uint, 0644);
 MODULE_PARM_DESC(slots, "Most RPCs outstanding per connection, 4 to 16384 (default 128)");
 
+static int set_size(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, RPCRDMA2_INLINE_DEFAULT,
+				     RPCRDMA2_INLINE_MAX);
+}
+
+static const struct kernel_param_ops size_ops = {
+	.set = set_size,
+	.get = param_get_uint,
+};
+
+unsigned int xprt2_param_receive_size = RPCRDMA2_INLINE_DEFAULT;
+module_param_cb(receive_size, &size_ops, &xprt2_param_receive_size, 0644);
+__MODULE_PARM_TYPE(receive_size, "uint");
+MODULE_PARM_DESC(receive_size, "Octets of a Receive on new connections, rounded up to pages, 4096 to 65536 (default 4096)");
+
+unsigned int xprt2_param_send_size = RPCRDMA2_INLINE_MAX;
+module_param_cb(send_size, &size_ops, &xprt2_param_send_size, 0644);
+__MODULE_PARM_TYPE(send_size, "uint");
+MODULE_PARM_DESC(send_size, "Octets of the largest Send on new connections, where the server takes it, 4096 to 65536 (default 65536)");
+
 unsigned int xprt2_param_pullup_max = 4096;
 module_param_named(pullup_max, xprt2_param_pullup_max, uint, 0644);
 MODULE_PARM_DESC(pullup_max, "Largest inline payload that is copied rather than sent from its pages, in bytes (default 4096)");

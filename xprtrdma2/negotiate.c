@@ -132,9 +132,9 @@ static void settle_one(struct xprt2_ep *ep)
 {
 	ep->ep_vers = RPCRDMA2_VERS_ONE;
 	WRITE_ONCE(ep->ep_call_threshold,
-		   min_t(u32, XPRT2_SEND_MAX, ep->ep_peer.cl_recv));
+		   min_t(u32, ep->ep_send_size, ep->ep_peer.cl_recv));
 	WRITE_ONCE(ep->ep_reply_threshold,
-		   min(ep->ep_xp->xp_rpool.rp_size, ep->ep_peer.cl_send));
+		   min(ep->ep_recv_size, ep->ep_peer.cl_send));
 }
 
 static void settle(struct xprt2_ep *ep, u32 vers)

@@ -20,10 +20,9 @@ static void bound_messages(struct xprt2_ep *ep)
 {
 	WRITE_ONCE(ep->ep_call_threshold,
 		   rpcrdma2_send_limit(&ep->ep_ex.ex_peer.pp_now,
-				       XPRT2_SEND_MAX));
+				       ep->ep_send_size));
 	WRITE_ONCE(ep->ep_reply_threshold,
-		   rpcrdma2_reply_limit(&ep->ep_ex.ex_peer,
-					ep->ep_xp->xp_rpool.rp_size));
+		   rpcrdma2_reply_limit(&ep->ep_ex.ex_peer, ep->ep_recv_size));
 }
 
 /**
@@ -33,7 +32,7 @@ static void bound_messages(struct xprt2_ep *ep)
 void xprt2_begin_properties(struct xprt2_ep *ep)
 {
 	rpcrdma2_exchange_init(&ep->ep_ex, false);
-	ep->ep_ex.ex_able.pr_rbsiz = ep->ep_xp->xp_rpool.rp_size;	/* S13 */
+	ep->ep_ex.ex_able.pr_rbsiz = ep->ep_recv_size;	/* S13 */
 	ep->ep_ex.ex_able.pr_brs = RDMA2_BKREQSUP_INLINE;	/* S20 */
 	bound_messages(ep);
 }

@@ -26,9 +26,11 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
 {
 	struct rpcrdma2_rpool *rp = &xp->xp_rpool;
 
-	/* the receive CQ, which may not sleep, makes them too */
-	static_assert(XPRT2_RECV_MAX <= PAGE_SIZE);
 	rpcrdma2_rpool_init(rp);
+	/*
+	 * Each connection has its own size. They are not one stretch: the receive
+	 * CQ, which may not sleep, makes them too.
+	 */
 	rp->rp_size = PAGE_SIZE;
 	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
 	rp->rp_max = 2 * rpcrdma2_receives_needed(xp->xp_xprt.max_reqs +

@@ -216,7 +216,7 @@ static void read_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
 	rep->rep_proc = h->h_proc;
-	rep->rep_payload = msg->mg_payload;
+	rep->rep_at = h->h_len;
 	rep->rep_paylen = msg->mg_paylen;
 	rep->rep_written = 0;
 	rep->rep_replylen = 0;

@@ -103,16 +103,13 @@ enum {
 
 	/* room in front of the RPC Call for the transport header */
 	XPRT2_HEADROOM		= 512,
-	/* largest Send and Receive, where the server and the device agree */
-	XPRT2_SEND_MAX		= RPCRDMA2_INLINE_DEFAULT,
-	XPRT2_RECV_MAX		= RPCRDMA2_INLINE_DEFAULT,
 	XPRT2_SENDBUF_SIZE	= 4096,
 	XPRT2_RECVBUF_SIZE	= 8192,
 
 	/* of one Call and its Reply; a header that fits the headroom */
 	XPRT2_MAX_SEGS		= 16,
 
-	/* header and head, payload pages of one threshold, tail */
+	/* header and head, pages of the largest Send, which may begin anywhere, tail */
 	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
 	XPRT2_MIN_SGE		= 4,	/* a payload of 4096 may lie in two */
 
@@ -249,8 +246,8 @@ static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
  * @rep_proc: what follows was read from the message by xprt2_handle_reply()
  * @rep_status: what the RPC ends with, when it is not a Reply that answers it;
  *	-EAGAIN when it is to be sent again
- * @rep_payload: first octet of the inline RPC Reply
- * @rep_paylen: octets there
+ * @rep_at: where the inline RPC Reply begins, in the first page of the Receive
+ * @rep_paylen: its octets
  * @rep_written: octets that Write chunks brought
  * @rep_replylen: octets that the Reply chunk brought
  * @rep_recv: the Receive; last, for most of it is scatter entries
@@ -260,7 +257,7 @@ struct xprt2_rep {
 	struct rpc_rqst		*rep_rqst;
 	u32			rep_proc;
 	int			rep_status;
-	void			*rep_payload;
+	u32			rep_at;
 	u32			rep_paylen;
 	u32			rep_written;
 	u32			rep_replylen;
@@ -306,6 +303,9 @@ enum xprt2_ep_state {
  * @ep_ex: properties of both ends, for version 2. Receive CQ, once connected
  * @ep_max_reqs: most RPCs this connection can carry
  * @ep_max_sge: gather entries of a Send
+ * @ep_recv_size: octets that each Receive holds, or more: what the server is told
+ * @ep_send_size: octets of the largest Send this end makes, whatever the server
+ *	takes
  * @ep_call_threshold: largest Send of this end (C-001). This and the next may
  *	change between any two messages (S15): written by the receive CQ once
  *	the version is settled, read anywhere
@@ -343,6 +343,8 @@ struct xprt2_ep {
 	struct rpcrdma2_exchange ep_ex;
 	unsigned int		ep_max_reqs;
 	unsigned int		ep_max_sge;
+	unsigned int		ep_recv_size;
+	unsigned int		ep_send_size;
 	unsigned int		ep_call_threshold;
 	unsigned int		ep_reply_threshold;
 	u32			ep_serial;
@@ -456,6 +458,8 @@ static inline struct xprt2_xprt *xprt2_from_xprt(struct rpc_xprt *xprt)
 /* module.c */
 extern struct workqueue_struct *xprt2_wq;
 extern unsigned int xprt2_param_slots;
+extern unsigned int xprt2_param_receive_size;
+extern unsigned int xprt2_param_send_size;
 extern unsigned int xprt2_param_pullup_max;
 extern unsigned int xprt2_param_min_version;
 extern unsigned int xprt2_param_max_version;
