@@ -29,12 +29,12 @@ if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- files paths siw kill kill-peer counters inuse both peer \
 			backward versions krb5 intree "${callbacks[@]}" \
-			callbacks-siw negotiate properties cycle unplug restart \
+			callbacks-siw negotiate properties sizes cycle unplug restart \
 			link-v2 link-client link-server link-tuned link-siw \
 			link-both link-capture ;;
 	uml-debug)	set -- files paths siw kill kill-peer inuse both peer hostile \
 			backward versions krb5 intree "${callbacks[@]}" \
-			negotiate storms properties cycle \
+			negotiate storms properties sizes cycle \
 			unplug restart disconnect link-both ;;
 	debian)		set -- exclusive inuse counters files link-stock bench ;;
 	esac
@@ -107,7 +107,8 @@ run_group()
 	local cases=${CASES:-$(cases_of "$1")} timeout=$timeout
 	local settings=(${cases:+"CASES=$cases"} "SEED=${SEED:-}"
 		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
-		"VERSIONS=${VERSIONS:-$(versions_of "$1")}")
+		"VERSIONS=${VERSIONS:-$(versions_of "$1")}"
+		"RECEIVE_SIZE=${RECEIVE_SIZE:-}")
 
 	# Two sides of up to 320 s each
 	[ "$1" != disconnect ] || timeout=1200

@@ -468,6 +468,8 @@ group_exclusive()
 . "$(dirname "$0")/negotiate-cases.sh" || exit 2
 # shellcheck source=scripts/vm/property-cases.sh
 . "$(dirname "$0")/property-cases.sh" || exit 2
+# shellcheck source=scripts/vm/size-cases.sh
+. "$(dirname "$0")/size-cases.sh" || exit 2
 # shellcheck source=scripts/vm/callback-cases.sh
 . "$(dirname "$0")/callback-cases.sh" || exit 2
 # shellcheck source=scripts/vm/layout-cases.sh
