@@ -7,15 +7,48 @@
 #include "util.h"
 #include "vectors.h"
 
+#define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
+#define BRS	BIT(RPCRDMA2_PROP_BRS)
+
 static const struct rpcrdma2_props able = {
 	.pr_rbsiz = 16384, .pr_brs = RDMA2_BKREQSUP_INLINE,
+	.pr_mark = RPCRDMA2_MARK, .pr_limits = { 16, 17, 18, 19 },
+	.pr_sbsiz = 65536,
 };
 
-static void begin(struct rpcrdma2_exchange *ex, bool responder)
+static void begin(struct kunit *test, struct rpcrdma2_exchange *ex,
+		  bool responder)
 {
 	memset(ex, 0xff, sizeof(*ex));
 	rpcrdma2_exchange_init(ex, responder);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_props_marked(&ex->ex_able));
 	ex->ex_able = able;
+}
+
+/* Takes a message that must break no promise; returns what comes of it. */
+static u32 take(struct kunit *test, struct rpcrdma2_exchange *ex,
+		const struct rpcrdma2_propmsg *pm)
+{
+	u32 effects = ~0U;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(ex, pm, &effects), 0);
+	return effects;
+}
+
+/* A CONNPROP of a peer of this kind, with its largest Receive and Send */
+static void take_connprop(struct kunit *test, struct rpcrdma2_exchange *ex,
+			  u32 rows, u32 rbsiz, u32 sbsiz)
+{
+	struct rpcrdma2_propmsg pm = {
+		.pm_type = RDMA2_OPT_CONNPROP,
+		.pm_nochg = RPCRDMA2_PROPS_ALL & ~RBSIZ,
+	};
+	struct rpcrdma2_props val = able;
+
+	val.pr_rbsiz = rbsiz;
+	val.pr_sbsiz = sbsiz;
+	rpcrdma2_propset_init(&pm.pm_set, rows, &val);
+	take(test, ex, &pm);
 }
 
 static void read_vector(struct kunit *test, struct rpcrdma2_propmsg *pm,
@@ -30,26 +63,28 @@ static void nothing_is_known_at_first(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
-	begin(&ex, true);
+	begin(test, &ex, true);
 	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_spoken);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
 	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 4096);
 	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_brs, RDMA2_BKREQSUP_INLINE);
 }
 
-/* C-043, C-045: all of it, for good; from then on the peer knows. */
+/* C-043, C-045: all of it, and what stays; from then on the peer knows. */
 static void an_announcement_says_all(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_propmsg pm;
 
-	begin(&ex, false);
+	begin(test, &ex, false);
 	rpcrdma2_exchange_announce(&ex, &pm);
 	KUNIT_EXPECT_EQ(test, pm.pm_type, RDMA2_OPT_CONNPROP);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, RPCRDMA2_PROPS_ALL);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 16384);
-	KUNIT_EXPECT_EQ(test, pm.pm_nochg, RPCRDMA2_PROPS_ALL);
+	KUNIT_EXPECT_EQ(test, pm.pm_nochg, RPCRDMA2_PROPS_ALL & ~RBSIZ &
+			~BIT(RPCRDMA2_PROP_X_SBSIZ));
 	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 16384);
+	KUNIT_EXPECT_MEMEQ(test, &pm.pm_set.ps_val, &able, sizeof(able));
 }
 
 /* C-023, S15, S29: the first CONNPROP is answered, by a responder, once. */
@@ -57,10 +92,12 @@ static void a_connprop_is_answered_once(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm, answer;
 	struct rpcrdma2_exchange ex;
+	u32 effects;
 
-	begin(&ex, true);
+	begin(test, &ex, true);
 	read_vector(test, &pm, v19, sizeof(v19));
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(&ex, &pm), 0);
+	KUNIT_EXPECT_EQ(test, take(test, &ex, &pm),
+			rpcrdma2_props_effects(RPCRDMA2_PROPS_ALL));
 	KUNIT_EXPECT_TRUE(test, ex.ex_peer.pp_spoken);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 8192);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
@@ -68,8 +105,9 @@ static void a_connprop_is_answered_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer.pm_set.ps_val.pr_rbsiz, 16384);
 
 	/* V19 said that nothing would change */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(&ex, &pm),
-			RPCRDMA2_PROPS_ALL);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(&ex, &pm, &effects),
+			RBSIZ | BRS);
+	KUNIT_EXPECT_EQ(test, effects, 0);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
 }
 
@@ -78,9 +116,9 @@ static void a_requester_answers_no_connprop(struct kunit *test)
 	struct rpcrdma2_propmsg pm, answer;
 	struct rpcrdma2_exchange ex;
 
-	begin(&ex, false);
+	begin(test, &ex, false);
 	read_vector(test, &pm, v19, sizeof(v19));
-	rpcrdma2_exchange_take(&ex, &pm);
+	take(test, &ex, &pm);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 8192);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
 }
@@ -91,12 +129,12 @@ static void a_reqprop_is_answered(struct kunit *test)
 	struct rpcrdma2_propmsg pm, answer;
 	struct rpcrdma2_exchange ex;
 
-	begin(&ex, false);
+	begin(test, &ex, false);
 	ex.ex_able.pr_brs = RDMA2_BKREQSUP_GENL;
 	ex.ex_told.pr_rbsiz = 8192;
 	ex.ex_told.pr_brs = RDMA2_BKREQSUP_GENL;
 	read_vector(test, &pm, v21, sizeof(v21));
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(&ex, &pm), 0);
+	take(test, &ex, &pm);
 	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_spoken);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
 
@@ -112,9 +150,10 @@ static void an_updprop_is_taken(struct kunit *test)
 	struct rpcrdma2_propmsg pm, answer;
 	struct rpcrdma2_exchange ex;
 
-	begin(&ex, true);
+	begin(test, &ex, true);
 	read_vector(test, &pm, v23, sizeof(v23));
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(&ex, &pm), 0);
+	KUNIT_EXPECT_EQ(test, take(test, &ex, &pm),
+			RPCRDMA2_EFFECT_MESSAGES);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 16384);
 	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_spoken);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
@@ -126,16 +165,116 @@ static void a_resprop_counts_when_it_answers(struct kunit *test)
 	struct rpcrdma2_propmsg want, pm, answer;
 	struct rpcrdma2_exchange ex;
 
-	begin(&ex, false);
+	begin(test, &ex, false);
 	read_vector(test, &pm, v22, sizeof(v22));
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(&ex, &pm), 0);
+	take(test, &ex, &pm);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
 
 	read_vector(test, &want, v21, sizeof(v21));
 	pm.pm_want = &want.pm_set;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(&ex, &pm), 0);
+	take(test, &ex, &pm);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 16384);
+}
+
+/*
+ * S14: a requester that does not know X_SBSIZ takes a responder to send as much as
+ * it receives; this one says so. To another it says the truth.
+ */
+static void a_responder_that_sends_little(struct kunit *test)
+{
+	static const struct { bool responder, marked; u32 rbsiz; } ends[] = {
+		{ true, false, 4096 }, { true, true, 16384 },
+		{ false, false, 16384 }, { false, true, 16384 },
+	};
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		begin(test, &ex, ends[i].responder);
+		ex.ex_able.pr_sbsiz = 4096;
+		take_connprop(test, &ex, ends[i].marked ? RPCRDMA2_PROPS_ALL :
+			      RBSIZ | BRS, 8192, 8192);
+		rpcrdma2_exchange_announce(&ex, &pm);
+		KUNIT_EXPECT_EQ_MSG(test, pm.pm_set.ps_val.pr_rbsiz,
+				    ends[i].rbsiz, "end %u", i);
+		KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, ends[i].rbsiz);
+		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_sbsiz, 4096);
+	}
+}
+
+/* 2.6: what a message is read with */
+static void the_mark_is_remembered(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { };
+	struct rpcrdma2_exchange ex;
+
+	begin(test, &ex, false);
+	rpcrdma2_exchange_expect(&ex, &pm);
+	KUNIT_EXPECT_FALSE(test, pm.pm_marked);
+	take_connprop(test, &ex, RPCRDMA2_PROPS_ALL, 8192, 8192);
+	rpcrdma2_exchange_expect(&ex, &pm);
+	KUNIT_EXPECT_TRUE(test, pm.pm_marked);
+	KUNIT_EXPECT_PTR_EQ(test, pm.pm_want, NULL);
+}
+
+/* C-001, S13, S14, S33: what bounds messages, from before the first to the last */
+static void messages_are_bounded(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+
+	begin(test, &ex, false);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 4096);
+	rpcrdma2_exchange_announce(&ex, &pm);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 4096);
+	take_connprop(test, &ex, RPCRDMA2_PROPS_ALL, 32768, 12288);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 32768);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 12288);
+	ex.ex_able.pr_sbsiz = 8192;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 8192);
+}
+
+/* S14: taken back once, and not overtaken by what the peer says of itself later. */
+static void a_guess_is_taken_back(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+
+	begin(test, &ex, false);
+	rpcrdma2_exchange_announce(&ex, &pm);
+	take_connprop(test, &ex, RBSIZ | BRS, 8192, 0);
+	rpcrdma2_exchange_reply_refused(&ex, 8192 - RPCRDMA2_HDR_MIN + 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 8192);
+	rpcrdma2_exchange_reply_refused(&ex, U32_MAX);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 8192);
+	rpcrdma2_exchange_reply_refused(&ex, 8192 - RPCRDMA2_HDR_MIN);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 4096);
+
+	take_connprop(test, &ex, RBSIZ, 16384, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 4096);
+}
+
+/* C-083 to C-085: limits that are known need not be found out. */
+static void calls_are_bounded(struct kunit *test)
+{
+	struct rpcrdma2_call_limits cl = RPCRDMA2_NO_LIMITS;
+	struct rpcrdma2_exchange ex;
+
+	begin(test, &ex, false);
+	rpcrdma2_exchange_bound(&ex, &cl);
+	KUNIT_EXPECT_EQ(test, cl.cl_segs, U32_MAX);
+	KUNIT_EXPECT_EQ(test, cl.cl_reads, U32_MAX);
+	KUNIT_EXPECT_EQ(test, cl.cl_writes, U32_MAX);
+	take_connprop(test, &ex, RPCRDMA2_PROPS_ALL, 8192, 8192);
+	cl.cl_writes = 1;	/* known by then */
+	rpcrdma2_exchange_bound(&ex, &cl);
+	KUNIT_EXPECT_EQ(test, cl.cl_segs, 16);
+	KUNIT_EXPECT_EQ(test, cl.cl_reads, 18);
+	KUNIT_EXPECT_EQ(test, cl.cl_writes, 1);
 }
 
 static struct kunit_case exchange_cases[] = {
@@ -146,6 +285,11 @@ static struct kunit_case exchange_cases[] = {
 	KUNIT_CASE(a_reqprop_is_answered),
 	KUNIT_CASE(an_updprop_is_taken),
 	KUNIT_CASE(a_resprop_counts_when_it_answers),
+	KUNIT_CASE(a_responder_that_sends_little),
+	KUNIT_CASE(the_mark_is_remembered),
+	KUNIT_CASE(messages_are_bounded),
+	KUNIT_CASE(a_guess_is_taken_back),
+	KUNIT_CASE(calls_are_bounded),
 	{ }
 };
 

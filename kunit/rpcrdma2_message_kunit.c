@@ -93,7 +93,8 @@ static void a_property_message_is_read(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_msg_is_control(msg));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_msg_is_error(msg));
 	KUNIT_EXPECT_EQ(test, msg->mg_prop.pm_type, RDMA2_OPT_CONNPROP);
-	KUNIT_EXPECT_EQ(test, msg->mg_prop.pm_nochg, RPCRDMA2_PROPS_ALL);
+	KUNIT_EXPECT_EQ(test, msg->mg_prop.pm_nochg,
+			BIT(RPCRDMA2_PROP_RBSIZ) | BIT(RPCRDMA2_PROP_BRS));
 	KUNIT_EXPECT_EQ(test, msg->mg_prop.pm_set.ps_val.pr_rbsiz, 8192);
 }
 

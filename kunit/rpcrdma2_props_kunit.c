@@ -17,10 +17,56 @@
 static void defaults(struct kunit *test)
 {
 	struct rpcrdma2_props pr;
+	unsigned int i;
 
 	rpcrdma2_props_default(&pr);
 	KUNIT_EXPECT_EQ(test, pr.pr_rbsiz, 4096);
 	KUNIT_EXPECT_EQ(test, pr.pr_brs, RDMA2_BKREQSUP_INLINE);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_props_marked(&pr));
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, pr.pr_limits[i], U32_MAX);
+	KUNIT_EXPECT_EQ(test, pr.pr_sbsiz, 0);
+}
+
+/* C-032, C-033, C-045, C-047: what the table says of each property */
+static void rows(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_props_changing(RPCRDMA2_CHANGE_NEVER),
+			BRS | BIT(RPCRDMA2_PROP_X_MARK) |
+			BIT(RPCRDMA2_PROP_X_LIMITS));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_changing(RPCRDMA2_CHANGE_RAISE),
+			RBSIZ);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_changing(RPCRDMA2_CHANGE_FREE),
+			BIT(RPCRDMA2_PROP_X_SBSIZ));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_effects(RBSIZ),
+			RPCRDMA2_EFFECT_MESSAGES);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_effects(BRS), 0);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_props_effects(BIT(RPCRDMA2_PROP_X_LIMITS)),
+			RPCRDMA2_EFFECT_CHUNKS);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_props_effects(RPCRDMA2_PROPS_ALL),
+			RPCRDMA2_EFFECT_MESSAGES | RPCRDMA2_EFFECT_CHUNKS);
+}
+
+/* C-053: what is not for the peer to change stays as it is. */
+static void wishes_for_what_is_this_ends(struct kunit *test)
+{
+	static const struct rpcrdma2_props able = {
+		.pr_mark = RPCRDMA2_MARK, .pr_limits = { 1, 2, 3, 4 },
+		.pr_sbsiz = 4096,
+	};
+	const struct rpcrdma2_props val = { };
+	struct rpcrdma2_props now = able;
+	struct rpcrdma2_propset want;
+	struct rpcrdma2_propmsg pm;
+
+	rpcrdma2_propset_init(&want, RPCRDMA2_PROPS_MARKED, &val);
+	rpcrdma2_answer_reqprop(&pm, &want, &now, &able);
+	KUNIT_EXPECT_EQ(test, pm.pm_done, 0);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, 0);
+	KUNIT_EXPECT_MEMEQ(test, &now, &able, sizeof(now));
 }
 
 /* V21 gets V22: S16, C-049, C-051, C-053, C-057 */
@@ -80,8 +126,8 @@ static void wishes(struct kunit *test)
 {
 	const struct wish_case *c = test->param_value;
 	struct rpcrdma2_props now = { c->now, c->now };
-	struct rpcrdma2_props able = { c->able, c->able };
-	struct rpcrdma2_props val = { c->want, c->want };
+	const struct rpcrdma2_props able = { c->able, c->able };
+	const struct rpcrdma2_props val = { c->want, c->want };
 	struct rpcrdma2_propset want;
 	struct rpcrdma2_propmsg pm;
 	u32 after;
@@ -216,7 +262,7 @@ static void answer_is_numbered(struct kunit *test)
 		.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_GENL,
 	};
 	u32 done[MAP_WORDS] = { }, rejected[MAP_WORDS] = { };
-	struct rpcrdma2_propmsg req = { }, res, back;
+	struct rpcrdma2_propmsg req = { }, res, back = { };
 	struct words *m = words_new(test);
 	bool other = false;
 	unsigned int i;
@@ -350,8 +396,8 @@ static void no_row_beyond_the_table(struct kunit *test)
 	struct rpcrdma2_propset ps;
 
 	rpcrdma2_propset_init(&ps, U32_MAX, &val);
-	KUNIT_EXPECT_EQ(test, ps.ps_rows, 3);
-	KUNIT_EXPECT_EQ(test, ps.ps_count, 2);
+	KUNIT_EXPECT_EQ(test, ps.ps_rows, 0x1f);
+	KUNIT_EXPECT_EQ(test, ps.ps_count, 5);
 }
 
 /* A RESPROP to a REQPROP for RBSIZ 16384 (element 0) and BRS GENL (1) */
@@ -479,6 +525,8 @@ static const struct limit_case {
 	u32		own;
 	u32		send;
 	u32		reply;
+	u32		sbsiz;
+	bool		refused;	/* a Reply that was expected inline */
 } limit_cases[] = {
 	{ "C-005 S14 a silent peer", 4096, false, 65536, 4096, 4096 },
 	{ "S14 a silent peer, and this end is small", 4096, false, 2048, 2048,
@@ -489,6 +537,19 @@ static const struct limit_case {
 	{ "S13 below the floor", 1023, true, 65536, 1024, 1024 },
 	{ "S13 nothing at all", 0, true, 65536, 1024, 1024 },
 	{ "S13 2^32 - 1", U32_MAX, true, 65536, 65536, 65536 },
+	{ "S14 its largest Send is known", 65536, true, 65536, 65536, 8192,
+	  8192 },
+	{ "S14 it is known to be larger than its Receives", 4096, true, 65536,
+	  4096, 16384, 16384 },
+	{ "S14 it is known, and this end is small", 65536, true, 4096, 4096,
+	  4096, 16384 },
+	{ "S14 it is known to be no Send at all", 65536, true, 65536, 65536,
+	  1024, 1 },
+	{ "S14 a Reply was refused", 65536, true, 65536, 65536, 4096, 0, true },
+	{ "S14 a Reply was refused that X_SBSIZ allows", 65536, true, 65536,
+	  65536, 4096, 65536, true },
+	{ "S14 a Reply was refused, and this end is small", 65536, true, 2048,
+	  2048, 2048, 0, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(limit, limit_cases, desc);
@@ -498,6 +559,7 @@ static void inline_limits(struct kunit *test)
 	const struct limit_case *c = test->param_value;
 	const struct rpcrdma2_peer_props pp = {
 		.pp_now.pr_rbsiz = c->rbsiz, .pp_spoken = c->spoken,
+		.pp_now.pr_sbsiz = c->sbsiz, .pp_short = c->refused,
 	};
 
 	KUNIT_EXPECT_EQ(test, rpcrdma2_send_limit(&pp.pp_now, c->own), c->send);
@@ -506,6 +568,8 @@ static void inline_limits(struct kunit *test)
 
 static struct kunit_case props_cases[] = {
 	KUNIT_CASE(defaults),
+	KUNIT_CASE(rows),
+	KUNIT_CASE(wishes_for_what_is_this_ends),
 	KUNIT_CASE(reqprop_is_answered),
 	KUNIT_CASE_PARAM(wishes, wish_gen_params),
 	KUNIT_CASE(answer_to_many_wishes),

@@ -74,10 +74,12 @@ static void send_limit(struct kunit *test)
 {
 	const struct limit_case *lc = test->param_value;
 	const struct rpcrdma2_cm_limits cm = { .cl_recv = lc->private_recv };
-	const struct rpcrdma2_props props = { .pr_rbsiz = lc->rbsiz };
+	const struct rpcrdma2_exchange ex = {
+		.ex_peer.pp_now.pr_rbsiz = lc->rbsiz,
+		.ex_able.pr_sbsiz	 = lc->own,
+	};
 
-	KUNIT_EXPECT_EQ(test, svc2_send_limit(lc->vers, &cm, &props, lc->own),
-			lc->want);
+	KUNIT_EXPECT_EQ(test, svc2_send_limit(lc->vers, &cm, &ex), lc->want);
 }
 
 struct handle_case {

@@ -177,12 +177,14 @@ static inline struct rpcrdma2_msg *read_part(struct kunit *test,
 {
 	struct rpcrdma2_msg *msg = kunit_kmalloc(test, sizeof(*msg),
 						 GFP_KERNEL);
+	struct rpcrdma2_exchange ex;
 	struct wire w;
 
 	KUNIT_ASSERT_NOT_NULL(test, msg);
 	memset(msg, 0xff, sizeof(*msg));
 	receive(test, &w, data, min(room, len));
-	rpcrdma2_msg_read(msg, w.data, room, len, handle);
+	rpcrdma2_exchange_init(&ex, true);
+	rpcrdma2_msg_read(msg, w.data, room, len, handle, &ex);
 	return msg;
 }
 

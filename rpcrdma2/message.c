@@ -9,16 +9,17 @@
 
 #include "wire.h"
 
-static void read_property(struct rpcrdma2_msg *msg, const void *base)
+static void read_property(struct rpcrdma2_msg *msg, const void *base,
+			  const struct rpcrdma2_exchange *ex)
 {
-	msg->mg_prop.pm_want = NULL;	/* this end sends no REQPROP */
+	rpcrdma2_exchange_expect(ex, &msg->mg_prop);
 	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
 						  base);
 	msg->mg_bad_body = msg->mg_verdict;
 }
 
 void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
-		       u32 len, u32 handle)
+		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex)
 {
 	struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
@@ -29,7 +30,7 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 
 	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len));
 	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
-		read_property(msg, base);
+		read_property(msg, base, ex);
 	if (likely(msg->mg_verdict == RDMA2_OK)) {
 		msg->mg_payload = base + h->h_len;
 		msg->mg_paylen = len - h->h_len;

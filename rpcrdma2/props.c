@@ -13,14 +13,14 @@
  * Checks: is this a value of the type? (C-017) An odd but possible value is
  * well-formed, and dealt with where it is used (S13).
  */
-static bool valid_any(u32 value)
+static bool valid_any(const u32 *value)
 {
 	return true;
 }
 
-static bool valid_brs(u32 value)
+static bool valid_brs(const u32 *value)
 {
-	return value <= RDMA2_BKREQSUP_GENL;
+	return *value <= RDMA2_BKREQSUP_GENL;
 }
 
 /*
@@ -51,9 +51,25 @@ static enum rpcrdma2_wish wish_brs(u32 want, u32 now, u32 able, u32 *other)
 	return RPCRDMA2_WISH_DONE;
 }
 
-#define PROP_ROW(_id, _field, _default, _check, _rule)			\
-	[RPCRDMA2_PROP_##_id] = { RDMA2_PROPID_##_id, _default,		\
-				  valid_##_check, wish_##_rule },
+/* What is not the peer's to change (C-053) */
+static enum rpcrdma2_wish wish_none(u32 want, u32 now, u32 able, u32 *other)
+{
+	return RPCRDMA2_WISH_REJECTED;
+}
+
+#define PROP_ROW(_id, _field, _change, _effect, _check, _rule, ...)	\
+	[RPCRDMA2_PROP_##_id] = {					\
+		.row_which	= RDMA2_PROPID_##_id,			\
+		.row_at		= offsetof(struct rpcrdma2_props,	\
+					   pr_##_field) / sizeof(u32),	\
+		.row_words	= sizeof_field(struct rpcrdma2_props,	\
+					       pr_##_field) / sizeof(u32), \
+		.row_change	= RPCRDMA2_CHANGE_##_change,		\
+		.row_effect	= RPCRDMA2_EFFECT_##_effect,		\
+		.row_valid	= valid_##_check,			\
+		.row_wish	= wish_##_rule,				\
+		.row_default	= { __VA_ARGS__ },			\
+	},
 
 const struct rpcrdma2_prop_row rpcrdma2_prop_rows[] = {
 	RPCRDMA2_PROPERTIES(PROP_ROW)
@@ -76,18 +92,63 @@ void rpcrdma2_props_copy(struct rpcrdma2_props *to,
 
 	for (r = 0; r < RPCRDMA2_NPROPS; r++)
 		if (rows & BIT(r))
-			rpcrdma2_prop_set(to, r, rpcrdma2_prop_get(from, r));
+			memcpy(rpcrdma2_prop_words(to, r),
+			       rpcrdma2_prop_get(from, r),
+			       rpcrdma2_prop_size(r));
 }
-
-#define PROP_DEFAULT(_id, _field, _default, ...) .pr_##_field = _default,
 
 void rpcrdma2_props_default(struct rpcrdma2_props *pr)
 {
-	*pr = (struct rpcrdma2_props){
-		RPCRDMA2_PROPERTIES(PROP_DEFAULT)
-	};
+	unsigned int r;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		memcpy(rpcrdma2_prop_words(pr, r),
+		       rpcrdma2_prop_rows[r].row_default, rpcrdma2_prop_size(r));
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_props_default);
+
+bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr)
+{
+	static const u32 mark[] = RPCRDMA2_MARK;
+
+	return !memcmp(pr->pr_mark, mark, sizeof(mark));
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_props_marked);
+
+u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change)
+{
+	unsigned int r;
+	u32 rows = 0;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		if (rpcrdma2_prop_rows[r].row_change == change)
+			rows |= BIT(r);
+	return rows;
+}
+
+u32 rpcrdma2_props_effects(u32 rows)
+{
+	u32 effects = 0;
+	unsigned int r;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		if (rows & BIT(r))
+			effects |= rpcrdma2_prop_rows[r].row_effect;
+	return effects;
+}
+
+u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
+			  const struct rpcrdma2_props *b)
+{
+	unsigned int r;
+	u32 rows = 0;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		if (memcmp(rpcrdma2_prop_get(a, r), rpcrdma2_prop_get(b, r),
+			   rpcrdma2_prop_size(r)))
+			rows |= BIT(r);
+	return rows;
+}
 
 void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp)
 {
@@ -127,8 +188,11 @@ EXPORT_SYMBOL_GPL(rpcrdma2_send_limit);
 
 u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own)
 {
-	if (!pp->pp_spoken)
+	if (!pp->pp_spoken || pp->pp_short)
 		return min_t(u32, own, RPCRDMA2_INLINE_DEFAULT);
+	if (pp->pp_now.pr_sbsiz)
+		return min(own, max_t(u32, pp->pp_now.pr_sbsiz,
+				      RPCRDMA2_INLINE_FIRST));
 	return rpcrdma2_send_limit(&pp->pp_now, own);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_reply_limit);

@@ -35,13 +35,50 @@ EXPORT_SYMBOL_GPL(rpcrdma2_propset_init);
 static bool decode_propdata(const struct rpcrdma2_prop_row *row, u32 *value,
 			    const __be32 *data, u32 len)
 {
-	*value = row->row_default;
+	unsigned int w;
+
+	memcpy(value, row->row_default, sizeof(row->row_default));
 	if (!len)
 		return true;
-	if (len < XDR_UNIT)
+	if (len < row->row_words * XDR_UNIT)
 		return false;
-	*value = be32_to_cpup(data);
-	return row->row_valid(*value);
+	for (w = 0; w < row->row_words; w++)
+		value[w] = be32_to_cpup(data + w);
+	return row->row_valid(value);
+}
+
+/* C-016: rdma_which, and @len octets of rdma_data; NULL when they are not there */
+static const __be32 *take_propval(struct rpcrdma2_cursor *cu, u32 *which,
+				  u32 *len)
+{
+	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
+
+	if (!p || !rpcrdma2_take_count(cu, 1, len))
+		return NULL;
+	*which = be32_to_cpup(p);
+	return rpcrdma2_take(cu, *len);
+}
+
+/*
+ * 2.6: does a set of @count elements have the mark? It may stand behind what
+ * counts only beside it (C-021). Of duplicates the last one counts (S12).
+ */
+static bool finds_mark(struct rpcrdma2_cursor cu, u32 count)
+{
+	const struct rpcrdma2_prop_row *row =
+		&rpcrdma2_prop_rows[RPCRDMA2_PROP_X_MARK];
+	struct rpcrdma2_props pr = { };
+	const __be32 *data;
+	u32 which, len;
+
+	for (; count; count--) {
+		data = take_propval(&cu, &which, &len);
+		if (!data)
+			return false;
+		if (which == row->row_which)
+			decode_propdata(row, pr.pr_mark, data, len);
+	}
+	return rpcrdma2_props_marked(&pr);
 }
 
 /*
@@ -49,24 +86,22 @@ static bool decode_propdata(const struct rpcrdma2_prop_row *row, u32 *value,
  * REQPROP the first. False when it is malformed.
  */
 static bool decode_propval(struct rpcrdma2_propset *ps, u32 index, bool first,
-			   struct rpcrdma2_cursor *cu)
+			   u32 known, struct rpcrdma2_cursor *cu)
 {
-	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
+	u32 value[RPCRDMA2_PROP_WORDS], which, len;
 	enum rpcrdma2_prop r;
-	u32 len, value;
+	const __be32 *data;
 
-	if (!p || !rpcrdma2_take_count(cu, 1, &len)) /* C-016 */
+	data = take_propval(cu, &which, &len);
+	if (!data)
 		return false;
-	r = rpcrdma2_prop_find(be32_to_cpup(p));
-	p = rpcrdma2_take(cu, len);
-	if (!p)
-		return false;
-	if (r == RPCRDMA2_NPROPS) /* C-019, C-060 */
+	r = rpcrdma2_prop_find(which);
+	if (r == RPCRDMA2_NPROPS || !(known & BIT(r))) /* C-019, C-060 */
 		return true;
 
-	if (!decode_propdata(&rpcrdma2_prop_rows[r], &value, p, len))
+	if (!decode_propdata(&rpcrdma2_prop_rows[r], value, data, len))
 		return false;
-	if (len > XDR_UNIT)
+	if (len > rpcrdma2_prop_size(r))
 		ps->ps_odd++;
 	if (ps->ps_rows & BIT(r)) {
 		ps->ps_odd++;
@@ -75,20 +110,26 @@ static bool decode_propval(struct rpcrdma2_propset *ps, u32 index, bool first,
 	}
 	ps->ps_rows |= BIT(r);
 	ps->ps_index[r] = index;
-	rpcrdma2_prop_set(&ps->ps_val, r, value);
+	memcpy(rpcrdma2_prop_words(&ps->ps_val, r), value,
+	       rpcrdma2_prop_size(r));
 	return true;
 }
 
-static bool decode_propset(struct rpcrdma2_propset *ps, bool first,
+/* The set of @pm, whose pm_type is known */
+static bool decode_propset(struct rpcrdma2_propmsg *pm,
 			   struct rpcrdma2_cursor *cu)
 {
-	u32 i;
+	bool first = pm->pm_type == RDMA2_OPT_REQPROP;
+	struct rpcrdma2_propset *ps = &pm->pm_set;
+	u32 known = RPCRDMA2_PROPS_ALL, i;
 
 	memset(ps, 0, sizeof(*ps));
 	if (!rpcrdma2_take_count(cu, RPCRDMA2_PROPVAL_MIN, &ps->ps_count))
 		return false;
+	if (!pm->pm_marked && (first || !finds_mark(*cu, ps->ps_count)))
+		known &= ~RPCRDMA2_PROPS_MARKED;
 	for (i = 0; i < ps->ps_count; i++)
-		if (!decode_propval(ps, i, first, cu))
+		if (!decode_propval(ps, i, first, known, cu))
 			return false;
 	return true;
 }
@@ -141,18 +182,17 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 	pm->pm_rejected = 0;
 	switch (pm->pm_type) {
 	case RDMA2_OPT_CONNPROP:
-		good = decode_propset(ps, false, &cu) &&
+		good = decode_propset(pm, &cu) &&
 		       decode_subset(&pm->pm_nochg, ps, &cu);
 		break;
 	case RDMA2_OPT_RESPROP:
 		good = decode_subset(&pm->pm_done, pm->pm_want, &cu) &&
 		       decode_subset(&pm->pm_rejected, pm->pm_want, &cu) &&
-		       decode_propset(ps, false, &cu);
+		       decode_propset(pm, &cu);
 		break;
 	case RDMA2_OPT_REQPROP:
 	case RDMA2_OPT_UPDPROP:
-		good = decode_propset(ps, pm->pm_type == RDMA2_OPT_REQPROP,
-				      &cu);
+		good = decode_propset(pm, &cu);
 		break;
 	default:
 		return RDMA2_ERR_INVALID_OPTION; /* C-012 */
@@ -214,15 +254,16 @@ static void encode_subset(struct sheet *sh, const struct rpcrdma2_propset *ps,
 /* In the order of the table; S12: each once, with its exact length */
 static void encode_propset(struct sheet *sh, const struct rpcrdma2_propset *ps)
 {
-	unsigned int r;
+	unsigned int r, w;
 
 	put(sh, hweight32(ps->ps_rows));
 	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
 		if (!(ps->ps_rows & BIT(r)))
 			continue;
 		put(sh, rpcrdma2_prop_rows[r].row_which);
-		put(sh, XDR_UNIT);
-		put(sh, rpcrdma2_prop_get(&ps->ps_val, r));
+		put(sh, rpcrdma2_prop_size(r));
+		for (w = 0; w < rpcrdma2_prop_rows[r].row_words; w++)
+			put(sh, rpcrdma2_prop_get(&ps->ps_val, r)[w]);
 	}
 }
 
@@ -292,15 +333,15 @@ void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
 	for (r = 0; r < RPCRDMA2_NPROPS; r++, row++) {
 		if (!(want->ps_rows & BIT(r)))
 			continue;
-		switch (row->row_wish(rpcrdma2_prop_get(wanted, r),
-				      rpcrdma2_prop_get(now, r),
-				      rpcrdma2_prop_get(able, r), &value)) {
+		switch (row->row_wish(*rpcrdma2_prop_get(wanted, r),
+				      *rpcrdma2_prop_get(now, r),
+				      *rpcrdma2_prop_get(able, r), &value)) {
 		case RPCRDMA2_WISH_DONE:
 			done |= BIT(r);
 			break;
 		case RPCRDMA2_WISH_OTHER:
 			rows |= BIT(r);
-			rpcrdma2_prop_set(&other, r, value);
+			*rpcrdma2_prop_words(&other, r) = value;
 			break;
 		case RPCRDMA2_WISH_REJECTED:
 			break;

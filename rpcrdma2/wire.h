@@ -80,15 +80,24 @@ unsigned int rpcrdma2_error_args(u32 vers, u32 code);
 /**
  * struct rpcrdma2_prop_row - one property
  * @row_which: rpcrdma2_propid
- * @row_default: value of a peer that has announced none
+ * @row_at: the first word of it in struct rpcrdma2_props
+ * @row_words: how many
+ * @row_change: whether it may change
+ * @row_effect: what comes of that
  * @row_valid: check
  * @row_wish: rule
+ * @row_default: value of a peer that has announced none
  */
 struct rpcrdma2_prop_row {
-	u32	row_which;
-	u32	row_default;
-	bool	(*row_valid)(u32 value);
-	enum rpcrdma2_wish (*row_wish)(u32 want, u32 now, u32 able, u32 *other);
+	u32				row_which;
+	u8				row_at;
+	u8				row_words;
+	enum rpcrdma2_prop_change	row_change;
+	enum rpcrdma2_prop_effect	row_effect;
+	bool				(*row_valid)(const u32 *value);
+	enum rpcrdma2_wish		(*row_wish)(u32 want, u32 now, u32 able,
+						    u32 *other);
+	u32				row_default[RPCRDMA2_PROP_WORDS];
 };
 
 extern const struct rpcrdma2_prop_row rpcrdma2_prop_rows[];
@@ -96,16 +105,23 @@ extern const struct rpcrdma2_prop_row rpcrdma2_prop_rows[];
 /* The row of a property, or RPCRDMA2_NPROPS (C-108: ids are not dense) */
 enum rpcrdma2_prop rpcrdma2_prop_find(u32 which);
 
-static inline u32 rpcrdma2_prop_get(const struct rpcrdma2_props *pr,
-				    enum rpcrdma2_prop r)
+/* The words of a value */
+static inline u32 *rpcrdma2_prop_words(struct rpcrdma2_props *pr,
+				       enum rpcrdma2_prop r)
 {
-	return ((const u32 *)pr)[r];
+	return (u32 *)pr + rpcrdma2_prop_rows[r].row_at;
 }
 
-static inline void rpcrdma2_prop_set(struct rpcrdma2_props *pr,
-				     enum rpcrdma2_prop r, u32 value)
+static inline const u32 *rpcrdma2_prop_get(const struct rpcrdma2_props *pr,
+					   enum rpcrdma2_prop r)
 {
-	((u32 *)pr)[r] = value;
+	return (const u32 *)pr + rpcrdma2_prop_rows[r].row_at;
+}
+
+/* Octets of a value */
+static inline size_t rpcrdma2_prop_size(enum rpcrdma2_prop r)
+{
+	return rpcrdma2_prop_rows[r].row_words * sizeof(u32);
 }
 
 /**

@@ -37,7 +37,8 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	msg->sm_copy = NULL;
 	msg->sm_inv_handle = 0;
 	msg->sm_nresults = 0;
-	rpcrdma2_msg_read(&msg->sm_msg, rv->rv_buf, rv->rv_len, rv->rv_len, 0);
+	rpcrdma2_msg_read(&msg->sm_msg, rv->rv_buf, rv->rv_len, rv->rv_len, 0,
+			  &sp->sp_ex);
 	return msg;
 }
 

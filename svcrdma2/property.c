@@ -65,10 +65,12 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_propmsg *pm = &msg->sm_msg.mg_prop;
 	struct rpcrdma2_propmsg answer;
+	u32 effects;
 
 	svc2_msg_put_recv(sp, msg);		/* R6 */
-	count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm));
-	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
+	count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm, &effects));
+	if (effects & RPCRDMA2_EFFECT_MESSAGES)
+		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 	if (rpcrdma2_exchange_answer(&sp->sp_ex, pm, &answer))
 		send_property(sp, &msg->sm_msg.mg_hdr, &answer);
 	svc2_msg_put(sp, msg);

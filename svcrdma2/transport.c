@@ -272,8 +272,19 @@ static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 {
 	WRITE_ONCE(sp->sp_send_max[vers],
-		   svc2_send_limit(vers, &sp->sp_peer, &sp->sp_ex.ex_peer.pp_now,
-				   sp->sp_send_own));
+		   svc2_send_limit(vers, &sp->sp_peer, &sp->sp_ex));
+}
+
+/* What is announced of this end: S13, S20, S22, 2.6 */
+static void announce(const struct svc2_xprt *sp, struct rpcrdma2_props *able)
+{
+	able->pr_rbsiz = sp->sp_rpool.rp_size;
+	able->pr_sbsiz = sp->sp_send_own;
+	able->pr_brs = RDMA2_BKREQSUP_INLINE;
+	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
+	able->pr_limits[RPCRDMA2_LIMIT_OCTETS] = U32_MAX;
+	able->pr_limits[RPCRDMA2_LIMIT_READS] = RPCRDMA2_MAX_READ_CHUNKS;
+	able->pr_limits[RPCRDMA2_LIMIT_WRITES] = RPCRDMA2_MAX_WRITE_CHUNKS;
 }
 
 /* The largest Send is what can be gathered, or at least what can be copied. */
@@ -287,13 +298,7 @@ static void size_sends(struct svc2_xprt *sp, u32 width)
 				  PAGE_SIZE;
 	sp->sp_send_own = min_t(u32, sp->sp_send_own, RPCRDMA2_INLINE_MAX);
 
-	/*
-	 * A requester takes a responder to send as much as it receives (S14):
-	 * this one claims to receive no more than it sends. S13, S20, S22
-	 */
-	sp->sp_ex.ex_able.pr_rbsiz = min(sp->sp_rpool.rp_size,
-					 sp->sp_send_own);
-	sp->sp_ex.ex_able.pr_brs = RDMA2_BKREQSUP_INLINE;
+	announce(sp, &sp->sp_ex.ex_able);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }

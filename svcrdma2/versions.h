@@ -13,8 +13,8 @@
 #include <linux/minmax.h>
 
 #include <rpcrdma2/cm.h>
+#include <rpcrdma2/exchange.h>
 #include <rpcrdma2/header.h>
-#include <rpcrdma2/props.h>
 
 /**
  * struct svc2_versions - versions the administrator allows
@@ -51,15 +51,15 @@ static inline bool svc2_speaks(const struct svc2_versions *vs, u32 vers)
  * svc2_send_limit - largest Send toward a requester
  * @vers: version of what is answered
  * @cm: its private data; what counts in version 1 (P-04, P-12, E-14, S28)
- * @props: its properties; what counts in version 2 (C-005, S13, S33)
- * @own: largest Send that the server can make
+ * @ex: properties of both ends; the peer's are what counts in version 2 (C-005,
+ *	S13, S33)
  */
 static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
-				  const struct rpcrdma2_props *props, u32 own)
+				  const struct rpcrdma2_exchange *ex)
 {
 	if (vers == RPCRDMA2_VERS_ONE)
-		return min(own, cm->cl_recv);
-	return rpcrdma2_send_limit(props, own);
+		return min(ex->ex_able.pr_sbsiz, cm->cl_recv);
+	return rpcrdma2_exchange_send_max(ex);
 }
 
 /**

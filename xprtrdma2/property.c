@@ -19,21 +19,40 @@
 static void bound_messages(struct xprt2_ep *ep)
 {
 	WRITE_ONCE(ep->ep_call_threshold,
-		   rpcrdma2_send_limit(&ep->ep_ex.ex_peer.pp_now,
-				       ep->ep_send_size));
+		   rpcrdma2_exchange_send_max(&ep->ep_ex));
 	WRITE_ONCE(ep->ep_reply_threshold,
-		   rpcrdma2_reply_limit(&ep->ep_ex.ex_peer, ep->ep_recv_size));
+		   rpcrdma2_exchange_reply_max(&ep->ep_ex));
 }
 
 /**
  * xprt2_begin_properties - nothing is known of the server yet (C-005)
  * @ep: endpoint under construction, its device known
+ *
+ * Calls of the server may have no chunks (S20, S23).
  */
 void xprt2_begin_properties(struct xprt2_ep *ep)
 {
+	struct rpcrdma2_props *able = &ep->ep_ex.ex_able;
+
 	rpcrdma2_exchange_init(&ep->ep_ex, false);
-	ep->ep_ex.ex_able.pr_rbsiz = ep->ep_recv_size;	/* S13 */
-	ep->ep_ex.ex_able.pr_brs = RDMA2_BKREQSUP_INLINE;	/* S20 */
+	able->pr_rbsiz = ep->ep_recv_size;		/* S13 */
+	able->pr_sbsiz = ep->ep_send_size;
+	able->pr_brs = RDMA2_BKREQSUP_INLINE;		/* S20 */
+	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
+	able->pr_limits[RPCRDMA2_LIMIT_OCTETS] = U32_MAX;
+	bound_messages(ep);
+}
+
+/**
+ * xprt2_reply_refused - a Reply that was to come inline does not fit
+ * @ep: endpoint
+ * @needed: its octets, as the server says
+ *
+ * Context: receive CQ.
+ */
+void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
+{
+	rpcrdma2_exchange_reply_refused(&ep->ep_ex, needed);
 	bound_messages(ep);
 }
 
@@ -125,16 +144,19 @@ void xprt2_introduce(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 void xprt2_take_properties(struct xprt2_ep *ep,
 			   const struct rpcrdma2_propmsg *pm)
 {
-	u32 frozen = rpcrdma2_exchange_take(&ep->ep_ex, pm);
+	u32 effects;
+	u32 frozen = rpcrdma2_exchange_take(&ep->ep_ex, pm, &effects);
 
 	xprt2_count_add(odd_properties, pm->pm_set.ps_odd);	/* S12 */
 	if (pm->pm_type == RDMA2_OPT_CONNPROP)
 		xprt2_count(connprops);
 	else if (pm->pm_type == RDMA2_OPT_UPDPROP)
 		xprt2_count(updprops);
-	else
-		return;
 	xprt2_count_add(frozen_properties, hweight32(frozen));
+	if (!effects)
+		return;
+	if (effects & RPCRDMA2_EFFECT_CHUNKS)
+		rpcrdma2_exchange_bound(&ep->ep_ex, &ep->ep_limits);
 	bound_messages(ep);
 	xprt2_backward_measure(ep);
 	trace_xprt2_property(ep, pm->pm_type);

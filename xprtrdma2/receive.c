@@ -229,6 +229,6 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
 		handle = wc->ex.invalidate_rkey;
 	rpcrdma2_msg_read(&ep->ep_msg, page_address(rv->rv_pages[0]), PAGE_SIZE,
-			  wc->byte_len, handle);
+			  wc->byte_len, handle, &ep->ep_ex);
 	take_message(ep, rep, &ep->ep_msg);
 }

@@ -176,9 +176,7 @@ static bool learn(struct xprt2_ep *ep, struct xprt2_req *req,
 	if (remedy == RPCRDMA2_REMEDY_LARGER_REPLY) {
 		req->rq2_reply_needed = er->er_arg;
 		if (!req->rq2_reply_max)
-			WRITE_ONCE(ep->ep_reply_threshold,
-				   min_t(u32, ep->ep_reply_threshold,
-					 RPCRDMA2_INLINE_DEFAULT));
+			xprt2_reply_refused(ep, er->er_arg);
 		return true;
 	}
 	if (!rpcrdma2_is_exposed(&req->rq2_exposed))

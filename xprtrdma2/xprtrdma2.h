@@ -311,8 +311,8 @@ enum xprt2_ep_state {
  *	the version is settled, read anywhere
  * @ep_reply_threshold: largest Send the peer makes
  * @ep_serial: it is the transport's connection of that number, from 1
- * @ep_limits: what the server has refused to take more of. Written by the
- *	receive CQ; the send path may see some of it late
+ * @ep_limits: what the server has announced, or refused to take more of. Written
+ *	by the receive CQ; the send path may see some of it late
  * @ep_grant: RPCs the server allows; 0 until its first word. Written by the
  *	receive CQ, read anywhere
  * @ep_silent: an RPC that has ended waited for its Reply in vain, and nothing
@@ -572,6 +572,7 @@ void xprt2_fence_now(struct xprt2_req *req);
 
 /* property.c */
 void xprt2_begin_properties(struct xprt2_ep *ep);
+void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed);
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp);
 void xprt2_introduce(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
 void xprt2_take_properties(struct xprt2_ep *ep,

@@ -12,6 +12,7 @@
 #ifndef _RPCRDMA2_EXCHANGE_H
 #define _RPCRDMA2_EXCHANGE_H
 
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/propset.h>
 
@@ -20,13 +21,15 @@
  * @ex_peer: the peer's
  * @ex_told: this end's, as they were announced
  * @ex_able: the best this end can do
- * @ex_owed: the peer's announcement is to be answered with this end's
+ * @ex_responder: it answers the peer's announcement with its own
+ * @ex_said: its own is sent
  */
 struct rpcrdma2_exchange {
 	struct rpcrdma2_peer_props	ex_peer;
 	struct rpcrdma2_props		ex_told;
 	struct rpcrdma2_props		ex_able;
-	bool				ex_owed;
+	bool				ex_responder;
+	bool				ex_said;
 };
 
 /**
@@ -34,7 +37,7 @@ struct rpcrdma2_exchange {
  * @ex: of a new connection
  * @responder: this end answers a CONNPROP with its own
  *
- * The caller sets ex_able before a message can come.
+ * The caller sets ex_able, but for pr_mark, before a message can come.
  */
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder);
 
@@ -43,15 +46,25 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder);
  * @ex: properties
  * @pm: to be filled
  *
- * C-043, C-045: everything, for good. The caller sends it once (S15).
+ * C-043: everything; and for good, what the table says never changes (C-045). The
+ * caller sends it once (S15).
  */
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
 				struct rpcrdma2_propmsg *pm);
 
 /**
+ * rpcrdma2_exchange_expect - what is known of a property message not yet read
+ * @ex: properties
+ * @pm: pm_want and pm_marked are set, for rpcrdma2_decode_propmsg()
+ */
+void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex,
+			      struct rpcrdma2_propmsg *pm);
+
+/**
  * rpcrdma2_exchange_take - take over the properties of the sender of a message
  * @ex: properties
  * @pm: property message that was good throughout (S11)
+ * @effects: what has to be looked at again: enum rpcrdma2_prop_effect, a set
  *
  * A second CONNPROP is an update (S15). A REQPROP has no properties
  * of its sender; nor has a RESPROP as long as this end sends no REQPROP (S17).
@@ -60,7 +73,7 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
  * to be counted, no more (S15).
  */
 u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
-			   const struct rpcrdma2_propmsg *pm);
+			   const struct rpcrdma2_propmsg *pm, u32 *effects);
 
 /**
  * rpcrdma2_exchange_answer - decide what answers a property message
@@ -76,5 +89,35 @@ u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 			      const struct rpcrdma2_propmsg *pm,
 			      struct rpcrdma2_propmsg *answer);
+
+/**
+ * rpcrdma2_exchange_send_max - largest Send toward the peer (S13, S33)
+ * @ex: properties
+ */
+u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
+
+/**
+ * rpcrdma2_exchange_reply_max - largest Reply to expect inline (S14)
+ * @ex: properties
+ */
+u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex);
+
+/**
+ * rpcrdma2_exchange_bound - keep Calls within what the peer takes
+ * @ex: properties
+ * @cl: limits known so far; lowered to those of the peer (2.6, C-083 to C-085)
+ */
+void rpcrdma2_exchange_bound(const struct rpcrdma2_exchange *ex,
+			     struct rpcrdma2_call_limits *cl);
+
+/**
+ * rpcrdma2_exchange_reply_refused - REPLY_RESOURCE has come for a Reply without chunk
+ * @ex: properties
+ * @needed: octets of the Reply, as the peer says
+ *
+ * S14: one that would have been expected inline takes the guess back, for as long
+ * as the connection lasts. Another one says nothing about the peer.
+ */
+void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed);
 
 #endif /* _RPCRDMA2_EXCHANGE_H */

@@ -5,8 +5,8 @@
 #ifndef _RPCRDMA2_MESSAGE_H
 #define _RPCRDMA2_MESSAGE_H
 
+#include <rpcrdma2/exchange.h>
 #include <rpcrdma2/header.h>
-#include <rpcrdma2/propset.h>
 
 /**
  * struct rpcrdma2_msg - a message received
@@ -58,11 +58,12 @@ static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
  *	the first words of the payload have to be among them
  * @len: octets of the message
  * @handle: handle that its arrival invalidated, or 0
+ * @ex: properties of the connection: what a property message is about
  *
  * A property message is read to its end (S11). Nothing of a message counts
  * whose verdict is not RDMA2_OK; what it asks for, see rpcrdma2_decode_hdr().
  */
 void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
-		       u32 len, u32 handle);
+		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex);
 
 #endif /* _RPCRDMA2_MESSAGE_H */

@@ -8,43 +8,85 @@
 #define _RPCRDMA2_PROPS_H
 
 #include <linux/bits.h>
-#include <linux/stddef.h>
 #include <linux/types.h>
 
 #include <rpcrdma2/proto.h>
+
+/* Words of the longest value */
+#define RPCRDMA2_PROP_WORDS	4
 
 /**
  * struct rpcrdma2_props - one value of each property
  * @pr_rbsiz: octets of every Receive, at least
  * @pr_brs: enum rpcrdma2_bkreqsup
+ * @pr_mark: RPCRDMA2_MARK, or zeros: which extensions its end knows
+ * @pr_limits: what its end takes in one Call: most segments of a chunk, most octets
+ *	of a segment, most Read chunks, most Write chunks
+ * @pr_sbsiz: octets of the largest Send its end makes, or 0: not known
  *
- * Each is one XDR word.
+ * All are XDR words, in the order of the wire.
  */
 struct rpcrdma2_props {
 	u32	pr_rbsiz;
 	u32	pr_brs;
+	u32	pr_mark[4];
+	u32	pr_limits[4];
+	u32	pr_sbsiz;
+};
+
+/* Words of pr_limits */
+enum {
+	RPCRDMA2_LIMIT_SEGS,
+	RPCRDMA2_LIMIT_OCTETS,
+	RPCRDMA2_LIMIT_READS,
+	RPCRDMA2_LIMIT_WRITES,
+};
+
+/**
+ * enum rpcrdma2_prop_change - what may become of a property while a connection lasts
+ * @RPCRDMA2_CHANGE_NEVER: nothing: announced as nochg (C-045)
+ * @RPCRDMA2_CHANGE_RAISE: its end raises it, and says so when it is done (C-032);
+ *	the peer may ask for any value, and only then is it lowered (C-033)
+ * @RPCRDMA2_CHANGE_FREE: its end changes it as it likes, and says so
+ */
+enum rpcrdma2_prop_change {
+	RPCRDMA2_CHANGE_NEVER,
+	RPCRDMA2_CHANGE_RAISE,
+	RPCRDMA2_CHANGE_FREE,
+};
+
+/* What has to be looked at again when a property has changed; a set of bits */
+enum rpcrdma2_prop_effect {
+	RPCRDMA2_EFFECT_NONE	 = 0,
+	RPCRDMA2_EFFECT_MESSAGES = BIT(0), /* sizes of messages, both ways */
+	RPCRDMA2_EFFECT_CHUNKS	 = BIT(1), /* the chunks of a Call to its end */
 };
 
 /*
- * The table of properties: RDMA2_PROPID_<id>, its field pr_<field>, the
- * default (C-024), valid_<check>() and wish_<rule>() of props.c. One row is
- * all there is to a property besides the field that holds it.
+ * The table of properties: RDMA2_PROPID_<id>, its field pr_<field>,
+ * RPCRDMA2_CHANGE_<change>, RPCRDMA2_EFFECT_<effect> of that, valid_<check>() and
+ * wish_<rule>() of props.c, and the words of the default (C-024). One row is all there is to a
+ * property besides the field that holds it. Those that count only beside the mark
+ * come last.
  */
 #define RPCRDMA2_PROPERTIES(_row)					\
-	_row(RBSIZ, rbsiz, RPCRDMA2_INLINE_DEFAULT, any, rbsiz)		\
-	_row(BRS, brs, RDMA2_BKREQSUP_INLINE, brs, brs)
+	_row(RBSIZ, rbsiz, RAISE, MESSAGES, any, rbsiz, RPCRDMA2_INLINE_DEFAULT) \
+	_row(BRS, brs, NEVER, NONE, brs, brs, RDMA2_BKREQSUP_INLINE)	\
+	_row(X_MARK, mark, NEVER, NONE, any, none, 0)			\
+	_row(X_LIMITS, limits, NEVER, CHUNKS, any, none, -1, -1, -1, -1)	\
+	_row(X_SBSIZ, sbsiz, FREE, MESSAGES, any, none, 0)
 
 /* Rows are named RPCRDMA2_PROP_<id>; a set of rows is a word of such bits. */
 enum rpcrdma2_prop {
-#define RPCRDMA2_PROP_INDEX(_id, _field, ...)				\
-	RPCRDMA2_PROP_##_id =						\
-		offsetof(struct rpcrdma2_props, pr_##_field) / sizeof(u32),
-	RPCRDMA2_PROPERTIES(RPCRDMA2_PROP_INDEX)
-	RPCRDMA2_NPROPS = sizeof(struct rpcrdma2_props) / sizeof(u32)
-#undef RPCRDMA2_PROP_INDEX
+#define RPCRDMA2_PROP_NAME(_id, ...) RPCRDMA2_PROP_##_id,
+	RPCRDMA2_PROPERTIES(RPCRDMA2_PROP_NAME)
+#undef RPCRDMA2_PROP_NAME
+	RPCRDMA2_NPROPS
 };
 
 #define RPCRDMA2_PROPS_ALL	GENMASK(RPCRDMA2_NPROPS - 1, 0)
+#define RPCRDMA2_PROPS_MARKED	(RPCRDMA2_PROPS_ALL &			\
+				 ~(BIT(RPCRDMA2_PROP_X_MARK) - 1))
 
 /**
  * enum rpcrdma2_wish - answer to a peer that asks for a value
@@ -65,15 +107,50 @@ enum rpcrdma2_wish {
 void rpcrdma2_props_default(struct rpcrdma2_props *pr);
 
 /**
+ * rpcrdma2_props_marked - do the properties of the experimental range count?
+ * @pr: what is known of their end
+ *
+ * Those ids may be used by any extension (C-060): they count from an end that has
+ * sent the same mark.
+ */
+bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr);
+
+/**
+ * rpcrdma2_props_changing - rows with a place in the table like this
+ * @change: what may become of them
+ */
+u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change);
+
+/**
+ * rpcrdma2_props_effects - what has to be looked at again
+ * @rows: properties that may have changed
+ *
+ * Return: enum rpcrdma2_prop_effect, a set.
+ */
+u32 rpcrdma2_props_effects(u32 rows);
+
+/**
+ * rpcrdma2_props_differ - compare two values of each property
+ * @a: one
+ * @b: the other
+ *
+ * Return: rows in which they differ.
+ */
+u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
+			  const struct rpcrdma2_props *b);
+
+/**
  * struct rpcrdma2_peer_props - what is known of the other side
  * @pp_now: values in force
  * @pp_askable: rows that a REQPROP may ask to change (C-047, S16)
  * @pp_spoken: a CONNPROP has come
+ * @pp_short: a Reply that was expected inline was refused (S14)
  */
 struct rpcrdma2_peer_props {
 	struct rpcrdma2_props	pp_now;
 	u32			pp_askable;
 	bool			pp_spoken;
+	bool			pp_short;
 };
 
 /**
@@ -124,8 +201,9 @@ u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own);
  * @pp: of the responder
  * @own: the RBSIZ this end has announced
  *
- * S14: no property bounds what the responder sends. One that has announced
- * its own Receives is taken to send as much as it receives.
+ * S14. X_SBSIZ says it; without, a responder that has announced its own Receives
+ * is taken to send as much as it receives. One that has refused such a Reply is
+ * not taken at its word again.
  */
 u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own);
 

@@ -45,6 +45,7 @@ struct rpcrdma2_propset {
  *	what is neither done nor other is rejected
  * @pm_want: RESPROP: the set of the REQPROP it answers, in whose numbering
  *	its bitmaps are. May be NULL in one received: it answers nothing
+ * @pm_marked: its sender has sent the mark before (2.6)
  */
 struct rpcrdma2_propmsg {
 	u32				pm_type;
@@ -53,6 +54,7 @@ struct rpcrdma2_propmsg {
 	u32				pm_done;
 	u32				pm_rejected;
 	const struct rpcrdma2_propset	*pm_want;
+	bool				pm_marked;
 };
 
 /**
@@ -66,7 +68,8 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
 
 /**
  * rpcrdma2_decode_propmsg - read a property message, in either spelling
- * @pm: to be filled; for a RESPROP, pm_want is the set it answers, or NULL
+ * @pm: to be filled; for a RESPROP, pm_want is the set it answers, or NULL.
+ *	pm_marked is set too
  * @h: its header: one of procs 6 to 9, or RDMA2_OPTIONAL
  * @base: the message @h was decoded from
  *

@@ -68,7 +68,14 @@ enum rpcrdma2_opttype {
 enum rpcrdma2_propid {
 	RDMA2_PROPID_RBSIZ	= 1,
 	RDMA2_PROPID_BRS	= 2,
+	/* from the experimental range, see 2.6 (C-060) */
+	RDMA2_PROPID_X_MARK	= 0xffffff00,
+	RDMA2_PROPID_X_LIMITS	= 0xffffff01,
+	RDMA2_PROPID_X_SBSIZ	= 0xffffff02,
 };
+
+/* X_MARK, an opaque of 16: the UUID 4b3c712e-3626-44af-9d2c-3e28063801e6 */
+#define RPCRDMA2_MARK	{ 0x4b3c712e, 0x362644af, 0x9d2c3e28, 0x063801e6 }
 
 enum rpcrdma2_bkreqsup {
 	RDMA2_BKREQSUP_NONE	= 0,

@@ -236,6 +236,7 @@ static void send_propmsg(struct rpcrdma2_propmsg *back,
 	require(len > 0);
 	require(rpcrdma2_decode_hdr(&h, sent, len) == RDMA2_OK);
 	back->pm_want = pm->pm_want;
+	back->pm_marked = pm->pm_set.ps_rows & RPCRDMA2_PROPS_MARKED;
 	require(rpcrdma2_decode_propmsg(back, &h, sent) == RDMA2_OK);
 	require(back->pm_type == pm->pm_type);
 	require(back->pm_set.ps_rows == pm->pm_set.ps_rows);
@@ -306,6 +307,7 @@ static void check_properties(const struct rpcrdma2_hdr *h,
 
 	rpcrdma2_propset_init(&want, RPCRDMA2_PROPS_ALL, &wished);
 	pm.pm_want = h->h_xid % 2 ? &want : NULL;
+	pm.pm_marked = h->h_xid % 4 < 2;
 	verdict = rpcrdma2_decode_propmsg(&pm, h, data);
 	if (verdict == RDMA2_ERR_INVALID_OPTION) {
 		require(h->h_proc == RDMA2_OPTIONAL);

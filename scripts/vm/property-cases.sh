@@ -26,7 +26,7 @@ introduction()
 	got=$(send_limit "$port")
 	[ "$got" = "$octets" ] || why+=", send=$got"
 	umount "$dir"
-	n=$(received "$port" "^$3 recv v2 CONNPROP xid=.* len=52")
+	n=$(received "$port" "^$3 recv v2 CONNPROP xid=.* len=112")
 	[ "$n" -eq "$4" ] || why+=", $n CONNPROPs"
 	got=$(sed -n "s/^$3 \(recv\|sent\) v2 \([A-Z]*\) .*/\1_\2/p" "$log" |
 		head -n 2 | tr '\n' ' ')

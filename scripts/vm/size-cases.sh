@@ -86,8 +86,8 @@ group_sizes()
 		exercise "Receives of $size octets, NFSv4.2" rdma2 4.2
 	done
 	exercise "Receives of $size octets, NFSv3" rdma2 3
-	# S14: a server is taken to send as much as it receives
+	# S14: how much the server sends is known, however little it receives
 	ends 4096 65536 65536 4096
-	ends 65536 4096 4096 4096
+	ends 65536 4096 4096 65536
 	finish
 }
