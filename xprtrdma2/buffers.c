@@ -165,6 +165,13 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 		return -ENOMEM;
 
 	rqst->rq_buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
+	/* What is no forward Call has no credential. */
+	if (rqst->rq_cred && xprt2_touches_data(rqst)) {
+		if (grow(req, &req->rq2_plainbuf, &req->rq2_plainsize,
+			 rqst->rq_callsize, gfp))
+			return -ENOMEM;
+		rqst->rq_buffer = req->rq2_plainbuf;	/* X8 */
+	}
 	rqst->rq_rbuffer = req->rq2_recvbuf;
 	return 0;
 }
@@ -264,6 +271,7 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 	list_for_each_entry_safe(req, next, &xp->xp_all_reqs, rq2_all) {
 		WARN_ON_ONCE(req->rq2_device);		/* X5 */
 		kfree(req->rq2_sendbuf);
+		kfree(req->rq2_plainbuf);
 		kfree(req->rq2_recvbuf);
 		kfree(req);
 	}

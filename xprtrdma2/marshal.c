@@ -31,6 +31,30 @@ static bool can_close_gaps(const struct xprt2_req *req,
 	       PAGE_SIZE + tail <= req->rq2_recvsize;
 }
 
+/* What lies in rq2_plainbuf goes to the same place in the Send buffer. */
+static void copy_out(const struct xprt2_req *req, struct kvec *vec)
+{
+	size_t at = (uintptr_t)vec->iov_base - (uintptr_t)req->rq2_plainbuf;
+
+	if (at < req->rq2_plainsize)
+		vec->iov_base = memcpy(req->rq2_sendbuf + XPRT2_HEADROOM + at,
+				       vec->iov_base, vec->iov_len);
+}
+
+/*
+ * X8: RPCSEC_GSS has done with the Call. The Send buffer may be overwritten under
+ * a Send that the device repeats, but only with what would be sent anyway.
+ */
+static void take_encoded(struct xprt2_req *req)
+{
+	struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
+
+	if (likely(buf->head[0].iov_base != req->rq2_plainbuf))
+		return;
+	copy_out(req, &buf->head[0]);
+	copy_out(req, &buf->tail[0]);
+}
+
 /* A chunk of all of a message, with its gaps closed where they can be */
 static unsigned int count_closed(const struct xprt2_ep *ep,
 				 const struct xprt2_req *req,
@@ -66,9 +90,7 @@ static void measure(const struct xprt2_ep *ep, const struct xprt2_req *req,
 	const struct rpc_rqst *rqst = &req->rq2_slot;
 	const struct xdr_buf *call = &rqst->rq_snd_buf;
 	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
-	/* E-26: no direct placement where the payload must be looked at */
-	bool ddp = !test_bit(RPCAUTH_AUTH_DATATOUCH,
-			     &rqst->rq_cred->cr_auth->au_flags);
+	bool ddp = !xprt2_touches_data(rqst);	/* E-26 */
 
 	sz->sz_hdr_min = rpcrdma2_hdr_min(ep->ep_vers);
 	/* C-097, C-098: a short first message, alone until it is answered */
@@ -311,6 +333,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	int ret;
 
 	xprt2_drop_reply(req);
+	take_encoded(req);
 	ret = fill_sparse_pages(&rqst->rq_rcv_buf);
 	if (ret)
 		return ret;

@@ -234,20 +234,6 @@ static void read_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		take_good_reply(ep);
 }
 
-/*
- * A Call that is sent again is encoded anew into its Send buffer, and RPCSEC_GSS has
- * plain text there before it encrypts. A server that refuses a Call that it has
- * not received, with a guessed xid, could receive that. Where a LOCAL_INV or the
- * end of the Send comes first the device is done with the buffer.
- */
-static bool may_still_be_sent(const struct rpc_rqst *rqst, struct xprt2_req *req)
-{
-	return test_bit(RPCAUTH_AUTH_DATATOUCH,
-			&rqst->rq_cred->cr_auth->au_flags) &&
-	       !READ_ONCE(req->rq2_num_mapped) &&
-	       READ_ONCE(xprt2_req_post(req)->po_wrs);
-}
-
 /**
  * xprt2_handle_reply - a MSG, NOMSG or ERROR that answers a Call of the client
  * @ep: endpoint
@@ -282,10 +268,6 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (rpcrdma2_is_exposed(&req->rq2_exposed)) {
 		if (xprt2_fence_start(ep, req))
 			xprt2_abandon_reply(rep);
-	} else if (unlikely(rep->rep_status == -EAGAIN) &&
-		   may_still_be_sent(rqst, req)) {
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
-		xprt2_abandon_reply(rep);
 	} else {
 		xprt2_release_reply(req);
 	}

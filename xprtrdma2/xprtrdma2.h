@@ -42,6 +42,10 @@
  *	excludes the send path (checked in xprt2_send_backward()). Its request
  *	holds a reference of the transport from accept_call() to
  *	xprt2_bc_free_rqst(), and its Receive buffer as in X1.
+ *   X8 What the device may read of a Call of RPCSEC_GSS is encrypted if it is to
+ *	be. Such a Call is encoded in rq2_plainbuf, in plain text at first, which
+ *	no work request and no region refers to. The send path copies it to the
+ *	Send buffer (xprt2_marshal_call()).
  */
 #ifndef _XPRTRDMA2_H
 #define _XPRTRDMA2_H
@@ -169,6 +173,8 @@ struct xprt2_send {
  *	send path, and of what completes the Send
  * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
  * @rq2_sendsize: its size
+ * @rq2_plainbuf: where RPCSEC_GSS encodes a Call that it encrypts or signs (X8)
+ * @rq2_plainsize: its size, 0 before the first such Call
  * @rq2_recvbuf: where a Reply chunk lands
  * @rq2_recvsize: its size
  * @rq2_dma: DMA address of @rq2_sendbuf
@@ -207,6 +213,8 @@ struct xprt2_req {
 
 	void			*rq2_sendbuf;
 	size_t			rq2_sendsize;
+	void			*rq2_plainbuf;
+	size_t			rq2_plainsize;
 	void			*rq2_recvbuf;
 	size_t			rq2_recvsize;
 	u64			rq2_dma;
@@ -231,6 +239,16 @@ struct xprt2_req {
 static inline struct xprt2_req *xprt2_rqst_to_req(struct rpc_rqst *rqst)
 {
 	return container_of(rqst, struct xprt2_req, rq2_slot);
+}
+
+/*
+ * RPCSEC_GSS works on the octets of the RPC, so that none is placed directly
+ * (E-26), and encodes its Call apart (X8).
+ */
+static inline bool xprt2_touches_data(const struct rpc_rqst *rqst)
+{
+	return test_bit(RPCAUTH_AUTH_DATATOUCH,
+			&rqst->rq_cred->cr_auth->au_flags);
 }
 
 /* The Send to be prepared, or the last that was posted */

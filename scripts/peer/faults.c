@@ -424,12 +424,6 @@ static void answers_stranger(struct conn *c, struct reply *r)
 	serve(c, r->m);
 }
 
-/* The client counts its xids in its own order of octets, which is the same here. */
-static uint32_t next_xid(uint32_t xid)
-{
-	return ntohl(htonl(xid) + 1);
-}
-
 /* The xid that fill_for() was told last; 0 when that is done with */
 static uint32_t filled_for;
 
@@ -638,15 +632,19 @@ void answer_faultily(struct conn *c, const struct message *m)
 	answer_by(c, m, faulty ? f : NULL);
 }
 
-/* Every Call with a Read chunk or a Write chunk, once */
+/* Every Call with a Read chunk or a Write chunk, and every READ without, once */
 void answer_second(struct conn *c, const struct message *m)
 {
+	int small = nfs_proc(m) == NFS3_READ && !m->replies;
 	static uint32_t refused;
 
-	if ((!m->reads && !m->writes) || m->xid == refused) {
+	if ((!m->reads && !m->writes && !small) || m->xid == refused) {
 		answer_by(c, m, NULL);
 		return;
 	}
 	refused = m->xid;
-	refuse(c, m, m->reads ? ERR_READS : ERR_WRITES, 0);
+	if (m->reads || m->writes)
+		refuse(c, m, m->reads ? ERR_READS : ERR_WRITES, 0);
+	else
+		refuse(c, m, ERR_REPLY, 100);
 }

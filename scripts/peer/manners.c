@@ -3,11 +3,19 @@
  * How a peer behaves: what it answers to a probe, to a Call in version 2, to
  * a Call in version 1. One row for each kind of server a client may meet.
  */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "peer.h"
+
+/* The client counts its xids in its own order of octets, which is the same here. */
+uint32_t next_xid(uint32_t xid)
+{
+	return ntohl(htonl(xid) + 1);
+}
 
 static void nothing(struct conn *c, const struct message *m)
 {
@@ -409,6 +417,65 @@ static void answer_another(struct conn *c, const struct message *m)
 	answer_kept(c, kept.xid ^ 0x10000000);
 }
 
+/*
+ * An impostor: once it posts no Receives it answers the Call after the last one
+ * without having received it, and then receives what the client still sends,
+ * which may be a mixture of two Calls.
+ */
+static uint32_t last_xid;
+
+static void remember(struct conn *c, const struct message *m)
+{
+	last_xid = m->xid;
+	if (*conn_count(c) < 3)
+		serve(c, m);
+	else
+		hang_up(c);
+}
+
+static void pretend(struct conn *c, void (*answer)(struct conn *c, uint32_t xid))
+{
+	if (*conn_count(c) == 1)
+		stop_receiving(c);
+	else if (*conn_count(c) == 2)
+		answer(c, next_xid(last_xid));
+	else
+		receive_again(c);
+}
+
+/* Too short for an RPC header: the RPC layer sends the Call again. */
+static void answer_junk(struct conn *c, uint32_t xid)
+{
+	struct draft d;
+
+	begin_rpc(&d, xid, 2, REPLY);
+	put32(&d, xid);
+	put32(&d, REPLY);
+	say(c, &d);
+}
+
+static void pretend_junk(struct conn *c, const struct message *m)
+{
+	(void)m;
+	pretend(c, answer_junk);
+}
+
+/* The client sends the Call again, with a Reply chunk. */
+static void refuse_unseen(struct conn *c, uint32_t xid)
+{
+	struct draft d;
+
+	make_error(&d, xid, 2, ERR_REPLY);
+	put32(&d, 100);
+	say(c, &d);
+}
+
+static void pretend_refusal(struct conn *c, const struct message *m)
+{
+	(void)m;
+	pretend(c, refuse_unseen);
+}
+
 static const struct manners table[] = {
 	/* name		   probe		version 2	version 1 */
 	{ "two",	   connprop,		serve,		serve },
@@ -472,6 +539,10 @@ static const struct manners table[] = {
 			   NULL, NULL, hang },
 	{ "faulty",	   connprop,		answer_faultily, serve },
 	{ "refusing",	   connprop,		answer_second,	serve },
+	{ "impostor-junk", connprop,		remember,	serve,
+			   NULL, NULL, pretend_junk },
+	{ "impostor-refuses", connprop,		remember,	serve,
+			   NULL, NULL, pretend_refusal },
 };
 
 const struct manners *find_manners(const char *name)
@@ -513,8 +584,11 @@ void poke(struct conn *c, const struct manners *m)
 void respond(struct conn *c, const struct manners *manners,
 	     const uint8_t *data, size_t len)
 {
+	static const char secret[] = "in-plain-text";
 	struct message m;
 
+	if (memmem(data, len, secret, strlen(secret)))
+		note(c, "in plain text");
 	if (parse(&m, data, len)) {
 		note(c, "hangs up: unreadable");
 		hang_up(c);

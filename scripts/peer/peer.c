@@ -41,6 +41,8 @@ struct conn {
 	uint32_t version;
 	unsigned int count;
 	int up, over;
+	int deaf;		/* Receives are not posted again */
+	unsigned int idle[DEPTH], num_idle;
 };
 
 static volatile sig_atomic_t poked;
@@ -93,6 +95,20 @@ static void post_receive(struct conn *c, unsigned int i)
 	struct ibv_recv_wr *bad;
 
 	ibv_post_recv(c->id->qp, &wr, &bad);
+}
+
+void stop_receiving(struct conn *c)
+{
+	note(c, "posts no Receive");
+	c->deaf = 1;
+}
+
+void receive_again(struct conn *c)
+{
+	note(c, "posts Receives");
+	c->deaf = 0;
+	while (c->num_idle)
+		post_receive(c, c->idle[--c->num_idle]);
 }
 
 /* Waits for the completion of the last of @count work requests. */
@@ -238,7 +254,10 @@ static void take_messages(struct conn *c)
 			continue;
 		note(c, "recv %s", describe(data, wc.byte_len));
 		respond(c, c->manners, data, wc.byte_len);
-		post_receive(c, wc.wr_id);
+		if (c->deaf)
+			c->idle[c->num_idle++] = wc.wr_id;
+		else
+			post_receive(c, wc.wr_id);
 	}
 }
 

@@ -26,6 +26,9 @@ void say(struct conn *c, const struct draft *d);
 /* peer.c: the same, and invalidate a handle of the other side, if not 0 */
 void say_invalidating(struct conn *c, const struct draft *d, uint32_t handle);
 void hang_up(struct conn *c);
+/* peer.c: post no Receives any more; and those that were not posted */
+void stop_receiving(struct conn *c);
+void receive_again(struct conn *c);
 /* peer.c: several messages with one doorbell */
 void say_all(struct conn *c, const struct draft *d, unsigned int count);
 /* peer.c: PAYLOAD_MAX octets that may be placed, and RDMA Write some of them */
@@ -42,6 +45,7 @@ uint32_t *conn_version(struct conn *c);
 unsigned int *conn_count(struct conn *c);
 
 /* manners.c */
+uint32_t next_xid(uint32_t xid);
 void connprop(struct conn *c, const struct message *m);
 const struct manners *find_manners(const char *name);
 void list_manners(void);

@@ -149,12 +149,127 @@ gss_long_messages()
 	rmmod rpcrdma
 }
 
+# refused_inline FLAVOR: a server that has received a Call without chunks refuses
+# it. That the Send is done the client need not know yet.
+refused_inline()
+{
+	local port=$((++next_port)) name="S45 NFSv3, $1, READ of 512 octets"
+
+	dd if=/dev/urandom of="$export_dir/small" bs=512 count=8 status=none
+	peer_up "$port" refusing &&
+		mount_nfs rdma2 3 "/mnt.$port" "nolock,sec=$1" ||
+		{ fail "$name: mount"; peer_down; return; }
+	measure dd if="/mnt.$port/small" of=/tmp/back bs=512 count=8 iflag=direct
+	check "$name: the client has it" cmp "$export_dir/small" /tmp/back
+	expect "$name: all are sent again, on the same connection" \
+		"c_calls_again == 8 && c_reply_chunks_used == 8 && c_connects == 0"
+	umount "/mnt.$port"
+	peer_down
+}
+
+# fail_pages TIMES: the kernel gives no pages to what asks for that, so many times.
+fail_pages()
+{
+	local dir=/sys/kernel/debug/fail_page_alloc
+
+	echo 0 >$dir/min-order
+	echo Y >$dir/task-filter
+	echo N >$dir/ignore-gfp-wait
+	echo 0 >$dir/verbose
+	echo "$1" >$dir/times
+	echo $(($1 ? 100 : 0)) >$dir/probability
+}
+
+# Tries to encode a Call that got no pages to be encrypted into
+pages_failed()
+{
+	[ "$(cat /sys/kernel/debug/fail_page_alloc/times)" -lt "$((10000 - 2))" ]
+}
+
+calls_rose()
+{
+	risen "$1"
+	[ "${rose[c_calls]}" -ge 1 ]
+}
+
+# await COMMAND...: until it succeeds
+await()
+{
+	local i
+
+	for i in $(seq 100); do
+		"$@" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# came_last PATTERN: how many such lines are there since there were Receives again?
+came_last()
+{
+	sed '1,/^1 posts Receives/d' "/tmp/peer.$port" | grep -cE "^1 $1"
+}
+
+# overheard FLAVOR MANNERS TIMES: an impostor without Receives answers a SYMLINK,
+# and then receives the Send, which the device repeats. Meanwhile the RPC is encoded
+# again, over and over, since there are no pages to encrypt it into: the plain text
+# stays where it was encoded. The impostor looks for the name in what it receives,
+# and finds it so often: -eq 0 or -ne 0 times.
+overheard()
+{
+	local port=$((++next_port)) why='' name="X8 NFSv3, $1, $2" before got
+	local dir=/mnt.$port victim
+
+	peer_up "$port" "$2" '-r 3' &&
+		mount_nfs rdma2 3 "$dir" "nolock,actimeo=600,sec=$1" &&
+		! stat "$dir/in-plain-text" >/dev/null 2>&1 ||
+		{ fail "$name: mount"; peer_down; return; }
+	kill -USR1 "$peer"
+	await_received '^1 posts no Receive' 1
+	# These take the last Receives.
+	stat -f "$dir" "$dir" "$dir" >/dev/null
+
+	before=$(counters)
+	(echo 1 >/proc/self/make-it-fail &&
+		exec ln -s target "$dir/in-plain-text") &
+	victim=$!
+	await calls_rose "$before" || why+=", no Call"
+	fail_pages 10000
+	kill -USR1 "$peer"
+	await_received '^1 sent v2 ' 1
+	[ "$1" = sys ] || await pages_failed || why+=", is not encoded again"
+	kill -USR1 "$peer"
+	await came_last recv >/dev/null || why+=", the impostor receives nothing"
+	fail_pages 0
+	wait "$victim" || why+=", no link"
+	[ "$(readlink "$export_dir/in-plain-text")" = target ] ||
+		why+=", the server has no link"
+
+	got=$(came_last 'in plain text')
+	[ "$got" "$3" 0 ] || why+=", the impostor has read the name $got times"
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+	umount "$dir" || umount -l "$dir"
+	peer_down
+	rm -f "$export_dir/in-plain-text"
+}
+
+gss_overheard()
+{
+	[ -d /sys/kernel/debug/fail_page_alloc ] || return 0
+	overheard sys impostor-refuses -ne
+	overheard krb5p impostor-refuses -eq
+	overheard krb5p impostor-junk -eq
+}
+
 gss_again()
 {
 	next_port=20450
 	modprobe -qa ib_uverbs rdma_ucm
 	refused_once "S45 X2 NFSv3, krb5p" 3 sec=krb5p
 	refused_once "S45 X2 NFSv4.1, krb5i" 4.1 sec=krb5i
+	refused_inline krb5i
+	refused_inline krb5p
+	gss_overheard
 }
 
 group_krb5()
