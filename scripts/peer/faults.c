@@ -269,6 +269,31 @@ static void writes_headless(struct conn *c, struct reply *r)
 	say_inline(c, r, &ck, 1, RPC_REPLY + STATUS);
 }
 
+/*
+ * Empty segments, which mean nothing, make a header of nearly a page: the RPC Reply
+ * behind it goes on in the next one. Each time it is a segment further on.
+ */
+static void header_of_a_page(struct conn *c, struct reply *r)
+{
+	static unsigned int turn;
+	unsigned int count = 159 + turn++ % 10, i;
+	struct draft d;
+
+	begin(&d, r->m->xid, 2, MSG);
+	put32(&d, REPLY);
+	put32(&d, 0);
+	for (; count; count--) {
+		put32(&d, 1);
+		put32(&d, 256);
+		for (i = 0; i < 4; i++)
+			put32(&d, 0);
+	}
+	for (i = 0; i < 3; i++)
+		put32(&d, 0);
+	put_octets(&d, r->rpc, r->len);
+	say(c, &d);
+}
+
 static void inline_too_long(struct conn *c, struct reply *r)
 {
 	memset(r->rpc + r->len, 0x5a, MESSAGE_MAX);
@@ -546,6 +571,7 @@ static const struct fault faults[] = {
 	{ "writes-half-and-more", NFS3_READ, WRITE_CHUNK, writes_half_and_more },
 	{ "writes-headless", NFS3_READ, WRITE_CHUNK, writes_headless },
 	{ "writes-unasked", NFS3_READ, NOTHING, writes_unasked },
+	{ "header-of-a-page", NFS3_READ, NOTHING, header_of_a_page },
 	{ "inline-too-long", NFS3_READ, NOTHING, inline_too_long },
 	{ "inline-too-short", NFS3_READ, NOTHING, inline_too_short },
 	{ "inline-says-more", NFS3_READ, NOTHING, inline_says_more },

@@ -26,7 +26,7 @@
 #define DEPTH		64
 #define RECEIVE		8192
 #define SENDS		4
-#define PAYLOAD		((size_t)DEPTH * RECEIVE + SENDS * MESSAGE_MAX)
+#define PAYLOAD		((size_t)DEPTH * RECEIVE + SENDS * DRAFT_MAX)
 #define MAX_CONNS	64
 
 struct conn {
@@ -139,7 +139,7 @@ static void send_drafts(struct conn *c, const struct draft *d,
 	if (c->over || !count || count > SENDS)
 		return;
 	for (i = 0; i < count; i++) {
-		uint8_t *at = c->memory + DEPTH * RECEIVE + i * MESSAGE_MAX;
+		uint8_t *at = c->memory + DEPTH * RECEIVE + i * DRAFT_MAX;
 
 		memcpy(at, d[i].data, d[i].len);
 		note(c, "sent %s", describe(d[i].data, d[i].len));

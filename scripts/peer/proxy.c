@@ -88,12 +88,12 @@ static uint32_t direction(const uint8_t *rpc)
 /* One record of the server: its direction, or -1 when it is of no use */
 static int relay(struct conn *c)
 {
-	uint8_t rpc[MESSAGE_MAX];
+	uint8_t rpc[DRAFT_MAX];
 	struct draft d;
 	size_t len;
 
 	begin_rpc(&d, 0, *conn_version(c), REPLY);
-	len = get_record(*conn_server(c), rpc, MESSAGE_MAX - d.len);
+	len = get_record(*conn_server(c), rpc, said_rbsiz - d.len);
 	if (len < 8)
 		return -1;
 	begin_rpc(&d, get32(rpc), *conn_version(c), direction(rpc));

@@ -11,6 +11,7 @@
 #define BODY_SHOWN	40	/* octets of a property message */
 
 uint32_t grant = 32;
+uint32_t said_rbsiz = MESSAGE_MAX;
 
 uint32_t get32(const uint8_t *p)
 {
@@ -279,12 +280,19 @@ static void put_property(struct draft *d, uint32_t which, uint32_t value)
 	put32(d, value);
 }
 
+static void put_rbsiz(struct draft *d, uint32_t rbsiz)
+{
+	put_property(d, RBSIZ, rbsiz);
+	said_rbsiz = rbsiz < MESSAGE_MAX ? MESSAGE_MAX :
+		     rbsiz > DRAFT_MAX ? DRAFT_MAX : rbsiz;
+}
+
 /* Receives of so many octets, for good */
 void make_connprop(struct draft *d, uint32_t xid, uint32_t rbsiz)
 {
 	begin(d, xid, 2, CONNPROP);
 	put32(d, 1);
-	put_property(d, RBSIZ, rbsiz);
+	put_rbsiz(d, rbsiz);
 	put32(d, 1);
 	put32(d, 3);
 }
@@ -293,7 +301,7 @@ void make_updprop(struct draft *d, uint32_t xid, uint32_t rbsiz)
 {
 	begin(d, xid, 2, UPDPROP);
 	put32(d, 1);
-	put_property(d, RBSIZ, rbsiz);
+	put_rbsiz(d, rbsiz);
 }
 
 /* Backward Calls as they are, an unknown property, larger Receives */

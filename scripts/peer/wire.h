@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MESSAGE_MAX	4096	/* what either side may send */
+#define MESSAGE_MAX	4096	/* what either side may send, unless it is said */
+#define DRAFT_MAX	8192	/* what a peer can say, whatever that is */
 #define SEGMENTS_MAX	16	/* of a chunk that are of interest */
 
 enum { MSG = 0, NOMSG = 1, ERROR = 4, OPTIONAL = 5, CONNPROP = 6, REQPROP = 7,
@@ -24,6 +25,9 @@ enum { ERR_VERS = 1, ERR_BAD = 2, ERR_PROC = 3, ERR_READS = 4, ERR_WRITES = 5,
 
 /* Credits, in every message */
 extern uint32_t grant;
+
+/* What the peer has said that it receives, and sends as much; MESSAGE_MAX at least */
+extern uint32_t said_rbsiz;
 
 struct segment {
 	uint32_t handle, length;
@@ -54,7 +58,7 @@ struct message {
 
 /* A message to be sent */
 struct draft {
-	uint8_t data[MESSAGE_MAX];
+	uint8_t data[DRAFT_MAX];
 	size_t len;
 };
 

@@ -26,6 +26,7 @@ E-20	writes-half		65536	data	n 0	c_replies_bad==0&&c_write_chunk_bytes>32768
 E-07	writes-and-more		65536	data	1 0	c_replies_bad==0&&c_write_chunk_bytes==65536
 E-20	writes-half-and-more	65536	data	n 0	c_replies_bad==0&&c_write_chunk_bytes>=32768
 E-20	writes-headless		65536	end	n 0	c_replies_bad==0&&c_write_chunk_bytes>=65536
+S13	header-of-a-page	5120	data	10 0	c_replies_bad==0&&c_fixup_bytes>5120+500
 E-20	inline-too-long		512	data	1 0	c_replies_bad==0
 E-20	inline-too-short	512	data	n 0	c_replies_bad==0
 E-20	inline-says-more	512	data	1 0	c_replies_bad==0
@@ -56,12 +57,13 @@ fault_file()
 }
 
 # read_fault NAME SIZE FOLDER: prints what the reader gets, "hangs" where it had to
-# be killed; 1024 octets are read in two READs.
+# be killed; 1024 octets are read in two READs, 5120 in ten.
 read_fault()
 {
 	local from=$3/$1 size=$2 count=1 said status
 
 	[ "$size" != 1024 ] || count=2
+	[ "$size" != 5120 ] || count=10
 	if [ "$size" = folder ]; then
 		said=$(timeout -s KILL 30 ls "$from" 2>&1)
 		status=$?
