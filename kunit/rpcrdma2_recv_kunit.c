@@ -559,6 +559,53 @@ static void adds_to_a_batch(struct kunit *test)
 	close_queue(test, q);
 }
 
+/* A smaller batch is posted as soon as it is one, a larger one has to gather. */
+static void changes_its_batch(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 16, 4);
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 8), 0);
+	cycle(test, q, 3);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 3);
+	rpcrdma2_rpool_batch(&q->co, &q->pool, 3);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 0);
+	KUNIT_EXPECT_EQ(test, q->nposted, 8);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_posts, 11);
+	rpcrdma2_rpool_batch(&q->co, &q->pool, 5);
+	cycle(test, q, 4);
+	KUNIT_EXPECT_EQ(test, q->nposted, 4);
+	cycle(test, q, 1);
+	KUNIT_EXPECT_EQ(test, q->nposted, 8);
+	rpcrdma2_rpool_batch(&q->co, &q->pool, 1);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_posts, 16);
+	close_queue(test, q);
+}
+
+/* One less, whatever size it had; and what is made later has an id of its own. */
+static void gives_receives_up(struct kunit *test)
+{
+	struct rpcrdma2_budget budget = { .bu_most = 64 };
+	struct queue *q = open_queue(test, 2, 16, 1);
+	unsigned int i;
+
+	q->pool.rp_budget = &budget;
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 6), 0);
+	rpcrdma2_recv_free(receive(q, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 5);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 10);
+	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 5);
+	rpcrdma2_recv_free(receive(q, 100));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 4);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 8);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 5), 0);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_NE(test, q->posted[i]->rv_id,
+				q->posted[4]->rv_id);
+	close_queue(test, q);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
+}
+
 /* A connection that is lost gets no more Receives. */
 static void posts_nothing_when_lost(struct kunit *test)
 {
@@ -736,6 +783,8 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(shortage_while_free),
 	KUNIT_CASE(reposts_by_batch),
 	KUNIT_CASE(adds_to_a_batch),
+	KUNIT_CASE(changes_its_batch),
+	KUNIT_CASE(gives_receives_up),
 	KUNIT_CASE(posts_nothing_when_lost),
 	KUNIT_CASE(refused),
 	KUNIT_CASE(refused_when_reposted),

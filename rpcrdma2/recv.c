@@ -287,7 +287,8 @@ static struct rpcrdma2_recv *make_recv(const struct rpcrdma2_conn *co,
 		return NULL;
 	}
 	guard(spinlock)(&rp->rp_lock);
-	rv->rv_id = ++rp->rp_count;
+	rp->rp_count++;
+	rv->rv_id = ++rp->rp_last_id;
 	list_add(&rv->rv_all, &rp->rp_all);
 	rp->rp_small += is_small(rv);
 	return rv;
@@ -401,6 +402,22 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_put);
 
+void rpcrdma2_recv_free(struct rpcrdma2_recv *rv)
+{
+	struct rpcrdma2_rpool *rp = rv->rv_pool;
+
+	scoped_guard(spinlock, &rp->rp_lock) {
+		list_del(&rv->rv_all);
+		rp->rp_count--;
+		rp->rp_small -= is_small(rv);
+	}
+	if (rv->rv_device)
+		unmap(rv, 0, rv->rv_npages);
+	rv->rv_device = NULL;
+	free_recv(rv);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_free);
+
 /* Moves at most @count that are not in use to @recvs, and returns how many. */
 static unsigned int take_free(struct rpcrdma2_rpool *rp, unsigned int count,
 			      struct list_head *recvs)
@@ -456,30 +473,58 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_post);
 
+/* Posts what is free when there is a batch. Return: how many. */
+static unsigned int post_batch(struct rpcrdma2_conn *co,
+			       struct rpcrdma2_rpool *rp, bool *taken)
+{
+	unsigned int n = 0;
+
+	lockdep_assert_held(&rp->rp_lock);
+	if (rp->rp_nfree && rp->rp_nfree >= rp->rp_batch &&
+	    !rpcrdma2_conn_is_lost(co)) {
+		n = rp->rp_nfree;
+		*taken = post(co, &rp->rp_free);
+		rp->rp_nfree = list_count_nodes(&rp->rp_free);
+		n -= rp->rp_nfree;
+		rp->rp_posts += n;
+	}
+	return n;
+}
+
 unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_recv *rv)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
-	unsigned int n = 0;
 	bool taken = true;
+	unsigned int n;
 
 	sync_for_device(rv);
 	if (unlikely(!is_fit(rv)) && rp->rp_mapped && !rpcrdma2_conn_is_lost(co))
 		fit_mapped(rv);
 	spin_lock(&rp->rp_lock);
 	list_add(&rv->rv_list, &rp->rp_free);
-	if (++rp->rp_nfree >= rp->rp_batch && !rpcrdma2_conn_is_lost(co)) {
-		n = rp->rp_nfree;
-		taken = post(co, &rp->rp_free);
-		rp->rp_nfree = list_count_nodes(&rp->rp_free);
-		n -= rp->rp_nfree;
-	}
+	rp->rp_nfree++;
+	n = post_batch(co, rp, &taken);
 	spin_unlock(&rp->rp_lock);
 	if (unlikely(!taken))
 		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
 	return n;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_repost);
+
+void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
+			  unsigned int batch)
+{
+	bool taken = true;
+
+	spin_lock(&rp->rp_lock);
+	rp->rp_batch = batch;
+	post_batch(co, rp, &taken);
+	spin_unlock(&rp->rp_lock);
+	if (unlikely(!taken))
+		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rpool_batch);
 
 int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 			unsigned int total)

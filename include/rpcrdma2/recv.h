@@ -44,10 +44,11 @@ struct rpcrdma2_budget {
  * @rp_before: octets of each that the owner has in front of its struct
  *	rpcrdma2_recv
  * @rp_max: most that there may be
- * @rp_batch: rpcrdma2_recv_repost() posts so many at once
+ * @rp_batch: rpcrdma2_recv_repost() posts so many at once; later it is
+ *	rpcrdma2_rpool_batch()'s to change, under rp_lock
  * @rp_node: NUMA node of their memory
  * @rp_budget: what their pages are taken from, or NULL
- * @rp_lock: guards the next five. rpcrdma2_recv_repost() holds it over
+ * @rp_lock: guards the next seven. rpcrdma2_recv_repost() holds it over
  *	ib_post_recv(): what has left @rp_free is posted when the next one gets
  *	the lock
  * @rp_free: those not in use, most recently used first
@@ -56,6 +57,9 @@ struct rpcrdma2_budget {
  * @rp_count: how many
  * @rp_small: how many of these have fewer octets than they shall have, be they
  *	posted, in use or free
+ *
+ * @rp_last_id: rv_id of the last one that was made
+ * @rp_posts: how many rpcrdma2_recv_repost() has posted, all in all
  *
  * A Receive belongs to a pool, not to a connection, which a pool may outlive.
  */
@@ -67,12 +71,14 @@ struct rpcrdma2_rpool {
 	unsigned int		rp_batch;
 	int			rp_node;
 	struct rpcrdma2_budget	*rp_budget;
-	spinlock_t		rp_lock;	/* guards next five */
+	spinlock_t		rp_lock;	/* guards next seven */
 	struct list_head	rp_free;
 	unsigned int		rp_nfree;
 	struct list_head	rp_all;
 	unsigned int		rp_count;
 	unsigned int		rp_small;
+	unsigned int		rp_last_id;
+	unsigned int		rp_posts;
 };
 
 /**
@@ -215,6 +221,27 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
  */
 unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_recv *rv);
+
+/**
+ * rpcrdma2_rpool_batch - rpcrdma2_recv_repost() shall post so many at once
+ * @co: connection
+ * @rp: its pool
+ * @batch: how many
+ *
+ * Context: any task or either CQ; one at a time for each pool.
+ */
+void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
+			  unsigned int batch);
+
+/**
+ * rpcrdma2_recv_free - a Receive is not in use any more, and of no more use
+ * @rv: Receive that nothing points into
+ *
+ * The pool has one less.
+ *
+ * Context: may sleep.
+ */
+void rpcrdma2_recv_free(struct rpcrdma2_recv *rv);
 
 /**
  * rpcrdma2_recv_sync - make a message visible to the CPU
