@@ -385,7 +385,7 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 	xprt = create(args, sp);
 	if (!xprt)
 		goto out_clear;
-	ret = svc2_recvs_add(sp, sp->sp_rpool.rp_max);		/* B-12 */
+	ret = svc2_grant_fill(sp, SVC2_BACKWARD_CREDITS);	/* B-12 */
 	if (ret)
 		goto out_free;
 

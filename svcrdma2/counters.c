@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What debugfs shows: svcrdma2/counters, svcrdma2/connections
+ * What debugfs shows: svcrdma2/counters, svcrdma2/connections, and how much memory
+ * all Receives have, svcrdma2/receives
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -80,11 +81,13 @@ static void show_peer(struct seq_file *seq, const struct svc2_xprt *sp)
 
 static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
 {
-	seq_printf(seq, "peer=%s device=%s version=%u credits=%u receive=%u send_v1=%u send_v2=%u",
+	seq_printf(seq, "peer=%s device=%s version=%u credits=%u credits_max=%u receive=%u receives=%u send_v1=%u send_v2=%u",
 		   sp->sp_xprt.xpt_remotebuf,
 		   rpcrdma2_conn_device(&sp->sp_conn)->name,
 		   READ_ONCE(sp->sp_last_vers),
-		   sp->sp_credits, READ_ONCE(sp->sp_rpool.rp_size),
+		   READ_ONCE(sp->sp_grant), sp->sp_credits,
+		   READ_ONCE(sp->sp_rpool.rp_size),
+		   READ_ONCE(sp->sp_rpool.rp_count),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));
 	show_peer(seq, sp);
@@ -106,6 +109,15 @@ static int connections_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(connections);
 
+static int receives_show(struct seq_file *seq, void *unused)
+{
+	seq_printf(seq, "octets %lu\nmost %lu\n",
+		   atomic_long_read(&svc2_budget.bu_pages) << PAGE_SHIFT,
+		   READ_ONCE(svc2_budget.bu_most) << PAGE_SHIFT);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(receives);
+
 /**
  * svc2_counters_init - show counters and connections
  *
@@ -117,6 +129,7 @@ void svc2_counters_init(void)
 	debugfs_create_file("counters", 0444, debug_dir, NULL, &counters_fops);
 	debugfs_create_file("connections", 0400, debug_dir, NULL,
 			    &connections_fops);
+	debugfs_create_file("receives", 0444, debug_dir, NULL, &receives_fops);
 }
 
 /**

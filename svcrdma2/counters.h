@@ -57,6 +57,9 @@
 	C(sends)							\
 	C(sends_with_inv)	/* of these, Send With Invalidate */	\
 	C(send_completions)	/* completions of any chain */		\
+	C(grants_raised)	/* to twice as many credits, or less */	\
+	C(grants_lowered)	/* by one credit, for want of memory */	\
+	C(grants_denied)	/* not raised, or small from the beginning */ \
 	C(recv_doorbells)	/* chains handed to the Receive Queue */ \
 	C(recv_completions)	/* messages received */			\
 	C(recv_bytes)							\

@@ -18,7 +18,7 @@ static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 
 	svc2_tx_reset(sp, tx);
 	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
-	h->h_credit = sp->sp_credits;		/* C-077 */
+	h->h_credit = sp->sp_grant;		/* C-077 */
 	ret = svc2_tx_header(tx, h, NULL);
 	trace_svc2_send_error(sp->sp_conn.co_send_cq, 0, h, tx->tx_len,
 			      plan->pn_code);

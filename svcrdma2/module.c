@@ -20,7 +20,11 @@ static int set_param(const char *val, const struct kernel_param *kp)
 	const struct svc2_param *pm = container_of(kp->arg, struct svc2_param,
 						   pm_value);
 
-	return param_set_uint_minmax(val, kp, pm->pm_min, pm->pm_max);
+	int ret = param_set_uint_minmax(val, kp, pm->pm_min, pm->pm_max);
+
+	if (!ret && pm->pm_changed)
+		pm->pm_changed();
+	return ret;
 }
 
 static const struct kernel_param_ops param_ops = {
@@ -28,26 +32,32 @@ static const struct kernel_param_ops param_ops = {
 	.get = param_get_uint,
 };
 
-#define SVC2_PARAM(_name, _default, _min, _max, _desc)			\
-	struct svc2_param svc2_##_name = { _default, _min, _max };	\
+#define SVC2_PARAM(_name, _default, _min, _max, _changed, _desc)	\
+	struct svc2_param svc2_##_name = { _default, _min, _max, _changed }; \
 	module_param_cb(_name, &param_ops, &svc2_##_name.pm_value, 0644); \
 	__MODULE_PARM_TYPE(_name, "uint");				\
 	MODULE_PARM_DESC(_name, _desc)
 
 SVC2_PARAM(credits, SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX,
+	   NULL,
 	   "Calls a requester may have outstanding on a connection made from now on (4 to 1024, default 64)");
 SVC2_PARAM(receive_size, RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
-	   RPCRDMA2_INLINE_MAX,
+	   RPCRDMA2_INLINE_MAX, NULL,
 	   "octets of a Receive on connections made from now on, rounded up to pages (4096 to 65536, default 4096)");
+SVC2_PARAM(receive_memory, 0, 0, UINT_MAX, svc2_budget_set,
+	   "KiB that the Receives of all connections may have (at least 256, default 0: a sixteenth of the memory)");
 SVC2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
+	   NULL,
 	   "lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
 SVC2_PARAM(max_version, RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
+	   NULL,
 	   "highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
 
 static int __init svcrdma2_init(void)
 {
 	int ret = -ENOMEM;
 
+	svc2_budget_set();
 	svc2_msg_cache = KMEM_CACHE(svc2_msg, 0);
 	if (!svc2_msg_cache)
 		return ret;

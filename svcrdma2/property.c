@@ -29,7 +29,7 @@ static void send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 
 	if (IS_ERR(tx))
 		return;
-	h->h_credit = sp->sp_credits;		/* S26 */
+	h->h_credit = sp->sp_grant;		/* S26 */
 	ret = svc2_tx_header(tx, h, pm);
 	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
 		ret = -EMSGSIZE;

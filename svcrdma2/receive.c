@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receives: how many, and the first step of a message.
+ * Receives: the first step of a message, and the last.
  *
- * All are made before the connection is accepted, but those for the answers to
- * Calls of the server, which NFSv3 and most connections of a trunk never need
- * (B-12).
- * They are posted a batch at a time, when that many lie idle: there are enough
- * to allow for a batch that is short of one (R6), so a credit never reaches the
- * peer before the Receive it stands for is posted.
+ * They are made as they are needed (grant.c), and posted a batch at a time, when
+ * that many lie idle: there are enough to allow for a batch that is short of one
+ * (R6), so a credit never reaches the peer before the Receive it stands for is
+ * posted.
  *
  * Two queues wait for svc threads: messages as they arrived, and Calls whose
  * RDMA Reads are done. The latter go first; they have waited before.
@@ -29,6 +27,7 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 
 	svc2_count(recv_completions);
 	svc2_count_add(recv_bytes, wc->byte_len);
+	WRITE_ONCE(sp->sp_received, sp->sp_received + 1);
 	spin_lock(&sp->sp_recv_lock);
 	list_add_tail(&rv->rv_list, &sp->sp_recv_q);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
@@ -48,8 +47,12 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
  */
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
-	if (rpcrdma2_recv_repost(&sp->sp_conn, rv))
-		svc2_count(recv_doorbells);
+	unsigned int n = rpcrdma2_recv_repost(&sp->sp_conn, rv);
+
+	if (!n)
+		return;
+	svc2_count(recv_doorbells);
+	svc2_grant_used(sp, n);
 }
 
 /**

@@ -146,7 +146,7 @@ static void begin_reply(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	h->h_proc = plan->pn_long ? RDMA2_NOMSG : RDMA2_MSG;
 	h->h_direction = RDMA2_REPLY;
 	h->h_inv_handle = 0;			/* S47 */
-	h->h_credit = sp->sp_credits;
+	h->h_credit = sp->sp_grant;
 	h->h_has_reply = plan->pn_long;		/* E-06, S10 */
 }
 
@@ -214,11 +214,12 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	trace_svc2_plan_reply(call, &plan);
 	if (!plan.pn_code)
 		ret = build_reply(rqstp, tx, call, &plan);
-	svc2_msg_put_recv(sp, call);		/* R6 */
+	svc2_grant_put_recv(sp, call);		/* R6 */
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, call->sm_inv_handle);
 	if (ret)
 		return svc2_error_instead(sp, tx, &call->sm_msg.mg_hdr, &plan, ret);
 	svc2_count(replies);
+	svc2_grant_raise(sp);
 	return 0;
 }

@@ -23,6 +23,18 @@
 #include "svcrdma2.h"
 #include "trace.h"
 
+/* What is granted just now: no Send can get in between (R6). */
+static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
+{
+	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
+	__be32 *word = tx->tx_buf;
+
+	if (!tx->tx_backward)
+		word[2] = cpu_to_be32(READ_ONCE(svc2_from_conn(co)->sp_grant));
+	ib_dma_sync_single_for_device(co->co_pd->device, tx->tx_sge[0].addr,
+				      tx->tx_len, DMA_TO_DEVICE);
+}
+
 static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
 {
@@ -61,6 +73,7 @@ static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 		tx->tx_sge[i].lkey = sp->sp_conn.co_pd->local_dma_lkey;
 	tx->tx_wr.sg_list = tx->tx_sge;
 	tx->tx_wr.num_sge = 1;
+	tx->tx_post.po_begin = svc2_send_begin;
 	tx->tx_post.po_done = svc2_send_done;
 	tx->tx_pages = tx->tx_few;
 	rpcrdma2_rw_init(&tx->tx_rw, DMA_TO_DEVICE);
@@ -392,8 +405,6 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 	int ret;
 
 	tx->tx_sge[0].length = tx->tx_len;
-	ib_dma_sync_single_for_device(sp->sp_conn.co_pd->device, tx->tx_sge[0].addr,
-				      tx->tx_len, DMA_TO_DEVICE);
 	tx->tx_wr.next = NULL;
 	tx->tx_wr.opcode = IB_WR_SEND;
 	if (inv_handle) {

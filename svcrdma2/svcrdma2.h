@@ -4,7 +4,7 @@
  *
  * A Call's way through the files: receive.c, parse.c, read.c when it has Read
  * chunks, the RPC layer, reply.c, send.c. Under them lie message.c (how a message
- * begins and ends), error.c (an error in the place of all that), sq.c (what goes to
+ * begins and ends), grant.c (how many there may be), error.c (an error in the place of all that), sq.c (what goes to
  * the Send Queue), gate.c (how threads wait for something scarce) and the core's
  * Send Queue, RDMA Reads and Writes. Other messages go from parse.c to property.c,
  * to backchannel.c when they answer a Call of the server, or nowhere. Calls of the
@@ -40,8 +40,12 @@
  *   R6 Receives that are posted or held by a Call never number less than the
  *	grant plus what control messages need: a Call's Receive is put back
  *	before the Reply that returns its credit leaves, and rp_lock is held
- *	until a batch that has left rp_free is posted. Those for the answers
- *	to Calls of the server join them before the first of these is made.
+ *	until a batch that has left rp_free is posted. Those for a larger
+ *	grant join them before it is, and one that goes for good lowers the
+ *	grant before the Reply leaves. The grant is written into each header
+ *	at the post, under sq_lock, so that no larger one follows it. Those
+ *	for the answers to Calls of the server join before the first of these
+ *	is made.
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
  */
 #ifndef _SVCRDMA2_H
@@ -90,6 +94,8 @@ struct svc2_xprt;
 
 enum {
 	SVC2_CREDITS_MIN	= 4,
+	/* what a connection begins with */
+	SVC2_CREDITS_FIRST	= 8,
 	SVC2_CREDITS_DEFAULT	= 64,
 	SVC2_CREDITS_MAX	= 1024,
 
@@ -168,11 +174,13 @@ enum {
  * @pm_value: what it is set to, perhaps just now
  * @pm_min: least that it can be set to
  * @pm_max: most
+ * @pm_changed: called after it was set, or NULL
  */
 struct svc2_param {
 	unsigned int	pm_value;
 	unsigned int	pm_min;
 	unsigned int	pm_max;
+	void		(*pm_changed)(void);
 };
 
 /**
@@ -314,6 +322,7 @@ struct svc2_listener {
 enum {
 	SVC2_F_THROTTLED,	/* ->xpo_has_wspace has said no */
 	SVC2_F_BACKWARD,	/* there is a backchannel, or about to be */
+	SVC2_F_BUSY,		/* more credits would be of use */
 };
 
 /**
@@ -332,7 +341,11 @@ enum {
  * @sp_ex: properties of both ends; of use for version 2 only
  * @sp_ord: RDMA Reads that the peer allows this end at once
  * @sp_ird: RDMA Reads that the peer would like to be allowed
- * @sp_credits: the grant, in every header the server sends
+ * @sp_credits: most that can be granted: what the queues are large enough for
+ * @sp_grant: what is granted, in every header the server sends; 0 before there
+ *	are Receives. Changed under sp_grant_mutex, read at any time
+ * @sp_grant_mutex: guards the next, and how many Receives there are
+ * @sp_answers: Calls of the server that there are Receives for the answers to
  * @sp_send_own: largest Send this end can make
  * @sp_send_max: largest Send that is also small enough for the peer, by version.
  *	That of version 2 may change between two messages
@@ -359,6 +372,7 @@ enum {
  * @sp_recv_lock: guards the next two, and XPT_DATA against them
  * @sp_recv_q: messages
  * @sp_read_q: Calls whose RDMA Reads are done
+ * @sp_received: messages, all in all; written by the receive CQ
  * @sp_rpool: Receives
  */
 struct svc2_xprt {
@@ -376,6 +390,9 @@ struct svc2_xprt {
 	u8			sp_ord;
 	u8			sp_ird;
 	u32			sp_credits;
+	u32			sp_grant;
+	struct mutex		sp_grant_mutex;	/* guards the next */
+	u32			sp_answers;
 	u32			sp_send_own;
 	u32			sp_send_max[RPCRDMA2_VERS_TWO + 1];
 	bool			sp_can_invalidate;
@@ -398,6 +415,7 @@ struct svc2_xprt {
 	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;
 	struct list_head	sp_recv_q;
 	struct list_head	sp_read_q;
+	unsigned int		sp_received;
 	struct rpcrdma2_rpool	sp_rpool;
 };
 
@@ -426,6 +444,7 @@ extern struct workqueue_struct *svc2_wq;
 extern struct kmem_cache *svc2_msg_cache;
 extern struct svc2_param svc2_credits;
 extern struct svc2_param svc2_receive_size;
+extern struct svc2_param svc2_receive_memory;
 extern struct svc2_param svc2_min_version;
 extern struct svc2_param svc2_max_version;
 
@@ -454,6 +473,16 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
 int svc2_recvs_add(struct svc2_xprt *sp, unsigned int total);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
+
+/* grant.c */
+extern struct rpcrdma2_budget svc2_budget;
+void svc2_budget_set(void);
+void svc2_grant_begin(struct svc2_xprt *sp);
+void svc2_grant_end(struct svc2_xprt *sp);
+int svc2_grant_fill(struct svc2_xprt *sp, u32 answers);
+void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted);
+void svc2_grant_raise(struct svc2_xprt *sp);
+void svc2_grant_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
 
 /* message.c */
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);

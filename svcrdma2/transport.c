@@ -23,8 +23,7 @@
 
 #include <rdma/rw.h>
 
-#include <rpcrdma2/credit.h>
-
+#include "grant.h"
 #include "svcrdma2.h"
 #include "trace.h"
 
@@ -176,25 +175,16 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	return sp;
 }
 
-/* Receives that are posted or in use from the beginning (R6) */
-static unsigned int recvs_needed(const struct svc2_xprt *sp)
-{
-	return rpcrdma2_receives_needed(0, sp->sp_credits);
-}
-
-/* There is room for those a backchannel adds; they are made when it is. */
-static unsigned int recvs_total(const struct svc2_xprt *sp)
-{
-	return rpcrdma2_receives_needed(SVC2_BACKWARD_CREDITS, sp->sp_credits) +
-	       sp->sp_rpool.rp_batch - 1;
-}
-
-/* What the service is configured for, as far as the device can do it (C-003) */
+/*
+ * What the service is configured for, as far as the device can do it (C-003). There
+ * is room for all Receives that may ever be made.
+ */
 static int size_receives(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	u32 want = svc2_param(&svc2_receive_size);
 	u32 octets = rpcrdma2_recv_size(dev, want);
+	unsigned int recvs;
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
 	if (octets < want)
@@ -206,13 +196,13 @@ static int size_receives(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 	for (;; sp->sp_credits /= 2) {
 		if (sp->sp_credits < SVC2_CREDITS_MIN)
 			return -EINVAL;
-		sp->sp_rpool.rp_batch = max(recvs_needed(sp) / 4, 1U);
+		recvs = svc2_grant_recvs(SVC2_BACKWARD_CREDITS, sp->sp_credits);
 		/* one more for the drain */
-		if (recvs_total(sp) < dev->attrs.max_qp_wr)
+		if (recvs < dev->attrs.max_qp_wr)
 			break;
 	}
-	sp->sp_rpool.rp_max = recvs_total(sp);
-	size->recvs = sp->sp_rpool.rp_max + 1;
+	size->recvs = recvs + 1;
+	svc2_grant_begin(sp);
 	return 0;
 }
 
@@ -369,8 +359,7 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 	size_sends(sp, size.send_sges);
 	ret = svc2_txs_create(sp);
 	if (!ret)
-		ret = svc2_recvs_add(sp, sp->sp_rpool.rp_max -
-					 SVC2_BACKWARD_CREDITS);
+		ret = svc2_grant_fill(sp, 0);
 	if (!ret)
 		ret = accept(sp);
 	if (!ret)
@@ -405,6 +394,7 @@ static void svc2_free(struct svc_xprt *xprt)
 	svc2_txs_destroy(sp);
 	rpcrdma2_rpool_unmap(&sp->sp_rpool);
 	rpcrdma2_rpool_destroy(&sp->sp_rpool);
+	svc2_grant_end(sp);
 	rpcrdma2_conn_destroy(&sp->sp_conn);	/* R7 */
 	kfree(sp);
 }

@@ -37,7 +37,7 @@ call_with()
 # refused_with CODE [ARGUMENT...]: it was refused.
 refused_with()
 {
-	local want="$xid 0000000$version 00000040 00000004 $*"
+	local want="$xid 0000000$version 00000008 00000004 $*"
 
 	[ "$answer" = "$want" ] || complain "not $want: $answer"
 }

@@ -184,7 +184,7 @@ client_shortage_mkdir()
 	check "a shortage with the Reply: that there was one" short_happened
 	check "a shortage with the Reply: the directory is made" \
 		[ -d "$export_dir/made-" ]
-	if [[ $said == "0000000a 00000001 00000040 00000001 "* ]]; then
+	if [[ $said == "0000000a 00000001 00000008 00000001 "* ]]; then
 		ok "C-093 a shortage with the Reply: the client is told"
 	else
 		fail "C-093 a shortage with the Reply: $said"

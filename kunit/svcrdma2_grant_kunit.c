@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Grants, and Receives for them.
+ */
+#include <kunit/test.h>
+
+#include "../svcrdma2/grant.h"
+
+static const struct next_case {
+	const char	*desc;
+	u32		grant;
+	unsigned int	busy;
+	u32		max, next;
+} next_cases[] = {
+	{ "idle", 8, 0, 64, 8 },
+	{ "half of it is in use", 8, 4, 64, 8 },
+	{ "almost three quarters", 8, 5, 64, 8 },
+	{ "three quarters", 8, 6, 64, 16 },
+	{ "more than there should be", 8, 80, 64, 16 },
+	{ "not a power of two", 5, 4, 64, 10 },
+	{ "there is no more", 64, 64, 64, 64 },
+	{ "there is little more", 48, 48, 64, 64 },
+	{ "a lower limit", 8, 8, 6, 6 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(next, next_cases, desc);
+
+static void next_grant(struct kunit *test)
+{
+	const struct next_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, svc2_grant_next(c->grant, c->busy, c->max),
+			c->next);
+}
+
+/*
+ * S27: with all but one of a batch waiting there are as many as are granted, and
+ * those for control messages and answers. And it takes one more for one credit
+ * more, or two when the batch is larger too: so grants are taken back one by one.
+ */
+static void receives_for_a_grant(struct kunit *test)
+{
+	static const u32 answers[] = { 0, 1, 16 };
+	unsigned int i, recvs, more;
+	u32 grant;
+
+	for (i = 0; i < ARRAY_SIZE(answers); i++) {
+		for (grant = 1; grant <= 1024; grant++) {
+			recvs = svc2_grant_recvs(answers[i], grant);
+			KUNIT_EXPECT_EQ(test,
+					recvs - (svc2_grant_batch(grant) - 1),
+					answers[i] + grant + RPCRDMA2_CONTROL_RECVS);
+			more = svc2_grant_recvs(answers[i], grant + 1) - recvs;
+			KUNIT_EXPECT_EQ(test, more, 1 +
+					svc2_grant_batch(grant + 1) -
+					svc2_grant_batch(grant));
+		}
+	}
+}
+
+/* A quarter is for connections to come. */
+static void room(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, svc2_grant_room(1024), 768);
+	KUNIT_EXPECT_EQ(test, svc2_grant_room(64), 48);
+	KUNIT_EXPECT_EQ(test, svc2_grant_room(0), 0);
+}
+
+static struct kunit_case grant_cases[] = {
+	KUNIT_CASE_PARAM(next_grant, next_gen_params),
+	KUNIT_CASE(receives_for_a_grant),
+	KUNIT_CASE(room),
+	{}
+};
+
+static struct kunit_suite grant_suite = {
+	.name		= "svcrdma2_grant",
+	.test_cases	= grant_cases,
+};
+
+kunit_test_suite(grant_suite);

@@ -1,0 +1,204 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: how many credits connections have, and the memory of the
+# server that their Receives take.
+
+grants=/sys/kernel/debug/svcrdma2
+
+set_server()
+{
+	echo "$2" >"/sys/module/svcrdma2/parameters/$1"
+}
+
+# mounts COUNT: each at an address of its own, over 16 connections
+mounts()
+{
+	local i
+
+	for i in $(seq "$1"); do
+		ip addr show dev "$netdev" | grep -q "10.0.0.$((100 + i))/" ||
+			ip addr add "10.0.0.$((100 + i))/24" dev "$netdev" ||
+			return 1
+		addr4=10.0.0.$((100 + i)) mount_nfs rdma2 3 "/mnt-$i" \
+			nconnect=16,nolock,noac || return 1
+	done
+}
+
+unmounts()
+{
+	local i
+
+	for i in $(seq "$1"); do
+		umount "/mnt-$i" || return 1
+	done
+}
+
+# Each connection carries a few Calls.
+visit()
+{
+	local i n
+
+	for i in $(seq "$1"); do
+		for n in $(seq 32); do
+			stat -t "/mnt-$i" >/dev/null || return 1
+		done
+	done
+}
+
+# of_connections NAME: what each has
+of_connections()
+{
+	sed -n "s/.* $1=\([0-9]*\) .*/\1/p" "$grants/connections"
+}
+
+receive_octets()
+{
+	awk '$1 == "octets" { print $2 }' "$grants/receives"
+}
+
+# no_more_than OCTETS
+no_more_than()
+{
+	local octets
+
+	octets=$(receive_octets)
+	[ "$octets" -le "$1" ] || complain "it is $octets, more than $1"
+}
+
+# Receives of a page for 64 credits, and those that wait for a batch
+one_page_each=$((4096 * (64 + 2 + 15)))
+
+idle_connections()
+{
+	local conns
+
+	set_server receive_size 16384
+	check "112 mounts' worth of connections" mounts 7 || return
+	check "each is used" visit 7
+	conns=$(of_connections credits | wc -l)
+	check "S27 $conns idle connections with Receives of 16384 octets and 64 credits cost no more than with 4096 octets each" \
+		no_more_than $((conns * one_page_each))
+	echo "# $conns connections, $(receive_octets) octets in Receives, credits $(
+		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
+	check "umount" unmounts 7
+}
+
+# deep MOUNT: 128 READs at once
+deep()
+{
+	fio --name=deep --directory="$1" --rw=randread --bs=4k --size=4m --direct=1 \
+		--ioengine=libaio --iodepth=128 --time_based --runtime=3 \
+		--output-format=terse >/tmp/deep
+}
+
+busy_connection()
+{
+	set_server receive_size 16384
+	check "mount" mount_nfs rdma2 4.2 /mnt || return
+	measure deep /mnt
+	expect "S26 S27 a connection in use gets more credits" \
+		"s_grants_raised >= 3 && s_grants_lowered == 0 && s_grants_denied == 0"
+	[ "$(of_connections credits)" = 64 ] &&
+		ok "S26 S27 and 64 in the end" ||
+		fail "S26 S27 it has $(of_connections credits)"
+	expect "S27 no Call finds no Receive" "c_connects == 0 && s_disconnects == 0"
+	check "umount" umount_all
+}
+
+# Messages that found no Receive, and were sent again
+rnr()
+{
+	cat /sys/class/infiniband/rxe0/ports/1/hw_counters/{rcvd,send}_rnr_err |
+		paste -sd' '
+}
+
+# watch_budget OCTETS: until /tmp/watching is gone; prints the most that there was
+watch_budget()
+{
+	local most=0 now
+
+	while [ -e /tmp/watching ]; do
+		now=$(receive_octets)
+		[ "$now" -le "$most" ] || most=$now
+		sleep 0.05
+	done
+	echo "$most"
+}
+
+# strain COUNT: verified load on each mount, beside as many READs at once as the
+# connections carry
+strain()
+{
+	local i pid pids=() bad=0
+
+	for i in $(seq "$1"); do
+		mkdir -p "/mnt-$i/$i"
+		"$load_sh" "/mnt-$i/$i" "$export_dir/$i" 6 1 >"/tmp/load-$i" 2>&1 &
+		pids+=($!)
+		deep "/mnt-$i" >"/tmp/deep-$i" 2>&1 &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || bad=1
+	done
+	[ $bad = 0 ] || cat /tmp/load-* /tmp/deep-*
+	return $bad
+}
+
+# more_credits CREDITS: each connection has
+more_credits()
+{
+	local least
+
+	least=$(of_connections credits | sort -n | head -n 1)
+	[ "$least" -gt "$1" ] || complain "one has $least"
+}
+
+# 48 connections, and memory for a third of them as they would like to begin
+small_memory()
+{
+	local before budget=$((4096 * 1024)) rnr_before watch
+
+	set_server receive_memory $((budget / 1024))
+	check "48 connections" mounts 3 || return
+	check "each is used" visit 3
+	touch /tmp/watching
+	watch_budget >/tmp/most &
+	watch=$!
+	before=$(counters)
+	rnr_before=$(rnr)
+	check "S27 little memory for Receives: load is verified" strain 3
+	rm /tmp/watching
+	wait "$watch"
+	risen "$before"
+	expect "S27 little memory for Receives: no connection is lost" \
+		"c_connects == 0 && s_disconnects == 0 && s_accepts == 0"
+	[ "$(rnr)" = "$rnr_before" ] &&
+		ok "S27 little memory for Receives: no message finds none" ||
+		fail "S27 little memory for Receives: RNR was $rnr_before, is $(rnr)"
+	expect "S26 grants are lowered" \
+		"s_grants_lowered > 0 && s_grants_denied > 0"
+	[ "$(cat /tmp/most)" -le "$budget" ] &&
+		ok "the Receives stay within their memory" ||
+		fail "the Receives had $(cat /tmp/most) octets"
+	echo "# at most $(cat /tmp/most) of $budget octets; grants raised ${rose[s_grants_raised]}, lowered ${rose[s_grants_lowered]}, denied ${rose[s_grants_denied]}; credits $(
+		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
+
+	set_server receive_memory 0
+	measure strain 3
+	expect "S26 with memory again grants are raised" \
+		"s_grants_raised > 0 && s_grants_lowered == 0 && s_grants_denied == 0"
+	check "S26 and each has more than the least" more_credits 4
+	echo "# credits $(of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
+	check "umount" unmounts 3
+}
+
+group_grants()
+{
+	nfs_up rdma2 || { fail "server"; return; }
+	idle_connections
+	busy_connection
+	small_memory
+	finish
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Grants: as many credits as a connection makes use of, and as the memory for
+ * Receives is enough for.
+ *
+ * A connection begins with a few credits and the Receives for them. When most of
+ * its credits are in use an svc thread makes Receives for twice as many, and then
+ * raises the grant. All Receives of the module come from one budget, the module
+ * parameter receive_memory. While it is short no grant is raised, and one Reply
+ * takes back one credit: its Receive is given back to the system, and the Reply
+ * says one credit less. Fewer credits never fail an RPC: the requester waits.
+ *
+ * Replies leave in another order than that in which they are built. So the credits
+ * in a header are written when it is posted (send.c), and a grant that was lowered
+ * is never followed by the larger one.
+ */
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+
+#include "grant.h"
+#include "svcrdma2.h"
+
+/* KiB; with less there is no room for a connection */
+#define SVC2_MEMORY_MIN	256UL
+
+struct rpcrdma2_budget svc2_budget;
+
+static atomic_t conns;
+/* when a connection with less than its share last got no more, or 0 */
+static unsigned long wanted_at;
+
+/**
+ * svc2_budget_set - take over the module parameter receive_memory
+ *
+ * What connections have beyond it they give back by and by.
+ */
+void svc2_budget_set(void)
+{
+	unsigned long kib = svc2_param(&svc2_receive_memory);
+
+	WRITE_ONCE(svc2_budget.bu_most,
+		   kib ? max(kib, SVC2_MEMORY_MIN) >> (PAGE_SHIFT - 10) :
+			 totalram_pages() / 16);
+}
+
+static long own_pages(const struct svc2_xprt *sp)
+{
+	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+
+	return (long)READ_ONCE(rp->rp_count) *
+	       (READ_ONCE(rp->rp_size) >> PAGE_SHIFT);
+}
+
+static long used_pages(void)
+{
+	return atomic_long_read(&svc2_budget.bu_pages);
+}
+
+static bool has_room(long pages)
+{
+	return used_pages() + pages <= svc2_grant_room(READ_ONCE(svc2_budget.bu_most));
+}
+
+/* What each connection may have when all want as much */
+static long share(void)
+{
+	return svc2_grant_room(READ_ONCE(svc2_budget.bu_most)) /
+	       max(atomic_read(&conns), 1);
+}
+
+/*
+ * Is memory so short that a connection has to give Receives back? It is, too, while
+ * it has more than its share and another one with less could not get what it needs.
+ */
+static bool is_short(const struct svc2_xprt *sp)
+{
+	unsigned long since = READ_ONCE(wanted_at);
+
+	return used_pages() > svc2_grant_room(READ_ONCE(svc2_budget.bu_most)) ||
+	       (unlikely(since) && time_before(jiffies, since + HZ) &&
+		own_pages(sp) > share());
+}
+
+/**
+ * svc2_grant_begin - what a new connection begins with
+ * @sp: connection; sp_credits is the most that it can grant, and rp_size what its
+ *	Receives shall have
+ *
+ * Sets sp_grant, and makes rp_size smaller when memory is short.
+ */
+void svc2_grant_begin(struct svc2_xprt *sp)
+{
+	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+
+	mutex_init(&sp->sp_grant_mutex);
+	sp->sp_grant = min_t(u32, sp->sp_credits, SVC2_CREDITS_FIRST);
+	if (!has_room(svc2_grant_recvs(0, sp->sp_grant) *
+		      (rp->rp_size >> PAGE_SHIFT))) {
+		sp->sp_grant = min_t(u32, sp->sp_credits, SVC2_CREDITS_MIN);
+		rp->rp_size = PAGE_ALIGN(RPCRDMA2_INLINE_DEFAULT);
+		svc2_count(grants_denied);
+	}
+	rp->rp_batch = svc2_grant_batch(sp->sp_grant);
+	rp->rp_budget = &svc2_budget;
+	atomic_inc(&conns);
+}
+
+/**
+ * svc2_grant_end - undo svc2_grant_begin()
+ * @sp: connection, all Receives of which are gone
+ */
+void svc2_grant_end(struct svc2_xprt *sp)
+{
+	if (sp->sp_grant)
+		atomic_dec(&conns);
+}
+
+/**
+ * svc2_grant_fill - make the Receives that a grant needs, and post them (R6)
+ * @sp: connection with a queue pair that has room for them
+ * @answers: Calls of the server that may be outstanding from now on
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM when it has fewer; or -EIO when the connection is lost.
+ */
+int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
+{
+	int ret;
+
+	guard(mutex)(&sp->sp_grant_mutex);
+	ret = svc2_recvs_add(sp, svc2_grant_recvs(answers, sp->sp_grant));
+	if (!ret)
+		sp->sp_answers = answers;
+	return ret;
+}
+
+/* Receives first, then the grant (R6) */
+static void raise_to(struct svc2_xprt *sp, u32 grant)
+{
+	unsigned int recvs = svc2_grant_recvs(sp->sp_answers, grant);
+	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+	long more = (long)recvs - rp->rp_count;
+
+	if (is_short(sp) || !has_room(more * (rp->rp_size >> PAGE_SHIFT))) {
+		svc2_count(grants_denied);
+		if (own_pages(sp) < share())
+			WRITE_ONCE(wanted_at, jiffies ?: 1);
+		return;
+	}
+	if (svc2_recvs_add(sp, recvs))
+		return;
+	rpcrdma2_rpool_batch(&sp->sp_conn, rp, svc2_grant_batch(grant));
+	/* pairs with sq_lock, under which the next header takes it over */
+	smp_store_release(&sp->sp_grant, grant);
+	svc2_count(grants_raised);
+}
+
+/**
+ * svc2_grant_used - Receives of a connection have been posted again
+ * @sp: connection
+ * @reposted: how many
+ *
+ * Context: svc thread, either CQ.
+ */
+void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted)
+{
+	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+	unsigned int posted = READ_ONCE(rp->rp_posts) - READ_ONCE(sp->sp_received);
+	unsigned int busy = READ_ONCE(rp->rp_count) - READ_ONCE(rp->rp_nfree) -
+			    posted + reposted;
+
+	if (svc2_grant_next(sp->sp_grant, busy, sp->sp_credits) > sp->sp_grant)
+		set_bit(SVC2_F_BUSY, &sp->sp_flags);
+}
+
+/**
+ * svc2_grant_raise - grant more, when that was found to be of use
+ * @sp: connection
+ *
+ * Context: svc thread with nothing left to do for a Call; may sleep.
+ */
+void svc2_grant_raise(struct svc2_xprt *sp)
+{
+	if (likely(!test_bit(SVC2_F_BUSY, &sp->sp_flags)) ||
+	    !mutex_trylock(&sp->sp_grant_mutex))
+		return;
+	if (test_and_clear_bit(SVC2_F_BUSY, &sp->sp_flags) &&
+	    sp->sp_grant < sp->sp_credits)
+		raise_to(sp, min(2 * sp->sp_grant, sp->sp_credits));
+	mutex_unlock(&sp->sp_grant_mutex);
+}
+
+/*
+ * One Receive less: one that was spare, because fewer have to wait for a batch, or
+ * that of a credit. Return: false when there is none to be given back.
+ */
+static bool lower_locked(struct svc2_xprt *sp)
+{
+	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+
+	lockdep_assert_held(&sp->sp_grant_mutex);
+	if (rp->rp_batch > svc2_grant_batch(sp->sp_grant)) {
+		rpcrdma2_rpool_batch(&sp->sp_conn, rp, rp->rp_batch - 1);
+		return true;
+	}
+	if (sp->sp_grant <= SVC2_CREDITS_MIN)
+		return false;
+	WRITE_ONCE(sp->sp_grant, sp->sp_grant - 1);
+	svc2_count(grants_lowered);
+	return true;
+}
+
+/**
+ * svc2_grant_put_recv - put a Call's Receive back because its Reply is next
+ * @sp: connection
+ * @call: Call; nothing in its Receive is looked at any more
+ *
+ * While memory is short it goes back to the system.
+ *
+ * Context: svc thread; may sleep.
+ */
+void svc2_grant_put_recv(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	if (unlikely(is_short(sp)) && call->sm_recv &&
+	    mutex_trylock(&sp->sp_grant_mutex)) {
+		if (lower_locked(sp)) {
+			rpcrdma2_recv_free(call->sm_recv);
+			call->sm_recv = NULL;
+		}
+		mutex_unlock(&sp->sp_grant_mutex);
+	}
+	svc2_msg_put_recv(sp, call);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How many Calls a connection is granted, and the Receives it has for them. Pure.
+ */
+#ifndef _SVCRDMA2_GRANT_H
+#define _SVCRDMA2_GRANT_H
+
+#include <linux/minmax.h>
+
+#include <rpcrdma2/credit.h>
+
+/* Receives that are posted again at once */
+static inline unsigned int svc2_grant_batch(u32 grant)
+{
+	return max(rpcrdma2_receives_needed(0, grant) / 4, 1U);
+}
+
+/**
+ * svc2_grant_recvs - Receives that a connection has
+ * @answers: Calls of the server that may be outstanding
+ * @grant: Calls that the peer is granted
+ *
+ * So many that the needed ones are posted or in use while others wait for a batch.
+ */
+static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
+{
+	return rpcrdma2_receives_needed(answers, grant) +
+	       svc2_grant_batch(grant) - 1;
+}
+
+/**
+ * svc2_grant_next - what a connection would like to grant
+ * @grant: what it does now
+ * @busy: Calls that are in process, or were just now
+ * @max: most that it can
+ *
+ * Return: twice as many when three quarters are in use, else @grant.
+ */
+static inline u32 svc2_grant_next(u32 grant, unsigned int busy, u32 max)
+{
+	return 4 * busy < 3 * grant ? grant : min(2 * grant, max);
+}
+
+/**
+ * svc2_grant_room - pages that connections may have before memory counts as short
+ * @most: pages that they may ever have
+ *
+ * The rest is for new connections, each of which begins with a few Receives.
+ */
+static inline long svc2_grant_room(long most)
+{
+	return most - most / 4;
+}
+
+#endif /* _SVCRDMA2_GRANT_H */
