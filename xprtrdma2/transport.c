@@ -237,7 +237,9 @@ static void xprt2_buf_free(struct rpc_task *task)
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
-	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply))
+	/* One that was refused may have ended with an error of this end. */
+	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply &&
+		     !req->rq2_status))
 		xprt2_count(dead_rpcs);
 	xprt2_fence_wait(req);
 	if (unlikely(rqst->rq_cong)) {

@@ -235,7 +235,7 @@ S41	needs-nothing		read,512	EIO	MSG,8/0			c_calls_again==0
 C-091	needs-little		read,512	data	MSG,8/100,MSG-011,NOMSG	c_calls_again==1&&c_reply_chunks_used==1
 S45	needs-little-always	read,512	EIO	MSG,8/100,MSG-011,8/100	c_calls_again==1
 C-092	needs-more		read,65536	data	MSG-010,8/40000,MSG-001,NOMSG	c_calls_again==1&&c_reply_chunks_used==1
-C-092	needs-too-much		read,65536	EIO	MSG-010,8/2147483647	c_calls_again==1&&c_calls_unsendable==1
+C-092	needs-too-much		read,65536	EIO	MSG-010,8/2147483647	c_calls_again==1&&c_calls_unsendable==1&&c_dead_rpcs==0
 S45	takes-many-reads	write,65536	EIO	MSG-100,4/4294967295,MSG-100,4/4294967295	c_calls_again==1
 C-083	takes-no-reads		write,65536	data	MSG-100,4/0,NOMSG-100,MSG	c_calls_again==1&&c_calls_nomsg==1
 C-083	takes-no-reads-now	write,65536	data	NOMSG-100,MSG		c_calls_again==0&&c_calls_nomsg==1
