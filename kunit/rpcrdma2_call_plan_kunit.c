@@ -394,8 +394,40 @@ static void plan(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.cp_reply, c->want.cp_reply);
 }
 
+/* Pages of each place; segments of 4 pages at most, without holes and with */
+static const struct {
+	unsigned int pages[3], segs, with_holes;
+} counts[] = {
+	{ { 0, 0, 0 }, 0, 0 },
+	{ { 1, 0, 0 }, 1, 1 },
+	{ { 4, 0, 0 }, 1, 1 },
+	{ { 5, 0, 0 }, 2, 2 },
+	{ { 2, 1, 1 }, 3, 1 },
+	{ { 4, 1, 0 }, 2, 2 },
+	{ { 7, 1, 1 }, 4, 3 },
+};
+
+/* C-085: a limit of segments forbids no chunk that keeps to it. */
+static void count_segs(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		KUNIT_EXPECT_EQ(test, counts[i].segs,
+				rpcrdma2_count_segs(counts[i].pages, 3, 4,
+						    false));
+		KUNIT_EXPECT_EQ(test, counts[i].with_holes,
+				rpcrdma2_count_segs(counts[i].pages, 3, 4,
+						    true));
+	}
+	KUNIT_EXPECT_EQ(test, rpcrdma2_pages_of(100, 0), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_pages_of(PAGE_SIZE - 1, 1), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_pages_of(PAGE_SIZE - 1, 2), 2);
+}
+
 static struct kunit_case plan_suite_cases[] = {
 	KUNIT_CASE_PARAM(plan, plan_gen_params),
+	KUNIT_CASE(count_segs),
 	{}
 };
 

@@ -58,7 +58,8 @@ static unsigned int find_part(const struct xdr_buf *buf, enum xprt2_part part,
  * @buf: message
  * @part: what of it
  *
- * Return: an upper bound; exact for XPRT2_PART_PAGES.
+ * Return: an upper bound; exact for XPRT2_PART_PAGES, and on devices whose
+ * page lists may have holes.
  */
 unsigned int xprt2_count_segs(const struct xprt2_ep *ep,
 			      const struct xdr_buf *buf, enum xprt2_part part)
@@ -66,18 +67,18 @@ unsigned int xprt2_count_segs(const struct xprt2_ep *ep,
 	const struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
 	const struct kvec *head = buf->head, *tail = buf->tail;
 	u32 pad = part == XPRT2_PART_REST ? xprt2_pad_len(buf) : 0;
-	unsigned int segs = 0;
+	unsigned int pages[3] = {};
 
 	if (part != XPRT2_PART_REST)
-		segs += rpcrdma2_expose_count(rg, buf->page_base,
-					      buf->page_len);
+		pages[0] = rpcrdma2_pages_of(buf->page_base, buf->page_len);
 	if (part != XPRT2_PART_PAGES) {
-		segs += rpcrdma2_expose_count(rg, (unsigned long)head->iov_base,
-					      head->iov_len);
-		segs += rpcrdma2_expose_count(rg, (unsigned long)tail->iov_base +
-					      pad, tail->iov_len - pad);
+		pages[1] = rpcrdma2_pages_of((unsigned long)head->iov_base,
+					     head->iov_len);
+		pages[2] = rpcrdma2_pages_of((unsigned long)tail->iov_base +
+					     pad, tail->iov_len - pad);
 	}
-	return segs;
+	return rpcrdma2_count_segs(pages, ARRAY_SIZE(pages), rg->rg_depth,
+				   rg->rg_type == IB_MR_TYPE_SG_GAPS);
 }
 
 /**

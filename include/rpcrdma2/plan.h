@@ -6,8 +6,47 @@
 #ifndef _RPCRDMA2_PLAN_H
 #define _RPCRDMA2_PLAN_H
 
+#include <linux/mm.h>
+#include <linux/pfn.h>
+
 #include <rpcrdma2/header.h>
 #include <rpcrdma2/walk.h>
+
+/**
+ * rpcrdma2_pages_of - pages that octets in a row lie in
+ * @pos: address of the first octet, or its offset in the first page
+ * @len: how many
+ */
+static inline unsigned int rpcrdma2_pages_of(unsigned long pos, u32 len)
+{
+	return len ? PFN_UP(offset_in_page(pos) + len) : 0;
+}
+
+/**
+ * rpcrdma2_count_segs - segments that octets in several places would take
+ * @pages: rpcrdma2_pages_of() each place
+ * @places: how many there are
+ * @most: pages that a segment can have
+ * @holes: a segment may have holes, and so goes on at the next place
+ *
+ * Return: an upper bound; exact for one place, and with holes.
+ */
+static inline unsigned int
+rpcrdma2_count_segs(const unsigned int *pages, unsigned int places,
+		    unsigned int most, bool holes)
+{
+	unsigned int i, left = 0, segs = 0;
+
+	for (i = 0; i < places; i++) {
+		left += pages[i];
+		if (holes && i + 1 < places)
+			continue;
+		/* nearly always none or one: not worth a division */
+		segs += left <= most ? !!left : DIV_ROUND_UP(left, most);
+		left = 0;
+	}
+	return segs;
+}
 
 /**
  * struct rpcrdma2_call_plan - how a Call and its Reply will travel

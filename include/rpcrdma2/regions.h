@@ -127,23 +127,6 @@ bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co);
  */
 void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_expose_count - segments that octets in a row would take
- * @rg: regions of a connection
- * @pos: address of the first octet, or its offset in the first page
- * @len: how many
- */
-static inline unsigned int
-rpcrdma2_expose_count(const struct rpcrdma2_regions *rg, unsigned long pos,
-		      u32 len)
-{
-	unsigned int pages = len ? PFN_UP(offset_in_page(pos) + len) : 0;
-
-	/* nearly always none or one: not worth a division */
-	return pages <= rg->rg_depth ? !!pages :
-				       DIV_ROUND_UP(pages, rg->rg_depth);
-}
-
 static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
 {
 	INIT_LIST_HEAD(&ex->ex_regions);
