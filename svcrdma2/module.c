@@ -61,9 +61,13 @@ static int __init svcrdma2_init(void)
 	svc2_msg_cache = KMEM_CACHE(svc2_msg, 0);
 	if (!svc2_msg_cache)
 		return ret;
+	ret = svc2_sinks_init();
+	if (ret)
+		goto out_cache;
+	ret = -ENOMEM;
 	svc2_wq = alloc_workqueue("svcrdma2", WQ_UNBOUND, 0);
 	if (!svc2_wq)
-		goto out_cache;
+		goto out_sinks;
 	ret = xprt_register_transport(&svc2_bc_class);
 	if (ret)
 		goto out_wq;
@@ -77,6 +81,8 @@ out_bc_class:
 	xprt_unregister_transport(&svc2_bc_class);
 out_wq:
 	destroy_workqueue(svc2_wq);
+out_sinks:
+	svc2_sinks_exit();
 out_cache:
 	kmem_cache_destroy(svc2_msg_cache);
 	return ret;

@@ -7,10 +7,12 @@
  * a WRITE of 1 MiB 256 cleared pages, which the RDMA Reads then overwrite. So
  * the pages of large Calls stay together when a Call is done, and the next large
  * Call takes them before it takes the thread's. What is kept is bounded, for all
- * connections together: SVC2_KEPT_SETS times SVC2_KEPT_MOST pages. They are not
- * cleared: no octet is in rq_arg that an RDMA Read or a copy has not placed.
+ * connections together: SVC2_KEPT_SETS times SVC2_KEPT_MOST pages, and the kernel
+ * gets them back when it is short of memory. They are not cleared: no octet is in
+ * rq_arg that an RDMA Read or a copy has not placed.
  */
 #include <linux/mm.h>
+#include <linux/shrinker.h>
 #include <linux/slab.h>
 
 #include "svcrdma2.h"
@@ -29,6 +31,8 @@ static DEFINE_SPINLOCK(kept_lock);	/* guards the two below */
 static struct kept_set kept[SVC2_KEPT_SETS];
 static unsigned int nkept;
 
+static struct shrinker *kept_shrinker;
+
 /* Not where the kernel clears what is freed: such a page stays as it is. */
 static bool is_kept(unsigned int sinks)
 {
@@ -36,17 +40,28 @@ static bool is_kept(unsigned int sinks)
 	       !want_init_on_free();
 }
 
+static bool pop_kept(struct kept_set *set)
+{
+	bool any;
+
+	spin_lock(&kept_lock);
+	any = nkept;
+	if (any)
+		*set = kept[--nkept];
+	spin_unlock(&kept_lock);
+	return any;
+}
+
 static bool take_kept(struct svc2_msg *call)
 {
-	spin_lock(&kept_lock);
-	if (nkept) {
-		nkept--;
-		call->sm_pages = kept[nkept].ks_pages;
-		call->sm_npages = kept[nkept].ks_npages;
-		svc2_count(sinks_reused);
-	}
-	spin_unlock(&kept_lock);
-	return call->sm_pages;
+	struct kept_set set;
+
+	if (!pop_kept(&set))
+		return false;
+	call->sm_pages = set.ks_pages;
+	call->sm_npages = set.ks_npages;
+	svc2_count(sinks_reused);
+	return true;
 }
 
 static bool give_kept(struct svc2_msg *call)
@@ -135,6 +150,51 @@ void svc2_sinks_put(struct svc2_msg *call)
 	kfree(call->sm_pages);
 }
 
+static unsigned long count_kept(struct shrinker *shrinker,
+				struct shrink_control *sc)
+{
+	unsigned long pages = 0;
+	unsigned int i;
+
+	spin_lock(&kept_lock);
+	for (i = 0; i < nkept; i++)
+		pages += kept[i].ks_npages;
+	spin_unlock(&kept_lock);
+	return pages ?: SHRINK_EMPTY;
+}
+
+static unsigned long free_kept(struct shrinker *shrinker,
+			       struct shrink_control *sc)
+{
+	unsigned long freed = 0;
+	struct kept_set set;
+
+	while (freed < sc->nr_to_scan && pop_kept(&set)) {
+		release_pages(set.ks_pages, set.ks_npages);
+		kfree(set.ks_pages);
+		freed += set.ks_npages;
+	}
+	sc->nr_scanned = freed;
+	return freed ?: SHRINK_STOP;
+}
+
+/**
+ * svc2_sinks_init - let the kernel have what is kept
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int svc2_sinks_init(void)
+{
+	kept_shrinker = shrinker_alloc(0, "svcrdma2-sinks");
+	if (!kept_shrinker)
+		return -ENOMEM;
+	kept_shrinker->count_objects = count_kept;
+	kept_shrinker->scan_objects = free_kept;
+	shrinker_register(kept_shrinker);
+	return 0;
+}
+
 /**
  * svc2_sinks_exit - free what is kept
  *
@@ -142,8 +202,8 @@ void svc2_sinks_put(struct svc2_msg *call)
  */
 void svc2_sinks_exit(void)
 {
-	while (nkept--) {
-		release_pages(kept[nkept].ks_pages, kept[nkept].ks_npages);
-		kfree(kept[nkept].ks_pages);
-	}
+	struct shrink_control all = { .nr_to_scan = ULONG_MAX };
+
+	shrinker_free(kept_shrinker);
+	free_kept(NULL, &all);
 }

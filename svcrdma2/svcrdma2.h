@@ -521,6 +521,7 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call);
 /* sinks.c */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_sinks_put(struct svc2_msg *call);
+int svc2_sinks_init(void);
 void svc2_sinks_exit(void);
 
 /* reply.c */

@@ -132,6 +132,12 @@ group_counters()
 	expect "WRITE of 1 MiB: one doorbell a call" "c_doorbells == c_calls"
 	expect "WRITE of 1 MiB: all bytes by RDMA Read" "s_read_chunk_bytes == 16 * 1048576"
 	expect "WRITE of 1 MiB: into pages of one that is done" "s_sinks_reused >= 15"
+	echo 2 >/proc/sys/vm/drop_caches
+	measure puts 1
+	expect "WRITE of 1 MiB: the kernel has got what was kept" \
+		"s_calls >= 1 && s_sinks_reused == 0"
+	measure puts 1
+	expect "WRITE of 1 MiB: and pages are kept again" "s_sinks_reused == 1"
 	measure puts 16 64K
 	expect "WRITE of 64 KiB: one RDMA Read each" "s_rdma_reads == 16"
 	exec 7>&-
