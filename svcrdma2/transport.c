@@ -367,11 +367,18 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 	return ret;
 }
 
+/*
+ * The RPC layer counts the connections whose requester it does not know yet. A
+ * thread that still serves a Call may get to know this one after it was counted
+ * off, and count it off again; with a count below 0 the RPC layer closes each new
+ * connection. One that is counted off before it goes is not counted off again.
+ */
 static void svc2_detach(struct svc_xprt *xprt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
 
 	svc2_count(disconnects);
+	svc_xprt_set_valid(xprt);
 	/* what is flushed from now on is no reason to close */
 	svc2_close(sp, RPCRDMA2_LOSS_ENDED);
 	rdma_disconnect(sp->sp_conn.co_id);

@@ -232,6 +232,40 @@ group_cycle()
 	server_down
 }
 
+# outlived: a Call waits in nfsd for mountd while its requester gives up and
+# closes the connection; then the Call goes on, and finds its export.
+outlived()
+{
+	local dir=/mnt.outlived
+
+	mkdir -p "$dir"
+	mount_nfs "$proto" 3 "$dir" soft,timeo=10,retrans=1,noac || return 1
+	pkill -STOP rpc.mountd
+	exportfs -f
+	stat "$dir/after" >/dev/null 2>&1 &
+	sleep 2.5
+	pkill -CONT rpc.mountd
+	wait $!
+	umount -f "$dir" 2>/dev/null || umount -l "$dir"
+}
+
+# sunrpc must not count a connection twice when it ends: it would take every new
+# one for one too many.
+outlived_calls()
+{
+	local i before name="a Call that outlives its connection"
+
+	before=$(counters)
+	for i in 1 2 3; do
+		outlived
+	done
+	risen "$before"
+	expect "$name: connections were closed" "s_disconnects >= 3"
+	check "$name: the server takes new ones" timeout 30 mount -t nfs \
+		-o "vers=3,proto=$proto,port=$port" "$addr4:$export_dir" /mnt.outlived &&
+		umount /mnt.outlived
+}
+
 group_inuse()
 {
 	local client=rpcrdma server=rpcrdma m
@@ -250,6 +284,7 @@ group_inuse()
 	done
 	dd if=/dev/zero of=/mnt/after bs=64K count=4 status=none
 	check "the mount still works" cmp -n 262144 /mnt/after /dev/zero
+	outlived_calls
 	finish
 }
 
