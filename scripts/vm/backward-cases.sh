@@ -643,9 +643,7 @@ backward_in_both()
 	backward "B-11 B-12 v$v: a Receive for the Reply, whatever was asked before" \
 		full_window
 	set_parameter credits 64
-	set_parameter receive_size 16384
 	backward "v$v: a Reply of two pages" long_reply
-	set_parameter receive_size 4096
 }
 
 group_backward()

@@ -73,7 +73,6 @@ idle_connections()
 {
 	local conns
 
-	set_server receive_size 16384
 	check "112 mounts' worth of connections" mounts 7 || return
 	check "each is used" visit 7
 	conns=$(of_connections credits | wc -l)
@@ -94,7 +93,6 @@ deep()
 
 busy_connection()
 {
-	set_server receive_size 16384
 	check "mount" mount_nfs rdma2 4.2 /mnt || return
 	measure deep /mnt
 	expect "S26 S27 a connection in use gets more credits" \

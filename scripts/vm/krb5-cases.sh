@@ -145,7 +145,7 @@ gss_long_messages()
 	for flavor in krb5 krb5i krb5p; do
 		inline_writes "$flavor"
 	done
-	echo 4096 >/sys/module/svcrdma2/parameters/receive_size
+	echo 16384 >/sys/module/svcrdma2/parameters/receive_size
 	rmmod rpcrdma
 }
 

@@ -379,13 +379,11 @@ hostile_layout()
 		hostile "E-07 v$v: a Call that lacks its last word" lacks_word
 		hostile "E-07 v$v: one in a Position-Zero chunk, one in another" \
 			position_zero_and_another
-		set_parameter receive_size 16384
 		hostile "E-07 v$v: two WRITEs inline, in more than a page" \
 			inline_both
 		hostile "v$v: RPCSEC_GSS in more than a page" gss_inline
 		hostile "v$v: RPCSEC_GSS behind a header of a page" \
 			gss_behind_segments
-		set_parameter receive_size 4096
 	done
 	hostile "a Call of several pages waits without a copy" not_deferred
 	trap - PIPE

@@ -16,7 +16,7 @@ reply_v1="0a 00000001 $grant 00000000 $lists 0a $rpc_reply"
 call_v2="0b 00000002 00000020 00000000 00000000 00000000 $lists 0b $rpc_call"
 reply_v2="0b 00000002 $grant 00000000 00000001 00000000 $lists 0b $rpc_reply"
 connprop='0c 00000002 00000020 00000006 00000002 00000001 00000004 00001000 00000002 00000004 00000001 00000001 00000003'
-rbsiz=00001000
+rbsiz=00004000
 # RBSIZ, BRS, the mark, limits, the largest Send; the first and the last may change
 our_props='00000005 00000001 00000004 RBSIZ 00000002 00000004 00000001 ffffff00 00000010 4b3c712e 362644af 9d2c3e28 063801e6 ffffff01 00000010 00000040 ffffffff 00000010 00000008 ffffff02 00000004 SBSIZ 00000001 0000000e'
 private='f6ab0e18 01000303'
@@ -126,7 +126,7 @@ peer_version_two()
 		"0c 00000002 $grant 00000006 $our_props"
 	converse "C-049 C-053 S16 REQPROP is always answered" '' \
 		"0c 00000002 00000020 00000007 00000003 00000002 00000004 00000001 ffffffff 00000004 00000007 00000001 00000004 00010000" \
-		"0c 00000002 $grant 00000008 00000001 00000001 00000001 00000006 00000000" \
+		"0c 00000002 $grant 00000008 00000001 00000001 00000001 00000002 00000001 00000001 00000004 $rbsiz" \
 		"0d 00000002 00000020 00000007 00000001 00000001 00000004 00001000" \
 		"0d 00000002 $grant 00000008 00000001 00000001 00000000 00000000" \
 		"0e 00000002 00000020 00000007 00000000" \
@@ -164,9 +164,7 @@ peer_long()
 {
 	local blob
 
-	rbsiz=00004000
 	blob=$(head -c 8000 /dev/zero | od -An -v -tx1 | tr -d '\n ')
-	set_parameter receive_size 16384
 	converse "C-012 an unknown option of two pages" '' \
 		"0d 00000002 00000020 00000005 00000000 7fffff01 00001f40 $blob" \
 		"$(error_of 0d 00000002 00000009)"
@@ -174,8 +172,6 @@ peer_long()
 		"0c 00000002 00000020 00000006 00000002 00001234 00001f40 $blob 00000001 00000004 00001000 00000000" \
 		"0c 00000002 $grant 00000006 $our_props" \
 		"$call_v2" "$reply_v2"
-	set_parameter receive_size 4096
-	rbsiz=00001000
 }
 
 # A child of a task that gets single pages only has no stack.
@@ -211,8 +207,8 @@ peer_single_pages()
 		"$connprop" "0c 00000002 $grant 00000006 $our_props" \
 		"$call_v2" "$reply_v2"
 	fragment 0
-	set_parameter receive_size 4096
-	rbsiz=00001000
+	set_parameter receive_size 16384
+	rbsiz=00004000
 }
 
 peer_pinned()
