@@ -211,10 +211,10 @@ static void the_mark_is_remembered(struct kunit *test)
 	struct rpcrdma2_exchange ex;
 
 	begin(test, &ex, false);
-	rpcrdma2_exchange_expect(&ex, &pm);
+	rpcrdma2_exchange_expect(&ex, 7, &pm);
 	KUNIT_EXPECT_FALSE(test, pm.pm_marked);
 	take_connprop(test, &ex, RPCRDMA2_PROPS_ALL, 8192, 8192);
-	rpcrdma2_exchange_expect(&ex, &pm);
+	rpcrdma2_exchange_expect(&ex, 7, &pm);
 	KUNIT_EXPECT_TRUE(test, pm.pm_marked);
 	KUNIT_EXPECT_PTR_EQ(test, pm.pm_want, NULL);
 }

@@ -5,7 +5,10 @@
 #include <linux/export.h>
 #include <linux/minmax.h>
 
+#include <rpcrdma2/error.h>
 #include <rpcrdma2/exchange.h>
+
+#include "wire.h"
 
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder)
 {
@@ -36,6 +39,20 @@ static struct rpcrdma2_props offer(const struct rpcrdma2_exchange *ex)
 	return pr;
 }
 
+/* A message of this end that is no answer waits from here on. */
+static void begin_wait(struct rpcrdma2_exchange *ex, u32 type)
+{
+	ex->ex_sent = type;
+	ex->ex_open = true;
+}
+
+/* It is answered, or will never be. */
+static void end_wait(struct rpcrdma2_exchange *ex)
+{
+	ex->ex_sent = 0;
+	ex->ex_open = false;
+}
+
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
 				struct rpcrdma2_propmsg *pm)
 {
@@ -45,16 +62,161 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
 	};
 	ex->ex_told = offer(ex);
 	ex->ex_said = true;
+	if (!ex->ex_responder)
+		begin_wait(ex, RDMA2_OPT_CONNPROP);
 	rpcrdma2_propset_init(&pm->pm_set, RPCRDMA2_PROPS_ALL, &ex->ex_told);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_announce);
 
-void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex,
+void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send)
+{
+	ex->ex_able.pr_rbsiz = recv;
+	if (ex->ex_able.pr_sbsiz == send)
+		return;
+	ex->ex_able.pr_sbsiz = send;
+	ex->ex_wish.pr_rbsiz = send;
+	ex->ex_wished |= BIT(RPCRDMA2_PROP_RBSIZ);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_resize);
+
+static bool knows(const struct rpcrdma2_exchange *ex, u32 type)
+{
+	return !(ex->ex_lacks & BIT(type));
+}
+
+/* C-047, S16: rows that are wished to be otherwise, and may be asked for */
+static u32 questions(const struct rpcrdma2_exchange *ex)
+{
+	const struct rpcrdma2_peer_props *peer = &ex->ex_peer;
+
+	if (!knows(ex, RDMA2_OPT_REQPROP))
+		return 0;
+	return ex->ex_wished & peer->pp_askable &
+	       rpcrdma2_props_changing(RPCRDMA2_CHANGE_RAISE) &
+	       rpcrdma2_props_differ(&ex->ex_wish, &peer->pp_now);
+}
+
+/* C-027, C-059: rows in which @now is not what the peer knows */
+static u32 updates(const struct rpcrdma2_exchange *ex,
+		   const struct rpcrdma2_props *now)
+{
+	u32 rows = rpcrdma2_props_news(&ex->ex_told, now);
+
+	if (!rpcrdma2_props_marked(&ex->ex_peer.pp_now))
+		rows &= ~RPCRDMA2_PROPS_MARKED;
+	return knows(ex, RDMA2_OPT_UPDPROP) ? rows : 0;
+}
+
+static bool may_speak(const struct rpcrdma2_exchange *ex)
+{
+	return ex->ex_said && ex->ex_peer.pp_spoken;
+}
+
+bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex)
+{
+	const struct rpcrdma2_props now = offer(ex);
+
+	return ex->ex_open ||
+	       (may_speak(ex) && (questions(ex) || updates(ex, &now)));
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_busy);
+
+bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex,
+			    struct rpcrdma2_propmsg *pm)
+{
+	struct rpcrdma2_props now = offer(ex);
+	u32 rows;
+
+	if (ex->ex_open || !may_speak(ex))
+		return false;
+	*pm = (struct rpcrdma2_propmsg){ };
+	rows = questions(ex);
+	if (rows) {
+		rpcrdma2_propset_init(&ex->ex_want, rows, &ex->ex_wish);
+		pm->pm_type = RDMA2_OPT_REQPROP;
+		pm->pm_set = ex->ex_want;
+	} else {
+		rows = updates(ex, &now);
+		pm->pm_type = RDMA2_OPT_UPDPROP;
+		rpcrdma2_propset_init(&pm->pm_set, rows, &now);
+	}
+	if (!rows)
+		return false;
+	begin_wait(ex, pm->pm_type);
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_next);
+
+void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
+			    const struct rpcrdma2_propmsg *pm, u32 xid,
+			    unsigned long now)
+{
+	ex->ex_xid = xid;
+	ex->ex_since = now;
+	if (pm->pm_type == RDMA2_OPT_REQPROP)
+		ex->ex_wished = 0;
+	else
+		rpcrdma2_props_copy(&ex->ex_told, &pm->pm_set.ps_val,
+				    pm->pm_set.ps_rows);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_sent);
+
+void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex)
+{
+	if (ex->ex_sent == RDMA2_OPT_CONNPROP) {
+		rpcrdma2_props_default(&ex->ex_told);
+		ex->ex_said = false;
+	}
+	end_wait(ex);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_unsent);
+
+bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now)
+{
+	bool asked = ex->ex_open && ex->ex_sent == RDMA2_OPT_REQPROP;
+
+	if (asked &&
+	    time_before(now, ex->ex_since + RPCRDMA2_ANSWER_TIMEOUT))
+		return false;
+	ex->ex_open = false;
+	return asked;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_heard);
+
+static bool is_asked(const struct rpcrdma2_exchange *ex, u32 xid)
+{
+	return ex->ex_sent == RDMA2_OPT_REQPROP && ex->ex_xid == xid;
+}
+
+void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 			      struct rpcrdma2_propmsg *pm)
 {
-	pm->pm_want = NULL;	/* this end sends no REQPROP */
+	pm->pm_want = is_asked(ex, xid) ? &ex->ex_want : NULL;
 	pm->pm_marked = rpcrdma2_props_marked(&ex->ex_peer.pp_now);
 }
+
+bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid)
+{
+	if (!is_asked(ex, xid))
+		return false;
+	end_wait(ex);
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_spoilt);
+
+bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
+			       const struct rpcrdma2_hdr *h)
+{
+	if ((ex->ex_sent != RDMA2_OPT_REQPROP &&
+	     ex->ex_sent != RDMA2_OPT_UPDPROP) ||
+	    ex->ex_xid != h->h_xid || h->h_error.er_code == RDMA2_ERR_VERS)
+		return false;
+	if (rpcrdma2_lacks_message(&h->h_error))
+		ex->ex_lacks |= BIT(ex->ex_sent);
+	end_wait(ex);
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_refused);
 
 u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 			   const struct rpcrdma2_propmsg *pm, u32 *effects)
@@ -75,6 +237,8 @@ u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 		break;
 	case RDMA2_OPT_RESPROP:
 		rpcrdma2_apply_resprop(&ex->ex_peer, pm);
+		if (pm->pm_want)
+			end_wait(ex);
 		break;
 	default:
 		break;
@@ -94,6 +258,12 @@ static void answer_reqprop(struct rpcrdma2_exchange *ex,
 	const struct rpcrdma2_props able = offer(ex);
 
 	rpcrdma2_answer_reqprop(answer, want, &ex->ex_told, &able);
+	if (!(want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ)))
+		return;
+	if (answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ))
+		ex->ex_able.pr_rbsiz = ex->ex_told.pr_rbsiz;
+	ex->ex_recv_wish = max_t(u32, want->ps_val.pr_rbsiz,
+				 RPCRDMA2_INLINE_DEFAULT);
 }
 
 bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
@@ -117,7 +287,12 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_answer);
 
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
 {
-	return rpcrdma2_send_limit(&ex->ex_peer.pp_now, ex->ex_able.pr_sbsiz);
+	u32 own = ex->ex_able.pr_sbsiz;
+
+	if (ex->ex_open && ex->ex_sent == RDMA2_OPT_REQPROP &&
+	    ex->ex_want.ps_rows & BIT(RPCRDMA2_PROP_RBSIZ))
+		own = min(own, ex->ex_want.ps_val.pr_rbsiz);
+	return rpcrdma2_send_limit(&ex->ex_peer.pp_now, own);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_send_max);
 

@@ -12,7 +12,7 @@
 static void read_property(struct rpcrdma2_msg *msg, const void *base,
 			  const struct rpcrdma2_exchange *ex)
 {
-	rpcrdma2_exchange_expect(ex, &msg->mg_prop);
+	rpcrdma2_exchange_expect(ex, msg->mg_hdr.h_xid, &msg->mg_prop);
 	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
 						  base);
 	msg->mg_bad_body = msg->mg_verdict;

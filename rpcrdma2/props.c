@@ -150,6 +150,23 @@ u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
 	return rows;
 }
 
+u32 rpcrdma2_props_news(const struct rpcrdma2_props *told,
+			const struct rpcrdma2_props *now)
+{
+	u32 rows = rpcrdma2_props_differ(told, now);
+	unsigned int r;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
+		enum rpcrdma2_prop_change change = rpcrdma2_prop_rows[r].row_change;
+
+		if (change == RPCRDMA2_CHANGE_NEVER ||
+		    (change == RPCRDMA2_CHANGE_RAISE &&
+		     *rpcrdma2_prop_get(now, r) < *rpcrdma2_prop_get(told, r)))
+			rows &= ~BIT(r);
+	}
+	return rows;
+}
+
 void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp)
 {
 	*pp = (struct rpcrdma2_peer_props){ };

@@ -5,13 +5,25 @@
  *
  * The ends are alike but for one thing: a requester announces its properties
  * when it sees fit, a responder answers the requester's announcement with its
- * own. Each end sends by its own means, and looks up in @ex_peer what bounds
- * its Sends. Nothing is locked: property messages of a connection are dealt
- * with one at a time, in the order in which they came (S16).
+ * own. Then either may ask the other to change something (REQPROP), and says what
+ * has changed (UPDPROP). Each end sends by its own means:
+ *
+ *	rpcrdma2_exchange_next()	what there is to be said, if its time has come;
+ *					from here on it bounds messages
+ *	rpcrdma2_exchange_sent()	it is posted
+ *	rpcrdma2_exchange_unsent()	it could not be; it is said the next time
+ *
+ * Of such messages one at a time waits for an answer; one that has none waits
+ * for the next message, of whatever kind (2.3). Nothing is locked: property messages
+ * of a connection are dealt with one at a time, in the order in which they came
+ * (S16), and so is what this end says.
  */
 #ifndef _RPCRDMA2_EXCHANGE_H
 #define _RPCRDMA2_EXCHANGE_H
 
+#include <linux/jiffies.h>
+
+#include <rpcrdma2/header.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/propset.h>
@@ -23,6 +35,17 @@
  * @ex_able: the best this end can do
  * @ex_responder: it answers the peer's announcement with its own
  * @ex_said: its own is sent
+ * @ex_wished: rows of @ex_wish that the peer is to be asked for
+ * @ex_wish: what is wished of it
+ * @ex_want: what the last REQPROP asked for
+ * @ex_sent: the message of this end that was sent last, answers left out: enum
+ *	rpcrdma2_opttype, or 0
+ * @ex_open: nothing has come since, or not what it waits for
+ * @ex_xid: its xid
+ * @ex_since: when it was sent, in jiffies
+ * @ex_lacks: messages that the peer does not know, a bit for each opttype (C-026)
+ * @ex_recv_wish: Receives of so many octets the peer has asked for last; 0 when it
+ *	has not, or when this end has looked at it and set it to 0
  */
 struct rpcrdma2_exchange {
 	struct rpcrdma2_peer_props	ex_peer;
@@ -30,7 +53,19 @@ struct rpcrdma2_exchange {
 	struct rpcrdma2_props		ex_able;
 	bool				ex_responder;
 	bool				ex_said;
+	u32				ex_wished;
+	struct rpcrdma2_props		ex_wish;
+	struct rpcrdma2_propset		ex_want;
+	u32				ex_sent;
+	bool				ex_open;
+	u32				ex_xid;
+	unsigned long			ex_since;
+	u32				ex_lacks;
+	u32				ex_recv_wish;
 };
+
+/* S16: a REQPROP that is not answered for so long is rejected */
+#define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
 
 /**
  * rpcrdma2_exchange_init - nothing has been announced (C-005, C-024, S19)
@@ -47,18 +82,110 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder);
  * @pm: to be filled
  *
  * C-043: everything; and for good, what the table says never changes (C-045). The
- * caller sends it once (S15).
+ * caller sends it once (S15). When a requester does it is to be treated like what
+ * rpcrdma2_exchange_next() makes.
  */
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
 				struct rpcrdma2_propmsg *pm);
 
 /**
+ * rpcrdma2_exchange_resize - messages of other sizes than before
+ * @ex: properties
+ * @recv: octets that every Receive of this end holds (C-028)
+ * @send: octets of the largest Send it makes
+ *
+ * Where @send has changed the peer is asked for Receives of that size, if it ever
+ * changes them.
+ */
+void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
+
+/**
+ * rpcrdma2_exchange_next - make the message that is to be sent now
+ * @ex: properties
+ * @pm: to be filled
+ *
+ * A REQPROP: after the peer's CONNPROP, for what that allows to be asked (C-047,
+ * S16). An UPDPROP: what has changed since the peer was told (C-027, C-032, C-059).
+ * Neither while another message waits (2.3), nor one that the peer does not know
+ * (C-026). From here on a smaller RBSIZ that is asked for bounds Sends (C-034).
+ *
+ * Return: whether there is one. Then rpcrdma2_exchange_sent() or
+ * rpcrdma2_exchange_unsent() follows, before any other call.
+ */
+bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex,
+			    struct rpcrdma2_propmsg *pm);
+
+/**
+ * rpcrdma2_exchange_busy - is there something to be said, or waited for?
+ * @ex: properties
+ */
+bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex);
+
+/**
+ * rpcrdma2_exchange_sent - a message of this end is posted
+ * @ex: properties
+ * @pm: message
+ * @xid: its xid: that of no RPC that this end waits for (S18)
+ * @now: jiffies
+ */
+void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
+			    const struct rpcrdma2_propmsg *pm, u32 xid,
+			    unsigned long now);
+
+/**
+ * rpcrdma2_exchange_unsent - a message of this end could not be posted
+ * @ex: properties, as if it had not been made
+ */
+void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex);
+
+/**
+ * rpcrdma2_exchange_heard - a message has come, of whatever kind
+ * @ex: properties
+ * @now: jiffies
+ *
+ * 2.3. A REQPROP waits for its own answer, but not for ever: then it is rejected, and
+ * what it asks for does not bound Sends any more (S16). What is in force at the peer
+ * counts all the same when the answer does come (C-052).
+ *
+ * Return: whether a REQPROP has waited for too long.
+ */
+bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now);
+
+/**
  * rpcrdma2_exchange_expect - what is known of a property message not yet read
  * @ex: properties
+ * @xid: of the message
  * @pm: pm_want and pm_marked are set, for rpcrdma2_decode_propmsg()
+ *
+ * S17: a RESPROP with another xid than that of the REQPROP answers nothing.
  */
-void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex,
+void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 			      struct rpcrdma2_propmsg *pm);
+
+/**
+ * rpcrdma2_exchange_spoilt - a RESPROP has come that is malformed
+ * @ex: properties
+ * @xid: of the message
+ *
+ * S11: as if all were rejected.
+ *
+ * Return: whether it answers the REQPROP of this end.
+ */
+bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid);
+
+/**
+ * rpcrdma2_exchange_refused - does an error answer the message of this end?
+ * @ex: properties
+ * @h: RDMA2_ERROR, well-formed
+ *
+ * S18, 2.4: the message is refused and not repeated; after code 3 or 9 no other of
+ * its kind is sent either (C-026). One for a CONNPROP belongs to the negotiation,
+ * and so does code 1.
+ *
+ * Return: whether it does; then it is no RPC's.
+ */
+bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
+			       const struct rpcrdma2_hdr *h);
 
 /**
  * rpcrdma2_exchange_take - take over the properties of the sender of a message
@@ -66,8 +193,8 @@ void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex,
  * @pm: property message that was good throughout (S11)
  * @effects: what has to be looked at again: enum rpcrdma2_prop_effect, a set
  *
- * A second CONNPROP is an update (S15). A REQPROP has no properties
- * of its sender; nor has a RESPROP as long as this end sends no REQPROP (S17).
+ * A second CONNPROP is an update (S15). A REQPROP has no properties of its sender,
+ * nor has a RESPROP that answers nothing (S17).
  *
  * Return: rows that changed though the peer had announced that they would not;
  * to be counted, no more (S15).
@@ -91,7 +218,7 @@ bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 			      struct rpcrdma2_propmsg *answer);
 
 /**
- * rpcrdma2_exchange_send_max - largest Send toward the peer (S13, S33)
+ * rpcrdma2_exchange_send_max - largest Send toward the peer (C-034, S13, S33)
  * @ex: properties
  */
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);

@@ -140,6 +140,19 @@ u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
 			  const struct rpcrdma2_props *b);
 
 /**
+ * rpcrdma2_props_news - what is worth an UPDPROP
+ * @told: properties of this end as the peer knows them
+ * @now: as they are in force (C-059)
+ *
+ * C-027, C-032, C-033, C-045: what never changes is not told anew, and what only the
+ * peer may ask to be lower is told when it is higher.
+ *
+ * Return: rows.
+ */
+u32 rpcrdma2_props_news(const struct rpcrdma2_props *told,
+			const struct rpcrdma2_props *now);
+
+/**
  * struct rpcrdma2_peer_props - what is known of the other side
  * @pp_now: values in force
  * @pp_askable: rows that a REQPROP may ask to change (C-047, S16)

@@ -46,6 +46,7 @@ typedef uint32_t		__be32;
 #define PAGE_SHIFT		12
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define HZ			1000
+#define time_before(a, b)	((long)((a) - (b)) < 0)
 
 #define __maybe_unused		__attribute__((unused))
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an end says of its properties while a connection lasts: it asks the peer to
+ * change, and tells what has changed of itself.
+ */
+#include <linux/jiffies.h>
+
+#include <rpcrdma2/exchange.h>
+
+#include "util.h"
+#include "vectors.h"
+
+#define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
+#define BRS	BIT(RPCRDMA2_PROP_BRS)
+#define SBSIZ	BIT(RPCRDMA2_PROP_X_SBSIZ)
+#define XID	0x70000003
+#define NOW	1000UL
+
+static const struct rpcrdma2_props able = {
+	.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_INLINE,
+	.pr_mark = RPCRDMA2_MARK, .pr_sbsiz = 65536,
+};
+
+/* The peer says what @rows it has; Receives of 16384 octets among them. */
+static void peer_says(struct kunit *test, struct rpcrdma2_exchange *ex,
+		      u32 type, u32 rows, u32 nochg)
+{
+	struct rpcrdma2_propmsg pm = { .pm_type = type, .pm_nochg = nochg };
+	struct rpcrdma2_props val = able;
+	u32 effects;
+
+	val.pr_rbsiz = 16384;
+	rpcrdma2_propset_init(&pm.pm_set, rows, &val);
+	rpcrdma2_exchange_take(ex, &pm, &effects);
+}
+
+/* A requester and a peer that have announced themselves */
+static void meet(struct kunit *test, struct rpcrdma2_exchange *ex, u32 rows,
+		 u32 nochg)
+{
+	struct rpcrdma2_propmsg pm;
+
+	memset(ex, 0xff, sizeof(*ex));
+	rpcrdma2_exchange_init(ex, false);
+	ex->ex_able = able;
+	rpcrdma2_exchange_announce(ex, &pm);
+	rpcrdma2_exchange_sent(ex, &pm, XID - 1, NOW);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
+	rpcrdma2_exchange_heard(ex, NOW);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(ex));
+	peer_says(test, ex, RDMA2_OPT_CONNPROP, rows, nochg);
+}
+
+/* The next message has to be this one, and is sent. */
+static void say(struct kunit *test, struct rpcrdma2_exchange *ex, u32 type,
+		u32 rows)
+{
+	struct rpcrdma2_propmsg pm;
+
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(ex, &pm));
+	KUNIT_EXPECT_EQ(test, pm.pm_type, type);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, rows);
+	rpcrdma2_exchange_sent(ex, &pm, XID, NOW);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(ex, &pm));
+}
+
+static void has_nothing_to_say(struct kunit *test, struct rpcrdma2_exchange *ex)
+{
+	struct rpcrdma2_propmsg pm;
+
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(ex, &pm));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(ex));
+}
+
+/* Limits its Sends to 4096 octets, and asks for Receives of that size. */
+static void ask(struct kunit *test, struct rpcrdma2_exchange *ex)
+{
+	meet(test, ex, RBSIZ | BRS, BRS);
+	has_nothing_to_say(test, ex);
+	rpcrdma2_exchange_resize(ex, 8192, 4096);
+	say(test, ex, RDMA2_OPT_REQPROP, RBSIZ);
+	rpcrdma2_exchange_resize(ex, 8192, 65536);
+}
+
+/* A RESPROP: bits of the only wish, and another value of RBSIZ, if not 0 */
+static enum rpcrdma2_errcode answer(struct kunit *test,
+				    struct rpcrdma2_exchange *ex, u32 xid,
+				    u32 done, u32 rejected, u32 other)
+{
+	struct words *m = words_new(test);
+	struct rpcrdma2_propmsg pm = { };
+	enum rpcrdma2_errcode verdict;
+	u32 effects;
+
+	put_start(m, 2, RDMA2_RESPROP, 0);
+	m->count = 4;
+	put(m, 1);
+	put(m, done);
+	put(m, 1);
+	put(m, rejected);
+	put(m, !!other);
+	if (other)
+		put_propval(m, RDMA2_PROPID_RBSIZ, 4, other);
+	rpcrdma2_exchange_expect(ex, xid, &pm);
+	KUNIT_EXPECT_EQ(test, !!pm.pm_want, xid == XID);
+	verdict = read_words(test, &pm, m);
+	if (!verdict)
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma2_exchange_take(ex, &pm, &effects), 0);
+	return verdict;
+}
+
+static struct rpcrdma2_hdr *error(struct kunit *test, u32 xid, u32 code)
+{
+	struct rpcrdma2_hdr *h = hdr_new(test);
+
+	rpcrdma2_hdr_begin(h, xid, RPCRDMA2_VERS_TWO, 32, RDMA2_ERROR,
+			   RDMA2_REPLY);
+	h->h_error.er_code = code;
+	return h;
+}
+
+/* S16: not before both have announced themselves */
+static void nothing_is_said_too_soon(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+
+	rpcrdma2_exchange_init(&ex, true);
+	ex.ex_able = able;
+	rpcrdma2_exchange_resize(&ex, 65536, 4096);
+	has_nothing_to_say(test, &ex);
+	peer_says(test, &ex, RDMA2_OPT_CONNPROP, RBSIZ, 0);
+	has_nothing_to_say(test, &ex);
+	rpcrdma2_exchange_announce(&ex, &pm);
+	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+
+	rpcrdma2_exchange_init(&ex, false);
+	ex.ex_able = able;
+	rpcrdma2_exchange_announce(&ex, &pm);
+	rpcrdma2_exchange_sent(&ex, &pm, XID, NOW);
+	rpcrdma2_exchange_resize(&ex, 65536, 4096);
+	rpcrdma2_exchange_heard(&ex, NOW);
+	has_nothing_to_say(test, &ex);
+}
+
+/* C-043, S15: a CONNPROP that was not sent has announced nothing. */
+static void an_announcement_that_fails(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+
+	rpcrdma2_exchange_init(&ex, false);
+	ex.ex_able = able;
+	rpcrdma2_exchange_announce(&ex, &pm);
+	rpcrdma2_exchange_unsent(&ex);
+	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 4096);
+	peer_says(test, &ex, RDMA2_OPT_CONNPROP, RBSIZ, 0);
+	rpcrdma2_exchange_resize(&ex, 65536, 4096);
+	has_nothing_to_say(test, &ex);
+}
+
+/* C-047, S16: what may be asked for. What is so already is not asked for. */
+static void what_may_be_asked(struct kunit *test)
+{
+	static const struct { u32 rows, nochg, send; bool asked; } peers[] = {
+		{ RBSIZ | BRS, BRS, 4096, true },
+		{ RBSIZ | BRS, 0, 4096, true },
+		{ RBSIZ, BRS, 32768, true },
+		{ RBSIZ | BRS, RBSIZ, 4096, false },
+		{ BRS, 0, 8192, false },	/* left out */
+		{ RBSIZ, 0, 16384, false },
+	};
+	struct rpcrdma2_exchange ex;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(peers); i++) {
+		meet(test, &ex, peers[i].rows, peers[i].nochg);
+		rpcrdma2_exchange_resize(&ex, 8192, peers[i].send);
+		if (peers[i].asked) {
+			say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+			KUNIT_EXPECT_EQ(test, ex.ex_want.ps_val.pr_rbsiz,
+					peers[i].send);
+		} else {
+			has_nothing_to_say(test, &ex);
+		}
+	}
+}
+
+/* C-034: from before it leaves until there is an answer */
+static void a_wish_for_less_binds(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+
+	ask(test, &ex);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
+	answer(test, &ex, XID, 0, 1, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
+
+	/* one that cannot be posted; it is still to be said */
+	meet(test, &ex, RBSIZ, 0);
+	rpcrdma2_exchange_resize(&ex, 8192, 4096);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(&ex, &pm));
+	ex.ex_able.pr_sbsiz = 65536;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
+	rpcrdma2_exchange_unsent(&ex);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
+	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+
+	/* one for more does not allow more */
+	meet(test, &ex, RBSIZ, 0);
+	rpcrdma2_exchange_resize(&ex, 8192, 32768);
+	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
+}
+
+static const struct answer_case {
+	const char	*desc;
+	u32		xid, done, rejected, other;
+	u32		rbsiz;	/* of the peer afterwards; 16384 before */
+	bool		waits;	/* for another answer */
+} answer_cases[] = {
+	{ "C-040 C-051 C-052 done", XID, 1, 0, 0, 4096 },
+	{ "C-053 rejected", XID, 0, 1, 0, 16384 },
+	{ "C-054 another value", XID, 0, 0, 5000, 5000 },
+	{ "S17 another value that is the old one", XID, 0, 0, 16384, 16384 },
+	{ "C-058 done and rejected", XID, 1, 1, 0, 16384 },
+	{ "C-058 done and another value", XID, 1, 0, 5000, 16384 },
+	{ "C-058 neither", XID, 0, 0, 0, 16384 },
+	{ "S17 bits beyond the wish", XID, 6, 1, 0, 16384 },
+	{ "C-048 S17 another xid", XID + 1, 1, 0, 0, 16384, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(answer, answer_cases, desc);
+
+static void answers(struct kunit *test)
+{
+	const struct answer_case *c = test->param_value;
+	struct rpcrdma2_exchange ex;
+
+	ask(test, &ex);
+	ex.ex_wished = 0;
+	KUNIT_EXPECT_EQ(test, answer(test, &ex, c->xid, c->done, c->rejected,
+				     c->other), RDMA2_OK);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, c->rbsiz);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_busy(&ex), c->waits);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex),
+			c->waits ? 4096 : c->rbsiz);
+}
+
+/* S17: a second answer answers nothing. */
+static void an_answer_counts_once(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm;
+	struct rpcrdma2_exchange ex;
+
+	ask(test, &ex);
+	answer(test, &ex, XID, 1, 0, 0);
+	rpcrdma2_exchange_expect(&ex, XID, &pm);
+	KUNIT_EXPECT_PTR_EQ(test, pm.pm_want, NULL);
+}
+
+/* S11: a bad answer rejects all. */
+static void a_spoilt_answer(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+
+	ask(test, &ex);
+	ex.ex_wished = 0;
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_spoilt(&ex, XID + 1));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_spoilt(&ex, XID));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(&ex));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_spoilt(&ex, XID));
+}
+
+/* S16: no answer is a rejection; and C-052: one that is late counts all the same. */
+static void no_answer(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+
+	ask(test, &ex);
+	ex.ex_wished = 0;
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW +
+					RPCRDMA2_ANSWER_TIMEOUT - 1));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, NOW +
+					RPCRDMA2_ANSWER_TIMEOUT));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(&ex));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + 60 * HZ));
+
+	answer(test, &ex, XID, 1, 0, 0);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
+
+	/* jiffies wrap */
+	ask(test, &ex);
+	ex.ex_since = -1UL;
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, 5));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex,
+					RPCRDMA2_ANSWER_TIMEOUT + 5));
+}
+
+/* C-026, S18, 2.4: an error with its xid is an answer. */
+static void errors(struct kunit *test)
+{
+	static const struct { u32 xid, code; bool taken, again; } errs[] = {
+		{ XID, RDMA2_ERR_BAD_XDR, true, true },
+		{ XID, RDMA2_ERR_SYSTEM, true, true },
+		{ XID, 77, true, true },
+		{ XID, RDMA2_ERR_INVALID_PROC, true, false },
+		{ XID, RDMA2_ERR_INVALID_OPTION, true, false },
+		{ XID, RDMA2_ERR_VERS, false, false },
+		{ XID + 1, RDMA2_ERR_INVALID_PROC, false, false },
+	};
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_hdr *h;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(errs); i++) {
+		ask(test, &ex);
+		h = error(test, errs[i].xid, errs[i].code);
+		KUNIT_EXPECT_EQ_MSG(test, rpcrdma2_exchange_refused(&ex, h),
+				    errs[i].taken, "error %u", i);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex),
+				errs[i].taken ? 16384 : 4096);
+		if (!errs[i].taken)
+			continue;
+		KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex, h));
+		rpcrdma2_exchange_resize(&ex, 8192, 32768);
+		if (errs[i].again)
+			say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+		else
+			has_nothing_to_say(test, &ex);
+		/* what it does not lack is said */
+		rpcrdma2_exchange_heard(&ex, NOW + RPCRDMA2_ANSWER_TIMEOUT);
+		rpcrdma2_exchange_resize(&ex, 12288, 32768);
+		say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	}
+}
+
+/* S18: one for the CONNPROP is the negotiation's. */
+static void an_error_for_the_announcement(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+
+	meet(test, &ex, RBSIZ, 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex,
+				error(test, XID - 1, RDMA2_ERR_INVALID_PROC)));
+}
+
+/* C-027, C-032, C-059, S15: larger Receives are told when they are there. */
+static void larger_receives_are_told(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+
+	meet(test, &ex, RBSIZ, 0);
+	rpcrdma2_exchange_resize(&ex, 12288, 65536);
+	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 8192);
+	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 12288);
+	/* 2.3: one at a time, until a message comes */
+	rpcrdma2_exchange_resize(&ex, 16384, 65536);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW));
+	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	rpcrdma2_exchange_heard(&ex, NOW);
+	has_nothing_to_say(test, &ex);
+	/* C-026: a peer that does not know them is told nothing more */
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex,
+				error(test, XID, RDMA2_ERR_INVALID_OPTION)));
+	rpcrdma2_exchange_resize(&ex, 65536, 65536);
+	has_nothing_to_say(test, &ex);
+}
+
+/* C-033: smaller ones are not. */
+static void smaller_receives_are_not(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+
+	meet(test, &ex, RBSIZ, 0);
+	rpcrdma2_exchange_resize(&ex, 4096, 65536);
+	has_nothing_to_say(test, &ex);
+}
+
+/* C-060: what only a peer with the mark knows, and it may be less */
+static void the_largest_send_is_told(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+
+	meet(test, &ex, RPCRDMA2_PROPS_ALL, RBSIZ);
+	rpcrdma2_exchange_resize(&ex, 8192, 4096);
+	say(test, &ex, RDMA2_OPT_UPDPROP, SBSIZ);
+	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_sbsiz, 4096);
+	rpcrdma2_exchange_heard(&ex, NOW);
+	rpcrdma2_exchange_resize(&ex, 12288, 32768);
+	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ | SBSIZ);
+
+	meet(test, &ex, RBSIZ, RBSIZ);
+	rpcrdma2_exchange_resize(&ex, 8192, 4096);
+	has_nothing_to_say(test, &ex);
+}
+
+/* A question goes first; what has changed waits for its answer. */
+static void questions_first(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+
+	meet(test, &ex, RPCRDMA2_PROPS_ALL, BRS);
+	rpcrdma2_exchange_resize(&ex, 12288, 4096);
+	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+	answer(test, &ex, XID, 1, 0, 0);
+	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ | SBSIZ);
+}
+
+/* C-033, S16: what the peer asks for, this end does or looks at later. */
+static void the_peer_asks(struct kunit *test)
+{
+	static const struct { u32 want, told, wish; } asks[] = {
+		{ 4096, 4096, 4096 },
+		{ 5000, 5000, 5000 },
+		{ 8192, 8192, 8192 },
+		{ 32768, 8192, 32768 },
+		{ 17, 8192, 4096 },
+	};
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP }, res;
+	struct rpcrdma2_props val = { };
+	struct rpcrdma2_exchange ex;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(asks); i++) {
+		meet(test, &ex, RBSIZ, RBSIZ);
+		val.pr_rbsiz = asks[i].want;
+		rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+		KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, &res));
+		KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, asks[i].told);
+		KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, asks[i].told);
+		KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, asks[i].wish);
+		has_nothing_to_say(test, &ex);
+	}
+	/* of another property */
+	meet(test, &ex, RBSIZ, RBSIZ);
+	rpcrdma2_propset_init(&pm.pm_set, BRS, &able);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, &res));
+	KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, 8192);
+	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 0);
+}
+
+static struct kunit_case asking_cases[] = {
+	KUNIT_CASE(nothing_is_said_too_soon),
+	KUNIT_CASE(an_announcement_that_fails),
+	KUNIT_CASE(what_may_be_asked),
+	KUNIT_CASE(a_wish_for_less_binds),
+	KUNIT_CASE_PARAM(answers, answer_gen_params),
+	KUNIT_CASE(an_answer_counts_once),
+	KUNIT_CASE(a_spoilt_answer),
+	KUNIT_CASE(no_answer),
+	KUNIT_CASE(errors),
+	KUNIT_CASE(an_error_for_the_announcement),
+	KUNIT_CASE(larger_receives_are_told),
+	KUNIT_CASE(smaller_receives_are_not),
+	KUNIT_CASE(the_largest_send_is_told),
+	KUNIT_CASE(questions_first),
+	KUNIT_CASE(the_peer_asks),
+	{ }
+};
+
+static struct kunit_suite asking_suite = {
+	.name = "rpcrdma2_asking",
+	.test_cases = asking_cases,
+};
+
+kunit_test_suite(asking_suite);
