@@ -59,11 +59,22 @@ static void time(struct kunit *test)
 /* 2.3: it holds a slot from before it is sent, and never the last one. */
 static void calls_beside(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(XPRT2_INTRO_NONE, 32), 32);
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(XPRT2_INTRO_DUE, 32), 31);
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(XPRT2_INTRO_OUT, 2), 1);
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(XPRT2_INTRO_DUE, 1), 1);
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(XPRT2_INTRO_NONE, 1), 1);
+	struct rpcrdma2_exchange ex;
+
+	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(false, 32), 32);
+	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(true, 32), 31);
+	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(true, 2), 1);
+	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(true, 1), 1);
+	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(false, 1), 1);
+
+	rpcrdma2_exchange_init(&ex, false);
+	KUNIT_EXPECT_FALSE(test, xprt2_takes_place(XPRT2_INTRO_NONE, false, &ex));
+	KUNIT_EXPECT_TRUE(test, xprt2_takes_place(XPRT2_INTRO_DUE, false, &ex));
+	KUNIT_EXPECT_TRUE(test, xprt2_takes_place(XPRT2_INTRO_OUT, true, &ex));
+	KUNIT_EXPECT_TRUE(test, xprt2_takes_place(XPRT2_INTRO_NONE, true, &ex));
+	ex.ex_peer.pp_now = ex.ex_able;		/* with the mark */
+	KUNIT_EXPECT_FALSE(test, xprt2_takes_place(XPRT2_INTRO_NONE, true, &ex));
+	KUNIT_EXPECT_TRUE(test, xprt2_takes_place(XPRT2_INTRO_OUT, true, &ex));
 }
 
 static struct kunit_case property_cases[] = {

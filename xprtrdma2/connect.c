@@ -288,6 +288,8 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	init_completion(&ep->ep_done);
 	init_completion(&ep->ep_answered);
 	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
+	mutex_init(&ep->ep_prop_mutex);
+	INIT_WORK(&ep->ep_talk, xprt2_talk);
 	xprt2_begin_version(ep);
 	return ep;
 }
@@ -324,6 +326,7 @@ static void ep_destroy(struct xprt2_ep *ep)
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	cancel_delayed_work_sync(&ep->ep_trial);
+	disable_work_sync(&ep->ep_talk);
 	/* What the peer and the queues say of it from now on is no reason. */
 	if (ep->ep_conn.co_id)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ENDED);

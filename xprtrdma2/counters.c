@@ -40,6 +40,24 @@ void xprt2_unlist_transport(struct xprt2_xprt *xp)
 	list_del_init(&xp->xp_listed);
 }
 
+/**
+ * xprt2_take_sizes - apply module parameters to connections that are there
+ */
+void xprt2_take_sizes(void)
+{
+	struct xprt2_xprt *xp;
+
+	guard(mutex)(&transports_lock);
+	list_for_each_entry(xp, &transports, xp_listed) {
+		guard(mutex)(&xp->xp_fence_mutex);
+		if (!xp->xp_ep || !xprt2_ep_is_ready(xp->xp_ep))
+			continue;
+		WRITE_ONCE(xp->xp_ep->ep_send_size,
+			   READ_ONCE(xprt2_param_send_size));
+		xprt2_sizes_changed(xp->xp_ep);
+	}
+}
+
 static const char *phase_name(const struct xprt2_ep *ep)
 {
 	if (!ep || !xprt2_ep_is_ready(ep))

@@ -12,8 +12,12 @@ MODULE_PARM_DESC(slots, "Most RPCs outstanding per connection, 4 to 16384 (defau
 
 static int set_size(const char *val, const struct kernel_param *kp)
 {
-	return param_set_uint_minmax(val, kp, RPCRDMA2_INLINE_DEFAULT,
-				     RPCRDMA2_INLINE_MAX);
+	int ret = param_set_uint_minmax(val, kp, RPCRDMA2_INLINE_DEFAULT,
+					RPCRDMA2_INLINE_MAX);
+
+	if (!ret)
+		xprt2_take_sizes();
+	return ret;
 }
 
 static const struct kernel_param_ops size_ops = {
@@ -29,7 +33,7 @@ MODULE_PARM_DESC(receive_size, "Octets of a Receive on new connections, rounded 
 unsigned int xprt2_param_send_size = RPCRDMA2_INLINE_MAX;
 module_param_cb(send_size, &size_ops, &xprt2_param_send_size, 0644);
 __MODULE_PARM_TYPE(send_size, "uint");
-MODULE_PARM_DESC(send_size, "Octets of the largest Send on new connections, where the server takes it, 4096 to 65536 (default 65536)");
+MODULE_PARM_DESC(send_size, "Octets of the largest Send, where the server takes it, 4096 to 65536 (default 65536)");
 
 unsigned int xprt2_param_pullup_max = 4096;
 module_param_named(pullup_max, xprt2_param_pullup_max, uint, 0644);

@@ -404,7 +404,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 		return 0;
 
 	/* What goes wrong here says nothing about the server. */
-	ret = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr, GFP_KERNEL);
+	ret = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr);
 	if (ret && ret != -ENOTCONN)
 		return ret;
 	answer = await_answer(ep);

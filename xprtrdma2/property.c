@@ -2,26 +2,43 @@
 /*
  * Properties: what the client says of itself, and what the server does.
  *
- * The client's hold for the life of the connection. What the server announces, in
- * whatever message and at whatever time (S30), bounds what is marshalled from
- * then on; and it too lasts as long as the connection (S19).
+ * What the server announces, in whatever message and at whatever time (S30), bounds
+ * what is marshalled from then on. It lasts as long as the connection (S19), and so
+ * does what the client says of itself; either may change meanwhile.
  *
- * All this happens in the receive CQ, but for the CONNPROP that asks for the
- * version. Messages go out with requests of the backward direction's pool.
+ * ep_ex is guarded by ep_prop_mutex. The receive CQ holds it for a message that is
+ * no MSG or NOMSG, and as long as there is something to be said to the server or to
+ * be waited for; ep_talk, when the client has changed. So these messages go out in
+ * the order in which what they say comes to be. Under it there is no wait for memory,
+ * which may need this very receive CQ, nor for xp_fence_mutex. Messages go out with requests of the backward
+ * direction's pool.
  */
 #include "xprtrdma2.h"
 
 #include <linux/bitops.h>
+#include <linux/slab.h>
 
 #include "trace.h"
 
 /* S33, S14: on the wire from the next message on (S15) */
 static void bound_messages(struct xprt2_ep *ep)
 {
+	if (ep->ep_vers != RPCRDMA2_VERS_TWO)
+		return;
 	WRITE_ONCE(ep->ep_call_threshold,
 		   rpcrdma2_exchange_send_max(&ep->ep_ex));
 	WRITE_ONCE(ep->ep_reply_threshold,
 		   rpcrdma2_exchange_reply_max(&ep->ep_ex));
+}
+
+/* How the receive CQ goes on */
+static void note_talk(struct xprt2_ep *ep)
+{
+	bool busy = rpcrdma2_exchange_busy(&ep->ep_ex);
+
+	WRITE_ONCE(ep->ep_talking, busy || ep->ep_intro != XPRT2_INTRO_NONE);
+	WRITE_ONCE(ep->ep_beside, xprt2_takes_place(ep->ep_intro, busy,
+						    &ep->ep_ex));
 }
 
 /**
@@ -40,6 +57,7 @@ void xprt2_begin_properties(struct xprt2_ep *ep)
 	able->pr_brs = RDMA2_BKREQSUP_INLINE;		/* S20 */
 	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
 	able->pr_limits[RPCRDMA2_LIMIT_OCTETS] = U32_MAX;
+	note_talk(ep);
 	bound_messages(ep);
 }
 
@@ -98,38 +116,179 @@ static u32 take_xid(struct rpc_xprt *xprt)
  * xprt2_send_connprop - announce the client's properties, once a connection
  * @ep: endpoint
  * @h: header to work with
- * @gfp: allocation flags
  *
- * Context: connect, before the connection is ready; receive CQ.
+ * Context: connect, before the connection is ready.
  * Return: 0, or an error and nothing is sent; then nothing answers it.
  */
-int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp)
+int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
+{
+	struct rpcrdma2_propmsg own;
+
+	h->h_xid = take_xid(&ep->ep_xp->xp_xprt);
+	h->h_proc = 0;
+	scoped_guard(mutex, &ep->ep_prop_mutex) {
+		rpcrdma2_exchange_announce(&ep->ep_ex, &own);
+		rpcrdma2_exchange_sent(&ep->ep_ex, &own, h->h_xid, jiffies);
+		note_talk(ep);
+		ep->ep_connprop_xid = h->h_xid;
+		ep->ep_connprop_sent = true;
+	}
+	return send_propmsg(ep, h, &own, GFP_KERNEL);
+}
+
+/*
+ * What could not be sent is still to be said. It is retried when the next message
+ * comes; but a CONNPROP without which the defaults hold is not (S15).
+ */
+static bool say(struct xprt2_ep *ep, const struct rpcrdma2_propmsg *pm)
+{
+	struct rpcrdma2_hdr *h = kmalloc(sizeof(*h), GFP_NOWAIT | __GFP_NOWARN);
+	u32 xid = take_xid(&ep->ep_xp->xp_xprt);
+	int ret = -ENOMEM;
+
+	bound_messages(ep);		/* C-034: before it leaves */
+	if (h) {
+		h->h_xid = xid;
+		h->h_proc = 0;
+		ret = send_propmsg(ep, h, pm, GFP_NOWAIT | __GFP_NOWARN);
+		kfree(h);
+	}
+	if (ret)
+		rpcrdma2_exchange_unsent(&ep->ep_ex);
+	else
+		rpcrdma2_exchange_sent(&ep->ep_ex, pm, xid, jiffies);
+	bound_messages(ep);
+	return !ret;
+}
+
+/* To a server that was known, when the first RPC is answered (S29) */
+static void introduce(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_propmsg own;
 
 	rpcrdma2_exchange_announce(&ep->ep_ex, &own);
-	ep->ep_connprop_xid = take_xid(&ep->ep_xp->xp_xprt);
+	ep->ep_intro = XPRT2_INTRO_NONE;
+	if (!say(ep, &own))
+		return;
+	ep->ep_intro = XPRT2_INTRO_OUT;
+	ep->ep_connprop_xid = ep->ep_ex.ex_xid;
 	ep->ep_connprop_sent = true;
-	h->h_xid = ep->ep_connprop_xid;
-	h->h_proc = 0;
-	return send_propmsg(ep, h, &own, gfp);
+}
+
+/*
+ * 2.3: a message that is no answer takes the place of a Call, unless the server
+ * counts as this end does. No Call more is sent until there is that place.
+ */
+static bool has_place(struct xprt2_ep *ep)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	unsigned long most;
+
+	if (!xprt2_takes_place(ep->ep_intro, true, &ep->ep_ex))
+		return true;
+	if (ep->ep_grant < 2)
+		return false;
+	most = RPC_CWNDSCALE * (ep->ep_grant - 1);
+	guard(spinlock)(&xprt->transport_lock);
+	xprt->cwnd = min(xprt->cwnd, most);
+	return xprt->cong <= most;
+}
+
+static void say_next(struct xprt2_ep *ep)
+{
+	struct rpcrdma2_propmsg pm;
+
+	if (!rpcrdma2_exchange_busy(&ep->ep_ex) || !has_place(ep) ||
+	    !rpcrdma2_exchange_next(&ep->ep_ex, &pm) || !say(ep, &pm))
+		return;
+	if (pm.pm_type == RDMA2_OPT_REQPROP)
+		xprt2_count(reqprops_sent);
+	else
+		xprt2_count(updprops_sent);
 }
 
 /**
- * xprt2_introduce - announce properties to a server that was known
+ * xprt2_converse - say to the server what there is to be said, if it is the time
  * @ep: endpoint
- * @h: header to work with
  *
- * When there is no memory for it the defaults hold.
- *
- * Context: receive CQ, when a message is done with.
+ * Context: ep_prop_mutex; receive CQ, or ep_talk.
  */
-void xprt2_introduce(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
+void xprt2_converse(struct xprt2_ep *ep)
 {
-	if (xprt2_send_connprop(ep, h, GFP_NOWAIT | __GFP_NOWARN))
+	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
+
+	lockdep_assert_held(&ep->ep_prop_mutex);
+	rpcrdma2_exchange_resize(&ep->ep_ex, READ_ONCE(ep->ep_recv_size),
+				 READ_ONCE(ep->ep_send_size));
+	if (xprt2_may_introduce(ep->ep_intro, phase, ep->ep_grant))
+		introduce(ep);
+	else if (phase == XPRT2_SETTLED && ep->ep_vers == RPCRDMA2_VERS_TWO &&
+		 ep->ep_intro == XPRT2_INTRO_NONE && ep->ep_grant)
+		say_next(ep);
+	note_talk(ep);
+}
+
+/**
+ * xprt2_talk - ep_talk: the client has changed while no message came
+ * @work: ep_talk
+ */
+void xprt2_talk(struct work_struct *work)
+{
+	struct xprt2_ep *ep = container_of(work, struct xprt2_ep, ep_talk);
+
+	guard(mutex)(&ep->ep_prop_mutex);
+	xprt2_converse(ep);
+	bound_messages(ep);
+}
+
+/**
+ * xprt2_sizes_changed - ep_recv_size or ep_send_size has another value
+ * @ep: endpoint that is ready
+ *
+ * ep_recv_size is raised when no Receive of the connection is smaller (C-028, C-032),
+ * and not lowered but by xprt2_receives_wanted() (C-033). ep_send_size bounds Sends
+ * soon; then the server is asked for Receives of that size (C-034).
+ *
+ * Context: any, as long as the endpoint is there.
+ */
+void xprt2_sizes_changed(struct xprt2_ep *ep)
+{
+	queue_work(xprt2_wq, &ep->ep_talk);
+}
+
+/**
+ * xprt2_heard - a message has come
+ * @ep: endpoint
+ *
+ * Context: receive CQ, under ep_prop_mutex.
+ */
+void xprt2_heard(struct xprt2_ep *ep)
+{
+	if (ep->ep_intro == XPRT2_INTRO_OUT)
 		ep->ep_intro = XPRT2_INTRO_NONE;
-	else
-		ep->ep_intro = XPRT2_INTRO_OUT;
+	if (rpcrdma2_exchange_heard(&ep->ep_ex, jiffies)) {
+		xprt2_count(properties_in_vain);
+		bound_messages(ep);
+	}
+	note_talk(ep);
+}
+
+/**
+ * xprt2_property_refused - does an error answer a property message?
+ * @ep: endpoint
+ * @msg: RDMA2_ERROR, well-formed
+ *
+ * Context: receive CQ, under ep_prop_mutex.
+ * Return: whether it does; then it is no RPC's (S18).
+ */
+bool xprt2_property_refused(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
+{
+	if (!rpcrdma2_exchange_refused(&ep->ep_ex, &msg->mg_hdr))
+		return false;
+	xprt2_count(errors_received);
+	xprt2_count(properties_in_vain);
+	bound_messages(ep);
+	return true;
 }
 
 /**
@@ -172,6 +331,10 @@ static void answer_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 	xprt2_count(reqprops);
 	if (send_propmsg(ep, &msg->mg_hdr, &answer, GFP_NOWAIT | __GFP_NOWARN))
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
+	if (ep->ep_ex.ex_recv_wish)
+		xprt2_receives_wanted(ep, ep->ep_ex.ex_recv_wish);
+	ep->ep_ex.ex_recv_wish = 0;
+	bound_messages(ep);
 }
 
 static void refuse_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
@@ -208,4 +371,30 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		refuse_property(ep, msg);
 	else
 		answer_property(ep, msg);
+}
+
+/**
+ * xprt2_handle_granted - a RESPROP, or an option that is an answer
+ * @ep: endpoint
+ * @rep: Receive buffer it is in
+ * @msg: the message; a good one has been taken
+ *
+ * Context: receive CQ, under ep_prop_mutex.
+ */
+void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			  struct rpcrdma2_msg *msg)
+{
+	bool spoilt = msg->mg_bad_body &&
+		      msg->mg_prop.pm_type == RDMA2_OPT_RESPROP &&
+		      rpcrdma2_exchange_spoilt(&ep->ep_ex, msg->mg_hdr.h_xid);
+
+	xprt2_check_handle(ep, msg);
+	rpcrdma2_recv_put(&rep->rep_recv);
+	if (spoilt)
+		xprt2_count(properties_in_vain);	/* S11 */
+	else if (!msg->mg_verdict && msg->mg_prop.pm_want)
+		xprt2_count(resprops);
+	else
+		xprt2_count(dropped_silently);		/* S17, S39 */
+	bound_messages(ep);
 }

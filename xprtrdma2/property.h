@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * When to announce the client's properties: the decision, without the doing.
+ * When to say something of the client's properties: the decision, without the doing.
  *
  * A server that is asked for its version gets a CONNPROP first and alone
  * (S29). One that is known gets an RPC first, so that no RPC waits; and since
@@ -13,6 +13,8 @@
  */
 #ifndef _XPRTRDMA2_PROPERTY_H
 #define _XPRTRDMA2_PROPERTY_H
+
+#include <rpcrdma2/exchange.h>
 
 #include "negotiate.h"
 
@@ -49,16 +51,30 @@ static inline bool xprt2_may_introduce(enum xprt2_intro intro,
 }
 
 /**
- * xprt2_calls_beside - RPCs that may be outstanding meanwhile
+ * xprt2_takes_place - does a message take the place of a Call?
  * @intro: state of the announcement
- * @calls: what grant and Receives allow, at least 1
+ * @busy: rpcrdma2_exchange_busy()
+ * @ex: properties
  *
- * 2.3: a message that may get no answer takes the place of a Call until the
- * server is heard of.
+ * 2.3: one that may get no answer does, from before it is sent until the server is
+ * heard of; but what a server with the mark is told when both have announced
+ * themselves has Receives of its own there.
  */
-static inline u32 xprt2_calls_beside(enum xprt2_intro intro, u32 calls)
+static inline bool xprt2_takes_place(enum xprt2_intro intro, bool busy,
+				     const struct rpcrdma2_exchange *ex)
 {
-	return intro != XPRT2_INTRO_NONE && calls > 1 ? calls - 1 : calls;
+	return intro != XPRT2_INTRO_NONE ||
+	       (busy && !rpcrdma2_props_marked(&ex->ex_peer.pp_now));
+}
+
+/**
+ * xprt2_calls_beside - RPCs that may be outstanding meanwhile
+ * @beside: xprt2_takes_place()
+ * @calls: what grant and Receives allow, at least 1
+ */
+static inline u32 xprt2_calls_beside(bool beside, u32 calls)
+{
+	return beside && calls > 1 ? calls - 1 : calls;
 }
 
 #endif /* _XPRTRDMA2_PROPERTY_H */

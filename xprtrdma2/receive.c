@@ -73,6 +73,24 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 	return max_t(int, 1, (int)(credits - (needed - ep->ep_recvs_posted)));
 }
 
+/**
+ * xprt2_receives_wanted - the server has asked for Receives of another size
+ * @ep: endpoint
+ * @octets: how large; at least RPCRDMA2_INLINE_DEFAULT
+ *
+ * C-033: smaller ones have been granted, and the server keeps to it (C-034).
+ *
+ * Context: receive CQ, under ep_prop_mutex.
+ */
+void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets)
+{
+	if (octets >= READ_ONCE(ep->ep_recv_size))
+		return;
+	WRITE_ONCE(ep->ep_recv_size, octets);
+	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool,
+			      round_up(octets, PAGE_SIZE));
+}
+
 static u32 refill(struct xprt2_ep *ep)
 {
 	return xprt2_post_receives(ep, ep->ep_grant ?: RPCRDMA2_CREDIT_INITIAL,
@@ -89,7 +107,8 @@ static void take_grant(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 	grant = rpcrdma2_grant_next(h, ep->ep_grant, ep->ep_max_reqs,
 				    ep->ep_grant);
 	WRITE_ONCE(ep->ep_grant, grant);
-	cwnd = RPC_CWNDSCALE * xprt2_calls_beside(ep->ep_intro, refill(ep));
+	cwnd = RPC_CWNDSCALE * xprt2_calls_beside(READ_ONCE(ep->ep_beside),
+						  refill(ep));
 	if (READ_ONCE(xprt->cwnd) == cwnd)
 		return;
 
@@ -133,6 +152,8 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 		[RDMA2_MSG]	= xprt2_handle_reply,
 		[RDMA2_NOMSG]	= xprt2_handle_reply,
 		[RDMA2_ERROR]	= xprt2_handle_reply,
+		[RDMA2_OPTIONAL] = xprt2_handle_granted,
+		[RDMA2_RESPROP]	= xprt2_handle_granted,
 	},
 };
 
@@ -162,7 +183,8 @@ static message_handler choose_handler(const struct rpcrdma2_msg *msg)
 }
 
 /*
- * In this order: version, properties, credits, negotiation, handler. Of a bad
+ * In this order: version, properties, credits, errors for what was said of
+ * properties, negotiation, handler. Of a bad
  * message nothing counts (S11), nor of one in another version; what either
  * says about the version of the connection does.
  */
@@ -187,6 +209,11 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		refill(ep);
 	}
 
+	if (unlikely(spoken && rpcrdma2_msg_is_error(msg)) &&
+	    xprt2_property_refused(ep, msg)) {
+		finish_message(ep, rep, msg);
+		return;
+	}
 	fate = xprt2_negotiate_message(ep, msg);
 	rep->rep_status = fate == XPRT2_F_FAIL ? -EPROTONOSUPPORT : 0;
 	if (fate == XPRT2_F_DONE)
@@ -195,11 +222,39 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		choose_handler(msg)(ep, rep, msg);
 	else
 		drop_message(ep, rep, msg);
+}
 
-	if (unlikely(xprt2_may_introduce(ep->ep_intro,
-					 READ_ONCE(ep->ep_nego.ng_phase),
-					 ep->ep_grant)))
-		xprt2_introduce(ep, &msg->mg_hdr);
+/*
+ * A message that carries no RPC may be about properties, and so is any as long as
+ * there is something to be said of them.
+ */
+static bool concerns_properties(const struct xprt2_ep *ep, const __be32 *p,
+				u32 len)
+{
+	return READ_ONCE(ep->ep_talking) ||
+	       (len >= RPCRDMA2_PREFIX_LEN && be32_to_cpu(p[3]) > RDMA2_NOMSG);
+}
+
+static void read_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			 const struct ib_wc *wc)
+{
+	void *base = page_address(rep->rep_recv.rv_pages[0]);
+	u32 handle = 0;
+
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
+		handle = wc->ex.invalidate_rkey;
+	if (likely(!concerns_properties(ep, base, wc->byte_len))) {
+		rpcrdma2_msg_read(&ep->ep_msg, base, PAGE_SIZE, wc->byte_len,
+				  handle, &ep->ep_ex);
+		take_message(ep, rep, &ep->ep_msg);
+		return;
+	}
+	guard(mutex)(&ep->ep_prop_mutex);
+	xprt2_heard(ep);
+	rpcrdma2_msg_read(&ep->ep_msg, base, PAGE_SIZE, wc->byte_len, handle,
+			  &ep->ep_ex);
+	take_message(ep, rep, &ep->ep_msg);
+	xprt2_converse(ep);
 }
 
 /**
@@ -215,20 +270,13 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 {
 	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
 	struct xprt2_rep *rep = container_of(rv, struct xprt2_rep, rep_recv);
-	u32 handle = 0;
 
 	ep->ep_recvs_posted--;
 	rep->rep_ep = ep;
-	if (unlikely(ep->ep_intro == XPRT2_INTRO_OUT))
-		ep->ep_intro = XPRT2_INTRO_NONE;
 	if (unlikely(READ_ONCE(ep->ep_silent)))
 		WRITE_ONCE(ep->ep_silent, false);
 	xprt2_count(recv_completions);
 	xprt2_count_add(reply_bytes, wc->byte_len);
 	rpcrdma2_recv_sync(rv);
-	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
-		handle = wc->ex.invalidate_rkey;
-	rpcrdma2_msg_read(&ep->ep_msg, page_address(rv->rv_pages[0]), PAGE_SIZE,
-			  wc->byte_len, handle, &ep->ep_ex);
-	take_message(ep, rep, &ep->ep_msg);
+	read_message(ep, rep, wc);
 }

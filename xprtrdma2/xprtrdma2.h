@@ -312,13 +312,18 @@ enum xprt2_ep_state {
  * @ep_complained: the log says that there is no common version
  * @ep_answer: what the probe drew, once
  * @ep_answered: completed then, and when the connection is lost
- * @ep_intro: how a CONNPROP that is not the probe gets along. Receive CQ, and
- *	teardown
+ * @ep_intro: how a CONNPROP that is not the probe gets along
  * @ep_connprop_sent: the client's CONNPROP is on its way, be it the probe or not
  * @ep_connprop_xid: its xid
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
- * @ep_ex: properties of both ends, for version 2. Receive CQ, once connected
+ * @ep_prop_mutex: guards @ep_ex, @ep_intro, and the order of messages about them;
+ *	see property.c
+ * @ep_ex: properties of both ends, for version 2
+ * @ep_talk: says what has changed of the client
+ * @ep_talking: something is to be said to the server, or waited for: so the receive
+ *	CQ takes @ep_prop_mutex. Written under it
+ * @ep_beside: that takes the place of a Call. Written under @ep_prop_mutex
  * @ep_max_reqs: most RPCs this connection can carry
  * @ep_max_sge: gather entries of a Send
  * @ep_recv_size: octets that each Receive holds, or more: what the server is told
@@ -358,7 +363,11 @@ struct xprt2_ep {
 	u32			ep_connprop_xid;
 	struct delayed_work	ep_trial;
 	struct rpcrdma2_cm_limits ep_peer;
+	struct mutex		ep_prop_mutex;	/* guards ep_ex */
 	struct rpcrdma2_exchange ep_ex;
+	struct work_struct	ep_talk;
+	bool			ep_talking;
+	bool			ep_beside;
 	unsigned int		ep_max_reqs;
 	unsigned int		ep_max_sge;
 	unsigned int		ep_recv_size;
@@ -488,6 +497,7 @@ u32 xprt2_pinned_version(const struct sockaddr *sap);
 /* counters.c */
 void xprt2_list_transport(struct xprt2_xprt *xp);
 void xprt2_unlist_transport(struct xprt2_xprt *xp);
+void xprt2_take_sizes(void);
 void xprt2_debugfs_init(void);
 void xprt2_debugfs_exit(void);
 
@@ -564,6 +574,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
 /* receive.c */
 void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
+void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets);
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc);
 
@@ -591,12 +602,19 @@ void xprt2_fence_now(struct xprt2_req *req);
 /* property.c */
 void xprt2_begin_properties(struct xprt2_ep *ep);
 void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed);
-int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h, gfp_t gfp);
-void xprt2_introduce(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
+int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
+void xprt2_converse(struct xprt2_ep *ep);
+void xprt2_talk(struct work_struct *work);
+void xprt2_sizes_changed(struct xprt2_ep *ep);
+void xprt2_heard(struct xprt2_ep *ep);
+bool xprt2_property_refused(struct xprt2_ep *ep,
+			    const struct rpcrdma2_msg *msg);
 void xprt2_take_properties(struct xprt2_ep *ep,
 			   const struct rpcrdma2_propmsg *pm);
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   struct rpcrdma2_msg *msg);
+void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			  struct rpcrdma2_msg *msg);
 
 /* backchannel.c */
 int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
