@@ -39,6 +39,10 @@
 	C(connprops)		/* property messages taken */		\
 	C(reqprops)							\
 	C(updprops)							\
+	C(resprops)		/* answers to REQPROPs of the server */	\
+	C(reqprops_sent)						\
+	C(updprops_sent)						\
+	C(properties_in_vain)	/* refused, or with no good answer */	\
 	C(odd_properties)	/* S12: more than once, or too long */	\
 	C(frozen_properties)	/* S15: changed all the same */		\
 	C(bad_inv_handle)	/* nominated, but not in the header */	\

@@ -68,7 +68,6 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_deliver(rqstp, call);
 }
 
-/* S17: the server asks for no properties. */
 static int drop_reply(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	return svc2_discard_reply(svc2_from_xprt(rqstp->rq_xprt), call);
@@ -99,7 +98,9 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	[RDMA2_REPLY] = {
 		[RDMA2_MSG]	= svc2_take_answer,
 		[RDMA2_NOMSG]	= svc2_take_answer,
-		[RDMA2_ERROR]	= svc2_take_answer,
+		[RDMA2_ERROR]	= svc2_take_error,
+		[RDMA2_OPTIONAL] = svc2_take_granted,
+		[RDMA2_RESPROP]	= svc2_take_granted,
 	},
 };
 
@@ -210,6 +211,14 @@ static bool holds_up_others(const struct rpcrdma2_recv *rv)
 	return be32_to_cpu(p[3]) > RDMA1_MSGP || *reads != xdr_zero;
 }
 
+/* The server has changed, or something that came may be what it has waited for. */
+static void converse(struct svc2_xprt *sp)
+{
+	if (unlikely(READ_ONCE(sp->sp_talking) ||
+		     test_bit(SVC2_F_CHANGED, &sp->sp_flags)))
+		svc2_converse(sp);
+}
+
 /**
  * svc2_recvfrom - ->xpo_recvfrom
  * @rqstp: thread, and where a Call goes
@@ -252,12 +261,16 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	spin_unlock(&sp->sp_recv_lock);
 	if (rv)
 		rpcrdma2_recv_sync(rv);
+	if (rv && unlikely(READ_ONCE(sp->sp_talking)))
+		svc2_heard(sp);
 	if (rv && holds_up_others(rv)) {
 		ret = parse_message(rqstp, rv);
+		converse(sp);
 		svc_xprt_received(xprt);
 		return ret;
 	}
 
+	converse(sp);
 	svc_xprt_received(xprt);
 	if (call)
 		return svc2_read_resume(rqstp, call);

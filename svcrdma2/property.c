@@ -4,14 +4,15 @@
  *
  * A CONNPROP is the first message of a version 2 client; the server answers with
  * its own, once (S29). What the peer announces bounds the server's Sends from then
- * on. The server's properties hold for the life of the connection, so there is
- * nothing to announce later; the answer to a REQPROP says that a wish is granted
- * already, or that it is not (S16).
+ * on. When the server changes it says so, or asks the peer to change too.
  *
  * svc2_recvfrom() lets control messages through one at a time, in the order
- * in which they came. Therefore nothing here is locked.
+ * in which they came, and says in between what there is to be said: the thread that
+ * has the connection's XPT_BUSY does it. Therefore nothing here is locked.
  */
 #include <linux/bitops.h>
+#include <linux/random.h>
+#include <linux/slab.h>
 
 #include "svcrdma2.h"
 
@@ -39,17 +40,28 @@ static void send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		svc2_error_instead(sp, tx, h, &plan, ret);
 }
 
+/* An UPDPROP, REQPROP or CONNPROP of the peer, or its answer */
 static void count(const struct rpcrdma2_propmsg *pm, u32 frozen)
 {
 	static const enum svc2_counter counters[] = {
 		[RDMA2_OPT_CONNPROP]	= SVC2_C_connprops,
 		[RDMA2_OPT_REQPROP]	= SVC2_C_reqprops,
+		[RDMA2_OPT_RESPROP]	= SVC2_C_resprops,
 		[RDMA2_OPT_UPDPROP]	= SVC2_C_updprops,
 	};
 
 	this_cpu_inc(svc2_counters[counters[pm->pm_type]]);
 	svc2_count_add(odd_properties, pm->pm_set.ps_odd);	/* S12 */
 	svc2_count_add(frozen_properties, hweight32(frozen));	/* S15 */
+}
+
+static void take(struct svc2_xprt *sp, const struct rpcrdma2_propmsg *pm)
+{
+	u32 effects;
+
+	count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm, &effects));
+	if (effects & RPCRDMA2_EFFECT_MESSAGES)
+		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
 
 /**
@@ -64,15 +76,179 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_propmsg *pm = &msg->sm_msg.mg_prop;
+	struct rpcrdma2_exchange *ex = &sp->sp_ex;
 	struct rpcrdma2_propmsg answer;
-	u32 effects;
 
 	svc2_msg_put_recv(sp, msg);		/* R6 */
-	count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm, &effects));
-	if (effects & RPCRDMA2_EFFECT_MESSAGES)
-		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
-	if (rpcrdma2_exchange_answer(&sp->sp_ex, pm, &answer))
+	take(sp, pm);
+	if (rpcrdma2_exchange_answer(ex, pm, &answer))
 		send_property(sp, &msg->sm_msg.mg_hdr, &answer);
+	if (ex->ex_recv_wish)
+		svc2_receives_wanted(sp, ex->ex_recv_wish);
+	ex->ex_recv_wish = 0;
 	svc2_msg_put(sp, msg);
 	return 0;
+}
+
+/**
+ * svc2_take_granted - a RESPROP, or an option that is an answer
+ * @rqstp: thread
+ * @msg: the message, perhaps malformed; gone afterwards
+ *
+ * Context: svc thread.
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *msg)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	const struct rpcrdma2_msg *mg = &msg->sm_msg;
+
+	if (!mg->mg_verdict && mg->mg_prop.pm_want) {
+		take(sp, &mg->mg_prop);
+		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
+	} else if (mg->mg_bad_body &&
+		   mg->mg_prop.pm_type == RDMA2_OPT_RESPROP &&
+		   rpcrdma2_exchange_spoilt(&sp->sp_ex, mg->mg_hdr.h_xid)) {
+		svc2_count(properties_in_vain);		/* S11 */
+		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
+	} else {
+		return svc2_discard_reply(sp, msg);	/* S17, S39 */
+	}
+	svc2_msg_put(sp, msg);
+	return 0;
+}
+
+/**
+ * svc2_take_error - an RDMA2_ERROR has come
+ * @rqstp: thread
+ * @msg: the message, perhaps malformed; gone afterwards
+ *
+ * S18: for what the server has said of properties, or else for a Call of it.
+ *
+ * Context: svc thread.
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+
+	if (!rpcrdma2_msg_is_error(&msg->sm_msg) ||
+	    !rpcrdma2_exchange_refused(&sp->sp_ex, &msg->sm_msg.mg_hdr))
+		return svc2_take_answer(rqstp, msg);
+	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
+	return svc2_discard(sp, msg, SVC2_C_properties_in_vain);
+}
+
+/*
+ * S18: an error carries nothing but the xid, so no Call of the server may have the
+ * same: it comes from the sequence that theirs come from.
+ */
+static u32 take_xid(struct svc2_xprt *sp)
+{
+	/* pairs with svc2_bc_setup() */
+	struct rpc_xprt *xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
+
+	if (!xprt)
+		return get_random_u32();
+	guard(spinlock)(&xprt->reserve_lock);
+	return be32_to_cpu((__force __be32)xprt->xid++);
+}
+
+/* Return: 0, or an error when it is to be tried again, or the connection is lost. */
+static int say(struct svc2_xprt *sp, const struct rpcrdma2_propmsg *pm, u32 xid)
+{
+	struct rpcrdma2_hdr *h = kmalloc(sizeof(*h), GFP_KERNEL);
+	struct svc2_tx *tx = h ? svc2_tx_get(sp) : ERR_PTR(-ENOMEM);
+	int ret = PTR_ERR_OR_ZERO(tx);
+
+	if (ret)
+		goto out_free;
+	h->h_xid = xid;
+	h->h_proc = 0;
+	h->h_credit = sp->sp_grant;		/* S26 */
+	ret = svc2_tx_header(tx, h, pm);
+	if (!ret)
+		ret = svc2_tx_post(sp, tx, 0);
+	if (ret)
+		svc2_tx_put(sp, tx);
+out_free:
+	kfree(h);
+	return ret;
+}
+
+static void say_next(struct svc2_xprt *sp)
+{
+	struct rpcrdma2_exchange *ex = &sp->sp_ex;
+	struct rpcrdma2_propmsg pm;
+	u32 xid;
+
+	if (!rpcrdma2_exchange_next(ex, &pm))
+		return;
+	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);	/* C-034: before it leaves */
+	xid = take_xid(sp);
+	if (say(sp, &pm, xid)) {
+		rpcrdma2_exchange_unsent(ex);
+		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
+		return;
+	}
+	rpcrdma2_exchange_sent(ex, &pm, xid, jiffies);
+	if (pm.pm_type == RDMA2_OPT_REQPROP)
+		svc2_count(reqprops_sent);
+	else
+		svc2_count(updprops_sent);
+}
+
+/**
+ * svc2_heard - a message has come, of whatever kind
+ * @sp: connection
+ *
+ * Context: svc thread, under XPT_BUSY.
+ */
+void svc2_heard(struct svc2_xprt *sp)
+{
+	if (!rpcrdma2_exchange_heard(&sp->sp_ex, jiffies))
+		return;
+	svc2_count(properties_in_vain);
+	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
+}
+
+/**
+ * svc2_converse - say to the peer what there is to be said, if it is the time
+ * @sp: connection
+ *
+ * Context: svc thread, under XPT_BUSY; may sleep.
+ */
+void svc2_converse(struct svc2_xprt *sp)
+{
+	clear_bit(SVC2_F_CHANGED, &sp->sp_flags);
+	/* pairs with svc2_sizes_changed() */
+	smp_mb__after_atomic();
+	rpcrdma2_exchange_resize(&sp->sp_ex, READ_ONCE(sp->sp_recv_size),
+				 READ_ONCE(sp->sp_send_own));
+	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
+	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
+	say_next(sp);
+	WRITE_ONCE(sp->sp_talking, rpcrdma2_exchange_busy(&sp->sp_ex));
+}
+
+/**
+ * svc2_sizes_changed - sp_recv_size or sp_send_own has another value
+ * @sp: connection that is accepted
+ *
+ * sp_recv_size is raised when no Receive of the connection is smaller (C-028, C-032),
+ * and not lowered but by svc2_receives_wanted() (C-033). sp_send_own bounds Sends
+ * soon; then the peer is asked for Receives of that size (C-034).
+ *
+ * An svc thread does it, as if a message had come.
+ *
+ * Context: any that may take sp_recv_lock.
+ */
+void svc2_sizes_changed(struct svc2_xprt *sp)
+{
+	/* pairs with svc2_converse() */
+	smp_mb__before_atomic();
+	set_bit(SVC2_F_CHANGED, &sp->sp_flags);
+	scoped_guard(spinlock, &sp->sp_recv_lock)
+		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	svc_xprt_enqueue(&sp->sp_xprt);
 }

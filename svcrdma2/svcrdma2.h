@@ -323,6 +323,7 @@ enum {
 	SVC2_F_THROTTLED,	/* ->xpo_has_wspace has said no */
 	SVC2_F_BACKWARD,	/* there is a backchannel, or about to be */
 	SVC2_F_BUSY,		/* more credits would be of use */
+	SVC2_F_CHANGED,		/* see svc2_sizes_changed() */
 };
 
 /**
@@ -338,7 +339,10 @@ enum {
  *
  * @sp_conn: its verbs objects (R7)
  * @sp_peer: private data of the peer; counts in version 1 only (S28)
- * @sp_ex: properties of both ends; of use for version 2 only
+ * @sp_ex: properties of both ends; of use for version 2 only. This and the next
+ *	belong to the thread that has XPT_BUSY
+ * @sp_talking: something is to be said to the peer, or waited for
+ * @sp_recv_size: octets that each Receive holds, or more: what the peer is told
  * @sp_ord: RDMA Reads that the peer allows this end at once
  * @sp_ird: RDMA Reads that the peer would like to be allowed
  * @sp_credits: most that can be granted: what the queues are large enough for
@@ -387,6 +391,8 @@ struct svc2_xprt {
 	struct rpcrdma2_conn	sp_conn;
 	struct rpcrdma2_cm_limits sp_peer;
 	struct rpcrdma2_exchange sp_ex;
+	bool			sp_talking;
+	u32			sp_recv_size;
 	u8			sp_ord;
 	u8			sp_ird;
 	u32			sp_credits;
@@ -473,6 +479,7 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
 int svc2_recvs_add(struct svc2_xprt *sp, unsigned int total);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
+void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets);
 
 /* grant.c */
 extern struct rpcrdma2_budget svc2_budget;
@@ -513,6 +520,11 @@ int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /* property.c */
 int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *call);
+int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *call);
+int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *call);
+void svc2_heard(struct svc2_xprt *sp);
+void svc2_converse(struct svc2_xprt *sp);
+void svc2_sizes_changed(struct svc2_xprt *sp);
 
 /* read.c */
 int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call);

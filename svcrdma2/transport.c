@@ -268,7 +268,7 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 /* What is announced of this end: S13, S20, S22, 2.6 */
 static void announce(const struct svc2_xprt *sp, struct rpcrdma2_props *able)
 {
-	able->pr_rbsiz = sp->sp_rpool.rp_size;
+	able->pr_rbsiz = sp->sp_recv_size;
 	able->pr_sbsiz = sp->sp_send_own;
 	able->pr_brs = RDMA2_BKREQSUP_INLINE;
 	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
@@ -288,6 +288,7 @@ static void size_sends(struct svc2_xprt *sp, u32 width)
 				  PAGE_SIZE;
 	sp->sp_send_own = min_t(u32, sp->sp_send_own, RPCRDMA2_INLINE_MAX);
 
+	sp->sp_recv_size = sp->sp_rpool.rp_size;
 	announce(sp, &sp->sp_ex.ex_able);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
