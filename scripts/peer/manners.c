@@ -331,14 +331,13 @@ static void small_connprop(struct conn *c, const struct message *m)
 	say(c, &d);
 }
 
-/* The body of a property message as an option */
-static void wrap(struct draft *d)
+void wrap(struct draft *d)
 {
 	struct draft body = *d;
 	size_t at;
 
 	begin(d, get32(body.data), 2, OPTIONAL);
-	put32(d, CALL);
+	put32(d, get32(body.data + 12) == RESPROP ? REPLY : CALL);
 	put32(d, get32(body.data + 12) - CONNPROP + 1);
 	put32(d, body.len - 16);
 	for (at = 16; at < body.len; at += 4)
@@ -495,6 +494,22 @@ static const struct manners table[] = {
 			   NULL, NULL, small_connprop },
 	{ "two-asks",	   connprop,		serve,		serve,
 			   NULL, NULL, ask },
+	{ "grants",	   grants,		serve,		serve },
+	{ "grants-option", grants_by_option,	serve,		serve },
+	{ "rejects",	   rejects,		serve,		serve },
+	{ "contradicts",   contradicts,		serve,		serve },
+	{ "digresses",	   digresses,		serve,		serve },
+	{ "mumbles",	   mumbles,		serve,		serve },
+	{ "another-answer", answers_another,	serve,		serve },
+	{ "ignores",	   ignores,		serve,		serve },
+	{ "refuses-2",	   refuses_bad,		serve,		serve },
+	{ "refuses-3",	   refuses_proc,	serve,		serve },
+	{ "refuses-9",	   refuses_option,	serve,		serve },
+	{ "marked",	   marked,		serve,		serve },
+	{ "marked-otherwise", marked_otherwise,	serve,		serve },
+	{ "asks-same-xid", connprop,		ask_same_xid,	serve },
+	{ "experimental",  connprop,		serve,		serve,
+			   NULL, NULL, say_experimental },
 	{ "two-late",	   late_connprop,	serve,		serve },
 	{ "two-only",	   connprop,		serve,		only_two },
 	{ "silent-reads",  connprop,		silent_reads,	serve },

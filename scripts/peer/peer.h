@@ -54,6 +54,27 @@ void poke(struct conn *c, const struct manners *m);
 void respond(struct conn *c, const struct manners *m, const uint8_t *data,
 	     size_t len);
 
+/* manners.c: the body of a property message becomes an option */
+void wrap(struct draft *d);
+
+/* asked.c: answers to a REQPROP, and what a peer says of itself */
+#define RECEIVES	8192
+void grants(struct conn *c, const struct message *m);
+void rejects(struct conn *c, const struct message *m);
+void contradicts(struct conn *c, const struct message *m);
+void digresses(struct conn *c, const struct message *m);
+void mumbles(struct conn *c, const struct message *m);
+void answers_another(struct conn *c, const struct message *m);
+void grants_by_option(struct conn *c, const struct message *m);
+void ignores(struct conn *c, const struct message *m);
+void refuses_bad(struct conn *c, const struct message *m);
+void refuses_proc(struct conn *c, const struct message *m);
+void refuses_option(struct conn *c, const struct message *m);
+void marked(struct conn *c, const struct message *m);
+void marked_otherwise(struct conn *c, const struct message *m);
+void ask_same_xid(struct conn *c, const struct message *m);
+void say_experimental(struct conn *c, const struct message *m);
+
 /* faults.c: as the last LOOKUP says; and what needs chunks when it comes again */
 void answer_faultily(struct conn *c, const struct message *m);
 void answer_second(struct conn *c, const struct message *m);

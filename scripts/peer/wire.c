@@ -297,6 +297,55 @@ void make_connprop(struct draft *d, uint32_t xid, uint32_t rbsiz)
 	put32(d, 3);
 }
 
+/* Receives of so many octets, which may change */
+void make_changing(struct draft *d, uint32_t xid, uint32_t rbsiz)
+{
+	make_connprop(d, xid, rbsiz);
+	d->len -= 8;
+	put32(d, 0);
+}
+
+/*
+ * Receives of so many octets for good, Sends of so many, and no Read chunk. That
+ * comes before a mark that begins so.
+ */
+void make_marked(struct draft *d, uint32_t xid, uint32_t rbsiz, uint32_t sbsiz,
+		 uint32_t mark)
+{
+	begin(d, xid, 2, CONNPROP);
+	put32(d, 4);
+	put_rbsiz(d, rbsiz);
+	put_property(d, X_SBSIZ, sbsiz);
+	put32(d, X_LIMITS);
+	put32(d, 16);
+	put32(d, 16);
+	put32(d, 1 << 20);
+	put32(d, 0);
+	put32(d, 1);
+	put32(d, X_MARK);
+	put32(d, 16);
+	put32(d, mark);
+	put32(d, 0x362644af);
+	put32(d, 0x9d2c3e28);
+	put32(d, 0x063801e6);
+	put32(d, 1);
+	put32(d, 1);
+}
+
+/* To a REQPROP of one property; @other octets of a Receive are one more, if not 0 */
+void make_resprop(struct draft *d, uint32_t xid, uint32_t done,
+		  uint32_t rejected, uint32_t other)
+{
+	begin(d, xid, 2, RESPROP);
+	put32(d, 1);
+	put32(d, done);
+	put32(d, 1);
+	put32(d, rejected);
+	put32(d, other ? 1 : 0);
+	if (other)
+		put_property(d, RBSIZ, other);
+}
+
 void make_updprop(struct draft *d, uint32_t xid, uint32_t rbsiz)
 {
 	begin(d, xid, 2, UPDPROP);

@@ -16,7 +16,7 @@
 
 enum { MSG = 0, NOMSG = 1, ERROR = 4, OPTIONAL = 5, CONNPROP = 6, REQPROP = 7,
 	RESPROP = 8, UPDPROP = 9 };
-enum { RBSIZ = 1, BRS = 2 };
+enum { RBSIZ = 1, BRS = 2, X_MARK = 0xffffff00, X_LIMITS, X_SBSIZ };
 enum { CALL = 0, REPLY = 1 };
 enum { NFS_PROGRAM = 100003, NFS3_LOOKUP = 3, NFS3_READ = 6, NFS3_MKDIR = 9,
 	NFS3_SYMLINK = 10, NFS3_READDIR = 16, NFS3_READDIRPLUS = 17 };
@@ -81,6 +81,11 @@ const char *describe(const uint8_t *data, size_t len);
 void begin(struct draft *d, uint32_t xid, uint32_t vers, uint32_t proc);
 void begin_rpc(struct draft *d, uint32_t xid, uint32_t vers, uint32_t direction);
 void make_connprop(struct draft *d, uint32_t xid, uint32_t rbsiz);
+void make_changing(struct draft *d, uint32_t xid, uint32_t rbsiz);
+void make_marked(struct draft *d, uint32_t xid, uint32_t rbsiz, uint32_t sbsiz,
+		 uint32_t mark);
+void make_resprop(struct draft *d, uint32_t xid, uint32_t done,
+		  uint32_t rejected, uint32_t other);
 void make_updprop(struct draft *d, uint32_t xid, uint32_t rbsiz);
 void make_reqprop(struct draft *d, uint32_t xid);
 void make_error(struct draft *d, uint32_t xid, uint32_t vers, uint32_t code);

@@ -182,11 +182,163 @@ questions()
 	property_umount
 }
 
+# sends OCTETS: the largest, whatever the server takes; it is heard of
+sends()
+{
+	echo "$1" >/sys/module/xprtrdma2/parameters/send_size
+	sleep 0.3
+}
+
+# Of a server whose Receives of 8192 octets may change: its answers to a REQPROP.
+# The columns: requirement and name of the case; manners; the largest Send when the
+# client limits itself to 6144 octets, what it is when the client does so no more,
+# and how many REQPROPs there were then; counters of both.
+answer_rows='
+C-052-C-054-done,-then-another-value	grants		6144 8192 2	c_resprops==2&&c_properties_in_vain==0
+S01-done,-spelled-as-an-option		grants-option	6144 65536 2	c_resprops==2&&c_properties_in_vain==0
+C-053-rejected				rejects		6144 8192 2	c_resprops==2&&c_properties_in_vain==0
+C-057-C-058-done-and-rejected		contradicts	6144 8192 2	c_resprops==2&&c_properties_in_vain==0
+C-055-C-056-what-was-not-asked		digresses	6144 8192 2	c_resprops==2&&c_properties_in_vain==0
+S11-a-bad-RESPROP			mumbles		6144 8192 2	c_resprops==0&&c_properties_in_vain==2
+S17-an-answer-with-another-xid		another-answer	6144 6144 1	c_resprops==0&&c_properties_in_vain==0&&c_dropped_silently==1
+C-034-S16-no-answer-yet			ignores		6144 6144 1	c_resprops==0&&c_properties_in_vain==0
+S18-code-2				refuses-2	6144 8192 2	c_properties_in_vain==2&&c_replies_unknown==0
+C-026-S18-code-3			refuses-3	6144 8192 1	c_properties_in_vain==1&&c_replies_unknown==0
+C-026-S18-code-9			refuses-9	6144 8192 1	c_properties_in_vain==1&&c_replies_unknown==0
+'
+
+# answered NAME MANNERS LIMITED THEN QUESTIONS COUNTERS: as in a row
+answered()
+{
+	local name=${1//-/ } why='' got before n dir
+
+	name=${name//C /C-}
+	property_mount "$name" "$2" || return
+	dir=/mnt.$next_port
+	before=$(counters)
+	sends 6144
+	got=$(send_limit "$next_port")
+	[ "$got" = "$3" ] || why+=", send=$got"
+	use "$dir" || why+=", no use while it is asked"
+	sends 65536
+	use "$dir" || why+=", no use afterwards"
+	got=$(send_limit "$next_port")
+	[ "$got" = "$4" ] || why+=", then send=$got"
+	n=$(received "$next_port" 'recv v2 REQPROP xid=.* len=32 body=00000001000000010000000400001800')
+	[ "$n" -eq 1 ] || why+=", $n REQPROPs of 6144 octets"
+	n=$(received "$next_port" 'recv v2 REQPROP')
+	[ "$n" -eq "$5" ] || why+=", $n REQPROPs"
+	n=$(received "$next_port" '^[0-9]+ up$')
+	[ "$n" -eq 1 ] || why+=", $n connections"
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+	risen "$before"
+	expect "$name: counters" "$6&&c_reqprops_sent==$5&&c_updprops_sent==0"
+	property_umount
+}
+
+answers()
+{
+	local columns
+
+	while read -r -a columns; do
+		[ -z "${columns[*]}" ] || answered "${columns[@]}"
+	done <<<"$answer_rows"
+	# C-047: what a server said that it would not change
+	if property_mount "C-047 RBSIZ is not to change" two-large; then
+		sends 6144
+		use "/mnt.$next_port" >/dev/null
+		sends 65536
+		[ "$(received "$next_port" 'recv v2 (REQ|UPD)PROP')" -eq 0 ] &&
+			ok "C-047 RBSIZ is not to change: no REQPROP" ||
+			fail "C-047 $(grep PROP "/tmp/peer.$next_port" | tail -n 1)"
+		property_umount
+	fi
+}
+
+# reply_limit PORT: octets, as the connection's line says
+reply_limit()
+{
+	sed -n "s/^peer=$addr4:$1 .* receive=\([0-9]*\) .*/\1/p" \
+		/sys/kernel/debug/xprtrdma2/connections
+}
+
+# write_once PORT: a WRITE of a payload for a chunk, which the peer refuses in any
+# form; how many Read chunks and Position-Zero chunks there were
+write_once()
+{
+	local from
+
+	from=$(($(wc -l <"/tmp/peer.$1") + 1))
+	dd if=/dev/zero of="/mnt.$1/marked" bs=32k count=1 conv=fsync status=none \
+		2>/dev/null
+	rm "/mnt.$1/marked"
+	sed -n "$from,\$p" "/tmp/peer.$1" | awk '
+		/recv v2 MSG .* reads=[1-9]/ { read++ }
+		/recv v2 NOMSG .* reads=[1-9]/ { zero++ }
+		END { print read + 0, zero + 0 }'
+}
+
+# What counts from a server with the mark, and from no other
+extensions()
+{
+	local name="C-060 a server with the mark" log n
+
+	if property_mount "$name" marked; then
+		[ "$(reply_limit "$next_port")" = 2048 ] &&
+			ok "S14 $name: its largest Send is the threshold" ||
+			fail "S14 $name: receive=$(reply_limit "$next_port")"
+		n=$(write_once "$next_port")
+		[ "${n% *}" -eq 0 ] && [ "${n#* }" -gt 0 ] &&
+			ok "C-083 $name: it takes no Read chunk and gets none" ||
+			fail "C-083 $name: $n"
+		sends 6144
+		use "/mnt.$next_port" >/dev/null
+		n=$(received "$next_port" 'recv v2 UPDPROP xid=.* len=32 body=00000001ffffff020000000400001800$')
+		[ "$n" -eq 1 ] && ok "C-023 C-059 $name: UPDPROP of the largest Send" ||
+			fail "C-059 $name: $(grep UPDPROP "/tmp/peer.$next_port")"
+		sends 65536
+		property_umount
+	fi
+	name="C-019 S11 a server with another mark"
+	if property_mount "$name" marked-otherwise; then
+		[ "$(reply_limit "$next_port")" = 8192 ] &&
+			ok "$name: its RBSIZ is the threshold" ||
+			fail "$name: receive=$(reply_limit "$next_port")"
+		n=$(write_once "$next_port")
+		[ "${n% *}" -gt 0 ] && ok "$name: Read chunks" ||
+			fail "$name: $n"
+		property_umount
+	fi
+	name="C-019 C-060 experimental properties in an UPDPROP"
+	if property_mount "$name" experimental; then
+		poke "$next_port"
+		use "/mnt.$next_port"
+		[ "$(send_limit "$next_port")" = 8192 ] &&
+			[ "$(received "$next_port" 'recv v2 ERROR')" -eq 0 ] &&
+			ok "$name: they are skipped" ||
+			fail "$name: send=$(send_limit "$next_port")"
+		property_umount
+	fi
+	name="C-048 S18 a REQPROP with the xid of each RPC"
+	if property_mount "$name" asks-same-xid; then
+		log=/tmp/peer.$next_port
+		check "$name: use" use "/mnt.$next_port"
+		n=$(received "$next_port" 'recv v2 N?O?MSG')
+		[ "$(received "$next_port" 'recv v2 RESPROP')" -eq "$n" ] &&
+			[ "$(received "$next_port" '^[0-9]+ up$')" -eq 1 ] &&
+			ok "$name: each has its RESPROP" ||
+			fail "$name: $n RPCs, $(grep -c RESPROP "$log")"
+		property_umount
+	fi
+}
+
 group_properties()
 {
 	negotiate_up 20200 || return
 	introductions
 	updates
 	questions
+	answers
+	extensions
 	finish
 }
