@@ -52,6 +52,18 @@ static size_t place_head(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 	return placed;
 }
 
+/* Octets behind the head that there is memory for: see fill_sparse_pages() */
+static size_t room_behind_head(const struct xdr_buf *buf)
+{
+	size_t at = buf->page_base, end = at + buf->page_len;
+
+	if (unlikely(buf->flags & XDRBUF_SPARSE_PAGES))
+		for (; at < end; at = round_down(at, PAGE_SIZE) + PAGE_SIZE)
+			if (!buf->pages[at >> PAGE_SHIFT])
+				return at - buf->page_base;
+	return buf->page_len + buf->tail[0].iov_len;
+}
+
 /* Copy @len octets of a Receive, from @at on, behind the first @to of a buffer. */
 static void copy_received(const struct xdr_buf *buf, size_t to,
 			  const struct rpcrdma2_recv *rv, u32 at, size_t len)
@@ -89,11 +101,11 @@ static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 	copy_received(buf, placed, &rep->rep_recv, rep->rep_at + placed,
 		      head - placed);
 
-	end = head + buf->page_len + buf->tail[0].iov_len;
+	end = head + room_behind_head(buf);
 	to = min(head + written, end);
 	copy_received(buf, to, &rep->rep_recv, rep->rep_at + head,
 		      min(left - head, end - to));
-	return min(left + written, buf->buflen);
+	return min(left + written, end);
 }
 
 /* A Reply chunk was registered over rq_rcv_buf itself: all is in place. */

@@ -84,6 +84,18 @@ static void measure_chunks(const struct xprt2_ep *ep,
 	sz->sz_reply_segs = count_closed(ep, req, reply);
 }
 
+/*
+ * The upper layer has no pages yet, for it does not expect the longest Reply. So
+ * no memory is offered for that; a server that has more to say asks for memory
+ * (C-091), and the Call, a GETACL, can be carried out twice.
+ */
+static bool is_seldom_long(const struct xprt2_ep *ep,
+			   const struct xprt2_req *req)
+{
+	return (req->rq2_slot.rq_rcv_buf.flags & XDRBUF_SPARSE_PAGES) &&
+	       ep->ep_vers != RPCRDMA2_VERS_ONE && !req->rq2_reply_needed;
+}
+
 static void measure(const struct xprt2_ep *ep, const struct xprt2_req *req,
 		    struct rpcrdma2_call_sizes *sz)
 {
@@ -109,7 +121,7 @@ static void measure(const struct xprt2_ep *ep, const struct xprt2_req *req,
 			  (call->flags & XDRBUF_WRITE);
 	sz->sz_copy_max = req->rq2_recvsize;
 
-	sz->sz_reply_pages = reply->page_len;
+	sz->sz_reply_pages = is_seldom_long(ep, req) ? 0 : reply->page_len;
 	sz->sz_reply_rest = reply->buflen - reply->page_len;
 	sz->sz_reply_ddp = ddp && reply->page_len &&
 			   (reply->flags & XDRBUF_READ);
@@ -120,18 +132,22 @@ static void measure(const struct xprt2_ep *ep, const struct xprt2_req *req,
 }
 
 /*
- * Some Replies have their pages allocated when they are needed: with chunks
- * that is now.
+ * Some Replies have their pages allocated when they are needed, and that is now, as
+ * far as the Reply can come inline. A chunk is for all of them.
  */
-static int fill_sparse_pages(struct xdr_buf *buf)
+static int fill_sparse_pages(const struct xprt2_ep *ep, struct xdr_buf *buf,
+			     const struct rpcrdma2_call_plan *plan)
 {
+	u32 octets = buf->page_len;
 	unsigned int i, count;
 	struct page **ppage;
 
 	if (likely(!(buf->flags & XDRBUF_SPARSE_PAGES)))
 		return 0;
+	if (!plan->cp_write && !plan->cp_reply)
+		octets = min(octets, ep->ep_recv_size);
 	ppage = buf->pages + (buf->page_base >> PAGE_SHIFT);
-	count = DIV_ROUND_UP(offset_in_page(buf->page_base) + buf->page_len,
+	count = DIV_ROUND_UP(offset_in_page(buf->page_base) + octets,
 			     PAGE_SIZE);
 	for (i = 0; i < count; i++) {
 		if (!ppage[i])
@@ -334,15 +350,13 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 
 	xprt2_drop_reply(req);
 	take_encoded(req);
-	ret = fill_sparse_pages(&rqst->rq_rcv_buf);
-	if (ret)
-		return ret;
 	ret = xprt2_req_map(ep, req);
 	if (ret)
 		return ret;
 
 	measure(ep, req, &sz);
-	ret = rpcrdma2_plan_call(&sz, &plan);
+	ret = rpcrdma2_plan_call(&sz, &plan) ?:
+	      fill_sparse_pages(ep, &rqst->rq_rcv_buf, &plan);
 	if (ret)
 		goto out_unregister;
 
