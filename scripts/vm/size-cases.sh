@@ -76,11 +76,136 @@ ends()
 	check "$name: umount" umount_all
 }
 
+# unregistered LABEL OPERATION COMMAND...: that goes out, and offers no memory
+unregistered()
+{
+	local label=$1 op=$2
+
+	shift 2
+	measure "$@"
+	expect "C-031 $label: nothing is registered" \
+		"o_$op >= 1 && c_registrations == 0 && c_reply_chunks == 0 && s_rdma_reads == 0 && s_rdma_writes == 0"
+}
+
+# acl NUMBER: a POSIX ACL of that many users and the four others, as an xattr
+acl()
+{
+	perl -e 'binmode STDOUT;
+		sub entry { return pack("vvV", @_); }
+		print pack("V", 2), entry(1, 6, -1),
+			map({ entry(2, 4, 1000 + $_) } 1 .. $ARGV[0]),
+			entry(4, 4, -1), entry(16, 7, -1), entry(32, 0, -1)' "$1"
+}
+
+# set_acl FILE <VALUE
+set_acl()
+{
+	perl -e 'my $name = "system.posix_acl_access";
+		local $/;
+		my $value = <STDIN>;
+		syscall(188, $ARGV[0], $name, $value, length($value), 0) == 0 or
+			die "setxattr: $!\n"' "$1"
+}
+
+# get_xattr FILE NAME SIZE: prints the value, with room for so many octets
+get_xattr()
+{
+	perl -e 'my ($file, $name, $value) = (@ARGV[0, 1], "\0" x $ARGV[2]);
+		my $n = syscall(191, $file, $name, $value, length($value));
+		$n >= 0 or die "getxattr: $!\n";
+		print substr($value, 0, $n)' "$@"
+}
+
+many()
+{
+	local i
+
+	for i in $(seq 20); do
+		"$1" "$2-$i" || return
+	done
+}
+
+symlink()
+{
+	ln -s "$(printf '%04095d' 0)" "$1"
+}
+
+# What is offered at the default size
+operations()
+{
+	local name='Receives of 16384 octets' octets
+
+	receives 16384 16384
+	: >"$export_dir/file"
+	unregistered "$name, EXCHANGE_ID" exchange_id \
+		mount_nfs rdma2 4.2 /mnt noac
+	touch "$export_dir"/open-{1..20}
+	unregistered "$name, OPEN" open opens 20
+	unregistered "$name, CREATE of folders" create many mkdir /mnt/folder
+	unregistered "$name, SYMLINK of 4095 octets" symlink \
+		many symlink /mnt/link
+	echo 3 >/proc/sys/vm/drop_caches
+	unregistered "$name, READLINK of 4095 octets" readlink \
+		many readlink /mnt/link
+	acl 400 | set_acl "$export_dir/file"
+	unregistered "$name, ACL" getacl \
+		get_xattr /mnt/file system.nfs4_acl 8192
+	octets=$(get_xattr /mnt/file system.nfs4_acl 65536 | wc -c)
+	[ "$octets" -gt 7000 ] || fail "$name, ACL: $octets octets"
+	check "$name: umount" umount_all
+
+	mount_nfs rdma2 4.2 /mnt "noac,rsize=8192" || fail "$name: mount"
+	unregistered "$name, READDIR of 8192 octets" readdir ls /mnt
+	check "$name: umount" umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+read_acl()
+{
+	get_xattr /mnt/acl system.posix_acl_access 8192
+}
+
+same_acl()
+{
+	read_acl | cmp - /tmp/acl
+}
+
+# GETACL has pages for the longest of all ACLs, and no chunk for them. nfsd does
+# not tell any with which the RPC Reply is longer than a page.
+seldom_long()
+{
+	local size name
+
+	acl 326 >/tmp/acl
+	for size in 16384 4096; do
+		name="C-091 GETACL, Receives of $size octets"
+		receives "$size" "$size"
+		check "$name: mount" mount_nfs rdma2 3 /mnt || return
+		echo >/mnt/acl
+		check "$name: SETACL" set_acl /mnt/acl </tmp/acl
+		echo 3 >/proc/sys/vm/drop_caches
+		measure read_acl
+		if [ "$size" = 16384 ]; then
+			expect "$name: comes inline" \
+				"c_replies >= 1 && c_registrations == 0 && c_calls_again == 0"
+		else
+			expect "$name: in a chunk that the server asks for" \
+				"c_calls_again == 1 && c_reply_chunks == 1 && c_reply_chunks_used == 1"
+		fi
+		check "$name: the value" same_acl
+		check "$name: largest Sends stay" thresholds_are "$size" "$size"
+		check "$name: umount" umount_all
+		rm -f "$export_dir/acl"
+	done
+}
+
 group_sizes()
 {
 	local size
 
 	nfs_up rdma2 || { fail "server"; return; }
+	operations
+	seldom_long
 	for size in 4096 8192 16384 65536; do
 		ends "$size" "$size" "$size" "$size"
 		exercise "Receives of $size octets, NFSv4.2" rdma2 4.2
