@@ -115,7 +115,7 @@ client_reads()
 # Calls of 1 MiB each whose RDMA Reads get no response
 withhold_reads()
 {
-	hold reads "$call_v2 -" "$(copies 20 "$(pulled 1 00100000)") -" '!wait 35'
+	hold reads "$call_v2 -" "$(copies 8 "$(pulled 1 00100000)") -" '!wait 35'
 }
 
 # Three Calls of 64 RDMA Reads each fit on the Send Queue beside 32 Replies. A
@@ -307,14 +307,14 @@ hostile_limits()
 
 	before=$(counters)
 	withhold_reads
-	until_risen "$before" $((20 * 8)) s_rdma_reads
-	until_risen "$before" $((20 << 20)) s_read_chunk_bytes
+	until_risen "$before" $((8 * 8)) s_rdma_reads
+	until_risen "$before" $((8 << 20)) s_read_chunk_bytes
 	risen "$before"
 	expect "RDMA Reads without response: that there are" \
-		"s_rdma_reads >= 20 * 8 && s_read_chunk_bytes >= 20 << 20"
+		"s_rdma_reads >= 8 * 8 && s_read_chunk_bytes >= 8 << 20"
 	contexts=$(slab_objects rpcrdma2_rw)
 	check "RDMA Reads without response: they hold contexts" \
-		[ "$contexts" -ge $((objects + 20 + 64)) ]
+		[ "$contexts" -ge $((objects + 8 + 64)) ]
 
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; limits_end; return; }
 	busy 5
