@@ -208,7 +208,8 @@ static void take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 				    sp->sp_backward_grant);
 	WRITE_ONCE(sp->sp_backward_grant, grant);
 	if (grant)
-		xprt->cwnd = grant << RPC_CWNDSHIFT;
+		xprt->cwnd = min(grant, READ_ONCE(sp->sp_answers)) <<
+			     RPC_CWNDSHIFT;
 	spin_unlock(&xprt->transport_lock);
 }
 
@@ -246,6 +247,19 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
 	xprt_wait_for_reply_request_def(task);
 	if (from_rqst(task->tk_rqstp)->cb_failed)
 		wake_with_error(task);
+}
+
+/*
+ * B-12: Receives for all the answers that the peer would give, when as many Calls
+ * as there are Receives for are outstanding.
+ */
+static void make_receives(struct svc2_xprt *sp, const struct rpc_xprt *xprt)
+{
+	u32 answers = READ_ONCE(sp->sp_answers);
+
+	if (unlikely(answers < READ_ONCE(sp->sp_backward_grant) &&
+		     READ_ONCE(xprt->cong) >= answers << RPC_CWNDSHIFT))
+		svc2_grant_fill(sp, SVC2_BACKWARD_CREDITS);
 }
 
 /*
@@ -296,6 +310,8 @@ int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call)
 
 	/* pairs with svc2_bc_setup(): all of it is there, or none */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
+	if (xprt)
+		make_receives(sp, xprt);
 	if (!xprt || !answer_rpc(sp, xprt, &call->sm_msg))
 		return svc2_discard_reply(sp, call);
 	svc2_msg_put(sp, call);
@@ -385,7 +401,7 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 	xprt = create(args, sp);
 	if (!xprt)
 		goto out_clear;
-	ret = svc2_grant_fill(sp, SVC2_BACKWARD_CREDITS);	/* B-12 */
+	ret = svc2_grant_fill(sp, SVC2_BACKWARD_FIRST);	/* B-12 */
 	if (ret)
 		goto out_free;
 

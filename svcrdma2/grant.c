@@ -118,7 +118,8 @@ void svc2_grant_end(struct svc2_xprt *sp)
 /**
  * svc2_grant_fill - make the Receives that a grant needs, and post them (R6)
  * @sp: connection with a queue pair that has room for them
- * @answers: Calls of the server that may be outstanding from now on
+ * @answers: Calls of the server that may be outstanding from now on, if it is more
+ *	than before
  *
  * Context: may sleep.
  * Return: 0; -ENOMEM when it has fewer; or -EIO when the connection is lost.
@@ -128,10 +129,14 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 	int ret;
 
 	guard(mutex)(&sp->sp_grant_mutex);
+	if (answers < sp->sp_answers)
+		return 0;
 	ret = svc2_recvs_add(sp, svc2_grant_recvs(answers, sp->sp_grant));
-	if (!ret)
-		sp->sp_answers = answers;
-	return ret;
+	if (ret)
+		return ret;
+	atomic_add(answers - sp->sp_answers, &sp->sp_backward_free);
+	WRITE_ONCE(sp->sp_answers, answers);
+	return 0;
 }
 
 /* Receives first, then the grant (R6) */

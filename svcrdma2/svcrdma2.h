@@ -101,6 +101,8 @@ enum {
 
 	/* Calls of the server that may be outstanding, if the peer grants as many */
 	SVC2_BACKWARD_CREDITS	= 16,
+	/* and so many before these are in use all at once */
+	SVC2_BACKWARD_FIRST	= 4,
 
 	/* send contexts beyond one for each credit; allocated at accept */
 	SVC2_TX_RESERVE		= 4,
@@ -349,7 +351,8 @@ enum {
  * @sp_grant: what is granted, in every header the server sends; 0 before there
  *	are Receives. Changed under sp_grant_mutex, read at any time
  * @sp_grant_mutex: guards the next, and how many Receives there are
- * @sp_answers: Calls of the server that there are Receives for the answers to
+ * @sp_answers: Calls of the server that there are Receives for the answers to, and
+ *	so how many may be outstanding
  * @sp_send_own: largest Send this end can make
  * @sp_send_max: largest Send that is also small enough for the peer, by version.
  *	That of version 2 may change between two messages

@@ -153,7 +153,6 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
 	spin_lock_init(&sp->sp_tx_lock);
 	init_llist_head(&sp->sp_txs);
-	atomic_set(&sp->sp_backward_free, SVC2_BACKWARD_CREDITS);
 	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
