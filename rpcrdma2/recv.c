@@ -130,7 +130,7 @@ static void drop_pages(struct rpcrdma2_recv *rv, unsigned int from,
 }
 
 /* Return: false when there is not one more. */
-static bool add_pages(struct rpcrdma2_recv *rv, unsigned int from,
+static bool new_pages(struct rpcrdma2_recv *rv, unsigned int from,
 		      unsigned int end, gfp_t gfp)
 {
 	unsigned int i;
@@ -190,7 +190,7 @@ static bool resize(struct rpcrdma2_recv *rv, unsigned int n, gfp_t gfp)
 {
 	unsigned int had = rv->rv_npages;
 
-	if (n > had && !add_pages(rv, had, n, gfp))
+	if (n > had && !new_pages(rv, had, n, gfp))
 		return false;
 	if (!make_stretch(rv, n)) {
 		if (n > had)
