@@ -31,7 +31,8 @@ if [ $# -eq 0 ]; then
 			backward versions krb5 intree "${callbacks[@]}" \
 			callbacks-siw negotiate properties sizes grants cycle unplug restart \
 			link-v2 link-client link-server link-tuned link-siw \
-			link-both link-capture ;;
+			link-both link-trips \
+			link-capture ;;
 	uml-debug)	set -- files paths siw kill kill-peer inuse both peer hostile \
 			backward versions krb5 intree "${callbacks[@]}" \
 			negotiate storms properties sizes grants cycle \
@@ -66,6 +67,11 @@ build()
 	*" bench "*)	BENCH=1 "$vmdir/modules.sh" "$kernel" >/dev/null || exit 1 ;;
 	esac
 	mkdir -p "$bdir/tools"
+	case " $* " in
+	*" link-trips "*)
+		gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" \
+			"$top/scripts/bench/ops.c" || exit 1 ;;
+	esac
 	for t in fs-exercise fs-kill gss-contexts; do
 		gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
 			"$top/scripts/$t.c" || exit 1

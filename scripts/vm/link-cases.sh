@@ -353,6 +353,60 @@ group_tuned()
 	finish_both
 }
 
+# delayed MILLISECONDS: what is sent from here arrives so much later.
+delayed()
+{
+	tc qdisc replace dev "$netdev" root netem delay "${1}ms" limit 100000
+}
+
+# trips_of ROW OCTETS: hundredths of a round trip, which is 20 ms, that the quickest
+# of some operations takes
+trips_of()
+{
+	local rc
+
+	mkdir -m 777 /mnt/trips || return
+	"$tools/ops" -e -n 10 -w 2 -s "$2" "$1" /mnt/trips /mnt/trips |
+		awk '{ for (i = 1; i <= NF; i++)
+			if (sub(/^least=/, "", $i)) { printf "%d\n", $i / 2e5; n++ } }
+			END { exit !n }'
+	rc=$?
+	rm -r /mnt/trips
+	return "$rc"
+}
+
+# within LABEL ROW OCTETS LEAST MOST: in hundredths of a round trip
+within()
+{
+	local got
+
+	got=$(trips_of "$2" "$3") || { fail "$1: $2"; return; }
+	[ "$got" -ge "$4" ] && [ "$got" -lt "$5" ] &&
+		ok "$1: $2 of $3 octets takes ${got} % of a round trip" ||
+		fail "$1: $2 of $3 octets takes ${got} % of a round trip, not $4 to $5"
+}
+
+# trips LABEL TRANSPORT TRIPS: round trips that a WRITE of 8 KiB takes
+trips()
+{
+	check "$1: mount" mount_far "$2" 4.2 noac || return
+	delayed 10 && on_server delayed 10 || { fail "$1: no delay"; return; }
+	within "$1" WRITE 8192 "${3}00" "${3}40"
+	within "$1" READ 8192 100 140
+	delayed 0 && on_server delayed 0
+	check "$1: umount" umount_all
+}
+
+# C-001, C-029: what the server's Receives hold needs no RDMA Read, and so one
+# round trip.
+group_trips()
+{
+	nodes_with_both || return
+	trips "rdma2, rdma2" rdma2 1
+	port=$intree_port trips "in-tree, in-tree" rdma 2
+	finish_both
+}
+
 # iWARP, where a server's RDMA Reads need memory regions. In-tree's server hangs
 # with larger ones, whichever the client.
 group_siw()
