@@ -485,6 +485,10 @@ static void shortage_while_resizing(struct kunit *test)
 	cycle(test, q, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 8);
+	budget.bu_most = 12;
+	budget.bu_kept = 3;
+	cycle(test, q, 4);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
 	/* what there is too much is given back by and by */
 	budget.bu_most = 2;
 	cycle(test, q, 4);

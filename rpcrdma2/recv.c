@@ -103,8 +103,8 @@ static bool map_for(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
 	return mapped;
 }
 
-/* Return: false when the pool may not have so many pages more. */
-static bool spend(struct rpcrdma2_rpool *rp, long pages)
+/* Return: false when the budget has no more, or only what is @kept. */
+static bool spend(struct rpcrdma2_rpool *rp, long pages, bool kept)
 {
 	struct rpcrdma2_budget *bu = rp->rp_budget;
 	long now;
@@ -113,7 +113,8 @@ static bool spend(struct rpcrdma2_rpool *rp, long pages)
 		return true;
 	now = atomic_long_read(&bu->bu_pages);
 	do {
-		if (pages > 0 && now + pages > READ_ONCE(bu->bu_most))
+		if (pages > 0 && now + pages > READ_ONCE(bu->bu_most) -
+		    (kept ? READ_ONCE(bu->bu_kept) : 0))
 			return false;
 	} while (!atomic_long_try_cmpxchg(&bu->bu_pages, &now, now + pages));
 	return true;
@@ -124,7 +125,7 @@ static void drop_pages(struct rpcrdma2_recv *rv, unsigned int from,
 {
 	if (rv->rv_device)
 		unmap(rv, from, end);
-	spend(rv->rv_pool, -(long)(end - from));
+	spend(rv->rv_pool, -(long)(end - from), false);
 	for (; from < end; from++)
 		__free_page(rv->rv_pages[from]);
 }
@@ -135,7 +136,7 @@ static bool new_pages(struct rpcrdma2_recv *rv, unsigned int from,
 {
 	unsigned int i;
 
-	if (!spend(rv->rv_pool, end - from))
+	if (!spend(rv->rv_pool, end - from, from))
 		return false;
 	for (i = from; i < end; i++) {
 		rv->rv_pages[i] = alloc_pages_node(rv->rv_pool->rp_node, gfp, 0);
@@ -146,7 +147,7 @@ static bool new_pages(struct rpcrdma2_recv *rv, unsigned int from,
 		return true;
 
 out_free:
-	spend(rv->rv_pool, -(long)(end - from));
+	spend(rv->rv_pool, -(long)(end - from), false);
 	while (i-- > from)
 		__free_page(rv->rv_pages[i]);
 	return false;

@@ -58,6 +58,21 @@ void svc2_conn_hide(struct svc2_xprt *sp)
 	list_del_init(&sp->sp_shown);
 }
 
+/**
+ * svc2_conns_each - do something with each connection that is accepted
+ * @fn: what; it is not destroyed meanwhile, but may have been lost
+ *
+ * Context: may sleep.
+ */
+void svc2_conns_each(void (*fn)(struct svc2_xprt *sp))
+{
+	struct svc2_xprt *sp;
+
+	guard(mutex)(&conns_mutex);
+	list_for_each_entry(sp, &conns, sp_shown)
+		fn(sp);
+}
+
 static int counters_show(struct seq_file *seq, void *unused)
 {
 	rpcrdma2_counters_show(seq, svc2_counters, counter_names,
@@ -81,12 +96,13 @@ static void show_peer(struct seq_file *seq, const struct svc2_xprt *sp)
 
 static void show_connection(struct seq_file *seq, const struct svc2_xprt *sp)
 {
-	seq_printf(seq, "peer=%s device=%s version=%u credits=%u credits_max=%u receive=%u receives=%u send_v1=%u send_v2=%u",
+	seq_printf(seq, "peer=%s device=%s version=%u credits=%u credits_max=%u receive=%u announced=%u receives=%u send_v1=%u send_v2=%u",
 		   sp->sp_xprt.xpt_remotebuf,
 		   rpcrdma2_conn_device(&sp->sp_conn)->name,
 		   READ_ONCE(sp->sp_last_vers),
 		   READ_ONCE(sp->sp_grant), sp->sp_credits,
 		   READ_ONCE(sp->sp_rpool.rp_size),
+		   READ_ONCE(sp->sp_recv_size),
 		   READ_ONCE(sp->sp_rpool.rp_count),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));

@@ -38,9 +38,11 @@ void svc2_budget_set(void)
 {
 	unsigned long kib = svc2_param(&svc2_receive_memory);
 
-	WRITE_ONCE(svc2_budget.bu_most,
-		   kib ? max(kib, SVC2_MEMORY_MIN) >> (PAGE_SHIFT - 10) :
-			 totalram_pages() / 16);
+	long most = kib ? max(kib, SVC2_MEMORY_MIN) >> (PAGE_SHIFT - 10) :
+			  totalram_pages() / 16;
+
+	WRITE_ONCE(svc2_budget.bu_most, most);
+	WRITE_ONCE(svc2_budget.bu_kept, most - svc2_grant_room(most));
 }
 
 static long own_pages(const struct svc2_xprt *sp)
@@ -137,6 +139,20 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 	atomic_add(answers - sp->sp_answers, &sp->sp_backward_free);
 	WRITE_ONCE(sp->sp_answers, answers);
 	return 0;
+}
+
+/**
+ * svc2_grant_has_room - is there memory for larger Receives?
+ * @sp: connection
+ * @size: octets of each
+ */
+bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size)
+{
+	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+
+	return !is_short(sp) &&
+	       has_room((long)READ_ONCE(rp->rp_count) *
+			((size - READ_ONCE(rp->rp_size)) >> PAGE_SHIFT));
 }
 
 /* Receives first, then the grant (R6) */

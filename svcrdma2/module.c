@@ -42,8 +42,11 @@ SVC2_PARAM(credits, SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX,
 	   NULL,
 	   "Calls a requester may have outstanding on a connection made from now on (4 to 1024, default 64)");
 SVC2_PARAM(receive_size, 4 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
-	   RPCRDMA2_INLINE_MAX, NULL,
-	   "octets of a Receive on connections made from now on, rounded up to pages (4096 to 65536, default 16384)");
+	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
+	   "octets of a Receive, rounded up to pages (4096 to 65536, default 16384); larger ones on connections of version 2 too that there are, smaller ones on connections made from now on");
+SVC2_PARAM(send_size, RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
+	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
+	   "octets of the largest Send, where the client takes it (4096 to 65536, default 65536); applies to all connections");
 SVC2_PARAM(receive_memory, 0, 0, UINT_MAX, svc2_budget_set,
 	   "KiB that the Receives of all connections may have (at least 256, default 0: a sixteenth of the memory)");
 SVC2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,

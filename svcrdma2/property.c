@@ -223,8 +223,8 @@ void svc2_converse(struct svc2_xprt *sp)
 	clear_bit(SVC2_F_CHANGED, &sp->sp_flags);
 	/* pairs with svc2_sizes_changed() */
 	smp_mb__after_atomic();
-	rpcrdma2_exchange_resize(&sp->sp_ex, READ_ONCE(sp->sp_recv_size),
-				 READ_ONCE(sp->sp_send_own));
+	svc2_sizes_update(sp);
+	rpcrdma2_exchange_resize(&sp->sp_ex, sp->sp_recv_size, sp->sp_send_own);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 	say_next(sp);
@@ -232,7 +232,7 @@ void svc2_converse(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_sizes_changed - sp_recv_size or sp_send_own has another value
+ * svc2_sizes_changed - sp_recv_size or sp_send_own may have to be another
  * @sp: connection that is accepted
  *
  * sp_recv_size is raised when no Receive of the connection is smaller (C-028, C-032),

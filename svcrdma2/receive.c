@@ -53,6 +53,7 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 		return;
 	svc2_count(recv_doorbells);
 	svc2_grant_used(sp, n);
+	svc2_sizes_reposted(sp);
 }
 
 /**
@@ -69,21 +70,4 @@ int svc2_recvs_add(struct svc2_xprt *sp, unsigned int total)
 	if (rpcrdma2_recvs_fill(&sp->sp_conn, &sp->sp_rpool, total))
 		return -ENOMEM;
 	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
-}
-
-/**
- * svc2_receives_wanted - the peer has asked for Receives of another size
- * @sp: connection
- * @octets: how large; at least RPCRDMA2_INLINE_DEFAULT
- *
- * C-033: smaller ones have been granted, and the peer keeps to it (C-034).
- *
- * Context: svc thread, under XPT_BUSY.
- */
-void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets)
-{
-	if (octets >= READ_ONCE(sp->sp_recv_size))
-		return;
-	WRITE_ONCE(sp->sp_recv_size, octets);
-	rpcrdma2_rpool_resize(&sp->sp_rpool, round_up(octets, PAGE_SIZE));
 }

@@ -325,6 +325,7 @@ enum {
 	SVC2_F_THROTTLED,	/* ->xpo_has_wspace has said no */
 	SVC2_F_BACKWARD,	/* there is a backchannel, or about to be */
 	SVC2_F_BUSY,		/* more credits would be of use */
+	SVC2_F_RESIZING,	/* Receives get larger, and the peer is not told yet */
 	SVC2_F_CHANGED,		/* see svc2_sizes_changed() */
 };
 
@@ -345,6 +346,7 @@ enum {
  *	belong to the thread that has XPT_BUSY
  * @sp_talking: something is to be said to the peer, or waited for
  * @sp_recv_size: octets that each Receive holds, or more: what the peer is told
+ * @sp_recv_wish: Receives of so many octets the peer would like, or 0
  * @sp_ord: RDMA Reads that the peer allows this end at once
  * @sp_ird: RDMA Reads that the peer would like to be allowed
  * @sp_credits: most that can be granted: what the queues are large enough for
@@ -353,7 +355,8 @@ enum {
  * @sp_grant_mutex: guards the next, and how many Receives there are
  * @sp_answers: Calls of the server that there are Receives for the answers to, and
  *	so how many may be outstanding
- * @sp_send_own: largest Send this end can make
+ * @sp_send_able: largest Send that can be gathered
+ * @sp_send_own: largest Send this end makes
  * @sp_send_max: largest Send that is also small enough for the peer, by version.
  *	That of version 2 may change between two messages
  * @sp_can_invalidate: the device knows Send With Invalidate (C-007)
@@ -396,12 +399,14 @@ struct svc2_xprt {
 	struct rpcrdma2_exchange sp_ex;
 	bool			sp_talking;
 	u32			sp_recv_size;
+	u32			sp_recv_wish;
 	u8			sp_ord;
 	u8			sp_ird;
 	u32			sp_credits;
 	u32			sp_grant;
 	struct mutex		sp_grant_mutex;	/* guards the next */
 	u32			sp_answers;
+	u32			sp_send_able;
 	u32			sp_send_own;
 	u32			sp_send_max[RPCRDMA2_VERS_TWO + 1];
 	bool			sp_can_invalidate;
@@ -454,6 +459,7 @@ extern struct kmem_cache *svc2_msg_cache;
 extern struct svc2_param svc2_credits;
 extern struct svc2_param svc2_receive_size;
 extern struct svc2_param svc2_receive_memory;
+extern struct svc2_param svc2_send_size;
 extern struct svc2_param svc2_min_version;
 extern struct svc2_param svc2_max_version;
 
@@ -482,7 +488,12 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
 int svc2_recvs_add(struct svc2_xprt *sp, unsigned int total);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
+
+/* sizes.c */
+void svc2_sizes_update(struct svc2_xprt *sp);
+void svc2_sizes_reposted(struct svc2_xprt *sp);
 void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets);
+void svc2_sizes_set(void);
 
 /* grant.c */
 extern struct rpcrdma2_budget svc2_budget;
@@ -492,6 +503,7 @@ void svc2_grant_end(struct svc2_xprt *sp);
 int svc2_grant_fill(struct svc2_xprt *sp, u32 answers);
 void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted);
 void svc2_grant_raise(struct svc2_xprt *sp);
+bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size);
 void svc2_grant_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
 
 /* message.c */
@@ -581,5 +593,6 @@ int svc2_has_wspace(struct svc_xprt *xprt);
 /* counters.c */
 void svc2_conn_show(struct svc2_xprt *sp);
 void svc2_conn_hide(struct svc2_xprt *sp);
+void svc2_conns_each(void (*fn)(struct svc2_xprt *sp));
 
 #endif /* _SVCRDMA2_H */

@@ -281,11 +281,12 @@ static void size_sends(struct svc2_xprt *sp, u32 width)
 {
 	sp->sp_tx_sges = min_t(u32, width, SVC2_TX_EXTRA_SGES +
 			       DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE));
-	sp->sp_send_own = SVC2_TX_BUFSIZE;
+	sp->sp_send_able = SVC2_TX_BUFSIZE;
 	if (sp->sp_tx_sges > SVC2_TX_EXTRA_SGES)
-		sp->sp_send_own = (sp->sp_tx_sges - SVC2_TX_EXTRA_SGES) *
-				  PAGE_SIZE;
-	sp->sp_send_own = min_t(u32, sp->sp_send_own, RPCRDMA2_INLINE_MAX);
+		sp->sp_send_able = (sp->sp_tx_sges - SVC2_TX_EXTRA_SGES) *
+				   PAGE_SIZE;
+	sp->sp_send_own = min_t(u32, sp->sp_send_able,
+				svc2_param(&svc2_send_size));
 
 	sp->sp_recv_size = sp->sp_rpool.rp_size;
 	announce(sp, &sp->sp_ex.ex_able);

@@ -28,10 +28,12 @@
  * struct rpcrdma2_budget - memory for the Receives of several pools
  * @bu_pages: pages that they have
  * @bu_most: pages that they may have, for what is added from now on
+ * @bu_kept: of these, so many are for new Receives: none is made larger with them
  */
 struct rpcrdma2_budget {
 	atomic_long_t	bu_pages;
 	long		bu_most;
+	long		bu_kept;
 };
 
 /**

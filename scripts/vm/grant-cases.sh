@@ -192,6 +192,93 @@ small_memory()
 	check "umount" unmounts 3
 }
 
+# each_client_sends OCTETS: at most, from now on. The server learns it by REQPROP.
+each_client_sends()
+{
+	echo "$1" >/sys/module/xprtrdma2/parameters/send_size
+}
+
+# receives_are OCTETS: of the only connection, within a while; messages have to move
+# it there
+receives_are()
+{
+	local i
+
+	for i in $(seq 200); do
+		stat -t /mnt >/dev/null
+		[ "$(of_connections receive)" != "$1" ] ||
+			[ "$(of_connections announced)" != "$1" ] || return 0
+	done
+	complain "they are $(of_connections receive), and $(of_connections announced) are announced"
+}
+
+# change_sizes COUNT: smaller at the client's wish, and larger again, or from one
+# size to the next at the administrator's
+change_sizes()
+{
+	local n
+
+	for n in $(seq $(($1 / 2))); do
+		each_client_sends 4096
+		sleep 0.15
+		set_server receive_size $((4096 << (1 + n % 4)))
+		each_client_sends 65536
+		sleep 0.15
+	done
+}
+
+# The server's Receives get larger and smaller while a connection is in use.
+group_resize()
+{
+	local before load rnr_before
+
+	nfs_up rdma2 || { fail "server"; return; }
+	check "mount" mount_nfs rdma2 4.2 /mnt noac || return
+	check "Receives are 16384 octets" receives_are 16384
+	before=$(counters)
+	set_server receive_size 65536
+	check "C-027 C-032 the administrator raises them" receives_are 65536
+	set_server receive_size 8192
+	stat -t /mnt >/dev/null
+	check "C-033 and lowers them: they stay" receives_are 65536
+	each_client_sends 4096
+	check "C-033 the client asks for smaller ones" receives_are 4096
+	each_client_sends 65536
+	check "C-032 and for larger ones, as far as they may be" receives_are 8192
+	risen "$before"
+	expect "C-023 C-059 each change is one message of either" \
+		"s_reqprops == 2 && s_updprops_sent == 2 && s_receives_raised == 2 && s_receives_lowered == 1"
+
+	set_server send_size 4096
+	dd if=/dev/urandom of="$export_dir/file" bs=64k count=16 status=none
+	exec 7</mnt/file
+	measure dd bs=8k count=8 iflag=direct <&7
+	exec 7<&-
+	expect "C-034 the server's Sends get smaller" "s_write_chunks == 8"
+	set_server send_size 65536
+
+	before=$(counters)
+	rnr_before=$(rnr)
+	"$load_sh" /mnt "$export_dir" 30 2 >/tmp/load 2>&1 &
+	load=$!
+	at_work
+	change_sizes 160
+	if wait "$load"; then
+		ok "C-028 load while sizes change: $(load_sums /tmp/load)"
+	else
+		fail "C-028 load while sizes change: $(tail -n 3 /tmp/load)"
+	fi
+	risen "$before"
+	expect "C-028 200 changes a minute: no connection is lost" \
+		"c_connects == 0 && s_disconnects == 0"
+	expect "C-028 200 changes a minute: that there are" \
+		"s_receives_raised >= 60 && s_receives_lowered >= 60 && c_updprops >= 60"
+	[ "$(rnr)" = "$rnr_before" ] &&
+		ok "C-028 200 changes a minute: no message finds no Receive" ||
+		fail "C-028 200 changes a minute: RNR was $rnr_before, is $(rnr)"
+	finish
+}
+
 group_grants()
 {
 	nfs_up rdma2 || { fail "server"; return; }
