@@ -41,9 +41,10 @@ void xprt2_unlist_transport(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_take_sizes - apply module parameters to connections that are there
+ * xprt2_take_size - apply a module parameter to connections that are there
+ * @receive: receive_size, and not send_size
  */
-void xprt2_take_sizes(void)
+void xprt2_take_size(bool receive)
 {
 	struct xprt2_xprt *xp;
 
@@ -52,9 +53,7 @@ void xprt2_take_sizes(void)
 		guard(mutex)(&xp->xp_fence_mutex);
 		if (!xp->xp_ep || !xprt2_ep_is_ready(xp->xp_ep))
 			continue;
-		WRITE_ONCE(xp->xp_ep->ep_send_size,
-			   READ_ONCE(xprt2_param_send_size));
-		xprt2_sizes_changed(xp->xp_ep);
+		xprt2_sizes_changed(xp->xp_ep, receive);
 	}
 }
 

@@ -16,7 +16,7 @@ static int set_size(const char *val, const struct kernel_param *kp)
 					RPCRDMA2_INLINE_MAX);
 
 	if (!ret)
-		xprt2_take_sizes();
+		xprt2_take_size(kp->arg == &xprt2_param_receive_size);
 	return ret;
 }
 
@@ -28,7 +28,7 @@ static const struct kernel_param_ops size_ops = {
 unsigned int xprt2_param_receive_size = 4 * RPCRDMA2_INLINE_DEFAULT;
 module_param_cb(receive_size, &size_ops, &xprt2_param_receive_size, 0644);
 __MODULE_PARM_TYPE(receive_size, "uint");
-MODULE_PARM_DESC(receive_size, "Octets of a Receive on new connections, rounded up to pages, 4096 to 65536 (default 16384)");
+MODULE_PARM_DESC(receive_size, "Octets of a Receive, rounded up to pages, 4096 to 65536 (default 16384)");
 
 unsigned int xprt2_param_send_size = RPCRDMA2_INLINE_MAX;
 module_param_cb(send_size, &size_ops, &xprt2_param_send_size, 0644);

@@ -36,7 +36,8 @@ static void note_talk(struct xprt2_ep *ep)
 {
 	bool busy = rpcrdma2_exchange_busy(&ep->ep_ex);
 
-	WRITE_ONCE(ep->ep_talking, busy || ep->ep_intro != XPRT2_INTRO_NONE);
+	WRITE_ONCE(ep->ep_talking, busy || ep->ep_intro != XPRT2_INTRO_NONE ||
+				   xprt2_receives_rising(ep));
 	WRITE_ONCE(ep->ep_beside, xprt2_takes_place(ep->ep_intro, busy,
 						    &ep->ep_ex));
 }
@@ -218,6 +219,7 @@ void xprt2_converse(struct xprt2_ep *ep)
 	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
 
 	lockdep_assert_held(&ep->ep_prop_mutex);
+	xprt2_receives_rise(ep);
 	rpcrdma2_exchange_resize(&ep->ep_ex, READ_ONCE(ep->ep_recv_size),
 				 READ_ONCE(ep->ep_send_size));
 	if (xprt2_may_introduce(ep->ep_intro, phase, ep->ep_grant))
@@ -242,17 +244,23 @@ void xprt2_talk(struct work_struct *work)
 }
 
 /**
- * xprt2_sizes_changed - ep_recv_size or ep_send_size has another value
+ * xprt2_sizes_changed - a module parameter has another value
  * @ep: endpoint that is ready
+ * @receive: receive_size has, and not send_size
  *
- * ep_recv_size is raised when no Receive of the connection is smaller (C-028, C-032),
- * and not lowered but by xprt2_receives_wanted() (C-033). ep_send_size bounds Sends
- * soon; then the server is asked for Receives of that size (C-034).
+ * Receives grow (C-028, C-032), and shrink only when the server asks for that
+ * (C-033). Sends are bound soon; then the server is asked for Receives of that size
+ * (C-034).
  *
- * Context: any, as long as the endpoint is there.
+ * Context: sleeps; as long as the endpoint is there.
  */
-void xprt2_sizes_changed(struct xprt2_ep *ep)
+void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
 {
+	if (receive)
+		scoped_guard(mutex, &ep->ep_prop_mutex)
+			xprt2_receives_grow(ep, READ_ONCE(xprt2_param_receive_size));
+	else
+		WRITE_ONCE(ep->ep_send_size, READ_ONCE(xprt2_param_send_size));
 	queue_work(xprt2_wq, &ep->ep_talk);
 }
 

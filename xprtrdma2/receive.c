@@ -74,18 +74,68 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 }
 
 /**
+ * xprt2_receives_grow - let the Receives of a connection become larger
+ * @ep: endpoint, its device known
+ * @octets: how large, if the device scatters a message over so many pages
+ *
+ * Each takes the new size when it comes back; xprt2_receives_rise() has the server
+ * told. Version 1 has no words for that.
+ *
+ * Context: ep_prop_mutex.
+ */
+void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets)
+{
+	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
+	u32 size = rpcrdma2_recv_size(ep->ep_conn.co_id->device, octets);
+
+	if (ep->ep_vers == RPCRDMA2_VERS_TWO && size > READ_ONCE(rp->rp_size))
+		rpcrdma2_rpool_resize(rp, size);
+}
+
+/**
+ * xprt2_receives_rising - are the Receives about to hold more than they did?
+ * @ep: endpoint
+ *
+ * Context: ep_prop_mutex.
+ */
+bool xprt2_receives_rising(const struct xprt2_ep *ep)
+{
+	return ep->ep_vers == RPCRDMA2_VERS_TWO &&
+	       READ_ONCE(ep->ep_xp->xp_rpool.rp_size) >
+	       round_up(ep->ep_recv_size, PAGE_SIZE);
+}
+
+/**
+ * xprt2_receives_rise - now they hold more, if none is smaller any more (C-032)
+ * @ep: endpoint
+ *
+ * Context: ep_prop_mutex.
+ */
+void xprt2_receives_rise(struct xprt2_ep *ep)
+{
+	const struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
+
+	if (xprt2_receives_rising(ep) && !READ_ONCE(rp->rp_small))
+		WRITE_ONCE(ep->ep_recv_size, rp->rp_size);
+}
+
+/**
  * xprt2_receives_wanted - the server has asked for Receives of another size
  * @ep: endpoint
  * @octets: how large; at least RPCRDMA2_INLINE_DEFAULT
  *
- * C-033: smaller ones have been granted, and the server keeps to it (C-034).
+ * C-033: smaller ones have been granted, and the server keeps to it (C-034). Larger
+ * ones, as far as the administrator allows them, take some time.
  *
  * Context: receive CQ, under ep_prop_mutex.
  */
 void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets)
 {
-	if (octets >= READ_ONCE(ep->ep_recv_size))
+	if (octets >= READ_ONCE(ep->ep_recv_size)) {
+		xprt2_receives_grow(ep, min(octets,
+					    READ_ONCE(xprt2_param_receive_size)));
 		return;
+	}
 	WRITE_ONCE(ep->ep_recv_size, octets);
 	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool,
 			      round_up(octets, PAGE_SIZE));

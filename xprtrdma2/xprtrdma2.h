@@ -497,7 +497,7 @@ u32 xprt2_pinned_version(const struct sockaddr *sap);
 /* counters.c */
 void xprt2_list_transport(struct xprt2_xprt *xp);
 void xprt2_unlist_transport(struct xprt2_xprt *xp);
-void xprt2_take_sizes(void);
+void xprt2_take_size(bool receive);
 void xprt2_debugfs_init(void);
 void xprt2_debugfs_exit(void);
 
@@ -574,6 +574,9 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
 /* receive.c */
 void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
+void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets);
+bool xprt2_receives_rising(const struct xprt2_ep *ep);
+void xprt2_receives_rise(struct xprt2_ep *ep);
 void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets);
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc);
@@ -605,7 +608,7 @@ void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed);
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
 void xprt2_converse(struct xprt2_ep *ep);
 void xprt2_talk(struct work_struct *work);
-void xprt2_sizes_changed(struct xprt2_ep *ep);
+void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);
 void xprt2_heard(struct xprt2_ep *ep);
 bool xprt2_property_refused(struct xprt2_ep *ep,
 			    const struct rpcrdma2_msg *msg);
