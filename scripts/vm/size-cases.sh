@@ -199,6 +199,46 @@ seldom_long()
 	done
 }
 
+# until_receive OCTETS: the server sends as much, when so many messages have come as
+# there were Receives
+until_receive()
+{
+	local i
+
+	for i in $(seq 100); do
+		[ "$(connection receive)" = "$1" ] && return
+		stats 5 >/dev/null
+	done
+	complain "it sends $(connection receive)"
+}
+
+# The administrator changes the client's Receives while a mount is in use.
+live_receives()
+{
+	local name='C-032 receive_size from 4096 to 65536' before
+
+	receives 4096 65536
+	check "$name: mount" mount_nfs rdma2 4.2 /mnt noac || return
+	: >/mnt/file
+	check "$name: largest Sends at first" thresholds_are 65536 4096
+	before=$(counters)
+	receives 65536 65536
+	check "$name: the server learns it" until_receive 65536
+	risen "$before"
+	expect "$name: by one UPDPROP, on the same connection" \
+		"c_updprops_sent == 1 && s_updprops == 1 && c_disconnects == 0"
+	forms "$name" 65536 65536
+	name='C-033 receive_size from 65536 to 4096'
+	receives 4096 65536
+	stats 100 >/dev/null
+	check "$name: stays, for nothing asks for it" thresholds_are 65536 65536
+	check "$name: umount" umount_all
+	check "$name: mount" mount_nfs rdma2 4.2 /mnt noac || return
+	: >/mnt/file
+	check "$name: holds for a new connection" thresholds_are 65536 4096
+	check "$name: umount" umount_all
+}
+
 group_sizes()
 {
 	local size
@@ -206,6 +246,7 @@ group_sizes()
 	nfs_up rdma2 || { fail "server"; return; }
 	operations
 	seldom_long
+	live_receives
 	for size in 4096 8192 16384 65536; do
 		ends "$size" "$size" "$size" "$size"
 		exercise "Receives of $size octets, NFSv4.2" rdma2 4.2
