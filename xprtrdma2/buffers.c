@@ -164,6 +164,11 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 		 max_t(size_t, rqst->rq_rcvsize, XPRT2_RECVBUF_SIZE), gfp))
 		return -ENOMEM;
 
+	/* Without it the device gathers the payload. */
+	if (unlikely(req->rq2_pullup_size > req->rq2_sendsize))
+		grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
+		     req->rq2_pullup_size, GFP_NOWAIT | __GFP_NOWARN);
+
 	rqst->rq_buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
 	/* What is no forward Call has no credential. */
 	if (rqst->rq_cred && xprt2_touches_data(rqst)) {

@@ -96,7 +96,7 @@ static bool is_seldom_long(const struct xprt2_ep *ep,
 	       ep->ep_vers != RPCRDMA2_VERS_ONE && !req->rq2_reply_needed;
 }
 
-static void measure(const struct xprt2_ep *ep, const struct xprt2_req *req,
+static void measure(const struct xprt2_ep *ep, struct xprt2_req *req,
 		    struct rpcrdma2_call_sizes *sz)
 {
 	const struct rpc_rqst *rqst = &req->rq2_slot;

@@ -35,9 +35,9 @@ module_param_cb(send_size, &size_ops, &xprt2_param_send_size, 0644);
 __MODULE_PARM_TYPE(send_size, "uint");
 MODULE_PARM_DESC(send_size, "Octets of the largest Send, where the server takes it, 4096 to 65536 (default 65536)");
 
-unsigned int xprt2_param_pullup_max = 4096;
+unsigned int xprt2_param_pullup_max = 8192;
 module_param_named(pullup_max, xprt2_param_pullup_max, uint, 0644);
-MODULE_PARM_DESC(pullup_max, "Largest inline payload that is copied rather than sent from its pages, in bytes (default 4096)");
+MODULE_PARM_DESC(pullup_max, "Largest inline payload that is copied rather than sent from its pages, in bytes (default 8192)");
 
 unsigned int xprt2_param_min_version = RPCRDMA2_VERS_ONE;
 module_param_named(min_version, xprt2_param_min_version, uint, 0644);

@@ -106,11 +106,18 @@ static bool fits_sendbuf(const struct xprt2_req *req, const struct xdr_buf *buf)
 	       head + buf->len <= req->rq2_sendbuf + req->rq2_sendsize;
 }
 
-/* A payload that is copied makes the Send one entry. */
-static bool pulls_up(const struct xprt2_req *req, const struct xdr_buf *buf)
+/*
+ * A payload that is copied makes the Send one entry. Where the Send buffer is too
+ * small for it the next one will find it larger: few slots see many small payloads.
+ */
+static bool pulls_up(struct xprt2_req *req, const struct xdr_buf *buf)
 {
-	return fits_sendbuf(req, buf) &&
-	       buf->page_len <= READ_ONCE(xprt2_param_pullup_max);
+	if (buf->page_len > READ_ONCE(xprt2_param_pullup_max))
+		return false;
+	if (fits_sendbuf(req, buf))
+		return true;
+	req->rq2_pullup_size = XPRT2_HEADROOM + buf->len;
+	return false;
 }
 
 /**
@@ -121,7 +128,7 @@ static bool pulls_up(const struct xprt2_req *req, const struct xdr_buf *buf)
  * Context: send path.
  * Return: true when the gather list is long enough.
  */
-bool xprt2_can_gather(const struct xprt2_ep *ep, const struct xprt2_req *req)
+bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
 	const struct rpcrdma2_range behind = {

@@ -173,6 +173,8 @@ struct xprt2_send {
  *	send path, and of what completes the Send
  * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
  * @rq2_sendsize: its size
+ * @rq2_pullup_size: the size that the last Call would have had it to be to have
+ *	its payload copied there
  * @rq2_plainbuf: where RPCSEC_GSS encodes a Call that it encrypts or signs (X8)
  * @rq2_plainsize: its size, 0 before the first such Call
  * @rq2_recvbuf: where a Reply chunk lands
@@ -213,6 +215,7 @@ struct xprt2_req {
 
 	void			*rq2_sendbuf;
 	size_t			rq2_sendsize;
+	size_t			rq2_pullup_size;
 	void			*rq2_plainbuf;
 	size_t			rq2_plainsize;
 	void			*rq2_recvbuf;
@@ -566,7 +569,7 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req);
 
 /* send.c */
-bool xprt2_can_gather(const struct xprt2_ep *ep, const struct xprt2_req *req);
+bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		       const struct rpcrdma2_call_plan *plan);
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);

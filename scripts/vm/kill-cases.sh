@@ -280,7 +280,7 @@ kill_peers()
 	works
 	kill_verdict "c_mapped_bytes >= 12 * 900 && c_dead_waits >= 4 &&
 		c_disconnects == 1 && c_connects == 1"
-	echo 4096 >"$client_params/pullup_max"
+	echo 8192 >"$client_params/pullup_max"
 }
 
 group_kill-peer()
@@ -312,7 +312,7 @@ group_kill()
 	kill_loop 3 1 "$kills" "inline pages mapped, 4 credits"
 	expect "Calls waited for a credit" "c_credit_waits > 0"
 	echo 64 >/sys/module/svcrdma2/parameters/credits
-	echo 4096 >"$client_params/pullup_max"
+	echo 8192 >"$client_params/pullup_max"
 	echo >"$client_params/pin"
 	finish
 }
