@@ -130,6 +130,31 @@ symlink()
 	ln -s "$(printf '%04095d' 0)" "$1"
 }
 
+# direct_writes OCTETS NUMBER
+direct_writes()
+{
+	exec 7<>/mnt/file
+	dd if=/dev/zero bs="$1" count="$2" oflag=direct conv=notrunc >&7 2>/dev/null
+	exec 7>&-
+}
+
+# A small payload is copied into the Send buffer, once the slot has a larger one, and
+# then only one Send in many has a completion.
+payload_copies()
+{
+	local name=$1 octets
+
+	for octets in 4096 8192; do
+		direct_writes "$octets" 100
+		measure direct_writes "$octets" 50
+		expect "$name, WRITE of $octets octets: copied" \
+			"o_write == 50 && c_mapped_bytes <= 10 * $octets && c_pullup_bytes >= 40 * $octets && c_send_completions <= 20 && c_registrations == 0"
+	done
+	measure direct_writes 12288 50
+	expect "$name, WRITE of 12288 octets: from its pages" \
+		"o_write == 50 && c_mapped_bytes == 50 * 12288 && c_registrations == 0"
+}
+
 # What is offered at the default size
 operations()
 {
@@ -147,6 +172,7 @@ operations()
 	echo 3 >/proc/sys/vm/drop_caches
 	unregistered "$name, READLINK of 4095 octets" readlink \
 		many readlink /mnt/link
+	payload_copies "$name"
 	acl 400 | set_acl "$export_dir/file"
 	unregistered "$name, ACL" getacl \
 		get_xattr /mnt/file system.nfs4_acl 8192
