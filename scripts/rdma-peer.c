@@ -14,7 +14,8 @@
  *
  * A megabyte is there for the service to read and write. What follows "=" on a
  * line goes to the beginning of it; "H" in a message is its handle, "M" and four
- * hex digits the address of the octet of that number.
+ * hex digits the address of the octet of that number. "X" is the xid of the message
+ * that came last.
  *
  * With -n no Receives are posted, and the service is to try again without end:
  * its first Send, and what follows on its Send Queue, stays under way. The
@@ -23,6 +24,7 @@
  *
  *	!receive N	post N Receives; prints nothing
  *	!sleep N	for N seconds; prints nothing
+ *	!set VALUE FILE	write it there; prints nothing
  *	!wait N		for at most N seconds, until the connection is lost;
  *			prints "closed after N", or "-"
  */
@@ -50,6 +52,7 @@ static struct rdma_cm_id *id;
 static struct ibv_mr *mr, *offered;
 static unsigned char *memory;
 static int silent;
+static uint32_t last_xid;
 
 static void die(const char *what)
 {
@@ -80,6 +83,10 @@ static size_t from_hex(const char *hex, unsigned char *to, size_t max)
 			continue;
 		if (*hex == 'H') {
 			n = put_number(to, n, offered->rkey, 4);
+			continue;
+		}
+		if (*hex == 'X') {
+			n = put_number(to, n, last_xid, 4);
 			continue;
 		}
 		if (*hex == 'M' && sscanf(hex + 1, "%4x", &octet) == 1) {
@@ -190,6 +197,8 @@ static void print_message(const struct ibv_wc *wc)
 	const unsigned char *p = slot((int)wc->wr_id - 1);
 	uint32_t i;
 
+	if (wc->byte_len >= 4)
+		last_xid = (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 	for (i = 0; i < wc->byte_len; i++)
 		printf("%02x%s", p[i], i % 4 == 3 && i + 1 < wc->byte_len ?
 		       " " : "");
@@ -273,6 +282,8 @@ static int wait_for_loss(int seconds)
 static int obey(const char *command)
 {
 	static int posted;
+	char value[32], name[256];
+	FILE *file;
 	int n;
 
 	if (sscanf(command, "!receive %d", &n) == 1) {
@@ -282,6 +293,12 @@ static int obey(const char *command)
 	}
 	if (sscanf(command, "!sleep %d", &n) == 1) {
 		poll(NULL, 0, n * 1000);
+		return 0;
+	}
+	if (sscanf(command, "!set %31s %255s", value, name) == 2) {
+		file = fopen(name, "w");
+		if (!file || fputs(value, file) < 0 || fclose(file))
+			die(name);
 		return 0;
 	}
 	if (sscanf(command, "!wait %d", &n) == 1)

@@ -290,6 +290,7 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
 	mutex_init(&ep->ep_prop_mutex);
 	INIT_WORK(&ep->ep_talk, xprt2_talk);
+	INIT_DELAYED_WORK(&ep->ep_shrink, xprt2_receives_shrink);
 	xprt2_begin_version(ep);
 	return ep;
 }
@@ -327,6 +328,7 @@ static void ep_destroy(struct xprt2_ep *ep)
 
 	cancel_delayed_work_sync(&ep->ep_trial);
 	disable_work_sync(&ep->ep_talk);
+	disable_delayed_work_sync(&ep->ep_shrink);
 	/* What the peer and the queues say of it from now on is no reason. */
 	if (ep->ep_conn.co_id)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ENDED);

@@ -10,8 +10,8 @@
  * no MSG or NOMSG, and as long as there is something to be said to the server or to
  * be waited for; ep_talk, when the client has changed. So these messages go out in
  * the order in which what they say comes to be. Under it there is no wait for memory,
- * which may need this very receive CQ, nor for xp_fence_mutex. Messages go out with requests of the backward
- * direction's pool.
+ * which may need this very receive CQ, nor for xp_fence_mutex. Messages go out with
+ * requests of the backward direction's pool.
  */
 #include "xprtrdma2.h"
 

@@ -88,8 +88,11 @@ void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets)
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
 	u32 size = rpcrdma2_recv_size(ep->ep_conn.co_id->device, octets);
 
-	if (ep->ep_vers == RPCRDMA2_VERS_TWO && size > READ_ONCE(rp->rp_size))
-		rpcrdma2_rpool_resize(rp, size);
+	if (ep->ep_vers != RPCRDMA2_VERS_TWO || size <= ep->ep_recv_size ||
+	    (size <= rp->rp_size && !ep->ep_shrinking))
+		return;
+	ep->ep_shrinking = false;
+	rpcrdma2_rpool_resize(rp, size);
 }
 
 /**
@@ -100,7 +103,7 @@ void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets)
  */
 bool xprt2_receives_rising(const struct xprt2_ep *ep)
 {
-	return ep->ep_vers == RPCRDMA2_VERS_TWO &&
+	return ep->ep_vers == RPCRDMA2_VERS_TWO && !ep->ep_shrinking &&
 	       READ_ONCE(ep->ep_xp->xp_rpool.rp_size) >
 	       round_up(ep->ep_recv_size, PAGE_SIZE);
 }
@@ -137,8 +140,28 @@ void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets)
 		return;
 	}
 	WRITE_ONCE(ep->ep_recv_size, octets);
+	ep->ep_shrinking = true;
+	mod_delayed_work(xprt2_wq, &ep->ep_shrink, XPRT2_SHRINK_DELAY);
+}
+
+/**
+ * xprt2_receives_shrink - ep_shrink: Receives become as small as was granted
+ * @work: ep_shrink
+ *
+ * Some time later: a server answers Calls with several threads, and one of them may
+ * have a Reply in hand that was built before the server asked.
+ */
+void xprt2_receives_shrink(struct work_struct *work)
+{
+	struct xprt2_ep *ep = container_of(work, struct xprt2_ep,
+					   ep_shrink.work);
+
+	guard(mutex)(&ep->ep_prop_mutex);
+	if (!ep->ep_shrinking)
+		return;
+	ep->ep_shrinking = false;
 	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool,
-			      round_up(octets, PAGE_SIZE));
+			      round_up(ep->ep_recv_size, PAGE_SIZE));
 }
 
 static u32 refill(struct xprt2_ep *ep)

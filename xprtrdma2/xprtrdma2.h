@@ -125,6 +125,8 @@ enum {
 #define XPRT2_BIND_TIMEOUT	(60U * HZ)
 #define XPRT2_IDLE_TIMEOUT	(5U * 60 * HZ)
 #define XPRT2_REEST_TIMEOUT	(3U * HZ)
+/* Receives stay as large as they were so long */
+#define XPRT2_SHRINK_DELAY	(2U * HZ)
 /* a dead RPC waits so long for its Reply and its Send, then for its fence */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)
@@ -324,6 +326,8 @@ enum xprt2_ep_state {
  *	see property.c
  * @ep_ex: properties of both ends, for version 2
  * @ep_talk: says what has changed of the client
+ * @ep_shrink: makes Receives smaller, some time after the server has asked for it
+ * @ep_shrinking: it is to do so. Under @ep_prop_mutex
  * @ep_talking: something is to be said to the server, or waited for: so the receive
  *	CQ takes @ep_prop_mutex. Written under it
  * @ep_beside: that takes the place of a Call. Written under @ep_prop_mutex
@@ -369,6 +373,8 @@ struct xprt2_ep {
 	struct mutex		ep_prop_mutex;	/* guards ep_ex */
 	struct rpcrdma2_exchange ep_ex;
 	struct work_struct	ep_talk;
+	struct delayed_work	ep_shrink;
+	bool			ep_shrinking;
 	bool			ep_talking;
 	bool			ep_beside;
 	unsigned int		ep_max_reqs;
@@ -580,6 +586,7 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets);
 bool xprt2_receives_rising(const struct xprt2_ep *ep);
 void xprt2_receives_rise(struct xprt2_ep *ep);
+void xprt2_receives_shrink(struct work_struct *work);
 void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets);
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc);

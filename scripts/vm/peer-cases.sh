@@ -22,8 +22,8 @@ our_props='00000005 00000001 00000004 RBSIZ 00000002 00000004 00000001 ffffff00 
 private='f6ab0e18 01000303'
 private_inv='f6ab0e18 01010303'
 
-# Xids are written short; RBSIZ stands for what the server announces. Its largest
-# Send depends on the device.
+# Xids are written short, that of what the server asks or tells is X; RBSIZ stands for
+# what the server announces. Its largest Send depends on the device.
 expand()
 {
 	sed -E "s/(^| )(0[a-f])( |\$)/\1000000\2\3/g; s/(^| )(0[a-f])( |\$)/\1000000\2\3/g; s/RBSIZ/$rbsiz/g"
@@ -45,7 +45,8 @@ converse()
 	want=$(expand <<<"${want%$'\n'}")
 	got=$(expand <<<"${say%$'\n'}" |
 		"$tools/rdma-peer" "$addr4" "$port" ${private:+"$private"} 2>&1 |
-		sed -E 's/(ffffff02 00000004) 000[01][0-9a-f]000/\1 SBSIZ/')
+		sed -E 's/(ffffff02 00000004) 000[01][0-9a-f]000 (00000001 0000000e)/\1 SBSIZ \2/
+			s/^[0-9a-f]{8} (00000002 [0-9a-f]{8} 0000000[79] )/X \1/')
 	if [ "$got" = "$want" ]; then
 		ok "$name"
 	else
@@ -236,11 +237,76 @@ peer_pinned()
 	set_parameter min_version 1
 }
 
+# What comes of an answer to a REQPROP of the server for Receives of 8192 octets, where
+# they are of 16384. The columns: requirement and name of the case; what the server
+# asks when its own Sends are of 16384 octets again, and then of 65536; the answer.
+asked_rows='
+C-052-done				00004000 -	X 00000002 00000020 00000008 00000001 00000001 00000001 00000000 00000000
+S01-C-052-done,-as-an-option		00004000 -	X 00000002 00000020 00000005 00000001 00000003 00000014 00000001 00000001 00000001 00000000 00000000
+C-054-another-value			00004000 -	X 00000002 00000020 00000008 00000000 00000000 00000001 00000001 00000004 00003000
+C-053-rejected				- 00010000	X 00000002 00000020 00000008 00000000 00000001 00000001 00000000
+C-058-done-and-rejected			- 00010000	X 00000002 00000020 00000008 00000001 00000001 00000001 00000001 00000000
+C-058-done-and-another-value		- 00010000	X 00000002 00000020 00000008 00000001 00000001 00000000 00000001 00000001 00000004 00003000
+C-056-C-058-what-was-not-asked		- 00010000	X 00000002 00000020 00000008 00000000 00000000 00000002 00000002 00000004 00000000 ffffff33 00000000
+S11-a-bad-RESPROP			- 00010000	X 00000002 00000020 00000008 00000001 00000001 00000001
+S17-another-xid				- -		0d 00000002 00000020 00000008 00000001 00000001 00000001 00000000 00000000
+C-034-S16-no-answer			- -
+S18-code-2				- 00010000	X 00000002 00000020 00000004 00000002
+C-026-S18-code-3			- -		X 00000002 00000020 00000004 00000003
+C-026-S18-code-9			- -		X 00000002 00000020 00000004 00000009
+'
+
+# changed_to OCTETS: a line for the peer
+changed_to()
+{
+	echo "!set $1 /sys/module/svcrdma2/parameters/send_size"
+}
+
+# question RBSIZ: the server's; or none
+question()
+{
+	[ "$1" = - ] && echo - ||
+		echo "X 00000002 $grant 00000007 00000001 00000001 00000004 $1"
+}
+
+peer_asked()
+{
+	local mark='ffffff00 00000010 4b3c712e 362644af 9d2c3e28 063801e6'
+	local name small large answer
+
+	while read -r name small large answer; do
+		[ -n "$name" ] || continue
+		name=${name//-/ }
+		converse "${name//C /C-}: what the server asks" '' \
+			"0c 00000002 00000020 00000006 00000001 00000001 00000004 00004000 00000000" \
+			"0c 00000002 $grant 00000006 $our_props" \
+			"$(changed_to 8192)"$'\n' "$(question 00002000)" \
+			"$answer" - \
+			"$(changed_to 16384)"$'\n' "$(question "$small")" \
+			"$(changed_to 65536)"$'\n' "$(question "$large")" \
+			"$call_v2" "$reply_v2"
+	done <<<"$asked_rows"
+	converse "C-047 what the client will not change is not asked for" '' \
+		"$connprop" "0c 00000002 $grant 00000006 $our_props" \
+		"$(changed_to 8192)"$'\n' - "$(changed_to 65536)"$'\n' -
+	converse "C-059 UPDPROP to a client with the mark" '' \
+		"0c 00000002 00000020 00000006 00000001 $mark 00000000" \
+		"0c 00000002 $grant 00000006 $our_props" \
+		"$(changed_to 8192)"$'\n' "X 00000002 $grant 00000009 00000001 ffffff02 00000004 00002000" \
+		"$(changed_to 16384)"$'\n' - "$call_v2" \
+		"X 00000002 $grant 00000009 00000001 ffffff02 00000004 00004000 + $reply_v2" \
+		"$(changed_to 65536)"$'\n' -
+	converse "C-048 S18 REQPROP with the xid of a Call" '' \
+		"0b 00000002 00000020 00000007 00000001 00000001 00000004 00001000 + $call_v2" \
+		"0b 00000002 $grant 00000008 00000001 00000001 00000000 00000000 + $reply_v2"
+}
+
 group_peer()
 {
 	nfs_up rdma2 || { fail "server"; return; }
 	peer_version_one
 	peer_version_two
+	peer_asked
 	peer_long
 	peer_single_pages
 	peer_pinned
