@@ -59,6 +59,8 @@ static void take(struct svc2_xprt *sp, const struct rpcrdma2_propmsg *pm)
 {
 	u32 effects;
 
+	/* It may be what the server has waited for: see svc2_converse(). */
+	sp->sp_talking = true;
 	count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm, &effects));
 	if (effects & RPCRDMA2_EFFECT_MESSAGES)
 		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
