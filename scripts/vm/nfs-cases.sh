@@ -511,6 +511,8 @@ group_exclusive()
 . "$(dirname "$0")/property-cases.sh" || exit 2
 # shellcheck source=scripts/vm/size-cases.sh
 . "$(dirname "$0")/size-cases.sh" || exit 2
+# shellcheck source=scripts/vm/change-cases.sh
+. "$(dirname "$0")/change-cases.sh" || exit 2
 # shellcheck source=scripts/vm/grant-cases.sh
 . "$(dirname "$0")/grant-cases.sh" || exit 2
 # shellcheck source=scripts/vm/callback-cases.sh
