@@ -270,6 +270,9 @@ static int establish(struct xprt2_ep *ep)
 			   XPRT2_EP_READY) != XPRT2_EP_CONNECTING)
 		return -ENOTCONN;
 	trace_xprt2_ep_state(ep, XPRT2_EP_READY);
+	/* What changed before that, xprt2_take_size() has passed over. */
+	xprt2_sizes_changed(ep, true);
+	xprt2_sizes_changed(ep, false);
 	return 0;
 }
 

@@ -3,6 +3,8 @@
  * What a peer answers that is asked to change, whose Receives are of 8192 octets;
  * and what it says of itself meanwhile.
  */
+#include <unistd.h>
+
 #include "peer.h"
 
 #define MARK	0x4b3c712e
@@ -185,5 +187,15 @@ void say_experimental(struct conn *c, const struct message *m)
 	put32(&d, RBSIZ);
 	put32(&d, 4);
 	put32(&d, RECEIVES);
+	say(c, &d);
+}
+
+/* A second of silence, and then Receives of 8192 octets for good */
+void hesitates(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	sleep(1);
+	make_connprop(&d, m->xid, RECEIVES);
 	say(c, &d);
 }

@@ -510,6 +510,7 @@ static const struct manners table[] = {
 	{ "asks-same-xid", connprop,		ask_same_xid,	serve },
 	{ "experimental",  connprop,		serve,		serve,
 			   NULL, NULL, say_experimental },
+	{ "hesitates",	   hesitates,		serve,		serve },
 	{ "two-late",	   late_connprop,	serve,		serve },
 	{ "two-only",	   connprop,		serve,		only_two },
 	{ "silent-reads",  connprop,		silent_reads,	serve },

@@ -255,6 +255,32 @@ answers()
 	fi
 }
 
+# send_size is changed when the client has asked for the version, and has no answer.
+changes_meanwhile()
+{
+	local name="C-034 send_size changes while a connection is made" why='' i port
+
+	next_port=$((next_port + 1))
+	peer_up "$next_port" hesitates || { fail "$name: no peer"; return; }
+	port=$next_port mount_nfs rdma2 4.2 "/mnt.$next_port" &
+	for i in $(seq 100); do
+		[ "$(received "$next_port" 'recv v2 CONNPROP')" -gt 0 ] && break
+		sleep 0.05
+	done
+	sends 6144
+	[ "$(received "$next_port" 'sent v2 CONNPROP')" -eq 0 ] ||
+		why+=", answered already"
+	wait $!
+	use "/mnt.$next_port" || why+=", no use"
+	[ "$(send_limit "$next_port")" = 6144 ] ||
+		why+=", send=$(send_limit "$next_port")"
+	[ "$(received "$next_port" '^[0-9]+ up$')" -eq 1 ] ||
+		why+=", $(received "$next_port" '^[0-9]+ up$') connections"
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+	property_umount
+	sends 65536
+}
+
 # reply_limit PORT: octets, as the connection's line says
 reply_limit()
 {
@@ -339,6 +365,7 @@ group_properties()
 	updates
 	questions
 	answers
+	changes_meanwhile
 	extensions
 	finish
 }
