@@ -199,3 +199,42 @@ void hesitates(struct conn *c, const struct message *m)
 	make_connprop(&d, m->xid, RECEIVES);
 	say(c, &d);
 }
+
+/* A message about Receives of @rbsiz octets, with the xid of an RPC */
+static void babble(struct conn *c, uint32_t xid, uint32_t proc, uint32_t rbsiz)
+{
+	struct draft d;
+
+	begin(&d, xid, 2, proc);
+	if (proc == RESPROP) {	/* done, and yet another value */
+		put32(&d, 1);
+		put32(&d, 1);
+		put32(&d, 0);
+	}
+	put32(&d, 1);
+	put32(&d, RBSIZ);
+	put32(&d, 4);
+	put32(&d, rbsiz);
+	if (proc == CONNPROP)
+		put32(&d, 0);
+	if (++*conn_count(c) % 2)
+		wrap(&d);
+	say(c, &d);
+}
+
+/* Before each Reply: all that can be said, whether it was asked or not */
+void babbles(struct conn *c, const struct message *m)
+{
+	static const uint32_t sizes[] = { 0, 0xffffffff, 65536, 4096 };
+	struct draft d;
+	uint32_t proc;
+	size_t i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (proc = CONNPROP; proc <= UPDPROP; proc++)
+			babble(c, m->xid, proc, sizes[i]);
+	make_marked(&d, m->xid, MESSAGE_MAX, *conn_count(c) % 4 ? 0xffffffff : 0,
+		    *conn_count(c) % 3 ? MARK : MARK + 1);
+	say(c, &d);
+	serve(c, m);
+}

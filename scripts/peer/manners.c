@@ -511,6 +511,7 @@ static const struct manners table[] = {
 	{ "experimental",  connprop,		serve,		serve,
 			   NULL, NULL, say_experimental },
 	{ "hesitates",	   hesitates,		serve,		serve },
+	{ "babbles",	   grants,		babbles,	serve },
 	{ "two-late",	   late_connprop,	serve,		serve },
 	{ "two-only",	   connprop,		serve,		only_two },
 	{ "silent-reads",  connprop,		silent_reads,	serve },

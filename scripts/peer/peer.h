@@ -75,6 +75,7 @@ void marked_otherwise(struct conn *c, const struct message *m);
 void ask_same_xid(struct conn *c, const struct message *m);
 void say_experimental(struct conn *c, const struct message *m);
 void hesitates(struct conn *c, const struct message *m);
+void babbles(struct conn *c, const struct message *m);
 
 /* faults.c: as the last LOOKUP says; and what needs chunks when it comes again */
 void answer_faultily(struct conn *c, const struct message *m);

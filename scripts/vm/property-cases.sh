@@ -281,6 +281,31 @@ changes_meanwhile()
 	sends 65536
 }
 
+# Property messages of all kinds and sizes, answers to no question among them, with
+# the xid of each RPC, while send_size changes
+babbles()
+{
+	local name="S15 S17 properties at any time, in any order" why='' n i before
+
+	property_mount "$name" babbles || return
+	before=$(counters)
+	for i in 4096 6144 8192 5000 6144; do
+		sends "$i"
+		use "/mnt.$next_port" || why+=", no use with $i"
+	done
+	n=$(received "$next_port" '^[0-9]+ up$')
+	[ "$n" -eq 1 ] || why+=", $n connections"
+	n=$(received "$next_port" 'recv v2 ERROR')
+	[ "$n" -eq 0 ] || why+=", $n errors"
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+	risen "$before"
+	expect "$name: each counts" "c_connprops >= 5 * c_calls &&
+		c_reqprops == 4 * c_calls && c_updprops == 4 * c_calls &&
+		c_dropped_silently > 3 * c_calls && c_reqprops_sent > 0"
+	property_umount
+	sends 65536
+}
+
 # reply_limit PORT: octets, as the connection's line says
 reply_limit()
 {
@@ -366,6 +391,7 @@ group_properties()
 	questions
 	answers
 	changes_meanwhile
+	babbles
 	extensions
 	finish
 }
