@@ -194,6 +194,7 @@ void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 	pm->pm_want = is_asked(ex, xid) ? &ex->ex_want : NULL;
 	pm->pm_marked = rpcrdma2_props_marked(&ex->ex_peer.pp_now);
 }
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_expect);
 
 bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid)
 {

@@ -125,6 +125,7 @@ u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change)
 			rows |= BIT(r);
 	return rows;
 }
+EXPORT_SYMBOL_GPL(rpcrdma2_props_changing);
 
 u32 rpcrdma2_props_effects(u32 rows)
 {
@@ -136,6 +137,7 @@ u32 rpcrdma2_props_effects(u32 rows)
 			effects |= rpcrdma2_prop_rows[r].row_effect;
 	return effects;
 }
+EXPORT_SYMBOL_GPL(rpcrdma2_props_effects);
 
 u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
 			  const struct rpcrdma2_props *b)
