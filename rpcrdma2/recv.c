@@ -186,11 +186,10 @@ static bool is_small(const struct rpcrdma2_recv *rv)
 	return rv->rv_npages < num_pages(rv->rv_pool);
 }
 
-/* Return: false when it could not be done, and @rv is as it was. */
-static bool resize(struct rpcrdma2_recv *rv, unsigned int n, gfp_t gfp)
+/* From @had pages to @n. Return: false when it could not be done. */
+static bool resize(struct rpcrdma2_recv *rv, unsigned int had, unsigned int n,
+		   gfp_t gfp)
 {
-	unsigned int had = rv->rv_npages;
-
 	if (n > had && !new_pages(rv, had, n, gfp))
 		return false;
 	if (!make_stretch(rv, n)) {
@@ -221,7 +220,7 @@ static void fit_locked(struct rpcrdma2_recv *rv)
 {
 	unsigned int n = num_pages(rv->rv_pool);
 
-	if (resize(rv, n, GFP_NOWAIT | __GFP_NOWARN))
+	if (resize(rv, rv->rv_npages, n, GFP_NOWAIT | __GFP_NOWARN))
 		note_pages(rv, n);
 }
 
@@ -234,14 +233,22 @@ static void fit_free_locked(struct rpcrdma2_rpool *rp)
 			fit_locked(rv);
 }
 
-/* May sleep */
+/*
+ * May sleep, and the pool may be given a larger size meanwhile: what gets smaller
+ * counts as small before it is.
+ */
 static void fit_mapped(struct rpcrdma2_recv *rv)
 {
-	unsigned int n = num_pages(rv->rv_pool);
+	struct rpcrdma2_rpool *rp = rv->rv_pool;
+	unsigned int had = rv->rv_npages, n;
 
-	if (!resize(rv, n, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN))
-		return;
-	guard(spinlock)(&rv->rv_pool->rp_lock);
+	scoped_guard(spinlock, &rp->rp_lock) {
+		n = num_pages(rp);
+		note_pages(rv, min(had, n));
+	}
+	if (!resize(rv, had, n, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN))
+		n = had;
+	guard(spinlock)(&rp->rp_lock);
 	note_pages(rv, n);
 }
 
@@ -267,7 +274,7 @@ static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
 	rv->rv_cqe.done = receive_done;
 	rv->rv_wr.wr_cqe = &rv->rv_cqe;
 	rv->rv_wr.sg_list = rv->rv_sges;
-	if (!resize(rv, n, gfp)) {
+	if (!resize(rv, 0, n, gfp)) {
 		kfree(memory);
 		return NULL;
 	}
@@ -275,24 +282,45 @@ static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
 	return rv;
 }
 
+static void unmap_and_free(struct rpcrdma2_recv *rv)
+{
+	if (rv->rv_device)
+		unmap(rv, 0, rv->rv_npages);
+	rv->rv_device = NULL;
+	free_recv(rv);
+}
+
+/*
+ * While it was made the pool may have been given a larger size, and be said to have
+ * no Receive that is smaller. Return: false when this one would be.
+ */
+static bool join(struct rpcrdma2_recv *rv)
+{
+	struct rpcrdma2_rpool *rp = rv->rv_pool;
+
+	guard(spinlock)(&rp->rp_lock);
+	if (unlikely(is_small(rv)))
+		return false;
+	rp->rp_count++;
+	rv->rv_id = ++rp->rp_last_id;
+	list_add(&rv->rv_all, &rp->rp_all);
+	return true;
+}
+
 /* A Receive more, mapped for the device; in use, and the pool's */
 static struct rpcrdma2_recv *make_recv(const struct rpcrdma2_conn *co,
 				       struct rpcrdma2_rpool *rp, gfp_t gfp)
 {
-	struct rpcrdma2_recv *rv = alloc_recv(rp, gfp);
+	struct rpcrdma2_recv *rv;
 
-	if (!rv)
-		return NULL;
-	if (!map_for(co, rv)) {
-		free_recv(rv);
-		return NULL;
+	while ((rv = alloc_recv(rp, gfp)) && map_for(co, rv)) {
+		if (likely(join(rv)))
+			return rv;
+		unmap_and_free(rv);
 	}
-	guard(spinlock)(&rp->rp_lock);
-	rp->rp_count++;
-	rv->rv_id = ++rp->rp_last_id;
-	list_add(&rv->rv_all, &rp->rp_all);
-	rp->rp_small += is_small(rv);
-	return rv;
+	if (rv)
+		free_recv(rv);
+	return NULL;
 }
 
 static __always_inline void
@@ -412,10 +440,7 @@ void rpcrdma2_recv_free(struct rpcrdma2_recv *rv)
 		rp->rp_count--;
 		rp->rp_small -= is_small(rv);
 	}
-	if (rv->rv_device)
-		unmap(rv, 0, rv->rv_npages);
-	rv->rv_device = NULL;
-	free_recv(rv);
+	unmap_and_free(rv);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_free);
 
