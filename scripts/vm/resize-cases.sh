@@ -1,0 +1,117 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh, after grant-cases.sh: the sizes of messages change while
+# a connection is busy.
+
+size_parameter()
+{
+	echo "$3" >"/sys/module/$1/parameters/$2"
+}
+
+# change_sizes SECONDS: each end sends less, and then more than its peer's Receives
+# hold: the peer is asked for smaller ones, and for larger ones. In between it makes
+# larger ones by itself. Four changes in a second.
+change_sizes()
+{
+	local i end=$((SECONDS + $1)) sizes=(4096 65536 8192 32768)
+
+	changes=0
+	for ((i = 0; SECONDS < end; i++)); do
+		size_parameter xprtrdma2 send_size "${sizes[i % 4]}"
+		sleep 0.24
+		size_parameter svcrdma2 send_size "${sizes[i % 4]}"
+		sleep 0.24
+		size_parameter xprtrdma2 receive_size "${sizes[(i + 1) % 4]}"
+		sleep 0.24
+		size_parameter svcrdma2 receive_size "${sizes[(i + 1) % 4]}"
+		sleep 0.24
+		changes=$((changes + 4))
+	done
+}
+
+# sizes_settle: both ends have the same idea of both directions
+sizes_settle()
+{
+	local i
+
+	for i in $(seq 20); do
+		ls -l /mnt >/dev/null
+		[ "$(connection receive)/$(connection send)" = "$1" ] && return
+		sleep 0.2
+	done
+	complain "receive/send are $(connection receive)/$(connection send), not $1"
+}
+
+# settled VERSION: with the server's versions up to this one, a first connection
+# begins with what any version may send, and goes on with larger messages.
+settled()
+{
+	local name="draft-cel-nfsv4-rpcrdma-version-two-01 5.2: the thresholds of version $1"
+
+	size_parameter svcrdma2 max_version "$1"
+	measure mount_nfs "$proto" 4.2 /mnt
+	expect "$name: in force on the connection that asks" \
+		"c_connects == 1 && c_connect_failures == 0 && s_accepts == 1 && s_disconnects == 0"
+	[ "$(connection version) $(connection send)/$(connection receive)" = \
+		"$1 16384/16384" ] &&
+		ok "$name: 16384 octets each way" ||
+		fail "$name: $(connection version) $(connection send)/$(connection receive)"
+	check "$name: umount" umount_all
+	size_parameter svcrdma2 max_version 2
+}
+
+# forget_server: what is known of it goes with the module
+forget_server()
+{
+	rmmod xprtrdma2 && modprobe xprtrdma2
+}
+
+group_resize()
+{
+	local before rnr_before seconds=60 load
+	local name="C-027 C-032 C-033 C-034 C-052 C-059 sizes change under load"
+
+	[ -z "${QUICK:-}" ] || seconds=30
+	nfs_up "$proto" || { fail "server"; return; }
+	settled 1
+	check "the server is forgotten" forget_server
+	settled 2
+	check "mount" mount_nfs "$proto" 4.2 /mnt || return
+	mkdir /mnt/load
+	"$load_sh" /mnt/load "$export_dir/load" "$seconds" 2 >/tmp/load 2>&1 &
+	load=$!
+	while ! grep -q begins /tmp/load && kill -0 "$load"; do
+		sleep 0.1
+	done
+	before=$(counters)
+	rnr_before=$(rnr)
+	change_sizes "$seconds"
+	risen "$before"
+	wait "$load" && ok "$name: all data verified ($(load_sums /tmp/load))" ||
+		fail "$name: $(tr '\n' ' ' </tmp/load)"
+	[ "$changes" -ge $((seconds * 200 / 60)) ] &&
+		ok "$name: $changes changes in $seconds s" ||
+		fail "$name: only $changes changes in $seconds s"
+	expect "$name: both ends ask, and both say what has changed" \
+		"c_reqprops_sent > $((seconds / 3)) && s_reqprops_sent > $((seconds / 3)) && c_updprops_sent > 5 && s_updprops_sent > 5"
+	expect "$name: each is heard" \
+		"c_reqprops == s_reqprops_sent && s_reqprops == c_reqprops_sent && c_updprops == s_updprops_sent && s_updprops == c_updprops_sent"
+	expect "$name: no connection is lost, no Call refused" \
+		"c_connects == 0 && s_disconnects == 0 && c_errors_received == 0 && c_calls_again == 0"
+	[ "$(rnr)" = "$rnr_before" ] && ok "$name: no message finds no Receive" ||
+		fail "$name: RNR $rnr_before before, $(rnr) after"
+	echo "# $(for i in c_reqprops_sent s_reqprops_sent c_updprops_sent s_updprops_sent; do
+		echo "$i ${rose[$i]}"; done | paste -sd' ')"
+
+	size_parameter xprtrdma2 receive_size 65536
+	size_parameter svcrdma2 receive_size 65536
+	size_parameter xprtrdma2 send_size 65536
+	size_parameter svcrdma2 send_size 65536
+	check "$name: the largest in the end" sizes_settle 65536/65536
+	size_parameter xprtrdma2 send_size 4096
+	size_parameter svcrdma2 send_size 4096
+	check "$name: and the smallest" sizes_settle 4096/4096
+	check "umount" umount_all
+	finish
+}
