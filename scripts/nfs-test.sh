@@ -29,13 +29,15 @@ if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- files paths siw kill kill-peer counters inuse both peer \
 			backward versions krb5 intree "${callbacks[@]}" \
-			callbacks-siw negotiate properties sizes changes grants resize cycle unplug restart \
+			callbacks-siw negotiate properties sizes changes grants resize \
+			size-storm cycle unplug restart \
 			link-v2 link-client link-server link-tuned link-siw \
 			link-both link-trips \
 			link-capture ;;
 	uml-debug)	set -- files paths siw kill kill-peer inuse both peer hostile \
 			backward versions krb5 intree "${callbacks[@]}" \
-			negotiate storms properties sizes changes grants resize cycle \
+			negotiate storms properties sizes changes grants resize \
+			size-storm cycle \
 			unplug restart disconnect link-both ;;
 	debian)		set -- exclusive inuse counters files link-stock bench ;;
 	esac

@@ -515,8 +515,8 @@ group_exclusive()
 . "$(dirname "$0")/change-cases.sh" || exit 2
 # shellcheck source=scripts/vm/grant-cases.sh
 . "$(dirname "$0")/grant-cases.sh" || exit 2
-# shellcheck source=scripts/vm/resize-cases.sh
-. "$(dirname "$0")/resize-cases.sh" || exit 2
+# shellcheck source=scripts/vm/size-storm.sh
+. "$(dirname "$0")/size-storm.sh" || exit 2
 # shellcheck source=scripts/vm/callback-cases.sh
 . "$(dirname "$0")/callback-cases.sh" || exit 2
 # shellcheck source=scripts/vm/layout-cases.sh

@@ -9,37 +9,38 @@ size_parameter()
 	echo "$3" >"/sys/module/$1/parameters/$2"
 }
 
-# change_sizes SECONDS: each end sends less, and then more than its peer's Receives
+# change_all_sizes SECONDS: each end sends less, and then more than its peer's Receives
 # hold: the peer is asked for smaller ones, and for larger ones. In between it makes
-# larger ones by itself. Four changes in a second.
-change_sizes()
+# larger ones by itself. Five changes in a second.
+change_all_sizes()
 {
 	local i end=$((SECONDS + $1)) sizes=(4096 65536 8192 32768)
 
 	changes=0
 	for ((i = 0; SECONDS < end; i++)); do
 		size_parameter xprtrdma2 send_size "${sizes[i % 4]}"
-		sleep 0.24
+		sleep 0.16
 		size_parameter svcrdma2 send_size "${sizes[i % 4]}"
-		sleep 0.24
+		sleep 0.16
 		size_parameter xprtrdma2 receive_size "${sizes[(i + 1) % 4]}"
-		sleep 0.24
+		sleep 0.16
 		size_parameter svcrdma2 receive_size "${sizes[(i + 1) % 4]}"
-		sleep 0.24
+		sleep 0.16
 		changes=$((changes + 4))
 	done
 }
 
-# sizes_settle: both ends have the same idea of both directions
+# sizes_settle RECEIVE/SEND: the client's, when as many messages have passed as there
+# were Receives
 sizes_settle()
 {
 	local i
 
 	for i in $(seq 20); do
-		ls -l /mnt >/dev/null
+		dd if=/dev/zero of=/mnt/settle bs=512 count=50 oflag=direct status=none
 		[ "$(connection receive)/$(connection send)" = "$1" ] && return
-		sleep 0.2
 	done
+	cat /sys/kernel/debug/{xprtrdma2,svcrdma2}/connections
 	complain "receive/send are $(connection receive)/$(connection send), not $1"
 }
 
@@ -67,12 +68,13 @@ forget_server()
 	rmmod xprtrdma2 && modprobe xprtrdma2
 }
 
-group_resize()
+group_size-storm()
 {
-	local before rnr_before seconds=60 load
+	local before rnr_before seconds=40 rate=200 load
 	local name="C-027 C-032 C-033 C-034 C-052 C-059 sizes change under load"
 
-	[ -z "${QUICK:-}" ] || seconds=30
+	# what a debugged kernel does in a minute on two processors that others use
+	[ -z "${QUICK:-}" ] || seconds=20 rate=60
 	nfs_up "$proto" || { fail "server"; return; }
 	settled 1
 	check "the server is forgotten" forget_server
@@ -81,24 +83,24 @@ group_resize()
 	mkdir /mnt/load
 	"$load_sh" /mnt/load "$export_dir/load" "$seconds" 2 >/tmp/load 2>&1 &
 	load=$!
-	while ! grep -q begins /tmp/load && kill -0 "$load"; do
-		sleep 0.1
-	done
+	at_work
 	before=$(counters)
 	rnr_before=$(rnr)
-	change_sizes "$seconds"
+	change_all_sizes "$seconds"
 	risen "$before"
 	wait "$load" && ok "$name: all data verified ($(load_sums /tmp/load))" ||
 		fail "$name: $(tr '\n' ' ' </tmp/load)"
-	[ "$changes" -ge $((seconds * 200 / 60)) ] &&
+	[ "$changes" -ge $((seconds * rate / 60)) ] &&
 		ok "$name: $changes changes in $seconds s" ||
 		fail "$name: only $changes changes in $seconds s"
 	expect "$name: both ends ask, and both say what has changed" \
-		"c_reqprops_sent > $((seconds / 3)) && s_reqprops_sent > $((seconds / 3)) && c_updprops_sent > 5 && s_updprops_sent > 5"
+		"c_reqprops_sent > 5 && s_reqprops_sent > 5 && c_updprops_sent > 5 && s_updprops_sent > 5"
 	expect "$name: each is heard" \
 		"c_reqprops == s_reqprops_sent && s_reqprops == c_reqprops_sent && c_updprops == s_updprops_sent && s_updprops == c_updprops_sent"
-	expect "$name: no connection is lost, no Call refused" \
-		"c_connects == 0 && s_disconnects == 0 && c_errors_received == 0 && c_calls_again == 0"
+	expect "$name: no connection is lost" "c_connects == 0 && s_disconnects == 0"
+	# A Call may be on its way when the server begins to send less.
+	expect "$name: S14 no Call is refused but for its Reply, which is mended" \
+		"s_errors_reply_resource == c_errors_received && c_calls_again == c_errors_received && c_replies_bad == 0"
 	[ "$(rnr)" = "$rnr_before" ] && ok "$name: no message finds no Receive" ||
 		fail "$name: RNR $rnr_before before, $(rnr) after"
 	echo "# $(for i in c_reqprops_sent s_reqprops_sent c_updprops_sent s_updprops_sent; do
