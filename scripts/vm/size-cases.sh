@@ -317,6 +317,53 @@ changing_load()
 	check "$name: umount" umount_all
 }
 
+# intree_forms LABEL SIDE: READs and WRITEs of 12 and 60 KiB, as SIDE's counters say
+intree_forms()
+{
+	local n
+
+	dd if=/dev/urandom of=/tmp/direct bs=256k count=1 status=none
+	: >/mnt/direct
+	for n in 12288 61440; do
+		measure write_and_read "$n"
+		expect "$1: WRITEs and READs of $n octets go inline" \
+			"o_write == 4 && o_read == 4 && $2_read_chunks == 0 && $2_write_chunks == 0"
+		check "$1: the data of $n octets" eval \
+			"cmp -n $((n * 4)) /tmp/direct $export_dir/direct &&
+			cmp -n $((n * 4)) /tmp/direct /tmp/back"
+	done
+	rm -f /mnt/direct
+}
+
+# The kernel's own ends, tuned as far as that goes. In version 1 each end's private
+# data say what it sends and receives.
+tuned_intree()
+{
+	local opts=noac,rsize=262144,wsize=262144 sysctl=/proc/sys/sunrpc
+	local name="P-11 in-tree's server with 64 KiB inline"
+
+	modprobe rpcrdma &&
+		echo 65536 >$sysctl/svc_rdma/max_req_size &&
+		echo 65536 >$sysctl/rdma_max_inline_read &&
+		echo 65536 >$sysctl/rdma_max_inline_write &&
+		listen_on rdma "$intree_port" || { fail "in-tree"; return; }
+	receives 65536 65536
+	nfs_identity rdma2
+	port=$intree_port check "$name: mount" \
+		mount_nfs rdma2 4.2 /mnt "$opts" &&
+		port=$intree_port check "$name: largest Sends" \
+			thresholds_are 65536 65536 &&
+		intree_forms "$name" c
+	check "$name: umount" umount_all
+
+	name="P-11 in-tree's client with 64 KiB inline"
+	nfs_identity rdma
+	check "$name: mount" mount_nfs rdma 4.2 /mnt "$opts" &&
+		intree_forms "$name" s
+	check "$name: umount" umount_all
+	echo "rdma -$intree_port" >/proc/fs/nfsd/portlist 2>/dev/null
+}
+
 group_sizes()
 {
 	local size
@@ -334,5 +381,6 @@ group_sizes()
 	# S14: how much the server sends is known, however little it receives
 	ends 4096 65536 65536 4096
 	ends 65536 4096 4096 65536
+	tuned_intree
 	finish
 }
