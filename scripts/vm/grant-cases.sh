@@ -124,6 +124,39 @@ watch_budget()
 	echo "$most"
 }
 
+# granted MESSAGE-OR-PAUSE...: what the answers grant, on a connection of their own
+granted()
+{
+	local say
+
+	for say; do
+		case $say in
+		pause*)	sleep "${say#pause }" ;;
+		*)	expand <<<"$say" ;;
+		esac
+	done | "$tools/rdma-peer" "$addr4" "$port" | cut -d' ' -f3 | paste -sd' '
+}
+
+# Of 48 pages that may be used a connection takes 44, a second one 6. Then the first
+# one gives those of one Receive back.
+wire_grants()
+{
+	local got other
+
+	set_server receive_memory 256
+	granted 'pause 1' "$call_v2" 'pause 3' >/tmp/other &
+	other=$!
+	got=$(granted "$call_v2" 'pause 2' "$call_v2" "$call_v1" "$call_v2")
+	wait "$other"
+	[ "$got" = "00000008 00000007 00000007 00000007" ] &&
+		ok "S26 while memory is short a Reply says one credit less" ||
+		fail "S26 while memory is short Replies say $got"
+	[ "$(cat /tmp/other)" = 00000004 ] &&
+		ok "S26 and a new connection begins with four" ||
+		fail "S26 a new connection begins with $(cat /tmp/other)"
+	set_server receive_memory 0
+}
+
 # strain COUNT: verified load on each mount, beside as many READs at once as the
 # connections carry
 strain()
@@ -249,6 +282,7 @@ group_grants()
 	nfs_up rdma2 || { fail "server"; return; }
 	idle_connections
 	busy_connection
+	wire_grants
 	small_memory
 	finish
 }
