@@ -22,12 +22,12 @@ complain()
 # two guests loads its side.
 load_modules()
 {
-	local size=${RECEIVE_SIZE:+"receive_size=$RECEIVE_SIZE"}
+	local size=(${RECEIVE_SIZE:+"receive_size=$RECEIVE_SIZE"})
 
 	case $1-${VM_NODE:-} in
-	rdma2*-server)	modprobe svcrdma2 $size ;;
-	rdma2*-client)	modprobe xprtrdma2 $size ;;
-	rdma2*-)	modprobe xprtrdma2 $size && modprobe svcrdma2 $size ;;
+	rdma2*-server)	modprobe svcrdma2 "${size[@]}" ;;
+	rdma2*-client)	modprobe xprtrdma2 "${size[@]}" ;;
+	rdma2*-)	modprobe xprtrdma2 "${size[@]}" && modprobe svcrdma2 "${size[@]}" ;;
 	rdma*)		modprobe rpcrdma ;;
 	esac
 }
