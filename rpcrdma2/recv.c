@@ -106,17 +106,17 @@ static bool map_for(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
 /* Return: false when the budget has no more, or only what is @kept. */
 static bool spend(struct rpcrdma2_rpool *rp, long pages, bool kept)
 {
-	struct rpcrdma2_budget *bu = rp->rp_budget;
+	struct rpcrdma2_budget *all = rp->rp_budget;
 	long now;
 
-	if (!bu)
+	if (!all)
 		return true;
-	now = atomic_long_read(&bu->bu_pages);
+	now = atomic_long_read(&all->bu_pages);
 	do {
-		if (pages > 0 && now + pages > READ_ONCE(bu->bu_most) -
-		    (kept ? READ_ONCE(bu->bu_kept) : 0))
+		if (pages > 0 && now + pages > READ_ONCE(all->bu_most) -
+		    (kept ? READ_ONCE(all->bu_kept) : 0))
 			return false;
-	} while (!atomic_long_try_cmpxchg(&bu->bu_pages, &now, now + pages));
+	} while (!atomic_long_try_cmpxchg(&all->bu_pages, &now, now + pages));
 	return true;
 }
 

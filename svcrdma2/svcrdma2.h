@@ -4,9 +4,10 @@
  *
  * A Call's way through the files: receive.c, parse.c, read.c when it has Read
  * chunks, the RPC layer, reply.c, send.c. Under them lie message.c (how a message
- * begins and ends), grant.c (how many there may be), error.c (an error in the place of all that), sq.c (what goes to
- * the Send Queue), gate.c (how threads wait for something scarce) and the core's
- * Send Queue, RDMA Reads and Writes. Other messages go from parse.c to property.c,
+ * begins and ends), grant.c (how many there may be), sizes.c (how large they may
+ * be), error.c (an error in the place of all that), sq.c (what goes to the Send
+ * Queue), gate.c (how threads wait for something scarce) and the core's Send Queue,
+ * RDMA Reads and Writes. Other messages go from parse.c to property.c,
  * to backchannel.c when they answer a Call of the server, or nowhere. Calls of the
  * server begin in backchannel.c and join the Replies in send.c.
  *

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A Receive Queue, over a device that takes as many as a case has it take. It is one
+ * that needs mappings: where the kernel debugs DMA it sees each of them.
+ */
+#ifndef _KUNIT_RECV_QUEUE_H
+#define _KUNIT_RECV_QUEUE_H
+
+#include <kunit/device.h>
+#include <kunit/test.h>
+#include <linux/dma-mapping.h>
+
+#include <rpcrdma2/conn.h>
+#include <rpcrdma2/recv.h>
+
+#define LKEY	0x1234
+
+/* What a Receive is part of; the owner has something in front of it. */
+struct letter {
+	u64			mark;
+	struct rpcrdma2_recv	recv;
+};
+
+/**
+ * struct queue - a connection with a pool, and what happened to them
+ * @co: connection
+ * @id: its identifier
+ * @qp: its queue pair
+ * @cq: its receive CQ
+ * @pd: its protection domain
+ * @device: its device
+ * @pool: its Receives
+ * @takes: Receives that the device still takes
+ * @least: pages of each, at least: so much the peer was told
+ * @doorbells: chains that it was handed
+ * @too_small: of these, so many had fewer
+ * @posted: Receives that it has, oldest first
+ * @nposted: how many
+ * @got: what ->received was called with last
+ * @messages: how often that was
+ * @losses: calls of ->lost
+ * @why: what it said
+ */
+struct queue {
+	struct rpcrdma2_conn	co;
+	struct rdma_cm_id	id;
+	struct ib_qp		qp;
+	struct ib_cq		cq;
+	struct ib_pd		pd;
+	struct ib_device	device;
+	struct rpcrdma2_rpool	pool;
+	unsigned int		takes;
+	unsigned int		least;
+	unsigned int		doorbells;
+	unsigned int		too_small;
+	struct rpcrdma2_recv	*posted[32];
+	unsigned int		nposted;
+	struct rpcrdma2_recv	*got;
+	unsigned int		messages;
+	unsigned int		losses;
+	enum rpcrdma2_loss	why;
+};
+
+static inline int fake_post(struct ib_qp *qp, const struct ib_recv_wr *wr,
+		     const struct ib_recv_wr **bad)
+{
+	struct queue *q = container_of(qp, struct queue, qp);
+
+	q->doorbells++;
+	for (; wr; wr = wr->next) {
+		if (!q->takes || q->nposted == ARRAY_SIZE(q->posted)) {
+			*bad = wr;
+			return -ENOMEM;
+		}
+		q->takes--;
+		if (wr->num_sge < q->least)
+			q->too_small++;
+		q->posted[q->nposted++] = container_of(wr, struct rpcrdma2_recv,
+						       rv_wr);
+	}
+	return 0;
+}
+
+static inline void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	struct queue *q = container_of(co, struct queue, co);
+
+	q->losses++;
+	q->why = why;
+}
+
+static inline void received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		     const struct ib_wc *wc)
+{
+	struct queue *q = container_of(co, struct queue, co);
+
+	q->got = rv;
+	q->messages++;
+}
+
+static const struct rpcrdma2_conn_ops ops = {
+	.lost		= lost,
+	.received	= received,
+};
+
+/* @pages in each Receive; at most @max of them, posted again by @batch */
+static inline struct queue *open_queue(struct kunit *test, unsigned int pages,
+				unsigned int max, unsigned int batch)
+{
+	struct queue *q = kunit_kzalloc(test, sizeof(*q), GFP_KERNEL);
+	static unsigned int devices;
+	struct device *dev;
+	char name[32];
+
+	KUNIT_ASSERT_NOT_NULL(test, q);
+	snprintf(name, sizeof(name), "rpcrdma2_recv.%u", devices++);
+	dev = kunit_device_register(test, name);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(dev));
+	dev->dma_mask = &dev->coherent_dma_mask;
+	KUNIT_ASSERT_EQ(test,
+			dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64)), 0);
+	rpcrdma2_conn_init(&q->co, &ops);
+	q->device.dma_device = dev;
+	q->device.ops.post_recv = fake_post;
+	q->qp.device = &q->device;
+	q->id.device = &q->device;
+	q->id.qp = &q->qp;
+	q->pd.local_dma_lkey = LKEY;
+	q->cq.cq_context = &q->co;
+	q->co.co_id = &q->id;
+	q->co.co_pd = &q->pd;
+	q->takes = UINT_MAX;
+	q->least = pages;
+	rpcrdma2_rpool_init(&q->pool);
+	q->pool.rp_size = pages << PAGE_SHIFT;
+	q->pool.rp_mapped = true;
+	q->pool.rp_before = offsetof(struct letter, recv);
+	q->pool.rp_max = max;
+	q->pool.rp_batch = batch;
+	return q;
+}
+
+static inline unsigned int post(struct queue *q, unsigned int count)
+{
+	return rpcrdma2_recvs_post(&q->co, &q->pool, count, GFP_KERNEL);
+}
+
+/* The oldest one completes. */
+static inline struct rpcrdma2_recv *complete_with(struct queue *q, struct ib_wc wc)
+{
+	struct rpcrdma2_recv *rv = q->posted[0];
+
+	memmove(q->posted, q->posted + 1, --q->nposted * sizeof(*q->posted));
+	wc.wr_cqe = rv->rv_wr.wr_cqe;
+	wc.wr_cqe->done(&q->cq, &wc);
+	return rv;
+}
+
+static inline struct rpcrdma2_recv *receive(struct queue *q, u32 len)
+{
+	return complete_with(q, (struct ib_wc){ .status = IB_WC_SUCCESS,
+						.opcode = IB_WC_RECV,
+						.byte_len = len });
+}
+
+/* The queue pair was drained, and what was received is done with. */
+static inline void close_queue(struct kunit *test, struct queue *q)
+{
+	while (q->nposted)
+		rpcrdma2_recv_put(q->posted[--q->nposted]);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, q->pool.rp_count);
+	KUNIT_EXPECT_EQ(test, q->too_small, 0);
+	rpcrdma2_rpool_unmap(&q->pool);
+	rpcrdma2_rpool_destroy(&q->pool);
+}
+
+/* Octet @at of what the device writes into @rv */
+static inline u8 *octet(struct rpcrdma2_recv *rv, u32 at)
+{
+	return (u8 *)page_address(rv->rv_pages[at >> PAGE_SHIFT]) +
+	       offset_in_page(at);
+}
+
+#endif /* _KUNIT_RECV_QUEUE_H */

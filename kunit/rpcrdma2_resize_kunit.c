@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receives that change their size, and pools that change their number.
+ */
+#include "recv_queue.h"
+
+/* Room and stretch are those of @pages, and the device and the CPU see the same. */
+static void expect_pages(struct kunit *test, struct rpcrdma2_recv *rv,
+			 unsigned int pages)
+{
+	u32 at;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_room(rv), pages << PAGE_SHIFT);
+	KUNIT_EXPECT_EQ(test, rv->rv_wr.num_sge, pages);
+	for (at = 0; at < rpcrdma2_recv_room(rv); at += PAGE_SIZE)
+		*octet(rv, at) = 1 + (at >> PAGE_SHIFT);
+	for (at = 0; rv->rv_buf && at < rpcrdma2_recv_room(rv); at += PAGE_SIZE)
+		KUNIT_EXPECT_EQ(test, ((u8 *)rv->rv_buf)[at],
+				1 + (at >> PAGE_SHIFT));
+}
+
+/* A message of the whole Receive, and then it is posted again. */
+static void cycle(struct kunit *test, struct queue *q, unsigned int times)
+{
+	struct rpcrdma2_recv *rv;
+
+	while (times--) {
+		rv = receive(q, rpcrdma2_recv_room(q->posted[0]));
+		rpcrdma2_recv_sync(rv);
+		rpcrdma2_recv_repost(&q->co, rv);
+	}
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+}
+
+static const struct resize_case {
+	const char	*desc;
+	unsigned int	from, to;
+} resize_cases[] = {
+	{ "C-032 from a page to the largest", 1, RPCRDMA2_RECV_PAGES },
+	{ "C-032 from a page to two", 1, 2 },
+	{ "C-032 from three to four", 3, 4 },
+	{ "C-033 from the largest to a page", RPCRDMA2_RECV_PAGES, 1 },
+	{ "C-033 from four to three", 4, 3 },
+	{ "C-033 from two to one", 2, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(resize, resize_cases, desc);
+
+/*
+ * Each takes its new size when it comes back, and when all have come back none of
+ * the old size is left. One waits for a batch while this begins.
+ */
+static void resizes_when_reposted(struct kunit *test)
+{
+	const struct resize_case *c = test->param_value;
+	struct queue *q = open_queue(test, c->from, 12, 4);
+	bool raise = c->to > c->from;
+	unsigned int i;
+
+	q->least = min(c->from, c->to);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 12), 0);
+	cycle(test, q, 1);
+	rpcrdma2_rpool_resize(&q->pool, c->to << PAGE_SHIFT);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, raise ? 12 : 0);
+	/* the one that was not posted comes back last */
+	for (i = 1; i <= 15; i++) {
+		cycle(test, q, 1);
+		if (i <= 11)
+			KUNIT_EXPECT_EQ(test, q->pool.rp_small,
+					raise ? 12 - i : 0);
+	}
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 0);
+	q->least = c->to;
+	cycle(test, q, 12);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 12);
+	KUNIT_ASSERT_EQ(test, q->nposted, 12);
+	for (i = 0; i < 12; i++)
+		expect_pages(test, q->posted[i], c->to);
+	close_queue(test, q);
+}
+
+/* The same where no stretch is mapped: free ones take it at once. */
+static void resizes_when_put(struct kunit *test)
+{
+	const struct resize_case *c = test->param_value;
+	struct queue *q = open_queue(test, c->from, 8, 0);
+	bool raise = c->to > c->from;
+	struct rpcrdma2_recv *held;
+	unsigned int i;
+
+	q->pool.rp_mapped = false;
+	q->least = min(c->from, c->to);
+	KUNIT_ASSERT_EQ(test, post(q, 6), 6);
+	rpcrdma2_recv_put(receive(q, 100));
+	rpcrdma2_recv_put(receive(q, 100));
+	held = receive(q, c->from << PAGE_SHIFT);
+	rpcrdma2_rpool_resize(&q->pool, c->to << PAGE_SHIFT);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, raise ? 4 : 0);
+	rpcrdma2_recv_sync(held);
+	rpcrdma2_recv_put(held);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, raise ? 3 : 0);
+	KUNIT_ASSERT_EQ(test, post(q, 5), 5);
+	for (i = 3; i < 8; i++)
+		expect_pages(test, q->posted[i], c->to);
+	for (i = 0; i < 3; i++)
+		rpcrdma2_recv_put(receive(q, 100));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 0);
+	q->least = c->to;
+	KUNIT_ASSERT_EQ(test, post(q, 3), 3);
+	for (i = 0; i < 8; i++)
+		expect_pages(test, q->posted[i], c->to);
+	close_queue(test, q);
+}
+
+/* A size that changes again before the first change is through */
+static void resizes_twice(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 4, 1);
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 4), 0);
+	rpcrdma2_rpool_resize(&q->pool, 4 * PAGE_SIZE);
+	cycle(test, q, 2);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
+	rpcrdma2_rpool_resize(&q->pool, 2 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
+	cycle(test, q, 1);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 1);
+	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
+	cycle(test, q, 4);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 0);
+	q->least = 3;
+	cycle(test, q, 4);
+	close_queue(test, q);
+}
+
+/*
+ * Without another page in the budget a Receive stays as it is, and is tried again:
+ * no connection suffers for it.
+ */
+static void shortage_while_resizing(struct kunit *test)
+{
+	struct rpcrdma2_budget budget = { .bu_most = 4 };
+	struct queue *q = open_queue(test, 1, 6, 1);
+
+	q->pool.rp_budget = &budget;
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 4), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 4);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 5), -ENOMEM);
+	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
+	cycle(test, q, 4);
+	KUNIT_EXPECT_EQ(test, q->nposted, 4);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 4);
+	budget.bu_most = 9;
+	cycle(test, q, 4);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 8);
+	budget.bu_most = 12;
+	budget.bu_kept = 3;
+	cycle(test, q, 4);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
+	/* what there is too much is given back by and by */
+	budget.bu_most = 2;
+	cycle(test, q, 4);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
+	rpcrdma2_rpool_resize(&q->pool, PAGE_SIZE);
+	cycle(test, q, 4);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 4);
+	close_queue(test, q);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
+}
+
+/* The same where free ones take their size at once: it is tried at each post. */
+static void shortage_while_free(struct kunit *test)
+{
+	struct rpcrdma2_budget budget = { .bu_most = 6 };
+	struct queue *q = open_queue(test, 1, 6, 0);
+
+	q->pool.rp_mapped = false;
+	q->pool.rp_budget = &budget;
+	KUNIT_ASSERT_EQ(test, post(q, 6), 6);
+	rpcrdma2_recv_put(receive(q, 100));
+	rpcrdma2_recv_put(receive(q, 100));
+	rpcrdma2_rpool_resize(&q->pool, 2 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 6);
+	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 6);
+	budget.bu_most = 8;
+	/* the one that stays free too */
+	rpcrdma2_recv_put(receive(q, 100));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 5);
+	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 4);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	close_queue(test, q);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
+}
+
+/* A smaller batch is posted as soon as it is one, a larger one has to gather. */
+static void changes_its_batch(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 16, 4);
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 8), 0);
+	cycle(test, q, 3);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 3);
+	rpcrdma2_rpool_batch(&q->co, &q->pool, 3);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 0);
+	KUNIT_EXPECT_EQ(test, q->nposted, 8);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_posts, 11);
+	rpcrdma2_rpool_batch(&q->co, &q->pool, 5);
+	cycle(test, q, 4);
+	KUNIT_EXPECT_EQ(test, q->nposted, 4);
+	cycle(test, q, 1);
+	KUNIT_EXPECT_EQ(test, q->nposted, 8);
+	rpcrdma2_rpool_batch(&q->co, &q->pool, 1);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_posts, 16);
+	close_queue(test, q);
+}
+
+/* One less, whatever size it had; and what is made later has an id of its own. */
+static void gives_receives_up(struct kunit *test)
+{
+	struct rpcrdma2_budget budget = { .bu_most = 64 };
+	struct queue *q = open_queue(test, 2, 16, 1);
+	unsigned int i;
+
+	q->pool.rp_budget = &budget;
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 6), 0);
+	rpcrdma2_recv_free(receive(q, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 5);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 10);
+	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 5);
+	rpcrdma2_recv_free(receive(q, 100));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 4);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 8);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 5), 0);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_NE(test, q->posted[i]->rv_id,
+				q->posted[4]->rv_id);
+	close_queue(test, q);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
+}
+
+static struct kunit_case resize_cases_of_pools[] = {
+	KUNIT_CASE_PARAM(resizes_when_reposted, resize_gen_params),
+	KUNIT_CASE_PARAM(resizes_when_put, resize_gen_params),
+	KUNIT_CASE(resizes_twice),
+	KUNIT_CASE(shortage_while_resizing),
+	KUNIT_CASE(shortage_while_free),
+	KUNIT_CASE(changes_its_batch),
+	KUNIT_CASE(gives_receives_up),
+	{}
+};
+
+static struct kunit_suite resize_suite = {
+	.name		= "rpcrdma2_resize",
+	.test_cases	= resize_cases_of_pools,
+};
+
+kunit_test_suite(resize_suite);
