@@ -106,24 +106,24 @@ static bool fits_sendbuf(const struct xprt2_req *req, const struct xdr_buf *buf)
 	       head + buf->len <= req->rq2_sendbuf + req->rq2_sendsize;
 }
 
-/*
- * A payload that is copied makes the Send one entry. Where the Send buffer is too
- * small for it the next one will find it larger: few slots see many small payloads.
- */
-static bool pulls_up(struct xprt2_req *req, const struct xdr_buf *buf)
+static bool is_small(const struct xdr_buf *buf)
 {
-	if (buf->page_len > READ_ONCE(xprt2_param_pullup_max))
-		return false;
-	if (fits_sendbuf(req, buf))
-		return true;
-	req->rq2_pullup_size = XPRT2_HEADROOM + buf->len;
-	return false;
+	return buf->page_len <= READ_ONCE(xprt2_param_pullup_max);
+}
+
+/* A payload that is copied makes the Send one entry. */
+static bool pulls_up(const struct xprt2_req *req, const struct xdr_buf *buf)
+{
+	return fits_sendbuf(req, buf) && is_small(buf);
 }
 
 /**
  * xprt2_can_gather - can a Call with all of its payload be one Send?
  * @ep: endpoint
  * @req: request with its encoded RPC Call
+ *
+ * A small payload that has no room in the Send buffer, and nothing else against it,
+ * makes that larger for the next one: few slots see many of them.
  *
  * Context: send path.
  * Return: true when the gather list is long enough.
@@ -137,6 +137,10 @@ bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 
 	if (likely(!buf->page_len) || pulls_up(req, buf))
 		return true;
+	if (is_small(buf) &&
+	    rpcrdma2_hdr_min(ep->ep_vers) + buf->len <=
+	    READ_ONCE(ep->ep_call_threshold))
+		req->rq2_pullup_size = XPRT2_HEADROOM + buf->len;
 	rpcrdma2_walk_begin(&wk, buf, &behind, 1);
 	return 1 + rpcrdma2_walk_count(wk) <= ep->ep_max_sge;
 }

@@ -155,6 +155,22 @@ payload_copies()
 		"o_write == 50 && c_mapped_bytes == 50 * 12288 && c_registrations == 0"
 }
 
+# Where the server takes no such payload inline, no Send buffer has room for one.
+small_sendbufs()
+{
+	local name='Receives of 4096 octets, WRITE of 8192 octets' before
+
+	receives 4096 4096
+	check "$name: mount" mount_nfs rdma2 4.2 /mnt noac || return
+	: >/mnt/file
+	before=$(figure /mnt 'xprt hardway')
+	measure direct_writes 8192 100
+	expect "$name: in Read chunks" "o_write == 100 && c_read_chunks == 100"
+	check "$name: no Send buffer grows" \
+		[ "$(figure /mnt 'xprt hardway')" -eq "$before" ]
+	check "$name: umount" umount_all
+}
+
 # What is offered at the default size
 operations()
 {
@@ -370,6 +386,7 @@ group_sizes()
 
 	nfs_up rdma2 || { fail "server"; return; }
 	operations
+	small_sendbufs
 	seldom_long
 	live_receives
 	changing_load
