@@ -58,12 +58,15 @@ static void receives_for_a_grant(struct kunit *test)
 	}
 }
 
-/* A quarter is for connections to come. */
+/* A quarter is for connections to come; half of it before all give some back. */
 static void room(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, svc2_grant_room(1024), 768);
 	KUNIT_EXPECT_EQ(test, svc2_grant_room(64), 48);
 	KUNIT_EXPECT_EQ(test, svc2_grant_room(0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_grant_last(1024), 896);
+	KUNIT_EXPECT_EQ(test, svc2_grant_last(64), 56);
+	KUNIT_EXPECT_EQ(test, svc2_grant_last(0), 0);
 }
 
 static struct kunit_case grant_cases[] = {

@@ -71,16 +71,20 @@ static long share(void)
 }
 
 /*
- * Is memory so short that a connection has to give Receives back? It is, too, while
- * it has more than its share and another one with less could not get what it needs.
+ * Is memory so short that a connection has to give Receives back? It is when too
+ * much is in use, or when another one with less than its share could not get what
+ * it needs. What has more than its share gives first; but that may be idle, and give
+ * nothing. Before new connections find nothing at all each one gives.
  */
 static bool is_short(const struct svc2_xprt *sp)
 {
+	long most = READ_ONCE(svc2_budget.bu_most), used = used_pages();
 	unsigned long since = READ_ONCE(wanted_at);
+	bool wanted = since && time_in_range(jiffies, since, since + HZ);
 
-	return used_pages() > svc2_grant_room(READ_ONCE(svc2_budget.bu_most)) ||
-	       (unlikely(since) && time_before(jiffies, since + HZ) &&
-		own_pages(sp) > share());
+	if (likely(used <= svc2_grant_room(most) && !wanted))
+		return false;
+	return used > svc2_grant_last(most) || own_pages(sp) > share();
 }
 
 /**

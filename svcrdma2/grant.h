@@ -52,4 +52,13 @@ static inline long svc2_grant_room(long most)
 	return most - most / 4;
 }
 
+/**
+ * svc2_grant_last - pages that connections may have before all of them give some back
+ * @most: pages that they may ever have
+ */
+static inline long svc2_grant_last(long most)
+{
+	return most - most / 8;
+}
+
 #endif /* _SVCRDMA2_GRANT_H */

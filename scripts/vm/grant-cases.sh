@@ -157,6 +157,36 @@ wire_grants()
 	set_server receive_memory 0
 }
 
+# Of 192 pages that may be used an idle connection has 176, for Receives of 65536
+# octets. The next one takes 11, and one more 6.
+fair_grants()
+{
+	local idle fair pids=()
+
+	set_server receive_memory 1024
+	set_server receive_size 65536
+	granted "$call_v2" 'pause 4' "$call_v2" >/tmp/idle &
+	pids+=($!)
+	sleep 1
+	set_server receive_size 4096
+	granted "$call_v2" 'pause 2' "$call_v2" "$call_v2" 'pause 2' >/tmp/fair &
+	pids+=($!)
+	sleep 1
+	granted "$call_v2" 'pause 3' >/tmp/more &
+	pids+=($!)
+	wait "${pids[@]}"
+	idle=$(cat /tmp/idle)
+	fair=$(cat /tmp/fair)
+	[ "$(cat /tmp/more)" = 00000004 ] && [ "$fair" = "00000008 00000008 00000008" ] &&
+		ok "S26 while memory is short a connection keeps its share" ||
+		fail "S26 while memory is short a connection with less than its share is granted $fair, a new one $(cat /tmp/more)"
+	[ "$idle" = "00000008 00000007" ] &&
+		ok "S26 and one with more gives Receives back when it can" ||
+		fail "S26 one with more than its share is granted $idle"
+	set_server receive_size 16384
+	set_server receive_memory 0
+}
+
 # strain COUNT: verified load on each mount, beside as many READs at once as the
 # connections carry
 strain()
@@ -283,6 +313,7 @@ group_grants()
 	idle_connections
 	busy_connection
 	wire_grants
+	fair_grants
 	small_memory
 	finish
 }
