@@ -144,7 +144,7 @@ wire_grants()
 	local got other
 
 	set_server receive_memory 256
-	granted 'pause 1' "$call_v2" 'pause 3' >/tmp/other &
+	{ sleep 1; granted "$call_v2" 'pause 3'; } >/tmp/other &
 	other=$!
 	got=$(granted "$call_v2" 'pause 2' "$call_v2" "$call_v1" "$call_v2")
 	wait "$other"
