@@ -140,6 +140,9 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 	ret = svc2_recvs_add(sp, svc2_grant_recvs(answers, sp->sp_grant));
 	if (ret)
 		return ret;
+	/* that of a grant that was lowered just now may be larger */
+	rpcrdma2_rpool_batch(&sp->sp_conn, &sp->sp_rpool,
+			     svc2_grant_batch(sp->sp_grant));
 	atomic_add(answers - sp->sp_answers, &sp->sp_backward_free);
 	WRITE_ONCE(sp->sp_answers, answers);
 	return 0;
@@ -216,16 +219,19 @@ void svc2_grant_raise(struct svc2_xprt *sp)
 }
 
 /*
- * One Receive less: one that was spare, because fewer have to wait for a batch, or
- * that of a credit. Return: false when there is none to be given back.
+ * One Receive less: one that is spare, because fewer have to wait for a batch or
+ * not all were made for a larger grant, or that of a credit. Return: false when there
+ * is none to be given back.
  */
 static bool lower_locked(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+	unsigned int batch = svc2_grant_batch(sp->sp_grant);
 
 	lockdep_assert_held(&sp->sp_grant_mutex);
-	if (rp->rp_batch > svc2_grant_batch(sp->sp_grant)) {
-		rpcrdma2_rpool_batch(&sp->sp_conn, rp, rp->rp_batch - 1);
+	if (rp->rp_count > svc2_grant_recvs(sp->sp_answers, sp->sp_grant)) {
+		if (rp->rp_batch > batch)
+			rpcrdma2_rpool_batch(&sp->sp_conn, rp, batch);
 		return true;
 	}
 	if (sp->sp_grant <= SVC2_CREDITS_MIN)
