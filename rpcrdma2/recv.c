@@ -558,7 +558,9 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 	struct rpcrdma2_recv *rv;
 
 	while (rp->rp_count < total) {
-		rv = make_recv(co, rp, GFP_KERNEL);
+		/* nothing is killed for it */
+		rv = make_recv(co, rp, GFP_KERNEL | __GFP_RETRY_MAYFAIL |
+				       __GFP_NOWARN);
 		if (!rv)
 			return -ENOMEM;
 		rpcrdma2_recv_repost(co, rv);
