@@ -20,8 +20,8 @@
 #include "grant.h"
 #include "svcrdma2.h"
 
-/* KiB; with less there is no room for a connection */
-#define SVC2_MEMORY_MIN	256UL
+/* pages; with fewer there is no room for a few connections */
+#define SVC2_MEMORY_MIN	64UL
 
 struct rpcrdma2_budget svc2_budget;
 
@@ -38,7 +38,7 @@ void svc2_budget_set(void)
 {
 	unsigned long kib = svc2_param(&svc2_receive_memory);
 
-	long most = kib ? max(kib, SVC2_MEMORY_MIN) >> (PAGE_SHIFT - 10) :
+	long most = kib ? max(kib >> (PAGE_SHIFT - 10), SVC2_MEMORY_MIN) :
 			  totalram_pages() / 16;
 
 	WRITE_ONCE(svc2_budget.bu_most, most);

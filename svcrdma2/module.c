@@ -48,7 +48,7 @@ SVC2_PARAM(send_size, RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
 	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
 	   "octets of the largest Send, where the client takes it (4096 to 65536, default 65536); applies to all connections");
 SVC2_PARAM(receive_memory, 0, 0, UINT_MAX, svc2_budget_set,
-	   "KiB that the Receives of all connections may have (at least 256, default 0: a sixteenth of the memory)");
+	   "KiB that the Receives of all connections may have (at least 64 pages, default 0: a sixteenth of the memory)");
 SVC2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
 	   NULL,
 	   "lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
