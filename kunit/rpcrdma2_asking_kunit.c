@@ -58,8 +58,11 @@ static void say(struct kunit *test, struct rpcrdma2_exchange *ex, u32 type,
 	struct rpcrdma2_propmsg pm;
 
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
+	memset(&pm, 0xff, sizeof(pm));
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(ex, &pm));
 	KUNIT_EXPECT_EQ(test, pm.pm_type, type);
+	KUNIT_EXPECT_EQ(test, pm.pm_nochg, 0);
+	KUNIT_EXPECT_PTR_EQ(test, pm.pm_want, NULL);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, rows);
 	rpcrdma2_exchange_sent(ex, &pm, XID, NOW);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
@@ -263,6 +266,24 @@ static void an_answer_counts_once(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pm.pm_want, NULL);
 }
 
+/* C-048: other messages of the peer may have the xid of the REQPROP. */
+static void an_update_is_no_answer(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_UPDPROP };
+	struct rpcrdma2_props val = { .pr_rbsiz = 12288 };
+	struct rpcrdma2_exchange ex;
+	u32 effects;
+
+	ask(test, &ex);
+	ex.ex_wished = 0;
+	rpcrdma2_exchange_expect(&ex, XID, &pm);
+	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+	pm.pm_done = RBSIZ;
+	rpcrdma2_exchange_take(&ex, &pm, &effects);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 12288);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+}
+
 /* S11: a bad answer rejects all. */
 static void a_spoilt_answer(struct kunit *test)
 {
@@ -287,10 +308,10 @@ static void no_answer(struct kunit *test)
 	ex.ex_wished = 0;
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW +
-					RPCRDMA2_ANSWER_TIMEOUT - 1));
+					30 * HZ - 1));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, NOW +
-					RPCRDMA2_ANSWER_TIMEOUT));
+					30 * HZ));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(&ex));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + 60 * HZ));
@@ -341,6 +362,12 @@ static void errors(struct kunit *test)
 		rpcrdma2_exchange_heard(&ex, NOW + RPCRDMA2_ANSWER_TIMEOUT);
 		rpcrdma2_exchange_resize(&ex, 12288, 32768);
 		say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+		if (errs[i].again)
+			continue;
+		/* until it lacks that too */
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
+		rpcrdma2_exchange_resize(&ex, 20480, 16384 + 4096);
+		has_nothing_to_say(test, &ex);
 	}
 }
 
@@ -352,6 +379,18 @@ static void an_error_for_the_announcement(struct kunit *test)
 	meet(test, &ex, RBSIZ, 0);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex,
 				error(test, XID - 1, RDMA2_ERR_INVALID_PROC)));
+}
+
+/* S35: nor is one of version 1 about properties. */
+static void an_error_of_version_one(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_hdr *h;
+
+	ask(test, &ex);
+	h = error(test, XID, RDMA2_ERR_BAD_XDR);
+	h->h_vers = RPCRDMA2_VERS_ONE;
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex, h));
 }
 
 /* C-027, C-032, C-059, S15: larger Receives are told when they are there. */
@@ -442,6 +481,16 @@ static void the_peer_asks(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, asks[i].wish);
 		has_nothing_to_say(test, &ex);
 	}
+	/* of a responder that says less than it could do (S14) */
+	rpcrdma2_exchange_init(&ex, true);
+	ex.ex_able = able;
+	ex.ex_able.pr_sbsiz = 4096;
+	rpcrdma2_exchange_announce(&ex, &res);
+	val.pr_rbsiz = 32768;
+	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, &res));
+	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 4096);
+	KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, 8192);
 	/* of another property */
 	meet(test, &ex, RBSIZ, RBSIZ);
 	rpcrdma2_propset_init(&pm.pm_set, BRS, &able);
@@ -457,10 +506,12 @@ static struct kunit_case asking_cases[] = {
 	KUNIT_CASE(a_wish_for_less_binds),
 	KUNIT_CASE_PARAM(answers, answer_gen_params),
 	KUNIT_CASE(an_answer_counts_once),
+	KUNIT_CASE(an_update_is_no_answer),
 	KUNIT_CASE(a_spoilt_answer),
 	KUNIT_CASE(no_answer),
 	KUNIT_CASE(errors),
 	KUNIT_CASE(an_error_for_the_announcement),
+	KUNIT_CASE(an_error_of_version_one),
 	KUNIT_CASE(larger_receives_are_told),
 	KUNIT_CASE(smaller_receives_are_not),
 	KUNIT_CASE(the_largest_send_is_told),

@@ -275,6 +275,9 @@ static void calls_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cl.cl_segs, 16);
 	KUNIT_EXPECT_EQ(test, cl.cl_reads, 18);
 	KUNIT_EXPECT_EQ(test, cl.cl_writes, 1);
+	cl.cl_writes = U32_MAX;
+	rpcrdma2_exchange_bound(&ex, &cl);
+	KUNIT_EXPECT_EQ(test, cl.cl_writes, 19);
 }
 
 static struct kunit_case exchange_cases[] = {

@@ -43,11 +43,35 @@ static void rows(struct kunit *test)
 			RPCRDMA2_EFFECT_MESSAGES);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_props_effects(BRS), 0);
 	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_props_effects(BIT(RPCRDMA2_PROP_X_SBSIZ)),
+			RPCRDMA2_EFFECT_MESSAGES);
+	KUNIT_EXPECT_EQ(test,
 			rpcrdma2_props_effects(BIT(RPCRDMA2_PROP_X_LIMITS)),
 			RPCRDMA2_EFFECT_CHUNKS);
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma2_props_effects(RPCRDMA2_PROPS_ALL),
 			RPCRDMA2_EFFECT_MESSAGES | RPCRDMA2_EFFECT_CHUNKS);
+}
+
+/* C-027, C-032, C-033, C-045: what may be told, and which way it may go */
+static void news(struct kunit *test)
+{
+	static const struct rpcrdma2_props told = {
+		.pr_rbsiz = 8192, .pr_brs = 1, .pr_sbsiz = 8192,
+	};
+	struct rpcrdma2_props now = {
+		.pr_rbsiz = 8193, .pr_brs = 2, .pr_mark = RPCRDMA2_MARK,
+		.pr_limits = { 1 }, .pr_sbsiz = 8191,
+	};
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_news(&told, &now),
+			RBSIZ | BIT(RPCRDMA2_PROP_X_SBSIZ));
+	now.pr_rbsiz = 8191;
+	now.pr_sbsiz = 8193;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_news(&told, &now),
+			BIT(RPCRDMA2_PROP_X_SBSIZ));
+	now = told;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_news(&told, &now), 0);
 }
 
 /* C-053: what is not for the peer to change stays as it is. */
@@ -569,6 +593,7 @@ static void inline_limits(struct kunit *test)
 static struct kunit_case props_cases[] = {
 	KUNIT_CASE(defaults),
 	KUNIT_CASE(rows),
+	KUNIT_CASE(news),
 	KUNIT_CASE(wishes_for_what_is_this_ends),
 	KUNIT_CASE(reqprop_is_answered),
 	KUNIT_CASE_PARAM(wishes, wish_gen_params),

@@ -285,12 +285,13 @@ static void properties_beside_the_mark(struct kunit *test)
 
 	put_start(m, 2, c->proc, 0);
 	m->count = 4;
-	put(m, 3 + has_mark);
+	put(m, 4 + has_mark);
 	if (has_mark && !c->last)
 		put_mark(m, c->mark_len, c->mark_word);
 	put_limits(m, c->limits_len, 5);
 	put_propval(m, RDMA2_PROPID_X_SBSIZ, 4, 20480);
 	put_propval(m, RDMA2_PROPID_RBSIZ, 4, 8192);
+	put_propval(m, RDMA2_PROPID_X_SBSIZ + 1, 4, 7);	/* unknown */
 	if (has_mark && c->last)
 		put_mark(m, c->mark_len, c->mark_word);
 	if (c->proc == RDMA2_CONNPROP) {
@@ -305,7 +306,7 @@ static void properties_beside_the_mark(struct kunit *test)
 	}
 	KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, c->rows);
-	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_count, 3 + has_mark);
+	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_count, 4 + has_mark);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 8192);
 	KUNIT_EXPECT_EQ(test, pm.pm_nochg,
 			c->proc == RDMA2_CONNPROP ? c->rows : 0);

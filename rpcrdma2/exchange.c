@@ -75,7 +75,7 @@ void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send)
 		return;
 	ex->ex_able.pr_sbsiz = send;
 	ex->ex_wish.pr_rbsiz = send;
-	ex->ex_wished |= BIT(RPCRDMA2_PROP_RBSIZ);
+	ex->ex_wished = BIT(RPCRDMA2_PROP_RBSIZ);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_resize);
 
@@ -210,7 +210,8 @@ bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 {
 	if ((ex->ex_sent != RDMA2_OPT_REQPROP &&
 	     ex->ex_sent != RDMA2_OPT_UPDPROP) ||
-	    ex->ex_xid != h->h_xid || h->h_error.er_code == RDMA2_ERR_VERS)
+	    ex->ex_xid != h->h_xid || h->h_vers != RPCRDMA2_VERS_TWO ||
+	    h->h_error.er_code == RDMA2_ERR_VERS)
 		return false;
 	if (rpcrdma2_lacks_message(&h->h_error))
 		ex->ex_lacks |= BIT(ex->ex_sent);
@@ -227,22 +228,15 @@ u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 	bool spoken = ex->ex_peer.pp_spoken;
 	u32 frozen = 0, rows;
 
-	switch (pm->pm_type) {
-	case RDMA2_OPT_CONNPROP:
+	if (pm->pm_type == RDMA2_OPT_CONNPROP) {
 		frozen = rpcrdma2_apply_connprop(&ex->ex_peer, &ps->ps_val,
 						 ps->ps_rows, pm->pm_nochg);
-		break;
-	case RDMA2_OPT_UPDPROP:
+	} else if (pm->pm_type == RDMA2_OPT_UPDPROP) {
 		frozen = rpcrdma2_apply_updprop(&ex->ex_peer, &ps->ps_val,
 						ps->ps_rows);
-		break;
-	case RDMA2_OPT_RESPROP:
+	} else if (pm->pm_type == RDMA2_OPT_RESPROP && pm->pm_want) {
 		rpcrdma2_apply_resprop(&ex->ex_peer, pm);
-		if (pm->pm_want)
-			end_wait(ex);
-		break;
-	default:
-		break;
+		end_wait(ex);
 	}
 	rows = spoken == ex->ex_peer.pp_spoken ?
 	       rpcrdma2_props_differ(&before, &ex->ex_peer.pp_now) :
@@ -290,8 +284,8 @@ u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
 {
 	u32 own = ex->ex_able.pr_sbsiz;
 
-	if (ex->ex_open && ex->ex_sent == RDMA2_OPT_REQPROP &&
-	    ex->ex_want.ps_rows & BIT(RPCRDMA2_PROP_RBSIZ))
+	/* There is nothing else to ask for. */
+	if (ex->ex_open && ex->ex_sent == RDMA2_OPT_REQPROP)
 		own = min(own, ex->ex_want.ps_val.pr_rbsiz);
 	return rpcrdma2_send_limit(&ex->ex_peer.pp_now, own);
 }
@@ -316,9 +310,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_bound);
 
 void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed)
 {
-	u32 most = rpcrdma2_exchange_reply_max(ex);
-
-	if (most > RPCRDMA2_HDR_MIN && needed <= most - RPCRDMA2_HDR_MIN)
+	if (needed <= rpcrdma2_exchange_reply_max(ex) - RPCRDMA2_HDR_MIN)
 		ex->ex_peer.pp_short = true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_reply_refused);
