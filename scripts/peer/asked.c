@@ -161,6 +161,29 @@ void marked_otherwise(struct conn *c, const struct message *m)
 	say_marked(c, m, MARK + 1);
 }
 
+/* The first MKDIR: its Reply, of 200 octets, needs a Reply chunk. */
+void refuses_reply(struct conn *c, const struct message *m)
+{
+	static int refused;
+	struct draft d;
+
+	if (nfs_proc(m) != NFS3_MKDIR || refused++) {
+		serve(c, m);
+		return;
+	}
+	make_error(&d, m->xid, 2, ERR_REPLY);
+	put32(&d, 200);
+	say(c, &d);
+}
+
+void say_larger(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	make_updprop(&d, m->xid, RECEIVES);
+	say(c, &d);
+}
+
 /* A question with the xid of an RPC, which waits for its Reply, comes first. */
 void ask_same_xid(struct conn *c, const struct message *m)
 {

@@ -507,6 +507,8 @@ static const struct manners table[] = {
 	{ "refuses-9",	   refuses_option,	serve,		serve },
 	{ "marked",	   marked,		serve,		serve },
 	{ "marked-otherwise", marked_otherwise,	serve,		serve },
+	{ "refuses-reply", ignores,		refuses_reply,	serve,
+			   NULL, NULL, say_larger },
 	{ "asks-same-xid", connprop,		ask_same_xid,	serve },
 	{ "experimental",  connprop,		serve,		serve,
 			   NULL, NULL, say_experimental },

@@ -72,6 +72,8 @@ void refuses_proc(struct conn *c, const struct message *m);
 void refuses_option(struct conn *c, const struct message *m);
 void marked(struct conn *c, const struct message *m);
 void marked_otherwise(struct conn *c, const struct message *m);
+void refuses_reply(struct conn *c, const struct message *m);
+void say_larger(struct conn *c, const struct message *m);
 void ask_same_xid(struct conn *c, const struct message *m);
 void say_experimental(struct conn *c, const struct message *m);
 void hesitates(struct conn *c, const struct message *m);

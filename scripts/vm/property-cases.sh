@@ -313,6 +313,31 @@ reply_limit()
 		/sys/kernel/debug/xprtrdma2/connections
 }
 
+# S14: what is said later does not bring the guess back.
+guesses()
+{
+	local name="S14 code 8 for a Reply that should fit" got dir
+
+	next_port=$((next_port + 1))
+	dir=/mnt.$next_port
+	peer_up "$next_port" refuses-reply && peer_mount "$next_port" ||
+		{ fail "$name: mount"; peer_down; return; }
+	got=$(reply_limit "$next_port")
+	mkdir "$dir/refused" && rmdir "$dir/refused" || got+=", no folder"
+	got+=" $(reply_limit "$next_port")"
+	poke "$next_port"
+	check "$name: use" use "$dir"
+	got+=" $(reply_limit "$next_port")"
+	[ "$got" = "8192 4096 4096" ] &&
+		ok "$name: 4096 octets, also after an UPDPROP" ||
+		fail "$name: receive=$got"
+	[ "$(received "$next_port" 'sent v2 ERROR .* code=8 arg=200')" -eq 1 ] &&
+		[ "$(received "$next_port" '^[0-9]+ up$')" -eq 1 ] &&
+		ok "$name: once, on one connection" ||
+		fail "$name: $(grep -c code=8 "/tmp/peer.$next_port")"
+	property_umount
+}
+
 # write_once PORT: a WRITE of a payload for a chunk, which the peer refuses in any
 # form; how many Read chunks and Position-Zero chunks there were
 write_once()
@@ -392,6 +417,7 @@ group_properties()
 	answers
 	changes_meanwhile
 	babbles
+	guesses
 	extensions
 	finish
 }
