@@ -307,11 +307,9 @@ static void no_answer(struct kunit *test)
 	ask(test, &ex);
 	ex.ex_wished = 0;
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW +
-					30 * HZ - 1));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + 30 * HZ - 1));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, NOW +
-					30 * HZ));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, NOW + 30 * HZ));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(&ex));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + 60 * HZ));
@@ -323,8 +321,7 @@ static void no_answer(struct kunit *test)
 	ask(test, &ex);
 	ex.ex_since = -1UL;
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, 5));
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex,
-					RPCRDMA2_ANSWER_TIMEOUT + 5));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, 30 * HZ + 5));
 }
 
 /* C-026, S18, 2.4: an error with its xid is an answer. */
@@ -375,10 +372,11 @@ static void errors(struct kunit *test)
 static void an_error_for_the_announcement(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_hdr *h;
 
 	meet(test, &ex, RBSIZ, 0);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex,
-				error(test, XID - 1, RDMA2_ERR_INVALID_PROC)));
+	h = error(test, XID - 1, RDMA2_ERR_INVALID_PROC);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex, h));
 }
 
 /* S35: nor is one of version 1 about properties. */
@@ -397,6 +395,7 @@ static void an_error_of_version_one(struct kunit *test)
 static void larger_receives_are_told(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_hdr *h;
 
 	meet(test, &ex, RBSIZ, 0);
 	rpcrdma2_exchange_resize(&ex, 12288, 65536);
@@ -410,8 +409,8 @@ static void larger_receives_are_told(struct kunit *test)
 	rpcrdma2_exchange_heard(&ex, NOW);
 	has_nothing_to_say(test, &ex);
 	/* C-026: a peer that does not know them is told nothing more */
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex,
-				error(test, XID, RDMA2_ERR_INVALID_OPTION)));
+	h = error(test, XID, RDMA2_ERR_INVALID_OPTION);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
 	rpcrdma2_exchange_resize(&ex, 65536, 65536);
 	has_nothing_to_say(test, &ex);
 }

@@ -168,6 +168,7 @@ u32 rpcrdma2_props_news(const struct rpcrdma2_props *told,
 	}
 	return rows;
 }
+EXPORT_SYMBOL_GPL(rpcrdma2_props_news);
 
 void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp)
 {

@@ -36,8 +36,9 @@ static void note_talk(struct xprt2_ep *ep)
 {
 	bool busy = rpcrdma2_exchange_busy(&ep->ep_ex);
 
-	WRITE_ONCE(ep->ep_talking, busy || ep->ep_intro != XPRT2_INTRO_NONE ||
-				   xprt2_receives_rising(ep));
+	WRITE_ONCE(ep->ep_talking,
+		   busy || ep->ep_intro != XPRT2_INTRO_NONE ||
+		   xprt2_receives_rising(ep));
 	WRITE_ONCE(ep->ep_beside, xprt2_takes_place(ep->ep_intro, busy,
 						    &ep->ep_ex));
 }
