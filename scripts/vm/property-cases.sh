@@ -182,8 +182,8 @@ questions()
 	property_umount
 }
 
-# sends OCTETS: the largest, whatever the server takes; it is heard of
-sends()
+# client_sends OCTETS: the largest, whatever the server takes; it is heard of
+client_sends()
 {
 	echo "$1" >/sys/module/xprtrdma2/parameters/send_size
 	sleep 0.3
@@ -216,11 +216,11 @@ answered()
 	property_mount "$name" "$2" || return
 	dir=/mnt.$next_port
 	before=$(counters)
-	sends 6144
+	client_sends 6144
 	got=$(send_limit "$next_port")
 	[ "$got" = "$3" ] || why+=", send=$got"
 	use "$dir" || why+=", no use while it is asked"
-	sends 65536
+	client_sends 65536
 	use "$dir" || why+=", no use afterwards"
 	got=$(send_limit "$next_port")
 	[ "$got" = "$4" ] || why+=", then send=$got"
@@ -245,9 +245,9 @@ answers()
 	done <<<"$answer_rows"
 	# C-047: what a server said that it would not change
 	if property_mount "C-047 RBSIZ is not to change" two-large; then
-		sends 6144
+		client_sends 6144
 		use "/mnt.$next_port" >/dev/null
-		sends 65536
+		client_sends 65536
 		[ "$(received "$next_port" 'recv v2 (REQ|UPD)PROP')" -eq 0 ] &&
 			ok "C-047 RBSIZ is not to change: no REQPROP" ||
 			fail "C-047 $(grep PROP "/tmp/peer.$next_port" | tail -n 1)"
@@ -267,7 +267,7 @@ changes_meanwhile()
 		[ "$(received "$next_port" 'recv v2 CONNPROP')" -gt 0 ] && break
 		sleep 0.05
 	done
-	sends 6144
+	client_sends 6144
 	[ "$(received "$next_port" 'sent v2 CONNPROP')" -eq 0 ] ||
 		why+=", answered already"
 	wait $!
@@ -278,7 +278,7 @@ changes_meanwhile()
 		why+=", $(received "$next_port" '^[0-9]+ up$') connections"
 	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
 	property_umount
-	sends 65536
+	client_sends 65536
 }
 
 # Property messages of all kinds and sizes, answers to no question among them, with
@@ -290,7 +290,7 @@ babbles()
 	property_mount "$name" babbles || return
 	before=$(counters)
 	for i in 4096 6144 8192 5000 6144; do
-		sends "$i"
+		client_sends "$i"
 		use "/mnt.$next_port" || why+=", no use with $i"
 	done
 	n=$(received "$next_port" '^[0-9]+ up$')
@@ -303,7 +303,7 @@ babbles()
 		c_reqprops == 4 * c_calls && c_updprops == 4 * c_calls &&
 		c_dropped_silently > 3 * c_calls && c_reqprops_sent > 0"
 	property_umount
-	sends 65536
+	client_sends 65536
 }
 
 # reply_limit PORT: octets, as the connection's line says
@@ -367,12 +367,12 @@ extensions()
 		[ "${n% *}" -eq 0 ] && [ "${n#* }" -gt 0 ] &&
 			ok "C-083 $name: it takes no Read chunk and gets none" ||
 			fail "C-083 $name: $n"
-		sends 6144
+		client_sends 6144
 		use "/mnt.$next_port" >/dev/null
 		n=$(received "$next_port" 'recv v2 UPDPROP xid=.* len=32 body=00000001ffffff020000000400001800$')
 		[ "$n" -eq 1 ] && ok "C-023 C-059 $name: UPDPROP of the largest Send" ||
 			fail "C-059 $name: $(grep UPDPROP "/tmp/peer.$next_port")"
-		sends 65536
+		client_sends 65536
 		property_umount
 	fi
 	name="C-019 S11 a server with another mark"
