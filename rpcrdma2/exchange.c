@@ -257,8 +257,9 @@ static void answer_reqprop(struct rpcrdma2_exchange *ex,
 		return;
 	if (answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ))
 		ex->ex_able.pr_rbsiz = ex->ex_told.pr_rbsiz;
-	ex->ex_recv_wish = max_t(u32, want->ps_val.pr_rbsiz,
-				 RPCRDMA2_INLINE_DEFAULT);
+	/* one that is too small is rejected, and Receives stay as they are */
+	if (want->ps_val.pr_rbsiz >= RPCRDMA2_INLINE_DEFAULT)
+		ex->ex_recv_wish = want->ps_val.pr_rbsiz;
 }
 
 bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,

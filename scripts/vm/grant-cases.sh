@@ -307,11 +307,33 @@ group_resize()
 	finish
 }
 
+# A wish for Receives that are too small is rejected: larger messages still come,
+# when every Receive has come back.
+rejected_wish()
+{
+	local wish='0d 00000002 00000020 00000007 00000001 00000001 00000004 00000400'
+	local big got
+
+	big="$call_v2 $(printf '%016384d' 0)"
+	got=$({
+		echo "$connprop"
+		echo "$wish"
+		for _ in $(seq 32); do
+			echo "$call_v2"
+		done
+		echo "$big"
+	} | expand | "$tools/rdma-peer" "$addr4" "$port" | tail -n 1)
+	[ "$got" = "$(expand <<<"$reply_v2")" ] &&
+		ok "C-028 Receives stay as large as announced after a rejected wish" ||
+		fail "C-028 after a rejected wish for Receives of 1024 octets a Call of 8 KiB gets $got"
+}
+
 group_grants()
 {
 	nfs_up rdma2 || { fail "server"; return; }
 	idle_connections
 	busy_connection
+	rejected_wish
 	wire_grants
 	fair_grants
 	small_memory
