@@ -62,7 +62,7 @@ struct queue {
 };
 
 static inline int fake_post(struct ib_qp *qp, const struct ib_recv_wr *wr,
-		     const struct ib_recv_wr **bad)
+			    const struct ib_recv_wr **bad)
 {
 	struct queue *q = container_of(qp, struct queue, qp);
 
@@ -90,7 +90,7 @@ static inline void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 }
 
 static inline void received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
-		     const struct ib_wc *wc)
+			    const struct ib_wc *wc)
 {
 	struct queue *q = container_of(co, struct queue, co);
 
@@ -105,7 +105,7 @@ static const struct rpcrdma2_conn_ops ops = {
 
 /* @pages in each Receive; at most @max of them, posted again by @batch */
 static inline struct queue *open_queue(struct kunit *test, unsigned int pages,
-				unsigned int max, unsigned int batch)
+				       unsigned int max, unsigned int batch)
 {
 	struct queue *q = kunit_kzalloc(test, sizeof(*q), GFP_KERNEL);
 	static unsigned int devices;

@@ -124,36 +124,52 @@ watch_budget()
 	echo "$most"
 }
 
-# granted MESSAGE-OR-PAUSE...: what the answers grant, on a connection of their own
+# begin_talk FD FILE: a connection; what is written there is said, the answers are in
+# the file
+begin_talk()
+{
+	rm -f "$2" "$2.said"
+	mkfifo "$2.said"
+	"$tools/rdma-peer" "$addr4" "$port" <"$2.said" >"$2" 2>&1 &
+	eval "exec $1>$2.said"
+}
+
+# granted FD FILE MESSAGE: what the answer grants; it is the file's next line
 granted()
 {
-	local say
+	local i n
 
-	for say; do
-		case $say in
-		pause*)	sleep "${say#pause }" ;;
-		*)	expand <<<"$say" ;;
-		esac
-	done | "$tools/rdma-peer" "$addr4" "$port" | cut -d' ' -f3 | paste -sd' '
+	n=$(wc -l <"$2")
+	expand <<<"$3" >&"$1"
+	for i in $(seq 100); do
+		[ "$(wc -l <"$2")" -le "$n" ] || break
+		sleep 0.1
+	done
+	tail -n 1 "$2" | cut -d' ' -f3
 }
 
 # Of 48 pages that may be used a connection takes 44, a second one 6. Then the first
 # one gives those of one Receive back.
 wire_grants()
 {
-	local got other
+	local got second
 
 	set_server receive_memory 256
-	{ sleep 1; granted "$call_v2" 'pause 3'; } >/tmp/other &
-	other=$!
-	got=$(granted "$call_v2" 'pause 2' "$call_v2" "$call_v1" "$call_v2")
-	wait "$other"
+	begin_talk 8 /tmp/talk
+	got=$(granted 8 /tmp/talk "$call_v2")
+	begin_talk 9 /tmp/second
+	second=$(granted 9 /tmp/second "$call_v2")
+	got+=" $(granted 8 /tmp/talk "$call_v2")"
+	got+=" $(granted 8 /tmp/talk "$call_v1")"
+	got+=" $(granted 8 /tmp/talk "$call_v2")"
+	exec 8>&- 9>&-
+	wait
 	[ "$got" = "00000008 00000007 00000007 00000007" ] &&
 		ok "S26 while memory is short a Reply says one credit less" ||
 		fail "S26 while memory is short Replies say $got"
-	[ "$(cat /tmp/other)" = 00000004 ] &&
+	[ "$second" = 00000004 ] &&
 		ok "S26 and a new connection begins with four" ||
-		fail "S26 a new connection begins with $(cat /tmp/other)"
+		fail "S26 a new connection begins with $second"
 	set_server receive_memory 0
 }
 
