@@ -3,6 +3,7 @@
  * What a peer answers that is asked to change, whose Receives are of 8192 octets;
  * and what it says of itself meanwhile.
  */
+#include <string.h>
 #include <unistd.h>
 
 #include "peer.h"
@@ -260,4 +261,16 @@ void babbles(struct conn *c, const struct message *m)
 		    *conn_count(c) % 3 ? MARK : MARK + 1);
 	say(c, &d);
 	serve(c, m);
+}
+
+/* The mark, Receives of no octet, Sends of one, not one chunk and not one segment */
+void is_miserly(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	if (m->proc != CONNPROP)
+		return;
+	make_marked(&d, m->xid, 0, 1, MARK);
+	memset(d.data + 52, 0, 16);
+	say(c, &d);
 }

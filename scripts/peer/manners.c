@@ -513,6 +513,7 @@ static const struct manners table[] = {
 	{ "experimental",  connprop,		serve,		serve,
 			   NULL, NULL, say_experimental },
 	{ "hesitates",	   hesitates,		serve,		serve },
+	{ "is-miserly",	   is_miserly,		serve,		serve },
 	{ "babbles",	   grants,		babbles,	serve },
 	{ "two-late",	   late_connprop,	serve,		serve },
 	{ "two-only",	   connprop,		serve,		only_two },

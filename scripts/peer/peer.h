@@ -77,6 +77,7 @@ void say_larger(struct conn *c, const struct message *m);
 void ask_same_xid(struct conn *c, const struct message *m);
 void say_experimental(struct conn *c, const struct message *m);
 void hesitates(struct conn *c, const struct message *m);
+void is_miserly(struct conn *c, const struct message *m);
 void babbles(struct conn *c, const struct message *m);
 
 /* faults.c: as the last LOOKUP says; and what needs chunks when it comes again */

@@ -281,6 +281,31 @@ changes_meanwhile()
 	client_sends 65536
 }
 
+# A server that takes no chunk at all: what needs one ends with an error, at once.
+no_chunks()
+{
+	local name="C-085 S13 a server with limits of 0" why='' before dir n
+
+	next_port=$((next_port + 1))
+	dir=/mnt.$next_port
+	peer_up "$next_port" is-miserly && peer_mount "$next_port" ||
+		{ fail "$name: mount"; peer_down; return; }
+	before=$(counters)
+	n="$(send_limit "$next_port") $(reply_limit "$next_port")"
+	[ "$n" = "1024 1024" ] || why+=", $n octets"
+	timeout 20 mkdir "$dir/$next_port" || why+=", no mkdir"
+	timeout 20 ls "$dir/$next_port" 2>/tmp/ls && why+=", a READDIR"
+	grep -q 'Input/output error' /tmp/ls || why+=", $(cat /tmp/ls)"
+	timeout 20 rmdir "$dir/$next_port" || why+=", no rmdir"
+	n=$(received "$next_port" '^[0-9]+ up$')
+	[ "$n" -eq 1 ] || why+=", $n connections"
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+	risen "$before"
+	expect "$name: nothing is registered, nothing is sent again" \
+		"c_calls_unsendable > 0 && c_calls_unsendable < 10 && c_registrations == 0 && c_calls_again == 0"
+	property_umount
+}
+
 # Property messages of all kinds and sizes, answers to no question among them, with
 # the xid of each RPC, while send_size changes
 babbles()
@@ -417,6 +442,7 @@ group_properties()
 	answers
 	changes_meanwhile
 	babbles
+	no_chunks
 	guesses
 	extensions
 	finish
