@@ -177,25 +177,25 @@ wire_grants()
 # octets. The next one takes 11, and one more 6.
 fair_grants()
 {
-	local idle fair pids=()
+	local idle fair more
 
 	set_server receive_memory 1024
 	set_server receive_size 65536
-	granted "$call_v2" 'pause 4' "$call_v2" >/tmp/idle &
-	pids+=($!)
-	sleep 1
+	begin_talk 7 /tmp/idle
+	idle=$(granted 7 /tmp/idle "$call_v2")
 	set_server receive_size 4096
-	granted "$call_v2" 'pause 2' "$call_v2" "$call_v2" 'pause 2' >/tmp/fair &
-	pids+=($!)
-	sleep 1
-	granted "$call_v2" 'pause 3' >/tmp/more &
-	pids+=($!)
-	wait "${pids[@]}"
-	idle=$(cat /tmp/idle)
-	fair=$(cat /tmp/fair)
-	[ "$(cat /tmp/more)" = 00000004 ] && [ "$fair" = "00000008 00000008 00000008" ] &&
+	begin_talk 8 /tmp/fair
+	fair=$(granted 8 /tmp/fair "$call_v2")
+	begin_talk 9 /tmp/more
+	more=$(granted 9 /tmp/more "$call_v2")
+	fair+=" $(granted 8 /tmp/fair "$call_v2")"
+	fair+=" $(granted 8 /tmp/fair "$call_v2")"
+	idle+=" $(granted 7 /tmp/idle "$call_v2")"
+	exec 7>&- 8>&- 9>&-
+	wait
+	[ "$more" = 00000004 ] && [ "$fair" = "00000008 00000008 00000008" ] &&
 		ok "S26 while memory is short a connection keeps its share" ||
-		fail "S26 while memory is short a connection with less than its share is granted $fair, a new one $(cat /tmp/more)"
+		fail "S26 while memory is short a connection with less than its share is granted $fair, a new one $more"
 	[ "$idle" = "00000008 00000007" ] &&
 		ok "S26 and one with more gives Receives back when it can" ||
 		fail "S26 one with more than its share is granted $idle"
