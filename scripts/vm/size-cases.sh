@@ -288,52 +288,6 @@ sends()
 	echo "$2" >/sys/module/svcrdma2/parameters/send_size
 }
 
-rnr_naks()
-{
-	cat /sys/class/infiniband/rxe0/ports/1/hw_counters/send_rnr_err
-}
-
-# An end that sends less asks the other one for smaller Receives, and for larger
-# ones when it sends more: sizes change in turn as long as there is work.
-changing_load()
-{
-	local name='C-032 C-033 C-034 sizes that change under load' before naks
-	local changes=0 from rate=200
-
-	# where a shell takes its time
-	[ "$VM_KERNEL" = uml ] || rate=100
-
-	receives 65536 65536
-	check "$name: mount" mount_nfs rdma2 4.2 /mnt noac || return
-	: >/mnt/file
-	before=$(counters)
-	naks=$(rnr_naks)
-	from=$SECONDS
-	busy 15
-	while kill -0 "$load" 2>/dev/null; do
-		case $((changes % 4)) in
-		0)	sends 4096 65536 ;;
-		1)	sends 4096 8192 ;;
-		2)	sends 65536 8192 ;;
-		3)	sends 65536 65536 ;;
-		esac
-		changes=$((changes + 1))
-		# a machine that is busy does not keep this pace
-		[ "$changes" -lt $(((SECONDS - from) * 4)) ] || sleep 0.2
-	done
-	from=$((SECONDS - from))
-	end_busy "$name"
-	sends 65536 65536
-	check "$name: at the end they are the largest" until_sizes 65536 65536
-	risen "$before"
-	echo "# $changes changes in $from s, UPDPROPs: ${rose[c_updprops_sent]} of the client, ${rose[s_updprops_sent]} of the server; REQPROPs: ${rose[c_reqprops_sent]}, ${rose[s_reqprops_sent]}"
-	expect "$name: $rate a minute" \
-		"($changes >= $from * $rate / 60) && c_reqprops_sent + s_reqprops_sent + c_updprops_sent + s_updprops_sent >= $from * $rate / 60"
-	expect "$name: no connection is lost, no RPC fails, no Receive lacks" \
-		"c_disconnects == 0 && c_connects == 0 && c_replies_bad == 0 && c_calls_unsendable == 0 && c_receives_bad == 0 && $(rnr_naks) == $naks"
-	check "$name: umount" umount_all
-}
-
 # intree_forms LABEL SIDE: READs and WRITEs of 12 and 60 KiB, as SIDE's counters say
 intree_forms()
 {
@@ -390,7 +344,6 @@ group_sizes()
 	small_sendbufs
 	seldom_long
 	live_receives
-	changing_load
 	for size in 4096 8192 16384 65536; do
 		ends "$size" "$size" "$size" "$size"
 		exercise "Receives of $size octets, NFSv4.2" rdma2 4.2
