@@ -134,8 +134,8 @@ begin_talk()
 	eval "exec $1>$2.said"
 }
 
-# talk FD FILE MESSAGE: what the answer grants; it is the file's next line
-talk()
+# granted FD FILE MESSAGE: what the answer grants; it is the file's next line
+granted()
 {
 	local i n
 
@@ -148,19 +148,6 @@ talk()
 	tail -n 1 "$2" | cut -d' ' -f3
 }
 
-# granted MESSAGE-OR-PAUSE...: what the answers grant, on a connection of their own
-granted()
-{
-	local say
-
-	for say; do
-		case $say in
-		pause*)	sleep "${say#pause }" ;;
-		*)	expand <<<"$say" ;;
-		esac
-	done | "$tools/rdma-peer" "$addr4" "$port" | cut -d' ' -f3 | paste -sd' '
-}
-
 # Of 48 pages that may be used a connection takes 44, a second one 6. Then the first
 # one gives those of one Receive back.
 wire_grants()
@@ -169,12 +156,12 @@ wire_grants()
 
 	set_server receive_memory 256
 	begin_talk 8 /tmp/talk
-	got=$(talk 8 /tmp/talk "$call_v2")
+	got=$(granted 8 /tmp/talk "$call_v2")
 	begin_talk 9 /tmp/second
-	second=$(talk 9 /tmp/second "$call_v2")
-	got+=" $(talk 8 /tmp/talk "$call_v2")"
-	got+=" $(talk 8 /tmp/talk "$call_v1")"
-	got+=" $(talk 8 /tmp/talk "$call_v2")"
+	second=$(granted 9 /tmp/second "$call_v2")
+	got+=" $(granted 8 /tmp/talk "$call_v2")"
+	got+=" $(granted 8 /tmp/talk "$call_v1")"
+	got+=" $(granted 8 /tmp/talk "$call_v2")"
 	exec 8>&- 9>&-
 	wait
 	[ "$got" = "00000008 00000007 00000007 00000007" ] &&
