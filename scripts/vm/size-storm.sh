@@ -44,9 +44,9 @@ sizes_settle()
 	complain "receive/send are $(connection receive)/$(connection send), not $1"
 }
 
-# settled VERSION: with the server's versions up to this one, a first connection
+# thresholds_of VERSION: with the server's versions up to this one, a first connection
 # begins with what any version may send, and goes on with larger messages.
-settled()
+thresholds_of()
 {
 	local name="draft-cel-nfsv4-rpcrdma-version-two-01 5.2: the thresholds of version $1"
 
@@ -76,9 +76,9 @@ group_size-storm()
 	# what a debugged kernel does in a minute on two processors that others use
 	[ -z "${QUICK:-}" ] || seconds=20 rate=60
 	nfs_up "$proto" || { fail "server"; return; }
-	settled 1
+	thresholds_of 1
 	check "the server is forgotten" forget_server
-	settled 2
+	thresholds_of 2
 	check "mount" mount_nfs "$proto" 4.2 /mnt || return
 	mkdir /mnt/load
 	"$load_sh" /mnt/load "$export_dir/load" "$seconds" 2 >/tmp/load 2>&1 &

@@ -233,7 +233,7 @@ few_regions()
 	storm_mount 4.2 || { no_fault fail_mr; return; }
 	: >/mnt/x
 	before=$(counters)
-	setxattr /mnt/x 5000 >/tmp/xattr.1 &
+	setxattr /mnt/x 20000 >/tmp/xattr.1 &
 	pid=$!
 	sleep 2
 	kill -0 "$pid" 2>/dev/null && ok "$name: the RPC waits" ||
@@ -266,7 +266,7 @@ few_regions_load()
 	before=$(counters)
 	busy 5
 	while kill -0 "$load" 2>/dev/null; do
-		: >>/mnt/x; setxattr /mnt/x 5000
+		: >>/mnt/x; setxattr /mnt/x 20000
 	done >/tmp/xattr.1
 	end_busy "$name"
 	no_fault fail_mr
