@@ -33,6 +33,7 @@ struct letter {
  * @takes: Receives that the device still takes
  * @least: pages of each, at least: so much the peer was told
  * @doorbells: chains that it was handed
+ * @locked: of these, so many under the lock of the pool, where lockdep can tell
  * @too_small: of these, so many had fewer
  * @posted: Receives that it has, oldest first
  * @nposted: how many
@@ -52,6 +53,7 @@ struct queue {
 	unsigned int		takes;
 	unsigned int		least;
 	unsigned int		doorbells;
+	unsigned int		locked;
 	unsigned int		too_small;
 	struct rpcrdma2_recv	*posted[32];
 	unsigned int		nposted;
@@ -67,6 +69,8 @@ static inline int fake_post(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	struct queue *q = container_of(qp, struct queue, qp);
 
 	q->doorbells++;
+	if (IS_ENABLED(CONFIG_LOCKDEP))
+		q->locked += lockdep_is_held(&q->pool.rp_lock) == 1;
 	for (; wr; wr = wr->next) {
 		if (!q->takes || q->nposted == ARRAY_SIZE(q->posted)) {
 			*bad = wr;

@@ -464,6 +464,7 @@ static void the_peer_asks(struct kunit *test)
 		{ 8192, 8192, 8192 },
 		{ 32768, 8192, 32768 },
 		{ 17, 8192, 0 },
+		{ 4095, 8192, 0 },
 	};
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP }, res;
 	struct rpcrdma2_props val = { };

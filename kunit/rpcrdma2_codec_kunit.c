@@ -392,4 +392,4 @@ kunit_test_suite(codec_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the RPC-over-RDMA version 2 headers");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(RPCRDMA2);
+MODULE_INFO(import_ns, "RPCRDMA2");

@@ -109,6 +109,33 @@ static void error_carries_the_limits(struct kunit *test)
 	}
 }
 
+/*
+ * C-085: all chunks of the Call, each with as many segments as the error says, are
+ * within what the decoder holds.
+ */
+static void segments_of_each_chunk(struct kunit *test)
+{
+	static const struct {
+		u8	reads, writes;
+		bool	reply;
+		u32	arg;
+	} rows[] = {
+		{ 0, 1, false, 64 }, { 1, 0, true, 32 }, { 0, 2, false, 32 },
+		{ 1, 1, true, 21 }, { 16, 8, true, 2 },
+	};
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		h->h_vers = RPCRDMA2_VERS_TWO;
+		h->h_nreads = rows[i].reads;
+		h->h_nwrites = rows[i].writes;
+		h->h_has_reply = rows[i].reply;
+		rpcrdma2_set_error(h, RDMA2_ERR_SEGMENTS, 0, 0);
+		KUNIT_EXPECT_EQ(test, h->h_error.er_arg, rows[i].arg);
+	}
+}
+
 /* C-095, S36: version 1 has one other code, for a version that is not allowed. */
 static void version_one_can_be_refused(struct kunit *test)
 {
@@ -235,6 +262,7 @@ static void everything_has_a_name(struct kunit *test)
 static struct kunit_case error_cases[] = {
 	KUNIT_CASE_PARAM(error_from_call, made_gen_params),
 	KUNIT_CASE(error_carries_the_limits),
+	KUNIT_CASE(segments_of_each_chunk),
 	KUNIT_CASE(version_one_can_be_refused),
 	KUNIT_CASE(largest_error),
 	KUNIT_CASE_PARAM(remedy_for_an_rpc, remedy_gen_params),

@@ -172,10 +172,24 @@ static void values_of_several_words(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, back.pm_nochg, MARKED);
 }
 
+/* 2.6, C-060: ids and mark of a later release are those of all others. */
+static void figures(struct kunit *test)
+{
+	static const u32 mark[] = RPCRDMA2_MARK, uuid[] = {
+		0x4b3c712e, 0x362644af, 0x9d2c3e28, 0x063801e6,
+	};
+
+	KUNIT_EXPECT_MEMEQ(test, mark, uuid, sizeof(uuid));
+	KUNIT_EXPECT_EQ(test, (u32)RDMA2_PROPID_X_MARK, 4294967040U);
+	KUNIT_EXPECT_EQ(test, (u32)RDMA2_PROPID_X_LIMITS, 4294967041U);
+	KUNIT_EXPECT_EQ(test, (u32)RDMA2_PROPID_X_SBSIZ, 4294967042U);
+}
+
 static struct kunit_case mark_cases[] = {
 	KUNIT_CASE_PARAM(properties_beside_the_mark, marked_gen_params),
 	KUNIT_CASE(two_marks),
 	KUNIT_CASE(values_of_several_words),
+	KUNIT_CASE(figures),
 	{ }
 };
 

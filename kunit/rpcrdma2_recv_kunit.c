@@ -160,7 +160,11 @@ static void longer_than_its_receive(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* The watermark: nothing is posted again before there is a batch. */
+/*
+ * The watermark: nothing is posted again before there is a batch. And while that is
+ * not with the device no other thread finds that there is none, and grants credits
+ * beside it (R6).
+ */
 static void reposts_by_batch(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 12, 4);
@@ -178,6 +182,8 @@ static void reposts_by_batch(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, q->messages, 8);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	if (IS_ENABLED(CONFIG_LOCKDEP))
+		KUNIT_EXPECT_EQ(test, q->locked, q->doorbells);
 	close_queue(test, q);
 }
 

@@ -42,6 +42,7 @@ struct chain {
  * @rooms: calls of ->room
  * @losses: calls of ->lost
  * @why: what it said
+ * @extra: po_extra of what is posted
  * @c: for the cases
  */
 struct queue {
@@ -55,6 +56,7 @@ struct queue {
 	unsigned int		rooms;
 	unsigned int		losses;
 	enum rpcrdma2_loss	why;
+	unsigned int		extra;
 	struct chain		c[6];
 };
 
@@ -145,6 +147,7 @@ static int post(struct queue *q, struct chain *c, enum ib_wr_opcode front,
 	}
 	c->post.po_done = chain_done;
 	c->post.po_signal = signal;
+	c->post.po_extra = q->extra;
 	if (!rpcrdma2_sq_take(&q->co, count, false))
 		return -EAGAIN;
 	return rpcrdma2_sq_post(&q->co, &c->post, c->wrs);
@@ -247,6 +250,23 @@ static void moderates(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
 }
 
+/* What a chain keeps counts as entries, but takes none. */
+static void counts_extra(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+	unsigned int i;
+
+	q->extra = BATCH / 2 - 1;
+	for (i = 0; i < 4; i++) {
+		KUNIT_ASSERT_EQ(test, post_send(q, &q->c[i], false), 0);
+		KUNIT_EXPECT_EQ(test, asks(q->c[i].wrs), i % 2);
+	}
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES - 4);
+	complete_wr(q, q->c[1].wrs, IB_WC_SUCCESS);
+	complete_wr(q, q->c[3].wrs, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+}
+
 static const struct failure {
 	const char		*desc;
 	enum ib_wr_opcode	front, last;
@@ -298,6 +318,45 @@ static void fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
 }
 
+static const struct refusal {
+	const char		*desc;
+	unsigned int		failed;
+	enum ib_wc_status	status;
+	bool			refused;
+} refusals[] = {
+	{ "no such memory, in front", 0, IB_WC_REM_ACCESS_ERR, true },
+	{ "no such memory, at the end", 1, IB_WC_REM_ACCESS_ERR, true },
+	{ "no Receive as large", 1, IB_WC_REM_INV_REQ_ERR, true },
+	{ "it can not be carried out there", 1, IB_WC_REM_OP_ERR, true },
+	{ "no answer", 0, IB_WC_RETRY_EXC_ERR, false },
+	{ "no Receive", 1, IB_WC_RNR_RETRY_EXC_ERR, false },
+	{ "flushed", 0, IB_WC_WR_FLUSH_ERR, false },
+	{ "a fault of this end", 0, IB_WC_LOC_PROT_ERR, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(refusal, refusals, desc);
+
+/* S46: the chain that the peer's device has refused is told from all others. */
+static void refused_by_the_peer(struct kunit *test)
+{
+	const struct refusal *r = test->param_value;
+	struct queue *q = open_queue(test, 0);
+	struct chain *c = &q->c[0], *flushed = &q->c[1];
+	unsigned int i;
+
+	c->post.po_refused = true;	/* of an earlier use */
+	KUNIT_ASSERT_EQ(test, post(q, c, IB_WR_RDMA_WRITE, IB_WR_SEND, 2, true), 0);
+	KUNIT_ASSERT_EQ(test, post_send(q, flushed, true), 0);
+	for (i = r->failed; i < 2; i++)
+		complete_wr(q, &c->wrs[i], i == r->failed ? r->status :
+							   IB_WC_WR_FLUSH_ERR);
+	complete_wr(q, flushed->wrs, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, c->done, 1);
+	KUNIT_EXPECT_EQ(test, c->post.po_refused, r->refused);
+	KUNIT_EXPECT_FALSE(test, flushed->post.po_refused);
+	rpcrdma2_sq_drain(&q->co);
+}
+
 /* A chain that the device takes nothing of stays the caller's. */
 static void refused(struct kunit *test)
 {
@@ -344,6 +403,24 @@ static void tells_of_room(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_take(&q->co, ENTRIES, true));
 	rpcrdma2_sq_give(&q->co, ENTRIES);
 	KUNIT_EXPECT_EQ(test, q->rooms, 1);
+}
+
+/* S46: entries that are kept for what is no Call are not a Call's, before or after. */
+static void keeps_some(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+
+	rpcrdma2_sq_open(&q->co, ENTRIES, 2, BATCH, 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_take(&q->co, ENTRIES - 1, false));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_take(&q->co, ENTRIES - 2, false));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_take(&q->co, 1, false));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_take(&q->co, 2, true));
+	KUNIT_EXPECT_EQ(test, entries(q), 0);
+	rpcrdma2_sq_give(&q->co, 2);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_take(&q->co, 1, false));
+	rpcrdma2_sq_give(&q->co, 1);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_take(&q->co, 1, false));
+	rpcrdma2_sq_give(&q->co, ENTRIES - 1);
 }
 
 /* S46: a chain that asked has a deadline, and its kind is the reason. */
@@ -422,15 +499,59 @@ static void begins_under_the_lock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->calls, 1);
 }
 
+static void count_begun(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
+{
+	container_of(post, struct chain, post)->done += 10;
+}
+
+static int post_octets(struct queue *q, struct chain *c, u32 octets)
+{
+	memset(c, 0, sizeof(*c));
+	c->wrs[0].opcode = IB_WR_SEND;
+	c->post.po_octets = octets;
+	c->post.po_begin = count_begun;
+	c->post.po_done = chain_done;
+	if (!rpcrdma2_sq_take(&q->co, 1, false))
+		return -EAGAIN;
+	return rpcrdma2_sq_post(&q->co, &c->post, c->wrs);
+}
+
+/* C-034: a message that was built for larger Receives is not posted any more. */
+static void c034_bounds_sends(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+
+	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[0], U32_MAX), 0);
+	rpcrdma2_sq_bound(&q->co, 4096);
+	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[1], 4097), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES - 1);
+	KUNIT_EXPECT_EQ(test, q->posted, 1);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[2], 4096), 0);
+	/* what is no Send */
+	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[3], 0), 0);
+	rpcrdma2_sq_bound(&q->co, 8192);
+	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[4], 8192), 0);
+	KUNIT_EXPECT_EQ(test, q->posted, 4);
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, q->c[1].done, 0);
+	KUNIT_EXPECT_EQ(test, q->c[4].done, 11);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+}
+
 static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(retires_silent),
 	KUNIT_CASE(keeps_signaled),
 	KUNIT_CASE(moderates),
+	KUNIT_CASE(counts_extra),
 	KUNIT_CASE_PARAM(fails, failure_gen_params),
 	KUNIT_CASE(begins_under_the_lock),
+	KUNIT_CASE(c034_bounds_sends),
+	KUNIT_CASE_PARAM(refused_by_the_peer, refusal_gen_params),
 	KUNIT_CASE(refused),
 	KUNIT_CASE(refused_in_part),
 	KUNIT_CASE(tells_of_room),
+	KUNIT_CASE(keeps_some),
 	KUNIT_CASE(overdue),
 	KUNIT_CASE(in_time),
 	{}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a Call of the server looks like on the wire, and which of its answers
- * ends it, and how: svcrdma2/backchannel.h.
+ * ends it, and how: svcrdma2/backward.h.
  */
 #include <linux/module.h>
 
-#include "../svcrdma2/backchannel.h"
+#include <rpcrdma2/backward.h>
+
+#include "../svcrdma2/backward.h"
 
 #include "util.h"
 
@@ -49,16 +51,61 @@ static void c036_s25_call_in_version_two(struct kunit *test)
 	header_is(test, RPCRDMA2_VERS_TWO, want, ARRAY_SIZE(want));
 }
 
-static void c035_s20_s21_who_is_called(struct kunit *test)
-{
-	struct rpcrdma2_props props;
+/* What both ends have announced, and what may be sent then, in version 1 and 2 */
+static const struct level_case {
+	const char	*desc;
+	u32		able;
+	u32		told;
+	u32		peer;
+	u32		want[2];
+} level_cases[] = {
+	{ "C-037 GENL both ways", 2, 2, 2, { 1, 2 } },
+	{ "C-036 INLINE at the peer", 2, 2, 1, { 1, 1 } },
+	{ "C-036 INLINE here", 1, 1, 2, { 1, 1 } },
+	{ "C-024 nothing was announced here yet", 2, 1, 2, { 1, 1 } },
+	{ "C-035 S20 NONE at the peer, which version 1 cannot say", 2, 2, 0, { 1, 0 } },
+	{ "C-035 NONE here", 0, 0, 2, { 0, 0 } },
+	{ "C-035 NONE here, not announced yet", 0, 1, 2, { 0, 0 } },
+};
 
-	KUNIT_EXPECT_FALSE(test, svc2_may_call(2, RDMA2_BKREQSUP_NONE));
-	KUNIT_EXPECT_TRUE(test, svc2_may_call(1, RDMA2_BKREQSUP_NONE));
-	KUNIT_EXPECT_TRUE(test, svc2_may_call(2, RDMA2_BKREQSUP_GENL));
-	/* C-024: a peer that says nothing */
-	rpcrdma2_props_default(&props);
-	KUNIT_EXPECT_TRUE(test, svc2_may_call(2, props.pr_brs));
+KUNIT_ARRAY_PARAM_DESC(levels, level_cases, desc);
+
+static void levels(struct kunit *test)
+{
+	const struct level_case *c = test->param_value;
+	struct rpcrdma2_exchange *ex = kunit_kzalloc(test, sizeof(*ex), GFP_KERNEL);
+	u32 vers;
+
+	KUNIT_ASSERT_NOT_NULL(test, ex);
+	rpcrdma2_exchange_init(ex, true);
+	ex->ex_able.pr_brs = c->able;
+	ex->ex_told.pr_brs = c->told;
+	ex->ex_peer.pp_now.pr_brs = c->peer;
+	for (vers = 1; vers <= 2; vers++)
+		KUNIT_EXPECT_EQ_MSG(test, rpcrdma2_backward_level(ex, vers),
+				    c->want[vers - 1], "version %u", vers);
+}
+
+static void b05_calls_given_up_keep_their_credit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, svc2_backward_window(0, 4, 0), 1);
+	KUNIT_EXPECT_EQ(test, svc2_backward_window(0, 4, 1), 0);
+	KUNIT_EXPECT_EQ(test, svc2_backward_window(1, 4, 1), 0);
+	KUNIT_EXPECT_EQ(test, svc2_backward_window(16, 4, 1), 3);
+	KUNIT_EXPECT_EQ(test, svc2_backward_window(16, 16, 16), 0);
+	/* a grant that got smaller */
+	KUNIT_EXPECT_EQ(test, svc2_backward_window(2, 16, 5), 0);
+}
+
+static void errors_in_a_row(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, svc2_backward_pause(1), 0);
+	KUNIT_EXPECT_EQ(test, svc2_backward_pause(17), 1);
+	KUNIT_EXPECT_EQ(test, svc2_backward_pause(1000), 40);
+	KUNIT_EXPECT_EQ(test, svc2_backward_pause(SVC2_BACKWARD_ERRORS), 0);
+	KUNIT_EXPECT_EQ(test, svc2_backward_pause(SVC2_BACKWARD_ERRORS + 1), 1);
+	KUNIT_EXPECT_EQ(test, svc2_backward_pause(SVC2_BACKWARD_ERRORS + 8), 8);
+	KUNIT_EXPECT_EQ(test, svc2_backward_pause(U32_MAX), SVC2_BACKWARD_PAUSE);
 }
 
 struct answer_case {
@@ -69,7 +116,12 @@ struct answer_case {
 	u32		code;		/* of an error */
 	u32		verdict;
 	u32		nwrites;
+	bool		has_reply;
+	u32		written;	/* in the Write chunk */
+	u32		placed;		/* in the Reply chunk */
 	u32		length;
+	u32		write_max;	/* what was offered */
+	u32		reply_max;
 	u32		want;
 };
 
@@ -94,6 +146,29 @@ static const struct answer_case answer_cases[] = {
 	  .want = SVC2_ANSWER_FAIL },
 	{ "C-036 with a Write list", REPLY_IN(2, 2), .nwrites = 1,
 	  .want = SVC2_ANSWER_FAIL },
+	{ "C-037 a Write chunk that is full", REPLY_IN(2, 2), .nwrites = 1,
+	  .written = 897, .write_max = 897, .want = SVC2_ANSWER_REPLY },
+	{ "C-106 and one that is too long with its padding", REPLY_IN(2, 2),
+	  .nwrites = 1, .written = 901, .write_max = 901, .want = SVC2_ANSWER_FAIL },
+	{ "E-20 more than the Write chunk holds", REPLY_IN(2, 2), .nwrites = 1,
+	  .written = 65, .write_max = 64, .want = SVC2_ANSWER_FAIL },
+	{ "C-037 two Write chunks for one", REPLY_IN(2, 2), .nwrites = 2,
+	  .written = 64, .write_max = 64, .want = SVC2_ANSWER_FAIL },
+	{ "C-037 a Reply chunk that is full", .called = 2, .vers = 2,
+	  .proc = RDMA2_NOMSG, .has_reply = true, .placed = 1000,
+	  .reply_max = 1000, .want = SVC2_ANSWER_REPLY },
+	{ "E-20 more than the Reply chunk holds", .called = 2, .vers = 2,
+	  .proc = RDMA2_NOMSG, .has_reply = true, .placed = 65,
+	  .reply_max = 64, .want = SVC2_ANSWER_FAIL },
+	{ "E-20 a Reply chunk that was not offered", .called = 2, .vers = 2,
+	  .proc = RDMA2_NOMSG, .has_reply = true, .placed = 64,
+	  .want = SVC2_ANSWER_FAIL },
+	{ "S07 a Reply chunk and an inline Reply", REPLY_IN(2, 2),
+	  .has_reply = true, .placed = 64, .reply_max = 64,
+	  .want = SVC2_ANSWER_FAIL },
+	{ "C-037 both chunks", .called = 2, .vers = 2, .proc = RDMA2_NOMSG,
+	  .has_reply = true, .placed = 100, .reply_max = 100, .nwrites = 1,
+	  .written = 900, .write_max = 900, .want = SVC2_ANSWER_REPLY },
 	{ "the largest", .called = 1, .vers = 1, .proc = RDMA2_MSG,
 	  .length = ROOM, .want = SVC2_ANSWER_REPLY },
 	{ "C-106 larger", .called = 1, .vers = 1, .proc = RDMA2_MSG,
@@ -112,6 +187,10 @@ static const struct answer_case answer_cases[] = {
 	  ERROR_IN(2, 1, RDMA2_ERR_BAD_XDR), .want = SVC2_ANSWER_DROP },
 	{ "S36 ERR_VERS in any version", ERROR_IN(2, 1, RDMA2_ERR_VERS),
 	  .want = SVC2_ANSWER_FAIL },
+	{ "S36 ERR_VERS before the Call", ERROR_IN(0, 1, RDMA2_ERR_VERS),
+	  .want = SVC2_ANSWER_DROP },
+	{ "S36 ERR_VERS in no version, before the Call",
+	  ERROR_IN(0, 0, RDMA2_ERR_VERS), .want = SVC2_ANSWER_DROP },
 	{ "S36 but a whole one", ERROR_IN(2, 1, RDMA2_ERR_VERS),
 	  .verdict = RDMA2_ERR_BAD_XDR, .want = SVC2_ANSWER_DROP },
 	{ "S07 a short error", ERROR_IN(2, 2, 0),
@@ -135,16 +214,22 @@ static void answers(struct kunit *test)
 	h->h_proc = ac->proc;
 	h->h_direction = RDMA2_REPLY;
 	h->h_nwrites = ac->nwrites;
+	h->h_has_reply = ac->has_reply;
+	h->h_writes[0].ck_length = ac->written;
+	h->h_reply.ck_length = ac->placed;
 	if (ac->proc == RDMA2_ERROR)
 		h->h_error.er_code = ac->code;
-	KUNIT_EXPECT_EQ(test, svc2_judge_answer(msg, ac->called, ROOM),
+	KUNIT_EXPECT_EQ(test, svc2_judge_answer(msg, ac->called, ROOM,
+						ac->write_max, ac->reply_max),
 			ac->want);
 }
 
 static struct kunit_case backchannel_cases[] = {
 	KUNIT_CASE(b15_call_in_version_one),
 	KUNIT_CASE(c036_s25_call_in_version_two),
-	KUNIT_CASE(c035_s20_s21_who_is_called),
+	KUNIT_CASE_PARAM(levels, levels_gen_params),
+	KUNIT_CASE(b05_calls_given_up_keep_their_credit),
+	KUNIT_CASE(errors_in_a_row),
 	KUNIT_CASE_PARAM(answers, answers_gen_params),
 	{}
 };

@@ -58,6 +58,21 @@ static void receives_for_a_grant(struct kunit *test)
 	}
 }
 
+/* A batch of Receives that comes back at once is no reason to grant more. */
+static void batch_of_a_grant(struct kunit *test)
+{
+	u32 grant;
+
+	for (grant = 4; grant <= 1024; grant++)
+		KUNIT_EXPECT_EQ(test, grant,
+				svc2_grant_next(grant, svc2_grant_batch(grant),
+						1024));
+	KUNIT_EXPECT_EQ(test, svc2_grant_batch(1), 1);
+	KUNIT_EXPECT_EQ(test, svc2_grant_batch(2), 1);
+	KUNIT_EXPECT_EQ(test, svc2_grant_batch(8), 4);
+	KUNIT_EXPECT_EQ(test, svc2_grant_batch(1024), 16);
+}
+
 /* A quarter is for connections to come; half of it before all give some back. */
 static void room(struct kunit *test)
 {
@@ -69,10 +84,45 @@ static void room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_grant_last(0), 0);
 }
 
+static const struct fit_case {
+	const char	*desc;
+	u32		answers, grant;
+	unsigned int	most;
+	bool		fits;
+	u32		has_answers, has_grant;
+} fit_cases[] = {
+	{ "both", 16, 64, 97, true, 16, 64 },
+	{ "one Receive too few", 16, 64, 96, true, 16, 32 },
+	{ "many answers give first", 256, 64, 240, true, 128, 64 },
+	{ "then by turns", 256, 64, 100, true, 32, 32 },
+	{ "as small as it gets", 16, 64, 8, true, 1, 4 },
+	{ "no room for the least", 16, 64, 7, false, 1, 4 },
+	{ "no room at all", 1, 4, 0, false, 1, 4 },
+	{ "the least is not passed by halving", 1, 7, 11, false, 1, 7 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(fit, fit_cases, desc);
+
+/* C-003: the larger of the two is halved until a device has Receives for both. */
+static void fit(struct kunit *test)
+{
+	const struct fit_case *c = test->param_value;
+	u32 answers = c->answers, grant = c->grant;
+
+	KUNIT_EXPECT_EQ(test, svc2_grant_fit(&answers, &grant, 4, c->most),
+			c->fits);
+	KUNIT_EXPECT_EQ(test, answers, c->has_answers);
+	KUNIT_EXPECT_EQ(test, grant, c->has_grant);
+	if (c->fits)
+		KUNIT_EXPECT_LE(test, svc2_grant_recvs(answers, grant), c->most);
+}
+
 static struct kunit_case grant_cases[] = {
 	KUNIT_CASE_PARAM(next_grant, next_gen_params),
 	KUNIT_CASE(receives_for_a_grant),
+	KUNIT_CASE(batch_of_a_grant),
 	KUNIT_CASE(room),
+	KUNIT_CASE_PARAM(fit, fit_gen_params),
 	{}
 };
 

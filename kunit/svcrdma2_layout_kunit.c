@@ -240,4 +240,4 @@ kunit_test_suite(layout_suite);
 
 MODULE_DESCRIPTION("Tests of the RPC-over-RDMA version 2 server");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(RPCRDMA2);
+MODULE_INFO(import_ns, "RPCRDMA2");

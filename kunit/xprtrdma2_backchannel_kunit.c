@@ -8,7 +8,7 @@
 
 #include <rpcrdma2/codec.h>
 
-#include "../xprtrdma2/backchannel.h"
+#include "../xprtrdma2/backward.h"
 #include "util.h"
 
 #define XID	0x0badcafe
@@ -93,7 +93,8 @@ static void judged_alike(struct kunit *test)
 
 	for (vers = RPCRDMA2_VERS_ONE; vers <= RPCRDMA2_VERS_TWO; vers++) {
 		struct rpcrdma2_msg *msg = message(test, c, vers);
-		enum rpcrdma2_errcode code = xprt2_judge_backward(msg);
+		enum rpcrdma2_errcode code =
+			xprt2_judge_backward(msg, RDMA2_BKREQSUP_INLINE);
 		struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
 		KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_CALL);
@@ -102,12 +103,11 @@ static void judged_alike(struct kunit *test)
 		if (code == RDMA2_OK)
 			continue;
 
-		KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(h, code, 0));
+		KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(h, code, 0, 0));
+		h->h_credit = XPRT2_BACKWARD_CREDITS;
 		KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(h));
 		KUNIT_EXPECT_EQ(test, h->h_xid, XID);		/* C-076 */
 		KUNIT_EXPECT_EQ(test, h->h_vers, vers);		/* S35 */
-		KUNIT_EXPECT_EQ(test, h->h_credit,		/* B-07 */
-				XPRT2_BACKWARD_CREDITS);
 		KUNIT_EXPECT_EQ(test, h->h_error.er_code,
 				vers == RPCRDMA2_VERS_ONE ?
 				RDMA2_ERR_BAD_XDR : c->verdict);
@@ -185,15 +185,76 @@ static void more_than_the_decoder_holds(struct kunit *test)
 
 	/* Act */
 	msg = read_message(test, m->word, words_len(m), 0);
-	code = xprt2_judge_backward(msg);
+	KUNIT_EXPECT_EQ(test, xprt2_judge_backward(msg, RDMA2_BKREQSUP_NONE),
+			RDMA2_ERR_SYSTEM);
+	if (msg->mg_verdict != RDMA2_OK)
+		KUNIT_EXPECT_EQ(test,
+				xprt2_judge_backward(msg, RDMA2_BKREQSUP_GENL),
+				msg->mg_verdict);
+	code = xprt2_judge_backward(msg, RDMA2_BKREQSUP_INLINE);
 	h = &msg->mg_hdr;
 
 	/* Assert */
 	KUNIT_EXPECT_EQ(test, code, c->code);
-	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(h, code, 0));
+	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(h, code, 0, 0));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(h));
 	KUNIT_EXPECT_EQ(test, h->h_error.er_code, c->code);
 	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, c->arg);
+}
+
+/* At GENL: what the client has announced that it takes, and the code for more */
+static const struct limit_case {
+	const char	*desc;
+	unsigned int	reads;
+	unsigned int	writes;
+	unsigned int	segs;		/* of the last chunk of each list, and the Reply's */
+	u32		code;
+	u32		arg;
+} limit_cases[] = {
+	{ "C-037 two Read chunks and two Write chunks of 8", 2, 2, 8, RDMA2_OK, 0 },
+	{ "C-083 three Read chunks", 3, 3, 9, RDMA2_ERR_READ_CHUNKS, 2 },
+	{ "C-084 three Write chunks", 2, 3, 9, RDMA2_ERR_WRITE_CHUNKS, 2 },
+	{ "C-085 9 segments of a Read chunk", 1, 0, 9, RDMA2_ERR_SEGMENTS, 8 },
+	{ "C-085 9 segments of the second Read chunk", 2, 0, 9,
+	  RDMA2_ERR_SEGMENTS, 8 },
+	{ "C-085 9 segments of a Write chunk", 0, 1, 9, RDMA2_ERR_SEGMENTS, 8 },
+	{ "C-085 9 segments of the second Write chunk", 0, 2, 9,
+	  RDMA2_ERR_SEGMENTS, 8 },
+	{ "C-085 9 segments of a Reply chunk", 0, 0, 9, RDMA2_ERR_SEGMENTS, 8 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(limits, limit_cases, desc);
+
+static void limits(struct kunit *test)
+{
+	const struct limit_case *c = test->param_value;
+	struct rpcrdma2_msg *msg = kunit_kzalloc(test, sizeof(*msg), GFP_KERNEL);
+	struct rpcrdma2_hdr *h = &msg->mg_hdr;
+	enum rpcrdma2_errcode code;
+	u32 limit;
+
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	*h = a_call;
+	h->h_nreads = c->reads;
+	h->h_nwrites = c->writes;
+	h->h_has_reply = true;
+	if (c->reads)
+		h->h_reads[c->reads - 1].ck_nsegs = c->segs;
+	else if (c->writes)
+		h->h_writes[c->writes - 1].ck_nsegs = c->segs;
+	else
+		h->h_reply.ck_nsegs = c->segs;
+	/* what is left of another header */
+	h->h_reads[c->reads].ck_nsegs = 99;
+	h->h_writes[c->writes].ck_nsegs = 99;
+	code = xprt2_judge_backward(msg, RDMA2_BKREQSUP_GENL);
+	KUNIT_EXPECT_EQ(test, code, c->code);
+	if (code == RDMA2_OK)
+		return;
+	limit = xprt2_backward_limit(RDMA2_BKREQSUP_GENL, code);
+	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(h, code, limit, 0));
+	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, c->arg);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(h));
 }
 
 /* S24, B-06: there is no service, or no room */
@@ -201,13 +262,40 @@ static void s24_no_service(struct kunit *test)
 {
 	struct rpcrdma2_hdr h = a_call;
 
-	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_SYSTEM, 0));
+	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_SYSTEM, 0, 0));
 	KUNIT_EXPECT_EQ(test, h.h_error.er_code, RDMA2_ERR_SYSTEM);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
 
 	h = a_call;
 	h.h_vers = RPCRDMA2_VERS_ONE;
-	KUNIT_EXPECT_FALSE(test, xprt2_refuse_backward(&h, RDMA2_ERR_SYSTEM, 0));
+	KUNIT_EXPECT_FALSE(test, xprt2_refuse_backward(&h, RDMA2_ERR_SYSTEM, 0, 0));
+}
+
+/* C-037, 2.6: what is said to a server that offers more; 24 segments are the most. */
+static void limits_of_a_level(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_PARTS, 24);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_limit(RDMA2_BKREQSUP_GENL,
+						   RDMA2_ERR_READ_CHUNKS), 2);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_limit(RDMA2_BKREQSUP_GENL,
+						   RDMA2_ERR_SYSTEM), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_limit(RDMA2_BKREQSUP_INLINE,
+						   RDMA2_ERR_READ_CHUNKS), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_limit(RDMA2_BKREQSUP_INLINE,
+						   RDMA2_ERR_SEGMENTS), 0);
+}
+
+/* E-10: an empty Write chunk is a chunk too. */
+static void what_has_chunks(struct kunit *test)
+{
+	struct rpcrdma2_hdr h = a_call;
+
+	KUNIT_EXPECT_FALSE(test, xprt2_has_chunks(&h));
+	h.h_nwrites = 1;
+	KUNIT_EXPECT_TRUE(test, xprt2_has_chunks(&h));
+	h.h_nwrites = 0;
+	h.h_nsegs = 1;
+	KUNIT_EXPECT_TRUE(test, xprt2_has_chunks(&h));
 }
 
 /* C-079: a version that neither end has; the range is whole. */
@@ -216,18 +304,18 @@ static void c079_unknown_version(struct kunit *test)
 	struct rpcrdma2_hdr h = a_call;
 
 	h.h_vers = 3;
-	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_VERS, 1));
+	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_VERS, 1, 0));
 	KUNIT_EXPECT_EQ(test, h.h_error.er_arg, 1);
 	KUNIT_EXPECT_EQ(test, h.h_error.er_arg2, 2);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
 }
 
-/* C-091: the length that would have been needed */
+/* C-090, C-091: the length that would have been needed */
 static void c091_reply_too_long(struct kunit *test)
 {
 	struct rpcrdma2_hdr h = a_call;
 
-	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_REPLY_RESOURCE, 4096));
+	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_REPLY_RESOURCE, 4096, 0));
 	KUNIT_EXPECT_EQ(test, h.h_error.er_code, RDMA2_ERR_REPLY_RESOURCE);
 	KUNIT_EXPECT_EQ(test, h.h_error.er_arg, 4096);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
@@ -238,16 +326,43 @@ static void s38_nothing_to_say(struct kunit *test)
 {
 	struct rpcrdma2_hdr h = a_call;
 
-	KUNIT_EXPECT_FALSE(test, xprt2_refuse_backward(&h, RDMA2_DROP, 0));
+	KUNIT_EXPECT_FALSE(test, xprt2_refuse_backward(&h, RDMA2_DROP, 0, 0));
+}
+
+/* B-04: neither direction takes the Receives of the other */
+static void receives_are_shared(struct kunit *test)
+{
+	u32 calls = 1;
+
+	/* none for them but the one that the server may make at once */
+	KUNIT_EXPECT_EQ(test, xprt2_share_receives(3, 1, 0, &calls), 1);
+	KUNIT_EXPECT_EQ(test, calls, 1);
+	KUNIT_EXPECT_EQ(test, xprt2_share_receives(1, 64, 16, &calls), 1);
+	KUNIT_EXPECT_EQ(test, calls, 1);
+	/* half of them each, whatever the client is granted so far */
+	KUNIT_EXPECT_EQ(test, xprt2_share_receives(42, 1, 256, &calls), 1);
+	KUNIT_EXPECT_EQ(test, calls, 20);
+	KUNIT_EXPECT_EQ(test, xprt2_share_receives(42, 64, 256, &calls), 20);
+	KUNIT_EXPECT_EQ(test, calls, 20);
+	/* the server knows */
+	KUNIT_EXPECT_EQ(test, xprt2_share_receives(12, 64, 256, &calls), 1);
+	KUNIT_EXPECT_EQ(test, calls, 20);
+	/* all */
+	KUNIT_EXPECT_EQ(test, xprt2_share_receives(322, 64, 256, &calls), 64);
+	KUNIT_EXPECT_EQ(test, calls, 256);
 }
 
 static struct kunit_case backchannel_cases[] = {
 	KUNIT_CASE_PARAM(judged_alike, backward_gen_params),
 	KUNIT_CASE_PARAM(more_than_the_decoder_holds, excess_gen_params),
+	KUNIT_CASE_PARAM(limits, limits_gen_params),
+	KUNIT_CASE(limits_of_a_level),
+	KUNIT_CASE(what_has_chunks),
 	KUNIT_CASE(s24_no_service),
 	KUNIT_CASE(c079_unknown_version),
 	KUNIT_CASE(c091_reply_too_long),
 	KUNIT_CASE(s38_nothing_to_say),
+	KUNIT_CASE(receives_are_shared),
 	{}
 };
 

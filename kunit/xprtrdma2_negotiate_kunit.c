@@ -561,4 +561,4 @@ kunit_test_suite(negotiate_suite);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2 client: unit tests");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(RPCRDMA2);
+MODULE_INFO(import_ns, "RPCRDMA2");

@@ -11,15 +11,16 @@
 
 struct size_case {
 	const char	*desc;
-	unsigned int	reqs, segs;
+	unsigned int	reqs, segs, backward;
 };
 
 static const struct size_case size_cases[] = {
-	{ "the least a device may have", 1, 3 },
-	{ "many small regions", 1, 16 },
-	{ "the fewest slots", 4, 3 },
-	{ "the default", 128, 3 },
-	{ "the most slots", 16384, 3 },
+	{ "the least a device may have", 1, 3, 1 },
+	{ "many small regions", 1, 16, 16 },
+	{ "the fewest slots", 4, 3, 16 },
+	{ "the default", 128, 3, 16 },
+	{ "the most slots", 16384, 3, 16 },
+	{ "the most backward Calls", 128, 3, XPRT2_BACKWARD_MAX },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
@@ -27,8 +28,8 @@ KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
 /* The entries of a queue whose completions are all late */
 static void open_queue(struct rpcrdma2_units *un, const struct size_case *c)
 {
-	*un = (struct rpcrdma2_units){ .un_kept = XPRT2_BACKWARD_REQS };
-	atomic_set(&un->un_free, xprt2_sq_depth(c->reqs, c->segs));
+	*un = (struct rpcrdma2_units){ .un_kept = xprt2_backward_reqs(c->backward) };
+	atomic_set(&un->un_free, xprt2_sq_depth(c->reqs, c->segs, c->backward));
 }
 
 /* Calls of this many entries until no more fits, then all the others */
@@ -37,13 +38,13 @@ static void fill(struct kunit *test, struct rpcrdma2_units *un,
 {
 	unsigned int i;
 
-	while (rpcrdma2_units_take(un, entries, false))
+	while (rpcrdma2_units_take(un, entries, un->un_kept))
 		;
-	KUNIT_EXPECT_GE(test, atomic_read(&un->un_free), XPRT2_BACKWARD_REQS);
-	for (i = 0; i < XPRT2_BACKWARD_REQS; i++)
-		KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(un, 1, true));
+	KUNIT_EXPECT_GE(test, atomic_read(&un->un_free), un->un_kept);
+	for (i = 0; i < un->un_kept; i++)
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(un, 1, 0));
 	KUNIT_EXPECT_GE(test, atomic_read(&un->un_free), 0);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(un, 1, false));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(un, 1, un->un_kept));
 }
 
 /* S46: what is no Call finds an entry, whatever Calls have taken. */
@@ -66,16 +67,16 @@ static void others_first(struct kunit *test)
 	struct rpcrdma2_units un;
 	unsigned int early, i;
 
-	for (early = 0; early <= XPRT2_BACKWARD_REQS; early++) {
+	for (early = 0; early <= xprt2_backward_reqs(c->backward); early++) {
 		open_queue(&un, c);
 		for (i = 0; i < early; i++)
 			KUNIT_EXPECT_TRUE(test,
-					  rpcrdma2_units_take(&un, 1, true));
-		while (rpcrdma2_units_take(&un, 1, false))
+					  rpcrdma2_units_take(&un, 1, 0));
+		while (rpcrdma2_units_take(&un, 1, un.un_kept))
 			;
-		for (; i < XPRT2_BACKWARD_REQS; i++)
+		for (; i < un.un_kept; i++)
 			KUNIT_EXPECT_TRUE(test,
-					  rpcrdma2_units_take(&un, 1, true));
+					  rpcrdma2_units_take(&un, 1, 0));
 		KUNIT_EXPECT_GE(test, atomic_read(&un.un_free), 0);
 	}
 }
@@ -88,7 +89,7 @@ static void largest(struct kunit *test)
 
 	open_queue(&un, c);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, XPRT2_SEND_BATCH - 1,
-						    false));
+						    un.un_kept));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un,
 						    xprt2_sq_largest(c->segs),
 						    false));
@@ -100,9 +101,9 @@ static void wanted(struct kunit *test)
 	struct rpcrdma2_units un = { .un_kept = 1 };
 
 	atomic_set(&un.un_free, 3);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 2, false));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 2, un.un_kept));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_give(&un, 2));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 3, false));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 3, un.un_kept));
 	KUNIT_EXPECT_EQ(test, atomic_read(&un.un_free), 3);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_give(&un, 0));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_give(&un, 1));
@@ -114,11 +115,31 @@ static void wanted(struct kunit *test)
 static void figures(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, xprt2_sq_largest(3), 7);
-	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(128, 3), 128 * 3 + 16 + 32);
-	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(1, 16), 33 + 16 + 32);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(128, 3, 16), 128 * 3 + 16 + 65);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(1, 16, 16), 33 + 16 + 65);
 	KUNIT_EXPECT_EQ(test, XPRT2_SEND_BATCH, 16);
 	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_CREDITS, 16);
-	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_REQS, 32);
+	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_MAX, 256);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reqs(16), 65);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reqs(1), 65);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reqs(32), 129);
+	/* half of them are for Replies, but the one that is kept for errors */
+	KUNIT_EXPECT_EQ(test, xprt2_backward_answers(16), 32);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_answers(1), 32);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_answers(32), 64);
+}
+
+/* B-04: what a device has no entries for is not granted; the default always is. */
+static void backward(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(16383, 256), 256);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(2082, 256), 256);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(2081, 256), 128);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(1000, 256), 64);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(100, 256), 16);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(100, 31), 16);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(0, 16), 16);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(0, 1), 1);
 }
 
 /* The last entry is an entry. */
@@ -127,10 +148,10 @@ static void last_entry(struct kunit *test)
 	struct rpcrdma2_units un = { .un_kept = 32 };
 
 	atomic_set(&un.un_free, 33);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 1, false));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 1, false));
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 32, true));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 1, true));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 1, un.un_kept));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 1, un.un_kept));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 32, 0));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 1, 0));
 }
 
 static struct kunit_case sq_cases[] = {
@@ -138,6 +159,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE_PARAM(others_first, size_gen_params),
 	KUNIT_CASE_PARAM(largest, size_gen_params),
 	KUNIT_CASE(figures),
+	KUNIT_CASE(backward),
 	KUNIT_CASE(last_entry),
 	KUNIT_CASE(wanted),
 	{}

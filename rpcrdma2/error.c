@@ -4,6 +4,7 @@
  * it, and what a requester does about one (2.4 of Documentation/protocol.rst).
  */
 #include <linux/export.h>
+#include <linux/minmax.h>
 
 #include "wire.h"
 
@@ -32,7 +33,7 @@ static const struct code codes[] = {
 	[RDMA2_ERR_WRITE_CHUNKS] = {	/* C-084 */
 		1, RPCRDMA2_MAX_WRITE_CHUNKS, 0, RPCRDMA2_REMEDY_NO_WRITES },
 	[RDMA2_ERR_SEGMENTS]	= {	/* C-085 */
-		1, RPCRDMA2_MAX_SEGMENTS, 0, RPCRDMA2_REMEDY_FEWER_SEGMENTS, 1 },
+		1, 0, 0, RPCRDMA2_REMEDY_FEWER_SEGMENTS, 1 },
 	[RDMA2_ERR_WRITE_RESOURCE] = {
 		2, 0, 0, RPCRDMA2_REMEDY_LARGER_WRITE, 2 },
 	[RDMA2_ERR_REPLY_RESOURCE] = {	/* S41: 0 is unknown */
@@ -54,11 +55,24 @@ unsigned int rpcrdma2_error_args(u32 vers, u32 code)
 	return find_code(vers, code)->args;
 }
 
+/*
+ * C-085 is about each chunk, and what the decoder holds is a number of all together:
+ * so many of each chunk of this Call are within it.
+ */
+static u32 segments_each(const struct rpcrdma2_hdr *h)
+{
+	unsigned int chunks = h->h_nreads + h->h_nwrites + h->h_has_reply;
+
+	return RPCRDMA2_MAX_SEGMENTS / max(chunks, 1U);
+}
+
 void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
 			u32 arg, u32 arg2)
 {
 	const struct code *c = find_code(h->h_vers, code);
 
+	if (code == RDMA2_ERR_SEGMENTS && !arg)
+		arg = segments_each(h);
 	if (h->h_vers == RPCRDMA2_VERS_ONE && code != RDMA2_ERR_VERS)
 		code = RDMA2_ERR_BAD_XDR;
 

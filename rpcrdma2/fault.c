@@ -9,10 +9,27 @@
 
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 
+DECLARE_FAULT_ATTR(rpcrdma2_fail_fence);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_handle);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_buffer);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_buffer);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_done);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_done);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_extensions);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_extensions);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_map_recv);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_map_rw);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_map_send);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_map_send);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_mr);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_nominate);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_poszero);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_poszero);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_read);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_reply);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_reply);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_send_max);
 
 /* A fault that was asked for is nothing to log. */
 static void show_fault(struct dentry *dir, const char *name,
@@ -24,9 +41,21 @@ static void show_fault(struct dentry *dir, const char *name,
 
 void rpcrdma2_faults_init(struct dentry *dir)
 {
+	show_fault(dir, "fail_buffer", &rpcrdma2_fail_buffer);
+	show_fault(dir, "fail_done", &rpcrdma2_fail_done);
+	show_fault(dir, "fail_extensions", &rpcrdma2_fail_extensions);
+	show_fault(dir, "fail_fence", &rpcrdma2_fail_fence);
+	show_fault(dir, "fail_handle", &rpcrdma2_fail_handle);
 	show_fault(dir, "fail_map", &rpcrdma2_fail_map);
+	show_fault(dir, "fail_map_recv", &rpcrdma2_fail_map_recv);
+	show_fault(dir, "fail_map_rw", &rpcrdma2_fail_map_rw);
+	show_fault(dir, "fail_map_send", &rpcrdma2_fail_map_send);
 	show_fault(dir, "fail_mr", &rpcrdma2_fail_mr);
+	show_fault(dir, "fail_nominate", &rpcrdma2_fail_nominate);
 	show_fault(dir, "fail_poszero", &rpcrdma2_fail_poszero);
+	show_fault(dir, "fail_read", &rpcrdma2_fail_read);
+	show_fault(dir, "fail_reply", &rpcrdma2_fail_reply);
+	show_fault(dir, "fail_send_max", &rpcrdma2_fail_send_max);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_faults_init);
 

@@ -6,6 +6,8 @@
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
+#include <rpcrdma2/version.h>
+
 #include "core.h"
 
 /* Memory reclaim may wait for what runs here. */
@@ -36,3 +38,4 @@ module_exit(rpcrdma2_exit);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2: the core of both ends");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(RPCRDMA2_VERSION);

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include <rpcrdma2/fault.h>
 #include <rpcrdma2/receive.h>
 #include <rpcrdma2/recv.h>
 
@@ -75,15 +76,19 @@ static bool map(struct rpcrdma2_recv *rv, unsigned int from, unsigned int end)
 	unsigned int i;
 
 	for (i = from; i < end; i++) {
+		if (rpcrdma2_fault(map_recv))
+			goto out_unmap;
 		rv->rv_sges[i].addr = ib_dma_map_page(dev, rv->rv_pages[i], 0,
 						      PAGE_SIZE,
 						      DMA_FROM_DEVICE);
-		if (ib_dma_mapping_error(dev, rv->rv_sges[i].addr)) {
-			unmap(rv, from, i);
-			return false;
-		}
+		if (ib_dma_mapping_error(dev, rv->rv_sges[i].addr))
+			goto out_unmap;
 	}
 	return true;
+
+out_unmap:
+	unmap(rv, from, i);
+	return false;
 }
 
 static bool map_for(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)

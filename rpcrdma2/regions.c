@@ -308,7 +308,7 @@ static int add_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
 
 	if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS)
 		return -EIO;
-	seg->rs_handle = ibmr->rkey;
+	seg->rs_handle = rpcrdma2_fault(handle) ? ~ibmr->rkey : ibmr->rkey;
 	seg->rs_length = ibmr->length;
 	seg->rs_offset = ibmr->iova;
 	h->h_nsegs++;
@@ -426,6 +426,7 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 	ex->ex_fence.po_begin = NULL;
 	ex->ex_fence.po_done = end_fence;
 	ex->ex_fence.po_signal = true;
+	ex->ex_fence.po_octets = 0;
 	return rpcrdma2_sq_post(co, &ex->ex_fence, first);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_fence);

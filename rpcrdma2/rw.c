@@ -14,6 +14,7 @@
 
 #include <rdma/rw.h>
 
+#include <rpcrdma2/fault.h>
 #include <rpcrdma2/rw.h>
 
 #include "core.h"
@@ -34,6 +35,29 @@ struct part {
 };
 
 static struct kmem_cache *part_cache;
+
+unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
+			      unsigned int pages, unsigned int parts,
+			      struct rpcrdma2_conn_size *size,
+			      unsigned int *longest)
+{
+	struct ib_device *dev = rpcrdma2_conn_device(co);
+	u32 port = co->co_id->port_num;
+	unsigned int width = size->send_sges, per_call;
+
+	/* iWARP Reads into memory regions; others may where it pays */
+	if (rdma_rw_max_send_wr(dev, port, 1, 0) > 1)
+		size->rw_mrs = parts + rdma_rw_mr_factor(dev, port, pages);
+	else
+		width = min_t(u32, width, dev->attrs.max_sge_rd);
+	if (!width)
+		return 0;
+	per_call = DIV_ROUND_UP(pages, width) + 1;
+	*longest = max(parts + per_call,
+		       rdma_rw_max_send_wr(dev, port, size->rw_mrs, 0));
+	return per_call;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rw_size);
 
 /* With a scatterlist for the caller to fill */
 static struct part *new_part(struct rpcrdma2_rw *rw, unsigned int nents,
@@ -172,10 +196,15 @@ int rpcrdma2_rw_map(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 	int ret;
 
 	list_for_each_entry(part, &rw->rw_parts, list) {
-		ret = rdma_rw_ctx_init(&part->ctx, rpcrdma2_conn_qp(co),
-				       co->co_id->port_num, part->table.sgl,
-				       part->nents, 0, part->offset,
-				       part->handle, rw->rw_dir);
+		if (part->mapped)
+			continue;
+		ret = -EIO;
+		if (!rpcrdma2_fault(map_rw))
+			ret = rdma_rw_ctx_init(&part->ctx, rpcrdma2_conn_qp(co),
+					       co->co_id->port_num,
+					       part->table.sgl, part->nents, 0,
+					       part->offset, part->handle,
+					       rw->rw_dir);
 		if (ret < 0) {
 			trace_rpcrdma2_rw_failed(co, part->handle, part->offset,
 						 part->nents, ret);

@@ -4,7 +4,9 @@
  */
 #include <linux/export.h>
 
+#include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
+#include <rpcrdma2/fault.h>
 #include <rpcrdma2/sq.h>
 
 #include "trace.h"
@@ -12,7 +14,9 @@
 bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
 		      bool control)
 {
-	return rpcrdma2_units_take(&co->co_sq.sq_units, count, control);
+	struct rpcrdma2_units *un = &co->co_sq.sq_units;
+
+	return rpcrdma2_units_take(un, count, control ? 0 : un->un_kept);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_take);
 
@@ -44,11 +48,22 @@ struct front {
 	enum rpcrdma2_loss	why;
 };
 
+/* Did the peer's device say that this work request can never be carried out? */
+static bool is_refused(const struct ib_wc *wc)
+{
+	return wc->status == IB_WC_REM_ACCESS_ERR ||
+	       wc->status == IB_WC_REM_INV_REQ_ERR ||
+	       wc->status == IB_WC_REM_OP_ERR;
+}
+
+/* What is behind it in its chain is flushed. */
 static void wc_front(struct ib_cq *cq, struct ib_wc *wc)
 {
+	struct rpcrdma2_conn *co = cq->cq_context;
+
 	trace_rpcrdma2_wc_front(cq, 0, wc);
-	rpcrdma2_conn_lose(cq->cq_context,
-			   container_of(wc->wr_cqe, struct front, cqe)->why);
+	co->co_sq.sq_refused |= is_refused(wc);
+	rpcrdma2_conn_lose(co, container_of(wc->wr_cqe, struct front, cqe)->why);
 }
 
 static struct ib_cqe *front_cqe(const struct ib_send_wr *wr)
@@ -101,8 +116,11 @@ static void wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	LIST_HEAD(done);
 
 	trace_rpcrdma2_wc_send(cq, post->po_id, wc);
-	if (unlikely(!ok))
+	if (unlikely(!ok)) {
+		post->po_refused = sq->sq_refused || is_refused(wc);
+		sq->sq_refused = false;
 		rpcrdma2_conn_lose(co, loss_of(post->po_opcode));
+	}
 
 	spin_lock(&sq->sq_lock);
 	if (!WARN_ON_ONCE(!post->po_wrs)) {	/* Q1 */
@@ -119,6 +137,13 @@ static void wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	finish(co, &done, wrs, ok);
 }
 
+static bool has_deadline(const struct rpcrdma2_sq *sq,
+			 const struct rpcrdma2_post *post)
+{
+	return post->po_signal && sq->sq_timeout &&
+	       (sq->sq_all_timed || post->po_timed);
+}
+
 /* The oldest chain with a deadline, and when that is; NULL when there is none */
 static const struct rpcrdma2_post *oldest_locked(const struct rpcrdma2_sq *sq)
 {
@@ -126,7 +151,7 @@ static const struct rpcrdma2_post *oldest_locked(const struct rpcrdma2_sq *sq)
 
 	lockdep_assert_held(&sq->sq_lock);
 	list_for_each_entry(post, &sq->sq_posted, po_list)
-		if (post->po_signal)
+		if (has_deadline(sq, post))
 			return post;
 	return NULL;
 }
@@ -151,7 +176,7 @@ static void watch(struct work_struct *work)
 
 	if (left > 0) {
 		/* a chain may have queued it for later meanwhile */
-		mod_delayed_work(system_wq, &sq->sq_watch, left);
+		mod_delayed_work(system_percpu_wq, &sq->sq_watch, left);
 	} else if (post) {
 		WRITE_ONCE(sq->sq_overdue, true);
 		rpcrdma2_conn_lose(co, why);
@@ -164,6 +189,7 @@ void rpcrdma2_sq_init(struct rpcrdma2_conn *co)
 
 	spin_lock_init(&sq->sq_lock);
 	INIT_LIST_HEAD(&sq->sq_posted);
+	sq->sq_send_max = U32_MAX;
 	INIT_DELAYED_WORK(&sq->sq_watch, watch);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_init);
@@ -178,8 +204,25 @@ void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 	sq->sq_units.un_kept = kept;
 	sq->sq_batch = batch;
 	sq->sq_timeout = timeout;
+	sq->sq_all_timed = true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_open);
+
+void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 octets)
+{
+	guard(spinlock)(&co->co_sq.sq_lock);
+	co->co_sq.sq_send_max = octets;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_sq_bound);
+
+/* C-034. What asks for smaller Receives is posted after the bound is set. */
+static bool too_large_locked(const struct rpcrdma2_sq *sq,
+			     const struct rpcrdma2_post *post)
+{
+	lockdep_assert_held(&sq->sq_lock);
+	return unlikely(post->po_octets > sq->sq_send_max) ||
+	       (post->po_octets && rpcrdma2_fault(send_max));
+}
 
 /* Readies a chain but for its last work request, which it returns. */
 static struct ib_send_wr *ready_front(struct rpcrdma2_post *post,
@@ -196,7 +239,7 @@ static struct ib_send_wr *ready_front(struct rpcrdma2_post *post,
 static void choose_signal(struct rpcrdma2_sq *sq, struct rpcrdma2_post *post,
 			  struct ib_send_wr *last)
 {
-	sq->sq_unsignaled += post->po_wrs;
+	sq->sq_unsignaled += post->po_wrs + post->po_extra;
 	if (post->po_signal || sq->sq_unsignaled >= sq->sq_batch) {
 		post->po_signal = true;
 		last->send_flags |= IB_SEND_SIGNALED;
@@ -206,6 +249,25 @@ static void choose_signal(struct rpcrdma2_sq *sq, struct rpcrdma2_post *post,
 	}
 }
 
+static int hand_over(struct rpcrdma2_conn *co, struct ib_send_wr *first,
+		     const struct ib_send_wr **bad)
+{
+	struct ib_send_wr *rest = first->next;
+	int ret;
+
+	if (first->opcode == IB_WR_RDMA_READ && rpcrdma2_fault(read))
+		return 0;
+	if (first->opcode != IB_WR_LOCAL_INV || !rest || !rpcrdma2_fault(fence))
+		return ib_post_send(rpcrdma2_conn_qp(co), first, bad);
+	first->next = NULL;
+	ret = ib_post_send(rpcrdma2_conn_qp(co), first, bad);
+	first->next = rest;
+	if (ret)
+		return ret;
+	*bad = rest;
+	return -ENOMEM;
+}
+
 int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		     struct ib_send_wr *first)
 {
@@ -213,23 +275,30 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	const struct ib_send_wr *bad = NULL;
 	struct rpcrdma2_sq *sq = &co->co_sq;
 	unsigned int wrs = post->po_wrs;
-	bool signal;
+	bool timed;
 	int ret;
 
 	last->wr_cqe = &post->po_cqe;
 	post->po_cqe.done = wc_post;
 	post->po_opcode = last->opcode;
 	post->po_since = jiffies;
+	post->po_refused = false;
 
 	spin_lock(&sq->sq_lock);
+	if (too_large_locked(sq, post)) {
+		post->po_wrs = 0;
+		spin_unlock(&sq->sq_lock);
+		rpcrdma2_sq_give(co, wrs);
+		return -EMSGSIZE;
+	}
 	choose_signal(sq, post, last);
-	signal = post->po_signal;
+	timed = has_deadline(sq, post);
 	post->po_id = ++sq->sq_last_id;
 	trace_rpcrdma2_post_send(co, post, last);
 	list_add_tail(&post->po_list, &sq->sq_posted);
 	if (post->po_begin)
 		post->po_begin(co, post);
-	ret = ib_post_send(rpcrdma2_conn_qp(co), first, &bad);
+	ret = hand_over(co, first, &bad);
 	if (unlikely(ret && bad == first)) {
 		list_del(&post->po_list);
 		post->po_wrs = 0;
@@ -237,9 +306,8 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	spin_unlock(&sq->sq_lock);
 	if (likely(!ret)) {
 		/* @post may be gone */
-		if (signal && sq->sq_timeout &&
-		    !delayed_work_pending(&sq->sq_watch))
-			queue_delayed_work(system_wq, &sq->sq_watch,
+		if (timed && !delayed_work_pending(&sq->sq_watch))
+			queue_delayed_work(system_percpu_wq, &sq->sq_watch,
 					   sq->sq_timeout);
 		return 0;
 	}

@@ -16,6 +16,7 @@
 
 #include <trace/misc/rdma.h>
 
+#include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 
 TRACE_EVENT(rpcrdma2_lost,
@@ -28,7 +29,7 @@ TRACE_EVENT(rpcrdma2_lost,
 	TP_fast_assign(
 		__assign_sockaddr(peer, &co->co_id->route.addr.dst_addr,
 				  sizeof(struct sockaddr_in6));
-		__assign_str(reason);
+		rpcrdma2_assign_str(reason, rpcrdma2_loss_name(why));
 	),
 	TP_printk("peer=%pISpc reason=%s", __get_sockaddr(peer),
 		  __get_str(reason))

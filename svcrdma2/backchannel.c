@@ -7,17 +7,16 @@
  * (B-13), the service asks for an rpc_xprt that calls back on it:
  *
  *   setup:   rpc_create --> svc2_bc_setup, and Receives for the answers
- *   Call:    RPC task --> svc2_bc_send_request --> send.c
- *   answer:  svc thread: parse.c --> svc2_take_answer --> RPC task
+ *   Call:    RPC task --> svc2_bc_send_request --> call.c, send.c
+ *   answer:  svc thread: parse.c --> svc2_take_answer --> call.c --> RPC task
  *
  * That rpc_xprt has no connection of its own. It cannot connect, it is closed
  * by the RPC layer when the svc_xprt is, and the svc_xprt is there for as long
  * as there are Calls.
  *
  * Credits of the two directions have nothing to do with each other (B-04,
- * B-17): the RPC layer's congestion window is the peer's grant (B-05). A Call
- * that the service gives up gives its credit back, though the peer may still
- * be at work on it.
+ * B-17): the RPC layer's congestion window is the peer's grant (B-05), less the Calls
+ * that the service has given up and the peer has not answered.
  */
 #include <linux/inet.h>
 #include <linux/slab.h>
@@ -26,12 +25,33 @@
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/sched.h>
 
+#include <rpcrdma2/backward.h>
 #include <rpcrdma2/codec.h>
 #include <rpcrdma2/credit.h>
+#include <rpcrdma2/window.h>
 
-#include "backchannel.h"
-#include "svcrdma2.h"
+#include "call.h"
 #include "trace.h"
+
+/* A Call that was given up waits so long for its answer. */
+#define ANSWER_TIMEOUT	(5 * HZ)
+
+/* So many tasks may wait at once, of all connections. */
+#define LATE_MAX	16
+
+static atomic_t late_waiters;
+
+/**
+ * struct posted - a Call of the server that the peer has
+ * @ps_xid: its own
+ * @ps_gone: the service has given it up; it keeps its credit (B-05)
+ * @ps_call: it; NULL when no answer is to reach it any more
+ */
+struct posted {
+	u32			ps_xid;
+	bool			ps_gone;
+	struct svc2_call	*ps_call;
+};
 
 /**
  * struct backchannel - a connection, as the RPC client sees it
@@ -39,30 +59,14 @@
  * @bc_hdr: header of the Call that is being sent; belongs to the RPC task that holds
  *	XPRT_LOCKED
  * @bc_addr: printable address of the peer
+ * @bc_posted: sp_nposted Calls, and room for sp_backward_max; under transport_lock
  */
 struct backchannel {
 	struct rpc_xprt		bc_xprt;
 	struct rpcrdma2_hdr	bc_hdr;
 	char			bc_addr[INET6_ADDRSTRLEN];
+	struct posted		bc_posted[];
 };
-
-/**
- * struct call_buf - memory of one Call, and of its Reply
- * @cb_vers: version it was sent in; 0 when nothing can answer it yet
- * @cb_failed: it has been answered with nothing of use; written under
- *	queue_lock
- * @cb_data: rq_buffer, and rq_rbuffer behind it
- */
-struct call_buf {
-	u32	cb_vers;
-	bool	cb_failed;
-	u8	cb_data[] __aligned(8);
-};
-
-static struct call_buf *from_rqst(const struct rpc_rqst *rqst)
-{
-	return container_of(rqst->rq_buffer, struct call_buf, cb_data);
-}
 
 static struct backchannel *from_xprt(struct rpc_xprt *xprt)
 {
@@ -73,89 +77,216 @@ static int svc2_bc_alloc(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	size_t callsize = round_up(rqst->rq_callsize, 8);
-	struct call_buf *buf;
+	struct svc2_call *sc;
 
-	buf = kmalloc(struct_size(buf, cb_data, callsize + rqst->rq_rcvsize),
-		      rpc_task_gfp_mask());
-	if (!buf)
+	sc = kmalloc(struct_size(sc, sc_data, callsize + rqst->rq_rcvsize),
+		     rpc_task_gfp_mask());
+	if (!sc)
 		return -ENOMEM;
-	buf->cb_vers = 0;
-	buf->cb_failed = false;
-	rqst->rq_buffer = buf->cb_data;
-	rqst->rq_rbuffer = buf->cb_data + callsize;
+	*sc = (struct svc2_call){
+		.sc_sp		= svc2_from_xprt(rqst->rq_xprt->bc_xprt),
+		.sc_rqst	= rqst,
+	};
+	rpcrdma2_exposed_init(&sc->sc_exposed);
+	init_completion(&sc->sc_revoked);
+	rqst->rq_buffer = sc->sc_data;
+	rqst->rq_rbuffer = sc->sc_data + callsize;
 	return 0;
+}
+
+static void set_window_locked(const struct svc2_xprt *sp, struct rpc_xprt *xprt)
+{
+	lockdep_assert_held(&xprt->transport_lock);
+	xprt->cwnd = svc2_backward_window(sp->sp_backward_grant,
+					  READ_ONCE(sp->sp_answers),
+					  sp->sp_ngone) << RPC_CWNDSHIFT;
+}
+
+static struct posted *find_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+				  u32 xid)
+{
+	struct posted *ps = from_xprt(xprt)->bc_posted;
+	u32 i;
+
+	for (i = 0; i < sp->sp_nposted; i++)
+		if (ps[i].ps_xid == xid)
+			return &ps[i];
+	return NULL;
+}
+
+/*
+ * The peer may answer this Call from now on. It holds a credit, so there is room.
+ *
+ * Return: false when the peer has a first copy of it.
+ */
+static bool note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt, u32 xid,
+			struct svc2_call *sc)
+{
+	guard(spinlock)(&xprt->transport_lock);
+	if (find_posted(sp, xprt, xid) || sp->sp_nposted >= sp->sp_backward_max)
+		return false;
+	from_xprt(xprt)->bc_posted[sp->sp_nposted++] = (struct posted){
+		.ps_xid = xid,
+		.ps_call = sc,
+	};
+	return true;
+}
+
+/*
+ * The peer has answered the Call, or never got it: if that was given up wake one that
+ * waits.
+ */
+static void forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt, u32 xid)
+{
+	struct posted *ps;
+	bool gone;
+
+	spin_lock(&xprt->transport_lock);
+	ps = find_posted(sp, xprt, xid);
+	gone = ps && ps->ps_gone;
+	if (ps)
+		*ps = from_xprt(xprt)->bc_posted[--sp->sp_nposted];
+	if (gone) {
+		sp->sp_ngone--;
+		set_window_locked(sp, xprt);
+	}
+	spin_unlock(&xprt->transport_lock);
+	if (gone)
+		rpcrdma2_window_raised(xprt);
+}
+
+/*
+ * The peer answers a Call that was given up, or is about to be: it has done with its
+ * memory. svc2_call_revoke() looks after the handle.
+ */
+static void answer_late(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+			struct rpcrdma2_msg *msg)
+{
+	struct posted *ps;
+	struct svc2_call *sc;
+
+	guard(spinlock)(&xprt->transport_lock);
+	ps = find_posted(sp, xprt, msg->mg_hdr.h_xid);
+	if (ps)
+		WRITE_ONCE(sp->sp_silent, false);
+	sc = ps ? ps->ps_call : NULL;
+	if (!sc || !rpcrdma2_is_exposed(&sc->sc_exposed))
+		return;
+	sc->sc_late = true;
+	sc->sc_late_handle = msg->mg_handle;
+	msg->mg_handle = 0;
+	complete(&sc->sc_revoked);
+}
+
+/*
+ * The peer may be at work on the memory of a Call that was given up. A region that is
+ * invalidated under an RDMA Read or Write costs the connection, and so does an answer
+ * that invalidates one that is dead. So the answer is waited for, as the client does
+ * (xprtrdma2/dead.c). A peer that has let one such Call wait in vain, and has answered
+ * none since, is not waited for again; nor is any while LATE_MAX tasks wait, of all
+ * connections: they are of the RPC layer's workqueue, which others need as well.
+ * Afterwards no answer reaches @sc.
+ */
+static void await_late(struct svc2_call *sc)
+{
+	struct rpc_xprt *xprt = sc->sc_rqst->rq_xprt;
+	struct svc2_xprt *sp = sc->sc_sp;
+	u32 xid = be32_to_cpu(sc->sc_rqst->rq_xid);
+	struct posted *ps;
+	bool awaits;
+
+	scoped_guard(spinlock, &xprt->transport_lock)
+		awaits = find_posted(sp, xprt, xid) &&
+			 !READ_ONCE(sp->sp_silent) &&
+			 !test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags);
+	awaits = awaits && atomic_add_unless(&late_waiters, 1, LATE_MAX);
+	if (awaits) {
+		wait_for_completion_timeout(&sc->sc_revoked, ANSWER_TIMEOUT);
+		atomic_dec(&late_waiters);
+	}
+
+	guard(spinlock)(&xprt->transport_lock);
+	ps = find_posted(sp, xprt, xid);
+	if (!ps)
+		return;
+	ps->ps_call = NULL;
+	if (awaits && !sc->sc_late)
+		WRITE_ONCE(sp->sp_silent, true);
 }
 
 static void svc2_bc_free(struct rpc_task *task)
 {
-	kfree(from_rqst(task->tk_rqstp));
+	struct svc2_call *sc = svc2_call_of(task->tk_rqstp);
+
+	if (unlikely(rpcrdma2_is_exposed(&sc->sc_exposed))) {	/* R8 */
+		await_late(sc);
+		svc2_call_revoke(sc);
+	}
+	kfree(sc);
 }
 
-static int build_call(struct svc2_xprt *sp, struct svc2_tx *tx,
-		      struct rpcrdma2_hdr *h, const struct rpc_rqst *rqst)
+/* C-035, B-13, S20, S21 */
+static bool may_call(const struct svc2_xprt *sp)
 {
-	const struct xdr_buf *message = &rqst->rq_snd_buf;
-	u32 most = min_t(u32, READ_ONCE(sp->sp_send_max[h->h_vers]),
-			 SVC2_TX_BUFSIZE);
-	int ret;
-
-	ret = svc2_tx_header(tx, h, NULL);
-	if (ret)
-		return ret;
-	if (message->len > most - tx->tx_len)
-		return -EMSGSIZE;
-	svc2_count_add(inline_bytes, message->len);
-	svc2_count_add(pullup_bytes, message->len);
-	read_bytes_from_xdr_buf(message, 0, tx->tx_buf + tx->tx_len,
-				message->len);
-	tx->tx_len += message->len;
-	return 0;
+	return rpcrdma2_backward_level(&sp->sp_ex,
+				       READ_ONCE(sp->sp_last_vers)) !=
+	       RDMA2_BKREQSUP_NONE;
 }
 
-/* From the moment it is posted it can be answered. */
-static int post_call(struct svc2_xprt *sp, struct svc2_tx *tx, u32 vers,
-		     struct rpc_rqst *rqst)
-{
-	struct call_buf *buf = from_rqst(rqst);
-	int ret;
-
-	rqst->rq_xtime = ktime_get();
-	WRITE_ONCE(buf->cb_vers, vers);
-	ret = svc2_tx_post(sp, tx, 0);
-	if (ret)
-		WRITE_ONCE(buf->cb_vers, 0);
-	return ret;
-}
-
+/* Return: as svc2_call_build(). */
 static int send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		     struct rpc_rqst *rqst)
 {
 	struct svc2_tx *tx;
+	bool first;
 	int ret;
 
 	svc2_call_header(h, READ_ONCE(sp->sp_last_vers),
-			 be32_to_cpu(rqst->rq_xid), SVC2_BACKWARD_CREDITS);
-	if (!svc2_may_call(h->h_vers, READ_ONCE(sp->sp_ex.ex_peer.pp_now.pr_brs)))
+			 be32_to_cpu(rqst->rq_xid), sp->sp_backward_max);
+	if (!may_call(sp))
 		return -EOPNOTSUPP;
 
 	tx = svc2_tx_try_get(sp);
 	if (!tx)
 		return -ENOBUFS;
-	ret = build_call(sp, tx, h, rqst);
-	if (!ret)
-		ret = post_call(sp, tx, h->h_vers, rqst);
+	ret = svc2_call_build(sp, tx, h, rqst);
+	if (!ret) {
+		rqst->rq_xtime = ktime_get();
+		first = note_posted(sp, rqst->rq_xprt, h->h_xid,
+				    svc2_call_of(rqst));
+		/* too long now, perhaps: it is built again */
+		ret = svc2_tx_post(sp, tx, 0) ? -ENOBUFS : 0;
+		if (ret && first) {
+			forget_posted(sp, rqst->rq_xprt, h->h_xid);
+			WRITE_ONCE(svc2_call_of(rqst)->sc_vers, 0);
+		}
+		if (ret)
+			rpcrdma2_unexpose(&sp->sp_conn,
+					  &svc2_call_of(rqst)->sc_exposed);
+	}
 	if (ret)
 		svc2_tx_put(sp, tx);
 	return ret;
 }
 
+/* -EAGAIN from svc2_call_build(): svc2_room() wakes the transport. */
+static int await_regions(struct svc2_xprt *sp, struct rpc_xprt *xprt)
+{
+	svc2_count(mr_waits);
+	xprt_wait_for_buffer_space(xprt);
+	/* What came back before this woke nothing. */
+	if (!rpcrdma2_regions_awaited(&sp->sp_conn))
+		xprt_write_space(xprt);
+	return -EAGAIN;
+}
+
 /*
- * nfsd repeats a callback that fails at once, at once. So a Call that the
- * connection can not carry, now or at all, is tried again a quarter of a
- * second later, until the service's timer ends it, and one on a connection
- * that is lost until that is detached.
+ * nfsd repeats a callback that fails at once, at once. So a Call that can not be
+ * sent now is tried again a quarter of a second later, until the service's timer ends
+ * it, and one on a connection that is lost until that is detached. Others wait behind
+ * it. One that is too long for the connection is none of these: it ends.
  *
- * Return: 0 when the Call is posted, or need not be: an error has answered it;
+ * Return: 0 when the Call is posted, or need not be: it has ended with an error;
  * -EBADSLT when it has to wait for a credit (B-05); -ENOBUFS to be called again
  * a quarter of a second later; -ENOTCONN when there is no connection any more.
  */
@@ -164,6 +295,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
 	struct rpcrdma2_hdr *h = &from_xprt(xprt)->bc_hdr;
+	struct svc2_call *sc = svc2_call_of(rqst);
 	int ret;
 
 	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)) {
@@ -171,17 +303,31 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 		xprt_disconnect_done(xprt);
 		return -ENOTCONN;
 	}
-	/* The status belongs to the task that sends, perhaps for another Call. */
-	if (READ_ONCE(from_rqst(rqst)->cb_failed))
+	/*
+	 * The status belongs to the task that sends, perhaps for another Call. And
+	 * what the peer may still use is not offered twice.
+	 */
+	if (READ_ONCE(sc->sc_failed) || rpcrdma2_is_exposed(&sc->sc_exposed))
 		return 0;
+	/* for a peer with nothing but errors */
+	if (time_before(jiffies, READ_ONCE(sp->sp_backward_after)))
+		return -ENOBUFS;
 	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
 
 	ret = send_call(sp, h, rqst);
 	trace_svc2_backward_call(sp, h, rqst->rq_snd_buf.len, ret);
+	if (ret == -EAGAIN && rpcrdma2_regions_awaited(&sp->sp_conn))
+		return await_regions(sp, xprt);
+	if (ret == -EMSGSIZE) {
+		svc2_call_too_long(sc);
+		return 0;
+	}
 	if (ret)
 		return -ENOBUFS;
 	svc2_count(backward_calls);
+	atomic_long_inc(&sp->sp_called.bw_calls);
+	rpcrdma2_backward_chunks(&sp->sp_called, h);
 	return 0;
 }
 
@@ -189,6 +335,22 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 {
 	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
+}
+
+/* Those that were given up are not answered any more. */
+static void svc2_bc_close(struct rpc_xprt *xprt)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
+	struct posted *ps = from_xprt(xprt)->bc_posted;
+	u32 i;
+
+	xprt_disconnect_done(xprt);
+	if (!test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags))
+		return;
+	guard(spinlock)(&xprt->transport_lock);
+	for (i = 0; i < sp->sp_nposted; i++)
+		if (ps[i].ps_call)
+			complete(&ps[i].ps_call->sc_revoked);
 }
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
@@ -204,92 +366,119 @@ static void take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 
 	spin_lock(&xprt->transport_lock);
 	grant = rpcrdma2_grant_next(h, sp->sp_backward_grant,
-				    SVC2_BACKWARD_CREDITS,
-				    sp->sp_backward_grant);
+				    sp->sp_backward_max, sp->sp_backward_grant);
 	WRITE_ONCE(sp->sp_backward_grant, grant);
-	if (grant)
-		xprt->cwnd = min(grant, READ_ONCE(sp->sp_answers)) <<
-			     RPC_CWNDSHIFT;
+	set_window_locked(sp, xprt);
 	spin_unlock(&xprt->transport_lock);
 }
 
-static void complete_with_reply(struct rpc_rqst *rqst,
-				const struct rpcrdma2_msg *msg)
-{
-	rqst->rq_private_buf = rqst->rq_rcv_buf;
-	memcpy(rqst->rq_private_buf.head[0].iov_base, msg->mg_payload,
-	       msg->mg_paylen);
-	xprt_complete_rqst(rqst->rq_task, msg->mg_paylen);
-	svc2_count(backward_replies);
-}
-
-static void wake_with_error(struct rpc_task *task)
-{
-	task->tk_status = -EIO;
-	rpc_wake_up_queued_task(&task->tk_rqstp->rq_xprt->pending, task);
-}
-
 /*
- * A task that has not gone to sleep yet forgets its status when it does; then
- * svc2_bc_wait_for_reply() finds the mark.
+ * B-05: a Call that is given up keeps its credit until the peer answers it, or for as
+ * long as the connection lasts. The RPC layer gets back what is its own, and the
+ * window is smaller by as much. Under transport_lock
  */
-static void fail_call(struct rpc_rqst *rqst)
+static void svc2_bc_release_request(struct rpc_task *task)
 {
-	WRITE_ONCE(from_rqst(rqst)->cb_failed, true);
-	rqst->rq_xprt->stat.recvs++;
-	wake_with_error(rqst->rq_task);
-	svc2_count(backward_errors);
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
+	struct posted *ps = NULL;
+
+	if (rqst->rq_cong)
+		ps = find_posted(sp, xprt, be32_to_cpu(rqst->rq_xid));
+	if (ps && !ps->ps_gone) {
+		ps->ps_gone = true;
+		sp->sp_ngone++;
+		svc2_count(backward_given_up);
+		set_window_locked(sp, xprt);
+	}
+	if (ps && !rpcrdma2_is_exposed(&svc2_call_of(rqst)->sc_exposed))
+		ps->ps_call = NULL;
+	xprt_release_rqst_cong(task);
 }
 
 /* Under queue_lock */
 static void svc2_bc_wait_for_reply(struct rpc_task *task)
 {
 	xprt_wait_for_reply_request_def(task);
-	if (from_rqst(task->tk_rqstp)->cb_failed)
-		wake_with_error(task);
+	if (svc2_call_of(task->tk_rqstp)->sc_failed) {
+		task->tk_status = -EIO;
+		rpc_wake_up_queued_task(&task->tk_rqstp->rq_xprt->pending, task);
+	}
 }
 
 /*
- * B-12: Receives for all the answers that the peer would give, when as many Calls
- * as there are Receives for are outstanding.
+ * B-12: Receives for twice as many answers, when as many Calls as there are Receives
+ * for are outstanding, those that were given up among them, and the peer would answer
+ * more.
  */
 static void make_receives(struct svc2_xprt *sp, const struct rpc_xprt *xprt)
 {
 	u32 answers = READ_ONCE(sp->sp_answers);
 
 	if (unlikely(answers < READ_ONCE(sp->sp_backward_grant) &&
-		     READ_ONCE(xprt->cong) >= answers << RPC_CWNDSHIFT))
-		svc2_grant_fill(sp, SVC2_BACKWARD_CREDITS);
+		     READ_ONCE(xprt->cong) +
+		     (READ_ONCE(sp->sp_ngone) << RPC_CWNDSHIFT) >=
+		     answers << RPC_CWNDSHIFT))
+		svc2_grant_fill(sp, min(2 * answers, sp->sp_backward_max));
 }
 
 /*
- * Under the lock as a whole: two answers to one Call can be with two threads.
- * What is copied is short.
+ * The first of two answers to one Call, which can be with two threads, has the Call
+ * from here on, and pins it. An answer to a Call that was given up, or is about to be,
+ * gives its credit back.
  *
- * Return: false when it answers no Call of the server.
+ * Return: the Call; or NULL when it answers none.
  */
-static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
-		       const struct rpcrdma2_msg *msg)
+static struct svc2_call *claim_call(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+				    struct svc2_msg *answer)
 {
-	enum svc2_answer answer = SVC2_ANSWER_DROP;
-	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+	struct rpcrdma2_msg *msg = &answer->sm_msg;
+	struct svc2_call *sc;
 	struct rpc_rqst *rqst;
 
-	spin_lock(&xprt->queue_lock);
-	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(h->h_xid));
-	if (rqst && !from_rqst(rqst)->cb_failed)
-		answer = svc2_judge_answer(msg,
-					   READ_ONCE(from_rqst(rqst)->cb_vers),
-					   rqst->rq_rcv_buf.head[0].iov_len);
-	if (answer != SVC2_ANSWER_DROP && !msg->mg_verdict)
-		take_grant(sp, xprt, h);
-	if (answer == SVC2_ANSWER_REPLY)
-		complete_with_reply(rqst, msg);
-	else if (answer == SVC2_ANSWER_FAIL)
-		fail_call(rqst);
-	spin_unlock(&xprt->queue_lock);
+	guard(spinlock)(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(msg->mg_hdr.h_xid));
+	if (!rqst) {
+		answer_late(sp, xprt, msg);
+		forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+		return NULL;
+	}
+	sc = svc2_call_of(rqst);
+	if (sc->sc_failed || sc->sc_answer)
+		return NULL;
+	/* pairs with svc2_send_begin() */
+	sc->sc_verdict = svc2_judge_answer(msg, smp_load_acquire(&sc->sc_vers),
+					   rqst->rq_rcv_buf.buflen,
+					   sc->sc_write_max, sc->sc_reply_max);
+	if (sc->sc_verdict == SVC2_ANSWER_DROP)
+		return NULL;
+	if (!msg->mg_verdict)
+		take_grant(sp, xprt, &msg->mg_hdr);
+	forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+	if (unlikely(READ_ONCE(sp->sp_silent)))
+		WRITE_ONCE(sp->sp_silent, false);
+	sc->sc_answer = answer;
+	xprt_pin_rqst(rqst);
+	return sc;
+}
 
-	return answer != SVC2_ANSWER_DROP;
+/**
+ * svc2_check_handle - a message may have invalidated a region
+ * @sp: connection
+ * @msg: message that answers no Call of the server
+ *
+ * S50: then the books of the server disagree with the device's.
+ *
+ * Context: svc thread.
+ */
+void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
+{
+	u32 xid;
+
+	if (msg->mg_handle &&
+	    rpcrdma2_handle_in_use(&sp->sp_conn, msg->mg_handle, &xid))
+		svc2_close(sp, RPCRDMA2_LOSS_HANDLE);
 }
 
 /**
@@ -306,15 +495,19 @@ static bool answer_rpc(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct svc2_call *sc;
 	struct rpc_xprt *xprt;
 
 	/* pairs with svc2_bc_setup(): all of it is there, or none */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
 	if (xprt)
 		make_receives(sp, xprt);
-	if (!xprt || !answer_rpc(sp, xprt, &call->sm_msg))
+	sc = xprt ? claim_call(sp, xprt, call) : NULL;
+	if (!sc) {
+		svc2_check_handle(sp, &call->sm_msg);
 		return svc2_discard_reply(sp, call);
-	svc2_msg_put(sp, call);
+	}
+	svc2_call_answered(sc);
 	return 0;
 }
 
@@ -327,8 +520,8 @@ static const struct rpc_xprt_ops svc2_bc_ops = {
 	.buf_free		= svc2_bc_free,
 	.send_request		= svc2_bc_send_request,
 	.wait_for_reply_request	= svc2_bc_wait_for_reply,
-	.release_request	= xprt_release_rqst_cong,
-	.close			= xprt_disconnect_done,
+	.release_request	= svc2_bc_release_request,
+	.close			= svc2_bc_close,
 	.destroy		= svc2_bc_destroy,
 	.inject_disconnect	= svc2_bc_inject_disconnect,
 };
@@ -358,7 +551,9 @@ static struct rpc_xprt *create(const struct xprt_create *args,
 	struct backchannel *bc;
 	struct rpc_xprt *xprt;
 
-	xprt = xprt_alloc(args->net, sizeof(*bc), 1, SVC2_BACKWARD_CREDITS);
+	xprt = xprt_alloc(args->net,
+			  struct_size(bc, bc_posted, sp->sp_backward_max), 1,
+			  sp->sp_backward_max);
 	if (!xprt)
 		return NULL;
 	bc = from_xprt(xprt);
@@ -391,8 +586,7 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
-	if (!svc2_may_call(READ_ONCE(sp->sp_last_vers),
-			   READ_ONCE(sp->sp_ex.ex_peer.pp_now.pr_brs)))
+	if (!may_call(sp))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (test_and_set_bit(SVC2_F_BACKWARD, &sp->sp_flags))
 		return ERR_PTR(-EAGAIN);
@@ -401,9 +595,13 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 	xprt = create(args, sp);
 	if (!xprt)
 		goto out_clear;
-	ret = svc2_grant_fill(sp, SVC2_BACKWARD_FIRST);	/* B-12 */
+	ret = svc2_grant_fill(sp, min_t(u32, SVC2_BACKWARD_FIRST,
+					sp->sp_backward_max));	/* B-12 */
 	if (ret)
 		goto out_free;
+	/* the first, where there are to be some; more come as they are needed */
+	if (sp->sp_conn.co_regions.rg_max)
+		rpcrdma2_regions_grow(&sp->sp_conn);
 
 	__module_get(THIS_MODULE);	/* the class has one now */
 	xprt->bc_xprt = args->bc_xprt;

@@ -8,6 +8,8 @@
 
 #include <linux/percpu.h>
 
+#include <rpcrdma2/conn.h>
+
 /*
  * The errors sent stand in the order of their codes: svc2_count_error() counts
  * on it.
@@ -18,6 +20,8 @@
 	C(disconnects)		/* connections lost or ended */		\
 	C(calls)		/* Calls handed to the RPC layer */	\
 	C(calls_v1)		/* of these, in version 1 */		\
+	C(calls_lost)		/* a transfer of theirs was refused */	\
+	C(calls_lost_again)	/* of these, answered with an error */	\
 	C(replies)		/* Replies posted */			\
 	C(errors_vers)							\
 	C(errors_bad_xdr)						\
@@ -36,6 +40,17 @@
 	C(backward_calls)	/* this end's Calls posted */		\
 	C(backward_replies)	/* Replies to them */			\
 	C(backward_errors)	/* ended by an error or a bad Reply */	\
+	C(backward_too_long)	/* ended: nothing can carry them */	\
+	C(backward_given_up)	/* before they were answered */		\
+	C(backward_read_chunks)	/* offered with this end's Calls */	\
+	C(backward_write_chunks)					\
+	C(backward_reply_chunks)					\
+	C(backward_registrations) /* REG_MR work requests */		\
+	C(backward_remote_invs)	/* regions that an answer invalidated */ \
+	C(backward_local_invs)	/* LOCAL_INV work requests */		\
+	C(backward_revoked)	/* Calls given up while memory was exposed */ \
+	C(backward_late)	/* of these, answered a little later */	\
+	C(mrs_allocated)	/* regions for that */			\
 	C(connprops)		/* property messages taken */		\
 	C(reqprops)							\
 	C(updprops)							\
@@ -74,7 +89,12 @@
 	C(inline_bytes)		/* RPC payload sent inline */		\
 	C(sq_waits)		/* waits for Send Queue entries */	\
 	C(tx_waits)		/* waits for a send context */		\
+	C(contexts_trimmed)	/* send contexts freed when a burst was over */ \
 	C(mr_waits)		/* waits for memory regions */		\
+	C(transfer_waits)	/* Calls that waited for pages, theirs or the Reply's */ \
+	C(transfer_deferred)	/* Calls that gave theirs back, put off for an upcall */ \
+	C(replies_planned_again) /* Receives of the peer got smaller */ \
+	C(buffer_pages_moved)	/* from a send context to another */	\
 	C(shortages)		/* pauses for want of memory or mappings */ \
 	C(stalls)		/* waits that ended the connection */	\
 	C(overdue)		/* chains that did, see SVC2_CHAIN_TIMEOUT */
@@ -82,6 +102,10 @@
 enum svc2_counter {
 #define SVC2_ENUM(name) SVC2_C_##name,
 	SVC2_COUNTERS(SVC2_ENUM)
+#undef SVC2_ENUM
+	/* connections that have ended, by reason */
+#define SVC2_ENUM(name, ...) SVC2_C_ended_##name,
+	RPCRDMA2_LOSSES(SVC2_ENUM)
 #undef SVC2_ENUM
 	SVC2_C_COUNT
 };
@@ -92,8 +116,13 @@ DECLARE_PER_CPU(u64 [SVC2_C_COUNT], svc2_counters);
 	this_cpu_add(svc2_counters[SVC2_C_##name], (n))
 #define svc2_count(name)	svc2_count_add(name, 1)
 
+static inline void svc2_count_ended(enum rpcrdma2_loss why)
+{
+	if (why != RPCRDMA2_LOSS_NONE)
+		this_cpu_inc(svc2_counters[SVC2_C_ended_PEER + why -
+					 RPCRDMA2_LOSS_PEER]);
+}
+
 void svc2_count_error(u32 code);
-void svc2_counters_init(void);
-void svc2_counters_exit(void);
 
 #endif /* _SVCRDMA2_COUNTERS_H */

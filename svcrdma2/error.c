@@ -24,9 +24,11 @@ static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 			      plan->pn_code);
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, 0);
-	if (!ret)
-		svc2_count_error(plan->pn_code);
-	return ret;
+	if (ret)
+		return ret;
+	svc2_count_error(plan->pn_code);
+	rpcrdma2_errors_count(&sp->sp_errors, plan->pn_code);
+	return 0;
 }
 
 /**

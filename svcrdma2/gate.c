@@ -1,40 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gates: how svc threads wait for what a connection has little of.
+ * Gates: how what a connection has little of is waited for.
  *
  * Send Queue entries, send contexts and memory regions have a gate each. While
- * there are enough a thread takes its units without a lock. One that finds too
- * few joins the end of the line; what is given back serves the line from its
- * front, as many at once as there is enough for, and while there is a line no
- * thread overtakes it. So a large chain is not starved by small ones, and no
- * thread spins: it sleeps until its units are its own.
+ * there are enough a thread takes units without a lock. When there are too few
+ * the line is joined: by the Call, if the units are for its RDMA Reads, so that the
+ * thread is free; else by the thread, which goes in front of the Calls. What is given
+ * back serves the line from its front, as many at once as there is enough for. While
+ * there is a line nothing overtakes it but a Send that stands alone, and no further
+ * message is taken up. So a large chain is not starved by small ones, and no thread
+ * spins.
  *
- * Nothing a thread in the line holds is needed by the completions that move
- * it, so there is always progress while the connection lives. When it is lost
- * the threads are woken, and leave.
+ * Nothing that stands in the line holds what is needed by the completions that
+ * move it, so there is always progress while the connection lives. When it is lost
+ * the threads are woken, and leave; Calls go with the connection.
  *
  * How long a thread waits is bounded, whatever moves meanwhile: a peer that
  * gives back a little now and then must not keep it. When the time is over the
  * connection is closed. The time is shorter as soon as the service asks a
  * thread to end (SVC2_STALL_TIMEOUT, SVC2_STOP_TIMEOUT).
  *
- * While a thread stands in line, or send contexts could run out with the Calls
+ * While there is a line, or send contexts could run out with the Calls
  * that threads have taken up already, ->xpo_has_wspace keeps further messages of
  * the connection from taking up threads. Replies with RDMA Writes can still make
  * several threads wait for Send Queue entries at once, each for as long as the
  * limit above says.
  */
 #include "svcrdma2.h"
-
-/**
- * struct waiter - a thread in the line
- * @wt_list: on ga_line until it is served; it may be gone after that
- * @wt_units: how many it waits for
- */
-struct waiter {
-	struct list_head	wt_list;
-	unsigned int		wt_units;
-};
 
 /**
  * svc2_gate_init - make a gate
@@ -63,50 +55,50 @@ void svc2_gate_open(struct svc2_gate *ga, unsigned int units)
 
 static void serve_line(struct svc2_xprt *sp, struct svc2_gate *ga)
 {
-	struct waiter *wt;
-	bool served = false;
+	struct svc2_waiter *wt;
+	struct svc2_msg *call;
+	bool wake = false;
 
 	lockdep_assert_held(&ga->ga_lock);
-	while ((wt = list_first_entry_or_null(&ga->ga_line, struct waiter,
+	while ((wt = list_first_entry_or_null(&ga->ga_line, struct svc2_waiter,
 					      wt_list)) &&
-	       rpcrdma2_units_take(ga->ga_units, wt->wt_units, false)) {
+	       rpcrdma2_units_take(ga->ga_units, wt->wt_units, wt->wt_spare)) {
+		call = wt->wt_call;
+		if (call)
+			*wt->wt_held = wt->wt_units;
 		/* pairs with is_served() */
 		list_del_init_careful(&wt->wt_list);
-		served = true;
+		if (call)
+			svc2_msg_ready(sp, call);
+		else
+			wake = true;
 	}
-	if (served)
+	if (wake)
 		wake_up_all(&sp->sp_line);
 }
 
-static bool is_served(struct waiter *wt)
+/* The line may have ended, or served a Call. */
+static void line_moved(struct svc2_xprt *sp)
+{
+	/* pairs with the barrier in svc2_has_wspace() */
+	smp_mb();
+	svc2_unthrottle(sp);
+}
+
+static bool is_served(struct svc2_waiter *wt)
 {
 	return list_empty_careful(&wt->wt_list);
 }
 
-/*
- * The service asks for a thread to end, and has found none that is idle: threads
- * that wait may be all there are. A thread ends between two messages, so the
- * bit is not cleared here.
- */
-static bool service_stops(const struct svc2_xprt *sp)
-{
-	const struct svc_serv *serv = sp->sp_xprt.xpt_server;
-	unsigned int i;
-
-	for (i = 0; i < serv->sv_nrpools; i++)
-		if (test_bit(SP_NEED_VICTIM, &serv->sv_pools[i].sp_flags))
-			return true;
-	return false;
-}
-
 /* Until it is served, the connection is lost, or it has taken too long */
-static void stand_in_line(struct svc2_xprt *sp, struct waiter *wt)
+static void stand_in_line(struct svc2_xprt *sp, struct svc2_waiter *wt)
 {
 	unsigned long begin = jiffies, waited = 0, limit;
 
 	for (;;) {
-		limit = service_stops(sp) ? SVC2_STOP_TIMEOUT :
-					    SVC2_STALL_TIMEOUT;
+		/* the threads that wait may be all there are */
+		limit = rpcrdma2_svc_stops(sp->sp_xprt.xpt_server) ?
+			SVC2_STOP_TIMEOUT : SVC2_STALL_TIMEOUT;
 		if (waited >= limit)
 			return;
 		if (wait_event_timeout(sp->sp_line, is_served(wt) ||
@@ -117,23 +109,31 @@ static void stand_in_line(struct svc2_xprt *sp, struct waiter *wt)
 	}
 }
 
-/* Return: whether it has been served. */
+/*
+ * In front of the Calls: they leave units for threads, and wait as long as the peer
+ * likes. Return: whether it has been served.
+ */
 static bool join_line(struct svc2_xprt *sp, struct svc2_gate *ga,
-		      struct waiter *wt)
+		      struct svc2_waiter *wt)
 {
+	struct list_head *at;
 	bool served;
 
 	spin_lock(&ga->ga_lock);
-	list_add_tail(&wt->wt_list, &ga->ga_line);
+	list_for_each(at, &ga->ga_line)
+		if (list_entry(at, struct svc2_waiter, wt_list)->wt_call)
+			break;
+	list_add_tail(&wt->wt_list, at);
 	serve_line(sp, ga);
 	served = is_served(wt);
 	spin_unlock(&ga->ga_lock);
+	line_moved(sp);
 	return served;
 }
 
 /* Return: whether it was served, perhaps in the last moment. */
 static bool leave_line(struct svc2_xprt *sp, struct svc2_gate *ga,
-		       struct waiter *wt)
+		       struct svc2_waiter *wt)
 {
 	bool served;
 
@@ -144,13 +144,17 @@ static bool leave_line(struct svc2_xprt *sp, struct svc2_gate *ga,
 		serve_line(sp, ga);
 	}
 	spin_unlock(&ga->ga_lock);
+	line_moved(sp);
 	return served;
 }
 
 static int wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
 			 unsigned int units)
 {
-	struct waiter wt = { .wt_units = units };
+	struct svc2_waiter wt = {
+		.wt_units = units,
+		.wt_spare = ga->ga_units->un_kept,
+	};
 
 	if (join_line(sp, ga, &wt))
 		return 0;
@@ -182,7 +186,8 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return -ENOTCONN;
 	if (likely(list_empty(&ga->ga_line) &&
-		   rpcrdma2_units_take(ga->ga_units, units, false)))
+		   rpcrdma2_units_take(ga->ga_units, units,
+				       ga->ga_units->un_kept)))
 		return 0;
 	return wait_for_turn(sp, ga, units);
 }
@@ -197,7 +202,9 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
  * procedure that is not idempotent has been carried out. After the loss of the
  * connection the requester sends the Call again, and the reply cache answers
  * it. So what can pass never becomes an error (C-093). -EIO is what a mapping
- * for the device fails with.
+ * for the device fails with, and -EAGAIN what rdma_rw says when a pool of memory regions
+ * is empty. Those for RDMA Reads are counted (sp_mrs), so that is for RDMA Writes, where
+ * the kernel's force_mr is set, and the regions come back with RDMA Reads.
  *
  * Context: svc thread; sleeps SVC2_SHORTAGE_PAUSE.
  * Return: true to try again; @ret says how it ended when not.
@@ -218,28 +225,6 @@ bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 	return false;
 }
 
-/*
- * No thread waits, and there is a send context for another Call beside those in
- * hand, which xpt_nr_rqsts counts. A Reply that is posted may count on both
- * sides until its thread lets go of it, and the RPC layer asks again then.
- */
-static bool has_room(const struct svc2_xprt *sp)
-{
-	return list_empty(&sp->sp_sq.ga_line) &&
-	       list_empty(&sp->sp_tx_gate.ga_line) &&
-	       list_empty(&sp->sp_mrs.ga_line) &&
-	       svc2_gate_avail(&sp->sp_tx_gate) >
-	       atomic_read(&sp->sp_xprt.xpt_nr_rqsts);
-}
-
-/* The caller has given something back, and passed a full barrier since. */
-static void unthrottle(struct svc2_xprt *sp)
-{
-	if (test_bit(SVC2_F_THROTTLED, &sp->sp_flags) && has_room(sp) &&
-	    test_and_clear_bit(SVC2_F_THROTTLED, &sp->sp_flags))
-		svc_xprt_enqueue(&sp->sp_xprt);
-}
-
 /**
  * svc2_gate_serve - units have come back, and a thread had found too few
  * @sp: connection
@@ -252,10 +237,7 @@ void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga)
 	spin_lock(&ga->ga_lock);
 	serve_line(sp, ga);
 	spin_unlock(&ga->ga_lock);
-
-	/* pairs with the barrier in svc2_has_wspace() */
-	smp_mb();
-	unthrottle(sp);
+	line_moved(sp);
 }
 
 /**
@@ -271,18 +253,98 @@ void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 {
 	if (!units)
 		return;
-	/* has a barrier like the one in svc2_gate_serve() */
+	/* has a barrier like the one in line_moved() */
 	if (rpcrdma2_units_give(&ga->ga_own, units))
 		svc2_gate_serve(sp, ga);
 	else
-		unthrottle(sp);
+		svc2_unthrottle(sp);
+}
+
+/**
+ * svc2_gate_enter - take units for a Call, or have the Call wait for them
+ * @sp: connection
+ * @ga: gate of it
+ * @call: Call
+ * @units: how many; with @spare never more than it was opened with
+ * @spare: how many to leave for Replies
+ * @held: where to note how many @call has
+ *
+ * A peer decides how long it takes until units come back. So no thread waits: the
+ * Call does, and svc2_msg_ready() puts it where a thread finds it when it has them.
+ *
+ * Context: svc thread.
+ * Return: 0 when the units are the Call's; -EINPROGRESS when it waits, and is the
+ * gate's (R2); -ENOTCONN when the connection is lost.
+ */
+int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
+		    struct svc2_msg *call, unsigned int units,
+		    unsigned int spare, unsigned int *held)
+{
+	struct svc2_waiter *wt = &call->sm_wait;
+
+	spare += ga->ga_units->un_kept;
+	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
+		return -ENOTCONN;
+	if (likely(list_empty(&ga->ga_line) &&
+		   rpcrdma2_units_take(ga->ga_units, units, spare))) {
+		*held = units;
+		return 0;
+	}
+	this_cpu_inc(svc2_counters[ga->ga_counter]);
+	*wt = (struct svc2_waiter){
+		.wt_units = units,
+		.wt_spare = spare,
+		.wt_call  = call,
+		.wt_held  = held,
+	};
+	spin_lock(&ga->ga_lock);
+	list_add_tail(&wt->wt_list, &ga->ga_line);
+	/* what came back before this served nothing */
+	serve_line(sp, ga);
+	spin_unlock(&ga->ga_lock);
+	line_moved(sp);
+	return -EINPROGRESS;
+}
+
+/**
+ * svc2_gate_flush - let go of the Calls that wait
+ * @ga: gate of a connection that no thread has to do with any more
+ * @line: where to put them, as struct svc2_waiter
+ *
+ * Context: ->xpo_free.
+ */
+void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line)
+{
+	list_splice_tail_init(&ga->ga_line, line);
+}
+
+/*
+ * There is no line, and there is a send context for another Call beside those in
+ * hand, which xpt_nr_rqsts counts. A Reply that is posted may count on both
+ * sides until its thread lets go of it, and the RPC layer asks again then.
+ *
+ * A Call that a gate or transfer.c has served needs none of this: its RDMA Reads can
+ * begin. And it has to be taken up, because the line may wait for what it holds. For
+ * the same reason a connection that has too much payload is taken up for a Call on
+ * sp_ready_q, which has some of it. One that the RPC layer has put off for an upcall has
+ * none.
+ */
+static bool has_room(const struct svc2_xprt *sp)
+{
+	return !list_empty(&sp->sp_served_q) ||
+	       (list_empty(&sp->sp_sq.ga_line) &&
+		list_empty(&sp->sp_tx_gate.ga_line) &&
+		list_empty(&sp->sp_mrs.ga_line) &&
+		(svc2_transfer_has_room(sp) || !list_empty(&sp->sp_ready_q)) &&
+		svc2_gate_avail(&sp->sp_tx_gate) >
+		atomic_read(&sp->sp_xprt.xpt_nr_rqsts));
 }
 
 /**
  * svc2_has_wspace - may a thread take up another message of a connection?
  * @xprt: connection
  *
- * Return: 0 when not; unthrottle(), or the RPC layer when a thread is done with
+ * Return: 0 when not; svc2_unthrottle(), or the RPC layer when a thread is done with
  * a Call, queues the connection again when there is room.
  */
 int svc2_has_wspace(struct svc_xprt *xprt)
@@ -292,7 +354,8 @@ int svc2_has_wspace(struct svc_xprt *xprt)
 	if (has_room(sp))
 		return 1;
 	set_bit(SVC2_F_THROTTLED, &sp->sp_flags);
-	/* pairs with the barriers before unthrottle() */
+	/* pairs with the barriers before svc2_unthrottle() */
 	smp_mb__after_atomic();
+	svc2_transfer_wait(sp);
 	return has_room(sp);
 }

@@ -121,6 +121,19 @@ void svc2_grant_end(struct svc2_xprt *sp)
 		atomic_dec(&conns);
 }
 
+/*
+ * Make Receives, until there are @total, and post them. Fewer than a batch of them are
+ * neither posted nor in use at any time.
+ *
+ * Return: 0; -ENOMEM when there are fewer; or -EIO when the connection is lost.
+ */
+static int add_recvs(struct svc2_xprt *sp, unsigned int total)
+{
+	if (rpcrdma2_recvs_fill(&sp->sp_conn, &sp->sp_rpool, total))
+		return -ENOMEM;
+	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
+}
+
 /**
  * svc2_grant_fill - make the Receives that a grant needs, and post them (R6)
  * @sp: connection with a queue pair that has room for them
@@ -137,7 +150,7 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 	guard(mutex)(&sp->sp_grant_mutex);
 	if (answers < sp->sp_answers)
 		return 0;
-	ret = svc2_recvs_add(sp, svc2_grant_recvs(answers, sp->sp_grant));
+	ret = add_recvs(sp, svc2_grant_recvs(answers, sp->sp_grant));
 	if (ret)
 		return ret;
 	/* that of a grant that was lowered just now may be larger */
@@ -162,6 +175,17 @@ bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size)
 			((size - READ_ONCE(rp->rp_size)) >> PAGE_SHIFT));
 }
 
+/**
+ * svc2_grant_is_used_up - has another connection found no Receives?
+ */
+bool svc2_grant_is_used_up(void)
+{
+	unsigned int least = svc2_grant_recvs(0, SVC2_CREDITS_MIN);
+	long page = PAGE_ALIGN(RPCRDMA2_INLINE_DEFAULT) >> PAGE_SHIFT;
+
+	return used_pages() + least * page > READ_ONCE(svc2_budget.bu_most);
+}
+
 /* Receives first, then the grant (R6) */
 static void raise_to(struct svc2_xprt *sp, u32 grant)
 {
@@ -175,7 +199,7 @@ static void raise_to(struct svc2_xprt *sp, u32 grant)
 			WRITE_ONCE(wanted_at, jiffies ?: 1);
 		return;
 	}
-	if (svc2_recvs_add(sp, recvs))
+	if (add_recvs(sp, recvs))
 		return;
 	rpcrdma2_rpool_batch(&sp->sp_conn, rp, svc2_grant_batch(grant));
 	/* pairs with sq_lock, under which the next header takes it over */
@@ -242,15 +266,13 @@ static bool lower_locked(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_grant_put_recv - put a Call's Receive back because its Reply is next
+ * svc2_grant_lower - while memory is short give a Call's Receive back to the system
  * @sp: connection
- * @call: Call; nothing in its Receive is looked at any more
- *
- * While memory is short it goes back to the system.
+ * @call: Call whose Reply is next; nothing in its Receive is looked at any more
  *
  * Context: svc thread; may sleep.
  */
-void svc2_grant_put_recv(struct svc2_xprt *sp, struct svc2_msg *call)
+void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	if (unlikely(is_short(sp)) && call->sm_recv &&
 	    mutex_trylock(&sp->sp_grant_mutex)) {
@@ -260,5 +282,4 @@ void svc2_grant_put_recv(struct svc2_xprt *sp, struct svc2_msg *call)
 		}
 		mutex_unlock(&sp->sp_grant_mutex);
 	}
-	svc2_msg_put_recv(sp, call);
 }

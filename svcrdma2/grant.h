@@ -9,10 +9,16 @@
 
 #include <rpcrdma2/credit.h>
 
-/* Receives that are posted again at once */
+/* most that are posted at once; larger batches save little */
+#define SVC2_RECV_BATCH	16U
+
+/*
+ * Receives that are posted again at once. One Call after the other keeps so many busy,
+ * which is too few for a larger grant: see svc2_grant_next().
+ */
 static inline unsigned int svc2_grant_batch(u32 grant)
 {
-	return max(rpcrdma2_receives_needed(0, grant) / 4, 1U);
+	return clamp(grant / 2, 1U, SVC2_RECV_BATCH);
 }
 
 /**
@@ -26,6 +32,31 @@ static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
 {
 	return rpcrdma2_receives_needed(answers, grant) +
 	       svc2_grant_batch(grant) - 1;
+}
+
+/**
+ * svc2_grant_fit - grant in both directions what a device has Receives for
+ * @answers: Calls of the server that may be outstanding; made less, but not 0
+ * @grant: Calls that the peer is granted; made less
+ * @least: of these
+ * @most: Receives that the device has
+ *
+ * The larger of the two is halved until there are enough.
+ *
+ * Return: false when there are never.
+ */
+static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
+				  unsigned int most)
+{
+	while (svc2_grant_recvs(*answers, *grant) > most) {
+		if (*answers > 1 && (*answers >= *grant || *grant / 2 < least))
+			*answers /= 2;
+		else if (*grant / 2 >= least)
+			*grant /= 2;
+		else
+			return false;
+	}
+	return true;
 }
 
 /**

@@ -16,6 +16,7 @@
 
 #include <linux/sunrpc/addr.h>
 
+#include "conns.h"
 #include "svcrdma2.h"
 #include "trace.h"
 
@@ -121,6 +122,25 @@ static int svc2_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	}
 }
 
+/* Say what to do. A client that has gone is no trouble. */
+static void tell_refused(const struct svc2_xprt *sp, int error)
+{
+	const char *advice = "the device has too small queues, or the client wants no RDMA Reads";
+
+	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
+		return;
+	if (error == -EUSERS)
+		advice = "it has as many as address_connections or half of connections, raise it";
+	if (error == -ENFILE)
+		advice = "there are as many as connections allows, raise it";
+	if (error == -ENOMEM)
+		advice = svc2_grant_is_used_up() ?
+			 "the Receives of all connections have all of receive_memory, raise it" :
+			 "no memory, see 'free' on this machine";
+	pr_warn_ratelimited("svcrdma2: the connection of client %s is refused (error %d): %s\n",
+			    sp->sp_xprt.xpt_remotebuf, error, advice);
+}
+
 /**
  * svc2_accept - ->xpo_accept
  * @xprt: listener
@@ -138,6 +158,8 @@ static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 	trace_svc2_accept(sp, ret);
 	if (ret) {
 		svc2_count(accept_failures);
+		svc2_conn_refused(sp, ret);
+		tell_refused(sp, ret);
 		svc_xprt_put(&sp->sp_xprt);
 		sp = NULL;
 	} else {
@@ -180,18 +202,10 @@ static void svc2_listener_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
 }
 
-/**
- * svc2_create - ->xpo_create
- * @serv: RPC service
- * @net: network namespace
- * @sa: address to listen on
- * @salen: its length
- * @flags: not used
- *
- * Return: a listener, or an ERR_PTR().
- */
-static struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
-				    struct sockaddr *sa, int salen, int flags)
+/* Return: a listener, or an ERR_PTR(). */
+static struct svc_xprt *create(struct svc_xprt_class *class,
+			       struct svc_serv *serv, struct net *net,
+			       struct sockaddr *sa, int salen)
 {
 	struct svc2_listener *ls;
 	int ret;
@@ -202,7 +216,7 @@ static struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
 	if (!ls)
 		return ERR_PTR(-ENOMEM);
 
-	svc_xprt_init(net, &svc2_class, &ls->ls_xprt, serv);
+	svc_xprt_init(net, class, &ls->ls_xprt, serv);
 	set_bit(XPT_LISTENER, &ls->ls_xprt.xpt_flags);
 	strscpy(ls->ls_xprt.xpt_remotebuf, "listener",
 		sizeof(ls->ls_xprt.xpt_remotebuf));
@@ -230,22 +244,48 @@ static struct svc_xprt *svc2_create(struct svc_serv *serv, struct net *net,
 	return &ls->ls_xprt;
 }
 
+/* ->xpo_create is not told the class that it was found by. */
+static struct svc_xprt *create_rdma2(struct svc_serv *serv, struct net *net,
+				     struct sockaddr *sa, int salen, int flags)
+{
+	return create(&svc2_class, serv, net, sa, salen);
+}
+
+static struct svc_xprt *create_rdma(struct svc_serv *serv, struct net *net,
+				    struct sockaddr *sa, int salen, int flags)
+{
+	return create(&svc2_rdma_class, serv, net, sa, salen);
+}
+
 /*
  * Those of a connection are in transport.c. What is left out is for messages and
  * for temporary transports.
  */
-static const struct svc_xprt_ops listener_ops = {
-	.xpo_create		= svc2_create,
-	.xpo_accept		= svc2_accept,
-	.xpo_release_ctxt	= svc2_listener_release_ctxt,
-	.xpo_detach		= svc2_listener_detach,
-	.xpo_free		= svc2_listener_free,
-};
+#define LISTENER_OPS(_create)					\
+{								\
+	.xpo_create		= _create,			\
+	.xpo_accept		= svc2_accept,			\
+	.xpo_release_ctxt	= svc2_listener_release_ctxt,	\
+	.xpo_detach		= svc2_listener_detach,		\
+	.xpo_free		= svc2_listener_free,		\
+}
+
+static const struct svc_xprt_ops rdma2_ops = LISTENER_OPS(create_rdma2);
+static const struct svc_xprt_ops rdma_ops = LISTENER_OPS(create_rdma);
 
 struct svc_xprt_class svc2_class = {
 	.xcl_name	 = "rdma2",
 	.xcl_owner	 = THIS_MODULE,
-	.xcl_ops	 = &listener_ops,
+	.xcl_ops	 = &rdma2_ops,
+	.xcl_max_payload = RPCSVC_MAXPAYLOAD,
+	.xcl_ident	 = SVC2_IDENT,
+};
+
+/* The ident is for the backchannel, which is the same. */
+struct svc_xprt_class svc2_rdma_class = {
+	.xcl_name	 = "rdma",
+	.xcl_owner	 = THIS_MODULE,
+	.xcl_ops	 = &rdma_ops,
 	.xcl_max_payload = RPCSVC_MAXPAYLOAD,
 	.xcl_ident	 = SVC2_IDENT,
 };

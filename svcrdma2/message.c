@@ -30,14 +30,21 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 
 	msg->sm_recv = rv;
 	rpcrdma2_rw_init(&msg->sm_rw, DMA_FROM_DEVICE);
+	msg->sm_chain = NULL;
 	msg->sm_mrs = 0;
+	msg->sm_entries = 0;
 	msg->sm_pages = NULL;
 	msg->sm_npages = 0;
+	msg->sm_charged = 0;
+	msg->sm_reply_pages = 0;
+	msg->sm_deferred = false;
+	msg->sm_thread = NULL;
 	msg->sm_map = NULL;
 	msg->sm_copy = NULL;
 	msg->sm_inv_handle = 0;
 	msg->sm_nresults = 0;
-	rpcrdma2_msg_read(&msg->sm_msg, rv->rv_buf, rv->rv_len, rv->rv_len, 0,
+	rpcrdma2_msg_read(&msg->sm_msg, rv->rv_buf, rv->rv_len, rv->rv_len,
+			  rv->rv_handle,
 			  &sp->sp_ex);
 	return msg;
 }
@@ -52,8 +59,11 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	rpcrdma2_rw_free(&sp->sp_conn, &msg->sm_rw);
+	msg->sm_chain = NULL;
 	svc2_gate_give(sp, &sp->sp_mrs, msg->sm_mrs);
 	msg->sm_mrs = 0;
+	rpcrdma2_sq_give(&sp->sp_conn, msg->sm_entries);
+	msg->sm_entries = 0;
 }
 
 /**
@@ -70,6 +80,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	if (msg->sm_map)
 		vm_unmap_ram(msg->sm_map, svc2_msg_pages(msg));
 	svc2_sinks_put(msg);
+	svc2_transfer_leave(sp, msg);
 	kfree(msg->sm_copy);
 	if (msg->sm_recv)
 		svc2_recv_put(sp, msg->sm_recv);
@@ -141,6 +152,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	svc2_count(calls);
 	if (msg->sm_msg.mg_hdr.h_vers == RPCRDMA2_VERS_ONE)
 		svc2_count(calls_v1);
+	svc2_transfer_serve(svc2_from_xprt(rqstp->rq_xprt), msg);
 	rqstp->rq_xprt_ctxt = msg;
 	/* no IP protocol; the reply cache asks for one */
 	rqstp->rq_prot = IPPROTO_MAX;
@@ -158,8 +170,18 @@ void svc2_messages_flush(struct svc2_xprt *sp)
 {
 	struct svc2_msg *msg, *next_msg;
 	struct rpcrdma2_recv *rv, *next;
+	struct svc2_waiter *wt, *next_wt;
+	LIST_HEAD(line);
 
-	list_for_each_entry_safe(msg, next_msg, &sp->sp_read_q, sm_list) {
+	svc2_transfer_flush(sp, &line);
+	svc2_gate_flush(&sp->sp_mrs, &line);
+	svc2_gate_flush(&sp->sp_sq, &line);
+	list_for_each_entry_safe(wt, next_wt, &line, wt_list) {
+		list_del(&wt->wt_list);
+		svc2_msg_put(sp, wt->wt_call);
+	}
+	list_splice_tail_init(&sp->sp_served_q, &sp->sp_ready_q);
+	list_for_each_entry_safe(msg, next_msg, &sp->sp_ready_q, sm_list) {
 		list_del(&msg->sm_list);
 		svc2_msg_put(sp, msg);
 	}

@@ -2,13 +2,16 @@
 /*
  * svcrdma2: RPC-over-RDMA version 2 for RPC servers, that is, for nfsd.
  *
- * The transport class "rdma2" appears when the module is loaded; "rdma2 20049"
- * in nfsd's portlist loads it by the alias every such class has. Each listener
- * and each connection holds a reference on the module.
+ * The transport class "rdma2" appears when the module is loaded, and "rdma" where it
+ * is free (classes.c); "rdma2 20049" in nfsd's portlist loads it by the alias every
+ * such class has. Each listener and each connection holds a reference on the module.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
+
+#include <rpcrdma2/backward.h>
+#include <rpcrdma2/version.h>
 
 #include "svcrdma2.h"
 
@@ -41,14 +44,22 @@ static const struct kernel_param_ops param_ops = {
 SVC2_PARAM(credits, SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX,
 	   NULL,
 	   "Calls a requester may have outstanding on a connection made from now on (4 to 1024, default 64)");
-SVC2_PARAM(receive_size, 4 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
+SVC2_PARAM(backward_credits, SVC2_BACKWARD_CREDITS, 1, SVC2_BACKWARD_MAX, NULL,
+	   "callbacks that may be outstanding on a connection made from now on, if the client grants as many (1 to 256, default 16)");
+SVC2_PARAM(receive_size, 5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
 	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
-	   "octets of a Receive, rounded up to pages (4096 to 65536, default 16384); larger ones on connections of version 2 too that there are, smaller ones on connections made from now on");
+	   "octets of a Receive, rounded up to pages (4096 to 65536, default 20480); larger ones on connections of version 2 too that there are, smaller ones on connections made from now on");
 SVC2_PARAM(send_size, RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
 	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
 	   "octets of the largest Send, where the client takes it (4096 to 65536, default 65536); applies to all connections");
 SVC2_PARAM(receive_memory, 0, 0, UINT_MAX, svc2_budget_set,
 	   "KiB that the Receives of all connections may have (at least 64 pages, default 0: a sixteenth of the memory)");
+SVC2_PARAM(transfer_memory, 0, 0, UINT_MAX, svc2_transfer_set,
+	   "KiB that the payload under way on all connections may have, and one address half of it (at least four times the largest payload that the kernel can be set to, default 0: a sixteenth of the memory)");
+SVC2_PARAM(address_connections, SVC2_ADDRESS_CONNS, 1, UINT_MAX, NULL,
+	   "connections that one address may have (default 128); applies to connections made from now on");
+SVC2_PARAM(connections, 0, 0, UINT_MAX, NULL,
+	   "connections that all addresses may have, and one address half of them (default 0: one for each 8 MiB of the memory, at least 64); applies to connections made from now on");
 SVC2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
 	   NULL,
 	   "lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
@@ -56,11 +67,17 @@ SVC2_PARAM(max_version, RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
 	   NULL,
 	   "highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
 
+u32 svc2_backward = RDMA2_BKREQSUP_GENL;
+module_param_cb(backward, &rpcrdma2_backward_ops, &svc2_backward, 0644);
+__MODULE_PARM_TYPE(backward, "charp");
+MODULE_PARM_DESC(backward, "callbacks to make: none, inline: without chunks, or genl: with chunks (default genl); applies to new connections");
+
 static int __init svcrdma2_init(void)
 {
 	int ret = -ENOMEM;
 
 	svc2_budget_set();
+	svc2_transfer_set();
 	svc2_msg_cache = KMEM_CACHE(svc2_msg, 0);
 	if (!svc2_msg_cache)
 		return ret;
@@ -71,17 +88,22 @@ static int __init svcrdma2_init(void)
 	svc2_wq = alloc_workqueue("svcrdma2", WQ_UNBOUND, 0);
 	if (!svc2_wq)
 		goto out_sinks;
-	ret = xprt_register_transport(&svc2_bc_class);
+	ret = svc2_view_init();
 	if (ret)
 		goto out_wq;
-	ret = svc_reg_xprt_class(&svc2_class);
+	ret = xprt_register_transport(&svc2_bc_class);
+	if (ret)
+		goto out_view;
+	ret = svc2_classes_init();
 	if (ret)
 		goto out_bc_class;
-	svc2_counters_init();
+	svc2_debugfs_init();
 	return 0;
 
 out_bc_class:
 	xprt_unregister_transport(&svc2_bc_class);
+out_view:
+	svc2_view_exit();
 out_wq:
 	destroy_workqueue(svc2_wq);
 out_sinks:
@@ -96,10 +118,12 @@ out_cache:
  */
 static void __exit svcrdma2_exit(void)
 {
-	svc_unreg_xprt_class(&svc2_class);
+	svc2_classes_exit();
 	xprt_unregister_transport(&svc2_bc_class);
+	svc2_view_exit();
+	svc2_txs_exit();
 	destroy_workqueue(svc2_wq);
-	svc2_counters_exit();
+	svc2_debugfs_exit();
 	svc2_sinks_exit();
 	kmem_cache_destroy(svc2_msg_cache);
 }
@@ -109,4 +133,5 @@ module_exit(svcrdma2_exit);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2, server");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(RPCRDMA2);
+MODULE_VERSION(RPCRDMA2_VERSION);
+MODULE_INFO(import_ns, "RPCRDMA2");

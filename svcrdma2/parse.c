@@ -48,17 +48,12 @@ static int copy_call(struct svc2_xprt *sp, struct svc2_msg *call,
 	return ret;
 }
 
-static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
+static int deliver_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 
-	call->sm_inv_handle = pick_inv_handle(sp, h);
-	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;
-	if (h->h_nreads)
-		return svc2_read_chunks(rqstp, call);
-
-	rpcrdma2_recv_buf(call->sm_recv, h->h_len, &rqstp->rq_arg);
+	rpcrdma2_recv_buf(call->sm_recv, call->sm_msg.mg_hdr.h_len,
+			  &rqstp->rq_arg);
 	if (unlikely(call->sm_recv->rv_len > PAGE_SIZE) &&
 	    svc2_layout_is_gss(call->sm_msg.mg_payload, call->sm_inline) &&
 	    copy_call(sp, call, &rqstp->rq_arg)) {
@@ -66,6 +61,45 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 		return 0;
 	}
 	return svc2_deliver(rqstp, call);
+}
+
+static int resume_call(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	if (call->sm_msg.mg_hdr.h_nreads)
+		return svc2_read_resume(rqstp, call);
+	return deliver_inline(rqstp, call);
+}
+
+/* Pages that its Reply may have in the memory that it offers */
+static unsigned int reply_pages(const struct svc_rqst *rqstp,
+				const struct rpcrdma2_hdr *h)
+{
+	u64 offered = h->h_has_reply ? h->h_reply.ck_length : 0;
+	unsigned int i;
+
+	for (i = 0; i < h->h_nwrites; i++)
+		offered += h->h_writes[i].ck_length;
+	return svc2_reply_pages(offered, svc_serv_maxpages(rqstp->rq_server));
+}
+
+static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+
+	if (svc2_was_lost(sp, h->h_xid)) {
+		svc2_count(calls_lost_again);
+		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
+	}
+	call->sm_inv_handle = pick_inv_handle(sp, h);
+	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;
+	call->sm_reply_pages = reply_pages(rqstp, h);
+	if (h->h_nreads)
+		return svc2_read_chunks(rqstp, call);
+	if (call->sm_reply_pages &&
+	    svc2_transfer_enter(sp, call, call->sm_reply_pages))
+		return 0;
+	return deliver_inline(rqstp, call);
 }
 
 static int drop_reply(struct svc_rqst *rqstp, struct svc2_msg *call)
@@ -178,6 +212,9 @@ static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 	trace_svc2_decode(sp->sp_conn.co_recv_cq, rv->rv_id, h, rv->rv_len,
 			  msg->mg_verdict);
 
+	if (unlikely(msg->mg_handle) &&
+	    (!is_reply(h) || msg->mg_verdict == RDMA2_DROP))
+		svc2_check_handle(sp, msg);		/* S50 */
 	if (refuse_version(sp, call))
 		return 0;
 	if (msg->mg_verdict == RDMA2_DROP)
@@ -219,6 +256,35 @@ static void converse(struct svc2_xprt *sp)
 		svc2_converse(sp);
 }
 
+/*
+ * Takes what is next in turn: a Call, or else a Receive. With the last of them goes
+ * XPT_DATA, or the RPC layer would wake another thread to find nothing.
+ */
+static struct svc2_msg *take_next(struct svc2_xprt *sp,
+				  struct rpcrdma2_recv **rv)
+{
+	struct svc2_msg *call;
+
+	*rv = NULL;
+	guard(spinlock)(&sp->sp_recv_lock);
+	call = list_first_entry_or_null(&sp->sp_served_q, struct svc2_msg,
+					sm_list) ?:
+	       list_first_entry_or_null(&sp->sp_ready_q, struct svc2_msg,
+					sm_list);
+	if (call) {
+		list_del(&call->sm_list);
+	} else {
+		*rv = list_first_entry_or_null(&sp->sp_recv_q,
+					       struct rpcrdma2_recv, rv_list);
+		if (*rv)
+			list_del(&(*rv)->rv_list);
+	}
+	if (list_empty(&sp->sp_served_q) && list_empty(&sp->sp_ready_q) &&
+	    list_empty(&sp->sp_recv_q))
+		clear_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	return call;
+}
+
 /**
  * svc2_recvfrom - ->xpo_recvfrom
  * @rqstp: thread, and where a Call goes
@@ -226,9 +292,9 @@ static void converse(struct svc2_xprt *sp)
  * Other threads take up the connection's messages as soon as this one has its
  * own, with two exceptions. A control message is to be obeyed before what
  * follows it, and in its turn (S16). And a Call with Read chunks may have to
- * wait for the Send Queue: until its RDMA Reads are posted no other thread
- * meets the same queue, so that one connection keeps one thread waiting, and
- * not all that came before svc2_has_wspace() noticed.
+ * wait until memory or mappings are to be had: until its RDMA Reads are posted, or it
+ * waits without a thread, no other thread meets the same shortage. So one connection
+ * keeps one thread waiting, and not one for each Call.
  *
  * Return: octets of the Call in rq_arg, or 0 when there is none (yet).
  */
@@ -236,35 +302,21 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 {
 	struct svc_xprt *xprt = rqstp->rq_xprt;
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
-	struct rpcrdma2_recv *rv = NULL;
+	struct rpcrdma2_recv *rv;
 	struct svc2_msg *call;
 	int ret;
 
-	/* No page of the thread's is a reply yet. */
-	rqstp->rq_respages = rqstp->rq_pages;
-	rqstp->rq_next_page = rqstp->rq_respages;
+	rpcrdma2_rqst_begin(rqstp);
 	rqstp->rq_xprt_ctxt = NULL;
 
-	spin_lock(&sp->sp_recv_lock);
-	call = list_first_entry_or_null(&sp->sp_read_q, struct svc2_msg,
-					sm_list);
-	if (call) {
-		list_del(&call->sm_list);
-	} else {
-		rv = list_first_entry_or_null(&sp->sp_recv_q,
-					      struct rpcrdma2_recv, rv_list);
-		if (rv)
-			list_del(&rv->rv_list);
-		else
-			clear_bit(XPT_DATA, &xprt->xpt_flags);
-	}
-	spin_unlock(&sp->sp_recv_lock);
+	call = take_next(sp, &rv);
 	if (rv)
 		rpcrdma2_recv_sync(rv);
 	if (rv && unlikely(READ_ONCE(sp->sp_talking)))
 		svc2_heard(sp);
-	if (rv && holds_up_others(rv)) {
-		ret = parse_message(rqstp, rv);
+	if ((rv && holds_up_others(rv)) || (call && !svc2_msg_is_read(call))) {
+		ret = call ? resume_call(rqstp, call) :
+			     parse_message(rqstp, rv);
 		converse(sp);
 		svc_xprt_received(xprt);
 		return ret;
@@ -273,6 +325,6 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	converse(sp);
 	svc_xprt_received(xprt);
 	if (call)
-		return svc2_read_resume(rqstp, call);
+		return resume_call(rqstp, call);
 	return rv ? parse_message(rqstp, rv) : 0;
 }

@@ -232,25 +232,3 @@ void svc2_converse(struct svc2_xprt *sp)
 	say_next(sp);
 	WRITE_ONCE(sp->sp_talking, rpcrdma2_exchange_busy(&sp->sp_ex));
 }
-
-/**
- * svc2_sizes_changed - sp_recv_size or sp_send_own may have to be another
- * @sp: connection that is accepted
- *
- * sp_recv_size is raised when no Receive of the connection is smaller (C-028, C-032),
- * and not lowered but by svc2_receives_wanted() (C-033). sp_send_own bounds Sends
- * soon; then the peer is asked for Receives of that size (C-034).
- *
- * An svc thread does it, as if a message had come.
- *
- * Context: any that may take sp_recv_lock.
- */
-void svc2_sizes_changed(struct svc2_xprt *sp)
-{
-	/* pairs with svc2_converse() */
-	smp_mb__before_atomic();
-	set_bit(SVC2_F_CHANGED, &sp->sp_flags);
-	scoped_guard(spinlock, &sp->sp_recv_lock)
-		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
-	svc_xprt_enqueue(&sp->sp_xprt);
-}

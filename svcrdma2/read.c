@@ -19,37 +19,27 @@
  * lies behind a chunk, usually a few words, is copied behind it.
  *
  * The pages come from the thread, or from a Call that is done (sinks.c). The
- * thread does not wait for the RDMA Reads: it leaves the Call with
- * the Send Queue (R2), and another thread, or the same, goes on with
- * svc2_read_resume().
+ * thread waits neither for the RDMA Reads nor for what they need: it leaves the Call
+ * with transfer.c, with a gate or with the Send Queue (R2), and another thread, or the
+ * same, goes on with svc2_read_resume().
  */
 #include <linux/vmalloc.h>
+
+#include <rpcrdma2/respond.h>
 
 #include "layout.h"
 #include "svcrdma2.h"
 #include "trace.h"
 
-static int build_reads(struct svc2_msg *call)
+static struct rpcrdma2_pull pull_of(const struct svc2_msg *call)
 {
-	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
-	const struct rpcrdma2_chunk *ck;
-	struct rpcrdma2_stretch st;
-	struct rpcrdma2_layout lo;
-	int ret = 0;
-
-	rpcrdma2_layout_begin(&lo, h, call->sm_inline);
-	while (!ret && rpcrdma2_layout_next(&lo, &st)) {
-		ck = st.st_chunk;
-		if (!ck && h->h_proc == RDMA2_NOMSG)
-			ck = h->h_reads;
-		if (ck)
-			ret = rpcrdma2_rw_read(&call->sm_rw,
-					       &h->h_segs[ck->ck_first],
-					       st.st_src, st.st_len,
-					       call->sm_pages,
-					       st.st_sink - call->sm_apart);
-	}
-	return ret;
+	return (struct rpcrdma2_pull){
+		.pl_hdr		= &call->sm_msg.mg_hdr,
+		.pl_recv	= call->sm_recv,
+		.pl_inline	= call->sm_inline,
+		.pl_apart	= call->sm_apart,
+		.pl_pages	= call->sm_pages,
+	};
 }
 
 static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
@@ -61,63 +51,112 @@ static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_count(send_completions);
 	svc2_reads_free(sp, call);
 	if (!ok) {
+		if (post->po_refused)
+			svc2_lost_note(sp, call->sm_msg.mg_hdr.h_xid);
 		svc2_msg_put(sp, call);
 		return;
 	}
-	spin_lock(&sp->sp_recv_lock);
-	list_add_tail(&call->sm_list, &sp->sp_read_q);
-	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
-	spin_unlock(&sp->sp_recv_lock);
-	svc_xprt_enqueue(&sp->sp_xprt);
+	svc2_msg_ready(sp, call);
 }
 
+/* Return: as svc2_gate_enter(); -EMSGSIZE when it wants more than there are. */
 static int take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	unsigned int mrs = rpcrdma2_rw_mrs(&sp->sp_conn, &call->sm_rw);
-	int ret;
 
+	if (!mrs || call->sm_mrs)
+		return 0;
 	if (mrs > sp->sp_conn.co_rw_mrs)
 		return -EMSGSIZE;
-	if (!mrs)
-		return 0;
-	ret = svc2_gate_take(sp, &sp->sp_mrs, mrs);
-	if (!ret)
-		call->sm_mrs = mrs;
-	return ret;
+	return svc2_gate_enter(sp, &sp->sp_mrs, call, mrs, 0, &call->sm_mrs);
 }
 
-/*
- * What RDMA Reads need before they can be posted. When it fails only pages and
- * memory regions are kept, for the next time.
- */
-static int prepare_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
+/* Pages, and what is to be read into them; all of it, or at most the pages */
+static int begin_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct rpcrdma2_pull pl;
 	int ret = 0;
 
 	if (!call->sm_pages)
 		ret = svc2_sinks_take(rqstp, call);
+	pl = pull_of(call);
 	if (!ret)
-		ret = build_reads(call);
-	if (!ret && !call->sm_mrs)
-		ret = take_mrs(sp, call);
-	if (!ret)
-		ret = rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
+		ret = rpcrdma2_pull_reads(&pl, &call->sm_rw);
 	if (ret)
 		rpcrdma2_rw_free(&sp->sp_conn, &call->sm_rw);
 	return ret;
 }
 
-static int post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
+static void chain_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	struct rpcrdma2_post *post = &call->sm_post;
 
 	post->po_signal = true;
+	post->po_octets = 0;
+	post->po_extra = 0;
 	post->po_begin = NULL;
 	post->po_done = svc2_read_done;
-	return svc2_sq_post(sp, post,
-			    rpcrdma2_rw_chain(&sp->sp_conn, &call->sm_rw,
-					      &post->po_cqe, NULL), false);
+	call->sm_chain = rpcrdma2_rw_chain(&sp->sp_conn, &call->sm_rw,
+					   &post->po_cqe, NULL);
+}
+
+/*
+ * Each step is taken once. A Call that has to wait for what one of them needs comes
+ * back by svc2_read_resume(), and goes on from there.
+ */
+static int post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	unsigned int tries = 0;
+	int ret;
+
+	if (!call->sm_chain) {
+		ret = take_mrs(sp, call);
+		if (ret)
+			return ret;
+		do {
+			ret = rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
+		} while (svc2_try_again(sp, &tries, &ret));
+		if (ret)
+			return ret;
+		chain_reads(sp, call);
+	}
+	return svc2_sq_post_reads(sp, call);
+}
+
+/* Return: 0, or as post_reads(). */
+static int start_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	unsigned int tries = 0;
+	int ret;
+
+	do {
+		ret = begin_reads(rqstp, call);
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (ret)
+		return ret;
+	svc2_count_add(read_chunks, h->h_nreads);
+	atomic_long_add(h->h_nreads, &sp->sp_read_chunks);
+	svc2_count_add(read_chunk_bytes,
+		       call->sm_apart + call->sm_length - call->sm_inline);
+	if (h->h_proc == RDMA2_NOMSG)
+		svc2_count(long_calls);
+	return post_reads(sp, call);
+}
+
+/* @ret: how it went. Return: 0, for ->xpo_recvfrom to return. */
+static int let_go(struct svc2_xprt *sp, struct svc2_msg *call, int ret)
+{
+	if (!ret || ret == -EINPROGRESS)
+		return 0;
+	if (ret == -ENOTCONN) {
+		svc2_msg_put(sp, call);
+		return 0;
+	}
+	/* C-093: more than the Send Queue can ever take */
+	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 }
 
 /**
@@ -134,7 +173,6 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	const void *message = call->sm_recv->rv_buf + h->h_len;
 	u64 whole = rpcrdma2_layout_length(h, call->sm_inline);
-	unsigned int tries = 0;
 	int ret;
 
 	/* C-106: more than any Call may be; no code says so but this one */
@@ -145,93 +183,14 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 			 h->h_reads->ck_position : 0;
 	call->sm_length = whole - call->sm_apart;
 
-	do {
-		ret = prepare_reads(rqstp, call);
-	} while (svc2_try_again(sp, &tries, &ret));
-	if (!ret) {
-		svc2_count_add(read_chunks, h->h_nreads);
-		svc2_count_add(read_chunk_bytes, whole - call->sm_inline);
-		if (h->h_proc == RDMA2_NOMSG)
-			svc2_count(long_calls);
-		ret = post_reads(sp, call);
-		if (!ret)
-			return 0;
-	}
-	if (ret == -ENOTCONN) {
-		svc2_msg_put(sp, call);
-		return 0;
-	}
-	/* C-093: more than the Send Queue can ever take */
-	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
-}
-
-/* @sink counts from the beginning of the Call. */
-static void *octets_at(const struct svc2_msg *call, u32 sink)
-{
-	sink -= call->sm_apart;
-	return page_address(call->sm_pages[sink >> PAGE_SHIFT]) +
-	       offset_in_page(sink);
-}
-
-/* From the Receive into the pages */
-static void copy_stretch(struct svc2_msg *call,
-			 const struct rpcrdma2_stretch *st)
-{
-	const void *src = call->sm_recv->rv_buf + call->sm_msg.mg_hdr.h_len +
-			  st->st_src;
-	u32 sink = st->st_sink, left = st->st_len, n;
-	void *dst;
-
-	for (; left; left -= n, src += n, sink += n) {
-		dst = octets_at(call, sink);
-		n = min_t(u32, left, PAGE_SIZE - offset_in_page(dst));
-		memcpy(dst, src, n);
-	}
-}
-
-/* E-07: padding is not in the chunk. It never runs over the end of a page. */
-static void zero_pad(struct svc2_msg *call, u32 end)
-{
-	if (xdr_pad_size(end))
-		memset(octets_at(call, end), 0, xdr_pad_size(end));
-}
-
-/* What the RDMA Reads have not placed; all but the first octets when split */
-static void finish_pages(struct svc2_msg *call)
-{
-	struct rpcrdma2_layout lo;
-	struct rpcrdma2_stretch st;
-
-	rpcrdma2_layout_begin(&lo, &call->sm_msg.mg_hdr, call->sm_inline);
-	while (rpcrdma2_layout_next(&lo, &st)) {
-		if (st.st_chunk)
-			zero_pad(call, st.st_sink + st.st_len);
-		else if (call->sm_msg.mg_hdr.h_proc == RDMA2_MSG &&
-			 st.st_sink >= call->sm_apart)
-			copy_stretch(call, &st);
-	}
-}
-
-/*
- * S08, S06, S09: the codec could not see what is in a Position-Zero chunk. Now
- * the Call is laid out; its RPC header is shorter than a page.
- */
-static bool is_expected_call(const struct svc2_msg *call)
-{
-	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
-	const __be32 *p = octets_at(call, 0);
-	u32 hdr;
-
-	if (be32_to_cpu(p[0]) != h->h_xid || be32_to_cpu(p[1]) != RDMA2_CALL)
-		return false;
-	if (h->h_nreads == 1)
-		return true;
-	hdr = rpcrdma2_call_hdr_len(p, min_t(u32, call->sm_length, PAGE_SIZE));
-	return hdr && h->h_reads[1].ck_position >= hdr;
+	ret = svc2_transfer_enter(sp, call, svc2_msg_pages(call) + 1 +
+					    call->sm_reply_pages);
+	return let_go(sp, call, ret ?: start_reads(rqstp, call));
 }
 
 static enum rpcrdma2_errcode judge_gss(const struct svc2_msg *call, u32 head)
 {
+	const struct rpcrdma2_pull pl = pull_of(call);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	const struct rpcrdma2_chunk *ck = h->h_reads;
 	__be32 before = 0;
@@ -239,7 +198,8 @@ static enum rpcrdma2_errcode judge_gss(const struct svc2_msg *call, u32 head)
 	if (h->h_proc == RDMA2_NOMSG)
 		ck++;
 	if (ck < h->h_reads + h->h_nreads)
-		before = *(__be32 *)octets_at(call, ck->ck_position - XDR_UNIT);
+		before = *(__be32 *)rpcrdma2_pull_at(&pl, ck->ck_position -
+						     XDR_UNIT);
 	return svc2_layout_judge_gss(h, call->sm_inline, head, before);
 }
 
@@ -284,7 +244,8 @@ static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
 					  struct svc2_msg *call,
 					  struct xdr_buf *arg)
 {
-	void *first = octets_at(call, 0);
+	const struct rpcrdma2_pull pl = pull_of(call);
+	void *first = rpcrdma2_pull_at(&pl, 0);
 	u32 head = min_t(u32, call->sm_length, PAGE_SIZE);
 
 	arg->head[0].iov_base = first;
@@ -305,9 +266,10 @@ static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,
 				       struct xdr_buf *arg)
 {
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	const struct rpcrdma2_pull pl = pull_of(call);
 
 	*arg = (struct xdr_buf){ };
-	finish_pages(call);
+	rpcrdma2_pull_finish(&pl);
 	if (call->sm_apart) {
 		arg->head[0].iov_base = call->sm_recv->rv_buf + h->h_len;
 		arg->head[0].iov_len = call->sm_apart;
@@ -315,13 +277,14 @@ static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,
 		arg->page_len = call->sm_length;
 		return RDMA2_OK;
 	}
-	if (h->h_proc == RDMA2_NOMSG && !is_expected_call(call))
+	if (h->h_proc == RDMA2_NOMSG &&
+	    !rpcrdma2_pull_is_call(&pl, call->sm_length))
 		return RDMA2_ERR_BAD_XDR;
 	return hand_on_flat(sp, call, arg);
 }
 
 /**
- * svc2_read_resume - go on with a Call whose RDMA Reads are done
+ * svc2_read_resume - go on with a Call whose RDMA Reads are done, or can begin
  * @rqstp: thread
  * @call: Call
  *
@@ -337,6 +300,9 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 	struct xdr_buf *arg = &rqstp->rq_arg;
 	enum rpcrdma2_errcode verdict;
 
+	if (!svc2_msg_is_read(call))
+		return let_go(sp, call, call->sm_pages ? post_reads(sp, call) :
+							 start_reads(rqstp, call));
 	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
 	verdict = build_arg(sp, call, arg);
 	if (verdict == RDMA2_DROP) {

@@ -7,8 +7,9 @@
  * (R6), so a credit never reaches the peer before the Receive it stands for is
  * posted.
  *
- * Two queues wait for svc threads: messages as they arrived, and Calls whose
- * RDMA Reads are done. The latter go first; they have waited before.
+ * Three queues wait for svc threads: messages as they arrived, Calls whose RDMA Reads
+ * are done, and Calls whose RDMA Reads can begin. The last go first, because others
+ * may wait for what they hold; the first go last, the others have waited before.
  */
 #include "svcrdma2.h"
 
@@ -27,6 +28,8 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 
 	svc2_count(recv_completions);
 	svc2_count_add(recv_bytes, wc->byte_len);
+	rv->rv_handle = wc->wc_flags & IB_WC_WITH_INVALIDATE ?
+			wc->ex.invalidate_rkey : 0;
 	WRITE_ONCE(sp->sp_received, sp->sp_received + 1);
 	spin_lock(&sp->sp_recv_lock);
 	list_add_tail(&rv->rv_list, &sp->sp_recv_q);
@@ -54,20 +57,4 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	svc2_count(recv_doorbells);
 	svc2_grant_used(sp, n);
 	svc2_sizes_reposted(sp);
-}
-
-/**
- * svc2_recvs_add - make Receives, and post them
- * @sp: connection with a queue pair that has room for them
- * @total: how many it has afterwards; fewer than a batch of them are neither
- *	posted nor in use at any time
- *
- * Context: may sleep; one at a time for each connection.
- * Return: 0; -ENOMEM when it has fewer; or -EIO when the connection is lost.
- */
-int svc2_recvs_add(struct svc2_xprt *sp, unsigned int total)
-{
-	if (rpcrdma2_recvs_fill(&sp->sp_conn, &sp->sp_rpool, total))
-		return -ENOMEM;
-	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
 }

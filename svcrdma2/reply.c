@@ -3,7 +3,8 @@
  * Replies. How one travels is decided in reply_plan.c, from plain numbers and before
  * any octet is written.
  */
-#include <rpcrdma2/codec.h>
+#include <rpcrdma2/fault.h>
+#include <rpcrdma2/respond.h>
 
 #include "svcrdma2.h"
 #include "trace.h"
@@ -27,127 +28,110 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 	return 0;
 }
 
-static bool word_is(const struct xdr_buf *res, u32 off, u32 value)
+/*
+ * What is more than a page behind its header is copied, or the device gathers it.
+ *
+ * Return: 0; -ENOMEM when neither can be done now; -EMSGSIZE when neither ever can.
+ */
+static int prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
+			  const struct xdr_buf *res, u32 hdrlen,
+			  struct rpcrdma2_reply_plan *plan)
 {
-	u32 word;
+	bool fails = rpcrdma2_fault(buffer);
+	int ret;
 
-	return !xdr_decode_word(res, off, &word) && word == value;
+	ret = fails ? -ENOMEM : svc2_tx_copies(sp, tx, hdrlen, plan->pn_len);
+	if (likely(!ret))
+		return 0;
+	plan->pn_gather = !fails && svc2_tx_gathers(sp, res, plan);
+	if (plan->pn_gather)
+		return 0;
+	return ret == -ENOMEM ? svc2_tx_borrow(sp, tx, hdrlen, plan->pn_len) : ret;
 }
 
 /*
- * A result is an opaque: its length is the word before it. nfsd names the
- * offset of that word instead for an NFSv4 READLINK. And a reply can have been
- * cut short or encrypted after the upper layer has named its results.
+ * C-093: what fits the peer's Receives is not refused for want of a buffer, which
+ * passes. It goes in the Reply chunk if there is one, and waits if there is none.
+ *
+ * Return: 0, -ENOMEM for a passing shortage, -EINVAL for an error.
  */
-static bool find_result(const struct xdr_buf *res, struct rpcrdma2_range *ra,
-			u32 from)
-{
-	if (ra->ra_off < from + XDR_UNIT)
-		return false;
-	if (!word_is(res, ra->ra_off - XDR_UNIT, ra->ra_len)) {
-		if (!word_is(res, ra->ra_off, ra->ra_len))
-			return false;
-		ra->ra_off += XDR_UNIT;
-	}
-	return ra->ra_off <= res->len && ra->ra_len <= res->len - ra->ra_off;
-}
-
-/* Results that are not where they should be stay with the rest. */
-static void find_results(struct svc2_msg *call, const struct xdr_buf *res)
-{
-	struct rpcrdma2_range *ra = call->sm_results;
-	unsigned int i;
-	u32 from = 0;
-
-	for (i = 0; i < call->sm_nresults; i++, ra++) {
-		if (!ra->ra_len || !find_result(res, ra, from))
-			ra->ra_len = 0;
-		else
-			from = ra->ra_off + ra->ra_len;
-	}
-}
-
-static void make_plan(struct svc2_xprt *sp, struct svc2_msg *call,
-		      const struct xdr_buf *res, struct rpcrdma2_reply_plan *plan)
+static int make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
+		     struct svc2_msg *call, const struct xdr_buf *res,
+		     struct rpcrdma2_reply_plan *plan)
 {
 	struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
-	bool offered = h->h_has_reply;
 	u32 hdrlen;
+	int ret;
 
-	find_results(call, res);
-	h->h_nreads = 0;
-	h->h_has_reply = false;
-	hdrlen = rpcrdma2_hdr_size(h);
-	h->h_has_reply = offered;
+	rpcrdma2_find_results(res, call->sm_results, call->sm_nresults);
+	hdrlen = rpcrdma2_respond_plan(plan, h, call->sm_results,
+				       call->sm_nresults, res->len,
+				       READ_ONCE(sp->sp_send_max[h->h_vers]));
+	if (plan->pn_code)
+		return -EINVAL;
+	if (plan->pn_long || likely(hdrlen + plan->pn_len <= SVC2_TX_BUFSIZE))
+		return 0;
+	ret = prepare_inline(sp, tx, res, hdrlen, plan);
+	if (likely(!ret))
+		return 0;
 	rpcrdma2_plan_reply(plan, h, call->sm_results, call->sm_nresults,
-			    res->len, hdrlen,
-			    READ_ONCE(sp->sp_send_max[h->h_vers]));
-	if (plan->pn_code || plan->pn_long)
-		return;
-	/* What goes inline is gathered, or it is copied. */
-	plan->pn_gather = plan->pn_len > SVC2_PULLUP_MAX &&
-			  svc2_tx_gathers(sp, res, plan);
-	if (!plan->pn_gather && hdrlen + plan->pn_len > SVC2_TX_BUFSIZE)
-		rpcrdma2_plan_reply(plan, h, call->sm_results,
-				    call->sm_nresults, res->len, hdrlen,
-				    SVC2_TX_BUFSIZE);
+			    res->len, hdrlen, SVC2_TX_BUFSIZE);
+	if (!plan->pn_code)
+		return 0;
+	return ret == -ENOMEM ? ret : -EINVAL;
 }
 
-static void count_chunks(const struct rpcrdma2_hdr *h,
-			 const struct rpcrdma2_reply_plan *plan)
+/* Return: 0; -EINVAL when @plan is an error; -ENOTCONN when the connection is lost. */
+static int plan_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
+		      struct svc2_msg *call, struct rpcrdma2_reply_plan *plan)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	unsigned int tries = 0;
+	int ret;
+
+	do {
+		ret = make_plan(sp, tx, call, &rqstp->rq_res, plan);
+	} while (svc2_try_again(sp, &tries, &ret));
+	trace_svc2_plan_reply(call, plan);
+	return ret;
+}
+
+/* A Reply that was posted; @offered: its Call had a Reply chunk */
+static void count_reply(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
+			bool offered, const struct rpcrdma2_reply_plan *plan)
 {
 	unsigned int i;
 
+	svc2_count(replies);
 	for (i = 0; i < h->h_nwrites; i++) {
 		if (plan->pn_writes[i].ra_len) {
 			svc2_count(write_chunks);
+			atomic_long_inc(&sp->sp_write_chunks);
 			svc2_count_add(write_chunk_bytes, plan->pn_writes[i].ra_len);
 		}
 	}
 	if (plan->pn_long) {
 		svc2_count(reply_chunks_used);
+		atomic_long_inc(&sp->sp_reply_chunks);
 		svc2_count_add(reply_chunk_bytes, plan->pn_len);
-	} else if (h->h_has_reply) {
-		svc2_count(reply_chunks_unused);
+		return;
 	}
-}
-
-static int fill_chunk(struct svc2_tx *tx, const struct xdr_buf *res,
-		      const struct rpcrdma2_range *src, unsigned int nsrc,
-		      struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck)
-{
-	svc2_tx_reads(tx, res, src, nsrc);
-	return rpcrdma2_rw_write(&tx->tx_rw, res, src, nsrc, h, ck);
+	if (offered)
+		svc2_count(reply_chunks_unused);
+	svc2_count_add(inline_bytes, plan->pn_len);
+	if (!plan->pn_gather)
+		svc2_count_add(pullup_bytes, plan->pn_len);
 }
 
 static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
 			const struct xdr_buf *res, struct rpcrdma2_hdr *h,
 			const struct rpcrdma2_reply_plan *plan)
 {
-	unsigned int i;
-	int ret = 0;
-
-	for (i = 0; !ret && i < h->h_nwrites; i++) {
-		const struct rpcrdma2_range *ra = &plan->pn_writes[i];
-
-		ret = fill_chunk(tx, res, ra, ra->ra_len ? 1 : 0, h,
-				 &h->h_writes[i]);
-	}
-	if (!ret && plan->pn_long)
-		ret = fill_chunk(tx, res, plan->pn_rest, plan->pn_nrest, h,
-				 &h->h_reply);
-	return ret ?: rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw);
-}
-
-static void begin_reply(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-			const struct rpcrdma2_reply_plan *plan)
-{
-	count_chunks(h, plan);
-	h->h_proc = plan->pn_long ? RDMA2_NOMSG : RDMA2_MSG;
-	h->h_direction = RDMA2_REPLY;
-	h->h_inv_handle = 0;			/* S47 */
-	h->h_credit = sp->sp_grant;
-	h->h_has_reply = plan->pn_long;		/* E-06, S10 */
+	svc2_tx_reads(tx, res, plan->pn_writes, h->h_nwrites);
+	if (plan->pn_long)
+		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
+	return rpcrdma2_respond_writes(&tx->tx_rw, res, h, plan) ?:
+	       rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw);
 }
 
 static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
@@ -159,7 +143,8 @@ static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	int ret;
 
 	tx->tx_head = rqstp->rq_respages[0];
-	ret = build_writes(sp, tx, res, h, plan);
+	ret = rpcrdma2_fault(reply) ? -EINVAL :
+				      build_writes(sp, tx, res, h, plan);
 	if (!ret)
 		ret = svc2_tx_header(tx, h, NULL);
 	if (!ret && tx->tx_len > plan->pn_send_max)
@@ -180,12 +165,33 @@ static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	unsigned int tries = 0;
 	int ret;
 
-	begin_reply(sp, &call->sm_msg.mg_hdr, plan);
+	rpcrdma2_respond_hdr(&call->sm_msg.mg_hdr, plan, sp->sp_grant);
 	do {
 		ret = fill_tx(rqstp, tx, call, plan);
 		if (ret)
 			svc2_tx_reset(sp, tx);
 	} while (svc2_try_again(sp, &tries, &ret));
+	return ret;
+}
+
+/* Return: as svc2_sendto(); -EAGAIN when it is to be planned again (C-034). */
+static int send_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
+		      struct svc2_msg *call, const struct rpcrdma2_reply_plan *plan)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	int ret;
+
+	ret = build_reply(rqstp, tx, call, plan);
+	if (ret)
+		return ret;
+	ret = svc2_tx_post(sp, tx, call->sm_inv_handle);
+	if (unlikely(ret == -EMSGSIZE)) {
+		svc2_count(replies_planned_again);
+		svc2_tx_return_pages(rqstp, tx);
+		svc2_tx_reset(sp, tx);
+		return -EAGAIN;
+	}
+	svc2_put_pages(rqstp);
 	return ret;
 }
 
@@ -200,9 +206,11 @@ int svc2_sendto(struct svc_rqst *rqstp)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct svc2_msg *call = rqstp->rq_xprt_ctxt;
+	struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	bool offered = h->h_has_reply;
 	struct rpcrdma2_reply_plan plan;
 	struct svc2_tx *tx;
-	int ret = -EINVAL;
+	int ret;
 
 	if (svc_xprt_is_dead(rqstp->rq_xprt))
 		return -ENOTCONN;
@@ -210,16 +218,16 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	if (IS_ERR(tx))
 		return -ENOTCONN;
 
-	make_plan(sp, call, &rqstp->rq_res, &plan);
-	trace_svc2_plan_reply(call, &plan);
-	if (!plan.pn_code)
-		ret = build_reply(rqstp, tx, call, &plan);
-	svc2_grant_put_recv(sp, call);		/* R6 */
-	if (!ret)
-		ret = svc2_tx_post(sp, tx, call->sm_inv_handle);
+	svc2_grant_lower(sp, call);
+	svc2_msg_put_recv(sp, call);		/* R6 */
+	do {
+		h->h_has_reply = offered;
+		ret = plan_reply(rqstp, tx, call, &plan) ?:
+		      send_reply(rqstp, tx, call, &plan);
+	} while (unlikely(ret == -EAGAIN));
 	if (ret)
-		return svc2_error_instead(sp, tx, &call->sm_msg.mg_hdr, &plan, ret);
-	svc2_count(replies);
+		return svc2_error_instead(sp, tx, h, &plan, ret);
+	count_reply(sp, h, offered, &plan);
 	svc2_grant_raise(sp);
 	return 0;
 }

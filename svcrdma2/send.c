@@ -2,7 +2,7 @@
 /*
  * Send contexts: a Send, its buffer, and what it needs until it is done.
  *
- * The transport header is built in the context's buffer, one page that stays
+ * The transport header is built in the context's buffer, single pages that stay
  * mapped. What of a Reply goes inline behind it is copied there while that is
  * cheaper, or sent from where the upper layer left it. A copied Reply leaves
  * nothing behind that waits for the Send: the pages stay with the thread, and
@@ -10,17 +10,19 @@
  * for RDMA Writes in front of it, go with the context (R4).
  *
  * There are as many contexts as credits, as can linger on the Send Queue, and
- * a few more, made on demand and kept. A thread that finds none waits in line.
- * The first few are made before the connection is accepted; when there is no
- * memory for another, one of those comes back. Those for Calls of the server are
+ * a few more, made on demand and kept while they are used. A thread that finds none
+ * waits in line. The first few are made before the connection is accepted; when there
+ * is no memory for another, one of those comes back. Those for Calls of the server are
  * counted apart.
  */
 #include <linux/highmem.h>
 #include <linux/slab.h>
 
+#include <rpcrdma2/fault.h>
 #include <rpcrdma2/propset.h>
 
-#include "svcrdma2.h"
+#include "call.h"
+#include "conns.h"
 #include "trace.h"
 
 /* What is granted just now: no Send can get in between (R6). */
@@ -29,46 +31,91 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
 	__be32 *word = tx->tx_buf;
 
+	if (tx->tx_call)
+		/* A Reply of a peer that guesses the xid comes behind it: claim_call() */
+		smp_store_release(&tx->tx_call->sc_vers, tx->tx_vers);
 	if (!tx->tx_backward)
 		word[2] = cpu_to_be32(READ_ONCE(svc2_from_conn(co)->sp_grant));
 	ib_dma_sync_single_for_device(co->co_pd->device, tx->tx_sge[0].addr,
-				      tx->tx_len, DMA_TO_DEVICE);
+				      tx->tx_sge[0].length, DMA_TO_DEVICE);
+}
+
+/* A Reply, or what goes with it, that the peer's device has refused */
+static void note_refused(struct svc2_xprt *sp, const struct svc2_tx *tx)
+{
+	const __be32 *word = tx->tx_buf;
+
+	if (!tx->tx_backward && be32_to_cpu(word[3]) <= RDMA2_NOMSG)
+		svc2_lost_note(sp, be32_to_cpu(word[0]));
 }
 
 static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
 {
+	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
+
 	if (post->po_signal)
 		svc2_count(send_completions);
-	svc2_tx_put(svc2_from_conn(co),
-		    container_of(post, struct svc2_tx, tx_post));
+	if (unlikely(post->po_refused))
+		note_refused(svc2_from_conn(co), tx);
+	svc2_tx_put(svc2_from_conn(co), tx);
 }
+
+/* Work. It is queued while a connection has more than the first few. */
+static void trim_work_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(trim_work, trim_work_fn);
 
 static void free_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
-	ib_dma_unmap_single(sp->sp_conn.co_pd->device, tx->tx_sge[0].addr,
-			    SVC2_TX_BUFSIZE, DMA_TO_DEVICE);
-	free_page((unsigned long)tx->tx_buf);
+	atomic_dec(&sp->sp_tx_count);
+	atomic_sub(tx->tx_nbufs - 1, &sp->sp_tx_pages);
+	while (tx->tx_nbufs--) {
+		ib_dma_unmap_page(sp->sp_conn.co_pd->device,
+				  tx->tx_bufs[tx->tx_nbufs].tp_addr, PAGE_SIZE,
+				  DMA_TO_DEVICE);
+		__free_page(tx->tx_bufs[tx->tx_nbufs].tp_page);
+	}
 	kfree(tx);
+}
+
+/* Return: false when the buffer of a context gets no other page. */
+static bool add_page(struct svc2_xprt *sp, struct svc2_tx *tx, gfp_t gfp)
+{
+	struct svc2_tx_page *tp = &tx->tx_bufs[tx->tx_nbufs];
+	struct ib_device *dev = sp->sp_conn.co_pd->device;
+
+	tp->tp_page = alloc_pages_node(ibdev_to_node(dev), gfp, 0);
+	if (!tp->tp_page)
+		return false;
+	if (rpcrdma2_fault(map_send))
+		goto out_free;
+	tp->tp_addr = ib_dma_map_page(dev, tp->tp_page, 0, PAGE_SIZE,
+				      DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(dev, tp->tp_addr))
+		goto out_free;
+	tx->tx_nbufs++;
+	return true;
+
+out_free:
+	__free_page(tp->tp_page);
+	return false;
 }
 
 static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 {
-	struct ib_device *dev = sp->sp_conn.co_pd->device;
-	int node = ibdev_to_node(dev);
+	int node = ibdev_to_node(sp->sp_conn.co_pd->device);
 	struct svc2_tx *tx;
 	unsigned int i;
 
 	tx = kzalloc_node(struct_size(tx, tx_sge, sp->sp_tx_sges), gfp, node);
 	if (!tx)
 		return NULL;
-	tx->tx_buf = (void *)__get_free_page(gfp);
-	if (!tx->tx_buf)
-		goto out_free;
-	tx->tx_sge[0].addr = ib_dma_map_single(dev, tx->tx_buf,
-					       SVC2_TX_BUFSIZE, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(dev, tx->tx_sge[0].addr))
-		goto out_free_buf;
+	if (!add_page(sp, tx, gfp)) {
+		kfree(tx);
+		return NULL;
+	}
+	tx->tx_buf = page_address(tx->tx_bufs[0].tp_page);
+	tx->tx_sge[0].addr = tx->tx_bufs[0].tp_addr;
 	for (i = 0; i < sp->sp_tx_sges; i++)
 		tx->tx_sge[i].lkey = sp->sp_conn.co_pd->local_dma_lkey;
 	tx->tx_wr.sg_list = tx->tx_sge;
@@ -77,13 +124,10 @@ static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 	tx->tx_post.po_done = svc2_send_done;
 	tx->tx_pages = tx->tx_few;
 	rpcrdma2_rw_init(&tx->tx_rw, DMA_TO_DEVICE);
+	if (atomic_inc_return(&sp->sp_tx_count) > SVC2_TX_RESERVE &&
+	    !delayed_work_pending(&trim_work))
+		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
 	return tx;
-
-out_free_buf:
-	free_page((unsigned long)tx->tx_buf);
-out_free:
-	kfree(tx);
-	return NULL;
 }
 
 static void push_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
@@ -133,6 +177,78 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
 
 	while ((tx = pop_tx(sp)))
 		free_tx(sp, tx);
+}
+
+/**
+ * svc2_txs_octets - memory that send contexts and their buffers have
+ * @sp: connection
+ */
+unsigned long svc2_txs_octets(const struct svc2_xprt *sp)
+{
+	const struct svc2_tx *tx;
+
+	return (struct_size(tx, tx_sge, sp->sp_tx_sges) + PAGE_SIZE) *
+	       atomic_read(&sp->sp_tx_count) +
+	       PAGE_SIZE * atomic_read(&sp->sp_tx_pages);
+}
+
+/* Moves those to @idle that have not been used since then, but for the first few. */
+static void split_txs(struct svc2_xprt *sp, unsigned long since,
+		      struct llist_head *idle)
+{
+	struct llist_node *node, *next;
+	unsigned int stay = 0;
+	struct svc2_tx *tx;
+	LLIST_HEAD(used);
+
+	guard(spinlock)(&sp->sp_tx_lock);
+	llist_for_each_safe(node, next, llist_del_all(&sp->sp_txs)) {
+		tx = llist_entry(node, struct svc2_tx, tx_list);
+		if (stay < SVC2_TX_RESERVE || time_after_eq(tx->tx_used, since)) {
+			llist_add(node, &used);
+			stay++;
+		} else {
+			llist_add(node, idle);
+		}
+	}
+	/* the one that was used last comes on top again */
+	llist_for_each_safe(node, next, llist_del_all(&used))
+		llist_add(node, &sp->sp_txs);
+}
+
+static bool more_to_trim;
+
+static void trim_txs(struct svc2_xprt *sp, void *unused)
+{
+	struct llist_node *node, *next;
+	LLIST_HEAD(idle);
+
+	split_txs(sp, jiffies - SVC2_TRIM_TIME, &idle);
+	llist_for_each_safe(node, next, llist_del_all(&idle)) {
+		svc2_count(contexts_trimmed);
+		free_tx(sp, llist_entry(node, struct svc2_tx, tx_list));
+	}
+	if (atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE)
+		more_to_trim = true;
+}
+
+/* What a burst has made goes when it is over. */
+static void trim_work_fn(struct work_struct *work)
+{
+	more_to_trim = false;
+	svc2_conns_each(trim_txs, NULL);
+	if (more_to_trim)
+		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
+}
+
+/**
+ * svc2_txs_exit - trim no more
+ *
+ * Context: module exit, after the last connection.
+ */
+void svc2_txs_exit(void)
+{
+	cancel_delayed_work_sync(&trim_work);
 }
 
 /**
@@ -193,21 +309,25 @@ struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
 void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	rpcrdma2_rw_free(&sp->sp_conn, &tx->tx_rw);
-	while (tx->tx_wr.num_sge > 1) {
-		struct ib_sge *sge = &tx->tx_sge[--tx->tx_wr.num_sge];
+	for (; tx->tx_nmapped; tx->tx_nmapped--) {
+		struct ib_sge *sge = &tx->tx_sge[tx->tx_nmapped];
 
 		ib_dma_unmap_page(sp->sp_conn.co_pd->device, sge->addr, sge->length,
 				  DMA_TO_DEVICE);
 	}
+	tx->tx_wr.num_sge = 1;
 	if (tx->tx_npages)
 		release_pages(tx->tx_pages, tx->tx_npages);
 	if (tx->tx_pages != tx->tx_few)
 		kfree(tx->tx_pages);
 	tx->tx_pages = tx->tx_few;
 	tx->tx_npages = 0;
+	svc2_transfer_give(sp, tx->tx_charged);
+	tx->tx_charged = 0;
 	tx->tx_head = NULL;
 	tx->tx_reads_head = false;
 	tx->tx_reads_pages = false;
+	tx->tx_call = NULL;
 }
 
 /**
@@ -223,6 +343,7 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 
 	svc2_tx_reset(sp, tx);
 	tx->tx_backward = false;
+	tx->tx_used = jiffies;
 	push_tx(sp, tx);
 	if (backward)
 		atomic_inc(&sp->sp_backward_free);
@@ -249,6 +370,7 @@ int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
 	ret = pm ? rpcrdma2_encode_propmsg(tx->tx_buf, SVC2_TX_BUFSIZE, h, pm) :
 		   rpcrdma2_encode_hdr(tx->tx_buf, h);
 	tx->tx_len = max(ret, 0);
+	tx->tx_vers = h->h_vers;
 	return min(ret, 0);
 }
 
@@ -289,13 +411,79 @@ static int map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 	struct ib_sge *sge = &tx->tx_sge[tx->tx_wr.num_sge];
 	struct ib_device *dev = sp->sp_conn.co_pd->device;
 
+	if (rpcrdma2_fault(map_send))
+		return -EIO;
 	sge->addr = ib_dma_map_page(dev, pc->pc_page, pc->pc_off, pc->pc_len,
 				    DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(dev, sge->addr))
 		return -EIO;
 	sge->length = pc->pc_len;
 	tx->tx_wr.num_sge++;
+	tx->tx_nmapped++;
 	return 0;
+}
+
+/* Pages of the buffer that a header and what goes behind it take */
+static unsigned int buffer_pages(u32 hdrlen, u32 len)
+{
+	return DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
+}
+
+/**
+ * svc2_tx_copies - can what is to go inline be copied behind the header?
+ * @sp: connection
+ * @tx: send context; its buffer gets the pages for it
+ * @hdrlen: octets of the header
+ * @len: octets that go inline
+ *
+ * Context: svc thread; may sleep.
+ * Return: 0; -EMSGSIZE when there is too much of it; -ENOMEM when there is too
+ * little memory, or the buffers of the connection have all the pages that they may
+ * have.
+ */
+int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len)
+{
+	unsigned int pages = buffer_pages(hdrlen, len);
+
+	if (len > SVC2_PULLUP_MAX || pages > sp->sp_tx_sges)
+		return -EMSGSIZE;
+	while (unlikely(tx->tx_nbufs < pages)) {
+		if (!atomic_add_unless(&sp->sp_tx_pages, 1, SVC2_TX_EXTRA_PAGES))
+			return -ENOMEM;
+		if (!add_page(sp, tx, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN)) {
+			atomic_dec(&sp->sp_tx_pages);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/**
+ * svc2_tx_borrow - get pages for the buffer from contexts that are not in use
+ * @sp: connection
+ * @tx: send context; its buffer gets the pages
+ * @hdrlen: octets of the header
+ * @len: octets that go inline, which svc2_tx_copies() could copy
+ *
+ * Context: svc thread.
+ * Return: 0, or -ENOMEM until more contexts have come back.
+ */
+int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len)
+{
+	unsigned int pages = buffer_pages(hdrlen, len);
+	struct svc2_tx *other, *next;
+	struct llist_node *idle;
+
+	guard(spinlock)(&sp->sp_tx_lock);
+	idle = llist_del_all(&sp->sp_txs);
+	llist_for_each_entry_safe(other, next, idle, tx_list) {
+		for (; tx->tx_nbufs < pages && other->tx_nbufs > 1; tx->tx_nbufs++) {
+			tx->tx_bufs[tx->tx_nbufs] = other->tx_bufs[--other->tx_nbufs];
+			svc2_count(buffer_pages_moved);
+		}
+		push_tx(sp, other);
+	}
+	return tx->tx_nbufs < pages ? -ENOMEM : 0;
 }
 
 /**
@@ -311,6 +499,36 @@ bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 
 	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
 	return rpcrdma2_walk_count(wk) < sp->sp_tx_sges;
+}
+
+/* Behind what is in the buffer */
+static void copy_piece(struct svc2_tx *tx, const struct rpcrdma2_piece *pc)
+{
+	u32 done, n, at;
+
+	for (done = 0; done < pc->pc_len; done += n, tx->tx_len += n) {
+		at = offset_in_page(tx->tx_len);
+		n = min_t(u32, pc->pc_len - done, PAGE_SIZE - at);
+		memcpy_page(tx->tx_bufs[tx->tx_len >> PAGE_SHIFT].tp_page, at,
+			    pc->pc_page, pc->pc_off + done, n);
+	}
+}
+
+/* The first page is always an entry of the gather list: see svc2_tx_post(). */
+static void gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	struct ib_sge *sge = &tx->tx_sge[1];
+	unsigned int i;
+
+	for (i = 1; i << PAGE_SHIFT < tx->tx_len; i++, sge++) {
+		sge->addr = tx->tx_bufs[i].tp_addr;
+		sge->length = min_t(u32, tx->tx_len - (i << PAGE_SHIFT),
+				    PAGE_SIZE);
+		ib_dma_sync_single_for_device(sp->sp_conn.co_pd->device,
+					      sge->addr, sge->length,
+					      DMA_TO_DEVICE);
+	}
+	tx->tx_wr.num_sge = i;
 }
 
 /**
@@ -331,7 +549,6 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 	int ret = 0;
 
 	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
-	svc2_count_add(inline_bytes, plan->pn_len);
 	if (plan->pn_gather) {
 		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
 		while (!ret && rpcrdma2_walk_next(&wk, &pc))
@@ -339,31 +556,27 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 		return ret;
 	}
 
-	svc2_count_add(pullup_bytes, plan->pn_len);
-	while (rpcrdma2_walk_next(&wk, &pc)) {
-		memcpy_from_page(tx->tx_buf + tx->tx_len, pc.pc_page,
-				 pc.pc_off, pc.pc_len);
-		tx->tx_len += pc.pc_len;
-	}
+	while (rpcrdma2_walk_next(&wk, &pc))
+		copy_piece(tx, &pc);
+	gather_buffer(sp, tx);
 	return 0;
 }
 
 /**
- * svc2_tx_take_pages - settle what keeps the pages of a reply (R4)
+ * svc2_tx_take_pages - take the pages of a Reply that the device reads (R4)
  * @rqstp: thread; keeps the page of the head, unless the device reads it
- * @tx: send context, built; gets the pages the device reads
+ * @tx: send context, built
  *
- * Only the head's page is sure to be the thread's own. The others may be the
- * page cache's; they are released here or when the Send is done.
- *
- * Return: 0, or -ENOMEM with nothing changed.
+ * Return: 0; -ENOMEM with nothing changed; -ENOTCONN when the connection is lost.
  */
 int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
 	unsigned int total = rqstp->rq_next_page - rqstp->rq_respages;
 	unsigned int first = tx->tx_reads_head ? 0 : 1;
 	unsigned int held = tx->tx_reads_head ? 1 : 0;
-	struct page **pages = rqstp->rq_respages;
+	struct page **pages = rqstp->rq_respages + first;
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	int free = svc2_gate_avail(&sp->sp_tx_gate), counted = 0;
 
 	if (tx->tx_reads_pages)
 		held = total - first;
@@ -375,16 +588,62 @@ int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 			return -ENOMEM;
 		}
 	}
-	memcpy(tx->tx_pages, pages + first, held * sizeof(*pages));
+	if (svc2_reply_counts(held, sp->sp_credits + SVC2_TX_RESERVE - free))
+		counted = svc2_transfer_take(sp, rqstp->rq_xprt_ctxt, held);
+	if (unlikely(counted < 0)) {
+		svc2_close(sp, RPCRDMA2_LOSS_MEMORY);
+		return -ENOTCONN;
+	}
+	tx->tx_charged = counted;
+	memcpy(tx->tx_pages, pages, held * sizeof(*pages));
+	memset(pages, 0, held * sizeof(*pages));
 	tx->tx_npages = held;
-
-	first += held;
-	if (first < total)
-		release_pages(pages + first, total - first);
-	for (first = tx->tx_reads_head ? 0 : 1; first < total; first++)
-		pages[first] = NULL;
-	rqstp->rq_next_page = rqstp->rq_respages;
 	return 0;
+}
+
+/**
+ * svc2_tx_return_pages - undo svc2_tx_take_pages()
+ * @rqstp: thread
+ * @tx: send context, not posted
+ */
+void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
+{
+	svc2_transfer_untake(svc2_from_xprt(rqstp->rq_xprt), rqstp->rq_xprt_ctxt,
+			     tx->tx_charged);
+	tx->tx_charged = 0;
+	memcpy(rqstp->rq_respages + (tx->tx_reads_head ? 0 : 1), tx->tx_pages,
+	       tx->tx_npages * sizeof(*tx->tx_pages));
+	tx->tx_npages = 0;
+}
+
+/**
+ * svc2_put_pages - let go of the pages of a Reply that no send context has taken
+ * @rqstp: thread; keeps the page of the head if it is still there
+ *
+ * Only the head's page is sure to be the thread's own. The others may be the
+ * page cache's. A send context takes all of these, or none.
+ */
+void svc2_put_pages(struct svc_rqst *rqstp)
+{
+	struct page **pages = rqstp->rq_respages + 1;
+	long count = rqstp->rq_next_page - pages;
+
+	if (count > 0 && pages[0]) {
+		release_pages(pages, count);
+		memset(pages, 0, count * sizeof(*pages));
+	}
+	rpcrdma2_rqst_reply_taken(rqstp, rqstp->rq_respages[0] ? 1 : 0);
+}
+
+/* Version 1 has no Receives that become smaller (C-034). */
+static u32 bounded_octets(const struct svc2_tx *tx)
+{
+	unsigned int i;
+	u32 octets = 0;
+
+	for (i = 0; tx->tx_vers == RPCRDMA2_VERS_TWO && i < tx->tx_wr.num_sge; i++)
+		octets += tx->tx_sge[i].length;
+	return octets;
 }
 
 /**
@@ -404,7 +663,8 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 	bool writes = !rpcrdma2_rw_is_empty(&tx->tx_rw);
 	int ret;
 
-	tx->tx_sge[0].length = tx->tx_len;
+	tx->tx_sge[0].length = min_t(unsigned int, tx->tx_len, SVC2_TX_BUFSIZE);
+	tx->tx_post.po_octets = bounded_octets(tx);
 	tx->tx_wr.next = NULL;
 	tx->tx_wr.opcode = IB_WR_SEND;
 	if (inv_handle) {
@@ -415,10 +675,16 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 		first = rpcrdma2_rw_chain(&sp->sp_conn, &tx->tx_rw, NULL,
 					  &tx->tx_wr);
 
+	if (tx->tx_call)
+		svc2_count_add(backward_registrations,
+			       rpcrdma2_exposed_chain(&tx->tx_call->sc_exposed,
+						      &first));
+
 	/*
 	 * With the last context gone its thread has to be told when it is back,
 	 * or the next taker might wait for ever.
 	 */
+	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
 	tx->tx_post.po_signal = writes || tx->tx_npages || tx->tx_backward ||
 				svc2_gate_avail(&sp->sp_tx_gate) <= 0;
 	ret = svc2_sq_post(sp, &tx->tx_post, first, tx->tx_backward);

@@ -107,6 +107,7 @@ int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 		       (taken - have) * sizeof(*call->sm_pages));
 		memset(rqstp->rq_pages + have, 0,
 		       (taken - have) * sizeof(*call->sm_pages));
+		rpcrdma2_rqst_call_taken(rqstp, taken);
 		call->sm_npages = taken;
 	}
 	if (call->sm_npages == n)

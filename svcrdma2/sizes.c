@@ -13,6 +13,7 @@
  *
  * All of it is done by the thread that has the connection's XPT_BUSY.
  */
+#include "conns.h"
 #include "svcrdma2.h"
 
 /* What Receives should have, by parameter, device and the peer's last wish */
@@ -59,6 +60,22 @@ static void settle_receives(struct svc2_xprt *sp)
 }
 
 /**
+ * svc2_bound_sends - let what is known of the peer bound the server's Sends
+ * @sp: connection
+ * @vers: version that something has become known in
+ *
+ * Context: svc thread, before the connection is accepted or in its turn.
+ */
+void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
+{
+	u32 octets = svc2_send_limit(vers, &sp->sp_peer, &sp->sp_ex);
+
+	WRITE_ONCE(sp->sp_send_max[vers], octets);
+	if (vers == RPCRDMA2_VERS_TWO)
+		rpcrdma2_sq_bound(&sp->sp_conn, octets);	/* C-034 */
+}
+
+/**
  * svc2_sizes_update - let sizes follow what has been set or asked for
  * @sp: connection
  *
@@ -72,6 +89,28 @@ void svc2_sizes_update(struct svc2_xprt *sp)
 		   min_t(u32, sp->sp_send_able, svc2_param(&svc2_send_size)));
 	settle_receives(sp);
 	raise_receives(sp);
+}
+
+/**
+ * svc2_sizes_changed - sp_recv_size or sp_send_own may have to be another
+ * @sp: connection that is accepted
+ *
+ * sp_recv_size is raised when no Receive of the connection is smaller (C-028, C-032),
+ * and not lowered but by svc2_receives_wanted() (C-033). sp_send_own bounds Sends
+ * soon; then the peer is asked for Receives of that size (C-034).
+ *
+ * An svc thread does it, as if a message had come.
+ *
+ * Context: any that may take sp_recv_lock.
+ */
+void svc2_sizes_changed(struct svc2_xprt *sp)
+{
+	/* pairs with svc2_converse() */
+	smp_mb__before_atomic();
+	set_bit(SVC2_F_CHANGED, &sp->sp_flags);
+	scoped_guard(spinlock, &sp->sp_recv_lock)
+		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
 /**
@@ -116,10 +155,15 @@ void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets)
 	rpcrdma2_rpool_resize(&sp->sp_rpool, PAGE_ALIGN(octets));
 }
 
+static void set_sizes(struct svc2_xprt *sp, void *unused)
+{
+	svc2_sizes_changed(sp);
+}
+
 /**
  * svc2_sizes_set - a module parameter has changed
  */
 void svc2_sizes_set(void)
 {
-	svc2_conns_each(svc2_sizes_changed);
+	svc2_conns_each(set_sizes, NULL);
 }

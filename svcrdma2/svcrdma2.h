@@ -5,11 +5,13 @@
  * A Call's way through the files: receive.c, parse.c, read.c when it has Read
  * chunks, the RPC layer, reply.c, send.c. Under them lie message.c (how a message
  * begins and ends), grant.c (how many there may be), sizes.c (how large they may
- * be), error.c (an error in the place of all that), sq.c (what goes to the Send
- * Queue), gate.c (how threads wait for something scarce) and the core's Send Queue,
- * RDMA Reads and Writes. Other messages go from parse.c to property.c,
- * to backchannel.c when they answer a Call of the server, or nowhere. Calls of the
- * server begin in backchannel.c and join the Replies in send.c.
+ * be), error.c (an error in the place of all that), lost.c (Calls that cost their
+ * connection), sq.c (what goes to the Send Queue), gate.c (how something scarce is
+ * waited for), transfer.c (how much payload there may be), enqueue.c (what brings an svc
+ * thread to a connection) and the core's Send Queue, RDMA Reads and Writes. Other
+ * messages go from parse.c to property.c, to backchannel.c when they answer a Call of
+ * the server, or nowhere. Calls of the server begin in backchannel.c and join the
+ * Replies in send.c.
  *
  * Contexts, by the name the comments use for them
  *
@@ -19,25 +21,30 @@
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
  *   QP handler	asynchronous events of a QP, in any context, perhaps atomic
  *   work	svc2_wq
- *   RPC task	the send path of a backchannel's rpc_xprt; must not wait for a
- *		connection to move
+ *   RPC task	a task with a Call of the server. Its send path must not wait for the
+ *		connection; the end of one that is given up waits for its answer, and
+ *		for its fence
  *
  * Ownership invariants
  *
  *   R1 A Receive belongs to the device from post to completion, then to
  *	sp_recv_q, then to the Call found in it, until svc2_recv_put().
- *   R2 A Call belongs to the svc thread that parsed it; to the Send Queue
- *	while its RDMA Reads are posted; then to sp_read_q; then, as
- *	rq_xprt_ctxt, to the RPC layer, which gives it back through
- *	->xpo_release_ctxt.
+ *   R2 A Call belongs to the svc thread that parsed it; to a gate, or to tr_line,
+ *	while what its RDMA Reads need is not to be had, and then to sp_served_q; to
+ *	the Send Queue while they are posted, and then to sp_ready_q. One without
+ *	RDMA Reads goes there from tr_line, where it waits for pages of its Reply. At
+ *	last, as rq_xprt_ctxt, it belongs to the RPC layer, which gives it back
+ *	through ->xpo_release_ctxt.
  *   R3 What is posted belongs to the Send Queue until its po_done, which is
  *	called exactly once (Q1 in rpcrdma2/sq.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
  *	reads: these belong to the send context until its po_done.
  *   R5 What is taken from a gate is given back once: Send Queue entries when
  *	their chain is retired, a send context by svc2_tx_put(), memory
- *	regions when their RDMA Reads are done. sp_backward_free is for send
- *	contexts alone: there are Send Queue entries for as many.
+ *	regions when their RDMA Reads are done. So are pages of payload that
+ *	are counted: with the message, or the send context's chain.
+ *	sp_backward_free is for send contexts alone: there are Send Queue entries
+ *	for as many.
  *   R6 Receives that are posted or held by a Call never number less than the
  *	grant plus what control messages need: a Call's Receive is put back
  *	before the Reply that returns its credit leaves, and rp_lock is held
@@ -48,6 +55,10 @@
  *	for the answers to Calls of the server join before the first of these
  *	is made.
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
+ *   R8 No Call of the server ends while a memory region of it is live: sc_exposed
+ *	is empty in svc2_call_end() (asserted there), and when svc2_bc_free() frees
+ *	it. A Call is pinned while its answer is looked at, from claim_call() to
+ *	unpin().
  */
 #ifndef _SVCRDMA2_H
 #define _SVCRDMA2_H
@@ -67,6 +78,7 @@
 #include <rdma/rdma_cm.h>
 
 #include <rpcrdma2/cm.h>
+#include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/error.h>
 #include <rpcrdma2/exchange.h>
@@ -76,11 +88,16 @@
 #include <rpcrdma2/recv.h>
 #include <rpcrdma2/rw.h>
 #include <rpcrdma2/sq.h>
+#include <rpcrdma2/view.h>
 #include <rpcrdma2/walk.h>
 
 #include "counters.h"
+#include "gate.h"
+#include "send.h"
+#include "transfer.h"
 #include "versions.h"
 
+struct svc2_call;
 struct svc2_xprt;
 
 /*
@@ -102,25 +119,14 @@ enum {
 
 	/* Calls of the server that may be outstanding, if the peer grants as many */
 	SVC2_BACKWARD_CREDITS	= 16,
+	SVC2_BACKWARD_MAX	= 256,
+	/* memory regions for these, at least */
+	SVC2_BACKWARD_REGIONS	= 16,
 	/* and so many before these are in use all at once */
 	SVC2_BACKWARD_FIRST	= 4,
 
-	/* send contexts beyond one for each credit; allocated at accept */
-	SVC2_TX_RESERVE		= 4,
-	/* a send context's buffer: one page */
-	SVC2_TX_BUFSIZE		= PAGE_SIZE,
-	/* up to here copying costs less than handing pages to the device */
-	SVC2_PULLUP_MAX		= 2048,
-
 	/* one completion for so many Sends, where ownership allows */
 	SVC2_SIGNAL_BATCH	= 16,
-
-	/*
-	 * What a Reply from the upper layer may need beyond its pages: header,
-	 * head, tail, and a page more where the first does not begin at its
-	 * beginning.
-	 */
-	SVC2_TX_EXTRA_SGES	= 4,
 
 	/* widest work request that is asked for */
 	SVC2_MAX_SGES		= 32,
@@ -132,6 +138,12 @@ enum {
 	 */
 	SVC2_MAX_READS		= RPCRDMA2_MAX_SEGMENTS + RPCRDMA2_MAX_READ_CHUNKS,
 
+	/* connections of an address, unless the module parameter says otherwise */
+	SVC2_ADDRESS_CONNS	= 128,
+	/* likewise of all: one for so many MiB of the memory, and at least so many */
+	SVC2_CONN_MIB		= 8,
+	SVC2_CONNS_MIN		= 64,
+
 	/* requests to connect that wait for an svc thread */
 	SVC2_BACKLOG		= 128,
 };
@@ -142,11 +154,10 @@ enum {
  * retry without end must not hold the service's threads.
  *
  * When the service stops it waits for one thread after the other, and for a
- * thread that waits it is SVC2_STOP_TIMEOUT. A message takes a thread through
- * four gates at most: memory regions and Send Queue for RDMA Reads, a send
- * context and again the Send Queue for the error in their place. So a peer
- * delays the end of the service by 12 s. With what a shortage of memory may add
- * in three places (SVC2_SHORTAGE_TRIES) nfsd ends within 30 s.
+ * thread that waits it is SVC2_STOP_TIMEOUT. A Reply takes a thread through two
+ * gates: a send context and the Send Queue. So a peer delays the end of the service
+ * by 6 s. With what a shortage of memory may add in three places
+ * (SVC2_SHORTAGE_TRIES) nfsd ends within 30 s.
  */
 #define SVC2_STALL_TIMEOUT	(20UL * HZ)
 #define SVC2_STOP_TIMEOUT	(3UL * HZ)
@@ -168,6 +179,9 @@ enum {
 #define SVC2_SHORTAGE_PAUSE	(HZ / 50 + 1)
 #define SVC2_SHORTAGE_TRIES	100
 
+/* A send context that has not been used for so long, or twice that, is freed. */
+#define SVC2_TRIM_TIME		(5 * HZ)
+
 /* A listener that was lost is tried again after so long, then twice that ... */
 #define SVC2_RELISTEN_MIN	(1 * HZ)
 #define SVC2_RELISTEN_MAX	(30 * HZ)
@@ -187,37 +201,23 @@ struct svc2_param {
 };
 
 /**
- * struct svc2_gate - a counted resource that threads wait for in turn
- * @ga_units: units to be had
- * @ga_own: these, unless they are counted elsewhere
- * @ga_counter: enum svc2_counter that counts the waits
- * @ga_lock: guards the next
- * @ga_line: threads that wait, first come, first served. Without the lock it can
- *	only be told whether there are any
- */
-struct svc2_gate {
-	struct rpcrdma2_units	*ga_units;
-	struct rpcrdma2_units	ga_own;
-	unsigned int		ga_counter;
-	spinlock_t		ga_lock;	/* guards the next */
-	struct list_head	ga_line;
-};
-
-/* Below 1 there is nothing to be had. */
-static inline int svc2_gate_avail(const struct svc2_gate *ga)
-{
-	return atomic_read(&ga->ga_units->un_free);
-}
-
-/**
  * struct svc2_msg - a message that is being worked on; mostly a Call (R2)
- * @sm_list: on sp_read_q
+ * @sm_list: on sp_served_q or sp_ready_q
+ * @sm_wait: where it waits for what its RDMA Reads need, or on tr_served
  * @sm_recv: the Receive it came in; NULL when that has been put back (R6)
  * @sm_post: its RDMA Reads
  * @sm_rw: what they are made of
+ * @sm_chain: their work requests; NULL when they are not built, or done
  * @sm_mrs: memory regions taken for them
+ * @sm_entries: Send Queue entries taken for them, which they are not posted in yet
  * @sm_pages: where they go; its own until svc2_msg_put()
  * @sm_npages: how many, at least as many as are read into
+ * @sm_charged: how many are counted, see svc2_transfer_enter(), with the next
+ * @sm_reply_pages: how many its Reply may have; 0 once the Reply has them, and for one
+ *	that can only be short
+ * @sm_deferred: it was put off for an upcall, and has none that are counted. Under
+ *	transfer_lock with the two before, while it is on tr_served
+ * @sm_thread: the first thread at work on it; NULL before, and when none were counted
  * @sm_map: where they are mapped as one piece, or NULL. Made for rq_arg by the
  *	thread that builds it, undone by svc2_msg_put()
  * @sm_copy: an inline Call for RPCSEC_GSS that is longer than a page, or NULL
@@ -232,13 +232,20 @@ static inline int svc2_gate_avail(const struct svc2_gate *ga)
  */
 struct svc2_msg {
 	struct list_head	sm_list;
+	struct svc2_waiter	sm_wait;
 	struct rpcrdma2_recv	*sm_recv;
 
 	struct rpcrdma2_post	sm_post;
 	struct rpcrdma2_rw	sm_rw;
+	struct ib_send_wr	*sm_chain;
 	unsigned int		sm_mrs;
+	unsigned int		sm_entries;
 	struct page		**sm_pages;
 	unsigned int		sm_npages;
+	unsigned int		sm_charged;
+	unsigned int		sm_reply_pages;
+	bool			sm_deferred;
+	const struct task_struct *sm_thread;
 	void			*sm_map;
 	void			*sm_copy;
 	u32			sm_apart;
@@ -257,45 +264,12 @@ static inline unsigned int svc2_msg_pages(const struct svc2_msg *call)
 	return DIV_ROUND_UP(call->sm_length, PAGE_SIZE);
 }
 
-/* Pages a send context can hold without an array of their own */
-#define SVC2_TX_PAGES	8
-
-/**
- * struct svc2_tx - a Send, and the RDMA Writes in front of it
- * @tx_list: on sp_txs
- * @tx_post: chain on the Send Queue
- * @tx_backward: a Call of the server, from svc2_tx_try_get()
- * @tx_wr: the Send
- * @tx_rw: RDMA Writes
- * @tx_buf: transport header, and what is copied behind it; one page, mapped
- *	for good by the first entry of @tx_sge
- * @tx_len: octets in it
- * @tx_head: page of the reply's head; never counted among @tx_pages but
- *	when @tx_reads_head
- * @tx_reads_head: the device reads that page
- * @tx_reads_pages: the device reads another page of the reply
- * @tx_npages: entries of @tx_pages (R4)
- * @tx_pages: pages held until the chain is done
- * @tx_few: short arrays of pages
- * @tx_sge: @tx_wr's
- */
-struct svc2_tx {
-	struct llist_node	tx_list;
-	struct rpcrdma2_post	tx_post;
-	bool			tx_backward;
-	struct ib_send_wr	tx_wr;
-	struct rpcrdma2_rw	tx_rw;
-
-	void			*tx_buf;
-	unsigned int		tx_len;
-	struct page		*tx_head;
-	bool			tx_reads_head;
-	bool			tx_reads_pages;
-	unsigned int		tx_npages;
-	struct page		**tx_pages;
-	struct page		*tx_few[SVC2_TX_PAGES];
-	struct ib_sge		tx_sge[];
-};
+/* Are its RDMA Reads done, or has it none? */
+static inline bool svc2_msg_is_read(const struct svc2_msg *call)
+{
+	return !call->sm_msg.mg_hdr.h_nreads ||
+	       (call->sm_pages && rpcrdma2_rw_is_empty(&call->sm_rw));
+}
 
 /**
  * struct svc2_listener - accepts connections
@@ -334,7 +308,7 @@ enum {
  * struct svc2_xprt - a connection
  * @sp_xprt: what the RPC layer sees
  * @sp_flags: SVC2_F bits
- * @sp_shown: on the list that debugfs shows
+ * @sp_listed: on the list of all connections
  *
  * @sp_listener: listener; there while @sp_pending or @sp_reap holds a reference
  *	on it
@@ -362,16 +336,29 @@ enum {
  *	That of version 2 may change between two messages
  * @sp_can_invalidate: the device knows Send With Invalidate (C-007)
  * @sp_last_vers: version the peer last called in; that of Calls of the server (S25)
+ * @sp_backward_errors: Calls of the server in a row that have failed, without one that
+ *	has a Reply; under queue_lock of the rpc_xprt
+ * @sp_backward_after: no Call of the server before, in jiffies
+ * @sp_drain_mutex: one at a time drains the Send Queue
+ * @sp_backward_max: Calls of the server that may be outstanding, if the peer grants as
+ *	many
  * @sp_backward_grant: Calls the peer takes from the server, 0 until it says so;
  *	written under the transport_lock of xpt_bc_xprt
+ * @sp_nposted: Calls of the server that the peer has and has not answered; likewise
+ * @sp_ngone: how many of them were given up; likewise
+ * @sp_silent: the peer has let one that was given up wait in vain for its answer, and
+ *	has answered none since
  *
  * @sp_line: where the threads sleep that stand in line at the gates
  * @sp_sq: gate of the Send Queue entries that are not kept for Calls of the
  *	server
  * @sp_sq_depth: how many entries there are, kept ones included
+ * @sp_sq_spare: of these, so many RDMA Reads leave for Sends
  *
  * @sp_tx_gate: send contexts
  * @sp_tx_sges: gather entries of each
+ * @sp_tx_count: how many have been made
+ * @sp_tx_pages: pages of their buffers beyond the first of each
  * @sp_tx_lock: for taking from the next; adding to it needs no lock
  * @sp_txs: send contexts not in use
  *
@@ -380,16 +367,26 @@ enum {
  *
  * @sp_mrs: the memory regions that rdma_rw keeps for RDMA Reads
  *
- * @sp_recv_lock: guards the next two, and XPT_DATA against them
+ * @sp_transfer: pages of payload
+ *
+ * @sp_recv_lock: guards the next three, and XPT_DATA against them
  * @sp_recv_q: messages
- * @sp_read_q: Calls whose RDMA Reads are done
+ * @sp_served_q: Calls that a gate or transfer.c has served, whose RDMA Reads can begin
+ *	or go on. Without the lock it can only be told whether there are any
+ * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have none
  * @sp_received: messages, all in all; written by the receive CQ
  * @sp_rpool: Receives
+ *
+ * @sp_read_chunks: what the client has offered and was used, all in all; for the view
+ * @sp_write_chunks: likewise
+ * @sp_reply_chunks: likewise
+ * @sp_called: likewise of Calls of the server
+ * @sp_errors: RDMA2_ERROR messages sent to it
  */
 struct svc2_xprt {
 	struct svc_xprt		sp_xprt;
 	unsigned long		sp_flags;
-	struct list_head	sp_shown;
+	struct list_head	sp_listed;
 
 	struct svc2_listener	*sp_listener;
 	struct list_head	sp_pending;
@@ -412,26 +409,45 @@ struct svc2_xprt {
 	u32			sp_send_max[RPCRDMA2_VERS_TWO + 1];
 	bool			sp_can_invalidate;
 	u32			sp_last_vers;
+	u32			sp_backward_max;
 	u32			sp_backward_grant;
+	u32			sp_nposted;
+	u32			sp_ngone;
+	bool			sp_silent;
+	u32			sp_backward_errors;
+	unsigned long		sp_backward_after;
+	struct mutex		sp_drain_mutex;	/* one drains */
 
 	wait_queue_head_t	sp_line;
 	struct svc2_gate	sp_sq;
 	unsigned int		sp_sq_depth;
+	unsigned int		sp_sq_spare;
 
 	struct svc2_gate	sp_tx_gate ____cacheline_aligned_in_smp;
 	unsigned int		sp_tx_sges;
+	atomic_t		sp_tx_count;
+	atomic_t		sp_tx_pages;
 	spinlock_t		sp_tx_lock;	/* for taking from the next */
 	struct llist_head	sp_txs;
 	atomic_t		sp_backward_free;
 
 	struct svc2_gate	sp_mrs;
 
-	/* guards next two */
+	struct svc2_transfer	sp_transfer;
+
+	/* guards next three */
 	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;
 	struct list_head	sp_recv_q;
-	struct list_head	sp_read_q;
+	struct list_head	sp_served_q;
+	struct list_head	sp_ready_q;
 	unsigned int		sp_received;
 	struct rpcrdma2_rpool	sp_rpool;
+
+	atomic_long_t		sp_read_chunks;
+	atomic_long_t		sp_write_chunks;
+	atomic_long_t		sp_reply_chunks;
+	struct rpcrdma2_backward sp_called;
+	struct rpcrdma2_errors	sp_errors;
 };
 
 static inline struct svc2_xprt *svc2_from_xprt(struct svc_xprt *xprt)
@@ -458,19 +474,29 @@ static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 extern struct workqueue_struct *svc2_wq;
 extern struct kmem_cache *svc2_msg_cache;
 extern struct svc2_param svc2_credits;
+extern struct svc2_param svc2_backward_credits;
 extern struct svc2_param svc2_receive_size;
 extern struct svc2_param svc2_receive_memory;
+extern struct svc2_param svc2_transfer_memory;
+extern struct svc2_param svc2_address_connections;
+extern struct svc2_param svc2_connections;
 extern struct svc2_param svc2_send_size;
 extern struct svc2_param svc2_min_version;
 extern struct svc2_param svc2_max_version;
+extern u32 svc2_backward;
 
 static inline unsigned int svc2_param(const struct svc2_param *pm)
 {
 	return READ_ONCE(pm->pm_value);
 }
 
+/* classes.c */
+int svc2_classes_init(void);
+void svc2_classes_exit(void);
+
 /* listen.c */
 extern struct svc_xprt_class svc2_class;
+extern struct svc_xprt_class svc2_rdma_class;
 
 /* pending.c */
 void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp);
@@ -482,15 +508,15 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 				   struct rdma_cm_id *id,
 				   const struct rdma_conn_param *param);
 int svc2_conn_setup(struct svc2_xprt *sp);
-void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 
 /* receive.c */
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
-int svc2_recvs_add(struct svc2_xprt *sp, unsigned int total);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 
 /* sizes.c */
+void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
+void svc2_sizes_changed(struct svc2_xprt *sp);
 void svc2_sizes_update(struct svc2_xprt *sp);
 void svc2_sizes_reposted(struct svc2_xprt *sp);
 void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets);
@@ -505,7 +531,8 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers);
 void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted);
 void svc2_grant_raise(struct svc2_xprt *sp);
 bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size);
-void svc2_grant_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
+bool svc2_grant_is_used_up(void);
+void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call);
 
 /* message.c */
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
@@ -517,6 +544,10 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_messages_flush(struct svc2_xprt *sp);
+
+/* enqueue.c */
+void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_unthrottle(struct svc2_xprt *sp);
 
 /* error.c */
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,
@@ -533,6 +564,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp);
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
 int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call);
+void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 
 /* property.c */
 int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *call);
@@ -540,7 +572,6 @@ int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *call);
 int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_heard(struct svc2_xprt *sp);
 void svc2_converse(struct svc2_xprt *sp);
-void svc2_sizes_changed(struct svc2_xprt *sp);
 
 /* read.c */
 int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call);
@@ -557,43 +588,24 @@ int svc2_sendto(struct svc_rqst *rqstp);
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length);
 
-/* send.c */
-int svc2_txs_create(struct svc2_xprt *sp);
-void svc2_txs_destroy(struct svc2_xprt *sp);
-struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
-struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp);
-void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
-void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx);
-int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
-		   const struct rpcrdma2_propmsg *pm);
-void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
-		   const struct rpcrdma2_range *range, unsigned int ranges);
-bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
-		     const struct rpcrdma2_reply_plan *plan);
-int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
-		    const struct xdr_buf *res, const struct rpcrdma2_reply_plan *plan);
-int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
-int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle);
+/* lost.c */
+void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
+bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
 
 /* sq.c */
+unsigned int svc2_backward_regions(const struct svc2_xprt *sp);
+unsigned int svc2_backward_wrs(const struct svc2_xprt *sp);
 int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 		 struct ib_send_wr *first, bool backward);
+int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
 
-/* gate.c */
-void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
-		    unsigned int counter);
-void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
-int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
-		   unsigned int units);
-void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga);
-void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
-		    unsigned int units);
-bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret);
-int svc2_has_wspace(struct svc_xprt *xprt);
+/* debugfs.c */
+void svc2_debugfs_init(void);
+void svc2_debugfs_exit(void);
 
-/* counters.c */
-void svc2_conn_show(struct svc2_xprt *sp);
-void svc2_conn_hide(struct svc2_xprt *sp);
-void svc2_conns_each(void (*fn)(struct svc2_xprt *sp));
+/* view.c */
+void svc2_show_connections(struct seq_file *seq, const struct net *net);
+int svc2_view_init(void);
+void svc2_view_exit(void);
 
 #endif /* _SVCRDMA2_H */

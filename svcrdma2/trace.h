@@ -15,6 +15,7 @@
 
 #include <linux/tracepoint.h>
 
+#include <rpcrdma2/compat.h>
 #include <rpcrdma2/show.h>
 
 #include "svcrdma2.h"
@@ -38,7 +39,7 @@ TRACE_EVENT(svc2_event,
 	),
 	TP_fast_assign(
 		__assign_sockaddr(addr, sa, sizeof(struct sockaddr_in6));
-		__assign_str(event);
+		rpcrdma2_assign_str(event, event);
 		__entry->status = status;
 	),
 	TP_printk("addr=%pISpc event=%s status=%d", __get_sockaddr(addr),

@@ -23,6 +23,9 @@
 
 #include <rdma/rw.h>
 
+#include <rpcrdma2/fault.h>
+
+#include "conns.h"
 #include "grant.h"
 #include "svcrdma2.h"
 #include "trace.h"
@@ -44,14 +47,32 @@ static void svc2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 static void svc2_room(struct rpcrdma2_conn *co)
 {
 	struct svc2_xprt *sp = svc2_from_conn(co);
+	struct rpc_xprt *xprt;
 
 	svc2_gate_serve(sp, &sp->sp_sq);
+	/*
+	 * The RPC layer puts its transport when this connection goes, after it is lost, and
+	 * frees it a grace period later. What waits was woken when it was closed.
+	 */
+	rcu_read_lock();
+	/* pairs with svc2_bc_setup() */
+	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
+	if (xprt && !rpcrdma2_conn_is_lost(co) &&
+	    test_bit(XPRT_WRITE_SPACE, &xprt->state))
+		xprt_write_space(xprt);
+	rcu_read_unlock();
+}
+
+static void svc2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
+{
+	svc2_count_add(mrs_allocated, made);
 }
 
 static const struct rpcrdma2_conn_ops svc2_conn_ops = {
 	.lost		= svc2_lost,
 	.received	= svc2_received,
 	.room		= svc2_room,
+	.grown		= svc2_grown,
 };
 
 /*
@@ -144,10 +165,12 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	/* requests are paced by credits: RFC 7530 section 3.1 */
 	set_bit(XPT_CONG_CTRL, &sp->sp_xprt.xpt_flags);
 
-	INIT_LIST_HEAD(&sp->sp_shown);
+	INIT_LIST_HEAD(&sp->sp_listed);
 	INIT_LIST_HEAD(&sp->sp_pending);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	init_waitqueue_head(&sp->sp_line);
+	mutex_init(&sp->sp_drain_mutex);
+	sp->sp_backward_after = jiffies;
 	svc2_gate_init(&sp->sp_sq, &sp->sp_conn.co_sq.sq_units,
 		       SVC2_C_sq_waits);
 	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
@@ -156,7 +179,9 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
-	INIT_LIST_HEAD(&sp->sp_read_q);
+	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_ready_q);
+	svc2_transfer_init(sp);
 	rpcrdma2_rpool_init(&sp->sp_rpool);
 	sp->sp_rpool.rp_mapped = true;
 	sp->sp_rpool.rp_node = ibdev_to_node(id->device);
@@ -174,16 +199,12 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	return sp;
 }
 
-/*
- * What the service is configured for, as far as the device can do it (C-003). There
- * is room for all Receives that may ever be made.
- */
-static int size_receives(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
+/* What the service is configured for, as far as the device can do it (C-003) */
+static int size_receives(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	u32 want = svc2_param(&svc2_receive_size);
 	u32 octets = rpcrdma2_recv_size(dev, want);
-	unsigned int recvs;
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
 	if (octets < want)
@@ -192,84 +213,107 @@ static int size_receives(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 	sp->sp_rpool.rp_size = octets;
 
 	sp->sp_credits = svc2_param(&svc2_credits);
-	for (;; sp->sp_credits /= 2) {
-		if (sp->sp_credits < SVC2_CREDITS_MIN)
-			return -EINVAL;
-		recvs = svc2_grant_recvs(SVC2_BACKWARD_CREDITS, sp->sp_credits);
-		/* one more for the drain */
-		if (recvs < dev->attrs.max_qp_wr)
-			break;
-	}
-	size->recvs = recvs + 1;
-	svc2_grant_begin(sp);
-	return 0;
+	/* one Receive is for the drain */
+	return svc2_grant_fit(&sp->sp_backward_max, &sp->sp_credits,
+			      SVC2_CREDITS_MIN, dev->attrs.max_qp_wr - 1) ?
+	       0 : -EINVAL;
 }
 
 /*
  * The Send Queue takes at least the longest chain there can be: everything
  * but its size in pages is bounded by what a header can hold. Beyond that it
  * is large enough to keep a device busy, not for all that may be outstanding;
- * threads wait in line for the rest.
+ * threads wait in line for the rest. Where a device has too few entries Calls of the
+ * server are the first to be fewer.
  */
 static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
-	unsigned int pages, width, per_call, longest, batch, wrs;
-	u32 port = sp->sp_conn.co_id->port_num;
+	unsigned int pages, per_call, longest, batch, sends, wrs;
+	unsigned int most = dev->attrs.max_qp_wr;
 
 	pages = svc_serv_maxpages(sp->sp_xprt.xpt_server);
 	size->send_sges = min_t(u32, dev->attrs.max_send_sge, SVC2_MAX_SGES);
-	width = size->send_sges;
-	/* iWARP Reads into memory regions; others may where it pays */
-	if (rdma_rw_max_send_wr(dev, port, 1, 0) > 1)
-		size->rw_mrs = SVC2_MAX_READS +
-			       rdma_rw_mr_factor(dev, port, pages);
-	else
-		width = min_t(u32, width, dev->attrs.max_sge_rd);
-	if (!width)
+	per_call = rpcrdma2_rw_size(&sp->sp_conn, pages, SVC2_MAX_READS, size,
+				    &longest);
+	if (!per_call)
 		return -EINVAL;
-
-	per_call = DIV_ROUND_UP(pages, width) + 1;
-	longest = max(SVC2_MAX_READS + per_call,
-		      rdma_rw_max_send_wr(dev, port, size->rw_mrs, 0));
 	batch = clamp(sp->sp_credits / 4, 1U, (unsigned int)SVC2_SIGNAL_BATCH);
 	/* one entry is for the drain */
-	longest += batch + 2 * SVC2_BACKWARD_CREDITS + 1;
+	longest += batch + 1;
+	sends = sp->sp_credits + SVC2_TX_RESERVE;
+	/* below the default few are saved: no more than it needs */
+	while (sp->sp_backward_max > 1 &&
+	       longest + svc2_backward_wrs(sp) +
+	       (sp->sp_backward_max > SVC2_BACKWARD_CREDITS ? sends : 0) > most)
+		sp->sp_backward_max /= 2;
+	longest += svc2_backward_wrs(sp);
 
-	wrs = max3(longest, 4 * sp->sp_credits - 1,
+	wrs = max3(longest + sends, 4 * sp->sp_credits - 1,
 		   SVC2_LARGE_CALLS * per_call);
 	/* some devices keep an entry free, and a power of two in all */
-	wrs = min_t(u32, roundup_pow_of_two(wrs + 1) - 1,
-		    dev->attrs.max_qp_wr);
+	wrs = min_t(u32, roundup_pow_of_two(wrs + 1) - 1, most);
 	if (wrs < longest)
 		return -EINVAL;
 	size->sends = wrs;
 	sp->sp_sq_depth = wrs - 1;
-	rpcrdma2_sq_open(&sp->sp_conn, sp->sp_sq_depth, SVC2_BACKWARD_CREDITS,
+	sp->sp_sq_spare = min(sends, wrs - longest);
+	rpcrdma2_sq_open(&sp->sp_conn, sp->sp_sq_depth, sp->sp_backward_max,
 			 batch, SVC2_CHAIN_TIMEOUT);
 	svc2_gate_open(&sp->sp_mrs, size->rw_mrs);
 	return 0;
 }
 
-/**
- * svc2_bound_sends - let what is known of the peer bound the server's Sends
- * @sp: connection
- * @vers: version that something has become known in
- *
- * Context: svc thread, before the connection is accepted or in its turn.
- */
-void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
+/* Each figure is told once, until there is another. */
+static void tell_backward(const struct svc2_xprt *sp)
 {
-	WRITE_ONCE(sp->sp_send_max[vers],
-		   svc2_send_limit(vers, &sp->sp_peer, &sp->sp_ex));
+	static u32 told;
+
+	if (xchg(&told, sp->sp_backward_max) != sp->sp_backward_max)
+		pr_info_ratelimited("svcrdma2: device %s has queues for %u callbacks at once, whatever the module parameter backward_credits says\n",
+				    rpcrdma2_conn_device(&sp->sp_conn)->name,
+				    sp->sp_backward_max);
+}
+
+/* There is room for all Receives that may ever be made. */
+static int size_queues(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
+{
+	u32 want = svc2_param(&svc2_backward_credits);
+	int ret;
+
+	sp->sp_backward_max = want;
+	ret = size_receives(sp) ?: size_send_queue(sp, size);
+	if (ret)
+		return ret;
+	if (sp->sp_backward_max < want)
+		tell_backward(sp);
+	size->recvs = svc2_grant_recvs(sp->sp_backward_max, sp->sp_credits) + 1;
+	svc2_grant_begin(sp);
+	return 0;
+}
+
+/* Calls with chunks take memory regions, and a device that registers them. */
+static u32 size_backward(struct svc2_xprt *sp)
+{
+	const struct ib_device_attr *attrs =
+		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
+	u32 level = READ_ONCE(svc2_backward);
+
+	if (!sp->sp_can_invalidate || !attrs->max_fast_reg_page_list_len)
+		return min_t(u32, level, RDMA2_BKREQSUP_INLINE);
+	rpcrdma2_regions_measure(&sp->sp_conn,
+				 svc_serv_maxpages(sp->sp_xprt.xpt_server));
+	if (level == RDMA2_BKREQSUP_GENL)
+		sp->sp_conn.co_regions.rg_max = svc2_backward_regions(sp);
+	return level;
 }
 
 /* What is announced of this end: S13, S20, S22, 2.6 */
-static void announce(const struct svc2_xprt *sp, struct rpcrdma2_props *able)
+static void announce(struct svc2_xprt *sp, struct rpcrdma2_props *able)
 {
 	able->pr_rbsiz = sp->sp_recv_size;
 	able->pr_sbsiz = sp->sp_send_own;
-	able->pr_brs = RDMA2_BKREQSUP_INLINE;
+	able->pr_brs = size_backward(sp);
 	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
 	able->pr_limits[RPCRDMA2_LIMIT_OCTETS] = U32_MAX;
 	able->pr_limits[RPCRDMA2_LIMIT_READS] = RPCRDMA2_MAX_READ_CHUNKS;
@@ -348,10 +392,11 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 	if (!rdma_ib_or_roce(dev, port) && !rdma_protocol_iwarp(dev, port))
 		return -EPROTONOSUPPORT;
 	sp->sp_can_invalidate = dev->attrs.device_cap_flags &
-				IB_DEVICE_MEM_MGT_EXTENSIONS;
-	ret = size_receives(sp, &size);
+				IB_DEVICE_MEM_MGT_EXTENSIONS &&
+				!rpcrdma2_fault(extensions);
+	ret = svc2_transfer_begin(sp);
 	if (!ret)
-		ret = size_send_queue(sp, &size);
+		ret = size_queues(sp, &size);
 	if (!ret)
 		ret = rpcrdma2_conn_create(&sp->sp_conn, &size, svc2_qp_event);
 	if (ret)
@@ -364,7 +409,7 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 	if (!ret)
 		ret = accept(sp);
 	if (!ret)
-		svc2_conn_show(sp);
+		svc2_conn_list(sp);
 	return ret;
 }
 
@@ -392,10 +437,11 @@ static void svc2_free(struct svc_xprt *xprt)
 
 	might_sleep();
 	trace_svc2_event(svc2_peer(sp), "free", 0);
-	svc2_conn_hide(sp);
+	svc2_conn_unlist(sp);
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		rpcrdma2_sq_drain(&sp->sp_conn);
 		ib_drain_rq(rpcrdma2_conn_qp(&sp->sp_conn));
+		rpcrdma2_regions_destroy(&sp->sp_conn);
 		svc2_messages_flush(sp);
 		rpcrdma2_conn_destroy_qp(&sp->sp_conn);
 	}
@@ -403,6 +449,7 @@ static void svc2_free(struct svc_xprt *xprt)
 	rpcrdma2_rpool_unmap(&sp->sp_rpool);
 	rpcrdma2_rpool_destroy(&sp->sp_rpool);
 	svc2_grant_end(sp);
+	svc2_transfer_end(sp);
 	rpcrdma2_conn_destroy(&sp->sp_conn);	/* R7 */
 	kfree(sp);
 }
@@ -416,12 +463,15 @@ static void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
 	if (ctxt)
 		svc2_msg_put(svc2_from_xprt(xprt), ctxt);
+	else
+		svc2_transfer_defer(svc2_from_xprt(xprt));
 }
 
 static const struct svc_xprt_ops svc2_ops = {
 	.xpo_recvfrom		= svc2_recvfrom,
 	.xpo_sendto		= svc2_sendto,
 	.xpo_result_payload	= svc2_result_payload,
+	RPCRDMA2_SECURE_PORT
 	.xpo_release_ctxt	= svc2_release_ctxt,
 	.xpo_has_wspace		= svc2_has_wspace,
 	.xpo_detach		= svc2_detach,

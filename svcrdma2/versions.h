@@ -14,7 +14,7 @@
 
 #include <rpcrdma2/cm.h>
 #include <rpcrdma2/exchange.h>
-#include <rpcrdma2/header.h>
+#include <rpcrdma2/plan.h>
 
 /**
  * struct svc2_versions - versions the administrator allows
@@ -67,28 +67,12 @@ static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
  * @h: header of the Call
  * @cm: the requester's private data: in version 1 it says whether (P-07, P-09)
  *
- * In version 2 the Call says which (C-008, C-075). It has to be a handle of that
- * Call: any other might fence the memory of another RPC (S47). Nothing says
- * which of several handles a requester in version 1 would rather invalidate
- * itself, so all have to be the same one (P-08).
- *
  * Return: the handle, or 0 for a plain Send.
  */
 static inline u32 svc2_inv_handle(const struct rpcrdma2_hdr *h,
 				  const struct rpcrdma2_cm_limits *cm)
 {
-	bool nominated = rpcrdma2_can_nominate(h->h_vers);
-	unsigned int i, same = 0;
-	u32 handle;
-
-	if (!h->h_nsegs)
-		return 0;
-	handle = nominated ? h->h_inv_handle : h->h_segs[0].rs_handle;
-	for (i = 0; i < h->h_nsegs; i++)
-		same += h->h_segs[i].rs_handle == handle;
-	if (nominated)
-		return same ? handle : 0;
-	return cm->cl_inv && same == h->h_nsegs ? handle : 0;
+	return rpcrdma2_inv_handle(h, cm->cl_inv);
 }
 
 #endif /* _SVCRDMA2_VERSIONS_H */

@@ -12,8 +12,9 @@
  *   release:    xprt2_bc_free_rqst
  *
  * Credits of the two directions have nothing to do with each other (B-04). A
- * Call takes one of XPRT2_BACKWARD_CREDITS, and its Reply needs none: see
- * xprt2_prepare_request().
+ * Call takes one of xp_backward_credits until its Reply is about to be posted; one that
+ * the service has from a connection that is lost takes none of the next one's. The Reply
+ * needs none: see xprt2_prepare_request().
  */
 #include "xprtrdma2.h"
 
@@ -21,69 +22,30 @@
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svc_xprt.h>
 
+#include <rpcrdma2/backward.h>
 #include <rpcrdma2/codec.h>
 
 #include "trace.h"
-
-/**
- * xprt2_backward_req - a request for a message that is no forward Call
- * @xp: transport
- * @gfp: allocation flags
- *
- * Return: a request with a page in rq_snd_buf, or NULL.
- */
-struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, gfp_t gfp)
-{
-	struct xprt2_req *req;
-	struct rpc_rqst *rqst;
-
-	req = xprt2_req_get(xp, &xp->xp_backward, gfp);
-	if (!req)
-		return NULL;
-	rqst = &req->rq2_slot;
-	rqst->rq_xprt = &xp->xp_xprt;
-	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
-	/* The service encodes into a page, whatever a buffer says of itself. */
-	rqst->rq_callsize = PAGE_SIZE;
-	if (xprt2_req_buffers(req, gfp)) {
-		xprt2_req_put(req);
-		return NULL;
-	}
-	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, PAGE_SIZE);
-	return req;
-}
 
 /**
  * xprt2_bc_setup - an upper layer is about to make room for callbacks
  * @xprt: transport
  * @min_reqs: how many at least
  *
- * There will be memory for all that are granted, and for one error, whatever
- * happens: a Call that can be answered with neither ends the connection
- * (S46). Receives are posted from the next message on, before the server can
- * know.
+ * There is memory for all that may be granted, beside that for an error. When the server
+ * lets the Sends of answers hang the connection ends (S46): may_answer(). Receives are
+ * posted from the next message on, before the server can know.
  *
  * Return: 0, or -ENOMEM.
  */
 int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
-	struct xprt2_req *req, *next;
-	unsigned int count;
-	LIST_HEAD(reqs);
+	int ret;
 
-	for (count = 0; count <= XPRT2_BACKWARD_CREDITS; count++) {
-		req = xprt2_backward_req(xp, GFP_KERNEL);
-		if (!req)
-			break;
-		list_add(&req->rq2_pool, &reqs);
-	}
-	list_for_each_entry_safe(req, next, &reqs, rq2_pool) {
-		list_del_init(&req->rq2_pool);
-		xprt2_req_put(req);
-	}
-	if (count <= XPRT2_BACKWARD_CREDITS)
-		return -ENOMEM;
+	ret = xprt2_backward_reserve(xp, xp->xp_backward_wanted + 1);
+	if (ret)
+		return ret;
 
 	spin_lock(&xprt->bc_pa_lock);
 	xprt->bc_alloc_max += min_reqs;
@@ -91,28 +53,11 @@ int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 	return 0;
 }
 
-/*
- * Calls that wait for a callback thread would wait for ever when the service
- * is stopped, and hold the transport. Those of other transports stay.
- */
-static void retract_calls(struct rpc_xprt *xprt, struct svc_serv *serv)
+static void drop_call(struct rpc_rqst *rqst)
 {
-	struct llist_node *calls = lwq_dequeue_all(&serv->sv_cb_list);
-	struct llist_node **pos, *next;
-	struct rpc_rqst *rqst;
-
-	lwq_for_each_safe(rqst, pos, next, &calls, rq_bc_list) {
-		if (rqst->rq_xprt != xprt)
-			continue;
-		atomic_dec(&xprt->bc_slot_count);
-		xprt2_count(backward_unanswered);
-		xprt2_bc_free_rqst(rqst);
-		rqst = NULL;	/* off the list */
-	}
-	if (calls) {
-		lwq_enqueue_batch(calls, &serv->sv_cb_list);
-		svc_pool_wake_idle_thread(&serv->sv_pools[0]);
-	}
+	atomic_dec(&rqst->rq_xprt->bc_slot_count);
+	xprt2_count(backward_unanswered);
+	xprt2_bc_free_rqst(rqst);
 }
 
 /**
@@ -121,22 +66,25 @@ static void retract_calls(struct rpc_xprt *xprt, struct svc_serv *serv)
  * @max_reqs: as it said to xprt2_bc_setup(), or more
  *
  * With the last one the service may go away: it gets nothing from now on, and
- * what it has not begun to look at is taken back.
+ * what it has not begun to look at is taken back: that would wait for ever, and
+ * hold the transport.
  *
  * Context: sleeps.
  */
 void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs)
 {
 	bool was_open, is_open;
+	struct svc_serv *serv;
 
 	spin_lock(&xprt->bc_pa_lock);
+	serv = xprt->bc_serv;
 	was_open = xprt->bc_alloc_max;
 	xprt->bc_alloc_max -= min(max_reqs, xprt->bc_alloc_max);
 	is_open = xprt->bc_alloc_max;
 	spin_unlock(&xprt->bc_pa_lock);
 	/* A service that was never given a Call may be gone already. */
-	if (was_open && !is_open && atomic_read(&xprt->bc_slot_count))
-		retract_calls(xprt, xprt->bc_serv);
+	if (serv && was_open && !is_open && atomic_read(&xprt->bc_slot_count))
+		rpcrdma2_bc_retract(serv, xprt, drop_call);
 }
 
 /**
@@ -171,110 +119,19 @@ size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt)
  */
 unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
 {
-	return XPRT2_BACKWARD_CREDITS;
-}
-
-/**
- * xprt2_post_backward - post a message that is no forward Call
- * @ep: endpoint
- * @req: request from xprt2_backward_req()
- * @hdrlen: octets in front of rq_snd_buf
- * @proc: RDMA2_MSG, or RDMA2_NOMSG for these alone
- *
- * Its buffer is one of few, and such messages are rare: the Send asks for its
- * completion.
- *
- * Return: as xprt2_send_message() or xprt2_prepare_send().
- */
-int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
-			size_t hdrlen, u32 proc)
-{
-	const struct rpcrdma2_call_plan plan = { .cp_proc = proc };
-	int ret;
-
-	ret = xprt2_req_map(ep, req);
-	if (!ret)
-		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
-	if (ret)
-		return ret;
-	xprt2_req_post(req)->po_signal = true;
-	return xprt2_send_message(ep, req);
-}
-
-/* @h alone, or with the Reply in rq_snd_buf behind it */
-static int post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
-		      const struct rpcrdma2_hdr *h)
-{
-	size_t hdrlen = rpcrdma2_hdr_size(h);
-	int ret;
-
-	ret = xprt2_encode_header(req, h, hdrlen);
-	if (ret)
-		return ret;
-	return xprt2_post_backward(ep, req, hdrlen, h->h_proc == RDMA2_MSG ?
-						    RDMA2_MSG : RDMA2_NOMSG);
-}
-
-/**
- * xprt2_send_error - answer a message of the server with an error
- * @ep: endpoint
- * @h: the error
- *
- * S46: where it can not be sent the connection is given up.
- *
- * Context: receive CQ.
- * Return: whether it was sent.
- */
-bool xprt2_send_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
-{
-	struct xprt2_req *req;
-	int ret = -ENOMEM;
-
-	req = xprt2_backward_req(ep->ep_xp, GFP_NOWAIT | __GFP_NOWARN);
-	if (req) {
-		ret = post_reply(ep, req, h);
-		xprt2_req_put(req);
-	}
-	if (ret)
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
-	return !ret;
-}
-
-/*
- * False when there is no service (S24). One that has been up can not go away
- * here: xprt2_bc_destroy() comes first, and its lock is held.
- */
-static bool enqueue_call(struct rpc_rqst *rqst)
-{
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct svc_serv *serv = NULL;
-
-	spin_lock(&xprt->bc_pa_lock);
-	if (xprt->bc_alloc_max)
-		serv = READ_ONCE(xprt->bc_serv);
-	if (serv && !xprt_get(xprt))
-		serv = NULL;
-	if (serv) {
-		atomic_inc(&xprt->bc_slot_count);
-		lwq_enqueue(&rqst->rq_bc_list, &serv->sv_cb_list);
-		svc_pool_wake_idle_thread(&serv->sv_pools[0]);
-	}
-	spin_unlock(&xprt->bc_pa_lock);
-	return serv;
+	return READ_ONCE(xprt2_from_xprt(xprt)->xp_backward_credits);
 }
 
 /* X1: the request owns the Receive buffer, which the service reads. */
 static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			const struct rpcrdma2_msg *msg)
+			const struct rpcrdma2_msg *msg, bool chunks)
 {
-	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
 
-	/* B-06; the service counts it down when it has made a Reply */
-	if (atomic_read(&xprt->bc_slot_count) >= XPRT2_BACKWARD_CREDITS)
-		return false;
-	req = xprt2_backward_req(ep->ep_xp, GFP_NOWAIT | __GFP_NOWARN);
+	req = xprt2_backward_req(ep->ep_xp, false, GFP_NOWAIT | __GFP_NOWARN);
 	if (!req)
 		return false;
 
@@ -286,12 +143,14 @@ static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	req->rq2_reply = rep;
 	WRITE_ONCE(req->rq2_ep, ep);	/* X7 */
 
-	if (!enqueue_call(rqst)) {
-		req->rq2_reply = NULL;
-		xprt2_req_put(req);
-		return false;
-	}
-	return true;
+	if (xprt2_count_call(ep, req) &&
+	    (!chunks || xprt2_chunked_new(ep, req, msg)) &&
+	    (h->h_nreads ? xprt2_chunked_read(req, xprt2_longest_call(xprt)) :
+			   xprt2_give_call(req)))
+		return true;
+	req->rq2_reply = NULL;
+	xprt2_req_put(req);
+	return false;
 }
 
 /**
@@ -305,24 +164,62 @@ static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_msg *msg)
 {
-	enum rpcrdma2_errcode code = xprt2_judge_backward(msg);
+	u32 level = rpcrdma2_backward_own(&ep->ep_ex, ep->ep_vers);
+	enum rpcrdma2_errcode code = xprt2_judge_backward(msg, level);
 	struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
 	xprt2_check_handle(ep, msg);
 	if (code == RDMA2_OK) {
-		trace_xprt2_backward_call(ep, h->h_xid, msg->mg_paylen);
-		if (accept_call(ep, rep, msg)) {
-			xprt2_count(backward_calls);
+		if (!h->h_nreads)
+			trace_xprt2_backward_call(ep, h->h_xid, msg->mg_paylen);
+		if (accept_call(ep, rep, msg, level == RDMA2_BKREQSUP_GENL &&
+				xprt2_has_chunks(h)))
 			return;
-		}
 		code = RDMA2_ERR_SYSTEM;
 	}
 	rpcrdma2_recv_put(&rep->rep_recv);
 	trace_xprt2_backward_refuse(ep, h->h_xid, code);
-	if (!xprt2_refuse_backward(h, code, 0))
+	if (!xprt2_refuse_backward(h, code, xprt2_backward_limit(level, code), 0))
 		xprt2_count(backward_unanswered);
 	else if (xprt2_send_error(ep, h))
 		xprt2_count(backward_refused);
+}
+
+static void inline_reply(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
+			 struct rpcrdma2_hdr *h)
+{
+	u32 len = rqst->rq_snd_buf.len;
+
+	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers, 0,
+			   RDMA2_MSG, RDMA2_REPLY);
+	/* C-001, C-090, C-091 */
+	if (rpcrdma2_hdr_size(h) + len > READ_ONCE(ep->ep_call_threshold))
+		xprt2_refuse_backward(h, RDMA2_ERR_REPLY_RESOURCE, len, 0);
+}
+
+/*
+ * The server has a credit back with the Reply, which has a request for some time after
+ * that. So that its next Call finds one too, a Reply waits while many are not known to
+ * be sent. It holds up the callback service, which other servers call too, and Calls of
+ * the client on this connection. So it does not wait for long.
+ *
+ * Return: 0 when it may be sent; -ENOBUFS to be called again after a delay;
+ * -ECONNABORTED when the server lets the Sends hang.
+ */
+static int may_answer(struct xprt2_xprt *xp, struct xprt2_req *req)
+{
+	int most = xprt2_backward_answers(xp->xp_backward_wanted);
+
+	if (!req->rq2_answers)
+		req->rq2_answers = atomic_add_unless(&xp->xp_answers, 1, most);
+	if (likely(req->rq2_answers))
+		return 0;
+	if (!req->rq2_waits) {
+		xprt2_count(backward_waits);
+		req->rq2_waits = jiffies | 1;
+	}
+	return time_after(jiffies, req->rq2_waits + XPRT2_ANSWER_TIMEOUT) ?
+		-ECONNABORTED : -ENOBUFS;
 }
 
 /**
@@ -352,13 +249,18 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 		return 0;
 	}
 
-	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers,
-			   XPRT2_BACKWARD_CREDITS, RDMA2_MSG, RDMA2_REPLY);
-	/* C-001, C-090, C-091 */
-	if (rpcrdma2_hdr_size(h) + len > READ_ONCE(ep->ep_call_threshold))
-		xprt2_refuse_backward(h, RDMA2_ERR_REPLY_RESOURCE, len);
+	ret = may_answer(xp, req) ?: xprt2_chunked_hold(ep, req);
+	if (ret)
+		return ret;
+	xprt2_uncount_call(req);
+	if (xprt2_is_chunked(req)) {
+		if (!xprt2_chunked_reply(ep, req, h))
+			return 0;
+	} else {
+		inline_reply(ep, rqst, h);
+	}
 
-	ret = post_reply(ep, req, h);
+	ret = xprt2_post_reply(ep, req, h, false);
 	trace_xprt2_backward_reply(ep, h->h_xid, ret ?: len);
 	if (ret)
 		return ret == -EAGAIN || ret == -ENOBUFS ? ret : -ECONNABORTED;
@@ -373,13 +275,14 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
  * xprt2_bc_free_rqst - the RPC layer lets go of a backward request
  * @rqst: request from xprt2_handle_call()
  *
- * Context: any that may put a transport.
+ * Context: any that may put a transport. Sleeps when its Reply has pages.
  */
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
+	xprt2_req_await_posts(req);
 	xprt2_drop_reply(req);
 	xprt2_req_put(req);
 	xprt_put(xprt);

@@ -12,6 +12,8 @@
 
 #include <linux/slab.h>
 
+#include <rpcrdma2/fault.h>
+
 static struct xprt2_req *create_req(struct xprt2_xprt *xp,
 				    struct xprt2_pool *pool, gfp_t gfp)
 {
@@ -40,39 +42,72 @@ static struct xprt2_req *create_req(struct xprt2_xprt *xp,
 }
 
 static struct xprt2_req *pop_req(struct xprt2_xprt *xp,
-				 struct xprt2_pool *pool)
+				 struct xprt2_pool *pool, bool last)
 {
-	struct xprt2_req *req;
+	struct list_head *pos;
 
 	spin_lock(&xp->xp_req_lock);
-	req = list_first_entry_or_null(&pool->pl_free, struct xprt2_req,
-				       rq2_pool);
-	if (req)
-		list_del_init(&req->rq2_pool);
+	pos = xprt2_pool_pop(pool, last);
 	spin_unlock(&xp->xp_req_lock);
-	return req;
+	return pos ? list_entry(pos, struct xprt2_req, rq2_pool) : NULL;
 }
 
 /**
  * xprt2_req_get - take a request from its pool
  * @xp: transport
  * @pool: xp_forward or xp_backward
+ * @last: see xprt2_pool_pop()
  * @gfp: how hard to try when the pool has to grow
  *
  * Return: a request whose only reference is the caller's, or NULL when the
  * pool is empty and may not or can not grow.
  */
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
-				gfp_t gfp)
+				bool last, gfp_t gfp)
 {
 	struct xprt2_req *req;
 
-	req = pop_req(xp, pool);
+	req = pop_req(xp, pool, last);
 	if (!req && READ_ONCE(pool->pl_count) < pool->pl_max)
 		req = create_req(xp, pool, gfp);
 	if (req)
 		kref_init(&req->rq2_kref);
 	return req;
+}
+
+/**
+ * xprt2_count_call - the server has made a Call with this request
+ * @ep: endpoint it came on
+ * @req: request of the backward direction
+ *
+ * Return: false when the server has as many outstanding as it is granted (B-06).
+ */
+bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+
+	guard(spinlock)(&xp->xp_req_lock);
+	if (xp->xp_calls >= xp->xp_backward_credits)
+		return false;
+	xp->xp_calls++;
+	req->rq2_call_of = ep->ep_serial;
+	return true;
+}
+
+/**
+ * xprt2_uncount_call - the Call is about to be answered, or will not be
+ * @req: request; no harm when it is not counted, or on another connection
+ */
+void xprt2_uncount_call(struct xprt2_req *req)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
+
+	if (likely(!req->rq2_call_of))
+		return;
+	guard(spinlock)(&xp->xp_req_lock);
+	if (req->rq2_call_of == xp->xp_serial)
+		xp->xp_calls--;
+	req->rq2_call_of = 0;
 }
 
 static void xprt2_req_release(struct kref *kref)
@@ -81,6 +116,7 @@ static void xprt2_req_release(struct kref *kref)
 	struct rpc_rqst *rqst = &req->rq2_slot;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	bool answers;
 
 	/* X3, X2 */
 	WARN_ON_ONCE(req->rq2_sends[0].se_post.po_wrs ||
@@ -88,16 +124,26 @@ static void xprt2_req_release(struct kref *kref)
 		     req->rq2_exposed.ex_fence.po_wrs);
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&req->rq2_exposed));
 
+	xprt2_uncount_call(req);
+	if (unlikely(req->rq2_release_chunked))
+		req->rq2_release_chunked(req);
+	req->rq2_inv_handle = 0;
+
 	/* A task that waits for a slot takes this one over as it is. */
 	kref_init(&req->rq2_kref);
 	if (req->rq2_home == &xp->xp_forward &&
 	    xprt_wake_up_backlog(xprt, rqst))
 		return;
 
+	answers = req->rq2_answers;
+	req->rq2_answers = false;
+	req->rq2_waits = 0;
 	memset(rqst, 0, sizeof(*rqst));
 	spin_lock(&xp->xp_req_lock);
 	list_add(&req->rq2_pool, &req->rq2_home->pl_free);
 	spin_unlock(&xp->xp_req_lock);
+	if (answers)
+		atomic_dec(&xp->xp_answers);
 }
 
 /**
@@ -107,6 +153,43 @@ static void xprt2_req_release(struct kref *kref)
 void xprt2_req_put(struct xprt2_req *req)
 {
 	kref_put(&req->rq2_kref, xprt2_req_release);
+}
+
+/**
+ * xprt2_req_begin_post - a chain of a backward request is about to be posted
+ * @req: request
+ */
+void xprt2_req_begin_post(struct xprt2_req *req)
+{
+	kref_get(&req->rq2_kref);
+	atomic_inc(&req->rq2_posts);
+}
+
+/**
+ * xprt2_req_end_post - it is done, or was not posted
+ * @req: request; may be gone afterwards
+ *
+ * Context: any.
+ */
+void xprt2_req_end_post(struct xprt2_req *req)
+{
+	if (atomic_dec_and_test(&req->rq2_posts))
+		wake_up_var(&req->rq2_posts);
+	xprt2_req_put(req);
+}
+
+/**
+ * xprt2_req_await_posts - wait until the device has read the pages of a Reply
+ * @req: backward request, the task of which is about to end
+ *
+ * Its chains have a deadline.
+ *
+ * Context: task of the Reply; sleeps.
+ */
+void xprt2_req_await_posts(struct xprt2_req *req)
+{
+	if (req->rq2_slot.rq_snd_buf.page_len)
+		wait_var_event(&req->rq2_posts, !atomic_read(&req->rq2_posts));
 }
 
 /* Caller holds xp_req_lock, or is the only user left. */
@@ -159,7 +242,10 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 	size_t call = XPRT2_HEADROOM + rqst->rq_callsize;
 
 	if (grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
-		 max_t(size_t, call, XPRT2_SENDBUF_SIZE), gfp) ||
+		 max_t(size_t, call, XPRT2_SENDBUF_SIZE), gfp))
+		return -ENOMEM;
+	/* What is no forward Call has no Reply. */
+	if (rqst->rq_rcvsize &&
 	    grow(req, &req->rq2_recvbuf, &req->rq2_recvsize,
 		 max_t(size_t, rqst->rq_rcvsize, XPRT2_RECVBUF_SIZE), gfp))
 		return -ENOMEM;
@@ -197,17 +283,21 @@ int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
 	if (likely(req->rq2_device == device))
 		return 0;
 
+	if (rpcrdma2_fault(map_send))
+		goto out_wait;
 	dma = ib_dma_map_single(device, req->rq2_sendbuf, req->rq2_sendsize,
 				DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, dma)) {
-		xprt2_count(map_waits);
-		return -ENOBUFS;
-	}
+	if (ib_dma_mapping_error(device, dma))
+		goto out_wait;
 	spin_lock(&ep->ep_xp->xp_req_lock);
 	req->rq2_dma = dma;
 	req->rq2_device = device;
 	spin_unlock(&ep->ep_xp->xp_req_lock);
 	return 0;
+
+out_wait:
+	xprt2_count(map_waits);
+	return -ENOBUFS;
 }
 
 static void init_pool(struct xprt2_pool *pool, unsigned int max)
@@ -232,7 +322,8 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 
 	/* A Send not yet known to be complete keeps its request. */
 	init_pool(&xp->xp_forward, xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH);
-	init_pool(&xp->xp_backward, XPRT2_BACKWARD_REQS);
+	init_pool(&xp->xp_backward,
+		  xprt2_backward_reqs(xp->xp_backward_wanted));
 	for (i = 0; i < XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH; i++) {
 		req = create_req(xp, &xp->xp_forward, GFP_KERNEL);
 		if (!req)

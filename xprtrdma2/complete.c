@@ -9,25 +9,9 @@
  */
 #include "xprtrdma2.h"
 
+#include <rpcrdma2/offer.h>
+
 #include "trace.h"
-
-/*
- * The head of rq_rcv_buf has room for the most octets that come before the
- * payload. Fewer came: the head ends where they end. Behind it lies nothing of
- * this Reply, and the RPC layer counts the payload from there.
- */
-static void trim_head(struct rpc_rqst *rqst, size_t came)
-{
-	size_t delta;
-
-	if (rqst->rq_rcv_buf.head[0].iov_len <= came)
-		return;
-	delta = rqst->rq_rcv_buf.head[0].iov_len - came;
-	rqst->rq_rcv_buf.head[0].iov_len = came;
-	rqst->rq_rcv_buf.buflen -= delta;
-	rqst->rq_private_buf.head[0].iov_len = came;
-	rqst->rq_private_buf.buflen -= delta;
-}
 
 /*
  * Where a Reply has its head, which may be given to ciphers: they need one stretch
@@ -95,7 +79,7 @@ static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 	size_t head, written = xdr_align_size(rep->rep_written);
 	size_t placed, to, end, left = rep->rep_paylen;
 
-	trim_head(rqst, left);
+	rpcrdma2_trim_reply(rqst, left);
 	head = buf->head[0].iov_len;
 	placed = place_head(rqst, rep);
 	copy_received(buf, placed, &rep->rep_recv, rep->rep_at + placed,
@@ -112,7 +96,7 @@ static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 static u32 place_chunk(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 {
 	if (rep->rep_written)
-		trim_head(rqst, rep->rep_replylen);
+		rpcrdma2_trim_reply(rqst, rep->rep_replylen);
 	xprt2_count(reply_chunks_used);
 	xprt2_count_add(reply_chunk_bytes, rep->rep_replylen);
 	return min_t(u32, rep->rep_replylen + xdr_align_size(rep->rep_written),

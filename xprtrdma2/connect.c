@@ -25,13 +25,22 @@
 #include <rdma/ib_cm.h>
 
 #include <rpcrdma2/credit.h>
+#include <rpcrdma2/fault.h>
+#include <rpcrdma2/rw.h>
 
 #include "trace.h"
 
-/* Tell the connect worker how its step went. */
+/* Tell the connect worker how its step went. CM handler */
 static void end_step(struct xprt2_ep *ep, int status)
 {
-	ep->ep_status = status;
+	WRITE_ONCE(ep->ep_status, status);
+	complete(&ep->ep_done);
+}
+
+/* The CM knows better, before this or after it: it flushes the queues first. */
+static void lose_step(struct xprt2_ep *ep)
+{
+	cmpxchg(&ep->ep_status, 0, -ENOTCONN);
 	complete(&ep->ep_done);
 }
 
@@ -49,10 +58,12 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	trace_xprt2_ep_state(ep, XPRT2_EP_LOST);
 	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
 		xprt2_count(receives_bad);
+	if (READ_ONCE(co->co_sq.sq_overdue))
+		xprt2_count(overdue);
 	if (old == XPRT2_EP_READY)
 		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
 	else
-		end_step(ep, -ENOTCONN);
+		lose_step(ep);
 	complete(&ep->ep_answered);
 	xprt2_reqs_wake(ep->ep_xp, false);
 }
@@ -60,7 +71,10 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 /* The send path has found too few Send Queue entries, or regions. */
 static void xprt2_room(struct rpcrdma2_conn *co)
 {
-	xprt_write_space(&xprt2_conn_to_ep(co)->ep_xp->xp_xprt);
+	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
+
+	xprt_write_space(&ep->ep_xp->xp_xprt);
+	xprt2_chunked_room(ep);
 }
 
 static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
@@ -69,6 +83,15 @@ static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
 	.grown		= xprt2_grown,
 	.received	= xprt2_received,
 };
+
+/*
+ * For an interface without RDMA mount.nfs has a hint, which it gives for the error
+ * that rpcrdma has for it.
+ */
+static int address_error(int error)
+{
+	return error == -ENODEV ? -EPROTO : -EHOSTUNREACH;
+}
 
 /* Never destroys the cm_id: ep_destroy() does that. */
 static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
@@ -87,6 +110,8 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		end_step(ep, 0);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
+		end_step(ep, address_error(event->status));
+		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		end_step(ep, -ENETUNREACH);
 		break;
@@ -116,12 +141,23 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* A step completes once, and a loss once more: the next step meets it. */
+/*
+ * A step completes once, and a loss once more: the next step meets it. With a loss
+ * the CM may be about to say why.
+ */
 static int await_step(struct xprt2_ep *ep, unsigned long timeout)
 {
+	int status;
+
 	if (!wait_for_completion_timeout(&ep->ep_done, timeout))
 		return -ETIMEDOUT;
-	return ep->ep_status;
+	status = READ_ONCE(ep->ep_status);
+	if (status == -ENOTCONN) {
+		rdma_lock_handler(ep->ep_conn.co_id);
+		status = READ_ONCE(ep->ep_status);
+		rdma_unlock_handler(ep->ep_conn.co_id);
+	}
+	return status;
 }
 
 static int resolve(struct xprt2_ep *ep)
@@ -129,29 +165,21 @@ static int resolve(struct xprt2_ep *ep)
 	unsigned long timeout = msecs_to_jiffies(2 * XPRT2_RESOLVE_TIMEOUT);
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	struct rdma_cm_id *id;
+	int ret;
 
 	id = rdma_create_id(xprt->xprt_net, xprt2_cm_handler, ep, RDMA_PS_TCP,
 			    IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	ep->ep_conn.co_id = id;
-	return rdma_resolve_addr(id, NULL, (struct sockaddr *)&xprt->addr,
-				 XPRT2_RESOLVE_TIMEOUT) ?:
+	ret = rdma_resolve_addr(id, NULL, (struct sockaddr *)&xprt->addr,
+				XPRT2_RESOLVE_TIMEOUT);
+	if (ret == -ENODEV)
+		return -EPROTO;
+	return ret ?:
 	       await_step(ep, timeout) ?:
 	       rdma_resolve_route(id, XPRT2_RESOLVE_TIMEOUT) ?:
 	       await_step(ep, timeout);
-}
-
-/* Once a transport: it is asked again at each attempt to connect. */
-static void report_device(struct xprt2_ep *ep, const char *what)
-{
-	struct xprt2_xprt *xp = ep->ep_xp;
-
-	if (xp->xp_device_told)
-		return;
-	xp->xp_device_told = true;
-	pr_err("xprtrdma2: device %s %s; use another device\n",
-	       ep->ep_conn.co_id->device->name, what);
 }
 
 /*
@@ -169,18 +197,44 @@ static void size_receives(struct xprt2_ep *ep)
 						     rp->rp_size;
 }
 
+/*
+ * Entries for two of the longest chains that backward Calls with chunks can have,
+ * beside those for Calls of the client; or no chunks, where the device has too few. And
+ * none with iWARP: there RDMA Reads go into regions that the server may write to, and
+ * that are not invalidated before they are used again (X2).
+ */
+static unsigned int size_backward(struct xprt2_ep *ep, unsigned int room,
+				  struct rpcrdma2_conn_size *size)
+{
+	const struct rdma_cm_id *id = ep->ep_conn.co_id;
+	unsigned int longest;
+
+	if (READ_ONCE(xprt2_param_backward) != RDMA2_BKREQSUP_GENL ||
+	    rdma_protocol_iwarp(id->device, id->port_num))
+		return 0;
+	if (!rpcrdma2_rw_size(&ep->ep_conn, XPRT2_MAX_PAGES,
+			      XPRT2_BACKWARD_PARTS, size, &longest) ||
+	    2 * longest > room) {
+		size->rw_mrs = 0;
+		return 0;
+	}
+	ep->ep_chunk_max = longest;
+	atomic_set(&ep->ep_chunk_units.un_free, 2 * longest);
+	return 2 * longest;
+}
+
 /* What the device can do decides how much one connection carries. */
 static int size_for_device(struct xprt2_ep *ep,
 			   struct rpcrdma2_conn_size *size)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
-	unsigned int segs, depth, entries;
+	unsigned int segs, depth, entries, backward, calls;
 
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
 	    !attrs->max_fast_reg_page_list_len ||
-	    attrs->max_send_sge < XPRT2_MIN_SGE) {
-		report_device(ep, "can not register memory in the Send Queue, which NFS needs");
+	    attrs->max_send_sge < XPRT2_MIN_SGE || rpcrdma2_fault(extensions)) {
+		xprt2_report_device(ep, "can not register memory by work requests");
 		return -EOPNOTSUPP;
 	}
 
@@ -191,29 +245,36 @@ static int size_for_device(struct xprt2_ep *ep,
 	/* payload, head, tail; and all their invalidations, and the Send */
 	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, rg->rg_depth) + 2;
 	depth = min(attrs->max_qp_wr, attrs->max_cqe) - XPRT2_DRAIN_WRS;
-	if (segs > XPRT2_MAX_SEGS || depth < xprt2_sq_depth(1, segs) ||
+	calls = xprt2_sq_backward(depth, ep->ep_xp->xp_backward_wanted);
+	if (segs > XPRT2_MAX_SEGS || depth < xprt2_sq_depth(1, segs, calls) ||
 	    attrs->max_mr < segs) {
-		report_device(ep, "has too small queues for 1 MiB payloads");
+		xprt2_report_device(ep,
+				    "has too small queues for 1 MiB payloads");
 		return -EOPNOTSUPP;
 	}
 
+	if (calls < ep->ep_xp->xp_backward_wanted)
+		xprt2_report_backward(ep, calls);
+	WRITE_ONCE(ep->ep_xp->xp_backward_credits, calls);
+	*size = (struct rpcrdma2_conn_size){ .send_sges = ep->ep_max_sge };
+	backward = size_backward(ep, depth - xprt2_sq_depth(1, segs, calls),
+				 size);
+	depth -= backward;
 	ep->ep_send_size = READ_ONCE(xprt2_param_send_size);
 	size_receives(ep);
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
-			      (depth - XPRT2_SQ_SPARE) / XPRT2_WRS_PER_RPC);
-	entries = xprt2_sq_depth(ep->ep_max_reqs, segs);
-	rpcrdma2_sq_open(&ep->ep_conn, entries, XPRT2_BACKWARD_REQS,
-			 XPRT2_SEND_BATCH, 0);
+			      (depth - xprt2_sq_spare(calls)) / XPRT2_WRS_PER_RPC);
+	entries = xprt2_sq_depth(ep->ep_max_reqs, segs, calls) + backward;
+	rpcrdma2_sq_open(&ep->ep_conn, entries,
+			 xprt2_backward_reqs(calls) + backward,
+			 XPRT2_SEND_BATCH, XPRT2_CHAIN_TIMEOUT);
+	ep->ep_conn.co_sq.sq_all_timed = false;
 	rg->rg_max = min_t(unsigned int, ep->ep_max_reqs * segs,
 			   attrs->max_mr);
 	ep->ep_recv_batch = clamp(ep->ep_max_reqs / 4, 1U, 16U);
-	*size = (struct rpcrdma2_conn_size){
-		.sends		= entries + XPRT2_DRAIN_WRS,
-		.recvs		= rpcrdma2_receives_needed(ep->ep_max_reqs,
-							   XPRT2_BACKWARD_CREDITS) +
-				  ep->ep_recv_batch + XPRT2_DRAIN_WRS,
-		.send_sges	= ep->ep_max_sge,
-	};
+	size->sends = entries + XPRT2_DRAIN_WRS;
+	size->recvs = rpcrdma2_receives_needed(ep->ep_max_reqs, calls) +
+		      ep->ep_recv_batch + XPRT2_DRAIN_WRS;
 	return 0;
 }
 
@@ -232,7 +293,8 @@ static int create_queues(struct xprt2_ep *ep)
 	return ret == -EAGAIN ? -ENOMEM : ret;
 }
 
-static int establish(struct xprt2_ep *ep)
+/* From a queue pair to a connection that nothing was said on */
+static int reach(struct xprt2_ep *ep)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	const struct rpcrdma2_cm_limits limits = {
@@ -245,14 +307,17 @@ static int establish(struct xprt2_ep *ep)
 		/* S28: always sent; version 2 makes no use of the server's */
 		.private_data		= &private,
 		.private_data_len	= sizeof(private),
-		/* The server reads the client's memory, and never vice versa. */
 		.responder_resources	= min_t(int, U8_MAX,
 						attrs->max_qp_rd_atom),
+		/* for the Read chunks of the server's Calls */
+		.initiator_depth	= ep->ep_chunk_max ?
+					  min3(ep->ep_xp->xp_backward_credits,
+					       (u32)attrs->max_qp_init_rd_atom,
+					       (u32)U8_MAX) : 0,
 		.retry_count		= 6,
 		/* 2.3: control messages of the peer can not be counted */
 		.rnr_retry_count	= 7,
 	};
-	int ret;
 
 	/* S30: at least three before the server can say anything */
 	xprt2_post_receives(ep, 1, GFP_KERNEL);
@@ -260,9 +325,14 @@ static int establish(struct xprt2_ep *ep)
 		return -ENOMEM;
 
 	rpcrdma2_cm_encode(&private, &limits);
-	ret = rdma_connect(ep->ep_conn.co_id, &param) ?:
-	      await_step(ep, ep->ep_xp->xp_xprt.connect_timeout) ?:
-	      xprt2_negotiate(ep);
+	return rdma_connect(ep->ep_conn.co_id, &param) ?:
+	       await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
+}
+
+static int establish(struct xprt2_ep *ep)
+{
+	int ret = reach(ep) ?: xprt2_negotiate(ep);
+
 	if (ret)
 		return ret;
 	xprt2_backward_measure(ep);
@@ -270,6 +340,7 @@ static int establish(struct xprt2_ep *ep)
 			   XPRT2_EP_READY) != XPRT2_EP_CONNECTING)
 		return -ENOTCONN;
 	trace_xprt2_ep_state(ep, XPRT2_EP_READY);
+	ep->ep_was_up = true;
 	/* What changed before that, xprt2_take_size() has passed over. */
 	xprt2_sizes_changed(ep, true);
 	xprt2_sizes_changed(ep, false);
@@ -285,15 +356,19 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 		return NULL;
 	rpcrdma2_conn_init(&ep->ep_conn, &xprt2_conn_ops);
 	ep->ep_xp = xp;
-	ep->ep_serial = ++xp->xp_serial;
+	scoped_guard(spinlock, &xp->xp_req_lock) {
+		ep->ep_serial = ++xp->xp_serial;
+		xp->xp_calls = 0;
+	}
 	ep->ep_limits = (struct rpcrdma2_call_limits)RPCRDMA2_NO_LIMITS;
+	ep->ep_calls = RPCRDMA2_CREDIT_INITIAL;
 	atomic_set(&ep->ep_state, XPRT2_EP_CONNECTING);
 	init_completion(&ep->ep_done);
 	init_completion(&ep->ep_answered);
 	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
 	mutex_init(&ep->ep_prop_mutex);
 	INIT_WORK(&ep->ep_talk, xprt2_talk);
-	INIT_DELAYED_WORK(&ep->ep_shrink, xprt2_receives_shrink);
+	xprt2_chunked_init(ep);
 	xprt2_begin_version(ep);
 	return ep;
 }
@@ -302,7 +377,8 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
  * Receives are drained first: a Reply that was received may still post a
  * LOCAL_INV, and the Send Queue is quiet only after that. Only then is it
  * known what the peer had to say before @lost. Twice: a Reply that is looked at
- * during the first may post Receives behind it, none after it.
+ * during the first may post Receives behind it, none after it. The Send Queue
+ * likewise: RDMA Reads that are done may have an error posted.
  */
 static void ep_drain(struct xprt2_ep *ep, bool lost)
 {
@@ -315,6 +391,8 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 	if (lost)
 		xprt2_loss_tells(ep);
 	rpcrdma2_sq_drain(&ep->ep_conn);
+	rpcrdma2_sq_drain(&ep->ep_conn);
+	xprt2_chunked_flush(ep);
 	rpcrdma2_regions_destroy(&ep->ep_conn);
 	xprt2_reqs_wake(xp, true);
 	rpcrdma2_rpool_unmap(&xp->xp_rpool);
@@ -331,7 +409,7 @@ static void ep_destroy(struct xprt2_ep *ep)
 
 	cancel_delayed_work_sync(&ep->ep_trial);
 	disable_work_sync(&ep->ep_talk);
-	disable_delayed_work_sync(&ep->ep_shrink);
+	xprt2_chunked_stop(ep);
 	/* What the peer and the queues say of it from now on is no reason. */
 	if (ep->ep_conn.co_id)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ENDED);
@@ -340,6 +418,8 @@ static void ep_destroy(struct xprt2_ep *ep)
 	/* a server that is slow has not failed; RPC timeouts space it well */
 	if (xchg(&xp->xp_timed_out, false))
 		rpcrdma2_conn_blame(&ep->ep_conn, RPCRDMA2_LOSS_TIMEOUT);
+	if (ep->ep_was_up)
+		xprt2_report_end(ep);
 	xp->xp_past = xprt2_judge_past(ep->ep_replied, lost,
 				       rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)));
 	rpcrdma2_conn_destroy(&ep->ep_conn);
@@ -360,6 +440,7 @@ static int connect_status(int ret)
 	case -EHOSTUNREACH:
 	case -ETIMEDOUT:
 	case -EOPNOTSUPP:
+	case -EPROTO:
 	case -EPROTONOSUPPORT:
 		return ret;
 	case -ENOMEM:
@@ -416,7 +497,9 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
 	do {
 		ret = connect_once(xp);
 	} while (ret == -EAGAIN && left--);
-	return connect_status(ret);
+	ret = connect_status(ret);
+	xprt2_report_connect(xp, ret);
+	return ret;
 }
 
 /**

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the client counts, summed over all its transports and shown in
- * debugfs as xprtrdma2/counters. The list below is the whole definition.
+ * What the client counts: summed over all its transports, shown in debugfs as
+ * xprtrdma2/counters, where the list below is the whole definition; and for each
+ * transport.
  */
 #ifndef _XPRTRDMA2_COUNTERS_H
 #define _XPRTRDMA2_COUNTERS_H
 
 #include <linux/percpu.h>
+
+#include <rpcrdma2/conn.h>
+#include <rpcrdma2/view.h>
 
 #define XPRT2_COUNTERS(C)						\
 	C(connects)		/* connections established */		\
@@ -14,6 +18,7 @@
 	C(disconnects)		/* connections torn down */		\
 	C(calls)		/* Calls posted */			\
 	C(calls_nomsg)		/* of these, without inline payload */	\
+	C(calls_marshalled_again) /* Receives of the server got smaller */ \
 	C(calls_again)		/* to be sent once more, in another form */ \
 	C(replies)		/* Replies matched to a Call */		\
 	C(call_bytes)		/* all that was sent inline, with headers */ \
@@ -48,6 +53,7 @@
 	C(replies_unknown)	/* no Call with that xid */		\
 	C(replies_bad)		/* Replies that ended their RPC */	\
 	C(receives_bad)		/* consumed by no message: connections lost */ \
+	C(overdue)		/* likewise: RDMA Reads or Writes that hang */ \
 	C(dropped_silently)	/* not to be answered */		\
 	C(dead_rpcs)		/* RPCs that ended without a Reply */	\
 	C(dead_waits)		/* of these, with memory the server may use */ \
@@ -57,8 +63,15 @@
 	C(bad_invalidations)	/* handle not of this RPC (S50) */	\
 	C(backward_calls)	/* given to the callback service */	\
 	C(backward_replies)	/* Replies to these */			\
+	C(backward_waits)	/* a Reply waits for Sends of others to be done */ \
 	C(backward_refused)	/* backward Calls answered with an error */ \
 	C(backward_unanswered)	/* no Reply nor error could be sent */	\
+	C(backward_read_chunks)	/* offered with backward Calls */	\
+	C(backward_write_chunks)					\
+	C(backward_reply_chunks)					\
+	C(backward_read_bytes)	/* read from them */			\
+	C(backward_write_bytes)	/* and written to them */		\
+	C(sends_with_inv)	/* backward Replies that invalidate */	\
 	C(connprops)		/* property messages taken */		\
 	C(reqprops)							\
 	C(updprops)							\
@@ -74,6 +87,10 @@ enum xprt2_counter {
 #define XPRT2_ENUM(name) XPRT2_C_##name,
 	XPRT2_COUNTERS(XPRT2_ENUM)
 #undef XPRT2_ENUM
+	/* connections that have ended, by reason */
+#define XPRT2_ENUM(name, ...) XPRT2_C_ended_##name,
+	RPCRDMA2_LOSSES(XPRT2_ENUM)
+#undef XPRT2_ENUM
 	XPRT2_C_COUNT
 };
 
@@ -82,5 +99,36 @@ DECLARE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
 #define xprt2_count_add(name, n) \
 	this_cpu_add(xprt2_counters[XPRT2_C_##name], (u64)(n))
 #define xprt2_count(name)	xprt2_count_add(name, 1)
+
+static inline void xprt2_count_ended(enum rpcrdma2_loss why)
+{
+	if (why != RPCRDMA2_LOSS_NONE)
+		this_cpu_inc(xprt2_counters[XPRT2_C_ended_PEER + why -
+					 RPCRDMA2_LOSS_PEER]);
+}
+
+/*
+ * Per-transport figures for mountstats, incremented without a lock by the
+ * context named; readers may be late.
+ */
+struct xprt2_stats {
+	/* send path */
+	unsigned long		st_read_chunks;
+	unsigned long		st_write_chunks;
+	unsigned long		st_reply_chunks;
+	unsigned long long	st_request_bytes;
+	unsigned long long	st_pullup_bytes;
+	unsigned long		st_failed_marshal;
+	unsigned long		st_nomsg_calls;
+	unsigned long		st_no_sq;
+	/* receive CQ */
+	unsigned long long	st_reply_bytes;
+	unsigned long		st_bad_replies;
+	struct rpcrdma2_errors	st_errors;
+	unsigned long		st_local_inv;
+	/* release and connect */
+	unsigned long		st_hardway;
+	unsigned long		st_mrs_allocated;
+};
 
 #endif /* _XPRTRDMA2_COUNTERS_H */

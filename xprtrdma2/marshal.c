@@ -12,6 +12,7 @@
 
 #include <rpcrdma2/codec.h>
 #include <rpcrdma2/fault.h>
+#include <rpcrdma2/offer.h>
 
 #include "trace.h"
 
@@ -61,7 +62,8 @@ static unsigned int count_closed(const struct xprt2_ep *ep,
 				 const struct xdr_buf *buf)
 {
 	if (!can_close_gaps(req, buf))
-		return xprt2_count_segs(ep, buf, XPRT2_PART_ALL);
+		return rpcrdma2_offer_segs(&ep->ep_conn, buf,
+					   RPCRDMA2_PART_ALL);
 	/* the head is in one page */
 	return DIV_ROUND_UP(1 + PFN_UP(buf->page_len) +
 			    PFN_UP(buf->tail[0].iov_len),
@@ -75,12 +77,8 @@ static void measure_chunks(const struct xprt2_ep *ep,
 	const struct xdr_buf *call = &req->rq2_slot.rq_snd_buf;
 	const struct xdr_buf *reply = &req->rq2_slot.rq_rcv_buf;
 
-	sz->sz_read_segs = xprt2_count_segs(ep, call, XPRT2_PART_PAGES);
-	sz->sz_rest_segs = xprt2_count_segs(ep, call, XPRT2_PART_REST);
-	sz->sz_call_segs = xprt2_count_segs(ep, call, XPRT2_PART_ALL);
+	rpcrdma2_offer_measure(&ep->ep_conn, sz, call, reply);
 	sz->sz_closed_segs = count_closed(ep, req, call);
-	sz->sz_write_segs = xprt2_count_segs(ep, reply, XPRT2_PART_PAGES);
-	sz->sz_reply_rest_segs = xprt2_count_segs(ep, reply, XPRT2_PART_REST);
 	sz->sz_reply_segs = count_closed(ep, req, reply);
 }
 
@@ -102,7 +100,6 @@ static void measure(const struct xprt2_ep *ep, struct xprt2_req *req,
 	const struct rpc_rqst *rqst = &req->rq2_slot;
 	const struct xdr_buf *call = &rqst->rq_snd_buf;
 	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
-	bool ddp = !xprt2_touches_data(rqst);	/* E-26 */
 
 	sz->sz_hdr_min = rpcrdma2_hdr_min(ep->ep_vers);
 	/* C-097, C-098: a short first message, alone until it is answered */
@@ -114,17 +111,12 @@ static void measure(const struct xprt2_ep *ep, struct xprt2_req *req,
 	/* A limit that is seen late costs one more refusal. */
 	sz->sz_limits = data_race(ep->ep_limits);
 
-	sz->sz_call_pages = call->page_len + xprt2_pad_len(call);
-	sz->sz_call_rest = call->len - sz->sz_call_pages;
+	rpcrdma2_offer_sizes(sz, call, reply,
+			     !xprt2_touches_data(rqst));	/* E-26 */
 	sz->sz_call_scattered = !xprt2_can_gather(ep, req);
-	sz->sz_call_ddp = ddp && call->page_len &&
-			  (call->flags & XDRBUF_WRITE);
 	sz->sz_copy_max = req->rq2_recvsize;
-
-	sz->sz_reply_pages = is_seldom_long(ep, req) ? 0 : reply->page_len;
-	sz->sz_reply_rest = reply->buflen - reply->page_len;
-	sz->sz_reply_ddp = ddp && reply->page_len &&
-			   (reply->flags & XDRBUF_READ);
+	if (is_seldom_long(ep, req))
+		sz->sz_reply_pages = 0;
 	sz->sz_reply_needed = req->rq2_reply_needed;
 
 	if (!rpcrdma2_fits_inline(sz))
@@ -208,55 +200,26 @@ static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
 	return copy;
 }
 
-static int register_call(struct xprt2_ep *ep, struct xprt2_req *req,
-			 const struct rpcrdma2_call_plan *plan,
-			 struct rpcrdma2_hdr *h)
+static int register_chunks(struct xprt2_ep *ep, struct xprt2_req *req,
+			   const struct rpcrdma2_call_plan *plan,
+			   struct rpcrdma2_hdr *h)
 {
-	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf, *all = buf;
-	struct rpcrdma2_chunk *ck;
+	const struct xdr_buf *call = &req->rq2_slot.rq_snd_buf, *whole = call;
 	struct xdr_buf copy;
-	int ret = 0;
+	int ret;
 
 	if (plan->cp_poszero) {
 		if (rpcrdma2_fault(poszero))
 			return -EIO;
 		if (!plan->cp_read)
-			all = close_call_gaps(req, plan, &copy);
-		ck = &h->h_reads[h->h_nreads++];
-		ck->ck_position = 0;
-		ret = xprt2_register(ep, req, all, plan->cp_read ?
-				     XPRT2_PART_REST : XPRT2_PART_ALL,
-				     DMA_TO_DEVICE, h, ck);
+			whole = close_call_gaps(req, plan, &copy);
 	}
-	if (!ret && plan->cp_read) {
-		/* E-05: counted from the first octet of the RPC message */
-		ck = &h->h_reads[h->h_nreads++];
-		ck->ck_position = buf->head[0].iov_len;
-		ret = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
-				     DMA_TO_DEVICE, h, ck);
-	}
-	return ret;
-}
-
-static int register_reply(struct xprt2_ep *ep, struct xprt2_req *req,
-			  const struct rpcrdma2_call_plan *plan,
-			  struct rpcrdma2_hdr *h)
-{
-	const struct xdr_buf *buf = &req->rq2_slot.rq_rcv_buf;
-	int ret = 0;
-
-	if (plan->cp_write)
-		ret = xprt2_register(ep, req, buf, XPRT2_PART_PAGES,
-				     DMA_FROM_DEVICE, h,
-				     &h->h_writes[h->h_nwrites++]);
-	if (!ret && plan->cp_reply) {
-		if (!plan->cp_write)
-			close_reply_gaps(req);
-		h->h_has_reply = true;
-		ret = xprt2_register(ep, req, buf, plan->cp_write ?
-				     XPRT2_PART_REST : XPRT2_PART_ALL,
-				     DMA_FROM_DEVICE, h, &h->h_reply);
-	}
+	if (plan->cp_reply && !plan->cp_write)
+		close_reply_gaps(req);
+	ret = rpcrdma2_offer(&ep->ep_conn, &req->rq2_exposed, plan, call, whole,
+			     &req->rq2_slot.rq_rcv_buf, h);
+	if (ret == -ENOBUFS)
+		xprt2_count(map_waits);
 	return ret;
 }
 
@@ -362,13 +325,9 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 
 	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers,
 			   ep->ep_max_reqs, plan.cp_proc, RDMA2_CALL);
-	ret = register_call(ep, req, &plan, h) ?:
-	      register_reply(ep, req, &plan, h);
+	ret = register_chunks(ep, req, &plan, h);
 	if (ret)
 		goto out_unregister;
-	/* S48: the only region, or the first of several; 0 when none (C-073) */
-	if (h->h_nsegs && rpcrdma2_can_nominate(ep->ep_vers))
-		h->h_inv_handle = h->h_segs[0].rs_handle;
 
 	hdrlen = rpcrdma2_hdr_size(h);
 	ret = xprt2_encode_header(req, h, hdrlen) ?:

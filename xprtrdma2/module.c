@@ -6,9 +6,60 @@
 
 #include <linux/module.h>
 
-unsigned int xprt2_param_slots = XPRT2_SLOTS_DEFAULT;
-module_param_named(slots, xprt2_param_slots, uint, 0644);
-MODULE_PARM_DESC(slots, "Most RPCs outstanding per connection, 4 to 16384 (default 128)");
+#include <rpcrdma2/backward.h>
+#include <rpcrdma2/version.h>
+
+/* Those of which only the range matters */
+struct param_range {
+	unsigned int *value;
+	unsigned int min;
+	unsigned int max;
+};
+
+static int set_in_range(const char *val, const struct kernel_param *kp)
+{
+	const struct param_range *ra = kp->arg;
+	const struct kernel_param value = { .arg = ra->value };
+
+	return param_set_uint_minmax(val, &value, ra->min, ra->max);
+}
+
+static int get_in_range(char *buffer, const struct kernel_param *kp)
+{
+	const struct param_range *ra = kp->arg;
+
+	return sysfs_emit(buffer, "%u\n", *ra->value);
+}
+
+static const struct kernel_param_ops range_ops = {
+	.set = set_in_range,
+	.get = get_in_range,
+};
+
+#define XPRT2_PARAM(_name, _default, _min, _max, _desc)			\
+	unsigned int xprt2_param_##_name = (_default);			\
+	static const struct param_range range_##_name = {			\
+		&xprt2_param_##_name, _min, _max			\
+	};								\
+	module_param_cb(_name, &range_ops, (void *)&range_##_name, 0644); \
+	__MODULE_PARM_TYPE(_name, "uint");				\
+	MODULE_PARM_DESC(_name, _desc)
+
+XPRT2_PARAM(slots, XPRT2_SLOTS_DEFAULT, XPRT2_SLOTS_MIN, XPRT2_SLOTS_MAX,
+	    "Most RPCs outstanding per connection, 4 to 16384 (default 128)");
+XPRT2_PARAM(backward_credits, XPRT2_BACKWARD_CREDITS, 1, XPRT2_BACKWARD_MAX,
+	    "Most callbacks outstanding per connection, 1 to 256 (default 16); applies to new mounts");
+XPRT2_PARAM(pullup_max, 8192, 0, UINT_MAX,
+	    "Largest inline payload that is copied rather than sent from its pages, in bytes (default 8192)");
+XPRT2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
+	    "Lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new connections");
+XPRT2_PARAM(max_version, RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
+	    "Highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new connections");
+
+u32 xprt2_param_backward = RDMA2_BKREQSUP_GENL;
+module_param_cb(backward, &rpcrdma2_backward_ops, &xprt2_param_backward, 0644);
+__MODULE_PARM_TYPE(backward, "charp");
+MODULE_PARM_DESC(backward, "Callbacks to take: none, inline: without chunks, or genl: with chunks, which are not taken over iWARP (default genl); applies to new connections");
 
 static int set_size(const char *val, const struct kernel_param *kp)
 {
@@ -25,27 +76,15 @@ static const struct kernel_param_ops size_ops = {
 	.get = param_get_uint,
 };
 
-unsigned int xprt2_param_receive_size = 4 * RPCRDMA2_INLINE_DEFAULT;
+unsigned int xprt2_param_receive_size = 5 * RPCRDMA2_INLINE_DEFAULT;
 module_param_cb(receive_size, &size_ops, &xprt2_param_receive_size, 0644);
 __MODULE_PARM_TYPE(receive_size, "uint");
-MODULE_PARM_DESC(receive_size, "Octets of a Receive, rounded up to pages, 4096 to 65536 (default 16384)");
+MODULE_PARM_DESC(receive_size, "Octets of a Receive, rounded up to pages, 4096 to 65536 (default 20480)");
 
 unsigned int xprt2_param_send_size = RPCRDMA2_INLINE_MAX;
 module_param_cb(send_size, &size_ops, &xprt2_param_send_size, 0644);
 __MODULE_PARM_TYPE(send_size, "uint");
 MODULE_PARM_DESC(send_size, "Octets of the largest Send, where the server takes it, 4096 to 65536 (default 65536)");
-
-unsigned int xprt2_param_pullup_max = 8192;
-module_param_named(pullup_max, xprt2_param_pullup_max, uint, 0644);
-MODULE_PARM_DESC(pullup_max, "Largest inline payload that is copied rather than sent from its pages, in bytes (default 8192)");
-
-unsigned int xprt2_param_min_version = RPCRDMA2_VERS_ONE;
-module_param_named(min_version, xprt2_param_min_version, uint, 0644);
-MODULE_PARM_DESC(min_version, "Lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new connections");
-
-unsigned int xprt2_param_max_version = RPCRDMA2_VERS_TWO;
-module_param_named(max_version, xprt2_param_max_version, uint, 0644);
-MODULE_PARM_DESC(max_version, "Highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new connections");
 
 /* Connects and grows pools; memory reclaim may depend on both. */
 struct workqueue_struct *xprt2_wq;
@@ -56,7 +95,7 @@ static int register_class(void)
 
 #ifdef XPRT2_REPLACES_RPCRDMA
 	if (ret == -EEXIST) {
-		pr_err("xprtrdma2: this kernel has room for one RDMA transport and rpcrdma is loaded: unmount NFS/RDMA, run 'modprobe -r rpcrdma', then load xprtrdma2 again\n");
+		pr_err("xprtrdma2: this kernel has room for one RDMA transport and rpcrdma is loaded: unmount NFS/RDMA, run 'rmmod rpcrdma', then load xprtrdma2 again\n");
 		/* modprobe takes -EEXIST for "loaded already" and succeeds */
 		ret = -EBUSY;
 	}
@@ -71,14 +110,21 @@ static int __init xprt2_init(void)
 	xprt2_wq = alloc_workqueue("xprtrdma2", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!xprt2_wq)
 		return -ENOMEM;
+	ret = xprt2_view_init();
+	if (ret)
+		goto out_wq;
 	ret = register_class();
-	if (ret) {
-		destroy_workqueue(xprt2_wq);
-		return ret;
-	}
+	if (ret)
+		goto out_view;
 	xprt2_debugfs_init();
 	xprt2_netid_init();
 	return 0;
+
+out_view:
+	xprt2_view_exit();
+out_wq:
+	destroy_workqueue(xprt2_wq);
+	return ret;
 }
 
 /* Runs only when no transport is left: each holds a module reference. */
@@ -87,6 +133,7 @@ static void __exit xprt2_exit(void)
 	xprt2_netid_exit();
 	xprt2_debugfs_exit();
 	xprt_unregister_transport(&xprt2_class);
+	xprt2_view_exit();
 	destroy_workqueue(xprt2_wq);
 	xprt2_forget_servers();
 }
@@ -96,7 +143,8 @@ module_exit(xprt2_exit);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2 client transport");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(RPCRDMA2);
+MODULE_VERSION(RPCRDMA2_VERSION);
+MODULE_INFO(import_ns, "RPCRDMA2");
 /* sunrpc asks for "rpc" and the netid of the mount option */
 MODULE_ALIAS("rpcrdma2");
 MODULE_ALIAS("rpcrdma26");

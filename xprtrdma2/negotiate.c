@@ -31,6 +31,7 @@
  * @ks_addr: address and port
  * @ks_vers: version
  * @ks_props: it answered a CONNPROP
+ * @ks_why: answer that it is known from
  * @ks_until: when it is forgotten, in jiffies
  */
 struct known_server {
@@ -39,7 +40,15 @@ struct known_server {
 	struct sockaddr_storage	ks_addr;
 	u32			ks_vers;
 	bool			ks_props;
+	const char		*ks_why;
 	unsigned long		ks_until;
+};
+
+/* In the order of enum xprt2_answer */
+static const char *const answer_names[] = {
+#define XPRT2_ANSWER_NAME(_name, _text) _text,
+	XPRT2_ANSWERS(XPRT2_ANSWER_NAME)
+#undef XPRT2_ANSWER_NAME
 };
 
 static DEFINE_SPINLOCK(known_lock);	/* guards the next two */
@@ -77,7 +86,7 @@ static struct known_server *find_known_locked(const struct rpc_xprt *xprt)
 	return NULL;
 }
 
-static u32 recall(const struct rpc_xprt *xprt, bool *props)
+static u32 recall(const struct rpc_xprt *xprt, bool *props, const char **why)
 {
 	const struct known_server *ks;
 	u32 vers;
@@ -86,12 +95,14 @@ static u32 recall(const struct rpc_xprt *xprt, bool *props)
 	ks = find_known_locked(xprt);
 	vers = ks ? ks->ks_vers : 0;
 	*props = ks && ks->ks_props;
+	*why = ks ? ks->ks_why : NULL;
 	spin_unlock(&known_lock);
 	return vers;
 }
 
 /* @vers 0: forget. When there is no memory for it the server is asked again. */
-static void remember(const struct rpc_xprt *xprt, u32 vers, bool props)
+static void remember(const struct rpc_xprt *xprt, u32 vers, bool props,
+		     const char *why)
 {
 	struct known_server *ks;
 
@@ -109,6 +120,7 @@ static void remember(const struct rpc_xprt *xprt, u32 vers, bool props)
 		ks->ks_addr = xprt->addr;
 		ks->ks_vers = vers;
 		ks->ks_props = props;
+		ks->ks_why = why;
 		ks->ks_until = jiffies + XPRT2_MEMORY_TIME;
 		list_add(&ks->ks_list, &known_servers);
 		known_count++;
@@ -137,18 +149,21 @@ static void settle_one(struct xprt2_ep *ep)
 		   min(ep->ep_recv_size, ep->ep_peer.cl_send));
 }
 
-static void settle(struct xprt2_ep *ep, u32 vers)
+static void settle(struct xprt2_ep *ep, u32 vers, const char *why)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
+	const char *known;
 	bool props;
 
 	if (vers == RPCRDMA2_VERS_ONE)
 		settle_one(ep);
 	xp->xp_probes = 0;
-	if (recall(&xp->xp_xprt, &props) != vers) {
+	if (!ep->ep_nego.ng_pinned)
+		WRITE_ONCE(ep->ep_why, why);
+	if (recall(&xp->xp_xprt, &props, &known) != vers) {
 		props = ep->ep_ex.ex_peer.pp_spoken ||
 			ep->ep_intro == XPRT2_INTRO_DUE;
-		remember(&xp->xp_xprt, vers, props);
+		remember(&xp->xp_xprt, vers, props, why);
 	}
 	WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
 	trace_xprt2_settled(ep, vers);
@@ -206,8 +221,13 @@ void xprt2_trial_sent(struct xprt2_ep *ep)
 static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		     enum xprt2_move move)
 {
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	const char *why = answer_names[answer];
+	struct xprt2_xprt *xp = ep->ep_xp;
+	struct rpc_xprt *xprt = &xp->xp_xprt;
 
+	if (move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE ||
+	    move == XPRT2_M_TRY_ONE)
+		xprt2_report_version_one(xp, why, move != XPRT2_M_TRY_ONE);
 	switch (move) {
 	case XPRT2_M_WAIT:
 		return 0;
@@ -215,28 +235,28 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_TRIAL);
 		return 0;
 	case XPRT2_M_ONE:
-		settle(ep, RPCRDMA2_VERS_ONE);
+		settle(ep, RPCRDMA2_VERS_ONE, why);
 		return 0;
 	case XPRT2_M_TWO:
-		settle(ep, RPCRDMA2_VERS_TWO);
+		settle(ep, RPCRDMA2_VERS_TWO, why);
 		return 0;
 	case XPRT2_M_AGAIN:
-		remember(xprt, 0, false);
+		remember(xprt, 0, false, NULL);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_ONE:
-		ep->ep_xp->xp_probes = 0;
-		remember(xprt, RPCRDMA2_VERS_ONE, false);
+		xp->xp_probes = 0;
+		remember(xprt, RPCRDMA2_VERS_ONE, false, why);
 		return -EAGAIN;
 	case XPRT2_M_TRY_ONE:
-		ep->ep_xp->xp_probes = 0;
-		WRITE_ONCE(ep->ep_xp->xp_try_one, true);
+		xp->xp_probes = 0;
+		WRITE_ONCE(xp->xp_try_one, why);
 		return -EAGAIN;
 	case XPRT2_M_LATER:
 		return -ENOTCONN;
 	case XPRT2_M_FAIL:
 		break;
 	}
-	remember(xprt, 0, false);
+	remember(xprt, 0, false, NULL);
 	report_no_version(ep, answer);
 	return -EPROTONOSUPPORT;
 }
@@ -311,7 +331,8 @@ void xprt2_loss_tells(struct xprt2_ep *ep)
 	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
 		move_or_lose(ep, XPRT2_TRIAL, XPRT2_A_LOST);
 	else if (ep->ep_intro == XPRT2_INTRO_OUT)
-		remember(&ep->ep_xp->xp_xprt, RPCRDMA2_VERS_TWO, false);
+		remember(&ep->ep_xp->xp_xprt, RPCRDMA2_VERS_TWO, false,
+			 ep->ep_why);
 }
 
 /**
@@ -322,15 +343,22 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	u32 pin = xprt2_pinned_version((const struct sockaddr *)&xprt->addr);
-	u32 min = pin ?: clamp(READ_ONCE(xprt2_param_min_version), 1U, 2U);
-	u32 max = pin ?: clamp(READ_ONCE(xprt2_param_max_version), min, 2U);
+	u32 min = pin ?: READ_ONCE(xprt2_param_min_version);
+	u32 max = pin ?: max(READ_ONCE(xprt2_param_max_version), min);
+	const char *try_one, *why;
 	enum xprt2_phase phase;
 	bool props;
 	u32 known;
 
-	known = recall(xprt, &props);
-	if (xchg(&ep->ep_xp->xp_try_one, false))
+	known = recall(xprt, &props, &why);
+	try_one = xchg(&ep->ep_xp->xp_try_one, NULL);
+	if (try_one) {
 		known = RPCRDMA2_VERS_ONE;
+		why = try_one;
+	}
+	if (max < RPCRDMA2_VERS_TWO)
+		why = "max_version";
+	ep->ep_why = pin ? "pin" : why;
 	phase = xprt2_first_phase(min, max, known);
 	ep->ep_nego.ng_min = min;
 	ep->ep_nego.ng_max = max;
@@ -459,6 +487,8 @@ enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
 	fate = xprt2_judge_message(phase, answer, to_probe);
 	switch (fate) {
 	case XPRT2_F_PROBE:
+		if (rpcrdma2_msg_is_error(msg))
+			xprt2_count_error(ep, &msg->mg_hdr);
 		take_answer(ep, answer);
 		return XPRT2_F_DONE;
 	case XPRT2_F_MOVE:

@@ -9,6 +9,12 @@
  * "rdma26" the same as "rdma6". Every other table and every other name is
  * left alone, and no memory of the kernel is written to.
  *
+ * The transport is not told the name: the NFS client knows one ident for both. So the
+ * task that looks "rdma2" up is noted, and is the one that makes the transport for it
+ * in the same system call, or the next. /proc/mounts then has the name that the mount
+ * was made with. mount.nfs reads it there for remount and umount, and knows "rdma"
+ * without a line in /etc/netconfig: so that is the name wherever there is no note.
+ *
  * A kernel with an ident for this class has the names in its table.
  */
 #include "xprtrdma2.h"
@@ -16,8 +22,48 @@
 #if defined(XPRT2_REPLACES_RPCRDMA) && defined(CONFIG_KRETPROBES)
 
 #include <linux/fs_parser.h>
+#include <linux/hash.h>
+#include <linux/jiffies.h>
 #include <linux/kprobes.h>
+#include <linux/sched.h>
 #include <linux/string.h>
+
+#define NOTES_BITS	5
+#define NOTE_SECONDS	60
+
+/*
+ * Tasks that have asked for "rdma2": pid and second, 0 for none. A task that takes the
+ * place of another one costs that one its note, and so a name.
+ */
+static atomic64_t notes[1 << NOTES_BITS];
+
+static __always_inline atomic64_t *note_of(const struct task_struct *task)
+{
+	return &notes[hash_32(task->pid, NOTES_BITS)];
+}
+
+static __always_inline u32 second(void)
+{
+	return jiffies / HZ;
+}
+
+static __always_inline void note_task(bool two)
+{
+	u64 note = (u64)current->pid << 32 | second();
+
+	if (two)
+		atomic64_set(note_of(current), note);
+	else if (atomic64_read(note_of(current)) >> 32 == current->pid)
+		atomic64_set(note_of(current), 0);
+}
+
+static bool is_noted(void)
+{
+	u64 note = atomic64_read(note_of(current));
+
+	return note >> 32 == current->pid &&
+	       second() - (u32)note <= NOTE_SECONDS;
+}
 
 static const char *stands_for(const char *name)
 {
@@ -37,12 +83,15 @@ static int xprt2_lookup_entry(struct kretprobe_instance *ri,
 
 	if (!entry || !name)
 		return 1;
+	if (!strcmp(name, "rdma") || !strcmp(name, "rdma6"))
+		note_task(false);
 	name = stands_for(name);
 	if (!name)
 		return 1;
 	for (; entry->name; entry++) {
 		if (!strcmp(entry->name, name)) {
 			*value = entry->value;
+			note_task(true);
 			return 0;
 		}
 	}
@@ -95,6 +144,11 @@ void xprt2_netid_exit(void)
 
 #else
 
+static bool is_noted(void)
+{
+	return XPRT2_IDENT != XPRT_TRANSPORT_RDMA;
+}
+
 void xprt2_netid_init(void)
 {
 #ifdef XPRT2_REPLACES_RPCRDMA
@@ -107,3 +161,16 @@ void xprt2_netid_exit(void)
 }
 
 #endif
+
+/**
+ * xprt2_netid - the name of a transport that is being made
+ * @v6: over IPv6
+ *
+ * Context: the task that makes it.
+ */
+const char *xprt2_netid(bool v6)
+{
+	if (is_noted())
+		return v6 ? "rdma26" : "rdma2";
+	return v6 ? "rdma6" : "rdma";
+}

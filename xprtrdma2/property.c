@@ -27,6 +27,7 @@ static void bound_messages(struct xprt2_ep *ep)
 		return;
 	WRITE_ONCE(ep->ep_call_threshold,
 		   rpcrdma2_exchange_send_max(&ep->ep_ex));
+	rpcrdma2_sq_bound(&ep->ep_conn, ep->ep_call_threshold);	/* C-034 */
 	WRITE_ONCE(ep->ep_reply_threshold,
 		   rpcrdma2_exchange_reply_max(&ep->ep_ex));
 }
@@ -47,7 +48,7 @@ static void note_talk(struct xprt2_ep *ep)
  * xprt2_begin_properties - nothing is known of the server yet (C-005)
  * @ep: endpoint under construction, its device known
  *
- * Calls of the server may have no chunks (S20, S23).
+ * What is announced of backward operation is what will be done (C-035 to C-037).
  */
 void xprt2_begin_properties(struct xprt2_ep *ep)
 {
@@ -56,9 +57,16 @@ void xprt2_begin_properties(struct xprt2_ep *ep)
 	rpcrdma2_exchange_init(&ep->ep_ex, false);
 	able->pr_rbsiz = ep->ep_recv_size;		/* S13 */
 	able->pr_sbsiz = ep->ep_send_size;
-	able->pr_brs = RDMA2_BKREQSUP_INLINE;		/* S20 */
+	able->pr_brs = min_t(u32, READ_ONCE(xprt2_param_backward), /* S20 */
+			     ep->ep_chunk_max ? RDMA2_BKREQSUP_GENL :
+						RDMA2_BKREQSUP_INLINE);
 	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
 	able->pr_limits[RPCRDMA2_LIMIT_OCTETS] = U32_MAX;
+	if (able->pr_brs == RDMA2_BKREQSUP_GENL) {
+		able->pr_limits[RPCRDMA2_LIMIT_SEGS] = XPRT2_BACKWARD_SEGS;
+		able->pr_limits[RPCRDMA2_LIMIT_READS] = XPRT2_BACKWARD_CHUNKS;
+		able->pr_limits[RPCRDMA2_LIMIT_WRITES] = XPRT2_BACKWARD_CHUNKS;
+	}
 	note_talk(ep);
 	bound_messages(ep);
 }
@@ -78,9 +86,10 @@ void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
 
 /* S26, S32 */
 static int send_propmsg(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
-			const struct rpcrdma2_propmsg *pm, gfp_t gfp)
+			const struct rpcrdma2_propmsg *pm, bool answers,
+			gfp_t gfp)
 {
-	struct xprt2_req *req = xprt2_backward_req(ep->ep_xp, gfp);
+	struct xprt2_req *req = xprt2_backward_req(ep->ep_xp, answers, gfp);
 	struct rpc_rqst *rqst;
 	int ret;
 
@@ -135,7 +144,7 @@ int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 		ep->ep_connprop_xid = h->h_xid;
 		ep->ep_connprop_sent = true;
 	}
-	return send_propmsg(ep, h, &own, GFP_KERNEL);
+	return send_propmsg(ep, h, &own, false, GFP_KERNEL);
 }
 
 /*
@@ -152,7 +161,8 @@ static bool say(struct xprt2_ep *ep, const struct rpcrdma2_propmsg *pm)
 	if (h) {
 		h->h_xid = xid;
 		h->h_proc = 0;
-		ret = send_propmsg(ep, h, pm, GFP_NOWAIT | __GFP_NOWARN);
+		ret = send_propmsg(ep, h, pm, false,
+				   GFP_NOWAIT | __GFP_NOWARN);
 		kfree(h);
 	}
 	if (ret)
@@ -294,7 +304,7 @@ bool xprt2_property_refused(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 {
 	if (!rpcrdma2_exchange_refused(&ep->ep_ex, &msg->mg_hdr))
 		return false;
-	xprt2_count(errors_received);
+	xprt2_count_error(ep, &msg->mg_hdr);
 	xprt2_count(properties_in_vain);
 	bound_messages(ep);
 	return true;
@@ -338,7 +348,8 @@ static void answer_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 	if (!rpcrdma2_exchange_answer(&ep->ep_ex, &msg->mg_prop, &answer))
 		return;
 	xprt2_count(reqprops);
-	if (send_propmsg(ep, &msg->mg_hdr, &answer, GFP_NOWAIT | __GFP_NOWARN))
+	if (send_propmsg(ep, &msg->mg_hdr, &answer, true,
+			 GFP_NOWAIT | __GFP_NOWARN))
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
 	if (ep->ep_ex.ex_recv_wish)
 		xprt2_receives_wanted(ep, ep->ep_ex.ex_recv_wish);
@@ -350,7 +361,6 @@ static void refuse_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 {
 	xprt2_count(properties_refused);
 	rpcrdma2_set_error(&msg->mg_hdr, msg->mg_verdict, 0, 0);
-	msg->mg_hdr.h_credit = ep->ep_max_reqs;
 	xprt2_send_error(ep, &msg->mg_hdr);
 }
 

@@ -2,8 +2,8 @@
 /*
  * What of a Call and its Reply the server may read or write.
  *
- * The regions are the core's (rpcrdma2/regions.h). Here is which octets of a
- * message become a chunk, how the send path waits for regions, and what follows
+ * The regions are the core's (rpcrdma2/regions.h), and which octets of a message
+ * become a chunk (rpcrdma2/offer.h). Here is how the send path waits for regions, and what follows
  * when those of an RPC are fenced: the Reply completes; or, when the RPC ended
  * without a Reply, the release path goes on, see dead.c. In each case the pages
  * are unmapped before the RPC layer sees them (X2).
@@ -26,90 +26,6 @@ void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 	xprt2_count_add(mrs_allocated, made);
 	if (failed)
 		xprt2_count(mrs_unavailable);
-}
-
-/* The octets that a part is made of: how many ranges */
-static unsigned int find_part(const struct xdr_buf *buf, enum xprt2_part part,
-			      struct rpcrdma2_range *range)
-{
-	u32 head = buf->head[0].iov_len, tail = buf->tail[0].iov_len;
-	u32 pad = xprt2_pad_len(buf);
-
-	switch (part) {
-	case XPRT2_PART_ALL:
-		range[0] = (struct rpcrdma2_range){
-			0, head + buf->page_len + tail };
-		return 1;
-	case XPRT2_PART_PAGES:
-		range[0] = (struct rpcrdma2_range){ head, buf->page_len };
-		return 1;
-	case XPRT2_PART_REST:
-		range[0] = (struct rpcrdma2_range){ 0, head };
-		range[1] = (struct rpcrdma2_range){
-			head + buf->page_len + pad, tail - pad };
-		return 2;
-	}
-	return 0;
-}
-
-/**
- * xprt2_count_segs - segments that a chunk would take, before registering it
- * @ep: endpoint
- * @buf: message
- * @part: what of it
- *
- * Return: an upper bound; exact for XPRT2_PART_PAGES, and on devices whose
- * page lists may have holes.
- */
-unsigned int xprt2_count_segs(const struct xprt2_ep *ep,
-			      const struct xdr_buf *buf, enum xprt2_part part)
-{
-	const struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
-	const struct kvec *head = buf->head, *tail = buf->tail;
-	u32 pad = part == XPRT2_PART_REST ? xprt2_pad_len(buf) : 0;
-	unsigned int pages[3] = {};
-
-	if (part != XPRT2_PART_REST)
-		pages[0] = rpcrdma2_pages_of(buf->page_base, buf->page_len);
-	if (part != XPRT2_PART_PAGES) {
-		pages[1] = rpcrdma2_pages_of((unsigned long)head->iov_base,
-					     head->iov_len);
-		pages[2] = rpcrdma2_pages_of((unsigned long)tail->iov_base +
-					     pad, tail->iov_len - pad);
-	}
-	return rpcrdma2_count_segs(pages, ARRAY_SIZE(pages), rg->rg_depth,
-				   rg->rg_type == IB_MR_TYPE_SG_GAPS);
-}
-
-/**
- * xprt2_register - make a part of a message a chunk
- * @ep: endpoint
- * @req: request that will own the regions
- * @buf: message
- * @part: what of it
- * @dir: DMA_TO_DEVICE for what the server reads, DMA_FROM_DEVICE for what it
- *	writes
- * @h: header that gets the segments
- * @ck: chunk of that header, with its position set
- *
- * On error the caller undoes all chunks with rpcrdma2_unexpose().
- *
- * Context: send path.
- * Return: what rpcrdma2_expose() returned.
- */
-int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
-		   const struct xdr_buf *buf, enum xprt2_part part,
-		   enum dma_data_direction dir, struct rpcrdma2_hdr *h,
-		   struct rpcrdma2_chunk *ck)
-{
-	struct rpcrdma2_range range[2];
-	int ret;
-
-	ret = rpcrdma2_expose(&ep->ep_conn, &req->rq2_exposed, buf, range,
-			      find_part(buf, part, range), dir, h, ck);
-	if (ret == -ENOBUFS)
-		xprt2_count(map_waits);
-	return ret;
 }
 
 /**

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a received Reply to the RPC it answers: match, bound, fence.
+ * What a received Reply says, and what follows for its RPC: bound, fence.
  *
  * The header tells what the server has put where, rq2_write_max and
- * rq2_reply_max bound it. complete.c ends the RPC.
+ * rq2_reply_max bound it. match.c finds the RPC, complete.c ends it.
  */
 #include "xprtrdma2.h"
 
@@ -49,63 +49,6 @@ static bool within_offer(const struct xprt2_req *req,
 	       rep->rep_replylen <= req->rq2_reply_max;
 }
 
-/*
- * An RPC waits for its Reply from before it is posted, and again from before
- * it is posted on the next connection. A Reply that comes in between, or a
- * second one while the first is fenced, is not for it (X6).
- */
-static struct rpc_rqst *find_rqst_locked(struct xprt2_ep *ep, u32 xid)
-{
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	struct rpc_rqst *rqst;
-	struct xprt2_req *req;
-
-	lockdep_assert_held(&xprt->queue_lock);
-	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
-	if (!rqst)
-		return NULL;
-	req = xprt2_rqst_to_req(rqst);
-	/* Pairs with send_begins(): rq2_holds is set */
-	return smp_load_acquire(&req->rq2_ep) == ep && !req->rq2_reply &&
-	       !req->rq2_status ? rqst : NULL;
-}
-
-/* Pin the RPC that @rep answers, and make them known to each other. */
-static struct rpc_rqst *claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
-				   u32 xid)
-{
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	struct rpc_rqst *rqst;
-
-	spin_lock(&xprt->queue_lock);
-	rqst = find_rqst_locked(ep, xid);
-	if (rqst) {
-		xprt_pin_rqst(rqst);
-		xprt2_rqst_to_req(rqst)->rq2_reply = rep;
-		rep->rep_rqst = rqst;
-	}
-	spin_unlock(&xprt->queue_lock);
-	return rqst;
-}
-
-/**
- * xprt2_is_awaited - does a Call wait for a message with this xid?
- * @ep: endpoint it came on
- * @xid: of the message
- *
- * Context: receive CQ.
- */
-bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid)
-{
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	bool awaited;
-
-	spin_lock(&xprt->queue_lock);
-	awaited = find_rqst_locked(ep, xid);
-	spin_unlock(&xprt->queue_lock);
-	return awaited;
-}
-
 /* The server serves: the next attempts to connect are the first ones again. */
 static void take_good_reply(struct xprt2_ep *ep)
 {
@@ -113,36 +56,6 @@ static void take_good_reply(struct xprt2_ep *ep)
 		return;
 	ep->ep_replied = true;
 	ep->ep_xp->xp_xprt.reestablish_timeout = 0;
-}
-
-/* S50: the books of the client disagree with the device's. */
-static void lose_to_handle(struct xprt2_ep *ep)
-{
-	xprt2_count(bad_invalidations);
-	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_HANDLE);
-}
-
-/**
- * xprt2_check_handle - a message may have invalidated a region
- * @ep: endpoint
- * @msg: message that answers no RPC that waits
- *
- * The handle is that of an RPC that has ended: dead already, or its regions are
- * about to be fenced.
- *
- * Context: receive CQ.
- */
-void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
-{
-	u32 xid;
-
-	if (!msg->mg_handle ||
-	    !rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
-		return;
-	if (xid == msg->mg_hdr.h_xid && !xprt2_is_awaited(ep, xid) &&
-	    xprt2_answer_dead(ep, msg))
-		return;
-	lose_to_handle(ep);
 }
 
 /* No RPC waits for this Reply, but one may have waited. */
@@ -156,7 +69,7 @@ static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rpcrdma2_recv_put(&rep->rep_recv);
 	if (!xprt2_answer_dead(ep, msg) && msg->mg_handle &&
 	    rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
-		lose_to_handle(ep);
+		xprt2_lose_to_handle(ep);
 }
 
 /*
@@ -249,7 +162,7 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
 
-	rqst = claim_rqst(ep, rep, msg->mg_hdr.h_xid);
+	rqst = xprt2_claim_rqst(ep, rep, msg->mg_hdr.h_xid);
 	if (!rqst) {
 		drop_reply(ep, rep, msg);
 		return;
@@ -257,14 +170,14 @@ void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	req = xprt2_rqst_to_req(rqst);
 	read_reply(ep, rep, msg);
 	if (rpcrdma2_msg_is_error(msg))
-		xprt2_count(errors_received);
+		xprt2_count_error(ep, &msg->mg_hdr);
 	xprt2_count(replies);
 	trace_xprt2_reply(rqst, rep, &msg->mg_hdr);
 
 	/* S50: the handle must be of this very RPC */
 	if (msg->mg_handle &&
 	    !xprt2_remote_invalidated(ep, req, msg->mg_handle))
-		lose_to_handle(ep);
+		xprt2_lose_to_handle(ep);
 	if (rpcrdma2_is_exposed(&req->rq2_exposed)) {
 		if (xprt2_fence_start(ep, req))
 			xprt2_abandon_reply(rep);

@@ -7,6 +7,12 @@
  */
 #include "xprtrdma2.h"
 
+#include <linux/delay.h>
+
+#include <rpcrdma2/offer.h>
+
+#include <rpcrdma2/fault.h>
+
 #include "trace.h"
 
 /*
@@ -55,13 +61,23 @@ static struct xprt2_req *post_to_req(struct rpcrdma2_post *post)
 	return container_of(post, struct xprt2_send, se_post)->se_req;
 }
 
+static void put_req(struct xprt2_req *req, const struct rpcrdma2_post *post)
+{
+	if (unlikely(post->po_timed))
+		xprt2_req_end_post(req);
+	else
+		xprt2_req_put(req);
+}
+
 /* Without pages: the RPC may be over by now, or have been sent again. */
 static void send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		      bool ok)
 {
 	if (post->po_signal && ok)
 		xprt2_count(send_completions);
-	xprt2_req_put(post_to_req(post));
+	if (post_to_req(post)->rq2_answers && rpcrdma2_fault(done))
+		msleep(20);
+	put_req(post_to_req(post), post);
 }
 
 static void pages_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
@@ -166,12 +182,12 @@ static int gather_piece(struct xprt2_ep *ep, struct xprt2_req *req,
 	u64 dma;
 	int ret;
 
+	if (rpcrdma2_fault(map_send))
+		goto out_wait;
 	dma = ib_dma_map_page(device, pc->pc_page, pc->pc_off, pc->pc_len,
 			      DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, dma)) {
-		xprt2_count(map_waits);
-		return -ENOBUFS;
-	}
+	if (ib_dma_mapping_error(device, dma))
+		goto out_wait;
 	ret = gather_sge(ep, req, dma, pc->pc_len);
 	if (ret) {
 		ib_dma_unmap_page(device, dma, pc->pc_len, DMA_TO_DEVICE);
@@ -180,6 +196,10 @@ static int gather_piece(struct xprt2_ep *ep, struct xprt2_req *req,
 	req->rq2_num_mapped++;
 	xprt2_count_add(mapped_bytes, pc->pc_len);
 	return 0;
+
+out_wait:
+	xprt2_count(map_waits);
+	return -ENOBUFS;
 }
 
 /* The tail nearly always lies in the Send buffer, which is mapped already. */
@@ -247,8 +267,8 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		goto sync;
 	if (plan->cp_read) {
 		/* E-07: the rest begins after the chunk's XDR pad */
-		rest.ra_off += buf->page_len + xprt2_pad_len(buf);
-		rest.ra_len -= buf->page_len + xprt2_pad_len(buf);
+		rest.ra_off += buf->page_len + rpcrdma2_pad_len(buf);
+		rest.ra_len -= buf->page_len + rpcrdma2_pad_len(buf);
 		ret = gather_rest(ep, req, buf, rest);
 	} else if (pulls_up(req, buf)) {
 		pull_up(req, buf);
@@ -269,7 +289,7 @@ sync:
 }
 
 /*
- * X6: from now on a Reply is for this request; see claim_rqst(). And what it
+ * X6: from now on a Reply is for this request; see xprt2_claim_rqst(). And what it
  * makes the receive CQ post, the LOCAL_INV for a region, is behind this chain
  * with the REG_MR of the region: a server can guess an xid, and reply too soon.
  */
@@ -303,8 +323,10 @@ static void drop_pages(struct xprt2_ep *ep, struct xprt2_req *req, bool held)
  *
  * Context: send path, receive CQ.
  * Return: 0; -EAGAIN when the Send Queue has no room, after arranging for
- * xprt_write_space() when it has; or -ENOTCONN when the connection is beyond
- * use. The request is not posted then, and its gather list is unmapped.
+ * xprt_write_space() when it has; -ENOBUFS when the server's Receives have become
+ * too small for it (C-034), so that it has to be marshalled again; or -ENOTCONN when
+ * the connection is beyond use. The request is not posted then, and its gather list
+ * is unmapped.
  */
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -318,18 +340,33 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 		octets += req->rq2_sge[i].length;
 
 	req->rq2_wr.opcode = IB_WR_SEND;
+	if (unlikely(req->rq2_inv_handle)) {		/* C-009 */
+		req->rq2_wr.opcode = IB_WR_SEND_WITH_INV;
+		req->rq2_wr.ex.invalidate_rkey = req->rq2_inv_handle;
+	}
 	req->rq2_wr.sg_list = req->rq2_sge;
 	req->rq2_wr.next = NULL;
+	post->po_octets = ep->ep_vers == RPCRDMA2_VERS_TWO ? octets : 0;
 	post->po_begin = send_begins;
 	post->po_done = req->rq2_num_mapped ? pages_done : send_done;
 	count = 1 + rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
 
 	ret = -EAGAIN;
 	if (take_entries(ep, req, 2 * count - 1)) {
-		kref_get(&req->rq2_kref);
+		post->po_timed = req->rq2_chunked;
+		if (unlikely(post->po_timed))
+			xprt2_req_begin_post(req);
+		else
+			kref_get(&req->rq2_kref);
 		ret = rpcrdma2_sq_post(&ep->ep_conn, post, first);
 		if (ret)
-			xprt2_req_put(req);
+			put_req(req, post);
+		if (ret == -EMSGSIZE) {
+			/* those for the LOCAL_INVs */
+			rpcrdma2_sq_give(&ep->ep_conn, count - 1);
+			xprt2_count(calls_marshalled_again);
+			ret = -ENOBUFS;
+		}
 	}
 	trace_xprt2_post_send(ep, req, octets, ret);
 	if (ret) {

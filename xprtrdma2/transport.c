@@ -54,7 +54,7 @@ static int set_address_strings(struct rpc_xprt *xprt)
 	       set_string(xprt, RPC_DISPLAY_HEX_ADDR,
 			  kasprintf(GFP_KERNEL, "%*phN", v6 ? 16 : 4, octets)) ?:
 	       set_string(xprt, RPC_DISPLAY_NETID,
-			  kstrdup(v6 ? "rdma26" : "rdma2", GFP_KERNEL)) ?:
+			  kstrdup(xprt2_netid(v6), GFP_KERNEL)) ?:
 	       set_string(xprt, RPC_DISPLAY_PROTO,
 			  kstrdup("rdma", GFP_KERNEL)) ?:
 	       set_port_strings(xprt, rpc_get_port(sap));
@@ -92,9 +92,14 @@ static void xprt2_connect_worker(struct work_struct *work)
 	xprt2_ep_disconnect(xp);
 	xp->xp_tried = jiffies;
 	ret = xprt2_ep_connect(xp);
+	/*
+	 * Also when it failed: then each task that waited for it asks the RPC layer to
+	 * close the connection of the cookie that it knows, perhaps not before the next
+	 * attempt has begun. Without this it would be that one's connection.
+	 */
+	xprt->connect_cookie++;
 	xprt_clear_connecting(xprt);
 	if (!ret) {
-		xprt->connect_cookie++;
 		xprt->stat.connect_count++;
 		xprt->stat.connect_time += (long)jiffies -
 					   xprt->stat.connect_start;
@@ -143,8 +148,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 		return ERR_PTR(-EIO);
 
 	xprt = xprt_alloc(args->net, sizeof(struct xprt2_xprt), 0,
-			  clamp(READ_ONCE(xprt2_param_slots), XPRT2_SLOTS_MIN,
-				XPRT2_SLOTS_MAX));
+			  READ_ONCE(xprt2_param_slots));
 	if (!xprt) {
 		module_put(THIS_MODULE);
 		return ERR_PTR(-ENOMEM);
@@ -156,10 +160,14 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	mutex_init(&xp->xp_fence_mutex);
 	spin_lock_init(&xp->xp_req_lock);
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
+	xp->xp_backward_wanted = READ_ONCE(xprt2_param_backward_credits);
+	xp->xp_backward_credits = xp->xp_backward_wanted;
 	xprt2_recvs_init(xp);
 	INIT_LIST_HEAD(&xp->xp_listed);
 
 	ret = set_address_strings(xprt) ?: xprt2_reqs_create(xp);
+	/* one for an error, however short memory is later */
+	ret = ret ?: xprt2_backward_reserve(xp, 1);
 	if (ret) {
 		xprt2_free(xp);
 		return ERR_PTR(ret);
@@ -173,7 +181,7 @@ static void xprt2_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 	struct xprt2_req *req;
 
-	req = xprt2_req_get(xp, &xp->xp_forward, rpc_task_gfp_mask());
+	req = xprt2_req_get(xp, &xp->xp_forward, true, rpc_task_gfp_mask());
 	if (req) {
 		task->tk_rqstp = &req->rq2_slot;
 		task->tk_status = 0;
@@ -183,7 +191,8 @@ static void xprt2_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 	task->tk_status = -EAGAIN;
 	xprt_add_backlog_noncongested(xprt, task);
 	/* One freed before the task was on the backlog found no task to wake. */
-	req = xprt2_req_get(xp, &xp->xp_forward, GFP_NOWAIT | __GFP_NOWARN);
+	req = xprt2_req_get(xp, &xp->xp_forward, true,
+			    GFP_NOWAIT | __GFP_NOWARN);
 	if (req) {
 		req->rq2_slot.rq_xprt = xprt;
 		xprt2_req_put(req);
@@ -333,8 +342,8 @@ static int send_forward(struct rpc_rqst *rqst)
 	}
 	rqst->rq_xtime = ktime_get();
 	ret = xprt2_send_message(ep, req);
-	if (ret == -EAGAIN) {
-		xprt2_from_xprt(xprt)->xp_stats.st_no_sq++;
+	if (ret == -EAGAIN || ret == -ENOBUFS) {
+		xprt2_from_xprt(xprt)->xp_stats.st_no_sq += ret == -EAGAIN;
 		rpcrdma2_unexpose(&ep->ep_conn, &req->rq2_exposed);
 		return ret;
 	}
@@ -443,7 +452,7 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
  * The line "xprt:" of /proc/self/mountstats: the name "rdma" and the 27 numbers
  * that the in-tree transport prints, whether there is a connection or not.
  * Monitoring stores them by position in arrays of that size. What belongs to
- * this transport alone is in counters.c.
+ * this transport alone is in counters.h.
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {

@@ -34,7 +34,7 @@
  *	DMA mapping or a memory region left (asserted when the pools are freed).
  *   X6 A Reply is for a request only if it came on the endpoint that the
  *	request was last posted on: rq2_ep is set by send_begins() and cleared
- *	before the RPC layer waits for a Reply again (checked in claim_rqst()).
+ *	before the RPC layer waits for a Reply again (checked in xprt2_claim_rqst()).
  *	When the RPC has ended by then, the Reply only tells that the server
  *	has done with its memory (xprt2_answer_dead()).
  *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
@@ -64,6 +64,7 @@
 #include <rdma/rdma_cm.h>
 
 #include <rpcrdma2/cm.h>
+#include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/exchange.h>
 #include <rpcrdma2/message.h>
@@ -71,15 +72,18 @@
 #include <rpcrdma2/proto.h>
 #include <rpcrdma2/recv.h>
 #include <rpcrdma2/sq.h>
+#include <rpcrdma2/view.h>
 #include <rpcrdma2/walk.h>
 
-#include "backchannel.h"
+#include "backward.h"
 #include "backoff.h"
 #include "counters.h"
 #include "negotiate.h"
+#include "pool.h"
 #include "property.h"
 #include "sq.h"
 
+struct xprt2_chunked;
 struct xprt2_ep;
 struct xprt2_rep;
 struct xprt2_xprt;
@@ -125,23 +129,11 @@ enum {
 #define XPRT2_BIND_TIMEOUT	(60U * HZ)
 #define XPRT2_IDLE_TIMEOUT	(5U * 60 * HZ)
 #define XPRT2_REEST_TIMEOUT	(3U * HZ)
-/* Receives stay as large as they were so long */
-#define XPRT2_SHRINK_DELAY	(2U * HZ)
-/* a dead RPC waits so long for its Reply and its Send, then for its fence */
+/* a dead RPC waits so long for its Reply and its Send, a backward Reply for other Sends */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
-#define XPRT2_FENCE_TIMEOUT	(5U * HZ)
-
-/**
- * struct xprt2_pool - requests of one direction
- * @pl_free: those not in use, most recently used first
- * @pl_count: how many there are, in use or not
- * @pl_max: bound of @pl_count
- */
-struct xprt2_pool {
-	struct list_head	pl_free;
-	unsigned int		pl_count;
-	unsigned int		pl_max;
-};
+#define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
+/* RDMA Reads and Writes for the server's Calls have to be done after so long */
+#define XPRT2_CHAIN_TIMEOUT	(20U * HZ)
 
 /**
  * struct xprt2_send - a Send of a request, and the registrations in front of it
@@ -193,6 +185,14 @@ struct xprt2_send {
  * @rq2_reply_max: octets that the Reply chunk offers, likewise
  * @rq2_reply_needed: octets that it has to offer, the server has said; or 0
  * @rq2_release_pages: what xprt2_release_pages() stands for
+ * @rq2_chunked: of a backward request with chunks, or pages, or NULL
+ * @rq2_release_chunked: ends that with the request
+ * @rq2_posts: of one with pages or chunks: chains that are posted, or are to be. The
+ *	device may read the Reply's pages
+ * @rq2_call_of: ep_serial of the connection whose xp_calls it is one of, or 0
+ * @rq2_inv_handle: handle that its Send invalidates, or 0
+ * @rq2_answers: counted in xp_answers
+ * @rq2_waits: since when it waits to be, in jiffies, or 0
  * @rq2_dead: the RPC has ended without a Reply and the release path waits
  * @rq2_event: completed for that waiter: the Reply came, the Send or the
  *	LOCAL_INV is done, or the connection is lost
@@ -233,6 +233,13 @@ struct xprt2_req {
 	u32			rq2_reply_max;
 	u32			rq2_reply_needed;
 	void			(*rq2_release_pages)(struct rpc_rqst *rqst);
+	struct xprt2_chunked	*rq2_chunked;
+	void			(*rq2_release_chunked)(struct xprt2_req *req);
+	atomic_t		rq2_posts;
+	u32			rq2_call_of;
+	u32			rq2_inv_handle;
+	bool			rq2_answers;
+	unsigned long		rq2_waits;
 	bool			rq2_dead;
 	bool			rq2_late;
 	u32			rq2_late_handle;
@@ -326,8 +333,6 @@ enum xprt2_ep_state {
  *	see property.c
  * @ep_ex: properties of both ends, for version 2
  * @ep_talk: says what has changed of the client
- * @ep_shrink: makes Receives smaller, some time after the server has asked for it
- * @ep_shrinking: it is to do so. Under @ep_prop_mutex
  * @ep_talking: something is to be said to the server, or waited for: so the receive
  *	CQ takes @ep_prop_mutex. Written under it
  * @ep_beside: that takes the place of a Call. Written under @ep_prop_mutex
@@ -347,9 +352,20 @@ enum xprt2_ep_state {
  *	receive CQ, read anywhere
  * @ep_silent: an RPC that has ended waited for its Reply in vain, and nothing
  *	was received since. Set by the release path, cleared by the receive CQ
+ * @ep_why: what version it speaks that for, a word or two; NULL before there is an
+ *	answer. Written once the version is known, read anywhere
+ * @ep_was_up: RPCs could be sent. Connect
  * @ep_recvs_posted: Receives the device has, until the connection is lost. Receive
  *	CQ only, once connected
+ * @ep_calls: Calls that the server is granted. Written by the receive CQ
  * @ep_recv_batch: Receives posted at once
+ * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when these can
+ *	have no chunks
+ * @ep_chunk_units: entries of the Send Queue for such chains
+ * @ep_chunk_work: moves their chunks; see chunked.c
+ * @ep_chunk_lock: guards the next two
+ * @ep_chunked: what waits for that
+ * @ep_chunk_off: it is over
  * @ep_msg: message under inspection. Receive CQ only
  */
 struct xprt2_ep {
@@ -373,8 +389,6 @@ struct xprt2_ep {
 	struct mutex		ep_prop_mutex;	/* guards ep_ex */
 	struct rpcrdma2_exchange ep_ex;
 	struct work_struct	ep_talk;
-	struct delayed_work	ep_shrink;
-	bool			ep_shrinking;
 	bool			ep_talking;
 	bool			ep_beside;
 	unsigned int		ep_max_reqs;
@@ -386,10 +400,19 @@ struct xprt2_ep {
 	u32			ep_serial;
 	struct rpcrdma2_call_limits ep_limits;
 	u32			ep_grant;
+	const char		*ep_why;
+	bool			ep_was_up;
 
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
 	bool			ep_silent;
+	u32			ep_calls;
 	unsigned int		ep_recv_batch;
+	unsigned int		ep_chunk_max;
+	struct rpcrdma2_units	ep_chunk_units;
+	struct delayed_work	ep_chunk_work;
+	spinlock_t		ep_chunk_lock;	/* guards the next two */
+	struct list_head	ep_chunked;
+	bool			ep_chunk_off;
 	struct rpcrdma2_msg	ep_msg;
 };
 
@@ -397,29 +420,6 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
 {
 	return container_of(co, struct xprt2_ep, ep_conn);
 }
-
-/*
- * Per-transport figures for mountstats, incremented without a lock by the
- * context named; readers may be late.
- */
-struct xprt2_stats {
-	/* send path */
-	unsigned long		st_read_chunks;
-	unsigned long		st_write_chunks;
-	unsigned long		st_reply_chunks;
-	unsigned long long	st_request_bytes;
-	unsigned long long	st_pullup_bytes;
-	unsigned long		st_failed_marshal;
-	unsigned long		st_nomsg_calls;
-	unsigned long		st_no_sq;
-	/* receive CQ */
-	unsigned long long	st_reply_bytes;
-	unsigned long		st_bad_replies;
-	unsigned long		st_local_inv;
-	/* release and connect */
-	unsigned long		st_hardway;
-	unsigned long		st_mrs_allocated;
-};
 
 /**
  * struct xprt2_xprt - a transport: the client's end of one connection
@@ -429,15 +429,17 @@ struct xprt2_stats {
  * @xp_past: how the last connection went, if it is over. Connect
  * @xp_timed_out: an RPC's timeout ends the connection. Set by ->timer, cleared
  *	by connect
- * @xp_serial: connections begun so far. Connect worker
+ * @xp_serial: connections begun so far. Connect worker, under xp_req_lock
  * @xp_tried: when the last attempt to make one began, in jiffies. Connect
- * @xp_device_told: the log says that the device is no good
+ * @xp_end: how the last connection ended. Written by teardown, read anywhere
+ * @xp_error: why the last attempt to connect failed, or 0 when it did not; and
+ * @xp_error_at: when, in seconds since boot. Written by connect, read anywhere
+ * @xp_told: error that the log has told about since the last connection. Connect
  * @xp_probes: connections spent on probing since a version was settled or
  *	tried. Connect
  * @xp_probed: when the first of them was over, in jiffies. Connect
- * @xp_try_one: the next connection is to be made in version 1
- * @xp_refused: versions in which RPCs were refused since the last Reply, a bit
- *	each
+ * @xp_try_one: the next connection is to be made in version 1, for this answer; or NULL
+ * @xp_refused: versions in which RPCs were refused since the last Reply, a bit each
  * @xp_no_version: the server has no version that is allowed, and no RPC was
  *	told: the next attempt to connect ends with that
  * @xp_timeout: replaces the default when the mount asks for shorter ones
@@ -445,15 +447,21 @@ struct xprt2_stats {
  * @xp_fence_mutex: the release path posts a dead RPC's LOCAL_INV under it, and
  *	strips its request; teardown strips all requests under it. No wait for
  *	the peer happens under it
+ * @xp_backward_wanted: Calls that the server is to be granted
+ * @xp_backward_credits: likewise, if the device of this connection, or the last, has
+ *	queues for so many (B-04). Written by connect before there are any
+ * @xp_answers: backward requests whose Reply is being sent, or is not known to be sent
  * @xp_backward_max: octets of an inline backward RPC message, 0 before the
  *	first connection
- * @xp_req_lock: guards the next three, every rq2_device and every rq2_late.
+ * @xp_req_lock: guards the next four, every rq2_device and every rq2_late.
  *	It is taken inside any other lock
+ * @xp_calls: Calls of the server on this connection that no answer was posted to
  * @xp_forward: requests of the client's Calls
  * @xp_backward: requests of the server's
  * @xp_all_reqs: all of both
  * @xp_rpool: Receives, each with a struct xprt2_rep around it
  * @xp_stats: figures for mountstats
+ * @xp_called: what there was of backward Calls
  * @xp_listed: on the list of all transports
  */
 struct xprt2_xprt {
@@ -464,18 +472,25 @@ struct xprt2_xprt {
 	bool			xp_timed_out;
 	u32			xp_serial;
 	unsigned long		xp_tried;
-	bool			xp_device_told;
+	struct rpcrdma2_end	xp_end;
+	int			xp_error;
+	time64_t		xp_error_at;
+	int			xp_told;
 	unsigned int		xp_probes;
 	unsigned long		xp_probed;
-	bool			xp_try_one;
+	const char		*xp_try_one;
 	u32			xp_refused;
 	bool			xp_no_version;
 	struct rpc_timeout	xp_timeout;
 	struct rpcrdma2_hdr	xp_hdr;
 	struct mutex		xp_fence_mutex;	/* guards xp_ep's end */
+	u32			xp_backward_wanted;
+	u32			xp_backward_credits;
+	atomic_t		xp_answers;
 	unsigned int		xp_backward_max;
 
 	spinlock_t		xp_req_lock ____cacheline_aligned_in_smp;
+	u32			xp_calls;
 	struct xprt2_pool	xp_forward;
 	struct xprt2_pool	xp_backward;
 	struct list_head	xp_all_reqs;
@@ -483,6 +498,7 @@ struct xprt2_xprt {
 	struct rpcrdma2_rpool	xp_rpool ____cacheline_aligned_in_smp;
 
 	struct xprt2_stats	xp_stats;
+	struct rpcrdma2_backward xp_called;
 	struct list_head	xp_listed;
 };
 
@@ -494,9 +510,11 @@ static inline struct xprt2_xprt *xprt2_from_xprt(struct rpc_xprt *xprt)
 /* module.c */
 extern struct workqueue_struct *xprt2_wq;
 extern unsigned int xprt2_param_slots;
+extern unsigned int xprt2_param_backward_credits;
 extern unsigned int xprt2_param_receive_size;
 extern unsigned int xprt2_param_send_size;
 extern unsigned int xprt2_param_pullup_max;
+extern u32 xprt2_param_backward;
 extern unsigned int xprt2_param_min_version;
 extern unsigned int xprt2_param_max_version;
 
@@ -504,11 +522,19 @@ extern unsigned int xprt2_param_max_version;
 u32 xprt2_pinned_version(const struct sockaddr *sap);
 
 /* counters.c */
+void xprt2_count_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h);
+
+/* debugfs.c */
+void xprt2_debugfs_init(void);
+void xprt2_debugfs_exit(void);
+
+/* view.c */
 void xprt2_list_transport(struct xprt2_xprt *xp);
 void xprt2_unlist_transport(struct xprt2_xprt *xp);
 void xprt2_take_size(bool receive);
-void xprt2_debugfs_init(void);
-void xprt2_debugfs_exit(void);
+void xprt2_show_transports(struct seq_file *seq, const struct net *net);
+int xprt2_view_init(void);
+void xprt2_view_exit(void);
 
 /* transport.c */
 extern struct xprt_class xprt2_class;
@@ -534,8 +560,13 @@ void xprt2_forget_servers(void);
 
 /* buffers.c */
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
-				gfp_t gfp);
+				bool last, gfp_t gfp);
+bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req);
+void xprt2_uncount_call(struct xprt2_req *req);
 void xprt2_req_put(struct xprt2_req *req);
+void xprt2_req_begin_post(struct xprt2_req *req);
+void xprt2_req_end_post(struct xprt2_req *req);
+void xprt2_req_await_posts(struct xprt2_req *req);
 int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
@@ -543,31 +574,13 @@ void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
 void xprt2_drop_reply(struct xprt2_req *req);
 
-/* Octets of the tail that are the XDR pad of the pages */
-static inline u32 xprt2_pad_len(const struct xdr_buf *buf)
-{
-	return min_t(u32, xdr_pad_size(buf->page_len), buf->tail[0].iov_len);
-}
-
 /* marshal.c */
 int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 			size_t len);
 int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req);
 
 /* register.c */
-enum xprt2_part {
-	XPRT2_PART_ALL,		/* head, pages, tail */
-	XPRT2_PART_PAGES,
-	XPRT2_PART_REST,	/* head, and tail without the pages' pad */
-};
-
 void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed);
-unsigned int xprt2_count_segs(const struct xprt2_ep *ep,
-			      const struct xdr_buf *buf, enum xprt2_part part);
-int xprt2_register(struct xprt2_ep *ep, struct xprt2_req *req,
-		   const struct xdr_buf *buf, enum xprt2_part part,
-		   enum dma_data_direction dir, struct rpcrdma2_hdr *h,
-		   struct rpcrdma2_chunk *ck);
 void xprt2_await_regions(struct xprt2_ep *ep);
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey);
@@ -580,22 +593,28 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		       const struct rpcrdma2_call_plan *plan);
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
 
-/* receive.c */
+/* receives.c */
 void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets);
 bool xprt2_receives_rising(const struct xprt2_ep *ep);
 void xprt2_receives_rise(struct xprt2_ep *ep);
-void xprt2_receives_shrink(struct work_struct *work);
 void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets);
+
+/* receive.c */
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc);
+
+/* match.c */
+struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				  u32 xid);
+bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
+void xprt2_lose_to_handle(struct xprt2_ep *ep);
+void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 
 /* reply.c */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			struct rpcrdma2_msg *msg);
-bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
-void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
 
 /* complete.c */
@@ -629,6 +648,17 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			  struct rpcrdma2_msg *msg);
 
+/* callback.c */
+struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
+int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int want);
+u32 xprt2_longest_call(struct rpc_xprt *xprt);
+bool xprt2_give_call(struct xprt2_req *req);
+int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
+			size_t hdrlen, u32 proc);
+int xprt2_post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
+		     struct rpcrdma2_hdr *h, bool apart);
+bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
+
 /* backchannel.c */
 int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
 void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs);
@@ -636,16 +666,34 @@ size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt);
 unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt);
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst);
 void xprt2_backward_measure(struct xprt2_ep *ep);
-struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, gfp_t gfp);
-int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
-			size_t hdrlen, u32 proc);
-bool xprt2_send_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h);
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_msg *msg);
 int xprt2_send_backward(struct rpc_rqst *rqst);
 
+/* chunked.c */
+void xprt2_chunked_init(struct xprt2_ep *ep);
+void xprt2_chunked_stop(struct xprt2_ep *ep);
+void xprt2_chunked_flush(struct xprt2_ep *ep);
+void xprt2_chunked_room(struct xprt2_ep *ep);
+bool xprt2_chunked_new(struct xprt2_ep *ep, struct xprt2_req *req,
+		       const struct rpcrdma2_msg *msg);
+bool xprt2_is_chunked(const struct xprt2_req *req);
+bool xprt2_chunked_read(struct xprt2_req *req, u32 most);
+int xprt2_chunked_hold(struct xprt2_ep *ep, struct xprt2_req *req);
+bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
+			 struct rpcrdma2_hdr *h);
+
+/* report.c */
+void xprt2_report_device(struct xprt2_ep *ep, const char *what);
+void xprt2_report_backward(const struct xprt2_ep *ep, u32 calls);
+void xprt2_report_connect(struct xprt2_xprt *xp, int status);
+void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why,
+			      bool said);
+void xprt2_report_end(struct xprt2_ep *ep);
+
 /* netid.c */
 void xprt2_netid_init(void);
 void xprt2_netid_exit(void);
+const char *xprt2_netid(bool v6);
 
 #endif /* _XPRTRDMA2_H */

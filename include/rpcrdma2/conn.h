@@ -6,6 +6,8 @@
 #define _RPCRDMA2_CONN_H
 
 #include <linux/atomic.h>
+#include <linux/seq_file.h>
+#include <linux/time64.h>
 
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -17,35 +19,57 @@ struct rpcrdma2_conn;
 struct rpcrdma2_recv;
 
 /*
- * Why a connection was lost, see rpcrdma2_conn_lose(); its name for the log; and
- * whether the peer has no part in it
+ * Why a connection was lost, see rpcrdma2_conn_lose(); its name for the log; whether
+ * the peer has no part in it; and what can be done about it, or NULL where that is
+ * not for the log to say
  */
 #define RPCRDMA2_LOSSES(_loss)						\
-	_loss(PEER,		"peer", false) \
-	_loss(UNREACHABLE,	"unreachable", false) \
-	_loss(ADDRESS,		"address changed", true) \
-	_loss(DEVICE,		"device removed", true) \
-	_loss(QP,		"queue pair failed", false) \
-	_loss(RECEIVE,		"Receive failed", false) \
-	_loss(NO_MESSAGE,	"Receive without a message", false) \
-	_loss(SEND,		"Send failed", false) \
-	_loss(READ,		"RDMA Read failed", false) \
-	_loss(REGION,		"registration or invalidation failed", false) \
-	_loss(HANDLE,		"foreign handle invalidated", false) \
-	_loss(POST,		"cannot post", false) \
-	_loss(STALLED,		"stalled", false) \
-	_loss(TIMEOUT,		"RPC timed out", true) \
-	_loss(VERSION,		"version changes", false) \
-	_loss(INJECTED,		"fault injection", true) \
-	_loss(MEMORY,		"no memory", false) \
-	_loss(REPLY,		"cannot reply", false) \
-	_loss(ENDED,		"ended by its owner", false)
+	_loss(PEER,		"peer", false, NULL)			\
+	_loss(UNREACHABLE,	"unreachable", false, NULL)		\
+	_loss(ADDRESS,		"address changed", true, NULL)		\
+	_loss(DEVICE,		"device removed", true, NULL)		\
+	_loss(QP,		"queue pair failed", false,		\
+	      "see what the device's driver says")			\
+	_loss(RECEIVE,		"Receive failed", false,		\
+	      "the peer sent more than a Receive has, or the device failed") \
+	_loss(NO_MESSAGE,	"Receive without a message", false,	\
+	      "the peer does not speak RPC-over-RDMA")			\
+	_loss(SEND,		"Send failed", false,			\
+	      "the peer is gone, or the network loses packets: see 'rdma statistic'") \
+	_loss(READ,		"RDMA Read failed", false,		\
+	      "the peer is gone or has no such memory, or packets get lost: see 'rdma statistic'") \
+	_loss(REGION,		"registration or invalidation failed", false, \
+	      "see what the device's driver says")			\
+	_loss(HANDLE,		"foreign handle invalidated", false,	\
+	      "the peer is at fault")					\
+	_loss(POST,		"cannot post", false,			\
+	      "see what the device's driver says")			\
+	_loss(STALLED,		"stalled", false,			\
+	      "the peer does not take what it asked for: see whether it hangs") \
+	_loss(TIMEOUT,		"RPC timed out", true, NULL)		\
+	_loss(VERSION,		"version changes", false, NULL)		\
+	_loss(INJECTED,		"fault injection", true, NULL)		\
+	_loss(MEMORY,		"no memory", false,			\
+	      "see 'free' on this machine")				\
+	_loss(REPLY,		"cannot reply", false,			\
+	      "see the errors in the module's counters")		\
+	_loss(ENDED,		"ended by its owner", false, NULL)
 
 enum rpcrdma2_loss {
 	RPCRDMA2_LOSS_NONE = 0,
 #define RPCRDMA2_LOSS_ENUM(_name, ...) RPCRDMA2_LOSS_##_name,
 	RPCRDMA2_LOSSES(RPCRDMA2_LOSS_ENUM)
 #undef RPCRDMA2_LOSS_ENUM
+};
+
+/**
+ * struct rpcrdma2_end - the end of a connection
+ * @en_why: reason, RPCRDMA2_LOSS_NONE when there was none
+ * @en_at: when, in seconds since boot
+ */
+struct rpcrdma2_end {
+	enum rpcrdma2_loss	en_why;
+	time64_t		en_at;
 };
 
 /**
@@ -205,5 +229,27 @@ bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why);
  * @why: reason
  */
 const char *rpcrdma2_loss_name(enum rpcrdma2_loss why);
+
+/**
+ * rpcrdma2_conn_ended - note how a connection ended, and say what to do
+ * @co: connection that has ended
+ * @en: where to note it
+ * @module: for the log
+ * @what: which connection, likewise
+ *
+ * Where there is something that an administrator can do the log has a line.
+ *
+ * Return: the reason.
+ */
+enum rpcrdma2_loss rpcrdma2_conn_ended(const struct rpcrdma2_conn *co,
+				       struct rpcrdma2_end *en,
+				       const char *module, const char *what);
+
+/**
+ * rpcrdma2_end_show - print " ended=REASON ended_ago=SECONDS", or nothing
+ * @seq: where to
+ * @en: the end
+ */
+void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en);
 
 #endif /* _RPCRDMA2_CONN_H */

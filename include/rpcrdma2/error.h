@@ -11,11 +11,12 @@
 
 /**
  * rpcrdma2_set_error - turn a received Call into the error that answers it
- * @h: decoded header, valid at least up to rdma_proc; overwritten
+ * @h: decoded header, valid at least up to rdma_proc, with code 6 to its end; overwritten
  * @code: verdict
- * @arg: the code's first word; 0 stands for the decoder's limit in codes 1, 4,
- *	5, 6
- * @arg2: the code's second word; 0 stands for the codec's limit in code 1
+ * @arg: the code's first word, or 0 for what the codec takes: the least version in
+ *	code 1, chunks in codes 4 and 5, and in code 6 segments of each chunk that the
+ *	Call has
+ * @arg2: the code's second word, or 0: in code 1 for the highest version
  *
  * xid and version stay (C-076). The caller sets h_credit to its grant
  * (C-077), and makes sure that the message was one that may be answered

@@ -224,4 +224,33 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 			 unsigned int nresults, u32 length, u32 hdrlen,
 			 u32 send_max);
 
+/**
+ * rpcrdma2_inv_handle - handle that a Reply invalidates
+ * @h: header of the Call
+ * @wanted: the requester has said that it wants it: what counts in version 1 (P-07,
+ *	P-09)
+ *
+ * In version 2 the Call says which (C-008, C-075). It has to be a handle of that
+ * Call: any other might fence the memory of another RPC (S47). Nothing says
+ * which of several handles a requester in version 1 would rather invalidate
+ * itself, so all have to be the same one (P-08).
+ *
+ * Return: the handle, or 0 for a plain Send.
+ */
+static inline u32 rpcrdma2_inv_handle(const struct rpcrdma2_hdr *h, bool wanted)
+{
+	bool nominated = rpcrdma2_can_nominate(h->h_vers);
+	unsigned int i, same = 0;
+	u32 handle;
+
+	if (!h->h_nsegs)
+		return 0;
+	handle = nominated ? h->h_inv_handle : h->h_segs[0].rs_handle;
+	for (i = 0; i < h->h_nsegs; i++)
+		same += h->h_segs[i].rs_handle == handle;
+	if (nominated)
+		return same ? handle : 0;
+	return wanted && same == h->h_nsegs ? handle : 0;
+}
+
 #endif /* _RPCRDMA2_PLAN_H */

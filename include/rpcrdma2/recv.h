@@ -93,6 +93,7 @@ struct rpcrdma2_rpool {
  * @rv_cqe: its completion
  * @rv_wr: its work request
  * @rv_len: octets of the message in it
+ * @rv_handle: handle that its arrival invalidated, or 0; for an owner that wants to know
  * @rv_buf: all of its memory, as one stretch; NULL where it has several pages and
  *	they are not mapped
  * @rv_npages: how many pages it has; changed under rp_lock, and never while it is
@@ -109,6 +110,7 @@ struct rpcrdma2_recv {
 	struct ib_cqe		rv_cqe;
 	struct ib_recv_wr	rv_wr;
 	u32			rv_len;
+	u32			rv_handle;
 	void			*rv_buf;
 	unsigned int		rv_npages;
 	struct page		*rv_pages[RPCRDMA2_RECV_PAGES];

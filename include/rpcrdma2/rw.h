@@ -43,6 +43,22 @@ static inline bool rpcrdma2_rw_is_empty(const struct rpcrdma2_rw *rw)
 }
 
 /**
+ * rpcrdma2_rw_size - what RDMA Reads and Writes take of the Send Queue
+ * @co: connection with a device
+ * @pages: most pages of a message
+ * @parts: most parts that it can be read in
+ * @size: send_sges is how wide a work request may be; sets rw_mrs
+ * @longest: set to the entries of the longest chain
+ *
+ * Return: entries for a message of so many pages, in one part; 0 when the device
+ * can not do it.
+ */
+unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
+			      unsigned int pages, unsigned int parts,
+			      struct rpcrdma2_conn_size *size,
+			      unsigned int *longest);
+
+/**
  * rpcrdma2_rw_read - add RDMA Reads that fetch octets of a chunk
  * @rw: gets them
  * @seg: the chunk's segments
@@ -89,8 +105,8 @@ unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
  * @rw: RDMA Reads or Writes
  *
  * Context: may sleep.
- * Return: 0, or a negative errno, -EIO or -EAGAIN for what passes;
- * rpcrdma2_rw_free() in either case.
+ * Return: 0, or a negative errno, -EIO or -EAGAIN for what passes; it may be called
+ * again. rpcrdma2_rw_free() in either case.
  */
 int rpcrdma2_rw_map(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
 

@@ -23,7 +23,8 @@
  * A peer can keep a chain from being done: it posts no Receives, its device
  * does not answer RDMA Reads, and the number of retries is set to without end.
  * So a signaled chain can have a deadline, sq_timeout. The oldest one is first
- * on sq_posted; one delayed work for the connection looks at it.
+ * on sq_posted; one delayed work for the connection looks at it. A connection
+ * whose owner looks after most chains itself has one for those with po_timed.
  *
  *   Q1	What is on sq_posted belongs to the Send Queue. po_done is called exactly
  *	once for each chain there: by its own completion, by a later one if it
@@ -54,8 +55,13 @@ struct rpcrdma2_conn;
  *	or what calls rpcrdma2_sq_drain()
  * @po_signal: set by the owner when po_done shall be called as soon as the chain
  *	is done; from then on whether the chain is signaled
+ * @po_timed: sq_timeout counts for it, if it is signaled, also where it does not
+ *	count for all
+ * @po_octets: of the Send at its end, when sq_send_max bounds that; else 0
+ * @po_extra: it counts as so many entries more when it is chosen which chain is
+ *	signaled: for the memory that it keeps until it is done
  *
- * The owner sets these three. The others belong to the Send Queue:
+ * The owner sets these six. The others belong to the Send Queue:
  *
  * @po_list: on sq_posted
  * @po_cqe: of the last work request of the chain
@@ -63,6 +69,8 @@ struct rpcrdma2_conn;
  * @po_wrs: entries it has; 0 when it is not on @sq_posted
  * @po_id: joins its trace events
  * @po_since: when it was posted, in jiffies
+ * @po_refused: it failed, and the peer's device said that this is why: there is no
+ *	such memory, or no Receive as large as the Send. Valid in po_done
  */
 struct rpcrdma2_post {
 	void			(*po_begin)(struct rpcrdma2_conn *co,
@@ -70,6 +78,9 @@ struct rpcrdma2_post {
 	void			(*po_done)(struct rpcrdma2_conn *co,
 					   struct rpcrdma2_post *post, bool ok);
 	bool			po_signal;
+	bool			po_timed;
+	u32			po_octets;
+	unsigned int		po_extra;
 
 	struct list_head	po_list;
 	struct ib_cqe		po_cqe;
@@ -77,6 +88,7 @@ struct rpcrdma2_post {
 	unsigned int		po_wrs;
 	u32			po_id;
 	unsigned long		po_since;
+	bool			po_refused;
 };
 
 /**
@@ -85,10 +97,15 @@ struct rpcrdma2_post {
  * @sq_batch: one completion for so many entries, where no owner sets po_signal
  * @sq_timeout: a signaled chain has to be done in this time, in jiffies; 0 for
  *	no deadline
+ * @sq_all_timed: it counts for chains without po_timed, too
  * @sq_overdue: a chain was not, and the connection was lost for that
+ * @sq_refused: the peer's device has refused a work request in front of the last of a
+ *	chain that is not done yet; of the send CQ alone
  * @sq_watch: looks for such a chain. Queued while one could be overdue
  * @sq_lock: guards the rest. Held over ib_post_send(): the order of @sq_posted
  *	is that of the queue
+ * @sq_send_max: largest Send that the peer has Receives for. A message is built
+ *	before it is posted, and the bound may change in between (C-034)
  * @sq_posted: chains on the Send Queue
  * @sq_unsignaled: entries since the last one with a completion
  * @sq_last_id: po_id of the last chain
@@ -97,10 +114,13 @@ struct rpcrdma2_sq {
 	struct rpcrdma2_units	sq_units;
 	unsigned int		sq_batch;
 	unsigned long		sq_timeout;
+	bool			sq_all_timed;
 	bool			sq_overdue;
+	bool			sq_refused;
 	struct delayed_work	sq_watch;
 
 	spinlock_t		sq_lock ____cacheline_aligned_in_smp; /* guards the rest */
+	u32			sq_send_max;
 	struct list_head	sq_posted;
 	unsigned int		sq_unsignaled;
 	u32			sq_last_id;
@@ -124,6 +144,15 @@ void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
 void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 		      unsigned int kept, unsigned int batch,
 		      unsigned long timeout);
+
+/**
+ * rpcrdma2_sq_bound - let no larger Send be posted from now on (C-034)
+ * @co: connection
+ * @octets: largest Send
+ *
+ * Context: process; does not sleep.
+ */
+void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 octets);
 
 /**
  * rpcrdma2_sq_take - take entries
@@ -151,14 +180,15 @@ void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
 /**
  * rpcrdma2_sq_post - hand a chain to the device
  * @co: connection
- * @post: the owner's record of it, with po_done and po_signal set
+ * @post: the owner's record of it, with what the owner sets
  * @first: its work requests, for which as many entries were taken. All get their
  *	completions here
  *
  * Context: process; does not sleep.
  * Return: 0 when the chain belongs to the Send Queue, perhaps not for long; the
- * connection may have been lost. -ENOTCONN when it is lost: the chain still is
- * the caller's, its entries are given back.
+ * connection may have been lost. -EMSGSIZE when the peer has no Receives any more
+ * that are as large (C-034), -ENOTCONN when the connection is lost: the chain still
+ * is the caller's, its entries are given back.
  */
 int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		     struct ib_send_wr *first);

@@ -23,13 +23,12 @@ struct rpcrdma2_units {
 };
 
 static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
-				      unsigned int count, bool control)
+				      unsigned int count, unsigned int spare)
 {
-	int least = control ? count : count + un->un_kept;
 	int avail = atomic_read(&un->un_free);
 
 	do {
-		if (avail < least)
+		if (avail < (int)(count + spare))
 			return false;
 	} while (!atomic_try_cmpxchg(&un->un_free, &avail, avail - (int)count));
 	return true;
@@ -39,20 +38,20 @@ static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
  * rpcrdma2_units_take - take units, or note that there is a taker
  * @un: units
  * @count: how many
- * @control: may take those that are kept
+ * @spare: how many to leave
  *
  * Context: any.
  * Return: true when they are the caller's. When not, a later
  * rpcrdma2_units_give() returns that a taker waits.
  */
 static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
-				       unsigned int count, bool control)
+				       unsigned int count, unsigned int spare)
 {
-	if (likely(rpcrdma2_units_try(un, count, control)))
+	if (likely(rpcrdma2_units_try(un, count, spare)))
 		return true;
 	/* What is given after the second look is given to a taker. */
 	smp_store_mb(un->un_wanted, true);
-	return rpcrdma2_units_try(un, count, control);
+	return rpcrdma2_units_try(un, count, spare);
 }
 
 /**

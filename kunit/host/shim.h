@@ -57,7 +57,7 @@ typedef uint32_t		__be32;
 #define MODULE_AUTHOR(text)
 #define MODULE_DESCRIPTION(text)
 #define MODULE_LICENSE(text)
-#define MODULE_IMPORT_NS(ns)
+#define MODULE_INFO(tag, text)
 #define EXPORT_SYMBOL_GPL(sym)
 #define EXPORT_SYMBOL_NS_GPL(sym, ns)
 
@@ -73,6 +73,7 @@ typedef uint32_t		__be32;
 #define max(a, b)		((a) > (b) ? (a) : (b))
 #define min_t(t, a, b)		min((t)(a), (t)(b))
 #define min3(a, b, c)		min(min(a, b), c)
+#define max3(a, b, c)		max(max(a, b), c)
 #define max_t(t, a, b)		max((t)(a), (t)(b))
 #define clamp(x, lo, hi)	min(max(x, lo), hi)
 #define clamp_t(t, x, lo, hi)	clamp((t)(x), (t)(lo), (t)(hi))

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All exports of a module are in one namespace: in front of every file of the core,
+ * since <linux/export.h> looks for it when it is included. Which modules import it,
+ * MODULE_INFO() says, which is the same for every kernel.
+ */
+#include <features.h>
+
+#ifdef RPCRDMA2_HAS_EXPORT_NAMESPACE_STRING
+#define DEFAULT_SYMBOL_NAMESPACE "RPCRDMA2"
+#else
+#define DEFAULT_SYMBOL_NAMESPACE RPCRDMA2
+#endif

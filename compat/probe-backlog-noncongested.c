@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A slot can be waited for without XPRT_CONGESTED. */
+#include <linux/sunrpc/xprt.h>
+
+static inline void probe(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	xprt_add_backlog_noncongested(xprt, task);
+}

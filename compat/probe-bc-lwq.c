@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Backward Calls wait for the service in a queue without a lock. */
+#include <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/xprt.h>
+
+static inline void probe(struct svc_serv *serv, struct rpc_rqst *rqst)
+{
+	lwq_enqueue(&rqst->rq_bc_list, &serv->sv_cb_list);
+	svc_pool_wake_idle_thread(&serv->sv_pools[0]);
+}

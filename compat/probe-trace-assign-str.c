@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0
+/* __assign_str() knows what to copy from the event's __string(). */
+#include <linux/string.h>
+#include <linux/types.h>
+
+#define EVENT_NULL_STR "(null)"
+#include <trace/stages/stage6_event_callback.h>
+
+struct probe_entry {
+	u32 __data_loc_name;
+};
+
+struct probe_offsets {
+	u32 name;
+	const char *name_ptr_;
+};
+
+static inline void probe(struct probe_entry *__entry, struct probe_offsets __data_offsets)
+{
+	__assign_str(name);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the compiler calls, with the function's address and its caller's.
+ */
+#ifndef _RPCRDMA2_SCOPE_H
+#define _RPCRDMA2_SCOPE_H
+
+void __cyg_profile_func_enter(void *fn, void *site);
+void __cyg_profile_func_exit(void *fn, void *site);
+
+#endif /* _RPCRDMA2_SCOPE_H */

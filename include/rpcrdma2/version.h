@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The version of the three modules, which are built and installed together. The
+ * Makefile and the packages read it here.
+ */
+#ifndef _RPCRDMA2_VERSION_H
+#define _RPCRDMA2_VERSION_H
+
+#define RPCRDMA2_VERSION "0.10.0"
+
+#endif /* _RPCRDMA2_VERSION_H */

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A device that can do less: while this module is loaded each RDMA device says that its
+ * queues take no more than max_qp_wr work requests. What begins meanwhile has to do with
+ * these; what there is already stays.
+ */
+#include <linux/module.h>
+#include <linux/xarray.h>
+
+#include <rdma/ib_verbs.h>
+
+static int max_qp_wr = 512;
+module_param(max_qp_wr, int, 0444);
+MODULE_PARM_DESC(max_qp_wr, "work requests of a queue (default 512)");
+
+static struct ib_client small_client;
+
+static int small_add(struct ib_device *dev)
+{
+	ib_set_client_data(dev, &small_client,
+			   xa_mk_value(dev->attrs.max_qp_wr));
+	dev->attrs.max_qp_wr = min(dev->attrs.max_qp_wr, max_qp_wr);
+	return 0;
+}
+
+static void small_remove(struct ib_device *dev, void *was)
+{
+	dev->attrs.max_qp_wr = xa_to_value(was);
+}
+
+static struct ib_client small_client = {
+	.name	= "rpcrdma2_small",
+	.add	= small_add,
+	.remove	= small_remove,
+};
+
+static int __init small_init(void)
+{
+	return ib_register_client(&small_client);
+}
+
+static void __exit small_exit(void)
+{
+	ib_unregister_client(&small_client);
+}
+
+module_init(small_init);
+module_exit(small_exit);
+
+MODULE_DESCRIPTION("A device with small queues, for tests");
+MODULE_LICENSE("GPL");

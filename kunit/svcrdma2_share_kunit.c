@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How much payload a connection may have.
+ */
+#include <kunit/test.h>
+
+#include "../svcrdma2/share.h"
+
+/* @conns of one address take a page at a time, as long as they may. */
+static long take_all(long most, unsigned int conns, long *each)
+{
+	long all = 0;
+	unsigned int i;
+	bool any;
+
+	memset(each, 0, conns * sizeof(*each));
+	do {
+		any = false;
+		for (i = 0; i < conns; i++) {
+			if (!svc2_transfer_room(most, all, all, each[i], 1))
+				continue;
+			each[i]++;
+			all++;
+			any = true;
+		}
+	} while (any);
+	return all;
+}
+
+/* One has a quarter; several of an address less than half, and there is some left. */
+static void shares(struct kunit *test)
+{
+	static long each[64];
+	unsigned int n;
+	long all;
+
+	KUNIT_EXPECT_EQ(test, take_all(1024, 1, each), 256);
+	KUNIT_EXPECT_EQ(test, take_all(1024, 3, each), 384);
+	for (n = 1; n <= ARRAY_SIZE(each); n++) {
+		all = take_all(1 << 16, n, each);
+		KUNIT_EXPECT_LE(test, all, 1 << 15);
+		KUNIT_EXPECT_GE(test, all, (1 << 15) / (n + 1) * n - n);
+		/* one more of that address, and one of another */
+		KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 16, all, all, 0,
+							   each[n - 1] / 2));
+		KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 16, all, 0, 0,
+							   1 << 13));
+	}
+}
+
+/* What is wanted counts on both sides, and each limit by itself. */
+static void limits(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 0, 0, 0, 100));
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 0, 0, 50, 75));
+	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 0, 0, 50, 76));
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 150, 0, 50, 75));
+	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 151, 0, 50, 75));
+	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 200, 200, 0, 1));
+	/* without any, all that there is */
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 300, 0, 0, 100));
+	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 301, 0, 0, 100));
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 0, 100, 0, 100));
+	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 0, 101, 0, 100));
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 100, 100, 100, 0));
+	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 101, 101, 101, 0));
+}
+
+/* A quarter of the whole, divided by the connections, with what each has already */
+static void little(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_is_little(400, 1, 0, 100));
+	KUNIT_EXPECT_FALSE(test, svc2_transfer_is_little(400, 1, 0, 101));
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_is_little(400, 4, 20, 5));
+	KUNIT_EXPECT_FALSE(test, svc2_transfer_is_little(400, 4, 20, 6));
+	KUNIT_EXPECT_FALSE(test, svc2_transfer_is_little(400, 128, 0, 1));
+}
+
+/* What a few pages are enough for does not count, nor a copy. */
+static void replies(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, svc2_reply_pages(0, 260), 0);
+	KUNIT_EXPECT_EQ(test, svc2_reply_pages(8 * PAGE_SIZE, 260), 0);
+	KUNIT_EXPECT_EQ(test, svc2_reply_pages(8 * PAGE_SIZE + 1, 260), 12);
+	KUNIT_EXPECT_EQ(test, svc2_reply_pages(256 * PAGE_SIZE, 260), 259);
+	KUNIT_EXPECT_EQ(test, svc2_reply_pages(8ULL * U32_MAX, 260), 260);
+	/* when it is there: a copy has no pages, whatever else is under way */
+	KUNIT_EXPECT_FALSE(test, svc2_reply_counts(0, 64));
+	KUNIT_EXPECT_FALSE(test, svc2_reply_counts(8, 16));
+	KUNIT_EXPECT_FALSE(test, svc2_reply_counts(8, -4));
+	KUNIT_EXPECT_TRUE(test, svc2_reply_counts(1, 17));
+	KUNIT_EXPECT_TRUE(test, svc2_reply_counts(9, 0));
+}
+
+/* @addresses with @conns connections each, in @each, take two pages at a time. */
+static long take_pairs(long most, unsigned int addresses, unsigned int conns,
+		       long *each, long *address)
+{
+	long all = 0;
+	unsigned int i;
+	bool any;
+
+	memset(each, 0, addresses * conns * sizeof(*each));
+	memset(address, 0, addresses * sizeof(*address));
+	do {
+		any = false;
+		for (i = 0; i < addresses * conns; i++) {
+			if (!svc2_transfer_room(most, all, address[i / conns],
+						each[i], 2))
+				continue;
+			each[i] += 2;
+			address[i / conns] += 2;
+			all += 2;
+			any = true;
+		}
+	} while (any);
+	return all;
+}
+
+/* Beside as many as there may be, the largest Call of another has room. */
+static void room_for_large(struct kunit *test)
+{
+	static long each[512], address[4];
+	long all;
+
+	/* 1 GiB of memory, then 16 GiB */
+	all = take_pairs(1 << 14, 3, 11, each, address);
+	KUNIT_EXPECT_GT(test, all, 1 << 13);
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 14, all, 0, 0, 258));
+	all = take_pairs(1 << 14, 4, 128, each, address);
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 14, all, 0, 0, 258));
+	all = take_pairs(1 << 18, 4, 128, each, address);
+	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 18, all, 0, 0, 258));
+}
+
+static struct kunit_case share_cases[] = {
+	KUNIT_CASE(shares),
+	KUNIT_CASE(limits),
+	KUNIT_CASE(room_for_large),
+	KUNIT_CASE(little),
+	KUNIT_CASE(replies),
+	{}
+};
+
+static struct kunit_suite share_suite = {
+	.name		= "svcrdma2_share",
+	.test_cases	= share_cases,
+};
+
+kunit_test_suite(share_suite);

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Payload of several connections: in which turn they get it, and what counts as one
+ * address.
+ *
+ * The connections have no device but one that says what kind it is, and no svc thread
+ * takes them up: they are busy for the RPC layer.
+ */
+#include <kunit/test.h>
+
+#include <rdma/ib_addr.h>
+
+#include "../svcrdma2/transfer.c"
+
+struct svc2_param svc2_transfer_memory;
+struct svc2_param svc2_address_connections;
+struct svc2_param svc2_connections;
+
+#define CONNS		36
+#define CALLS		3
+/* pages of the largest Call, as svc2_transfer_enter() counts them */
+#define LARGE		258L
+/* pages for all; an address may have half */
+#define MOST		16384L
+
+/**
+ * struct peer - a connection and its Calls
+ * @sp: connection
+ * @id: what rdma_cm knows of it
+ * @path: where it comes from
+ * @calls: Calls
+ */
+struct peer {
+	struct svc2_xprt		sp;
+	struct rdma_cm_id		id;
+	struct sa_path_rec		path;
+	struct svc2_msg			calls[CALLS];
+};
+
+/* too large for kmalloc() to have it for certain */
+static struct fixture {
+	struct ib_device	dev;
+	struct ib_port_data	ports[2];
+	struct peer		peers[CONNS];
+} fixture;
+
+static void set_most(long pages)
+{
+	svc2_transfer_memory.pm_value = pages << (PAGE_SHIFT - 10);
+	svc2_transfer_set();
+}
+
+static void flush(struct fixture *f, unsigned int peer)
+{
+	LIST_HEAD(line);
+
+	svc2_transfer_flush(&f->peers[peer].sp, &line);
+}
+
+/* From GID ::ffff:192.0.2.@gid; what it says is its address ends in @claim. */
+static int arrive(struct fixture *f, unsigned int peer, u8 gid, u8 claim)
+{
+	struct peer *pr = &f->peers[peer];
+	struct svc2_xprt *sp = &pr->sp;
+	struct sockaddr_in *sin = (struct sockaddr_in *)&pr->id.route.addr.dst_addr;
+
+	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
+	spin_lock_init(&sp->sp_recv_lock);
+	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_ready_q);
+	init_waitqueue_head(&sp->sp_line);
+	svc2_gate_init(&sp->sp_sq, NULL, SVC2_C_sq_waits);
+	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
+	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
+	svc2_gate_open(&sp->sp_tx_gate, 1);
+	svc2_transfer_init(sp);
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = htonl(0xc0000200 + claim);
+	ipv6_addr_set_v4mapped(htonl(0xc0000200 + gid),
+			       (struct in6_addr *)&pr->path.dgid);
+	pr->id.route.path_rec = &pr->path;
+	pr->id.device = &f->dev;
+	pr->id.port_num = 1;
+	sp->sp_conn.co_id = &pr->id;
+	return svc2_transfer_begin(sp);
+}
+
+static int transfer_init(struct kunit *test)
+{
+	struct fixture *f = &fixture;
+
+	memset(f, 0, sizeof(*f));
+	test->priv = f;
+	f->dev.port_data = f->ports;
+	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP;
+	svc2_address_connections.pm_value = CONNS;
+	svc2_connections.pm_value = 2 * CONNS;
+	set_most(MOST);
+	return 0;
+}
+
+static void transfer_exit(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < CONNS; i++)
+		svc2_transfer_give(&f->peers[i].sp,
+				   f->peers[i].sp.sp_transfer.tr_pages);
+	for (i = 0; i < CONNS; i++)
+		svc2_transfer_end(&f->peers[i].sp);
+}
+
+static int want(struct fixture *f, unsigned int peer, unsigned int call, long pages)
+{
+	struct svc2_msg *msg = &f->peers[peer].calls[call];
+
+	rpcrdma2_rw_init(&msg->sm_rw, DMA_FROM_DEVICE);
+	msg->sm_msg.mg_hdr.h_nreads = 1;
+	msg->sm_charged = 0;
+	return svc2_transfer_enter(&f->peers[peer].sp, msg, pages);
+}
+
+/* No Read chunks, but memory for a Reply of so many pages */
+static int want_reply(struct fixture *f, unsigned int peer, unsigned int call,
+		      unsigned int pages)
+{
+	struct svc2_msg *msg = &f->peers[peer].calls[call];
+
+	msg->sm_reply_pages = pages;
+	return svc2_transfer_enter(&f->peers[peer].sp, msg, pages);
+}
+
+static bool has(struct fixture *f, unsigned int peer, unsigned int call)
+{
+	return f->peers[peer].calls[call].sm_charged;
+}
+
+static long pages_of(struct fixture *f, unsigned int peer)
+{
+	return f->peers[peer].sp.sp_transfer.tr_pages;
+}
+
+/* Two pages more, as a Call of one page has, unless one waits already */
+static bool nibble(struct fixture *f, unsigned int peer)
+{
+	struct svc2_transfer *tr = &f->peers[peer].sp.sp_transfer;
+
+	if (!list_empty(&tr->tr_line))
+		return false;
+	return !want(f, peer, 0, 2);
+}
+
+static void nibble_all(struct fixture *f, unsigned int conns)
+{
+	unsigned int i;
+	bool any;
+
+	do {
+		any = false;
+		for (i = 0; i < conns; i++)
+			any |= nibble(f, i);
+	} while (any);
+}
+
+/*
+ * Three addresses with eleven connections each take what they can get, two pages at a
+ * time: the largest Call of another finds its pages at once.
+ */
+static void room_beside_greedy(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 34; i++)
+		KUNIT_ASSERT_EQ(test, arrive(f, i, i / 11, i / 11), 0);
+	nibble_all(f, 33);
+	KUNIT_EXPECT_GT(test, pages_of(f, 0), 300);
+	KUNIT_EXPECT_EQ(test, want(f, 33, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 33), LARGE);
+	for (i = 0; i < 33; i++)
+		flush(f, i);
+}
+
+/*
+ * There is no room for it, and each connection takes two pages as soon as it has given
+ * back as many: a large Call of one that has none gets what comes back.
+ */
+static void turn_beside_greedy(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i, gives = 0;
+
+	set_most(1040);
+	for (i = 0; i < 34; i++)
+		KUNIT_ASSERT_EQ(test, arrive(f, i, i / 11, i / 11), 0);
+	nibble_all(f, 33);
+	for (i = 0; i < 33; i++)
+		flush(f, i);
+	KUNIT_ASSERT_EQ(test, want(f, 33, 0, LARGE), -EINPROGRESS);
+	while (!has(f, 33, 0) && gives < 2000) {
+		i = gives++ % 33;
+		if (pages_of(f, i) > 2) {
+			svc2_transfer_give(&f->peers[i].sp, 2);
+			nibble(f, i);
+		}
+	}
+	KUNIT_EXPECT_TRUE(test, has(f, 33, 0));
+	KUNIT_EXPECT_LT(test, gives, 500);
+	for (i = 0; i < 33; i++)
+		flush(f, i);
+}
+
+/* The addresses take turns, then the connections of each. */
+static void turns_of_addresses(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	set_most(1040);
+	/* two of an address have all that it may have; two more, and one of another */
+	for (i = 0; i < 5; i++)
+		KUNIT_ASSERT_EQ(test, arrive(f, i, i / 4, i / 4), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 2, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, want(f, 3, 0, LARGE), -EINPROGRESS);
+	/* not in the way of another address, but of what has pages, or comes later */
+	KUNIT_EXPECT_EQ(test, want(f, 4, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 1, 70), -EINPROGRESS);
+	svc2_transfer_give(&f->peers[0].sp, LARGE);
+	KUNIT_EXPECT_TRUE(test, has(f, 2, 0));
+	KUNIT_EXPECT_FALSE(test, has(f, 3, 0));
+	/* the first has none now, but has come later */
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 1));
+	svc2_transfer_give(&f->peers[1].sp, LARGE);
+	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
+	svc2_transfer_give(&f->peers[2].sp, LARGE);
+	KUNIT_EXPECT_TRUE(test, has(f, 0, 1));
+}
+
+/*
+ * What is little goes past a connection that waits: 1040 / 4 / 5 pages. What it waits for
+ * is the others' when it goes away.
+ */
+static void little_goes_past(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	set_most(1040);
+	for (i = 0; i < 5; i++)
+		KUNIT_ASSERT_EQ(test, arrive(f, i, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE - 140), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 2, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, want(f, 3, 0, 53), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, want(f, 4, 0, 50), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 4, 1, 2), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 4, 2, 2), -EINPROGRESS);
+	flush(f, 2);
+	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
+}
+
+/* Replies with too many pages keep the small Calls of their connection waiting, and no
+ * longer because there is a large one in front of them.
+ */
+static void small_beside_large(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+
+	set_most(1040);
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	svc2_transfer_take(sp, &f->peers[0].calls[1], 280);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+	svc2_transfer_give(sp, 20);
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
+	svc2_transfer_give(sp, 260);
+	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
+}
+
+/* A Call whose Reply may be large waits as one with Read chunks does. */
+static void reply_waits(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[1].sp;
+	struct svc2_msg *call = &f->peers[1].calls[0];
+
+	set_most(1040);
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	KUNIT_ASSERT_EQ(test, arrive(f, 1, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 300), 0);
+	KUNIT_EXPECT_EQ(test, want_reply(f, 1, 0, 259), -EINPROGRESS);
+	svc2_transfer_give(&f->peers[0].sp, 300);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 259);
+	/* as one whose RDMA Reads are done: a thread can hand it on */
+	KUNIT_EXPECT_PTR_EQ(test, list_first_entry_or_null(&sp->sp_ready_q,
+							   struct svc2_msg,
+							   sm_list), call);
+	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_served_q));
+}
+
+/* What is counted for a Reply is the Reply's, and what it has beyond that too. */
+static void reply_takes(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+	struct svc2_msg *call = &f->peers[0].calls[0];
+
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 259), 0);
+	call->sm_charged += 100;
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 257), 259);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 100);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 259);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 20), 20);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 279);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 100);
+}
+
+/* With the least memory there is a turn for the largest Call with the largest Reply. */
+static void least_is_enough(struct kunit *test)
+{
+	struct svc_serv serv = { .sv_max_mesg = RPCSVC_MAXPAYLOAD + PAGE_SIZE };
+	unsigned int pages = serv.sv_max_mesg / PAGE_SIZE + 1 +
+			     svc_serv_maxpages(&serv);
+	struct fixture *f = test->priv;
+
+	set_most(1);
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, pages), 0);
+}
+
+/* A Call that is put off has no pages, and is put once. */
+static void deferred_gives_back(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+	struct svc2_msg *calls = f->peers[0].calls;
+
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	svc2_transfer_defer(sp);
+	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 259), 0);
+	svc2_transfer_serve(sp, &calls[0]);
+	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 1, 100), 0);
+	svc2_transfer_serve(sp, &calls[1]);
+	/* another thread's */
+	calls[1].sm_thread = NULL + 1;
+	svc2_transfer_defer(sp);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
+	svc2_transfer_defer(sp);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
+	svc2_transfer_leave(sp, &calls[0]);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
+	svc2_transfer_leave(sp, &calls[1]);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_transfer.tr_served));
+}
+
+/* Its Reply has what there is, and no more: 520 pages for an address. */
+static void deferred_goes_on(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+	struct svc2_msg *calls = f->peers[0].calls;
+	unsigned int i;
+
+	set_most(1040);
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	for (i = 0; i < CALLS; i++) {
+		KUNIT_EXPECT_EQ(test, want_reply(f, 0, i, 259), 0);
+		svc2_transfer_serve(sp, &calls[i]);
+		svc2_transfer_defer(sp);
+	}
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[0], 259), 259);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[1], 259), 259);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[2], 259), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 518);
+	svc2_transfer_give(sp, 259);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[2], 259), 259);
+	for (i = 0; i < CALLS; i++)
+		svc2_transfer_leave(sp, &calls[i]);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 518);
+}
+
+/* It waits as what is new does while its connection has too much. */
+static void deferred_is_taken_up(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	svc2_transfer_take(sp, &f->peers[0].calls[0], MOST / 4 + 1);
+	set_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
+	svc2_transfer_give(sp, 1);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
+}
+
+/* Whatever it says is its address, a peer's connections are those of its GID. */
+static void address_is_gid(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	svc2_address_connections.pm_value = 2;
+	KUNIT_EXPECT_EQ(test, arrive(f, 0, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, arrive(f, 1, 1, 2), 0);
+	KUNIT_EXPECT_EQ(test, arrive(f, 2, 1, 3), -EUSERS);
+	KUNIT_EXPECT_PTR_EQ(test, f->peers[0].sp.sp_transfer.tr_address,
+			    f->peers[1].sp.sp_transfer.tr_address);
+	/* another peer whose address they claim */
+	KUNIT_EXPECT_EQ(test, arrive(f, 3, 2, 2), 0);
+	/* iWARP connections have no GID, but those of TCP */
+	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_IWARP;
+	for (i = 4; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, arrive(f, i, 1, 4), 0);
+	KUNIT_EXPECT_EQ(test, arrive(f, 6, 5, 4), -EUSERS);
+}
+
+/* So many in all, and half of them for an address. */
+static void connections_of_all(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	svc2_connections.pm_value = 3;
+	KUNIT_EXPECT_EQ(test, arrive(f, 0, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, arrive(f, 1, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, arrive(f, 2, 1, 1), -EUSERS);
+	KUNIT_EXPECT_EQ(test, arrive(f, 3, 2, 2), 0);
+	KUNIT_EXPECT_EQ(test, arrive(f, 4, 2, 2), -ENFILE);
+	KUNIT_EXPECT_EQ(test, arrive(f, 5, 3, 3), -ENFILE);
+	KUNIT_EXPECT_NULL(test, f->peers[5].sp.sp_transfer.tr_address);
+	svc2_transfer_end(&f->peers[1].sp);
+	f->peers[1].sp.sp_transfer.tr_address = NULL;
+	KUNIT_EXPECT_EQ(test, arrive(f, 5, 3, 3), 0);
+	/* by the memory */
+	svc2_connections.pm_value = 0;
+	KUNIT_EXPECT_EQ(test, arrive(f, 4, 2, 2), 0);
+}
+
+static struct kunit_case transfer_cases[] = {
+	KUNIT_CASE(room_beside_greedy),
+	KUNIT_CASE(turn_beside_greedy),
+	KUNIT_CASE(turns_of_addresses),
+	KUNIT_CASE(little_goes_past),
+	KUNIT_CASE(small_beside_large),
+	KUNIT_CASE(reply_waits),
+	KUNIT_CASE(reply_takes),
+	KUNIT_CASE(least_is_enough),
+	KUNIT_CASE(deferred_gives_back),
+	KUNIT_CASE(deferred_goes_on),
+	KUNIT_CASE(deferred_is_taken_up),
+	KUNIT_CASE(address_is_gid),
+	KUNIT_CASE(connections_of_all),
+	{}
+};
+
+static struct kunit_suite transfer_suite = {
+	.name		= "svcrdma2_transfer",
+	.init		= transfer_init,
+	.exit		= transfer_exit,
+	.test_cases	= transfer_cases,
+};
+
+kunit_test_suite(transfer_suite);

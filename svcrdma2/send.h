@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Send contexts: see send.c.
+ */
+#ifndef _SVCRDMA2_SEND_H
+#define _SVCRDMA2_SEND_H
+
+#include <linux/llist.h>
+#include <linux/mm.h>
+
+#include <rpcrdma2/header.h>
+#include <rpcrdma2/plan.h>
+#include <rpcrdma2/rw.h>
+#include <rpcrdma2/sq.h>
+#include <rpcrdma2/walk.h>
+
+#include "share.h"
+
+struct rpcrdma2_propmsg;
+struct svc2_call;
+struct svc2_xprt;
+struct svc_rqst;
+
+enum {
+	/* send contexts beyond one for each credit; allocated at accept */
+	SVC2_TX_RESERVE		= 4,
+	/* the first page of a send context's buffer, which it always has */
+	SVC2_TX_BUFSIZE		= PAGE_SIZE,
+	/*
+	 * Up to here copying costs less than handing pages to the device: payload
+	 * of 16 KiB, and what goes with it.
+	 */
+	SVC2_PULLUP_MAX		= 16384 + 1024,
+	/* most pages of a buffer: for a header, and so much behind it */
+	SVC2_TX_BUF_PAGES	= 1 + DIV_ROUND_UP(SVC2_PULLUP_MAX, PAGE_SIZE),
+	/* that the buffers of a connection have beyond one each */
+	SVC2_TX_EXTRA_PAGES	= 64,
+
+	/*
+	 * What a Reply from the upper layer may need beyond its pages: header,
+	 * head, tail, and a page more where the first does not begin at its
+	 * beginning.
+	 */
+	SVC2_TX_EXTRA_SGES	= 4,
+};
+
+/**
+ * struct svc2_tx_page - a page of a Send buffer
+ * @tp_page: the page
+ * @tp_addr: the same, as the device sees it
+ */
+struct svc2_tx_page {
+	struct page		*tp_page;
+	u64			tp_addr;
+};
+
+/**
+ * struct svc2_tx - a Send, and the RDMA Writes in front of it
+ * @tx_list: on sp_txs
+ * @tx_post: chain on the Send Queue
+ * @tx_used: when it was last put back, in jiffies
+ * @tx_backward: a Call of the server, from svc2_tx_try_get()
+ * @tx_call: the Call of the server that it carries, until it is posted; or NULL
+ * @tx_wr: the Send
+ * @tx_rw: RDMA Writes
+ * @tx_bufs: its buffer: transport header, and what is copied behind it. A page,
+ *	mapped for good, and more when a Reply that needs them is first copied
+ * @tx_nbufs: entries of @tx_bufs
+ * @tx_buf: address of the first
+ * @tx_len: octets in the buffer
+ * @tx_vers: version of the message
+ * @tx_head: page of the reply's head; never counted among @tx_pages but
+ *	when @tx_reads_head
+ * @tx_reads_head: the device reads that page
+ * @tx_reads_pages: the device reads another page of the reply
+ * @tx_npages: entries of @tx_pages (R4)
+ * @tx_pages: pages held until the chain is done
+ * @tx_charged: how many of them are counted, see svc2_transfer_take()
+ * @tx_few: short arrays of pages
+ * @tx_nmapped: entries of @tx_sge, behind the first, that are mapped for this Send
+ * @tx_sge: @tx_wr's
+ */
+struct svc2_tx {
+	struct llist_node	tx_list;
+	struct rpcrdma2_post	tx_post;
+	unsigned long		tx_used;
+	bool			tx_backward;
+	struct svc2_call	*tx_call;
+	struct ib_send_wr	tx_wr;
+	struct rpcrdma2_rw	tx_rw;
+
+	struct svc2_tx_page	tx_bufs[SVC2_TX_BUF_PAGES];
+	unsigned int		tx_nbufs;
+	void			*tx_buf;
+	unsigned int		tx_len;
+	u32			tx_vers;
+	struct page		*tx_head;
+	bool			tx_reads_head;
+	bool			tx_reads_pages;
+	unsigned int		tx_npages;
+	unsigned int		tx_charged;
+	struct page		**tx_pages;
+	struct page		*tx_few[SVC2_REPLY_FEW];
+	unsigned int		tx_nmapped;
+	struct ib_sge		tx_sge[];
+};
+
+int svc2_txs_create(struct svc2_xprt *sp);
+void svc2_txs_destroy(struct svc2_xprt *sp);
+void svc2_txs_exit(void);
+unsigned long svc2_txs_octets(const struct svc2_xprt *sp);
+struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
+struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp);
+void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
+void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx);
+int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
+		   const struct rpcrdma2_propmsg *pm);
+void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
+		   const struct rpcrdma2_range *range, unsigned int ranges);
+int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len);
+int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len);
+bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
+		     const struct rpcrdma2_reply_plan *plan);
+int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
+		    const struct xdr_buf *res, const struct rpcrdma2_reply_plan *plan);
+int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
+void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
+void svc2_put_pages(struct svc_rqst *rqstp);
+int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle);
+
+#endif /* _SVCRDMA2_SEND_H */

@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory of payload: pages that RDMA Reads fill, and pages that RDMA Writes and
+ * Sends are taken from.
+ *
+ * A peer decides when these come back, and need not have been authenticated. So all
+ * connections together may have as much as the module parameter transfer_memory says,
+ * those of one address half of that, and one connection as much as is left then
+ * (svc2_transfer_room()).
+ *
+ * A Call gets its pages before they are taken: those its Read chunks are read into, and
+ * those its Reply may have in the memory that it offers. When it may not have them it
+ * waits in the line of its connection, without a thread; other Calls go on. It gets all
+ * of them at once, and before it has anything else that another Call can wait for: so
+ * nothing that has pages ever waits for pages.
+ *
+ * What a Reply has beyond that, at most what fits a Send, is counted when it is there.
+ * While a connection has too much no further message of it is taken up. Replies of a few
+ * pages do not count while they are few themselves.
+ *
+ * A connection that waits without any pages is owed some: until it has them nothing
+ * goes past it but what is little (svc2_transfer_is_little()), and what comes back is
+ * kept for it. What the others hold they hold for as long as a thread is at work, and
+ * for a time that is limited beside (SVC2_CHAIN_TIMEOUT). So a large Call gets its turn,
+ * whatever other peers do. The addresses take turns, and so do the connections of an
+ * address. One that waits for others of its address to give back holds up that address
+ * only.
+ *
+ * A Call that the RPC layer puts off for an upcall gives back what is counted: the upcall
+ * may take minutes. When it is taken up again its Reply gets what it has, ahead of the
+ * lines; or, where its address or all of them have too much, is dropped with the
+ * connection: the requester sends the Call again, and that waits for its turn.
+ *
+ * The number of connections is bounded too, by the module parameter connections, and
+ * that of an address by address_connections and by half of the former. So what each of
+ * them has, whatever it does, has a bound for all.
+ */
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include <linux/sunrpc/addr.h>
+
+#include <rdma/ib_addr.h>
+
+#include "share.h"
+#include "svcrdma2.h"
+
+/* with less the largest Calls could not be had */
+#define SVC2_TRANSFER_MIN \
+	(4L * (DIV_ROUND_UP(RPCSVC_MAXPAYLOAD, PAGE_SIZE) + 4))
+/* what the smallest Call has: a page, and one more (svc2_transfer_enter()) */
+#define SVC2_TRANSFER_LEAST	2
+
+/**
+ * struct svc2_address - what connections of one address have in common
+ * @ad_list: on addresses
+ * @ad_addr: see address_of(); its port means nothing
+ * @ad_conns: how many connections
+ * @ad_pages: that their payload has
+ * @ad_owed: one without pages waits until others of the address give some back
+ * @ad_line: connections that wait for pages, the one that has waited longest first
+ * @ad_waiting: on waiting while there are any
+ */
+struct svc2_address {
+	struct list_head	ad_list;
+	struct sockaddr_storage	ad_addr;
+	unsigned int		ad_conns;
+	long			ad_pages;
+	bool			ad_owed;
+	struct list_head	ad_line;
+	struct list_head	ad_waiting;
+};
+
+/*
+ * Guards all below, every svc2_address, and every svc2_transfer. sp_recv_lock and locks
+ * of the RPC layer are taken under it, never the other way round.
+ *
+ * Pages are waited for first: a Call has no Send Queue entries, send context, memory
+ * regions or thread until it has all its pages. A Call that has them may wait for any of
+ * the others. Those come back from Calls that wait for no pages, or the connection is
+ * lost (SVC2_CHAIN_TIMEOUT).
+ */
+static DEFINE_SPINLOCK(transfer_lock);
+static LIST_HEAD(addresses);
+/* those with a line; the one whose turn it is comes first */
+static LIST_HEAD(waiting);
+/* a connection without pages waits until any give some back */
+static bool owed;
+/* connections of all addresses */
+static unsigned int conns;
+static long used, peak;
+static long most;
+
+static bool may_have(const struct svc2_xprt *sp, long more)
+{
+	const struct svc2_transfer *tr = &sp->sp_transfer;
+
+	return svc2_transfer_room(READ_ONCE(most), READ_ONCE(used),
+				  READ_ONCE(tr->tr_address->ad_pages),
+				  READ_ONCE(tr->tr_pages), more);
+}
+
+static void account(struct svc2_xprt *sp, long pages)
+{
+	struct svc2_transfer *tr = &sp->sp_transfer;
+
+	lockdep_assert_held(&transfer_lock);
+	WRITE_ONCE(used, used + pages);
+	WRITE_ONCE(tr->tr_address->ad_pages, tr->tr_address->ad_pages + pages);
+	WRITE_ONCE(tr->tr_pages, tr->tr_pages + pages);
+	peak = max(peak, used);
+}
+
+static struct svc2_waiter *first_call(struct svc2_xprt *sp)
+{
+	return list_first_entry_or_null(&sp->sp_transfer.tr_line,
+					struct svc2_waiter, wt_list);
+}
+
+static void begin_call(struct svc2_xprt *sp, struct svc2_waiter *wt)
+{
+	list_del(&wt->wt_list);
+	account(sp, wt->wt_units);
+	wt->wt_call->sm_charged = wt->wt_units;
+	svc2_msg_ready(sp, wt->wt_call);
+}
+
+static void join_line(struct svc2_xprt *sp)
+{
+	struct svc2_address *ad = sp->sp_transfer.tr_address;
+
+	lockdep_assert_held(&transfer_lock);
+	if (!list_empty(&sp->sp_transfer.tr_waiting))
+		return;
+	if (list_empty(&ad->ad_line))
+		list_add_tail(&ad->ad_waiting, &waiting);
+	list_add_tail(&sp->sp_transfer.tr_waiting, &ad->ad_line);
+}
+
+static void leave_line(struct svc2_xprt *sp)
+{
+	struct svc2_address *ad = sp->sp_transfer.tr_address;
+
+	lockdep_assert_held(&transfer_lock);
+	if (list_empty(&sp->sp_transfer.tr_waiting))
+		return;
+	list_del_init(&sp->sp_transfer.tr_waiting);
+	if (!list_empty(&ad->ad_line))
+		return;
+	list_del(&ad->ad_waiting);
+	ad->ad_owed = false;
+}
+
+/*
+ * Does one that waits without pages come before @more pages for @sp? What leaves enough
+ * for it, however many connections take as much, goes past it.
+ */
+static bool is_owed(const struct svc2_xprt *sp, long more)
+{
+	const struct svc2_transfer *tr = &sp->sp_transfer;
+	const struct svc2_address *ad = tr->tr_address;
+
+	return (owed && !svc2_transfer_is_little(most, conns, tr->tr_pages, more)) ||
+	       (ad->ad_owed && !svc2_transfer_is_little(most, ad->ad_conns,
+							tr->tr_pages, more));
+}
+
+/* @sp has no pages, and may not have so many. */
+static void owe(const struct svc2_xprt *sp, long pages)
+{
+	struct svc2_address *ad = sp->sp_transfer.tr_address;
+
+	if (pages > most / 2 - ad->ad_pages)
+		ad->ad_owed = true;
+	else
+		owed = true;
+}
+
+/* The smallest Call could not be had. */
+static bool is_full(const struct svc2_address *ad)
+{
+	return min(most - used, most / 2 - ad->ad_pages) < SVC2_TRANSFER_LEAST;
+}
+
+/* Of the connections without pages the one that has waited longest. What waits on a
+ * connection that is lost goes with it.
+ */
+static struct svc2_xprt *first_without_pages(struct svc2_address *ad)
+{
+	struct svc2_xprt *sp;
+
+	list_for_each_entry(sp, &ad->ad_line, sp_transfer.tr_waiting)
+		if (!sp->sp_transfer.tr_pages && first_call(sp) &&
+		    !rpcrdma2_conn_is_lost(&sp->sp_conn))
+			return sp;
+	return NULL;
+}
+
+/* Return: whether a connection of the address has had its turn. */
+static bool serve_address(struct svc2_address *ad)
+{
+	struct svc2_xprt *sp;
+
+	ad->ad_owed = false;
+	sp = is_full(ad) ? NULL : first_without_pages(ad);
+	if (!sp)
+		return false;
+	if (!may_have(sp, first_call(sp)->wt_units)) {
+		owe(sp, first_call(sp)->wt_units);
+		return false;
+	}
+	begin_call(sp, first_call(sp));
+	list_move_tail(&sp->sp_transfer.tr_waiting, &ad->ad_line);
+	list_move_tail(&ad->ad_waiting, &waiting);
+	return true;
+}
+
+/* First those without pages */
+static void serve_owed(void)
+{
+	struct svc2_address *ad, *next;
+	bool any;
+
+	owed = false;
+	do {
+		any = false;
+		list_for_each_entry_safe(ad, next, &waiting, ad_waiting) {
+			any |= serve_address(ad);
+			if (owed)
+				return;
+		}
+	} while (any);
+}
+
+static void serve_connection(struct svc2_xprt *sp)
+{
+	struct svc2_waiter *wt;
+
+	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
+		return;
+	while ((wt = first_call(sp)) && !is_owed(sp, wt->wt_units) &&
+	       may_have(sp, wt->wt_units))
+		begin_call(sp, wt);
+	/* what has no payload goes on beside the line */
+	if (!svc2_transfer_has_room(sp))
+		return;
+	if (!first_call(sp))
+		leave_line(sp);
+	smp_mb();	/* pairs with svc2_has_wspace(), svc2_transfer_wait() */
+	svc2_unthrottle(sp);
+}
+
+static void serve_all(void)
+{
+	struct svc2_address *ad, *next_ad;
+	struct svc2_xprt *sp, *next;
+
+	lockdep_assert_held(&transfer_lock);
+	serve_owed();
+	list_for_each_entry_safe(ad, next_ad, &waiting, ad_waiting) {
+		if (is_full(ad))
+			continue;
+		list_for_each_entry_safe(sp, next, &ad->ad_line,
+					 sp_transfer.tr_waiting)
+			serve_connection(sp);
+	}
+}
+
+static void give(struct svc2_xprt *sp, unsigned int pages)
+{
+	account(sp, -(long)pages);
+	serve_all();
+	/* its address may be full */
+	if (!list_empty(&sp->sp_transfer.tr_waiting))
+		serve_connection(sp);
+}
+
+/**
+ * svc2_transfer_set - take over the module parameter transfer_memory
+ */
+void svc2_transfer_set(void)
+{
+	unsigned long kib = svc2_param(&svc2_transfer_memory);
+
+	guard(spinlock)(&transfer_lock);
+	WRITE_ONCE(most, max_t(long, kib ? kib >> (PAGE_SHIFT - 10) :
+			       totalram_pages() / 16, SVC2_TRANSFER_MIN));
+	serve_all();
+}
+
+/**
+ * svc2_transfer_init - begin with nothing
+ * @sp: connection
+ */
+void svc2_transfer_init(struct svc2_xprt *sp)
+{
+	INIT_LIST_HEAD(&sp->sp_transfer.tr_line);
+	INIT_LIST_HEAD(&sp->sp_transfer.tr_served);
+	INIT_LIST_HEAD(&sp->sp_transfer.tr_waiting);
+}
+
+static struct svc2_address *find_address(const struct sockaddr *sa)
+{
+	struct svc2_address *ad;
+
+	lockdep_assert_held(&transfer_lock);
+	list_for_each_entry(ad, &addresses, ad_list)
+		if (rpc_cmp_addr((struct sockaddr *)&ad->ad_addr, sa))
+			return ad;
+	return NULL;
+}
+
+/*
+ * What counts as the address of a peer. With InfiniBand and RoCE its IP address is
+ * whatever it writes into the private data of its request to connect. The port that the
+ * server answers and sends to has the GID, which is made from an IP address with RoCE.
+ */
+static struct sockaddr_storage address_of(const struct svc2_xprt *sp)
+{
+	const struct rdma_cm_id *id = sp->sp_conn.co_id;
+	struct sockaddr_storage address = *svc2_peer(sp);
+
+	if (id->route.path_rec && rdma_ib_or_roce(id->device, id->port_num))
+		rdma_gid2ip((struct sockaddr *)&address, &id->route.path_rec->dgid);
+	return address;
+}
+
+/**
+ * svc2_transfer_address - address that a connection counts for
+ * @sp: connection, between svc2_transfer_begin() and svc2_transfer_end()
+ *
+ * Return: the address; its port means nothing.
+ */
+const struct sockaddr_storage *svc2_transfer_address(const struct svc2_xprt *sp)
+{
+	return &sp->sp_transfer.tr_address->ad_addr;
+}
+
+static unsigned int most_conns(void)
+{
+	unsigned int set = svc2_param(&svc2_connections);
+	unsigned long mib = totalram_pages() >> (20 - PAGE_SHIFT);
+
+	return set ?: max_t(unsigned long, mib / SVC2_CONN_MIB, SVC2_CONNS_MIN);
+}
+
+/* Return: 0, -ENFILE, or -EUSERS when it is @ad that has too many; it may be NULL. */
+static int may_connect(const struct svc2_address *ad)
+{
+	unsigned int all = most_conns();
+
+	lockdep_assert_held(&transfer_lock);
+	if (ad && ad->ad_conns >= min(svc2_param(&svc2_address_connections),
+				      DIV_ROUND_UP(all, 2)))
+		return -EUSERS;
+	return conns < all ? 0 : -ENFILE;
+}
+
+/**
+ * svc2_transfer_begin - count a connection to those of its address
+ * @sp: connection
+ *
+ * Context: may sleep.
+ * Return: 0; -EUSERS when the address has as many as it may have; -ENFILE when all of
+ * them have; or -ENOMEM.
+ */
+int svc2_transfer_begin(struct svc2_xprt *sp)
+{
+	struct svc2_address *new, *ad;
+	int ret;
+
+	new = kzalloc(sizeof(*new), GFP_KERNEL);
+	if (!new)
+		return -ENOMEM;
+	new->ad_addr = address_of(sp);
+	INIT_LIST_HEAD(&new->ad_line);
+
+	scoped_guard(spinlock, &transfer_lock) {
+		ad = find_address((struct sockaddr *)&new->ad_addr);
+		ret = may_connect(ad);
+		if (ret)
+			break;
+		if (!ad) {
+			ad = new;
+			list_add(&ad->ad_list, &addresses);
+		}
+		ad->ad_conns++;
+		conns++;
+		sp->sp_transfer.tr_address = ad;
+	}
+	if (ad != new)
+		kfree(new);
+	return ret;
+}
+
+/**
+ * svc2_transfer_end - undo svc2_transfer_begin(), if it was called
+ * @sp: connection without any payload
+ */
+void svc2_transfer_end(struct svc2_xprt *sp)
+{
+	struct svc2_address *ad = sp->sp_transfer.tr_address;
+
+	if (!ad)
+		return;
+	WARN_ON_ONCE(sp->sp_transfer.tr_pages);
+	scoped_guard(spinlock, &transfer_lock) {
+		leave_line(sp);
+		conns--;
+		if (--ad->ad_conns)
+			return;
+		list_del(&ad->ad_list);
+	}
+	kfree(ad);
+}
+
+/**
+ * svc2_transfer_enter - count the pages of a Call and its Reply, or have the Call wait
+ * @sp: connection
+ * @call: Call; sets sm_charged
+ * @pages: how many, sm_reply_pages among them; fewer than half of SVC2_TRANSFER_MIN
+ *
+ * Context: svc thread.
+ * Return: 0 when it may have its pages; -EINPROGRESS when it waits, and belongs to the
+ * line (R2).
+ */
+int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
+			unsigned int pages)
+{
+	struct svc2_transfer *tr = &sp->sp_transfer;
+
+	guard(spinlock)(&transfer_lock);
+	if (likely(list_empty(&tr->tr_line) && !is_owed(sp, pages))) {
+		if (likely(may_have(sp, pages))) {
+			account(sp, pages);
+			call->sm_charged = pages;
+			return 0;
+		}
+		if (!tr->tr_pages)
+			owe(sp, pages);
+	}
+	svc2_count(transfer_waits);
+	call->sm_wait = (struct svc2_waiter){
+		.wt_units = pages,
+		.wt_call  = call,
+	};
+	list_add_tail(&call->sm_wait.wt_list, &tr->tr_line);
+	join_line(sp);
+	return -EINPROGRESS;
+}
+
+/**
+ * svc2_transfer_serve - a thread is about to carry out a Call
+ * @sp: connection
+ * @call: Call
+ *
+ * Context: svc thread.
+ */
+void svc2_transfer_serve(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	if (!call->sm_charged)
+		return;
+	call->sm_thread = current;
+	guard(spinlock)(&transfer_lock);
+	list_add(&call->sm_wait.wt_list, &sp->sp_transfer.tr_served);
+}
+
+/**
+ * svc2_transfer_defer - the RPC layer may have put off the Call that a thread was at
+ * @sp: connection; the thread is done with what it has taken up, and has no Call
+ *
+ * Then it gives its pages back. Another thread may have taken it up by now.
+ *
+ * Context: any that may put a message.
+ */
+void svc2_transfer_defer(struct svc2_xprt *sp)
+{
+	struct svc2_msg *call;
+
+	if (likely(list_empty(&sp->sp_transfer.tr_served)))
+		return;
+	guard(spinlock)(&transfer_lock);
+	list_for_each_entry(call, &sp->sp_transfer.tr_served, sm_wait.wt_list) {
+		if (call->sm_thread != current)
+			continue;
+		if (call->sm_charged)
+			svc2_count(transfer_deferred);
+		list_del_init(&call->sm_wait.wt_list);
+		give(sp, call->sm_charged);
+		call->sm_charged = 0;
+		call->sm_reply_pages = 0;
+		call->sm_deferred = true;
+		return;
+	}
+}
+
+/* A Call that was put off may have what there is, as one of a connection without any. */
+static bool may_go_on(const struct svc2_xprt *sp, const struct svc2_msg *call,
+		      long more)
+{
+	return !call->sm_deferred ||
+	       svc2_transfer_room(most, used, sp->sp_transfer.tr_address->ad_pages,
+				  0, more);
+}
+
+/**
+ * svc2_transfer_take - a Reply has its pages
+ * @sp: connection
+ * @call: its Call; sm_reply_pages are the Reply's now
+ * @pages: how many it has
+ *
+ * Context: svc thread.
+ * Return: how many are counted, for svc2_transfer_give(); -ENOMEM when the Call was put
+ * off, and the Reply can not have them now.
+ */
+int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
+		       unsigned int pages)
+{
+	unsigned int counted;
+
+	guard(spinlock)(&transfer_lock);
+	counted = call->sm_reply_pages;
+	if (unlikely(pages > counted)) {
+		if (!may_go_on(sp, call, pages - counted))
+			return -ENOMEM;
+		account(sp, pages - counted);
+	}
+	call->sm_charged -= counted;
+	call->sm_reply_pages = 0;
+	return max(pages, counted);
+}
+
+/**
+ * svc2_transfer_untake - a Reply has not been posted, and another one may be
+ * @sp: connection
+ * @call: its Call; gets the pages back
+ * @pages: how many were counted
+ *
+ * Context: svc thread.
+ */
+void svc2_transfer_untake(struct svc2_xprt *sp, struct svc2_msg *call,
+			  unsigned int pages)
+{
+	guard(spinlock)(&transfer_lock);
+	call->sm_charged += pages;
+	call->sm_reply_pages += pages;
+}
+
+/**
+ * svc2_transfer_give - pages have been let go of
+ * @sp: connection
+ * @pages: how many were counted, of a Call or of a Reply
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages)
+{
+	if (!pages)
+		return;
+	guard(spinlock)(&transfer_lock);
+	give(sp, pages);
+}
+
+/**
+ * svc2_transfer_leave - a Call gives back what it still has
+ * @sp: connection
+ * @call: Call
+ *
+ * Context: as svc2_msg_put().
+ */
+void svc2_transfer_leave(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	if (!call->sm_charged && !call->sm_thread)
+		return;
+	guard(spinlock)(&transfer_lock);
+	if (call->sm_thread)
+		list_del(&call->sm_wait.wt_list);
+	if (call->sm_charged)
+		give(sp, call->sm_charged);
+}
+
+/**
+ * svc2_transfer_has_room - has a connection no more than it may have?
+ * @sp: connection
+ */
+bool svc2_transfer_has_room(const struct svc2_xprt *sp)
+{
+	return likely(!READ_ONCE(sp->sp_transfer.tr_pages)) || may_have(sp, 0);
+}
+
+/**
+ * svc2_transfer_wait - queue a connection again when it has no more than it may have
+ * @sp: connection; SVC2_F_THROTTLED is set
+ *
+ * The caller asks once more afterwards, and has passed a full barrier since it set that.
+ * One that waits already is seen to by serve_connection(), which may be the caller: with
+ * the lock held it queues the connection.
+ */
+void svc2_transfer_wait(struct svc2_xprt *sp)
+{
+	if (svc2_transfer_has_room(sp) ||
+	    !list_empty_careful(&sp->sp_transfer.tr_waiting))
+		return;
+	guard(spinlock)(&transfer_lock);
+	join_line(sp);
+}
+
+/**
+ * svc2_transfer_flush - let go of the Calls that wait
+ * @sp: connection that no thread has to do with any more
+ * @line: where to put them, as struct svc2_waiter
+ *
+ * Context: ->xpo_free.
+ */
+void svc2_transfer_flush(struct svc2_xprt *sp, struct list_head *line)
+{
+	guard(spinlock)(&transfer_lock);
+	list_splice_tail_init(&sp->sp_transfer.tr_line, line);
+	leave_line(sp);
+	/* it may have been owed what others wait for */
+	serve_all();
+}
+
+/**
+ * svc2_transfer_show - what of the memory is in use, and for which address
+ * @seq: where to
+ */
+void svc2_transfer_show(struct seq_file *seq)
+{
+	struct svc2_address *ad;
+
+	guard(spinlock)(&transfer_lock);
+	seq_printf(seq, "octets %lu\nmost %lu\npeak %lu\n", used << PAGE_SHIFT,
+		   most << PAGE_SHIFT, peak << PAGE_SHIFT);
+	seq_printf(seq, "connections %u most %u\n", conns, most_conns());
+	list_for_each_entry(ad, &addresses, ad_list)
+		seq_printf(seq, "address %pISc connections %u octets %lu\n",
+			   &ad->ad_addr, ad->ad_conns,
+			   ad->ad_pages << PAGE_SHIFT);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What conns.c has, a line for each connection, in
+ * /proc/net/rpc/svcrdma2: key=value, without blanks in a value. That file needs no
+ * debugfs, is there for each network namespace, and is for all to read, as its
+ * neighbours are. Keys are added at the end.
+ */
+#include "conns.h"
+#include "svcrdma2.h"
+
+/* Limits and properties of the peer, as it sent them */
+static void show_peer(struct seq_file *seq, const struct svc2_xprt *sp)
+{
+	const struct rpcrdma2_cm_limits *cm = &sp->sp_peer;
+
+	seq_printf(seq, " private_send=%u private_receive=%u private_inv=%u",
+		   cm->cl_send, cm->cl_recv, cm->cl_inv);
+	rpcrdma2_peer_show(seq, &sp->sp_ex.ex_peer);
+}
+
+/* "used" are the Calls that threads are at work on. */
+static void show_traffic(struct seq_file *seq, struct svc2_xprt *sp)
+{
+	seq_printf(seq, " used=%d read_chunks=%ld write_chunks=%ld reply_chunks=%ld",
+		   atomic_read(&sp->sp_xprt.xpt_nr_rqsts),
+		   atomic_long_read(&sp->sp_read_chunks),
+		   atomic_long_read(&sp->sp_write_chunks),
+		   atomic_long_read(&sp->sp_reply_chunks));
+	rpcrdma2_errors_show(seq, &sp->sp_errors);
+}
+
+static void show_connection(struct seq_file *seq, struct svc2_xprt *sp)
+{
+	seq_printf(seq, "peer=%s state=%s device=%s version=%u credits=%u credits_max=%u receive=%u announced=%u receives=%u send_v1=%u send_v2=%u",
+		   sp->sp_xprt.xpt_remotebuf,
+		   rpcrdma2_conn_is_lost(&sp->sp_conn) ? "closing" : "up",
+		   rpcrdma2_conn_device(&sp->sp_conn)->name,
+		   READ_ONCE(sp->sp_last_vers),
+		   READ_ONCE(sp->sp_grant), sp->sp_credits,
+		   READ_ONCE(sp->sp_rpool.rp_size),
+		   READ_ONCE(sp->sp_recv_size),
+		   READ_ONCE(sp->sp_rpool.rp_count),
+		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
+		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));
+	show_peer(seq, sp);
+	seq_printf(seq, " backward_credits=%u", READ_ONCE(sp->sp_backward_grant));
+	seq_printf(seq, " sq=%d/%u send_contexts=%d/%u",
+		   svc2_gate_avail(&sp->sp_sq), sp->sp_sq_depth,
+		   svc2_gate_avail(&sp->sp_tx_gate),
+		   sp->sp_credits + SVC2_TX_RESERVE + sp->sp_conn.co_sq.sq_batch);
+	seq_printf(seq, " local=%pISpc netid=%s transfer=%lu",
+		   &sp->sp_xprt.xpt_local, sp->sp_xprt.xpt_class->xcl_name,
+		   READ_ONCE(sp->sp_transfer.tr_pages) << PAGE_SHIFT);
+	show_traffic(seq, sp);
+	seq_printf(seq, " send_memory=%lu backward_credits_max=%u",
+		   svc2_txs_octets(sp), sp->sp_backward_max);
+	rpcrdma2_backward_show(seq, &sp->sp_called, READ_ONCE(sp->sp_nposted));
+	seq_putc(seq, '\n');
+}
+
+/**
+ * struct view - what is shown
+ * @vi_seq: where to
+ * @vi_net: network namespace; or NULL for the connections that there are in all
+ */
+struct view {
+	struct seq_file		*vi_seq;
+	const struct net	*vi_net;
+};
+
+static void show_listed(struct svc2_xprt *sp, void *arg)
+{
+	const struct view *vi = arg;
+
+	if (!vi->vi_net || sp->sp_xprt.xpt_net == vi->vi_net)
+		show_connection(vi->vi_seq, sp);
+}
+
+static void show_ended(const struct svc2_ended *ed, void *arg)
+{
+	const struct view *vi = arg;
+
+	if (ed->ed_net != vi->vi_net->net_cookie)
+		return;
+	seq_printf(vi->vi_seq, "peer=%s state=%s version=%u", ed->ed_peer,
+		   ed->ed_error ? "refused" : "ended", ed->ed_version);
+	rpcrdma2_end_show(vi->vi_seq, &ed->ed_end);
+	rpcrdma2_error_show(vi->vi_seq, ed->ed_error, ed->ed_end.en_at);
+	seq_putc(vi->vi_seq, '\n');
+}
+
+/**
+ * svc2_show_connections - a line for each connection, and for those that have ended
+ * @seq: where to
+ * @net: network namespace; or NULL for the connections that there are in all
+ */
+void svc2_show_connections(struct seq_file *seq, const struct net *net)
+{
+	struct view vi = { .vi_seq = seq, .vi_net = net };
+
+	svc2_conns_each(show_listed, &vi);
+	if (net)
+		svc2_ended_each(show_ended, &vi);
+}
+
+static int view_show(struct seq_file *seq, void *unused)
+{
+	svc2_show_connections(seq, seq->private);
+	return 0;
+}
+
+RPCRDMA2_VIEW(view_net_ops, "rpc/svcrdma2", view_show);
+
+/**
+ * svc2_view_init - make the file, in each network namespace
+ *
+ * Return: 0, or a negative errno.
+ */
+int svc2_view_init(void)
+{
+	return register_pernet_subsys(&view_net_ops);
+}
+
+/**
+ * svc2_view_exit - undo svc2_view_init()
+ */
+void svc2_view_exit(void)
+{
+	unregister_pernet_subsys(&view_net_ops);
+}
