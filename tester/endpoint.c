@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the tester needs of rdma-core, as a library that Python calls through
+ * ctypes: one connection with its Sends, its Receives and the memory that it
+ * exposes. It knows no message; what the octets mean is Python's matter.
+ *
+ * Functions return 0 or a pointer when they succeed, and a negative errno or
+ * NULL with errno when they do not. Calls that wait take milliseconds.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+
+#define SENDS		64
+#define MAX_RECEIVES	128
+#define PATIENCE	5000
+#define RXE_VENDOR	0xffffff
+
+enum {
+	TOOK_MESSAGE = 1,
+	TOOK_NOTHING = 0,
+	CONNECTION_LOST = -1,
+};
+
+struct endpoint {
+	struct rdma_cm_id *id;
+	const struct endpoint *lender;	/* of the buffers, if they are not its own */
+	unsigned char *sends, *receives;
+	struct ibv_mr *send_mr, *receive_mr;
+	size_t size;		/* of a buffer for one message */
+	unsigned int posted;	/* Receives so far */
+	unsigned int sent, completed;
+	int lost;
+	int is_rxe;
+	int data_length;	/* of the peer's private data */
+	unsigned char data[256];
+};
+
+struct received {
+	uint32_t length;
+	uint32_t invalidated;	/* handle, when with_invalidate is not 0 */
+	int with_invalidate;
+	int immediate;
+};
+
+struct region {
+	void *address;
+	uint32_t handle;
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+};
+
+static long long now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+static void qp_attributes(struct ibv_qp_init_attr *attr)
+{
+	*attr = (struct ibv_qp_init_attr) {
+		.cap = { .max_send_wr = SENDS, .max_recv_wr = MAX_RECEIVES,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+	};
+}
+
+static int buffers(struct endpoint *ep, size_t size)
+{
+	const struct endpoint *lender = ep->lender;
+
+	if (lender && lender->id->pd == ep->id->pd) {
+		ep->size = lender->size;
+		ep->sends = lender->sends;
+		ep->receives = lender->receives;
+		ep->send_mr = lender->send_mr;
+		ep->receive_mr = lender->receive_mr;
+		return 0;
+	}
+	ep->lender = NULL;
+	ep->size = size;
+	ep->sends = calloc(SENDS, size);
+	ep->receives = calloc(MAX_RECEIVES, size);
+	if (!ep->sends || !ep->receives)
+		return -ENOMEM;
+	ep->send_mr = rdma_reg_msgs(ep->id, ep->sends, SENDS * size);
+	ep->receive_mr = rdma_reg_msgs(ep->id, ep->receives,
+				       MAX_RECEIVES * size);
+	return ep->send_mr && ep->receive_mr ? 0 : -errno;
+}
+
+void ep_close(struct endpoint *ep)
+{
+	if (!ep)
+		return;
+	rdma_disconnect(ep->id);
+	if (!ep->lender && ep->send_mr)
+		rdma_dereg_mr(ep->send_mr);
+	if (!ep->lender && ep->receive_mr)
+		rdma_dereg_mr(ep->receive_mr);
+	rdma_destroy_ep(ep->id);
+	if (!ep->lender) {
+		free(ep->sends);
+		free(ep->receives);
+	}
+	free(ep);
+}
+
+/* ep_post_receives - so many more Receives */
+int ep_post_receives(struct endpoint *ep, unsigned int count)
+{
+	uintptr_t slot;
+
+	while (count--) {
+		slot = ep->posted++ % MAX_RECEIVES;
+		if (rdma_post_recv(ep->id, (void *)slot,
+				   ep->receives + slot * ep->size, ep->size,
+				   ep->receive_mr))
+			return -errno;
+	}
+	return 0;
+}
+
+static struct endpoint *with_buffers(struct endpoint *ep, size_t size,
+				     unsigned int receives)
+{
+	struct ibv_device_attr attr;
+	int ret = buffers(ep, size);
+
+	ep->is_rxe = !ibv_query_device(ep->id->verbs, &attr) &&
+		     attr.vendor_id == RXE_VENDOR;
+	if (!ret)
+		ret = ep_post_receives(ep, receives);
+	if (!ret)
+		return ep;
+	ep_close(ep);
+	errno = -ret;
+	return NULL;
+}
+
+/* A peer without a Receive for a Send loses the connection, when retries is 0. */
+static void parameters(struct rdma_conn_param *param, const void *data,
+		       uint8_t length, uint8_t retries)
+{
+	*param = (struct rdma_conn_param) {
+		.private_data = length ? data : NULL,
+		.private_data_len = length,
+		.responder_resources = 4,
+		.initiator_depth = 4,
+		.retry_count = 7,
+		.rnr_retry_count = retries,
+	};
+}
+
+/* The private data of an event are there until the next one. */
+static void keep_data(struct endpoint *ep)
+{
+	const struct rdma_conn_param *conn;
+
+	if (!ep->id->event)
+		return;
+	conn = &ep->id->event->param.conn;
+	ep->data_length = conn->private_data_len;
+	if (ep->data_length)
+		memcpy(ep->data, conn->private_data, ep->data_length);
+}
+
+/*
+ * ep_prepare - an endpoint that is not connected, its Receives posted
+ * @lender: NULL, or another endpoint that is not connected; its buffers are then
+ *	used, which spares the registration of new ones, and it is closed later
+ */
+struct endpoint *ep_prepare(const char *host, const char *port, size_t size,
+			    unsigned int receives,
+			    const struct endpoint *lender)
+{
+	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *info;
+	struct ibv_qp_init_attr attr;
+	struct endpoint *ep;
+	int ret;
+
+	if (rdma_getaddrinfo(host, port, &hints, &info))
+		return NULL;
+	ep = calloc(1, sizeof(*ep));
+	if (ep)
+		ep->lender = lender;
+	qp_attributes(&attr);
+	ret = ep ? rdma_create_ep(&ep->id, info, NULL, &attr) : -1;
+	rdma_freeaddrinfo(info);
+	if (ret) {
+		ret = errno;
+		free(ep);
+		errno = ret;
+		return NULL;
+	}
+	return with_buffers(ep, size, receives);
+}
+
+int ep_connect(struct endpoint *ep, const void *data, uint8_t length,
+	       uint8_t retries)
+{
+	struct rdma_conn_param param;
+
+	parameters(&param, data, length, retries);
+	if (rdma_connect(ep->id, &param))
+		return -errno;
+	keep_data(ep);
+	return 0;
+}
+
+struct rdma_cm_id *ep_listen(const char *host, const char *port)
+{
+	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP,
+				       .ai_flags = RAI_PASSIVE }, *info;
+	struct ibv_qp_init_attr attr;
+	struct rdma_cm_id *listener;
+	int ret;
+
+	if (rdma_getaddrinfo(host, port, &hints, &info))
+		return NULL;
+	qp_attributes(&attr);
+	ret = rdma_create_ep(&listener, info, NULL, &attr);
+	rdma_freeaddrinfo(info);
+	if (ret)
+		return NULL;
+	if (!rdma_listen(listener, 64))
+		return listener;
+	ret = errno;
+	rdma_destroy_ep(listener);
+	errno = ret;
+	return NULL;
+}
+
+void ep_unlisten(struct rdma_cm_id *listener)
+{
+	rdma_destroy_ep(listener);
+}
+
+/*
+ * ep_request - the next request for a connection, not answered yet
+ *
+ * Its Receives are posted; for @lender see ep_prepare(). NULL with ETIMEDOUT when
+ * none came in time.
+ */
+struct endpoint *ep_request(struct rdma_cm_id *listener, int patience,
+			    size_t size, unsigned int receives,
+			    const struct endpoint *lender)
+{
+	struct pollfd fd = { .fd = listener->channel->fd, .events = POLLIN };
+	struct endpoint *ep;
+
+	if (poll(&fd, 1, patience) <= 0) {
+		errno = ETIMEDOUT;
+		return NULL;
+	}
+	ep = calloc(1, sizeof(*ep));
+	if (!ep || rdma_get_request(listener, &ep->id)) {
+		free(ep);
+		return NULL;
+	}
+	ep->lender = lender;
+	keep_data(ep);
+	return with_buffers(ep, size, receives);
+}
+
+int ep_accept(struct endpoint *ep, const void *data, uint8_t length,
+	      uint8_t retries)
+{
+	struct rdma_conn_param param;
+
+	parameters(&param, data, length, retries);
+	return rdma_accept(ep->id, &param) ? -errno : 0;
+}
+
+/* The peer's private data, with what the connection manager filled it up with */
+int ep_private(struct endpoint *ep, void *to, int room)
+{
+	if (room > ep->data_length)
+		room = ep->data_length;
+	memcpy(to, ep->data, room);
+	return room;
+}
+
+/* ep_is_lost - whether the connection has ended, the only event that there still is */
+int ep_is_lost(struct endpoint *ep)
+{
+	struct pollfd fd = { .fd = ep->id->channel->fd, .events = POLLIN };
+
+	if (poll(&fd, 1, 0) > 0)
+		ep->lost = 1;
+	return ep->lost;
+}
+
+/* ep_is_left - waits until the peer has disconnected: this end may have lost it before */
+int ep_is_left(struct endpoint *ep, int patience)
+{
+	struct pollfd fd = { .fd = ep->id->channel->fd, .events = POLLIN };
+
+	return poll(&fd, 1, patience) > 0;
+}
+
+/* Waits until a CQ has something, the connection ends, or for so long. */
+static void await(struct endpoint *ep, struct ibv_comp_channel *channel,
+		  long long until)
+{
+	struct pollfd fds[] = {
+		{ .fd = channel->fd, .events = POLLIN },
+		{ .fd = ep->id->channel->fd, .events = POLLIN },
+	};
+	long long left = until - now();
+	struct ibv_cq *cq;
+	void *context;
+
+	if (left <= 0)
+		return;
+	poll(fds, ep->lost ? 1 : 2, (int)left);
+	if (fds[0].revents & POLLIN && !ibv_get_cq_event(channel, &cq, &context))
+		ibv_ack_cq_events(cq, 1);
+}
+
+static int next_completion(struct endpoint *ep, struct ibv_cq *cq,
+			   struct ibv_comp_channel *channel, int patience,
+			   struct ibv_wc *wc)
+{
+	long long until = now() + patience;
+	int lost;
+
+	for (;;) {
+		lost = ep_is_lost(ep);
+		if (ibv_poll_cq(cq, 1, wc) > 0)
+			return 1;
+		if (lost)
+			return CONNECTION_LOST;
+		if (now() >= until)
+			return 0;
+		ibv_req_notify_cq(cq, 0);
+		if (ibv_poll_cq(cq, 1, wc) > 0)
+			return 1;
+		await(ep, channel, until);
+	}
+}
+
+/*
+ * ep_flush - waits until all that was posted on the Send Queue is done
+ *
+ * Returns 0, -ECONNRESET when something failed there, or -ETIMEDOUT.
+ */
+int ep_flush(struct endpoint *ep, int patience)
+{
+	struct ibv_wc wc;
+	int ret;
+
+	while (ep->completed != ep->sent) {
+		ret = next_completion(ep, ep->id->send_cq,
+				      ep->id->send_cq_channel, patience, &wc);
+		if (!ret)
+			return -ETIMEDOUT;
+		if (ret < 0)
+			return -ECONNRESET;
+		ep->completed++;
+		if (wc.status != IBV_WC_SUCCESS) {
+			ep->lost = 1;
+			return -ECONNRESET;
+		}
+	}
+	return 0;
+}
+
+static int post(struct endpoint *ep, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+	unsigned int count = wr->next ? 2 : 1;
+	int ret;
+
+	if (ep->sent - ep->completed > SENDS - count) {
+		ret = ep_flush(ep, PATIENCE);
+		if (ret)
+			return ret;
+	}
+	ret = ibv_post_send(ep->id->qp, wr, &bad);
+	if (!ret)
+		ep->sent += count;
+	return -ret;
+}
+
+/* ep_send - posts a Send; with invalidation of a handle that is not 0 */
+int ep_send(struct endpoint *ep, const void *message, size_t length,
+	    uint32_t invalidate)
+{
+	unsigned char *slot = ep->sends + ep->sent % SENDS * ep->size;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)slot,
+		.length = length,
+		.lkey = ep->send_mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.opcode = invalidate ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND,
+		.invalidate_rkey = invalidate,
+		.sg_list = &sge,
+		.num_sge = length ? 1 : 0,
+	};
+
+	if (length > ep->size)
+		return -EMSGSIZE;
+	if (ep->sent - ep->completed == SENDS && ep_flush(ep, PATIENCE))
+		return -ECONNRESET;
+	memcpy(slot, message, length);
+	return post(ep, &wr);
+}
+
+/* ep_send_twice - posts two Sends of one message, with one doorbell */
+int ep_send_twice(struct endpoint *ep, const void *message, size_t length)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)ep->sends,
+		.length = length,
+		.lkey = ep->send_mr->lkey,
+	};
+	struct ibv_send_wr wr[2] = {
+		{ .opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1, .next = &wr[1] },
+		{ .opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1 },
+	};
+
+	if (length > ep->size)
+		return -EMSGSIZE;
+	if (ep_flush(ep, PATIENCE))
+		return -ECONNRESET;
+	memcpy(ep->sends, message, length);
+	return post(ep, wr);
+}
+
+/*
+ * soft-RoCE hands its kernel's flags to user space as they are: there the bit that
+ * is IBV_WC_IP_CSUM_OK here says that a handle was invalidated.
+ */
+static int with_invalidate(const struct endpoint *ep, const struct ibv_wc *wc)
+{
+	return wc->wc_flags & IBV_WC_WITH_INV ||
+	       (ep->is_rxe && wc->wc_flags & IBV_WC_IP_CSUM_OK);
+}
+
+/*
+ * ep_receive - takes the next message
+ *
+ * Returns TOOK_MESSAGE, TOOK_NOTHING or CONNECTION_LOST. The Receive is posted
+ * again.
+ */
+int ep_receive(struct endpoint *ep, int patience, void *to, size_t room,
+	       struct received *got)
+{
+	struct ibv_wc wc;
+	int ret;
+
+	ret = next_completion(ep, ep->id->recv_cq, ep->id->recv_cq_channel,
+			      patience, &wc);
+	if (ret <= 0)
+		return ret;
+	if (wc.status != IBV_WC_SUCCESS) {
+		ep->lost = 1;
+		return CONNECTION_LOST;
+	}
+	got->length = wc.byte_len;
+	got->immediate = !!(wc.wc_flags & IBV_WC_WITH_IMM);
+	got->with_invalidate = with_invalidate(ep, &wc);
+	got->invalidated = wc.invalidated_rkey;
+	if (wc.byte_len < room)
+		room = wc.byte_len;
+	memcpy(to, ep->receives + wc.wr_id * ep->size, room);
+	if (ep_post_receives(ep, 1))
+		return CONNECTION_LOST;
+	return TOOK_MESSAGE;
+}
+
+/* region_new - memory that the peer may read and write by the region's handle */
+struct region *region_new(struct endpoint *ep, size_t length)
+{
+	struct region *region = calloc(1, sizeof(*region));
+
+	if (!region || posix_memalign(&region->address, 4096, length)) {
+		free(region);
+		return NULL;
+	}
+	memset(region->address, 0, length);
+	region->mr = ibv_reg_mr(ep->id->pd, region->address, length,
+				IBV_ACCESS_LOCAL_WRITE |
+				IBV_ACCESS_REMOTE_READ |
+				IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND);
+	if (!region->mr) {
+		free(region->address);
+		free(region);
+		return NULL;
+	}
+	region->handle = region->mr->rkey;
+	return region;
+}
+
+/*
+ * region_window - gives a region a handle that the peer can invalidate
+ *
+ * A memory window of type 2: in user space the handle of a memory region is
+ * good until the region is gone.
+ */
+int region_window(struct endpoint *ep, struct region *region)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW };
+
+	region->mw = ibv_alloc_mw(ep->id->pd, IBV_MW_TYPE_2);
+	if (!region->mw)
+		return -errno;
+	wr.bind_mw.mw = region->mw;
+	wr.bind_mw.rkey = ibv_inc_rkey(region->mw->rkey);
+	wr.bind_mw.bind_info.mr = region->mr;
+	wr.bind_mw.bind_info.addr = (uintptr_t)region->address;
+	wr.bind_mw.bind_info.length = region->mr->length;
+	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_READ |
+					       IBV_ACCESS_REMOTE_WRITE;
+	region->handle = wr.bind_mw.rkey;
+	return post(ep, &wr) ? -EIO : ep_flush(ep, PATIENCE);
+}
+
+void region_free(struct region *region)
+{
+	if (region->mw)
+		ibv_dealloc_mw(region->mw);
+	ibv_dereg_mr(region->mr);
+	free(region->address);
+	free(region);
+}
+
+/*
+ * ep_rdma - reads from the peer's memory into a region, or writes it there
+ * @what: 0 for an RDMA Write, 1 for an RDMA Read, 2 for an RDMA Write with Immediate
+ */
+int ep_rdma(struct endpoint *ep, int what, struct region *region, size_t at,
+	    uint32_t length, uint32_t handle, uint64_t offset)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE_WITH_IMM,
+	};
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)region->address + at,
+		.length = length,
+		.lkey = region->mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.opcode = opcodes[what],
+		.sg_list = &sge,
+		.num_sge = length ? 1 : 0,
+		.wr.rdma = { .remote_addr = offset, .rkey = handle },
+	};
+	int ret = post(ep, &wr);
+
+	return ret ? ret : ep_flush(ep, PATIENCE);
+}

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+What a server asks and tells while a connection lasts.
+
+Its Sends get smaller and larger, by --set. A server whose own are smaller than the
+client's Receives has no use for these: it may ask for smaller ones, and no more than
+once at a time.
+"""
+
+from .. import rpc, wire
+from ..registry import NotApplicable, case, check
+from ..wire import (BRS, RBSIZ, REPLY_RESOURCE, REQPROP, UPDPROP, Error, Prop, Properties, Rpc,
+                    reqprop, resprop)
+
+SILENCE = 0.2
+LARGE, SMALL, LARGEST = 16384, 8192, 65536
+MARK = Prop(0xffffff00, bytes.fromhex('4b3c712e362644af9d2c3e28063801e6'))
+LARGEST_SEND = 0xffffff02
+
+
+def change(t, octets):
+    """The server's largest Send is of so many octets; what it says about that, or None."""
+    t.set('send_size', octets)
+    got = t.receive(SILENCE)
+    return got.message if got else None
+
+
+def begin(t):
+    """A client with Receives of LARGE is asked for SMALL ones; the REQPROP."""
+    t.announce(Prop(RBSIZ, LARGE))
+    got = change(t, SMALL)
+    if got is None:
+        raise NotApplicable('the server asks for nothing')
+    check(isinstance(got, Properties) and got.proc == REQPROP, f'{got}')
+    check([(p.which, p.word) for p in got.sets[0]] == [(RBSIZ, SMALL)], f'{got.sets}')
+    return got
+
+
+def asks(t, octets, want):
+    """With Sends of so many octets the server asks for Receives of `want`, or for nothing."""
+    got = change(t, octets)
+    if want is None:
+        check(got is None, f'the server says {got}')
+    else:
+        check(isinstance(got, Properties) and got.proc == REQPROP and
+              got.values[RBSIZ].word == want, f'{want} octets wanted, not {got}')
+
+
+def answered_with(t, answer, at_large=None, at_largest=None):
+    """What the server asks when it has got this answer, and its Sends get larger again."""
+    t.nothing(answer(begin(t).xid))
+    asks(t, LARGE, at_large)
+    asks(t, LARGEST, at_largest)
+    t.alive()
+
+
+@case('C-040 C-052', needs='set')
+def done(t):
+    """A wish that is done is: the server asks for larger Receives when its Sends are larger"""
+    answered_with(t, lambda xid: resprop(xid, {0}), at_large=LARGE)
+
+
+@case('S01 C-052', needs='set')
+def done_as_an_option(t):
+    """So it is when the answer is spelled as an option"""
+    answered_with(t, lambda xid: resprop(xid, {0}, as_option=True), at_large=LARGE)
+
+
+@case('C-054', needs='set')
+def another_value(t):
+    """A wish that is answered with another value has that"""
+    answered_with(t, lambda xid: resprop(xid, other=[Prop(RBSIZ, 12288)]), at_large=LARGE)
+
+
+@case('C-053 C-025', needs='set')
+def rejected(t):
+    """A wish that is rejected leaves the Receives as they were"""
+    answered_with(t, lambda xid: resprop(xid, rejected={0}), at_largest=LARGEST)
+
+
+@case('C-058', needs='set')
+def done_and_rejected(t):
+    """A wish that is done and rejected is rejected"""
+    answered_with(t, lambda xid: resprop(xid, {0}, {0}), at_largest=LARGEST)
+
+
+@case('C-058', needs='set')
+def done_and_another_value(t):
+    """So is one that is done and has another value"""
+    answered_with(t, lambda xid: resprop(xid, {0}, other=[Prop(RBSIZ, 12288)]),
+                  at_largest=LARGEST)
+
+
+@case('C-058', needs='set')
+def not_answered(t):
+    """So is one that is in none of the three"""
+    answered_with(t, resprop, at_largest=LARGEST)
+
+
+@case('C-056 C-058', needs='set')
+def what_was_not_asked(t):
+    """Values of properties that were not asked for have no effect"""
+    answered_with(t, lambda xid: resprop(xid, other=[Prop(BRS, b''), Prop(0xffffff33, b'')]),
+                  at_largest=LARGEST)
+
+
+@case('S11 C-058', needs='set')
+def a_bad_answer(t):
+    """A RESPROP that does not decode rejects all, and gets no answer"""
+    answered_with(t, lambda xid: resprop(xid, {0}).cut(28), at_largest=LARGEST)
+
+
+@case('S17', needs='set')
+def another_xid(t):
+    """A RESPROP with another xid is no answer: nothing else is asked"""
+    answered_with(t, lambda xid: resprop(xid ^ 1, {0}))
+
+
+@case('S16', needs='set')
+def no_answer(t):
+    """One wish at a time: without an answer nothing else is asked"""
+    begin(t)
+    asks(t, LARGE, None)
+    asks(t, LARGEST, None)
+    t.alive()
+
+
+@case('C-034', needs='set export')
+def a_wish_for_less_binds(t):
+    """A server that has asked for smaller Receives has no larger Sends, until it is refused"""
+    handle = t.file(bytes(range(250)) * 40)
+    message = t.call(rpc.READ, rpc.read_arguments(handle, 10000))
+    got = begin(t)
+    t.set('send_size', LARGEST)
+    t.largest = SMALL
+    t.error(message, REPLY_RESOURCE)
+    t.send(resprop(got.xid, rejected={0}))
+    again = t.receive(SILENCE)
+    check(again is None or again.message.proc == REQPROP, f'{again}')
+    if again is None:
+        t.largest = LARGE
+        t.answered(message.but(number=message.number + 1, body=rpc.call(
+            message.number + 1, rpc.READ, rpc.read_arguments(handle, 10000))))
+
+
+@case('S18', needs='set')
+def bad_xdr(t):
+    """BAD_XDR for a wish rejects it, and no more"""
+    answered_with(t, lambda xid: Error(xid, wire.BAD_XDR), at_largest=LARGEST)
+
+
+@case('C-026 S18', needs='set')
+def refused(t):
+    """After INVALID_PROC or INVALID_OPTION for a wish there is no other on the connection"""
+    for code in (wire.INVALID_PROC, wire.INVALID_OPTION):
+        t.again()
+        answered_with(t, lambda xid, c=code: Error(xid, c))
+        t.set('send_size', '')
+
+
+@case('C-047', needs='set')
+def frozen(t):
+    """The server does not ask for what the client will not change"""
+    t.announce(Prop(RBSIZ, LARGE), nochg={0})
+    asks(t, SMALL, None)
+    asks(t, LARGEST, None)
+
+
+@case('C-047', needs='set')
+def not_announced(t):
+    """Nor for what the client has not announced"""
+    t.announce(Prop(BRS, wire.BRS_INLINE))
+    asks(t, SMALL, None)
+    asks(t, LARGEST, None)
+
+
+@case('C-027 C-059 C-060', needs='set')
+def told(t):
+    """A client with the mark is told of the largest Send: one UPDPROP until it says something"""
+    t.announce(MARK)
+    got = change(t, SMALL)
+    if got is None:
+        raise NotApplicable('the server tells nothing')
+    check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
+    check(change(t, LARGE) is None, 'a second one')
+    message = t.null()
+    t.send(message)
+    got = [t.receive().message for _ in range(2)]
+    news = [m for m in got if isinstance(m, Properties)]
+    check(len(news) == 1 and news[0].values[LARGEST_SEND].word == LARGE, f'{got}')
+    check([m.xid for m in got if isinstance(m, Rpc)] == [message.xid], f'{got}')
+
+
+@case('C-027 C-032 C-059')
+def what_is_announced_is_in_force(t):
+    """Whatever RBSIZ the server says last, messages as long as that are answered"""
+    first = size = t.receive_size(LARGE)
+    t.again(size=LARGEST, receives=64)
+    t.announce(Prop(RBSIZ, LARGE))
+    for wish in (4096, LARGEST, first):
+        t.send(reqprop(t.xid(), [Prop(RBSIZ, wish)]))
+        got = t.receive()
+        while got is not None:
+            message = got.message
+            check(isinstance(message, Properties), f'{message}')
+            if message.proc == wire.RESPROP and 0 in message.sets[0]:
+                size = wish                     # from now on this client keeps to it
+            for prop in message.sets[-1 if message.proc == wire.RESPROP else 0]:
+                size = prop.word if prop.which == RBSIZ else size
+            got = t.receive(SILENCE)
+        calls = [t.null().plus(bytes(min(size, LARGEST) - 76)) for _ in range(6)]
+        t.send(*calls)
+        for _ in calls:
+            check(t.receive() is not None, f'no answer to a message of {size} octets')
+
+
+@case('C-014 C-040 C-041')
+def a_feature_is_known_entirely(t):
+    """A server with properties accepts each of the four messages about them"""
+    t.announce(Prop(RBSIZ, 4096))
+    t.wishes(Prop(RBSIZ, 4096))
+    t.nothing(wire.updprop(t.xid(), [Prop(RBSIZ, 8192)]), resprop(t.xid(), {0}))

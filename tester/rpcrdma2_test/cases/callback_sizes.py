@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+Calls of a server that are larger than what fits inline, or whose Replies are: the RPC
+program of kunit/echo. What it calls with is the setting "call", in words of its own.
+"""
+
+import struct
+
+from .. import rpc
+from ..registry import NotApplicable, case, check
+from ..server import contents
+from ..wire import (BRS, BRS_GENL, BRS_INLINE, MSG, RBSIZ, REPLY, REPLY_RESOURCE, Error, Prop,
+                    Rpc, u32)
+from .callback_answers import next_call
+from .client_chunks import PROGRAM, octets
+
+BIND = 2
+AT = 40                         # where arguments begin in a Call
+LARGE = 8192
+
+
+def binds(t):
+    number = t.xid()
+    t.answered(Rpc(number, rpc.call(number, BIND, prog=PROGRAM, vers=1, cred=u32(0, 0, 0, 0))))
+
+
+def bound(t, takes):
+    """A client that is called, and takes Calls like this"""
+    t.announce(Prop(RBSIZ, 4096), Prop(BRS, takes))
+    try:
+        binds(t)
+    except rpc.RpcError as error:
+        raise NotApplicable('the server is not the one of kunit/echo') from error
+
+
+def small(call):
+    """What a Call without data asks for, in octets; it has no list"""
+    check(call is not None, 'no Call')
+    check(call.proc == MSG and not call.handles() and not call.writes and call.reply is None,
+          f'{call}')
+    seed, want, _, _, length = struct.unpack_from('>5I', call.body, AT)
+    check(length == 0 and len(call.body) == AT + 20, f'{length} octets of data')
+    return seed, want
+
+
+def reply(t, call):
+    """With as much data as it asks for, inline"""
+    seed, want = small(call)
+    body = u32(seed, 0, want) + octets(seed ^ 0xffffffff, want)
+    t.send(Rpc(call.number, rpc.reply(call.number, body), direction=REPLY))
+
+
+def none_is_large(t):
+    """Of a large Call and three small ones these come, and soon."""
+    t.set('call', f'count=4 window=4 call={LARGE}/0/0/0 reply=0')
+    for _ in range(3):
+        reply(t, next_call(t, 1))
+    got = next_call(t, 1)
+    check(got is None, f'another Call: {got}')
+    binds(t)
+
+
+def no_reply_chunk(t):
+    """Of four RPCs the one whose Reply is to be large offers no chunk for it, and fails."""
+    t.set('call', f'count=4 window=1 call=0 reply={LARGE}/0/0/0')
+    call = next_call(t)
+    _, want = small(call)
+    check(want == LARGE, f'{want} octets are wanted')
+    t.send(Error(call.number, REPLY_RESOURCE, (24 + 12 + LARGE,)))
+    for _ in range(3):
+        reply(t, next_call(t))
+    binds(t)
+
+
+@case('C-036 S25', needs='set')
+def a_large_call_and_inline(t):
+    """A Call that is too long does not go to a client at INLINE, and holds up no other"""
+    bound(t, BRS_INLINE)
+    none_is_large(t)
+
+
+@case('C-036 S20 S25', needs='set')
+def a_large_call_of_a_server_that_is_inline(t):
+    """So it is where the server's administrator wants no chunks, whatever the client takes"""
+    t.set('backward', 'inline')
+    bound(t, BRS_GENL)
+    none_is_large(t)
+
+
+@case('C-036 S25', needs='set')
+def a_large_reply_and_inline(t):
+    """A Call that wants a long Reply of such a client offers no chunk for it"""
+    bound(t, BRS_INLINE)
+    no_reply_chunk(t)
+
+
+@case('C-009 C-037', needs='set')
+def a_large_call_in_chunks(t):
+    """The same Call of a client at GENL has its data in Read chunks"""
+    bound(t, BRS_GENL)
+    t.set('call', f'count=1 window=1 call={LARGE} reply=0')
+    got = next_call(t)
+    check(got is not None and got.reads, f'{got}')
+    data = contents(t.endpoint, got)
+    seed, _, _, _, length = struct.unpack_from('>5I', data, AT)
+    check(length == LARGE and data[AT + 20:] == octets(seed, LARGE), 'other data')
+    t.send(Rpc(got.number, rpc.reply(got.number, u32(seed, 0, 0)), direction=REPLY))
+    binds(t)

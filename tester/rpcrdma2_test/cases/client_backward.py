@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Calls of a server to a client: how many, how long, and after a connection was lost."""
+
+import time
+
+from .. import rpc, wire
+from ..endpoint import Lost
+from ..registry import Failure, NotApplicable, case, check
+from ..wire import RBSIZ, Error, Prop, Properties, Rpc, Segment
+from .client_codes import call_of_the_server
+from .client_errors import answer, under_way
+
+
+def is_answer(got, call):
+    """A Reply to it, or SYSTEM from a client without a callback service."""
+    return got.xid == call.number and (
+        isinstance(got, Error) and got.code == wire.SYSTEM or
+        isinstance(got, Rpc) and got.direction == wire.REPLY)
+
+
+def answers(t, calls):
+    """All are sent at once, and each gets its answer; the last grant."""
+    t.send(*calls)
+    left, grant = {c.number: c for c in calls}, 0
+    while left:
+        got = answer(t)
+        if isinstance(got, Rpc) and got.direction == wire.CALL:
+            t.answer(got)
+            continue
+        check(got.xid in left and is_answer(got, left.pop(got.xid)), f'{got}')
+        grant = got.credit
+    return grant
+
+
+@case('B-09 B-04', plays='server')
+def as_many_calls_as_are_granted(t):
+    """As many Calls at once as the client grants find a Receive, and are answered"""
+    with under_way(t):
+        grant = min(answers(t, [call_of_the_server(t)]), 48)
+        for _ in range(3):
+            answers(t, [call_of_the_server(t) for _ in range(grant)])
+
+
+@case('B-06', plays='server')
+def more_calls_than_are_granted(t):
+    """More are answered, each with something, or end the connection; the client goes on"""
+    t.accept(receives=128)
+    t.negotiate()
+    call = t.serve_until(rpc.FSINFO)
+    try:
+        answers(t, [call_of_the_server(t) for _ in range(60)])
+        t.answer(call)
+    except Lost:
+        t.accept()
+    t.succeeds()
+
+
+@case('B-10', plays='server')
+def calls_after_a_reconnect(t):
+    """On a new connection there are Receives for Replies and for Calls of the server"""
+    t.negotiate()
+    call = t.serve_until(rpc.FSINFO)
+    grant = min(answers(t, [call_of_the_server(t)]), 48)
+    t.accept()
+    t.peer = 4096
+    again = t.serve_until(rpc.FSINFO)
+    check(again.number == call.number, f'{again}')
+    answers(t, [call_of_the_server(t) for _ in range(grant)])
+    t.answer(again)
+    t.succeeds()
+
+
+@case('B-08', plays='server')
+def a_message_that_finds_no_receive(t):
+    """A message that finds no Receive ends the connection, and the client comes again"""
+    t.accept(receives=0, retries=0)
+    t.accept()
+    t.any_version()
+    t.succeeds()
+
+
+# The Receives that a server has, and how long a client may take to give up.
+FEW, HANGS = 8, 27
+
+
+def rest(t):
+    """All that came on a connection, which has to be lost."""
+    came = []
+    try:
+        while (got := t.receive(5)) is not None:
+            came.append(got.message.xid)
+    except Lost:
+        return came
+    raise Failure('the connection is there still')
+
+
+@case('C-106 S46', plays='server')
+def reads_that_hang(t):
+    """RDMA Reads of a Call of the server that get no response end the connection, after a while"""
+    t.accept(receives=FEW)
+    t.negotiate(Prop(RBSIZ, 4096), Prop(wire.BRS, wire.BRS_GENL))
+    if t.takes != wire.BRS_GENL:
+        raise NotApplicable('the client takes no Call with chunks')
+    first = t.next_call()
+    here = t.endpoint.region(65536)
+    chunk = ((40, Segment(here.handle, here.length, here.address)),)
+    t.send(call_of_the_server(t, reads=chunk))
+    if isinstance(answer(t), Error):
+        raise NotApplicable('the client has no callback service')
+    # Behind a Send without a Receive the device answers no Read; receive() posts one.
+    t.send(*[call_of_the_server(t) for _ in range(FEW + 1)])
+    time.sleep(1)
+    hangs = call_of_the_server(t, reads=chunk)
+    t.send(hangs)
+    time.sleep(HANGS)
+    came = rest(t)
+    check(len(came) == FEW and hangs.number not in came, f'{len(came)} answers')
+    t.accept()
+    t.peer = 4096
+    again = t.next_call()
+    check(again.number == first.number, f'{again}')
+    t.answer(again, rpc.reply(again.number))
+    t.succeeds()
+
+
+@case('B-14 S31', plays='server')
+def a_call_that_is_too_long(t):
+    """A message longer than the client's Receives ends the connection, and nothing else"""
+    t.accept(size=1 << 17)
+    t.negotiate()
+    t.serve_until(rpc.FSINFO)
+    try:
+        t.send(call_of_the_server(t).plus(bytes(70000)))
+        got = t.receive()
+        while got is not None:
+            got = t.receive()
+        check(False, 'the connection goes on')
+    except Lost:
+        t.accept()
+    t.peer = 4096
+    t.succeeds()
+
+
+@case('B-14 S31', plays='server')
+def calls_that_are_too_short(t):
+    """A Call cut short is dropped, refused, or ends the connection; the client goes on"""
+    with under_way(t):
+        for length in (4, 12, 20, 36, 40, 60):
+            whole = call_of_the_server(t)
+            t.send(whole.cut(length))
+            got = t.receive(0.1)
+            check(got is None or isinstance(got.message, Error) and
+                  got.message.xid == whole.number, f'{got}')
+
+
+@case('B-19 B-16 B-20 S24', plays='server')
+def a_call_in_version_one(t):
+    """In version 1 a Call draws a Reply of version 1, or nothing: Replies go on"""
+    said = t.probe().message
+    t.send(Error(said.xid, wire.VERS, (1, 1), 2))
+    call = t.serve_until(rpc.FSINFO)
+    back = call_of_the_server(t).but(version=1)
+    t.send(back)
+    got = t.receive(0.3)
+    check(got is None or got.message.version == 1 and got.message.xid == back.number and
+          got.message.proc == wire.MSG and not got.message.handles(), f'{got}')
+    t.answer(call)
+    t.succeeds()
+
+
+@case('C-038', plays='server')
+def a_call_of_a_server_without_brs(t):
+    """A Call of a server that has not said what it sends is answered inline"""
+    with under_way(t, Prop(RBSIZ, 4096)):
+        call = call_of_the_server(t)
+        t.send(call)
+        got = answer(t)
+        check(is_answer(got, call), f'{got}')
+        check(isinstance(got, Error) or got.proc == wire.MSG and not got.handles(), f'{got}')
+
+
+@case('C-014 C-040 C-041', plays='server')
+def a_feature_is_known_entirely(t):
+    """A client with properties accepts each of the four messages about them"""
+    with under_way(t):
+        got = t.draws(wire.reqprop(t.xid(), [Prop(RBSIZ, 4096)]))
+        if isinstance(got, Error):
+            raise NotApplicable('the client has no properties')
+        check(isinstance(got, Properties) and got.proc == wire.RESPROP, f'{got}')
+        t.silent(wire.connprop(t.xid(), [Prop(RBSIZ, 4096)]),
+                 wire.updprop(t.xid(), [Prop(RBSIZ, 4096)]), wire.resprop(t.xid(), {0}))

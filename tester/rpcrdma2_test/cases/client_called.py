@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Calls of a server whose answers find no Receive there: the client of kunit/echo."""
+
+import time
+
+from .. import wire
+from ..endpoint import Lost
+from ..registry import case, check
+from ..wire import Rpc
+from .client_chunks import called, echo, replied
+from .client_errors import answer
+
+FEW = 4                         # Receives of the server
+STEP = 8                        # Calls that the client takes in a moment
+
+
+def fill(t):
+    """
+    Calls whose first answers find a Receive. Twice as many as are granted hang, and have a
+    request of the client each; then the answers wait. Returns how many are granted, too.
+    """
+    grant = replied(t, echo(t)).credit
+    calls = [echo(t) for _ in range(3 * grant + FEW)]
+    for at in range(0, len(calls), STEP):
+        t.send(*calls[at:at + STEP])
+        time.sleep(0.2)
+    return calls, grant
+
+
+@case('S24 S46 B-06', plays='server')
+def a_request_is_kept_for_an_error(t):
+    """Calls more than the client answers get SYSTEM, while it has a request, and lose no other"""
+    t.accept(receives=FEW)
+    with called(t):
+        calls, grant = fill(t)
+        more = [echo(t) for _ in range(grant + 1)]
+        t.send(*more)
+        t.endpoint.post_receives(len(calls) + len(more))
+        left = {call.number: call for call in calls + more}
+        while left:
+            got = answer(t)
+            check(left.pop(got.xid, None) is not None, f'{got}')
+            check(isinstance(got, Rpc) != (got.xid in [m.number for m in more]) and
+                  (isinstance(got, Rpc) or got.code == wire.SYSTEM), f'{got}')
+
+
+@case('S46', plays='server')
+def no_request_for_an_error(t):
+    """Where there is no request for that answer either the connection ends"""
+    t.accept(receives=FEW)
+    with called(t):
+        _, grant = fill(t)
+        try:
+            t.send(*[echo(t) for _ in range(grant + 2)])
+            while True:
+                answer(t)
+        except Lost:
+            t.accept()
+
+
+@case('S46', plays='server')
+def answers_that_hang(t):
+    """Answers wait, and hold up the callback service, for some seconds: the connection ends"""
+    t.accept(receives=FEW)
+    with called(t):
+        fill(t)
+        check(t.endpoint.is_left(10), 'the client waits on')
+        t.accept()

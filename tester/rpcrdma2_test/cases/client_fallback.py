@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A client whose first messages get no good answer: what it tries next, to the end."""
+
+import random
+
+from .. import rpc, wire
+from ..endpoint import Lost
+from ..registry import NotApplicable, case, check
+from ..wire import INVALID_OPTION, RBSIZ, VERS, Error, Prop, Properties, Raw, Rpc, u32
+from .client_negotiation import err_vers
+
+
+def asked(t):
+    """The client's CONNPROP on a new connection."""
+    said = t.probe().message
+    if not isinstance(said, Properties):
+        raise NotApplicable('the client asks by an RPC')
+    return said
+
+
+def tried(t, answer=None):
+    """The RPC in version 2 that the client tries when CONNPROP gets no good answer."""
+    said = asked(t)
+    if answer:
+        t.send(answer(said))
+    call = t.next_call()
+    check(call.version == 2, f'it is tried in version {call.version}')
+    return call
+
+
+def connprop(said):
+    return wire.connprop(said.xid, [Prop(RBSIZ, 4096)], range(1))
+
+
+def dialect(said):
+    """Version 2 by its number, but with neither direction nor handle"""
+    return Raw(u32(said.xid, 2, 1, wire.MSG, 1, 0xfeed, 0xbeef, 0xcafe))
+
+
+def version_one_next(t, *answers):
+    """The client ends the connection after these; on its next one it speaks version 1."""
+    t.send(*answers)
+    t.given_up()
+    t.accept()
+    t.goes_on(1)
+
+
+# What answers CONNPROP
+
+@case('C-104', plays='server')
+def reply_in_version_one(t):
+    """A Reply of version 1 to CONNPROP: the client goes on in version 1"""
+    said = asked(t)
+    t.send(Rpc(said.xid, rpc.reply(said.xid), 1, t.grant, direction=wire.REPLY))
+    t.goes_on(1)
+
+
+@case('C-102', plays='server')
+def lost_before_the_first_reply(t):
+    """A connection lost after ERR_VERS, before a Reply, is followed by one in version 1"""
+    err_vers(t, 1, 1)
+    check(t.next_call().version == 1, 'a Call in version 2')
+    t.accept()
+    t.goes_on(1)
+
+
+@case('S37', plays='server')
+def dialect_of_version_two(t):
+    """A message that version 2 has not ends the connection; the next one is in version 1"""
+    version_one_next(t, dialect(asked(t)))
+
+
+@case('S37', plays='server')
+def garbage(t):
+    """300 octets at random do the same"""
+    octets = random.Random(asked(t).xid).randbytes(300)
+    version_one_next(t, Raw(octets))
+
+
+# No answer
+
+@case('C-103 S34', plays='server')
+def lost_during_the_probe(t):
+    """A connection lost before any answer says nothing yet: version 2 is asked for again"""
+    asked(t)
+    t.accept()
+    t.negotiate()
+    t.goes_on(2)
+
+
+@case('C-103 S34', plays='server')
+def lost_twice_during_the_probe(t):
+    """Two that are lost in a row, as in one outage, do not either"""
+    for _ in range(2):
+        asked(t)
+        t.accept()
+    t.negotiate()
+    t.goes_on(2)
+
+
+@case('C-103 S34', plays='server')
+def lost_each_time(t):
+    """Three that are lost, each at CONNPROP, are followed by one in version 1"""
+    for _ in range(3):
+        asked(t)
+        t.accept()
+    t.goes_on(1)
+
+
+@case('S11 S29', plays='server')
+def bad_connprop(t):
+    """A CONNPROP that does not decode is no answer; a server that answers an RPC speaks version 2"""
+    t.answer(tried(t, lambda said: connprop(said).cut(-4)))
+    t.goes_on(2)
+
+
+@case('S29', plays='server')
+def late_connprop(t):
+    """CONNPROP that comes when an RPC is tried already is an answer"""
+    said = asked(t)
+    call = t.next_call()
+    t.send(connprop(said))
+    t.answer(call)
+    t.goes_on(2)
+
+
+@case('C-026 S29', plays='server')
+def late_invalid_option(t):
+    """So is INVALID_OPTION for CONNPROP"""
+    said = asked(t)
+    call = t.next_call()
+    t.send(Error(said.xid, INVALID_OPTION, credit=1))
+    t.answer(call)
+    t.goes_on(2)
+
+
+@case('C-103 S34', plays='server')
+def silence(t):
+    """No answer to CONNPROP, nor to an RPC in version 2: the next connection is in version 1"""
+    call = tried(t)
+    t.given_up()
+    t.accept()
+    again = t.next_call()
+    check((again.number, again.version) == (call.number, 1), f'{again}')
+    t.answer(again)
+    t.goes_on(1)
+
+
+@case('C-103 S34', plays='server')
+def silence_and_an_impatient_rpc(t):
+    """Nor does it take more than three connections when RPCs time out sooner"""
+    asked(t)
+    connections = 1
+    while True:
+        try:
+            got = t.receive(14)
+            check(got is not None, 'the client waits')
+            if got.message.version == 1:
+                t.answer(got.message)
+                return t.goes_on(1)
+        except Lost:
+            connections += 1
+            check(connections <= 3, 'a fourth connection')
+            t.accept()
+
+
+# What answers the RPC that is tried
+
+@case('C-103 S34', plays='server')
+def lost_on_trial(t):
+    """A connection lost at the RPC that is tried is followed by one in version 1"""
+    tried(t)
+    t.accept()
+    t.goes_on(1)
+
+
+@case('S33 S36', plays='server')
+def err_vers_on_trial(t):
+    """ERR_VERS for the RPC that is tried: the client goes on in version 1, elsewhere"""
+    call = tried(t)
+    version_one_next(t, Error(call.number, VERS, (1, 1), 2))
+
+
+@case('S37', plays='server')
+def dialect_on_trial(t):
+    """A message that version 2 has not, for the RPC that is tried: version 1 is next"""
+    version_one_next(t, dialect(tried(t)))
+
+
+@case('S42', plays='server')
+def invalid_option_on_trial(t):
+    """INVALID_OPTION for the RPC that is tried: version 1 is next"""
+    call = tried(t)
+    version_one_next(t, Error(call.number, INVALID_OPTION))
+
+
+@case('S36', plays='server')
+def no_common_version_on_trial(t):
+    """With no version in common by that time the command fails, and nothing loops"""
+    call = tried(t)
+    t.send(Error(call.number, VERS, (3, 4), 2))
+    t.in_vain()
+
+
+# Remembered
+
+@case('S34', plays='server')
+def version_two_is_remembered(t):
+    """The second visit to a server of version 2 begins with an RPC in it"""
+    t.negotiate()
+    t.goes_on(2)
+    first = t.come_again().receive().message
+    check(isinstance(first, Rpc) and first.version == 2, f'{first}')
+    t.answer(first)
+    t.goes_on(2)
+
+
+@case('S34', plays='server')
+def version_one_is_remembered(t):
+    """The second visit to a server of version 1 begins with an RPC in it"""
+    err_vers(t, 1, 1)
+    t.goes_on(1)
+    t.come_again()
+    t.goes_on(1)
+
+
+@case('S34 S36', plays='server')
+def version_one_is_gone(t):
+    """A server that was of version 1, and has 2 alone, is asked again on another connection"""
+    err_vers(t, 1, 1)
+    t.goes_on(1)
+    first = t.come_again().next_call()
+    check(first.version == 1, f'{first}')
+    t.send(Error(first.number, VERS, (2, 2), 1))
+    t.given_up()
+    t.accept()
+    t.negotiate()
+    t.goes_on(2)
+
+
+@case('S34', plays='server')
+def lost_when_remembered(t):
+    """A server that was of version 2, and is lost at the first RPC, is asked again"""
+    t.negotiate()
+    t.goes_on(2)
+    first = t.come_again().next_call()
+    check(first.version == 2, f'{first}')
+    t.accept()
+    t.negotiate()
+    t.goes_on(2)
+
+
+@case('C-101 S34', plays='server')
+def version_two_is_gone(t):
+    """A server that was of version 2, and has 1 alone, is spoken to in version 1 next"""
+    t.negotiate()
+    t.goes_on(2)
+    first = t.come_again().next_call()
+    check(first.version == 2, f'{first}')
+    version_one_next(t, Error(first.number, VERS, (1, 1), 2))
+
+
+@case('C-103 S37', plays='server')
+def garbage_is_not_remembered(t):
+    """What was only likely is not remembered: the second visit begins with CONNPROP"""
+    version_one_next(t, dialect(asked(t)))
+    t.come_again()
+    t.negotiate()
+    t.goes_on(2)
+
+
+@case('C-103', plays='server')
+def losses_are_not_remembered(t):
+    """Nor are connections that were lost"""
+    lost_each_time(t)
+    t.come_again()
+    t.negotiate()
+    t.goes_on(2)

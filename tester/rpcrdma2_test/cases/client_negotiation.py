@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A client on a new connection: the version, and the first messages."""
+
+from .. import rpc, wire
+from ..endpoint import PrivateData
+from ..registry import NotApplicable, case, check
+from ..wire import BRS, BRS_INLINE, BRS_NONE, RBSIZ, VERS, Error, Prop, Properties, Rpc
+
+
+def err_vers(t, low, high, version=2):
+    """Refuses the version of the client's first message, and names those there are."""
+    said = t.probe().message
+    t.send(Error(said.xid, VERS, (low, high), version))
+
+
+@case('P-01 P-10 P-11 S28', plays='server')
+def private_data(t):
+    """The client's private data: format, flags 00 or 01, sizes of 4096 or more"""
+    t.accept()
+    data = PrivateData.decode(t.endpoint.private)
+    check(data is not None, f'{t.endpoint.private[:8].hex()}')
+    check(data.flags in (0, 1), f'flags are {data.flags:#04x}')
+    check(min(data.send, data.receive) >= 4096, f'sizes are {data.send}, {data.receive}')
+
+
+@case('C-096 C-098 C-046 S29 S32', plays='server')
+def first_message(t):
+    """The first message is of version 2, of at most 1024 octets, and comes alone"""
+    got = t.probe()
+    check(got.length <= 1024, f'{got.length} octets')
+    check(t.receive(0.3) is None, 'a second message before the first answer')
+
+
+@case('C-043 C-045 C-042 S20', plays='server')
+def what_the_client_says(t):
+    """The client's CONNPROP has RBSIZ and BRS, the latter not NONE"""
+    said = t.probe().message
+    if not isinstance(said, Properties):
+        raise NotApplicable('the client has no properties')
+    check({RBSIZ, BRS} <= set(said.values), f'{said.sets}')
+    check(said.values[RBSIZ].word >= 4096, f'RBSIZ {said.values[RBSIZ].word}')
+    check(said.values[BRS].word != BRS_NONE, 'BRS NONE')
+    check(len(said.values) == len(said.sets[0]), 'a property twice')
+
+
+@case('C-097', plays='server')
+def one_call_before_the_first_grant(t):
+    """Until a message that is no error brings a grant there is one Call at a time"""
+    t.grant = 1
+    said = t.probe().message
+    t.send(Error(said.xid, wire.INVALID_OPTION, credit=32))
+    got = t.next_call()
+    check(t.receive(0.3) is None, 'a second Call after an error with a grant')
+    t.answer(got)
+    t.succeeds()
+
+
+@case('C-099 C-065', plays='server')
+def version_two(t):
+    """After the server's CONNPROP the client's Calls are of version 2"""
+    t.negotiate()
+    t.goes_on(2)
+
+
+@case('C-101 S36', plays='server')
+def version_one_after_err_vers(t):
+    """After ERR_VERS for version 1 the client goes on in it, on the same connection"""
+    err_vers(t, 1, 1)
+    t.goes_on(1)
+
+
+@case('S36', plays='server')
+def version_one_in_err_vers(t):
+    """An ERR_VERS that says it is of version 1 is understood as well"""
+    err_vers(t, 1, 1, version=1)
+    t.goes_on(1)
+
+
+@case('C-101 C-104 E-29', plays='server')
+def use_of_version_one(t):
+    """After ERR_VERS the mount works in version 1; without private data with 1024 octets"""
+    said_once(t)
+    t.largest = t.peer = 1024
+    symlink_by_threshold(t, 1024)
+
+
+def said_once(t):
+    t.accept(private=b'')
+    err_vers(t, 1, 1)
+
+
+def symlink_by_threshold(t, octets):
+    """What is longer has a Read chunk, what is not has none; then the command succeeds."""
+    call = t.serve_until(rpc.SYMLINK)
+    whole = 28 + len(t.contents(call))
+    check(bool(call.reads) == (whole > octets), f'{whole} octets: {call}')
+    t.answer(call)
+    t.succeeds()
+
+
+@case('S33 P-12', plays='server')
+def threshold_by_private_data(t):
+    """After ERR_VERS no Send is longer than the server's private data say"""
+    t.accept(private=PrivateData(0, 2048, 2048))
+    err_vers(t, 1, 1)
+    t.largest = t.peer = 2048
+    symlink_by_threshold(t, 2048)
+
+
+@case('C-102', plays='server')
+def lost_after_err_vers(t):
+    """A connection lost right after ERR_VERS is followed by one in version 1"""
+    err_vers(t, 1, 1)
+    t.accept()
+    check(t.next_call().version == 1, 'version 2')
+
+
+@case('S36', plays='server')
+def no_common_version(t):
+    """With no version in common the mount fails, and nothing loops"""
+    err_vers(t, 3, 7)
+    t.in_vain()
+
+
+@case('C-026 C-044', plays='server')
+def no_properties(t):
+    """A server that refuses CONNPROP with code 3 is spoken to in version 2"""
+    said = t.probe().message
+    t.send(Error(said.xid, wire.INVALID_PROC, credit=1))
+    t.goes_on(2)
+
+
+@case('C-026 C-005 C-044', plays='server')
+def use_without_properties(t):
+    """The mount of a server that refuses it with code 9 works, with Sends of 4096 octets at most"""
+    said = t.probe().message
+    t.send(Error(said.xid, wire.INVALID_OPTION, credit=1))
+    t.succeeds()
+
+
+@case('S30', plays='server')
+def the_server_speaks_first(t):
+    """A CONNPROP that comes before the client has said anything does no harm"""
+    t.accept()
+    t.send(wire.connprop(t.xid(), [Prop(RBSIZ, 4096), Prop(BRS, BRS_INLINE)]))
+    t.negotiate()
+    t.succeeds()
+
+
+@case('S31', plays='server')
+def what_is_no_answer(t):
+    """Short messages, and answers to nothing, do not disturb the negotiation"""
+    said = t.probe().message
+    xid = t.xid()
+    for message in (said.cut(0), said.cut(12), Error(said.xid ^ 1, VERS, (1, 1), 2),
+                    wire.resprop(t.xid()), Rpc(xid, rpc.reply(xid), direction=wire.REPLY)):
+        t.send(message)
+        check(t.receive(0.05) is None, f'an answer to {message}')
+    t.send(wire.connprop(said.xid, [Prop(RBSIZ, 4096)], credit=32))
+    check(t.next_call().version == 2, 'version 1')
+
+
+@case('S37', plays='server')
+def another_dialect(t):
+    """An answer that no peer of this version 2 gives leads to version 1"""
+    said = t.probe().message
+    t.send(Error(said.xid, wire.BAD_XDR))
+    t.accept()
+    check(t.next_call().version == 1, 'version 2')
+
+
+@case('P-03', plays='server')
+def no_private_data(t):
+    """Without private data in the server's answer the mount works"""
+    t.accept(private=b'')
+    t.any_version()
+    t.succeeds()
+
+
+@case('P-05', plays='server')
+def foreign_private_data(t):
+    """With foreign private data in the server's answer the mount works"""
+    t.accept(private=b'\xff' * 8)
+    t.any_version()
+    t.succeeds()
+
+
+@case('C-010 C-073', plays='server')
+def no_handle_without_chunks(t):
+    """rdma_inv_handle is 0 in a Call without chunks"""
+    t.negotiate()
+    call = t.next_call()
+    check(not call.handles() and not call.inv_handle, f'{call}')

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A client whose administrator has said which versions it may speak, by --set."""
+
+from .. import rpc
+from ..registry import case, check
+from ..wire import INVALID_OPTION, INVALID_PROC, VERS, Error
+from .client_fallback import asked, dialect
+from .client_negotiation import err_vers
+from .client_refused import refused, three
+
+
+@case('S34', plays='server', needs='set')
+def to_version_one(t):
+    """Pinned to version 1 the client speaks it from the first message"""
+    t.set('pin', 1)
+    t.goes_on(1)
+
+
+@case('S34 S36', plays='server', needs='set')
+def to_version_one_in_vain(t):
+    """Pinned to version 1, refused with ERR_VERS for 2: the command fails, nothing loops"""
+    t.set('pin', 1)
+    call = t.next_call()
+    check(call.version == 1, f'{call}')
+    t.send(Error(call.number, VERS, (2, 2), 1))
+    t.in_vain()
+
+
+@case('S34', plays='server', needs='set')
+def to_version_two(t):
+    """Pinned to version 2 the client speaks it"""
+    t.set('pin', 2)
+    t.negotiate()
+    t.goes_on(2)
+
+
+@case('S34 S36', plays='server', needs='set')
+def to_version_two_in_vain(t):
+    """Pinned to version 2, refused with ERR_VERS for 1: the command fails"""
+    t.set('pin', 2)
+    err_vers(t, 1, 1)
+    t.in_vain()
+
+
+@case('S34 S37', plays='server', needs='set')
+def to_version_two_another_dialect(t):
+    """Pinned to version 2, answered in another dialect: the command fails"""
+    t.set('pin', 2)
+    t.send(dialect(asked(t)))
+    t.in_vain()
+
+
+@case('S34 S42', plays='server', needs='set')
+def refused_with_invalid_option(t):
+    """Pinned to version 2 INVALID_OPTION for the first RPC ends it, and no other is sent"""
+    t.set('pin', 2)
+    refused(t, 1, INVALID_OPTION)
+    t.in_vain()
+
+
+@case('S34 S42', plays='server', needs='set')
+def refused_with_invalid_proc(t):
+    """Pinned to version 2 INVALID_PROC for the fourth RPC does so"""
+    t.set('pin', 2)
+    refused(t, 4, INVALID_PROC)
+    t.in_vain()
+
+
+@case('S34 S42', plays='server', needs='set')
+def one_of_three(t):
+    """Pinned to version 2 INVALID_OPTION for one of three Calls ends that one alone"""
+    t.set('pin', 2)
+    first, *others = three(t)
+    for call in others:
+        t.answer(call)
+    t.send(Error(first.number, INVALID_OPTION, credit=t.grant))
+    no_more_symlinks(t)
+
+
+@case('S34 S42', plays='server', needs='set')
+def all_of_three(t):
+    """Pinned to version 2 INVALID_OPTION for three Calls ends these, and nothing else"""
+    t.set('pin', 2)
+    for call in three(t):
+        t.send(Error(call.number, INVALID_OPTION, credit=t.grant))
+    no_more_symlinks(t)
+
+
+def no_more_symlinks(t):
+    other = t.serve(lambda c: c.version != 2 or t.procedure(c) == rpc.SYMLINK)
+    check(other is None, f'{other}')
+    t.succeeds()
+
+
+@case('S34', plays='server', needs='set')
+def port_before_address(t):
+    """A pin of the server's port goes before one of its address"""
+    t.set('pin', '1 2')
+    t.goes_on(1)
+
+
+@case('S34', plays='server', needs='set')
+def pin_before_least_version(t):
+    """A pin goes before the least version that is allowed"""
+    t.set('min_version', 2)
+    t.set('pin', 1)
+    t.goes_on(1)
+
+
+@case('S34 S36', plays='server', needs='set')
+def least_version(t):
+    """Where version 2 is the least ERR_VERS for 1 makes the command fail"""
+    t.set('min_version', 2)
+    err_vers(t, 1, 1)
+    t.in_vain()
+
+
+@case('S34 S42', plays='server', needs='set')
+def least_version_refused(t):
+    """There INVALID_PROC for the first RPC ends it, and no other is sent"""
+    t.set('min_version', 2)
+    refused(t, 1, INVALID_PROC)
+    t.in_vain()
+
+
+@case('S34', plays='server', needs='set')
+def highest_version(t):
+    """Where version 1 is the highest the client speaks it from the first message"""
+    t.set('max_version', 1)
+    t.goes_on(1)

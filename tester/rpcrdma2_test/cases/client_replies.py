@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+Replies that break the protocol. The command gets the right data, or its RPC ends with an
+error; then it works with files again, on the mount that it has.
+"""
+
+import dataclasses
+
+from .. import rpc
+from ..endpoint import Lost
+from ..registry import NotApplicable, case, check
+from ..wire import NOMSG, REPLY, Rpc, Segment, u32
+
+RESULTS = 24                        # where they begin in an RPC Reply
+HALF = 0x80000000                   # of what 32 bits count
+
+
+def is_nfs(call, *procedures):
+    return (len(call.body) >= 24 and rpc.number_at(call.body, 12) == rpc.NFS and
+            rpc.number_at(call.body, 20) in procedures)
+
+
+def inline_read(call):
+    return is_nfs(call, rpc.READ) and not call.writes and not call.reply
+
+
+def chunk_read(call):
+    return is_nfs(call, rpc.READ) and len(call.writes) == 1 and not call.reply
+
+
+def listing(call):
+    return is_nfs(call, rpc.READDIR, rpc.READDIRPLUS) and call.reply and not call.writes
+
+
+class Truth:
+    """The right Reply to a Call: of a READ the data begin behind `head` octets."""
+
+    def __init__(self, t, call):
+        self.t, self.call = t, call
+        self.body = t.ask_backend(t.contents(call))
+        self.good = Rpc(call.number, self.body, 2, t.grant, direction=REPLY)
+        self.head = len(self.body)
+        if is_nfs(call, rpc.READ):
+            check(not rpc.number_at(self.body, RESULTS), 'READ fails')
+            self.head = rpc.post_op_attr(self.body, RESULTS + 4) + 12
+        self.data = self.body[self.head:]
+
+    def inline(self, length, data=b''):
+        """So many octets of it, and these"""
+        return self.good.but(body=self.body[:length] + data)
+
+    def head_with(self, *chunks):
+        """The head inline, and such Write chunks, whether they were written to or not"""
+        return self.good.but(body=self.body[:self.head], writes=chunks)
+
+    def count(self, number):
+        """That so many octets were read, in both places"""
+        body = bytearray(self.body)
+        body[self.head - 12:self.head - 8] = body[self.head - 4:self.head] = u32(number)
+        return self.good.but(body=bytes(body))
+
+    def placed(self, length=None):
+        """The Write chunk with the first octets of the data"""
+        data = self.data[:rpc.number_at(self.body, self.head - 4)]
+        return self.t.write(data[:length], self.call.writes[0])
+
+    def in_reply_chunk(self, length=None):
+        """The Reply chunk with the first octets of it"""
+        return self.t.write(self.body[:length], self.call.reply)
+
+    def nomsg(self, chunk):
+        return self.good.but(body=b'', proc=NOMSG, reply=chunk)
+
+
+def longer(chunk):
+    """A word more than its last segment has"""
+    last = chunk[-1]
+    return [*chunk[:-1], dataclasses.replace(last, length=last.length + 4)]
+
+
+def wrapped(chunk):
+    """Two segments of another length, which 32 bits do not tell from this chunk's"""
+    return [Segment(7, HALF, 4096), Segment(7, HALF + sum(s.length for s in chunk), 4096)]
+
+
+def spoil(t, wanted, bad, most=100):
+    """Each such Call of a run is answered by these messages; how many there were."""
+    call, count = t.work(wanted), 0
+    while call is not None:
+        count += 1
+        check(count <= most, f'{count} times: a loop')
+        said = bad(Truth(t, call))
+        t.send(*(said if isinstance(said, (list, tuple)) else [said]))
+        call = t.serve(wanted, 20)
+    return count
+
+
+def succeeds(t, wanted, bad, most=100):
+    spoil(t, wanted, bad, most)
+    t.succeeds()
+
+
+def fails(t, wanted, bad, most=1):
+    """The command fails, and the next run does not."""
+    spoil(t, wanted, bad, most)
+    t.fails()
+    t.works()
+
+
+def unreadable(t, wanted, bad):
+    """
+    The command fails, at once or when the Call has come again on some connections.
+
+    An RPC layer that can not read the header of an RPC Reply may send the Call again.
+    """
+    call = t.work(wanted)
+    for _ in range(4):
+        t.send(bad(Truth(t, call)))
+        call = t.comes_again(call.number)
+        if call is None:
+            t.fails()
+            return t.works()
+    return check(False, 'a loop')
+
+
+# What was written to a Write chunk
+
+@case('E-20 E-10', plays='server', kept=True)
+def more_than_the_write_chunk_holds(t):
+    """A Write chunk longer than it was offered ends the READ"""
+    fails(t, chunk_read, lambda r: r.head_with(longer(r.call.writes[0])))
+
+
+@case('E-20 E-10', plays='server', kept=True)
+def more_write_chunks_than_offered(t):
+    """Two Write chunks where one was offered end the READ"""
+    fails(t, chunk_read, lambda r: r.head_with(r.call.writes[0], r.placed(4)))
+
+
+@case('E-20 S05', plays='server', kept=True)
+def write_list_that_wraps(t):
+    """Two Write chunks whose lengths wrap around to the one offered end the READ"""
+    fails(t, chunk_read, lambda r: r.head_with(*[[s] for s in wrapped(r.call.writes[0])]))
+
+
+@case('E-20 S05', plays='server', kept=True)
+def write_chunk_that_wraps(t):
+    """Two segments whose lengths wrap around to the one offered end the READ"""
+    fails(t, chunk_read, lambda r: r.head_with(wrapped(r.call.writes[0])))
+
+
+@case('E-20 E-10', plays='server', kept=True)
+def write_chunk_where_none_is(t):
+    """A Write chunk where none was offered ends the READ"""
+    fails(t, inline_read, lambda r: r.good.but(writes=[[Segment(7, 4, 4096)]]))
+
+
+@case('E-20', plays='server', kept=True)
+def write_chunk_that_holds_nothing(t):
+    """Nothing in the Write chunk, where the Reply says that all is: the READ ends"""
+    fails(t, chunk_read, lambda r: r.head_with(r.placed(0)), 100)
+
+
+@case('E-20', plays='server', kept=True)
+def write_chunk_that_holds_half(t):
+    """Half of what the Reply says in the Write chunk: the rest is read in its turn"""
+    succeeds(t, chunk_read, lambda r: r.head_with(r.placed(len(r.data) // 2 & ~3)))
+
+
+@case('E-20 E-07', plays='server', kept=True)
+def more_behind_a_full_write_chunk(t):
+    """Octets inline behind what is in the Write chunk mean nothing"""
+    succeeds(t, chunk_read, lambda r: r.head_with(r.placed()).plus(r.data[:2000]))
+
+
+@case('E-20 E-07', plays='server', kept=True)
+def data_go_on_inline(t):
+    """Data that go on inline where the Write chunk ends early: no wrong octet is read"""
+    def bad(r):
+        half = len(r.data) // 2 & ~3
+        return r.head_with(r.placed(half)).plus(r.data[half:half + min(half, 2000)])
+    succeeds(t, chunk_read, bad)
+
+
+@case('E-20', plays='server', kept=True)
+def write_chunk_without_a_head(t):
+    """All in the Write chunk, and the results cut short: the command does not hang"""
+    def bad(r):
+        return r.good.but(body=r.body[:RESULTS + 4], writes=[r.placed()])
+    spoil(t, chunk_read, bad)
+    t.works()
+
+
+# What is inline
+
+@case('E-20 S09', plays='server', kept=True)
+def reply_behind_a_long_header(t):
+    """A Reply behind empty Read segments, which mean nothing, begins anywhere in a page"""
+    counts = iter(range(159, 1000))
+    empty = ((256, Segment(0, 0, 0)),)
+
+    def bad(r):
+        if t.peer < 5000:
+            raise NotApplicable('the Receives of the client are too small')
+        return r.good.but(reads=empty * next(counts))
+    succeeds(t, inline_read, bad)
+
+
+@case('E-20', plays='server', kept=True)
+def octets_behind_the_reply(t):
+    """Octets behind the RPC Reply mean nothing"""
+    succeeds(t, inline_read, lambda r: r.good.plus(b'Z' * (3000 - len(r.body))))
+
+
+@case('E-20', plays='server', kept=True)
+def less_data_than_is_said(t):
+    """Less data than the Reply says: the rest is read in its turn"""
+    succeeds(t, inline_read, lambda r: r.inline(r.head + min(len(r.data), 100)))
+
+
+@case('E-20', plays='server', kept=True)
+def more_data_is_said(t):
+    """A count of more data than there are room for and than there are"""
+    succeeds(t, inline_read, lambda r: r.count(1 << 20))
+
+
+@case('E-20', plays='server', kept=True)
+def all_data_are_said(t):
+    """A count of 4 GiB ends the READ"""
+    fails(t, inline_read, lambda r: r.count(0xffffffff), 100)
+
+
+@case('E-20', plays='server', kept=True)
+def cut_in_the_results(t):
+    """A Reply that ends within its results ends the READ"""
+    fails(t, inline_read, lambda r: r.inline(RESULTS + 4))
+
+
+@case('E-20', plays='server', kept=True)
+def cut_in_the_rpc_header(t):
+    """A Reply that ends within the RPC header ends the READ, sooner or later"""
+    unreadable(t, inline_read, lambda r: r.inline(8))
+
+
+@case('E-20 S07', plays='server', kept=True)
+def cut_in_the_msg_type(t):
+    """A Reply that ends within the msg_type ends the READ"""
+    fails(t, inline_read, lambda r: r.inline(6))
+
+
+@case('E-20', plays='server', kept=True)
+def cut_in_a_word(t):
+    """A Reply that ends within a word ends the READ, sooner or later"""
+    unreadable(t, inline_read, lambda r: r.inline(r.head + 2))
+
+
+# What is in the Reply chunk
+
+@case('E-06 E-25 C-031', plays='server', kept=True)
+def reply_chunk_that_was_not_needed(t):
+    """A Reply that would fit inline is taken from the Reply chunk as well"""
+    succeeds(t, listing, lambda r: r.nomsg(r.in_reply_chunk()))
+
+
+@case('E-20 E-06', plays='server', kept=True)
+def more_than_the_reply_chunk_holds(t):
+    """A Reply chunk longer than it was offered ends the READDIR"""
+    fails(t, listing, lambda r: r.nomsg(longer(r.call.reply)))
+
+
+@case('E-20 S05', plays='server', kept=True)
+def reply_chunk_that_wraps(t):
+    """A Reply chunk whose lengths wrap around to the one offered ends the READDIR"""
+    fails(t, listing, lambda r: r.nomsg(wrapped(r.call.reply)))
+
+
+@case('E-20', plays='server', kept=True)
+def reply_chunk_cut_short(t):
+    """A Reply chunk with 8 octets ends the READDIR, sooner or later"""
+    unreadable(t, listing, lambda r: r.nomsg(r.in_reply_chunk(8)))
+
+
+@case('E-20 E-06 S07', plays='server', kept=True)
+def reply_chunk_and_inline(t):
+    """RDMA2_MSG with a Reply chunk that is used ends the READDIR"""
+    fails(t, listing, lambda r: r.good.but(reply=r.in_reply_chunk()))
+
+
+# Replies that come at another time
+
+@case('E-20 C-066', plays='server', kept=True)
+def reply_to_a_stranger(t):
+    """A Reply to an RPC that there never was, before the one that is waited for"""
+    def bad(r):
+        number = r.call.number ^ 0x40000000
+        return r.good.but(number=number, body=u32(number) + r.body[4:]), r.good
+    succeeds(t, inline_read, bad)
+
+
+@case('E-20 C-066', plays='server', kept=True)
+def reply_to_the_last_rpc(t):
+    """Each Reply once more, when the next one is due"""
+    said = []
+
+    def bad(r):
+        said.append(r.good)
+        return said[-2:]
+    succeeds(t, inline_read, bad)
+    check(len(said) > 1, 'one READ only')
+
+
+@case('E-20 C-066', plays='server', kept=True)
+def reply_twice(t):
+    """A Reply that comes twice at once, the second while the memory is taken back"""
+    def bad(r):
+        t.endpoint.post_twice(r.head_with(r.placed(4096)).encode())
+        return ()
+    succeeds(t, chunk_read, bad)
+
+
+def after(number):
+    """The next xid of a client that counts them in its own order of octets"""
+    return int.from_bytes((int.from_bytes(number.to_bytes(4, 'big'), 'little') + 1 &
+                           0xffffffff).to_bytes(4, 'little'), 'big')
+
+
+@case('E-20', plays='server', kept=True)
+def write_with_immediate(t):
+    """
+    An RDMA Write with Immediate is no Reply, whatever its Receive held before
+
+    Each Receive has held a Reply to the very RPC, which was not there yet.
+    """
+    truth = Truth(t, t.work(chunk_read))
+    number = after(truth.call.number)
+    stale = truth.head_with().but(number=number, body=u32(number) + truth.body[4:truth.head])
+    t.send(*[stale] * 160)
+    t.send(truth.head_with(truth.placed(len(truth.data) // 2 & ~3)))
+    second = t.serve(lambda c: chunk_read(c) and c.number != truth.call.number)
+    if second is None or second.number != number:
+        raise NotApplicable('the rest is not read by an RPC with the next xid')
+    first = second.writes[0][0]
+    region = t.endpoint.region(first.length)
+    try:
+        t.endpoint.rdma(region, first.length, first.handle, first.offset, immediate=True)
+        t.is_left()
+    except Lost:
+        pass                            # before the RDMA Write is done
+    again = t.comes_again(number)
+    check(again is not None, 'the READ has ended')
+    t.answer(again)
+    t.succeeds()

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Private data of the connection manager, and which end speaks first."""
+
+from ..client import SILENCE
+from ..endpoint import MAGIC, PrivateData
+from ..registry import NotApplicable, case, check
+from ..rpc import FSINFO, READ, read_arguments
+from ..wire import ERR_CHUNK, Error, opaque
+
+NOT_PRIVATE = (b'', b'\0' * 8, PrivateData(1, 4096, 4096, MAGIC + 1).encode(),
+               PrivateData(1, 4096, 4096, version=2).encode(),
+               PrivateData(1, 4096, 4096).encode()[:4])
+
+
+@case('P-01 P-10 P-11 S28')
+def private_data_of_version_two(t):
+    """The server's private data: format, flags 00 or 01, sizes of 4096 or more"""
+    private_data(t)
+
+
+@case('P-01 P-10 P-11', version=1)
+def private_data_of_version_one(t):
+    """The server's private data: format, flags 00 or 01, sizes of 1024 or more"""
+    private_data(t, 1024)
+
+
+def private_data(t, least=4096):
+    data = PrivateData.decode(t.open().endpoint.private)
+    if data is None and least == 1024:
+        raise NotApplicable('the server has no private data, which is allowed')
+    check(data is not None, f'private data are {t.endpoint.private[:8].hex()}')
+    check(data.flags in (0, 1), f'flags are {data.flags:#04x}')
+    check(min(data.send, data.receive) >= least, f'sizes are {data.send}, {data.receive}')
+
+
+@case('P-03 P-05 P-06 S28')
+def private_data_mean_nothing_in_version_two(t):
+    """Without private data, and with foreign ones, version 2 is as ever"""
+    for data in NOT_PRIVATE:
+        t.again(private=data)
+        t.alive()
+
+
+@case('P-03 P-04 P-05 P-06', version=1)
+def private_data_are_optional(t):
+    """Without private data, and with foreign ones, version 1 is spoken without SWI"""
+    for data in NOT_PRIVATE:
+        t.again(private=data)
+        region = t.memory(4096).window()
+        answer = t.answered(t.null(writes=[t.segments(region)]))
+        check(answer.invalidated is None, f'invalidation after {data.hex()}')
+
+
+@case('P-02 P-12', version=1, needs='export')
+def sizes_are_of_one_connection(t):
+    """Sizes of private data hold for their connection, not for the next"""
+    handle = t.file(bytes(range(256)) * 8)
+    t.again(private=PrivateData(0, 4096, 4096))
+    t.largest = 4096
+    answer = t.answered(t.call(READ, read_arguments(handle, 2048)))
+    check(answer.length > 2048, 'READ of 2048 octets does not come inline')
+    t.again(private=b'')
+    too_long(t, t.call(READ, read_arguments(handle, 2048)))
+
+
+@case('P-04 P-12 C-104 E-14', version=1, needs='export')
+def default_threshold_of_version_one(t):
+    """Without private data no Send of version 1 is longer than 1024 octets"""
+    handle = t.file(bytes(2048))
+    t.again(private=b'')
+    t.largest = 1024
+    t.alive()
+    t.answered(t.call(READ, read_arguments(handle, 512)))
+    too_long(t, t.call(READ, read_arguments(handle, 2048)))
+
+
+def too_long(t, message):
+    """A Reply that has no way to come: ERR_CHUNK, and never a Send above 1024."""
+    t.largest = 1024
+    t.error(message, ERR_CHUNK)
+    t.alive()
+
+
+@case('P-07 P-08', version=1)
+def invalidation_when_both_flags_are_set(t):
+    """With both flags set a Reply may come with SWI, of a handle of its Call"""
+    t.open(private=PrivateData(1, 4096, 4096))
+    own = PrivateData.decode(t.endpoint.private)
+    region = t.memory(4096).window()
+    answer = t.answered(t.null(writes=[t.segments(region)]))
+    check(answer.invalidated in (None, region.handle),
+          f'{answer.invalidated} is invalidated, not {region.handle}')
+    if own is None or not own.flags & 1:
+        check(answer.invalidated is None, 'invalidation, but the own flag is clear')
+        raise NotApplicable('the flag of the server is clear')
+
+
+@case('P-09 P-13', version=1)
+def no_invalidation_when_the_flag_is_clear(t):
+    """With the client's flag clear no Reply comes with SWI"""
+    t.open(private=PrivateData(0, 4096, 4096))
+    region = t.memory(4096).window()
+    answer = t.answered(t.null(writes=[t.segments(region)]))
+    check(answer.invalidated is None, 'invalidation')
+
+
+@case('P-09', version=1)
+def no_invalidation_when_the_flag_of_the_server_is_clear(t):
+    """With its own flag clear the server does not send with invalidation"""
+    t.open(private=PrivateData(1, 4096, 4096))
+    data = PrivateData.decode(t.endpoint.private)
+    if data and data.flags & 1:
+        raise NotApplicable('the flag of the server is set')
+    region = t.memory(4096).window()
+    answer = t.answered(t.null(writes=[t.segments(region)]))
+    check(answer.invalidated is None, 'invalidation')
+
+
+@case('S30')
+def the_server_does_not_speak_first(t):
+    """The server says nothing before the first message of the client"""
+    t.open()
+    answer = t.receive(4 * SILENCE)
+    check(answer is None, f'the server says {answer}')
+    t.alive()
+
+
+@case('B-13 S21')
+def no_call_from_the_server_unasked(t):
+    """No backward Call before the client's upper layer said that it is ready"""
+    t.announce()
+    for _ in range(3):
+        t.alive()
+    answer = t.receive(4 * SILENCE)
+    check(answer is None, f'the server says {answer}')
+
+
+@case('S46', needs='export')
+def memory_that_is_not_there(t):
+    """An RDMA Read that fails ends the connection or draws code 10, nothing more"""
+    t.open()
+    message = t.long(FSINFO, opaque(t.target.root))
+    position, segment = message.reads[0]
+    dead = type(segment)(segment.handle ^ 0x5500, segment.length, segment.offset)
+    try:
+        answer = t.ask(message.but(reads=((position, dead),)))
+        check(isinstance(answer.message, Error) and answer.message.code == 10,
+              f'{answer.message}')
+    except Exception as reason:
+        if type(reason).__name__ != 'Lost':
+            raise
+    t.again()
+    t.alive()

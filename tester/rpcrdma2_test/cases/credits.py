@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Grants, and the Receives behind them. A Send that finds none ends the connection."""
+
+import time
+from contextlib import contextmanager
+
+from ..client import Client
+from ..endpoint import Lost
+from ..registry import case, check
+from ..wire import Option, Prop, RBSIZ, reqprop, updprop
+
+
+def at_once(t, messages):
+    """All are sent before any answer is taken; every one gets its own."""
+    t.send(*messages)
+    left = {m.xid for m in messages}
+    while left:
+        answer = t.receive()
+        check(answer is not None, f'{len(left)} of {len(messages)} are not answered')
+        check(answer.message.xid in left, f'xid {answer.message.xid:#x} answered twice')
+        left.remove(answer.message.xid)
+
+
+@case('B-11 E-16 B-01')
+def all_that_is_granted(t):
+    """As many Calls as are granted may be under way"""
+    fill(t)
+
+
+@case('B-11 E-16 B-01', version=1)
+def all_that_is_granted_in_version_one(t):
+    """As many Calls as are granted may be under way, in version 1"""
+    fill(t)
+
+
+def fill(t):
+    t.open(receives=128)
+    for _ in range(3):
+        grant = min(t.alive().message.credit, 120)
+        at_once(t, [t.null() for _ in range(grant)])
+    t.nothing()
+
+
+@case('S27')
+def property_messages_take_no_credit(t):
+    """With all credits in use there is a Receive for a property message or an option"""
+    t.open(receives=128)
+    t.announce()
+    grant = min(t.alive().message.credit, 100)
+    calls = [t.null() for _ in range(grant)]
+    half = grant // 2
+    at_once(t, calls[:half] + [reqprop(t.xid(), [Prop(RBSIZ, 4096)])] + calls[half:])
+    calls = [t.null() for _ in range(grant)]
+    at_once(t, calls + [Option(t.xid(), 0x7fffff01)])
+    t.send(updprop(t.xid(), [Prop(RBSIZ, 4096)]))
+    at_once(t, [t.null() for _ in range(grant)])
+
+
+@case('S26')
+def request_for_no_credit(t):
+    """rdma_credit 0 in a Call is read as 1, and never comes back"""
+    for credit in (0, 1, 0xffffffff):
+        for _ in range(3):
+            answer = t.answered(t.null(credit=credit))
+            check(answer.message.credit > 0, 'a grant of 0')
+
+
+@case('S26', version=1)
+def request_for_no_credit_in_version_one(t):
+    """rdma_credit 0 in a Call of version 1 is read as 1, and never comes back"""
+    for credit in (0, 1, 0xffffffff):
+        answer = t.answered(t.null(credit=credit))
+        check(answer.message.credit > 0, 'a grant of 0')
+
+
+@case('C-077 S26')
+def grant_in_errors(t):
+    """An error brings the grant that a Reply brings"""
+    grant = t.alive().message.credit
+    got = t.error(t.null().with_word(6, 2), 2)
+    check(got.credit == grant, f'{got.credit}, not {grant}')
+
+
+@case('E-16 S31')
+def refused_messages_use_up_nothing(t):
+    """Any number of messages that are refused leaves the Receives that there were"""
+    t.open(receives=128)
+    for _ in range(40):
+        t.error(t.null().with_word(6, 2), 2)
+        t.error(t.null().with_word(3, 10), 3)
+    at_once(t, [t.null() for _ in range(min(t.alive().message.credit, 120))])
+
+
+@case('B-01')
+def answers_are_for_their_calls(t):
+    """Each of many Calls of different kinds gets the answer that is its own"""
+    t.open(receives=64)
+    grant = min(t.alive().message.credit, 30)
+    good = [t.null() for _ in range(grant - grant // 3)]
+    bad = [t.null().with_word(3, 10) for _ in range(grant // 3)]
+    at_once(t, [m for pair in zip(good, bad) for m in pair])
+
+
+@case('B-08')
+def an_answer_that_finds_no_receive(t):
+    """An answer that finds no Receive ends its connection, and nothing else"""
+    no_receive(t)
+
+
+@case('B-08', version=1)
+def an_answer_that_finds_no_receive_in_version_one(t):
+    """So it does in version 1"""
+    no_receive(t)
+
+
+def no_receive(t):
+    t.open(receives=1)
+    t.send(t.null(), t.null())
+    time.sleep(0.3)             # what is received has its Receive posted again
+    try:
+        for _ in range(3):
+            t.receive(2)
+        check(False, 'the connection goes on')
+    except Lost:
+        t.again()
+    t.alive()
+
+
+# Little memory for Receives
+
+@contextmanager
+def another(t):
+    """A second connection of another client"""
+    other = Client(t.target, t.version)
+    try:
+        yield other
+    finally:
+        other.close()
+
+
+def granted(t, **fields):
+    return t.answered(t.null(**fields)).message.credit
+
+
+@case('S26 S27', needs='set')
+def grants_while_memory_is_short(t):
+    """With memory for one connection a new one begins with less, and the first gives one back"""
+    t.set('receive_memory', 368)
+    t.open(receives=128)
+    first = granted(t)
+    with another(t) as other:
+        second = granted(other)
+        check(0 < second < first, f'the second is granted {second}, the first {first}')
+        later = [granted(t), granted(t, version=1), granted(t)]
+        check(later == [first - 1] * 3, f'first {first}, then {later}')
+        at_once(t, [t.null() for _ in range(first - 1)])
+        at_once(other, [other.null() for _ in range(second)])
+
+
+@case('S26', needs='set')
+def shares_while_memory_is_short(t):
+    """A connection with less than its share keeps that, one with more gives back"""
+    t.set('receive_memory', 976)
+    t.set('receive_size', 53248)
+    idle = granted(t)
+    t.set('receive_size', 4096)
+    with another(t) as fair, another(t) as more:
+        share = granted(fair)
+        least = granted(more)
+        check(0 < least < share, f'{share}, then {least}')
+        check([granted(fair), granted(fair)] == [share] * 2, 'the share gets less')
+        later = granted(t)
+        check(later < idle, f'{idle}, then {later}')

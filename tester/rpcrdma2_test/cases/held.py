@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+A client that takes no Replies. It posts no Receives, and its device says so without end:
+the server's first Send stays under way, and so does all behind it on the Send Queue.
+"""
+
+import time
+
+from .. import rpc
+from ..client import Client
+from ..registry import case, check
+from ..wire import MSG, MSGP, Raw, Segment, u32
+
+PATIENCE = 60                   # any limit will do, as long as there is one
+LENGTH = 1 << 20
+CONNECTIONS = 12                # more than most servers have threads
+
+
+class Holder:
+    """Such a connection, on which so many Calls have been sent"""
+
+    def __init__(self, t, count):
+        self.t = t.open(receives=0, retries=7)
+        self.region = t.memory(LENGTH)
+        self.say(*[t.null() for _ in range(count)])
+
+    def say(self, *messages):
+        """Messages that are taken, but not answered"""
+        for message in messages:
+            self.t.endpoint.post(message.encode())
+        self.t.endpoint.flush()
+
+    def pull(self, count, segments, length, proc=MSG):
+        """So many NULLs, a Read chunk behind each"""
+        here = Segment(self.region.handle, length, self.region.address)
+        for _ in range(count):
+            message = self.t.null(reads=[(40, here)] * segments, proc=proc)
+            data = message.encode()
+            if proc == MSGP:            # has rdma_align and rdma_thresh
+                data = data[:16] + u32(0, 0) + data[16:]
+            self.say(Raw(data))
+
+    def ends(self):
+        """The server ends the connection, sooner or later."""
+        end = time.monotonic() + PATIENCE
+        while not self.t.endpoint.lost:
+            check(time.monotonic() < end, f'after {PATIENCE} s the connection goes on')
+            time.sleep(0.1)
+
+    def fill(self, proc=MSG):
+        """
+        Small Replies and many RDMA Reads, until a Call has to wait for its own.
+
+        Two Calls of 64 RDMA Reads fit on most Send Queues, nine do on none.
+        """
+        self.pull(9, 64, 1, proc)
+
+
+@case('S46 B-08')
+def reads_without_response(t):
+    """RDMA Reads that get no response have a deadline, and end the connection"""
+    holder = Holder(t, 1)
+    holder.pull(8, 1, LENGTH)
+    holder.ends()
+
+
+def in_small_steps(t, proc):
+    """Each batch of Replies that is taken gives back some of the Send Queue, but too little."""
+    holder = Holder(t, 32)
+    holder.fill(proc)
+    for _ in range(2):
+        time.sleep(8)
+        check(not t.endpoint.lost, 'the connection has ended before')
+        t.endpoint.post_receives(8)
+    holder.ends()
+
+
+@case('S46 B-08')
+def replies_in_small_steps(t):
+    """A client that takes its Replies in small steps has no more time for that"""
+    in_small_steps(t, MSG)
+
+
+@case('S46 B-08 E-23', version=1)
+def replies_in_small_steps_in_version_one(t):
+    """So it has not in version 1, with RDMA_MSGP"""
+    in_small_steps(t, MSGP)
+
+
+@case('S46 B-08', needs='export')
+def more_connections_than_threads(t):
+    """Calls that wait for the Send Queue keep no thread: others are answered"""
+    holders = [Holder(Client(t.target, t.version), 32) for _ in range(CONNECTIONS)]
+    try:
+        for holder in holders:
+            holder.fill()
+        time.sleep(1)
+        begin = time.monotonic()
+        handle = t.file()
+        region = t.memory(LENGTH).write(b'data' * (LENGTH // 4))
+        message = t.call(rpc.WRITE, rpc.write_arguments(handle, LENGTH))
+        answer = t.answered(message.but(
+            reads=[(len(message.body), s) for s in t.segments(region)]))
+        check(rpc.number_at(answer.results, 0) == 0, 'WRITE failed')
+        took = time.monotonic() - begin
+        check(took < 4, f'CREATE and WRITE take {took:.1f} s')
+        up = sum(not h.t.endpoint.lost for h in holders)
+        check(up >= CONNECTIONS - 1, f'{up} of {CONNECTIONS} connections are left')
+    finally:
+        for holder in holders:
+            holder.t.close()

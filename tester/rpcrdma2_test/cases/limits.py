@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0
+"""More chunks or segments than the server takes: codes 4, 5 and 6."""
+
+from ..registry import NotApplicable, case, check
+from ..wire import NOMSG, READ_CHUNKS, SEGMENTS, SYSTEM, WRITE_CHUNKS, Error, Rpc, Segment
+
+HERE = Segment(0x1234, 16, 0x10000)
+
+
+def stretched(t, count, **fields):
+    """NULL with arguments, which it ignores, so that there are so many positions."""
+    message = t.null(**fields)
+    return message.but(body=message.body + bytes(4 * count),
+                       reads=tuple((40 + 4 * i, HERE) for i in range(count)))
+
+
+def read_chunks(count):
+    return lambda t: stretched(t, count)
+
+
+def write_chunks(count):
+    return lambda t: t.null(writes=[[HERE]] * count)
+
+
+def segments(count):
+    return lambda t: t.null(writes=[[HERE] * count])
+
+
+def limit_of(t, message, code):
+    """What the server says is its limit, when a message is far above it."""
+    answer = t.ask(message)
+    if isinstance(answer.message, Rpc):
+        raise NotApplicable('the server takes as many as a message holds')
+    got = answer.message
+    check(isinstance(got, Error) and got.code == code, f'code {code} expected, not {got}')
+    return got.arguments[0]
+
+
+def at_the_limit(t, build, many, code):
+    """Above the limit the server names it each time; below it is another matter."""
+    limit = limit_of(t, build(many)(t), code)
+    check(0 <= limit < many, f'{limit} is the limit, and {many} are too many')
+    t.error(build(limit + 1)(t), code, limit)
+    t.error(build(limit + 2)(t), code, limit)
+    t.alive()
+    return limit
+
+
+@case('C-083')
+def too_many_read_chunks(t):
+    """One Read chunk more than the server takes draws READ_CHUNKS with its limit"""
+    at_the_limit(t, read_chunks, 100, READ_CHUNKS)
+
+
+@case('C-084')
+def too_many_write_chunks(t):
+    """One Write chunk more than the server takes draws WRITE_CHUNKS with its limit"""
+    at_the_limit(t, write_chunks, 150, WRITE_CHUNKS)
+
+
+@case('C-084')
+def as_many_write_chunks_as_there_may_be(t):
+    """As many Write chunks as the server takes draw a Reply with as many"""
+    limit = limit_of(t, write_chunks(150)(t), WRITE_CHUNKS)
+    answer = t.answered(write_chunks(limit)(t))
+    check(len(answer.message.writes) == limit, f'{len(answer.message.writes)} chunks')
+
+
+@case('C-085')
+def too_many_segments_of_a_write_chunk(t):
+    """A Write chunk of one segment more than the server takes draws SEGMENTS"""
+    at_the_limit(t, segments, 230, SEGMENTS)
+
+
+@case('C-085')
+def as_many_segments_as_there_may_be(t):
+    """A Write chunk of as many segments as the server takes draws a Reply with as many"""
+    limit = limit_of(t, segments(230)(t), SEGMENTS)
+    answer = t.answered(segments(limit)(t))
+    check(len(answer.message.writes[0]) == limit, f'{len(answer.message.writes[0])} segments')
+
+
+@case('C-085')
+def too_many_segments_of_a_reply_chunk(t):
+    """So does a Reply chunk"""
+    limit = limit_of(t, t.null(reply=[HERE] * 230), SEGMENTS)
+    t.error(t.null(reply=[HERE] * (limit + 1)), SEGMENTS, limit)
+    t.answered(t.null(reply=[HERE] * limit))
+
+
+@case('C-085')
+def segments_of_several_chunks(t):
+    """What SEGMENTS says of several chunks is what each of them may have"""
+    for build in (lambda n: t.null(writes=[[HERE] * n] * 2),
+                  lambda n: t.null(writes=[[HERE] * n] * 2, reply=[HERE] * n)):
+        limit = limit_of(t, build(70), SEGMENTS)
+        check(0 < limit < 70, f'{limit} is the limit, and 70 are too many')
+        t.answered(build(limit))
+
+
+@case('C-085 E-03')
+def too_many_segments_of_a_read_chunk(t):
+    """So does a Read chunk, at position 0 and elsewhere"""
+    limit = limit_of(t, t.null(reads=[(40, HERE)] * 160), SEGMENTS)
+    t.error(t.null(reads=[(40, HERE)] * (limit + 1)), SEGMENTS, limit)
+    t.error(t.null(proc=NOMSG, reads=[(0, HERE)] * (limit + 1)).but(body=b''),
+            SEGMENTS, limit)
+
+
+@case('C-085')
+def as_many_segments_of_a_read_chunk(t):
+    """A Read chunk of as many segments as the server takes is pulled"""
+    limit = limit_of(t, t.null(reads=[(40, HERE)] * 160), SEGMENTS)
+    region = t.memory(4)
+    t.answered(t.null(reads=[(40, Segment(region.handle, 1, region.address))] * limit))
+
+
+@case('C-106 C-093')
+def a_call_that_is_too_large(t):
+    """A Call of 2 GiB draws SYSTEM, and nothing is read"""
+    region = t.memory(4)
+    t.error(t.null(reads=[(40, Segment(region.handle, 0x7ffffff0, region.address))]), SYSTEM)
+    t.alive()
+
+
+@case('E-03 C-085')
+def as_many_segments_of_a_call(t):
+    """A Call in as many segments as the server takes is answered"""
+    limit = limit_of(t, t.null(reads=[(40, HERE)] * 160), SEGMENTS)
+    message = t.null()
+    count = min(limit, 16)
+    body = message.body + bytes(4 * count)
+    region = t.memory(len(body)).write(body)
+    pieces = [(0, s) for s in t.segments(region, 40, 10)]
+    pieces += [(0, s) for s in t.segments(region, 4 * (count - 10), count - 10, at=40)]
+    t.answered(message.but(body=b'', proc=NOMSG, reads=tuple(pieces)))
+
+
+@case('S44 C-083 C-084 C-085')
+def order_of_limits(t):
+    """Of several limits passed, Read chunks come before Write chunks before segments"""
+    reads = stretched(t, 40).reads
+    long = t.null()
+    long = long.but(body=long.body + bytes(160), writes=[[HERE]] * 20 + [[HERE] * 80])
+    t.error(long.but(reads=reads), READ_CHUNKS)
+    t.error(long, WRITE_CHUNKS)
+    t.error(long.but(writes=[[HERE] * 80]), SEGMENTS)
+
+
+@case('C-062 C-083 C-084 C-085')
+def one_argument_each(t):
+    """Codes 4 to 6 bring one argument, and leave the connection as it was"""
+    for message, code in ((read_chunks(100)(t), READ_CHUNKS),
+                          (write_chunks(150)(t), WRITE_CHUNKS),
+                          (segments(230)(t), SEGMENTS)):
+        answer = t.ask(message)
+        check(answer.length == 24 and answer.message.code == code, f'{answer}')
+        t.alive()

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Versions, and the version of an answer."""
+
+from ..registry import NotApplicable, case, check
+from ..wire import MSG, VERS, Properties, Raw, Rpc, connprop, u32
+
+UNKNOWN = (0, 3, 4, 255, 0x20000, 0xffffffff)
+
+
+@case('C-079 C-076 C-077 E-17 S36')
+def unknown_version(t):
+    """An rdma_vers that the server has not draws VERS, with it copied, and the range"""
+    unknown_versions(t)
+
+
+@case('E-17 C-079', version=1)
+def unknown_version_to_version_one(t):
+    """An rdma_vers that the server has not draws ERR_VERS and the range"""
+    unknown_versions(t)
+
+
+def unknown_versions(t):
+    for version in UNKNOWN:
+        got = t.error(t.null().with_word(1, version), VERS)
+        low, high = got.arguments
+        check(low == min(t.target.versions) and high == max(t.target.versions),
+              f'versions {low} to {high}, not {t.target.versions}')
+    t.alive()
+
+
+@case('S44 C-079')
+def version_is_judged_before_all_else(t):
+    """Of several faults the version is judged first: also in 16 octets, for any proc"""
+    for proc in (0, 2, 5, 9, 77):
+        t.error(Raw(u32(t.xid(), 3, 0, proc)), VERS)
+    t.alive()
+
+
+@case('C-010 C-061 C-067 C-099 B-01 E-01 E-22 S47')
+def answer_in_version_two(t):
+    """A Call in version 2 is answered in version 2"""
+    check(t.alive().message.version == 2, 'it is not')
+
+
+@case('C-105 S35')
+def each_call_in_its_own_version(t):
+    """Calls of both versions on one connection are answered each in its own"""
+    if 1 not in t.target.versions:
+        raise NotApplicable('the server does not speak version 1')
+    for version in (1, 2, 2, 1, 2, 1, 1):
+        check(t.answered(t.null(version=version)).message.version == version,
+              f'not version {version}')
+
+
+@case('C-105 B-01', version=1)
+def answer_in_version_one(t):
+    """A Call in version 1 is answered in version 1, in its layout, with its xid"""
+    for _ in range(3):
+        answer = t.alive()
+        check(answer.message.version == 1 and answer.message.proc == MSG,
+              f'{answer.message}')
+        check(answer.length == 28 + 24, f'{answer.length} octets')
+
+
+@case('C-100 S36', version=1)
+def version_two_refused(t):
+    """A server without version 2 refuses it with ERR_VERS and goes on in version 1"""
+    if 2 in t.target.versions:
+        raise NotApplicable('the server speaks version 2')
+    for message in (connprop(t.xid()), t.null(version=2), connprop(t.xid())):
+        t.error(message, VERS, 1, 1)
+        t.alive()
+
+
+@case('C-046 C-099 S29 S32')
+def first_connprop(t):
+    """The first CONNPROP is answered with one CONNPROP of at most 1024 octets"""
+    answer = t.ask(connprop(t.xid()))
+    check(isinstance(answer.message, Properties), f'{answer.message}')
+    check(answer.length <= 1024, f'{answer.length} octets')
+    check(answer.message.credit > 0, 'no grant')
+    t.nothing()
+
+
+@case('C-099 S29')
+def first_message_is_a_call(t):
+    """A Call may come first, of 1024 octets"""
+    answer = t.reply(t.null().plus(bytes(1024 - 76)))
+    check(isinstance(answer.message, Rpc), f'{answer.message}')
+
+
+@case('C-003 S32')
+def four_thousand_and_ninety_six(t):
+    """A message of exactly 4096 octets is received, from the first on"""
+    t.reply(t.null().plus(bytes(4096 - 76)))
+    t.alive()
+
+
+@case('S31')
+def short_messages(t):
+    """Less than 16 octets are dropped without an answer"""
+    for length in (0, 1, 4, 8, 12, 15):
+        t.nothing(t.null().cut(length))
+
+
+@case('S31 C-003')
+def short_messages_use_up_nothing(t):
+    """Any number of messages that are dropped leaves the Receives that there were"""
+    for _ in range(100):
+        t.send(t.null().cut(12))
+    t.alive()

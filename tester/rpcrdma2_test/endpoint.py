@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Connections and exposed memory, by the library built from endpoint.c."""
+
+import ctypes
+import dataclasses
+import os
+import pathlib
+import struct
+
+from .registry import NotApplicable
+
+MAGIC = 0xf6ab0e18
+ROOM = 1 << 20
+
+
+class Lost(Exception):
+    """The connection has ended."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PrivateData:
+    """The first eight octets of the connection manager's private data."""
+    flags: int
+    send: int
+    receive: int
+    magic: int = MAGIC
+    version: int = 1
+
+    def encode(self):
+        return struct.pack('>IBBBB', self.magic, self.version, self.flags,
+                           self.send // 1024 - 1, self.receive // 1024 - 1)
+
+    @classmethod
+    def decode(cls, data):
+        """None where there are none of this format."""
+        if len(data) < 8:
+            return None
+        magic, version, flags, send, receive = struct.unpack('>IBBBB', data[:8])
+        if magic != MAGIC or version != 1:
+            return None
+        return cls(flags, (send + 1) * 1024, (receive + 1) * 1024)
+
+
+class Received(ctypes.Structure):
+    _fields_ = [('length', ctypes.c_uint32), ('invalidated', ctypes.c_uint32),
+                ('with_invalidate', ctypes.c_int), ('immediate', ctypes.c_int)]
+
+
+class RegionHead(ctypes.Structure):
+    _fields_ = [('address', ctypes.c_void_p), ('handle', ctypes.c_uint32)]
+
+
+def load():
+    path = os.environ.get('RPCRDMA2_TEST_LIBRARY')
+    if not path:
+        path = pathlib.Path(__file__).parent.parent / 'libendpoint.so'
+    library = ctypes.CDLL(str(path), use_errno=True)
+    pointer, size, u32 = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint32
+    chars, i, octet = ctypes.c_char_p, ctypes.c_int, ctypes.c_uint8
+    for name, result, *arguments in (
+            ('ep_prepare', pointer, chars, chars, size, u32, pointer),
+            ('ep_connect', i, pointer, chars, octet, octet),
+            ('ep_listen', pointer, chars, chars),
+            ('ep_unlisten', None, pointer),
+            ('ep_request', pointer, pointer, i, size, u32, pointer),
+            ('ep_accept', i, pointer, chars, octet, octet),
+            ('ep_close', None, pointer),
+            ('ep_private', i, pointer, pointer, i),
+            ('ep_send', i, pointer, chars, size, u32),
+            ('ep_send_twice', i, pointer, chars, size),
+            ('ep_post_receives', i, pointer, u32),
+            ('ep_is_lost', i, pointer),
+            ('ep_is_left', i, pointer, i),
+            ('ep_flush', i, pointer, i),
+            ('ep_receive', i, pointer, i, pointer, size,
+             ctypes.POINTER(Received)),
+            ('region_new', ctypes.POINTER(RegionHead), pointer, size),
+            ('region_window', i, pointer, ctypes.POINTER(RegionHead)),
+            ('region_free', None, ctypes.POINTER(RegionHead)),
+            ('ep_rdma', i, pointer, i, ctypes.POINTER(RegionHead), size, u32,
+             u32, ctypes.c_uint64)):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+class Library:
+    """Loaded when it is first used: --list needs none."""
+    loaded = None
+
+    def __getattr__(self, name):
+        if Library.loaded is None:
+            Library.loaded = load()
+        return getattr(Library.loaded, name)
+
+
+lib = Library()
+
+
+def failed(what, code=None):
+    code = ctypes.get_errno() if code is None else -code
+    return OSError(code, f'{what}: {os.strerror(code)}')
+
+
+class Region:
+    """Memory that the peer may read and write."""
+
+    def __init__(self, endpoint, length):
+        self.endpoint, self.length = endpoint, length
+        self.head = lib.region_new(endpoint.pointer, length)
+        if not self.head:
+            raise failed('memory')
+
+    def window(self):
+        """From here on the handle is one that the peer can invalidate."""
+        code = lib.region_window(self.endpoint.pointer, self.head)
+        if code:
+            raise NotApplicable('the device has no memory windows of type 2')
+        return self
+
+    @property
+    def handle(self):
+        return self.head.contents.handle
+
+    @property
+    def address(self):
+        return self.head.contents.address
+
+    def write(self, data, at=0):
+        ctypes.memmove(self.address + at, data, len(data))
+        return self
+
+    def read(self, length=None, at=0):
+        return ctypes.string_at(self.address + at,
+                                self.length if length is None else length)
+
+    def free(self):
+        lib.region_free(self.head)
+
+
+class Endpoint:
+    """One end of a connection."""
+
+    def __init__(self, pointer):
+        if not pointer:
+            raise failed('endpoint')
+        self.pointer, self.regions = pointer, []
+
+    @classmethod
+    def prepare(cls, host, port, size=16384, receives=0, lender=None):
+        """One that is not connected; a lender has the buffers of others."""
+        return cls(lib.ep_prepare(host.encode(), str(port).encode(), size, receives,
+                                  lender and lender.pointer))
+
+    @classmethod
+    def connect(cls, host, port, private=b'', retries=0, receives=32, **options):
+        self = cls.prepare(host, port, receives=receives, **options)
+        code = lib.ep_connect(self.pointer, private, len(private), retries)
+        if code:
+            self.close()
+            raise failed('connect', code)
+        return self
+
+    @classmethod
+    def request(cls, listener, patience, size=16384, receives=32, lender=None):
+        """The next request for a connection, or None."""
+        pointer = lib.ep_request(listener, int(patience * 1000), size, receives,
+                                 lender and lender.pointer)
+        return cls(pointer) if pointer else None
+
+    def accept(self, private=b'', retries=7):
+        code = lib.ep_accept(self.pointer, private, len(private), retries)
+        if code:
+            raise failed('accept', code)
+        return self
+
+    @property
+    def private(self):
+        room = ctypes.create_string_buffer(256)
+        length = lib.ep_private(self.pointer, room, 256)
+        return room.raw[:length]
+
+    def post(self, data, invalidate=0):
+        code = lib.ep_send(self.pointer, data, len(data), invalidate)
+        if code:
+            raise Lost(f'Send: {os.strerror(-code)}')
+
+    def post_twice(self, data):
+        """The same message two times, with one doorbell"""
+        code = lib.ep_send_twice(self.pointer, data, len(data))
+        if code:
+            raise Lost(f'Send: {os.strerror(-code)}')
+
+    def flush(self, patience=5):
+        code = lib.ep_flush(self.pointer, int(patience * 1000))
+        if code:
+            raise Lost(f'Send: {os.strerror(-code)}')
+
+    def receive(self, patience):
+        """A pair: octets, and the handle invalidated or None. None for nothing."""
+        got, room = Received(), ctypes.create_string_buffer(65536)
+        ret = lib.ep_receive(self.pointer, int(patience * 1000), room,
+                             len(room), ctypes.byref(got))
+        if ret < 0:
+            raise Lost('the peer has ended the connection')
+        if not ret:
+            return None
+        return (room.raw[:got.length],
+                got.invalidated if got.with_invalidate else None)
+
+    @property
+    def lost(self):
+        """Without taking what has come"""
+        return bool(lib.ep_is_lost(self.pointer))
+
+    def is_left(self, patience):
+        """Waits until the peer has disconnected, which it may do after this end has."""
+        return bool(lib.ep_is_left(self.pointer, int(patience * 1000)))
+
+    def post_receives(self, count):
+        code = lib.ep_post_receives(self.pointer, count)
+        if code:
+            raise Lost(f'Receive: {os.strerror(-code)}')
+
+    def region(self, length):
+        self.regions.append(Region(self, length))
+        return self.regions[-1]
+
+    def rdma(self, region, length, handle, offset, read=False, at=0, immediate=False):
+        """RDMA Write to the peer's memory, or RDMA Read from there."""
+        if lib.ep_rdma(self.pointer, 2 if immediate else read, region.head, at, length, handle, offset):
+            raise Lost('RDMA to the peer')
+
+    def close(self):
+        if self.pointer:
+            for region in self.regions:
+                region.free()
+            lib.ep_close(self.pointer)
+        self.pointer, self.regions = None, []
+
+
+class Listener:
+    """Requests for connections"""
+
+    def __init__(self, host, port):
+        self.pointer = lib.ep_listen(host.encode(), str(port).encode())
+        if not self.pointer:
+            raise failed('listen')
+
+    def close(self):
+        lib.ep_unlisten(self.pointer)

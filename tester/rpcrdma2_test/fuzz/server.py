@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Conversations of a server with the clients under test."""
+
+import dataclasses
+import random
+import struct
+import time
+
+from .. import rpc, wire
+from ..endpoint import Endpoint, Listener, Lost, PrivateData
+from ..registry import Failure
+from ..server import PRIVATE, Server
+from ..wire import BRS, RBSIZ, Error, Prop, Rpc, u32
+from . import mutate
+from .outcome import Outcome
+
+COUNT = 300             # messages of a conversation, at most
+IDLE = .1               # without a Call, and the connection is ended, in seconds
+PATIENCE = 60           # for the next connection
+INTRODUCTION = 30       # Calls that are answered well after the command was started
+ROUNDS = 200            # conversations at a port: clients remember what a server speaks
+SCRATCH = 1 << 20
+
+
+class Conversation:
+    """What becomes of the answers on one connection, and what is said beside them."""
+
+    def __init__(self, seed, _keep=None, mutations=None):
+        rng = random.Random(seed)
+        self.seed, self.parts = seed, []
+        self.count = rng.choice((6, COUNT, COUNT))
+        # A connection that brings no good Reply makes the client wait for the next
+        self.lead = rng.choice((0, 2, 2, 2, 3, 3, 3, 3, 3, 10))
+        self.beside = rng.choice((.3, 2, 6, 12))
+        self.retries = rng.choice((0, 7, 7, 7))
+        self.private = PRIVATE if rng.random() < .8 else PrivateData(
+            rng.randrange(256), 1024 * rng.randrange(1, 257), 1024 * rng.randrange(1, 257))
+        self.mutations = mutate.choose(rng, self.count, rng.choice((.2, .7, .95)))
+        self.rng_seed = rng.getrandbits(64)
+        if mutations is not None:
+            self.mutations = [self.mutations[i] for i in mutations]
+
+
+class Speaker(Server):
+    """Makes the answers as they should be, and leaves the saying to others."""
+    backend_patience = .5       # nfsd drops Calls that are spoilt
+
+    def __init__(self, trigger, lender):
+        super().__init__(trigger)
+        self.region, self.used = lender.region(SCRATCH), 0
+        self.known, self.out = {}, []
+
+    def scratch(self, length):
+        """Memory for RDMA Reads and Writes, used in turns."""
+        if length > SCRATCH:
+            raise Failure(f'a segment of {length} octets')
+        if self.used + length > SCRATCH:
+            self.used = 0
+        self.used += length
+        return self.used - length
+
+    def send(self, *messages, **_options):
+        self.out += messages
+
+    def contents(self, call):
+        chunks = {}
+        for position, segment in call.reads:
+            at = self.scratch(segment.length)
+            self.endpoint.rdma(self.region, segment.length, segment.handle, segment.offset,
+                               True, at)
+            chunks[position] = chunks.get(position, b'') + self.region.read(segment.length, at)
+        body = chunks.pop(0, b'') if call.proc == wire.NOMSG else call.body
+        for position in sorted(chunks):
+            data = chunks[position]
+            body = body[:position] + data + bytes(-len(data) % 4) + body[position:]
+        if body[:4] != u32(call.number):
+            raise Failure('xid and rdma_xid differ')
+        return body
+
+    def write(self, data, segments):
+        used, done = [], 0
+        at = self.scratch(len(data))
+        self.region.write(data, at)
+        for segment in segments:
+            length = min(segment.length, len(data) - done)
+            if length:
+                self.endpoint.rdma(self.region, length, segment.handle, segment.offset,
+                                   at=at + done)
+            used.append(dataclasses.replace(segment, length=length))
+            done += length
+        return used
+
+    def ask_backend(self, message):
+        """What the NFS server once made of it, but for the xid."""
+        if len(self.known) > 500:
+            self.known.clear()
+        if message[4:] not in self.known:
+            try:
+                self.known[message[4:]] = super().ask_backend(message)[4:]
+            except (OSError, rpc.RpcError) as reason:
+                self.tcp = None
+                raise Failure(f'the NFS server: {reason}') from reason
+        return message[:4] + self.known[message[4:]]
+
+
+class Player:
+    """Plays conversations with the clients that come to one port after another."""
+
+    def __init__(self, trigger, step=1):
+        self.lender = Endpoint.prepare(trigger.host, trigger.port)
+        self.speaker = Speaker(trigger, self.lender)
+        self.step, self.rounds = step, 0
+        self.calls = 0          # answered since the command was started
+
+    conversation = Conversation
+
+    def close(self):
+        self.speaker.close()
+        self.lender.close()
+
+    def ready(self):
+        """The command runs, at a port that is not too old."""
+        speaker = self.speaker
+        if speaker.process and speaker.process.poll() is not None:
+            self.stop()
+        if self.rounds >= ROUNDS:
+            self.stop()
+            speaker.trigger = dataclasses.replace(
+                speaker.trigger, port=speaker.trigger.port + self.step)
+            self.rounds = 0
+        if not speaker.listener:
+            speaker.listener = Listener(speaker.trigger.host, speaker.trigger.port)
+            speaker.run()
+            self.calls = 0
+        self.rounds += 1
+
+    def stop(self):
+        self.speaker.end_process()
+        self.speaker.listener.close()
+        self.speaker.process = self.speaker.listener = None
+
+    def messages(self, message):
+        """The answers to a message as they should be"""
+        self.speaker.out = []
+        if isinstance(message, Rpc) and message.direction == wire.CALL:
+            self.calls += 1
+            self.speaker.answer(message)
+        elif isinstance(message, wire.Properties) and message.proc == wire.CONNPROP:
+            values = message.values
+            if RBSIZ in values and len(values[RBSIZ].data) == 4:
+                self.speaker.peer = values[RBSIZ].word
+            return [wire.connprop(message.xid, [Prop(RBSIZ, 4096), Prop(BRS, 1)], {0, 1})]
+        elif isinstance(message, wire.Properties) and message.proc == wire.REQPROP:
+            return [wire.resprop(message.xid, (), range(len(message.sets[0])))]
+        elif isinstance(message, wire.Option):
+            return [Error(message.xid, wire.INVALID_OPTION)]
+        return self.speaker.out
+
+    def play(self, conversation):
+        outcome = Outcome()
+        endpoint = self.next(conversation)
+        if not endpoint:
+            outcome.failure = f'no connection of the client in {PATIENCE} s'
+            return outcome
+        self.speaker.endpoint, self.speaker.peer = endpoint, 4096
+        try:
+            endpoint.accept(conversation.private.encode(), conversation.retries)
+            Talk(self, conversation, outcome).all()
+        except (Lost, OSError):
+            outcome.lost = 1
+        except wire.WireError as reason:
+            outcome.failure = f'a message that is not well-formed: {reason}'
+        finally:
+            self.speaker.endpoint = None
+            endpoint.close()
+        return outcome
+
+    def next(self, conversation):
+        """The next connection; the command may come to its end, and is run again."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            self.ready()
+            endpoint = Endpoint.request(self.speaker.listener.pointer, 1, receives=64,
+                                        lender=self.lender)
+            if endpoint:
+                return endpoint
+        return None
+
+
+class Talk:
+    """One connection, as it goes"""
+
+    def __init__(self, player, conversation, outcome):
+        self.player, self.speaker = player, player.speaker
+        self.conversation, self.outcome = conversation, outcome
+        self.rng = random.Random(conversation.rng_seed)
+        self.mutations = mutate.of_messages(conversation.mutations)
+        self.said, self.held = 0, None
+        self.past = []          # what was said already
+
+    def all(self):
+        while self.said < self.conversation.count:
+            got = self.speaker.endpoint.receive(IDLE)
+            if got is None:
+                return
+            message = wire.decode(got[0])
+            self.outcome.took(message)
+            self.answer(message)
+
+    def answer(self, message):
+        """The answer as it should be, spoilt; and what is said beside it."""
+        try:
+            replies = self.player.messages(message)
+        except (Failure, rpc.RpcError, struct.error):
+            # A Call of which the NFS server makes nothing
+            replies = [Error(message.xid, wire.SYSTEM, (), message.vers)]
+        beside = self.conversation.beside
+        count = int(beside) + (self.rng.random() < beside % 1) if self.rude() else 0
+        for other in [*replies, *(self.other(message) for _ in range(count))]:
+            if not self.say(other):
+                raise Lost('ended by the tester')
+
+    def rude(self):
+        return self.said >= self.conversation.lead and self.player.calls >= INTRODUCTION
+
+    def other(self, call):
+        """A message that is valid somewhere else"""
+        rng, number = self.rng, self.rng.choice((call.xid, call.xid + 1, self.rng.getrandbits(32)))
+        number &= 0xffffffff
+        kind, version = rng.randrange(9), call.version
+        if kind <= 2 and self.past:
+            return rng.choice(self.past)
+        if kind <= 4:
+            code = rng.randrange(1, 12)
+            return Error(number, code, tuple(rng.choice(mutate.WORDS) for _ in range(
+                wire.ARGUMENTS.get(code, 0))), version)
+        if kind == 5:
+            return Rpc(number, rpc.call(number, prog=0x40000000, vers=1), version)
+        if kind == 6:
+            return Rpc(number, rpc.reply(number), version, direction=wire.REPLY)
+        if version == 1:
+            return Rpc(number, b'', 1, proc=wire.NOMSG, direction=wire.REPLY,
+                       reply=call.reply if isinstance(call, Rpc) else None)
+        props = [Prop(RBSIZ, rng.choice((1024, 4096, 8192))), Prop(BRS, rng.randrange(4))]
+        return rng.choice((wire.updprop, wire.reqprop, wire.connprop))(number, props)
+
+    def say(self, message):
+        """Whether the conversation goes on"""
+        data = message.encode()
+        head = message.header_length if isinstance(message, Rpc) else 1 << 16
+        self.past = self.past[-7:] + [message]
+        own = self.mutations.get(self.said, ()) if self.rude() else ()
+        self.said += 1
+        names = {m.name: m for m in own}
+        if 'end' in names:
+            self.outcome.ended = 1
+            return False
+        if 'drop' in names:
+            return True
+        if 'delay' in names:
+            time.sleep(names['delay'].a % 30 / 1000)
+        self.post(mutate.spoil(data, head, own), own)
+        if 'twice' in names:
+            self.post(data, own)
+        return True
+
+    def post(self, data, mutations):
+        invalidate = 0
+        for m in mutations:
+            if m.name == 'invalidate':
+                invalidate = m.b
+            elif m.name == 'swap' and self.held is None:
+                self.held = data, mutations
+                return
+        self.speaker.endpoint.post(data, invalidate)
+        self.outcome.said(len(mutations))
+        if self.held is not None:
+            (data, mutations), self.held = self.held, None
+            self.speaker.endpoint.post(data)
+            self.outcome.said(len(mutations))

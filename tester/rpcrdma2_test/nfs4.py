@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A session of NFSv4.1, as far as cases need it: COMPOUNDs, and a delegation's recall."""
+
+import os
+import struct
+import time
+
+from . import rpc
+from .registry import NotApplicable, check
+from .wire import opaque, u32
+
+OPEN, PUTROOTFH, LOOKUP, READ, WRITE = 18, 24, 15, 25, 38
+CREATE, GETATTR, REMOVE, DIRECTORY = 6, 9, 28, 2
+EXCHANGE_ID, CREATE_SESSION, SEQUENCE, RECLAIM_COMPLETE = 42, 43, 53, 58
+CB_RECALL, CB_SEQUENCE, CB_PROGRAM = 4, 11, 0x40000000
+BIND_CONN_TO_SESSION, BOTH_WAYS = 41, 3
+BACK_CHANNEL, READ_DELEGATION, DELEGATED = 2, 0x101, 1
+ANONYMOUS = bytes(16)
+
+
+def channel(longest=4096):
+    """Attributes of one whose Calls have so many octets at most"""
+    return u32(0, longest, 4096, 1024, 8, 16, 0)
+
+
+def compound(operations, minor=1):
+    """Arguments of a COMPOUND of these operations, each number and arguments."""
+    return opaque(b'') + u32(minor, len(operations)) + b''.join(
+        u32(number) + arguments for number, arguments in operations)
+
+
+class Session:
+    """A session over a connection, which is for callbacks, too; `flags` of it, and what the
+    server has said last in those of SEQUENCE."""
+
+    def __init__(self, t, longest=4096, flags=BACK_CHANNEL):
+        self.t, self.turn = t, 0
+        self.owner = owner = b'tester-' + os.urandom(6).hex().encode()
+        results = self.do((EXCHANGE_ID, os.urandom(8) + opaque(owner) + u32(0, 0, 0)))
+        self.client = results[:8]
+        results = self.do((CREATE_SESSION, results[:12] + u32(flags) +
+                           channel(longest) + channel() + u32(CB_PROGRAM, 1, 0)))
+        self.id = results[:16]
+        self.go_on((RECLAIM_COMPLETE, u32(0)))
+
+    def call(self, *operations, **fields):
+        return self.t.call(1, compound(operations), vers=4, **fields)
+
+    def in_session(self, *operations, **fields):
+        self.turn += 1
+        return self.call((SEQUENCE, self.id + u32(self.turn, 0, 15, 0)),
+                         *operations, **fields)
+
+    def do(self, operation):
+        """One operation alone; its results."""
+        answer = self.t.answered(self.call(operation))
+        check(rpc.number_at(answer.results, 0) == 0,
+              f'operation {operation[0]}: status {rpc.number_at(answer.results, 0)}')
+        return answer.results[20:]
+
+    def go_on(self, *operations):
+        """Operations in the session, which have to succeed."""
+        answer = self.t.answered(self.in_session(*operations))
+        status = rpc.number_at(answer.results, 0)
+        check(status == 0, f'operations {[o for o, _ in operations]}: status {status}')
+        self.flags = rpc.number_at(answer.results, 52)
+        return answer
+
+    def bind(self):
+        """From here on the connection is for callbacks, too."""
+        self.do((BIND_CONN_TO_SESSION, self.id + u32(BOTH_WAYS, 0)))
+
+    def path(self, name):
+        """Operations that lead to a file of the export, from the root of NFSv4."""
+        return [(PUTROOTFH, b''), (LOOKUP, opaque(name))]
+
+    def delegation(self, name):
+        """What kind of delegation an OPEN for reading brings."""
+        answer = self.go_on((PUTROOTFH, b''),
+                            (OPEN, u32(0, READ_DELEGATION, 0) + self.client +
+                             opaque(b'owner') + u32(0, 0) + opaque(name)))
+        at = 112                                # behind stateid, cinfo and rflags
+        at += 4 + 4 * rpc.number_at(answer.results, at)
+        return rpc.number_at(answer.results, at)
+
+    def delegated(self, tries=40):
+        """
+        The handle of NFSv3 of a file of which this client has a delegation.
+
+        The server gives none before it has found that it can call back, nor for a file
+        that it takes for one that it has recalled: then another will do.
+        """
+        for turn in range(tries):
+            if turn % 8 == 0:
+                handle = self.t.file()
+                name = self.t.made[-1]
+            if self.delegation(name) == DELEGATED:
+                return handle
+            time.sleep(0.05)
+        raise NotApplicable('the server gives no delegation for reading')
+
+
+def recall(t, session):
+    """Makes the server recall a delegation; the Call that does so."""
+    handle = session.delegated()
+    arguments = rpc.write_arguments(handle, 4, b'data')
+    t.send(t.call(rpc.WRITE, arguments))
+    for _ in range(2):
+        got = t.receive()
+        check(got is not None, 'the delegation is not recalled')
+        if got.message.direction == 0:
+            return got
+    check(False, 'the delegation is not recalled')
+    return None
+
+
+def recalled(call):
+    """The RPC Reply to that Call: success."""
+    body = call.body
+    at = 24
+    for _ in range(2):                      # credential and verifier
+        at += 8 + (rpc.number_at(body, at + 4) + 3 & ~3)
+    at += 4 + (rpc.number_at(body, at) + 3 & ~3)
+    minor, _, count, first = struct.unpack_from('>4I', body, at)
+    check((minor, count, first) == (1, 2, CB_SEQUENCE), f'{body.hex(" ", 4)}')
+    session = body[at + 16:at + 32]
+    number, slot, highest = struct.unpack_from('>3I', body, at + 32)
+    return rpc.reply(call.number, u32(0, 0, 2, CB_SEQUENCE, 0) + session +
+                     u32(number, slot, highest, highest, CB_RECALL, 0))

@@ -1,0 +1,468 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+The tester as a server: what a client sends to it, and what it makes of the answers.
+
+A command makes the client under test come, as a mount does. What a case does not
+answer itself goes to an NFS server over TCP, so that the client gets on.
+"""
+
+import dataclasses
+import os
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+from . import rpc, wire
+from .client import Answer
+from .endpoint import Endpoint, Listener, Lost, PrivateData
+from .registry import Failure, NotApplicable, check
+from .settings import Settings
+from .wire import BRS, RBSIZ, Prop, Rpc
+
+PATIENCE = 10
+SILENCE = 0.1
+PRIVATE = PrivateData(1, 4096, 4096)
+
+
+@dataclasses.dataclass
+class Trigger:
+    """The clients under test, and how they are made to come."""
+    host: str
+    port: int               # of the first case; each has one of its own
+    command: str
+    backend: str            # an NFS server over TCP
+    setter: str = ''        # command that changes a setting of the clients
+    case: str = ''
+    action: str = ''        # mount, work or unmount; '' for all of them
+
+    @property
+    def environment(self):
+        return {'PORT': str(self.port), 'CASE': self.case, 'ACTION': self.action}
+
+
+def contents(endpoint, call):
+    """The RPC Call, with what is in its Read chunks where it belongs."""
+    chunks = {}
+    for position, segment in call.reads:
+        region = endpoint.region(segment.length)
+        endpoint.rdma(region, segment.length, segment.handle, segment.offset, True)
+        chunks[position] = chunks.get(position, b'') + region.read()
+    body = chunks.pop(0, b'') if call.proc == wire.NOMSG else call.body
+    for position in sorted(chunks):
+        data = chunks[position]
+        body = body[:position] + data + bytes(-len(data) % 4) + body[position:]
+    return body
+
+
+class Server:
+    """A listener, and the connections to it one after the other."""
+    backend_patience = 5
+
+    def __init__(self, trigger, version=2):
+        self.trigger, self.version = trigger, version
+        self.endpoint = self.listener = self.process = self.tcp = None
+        self.grant, self.own, self.peer = 32, 4096, 4096
+        self.takes = wire.BRS_INLINE        # of the Calls of a server, C-036
+        self.others = []        # messages served that are no Calls
+        self.held = None        # a message that is to be taken again
+        self.largest = 4096     # message that the client may send
+        self.settings = Settings(trigger.setter, **trigger.environment)
+        self.set = self.settings.set
+
+    # Connections
+
+    def start(self):
+        if not self.listener:
+            self.listener = Listener(self.trigger.host, self.trigger.port)
+            self.run(subprocess.PIPE)
+
+    def run(self, output=subprocess.DEVNULL):
+        """The command that makes the client come"""
+        self.process = subprocess.Popen(
+            ['sh', '-c', self.trigger.command], start_new_session=True,
+            env=dict(os.environ, **self.trigger.environment),
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+
+    def accept(self, private=PRIVATE, patience=PATIENCE, receives=64, retries=7, **options):
+        """The next connection, in place of the one before."""
+        self.start()
+        self.hang_up()
+        endpoint = Endpoint.request(self.listener.pointer, patience,
+                                    receives=receives, **options)
+        check(endpoint is not None, f'no connection in {patience} s')
+        self.endpoint = endpoint
+        data = private.encode() if isinstance(private, PrivateData) else private
+        endpoint.accept(data, retries)
+        self.largest = 4096
+        return self
+
+    def come_again(self):
+        """The command once more, when it has ended; its first connection."""
+        self.run(subprocess.PIPE)
+        return self.accept()
+
+    def hang_up(self):
+        if self.endpoint:
+            self.endpoint.close()
+        self.endpoint = None
+
+    def close(self):
+        self.hang_up()
+        if self.tcp:
+            self.tcp.close()
+        if self.process:
+            self.end_process()
+        if self.listener:
+            self.listener.close()
+        self.listener = self.process = self.tcp = None
+
+    def clean_up(self):
+        self.settings.restore()
+
+    def end_process(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, number)
+            except ProcessLookupError:
+                break
+            try:
+                self.process.communicate(timeout=5)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+
+    # Messages
+
+    def receive(self, patience=PATIENCE):
+        """The next message of the client, None for nothing in time."""
+        if not self.endpoint:
+            self.accept()
+        if self.held:
+            held, self.held = self.held, None
+            return held
+        got = self.endpoint.receive(patience)
+        if got is None:
+            return None
+        data, invalidated = got
+        check(invalidated is None, 'a Call with invalidation')
+        message = wire.decode(data)
+        check(len(data) <= self.largest,
+              f'a Send of {len(data)} octets, more than {self.largest}')
+        check(message.credit > 0, 'rdma_credit is 0')
+        return Answer(message, len(data), None)
+
+    def send(self, *messages, invalidate=0):
+        """The client may end the connection as soon as it has one: a receive() shows that."""
+        try:
+            for message in messages:
+                self.endpoint.post(message.encode(), invalidate)
+            self.endpoint.flush(PATIENCE)
+        except Lost:
+            if not self.endpoint.lost:
+                raise
+
+    def probe(self):
+        """The first message of a client that speaks version 2: its CONNPROP."""
+        got = self.receive()
+        check(got is not None, 'the client says nothing')
+        if got.message.version != 2:
+            raise NotApplicable('the client does not speak version 2')
+        return got
+
+    def any_version(self):
+        """Lets the client speak what it speaks: version 1 is no reason to stop."""
+        got = self.receive()
+        check(got is not None, 'the client says nothing')
+        self.held = got
+        if got.message.version == 2:
+            self.negotiate()
+
+    def negotiate(self, *props, frozen=True):
+        """Answers the probe with CONNPROP; what the client said of itself."""
+        said = self.probe().message
+        if isinstance(said, Rpc):
+            raise NotApplicable('the client has no properties')
+        check(said.proc == wire.CONNPROP, f'{said}')
+        props = props or (Prop(RBSIZ, self.own), Prop(BRS, wire.BRS_INLINE))
+        nochg = range(len(props)) if frozen else ()
+        self.send(wire.connprop(said.xid, props, nochg, credit=self.grant))
+        for prop in props:
+            if prop.which == RBSIZ and len(prop.data) == 4:
+                self.largest = max(4096, prop.word)
+        if RBSIZ in said.values:
+            self.peer = said.values[RBSIZ].word
+        if BRS in said.values:
+            self.takes = said.values[BRS].word
+        return said
+
+    def next_call(self, patience=PATIENCE):
+        """The next Call; what else comes before it is none of its business."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            got = self.receive(end - time.monotonic())
+            if got and isinstance(got.message, Rpc):
+                return got.message
+        raise Failure('no Call')
+
+    def serve(self, wanted=lambda call: False, patience=PATIENCE):
+        """
+        Answers Calls until one is wanted, which is not answered but returned.
+        None when the command has come to its end before.
+        """
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            try:
+                got = self.receive(0.2)
+            except Lost:
+                if self.ends(3):
+                    return None
+                raise
+            if got is None:
+                if self.process.poll() is not None:
+                    return None
+            elif isinstance(got.message, Rpc):
+                if wanted(got.message):
+                    return got.message
+                self.answer(got.message)
+            else:
+                check(not isinstance(got.message, wire.Error), f'{got.message}')
+                self.others.append(got.message)
+        raise Failure(f'what was waited for did not come in {patience} s')
+
+    def ends(self, patience):
+        """Whether the command ends, which is a while after it has ended the connection."""
+        try:
+            self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def resume(self):
+        """The next connection, on which the client may say its properties, or not."""
+        self.accept()
+        got = self.receive()
+        check(got is not None, 'the client says nothing')
+        self.held = got
+        if not isinstance(got.message, Rpc):
+            self.negotiate()
+
+    def comes_again(self, number, patience=PATIENCE):
+        """
+        A Call once more, on this connection or the next one; others are answered.
+
+        None when the command has come to its end before.
+        """
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            try:
+                got = self.receive(0.2)
+            except Lost:
+                self.resume()
+                continue
+            if got is None and self.process.poll() is not None:
+                return None
+            if got and isinstance(got.message, Rpc):
+                if got.message.number == number:
+                    return got.message
+                self.answer(got.message)
+        raise Failure(f'xid {number:#x} did not come again in {patience} s')
+
+    def is_left(self, patience=5):
+        """The client ends the connection, and says nothing before."""
+        try:
+            got = self.endpoint.receive(patience)
+        except Lost:
+            return
+        raise Failure(f'the connection goes on, with {got}')
+
+    def serve_until(self, procedure):
+        call = self.serve(lambda c: self.procedure(c) == procedure)
+        if call is None:
+            raise NotApplicable('the command sends no such Call')
+        return call
+
+    def succeeds(self, patience=20):
+        """Serves on until the command ends, which has to be well."""
+        self.serve(patience=patience)
+        said, _ = self.process.communicate(timeout=patience)
+        check(self.process.returncode == 0,
+              f'the command ends with {self.process.returncode}: {said.decode()[-200:]}')
+
+    def goes_on(self, version, patience=20):
+        """All Calls are of this version, on this connection, until the command succeeds."""
+        other = self.serve(lambda call: call.version != version, patience)
+        check(other is None, f'a Call in version {other and other.version}')
+        self.succeeds(patience)
+
+    def given_up(self, patience=15):
+        """The client ends the connection, and has said nothing more on it."""
+        try:
+            got = self.receive(patience)
+        except Lost:
+            return
+        raise Failure(f'the connection goes on: {got}')
+
+    def in_vain(self, patience=20):
+        """The command fails, without another Call, and without another connection."""
+        call = self.serve(lambda call: True, patience)
+        check(call is None, f'another Call: {call}')
+        check(self.process.wait(patience) != 0, 'the command ends well')
+        self.hang_up()
+        check(Endpoint.request(self.listener.pointer, 0.05) is None, 'another connection')
+
+    def fails(self, patience=20):
+        """Serves on until the command ends, which has to be badly."""
+        self.serve(patience=patience)
+        check(self.process.wait(patience) != 0, 'the command ends well')
+
+    # Calls
+
+    def contents(self, call):
+        return contents(self.endpoint, call)
+
+    def procedure(self, call):
+        return struct.unpack_from('>I', self.contents(call), 20)[0]
+
+    def answer(self, call, body=None):
+        """Answers a Call with these octets, or with what the NFS server makes of it."""
+        message = self.contents(call)
+        if body is None:
+            body = self.ask_backend(message)
+        procedure = rpc.number_at(message, 20)
+        reply = Rpc(call.number, body, call.version, self.grant, direction=wire.REPLY)
+        if call.writes:
+            reply = self.place(call, reply, procedure)
+        if call.version == 1 and call.reply:
+            reply = reply.but(reply=[dataclasses.replace(s, length=0) for s in call.reply])
+        if len(reply.encode()) <= max(self.peer, 1024):
+            return self.send(reply)
+        if not call.reply and call.version == 1:
+            return self.send(wire.Error(call.number, wire.ERR_CHUNK, (), 1, self.grant))
+        if not call.reply:
+            return self.send(wire.Error(call.number, wire.REPLY_RESOURCE,
+                                        (len(reply.body),), call.version, self.grant))
+        used = self.write(reply.body, call.reply)
+        return self.send(reply.but(body=b'', proc=wire.NOMSG, reply=used))
+
+    def place(self, call, reply, procedure):
+        """Data of READ and READLINK go to the first Write chunk."""
+        unused = [dataclasses.replace(s, length=0) for s in call.writes[0]]
+        body = reply.body
+        if procedure not in (rpc.READ, rpc.READLINK) or rpc.number_at(body, 24):
+            return reply.but(writes=(unused,))
+        at = rpc.post_op_attr(body, 28) + (8 if procedure == rpc.READ else 0)
+        used = self.write(rpc.opaque_at(body, at), call.writes[0])
+        return reply.but(body=body[:at + 4], writes=(used,))
+
+    def write(self, data, segments):
+        """Writes to the client's memory; the segments with what they hold then."""
+        region, used, at = self.endpoint.region(max(len(data), 1)).write(data), [], 0
+        for segment in segments:
+            length = min(segment.length, len(data) - at)
+            if length:
+                self.endpoint.rdma(region, length, segment.handle, segment.offset, at=at)
+            used.append(dataclasses.replace(segment, length=length))
+            at += length
+        return used
+
+    def ask_backend(self, message):
+        if not self.tcp:
+            self.tcp = socket.create_connection((self.trigger.backend, 2049),
+                                                self.backend_patience)
+        rpc.put_record(self.tcp, message)
+        while rpc.number_at(answer := rpc.record(self.tcp), 4) != wire.REPLY:
+            # A Call of the server, to see that the client can be called
+            rpc.put_record(self.tcp, rpc.reply(rpc.number_at(answer, 0)))
+        return answer
+
+    # What must come of what is said
+
+    @staticmethod
+    def xid():
+        return 0x5e000000 | int.from_bytes(os.urandom(3), 'big')
+
+    def refused(self, message, code):
+        """The client answers with this error."""
+        got = self.draws(message)
+        check(isinstance(got, wire.Error) and got.code == code,
+              f'code {code} expected, not {got}')
+        check(got.xid == message.xid, f'xid {got.xid:#x}, not {message.xid:#x}')
+        return got
+
+    def draws(self, message):
+        """The client's next message that is no Call; Calls wait for it."""
+        self.send(message)
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            got = self.receive(end - time.monotonic())
+            if got is None:
+                break
+            if not isinstance(got.message, Rpc) or got.message.xid == message.xid:
+                return got.message
+            self.answer(got.message)
+        raise Failure(f'no answer to {message}')
+
+    def silent(self, *messages):
+        """No answer to these but Calls, which are served."""
+        self.send(*messages)
+        end = time.monotonic() + SILENCE
+        while time.monotonic() < end:
+            got = self.receive(max(0, end - time.monotonic()))
+            if got is None:
+                return
+            check(isinstance(got.message, Rpc) and
+                  got.message.xid not in [m.xid for m in messages],
+                  f'an answer that must not be: {got.message}')
+            self.answer(got.message)
+
+
+class Kept(Server):
+    """One mount for several cases, which the command is told to make, use and end."""
+
+    def next_case(self, trigger):
+        """The port stays that of the mount."""
+        port = self.trigger.port if self.listener else trigger.port
+        self.trigger = dataclasses.replace(trigger, port=port)
+        self.settings = Settings(trigger.setter, **self.trigger.environment)
+        self.set = self.settings.set
+
+    def act(self, action):
+        self.trigger.action = action
+        self.run(subprocess.PIPE)
+
+    def begin(self):
+        """The command works with files, on a mount that it makes if there is none."""
+        if not self.listener:
+            self.trigger.action = 'mount'
+            try:
+                self.negotiate()
+                self.succeeds()
+            except NotApplicable:
+                super().close()
+                raise
+        self.act('work')
+
+    def works(self):
+        """The command works with files, and that goes well."""
+        self.begin()
+        self.succeeds()
+
+    def work(self, wanted):
+        """The first such Call while the command works; it is not answered."""
+        self.begin()
+        call = self.serve(wanted)
+        if call is None:
+            raise NotApplicable('the command sends no such Call')
+        return call
+
+    def close(self):
+        if self.listener:
+            self.end_process()
+            self.act('unmount')
+            try:
+                self.serve()
+            except (Failure, Lost, OSError):
+                pass
+        super().close()
