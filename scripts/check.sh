@@ -4,7 +4,8 @@
 # Every test, as a queue of prove(1); the last line counts the cases. What was
 # skipped is not counted as passed; where CI is "true" it is a failure.
 #
-#	check.sh [SUITE...]	kunit-host lint kunit fuzz canary uml uml-debug debian
+#	check.sh [SUITE...]	kunit-host lint packages dissector kernels kunit fuzz
+#				canary uml uml-debug debian; soak
 #	check.sh --job JOB	one test of the queue, in TAP, for prove
 #
 # The unit tests in user space take seconds and are run first, alone.
@@ -23,8 +24,11 @@ run_job()
 {
 	case $1 in
 	lint)	scripts/lint.sh ;;
+	packages) scripts/packages.sh ;;
+	dissector) scripts/dissector.sh ;;
 	fuzz)	FUZZ_SECONDS=60 scripts/fuzz/run.sh ;;
 	canary)	scripts/canary.sh ;;
+	kernels/*) scripts/kernels.sh "${1#*/}" ;;
 	kunit-host) scripts/kunit-host.sh --cases ;;
 	kunit/*) scripts/kunit.sh --cases "${1#*/}" ;;
 	*)	scripts/nfs-test.sh --built "${1%/*}" "${1#*/}" ;;
@@ -62,7 +66,10 @@ if [ "${1:-}" = --job ]; then
 	exit
 fi
 
-suites=" ${*:-kunit-host lint kunit fuzz canary uml uml-debug debian} "
+suites=" ${*:-kunit-host lint packages dissector kernels kunit fuzz canary uml uml-debug debian} "
+soak=(uml-debug/soak-{shortage,everything,losses} uml-debug/link-soak uml/backward-rpc-soak
+	uml-debug/backward-rpc-chunks-soak)
+mapfile -t -O "${#soak[@]}" soak < <(scripts/nfs-test.sh --groups uml-ends | sed 's|^|uml/|')
 work=$(mktemp -d)
 
 # Whatever ends this script ends its jobs, which are in one process group.
@@ -91,16 +98,24 @@ wanted()
 # groups of a kernel have in common.
 prepare()
 {
-	local kernel
+	local kernel job
 
-	! wanted uml kunit lint || scripts/vm/kernel.sh uml >/dev/null || exit 1
-	! wanted uml-debug kunit canary ||
+	if wanted kernels; then
+		scripts/kernels.sh --roots &
+		roots=$!
+	fi
+	! wanted uml kunit lint soak || scripts/vm/kernel.sh uml >/dev/null || exit 1
+	! wanted uml-debug kunit canary soak ||
 		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
-	! wanted debian lint || scripts/vm/kernel.sh debian >/dev/null || exit 1
+	! wanted debian lint packages || scripts/vm/kernel.sh debian >/dev/null || exit 1
+	! wanted kernels || wait "$roots" || exit 1
 	say "kernels are there, $SECONDS s since the start"
 	for kernel in uml uml-debug debian; do
 		! wanted "$kernel" ||
 			scripts/nfs-test.sh --build "$kernel" || exit 1
+	done
+	! wanted soak || for job in "${soak[@]}"; do
+		scripts/nfs-test.sh --build "${job%/*}" "${job#*/}" || exit 1
 	done
 }
 
@@ -109,12 +124,14 @@ list()
 {
 	local suite job
 
-	for suite in lint uml-debug debian uml kunit fuzz canary; do
+	for suite in lint packages dissector uml-debug debian uml kernels kunit fuzz canary soak; do
 		wanted "$suite" || continue
 		case $suite in
 		kunit)	printf 'kunit/%s\n' uml-debug uml ;;
+		kernels) scripts/kernels.sh --names | sed 's|^|kernels/|' ;;
 		*uml*|debian) scripts/nfs-test.sh --groups "$suite" |
 				sed "s|^|$suite/|" ;;
+		soak)	printf '%s\n' "${soak[@]}" ;;
 		*)	echo "$suite" ;;
 		esac
 	done | while read -r job; do

@@ -525,6 +525,14 @@ static bool xattrs(void)
 	ssize_t n;
 
 	must(write_text("xattr", "x"));
+	/* The tmpfs of 6.1 has none of users, and a mount of it says the same. */
+	if (export_dir && setxattr(server("xattr"), "user.probe", "v", 1, 0)) {
+		must(errno == EOPNOTSUPP);
+		must(setxattr(client("xattr"), "user.probe", "v", 1, 0) &&
+		     errno == EOPNOTSUPP);
+		printf("# the export has no xattrs of users\n");
+		return !unlink(client("xattr"));
+	}
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		fill(want, lens[i], i);
 		must(!setxattr(client("xattr"), "user.value", want, lens[i], 0),

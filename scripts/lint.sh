@@ -44,8 +44,8 @@ files()
 		while read -r f; do [ -f "$f" ] && echo "$f"; done
 }
 
-mapfile -t code < <(files 'include/*.h' 'rpcrdma2/*.[ch]' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]')
-mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' 'kunit/host/*.sh' .ci/run)
+mapfile -t code < <(files 'include/*.h' 'compat/*.[ch]' 'rpcrdma2/*.[ch]' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]' 'faults/*.[ch]')
+mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' 'kunit/host/*.sh' 'packaging/*.sh' packaging/dkms.conf 'debian/*.prerm' 'debian/*.postinst' .ci/run)
 
 # build KERNEL [ARGUMENTS OF MAKE]: apart from all others, so that every file is
 # compiled and every warning seen. What was built in $work/build stays.
@@ -66,13 +66,14 @@ warnings()
 {
 	rm -rf "$work/build"
 	mkdir "$work/build"
-	cp -a Kbuild include rpcrdma2 xprtrdma2 svcrdma2 kunit bench "$work/build" 2>/dev/null
+	cp -a Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 kunit bench "$work/build" 2>/dev/null
 	find "$work/build" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o \
-		-name '*.mod*' \) -delete
+		-name '*.mod*' -o -name 'features.h' \) -delete
 	build "$@"
 }
 
-kernels=${LINT_KERNELS:-uml debian}
+# Those for uml are compiled below, with the unit tests.
+kernels=${LINT_KERNELS:-debian}
 for kernel in $kernels; do
 	# The benchmark's modules are for debian alone.
 	bench=''
@@ -154,7 +155,7 @@ fi
 
 if have codespell "spelling"; then
 	files | grep -vE '^COPYING$|\.(config|patch)$' |
-		xargs -r codespell -q 3 -L 'inout,parms,ser,rin,fo,te,statics' \
+		xargs -r codespell -q 3 -L 'inout,parms,ser,rin,fo,te,statics,nd' \
 		>"$work/spell" 2>&1
 	report "spelling" "$work/spell"
 fi
@@ -169,7 +170,7 @@ files | grep -E '\.([chS]|sh|lua|py)$' | xargs -r wc -l |
 report "no file above 700 lines" "$work/long"
 
 grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION' "${code[@]}" >"$work/version"
-report "kernel versions are Kbuild's business" "$work/version"
+report "no kernel versions in the code" "$work/version"
 
 if have pyflakes3 "pyflakes"; then
 	files '*.py' | xargs -r pyflakes3 >"$work/python" 2>&1
@@ -177,19 +178,22 @@ if have pyflakes3 "pyflakes"; then
 fi
 
 if have rst2pseudoxml "documents are well-formed"; then
-	for f in Documentation/*.rst; do
+	for f in Documentation/*.rst Documentation/man/*.rst; do
 		rst2pseudoxml --report=2 --halt=5 "$f" /dev/null 2>&1
 	done >"$work/documents"
 	report "documents are well-formed" "$work/documents"
 fi
+
+perl scripts/guide.pl readme README >"$work/readme" 2>&1
+report "what README says to type is in the guide" "$work/readme"
 
 if have python3 "protocol.rst against the sources"; then
 	scripts/lint-protocol.py >"$work/protocol" 2>&1
 	report "protocol.rst against the sources" "$work/protocol"
 fi
 
-scripts/lint-kernels.sh "$(scripts/vm/kernel.sh uml)/build" >"$work/refused" 2>&1
-report "kernels that Kbuild refuses" "$work/refused"
+scripts/lint-kernels.sh "$(scripts/vm/kernel.sh uml)/build" >"$work/kernels" 2>&1
+report "what is found out about kernels" "$work/kernels"
 
 files '*.[ch]' '*.sh' '*.py' '*.awk' Makefile Kbuild '*/Kbuild' |
 	xargs -r grep -L 'SPDX-License-Identifier: GPL-2.0' >"$work/spdx"

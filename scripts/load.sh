@@ -8,7 +8,8 @@
 #	load.sh FOLDER EXPORT SECONDS WORKERS
 #	load.sh verify EXPORT WORKERS
 #
-# A worker is the four jobs of load.fio. All files are written and read once before
+# A worker is the four jobs of load.fio, or with LOAD_LARGE=1 the one with transfers
+# of 1 MiB alone. All files are written and read once before
 # the time begins: "# begins" says that it does. SIGTERM ends it sooner. Where the
 # server's side is elsewhere EXPORT is "-", and the second form looks at it there.
 
@@ -19,7 +20,8 @@ if [ $# -ne 4 ] || [ "$3" -lt 1 ] || [ "$4" -lt 1 ]; then
 	echo "usage: $0 FOLDER EXPORT SECONDS WORKERS, at least one of each"
 	exit 2
 fi
-workers=$4
+workers=$4 each=4 only=()
+[ -z "${LOAD_LARGE:-}" ] || each=1 only=(--section=large)
 out=$(mktemp)
 trap 'rm -f "$out" "$out.busy"' EXIT
 trap 'over=1; [ -z "${running:-}" ] || kill "$fio"' TERM
@@ -30,14 +32,14 @@ trap 'over=1; [ -z "${running:-}" ] || kill "$fio"' TERM
 work()
 {
 	LOAD_RW=$1 LOAD_DIR=$2 LOAD_WORKERS=$workers \
-		fio --max-jobs=$((4 * workers)) --thread --terse-version=3 \
+		fio --max-jobs=$((each * workers)) "${only[@]}" --thread --terse-version=3 \
 		--output-format=terse "${@:3}" "$(dirname "$0")/load.fio" \
 		>"$out" 2>&1 &
 	fio=$!
 	while kill -0 "$fio" 2>/dev/null; do
 		wait "$fio"
 	done
-	if ! awk -F';' -v jobs=$((4 * workers)) -v stopped="${over:-0}" '
+	if ! awk -F';' -v jobs=$((each * workers)) -v stopped="${over:-0}" '
 		$2 ~ /^fio-/ { jobs--; bad += $5 && !(stopped && $5 == 512) }
 		END { exit jobs || bad }' "$out"; then
 		grep -v '^3;' "$out"

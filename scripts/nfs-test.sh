@@ -22,23 +22,30 @@ kernel=${1:-uml}
 [ $# -gt 0 ] && shift
 proto=${PROTO:-rdma2}
 
-callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-cut
-	callbacks-umount callbacks-two callbacks-rdma2 callbacks-rdma2-cut)
+callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
+	callbacks-two callbacks-rdma2 backward-rpc backward-rpc-chunks
+	backward-rpc-window backward-rpc-called)
+# What is about the ends of connections runs under sanitizers; without them, where all
+# is faster, check.sh has it in its suite "soak".
+ends=(kill-peer callbacks-cut callbacks-rdma2-cut backward-rpc-killed
+	backward-rpc-cut negotiate versions cycle unplug restart)
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- files paths siw kill kill-peer counters inuse both peer \
-			backward versions krb5 intree "${callbacks[@]}" \
-			callbacks-siw negotiate properties sizes changes grants resize \
-			size-storm cycle unplug restart \
+	uml)		set -- files paths siw kill counters inuse both conformance \
+			conformance-client fuzz-flawed crowd flood bounds backward \
+			backward-rpc-hang krb5 intree "${callbacks[@]}" \
+			callbacks-many-4.1 callbacks-many-4.2 callbacks-siw \
+			properties sizes changes grants resize size-storm \
 			link-v2 link-client link-server link-tuned link-siw \
-			link-both link-trips \
-			link-capture ;;
-	uml-debug)	set -- files paths siw kill kill-peer inuse both peer hostile \
-			backward versions krb5 intree "${callbacks[@]}" \
-			negotiate storms properties sizes changes grants resize \
-			size-storm cycle \
-			unplug restart disconnect link-both ;;
+			link-both link-trips link-capture names view tool ;;
+	uml-ends)	set -- "${ends[@]}" ;;
+	uml-debug)	set -- files paths siw kill inuse both conformance hostile \
+			fuzz-server fuzz-client backward backward-rpc-overdue krb5 \
+			intree "${callbacks[@]}" "${ends[@]}" storms properties sizes changes \
+			grants resize size-storm disconnect shortage link-both \
+			link-loss names ;;
+	debian-*)	set -- files payload ;;
 	debian)		set -- exclusive inuse counters files link-stock bench ;;
 	esac
 fi
@@ -50,7 +57,7 @@ timeout=600
 case $kernel in
 uml-debug)
 	QUICK=1 timeout=900 ;;
-debian)
+debian*)
 	vm_options=(--mem 3072 --cpus 2)
 	QUICK=1 timeout=900 ;;
 esac
@@ -58,10 +65,15 @@ esac
 # Once for all groups; a group must not find another build than its neighbour.
 build()
 {
-	local bdir t
+	local bdir kdir t
 
 	bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
 	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
+	case " $* " in
+	*" backward-rpc"*)
+		kdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
+		ln -sfn "$bdir/tools" "$kdir/tools" ;;
+	esac
 	case " $* " in
 	*" link-capture "*)	need_packages tshark ;;
 	esac
@@ -80,8 +92,10 @@ build()
 	done
 	gcc -O2 -Wall -o "$bdir/tools/peer" "$top"/scripts/peer/*.c \
 		-lrdmacm -libverbs || exit 1
-	gcc -O2 -Wall -o "$bdir/tools/rdma-peer" "$top/scripts/rdma-peer.c" \
+	gcc -O2 -Wall -o "$bdir/tools/crowd" "$top/scripts/crowd.c" \
 		-lrdmacm -libverbs || exit 1
+	gcc -O2 -Wall -fPIC -shared -o "$bdir/tools/libendpoint.so" \
+		"$top/tester/endpoint.c" -lrdmacm -libverbs || exit 1
 }
 
 case $step in
@@ -112,22 +126,30 @@ cases_of()
 # bench measures what it says.
 run_group()
 {
-	local cases=${CASES:-$(cases_of "$1")} timeout=$timeout
+	local cases=${CASES:-$(cases_of "$1")} timeout=$timeout allow=''
 	local settings=(${cases:+"CASES=$cases"} "SEED=${SEED:-}"
 		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}"
 		"RECEIVE_SIZE=${RECEIVE_SIZE:-}")
 
 	# Two sides of up to 320 s each
-	[ "$1" != disconnect ] || timeout=1200
+	# What is short of memory is logged with a trace, and that is no report.
+	case $1 in
+	*shortage|*everything)	allow='Call Trace:$' ;;
+	esac
+	case $1 in
+	disconnect)	timeout=1200 ;;
+	*soak*)		timeout=7200 ;;
+	esac
 	case $1 in
 	bench)	"$top/scripts/bench.sh" --smoke ;;
 	link-*)	"$vmdir/pair.sh" "$kernel" --no-modules --timeout "$timeout" -- \
 			"$vmdir/link-cases.sh" "$1" -- \
 			env QUICK=1 "${settings[@]}" \
 			"$vmdir/link-cases.sh" "$1" ;;
-	*)	"$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
-			--timeout "$timeout" -- \
+	*)	[[ $1 != backward-rpc* ]] || local -x KUNIT=1
+		"$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
+			--timeout "$timeout" ${allow:+--allow "$allow"} -- \
 			env ${QUICK:+QUICK=1} "${settings[@]}" \
 			"$vmdir/nfs-cases.sh" "$1" "$proto" ;;
 	esac
@@ -143,21 +165,23 @@ for group in "$@"; do
 	log=$(mktemp)
 	{
 		time run_group "$group" 2>"$log" |
-			sed -u "s/^\(ok\|FAIL\|skip\) /&$name: /"
+			sed -u "s/^\(ok\|FAIL\|skip\) /&$name: /" | tee "$log.said"
 		rc=${PIPESTATUS[0]}
 	} 2>"$log.time"
+	# A guest whose words are lost has shown nothing.
+	grep -q '^\(ok\|FAIL\) ' "$log.said" || rc="$rc, without a word"
 	case $rc in
 	0)	echo "ok $name: kernel log clean" ;;
 	1)	echo "ok $name: kernel log clean"; failed=1 ;;
 	*)	echo "FAIL $name: the guest ended with $rc"
 		failed=1 ;;
 	esac
-	if [ "$rc" -eq 0 ]; then
+	if [ "$rc" = 0 ]; then
 		sed -n '/a process died/s/^/# /p' "$log"
 	else
 		sed 's/^/# /' "$log"
 	fi
 	echo "# $name: $(cat "$log.time")"
-	rm -f "$log" "$log.time"
+	rm -f "$log" "$log.time" "$log.said"
 done
 exit "$failed"

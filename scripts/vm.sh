@@ -16,7 +16,7 @@ set -u
 usage()
 {
 	cat >&2 <<END
-usage: $0 uml|uml-debug|debian [options] -- command [argument...]
+usage: $0 uml|uml-debug|debian|debian-RELEASE [options] -- command [argument...]
 	--mem MB	memory of the guest (default 2048)
 	--cpus N	processors (debian only; default 1)
 	--icount	the guest's clock counts instructions, 1 ns each (debian only)
@@ -167,7 +167,7 @@ mac=52:54:00:00:00:$(printf %02x "${link:-0}")
 
 case $kernel in
 uml*)	uml_command; guest+=(${append:+$append}) ;;
-debian)	debian_command ;;
+debian*) debian_command ;;
 esac
 
 # Lines of the log that make a run fail. Reports that every kernel of this kind

@@ -78,7 +78,7 @@ measure_all()
 {
 	net_up
 	on_server "echo 0 >/proc/sys/fs/leases-enable; nfs_up rdma2 &&
-		modprobe rpcrdma && listen_on rdma $intree_port" ||
+		load_modules rdma && listen_on rdma $intree_port" ||
 		{ fail "the server's node"; return; }
 	client_up rdma || { fail "the client's node"; return; }
 	echo variant,row,size,round_trips >/tmp/trips.csv

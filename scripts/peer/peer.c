@@ -3,12 +3,12 @@
  * A server of its own kind: it takes connections over librdmacm, behaves on
  * each as the command line says, and writes down every message.
  *
- *	peer [-b] [-g GRANT] [-r RECEIVES] PORT MANNERS...
+ *	peer [-g GRANT] [-r RECEIVES] PORT MANNERS...
  *
  * The first connection gets the first MANNERS, and so on; all after the last
- * get the last. -b sends no private data, -r posts fewer Receives. The log goes to standard output:
- * number of the connection, what happened. SIGUSR1 makes those say something
- * whose manners have something to be said then.
+ * get the last. -r posts fewer Receives. The log goes to standard output: number of
+ * the connection, what happened. SIGUSR1 makes those say something whose manners
+ * have something to be said then.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,8 +25,6 @@
 
 #define DEPTH		64
 #define RECEIVE		8192
-#define SENDS		4
-#define PAYLOAD		((size_t)DEPTH * RECEIVE + SENDS * DRAFT_MAX)
 #define MAX_CONNS	64
 
 struct conn {
@@ -36,7 +34,7 @@ struct conn {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *send_cq, *recv_cq;
 	struct ibv_mr *mr;
-	uint8_t *memory;	/* DEPTH Receives, SENDS Sends, PAYLOAD_MAX */
+	uint8_t *memory;	/* DEPTH Receives, one Send */
 	int server;
 	uint32_t version;
 	unsigned int count;
@@ -48,7 +46,6 @@ struct conn {
 static volatile sig_atomic_t poked;
 static struct conn *conns[MAX_CONNS];
 static int num_conns;
-static int bare;
 static unsigned int receives = DEPTH;
 
 static void die(const char *what)
@@ -111,110 +108,39 @@ void receive_again(struct conn *c)
 		post_receive(c, c->idle[--c->num_idle]);
 }
 
-/* Waits for the completion of the last of @count work requests. */
-static void post_and_wait(struct conn *c, struct ibv_send_wr *first,
-			  unsigned int count)
-{
-	struct ibv_send_wr *bad;
-	struct ibv_wc wc;
-
-	if (ibv_post_send(c->id->qp, first, &bad))
-		return;
-	for (; count; count--) {
-		while (!ibv_poll_cq(c->send_cq, 1, &wc))
-			usleep(100);
-		if (wc.status != IBV_WC_SUCCESS)
-			note(c, "not sent: %s", ibv_wc_status_str(wc.status));
-	}
-}
-
-/* The last one invalidates @handle, if that is not 0. */
-static void send_drafts(struct conn *c, const struct draft *d,
-			unsigned int count, uint32_t handle)
-{
-	struct ibv_send_wr wr[SENDS] = {};
-	struct ibv_sge sge[SENDS];
-	unsigned int i;
-
-	if (c->over || !count || count > SENDS)
-		return;
-	for (i = 0; i < count; i++) {
-		uint8_t *at = c->memory + DEPTH * RECEIVE + i * DRAFT_MAX;
-
-		memcpy(at, d[i].data, d[i].len);
-		note(c, "sent %s", describe(d[i].data, d[i].len));
-		sge[i].addr = (uintptr_t)at;
-		sge[i].length = d[i].len;
-		sge[i].lkey = c->mr->lkey;
-		wr[i].sg_list = &sge[i];
-		wr[i].num_sge = 1;
-		wr[i].opcode = IBV_WR_SEND;
-		wr[i].send_flags = IBV_SEND_SIGNALED;
-		wr[i].next = i + 1 < count ? &wr[i + 1] : NULL;
-	}
-	if (handle) {
-		wr[count - 1].opcode = IBV_WR_SEND_WITH_INV;
-		wr[count - 1].invalidate_rkey = handle;
-	}
-	post_and_wait(c, wr, count);
-}
-
-void say_all(struct conn *c, const struct draft *d, unsigned int count)
-{
-	send_drafts(c, d, count, 0);
-}
-
-void say(struct conn *c, const struct draft *d)
-{
-	send_drafts(c, d, 1, 0);
-}
-
 void say_invalidating(struct conn *c, const struct draft *d, uint32_t handle)
 {
-	send_drafts(c, d, 1, handle);
-}
-
-uint8_t *conn_payload(struct conn *c)
-{
-	return c->memory + PAYLOAD;
-}
-
-static void move(struct conn *c, size_t at, size_t len, const struct segment *s,
-		 enum ibv_wr_opcode opcode)
-{
+	uint8_t *at = c->memory + DEPTH * RECEIVE;
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)c->memory + PAYLOAD + at,
-		.length = len,
+		.addr = (uintptr_t)at,
+		.length = d->len,
 		.lkey = c->mr->lkey,
 	};
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
 		.num_sge = 1,
-		.opcode = opcode,
+		.opcode = handle ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND,
+		.invalidate_rkey = handle,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma.remote_addr = s->offset,
-		.wr.rdma.rkey = s->handle,
 	};
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
 
-	if (!c->over)
-		post_and_wait(c, &wr, 1);
+	if (c->over)
+		return;
+	memcpy(at, d->data, d->len);
+	note(c, "sent %s", describe(d->data, d->len));
+	if (ibv_post_send(c->id->qp, &wr, &bad))
+		return;
+	while (!ibv_poll_cq(c->send_cq, 1, &wc))
+		usleep(100);
+	if (wc.status != IBV_WC_SUCCESS)
+		note(c, "not sent: %s", ibv_wc_status_str(wc.status));
 }
 
-void place(struct conn *c, size_t from, size_t len, const struct segment *to,
-	   int immediate)
+void say(struct conn *c, const struct draft *d)
 {
-	if (!c->over)
-		note(c, "wrote len=%zu%s", len,
-		     immediate ? " with immediate" : "");
-	move(c, from, len, to, immediate ? IBV_WR_RDMA_WRITE_WITH_IMM :
-					   IBV_WR_RDMA_WRITE);
-}
-
-void take(struct conn *c, size_t to, const struct segment *from)
-{
-	if (!c->over)
-		note(c, "read len=%u", from->length);
-	move(c, to, from->length, from, IBV_WR_RDMA_READ);
+	say_invalidating(c, d, 0);
 }
 
 void hang_up(struct conn *c)
@@ -233,8 +159,6 @@ static void begin_connection(struct conn *c)
 	c->up = 1;
 	if (c->over)
 		rdma_disconnect(c->id);
-	else
-		greet(c, c->manners);
 }
 
 static void take_messages(struct conn *c)
@@ -265,16 +189,16 @@ static void create_queues(struct conn *c)
 {
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = SENDS, .max_recv_wr = DEPTH,
+		.cap = { .max_send_wr = 1, .max_recv_wr = DEPTH,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 	};
-	size_t size = PAYLOAD + PAYLOAD_MAX;
+	size_t size = (size_t)DEPTH * RECEIVE + DRAFT_MAX;
 	struct ibv_pd *pd = ibv_alloc_pd(c->id->verbs);
 	unsigned int i;
 
 	c->channel = ibv_create_comp_channel(c->id->verbs);
 	c->recv_cq = ibv_create_cq(c->id->verbs, DEPTH, NULL, c->channel, 0);
-	c->send_cq = ibv_create_cq(c->id->verbs, SENDS, NULL, NULL, 0);
+	c->send_cq = ibv_create_cq(c->id->verbs, 1, NULL, NULL, 0);
 	if (!pd || !c->channel || !c->recv_cq || !c->send_cq)
 		die("completion queues");
 	c->memory = aligned_alloc(4096, size);
@@ -297,8 +221,8 @@ static void accept_connection(struct rdma_cm_id *id, const struct manners *m)
 		0xf6, 0xab, 0x0e, 0x18, 1, 0, 3, 3,
 	};
 	struct rdma_conn_param param = {
-		.private_data = bare ? NULL : private,
-		.private_data_len = bare ? 0 : sizeof(private),
+		.private_data = private,
+		.private_data_len = sizeof(private),
 		.initiator_depth = 1,
 		.rnr_retry_count = 7,
 	};
@@ -399,10 +323,8 @@ int main(int argc, char **argv)
 	sigset_t none, usr1;
 	int i, n, opt;
 
-	while ((opt = getopt(argc, argv, "bg:r:")) != -1) {
-		if (opt == 'b')
-			bare = 1;
-		else if (opt == 'g')
+	while ((opt = getopt(argc, argv, "g:r:")) != -1) {
+		if (opt == 'g')
 			grant = atoi(optarg);
 		else if (opt == 'r')
 			receives = atoi(optarg);
@@ -410,7 +332,7 @@ int main(int argc, char **argv)
 	argc -= optind;
 	argv += optind;
 	if (argc < 2 || argc > MAX_CONNS) {
-		fputs("usage: peer [-b] [-g GRANT] [-r RECEIVES] PORT MANNERS...\nof", stderr);
+		fputs("usage: peer [-g GRANT] [-r RECEIVES] PORT MANNERS...\nof", stderr);
 		list_manners();
 		return 2;
 	}

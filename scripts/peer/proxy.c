@@ -93,7 +93,7 @@ static int relay(struct conn *c)
 	size_t len;
 
 	begin_rpc(&d, 0, *conn_version(c), REPLY);
-	len = get_record(*conn_server(c), rpc, said_rbsiz - d.len);
+	len = get_record(*conn_server(c), rpc, MESSAGE_MAX - d.len);
 	if (len < 8)
 		return -1;
 	begin_rpc(&d, get32(rpc), *conn_version(c), direction(rpc));
@@ -114,49 +114,6 @@ void called_back(struct conn *c)
 {
 	if (*conn_server(c) >= 0 && relay(c) < 0)
 		drop_server(c);
-}
-
-/* The whole Call, in conn_payload(): its length, or 0 when it is too long */
-static size_t gather(struct conn *c, const struct message *m)
-{
-	size_t head = m->proc == MSG ? m->read[0].position : 0, len = head;
-	uint8_t *rpc = conn_payload(c);
-	int i;
-
-	if (m->reads > SEGMENTS_MAX || head > m->rpc_len)
-		return 0;
-	memcpy(rpc, m->rpc, head);
-	for (i = 0; i < m->reads; i++) {
-		if (m->read[i].position != m->read[0].position ||
-		    m->read[i].at.length > PAYLOAD_MAX - MESSAGE_MAX - len)
-			return 0;
-		take(c, len, &m->read[i].at);
-		len += m->read[i].at.length;
-	}
-	for (; len % 4; len++)
-		rpc[len] = 0;
-	memcpy(rpc + len, m->rpc + head, m->rpc_len - head);
-	return len + m->rpc_len - head;
-}
-
-size_t fetch(struct conn *c, const struct message *m, uint8_t *rpc, size_t max)
-{
-	size_t len = m->rpc_len;
-	int server = server_of(c);
-	const uint8_t *call = m->rpc;
-
-	*conn_version(c) = m->vers;
-	if (m->reads) {
-		len = gather(c, m);
-		call = conn_payload(c);
-	}
-	if (server >= 0 && len && put_record(server, call, len))
-		len = get_record(server, rpc, max);
-	else
-		len = 0;
-	if (!len)
-		drop_server(c);
-	return len;
 }
 
 void serve(struct conn *c, const struct message *m)

@@ -22,7 +22,7 @@ grace_over()
 # One server for all listeners
 server_for_callbacks()
 {
-	nfs_up rdma2 "${DEVICE:-rxe}" && modprobe rpcrdma &&
+	nfs_up rdma2 "${DEVICE:-rxe}" && load_modules rdma &&
 		listen_on rdma "$intree_port" && grace_over
 }
 
@@ -307,14 +307,19 @@ recovered()
 # is their affair.
 callbacks_cut_off()
 {
-	local i
+	local i before
 
 	check "cut off: mount" "$1" 4.2 || return
+	before=$(counters)
 	for i in $(seq "$2"); do
 		check "cut off, round $i: delegations" delegate_again 20
 		while_recalling "$i" device_down_and_up
 	done
 	ok "device removed with callbacks on their way, $2 times"
+	# Both ends have that device: the server may be told first, and disconnect.
+	risen "$before"
+	[ "$proto" != rdma2 ] ||
+		expect "cut off: the device is the reason" "c_ended_DEVICE > 0"
 	recovered "after that"
 	check "cut off: umount" umount_all
 	rm -rf "${export_dir:?}"/*
@@ -336,6 +341,7 @@ callbacks_at_restart()
 	check "restart: delegations" delegate_again 20
 	while_recalling 4 restart_and_recover
 	ok "nfsd stopped with callbacks on their way, and started"
+	ended_for "restart" "$client_view" peer
 	grace_over
 	recovered "after that"
 	check "restart: umount" umount_all
@@ -406,11 +412,12 @@ callbacks_in_two()
 		"$(received "$port" '^[0-9]+ up$')" -eq 1
 }
 
-# An NFSv3 mount expects no Calls.
+# An NFSv3 mount expects no Calls, and the client takes none with chunks.
 callbacks_refused()
 {
-	local port=$1
+	local port=$1 level=/sys/module/xprtrdma2/parameters/backward
 
+	echo inline >"$level"
 	peer_up "$port" two-calls || { fail "refusals: no peer"; return; }
 	check "refusals: mount" mount_nfs rdma2 3 /mnt nolock || return
 	echo some >/mnt/f
@@ -429,6 +436,7 @@ callbacks_refused()
 		"$(received "$port" 'recv v2 ERROR .* code=10$')" -eq 41
 	check "B-06 and still the same connection" test \
 		"$(received "$port" '^[0-9]+ up$')" -eq 1
+	echo genl >"$level"
 	rm -f "$export_dir/f"
 }
 
@@ -512,6 +520,52 @@ callbacks_of_rdma2()
 group_callbacks-rdma2()
 {
 	callback_group callbacks_of_rdma2
+}
+
+# recall_16: every delegation. 16 opens wait at a time; nfsd has one slot of a
+# session for callbacks, so these go one after the other.
+recall_16()
+{
+	echo new >/tmp/new
+	printf '%s\n' "$export_dir"/d* |
+		xargs -P 16 -I{} dd if=/tmp/new of={} conv=notrunc status=none
+}
+
+# callbacks_many VERSION COUNT: while transfers of 1 MiB among others use all
+# credits of the forward direction. A client returns what it has not used for a
+# lease, unasked.
+callbacks_many()
+{
+	local label="$2 delegations, NFSv$1" count=$2 start
+
+	echo 8 >/sys/module/svcrdma2/parameters/credits
+	check "$label: mount" mount_two "$1" || return
+	check "$label: given" delegate "$count" || return
+	busy_all 60 2
+	start=$(date +%s%N)
+	measure recall_16
+	took=$((($(date +%s%N) - start) / 1000000))
+	kill -0 "$load" 2>/dev/null || fail "$label: recalled after the load"
+	pkill -TERM -f "^[^ ]*bash $load_sh"
+	ok "$label: recalled in $took ms"
+	expect_callbacks "$label" "$((count - 1))" c s
+	expect "$label: on one connection" \
+		"c_connects + c_disconnects + s_disconnects == 0"
+	expect "$label: with I/O in chunks beside them" \
+		"c_remote_invalidations > 100 && c_credit_waits > 0"
+	end_busy "$label"
+	check "$label: the client sees what was written" all_new
+	check "$label: umount" umount_all
+}
+
+group_callbacks-many-4.1()
+{
+	LEASE=90 callback_group callbacks_many 4.1 1000
+}
+
+group_callbacks-many-4.2()
+{
+	LEASE=90 callback_group callbacks_many 4.2 1000
 }
 
 # Both kinds of clients at once

@@ -9,7 +9,7 @@
 # shellcheck source=scripts/vm/nfs.sh
 . "$(dirname "${BASH_SOURCE[0]}")/nfs.sh" || exit 2
 
-tools=$VM_BUILD/tools
+tools=${VM_BUILD%-kunit}/tools
 load_sh=$VM_TOP/scripts/load.sh
 failed=0
 
@@ -142,7 +142,7 @@ expect()
 {
 	local name=$1 text=$2 expression=$2 word
 
-	for word in $(grep -oE '\<[cso]_[a-z_]+' <<<"$text" | sort -ur); do
+	for word in $(grep -oE '\<[cso]_[A-Za-z_]+' <<<"$text" | sort -ur); do
 		if [ -z "${rose[$word]+set}" ]; then
 			fail "$name: there is no counter $word"
 			return

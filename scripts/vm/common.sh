@@ -117,6 +117,37 @@ unpack_packages()
 	rm -rf "$debs"
 }
 
+# Where the machine gets its packages from: LABEL is Debian or Debian-Security.
+archive()
+{
+	# shellcheck disable=SC2016 # apt's
+	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
+		"Label: $1" | sort -u | head -n 1
+}
+
+# debian_root SUITE DIR PACKAGES [OPTION...]: a Debian of its own, in DIR/root, from the
+# machine's archive, with options of mmdebstrap. What that says is in DIR.log.
+debian_root()
+{
+	local suite=$1 dir=$2 packages=$3 main security
+
+	need_packages mmdebstrap
+	[ -n "$(archive Debian)" ] || apt_refresh
+	main=$(archive Debian)
+	security=$(archive Debian-Security)
+	# shellcheck disable=SC2086 # a list of words
+	mmdebstrap --variant=minbase --mode=root --skip=cleanup/apt \
+		--dpkgopt=force-unsafe-io \
+		--aptopt='APT::Install-Recommends "false"' \
+		--include="$(echo $packages | tr ' ' ,)" "${@:4}" \
+		"$suite" "$dir/root" \
+		"deb $main $suite main" \
+		"deb $main $suite-updates main" \
+		"deb $main $suite-backports main" \
+		"deb $security $suite-security main" >"$dir.log" 2>&1 ||
+		{ tail -n 20 "$dir.log" >&2; return 1; }
+}
+
 candidate_version()
 {
 	apt-cache policy "$1" | sed -n 's/^  Candidate: //p'
@@ -133,6 +164,9 @@ kernel_key()
 			"$vmdir"/patches/*.patch ;;
 	debian)
 		cat "$vmdir/debian-modules" "$vmdir/debian.sh" \
+			"$vmdir/initramfs.sh" ;;
+	debian-*)
+		cat "$vmdir/releases.sh" "$vmdir/debian-modules" "$vmdir/debian.sh" \
 			"$vmdir/initramfs.sh" ;;
 	*)
 		die "no kernel is called '$1': uml, uml-debug or debian" ;;
@@ -167,6 +201,7 @@ kernel_dir()
 
 	case $1 in
 	debian)	version=$(kernel_version "$image_package") ;;
+	debian-*) version='' ;;
 	*)	version=$(kernel_version "$source_package") ;;
 	esac || exit 1
 	printf '%s/%s-%s\n' "$cache" "$1" \

@@ -76,7 +76,7 @@ idle_connections()
 	check "112 mounts' worth of connections" mounts 7 || return
 	check "each is used" visit 7
 	conns=$(of_connections credits | wc -l)
-	check "S27 $conns idle connections with Receives of 16384 octets and 64 credits cost no more than with 4096 octets each" \
+	check "S27 $conns idle connections with Receives of 20480 octets and 64 credits cost no more than with 4096 octets each" \
 		no_more_than $((conns * one_page_each))
 	echo "# $conns connections, $(receive_octets) octets in Receives, credits $(
 		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
@@ -124,83 +124,12 @@ watch_budget()
 	echo "$most"
 }
 
-# begin_talk FD FILE: a connection; what is written there is said, the answers are in
-# the file
-begin_talk()
+# What Replies say while memory is short
+grants_on_the_wire()
 {
-	rm -f "$2" "$2.said"
-	mkfifo "$2.said"
-	"$tools/rdma-peer" "$addr4" "$port" <"$2.said" >"$2" 2>&1 &
-	eval "exec $1>$2.said"
-}
-
-# granted FD FILE MESSAGE: what the answer grants; it is the file's next line
-granted()
-{
-	local i n
-
-	n=$(wc -l <"$2")
-	expand <<<"$3" >&"$1"
-	for i in $(seq 100); do
-		[ "$(wc -l <"$2")" -le "$n" ] || break
-		sleep 0.1
-	done
-	tail -n 1 "$2" | cut -d' ' -f3
-}
-
-# Of 48 pages that may be used a connection takes 44, a second one 6. Then the first
-# one gives those of one Receive back.
-wire_grants()
-{
-	local got second
-
-	set_server receive_memory 256
-	begin_talk 8 /tmp/talk
-	got=$(granted 8 /tmp/talk "$call_v2")
-	begin_talk 9 /tmp/second
-	second=$(granted 9 /tmp/second "$call_v2")
-	got+=" $(granted 8 /tmp/talk "$call_v2")"
-	got+=" $(granted 8 /tmp/talk "$call_v1")"
-	got+=" $(granted 8 /tmp/talk "$call_v2")"
-	exec 8>&- 9>&-
-	wait
-	[ "$got" = "00000008 00000007 00000007 00000007" ] &&
-		ok "S26 while memory is short a Reply says one credit less" ||
-		fail "S26 while memory is short Replies say $got"
-	[ "$second" = 00000004 ] &&
-		ok "S26 and a new connection begins with four" ||
-		fail "S26 a new connection begins with $second"
-	set_server receive_memory 0
-}
-
-# Of 192 pages that may be used an idle connection has 176, for Receives of 65536
-# octets. The next one takes 11, and one more 6.
-fair_grants()
-{
-	local idle fair more
-
-	set_server receive_memory 1024
-	set_server receive_size 65536
-	begin_talk 7 /tmp/idle
-	idle=$(granted 7 /tmp/idle "$call_v2")
-	set_server receive_size 4096
-	begin_talk 8 /tmp/fair
-	fair=$(granted 8 /tmp/fair "$call_v2")
-	begin_talk 9 /tmp/more
-	more=$(granted 9 /tmp/more "$call_v2")
-	fair+=" $(granted 8 /tmp/fair "$call_v2")"
-	fair+=" $(granted 8 /tmp/fair "$call_v2")"
-	idle+=" $(granted 7 /tmp/idle "$call_v2")"
-	exec 7>&- 8>&- 9>&-
-	wait
-	[ "$more" = 00000004 ] && [ "$fair" = "00000008 00000008 00000008" ] &&
-		ok "S26 while memory is short a connection keeps its share" ||
-		fail "S26 while memory is short a connection with less than its share is granted $fair, a new one $more"
-	[ "$idle" = "00000008 00000007" ] &&
-		ok "S26 and one with more gives Receives back when it can" ||
-		fail "S26 one with more than its share is granted $idle"
-	set_server receive_size 16384
-	set_server receive_memory 0
+	all_apply=1 tester "" --set "$server_set" "$addr4" "$port" \
+		credits.grants_while_memory_is_short \
+		credits.shares_while_memory_is_short || failed=1
 }
 
 # strain COUNT: verified load on each mount, beside as many READs at once as the
@@ -298,7 +227,7 @@ group_resize()
 
 	nfs_up rdma2 || { fail "server"; return; }
 	check "mount" mount_nfs rdma2 4.2 /mnt noac || return
-	check "Receives are 16384 octets" receives_are 16384
+	check "Receives are 20480 octets" receives_are 20480
 	before=$(counters)
 	set_server receive_size 65536
 	check "C-027 C-032 the administrator raises them" receives_are 65536
@@ -323,35 +252,12 @@ group_resize()
 	finish
 }
 
-# A wish for Receives that are too small is rejected: larger messages still come,
-# when every Receive has come back.
-rejected_wish()
-{
-	local wish='0d 00000002 00000020 00000007 00000001 00000001 00000004 00000400'
-	local big got
-
-	big="$call_v2 $(printf '%016384d' 0)"
-	got=$({
-		echo "$connprop"
-		echo "$wish"
-		for _ in $(seq 32); do
-			echo "$call_v2"
-		done
-		echo "$big"
-	} | expand | "$tools/rdma-peer" "$addr4" "$port" | tail -n 1)
-	[ "$got" = "$(expand <<<"$reply_v2")" ] &&
-		ok "C-028 Receives stay as large as announced after a rejected wish" ||
-		fail "C-028 after a rejected wish for Receives of 1024 octets a Call of 8 KiB gets $got"
-}
-
 group_grants()
 {
 	nfs_up rdma2 || { fail "server"; return; }
 	idle_connections
 	busy_connection
-	rejected_wish
-	wire_grants
-	fair_grants
+	grants_on_the_wire
 	small_memory
 	finish
 }

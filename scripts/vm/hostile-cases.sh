@@ -14,6 +14,6 @@ group_hostile()
 {
 	nfs_up rdma2 || { fail "server"; return; }
 	hostile_servers
-	hostile_clients
+	[ -n "${CASES:-}" ] || hostile_clients
 	finish
 }

@@ -8,16 +8,24 @@
 #	release		what uname -r will say
 #	root/lib/modules/RELEASE	the kernel's own modules
 #	initramfs	debian only: enough to reach the host's root
+#	chroot		the system with the compiler for build, where it is not the host's
+#
+# "kernel.sh --headers" is for what is only compiled against: without boot, root and
+# initramfs where they would have to be fetched.
 #
 # Nothing is installed into the host for it but compilers and tools.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/common.sh"
+# shellcheck source=scripts/vm/releases.sh
+. "$vmdir/releases.sh"
+# shellcheck source=scripts/vm/debian.sh
+. "$vmdir/debian.sh"
 
 usage()
 {
-	echo "usage: $0 uml|uml-debug|debian" >&2
+	echo "usage: $0 [--headers] uml|uml-debug|debian|debian-RELEASE" >&2
 	exit 2
 }
 
@@ -123,19 +131,21 @@ main()
 	if [ ! -e "$dir/.complete" ]; then
 		mkdir -p "$dir"
 		case $name in
-		debian)
-			# shellcheck source=scripts/vm/debian.sh
-			. "$vmdir/debian.sh"
-			build_debian "$dir" ;;
+		debian)	build_debian "$dir" ;;
+		debian-*) build_release "$name" "$dir" ;;
 		*)	build_uml "$name" "$dir" ;;
 		esac || exit 1
 	fi
+	[ ! -e "$dir/chroot" ] || [ "$headers" = --headers ] ||
+		fetch_release "$name" "$dir" || exit 1
 	touch "$dir/.used"
 }
 
+headers=''
+[ "${1:-}" != --headers ] || { headers=$1; shift; }
 [ $# -eq 1 ] || usage
 dir=$(kernel_dir "$1") || exit 1
-if [ ! -e "$dir/.complete" ]; then
+if [ ! -e "$dir/.complete" ] || [ ! -e "$dir/boot" ]; then
 	with_lock "$dir.lock" main "$1" || exit 1
 fi
 printf '%s\n' "$dir"

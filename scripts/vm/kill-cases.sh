@@ -162,12 +162,14 @@ works()
 		why+=", the mount does not work"
 }
 
+# kill_verdict EXPRESSION [REASON]: why the last connection was lost
 kill_verdict()
 {
 	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
 	risen "$before"
 	shown "$name"
 	expect "$name: as counted" "$1"
+	[ -z "${2:-}" ] || ended_for "$name" "$client_view" "$2"
 	umount "$dir" || umount -l "$dir"
 	peer_down
 }
@@ -244,7 +246,8 @@ kill_peers()
 	signal_all
 	ended_within 0 75
 	works
-	kill_verdict "c_bad_invalidations == 1 && c_disconnects == 1 && c_connects == 1"
+	kill_verdict "c_bad_invalidations == 1 && c_disconnects == 1 && c_connects == 1" \
+		"foreign handle invalidated"
 
 	kill_server "E-16 the credit of a killed RPC" silent-reads "-g 4" || return
 	lists 1 4
@@ -263,7 +266,8 @@ kill_peers()
 	ended_within 10 35
 	peer_up "$port" two || why+=", no peer"
 	works
-	kill_verdict "c_dead_waits == 12 && c_dead_unanswered == 0 && c_connects == 1"
+	kill_verdict "c_dead_waits == 12 && c_dead_unanswered == 0 && c_connects == 1" \
+		peer
 
 	echo 0 >"$client_params/pullup_max"
 	kill_stuck "Sends with mapped pages, killed before they are done" || return
@@ -278,7 +282,9 @@ kill_peers()
 	ended_within 10 75
 	kill -CONT "$peer"
 	works
+	# Whichever is first: the device gives up, or what waits for it
 	kill_verdict "c_mapped_bytes >= 12 * 900 && c_dead_waits >= 4 &&
+		c_ended_SEND + c_ended_STALLED == 1 &&
 		c_disconnects == 1 && c_connects == 1"
 	echo 8192 >"$client_params/pullup_max"
 }

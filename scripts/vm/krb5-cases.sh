@@ -145,26 +145,8 @@ gss_long_messages()
 	for flavor in krb5 krb5i krb5p; do
 		inline_writes "$flavor"
 	done
-	echo 16384 >/sys/module/svcrdma2/parameters/receive_size
+	echo 20480 >/sys/module/svcrdma2/parameters/receive_size
 	rmmod rpcrdma
-}
-
-# refused_inline FLAVOR: a server that has received a Call without chunks refuses
-# it. That the Send is done the client need not know yet.
-refused_inline()
-{
-	local port=$((++next_port)) name="S45 NFSv3, $1, READ of 512 octets"
-
-	dd if=/dev/urandom of="$export_dir/small" bs=512 count=8 status=none
-	peer_up "$port" refusing &&
-		mount_nfs rdma2 3 "/mnt.$port" "nolock,sec=$1" ||
-		{ fail "$name: mount"; peer_down; return; }
-	measure dd if="/mnt.$port/small" of=/tmp/back bs=512 count=8 iflag=direct
-	check "$name: the client has it" cmp "$export_dir/small" /tmp/back
-	expect "$name: all are sent again, on the same connection" \
-		"c_calls_again == 8 && c_reply_chunks_used == 8 && c_connects == 0"
-	umount "/mnt.$port"
-	peer_down
 }
 
 # fail_pages TIMES: the kernel gives no pages to what asks for that, so many times.
@@ -218,7 +200,7 @@ came_last()
 overheard()
 {
 	local port=$((++next_port)) why='' name="X8 NFSv3, $1, $2" before got
-	local dir=/mnt.$port victim
+	local dir=/mnt.$port victim sent
 
 	peer_up "$port" "$2" '-r 3' &&
 		mount_nfs rdma2 3 "$dir" "nolock,actimeo=600,sec=$1" &&
@@ -235,8 +217,9 @@ overheard()
 	victim=$!
 	await calls_rose "$before" || why+=", no Call"
 	fail_pages 10000
+	sent=$(received "$port" '^1 sent v2 ')
 	kill -USR1 "$peer"
-	await_received '^1 sent v2 ' 1
+	await_received '^1 sent v2 ' $((sent + 1))
 	[ "$1" = sys ] || await pages_failed || why+=", is not encoded again"
 	kill -USR1 "$peer"
 	await came_last recv >/dev/null || why+=", the impostor receives nothing"
@@ -263,12 +246,14 @@ gss_overheard()
 
 gss_again()
 {
+	local options
+
 	next_port=20450
 	modprobe -qa ib_uverbs rdma_ucm
-	refused_once "S45 X2 NFSv3, krb5p" 3 sec=krb5p
-	refused_once "S45 X2 NFSv4.1, krb5i" 4.1 sec=krb5i
-	refused_inline krb5i
-	refused_inline krb5p
+	for options in vers=3,sec=krb5i vers=3,sec=krb5p vers=4.1,sec=krb5i; do
+		echo "# S45 X2 $options: what is sent again is encrypted again"
+		hostile_server "$options" client_resends.each_call_is_refused_once
+	done
 	gss_overheard
 }
 

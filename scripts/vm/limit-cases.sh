@@ -2,41 +2,29 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by hostile-clients.sh: clients that make the server wait, and shortages
-# of memory in the server. A client (scripts/rdma-peer.c) that posts no Receives
+# of memory in the server. The clients are the tester's, which posts no Receives and
 # keeps the server's first Reply, and every RDMA Read behind it, under way.
 
-# pulled SEGMENTS LENGTH [HANDLE]: a NULL Call with a Read chunk behind it
-pulled()
+# withhold CASE: in the background; what came of it is told by released().
+withhold()
 {
-	local i reads=''
-
-	for ((i = 0; i < $1; i++)); do
-		reads+="00000001 00000028 ${3:-H} $2 M0000 "
-	done
-	echo "0b 00000002 00000020 00000000 00000000 00000000 $reads" \
-		"00000000 00000000 00000000 0b $rpc_call"
-}
-
-# copies N MESSAGE: that many on one line
-copies()
-{
-	local i
-
-	for ((i = 1; i < $1; i++)); do
-		printf '%s + ' "$2"
-	done
-	printf '%s' "$2"
-}
-
-# hold NAME LINE...: a peer without Receives says that, in the background
-hold()
-{
-	local name=$1
-
-	shift
-	printf '%s\n' "$@" | expand |
-		"$tools/rdma-peer" -n "$addr4" "$port" >"$peers/$name" 2>&1 &
+	tester "" "$addr4" "$port" "held.$1" >"$peers/$1" 2>&1 &
 	held+=($!)
+}
+
+# released CASE LEAST MOST: it has passed, and took so many seconds.
+released()
+{
+	local took
+
+	cat "$peers/$1"
+	grep -q '^ok' "$peers/$1" || failed=1
+	took=$(sed -n "s/^# held.$1: \([0-9]*\).*/\1/p" "$peers/$1")
+	if [ "${took:-0}" -ge "$2" ] && [ "$took" -le "$3" ]; then
+		ok "$1: in time ($took s)"
+	else
+		fail "$1: not after $2 to $3 s, but ${took:-?}"
+	fi
 }
 
 # until_risen BEFORE N COUNTER...: until the sum of these counters has risen by N,
@@ -56,19 +44,6 @@ until_risen()
 	done
 }
 
-# until_closed SECOND NAME...: of the group, or until all these peers are done
-until_closed()
-{
-	local last=$1 name
-
-	shift
-	for name in "$@"; do
-		until grep -q closed "$peers/$name" || [ "$SECONDS" -ge "$last" ]; do
-			sleep 0.2
-		done
-	done
-}
-
 closes()
 {
 	grep -c "rpcrdma2_lost: .*reason=$1" /sys/kernel/tracing/trace
@@ -81,59 +56,17 @@ slab_objects()
 	awk '{ print $1 }' "/sys/kernel/slab/$1/objects"
 }
 
-# closed_within NAME FILE LEAST MOST: what a peer's "!wait" said
-closed_within()
-{
-	local after
-
-	after=$(sed -n 's/^closed after //p' "$peers/$2")
-	if [ -n "$after" ] && [ "$after" -ge "$3" ] && [ "$after" -le "$4" ]; then
-		ok "$1 (after $after s)"
-	else
-		fail "$1: $(tail -n 1 "$peers/$2"), not after $3 to $4 s"
-	fi
-}
-
-# RDMA Reads that the peer's device serves, one that it refuses, and one that the
-# server does not ask for
+# An RDMA Read that the peer's device refuses
 client_reads()
 {
 	local before
 
 	before=$(closes 'RDMA Read failed')
-	converse "a Read chunk of 64 segments is pulled" '' \
-		"$(pulled 64 00000001)" "$reply_v2"
-	converse "a Read chunk with a bad handle loses the connection" '' \
-		"$(pulled 1 00001000 00001234)" closed
+	tester "" --export "$export_dir" "$addr4" "$port" \
+		lost.an_rdma_read_is_refused || failed=1
 	check "S46 and the reason is the RDMA Read" \
 		[ "$(closes 'RDMA Read failed')" -eq $((before + 1)) ]
-	converse "C-093 C-106 a Call larger than any may be is answered with code 10" '' \
-		"$(pulled 1 7ffffff0)" "$(error_of 0b 00000002 0000000a)" \
-		"$call_v2" "$reply_v2"
-}
-
-# Calls of 1 MiB each whose RDMA Reads get no response
-withhold_reads()
-{
-	hold reads "$call_v2 -" "$(copies 8 "$(pulled 1 00100000)") -" '!wait 35'
-}
-
-# Three Calls of 64 RDMA Reads each fit on the Send Queue beside 32 Replies. A
-# thread waits for the entries of the next one, and should be the only one. Each
-# batch of Replies that the peer lets go gives back some entries, but too few.
-trickle=("$(copies 16 "CALL") -" "$(copies 16 "CALL") -"
-	"$(copies 3 "READS") -" "$(copies 6 "READS") -" '!sleep 8' '!receive 16' '!sleep 8' '!receive 16'
-	'!wait 45')
-
-# hold_trickle NAME [PROC]: with that proc of version 1 in place of version 2's MSG
-hold_trickle()
-{
-	local lines=("${trickle[@]//CALL/$call_v2}") reads
-
-	reads=$(pulled 64 00000001)
-	[ -z "${2:-}" ] ||
-		reads=${reads/00000002 00000020 00000000/00000001 00000020 $2}
-	hold "$1" "${lines[@]//READS/$reads}"
+	ended_for "S46" "$server_view" "RDMA Read failed"
 }
 
 # shortage TIMES [CACHE]: so often there is no memory for what is in that cache,
@@ -171,26 +104,16 @@ short_happened()
 # A directory is made, and the Reply is too long to go inline.
 client_shortage_mkdir()
 {
-	local getfh cred='00000001 00000014 00000000 00000000 00000000 00000000 00000000 00000000 00000000'
-	local rpc="00000000 00000002 000186a3 00000004 00000001 $cred"
-	local dir='00000006 00000002 00000005 6d616465 2d000000 00000000 00000000'
-	local said
+	local version
 
-	getfh=$(copies 35 0000000a)
-	getfh=${getfh//+}
-	shortage 1
-	said=$(expand <<<"0a 00000001 00000020 00000000 00000000 00000000 00000001 00000001 H 00100000 M0000 0a $rpc 00000000 00000000 00000025 00000018 $dir $getfh" |
-		"$tools/rdma-peer" "$addr4" "$port" 2>&1)
-	check "a shortage with the Reply: that there was one" short_happened
-	check "a shortage with the Reply: the directory is made" \
-		[ -d "$export_dir/made-" ]
-	if [[ $said == "0000000a 00000001 00000008 00000001 "* ]]; then
-		ok "C-093 a shortage with the Reply: the client is told"
-	else
-		fail "C-093 a shortage with the Reply: $said"
-	fi
+	for version in '' _in_version_one; do
+		shortage 1
+		tester "" --export "$export_dir" "$addr4" "$port" \
+			"chunks.what_is_done_once_and_a_long_reply$version" || failed=1
+		check "C-093 a shortage with the Reply: that there was one" \
+			short_happened
+	done
 	no_shortage
-	rm -rf "$export_dir/made-"
 }
 
 client_shortage_passes()
@@ -231,6 +154,7 @@ client_shortage_lasts()
 	sleep 5
 	check "a shortage that lasts: the connection is closed for it" \
 		[ "$(closes 'no memory')" -gt "$closed" ]
+	ended_for "a shortage that lasts" "$server_view" "no memory"
 	no_shortage
 	if wait "$writer"; then
 		ok "a shortage that lasts: WRITE succeeds when it has ended"
@@ -244,33 +168,36 @@ client_shortage_lasts()
 	rm -f /mnt/short /mnt/long /mnt/read
 }
 
-# More connections than threads, each of which makes threads wait
+# More connections than threads, on each of which a Call waits for Send Queue
+# entries: it does without a thread. What else comes on these connections waits too,
+# what comes on another one does not. And nfsd stops while a Call waits.
 client_stops_service()
 {
-	local i begin took before
+	local begin took before
 
-	held=()
 	before=$(counters)
-	for i in $(seq 12); do
-		hold_trickle "stop$i"
-	done
-	until_risen "$before" 8 s_sq_waits s_tx_waits
+	tester "" --export "$export_dir" "$addr4" "$port" \
+		held.more_connections_than_threads || failed=1
 	risen "$before"
-	expect "nfsd stops while peers hold threads: that they do" \
-		"s_sq_waits + s_tx_waits >= 8"
+	expect "more connections than threads: a Call of each waits" \
+		"s_sq_waits >= $nfsd_threads && s_stalls == 0"
+	before=$(counters)
+	held=()
+	withhold replies_in_small_steps
+	until_risen "$before" 1 s_sq_waits
 	begin=$SECONDS
 	rpc.nfsd 0
 	took=$((SECONDS - begin))
 	if [ "$took" -lt 30 ]; then
-		ok "nfsd stops while peers hold threads (in $took s)"
+		ok "nfsd stops while a Call waits (in $took s)"
 	else
-		fail "nfsd stops while peers hold threads: in $took s"
+		fail "nfsd stops while a Call waits: in $took s"
 	fi
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma2
 	end_grace
-	kill "${held[@]}" 2>/dev/null
-	wait "${held[@]}"
+	pkill -P "${held[0]}"
+	wait "${held[@]}" 2>/dev/null
 }
 
 limits_end()
@@ -282,7 +209,7 @@ limits_end()
 
 hostile_limits()
 {
-	local contexts objects before begin held=()
+	local contexts objects before held=()
 
 	peers=$(mktemp -d)
 	echo 1 >/sys/kernel/tracing/events/rpcrdma2/rpcrdma2_lost/enable
@@ -290,23 +217,21 @@ hostile_limits()
 
 	objects=$(slab_objects rpcrdma2_rw)
 	before=$(counters)
-	begin=$SECONDS
-	hold_trickle trickle
+	withhold replies_in_small_steps
 	until_risen "$before" 1 s_sq_waits
 	sleep 1
 	risen "$before"
-	expect "a Send Queue that is full keeps one thread" "s_sq_waits == 1"
-	# rdma_align and rdma_thresh stand before the lists.
+	expect "a Send Queue that is full: one Call waits" "s_sq_waits == 1"
 	before=$(counters)
-	hold_trickle padded 00000002
+	withhold replies_in_small_steps_in_version_one
 	until_risen "$before" 1 s_sq_waits
 	sleep 1
 	risen "$before"
-	expect "E-23 a Send Queue that MSGP Calls fill keeps one thread" \
+	expect "E-23 a Send Queue that MSGP Calls fill: one Call waits" \
 		"s_sq_waits == 1"
 
 	before=$(counters)
-	withhold_reads
+	withhold reads_without_response
 	until_risen "$before" $((8 * 8)) s_rdma_reads
 	until_risen "$before" $((8 << 20)) s_read_chunk_bytes
 	risen "$before"
@@ -324,16 +249,15 @@ hostile_limits()
 	client_shortage_lasts
 	check "umount" umount_all
 
-	until_closed $((begin + 28)) reads trickle padded
+	wait "${held[@]}"
 	sleep 1
 	check "what the Reads held is given back" \
 		[ "$(slab_objects rpcrdma2_rw)" -le "$objects" ]
-	wait "${held[@]}"
-	closed_within "S46 RDMA Reads without response have a deadline" reads 18 25
-	check "and it is given as the reason" \
+	released reads_without_response 18 27
+	released replies_in_small_steps 18 27
+	released replies_in_small_steps_in_version_one 18 27
+	check "RDMA Reads without response are given as the reason" \
 		[ "$(closes 'RDMA Read failed')" -ge 2 ]
-	closed_within "a peer that gives back a little keeps a thread for no longer" \
-		trickle 0 8
 
 	client_stops_service
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; limits_end; return; }

@@ -15,6 +15,8 @@ set -u
 . "$(dirname "$0")/cases.sh" || exit 2
 # shellcheck source=scripts/vm/node.sh
 . "$(dirname "$0")/node.sh" || exit 2
+# shellcheck source=scripts/vm/loss-cases.sh
+. "$(dirname "$0")/loss-cases.sh" || exit 2
 
 group=${1#link-}
 
@@ -161,14 +163,14 @@ spoken()
 tuned=0
 limits()
 {
-	local label=$1 vers=1 send=16384 grant=128 got
+	local label=$1 vers=1 send=20480 grant=128 got
 
 	[ "$2$3" = rdma2rdma2 ] && vers=2
 	[ "$3" = rdma2 ] && grant=$(on_server "sed -n 's/^peer=10.0.0.2:.* credits=\([0-9]*\) .*/\1/p' \
 			/sys/kernel/debug/svcrdma2/connections")
 	if [ "$2" = rdma2 ]; then
 		got="$(connection send)/$(connection receive) $(connection credits)"
-		[ "$got" = "65536/16384 $grant" ] &&
+		[ "$got" = "65536/20480 $grant" ] &&
 			ok "$label: the client's thresholds and credits are $got" ||
 			fail "$label: the client's thresholds and credits are $got"
 	else
@@ -540,41 +542,47 @@ session()
 	umount /mnt
 }
 
-# dissect FILE: what an independent reader of the wire finds, as "count name". It
-# puts chunks and messages together again in a second pass. Opcodes 0 to 5, 22
-# and 23 are Sends; the dissectors' severities are a bit each.
+# dissect FILE VERSION: what an independent reader of the wire finds, as "count name": of
+# version 1 Wireshark itself, of version 2 this project's dissector. It puts chunks and
+# messages together again in a second pass. Opcodes 0 to 5, 22 and 23 are Sends; the
+# dissectors' severities are a bit each.
 dissect()
 {
-	local fields=() f
+	local fields=() f own=(rpcordma.{version,msg_type,reads_count,writes_count,reply_count})
 
-	for f in infiniband.bth.opcode rpcordma.version rpcordma.msg_type \
-			rpcordma.reads_count rpcordma.writes_count \
-			rpcordma.reply_count rpc.msgtyp _ws.malformed \
-			_ws.expert.severity nfs.read.data_length; do
+	[ "$2" -eq 1 ] || own=(rpcrdma2.{version,procedure,reads,writes,replies})
+	for f in infiniband.bth.opcode "${own[@]}" rpc.msgtyp _ws.malformed \
+			_ws.expert.severity nfs.read.data_length rpcrdma2.fragment \
+			rpcrdma2.cm.receive rpcrdma2.absent; do
 		fields+=(-e "$f")
 	done
-	tshark -2 -r "$1" -T fields -E separator=';' "${fields[@]}" 2>/dev/null |
-	awk -F';' '
+	tshark -X "lua_script:$VM_TOP/utils/rpcrdma2.lua" -2 -r "$1" -T fields \
+		-E separator=';' "${fields[@]}" 2>/dev/null |
+	awk -F';' -v version="$2" '
 	{ n["frames"]++ }
 	$2 != "" { n["messages"]++ }
-	$2 == 1 && $7 ~ /0/ { n["Calls"]++ }
-	$2 == 1 && $7 ~ /1/ { n["Replies"]++ }
+	$2 == version && $7 ~ /0/ { n["Calls"]++ }
+	$2 == version && $7 ~ /1/ { n["Replies"]++ }
+	version == 2 && $3 >= 6 { n["properties"]++ }
+	$11 != "" { n["parts of messages"]++ }
+	$12 != "" { n["private data"]++ }
+	$13 != "" { n["octets that are missing"]++ }
 	$4 > 0 { n["Read lists"]++ }
 	$5 > 0 { n["Write lists"]++ }
 	$6 > 0 { n["Reply chunks"]++ }
-	$2 != "" && $2 != 1 { n["other versions"]++ }
-	$3 > 1 { n["other procedures"]++ }
-	($1 ~ /^[0-5]$/ || $1 ~ /^2[23]$/) && $2 == "" { n["unknown Sends"]++ }
+	$2 != "" && $2 != version { n["other versions"]++ }
+	$3 > 1 && $3 < 6 { n["other procedures"]++ }
+	($1 ~ /^[0-5]$/ || $1 ~ /^2[23]$/) && $2 $11 == "" { n["unknown Sends"]++ }
 	$8 != "" { n["malformed packets"]++ }
 	$10 == 4096 || $10 == 100003 { n["READs put together"]++ }
 	$9 ~ /8388608/ { n["errors of the dissectors"]++ }
 	END { for (i in n) print n[i], i }'
 }
 
-# captured LABEL CLIENT
+# captured LABEL CLIENT VERSION WHAT...: a session, which has that
 captured()
 {
-	local label=$1 file=/tmp/$2.pcap dumpcap i what
+	local label=$1 version=$3 file=/tmp/${1// /}.pcap dumpcap i what
 
 	dumpcap -q -i "$netdev" -B 64 -w "$file" 2>/tmp/dumpcap &
 	dumpcap=$!
@@ -587,13 +595,13 @@ captured()
 	kill -INT "$dumpcap"
 	wait "$dumpcap"
 	cp "$file" /run/vm/
-	dissect "$file" >/tmp/found
-	for what in Calls Replies "Read lists" "Write lists" "Reply chunks" \
-			"READs put together"; do
+	dissect "$file" "$version" >/tmp/found
+	for what in Calls Replies "READs put together" "${@:4}"; do
 		check "$label: $what" grep " $what\$" /tmp/found
 	done
 	for what in "other versions" "other procedures" "unknown Sends" \
-			"malformed packets" "errors of the dissectors"; do
+			"malformed packets" "errors of the dissectors" \
+			"octets that are missing"; do
 		if grep " $what\$" /tmp/found; then
 			fail "$label: no $what"
 		else
@@ -607,9 +615,16 @@ captured()
 
 group_capture()
 {
+	local chunks=("Read lists" "Write lists" "Reply chunks")
+
 	nodes_with_both || return
-	port=$intree_port captured "rdma2, in-tree" rdma2
-	captured "in-tree, rdma2" rdma
+	port=$intree_port captured "rdma2, in-tree" rdma2 1 "${chunks[@]}"
+	captured "in-tree, rdma2" rdma 1 "${chunks[@]}"
+	captured "rdma2, rdma2" rdma2 2 "private data" properties "parts of messages"
+	# As much by chunks as in version 1
+	echo 4096 >/sys/module/xprtrdma2/parameters/receive_size
+	on_server "echo 4096 >/sys/module/svcrdma2/parameters/receive_size"
+	captured "rdma2, rdma2, 4 KiB" rdma2 2 "${chunks[@]}"
 	finish_both
 }
 

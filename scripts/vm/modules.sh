@@ -14,19 +14,34 @@
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/common.sh"
+# shellcheck source=scripts/vm/releases.sh
+. "$vmdir/releases.sh"
 
 kernel=${1:-uml}
 kunit=${KUNIT:-0}
+# Where a kernel has fault injection it can be aimed at these modules (faults/).
+faults=0
+[ "$kernel" != uml-debug ] || faults=1
 bench=${BENCH:-0}
 w=${W:-1}
 # ONLY=svcrdma2 leaves the other modules as they were built last.
-only=${ONLY:-rpcrdma2 xprtrdma2 svcrdma2 kunit bench}
+only=${ONLY:-rpcrdma2 xprtrdma2 svcrdma2 kunit bench faults}
 
 arch_args()
 {
 	case $kernel in
 	uml*)	echo ARCH=um ;;
 	esac
+}
+
+# A kernel of another release is built against with the compiler of that release.
+with_compiler()
+{
+	if [ -e "$kdir/chroot" ]; then
+		in_root "$kdir/chroot" "$@"
+	else
+		"$@"
+	fi
 }
 
 copy_sources()
@@ -36,13 +51,16 @@ copy_sources()
 	# By contents: a source that changes while a build runs would be older than
 	# the objects of that build, if it kept its time.
 	rsync -a --no-times --checksum --delete --prune-empty-dirs \
-		--include=/Kbuild --include=/include/ --include=/rpcrdma2/ \
+		--exclude=/compat/features.h \
+		--include=/Kbuild --include=/include/ --include=/compat/ \
+		--include=/rpcrdma2/ \
 		--include=/xprtrdma2/ \
 		--include=/svcrdma2/ --include=/kunit/ --include=/bench/ \
+		--include=/faults/ \
 		--exclude='/*' \
 		--include='*/' --include='*.[ch]' --include=Kbuild \
 		--exclude='*' "${SOURCE:-$top}/" "$out/src/" >&2 || return 1
-	for d in rpcrdma2 xprtrdma2 svcrdma2 kunit bench; do
+	for d in rpcrdma2 xprtrdma2 svcrdma2 kunit bench faults; do
 		case " $only " in
 		*" $d "*)	[ -e "$out/src/$d/Kbuild" ] && continue ;;
 		esac
@@ -76,15 +94,16 @@ build()
 {
 	copy_sources || die "cannot copy the sources"
 	# shellcheck disable=SC2046 # nothing or one word
-	make -s -C "$kdir/build" M="$out/src" W="$w" KUNIT="$kunit" \
-		BENCH="$bench" \
+	with_compiler make -s -C "$kdir/build" M="$out/src" W="$w" \
+		KUNIT="$kunit" BENCH="$bench" FAULTS="$faults" \
 		$(arch_args) -j"$jobs" CONFIG_DEBUG_INFO_BTF_MODULES= \
 		modules >&2 ||
 		die "the modules do not build for $kernel"
-	module_tree
+	# What is only compiled against has no modules of its own.
+	[ ! -d "$kdir/root" ] || module_tree
 }
 
-kdir=$("$vmdir/kernel.sh" "$kernel") || exit 1
+kdir=$("$vmdir/kernel.sh" ${HEADERS:+--headers} "$kernel") || exit 1
 out=$(build_dir "$kernel")
 need_packages rsync kmod make gcc
 with_lock "$out.lock" build || exit 1

@@ -19,16 +19,19 @@ complain()
 }
 
 # Modules of this project are in modprobe's path like the kernel's own. One of
-# two guests loads its side.
+# two guests loads its side. Beside svcrdma2 rpcrdma gets the name "rdma" for its
+# own listeners.
 load_modules()
 {
 	local size=(${RECEIVE_SIZE:+"receive_size=$RECEIVE_SIZE"})
+	local name=/sys/module/svcrdma2/parameters/rdma
 
 	case $1-${VM_NODE:-} in
 	rdma2*-server)	modprobe svcrdma2 "${size[@]}" ;;
 	rdma2*-client)	modprobe xprtrdma2 "${size[@]}" ;;
 	rdma2*-)	modprobe xprtrdma2 "${size[@]}" && modprobe svcrdma2 "${size[@]}" ;;
-	rdma*)		modprobe rpcrdma ;;
+	rdma*)		[ ! -e $name ] || echo N >$name || return
+			modprobe rpcrdma ;;
 	esac
 }
 
@@ -106,7 +109,7 @@ locking_up()
 	chown -R statd /var/lib/nfs/sm /var/lib/nfs/sm.bak /var/lib/nfs/state
 	modprobe -q lockd
 	echo 3 >/proc/sys/fs/nfs/nlm_timeout
-	echo 3 >/proc/sys/fs/nfs/nlm_grace_period
+	echo 1 >/proc/sys/fs/nfs/nlm_grace_period
 	rpcbind -w 2>/dev/null || rpcbind || complain "no rpcbind" || return 1
 	rpc.statd --no-notify
 }

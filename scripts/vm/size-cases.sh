@@ -138,6 +138,33 @@ direct_writes()
 	exec 7>&-
 }
 
+# direct_reads OCTETS NUMBER
+direct_reads()
+{
+	exec 7</mnt/file
+	dd bs="$1" count="$2" iflag=direct of=/dev/null <&7 2>/dev/null
+	exec 7<&-
+}
+
+# The server does likewise, and the more it copies the more completions there are, for
+# its buffers wait for them.
+reply_copies()
+{
+	local name=$1 octets completions
+
+	truncate -s 2M /mnt/file
+	while read -r octets completions; do
+		direct_reads "$octets" 50
+		measure direct_reads "$octets" 50
+		expect "$name, READ of $octets octets: copied" \
+			"o_read == 50 && s_pullup_bytes >= 50 * $octets && s_send_completions <= $completions && s_rdma_writes == 0"
+	done <<-EOF
+		4096 10
+		8192 14
+		16384 20
+	EOF
+}
+
 # A small payload is copied into the Send buffer, once the slot has a larger one, and
 # then only one Send in many has a completion.
 payload_copies()
@@ -171,12 +198,35 @@ small_sendbufs()
 	check "$name: umount" umount_all
 }
 
+# direct_io OCTETS: ten WRITEs and ten READs
+direct_io()
+{
+	direct_writes "$1" 10
+	direct_reads "$1" 10
+}
+
+# READ and WRITE at the default size: with the payload goes a header, the credential,
+# and what is around it.
+inline_payloads()
+{
+	local name=$1 octets
+
+	for octets in 4096 8192 16384; do
+		unregistered "$name, WRITE of $octets octets" write \
+			direct_writes "$octets" 10
+		unregistered "$name, READ of $octets octets" read \
+			direct_reads "$octets" 10
+	done
+	measure direct_io 20480
+	expect "$name, READ and WRITE of 20480 octets: in chunks" \
+		"o_read == 10 && o_write == 10 && c_registrations == 20 && s_rdma_writes == 10"
+}
+
 # What is offered at the default size
 operations()
 {
-	local name='Receives of 16384 octets' octets
+	local name='Receives of 20480 octets' octets
 
-	receives 16384 16384
 	: >"$export_dir/file"
 	unregistered "$name, EXCHANGE_ID" exchange_id \
 		mount_nfs rdma2 4.2 /mnt noac
@@ -188,7 +238,10 @@ operations()
 	echo 3 >/proc/sys/vm/drop_caches
 	unregistered "$name, READLINK of 4095 octets" readlink \
 		many readlink /mnt/link
+	check "$name each way" thresholds_are 20480 20480
 	payload_copies "$name"
+	reply_copies "$name"
+	inline_payloads "$name"
 	acl 400 | set_acl "$export_dir/file"
 	unregistered "$name, ACL" getacl \
 		get_xattr /mnt/file system.nfs4_acl 8192
@@ -313,7 +366,7 @@ tuned_intree()
 	local opts=noac,rsize=262144,wsize=262144 sysctl=/proc/sys/sunrpc
 	local name="P-11 in-tree's server with 64 KiB inline"
 
-	modprobe rpcrdma &&
+	load_modules rdma &&
 		echo 65536 >$sysctl/svc_rdma/max_req_size &&
 		echo 65536 >$sysctl/rdma_max_inline_read &&
 		echo 65536 >$sysctl/rdma_max_inline_write &&

@@ -73,6 +73,7 @@ storm_recovers()
 	kill -USR1 "$peer"
 	sleep 0.1
 	use "/mnt.$port" || why+=", no use of the next connection"
+	ended_for "$name" "$client_view" peer
 	umount "/mnt.$port"
 	read -ra d <<<"$(distances "$port")"
 	# at once but spread; 3 s; 6 s; at once again
@@ -168,13 +169,13 @@ setxattr()
 		' "$1" "$2" 2>&1
 }
 
-# waiting PROCEDURE N: until so many of the client's RPCs are tasks, for 10 s at
+# waiting PROCEDURE N: until so many of the client's RPCs are tasks, for 30 s at
 # most
 waiting()
 {
 	local i
 
-	for i in $(seq 50); do
+	for i in $(seq 150); do
 		[ "$(cat /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks |
 			grep -cw "$1")" -ge "$2" ] && return
 		sleep 0.2
@@ -233,7 +234,7 @@ few_regions()
 	storm_mount 4.2 || { no_fault fail_mr; return; }
 	: >/mnt/x
 	before=$(counters)
-	setxattr /mnt/x 20000 >/tmp/xattr.1 &
+	setxattr /mnt/x 24000 >/tmp/xattr.1 &
 	pid=$!
 	sleep 2
 	kill -0 "$pid" 2>/dev/null && ok "$name: the RPC waits" ||
@@ -266,7 +267,7 @@ few_regions_load()
 	before=$(counters)
 	busy 5
 	while kill -0 "$load" 2>/dev/null; do
-		: >>/mnt/x; setxattr /mnt/x 20000
+		: >>/mnt/x; setxattr /mnt/x 24000
 	done >/tmp/xattr.1
 	end_busy "$name"
 	no_fault fail_mr
@@ -279,6 +280,110 @@ few_regions_load()
 	rm -rf "${export_dir:?}"/*
 }
 
+# The peer's Receives get smaller between the time when a message is built, and when
+# it is posted: every second Send of any kind. Replies come inline, copied or
+# gathered, and where a Reply chunk was offered.
+built_too_large()
+{
+	local name="C-034 a message has become too large for the peer" before why='' i bs
+
+	storm_mount 4.2 || return
+	mkdir /mnt/many
+	touch /mnt/many/{1..50}
+	head -c 36864 /dev/urandom >/run/data
+	before=$(counters)
+	fault fail_send_max -1
+	echo 2 >"$faults/fail_send_max/interval"
+	for i in 1 2 3; do
+		dd if=/run/data of="/mnt/w$i" bs=8192 oflag=direct status=none
+		for bs in 4096 18432; do
+			dd if="/mnt/w$i" of=/run/back bs=$bs iflag=direct status=none
+			cmp /run/data /run/back || why+=", not the same data"
+		done
+		rm "/mnt/w$i"
+	done
+	echo 2 >/proc/sys/vm/drop_caches
+	[ "$(find /mnt/many -type f | wc -l)" -eq 50 ] || why+=", not all names"
+	no_fault fail_send_max
+	echo 1 >"$faults/fail_send_max/interval"
+	risen "$before"
+	[ -z "$why" ] && ok "$name: no RPC fails" || fail "$name: ${why#, }"
+	expect "$name: Calls are marshalled again, and Replies planned again" \
+		"c_calls_marshalled_again >= 5 && s_replies_planned_again >= 5"
+	expect "$name: on the same connection, without an error" \
+		"c_connects == 0 && c_errors_received == 0 && c_replies_bad == 0"
+	echo "# ${rose[c_calls_marshalled_again]} Calls, ${rose[s_replies_planned_again]} Replies"
+	umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+# A Call with a region that is not posted gives back what it took for the LOCAL_INV
+# too: with four slots the Send Queue has entries for fewer Calls than are tried. The
+# file is open before the fault, so that no Call is tried but the READs.
+entries_come_back()
+{
+	local name="C-034 a READ is marshalled again, 52 times" before pids=() i
+
+	echo 4 >"$params/slots"
+	storm_mount 4.2 || return
+	head -c 1048576 /dev/urandom >"$export_dir/four"
+	before=$(counters)
+	for i in 1 2 3 4; do
+		{ sleep 1; echo; } | perl -e '
+			sysopen(F, $ARGV[0], 040000) or die "$!\n"; <STDIN>;
+			sysread(F, $b, 262144) == 262144 or die "$!\n";
+			' /mnt/four >"/tmp/four.$i" 2>&1 &
+		pids+=("$!")
+	done
+	sleep 0.5
+	fault fail_send_max 52
+	for i in $(seq 100); do
+		kill -0 "${pids[@]}" 2>/dev/null || break
+		sleep 0.1
+	done
+	no_fault fail_send_max
+	kill -0 "${pids[@]}" 2>/dev/null && fail "$name: it waits for entries" ||
+		ok "$name: it finds entries"
+	kill -9 "${pids[@]}" 2>/dev/null
+	umount -f /mnt 2>/dev/null
+	wait "${pids[@]}"
+	[ -z "$(cat /tmp/four.*)" ] && ok "$name: and is answered" ||
+		fail "$name: $(cat /tmp/four.*)"
+	risen "$before"
+	expect "$name: it was" "c_calls_marshalled_again >= 48"
+	umount_all
+	rm -f "$export_dir/four" /tmp/four.*
+	echo 128 >"$params/slots"
+}
+
+# A device that has become of no use is told of once, not whenever it is tried; and it is
+# tried again.
+useless_device()
+{
+	local name="a device that can not register memory" before why='' i n
+
+	storm_mount 3 noac,nolock || return
+	fault fail_extensions
+	rpc.nfsd 0
+	before=$(counters)
+	dmesg -C
+	for i in 1 2 3; do
+		timeout -s KILL 20 stat -t /mnt/. >/dev/null 2>&1 && why+=", it is used"
+	done
+	n=$(dmesg | grep -c 'xprtrdma2: device .* can not register memory by work requests')
+	[ "$n" -eq 1 ] || why+=", the log has $n lines"
+	risen "$before"
+	[ "${rose[c_connect_failures]}" -ge 3 ] ||
+		why+=", ${rose[c_connect_failures]} attempts"
+	no_fault fail_extensions
+	rpc.nfsd "$nfsd_threads" && end_grace
+	listen_on rdma2
+	timeout -s KILL 30 stat -t /mnt/. >/dev/null || why+=", no use in the end"
+	[ -z "$why" ] && ok "$name: one line for ${rose[c_connect_failures]} attempts" ||
+		fail "$name: ${why#, }"
+	umount_all
+}
+
 group_storms()
 {
 	local c all="storm_bounded storm_recovers storm_spread"
@@ -287,11 +392,12 @@ group_storms()
 	echo 1 >"$events/xprt2_connect/enable"
 	echo 1 >"$events/xprt2_ep_state/enable"
 	if [ -d "$faults/fail_map" ]; then
-		all+=" passing_shortage unsendable few_regions few_regions_load"
+		all+=" passing_shortage built_too_large entries_come_back unsendable few_regions few_regions_load"
+		all+=" no_reply_built no_buffers lost_calls useless_device"
 	else
 		echo "skip no fault injection in this kernel"
 	fi
-	for c in $all; do
+	for c in ${CASES:-$all}; do
 		"$c"
 	done
 	finish

@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The dissector for Wireshark (utils/rpcrdma2.lua) against messages that were written by
+# hand, tester/rpcrdma2_test/vectors.txt: each word that has a name there is a field with
+# that value. A session on a wire is group link-capture of nfs-test.sh.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+cd "$top" || exit 1
+need_packages tshark perl
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+vectors=tester/rpcrdma2_test/vectors.txt
+user0='uat:user_dlts:"User 0 (DLT=147)","rpcrdma2","0","","0",""'
+
+# result NAME STATUS: with what differs
+result()
+{
+	if [ "$2" -eq 0 ]; then
+		echo "ok dissector: $1"
+	else
+		echo "FAIL dissector: $1"
+		sed 's/^/# /' "$work/said"
+		failed=1
+	fi
+}
+
+# A capture of them, of a link type that is for users
+perl -e '
+my ($name, %hex, @names, $t);
+
+while (<>) {
+	s/;.*|#.*//;
+	if (/^(V\d+)/) {
+		push(@names, $name = $1);
+	} else {
+		s/\s+//g;
+		$hex{$name} .= $_ if $name;
+	}
+}
+binmode STDOUT;
+print pack("VvvVVVV", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 147);
+for (@names) {
+	my $octets = pack("H*", $hex{$_});
+
+	print pack("VVVV", ++$t, 0, (length $octets) x 2), $octets;
+}' $vectors >"$work/vectors.pcap"
+
+# What the comments say: "name value", in the order of the message
+perl -ne '
+BEGIN {
+	%names = ("rdma_xid" => "xid", "rdma_vers" => "version", "rdma_credit" => "credit",
+		"rdma_proc" => "procedure", "rdma_direction" => "direction",
+		"rdma_optdir" => "direction", "rdma_inv_handle" => "inv_handle",
+		"rdma_position" => "read.position", "rdma_handle" => "handle",
+		"rdma_length" => "length", "rdma_offset" => "offset",
+		"rdma_err" => "error", "rdma_vers_low" => "error.low",
+		"rdma_vers_high" => "error.high", "rdma_max_chunks" => "error.chunks",
+		"rdma_max_segments" => "error.segments",
+		"rdma_chunk_index" => "error.index",
+		"rdma_length_needed" => "error.needed", "rdma_opttype" => "opttype",
+		"rdma_which" => "property", "Format" => "cm.format",
+		"Send" => "cm.send", "Receive" => "cm.receive");
+}
+if (/^(V\d+)/) {
+	$vector = $1;
+} elsif (/^([0-9a-f ]+?)\s*; [0-9a-f]{3} (\w+)/ && $names{$2}) {
+	my ($hex, $name) = ($1, $names{$2});
+
+	$hex =~ s/ //g;
+	$hex =~ s/^0+(?=.)//;
+	print "$vector $name $hex\n";
+}' $vectors >"$work/wanted"
+
+# The same of what tshark shows; version 1 has no direction but the RPC message'\''s
+fields=(xid version credit procedure direction inv_handle read.position error error.low
+	error.high error.chunks error.segments error.index error.needed opttype property
+	cm.format cm.send cm.receive)
+for list in read write reply; do
+	fields+=("$list.handle" "$list.length" "$list.offset")
+done
+dissect()
+{
+	tshark -X lua_script:utils/rpcrdma2.lua -o "$user0" -r "$work/vectors.pcap" "$@" \
+		2>"$work/stderr"
+}
+for field in "${fields[@]}"; do
+	dissect -T fields -e "rpcrdma2.$field" -E separator=' ' -E aggregator=' ' |
+		field=$field perl -ne '
+		$name = $ENV{field};
+		$name =~ s/^(read|write|reply)\.(handle|length|offset)$/$2/;
+		for my $value (split) {
+			printf("V%02d %s %s\n", $., $name, $value =~ /^0x/ ?
+				$value =~ s/^0x0*(?=.)//r : sprintf("%x", $value));
+		}'
+done >"$work/found"
+
+mapfile -t names < <(grep '^V' $vectors)
+for vector in "${names[@]}"; do
+	diff <(grep "^$vector " "$work/wanted" | sort) \
+		<(grep "^$vector " "$work/found" | sort) >"$work/said"
+	result "$vector" $?
+done
+
+# What is wrong in a message is said, and only there.
+dissect -Y _ws.malformed -T fields -e frame.number | diff <(printf '27\n28\n') - \
+	>"$work/said"
+result "V27 and V28 are malformed, and no other" $?
+dissect -Y 'rpc.msgtyp == 0' -T fields -e frame.number | tr '\n' ' ' >"$work/said"
+[ "$(cat "$work/said")" = "1 2 4 7 32 " ]
+result "Calls are the RPC dissector's" $?
+dissect -Y 'rpc.msgtyp == 1' -T fields -e frame.number | tr '\n' ' ' >"$work/said"
+[ "$(cat "$work/said")" = "5 8 " ]
+result "Replies are the RPC dissector's" $?
+exit "$failed"

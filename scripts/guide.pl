@@ -1,0 +1,55 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0
+#
+# What Documentation/admin-guide.rst says to type, as it stands there:
+#
+#	guide.pl commands	blocks behind ".. guest", each with a line "%%" behind it
+#	guide.pl file PATH	the block behind ".. file PATH"
+#	guide.pl readme README	lines to type in README that the guide does not have
+
+use strict;
+use warnings;
+
+my ($mode, $what) = (@ARGV, '');
+my (%files, @commands, %lines, $block);
+my ($here) = $0 =~ m{^(.*)/};
+
+open(my $guide, '<', "$here/../Documentation/admin-guide.rst") or die "the guide: $!\n";
+while (<$guide>) {
+	if (/^\.\. guest$/) {
+		push(@commands, '');
+		$block = \$commands[-1];
+	} elsif (/^\.\. file (\S+)$/) {
+		$block = \($files{$1} = '');
+	} elsif (/^\t(.*)/) {
+		my $line = $1;
+
+		$$block .= "$line\n" if $block;
+		$lines{join(' ', split(' ', $line))} = 1;
+	} elsif ($block && length $$block && /\S/) {
+		undef $block;
+	}
+}
+
+if ($mode eq 'commands') {
+	print "$_%%\n" for @commands;
+} elsif ($mode eq 'file' && $files{$what}) {
+	print $files{$what};
+} elsif ($mode eq 'readme') {
+	my ($section, $bad) = ('', 0);
+
+	open(my $readme, '<', $what) or die "$what: $!\n";
+	while (<$readme>) {
+		$section = $1 if /^(On a real machine|What is here)$/;
+		next unless $section eq 'On a real machine' && /^    (\S.*)/;
+		my $line = join(' ', split(' ', $1));
+
+		# What is read there, and what a kernel of today needs once
+		next if $lines{$line} || $line =~ /^peer=/;
+		print "$what: not in the guide: $line\n";
+		$bad = 1;
+	}
+	exit $bad;
+} else {
+	die "usage: $0 commands | file PATH | readme README\n";
+}

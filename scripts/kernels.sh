@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The modules against the kernels of Debian's releases, see vm/releases.sh:
+#
+#	kernels.sh [KERNEL...]	compiled without a warning, by the release's compiler
+#	kernels.sh --boot [KERNEL...]	and booted, with the group "files"
+#	kernels.sh --names	the kernels that are compiled against
+#	kernels.sh --roots	only gets what is needed for that
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+# shellcheck source=scripts/vm/releases.sh
+. "$vmdir/releases.sh"
+
+cd "$top" || exit 1
+export KCFLAGS=-Werror
+
+# What is neither an error of the compiler nor progress is a warning of another tool.
+# The objects go: they would not be made again, and nothing would be said.
+compile()
+{
+	local kernel=$1 log kdir start=$SECONDS
+
+	kdir=$(scripts/vm/kernel.sh --headers "$kernel") || return 1
+	log=$(mktemp)
+	if HEADERS=1 scripts/vm/modules.sh "$kernel" >/dev/null 2>"$log" &&
+			! grep -qvE '^[0-9:]{8} ' "$log"; then
+		echo "ok compile: $kernel, Linux $(cat "$kdir/release"): no warning"
+		echo "# $((SECONDS - start)) s"
+		rm -f "$log"
+		return 0
+	fi
+	echo "FAIL compile: $kernel, Linux $(cat "$kdir/release")"
+	sed 's/^/# /' "$log"
+	rm -rf "$log" "$(build_dir "$kernel")/src"
+	return 1
+}
+
+boot()
+{
+	scripts/vm/kernel.sh "$1" >/dev/null || return 1
+	compile "$1" && scripts/nfs-test.sh "$1"
+}
+
+each()
+{
+	local kernel failed=0
+
+	for kernel in "${@:2}"; do
+		"$1" "$kernel" || failed=1
+	done
+	return "$failed"
+}
+
+mapfile -t names < <(awk 'NF { print $1 }' <<<"$release_kernels")
+case ${1:-} in
+--names) printf '%s\n' "${names[@]}" ;;
+--roots)
+	for kernel in debian-6.1 debian-7.3; do
+		scripts/vm/kernel.sh --headers "$kernel" >/dev/null || exit 1
+	done ;;
+--boot)	shift
+	[ $# -gt 0 ] || set -- debian-6.1 debian-6.12 debian-7.3
+	each boot "$@" ;;
+*)	[ $# -gt 0 ] || set -- "${names[@]}"
+	each compile "$@" ;;
+esac

@@ -1,0 +1,95 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2086,SC2154 # as in nfs-cases.sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: the tester calls the client of kunit/echo, with chunks that
+# are right and wrong; and its service calls the tester, with Calls of any size.
+
+# The client comes to the tester, takes its Calls, and makes an RPC that begins before
+# these and ends after them.
+group_echo-run()
+{
+	local rc=1
+
+	echo_do disconnect
+	echo_port=$PORT echo_connect &&
+		echo_do "run direction=forward count=1 window=1 retry call=8192 reply=4096" &&
+		came forward=1 wrong=0 failed=0 && rc=0
+	echo_do disconnect
+	exit $rc
+}
+
+# Another mount, and what is on it
+other_mount()
+{
+	mount_nfs rdma2 4.2 /mnt && head -c 1000000 /dev/urandom >/mnt/other
+}
+
+other_mount_is_well()
+{
+	echo 3 >/proc/sys/vm/drop_caches
+	grep "^peer=$addr4:$port " /proc/net/rpc/xprtrdma2 >/tmp/view
+	cmp /mnt/other "$export_dir/other" &&
+		[ "$(words_of /tmp/view state connects)" = "state=up connects=1 " ] ||
+		complain "$(cat /tmp/view)"
+}
+
+# What the service is told to call with, and the server's parameter
+# shellcheck disable=SC2016 # the tester's variables
+called_set='
+	case $SETTING in
+	call)	[ -z "$VALUE" ] || echo "run direction=backward $VALUE" \
+			>/sys/kernel/debug/rpcrdma2_echo/control &
+		exit ;;
+	backward) echo "${VALUE:-genl}" >/sys/module/svcrdma2/parameters/backward ;;
+	esac'
+
+# calls_of_service CASE RESULT...: and what comes of the service's RPCs
+calls_of_service()
+{
+	local before
+
+	before=$(counters)
+	all_apply=1 tester "" --set "$called_set" "$addr4" "$echo_port" \
+		"callback_sizes.$1" || failed=1
+	risen "$before"
+	check "$1: RPCs of the service: ${*:2}" came "${@:2}"
+}
+
+# What is too long, and may have no chunk, ends by itself and soon.
+calls_of_any_size()
+{
+	local name
+
+	check "a service to be called by" echo_do "serve $echo_port" || return
+	for name in a_large_call_and_inline \
+		a_large_call_of_a_server_that_is_inline \
+		a_large_reply_and_inline; do
+		calls_of_service "$name" backward=3 wrong=0 failed=1 error=-5
+		[[ $name = *_reply_* ]] ||
+			expect "$name: it has not been sent" \
+				"s_backward_too_long == 1 && s_backward_calls == 3"
+		expect "$name: no chunk" \
+			"s_backward_read_chunks + s_backward_write_chunks +
+			s_backward_reply_chunks + s_backward_registrations == 0"
+	done
+	calls_of_service a_large_call_in_chunks backward=1 wrong=0 failed=0
+	expect "a_large_call_in_chunks: one Read chunk" \
+		"s_backward_read_chunks == 1"
+	check "the service ends" echo_do close
+}
+
+group_backward-rpc-called()
+{
+	nfs_up rdma2 && modprobe rpcrdma2_echo || { fail "server"; return; }
+	check "another mount" other_mount
+	tester "" --server --trigger \
+		"$VM_TOP/scripts/vm/nfs-cases.sh echo-run rdma2" \
+		"$addr4" 23000 ${CASES:-client_chunks client_called} || failed=1
+	check "the other mount has its connection still, and its data" \
+		other_mount_is_well
+	check "umount" umount_all
+	check "no transport is left of the tester's" unused
+	[ -n "${CASES:-}" ] || calls_of_any_size
+	rmmod rpcrdma2_echo
+	finish
+}

@@ -1,0 +1,331 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh, after echo-cases.sh: bad days of backward Calls with
+# chunks. All are told by counters of both ends; octets are verified by kunit/echo.
+
+echo_timeout=/sys/module/rpcrdma2_echo/parameters/backward_timeout
+
+# Chunks of every kind, in turn, 16 at once
+large="window=16 call=65536/70000/300001 reply=65536/4096/100003 ddp=2 reply_ddp=2"
+
+# Calls that the service gives up after two seconds, while the client is at work on
+# them. It answers some 0.7 s later: RDMA Writes, and a Send With Invalidate.
+chunks_given_up()
+{
+	local name="C-009 B-05 Calls with chunks, given up after 2 s and answered after 2.7"
+
+	echo 2 >"$echo_timeout"
+	check "$name: connect" echo_connect || return
+	measure echo_do "run direction=backward count=44 $large hold=2700 every=11"
+	check "$name: four end with a timeout, all others are right" \
+		came backward=40 failed=4 wrong=0 error=-5
+	expect "$name: as many keep a credit" "s_backward_given_up == 4"
+	expect "$name: their answers are waited for" \
+		"s_backward_revoked == 4 && s_backward_late == 4"
+	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
+	check "$name: and has all credits" all_right backward 48 "$large"
+	check "$name: disconnect" echo_do disconnect
+}
+
+# Much later, so that what they offered is invalidated first. That costs the connection.
+chunks_abandoned()
+{
+	local name="Calls with chunks, given up after 1 s and answered after 8"
+
+	echo 1 >"$echo_timeout"
+	check "$name: connect" echo_connect || return
+	measure echo_do "run direction=backward count=8 $large hold=8000 every=4"
+	check "$name: no octet is wrong" came wrong=0
+	expect "$name: memory is taken back" \
+		"s_backward_revoked >= 2 && s_backward_late == 0"
+	# The client is still to reply.
+	sleep 3
+	check "$name: later RPCs are right" again_right 48
+	check "$name: disconnect" echo_do disconnect
+}
+
+# again_right COUNT: backward, each in the end, after one that ended a connection
+again_right()
+{
+	echo_do "run direction=backward count=$1 $large retry" &&
+		came backward="$1" wrong=0 failed=0
+}
+
+# More than once while they are under way, by a signal to their tasks
+chunks_killed()
+{
+	local i name="Calls with chunks, killed 10 times, 16 at once"
+
+	echo 20 >"$echo_timeout"
+	check "$name: connect" echo_connect || return
+	measure chunks_kill
+	check "$name: no octet is wrong, no RPC is lost" came wrong=0 failed=0
+	expect "$name: they were, with memory exposed" \
+		"s_backward_given_up >= 16 && s_backward_revoked >= 16"
+	expect "$name: the client answered each" \
+		"s_backward_late == s_backward_revoked"
+	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
+	check "$name: disconnect" echo_do disconnect
+}
+
+chunks_kill()
+{
+	echo_do "run direction=backward count=100000000 $large retry hold=200 every=3" &
+	run=$!
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.4
+		echo_do kill
+	done
+	sleep 0.5
+	echo_do halt
+	wait "$run"
+}
+
+# The device goes while Calls that were killed wait for answers of which none is near.
+chunks_killed_cut()
+{
+	local name="the device is removed while killed Calls wait for answers" before tenths
+
+	echo 20 >"$echo_timeout"
+	check "$name: connect" echo_connect || return
+	before=$(counters)
+	echo_do "run direction=backward count=100000000 $large retry hold=12000 every=4" &
+	run=$!
+	sleep 1
+	echo_do kill
+	sleep 0.2
+	tenths=${EPOCHREALTIME/./}
+	device_down || fail "$name: device removed"
+	tenths=$(((${EPOCHREALTIME/./} - tenths) / 100000))
+	[ "$tenths" -le 40 ] && ok "$name: they do not hold it" ||
+		fail "$name: they hold it for $tenths tenths of a second"
+	device_up || fail "$name: device back"
+	echo_do halt
+	wait "$run"
+	check "$name: no octet is wrong" came wrong=0
+	risen "$before"
+	expect "$name: they waited" \
+		"s_backward_revoked >= 4 && s_backward_late < s_backward_revoked"
+	check "$name: disconnect" echo_do disconnect
+}
+
+# chunks_disconnected TIMES: each by the end that sends next
+chunks_disconnected()
+{
+	local name="connections end $1 times, 16 Calls with chunks at once" before i
+
+	check "$name: connect" echo_connect || return
+	before=$(counters)
+	echo_run_begins
+	for i in $(seq "$1"); do
+		lose
+		echo_goes_on || fail "$name: number $i"
+	done
+	keep
+	echo_run_ends "$name"
+	risen "$before"
+	expect "$name: each was one" "c_connects >= $1"
+	expect "$name: Calls ended with memory exposed" "s_backward_revoked >= $1"
+	check "$name: disconnect" echo_do disconnect
+}
+
+# As at umount: the callback service ends before the connection does.
+chunks_without_service()
+{
+	local name="the callback service ends with 16 Calls at once" before
+
+	check "$name: connect" echo_connect || return
+	before=$(counters)
+	echo_run_begins
+	check "$name: it does" echo_do disconnect
+	sleep 0.5
+	echo_do halt
+	wait "$run"
+	check "$name: no octet is wrong" came wrong=0
+	risen "$before"
+	expect "$name: Calls found none" "c_backward_refused + c_backward_unanswered > 0"
+}
+
+
+# A client that speaks version 1 and one that speaks version 2. The service calls each
+# in turn: those of the first one are small and go inline, the others have chunks.
+chunks_beside()
+{
+	local name="beside a client of version 1"
+
+	check "$name: connect" echo_pinned 1 || return
+	echo_do "client 1"
+	check "$name: connect in version 2" echo_pinned 2 || return
+	check "$name: one of each" \
+		test "$(echo_connections 1).$(echo_connections 2)" = 1.1
+	measure all_right backward 200 "window=16 call=300/300001 reply=100 head ddp=2"
+	check "C-035 $name: 100 Calls inline, 100 with chunks" \
+		came backward=200 wrong=0 failed=0 retried=0
+	expect "C-035 $name: chunks for the second one only" \
+		"c_backward_read_chunks >= 100 && c_backward_read_chunks <= 200 &&
+		c_backward_read_bytes >= 100 * 300000 && c_backward_refused == 0"
+	expect "$name: both stay" "c_disconnects + s_disconnects == 0"
+	check "$name: disconnect" echo_do disconnect
+	echo_do "client 0"
+	check "$name: disconnect that" echo_do disconnect
+}
+
+# lost_for REASON: a connection was, while the event is on
+lost_for()
+{
+	grep -q "rpcrdma2_lost: .*reason=$1" /sys/kernel/tracing/trace ||
+		complain "$(grep -o 'rpcrdma2_lost: .*' /sys/kernel/tracing/trace)"
+}
+
+# A server in user space, to which the client comes as "connect" does: of RDMA Reads
+# that it lets hang. soft-RoCE counts time that a Send waits for a Receive as time without
+# an answer, and gives up in five seconds; other devices leave that to the client.
+chunks_that_hang()
+{
+	local name="RDMA Reads of a Call of the server that hang" ret=0
+
+	echo 1 >/sys/kernel/tracing/events/rpcrdma2/rpcrdma2_lost/enable
+	all_apply=1 tester "" --server --trigger \
+		"printf 'connect $addr4 %s 1\\n' \$PORT >$echo_folder/control" \
+		"$addr4" 23000 client_backward.reads_that_hang || ret=1
+	check "S46 $name: they end the connection" \
+		lost_for "\(RDMA Read\|Send\) failed"
+	check "$name: disconnect" echo_do disconnect
+	return "$ret"
+}
+
+# Where a device does not give up, the client does. The other RPCs, on this connection and
+# another one, go on until then.
+chunks_overdue()
+{
+	local name="an RDMA Read of a Call of the server that gets no response" before ms
+
+	echo 60 >"$echo_timeout"
+	check "$name: two connections" echo_connect 2 || return
+	# The first Reply on each grants more than one Call.
+	check "$name: which are in use" all_right backward 32 "$large"
+	before=$(counters)
+	fault fail_read 1
+	echo_do "run direction=backward count=96 $large retry"
+	no_fault fail_read
+	check "$name: there was one" test "$(cat "$faults/fail_read/times")" -eq 0
+	check "$name: one RPC is made again, all are right" \
+		came backward=96 wrong=0 failed=0 retried=1
+	ms=$(come ms)
+	[ "$ms" -ge 19000 ] && [ "$ms" -lt 26000 ] &&
+		ok "S46 $name: its deadline ends the Call, after $ms ms" ||
+		fail "S46 $name: it takes $ms ms"
+	risen "$before"
+	expect "S46 $name: one connection is lost, for that" \
+		"c_overdue == 1 && c_disconnects == 1 && c_connects == 1 &&
+		s_disconnects == 1 && s_overdue == 0"
+	echo 20 >"$echo_timeout"
+	check "$name: disconnect" echo_do disconnect
+}
+
+# Server and client in a network namespace. soft-RoCE sends from the first one, whatever
+# that of its device: there is a device of the same number and address.
+chunks_in_namespace()
+{
+	local name="in a network namespace" addr4=10.0.1.1
+	local there=(nsenter --net=/run/netns/other)
+
+	ip netns add other &&
+		"${there[@]}" ip link set lo up &&
+		"${there[@]}" ip link add d1 index 77 type dummy &&
+		"${there[@]}" ip link set d1 up mtu 9000 &&
+		"${there[@]}" ip addr add "$addr4/24" dev d1 &&
+		"${there[@]}" rdma link add rxe1 type rxe netdev d1 &&
+		ip link add d1 index 77 type dummy &&
+		ip link set d1 up mtu 9000 &&
+		ip addr add "$addr4/24" dev d1 || { fail "$name: a device"; return; }
+	echo_do close
+	check "$name: serve" "${there[@]}" bash -c "echo serve $echo_port >$echo_folder/control"
+	check "$name: connect" "${there[@]}" bash -c \
+		"echo connect $addr4 $echo_port 2 >$echo_folder/control" || return
+	check "$name: two connections there, none here" test "$(
+		"${there[@]}" grep -c 'device=rxe1 .*brs=GENL' "$client_view").$(
+		wc -l <"$client_view")" = 2.0
+	measure all_right both 96 "$large"
+	check "C-037 $name: RPCs with chunks in both directions" \
+		came forward=96 backward=96 wrong=0 failed=0 retried=0
+	expect "C-037 $name: chunks of each kind" "c_backward_read_chunks > 0 &&
+		c_backward_write_chunks > 0 && c_backward_reply_chunks > 0"
+	echo_run_begins
+	"${there[@]}" rdma link del rxe1 && sleep 0.3 &&
+		"${there[@]}" rdma link add rxe1 type rxe netdev d1 && echo_goes_on ||
+		fail "$name: device removed"
+	echo_run_ends "$name: device removed"
+	check "$name: disconnect" echo_do disconnect
+	check "$name: close" echo_do close
+	echo_do "serve $echo_port"
+	"${there[@]}" rdma link del rxe1
+	ip link del d1
+	check "$name: it goes" ip netns del other
+}
+
+# What the client's service is at work on since the last connection is not outstanding
+# on this one.
+calls_held_over()
+{
+	local name="16 Calls held for 3 s, and the connection lost" before
+
+	check "$name: connect" echo_connect || return
+	check "$name: 16 are granted" all_right backward 32 "window=16 head"
+	before=$(counters)
+	echo_do "run direction=backward count=16 window=16 head retry hold=3000" &
+	run=$!
+	sleep 1
+	device_down && device_up || fail "$name: device"
+	wait "$run"
+	check "$name: each is made again, once" \
+		came backward=16 wrong=0 failed=0 retried=16
+	risen "$before"
+	expect "B-06 $name: none is refused on the next one" \
+		"c_backward_refused == 0 && c_backward_calls == 32 && c_connects == 1"
+	check "$name: disconnect" echo_do disconnect
+}
+
+group_backward-rpc-killed()
+{
+	echo_up || { fail "server"; return; }
+	chunks_given_up
+	chunks_killed
+	chunks_killed_cut
+	chunks_abandoned
+	check "unload after use" echo_down
+}
+
+group_backward-rpc-cut()
+{
+	local rpcs=$large steps=32 times=${QUICK:+10} before
+
+	echo_up || { fail "server"; return; }
+	before=$(counters)
+	echo_interrupted 4
+	risen "$before"
+	expect "interrupted: Calls ended with memory exposed" "s_backward_revoked > 0"
+	if [ -d "$debug/fail_sunrpc" ]; then
+		chunks_disconnected "${times:-40}"
+	fi
+	calls_held_over
+	chunks_without_service
+	chunks_beside
+	chunks_in_namespace
+	check "unload after use" echo_down
+}
+
+group_backward-rpc-overdue()
+{
+	echo_up || { fail "server"; return; }
+	chunks_overdue
+	check "unload after use" echo_down
+}
+
+group_backward-rpc-hang()
+{
+	echo_up || { fail "server"; return; }
+	chunks_that_hang || failed=1
+	check "unload after use" echo_down
+}

@@ -1,0 +1,115 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh, after storm-cases.sh: when the server answers with an error
+# for what is not in the Call, and when it does not. Made by the modules' own faults on
+# demand (rpcrdma2/fault.h), in uml-debug.
+
+# read_file NAME SIZE: the right data, or EIO, or what dd says
+read_file()
+{
+	timeout -s KILL 60 dd if="/mnt/$1" of="/tmp/back.$1" bs="$2" iflag=direct \
+		status=none 2>"/tmp/said.$1" && cmp -s "/tmp/back.$1" "$export_dir/$1" &&
+		echo data && return
+	grep -o 'Input/output error' "/tmp/said.$1" || echo "other: $(cat "/tmp/said.$1")"
+}
+
+# An error that says nothing but that there is no Reply
+no_reply_built()
+{
+	local name="C-093 C-094 a Reply that can not be built" before got
+
+	storm_mount 3 nolock || return
+	head -c 65536 /dev/urandom >"$export_dir/a"
+	stat /mnt/a >/dev/null
+	before=$(counters)
+	fault fail_reply 1
+	got=$(read_file a 65536)
+	no_fault fail_reply
+	check "$name: the reader gets EIO" [ "$got" = "Input/output error" ]
+	check "$name: and data the next time" [ "$(read_file a 65536)" = data ]
+	risen "$before"
+	expect "$name: code 10, once, on the same connection, and not sent again" \
+		"s_errors_system==1&&c_errors_received==1&&c_calls_again==0&&c_connects==0"
+	umount_all
+	rm -f "$export_dir/a"
+}
+
+# read_at_once FILE...: what comes of each, counted
+read_at_once()
+{
+	local f pids=()
+
+	for f; do
+		read_file "$f" 16384 >"/tmp/got.$f" &
+		pids+=("$!")
+	done
+	wait "${pids[@]}"
+	cat "${@/#//tmp/got.}" | sort | uniq -c
+}
+
+# Replies of 16 KiB, which fit the client's Receives, when they can neither be copied
+# nor gathered: they wait for the pages that others are sent from.
+no_buffers()
+{
+	local name="C-093 no buffer for a Reply" before i why='' got
+
+	storm_mount 3 nolock,rsize=16384 || return
+	for i in 1 2 3 4 5 6; do
+		head -c 262144 /dev/urandom >"$export_dir/b$i"
+		stat "/mnt/b$i" >/dev/null
+	done
+	before=$(counters)
+	got=$(read_at_once b1 b2)
+	matches "${got// /}" 2data || why+=", before: $got"
+	fault fail_buffer
+	got=$(read_at_once b1 b2 b3 b4 b5 b6)
+	no_fault fail_buffer
+	matches "${got// /}" 6data || why+=", $got"
+	risen "$before"
+	[ -z "$why" ] && ok "$name: right data" || fail "$name: ${why#, }"
+	expect "$name: they waited, or took pages over" \
+		"s_shortages + s_buffer_pages_moved > 0"
+	expect "$name: no error, the same connection" \
+		"s_errors_reply_resource==0&&s_errors_system==0&&c_errors_received==0&&c_connects==0"
+	expect "$name: each Reply is counted once" \
+		"s_inline_bytes >= 8*262144 && s_inline_bytes < 8*262144 + 100000"
+	echo "# ${rose[s_shortages]} waits, ${rose[s_buffer_pages_moved]} pages"
+	umount_all
+	rm -f "$export_dir"/b?
+}
+
+# lost_call NAME COMMAND...: a Call that costs its connection each time that it is sent
+lost_call()
+{
+	local name=$1 before got
+
+	shift
+	storm_mount 3 nolock || return
+	head -c 262144 /dev/urandom >"$export_dir/l"
+	stat /mnt/l >/dev/null
+	before=$(counters)
+	fault fail_handle
+	got=$("$@")
+	no_fault fail_handle
+	check "$name: EIO, not $got" [ "$got" = "Input/output error" ]
+	check "$name: others are served" [ "$(read_file l 262144)" = data ]
+	risen "$before"
+	expect "$name: the second time it is answered with code 10" \
+		"s_calls_lost==1&&s_calls_lost_again==1&&s_errors_system==1&&c_connects==1"
+	umount_all
+	rm -f "$export_dir/l"
+}
+
+write_file()
+{
+	timeout -s KILL 60 dd if="/tmp/back.l" of="/mnt/l" bs=262144 oflag=direct \
+		conv=notrunc status=none 2>/tmp/said.l && echo written && return
+	grep -o 'Input/output error' /tmp/said.l || echo "other: $(cat /tmp/said.l)"
+}
+
+lost_calls()
+{
+	lost_call "C-093 S46 a READ with a handle that is none" read_file l 262144
+	lost_call "C-093 S46 a WRITE with a handle that is none" write_file
+}

@@ -1,0 +1,300 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2086,SC2154
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: the tester (tester/) against the ends of this project and
+# against the kernel's own. A case of it that does not apply to a peer is neither
+# passed nor skipped: a comment says why.
+
+# tester KNOWN ARGUMENT...: cases of the tester as lines "ok", "FAIL" and "#". Those
+# that are known to fail have to, and with all_apply=1 each has to apply.
+tester()
+{
+	local known=$1
+
+	shift
+	TOOLS=$tools RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
+		"$VM_TOP/tester/rpcrdma2-test" --tap "$@" 2>&1 |
+		tester_lines "$known"
+}
+
+# A run that does not come to its end has failed, whatever it said before.
+tester_lines()
+{
+	awk -v known=" ${1//$'\n'/ } " -v all="${all_apply:-}" '
+	function is_known(name) {
+		sub(/^.* /, "", name)
+		return index(known, " " name " ")
+	}
+	/^1\.\.[0-9]+$/ { planned = substr($0, 4); next }
+	/^TAP version/ { next }
+	match($0, /^ok [0-9]+ - /) {
+		seen++
+		name = substr($0, RLENGTH + 1)
+		if (sub(/ # SKIP /, ": not applicable: ", name)) {
+			print (all ? "FAIL " : "# ") name
+			bad += all
+		} else if (is_known(name)) {
+			print "FAIL " name ": passes, which is news"
+			bad = 1
+		} else
+			print "ok " name
+		next
+	}
+	match($0, /^not ok [0-9]+ - /) {
+		seen++
+		failed = substr($0, RLENGTH + 1)
+		getline why
+		if (is_known(failed)) {
+			print "ok " failed " fails, as is known"
+			print why
+			next
+		}
+		print "FAIL " failed ": " substr(why, 3)
+		bad = 1
+		next
+	}
+	/^# / { print; next }
+	{ said = said " " $0 }
+	END {
+		if (!planned || seen != planned) {
+			print "FAIL the tester ended early:" said
+			bad = 1
+		}
+		exit bad
+	}'
+}
+
+# Where the server has no parameter of that name this fails, and the case with it.
+# shellcheck disable=SC2016 # the tester's variables
+server_set='
+	case $SETTING in
+	send_size)	default=65536 ;;
+	min_version)	default=1 ;;
+	max_version)	default=2 ;;
+	credits)	default=64 ;;
+	backward)	default=genl ;;
+	receive_size)	default=20480 ;;
+	receive_memory)	default=0 ;;
+	expire)	[ -z "$VALUE" ] || {
+			info=$(grep -l "\"$VALUE\"" /proc/fs/nfsd/clients/*/info) &&
+			echo expire >"${info%info}ctl"
+		}
+		exit ;;
+	gss_context)	[ -z "$VALUE" ] || "$TOOLS/gss-contexts" "$VALUE"; exit ;;
+	exports)	[ -n "$VALUE" ] || exec pkill -CONT rpc.mountd
+			pkill -STOP rpc.mountd && exec exportfs -f ;;
+	esac
+	echo "${VALUE:-$default}" >"/sys/module/svcrdma2/parameters/$SETTING"'
+
+# A child of a task that gets single pages only has no stack.
+is_fragmented()
+{
+	! (echo 1 >/proc/self/make-it-fail && /bin/true && :) 2>/dev/null
+}
+
+# No thread of nfsd gets two pages in a row, where a kernel can be told so.
+fragment()
+{
+	local dir=/sys/kernel/debug/fail_page_alloc pid
+
+	for pid in $(pgrep -x nfsd); do
+		echo "$1" >"/proc/$pid/make-it-fail"
+	done
+	echo 1 >$dir/min-order
+	echo Y >$dir/task-filter
+	echo N >$dir/ignore-gfp-wait
+	echo 0 >$dir/verbose
+	echo -1 >$dir/times
+	echo $(($1 * 100)) >$dir/probability
+}
+
+# Receives of 64 KiB, each of single pages
+conformance_fragmented()
+{
+	[ -d /sys/kernel/debug/fail_page_alloc ] || return 0
+	set_parameter receive_size 65536
+	fragment 1
+	check "memory is fragmented" is_fragmented
+	tester "" --export "$export_dir" "$addr4" "$port" \
+		properties.messages_as_long_as_a_receive chunks.read_chunk \
+		credits.all_that_is_granted || failed=1
+	fragment 0
+	set_parameter receive_size 20480
+}
+
+# A Call of several pages that waits for mountd is not copied; what is not copied is
+# dropped, and the connection with it, as over TCP.
+copies_no_call()
+{
+	local at=/sys/kernel/tracing
+
+	check "a Call of several pages waits without a copy" \
+		eval "! grep svc_defer: $at/trace"
+	echo 0 >$at/events/sunrpc/svc_defer/enable
+}
+
+# A server whose device can not invalidate sends plain Sends, whatever a Call nominates.
+conformance_plain()
+{
+	local name="C-007 a device that can not invalidate" n
+
+	[ -d /sys/kernel/debug/xprtrdma2/fail_extensions ] || return 0
+	fault fail_extensions
+	n=$(tester "" "$addr4" "$port" C-075 |
+		grep -c 'not applicable: the server does not use Send With Invalidate$')
+	check "$name: plain Sends for $n nominated handles" [ "$n" -ge 4 ]
+	no_fault fail_extensions
+}
+
+# All modules but those that the groups hostile and backward-rpc-called have
+cases_of_servers()
+{
+	local module
+
+	for module in "$VM_TOP"/tester/rpcrdma2_test/cases/[a-z]*.py; do
+		module=$(basename "$module" .py)
+		case $module in
+		client_*|held|callback_sizes) ;;
+		*)	echo "$module" ;;
+		esac
+	done
+}
+
+group_conformance()
+{
+	check "the library of messages" "$VM_TOP/tester/rpcrdma2-test" --self-test
+	nfs_up "$proto" "${DEVICE:-rxe}" || { fail "server"; return; }
+	dmesg -C
+	echo 1 >/sys/kernel/tracing/events/sunrpc/svc_defer/enable
+	# shellcheck disable=SC2046 # words
+	tester "" --export "$export_dir" --set "$server_set" "$addr4" "$port" \
+		${CASES:-$(cases_of_servers)} || failed=1
+	copies_no_call
+	if [ -z "${CASES:-}" ]; then
+		check "S36 the log names the client and min_version" \
+			eval "dmesg | grep -q 'svcrdma2: client $addr4:.* min_version=1'"
+		conformance_fragmented
+		conformance_plain
+	fi
+	finish
+}
+
+# As much as nfsd of this kernel takes in one RPC, which on 7.2 and later is 4 MiB. The
+# kernel's NFS client asks for 1 MiB at most on all of them, so that the tester does it.
+group_payload()
+{
+	local most before
+
+	nfs_up "$proto" || { fail "server"; return; }
+	rpc.nfsd 0
+	echo $((16 << 20)) >/proc/fs/nfsd/max_block_size
+	most=$(cat /proc/fs/nfsd/max_block_size)
+	rpc.nfsd "$nfsd_threads"
+	listen_on "$proto"
+	end_grace
+	mount_nfs "$proto" 3 /mnt "rsize=$most,wsize=$most" || fail "mount"
+	check "the client: rsize of 1048576" grep " /mnt .*,rsize=1048576," /proc/mounts
+	check "umount" umount_all
+	before=$(counters)
+	tester "" --export "$export_dir" "$addr4" "$port" chunks.largest_payload ||
+		failed=1
+	risen "$before"
+	expect "$most octets read and written in one chunk each" \
+		"s_read_chunk_bytes == $most && s_write_chunk_bytes == $most && s_read_chunks == 1 && s_write_chunks == 1"
+	finish
+}
+
+# The client's cases: each mounts from the tester, on the port that it says, and works
+# with files that nfsd has. What is behind the mount is compared on the server's side.
+client_run()
+{
+	local dir=/mnt.$PORT name=c-$PORT long rc=1
+
+	long=$(printf '%04090d' 0)
+	mkdir -p "$dir"
+	trap 'umount -f -l "$dir"; exit 1' TERM
+	timeout --foreground -s KILL 30 mount -t nfs -o \
+		"vers=3,proto=$1,nolock,soft,timeo=100,retrans=2,port=$PORT" \
+		"$addr4:$export_dir" "$dir" &&
+		mkdir "$dir/$name" && echo some >"$dir/$name/f" &&
+		head -c 100000 /dev/urandom >"$dir/$name/g" &&
+		ln -s "$long" "$dir/$name/l" &&
+		[ "$(cat "$export_dir/$name/f")" = some ] &&
+		[ "$(readlink "$export_dir/$name/l")" = "$long" ] &&
+		echo 3 >/proc/sys/vm/drop_caches &&
+		[ "$(readlink "$dir/$name/l")" = "$long" ] &&
+		cmp "$dir/$name/g" "$export_dir/$name/g" &&
+		{ stat "$dir/$name/x" & stat "$dir/$name/y" & wait; } 2>/dev/null &&
+		[ "$(cd "$dir/$name" && echo ./*)" = "./f ./g ./l" ] && rc=0
+	# Calls that are under way at a time
+	for name in 1 2 3 4 5 6 7 8; do
+		stat -t "$dir/none-$name" >/dev/null 2>&1 &
+	done
+	wait
+	umount "$dir" || umount -f -l "$dir"
+	return $rc
+}
+
+# tester_of_clients PORT [CASE...]
+tester_of_clients()
+{
+	tester "" --server --trigger "$VM_TOP/scripts/vm/nfs-cases.sh client-run $proto" \
+		"$addr4" "$@" || failed=1
+}
+
+# All modules but those that the groups negotiate, properties and hostile have
+cases_of_clients()
+{
+	local module
+
+	for module in "$VM_TOP"/tester/rpcrdma2_test/cases/client_*.py; do
+		module=$(basename "$module" .py)
+		case " $negotiation client_properties $hostilities " in
+		*" $module "*) ;;
+		*)	echo "$module" ;;
+		esac
+	done
+}
+
+group_conformance-client()
+{
+	nfs_up "$proto" "${DEVICE:-rxe}" || { fail "server"; return; }
+	# shellcheck disable=SC2046 # words
+	tester_of_clients 21000 ${CASES:-$(cases_of_clients)}
+	if [ "$proto" = rdma2 ] && [ -z "${CASES:-}" ]; then
+		echo inline >/sys/module/xprtrdma2/parameters/backward
+		tester_of_clients 22000 client_codes.chunks_of_a_call
+	fi
+	finish
+}
+
+# What the server of the kernel's own transport does otherwise, see
+# Documentation/conformance.rst.
+intree_differs='
+connection.default_threshold_of_version_one
+connection.invalidation_when_both_flags_are_set
+connection.no_invalidation_when_the_flag_of_the_server_is_clear
+connection.sizes_are_of_one_connection
+headers.msgp
+headers.version_one_errors
+headers.version_one_short_messages
+headers.version_one_two_xids
+'
+
+group_conformance-intree()
+{
+	nfs_up rdma "${DEVICE:-rxe}" || { fail "server"; return; }
+	tester "$intree_differs" --export "$export_dir" "$addr4" "$port" \
+		${CASES:-} || failed=1
+	tester "" --server --trigger \
+		"$VM_TOP/scripts/vm/nfs-cases.sh client-run rdma" \
+		"$addr4" 21000 ${CASES:-} || failed=1
+	proto=rdma
+	finish
+}
+
+group_client-run()
+{
+	client_run "$proto"
+	exit
+}

@@ -1,0 +1,449 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: many hostile connections at once (scripts/crowd.c), and what
+# they cost a mount beside them, the memory of the server, and its end.
+
+crowd_size=64
+transfers=/sys/kernel/debug/svcrdma2/transfers
+
+# crowd_up [NUMBER [MANNER]]: until all are there
+crowd_up()
+{
+	local i n=${1:-$crowd_size}
+
+	"$tools/crowd" ${2:+-m "$2"} "$addr4" "$port" "$n" >/tmp/crowd 2>&1 &
+	crowd=$!
+	for i in $(seq 150); do
+		! grep -q ready /tmp/crowd || { ok "$n hostile connections${2:+ that $2}"; return; }
+		kill -0 "$crowd" 2>/dev/null || break
+		sleep 0.2
+	done
+	fail "hostile connections: $(cat /tmp/crowd)"
+	return 1
+}
+
+crowd_down()
+{
+	kill "$crowd"
+	wait "$crowd"
+	sed '/ up=0 /d; s/^/# /' /tmp/crowd
+	cat /tmp/crowd >>/tmp/crowds
+}
+
+# crowd_did MANNER KEY: by all crowds so far
+crowd_did()
+{
+	tr ' ' '\n' < <(grep "^$1 " /tmp/crowds) |
+		sed -n "s/^$2=//p" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# latencies FOLDER SECONDS FILE FILE: one line each into the files, microseconds:
+# of a GETATTR, and of a WRITE of 1 MiB
+latencies()
+{
+	perl -MTime::HiRes=time,sleep -MFcntl=:DEFAULT,O_DIRECT -e '
+		my ($dir, $seconds, $getattr, $write) = @ARGV;
+		my ($end, $octets) = (time + $seconds, pack("N*", 1 .. 262144));
+		sysopen(my $file, "$dir/beside", O_WRONLY | O_CREAT | O_DIRECT) or die $!;
+		open(my $g, ">", $getattr); open(my $w, ">", $write);
+		while (time < $end) {
+			for (1 .. 5) {
+				my $at = time;
+				stat("$dir/.") or die $!;
+				printf $g "%d\n", 1e6 * (time - $at);
+				sleep(0.01);
+			}
+			sysseek($file, 0, 0);
+			my $at = time;
+			syswrite($file, $octets) == length($octets) or die $!;
+			printf $w "%d\n", 1e6 * (time - $at);
+			sleep(0.01);
+		}' "$@"
+}
+
+# median FILE...
+median()
+{
+	sort -n "$@" | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : 0 }'
+}
+
+# no_slower NAME CALM... -- HOSTILE...: files of latencies; three times, or $times, at most
+no_slower()
+{
+	local name=$1 calm=() was now
+
+	shift
+	while [ "$1" != -- ]; do
+		calm+=("$1")
+		shift
+	done
+	shift
+	was=$(median "${calm[@]}") now=$(median "$@")
+	[ "$was" -gt 0 ] && [ "$now" -gt 0 ] && [ "$now" -le $((${times:-3} * was)) ] &&
+		ok "$name: median $now us, without them $was us ($(
+			cat "$@" | wc -l) and $(cat "${calm[@]}" | wc -l))" ||
+		fail "$name: median $now us, without them $was us"
+}
+
+# transfers_of WORD...: the figure behind these
+transfers_of()
+{
+	sed -n "s/^$* \([0-9]*\).*/\1/p" $transfers
+}
+
+# KiB that the kernel could give to programs
+available()
+{
+	awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo
+}
+
+connections_up()
+{
+	grep -c ' state=up ' /proc/net/rpc/svcrdma2
+}
+
+# What each manner is about has happened.
+crowd_happened()
+{
+	local manner
+
+	[ "$(crowd_did withhold taken)" -ge $((9 * 2 * crowd_size / 5)) ] &&
+		[ "$(crowd_did withhold replies)" -eq 0 ] &&
+		ok "withheld: $(crowd_did withhold calls) Calls, no RDMA Read answered" ||
+		fail "withheld: $(grep withhold /tmp/crowds | tr '\n' ' ')"
+	[ "$(crowd_did slow late)" -ge $((crowd_size / 5)) ] &&
+		ok "slow: $(crowd_did slow late) Receives, one in 19 s" ||
+		fail "slow: $(grep slow /tmp/crowds | tr '\n' ' ')"
+	[ "$(crowd_did chunks replies)" -ge $((20 * crowd_size / 5)) ] &&
+		ok "chunk lists: $(crowd_did chunks replies) Calls answered" ||
+		fail "chunk lists: $(grep chunks /tmp/crowds | tr '\n' ' ')"
+	[ "$(crowd_did mute up)" -ge $((2 * (crowd_size / 5))) ] &&
+		[ "$(crowd_did mute calls)" -eq 0 ] &&
+		ok "mute: $(crowd_did mute up) connections without a word" ||
+		fail "mute: $(grep mute /tmp/crowds | tr '\n' ' ')"
+	[ "$(crowd_did rnr taken)" -ge $((8 * 2 * (crowd_size / 5))) ] &&
+		[ "$(crowd_did rnr replies)" -eq 0 ] &&
+		ok "RNR: $(crowd_did rnr taken) Calls, no Receive for a Reply" ||
+		fail "RNR: $(grep rnr /tmp/crowds | tr '\n' ' ')"
+}
+
+# The transfers of one address have half of the memory at most, and the mount beside them
+# a WRITE. The peers, their queue pairs among them, are in the same kernel.
+crowd_memory()
+{
+	local most peak kib each=1536
+
+	# and what a sanitizer adds: 1640 were measured
+	[ "$VM_KERNEL" != uml-debug ] || each=2048
+
+	most=$(transfers_of most) peak=$(transfers_of peak)
+	kib=$((mem_before - mem_least))
+	[ "$peak" -gt $((most / 8)) ] && [ "$peak" -le $((most / 2 + (2 << 20))) ] &&
+		ok "S46 payload: $((peak >> 10)) KiB at most, of $((most >> 11)) KiB for an address" ||
+		fail "S46 payload: $((peak >> 10)) KiB, of $((most >> 11)) KiB"
+	[ "$kib" -le $(((most >> 11) + crowd_size * each)) ] &&
+		ok "memory: $kib KiB less while they are there" ||
+		fail "memory: $kib KiB less while they are there"
+}
+
+# while_crowded SECONDS FILE FILE: latencies, and the least memory meanwhile
+while_crowded()
+{
+	local now
+
+	latencies /mnt "$@" &
+	while kill -0 $! 2>/dev/null; do
+		now=$(available)
+		[ "$now" -ge "$mem_least" ] || mem_least=$now
+		sleep 0.5
+	done
+	wait $!
+}
+
+crowd_ends_service()
+{
+	local begin took n
+
+	kill -USR1 "$crowd"
+	sleep 1
+	n=$(connections_up)
+	[ "$n" -ge $((crowd_size / 2)) ] ||
+		fail "nfsd stops: only $n connections are up"
+	begin=$SECONDS
+	rpc.nfsd 0
+	took=$((SECONDS - begin))
+	[ "$took" -lt 30 ] &&
+		ok "nfsd stops beside $n connections (in $took s)" ||
+		fail "nfsd stops beside $n connections: in $took s"
+	ended_for "nfsd stops beside $n connections" "$server_view" \
+		"ended by its owner"
+}
+
+# happens_in SECONDS COMMAND...: until it succeeds
+happens_in()
+{
+	local last=$((SECONDS + $1))
+
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$last" ] || return
+		sleep 0.2
+	done
+}
+
+# has_octets LEAST MOST: payload of the hostile address
+has_octets()
+{
+	local octets
+
+	octets=$(sed -n "s/^address $addr4 .* octets //p" $transfers)
+	[ "${octets:-0}" -ge "$1" ] && [ "${octets:-0}" -le "$2" ]
+}
+
+# holds NAME LEAST MOST: in MiB; and not more a little later. A Call counts a page more
+# than its payload has.
+holds()
+{
+	local least=$(($2 << 20)) most=$((($3 << 20) + 65536))
+
+	happens_in 5 has_octets "$least" "$most"
+	sleep 1
+	has_octets "$least" "$most" &&
+		ok "$1 ($(sed -n "s/^address $addr4 .* octets //p" $transfers) octets)" ||
+		fail "$1: not $2 to $3 MiB: $(tr '\n' ' ' <$transfers)"
+}
+
+# write_to FOLDER SIZE: within 5 s
+write_to()
+{
+	timeout 5 dd if=/dev/zero of="$1/written" bs="$2" count=1 oflag=direct status=none
+}
+
+# 16 MiB for all, so 8 for an address, 4 for a connection
+bounds_payload()
+{
+	local before
+
+	set_parameter transfer_memory 16384
+	before=$(counters)
+	crowd_up 1 withhold || return
+	holds "S46 one connection holds a quarter of the memory" 3 4
+	crowd_down
+	holds "it holds nothing when it is gone" 0 0
+	crowd_up 12 withhold || return
+	holds "S46 twelve of an address hold half of it" 6 8
+	check "WRITE of 1 MiB from another address" write_to /mnt2 1M
+	check "WRITE of 64 KiB from the same address" write_to /mnt 64K
+	risen "$before"
+	expect "Calls waited" "s_transfer_waits >= 20 && s_stalls == 0"
+	set_parameter transfer_memory 0
+	holds "with more memory they go on" 56 64
+	crowd_down
+
+	set_parameter transfer_memory 16384
+	head -c 1048576 /dev/urandom >"$export_dir/hoard"
+	crowd_up 1 hoard || return
+	holds "S46 Replies that are not taken: a quarter of the memory" 3 4
+	check "READ of 1 MiB from another address" cmp "$export_dir/hoard" /mnt2/hoard
+	crowd_down
+	holds "nothing is left" 0 0
+	set_parameter transfer_memory 0
+}
+
+# Replies that mountd keeps waiting: the RPC layer puts their Calls off, and then nothing
+# is counted for them. Their files are open, so that the READs are sent at once, eight of
+# them: so many credits there are.
+bounds_upcall()
+{
+	local before i fds=() run=() said=same
+
+	for i in $(seq 0 11); do
+		head -c 1048576 /dev/urandom >"$export_dir/late$i"
+		# shellcheck disable=SC1083,SC2093 # a descriptor for the shell
+		exec {fds[i]}<"/mnt/late$i"
+	done
+	before=$(counters)
+	pkill -STOP rpc.mountd
+	exportfs -f
+	for i in "${!fds[@]}"; do
+		cmp <(timeout 60 dd bs=1M iflag=direct status=none <&"${fds[i]}") \
+			"$export_dir/late$i" &
+		run+=($!)
+	done
+	happens_in 5 has_octets $((4 << 20)) $((16 << 20)) &&
+		ok "READs wait for mountd, and have pages" ||
+		fail "READs wait for mountd: $(tr '\n' ' ' <$transfers)"
+	happens_in 20 has_octets 0 0 &&
+		ok "S46 READs that are put off until mountd answers have none" ||
+		fail "READs that are put off: $(tr '\n' ' ' <$transfers)"
+	pkill -CONT rpc.mountd
+	for i in "${run[@]}"; do
+		wait "$i" || said=other
+	done
+	check "and they have their data when it does" [ $said = same ]
+	for i in "${fds[@]}"; do
+		exec {i}<&-
+	done
+	risen "$before"
+	expect "they were put off, and no connection was lost" \
+		"s_transfer_deferred >= 8 && s_disconnects == 0"
+	holds "nothing is left of them" 0 0
+}
+
+# 64 that do not take their READs of 1 MiB have no more than their address may
+bounds_replies()
+{
+	local d before crowd least mem
+
+	d=$(mktemp -d)
+	latencies /mnt2 1 "$d/g" "$d/w"
+	latencies /mnt2 3 "$d/calm-g1" "$d/calm-w1"
+	set_parameter transfer_memory 16384
+	mem=$(available)
+	before=$(counters)
+	crowd_up "$crowd_size" hoard || return
+	holds "S46 Replies that $crowd_size connections do not take: half of the memory" 6 8
+	latencies /mnt2 8 "$d/crowd-g" "$d/crowd-w" || fail "a mount beside them"
+	least=$(available)
+	holds "and no more after a while" 6 8
+	echo "# $((mem - least)) KiB less memory, the peers' queue pairs among it"
+	crowd_down
+	risen "$before"
+	expect "Calls waited before they were carried out" \
+		"s_transfer_waits >= $((crowd_size * 8)) && s_stalls == 0"
+	holds "nothing is left of them" 0 0
+	latencies /mnt2 3 "$d/calm-g2" "$d/calm-w2"
+	no_slower "GETATTR beside them" "$d"/calm-g? -- "$d/crowd-g"
+	no_slower "WRITE of 1 MiB beside them" "$d"/calm-w? -- "$d/crowd-w"
+	set_parameter transfer_memory 0
+	rm -rf "$d"
+}
+
+# send_memory: of the connection from this end
+send_memory()
+{
+	sed -n "s/^peer=$addr4:.* state=up .* send_memory=\([0-9]*\).*/\1/p" \
+		/proc/net/rpc/svcrdma2 | head -n 1
+}
+
+# lingers: no more than a batch of Sends that is not reported, and a few contexts, have
+lingers()
+{
+	stat -t /mnt >/dev/null
+	[ "$(send_memory)" -le $((32 * 6000)) ]
+}
+
+bounds_contexts()
+{
+	local before most first
+
+	first=$(send_memory)
+	before=$(counters)
+	deep /mnt
+	most=$(send_memory)
+	[ "$most" -ge $((40 * 5000)) ] && [ "$most" -le $((100 * 6000 + 64 * 4096)) ] &&
+		ok "a burst: send contexts have $most octets, $first before" ||
+		fail "a burst: send contexts have $most octets, $first before"
+	happens_in 20 lingers &&
+		ok "and $(send_memory) when it is over" ||
+		fail "still $(send_memory) octets of send contexts after the burst"
+	risen "$before"
+	expect "they were freed" "s_contexts_trimmed >= 20"
+	measure deep /mnt
+	expect "the next burst has its own" "s_calls > 1000 && s_disconnects == 0"
+}
+
+# flooded MANNER OPERATION: two connections of another address have all their credits in
+# use with that, always. A guest with one processor, which carries the packets of all too,
+# gives the mount a third of it; and no operation waits until a flood has ended.
+flooded()
+{
+	local crowd name="beside two floods of $2" times=12 worst
+
+	crowd_up 2 "$1" || return
+	latencies /mnt 3 "$d/$1-g" "$d/$1-w" || fail "a mount $name"
+	crowd_down
+	[ "$(crowd_did "$1" most)" -ge 48 ] && [ "$(crowd_did "$1" replies)" -ge 2000 ] &&
+		ok "$(crowd_did "$1" replies) of $2, $(crowd_did "$1" most) at a time" ||
+		fail "no flood of $2: $(grep "^$1 " /tmp/crowds)"
+	no_slower "GETATTR $name" "$d/calm-g" -- "$d/$1-g"
+	no_slower "WRITE of 1 MiB $name" "$d/calm-w" -- "$d/$1-w"
+	worst=$(sort -n "$d/$1-g" "$d/$1-w" | tail -n 1)
+	[ "${worst:-9999999}" -lt 1000000 ] && ok "the longest operation $name: $worst us" ||
+		fail "the longest operation $name: $worst us"
+}
+
+group_flood()
+{
+	local d
+
+	nfs_up rdma2 || { fail "server"; return; }
+	d=$(mktemp -d)
+	: >/tmp/crowds
+	modprobe -qa ib_uverbs rdma_ucm
+	mount_nfs rdma26 4.2 /mnt noac || { fail "mount"; return; }
+	head -c 1048576 /dev/urandom >"$export_dir/hoard"
+	latencies /mnt 1 "$d/g" "$d/w"
+	latencies /mnt 3 "$d/calm-g" "$d/calm-w"
+	flooded flood NULL
+	flooded drain READ
+	check "the mount's data" cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
+	rm -rf "$d" "${export_dir:?}"/*
+	finish
+}
+
+group_bounds()
+{
+	local crowd
+
+	nfs_up rdma2 || { fail "server"; return; }
+	: >/tmp/crowds
+	modprobe -qa ib_uverbs rdma_ucm
+	mkdir -p /mnt2
+	mount_nfs rdma2 3 /mnt noac,nolock && mount_nfs rdma26 3 /mnt2 noac,nolock ||
+		{ fail "mount"; return; }
+	bounds_payload
+	bounds_replies
+	bounds_upcall
+	bounds_contexts
+	rm -rf "${export_dir:?}"/*
+	finish
+}
+
+group_crowd()
+{
+	local d before crowd mem_before mem_least
+
+	nfs_up rdma2 || { fail "server"; return; }
+	d=$(mktemp -d)
+	: >/tmp/crowds
+	modprobe -qa ib_uverbs rdma_ucm
+	mount_nfs rdma26 4.2 /mnt noac || { fail "mount"; return; }
+	latencies /mnt 1 "$d/g" "$d/w"
+	latencies /mnt 4 "$d/calm-g1" "$d/calm-w1"
+	mem_before=$(available) mem_least=$mem_before
+	before=$(counters)
+	crowd_up || return
+	while_crowded 23 "$d/crowd-g1" "$d/crowd-w1" || fail "a mount beside them"
+	cat $transfers | sed 's/^/# /'
+	crowd_down
+	ended_for "hostile connections" "$server_view" peer
+	risen "$before"
+	echo "# waits: ${rose[s_transfer_waits]:-0} for pages, ${rose[s_sq_waits]} for Send Queue entries; ${rose[s_stalls]} stalls, ${rose[s_overdue]} overdue"
+	latencies /mnt 4 "$d/calm-g2" "$d/calm-w2"
+	crowd_up || return
+	while_crowded 5 "$d/crowd-g2" "$d/crowd-w2" || fail "a mount beside them"
+	crowd_ends_service
+	crowd_down
+	rpc.nfsd "$nfsd_threads"
+	listen_on rdma2
+	end_grace
+	no_slower "GETATTR beside $crowd_size hostile connections" "$d"/calm-g? -- "$d"/crowd-g?
+	no_slower "WRITE of 1 MiB beside them" "$d"/calm-w? -- "$d"/crowd-w?
+	check "the mount's data" cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
+	crowd_happened
+	crowd_memory
+	rm -rf "$d" "$export_dir/beside"
+	finish
+}

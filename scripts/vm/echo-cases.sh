@@ -1,0 +1,377 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: RPCs of any size in both directions of one connection,
+# by the RPC program of kunit/echo, which verifies each octet at both ends. Both
+# ends are in one kernel; control.c says what a run may be told.
+
+echo_folder=/sys/kernel/debug/rpcrdma2_echo
+echo_port=20070
+
+echo_up()
+{
+	client_up rdma2 "${DEVICE:-rxe}" && modprobe rpcrdma2_echo &&
+		echo_do "serve $echo_port"
+}
+
+echo_do()
+{
+	printf '%s\n' "$1" >"$echo_folder/control"
+}
+
+# echo_connect [CONNECTIONS]
+echo_connect()
+{
+	echo_do "connect $addr4 $echo_port ${1:-1}"
+}
+
+# came NAME=VALUE...: of the last run; else all of it is shown.
+came()
+{
+	local word
+
+	for word in "$@"; do
+		grep -qw -- "$word" "$echo_folder/result" ||
+			complain "not $word: $(cat "$echo_folder/result")" || return
+	done
+}
+
+# all_right DIRECTION COUNT WORDS: so many RPCs in each direction, each right
+all_right()
+{
+	echo_do "run direction=$1 count=$2 $3" &&
+		came "wrong=0" "failed=0" "retried=0" || return
+	case $1 in
+	forward)	came "forward=$2" "backward=0" ;;
+	backward)	came "forward=0" "backward=$2" ;;
+	both)		came "forward=$2" "backward=$2" ;;
+	esac
+}
+
+echo_down()
+{
+	echo_do disconnect && echo_do close && rmmod rpcrdma2_echo && unload rdma2
+}
+
+# How many backward Calls both ends have seen: no RPC was counted that was not sent.
+backward_counted()
+{
+	local count=$1
+
+	expect "B-04 the client took $count Calls" "c_backward_calls == $count"
+	expect "B-04 the server sent $count" "s_backward_calls == $count"
+	expect "B-04 each has its Reply" \
+		"c_backward_replies == $count && s_backward_replies == $count"
+	expect "B-04 none was refused or dropped" \
+		"c_backward_refused + c_backward_unanswered + s_backward_errors + s_dropped_reply == 0"
+}
+
+inline=call=0/1/2/3/4/511/1023/2048/3500
+inline_reply=reply=0/1/2/3/4/511/1023/2048/3500
+
+# echo_inline LABEL COUNT: in version 1 or 2, what fits a page with its headers
+echo_inline()
+{
+	local label=$1 count=$2 d
+
+	for d in forward backward both; do
+		check "$label: $count RPCs $d, 16 at once" all_right "$d" "$count" \
+			"window=16 head $inline $inline_reply"
+	done
+}
+
+echo_inline_said()
+{
+	echo_inline "$@" >/tmp/said
+}
+
+# The service of each end waits in each Call until one of the other direction with
+# the same xid has come. So both RPCs are pending at both ends with one xid.
+echo_same_xids()
+{
+	local label=$1 count=$2
+
+	check "C-066 B-02 $label: $count xids in both directions" \
+		all_right both "$count" "meet window=8 head call=100/7 reply=99/64"
+	check "C-066 B-02 $label: each was in flight both ways at once" \
+		came "met=$count" alone=0
+}
+
+# In version 1 if $1 says so
+echo_pinned()
+{
+	local ret pin=/sys/module/xprtrdma2/parameters/pin
+
+	[ "$1" -eq 2 ] || echo "$addr4=1" >"$pin"
+	echo_connect "${2:-1}"
+	ret=$?
+	echo >"$pin"
+	return "$ret"
+}
+
+echo_connections()
+{
+	grep -c "^peer=[^ ]*:$echo_port .* version=$1 " \
+		/sys/kernel/debug/xprtrdma2/connections
+}
+
+# echo_in_version VERSION COUNT
+echo_in_version()
+{
+	local label="version $1" count=$2
+
+	check "$label: a client that takes Calls" echo_pinned "$1" || return
+	measure echo_inline_said "$label" "$count"
+	cat /tmp/said
+	grep -q ^FAIL /tmp/said && failed=1
+	check "$label: one connection in that version" test "$(echo_connections "$1")" -eq 1
+	backward_counted "$((2 * count))"
+	echo_same_xids "$label" 10000
+	check "$label: disconnect" echo_do disconnect
+}
+
+# come NAME: its value in the last run
+come()
+{
+	sed "s/.*\<$1=\([^ ]*\).*/\1/" "$echo_folder/result"
+}
+
+# What RPCs a run has that is interrupted, and how many have to go on each time
+rpcs="window=16 head $inline $inline_reply"
+steps=500
+
+# echo_run_begins: RPCs in both directions until echo_run_ends; $run is the process
+# that makes them. Each that fails is made again, on the next connection.
+echo_run_begins()
+{
+	echo_do "run direction=both count=100000000 retry $rpcs" &
+	run=$!
+	sleep 0.5
+}
+
+# echo_goes_on: RPCs of both directions end well, after what was done to them.
+echo_goes_on()
+{
+	local i forward backward
+
+	forward=$(come forward) backward=$(come backward)
+	for i in $(seq 150); do
+		[ "$(come forward)" -gt "$((forward + steps))" ] &&
+			[ "$(come backward)" -gt "$((backward + steps))" ] && return
+		sleep 0.1
+	done
+	complain "not after 15 s: $(cat "$echo_folder/result")"
+}
+
+# echo_run_ends NAME: all was right, and RPCs were cut off
+echo_run_ends()
+{
+	echo_do halt
+	wait "$run" || fail "$1: the run"
+	check "$1: no octet is wrong, no RPC is lost" came wrong=0 failed=0
+	check "$1: $(come retried) RPCs were made again" test "$(come retried)" -gt 0
+	check "$1: and both directions go on" all_right both "$((steps / 2))" "$rpcs"
+}
+
+# echo_interrupted CONNECTIONS
+echo_interrupted()
+{
+	local i
+
+	check "$1 connections" echo_connect "$1" || return
+	check "$1 connections: in version 2" test "$(echo_connections 2)" -eq "$1"
+	check "$1 connections: $((2 * steps)) RPCs, over each in turn" \
+		all_right both "$((2 * steps))" "$rpcs"
+	echo_run_begins
+	for i in 1 2 3; do
+		device_down && sleep 0.3 && device_up && echo_goes_on ||
+			fail "interrupted: device removed, $i"
+	done
+	echo_run_ends "device removed, 3 times, $1 connections"
+
+	echo_run_begins
+	for i in 1 2 3; do
+		echo_do close && sleep 0.3 && echo_do "serve $echo_port" &&
+			echo_goes_on || fail "interrupted: service stopped and started, $i"
+	done
+	echo_run_ends "service stopped and started, 3 times, $1 connections"
+
+	echo_run_begins
+	for i in xprtrdma2 svcrdma2 rpcrdma2; do
+		rmmod "$i" 2>/dev/null && fail "$i was unloaded"
+	done
+	ok "no module is unloaded in the middle"
+	echo_do halt
+	wait "$run"
+	check "interrupted: disconnect" echo_do disconnect
+}
+
+group_backward-rpc()
+{
+	local count=${QUICK:+1000}
+
+	echo_up || { fail "server"; return; }
+	echo_in_version 2 "${count:-3000}"
+	echo_in_version 1 "${count:-3000}"
+	echo_interrupted 4
+	check "unload after use" echo_down
+}
+
+sizes=0/1/4095/4096/4097/65536/1048576/65535/12345
+
+# grown NAME...: counters that have grown in it
+grown()
+{
+	local name
+
+	for name in "$@"; do
+		expect "$name" "$name > 0"
+	done
+}
+
+# Chunks of every kind, alone and combined. An expected number is that of RPCs.
+echo_chunks()
+{
+	local count=$1 w
+
+	check "C-037: a client that takes chunks" echo_connect || return
+	for w in "call=$sizes reply=0" "call=0 reply=$sizes" \
+		"call=0 reply=$sizes reply_ddp=1" "call=$sizes reply=0 ddp=1" \
+		"call=$sizes reply=$sizes" "call=$sizes reply=$sizes ddp=1" \
+		"call=$sizes reply=$sizes reply_ddp=1" \
+		"call=$sizes reply=$sizes ddp=2 reply_ddp=2 base=100"; do
+		check "C-009 C-037: $count RPCs backward, 16 at once, $w" \
+			all_right backward "$count" "window=16 $w"
+	done
+	check "C-037: and in both directions" all_right both "$count" \
+		"window=16 call=$sizes reply=$sizes ddp=2 reply_ddp=2"
+}
+
+echo_chunks_said()
+{
+	echo_chunks "$@" >/tmp/said
+}
+
+run_is_over()
+{
+	! kill -0 "$run" 2>/dev/null
+}
+
+# The device takes the first LOCAL_INV of several and no more: the connection is lost,
+# and the RPC that it was for is made again on the next one.
+echo_half_fenced()
+{
+	local label="half of a fence"
+
+	if [ ! -d "$faults/fail_fence" ]; then
+		echo "# $label: this kernel has no fault injection"
+		return
+	fi
+	fault fail_fence 1
+	echo_do "run direction=backward count=20 window=1 retry call=65536 reply=65536" &
+	run=$!
+	happens_in 40 run_is_over || fail "$label: it has not ended"
+	no_fault fail_fence
+	check "$label: it was" test "$(cat "$faults/fail_fence/times")" -eq 0
+	check "$label: all RPCs end" came wrong=0 failed=0 backward=20
+	check "$label: $(come retried) were made again" test "$(come retried)" -gt 0
+}
+
+chunks_undisturbed()
+{
+	expect "nothing was refused" \
+		"c_backward_refused + c_backward_unanswered + s_backward_errors == 0"
+	expect "no connection was lost" "c_disconnects + s_disconnects == 0"
+}
+
+# The server invalidates all regions itself.
+chunks_not_nominated()
+{
+	fault fail_nominate -1
+	measure echo_chunks_said "$1"
+	no_fault fail_nominate
+	sed 's/^\(ok\|FAIL\) /&no handle nominated: /' /tmp/said
+	grep -q ^FAIL /tmp/said && failed=1
+	expect "C-009 no handle nominated: none is invalidated remotely" \
+		"s_backward_remote_invs == 0 &&
+		s_backward_local_invs == s_backward_registrations"
+	chunks_undisturbed
+	check "disconnect" echo_do disconnect
+}
+
+# The client sees late that its Replies are sent, when the server has them and calls
+# again: its requests for Calls must not run out.
+echo_answers_seen_late()
+{
+	local label="Replies that are known late to be sent"
+
+	if [ ! -d "$faults/fail_done" ]; then
+		echo "# $label: this kernel has no fault injection"
+		return
+	fi
+	fault fail_done 150
+	measure echo_do "run direction=backward count=1000 window=16"
+	no_fault fail_done
+	check "$label: C-093 all RPCs end well" \
+		came wrong=0 failed=0 retried=0 backward=1000
+	check "$label: they were" test "$(cat "$faults/fail_done/times")" -eq 0
+	expect "$label: B-04 some Replies waited, no Call was refused" \
+		"c_backward_waits > 0 && c_backward_refused + c_backward_unanswered == 0"
+}
+
+group_backward-rpc-chunks()
+{
+	local count=${QUICK:+81}
+
+	echo_up || { fail "server"; return; }
+	measure echo_chunks_said "${count:-243}"
+	cat /tmp/said
+	grep -q ^FAIL /tmp/said && failed=1
+	grown c_backward_read_chunks c_backward_write_chunks \
+		c_backward_reply_chunks s_backward_remote_invs
+	chunks_undisturbed
+	echo_half_fenced
+	echo_answers_seen_late
+	check "disconnect" echo_do disconnect
+	if [ -d "$faults/fail_nominate" ]; then
+		chunks_not_nominated "${count:-243}"
+	fi
+	check "unload after use" echo_down
+}
+
+# Not in make check: the same for longer
+group_backward-rpc-soak()
+{
+	local i
+
+	echo_up || { fail "server"; return; }
+	for i in $(seq 20); do
+		echo_in_version 2 10000
+		echo_in_version 1 10000
+	done
+	echo_interrupted 4
+	check "unload after use" echo_down
+}
+
+# Nor this: RPCs with chunks, 10,000 and more of which the client invalidates a region,
+# and as many where the server does.
+group_backward-rpc-chunks-soak()
+{
+	local count=2025
+
+	echo_up || { fail "server"; return; }
+	[ -d "$faults/fail_nominate" ] ||
+		{ fail "there is no fault injection in this kernel"; return; }
+	measure echo_chunks_said "$count"
+	cat /tmp/said
+	grep -q ^FAIL /tmp/said && failed=1
+	expect "C-009 the client invalidates" "s_backward_remote_invs >= 10000"
+	chunks_undisturbed
+	check "disconnect" echo_do disconnect
+	chunks_not_nominated "$count"
+	expect "C-009 the server does" "s_backward_local_invs >= 10000"
+	rpcs=$large steps=32
+	echo_interrupted 4
+	chunks_disconnected 200
+	check "unload after use" echo_down
+}

@@ -1,0 +1,349 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh, after storm-cases.sh: memory that is short at random, in
+# each state of a connection. The kernel's own fault injection, aimed at the modules
+# (faults/rpcrdma2_scope.c).
+
+debug=/sys/kernel/debug
+faulty="$debug/failslab $debug/fail_page_alloc"
+# What is injected counts these down.
+fault_times=1000000000
+
+# By state, the functions in which it is short, as MODULE:NAME
+declare -A states=(
+	[connecting]="xprtrdma2:ep_alloc xprtrdma2:resolve xprtrdma2:create_queues
+		xprtrdma2:reach xprtrdma2:xprt2_cm_handler
+		svcrdma2:svc2_listen_event svcrdma2:svc2_accept"
+	[negotiating]="xprtrdma2:xprt2_negotiate xprtrdma2:xprt2_negotiate_message
+		xprtrdma2:xprt2_converse xprtrdma2:xprt2_talk
+		svcrdma2:svc2_take_property svcrdma2:svc2_converse"
+	[in-flight]="xprtrdma2:xprt2_alloc_slot xprtrdma2:xprt2_buf_alloc
+		xprtrdma2:xprt2_send_request xprtrdma2:xprt2_received
+		rpcrdma2:rpcrdma2_regions_grow
+		svcrdma2:svc2_recvfrom svcrdma2:svc2_sendto"
+	[closing]="xprtrdma2:xprt2_close xprtrdma2:xprt2_ep_disconnect
+		xprtrdma2:xprt2_inject_disconnect
+		svcrdma2:svc2_detach svcrdma2:svc2_free"
+)
+
+# aim FUNCTION...: "all" is every function, and without any it is none
+aim()
+{
+	local f where=''
+
+	for f in "$@"; do
+		[ "$f" = all ] || f=$(awk -v name="${f#*:}" -v module="[${f%:*}]" '
+			$3 == name && $4 == module { print $1 }' /proc/kallsyms)
+		[ -n "$f" ] || { fail "there is no function $f in $*"; return 1; }
+		where+=" $f"
+	done
+	echo "$where" >"$debug/rpcrdma2_aim"
+}
+
+# short PERCENT: of what is allocated, 0.1 or a whole number, 0 for none
+short()
+{
+	local dir percent=$1 interval=1
+
+	[ "$percent" != 0.1 ] || percent=1 interval=10
+	for dir in $faulty; do
+		echo 0 >"$dir/probability"
+		echo Y >"$dir/task-filter"
+		echo N >"$dir/ignore-gfp-wait"
+		echo 0 >"$dir/verbose"
+		echo "$interval" >"$dir/interval"
+		[ "$percent" = 0 ] || echo "$fault_times" >"$dir/times"
+		[ ! -e "$dir/min-order" ] || echo 0 >"$dir/min-order"
+		[ ! -e "$dir/cache-filter" ] || echo N >"$dir/cache-filter"
+		echo "$percent" >"$dir/probability"
+	done
+}
+
+# injected: how often it has failed since it is short
+injected()
+{
+	local dir n=0
+
+	for dir in $faulty; do
+		n=$((n + fault_times - $(cat "$dir/times")))
+	done
+	echo "$n"
+}
+
+# lose: the next RPC of either end finds its connection lost
+lose()
+{
+	local dir=$debug/fail_sunrpc
+
+	echo 1 >"$dir/ignore-cache-wait"
+	echo 0 >"$dir/ignore-client-disconnect"
+	echo 0 >"$dir/ignore-server-disconnect"
+	echo 0 >"$dir/verbose"
+	echo 1 >"$dir/times"
+	echo 100 >"$dir/probability"
+}
+
+keep()
+{
+	echo 0 >"$debug/fail_sunrpc/probability"
+	echo 0 >"$debug/fail_sunrpc/times"
+}
+
+# goes_on NAME: the load does, when there is memory again. A Call whose Reply went with
+# the connection is sent again after the timeout of the mount.
+goes_on()
+{
+	local i before
+
+	before=$(counters)
+	for i in $(seq 60); do
+		sleep 0.5
+		risen "$before"
+		[ "${rose[c_calls]}" -lt 100 ] || return 0
+	done
+	fail "$1: no RPC is answered"
+}
+
+# short_in STATE PERCENT LEAST: for some seconds, until so many were injected; beside
+# the load, and in a connection that begins or ends there is a loss now and then
+short_in()
+{
+	local end name="$1, $2 % of the memory" before n=0
+
+	# shellcheck disable=SC2086 # a list of words
+	aim ${states[$1]:-$1} || return
+	before=$(counters)
+	short "$2"
+	end=$((SECONDS + short_time))
+	while [ "$SECONDS" -lt "$end" ] ||
+	      { [ "$n" -lt "$3" ] && [ "$SECONDS" -lt $((end + 30)) ]; }; do
+		[ "$1" = in-flight ] || lose
+		sleep 0.2
+		n=$(injected)
+	done
+	keep
+	short 0
+	aim
+	n=$(injected)
+	goes_on "$name" || return
+	risen "$before"
+	[ "$n" -ge "$3" ] && ok "$name: short $n times" ||
+		fail "$name: short only $n times"
+	case $1 in
+	in-flight) expect "$name: on the same connections" \
+		"c_connects == 0 && c_calls > 0" ;;
+	connecting|all) expect "$name: connections fail, and come back" \
+		"c_connects > 0 && c_connect_failures + s_accept_failures > 0" ;;
+	*)	expect "$name: connections end, and come back" \
+		"c_connects > 0 && c_disconnects > 0 && s_disconnects > 0" ;;
+	esac
+	echo "# $name: $n times, ${rose[c_connects]} connections, ${rose[c_connect_failures]}" \
+		"and ${rose[s_accept_failures]} that failed, ${rose[c_disconnects]} ended," \
+		"${rose[c_calls]} Calls, ${rose[s_shortages]} steps of the server tried again"
+}
+
+# shortages [STATE PERCENT LEAST]...
+shortages()
+{
+	nfs_up "$proto" &&
+		mount_nfs "$proto" 4.2 /mnt nconnect=4,timeo=100 ||
+		{ fail "mount"; return; }
+	busy 3000
+	while [ $# -gt 0 ] && kill -0 "$load" 2>/dev/null; do
+		short_in "$1" "$2" "$3"
+		shift 3
+	done
+	kill "$load"
+	end_busy "memory is short now and then"
+	umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+put()
+{
+	dd if=/run/data of=/mnt/mapped bs="$1" oflag=direct status=none &&
+		cmp /run/data "$export_dir/mapped"
+}
+
+get()
+{
+	dd if=/mnt/mapped of=/run/back bs="$1" iflag=direct status=none &&
+		cmp /run/data /run/back
+}
+
+# unmapped NAME FAULT TIMES EXPRESSION COMMAND...: what is to be mapped for the device
+# can not be, so many times in a row; then the command has to have succeeded on the
+# same connection
+unmapped()
+{
+	local name=$1 before
+
+	before=$(counters)
+	fault "$2" "$3"
+	check "$name can not be mapped, $3 times: the data" "${@:5}"
+	no_fault "$2"
+	risen "$before"
+	[ "$(cat "$faults/$2/times")" -eq 0 ] || fail "$name: it could be mapped"
+	expect "$name can not be mapped, $3 times: tried again" \
+		"$4 && c_connects == 0"
+}
+
+# Neither end can have all Receives of a connection, for a while.
+unmapped_receives()
+{
+	local name="Receives of a new connection can not be mapped" before
+
+	before=$(counters)
+	fault fail_map_recv 30
+	echo 10 >"$faults/fail_map_recv/probability"
+	lose
+	check "$name: the data" put 1M
+	keep
+	no_fault fail_map_recv
+	risen "$before"
+	expect "$name: the connection comes up later" \
+		"c_connects >= 1 && c_connect_failures + s_accept_failures >= 1"
+	echo "# $name: $((30 - $(cat "$faults/fail_map_recv/times"))) times," \
+		"${rose[c_connect_failures]} and ${rose[s_accept_failures]} connections failed"
+}
+
+mappings()
+{
+	mount_nfs "$proto" 4.2 /mnt || { fail "mount"; return; }
+	head -c 4194304 /dev/urandom >/run/data
+	put 1M
+	unmapped "a region of a READ" fail_map 20 "c_map_waits == 20" get 1M
+	unmapped "a region of a WRITE" fail_map 20 "c_map_waits == 20" put 1M
+	unmapped "memory for RDMA Writes" fail_map_rw 20 "s_shortages == 20" get 1M
+	unmapped "memory for RDMA Reads" fail_map_rw 20 "s_shortages == 20" put 1M
+	unmapped "what a Call gathers" fail_map_send 20 "c_map_waits >= 10" put 16K
+	unmapped "what a Reply gathers" fail_map_send 20 "s_shortages >= 10" get 18K
+	unmapped_receives
+	umount_all
+}
+
+group_shortage()
+{
+	local short_time=2
+
+	shortages in-flight 1 20 in-flight 10 50 negotiating 30 3 closing 10 3 \
+		connecting 1 5 all 10 10
+	mappings
+	finish
+}
+
+# By state and percentage, a minute each. A connection is negotiated once, and with
+# little memory: there it is seldom short.
+group_soak-shortage()
+{
+	local short_time=60 state percent list=()
+
+	for state in in-flight negotiating closing connecting all; do
+		for percent in 0.1 1 10; do
+			list+=("$state" "$percent" 0)
+		done
+		list[-1]=10
+		[ "$state" != negotiating ] || list[-1]=3
+	done
+	shortages "${list[@]}"
+	finish
+}
+
+# told_written PERCENT SECONDS: whatever allocates memory, NFS and nfsd too, finds none
+# now and then. A WRITE or READ may fail for it; what a program was told is written or
+# read has to be so. Prints how many WRITEs and READs there were, and failed.
+told_written()
+{
+	# shellcheck disable=SC2086 # a list of words
+	perl -MFcntl -MTime::HiRes=time -e '
+		use constant { SIZE => 1 << 20, BLOCKS => 8 };
+		my ($path, $copy, $percent, $seconds, @dirs) = @ARGV;
+		my (@on, @told, %n);
+		sub block { pack("Q>", $_[0]) x (SIZE / 8) }
+		my @blocks = map { block($_) } 1 .. 2 * BLOCKS;
+		my $back = "\0" x SIZE;
+		sysopen(my $file, $path, O_RDWR | O_CREAT | O_SYNC | 040000) or die "$path: $!\n";
+		for (@dirs) {
+			open(my $out, ">", "$_/probability") or die "$_: $!\n";
+			push(@on, $out);
+		}
+		sub set { for my $out (@on) { 1 until syswrite($out, "$_[0]\n") } }
+		my $end = time + $seconds;
+		# A READ or WRITE may wait until there is memory again.
+		my $child = fork() // die "fork: $!\n";
+		if (!$child) {
+			sleep($seconds);
+			set(0);
+			exit;
+		}
+		set($percent);
+		for (my $i = 0; time < $end; $i++) {
+			my ($at, $what) = ($i % BLOCKS, $i % (2 * BLOCKS));
+			sysseek($file, $at * SIZE, 0);
+			my $got = syswrite($file, $blocks[$what]);
+			$n{writes}++;
+			# A WRITE that fails may still be done.
+			$told[$at] = defined($got) && $got == SIZE ? $what : undef;
+			$n{unwritten}++ unless defined $told[$at];
+			sysseek($file, $at * SIZE, 0);
+			$got = sysread($file, $back, SIZE);
+			$n{reads}++;
+			$n{unread}++ unless defined($got) && $got == SIZE;
+			$n{wrong}++ if defined($got) && $got == SIZE &&
+				defined $told[$at] && $back ne $blocks[$what];
+		}
+		waitpid($child, 0);
+		close($file);
+		for my $name ($path, $copy) {
+			open(my $in, "<:raw", $name) or die "$name: $!\n";
+			for my $at (0 .. BLOCKS - 1) {
+				sysseek($in, $at * SIZE, 0);
+				my $got = sysread($in, $back, SIZE);
+				$n{wrong}++ if defined $told[$at] && $back ne $blocks[$told[$at]];
+			}
+		}
+		printf("%d %d %d %d %d\n", map { $_ // 0 } @n{qw(writes unwritten reads unread wrong)});
+	' /mnt/told "$export_dir/told" "$@" $faulty
+}
+
+# everything LABEL PERCENT SECONDS
+everything()
+{
+	local name="$1, $2 % of all memory" n dir percent=$2 writes unwritten reads unread wrong
+
+	short 0
+	for dir in $faulty; do
+		echo N >"$dir/task-filter"
+		echo "$fault_times" >"$dir/times"
+		[ "$2" != 0.1 ] || echo 10 >"$dir/interval"
+	done
+	[ "$2" != 0.1 ] || percent=1
+	read -r writes unwritten reads unread wrong < <(told_written "$percent" "$3")
+	short 0
+	n=$(injected)
+	[ "$n" -ge 10 ] && ok "$name: short $n times" || fail "$name: short $n times"
+	# With more of it, perhaps all have failed.
+	[ "$2" = 1 ] || [ "${unwritten:-1}" -lt "${writes:-0}" ] ||
+		fail "$name: no WRITE succeeds"
+	[ "${writes:-0}" -gt 0 ] && [ "$wrong" -eq 0 ] &&
+		ok "$name: what was told is so ($writes WRITEs, $unwritten failed; $reads READs, $unread failed)" ||
+		fail "$name: ${wrong:-no} blocks are not as was told"
+}
+
+# Over soft-iWARP: soft-RoCE's queue pair of the CM ends for good when there is no
+# memory for a packet.
+group_soak-everything()
+{
+	local v percent
+
+	nfs_up "$proto" siw || { fail "server"; return; }
+	for v in 3 4.2; do
+		check "NFSv$v: mount" mount_nfs "$proto" "$v" /mnt timeo=100 || return
+		for percent in 0.1 1; do
+			everything "NFSv$v" "$percent" 5
+		done
+		check "NFSv$v: umount" umount_all
+	done
+	finish
+}

@@ -1,0 +1,138 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2086,SC2154
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: the tester's fuzzing mode against either end. MESSAGES,
+# CONNECTIONS, SEED, JOBS, RATE, FACTOR and REPLAY come from the environment; without
+# them a run is short, and says what the latency of the mount beside it was, which on
+# a busy machine means little.
+
+# A client that comes to a server which is not to be trusted, again and again. The
+# port says which mount it is.
+group_fuzz-run()
+{
+	local dir=/mnt.$PORT
+
+	mkdir -p "$dir"
+	trap 'kill $! 2>/dev/null; umount -f -l "$dir"; exit 1' TERM
+	timeout --foreground -s KILL 30 mount -t nfs -o \
+		"vers=3,proto=$proto,nolock,soft,timeo=10,retrans=1,noac,port=$PORT" \
+		"$addr4:$export_dir" "$dir" || exit 1
+	python3 "$VM_TOP/scripts/fuzz/use.py" "$dir/fuzz" &
+	wait $!
+	umount -f -l "$dir"
+}
+
+# Whether the kernel's log has a report since this was last asked
+group_fuzz-check()
+{
+	! dmesg -c | grep -vE 'traps: ' | grep -qE \
+		'BUG|WARNING|KASAN|UBSAN|Oops|Call Trace|DMA-API|INFO: |refcount_t|lockdep'
+	exit
+}
+
+# fuzz ARGUMENT...: a run of the tester, beside a mount that has to be well all the time
+fuzz()
+{
+	local rc group before log=/run/vm/fuzz.log
+
+	before=$(counters)
+
+	RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so setsid nice -n 19 \
+		"$VM_TOP/tester/rpcrdma2-test" --tap --fuzz --seed "${SEED:-1}" \
+		--messages "$messages" --connections "$connections" \
+		${RATE:+--rate "$RATE"} ${REPLAY:+--replay "$REPLAY"} \
+		--check "$VM_TOP/scripts/vm/nfs-cases.sh fuzz-check" "$@" \
+		>"$log" 2>&1 &
+	group=$!
+	[ -n "${REPLAY:-}" ] || {
+		python3 "$VM_TOP/scripts/fuzz/steady.py" /mnt/steady "$group" \
+			"${FACTOR:-100}" >/run/vm/steady.log 2>&1
+		rc=$?
+		sed "s/^\(ok\|FAIL\) /&beside $name: /" /run/vm/steady.log
+		[ $rc -eq 0 ] || failed=1
+	}
+	wait "$group"
+	tester_lines '' <"$log" || failed=1
+	risen "$before"
+}
+
+fuzz_up()
+{
+	dmesg -c >/dev/null
+	nfs_up rdma2 && mount_nfs rdma2 4.2 /mnt || { fail "server"; return 1; }
+	mkdir "$export_dir/fuzz"
+	head -c 65536 /dev/urandom >"$export_dir/fuzz/data"
+	ln -s "$(printf '%0900d' 0)" "$export_dir/fuzz/link"
+}
+
+# The tester is the client
+group_fuzz-server()
+{
+	local name=fuzz.client messages=${MESSAGES:-4000} connections=${CONNECTIONS:-50}
+
+	fuzz_up || return
+	fuzz --jobs "${JOBS:-4}" --export "$export_dir" "$addr4" "$port"
+	expect "$name: chunks of every kind were transferred" \
+		"s_read_chunk_bytes > 0 && s_long_calls > 0 && s_write_chunk_bytes > 0 && s_reply_chunk_bytes > 0"
+	expect "$name: messages were refused and dropped" \
+		"s_errors_bad_xdr > 0 && s_dropped_reply > 0 && s_dropped_error > 0"
+	expect "$name: connections have ended, for a reason that is counted" \
+		"s_ended_PEER >= $connections / 2 && c_ended_PEER == 0"
+	finish
+}
+
+# The tester is the server
+group_fuzz-client()
+{
+	local name=fuzz.server messages=${MESSAGES:-4000} connections=${CONNECTIONS:-50}
+	local jobs=${JOBS:-12}
+
+	[ -n "${MESSAGES:-}" ] || jobs=4
+	fuzz_up || return
+	fuzz --jobs "$jobs" --server --trigger \
+		"exec $VM_TOP/scripts/vm/nfs-cases.sh fuzz-run rdma2" "$addr4" 21000
+	expect "$name: chunks were transferred" \
+		"c_read_chunk_bytes > 0 && c_write_chunk_bytes > 0 && c_reply_chunks > 0"
+	expect "$name: Replies were refused and unknown" \
+		"c_replies_bad > 0 && c_replies_unknown > 0 && c_errors_received > 0"
+	expect "$name: connections have ended, for a reason that is counted" \
+		"c_ended_PEER >= $connections / 2"
+	umount -a -f -l -t nfs
+	finish
+}
+
+# flawed CASE FAULT REPORT [OPTION...]: a server with a fault has to be found out, and
+# what draws the fault be reduced to one message and one mutation.
+flawed()
+{
+	local name="fuzzing finds $1" fault=$2 report=$3 peer said tester
+
+	shift 3
+	tester=$VM_TOP/tester/rpcrdma2-test
+	flawed_port=$((${flawed_port:-21900} + 1))
+	RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so "$tester" "$addr4" "$flawed_port" \
+		--flawed $fault >/tmp/flawed.log 2>&1 &
+	peer=$!
+	sleep 1
+	said=$(RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so timeout 120 "$tester" --fuzz \
+		--seed 7 --jobs 1 --export "$export_dir" "$@" "$addr4" "$flawed_port" 2>&1)
+	[ $? -eq 1 ] && grep -q "FAILED: $report" <<<"$said" &&
+		ok "$name" || fail "$name: $(tail -n 4 <<<"$said" | tr '\n' ' ')"
+	said=$(sed -n 's/^# minimised to //p' <<<"$said")
+	case $said in
+	"1 messages and 1 mutations: "*|"1 messages and 0 mutations: "*)
+		ok "$name: in ${said%: *}" ;;
+	*)	fail "$name: in \"${said%: *}\"" ;;
+	esac
+	kill "$peer" && wait "$peer"
+}
+
+# A report as the kernel's log would have it is a file here.
+group_fuzz-flawed()
+{
+	nfs_up rdma2 || { fail "server"; return; }
+	flawed "an answer that grants no credits" "" "an answer that is not well-formed"
+	flawed "a message that draws a report" /tmp/flaw "the peer is not well" \
+		--check '! rm /tmp/flaw 2>/dev/null'
+	finish
+}

@@ -1,0 +1,184 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# In a guest that came up as a user's machine does, by systemd: the steps that
+# are listed in steps, which outlives a reboot. Started by a unit when the boot is over,
+# see check-install.sh; what it prints is read there.
+
+set -u
+here=/var/lib/guest-test
+release=$(uname -r)
+
+# result NAME STATUS: with what was said
+result()
+{
+	if [ "$2" -eq 0 ]; then
+		echo "ok $release: $1"
+	else
+		echo "FAIL $release: $1"
+		tail -n 30 "$here/said"
+		journalctl -b -q --no-pager -p notice | tail -n 15
+	fi
+}
+
+# expect NAME COMMAND...
+expect()
+{
+	"${@:2}" >"$here/said" 2>&1
+	result "$1" $?
+}
+
+loaded()
+{
+	local m
+
+	for m in "$@"; do
+		[ -e "/sys/module/$m" ] || { echo "$m is not loaded"; return 1; }
+	done
+}
+
+not_loaded()
+{
+	local m
+
+	for m in "$@"; do
+		[ ! -e "/sys/module/$m" ] || { echo "$m is loaded"; return 1; }
+	done
+}
+
+listens()
+{
+	cat /proc/fs/nfsd/portlist
+	grep -qx "rdma 20049" /proc/fs/nfsd/portlist
+}
+
+# The mount of /etc/fstab, and a file that goes through it
+mounted()
+{
+	findmnt -n -t nfs4 /mnt && echo "$release $1" >"/mnt/$1" && sync "/mnt/$1" &&
+		echo 3 >/proc/sys/vm/drop_caches &&
+		grep -x "$release $1" "/mnt/$1" "/srv/export/$1"
+}
+
+version_2()
+{
+	cat /sys/kernel/debug/xprtrdma2/connections
+	grep -q 'state=up .*version=2' /sys/kernel/debug/xprtrdma2/connections
+}
+
+# What the tool says of it, and that the doctor has nothing to say
+tool()
+{
+	rdma2 show && rdma2 doctor 10.0.0.1 &&
+		rdma2 show | grep -qE '^  10[.]0[.]0[.]1:20049  up  version 2 '
+}
+
+# What a step of its name leads to goes on with the next one.
+step_boot()
+{
+	expect "xprtrdma2 and svcrdma2 are loaded at boot" loaded xprtrdma2 svcrdma2
+	expect "rpcrdma is not" not_loaded rpcrdma
+	expect "nfs-server listens on rdma 20049" listens
+	expect "the mount of fstab is there" mounted boot
+	expect "it says proto=rdma" findmnt -n -t nfs4 -O proto=rdma /mnt
+	expect "its connection has version 2" version_2
+	expect "rdma2 shows it, and its doctor finds no fault" tool
+}
+
+step_restart()
+{
+	expect "nfs-server restarts" systemctl restart nfs-server
+	expect "the listener is there after the restart" listens
+	expect "the mount is in use after the restart" mounted restart
+	expect "its connection has version 2 after the restart" version_2
+}
+
+# The administrator's guide, command by command as it stands there, from the making of
+# the device on. A block is told by its first line.
+step_guide()
+{
+	local line block=''
+
+	expect "/mnt is unmounted" umount /mnt
+	expect "nfs-server stops" systemctl stop nfs-server
+	dd if=/dev/zero of=/srv/export/guide bs=64k count=16 status=none
+	rdma link del rxe0
+	while IFS= read -r line <&3; do
+		if [ "$line" != %% ]; then
+			block+=$line$'\n'
+			continue
+		fi
+		expect "guide: ${block%%$'\n'*}" bash -e -o pipefail -c "$block"
+		block=''
+	done 3<guide
+	expect "what local.conf says is in force" \
+		grep -x 128 /sys/module/svcrdma2/parameters/credits
+	expect "the guide leaves a mount in version 2" version_2
+}
+
+nothing_left()
+{
+	local left
+
+	left=$(find / -xdev -iname '*rdma2*' ! -path '/var/log/*')
+	echo "$left"
+	[ -z "$left" ] && ! dpkg-query -W -f '${Package} ${Status}\n' 'rdma2*' |
+		grep -v 'unknown ok not-installed'
+}
+
+step_purge()
+{
+	expect "/mnt is unmounted" umount /mnt
+	expect "nfs-server stops" systemctl stop nfs-server
+	expect "apt purges the packages" \
+		apt-get -q -y purge rdma2-utils rdma2-dkms
+	expect "no module of theirs is loaded" not_loaded xprtrdma2 svcrdma2 rpcrdma2
+	expect "no file of theirs is left" nothing_left
+	expect "rpcrdma can be loaded" modprobe rpcrdma
+	expect "rpcrdma is loaded" loaded rpcrdma
+}
+
+step_in_tree()
+{
+	expect "rpcrdma is loaded at boot" loaded rpcrdma
+	expect "nfs-server listens on rdma 20049, in-tree" listens
+	expect "the mount of fstab is there, in-tree" mounted in-tree
+}
+
+# As Secure Boot has it; whose key the modules are signed with, the kernel does not know.
+key_rejected()
+{
+	! modprobe xprtrdma2 2>"$here/modprobe" || return 1
+	cat "$here/modprobe"
+	grep -q "could not insert 'xprtrdma2': Key was rejected by service" "$here/modprobe"
+}
+
+step_enforce()
+{
+	expect "/mnt is unmounted" umount /mnt
+	expect "nfs-server stops" systemctl stop nfs-server
+	expect "the modules are unloaded" rmmod xprtrdma2 svcrdma2 rpcrdma2
+	echo Y >/sys/module/module/parameters/sig_enforce
+	expect "a kernel that wants a known key says so" key_rejected
+}
+
+step_reboot()
+{
+	systemctl reboot
+}
+
+step_off()
+{
+	echo "end of steps"
+	systemctl poweroff
+}
+
+cd "$here" || exit 1
+while read -r step; do
+	sed -i 1d steps
+	sync
+	"step_$step" </dev/null
+	case $step in
+	reboot|off)	exit ;;
+	esac
+done < <(cat steps)

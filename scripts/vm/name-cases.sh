@@ -1,0 +1,234 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: what stands in the way of a mount, and the names by which
+# the modules are found, beside the kernel's own rpcrdma too.
+
+rdma_param=/sys/module/svcrdma2/parameters/rdma
+
+# users MODULE: how many hold a reference on it
+users()
+{
+	awk -v m="$1" '$1 == m { print $3 }' /proc/modules
+}
+
+# set_listeners NAME PORT...: as nfsdctl does, by nfsd's netlink interface. IPv4
+set_listeners()
+{
+	perl -MSocket -e '
+	my ($family, $seq, @wish) = (16, 0, @ARGV);
+
+	sub attr {
+		my ($type, $data) = @_;
+
+		return pack("SSa*x![4]", 4 + length($data), $type, $data);
+	}
+	sub ask {
+		my ($cmd, $attrs) = @_;
+		my $reply;
+
+		send(S, pack("LSSLLCCS", 20 + length($attrs), $family, 5,
+			     ++$seq, 0, $cmd, 1, 0) . $attrs, 0) or die "send: $!\n";
+		do {
+			defined recv(S, $reply, 65536, 0) or die "recv: $!\n";
+			my ($len, $type) = unpack("LS", $reply);
+
+			if ($type == 2) {
+				my $errno = -unpack("x[16]l", $reply);
+
+				$! = $errno;
+				die "netlink: $!\n" if $errno;
+				return;
+			}
+			$answer = $reply;
+		} while (1);
+	}
+
+	socket(S, 16, SOCK_RAW, 16) or die "socket: $!\n";
+	ask(3, attr(2, "nfsd\0"));
+	$answer =~ /\x06\0\x01\0(..)/s or die "no family nfsd\n";
+	$family = unpack("S", $1);
+	my $list = "";
+	while (my ($name, $port) = splice(@wish, 0, 2)) {
+		my $addr = pack_sockaddr_in($port, inet_aton("0.0.0.0"));
+
+		# NFSD_A_SERVER_SOCK_ADDR: address, name
+		$list .= attr(1 | 0x8000, attr(1, $addr . "\0" x (128 - length($addr))) .
+			      attr(2, "$name\0"));
+	}
+	ask(6, $list);' "$@"
+}
+
+# listens_on NAME PORT
+listens_on()
+{
+	grep -q "^$1 $2\$" /proc/fs/nfsd/portlist ||
+		complain "portlist: $(tr '\n' ',' </proc/fs/nfsd/portlist)"
+}
+
+# reached NAME: svcrdma2 serves what comes to a listener that was opened that way
+reached()
+{
+	local name=$1 before
+
+	before=$(counters)
+	check "$name: mount" mount_nfs rdma2 4.2 /mnt || return
+	check "$name: a file" dd if=/dev/zero of=/mnt/name bs=64k count=1 \
+		status=none
+	check "$name: umount" umount_all
+	risen "$before"
+	expect "$name: svcrdma2 has served it" "s_accepts >= 1 && s_calls >= 3"
+}
+
+nfsd_conf()
+{
+	printf '[nfsd]\n%s\n' "$@" >/etc/nfs.conf
+}
+
+# What distributions open listeners with
+openers()
+{
+	local i
+
+	check "rpc.nfsd --rdma" rpc.nfsd --rdma="$port" "$nfsd_threads" &&
+		check "rpc.nfsd --rdma: it listens" listens_on rdma "$port" &&
+		end_grace && reached "rpc.nfsd --rdma"
+	nfsd_conf rdma=y "rdma-port=$port"
+	for i in 1 2; do
+		rpc.nfsd 0
+		rpc.nfsd "$nfsd_threads"
+		check "rdma=y in nfs.conf, start $i: it listens" \
+			listens_on rdma "$port"
+	done
+	end_grace
+	reached "rdma=y in nfs.conf"
+	nfsd_conf
+	rpc.nfsd 0
+	check "netlink: the listener is set" set_listeners rdma "$port" &&
+		check "netlink: it listens" listens_on rdma "$port" &&
+		rpc.nfsd "$nfsd_threads" && end_grace && reached "netlink"
+	rpc.nfsd 0
+}
+
+# Both orders of loading, and each module finds the name free after the other
+orders()
+{
+	local said
+
+	check "the name goes with the module" unload rdma2 || return
+	check "rpcrdma first" modprobe rpcrdma
+	dmesg -C
+	check "then svcrdma2" modprobe svcrdma2
+	[ "$(cat "$rdma_param")" = N ] && ok "rpcrdma keeps the name" ||
+		fail "rpcrdma first: the parameter rdma is $(cat "$rdma_param")"
+	said=$(dmesg | grep -c "svcrdma2: .*rmmod rpcrdma.*echo Y >$rdma_param")
+	[ "$said" -eq 1 ] && ok "and the log says what to do" ||
+		fail "rpcrdma first: the log says $(dmesg | grep svcrdma2)"
+	if echo Y 2>/dev/null >"$rdma_param"; then
+		fail "the name is given away twice"
+	else
+		ok "the name is not given away twice"
+	fi
+	rpc.nfsd "$nfsd_threads"
+	listen_on rdma 20050
+	[ "$(users rpcrdma)" -ge 1 ] && [ "$(users svcrdma2)" = 0 ] &&
+		ok "listeners called rdma are rpcrdma's" ||
+		fail "users of rpcrdma: $(users rpcrdma), svcrdma2: $(users svcrdma2)"
+	rpc.nfsd 0
+	check "rpcrdma is unloaded" rmmod rpcrdma
+	echo Y >"$rdma_param"
+	[ "$(cat "$rdma_param")" = Y ] && ok "and svcrdma2 takes the name" ||
+		fail "the name is not taken"
+
+	check "svcrdma2 first, then rpcrdma" modprobe rpcrdma
+	rpc.nfsd "$nfsd_threads"
+	listen_on rdma 20050
+	[ "$(users rpcrdma)" = 0 ] && [ "$(users svcrdma2)" -ge 1 ] &&
+		ok "listeners called rdma are svcrdma2's" ||
+		fail "users of rpcrdma: $(users rpcrdma), svcrdma2: $(users svcrdma2)"
+	rpc.nfsd 0
+	check "rpcrdma goes" rmmod rpcrdma
+	echo N >"$rdma_param"
+	modprobe rpcrdma
+	rpc.nfsd "$nfsd_threads"
+	listen_on rdma 20050
+	[ "$(users rpcrdma)" -ge 1 ] && ok "the name can be given up" ||
+		fail "the name is not given up"
+	rpc.nfsd 0
+	rmmod rpcrdma
+	echo Y >"$rdma_param"
+	modprobe xprtrdma2
+}
+
+# no_way NAME ERROR ADDRESS: mount.nfs gets that error of the client
+no_way()
+{
+	local name=$1 want=$2 addr=$3 said
+
+	said=$(timeout 60 mount -v -t nfs -o \
+		"vers=4.2,proto=rdma2,port=$port,retry=0,soft,timeo=20,retrans=1" \
+		"$addr:/" /mnt 2>&1) && { umount /mnt; said="it is mounted"; }
+	grep -q "$want" <<<"$said" && ok "$name" ||
+		fail "$name: $(tail -n 2 <<<"$said")"
+}
+
+unreachable()
+{
+	ip link add plain0 type dummy
+	ip addr add 10.9.9.1/24 dev plain0
+	ip link set plain0 up
+	no_way "an interface without RDMA: EPROTO" 'Protocol error' 10.9.9.2
+	ip link del plain0
+	no_way "a port on which nothing listens: ECONNREFUSED" \
+		'Connection refused' "$addr4"
+}
+
+# named NAME FOLDER ARGUMENTS...: of a mount; /proc/mounts, remount and umount, all
+# as it was named
+named()
+{
+	local name=$1 dir=$2 proto=$3 host=$4 what
+	local opts=$5
+
+	what="$name, $opts"
+	check "$what: mount" timeout 60 mount -t nfs -o "$opts" "$host" "$dir" ||
+		return
+	grep -q " $dir .*proto=$proto,.*port=20049" /proc/mounts &&
+		ok "$what: /proc/mounts says $proto" ||
+		fail "$what: $(grep " $dir nfs" /proc/mounts)"
+	check "$what: remount" mount -o remount,noatime "$dir"
+	grep -q " $dir nfs.*noatime" /proc/mounts || fail "$what: not remounted"
+	check "$what: umount" umount "$dir"
+}
+
+# On a kernel that has one ident for RDMA, and without a port. mount.nfs does not know
+# the name rdma2 until it is in /etc/netconfig.
+netids()
+{
+	local name="without a line in netconfig"
+
+	cp /etc/netconfig /tmp/netconfig
+	sed -i /^rdma2/d /etc/netconfig
+	named "$name" /mnt rdma "$addr4:/" vers=4.2,proto=rdma
+	named "$name" /mnt rdma "$addr4:$export_dir" vers=3,proto=rdma
+	named "$name" /mnt rdma6 "[$addr6]:$export_dir" vers=3,proto=rdma6
+	named "$name" /mnt rdma "$addr4:/" vers=4.2,rdma
+	cp /tmp/netconfig /etc/netconfig
+	name="with one"
+	named "$name" /mnt rdma2 "$addr4:/" vers=4.2,proto=rdma2,nconnect=2
+	named "$name" /mnt rdma2 "$addr4:$export_dir" vers=3,proto=rdma2
+	named "$name" /mnt rdma26 "[$addr6]:/" vers=4.2,proto=rdma26
+	named "$name" /mnt rdma "$addr4:/" vers=4.2,proto=rdma
+}
+
+group_names()
+{
+	nfs_up rdma2 || { fail "server"; return; }
+	rpc.nfsd 0
+	unreachable
+	openers
+	orders
+	rpc.nfsd "$nfsd_threads"
+	listen_on rdma2
+	finish
+}

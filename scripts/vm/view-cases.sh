@@ -1,0 +1,376 @@
+# shellcheck shell=bash disable=SC2015,SC2016,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: what an administrator reads. /proc/net/rpc has the
+# connections; the log and mount.nfs say what is missing. The rows of
+# Documentation/troubleshooting.rst are compared with it, and each is provoked.
+
+client_view=/proc/net/rpc/xprtrdma2
+server_view=/proc/net/rpc/svcrdma2
+pages=$VM_TOP/Documentation/troubleshooting.rst
+
+# rows_of HEADING: of the table below it, "first column<tab>second<tab>third"
+rows_of()
+{
+	perl -e '
+	my ($heading, $here, @row) = (shift, 0);
+
+	sub row {
+		s/\s+/ /g, s/^ | $//g for @row;
+		print join("\t", @row), "\n" if @row == 3;
+		@row = ();
+	}
+	while (<STDIN>) {
+		$here = 1 if /^\Q$heading\E$/;
+		next unless $here;
+		if (s/^   \* - //) {
+			row();
+			push(@row, $_);
+		} elsif (@row && s/^     - //) {
+			push(@row, $_);
+		} elsif (@row && /^     /) {
+			$row[-1] .= $_;
+		} elsif (@row && /^\S/) {
+			last;
+		}
+	}
+	row();' "$1" <"$pages" | sed 1d
+}
+
+# reads MISSING [HEADING]: what that row says is in the log, or mount.nfs has said so
+reads()
+{
+	local name="read for want of $1" row text
+
+	row=$(rows_of "${2:-What is missing}" | grep "^$1	" | cut -f2)
+	[ -n "$row" ] || { fail "$name: there is no such row"; return; }
+	echo "$1" >>/tmp/rows
+	# Each literal; words in capitals are any
+	grep -o '``.*[^`]``\(;\|$\)' <<<"${row//\`\`; /\`\`;$'\n'}" |
+		sed 's/^``//; s/``;*$//' >/tmp/texts
+	[ -s /tmp/texts ] || { fail "$name: no text in the row"; return; }
+	while read -r text; do
+		text=$(sed 's/[][\\.*^$]/\\&/g; s/\<\(ADDRESS\|PORT\|NUMBER\)\>/[^ ]*/g
+			s/\<WHY\>/.*/g' <<<"$text")
+		if ! { dmesg; cat /tmp/said; } | grep -q -- "$text\$"; then
+			fail "$name: no '$text' in $({ dmesg | grep rdma2 | tail -n 2
+				tail -n 2 /tmp/said; } | tr '\n' '|')"
+			return
+		fi
+	done </tmp/texts
+	ok "$name"
+}
+
+# log_of COMMAND...: what it says, for reads()
+log_of()
+{
+	dmesg -C
+	"$@" >/tmp/said 2>&1
+}
+
+try_mount()
+{
+	log_of timeout -s KILL 60 mount -t nfs -o \
+		"vers=4.2,proto=rdma2,port=$2,retry=0,soft,timeo=100,retrans=1" \
+		"$1:/" /mnt && { echo "it is mounted" >>/tmp/said; umount /mnt; }
+}
+
+# value FILE PATTERN KEY: of the first line that has the pattern
+value()
+{
+	grep -- "$2" "$1" | head -n 1 | tr ' ' '\n' | sed -n "s/^$3=//p"
+}
+
+# is NAME FILE PATTERN KEY=VALUE...
+is()
+{
+	local name=$1 file=$2 pattern=$3 pair why=''
+
+	shift 3
+	for pair; do
+		[ "$(value "$file" "$pattern" "${pair%%=*}")" = "${pair#*=}" ] ||
+			why+=", not $pair"
+	done
+	[ -z "$why" ] && ok "$name" ||
+		fail "$name: ${why#, }: $(grep -- "$pattern" "$file" | head -n 2)"
+}
+
+# ended_for NAME FILE REASON[|REASON]: the view has a connection that has ended for that,
+# not long ago; its words have a "-" for a blank. Without this project's end there is no
+# view.
+ended_for()
+{
+	[ "$proto" = rdma2 ] || return 0
+	awk -v wanted="^ended=(${3// /-})\$" '
+	{
+		for (i = 1; i < NF; i++)
+			if ($i ~ wanted && substr($(i + 1), 11) + 0 <= 30)
+				found = 1
+	}
+	END { exit !found }' "$2" && ok "$1: the view has the reason, $3" ||
+		fail "$1: the view has not '$3': $(grep -o 'ended=.*' "$2" | tail -n 4 |
+			tr '\n' '|')"
+}
+
+view_of_mount()
+{
+	local before i
+
+	mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
+	is "the client's line" $client_view "peer=$addr4:$port" state=up \
+		device=rxe0 version=2 why=CONNPROP netid=rdma2 connects=1 \
+		brs=GENL error= errors=
+	is "the server's line" $server_view "state=up" device=rxe0 version=2 \
+		"local=$addr4:$port" brs=GENL used=0 read_chunks=0 \
+		write_chunks=0 errors=
+	dd if=/dev/zero of=/mnt/chunks bs=1M count=1 conv=fsync 2>/dev/null
+	dd if=/mnt/chunks of=/dev/null bs=1M iflag=direct 2>/dev/null
+	is "chunks: the server's line" $server_view "state=up" read_chunks=1 \
+		write_chunks=1
+	perl -e '$) = $> = 65534; open(F, "<", $_) && <F> || exit 1 for @ARGV' \
+		$client_view $server_view &&
+		ok "the views are for all to read" || fail "the views: not readable"
+	ip netns add other
+	[ -z "$(ip netns exec other cat $client_view $server_view)" ] &&
+		ok "another network namespace has no line" ||
+		fail "the views of another network namespace"
+	check "and no view when it has gone" ip netns del other
+	check "mountstats has 27 numbers" figures /mnt
+
+	before=$(counters)
+	rpc.nfsd 0
+	for i in $(seq 30); do
+		[ "$(value $client_view "peer=$addr4:$port" state)" = up ] || break
+		sleep 0.1
+	done
+	is "the server stops: the client's view" $client_view \
+		"peer=$addr4:$port" ended=peer
+	is "the server stops: the server's" $server_view "state=ended" \
+		ended=ended-by-its-owner version=2
+	rpc.nfsd "$nfsd_threads"
+	listen_on rdma2
+	end_grace
+	check "and starts: the mount works" touch /mnt/again
+	is "the client still knows why" $client_view "peer=$addr4:$port" \
+		state=up ended=peer connects=2 why=Reply
+	risen "$before"
+	expect "and has counted it" \
+		"c_ended_PEER == 1 && s_ended_ENDED == 1 && s_ended_PEER == 0"
+	check "umount" umount_all
+}
+
+view_of_version_one()
+{
+	local manners
+
+	load_modules rdma && listen_on rdma 20050 || { fail "in-tree"; return; }
+	dmesg -C
+	peer_mount 20050 || fail "in-tree: mount"
+	is "a server of version 1: why" $client_view "peer=$addr4:20050" \
+		version=1 why=ERR_VERS errors=VERS:1
+	reads "version 2 at the server"
+	check "umount" umount /mnt.20050
+	peer_mount 20050 || fail "in-tree: second mount"
+	is "and why when it is remembered" $client_view "peer=$addr4:20050" \
+		version=1 why=ERR_VERS
+	check "umount" umount /mnt.20050
+	echo "$addr4:$port=1" >"$params/pin"
+	peer_mount "$port" || fail "pinned: mount"
+	is "a pin to version 1: why" $client_view "peer=$addr4:$port" \
+		version=1 why=pin
+	umount "/mnt.$port"
+	echo 2 >/sys/module/svcrdma2/parameters/min_version
+	log_of peer_mount "$port" && umount "/mnt.$port"
+	reads "a common version, at the server"
+	echo 1 >/sys/module/svcrdma2/parameters/min_version
+	echo >"$params/pin"
+
+	next_port=20100
+	for manners in garbage newer; do
+		peer_up $((++next_port)) $manners || { fail "no peer"; return; }
+		dmesg -C
+		peer_mount $next_port && umount /mnt.$next_port
+		case $manners in
+		garbage)	reads "an answer in version 2" ;;
+		newer)		reads "a common version" ;;
+		esac
+		peer_down
+	done
+}
+
+# hold ADDRESS [COUNT]: peers that are connected, and say nothing
+hold()
+{
+	PYTHONPATH=$VM_TOP/tester RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
+		"$VM_TOP/scripts/hold.py" "$1" "$port" "${2:-1}" &
+	held+=($!)
+}
+
+# The budget's least is 64 pages; a peer that says nothing has some of them.
+view_of_shortage()
+{
+	local i held=() name="memory is used up"
+
+	echo 1 >/sys/module/svcrdma2/parameters/receive_memory
+	log_of true
+	hold "$addr4" 16
+	for i in $(seq 50); do
+		grep -q state=refused $server_view && break
+		sleep 0.1
+	done
+	is "$name: the view" $server_view state=refused error=12
+	reads "memory for Receives"
+	kill "${held[@]}" 2>/dev/null
+	wait "${held[@]}" 2>/dev/null
+	echo 0 >/sys/module/svcrdma2/parameters/receive_memory
+}
+
+# A peer of the address has all the connections that it may have.
+view_of_address()
+{
+	local held=() limit=/sys/module/svcrdma2/parameters/address_connections
+	local name="an address has as many connections as it may have" was
+
+	was=$(cat $limit)
+	echo 1 >$limit
+	log_of true
+	hold "$addr4"
+	until grep -q state=up $server_view; do
+		sleep 0.1
+	done
+	hold "$addr4"
+	until grep -q error=87 $server_view; do
+		sleep 0.1
+	done
+	is "$name: the view" $server_view error=87 state=refused
+	reads "connections for the client's address"
+	hold "$addr6"
+	check "$name: another address has its own" \
+		happens_in 10 grep -q '^peer=\[.* state=up' $server_view
+	kill "${held[@]}" 2>/dev/null
+	wait "${held[@]}" 2>/dev/null
+	echo "$was" >$limit
+}
+
+# Peers of two addresses have all the connections that there may be.
+view_of_all()
+{
+	local held=() limit=/sys/module/svcrdma2/parameters/connections
+
+	echo 1 >$limit
+	log_of true
+	hold "$addr4"
+	until grep -q state=up $server_view; do
+		sleep 0.1
+	done
+	hold "$addr6"
+	until grep -q error=23 $server_view; do
+		sleep 0.1
+	done
+	is "all have as many connections as they may have: the view" \
+		$server_view error=23 state=refused
+	reads "connections for all clients"
+	kill "${held[@]}" 2>/dev/null
+	wait "${held[@]}" 2>/dev/null
+	echo 0 >$limit
+}
+
+view_of_read()
+{
+	log_of true
+	tester "" --export "$export_dir" "$addr4" "$port" \
+		lost.an_rdma_read_is_refused || failed=1
+	sleep 0.2
+	reads "memory that the client has offered"
+	is "and the view has the reason" $server_view ended=RDMA-Read-failed \
+		state=ended version=2
+}
+
+# Each reason that is counted has a row, and each row a counter.
+reasons_have_rows()
+{
+	diff <(rows_of "Why a connection ended" | cut -f1 | sort) \
+		<(sed -n 's/^\(ended_[A-Z_]*\) .*/\1/p' \
+			/sys/kernel/debug/svcrdma2/counters | sort)
+}
+
+# A device on a link of its own, at the other end of which there is no host. An
+# address has to be asked for there: the guest's own device takes any for granted.
+quiet_link()
+{
+	modprobe -q veth
+	ip link add quiet0 type veth peer name quiet1 &&
+		ip addr add 10.9.8.1/24 dev quiet0 &&
+		ip link set quiet0 up && ip link set quiet1 up &&
+		rdma link add rxe1 type rxe netdev quiet0 || { fail "veth"; return; }
+	try_mount 10.9.8.2 "$port"
+	reads "an answer"
+	rdma link del rxe1
+	ip link del quiet0
+}
+
+what_is_missing()
+{
+	ip link add plain0 type dummy
+	ip addr add 10.9.9.1/24 dev plain0
+	ip link set plain0 up
+	try_mount 10.9.9.2 "$port"
+	reads "an RDMA device on the way to the server"
+	ip link del plain0
+	try_mount "$addr4" 21000
+	reads "a listener on the server"
+	quiet_link
+	view_of_read
+	view_of_shortage
+	view_of_address
+	view_of_all
+
+	cp /etc/netconfig /tmp/netconfig
+	sed -i /^rdma2/d /etc/netconfig
+	try_mount "$addr4" "$port"
+	reads "the name rdma2 in /etc/netconfig"
+	cp /tmp/netconfig /etc/netconfig
+	sed -i /^nfsrdma/d /etc/services
+	rpc.nfsd 0
+	log_of rpc.nfsd --rdma "$nfsd_threads"
+	listen_on rdma2
+	reads "the port's name in /etc/services"
+	# What is refused here changes nothing.
+	echo 3 2>/dev/null >"$params/max_version" && fail "max_version=3 is taken"
+	echo 3 2>/dev/null >"$params/slots" && fail "slots=3 is taken"
+}
+
+names_that_are_taken()
+{
+	unload rdma2 || { fail "unload: $(cat $client_view; grep nfs /proc/mounts)"; return; }
+	log_of modprobe xprtrdma2 max_version=3
+	reads "a value in its range"
+	modprobe rpcrdma
+	log_of modprobe svcrdma2
+	reads "the name rdma for listeners"
+	rmmod rpcrdma
+	modprobe xprtrdma2
+}
+
+every_row()
+{
+	diff <(sort -u /tmp/rows) <(rows_of "What is missing" | cut -f1 | sort)
+}
+
+group_view()
+{
+	negotiate_up 20100 || return
+	modprobe -q nfs
+	: >/tmp/rows
+	view_of_mount
+	what_is_missing
+	view_of_version_one
+	check "each reason has a row in the documentation" reasons_have_rows
+	rpc.nfsd 0
+	rmmod rpcrdma
+	names_that_are_taken
+	check "each row of the documentation was provoked" every_row
+	rpc.nfsd "$nfsd_threads"
+	listen_on rdma2
+	finish
+}

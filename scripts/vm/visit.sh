@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# In a guest: what comes when the tester is a server, on port $PORT, and plays $CASE:
+#
+#	visit.sh ADDRESS EXPORT
+#
+# A mount, small files, which need no chunks, and what the case wants besides. Each
+# effect is looked at on the server's side, too.
+
+# use FOLDER: small things, and their effect beside
+use()
+{
+	local dir=$1 name
+
+	name=$(mktemp -u d-XXXXXXXX)
+	mkdir "$dir/$name" && echo some >"$dir/$name/f" &&
+		[ "$(cat "$dir/$name/f")" = some ] &&
+		[ "$(ls "$dir/$name")" = f ] &&
+		[ "$(cat "$export_dir/$name/f")" = some ]
+}
+
+# symlinks FOLDER: three at once; how many there are, and how many were refused
+symlinks()
+{
+	local dir=$1 name i pids=()
+
+	name=$(mktemp -u s-XXXXXXXX)
+	mkdir -p "$dir/$name"/{1,2,3} || return
+	for i in 1 2 3; do
+		ln -s "to-$i" "$dir/$name/$i/l" 2>"/tmp/symlink.$i" &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	echo "$(find "$export_dir/$name" -type l | wc -l) made, $(
+		cat /tmp/symlink.[123] | grep -c 'Protocol not supported') refused"
+}
+
+# refused_symlinks FOLDER: one after the other; how many got EIO
+refused_symlinks()
+{
+	local i
+
+	for i in $(seq 30); do
+		ln -s x "$1/never-$i" 2>&1
+	done | grep -c 'Input/output error'
+}
+
+# rounds FOLDER COUNT: each with files of many lengths in a folder of its own: written, and
+# others read that are there already
+rounds()
+{
+	local dir name n text i
+
+	for ((i = 0; i < $2; i++)); do
+		name=$(mktemp -u r-XXXXXXXX) dir=$1/$name
+		mkdir "$dir" || return
+		for n in 700 1500 3500 5000 7000 9000; do
+			printf -v text '%0*d' "$n" "$n"
+			printf '%s' "$text" >"$dir/w-$n"
+			[ "$(<"$export_dir/$name/w-$n")" = "$text" ] || return
+		done
+		for n in 1000 3000 5000 12000; do
+			printf -v text '%0*d' "$n" "$n"
+			printf '%s' "$text" >"$export_dir/$name/r-$n"
+			[ "$(<"$dir/r-$n")" = "$text" ] || return
+		done
+	done
+}
+
+# two_at_once FOLDER: Calls, behind a MKDIR
+two_at_once()
+{
+	local dir
+
+	dir=$1/$(mktemp -u t-XXXXXXXX)
+	mkdir "$dir" || return
+	stat "$dir/x" 2>/dev/null &
+	stat "$dir/y" 2>/dev/null &
+	wait
+}
+
+# no_listing FOLDER: a READDIR that can not be sent ends, and soon
+no_listing()
+{
+	local name
+
+	name=$(mktemp -u n-XXXXXXXX)
+	timeout 20 mkdir "$1/$name" && ! timeout 20 ls "$1/$name" 2>/tmp/listing &&
+		grep 'Input/output error' /tmp/listing && timeout 20 rmdir "$1/$name"
+}
+
+# work FOLDER: what the case is about, and use
+work()
+{
+	case $CASE in
+	client_refused.*_of_three)
+		[ "$(symlinks "$1")" = "3 made, 0 refused" ] || return ;;
+	client_pinned.one_of_three)
+		[ "$(symlinks "$1")" = "2 made, 1 refused" ] || return ;;
+	client_pinned.all_of_three)
+		[ "$(symlinks "$1")" = "0 made, 3 refused" ] || return ;;
+	client_refused.bad_xdr_for_each)
+		[ "$(refused_symlinks "$1")" = 30 ] || return ;;
+	client_properties.no_chunks)
+		no_listing "$1"
+		return ;;
+	client_properties.place_of_a_wish)
+		two_at_once "$1" || return ;;
+	client_properties.updates)
+		rounds "$1" 3 || return ;;
+	client_properties.*)
+		rounds "$1" 2 || return ;;
+	client_negotiation.*)
+		ln -s "$(printf '%01500d' 0)" "$1/l-$PORT" || return ;;
+	esac
+	use "$1"
+}
+
+whole_visit()
+{
+	local dir=/mnt.$PORT options rc=1
+
+	options=vers=3,proto=rdma2,nolock,port=$PORT
+	[ "$CASE" != client_fallback.silence_and_an_impatient_rpc ] ||
+		options+=,timeo=40,retrans=5
+	# The log says no more than ten times in 5 s what is wrong with the version.
+	[ "$CASE" != client_pinned.to_version_two_in_vain ] || sleep 3
+	echo "$CASE $PORT" >>/tmp/visits
+	cat /sys/kernel/debug/xprtrdma2/counters >"/tmp/before.$CASE"
+	mkdir -p "$dir"
+	trap 'umount -f -l "$dir"; exit 1' TERM
+	if timeout --foreground -s KILL 60 mount -t nfs -o "$options" \
+		"$1:$export_dir" "$dir" 2>"/tmp/mount.$PORT"; then
+		work "$dir" && rc=0
+		umount "$dir" || umount -f -l "$dir"
+	else
+		cat "/tmp/mount.$PORT"
+	fi
+	cat /sys/kernel/debug/xprtrdma2/counters >"/tmp/after.$CASE"
+	return $rc
+}
+
+# Sourced for use() alone
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+	export_dir=$2
+	whole_visit "$1"
+fi

@@ -1,0 +1,230 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: how many Calls of the server are outstanding at once, by the
+# RPC program of kunit/echo (echo-cases.sh).
+
+# window_of CLIENT SERVER: what each is to have at most
+window_of()
+{
+	echo "$1" >/sys/module/xprtrdma2/parameters/backward_credits &&
+		echo "$2" >/sys/module/svcrdma2/parameters/backward_credits
+}
+
+# words_of VIEW WORD...: a connection's
+words_of()
+{
+	local view=$1 word
+
+	for word in "${@:2}"; do
+		grep -ow "$word=[^ ]*" "$view"
+	done | tr '\n' ' '
+}
+
+# view_says VIEW WORDS: within two seconds
+view_says()
+{
+	local i names=()
+
+	mapfile -t names < <(tr ' ' '\n' <<<"$2" | sed 's/=.*//')
+	for i in $(seq 20); do
+		[ "$(words_of "$1" "${names[@]}")" = "$2 " ] && return
+		sleep 0.1
+	done
+	complain "$(words_of "$1" "${names[@]}")"
+}
+
+# window_held LABEL GRANT WINDOW: of Calls none of which is answered for two seconds
+window_held()
+{
+	local label=$1 calls=$((2 * $3 < 64 ? 2 * $3 : 64)) run
+
+	echo_do "run direction=backward count=$calls window=$calls meet head call=0 reply=0" &
+	run=$!
+	check "B-05 $label: $3 of $calls are outstanding, the server says" view_says \
+		/proc/net/rpc/svcrdma2 "backward_credits=$3 backward_used=$3"
+	check "B-09 $label: and the client" view_says \
+		/proc/net/rpc/xprtrdma2 "backward_credits=$2 backward_used=$3"
+	wait "$run"
+	check "$label: all are answered" came "backward=$calls" wrong=0 failed=0 retried=0
+	check "$label: and none is outstanding then" view_says \
+		/proc/net/rpc/svcrdma2 "backward_used=0"
+}
+
+# window_case CLIENT SERVER WINDOW
+window_case()
+{
+	local label="the client grants $1, the server wants $2"
+
+	check "$label: it may" window_of "$1" "$2" || return
+	check "$label: connect" echo_connect || return
+	check "B-12 $label: 1000 Calls, 64 to be sent at once" all_right backward 1000 \
+		"window=64 head $inline $inline_reply"
+	window_held "$label" "$1" "$3"
+	check "$label: disconnect" echo_do disconnect
+}
+
+window_chunks()
+{
+	check "64 with chunks: connect" echo_connect || return
+	check "64 with chunks: 128 Calls, 64 at once" all_right backward 128 \
+		"window=64 call=4097/65536 reply=65535/4096 ddp=2 reply_ddp=2"
+	check "each has had its chunks and an invalidation" view_says \
+		/proc/net/rpc/svcrdma2 "backward_calls=128 backward_invs=128"
+	check "and the client says so, too" view_says \
+		/proc/net/rpc/xprtrdma2 "backward_calls=128 backward_invs=128"
+	echo_do disconnect
+}
+
+# window_small ENTRIES CLIENT SERVER: of a device whose queues take so many work requests
+# both ends grant what it has room for, and each says so once, in the log.
+window_small()
+{
+	local label="256 on both sides, queues of $1"
+
+	check "$label: the device" modprobe rpcrdma2_small max_qp_wr="$1" || return
+	dmesg -C
+	check "C-003 $label: connect" echo_connect
+	check "$label: 500 Calls" all_right backward 500 \
+		"window=64 head $inline $inline_reply"
+	check "B-04 $label: the client grants $2" view_says \
+		/proc/net/rpc/xprtrdma2 "backward_credits=$2"
+	check "B-12 $label: the server has room for $3" view_says \
+		/proc/net/rpc/svcrdma2 "backward_credits_max=$3"
+	check "B-05 $label: and takes no more than either" view_says \
+		/proc/net/rpc/svcrdma2 "backward_credits=$(($2 < $3 ? $2 : $3))"
+	check "$label: disconnect first" echo_do disconnect
+	check "$label: connect again" echo_connect
+	check "$label: disconnect" echo_do disconnect
+	check "$label: the log has it once for each end" [ "$(dmesg |
+		grep -c "rdma2: device rxe0 has queues for \($2\|$3\) callbacks at once")" -eq 2 ]
+	check "$label: the device as it was" rmmod rpcrdma2_small
+}
+
+# Buffers of 8 KiB: what is sent lies in one, and a Reply that comes in another. Where
+# the kernel counts them
+buffers_now()
+{
+	[ ! -d /sys/kernel/slab/kmalloc-8k ] || slab_objects kmalloc-8k
+}
+
+# one_buffer_each BEFORE: 257 requests of the backward direction, and some of the other
+one_buffer_each()
+{
+	local more
+
+	more=$(($(buffers_now) - $1))
+	[ "$more" -lt $((257 + 128)) ] || complain "$more buffers for 257 requests"
+}
+
+# A transport whose next connection is on a device with smaller queues
+window_moves()
+{
+	local label="256 on both sides, the next connection with queues of 1000"
+
+	check "$label: connect" echo_connect
+	check "$label: the client grants 256" view_says \
+		/proc/net/rpc/xprtrdma2 "backward_credits=256"
+	device_down && device_up && modprobe rpcrdma2_small max_qp_wr=1000 ||
+		fail "$label: the device"
+	check "B-04 $label: 500 Calls" again_inline 500
+	check "B-04 $label: the client grants 64" view_says \
+		/proc/net/rpc/xprtrdma2 "backward_credits=64"
+	check "$label: disconnect" echo_do disconnect
+	check "$label: the device as it was" rmmod rpcrdma2_small
+}
+
+# again_inline COUNT: backward, when the client has said so on its next connection
+again_inline()
+{
+	echo_do "run direction=backward count=$1 window=64 retry head $inline $inline_reply" &&
+		came backward="$1" wrong=0 failed=0
+}
+
+window_cases()
+{
+	local buffers
+
+	{
+		window_case 64 64 64
+		window_chunks
+		window_case 8 64 8
+		window_case 64 2 2
+		window_of 256 256
+		buffers=$(buffers_now)
+		check "256 on both sides: connect" echo_connect
+		[ -z "$buffers" ] ||
+			check "256 on both sides: a request has one buffer" \
+				one_buffer_each "$buffers"
+		check "256 on both sides: 500 Calls" all_right backward 500 \
+			"window=64 head $inline $inline_reply"
+		check "256 on both sides: disconnect" echo_do disconnect
+		window_small 1000 64 128
+		window_small 300 32 16
+		window_moves
+		window_of 16 16
+	} >/tmp/said
+}
+
+# pages_left COUNT: of what the client allocates for its Receives, and then no more
+pages_left()
+{
+	local dir=$debug/fail_page_alloc
+
+	aim xprtrdma2:xprt2_post_receives || return
+	echo Y >"$dir/task-filter"
+	echo N >"$dir/ignore-gfp-wait"
+	echo 0 >"$dir/min-order"
+	echo 0 >"$dir/verbose"
+	echo "$fault_times" >"$dir/times"
+	echo "$1" >"$dir/space"
+	echo 100 >"$dir/probability"
+}
+
+# With few Receives each direction has some.
+window_short()
+{
+	local name="some 40 Receives, 256 wanted for Calls of the server" most
+
+	window_of 256 256
+	echo 1 >"$events/xprt2_grant/enable"
+	pages_left 240
+	check "$name: connect" echo_connect
+	measure all_right both 300 "window=16 head $inline $inline_reply"
+	echo 0 >"$debug/fail_page_alloc/probability"
+	aim
+	echo 0 >"$events/xprt2_grant/enable"
+	[ "$(cat "$debug/fail_page_alloc/times")" -lt "$fault_times" ] ||
+		fail "$name: there is memory"
+	check "B-04 $name: RPCs are right in both directions" \
+		came forward=300 backward=300 wrong=0 failed=0
+	expect "S27 $name: the connection stays" "c_disconnects + s_disconnects == 0"
+	most=$(sed -n 's/.* xprt2_grant: .*credits=//p' "$trace" | sort -n | tail -n 1)
+	[ "${most:-1}" -ge 4 ] && ok "B-04 $name: up to $most Calls of the client" ||
+		fail "B-04 $name: ${most:-1} Call of the client at a time"
+	all_right both 300 "window=64 head $inline $inline_reply"
+	check "B-09 $name: then for all" view_says \
+		/proc/net/rpc/svcrdma2 "backward_credits=256"
+	check "$name: disconnect" echo_do disconnect
+	window_of 16 16
+}
+
+group_backward-rpc-window()
+{
+	local bad
+
+	echo_up || { fail "server"; return; }
+	for bad in 0 257 many; do
+		window_of "$bad" 16 2>/dev/null && fail "backward_credits=$bad"
+		window_of 16 "$bad" 2>/dev/null && fail "backward_credits=$bad"
+	done
+	measure window_cases
+	cat /tmp/said
+	grep -q ^FAIL /tmp/said && failed=1
+	expect "nothing was refused" \
+		"c_backward_refused + c_backward_unanswered + s_backward_errors == 0"
+	if [ -e "$debug/rpcrdma2_aim" ]; then
+		window_short
+	fi
+	check "unload after use" echo_down
+}
