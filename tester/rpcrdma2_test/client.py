@@ -133,16 +133,9 @@ class Client:
         return message.but(body=b'', proc=wire.NOMSG, reads=tuple(reads), **fields)
 
     def send(self, *messages):
-        """The server may end the connection as soon as it has one: a receive() shows that."""
         if not self.endpoint:
             self.open()
-        try:
-            for message in messages:
-                self.endpoint.post(message.encode())
-            self.endpoint.flush(PATIENCE)
-        except Lost:
-            if not self.endpoint.lost:
-                raise
+        self.endpoint.send(*(message.encode() for message in messages), patience=PATIENCE)
 
     def receive(self, patience=PATIENCE):
         """The next message; None when none comes in time."""

@@ -196,6 +196,16 @@ class Endpoint:
         if code:
             raise Lost(f'Send: {os.strerror(-code)}')
 
+    def send(self, *messages, invalidate=0, patience=5):
+        """The peer may end the connection as soon as it has one: a receive() shows that."""
+        try:
+            for data in messages:
+                self.post(data, invalidate)
+            self.flush(patience)
+        except Lost:
+            if not self.lost:
+                raise
+
     def receive(self, patience):
         """A pair: octets, and the handle invalidated or None. None for nothing."""
         got, room = Received(), ctypes.create_string_buffer(65536)

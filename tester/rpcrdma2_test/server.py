@@ -154,14 +154,8 @@ class Server:
         return Answer(message, len(data), None)
 
     def send(self, *messages, invalidate=0):
-        """The client may end the connection as soon as it has one: a receive() shows that."""
-        try:
-            for message in messages:
-                self.endpoint.post(message.encode(), invalidate)
-            self.endpoint.flush(PATIENCE)
-        except Lost:
-            if not self.endpoint.lost:
-                raise
+        self.endpoint.send(*(message.encode() for message in messages),
+                           invalidate=invalidate, patience=PATIENCE)
 
     def probe(self):
         """The first message of a client that speaks version 2: its CONNPROP."""
