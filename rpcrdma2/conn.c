@@ -3,6 +3,7 @@
  * The verbs objects of a connection, from the device up and down again.
  */
 #include <linux/export.h>
+#include <linux/printk.h>
 #include <linux/string.h>
 
 #include <rdma/rw.h>
@@ -90,6 +91,15 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_create);
+
+void rpcrdma2_conn_tell_backward(const struct rpcrdma2_conn *co, u32 *told,
+				 const char *module, u32 calls)
+{
+	if (xchg(told, calls) != calls)
+		pr_info_ratelimited("%s: device %s has queues for %u callbacks at once, whatever the module parameter backward_credits says\n",
+				    module, rpcrdma2_conn_device(co)->name, calls);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_tell_backward);
 
 void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co)
 {

@@ -264,21 +264,11 @@ static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size
 	return 0;
 }
 
-/* Each figure is told once, until there is another. */
-static void tell_backward(const struct svc2_xprt *sp)
-{
-	static u32 told;
-
-	if (xchg(&told, sp->sp_backward_max) != sp->sp_backward_max)
-		pr_info_ratelimited("svcrdma2: device %s has queues for %u callbacks at once, whatever the module parameter backward_credits says\n",
-				    rpcrdma2_conn_device(&sp->sp_conn)->name,
-				    sp->sp_backward_max);
-}
-
 /* There is room for all Receives that may ever be made. */
 static int size_queues(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 {
 	u32 want = svc2_param(&svc2_backward_credits);
+	static u32 told;
 	int ret;
 
 	sp->sp_backward_max = want;
@@ -286,7 +276,8 @@ static int size_queues(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 	if (ret)
 		return ret;
 	if (sp->sp_backward_max < want)
-		tell_backward(sp);
+		rpcrdma2_conn_tell_backward(&sp->sp_conn, &told, "svcrdma2",
+					    sp->sp_backward_max);
 	size->recvs = svc2_grant_recvs(sp->sp_backward_max, sp->sp_credits) + 1;
 	svc2_grant_begin(sp);
 	return 0;

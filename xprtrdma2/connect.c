@@ -230,6 +230,7 @@ static int size_for_device(struct xprt2_ep *ep,
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
 	unsigned int segs, depth, entries, backward, calls;
+	static u32 told;
 
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
 	    !attrs->max_fast_reg_page_list_len ||
@@ -254,7 +255,7 @@ static int size_for_device(struct xprt2_ep *ep,
 	}
 
 	if (calls < ep->ep_xp->xp_backward_wanted)
-		xprt2_report_backward(ep, calls);
+		rpcrdma2_conn_tell_backward(&ep->ep_conn, &told, "xprtrdma2", calls);
 	WRITE_ONCE(ep->ep_xp->xp_backward_credits, calls);
 	*size = (struct rpcrdma2_conn_size){ .send_sges = ep->ep_max_sge };
 	backward = size_backward(ep, depth - xprt2_sq_depth(1, segs, calls),

@@ -25,20 +25,6 @@ void xprt2_report_device(struct xprt2_ep *ep, const char *what)
 	       ep->ep_conn.co_id->device->name, what);
 }
 
-/**
- * xprt2_report_backward - a device has queues for fewer Calls of the server
- * @ep: endpoint
- * @calls: how many are granted; each figure is told once, until there is another
- */
-void xprt2_report_backward(const struct xprt2_ep *ep, u32 calls)
-{
-	static u32 told;
-
-	if (xchg(&told, calls) != calls)
-		pr_info_ratelimited("xprtrdma2: device %s has queues for %u callbacks at once, whatever the module parameter backward_credits says\n",
-				    ep->ep_conn.co_id->device->name, calls);
-}
-
 #define NO_ANSWER	"no answer; see that it is up and no firewall is in between (RoCE: UDP port 4791)"
 
 static const struct {

@@ -685,7 +685,6 @@ bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 
 /* report.c */
 void xprt2_report_device(struct xprt2_ep *ep, const char *what);
-void xprt2_report_backward(const struct xprt2_ep *ep, u32 calls);
 void xprt2_report_connect(struct xprt2_xprt *xp, int status);
 void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why,
 			      bool said);

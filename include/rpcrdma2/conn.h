@@ -181,6 +181,18 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 			 void (*event)(struct ib_event *event, void *context));
 
 /**
+ * rpcrdma2_conn_tell_backward - the device has queues for fewer Calls backward
+ * @co: connection with an identifier that has a device
+ * @told: the last figure in the log; each is told once, until there is another
+ * @module: the name of its owner's module
+ * @calls: how many there can be at once
+ *
+ * Context: any.
+ */
+void rpcrdma2_conn_tell_backward(const struct rpcrdma2_conn *co, u32 *told,
+				 const char *module, u32 calls);
+
+/**
  * rpcrdma2_conn_destroy_qp - destroy the queue pair, if there is one
  * @co: connection whose queue pair has been drained
  */
