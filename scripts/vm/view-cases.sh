@@ -95,7 +95,7 @@ is()
 		fail "$name: ${why#, }: $(grep -- "$pattern" "$file" | head -n 2)"
 }
 
-# ended_for NAME FILE REASON[|REASON]: the view has a connection that has ended for that,
+# ended_for NAME FILE REASON: the view has a connection that has ended for that,
 # not long ago; its words have a "-" for a blank. Without this project's end there is no
 # view.
 ended_for()
@@ -110,6 +110,14 @@ ended_for()
 	END { exit !found }' "$2" && ok "$1: the view has the reason, $3" ||
 		fail "$1: the view has not '$3': $(grep -o 'ended=.*' "$2" | tail -n 4 |
 			tr '\n' '|')"
+}
+
+# device_removed NAME: since measured, a connection of the client's ended for that. Both
+# ends have the device: the server may be told first, and disconnect.
+device_removed()
+{
+	[ "$proto" != rdma2 ] ||
+		expect "$1: the device is the reason" "c_ended_DEVICE > 0"
 }
 
 view_of_mount()
