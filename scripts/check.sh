@@ -98,7 +98,7 @@ wanted()
 # groups of a kernel have in common.
 prepare()
 {
-	local kernel job
+	local kernel groups
 
 	if wanted kernels; then
 		scripts/kernels.sh --roots &
@@ -114,8 +114,9 @@ prepare()
 		! wanted "$kernel" ||
 			scripts/nfs-test.sh --build "$kernel" || exit 1
 	done
-	! wanted soak || for job in "${soak[@]}"; do
-		scripts/nfs-test.sh --build "${job%/*}" "${job#*/}" || exit 1
+	! wanted soak || for kernel in uml uml-debug; do
+		mapfile -t groups < <(printf '%s\n' "${soak[@]}" | sed -n "s|^$kernel/||p")
+		scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
 	done
 }
 
