@@ -230,7 +230,8 @@ overheard()
 
 	got=$(came_last 'in plain text')
 	matches "$got" "$3" || why+=", the impostor has read the name $got times"
-	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }"
+	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }: $(tail -n 9 "/tmp/peer.$port" |
+		tr '\n' '|') $(grep -o 'ended=.*' $client_view | tail -n 1)"
 	umount "$dir" || umount -l "$dir"
 	peer_down
 	rm -f "$export_dir/in-plain-text"
