@@ -127,6 +127,31 @@ risen()
 		{ print $1, $2 - was[$1] }')
 }
 
+# client_counter NAME: what it is, in $counter. No process is started, which takes long on
+# a busy machine: while a peer has no Receives, soft-RoCE repeats a Send for 4 s. It
+# takes the time to each ACK that lacks for a timeout, and the client allows 6.
+client_counter()
+{
+	local name
+
+	while read -r name counter; do
+		[ "$name" != "$1" ] || return 0
+	done </sys/kernel/debug/xprtrdma2/counters
+	return 1
+}
+
+# await COMMAND...: until it succeeds
+await()
+{
+	local i
+
+	for i in $(seq 100); do
+		"$@" && return
+		sleep 0.1
+	done
+	return 1
+}
+
 # measure COMMAND...: what the counters rose by while it ran.
 measure()
 {

@@ -9,7 +9,8 @@
 kill_options=noac,lookupcache=none
 client_params=/sys/module/xprtrdma2/parameters
 
-# shown LABEL: counters of the client that say what happened
+# shown LABEL: counters of the client that say what happened, and where connections
+# ended those of soft-RoCE since the guest began
 shown()
 {
 	local name said=''
@@ -19,6 +20,9 @@ shown()
 		said+=" $name ${rose[c_$name]:-?},"
 	done
 	echo "# $1:${said%,}"
+	[ "${rose[c_disconnects]:-0}" -eq 0 ] ||
+		echo "# $1: ended:$(reasons);$(cd /sys/class/infiniband/rxe0/ports/1/hw_counters &&
+			grep -Hs '[1-9]' ./*_err ./*_request | tr -d ./ | tr '\n' ' ')"
 }
 
 # A client of NFSv4.1 probes the slots that RPCs left behind, after 15 s, and only
@@ -174,36 +178,36 @@ kill_verdict()
 	peer_down
 }
 
-# mapped COUNTERS: octets that these say were mapped
-mapped()
+# mapped_all: the pages of all tasks
+mapped_all()
 {
-	awk '$1 == "c_mapped_bytes" { print $2 }' <<<"$1"
+	client_counter mapped_bytes
+	[ "$counter" -ge "$wanted" ]
 }
 
 # The server has few Receives and puts none back: Sends stay on the Send Queue. The
-# tasks are killed when all of them have their pages mapped.
+# tasks, which begin at once, are killed when all of them have their pages mapped.
 kill_stuck()
 {
-	local i wanted
+	local i wanted counter
 
 	kill_server "$1" two "-r 6" actimeo=60 || return
 	# So that no other Call comes before SYMLINK
 	for i in $(seq 12); do
 		[ -w "$dir/d$i" ]
 	done
-	kill -STOP "$peer"
+	rm -f /tmp/begin
 	for i in $(seq 12); do
-		perl -e 'symlink("x" x 900, $ARGV[0])' "$dir/d$i/l" \
-			>/dev/null 2>&1 &
+		perl -e 'select(undef, undef, undef, 0.05) until -e "/tmp/begin";
+			symlink("x" x 900, $ARGV[0])' "$dir/d$i/l" >/dev/null 2>&1 &
 		pids+=($!)
 	done
-	wanted=$(($(mapped "$before") + 12 * 900))
-	for i in $(seq 300); do
-		[ "$(mapped "$(counters)")" -ge "$wanted" ] && break
-		sleep 0.1
-	done
-	[ "$(mapped "$(counters)")" -ge "$wanted" ] ||
-		why+=", not all pages are mapped in time"
+	client_counter mapped_bytes
+	wanted=$((counter + 12 * 900))
+	# There are 4 s from here, see client_counter.
+	kill -STOP "$peer"
+	: >/tmp/begin
+	await mapped_all || why+=", not all pages are mapped in time"
 	signal_all
 }
 

@@ -165,25 +165,17 @@ fail_pages()
 # Tries to encode a Call that got no pages to be encrypted into
 pages_failed()
 {
-	[ "$(cat /sys/kernel/debug/fail_page_alloc/times)" -lt "$((10000 - 2))" ]
+	local times
+
+	read -r times </sys/kernel/debug/fail_page_alloc/times
+	[ "$times" -lt $((10000 - 2)) ]
 }
 
-calls_rose()
+# called_since NUMBER
+called_since()
 {
-	risen "$1"
-	[ "${rose[c_calls]}" -ge 1 ]
-}
-
-# await COMMAND...: until it succeeds
-await()
-{
-	local i
-
-	for i in $(seq 100); do
-		"$@" && return
-		sleep 0.1
-	done
-	return 1
+	client_counter calls
+	[ "$counter" -gt "$1" ]
 }
 
 # came_last PATTERN: how many such lines are there since there were Receives again?
@@ -197,10 +189,12 @@ came_last()
 # again, over and over, since there are no pages to encrypt it into: the plain text
 # stays where it was encoded. The impostor looks for the name in what it receives,
 # and finds it so often; n is some times.
+#
+# There are 4 s for it, see client_counter.
 overheard()
 {
 	local port=$((++next_port)) why='' name="X8 NFSv3, $1, $2" before got
-	local dir=/mnt.$port victim sent
+	local dir=/mnt.$port victim sent counter
 
 	peer_up "$port" "$2" '-r 3' &&
 		mount_nfs rdma2 3 "$dir" "nolock,actimeo=600,sec=$1" &&
@@ -211,13 +205,14 @@ overheard()
 	# These take the last Receives.
 	stat -f "$dir" "$dir" "$dir" >/dev/null
 
-	before=$(counters)
+	sent=$(received "$port" '^1 sent v2 ')
+	client_counter calls
+	before=$counter
 	(echo 1 >/proc/self/make-it-fail &&
 		exec ln -s target "$dir/in-plain-text") &
 	victim=$!
-	await calls_rose "$before" || why+=", no Call"
+	await called_since "$before" || why+=", no Call"
 	fail_pages 10000
-	sent=$(received "$port" '^1 sent v2 ')
 	kill -USR1 "$peer"
 	await_received '^1 sent v2 ' $((sent + 1))
 	[ "$1" = sys ] || await pages_failed || why+=", is not encoded again"
@@ -231,7 +226,7 @@ overheard()
 	got=$(came_last 'in plain text')
 	matches "$got" "$3" || why+=", the impostor has read the name $got times"
 	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }: $(tail -n 9 "/tmp/peer.$port" |
-		tr '\n' '|') $(grep -o 'ended=.*' $client_view | tail -n 1)"
+		tr '\n' '|') $(grep -o 'ended=.*' "$client_view" | tail -n 1)"
 	umount "$dir" || umount -l "$dir"
 	peer_down
 	rm -f "$export_dir/in-plain-text"
