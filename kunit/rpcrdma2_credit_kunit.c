@@ -171,7 +171,7 @@ static void cm_foreign_data(struct kunit *test)
 	expect_no_limits(test, data + 1, 56);
 }
 
-/* S28: the CM pads, and puts the data where it likes; P-10: other flags */
+/* S28: the CM pads, and puts the data anywhere; P-10: other flags */
 static void cm_padded_and_unaligned(struct kunit *test)
 {
 	struct rpcrdma2_cm_limits limits;

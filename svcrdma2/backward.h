@@ -16,7 +16,7 @@
  * @h: to be filled
  * @vers: version to call in
  * @xid: the RPC message's
- * @credits: Calls that the server would like to have outstanding
+ * @credits: Calls that the server is to have outstanding
  *
  * B-07, B-15, B-18, C-036, S25.
  */

@@ -14,7 +14,7 @@
  *   given up: svc2_call_revoke, when its answer has been waited for, and before the RPC
  *            client gets the memory back
  *
- * RPCSEC_GSS encrypts into pages that the RPC client frees when it likes. A Call
+ * RPCSEC_GSS encrypts into pages that the RPC client may free at any time. A Call
  * with it offers no chunks.
  */
 #include <linux/sunrpc/clnt.h>

@@ -25,7 +25,7 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /**
- * svc2_unthrottle - queue a connection again, if svc2_has_wspace() has said no
+ * svc2_unthrottle - queue a connection again, if svc2_has_wspace() was false
  * @sp: connection; the caller has given something back, and passed a full barrier since
  *
  * The RPC layer asks svc2_has_wspace() once more before a thread comes.

@@ -111,7 +111,7 @@ static void stand_in_line(struct svc2_xprt *sp, struct svc2_waiter *wt)
 
 /*
  * In front of the Calls: they leave units for threads, and wait as long as the peer
- * likes. Return: whether it has been served.
+ * takes. Return: whether it has been served.
  */
 static bool join_line(struct svc2_xprt *sp, struct svc2_gate *ga,
 		      struct svc2_waiter *wt)

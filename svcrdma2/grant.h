@@ -60,7 +60,7 @@ static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
 }
 
 /**
- * svc2_grant_next - what a connection would like to grant
+ * svc2_grant_next - what a connection is to grant, if it can
  * @grant: what it does now
  * @busy: Calls that are in process, or were just now
  * @max: most that it can

@@ -24,7 +24,7 @@
  * @all: that they have
  * @address: that those of its address have
  * @own: that it has
- * @more: that it would like
+ * @more: that it asks for
  *
  * Those of one address may have half of the whole. A connection without any pages may
  * have what there is. One with some may have as much as is left afterwards, of the half
@@ -47,7 +47,7 @@ static inline bool svc2_transfer_room(long most, long all, long address,
  * @most: pages that all connections may have
  * @conns: connections of its address, or all of them
  * @own: pages that it has
- * @more: that it would like
+ * @more: that it asks for
  *
  * If each had so much, they would have a quarter of the whole: half of what is theirs, or
  * less.

@@ -321,9 +321,9 @@ enum {
  *	belong to the thread that has XPT_BUSY
  * @sp_talking: something is to be said to the peer, or waited for
  * @sp_recv_size: octets that each Receive holds, or more: what the peer is told
- * @sp_recv_wish: Receives of so many octets the peer would like, or 0
+ * @sp_recv_wish: Receives of so many octets the peer asks for, or 0
  * @sp_ord: RDMA Reads that the peer allows this end at once
- * @sp_ird: RDMA Reads that the peer would like to be allowed
+ * @sp_ird: RDMA Reads that the peer asks to be allowed
  * @sp_credits: most that can be granted: what the queues are large enough for
  * @sp_grant: what is granted, in every header the server sends; 0 before there
  *	are Receives. Changed under sp_grant_mutex, read at any time

@@ -183,7 +183,8 @@ static bool is_full(const struct svc2_address *ad)
 	return min(most - used, most / 2 - ad->ad_pages) < SVC2_TRANSFER_LEAST;
 }
 
-/* Of the connections without pages the one that has waited longest. What waits on a
+/*
+ * Of the connections without pages the one that has waited longest. What waits on a
  * connection that is lost goes with it.
  */
 static struct svc2_xprt *first_without_pages(struct svc2_address *ad)

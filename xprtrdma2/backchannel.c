@@ -33,7 +33,7 @@
  * @min_reqs: how many at least
  *
  * There is memory for all that may be granted, beside that for an error. When the server
- * lets the Sends of answers hang the connection ends (S46): may_answer(). Receives are
+ * lets the Sends of answers hang, the connection ends (S46): may_answer(). Receives are
  * posted from the next message on, before the server can know.
  *
  * Return: 0, or -ENOMEM.

@@ -47,7 +47,7 @@ enum {
  * @RPCRDMA2_CHANGE_NEVER: nothing: announced as nochg (C-045)
  * @RPCRDMA2_CHANGE_RAISE: its end raises it, and says so when it is done (C-032);
  *	the peer may ask for any value, and only then is it lowered (C-033)
- * @RPCRDMA2_CHANGE_FREE: its end changes it as it likes, and says so
+ * @RPCRDMA2_CHANGE_FREE: its end changes it unasked, and says so
  */
 enum rpcrdma2_prop_change {
 	RPCRDMA2_CHANGE_NEVER,
