@@ -208,10 +208,13 @@ static void inline_reply(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
  */
 static int may_answer(struct xprt2_xprt *xp, struct xprt2_req *req)
 {
-	int most = xprt2_backward_answers(xp->xp_backward_wanted);
+	int most = xprt2_backward_answers(READ_ONCE(xp->xp_backward_credits));
 
-	if (!req->rq2_answers)
-		req->rq2_answers = atomic_add_unless(&xp->xp_answers, 1, most);
+	/* Only a task that has XPRT_LOCKED makes it more. */
+	if (!req->rq2_answers && atomic_read(&xp->xp_answers) < most) {
+		atomic_inc(&xp->xp_answers);
+		req->rq2_answers = true;
+	}
 	if (likely(req->rq2_answers))
 		return 0;
 	if (!req->rq2_waits) {

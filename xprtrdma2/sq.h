@@ -11,7 +11,9 @@
  * The tail is less than XPRT2_SEND_BATCH. A message that is no Call (a property
  * message, an error, a backward Reply) is one Send, and there are at most
  * xprt2_backward_reqs() of them at a time: each has a request of that pool until
- * its entry is free again. So it always finds an entry.
+ * its entry is free again. So it always finds an entry. Where the device has fewer
+ * entries than the pool has requests this is so for Replies, of which there are at
+ * most xprt2_backward_answers().
  */
 #ifndef _XPRTRDMA2_SQ_H
 #define _XPRTRDMA2_SQ_H

@@ -76,6 +76,22 @@ window_chunks()
 	echo_do disconnect
 }
 
+# window_late LABEL: the client sees late that its Replies are sent. They wait before they
+# are posted, and leave entries of the Send Queue for other messages.
+window_late()
+{
+	local label="$1: Replies that are known late to be sent" before
+
+	[ -d "$faults/fail_done" ] || return 0
+	before=$(counters)
+	fault fail_done 200
+	check "$label" all_right backward 500 "window=64 head $inline $inline_reply"
+	no_fault fail_done
+	check "$label: they were" test "$(cat "$faults/fail_done/times")" -eq 0
+	risen "$before"
+	expect "B-04 $label: some waited" "c_backward_waits > 0"
+}
+
 # window_small ENTRIES CLIENT SERVER: of a device whose queues take so many work requests
 # both ends grant what it has room for, and each says so once, in the log.
 window_small()
@@ -93,6 +109,7 @@ window_small()
 		/proc/net/rpc/svcrdma2 "backward_credits_max=$3"
 	check "B-05 $label: and takes no more than either" view_says \
 		/proc/net/rpc/svcrdma2 "backward_credits=$(($2 < $3 ? $2 : $3))"
+	window_late "$label"
 	check "$label: disconnect first" echo_do disconnect
 	check "$label: connect again" echo_connect
 	check "$label: disconnect" echo_do disconnect
