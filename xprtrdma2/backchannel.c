@@ -226,6 +226,31 @@ static int may_answer(struct xprt2_xprt *xp, struct xprt2_req *req)
 }
 
 /**
+ * xprt2_reserve - a task is about to send
+ * @xprt: transport
+ * @task: task of an RPC of either direction
+ *
+ * A Reply to a Call of a connection that is gone ends here (X7). It would wait until
+ * there is another connection, and hold up the callback service meanwhile, which other
+ * servers call too. Those that wait when the connection goes are woken.
+ *
+ * Context: xprt->transport_lock is held.
+ * Return: 1 when the task has XPRT_LOCKED; else 0.
+ */
+int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+
+	if (unlikely(rqst && bc_prealloc(rqst) &&
+		     !READ_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep))) {
+		xprt2_count(backward_unanswered);
+		task->tk_status = -ENOTCONN;
+		return 0;
+	}
+	return xprt_reserve_xprt_cong(xprt, task);
+}
+
+/**
  * xprt2_send_backward - send a Reply
  * @rqst: request with the encoded RPC Reply
  *

@@ -399,6 +399,7 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 	rpcrdma2_rpool_unmap(&xp->xp_rpool);
 	xp->xp_ep = NULL;
 	mutex_unlock(&xp->xp_fence_mutex);
+	rpc_wake_up(&xp->xp_xprt.sending);	/* for xprt2_reserve() */
 	rpcrdma2_conn_destroy_qp(&ep->ep_conn);
 }
 

@@ -511,7 +511,7 @@ static const struct rpc_xprt_ops xprt2_ops = {
 	.connect		= xprt2_connect,
 	/* a message and its Reply */
 	.buf_alloc		= xprt2_buf_alloc,
-	.reserve_xprt		= xprt_reserve_xprt_cong,
+	.reserve_xprt		= xprt2_reserve,
 	.prepare_request	= xprt2_prepare_request,
 	.send_request		= xprt2_send_request,
 	.release_xprt		= xprt_release_xprt_cong,

@@ -668,6 +668,7 @@ void xprt2_bc_free_rqst(struct rpc_rqst *rqst);
 void xprt2_backward_measure(struct xprt2_ep *ep);
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_msg *msg);
+int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task);
 int xprt2_send_backward(struct rpc_rqst *rqst);
 
 /* chunked.c */

@@ -43,6 +43,24 @@ called_set='
 	backward) echo "${VALUE:-genl}" >/sys/module/svcrdma2/parameters/backward ;;
 	esac'
 
+# What the tester asks of the client: so many Calls more, since it last asked for none,
+# have been given up.
+# shellcheck disable=SC2016 # the tester's variables
+unanswered_set='
+	number() { awk "\$1 == \"backward_unanswered\" { print \$2 }" \
+		/sys/kernel/debug/xprtrdma2/counters; }
+	case $VALUE in
+	"") exit ;;
+	0) number >/tmp/unanswered; exit ;;
+	esac
+	read -r before </tmp/unanswered
+	for i in $(seq 40); do
+		[ $(($(number) - before)) -lt "$VALUE" ] || exit 0
+		sleep 0.1
+	done
+	echo "$(($(number) - before)) of $VALUE were given up" >&2
+	exit 1'
+
 # calls_of_service CASE RESULT...: and what comes of the service's RPCs
 calls_of_service()
 {
@@ -82,7 +100,7 @@ group_backward-rpc-called()
 {
 	nfs_up rdma2 && modprobe rpcrdma2_echo || { fail "server"; return; }
 	check "another mount" other_mount
-	tester "" --server --trigger \
+	tester "" --server --set "$unanswered_set" --trigger \
 		"$VM_TOP/scripts/vm/nfs-cases.sh echo-run rdma2" \
 		"$addr4" 23000 ${CASES:-client_chunks client_called} || failed=1
 	check "the other mount has its connection still, and its data" \

@@ -58,6 +58,18 @@ def no_request_for_an_error(t):
             t.accept()
 
 
+@case('S46', plays='server', needs='set')
+def answers_to_no_connection(t):
+    """What waits to answer when the connection ends does not hold up the callback service"""
+    t.accept(receives=FEW)
+    with called(t):
+        t.set('unanswered', 0)
+        _, grant = fill(t)
+        t.hang_up()
+        t.set('unanswered', grant)      # while the client tries to connect
+        t.accept()
+
+
 @case('S46', plays='server')
 def answers_that_hang(t):
     """Answers wait, and hold up the callback service, for some seconds: the connection ends"""
