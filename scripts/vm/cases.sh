@@ -162,6 +162,17 @@ measure()
 	risen "$before"
 }
 
+# reasons: for which the client's connections have ended, as often as it has risen
+reasons()
+{
+	local name
+
+	for name in "${!rose[@]}"; do
+		[[ $name != c_ended_* || ${rose[$name]} -eq 0 ]] ||
+			echo -n " ${name#c_ended_} ${rose[$name]}"
+	done
+}
+
 # expect NAME EXPRESSION: over what rose, by name.
 expect()
 {
@@ -177,7 +188,7 @@ expect()
 	if [ $((expression)) -ne 0 ]; then
 		ok "$name"
 	else
-		fail "$name: not $text: $expression"
+		fail "$name: not $text: $expression, ended:$(reasons)"
 	fi
 }
 

@@ -59,17 +59,6 @@ transfers_go_on()
 	complain "no transfer is done in a minute"
 }
 
-# reasons: for which the client's connections have ended, as often as it has risen
-reasons()
-{
-	local name
-
-	for name in "${!rose[@]}"; do
-		[[ $name != c_ended_* || ${rose[$name]} -eq 0 ]] ||
-			echo -n " ${name#c_ended_} ${rose[$name]}"
-	done
-}
-
 # losses NAME NUMBER EXPRESSION COMMAND...: what the command does to the connection, so
 # often, and each time the transfers go on
 losses()
