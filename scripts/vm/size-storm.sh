@@ -78,10 +78,10 @@ forget_server()
 
 group_size-storm()
 {
-	local before rnr_before seconds=40 rate=200 load
+	local before rnr_before seconds=40 rate=90 load
 	local name="C-027 C-032 C-033 C-034 C-052 C-059 sizes change under load"
 
-	# what a debugged kernel does in a minute on two processors that others use
+	# what a kernel, and a debugged one, do in a minute on processors that others use
 	[ -z "${QUICK:-}" ] || seconds=20 rate=60
 	nfs_up "$proto" || { fail "server"; return; }
 	thresholds_of 1
