@@ -95,8 +95,10 @@ lost_call()
 	check "$name: EIO, not $got" [ "$got" = "Input/output error" ]
 	check "$name: others are served" [ "$(read_file l 262144)" = data ]
 	risen "$before"
+	# The client may disconnect before the server's device knows what was refused:
+	# then one connection more, after which it does.
 	expect "$name: the second time it is answered with code 10" \
-		"s_calls_lost==1&&s_calls_lost_again==1&&s_errors_system==1&&c_connects==1"
+		"s_calls_lost==1&&s_calls_lost_again==1&&s_errors_system==1&&c_connects>=1&&c_connects<=2"
 	umount_all
 	rm -f "$export_dir/l"
 }

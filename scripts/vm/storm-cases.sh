@@ -189,7 +189,8 @@ unsendable()
 {
 	local name="a Call that can not be sent" why='' i n before pids=() first
 
-	storm_mount 4.2 || return
+	# chmod is to begin with SETATTR, however long the rest takes
+	storm_mount 4.2 actimeo=600 || return
 	for i in 0 1 2 3 4 5; do
 		: >"/mnt/x$i"
 	done

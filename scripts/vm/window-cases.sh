@@ -34,6 +34,20 @@ view_says()
 	complain "$(words_of "$1" "${names[@]}")"
 }
 
+# views_say SERVER-WORDS CLIENT-WORDS: both at one time, within two seconds
+views_say()
+{
+	local i names=(backward_credits backward_used) server client
+
+	for i in $(seq 20); do
+		server=$(words_of /proc/net/rpc/svcrdma2 "${names[@]}")
+		client=$(words_of /proc/net/rpc/xprtrdma2 "${names[@]}")
+		[ "$server" = "$1 " ] && [ "$client" = "$2 " ] && return
+		sleep 0.1
+	done
+	complain "server $server, client $client"
+}
+
 # window_held LABEL GRANT WINDOW: of Calls none of which is answered for two seconds
 window_held()
 {
@@ -41,10 +55,9 @@ window_held()
 
 	echo_do "run direction=backward count=$calls window=$calls meet head call=0 reply=0" &
 	run=$!
-	check "B-05 $label: $3 of $calls are outstanding, the server says" view_says \
-		/proc/net/rpc/svcrdma2 "backward_credits=$3 backward_used=$3"
-	check "B-09 $label: and the client" view_says \
-		/proc/net/rpc/xprtrdma2 "backward_credits=$2 backward_used=$3"
+	check "B-05 B-09 $label: $3 of $calls are outstanding, both ends say" views_say \
+		"backward_credits=$3 backward_used=$3" \
+		"backward_credits=$2 backward_used=$3"
 	wait "$run"
 	check "$label: all are answered" came "backward=$calls" wrong=0 failed=0 retried=0
 	check "$label: and none is outstanding then" view_says \
