@@ -188,7 +188,10 @@ came_last()
 # and then receives the Send, which the device repeats. Meanwhile the RPC is encoded
 # again, over and over, since there are no pages to encrypt it into: the plain text
 # stays where it was encoded. The impostor looks for the name in what it receives,
-# and finds it so often; n is some times.
+# and finds it so often; n is some times. A deaf server receives before it answers: this
+# shows that a name which is sent is found. (An RPC that is sent again at once has a
+# registration, which soft-RoCE executes once more when it repeats the Send before it:
+# the connection ends.)
 #
 # There are 4 s for it, see client_counter.
 overheard()
@@ -212,10 +215,12 @@ overheard()
 		exec ln -s target "$dir/in-plain-text") &
 	victim=$!
 	await called_since "$before" || why+=", no Call"
-	fail_pages 10000
-	kill -USR1 "$peer"
-	await_received '^1 sent v2 ' $((sent + 1))
-	[ "$1" = sys ] || await pages_failed || why+=", is not encoded again"
+	if [ "$2" != deaf ]; then
+		fail_pages 10000
+		kill -USR1 "$peer"
+		await_received '^1 sent v2 ' $((sent + 1))
+		await pages_failed || why+=", is not encoded again"
+	fi
 	kill -USR1 "$peer"
 	await came_last recv >/dev/null || why+=", the impostor receives nothing"
 	fail_pages 0
@@ -235,7 +240,7 @@ overheard()
 gss_overheard()
 {
 	[ -d /sys/kernel/debug/fail_page_alloc ] || return 0
-	overheard sys impostor-refuses n
+	overheard sys deaf n
 	overheard krb5p impostor-refuses 0
 	overheard krb5p impostor-junk 0
 }
