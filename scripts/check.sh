@@ -69,7 +69,7 @@ fi
 suites=" ${*:-kunit-host lint packages dissector kernels kunit fuzz canary uml uml-debug debian} "
 soak=(uml-debug/soak-{shortage,everything,losses} uml-debug/link-soak uml/backward-rpc-soak
 	uml-debug/backward-rpc-chunks-soak)
-mapfile -t -O "${#soak[@]}" soak < <(scripts/nfs-test.sh --groups uml-ends | sed 's|^|uml/|')
+mapfile -t -O "${#soak[@]}" soak < <(scripts/nfs-test.sh --groups uml-soak | sed 's|^|uml/|')
 work=$(mktemp -d)
 
 # Whatever ends this script ends its jobs, which are in one process group.

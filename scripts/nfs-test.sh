@@ -25,26 +25,25 @@ proto=${PROTO:-rdma2}
 callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 	callbacks-two callbacks-rdma2 backward-rpc backward-rpc-chunks
 	backward-rpc-window backward-rpc-called)
-# What is about the ends of connections runs under sanitizers; without them, where all
-# is faster, check.sh has it in its suite "soak".
+# What is about the ends of connections, and what takes long, runs under sanitizers;
+# without them, where all is faster, check.sh has it in its suite "soak".
 ends=(kill-peer callbacks-cut callbacks-rdma2-cut backward-rpc-killed
 	backward-rpc-cut negotiate versions cycle unplug restart)
+long=(paths kill krb5 intree properties sizes changes grants size-storm)
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- files paths siw kill counters inuse both conformance \
+	uml)		set -- files siw counters inuse both conformance \
 			conformance-client fuzz-flawed crowd flood bounds backward \
-			backward-rpc-hang krb5 intree "${callbacks[@]}" \
-			callbacks-many-4.1 callbacks-many-4.2 callbacks-siw \
-			properties sizes changes grants resize size-storm \
+			backward-rpc-hang "${callbacks[@]}" \
+			callbacks-many-4.1 callbacks-many-4.2 callbacks-siw resize \
 			link-v2 link-client link-server link-tuned link-siw \
 			link-both link-trips link-capture names view tool ;;
-	uml-ends)	set -- "${ends[@]}" ;;
-	uml-debug)	set -- files paths siw kill inuse both conformance hostile \
-			fuzz-server fuzz-client backward backward-rpc-overdue krb5 \
-			intree "${callbacks[@]}" "${ends[@]}" storms properties sizes changes \
-			grants resize size-storm disconnect shortage link-both \
-			link-loss names ;;
+	uml-soak)	set -- "${ends[@]}" "${long[@]}" ;;
+	uml-debug)	set -- files siw inuse both conformance hostile fuzz-server \
+			fuzz-client backward backward-rpc-overdue "${callbacks[@]}" \
+			"${ends[@]}" "${long[@]}" storms resize disconnect shortage \
+			link-both link-loss names ;;
 	debian-*)	set -- files payload ;;
 	debian)		set -- exclusive inuse counters files link-stock bench ;;
 	esac
