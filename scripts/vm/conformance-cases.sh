@@ -76,8 +76,9 @@ server_set='
 	receive_size)	default=20480 ;;
 	receive_memory)	default=0 ;;
 	expire)	[ -z "$VALUE" ] || {
-			info=$(grep -l "\"$VALUE\"" /proc/fs/nfsd/clients/*/info) &&
-			echo expire >"${info%info}ctl"
+			# grep fails too when another client goes meanwhile
+			info=$(grep -ls "\"$VALUE\"" /proc/fs/nfsd/clients/*/info)
+			[ -n "$info" ] && echo expire >"${info%info}ctl"
 		}
 		exit ;;
 	gss_context)	[ -z "$VALUE" ] || "$TOOLS/gss-contexts" "$VALUE"; exit ;;
