@@ -188,17 +188,10 @@ static void pretend(struct conn *c, void (*answer)(struct conn *c, uint32_t xid)
 {
 	if (*conn_count(c) == 1)
 		stop_receiving(c);
-	else if (*conn_count(c) == 2 && answer)
+	else if (*conn_count(c) == 2)
 		answer(c, next_xid(last_xid));
 	else
 		receive_again(c);
-}
-
-/* No impostor: it receives what was sent meanwhile, and serves on. */
-static void pretend_nothing(struct conn *c, const struct message *m)
-{
-	(void)m;
-	pretend(c, NULL);
 }
 
 /* Too short for an RPC header: the RPC layer sends the Call again. */
@@ -252,8 +245,6 @@ static const struct manners table[] = {
 	{ "hang-on-fourth", connprop,		hang_on_fourth,	hang },
 	{ "two-hangs",	   connprop,		serve,		serve,
 			   NULL, hang },
-	{ "deaf",	   connprop,		remember,	serve,
-			   NULL, pretend_nothing },
 	{ "impostor-junk", connprop,		remember,	serve,
 			   NULL, pretend_junk },
 	{ "impostor-refuses", connprop,		remember,	serve,
