@@ -110,21 +110,25 @@ counters()
 		awk '$1 == "op" { print "o_" tolower($2), $4 }'
 }
 
-# risen BEFORE: by name, what the counters rose by since they were that.
+# rise BEFORE AFTER: by name, what the counters rose by from one file to the other
 declare -A rose
-risen()
+rise()
 {
 	local name value
 
-	# Completions of the last RPC may still be on their way.
-	sleep 0.2
 	rose=()
 	while read -r name value; do
 		rose[$name]=$value
-	done < <({ echo "$1"; echo ---; counters; } | awk '
-		/^---/ { after = 1; next }
-		!after { was[$1] = $2; next }
-		{ print $1, $2 - was[$1] }')
+	done < <(awk 'NR == FNR { was[$1] = $2; next } { print $1, $2 - was[$1] }' \
+		"$1" "$2")
+}
+
+# risen BEFORE: what they rose by since they were that
+risen()
+{
+	# Completions of the last RPC may still be on their way.
+	sleep 0.2
+	rise <(echo "$1") <(counters)
 }
 
 # client_counter NAME: what it is, in $counter. No process is started, which takes long on

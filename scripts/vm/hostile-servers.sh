@@ -51,18 +51,6 @@ client_replies.write_with_immediate	Receive without a message
 client_resends.what_was_learnt_is_lost	peer
 '
 
-# beside CASE: what the counters rose by while the command worked
-beside()
-{
-	local name value
-
-	rose=()
-	while read -r name value; do
-		rose[c_$name]=$value
-	done < <(awk 'NR == FNR { was[$1] = $2; next } { print $1, $2 - was[$1] }' \
-		"$BESIDE/$1.before" "$BESIDE/$1.after")
-}
-
 # Second Replies that came while the regions of the first one's RPC were being
 # invalidated: by xid, the fence is posted, a message dropped, the RPC complete.
 dropped_in_fence()
@@ -112,7 +100,7 @@ hostile_servers()
 	check "a second Reply while the memory is taken back" dropped_in_fence
 	while read -r name expression; do
 		[ -n "$name" ] || continue
-		beside "$name"
+		rise "$BESIDE/$name.before" "$BESIDE/$name.after"
 		expect "beside $name" "$expression"
 	done <<<"$beside_rows"
 	while read -r name expression; do

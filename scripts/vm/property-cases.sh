@@ -21,26 +21,15 @@ anything_at_any_time	c_dropped_silently>3*c_calls&&c_reqprops>4*c_calls&&c_reqpr
 no_chunks		c_calls_unsendable>0&&c_calls_unsendable<10&&c_registrations==0&&c_calls_again==0
 '
 
-# rose_in CASE: in its visit
-rose_in()
-{
-	local name value
-
-	rose=()
-	while read -r name value; do
-		rose[c_$name]=$value
-	done < <(awk 'NR == FNR { was[$1] = $2; next } { print $1, $2 - was[$1] }' \
-		"/tmp/before.$1" "/tmp/after.$1")
-}
-
 all_counted()
 {
 	local name expression
 
 	while read -r name expression; do
 		[ -n "$name" ] || continue
-		rose_in "client_properties.$name"
-		expect "client_properties.$name: counters" "$expression"
+		name=client_properties.$name
+		rise "/tmp/before.$name" "/tmp/after.$name"
+		expect "$name: counters" "$expression"
 	done <<<"$counted"
 }
 

@@ -214,22 +214,31 @@ hold()
 	held+=($!)
 }
 
+let_go()
+{
+	kill "${held[@]}" 2>/dev/null
+	wait "${held[@]}" 2>/dev/null
+}
+
+# held_and_seen ADDRESS TEXT: a peer, until the server's view has the text
+held_and_seen()
+{
+	hold "$1"
+	happens_in 20 grep -q "$2" $server_view
+}
+
 # The budget's least is 64 pages; a peer that says nothing has some of them.
 view_of_shortage()
 {
-	local i held=() name="memory is used up"
+	local held=() name="memory is used up"
 
 	echo 1 >/sys/module/svcrdma2/parameters/receive_memory
 	log_of true
 	hold "$addr4" 16
-	for i in $(seq 50); do
-		grep -q state=refused $server_view && break
-		sleep 0.1
-	done
+	happens_in 5 grep -q state=refused $server_view
 	is "$name: the view" $server_view state=refused error=12
 	reads "memory for Receives"
-	kill "${held[@]}" 2>/dev/null
-	wait "${held[@]}" 2>/dev/null
+	let_go
 	echo 0 >/sys/module/svcrdma2/parameters/receive_memory
 }
 
@@ -242,21 +251,13 @@ view_of_address()
 	was=$(cat $limit)
 	echo 1 >$limit
 	log_of true
-	hold "$addr4"
-	until grep -q state=up $server_view; do
-		sleep 0.1
-	done
-	hold "$addr4"
-	until grep -q error=87 $server_view; do
-		sleep 0.1
-	done
+	held_and_seen "$addr4" state=up
+	held_and_seen "$addr4" error=87
 	is "$name: the view" $server_view error=87 state=refused
 	reads "connections for the client's address"
-	hold "$addr6"
 	check "$name: another address has its own" \
-		happens_in 10 grep -q '^peer=\[.* state=up' $server_view
-	kill "${held[@]}" 2>/dev/null
-	wait "${held[@]}" 2>/dev/null
+		held_and_seen "$addr6" '^peer=\[.* state=up'
+	let_go
 	echo "$was" >$limit
 }
 
@@ -267,19 +268,12 @@ view_of_all()
 
 	echo 1 >$limit
 	log_of true
-	hold "$addr4"
-	until grep -q state=up $server_view; do
-		sleep 0.1
-	done
-	hold "$addr6"
-	until grep -q error=23 $server_view; do
-		sleep 0.1
-	done
+	held_and_seen "$addr4" state=up
+	held_and_seen "$addr6" error=23
 	is "all have as many connections as they may have: the view" \
 		$server_view error=23 state=refused
 	reads "connections for all clients"
-	kill "${held[@]}" 2>/dev/null
-	wait "${held[@]}" 2>/dev/null
+	let_go
 	echo 0 >$limit
 }
 

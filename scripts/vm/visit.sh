@@ -127,7 +127,7 @@ whole_visit()
 	# The log says no more than ten times in 5 s what is wrong with the version.
 	[ "$CASE" != client_pinned.to_version_two_in_vain ] || sleep 3
 	echo "$CASE $PORT" >>/tmp/visits
-	cat /sys/kernel/debug/xprtrdma2/counters >"/tmp/before.$CASE"
+	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters >"/tmp/before.$CASE"
 	mkdir -p "$dir"
 	trap 'umount -f -l "$dir"; exit 1' TERM
 	if timeout --foreground -s KILL 60 mount -t nfs -o "$options" \
@@ -137,7 +137,7 @@ whole_visit()
 	else
 		cat "/tmp/mount.$PORT"
 	fi
-	cat /sys/kernel/debug/xprtrdma2/counters >"/tmp/after.$CASE"
+	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters >"/tmp/after.$CASE"
 	return $rc
 }
 

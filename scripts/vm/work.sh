@@ -16,7 +16,7 @@ beside()
 	local to=${BESIDE:-}/$CASE
 
 	[ -n "${BESIDE:-}" ] && [ ! -e "$to.$1" ] || return
-	cat /sys/kernel/debug/xprtrdma2/counters >"$to.$1"
+	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters >"$to.$1"
 	cat /proc/net/rpc/xprtrdma2 >"$to.view"
 }
 

@@ -134,26 +134,33 @@ def write_list_of_a_reply_without_data(t):
     check(t.serve(lambda c: c.number == call.number, 20) is None, 'the READ comes again')
 
 
+def under_way(t):
+    """For each Call that comes, all that wait; when none comes the oldest is answered."""
+    waiting = []
+    for _ in range(400):
+        try:
+            got = t.receive(0.1)
+        except Lost:
+            return
+        if got is not None and isinstance(got.message, Rpc):
+            waiting.append(got.message)
+            yield waiting
+        elif got is None and waiting:
+            t.answer(waiting.pop(0))
+        elif t.process.poll() is not None:
+            return
+
+
 @case('B-03', plays='server')
 def calls_within_the_grant(t):
     """There are never more Calls under way than the last grant"""
     t.grant = 2
     t.any_version()
     t.answer(t.next_call())
-    waiting, most = [], 0
-    for _ in range(400):
-        try:
-            got = t.receive(0.1)
-        except Lost:
-            break
-        if got is not None and isinstance(got.message, Rpc):
-            waiting.append(got.message)
-            most = max(most, len(waiting))
-            check(most <= 2, f'{most} Calls, 2 granted')
-        elif got is None and waiting:
-            t.answer(waiting.pop(0))
-        elif t.process.poll() is not None:
-            break
+    most = 0
+    for waiting in under_way(t):
+        most = max(most, len(waiting))
+        check(most <= 2, f'{most} Calls, 2 granted')
     if most < 2:
         raise NotApplicable('the command never has two Calls under way')
 
@@ -161,20 +168,9 @@ def calls_within_the_grant(t):
 def several_under_way(t):
     """Serves until two Calls wait for their answers, which they do not get."""
     t.negotiate()
-    waiting = []
-    for _ in range(400):
-        try:
-            got = t.receive(0.1)
-        except Lost:
-            break
-        if got is not None and isinstance(got.message, Rpc):
-            waiting.append(got.message)
-        elif got is None and waiting:
-            t.answer(waiting.pop(0))
+    for waiting in under_way(t):
         if len(waiting) == 2:
             return waiting
-        if t.process.poll() is not None:
-            break
     raise NotApplicable('the command never has two Calls under way')
 
 
