@@ -204,10 +204,11 @@ static void inline_reply(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
  * the client on this connection. So it does not wait for long.
  *
  * Return: 0 when it may be sent; -ENOBUFS to be called again after a delay;
- * -ECONNABORTED when the server lets the Sends hang.
+ * -ECONNABORTED when the server lets the Sends hang: the connection is lost.
  */
-static int may_answer(struct xprt2_xprt *xp, struct xprt2_req *req)
+static int may_answer(struct xprt2_ep *ep, struct xprt2_req *req)
 {
+	struct xprt2_xprt *xp = ep->ep_xp;
 	int most = xprt2_backward_answers(READ_ONCE(xp->xp_backward_credits));
 
 	/* Only a task that has XPRT_LOCKED makes it more. */
@@ -221,8 +222,10 @@ static int may_answer(struct xprt2_xprt *xp, struct xprt2_req *req)
 		xprt2_count(backward_waits);
 		req->rq2_waits = jiffies | 1;
 	}
-	return time_after(jiffies, req->rq2_waits + XPRT2_ANSWER_TIMEOUT) ?
-		-ECONNABORTED : -ENOBUFS;
+	if (time_before_eq(jiffies, req->rq2_waits + XPRT2_ANSWER_TIMEOUT))
+		return -ENOBUFS;
+	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_STALLED);
+	return -ECONNABORTED;
 }
 
 /**
@@ -277,7 +280,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 		return 0;
 	}
 
-	ret = may_answer(xp, req) ?: xprt2_chunked_hold(ep, req);
+	ret = may_answer(ep, req) ?: xprt2_chunked_hold(ep, req);
 	if (ret)
 		return ret;
 	xprt2_uncount_call(req);
