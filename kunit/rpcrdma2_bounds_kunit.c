@@ -29,7 +29,7 @@ static const struct whole {
 
 KUNIT_ARRAY_PARAM_DESC(whole, wholes, desc);
 
-/* What a cut message may draw. A header cut in two is never accepted. */
+/* What a cut message may be answered with. A header cut in two is never accepted. */
 static void expect_cut(struct kunit *test, const struct rpcrdma2_hdr *want,
 		       const struct rpcrdma2_hdr *h,
 		       enum rpcrdma2_errcode verdict, size_t len)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Properties: what messages do to the values of a connection, and the
- * answer to a peer that wants to change those of this end.
+ * answer to a peer that asks to change those of this end.
  */
 #include <kunit/test.h>
 

@@ -43,7 +43,7 @@ static const struct plan_case plan_cases[] = {
 	  .length = INLINE_MAX + 4, .has_reply = true, .reply = INLINE_MAX + 4,
 	  .want = { .pn_long = true, .pn_len = INLINE_MAX + 4, .pn_nrest = 1,
 		    .pn_rest = { { 0, INLINE_MAX + 4 } } } },
-	{ "C-090 C-091 without a Reply chunk they draw code 8",
+	{ "C-090 C-091 without a Reply chunk they get code 8",
 	  .length = INLINE_MAX + 4,
 	  .want = { .pn_code = RDMA2_ERR_REPLY_RESOURCE,
 		    .pn_arg = INLINE_MAX + 4, .pn_long = true,

@@ -125,7 +125,7 @@ static int svc2_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 /* Say what to do. A client that has gone is no trouble. */
 static void tell_refused(const struct svc2_xprt *sp, int error)
 {
-	const char *advice = "the device has too small queues, or the client wants no RDMA Reads";
+	const char *advice = "the device has too small queues, or the client allows no RDMA Reads";
 
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return;

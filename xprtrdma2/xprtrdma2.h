@@ -322,7 +322,7 @@ enum xprt2_ep_state {
  * @ep_nego: how that was or is found out. Connect until the connection is
  *	ready, receive CQ and @ep_trial then
  * @ep_complained: the log says that there is no common version
- * @ep_answer: what the probe drew, once
+ * @ep_answer: the answer to the probe, once it is there
  * @ep_answered: completed then, and when the connection is lost
  * @ep_intro: how a CONNPROP that is not the probe gets along
  * @ep_connprop_sent: the client's CONNPROP is on its way, be it the probe or not

@@ -227,7 +227,7 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 /**
  * rpcrdma2_inv_handle - handle that a Reply invalidates
  * @h: header of the Call
- * @wanted: the requester has said that it wants it: what counts in version 1 (P-07,
+ * @wanted: the requester has asked for it: what counts in version 1 (P-07,
  *	P-09)
  *
  * In version 2 the Call says which (C-008, C-075). It has to be a handle of that

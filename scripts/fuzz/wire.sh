@@ -56,7 +56,7 @@ else
 	timeout=$((messages / 100 + 900))
 fi
 
-# The guest goes on after a first report of KASAN, so that what drew it is found.
+# The guest goes on after a first report of KASAN, so that what caused it is found.
 failed=0
 for direction in "${directions[@]}"; do
 	say "fuzzing the $direction, seed $seed, for at most $timeout s"

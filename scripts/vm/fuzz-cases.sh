@@ -102,7 +102,7 @@ group_fuzz-client()
 }
 
 # flawed CASE FAULT REPORT [OPTION...]: a server with a fault has to be found out, and
-# what draws the fault be reduced to one message and one mutation.
+# what causes the fault be reduced to one message and one mutation.
 flawed()
 {
 	local name="fuzzing finds $1" fault=$2 report=$3 peer said tester
@@ -132,7 +132,7 @@ group_fuzz-flawed()
 {
 	nfs_up rdma2 || { fail "server"; return; }
 	flawed "an answer that grants no credits" "" "an answer that is not well-formed"
-	flawed "a message that draws a report" /tmp/flaw "the peer is not well" \
+	flawed "a message that causes a report" /tmp/flaw "the peer is not well" \
 		--check '! rm /tmp/flaw 2>/dev/null'
 	finish
 }

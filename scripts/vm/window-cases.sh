@@ -67,7 +67,7 @@ window_held()
 # window_case CLIENT SERVER WINDOW
 window_case()
 {
-	local label="the client grants $1, the server wants $2"
+	local label="the client grants $1, the server asks for $2"
 
 	check "$label: it may" window_of "$1" "$2" || return
 	check "$label: connect" echo_connect || return

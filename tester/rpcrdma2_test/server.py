@@ -379,13 +379,13 @@ class Server:
 
     def refused(self, message, code):
         """The client answers with this error."""
-        got = self.draws(message)
+        got = self.answer_to(message)
         check(isinstance(got, wire.Error) and got.code == code,
               f'code {code} expected, not {got}')
         check(got.xid == message.xid, f'xid {got.xid:#x}, not {message.xid:#x}')
         return got
 
-    def draws(self, message):
+    def answer_to(self, message):
         """The client's next message that is no Call; Calls wait for it."""
         self.send(message)
         end = time.monotonic() + PATIENCE

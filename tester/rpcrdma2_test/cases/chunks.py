@@ -37,7 +37,7 @@ def empty_segments(t):
 
 @case('S09 E-05')
 def misaligned_position(t):
-    """A position that is no multiple of four, or past the end, draws BAD_XDR"""
+    """A position that is no multiple of four, or past the end, gets BAD_XDR"""
     region = t.memory(4096)
     for position in (38, 39, 41, 44, 4096, 0xfffffffc):
         t.error(t.null(reads=[(position, Segment(region.handle, 4, region.address))]),
@@ -47,7 +47,7 @@ def misaligned_position(t):
 
 @case('S09 E-05')
 def positions_in_the_rpc_header(t):
-    """A position within the RPC header draws BAD_XDR, where all of that is inline too"""
+    """A position within the RPC header gets BAD_XDR, where all of that is inline too"""
     region = t.memory(4096)
     for position in range(4, 40, 4):
         t.error(t.null(reads=[(position, Segment(region.handle, 4, region.address))]),
@@ -134,7 +134,7 @@ def filled_in_order(used, offered):
 
 @case('C-090 C-091 S45', needs='export')
 def reply_too_long(t):
-    """A Reply that fits nowhere draws REPLY_RESOURCE with the octets that it needs"""
+    """A Reply that fits nowhere gets REPLY_RESOURCE with the octets that it needs"""
     handle = t.file(DATA)
     message = t.call(READ, rpc.read_arguments(handle, len(DATA)))
     need = t.error(message, REPLY_RESOURCE).arguments[0]
@@ -230,7 +230,7 @@ def write_chunk_without_segments(t):
 
 @case('C-086 C-087 C-088 S45', needs='export')
 def write_chunk_too_small(t):
-    """READ into too small a chunk draws WRITE_RESOURCE: which chunk, and its octets"""
+    """READ into too small a chunk gets WRITE_RESOURCE: which chunk, and its octets"""
     handle = t.file(DATA)
     region = t.memory(8192)
     message = t.call(READ, rpc.read_arguments(handle, len(DATA)),

@@ -155,7 +155,7 @@ def calls_that_are_too_short(t):
 
 @case('B-19 B-16 B-20 S24', plays='server')
 def a_call_in_version_one(t):
-    """In version 1 a Call draws a Reply of version 1, or nothing: Replies go on"""
+    """In version 1 a Call gets a Reply of version 1, or nothing: Replies go on"""
     said = t.probe().message
     t.send(Error(said.xid, wire.VERS, (1, 1), 2))
     call = t.serve_until(rpc.FSINFO)
@@ -183,7 +183,7 @@ def a_call_of_a_server_without_brs(t):
 def a_feature_is_known_entirely(t):
     """A client with properties accepts each of the four messages about them"""
     with under_way(t):
-        got = t.draws(wire.reqprop(t.xid(), [Prop(RBSIZ, 4096)]))
+        got = t.answer_to(wire.reqprop(t.xid(), [Prop(RBSIZ, 4096)]))
         if isinstance(got, Error):
             raise NotApplicable('the client has no properties')
         check(isinstance(got, Properties) and got.proc == wire.RESPROP, f'{got}')

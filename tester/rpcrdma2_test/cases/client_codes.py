@@ -98,27 +98,27 @@ def memory_is_dead(t, first, again):
 
 @case('E-27 S42', plays='server')
 def memory_of_a_refused_write(t):
-    """The memory of a Call that draws READ_CHUNKS is taken back before it comes again"""
+    """The memory of a Call that gets READ_CHUNKS is taken back before it comes again"""
     first = refuse(t, with_data, wire.READ_CHUNKS, 0)
     memory_is_dead(t, first, t.serve(lambda c: c.number == first.number))
 
 
 @case('E-27 S42', plays='server')
 def memory_of_a_refused_read(t):
-    """The memory of a Call that draws WRITE_CHUNKS is taken back before it comes again"""
+    """The memory of a Call that gets WRITE_CHUNKS is taken back before it comes again"""
     first = refuse(t, lambda c: c.writes, wire.WRITE_CHUNKS, 0)
     memory_is_dead(t, first, t.serve(lambda c: c.number == first.number))
 
 
 @case('E-27 C-092', plays='server')
 def memory_of_a_refused_call(t):
-    """The memory of a Call that draws SEGMENTS is taken back before it comes again"""
+    """The memory of a Call that gets SEGMENTS is taken back before it comes again"""
     first = refuse_segments(t)
     memory_is_dead(t, first, t.serve(lambda c: c.number == first.number))
 
 
 def comes_again(t, code, *arguments):
-    """The first MKDIR draws this; what it is on the next connection."""
+    """The first MKDIR gets this; what it is on the next connection."""
     t.negotiate()
     first = t.serve_until(rpc.MKDIR)
     t.send(Error(first.number, code, arguments, credit=t.grant))
@@ -157,7 +157,7 @@ def call_of_the_server(t, **fields):
 
 @case('C-081 C-076 C-077 S06', plays='server')
 def bad_calls(t):
-    """A Call of the server that does not decode draws BAD_XDR, with the client's grant"""
+    """A Call of the server that does not decode gets BAD_XDR, with the client's grant"""
     with under_way(t):
         good = call_of_the_server(t)
         for bad in (good.with_word(6, 2), good.with_word(7, 9), good.cut(40),
@@ -168,7 +168,7 @@ def bad_calls(t):
 
 @case('C-080 S38', plays='server')
 def unknown_procs(t):
-    """A message of the server with an unknown rdma_proc draws INVALID_PROC or nothing"""
+    """A message of the server with an unknown rdma_proc gets INVALID_PROC or nothing"""
     with under_way(t):
         for proc in (2, 3, 10, 0xffffffff):
             bad = call_of_the_server(t).with_word(3, proc)
@@ -191,7 +191,7 @@ def other_versions(t):
 
 @case('C-085 S23', plays='server')
 def segments_of_a_reply_chunk(t):
-    """A Call of the server with a Reply chunk of too many segments draws SEGMENTS"""
+    """A Call of the server with a Reply chunk of too many segments gets SEGMENTS"""
     with under_way(t, Prop(wire.RBSIZ, 4096), Prop(wire.BRS, wire.BRS_INLINE)):
         call = call_of_the_server(t, reply=[Segment(7, 16)] * 150)
         got = t.refused(call, wire.SEGMENTS)

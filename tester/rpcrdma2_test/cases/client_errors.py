@@ -132,13 +132,13 @@ def bad_reply(t, change):
 
 @case('E-20 C-078 S07', plays='server')
 def reply_with_a_read_list(t):
-    """A Reply with a Read list ends its RPC, and draws no error"""
+    """A Reply with a Read list ends its RPC, and gets no error"""
     bad_reply(t, lambda good: good.but(reads=((4, Segment(1, 8)),)))
 
 
 @case('E-20 C-078 S05', plays='server')
 def reply_with_a_bad_list(t):
-    """A Reply whose lists do not decode ends its RPC, and draws no error"""
+    """A Reply whose lists do not decode ends its RPC, and gets no error"""
     bad_reply(t, lambda good: good.with_word(6, 7))
 
 
@@ -171,7 +171,7 @@ def answer(t, patience=5):
 
 @case('C-065 S24', plays='server')
 def a_call_to_the_client(t):
-    """A backward Call draws a Reply, or code 10 where there is no callback service"""
+    """A backward Call gets a Reply, or code 10 where there is no callback service"""
     with under_way(t):
         xid = t.xid()
         t.send(Rpc(xid, rpc.call(xid, prog=0x40000000, vers=1), 2, 2))
@@ -183,7 +183,7 @@ def a_call_to_the_client(t):
 
 @case('S23 C-036', plays='server')
 def a_call_with_chunks_to_the_client(t):
-    """A backward Call with chunks, to a client that takes none, draws an error"""
+    """A backward Call with chunks, to a client that takes none, gets an error"""
     with under_way(t):
         xid, here = t.xid(), Segment(77, 64)
         null = Rpc(xid, rpc.call(xid, prog=0x40000000, vers=1), 2, 2)
@@ -202,7 +202,7 @@ def errors_for_nothing(t):
 
 @case('C-011 C-012 S39', plays='server')
 def unknown_option(t):
-    """An unknown option draws INVALID_OPTION; in a Reply it draws nothing"""
+    """An unknown option gets INVALID_OPTION; in a Reply it gets no answer"""
     with under_way(t):
         t.refused(Option(t.xid(), 0x7fffff01, b'info'), wire.INVALID_OPTION)
         t.silent(Option(t.xid(), 0x7fffff01, b'info', wire.REPLY))
@@ -210,7 +210,7 @@ def unknown_option(t):
 
 @case('C-016 C-017 C-018 S11', plays='server')
 def bad_properties(t):
-    """Properties that do not decode draw BAD_XDR from the client as well"""
+    """Properties that do not decode get BAD_XDR from the client as well"""
     with under_way(t):
         for message in (wire.updprop(t.xid(), [Prop(wire.BRS, 7)]),
                         wire.updprop(t.xid(), [Prop(wire.BRS, b'\0\2')]),
@@ -221,11 +221,11 @@ def bad_properties(t):
 
 @case('C-049 C-051 C-053 C-057 S16', plays='server')
 def wishes(t):
-    """REQPROP to the client draws one RESPROP, in which each wish is somewhere"""
+    """REQPROP to the client gets one RESPROP, in which each wish is somewhere"""
     with under_way(t):
         message = wire.reqprop(t.xid(), [Prop(wire.RBSIZ, 4096), Prop(0x1234, b'x'),
                                          Prop(wire.RBSIZ, 1 << 28)])
-        got = t.draws(message)
+        got = t.answer_to(message)
         check(isinstance(got, Properties) and got.proc == wire.RESPROP, f'{got}')
         check(got.xid == message.xid, f'{got}')
         done, rejected, other = got.sets
@@ -235,7 +235,7 @@ def wishes(t):
 
 @case('C-019 C-023 C-060 C-108', plays='server')
 def odd_properties(t):
-    """UPDPROP and a second CONNPROP, with unknown properties, draw nothing"""
+    """UPDPROP and a second CONNPROP, with unknown properties, get no answer"""
     with under_way(t, Prop(0x1234, b'abcde'), Prop(0xfffffff0, b''), Prop(wire.RBSIZ, 4096)):
         t.silent(wire.updprop(t.xid(), [Prop(0x99999, b'xyz'), Prop(wire.RBSIZ, 4096)]))
         t.silent(wire.connprop(t.xid(), [Prop(wire.RBSIZ, 4096)]))

@@ -221,7 +221,7 @@ def second_connprop(t):
 
 @case('S11', plays='server')
 def nothing_of_a_bad_update_applies(t):
-    """Of an UPDPROP with one bad property none is applied; it draws BAD_XDR"""
+    """Of an UPDPROP with one bad property none is applied; it gets BAD_XDR"""
     t.negotiate()
     begun = round_begins(t)
     t.refused(updprop(t.xid(), [Prop(RBSIZ, 1024), Prop(BRS, 7)]), wire.BAD_XDR)
@@ -267,7 +267,7 @@ def answers_a_wish(t, **fields):
     t.negotiate()
     begun = round_begins(t)
     message = wire.reqprop(t.xid(), wish(t), **fields)
-    got = t.draws(message)
+    got = t.answer_to(message)
     check(isinstance(got, Properties) and got.proc == RESPROP and got.xid == message.xid and
           got.as_option == message.as_option, f'{got}')
     done, rejected, other = got.sets
@@ -330,7 +330,7 @@ def anything_at_any_time(t):
 
 @case('S40 C-012', plays='server')
 def option_with_a_payload(t):
-    """An unknown option draws INVALID_OPTION, also with an RPC behind it, of which nothing comes"""
+    """An unknown option gets INVALID_OPTION, also with an RPC behind it, of which nothing comes"""
     t.negotiate()
     begun = round_begins(t)
     xid = t.xid()

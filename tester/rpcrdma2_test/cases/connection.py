@@ -137,7 +137,7 @@ def no_call_from_the_server_unasked(t):
 
 @case('S46', needs='export')
 def memory_that_is_not_there(t):
-    """An RDMA Read that fails ends the connection or draws code 10, nothing more"""
+    """An RDMA Read that fails ends the connection or is answered with code 10, and with nothing more"""
     t.open()
     message = t.long(FSINFO, opaque(t.target.root))
     position, segment = message.reads[0]

@@ -11,7 +11,7 @@ HERE = Segment(0x1234, 4096, 0x10000)
 
 @case('C-080 C-076')
 def unknown_proc(t):
-    """A proc that version 2 does not have draws INVALID_PROC; DONE and MSGP are such"""
+    """A proc that version 2 does not have gets INVALID_PROC; DONE and MSGP are such"""
     for proc in (2, 3, 10, 11, 0x100, 0xffffffff):
         t.error(t.null().with_word(3, proc), INVALID_PROC)
     t.alive()
@@ -41,7 +41,7 @@ def everything(t):
 
 @case('C-081 S05')
 def headers_cut_short(t):
-    """A header that ends too soon draws BAD_XDR, wherever it is cut"""
+    """A header that ends too soon gets BAD_XDR, wherever it is cut"""
     whole = everything(t)
     for length in range(16, whole.header_length, 4):
         t.error(whole.cut(length), BAD_XDR)
@@ -50,14 +50,14 @@ def headers_cut_short(t):
 
 @case('C-081 S05')
 def headers_cut_within_a_word(t):
-    """A header that ends within a word draws BAD_XDR"""
+    """A header that ends within a word gets BAD_XDR"""
     for length in (17, 19, 22, 35):
         t.error(t.null().cut(length), BAD_XDR)
 
 
 @case('C-081 S05')
 def discriminators(t):
-    """A list discriminator other than 0 and 1 draws BAD_XDR"""
+    """A list discriminator other than 0 and 1 gets BAD_XDR"""
     for word in (6, 7, 8):
         for value in (2, 0xff, 0x100, 0x01000000, 0xffffffff):
             t.error(t.null().with_word(word, value), BAD_XDR)
@@ -66,7 +66,7 @@ def discriminators(t):
 
 @case('S05 C-106')
 def counts_beyond_the_message(t):
-    """A count of segments for which there is no room draws BAD_XDR"""
+    """A count of segments for which there is no room gets BAD_XDR"""
     message = t.null(writes=[[HERE]])
     for count in (2, 0x1000, 0x10000001, 0x40000001, 0xffffffff):
         t.error(message.with_word(8, count), BAD_XDR)
@@ -78,7 +78,7 @@ def counts_beyond_the_message(t):
 
 @case('S05 C-106')
 def lengths_that_overflow(t):
-    """Lengths whose sum passes 32 bits draw BAD_XDR, and nothing is read"""
+    """Lengths whose sum passes 32 bits get BAD_XDR, and nothing is read"""
     big = Segment(0x1234, 0xfffffff0, 0)
     t.error(t.call(NULL, reads=[(0, big), (0, big)], proc=NOMSG).but(body=b''), BAD_XDR)
     t.alive()
@@ -86,14 +86,14 @@ def lengths_that_overflow(t):
 
 @case('S06')
 def unreadable_direction(t):
-    """An rdma_direction above 1 draws BAD_XDR"""
+    """An rdma_direction above 1 gets BAD_XDR"""
     for value in (2, 3, 0x100, 0xffffffff):
         t.error(t.null().with_word(4, value), BAD_XDR)
 
 
 @case('S06 C-067')
 def call_with_a_reply(t):
-    """CALL with the msg_type of a Reply draws BAD_XDR"""
+    """CALL with the msg_type of a Reply gets BAD_XDR"""
     t.error(t.null().with_word(10, REPLY), BAD_XDR)
 
 
@@ -105,20 +105,20 @@ def reply_with_a_call(t):
 
 @case('S07 C-061')
 def message_without_a_payload(t):
-    """RDMA2_MSG with less than the xid and type of an RPC draws BAD_XDR"""
+    """RDMA2_MSG with less than the xid and type of an RPC gets BAD_XDR"""
     for length in (36, 40, 43):
         t.error(t.null().cut(length), BAD_XDR)
 
 
 @case('S07 E-05')
 def position_zero_in_a_msg(t):
-    """RDMA2_MSG with a Position-Zero chunk draws BAD_XDR"""
+    """RDMA2_MSG with a Position-Zero chunk gets BAD_XDR"""
     t.error(t.null(reads=[(0, HERE)]), BAD_XDR)
 
 
 @case('S07')
 def nomsg_without_position_zero(t):
-    """RDMA2_NOMSG without a Position-Zero chunk draws BAD_XDR"""
+    """RDMA2_NOMSG without a Position-Zero chunk gets BAD_XDR"""
     t.error(t.null(proc=NOMSG).but(body=b''), BAD_XDR)
     t.error(t.null(proc=NOMSG, reads=[(40, HERE)]).but(body=b''), BAD_XDR)
 
@@ -131,14 +131,14 @@ def octets_behind_nomsg(t):
 
 @case('S08')
 def two_xids(t):
-    """An rdma_xid that is not the RPC's draws BAD_XDR with rdma_xid"""
+    """An rdma_xid that is not the RPC's gets BAD_XDR with rdma_xid"""
     message = t.null()
     t.error(message.but(number=message.number ^ 1), BAD_XDR)
 
 
 @case('S08 E-03')
 def two_xids_in_memory(t):
-    """An rdma_xid that is not the one in a Position-Zero chunk draws BAD_XDR"""
+    """An rdma_xid that is not the one in a Position-Zero chunk gets BAD_XDR"""
     message = t.long(NULL)
     t.error(message.but(number=message.number ^ 1), BAD_XDR)
     t.alive()
@@ -146,7 +146,7 @@ def two_xids_in_memory(t):
 
 @case('S06 S08 C-067')
 def a_reply_in_memory(t):
-    """A Position-Zero chunk with a Reply in a NOMSG Call draws BAD_XDR"""
+    """A Position-Zero chunk with a Reply in a NOMSG Call gets BAD_XDR"""
     message = t.long(NULL)
     t.endpoint.regions[0].write(u32(REPLY), 4)
     t.error(message, BAD_XDR)
@@ -166,7 +166,7 @@ def order_of_checks(t):
 
 @case('E-24 C-095', version=1)
 def version_one_errors(t):
-    """Whatever is wrong with a header of version 1 draws ERR_CHUNK; all goes on"""
+    """Whatever is wrong with a header of version 1 gets ERR_CHUNK; all goes on"""
     t.error(t.null().with_word(3, 7), ERR_CHUNK)
     t.error(Raw(u32(t.xid(), 1, 32, NOMSG, 0, 0, 0)), ERR_CHUNK)
     t.error(t.null(reads=[(40, HERE)]).cut(24), ERR_CHUNK)
@@ -176,14 +176,14 @@ def version_one_errors(t):
 
 @case('E-24 S08', version=1)
 def version_one_two_xids(t):
-    """In version 1 an rdma_xid that is not the RPC's draws ERR_CHUNK"""
+    """In version 1 an rdma_xid that is not the RPC's gets ERR_CHUNK"""
     message = t.null()
     t.error(message.but(number=message.number ^ 1), ERR_CHUNK)
 
 
 @case('E-24 S05', version=1)
 def version_one_discriminators(t):
-    """In version 1 a list discriminator other than 0 and 1 draws ERR_CHUNK"""
+    """In version 1 a list discriminator other than 0 and 1 gets ERR_CHUNK"""
     for word in (4, 5, 6):
         t.error(t.null().with_word(word, 2), ERR_CHUNK)
 

@@ -182,7 +182,7 @@ def header_in_a_chunk(t, long):
 
 @both('S09 C-081', needs='set')
 def rpc_header_in_a_chunk(t):
-    """A Read chunk where credential or verifier begin, go on or end draws BAD_XDR"""
+    """A Read chunk where credential or verifier begin, go on or end gets BAD_XDR"""
     header_in_a_chunk(t, False)
 
 

@@ -48,19 +48,19 @@ def at_the_limit(t, build, many, code):
 
 @case('C-083')
 def too_many_read_chunks(t):
-    """One Read chunk more than the server takes draws READ_CHUNKS with its limit"""
+    """One Read chunk more than the server takes gets READ_CHUNKS with its limit"""
     at_the_limit(t, read_chunks, 100, READ_CHUNKS)
 
 
 @case('C-084')
 def too_many_write_chunks(t):
-    """One Write chunk more than the server takes draws WRITE_CHUNKS with its limit"""
+    """One Write chunk more than the server takes gets WRITE_CHUNKS with its limit"""
     at_the_limit(t, write_chunks, 150, WRITE_CHUNKS)
 
 
 @case('C-084')
 def as_many_write_chunks_as_there_may_be(t):
-    """As many Write chunks as the server takes draw a Reply with as many"""
+    """As many Write chunks as the server takes get a Reply with as many"""
     limit = limit_of(t, write_chunks(150)(t), WRITE_CHUNKS)
     answer = t.answered(write_chunks(limit)(t))
     check(len(answer.message.writes) == limit, f'{len(answer.message.writes)} chunks')
@@ -68,13 +68,13 @@ def as_many_write_chunks_as_there_may_be(t):
 
 @case('C-085')
 def too_many_segments_of_a_write_chunk(t):
-    """A Write chunk of one segment more than the server takes draws SEGMENTS"""
+    """A Write chunk of one segment more than the server takes gets SEGMENTS"""
     at_the_limit(t, segments, 230, SEGMENTS)
 
 
 @case('C-085')
 def as_many_segments_as_there_may_be(t):
-    """A Write chunk of as many segments as the server takes draws a Reply with as many"""
+    """A Write chunk of as many segments as the server takes gets a Reply with as many"""
     limit = limit_of(t, segments(230)(t), SEGMENTS)
     answer = t.answered(segments(limit)(t))
     check(len(answer.message.writes[0]) == limit, f'{len(answer.message.writes[0])} segments')
@@ -117,7 +117,7 @@ def as_many_segments_of_a_read_chunk(t):
 
 @case('C-106 C-093')
 def a_call_that_is_too_large(t):
-    """A Call of 2 GiB draws SYSTEM, and nothing is read"""
+    """A Call of 2 GiB gets SYSTEM, and nothing is read"""
     region = t.memory(4)
     t.error(t.null(reads=[(40, Segment(region.handle, 0x7ffffff0, region.address))]), SYSTEM)
     t.alive()

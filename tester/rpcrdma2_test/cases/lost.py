@@ -9,7 +9,7 @@ from ..wire import RBSIZ, SYSTEM, Prop, Segment, opaque
 
 def costs_its_connection(t, message):
     """
-    The same Call again draws an error, once; others are served.
+    The same Call again gets an error, once; others are served.
 
     The device here ends the connection with its refusal. An end of this one's that the
     server sees first would hide that.

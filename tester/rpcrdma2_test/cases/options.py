@@ -8,7 +8,7 @@ from ..wire import BAD_XDR, INVALID_OPTION, Option
 
 @case('C-011 C-012')
 def unknown_option(t):
-    """An unknown opttype draws INVALID_OPTION"""
+    """An unknown opttype gets INVALID_OPTION"""
     for opttype in (0, 5, 0x7fffff01, 0xffffff7f, 0xffffffff):
         t.error(Option(t.xid(), opttype, bytes.fromhex('deadbeef0102')), INVALID_OPTION)
     t.alive()
@@ -16,13 +16,13 @@ def unknown_option(t):
 
 @case('C-011 C-012')
 def option_without_info(t):
-    """An unknown option of no octets draws INVALID_OPTION"""
+    """An unknown option of no octets gets INVALID_OPTION"""
     t.error(Option(t.xid(), 0x7fffff01), INVALID_OPTION)
 
 
 @case('C-012 C-003')
 def long_option(t):
-    """An unknown option that fills a Receive draws INVALID_OPTION"""
+    """An unknown option that fills a Receive gets INVALID_OPTION"""
     t.error(Option(t.xid(), 0x7fffff01, bytes(4096 - 28)), INVALID_OPTION)
 
 
@@ -36,7 +36,7 @@ def option_of_several_pages(t):
 
 @case('S40 C-063')
 def option_with_a_payload(t):
-    """An unknown option and an RPC, or a part of one, draw one INVALID_OPTION"""
+    """An unknown option and an RPC, or a part of one, get one INVALID_OPTION"""
     for length in (1, 4, 40):
         xid = t.xid()
         t.error(Option(xid, 0x7fffff01, b'info', payload=call(xid)[:length]),
@@ -46,7 +46,7 @@ def option_with_a_payload(t):
 
 @case('C-081 S05')
 def option_cut_short(t):
-    """An option that ends too soon draws BAD_XDR"""
+    """An option that ends too soon gets BAD_XDR"""
     whole = Option(t.xid(), 0x7fffff01, bytes(8))
     for length in (24, 28, 32):
         t.error(whole.cut(length), BAD_XDR)

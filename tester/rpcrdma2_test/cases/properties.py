@@ -60,7 +60,7 @@ def reqprop_as_an_option(t):
 
 @case('C-016 S11')
 def property_past_the_end(t):
-    """rdma_data longer than the message draws BAD_XDR (V27)"""
+    """rdma_data longer than the message gets BAD_XDR (V27)"""
     for length in (9, 64, 0x1000, 0x7ffffffc, 0xffffffff):
         t.error(Raw(u32(t.xid(), 2, 32, 6, 1, RBSIZ, length, 8192, 0)), BAD_XDR)
     t.announce()
@@ -68,7 +68,7 @@ def property_past_the_end(t):
 
 @case('C-017 S11')
 def property_that_does_not_decode(t):
-    """A BRS that is none of the three draws BAD_XDR"""
+    """A BRS that is none of the three gets BAD_XDR"""
     for value in (3, 7, 0xffffffff):
         for build in (connprop, updprop):
             t.error(build(t.xid(), [Prop(BRS, value)]), BAD_XDR)
@@ -77,7 +77,7 @@ def property_that_does_not_decode(t):
 
 @case('C-018 S11')
 def property_too_short(t):
-    """A known property of 1 to 3 octets draws BAD_XDR (V28)"""
+    """A known property of 1 to 3 octets gets BAD_XDR (V28)"""
     for which in (RBSIZ, BRS):
         for length in (1, 2, 3):
             t.error(connprop(t.xid(), [Prop(which, bytes(length))]), BAD_XDR)
@@ -86,14 +86,14 @@ def property_too_short(t):
 
 @case('C-018 C-017 S11')
 def bad_property_as_an_option(t):
-    """A bad property spelled as an option draws BAD_XDR too"""
+    """A bad property spelled as an option gets BAD_XDR too"""
     t.error(connprop(t.xid(), [Prop(BRS, b'\0\2')], as_option=True), BAD_XDR)
     t.error(connprop(t.xid(), [Prop(BRS, 7)], as_option=True), BAD_XDR)
 
 
 @case('C-017 C-018 S11')
 def bad_wish(t):
-    """A bad property in REQPROP draws BAD_XDR, not RESPROP"""
+    """A bad property in REQPROP gets BAD_XDR, not RESPROP"""
     t.error(reqprop(t.xid(), [Prop(BRS, 7)]), BAD_XDR)
     t.error(reqprop(t.xid(), [Prop(RBSIZ, b'\0')]), BAD_XDR)
     t.announce()
@@ -101,7 +101,7 @@ def bad_wish(t):
 
 @case('C-081 S11 C-106')
 def properties_cut_short(t):
-    """A property message that ends too soon draws BAD_XDR, wherever it is cut"""
+    """A property message that ends too soon gets BAD_XDR, wherever it is cut"""
     props = [Prop(RBSIZ, 8192), Prop(BRS, BRS_GENL)]
     for whole in (connprop(t.xid(), props, {0, 1}), updprop(t.xid(), props),
                   reqprop(t.xid(), props)):
@@ -112,7 +112,7 @@ def properties_cut_short(t):
 
 @case('C-106 C-081')
 def counts_of_properties(t):
-    """A count of properties or words for which there is no room draws BAD_XDR"""
+    """A count of properties or words for which there is no room gets BAD_XDR"""
     for count in (2, 0x10000000, 0x20000001, 0xffffffff):
         t.error(Raw(u32(t.xid(), 2, 32, 6, count, RBSIZ, 4, 4096)), BAD_XDR)
         t.error(Raw(u32(t.xid(), 2, 32, 6, 0, count, 1)), BAD_XDR)
@@ -246,12 +246,12 @@ def bitmaps_of_any_length(t):
         message = Raw(u32(t.xid(), 2, 32, 6) + propset([Prop(RBSIZ, 4096)]) +
                       u32(len(words), *words))
         got = t.ask(message).message
-        check(isinstance(got, Properties), f'{words} draws {got}')
+        check(isinstance(got, Properties), f'{words} gets {got}')
 
 
 @case('C-049 C-051 C-055 C-057')
 def wishes_are_answered(t):
-    """REQPROP draws one RESPROP with its xid, in which each wish is somewhere, once"""
+    """REQPROP gets one RESPROP with its xid, in which each wish is somewhere, once"""
     size = t.receive_size()
     t.wishes()
     t.wishes(Prop(RBSIZ, 4096))

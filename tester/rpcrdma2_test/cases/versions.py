@@ -9,13 +9,13 @@ UNKNOWN = (0, 3, 4, 255, 0x20000, 0xffffffff)
 
 @case('C-079 C-076 C-077 E-17 S36')
 def unknown_version(t):
-    """An rdma_vers that the server has not draws VERS, with it copied, and the range"""
+    """An rdma_vers that the server has not gets VERS, with it copied, and the range"""
     unknown_versions(t)
 
 
 @case('E-17 C-079', version=1)
 def unknown_version_to_version_one(t):
-    """An rdma_vers that the server has not draws ERR_VERS and the range"""
+    """An rdma_vers that the server has not gets ERR_VERS and the range"""
     unknown_versions(t)
 
 
