@@ -15,6 +15,8 @@ DECLARE_FAULT_ATTR(rpcrdma2_fail_buffer);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_buffer);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_done);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_done);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_entries);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_entries);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_extensions);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_extensions);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map);
@@ -43,6 +45,7 @@ void rpcrdma2_faults_init(struct dentry *dir)
 {
 	show_fault(dir, "fail_buffer", &rpcrdma2_fail_buffer);
 	show_fault(dir, "fail_done", &rpcrdma2_fail_done);
+	show_fault(dir, "fail_entries", &rpcrdma2_fail_entries);
 	show_fault(dir, "fail_extensions", &rpcrdma2_fail_extensions);
 	show_fault(dir, "fail_fence", &rpcrdma2_fail_fence);
 	show_fault(dir, "fail_handle", &rpcrdma2_fail_handle);

@@ -77,7 +77,7 @@
 	C(sends_with_inv)	/* of these, Send With Invalidate */	\
 	C(send_completions)	/* completions of any chain */		\
 	C(receives_raised)	/* a connection's Receives are larger now */ \
-	C(receives_lowered)	/* and get smaller, for the peer wished it */ \
+	C(receives_lowered)	/* and get smaller, as the peer asked */ \
 	C(grants_raised)	/* to twice as many credits, or less */	\
 	C(grants_lowered)	/* by one credit, for want of memory */	\
 	C(grants_denied)	/* not raised, or small from the beginning */ \

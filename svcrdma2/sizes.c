@@ -16,7 +16,7 @@
 #include "conns.h"
 #include "svcrdma2.h"
 
-/* What Receives should have, by parameter, device and the peer's last wish */
+/* What Receives should have, by parameter, device and what the peer asked for last */
 static u32 wanted(const struct svc2_xprt *sp)
 {
 	u32 want = rpcrdma2_recv_size(rpcrdma2_conn_device(&sp->sp_conn),

@@ -233,24 +233,54 @@ static int may_answer(struct xprt2_ep *ep, struct xprt2_req *req)
  * @xprt: transport
  * @task: task of an RPC of either direction
  *
+ * A Reply waits for XPRT_LOCKED alone, not for a forward credit, nor for entries of
+ * the Send Queue (B-04): some are kept for it (sq.h). The server could let Calls wait
+ * for these for a minute, and with them the callback service, which other servers call.
+ *
  * A Reply to a Call of a connection that is gone ends here (X7). It would wait until
- * there is another connection, and hold up the callback service meanwhile, which other
- * servers call too. Those that wait when the connection goes are woken.
+ * there is another connection. Those that wait when the connection goes are woken.
  *
  * Context: xprt->transport_lock is held.
- * Return: 1 when the task has XPRT_LOCKED; else 0.
+ * Return: 1 when the task has XPRT_LOCKED; 0 when it sleeps, or ends with tk_status.
  */
 int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 
-	if (unlikely(rqst && bc_prealloc(rqst) &&
-		     !READ_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep))) {
+	if (likely(!rqst || !bc_prealloc(rqst)))
+		return xprt_reserve_xprt_cong(xprt, task);
+	if (!READ_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep)) {
 		xprt2_count(backward_unanswered);
 		task->tk_status = -ENOTCONN;
 		return 0;
 	}
+	if (!test_and_set_bit(XPRT_LOCKED, &xprt->state)) {
+		xprt->snd_task = task;
+		return 1;
+	}
+	xprt2_from_xprt(xprt)->xp_reply_waits = true;
 	return xprt_reserve_xprt_cong(xprt, task);
+}
+
+/**
+ * xprt2_release - a task does not send any more
+ * @xprt: transport
+ * @task: task of an RPC of either direction, or NULL
+ *
+ * Where Calls wait for credit or entries the RPC layer wakes no task. A Reply that came
+ * to wait meanwhile is woken, with all that wait: these go to sleep again.
+ *
+ * Context: xprt->transport_lock is held.
+ */
+void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	xprt_release_xprt_cong(xprt, task);
+	if (likely(!xp->xp_reply_waits) || test_bit(XPRT_LOCKED, &xprt->state))
+		return;
+	xp->xp_reply_waits = false;
+	rpc_wake_up(&xprt->sending);
 }
 
 /**

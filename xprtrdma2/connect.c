@@ -399,7 +399,9 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 	rpcrdma2_rpool_unmap(&xp->xp_rpool);
 	xp->xp_ep = NULL;
 	mutex_unlock(&xp->xp_fence_mutex);
-	rpc_wake_up(&xp->xp_xprt.sending);	/* for xprt2_reserve() */
+	/* A Reply has seen that rq2_ep is cleared, or waits: xprt2_reserve(). */
+	scoped_guard(spinlock, &xp->xp_xprt.transport_lock)
+		rpc_wake_up(&xp->xp_xprt.sending);
 	rpcrdma2_conn_destroy_qp(&ep->ep_conn);
 }
 

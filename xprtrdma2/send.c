@@ -8,6 +8,7 @@
 #include "xprtrdma2.h"
 
 #include <linux/delay.h>
+#include <linux/limits.h>
 
 #include <rpcrdma2/offer.h>
 
@@ -30,6 +31,8 @@ static bool take_entries(struct xprt2_ep *ep, const struct xprt2_req *req,
 	bool control = req->rq2_home != &ep->ep_xp->xp_forward;
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 
+	if (!control && rpcrdma2_fault(entries))
+		count = INT_MAX / 2;
 	if (likely(rpcrdma2_sq_take(&ep->ep_conn, count, control)))
 		return true;
 	/* What came back before this woke nothing. */

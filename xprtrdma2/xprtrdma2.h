@@ -39,9 +39,9 @@
  *	has done with its memory (xprt2_answer_dead()).
  *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
  *	all: rq2_ep is set by accept_call() and cleared by teardown, which
- *	excludes the send path (checked in xprt2_send_backward()). Its request
- *	holds a reference of the transport from accept_call() to
- *	xprt2_bc_free_rqst(), and its Receive buffer as in X1.
+ *	excludes the send path (checked in xprt2_send_backward()), and wakes what
+ *	waits for that (xprt2_reserve()). Its request holds a reference of the
+ *	transport from accept_call() to xprt2_bc_free_rqst(), and its Receive as in X1.
  *   X8 What the device may read of a Call of RPCSEC_GSS is encrypted if it is to
  *	be. Such a Call is encoded in rq2_plainbuf, in plain text at first, which
  *	no work request and no region refers to. The send path copies it to the
@@ -435,8 +435,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_error: why the last attempt to connect failed, or 0 when it did not; and
  * @xp_error_at: when, in seconds since boot. Written by connect, read anywhere
  * @xp_told: error that the log has told about since the last connection. Connect
- * @xp_probes: connections spent on probing since a version was settled or
- *	tried. Connect
+ * @xp_probes: connections spent on probing since a version was settled or tried. Connect
  * @xp_probed: when the first of them was over, in jiffies. Connect
  * @xp_try_one: the next connection is to be made in version 1, for this answer; or NULL
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit each
@@ -451,8 +450,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_backward_credits: likewise, if the device of this connection, or the last, has
  *	queues for so many (B-04). Written by connect before there are any
  * @xp_answers: backward requests whose Reply is being sent, or is not known to be sent
- * @xp_backward_max: octets of an inline backward RPC message, 0 before the
- *	first connection
+ * @xp_reply_waits: a backward Reply may wait to be sent. Under transport_lock
+ * @xp_backward_max: octets of an inline backward RPC message, or 0 at first
  * @xp_req_lock: guards the next four, every rq2_device and every rq2_late.
  *	It is taken inside any other lock
  * @xp_calls: Calls of the server on this connection that no answer was posted to
@@ -487,6 +486,7 @@ struct xprt2_xprt {
 	u32			xp_backward_wanted;
 	u32			xp_backward_credits;
 	atomic_t		xp_answers;
+	bool			xp_reply_waits;
 	unsigned int		xp_backward_max;
 
 	spinlock_t		xp_req_lock ____cacheline_aligned_in_smp;
@@ -669,6 +669,7 @@ void xprt2_backward_measure(struct xprt2_ep *ep);
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_msg *msg);
 int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task);
+void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task);
 int xprt2_send_backward(struct rpc_rqst *rqst);
 
 /* chunked.c */

@@ -7,6 +7,8 @@
  *	fail_buffer	a Reply of more than a page can neither be copied nor
  *			gathered, but for pages that another Reply has left
  *	fail_done	the client sees 20 ms late that a backward Reply is sent
+ *	fail_entries	the Send Queue of the client has too few entries for a Call, until
+ *			some come back
  *	fail_extensions	the device of a connection that begins can not register memory
  *			by work requests, nor send with invalidation
  *	fail_fence	of several regions the device is told to invalidate the first
@@ -44,6 +46,7 @@ struct dentry;
 
 extern struct fault_attr rpcrdma2_fail_buffer;
 extern struct fault_attr rpcrdma2_fail_done;
+extern struct fault_attr rpcrdma2_fail_entries;
 extern struct fault_attr rpcrdma2_fail_extensions;
 extern struct fault_attr rpcrdma2_fail_fence;
 extern struct fault_attr rpcrdma2_fail_handle;

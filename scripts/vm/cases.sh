@@ -144,6 +144,13 @@ client_counter()
 	return 1
 }
 
+# is_past NAME NUMBER
+is_past()
+{
+	client_counter "$1"
+	[ "$counter" -gt "$2" ]
+}
+
 # await COMMAND...: until it succeeds
 await()
 {

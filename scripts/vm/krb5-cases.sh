@@ -171,13 +171,6 @@ pages_failed()
 	[ "$times" -lt $((10000 - 2)) ]
 }
 
-# called_since NUMBER
-called_since()
-{
-	client_counter calls
-	[ "$counter" -gt "$1" ]
-}
-
 # came_last PATTERN: how many such lines are there since there were Receives again?
 came_last()
 {
@@ -212,7 +205,7 @@ overheard()
 	(echo 1 >/proc/self/make-it-fail &&
 		exec ln -s target "$dir/in-plain-text") &
 	victim=$!
-	await called_since "$before" || why+=", no Call"
+	await is_past calls "$before" || why+=", no Call"
 	fail_pages 10000
 	kill -USR1 "$peer"
 	await_received '^1 sent v2 ' $((sent + 1))

@@ -357,6 +357,46 @@ entries_come_back()
 	echo 128 >"$params/slots"
 }
 
+# A recall is answered while Calls wait for entries of the Send Queue. The Reply's own
+# entry comes back then, and the Calls go on.
+reply_without_entries()
+{
+	local name="B-04 a Reply while Calls wait for entries" file=$export_dir/recalled start took
+
+	storm_mount 4.2 || return
+	echo old >"$file"
+	for i in $(seq 50); do
+		cat /mnt/recalled >/dev/null
+		[ "$(delegations)" -ge 1 ] && break
+		mv "$file" "$file.$i" && echo old >"$file"
+		sleep 0.2
+	done
+	check "$name: a delegation" [ "$(delegations)" -ge 1 ]
+	start=$SECONDS
+	fault fail_entries 1
+	measure recall_beside_a_call
+	took=$((SECONDS - start))
+	no_fault fail_entries
+	expect "$name: a Call waited, and the Reply was sent" \
+		"c_sq_waits >= 1 && c_backward_replies >= 1 && c_disconnects == 0"
+	[ "$took" -lt 20 ] && ok "$name: at once (in $took s)" ||
+		fail "$name: in $took s"
+	umount_all
+	rm -f "$file"*
+}
+
+recall_beside_a_call()
+{
+	local counter before
+
+	client_counter sq_waits
+	before=$counter
+	timeout -s KILL 40 stat -f /mnt &
+	await is_past sq_waits "$before"
+	timeout -s KILL 20 tee "$export_dir/recalled" <<<new
+	wait $!
+}
+
 # A device that has become of no use is told of once, not whenever it is tried; and it is
 # tried again.
 useless_device()
@@ -394,7 +434,7 @@ group_storms()
 	echo 1 >"$events/xprt2_ep_state/enable"
 	if [ -d "$faults/fail_map" ]; then
 		all+=" passing_shortage built_too_large entries_come_back unsendable few_regions few_regions_load"
-		all+=" no_reply_built no_buffers lost_calls useless_device"
+		all+=" reply_without_entries no_reply_built no_buffers lost_calls useless_device"
 	else
 		echo "skip no fault injection in this kernel"
 	fi
