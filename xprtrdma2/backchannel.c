@@ -204,7 +204,7 @@ static void inline_reply(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
  * the client on this connection. So it does not wait for long.
  *
  * Return: 0 when it may be sent; -ENOBUFS to be called again after a delay;
- * -ECONNABORTED when the server lets the Sends hang: the connection is lost.
+ * -ECONNABORTED when the server lets the Sends hang.
  */
 static int may_answer(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -224,7 +224,7 @@ static int may_answer(struct xprt2_ep *ep, struct xprt2_req *req)
 	}
 	if (time_before_eq(jiffies, req->rq2_waits + XPRT2_ANSWER_TIMEOUT))
 		return -ENOBUFS;
-	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_STALLED);
+	rpcrdma2_conn_blame(&ep->ep_conn, RPCRDMA2_LOSS_STALLED);
 	return -ECONNABORTED;
 }
 
@@ -258,8 +258,33 @@ int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
 		xprt->snd_task = task;
 		return 1;
 	}
-	xprt2_from_xprt(xprt)->xp_reply_waits = true;
+	/* A Call waits already: xprt2_replies_first() may be over. */
+	if (test_bit(XPRT_WRITE_SPACE, &xprt->state))
+		xprt2_from_xprt(xprt)->xp_reply_waits = true;
 	return xprt_reserve_xprt_cong(xprt, task);
+}
+
+/**
+ * xprt2_replies_first - a Call is to wait, and Replies go before it
+ * @xprt: transport
+ *
+ * The RPC layer sends nothing while the first message of its queue can not be sent.
+ *
+ * Context: send path; XPRT_LOCKED is held.
+ */
+void xprt2_replies_first(struct rpc_xprt *xprt)
+{
+	struct rpc_rqst *rqst, *next;
+	LIST_HEAD(replies);
+
+	spin_lock(&xprt->queue_lock);
+	list_for_each_entry_safe(rqst, next, &xprt->xmit_queue, rq_xmit)
+		if (unlikely(bc_prealloc(rqst)))
+			list_move_tail(&rqst->rq_xmit, &replies);
+	if (unlikely(!list_empty(&replies)))
+		xprt2_from_xprt(xprt)->xp_reply_waits = true;
+	list_splice(&replies, &xprt->xmit_queue);
+	spin_unlock(&xprt->queue_lock);
 }
 
 /**
@@ -267,8 +292,10 @@ int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
  * @xprt: transport
  * @task: task of an RPC of either direction, or NULL
  *
- * Where Calls wait for credit or entries the RPC layer wakes no task. A Reply that came
- * to wait meanwhile is woken, with all that wait: these go to sleep again.
+ * Where Calls wait for credit or entries the RPC layer wakes no task. A Reply that may
+ * be among those that sleep is woken, with them: Calls go to sleep again. xp_reply_waits
+ * says so. It is set with XPRT_LOCKED or transport_lock held, and cleared when XPRT_LOCKED
+ * is free.
  *
  * Context: xprt->transport_lock is held.
  */
@@ -291,8 +318,7 @@ void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task)
  * that is gone the server waits for the Reply no more (X7). B-07, B-16, S25, S35.
  *
  * Context: send path.
- * Return: 0 when it is sent or need not be; -EAGAIN to be called again when
- * xprt_write_space() says so; -ENOBUFS to be called again after a delay;
+ * Return: 0 when it is sent or need not be; -ENOBUFS to be called again after a delay;
  * -ECONNABORTED: neither it nor an error in its place can be sent, so the
  * connection shall go (S46).
  */
@@ -324,7 +350,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 	ret = xprt2_post_reply(ep, req, h, false);
 	trace_xprt2_backward_reply(ep, h->h_xid, ret ?: len);
 	if (ret)
-		return ret == -EAGAIN || ret == -ENOBUFS ? ret : -ECONNABORTED;
+		return ret == -EAGAIN || ret == -ENOBUFS ? -ENOBUFS : -ECONNABORTED;
 	if (h->h_proc == RDMA2_MSG)
 		xprt2_count(backward_replies);
 	else

@@ -12,8 +12,8 @@
  * message, an error, a backward Reply) is one Send, and there are at most
  * xprt2_backward_reqs() of them at a time: each has a request of that pool until
  * its entry is free again. So it always finds an entry. Where the device has fewer
- * entries than the pool has requests, errors may take them all. A Reply then waits,
- * and an error ends the connection (S46).
+ * entries than the pool has requests, errors may take them all. A Reply then is
+ * tried again, and an error ends the connection (S46).
  */
 #ifndef _XPRTRDMA2_SQ_H
 #define _XPRTRDMA2_SQ_H

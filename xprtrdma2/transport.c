@@ -369,12 +369,19 @@ static int send_forward(struct rpc_rqst *rqst)
  */
 static int xprt2_send_request(struct rpc_rqst *rqst)
 {
-	int ret = bc_prealloc(rqst) ? xprt2_send_backward(rqst) :
-				     send_forward(rqst);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	int ret;
 
+	if (bc_prealloc(rqst)) {
+		ret = xprt2_send_backward(rqst);
+	} else {
+		ret = send_forward(rqst);
+		if (ret == -EAGAIN || ret == -ENOBUFS || ret == -EBADSLT)
+			xprt2_replies_first(xprt);
+	}
 	if (ret != -ECONNABORTED)
 		return ret;
-	xprt2_close(rqst->rq_xprt);
+	xprt2_close(xprt);
 	return -ENOTCONN;
 }
 

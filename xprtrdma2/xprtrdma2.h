@@ -427,8 +427,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_ep: the connection, or NULL; changed with XPRT_LOCKED held
  * @xp_connect_work: connect worker
  * @xp_past: how the last connection went, if it is over. Connect
- * @xp_timed_out: an RPC's timeout ends the connection. Set by ->timer, cleared
- *	by connect
+ * @xp_timed_out: an RPC's timeout ends the connection. Set by ->timer, cleared by connect
  * @xp_serial: connections begun so far. Connect worker, under xp_req_lock
  * @xp_tried: when the last attempt to make one began, in jiffies. Connect
  * @xp_end: how the last connection ended. Written by teardown, read anywhere
@@ -439,8 +438,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_probed: when the first of them was over, in jiffies. Connect
  * @xp_try_one: the next connection is to be made in version 1, for this answer; or NULL
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit each
- * @xp_no_version: the server has no version that is allowed, and no RPC was
- *	told: the next attempt to connect ends with that
+ * @xp_no_version: the server has no version that is allowed, and no RPC was told:
+ *	the next attempt to connect ends with that
  * @xp_timeout: replaces the default when the mount asks for shorter ones
  * @xp_hdr: header being marshalled. Send path only
  * @xp_fence_mutex: the release path posts a dead RPC's LOCAL_INV under it, and
@@ -450,7 +449,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_backward_credits: likewise, if the device of this connection, or the last, has
  *	queues for so many (B-04). Written by connect before there are any
  * @xp_answers: backward requests whose Reply is being sent, or is not known to be sent
- * @xp_reply_waits: a backward Reply may wait to be sent. Under transport_lock
+ * @xp_reply_waits: a backward Reply may sleep that could be sent; see xprt2_release()
  * @xp_backward_max: octets of an inline backward RPC message, or 0 at first
  * @xp_req_lock: guards the next four, every rq2_device and every rq2_late.
  *	It is taken inside any other lock
@@ -669,6 +668,7 @@ void xprt2_backward_measure(struct xprt2_ep *ep);
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_msg *msg);
 int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task);
+void xprt2_replies_first(struct rpc_xprt *xprt);
 void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task);
 int xprt2_send_backward(struct rpc_rqst *rqst);
 

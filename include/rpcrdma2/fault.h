@@ -7,8 +7,8 @@
  *	fail_buffer	a Reply of more than a page can neither be copied nor
  *			gathered, but for pages that another Reply has left
  *	fail_done	the client sees 20 ms late that a backward Reply is sent
- *	fail_entries	the Send Queue of the client has too few entries for a Call, until
- *			some come back
+ *	fail_entries	the Send Queue of the client seems to have too few entries for a
+ *			Call
  *	fail_extensions	the device of a connection that begins can not register memory
  *			by work requests, nor send with invalidation
  *	fail_fence	of several regions the device is told to invalidate the first
