@@ -136,6 +136,8 @@ group_tool()
 	finds ok "route: $addr4 by $netdev, which has an RDMA device"
 	shows
 	shows_the_past
+	# The client has a new session then, and no RPC under way that outlasts umount.
+	check "the mount goes on" stat -f /mnt
 	check "umount" umount_all
 	sed -i /^rdma2/d /etc/netconfig
 	finds note "netconfig: proto=rdma works" "xprtrdma2(4)"
