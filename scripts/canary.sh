@@ -49,7 +49,16 @@ hung		126	INFO: task canary:[0-9]* blocked for more than
 killable	126	init: BUG: task canary:[0-9]* blocked for more than
 unlocked	126	init: BUG: lockdep is off
 @kmemleak-off	126	init: BUG: kmemleak is off
+@died		126	Oops: double fault
+@emulator	123	the emulator failed, no processor has EFLAGS: 0a22a202
 '
+
+# death_with FLAGS: what a kernel reports of itself
+death_with()
+{
+	echo "echo 'Oops: double fault: 0000 [#1]' >/dev/kmsg
+		echo 'RSP: 0018:ffa00000000fbc40 EFLAGS: $1' >/dev/kmsg"
+}
 
 # What runs in the guest. The hung-task detector looks once in such a time.
 command_of()
@@ -57,6 +66,9 @@ command_of()
 	case $1 in
 	@kmemleak-off)
 		echo 'echo off >/sys/kernel/debug/kmemleak' ;;
+	@died)	death_with 00210202 ;;
+	@emulator)
+		death_with 0a22a202 ;;
 	hung)	echo "echo 2 >/proc/sys/kernel/hung_task_timeout_secs
 			insmod $work/canary.ko trouble=hung && sleep 5" ;;
 	*)	echo "insmod $work/canary.ko trouble=$1" ;;

@@ -6,8 +6,9 @@
 # status. Anything bad in the kernel's log is a failure, whatever the command
 # said; so is a guest that gives no answer.
 #
-# Exit status: the command's; 124 no answer in time; 125 the guest did not run
-# or died; 126 the kernel's log holds a report.
+# Exit status: the command's; 123 the emulator failed, and what the guest did says
+# nothing; 124 no answer in time; 125 the guest did not run or died; 126 the kernel's
+# log holds a report.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -204,10 +205,27 @@ log_reports()
 		grep -aE "$bad"
 }
 
+# Flags that no processor has in 64-bit mode: bit 17, or one above bit 21. QEMU's
+# emulation has been seen to end an interrupt with flags that were another register's
+# octets; the guest died of a double fault.
+impossible_flags()
+{
+	local flags
+
+	while read -r flags; do
+		(((0x$flags & ~0x3dffff) == 0)) || { echo "$flags"; return; }
+	done < <(grep -aoP 'RSP: .* EFLAGS: \K[0-9a-f]{8}\b' "$log")
+}
+
 finish()
 {
-	local rc=125 what died
+	local rc=125 what died flags
 
+	flags=$(impossible_flags)
+	if [ -n "$flags" ]; then
+		say "$kernel: the emulator failed, no processor has EFLAGS: $flags, log: $log"
+		return 123
+	fi
 	if [ -s "$run/rc" ]; then
 		rc=$(cat "$run/rc")
 	elif [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
