@@ -105,8 +105,21 @@ goes_on()
 	fail "$1: no RPC is answered"
 }
 
-# short_in STATE PERCENT LEAST: for some seconds, until so many were injected; beside
-# the load, and in a connection that begins or ends there is a loss now and then
+# happened STATE BEFORE: what the shortage is to do. An RPC that waits for the timeout of
+# the mount keeps the load, and with it the losses, for longer than the shortage is to last.
+happened()
+{
+	[ "$1" != in-flight ] || return 0
+	risen "$2"
+	case $1 in
+	connecting|all)
+		[ $((rose[c_connect_failures] + rose[s_accept_failures])) -gt 0 ] ;;
+	*)	[ "${rose[c_disconnects]}" -gt 0 ] && [ "${rose[s_disconnects]}" -gt 0 ] ;;
+	esac
+}
+
+# short_in STATE PERCENT LEAST: for some seconds, until so many were injected and it shows;
+# beside the load, and in a connection that begins or ends there is a loss now and then
 short_in()
 {
 	local end name="$1, $2 % of the memory" before n=0
@@ -117,7 +130,8 @@ short_in()
 	short "$2"
 	end=$((SECONDS + short_time))
 	while [ "$SECONDS" -lt "$end" ] ||
-	      { [ "$n" -lt "$3" ] && [ "$SECONDS" -lt $((end + 30)) ]; }; do
+	      { { [ "$n" -lt "$3" ] || ! happened "$1" "$before"; } &&
+		[ "$SECONDS" -lt $((end + 30)) ]; }; do
 		[ "$1" = in-flight ] || lose
 		sleep 0.2
 		n=$(injected)
