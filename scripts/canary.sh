@@ -51,6 +51,7 @@ unlocked	126	init: BUG: lockdep is off
 @kmemleak-off	126	init: BUG: kmemleak is off
 @died		126	Oops: double fault
 @emulator	123	the emulator failed, no processor has EFLAGS: 0a22a202
+@earlier	126	WARNING: before
 '
 
 # death_with FLAGS: what a kernel reports of itself
@@ -68,6 +69,9 @@ command_of()
 		echo 'echo off >/sys/kernel/debug/kmemleak' ;;
 	@died)	death_with 00210202 ;;
 	@emulator)
+		death_with 0a22a202 ;;
+	@earlier)
+		echo "echo 'WARNING: before' >/dev/kmsg"
 		death_with 0a22a202 ;;
 	hung)	echo "echo 2 >/proc/sys/kernel/hung_task_timeout_secs
 			insmod $work/canary.ko trouble=hung && sleep 5" ;;

@@ -221,11 +221,6 @@ finish()
 {
 	local rc=125 what died flags
 
-	flags=$(impossible_flags)
-	if [ -n "$flags" ]; then
-		say "$kernel: the emulator failed, no processor has EFLAGS: $flags, log: $log"
-		return 123
-	fi
 	if [ -s "$run/rc" ]; then
 		rc=$(cat "$run/rc")
 	elif [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
@@ -246,6 +241,12 @@ finish()
 		printf '%s\n' "$what" >&2
 		[ -s "$run/kmemleak" ] && head -n 40 "$run/kmemleak" >&2
 		rc=126
+		flags=$(impossible_flags)
+		# What was reported before that is the kernel's own.
+		if [ -n "$flags" ] && [[ ${what%%$'\n'*} == *"double fault"* ]]; then
+			say "$kernel: the emulator failed, no processor has EFLAGS: $flags"
+			rc=123
+		fi
 	fi
 	return "$rc"
 }
