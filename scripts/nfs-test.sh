@@ -125,6 +125,12 @@ cases_of()
 	[ "$1" != link-stock ] || echo O_DIRECT
 }
 
+# What is about timers runs on the guest's own time, see vm.sh.
+clock_of()
+{
+	echo host
+}
+
 # Names that begin with "link-" are about two guests; "bench" asks whether make
 # bench measures what it says.
 run_group()
@@ -152,7 +158,8 @@ run_group()
 			"$vmdir/link-cases.sh" "$1" ;;
 	*)	[[ $1 != backward-rpc* ]] || local -x KUNIT=1
 		"$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
-			--timeout "$timeout" ${allow:+--allow "$allow"} -- \
+			--timeout "$timeout" ${allow:+--allow "$allow"} \
+			--clock "${CLOCK:-$(clock_of "$1")}" -- \
 			env ${QUICK:+QUICK=1} "${settings[@]}" \
 			"$vmdir/nfs-cases.sh" "$1" "$proto" ;;
 	esac

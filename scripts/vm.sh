@@ -17,10 +17,13 @@ set -u
 usage()
 {
 	cat >&2 <<END
-usage: $0 uml|uml-debug|debian|debian-RELEASE [options] -- command [argument...]
+usage: $0 uml|uml-debug|uml-smp|debian|debian-RELEASE [options] -- command [argument...]
 	--mem MB	memory of the guest (default 2048)
-	--cpus N	processors (debian only; default 1)
+	--cpus N	processors (debian, default 1; uml-smp, default 4)
 	--icount	the guest's clock counts instructions, 1 ns each (debian only)
+	--clock MODE	the guest's clock (uml and uml-debug only): "host" (default); "skip",
+			which leaps over idle time; "guest", which stands still while
+			the guest computes as well, so that no load of the host is seen
 	--timeout S	the guest is killed after that many seconds (default 600)
 	--append ARGS	more for the kernel's command line
 	--kunit		build and show the test modules too
@@ -37,8 +40,8 @@ END
 	exit 2
 }
 
-mem=2048 cpus=1 timeout=600 append='' modules=1 log='' out='' tty=0 allow=''
-node='' link='' share='' icount=0
+mem=2048 cpus='' timeout=600 append='' modules=1 log='' out='' tty=0 allow=''
+node='' link='' share='' icount=0 clock=host
 [ $# -ge 1 ] || usage
 kernel=$1
 shift
@@ -57,6 +60,7 @@ while [ $# -gt 0 ]; do
 	--kunit)	export KUNIT=1 ;;
 	--bench)	export BENCH=1 ;;
 	--icount)	icount=1 ;;
+	--clock)	clock=$2; shift ;;
 	--no-modules)	modules=0 ;;
 	--interactive)	tty=1 ;;
 	--)		shift; break ;;
@@ -125,6 +129,15 @@ uml_command()
 	guest=("$kdir/boot" "mem=${mem}M" rootfstype=hostfs rootflags=/ ro
 		"init=$vmdir/init.sh" "vm_run=$run" "uml_dir=$run" umid=guest
 		kunit.enable=1 con=null ssl=null "con0=null,fd:2" loglevel=8 panic=-1)
+	[ "$kernel" != uml-smp ] || guest+=(seccomp=on "ncpus=${cpus:-4}")
+	# Of two guests each would leap over the time in which the other one computes.
+	[ "$clock" = host ] || [ -z "$link" ] || die "two guests need the host's clock"
+	case $clock in
+	host)	;;
+	skip)	guest+=(time-travel "time-travel-start=$(date +%s)000000000") ;;
+	guest)	guest+=(time-travel=inf-cpu "time-travel-start=$(date +%s)000000000") ;;
+	*)	usage ;;
+	esac
 	[ -z "$link" ] ||
 		guest+=("vec0:transport=fd,fd=$link,mtu=9000,mac=$mac")
 	if [ "$tty" -eq 1 ]; then
@@ -148,7 +161,7 @@ debian_command()
 		append+=" norandmaps randomize_kstack_offset=off"
 	fi
 	guest=(qemu-system-x86_64 "${accel[@]}" -cpu max
-		-m "$mem" -smp "$cpus" -nodefaults -no-user-config -no-reboot
+		-m "$mem" -smp "${cpus:-1}" -nodefaults -no-user-config -no-reboot
 		-display none -kernel "$kdir/boot" -initrd "$kdir/initramfs"
 		-chardev "file,id=log,path=$log" -serial chardev:log
 		-chardev "stdio,id=out,signal=off" -device virtio-serial-pci

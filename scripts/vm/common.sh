@@ -12,6 +12,7 @@ jobs=$(nproc)
 # Debian's 6.12 for Debian 12. The source package builds the User-Mode Linux
 # guests, the image package is what users run.
 source_package=linux-source-6.12
+smp_source_package=linux-source-7.3
 image_package=linux-image-6.12-amd64
 headers_package=linux-headers-6.12-amd64
 
@@ -153,15 +154,34 @@ candidate_version()
 	apt-cache policy "$1" | sed -n 's/^  Candidate: //p'
 }
 
+# patches_of KERNEL: files, in order; some fit one release of Linux alone
+patches_of()
+{
+	local release=6.12
+
+	[ "$1" != uml-smp ] || release=7.3
+	printf '%s\n' "$vmdir"/patches/{,"$release"/}*.patch |
+		awk -F/ '{ print $NF "\t" $0 }' | sort | cut -f2
+}
+
+cat_patches()
+{
+	patches_of "$1" | xargs cat
+}
+
 # What decides whether a kernel in the cache is still the one that is wanted.
 kernel_key()
 {
 	case $1 in
 	uml)
-		cat "$vmdir/kernel.config" "$vmdir"/patches/*.patch ;;
+		cat "$vmdir/kernel.config"
+		cat_patches "$1" ;;
 	uml-debug)
-		cat "$vmdir/kernel.config" "$vmdir/debug.config" \
-			"$vmdir"/patches/*.patch ;;
+		cat "$vmdir/kernel.config" "$vmdir/debug.config"
+		cat_patches "$1" ;;
+	uml-smp)
+		cat "$vmdir"/{kernel,debug,smp}.config
+		cat_patches "$1" ;;
 	debian)
 		cat "$vmdir/debian-modules" "$vmdir/debian.sh" \
 			"$vmdir/initramfs.sh" ;;
@@ -169,7 +189,7 @@ kernel_key()
 		cat "$vmdir/releases.sh" "$vmdir/debian-modules" "$vmdir/debian.sh" \
 			"$vmdir/initramfs.sh" ;;
 	*)
-		die "no kernel is called '$1': uml, uml-debug or debian" ;;
+		die "no kernel is called '$1': uml, uml-debug, uml-smp or debian" ;;
 	esac
 }
 
@@ -195,6 +215,21 @@ kernel_version()
 	cat "$file"
 }
 
+# The source package of another release comes from the root of that release.
+smp_version()
+{
+	local file=$cache/version-$smp_source_package root
+
+	if [ ! -s "$file" ]; then
+		root=$(root_of debian-7.3) || exit 1
+		"$vmdir/kernel.sh" --headers debian-7.3 >/dev/null || exit 1
+		in_root "$root" apt-cache policy "$smp_source_package" |
+			sed -n 's/^  Candidate: //p' | grep -vx '(none)' >"$file" ||
+			die "no package $smp_source_package in the archive"
+	fi
+	cat "$file"
+}
+
 kernel_dir()
 {
 	local version
@@ -202,6 +237,7 @@ kernel_dir()
 	case $1 in
 	debian)	version=$(kernel_version "$image_package") ;;
 	debian-*) version='' ;;
+	uml-smp) version=$(smp_version) ;;
 	*)	version=$(kernel_version "$source_package") ;;
 	esac || exit 1
 	printf '%s/%s-%s\n' "$cache" "$1" \

@@ -25,23 +25,42 @@ set -u
 
 usage()
 {
-	echo "usage: $0 [--headers] uml|uml-debug|debian|debian-RELEASE" >&2
+	echo "usage: $0 [--headers] uml|uml-debug|uml-smp|debian|debian-RELEASE" >&2
 	exit 2
 }
 
-# One patched tree serves both User-Mode Linux builds.
+# fetch_source KERNEL DIR: the package that Debian 12 has is installed; another one is
+# downloaded by the apt of its release. Prints the archive.
+fetch_source()
+{
+	local package=$source_package root
+
+	if [ "$1" != uml-smp ]; then
+		need_packages "$package"
+		echo "/usr/src/$package.tar.xz"
+		return
+	fi
+	package=$smp_source_package
+	root=$(root_of debian-7.3) || return 1
+	download "$2" "$root" "$package"
+	dpkg-deb -x "$2"/*.deb "$2" || return 1
+	echo "$2/usr/src/$package.tar.xz"
+}
+
+# One patched tree serves both User-Mode Linux builds of a release.
 unpack_source()
 {
-	local tree=$1 tmp=$1.tmp p
+	local name=$1 tree=$2 tmp=$2.tmp debs=$2.debs archive p
 
 	[ -e "$tree/.complete" ] && return 0
-	need_packages "$source_package" xz-utils patch
-	say "unpacking $source_package"
-	rm -rf "$tree" "$tmp"
-	mkdir -p "$tmp"
-	tar -C "$tmp" --strip-components=1 \
-		-xf "/usr/src/$source_package.tar.xz" || die "cannot unpack"
-	for p in "$vmdir"/patches/*.patch; do
+	need_packages xz-utils patch
+	say "unpacking the source of $name"
+	rm -rf "$tree" "$tmp" "$debs"
+	mkdir -p "$tmp" "$debs"
+	archive=$(fetch_source "$name" "$debs") || exit 1
+	tar -C "$tmp" --strip-components=1 -xf "$archive" || die "cannot unpack"
+	rm -rf "$debs"
+	for p in $(patches_of "$name"); do
 		patch -d "$tmp" -p1 -s <"$p" || die "$p does not apply"
 	done
 	touch "$tmp/.complete"
@@ -70,16 +89,17 @@ build_uml()
 
 	start=$SECONDS
 	need_packages gcc make flex bison bc libc6-dev kmod rsync
-	version=$(kernel_version "$source_package") || exit 1
-	tree=$cache/source-$({ printf '%s\n' "$version"; cat "$vmdir"/patches/*; } |
+	case $name in
+	uml-smp) version=$(smp_version) ;;
+	*)	version=$(kernel_version "$source_package") ;;
+	esac || exit 1
+	tree=$cache/source-$({ printf '%s\n' "$version"; cat_patches "$name"; } |
 		sha1sum | cut -c1-10)
-	with_lock "$tree.lock" unpack_source "$tree" || exit 1
+	with_lock "$tree.lock" unpack_source "$name" "$tree" || exit 1
 
 	say "building $name ($version), some minutes; log: $dir/build.log"
 	mkdir -p "$dir/build"
-	cat "$vmdir/kernel.config" >"$dir/fragment"
-	[ "$name" = uml-debug ] && cat "$vmdir/debug.config" >>"$dir/fragment"
-	# For an option given twice the last one counts, and kconfig says so.
+	config_of "$name" >"$dir/fragment"
 	make -s -C "$tree" O="$dir/build" ARCH=um \
 		KCONFIG_ALLCONFIG="$dir/fragment" allnoconfig \
 		>"$dir/config.log" 2>&1 ||
@@ -98,28 +118,34 @@ build_uml()
 	say "$name is built: $((SECONDS - start)) s"
 }
 
+# config_of KERNEL: of an option that is there twice, the last
+config_of()
+{
+	local files=(kernel.config)
+
+	[ "$1" = uml ] || files+=(debug.config)
+	[ "$1" != uml-smp ] || files+=(smp.config)
+	(cd "$vmdir" && cat "${files[@]}") | awk '
+	/^CONFIG_/ { split($0, part, "="); option[part[1]] = $0 }
+	/^# CONFIG_.* is not set$/ { option[$2] = $0 }
+	END { for (name in option) print option[name] }'
+}
+
 # An option that kconfig dropped for want of another one would be missed only
 # when a test that needs it passes for the wrong reason.
 check_config()
 {
-	local fragment line bad=0
-
-	fragment=$(cat "$1/fragment")
+	local line bad=0
 
 	while read -r line; do
 		case $line in
 		CONFIG_*) ;;
 		*) continue ;;
 		esac
-		if grep -qx -- "$line" "$1/build/.config"; then
-			continue
-		fi
-		# overruled by a later line of the fragment
-		grep "^${line%%=*}=" <<<"$fragment" | tail -n 1 |
-			grep -qx -- "$line" || continue
+		! grep -qx -- "$line" "$1/build/.config" || continue
 		say "not in the configuration: $line"
 		bad=1
-	done <<<"$fragment"
+	done <"$1/fragment"
 	[ "$bad" -eq 0 ] || die "the configuration is not what was asked for"
 }
 
@@ -144,6 +170,10 @@ main()
 headers=''
 [ "${1:-}" != --headers ] || { headers=$1; shift; }
 [ $# -eq 1 ] || usage
+case $1 in
+uml|uml-debug|uml-smp|debian) ;;
+*)	grep -q "^$1	" <<<"$release_kernels" || usage ;;
+esac
 dir=$(kernel_dir "$1") || exit 1
 if [ ! -e "$dir/.complete" ] || [ ! -e "$dir/boot" ]; then
 	with_lock "$dir.lock" main "$1" || exit 1

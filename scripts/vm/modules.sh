@@ -21,7 +21,7 @@ kernel=${1:-uml}
 kunit=${KUNIT:-0}
 # Where a kernel has fault injection it can be aimed at these modules (faults/).
 faults=0
-[ "$kernel" != uml-debug ] || faults=1
+[[ $kernel != uml-debug && $kernel != uml-smp ]] || faults=1
 bench=${BENCH:-0}
 w=${W:-1}
 # ONLY=svcrdma2 leaves the other modules as they were built last.
