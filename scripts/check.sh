@@ -104,7 +104,7 @@ prepare()
 		scripts/kernels.sh --roots &
 		roots=$!
 	fi
-	! wanted uml kunit lint soak || scripts/vm/kernel.sh uml >/dev/null || exit 1
+	! wanted uml lint soak || scripts/vm/kernel.sh uml >/dev/null || exit 1
 	! wanted uml-debug kunit canary soak ||
 		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
 	! wanted debian lint packages || scripts/vm/kernel.sh debian >/dev/null || exit 1
@@ -128,7 +128,7 @@ list()
 	for suite in lint packages dissector uml-debug debian uml kernels kunit fuzz canary soak; do
 		wanted "$suite" || continue
 		case $suite in
-		kunit)	printf 'kunit/%s\n' uml-debug uml ;;
+		kunit)	echo kunit/uml-debug ;;
 		kernels) scripts/kernels.sh --names | sed 's|^|kernels/|' ;;
 		*uml*|debian) scripts/nfs-test.sh --groups "$suite" |
 				sed "s|^|$suite/|" ;;

@@ -25,25 +25,25 @@ proto=${PROTO:-rdma2}
 callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 	callbacks-two callbacks-rdma2 backward-rpc backward-rpc-chunks
 	backward-rpc-window backward-rpc-called)
-# What is about the ends of connections, and what takes long, runs under sanitizers;
-# without them, where all is faster, check.sh has it in its suite "soak".
+# A group runs in one kernel, under sanitizers where that takes no more than some
+# minutes; "files" and "conformance" run in both. check.sh has the others without
+# sanitizers, where all is faster and nothing is left out, in its suite "soak".
+both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 ends=(kill-peer callbacks-cut callbacks-rdma2-cut backward-rpc-killed
 	backward-rpc-cut negotiate versions cycle unplug restart)
 long=(paths kill krb5 intree properties sizes changes grants size-storm)
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- files siw counters inuse both conformance \
-			conformance-client fuzz-flawed crowd flood bounds backward \
-			backward-rpc-hang "${callbacks[@]}" \
-			callbacks-many-4.1 callbacks-many-4.2 callbacks-siw resize \
+	uml)		set -- files counters conformance conformance-client \
+			fuzz-flawed crowd flood bounds backward-rpc-hang \
+			callbacks-many-4.1 callbacks-many-4.2 callbacks-siw \
 			link-v2 link-client link-server link-tuned link-siw \
-			link-both link-trips link-capture names view tool ;;
-	uml-soak)	set -- "${ends[@]}" "${long[@]}" ;;
-	uml-debug)	set -- files siw inuse both conformance hostile fuzz-server \
-			fuzz-client backward backward-rpc-overdue "${callbacks[@]}" \
-			"${ends[@]}" "${long[@]}" storms resize disconnect shortage \
-			link-both link-loss names ;;
+			link-trips link-capture view tool ;;
+	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" ;;
+	uml-debug)	set -- files conformance hostile fuzz-server fuzz-client \
+			backward-rpc-overdue "${both[@]}" "${ends[@]}" "${long[@]}" \
+			storms disconnect shortage link-loss ;;
 	debian-*)	set -- files payload ;;
 	debian)		set -- exclusive inuse counters files link-stock bench ;;
 	esac
@@ -125,10 +125,14 @@ cases_of()
 	[ "$1" != link-stock ] || echo O_DIRECT
 }
 
-# What is about timers runs on the guest's own time, see vm.sh.
+# What waits for timers runs on the guest's own time, see vm.sh.
 clock_of()
 {
-	echo host
+	case "$kernel $1" in
+	"uml kill-peer"|"uml storms"|"uml negotiate"|"uml backward-rpc-hang"|"uml callbacks-many-"*)
+		echo guest ;;
+	*)	echo host ;;
+	esac
 }
 
 # Names that begin with "link-" are about two guests; "bench" asks whether make
