@@ -85,8 +85,9 @@ enum svc2_answer {
  * Nothing answers a Call that has not been posted, whatever a peer guesses of its xid.
  * Only an ERR_VERS may come in another version than the Call (S35, S36). No
  * error is worth a second try: the upper layer makes its Calls again (2.4). A Reply
- * says no more of chunks than they hold (E-20). What is wrong with a Reply ends the
- * RPC, never the connection (S06, S07, S08).
+ * says no more of chunks than they hold (E-20). One that comes inline may give the
+ * Reply chunk back unused (S10). What is wrong with a Reply ends the RPC, never the
+ * connection (S06, S07, S08).
  */
 static inline enum svc2_answer
 svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
@@ -103,13 +104,12 @@ svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
 	      h->h_error.er_code == RDMA2_ERR_VERS))
 		return SVC2_ANSWER_DROP;
 	if (msg->mg_verdict || h->h_proc > RDMA2_NOMSG ||
-	    h->h_nwrites > !!write_max ||
-	    h->h_has_reply != nomsg)
+	    h->h_nwrites > !!write_max || (nomsg && !h->h_has_reply))
 		return SVC2_ANSWER_FAIL;
 	written = h->h_nwrites ? h->h_writes[0].ck_length : 0;
-	if (h->h_has_reply)
+	if (nomsg)
 		came = h->h_reply.ck_length;
-	if (written > write_max || (h->h_has_reply && came > reply_max) ||
+	if (written > write_max || (nomsg && came > reply_max) ||
 	    came > room || xdr_align_size(written) > room - came)
 		return SVC2_ANSWER_FAIL;
 	return SVC2_ANSWER_REPLY;

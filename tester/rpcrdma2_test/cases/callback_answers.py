@@ -97,6 +97,14 @@ def replies_out_of_line(t):
                 lambda c: good(c).but(proc=NOMSG, body=b'', reply=(HERE,))])
 
 
+@case('S10 E-06', needs='export')
+def a_reply_with_an_unused_reply_chunk(t):
+    """A Reply chunk of no octets beside an inline Reply means nothing"""
+    _, call = begin(t)
+    t.send(good(call, reply=(Segment(0x1234, 0),)))
+    is_satisfied(t)
+
+
 @case('S07', needs='export')
 def replies_that_are_too_short(t):
     """A Reply without an RPC header ends the callback"""
