@@ -299,23 +299,30 @@ static void a_spoilt_answer(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_spoilt(&ex, XID));
 }
 
-/* S16: no answer is a rejection; and C-052: one that is late counts all the same. */
+/*
+ * S16, C-034: no answer is none: nothing else is said, and the wish binds, until it
+ * comes (C-052).
+ */
 static void no_answer(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
 
 	ask(test, &ex);
-	ex.ex_wished = 0;
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + 30 * HZ - 1));
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, NOW + 30 * HZ));
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(&ex));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + 60 * HZ));
+	rpcrdma2_exchange_resize(&ex, 12288, 65536);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, &pm));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 
 	answer(test, &ex, XID, 1, 0, 0);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
+	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, NOW + 30 * HZ));
 
 	/* jiffies wrap */
 	ask(test, &ex);
@@ -351,12 +358,13 @@ static void errors(struct kunit *test)
 			continue;
 		KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex, h));
 		rpcrdma2_exchange_resize(&ex, 8192, 32768);
-		if (errs[i].again)
+		if (errs[i].again) {
 			say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
-		else
+			KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
+		} else {
 			has_nothing_to_say(test, &ex);
+		}
 		/* what it does not lack is said */
-		rpcrdma2_exchange_heard(&ex, NOW + RPCRDMA2_ANSWER_TIMEOUT);
 		rpcrdma2_exchange_resize(&ex, 12288, 32768);
 		say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
 		if (errs[i].again)

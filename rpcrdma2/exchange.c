@@ -44,6 +44,7 @@ static void begin_wait(struct rpcrdma2_exchange *ex, u32 type)
 {
 	ex->ex_sent = type;
 	ex->ex_open = true;
+	ex->ex_late = false;
 }
 
 /* It is answered, or will never be. */
@@ -173,13 +174,15 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_unsent);
 
 bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now)
 {
-	bool asked = ex->ex_open && ex->ex_sent == RDMA2_OPT_REQPROP;
-
-	if (asked &&
+	if (ex->ex_sent != RDMA2_OPT_REQPROP) {
+		ex->ex_open = false;
+		return false;
+	}
+	if (ex->ex_late ||
 	    time_before(now, ex->ex_since + RPCRDMA2_ANSWER_TIMEOUT))
 		return false;
-	ex->ex_open = false;
-	return asked;
+	ex->ex_late = true;
+	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_heard);
 

@@ -208,10 +208,8 @@ static void say_next(struct svc2_xprt *sp)
  */
 void svc2_heard(struct svc2_xprt *sp)
 {
-	if (!rpcrdma2_exchange_heard(&sp->sp_ex, jiffies))
-		return;
-	svc2_count(properties_in_vain);
-	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
+	if (rpcrdma2_exchange_heard(&sp->sp_ex, jiffies))
+		svc2_count(properties_in_vain);
 }
 
 /**

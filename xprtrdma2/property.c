@@ -285,10 +285,8 @@ void xprt2_heard(struct xprt2_ep *ep)
 {
 	if (ep->ep_intro == XPRT2_INTRO_OUT)
 		ep->ep_intro = XPRT2_INTRO_NONE;
-	if (rpcrdma2_exchange_heard(&ep->ep_ex, jiffies)) {
+	if (rpcrdma2_exchange_heard(&ep->ep_ex, jiffies))
 		xprt2_count(properties_in_vain);
-		bound_messages(ep);
-	}
 	note_talk(ep);
 }
 

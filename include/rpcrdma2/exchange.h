@@ -41,6 +41,7 @@
  * @ex_sent: the message of this end that was sent last, answers left out: enum
  *	rpcrdma2_opttype, or 0
  * @ex_open: nothing has come since, or not what it waits for
+ * @ex_late: it is a REQPROP whose answer takes long
  * @ex_xid: its xid
  * @ex_since: when it was sent, in jiffies
  * @ex_lacks: messages that the peer does not know, a bit for each opttype (C-026)
@@ -58,13 +59,14 @@ struct rpcrdma2_exchange {
 	struct rpcrdma2_propset		ex_want;
 	u32				ex_sent;
 	bool				ex_open;
+	bool				ex_late;
 	u32				ex_xid;
 	unsigned long			ex_since;
 	u32				ex_lacks;
 	u32				ex_recv_wish;
 };
 
-/* S16: a REQPROP that is not answered for so long is rejected */
+/* S16: a REQPROP that is not answered for so long is counted */
 #define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
 
 /**
@@ -143,11 +145,10 @@ void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex);
  * @ex: properties
  * @now: jiffies
  *
- * 2.3. A REQPROP waits for its own answer, but not for ever: then it is rejected, and
- * what it asks for does not bound Sends any more (S16). What is in force at the peer
- * counts all the same when the answer does come (C-052).
+ * 2.3. A REQPROP waits for its own answer, however long that takes: what it asks for
+ * may be in force at the peer by now (C-034, C-052, S16).
  *
- * Return: whether a REQPROP has waited for too long.
+ * Return: whether a REQPROP has waited for too long, once.
  */
 bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now);
 
