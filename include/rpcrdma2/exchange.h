@@ -13,8 +13,8 @@
  *	rpcrdma2_exchange_sent()	it is posted
  *	rpcrdma2_exchange_unsent()	it could not be; it is said the next time
  *
- * Of such messages one at a time waits for an answer; one that has none waits
- * for the next message, of whatever kind (2.3). Nothing is locked: property messages
+ * Of such messages one at a time waits for an answer; an UPDPROP, which has none, waits
+ * for a message that comes a second later, of whatever kind (2.3). Nothing is locked: property messages
  * of a connection are dealt with one at a time, in the order in which they came
  * (S16), and so is what this end says.
  */
@@ -68,6 +68,9 @@ struct rpcrdma2_exchange {
 
 /* S16: a REQPROP that is not answered for so long is counted */
 #define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
+
+/* 2.3: an UPDPROP has arrived when a message comes so long after it */
+#define RPCRDMA2_UPDPROP_REST	HZ
 
 /**
  * rpcrdma2_exchange_init - nothing has been announced (C-005, C-024, S19)
@@ -145,7 +148,8 @@ void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex);
  * @ex: properties
  * @now: jiffies
  *
- * 2.3. A REQPROP waits for its own answer, however long that takes: what it asks for
+ * 2.3. One that comes right behind an UPDPROP may have been sent before that arrived,
+ * and proves nothing. A REQPROP waits for its own answer, however long that takes: what it asks for
  * may be in force at the peer by now (C-034, C-052, S16).
  *
  * Return: whether a REQPROP has waited for too long, once.
