@@ -298,9 +298,9 @@ static enum rpcrdma2_errcode decode_rpc(struct rpcrdma2_hdr *h,
 
 /*
  * The body stays where it is: what an opttype means is the receiver's
- * decision. S39: an unreadable direction must not be answered. A RESPROP is an
- * answer, whatever its direction word is (S01, S38): the opttype alone decides,
- * so a RESPROP that ends right behind it is not answered either (S11).
+ * decision. S39: an unreadable direction must not be answered. Of a property message
+ * the opttype alone decides, whatever the direction word is (S52): a RESPROP
+ * is an answer, and one that ends right behind it is not answered either (S11).
  */
 static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
 					     struct rpcrdma2_cursor *cu,
@@ -317,8 +317,8 @@ static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
 	if (!p)
 		return RDMA2_ERR_BAD_XDR;
 	h->h_opttype = be32_to_cpup(p);
-	if (h->h_opttype == RDMA2_OPT_RESPROP)
-		h->h_direction = RDMA2_REPLY;
+	if (rpcrdma2_opt_is_property(h->h_opttype))
+		h->h_direction = rpcrdma2_property_direction(h->h_opttype);
 
 	if (!rpcrdma2_take_count(cu, 1, &h->h_optlen))
 		return RDMA2_ERR_BAD_XDR;
@@ -333,8 +333,8 @@ static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
 static enum rpcrdma2_errcode decode_property(struct rpcrdma2_hdr *h,
 					     const struct rpcrdma2_cursor *cu)
 {
-	h->h_direction = h->h_proc == RDMA2_RESPROP ? RDMA2_REPLY : RDMA2_CALL;
 	h->h_opttype = h->h_proc - RDMA2_CONNPROP + RDMA2_OPT_CONNPROP;
+	h->h_direction = rpcrdma2_property_direction(h->h_opttype);
 	h->h_optoff = RPCRDMA2_PREFIX_LEN;
 	h->h_optlen = cu->cu_left;
 	return RDMA2_OK;

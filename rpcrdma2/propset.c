@@ -288,8 +288,7 @@ static bool propmsg_sendable(const struct rpcrdma2_propmsg *pm)
 	if (pm->pm_type == RDMA2_OPT_RESPROP)
 		return pm->pm_want && !(rows & pm->pm_done) &&
 		       !((rows | pm->pm_done) & ~pm->pm_want->ps_rows);
-	return pm->pm_type >= RDMA2_OPT_CONNPROP &&
-	       pm->pm_type <= RDMA2_OPT_UPDPROP;
+	return rpcrdma2_opt_is_property(pm->pm_type);
 }
 
 int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
@@ -304,8 +303,7 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
 	rpcrdma2_hdr_begin(h, h->h_xid, RPCRDMA2_VERS_TWO, h->h_credit,
 			   h->h_proc == RDMA2_OPTIONAL ? RDMA2_OPTIONAL :
 			   RDMA2_CONNPROP + pm->pm_type - RDMA2_OPT_CONNPROP,
-			   pm->pm_type == RDMA2_OPT_RESPROP ? RDMA2_REPLY :
-							      RDMA2_CALL);
+			   rpcrdma2_property_direction(pm->pm_type));
 	hdrlen = rpcrdma2_hdr_size(h);
 
 	sh.count = hdrlen / XDR_UNIT;

@@ -75,6 +75,26 @@ static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
  */
 unsigned int rpcrdma2_error_args(u32 vers, u32 code);
 
+/* propset.c */
+
+/**
+ * rpcrdma2_opt_is_property - is an option a property message, spelled so (S01)?
+ * @opttype: its type
+ */
+static inline bool rpcrdma2_opt_is_property(u32 opttype)
+{
+	return opttype >= RDMA2_OPT_CONNPROP && opttype <= RDMA2_OPT_UPDPROP;
+}
+
+/**
+ * rpcrdma2_property_direction - which way a property message goes (S52)
+ * @opttype: enum rpcrdma2_opttype
+ */
+static inline enum rpcrdma2_direction rpcrdma2_property_direction(u32 opttype)
+{
+	return opttype == RDMA2_OPT_RESPROP ? RDMA2_REPLY : RDMA2_CALL;
+}
+
 /* props.c */
 
 /**

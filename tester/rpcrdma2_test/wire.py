@@ -366,10 +366,11 @@ def decode_option(reader, number, credit):
     info = reader.opaque('rdma_optinfo')
     if 1 <= opttype <= 4:
         reader.end('an option about properties')
-        if direction != (REPLY if opttype + OPTIONAL == RESPROP else CALL):
+        proc = opttype + OPTIONAL
+        # S52: CONNPROP may be the answer to one
+        if direction != (REPLY if proc == RESPROP else CALL) and proc != CONNPROP:
             raise WireError(f'rdma_optdir {direction} of opttype {opttype}')
-        return decode_properties(Reader(info), number, credit,
-                                 opttype + OPTIONAL, True)
+        return decode_properties(Reader(info), number, credit, proc, True)
     return Option(number, opttype, info, direction, credit, reader.rest())
 
 

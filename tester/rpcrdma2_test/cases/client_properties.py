@@ -263,11 +263,11 @@ def wish(t):
     return [Prop(BRS, t.takes), Prop(0xffffffff, b'\0\0\0\7'), Prop(RBSIZ, 1 << 28)]
 
 
-def answers_a_wish(t, **fields):
+def answers_a_wish(t, direction=None, **fields):
     t.negotiate()
     begun = round_begins(t)
     message = wire.reqprop(t.xid(), wish(t), **fields)
-    got = t.answer_to(message)
+    got = t.answer_to(message if direction is None else message.with_word(4, direction))
     check(isinstance(got, Properties) and got.proc == RESPROP and got.xid == message.xid and
           got.as_option == message.as_option, f'{got}')
     done, rejected, other = got.sets
@@ -286,6 +286,12 @@ def wishes(t):
 def wishes_as_an_option(t):
     """REQPROP spelled as an option is answered as an option"""
     answers_a_wish(t, as_option=True)
+
+
+@case('S52 C-049', plays='server')
+def wishes_as_an_option_that_is_a_reply(t):
+    """So it is whatever its direction says"""
+    answers_a_wish(t, wire.REPLY, as_option=True)
 
 
 @case('C-048 S18', plays='server')

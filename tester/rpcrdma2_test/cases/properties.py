@@ -3,8 +3,8 @@
 
 from .. import rpc
 from ..registry import NotApplicable, case, check
-from ..wire import (BAD_XDR, BRS, BRS_GENL, BRS_INLINE, BRS_NONE, INVALID_OPTION,
-                    INVALID_PROC, NOMSG, RBSIZ, Prop,
+from ..wire import (BAD_XDR, BRS, BRS_GENL, BRS_INLINE, BRS_NONE, CONNPROP, INVALID_OPTION,
+                    INVALID_PROC, NOMSG, RBSIZ, REPLY, RESPROP, Prop,
                     Properties, Raw, connprop, propset, reqprop, u32,
                     updprop)
 
@@ -236,6 +236,20 @@ def updprop_applies(t):
     t.nothing(updprop(t.xid(), [Prop(RBSIZ, 4096)]))
     t.largest = 4096
     expect_inline(t, 6000, False)
+
+
+@case('S52 C-049')
+def options_that_call_themselves_replies(t):
+    """CONNPROP, REQPROP and UPDPROP, as options with REPLY, are what their types say"""
+    def as_reply(message):
+        return message.with_word(4, REPLY)
+    got = t.ask(as_reply(connprop(t.xid(), [Prop(RBSIZ, 8192)], as_option=True))).message
+    check(isinstance(got, Properties) and got.proc == CONNPROP and got.as_option, f'{got}')
+    message = reqprop(t.xid(), [Prop(RBSIZ, 4096)], as_option=True)
+    got = t.ask(as_reply(message)).message
+    check(isinstance(got, Properties) and got.proc == RESPROP and got.xid == message.xid, f'{got}')
+    t.nothing(as_reply(updprop(t.xid(), [Prop(RBSIZ, 8192)], as_option=True)))
+    t.error(as_reply(updprop(t.xid(), [Prop(BRS, 7)], as_option=True)), BAD_XDR)
 
 
 @case('C-022 S04')
