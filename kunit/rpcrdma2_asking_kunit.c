@@ -59,21 +59,21 @@ static void say(struct kunit *test, struct rpcrdma2_exchange *ex, u32 type,
 
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
 	memset(&pm, 0xff, sizeof(pm));
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(ex, &pm));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(ex, NOW, &pm));
 	KUNIT_EXPECT_EQ(test, pm.pm_type, type);
 	KUNIT_EXPECT_EQ(test, pm.pm_nochg, 0);
 	KUNIT_EXPECT_PTR_EQ(test, pm.pm_want, NULL);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, rows);
 	rpcrdma2_exchange_sent(ex, &pm, XID, NOW);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(ex, &pm));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(ex, NOW, &pm));
 }
 
 static void has_nothing_to_say(struct kunit *test, struct rpcrdma2_exchange *ex)
 {
 	struct rpcrdma2_propmsg pm;
 
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(ex, &pm));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(ex, NOW, &pm));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(ex));
 }
 
@@ -206,7 +206,7 @@ static void a_wish_for_less_binds(struct kunit *test)
 	/* one that cannot be posted; it is still to be said */
 	meet(test, &ex, RBSIZ, 0);
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(&ex, &pm));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW, &pm));
 	ex.ex_able.pr_sbsiz = 65536;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 	rpcrdma2_exchange_unsent(&ex);
@@ -315,7 +315,7 @@ static void no_answer(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + 60 * HZ));
 	rpcrdma2_exchange_resize(&ex, 12288, 65536);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, &pm));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW, &pm));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 
 	answer(test, &ex, XID, 1, 0, 0);
@@ -415,7 +415,7 @@ static void larger_receives_are_told(struct kunit *test)
 	rpcrdma2_exchange_resize(&ex, 16384, 65536);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + HZ - 1));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, &pm));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW, &pm));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + HZ));
 	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
 	rpcrdma2_exchange_heard(&ex, NOW + HZ);
@@ -487,7 +487,7 @@ static void the_peer_asks(struct kunit *test)
 		meet(test, &ex, RBSIZ, RBSIZ);
 		val.pr_rbsiz = asks[i].want;
 		rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
-		KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, &res));
+		KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &res));
 		KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, asks[i].told);
 		KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, asks[i].told);
 		KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, asks[i].wish);
@@ -500,15 +500,125 @@ static void the_peer_asks(struct kunit *test)
 	rpcrdma2_exchange_announce(&ex, &res);
 	val.pr_rbsiz = 32768;
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, &res));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &res));
 	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 4096);
 	KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, 8192);
 	/* of another property */
 	meet(test, &ex, RBSIZ, RBSIZ);
 	rpcrdma2_propset_init(&pm.pm_set, BRS, &able);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, &res));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &res));
 	KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, 8192);
 	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 0);
+}
+
+/* The peer asks for Receives of so many octets; whether it is done. */
+static bool is_done(struct kunit *test, struct rpcrdma2_exchange *ex,
+		    u32 octets, unsigned long now)
+{
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP }, res;
+	struct rpcrdma2_props val = { .pr_rbsiz = octets };
+
+	ex->ex_recv_wish = 0;
+	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_answer(ex, &pm, now, &res));
+	KUNIT_EXPECT_EQ(test, res.pm_set.ps_rows, 0);
+	return res.pm_done;
+}
+
+/* S53: Receives that are asked to be smaller and larger in turns */
+static void s53_sizes_that_flip(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP }, res;
+	struct rpcrdma2_props val = { };
+	struct rpcrdma2_exchange ex;
+
+	meet(test, &ex, RBSIZ, RBSIZ);
+	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 6000, NOW));
+	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 6000);
+	/* less within a second is rejected, and has no effect */
+	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 4096, NOW + HZ - 1));
+	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 0);
+	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 6000);
+	KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, 6000);
+	/* the same is no less, and one for more is looked at when there is time */
+	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 6000, NOW + HZ - 1));
+	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65536, NOW + HZ - 1));
+	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 65536);
+	/* now they grow: a wish for what there was before ends that */
+	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 6000, NOW + HZ - 1));
+	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65535, NOW + HZ - 1));
+	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 0);
+	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, NOW + HZ));
+	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 4096);
+	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 4096);
+	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65536, NOW + HZ));
+	/* a second is one from the last that was done */
+	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 4096, NOW + 2 * HZ - 1));
+	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, NOW + 2 * HZ));
+	/* however long ago that was, also where jiffies have 32 bits */
+	ex.ex_recv_last = 65536;
+	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, NOW + 2 * HZ - 1));
+
+	/* what more was asked for at once counts, too */
+	meet(test, &ex, RBSIZ, RBSIZ);
+	ex.ex_able.pr_rbsiz = 12288;
+	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 12288, 0));
+	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 8192, 0));
+	ex.ex_able.pr_rbsiz = 12288;
+	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 12288, 1));
+	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 8192, 1));
+	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 12288);
+
+	/* nor is what there is by now kept back (C-054) */
+	meet(test, &ex, RBSIZ, RBSIZ);
+	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, 0));
+	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65536, 0));
+	ex.ex_able.pr_rbsiz = 12288;
+	val.pr_rbsiz = 32768;
+	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, 0, &res));
+	KUNIT_EXPECT_EQ(test, res.pm_set.ps_rows, RBSIZ);
+	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 12288);
+	KUNIT_EXPECT_EQ(test, ex.ex_recv_last, 65536);
+}
+
+/* S53: this end does not ask so either. */
+static void s53_wishes_for_less(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+
+	meet(test, &ex, RBSIZ, 0);
+	rpcrdma2_exchange_resize(&ex, 8192, 8192);
+	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+	rpcrdma2_exchange_heard(&ex, NOW + 5 * HZ);
+	answer(test, &ex, XID, 1, 0, 0);
+	rpcrdma2_exchange_resize(&ex, 8192, 4096);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ, &pm));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ +
+							RPCRDMA2_ASK_REST - 1, &pm));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ +
+						       RPCRDMA2_ASK_REST, &pm));
+	KUNIT_EXPECT_EQ(test, pm.pm_type, RDMA2_OPT_REQPROP);
+	rpcrdma2_exchange_unsent(&ex);
+	/* less than was asked for last, though it has not come to be */
+	ex.ex_want.ps_val.pr_rbsiz = 65536;
+	rpcrdma2_exchange_resize(&ex, 8192, 16384);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ, &pm));
+	ex.ex_want.ps_val.pr_rbsiz = 8192;
+	rpcrdma2_exchange_resize(&ex, 8192, 4096);
+	/* for more it does, and says what has changed */
+	rpcrdma2_exchange_resize(&ex, 12288, 4096);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ, &pm));
+	KUNIT_EXPECT_EQ(test, pm.pm_type, RDMA2_OPT_UPDPROP);
+	rpcrdma2_exchange_unsent(&ex);
+	ex.ex_want.ps_val.pr_rbsiz = 12288;	/* and for the same again */
+	rpcrdma2_exchange_resize(&ex, 8192, 12288);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ, &pm));
+	KUNIT_EXPECT_EQ(test, pm.pm_type, RDMA2_OPT_REQPROP);
+	KUNIT_EXPECT_LT(test, RPCRDMA2_CUT_REST, RPCRDMA2_ASK_REST);
 }
 
 static struct kunit_case asking_cases[] = {
@@ -529,6 +639,8 @@ static struct kunit_case asking_cases[] = {
 	KUNIT_CASE(the_largest_send_is_told),
 	KUNIT_CASE(questions_first),
 	KUNIT_CASE(the_peer_asks),
+	KUNIT_CASE(s53_sizes_that_flip),
+	KUNIT_CASE(s53_wishes_for_less),
 	{ }
 };
 

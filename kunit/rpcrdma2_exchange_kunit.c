@@ -9,6 +9,7 @@
 
 #define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
 #define BRS	BIT(RPCRDMA2_PROP_BRS)
+#define NOW	1000UL
 
 static const struct rpcrdma2_props able = {
 	.pr_rbsiz = 16384, .pr_brs = RDMA2_BKREQSUP_INLINE,
@@ -100,7 +101,7 @@ static void a_connprop_is_answered_once(struct kunit *test)
 			rpcrdma2_props_effects(RPCRDMA2_PROPS_ALL));
 	KUNIT_EXPECT_TRUE(test, ex.ex_peer.pp_spoken);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 8192);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
 	KUNIT_EXPECT_EQ(test, answer.pm_type, RDMA2_OPT_CONNPROP);
 	KUNIT_EXPECT_EQ(test, answer.pm_set.ps_val.pr_rbsiz, 16384);
 
@@ -108,7 +109,7 @@ static void a_connprop_is_answered_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(&ex, &pm, &effects),
 			RBSIZ | BRS);
 	KUNIT_EXPECT_EQ(test, effects, 0);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
 }
 
 static void a_requester_answers_no_connprop(struct kunit *test)
@@ -120,7 +121,7 @@ static void a_requester_answers_no_connprop(struct kunit *test)
 	read_vector(test, &pm, v19, sizeof(v19));
 	take(test, &ex, &pm);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 8192);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
 }
 
 /* S16, C-049: what was granted is known to the peer from then on. */
@@ -138,7 +139,7 @@ static void a_reqprop_is_answered(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_spoken);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
 
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
 	expect_sent(test, &answer, 0x70000003, 64, RDMA2_REQPROP, v22,
 		    sizeof(v22));
 	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 16384);
@@ -156,7 +157,7 @@ static void an_updprop_is_taken(struct kunit *test)
 			RPCRDMA2_EFFECT_MESSAGES);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 16384);
 	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_spoken);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
 }
 
 /* S17, C-058: a RESPROP that answers no REQPROP changes nothing. */
@@ -169,7 +170,7 @@ static void a_resprop_counts_when_it_answers(struct kunit *test)
 	read_vector(test, &pm, v22, sizeof(v22));
 	take(test, &ex, &pm);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, &answer));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
 
 	read_vector(test, &want, v21, sizeof(v21));
 	pm.pm_want = &want.pm_set;

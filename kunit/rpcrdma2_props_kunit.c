@@ -217,6 +217,46 @@ static void answer_to_many_wishes(struct kunit *test)
 }
 
 /*
+ * S53: what is answered at all has an answer that any peer takes, in the longer
+ * spelling too; of one wish more nothing is done.
+ */
+static void s53_most_wishes(struct kunit *test)
+{
+	u32 count = RPCRDMA2_WISHES_MAX, words = 5 + 2 * count, i;
+	struct rpcrdma2_props now = { .pr_rbsiz = 4096 }, able = now;
+	struct rpcrdma2_propmsg req = { }, res;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	struct wire w;
+	__be32 *p;
+
+	able.pr_rbsiz = 8192;
+	p = kunit_kzalloc(test, (words + 2) * XDR_UNIT, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	p[1] = cpu_to_be32(RPCRDMA2_VERS_TWO);
+	p[3] = cpu_to_be32(RDMA2_REQPROP);
+	p[4] = cpu_to_be32(count);
+	for (i = 0; i <= count; i++)
+		p[5 + 2 * i] = cpu_to_be32(1000 + i);
+	/* no data is the default, 4096: done */
+	p[5 + 2 * (count - 1)] = cpu_to_be32(RDMA2_PROPID_RBSIZ);
+	KUNIT_ASSERT_EQ(test, read_body(test, &req, p, words * XDR_UNIT),
+			RDMA2_OK);
+	rpcrdma2_answer_reqprop(&res, &req.pm_set, &now, &able);
+	KUNIT_EXPECT_EQ(test, res.pm_done, BIT(RPCRDMA2_PROP_RBSIZ));
+	h->h_credit = 1;
+	h->h_proc = RDMA2_OPTIONAL;
+	room(test, &w, RPCRDMA2_INLINE_FIRST);
+	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &res), 28 + 3 * 4 + 2 * 448);
+
+	p[4] = cpu_to_be32(count + 1);
+	KUNIT_EXPECT_EQ(test, read_body(test, &req, p, (words + 2) * XDR_UNIT),
+			RDMA2_ERR_SYSTEM);
+	p[3] = cpu_to_be32(RDMA2_UPDPROP);
+	KUNIT_EXPECT_EQ(test, read_body(test, &req, p, (words + 2) * XDR_UNIT),
+			RDMA2_OK);
+}
+
+/*
  * C-022, C-057: the words of an answer, element by element. RBSIZ and BRS stand
  * among unknown properties, at and around the ends of words.
  */
@@ -598,6 +638,7 @@ static struct kunit_case props_cases[] = {
 	KUNIT_CASE(reqprop_is_answered),
 	KUNIT_CASE_PARAM(wishes, wish_gen_params),
 	KUNIT_CASE(answer_to_many_wishes),
+	KUNIT_CASE(s53_most_wishes),
 	KUNIT_CASE_PARAM(answer_is_numbered, numbered_gen_params),
 	KUNIT_CASE(answers_refused_for_sending),
 	KUNIT_CASE(options_have_a_direction),

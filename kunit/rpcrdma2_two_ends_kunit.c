@@ -152,7 +152,7 @@ static void converse(struct world *wd, struct end *en)
 
 	en->have = max(en->have, min(en->set, en->wish));
 	rpcrdma2_exchange_resize(&en->ex, en->have, en->send);
-	if (!rpcrdma2_exchange_next(&en->ex, &pm))
+	if (!rpcrdma2_exchange_next(&en->ex, wd->now, &pm))
 		return;
 	/* now and then there is no memory */
 	if (chance(wd, 10))
@@ -184,7 +184,8 @@ static void look_at(struct world *wd, struct end *en, struct parcel *pa)
 	rpcrdma2_msg_read(msg, pa->data, pa->len, pa->len, 0, &en->ex);
 	KUNIT_ASSERT_EQ(wd->test, msg->mg_verdict, RDMA2_OK);
 	rpcrdma2_exchange_take(&en->ex, &msg->mg_prop, &effects);
-	if (rpcrdma2_exchange_answer(&en->ex, &msg->mg_prop, &answer))
+	if (rpcrdma2_exchange_answer(&en->ex, &msg->mg_prop, wd->now,
+				     &answer))
 		post_control(wd, en, &answer, msg->mg_hdr.h_xid);
 	take_wish(wd, en);
 }

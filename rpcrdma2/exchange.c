@@ -97,6 +97,18 @@ static u32 questions(const struct rpcrdma2_exchange *ex)
 	       rpcrdma2_props_differ(&ex->ex_wish, &peer->pp_now);
 }
 
+/*
+ * S53: the peer may reject a wish for less than before that comes soon after another.
+ * It has had that one before it answered.
+ */
+static bool rpcrdma2_asks_too_soon(const struct rpcrdma2_exchange *ex,
+				   unsigned long now)
+{
+	return ex->ex_asks && now - ex->ex_asked < RPCRDMA2_ASK_REST &&
+	       ex->ex_wish.pr_rbsiz < max(ex->ex_peer.pp_now.pr_rbsiz,
+					  ex->ex_want.ps_val.pr_rbsiz);
+}
+
 /* C-027, C-059: rows in which @now is not what the peer knows */
 static u32 updates(const struct rpcrdma2_exchange *ex,
 		   const struct rpcrdma2_props *now)
@@ -122,24 +134,24 @@ bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_busy);
 
-bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex,
+bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
 			    struct rpcrdma2_propmsg *pm)
 {
-	struct rpcrdma2_props now = offer(ex);
+	struct rpcrdma2_props own = offer(ex);
 	u32 rows;
 
 	if (ex->ex_open || !may_speak(ex))
 		return false;
 	*pm = (struct rpcrdma2_propmsg){ };
 	rows = questions(ex);
-	if (rows) {
+	if (rows && !rpcrdma2_asks_too_soon(ex, now)) {
 		rpcrdma2_propset_init(&ex->ex_want, rows, &ex->ex_wish);
 		pm->pm_type = RDMA2_OPT_REQPROP;
 		pm->pm_set = ex->ex_want;
 	} else {
-		rows = updates(ex, &now);
+		rows = updates(ex, &own);
 		pm->pm_type = RDMA2_OPT_UPDPROP;
-		rpcrdma2_propset_init(&pm->pm_set, rows, &now);
+		rpcrdma2_propset_init(&pm->pm_set, rows, &own);
 	}
 	if (!rows)
 		return false;
@@ -154,11 +166,13 @@ void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
 {
 	ex->ex_xid = xid;
 	ex->ex_since = now;
-	if (pm->pm_type == RDMA2_OPT_REQPROP)
+	if (pm->pm_type == RDMA2_OPT_REQPROP) {
 		ex->ex_wished = 0;
-	else
+		ex->ex_asks = true;
+	} else {
 		rpcrdma2_props_copy(&ex->ex_told, &pm->pm_set.ps_val,
 				    pm->pm_set.ps_rows);
+	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_sent);
 
@@ -181,6 +195,7 @@ bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now)
 		ex->ex_open = false;
 		return false;
 	}
+	ex->ex_asked = now;
 	if (ex->ex_late ||
 	    time_before(now, ex->ex_since + RPCRDMA2_ANSWER_TIMEOUT))
 		return false;
@@ -252,24 +267,50 @@ u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_take);
 
+/*
+ * S53: a peer that asks for larger and for smaller Receives in turns has each free
+ * one of them made anew each time. So they do not get smaller, or stop to grow, soon
+ * after they did before.
+ */
+static bool rpcrdma2_cuts_too_soon(struct rpcrdma2_exchange *ex, u32 octets,
+				   unsigned long now)
+{
+	if (octets >= max(ex->ex_told.pr_rbsiz, ex->ex_recv_last))
+		return false;
+	if (ex->ex_cuts && now - ex->ex_cut < RPCRDMA2_CUT_REST)
+		return true;
+	ex->ex_cuts = true;
+	ex->ex_cut = now;
+	return false;
+}
+
 static void answer_reqprop(struct rpcrdma2_exchange *ex,
 			   const struct rpcrdma2_propset *want,
-			   struct rpcrdma2_propmsg *answer)
+			   unsigned long now, struct rpcrdma2_propmsg *answer)
 {
 	const struct rpcrdma2_props able = offer(ex);
+	u32 wish = want->ps_val.pr_rbsiz, told = ex->ex_told.pr_rbsiz;
+	/* one that is too small is rejected, and Receives stay as they are */
+	bool asked = want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
+		     wish >= RPCRDMA2_INLINE_DEFAULT;
+	bool soon = asked && rpcrdma2_cuts_too_soon(ex, wish, now);
 
 	rpcrdma2_answer_reqprop(answer, want, &ex->ex_told, &able);
-	if (!(want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ)))
+	if (soon && answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ)) {
+		answer->pm_done &= ~BIT(RPCRDMA2_PROP_RBSIZ);
+		ex->ex_told.pr_rbsiz = told;
+	}
+	if (!asked || soon)
 		return;
 	if (answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ))
 		ex->ex_able.pr_rbsiz = ex->ex_told.pr_rbsiz;
-	/* one that is too small is rejected, and Receives stay as they are */
-	if (want->ps_val.pr_rbsiz >= RPCRDMA2_INLINE_DEFAULT)
-		ex->ex_recv_wish = want->ps_val.pr_rbsiz;
+	ex->ex_recv_wish = wish;
+	ex->ex_recv_last = wish;
 }
 
 bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 			      const struct rpcrdma2_propmsg *pm,
+			      unsigned long now,
 			      struct rpcrdma2_propmsg *answer)
 {
 	switch (pm->pm_type) {
@@ -279,7 +320,7 @@ bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 		rpcrdma2_exchange_announce(ex, answer);
 		return true;
 	case RDMA2_OPT_REQPROP:
-		answer_reqprop(ex, &pm->pm_set, answer);
+		answer_reqprop(ex, &pm->pm_set, now, answer);
 		return true;
 	default:
 		return false;

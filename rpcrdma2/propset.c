@@ -191,6 +191,10 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 		       decode_propset(pm, &cu);
 		break;
 	case RDMA2_OPT_REQPROP:
+		good = decode_propset(pm, &cu);
+		if (good && ps->ps_count > RPCRDMA2_WISHES_MAX)
+			return RDMA2_ERR_SYSTEM; /* S53 */
+		break;
 	case RDMA2_OPT_UPDPROP:
 		good = decode_propset(pm, &cu);
 		break;

@@ -83,7 +83,7 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 
 	svc2_msg_put_recv(sp, msg);		/* R6 */
 	take(sp, pm);
-	if (rpcrdma2_exchange_answer(ex, pm, &answer))
+	if (rpcrdma2_exchange_answer(ex, pm, jiffies, &answer))
 		send_property(sp, &msg->sm_msg.mg_hdr, &answer);
 	if (ex->ex_recv_wish)
 		svc2_receives_wanted(sp, ex->ex_recv_wish);
@@ -184,7 +184,7 @@ static void say_next(struct svc2_xprt *sp)
 	struct rpcrdma2_propmsg pm;
 	u32 xid;
 
-	if (!rpcrdma2_exchange_next(ex, &pm))
+	if (!rpcrdma2_exchange_next(ex, jiffies, &pm))
 		return;
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);	/* C-034: before it leaves */
 	xid = take_xid(sp);

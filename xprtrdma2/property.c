@@ -211,7 +211,7 @@ static void say_next(struct xprt2_ep *ep)
 	struct rpcrdma2_propmsg pm;
 
 	if (!rpcrdma2_exchange_busy(&ep->ep_ex) || !has_place(ep) ||
-	    !rpcrdma2_exchange_next(&ep->ep_ex, &pm) || !say(ep, &pm))
+	    !rpcrdma2_exchange_next(&ep->ep_ex, jiffies, &pm) || !say(ep, &pm))
 		return;
 	if (pm.pm_type == RDMA2_OPT_REQPROP)
 		xprt2_count(reqprops_sent);
@@ -343,7 +343,8 @@ static void answer_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 {
 	struct rpcrdma2_propmsg answer;
 
-	if (!rpcrdma2_exchange_answer(&ep->ep_ex, &msg->mg_prop, &answer))
+	if (!rpcrdma2_exchange_answer(&ep->ep_ex, &msg->mg_prop, jiffies,
+				      &answer))
 		return;
 	xprt2_count(reqprops);
 	if (send_propmsg(ep, &msg->mg_hdr, &answer, true,

@@ -14,9 +14,9 @@
  *	rpcrdma2_exchange_unsent()	it could not be; it is said the next time
  *
  * Of such messages one at a time waits for an answer; an UPDPROP, which has none, waits
- * for a message that comes a second later, of whatever kind (2.3). Nothing is locked: property messages
- * of a connection are dealt with one at a time, in the order in which they came
- * (S16), and so is what this end says.
+ * for a message that comes a second later, of whatever kind (2.3). Nothing is locked:
+ * property messages of a connection are dealt with one at a time, in the order in which
+ * they came (S16), and so is what this end says.
  */
 #ifndef _RPCRDMA2_EXCHANGE_H
 #define _RPCRDMA2_EXCHANGE_H
@@ -47,6 +47,11 @@
  * @ex_lacks: messages that the peer does not know, a bit for each opttype (C-026)
  * @ex_recv_wish: Receives of so many octets the peer has asked for last; 0 when it
  *	has not, or when this end has looked at it and set it to 0
+ * @ex_recv_last: the last such wish, or 0
+ * @ex_cuts: such a wish has been for less than before
+ * @ex_cut: when the last one was, in jiffies
+ * @ex_asks: this end has sent a REQPROP
+ * @ex_asked: when the last one was still to be answered, in jiffies
  */
 struct rpcrdma2_exchange {
 	struct rpcrdma2_peer_props	ex_peer;
@@ -64,10 +69,19 @@ struct rpcrdma2_exchange {
 	unsigned long			ex_since;
 	u32				ex_lacks;
 	u32				ex_recv_wish;
+	u32				ex_recv_last;
+	bool				ex_cuts;
+	unsigned long			ex_cut;
+	bool				ex_asks;
+	unsigned long			ex_asked;
 };
 
 /* S16: a REQPROP that is not answered for so long is counted */
 #define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
+
+/* S53: from one wish for smaller Receives to the next, and as long as it is waited */
+#define RPCRDMA2_CUT_REST	HZ
+#define RPCRDMA2_ASK_REST	(HZ + HZ / 4)
 
 /* 2.3: an UPDPROP has arrived when a message comes so long after it */
 #define RPCRDMA2_UPDPROP_REST	HZ
@@ -107,17 +121,19 @@ void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
 /**
  * rpcrdma2_exchange_next - make the message that is to be sent now
  * @ex: properties
+ * @now: jiffies
  * @pm: to be filled
  *
  * A REQPROP: after the peer's CONNPROP, for what that allows to be asked (C-047,
  * S16). An UPDPROP: what has changed since the peer was told (C-027, C-032, C-059).
  * Neither while another message waits (2.3), nor one that the peer does not know
- * (C-026). From here on a smaller RBSIZ that is asked for bounds Sends (C-034).
+ * (C-026), nor a wish for less right behind another (S53). From here on a smaller
+ * RBSIZ that is asked for bounds Sends (C-034).
  *
  * Return: whether there is one. Then rpcrdma2_exchange_sent() or
  * rpcrdma2_exchange_unsent() follows, before any other call.
  */
-bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex,
+bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
 			    struct rpcrdma2_propmsg *pm);
 
 /**
@@ -211,15 +227,18 @@ u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
  * rpcrdma2_exchange_answer - decide what answers a property message
  * @ex: properties; those in the answer count as announced
  * @pm: property message that was good throughout, taken before
+ * @now: jiffies
  * @answer: to be filled; refers to @pm until it is encoded
  *
  * A responder answers the first CONNPROP with its own (C-023, S29), both ends a
- * REQPROP with a RESPROP (C-049, S16), and nothing else.
+ * REQPROP with a RESPROP (C-049, S16), and nothing else. Receives get smaller once a
+ * second at most (S53).
  *
  * Return: whether there is an answer.
  */
 bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 			      const struct rpcrdma2_propmsg *pm,
+			      unsigned long now,
 			      struct rpcrdma2_propmsg *answer);
 
 /**

@@ -18,6 +18,12 @@
 /* rdma_which and the length of rdma_data */
 #define RPCRDMA2_PROPVAL_MIN	(2 * XDR_UNIT)
 
+/*
+ * S53: most elements of a REQPROP. The answer has two bitmaps of so many bits; with
+ * header and values it is no longer than any peer takes.
+ */
+#define RPCRDMA2_WISHES_MAX	((RPCRDMA2_INLINE_FIRST - 128) / 2 * 8)
+
 /**
  * struct rpcrdma2_propset - values of some properties
  * @ps_count: elements on the wire, known or not
@@ -77,9 +83,9 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
  * after rpcrdma2_decode_hdr(), h_direction says whether the verdict may be
  * answered: a RESPROP never is, and a bad one counts as all rejected (S11).
  *
- * Return: RDMA2_OK, RDMA2_ERR_BAD_XDR, or RDMA2_ERR_INVALID_OPTION for an
- * opttype that is no property message; only a Call is answered with that one
- * (C-012, S39).
+ * Return: RDMA2_OK, RDMA2_ERR_BAD_XDR, RDMA2_ERR_SYSTEM for a REQPROP of too many
+ * wishes (S53), or RDMA2_ERR_INVALID_OPTION for an opttype that is no property
+ * message; only a Call is answered with that one (C-012, S39).
  */
 enum rpcrdma2_errcode
 rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,

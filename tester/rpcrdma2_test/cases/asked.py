@@ -202,6 +202,7 @@ def what_is_announced_is_in_force(t):
     t.again(size=LARGEST, receives=64)
     t.announce(Prop(RBSIZ, LARGE))
     for wish in (4096, LARGEST, first):
+        time.sleep(1.1)                 # a server need not get smaller sooner (S53)
         t.send(reqprop(t.xid(), [Prop(RBSIZ, wish)]))
         got = t.receive()
         while got is not None:

@@ -4,7 +4,7 @@
 from .. import rpc
 from ..registry import NotApplicable, case, check
 from ..wire import (BAD_XDR, BRS, BRS_GENL, BRS_INLINE, BRS_NONE, CONNPROP, INVALID_OPTION,
-                    INVALID_PROC, NOMSG, RBSIZ, REPLY, RESPROP, Prop,
+                    INVALID_PROC, NOMSG, RBSIZ, REPLY, RESPROP, UPDPROP, Prop,
                     Properties, Raw, connprop, propset, reqprop, u32,
                     updprop)
 
@@ -317,6 +317,24 @@ def many_wishes(t):
     """As many wishes as a message holds are all answered, in a message that fits"""
     t.announce()
     t.wishes(*[Prop(0x3000 + i, b'') for i in range(500)])
+
+
+@case('S53 C-025')
+def wishes_that_flip(t):
+    """Large and small sizes in turns are answered; what is done once is not done ten times"""
+    if t.receive_size() <= 4096:
+        raise NotApplicable('the server has buffers of 4096')
+    done = []
+    for size in (4096, 65536) * 10:
+        message = reqprop(t.xid(), [Prop(RBSIZ, size)])
+        got = t.ask(message).message
+        while isinstance(got, Properties) and got.proc == UPDPROP:
+            got = t.receive().message
+        check(isinstance(got, Properties) and got.proc == RESPROP and got.xid == message.xid,
+              f'{got}')
+        done += [size] if 0 in got.sets[0] else []
+    check(done and done[0] == 4096, f'the first wish: {done}')
+    check(done.count(4096) < 8, f'done: {done}')
 
 
 @case('C-041 C-049 S16')
