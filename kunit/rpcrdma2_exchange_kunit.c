@@ -133,7 +133,7 @@ static void a_reqprop_is_answered(struct kunit *test)
 	begin(test, &ex, false);
 	ex.ex_able.pr_brs = RDMA2_BKREQSUP_GENL;
 	ex.ex_told.pr_rbsiz = 8192;
-	ex.ex_told.pr_brs = RDMA2_BKREQSUP_GENL;
+	ex.ex_told.pr_brs = RDMA2_BKREQSUP_INLINE;
 	read_vector(test, &pm, v21, sizeof(v21));
 	take(test, &ex, &pm);
 	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_spoken);

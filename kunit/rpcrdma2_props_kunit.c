@@ -97,7 +97,7 @@ static void wishes_for_what_is_this_ends(struct kunit *test)
 static void reqprop_is_answered(struct kunit *test)
 {
 	struct rpcrdma2_props now = {
-		.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_GENL,
+		.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_INLINE,
 	};
 	static const struct rpcrdma2_props able = {
 		.pr_rbsiz = 16384, .pr_brs = RDMA2_BKREQSUP_GENL,
@@ -136,8 +136,10 @@ static const struct wish_case {
 	{ "S16 RBSIZ 0", RBSIZ, 0, 4096, 4096, RPCRDMA2_WISH_REJECTED },
 	{ "S16 RBSIZ 2^32 - 1", RBSIZ, U32_MAX, 4096, 4096,
 	  RPCRDMA2_WISH_REJECTED },
-	{ "S20 BRS NONE", BRS, 0, 2, 2, RPCRDMA2_WISH_REJECTED },
-	{ "S16 BRS lower", BRS, 1, 2, 2, RPCRDMA2_WISH_DONE },
+	{ "C-045 BRS NONE", BRS, 0, 2, 2, RPCRDMA2_WISH_REJECTED },
+	{ "C-045 BRS lower than what is to stay", BRS, 1, 2, 2,
+	  RPCRDMA2_WISH_REJECTED },
+	{ "S16 BRS GENL, as it is", BRS, 2, 2, 2, RPCRDMA2_WISH_DONE },
 	{ "S16 BRS as it is", BRS, 1, 1, 1, RPCRDMA2_WISH_DONE },
 	{ "S16 BRS higher", BRS, 2, 1, 1, RPCRDMA2_WISH_REJECTED },
 	{ "S16 BRS of the default, which this end cannot do", BRS, 1, 1, 0,
@@ -265,14 +267,14 @@ static const struct numbered_case {
 	unsigned int	count;		/* elements of the REQPROP */
 	unsigned int	rbsiz, brs;	/* their places; count or more: absent */
 	u32		want_rbsiz;	/* 16384 are posted, 8192 announced */
-	u32		want_brs;	/* GENL */
+	u32		want_brs;	/* INLINE */
 } numbered_cases[] = {
 	{ "C-057 two wishes granted", 2, 0, 1, 16384, RDMA2_BKREQSUP_INLINE },
 	{ "C-057 two wishes granted, in the other order", 2, 1, 0,
 	  16384, RDMA2_BKREQSUP_INLINE },
 	{ "C-057 two wishes rejected", 2, 0, 1, 0, RDMA2_BKREQSUP_NONE },
 	{ "C-054 one granted, one of another value", 2, 0, 1,
-	  65536, RDMA2_BKREQSUP_GENL },
+	  65536, RDMA2_BKREQSUP_INLINE },
 	{ "C-057 a wish alone", 1, 0, 1, 4096, 0 },
 	{ "C-057 no wish at all", 0, 0, 0, 0, 0 },
 	{ "C-022 both at the ends of a word of 32", 32, 0, 31,
@@ -323,7 +325,7 @@ static void answer_is_numbered(struct kunit *test)
 		.pr_rbsiz = 16384, .pr_brs = RDMA2_BKREQSUP_GENL,
 	};
 	struct rpcrdma2_props now = {
-		.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_GENL,
+		.pr_rbsiz = 8192, .pr_brs = RDMA2_BKREQSUP_INLINE,
 	};
 	u32 done[MAP_WORDS] = { }, rejected[MAP_WORDS] = { };
 	struct rpcrdma2_propmsg req = { }, res, back = { };

@@ -41,14 +41,13 @@ static enum rpcrdma2_wish wish_rbsiz(u32 want, u32 now, u32 able, u32 *other)
 }
 
 /*
- * S20: backward operation is not given up altogether. A default that was never
- * announced may be more than this end is able to do.
+ * C-045: what was announced to stay does, and nothing else is in force. A default that
+ * was never announced may be more than this end is able to do.
  */
 static enum rpcrdma2_wish wish_brs(u32 want, u32 now, u32 able, u32 *other)
 {
-	if (want < RDMA2_BKREQSUP_INLINE || want > now || want > able)
-		return RPCRDMA2_WISH_REJECTED;
-	return RPCRDMA2_WISH_DONE;
+	return want == now && want <= able ? RPCRDMA2_WISH_DONE :
+					     RPCRDMA2_WISH_REJECTED;
 }
 
 /* What is not the peer's to change (C-053) */
