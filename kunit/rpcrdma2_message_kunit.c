@@ -139,6 +139,31 @@ static void a_cut_error_is_none(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_msg_is_error(msg));
 }
 
+/*
+ * S55: where a header goes on behind what lies in one piece it is malformed, however
+ * many chunks it has; up to there it has too many.
+ */
+static void s55_a_header_of_two_pages(struct kunit *test)
+{
+	struct words *m = words_new(test);
+	unsigned int count, i;
+
+	for (count = 167; count <= 169; count++) {
+		put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
+		for (i = 1; i <= count; i++)
+			put_read(m, 4 * i, 4);
+		put(m, 0);
+		put(m, 0);
+		put(m, 0);
+		put_payload(m, RDMA2_CALL, 4096);
+		KUNIT_EXPECT_EQ_MSG(test, read_part(test, m->word, 4096,
+						    words_len(m), 0)->mg_verdict,
+				    count <= 168 ? RDMA2_ERR_READ_CHUNKS :
+						   RDMA2_ERR_BAD_XDR,
+				    "%u segments", count);
+	}
+}
+
 static struct kunit_case message_cases[] = {
 	KUNIT_CASE(a_call_and_its_payload),
 	KUNIT_CASE(a_message_of_several_pieces),
@@ -148,6 +173,7 @@ static struct kunit_case message_cases[] = {
 	KUNIT_CASE(a_resprop_answers_nothing),
 	KUNIT_CASE(a_bad_body_is_told_from_a_bad_header),
 	KUNIT_CASE(a_cut_error_is_none),
+	KUNIT_CASE(s55_a_header_of_two_pages),
 	{ }
 };
 
