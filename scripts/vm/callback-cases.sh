@@ -259,7 +259,7 @@ callbacks_without_credits()
 	check "4 credits: mount" "$1" 4.2 || return
 	busy_all 8 2
 	for i in 1 2; do
-		recalls "4 credits, all in use, round $i" 8
+		recalls "B-04 B-17 4 credits, all in use, round $i" 8
 	done
 	end_busy "4 credits, with callbacks"
 	check "4 credits: umount" umount_all

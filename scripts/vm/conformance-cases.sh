@@ -257,15 +257,31 @@ cases_of_clients()
 	done
 }
 
+# What any client may do with Calls of a server, and with what may be one: this one
+# does this.
+calls_to_rdma2()
+{
+	local at=/sys/module/xprtrdma2/parameters/backward
+
+	measure tester_of_clients 22100 client_codes.unknown_procs client_codes.other_versions
+	expect "S54 what has no direction has no answer" \
+		"c_dropped_silently >= 7 && c_backward_refused + c_properties_refused == 0"
+	measure tester_of_clients 22200 client_backward.a_call_in_version_one
+	expect "B-19 S24 a Call of version 1 finds no service, and has no answer" \
+		"c_backward_unanswered == 1 && c_backward_refused == 0"
+	echo inline >$at
+	tester_of_clients 22000 client_codes.chunks_of_a_call
+	echo none >$at
+	all_apply=1 tester_of_clients 22300 client_backward.a_client_that_takes_no_calls
+	echo genl >$at
+}
+
 group_conformance-client()
 {
 	nfs_up "$proto" "${DEVICE:-rxe}" || { fail "server"; return; }
 	# shellcheck disable=SC2046 # words
 	tester_of_clients 21000 ${CASES:-$(cases_of_clients)}
-	if [ "$proto" = rdma2 ] && [ -z "${CASES:-}" ]; then
-		echo inline >/sys/module/xprtrdma2/parameters/backward
-		tester_of_clients 22000 client_codes.chunks_of_a_call
-	fi
+	[ "$proto" != rdma2 ] || [ -n "${CASES:-}" ] || calls_to_rdma2
 	finish
 }
 

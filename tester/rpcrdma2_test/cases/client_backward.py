@@ -168,6 +168,21 @@ def a_call_in_version_one(t):
     t.succeeds()
 
 
+@case('C-035 S20', plays='server')
+def a_client_that_takes_no_calls(t):
+    """With BRS NONE a Call gets SYSTEM, and the client goes on"""
+    t.negotiate()
+    if t.takes != wire.BRS_NONE:
+        raise NotApplicable('the client takes Calls')
+    call = t.serve_until(rpc.FSINFO)
+    back = call_of_the_server(t)
+    t.send(back)
+    got = answer(t)
+    check(isinstance(got, Error) and got.xid == back.number and got.code == wire.SYSTEM, f'{got}')
+    t.answer(call)
+    t.succeeds()
+
+
 @case('C-038', plays='server')
 def a_call_of_a_server_without_brs(t):
     """A Call of a server that has not said what it sends is answered inline"""

@@ -6,8 +6,8 @@ import time
 from .. import wire
 from ..endpoint import Lost
 from ..registry import case, check
-from ..wire import Rpc
-from .client_chunks import called, echo, replied
+from ..wire import Error, Prop, Rpc
+from .client_chunks import begun, called, echo, replied
 from .client_errors import answer
 
 FEW = 4                         # Receives of the server
@@ -25,6 +25,32 @@ def fill(t):
         t.send(*calls[at:at + STEP])
         time.sleep(0.2)
     return calls, grant
+
+
+@case('C-065 B-07', plays='server')
+def a_call_has_its_reply(t):
+    """A Call to a client with the service gets its Reply, and no error"""
+    with called(t):
+        for length in (0, 1000):
+            got = replied(t, echo(t, length), proc=wire.MSG, version=2)
+            check(got.credit > 0 and not got.handles() and got.reply is None, f'{got}')
+
+
+@case('C-038', plays='server')
+def a_call_of_a_server_without_brs(t):
+    """So does one of a server that has not said which Calls it makes"""
+    with called(t, Prop(wire.RBSIZ, 4096)):
+        replied(t, echo(t, 1000), proc=wire.MSG, version=2)
+
+
+@case('B-16 B-19 B-07 S35', plays='server')
+def a_call_in_version_one(t):
+    """In version 1 it gets a Reply of version 1, with three empty lists"""
+    said = t.probe().message
+    t.send(Error(said.xid, wire.VERS, (1, 1), 2))
+    with begun(t):
+        got = replied(t, echo(t).but(version=1), proc=wire.MSG, version=1)
+        check(got.credit > 0 and not got.handles() and got.reply is None, f'{got}')
 
 
 @case('S24 S46 B-06', plays='server')

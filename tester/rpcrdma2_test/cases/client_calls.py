@@ -238,6 +238,40 @@ def handles_die_with_their_rpc(t):
 
 
 @case('C-006', plays='server')
+def nominated_handles_are_of_one_rpc(t):
+    """A handle that is nominated is one of its Call, and of no Call before"""
+    seen, count = set(), 0
+    for call in watch(t, 1024):
+        if call.inv_handle:
+            check(call.inv_handle in call.handles(), f'{call}')
+            check(call.inv_handle not in seen, f'of an RPC before: {call}')
+            count += 1
+        seen.update(call.handles())
+    if not count:
+        raise NotApplicable('the client nominates no handle')
+
+
+@case('C-098', plays='server')
+def first_rpc_of_a_connection(t):
+    """A Call that goes first, to a server that says nothing, has 1024 octets at most"""
+    t.own = 16384
+    t.negotiate()
+    call = t.serve_until(rpc.SYMLINK)
+    whole = len(t.contents(call))
+    if whole <= 1024 or call.reads:
+        raise NotApplicable('the command sends no such Call')
+    t.accept()
+    got = t.receive()
+    while got is not None and not isinstance(got.message, Rpc):
+        got = t.receive()
+    check(got is not None, 'no Call comes again')
+    check(got.length <= 1024, f'{got.length} octets')
+    check(len(t.contents(got.message)) > 1024, f'another Call: {got.message}')
+    t.answer(got.message)
+    t.succeeds()
+
+
+@case('C-006', plays='server')
 def invalidation_is_taken(t):
     """A Reply with invalidation of the nominated handle is taken"""
     t.negotiate()

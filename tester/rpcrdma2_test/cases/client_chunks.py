@@ -58,11 +58,18 @@ def finish(t, call):
 
 
 @contextmanager
-def called(t):
+def called(t, *said):
     """What the server says while an RPC of the client waits; that ends well."""
-    t.negotiate(Prop(RBSIZ, 4096), Prop(BRS, wire.BRS_GENL))
+    t.negotiate(*said or (Prop(RBSIZ, 4096), Prop(BRS, wire.BRS_GENL)))
     if t.takes != wire.BRS_GENL:
         raise NotApplicable('the client takes no Call with chunks')
+    with begun(t):
+        yield
+
+
+@contextmanager
+def begun(t):
+    """The same, when it is settled what is spoken"""
     bind = t.next_call()
     if rpc.number_at(bind.body, 12) != PROGRAM:
         raise NotApplicable('the client is not the one of kunit/echo')

@@ -166,7 +166,19 @@ def bad_calls(t):
             check(got.credit > 0 and got.version == 2, f'{got}')
 
 
-@case('C-080 S38', plays='server')
+@case('S35', plays='server')
+def answers_in_another_version(t):
+    """Replies and errors in version 1 end no RPC of version 2"""
+    with under_way(t) as call:
+        for bad in (Rpc(call.number, rpc.reply(call.number), 1, 32, direction=wire.REPLY),
+                    Rpc(call.number, rpc.reply(call.number), 3, 32, direction=wire.REPLY),
+                    Error(call.number, wire.ERR_CHUNK, (), 1)):
+            t.send(bad)
+            got = t.receive(0.1)
+            check(got is None or isinstance(got.message, Error), f'{got}')
+
+
+@case('C-080 S38 S54', plays='server')
 def unknown_procs(t):
     """A message of the server with an unknown rdma_proc gets INVALID_PROC or nothing"""
     with under_way(t):
@@ -178,7 +190,7 @@ def unknown_procs(t):
                   got.message.code == wire.INVALID_PROC, f'{got}')
 
 
-@case('C-079 S35', plays='server')
+@case('C-079 S35 S54', plays='server')
 def other_versions(t):
     """A message of the server in a version that nobody speaks disturbs nothing"""
     with under_way(t):

@@ -187,6 +187,14 @@ def lost_at_an_introduction(t):
     ends(t)
 
 
+@case('C-044 C-024', plays='server')
+def a_server_that_has_no_answer(t):
+    """A server that ignores CONNPROP is sent 4096 octets inline, and all works"""
+    asked(t)
+    bounded(t, round_begins(t), 4096)
+    ends(t)
+
+
 # Values that change
 
 @case('S33 C-029', plays='server')
