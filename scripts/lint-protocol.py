@@ -4,9 +4,10 @@
 Holds Documentation/protocol.rst against the sources: prints each requirement
 id and each section that they name and the document lacks, and each file,
 function and test that a row names and the sources lack, and each id
-of a row that none of its tests has. No output, no fault.
+of a row that none of its tests has in the name of a case. No output, no fault.
 """
 
+import fnmatch
 import glob
 import re
 import sys
@@ -19,8 +20,13 @@ COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 OTHERS = re.compile(r'(draft|RFC \d+,?)[ \n*]+sections?[ \n*]+[\d.]+((,|[ \n*]+and)[ \n*]+[\d.]+)*',
                    re.IGNORECASE)
 SECTION = re.compile(r'(?<![\w.-])([1-4]\.\d{1,2})(?![\w.]*\d)')
-TESTER = re.compile(r"@case\('([^']*)'([^)]*)\)\ndef ")
-SOURCED = re.compile(r'^\. "\$\(dirname "\$\{BASH_SOURCE\[0\]\}"\)/([\w.-]+)"', re.M)
+TESTER = re.compile(r"@case\('([^']*)'[^)]*\)\ndef (\w+)")
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+HEADED = re.compile(r'/\*((?:(?!\*/).)*)\*/\nstatic void (\w+)\(struct kunit', re.DOTALL)
+FUNCTION = re.compile(r'^([\w-]+)\(\)\n[{(]\n(.*?)^[})]', re.M | re.DOTALL)
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
+LISTED = re.compile(r'\w\+?="([^"$]*)"')
+VARIABLE = re.compile(r"^([a-z]\w*)='([^']*)'", re.M)
 SOURCES = ['include/rpcrdma2/*.h', 'rpcrdma2/*.[ch]', 'xprtrdma2/*.[ch]', 'svcrdma2/*.[ch]',
            'kunit/*.[ch]', 'scripts/*.[ch]', 'scripts/*/*.[ch]',
            'scripts/*.sh', 'scripts/*/*.sh', 'tester/*/*/*.py']
@@ -96,51 +102,84 @@ def suite_text(name, sources):
     return None
 
 
-def tester_ids(plays, sources):
-    """What the cases of the tester are about in which it is a client, or a server."""
-    return {i for path, text in sources.items() if path.startswith('tester/')
-            for ids, options in TESTER.findall(text) for i in ids.split()
-            if ("plays='server'" in options) == (plays == 'server')}
-
-
-def script_ids(path, sources):
-    """Of a script, of those that it is made up of and of modules of cases that it names."""
-    ids = ids_in(sources[path])
-    for module in set(re.findall(r'\bclient_\w+', sources[path])):
-        text = sources.get(f'tester/rpcrdma2_test/cases/{module}.py', '')
-        ids |= {i for found, _ in TESTER.findall(text) for i in found.split()}
-    for name in SOURCED.findall(sources[path]):
-        if not name.startswith('common'):
-            ids |= script_ids(f'scripts/vm/{name}', sources)
+def kunit_ids(text):
+    """In the names of the cases of a suite, of their parameters, or right above a case."""
+    ids = ids_in(' '.join(STRING.findall(text)))
+    cases = set(re.findall(r'KUNIT_CASE(?:_PARAM)?\((\w+)', text))
+    for comment, name in HEADED.findall(text):
+        if name in cases:
+            ids |= ids_in(comment)
+    for name in cases:
+        for letter, number in re.findall(r'(?:^|_)([cbpesv])(\d{2,3})(?=_)', name):
+            ids.add(letter.upper() + ('-' if letter in 'cbpe' else '') + number)
     return ids
 
 
-def module_ids(text, sources):
-    """Of the modules of the tester that a script names."""
-    return {i for path, module in sources.items()
-            if path.startswith('tester/') and
-            path.rpartition('/')[2][:-len('.py')] in re.findall(r'\b(?:client|callback)_[a-z]+\b', text)
-            for ids, _ in TESTER.findall(module) for i in ids.split()}
+def tester_modules(sources):
+    """By module of the tester: its cases, and what they are about."""
+    return {path.rpartition('/')[2][:-len('.py')]:
+            {name: set(ids.split()) for ids, name in TESTER.findall(text)}
+            for path, text in sources.items() if path.startswith('tester/rpcrdma2_test/cases/')}
 
 
-def group_ids(group, sources):
-    ids = set()
-    if group in ('conformance', 'conformance-client'):
-        ids = tester_ids('client' if group == 'conformance' else 'server', sources)
+def shell_parts(sources):
+    """By name: the functions and the longer variables of all scripts, without comments."""
+    found = {}
     for path, text in sources.items():
-        if path.endswith('.sh') and re.search(rf'^group_{re.escape(group)}\(\)', text, re.M):
-            ids |= script_ids(path, sources) | module_ids(text, sources)
-    return ids
+        if path.endswith('.sh'):
+            text = re.sub(r'^\s*#.*\n', '', text, flags=re.M)
+            for name, body in FUNCTION.findall(text) + VARIABLE.findall(text):
+                found[name] = found.get(name, '') + body
+    return found
 
 
-def test_ids(cell, sources):
+def reached(name, shell, but=()):
+    """What a function of a script is made up of, with all that it names; but for some"""
+    names, todo = set(), [name]
+    while todo:
+        name = todo.pop()
+        if name in names or name not in shell or name in but:
+            continue
+        names.add(name)
+        todo += re.findall(r'\$[({]?([\w-]+)', shell[name])
+        todo += ' '.join(LISTED.findall(shell[name])).split()
+        todo += re.findall(r'(?<![$\w/.-])[a-z][\w-]+(?![\w./=-])',
+                           QUOTED.sub('', shell[name]))
+    return '\n'.join(shell[n] for n in sorted(names))
+
+
+def listed(function, shell, modules):
+    """The modules that such a function lists: those of a pattern, but for some."""
+    pattern = re.search(r'cases/(\S+)\.py', shell[function])[1]
+    words = re.findall(r'[\w*]+', reached(function, shell).replace(pattern + '.py', ''))
+    return {m for m in modules if fnmatch.fnmatch(m, pattern) and
+            not any(fnmatch.fnmatch(m, w) for w in words if w.strip('*'))}
+
+
+def group_ids(group, shell, modules):
+    if f'group_{group}' not in shell:
+        return set()
+    lists = [name for name in shell if name.startswith('cases_of_')]
+    text = reached(f'group_{group}', shell, lists)
+    ids = ids_in(text)
+    whole = set().union(*(listed(name, shell, modules) for name in lists
+                          if re.search(rf'\b{name}\b', text)))
+    for module, case in re.findall(r'\b([a-z]\w+)\.([a-z]\w+)', text):
+        ids |= modules.get(module, {}).get(case, set())
+    for module in re.findall(r'\b(?:client|callback)_\w+\b(?!\.[a-z])', text):
+        if module in modules:
+            whole.add(module)
+    return ids.union(*(i for m in whole for i in modules[m].values()))
+
+
+def test_ids(cell, sources, shell, modules):
     """Ids that the suites and groups have which a row names."""
     ids = set()
     for part in filter(None, (p.strip() for p in cell.split(';'))):
         name, _, rest = part.partition(':')
         for one in [n.strip() for n in (rest if name == 'nfs-test' else name).split(',')]:
             text = suite_text(one, sources)
-            ids |= (ids_in(text) if text else set()) | group_ids(one, sources)
+            ids |= (kunit_ids(text) if text else set()) | group_ids(one, shell, modules)
     return ids
 
 
@@ -164,6 +203,7 @@ def check_test(line, cell, sources, groups):
 
 
 def check_rows(lines, sources):
+    shell, modules = shell_parts(sources), tester_modules(sources)
     groups = set()
     for path, text in sources.items():
         if path.endswith('.sh'):
@@ -176,7 +216,7 @@ def check_rows(lines, sources):
         check_where(line, where, sources)
         if test != '\\':
             check_test(line, test, sources, groups)
-            for i in sorted(ids_in(requirement) - test_ids(test, sources)):
+            for i in sorted(ids_in(requirement) - test_ids(test, sources, shell, modules)):
                 faults.append(f'{DOCUMENT}:{line}: none of these tests has {i}')
     if rows < 50:
         faults.append(f'{DOCUMENT}: {rows} rows found, there must be more')
