@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 0
 kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) W=$(W)
 
 all:
-	@packaging/rdma-stack.sh $(release) $(MODULES) >&2
+	@packaging/supported.sh $(release) $(MODULES) >&2
 	+$(kbuild) modules
 
 # Into the kernel that was built for, which need not be the one that runs. DESTDIR
@@ -68,7 +68,7 @@ source := /usr/src/rdma2-$(version)
 install-source:
 	rm -rf $(DESTDIR)$(source)
 	install -d $(DESTDIR)$(source)
-	find Makefile Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 packaging/rdma-stack.sh \
+	find Makefile Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 packaging/supported.sh \
 		-type f ! -name '.*' ! -name '*.o' ! -name '*.ko' ! -name '*.a' ! -name '*.mod' \
 		! -name '*.mod.c' ! -name modules.order ! -name Module.symvers \
 		! -name features.h ! -name '*.log' \

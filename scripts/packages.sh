@@ -9,6 +9,8 @@
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
+# shellcheck source=scripts/vm/releases.sh
+. "$vmdir/releases.sh"
 
 cd "$top" || exit 1
 work=$(mktemp -d)
@@ -86,16 +88,60 @@ build_and_install()
 	done
 }
 
+# What a request for a name leads to, dry: the commands of an "install" line are run by a
+# shell, as modprobe does, with this in the place of modprobe. Prints the modules that
+# would be loaded.
+dry_modprobe()
+{
+	cat >"$work/modprobe" <<-'END'
+	#!/bin/bash
+	options=()
+	while [ $# -gt 1 ]; do
+		[ "$1" = -q ] || options+=("$1")
+		shift
+	done
+	shown=$(modprobe -d "$root" -C "$root/usr/lib/modprobe.d" -S "$release" \
+		"${options[@]}" --show-depends "$1") && [ -n "$shown" ] || exit
+	line=${shown##*$'\n'}
+	case $line in
+	install*) line=${line#install } line=${line/\$CMDLINE_OPTS/}
+		line=${line//\/sbin\/modprobe/$work/modprobe}
+		exec sh -c "${line//\/dev\/kmsg/$work/kmsg}" ;;
+	*)	echo "$shown" ;;
+	esac
+	END
+	chmod +x "$work/modprobe"
+	export root release work
+}
+
 # leads_to NAME MODULE: the last of what modprobe would load, and what it needs first
 leads_to()
 {
 	local shown
 
-	shown=$(modprobe -d "$root" -C "$root/usr/lib/modprobe.d" -S "$release" \
-		--show-depends "$1") || return 1
+	: >"$work/kmsg"
+	shown=$("$work/modprobe" -q "$1") || return 1
 	echo "$shown"
 	tail -n 1 <<<"$shown" | grep -q "/$2\.ko" &&
-		grep -q '/rpcrdma2\.ko' <<<"$shown"
+		grep -q '/rpcrdma2\.ko' <<<"$shown" && [ ! -s "$work/kmsg" ]
+}
+
+# falls_back NAME MODULE: where that was not built; the log has a line
+falls_back()
+{
+	local shown
+
+	: >"$work/kmsg"
+	shown=$("$work/modprobe" -q "$1")
+	echo "$shown"
+	cat "$work/kmsg"
+	tail -n 1 <<<"$shown" | grep -q '/kernel/.*/rpcrdma\.ko' &&
+		grep -q "^<4>rdma2: $2 cannot be loaded" "$work/kmsg"
+}
+
+leads_nowhere()
+{
+	! "$work/modprobe" -q "$1" | grep .
 }
 
 # The packages' own man pages are compressed: apt removes these.
@@ -124,6 +170,57 @@ refuses_vendor()
 	grep -q "rdma2: Linux $release has the RDMA modules of a vendor ($1)" "$work/vendor"
 }
 
+# The series that are built for are those that tests run on, see releases.sh.
+series_are_tested()
+{
+	diff <("$source/packaging/supported.sh" --tested | tr ' ' '\n' | sort) \
+		<(sed -n 's/^debian-\([0-9]*[.][0-9]*\).*/\1/p' <<<"$release_kernels" | sort -u)
+}
+
+# A kernel that no test has seen: refused by a name, unless it is asked for
+untested_is_refused()
+{
+	local supported=$source/packaging/supported.sh
+
+	make_ "$source" all release=7.9.1-amd64 >"$work/untested" 2>&1 && return 1
+	cat "$work/untested"
+	grep -q 'rdma2: not tested with Linux 7.9.1-amd64, only .*RDMA2_LINUX=7.9 ' \
+		"$work/untested" || return 1
+	echo 'RDMA2_LINUX="7.8 7.9"' >"$work/default"
+	RDMA2_CONF=$work/default "$supported" 7.9.1-amd64 "$work" &&
+		RDMA2_LINUX=7.9 "$supported" 7.9-rc1 "$work" &&
+		! RDMA2_LINUX=7.9 "$supported" 7.10.1 "$work" &&
+		! "$supported" 6.120.1 "$work"
+}
+
+# Debian 12's, with trees of its own: nothing is installed.
+dkms_()
+{
+	bash "$work/dkms/usr/sbin/dkms" "$@" --dkmstree "$work/tree" \
+		--sourcetree "$root/usr/src" --installtree "$work/modules"
+}
+
+# dkms_skips RELEASE TEXT: neither a build nor apt fails
+dkms_skips()
+{
+	mkdir -p "$work/tree" "$work/modules/$1"
+	[ -e "$work/modules/$1/build" ] || ln -s "$kdir/build" "$work/modules/$1/build"
+	[ -e "$work/tree/rdma2" ] || dkms_ add -m rdma2 -v "$version" || return 1
+	dkms_ build -m rdma2 -v "$version" -k "$1" --kernelsourcedir "$kdir/build" \
+		>"$work/dkms.log" 2>&1
+	[ $? -eq 77 ] || { cat "$work/dkms.log"; return 1; }
+	cat "$work/dkms.log"
+	grep -q "$2" "$work/dkms.log" &&
+		dkms_ autoinstall -k "$1" --kernelsourcedir "$kdir/build"
+}
+
+vendor_is_skipped()
+{
+	mkdir -p "$work/modules/$release/updates/dkms"
+	: >"$work/modules/$release/updates/dkms/mlx_compat.ko"
+	dkms_skips "$release" "rdma2: Linux .* has the RDMA modules of a vendor"
+}
+
 expect "the packages are built, and lintian has nothing to say" \
 	packaging/deb.sh "$debs"
 expect "the packages are unpacked" unpack
@@ -131,6 +228,21 @@ source=$(echo "$root"/usr/src/rdma2-*)
 version=${source##*-}
 expect "no file of theirs is in /etc" nothing_in_etc
 expect "the tool runs" tool_runs
+dry_modprobe
+for name in rpcrdma rpcrdma6 xprtrdma; do
+	expect "$name leads to rpcrdma on a kernel without xprtrdma2" \
+		falls_back "$name" xprtrdma2
+done
+expect "svcrdma leads to rpcrdma on a kernel without svcrdma2" falls_back svcrdma svcrdma2
+for name in rpcrdma2 rpcrdma26 xprtrdma2; do
+	expect "$name leads nowhere there" leads_nowhere "$name"
+done
+expect "kernels that tests run on are built for" series_are_tested
+expect "a kernel that is not tested is refused, unless asked for" untested_is_refused
+unpack_packages "$work/dkms" dkms
+expect "DKMS passes over a kernel that is not tested" \
+	dkms_skips 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
+expect "DKMS passes over a kernel with the RDMA modules of a vendor" vendor_is_skipped
 expect "modules are built from rdma2-dkms signed and installed, with their version" \
 	build_and_install
 for name in rpcrdma rpcrdma6 xprtrdma rpcrdma2 rpcrdma26; do

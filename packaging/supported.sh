@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Whether rdma2 is to be built for a kernel. Prints nothing for one that it is for;
+# else one line that names the reason, and ends with 1. Two reasons are known:
+#
+#  - No test has ever run on a kernel of this series. Such a build may fail, or worse:
+#    it may succeed where a structure has changed its meaning. RDMA2_LINUX="6.18 7.4"
+#    in the environment or in /etc/default/rdma2 adds series, for whoever wants to try.
+#
+#  - The RDMA modules come from a vendor (DOCA-OFED, MLNX_OFED and others); their
+#    functions have other arguments than the kernel's headers declare.
+#
+#	supported.sh RELEASE [MODULES]	MODULES: /lib/modules
+#	supported.sh --tested		the series that tests run on
+
+release=$1
+modules=${2:-/lib/modules}
+tested='6.1 6.12 7.2 7.3'
+
+[ "$release" != --tested ] || { echo "$tested"; exit; }
+
+# 6.12.117+deb13-amd64 and 6.12-rc1 are of the series 6.12.
+series=$(printf '%s\n' "$release" | sed -n 's/^\([0-9]*\.[0-9]*\)\([^0-9].*\)\{0,1\}$/\1/p')
+conf=${RDMA2_CONF:-/etc/default/rdma2}
+if [ -z "${RDMA2_LINUX+set}" ] && [ -r "$conf" ]; then
+	# shellcheck source=/dev/null
+	. "$conf"
+fi
+case " $tested $RDMA2_LINUX " in
+*" ${series:-none} "*) ;;
+*)	echo "rdma2: not tested with Linux $release, only with ${tested};" \
+		"RDMA2_LINUX=${series:-?} in the environment or in $conf builds it all the same"
+	exit 1 ;;
+esac
+
+# The kernel's own modules are below kernel/; what replaces them is beside it.
+found=$(find "$modules/$release/" -path "$modules/$release/kernel" -prune -o \
+	\( -name 'ib_core.ko*' -o -name 'rdma_cm.ko*' -o -name 'mlx_compat.ko*' \) \
+	-print 2>/dev/null | sort | head -n 1)
+[ -n "$found" ] || exit 0
+
+version=$(modinfo -F version "$found" 2>/dev/null)
+echo "rdma2: Linux $release has the RDMA modules of a vendor (${found#"$modules/$release/"}${version:+, version $version});" \
+	"rdma2 is built against the kernel's own only, see Documentation/install.rst"
+exit 1
