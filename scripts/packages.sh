@@ -228,6 +228,8 @@ source=$(echo "$root"/usr/src/rdma2-*)
 version=${source##*-}
 expect "no file of theirs is in /etc" nothing_in_etc
 expect "the tool runs" tool_runs
+expect "the tool finds what machines lack, and nothing else" \
+	scripts/tool_test.py "$root/usr/bin/rdma2"
 dry_modprobe
 for name in rpcrdma rpcrdma6 xprtrdma; do
 	expect "$name leads to rpcrdma on a kernel without xprtrdma2" \

@@ -1,0 +1,201 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+The tool rdma2 (utils/rdma2) on machines that are made of files: no kernel is asked.
+
+        tool_test.py [TOOL]
+"""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import tempfile
+import types
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOOL = f'{HERE}/../utils/rdma2'
+
+
+def load():
+    loader = importlib.machinery.SourceFileLoader('rdma2_tool', TOOL)
+    spec = importlib.util.spec_from_loader('rdma2_tool', loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    loader.exec_module(module)
+    return module
+
+
+class Machine(unittest.TestCase):
+    """Files below a folder, and what commands print"""
+
+    def setUp(self):
+        self.tool = load()
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.tool.ROOT = self.folder.name
+        self.said = {}
+        self.commands = self.tool.run
+        self.tool.run = lambda *command: self.said.get(' '.join(command))
+
+    def file(self, path, text=''):
+        os.makedirs(os.path.dirname(self.folder.name + path), exist_ok=True)
+        with open(self.folder.name + path, 'w', encoding='utf-8') as f:
+            f.write(text)
+
+    def device(self, name, *netdevs, state='4: ACTIVE', link='Ethernet'):
+        port = f'/sys/class/infiniband/{name}/ports/1'
+        self.file(f'{port}/state', state)
+        self.file(f'{port}/link_layer', link)
+        for n, netdev in enumerate(netdevs):
+            self.file(f'{port}/gid_attrs/ndevs/{n}', netdev)
+
+    def route(self, netdev):
+        """Grade and text of the verdict on the way to a server by this interface"""
+        self.said['ip -o route get 192.0.2.1'] = \
+            f'192.0.2.1 dev {netdev} src 192.0.2.2 uid 0 \\    cache'
+        options = types.SimpleNamespace(server='192.0.2.1')
+        (grade, text, _), = self.tool.check_route(options)
+        return grade, text
+
+    def findings(self, check):
+        return [finding[:2] for finding in check(None)]
+
+
+class Views(Machine):
+    def past(self, line):
+        conn, = self.tool.connections(line)
+        list(self.tool.details(conn))
+        return self.tool.summary(conn)
+
+    def test_a_connection(self):
+        self.assertEqual(self.past('peer=192.0.2.1:20049 state=down errors=VERS:1,CHUNK:2 '
+                                   'ended=no-memory ended_ago=61 error=111 error_ago=5'),
+                         '192.0.2.1:20049  down  errors VERS:1,CHUNK:2  '
+                         'ended 1 min ago: no memory  failed 5 s ago: Connection refused')
+
+    def test_errors_without_a_number(self):
+        self.assertIn('errors VERS', self.past('peer=a state=up errors=VERS'))
+        self.assertIn('errors VERS:1,X', self.past('peer=a state=up errors=VERS:1,X'))
+
+    def test_ended_without_a_time(self):
+        self.assertIn('ended: peer', self.past('peer=a state=down ended=peer'))
+
+    def test_words_that_are_not_expected(self):
+        self.assertIn('failed: EAGAIN', self.past('peer=a state=down error=EAGAIN'))
+        self.assertIn('?  ?', self.past('ended=7 ended_ago=soon'))
+
+    def test_history_is_a_note(self):
+        self.file('/proc/net/rpc/svcrdma2', 'peer=a state=ended ended=peer\nstate=refused error=12\n')
+        self.assertEqual(self.findings(self.tool.check_history),
+                         [('note', 'server: a ended: peer'),
+                          ('note', 'server: ? failed: Cannot allocate memory')])
+
+
+class Route(Machine):
+    def test_the_interface_of_a_device(self):
+        self.device('mlx5_0', 'eth1')
+        self.assertEqual(self.route('eth1')[0], 'ok')
+
+    def test_no_device(self):
+        self.device('mlx5_0', 'eth1')
+        self.assertEqual(self.route('eth0'),
+                         ('FAIL', 'route: 192.0.2.1 by eth0, which has no RDMA device'))
+
+    def test_a_vlan(self):
+        self.device('mlx5_0', 'eth1', 'eth1', 'eth1.5', '')
+        self.assertEqual(self.route('eth1.5')[0], 'ok')
+
+    def test_a_vlan_without_a_gid(self):
+        self.device('mlx5_0', 'eth1')
+        self.file('/sys/class/net/eth1.5/lower_eth1/type')
+        self.assertEqual(self.route('eth1.5'), (
+            'note', 'route: 192.0.2.1 by eth1.5, on eth1, which has an RDMA device'))
+
+    def test_a_bond(self):
+        self.device('mlx5_bond_0', 'bond0')
+        self.assertEqual(self.route('bond0')[0], 'ok')
+
+    def test_a_vlan_on_a_bond_that_the_device_does_not_name(self):
+        self.device('mlx5_0', 'eth1')
+        self.file('/sys/class/net/bond0.7/lower_bond0/type')
+        self.file('/sys/class/net/bond0/lower_eth0/type')
+        self.file('/sys/class/net/bond0/lower_eth1/type')
+        self.assertEqual(self.route('bond0.7'), (
+            'note', 'route: 192.0.2.1 by bond0.7, on eth1, which has an RDMA device'))
+
+    def test_infiniband(self):
+        self.device('mlx5_0', '', link='InfiniBand')
+        self.file('/sys/class/net/ib0/type', '32\n')
+        self.file('/sys/class/net/ib0/device/infiniband/mlx5_0/node_type')
+        self.file('/sys/class/net/eth0/type', '1\n')
+        self.assertEqual(self.route('ib0')[0], 'ok')
+        self.assertEqual(self.route('eth0')[0], 'FAIL')
+
+    def test_infiniband_and_an_ethernet_card_on_one_chip(self):
+        self.device('mlx5_0', '', link='InfiniBand')
+        self.file('/sys/class/net/eth0/type', '1\n')
+        self.file('/sys/class/net/eth0/device/infiniband/mlx5_0/node_type')
+        self.assertEqual(self.route('eth0')[0], 'note')
+
+    def test_iwarp_by_rdma_link(self):
+        self.device('siw0')
+        self.said['rdma -j link show siw0/1'] = '[{"ifname":"siw0","port":1,"netdev":"eth0"}]'
+        self.assertEqual(self.route('eth0')[0], 'ok')
+        self.assertEqual(self.route('eth1')[0], 'FAIL')
+
+    def test_a_device_whose_interface_is_not_known(self):
+        self.device('cxgb4_0')
+        self.assertEqual(self.route('eth0')[0], 'note')
+
+    def test_infiniband_without_a_subnet_manager(self):
+        self.device('mlx5_0', state='2: INIT', link='InfiniBand')
+        (grade, text, advice), (failure, _, _) = self.tool.check_device(None)
+        self.assertEqual((grade, text, failure), ('note', 'device: mlx5_0, INIT', 'FAIL'))
+        self.assertIn('subnet manager', advice)
+
+
+class Modules(Machine):
+    def test_commands_of_root_are_found_by_others(self):
+        before = os.environ['PATH']
+        os.environ['PATH'] = '/nonexistent'
+        try:
+            self.assertIn('kmod', self.commands('modinfo', '--version') or '')
+        finally:
+            os.environ['PATH'] = before
+
+    def test_a_kernel_without_the_modules(self):
+        self.file('/sys/module/rpcrdma/refcnt')
+        found = self.findings(self.tool.check_module)
+        self.assertEqual([grade for grade, _ in found], ['FAIL', 'FAIL'])
+        self.assertRegex(found[0][1], '^module: there is no xprtrdma2 for Linux .*, '
+                         'rpcrdma is used in its place$')
+
+    def test_why_dkms_passed_over_it(self):
+        script = '/usr/src/rdma2-0.10.0/packaging/supported.sh'
+        self.file(script)
+        release = os.uname().release
+        self.said[f'sh -c "$0" "$1" || : {self.folder.name}{script} {release}'] = 'not tested\n'
+        self.assertEqual(next(self.tool.check_module(None))[2], 'not tested')
+
+    def test_rpcrdma_where_xprtrdma2_is_there(self):
+        self.file('/sys/module/rpcrdma/refcnt')
+        self.said['modinfo -n xprtrdma2'] = '/lib/modules/xprtrdma2.ko\n'
+        self.assertEqual(self.findings(self.tool.check_module), [
+            ('FAIL', 'module: the kernel\'s own rpcrdma has the place of xprtrdma2')])
+
+    def test_names_that_lead_elsewhere(self):
+        for module in ('xprtrdma2', 'svcrdma2'):
+            self.file(f'/sys/module/{module}/version', '0.10.0\n')
+        self.said['modprobe --show-depends rpcrdma'] = 'insmod /net/xprtrdma/rpcrdma.ko\n'
+        self.assertIn(('FAIL', 'module: proto=rdma would load the kernel\'s own rpcrdma'),
+                      self.findings(self.tool.check_module))
+        self.said['modprobe --show-depends rpcrdma'] = 'install /sbin/modprobe -q xprtrdma2\n'
+        self.assertEqual({grade for grade, _ in self.findings(self.tool.check_module)}, {'ok'})
+
+
+if __name__ == '__main__':
+    if len(sys.argv) > 1:
+        TOOL = sys.argv.pop(1)
+    unittest.main()
