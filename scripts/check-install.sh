@@ -3,8 +3,9 @@
 #
 # What installation leads to on a user's machine: Debian 12 and 13 with systemd, the
 # packages installed by apt, rdma=y in nfs.conf, a mount with proto=rdma in fstab and
-# nothing else. Each boots, restarts its server, boots again; gets a later kernel, for
-# which DKMS builds the modules; boots that, and purges the packages. What is slow under
+# nothing else. Each boots, restarts its server, boots again; gets a later kernel that
+# rdma2 is not for, and boots that with the kernel's own rpcrdma; asks for the modules
+# all the same, which DKMS builds then; boots again, and purges the packages. What is slow under
 # QEMU's emulation, DKMS's builds, is done by apt in the same root before the guest has it.
 #
 #	check-install.sh [12] [13]	KEEP=1 leaves the roots and what they logged
@@ -63,6 +64,25 @@ has_modules()
 		modinfo -b "$root" -k "$1" -F filename "$m" | grep /updates/dkms/ ||
 			return 1
 	done
+}
+
+has_no_modules()
+{
+	! find "$root/lib/modules/$1" -name '*rdma2*' | grep .
+}
+
+# apt went to its end.
+is_configured()
+{
+	# shellcheck disable=SC2016 # dpkg's
+	! in_root dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' | grep -v '^ii ' &&
+		! in_root dpkg --audit | grep .
+}
+
+# series RELEASE
+series()
+{
+	cut -d . -f 1,2 <<<"${1%%[-+]*}"
 }
 
 # from_sources TARGET: make does, for the first kernel, as on a machine without packages
@@ -216,11 +236,23 @@ check_debian()
 		'apt-get -q -y install --no-install-recommends /tmp/debs/*.deb' || return
 	rm -r "$root/tmp/debs"
 	expect "DKMS built and signed the modules for $first" has_modules "$first"
-	boot "debian-$debian" "$first" boot restart guide reboot boot enforce off
+	boot "debian-$debian" "$first" boot restart nfsdctl guide reboot boot enforce off
+	# What is built for no longer has the later kernel.
+	sed -i "s/^tested=.*/tested='$(series "$first")'/" \
+		"$root"/usr/src/rdma2-*/packaging/supported.sh
 	# shellcheck disable=SC2046 # a list of words
-	install "apt installs a later kernel" apt-get -q -y install \
+	install "apt installs a kernel that rdma2 is not for" apt-get -q -y install \
 		--no-install-recommends --no-download $(cat "$dir/later") || return
 	later=$(find "$root/lib/modules" -mindepth 1 -maxdepth 1 ! -name "$first" -printf '%f')
+	expect "the reason is in what apt prints" \
+		grep "rdma2: not tested with Linux $later" "$work/apt.log"
+	expect "no package is left unconfigured" is_configured
+	expect "no module was built for $later" has_no_modules "$later"
+	boot "debian-$debian-in-tree" "$later" fallback off
+	echo "RDMA2_LINUX=$(series "$later")" >"$root/etc/default/rdma2"
+	install "DKMS builds for it when it is asked to" dkms autoinstall -k "$later" ||
+		return
+	rm "$root/etc/default/rdma2"
 	expect "DKMS built and signed the modules for $later" has_modules "$later"
 	boot "debian-$debian-later" "$later" boot purge reboot in_tree off
 	rm -rf "$root"

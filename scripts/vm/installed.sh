@@ -93,6 +93,70 @@ step_restart()
 	expect "its connection has version 2 after the restart" version_2
 }
 
+# What nfsd listens on, as netlink reports it, and as the portlist has it
+listeners()
+{
+	local name
+
+	nfsdctl listener
+	cat /proc/fs/nfsd/portlist
+	for name in "$@"; do
+		if ! nfsdctl listener | grep -q "^${name%:*}:.*:${name#*:}$" ||
+				! grep -qx "${name/:/ }" /proc/fs/nfsd/portlist; then
+			echo "no $name"
+			return 1
+		fi
+	done
+}
+
+no_listener()
+{
+	! grep -x "${1/:/ }" /proc/fs/nfsd/portlist
+}
+
+# nfsdctl replaces the list of listeners by one that it has changed, and makes those anew
+# that stay. What install.rst says of it; nfs-utils has it from 2.8 on.
+step_nfsdctl()
+{
+	command -v nfsdctl >/dev/null || return
+	expect "nfsdctl lists what nfs-server made" listeners rdma:20049
+	expect "/mnt is unmounted" umount /mnt
+	expect "nfsdctl ends nfsd" nfsdctl threads 0
+	expect "nfsdctl makes listeners" nfsdctl listener +tcp::2049 +rdma::20049
+	expect "nfsdctl lists them" listeners tcp:2049 rdma:20049
+	expect "nfsdctl takes tcp away" nfsdctl listener -tcp::2049
+	expect "tcp is gone" no_listener tcp:2049
+	expect "rdma is there" listeners rdma:20049
+	expect "nfsdctl adds tcp" nfsdctl listener +tcp::2049
+	expect "both are there" listeners tcp:2049 rdma:20049
+	expect "the portlist takes rdma2" sh -c 'echo rdma2 20050 >/proc/fs/nfsd/portlist'
+	expect "nfsdctl lists rdma2" listeners tcp:2049 rdma:20049 rdma2:20050
+	expect "nfsdctl changes nothing where there is a listener rdma2" \
+		sh -c '! nfsdctl listener -tcp::2049'
+	expect "all are there" listeners tcp:2049 rdma:20049 rdma2:20050
+	expect "nfsdctl takes rdma2 away" nfsdctl listener -rdma2::20050
+	expect "rdma2 is gone" no_listener rdma2:20050
+	expect "the others are there" listeners tcp:2049 rdma:20049
+	expect "nfsdctl begins nfsd" nfsdctl threads 4
+	expect "/mnt is mounted" mount /mnt
+	expect "the mount is in use over that listener" mounted nfsdctl
+	expect "its connection has version 2 with nfsdctl" version_2
+}
+
+# A kernel that rdma2 was not built for
+step_fallback()
+{
+	expect "rpcrdma is loaded at boot" loaded rpcrdma
+	expect "xprtrdma2 and svcrdma2 are not" not_loaded xprtrdma2 svcrdma2 rpcrdma2
+	expect "nfs-server listens on rdma 20049 by rpcrdma" listens
+	expect "the mount of fstab is there by rpcrdma" mounted fallback
+	expect "it says proto=rdma" findmnt -n -t nfs4 -O proto=rdma /mnt
+	expect "the log says so" \
+		journalctl -b -k -q --no-pager -g 'rdma2: .*rdma2 cannot be loaded on Linux'
+	expect "rdma2 doctor says so" sh -c \
+		'rdma2 doctor | tee /dev/stderr | grep "^FAIL module: there is no xprtrdma2"'
+}
+
 # The administrator's guide, command by command as it stands there, from the making of
 # the device on. A block is told by its first line.
 step_guide()
