@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The namespace of exports is a string, and no bare word. */
+#ifndef RPCRDMA2_PROBE_WITHOUT
 #define DEFAULT_SYMBOL_NAMESPACE "PROBE"
+#else
+#define DEFAULT_SYMBOL_NAMESPACE PROBE
+#endif
 #include <linux/export.h>
 
 int probe;

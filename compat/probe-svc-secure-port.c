@@ -4,5 +4,9 @@
 
 static inline void probe(struct svc_xprt_ops *ops)
 {
+#ifndef RPCRDMA2_PROBE_WITHOUT
 	ops->xpo_secure_port = NULL;
+#else
+	ops->xpo_has_wspace = NULL;
+#endif
 }

@@ -4,5 +4,9 @@
 
 static inline bool probe(struct work_struct *work)
 {
+#ifndef RPCRDMA2_PROBE_WITHOUT
 	return queue_work(system_percpu_wq, work);
+#else
+	return queue_work(system_wq, work);
+#endif
 }

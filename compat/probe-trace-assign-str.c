@@ -4,6 +4,9 @@
 #include <linux/types.h>
 
 #define EVENT_NULL_STR "(null)"
+#ifdef RPCRDMA2_PROBE_WITHOUT
+#include <trace/stages/stage3_trace_output.h>	/* __get_str() */
+#endif
 #include <trace/stages/stage6_event_callback.h>
 
 struct probe_entry {
@@ -17,5 +20,9 @@ struct probe_offsets {
 
 static inline void probe(struct probe_entry *__entry, struct probe_offsets __data_offsets)
 {
+#ifndef RPCRDMA2_PROBE_WITHOUT
 	__assign_str(name);
+#else
+	__assign_str(name, "probe");
+#endif
 }

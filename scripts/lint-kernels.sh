@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What the build finds out about a kernel, and what the code asks of that, are the
-# same; and headers of which nothing can be found out end the build. Prints what is
-# not as it should be.
+# same; and headers of which nothing can be found out end the build, as does a probe
+# that fails for another reason than the one it is about. Prints what is not as it
+# should be.
 #
 #	lint-kernels.sh BUILD	a build of a kernel that is supported
 
@@ -25,21 +26,41 @@ done | sort >"$work/probes"
 comm -3 "$work/probes" "$work/asked" |
 	sed 's/^\t/no probe finds out: /; t; s/^/no code asks for: /'
 
+grep -L RPCRDMA2_PROBE_WITHOUT compat/probe-*.c | grep -v /probe-control.c |
+	sed 's/$/: any failure of it means an older kernel (RPCRDMA2_PROBE_WITHOUT)/'
+
 # Through kbuild, with the modules' own Kbuild files: nothing else is compiled.
 mkdir "$work/m"
 cp -a Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 kunit "$work/m"
 find "$work/m" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o -name '*.mod*' \
 	-o -name features.h \) -delete
-echo '#error no such kernel' >>"$work/m/compat/probe-control.c"
 arch=$(grep -qsx CONFIG_UML=y "$build/.config" && echo ARCH=um)
-# shellcheck disable=SC2086 # nothing or one word
-make -C "$build" M="$work/m" $arch -j2 modules >"$work/log" 2>&1 &&
-	echo "kbuild built for headers that do not compile"
-for line in 'no such kernel' 'not even what every kernel has compiles'; do
-	grep -q "$line" "$work/log" && continue
-	echo "kbuild does not say '$line':"
-	cat "$work/log"
-done
+
+# ends_with PROBE CODE LINE...: a build with that code in a probe
+ends_with()
+{
+	local line probe=$work/m/compat/probe-$1.c
+
+	cp -a "$probe" "$work/probe.c"
+	echo "$2" >>"$probe"
+	# shellcheck disable=SC2086 # nothing or one word
+	make -C "$build" M="$work/m" $arch -j2 modules >"$work/log" 2>&1 &&
+		echo "kbuild built in spite of $1: $2"
+	for line in "${@:3}"; do
+		grep -q "$line" "$work/log" && continue
+		echo "kbuild does not say '$line':"
+		cat "$work/log"
+	done
+	cp "$work/probe.c" "$probe"
+}
+
+# The one is asked of a feature that the kernel has, the other of one that it has not.
+ends_with work-disable '#include <linux/no-such-header.h>' no-such-header.h \
+	'probe-work-disable.c compiles neither with the feature nor without it'
+ends_with svc-secure-port 'int wrong = ;' \
+	'probe-svc-secure-port.c compiles neither with the feature nor without it'
+ends_with control '#error no such kernel' 'no such kernel' \
+	'not even what every kernel has compiles'
 find "$work/m" -path "$work/m/compat" -prune -o -name '*.o' -printf '%P was compiled\n'
 # shellcheck disable=SC2086 # nothing or one word
 make -C "$build" M="$work/m" $arch clean >"$work/log" 2>&1 ||
