@@ -179,7 +179,7 @@ help:
 	@echo
 	@echo 'In a guest, KERNEL=uml (default), uml-debug or debian:'
 	@echo 'make demo              real files over proto=rdma2, on the stock Debian kernel'
-	@echo 'make check             every test; what CI runs; SUITES="lint kunit" for some'
+	@echo 'make check             what CI runs; SUITES="lint kunit" for some'
 	@echo 'make check-kernels     file tests on Debian'"'"'s kernels 6.1, 6.12 and 7.3; KERNELS="debian-7.3"'
 	@echo 'make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell'
 	@echo 'make packages          the Debian packages, unpacked and looked at'

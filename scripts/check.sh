@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Every test, as a queue of prove(1); the last line counts the cases. What was
+# What CI runs, as a queue of prove(1); the last line counts the cases. What was
 # skipped is not counted as passed; where CI is "true" it is a failure.
 #
 #	check.sh [SUITE...]	kunit-host lint packages dissector kernels kunit fuzz
