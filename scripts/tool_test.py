@@ -9,6 +9,7 @@ The tool rdma2 (utils/rdma2) on machines that are made of files: no kernel is as
 import importlib.machinery
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 import types
@@ -193,6 +194,42 @@ class Modules(Machine):
                       self.findings(self.tool.check_module))
         self.said['modprobe --show-depends rpcrdma'] = 'install /sbin/modprobe -q xprtrdma2\n'
         self.assertEqual({grade for grade, _ in self.findings(self.tool.check_module)}, {'ok'})
+
+
+class Documents(unittest.TestCase):
+    """The sources, against what is written about them"""
+
+    def text(self, *paths):
+        found = ''
+        for path in paths:
+            with open(f'{HERE}/../{path}', encoding='utf-8') as f:
+                found += f.read()
+        return found
+
+    def test_each_word_of_proc_is_explained(self):
+        views = self.text('rpcrdma2/view.c', 'xprtrdma2/view.c', 'svcrdma2/view.c')
+        words = set(re.findall(r'[ "]([a-z_0-9]+)=%', views)) | {'errors', 'why'}
+        self.assertGreater(len(words), 30)
+        explained = self.text('Documentation/troubleshooting.rst')
+        self.assertEqual([word for word in sorted(words) if f'``{word}``' not in explained], [])
+        # The tool shows the words of its lists, and those that a summary has.
+        tool = load()
+        shown = {key for _, keys in tool.DETAILS for key in keys}
+        self.assertEqual(words - shown - {'peer', 'state', 'device', 'version', 'why'}, set())
+
+    def test_each_parameter_is_in_the_guide(self):
+        for module, end in (('xprtrdma2', 'client'), ('svcrdma2', 'server')):
+            sources = self.text(*(f'{module}/{name}' for name in os.listdir(f'{HERE}/../{module}')
+                                  if name.endswith('.c')))
+            names = re.findall(r'^(?:XPRT2_PARAM|SVC2_PARAM|MODULE_PARM_DESC|module_param\w*)'
+                               r'\((\w+),', sources, re.M)
+            self.assertGreater(len(names), 8)
+            guide = self.text('Documentation/admin-guide.rst')
+            guide = guide[guide.index(f'.. begin-{end}-parameters'):
+                          guide.index(f'.. end-{end}-parameters')]
+            missing = [name for name in sorted(set(names))
+                       if not name.startswith('_') and f'``{name}``' not in guide]
+            self.assertEqual(missing, [], module)
 
 
 if __name__ == '__main__':
