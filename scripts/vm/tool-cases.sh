@@ -88,9 +88,31 @@ no_listener()
 	listen_on rdma2
 }
 
+# A kernel that has these modules in its tables alone: as where they were not built
+falls_back()
+{
+	local updates
+
+	updates=/lib/modules/$(uname -r)/updates
+	mount -t tmpfs none "$updates"
+	for name in svcrdma rpcrdma6 xprtrdma rpcrdma; do
+		dmesg -C
+		check "$name leads to rpcrdma where xprtrdma2 cannot be loaded" \
+			modprobe -q "$name"
+		[ -e /sys/module/rpcrdma ] || fail "$name: rpcrdma is not loaded"
+		dmesg | grep -q "rdma2: .*rdma2 cannot be loaded on Linux $(uname -r)" &&
+			ok "$name: the log says so" || fail "$name: $(dmesg)"
+		rmmod rpcrdma
+	done
+	modprobe -q rpcrdma26 && fail "rpcrdma26 leads somewhere" ||
+		ok "rpcrdma26 leads nowhere there"
+	umount "$updates"
+}
+
 no_module()
 {
 	check "unload" unload rdma2
+	falls_back
 	finds ok "module: xprtrdma2 is there, and not loaded"
 	"$rdma2" show >/tmp/found && fail "show without modules succeeds" ||
 		same "show: no module" "$(head -n 1 /tmp/found)" \
