@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Whether rdma2 is to be built for a kernel. Prints nothing for one that it is for;
-# else one line that names the reason, and ends with 1. Two reasons are known:
+# else one line that names the reason, and ends with 1. Three reasons are known:
+#
+#  - It has no NFS or no RDMA, as the kernels for clouds.
 #
 #  - No test has ever run on a kernel of this series. Such a build may fail, or worse:
 #    it may succeed where a structure has changed its meaning. RDMA2_LINUX="6.18 7.4"
@@ -33,6 +35,14 @@ case " $tested $RDMA2_LINUX " in
 		"RDMA2_LINUX=${series:-?} in the environment or in $conf builds it all the same"
 	exit 1 ;;
 esac
+
+config=$modules/$release/build/.config
+for option in CONFIG_SUNRPC CONFIG_INFINIBAND_ADDR_TRANS; do
+	if [ -r "$config" ] && ! grep -q "^$option=[ym]" "$config"; then
+		echo "rdma2: Linux $release is without $option, so there is nothing to build"
+		exit 1
+	fi
+done
 
 # The kernel's own modules are below kernel/; what replaces them is beside it.
 found=$(find "$modules/$release/" -path "$modules/$release/kernel" -prune -o \

@@ -214,6 +214,13 @@ dkms_skips()
 		dkms_ autoinstall -k "$1" --kernelsourcedir "$kdir/build"
 }
 
+cloud_is_skipped()
+{
+	mkdir -p "$work/modules/6.12.1-cloud/build"
+	echo CONFIG_SUNRPC=m >"$work/modules/6.12.1-cloud/build/.config"
+	dkms_skips 6.12.1-cloud "rdma2: Linux 6.12.1-cloud is without CONFIG_INFINIBAND_ADDR_TRANS"
+}
+
 vendor_is_skipped()
 {
 	mkdir -p "$work/modules/$release/updates/dkms"
@@ -244,6 +251,7 @@ expect "a kernel that is not tested is refused, unless asked for" untested_is_re
 unpack_packages "$work/dkms" dkms
 expect "DKMS passes over a kernel that is not tested" \
 	dkms_skips 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
+expect "DKMS passes over a kernel without RDMA" cloud_is_skipped
 expect "DKMS passes over a kernel with the RDMA modules of a vendor" vendor_is_skipped
 expect "modules are built from rdma2-dkms signed and installed, with their version" \
 	build_and_install
