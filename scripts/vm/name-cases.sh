@@ -85,6 +85,34 @@ nfsd_conf()
 	printf '[nfsd]\n%s\n' "$@" >/etc/nfs.conf
 }
 
+# nfsd closes all listeners and opens again those that stay, when one is to go. It knows
+# these names, and with another one in the list it changes nothing. See install.rst.
+edits_listeners()
+{
+	local two=$((port + 1))
+
+	check "netlink: two listeners are set" set_listeners tcp 2049 rdma "$port" &&
+		check "netlink: one goes" set_listeners rdma "$port" &&
+		check "netlink: rdma stays" listens_on rdma "$port"
+	grep -q '^tcp 2049$' /proc/fs/nfsd/portlist && fail "netlink: tcp stays too"
+	check "netlink: one comes" set_listeners rdma "$port" tcp 2049
+	check "the portlist takes rdma2 beside them" listen_on rdma2 "$two"
+	if set_listeners rdma "$port" rdma2 "$two" 2>/tmp/said; then
+		fail "netlink: a list with rdma2 is taken, and install.rst says it is not"
+	else
+		ok "netlink: a list with rdma2 is refused: $(cat /tmp/said)"
+	fi
+	check "netlink: and leaves tcp" listens_on tcp 2049
+	check "netlink: and rdma" listens_on rdma "$port"
+	check "netlink: and rdma2" listens_on rdma2 "$two"
+	check "netlink: a list without rdma2" set_listeners rdma "$port"
+	check "netlink: rdma is there" listens_on rdma "$port"
+	grep -q '^rdma2 ' /proc/fs/nfsd/portlist && fail "netlink: rdma2 stays" ||
+		ok "netlink: rdma2 is gone"
+	rpc.nfsd "$nfsd_threads" && end_grace && reached "netlink, a list that was changed"
+	rpc.nfsd 0
+}
+
 # What distributions open listeners with
 openers()
 {
@@ -104,6 +132,7 @@ openers()
 	reached "rdma=y in nfs.conf"
 	nfsd_conf
 	rpc.nfsd 0
+	edits_listeners
 	check "netlink: the listener is set" set_listeners rdma "$port" &&
 		check "netlink: it listens" listens_on rdma "$port" &&
 		rpc.nfsd "$nfsd_threads" && end_grace && reached "netlink"
