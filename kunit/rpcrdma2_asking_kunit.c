@@ -149,22 +149,6 @@ static void nothing_is_said_too_soon(struct kunit *test)
 	has_nothing_to_say(test, &ex);
 }
 
-/* C-043, S15: a CONNPROP that was not sent has announced nothing. */
-static void an_announcement_that_fails(struct kunit *test)
-{
-	struct rpcrdma2_exchange ex;
-	struct rpcrdma2_propmsg pm;
-
-	rpcrdma2_exchange_init(&ex, false);
-	ex.ex_able = able;
-	rpcrdma2_exchange_announce(&ex, &pm);
-	rpcrdma2_exchange_unsent(&ex);
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 4096);
-	peer_says(test, &ex, RDMA2_OPT_CONNPROP, RBSIZ, 0);
-	rpcrdma2_exchange_resize(&ex, 65536, 4096);
-	has_nothing_to_say(test, &ex);
-}
-
 /* C-047, S16: what may be asked for. What is so already is not asked for. */
 static void what_may_be_asked(struct kunit *test)
 {
@@ -623,7 +607,6 @@ static void s53_wishes_for_less(struct kunit *test)
 
 static struct kunit_case asking_cases[] = {
 	KUNIT_CASE(nothing_is_said_too_soon),
-	KUNIT_CASE(an_announcement_that_fails),
 	KUNIT_CASE(what_may_be_asked),
 	KUNIT_CASE(a_wish_for_less_binds),
 	KUNIT_CASE_PARAM(answers, answer_gen_params),

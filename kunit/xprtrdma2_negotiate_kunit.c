@@ -11,23 +11,23 @@
 
 struct first_case {
 	const char		*desc;
-	u32			min, max, known;
+	u32			min, max;
+	bool			one;
 	enum xprt2_phase	want;
 };
 
 static const struct first_case first_cases[] = {
-	{ "C-096 a server not known yet is probed", 1, 2, 0, XPRT2_PROBE },
-	{ "S34 one remembered as version 1 is not", 1, 2, 1, XPRT2_SETTLED },
+	{ "C-096 a server is probed", 1, 2, false, XPRT2_PROBE },
+	{ "S34 one known as version 1 is not", 1, 2, true, XPRT2_SETTLED },
 	{ "S34 nor where the lowest version is given as 0",
-	  0, 2, 1, XPRT2_SETTLED },
-	{ "C-102 one remembered as version 2 gets an RPC at once",
-	  1, 2, 2, XPRT2_TRIAL },
-	{ "S34 pinned to version 1: nothing is tried", 1, 1, 0, XPRT2_SETTLED },
-	{ "S34 pinned to version 1, whatever is remembered",
-	  1, 1, 2, XPRT2_SETTLED },
-	{ "S34 pinned to version 2: a memory of version 1 is probed",
-	  2, 2, 1, XPRT2_PROBE },
-	{ "S34 pinned to version 2, known to speak it", 2, 2, 2, XPRT2_TRIAL },
+	  0, 2, true, XPRT2_SETTLED },
+	{ "S34 pinned to version 1: nothing is tried",
+	  1, 1, false, XPRT2_SETTLED },
+	{ "S34 pinned to version 1, and known as it", 1, 1, true,
+	  XPRT2_SETTLED },
+	{ "S34 pinned to version 2: one known as version 1 is probed",
+	  2, 2, true, XPRT2_PROBE },
+	{ "S34 pinned to version 2", 2, 2, false, XPRT2_PROBE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(first, first_cases, desc);
@@ -36,8 +36,44 @@ static void first(struct kunit *test)
 {
 	const struct first_case *c = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, xprt2_first_phase(c->min, c->max, c->known),
+	KUNIT_EXPECT_EQ(test, xprt2_first_phase(c->min, c->max, c->one),
 			c->want);
+}
+
+/* S34: after an hour, and no RPC waits for it that has waited already */
+static void asks_again(struct kunit *test)
+{
+	unsigned long since[] = { 0, 5, -1UL, -3600UL * HZ, -1800UL * HZ };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(since); i++) {
+		unsigned long due = since[i] + 3600 * HZ;
+
+		KUNIT_EXPECT_FALSE(test, xprt2_asks_again(since[i], since[i],
+							  false));
+		KUNIT_EXPECT_FALSE(test, xprt2_asks_again(since[i], due - 1,
+							  false));
+		KUNIT_EXPECT_TRUE(test, xprt2_asks_again(since[i], due, false));
+		KUNIT_EXPECT_TRUE(test, xprt2_asks_again(since[i], due + HZ,
+							 false));
+		KUNIT_EXPECT_FALSE(test, xprt2_asks_again(since[i], due, true));
+		KUNIT_EXPECT_FALSE(test, xprt2_asks_again(since[i], due + HZ,
+							  true));
+	}
+}
+
+/* S34: a good Reply in version 1, where version 2 was asked for */
+static void proves_one(struct kunit *test)
+{
+	struct xprt2_nego ng = { .ng_max = 2 };
+
+	KUNIT_EXPECT_TRUE(test, xprt2_proves_one(&ng, 1));
+	KUNIT_EXPECT_FALSE(test, xprt2_proves_one(&ng, 2));
+	ng.ng_known = true;
+	KUNIT_EXPECT_FALSE(test, xprt2_proves_one(&ng, 1));
+	ng.ng_known = false;
+	ng.ng_max = 1;
+	KUNIT_EXPECT_FALSE(test, xprt2_proves_one(&ng, 1));
 }
 
 struct move_case {
@@ -62,13 +98,15 @@ struct move_case {
 #define TRIAL		.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
 				.ng_max = 2, .ng_asked = true, \
 				.ng_low = 1, .ng_high = 1 }
+#define ASKED_AGAIN(_min) \
+			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = (_min), \
+				.ng_max = 2, .ng_probes = 1, \
+				.ng_had_one = true, \
+				.ng_low = 1, .ng_high = 1 }
 #define TRIAL_TWO	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 2, \
 				.ng_max = 2, .ng_asked = true }
-#define RECALLED(_asked) \
-			.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
-				.ng_max = 2, .ng_recalled = true, \
-				.ng_asked = (_asked), \
-				.ng_low = 1, .ng_high = 1 }
+#define TRIAL_UNASKED	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
+				.ng_max = 2 }
 #define SETTLED(_vers, _min, _max, _low, _high, _refused) \
 			.ng = { .ng_phase = XPRT2_SETTLED, \
 				.ng_vers = (_vers), \
@@ -112,13 +150,13 @@ static const struct move_case move_cases[] = {
 	{ "S34 ERR_VERS, but never version 1: fail",
 	  RANGE(2, 1, 1), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
 	{ "S37 a message of no known kind: another dialect",
-	  PROBE(1), XPRT2_A_FOREIGN, XPRT2_M_TRY_ONE },
+	  PROBE(1), XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
 	{ "C-104 a version 1 message: version 1",
 	  PROBE(1), XPRT2_A_ONE, XPRT2_M_ONE },
 	{ "S29 silence: an RPC is tried",
 	  PROBE(1), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
 	{ "S34 silence again, after a trial that was cut short: version 1",
-	  PROBE(2), XPRT2_A_SILENCE, XPRT2_M_TRY_ONE },
+	  PROBE(2), XPRT2_A_SILENCE, XPRT2_M_AGAIN_ONE },
 	{ "C-103 connection lost: later",
 	  PROBE(1), XPRT2_A_LOST, XPRT2_M_LATER },
 	{ "C-103 connection lost twice in one outage: later",
@@ -132,7 +170,7 @@ static const struct move_case move_cases[] = {
 		  .ng_asked = true, .ng_low = 3, .ng_high = 4 },
 	  XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
 	{ "C-103 connection lost twice, far apart: version 1 is tried",
-	  PROBE_APART(2), XPRT2_A_LOST, XPRT2_M_TRY_ONE },
+	  PROBE_APART(2), XPRT2_A_LOST, XPRT2_M_AGAIN_ONE },
 	{ "S29 silence after an outage: an RPC is tried",
 	  PROBE_APART(1), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
 	{ "S29 a Reply to no RPC is no answer",
@@ -147,30 +185,31 @@ static const struct move_case move_cases[] = {
 	{ "C-026 a late code 3 or 9 for the probe: version 2",
 	  TRIAL, XPRT2_A_ERR_LACKS, XPRT2_M_TWO },
 	{ "S37 a message of no known kind: version 1 on the next",
-	  TRIAL, XPRT2_A_FOREIGN, XPRT2_M_TRY_ONE },
-	{ "C-104 a version 1 message: version 1 on the next, remembered",
+	  TRIAL, XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
+	{ "C-104 a version 1 message: version 1 on the next",
 	  TRIAL, XPRT2_A_ONE, XPRT2_M_AGAIN_ONE },
-	{ "C-104 a version 1 message of a remembered server: asked again",
-	  RECALLED(true), XPRT2_A_ONE, XPRT2_M_AGAIN },
 	{ "C-076 an error in version 2 is an answer in version 2",
 	  TRIAL, XPRT2_A_ERR_OTHER, XPRT2_M_TWO },
 	{ "C-103 silence: version 1 on the next connection",
-	  TRIAL, XPRT2_A_SILENCE, XPRT2_M_TRY_ONE },
+	  TRIAL, XPRT2_A_SILENCE, XPRT2_M_AGAIN_ONE },
 	{ "C-103 connection lost: version 1 on the next",
-	  TRIAL, XPRT2_A_LOST, XPRT2_M_TRY_ONE },
+	  TRIAL, XPRT2_A_LOST, XPRT2_M_AGAIN_ONE },
 	{ "S33 ERR_VERS: version 1 on the next, the RPC marshalled anew",
 	  TRIAL, XPRT2_A_ERR_VERS, XPRT2_M_AGAIN_ONE },
 
-	{ "S34 a remembered server that is silent is probed",
-	  RECALLED(true), XPRT2_A_SILENCE, XPRT2_M_AGAIN },
-	{ "S34 a remembered server that goes away is probed",
-	  RECALLED(true), XPRT2_A_LOST, XPRT2_M_AGAIN },
-	{ "S34 one that goes away unasked has said nothing",
-	  RECALLED(false), XPRT2_A_LOST, XPRT2_M_LATER },
-	{ "C-101 a remembered server that has lost version 2",
-	  RECALLED(true), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN_ONE },
-	{ "C-099 a remembered server that answers",
-	  RECALLED(true), XPRT2_A_REPLY_TWO, XPRT2_M_TWO },
+	{ "S34 one that goes away unasked has given no answer",
+	  TRIAL_UNASKED, XPRT2_A_LOST, XPRT2_M_LATER },
+
+	{ "S34 was of version 1, and is silent: it still is",
+	  ASKED_AGAIN(1), XPRT2_A_SILENCE, XPRT2_M_AGAIN_ONE },
+	{ "S34 was of version 1, and goes away: later",
+	  ASKED_AGAIN(1), XPRT2_A_LOST, XPRT2_M_LATER },
+	{ "S34 was of version 1, and has version 2 now",
+	  ASKED_AGAIN(1), XPRT2_A_CONNPROP, XPRT2_M_TWO },
+	{ "S34 was of version 1, and is",
+	  ASKED_AGAIN(1), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	{ "S34 was of version 1, which is not allowed: an RPC is tried",
+	  ASKED_AGAIN(2), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
 
 	{ "S34 never version 1: a silent server is waited for",
 	  TRIAL_TWO, XPRT2_A_SILENCE, XPRT2_M_WAIT },
@@ -219,8 +258,6 @@ static const struct move_case move_cases[] = {
 	  XPRT2_M_AGAIN_ONE },
 	{ "S42 so does the one on trial",
 	  TRIAL, XPRT2_A_ERR_LACKS_RPC, XPRT2_M_AGAIN_ONE },
-	{ "S42 and the first for a remembered server, without a probe",
-	  RECALLED(true), XPRT2_A_ERR_LACKS_RPC, XPRT2_M_AGAIN_ONE },
 	{ "S42 never version 1: fail",
 	  SETTLED(2, 2, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC, XPRT2_M_FAIL },
 	{ "S42 never version 1, on trial: fail",
@@ -241,35 +278,6 @@ static const struct move_case move_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(move, move_cases, desc);
 
-/* C-103: loss, silence and garbage are remembered in no phase. */
-static void remembered(struct kunit *test)
-{
-	static const enum xprt2_answer answers[] = {
-		XPRT2_A_SILENCE, XPRT2_A_FOREIGN, XPRT2_A_LOST,
-	};
-	static const enum xprt2_phase phases[] = { XPRT2_PROBE, XPRT2_TRIAL };
-	unsigned int i, bits;
-
-	for (i = 0; i < ARRAY_SIZE(answers) * ARRAY_SIZE(phases); i++) {
-		for (bits = 0; bits < 32; bits++) {
-			struct xprt2_nego ng = {
-				.ng_phase	= phases[i % 2],
-				.ng_recalled	= bits & 1,
-				.ng_asked	= bits & 2,
-				.ng_outlasted	= bits & 4,
-				.ng_probes	= 1 + (bits >> 3),
-				.ng_min		= 1,
-				.ng_max		= 2,
-			};
-			enum xprt2_move m = xprt2_next_move(&ng,
-							    answers[i / 2]);
-
-			KUNIT_EXPECT_NE(test, m, XPRT2_M_AGAIN_ONE);
-			KUNIT_EXPECT_NE(test, m, XPRT2_M_ONE);
-		}
-	}
-}
-
 static void move(struct kunit *test)
 {
 	const struct move_case *c = test->param_value;
@@ -287,14 +295,14 @@ static void ends(struct kunit *test)
 		XPRT2_A_FOREIGN, XPRT2_A_SILENCE, XPRT2_A_LOST,
 	};
 	unsigned int probes, again, i;
-	u32 known;
+	bool one;
 
 	for (i = 0; i < ARRAY_SIZE(answers); i++) {
-		known = 0;
+		one = false;
 		again = 0;
 		for (probes = 1; ; probes++) {
 			struct xprt2_nego ng = {
-				.ng_phase	= xprt2_first_phase(1, 2, known),
+				.ng_phase	= xprt2_first_phase(1, 2, one),
 				.ng_min		= 1,
 				.ng_max		= 2,
 				.ng_probes	= probes,
@@ -309,9 +317,8 @@ static void ends(struct kunit *test)
 			/* at worst the RPC has less time than the trial */
 			if (m == XPRT2_M_TRIAL)
 				m = XPRT2_M_AGAIN;
-			if (m == XPRT2_M_AGAIN_ONE || m == XPRT2_M_TRY_ONE)
-				known = RPCRDMA2_VERS_ONE;
-			else if (m != XPRT2_M_AGAIN)
+			one = m == XPRT2_M_AGAIN_ONE;
+			if (!one && m != XPRT2_M_AGAIN)
 				break;
 			KUNIT_ASSERT_LE(test, ++again, XPRT2_PROBES_MAX);
 		}
@@ -327,7 +334,7 @@ static void refusals_end(struct kunit *test)
 	static const enum xprt2_answer refusals[] = {
 		XPRT2_A_ERR_VERS, XPRT2_A_ERR_LACKS_RPC,
 	};
-	u32 known = *(const u32 *)test->param_value;
+	bool one = *(const bool *)test->param_value;
 	struct xprt2_nego ng = {
 		.ng_min = 1, .ng_max = 2, .ng_asked = true,
 		.ng_low = 1, .ng_high = 2,
@@ -337,23 +344,23 @@ static void refusals_end(struct kunit *test)
 
 	for (connections = 0; m != XPRT2_M_FAIL; connections++) {
 		KUNIT_ASSERT_LT(test, connections, 3);
-		ng.ng_phase = xprt2_first_phase(1, 2, known);
-		ng.ng_recalled = ng.ng_phase == XPRT2_TRIAL;
+		ng.ng_phase = xprt2_first_phase(1, 2, one);
 		ng.ng_vers = ng.ng_phase == XPRT2_SETTLED ? 1 : 2;
 		if (ng.ng_phase == XPRT2_PROBE)
 			ng.ng_phase = XPRT2_SETTLED;
 		m = xprt2_next_move(&ng, refusals[ng.ng_vers - 1]);
 		KUNIT_EXPECT_NE(test, m, XPRT2_M_WAIT);
 		ng.ng_refused |= BIT(ng.ng_vers);
-		known = m == XPRT2_M_AGAIN_ONE ? 1 : 0;
+		one = m == XPRT2_M_AGAIN_ONE;
 	}
 }
 
-static const u32 memories[] = { 0, 1, 2 };
+static const bool memories[] = { false, true };
 
-static void describe_memory(const u32 *known, char *desc)
+static void describe_memory(const bool *one, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "S42 remembered as %u", *known);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "S42 %s as version 1",
+		 *one ? "known" : "not known");
 }
 
 KUNIT_ARRAY_PARAM(memory, memories, describe_memory);
@@ -533,15 +540,16 @@ static void figures(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, XPRT2_PROBE_TIMEOUT, 2 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_TRIAL_TIMEOUT, 10 * HZ);
-	KUNIT_EXPECT_EQ(test, XPRT2_MEMORY_TIME, 600 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_MEMORY_TIME, 3600 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_OUTAGE, 2 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_ALL_VERSIONS, 6);
 }
 
 static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE_PARAM(first, first_gen_params),
+	KUNIT_CASE(asks_again),
+	KUNIT_CASE(proves_one),
 	KUNIT_CASE_PARAM(move, move_gen_params),
-	KUNIT_CASE(remembered),
 	KUNIT_CASE(ends),
 	KUNIT_CASE_PARAM(refusals_end, memory_gen_params),
 	KUNIT_CASE_PARAM(meaning, meaning_gen_params),

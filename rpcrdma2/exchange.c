@@ -178,10 +178,6 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_sent);
 
 void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex)
 {
-	if (ex->ex_sent == RDMA2_OPT_CONNPROP) {
-		rpcrdma2_props_default(&ex->ex_told);
-		ex->ex_said = false;
-	}
 	end_wait(ex);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_unsent);

@@ -39,7 +39,7 @@ if [ $# -eq 0 ]; then
 			fuzz-flawed crowd flood bounds backward-rpc-hang \
 			callbacks-many-4.1 callbacks-many-4.2 callbacks-siw \
 			link-v2 link-client link-server link-tuned link-siw \
-			link-trips link-capture view tool ;;
+			link-trips link-capture view tool negotiate-hour ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" ;;
 	uml-debug)	set -- files conformance hostile fuzz-server fuzz-client \
 			backward-rpc-overdue "${both[@]}" "${ends[@]}" "${long[@]}" \
@@ -129,7 +129,7 @@ cases_of()
 clock_of()
 {
 	case "$kernel $1" in
-	"uml kill-peer"|"uml storms"|"uml negotiate"|"uml backward-rpc-hang"|"uml callbacks-many-"*)
+	"uml kill-peer"|"uml storms"|"uml negotiate"|"uml backward-rpc-hang"|"uml callbacks-many-"*|*" negotiate-hour")
 		echo guest ;;
 	*)	echo host ;;
 	esac

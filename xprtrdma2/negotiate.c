@@ -8,10 +8,10 @@
  * RPC is its question, and when the answer is no the connection is given up
  * and the RPC is marshalled anew on the next.
  *
- * What a server says that it speaks is remembered for all transports, for
- * XPRT2_MEMORY_TIME; then it is asked again, since servers are upgraded. What
- * is only likely, because probes were lost or not answered, is tried by one
- * transport on one connection: see XPRT2_M_TRY_ONE.
+ * A server that is of version 1, and has shown so by a good Reply, is known to all
+ * transports. After XPRT2_MEMORY_TIME one that is idle asks it again, since servers
+ * are upgraded. Until that Reply version 1 holds for one connection of one transport.
+ * Version 2 is asked for on each connection: that costs one round trip.
  */
 #include "xprtrdma2.h"
 
@@ -25,23 +25,21 @@
 #define KNOWN_SERVERS_MAX	256
 
 /**
- * struct known_server - what a server spoke the last time
- * @ks_list: on known_servers, the latest first
+ * struct known_server - a server of version 1
+ * @ks_list: on known_servers, the one of the latest connection first
  * @ks_net: cookie of the network namespace, which no other ever has
  * @ks_addr: address and port
- * @ks_vers: version
- * @ks_props: it answered a CONNPROP
  * @ks_why: answer that it is known from
- * @ks_until: when it is forgotten, in jiffies
+ * @ks_since: when it was asked, in jiffies
+ * @ks_shown: a good Reply has come since
  */
 struct known_server {
 	struct list_head	ks_list;
 	u64			ks_net;
 	struct sockaddr_storage	ks_addr;
-	u32			ks_vers;
-	bool			ks_props;
 	const char		*ks_why;
-	unsigned long		ks_until;
+	unsigned long		ks_since;
+	bool			ks_shown;
 };
 
 /* In the order of enum xprt2_answer */
@@ -72,60 +70,80 @@ static void drop_known_locked(struct known_server *ks)
 	kfree(ks);
 }
 
-/* What is too old is dropped on the way. */
-static struct known_server *find_known_locked(const struct rpc_xprt *xprt)
-{
-	struct known_server *ks, *next;
-
-	list_for_each_entry_safe(ks, next, &known_servers, ks_list) {
-		if (time_after(jiffies, ks->ks_until))
-			drop_known_locked(ks);
-		else if (is_server(ks, xprt))
-			return ks;
-	}
-	return NULL;
-}
-
-static u32 recall(const struct rpc_xprt *xprt, bool *props, const char **why)
-{
-	const struct known_server *ks;
-	u32 vers;
-
-	spin_lock(&known_lock);
-	ks = find_known_locked(xprt);
-	vers = ks ? ks->ks_vers : 0;
-	*props = ks && ks->ks_props;
-	*why = ks ? ks->ks_why : NULL;
-	spin_unlock(&known_lock);
-	return vers;
-}
-
-/* @vers 0: forget. When there is no memory for it the server is asked again. */
-static void remember(const struct rpc_xprt *xprt, u32 vers, bool props,
-		     const char *why)
+static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
 {
 	struct known_server *ks;
 
-	spin_lock(&known_lock);
-	ks = find_known_locked(xprt);
-	if (ks)
-		drop_known_locked(ks);
-	ks = vers ? kzalloc(sizeof(*ks), GFP_NOWAIT | __GFP_NOWARN) : NULL;
-	if (ks) {
+	list_for_each_entry(ks, &known_servers, ks_list)
+		if (is_server(ks, xprt))
+			return ks;
+	return NULL;
+}
+
+/*
+ * The transport that finds that it is time to ask is the one that does.
+ *
+ * Return: what the server is known from to be of version 1; or NULL, and @had_one
+ * when it was.
+ */
+static const char *recall(const struct rpc_xprt *xprt, bool busy, bool *had_one)
+{
+	struct known_server *ks;
+
+	guard(spinlock)(&known_lock);
+	ks = xprt2_find_known_locked(xprt);
+	if (!ks)
+		return NULL;
+	list_move(&ks->ks_list, &known_servers);
+	*had_one = xprt2_asks_again(ks->ks_since, jiffies, busy);
+	if (!*had_one)
+		return ks->ks_why;
+	ks->ks_since = jiffies;
+	ks->ks_shown = false;
+	return NULL;
+}
+
+/*
+ * When there is no memory for it the server is asked again.
+ *
+ * Return: whether that is news.
+ */
+static bool remember(const struct rpc_xprt *xprt, const char *why)
+{
+	struct known_server *ks;
+
+	guard(spinlock)(&known_lock);
+	ks = xprt2_find_known_locked(xprt);
+	if (!ks) {
+		ks = kzalloc(sizeof(*ks), GFP_NOWAIT | __GFP_NOWARN);
+		if (!ks)
+			return false;
 		if (known_count == KNOWN_SERVERS_MAX)
 			drop_known_locked(list_last_entry(&known_servers,
 							  struct known_server,
 							  ks_list));
 		ks->ks_net = xprt->xprt_net->net_cookie;
 		ks->ks_addr = xprt->addr;
-		ks->ks_vers = vers;
-		ks->ks_props = props;
-		ks->ks_why = why;
-		ks->ks_until = jiffies + XPRT2_MEMORY_TIME;
+		ks->ks_since = jiffies;
 		list_add(&ks->ks_list, &known_servers);
 		known_count++;
 	}
-	spin_unlock(&known_lock);
+	if (ks->ks_shown)
+		return false;
+	ks->ks_why = why;
+	ks->ks_shown = true;
+	return true;
+}
+
+static void xprt2_forget(struct xprt2_xprt *xp)
+{
+	struct known_server *ks;
+
+	WRITE_ONCE(xp->xp_try_one, NULL);
+	guard(spinlock)(&known_lock);
+	ks = xprt2_find_known_locked(&xp->xp_xprt);
+	if (ks)
+		drop_known_locked(ks);
 }
 
 /**
@@ -152,21 +170,36 @@ static void settle_one(struct xprt2_ep *ep)
 static void settle(struct xprt2_ep *ep, u32 vers, const char *why)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
-	const char *known;
-	bool props;
 
-	if (vers == RPCRDMA2_VERS_ONE)
+	if (vers == RPCRDMA2_VERS_ONE) {
 		settle_one(ep);
+		/* C-102: also when this connection brings no Reply */
+		WRITE_ONCE(xp->xp_try_one, why);
+	} else {
+		xprt2_forget(xp);
+	}
 	xp->xp_probes = 0;
 	if (!ep->ep_nego.ng_pinned)
 		WRITE_ONCE(ep->ep_why, why);
-	if (recall(&xp->xp_xprt, &props, &known) != vers) {
-		props = ep->ep_ex.ex_peer.pp_spoken ||
-			ep->ep_intro == XPRT2_INTRO_DUE;
-		remember(&xp->xp_xprt, vers, props, why);
-	}
 	WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
 	trace_xprt2_settled(ep, vers);
+}
+
+/**
+ * xprt2_version_works - a connection has brought its first good Reply
+ * @ep: endpoint
+ *
+ * Context: receive CQ.
+ */
+void xprt2_version_works(struct xprt2_ep *ep)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+
+	if (!xprt2_proves_one(&ep->ep_nego, ep->ep_vers))
+		return;
+	WRITE_ONCE(xp->xp_try_one, NULL);
+	if (remember(&xp->xp_xprt, ep->ep_why))
+		xprt2_report_version_one(xp, ep->ep_why);
 }
 
 /* What an administrator can do about it */
@@ -223,11 +256,7 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 {
 	const char *why = answer_names[answer];
 	struct xprt2_xprt *xp = ep->ep_xp;
-	struct rpc_xprt *xprt = &xp->xp_xprt;
 
-	if (move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE ||
-	    move == XPRT2_M_TRY_ONE)
-		xprt2_report_version_one(xp, why, move != XPRT2_M_TRY_ONE);
 	switch (move) {
 	case XPRT2_M_WAIT:
 		return 0;
@@ -241,13 +270,9 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		settle(ep, RPCRDMA2_VERS_TWO, why);
 		return 0;
 	case XPRT2_M_AGAIN:
-		remember(xprt, 0, false, NULL);
+		xprt2_forget(xp);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_ONE:
-		xp->xp_probes = 0;
-		remember(xprt, RPCRDMA2_VERS_ONE, false, why);
-		return -EAGAIN;
-	case XPRT2_M_TRY_ONE:
 		xp->xp_probes = 0;
 		WRITE_ONCE(xp->xp_try_one, why);
 		return -EAGAIN;
@@ -256,7 +281,7 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 	case XPRT2_M_FAIL:
 		break;
 	}
-	remember(xprt, 0, false, NULL);
+	xprt2_forget(xp);
 	report_no_version(ep, answer);
 	return -EPROTONOSUPPORT;
 }
@@ -320,19 +345,12 @@ void xprt2_trial_timeout(struct work_struct *work)
 /**
  * xprt2_loss_tells - a connection was lost; was that an answer?
  * @ep: endpoint that its peer or the network gave up
- *
- * A server that may have ended the connection for a CONNPROP behind an RPC is not
- * sent another such.
  */
 void xprt2_loss_tells(struct xprt2_ep *ep)
 {
-	if (rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))
-		return;
-	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
+	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL &&
+	    !rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))
 		move_or_lose(ep, XPRT2_TRIAL, XPRT2_A_LOST);
-	else if (ep->ep_intro == XPRT2_INTRO_OUT)
-		remember(&ep->ep_xp->xp_xprt, RPCRDMA2_VERS_TWO, false,
-			 ep->ep_why);
 }
 
 /**
@@ -341,33 +359,25 @@ void xprt2_loss_tells(struct xprt2_ep *ep)
  */
 void xprt2_begin_version(struct xprt2_ep *ep)
 {
-	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	struct xprt2_xprt *xp = ep->ep_xp;
+	const struct rpc_xprt *xprt = &xp->xp_xprt;
 	u32 pin = xprt2_pinned_version((const struct sockaddr *)&xprt->addr);
 	u32 min = pin ?: READ_ONCE(xprt2_param_min_version);
 	u32 max = pin ?: max(READ_ONCE(xprt2_param_max_version), min);
-	const char *try_one, *why;
-	enum xprt2_phase phase;
-	bool props;
-	u32 known;
+	struct xprt2_nego *ng = &ep->ep_nego;
+	const char *why = xchg(&xp->xp_try_one, NULL);
 
-	known = recall(xprt, &props, &why);
-	try_one = xchg(&ep->ep_xp->xp_try_one, NULL);
-	if (try_one) {
-		known = RPCRDMA2_VERS_ONE;
-		why = try_one;
+	if (!why) {
+		why = recall(xprt, xp->xp_busy, &ng->ng_had_one);
+		ng->ng_known = why;
 	}
-	if (max < RPCRDMA2_VERS_TWO)
-		why = "max_version";
-	ep->ep_why = pin ? "pin" : why;
-	phase = xprt2_first_phase(min, max, known);
-	ep->ep_nego.ng_min = min;
-	ep->ep_nego.ng_max = max;
-	ep->ep_nego.ng_pinned = pin;
-	ep->ep_nego.ng_phase = phase;
-	ep->ep_nego.ng_recalled = phase == XPRT2_TRIAL;
-	ep->ep_intro = xprt2_first_intro(phase, props);
-	ep->ep_vers = phase == XPRT2_SETTLED ? RPCRDMA2_VERS_ONE :
-					       RPCRDMA2_VERS_TWO;
+	ng->ng_phase = xprt2_first_phase(min, max, why);
+	ng->ng_min = min;
+	ng->ng_max = max;
+	ng->ng_pinned = pin;
+	ep->ep_why = pin ? "pin" : max < RPCRDMA2_VERS_TWO ? "max_version" : why;
+	ep->ep_vers = ng->ng_phase == XPRT2_SETTLED ? RPCRDMA2_VERS_ONE :
+						      RPCRDMA2_VERS_TWO;
 }
 
 /*
@@ -428,8 +438,6 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 		trace_xprt2_settled(ep, ep->ep_vers);
 		return 0;
 	}
-	if (ep->ep_nego.ng_recalled)
-		return 0;
 
 	/* What goes wrong here says nothing about the server. */
 	ret = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr);

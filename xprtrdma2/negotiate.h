@@ -4,26 +4,25 @@
  *
  *                 connected
  *                     |
- *      pinned to 1, or remembered as 1 ----------------------> SETTLED 1
+ *      pinned to 1, or known as 1 ---------------------------> SETTLED 1
  *                     |
- *      remembered as 2 ---------> TRIAL (an RPC goes first: no round trip lost)
- *                     |              |
- *                   PROBE            +-- Reply in version 2 --> SETTLED 2
- *            (CONNPROP, alone)       |
- *                     |              +-- anything else: forget, connect again
+ *                   PROBE (CONNPROP, alone)
  *                     |
  *                     +-- CONNPROP, or "I lack that" ---------> SETTLED 2
  *                     +-- ERR_VERS, version 1 message --------> SETTLED 1
- *                     +-- another dialect: try 1 on the next connection
- *                     +-- silence --> TRIAL; there silence: try 1 on the next
- *                     +-- the second silent: try 1 on the next
+ *                     +-- another dialect: 1 on the next connection
+ *                     +-- silence --> TRIAL (an RPC goes in version 2)
+ *                     |                 +-- answer to it -----> SETTLED 2
+ *                     |                 +-- refusal, silence, loss: 1 on the next
+ *                     +-- silence of a server that was of version 1, or the
+ *                     |   second silence: 1 on the next
  *                     +-- connection lost: connect later
- *                     +-- lost again, long after the first: try 1 on the next
+ *                     +-- lost again, long after the first: 1 on the next
  *
  *      SETTLED -- an RPC is refused: see xprt2_move_settled() --> OVER
  *
- * Only what a server says in so many words is remembered. Loss, silence and
- * garbage may be an outage: what they make likely holds for one connection.
+ * Version 1 is known once it works: from the first good Reply in it. Before that
+ * it holds for one connection, whatever led to it.
  *
  * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
  */
@@ -32,6 +31,7 @@
 
 #include <linux/bits.h>
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/types.h>
 
 #include <rpcrdma2/error.h>
@@ -40,7 +40,7 @@
 /* S34: not on the wire, so another choice is as good */
 #define XPRT2_PROBE_TIMEOUT	(2U * HZ)
 #define XPRT2_TRIAL_TIMEOUT	(10U * HZ)
-#define XPRT2_MEMORY_TIME	(10UL * 60 * HZ)
+#define XPRT2_MEMORY_TIME	(60UL * 60 * HZ)
 #define XPRT2_PROBES_MAX	2
 /* Probes that are lost within this time are lost to one outage. */
 #define XPRT2_OUTAGE		(2U * HZ)
@@ -81,11 +81,9 @@ enum xprt2_answer {
 	M(TRIAL, "try version 2") /* let an RPC through, in version 2 */ \
 	M(ONE, "version 1")	/* settle for it, here and now */	\
 	M(TWO, "version 2")						\
-	M(AGAIN, "connect again") /* forget what was remembered */	\
-	/* and remember version 1 */					\
-	M(AGAIN_ONE, "connect again, version 1")			\
+	M(AGAIN, "connect again") /* forget that version 1 was known */	\
 	/* and use version 1 that time */				\
-	M(TRY_ONE, "connect again, try version 1")			\
+	M(AGAIN_ONE, "connect again, version 1")			\
 	M(LATER, "connect later") /* a loss like any other: back off */	\
 	M(FAIL, "fail")		/* no common version */
 
@@ -98,7 +96,8 @@ enum xprt2_move {
 /**
  * struct xprt2_nego - what a decision depends on
  * @ng_phase: where the negotiation is
- * @ng_recalled: the phase is TRIAL because version 2 was remembered
+ * @ng_known: the server is known as one of version 1
+ * @ng_had_one: it was, and is asked again
  * @ng_asked: the RPC on trial has been sent
  * @ng_probes: connections spent on probing, this one included
  * @ng_outlasted: XPRT2_OUTAGE has passed since the first of them
@@ -112,7 +111,8 @@ enum xprt2_move {
  */
 struct xprt2_nego {
 	enum xprt2_phase	ng_phase;
-	bool			ng_recalled;
+	bool			ng_known;
+	bool			ng_had_one;
 	bool			ng_asked;
 	unsigned int		ng_probes;
 	bool			ng_outlasted;
@@ -199,7 +199,7 @@ static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
 {
 	static const u8 moves[][XPRT2_SETTLED] = {
 		/*			    the probe, the RPC on trial */
-		[XPRT2_A_SILENCE]	= { XPRT2_M_TRIAL, XPRT2_M_TRY_ONE },
+		[XPRT2_A_SILENCE]	= { XPRT2_M_TRIAL, XPRT2_M_AGAIN_ONE },
 		[XPRT2_A_CONNPROP]	= { XPRT2_M_TWO, XPRT2_M_TWO },
 		[XPRT2_A_ERR_VERS]	= { XPRT2_M_ONE, XPRT2_M_AGAIN_ONE },
 		[XPRT2_A_ERR_LACKS]	= { XPRT2_M_TWO, XPRT2_M_TWO },
@@ -207,27 +207,23 @@ static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
 		[XPRT2_A_ERR_OTHER]	= { XPRT2_M_WAIT, XPRT2_M_TWO },
 		[XPRT2_A_REPLY_TWO]	= { XPRT2_M_WAIT, XPRT2_M_TWO },
 		[XPRT2_A_ONE]		= { XPRT2_M_ONE, XPRT2_M_AGAIN_ONE },
-		[XPRT2_A_FOREIGN]	= { XPRT2_M_TRY_ONE, XPRT2_M_TRY_ONE },
-		[XPRT2_A_LOST]		= { XPRT2_M_LATER, XPRT2_M_TRY_ONE },
+		[XPRT2_A_FOREIGN]	= { XPRT2_M_AGAIN_ONE,
+					    XPRT2_M_AGAIN_ONE },
+		[XPRT2_A_LOST]		= { XPRT2_M_LATER, XPRT2_M_AGAIN_ONE },
 	};
 	enum xprt2_move move = moves[answer][phase];
+	bool last = ng->ng_probes >= XPRT2_PROBES_MAX;
 
 	if (answer == XPRT2_A_ERR_VERS)
 		return xprt2_server_has_one(ng) ? move : XPRT2_M_FAIL;
-	if (phase == XPRT2_TRIAL) {
-		if (answer == XPRT2_A_LOST && !ng->ng_asked)
-			return XPRT2_M_LATER;
-		/* A server that was remembered gets the benefit of a probe. */
-		return ng->ng_recalled && (move == XPRT2_M_TRY_ONE ||
-					   answer == XPRT2_A_ONE) ?
-		       XPRT2_M_AGAIN : move;
-	}
-	if (ng->ng_probes < XPRT2_PROBES_MAX)
-		return move;
+	if (phase == XPRT2_TRIAL)
+		return answer == XPRT2_A_LOST && !ng->ng_asked ?
+		       XPRT2_M_LATER : move;
 	/* The RPC of the last trial may have had less time than it. */
-	return move == XPRT2_M_TRIAL ||
-	       (move == XPRT2_M_LATER && ng->ng_outlasted) ?
-	       XPRT2_M_TRY_ONE : move;
+	if ((move == XPRT2_M_TRIAL && (last || ng->ng_had_one)) ||
+	    (move == XPRT2_M_LATER && last && ng->ng_outlasted))
+		return XPRT2_M_AGAIN_ONE;
+	return move;
 }
 
 /**
@@ -250,28 +246,53 @@ static inline enum xprt2_move xprt2_next_move(const struct xprt2_nego *ng,
 	       xprt2_move_unsettled(ng, phase, answer) :
 	       xprt2_move_settled(ng, answer);
 	if (ng->ng_min > RPCRDMA2_VERS_ONE &&
-	    (move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE ||
-	     move == XPRT2_M_TRY_ONE))
+	    (move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE))
 		return xprt2_move_without_one(phase, answer);
 	return move;
 }
 
 /**
- * xprt2_first_phase - how a connection begins
+ * xprt2_first_phase - how a connection begins (C-096)
  * @min: lowest version allowed
  * @max: highest
- * @known: version remembered of the server, or that this connection is to try,
- *	or 0
+ * @one: the server is known to be of version 1, or this connection is to try it
  *
- * Return: XPRT2_SETTLED is for version 1, the others for version 2.
+ * Return: XPRT2_SETTLED for version 1, or XPRT2_PROBE.
  */
-static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, u32 known)
+static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 {
-	if (max < RPCRDMA2_VERS_TWO)
-		return XPRT2_SETTLED;
-	if (known == RPCRDMA2_VERS_ONE && min <= RPCRDMA2_VERS_ONE)
-		return XPRT2_SETTLED;
-	return known == RPCRDMA2_VERS_TWO ? XPRT2_TRIAL : XPRT2_PROBE;
+	return max < RPCRDMA2_VERS_TWO || (one && min <= RPCRDMA2_VERS_ONE) ?
+	       XPRT2_SETTLED : XPRT2_PROBE;
+}
+
+/**
+ * xprt2_asks_again - is a server known as version 1 to be probed once more? (S34)
+ * @since: when it was asked the last time, in jiffies
+ * @now: jiffies
+ * @busy: RPCs wait that the last connection of this transport was lost under
+ *
+ * Servers are upgraded. The question takes time, where the server gives no answer: an
+ * RPC that has lost its connection does not wait for that too.
+ */
+static inline bool xprt2_asks_again(unsigned long since, unsigned long now,
+				    bool busy)
+{
+	return !busy && !time_before(now, since + XPRT2_MEMORY_TIME);
+}
+
+/**
+ * xprt2_proves_one - does a good Reply show what a server speaks? (S34)
+ * @ng: how the connection came by its version
+ * @vers: that
+ *
+ * Version 2 is asked for each time. Where it is not allowed, or version 1 was known
+ * before, the server was not asked; meanwhile another transport may have found it to
+ * be of version 2.
+ */
+static inline bool xprt2_proves_one(const struct xprt2_nego *ng, u32 vers)
+{
+	return vers == RPCRDMA2_VERS_ONE && ng->ng_max >= RPCRDMA2_VERS_TWO &&
+	       !ng->ng_known;
 }
 
 /*

@@ -37,11 +37,8 @@ static void note_talk(struct xprt2_ep *ep)
 {
 	bool busy = rpcrdma2_exchange_busy(&ep->ep_ex);
 
-	WRITE_ONCE(ep->ep_talking,
-		   busy || ep->ep_intro != XPRT2_INTRO_NONE ||
-		   xprt2_receives_rising(ep));
-	WRITE_ONCE(ep->ep_beside, xprt2_takes_place(ep->ep_intro, busy,
-						    &ep->ep_ex));
+	WRITE_ONCE(ep->ep_talking, busy || xprt2_receives_rising(ep));
+	WRITE_ONCE(ep->ep_beside, xprt2_takes_place(busy, &ep->ep_ex));
 }
 
 /**
@@ -147,10 +144,7 @@ int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 	return send_propmsg(ep, h, &own, false, GFP_KERNEL);
 }
 
-/*
- * What could not be sent is still to be said. It is retried when the next message
- * comes; but a CONNPROP without which the defaults hold is not (S15).
- */
+/* What could not be sent is retried when the next message comes. */
 static bool say(struct xprt2_ep *ep, const struct rpcrdma2_propmsg *pm)
 {
 	struct rpcrdma2_hdr *h = kmalloc(sizeof(*h), GFP_NOWAIT | __GFP_NOWARN);
@@ -173,20 +167,6 @@ static bool say(struct xprt2_ep *ep, const struct rpcrdma2_propmsg *pm)
 	return !ret;
 }
 
-/* To a server that was known, when the first RPC is answered (S29) */
-static void introduce(struct xprt2_ep *ep)
-{
-	struct rpcrdma2_propmsg own;
-
-	rpcrdma2_exchange_announce(&ep->ep_ex, &own);
-	ep->ep_intro = XPRT2_INTRO_NONE;
-	if (!say(ep, &own))
-		return;
-	ep->ep_intro = XPRT2_INTRO_OUT;
-	ep->ep_connprop_xid = ep->ep_ex.ex_xid;
-	ep->ep_connprop_sent = true;
-}
-
 /*
  * 2.3: a message that is no answer takes the place of a Call, unless the server
  * counts as this end does. No Call more is sent until there is that place.
@@ -196,7 +176,7 @@ static bool has_place(struct xprt2_ep *ep)
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	unsigned long most;
 
-	if (!xprt2_takes_place(ep->ep_intro, true, &ep->ep_ex))
+	if (!xprt2_takes_place(true, &ep->ep_ex))
 		return true;
 	if (ep->ep_grant < 2)
 		return false;
@@ -227,16 +207,12 @@ static void say_next(struct xprt2_ep *ep)
  */
 void xprt2_converse(struct xprt2_ep *ep)
 {
-	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
-
 	lockdep_assert_held(&ep->ep_prop_mutex);
 	xprt2_receives_rise(ep);
 	rpcrdma2_exchange_resize(&ep->ep_ex, READ_ONCE(ep->ep_recv_size),
 				 READ_ONCE(ep->ep_send_size));
-	if (xprt2_may_introduce(ep->ep_intro, phase, ep->ep_grant))
-		introduce(ep);
-	else if (phase == XPRT2_SETTLED && ep->ep_vers == RPCRDMA2_VERS_TWO &&
-		 ep->ep_intro == XPRT2_INTRO_NONE && ep->ep_grant)
+	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED &&
+	    ep->ep_vers == RPCRDMA2_VERS_TWO && ep->ep_grant)
 		say_next(ep);
 	note_talk(ep);
 }
@@ -283,8 +259,6 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
  */
 void xprt2_heard(struct xprt2_ep *ep)
 {
-	if (ep->ep_intro == XPRT2_INTRO_OUT)
-		ep->ep_intro = XPRT2_INTRO_NONE;
 	if (rpcrdma2_exchange_heard(&ep->ep_ex, jiffies))
 		xprt2_count(properties_in_vain);
 	note_talk(ep);

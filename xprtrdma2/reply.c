@@ -56,6 +56,7 @@ static void take_good_reply(struct xprt2_ep *ep)
 		return;
 	ep->ep_replied = true;
 	ep->ep_xp->xp_xprt.reestablish_timeout = 0;
+	xprt2_version_works(ep);
 }
 
 /* No RPC waits for this Reply, but one may have waited. */

@@ -80,21 +80,18 @@ void xprt2_report_connect(struct xprt2_xprt *xp, int status)
 }
 
 /**
- * xprt2_report_version_one - a server is spoken to in version 1
+ * xprt2_report_version_one - a server is found to be of version 1
  * @xp: transport
- * @why: what it said, or did not say
- * @said: it has said that it has no other
+ * @why: its answer in version 2
  */
-void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why,
-			      bool said)
+void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why)
 {
 	const struct rpc_xprt *xprt = &xp->xp_xprt;
 
-	pr_info_ratelimited("xprtrdma2: version 1 of RPC-over-RDMA with server %s port %s (%s): %s\n",
+	pr_info_ratelimited("xprtrdma2: version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is asked for again after %lu minutes\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], why,
-			    said ? "it has no other; see svcrdma2 and its max_version there" :
-				   "no answer in version 2; see the parameter pin");
+			    XPRT2_MEMORY_TIME / (60 * HZ));
 }
 
 /**

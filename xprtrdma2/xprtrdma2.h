@@ -319,18 +319,15 @@ enum xprt2_ep_state {
  * @ep_status: what the CM handler found
  * @ep_replied: it brought a good Reply. Receive CQ, and teardown
  * @ep_vers: RPC-over-RDMA version spoken
- * @ep_nego: how that was or is found out. Connect until the connection is
- *	ready, receive CQ and @ep_trial then
+ * @ep_nego: how that is found out. Connect at first, then receive CQ and @ep_trial
  * @ep_complained: the log says that there is no common version
  * @ep_answer: the answer to the probe, once it is there
  * @ep_answered: completed then, and when the connection is lost
- * @ep_intro: how a CONNPROP that is not the probe gets along
- * @ep_connprop_sent: the client's CONNPROP is on its way, be it the probe or not
+ * @ep_connprop_sent: the probe is on its way
  * @ep_connprop_xid: its xid
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
- * @ep_prop_mutex: guards @ep_ex, @ep_intro, and the order of messages about them;
- *	see property.c
+ * @ep_prop_mutex: guards @ep_ex, and the order of messages about it; see property.c
  * @ep_ex: properties of both ends, for version 2
  * @ep_talk: says what has changed of the client
  * @ep_talking: something is to be said to the server, or waited for: so the receive
@@ -381,7 +378,6 @@ struct xprt2_ep {
 	bool			ep_complained;
 	enum xprt2_answer	ep_answer;
 	struct completion	ep_answered;
-	enum xprt2_intro	ep_intro;
 	bool			ep_connprop_sent;
 	u32			ep_connprop_xid;
 	struct delayed_work	ep_trial;
@@ -436,10 +432,10 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_told: error that the log has told about since the last connection. Connect
  * @xp_probes: connections spent on probing since a version was settled or tried. Connect
  * @xp_probed: when the first of them was over, in jiffies. Connect
+ * @xp_busy: RPCs waited when the last connection ended. Connect
  * @xp_try_one: the next connection is to be made in version 1, for this answer; or NULL
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit each
- * @xp_no_version: the server has no version that is allowed, and no RPC was told:
- *	the next attempt to connect ends with that
+ * @xp_no_version: no version is common: the next attempt to connect ends with that
  * @xp_timeout: replaces the default when the mount asks for shorter ones
  * @xp_hdr: header being marshalled. Send path only
  * @xp_fence_mutex: the release path posts a dead RPC's LOCAL_INV under it, and
@@ -476,6 +472,7 @@ struct xprt2_xprt {
 	int			xp_told;
 	unsigned int		xp_probes;
 	unsigned long		xp_probed;
+	bool			xp_busy;
 	const char		*xp_try_one;
 	u32			xp_refused;
 	bool			xp_no_version;
@@ -555,6 +552,7 @@ enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
 void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
 void xprt2_loss_tells(struct xprt2_ep *ep);
+void xprt2_version_works(struct xprt2_ep *ep);
 void xprt2_forget_servers(void);
 
 /* buffers.c */
@@ -688,8 +686,7 @@ bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 /* report.c */
 void xprt2_report_device(struct xprt2_ep *ep, const char *what);
 void xprt2_report_connect(struct xprt2_xprt *xp, int status);
-void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why,
-			      bool said);
+void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why);
 void xprt2_report_end(struct xprt2_ep *ep);
 
 /* netid.c */

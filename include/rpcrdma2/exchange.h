@@ -101,8 +101,7 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder);
  * @pm: to be filled
  *
  * C-043: everything; and for good, what the table says never changes (C-045). The
- * caller sends it once (S15). When a requester does it is to be treated like what
- * rpcrdma2_exchange_next() makes.
+ * caller sends it once (S15). When a requester has, rpcrdma2_exchange_sent() follows.
  */
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
 				struct rpcrdma2_propmsg *pm);
@@ -154,7 +153,7 @@ void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
 			    unsigned long now);
 
 /**
- * rpcrdma2_exchange_unsent - a message of this end could not be posted
+ * rpcrdma2_exchange_unsent - a REQPROP or an UPDPROP of this end could not be posted
  * @ex: properties, as if it had not been made
  */
 void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex);

@@ -44,6 +44,11 @@ static void only_two(struct conn *c, const struct message *m)
 	range(c, m, m->vers, 2, 2);
 }
 
+static void only_one(struct conn *c, const struct message *m)
+{
+	range(c, m, m->vers, 1, 1);
+}
+
 static void only_newer(struct conn *c, const struct message *m)
 {
 	range(c, m, m->vers, 3, 4);
@@ -239,6 +244,9 @@ static const struct manners table[] = {
 			   NULL, answer_late },
 	{ "other-handle",  connprop,		silent_reads,	serve,
 			   NULL, answer_another },
+	{ "one",	   only_one,		only_one,	serve },
+	{ "silent",	   nothing,		nothing,	serve },
+	{ "closing",	   hang,		hang,		serve },
 	{ "garbage",	   garbage,		garbage,	serve },
 	{ "newer",	   only_newer,		only_newer,	only_newer },
 	{ "hang-on-rpc",   connprop,		hang,		hang },

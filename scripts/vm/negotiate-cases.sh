@@ -19,21 +19,30 @@ negotiation='client_fallback client_negotiation client_pinned client_refused'
 conclusions='
 client_fallback.reply_in_version_one	1	version_1>version_1
 client_fallback.lost_before_the_first_reply 1,1	ERR_VERS>version_1
-client_fallback.dialect_of_version_two	1	foreign>connect_again,_try_version_1
-client_fallback.garbage			1	foreign>connect_again,_try_version_1
+client_fallback.dialect_of_version_two	1	foreign>connect_again,_version_1
+client_fallback.garbage			1	foreign>connect_again,_version_1
 client_fallback.lost_during_the_probe	2	lost>connect_later,CONNPROP>version_2
 client_fallback.lost_twice_during_the_probe 2	lost>connect_later,lost>connect_later,CONNPROP>version_2
-client_fallback.lost_each_time		1	lost>connect_later,lost>connect_later,lost>connect_again,_try_version_1
+client_fallback.lost_each_time		1	lost>connect_later,lost>connect_later,lost>connect_again,_version_1
 client_fallback.bad_connprop		2	silence>try_version_2,Reply>version_2
 client_fallback.late_connprop		2	silence>try_version_2,CONNPROP>version_2
 client_fallback.late_invalid_option	2	silence>try_version_2,lacks_properties>version_2
-client_fallback.silence			1	silence>try_version_2,silence>connect_again,_try_version_1
-client_fallback.silence_and_an_impatient_rpc 1	silence>try_version_2,silence>connect_again,_try_version_1
-client_fallback.lost_on_trial		1	silence>try_version_2,lost>connect_again,_try_version_1
+client_fallback.silence			1	silence>try_version_2,silence>connect_again,_version_1
+client_fallback.silence_and_an_impatient_rpc 1	silence>try_version_2,silence>connect_again,_version_1
+client_fallback.lost_on_trial		1	silence>try_version_2,lost>connect_again,_version_1
 client_fallback.err_vers_on_trial	1	silence>try_version_2,ERR_VERS>connect_again,_version_1
-client_fallback.dialect_on_trial	1	silence>try_version_2,foreign>connect_again,_try_version_1
+client_fallback.dialect_on_trial	1	silence>try_version_2,foreign>connect_again,_version_1
 client_fallback.invalid_option_on_trial	1	silence>try_version_2,lacks_RPCs>connect_again,_version_1
 client_fallback.no_common_version_on_trial -	silence>try_version_2,ERR_VERS>fail
+client_fallback.version_two_is_asked_for_each_time 2,2 CONNPROP>version_2,CONNPROP>version_2
+client_fallback.version_one_is_remembered 1,1	ERR_VERS>version_1
+client_fallback.version_one_after_silence_is_remembered 1,1 silence>try_version_2,silence>connect_again,_version_1
+client_fallback.version_one_after_losses_is_remembered 1,1 lost>connect_later,lost>connect_later,lost>connect_again,_version_1
+client_fallback.version_one_after_garbage_is_remembered 1,1 foreign>connect_again,_version_1
+client_fallback.version_one_without_a_reply 1,2	foreign>connect_again,_version_1,CONNPROP>version_2
+client_fallback.version_one_is_refused_too 1,2	ERR_VERS>version_1,ERR_VERS>connect_again,CONNPROP>version_2
+client_fallback.version_one_is_gone	1,1,2	ERR_VERS>version_1,ERR_VERS>connect_again,CONNPROP>version_2
+client_fallback.version_two_is_gone	2,1	CONNPROP>version_2,ERR_VERS>version_1
 client_negotiation.version_one_in_err_vers 1	ERR_VERS>version_1
 client_negotiation.no_common_version	-	ERR_VERS>fail
 client_negotiation.no_properties	2	lacks_properties>version_2
@@ -277,6 +286,106 @@ visits()
 		while read -r dir; do
 			umount -f -l "$dir"
 		done
+}
+
+# concluded_now PORT NAME VERSIONS MOVES LINES: what was concluded up to now, and how many
+# lines of the log say so
+concluded_now()
+{
+	local port=$1 name=$2 got
+
+	concluded "$name" "$port" "$3" "$4"
+	got=$(dmesg | grep -c "version 1 of RPC-over-RDMA with server $addr4 port $port ")
+	[ "$got" = "$5" ] && ok "$name: $5 lines in the log" ||
+		fail "$name: $got lines in the log, not $5"
+}
+
+# known_for_an_hour MANNERS FIRST AGAIN LINES: over two transports, of which one asks
+known_for_an_hour()
+{
+	local port=$((++next_port)) name="S34 a server that is $1"
+
+	peer_up "$port" "$1" && peer_mount "$port" nconnect=2 ||
+		{ fail "$name: mount"; return; }
+	check "$name: use" use "/mnt.$port"
+	concluded_now "$port" "$name" 1,1 "$2" 1
+	sleep 400
+	check "$name: use after an idle time" use "/mnt.$port"
+	concluded_now "$port" "$name: not asked within the hour" 1,1,1,1 "$2" 1
+	sleep 3600
+	check "$name: use after an hour" use "/mnt.$port"
+	concluded_now "$port" "$name: asked after an hour" 1,1,1,1,1,1 "$2,$3" "$4"
+	umount "/mnt.$port"
+	peer_down
+}
+
+# An RPC that has lost its connection does not wait for the question; the next one does
+# that comes when the transport was idle. By then the server has version 2.
+not_asked_under_an_rpc()
+{
+	local port=$((++next_port)) name="S34 a transport that is busy" waiter
+	local first='silence>try_version_2,silence>connect_again,_version_1'
+
+	peer_up "$port" silent && peer_mount "$port" || { fail "$name: mount"; return; }
+	check "$name: use" use "/mnt.$port"
+	kill -STOP "$peer"
+	stat "/mnt.$port/absent" >/dev/null 2>&1 &
+	waiter=$!
+	check "$name: an RPC is out" happens_in 10 grep -q \
+		"^peer=$addr4:$port .* used=1 " /proc/net/rpc/xprtrdma2
+	kill -KILL "$peer"
+	wait "$peer" 2>/dev/null
+	sleep 3700
+	peer_up "$port" two || { fail "$name: no peer"; return; }
+	wait "$waiter"
+	concluded_now "$port" "$name: not asked after an hour" 1,1 "$first" 1
+	sleep 400
+	check "$name: use when it was idle" use "/mnt.$port"
+	concluded_now "$port" "$name: asked when it was idle" 1,1,2 \
+		"$first,CONNPROP>version_2" 1
+	sleep 400
+	check "$name: use once more" use "/mnt.$port"
+	concluded_now "$port" "$name: asked each time from then on" 1,1,2,2 \
+		"$first,CONNPROP>version_2,CONNPROP>version_2" 1
+	umount "/mnt.$port"
+	peer_down
+}
+
+# Each of two transports comes to version 2.
+upgraded()
+{
+	local port=$((++next_port)) name="S34 a server that has version 2 now" got
+
+	peer_up "$port" one && peer_mount "$port" nconnect=2 ||
+		{ fail "$name: mount"; return; }
+	check "$name: use" use "/mnt.$port"
+	peer_down
+	peer_up "$port" two || { fail "$name: no peer"; return; }
+	sleep 3700
+	check "$name: use after an hour" use "/mnt.$port"
+	sleep 400
+	check "$name: use once more" use "/mnt.$port"
+	got=$(settled "$port")
+	[ "${got: -3}" = 2,2 ] && ok "$name: in version 2, $got" ||
+		fail "$name: $got"
+	umount "/mnt.$port"
+	peer_down
+}
+
+# S34: what is known of a server of version 1, over hours of the guest's own time
+group_negotiate-hour()
+{
+	negotiate_up 20300 || return
+	known_for_an_hour one 'ERR_VERS>version_1' 'ERR_VERS>version_1' 2
+	known_for_an_hour silent \
+		'silence>try_version_2,silence>connect_again,_version_1' \
+		'silence>connect_again,_version_1' 2
+	known_for_an_hour closing \
+		'lost>connect_later,lost>connect_later,lost>connect_again,_version_1' \
+		'lost>connect_later' 1
+	not_asked_under_an_rpc
+	upgraded
+	finish
 }
 
 group_negotiate()

@@ -160,7 +160,7 @@ view_of_mount()
 	end_grace
 	check "and starts: the mount works" touch /mnt/again
 	is "the client still knows why" $client_view "peer=$addr4:$port" \
-		state=up ended=peer connects=2 why=Reply
+		state=up ended=peer connects=2 why=CONNPROP
 	risen "$before"
 	expect "and has counted it" \
 		"c_ended_PEER == 1 && s_ended_ENDED == 1 && s_ended_PEER == 0"
@@ -199,7 +199,7 @@ view_of_version_one()
 		dmesg -C
 		peer_mount $next_port && umount /mnt.$next_port
 		case $manners in
-		garbage)	reads "an answer in version 2" ;;
+		garbage)	reads "version 2 at the server" ;;
 		newer)		reads "a common version" ;;
 		esac
 		peer_down

@@ -125,7 +125,10 @@ whole_visit()
 	[ "$CASE" != client_fallback.silence_and_an_impatient_rpc ] ||
 		options+=,timeo=40,retrans=5
 	# The log says no more than ten times in 5 s what is wrong with the version.
-	[ "$CASE" != client_pinned.to_version_two_in_vain ] || sleep 3
+	case $CASE in
+	client_pinned.to_version_two_in_vain|client_pinned.least_version)
+		sleep 5 ;;
+	esac
 	echo "$CASE $PORT" >>/tmp/visits
 	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters >"/tmp/before.$CASE"
 	mkdir -p "$dir"

@@ -202,16 +202,17 @@ def no_common_version_on_trial(t):
     t.in_vain()
 
 
-# Remembered
+# The next visit
 
-@case('S34', plays='server')
-def version_two_is_remembered(t):
-    """The second visit to a server of version 2 begins with an RPC in it"""
+@case('C-096 S29 S34', plays='server')
+def version_two_is_asked_for_each_time(t):
+    """The second visit to a server of version 2 begins with CONNPROP, alone, as the first did"""
     t.negotiate()
     t.goes_on(2)
-    first = t.come_again().receive().message
-    check(isinstance(first, Rpc) and first.version == 2, f'{first}')
-    t.answer(first)
+    t.come_again()
+    said = asked(t)
+    check(t.receive(0.3) is None, 'a message before the answer')
+    t.send(connprop(said))
     t.goes_on(2)
 
 
@@ -222,6 +223,53 @@ def version_one_is_remembered(t):
     t.goes_on(1)
     t.come_again()
     t.goes_on(1)
+
+
+@case('C-103 S34', plays='server')
+def version_one_after_silence_is_remembered(t):
+    """So does one to a server that gave no answer in version 2, and did in version 1"""
+    silence(t)
+    t.come_again()
+    t.goes_on(1)
+
+
+@case('C-103 S34', plays='server')
+def version_one_after_losses_is_remembered(t):
+    """And one to a server that ended each connection at CONNPROP"""
+    lost_each_time(t)
+    t.come_again()
+    t.goes_on(1)
+
+
+@case('S34 S37', plays='server')
+def version_one_after_garbage_is_remembered(t):
+    """And one to a server of another dialect"""
+    version_one_next(t, dialect(asked(t)))
+    t.come_again()
+    t.goes_on(1)
+
+
+@case('C-103 S34', plays='server')
+def version_one_without_a_reply(t):
+    """Version 1 is not remembered before it works: then version 2 is asked for again"""
+    t.send(dialect(asked(t)))
+    t.given_up()
+    t.accept()
+    check(t.next_call().version == 1, 'a Call in version 2')
+    t.accept()
+    t.negotiate()
+    t.goes_on(2)
+
+
+@case('S34 S36', plays='server')
+def version_one_is_refused_too(t):
+    """ERR_VERS for version 2, and for the first RPC in version 1: asked again, elsewhere"""
+    err_vers(t, 1, 1)
+    t.send(Error(t.next_call().number, VERS, (2, 2), 1))
+    t.given_up()
+    t.accept()
+    t.negotiate()
+    t.goes_on(2)
 
 
 @case('S34 S36', plays='server')
@@ -238,41 +286,11 @@ def version_one_is_gone(t):
     t.goes_on(2)
 
 
-@case('S34', plays='server')
-def lost_when_remembered(t):
-    """A server that was of version 2, and is lost at the first RPC, is asked again"""
-    t.negotiate()
-    t.goes_on(2)
-    first = t.come_again().next_call()
-    check(first.version == 2, f'{first}')
-    t.accept()
-    t.negotiate()
-    t.goes_on(2)
-
-
 @case('C-101 S34', plays='server')
 def version_two_is_gone(t):
-    """A server that was of version 2, and has 1 alone, is spoken to in version 1 next"""
+    """A server that was of version 2, and has 1 alone, is spoken to in version 1"""
     t.negotiate()
     t.goes_on(2)
-    first = t.come_again().next_call()
-    check(first.version == 2, f'{first}')
-    version_one_next(t, Error(first.number, VERS, (1, 1), 2))
-
-
-@case('C-103 S37', plays='server')
-def garbage_is_not_remembered(t):
-    """What was only likely is not remembered: the second visit begins with CONNPROP"""
-    version_one_next(t, dialect(asked(t)))
     t.come_again()
-    t.negotiate()
-    t.goes_on(2)
-
-
-@case('C-103', plays='server')
-def losses_are_not_remembered(t):
-    """Nor are connections that were lost"""
-    lost_each_time(t)
-    t.come_again()
-    t.negotiate()
-    t.goes_on(2)
+    err_vers(t, 1, 1)
+    t.goes_on(1)

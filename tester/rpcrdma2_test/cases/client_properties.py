@@ -11,7 +11,7 @@ answered, so that the files of the round show what came of it.
 from .. import rpc, wire
 from ..registry import NotApplicable, case, check
 from ..wire import (BRS, BRS_INLINE, CONNPROP, INVALID_OPTION, INVALID_PROC, NOMSG, RBSIZ, REQPROP,
-                    RESPROP, UPDPROP, Error, Option, Prop, Properties, Rpc, resprop, updprop)
+                    RESPROP, UPDPROP, Error, Option, Prop, Properties, resprop, updprop)
 from .client_fallback import asked
 
 HEADER = 36                     # of a Call without chunks
@@ -63,126 +63,23 @@ def bounded(t, begun, limit):
     written(t, limit)
 
 
-def ends(t, introductions=0):
+def ends(t):
     """No other CONNPROP on this connection, no other version, and the command succeeds."""
     t.goes_on(2)
     found = [m for m in t.others if m.proc == CONNPROP]
-    check(len(found) == introductions, f'{found}')
-
-
-# Introductions on a connection that begins with an RPC
-
-def visited(t, *props):
-    """One visit of a client that learns of these properties, or of OWN."""
-    t.negotiate(*props)
-    t.goes_on(2)
-    t.others.clear()
-
-
-def introduced(t):
-    """The next visit begins with an RPC; CONNPROP, which is due behind its Reply."""
-    first = t.come_again().receive().message
-    check(isinstance(first, Rpc) and first.version == 2, f'{first}')
-    t.answer(first)
-    while True:
-        got = t.receive()
-        check(got is not None, 'no CONNPROP')
-        if isinstance(got.message, Properties):
-            check(got.message.proc == CONNPROP, f'{got.message}')
-            check(got.length <= 1024, f'{got.length} octets')
-            return got.message
-        t.answer(got.message)
-
-
-def not_introduced(t):
-    """The next visit has no CONNPROP, and goes by the default."""
-    first = t.come_again().receive().message
-    check(isinstance(first, Rpc) and first.version == 2, f'{first}')
-    t.answer(first)
-    bounded(t, round_begins(t), 4096)
-    ends(t)
-
-
-@case('S29 C-043', plays='server')
-def introduction(t):
-    """With version and properties remembered CONNPROP comes once, behind the first Reply"""
-    visited(t)
-    said = introduced(t)
-    check({RBSIZ, BRS} <= set(said.values), f'{said.sets}')
-    t.send(wire.connprop(said.xid, [Prop(RBSIZ, 4096)], range(1)))
-    bounded(t, round_begins(t), 4096)
-    ends(t)
-
-
-@case('S19 S29', plays='server')
-def introduction_with_another_value(t):
-    """What the server says then binds on this connection"""
-    visited(t)
-    said = introduced(t)
-    t.send(wire.connprop(said.xid, [Prop(RBSIZ, 1024)], range(1)))
-    bounded(t, round_begins(t), 1024)
-    ends(t)
+    check(not found, f'{found}')
 
 
 @case('S19', plays='server')
 def values_are_of_one_connection(t):
-    """What it has said on the connection before does not"""
-    visited(t, Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE))
-    introduced(t)
-    bounded(t, round_begins(t), 4096)
-    ends(t)
-
-
-@case('C-026', plays='server')
-def introduction_refused(t):
-    """INVALID_OPTION for it leaves the defaults, and the connection"""
-    visited(t)
-    said = introduced(t)
-    t.send(Error(said.xid, INVALID_OPTION, credit=t.grant))
-    bounded(t, round_begins(t), 4096)
-    ends(t)
-
-
-@case('C-026 S29', plays='server')
-def no_introduction_to_a_server_without_properties(t):
-    """A server that has refused CONNPROP gets none on its next connection"""
-    t.send(Error(asked(t).xid, INVALID_OPTION, credit=t.grant))
+    """What a server has announced on the connection before does not bind"""
+    t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE))
+    bounded(t, round_begins(t), OWN)
     t.goes_on(2)
-    not_introduced(t)
-
-
-@case('S29', plays='server')
-def no_introduction_to_a_silent_server(t):
-    """Nor does one that has not answered it"""
-    asked(t)
-    t.goes_on(2)
-    not_introduced(t)
-
-
-@case('S29 C-097', plays='server')
-def no_introduction_with_one_credit(t):
-    """With a grant of one CONNPROP does not go behind a Call"""
-    t.grant = 1
-    visited(t)
-    not_introduced(t)
-
-
-@case('S29 C-097', plays='server')
-def introduction_with_two_credits(t):
-    """With a grant of two it does"""
-    t.grant = 2
-    visited(t)
-    said = introduced(t)
-    t.send(wire.connprop(said.xid, [Prop(RBSIZ, 4096)], range(1), credit=2))
-    ends(t)
-
-
-@case('C-103', plays='server')
-def lost_at_an_introduction(t):
-    """A connection lost at such a CONNPROP is followed by one without"""
-    visited(t)
-    introduced(t)
-    t.accept()
+    t.others.clear()
+    t.come_again()
+    t.largest = 4096
+    t.negotiate(Prop(BRS, BRS_INLINE))
     bounded(t, round_begins(t), 4096)
     ends(t)
 
