@@ -98,11 +98,19 @@ struct move_case {
 #define TRIAL		.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
 				.ng_max = 2, .ng_asked = true, \
 				.ng_low = 1, .ng_high = 1 }
+#define PROBE_PLAIN(_probes) \
+			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = 1, \
+				.ng_max = 2, .ng_probes = (_probes), \
+				.ng_plain = true, \
+				.ng_low = 1, .ng_high = 1 }
 #define ASKED_AGAIN(_min) \
 			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = (_min), \
 				.ng_max = 2, .ng_probes = 1, \
 				.ng_had_one = true, \
 				.ng_low = 1, .ng_high = 1 }
+#define TRIAL_PLAIN	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
+				.ng_max = 2, .ng_asked = true, \
+				.ng_plain = true }
 #define TRIAL_TWO	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 2, \
 				.ng_max = 2, .ng_asked = true }
 #define TRIAL_UNASKED	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
@@ -211,6 +219,23 @@ static const struct move_case move_cases[] = {
 	{ "S34 was of version 1, which is not allowed: an RPC is tried",
 	  ASKED_AGAIN(2), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
 
+	{ "S37 C-060 BAD_XDR: once more without experimental properties",
+	  PROBE(1), XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_PLAIN },
+	{ "S37 C-060 also where it is the last probe",
+	  PROBE(2), XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_PLAIN },
+	{ "S37 C-060 also when it comes late",
+	  TRIAL, XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_PLAIN },
+	{ "S37 C-060 also where version 1 is not allowed",
+	  PROBE_TWO(1), XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_PLAIN },
+	{ "S37 BAD_XDR for a plain probe: another dialect",
+	  PROBE_PLAIN(2), XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_ONE },
+	{ "S37 BAD_XDR for a plain probe, late",
+	  TRIAL_PLAIN, XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_ONE },
+	{ "S37 C-060 CONNPROP for a plain probe: version 2",
+	  PROBE_PLAIN(2), XPRT2_A_CONNPROP, XPRT2_M_TWO },
+	{ "S37 a plain probe, and a message of no known kind",
+	  PROBE_PLAIN(2), XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
+
 	{ "S34 never version 1: a silent server is waited for",
 	  TRIAL_TWO, XPRT2_A_SILENCE, XPRT2_M_WAIT },
 	{ "S34 never version 1: one that goes away is tried later",
@@ -290,19 +315,21 @@ static void ends(struct kunit *test)
 {
 	static const enum xprt2_answer answers[] = {
 		XPRT2_A_CONNPROP, XPRT2_A_ERR_VERS, XPRT2_A_ERR_LACKS,
-		XPRT2_A_ERR_LACKS_RPC, XPRT2_A_ERR_OTHER,
-		XPRT2_A_REPLY_TWO, XPRT2_A_ONE,
+		XPRT2_A_ERR_LACKS_RPC, XPRT2_A_ERR_BAD_XDR,
+		XPRT2_A_ERR_OTHER, XPRT2_A_REPLY_TWO, XPRT2_A_ONE,
 		XPRT2_A_FOREIGN, XPRT2_A_SILENCE, XPRT2_A_LOST,
 	};
 	unsigned int probes, again, i;
-	bool one;
+	bool one, plain;
 
 	for (i = 0; i < ARRAY_SIZE(answers); i++) {
 		one = false;
+		plain = false;
 		again = 0;
 		for (probes = 1; ; probes++) {
 			struct xprt2_nego ng = {
 				.ng_phase	= xprt2_first_phase(1, 2, one),
+				.ng_plain	= plain,
 				.ng_min		= 1,
 				.ng_max		= 2,
 				.ng_probes	= probes,
@@ -318,7 +345,8 @@ static void ends(struct kunit *test)
 			if (m == XPRT2_M_TRIAL)
 				m = XPRT2_M_AGAIN;
 			one = m == XPRT2_M_AGAIN_ONE;
-			if (!one && m != XPRT2_M_AGAIN)
+			plain = m == XPRT2_M_AGAIN_PLAIN;
+			if (!one && !plain && m != XPRT2_M_AGAIN)
 				break;
 			KUNIT_ASSERT_LE(test, ++again, XPRT2_PROBES_MAX);
 		}
@@ -395,7 +423,7 @@ static const struct meaning_case meaning_cases[] = {
 	{ "C-026 INVALID_OPTION", ERROR(2, RDMA2_ERR_INVALID_OPTION),
 	  .to_probe = true, .want = XPRT2_A_ERR_LACKS },
 	{ "S37 BAD_XDR for the probe", ERROR(2, RDMA2_ERR_BAD_XDR),
-	  .to_probe = true, .want = XPRT2_A_FOREIGN },
+	  .to_probe = true, .want = XPRT2_A_ERR_BAD_XDR },
 	{ "S37 SYSTEM for the probe", ERROR(2, RDMA2_ERR_SYSTEM),
 	  .to_probe = true, .want = XPRT2_A_FOREIGN },
 	{ "S18 BAD_XDR for an RPC", ERROR(2, RDMA2_ERR_BAD_XDR),
@@ -475,6 +503,10 @@ static const struct fate_case {
 	{ "C-099 the trial's Reply", XPRT2_TRIAL, XPRT2_A_REPLY_TWO, false,
 	  XPRT2_F_MOVE },
 	{ "S29 a CONNPROP in a trial", XPRT2_TRIAL, XPRT2_A_CONNPROP, false,
+	  XPRT2_F_MOVE },
+	{ "S37 the probe's BAD_XDR", XPRT2_PROBE, XPRT2_A_ERR_BAD_XDR, true,
+	  XPRT2_F_PROBE },
+	{ "S37 and a late one", XPRT2_TRIAL, XPRT2_A_ERR_BAD_XDR, true,
 	  XPRT2_F_MOVE },
 	{ "2.4 a late CONNPROP is refused", XPRT2_SETTLED, XPRT2_A_ERR_LACKS,
 	  true, XPRT2_F_DONE },

@@ -272,6 +272,9 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 	case XPRT2_M_AGAIN:
 		xprt2_forget(xp);
 		return -EAGAIN;
+	case XPRT2_M_AGAIN_PLAIN:
+		WRITE_ONCE(xp->xp_plain, true);
+		return -EAGAIN;
 	case XPRT2_M_AGAIN_ONE:
 		xp->xp_probes = 0;
 		WRITE_ONCE(xp->xp_try_one, why);
@@ -372,6 +375,7 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 		ng->ng_known = why;
 	}
 	ng->ng_phase = xprt2_first_phase(min, max, why);
+	ng->ng_plain = xchg(&xp->xp_plain, false);
 	ng->ng_min = min;
 	ng->ng_max = max;
 	ng->ng_pinned = pin;

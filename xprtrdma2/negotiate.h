@@ -10,6 +10,8 @@
  *                     |
  *                     +-- CONNPROP, or "I lack that" ---------> SETTLED 2
  *                     +-- ERR_VERS, version 1 message --------> SETTLED 1
+ *                     +-- BAD_XDR: once more, without experimental
+ *                     |   properties, on the next connection
  *                     +-- another dialect: 1 on the next connection
  *                     +-- silence --> TRIAL (an RPC goes in version 2)
  *                     |                 +-- answer to it -----> SETTLED 2
@@ -63,6 +65,7 @@ enum xprt2_phase {
 	A(ERR_LACKS, "lacks properties")				\
 	/* code 3 or 9 for an RPC: not this draft */			\
 	A(ERR_LACKS_RPC, "lacks RPCs")					\
+	A(ERR_BAD_XDR, "BAD_XDR")	/* for the probe */		\
 	A(ERR_OTHER, "other error")	/* for an RPC, in version 2 */	\
 	A(REPLY_TWO, "Reply")		/* to an RPC, in version 2 */	\
 	A(ONE, "version 1")	/* good version 1 message, no error */	\
@@ -82,6 +85,8 @@ enum xprt2_answer {
 	M(ONE, "version 1")	/* settle for it, here and now */	\
 	M(TWO, "version 2")						\
 	M(AGAIN, "connect again") /* forget that version 1 was known */	\
+	/* and announce no experimental properties */			\
+	M(AGAIN_PLAIN, "connect again, plainly")			\
 	/* and use version 1 that time */				\
 	M(AGAIN_ONE, "connect again, version 1")			\
 	M(LATER, "connect later") /* a loss like any other: back off */	\
@@ -98,6 +103,7 @@ enum xprt2_move {
  * @ng_phase: where the negotiation is
  * @ng_known: the server is known as one of version 1
  * @ng_had_one: it was, and is asked again
+ * @ng_plain: the probe has no experimental properties
  * @ng_asked: the RPC on trial has been sent
  * @ng_probes: connections spent on probing, this one included
  * @ng_outlasted: XPRT2_OUTAGE has passed since the first of them
@@ -113,6 +119,7 @@ struct xprt2_nego {
 	enum xprt2_phase	ng_phase;
 	bool			ng_known;
 	bool			ng_had_one;
+	bool			ng_plain;
 	bool			ng_asked;
 	unsigned int		ng_probes;
 	bool			ng_outlasted;
@@ -204,6 +211,8 @@ static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
 		[XPRT2_A_ERR_VERS]	= { XPRT2_M_ONE, XPRT2_M_AGAIN_ONE },
 		[XPRT2_A_ERR_LACKS]	= { XPRT2_M_TWO, XPRT2_M_TWO },
 		[XPRT2_A_ERR_LACKS_RPC]	= { XPRT2_M_WAIT, XPRT2_M_AGAIN_ONE },
+		[XPRT2_A_ERR_BAD_XDR]	= { XPRT2_M_AGAIN_PLAIN,
+					    XPRT2_M_AGAIN_PLAIN },
 		[XPRT2_A_ERR_OTHER]	= { XPRT2_M_WAIT, XPRT2_M_TWO },
 		[XPRT2_A_REPLY_TWO]	= { XPRT2_M_WAIT, XPRT2_M_TWO },
 		[XPRT2_A_ONE]		= { XPRT2_M_ONE, XPRT2_M_AGAIN_ONE },
@@ -216,6 +225,9 @@ static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
 
 	if (answer == XPRT2_A_ERR_VERS)
 		return xprt2_server_has_one(ng) ? move : XPRT2_M_FAIL;
+	/* S37: the experimental properties are not the reason */
+	if (move == XPRT2_M_AGAIN_PLAIN && ng->ng_plain)
+		return XPRT2_M_AGAIN_ONE;
 	if (phase == XPRT2_TRIAL)
 		return answer == XPRT2_A_LOST && !ng->ng_asked ?
 		       XPRT2_M_LATER : move;
@@ -298,11 +310,14 @@ static inline bool xprt2_proves_one(const struct xprt2_nego *ng, u32 vers)
 /*
  * S18: an error belongs to the message whose xid it has. A server of this
  * draft answers a CONNPROP with no other codes than 3 and 9, and an RPC with
- * any but these (S37).
+ * any but these (S37); but with code 2 where it knows the ids of experimental
+ * properties as another extension's (5.1.1, C-060).
  */
 static inline enum xprt2_answer
 xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
 {
+	if (to_probe && er->er_code == RDMA2_ERR_BAD_XDR)
+		return XPRT2_A_ERR_BAD_XDR;
 	if (to_probe)
 		return rpcrdma2_lacks_message(er) ? XPRT2_A_ERR_LACKS :
 						    XPRT2_A_FOREIGN;

@@ -125,6 +125,9 @@ static u32 take_xid(struct rpc_xprt *xprt)
  * @ep: endpoint
  * @h: header to work with
  *
+ * S37: without those of the experimental range where the server may know their ids
+ * as another extension's.
+ *
  * Context: connect, before the connection is ready.
  * Return: 0, or an error and nothing is sent; then nothing answers it.
  */
@@ -136,6 +139,10 @@ int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 	h->h_proc = 0;
 	scoped_guard(mutex, &ep->ep_prop_mutex) {
 		rpcrdma2_exchange_announce(&ep->ep_ex, &own);
+		if (ep->ep_nego.ng_plain)
+			rpcrdma2_propset_init(&own.pm_set, RPCRDMA2_PROPS_ALL &
+					      ~RPCRDMA2_PROPS_MARKED,
+					      &ep->ep_ex.ex_told);
 		rpcrdma2_exchange_sent(&ep->ep_ex, &own, h->h_xid, jiffies);
 		note_talk(ep);
 		ep->ep_connprop_xid = h->h_xid;

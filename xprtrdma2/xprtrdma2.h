@@ -433,6 +433,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_probes: connections spent on probing since a version was settled or tried. Connect
  * @xp_probed: when the first of them was over, in jiffies. Connect
  * @xp_busy: RPCs waited when the last connection ended. Connect
+ * @xp_plain: the next probe is to have no experimental properties
  * @xp_try_one: the next connection is to be made in version 1, for this answer; or NULL
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit each
  * @xp_no_version: no version is common: the next attempt to connect ends with that
@@ -473,6 +474,7 @@ struct xprt2_xprt {
 	unsigned int		xp_probes;
 	unsigned long		xp_probed;
 	bool			xp_busy;
+	bool			xp_plain;
 	const char		*xp_try_one;
 	u32			xp_refused;
 	bool			xp_no_version;

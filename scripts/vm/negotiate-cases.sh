@@ -27,6 +27,7 @@ client_fallback.lost_each_time		1	lost>connect_later,lost>connect_later,lost>con
 client_fallback.bad_connprop		2	silence>try_version_2,Reply>version_2
 client_fallback.late_connprop		2	silence>try_version_2,CONNPROP>version_2
 client_fallback.late_invalid_option	2	silence>try_version_2,lacks_properties>version_2
+client_fallback.late_bad_xdr		2	silence>try_version_2,BAD_XDR>connect_again,_plainly,CONNPROP>version_2
 client_fallback.silence			1	silence>try_version_2,silence>connect_again,_version_1
 client_fallback.silence_and_an_impatient_rpc 1	silence>try_version_2,silence>connect_again,_version_1
 client_fallback.lost_on_trial		1	silence>try_version_2,lost>connect_again,_version_1
@@ -46,6 +47,9 @@ client_fallback.version_two_is_gone	2,1	CONNPROP>version_2,ERR_VERS>version_1
 client_negotiation.version_one_in_err_vers 1	ERR_VERS>version_1
 client_negotiation.no_common_version	-	ERR_VERS>fail
 client_negotiation.no_properties	2	lacks_properties>version_2
+client_negotiation.experimental_ids_refused 2	BAD_XDR>connect_again,_plainly,CONNPROP>version_2
+client_negotiation.another_dialect	1	BAD_XDR>connect_again,_plainly,BAD_XDR>connect_again,_version_1
+client_negotiation.another_error	1	foreign>connect_again,_version_1
 client_negotiation.the_server_speaks_first 2	CONNPROP>version_2
 client_refused.invalid_proc_for_the_first 2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1
 client_refused.invalid_option_for_the_first 2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1

@@ -6,8 +6,8 @@ import random
 from .. import rpc, wire
 from ..endpoint import Lost
 from ..registry import NotApplicable, case, check
-from ..wire import INVALID_OPTION, RBSIZ, VERS, Error, Prop, Properties, Raw, Rpc, u32
-from .client_negotiation import err_vers
+from ..wire import BAD_XDR, INVALID_OPTION, RBSIZ, VERS, Error, Prop, Properties, Raw, Rpc, u32
+from .client_negotiation import err_vers, plain_probe
 
 
 def asked(t):
@@ -131,6 +131,16 @@ def late_invalid_option(t):
     call = t.next_call()
     t.send(Error(said.xid, INVALID_OPTION, credit=1))
     t.answer(call)
+    t.goes_on(2)
+
+
+@case('C-060 S37', plays='server')
+def late_bad_xdr(t):
+    """So is BAD_XDR: CONNPROP comes once more, without experimental properties"""
+    said = asked(t)
+    t.next_call()
+    t.send(Error(said.xid, BAD_XDR))
+    plain_probe(t)
     t.goes_on(2)
 
 

@@ -6,6 +6,8 @@ from ..endpoint import PrivateData
 from ..registry import NotApplicable, case, check
 from ..wire import BRS, BRS_INLINE, BRS_NONE, RBSIZ, VERS, Error, Prop, Properties, Rpc
 
+EXPERIMENTAL = 0xffffff00       # and above: ids that any extension may use
+
 
 def err_vers(t, low, high, version=2):
     """Refuses the version of the client's first message, and names those there are."""
@@ -160,13 +162,45 @@ def what_is_no_answer(t):
     check(t.next_call().version == 2, 'version 1')
 
 
-@case('S37', plays='server')
-def another_dialect(t):
-    """An answer that no peer of this version 2 gives leads to version 1"""
-    said = t.probe().message
-    t.send(Error(said.xid, wire.BAD_XDR))
+def plain_probe(t, answer=None):
+    """The next connection begins with a CONNPROP that has the draft's properties alone."""
+    t.given_up()
     t.accept()
-    check(t.next_call().version == 1, 'version 2')
+    got = t.probe()
+    t.held = got
+    said = got.message
+    check(isinstance(said, Properties) and {RBSIZ, BRS} <= set(said.values), f'{said}')
+    check(max(said.values) < EXPERIMENTAL, f'{said.sets}')
+    if answer:
+        return t.send(answer(t.probe().message))
+    return t.negotiate()
+
+
+@case('C-060 S37', plays='server')
+def experimental_ids_refused(t):
+    """BAD_XDR for CONNPROP: it comes once more, without experimental properties"""
+    t.send(Error(t.probe().message.xid, wire.BAD_XDR))
+    plain_probe(t)
+    t.goes_on(2)
+
+
+@case('C-060 S37', plays='server')
+def another_dialect(t):
+    """BAD_XDR for that one too leads to version 1"""
+    t.send(Error(t.probe().message.xid, wire.BAD_XDR))
+    plain_probe(t, lambda said: Error(said.xid, wire.BAD_XDR))
+    t.given_up()
+    t.accept()
+    t.goes_on(1)
+
+
+@case('S37', plays='server')
+def another_error(t):
+    """So does an error that no server of this version 2 gives, at once"""
+    t.send(Error(t.probe().message.xid, wire.SYSTEM))
+    t.given_up()
+    t.accept()
+    t.goes_on(1)
 
 
 @case('P-03', plays='server')
