@@ -324,7 +324,7 @@ static void errors(struct kunit *test)
 		{ XID, 77, true, true },
 		{ XID, RDMA2_ERR_INVALID_PROC, true, false },
 		{ XID, RDMA2_ERR_INVALID_OPTION, true, false },
-		{ XID, RDMA2_ERR_VERS, false, false },
+		{ XID, RDMA2_ERR_VERS, true, true },
 		{ XID + 1, RDMA2_ERR_INVALID_PROC, false, false },
 	};
 	struct rpcrdma2_exchange ex;
@@ -381,6 +381,9 @@ static void an_error_of_version_one(struct kunit *test)
 	h = error(test, XID, RDMA2_ERR_BAD_XDR);
 	h->h_vers = RPCRDMA2_VERS_ONE;
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex, h));
+	/* S36: but for ERR_VERS */
+	h->h_error.er_code = RDMA2_ERR_VERS;
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
 }
 
 /* C-027, C-032, C-059, S15: larger Receives are told when they are there. */

@@ -487,6 +487,24 @@ static void meaning(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_classify(msg, c->to_probe), c->want);
 }
 
+/* S31, 2.4: which errors may change the version of a connection */
+static void error_counts(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, xprt2_error_counts(XPRT2_A_ERR_VERS, true,
+						   false));
+	KUNIT_EXPECT_TRUE(test, xprt2_error_counts(XPRT2_A_ERR_VERS, false,
+						   true));
+	KUNIT_EXPECT_FALSE(test, xprt2_error_counts(XPRT2_A_ERR_VERS, false,
+						    false));
+	/* C-026: a server that lacks a REQPROP does not lack RPCs */
+	KUNIT_EXPECT_FALSE(test, xprt2_error_counts(XPRT2_A_ERR_LACKS_RPC,
+						    true, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_error_counts(XPRT2_A_ERR_OTHER, true,
+						    true));
+	KUNIT_EXPECT_TRUE(test, xprt2_error_counts(XPRT2_A_ERR_LACKS_RPC,
+						   false, true));
+}
+
 static const struct fate_case {
 	const char		*desc;
 	enum xprt2_phase	phase;
@@ -585,6 +603,7 @@ static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE(ends),
 	KUNIT_CASE_PARAM(refusals_end, memory_gen_params),
 	KUNIT_CASE_PARAM(meaning, meaning_gen_params),
+	KUNIT_CASE(error_counts),
 	KUNIT_CASE_PARAM(fate, fate_gen_params),
 	KUNIT_CASE(fate_after_a_move),
 	KUNIT_CASE(probe_failed),

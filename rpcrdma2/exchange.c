@@ -227,8 +227,9 @@ bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 {
 	if ((ex->ex_sent != RDMA2_OPT_REQPROP &&
 	     ex->ex_sent != RDMA2_OPT_UPDPROP) ||
-	    ex->ex_xid != h->h_xid || h->h_vers != RPCRDMA2_VERS_TWO ||
-	    h->h_error.er_code == RDMA2_ERR_VERS)
+	    ex->ex_xid != h->h_xid ||
+	    (h->h_vers != RPCRDMA2_VERS_TWO &&
+	     h->h_error.er_code != RDMA2_ERR_VERS))	/* S36 */
 		return false;
 	if (rpcrdma2_lacks_message(&h->h_error))
 		ex->ex_lacks |= BIT(ex->ex_sent);

@@ -457,15 +457,17 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	return make_move(ep, answer, move);
 }
 
-/* S31, 2.4: an error that answers nothing says nothing. */
 static enum xprt2_answer hear(struct xprt2_ep *ep,
-			      const struct rpcrdma2_msg *msg, bool to_probe)
+			      const struct rpcrdma2_msg *msg, bool to_probe,
+			      bool to_property)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	enum xprt2_answer answer = xprt2_classify(msg, to_probe);
 
 	if (answer != XPRT2_A_SILENCE && h->h_proc == RDMA2_ERROR &&
-	    !to_probe && !xprt2_is_awaited(ep, h->h_xid))
+	    !to_probe &&
+	    !xprt2_error_counts(answer, to_property,
+				xprt2_is_awaited(ep, h->h_xid)))
 		return XPRT2_A_SILENCE;
 	if (answer == XPRT2_A_ERR_VERS) {
 		ep->ep_nego.ng_low = h->h_error.er_arg;
@@ -478,12 +480,14 @@ static enum xprt2_answer hear(struct xprt2_ep *ep,
  * xprt2_negotiate_message - look at a message with the version in mind
  * @ep: endpoint
  * @msg: the message, not behind an answer for which xprt2_probe_failed()
+ * @to_property: it is an error for a REQPROP or an UPDPROP
  *
  * Context: receive CQ.
  * Return: XPRT2_F_HANDLE, XPRT2_F_FAIL or XPRT2_F_DONE.
  */
 enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
-					const struct rpcrdma2_msg *msg)
+					const struct rpcrdma2_msg *msg,
+					bool to_property)
 {
 	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
 	enum xprt2_answer answer;
@@ -495,7 +499,7 @@ enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
 
 	to_probe = ep->ep_connprop_sent &&
 		   msg->mg_hdr.h_xid == ep->ep_connprop_xid;
-	answer = hear(ep, msg, to_probe);
+	answer = hear(ep, msg, to_probe, to_property);
 	fate = xprt2_judge_message(phase, answer, to_probe);
 	switch (fate) {
 	case XPRT2_F_PROBE:

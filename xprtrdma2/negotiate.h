@@ -327,6 +327,21 @@ xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
 }
 
 /**
+ * xprt2_error_counts - may an error that is not for the probe change the version?
+ * @answer: what it means
+ * @to_property: it answers a REQPROP or an UPDPROP
+ * @to_rpc: it answers an RPC that waits
+ *
+ * S31: one that answers nothing does not. 2.4: one for a message about properties does
+ * if it is about the version; another one says that the server lacks that message.
+ */
+static inline bool xprt2_error_counts(enum xprt2_answer answer,
+				      bool to_property, bool to_rpc)
+{
+	return to_property ? answer == XPRT2_A_ERR_VERS : to_rpc;
+}
+
+/**
  * xprt2_classify - what a received message means to the negotiation
  * @msg: the message
  * @to_probe: it has the xid of the probe

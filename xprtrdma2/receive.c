@@ -118,7 +118,7 @@ static message_handler choose_handler(const struct rpcrdma2_msg *msg)
 static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			 struct rpcrdma2_msg *msg)
 {
-	bool spoken = in_version(ep, msg);
+	bool spoken = in_version(ep, msg), refused;
 	enum xprt2_fate fate;
 
 	/* What is behind an answer that leads to another version */
@@ -136,14 +136,11 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		refill(ep);
 	}
 
-	if (unlikely(spoken && rpcrdma2_msg_is_error(msg)) &&
-	    xprt2_property_refused(ep, msg)) {
-		finish_message(ep, rep, msg);
-		return;
-	}
-	fate = xprt2_negotiate_message(ep, msg);
+	refused = unlikely(spoken && rpcrdma2_msg_is_error(msg)) &&
+		  xprt2_property_refused(ep, msg);
+	fate = xprt2_negotiate_message(ep, msg, refused);
 	rep->rep_status = fate == XPRT2_F_FAIL ? -EPROTONOSUPPORT : 0;
-	if (fate == XPRT2_F_DONE)
+	if (fate == XPRT2_F_DONE || refused)
 		finish_message(ep, rep, msg);
 	else if (spoken)
 		choose_handler(msg)(ep, rep, msg);

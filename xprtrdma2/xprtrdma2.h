@@ -550,7 +550,8 @@ static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
 void xprt2_begin_version(struct xprt2_ep *ep);
 int xprt2_negotiate(struct xprt2_ep *ep);
 enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
-					const struct rpcrdma2_msg *msg);
+					const struct rpcrdma2_msg *msg,
+					bool to_property);
 void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
 void xprt2_loss_tells(struct xprt2_ep *ep);

@@ -199,8 +199,8 @@ bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid);
  * @h: RDMA2_ERROR, well-formed
  *
  * S18, 2.4: the message is refused and not repeated; after code 3 or 9 no other of
- * its kind is sent either (C-026). One for a CONNPROP belongs to the negotiation,
- * and so does code 1.
+ * its kind is sent either (C-026). One for a CONNPROP belongs to the negotiation.
+ * Code 1 belongs there too, and ends the wait all the same.
  *
  * Return: whether it does; then it is no RPC's.
  */

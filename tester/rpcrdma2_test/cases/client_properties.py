@@ -11,8 +11,9 @@ answered, so that the files of the round show what came of it.
 from .. import rpc, wire
 from ..registry import NotApplicable, case, check
 from ..wire import (BRS, BRS_INLINE, CONNPROP, INVALID_OPTION, INVALID_PROC, NOMSG, RBSIZ, REQPROP,
-                    RESPROP, UPDPROP, Error, Option, Prop, Properties, resprop, updprop)
+                    RESPROP, UPDPROP, VERS, Error, Option, Prop, Properties, resprop, updprop)
 from .client_fallback import asked
+from .client_negotiation import err_vers
 
 HEADER = 36                     # of a Call without chunks
 SMALL, OWN, LARGE = 6144, 8192, 65536
@@ -367,6 +368,19 @@ def invalid_proc_for_a_wish(t):
 def invalid_option_for_a_wish(t):
     """So does INVALID_OPTION"""
     asks(t, lambda q: Error(q.xid, INVALID_OPTION), OWN, again=False)
+
+
+@case('S18 S36', plays='server', needs='set')
+def err_vers_for_a_wish(t):
+    """ERR_VERS for a wish: the connection ends, and the version is found anew"""
+    t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE), frozen=False)
+    round_begins(t)
+    t.set('send_size', SMALL)
+    t.send(Error(next_question(t).xid, VERS, (1, 1), 2))
+    t.given_up()
+    t.accept()
+    err_vers(t, 1, 1)
+    t.goes_on(1)
 
 
 @case('C-047', plays='server', needs='set')
