@@ -25,6 +25,7 @@
 #include <rpcrdma2/backward.h>
 #include <rpcrdma2/codec.h>
 
+#include "queue.h"
 #include "trace.h"
 
 /**
@@ -274,13 +275,10 @@ int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
  */
 void xprt2_replies_first(struct rpc_xprt *xprt)
 {
-	struct rpc_rqst *rqst, *next;
 	LIST_HEAD(replies);
 
 	spin_lock(&xprt->queue_lock);
-	list_for_each_entry_safe(rqst, next, &xprt->xmit_queue, rq_xmit)
-		if (unlikely(bc_prealloc(rqst)))
-			list_move_tail(&rqst->rq_xmit, &replies);
+	xprt2_move_replies(&xprt->xmit_queue, &replies);
 	if (unlikely(!list_empty(&replies)))
 		xprt2_from_xprt(xprt)->xp_reply_waits = true;
 	list_splice(&replies, &xprt->xmit_queue);
