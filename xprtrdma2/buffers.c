@@ -110,12 +110,35 @@ void xprt2_uncount_call(struct xprt2_req *req)
 	req->rq2_call_of = 0;
 }
 
+/*
+ * It is in the pool before a waiter is looked for, and a task that is about to wait looks
+ * into the pool again, xprt2_alloc_slot(): whichever takes xp_req_lock second sees what
+ * the other one did. One that is taken out for a waiter that has gone goes back.
+ */
+static void xprt2_req_push(struct xprt2_xprt *xp, struct xprt2_req *req)
+{
+	struct xprt2_pool *pool = req->rq2_home;
+	struct rpc_xprt *xprt = &xp->xp_xprt;
+
+	do {
+		spin_lock(&xp->xp_req_lock);
+		list_add(&req->rq2_pool, &pool->pl_free);
+		spin_unlock(&xp->xp_req_lock);
+		if (likely(!READ_ONCE(xprt->backlog.qlen)) ||
+		    pool != &xp->xp_forward)
+			return;
+		req = pop_req(xp, pool, true);
+		if (!req)
+			return;
+		kref_init(&req->rq2_kref);
+	} while (!xprt_wake_up_backlog(xprt, &req->rq2_slot));
+}
+
 static void xprt2_req_release(struct kref *kref)
 {
 	struct xprt2_req *req = container_of(kref, struct xprt2_req, rq2_kref);
 	struct rpc_rqst *rqst = &req->rq2_slot;
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	struct xprt2_xprt *xp = xprt2_from_xprt(rqst->rq_xprt);
 	bool answers;
 
 	/* X3, X2 */
@@ -129,19 +152,11 @@ static void xprt2_req_release(struct kref *kref)
 		req->rq2_release_chunked(req);
 	req->rq2_inv_handle = 0;
 
-	/* A task that waits for a slot takes this one over as it is. */
-	kref_init(&req->rq2_kref);
-	if (req->rq2_home == &xp->xp_forward &&
-	    xprt_wake_up_backlog(xprt, rqst))
-		return;
-
 	answers = req->rq2_answers;
 	req->rq2_answers = false;
 	req->rq2_waits = 0;
 	memset(rqst, 0, sizeof(*rqst));
-	spin_lock(&xp->xp_req_lock);
-	list_add(&req->rq2_pool, &req->rq2_home->pl_free);
-	spin_unlock(&xp->xp_req_lock);
+	xprt2_req_push(xp, req);
 	if (answers)
 		atomic_dec(&xp->xp_answers);
 }
