@@ -39,6 +39,15 @@ static int set_port_strings(struct rpc_xprt *xprt, unsigned short port)
 			  kasprintf(GFP_KERNEL, "%4hx", port));
 }
 
+/* With the scope, which a link-local address is nothing without: /proc/mounts has it. */
+static char *xprt2_address_string(const struct sockaddr *sap)
+{
+	char text[INET6_ADDRSTRLEN + 1 + IPV6_SCOPE_ID_LEN];
+	size_t len = rpc_ntop(sap, text, sizeof(text));
+
+	return kmemdup_nul(text, len, GFP_KERNEL);
+}
+
 static int set_address_strings(struct rpc_xprt *xprt)
 {
 	struct sockaddr *sap = (struct sockaddr *)&xprt->addr;
@@ -50,7 +59,7 @@ static int set_address_strings(struct rpc_xprt *xprt)
 	if (!v6 && sap->sa_family != AF_INET)
 		return -EAFNOSUPPORT;
 	return set_string(xprt, RPC_DISPLAY_ADDR,
-			  kasprintf(GFP_KERNEL, "%pISc", sap)) ?:
+			  xprt2_address_string(sap)) ?:
 	       set_string(xprt, RPC_DISPLAY_HEX_ADDR,
 			  kasprintf(GFP_KERNEL, "%*phN", v6 ? 16 : 4, octets)) ?:
 	       set_string(xprt, RPC_DISPLAY_NETID,

@@ -250,9 +250,26 @@ netids()
 	named "$name" /mnt rdma "$addr4:/" vers=4.2,proto=rdma
 }
 
+# Without its scope a link-local address names nothing, for umount and remount neither.
+link_local()
+{
+	local name="a link-local address" addr
+
+	addr=$(ip -6 -o addr show dev "$netdev" scope link |
+		sed -n 's|.* inet6 \([^ /]*\)/.*|\1|p')
+	check "$name: mount" mount -t nfs -o vers=3,proto=rdma26,nolock,port="$port" \
+		"[$addr%$netdev]:$export_dir" /mnt || return
+	check "$name: /proc/mounts has its scope" \
+		grep -q " /mnt nfs .*,addr=$addr%$(cat "/sys/class/net/$netdev/ifindex")" \
+		/proc/mounts
+	check "$name: remount" mount -o remount,noatime /mnt
+	check "$name: umount" umount /mnt
+}
+
 group_names()
 {
 	nfs_up rdma2 || { fail "server"; return; }
+	link_local
 	rpc.nfsd 0
 	unreachable
 	openers
