@@ -399,9 +399,15 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
  *
  * This does not count against the server. With a back-off longer than the RPC's
  * timeout the time would be over before the Call is sent again, every time.
+ *
+ * The task comes here when it gets a processor. By then the connection that its Call was
+ * sent on may have gone; the next one is none of its business, and the Call is sent
+ * again in any case.
  */
 static void xprt2_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
+	if (task->tk_rqstp->rq_connect_cookie != READ_ONCE(xprt->connect_cookie))
+		return;
 	WRITE_ONCE(xprt2_from_xprt(xprt)->xp_timed_out, true);
 	xprt_force_disconnect(xprt);
 }
