@@ -326,6 +326,8 @@ static int reach(struct xprt2_ep *ep)
 		return -ENOMEM;
 
 	rpcrdma2_cm_encode(&private, &limits);
+	/* a server that found no Receive tries again soon, not after 0.6 s */
+	rdma_set_min_rnr_timer(ep->ep_conn.co_id, IB_RNR_TIMER_000_64);
 	return rdma_connect(ep->ep_conn.co_id, &param) ?:
 	       await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
 }
