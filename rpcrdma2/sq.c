@@ -9,6 +9,7 @@
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/sq.h>
 
+#include "core.h"
 #include "trace.h"
 
 bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
@@ -176,7 +177,7 @@ static void watch(struct work_struct *work)
 
 	if (left > 0) {
 		/* a chain may have queued it for later meanwhile */
-		mod_delayed_work(system_percpu_wq, &sq->sq_watch, left);
+		mod_delayed_work(rpcrdma2_wq, &sq->sq_watch, left);
 	} else if (post) {
 		WRITE_ONCE(sq->sq_overdue, true);
 		rpcrdma2_conn_lose(co, why);
@@ -307,7 +308,7 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	if (likely(!ret)) {
 		/* @post may be gone */
 		if (timed && !delayed_work_pending(&sq->sq_watch))
-			queue_delayed_work(system_percpu_wq, &sq->sq_watch,
+			queue_delayed_work(rpcrdma2_wq, &sq->sq_watch,
 					   sq->sq_timeout);
 		return 0;
 	}

@@ -251,10 +251,6 @@ static inline bool disable_delayed_work_sync(struct delayed_work *dwork)
 }
 #endif
 
-#ifndef RPCRDMA2_HAS_SYSTEM_PERCPU_WQ
-#define system_percpu_wq	system_wq
-#endif
-
 /*
  * A shrinker is a static one for the kernel; only its flags and its name are
  * missing. One that cannot be registered is not called, and can be freed.
