@@ -19,6 +19,7 @@ DECLARE_FAULT_ATTR(rpcrdma2_fail_entries);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_entries);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_extensions);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_extensions);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_inv);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map_recv);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map_rw);
@@ -49,6 +50,7 @@ void rpcrdma2_faults_init(struct dentry *dir)
 	show_fault(dir, "fail_extensions", &rpcrdma2_fail_extensions);
 	show_fault(dir, "fail_fence", &rpcrdma2_fail_fence);
 	show_fault(dir, "fail_handle", &rpcrdma2_fail_handle);
+	show_fault(dir, "fail_inv", &rpcrdma2_fail_inv);
 	show_fault(dir, "fail_map", &rpcrdma2_fail_map);
 	show_fault(dir, "fail_map_recv", &rpcrdma2_fail_map_recv);
 	show_fault(dir, "fail_map_rw", &rpcrdma2_fail_map_rw);

@@ -258,6 +258,8 @@ static int hand_over(struct rpcrdma2_conn *co, struct ib_send_wr *first,
 
 	if (first->opcode == IB_WR_RDMA_READ && rpcrdma2_fault(read))
 		return 0;
+	if (first->opcode == IB_WR_LOCAL_INV && rpcrdma2_fault(inv))
+		return 0;
 	if (first->opcode != IB_WR_LOCAL_INV || !rest || !rpcrdma2_fault(fence))
 		return ib_post_send(rpcrdma2_conn_qp(co), first, bad);
 	first->next = NULL;

@@ -23,6 +23,8 @@ static struct xprt2_req *create_req(struct xprt2_xprt *xp,
 	if (!req)
 		return NULL;
 	rpcrdma2_exposed_init(&req->rq2_exposed);
+	/* A killed task waits for the fence of its Reply, and has no timer any more. */
+	req->rq2_exposed.ex_fence.po_timed = true;
 	INIT_LIST_HEAD(&req->rq2_pool);
 	init_completion(&req->rq2_event);
 	req->rq2_home = pool;

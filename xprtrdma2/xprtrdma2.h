@@ -132,7 +132,7 @@ enum {
 /* a dead RPC waits so long for its Reply and its Send, a backward Reply for other Sends */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
-/* RDMA Reads and Writes for the server's Calls have to be done after so long */
+/* Fences, and RDMA Reads and Writes for the server's Calls, have to be done after so long */
 #define XPRT2_CHAIN_TIMEOUT	(20U * HZ)
 
 /**

@@ -14,6 +14,7 @@
  *	fail_fence	of several regions the device is told to invalidate the first
  *			alone, and takes no more
  *	fail_handle	a Call has a handle that is none
+ *	fail_inv	invalidations never end: the device is not told of them
  *	fail_map	memory of a region can not be mapped, which passes
  *	fail_map_recv	likewise the page of a Receive, of either end
  *	fail_map_rw	likewise memory for RDMA Reads and Writes of the server
@@ -50,6 +51,7 @@ extern struct fault_attr rpcrdma2_fail_entries;
 extern struct fault_attr rpcrdma2_fail_extensions;
 extern struct fault_attr rpcrdma2_fail_fence;
 extern struct fault_attr rpcrdma2_fail_handle;
+extern struct fault_attr rpcrdma2_fail_inv;
 extern struct fault_attr rpcrdma2_fail_map;
 extern struct fault_attr rpcrdma2_fail_map_recv;
 extern struct fault_attr rpcrdma2_fail_map_rw;

@@ -178,6 +178,40 @@ kill_verdict()
 	peer_down
 }
 
+# The Reply has come, and the memory of its RPC is taken back, which never ends. The task
+# that was killed waits for that, and its timer is gone with it.
+kill_fence()
+{
+	local wanted counter i
+
+	[ -d "$faults/fail_inv" ] ||
+		{ echo "# a fence that hangs: no fault injection here"; return; }
+	kill_server "a fence that hangs, its task killed" two || return
+	fault fail_inv 1
+	ls "$dir/d1" >/dev/null 2>&1 &
+	pids=($!)
+	await_fault fail_inv || why+=", there was no fence"
+	no_fault fail_inv
+	kill -KILL "${pids[@]}"
+	client_counter overdue
+	wanted=$counter
+	for i in 1 2 3 4; do
+		await is_past overdue "$wanted" && break
+	done
+	[ -d "/proc/${pids[0]}" ] && [ "$i" -eq 4 ] && peer_down
+	wait "${pids[@]}" 2>/dev/null
+	pids=()
+	works
+	kill_verdict "c_overdue == 1 && c_disconnects == 1 && c_connects == 1 &&
+		c_local_invalidations >= 1" "registration or invalidation failed"
+}
+
+# await_fault NAME: one has come true
+await_fault()
+{
+	await eval "[ \"\$(cat $faults/$1/times)\" -eq 0 ]"
+}
+
 # mapped_all: the pages of all tasks
 mapped_all()
 {
@@ -232,6 +266,7 @@ kill_peers()
 	kill_verdict "c_dead_waits == 13 && c_dead_unanswered == 13 &&
 		c_dead_fences == 13 && c_disconnects == 0"
 
+	kill_fence
 	kill_server "a Reply comes late and invalidates" late-reads || return
 	lists 1 1
 	signal_all
