@@ -60,6 +60,7 @@
 	C(dead_answered)	/* of these, when the server had done */ \
 	C(dead_fences)		/* and with regions left to invalidate */ \
 	C(dead_unanswered)	/* fenced while the server was silent */ \
+	C(credits_kept)		/* of RPCs that ended without a Reply */ \
 	C(bad_invalidations)	/* handle not of this RPC (S50) */	\
 	C(backward_calls)	/* given to the callback service */	\
 	C(backward_replies)	/* Replies to these */			\

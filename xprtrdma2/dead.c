@@ -36,8 +36,7 @@ static struct xprt2_req *find_dead_locked(struct xprt2_ep *ep, u32 xid)
 		if (READ_ONCE(req->rq2_ep) == ep &&
 		    req->rq2_slot.rq_xid == cpu_to_be32(xid) &&
 		    req->rq2_home == &xp->xp_forward &&
-		    !READ_ONCE(req->rq2_reply) && !req->rq2_late &&
-		    xprt2_holds_memory(req))
+		    !READ_ONCE(req->rq2_reply) && !req->rq2_late)
 			return req;
 	return NULL;
 }
@@ -49,7 +48,8 @@ static struct xprt2_req *find_dead_locked(struct xprt2_ep *ep, u32 xid)
  *
  * The server has done with the RPC's memory, and may have invalidated a region
  * of it: its address has the RPC's xid. Where the RPC waits in
- * xprt2_fence_wait(), or is about to, it is told.
+ * xprt2_fence_wait(), or is about to, it is told. One that is about to give up its
+ * credit need not keep it: xprt2_keep_credit().
  *
  * Context: receive CQ.
  * Return: false when there is no such RPC, or the handle is another's (S50).

@@ -21,6 +21,7 @@ static void set_window(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	unsigned long cwnd;
+	bool freed;
 
 	cwnd = RPC_CWNDSCALE * xprt2_calls_beside(READ_ONCE(ep->ep_beside),
 						  refill(ep));
@@ -29,10 +30,11 @@ static void set_window(struct xprt2_ep *ep)
 
 	spin_lock(&xprt->transport_lock);
 	swap(xprt->cwnd, cwnd);
+	freed = xprt2_free_credits(xprt, xprt2_kept_max(xprt->cwnd));
 	spin_unlock(&xprt->transport_lock);
 	trace_xprt2_grant(ep, xprt->cwnd / RPC_CWNDSCALE);
 	/* No Call may end for long: a message about properties changes it, too. */
-	if (xprt->cwnd > cwnd && test_bit(XPRT_CWND_WAIT, &xprt->state))
+	if ((xprt->cwnd > cwnd || freed) && test_bit(XPRT_CWND_WAIT, &xprt->state))
 		rpcrdma2_window_raised(xprt);
 }
 

@@ -262,7 +262,8 @@ static void xprt2_buf_free(struct rpc_task *task)
 	xprt2_fence_wait(req);
 	if (unlikely(rqst->rq_cong)) {
 		spin_lock(&xprt->transport_lock);
-		xprt_release_rqst_cong(task);
+		if (!xprt2_keep_credit(req))
+			xprt_release_rqst_cong(task);
 		spin_unlock(&xprt->transport_lock);
 	}
 }
@@ -291,14 +292,18 @@ static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 }
 
 /*
- * While the server is at work on a dead RPC's memory it holds a Receive for it
- * too: xprt2_buf_free() gives the credit back then (E-16).
+ * While the server is at work on a dead RPC it holds a Receive for it too. Where it is at
+ * work on memory xprt2_buf_free() looks after the credit (E-16).
  */
 static void xprt2_release_request(struct rpc_task *task)
 {
-	if (bc_prealloc(task->tk_rqstp))
-		task->tk_rqstp->rq_cong = 0;
-	else if (likely(!xprt2_holds_memory(xprt2_rqst_to_req(task->tk_rqstp))))
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+
+	if (bc_prealloc(rqst))
+		rqst->rq_cong = 0;
+	else if (likely(req->rq2_reply) ||
+		 (!xprt2_holds_memory(req) && !xprt2_keep_credit(req)))
 		xprt_release_rqst_cong(task);
 }
 

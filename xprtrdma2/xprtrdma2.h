@@ -448,6 +448,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_answers: backward requests whose Reply is being sent, or is not known to be sent
  * @xp_reply_waits: a backward Reply may sleep that could be sent; see xprt2_release()
  * @xp_backward_max: octets of an inline backward RPC message, or 0 at first
+ * @xp_kept: credits of RPCs that are over, and may not be for the server. Under
+ *	transport_lock
  * @xp_req_lock: guards the next four, every rq2_device and every rq2_late.
  *	It is taken inside any other lock
  * @xp_calls: Calls of the server on this connection that no answer was posted to
@@ -486,6 +488,7 @@ struct xprt2_xprt {
 	atomic_t		xp_answers;
 	bool			xp_reply_waits;
 	unsigned int		xp_backward_max;
+	unsigned int		xp_kept;
 
 	spinlock_t		xp_req_lock ____cacheline_aligned_in_smp;
 	u32			xp_calls;
@@ -616,6 +619,14 @@ void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			struct rpcrdma2_msg *msg);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
+bool xprt2_keep_credit(struct xprt2_req *req);
+bool xprt2_free_credits(struct rpc_xprt *xprt, unsigned int most);
+
+/* Credits that RPCs may keep when they are over, of a window of @cwnd */
+static inline unsigned int xprt2_kept_max(unsigned long cwnd)
+{
+	return cwnd / RPC_CWNDSCALE / 2;
+}
 
 /* complete.c */
 void xprt2_wait_for_reply(struct rpc_task *task);

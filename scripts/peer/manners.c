@@ -173,6 +173,35 @@ static void answer_another(struct conn *c, const struct message *m)
 	answer_kept(c, kept.xid ^ 0x10000000);
 }
 
+/* LOOKUPs that were not answered */
+static uint32_t lookups[64];
+static unsigned int num_lookups;
+
+/* From one signal to the next, which has all of them answered with an error */
+static void silent_lookups(struct conn *c, const struct message *m)
+{
+	if (*conn_count(c) % 2 && nfs_proc(m) == NFS3_LOOKUP && num_lookups < 64)
+		lookups[num_lookups++] = m->xid;
+	else
+		serve(c, m);
+}
+
+static void answer_lookups(struct conn *c, const struct message *m)
+{
+	struct draft d;
+
+	(void)m;
+	if (*conn_count(c) % 2) {
+		note(c, "silent");
+		return;
+	}
+	note(c, "under way: %u", num_lookups);
+	while (num_lookups) {
+		make_error(&d, lookups[--num_lookups], 2, ERR_BAD);
+		say(c, &d);
+	}
+}
+
 /*
  * An impostor: once it posts no Receives it answers the Call after the last one
  * without having received it, and then receives what the client still sends,
@@ -244,6 +273,8 @@ static const struct manners table[] = {
 			   NULL, answer_late },
 	{ "other-handle",  connprop,		silent_reads,	serve,
 			   NULL, answer_another },
+	{ "silent-lookups", connprop,		silent_lookups,	serve,
+			   NULL, answer_lookups },
 	{ "one",	   only_one,		only_one,	serve },
 	{ "silent",	   nothing,		nothing,	serve },
 	{ "closing",	   hang,		hang,		serve },

@@ -16,7 +16,7 @@ shown()
 	local name said=''
 
 	for name in disconnects bad_invalidations calls calls_nomsg reply_chunks_used mapped_bytes credit_waits \
-		dead_rpcs dead_waits dead_answered dead_fences dead_unanswered; do
+		credits_kept dead_rpcs dead_waits dead_answered dead_fences dead_unanswered; do
 		said+=" $name ${rose[c_$name]:-?},"
 	done
 	echo "# $1:${said%,}"
@@ -245,6 +245,81 @@ kill_stuck()
 	signal_all
 }
 
+# What is ready to be received goes before a signal.
+go_silent()
+{
+	local times
+
+	times=$(received "$port" 'silent$')
+	kill -USR1 "$peer"
+	await_received 'silent$' "$((times + 1))"
+}
+
+# lookups FIRST LAST: of names that are not there, in the background
+lookups()
+{
+	local i
+
+	for i in $(seq "$1" "$2"); do
+		stat -t "$dir/n$i" >/dev/null 2>&1 &
+		pids+=($!)
+	done
+}
+
+lookups_came()
+{
+	[ "$(received "$port" 'recv .* nfs=3( |$)')" -ge "$wanted" ]
+}
+
+# under_way N: so many LOOKUPs come, and no more; then all are answered
+under_way()
+{
+	wanted=$((wanted + $1))
+	await lookups_came || why+=", $1 LOOKUPs did not come"
+	client_counter credit_waits
+	await is_past credit_waits "$((waits - 1))" || why+=", none waits for a credit"
+	kill -USR1 "$peer"
+	wait "${pids[@]}" 2>/dev/null
+	pids=()
+	[ "$(sed -n 's/.* under way: //p' "/tmp/peer.$port" | tail -n 1)" = "$2" ] ||
+		why+=", $(sed -n 's/.* under way: //p' "/tmp/peer.$port" | tail -n 1) were under way, not $2"
+}
+
+# The server is still at work on what was killed, and has a Receive for each Call that it
+# granted: 4 of 8 are killed, and later all 8, of which half are kept.
+kill_small()
+{
+	local wanted waits counter
+
+	kill_server "E-16 the credits of small RPCs that are killed" silent-lookups \
+		"-g 8" actimeo=60,lookupcache=none || return
+	wanted=$(received "$port" 'recv .* nfs=3( |$)')
+	client_counter credit_waits
+	waits=$((counter + 1))
+	go_silent
+	lookups 1 4
+	wanted=$((wanted + 4))
+	await lookups_came || why+=", 4 LOOKUPs did not come"
+	signal_all
+	ended_within 0 30
+	lookups 5 13
+	under_way 4 8
+
+	go_silent
+	wanted=$(($(received "$port" 'recv .* nfs=3( |$)') + 8))
+	lookups 1 8
+	await lookups_came || why+=", the credits are not free again"
+	signal_all
+	ended_within 0 30
+	client_counter credit_waits
+	waits=$((counter + 1))
+	lookups 9 13
+	under_way 4 12
+	works
+	kill_verdict "c_credits_kept == 8 && c_dead_rpcs == 12 && c_replies_unknown == 12 &&
+		c_dead_waits == 0 && c_disconnects == 0"
+}
+
 kill_peers()
 {
 	local port next_port=40000 dir why name before began pids
@@ -296,6 +371,7 @@ kill_peers()
 	ended_within 40 75
 	kill_verdict "c_credit_waits >= 1 && c_dead_waits == 4 && c_disconnects == 0"
 
+	kill_small
 	kill_server "the connection is lost while killed RPCs wait" silent-reads ||
 		return
 	lists 1 12
