@@ -50,8 +50,7 @@ enum {
 
 /**
  * svc2_backward_pause - until the next Call, in quarters of a second
- * @errors: Calls in a row that an error or a bad Reply has answered, or that were too
- *	long to be sent
+ * @errors: Calls in a row that an error or a bad Reply has answered
  *
  * nfsd repeats what fails, at once. After a few the pause grows by a quarter with
  * each.

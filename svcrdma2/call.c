@@ -167,19 +167,15 @@ static u32 place_reply(struct rpc_rqst *rqst, const struct rpcrdma2_msg *msg)
 static void fail_locked(struct svc2_call *sc)
 {
 	struct rpc_rqst *rqst = sc->sc_rqst;
-	struct svc2_xprt *sp = sc->sc_sp;
 
 	WRITE_ONCE(sc->sc_failed, true);
-	sp->sp_backward_errors++;
-	WRITE_ONCE(sp->sp_backward_after, jiffies + HZ / 4 *
-		   svc2_backward_pause(sp->sp_backward_errors));
 	rqst->rq_task->tk_status = -EIO;
 	rpc_wake_up_queued_task(&rqst->rq_xprt->pending, rqst->rq_task);
 }
 
 /**
  * svc2_call_too_long - end a Call that the connection can not carry
- * @sc: Call that is not posted
+ * @sc: Call that is not posted. It is no error of the peer, and holds up no other
  *
  * Context: RPC task that has XPRT_LOCKED, perhaps another one's.
  */
@@ -205,6 +201,9 @@ static void unpin(struct svc2_call *sc, u32 copied, bool ends)
 		sp->sp_backward_errors = 0;
 		svc2_count(backward_replies);
 	} else if (ends) {
+		sp->sp_backward_errors++;
+		WRITE_ONCE(sp->sp_backward_after, jiffies + HZ / 4 *
+			   svc2_backward_pause(sp->sp_backward_errors));
 		fail_locked(sc);
 		xprt->stat.recvs++;
 		svc2_count(backward_errors);

@@ -40,6 +40,9 @@ called_set='
 	call)	[ -z "$VALUE" ] || echo "run direction=backward $VALUE" \
 			>/sys/kernel/debug/rpcrdma2_echo/control &
 		exit ;;
+	calls)	[ -z "$VALUE" ] || echo "run direction=backward $VALUE" \
+			>/sys/kernel/debug/rpcrdma2_echo/control || :
+		exit ;;
 	backward) echo "${VALUE:-genl}" >/sys/module/svcrdma2/parameters/backward ;;
 	esac'
 
@@ -90,6 +93,9 @@ calls_of_any_size()
 			"s_backward_read_chunks + s_backward_write_chunks +
 			s_backward_reply_chunks + s_backward_registrations == 0"
 	done
+	calls_of_service many_large_calls_and_inline backward=1 wrong=0 failed=0
+	expect "many_large_calls_and_inline: they have not been sent" \
+		"s_backward_too_long == 40 && s_backward_calls == 1 && s_backward_errors == 0"
 	calls_of_service a_large_call_in_chunks backward=1 wrong=0 failed=0
 	expect "a_large_call_in_chunks: one Read chunk" \
 		"s_backward_read_chunks == 1"

@@ -79,6 +79,16 @@ def a_large_call_and_inline(t):
     none_is_large(t)
 
 
+@case('C-036 S25', needs='set')
+def many_large_calls_and_inline(t):
+    """Forty Calls in a row that are too long are no errors of the client: the next one comes"""
+    bound(t, BRS_INLINE)
+    t.set('calls', f'count=40 window=16 call={LARGE} reply=0')
+    t.set('call', 'count=1 window=1 call=0 reply=0')
+    reply(t, next_call(t, 5))
+    binds(t)
+
+
 @case('C-036 S20 S25', needs='set')
 def a_large_call_of_a_server_that_is_inline(t):
     """So it is where the server's administrator wants no chunks, whatever the client takes"""
