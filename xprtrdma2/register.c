@@ -22,10 +22,18 @@
  */
 void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 {
-	xprt2_conn_to_ep(co)->ep_xp->xp_stats.st_mrs_allocated += made;
+	u32 wanted = READ_ONCE(co->co_regions.rg_wanted);
+	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
+
+	ep->ep_xp->xp_stats.st_mrs_allocated += made;
 	xprt2_count_add(mrs_allocated, made);
-	if (failed)
-		xprt2_count(mrs_unavailable);
+	if (!failed)
+		return;
+	xprt2_count(mrs_unavailable);
+	if (wanted > co->co_regions.rg_num && !ep->ep_short) {
+		ep->ep_short = true;
+		xprt2_report_regions(ep, wanted);
+	}
 }
 
 /**

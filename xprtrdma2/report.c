@@ -25,6 +25,26 @@ void xprt2_report_device(struct xprt2_ep *ep, const char *what)
 	       ep->ep_conn.co_id->device->name, what);
 }
 
+/**
+ * xprt2_report_regions - an RPC waits for more memory regions than there are
+ * @ep: endpoint, on which no more can be allocated now
+ * @wanted: how many it needs
+ *
+ * The RPCs behind it wait as well.
+ *
+ * Context: connect, or the core's workqueue; once for each connection.
+ */
+void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted)
+{
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+
+	pr_warn_ratelimited("xprtrdma2: RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT], wanted,
+			    ep->ep_conn.co_id->device->name,
+			    ep->ep_conn.co_regions.rg_num);
+}
+
 #define NO_ANSWER	"no answer; see that it is up and no firewall is in between (RoCE: UDP port 4791)"
 
 static const struct {

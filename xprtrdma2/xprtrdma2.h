@@ -352,6 +352,7 @@ enum xprt2_ep_state {
  * @ep_why: what version it speaks that for, a word or two; NULL before there is an
  *	answer. Written once the version is known, read anywhere
  * @ep_was_up: RPCs could be sent. Connect
+ * @ep_short: the log says that it has too few regions. Connect, then the core's workqueue
  * @ep_recvs_posted: Receives the device has, until the connection is lost. Receive
  *	CQ only, once connected
  * @ep_calls: Calls that the server is granted. Written by the receive CQ
@@ -398,6 +399,7 @@ struct xprt2_ep {
 	u32			ep_grant;
 	const char		*ep_why;
 	bool			ep_was_up;
+	bool			ep_short;
 
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
 	bool			ep_silent;
@@ -699,6 +701,7 @@ bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 
 /* report.c */
 void xprt2_report_device(struct xprt2_ep *ep, const char *what);
+void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted);
 void xprt2_report_connect(struct xprt2_xprt *xp, int status);
 void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why);
 void xprt2_report_end(struct xprt2_ep *ep);

@@ -231,6 +231,7 @@ few_regions()
 {
 	local name="three regions wanted, two to be had" n before pid
 
+	dmesg -C
 	fault fail_mr -1 2
 	storm_mount 4.2 || { no_fault fail_mr; return; }
 	: >/mnt/x
@@ -244,6 +245,9 @@ few_regions()
 	expect "$name: it does not spin" "c_mr_waits >= 1 && c_mr_waits <= 4"
 	expect "$name: more are tried for" \
 		"c_mrs_unavailable >= 4 && c_mrs_unavailable <= 20"
+	n=$(dmesg | grep -c 'xprtrdma2: RPCs to server .* wait: one needs 3 memory regions, .* no more than 2')
+	[ "$n" -eq 1 ] && ok "$name: one line of the log has the reason" ||
+		fail "$name: $n lines of the log have the reason"
 	no_fault fail_mr
 	for n in $(seq 30); do
 		kill -0 "$pid" 2>/dev/null || break
