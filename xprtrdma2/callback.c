@@ -129,6 +129,8 @@ static int post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 	int ret;
 
 	ret = xprt2_req_map(ep, req);
+	req->rq2_small = req->rq2_slot.rq_snd_buf.page_len <=
+			 READ_ONCE(xprt2_param_pullup_max);
 	if (!ret)
 		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (ret)

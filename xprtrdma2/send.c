@@ -130,10 +130,10 @@ static bool is_small(const struct xdr_buf *buf)
 	return buf->page_len <= READ_ONCE(xprt2_param_pullup_max);
 }
 
-/* A payload that is copied makes the Send one entry. */
+/* A payload that is copied makes the Send one entry. It was decided for the plan. */
 static bool pulls_up(const struct xprt2_req *req, const struct xdr_buf *buf)
 {
-	return fits_sendbuf(req, buf) && is_small(buf);
+	return fits_sendbuf(req, buf) && (!buf->page_len || req->rq2_small);
 }
 
 /**
@@ -142,7 +142,8 @@ static bool pulls_up(const struct xprt2_req *req, const struct xdr_buf *buf)
  * @req: request with its encoded RPC Call
  *
  * A small payload that has no room in the Send buffer, and nothing else against it,
- * makes that larger for the next one: few slots see many of them.
+ * makes that larger for the next one: few slots see many of them. The parameter is
+ * looked at here alone: a Call that was planned to be copied may be too long to gather.
  *
  * Context: send path.
  * Return: true when the gather list is long enough.
@@ -154,9 +155,12 @@ bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 		buf->head[0].iov_len, buf->page_len + buf->tail[0].iov_len };
 	struct rpcrdma2_walk wk;
 
-	if (likely(!buf->page_len) || pulls_up(req, buf))
+	if (likely(!buf->page_len))
 		return true;
-	if (is_small(buf) &&
+	req->rq2_small = is_small(buf);
+	if (pulls_up(req, buf))
+		return true;
+	if (req->rq2_small &&
 	    rpcrdma2_hdr_min(ep->ep_vers) + buf->len <=
 	    READ_ONCE(ep->ep_call_threshold))
 		req->rq2_pullup_size = XPRT2_HEADROOM + buf->len;

@@ -169,6 +169,8 @@ struct xprt2_send {
  * @rq2_sendsize: its size
  * @rq2_pullup_size: the size that the last Call would have had it to be to have
  *	its payload copied there
+ * @rq2_small: its payload may be copied there, as pullup_max was when the Send was
+ *	planned
  * @rq2_plainbuf: where RPCSEC_GSS encodes a Call that it encrypts or signs (X8)
  * @rq2_plainsize: its size, 0 before the first such Call
  * @rq2_recvbuf: where a Reply chunk lands
@@ -218,6 +220,7 @@ struct xprt2_req {
 	void			*rq2_sendbuf;
 	size_t			rq2_sendsize;
 	size_t			rq2_pullup_size;
+	bool			rq2_small;
 	void			*rq2_plainbuf;
 	size_t			rq2_plainsize;
 	void			*rq2_recvbuf;
