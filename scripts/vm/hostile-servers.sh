@@ -35,6 +35,7 @@ client_replies.reply_chunk_cut_short		c_replies_bad==0&&c_reply_chunk_bytes==24&
 client_replies.reply_chunk_and_inline		c_replies_bad==1
 client_replies.reply_to_a_stranger		c_replies_unknown==10
 client_replies.reply_to_the_last_rpc		c_replies_unknown==9
+client_replies.reply_in_another_version	c_replies_bad==0&&c_dropped_silently==10&&c_replies_unknown==0
 client_replies.reply_twice			c_replies_unknown>=20&&c_local_invalidations>=20
 client_replies.write_with_immediate		c_receives_bad==1&&c_connects==1&&c_replies_bad==0
 client_resends.segments_that_are_not_there	c_calls_again==0

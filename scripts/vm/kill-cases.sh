@@ -178,6 +178,25 @@ kill_verdict()
 	peer_down
 }
 
+# What is killed when a silent server was waited for once is not held up.
+kill_in_turn()
+{
+	local second
+
+	kill_server "killed one after the other, the server stays silent" silent-reads ||
+		return
+	lists 1 2
+	second=${pids[1]}
+	pids=("${pids[0]}")
+	signal_all
+	ended_within 40 75
+	pids=("$second")
+	signal_all
+	ended_within 0 25
+	works
+	kill_verdict "c_dead_waits == 2 && c_dead_unanswered == 2 && c_disconnects == 0"
+}
+
 # The Reply has come, and the memory of its RPC is taken back, which never ends. The task
 # that was killed waits for that, and its timer is gone with it.
 kill_fence()
@@ -341,6 +360,7 @@ kill_peers()
 	kill_verdict "c_dead_waits == 13 && c_dead_unanswered == 13 &&
 		c_dead_fences == 13 && c_disconnects == 0"
 
+	kill_in_turn
 	kill_fence
 	kill_server "a Reply comes late and invalidates" late-reads || return
 	lists 1 1

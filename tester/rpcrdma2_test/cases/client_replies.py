@@ -309,6 +309,15 @@ def reply_to_the_last_rpc(t):
     check(len(said) > 1, 'one READ only')
 
 
+@case('S35', plays='server', kept=True)
+def reply_in_another_version(t):
+    """A Reply in version 1, with other data, is none to a Call in version 2"""
+    def bad(r):
+        other = r.body[:r.head] + bytes(255 - octet for octet in r.data)
+        return r.good.but(version=1, body=other), r.good
+    succeeds(t, inline_read, bad)
+
+
 @case('E-20 C-066', plays='server', kept=True)
 def reply_twice(t):
     """A Reply that comes twice at once, the second while the memory is taken back"""
