@@ -356,17 +356,37 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 	return 0;
 }
 
+/*
+ * The RPC layer sends what is first in its queue, whoever has its turn. When that is a
+ * Call whose task has a signal, it ends the task that sends with the error of that. A
+ * Reply may be what that task was to send, and is gone: the server would wait for it.
+ */
+static bool xprt2_reply_is_lost(const struct xprt2_req *req)
+{
+	const struct rpc_task *task = req->rq2_slot.rq_task;
+
+	return unlikely(task && task->tk_status == -ERESTARTSYS) &&
+	       req->rq2_call_of;
+}
+
 /**
  * xprt2_bc_free_rqst - the RPC layer lets go of a backward request
  * @rqst: request from xprt2_handle_call()
  *
- * Context: any that may put a transport. Sleeps when its Reply has pages.
+ * Context: any that may put a transport. Sleeps when its Reply has pages, or is lost.
  */
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
+	if (xprt2_reply_is_lost(req)) {
+		guard(mutex)(&xprt2_from_xprt(xprt)->xp_fence_mutex);
+		xprt2_count(backward_unanswered);
+		if (req->rq2_ep)	/* S46 */
+			rpcrdma2_conn_lose(&req->rq2_ep->ep_conn,
+					   RPCRDMA2_LOSS_REPLY);
+	}
 	xprt2_req_await_posts(req);
 	xprt2_drop_reply(req);
 	xprt2_req_put(req);
