@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The RPC layer's queue of messages to be sent, as far as this transport changes their
- * order.
+ * order; and its window.
  */
 #ifndef _XPRTRDMA2_QUEUE_H
 #define _XPRTRDMA2_QUEUE_H
@@ -36,6 +36,12 @@ static inline unsigned int xprt2_move_replies(struct list_head *queue,
 			list_move_tail(&rqst->rq_xmit, replies);
 	}
 	return count;
+}
+
+/* Credits that RPCs may keep when they are over, of a window of @cwnd */
+static inline unsigned int xprt2_kept_max(unsigned long cwnd)
+{
+	return cwnd / RPC_CWNDSCALE / 2;
 }
 
 #endif /* _XPRTRDMA2_QUEUE_H */

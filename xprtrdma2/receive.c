@@ -8,6 +8,7 @@
 #include <rpcrdma2/credit.h>
 #include <rpcrdma2/window.h>
 
+#include "queue.h"
 #include "trace.h"
 
 static u32 refill(struct xprt2_ep *ep)

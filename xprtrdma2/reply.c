@@ -9,6 +9,7 @@
 
 #include <rpcrdma2/window.h>
 
+#include "queue.h"
 #include "trace.h"
 
 /**

@@ -290,9 +290,11 @@ lookups_came()
 	[ "$(received "$port" 'recv .* nfs=3( |$)')" -ge "$wanted" ]
 }
 
-# under_way N: so many LOOKUPs come, and no more; then all are answered
+# under_way N TOTAL: so many LOOKUPs more come, and not one beside; then all are answered
 under_way()
 {
+	local most
+
 	wanted=$((wanted + $1))
 	await lookups_came || why+=", $1 LOOKUPs did not come"
 	client_counter credit_waits
@@ -300,8 +302,8 @@ under_way()
 	kill -USR1 "$peer"
 	wait "${pids[@]}" 2>/dev/null
 	pids=()
-	[ "$(sed -n 's/.* under way: //p' "/tmp/peer.$port" | tail -n 1)" = "$2" ] ||
-		why+=", $(sed -n 's/.* under way: //p' "/tmp/peer.$port" | tail -n 1) were under way, not $2"
+	most=$(sed -n 's/.* under way: //p' "/tmp/peer.$port" | tail -n 1)
+	[ "$most" = "$2" ] || why+=", $most were under way, not $2"
 }
 
 # The server is still at work on what was killed, and has a Receive for each Call that it
