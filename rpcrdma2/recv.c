@@ -28,7 +28,7 @@ static unsigned int num_pages(const struct rpcrdma2_rpool *rp)
 
 u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 want)
 {
-	u32 most = clamp_t(int, dev->attrs.max_recv_sge, 1, RPCRDMA2_RECV_PAGES);
+	u32 most = clamp_t(u32, dev->attrs.max_recv_sge, 1, RPCRDMA2_RECV_PAGES);
 
 	return min_t(u32, round_up(want, PAGE_SIZE), most << PAGE_SHIFT);
 }

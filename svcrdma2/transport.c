@@ -23,6 +23,7 @@
 
 #include <rdma/rw.h>
 
+#include <rpcrdma2/caps.h>
 #include <rpcrdma2/fault.h>
 
 #include "conns.h"
@@ -215,7 +216,8 @@ static int size_receives(struct svc2_xprt *sp)
 	sp->sp_credits = svc2_param(&svc2_credits);
 	/* one Receive is for the drain */
 	return svc2_grant_fit(&sp->sp_backward_max, &sp->sp_credits,
-			      SVC2_CREDITS_MIN, dev->attrs.max_qp_wr - 1) ?
+			      SVC2_CREDITS_MIN,
+			      rpcrdma2_caps_room(dev->attrs.max_qp_wr, 1)) ?
 	       0 : -EINVAL;
 }
 

@@ -24,6 +24,7 @@
 
 #include <rdma/ib_cm.h>
 
+#include <rpcrdma2/caps.h>
 #include <rpcrdma2/credit.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/rw.h>
@@ -245,7 +246,8 @@ static int size_for_device(struct xprt2_ep *ep,
 
 	/* payload, head, tail; and all their invalidations, and the Send */
 	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, rg->rg_depth) + 2;
-	depth = min(attrs->max_qp_wr, attrs->max_cqe) - XPRT2_DRAIN_WRS;
+	depth = rpcrdma2_caps_room(min_t(u32, attrs->max_qp_wr, attrs->max_cqe),
+				   XPRT2_DRAIN_WRS);
 	calls = xprt2_sq_backward(depth, ep->ep_xp->xp_backward_wanted);
 	if (segs > XPRT2_MAX_SEGS || depth < xprt2_sq_depth(1, segs, calls) ||
 	    attrs->max_mr < segs) {
@@ -308,8 +310,7 @@ static int reach(struct xprt2_ep *ep)
 		/* S28: always sent; version 2 makes no use of the server's */
 		.private_data		= &private,
 		.private_data_len	= sizeof(private),
-		.responder_resources	= min_t(int, U8_MAX,
-						attrs->max_qp_rd_atom),
+		.responder_resources	= rpcrdma2_caps_depth(attrs->max_qp_rd_atom),
 		/* for the Read chunks of the server's Calls */
 		.initiator_depth	= ep->ep_chunk_max ?
 					  min3(ep->ep_xp->xp_backward_credits,

@@ -33,6 +33,8 @@ typedef uint32_t		__be32;
 #define U16_MAX			UINT16_MAX
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			UINT64_MAX
+#define INT_MAX			__INT_MAX__
+#define ULONG_MAX		(~0UL)
 
 #define EIO			5
 #define EAGAIN			11
