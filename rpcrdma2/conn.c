@@ -8,6 +8,7 @@
 
 #include <rdma/rw.h>
 
+#include <rpcrdma2/compat_rw.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/recv.h>
 
@@ -82,6 +83,7 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 		return PTR_ERR(pd);
 	co->co_pd = pd;
 	co->co_rw_mrs = size->rw_mrs;
+	co->co_rw_pages = size->rw_pages;
 	/* A flushed queue completes every entry, signaled or not. */
 	ret = create_cq(co, size->sends, &co->co_send_cq);
 	if (!ret)

@@ -7,7 +7,8 @@
 #include <rpcrdma2/codec.h>
 #include <rpcrdma2/respond.h>
 
-int rpcrdma2_pull_reads(const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw)
+int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
+			const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw)
 {
 	const struct rpcrdma2_hdr *h = pl->pl_hdr;
 	const struct rpcrdma2_chunk *ck;
@@ -21,7 +22,7 @@ int rpcrdma2_pull_reads(const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw)
 		if (!ck && h->h_proc == RDMA2_NOMSG)
 			ck = h->h_reads;
 		if (ck)
-			ret = rpcrdma2_rw_read(rw, &h->h_segs[ck->ck_first],
+			ret = rpcrdma2_rw_read(co, rw, &h->h_segs[ck->ck_first],
 					       st.st_src, st.st_len,
 					       pl->pl_pages,
 					       st.st_sink - pl->pl_apart);

@@ -2,9 +2,9 @@
 /*
  * RDMA Reads and Writes, by way of the RDMA core's rdma_rw.
  *
- * A part moves one stretch of remote memory: a segment, or what of it is
- * wanted. rdma_rw builds work requests for it, as wide as the queue pair
- * allows. Parts come from a slab cache and go back when their chain is done;
+ * A part moves one stretch of remote memory: a segment, or as much of it as is
+ * wanted and can be moved at once. rdma_rw builds work requests for it, as wide as
+ * the queue pair allows. Parts come from a slab cache and go back when their chain is done;
  * the Send Queue bounds them, and what is just being built.
  */
 #include <linux/export.h>
@@ -14,6 +14,8 @@
 
 #include <rdma/rw.h>
 
+#include <rpcrdma2/caps.h>
+#include <rpcrdma2/compat_rw.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/rw.h>
 
@@ -42,17 +44,27 @@ unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
 			      unsigned int *longest)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(co);
-	u32 port = co->co_id->port_num;
-	unsigned int width = size->send_sges, per_call;
+	u32 port = co->co_id->port_num, sges = size->send_sges;
+	struct rpcrdma2_caps_read cr;
+	unsigned int per_call;
+	bool needs;
 
-	/* iWARP Reads into memory regions; others may where it pays */
-	if (rdma_rw_max_send_wr(dev, port, 1, 0) > 1)
-		size->rw_mrs = parts + rdma_rw_mr_factor(dev, port, pages);
-	else
-		width = min_t(u32, width, dev->attrs.max_sge_rd);
-	if (!width)
+	needs = rdma_protocol_iwarp(dev, port);
+	if (!needs) {
+		sges = min_t(u32, sges, dev->attrs.max_sge_rd);
+		/* for no reason but the RDMA core's parameter force_mr */
+		needs = !dev->attrs.max_sgl_rd &&
+			rdma_rw_max_send_wr(dev, port, 1, 0) > 1;
+	}
+	cr = rpcrdma2_caps_reads(needs, dev->attrs.max_fast_reg_page_list_len,
+				 dev->attrs.max_sgl_rd, sges);
+	if (!cr.cr_width)
 		return 0;
-	per_call = DIV_ROUND_UP(pages, width) + 1;
+	size->rw_pages = cr.cr_pages;
+	size->rw_mrs = 0;
+	if (cr.cr_regions)
+		size->rw_mrs = parts + rdma_rw_mr_factor(dev, port, pages);
+	per_call = DIV_ROUND_UP(pages, cr.cr_width) + 1;
 	*longest = max(parts + per_call,
 		       rdma_rw_max_send_wr(dev, port, size->rw_mrs, 0));
 	return per_call;
@@ -102,22 +114,25 @@ static int read_part(struct rpcrdma2_rw *rw, const struct rpcrdma2_segment *seg,
 	return 0;
 }
 
-int rpcrdma2_rw_read(struct rpcrdma2_rw *rw, const struct rpcrdma2_segment *seg,
-		     u32 skip, u32 len, struct page *const *pages, u32 sink)
+int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
+		     const struct rpcrdma2_segment *seg, u32 skip, u32 len,
+		     struct page *const *pages, u32 sink)
 {
 	int ret;
 	u32 n;
 
-	for (; len; seg++) {
+	while (len) {
 		if (skip >= seg->rs_length) {
 			skip -= seg->rs_length;
+			seg++;
 			continue;
 		}
-		n = min(len, seg->rs_length - skip);
+		n = rpcrdma2_caps_cut(co->co_rw_pages, offset_in_page(sink),
+				      min(len, seg->rs_length - skip));
 		ret = read_part(rw, seg, skip, n, pages, sink);
 		if (ret)
 			return ret;
-		skip = 0;
+		skip += n;
 		sink += n;
 		len -= n;
 	}

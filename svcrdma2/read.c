@@ -82,7 +82,7 @@ static int begin_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
 		ret = svc2_sinks_take(rqstp, call);
 	pl = pull_of(call);
 	if (!ret)
-		ret = rpcrdma2_pull_reads(&pl, &call->sm_rw);
+		ret = rpcrdma2_pull_reads(&sp->sp_conn, &pl, &call->sm_rw);
 	if (ret)
 		rpcrdma2_rw_free(&sp->sp_conn, &call->sm_rw);
 	return ret;

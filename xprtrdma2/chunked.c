@@ -370,7 +370,8 @@ static int begin_reads(struct xprt2_chunked *ch)
 
 	if (!ret && rpcrdma2_rw_is_empty(&ch->ch_rw)) {
 		pl = pull_of(ch);
-		ret = rpcrdma2_pull_reads(&pl, &ch->ch_rw);
+		ret = rpcrdma2_pull_reads(&ch->ch_ep->ep_conn, &pl,
+					  &ch->ch_rw);
 		if (ret)
 			rpcrdma2_rw_free(&ch->ch_ep->ep_conn, &ch->ch_rw);
 	}

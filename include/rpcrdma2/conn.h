@@ -105,6 +105,7 @@ struct rpcrdma2_conn_ops {
  * @co_recv_cq: completions of Receives
  * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 where the
  *	device does without
+ * @co_rw_pages: most pages of a part that is read, 0 for any
  * @co_sq: the Send Queue
  * @co_regions: what the peer can be offered memory with; empty on a connection
  *	that offers none
@@ -120,6 +121,7 @@ struct rpcrdma2_conn {
 	struct ib_cq			*co_send_cq;
 	struct ib_cq			*co_recv_cq;
 	unsigned int			co_rw_mrs;
+	unsigned int			co_rw_pages;
 	struct rpcrdma2_sq		co_sq;
 	struct rpcrdma2_regions		co_regions;
 };
@@ -130,12 +132,14 @@ struct rpcrdma2_conn {
  * @recvs: entries of the Receive Queue, likewise
  * @send_sges: gather entries of a Send; rpcrdma2_conn_create() may raise it
  * @rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 for none
+ * @rw_pages: most pages of a part that is read, 0 for any
  */
 struct rpcrdma2_conn_size {
 	unsigned int	sends;
 	unsigned int	recvs;
 	unsigned int	send_sges;
 	unsigned int	rw_mrs;
+	unsigned int	rw_pages;
 };
 
 static inline struct ib_device *rpcrdma2_conn_device(const struct rpcrdma2_conn *co)

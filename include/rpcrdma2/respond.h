@@ -42,13 +42,15 @@ static inline void *rpcrdma2_pull_at(const struct rpcrdma2_pull *pl, u32 sink)
 
 /**
  * rpcrdma2_pull_reads - add the RDMA Reads of a Call
+ * @co: its connection
  * @pl: Call
  * @rw: gets them
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
  */
-int rpcrdma2_pull_reads(const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw);
+int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
+			const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw);
 
 /**
  * rpcrdma2_pull_finish - place what the RDMA Reads have not placed

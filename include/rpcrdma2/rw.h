@@ -47,7 +47,7 @@ static inline bool rpcrdma2_rw_is_empty(const struct rpcrdma2_rw *rw)
  * @co: connection with a device
  * @pages: most pages of a message
  * @parts: most parts that it can be read in
- * @size: send_sges is how wide a work request may be; sets rw_mrs
+ * @size: send_sges is how wide a work request may be; sets rw_mrs and rw_pages
  * @longest: set to the entries of the longest chain
  *
  * Return: entries for a message of so many pages, in one part; 0 when the device
@@ -60,6 +60,7 @@ unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
 
 /**
  * rpcrdma2_rw_read - add RDMA Reads that fetch octets of a chunk
+ * @co: connection
  * @rw: gets them
  * @seg: the chunk's segments
  * @skip: octets of the chunk that are not wanted, in front of those that are
@@ -70,8 +71,9 @@ unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
  */
-int rpcrdma2_rw_read(struct rpcrdma2_rw *rw, const struct rpcrdma2_segment *seg,
-		     u32 skip, u32 len, struct page *const *pages, u32 sink);
+int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
+		     const struct rpcrdma2_segment *seg, u32 skip, u32 len,
+		     struct page *const *pages, u32 sink);
 
 /**
  * rpcrdma2_rw_write - add RDMA Writes that fill a chunk

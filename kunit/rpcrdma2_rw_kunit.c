@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA Reads over devices that carry them out in different ways.
+ */
+#include <kunit/test.h>
+#include <linux/sizes.h>
+
+#include <rpcrdma2/compat_rw.h>
+#include <rpcrdma2/recv.h>
+#include <rpcrdma2/rw.h>
+
+#define LARGE	0x90000000U	/* less than 0 as an int */
+#define PAGES	260		/* of the largest message */
+#define PARTS	80		/* that it can be read in */
+
+/**
+ * struct device_case - a device
+ * @desc: which
+ * @iwarp: it is one of iWARP
+ * @attrs: what it reports
+ * @mrs: memory regions that a connection has for RDMA Reads
+ * @per_call: Send Queue entries of a message in one part
+ * @parts: parts of 1 MiB and a page that begin in the middle of a page
+ */
+struct device_case {
+	const char		*desc;
+	bool			iwarp;
+	struct ib_device_attr	attrs;
+	unsigned int		mrs, per_call, parts;
+};
+
+static const struct device_case device_cases[] = {
+	{ "a software device of RoCE", false,
+	  { .max_sge_rd = 32, .max_fast_reg_page_list_len = 512 },
+	  0, 17, 1 },
+	{ "a software device of iWARP", true,
+	  { .max_sge_rd = 1, .max_fast_reg_page_list_len = 256 },
+	  PARTS + 2, 17, 2 },
+	{ "iWARP with larger regions than rdma_rw makes", true,
+	  { .max_sge_rd = 1, .max_fast_reg_page_list_len = 0x40000 },
+	  PARTS + 2, 17, 2 },
+	{ "iWARP with small regions", true,
+	  { .max_sge_rd = 1, .max_fast_reg_page_list_len = 64 },
+	  PARTS + 5, 17, 5 },
+	{ "one that may take regions from a threshold on", false,
+	  { .max_sge_rd = 30, .max_sgl_rd = 16, .max_fast_reg_page_list_len = 512 },
+	  0, 18, 17 },
+	{ "one of more than an int holds", false,
+	  { .max_sge_rd = LARGE, .max_sgl_rd = LARGE,
+	    .max_fast_reg_page_list_len = LARGE },
+	  0, 17, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(device, device_cases, desc);
+
+/* A connection with one; all that is looked at is what it reports. */
+struct fake {
+	struct rpcrdma2_conn	co;
+	struct rdma_cm_id	id;
+	struct ib_device	device;
+	struct ib_port_data	*ports;
+	struct rpcrdma2_conn_size size;
+	unsigned int		per_call, longest;
+};
+
+static struct fake *set_up(struct kunit *test, const struct device_case *c)
+{
+	struct fake *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	f->ports = kunit_kcalloc(test, 2, sizeof(*f->ports), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->ports);
+	f->ports[1].immutable.core_cap_flags = c->iwarp ? RDMA_CORE_PORT_IWARP :
+							  RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	f->device.attrs = c->attrs;
+	f->device.port_data = f->ports;
+	f->device.phys_port_cnt = 1;
+	f->id.device = &f->device;
+	f->id.port_num = 1;
+	f->co.co_id = &f->id;
+	f->size.send_sges = 17;
+	f->per_call = rpcrdma2_rw_size(&f->co, PAGES, PARTS, &f->size, &f->longest);
+	f->co.co_rw_mrs = f->size.rw_mrs;
+	f->co.co_rw_pages = f->size.rw_pages;
+	return f;
+}
+
+static void sizes(struct kunit *test)
+{
+	const struct device_case *c = test->param_value;
+	struct fake *f = set_up(test, c);
+
+	KUNIT_EXPECT_EQ(test, f->size.rw_mrs, c->mrs);
+	KUNIT_EXPECT_EQ(test, f->per_call, c->per_call);
+	KUNIT_EXPECT_EQ(test, f->longest,
+			max(PARTS + c->per_call, c->iwarp ? 3 * c->mrs : 0U));
+}
+
+/* One that can not do it */
+static void no_regions(struct kunit *test)
+{
+	static const struct device_case c = { .iwarp = true, .attrs = { .max_sge_rd = 1 } };
+
+	KUNIT_EXPECT_EQ(test, set_up(test, &c)->per_call, 0U);
+}
+
+/* No part needs more than one region, as one piece or as many. */
+static void parts(struct kunit *test)
+{
+	const struct device_case *c = test->param_value;
+	const struct rpcrdma2_segment segs[] = {
+		{ 0x11, SZ_1M + PAGE_SIZE, 0 },
+		{ 0x22, 64, 0 },
+	};
+	struct fake *f = set_up(test, c);
+	static struct page *pages[PAGES];
+	struct rpcrdma2_rw rw;
+
+	rpcrdma2_rw_init(&rw, DMA_FROM_DEVICE);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_rw_read(&f->co, &rw, segs, 0, SZ_1M + PAGE_SIZE,
+					       pages, 8 + PAGE_SIZE / 2), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&rw.rw_parts), c->parts);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_rw_mrs(&f->co, &rw), c->mrs ? c->parts : 0);
+	/* from within one segment on to the end of the next */
+	KUNIT_ASSERT_EQ(test, rpcrdma2_rw_read(&f->co, &rw, segs,
+					       SZ_1M + PAGE_SIZE - 4, 68, pages, 0), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&rw.rw_parts), c->parts + 2);
+	rpcrdma2_rw_free(&f->co, &rw);
+}
+
+/* However the pages of a message are divided, there are regions for all of it. */
+static void regions_suffice(struct kunit *test)
+{
+	const struct device_case *c = test->param_value;
+	struct rpcrdma2_segment segs[PARTS];
+	struct fake *f = set_up(test, c);
+	static struct page *pages[PAGES];
+	u32 left = (PAGES - 1) * PAGE_SIZE, len;
+	struct rpcrdma2_rw rw;
+	unsigned int i, large;
+
+	for (large = 0; large < PARTS; large++) {
+		len = left - 8 * (PARTS - 1);
+		for (i = 0; i < PARTS; i++)
+			segs[i] = (struct rpcrdma2_segment){ 0x11, i == large ? len : 8, 0 };
+		rpcrdma2_rw_init(&rw, DMA_FROM_DEVICE);
+		KUNIT_ASSERT_EQ(test, rpcrdma2_rw_read(&f->co, &rw, segs, 0, left, pages,
+						       PAGE_SIZE - 8), 0);
+		KUNIT_EXPECT_LE(test, rpcrdma2_rw_mrs(&f->co, &rw), f->size.rw_mrs);
+		rpcrdma2_rw_free(&f->co, &rw);
+	}
+}
+
+/* The figure that older kernels do not report is found out. */
+static void send_wrs(struct kunit *test)
+{
+	const struct device_case *c = test->param_value;
+	struct fake *f = set_up(test, c);
+	unsigned int n;
+
+	for (n = 0; n < 100; n++)
+		KUNIT_EXPECT_EQ(test, rpcrdma2_rw_send_wrs(&f->device, 1, n),
+				rdma_rw_max_send_wr(&f->device, 1, n, 0));
+}
+
+static void receives(struct kunit *test)
+{
+	static struct ib_device device;
+
+	device.attrs.max_recv_sge = LARGE;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(&device, 3 * PAGE_SIZE), 3 * PAGE_SIZE);
+	device.attrs.max_recv_sge = 2;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(&device, 3 * PAGE_SIZE), 2 * PAGE_SIZE);
+	device.attrs.max_recv_sge = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(&device, 3 * PAGE_SIZE), PAGE_SIZE);
+}
+
+static struct kunit_case rw_suite_cases[] = {
+	KUNIT_CASE_PARAM(sizes, device_gen_params),
+	KUNIT_CASE(no_regions),
+	KUNIT_CASE_PARAM(parts, device_gen_params),
+	KUNIT_CASE_PARAM(regions_suffice, device_gen_params),
+	KUNIT_CASE_PARAM(send_wrs, device_gen_params),
+	KUNIT_CASE(receives),
+	{ }
+};
+
+static struct kunit_suite rw_suite = {
+	.name = "rpcrdma2_rw",
+	.test_cases = rw_suite_cases,
+};
+
+kunit_test_suite(rw_suite);
