@@ -8,8 +8,7 @@
  */
 #include <kunit/test.h>
 
-#include <rdma/ib_addr.h>
-
+#include "../svcrdma2/address.c"
 #include "../svcrdma2/transfer.c"
 
 struct svc2_param svc2_transfer_memory;
@@ -42,6 +41,7 @@ static struct fixture {
 	struct ib_device	dev;
 	struct ib_port_data	ports[2];
 	struct peer		peers[CONNS];
+	bool			lids;
 } fixture;
 
 static void set_most(long pages)
@@ -57,8 +57,8 @@ static void flush(struct fixture *f, unsigned int peer)
 	svc2_transfer_flush(&f->peers[peer].sp, &line);
 }
 
-/* From GID ::ffff:192.0.2.@gid; what it says is its address ends in @claim. */
-static int arrive(struct fixture *f, unsigned int peer, u8 gid, u8 claim)
+/* From a port on the link; the GID and the address that it claims end in @claim. */
+static int arrive(struct fixture *f, unsigned int peer, u8 port, u8 claim)
 {
 	struct peer *pr = &f->peers[peer];
 	struct svc2_xprt *sp = &pr->sp;
@@ -76,13 +76,27 @@ static int arrive(struct fixture *f, unsigned int peer, u8 gid, u8 claim)
 	svc2_transfer_init(sp);
 	sin->sin_family = AF_INET;
 	sin->sin_addr.s_addr = htonl(0xc0000200 + claim);
-	ipv6_addr_set_v4mapped(htonl(0xc0000200 + gid),
+	ipv6_addr_set_v4mapped(sin->sin_addr.s_addr,
 			       (struct in6_addr *)&pr->path.dgid);
+	pr->path.rec_type = f->lids ? SA_PATH_REC_TYPE_IB : SA_PATH_REC_TYPE_ROCE_V2;
+	if (!f->lids)
+		pr->path.roce.dmac[5] = port;
 	pr->id.route.path_rec = &pr->path;
 	pr->id.device = &f->dev;
 	pr->id.port_num = 1;
 	sp->sp_conn.co_id = &pr->id;
 	return svc2_transfer_begin(sp);
+}
+
+static int arrive_ib(struct fixture *f, unsigned int peer, u8 lid, u8 claim)
+{
+	int ret;
+
+	f->peers[peer].path.ib.dlid = cpu_to_be16(lid);
+	f->lids = true;
+	ret = arrive(f, peer, 0, claim);
+	f->lids = false;
+	return ret;
 }
 
 static int transfer_init(struct kunit *test)
@@ -403,8 +417,8 @@ static void deferred_is_taken_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 }
 
-/* Whatever it says is its address, a peer's connections are those of its GID. */
-static void address_is_gid(struct kunit *test)
+/* Whatever it claims, a peer's connections are those of its port on the link. */
+static void address_is_port(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	unsigned int i;
@@ -415,8 +429,16 @@ static void address_is_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrive(f, 2, 1, 3), -EUSERS);
 	KUNIT_EXPECT_PTR_EQ(test, f->peers[0].sp.sp_transfer.tr_address,
 			    f->peers[1].sp.sp_transfer.tr_address);
-	/* another peer whose address they claim */
+	/* another peer whose GID they claim */
 	KUNIT_EXPECT_EQ(test, arrive(f, 3, 2, 2), 0);
+	/* with InfiniBand it has a LID, and behind a router its GID */
+	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_IB;
+	for (i = 7; i < 9; i++)
+		KUNIT_EXPECT_EQ(test, arrive_ib(f, i, 3, i), 0);
+	KUNIT_EXPECT_EQ(test, arrive_ib(f, 9, 3, 9), -EUSERS);
+	KUNIT_EXPECT_EQ(test, arrive_ib(f, 9, 4, 9), 0);
+	f->peers[10].path.sgid.global.subnet_prefix = cpu_to_be64(1);
+	KUNIT_EXPECT_EQ(test, arrive_ib(f, 10, 3, 10), 0);
 	/* iWARP connections have no GID, but those of TCP */
 	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_IWARP;
 	for (i = 4; i < 6; i++)
@@ -457,7 +479,7 @@ static struct kunit_case transfer_cases[] = {
 	KUNIT_CASE(deferred_gives_back),
 	KUNIT_CASE(deferred_goes_on),
 	KUNIT_CASE(deferred_is_taken_up),
-	KUNIT_CASE(address_is_gid),
+	KUNIT_CASE(address_is_port),
 	KUNIT_CASE(connections_of_all),
 	{}
 };

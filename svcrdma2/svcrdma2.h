@@ -6,12 +6,12 @@
  * chunks, the RPC layer, reply.c, send.c. Under them lie message.c (how a message
  * begins and ends), grant.c (how many there may be), sizes.c (how large they may
  * be), error.c (an error in the place of all that), lost.c (Calls that cost their
- * connection), sq.c (what goes to the Send Queue), gate.c (how something scarce is
- * waited for), transfer.c (how much payload there may be), enqueue.c (what brings an svc
- * thread to a connection) and the core's Send Queue, RDMA Reads and Writes. Other
- * messages go from parse.c to property.c, to backchannel.c when they answer a Call of
- * the server, or nowhere. Calls of the server begin in backchannel.c and join the
- * Replies in send.c.
+ * connections), sq.c (what goes to the Send Queue), gate.c (how something scarce is
+ * waited for), transfer.c (how much payload there may be), address.c (whose it is),
+ * enqueue.c (what brings an svc thread to a connection) and the core's Send Queue, RDMA
+ * Reads and Writes. Other messages go from parse.c to property.c, to backchannel.c when
+ * they answer a Call of the server, or nowhere. Calls of the server begin in
+ * backchannel.c and join the Replies in send.c.
  *
  * Contexts, by the name the comments use for them
  *
@@ -587,6 +587,9 @@ void svc2_sinks_exit(void);
 int svc2_sendto(struct svc_rqst *rqstp);
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length);
+
+/* address.c */
+struct sockaddr_storage svc2_address(const struct svc2_xprt *sp);
 
 /* lost.c */
 void svc2_lost_note(struct svc2_xprt *sp, u32 xid);

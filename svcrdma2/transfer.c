@@ -41,8 +41,6 @@
 
 #include <linux/sunrpc/addr.h>
 
-#include <rdma/ib_addr.h>
-
 #include "share.h"
 #include "svcrdma2.h"
 
@@ -55,7 +53,7 @@
 /**
  * struct svc2_address - what connections of one address have in common
  * @ad_list: on addresses
- * @ad_addr: see address_of(); its port means nothing
+ * @ad_addr: see address.c; its port means nothing
  * @ad_conns: how many connections
  * @ad_pages: that their payload has
  * @ad_owed: one without pages waits until others of the address give some back
@@ -312,21 +310,6 @@ static struct svc2_address *find_address(const struct sockaddr *sa)
 	return NULL;
 }
 
-/*
- * What counts as the address of a peer. With InfiniBand and RoCE its IP address is
- * whatever it writes into the private data of its request to connect. The port that the
- * server answers and sends to has the GID, which is made from an IP address with RoCE.
- */
-static struct sockaddr_storage address_of(const struct svc2_xprt *sp)
-{
-	const struct rdma_cm_id *id = sp->sp_conn.co_id;
-	struct sockaddr_storage address = *svc2_peer(sp);
-
-	if (id->route.path_rec && rdma_ib_or_roce(id->device, id->port_num))
-		rdma_gid2ip((struct sockaddr *)&address, &id->route.path_rec->dgid);
-	return address;
-}
-
 /**
  * svc2_transfer_address - address that a connection counts for
  * @sp: connection, between svc2_transfer_begin() and svc2_transfer_end()
@@ -374,7 +357,7 @@ int svc2_transfer_begin(struct svc2_xprt *sp)
 	new = kzalloc(sizeof(*new), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
-	new->ad_addr = address_of(sp);
+	new->ad_addr = svc2_address(sp);
 	INIT_LIST_HEAD(&new->ad_line);
 
 	scoped_guard(spinlock, &transfer_lock) {

@@ -12,6 +12,8 @@
 
 #include "shim.h"
 
+#define ETH_ALEN		6
+
 struct net {
 	int	unused;
 };

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What counts as the address of a peer with RoCE.
+ */
+#include <kunit/test.h>
+
+#include "../svcrdma2/address.h"
+
+#define PEER	{ 0x52, 0x54, 0, 0x12, 0x34, 0x56 }
+#define SERVER	{ 0x52, 0x54, 0, 0x99, 0x99, 0x01 }
+#define ROUTER	{ 0x52, 0x54, 0, 0x77, 0x77, 0x02 }
+
+static const struct route_case {
+	const char		*desc;
+	struct svc2_route	rt;
+	bool			want;
+} route_cases[] = {
+	{ "S46 a peer on the link",
+	  { .mac = PEER, .known = true, .own = SERVER, .next = PEER }, false },
+	{ "S46 one that claims the GID of another on the link",
+	  { .mac = PEER, .known = true, .own = SERVER, .next = ROUTER }, false },
+	{ "S46 one that claims a GID behind the router",
+	  { .mac = PEER, .known = true, .own = SERVER, .next = ROUTER,
+	    .gateway = true }, false },
+	{ "S46 one behind the router",
+	  { .mac = ROUTER, .known = true, .own = SERVER, .next = ROUTER,
+	    .gateway = true }, true },
+	{ "S46 one behind the router that claims a GID on the link",
+	  { .mac = ROUTER, .known = true, .own = SERVER, .next = PEER }, false },
+	{ "S46 the router itself",
+	  { .mac = ROUTER, .known = true, .own = SERVER, .next = ROUTER }, false },
+	{ "S46 one within the machine",
+	  { .mac = SERVER, .known = true, .own = SERVER, .next = SERVER }, true },
+	{ "S46 one that claims a GID of the machine",
+	  { .mac = PEER, .known = true, .own = SERVER, .next = SERVER }, false },
+	{ "S46 one that claims a GID that is nowhere", { .mac = PEER }, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(route, route_cases, desc);
+
+static void gid_counts(struct kunit *test)
+{
+	const struct route_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, svc2_gid_counts(&c->rt), c->want);
+}
+
+static void link_addresses(struct kunit *test)
+{
+	static const u8 peer[] = PEER, router[] = ROUTER, want[] = {
+		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x50, 0x54, 0, 0xff, 0xfe, 0x12, 0x34, 0x56,
+	};
+	struct sockaddr_in6 a = svc2_link_address(peer), b = svc2_link_address(router);
+
+	KUNIT_EXPECT_EQ(test, a.sin6_family, AF_INET6);
+	KUNIT_EXPECT_MEMEQ(test, &a.sin6_addr, want, sizeof(want));
+	KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&a, (struct sockaddr *)&a));
+	KUNIT_EXPECT_FALSE(test, rpc_cmp_addr((struct sockaddr *)&a, (struct sockaddr *)&b));
+}
+
+static struct kunit_case address_suite_cases[] = {
+	KUNIT_CASE_PARAM(gid_counts, route_gen_params),
+	KUNIT_CASE(link_addresses),
+	{ }
+};
+
+static struct kunit_suite address_suite = {
+	.name = "svcrdma2_address",
+	.test_cases = address_suite_cases,
+};
+
+kunit_test_suite(address_suite);
