@@ -20,6 +20,7 @@
  *	flood	  as many Calls of NULL under way as the service grants, always; has no
  *		  turn
  *	drain	  the same with READs of 64 KiB of that file; has no turn
+ *	half	  asks for a connection, and does not confirm that it has one; has no turn
  *
  * "ready" is said when all are up and have said what they say at once. SIGTERM ends it:
  * then each manner has a line with what its connections did. SIGUSR1: those that are lost
@@ -56,12 +57,13 @@
 #define DEPTH		128
 #define DRAINED		(1 << 16)
 
-enum manner { WITHHOLD, SLOW, CHUNKS, MUTE, RNR, HOARD, FLOOD, DRAIN, MANNERS };
+enum manner { WITHHOLD, SLOW, CHUNKS, MUTE, RNR, HOARD, FLOOD, DRAIN, HALF,
+	MANNERS };
 
 #define TURNS		HOARD
 
 static const char *const names[] = { "withhold", "slow", "chunks", "mute", "rnr",
-				     "hoard", "flood", "drain" };
+				     "hoard", "flood", "drain", "half" };
 
 /* What the connections of a manner did */
 static struct {
@@ -297,12 +299,17 @@ static int establish(struct conn *c)
 	if (!c->mr || !c->offered)
 		die("memory");
 	c->since = now();
+	/* librdmacm confirms when it is asked for the event */
+	if (c->manner == HALF &&
+	    rdma_migrate_id(c->id, rdma_create_event_channel()))
+		die("channel");
 	if (rdma_connect(c->id, &param)) {
 		did[c->manner].refused++;
 		end(c);
 		return 0;
 	}
-	ibv_modify_qp(c->id->qp, &timer, IBV_QP_MIN_RNR_TIMER);
+	if (c->manner != HALF)
+		ibv_modify_qp(c->id->qp, &timer, IBV_QP_MIN_RNR_TIMER);
 	did[c->manner].up++;
 	begin(c);
 	return 1;
@@ -356,6 +363,8 @@ static void look(struct conn *c)
 			establish(c);
 		return;
 	}
+	if (c->manner == HALF)
+		return;
 	lost.fd = c->id->channel->fd;
 	if (poll(&lost, 1, 0) > 0) {
 		did[c->manner].lost++;

@@ -173,6 +173,13 @@ enum {
 #define SVC2_CHAIN_TIMEOUT	(20 * HZ)
 
 /*
+ * The handshake ends when the peer confirms it. Until that, or a message, has come, the
+ * peer has shown no more than that it can send a datagram, and the connection manager
+ * waits for as long as the request to connect has asked for.
+ */
+#define SVC2_ESTABLISH_TIMEOUT	(30 * HZ)
+
+/*
  * What memory or mappings are too short for is tried again after a pause, this
  * often: for two to three seconds, depending on HZ.
  */
@@ -315,6 +322,8 @@ enum {
  * @sp_pending: on ls_pending
  * @sp_reap: ends a connection that was never accepted
  *
+ * @sp_deadline: ends a connection whose handshake does not end
+ *
  * @sp_conn: its verbs objects (R7)
  * @sp_peer: private data of the peer; counts in version 1 only (S28)
  * @sp_ex: properties of both ends; of use for version 2 only. This and the next
@@ -391,6 +400,7 @@ struct svc2_xprt {
 	struct svc2_listener	*sp_listener;
 	struct list_head	sp_pending;
 	struct work_struct	sp_reap;
+	struct delayed_work	sp_deadline;
 
 	struct rpcrdma2_conn	sp_conn;
 	struct rpcrdma2_cm_limits sp_peer;

@@ -94,11 +94,23 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	trace_svc2_event(svc2_peer(sp), rdma_event_msg(event->event),
 			 event->status);
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+		cancel_delayed_work(&sp->sp_deadline);
 	if (event->event >= ARRAY_SIZE(losses) || !losses[event->event])
 		return 0;
 	if (!svc2_reap(sp))
 		svc2_close(sp, losses[event->event]);
 	return 0;
+}
+
+/* Work. A message comes only from a peer that has the server's answer. */
+static void svc2_not_established(struct work_struct *work)
+{
+	struct svc2_xprt *sp = container_of(to_delayed_work(work),
+					    struct svc2_xprt, sp_deadline);
+
+	if (!READ_ONCE(sp->sp_received))
+		svc2_close(sp, RPCRDMA2_LOSS_UNREACHABLE);
 }
 
 static void svc2_qp_event(struct ib_event *event, void *context)
@@ -168,6 +180,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 
 	INIT_LIST_HEAD(&sp->sp_listed);
 	INIT_LIST_HEAD(&sp->sp_pending);
+	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	init_waitqueue_head(&sp->sp_line);
 	mutex_init(&sp->sp_drain_mutex);
@@ -361,6 +374,8 @@ static int accept(struct svc2_xprt *sp)
 	rdma_set_min_rnr_timer(sp->sp_conn.co_id, IB_RNR_TIMER_000_64);
 
 	rdma_lock_handler(sp->sp_conn.co_id);
+	/* before an event that ends it */
+	queue_delayed_work(svc2_wq, &sp->sp_deadline, SVC2_ESTABLISH_TIMEOUT);
 	ret = rdma_accept(sp->sp_conn.co_id, &param);
 	rdma_unlock_handler(sp->sp_conn.co_id);
 	return ret;
@@ -430,6 +445,8 @@ static void svc2_free(struct svc_xprt *xprt)
 
 	might_sleep();
 	trace_svc2_event(svc2_peer(sp), "free", 0);
+	/* svc2_not_established() uses the connection */
+	cancel_delayed_work_sync(&sp->sp_deadline);
 	svc2_conn_unlist(sp);
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		rpcrdma2_sq_drain(&sp->sp_conn);

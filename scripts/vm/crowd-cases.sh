@@ -393,9 +393,38 @@ group_flood()
 	finish
 }
 
+# has_connections NUMBER: of all addresses
+has_connections()
+{
+	[ "$(transfers_of connections)" -eq "$1" ]
+}
+
+# Four peers that do not confirm their connections, beside all of the above
+half_up()
+{
+	happens_in 10 has_connections 2 ||
+		fail "more than those of the mounts: $(cat $transfers)"
+	"$tools/crowd" -m half "$addr4" "$port" 4 >/tmp/half 2>&1 &
+	half=$!
+	happens_in 5 has_connections 6 &&
+		ok "four connections that are not confirmed" ||
+		fail "four connections: $(cat /tmp/half $transfers)"
+}
+
+# The peers' kernel asks for more time than that
+half_down()
+{
+	happens_in 40 has_connections 2 &&
+		ok "S46 a connection that is not confirmed ends" ||
+		fail "connections that are not confirmed: $(cat $transfers)"
+	ended_for "S46 and that" "$server_view" unreachable
+	kill "$half"
+	wait "$half"
+}
+
 group_bounds()
 {
-	local crowd
+	local crowd half
 
 	nfs_up rdma2 || { fail "server"; return; }
 	: >/tmp/crowds
@@ -404,7 +433,9 @@ group_bounds()
 	mount_nfs rdma2 3 /mnt noac,nolock && mount_nfs rdma26 3 /mnt2 noac,nolock ||
 		{ fail "mount"; return; }
 	bounds_payload
+	half_up
 	bounds_replies
+	half_down
 	bounds_upcall
 	bounds_contexts
 	rm -rf "${export_dir:?}"/*
