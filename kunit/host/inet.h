@@ -37,6 +37,12 @@ static inline void rpc_set_port(struct sockaddr *sap, unsigned short port)
 	*host_port(sap) = htons(port);
 }
 
+static inline size_t svc_addr_len(const struct sockaddr *sa)
+{
+	return sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
+					   sizeof(struct sockaddr_in);
+}
+
 /* Octets of the address; 0 when the text is none */
 static inline size_t rpc_pton(struct net *net, const char *text, size_t len,
 			      struct sockaddr *sap, size_t room)

@@ -97,8 +97,8 @@ lost_call()
 	risen "$before"
 	# With soft-RoCE the client may disconnect before the server's device has the
 	# refusal, one time in six. Each time costs one connection more.
-	expect "$name: the second time it is answered with code 10" \
-		"s_calls_lost==1&&s_calls_lost_again==1&&s_errors_system==1&&c_connects>=1&&c_connects<=6"
+	expect "$name: the third time it is answered with code 10" \
+		"s_calls_lost==2&&s_calls_lost_again==1&&s_errors_system==1&&c_connects>=2&&c_connects<=8"
 	umount_all
 	rm -f "$export_dir/l"
 }

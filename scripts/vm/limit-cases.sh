@@ -65,7 +65,7 @@ client_reads()
 	tester "" --export "$export_dir" "$addr4" "$port" \
 		lost.an_rdma_read_is_refused || failed=1
 	check "S46 and the reason is the RDMA Read" \
-		[ "$(closes 'RDMA Read failed')" -eq $((before + 1)) ]
+		[ "$(closes 'RDMA Read failed')" -eq $((before + 2)) ]
 	ended_for "S46" "$server_view" "RDMA Read failed"
 }
 

@@ -7,15 +7,21 @@ from ..registry import case, check
 from ..wire import RBSIZ, SYSTEM, Prop, Segment, opaque
 
 
-def costs_its_connection(t, message):
+def costs_its_connection(t, message, *props, size=16384):
     """
-    The same Call again gets an error, once; others are served.
+    When it has cost two, each of a client with such Receives and properties, the same
+    Call again gets an error, once; others are served.
 
     The device here ends the connection with its refusal. An end of this one's that the
     server sees first would hide that.
     """
-    t.lost(message)
-    check(t.endpoint.is_left(5), 'the server does not disconnect')
+    for _ in range(2):
+        t.again(size=size)
+        if props:
+            t.announce(*props)
+        t.alive()
+        t.lost(message)
+        check(t.endpoint.is_left(5), 'the server does not disconnect')
     t.again(size=16384)
     t.alive()
     t.error(message, SYSTEM)
@@ -24,7 +30,7 @@ def costs_its_connection(t, message):
 
 @case('C-093 S46', needs='export')
 def an_rdma_read_is_refused(t):
-    """A Call with a Read chunk that is not there ends the connection, and then gets SYSTEM"""
+    """A Call with a Read chunk that is not there ends two connections, and then gets SYSTEM"""
     message = t.long(rpc.FSINFO, opaque(t.target.root))
     position, segment = message.reads[0]
     dead = Segment(segment.handle ^ 0x5500, segment.length, segment.offset)
@@ -56,6 +62,5 @@ def an_rdma_write_is_refused(t):
 def a_send_is_refused(t):
     """So does a Call whose Reply is longer than the Receives that the client has"""
     handle = t.file(bytes(6000))
-    t.again(size=4096)
-    t.announce(Prop(RBSIZ, 8192))
-    costs_its_connection(t, t.call(rpc.READ, rpc.read_arguments(handle, 6000)))
+    costs_its_connection(t, t.call(rpc.READ, rpc.read_arguments(handle, 6000)),
+                         Prop(RBSIZ, 8192), size=4096)

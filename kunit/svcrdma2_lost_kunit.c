@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which Calls are answered with an error because they have cost their connections.
+ */
+#include <kunit/test.h>
+
+#include "../svcrdma2/lost.h"
+
+#define BEGIN	(ULONG_MAX - 10)	/* jiffies wrap meanwhile */
+
+static const struct sockaddr_in here = {
+	.sin_family = AF_INET, .sin_addr.s_addr = cpu_to_be32(0xc0000201),
+}, there = {
+	.sin_family = AF_INET, .sin_addr.s_addr = cpu_to_be32(0xc0000202),
+};
+
+static const struct sockaddr_in6 link_local = {
+	.sin6_family = AF_INET6, .sin6_addr.s6_addr = { 0xfe, 0x80, [15] = 1 },
+};
+
+#define KEY(_net, _peer, _xid) \
+	{ .lk_net = _net, .lk_peer = (const struct sockaddr *)(_peer), .lk_xid = _xid }
+
+static struct svc2_losses *losses(struct kunit *test)
+{
+	struct svc2_losses *lo = kunit_kzalloc(test, sizeof(*lo), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, lo);
+	return lo;
+}
+
+static void note(struct svc2_losses *lo, struct svc2_lost_key key, unsigned long at)
+{
+	svc2_loss_note(lo, &key, at);
+}
+
+static bool is_last(struct svc2_losses *lo, struct svc2_lost_key key, unsigned long at)
+{
+	return svc2_loss_is_last(lo, &key, at);
+}
+
+#define NOTE(_lo, _at, ...)	note(_lo, (struct svc2_lost_key)KEY(__VA_ARGS__), _at)
+#define IS_LAST(_lo, _at, ...)	is_last(_lo, (struct svc2_lost_key)KEY(__VA_ARGS__), _at)
+
+/* The upper layer answers after the first, perhaps from its reply cache. */
+static void after_two(struct kunit *test)
+{
+	struct svc2_losses *lo = losses(test);
+
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 7));
+	NOTE(lo, BEGIN, 1, &here, 7);
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 7));
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 7));
+	NOTE(lo, BEGIN + 5, 1, &here, 7);
+	KUNIT_EXPECT_EQ(test, lo->lo_used, 1U);
+	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN + 5, 1, &here, 7));
+	/* and is then a Call like any other */
+	KUNIT_EXPECT_EQ(test, lo->lo_used, 0U);
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 5, 1, &here, 7));
+	NOTE(lo, BEGIN + 5, 1, &here, 7);
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 5, 1, &here, 7));
+}
+
+static void of_others(struct kunit *test)
+{
+	struct svc2_losses *lo = losses(test);
+
+	NOTE(lo, BEGIN, 1, &here, 7);
+	NOTE(lo, BEGIN, 2, &here, 7);
+	NOTE(lo, BEGIN, 1, &there, 7);
+	NOTE(lo, BEGIN, 1, &link_local, 7);
+	NOTE(lo, BEGIN, 1, &here, 8);
+	KUNIT_EXPECT_EQ(test, lo->lo_used, 5U);
+	NOTE(lo, BEGIN, 1, &here, 7);
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 2, &here, 7));
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &there, 7));
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &link_local, 7));
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 8));
+	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN, 1, &here, 7));
+	KUNIT_EXPECT_EQ(test, lo->lo_used, 4U);
+}
+
+/* From the last one on */
+static void for_a_while(struct kunit *test)
+{
+	struct svc2_losses *lo = losses(test);
+
+	NOTE(lo, BEGIN, 1, &here, 7);
+	NOTE(lo, BEGIN + SVC2_LOST_FOR, 1, &here, 7);
+	NOTE(lo, BEGIN + SVC2_LOST_FOR, 1, &here, 8);
+	NOTE(lo, BEGIN + SVC2_LOST_FOR, 1, &here, 8);
+	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN + 2 * SVC2_LOST_FOR, 1, &here, 7));
+	KUNIT_EXPECT_EQ(test, lo->lo_used, 1U);
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 2 * SVC2_LOST_FOR + 1, 1, &here, 8));
+	KUNIT_EXPECT_EQ(test, lo->lo_used, 0U);
+	/* the first of two is too old */
+	NOTE(lo, BEGIN, 1, &here, 9);
+	NOTE(lo, BEGIN + SVC2_LOST_FOR + 1, 1, &here, 9);
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + SVC2_LOST_FOR + 1, 1, &here, 9));
+}
+
+/* The oldest is forgotten, and what there is stays counted. */
+static void a_few(struct kunit *test)
+{
+	struct svc2_losses *lo = losses(test);
+	unsigned int i;
+
+	for (i = 0; i <= SVC2_LOST_MAX; i++)
+		NOTE(lo, BEGIN, 1, &here, i);
+	KUNIT_EXPECT_EQ(test, lo->lo_used, SVC2_LOST_MAX);
+	/* this one takes the place of the next oldest, that one has its second */
+	NOTE(lo, BEGIN, 1, &here, 0);
+	NOTE(lo, BEGIN, 1, &here, 2);
+	KUNIT_EXPECT_EQ(test, lo->lo_used, SVC2_LOST_MAX);
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 0));
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 1));
+	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN, 1, &here, 2));
+}
+
+static struct kunit_case lost_suite_cases[] = {
+	KUNIT_CASE(after_two),
+	KUNIT_CASE(of_others),
+	KUNIT_CASE(for_a_while),
+	KUNIT_CASE(a_few),
+	{ }
+};
+
+static struct kunit_suite lost_suite = {
+	.name = "svcrdma2_lost",
+	.test_cases = lost_suite_cases,
+};
+
+kunit_test_suite(lost_suite);
