@@ -128,12 +128,14 @@ static inline void svc_xprt_set_valid(struct svc_xprt *xprt)
 #endif
 
 /*
- * A member of svc_xprt_ops that older kernels call without a look whether it is there.
- * The Call has RQ_SECURE already.
+ * A member of svc_xprt_ops that older kernels call without a look whether it is there,
+ * also for a Call that was put off: the thread that takes it up has what its last
+ * request left. Newer kernels have nothing to set it with then.
  */
 #ifdef RPCRDMA2_HAS_SVC_SECURE_PORT
 static inline void rpcrdma2_secure_port(struct svc_rqst *rqstp)
 {
+	set_bit(RQ_SECURE, &rqstp->rq_flags);
 }
 
 #define RPCRDMA2_SECURE_PORT	.xpo_secure_port = rpcrdma2_secure_port,
