@@ -7,12 +7,13 @@
 
 #include <linux/math.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/types.h>
 
 /* one in so many pages of the whole is kept for connections without any */
 #define SVC2_TRANSFER_KEPT	8
-/* a Reply with no more pages does not count */
-#define SVC2_REPLY_FEW		8
+/* a Reply with no more pages does not count: 32 KiB, and a page in any case */
+#define SVC2_REPLY_FEW		DIV_ROUND_UP(32768, PAGE_SIZE)
 /* while there are no more of them */
 #define SVC2_REPLIES_FEW	16
 /* what a Reply has beside its payload: head, tail, and a page that begins before it */
