@@ -337,16 +337,28 @@ static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
 }
 
-/* Those that were given up are not answered any more. */
+/* The connection may be gone: the RPC layer can close its transport at any time. */
 static void svc2_bc_close(struct rpc_xprt *xprt)
 {
-	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
-	struct posted *ps = from_xprt(xprt)->bc_posted;
+	xprt_disconnect_done(xprt);
+}
+
+/**
+ * svc2_bc_detach - Calls of the server that were given up are not answered any more
+ * @sp: connection with XPT_DEAD
+ *
+ * Context: ->xpo_detach.
+ */
+void svc2_bc_detach(struct svc2_xprt *sp)
+{
+	/* pairs with svc2_bc_setup() */
+	struct rpc_xprt *xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
+	struct posted *ps;
 	u32 i;
 
-	xprt_disconnect_done(xprt);
-	if (!test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags))
+	if (!xprt)
 		return;
+	ps = from_xprt(xprt)->bc_posted;
 	guard(spinlock)(&xprt->transport_lock);
 	for (i = 0; i < sp->sp_nposted; i++)
 		if (ps[i].ps_call)

@@ -573,6 +573,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
+void svc2_bc_detach(struct svc2_xprt *sp);
 int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 

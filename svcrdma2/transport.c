@@ -436,6 +436,7 @@ static void svc2_detach(struct svc_xprt *xprt)
 	/* what is flushed from now on is no reason to close */
 	svc2_close(sp, RPCRDMA2_LOSS_ENDED);
 	rdma_disconnect(sp->sp_conn.co_id);
+	svc2_bc_detach(sp);
 }
 
 /* Last reference: no thread, but perhaps the device, still has to do with it */
