@@ -136,7 +136,7 @@ static void tell_refused(const struct svc2_xprt *sp, int error)
 	if (error == -ENOMEM)
 		advice = svc2_grant_is_used_up() ?
 			 "the Receives of all connections have all of receive_memory, raise it" :
-			 "no memory, see 'free' on this machine";
+			 "no memory, see 'free'; or too few bounce buffers, if the log has swiotlb";
 	pr_warn_ratelimited("svcrdma2: the connection of client %s is refused (error %d): %s\n",
 			    sp->sp_xprt.xpt_remotebuf, error, advice);
 }
