@@ -464,12 +464,27 @@ end_own_load()
 
 # Every pairing at the same time: two servers in one kernel, two clients in the
 # other one, a client beside the servers.
+# A host on the link counts as one, whatever addresses it has.
+counts_as_one()
+{
+	local got
+
+	mount_nfs rdma2 3 /mnt/oo nolock && mount_nfs rdma26 3 /mnt/oi nolock ||
+		{ fail "S46 mounts from two addresses"; return; }
+	got=$(on_server grep ^address /sys/kernel/debug/svcrdma2/transfers)
+	[[ $got =~ ^address\ .*fe80::.*\ connections\ [2-9]\ octets\ 0$ ]] &&
+		ok "S46 a host with two addresses counts as one" ||
+		fail "S46 a host with two addresses counts as: $got"
+	umount /mnt/oo /mnt/oi
+}
+
 group_both()
 {
 	local -A loads=()
 
 	nodes_with_both || return
 	mkdir -p /mnt/{oo,oi,io,ii}
+	counts_as_one
 	check "rdma2, rdma2: mount" mount_nfs rdma2 4.2 /mnt/oo &&
 	check "in-tree, rdma2: mount" mount_nfs rdma 4.1 /mnt/io "$intree_opts" &&
 	port=$intree_port &&
