@@ -82,11 +82,25 @@ group_paths()
 	finish
 }
 
+# A connection has memory regions for one Call of so many segments, and a few more.
+siw_regions()
+{
+	local before
+
+	modprobe -qa ib_uverbs rdma_ucm
+	before=$(counters)
+	tester "" "$addr4" "$port" chunks.many_read_segments_at_once || failed=1
+	risen "$before"
+	expect "S46 siw: Calls wait for memory regions, and then have them" \
+		"s_mr_waits > 0 && s_errors_system == 0"
+}
+
 group_siw()
 {
 	nfs_up "$proto" siw || { fail "server"; return; }
 	exercise "siw, NFSv4.2" "$proto" 4.2
 	exercise "siw, NFSv3" "$proto" 3
+	[ "$proto" != rdma2 ] || siw_regions
 	finish
 	check "siw: device removed" device_down siw
 }

@@ -35,6 +35,19 @@ def empty_segments(t):
     t.answered(message.but(reads=(empty, first, empty, last, empty)))
 
 
+@case('S46')
+def many_read_segments_at_once(t):
+    """Calls whose Read chunks have 64 segments each are answered, eight at a time"""
+    region = t.memory(64)
+    here = Segment(region.handle, 1, region.address)
+    for _ in range(32):
+        t.alive()                       # the grant grows with what is used
+    calls = [t.null(reads=[(40, here)] * 64) for _ in range(8)]
+    t.send(*calls)
+    answers = [t.receive().message.xid for _ in calls]
+    check(sorted(answers) == sorted(c.xid for c in calls), 'not each Call has its Reply')
+
+
 @case('S09 E-05')
 def misaligned_position(t):
     """A position that is no multiple of four, or past the end, gets BAD_XDR"""
