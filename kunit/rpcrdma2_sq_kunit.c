@@ -8,6 +8,7 @@
 #include <linux/lockdep.h>
 #include <linux/module.h>
 
+#include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/sq.h>
 
@@ -457,6 +458,80 @@ static void in_time(struct kunit *test)
 	rpcrdma2_sq_drain(&q->co);
 }
 
+/* The queue as if so many jiffies had passed, and a look at its oldest chain */
+static void pass(struct queue *q, unsigned long time)
+{
+	struct rpcrdma2_sq *sq = &q->co.co_sq;
+	struct rpcrdma2_post *post;
+
+	list_for_each_entry(post, &sq->sq_posted, po_list)
+		post->po_since -= time;
+	sq->sq_moved -= time;
+	mod_delayed_work(system_percpu_wq, &sq->sq_watch, 0);
+	flush_delayed_work(&sq->sq_watch);
+}
+
+#define TIMEOUT	(20UL * HZ)
+
+/* S46: what has waited behind others has its own time when it is the oldest. */
+static void overdue_when_oldest(struct kunit *test)
+{
+	struct queue *q = open_queue(test, TIMEOUT);
+	struct chain *c = q->c;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, post_send(q, &c[i], true), 0);
+	for (i = 0; i < 2; i++) {
+		pass(q, TIMEOUT - HZ);
+		KUNIT_EXPECT_EQ(test, q->losses, 0);
+		complete_wr(q, c[i].wrs, IB_WC_SUCCESS);
+	}
+	pass(q, TIMEOUT - HZ);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	pass(q, HZ);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_TRUE(test, q->co.co_sq.sq_overdue);
+	rpcrdma2_sq_drain(&q->co);
+}
+
+/* S46: but who lets one chain go now and then does not keep the others without end. */
+static void overdue_in_the_end(struct kunit *test)
+{
+	struct queue *q = open_queue(test, TIMEOUT);
+	struct chain *c = q->c;
+	unsigned int i;
+
+	for (i = 0; i < 5; i++)
+		KUNIT_ASSERT_EQ(test, post_send(q, &c[i], true), 0);
+	for (i = 0; i < 4 && !q->losses; i++) {
+		pass(q, TIMEOUT - HZ);
+		complete_wr(q, c[i].wrs, IB_WC_SUCCESS);
+	}
+	KUNIT_EXPECT_EQ(test, i, 4);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_TRUE(test, q->co.co_sq.sq_overdue);
+	rpcrdma2_sq_drain(&q->co);
+}
+
+/* S46: nor is the oldest excused by what is done behind it. */
+static void overdue_though_others_are_done(struct kunit *test)
+{
+	struct queue *q = open_queue(test, TIMEOUT);
+	struct chain *read = &q->c[0], *send = &q->c[1];
+
+	KUNIT_ASSERT_EQ(test, post(q, read, IB_WR_RDMA_READ, IB_WR_RDMA_READ,
+				   1, true), 0);
+	KUNIT_ASSERT_EQ(test, post_send(q, send, true), 0);
+	pass(q, TIMEOUT - HZ);
+	complete_wr(q, send->wrs, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	pass(q, HZ);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_READ);
+	rpcrdma2_sq_drain(&q->co);
+}
+
 struct beginner {
 	struct rpcrdma2_post	post;
 	struct ib_send_wr	wr;
@@ -554,6 +629,9 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(keeps_some),
 	KUNIT_CASE(overdue),
 	KUNIT_CASE(in_time),
+	KUNIT_CASE(overdue_when_oldest),
+	KUNIT_CASE(overdue_in_the_end),
+	KUNIT_CASE(overdue_though_others_are_done),
 	{}
 };
 

@@ -105,6 +105,13 @@ static void finish(struct rpcrdma2_conn *co, struct list_head *done,
 	}
 }
 
+static bool has_deadline(const struct rpcrdma2_sq *sq,
+			 const struct rpcrdma2_post *post)
+{
+	return post->po_signal && sq->sq_timeout &&
+	       (sq->sq_all_timed || post->po_timed);
+}
+
 static void wc_post(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma2_post *post = container_of(wc->wr_cqe,
@@ -132,20 +139,16 @@ static void wc_post(struct ib_cq *cq, struct ib_wc *wc)
 			if (!each->po_signal)
 				unlink_post(each, &done, &wrs);
 		}
+		if (has_deadline(sq, post) &&
+		    list_is_first(&post->po_list, &sq->sq_posted))
+			sq->sq_moved = jiffies;
 		unlink_post(post, &done, &wrs);
 	}
 	spin_unlock(&sq->sq_lock);
 	finish(co, &done, wrs, ok);
 }
 
-static bool has_deadline(const struct rpcrdma2_sq *sq,
-			 const struct rpcrdma2_post *post)
-{
-	return post->po_signal && sq->sq_timeout &&
-	       (sq->sq_all_timed || post->po_timed);
-}
-
-/* The oldest chain with a deadline, and when that is; NULL when there is none */
+/* The oldest chain with a deadline; NULL when there is none */
 static const struct rpcrdma2_post *oldest_locked(const struct rpcrdma2_sq *sq)
 {
 	const struct rpcrdma2_post *post;
@@ -155,6 +158,23 @@ static const struct rpcrdma2_post *oldest_locked(const struct rpcrdma2_sq *sq)
 		if (has_deadline(sq, post))
 			return post;
 	return NULL;
+}
+
+/*
+ * Jiffies until a chain is overdue, the oldest with a deadline. What moves behind others
+ * is not to blame for them; but whoever lets one go now and then does not keep the last
+ * one without end.
+ */
+static long rpcrdma2_sq_left(const struct rpcrdma2_sq *sq,
+			     const struct rpcrdma2_post *post)
+{
+	unsigned long since = post->po_since;
+	long most = since + RPCRDMA2_SQ_PATIENCE * sq->sq_timeout - jiffies;
+
+	lockdep_assert_held(&sq->sq_lock);
+	if (time_after(sq->sq_moved, since))
+		since = sq->sq_moved;
+	return min_t(long, since + sq->sq_timeout - jiffies, most);
 }
 
 static void watch(struct work_struct *work)
@@ -170,7 +190,7 @@ static void watch(struct work_struct *work)
 	spin_lock(&sq->sq_lock);
 	post = oldest_locked(sq);
 	if (post) {
-		left = post->po_since + sq->sq_timeout - jiffies;
+		left = rpcrdma2_sq_left(sq, post);
 		why = loss_of(post->po_opcode);
 	}
 	spin_unlock(&sq->sq_lock);
@@ -205,6 +225,7 @@ void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 	sq->sq_units.un_kept = kept;
 	sq->sq_batch = batch;
 	sq->sq_timeout = timeout;
+	sq->sq_moved = jiffies;
 	sq->sq_all_timed = true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_open);

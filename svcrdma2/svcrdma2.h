@@ -165,8 +165,9 @@ enum {
 #define SVC2_STOP_LOOK		(1UL * HZ)
 
 /*
- * What is on the Send Queue, and is to be reported, has to be done after so
- * long. Until then RDMA Reads keep the pages they fill, RDMA Writes and Sends
+ * What is on the Send Queue, and is to be reported, has to be done so long after it has
+ * become the oldest, and RPCRDMA2_SQ_PATIENCE times as long after it was posted. Until
+ * then RDMA Reads keep the pages they fill, RDMA Writes and Sends
  * those they are taken from, and a peer can make its device hold them back
  * without end.
  */

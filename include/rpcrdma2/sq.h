@@ -22,7 +22,9 @@
  *
  * A peer can keep a chain from being done: it posts no Receives, its device
  * does not answer RDMA Reads, and the number of retries is set to without end.
- * So a signaled chain can have a deadline, sq_timeout. The oldest one is first
+ * So a signaled chain can have a deadline: sq_timeout after it has become the
+ * oldest of those, for what is behind others moves as fast as they do, and in any case
+ * RPCRDMA2_SQ_PATIENCE times as long after it was posted. The oldest one is first
  * on sq_posted; one delayed work for the connection looks at it. A connection
  * whose owner looks after most chains itself has one for those with po_timed.
  *
@@ -43,6 +45,9 @@
 #include <rpcrdma2/units.h>
 
 struct rpcrdma2_conn;
+
+/* What moves may take so many times as long as what stands still. */
+#define RPCRDMA2_SQ_PATIENCE	3
 
 /**
  * struct rpcrdma2_post - a chain of work requests on the Send Queue
@@ -95,8 +100,8 @@ struct rpcrdma2_post {
  * struct rpcrdma2_sq - a Send Queue
  * @sq_units: its entries, as far as they are known to be free
  * @sq_batch: one completion for so many entries, where no owner sets po_signal
- * @sq_timeout: a signaled chain has to be done in this time, in jiffies; 0 for
- *	no deadline
+ * @sq_timeout: a signaled chain has to be done in this time, in jiffies, once it is
+ *	the oldest; 0 for no deadline
  * @sq_all_timed: it counts for chains without po_timed, too
  * @sq_overdue: a chain was not, and the connection was lost for that
  * @sq_refused: the peer's device has refused a work request in front of the last of a
@@ -107,6 +112,7 @@ struct rpcrdma2_post {
  * @sq_send_max: largest Send that the peer has Receives for. A message is built
  *	before it is posted, and the bound may change in between (C-034)
  * @sq_posted: chains on the Send Queue
+ * @sq_moved: when the oldest of those with a deadline was last done, in jiffies
  * @sq_unsignaled: entries since the last one with a completion
  * @sq_last_id: po_id of the last chain
  */
@@ -122,6 +128,7 @@ struct rpcrdma2_sq {
 	spinlock_t		sq_lock ____cacheline_aligned_in_smp; /* guards the rest */
 	u32			sq_send_max;
 	struct list_head	sq_posted;
+	unsigned long		sq_moved;
 	unsigned int		sq_unsignaled;
 	u32			sq_last_id;
 };
@@ -138,8 +145,8 @@ void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
  * @entries: entries, without those for draining the queue
  * @kept: of these, so many are for control messages alone
  * @batch: one completion for so many entries, where no owner sets po_signal
- * @timeout: a signaled chain has to be done in this time, in jiffies; 0 for no
- *	deadline
+ * @timeout: a signaled chain has to be done in this time, in jiffies, once it is the
+ *	oldest; 0 for no deadline
  */
 void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 		      unsigned int kept, unsigned int batch,

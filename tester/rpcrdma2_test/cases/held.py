@@ -77,7 +77,7 @@ def in_small_steps(t, proc):
 
 @case('S46 B-08')
 def replies_in_small_steps(t):
-    """A client that takes its Replies in small steps has no more time for that"""
+    """A client that takes its Replies in small steps has a little more time for that"""
     in_small_steps(t, MSG)
 
 
