@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A device that can do less: while this module is loaded each RDMA device says that its
- * queues take no more than max_qp_wr work requests. What begins meanwhile has to do with
- * these; what there is already stays.
+ * queues take no more than max_qp_wr work requests, and max_cqe completions. What begins
+ * meanwhile has to do with these; what there is already stays.
  */
 #include <linux/module.h>
 #include <linux/xarray.h>
@@ -13,19 +13,26 @@ static int max_qp_wr = 512;
 module_param(max_qp_wr, int, 0444);
 MODULE_PARM_DESC(max_qp_wr, "work requests of a queue (default 512)");
 
+static int max_cqe = INT_MAX;
+module_param(max_cqe, int, 0444);
+MODULE_PARM_DESC(max_cqe, "completions of a queue (default as the device can)");
+
 static struct ib_client small_client;
 
 static int small_add(struct ib_device *dev)
 {
 	ib_set_client_data(dev, &small_client,
-			   xa_mk_value(dev->attrs.max_qp_wr));
+			   xa_mk_value((unsigned long)dev->attrs.max_cqe << 31 |
+				       dev->attrs.max_qp_wr));
 	dev->attrs.max_qp_wr = min(dev->attrs.max_qp_wr, max_qp_wr);
+	dev->attrs.max_cqe = min(dev->attrs.max_cqe, max_cqe);
 	return 0;
 }
 
 static void small_remove(struct ib_device *dev, void *was)
 {
-	dev->attrs.max_qp_wr = xa_to_value(was);
+	dev->attrs.max_qp_wr = xa_to_value(was) & INT_MAX;
+	dev->attrs.max_cqe = xa_to_value(was) >> 31;
 }
 
 static struct ib_client small_client = {

@@ -230,7 +230,8 @@ static int size_receives(struct svc2_xprt *sp)
 	/* one Receive is for the drain */
 	return svc2_grant_fit(&sp->sp_backward_max, &sp->sp_credits,
 			      SVC2_CREDITS_MIN,
-			      rpcrdma2_caps_room(dev->attrs.max_qp_wr, 1)) ?
+			      rpcrdma2_caps_room(min_t(u32, dev->attrs.max_qp_wr,
+						       dev->attrs.max_cqe), 1)) ?
 	       0 : -EINVAL;
 }
 
@@ -245,7 +246,7 @@ static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	unsigned int pages, per_call, longest, batch, sends, wrs;
-	unsigned int most = dev->attrs.max_qp_wr;
+	unsigned int most = min_t(u32, dev->attrs.max_qp_wr, dev->attrs.max_cqe);
 
 	pages = svc_serv_maxpages(sp->sp_xprt.xpt_server);
 	size->send_sges = min_t(u32, dev->attrs.max_send_sge, SVC2_MAX_SGES);
