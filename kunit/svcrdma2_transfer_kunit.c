@@ -337,6 +337,29 @@ static void reply_takes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 100);
 }
 
+/* S46: one that turns out much shorter gives the rest back, also when it is planned again. */
+static void reply_gives_the_rest_back(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+	struct svc2_msg *call = &f->peers[0].calls[0];
+
+	set_most(1040);
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	KUNIT_ASSERT_EQ(test, arrive(f, 1, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 300), 0);
+	KUNIT_EXPECT_EQ(test, want_reply(f, 1, 0, 259), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 13), 13);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 13);
+	KUNIT_EXPECT_TRUE(test, has(f, 1, 0));
+	svc2_transfer_untake(sp, call, 13);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 13);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 14), 14);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 14);
+}
+
 /* With the least memory there is a turn for the largest Call with the largest Reply. */
 static void least_is_enough(struct kunit *test)
 {
@@ -481,6 +504,7 @@ static struct kunit_case transfer_cases[] = {
 	KUNIT_CASE(deferred_is_taken_up),
 	KUNIT_CASE(address_is_port),
 	KUNIT_CASE(connections_of_all),
+	KUNIT_CASE(reply_gives_the_rest_back),
 	{}
 };
 

@@ -512,7 +512,12 @@ int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
 	}
 	call->sm_charged -= counted;
 	call->sm_reply_pages = 0;
-	return max(pages, counted);
+	if (counted <= pages + SVC2_REPLY_FEW)
+		return max(pages, counted);
+	give(sp, counted - pages);
+	return pages;
+ * A Reply that is much shorter than its Call allows gives the rest back.
+ *
 }
 
 /**
