@@ -8,6 +8,13 @@
  */
 #include <kunit/test.h>
 
+#include "../svcrdma2/svcrdma2.h"
+
+/* so long may a thread wait here */
+static unsigned long stall_timeout;
+#undef SVC2_STALL_TIMEOUT
+#define SVC2_STALL_TIMEOUT stall_timeout
+
 #include "../svcrdma2/enqueue.c"
 #include "../svcrdma2/gate.c"
 #include "../svcrdma2/message.c"
@@ -30,14 +37,27 @@ void svc2_sinks_put(struct svc2_msg *call)
  * struct fixture - a connection, and Calls with RDMA Reads
  * @sp: connection with ENTRIES entries of the Send Queue, KEPT of them kept, and a
  *	send context
+ * @id: what rdma_cm knows of it
+ * @serv: its service
+ * @losses: how often it was lost
  * @calls: Calls
  * @reads: what their RDMA Reads are made of
  */
 struct fixture {
 	struct svc2_xprt	sp;
+	struct rdma_cm_id	id;
+	struct svc_serv		serv;
+	unsigned int		losses;
 	struct svc2_msg		calls[3];
 	struct list_head	reads[3];
 };
+
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	container_of(co, struct fixture, sp.sp_conn)->losses++;
+}
+
+static const struct rpcrdma2_conn_ops ops = { .lost = lost };
 
 static int gate_init(struct kunit *test)
 {
@@ -49,6 +69,10 @@ static int gate_init(struct kunit *test)
 	test->priv = f;
 	sp = &f->sp;
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
+	sp->sp_xprt.xpt_server = &f->serv;
+	sp->sp_conn.co_ops = &ops;
+	sp->sp_conn.co_id = &f->id;
+	stall_timeout = MAX_SCHEDULE_TIMEOUT;
 	init_waitqueue_head(&sp->sp_line);
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
@@ -165,8 +189,8 @@ static void served_is_taken_up(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), &f->calls[1]);
 }
 
-/* But not a Call whose RDMA Reads are done: no other waits for what it holds. */
-static void done_is_not(struct kunit *test)
+/* So is a Call whose RDMA Reads are done, if there is a send context for its Reply. */
+static void s46_done_is_taken_up(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct page *pages[1];
@@ -178,7 +202,82 @@ static void done_is_not(struct kunit *test)
 	svc2_msg_ready(&f->sp, &f->calls[0]);
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), NULL);
 	KUNIT_EXPECT_FALSE(test, list_empty(&f->sp.sp_ready_q));
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&f->sp.sp_xprt), 1);
+	atomic_inc(&f->sp.sp_xprt.xpt_nr_rqsts);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&f->sp.sp_xprt), 0);
+}
+
+/* S46: as many messages are taken up as there are send contexts, and no more. */
+static void s46_a_context_for_each(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc_xprt *xprt = &f->sp.sp_xprt;
+
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
+	atomic_inc(&xprt->xpt_nr_rqsts);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 0);
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
+	svc2_gate_give(&f->sp, &f->sp.sp_tx_gate, 1);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
+}
+
+/* S46: a Call that was put off may have entries that the line waits for. */
+static void s46_deferred_is_taken_up(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc_xprt *xprt = &f->sp.sp_xprt;
+
+	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
+	KUNIT_EXPECT_EQ(test, enter(f, 1, 8, 0), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 0);
+	set_bit(XPT_DEFERRED, &xprt->xpt_flags);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
+}
+
+static u64 count_of(enum svc2_counter counter)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(svc2_counters, cpu)[counter];
+	return sum;
+}
+
+/* S46: a thread's wait has a limit, which costs the connection, and nobody else. */
+static void s46_wait_has_a_limit(struct kunit *test)
+{
+	u64 stalls = count_of(SVC2_C_stalls);
+	struct fixture *f = test->priv;
+
+	stall_timeout = 2;
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9), 0);
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls + 1);
+	KUNIT_EXPECT_EQ(test, f->losses, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&f->sp.sp_conn),
+			RPCRDMA2_LOSS_STALLED);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq.ga_line));
+	/* what has come too late is nobody's */
+	svc2_gate_give(&f->sp, &f->sp.sp_sq, 9);
+	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), ENTRIES);
+}
+
+/* S46: and a thread does not wait on a connection that is lost: for ever, here. */
+static void s46_loss_ends_a_wait(struct kunit *test)
+{
+	struct svc2_waiter wt = { .wt_units = 1, .wt_spare = KEPT };
+	u64 stalls = count_of(SVC2_C_stalls);
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9), 0);
+	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, &f->sp.sp_sq, &wt));
+	svc2_close(&f->sp, RPCRDMA2_LOSS_PEER);
+	stand_in_line(&f->sp, &wt);
+	KUNIT_EXPECT_FALSE(test, leave_line(&f->sp, &f->sp.sp_sq, &wt));
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls);
 }
 
 static struct kunit_case gate_cases[] = {
@@ -186,7 +285,11 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(in_turn),
 	KUNIT_CASE(threads_first),
 	KUNIT_CASE(served_is_taken_up),
-	KUNIT_CASE(done_is_not),
+	KUNIT_CASE(s46_done_is_taken_up),
+	KUNIT_CASE(s46_a_context_for_each),
+	KUNIT_CASE(s46_deferred_is_taken_up),
+	KUNIT_CASE(s46_wait_has_a_limit),
+	KUNIT_CASE(s46_loss_ends_a_wait),
 	{}
 };
 

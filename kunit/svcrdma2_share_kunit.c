@@ -92,6 +92,49 @@ static void replies(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svc2_reply_counts(9, 0));
 }
 
+/*
+ * RDMA Writes of a chunk of @octets from a message that begins at @off of a page, in
+ * segments of @seg octets, and the Send
+ */
+static unsigned int wrs_of(u64 octets, unsigned int off, u64 seg, unsigned int width)
+{
+	unsigned int wrs = 1, pieces;
+	u64 n;
+
+	for (; octets; octets -= n, off = (off + n) % PAGE_SIZE) {
+		n = min(octets, seg);
+		pieces = DIV_ROUND_UP(off + n, PAGE_SIZE);
+		wrs += DIV_ROUND_UP(pieces, width);
+	}
+	return wrs;
+}
+
+/* S46: a Reply has the entries that it may take, before its Call is carried out. */
+static void s46_entries_of_replies(struct kunit *test)
+{
+	static const unsigned int widths[] = { 1, 2, 6, 30, 32 };
+	unsigned int i, off, pages;
+	u64 octets, seg, segs;
+
+	/* as many as READs of 1 MiB and of 32 KiB take, and no more */
+	KUNIT_EXPECT_EQ(test, svc2_reply_wrs(256, 1, 1, 32), 10);
+	KUNIT_EXPECT_EQ(test, svc2_reply_wrs(8, 1, 1, 32), 2);
+	KUNIT_EXPECT_EQ(test, svc2_reply_wrs(256, 1, 1, 32),
+			wrs_of(1 << 20, 4, 1 << 20, 32));
+	/* a page of octets: head, the end of a page and most of the next, tail */
+	KUNIT_EXPECT_GE(test, svc2_reply_wrs(1, 1, 1, 1), 4 + 1);
+	for (i = 0; i < ARRAY_SIZE(widths); i++)
+		for (octets = 4; octets < 3 << 20; octets = octets * 2 + 4)
+			for (segs = 1; segs <= 64; segs += 9)
+				for (off = 0; off < PAGE_SIZE; off += 1020) {
+					pages = DIV_ROUND_UP(octets, PAGE_SIZE);
+					seg = DIV_ROUND_UP(octets, segs);
+					KUNIT_EXPECT_GE(test, svc2_reply_wrs(pages, 1, segs,
+									     widths[i]),
+							wrs_of(octets, off, seg, widths[i]));
+				}
+}
+
 /* @addresses with @conns connections each, in @each, take two pages at a time. */
 static long take_pairs(long most, unsigned int addresses, unsigned int conns,
 		       long *each, long *address)
@@ -138,6 +181,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(limits),
 	KUNIT_CASE(room_for_large),
 	KUNIT_CASE(little),
+	KUNIT_CASE(s46_entries_of_replies),
 	KUNIT_CASE(replies),
 	{}
 };

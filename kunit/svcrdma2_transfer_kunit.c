@@ -373,7 +373,7 @@ static void least_is_enough(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, pages), 0);
 }
 
-/* A Call that is put off has no pages, and is put once. */
+/* S46: a Call that is put off has no pages, and is put once. */
 static void deferred_gives_back(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -383,14 +383,20 @@ static void deferred_gives_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
 	svc2_transfer_defer(sp);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 259), 0);
+	calls[0].sm_entries = 10;
 	svc2_transfer_serve(sp, &calls[0]);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 1, 100), 0);
+	calls[1].sm_entries = 5;
 	svc2_transfer_serve(sp, &calls[1]);
 	/* another thread's */
 	calls[1].sm_thread = NULL + 1;
 	svc2_transfer_defer(sp);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
 	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
+	/* nor entries of the Send Queue; the other one's are its own */
+	KUNIT_EXPECT_EQ(test, calls[0].sm_entries, 0);
+	KUNIT_EXPECT_EQ(test, calls[1].sm_entries, 5);
+	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_conn.co_sq.sq_units.un_free), 10);
 	svc2_transfer_defer(sp);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
 	svc2_transfer_leave(sp, &calls[0]);
@@ -498,13 +504,13 @@ static struct kunit_case transfer_cases[] = {
 	KUNIT_CASE(small_beside_large),
 	KUNIT_CASE(reply_waits),
 	KUNIT_CASE(reply_takes),
+	KUNIT_CASE(reply_gives_the_rest_back),
 	KUNIT_CASE(least_is_enough),
 	KUNIT_CASE(deferred_gives_back),
 	KUNIT_CASE(deferred_goes_on),
 	KUNIT_CASE(deferred_is_taken_up),
 	KUNIT_CASE(address_is_port),
 	KUNIT_CASE(connections_of_all),
-	KUNIT_CASE(reply_gives_the_rest_back),
 	{}
 };
 

@@ -15,7 +15,7 @@
  *	chunks	  Calls with the longest chunk lists, one after the other
  *	mute	  never says anything
  *	rnr	  posts no Receive for the Replies to eight Calls
- *	hoard	  the same with 24 READs of 1 MiB of a file of that name, which are
+ *	hoard	  the same with 30 READs of 1 MiB of a file of that name, which are
  *		  written into its memory no sooner; has no turn
  *	flood	  as many Calls of NULL under way as the service grants, always; has no
  *		  turn
@@ -235,7 +235,7 @@ static void begin(struct conn *c)
 		break;
 	case HOARD:
 		call(c, 0, 0, 0, 0);
-		for (i = 0; i < 24; i++)
+		for (i = 0; i < 30; i++)
 			read_file(c, OFFERED);
 		break;
 	case FLOOD:

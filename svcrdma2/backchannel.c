@@ -255,7 +255,7 @@ static int send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		first = note_posted(sp, rqst->rq_xprt, h->h_xid,
 				    svc2_call_of(rqst));
 		/* too long now, perhaps: it is built again */
-		ret = svc2_tx_post(sp, tx, 0) ? -ENOBUFS : 0;
+		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
 		if (ret && first) {
 			forget_posted(sp, rqst->rq_xprt, h->h_xid);
 			WRITE_ONCE(svc2_call_of(rqst)->sc_vers, 0);

@@ -20,6 +20,11 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 	spin_lock(&sp->sp_recv_lock);
 	list_add_tail(&call->sm_list, queue);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	/*
+	 * Whoever finds neither queue, in has_room(), has XPT_BUSY until it has asked
+	 * for more: see smp_mb__after_atomic() in svc2_has_wspace().
+	 */
+	smp_mb__after_atomic();
 	spin_unlock(&sp->sp_recv_lock);
 	svc_xprt_enqueue(&sp->sp_xprt);
 }

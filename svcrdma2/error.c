@@ -23,7 +23,7 @@ static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 	trace_svc2_send_error(sp->sp_conn.co_send_cq, 0, h, tx->tx_len,
 			      plan->pn_code);
 	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0);
+		ret = svc2_tx_post(sp, tx, 0, NULL);
 	if (ret)
 		return ret;
 	svc2_count_error(plan->pn_code);

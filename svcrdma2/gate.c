@@ -4,7 +4,8 @@
  *
  * Send Queue entries, send contexts and memory regions have a gate each. While
  * there are enough a thread takes units without a lock. When there are too few
- * the line is joined: by the Call, if the units are for its RDMA Reads, so that the
+ * the line is joined: by the Call, if the units are for its RDMA Reads, or for a Reply
+ * that it has no thread for yet, so that the
  * thread is free; else by the thread, which goes in front of the Calls. What is given
  * back serves the line from its front, as many at once as there is enough for. While
  * there is a line nothing overtakes it but a Send that stands alone, and no further
@@ -22,9 +23,9 @@
  *
  * While there is a line, or send contexts could run out with the Calls
  * that threads have taken up already, ->xpo_has_wspace keeps further messages of
- * the connection from taking up threads. Replies with RDMA Writes can still make
- * several threads wait for Send Queue entries at once, each for as long as the
- * limit above says.
+ * the connection from taking up threads. And a Reply has its Send Queue entries before
+ * its Call is carried out (svc2_sq_reserve()). So no thread waits in a gate, but with a
+ * Reply that takes more than its chunk list says, or was planned again (C-034).
  */
 #include "svcrdma2.h"
 
@@ -325,19 +326,22 @@ void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line)
  *
  * A Call that a gate or transfer.c has served needs none of this: its RDMA Reads can
  * begin. And it has to be taken up, because the line may wait for what it holds. For
- * the same reason a connection that has too much payload is taken up for a Call on
- * sp_ready_q, which has some of it. One that the RPC layer has put off for an upcall has
- * none.
+ * the same reason a Call on sp_ready_q is, when there is a send context for it: it may
+ * have entries of the Send Queue, or payload where the connection has too much. One that
+ * the RPC layer has put off for an upcall may have a few entries, and no payload.
  */
 static bool has_room(const struct svc2_xprt *sp)
 {
-	return !list_empty(&sp->sp_served_q) ||
-	       (list_empty(&sp->sp_sq.ga_line) &&
-		list_empty(&sp->sp_tx_gate.ga_line) &&
-		list_empty(&sp->sp_mrs.ga_line) &&
-		(svc2_transfer_has_room(sp) || !list_empty(&sp->sp_ready_q)) &&
-		svc2_gate_avail(&sp->sp_tx_gate) >
-		atomic_read(&sp->sp_xprt.xpt_nr_rqsts));
+	if (!list_empty(&sp->sp_served_q))
+		return true;
+	if (!list_empty(&sp->sp_tx_gate.ga_line) ||
+	    svc2_gate_avail(&sp->sp_tx_gate) <= atomic_read(&sp->sp_xprt.xpt_nr_rqsts))
+		return false;
+	if (!list_empty(&sp->sp_ready_q))
+		return true;
+	return svc2_transfer_has_room(sp) &&
+	       ((list_empty(&sp->sp_sq.ga_line) && list_empty(&sp->sp_mrs.ga_line)) ||
+		test_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags));
 }
 
 /**

@@ -62,8 +62,9 @@ void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 	msg->sm_chain = NULL;
 	svc2_gate_give(sp, &sp->sp_mrs, msg->sm_mrs);
 	msg->sm_mrs = 0;
-	rpcrdma2_sq_give(&sp->sp_conn, msg->sm_entries);
-	msg->sm_entries = 0;
+	/* beside svc2_transfer_defer() */
+	if (unlikely(msg->sm_entries))
+		rpcrdma2_sq_give(&sp->sp_conn, xchg(&msg->sm_entries, 0));
 }
 
 /**

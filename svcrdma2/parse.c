@@ -52,6 +52,8 @@ static int deliver_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 
+	if (svc2_sq_reserve(sp, call))
+		return 0;
 	rpcrdma2_recv_buf(call->sm_recv, call->sm_msg.mg_hdr.h_len,
 			  &rqstp->rq_arg);
 	if (unlikely(call->sm_recv->rv_len > PAGE_SIZE) &&

@@ -35,7 +35,7 @@ static void send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
 		ret = -EMSGSIZE;
 	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0);	/* S49 */
+		ret = svc2_tx_post(sp, tx, 0, NULL);	/* S49 */
 	if (ret)
 		svc2_error_instead(sp, tx, h, &plan, ret);
 }
@@ -170,7 +170,7 @@ static int say(struct svc2_xprt *sp, const struct rpcrdma2_propmsg *pm, u32 xid)
 	h->h_credit = sp->sp_grant;		/* S26 */
 	ret = svc2_tx_header(tx, h, pm);
 	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0);
+		ret = svc2_tx_post(sp, tx, 0, NULL);
 	if (ret)
 		svc2_tx_put(sp, tx);
 out_free:

@@ -303,6 +303,8 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (!svc2_msg_is_read(call))
 		return let_go(sp, call, call->sm_pages ? post_reads(sp, call) :
 							 start_reads(rqstp, call));
+	if (svc2_sq_reserve(sp, call))
+		return 0;
 	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
 	verdict = build_arg(sp, call, arg);
 	if (verdict == RDMA2_DROP) {

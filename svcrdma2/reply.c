@@ -174,6 +174,18 @@ static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret;
 }
 
+/*
+ * Send Queue entries of a Call, for its Reply. One that was put off may be another
+ * thread's just now, which gives them back.
+ */
+static unsigned int *svc2_msg_held(struct svc2_msg *call)
+{
+	if (likely(!call->sm_thread || call->sm_thread == current) ||
+	    READ_ONCE(call->sm_deferred))
+		return &call->sm_entries;
+	return NULL;
+}
+
 /* Return: as svc2_sendto(); -EAGAIN when it is to be planned again (C-034). */
 static int send_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 		      struct svc2_msg *call, const struct rpcrdma2_reply_plan *plan)
@@ -184,7 +196,7 @@ static int send_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	ret = build_reply(rqstp, tx, call, plan);
 	if (ret)
 		return ret;
-	ret = svc2_tx_post(sp, tx, call->sm_inv_handle);
+	ret = svc2_tx_post(sp, tx, call->sm_inv_handle, svc2_msg_held(call));
 	if (unlikely(ret == -EMSGSIZE)) {
 		svc2_count(replies_planned_again);
 		svc2_tx_return_pages(rqstp, tx);
@@ -199,7 +211,7 @@ static int send_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
  * svc2_sendto - ->xpo_sendto
  * @rqstp: thread, with the Reply in rq_res
  *
- * Context: svc thread; sleeps while the Send Queue is full.
+ * Context: svc thread; may sleep.
  * Return: 0 when something was posted, -ENOTCONN when the connection is lost.
  */
 int svc2_sendto(struct svc_rqst *rqstp)
@@ -213,6 +225,8 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	int ret;
 
 	if (svc_xprt_is_dead(rqstp->rq_xprt))
+		return -ENOTCONN;
+	if (unlikely(READ_ONCE(call->sm_deferred)) && svc2_sq_regain(sp, call))
 		return -ENOTCONN;
 	tx = svc2_tx_get(sp);
 	if (IS_ERR(tx))

@@ -567,7 +567,7 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
  * @rqstp: thread; keeps the page of the head, unless the device reads it
  * @tx: send context, built
  *
- * Return: 0; -ENOMEM with nothing changed; -ENOTCONN when the connection is lost.
+ * Return: 0; -ENOMEM with nothing changed, for a passing shortage.
  */
 int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
@@ -590,10 +590,8 @@ int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 	}
 	if (svc2_reply_counts(held, sp->sp_credits + SVC2_TX_RESERVE - free))
 		counted = svc2_transfer_take(sp, rqstp->rq_xprt_ctxt, held);
-	if (unlikely(counted < 0)) {
-		svc2_close(sp, RPCRDMA2_LOSS_MEMORY);
-		return -ENOTCONN;
-	}
+	if (unlikely(counted < 0))
+		return counted;
 	tx->tx_charged = counted;
 	memcpy(tx->tx_pages, pages, held * sizeof(*pages));
 	memset(pages, 0, held * sizeof(*pages));
@@ -651,13 +649,15 @@ static u32 bounded_octets(const struct svc2_tx *tx)
  * @sp: connection
  * @tx: send context, built
  * @inv_handle: handle to be invalidated (C-075), or 0 for a plain Send (C-074)
+ * @held: Send Queue entries that were taken for it, or NULL; see svc2_sq_post()
  *
- * Context: svc thread; sleeps while the Send Queue is full. RPC task with a
- * context from svc2_tx_try_get().
+ * Context: svc thread; sleeps while the Send Queue is full, if too few were taken. RPC
+ * task with a context from svc2_tx_try_get().
  * Return: 0 when @tx belongs to the Send Queue; else what svc2_sq_post()
  * returned.
  */
-int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
+int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
+		 unsigned int *held)
 {
 	struct ib_send_wr *first = &tx->tx_wr;
 	bool writes = !rpcrdma2_rw_is_empty(&tx->tx_rw);
@@ -687,7 +687,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle)
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
 	tx->tx_post.po_signal = writes || tx->tx_npages || tx->tx_backward ||
 				svc2_gate_avail(&sp->sp_tx_gate) <= 0;
-	ret = svc2_sq_post(sp, &tx->tx_post, first, tx->tx_backward);
+	ret = svc2_sq_post(sp, &tx->tx_post, first, tx->tx_backward, held);
 	if (ret)
 		return ret;
 	svc2_count(sends);

@@ -126,6 +126,7 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
 void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
 void svc2_put_pages(struct svc_rqst *rqstp);
-int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle);
+int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
+		 unsigned int *held);
 
 #endif /* _SVCRDMA2_SEND_H */

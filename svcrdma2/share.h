@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How much payload a connection may have, and a Reply is counted as. Pure.
+ * How much payload a connection may have, and a Reply is counted as, in pages and in
+ * entries of the Send Queue. Pure.
  */
 #ifndef _SVCRDMA2_SHARE_H
 #define _SVCRDMA2_SHARE_H
@@ -73,6 +74,27 @@ static inline unsigned int svc2_reply_pages(u64 offered, unsigned int most)
 	if (pages <= SVC2_REPLY_FEW)
 		return 0;
 	return min_t(u64, pages + SVC2_REPLY_BESIDE, most);
+}
+
+/**
+ * svc2_reply_wrs - Send Queue entries that a Reply with RDMA Writes may take
+ * @pages: of the memory that its Call offers, as many as it may have at most
+ * @chunks: Write chunks and the Reply chunk
+ * @segs: segments of these
+ * @width: pages that an RDMA Write can gather
+ *
+ * A chunk's part of the Reply begins and ends within a page, and may cross from the head
+ * to the pages and from these to the tail; a segment ends within a page. An RDMA Write
+ * of each segment may be narrower than the others.
+ *
+ * Return: how many, with one for the Send.
+ */
+static inline unsigned int svc2_reply_wrs(unsigned int pages, unsigned int chunks,
+					  unsigned int segs, unsigned int width)
+{
+	unsigned int pieces = pages + 3 * chunks + segs;
+
+	return (pieces + segs * (width - 1)) / width + 1;
 }
 
 /**

@@ -2,10 +2,15 @@
 /*
  * What goes to the Send Queue (rpcrdma2/sq.h), and which entries it may take.
  *
- * Calls with RDMA Reads, and svc threads with RDMA Writes, stand in line for entries.
- * A few are kept for the Calls of the server: an RPC task, which sends those, cannot
- * stand in line. And RDMA Reads leave as many as there can be Sends: a peer that
- * holds them back does not keep the Reply to another Call, and its thread, waiting.
+ * Calls stand in line for entries: for those of their RDMA Reads, and before they are
+ * carried out for those that their Reply may take, by their chunk lists. A peer decides
+ * when entries come back, so none of its Calls has a thread before its Reply can be
+ * posted. A few entries are kept for the Calls of the server: an RPC task, which sends
+ * those, cannot stand in line. And what stands in line leaves one for each send context:
+ * a Send that stands alone, and its thread, never wait for a peer.
+ *
+ * No Call that has entries waits for pages or memory regions; a send context, which it
+ * waits for without a thread (has_room()), comes back from what is posted.
  */
 #include "svcrdma2.h"
 
@@ -59,15 +64,110 @@ static unsigned int limit(const struct svc2_xprt *sp)
 	       sp->sp_conn.co_sq.sq_batch;
 }
 
+/* Entries that the Reply to a Call is to have before the Call is carried out, or 0 */
+static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
+				    const struct svc2_msg *call)
+{
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	unsigned int i, segs = 0, chunks = h->h_nwrites;
+	u64 pages, offered = 0;
+
+	for (i = 0; i < h->h_nwrites; i++) {
+		offered += h->h_writes[i].ck_length;
+		segs += h->h_writes[i].ck_nsegs;
+	}
+	if (h->h_has_reply) {
+		offered += h->h_reply.ck_length;
+		segs += h->h_reply.ck_nsegs;
+		chunks++;
+	}
+	if (likely(!chunks))
+		return 0;
+	pages = min_t(u64, DIV_ROUND_UP(offered, PAGE_SIZE),
+		      svc_serv_maxpages(sp->sp_xprt.xpt_server));
+	return min(svc2_reply_wrs(pages, chunks, segs,
+				  rpcrdma2_conn_qp(&sp->sp_conn)->max_write_sge),
+		   limit(sp) - sp->sp_sq_spare);
+}
+
+/**
+ * svc2_sq_reserve - take entries for the Reply to a Call, or have the Call wait for them
+ * @sp: connection
+ * @call: Call that is about to be handed to the RPC layer; sets sm_entries
+ *
+ * Context: svc thread.
+ * Return: 0; or what svc2_gate_enter() returned, and the Call is the thread's no longer.
+ */
+int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	unsigned int wrs = svc2_sq_measure(sp, call);
+	int ret;
+
+	if (!wrs || call->sm_entries)
+		return 0;
+	ret = svc2_gate_enter(sp, &sp->sp_sq, call, wrs, sp->sp_sq_spare,
+			      &call->sm_entries);
+	if (ret == -ENOTCONN)
+		svc2_msg_put(sp, call);
+	return ret;
+}
+
+/**
+ * svc2_sq_regain - take the entries that a Call has given back when it was put off
+ * @sp: connection; closed when there are too few for long
+ * @call: Call that has been carried out; sets sm_entries
+ *
+ * Context: svc thread; sleeps as svc2_try_again() does, and in no line.
+ * Return: 0, or -ENOTCONN when the connection is lost.
+ */
+int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	unsigned int wrs = svc2_sq_measure(sp, call), tries = 0;
+	struct rpcrdma2_units *un = sp->sp_sq.ga_units;
+	int ret;
+
+	if (!wrs || call->sm_entries)
+		return 0;
+	do {
+		ret = rpcrdma2_units_take(un, wrs, un->un_kept + sp->sp_sq_spare) ?
+		      0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (!ret)
+		call->sm_entries = wrs;
+	return ret;
+}
+
+/*
+ * A Reply has its entries, and gives back what it does not take. Where it takes more all
+ * the same, as with registered memory for RDMA Writes, the thread stands in line without
+ * any: nobody who has some waits for others.
+ */
+static int svc2_sq_take(struct svc2_xprt *sp, unsigned int wrs, unsigned int *held)
+{
+	unsigned int had = held ? *held : 0;
+
+	if (had) {
+		*held = 0;
+		if (had != wrs)
+			rpcrdma2_sq_give(&sp->sp_conn, had < wrs ? had : had - wrs);
+		if (had >= wrs)
+			return 0;
+	} else if (wrs == 1 && rpcrdma2_sq_take(&sp->sp_conn, wrs, false)) {
+		return 0;
+	}
+	return svc2_gate_take(sp, &sp->sp_sq, wrs);
+}
+
 /**
  * svc2_sq_post - take entries and post a chain
  * @sp: connection
  * @post: its owner's record of it; see rpcrdma2_sq_post()
  * @first: its work requests
  * @backward: it is a Call of the server
+ * @held: entries that were taken for it, or more, or NULL; set to 0 unless it is too long
  *
- * Context: svc thread; sleeps while the queue is full. RPC task with @backward,
- * which does not.
+ * Context: svc thread; sleeps while the queue is full, if too few were taken. RPC task
+ * with @backward, which does not.
  * Return: 0 when the chain belongs to the Send Queue, perhaps not for long; the
  * connection may have been lost. -E2BIG when it is longer than the queue can ever
  * take, -EMSGSIZE when the Send at its end is too large (C-034), -EAGAIN when there
@@ -75,7 +175,7 @@ static unsigned int limit(const struct svc2_xprt *sp)
  * is the caller's.
  */
 int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
-		 struct ib_send_wr *first, bool backward)
+		 struct ib_send_wr *first, bool backward, unsigned int *held)
 {
 	unsigned int wrs = survey(first);
 	int ret = 0;
@@ -86,8 +186,8 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 	if (backward)
 		ret = rpcrdma2_sq_take(&sp->sp_conn, 2 * wrs - 1, true) ?
 		      0 : -EAGAIN;
-	else if (wrs > 1 || !rpcrdma2_sq_take(&sp->sp_conn, wrs, false))
-		ret = svc2_gate_take(sp, &sp->sp_sq, wrs);
+	else
+		ret = svc2_sq_take(sp, wrs, held);
 	if (ret)
 		return ret;
 	svc2_count(doorbells);

@@ -31,10 +31,11 @@
  *	sp_recv_q, then to the Call found in it, until svc2_recv_put().
  *   R2 A Call belongs to the svc thread that parsed it; to a gate, or to tr_line,
  *	while what its RDMA Reads need is not to be had, and then to sp_served_q; to
- *	the Send Queue while they are posted, and then to sp_ready_q. One without
- *	RDMA Reads goes there from tr_line, where it waits for pages of its Reply. At
- *	last, as rq_xprt_ctxt, it belongs to the RPC layer, which gives it back
- *	through ->xpo_release_ctxt.
+ *	the Send Queue while they are posted, and then to sp_ready_q. From tr_line and
+ *	the gate of the Send Queue, where it waits for pages and entries of its Reply, a
+ *	Call goes there too, when it has no RDMA Reads or they are done. At last, as
+ *	rq_xprt_ctxt, it belongs to the RPC layer, which gives it back through
+ *	->xpo_release_ctxt.
  *   R3 What is posted belongs to the Send Queue until its po_done, which is
  *	called exactly once (Q1 in rpcrdma2/sq.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
@@ -217,7 +218,8 @@ struct svc2_param {
  * @sm_rw: what they are made of
  * @sm_chain: their work requests; NULL when they are not built, or done
  * @sm_mrs: memory regions taken for them
- * @sm_entries: Send Queue entries taken for them, which they are not posted in yet
+ * @sm_entries: Send Queue entries taken for them, and then for its Reply, which they
+ *	are not posted in yet. While it is on tr_served svc2_transfer_defer() may take them
  * @sm_pages: where they go; its own until svc2_msg_put()
  * @sm_npages: how many, at least as many as are read into
  * @sm_charged: how many are counted, see svc2_transfer_enter(), with the next
@@ -363,7 +365,7 @@ enum {
  * @sp_sq: gate of the Send Queue entries that are not kept for Calls of the
  *	server
  * @sp_sq_depth: how many entries there are, kept ones included
- * @sp_sq_spare: of these, so many RDMA Reads leave for Sends
+ * @sp_sq_spare: of these, so many chains leave for Sends that stand alone
  *
  * @sp_tx_gate: send contexts
  * @sp_tx_sges: gather entries of each
@@ -383,7 +385,8 @@ enum {
  * @sp_recv_q: messages
  * @sp_served_q: Calls that a gate or transfer.c has served, whose RDMA Reads can begin
  *	or go on. Without the lock it can only be told whether there are any
- * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have none
+ * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have none;
+ *	likewise
  * @sp_received: messages, all in all; written by the receive CQ
  * @sp_rpool: Receives
  *
@@ -610,8 +613,10 @@ bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
 /* sq.c */
 unsigned int svc2_backward_regions(const struct svc2_xprt *sp);
 unsigned int svc2_backward_wrs(const struct svc2_xprt *sp);
+int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
+int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
-		 struct ib_send_wr *first, bool backward);
+		 struct ib_send_wr *first, bool backward, unsigned int *held);
 int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
 
 /* debugfs.c */

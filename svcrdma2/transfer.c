@@ -28,8 +28,9 @@
  *
  * A Call that the RPC layer puts off for an upcall gives back what is counted: the upcall
  * may take minutes. When it is taken up again its Reply gets what it has, ahead of the
- * lines; or, where its address or all of them have too much, is dropped with the
- * connection: the requester sends the Call again, and that waits for its turn.
+ * lines. Where its address or all of them have too much that is tried again for a while
+ * (svc2_try_again()); then it is dropped with the connection: the requester sends the Call
+ * again, and that waits for its turn.
  *
  * The number of connections is bounded too, by the module parameter connections, and
  * that of an address by address_connections and by half of the former. So what each of
@@ -450,33 +451,50 @@ void svc2_transfer_serve(struct svc2_xprt *sp, struct svc2_msg *call)
 	list_add(&call->sm_wait.wt_list, &sp->sp_transfer.tr_served);
 }
 
+/* Return: entries of the Send Queue that the Call had for its Reply. */
+static unsigned int defer_locked(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	/* its Reply may be under way: see svc2_reads_free(), svc2_msg_held() */
+	unsigned int entries = xchg(&call->sm_entries, 0);
+
+	lockdep_assert_held(&transfer_lock);
+	if (call->sm_charged)
+		svc2_count(transfer_deferred);
+	list_del_init(&call->sm_wait.wt_list);
+	give(sp, call->sm_charged);
+	call->sm_charged = 0;
+	call->sm_reply_pages = 0;
+	WRITE_ONCE(call->sm_deferred, true);
+	return entries;
+}
+
 /**
  * svc2_transfer_defer - the RPC layer may have put off the Call that a thread was at
  * @sp: connection; the thread is done with what it has taken up, and has no Call
  *
- * Then it gives its pages back. Another thread may have taken it up by now.
+ * Then it gives its pages back, and the Send Queue entries that go with them. Another
+ * thread may have taken it up by now.
  *
  * Context: any that may put a message.
  */
 void svc2_transfer_defer(struct svc2_xprt *sp)
 {
+	unsigned int entries = 0;
 	struct svc2_msg *call;
 
 	if (likely(list_empty(&sp->sp_transfer.tr_served)))
 		return;
-	guard(spinlock)(&transfer_lock);
-	list_for_each_entry(call, &sp->sp_transfer.tr_served, sm_wait.wt_list) {
-		if (call->sm_thread != current)
-			continue;
-		if (call->sm_charged)
-			svc2_count(transfer_deferred);
-		list_del_init(&call->sm_wait.wt_list);
-		give(sp, call->sm_charged);
-		call->sm_charged = 0;
-		call->sm_reply_pages = 0;
-		call->sm_deferred = true;
-		return;
+	scoped_guard(spinlock, &transfer_lock) {
+		list_for_each_entry(call, &sp->sp_transfer.tr_served,
+				    sm_wait.wt_list) {
+			if (call->sm_thread != current)
+				continue;
+			entries = defer_locked(sp, call);
+			break;
+		}
 	}
+	/* the gate's lock comes first */
+	rpcrdma2_sq_give(&sp->sp_conn, entries);
 }
 
 /* A Call that was put off may have what there is, as one of a connection without any. */
@@ -495,6 +513,8 @@ static bool may_go_on(const struct svc2_xprt *sp, const struct svc2_msg *call,
  * @pages: how many it has
  *
  * Context: svc thread.
+ * A Reply that is much shorter than its Call allows gives the rest back.
+ *
  * Return: how many are counted, for svc2_transfer_give(); -ENOMEM when the Call was put
  * off, and the Reply can not have them now.
  */
@@ -516,8 +536,6 @@ int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
 		return max(pages, counted);
 	give(sp, counted - pages);
 	return pages;
- * A Reply that is much shorter than its Call allows gives the rest back.
- *
 }
 
 /**

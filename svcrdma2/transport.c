@@ -257,7 +257,7 @@ static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size
 	batch = clamp(sp->sp_credits / 4, 1U, (unsigned int)SVC2_SIGNAL_BATCH);
 	/* one entry is for the drain */
 	longest += batch + 1;
-	sends = sp->sp_credits + SVC2_TX_RESERVE;
+	sends = sp->sp_credits + SVC2_TX_RESERVE + batch;
 	/* below the default few are saved: no more than it needs */
 	while (sp->sp_backward_max > 1 &&
 	       longest + svc2_backward_wrs(sp) +

@@ -251,6 +251,28 @@ bounds_payload()
 	set_parameter transfer_memory 0
 }
 
+# Twice as many connections as threads, of each of which more READs come than the Send
+# Queue takes Replies: none keeps a thread.
+bounds_threads()
+{
+	local before i
+
+	set_parameter transfer_memory $((2 << 20))
+	before=$(counters)
+	crowd_up $((2 * nfsd_threads)) hoard || return
+	until_risen "$before" "$nfsd_threads" s_sq_waits
+	for i in 1 2 3; do
+		check "S46 GETATTR from another address beside Send Queues that are full" \
+			stat -t /mnt2/.
+	done
+	risen "$before"
+	expect "READs beyond the Send Queue wait, and hold no thread" \
+		"s_sq_waits >= $nfsd_threads && s_overdue == 0 && s_stalls == 0 && s_disconnects == 0"
+	crowd_down
+	holds "nothing is left of them" 0 0
+	set_parameter transfer_memory 0
+}
+
 # Replies that mountd keeps waiting: the RPC layer puts their Calls off, and then nothing
 # is counted for them. Their files are open, so that the READs are sent at once, eight of
 # them: so many credits there are.
@@ -436,6 +458,7 @@ group_bounds()
 	half_up
 	bounds_replies
 	half_down
+	bounds_threads
 	bounds_upcall
 	bounds_contexts
 	rm -rf "${export_dir:?}"/*

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Entries of the Send Queue that the server takes: for Calls before they are carried
+ * out, for Replies, and for Calls of its own.
+ *
+ * Over a device that takes everything, and reports nothing. The gates are those of
+ * svcrdma2_gate_kunit.c.
+ */
+#include <kunit/test.h>
+
+#include "../svcrdma2/sq.c"
+
+#define DEPTH		64
+#define BACKWARD	2
+/* most for backward Calls: two, and sixteen regions, twice */
+#define BACKWARD_WRS	(2 * BACKWARD + 2 * SVC2_BACKWARD_REGIONS)
+#define SPARE		4
+#define WIDTH		4
+
+/**
+ * struct fixture - a connection, and Calls that offer a Write chunk
+ * @sp: connection with DEPTH entries, of which BACKWARD are kept
+ * @id: what rdma_cm knows of it
+ * @qp: its queue pair
+ * @device: its device
+ * @serv: its service
+ * @post: what is posted
+ * @wrs: work requests of that
+ * @calls: Calls
+ */
+struct fixture {
+	struct svc2_xprt	sp;
+	struct rdma_cm_id	id;
+	struct ib_qp		qp;
+	struct ib_device	device;
+	struct svc_serv		serv;
+	struct rpcrdma2_post	post;
+	struct ib_send_wr	wrs[48];
+	struct svc2_msg		calls[4];
+};
+
+static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
+		     const struct ib_send_wr **bad)
+{
+	return 0;
+}
+
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+}
+
+static void room(struct rpcrdma2_conn *co)
+{
+	struct svc2_xprt *sp = svc2_from_conn(co);
+
+	svc2_gate_serve(sp, &sp->sp_sq);
+}
+
+static const struct rpcrdma2_conn_ops ops = { .lost = lost, .room = room };
+
+/* A Write chunk of @octets in @segs segments */
+static void offer(struct svc2_msg *call, u32 octets, u32 segs)
+{
+	struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+
+	h->h_nwrites = 1;
+	h->h_writes[0].ck_length = octets;
+	h->h_writes[0].ck_nsegs = segs;
+}
+
+static int sq_init(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct svc2_xprt *sp;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	test->priv = f;
+	sp = &f->sp;
+	rpcrdma2_conn_init(&sp->sp_conn, &ops);
+	f->device.ops.post_send = fake_post;
+	f->qp.device = &f->device;
+	f->qp.max_write_sge = WIDTH;
+	f->id.qp = &f->qp;
+	sp->sp_conn.co_id = &f->id;
+	f->serv.sv_max_mesg = 1 << 20;
+	sp->sp_xprt.xpt_server = &f->serv;
+	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
+	init_waitqueue_head(&sp->sp_line);
+	spin_lock_init(&sp->sp_recv_lock);
+	INIT_LIST_HEAD(&sp->sp_recv_q);
+	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_ready_q);
+	svc2_transfer_init(sp);
+	svc2_gate_init(&sp->sp_sq, &sp->sp_conn.co_sq.sq_units, SVC2_C_sq_waits);
+	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
+	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
+	svc2_gate_open(&sp->sp_tx_gate, 8);
+	sp->sp_backward_max = BACKWARD;
+	sp->sp_sq_depth = DEPTH;
+	sp->sp_sq_spare = SPARE;
+	rpcrdma2_sq_open(&sp->sp_conn, DEPTH, BACKWARD, 4, 0);
+	for (i = 0; i < ARRAY_SIZE(f->calls); i++) {
+		rpcrdma2_rw_init(&f->calls[i].sm_rw, DMA_FROM_DEVICE);
+		/* 8 pages, and what is beside: see svc2_reply_wrs() */
+		offer(&f->calls[i], 8 * PAGE_SIZE, 1);
+	}
+	return 0;
+}
+
+/* (8 + 3 + 1 + 3) / WIDTH, and the Send */
+#define NEED	4
+
+static int avail(const struct fixture *f)
+{
+	return svc2_gate_avail(&f->sp.sp_sq);
+}
+
+/* A Reply, or a Call of the server, with @wrs work requests */
+static int post(struct fixture *f, unsigned int wrs, bool backward, unsigned int *held)
+{
+	unsigned int i;
+
+	memset(f->wrs, 0, sizeof(f->wrs));
+	for (i = 0; i < wrs; i++) {
+		f->wrs[i].opcode = IB_WR_RDMA_WRITE;
+		f->wrs[i].next = i < wrs - 1 ? &f->wrs[i + 1] : NULL;
+	}
+	f->wrs[wrs - 1].opcode = IB_WR_SEND;
+	memset(&f->post, 0, sizeof(f->post));
+	return svc2_sq_post(&f->sp, &f->post, f->wrs, backward, held);
+}
+
+/*
+ * S46: a Call has the entries of its Reply before it is carried out, or waits without a
+ * thread; the Sends of others find theirs.
+ */
+static void s46_replies_have_entries(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(sp, &f->calls[0]), 0);
+	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, NEED);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
+	/* once is enough */
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(sp, &f->calls[0]), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
+
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&sp->sp_conn,
+						 avail(f) - BACKWARD - SPARE, true));
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(sp, &f->calls[1]), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 0);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
+	for (i = 0; i < SPARE; i++)
+		KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD);
+
+	/* the Reply takes one less than it has */
+	KUNIT_EXPECT_EQ(test, post(f, NEED - 1, false, &f->calls[0].sm_entries), 0);
+	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, 0);
+	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + 1);
+
+	/* the peer takes what was sent: the Call that waits can be carried out */
+	rpcrdma2_sq_give(&sp->sp_conn, SPARE + NEED - 1);
+	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, NEED);
+	KUNIT_EXPECT_PTR_EQ(test, list_first_entry_or_null(&sp->sp_ready_q,
+							   struct svc2_msg, sm_list),
+			    &f->calls[1]);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(sp, &f->calls[1]), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE);
+	/* one that is given up gives them back */
+	svc2_reads_free(sp, &f->calls[1]);
+	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE + NEED);
+}
+
+/* S46: a Call without chunks needs none; one with the most is not refused for that. */
+static void s46_least_and_most(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	f->calls[0].sm_msg.mg_hdr.h_nwrites = 0;
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, &f->calls[0]), 0);
+	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, 0);
+	offer(&f->calls[1], U32_MAX, 64);
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, &f->calls[1]), 0);
+	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, limit(&f->sp) - SPARE);
+	/* but it is when its Reply is too long, which has what it had then */
+	KUNIT_EXPECT_EQ(test, post(f, limit(&f->sp) + 1, false,
+				   &f->calls[1].sm_entries), -E2BIG);
+	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, limit(&f->sp) - SPARE);
+}
+
+/* S46: a Reply that takes more than it has, has none while it waits for all of them. */
+static void s46_more_than_reserved(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	int all = avail(f);
+
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, &f->calls[0]), 0);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn,
+						 avail(f) - BACKWARD - 1, true));
+	/* one, and the four that it has */
+	KUNIT_EXPECT_EQ(test, post(f, NEED + 1, false, &f->calls[0].sm_entries), 0);
+	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, 0);
+	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD);
+	rpcrdma2_sq_give(&f->sp.sp_conn, all - avail(f));
+}
+
+/* S46: a Call that was put off takes them again, and not those of Sends. */
+static void s46_regains(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_EQ(test, svc2_sq_regain(&f->sp, &f->calls[0]), 0);
+	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, NEED);
+	KUNIT_EXPECT_EQ(test, svc2_sq_regain(&f->sp, &f->calls[0]), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn,
+						 avail(f) - BACKWARD - SPARE, true));
+	set_bit(XPT_DEAD, &f->sp.sp_xprt.xpt_flags);
+	KUNIT_EXPECT_EQ(test, svc2_sq_regain(&f->sp, &f->calls[1]), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE);
+}
+
+/* B-05: a Call of the server has an entry for the LOCAL_INV of each of its regions. */
+static void b05_entries_to_invalidate(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_EQ(test, post(f, 4, true, NULL), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - 7);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn, avail(f) - 6, true));
+	KUNIT_EXPECT_EQ(test, post(f, 4, true, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, avail(f), 6);
+}
+
+static struct kunit_case sq_cases[] = {
+	KUNIT_CASE(s46_replies_have_entries),
+	KUNIT_CASE(s46_least_and_most),
+	KUNIT_CASE(s46_more_than_reserved),
+	KUNIT_CASE(s46_regains),
+	KUNIT_CASE(b05_entries_to_invalidate),
+	{}
+};
+
+static struct kunit_suite sq_suite = {
+	.name		= "svcrdma2_sq",
+	.init		= sq_init,
+	.test_cases	= sq_cases,
+};
+
+kunit_test_suite(sq_suite);
