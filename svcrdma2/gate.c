@@ -18,8 +18,7 @@
  *
  * How long a thread waits is bounded, whatever moves meanwhile: a peer that
  * gives back a little now and then must not keep it. When the time is over the
- * connection is closed. The time is shorter as soon as the service asks a
- * thread to end (SVC2_STALL_TIMEOUT, SVC2_STOP_TIMEOUT).
+ * connection is closed (SVC2_STALL_TIMEOUT).
  *
  * While there is a line, or send contexts could run out with the Calls
  * that threads have taken up already, ->xpo_has_wspace keeps further messages of
@@ -94,20 +93,9 @@ static bool is_served(struct svc2_waiter *wt)
 /* Until it is served, the connection is lost, or it has taken too long */
 static void stand_in_line(struct svc2_xprt *sp, struct svc2_waiter *wt)
 {
-	unsigned long begin = jiffies, waited = 0, limit;
-
-	for (;;) {
-		/* the threads that wait may be all there are */
-		limit = rpcrdma2_svc_stops(sp->sp_xprt.xpt_server) ?
-			SVC2_STOP_TIMEOUT : SVC2_STALL_TIMEOUT;
-		if (waited >= limit)
-			return;
-		if (wait_event_timeout(sp->sp_line, is_served(wt) ||
-				       rpcrdma2_conn_is_lost(&sp->sp_conn),
-				       min(limit - waited, SVC2_STOP_LOOK)))
-			return;
-		waited = jiffies - begin;
-	}
+	wait_event_timeout(sp->sp_line, is_served(wt) ||
+			   rpcrdma2_conn_is_lost(&sp->sp_conn),
+			   SVC2_STALL_TIMEOUT);
 }
 
 /*

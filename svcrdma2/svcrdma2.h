@@ -151,19 +151,14 @@ enum {
 
 /*
  * The longest that a thread waits in a gate, whatever moves meanwhile; then the
- * connection is given up. A peer that posts no Receives and lets the server
- * retry without end must not hold the service's threads.
+ * connection is given up. None does but with a Reply that takes more of the Send Queue
+ * than is known before (gate.c). While it waits a pool of threads that may grow does not,
+ * and a service that stops waits for one thread after the other: so it is short.
  *
- * When the service stops it waits for one thread after the other, and for a
- * thread that waits it is SVC2_STOP_TIMEOUT. A Reply takes a thread through two
- * gates: a send context and the Send Queue. So a peer delays the end of the service
- * by 6 s. With what a shortage of memory may add in three places
- * (SVC2_SHORTAGE_TRIES) nfsd ends within 30 s.
+ * A Reply takes a thread through two gates. With what a shortage of memory may add in
+ * four places (SVC2_SHORTAGE_TRIES) nfsd ends within 30 s.
  */
-#define SVC2_STALL_TIMEOUT	(20UL * HZ)
-#define SVC2_STOP_TIMEOUT	(3UL * HZ)
-/* How often a thread that waits looks whether the service stops */
-#define SVC2_STOP_LOOK		(1UL * HZ)
+#define SVC2_STALL_TIMEOUT	(1UL * HZ)
 
 /*
  * What is on the Send Queue, and is to be reported, has to be done so long after it has

@@ -87,39 +87,6 @@ static inline unsigned long svc_serv_maxpages(const struct svc_serv *serv)
 }
 #endif
 
-#ifndef RPCRDMA2_HAS_SVC_SERV_NRPOOLS
-static inline unsigned int svc_serv_nrpools(const struct svc_serv *serv)
-{
-	return serv->sv_nrpools;
-}
-#endif
-
-/**
- * rpcrdma2_svc_stops - is a thread of a service asked to end?
- * @serv: service
- *
- * A pool's flag stays until a thread heeds it. Without such a flag the kernel has
- * chosen the thread, and waits for that one.
- *
- * Context: thread of @serv.
- */
-#ifdef RPCRDMA2_HAS_SVC_NEED_VICTIM
-static inline bool rpcrdma2_svc_stops(const struct svc_serv *serv)
-{
-	unsigned int i;
-
-	for (i = 0; i < svc_serv_nrpools(serv); i++)
-		if (test_bit(SP_NEED_VICTIM, &serv->sv_pools[i].sp_flags))
-			return true;
-	return false;
-}
-#else
-static inline bool rpcrdma2_svc_stops(const struct svc_serv *serv)
-{
-	return kthread_should_stop();
-}
-#endif
-
 /* Without the count there is nothing to be counted off. */
 #ifndef RPCRDMA2_HAS_SVC_XPRT_SET_VALID
 static inline void svc_xprt_set_valid(struct svc_xprt *xprt)
