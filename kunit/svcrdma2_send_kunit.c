@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Send contexts: the pages of a Reply whose Call was put off.
+ *
+ * Payload and gates are those of svcrdma2_transfer_kunit.c and svcrdma2_gate_kunit.c. No
+ * context is made or posted.
+ */
+#include <kunit/test.h>
+
+#include "../svcrdma2/send.c"
+
+struct workqueue_struct *svc2_wq;
+
+void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
+{
+}
+
+void svc2_conns_each(void (*look)(struct svc2_xprt *sp, void *data), void *data)
+{
+}
+
+#define PAGES	259
+
+/**
+ * struct fixture - a connection, and a thread with a Reply
+ * @sp: connection
+ * @id: what rdma_cm knows of it
+ * @losses: how often it was lost
+ * @rqst: thread
+ * @pages: of the Reply; none is there
+ * @call: Call that was put off
+ * @tx: send context
+ */
+struct fixture {
+	struct svc2_xprt	sp;
+	struct rdma_cm_id	id;
+	unsigned int		losses;
+	struct svc_rqst		rqst;
+	struct page		*pages[PAGES];
+	struct svc2_msg		call;
+	struct svc2_tx		tx;
+};
+
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	container_of(co, struct fixture, sp.sp_conn)->losses++;
+}
+
+static const struct rpcrdma2_conn_ops ops = { .lost = lost };
+
+/* S46: what it can not have now it may have soon, and its connection is not lost at once. */
+static void s46_deferred_finds_no_memory(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct svc2_xprt *sp;
+	struct svc2_tx *tx;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	sp = &f->sp;
+	tx = &f->tx;
+	sp->sp_conn.co_ops = &ops;
+	sp->sp_conn.co_id = &f->id;
+	sp->sp_credits = SVC2_CREDITS_DEFAULT;
+	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
+	svc2_gate_open(&sp->sp_tx_gate, SVC2_CREDITS_DEFAULT + SVC2_TX_RESERVE);
+	svc2_transfer_init(sp);
+	/* the least that can be set; an address may have 520 pages */
+	svc2_transfer_memory.pm_value = 1;
+	svc2_transfer_set();
+	svc2_address_connections.pm_value = 1;
+	svc2_connections.pm_value = 2;
+	KUNIT_ASSERT_EQ(test, svc2_transfer_begin(sp), 0);
+
+	f->rqst.rq_xprt = &sp->sp_xprt;
+	f->rqst.rq_xprt_ctxt = &f->call;
+	f->rqst.rq_respages = f->pages;
+	f->rqst.rq_next_page = f->pages + PAGES;
+	tx->tx_pages = tx->tx_few;
+	tx->tx_reads_pages = true;
+	f->call.sm_deferred = true;
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &f->call, PAGES), PAGES);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &f->call, PAGES), PAGES);
+
+	KUNIT_EXPECT_EQ(test, svc2_tx_take_pages(&f->rqst, tx), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, f->losses, 0);
+	KUNIT_EXPECT_EQ(test, tx->tx_npages, 0);
+	kfree(tx->tx_pages);
+	tx->tx_pages = tx->tx_few;
+	svc2_transfer_give(sp, PAGES);
+	KUNIT_EXPECT_EQ(test, svc2_tx_take_pages(&f->rqst, tx), 0);
+	KUNIT_EXPECT_EQ(test, tx->tx_npages, PAGES - 1);
+	KUNIT_EXPECT_EQ(test, tx->tx_charged, PAGES - 1);
+	kfree(tx->tx_pages);
+	svc2_transfer_give(sp, PAGES + PAGES - 1);
+	svc2_transfer_end(sp);
+}
+
+static struct kunit_case send_cases[] = {
+	KUNIT_CASE(s46_deferred_finds_no_memory),
+	{}
+};
+
+static struct kunit_suite send_suite = {
+	.name		= "svcrdma2_send",
+	.test_cases	= send_cases,
+};
+
+kunit_test_suite(send_suite);
