@@ -121,6 +121,29 @@ static void several_pages(struct kunit *test)
 	close_queue(test, q);
 }
 
+/* Over the end of a page, on either side */
+static void copies(struct kunit *test, const struct rpcrdma2_recv *rv)
+{
+	u8 head[8], tail[8];
+	struct xdr_buf buf = {
+		.head[0] = { head, sizeof(head) },
+		.tail[0] = { tail, sizeof(tail) },
+		.len	 = sizeof(head) + sizeof(tail),
+		.buflen	 = sizeof(head) + sizeof(tail),
+	};
+	u32 at;
+
+	for (at = PAGE_SIZE - 8; at < PAGE_SIZE + 8; at++)
+		*octet((struct rpcrdma2_recv *)rv, at) = at;
+	memset(head, 0xff, sizeof(head));
+	rpcrdma2_recv_copy(rv, PAGE_SIZE - 6, 12, &buf, 3);
+	KUNIT_EXPECT_EQ(test, head[2], 0xff);
+	for (at = 3; at < 8; at++)
+		KUNIT_EXPECT_EQ(test, head[at], (u8)(PAGE_SIZE - 9 + at));
+	for (at = 0; at < 7; at++)
+		KUNIT_EXPECT_EQ(test, tail[at], (u8)(PAGE_SIZE - 1 + at));
+}
+
 /* Without the stretch all is as before, page by page. */
 static void several_pages_unmapped(struct kunit *test)
 {
@@ -142,6 +165,7 @@ static void several_pages_unmapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, PAGE_SIZE - 40);
 	KUNIT_EXPECT_EQ(test, buf.page_len, 8);
 	KUNIT_EXPECT_EQ(test, *(u8 *)page_address(buf.pages[0]), 41);
+	copies(test, rv);
 	rpcrdma2_recv_put(rv);
 	close_queue(test, q);
 }

@@ -574,6 +574,18 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_fill);
 
+void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
+			const struct xdr_buf *buf, size_t to)
+{
+	size_t n;
+
+	for (; len; len -= n, at += n, to += n) {
+		n = min(len, PAGE_SIZE - offset_in_page(at));
+		write_bytes_to_xdr_buf(buf, to, rpcrdma2_recv_at(rv, at), n);
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_copy);
+
 void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf)
 {

@@ -41,8 +41,7 @@ static void copy_stretch(const struct rpcrdma2_pull *pl,
 	void *dst;
 
 	for (; left; left -= n, from += n, sink += n) {
-		src = page_address(pl->pl_recv->rv_pages[from >> PAGE_SHIFT]) +
-		      offset_in_page(from);
+		src = rpcrdma2_recv_at(pl->pl_recv, from);
 		dst = rpcrdma2_pull_at(pl, sink);
 		n = min3(left, (u32)(PAGE_SIZE - offset_in_page(src)),
 			 (u32)(PAGE_SIZE - offset_in_page(dst)));

@@ -139,8 +139,9 @@ int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
  * Write chunk and Reply chunk are in place. What came inline goes around the
  * payload of a Write chunk (E-07).
  */
-static u32 place_reply(struct rpc_rqst *rqst, const struct rpcrdma2_msg *msg)
+static u32 place_reply(struct rpc_rqst *rqst, const struct svc2_msg *answer)
 {
+	const struct rpcrdma2_msg *msg = &answer->sm_msg;
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
 	u32 written = xdr_align_size(h->h_nwrites ? h->h_writes[0].ck_length : 0);
@@ -152,9 +153,9 @@ static u32 place_reply(struct rpc_rqst *rqst, const struct rpcrdma2_msg *msg)
 		rpcrdma2_trim_reply(rqst, came);
 	if (h->h_proc == RDMA2_MSG) {
 		head = buf->head[0].iov_len;
-		memcpy(buf->head[0].iov_base, msg->mg_payload, head);
-		write_bytes_to_xdr_buf(buf, head + written,
-				       msg->mg_payload + head, came - head);
+		rpcrdma2_recv_copy(answer->sm_recv, h->h_len, head, buf, 0);
+		rpcrdma2_recv_copy(answer->sm_recv, h->h_len + head,
+				   came - head, buf, head + written);
 	}
 	rqst->rq_private_buf = *buf;
 	return came + written;
@@ -225,7 +226,7 @@ void svc2_call_end(struct svc2_call *sc)
 
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&sc->sc_exposed));	/* R8 */
 	if (sc->sc_verdict == SVC2_ANSWER_REPLY)
-		copied = place_reply(sc->sc_rqst, &sc->sc_answer->sm_msg);
+		copied = place_reply(sc->sc_rqst, sc->sc_answer);
 	unpin(sc, copied, true);
 }
 

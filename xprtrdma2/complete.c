@@ -52,15 +52,8 @@ static size_t room_behind_head(const struct xdr_buf *buf)
 static void copy_received(const struct xdr_buf *buf, size_t to,
 			  const struct rpcrdma2_recv *rv, u32 at, size_t len)
 {
-	size_t n;
-
 	xprt2_count_add(fixup_bytes, len);
-	for (; len; len -= n, at += n, to += n) {
-		n = min(len, PAGE_SIZE - offset_in_page(at));
-		write_bytes_to_xdr_buf(buf, to,
-				       page_address(rv->rv_pages[at >> PAGE_SHIFT]) +
-				       offset_in_page(at), n);
-	}
+	rpcrdma2_recv_copy(rv, at, len, buf, to);
 }
 
 /*

@@ -263,6 +263,27 @@ static inline u32 rpcrdma2_recv_room(const struct rpcrdma2_recv *rv)
 }
 
 /**
+ * rpcrdma2_recv_at - an octet of a message, and what follows it in its page
+ * @rv: Receive that holds it
+ * @at: which
+ */
+static inline void *rpcrdma2_recv_at(const struct rpcrdma2_recv *rv, u32 at)
+{
+	return page_address(rv->rv_pages[at >> PAGE_SHIFT]) + offset_in_page(at);
+}
+
+/**
+ * rpcrdma2_recv_copy - copy octets of a message
+ * @rv: Receive that holds it
+ * @at: the first octet
+ * @len: how many
+ * @buf: where they go
+ * @to: behind so many octets of it
+ */
+void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
+			const struct xdr_buf *buf, size_t to);
+
+/**
  * rpcrdma2_recv_base - where a message begins
  * @rv: Receive that holds it, mapped when it is longer than a page
  *
