@@ -137,7 +137,7 @@ static inline struct queue *open_queue(struct kunit *test, unsigned int pages,
 	q->least = pages;
 	rpcrdma2_rpool_init(&q->pool);
 	q->pool.rp_size = pages << PAGE_SHIFT;
-	q->pool.rp_mapped = true;
+	q->pool.rp_reposted = true;
 	q->pool.rp_before = offsetof(struct letter, recv);
 	q->pool.rp_max = max;
 	q->pool.rp_batch = batch;

@@ -24,7 +24,7 @@ static void posts_a_chain(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rv->rv_wr.sg_list->length, PAGE_SIZE);
 		KUNIT_EXPECT_EQ(test, rv->rv_wr.sg_list->lkey, LKEY);
 		KUNIT_EXPECT_PTR_EQ(test, rv->rv_device, &q->device);
-		KUNIT_EXPECT_PTR_EQ(test, (void *)rv->rv_buf,
+		KUNIT_EXPECT_PTR_EQ(test, rpcrdma2_recv_at(rv, 0),
 				    page_address(rv->rv_pages[0]));
 	}
 	KUNIT_EXPECT_EQ(test, ids, GENMASK(8, 1));
@@ -79,7 +79,43 @@ static void sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(dev, c->want), c->size);
 }
 
-/* Single pages for the device, and one stretch for the CPU */
+/* Where Calls are handed on in one piece, the CPU sees one stretch. */
+static void one_stretch(struct kunit *test, struct rpcrdma2_recv *rv)
+{
+#ifdef RPCRDMA2_STRETCHES
+	struct xdr_buf buf;
+	u32 at;
+
+	for (at = 0; at < rv->rv_len; at++)
+		if (((u8 *)rpcrdma2_recv_base(rv))[at] != at % 251)
+			break;
+	KUNIT_EXPECT_EQ(test, at, rv->rv_len);
+
+	rpcrdma2_recv_buf(rv, 40, &buf);
+	KUNIT_EXPECT_PTR_EQ(test, buf.head[0].iov_base,
+			    rpcrdma2_recv_base(rv) + 40);
+	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, rv->rv_len - 40);
+	KUNIT_EXPECT_EQ(test, buf.page_len, 0);
+	KUNIT_EXPECT_EQ(test, buf.len, rv->rv_len - 40);
+#endif
+}
+
+/* What is behind the first octets comes in their place, from page to page. */
+static void cut(struct kunit *test, struct rpcrdma2_recv *rv, u32 gone)
+{
+	u32 at, was = rv->rv_len;
+
+	for (at = 0; at < was; at++)
+		*octet(rv, at) = at % 251;
+	rpcrdma2_recv_cut(rv, gone);
+	KUNIT_ASSERT_EQ(test, rv->rv_len, was - gone);
+	for (at = 0; at < rv->rv_len; at++)
+		if (*octet(rv, at) != (at + gone) % 251)
+			break;
+	KUNIT_EXPECT_EQ(test, at, rv->rv_len);
+}
+
+/* Single pages for the device, and whatever the kernel needs for the CPU */
 static void several_pages(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 3, 4, 1);
@@ -98,17 +134,7 @@ static void several_pages(struct kunit *test)
 	KUNIT_ASSERT_PTR_EQ(test, q->got, rv);
 	KUNIT_EXPECT_EQ(test, rv->rv_len, len);
 	rpcrdma2_recv_sync(rv);
-	for (at = 0; at < len; at++)
-		if (((u8 *)rpcrdma2_recv_base(rv))[at] != at % 251)
-			break;
-	KUNIT_EXPECT_EQ(test, at, len);
-
-	rpcrdma2_recv_buf(rv, 40, &buf);
-	KUNIT_EXPECT_PTR_EQ(test, buf.head[0].iov_base,
-			    rpcrdma2_recv_base(rv) + 40);
-	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, len - 40);
-	KUNIT_EXPECT_EQ(test, buf.page_len, 0);
-	KUNIT_EXPECT_EQ(test, buf.len, len - 40);
+	one_stretch(test, rv);
 
 	rpcrdma2_recv_buf_paged(rv, PAGE_SIZE + 40, &buf);
 	KUNIT_EXPECT_PTR_EQ(test, (u8 *)buf.head[0].iov_base,
@@ -117,6 +143,13 @@ static void several_pages(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, buf.pages[0], rv->rv_pages[2]);
 	KUNIT_EXPECT_EQ(test, buf.page_len, 100);
 	KUNIT_EXPECT_EQ(test, buf.len, len - PAGE_SIZE - 40);
+
+	/* what ends in its first page has a page all the same */
+	rpcrdma2_recv_buf_paged(rv, 2 * PAGE_SIZE + 40, &buf);
+	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, 60);
+	KUNIT_EXPECT_EQ(test, buf.page_len, 0);
+	KUNIT_EXPECT_PTR_EQ(test, buf.pages[0], rv->rv_pages[0]);
+	cut(test, rv, PAGE_SIZE - 3);
 	rpcrdma2_recv_put(rv);
 	close_queue(test, q);
 }
@@ -144,19 +177,18 @@ static void copies(struct kunit *test, const struct rpcrdma2_recv *rv)
 		KUNIT_EXPECT_EQ(test, tail[at], (u8)(PAGE_SIZE - 1 + at));
 }
 
-/* Without the stretch all is as before, page by page. */
+/* One that is not reposted never is a stretch: it is read page by page. */
 static void several_pages_unmapped(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 4, 1);
 	struct rpcrdma2_recv *rv;
 	struct xdr_buf buf;
 
-	q->pool.rp_mapped = false;
+	q->pool.rp_reposted = false;
 	KUNIT_ASSERT_EQ(test,
 			rpcrdma2_recvs_post(&q->co, &q->pool, 1, GFP_NOWAIT), 1);
 	rv = receive(q, PAGE_SIZE + 8);
 	KUNIT_ASSERT_PTR_EQ(test, q->got, rv);
-	KUNIT_EXPECT_PTR_EQ(test, (void *)rv->rv_buf, NULL);
 	rpcrdma2_recv_sync(rv);
 	*octet(rv, 40) = 40;
 	*octet(rv, PAGE_SIZE) = 41;
@@ -175,7 +207,7 @@ static void longer_than_its_receive(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 4, 1);
 
-	q->pool.rp_mapped = false;
+	q->pool.rp_reposted = false;
 	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
 	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
 	receive(q, 2 * PAGE_SIZE + 1);

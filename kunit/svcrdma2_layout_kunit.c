@@ -114,9 +114,11 @@ struct split_case {
 	u32			inlined;
 	u32			before;		/* the word in front of the chunk */
 	u32			head;		/* octets in the head, for GSS */
+	u32			hdr;		/* octets of the header */
 	unsigned int		nreads;
 	struct rpcrdma2_chunk	reads[4];
-	bool			splits;
+	bool			splits;		/* in one piece */
+	bool			paged;		/* in pages */
 	enum rpcrdma2_errcode	gss;
 };
 
@@ -124,14 +126,14 @@ struct split_case {
 
 static const struct split_case split_cases[] = {
 	{ "a WRITE's data at the end", RDMA2_MSG, .inlined = 72,
-	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true },
+	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true, .paged = true },
 	{ "36 octets behind it", RDMA2_MSG, .inlined = 108,
-	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true },
+	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true, .paged = true },
 	{ "40 octets behind it can be a WRITE", RDMA2_MSG, .inlined = 112,
-	  BEFORE(8192), READS(1, CHUNK(72, 8192)),
+	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .paged = true,
 	  .gss = RDMA2_ERR_SYSTEM },
 	{ "39 octets behind it, the last not whole", RDMA2_MSG, .inlined = 111,
-	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true },
+	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true, .paged = true },
 	{ "C-083 two chunks that fill the head", RDMA2_MSG, .inlined = 72,
 	  BEFORE(512), READS(2, CHUNK(72, 512),
 			     CHUNK(72 + 512, PAGE_SIZE - 72 - 512)) },
@@ -143,11 +145,20 @@ static const struct split_case split_cases[] = {
 	  BEFORE(8192), READS(2, CHUNK(0, PAGE_SIZE),
 			      CHUNK(PAGE_SIZE, 8192)) },
 	{ "40 octets in the first page of a Call", RDMA2_MSG, .inlined = 112,
-	  BEFORE(512), READS(1, CHUNK(72, 512)) },
+	  BEFORE(512), READS(1, CHUNK(72, 512)), .paged = true },
+	{ "the first page ends in front of it", RDMA2_MSG,
+	  .inlined = PAGE_SIZE - 60, .hdr = 60, BEFORE(512),
+	  READS(1, CHUNK(PAGE_SIZE - 60, 512)), .splits = true, .paged = true },
+	{ "the first page ends a word earlier", RDMA2_MSG,
+	  .inlined = PAGE_SIZE - 56, .hdr = 60, BEFORE(512),
+	  READS(1, CHUNK(PAGE_SIZE - 56, 512)), .splits = true },
+	{ "the first page ends in the header", RDMA2_MSG,
+	  .inlined = 72, .hdr = PAGE_SIZE + 4, BEFORE(512),
+	  READS(1, CHUNK(72, 512)), .splits = true },
 	{ "an odd length", RDMA2_MSG, .inlined = 72,
-	  BEFORE(8189), READS(1, CHUNK(72, 8189)), .splits = true },
+	  BEFORE(8189), READS(1, CHUNK(72, 8189)), .splits = true, .paged = true },
 	{ "the chunk has the padding too", RDMA2_MSG, .inlined = 72,
-	  BEFORE(8189), READS(1, CHUNK(72, 8192)), .splits = true },
+	  BEFORE(8189), READS(1, CHUNK(72, 8192)), .splits = true, .paged = true },
 	{ "the chunk has less than the item", RDMA2_MSG, .inlined = 76,
 	  BEFORE(8196), READS(1, CHUNK(72, 8192)),
 	  .gss = RDMA2_ERR_SYSTEM },
@@ -190,6 +201,7 @@ static void where_data_begins(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	h->h_proc = sc->proc;
+	h->h_len = sc->hdr;
 	h->h_nreads = sc->nreads;
 	memcpy(h->h_reads, sc->reads, sizeof(sc->reads));
 	if (sc->proc == RDMA2_MSG)
@@ -198,13 +210,48 @@ static void where_data_begins(struct kunit *test)
 	/* Act and assert */
 	KUNIT_EXPECT_EQ(test, svc2_layout_splits(h, p, sc->inlined),
 			sc->splits);
+	KUNIT_EXPECT_EQ(test, svc2_layout_splits_paged(h, p, sc->inlined),
+			sc->paged);
 	KUNIT_EXPECT_EQ(test, svc2_layout_judge_gss(h, sc->inlined, sc->head,
 						    before), sc->gss);
 	if (sc->proc == RDMA2_MSG) {
 		p[RPCRDMA2_CALL_FLAVOR] = cpu_to_be32(RPC_AUTH_GSS);
 		KUNIT_EXPECT_FALSE(test,
 				   svc2_layout_splits(h, p, sc->inlined));
+		KUNIT_EXPECT_FALSE(test,
+				   svc2_layout_splits_paged(h, p, sc->inlined));
 	}
+}
+
+static const struct head_case {
+	const char	*desc;
+	u32		at, len;
+	bool		enough;
+} head_cases[] = {
+	{ "a Call in its first page", 40, PAGE_SIZE, true },
+	{ "a Call that goes on", 40, PAGE_SIZE + 4, true },
+	{ "behind the largest header", RPCRDMA2_HDR_MAX, 3 * PAGE_SIZE, true },
+	{ "with 1024 octets in the first page", PAGE_SIZE - 1024,
+	  PAGE_SIZE + 4, true },
+	{ "with a word less", PAGE_SIZE - 1020, PAGE_SIZE + 4, false },
+	{ "with a word less, and no more than that", PAGE_SIZE - 1020,
+	  PAGE_SIZE, true },
+	{ "with a word", PAGE_SIZE - 4, PAGE_SIZE + 4, false },
+	{ "from the second page on", PAGE_SIZE, 3 * PAGE_SIZE, true },
+	{ "at the end of the second page", 2 * PAGE_SIZE - 4, 3 * PAGE_SIZE,
+	  false },
+	{ "no octet of it", PAGE_SIZE, PAGE_SIZE, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(head, head_cases, desc);
+
+/* What of a Call in pages is in the first of them */
+static void head_in_first_page(struct kunit *test)
+{
+	const struct head_case *hc = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, svc2_layout_has_head(hc->at, hc->len),
+			hc->enough);
 }
 
 /* RFC 5531: the flavor of the credential is word 6 of a Call, 6 is RPCSEC_GSS. */
@@ -227,6 +274,7 @@ static void flavor_of_a_call(struct kunit *test)
 static struct kunit_case layout_kunit_cases[] = {
 	KUNIT_CASE_PARAM(layout_call, layout_gen_params),
 	KUNIT_CASE_PARAM(where_data_begins, split_gen_params),
+	KUNIT_CASE_PARAM(head_in_first_page, head_gen_params),
 	KUNIT_CASE(flavor_of_a_call),
 	{ }
 };

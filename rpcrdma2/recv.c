@@ -158,6 +158,7 @@ out_free:
 	return false;
 }
 
+#ifdef RPCRDMA2_STRETCHES
 static void set_stretch(struct rpcrdma2_recv *rv, void *buf)
 {
 	if (is_vmalloc_addr(rv->rv_buf))
@@ -172,7 +173,7 @@ static bool make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
 
 	if (n == 1) {
 		buf = page_address(rv->rv_pages[0]);
-	} else if (rv->rv_pool->rp_mapped) {
+	} else if (rv->rv_pool->rp_reposted) {
 		buf = vmap(rv->rv_pages, n, VM_MAP, PAGE_KERNEL);
 		if (!buf)
 			return false;
@@ -180,6 +181,26 @@ static bool make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
 	set_stretch(rv, buf);
 	return true;
 }
+
+static void rpcrdma2_recv_sync_stretch(struct rpcrdma2_recv *rv)
+{
+	if (rv->rv_pool->rp_reposted && rv->rv_npages > 1)
+		invalidate_kernel_vmap_range(rv->rv_buf, rv->rv_len);
+}
+#else
+static void set_stretch(struct rpcrdma2_recv *rv, void *buf)
+{
+}
+
+static bool make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
+{
+	return true;
+}
+
+static void rpcrdma2_recv_sync_stretch(struct rpcrdma2_recv *rv)
+{
+}
+#endif
 
 static bool is_fit(const struct rpcrdma2_recv *rv)
 {
@@ -220,7 +241,7 @@ static void note_pages(struct rpcrdma2_recv *rv, unsigned int n)
 	rp->rp_small += is_small(rv);
 }
 
-/* What is not mapped as a stretch takes the size of its pool in any context. */
+/* What is not reposted takes the size of its pool in any context. */
 static void fit_locked(struct rpcrdma2_recv *rv)
 {
 	unsigned int n = num_pages(rv->rv_pool);
@@ -242,7 +263,7 @@ static void fit_free_locked(struct rpcrdma2_rpool *rp)
  * May sleep, and the pool may be given a larger size meanwhile: what gets smaller
  * counts as small before it is.
  */
-static void fit_mapped(struct rpcrdma2_recv *rv)
+static void fit_reposted(struct rpcrdma2_recv *rv)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 	unsigned int had = rv->rv_npages, n;
@@ -345,8 +366,7 @@ sync_pages(struct rpcrdma2_recv *rv,
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
 {
 	sync_pages(rv, ib_dma_sync_single_for_cpu);
-	if (rv->rv_pool->rp_mapped && rv->rv_npages > 1)
-		invalidate_kernel_vmap_range(rv->rv_buf, rv->rv_len);
+	rpcrdma2_recv_sync_stretch(rv);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_sync);
 
@@ -395,7 +415,7 @@ void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size)
 	rp->rp_small = 0;
 	list_for_each_entry(rv, &rp->rp_all, rv_all)
 		rp->rp_small += is_small(rv);
-	if (!rp->rp_mapped)
+	if (!rp->rp_reposted)
 		fit_free_locked(rp);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_resize);
@@ -429,7 +449,7 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv)
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 
 	guard(spinlock)(&rp->rp_lock);
-	if (unlikely(!is_fit(rv)) && !rp->rp_mapped)
+	if (unlikely(!is_fit(rv)) && !rp->rp_reposted)
 		fit_locked(rv);
 	list_add(&rv->rv_list, &rp->rp_free);
 	rp->rp_nfree++;
@@ -457,7 +477,7 @@ static unsigned int take_free(struct rpcrdma2_rpool *rp, unsigned int count,
 	unsigned int n = 0;
 
 	guard(spinlock)(&rp->rp_lock);
-	if (unlikely(rp->rp_small) && !rp->rp_mapped)
+	if (unlikely(rp->rp_small) && !rp->rp_reposted)
 		fit_free_locked(rp);
 	list_for_each_entry_safe(rv, next, &rp->rp_free, rv_list) {
 		if (n == count)
@@ -530,8 +550,8 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 	unsigned int n;
 
 	sync_for_device(rv);
-	if (unlikely(!is_fit(rv)) && rp->rp_mapped && !rpcrdma2_conn_is_lost(co))
-		fit_mapped(rv);
+	if (unlikely(!is_fit(rv)) && rp->rp_reposted && !rpcrdma2_conn_is_lost(co))
+		fit_reposted(rv);
 	spin_lock(&rp->rp_lock);
 	list_add(&rv->rv_list, &rp->rp_free);
 	rp->rp_nfree++;
@@ -586,6 +606,20 @@ void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_copy);
 
+void rpcrdma2_recv_cut(struct rpcrdma2_recv *rv, u32 at)
+{
+	u32 to, n;
+
+	rv->rv_len -= at;
+	for (to = 0; to < rv->rv_len; to += n, at += n) {
+		n = min3(rv->rv_len - to, (u32)(PAGE_SIZE - offset_in_page(to)),
+			 (u32)(PAGE_SIZE - offset_in_page(at)));
+		memmove(rpcrdma2_recv_at(rv, to), rpcrdma2_recv_at(rv, at), n);
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_cut);
+
+#ifdef RPCRDMA2_STRETCHES
 void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf)
 {
@@ -600,6 +634,7 @@ void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 	};
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_buf);
+#endif
 
 void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf)
@@ -611,7 +646,7 @@ void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
 	*buf = (struct xdr_buf){
 		.head[0].iov_base = len ? page_address(*page) + off : NULL,
 		.head[0].iov_len  = head,
-		.pages		  = page + 1,
+		.pages		  = len > head ? page + 1 : rv->rv_pages,
 		.page_len	  = len - head,
 		.buflen		  = len,
 		.len		  = len,

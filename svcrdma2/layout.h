@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What nfsd asks of the layout of a Call with Read chunks. Pure.
+ * What nfsd needs of the layout of a Call, in either form of arg.c. Pure.
  *
- * nfsd writes data that begins in a page of rq_arg from the beginning of that
- * page, wherever in it the data begins.
+ * Where a Call is handed on in one piece, nfsd writes data that begins in a page of
+ * rq_arg from the beginning of that page, wherever in it the data begins.
  */
 #ifndef _SVCRDMA2_LAYOUT_H
 #define _SVCRDMA2_LAYOUT_H
@@ -21,6 +21,12 @@
  * stable_how, length, a word of data
  */
 #define SVC2_WRITE_MIN		(10 * XDR_UNIT)
+
+/* What RPCSEC_GSS puts in front of the arguments: lengths, header and confounder */
+#define SVC2_GSS_MAX		64
+
+/* Octets of a long Call that are in its head, if not more */
+#define SVC2_HEAD_MIN		1024
 
 /**
  * svc2_layout_is_gss - is a Call protected by RPCSEC_GSS?
@@ -45,37 +51,85 @@ static inline bool svc2_layout_is_item(const struct rpcrdma2_chunk *ck,
 	       xdr_align_size(ck->ck_length);
 }
 
+/* Is there one chunk, and might the data in it stay apart? */
+static inline bool svc2_layout_is_apart(const struct rpcrdma2_hdr *h)
+{
+	return h->h_proc == RDMA2_MSG && h->h_nreads == 1;
+}
+
+/* RPCSEC_GSS needs more of a Call in its head than the RPC header. */
+static inline bool svc2_layout_has_item(const struct rpcrdma2_hdr *h,
+					const __be32 *p, u32 inlined)
+{
+	const struct rpcrdma2_chunk *ck = h->h_reads;
+
+	return !svc2_layout_is_gss(p, inlined) &&
+	       svc2_layout_is_item(ck, p[ck->ck_position / XDR_UNIT - 1]);
+}
+
 /**
  * svc2_layout_splits - may the data of a Call stay apart from the rest?
  * @h: its header, with at least one Read chunk
  * @p: the RPC message that came behind the header
  * @inlined: octets of it
  *
- * Yes for one data item with no other WRITE behind it: the code above takes all
- * data in pages to begin where a page begins. RPCSEC_GSS wants more of a Call
- * in its head than the RPC header.
+ * For Calls in one piece. Yes for one data item with no other WRITE behind it: the
+ * code above takes all data in pages to begin where a page begins.
  */
 static inline bool svc2_layout_splits(const struct rpcrdma2_hdr *h,
 				      const __be32 *p, u32 inlined)
 {
-	const struct rpcrdma2_chunk *ck = h->h_reads;
-
-	return h->h_proc == RDMA2_MSG && h->h_nreads == 1 &&
-	       !svc2_layout_is_gss(p, inlined) &&
-	       inlined - ck->ck_position < SVC2_WRITE_MIN &&
-	       svc2_layout_is_item(ck, p[ck->ck_position / XDR_UNIT - 1]);
+	return svc2_layout_is_apart(h) &&
+	       inlined - h->h_reads->ck_position < SVC2_WRITE_MIN &&
+	       svc2_layout_has_item(h, p, inlined);
 }
 
 /**
- * svc2_layout_judge_gss - can a Call with RPCSEC_GSS be handed on in pages?
+ * svc2_layout_splits_paged - the same for Calls in pages
+ * @h: its header, with at least one Read chunk
+ * @p: the RPC message that came behind the header; the rest of the page is looked at
+ * @inlined: octets of it
+ *
+ * Yes for one data item, when what is in front of it is in the first page.
+ */
+static inline bool svc2_layout_splits_paged(const struct rpcrdma2_hdr *h,
+					    const __be32 *p, u32 inlined)
+{
+	return svc2_layout_is_apart(h) &&
+	       h->h_len + h->h_reads->ck_position <= PAGE_SIZE &&
+	       svc2_layout_has_item(h, p, inlined);
+}
+
+/**
+ * svc2_layout_has_head - is there enough of a Call in its first page?
+ * @at: where it begins in the message received
+ * @len: octets of that
+ *
+ * For Calls in pages. RPCSEC_GSS computes the length of the RPC header as the
+ * difference of two addresses, and decrypts as if the beginning of the data were in
+ * the head. A header that leaves less room is full of empty segments.
+ */
+static inline bool svc2_layout_has_head(u32 at, u32 len)
+{
+	u32 room = PAGE_SIZE - offset_in_page(at);
+
+	static_assert(RPCRDMA2_CALL_FIXED +
+		      2 * (2 * XDR_UNIT + RPCRDMA2_AUTH_MAX) +
+		      SVC2_GSS_MAX <= SVC2_HEAD_MIN);
+	static_assert(RPCRDMA2_HDR_MAX + SVC2_HEAD_MIN <= PAGE_SIZE);
+	return len - at <= room || room >= SVC2_HEAD_MIN;
+}
+
+/**
+ * svc2_layout_judge_gss - can a Call with RPCSEC_GSS be handed on, whose head ends?
  * @h: its header, with at least one Read chunk
  * @inlined: octets of the RPC message that came behind the header
  * @head: octets of the Call that go in the head of rq_arg
  * @before: the word in front of the first chunk that is not the Position-Zero
  *	chunk, if there is one
  *
- * Data may begin in the head, and be one item. A WRITE behind it would begin in
- * the middle of a page.
+ * For Calls in one piece, which one for RPCSEC_GSS is not. Data may begin in the head,
+ * and be one item. A WRITE behind it would begin in the middle of a page.
  *
  * Return: RDMA2_OK; RDMA2_ERR_READ_CHUNKS when one Read chunk less would do; or
  * RDMA2_ERR_SYSTEM: the Call is right, and beyond this responder.

@@ -3,9 +3,65 @@
  * A message's life: from its Receive to the RPC layer, or to its end.
  */
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
-#include "svcrdma2.h"
+#include "arg.h"
+
+static void svc2_msg_read_from(struct svc2_xprt *sp, struct svc2_msg *msg,
+			       void *base, u32 room)
+{
+	const struct rpcrdma2_recv *rv = msg->sm_recv;
+
+	rpcrdma2_msg_read(&msg->sm_msg, base, room, rv->rv_len, rv->rv_handle,
+			  &sp->sp_ex);
+}
+
+#ifdef RPCRDMA2_STRETCHES
+static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
+{
+	svc2_msg_read_from(sp, msg, msg->sm_recv->rv_buf,
+			   msg->sm_recv->rv_len);
+	return true;
+}
+#else
+/* From a copy, which has it in one piece. Return: false, the connection is lost. */
+static bool svc2_msg_read_copy(struct svc2_xprt *sp, struct svc2_msg *msg)
+{
+	struct kvec copy = { .iov_len = msg->sm_recv->rv_len };
+	unsigned int tries = 0;
+	struct xdr_buf buf;
+	int ret;
+
+	do {
+		copy.iov_base = kvmalloc(copy.iov_len, GFP_KERNEL);
+		ret = copy.iov_base ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (ret)
+		return false;
+	xdr_buf_from_iov(&copy, &buf);
+	rpcrdma2_recv_copy(msg->sm_recv, 0, copy.iov_len, &buf, 0);
+	svc2_msg_read_from(sp, msg, copy.iov_base, copy.iov_len);
+	msg->sm_msg.mg_payload = NULL;
+	kvfree(copy.iov_base);
+	return true;
+}
+
+/*
+ * The header of a Call that can be carried out ends in the first page, but for one full
+ * of empty segments. Only property messages and what looks malformed there are
+ * read as a whole (S11).
+ */
+static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
+{
+	const struct rpcrdma2_msg *mg = &msg->sm_msg;
+
+	svc2_msg_read_from(sp, msg, rpcrdma2_recv_at(msg->sm_recv, 0),
+			   PAGE_SIZE);
+	if (likely(msg->sm_recv->rv_len <= PAGE_SIZE) ||
+	    (!mg->mg_verdict && !rpcrdma2_msg_is_control(mg)))
+		return true;
+	return svc2_msg_read_copy(sp, msg);
+}
+#endif
 
 /**
  * svc2_msg_get - begin with a message, and read it
@@ -39,14 +95,13 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	msg->sm_reply_pages = 0;
 	msg->sm_deferred = false;
 	msg->sm_thread = NULL;
-	msg->sm_map = NULL;
-	msg->sm_copy = NULL;
+	svc2_arg_init(msg);
 	msg->sm_inv_handle = 0;
 	msg->sm_nresults = 0;
-	rpcrdma2_msg_read(&msg->sm_msg, rv->rv_buf, rv->rv_len, rv->rv_len,
-			  rv->rv_handle,
-			  &sp->sp_ex);
-	return msg;
+	if (likely(svc2_msg_read(sp, msg)))
+		return msg;
+	kmem_cache_free(svc2_msg_cache, msg);
+	return NULL;
 }
 
 /**
@@ -78,11 +133,9 @@ void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	svc2_reads_free(sp, msg);
-	if (msg->sm_map)
-		vm_unmap_ram(msg->sm_map, svc2_msg_pages(msg));
+	svc2_arg_free(msg);
 	svc2_sinks_put(msg);
 	svc2_transfer_leave(sp, msg);
-	kfree(msg->sm_copy);
 	if (msg->sm_recv)
 		svc2_recv_put(sp, msg->sm_recv);
 	kmem_cache_free(svc2_msg_cache, msg);

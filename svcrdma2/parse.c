@@ -9,7 +9,7 @@
  * direction, which is the table below; which message may be answered with an
  * error is decided here and nowhere else.
  */
-#include "layout.h"
+#include "arg.h"
 #include "svcrdma2.h"
 #include "trace.h"
 
@@ -24,52 +24,11 @@ static u32 pick_inv_handle(const struct svc2_xprt *sp,
 	return sp->sp_can_invalidate ? handle : 0;
 }
 
-/*
- * RPCSEC_GSS takes the physical address of the head, and nfsd writes data that
- * begins in a page from the beginning of that page. So a Call for RPCSEC_GSS that
- * is longer than a page goes where it is one piece in either sense. There may be
- * no such place for a moment.
- *
- * Return: 0, or -ENOTCONN when the connection is lost.
- */
-static int copy_call(struct svc2_xprt *sp, struct svc2_msg *call,
-		     struct xdr_buf *arg)
-{
-	unsigned int tries = 0;
-	int ret;
-
-	do {
-		call->sm_copy = kmemdup(arg->head[0].iov_base,
-					arg->head[0].iov_len,
-					GFP_KERNEL | __GFP_NOWARN);
-		ret = call->sm_copy ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
-	arg->head[0].iov_base = call->sm_copy;
-	return ret;
-}
-
-static int deliver_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
-{
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-
-	if (svc2_sq_reserve(sp, call))
-		return 0;
-	rpcrdma2_recv_buf(call->sm_recv, call->sm_msg.mg_hdr.h_len,
-			  &rqstp->rq_arg);
-	if (unlikely(call->sm_recv->rv_len > PAGE_SIZE) &&
-	    svc2_layout_is_gss(call->sm_msg.mg_payload, call->sm_inline) &&
-	    copy_call(sp, call, &rqstp->rq_arg)) {
-		svc2_msg_put(sp, call);
-		return 0;
-	}
-	return svc2_deliver(rqstp, call);
-}
-
 static int resume_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	if (call->sm_msg.mg_hdr.h_nreads)
 		return svc2_read_resume(rqstp, call);
-	return deliver_inline(rqstp, call);
+	return svc2_arg_inline(rqstp, call);
 }
 
 /* Pages that its Reply may have in the memory that it offers */
@@ -101,7 +60,7 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (call->sm_reply_pages &&
 	    svc2_transfer_enter(sp, call, call->sm_reply_pages))
 		return 0;
-	return deliver_inline(rqstp, call);
+	return svc2_arg_inline(rqstp, call);
 }
 
 static int drop_reply(struct svc_rqst *rqstp, struct svc2_msg *call)
@@ -241,7 +200,7 @@ static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
  */
 static bool holds_up_others(const struct rpcrdma2_recv *rv)
 {
-	const __be32 *p = rv->rv_buf;
+	const __be32 *p = rpcrdma2_recv_at(rv, 0);
 	const __be32 *reads = p + RPCRDMA2_PREFIX_LEN / XDR_UNIT;
 
 	if (p[1] != cpu_to_be32(RPCRDMA2_VERS_ONE) ||

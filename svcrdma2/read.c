@@ -6,41 +6,17 @@
  * then the data goes to the beginning of a page, and the Receive serves as
  * head of rq_arg. Everything else is laid out flat (layout.h), octet after
  * octet from the beginning of a page; the device places what it reads where
- * it belongs, and what is in the Receive is copied between.
- *
- * nfsd writes data that begins in a page of rq_arg from the beginning of that
- * page, wherever it begins. So a flat Call of several pages is mapped as one
- * piece, all of which is the head of rq_arg. RPCSEC_GSS hands the head to code
- * that needs its physical address; there the head is the first page, and what
- * could have data begin in another page is refused.
- *
- * rq_arg never has a tail. The code above walks from the head into the pages
- * for as long as an item is, without asking whether the pages end: so what
- * lies behind a chunk, usually a few words, is copied behind it.
+ * it belongs, and what is in the Receive is copied between. What rq_arg is then made
+ * of, see arg.c.
  *
  * The pages come from the thread, or from a Call that is done (sinks.c). The
  * thread waits neither for the RDMA Reads nor for what they need: it leaves the Call
  * with transfer.c, with a gate or with the Send Queue (R2), and another thread, or the
  * same, goes on with svc2_read_resume().
  */
-#include <linux/vmalloc.h>
-
-#include <rpcrdma2/respond.h>
-
-#include "layout.h"
+#include "arg.h"
 #include "svcrdma2.h"
 #include "trace.h"
-
-static struct rpcrdma2_pull pull_of(const struct svc2_msg *call)
-{
-	return (struct rpcrdma2_pull){
-		.pl_hdr		= &call->sm_msg.mg_hdr,
-		.pl_recv	= call->sm_recv,
-		.pl_inline	= call->sm_inline,
-		.pl_apart	= call->sm_apart,
-		.pl_pages	= call->sm_pages,
-	};
-}
 
 static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
@@ -80,7 +56,7 @@ static int begin_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
 
 	if (!call->sm_pages)
 		ret = svc2_sinks_take(rqstp, call);
-	pl = pull_of(call);
+	pl = svc2_arg_pull(call);
 	if (!ret)
 		ret = rpcrdma2_pull_reads(&sp->sp_conn, &pl, &call->sm_rw);
 	if (ret)
@@ -171,7 +147,6 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
-	const void *message = call->sm_recv->rv_buf + h->h_len;
 	u64 whole = rpcrdma2_layout_length(h, call->sm_inline);
 	int ret;
 
@@ -179,8 +154,7 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (whole > rqstp->rq_server->sv_max_mesg)
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 
-	call->sm_apart = svc2_layout_splits(h, message, call->sm_inline) ?
-			 h->h_reads->ck_position : 0;
+	call->sm_apart = svc2_arg_splits(call) ? h->h_reads->ck_position : 0;
 	call->sm_length = whole - call->sm_apart;
 
 	ret = svc2_transfer_enter(sp, call, svc2_msg_pages(call) + 1 +
@@ -188,99 +162,17 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return let_go(sp, call, ret ?: start_reads(rqstp, call));
 }
 
-static enum rpcrdma2_errcode judge_gss(const struct svc2_msg *call, u32 head)
+/* All of a Call is there, but for what came in its Receive. */
+static int svc2_read_finish(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
-	const struct rpcrdma2_pull pl = pull_of(call);
-	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
-	const struct rpcrdma2_chunk *ck = h->h_reads;
-	__be32 before = 0;
+	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
 
-	if (h->h_proc == RDMA2_NOMSG)
-		ck++;
-	if (ck < h->h_reads + h->h_nreads)
-		before = *(__be32 *)rpcrdma2_pull_at(&pl, ck->ck_position -
-						     XDR_UNIT);
-	return svc2_layout_judge_gss(h, call->sm_inline, head, before);
-}
-
-/*
- * The RPC layer copies a Call that waits for an upcall when all of it is in the
- * head, and goes on to the next one: with Calls of 1 MiB that would be much
- * memory. So the last word of a mapped Call goes to a page of its own, from the
- * beginning of it.
- *
- * Return: 0, or -ENOTCONN when the connection is lost.
- */
-static int map_call(struct svc2_xprt *sp, struct svc2_msg *call,
-		    struct xdr_buf *arg)
-{
-	u32 head = round_down(call->sm_length - 1, XDR_UNIT);
-	struct page **last = call->sm_pages + svc2_msg_pages(call);
-	unsigned int tries = 0;
-	int ret;
-
-	do {
-		call->sm_map = vm_map_ram(call->sm_pages, svc2_msg_pages(call),
-					  NUMA_NO_NODE);
-		ret = call->sm_map ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
-	if (ret)
-		return ret;
-
-	arg->head[0].iov_base = call->sm_map;
-	arg->head[0].iov_len = head;
-	arg->pages = last;
-	arg->page_len = call->sm_length - head;
-	memcpy(page_address(*last), call->sm_map + head, arg->page_len);
-	return 0;
-}
-
-/*
- * Sets head and pages of @arg to a Call that was laid out flat.
- *
- * Return: RDMA2_OK, an error, or RDMA2_DROP when the connection is lost.
- */
-static enum rpcrdma2_errcode hand_on_flat(struct svc2_xprt *sp,
-					  struct svc2_msg *call,
-					  struct xdr_buf *arg)
-{
-	const struct rpcrdma2_pull pl = pull_of(call);
-	void *first = rpcrdma2_pull_at(&pl, 0);
-	u32 head = min_t(u32, call->sm_length, PAGE_SIZE);
-
-	arg->head[0].iov_base = first;
-	arg->head[0].iov_len = head;
-	arg->pages = call->sm_pages + 1;
-	arg->page_len = call->sm_length - head;
-	if (!arg->page_len)
-		return RDMA2_OK;
-
-	if (svc2_layout_is_gss(first, head))
-		return judge_gss(call, head);
-
-	return map_call(sp, call, arg) ? RDMA2_DROP : RDMA2_OK;
-}
-
-static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,
-				       struct svc2_msg *call,
-				       struct xdr_buf *arg)
-{
-	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
-	const struct rpcrdma2_pull pl = pull_of(call);
-
-	*arg = (struct xdr_buf){ };
 	rpcrdma2_pull_finish(&pl);
-	if (call->sm_apart) {
-		arg->head[0].iov_base = call->sm_recv->rv_buf + h->h_len;
-		arg->head[0].iov_len = call->sm_apart;
-		arg->pages = call->sm_pages;
-		arg->page_len = call->sm_length;
-		return RDMA2_OK;
-	}
-	if (h->h_proc == RDMA2_NOMSG &&
+	if (call->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG &&
 	    !rpcrdma2_pull_is_call(&pl, call->sm_length))
-		return RDMA2_ERR_BAD_XDR;
-	return hand_on_flat(sp, call, arg);
+		return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
+				   RDMA2_ERR_BAD_XDR);
+	return svc2_arg_chunked(rqstp, call);
 }
 
 /**
@@ -288,17 +180,12 @@ static enum rpcrdma2_errcode build_arg(struct svc2_xprt *sp,
  * @rqstp: thread
  * @call: Call
  *
- * A Call that cannot be mapped for want of memory has not been looked at: the
- * requester sends it again when the connection is lost.
- *
  * Context: svc thread; may sleep.
  * Return: octets of the Call in rq_arg, or 0.
  */
 int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct xdr_buf *arg = &rqstp->rq_arg;
-	enum rpcrdma2_errcode verdict;
 
 	if (!svc2_msg_is_read(call))
 		return let_go(sp, call, call->sm_pages ? post_reads(sp, call) :
@@ -306,16 +193,5 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (svc2_sq_reserve(sp, call))
 		return 0;
 	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
-	verdict = build_arg(sp, call, arg);
-	if (verdict == RDMA2_DROP) {
-		svc2_msg_put(sp, call);
-		return 0;
-	}
-	/* C-083: one Read chunk would do; other errors carry no number */
-	if (verdict)
-		return svc2_refuse_with(sp, call, verdict, 1, 0);
-
-	arg->len = arg->head[0].iov_len + arg->page_len;
-	arg->buflen = arg->len;
-	return svc2_deliver(rqstp, call);
+	return svc2_read_finish(rqstp, call);
 }

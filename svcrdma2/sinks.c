@@ -15,11 +15,11 @@
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 
-#include "svcrdma2.h"
+#include "arg.h"
 
 #define SVC2_KEPT_SETS	4
 #define SVC2_KEPT_LEAST	16	/* pages of a Call that is large */
-#define SVC2_KEPT_MOST	260	/* 1 MiB, what comes with it, and map_call()'s */
+#define SVC2_KEPT_MOST	260	/* 1 MiB, what comes with it, svc2_arg_extra() */
 
 /* A set goes as a whole, so that the lock is held for no longer than that. */
 struct kept_set {
@@ -83,15 +83,14 @@ static bool give_kept(struct svc2_msg *call)
  * @call: Call; sets sm_pages and sm_npages
  *
  * There is one entry more than pages that are read into: nfsd looks at pages[0]
- * even when page_len is 0. A Call that is laid out flat gets a page for it, see
- * map_call().
+ * even when page_len is 0.
  *
  * Context: svc thread; may sleep.
  * Return: 0 or -ENOMEM.
  */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
-	unsigned int n = svc2_msg_pages(call), taken = call->sm_apart ? n : n + 1;
+	unsigned int n = svc2_msg_pages(call), taken = n + svc2_arg_extra(call);
 	unsigned int have;
 
 	if (!is_kept(n) || !take_kept(call))

@@ -223,9 +223,10 @@ struct svc2_param {
  * @sm_deferred: it was put off for an upcall, and has none that are counted. Under
  *	transfer_lock with the two before, while it is on tr_served
  * @sm_thread: the first thread at work on it; NULL before, and when none were counted
- * @sm_map: where they are mapped as one piece, or NULL. Made for rq_arg by the
- *	thread that builds it, undone by svc2_msg_put()
- * @sm_copy: an inline Call for RPCSEC_GSS that is longer than a page, or NULL
+ * @sm_map: where they are mapped as one piece, or NULL (RPCRDMA2_STRETCHES). Made for
+ *	rq_arg by the thread that builds it, undone by svc2_msg_put()
+ * @sm_copy: an inline Call for RPCSEC_GSS that is longer than a page, or NULL;
+ *	likewise
  * @sm_apart: octets in front of the only chunk that stay in @sm_recv; 0 when all
  *	of the Call is laid out in @sm_pages
  * @sm_inline: octets of the RPC message in @sm_recv
@@ -251,8 +252,10 @@ struct svc2_msg {
 	unsigned int		sm_reply_pages;
 	bool			sm_deferred;
 	const struct task_struct *sm_thread;
+#ifdef RPCRDMA2_STRETCHES
 	void			*sm_map;
 	void			*sm_copy;
+#endif
 	u32			sm_apart;
 	u32			sm_inline;
 	u32			sm_length;

@@ -197,7 +197,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	svc2_transfer_init(sp);
 	rpcrdma2_rpool_init(&sp->sp_rpool);
-	sp->sp_rpool.rp_mapped = true;
+	sp->sp_rpool.rp_reposted = true;
 	sp->sp_rpool.rp_node = ibdev_to_node(id->device);
 
 	sp->sp_conn.co_id = id;

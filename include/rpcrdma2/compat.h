@@ -7,7 +7,8 @@
  * where that can be. Where no single name could mean the same on all, a function
  * of rpcrdma2_ does, in both versions, one below the other.
  *
- * The namespace of exports is a matter of its own, see compat/namespace.h.
+ * Two things are matters of their own: the namespace of exports, see
+ * compat/namespace.h, and what a Call is handed on as, see svcrdma2/arg.c.
  */
 #ifndef _RPCRDMA2_COMPAT_H
 #define _RPCRDMA2_COMPAT_H

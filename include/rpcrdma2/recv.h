@@ -3,12 +3,14 @@
  * Receives: their memory, their posting, and the completions that deliver a
  * message.
  *
- * A Receive is made of single pages, one scatter entry each. Where it has more
- * than one they can also be mapped as one stretch, so that a message is read
- * without asking where a page ends. That takes time, and may sleep.
+ * A Receive is made of single pages, one scatter entry each. Where a Call has to be
+ * handed on in one piece (RPCRDMA2_STRETCHES), those of several pages are also mapped
+ * as one stretch. That takes time, and may sleep.
  */
 #ifndef _RPCRDMA2_RECV_H
 #define _RPCRDMA2_RECV_H
+
+#include <features.h>
 
 #include <linux/list.h>
 #include <linux/mm.h>
@@ -20,6 +22,11 @@
 
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/proto.h>
+
+/* nfsd takes a WRITE's data as pages, or else where a stretch of addresses has it. */
+#ifndef RPCRDMA2_HAS_SVC_WRITE_BVEC
+#define RPCRDMA2_STRETCHES
+#endif
 
 /* A Receive of the largest size has so many. */
 #define RPCRDMA2_RECV_PAGES	DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE)
@@ -41,8 +48,9 @@ struct rpcrdma2_budget {
  * @rp_size: octets that each shall have, whole pages. This and the next six are
  *	the owner's to set before the first Receive is made. Later it is
  *	rpcrdma2_rpool_resize()'s to change, under rp_lock
- * @rp_mapped: those of several pages are one stretch too. They are posted by
- *	rpcrdma2_recv_repost(), the others by rpcrdma2_recvs_post()
+ * @rp_reposted: they are posted by rpcrdma2_recv_repost(), where they may also take
+ *	another size; the others by rpcrdma2_recvs_post(). With RPCRDMA2_STRETCHES
+ *	they are one stretch too
  * @rp_before: octets of each that the owner has in front of its struct
  *	rpcrdma2_recv
  * @rp_max: most that there may be
@@ -67,7 +75,7 @@ struct rpcrdma2_budget {
  */
 struct rpcrdma2_rpool {
 	unsigned int		rp_size;
-	bool			rp_mapped;
+	bool			rp_reposted;
 	unsigned int		rp_before;
 	unsigned int		rp_max;
 	unsigned int		rp_batch;
@@ -94,8 +102,8 @@ struct rpcrdma2_rpool {
  * @rv_wr: its work request
  * @rv_len: octets of the message in it
  * @rv_handle: handle that its arrival invalidated, or 0; for an owner that wants to know
- * @rv_buf: all of its memory, as one stretch; NULL where it has several pages and
- *	they are not mapped
+ * @rv_buf: all of its memory, as one stretch (RPCRDMA2_STRETCHES); NULL where it has
+ *	several pages and they are not mapped
  * @rv_npages: how many pages it has; changed under rp_lock, and never while it is
  *	posted
  * @rv_pages: its pages
@@ -111,7 +119,9 @@ struct rpcrdma2_recv {
 	struct ib_recv_wr	rv_wr;
 	u32			rv_len;
 	u32			rv_handle;
+#ifdef RPCRDMA2_STRETCHES
 	void			*rv_buf;
+#endif
 	unsigned int		rv_npages;
 	struct page		*rv_pages[RPCRDMA2_RECV_PAGES];
 	struct ib_sge		rv_sges[RPCRDMA2_RECV_PAGES];
@@ -140,8 +150,8 @@ void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp);
  * @size: octets, whole pages, that the device can scatter a message over
  *
  * Receives that are posted or in use take the new size when they come back, and
- * before they are posted again. Free ones take it here, but where a stretch has
- * to be mapped: these are posted once as they are. One that can not get more pages
+ * before they are posted again. Free ones take it here, but where they are
+ * reposted: these are posted once as they are. One that can not get more pages
  * stays as it is, and is tried again the next time.
  *
  * A peer that knew of a smaller size may be told when rp_small is 0 (C-032). One
@@ -204,7 +214,7 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
  * rpcrdma2_recv_put - a Receive is not in use any more
  * @rv: Receive that nothing points into
  *
- * It takes the size of its pool, where no stretch has to be mapped.
+ * It takes the size of its pool, where it is not reposted.
  *
  * Context: any task or either CQ.
  */
@@ -284,6 +294,14 @@ void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
 			const struct xdr_buf *buf, size_t to);
 
 /**
+ * rpcrdma2_recv_cut - take octets off the beginning of a message
+ * @rv: Receive that holds it
+ * @at: how many; what follows is the message from then on
+ */
+void rpcrdma2_recv_cut(struct rpcrdma2_recv *rv, u32 at);
+
+#ifdef RPCRDMA2_STRETCHES
+/**
  * rpcrdma2_recv_base - where a message begins
  * @rv: Receive that holds it, mapped when it is longer than a page
  *
@@ -307,6 +325,7 @@ static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
  */
 void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf);
+#endif
 
 /**
  * rpcrdma2_recv_buf_paged - describe octets of a message page by page
@@ -315,8 +334,8 @@ void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
  * @buf: becomes all from there on: to the end of its page as the head, the rest
  *	in pages
  *
- * For code that needs the physical address of the head: RPCSEC_GSS hands it to
- * ciphers.
+ * For code that needs the physical address of the head, as ciphers and disks do.
+ * There is one page in pages: nfsd looks at it even when page_len is 0.
  */
 void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a Call is handed on as.
+ */
+#ifndef _SVCRDMA2_ARG_H
+#define _SVCRDMA2_ARG_H
+
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include <rpcrdma2/respond.h>
+
+#include "svcrdma2.h"
+
+/* A Call with Read chunks, as the core puts it together */
+static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
+{
+	return (struct rpcrdma2_pull){
+		.pl_hdr		= &call->sm_msg.mg_hdr,
+		.pl_recv	= call->sm_recv,
+		.pl_inline	= call->sm_inline,
+		.pl_apart	= call->sm_apart,
+		.pl_pages	= call->sm_pages,
+	};
+}
+
+bool svc2_arg_splits(const struct svc2_msg *call);
+int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call);
+int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call);
+
+/**
+ * svc2_arg_extra - pages that a Call takes beside those that its RDMA Reads fill
+ * @call: Call with Read chunks
+ */
+static inline unsigned int svc2_arg_extra(const struct svc2_msg *call)
+{
+#ifdef RPCRDMA2_STRETCHES
+	return !call->sm_apart;
+#else
+	return 0;
+#endif
+}
+
+/**
+ * svc2_arg_init - a Call has not been handed on yet
+ * @call: Call
+ */
+static inline void svc2_arg_init(struct svc2_msg *call)
+{
+#ifdef RPCRDMA2_STRETCHES
+	call->sm_map = NULL;
+	call->sm_copy = NULL;
+#endif
+}
+
+/**
+ * svc2_arg_free - a Call that was handed on is done
+ * @call: Call; its pages are there yet
+ *
+ * Context: may sleep. When @call has not been handed on, any.
+ */
+static inline void svc2_arg_free(struct svc2_msg *call)
+{
+#ifdef RPCRDMA2_STRETCHES
+	if (call->sm_map)
+		vm_unmap_ram(call->sm_map, svc2_msg_pages(call));
+	kfree(call->sm_copy);
+#endif
+}
+
+#endif /* _SVCRDMA2_ARG_H */
