@@ -44,6 +44,7 @@ if [ $# -eq 0 ]; then
 	uml-debug)	set -- files conformance hostile fuzz-server fuzz-client \
 			backward-rpc-overdue "${both[@]}" "${ends[@]}" "${long[@]}" \
 			storms disconnect shortage link-loss ;;
+	debian-7.3)	set -- files payload direct ;;
 	debian-*)	set -- files payload ;;
 	debian)		set -- exclusive inuse counters files link-stock bench ;;
 	esac
@@ -139,7 +140,7 @@ clock_of()
 # bench measures what it says.
 run_group()
 {
-	local cases=${CASES:-$(cases_of "$1")} timeout=$timeout allow=''
+	local cases=${CASES:-$(cases_of "$1")} timeout=$timeout allow='' disk=()
 	local settings=(${cases:+"CASES=$cases"} "SEED=${SEED:-}"
 		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}"
@@ -151,6 +152,8 @@ run_group()
 	*shortage|*everything)	allow='Call Trace:$' ;;
 	esac
 	case $1 in
+	# A client would wait for a thread of nfsd that an oops has ended.
+	direct)		disk=(--nvme 256 --append oops=panic) ;;
 	disconnect)	timeout=1200 ;;
 	*soak*)		timeout=7200 ;;
 	esac
@@ -162,7 +165,7 @@ run_group()
 			"$vmdir/link-cases.sh" "$1" ;;
 	*)	[[ $1 != backward-rpc* ]] || local -x KUNIT=1
 		"$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
-			--timeout "$timeout" ${allow:+--allow "$allow"} \
+			"${disk[@]}" --timeout "$timeout" ${allow:+--allow "$allow"} \
 			--clock "${CLOCK:-$(clock_of "$1")}" -- \
 			env ${QUICK:+QUICK=1} "${settings[@]}" \
 			"$vmdir/nfs-cases.sh" "$1" "$proto" ;;

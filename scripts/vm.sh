@@ -20,6 +20,7 @@ usage()
 usage: $0 uml|uml-debug|uml-smp|debian|debian-RELEASE [options] -- command [argument...]
 	--mem MB	memory of the guest (default 2048)
 	--cpus N	processors (debian, default 1; uml-smp, default 4)
+	--nvme MB	an empty NVMe disk, /dev/nvme0n1 once its driver is loaded (debian only)
 	--icount	the guest's clock counts instructions, 1 ns each (debian only)
 	--clock MODE	the guest's clock (uml and uml-debug only): "host" (default); "skip",
 			which leaps over idle time; "guest", which stands still while
@@ -41,7 +42,7 @@ END
 }
 
 mem=2048 cpus='' timeout=600 append='' modules=1 log='' out='' tty=0 allow=''
-node='' link='' share='' icount=0 clock=host
+node='' link='' share='' icount=0 clock=host nvme=''
 [ $# -ge 1 ] || usage
 kernel=$1
 shift
@@ -57,6 +58,7 @@ while [ $# -gt 0 ]; do
 	--node)		node=$2; shift ;;
 	--link)		link=$2; shift ;;
 	--share)	share=$2; shift ;;
+	--nvme)		nvme=$2; shift ;;
 	--kunit)	export KUNIT=1 ;;
 	--bench)	export BENCH=1 ;;
 	--icount)	icount=1 ;;
@@ -88,7 +90,8 @@ run=${out:-$(mktemp -d "$cache/run/$kernel-$(date +%H%M%S)-XXXXXX")}
 mkdir -p "$run"
 run=$(cd "$run" && pwd)
 log=${log:-$run/console.log}
-rm -f "$run/rc" "$run/started"
+rm -f "$run/rc" "$run/started" "$run/nvme"
+[ -z "$nvme" ] || truncate -s "${nvme}M" "$run/nvme" || exit 125
 
 {
 	printf 'vm_kernel=%q\n' "$kernel"
@@ -172,6 +175,9 @@ debian_command()
 	[ -z "$link" ] ||
 		guest+=(-netdev "dgram,id=link,local.type=fd,local.str=$link"
 			-device "virtio-net-pci,netdev=link,mac=$mac")
+	[ -z "$nvme" ] ||
+		guest+=(-drive "file=$run/nvme,format=raw,if=none,cache=unsafe,id=disk"
+			-device "nvme,drive=disk,serial=scratch")
 	[ -z "$share" ] ||
 		guest+=(-virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap")
 }

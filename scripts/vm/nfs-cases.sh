@@ -546,6 +546,8 @@ set_parameter()
 	echo "$2" >"/sys/module/svcrdma2/parameters/$1"
 }
 
+# shellcheck source=scripts/vm/direct-cases.sh
+. "$(dirname "$0")/direct-cases.sh" || exit 2
 # shellcheck source=scripts/vm/version-cases.sh
 . "$(dirname "$0")/version-cases.sh" || exit 2
 # shellcheck source=scripts/vm/backward-cases.sh

@@ -8,6 +8,7 @@
 addr4=10.0.0.1
 addr6=fd00::1
 export_dir=/export
+export_device=''	# what is mounted there; a tmpfs if nothing is named
 port=20049
 nfsd_threads=8
 
@@ -125,7 +126,11 @@ end_grace()
 server_up()
 {
 	mkdir -p "$export_dir"
-	mount -t tmpfs -o "size=75%,mode=1777" none "$export_dir"
+	if [ -n "$export_device" ]; then
+		mount "$export_device" "$export_dir" || return 1
+	else
+		mount -t tmpfs -o "size=75%,mode=1777" none "$export_dir"
+	fi
 	locking_up || return 1
 	# The root of NFSv4 is the export itself: the guest's own root, on an
 	# overlay, is nothing that nfsd could export.
