@@ -105,6 +105,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_conn_tell_backward);
 
 void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co)
 {
+	WARN_ON_ONCE(!rpcrdma2_sq_is_whole(co));	/* Q2 */
 	if (co->co_id && co->co_id->qp)
 		rdma_destroy_qp(co->co_id);
 }

@@ -32,6 +32,7 @@
  * @sg: scatterlist of rg_depth entries
  * @nents: entries in use, mapped for DMA when not 0
  * @dir: direction of that mapping
+ * @spent: the entry for its LOCAL_INV has gone back, and it may be live still
  * @reg: REG_MR work request
  * @inv: LOCAL_INV work request
  */
@@ -42,6 +43,7 @@ struct region {
 	struct scatterlist	*sg;
 	int			nents;
 	enum dma_data_direction	dir;
+	bool			spent;
 	struct ib_reg_wr	reg;
 	struct ib_send_wr	inv;
 };
@@ -400,6 +402,15 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_handle_in_use);
 
+/* A LOCAL_INV that is not known to be carried out has its entry no more. */
+static void rpcrdma2_regions_spent(struct rpcrdma2_exposed *ex)
+{
+	struct region *re;
+
+	list_for_each_entry(re, &ex->ex_regions, list)
+		re->spent = true;
+}
+
 static void end_fence(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		      bool ok)
 {
@@ -409,6 +420,8 @@ static void end_fence(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 
 	if (likely(ok))
 		rpcrdma2_unexpose(co, ex);
+	else
+		rpcrdma2_regions_spent(ex);
 	ex->ex_done(co, ex, ok);
 }
 
@@ -416,6 +429,7 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 {
 	struct ib_send_wr *first = NULL, **prev = &first;
 	struct region *re;
+	int ret;
 
 	list_for_each_entry(re, &ex->ex_regions, list) {
 		re->inv.ex.invalidate_rkey = re->ibmr->rkey;
@@ -427,20 +441,56 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 	ex->ex_fence.po_done = end_fence;
 	ex->ex_fence.po_signal = true;
 	ex->ex_fence.po_octets = 0;
-	return rpcrdma2_sq_post(co, &ex->ex_fence, first);
+	ret = rpcrdma2_sq_post(co, &ex->ex_fence, first);
+	if (unlikely(ret))
+		rpcrdma2_regions_spent(ex);
+	return ret;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_fence);
 
+/* From its RPC, with the entry that no LOCAL_INV has used (Q2) */
+static void rpcrdma2_strip_region(struct rpcrdma2_conn *co, struct region *re)
+{
+	unmap_region(co, re);
+	list_del_init_careful(&re->list);
+	rpcrdma2_sq_give(co, re->spent ? 0 : 1);
+}
+
 void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 {
+	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re, *next;
 
 	list_for_each_entry_safe(re, next, &ex->ex_regions, list) {
-		unmap_region(co, re);
-		list_del_init_careful(&re->list);
+		rpcrdma2_strip_region(co, re);
+		guard(spinlock)(&rg->rg_lock);
+		rg->rg_num_stripped++;
 	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_strip);
+
+/* What is mapped is with an RPC. */
+unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co)
+{
+	const struct region *re;
+	unsigned int n = 0;
+
+	list_for_each_entry(re, &co->co_regions.rg_all, all)
+		n += re->nents != 0;
+	return n;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_regions_exposed);
+
+bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co)
+{
+	const struct rpcrdma2_regions *rg = &co->co_regions;
+
+	return rg->rg_num_free + rg->rg_num_stripped +
+	       rpcrdma2_regions_exposed(co) == rg->rg_num &&
+	       list_count_nodes((struct list_head *)&rg->rg_free) ==
+	       rg->rg_num_free;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_regions_are_whole);
 
 void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 {
@@ -448,9 +498,12 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 	struct region *re, *next;
 
 	cancel_delayed_work_sync(&rg->rg_refill);
+	WARN_ON_ONCE(!rpcrdma2_regions_are_whole(co));
 	list_for_each_entry_safe(re, next, &rg->rg_all, all) {
-		unmap_region(co, re);
-		list_del_init_careful(&re->list);
+		if (re->nents)
+			rpcrdma2_strip_region(co, re);
+		else
+			list_del(&re->list);
 		destroy_region(re);
 	}
 }

@@ -222,6 +222,7 @@ void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 	struct rpcrdma2_sq *sq = &co->co_sq;
 
 	atomic_set(&sq->sq_units.un_free, entries);
+	sq->sq_entries = entries;
 	sq->sq_units.un_kept = kept;
 	sq->sq_batch = batch;
 	sq->sq_timeout = timeout;
@@ -370,3 +371,12 @@ void rpcrdma2_sq_drain(struct rpcrdma2_conn *co)
 	finish(co, &done, wrs, false);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_drain);
+
+bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co)
+{
+	const struct rpcrdma2_sq *sq = &co->co_sq;
+
+	return atomic_read(&sq->sq_units.un_free) == (int)sq->sq_entries &&
+	       list_empty(&sq->sq_posted);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_sq_is_whole);

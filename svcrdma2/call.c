@@ -320,8 +320,12 @@ void svc2_call_revoke(struct svc2_call *sc)
 	if (!rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
 	reinit_completion(&sc->sc_revoked);
-	/* one that the device took in part reports nothing */
-	if (!fence(sc, revoked) && !rpcrdma2_conn_is_lost(&sp->sp_conn) &&
+	/*
+	 * An answer's fence may have failed (Q2), and one that the device took in part
+	 * reports nothing.
+	 */
+	if (!rpcrdma2_conn_is_lost(&sp->sp_conn) && !fence(sc, revoked) &&
+	    !rpcrdma2_conn_is_lost(&sp->sp_conn) &&
 	    wait_for_completion_timeout(&sc->sc_revoked, REVOKE_TIMEOUT) &&
 	    !rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;

@@ -148,7 +148,7 @@ static void await_server(struct xprt2_xprt *xp, struct xprt2_req *req)
 		xprt2_count(dead_unanswered);
 }
 
-/* Return: 0 when a LOCAL_INV was posted and will complete. */
+/* Return: 0 when a LOCAL_INV was posted and will complete. Under xp_fence_mutex */
 static int fence(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	u32 handle;
@@ -160,6 +160,9 @@ static int fence(struct xprt2_ep *ep, struct xprt2_req *req)
 		xprt2_remote_invalidated(ep, req, handle);
 	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
 		return -ENOENT;
+	/* an answer's fence may have failed: Q2 */
+	if (rpcrdma2_conn_is_lost(&ep->ep_conn))
+		return -ENOTCONN;
 	xprt2_count(dead_fences);
 	return xprt2_fence_dead(ep, req);
 }

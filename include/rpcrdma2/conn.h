@@ -198,7 +198,7 @@ void rpcrdma2_conn_tell_backward(const struct rpcrdma2_conn *co, u32 *told,
 
 /**
  * rpcrdma2_conn_destroy_qp - destroy the queue pair, if there is one
- * @co: connection whose queue pair has been drained
+ * @co: connection whose queue pair has been drained, with all Send Queue entries (Q2)
  */
 void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co);
 

@@ -54,6 +54,7 @@ struct xdr_buf;
  * @rg_wanted: free regions that an RPC waits for, or 0
  * @rg_refill: allocates regions
  * @rg_failures: how often in a row it allocated none; its own
+ * @rg_num_stripped: regions that rpcrdma2_strip() took from RPCs; under rg_lock
  */
 struct rpcrdma2_regions {
 	enum ib_mr_type		rg_type;
@@ -67,6 +68,7 @@ struct rpcrdma2_regions {
 	unsigned int		rg_wanted;
 	struct delayed_work	rg_refill;
 	unsigned int		rg_failures;
+	unsigned int		rg_num_stripped;
 };
 
 /**
@@ -123,9 +125,23 @@ bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co);
  * rpcrdma2_regions_destroy - take all regions away, from RPCs too
  * @co: connection; nothing is posted any more, and the queues are drained
  *
+ * With the Send Queue entries that are kept for live regions (Q2).
+ *
  * Context: sleeps.
  */
 void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_regions_exposed - how many regions are with RPCs
+ * @co: connection; no region comes or goes meanwhile
+ */
+unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_regions_are_whole - is each region free, with an RPC, or stripped from one?
+ * @co: connection; no region comes or goes meanwhile
+ */
+bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co);
 
 static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
 {
@@ -219,7 +235,8 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
  * @ex: live regions, at least one, and ex_done, which ends it
  *
  * One chain, one doorbell, one completion; the entries were taken for the
- * REG_MRs.
+ * REG_MRs. So it is tried once: where it fails the connection is lost, and the
+ * entries have gone back.
  *
  * Context: any that may not sleep.
  * Return: 0, or -ENOTCONN: ex_done will not be called.

@@ -32,6 +32,9 @@
  *	once for each chain there: by its own completion, by a later one if it
  *	is unsignaled, or by rpcrdma2_sq_drain(). Until then only sq_watch
  *	looks at it, under sq_lock.
+ *   Q2	Each entry that was taken comes back once: with its chain, from its taker, or
+ *	from the region that it was kept for. When the queue pair is destroyed there
+ *	are as many as the queue was opened with.
  */
 #ifndef _RPCRDMA2_SQ_H
 #define _RPCRDMA2_SQ_H
@@ -99,6 +102,7 @@ struct rpcrdma2_post {
 /**
  * struct rpcrdma2_sq - a Send Queue
  * @sq_units: its entries, as far as they are known to be free
+ * @sq_entries: how many it was opened with
  * @sq_batch: one completion for so many entries, where no owner sets po_signal
  * @sq_timeout: a signaled chain has to be done in this time, in jiffies, once it is
  *	the oldest; 0 for no deadline
@@ -118,6 +122,7 @@ struct rpcrdma2_post {
  */
 struct rpcrdma2_sq {
 	struct rpcrdma2_units	sq_units;
+	unsigned int		sq_entries;
 	unsigned int		sq_batch;
 	unsigned long		sq_timeout;
 	bool			sq_all_timed;
@@ -209,5 +214,11 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
  * Context: sleeps.
  */
 void rpcrdma2_sq_drain(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_sq_is_whole - has each entry come back, and once?
+ * @co: connection whose Send Queue is drained, and whose regions are destroyed
+ */
+bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
 
 #endif /* _RPCRDMA2_SQ_H */

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory regions and the Send Queue entries that are kept for them, in all the ways
+ * that an RPC and its connection end (Q2). The device takes what it is given, and
+ * completes what a case has it complete.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include <rdma/restrack.h>
+
+#include <rpcrdma2/conn.h>
+#include <rpcrdma2/header.h>
+#include <rpcrdma2/regions.h>
+#include <rpcrdma2/walk.h>
+
+#define ENTRIES	16
+#define REGIONS	4
+
+/**
+ * struct rpc - an RPC that offers memory
+ * @ex: what it offers
+ * @fences: calls of ex_done
+ * @ok: what the last one reported
+ * @send: its Send
+ * @post: its chain
+ */
+struct rpc {
+	struct rpcrdma2_exposed	ex;
+	unsigned int		fences;
+	bool			ok;
+	struct ib_send_wr	send;
+	struct rpcrdma2_post	post;
+};
+
+/**
+ * struct link - a connection with REGIONS regions
+ * @co: connection
+ * @id: its identifier
+ * @qp: its queue pair
+ * @cq: its send CQ
+ * @pd: its protection domain
+ * @device: its device
+ * @last: work request that was posted last
+ * @takes: the device takes what is posted
+ * @hdr: a header for the segments
+ * @ck: its chunk
+ * @page: what is offered
+ * @rpcs: for the cases
+ */
+struct link {
+	struct rpcrdma2_conn	co;
+	struct rdma_cm_id	id;
+	struct ib_qp		qp;
+	struct ib_cq		cq;
+	struct ib_pd		pd;
+	struct ib_device	device;
+	const struct ib_send_wr	*last;
+	bool			takes;
+	struct rpcrdma2_hdr	hdr;
+	struct rpcrdma2_chunk	ck;
+	struct page		*page;
+	struct rpc		rpcs[2];
+};
+
+static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
+		     const struct ib_send_wr **bad)
+{
+	struct link *ln = container_of(qp, struct link, qp);
+
+	if (!ln->takes) {
+		*bad = wr;
+		return -ENOMEM;
+	}
+	for (; wr; wr = wr->next)
+		ln->last = wr;
+	return 0;
+}
+
+static void fake_drain(struct ib_qp *qp)
+{
+}
+
+static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
+				   u32 depth)
+{
+	struct ib_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	static u32 index;
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	rdma_restrack_no_track(&mr->res);
+	mr->rkey = ++index << 8;
+	return mr;
+}
+
+static int fake_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
+{
+	kfree(mr);
+	return 0;
+}
+
+static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
+		       unsigned int *off)
+{
+	mr->iova = 0;
+	mr->length = nents << PAGE_SHIFT;
+	return nents;
+}
+
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+}
+
+static void room(struct rpcrdma2_conn *co)
+{
+}
+
+static void grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
+{
+}
+
+static const struct rpcrdma2_conn_ops ops = {
+	.lost	= lost,
+	.room	= room,
+	.grown	= grown,
+};
+
+static int regions_init(struct kunit *test)
+{
+	struct link *ln = kunit_kzalloc(test, sizeof(*ln), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ln);
+	test->priv = ln;
+	ln->page = alloc_page(GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ln->page);
+	rpcrdma2_conn_init(&ln->co, &ops);
+	ln->device.ops.post_send = fake_post;
+	ln->device.ops.drain_sq = fake_drain;
+	ln->device.ops.alloc_mr = fake_alloc_mr;
+	ln->device.ops.dereg_mr = fake_dereg_mr;
+	ln->device.ops.map_mr_sg = fake_map_mr;
+	ln->device.attrs.max_fast_reg_page_list_len = 1;
+	ln->pd.device = &ln->device;
+	ln->pd.res.kern_name = KBUILD_MODNAME;
+	ln->qp.device = &ln->device;
+	ln->qp.send_cq = &ln->cq;
+	ln->id.qp = &ln->qp;
+	ln->id.device = &ln->device;
+	ln->co.co_id = &ln->id;
+	ln->co.co_pd = &ln->pd;
+	ln->co.co_send_cq = &ln->cq;
+	ln->cq.cq_context = &ln->co;
+	ln->takes = true;
+	rpcrdma2_sq_open(&ln->co, ENTRIES, 0, ENTRIES, 0);
+	rpcrdma2_regions_measure(&ln->co, 1);
+	ln->co.co_regions.rg_max = REGIONS;
+	KUNIT_ASSERT_EQ(test, rpcrdma2_regions_grow(&ln->co), 0);
+	return 0;
+}
+
+static void regions_exit(struct kunit *test)
+{
+	struct link *ln = test->priv;
+
+	if (ln && ln->page)
+		__free_page(ln->page);
+}
+
+static void send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+		      bool ok)
+{
+}
+
+static void fence_done(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
+		       bool ok)
+{
+	struct rpc *rpc = container_of(ex, struct rpc, ex);
+
+	rpc->fences++;
+	rpc->ok = ok;
+}
+
+/* A Call that offers @count pages, as xprt2_send_message() posts it */
+static int call(struct kunit *test, struct rpc *rpc, unsigned int count)
+{
+	struct link *ln = test->priv;
+	struct ib_send_wr *first = &rpc->send;
+	struct xdr_buf buf = {
+		.pages = &ln->page, .page_len = PAGE_SIZE,
+		.buflen = PAGE_SIZE, .len = PAGE_SIZE,
+	};
+	const struct rpcrdma2_range range = { 0, PAGE_SIZE };
+	unsigned int i, wrs;
+
+	memset(rpc, 0, sizeof(*rpc));
+	rpcrdma2_exposed_init(&rpc->ex);
+	rpc->ex.ex_done = fence_done;
+	ln->hdr.h_nsegs = 0;
+	for (i = 0; i < count; i++)
+		KUNIT_ASSERT_EQ(test, rpcrdma2_expose(&ln->co, &rpc->ex, &buf, &range,
+						      1, DMA_FROM_DEVICE, &ln->hdr,
+						      &ln->ck), 0);
+	rpc->send.opcode = IB_WR_SEND;
+	rpc->post.po_signal = true;
+	rpc->post.po_done = send_done;
+	wrs = 1 + rpcrdma2_exposed_chain(&rpc->ex, &first);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, 2 * wrs - 1, false));
+	return rpcrdma2_sq_post(&ln->co, &rpc->post, first);
+}
+
+static void complete_last(struct link *ln, enum ib_wc_status status)
+{
+	struct ib_wc wc = { .wr_cqe = ln->last->wr_cqe, .status = status };
+
+	wc.wr_cqe->done(&ln->cq, &wc);
+}
+
+static void answered(struct kunit *test, struct rpc *rpc)
+{
+	struct link *ln = test->priv;
+
+	complete_last(ln, IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE(test,
+			  rpcrdma2_exposed_invalidated(&ln->co, &rpc->ex,
+						       ln->hdr.h_segs[0].rs_handle));
+}
+
+/* Return: whether regions, and then entries, are all there. */
+static bool ends_whole(struct link *ln)
+{
+	bool whole;
+
+	rpcrdma2_sq_drain(&ln->co);
+	whole = rpcrdma2_regions_are_whole(&ln->co);
+	rpcrdma2_regions_destroy(&ln->co);
+	return whole && rpcrdma2_sq_is_whole(&ln->co);
+}
+
+/* Q2: the answer has invalidated one region, and a fence the other. */
+static void q2_answered(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpc *rpc = &ln->rpcs[0];
+
+	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_is_whole(&ln->co));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 2);
+	answered(test, rpc);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
+	complete_last(ln, IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE(test, rpc->ok);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
+	KUNIT_EXPECT_EQ(test, ln->co.co_regions.rg_num_free, REGIONS);
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
+/* Q2: the connection goes under an RPC, with what was kept for its regions. */
+static void q2_lost_with_an_rpc(struct kunit *test)
+{
+	struct link *ln = test->priv;
+
+	KUNIT_ASSERT_EQ(test, call(test, &ln->rpcs[0], 2), 0);
+	complete_last(ln, IB_WC_SUCCESS);
+	KUNIT_ASSERT_EQ(test, call(test, &ln->rpcs[1], 1), 0);
+	rpcrdma2_conn_lose(&ln->co, RPCRDMA2_LOSS_PEER);
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&ln->rpcs[0].ex));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&ln->rpcs[1].ex));
+}
+
+/* Q2: a fence that fails has used the entries, and the RPC is stripped. */
+static void q2_fence_fails(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpc *rpc = &ln->rpcs[0];
+
+	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
+	complete_last(ln, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
+	complete_last(ln, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, rpc->fences, 1);
+	KUNIT_EXPECT_FALSE(test, rpc->ok);
+	rpcrdma2_strip(&ln->co, &rpc->ex);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&rpc->ex));
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
+/* Q2: so has one that the device does not take. */
+static void q2_fence_is_not_taken(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpc *rpc = &ln->rpcs[0];
+
+	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
+	complete_last(ln, IB_WC_SUCCESS);
+	ln->takes = false;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), -ENOTCONN);
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
+/* Q2: a Call that the device does not take leaves the entries for its regions. */
+static void q2_call_is_not_taken(struct kunit *test)
+{
+	struct link *ln = test->priv;
+
+	ln->takes = false;
+	KUNIT_ASSERT_EQ(test, call(test, &ln->rpcs[0], 2), -ENOTCONN);
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
+/* What leaks is seen: entries that a taker keeps, or gives twice. */
+static void q2_sees_entries(struct kunit *test)
+{
+	struct link *ln = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, 1, false));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_is_whole(&ln->co));
+	rpcrdma2_sq_give(&ln->co, 2);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_is_whole(&ln->co));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, 1, false));
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
+/* And a region that is neither free nor with an RPC */
+static void sees_a_region(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct list_head *free = &ln->co.co_regions.rg_free, *first = free->next;
+
+	list_del_init(first);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_regions_are_whole(&ln->co));
+	ln->co.co_regions.rg_num_free--;
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_regions_are_whole(&ln->co));
+	list_add(first, free);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_regions_are_whole(&ln->co));
+	ln->co.co_regions.rg_num_free++;
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
+static struct kunit_case regions_cases[] = {
+	KUNIT_CASE(q2_answered),
+	KUNIT_CASE(q2_lost_with_an_rpc),
+	KUNIT_CASE(q2_fence_fails),
+	KUNIT_CASE(q2_fence_is_not_taken),
+	KUNIT_CASE(q2_call_is_not_taken),
+	KUNIT_CASE(q2_sees_entries),
+	KUNIT_CASE(sees_a_region),
+	{}
+};
+
+static struct kunit_suite regions_suite = {
+	.name		= "rpcrdma2_regions",
+	.init		= regions_init,
+	.exit		= regions_exit,
+	.test_cases	= regions_cases,
+};
+
+kunit_test_suite(regions_suite);
