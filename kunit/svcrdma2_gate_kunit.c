@@ -280,6 +280,26 @@ static void s46_loss_ends_a_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls);
 }
 
+/* R5: units that are away are missed, and those that came twice, and what waits. */
+static void r5_whole(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_gate *ga = &f->sp.sp_sq;
+	LIST_HEAD(line);
+
+	KUNIT_EXPECT_TRUE(test, svc2_gate_is_whole(&f->sp.sp_mrs));
+	KUNIT_EXPECT_TRUE(test, svc2_gate_is_whole(ga));
+	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
+	KUNIT_EXPECT_FALSE(test, svc2_gate_is_whole(ga));
+	KUNIT_EXPECT_EQ(test, enter(f, 1, 9, 0), -EINPROGRESS);
+	atomic_add(9, &ga->ga_own.un_free);
+	KUNIT_EXPECT_FALSE(test, svc2_gate_is_whole(ga));
+	svc2_gate_flush(ga, &line);
+	KUNIT_EXPECT_TRUE(test, svc2_gate_is_whole(ga));
+	svc2_gate_give(&f->sp, ga, 1);
+	KUNIT_EXPECT_FALSE(test, svc2_gate_is_whole(ga));
+}
+
 static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(leaves_some),
 	KUNIT_CASE(in_turn),
@@ -290,6 +310,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(s46_deferred_is_taken_up),
 	KUNIT_CASE(s46_wait_has_a_limit),
 	KUNIT_CASE(s46_loss_ends_a_wait),
+	KUNIT_CASE(r5_whole),
 	{}
 };
 

@@ -367,6 +367,7 @@ void svc2_bc_detach(struct svc2_xprt *sp)
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
 {
+	WARN_ON_ONCE(xprt->cong);	/* each credit is back */
 	xprt_free(xprt);
 	module_put(THIS_MODULE);
 }

@@ -51,6 +51,17 @@ void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
 void svc2_gate_open(struct svc2_gate *ga, unsigned int units)
 {
 	atomic_set(&ga->ga_own.un_free, units);
+	ga->ga_opened = units;
+}
+
+/**
+ * svc2_gate_is_whole - has all come back that was taken? (R5)
+ * @ga: gate with units of its own, opened or not; nothing waits there any more
+ */
+bool svc2_gate_is_whole(const struct svc2_gate *ga)
+{
+	return atomic_read(&ga->ga_own.un_free) == (int)ga->ga_opened &&
+	       list_empty(&ga->ga_line);
 }
 
 static void serve_line(struct svc2_xprt *sp, struct svc2_gate *ga)

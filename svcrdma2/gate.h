@@ -18,6 +18,7 @@ struct svc_xprt;
  * struct svc2_gate - a counted resource that threads and Calls wait for in turn
  * @ga_units: units to be had
  * @ga_own: these, unless they are counted elsewhere
+ * @ga_opened: how many of these there are
  * @ga_counter: enum svc2_counter that counts the waits
  * @ga_lock: guards the next
  * @ga_line: what waits, first come, first served, but threads before Calls. Without
@@ -26,6 +27,7 @@ struct svc_xprt;
 struct svc2_gate {
 	struct rpcrdma2_units	*ga_units;
 	struct rpcrdma2_units	ga_own;
+	unsigned int		ga_opened;
 	unsigned int		ga_counter;
 	spinlock_t		ga_lock;	/* guards the next */
 	struct list_head	ga_line;
@@ -57,6 +59,7 @@ static inline int svc2_gate_avail(const struct svc2_gate *ga)
 void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
 		    unsigned int counter);
 void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
+bool svc2_gate_is_whole(const struct svc2_gate *ga);
 int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 		   unsigned int units);
 int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,

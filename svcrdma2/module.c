@@ -126,6 +126,7 @@ static void __exit svcrdma2_exit(void)
 	svc2_debugfs_exit();
 	svc2_sinks_exit();
 	kmem_cache_destroy(svc2_msg_cache);
+	WARN_ON_ONCE(atomic_long_read(&svc2_budget.bu_pages));
 }
 
 module_init(svcrdma2_init);

@@ -45,7 +45,7 @@
  *	regions when their RDMA Reads are done. So are pages of payload that
  *	are counted: with the message, or the send context's chain.
  *	sp_backward_free is for send contexts alone: there are Send Queue entries
- *	for as many.
+ *	for as many. All of it is back when the connection is freed (asserted there).
  *   R6 Receives that are posted or held by a Call never number less than the
  *	grant plus what control messages need: a Call's Receive is put back
  *	before the Reply that returns its credit leaves, and rp_lock is held

@@ -389,7 +389,9 @@ void svc2_transfer_end(struct svc2_xprt *sp)
 
 	if (!ad)
 		return;
-	WARN_ON_ONCE(sp->sp_transfer.tr_pages);
+	WARN_ON_ONCE(sp->sp_transfer.tr_pages ||
+		     !list_empty(&sp->sp_transfer.tr_line) ||
+		     !list_empty(&sp->sp_transfer.tr_served));
 	scoped_guard(spinlock, &transfer_lock) {
 		leave_line(sp);
 		conns--;

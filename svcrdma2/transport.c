@@ -440,6 +440,18 @@ static void svc2_detach(struct svc_xprt *xprt)
 	svc2_bc_detach(sp);
 }
 
+/*
+ * R5: what threads and Calls have taken is back. B-05: what the peer has not answered
+ * was given up.
+ */
+static bool svc2_is_whole(const struct svc2_xprt *sp)
+{
+	return svc2_gate_is_whole(&sp->sp_mrs) &&
+	       svc2_gate_is_whole(&sp->sp_tx_gate) &&
+	       atomic_read(&sp->sp_backward_free) == (int)sp->sp_answers &&
+	       sp->sp_nposted == sp->sp_ngone;
+}
+
 /* Last reference: no thread, but perhaps the device, still has to do with it */
 static void svc2_free(struct svc_xprt *xprt)
 {
@@ -453,11 +465,15 @@ static void svc2_free(struct svc_xprt *xprt)
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		rpcrdma2_sq_drain(&sp->sp_conn);
 		ib_drain_rq(rpcrdma2_conn_qp(&sp->sp_conn));
+		/* Calls of the server hold the connection (R8) */
+		WARN_ON_ONCE(rpcrdma2_regions_exposed(&sp->sp_conn));
 		rpcrdma2_regions_destroy(&sp->sp_conn);
 		svc2_messages_flush(sp);
 		rpcrdma2_conn_destroy_qp(&sp->sp_conn);
 	}
+	WARN_ON_ONCE(!svc2_is_whole(sp));
 	svc2_txs_destroy(sp);
+	WARN_ON_ONCE(atomic_read(&sp->sp_tx_count) || atomic_read(&sp->sp_tx_pages));
 	rpcrdma2_rpool_unmap(&sp->sp_rpool);
 	rpcrdma2_rpool_destroy(&sp->sp_rpool);
 	svc2_grant_end(sp);
