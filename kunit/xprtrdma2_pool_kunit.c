@@ -43,9 +43,28 @@ static void put_back(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, xprt2_pool_pop(&pl, true), &req);
 }
 
+/* X4: one that is away is missed, and one that came twice. */
+static void x4_whole(struct kunit *test)
+{
+	struct list_head reqs[2], *got;
+	struct xprt2_pool pl = { };
+
+	KUNIT_EXPECT_TRUE(test, xprt2_pool_is_whole(&pl));
+	INIT_LIST_HEAD(&pl.pl_free);
+	list_add(&reqs[0], &pl.pl_free);
+	pl.pl_count = 1;
+	KUNIT_EXPECT_TRUE(test, xprt2_pool_is_whole(&pl));
+	got = xprt2_pool_pop(&pl, true);
+	KUNIT_EXPECT_FALSE(test, xprt2_pool_is_whole(&pl));
+	list_add(got, &pl.pl_free);
+	list_add(&reqs[1], &pl.pl_free);
+	KUNIT_EXPECT_FALSE(test, xprt2_pool_is_whole(&pl));
+}
+
 static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(the_last),
 	KUNIT_CASE(put_back),
+	KUNIT_CASE(x4_whole),
 	{}
 };
 

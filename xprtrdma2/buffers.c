@@ -376,11 +376,16 @@ void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach)
 /**
  * xprt2_reqs_destroy - free the pool
  * @xp: transport with no users and no endpoint left
+ *
+ * X4: each request is back, and no Call of the server counts.
  */
 void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 {
 	struct xprt2_req *req, *next;
 
+	WARN_ON_ONCE(!xprt2_pool_is_whole(&xp->xp_forward) ||
+		     !xprt2_pool_is_whole(&xp->xp_backward));
+	WARN_ON_ONCE(xp->xp_calls || atomic_read(&xp->xp_answers));
 	list_for_each_entry_safe(req, next, &xp->xp_all_reqs, rq2_all) {
 		WARN_ON_ONCE(req->rq2_device);		/* X5 */
 		kfree(req->rq2_sendbuf);

@@ -397,6 +397,8 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 	rpcrdma2_sq_drain(&ep->ep_conn);
 	rpcrdma2_sq_drain(&ep->ep_conn);
 	xprt2_chunked_flush(ep);
+	WARN_ON_ONCE(atomic_read(&ep->ep_chunk_units.un_free) !=
+		     (int)(2 * ep->ep_chunk_max));
 	rpcrdma2_regions_destroy(&ep->ep_conn);
 	xprt2_reqs_wake(xp, true);
 	rpcrdma2_rpool_unmap(&xp->xp_rpool);

@@ -37,4 +37,13 @@ static inline struct list_head *xprt2_pool_pop(struct xprt2_pool *pl, bool last)
 	return first;
 }
 
+/**
+ * xprt2_pool_is_whole - is each request back?
+ * @pl: pool that nobody uses any more, perhaps one that has never had any request
+ */
+static inline bool xprt2_pool_is_whole(struct xprt2_pool *pl)
+{
+	return !pl->pl_count || list_count_nodes(&pl->pl_free) == pl->pl_count;
+}
+
 #endif /* _XPRTRDMA2_POOL_H */

@@ -80,6 +80,7 @@ static void free_strings(struct rpc_xprt *xprt)
 static void xprt2_free(struct xprt2_xprt *xp)
 {
 	xprt2_unlist_transport(xp);
+	WARN_ON_ONCE(xp->xp_xprt.cong);		/* each credit is back */
 	xprt2_reqs_destroy(xp);
 	rpcrdma2_rpool_destroy(&xp->xp_rpool);
 	free_strings(&xp->xp_xprt);
