@@ -94,6 +94,8 @@ static const struct fit_case {
 	{ "both", 16, 64, 97, true, 16, 64 },
 	{ "one Receive too few", 16, 64, 96, true, 16, 32 },
 	{ "many answers give first", 256, 64, 240, true, 128, 64 },
+	{ "answers give first where both are as many", 16, 16, 40, true, 8, 16 },
+	{ "the grant gives until it is the least", 2, 8, 14, true, 2, 4 },
 	{ "then by turns", 256, 64, 100, true, 32, 32 },
 	{ "as small as it gets", 16, 64, 8, true, 1, 4 },
 	{ "no room for the least", 16, 64, 7, false, 1, 4 },

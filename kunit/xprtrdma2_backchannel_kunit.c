@@ -332,8 +332,11 @@ static void s38_nothing_to_say(struct kunit *test)
 /* B-04: neither direction takes the Receives of the other */
 static void receives_are_shared(struct kunit *test)
 {
-	u32 calls = 1;
+	u32 calls = 0;
 
+	/* C-097: one, which takes none from the client where none are granted */
+	KUNIT_EXPECT_EQ(test, xprt2_share_receives(6, 64, 0, &calls), 4);
+	KUNIT_EXPECT_EQ(test, calls, 1);
 	/* none for them but the one that the server may make at once */
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(3, 1, 0, &calls), 1);
 	KUNIT_EXPECT_EQ(test, calls, 1);

@@ -138,6 +138,7 @@ static void backward(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(1000, 256), 64);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(100, 256), 16);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(100, 31), 16);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(100, 17), 16);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(0, 16), 16);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(0, 1), 1);
 }
