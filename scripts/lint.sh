@@ -18,9 +18,11 @@ if [ "$(id -u)" -eq 0 ]; then
 		pyflakes3 python3-docutils
 fi
 
-# report NAME FILE: no output, no fault.
+# report NAME FILE [STATUS]: no output, no fault; where the tool's exit status is given
+# that is no fault either
 report()
 {
+	[ "${3:-0}" -eq 0 ] || [ -s "$2" ] || echo "it ended with $3" >"$2"
 	if [ -s "$2" ]; then
 		echo "FAIL lint: $1"
 		head -n 40 "$2" | sed 's/^/    /'
@@ -79,7 +81,7 @@ for kernel in $kernels; do
 	bench=''
 	[ "$kernel" != debian ] || bench=BENCH=1
 	warnings "$kernel" $bench >"$work/w1" 2>&1
-	report "W=1 -Werror against the $kernel kernel" "$work/w1"
+	report "W=1 -Werror against the $kernel kernel" "$work/w1" $?
 done
 # sparse_check KERNEL FOLDERS [ARGUMENTS OF MAKE]: only what is said about these files,
 # the kernel's have findings too. All are looked at, and those not compiled again
@@ -105,13 +107,15 @@ if have sparse "sparse with endian checks"; then
 	[ -z "$bench" ] ||
 		sparse_check debian bench BENCH=1 >>"$work/sparse"
 	warnings uml KUNIT=1 >"$work/w1" 2>&1
+	built=$?
 	sparse_check uml 'include|rpcrdma2|xprtrdma2|svcrdma2|kunit' KUNIT=1 \
 		>>"$work/sparse"
 	report "sparse with endian checks" "$work/sparse"
 else
 	warnings uml KUNIT=1 >"$work/w1" 2>&1
+	built=$?
 fi
-report "W=1 -Werror with the unit tests" "$work/w1"
+report "W=1 -Werror with the unit tests" "$work/w1" "$built"
 
 source_tree=$(find "$cache" -maxdepth 1 -name 'source-*' -type d | tail -n 1)
 # checkpatch IGNORED FILE...: its findings; it ends with 1 when it has some. What
@@ -148,7 +152,7 @@ if [ -n "$source_tree" ] && have perl checkpatch; then
 	printf '%s\n' "${code[@]}" | xargs -r perl \
 		"$source_tree/scripts/kernel-doc" -none -Werror \
 		>"$work/kdoc" 2>&1
-	report "kernel-doc" "$work/kdoc"
+	report "kernel-doc" "$work/kdoc" $?
 else
 	echo "skip lint: checkpatch and kernel-doc (no kernel source in the cache)"
 fi
@@ -157,12 +161,12 @@ if have codespell "spelling"; then
 	files | grep -vE '^COPYING$|\.(config|patch)$' |
 		xargs -r codespell -q 3 -L 'inout,parms,ser,rin,fo,te,statics,nd' \
 		>"$work/spell" 2>&1
-	report "spelling" "$work/spell"
+	report "spelling" "$work/spell" $?
 fi
 
 if have shellcheck "shellcheck"; then
 	shellcheck -x "${shell[@]}" >"$work/shell" 2>&1
-	report "shellcheck" "$work/shell"
+	report "shellcheck" "$work/shell" $?
 fi
 
 files | grep -E '\.([chS]|sh|lua|py)$' | xargs -r wc -l |
@@ -174,7 +178,7 @@ report "no kernel versions in the code" "$work/version"
 
 if have pyflakes3 "pyflakes"; then
 	files '*.py' | xargs -r pyflakes3 >"$work/python" 2>&1
-	report "pyflakes" "$work/python"
+	report "pyflakes" "$work/python" $?
 fi
 
 if have rst2pseudoxml "documents are well-formed"; then
@@ -185,15 +189,15 @@ if have rst2pseudoxml "documents are well-formed"; then
 fi
 
 perl scripts/guide.pl readme README >"$work/readme" 2>&1
-report "what README says to type is in the guide" "$work/readme"
+report "what README says to type is in the guide" "$work/readme" $?
 
 if have python3 "protocol.rst against the sources"; then
 	scripts/lint-protocol.py >"$work/protocol" 2>&1
-	report "protocol.rst against the sources" "$work/protocol"
+	report "protocol.rst against the sources" "$work/protocol" $?
 fi
 
 scripts/lint-kernels.sh "$(scripts/vm/kernel.sh uml)/build" >"$work/kernels" 2>&1
-report "what is found out about kernels" "$work/kernels"
+report "what is found out about kernels" "$work/kernels" $?
 
 files '*.[ch]' '*.sh' '*.py' '*.awk' Makefile Kbuild '*/Kbuild' |
 	xargs -r grep -L 'SPDX-License-Identifier: GPL-2.0' >"$work/spdx"

@@ -106,4 +106,5 @@ limit=
 [ "$seconds" -gt 0 ] && limit=" in $seconds seconds"
 say "up to $runs messages$limit on $jobs processors"
 run
-cat "$out"/*.count | awk '{ n += $1 } END { printf "ok fuzz: %d messages\n", n }'
+cat "$out"/*.count | awk '{ n += $1 }
+	END { printf "%s fuzz: %d messages\n", (n > 0 ? "ok" : "FAIL"), n; exit n <= 0 }'

@@ -38,6 +38,28 @@ check()
 	fi
 }
 
+# can_fail FILE NAME: has this kernel the fault injection FILE? uml-debug has to.
+can_fail()
+{
+	[ ! -e "$1" ] || return 0
+	if [ "$VM_KERNEL" = uml-debug ]; then
+		fail "$2: there is no $1"
+	else
+		echo "# $2: not in this kernel, there is no ${1##*/}"
+	fi
+	return 1
+}
+
+# refuses FILE VALUE: a parameter that is there does not take a value
+refuses()
+{
+	if [ ! -w "$1" ]; then
+		fail "there is no $1"
+	elif (echo "$2" >"$1") 2>/dev/null; then
+		fail "$1 takes $2"
+	fi
+}
+
 # at_work: waits until the load, process $load, that speaks to /tmp/load is
 at_work()
 {
@@ -90,7 +112,7 @@ unload()
 	for i in $(seq 50); do
 		case $1 in
 		rdma2)	rmmod svcrdma2 xprtrdma2 rpcrdma2 2>/dev/null
-			lsmod | grep -qE '^(svc|xprt)rdma2 ' || return 0 ;;
+			lsmod | grep -qE '^(svc|xprt|rpc)rdma2 ' || return 0 ;;
 		*)	rmmod rpcrdma 2>/dev/null
 			lsmod | grep -q '^rpcrdma ' || return 0 ;;
 		esac

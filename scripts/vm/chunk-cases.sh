@@ -307,9 +307,7 @@ group_backward-rpc-cut()
 	echo_interrupted 4
 	risen "$before"
 	expect "interrupted: Calls ended with memory exposed" "s_backward_revoked > 0"
-	if [ -d "$debug/fail_sunrpc" ]; then
-		chunks_disconnected "${times:-40}"
-	fi
+	! can_fail "$debug/fail_sunrpc" disconnects || chunks_disconnected "${times:-40}"
 	calls_held_over
 	chunks_without_service
 	chunks_beside

@@ -66,6 +66,7 @@ install_packages()
 	say "installing $missing"
 	# shellcheck disable=SC2086 # a list of words
 	DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+		-o DPkg::Lock::Timeout=600 \
 		--no-install-recommends $missing >"$cache/apt-install.log" 2>&1 ||
 		die "apt-get install failed, see $cache/apt-install.log"
 }

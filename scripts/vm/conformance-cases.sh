@@ -112,7 +112,7 @@ fragment()
 # Receives of 64 KiB, each of single pages
 conformance_fragmented()
 {
-	[ -d /sys/kernel/debug/fail_page_alloc ] || return 0
+	can_fail /sys/kernel/debug/fail_page_alloc "Receives of single pages" || return 0
 	set_parameter receive_size 65536
 	fragment 1
 	check "memory is fragmented" is_fragmented
@@ -139,7 +139,7 @@ conformance_plain()
 {
 	local name="C-007 a device that can not invalidate" n
 
-	[ -d /sys/kernel/debug/xprtrdma2/fail_extensions ] || return 0
+	can_fail /sys/kernel/debug/xprtrdma2/fail_extensions "$name" || return 0
 	fault fail_extensions
 	n=$(tester "" "$addr4" "$port" C-075 |
 		grep -c 'not applicable: the server does not use Send With Invalidate$')

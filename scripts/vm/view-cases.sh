@@ -339,8 +339,8 @@ what_is_missing()
 	listen_on rdma2
 	reads "the port's name in /etc/services"
 	# What is refused here changes nothing.
-	echo 3 2>/dev/null >"$params/max_version" && fail "max_version=3 is taken"
-	echo 3 2>/dev/null >"$params/slots" && fail "slots=3 is taken"
+	refuses "$params/max_version" 3
+	refuses "$params/slots" 3
 }
 
 names_that_are_taken()
