@@ -26,16 +26,17 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 	callbacks-two callbacks-rdma2 backward-rpc backward-rpc-chunks
 	backward-rpc-window backward-rpc-called)
 # A group runs in one kernel, under sanitizers where that takes no more than some
-# minutes; "files" and "conformance" run in both. check.sh has the others without
-# sanitizers, where all is faster and nothing is left out, in its suite "soak".
+# minutes; "files" and "conformance" run in both, and so does "cycle": kmemleak judges
+# in one, the memory in use in the other. check.sh has the others without sanitizers,
+# where all is faster and nothing is left out, in its suite "soak".
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 ends=(kill-peer callbacks-cut callbacks-rdma2-cut backward-rpc-killed
-	backward-rpc-cut negotiate versions cycle unplug restart)
+	backward-rpc-cut negotiate versions unplug restart)
 long=(paths kill krb5 intree properties sizes changes grants size-storm)
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- files counters conformance conformance-client \
+	uml)		set -- files counters cycle conformance conformance-client \
 			fuzz-flawed crowd flood bounds backward-rpc-hang \
 			callbacks-many-4.1 callbacks-many-4.2 callbacks-siw \
 			link-v2 link-client link-server link-tuned link-siw \
@@ -43,7 +44,7 @@ if [ $# -eq 0 ]; then
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" ;;
 	uml-debug)	set -- files conformance hostile fuzz-server fuzz-client \
 			backward-rpc-overdue "${both[@]}" "${ends[@]}" "${long[@]}" \
-			storms disconnect shortage link-loss ;;
+			cycle storms disconnect shortage link-loss ;;
 	debian-7.3)	set -- files payload direct ;;
 	debian-*)	set -- files payload ;;
 	debian)		set -- exclusive inuse counters files link-stock bench ;;
