@@ -12,7 +12,8 @@ users()
 	awk -v m="$1" '$1 == m { print $3 }' /proc/modules
 }
 
-# set_listeners NAME PORT...: as nfsdctl does, by nfsd's netlink interface. IPv4
+# set_listeners NAME PORT...: as nfsdctl does, by nfsd's netlink interface. IPv4, on all
+# addresses, or on $LISTEN
 set_listeners()
 {
 	perl -MSocket -e '
@@ -50,7 +51,7 @@ set_listeners()
 	$family = unpack("S", $1);
 	my $list = "";
 	while (my ($name, $port) = splice(@wish, 0, 2)) {
-		my $addr = pack_sockaddr_in($port, inet_aton("0.0.0.0"));
+		my $addr = pack_sockaddr_in($port, inet_aton($ENV{LISTEN} // "0.0.0.0"));
 
 		# NFSD_A_SERVER_SOCK_ADDR: address, name
 		$list .= attr(1 | 0x8000, attr(1, $addr . "\0" x (128 - length($addr))) .
@@ -137,6 +138,54 @@ openers()
 		check "netlink: it listens" listens_on rdma "$port" &&
 		rpc.nfsd "$nfsd_threads" && end_grace && reached "netlink"
 	rpc.nfsd 0
+}
+
+listens_at()
+{
+	rdma resource show cm_id | grep 'state LISTEN' | grep -q "src-addr $1:$port " ||
+		complain "$(rdma resource show cm_id | tr '\n' ';')"
+}
+
+# A listener on one address goes with the device of that, and listens again when the
+# address has a device again, however often that was tried in vain.
+one_address()
+{
+	local event=/sys/kernel/tracing/events/svcrdma2/svc2_event/enable i said=''
+
+	LISTEN=$addr4 check "one address: the listener is set" \
+		set_listeners rdma "$port" || return
+	rpc.nfsd "$nfsd_threads"
+	end_grace
+	check "one address: it listens there" listens_at "$addr4" || return
+	check "one address: mount" mount_nfs rdma2 4.2 /mnt || return
+	for i in /sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*rdma*/; do
+		said+="$(cat "$i/srcaddr") $(sed -n 's/^src_port=//p' "$i/xprt_info") "
+	done
+	[[ " $said" == *" $addr4 "[1-9]* ]] && ok "one address: sysfs has where the client calls from" ||
+		fail "one address: sysfs says $said"
+	echo 1 >"$event"
+	device_down
+	check "one address: it is tried again, in vain" until_traced 'listen.*-[1-9]' 2
+	device_up
+	check "one address: the mount goes on with the new device" stat /mnt/.
+	check "one address: it listens there again" listens_at "$addr4"
+	echo 0 >"$event"
+	check "one address: umount" umount_all
+	rpc.nfsd 0
+}
+
+# until_traced PATTERN COUNT: in the trace, so often
+until_traced()
+{
+	local i
+
+	for i in $(seq 300); do
+		[ "$(grep -c "svc2_event.*$1" /sys/kernel/tracing/trace)" -lt "$2" ] ||
+			return 0
+		sleep 0.1
+	done
+	grep svc2_event /sys/kernel/tracing/trace | tail -n 5
+	return 1
 }
 
 # Both orders of loading, and each module finds the name free after the other
@@ -273,6 +322,7 @@ group_names()
 	rpc.nfsd 0
 	unreachable
 	openers
+	one_address
 	orders
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma2
