@@ -242,6 +242,30 @@ window_short()
 	window_of 16 16
 }
 
+log_has()
+{
+	dmesg | grep -q "$1"
+}
+
+# window_too_small ENTRIES END MESSAGE THEN: of a device with such queues that end makes no
+# connection, and the log says so. When the device is as it was: a client that has given
+# up stays so, one that was refused tries again.
+window_too_small()
+{
+	local label="queues of $1, too small for the $2" then=connected
+
+	check "$label: the device" modprobe rpcrdma2_small max_qp_wr="$1" || return
+	dmesg -C
+	echo_connect 2>/dev/null &
+	run=$!
+	happens_in 100 log_has "$3" && ok "$label: the log has it" ||
+		fail "$label: the log has $(dmesg | tail -n 3)"
+	check "$label: the device as it was" rmmod rpcrdma2_small
+	wait "$run" || then=failed
+	[ "$then" = "$4" ] && ok "$label: $then" || fail "$label: $then, not $4"
+	echo_do disconnect 2>/dev/null
+}
+
 group_backward-rpc-window()
 {
 	local bad
@@ -256,6 +280,9 @@ group_backward-rpc-window()
 	grep -q ^FAIL /tmp/said && failed=1
 	expect "nothing was refused" \
 		"c_backward_refused + c_backward_unanswered + s_backward_errors == 0"
+	window_too_small 64 client 'has too small queues for 1 MiB payloads' failed
+	window_too_small 110 server \
+		'is refused (error -22): the device has too small queues' connected
 	! can_fail "$debug/rpcrdma2_aim" "no memory for Receives" || window_short
 	check "unload after use" echo_down
 }
