@@ -117,7 +117,7 @@ else
 fi
 report "W=1 -Werror with the unit tests" "$work/w1" "$built"
 
-source_tree=$(find "$cache" -maxdepth 1 -name 'source-*' -type d | tail -n 1)
+source_tree=$(readlink -e "$(kernel_dir uml)/build/source")
 # checkpatch IGNORED FILE...: its findings; it ends with 1 when it has some. What
 # it says of itself is one too, but for a table that is not beside it.
 checkpatch()
