@@ -80,7 +80,8 @@ static void free_strings(struct rpc_xprt *xprt)
 static void xprt2_free(struct xprt2_xprt *xp)
 {
 	xprt2_unlist_transport(xp);
-	WARN_ON_ONCE(xp->xp_xprt.cong);		/* each credit is back */
+	/* Each credit is back, but for those of RPCs that the server did not answer. */
+	WARN_ON_ONCE(xp->xp_xprt.cong != xp->xp_kept * RPC_CWNDSCALE);
 	xprt2_reqs_destroy(xp);
 	rpcrdma2_rpool_destroy(&xp->xp_rpool);
 	free_strings(&xp->xp_xprt);
