@@ -289,6 +289,23 @@ static void q2_fence_fails(struct kunit *test)
 }
 
 /* Q2: so has one that the device does not take. */
+static void q2_answered_when_the_fence_has_failed(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpc *rpc = &ln->rpcs[0];
+
+	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
+	complete_last(ln, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
+	complete_last(ln, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_TRUE(test,
+			  rpcrdma2_exposed_invalidated(&ln->co, &rpc->ex,
+						       ln->hdr.h_segs[0].rs_handle));
+	rpcrdma2_strip(&ln->co, &rpc->ex);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
 static void q2_fence_is_not_taken(struct kunit *test)
 {
 	struct link *ln = test->priv;
@@ -344,6 +361,7 @@ static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(q2_answered),
 	KUNIT_CASE(q2_lost_with_an_rpc),
 	KUNIT_CASE(q2_fence_fails),
+	KUNIT_CASE(q2_answered_when_the_fence_has_failed),
 	KUNIT_CASE(q2_fence_is_not_taken),
 	KUNIT_CASE(q2_call_is_not_taken),
 	KUNIT_CASE(q2_sees_entries),

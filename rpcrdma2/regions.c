@@ -372,14 +372,16 @@ bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_exposed *ex, u32 handle)
 {
 	struct region *re;
+	bool spent;
 
 	list_for_each_entry(re, &ex->ex_regions, list) {
 		if (re->ibmr->rkey != handle)
 			continue;
+		spent = re->spent;
 		put_region(co, re);
 		wake_if_waiting(co);
-		/* the one for its LOCAL_INV */
-		rpcrdma2_sq_give(co, 1);
+		/* the one for its LOCAL_INV, but where that has failed (Q2) */
+		rpcrdma2_sq_give(co, spent ? 0 : 1);
 		return true;
 	}
 	return false;

@@ -132,6 +132,9 @@ static int post_fence(struct xprt2_ep *ep, struct xprt2_req *req,
  */
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 {
+	/* The fence of an earlier Reply may have failed, and has given its entries back (Q2). */
+	if (unlikely(rpcrdma2_conn_is_lost(&ep->ep_conn)))
+		return -ENOTCONN;
 	return post_fence(ep, req, fenced);
 }
 
