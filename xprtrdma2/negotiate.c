@@ -369,13 +369,15 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	u32 max = pin ?: max(READ_ONCE(xprt2_param_max_version), min);
 	struct xprt2_nego *ng = &ep->ep_nego;
 	const char *why = xchg(&xp->xp_try_one, NULL);
+	bool plain = xchg(&xp->xp_plain, false);
 
-	if (!why) {
+	/* The plain probe goes on with a question that the server has been asked already. */
+	if (!why && !plain) {
 		why = recall(xprt, xp->xp_busy, &ng->ng_had_one);
 		ng->ng_known = why;
 	}
 	ng->ng_phase = xprt2_first_phase(min, max, why);
-	ng->ng_plain = xchg(&xp->xp_plain, false);
+	ng->ng_plain = plain;
 	ng->ng_min = min;
 	ng->ng_max = max;
 	ng->ng_pinned = pin;
