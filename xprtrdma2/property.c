@@ -18,6 +18,9 @@
 #include <linux/bitops.h>
 #include <linux/slab.h>
 
+#include <rpcrdma2/window.h>
+
+#include "queue.h"
 #include "trace.h"
 
 /* S33, S14: on the wire from the next message on (S15) */
@@ -182,15 +185,22 @@ static bool has_place(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	unsigned long most;
+	bool place, freed;
 
 	if (!xprt2_takes_place(true, &ep->ep_ex))
 		return true;
 	if (ep->ep_grant < 2)
 		return false;
 	most = RPC_CWNDSCALE * (ep->ep_grant - 1);
-	guard(spinlock)(&xprt->transport_lock);
+	spin_lock(&xprt->transport_lock);
 	xprt->cwnd = min(xprt->cwnd, most);
-	return xprt->cong <= most;
+	place = xprt->cong <= most;
+	/* A window of one is not for an RPC that is over: no Call would ever be sent. */
+	freed = xprt2_free_credits(xprt, xprt2_kept_max(xprt->cwnd));
+	spin_unlock(&xprt->transport_lock);
+	if (freed && test_bit(XPRT_CWND_WAIT, &xprt->state))
+		rpcrdma2_window_raised(xprt);
+	return place;
 }
 
 static void say_next(struct xprt2_ep *ep)
