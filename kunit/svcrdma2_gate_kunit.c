@@ -235,6 +235,24 @@ static void s46_deferred_is_taken_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
 }
 
+/* S46: it goes before a Call that was served, and takes a context. */
+static void s46_deferred_needs_a_context(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc_xprt *xprt = &f->sp.sp_xprt;
+
+	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
+	KUNIT_EXPECT_EQ(test, enter(f, 1, 8, 0), -EINPROGRESS);
+	svc2_gate_give(&f->sp, &f->sp.sp_sq, 9);
+	KUNIT_EXPECT_PTR_EQ(test, first_served(f), &f->calls[1]);
+	set_bit(XPT_DEFERRED, &xprt->xpt_flags);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
+	atomic_set(&xprt->xpt_nr_rqsts, 1000);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 0);
+	clear_bit(XPT_DEFERRED, &xprt->xpt_flags);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
+}
+
 static u64 count_of(enum svc2_counter counter)
 {
 	unsigned int cpu;
@@ -252,8 +270,8 @@ static void s46_wait_has_a_limit(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	stall_timeout = 2;
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9), 0);
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9, 0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1, 0), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls + 1);
 	KUNIT_EXPECT_EQ(test, f->losses, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&f->sp.sp_conn),
@@ -271,12 +289,12 @@ static void s46_loss_ends_a_wait(struct kunit *test)
 	u64 stalls = count_of(SVC2_C_stalls);
 	struct fixture *f = test->priv;
 
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9), 0);
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9, 0), 0);
 	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, &f->sp.sp_sq, &wt));
 	svc2_close(&f->sp, RPCRDMA2_LOSS_PEER);
 	stand_in_line(&f->sp, &wt);
 	KUNIT_EXPECT_FALSE(test, leave_line(&f->sp, &f->sp.sp_sq, &wt));
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1, 0), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls);
 }
 
@@ -308,6 +326,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(s46_done_is_taken_up),
 	KUNIT_CASE(s46_a_context_for_each),
 	KUNIT_CASE(s46_deferred_is_taken_up),
+	KUNIT_CASE(s46_deferred_needs_a_context),
 	KUNIT_CASE(s46_wait_has_a_limit),
 	KUNIT_CASE(s46_loss_ends_a_wait),
 	KUNIT_CASE(r5_whole),

@@ -220,7 +220,7 @@ static void s46_regains(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn,
 						 avail(f) - BACKWARD - SPARE, true));
-	set_bit(XPT_DEAD, &f->sp.sp_xprt.xpt_flags);
+	rpcrdma2_conn_lose(&f->sp.sp_conn, RPCRDMA2_LOSS_PEER);
 	KUNIT_EXPECT_EQ(test, svc2_sq_regain(&f->sp, &f->calls[1]), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE);
 }

@@ -80,6 +80,7 @@ int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *msg,
 	struct svc2_tx *tx;
 
 	svc2_msg_put_recv(sp, msg);		/* R6 */
+	svc2_sq_release(sp, &msg->sm_entries);
 	tx = svc2_tx_get(sp);
 	if (!IS_ERR(tx)) {
 		rpcrdma2_plan_error(&plan, code, arg, arg2);

@@ -149,11 +149,11 @@ static bool leave_line(struct svc2_xprt *sp, struct svc2_gate *ga,
 }
 
 static int wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
-			 unsigned int units)
+			 unsigned int units, unsigned int spare)
 {
 	struct svc2_waiter wt = {
 		.wt_units = units,
-		.wt_spare = ga->ga_units->un_kept,
+		.wt_spare = spare,
 	};
 
 	if (join_line(sp, ga, &wt))
@@ -173,23 +173,24 @@ static int wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
  * svc2_gate_take - take units, or wait for them
  * @sp: connection; closed when the wait takes too long
  * @ga: gate of it
- * @units: how many; never more than it was opened with
+ * @units: how many; with @spare never more than it was opened with
+ * @spare: how many to leave for Sends that stand alone
  *
  * Context: svc thread; sleeps.
  * Return: 0 when the units are the caller's; -ENOTCONN when the connection is
  * lost.
  */
 int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
-		   unsigned int units)
+		   unsigned int units, unsigned int spare)
 {
+	spare += ga->ga_units->un_kept;
 	might_sleep();
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return -ENOTCONN;
 	if (likely(list_empty(&ga->ga_line) &&
-		   rpcrdma2_units_take(ga->ga_units, units,
-				       ga->ga_units->un_kept)))
+		   rpcrdma2_units_take(ga->ga_units, units, spare)))
 		return 0;
-	return wait_for_turn(sp, ga, units);
+	return wait_for_turn(sp, ga, units, spare);
 }
 
 /**
@@ -266,7 +267,7 @@ void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
  * @ga: gate of it
  * @call: Call
  * @units: how many; with @spare never more than it was opened with
- * @spare: how many to leave for Replies
+ * @spare: how many to leave for Sends that stand alone
  * @held: where to note how many @call has
  *
  * A peer decides how long it takes until units come back. So no thread waits: the
@@ -331,16 +332,20 @@ void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line)
  */
 static bool has_room(const struct svc2_xprt *sp)
 {
-	if (!list_empty(&sp->sp_served_q))
+	bool deferred = test_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
+	bool served = !list_empty(&sp->sp_served_q);
+
+	/* The RPC layer takes up what it has put off first, and that needs a context. */
+	if (served && likely(!deferred))
 		return true;
 	if (!list_empty(&sp->sp_tx_gate.ga_line) ||
 	    svc2_gate_avail(&sp->sp_tx_gate) <= atomic_read(&sp->sp_xprt.xpt_nr_rqsts))
 		return false;
-	if (!list_empty(&sp->sp_ready_q))
+	if (served || !list_empty(&sp->sp_ready_q))
 		return true;
 	return svc2_transfer_has_room(sp) &&
 	       ((list_empty(&sp->sp_sq.ga_line) && list_empty(&sp->sp_mrs.ga_line)) ||
-		test_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags));
+		deferred);
 }
 
 /**

@@ -61,7 +61,7 @@ void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
 void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
 bool svc2_gate_is_whole(const struct svc2_gate *ga);
 int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
-		   unsigned int units);
+		   unsigned int units, unsigned int spare);
 int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    struct svc2_msg *call, unsigned int units,
 		    unsigned int spare, unsigned int *held);

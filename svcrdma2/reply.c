@@ -239,8 +239,10 @@ int svc2_sendto(struct svc_rqst *rqstp)
 		ret = plan_reply(rqstp, tx, call, &plan) ?:
 		      send_reply(rqstp, tx, call, &plan);
 	} while (unlikely(ret == -EAGAIN));
-	if (ret)
+	if (ret) {
+		svc2_sq_release(sp, svc2_msg_held(call));
 		return svc2_error_instead(sp, tx, h, &plan, ret);
+	}
 	count_reply(sp, h, offered, &plan);
 	svc2_grant_raise(sp);
 	return 0;

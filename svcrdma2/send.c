@@ -264,7 +264,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	struct svc2_tx *tx;
 	int ret;
 
-	ret = svc2_gate_take(sp, &sp->sp_tx_gate, 1);
+	ret = svc2_gate_take(sp, &sp->sp_tx_gate, 1, 0);
 	if (ret)
 		return ERR_PTR(ret);
 	do {

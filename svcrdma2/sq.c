@@ -117,24 +117,39 @@ int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
  * @sp: connection; closed when there are too few for long
  * @call: Call that has been carried out; sets sm_entries
  *
- * Context: svc thread; sleeps as svc2_try_again() does, and in no line.
+ * In front of the Calls that wait: behind them it would find too few each time, as they
+ * take what comes back. The thread has no entries, no counted pages and no send context
+ * meanwhile.
+ *
+ * Context: svc thread; sleeps as svc2_gate_take() does.
  * Return: 0, or -ENOTCONN when the connection is lost.
  */
 int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call)
 {
-	unsigned int wrs = svc2_sq_measure(sp, call), tries = 0;
-	struct rpcrdma2_units *un = sp->sp_sq.ga_units;
+	unsigned int wrs = svc2_sq_measure(sp, call);
 	int ret;
 
 	if (!wrs || call->sm_entries)
 		return 0;
-	do {
-		ret = rpcrdma2_units_take(un, wrs, un->un_kept + sp->sp_sq_spare) ?
-		      0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
+	ret = svc2_gate_take(sp, &sp->sp_sq, wrs, sp->sp_sq_spare);
 	if (!ret)
 		call->sm_entries = wrs;
 	return ret;
+}
+
+/**
+ * svc2_sq_release - give back the entries of a Reply that is not sent
+ * @sp: connection
+ * @held: as for svc2_sq_post()
+ *
+ * Before its thread waits for an entry for the error in its place.
+ *
+ * Context: svc thread.
+ */
+void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held)
+{
+	if (held && *held)
+		rpcrdma2_sq_give(&sp->sp_conn, xchg(held, 0));
 }
 
 /*
@@ -155,7 +170,7 @@ static int svc2_sq_take(struct svc2_xprt *sp, unsigned int wrs, unsigned int *he
 	} else if (wrs == 1 && rpcrdma2_sq_take(&sp->sp_conn, wrs, false)) {
 		return 0;
 	}
-	return svc2_gate_take(sp, &sp->sp_sq, wrs);
+	return svc2_gate_take(sp, &sp->sp_sq, wrs, 0);
 }
 
 /**

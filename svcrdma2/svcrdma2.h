@@ -612,6 +612,7 @@ bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
 unsigned int svc2_backward_regions(const struct svc2_xprt *sp);
 unsigned int svc2_backward_wrs(const struct svc2_xprt *sp);
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held);
 int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 		 struct ib_send_wr *first, bool backward, unsigned int *held);

@@ -239,7 +239,7 @@ static int size_receives(struct svc2_xprt *sp)
  * The Send Queue takes at least the longest chain there can be: everything
  * but its size in pages is bounded by what a header can hold. Beyond that it
  * is large enough to keep a device busy, not for all that may be outstanding;
- * threads wait in line for the rest. Where a device has too few entries Calls of the
+ * Calls wait in line for the rest. Where a device has too few entries Calls of the
  * server are the first to be fewer.
  */
 static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
