@@ -10,14 +10,12 @@ faulty="$debug/failslab $debug/fail_page_alloc"
 # What is injected counts these down.
 fault_times=1000000000
 
-# By state, the functions in which it is short, as MODULE:NAME
+# By state, the functions in which it is short, as MODULE:NAME. With a server of version 2
+# a connection is negotiated without any memory.
 declare -A states=(
 	[connecting]="xprtrdma2:ep_alloc xprtrdma2:resolve xprtrdma2:create_queues
 		xprtrdma2:reach xprtrdma2:xprt2_cm_handler
 		svcrdma2:svc2_listen_event svcrdma2:svc2_accept"
-	[negotiating]="xprtrdma2:xprt2_negotiate xprtrdma2:xprt2_negotiate_message
-		xprtrdma2:xprt2_converse xprtrdma2:xprt2_talk
-		svcrdma2:svc2_take_property svcrdma2:svc2_converse"
 	[in-flight]="xprtrdma2:xprt2_alloc_slot xprtrdma2:xprt2_buf_alloc
 		xprtrdma2:xprt2_send_request xprtrdma2:xprt2_received
 		rpcrdma2:rpcrdma2_regions_grow
@@ -241,24 +239,22 @@ group_shortage()
 {
 	local short_time=2
 
-	shortages in-flight 1 20 in-flight 10 50 negotiating 30 3 closing 10 3 \
+	shortages in-flight 1 20 in-flight 10 50 closing 10 3 \
 		connecting 1 5 all 10 10
 	mappings
 	finish
 }
 
-# By state and percentage, a minute each. A connection is negotiated once, and with
-# little memory: there it is seldom short.
+# By state and percentage, a minute each
 group_soak-shortage()
 {
 	local short_time=60 state percent list=()
 
-	for state in in-flight negotiating closing connecting all; do
+	for state in in-flight closing connecting all; do
 		for percent in 0.1 1 10; do
 			list+=("$state" "$percent" 0)
 		done
 		list[-1]=10
-		[ "$state" != negotiating ] || list[-1]=3
 	done
 	shortages "${list[@]}"
 	finish
