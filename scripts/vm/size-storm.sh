@@ -31,12 +31,13 @@ change_all_sizes()
 }
 
 # sizes_settle RECEIVE/SEND: the client's, when as many messages have passed as there
-# were Receives
+# were Receives, and the seconds between two messages about sizes are over (2.3, S53)
 sizes_settle()
 {
 	local i
 
-	for i in $(seq 20); do
+	for i in $(seq 100); do
+		sleep 0.1
 		dd if=/dev/zero of=/mnt/settle bs=512 count=50 oflag=direct status=none
 		[ "$(connection receive)/$(connection send)" = "$1" ] && return
 	done
