@@ -197,7 +197,8 @@ unsendable()
 	before=$(counters)
 	rpc.nfsd 0
 	fault fail_poszero
-	setxattr /mnt/x0 5000 >/tmp/xattr.0 &
+	# too long for any Receive
+	setxattr /mnt/x0 30000 >/tmp/xattr.0 &
 	first=$!
 	waiting SETXATTR 1 || why+=", itself does not wait"
 	for i in 1 2 3 4 5; do
@@ -218,7 +219,7 @@ unsendable()
 		why+=", itself: '$(cat /tmp/xattr.0)'"
 	[ -z "$why" ] && ok "$name: it ends, and no other" ||
 		fail "$name: ${why#, }"
-	check "$name: and can, later" setxattr /mnt/x1 5000
+	check "$name: and can, later" setxattr /mnt/x1 30000
 	risen "$before"
 	expect "$name: counted" "c_calls_unsendable == 1"
 	umount_all
