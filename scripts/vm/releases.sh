@@ -7,10 +7,9 @@
 # to be booted.
 
 # Names, each with its Debian and the releases of Linux that it stands for: the newest
-# of these that there is. 6.12.94 is the first that Debian 13 had as an update.
+# of these that there is. Debian 13 had 6.12.107 before; its archive drops older ones.
 release_kernels='
 debian-6.1	bookworm	6[.]1[.][^-]*-[0-9]*-amd64
-debian-6.12.94	trixie	6[.]12[.]94[+][^-]*-amd64
 debian-6.12.107	trixie	6[.]12[.]107[+][^-]*-amd64
 debian-6.12	trixie	6[.]12[.][^-]*-amd64
 debian-7.2	trixie	7[.]2[.][^-]*-amd64
