@@ -24,7 +24,8 @@
  * @qp: its queue pair
  * @device: its device
  * @serv: its service
- * @post: what is posted
+ * @posts: what is posted, one after the other; none of it is reported
+ * @posted: how many of these
  * @wrs: work requests of that
  * @calls: Calls
  */
@@ -34,7 +35,8 @@ struct fixture {
 	struct ib_qp		qp;
 	struct ib_device	device;
 	struct svc_serv		serv;
-	struct rpcrdma2_post	post;
+	struct rpcrdma2_post	posts[DEPTH];
+	unsigned int		posted;
 	struct ib_send_wr	wrs[48];
 	struct svc2_msg		calls[4];
 };
@@ -127,8 +129,7 @@ static int post(struct fixture *f, unsigned int wrs, bool backward, unsigned int
 		f->wrs[i].next = i < wrs - 1 ? &f->wrs[i + 1] : NULL;
 	}
 	f->wrs[wrs - 1].opcode = IB_WR_SEND;
-	memset(&f->post, 0, sizeof(f->post));
-	return svc2_sq_post(&f->sp, &f->post, f->wrs, backward, held);
+	return svc2_sq_post(&f->sp, &f->posts[f->posted++], f->wrs, backward, held);
 }
 
 /*
