@@ -7,6 +7,8 @@ client's Receives has no use for these: it may ask for smaller ones, and no more
 once at a time.
 """
 
+import time
+
 from .. import rpc, wire
 from ..registry import NotApplicable, case, check
 from ..wire import (BRS, RBSIZ, REPLY_RESOURCE, REQPROP, UPDPROP, Error, Prop, Properties, Rpc,
