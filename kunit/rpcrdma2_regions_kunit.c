@@ -271,16 +271,24 @@ static void q2_lost_with_an_rpc(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&ln->rpcs[1].ex));
 }
 
+/* An RPC with two regions, whose fence comes back from a queue pair in error */
+static void fence_flushed(struct kunit *test, struct rpc *rpc)
+{
+	struct link *ln = test->priv;
+
+	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
+	complete_last(ln, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
+	complete_last(ln, IB_WC_WR_FLUSH_ERR);
+}
+
 /* Q2: a fence that fails has used the entries, and the RPC is stripped. */
 static void q2_fence_fails(struct kunit *test)
 {
 	struct link *ln = test->priv;
 	struct rpc *rpc = &ln->rpcs[0];
 
-	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
-	complete_last(ln, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
-	complete_last(ln, IB_WC_WR_FLUSH_ERR);
+	fence_flushed(test, rpc);
 	KUNIT_EXPECT_EQ(test, rpc->fences, 1);
 	KUNIT_EXPECT_FALSE(test, rpc->ok);
 	rpcrdma2_strip(&ln->co, &rpc->ex);
@@ -288,16 +296,13 @@ static void q2_fence_fails(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
 }
 
-/* Q2: so has one that the device does not take. */
+/* Q2: a Reply that comes after that gives no entry back once more. */
 static void q2_answered_when_the_fence_has_failed(struct kunit *test)
 {
 	struct link *ln = test->priv;
 	struct rpc *rpc = &ln->rpcs[0];
 
-	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
-	complete_last(ln, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
-	complete_last(ln, IB_WC_WR_FLUSH_ERR);
+	fence_flushed(test, rpc);
 	KUNIT_EXPECT_TRUE(test,
 			  rpcrdma2_exposed_invalidated(&ln->co, &rpc->ex,
 						       ln->hdr.h_segs[0].rs_handle));
@@ -306,6 +311,7 @@ static void q2_answered_when_the_fence_has_failed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
 }
 
+/* Q2: so has a fence that the device does not take. */
 static void q2_fence_is_not_taken(struct kunit *test)
 {
 	struct link *ln = test->priv;
