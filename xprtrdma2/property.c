@@ -20,7 +20,6 @@
 
 #include <rpcrdma2/window.h>
 
-#include "queue.h"
 #include "trace.h"
 
 /* S33, S14: on the wire from the next message on (S15) */
@@ -196,7 +195,7 @@ static bool has_place(struct xprt2_ep *ep)
 	xprt->cwnd = min(xprt->cwnd, most);
 	place = xprt->cong <= most;
 	/* A window of one is not for an RPC that is over: no Call would ever be sent. */
-	freed = xprt2_free_credits(xprt, xprt2_kept_max(xprt->cwnd));
+	freed = xprt2_bound_kept(xprt);
 	spin_unlock(&xprt->transport_lock);
 	if (freed && test_bit(XPRT_CWND_WAIT, &xprt->state))
 		rpcrdma2_window_raised(xprt);

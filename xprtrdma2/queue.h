@@ -38,10 +38,4 @@ static inline unsigned int xprt2_move_replies(struct list_head *queue,
 	return count;
 }
 
-/* Credits that RPCs may keep when they are over, of a window of @cwnd */
-static inline unsigned int xprt2_kept_max(unsigned long cwnd)
-{
-	return cwnd / RPC_CWNDSCALE / 2;
-}
-
 #endif /* _XPRTRDMA2_QUEUE_H */

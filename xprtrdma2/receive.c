@@ -8,7 +8,6 @@
 #include <rpcrdma2/credit.h>
 #include <rpcrdma2/window.h>
 
-#include "queue.h"
 #include "trace.h"
 
 static u32 refill(struct xprt2_ep *ep)
@@ -31,7 +30,7 @@ static void set_window(struct xprt2_ep *ep)
 
 	spin_lock(&xprt->transport_lock);
 	swap(xprt->cwnd, cwnd);
-	freed = xprt2_free_credits(xprt, xprt2_kept_max(xprt->cwnd));
+	freed = xprt2_bound_kept(xprt);
 	spin_unlock(&xprt->transport_lock);
 	trace_xprt2_grant(ep, xprt->cwnd / RPC_CWNDSCALE);
 	/* No Call may end for long: a message about properties changes it, too. */

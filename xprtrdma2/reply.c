@@ -7,97 +7,7 @@
  */
 #include "xprtrdma2.h"
 
-#include <rpcrdma2/window.h>
-
-#include "queue.h"
 #include "trace.h"
-
-/**
- * xprt2_reset_credits - begin a connection with one credit (C-097)
- * @xp: transport, not connected
- *
- * Requests waiting to be sent again hold no credit any more: each asks for
- * one when its turn comes.
- */
-void xprt2_reset_credits(struct xprt2_xprt *xp)
-{
-	struct rpc_xprt *xprt = &xp->xp_xprt;
-	struct xprt2_req *req;
-
-	spin_lock(&xprt->transport_lock);
-	spin_lock(&xp->xp_req_lock);
-	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
-		req->rq2_slot.rq_cong = 0;
-	spin_unlock(&xp->xp_req_lock);
-	xp->xp_kept = 0;
-	xprt->cong = 0;
-	xprt->cwnd = RPC_CWNDSCALE;
-	spin_unlock(&xprt->transport_lock);
-}
-
-/**
- * xprt2_keep_credit - the server may still be at work on an RPC that is over (E-16)
- * @req: request of a Call whose RPC ends
- *
- * So its credit stays in the window's books until a Reply comes to no RPC. A server may
- * drop Calls, so half of the window is for others.
- *
- * Context: xprt->transport_lock is held.
- * Return: false when it was not sent on this connection, or is answered, or enough are
- * kept: then the credit is free.
- */
-bool xprt2_keep_credit(struct xprt2_req *req)
-{
-	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
-	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
-
-	lockdep_assert_held(&xprt->transport_lock);
-	guard(spinlock)(&xp->xp_req_lock);
-	if (!req->rq2_slot.rq_cong || !READ_ONCE(req->rq2_ep) || req->rq2_late ||
-	    xp->xp_kept >= xprt2_kept_max(xprt->cwnd))
-		return false;
-	/* From here on its Reply is one to a stranger: xprt2_answer_dead(). */
-	WRITE_ONCE(req->rq2_ep, NULL);
-	req->rq2_slot.rq_cong = 0;
-	xp->xp_kept++;
-	xprt2_count(credits_kept);
-	return true;
-}
-
-/**
- * xprt2_free_credits - of RPCs that are over, down to some
- * @xprt: transport
- * @most: how many may be kept
- *
- * Context: xprt->transport_lock is held.
- * Return: whether Calls that wait for a credit have to be woken.
- */
-bool xprt2_free_credits(struct rpc_xprt *xprt, unsigned int most)
-{
-	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
-
-	lockdep_assert_held(&xprt->transport_lock);
-	if (likely(xp->xp_kept <= most))
-		return false;
-	xprt->cong -= (xp->xp_kept - most) * RPC_CWNDSCALE;
-	WRITE_ONCE(xp->xp_kept, most);
-	return true;
-}
-
-/* A Reply to no RPC: most likely to one that is over. */
-static void xprt2_free_one(struct xprt2_xprt *xp)
-{
-	struct rpc_xprt *xprt = &xp->xp_xprt;
-	bool freed = false;
-
-	if (likely(!READ_ONCE(xp->xp_kept)))
-		return;
-	scoped_guard(spinlock, &xprt->transport_lock)
-		if (xp->xp_kept)
-			freed = xprt2_free_credits(xprt, xp->xp_kept - 1);
-	if (freed && test_bit(XPRT_CWND_WAIT, &xprt->state))
-		rpcrdma2_window_raised(xprt);
-}
 
 static u32 sum_chunk_lengths(const struct rpcrdma2_hdr *h)
 {
@@ -138,7 +48,7 @@ static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rpcrdma2_recv_put(&rep->rep_recv);
 	if (xprt2_answer_dead(ep, msg))
 		return;
-	xprt2_free_one(ep->ep_xp);
+	xprt2_credit_answered(ep->ep_xp);
 	if (msg->mg_handle &&
 	    rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
 		xprt2_lose_to_handle(ep);

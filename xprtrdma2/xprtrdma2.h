@@ -620,12 +620,15 @@ bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
 void xprt2_lose_to_handle(struct xprt2_ep *ep);
 void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 
+/* credits.c */
+void xprt2_reset_credits(struct xprt2_xprt *xp);
+bool xprt2_keep_credit(struct xprt2_req *req);
+bool xprt2_bound_kept(struct rpc_xprt *xprt);
+void xprt2_credit_answered(struct xprt2_xprt *xp);
+
 /* reply.c */
 void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			struct rpcrdma2_msg *msg);
-void xprt2_reset_credits(struct xprt2_xprt *xp);
-bool xprt2_keep_credit(struct xprt2_req *req);
-bool xprt2_free_credits(struct rpc_xprt *xprt, unsigned int most);
 
 /* complete.c */
 void xprt2_wait_for_reply(struct rpc_task *task);
