@@ -3,13 +3,24 @@
 #
 # Builds the unit tests for user space, with sanitizers, and runs them there: one
 # line for each case that fails, with --cases also for those that pass.
+#
+#	kunit-host.sh [--cases] [--suite NAME]...
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
 
 hidden='^ok '
-[ "${1:-}" != --cases ] || hidden='^$'
+suites=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--cases)	hidden='^$' ;;
+	--suite)	[ $# -gt 1 ] || die "--suite needs the name of a suite"
+			suites+=("$2"); shift ;;
+	*)		die "no option is called '$1'" ;;
+	esac
+	shift
+done
 
 need_packages gcc libc6-dev make
 out=$(host_dir)
@@ -22,8 +33,9 @@ if ! with_lock "$out.lock" make -s -j"$jobs" -f kunit/host/Makefile OUT="$out" \
 	echo "FAIL kunit-host: does not build"
 	exit 1
 fi
-"$out/run" >"$out/ktap" 2>"$out/errors"
+"$out/run" "${suites[@]}" >"$out/ktap" 2>"$out/errors"
 rc=$?
+[ -s "$out/ktap" ] || { cat "$out/errors" >&2; exit 1; }
 awk -v group=kunit-host -f scripts/ktap.awk "$out/ktap" >"$out/cases"
 grep '^ *# .*not true' "$out/ktap" >&2
 cat "$out/errors" >&2

@@ -2,12 +2,13 @@
 /*
  * Runs suites in user space, and prints KTAP as the kernel's KUnit does.
  *
- *	run [--first]	with --first nothing is printed but the first fault, and
- *			the run ends there. Memory ends where a page does, and
- *			the page behind it cannot be touched: that is for builds
- *			without sanitizers
+ *	run [--first] [SUITE...]
  *
- * Exit status: 0; 1 a case failed; with --first, 2.
+ * SUITE is a suite's name; all run without one. With --first nothing is printed
+ * but the first fault, and the run ends there. Memory ends where a page does, and
+ * the page behind it cannot be touched: that is for builds without sanitizers.
+ *
+ * Exit status: 0; 1 a case failed; 2 with --first, or there is no such suite.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,21 +171,49 @@ static bool run_suite(const struct kunit_suite *suite, unsigned int number)
 	return good;
 }
 
-int main(int argc, char **argv)
+/* Whether one of the names is that of the suite, or there are none. */
+static bool wanted(const struct kunit_suite *suite, char **names)
+{
+	if (!*names)
+		return true;
+	for (; *names; names++)
+		if (!strcmp(*names, suite->name))
+			return true;
+	return false;
+}
+
+/* Returns how many suites are wanted; runs them as well when good is there. */
+static unsigned int each_suite(char **names, bool *good)
 {
 	struct kunit_suite *const *const *list, *const *suite;
 	unsigned int n = 0;
+
+	for (list = host_lists; *list; list++) {
+		for (suite = *list; *suite; suite++) {
+			if (!wanted(*suite, names))
+				continue;
+			n++;
+			if (good)
+				*good &= run_suite(*suite, n);
+		}
+	}
+	return n;
+}
+
+int main(int argc, char **argv)
+{
 	bool good = true;
+	unsigned int n;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	first = argc > 1 && !strcmp(argv[1], "--first");
-	for (list = host_lists; *list; list++)
-		for (suite = *list; *suite; suite++)
-			n++;
+	argv += first ? 2 : 1;
+	n = each_suite(argv, NULL);
+	if (*argv && n != argc - (first ? 2 : 1)) {
+		fprintf(stderr, "not every name is that of a suite\n");
+		return 2;
+	}
 	say("KTAP version 1\n1..%u\n", n);
-	n = 0;
-	for (list = host_lists; *list; list++)
-		for (suite = *list; *suite; suite++)
-			good &= run_suite(*suite, ++n);
+	each_suite(argv, &good);
 	return good ? 0 : 1;
 }
