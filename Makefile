@@ -105,12 +105,23 @@ demo:
 check:
 	scripts/check.sh $(SUITES)
 
+quick:
+	scripts/check.sh quick
+
+# TARGETS="soak bench" for some, OUT=DIR for the logs
+check-all:
+	OUT=$(OUT) scripts/check-all.sh $(TARGETS)
+
 # KERNELS="debian-7.3" for some
 check-kernels:
 	scripts/kernels.sh --boot $(KERNELS)
 
 lint:
 	scripts/lint.sh
+
+# Files that differ from BASE, or from HEAD
+lint-changed:
+	BASE=$(BASE) scripts/lint.sh --changed
 
 packages:
 	scripts/packages.sh
@@ -125,14 +136,16 @@ check-install:
 kunit:
 	scripts/kunit.sh $(KERNEL)
 
+# SUITES="rpcrdma2_credit" for some
 kunit-host:
-	scripts/kunit-host.sh
+	scripts/kunit-host.sh $(addprefix --suite ,$(SUITES))
 
 mutants:
 	scripts/mutants.sh $(FILES)
 
+# GROUP="files kill" for some; CASES, VERSIONS, DEVICE, SEED, OPTS as testing.rst has them
 test:
-	scripts/nfs-test.sh $(KERNEL)
+	scripts/nfs-test.sh $(KERNEL) $(GROUP)
 
 shell:
 	scripts/shell.sh $(KERNEL)
@@ -168,40 +181,50 @@ cache-clean:
 	scripts/vm/clean.sh
 
 help:
-	@echo 'make [KDIR=...]        the modules, for the running kernel or the one built in KDIR'
-	@echo 'make KUNIT=1           the test modules too'
-	@echo 'make sign              for Secure Boot; SIGN_KEY=FILE SIGN_CERT=FILE'
-	@echo 'make install           into the modules of that kernel; DESTDIR=... for another root'
-	@echo 'make uninstall         what make install put there'
-	@echo 'make dkms-install      by DKMS, for each kernel that is installed; make dkms-uninstall'
-	@echo 'make deb               Debian packages; OUT=DIR'
-	@echo 'make clean             what was built here'
-	@echo
-	@echo 'In a guest, KERNEL=uml (default), uml-debug or debian:'
-	@echo 'make demo              real files over proto=rdma2, on the stock Debian kernel'
-	@echo 'make check             what CI runs; SUITES="lint kunit" for some'
-	@echo 'make check-kernels     file tests on Debian'"'"'s kernels 6.1, 6.12 and 7.3; KERNELS="debian-7.3"'
-	@echo 'make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell'
-	@echo 'make packages          the Debian packages, unpacked and looked at'
-	@echo 'make dissector         the dissector for Wireshark, against messages written by hand'
-	@echo 'make check-install     on Debian 12 and 13: apt, boot, upgrade of the kernel, purge; DEBIAN=13'
-	@echo 'make kunit             unit tests'
-	@echo 'make kunit-host        unit tests in user space, with sanitizers: no guest, seconds'
-	@echo 'make mutants           whether the unit tests see each fault put into the pure code; FILES=...'
-	@echo 'make test              file tests over soft-RoCE'
-	@echo 'make canary            whether the detectors in the guests are awake'
-	@echo 'make conformance       the tester (tester/) against these ends and in-tree'"'"'s'
-	@echo 'make soak              faults and losses under load, RPCs in both directions, for half an hour'
-	@echo 'make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute'
-	@echo 'make fuzz-wire         1 million mutated messages to each end, beside a mount; ARGS=--help'
-	@echo 'make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=COMMIT, OUT=DIR'
-	@echo 'make flame             where a row of it spends them, as SVG; ROW=WRITE SIZE=4096, VARIANT=intree, OUT=DIR'
-	@echo 'make shell             a prompt, with the modules loaded and a mount in place'
-	@echo 'make kernel            only the guest'"'"'s kernel, into the cache'
-	@echo 'make modules           only the modules for the guest'"'"'s kernel'
-	@echo 'make cache-clean       empty the cache of kernels and builds'
+	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
+
+## Build and install
+##   make [KDIR=...]        the modules, for the running kernel or the one built in KDIR
+##   make KUNIT=1           the test modules too
+##   make sign              for Secure Boot; SIGN_KEY=FILE SIGN_CERT=FILE
+##   make install           into the modules of that kernel; DESTDIR=... for another root
+##   make uninstall         removes what make install put there
+##   make dkms-install      by DKMS, for each kernel that is installed; make dkms-uninstall
+##   make deb               Debian packages; OUT=DIR
+##   make clean             removes what was built here
+##
+## Test: in guests and in user space; this machine's kernel and network stay as they are
+##   make demo              real files over proto=rdma2, on the stock Debian kernel
+##   make quick             in minutes: unit tests, lint of changed files, files, conformance
+##   make check             the gate, as CI runs it; SUITES="lint kunit" for some
+##   make check-all         all of the targets that test, in hours, with a report; TARGETS=, OUT=DIR
+##   make test              GROUP=files KERNEL=uml CASES=locks: one group in one kernel,
+##                          uml (default), uml-debug or debian; no GROUP is all of them
+##   make shell             a prompt in a guest, with the modules loaded and a mount; KERNEL=
+##
+##   make kunit-host        unit tests in user space, with sanitizers, in seconds; SUITES=
+##   make kunit             unit tests in a guest; KERNEL=
+##   make mutants           whether the unit tests see each fault put into the pure code; FILES=
+##   make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell
+##   make lint-changed      the same of the files that differ from a commit; BASE=
+##   make packages          the Debian packages, unpacked and looked at
+##   make dissector         the dissector for Wireshark, against messages written by hand
+##   make canary            whether the detectors in the guests are awake
+##   make conformance       the tester (tester/) against these ends and in-tree's; KERNEL=
+##   make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute
+##
+##   make check-kernels     file tests on Debian's kernels; KERNELS="debian-7.3" for some
+##   make check-install     on Debian 12 and 13: apt, boot, upgrade of the kernel, purge; DEBIAN=13
+##   make soak              faults and losses under load, and what takes long
+##   make fuzz-wire         1 million mutated messages to each end, beside a mount; ARGS=--help
+##   make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=, OUT=
+##   make flame             where a row of it spends them, as SVG; ROW=WRITE SIZE=4096, OUT=DIR
+##
+##   make kernel            only the guest's kernel, into the cache; KERNEL=
+##   make modules           only the modules for the guest's kernel; KERNEL=
+##   make cache-clean       empties the cache of kernels and builds
 
 .PHONY: all sign install uninstall install-modules uninstall-modules install-utils \
 	uninstall-utils install-source dkms-install dkms-uninstall deb clean modules kernel \
-	demo check check-install check-kernels lint packages dissector kunit kunit-host mutants test shell canary \
+	demo check quick check-all check-install check-kernels lint lint-changed packages dissector kunit kunit-host mutants test shell canary \
 	conformance soak fuzz fuzz-wire bench flame cache-clean help

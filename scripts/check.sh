@@ -5,7 +5,7 @@
 # skipped is not counted as passed; where CI is "true" it is a failure.
 #
 #	check.sh [SUITE...]	kunit-host lint packages dissector kernels kunit fuzz
-#				canary uml uml-debug debian; soak
+#				canary uml uml-debug debian; soak, quick
 #	check.sh --job JOB	one test of the queue, in TAP, for prove
 #
 # The unit tests in user space take seconds and are run first, alone.
@@ -24,6 +24,7 @@ run_job()
 {
 	case $1 in
 	lint)	scripts/lint.sh ;;
+	lint-changed) scripts/lint.sh --changed ;;
 	packages) scripts/packages.sh ;;
 	dissector) scripts/dissector.sh ;;
 	fuzz)	FUZZ_SECONDS=60 scripts/fuzz/run.sh ;;
@@ -71,6 +72,7 @@ soak=(uml-debug/soak-{shortage,everything,losses} uml-debug/link-soak uml/backwa
 	uml-debug/backward-rpc-chunks-soak)
 mapfile -t -O "${#soak[@]}" soak < <(scripts/nfs-test.sh --groups uml-soak | sed 's|^|uml/|')
 work=$(mktemp -d)
+touch "$work/begun"
 
 # Whatever ends this script ends its jobs, which are in one process group.
 stop()
@@ -104,7 +106,7 @@ prepare()
 		scripts/kernels.sh --roots &
 		roots=$!
 	fi
-	! wanted uml lint soak || scripts/vm/kernel.sh uml >/dev/null || exit 1
+	! wanted uml lint soak quick || scripts/vm/kernel.sh uml >/dev/null || exit 1
 	! wanted uml-debug kunit canary soak ||
 		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
 	! wanted debian lint packages || scripts/vm/kernel.sh debian >/dev/null || exit 1
@@ -114,6 +116,7 @@ prepare()
 		! wanted "$kernel" ||
 			scripts/nfs-test.sh --build "$kernel" || exit 1
 	done
+	! wanted quick || scripts/nfs-test.sh --build uml files conformance || exit 1
 	! wanted soak || for kernel in uml uml-debug; do
 		mapfile -t groups < <(printf '%s\n' "${soak[@]}" | sed -n "s|^$kernel/||p")
 		scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
@@ -125,7 +128,8 @@ list()
 {
 	local suite job
 
-	for suite in lint packages dissector uml-debug debian uml kernels kunit fuzz canary soak; do
+	for suite in lint packages dissector uml-debug debian uml kernels kunit fuzz canary soak \
+			quick; do
 		wanted "$suite" || continue
 		case $suite in
 		kunit)	echo kunit/uml-debug ;;
@@ -133,6 +137,7 @@ list()
 		*uml*|debian) scripts/nfs-test.sh --groups "$suite" |
 				sed "s|^|$suite/|" ;;
 		soak)	printf '%s\n' "${soak[@]}" ;;
+		quick)	printf '%s\n' lint-changed uml/files uml/conformance ;;
 		*)	echo "$suite" ;;
 		esac
 	done | while read -r job; do
@@ -166,7 +171,7 @@ run_queue()
 
 need_packages perl
 rc=0
-! wanted kunit-host || run_queue kunit-host || rc=1
+! wanted kunit-host quick || run_queue kunit-host || rc=1
 prepare
 mapfile -t queue < <(list | sort -s -k1,1nr | cut -d' ' -f2)
 [ "${#queue[@]}" -eq 0 ] || run_queue "${queue[@]}" || rc=1
@@ -175,7 +180,10 @@ passed=$(results '^ok ' | grep -vc ' # SKIP$')
 failed=$(results '^not ok ' | wc -l)
 skipped=$(results '^ok .* # SKIP$' | wc -l)
 results '^not ok | # SKIP$'
-say "$SECONDS s"
+longest=$(for job in ${queue[@]+"${queue[@]}"}; do
+	[ ! "$took/$job" -nt "$work/begun" ] || echo "$job $(cat "$took/$job") s"
+done | sort -k2,2nr | head -n 8 | paste -sd, | sed 's/,/, /g')
+say "took $((SECONDS / 60)) min $((SECONDS % 60)) s; longest: $longest"
 echo "$passed passed, $failed failed, $skipped skipped"
 if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
 	echo "# a skipped case fails this run, because CI=true"

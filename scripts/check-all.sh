@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs every target that tests something, one after the other, and goes on when one
+# fails:
+#
+#	check-all.sh [TARGET...]	OUT=DIR is where the logs and the report go
+#
+# report.txt in that folder has a line for each: how it ended, how long it took, and
+# the cases that failed.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+targets=(check check-kernels check-install soak mutants fuzz-wire bench demo)
+[ $# -eq 0 ] || targets=("$@")
+out=${OUT:-$cache/check-all-$(date +%Y%m%d-%H%M%S)}
+mkdir -p "$out" || exit 1
+report=$out/report.txt
+git -C "$top" log -1 --format='%h %s' >"$report" 2>/dev/null
+failed=0
+
+for target in "${targets[@]}"; do
+	say "$target: begins; log: $out/$target.log"
+	start=$SECONDS
+	make -C "$top" "$target" >"$out/$target.log" 2>&1 </dev/null
+	rc=$?
+	verdict=passed
+	[ "$rc" -eq 0 ] || { verdict="FAILED ($rc)"; failed=$((failed + 1)); }
+	line=$(printf '%-14s %-12s %4d min' "$target" "$verdict" $(((SECONDS - start) / 60)))
+	say "$line"
+	echo "$line" >>"$report"
+	grep -aE '^(not ok|FAIL|[0-9]+ passed, )' "$out/$target.log" |
+		sort -u | sed 's/^/    /' >>"$report"
+done
+cat "$report"
+echo "$((${#targets[@]} - failed)) passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
