@@ -4,7 +4,8 @@
 Holds Documentation/protocol.rst against the sources: prints each requirement
 id and each section that they name and the document lacks, and each file,
 function and test that a row names and the sources lack, and each id
-of a row that none of its tests has in the name of a case. No output, no fault.
+of a row that none of its tests has in the name of a case, and each decision of section
+2.1 that the tester explains in other words. No output, no fault.
 """
 
 import fnmatch
@@ -13,6 +14,7 @@ import re
 import sys
 
 DOCUMENT = 'Documentation/protocol.rst'
+MEANINGS = 'tester/rpcrdma2_test/requirements.txt'
 ID = re.compile(r'\b([CBPE]-\d{2,3}|[SV]\d{2})\b')
 RANGE = re.compile(r'\b([CBPE]-|S)(\d{2,3}) to \1(\d{2,3})\b')
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
@@ -238,8 +240,26 @@ def check_sources(document, sources):
                     faults.append(f'{path}:{n}: {DOCUMENT} has no section {ref}')
 
 
+def resolutions(document):
+    """The S decisions of section 2.1: the words of each"""
+    found = re.findall(r'^(S\d\d(?: S\d\d)*)\n((?:(?:    .*)?\n)+)', document, re.M)
+    return {i: ' '.join(text.replace('`', '').split())
+            for ids, text in found for i in ids.split()}
+
+
+def check_meanings(document):
+    """What the tester's users read of an S decision are the words of the document."""
+    known = resolutions(read(MEANINGS))
+    for i, words in resolutions(document).items():
+        if known.get(i) != words:
+            faults.append(f'{MEANINGS}: {i} is not what {DOCUMENT} says')
+    if known.keys() - resolutions(document).keys():
+        faults.append(f'{MEANINGS} has decisions that {DOCUMENT} lacks')
+
+
 def main():
     document = read(DOCUMENT)
+    check_meanings(document)
     sources = {path: read(path) for pattern in SOURCES
                for path in sorted(glob.glob(pattern))}
     check_sources(document, sources)

@@ -10,6 +10,7 @@ from . import rpc, wire
 from .endpoint import Endpoint, Lost, PrivateData
 from .registry import Failure, NotApplicable, check
 from .settings import Settings
+from .waits import until
 from .wire import BRS, CALL, RBSIZ, Prop, Rpc, Segment
 
 PATIENCE = 5            # for an answer, in seconds
@@ -214,7 +215,7 @@ class Client:
         """The connection ends, and no answer comes before."""
         try:
             self.send(*messages)
-            end = time.monotonic() + patience
+            end = until(patience)
             while time.monotonic() < end:
                 answer = self.receive(0.1)
                 check(answer is None, f'an answer before the end: {answer}')

@@ -8,6 +8,7 @@ import pathlib
 import struct
 
 from .registry import NotApplicable
+from .waits import scaled
 
 MAGIC = 0xf6ab0e18
 ROOM = 1 << 20
@@ -164,7 +165,7 @@ class Endpoint:
     @classmethod
     def request(cls, listener, patience, size=16384, receives=32, lender=None):
         """The next request for a connection, or None."""
-        pointer = lib.ep_request(listener, int(patience * 1000), size, receives,
+        pointer = lib.ep_request(listener, int(scaled(patience) * 1000), size, receives,
                                  lender and lender.pointer)
         return cls(pointer) if pointer else None
 
@@ -192,7 +193,7 @@ class Endpoint:
             raise Lost(f'Send: {os.strerror(-code)}')
 
     def flush(self, patience=5):
-        code = lib.ep_flush(self.pointer, int(patience * 1000))
+        code = lib.ep_flush(self.pointer, int(scaled(patience) * 1000))
         if code:
             raise Lost(f'Send: {os.strerror(-code)}')
 
@@ -209,7 +210,7 @@ class Endpoint:
     def receive(self, patience):
         """A pair: octets, and the handle invalidated or None. None for nothing."""
         got, room = Received(), ctypes.create_string_buffer(65536)
-        ret = lib.ep_receive(self.pointer, int(patience * 1000), room,
+        ret = lib.ep_receive(self.pointer, int(scaled(patience) * 1000), room,
                              len(room), ctypes.byref(got))
         if ret < 0:
             raise Lost('the peer has ended the connection')
@@ -225,7 +226,7 @@ class Endpoint:
 
     def is_left(self, patience):
         """Waits until the peer has disconnected, which it may do after this end has."""
-        return bool(lib.ep_is_left(self.pointer, int(patience * 1000)))
+        return bool(lib.ep_is_left(self.pointer, int(scaled(patience) * 1000)))
 
     def post_receives(self, count):
         code = lib.ep_post_receives(self.pointer, count)

@@ -8,11 +8,21 @@ import sys
 import time
 import traceback
 
-from . import registry, report, rpc, selftest, wire
+from . import registry, report, rpc, selftest, settings, waits, wire
 from .client import Client, Target
 from .endpoint import Lost
 from .fuzz import flawed, run as fuzzing
 from .server import Kept, Server, Trigger
+
+# The exit status of a run in which no case failed and none passed
+NOTHING_PASSED = 3
+
+
+def positive(text):
+    number = float(text)
+    if not 0 < number < 1000:
+        raise argparse.ArgumentTypeError('a factor above 0 and below 1000')
+    return number
 
 
 def arguments():
@@ -31,7 +41,16 @@ def arguments():
                         help='a folder that the server exports, and that may be written to')
     parser.add_argument('--set', metavar='COMMAND', default='',
                         help='gives the peer another $SETTING, which is $VALUE')
+    parser.add_argument('--require', metavar='WORD', action='append', default=[],
+                        help='a case, a group, a requirement or a version (1, 2) of which '
+                             'a case has to pass; not applicable is a failure then')
+    parser.add_argument('--wait', metavar='FACTOR', type=positive, default=1.0,
+                        help='wait so many times as long, for a slow peer or link')
     parser.add_argument('--list', action='store_true', help='name the cases')
+    parser.add_argument('--explain', action='store_true',
+                        help='print requirements in words, those of the cases named')
+    parser.add_argument('--settings', action='store_true',
+                        help='print the settings that --set has to know')
     parser.add_argument('--self-test', action='store_true',
                         help='test the library of messages, without a network')
     form = parser.add_mutually_exclusive_group()
@@ -50,6 +69,28 @@ def list_cases(cases):
               f'\n    {c.title}')
     total = sum(registry.TABLES.values())
     print(f'\n{len(cases)} cases, {len(registry.covered(cases))} of {total} requirements')
+
+
+def explain(cases, words):
+    """The requirements that the words name, or those of the cases that they name."""
+    meanings = registry.meanings()
+    ids = [w for w in words if w in meanings]
+    if len(ids) < len(words) or not words:
+        ids = sorted({i for c in registry.chosen(cases, words) for i in c.ids})
+    for i in ids:
+        print(f'{i}  {meanings[i]}')
+        for c in cases:
+            if i in c.ids:
+                print(f'      {c.name}: {c.title}')
+    if not ids:
+        print(f'rpcrdma2-test: nothing is called {" or ".join(words)}', file=sys.stderr)
+        return 2
+    return 0
+
+
+def print_settings():
+    for name, (peer, value) in settings.TABLE.items():
+        print(f'{name:15} {peer:7} {value}')
 
 
 def run(case, talk):
@@ -85,6 +126,20 @@ def why_not(case, target):
     return ''
 
 
+def verdict(results, required):
+    """The exit status of a run, which has ended."""
+    passed = [r.case for r in results if r.status == report.PASSED]
+    missing = [w for w in required
+               if not registry.chosen(passed, [w]) and
+               not any(str(c.version) == w for c in passed)]
+    for word in missing:
+        print(f'rpcrdma2-test: no case of {word} has passed, which is required',
+              file=sys.stderr)
+    if missing or any(r.status == report.FAILED for r in results):
+        return 1
+    return 0 if passed else NOTHING_PASSED
+
+
 def play_client(cases, target, form):
     target.survey()
     form.begin(cases)
@@ -95,7 +150,7 @@ def play_client(cases, target, form):
                        run(case, Client(target, case.version)))
         form.add(results[-1])
     form.end(results)
-    return any(r.status == report.FAILED for r in results)
+    return results
 
 
 def play_server(cases, trigger, form):
@@ -117,7 +172,7 @@ def play_server(cases, trigger, form):
         form.add(results[-1])
     kept.close()
     form.end(results)
-    return any(r.status == report.FAILED for r in results)
+    return results
 
 
 def surveyed(target):
@@ -154,10 +209,16 @@ def main():
     options = parser.parse_args()
     if options.self_test:
         return selftest.main()
+    waits.FACTOR = options.wait
     cases = registry.load()
     if options.list:
         list_cases(registry.chosen(cases, options.words))
         return 0
+    if options.settings:
+        print_settings()
+        return 0
+    if options.explain:
+        return explain(cases, options.words)
     if len(options.words) < 2:
         parser.error('HOST and PORT are missing')
     host, port, *words = options.words
@@ -166,14 +227,19 @@ def main():
     cases = registry.chosen([c for c in cases if c.plays == options.plays], words)
     if not cases:
         parser.error(f'no case is called {" or ".join(words)}')
+    for word in options.require:
+        if not registry.chosen(cases, [word]) and word not in ('1', '2'):
+            parser.error(f'--require {word}: no case that would run is called so')
     if options.plays == 'server' and not options.trigger:
         parser.error('--server needs --trigger')
     target = Target(host, int(port), options.export, options.set)
     trigger = Trigger(host, int(port), options.trigger, options.backend or host, options.set)
     try:
         if options.plays == 'server':
-            return play_server(cases, trigger, options.form())
-        return play_client(cases, target, options.form())
+            results = play_server(cases, trigger, options.form())
+        else:
+            results = play_client(cases, target, options.form())
+        return verdict(results, options.require)
     except (OSError, Lost, rpc.RpcError, registry.Failure) as reason:
         print(f'rpcrdma2-test: {host} port {port}: {reason}', file=sys.stderr)
         return 2

@@ -3,6 +3,7 @@
 
 import dataclasses
 import importlib
+import pathlib
 import pkgutil
 import re
 
@@ -76,6 +77,21 @@ def chosen(cases, words):
         return cases
     return [c for c in cases for w in words
             if w in c.ids or w == c.name or c.name.startswith(w.rstrip('.') + '.')]
+
+
+def meanings():
+    """Requirements by id, in words: a heading and the text."""
+    found, headings = {}, []
+    text = (pathlib.Path(__file__).parent / 'requirements.txt').read_text('utf-8')
+    for line in text.splitlines():
+        if line.startswith('    '):
+            for i in headings:
+                found[i] += ' ' + line.strip()
+        elif line and not line.startswith('#'):
+            headings = ID.findall(line.partition(' section ')[0])
+            where = line.partition(' section ')[2]
+            found.update({i: f'(section {where})' if where else '' for i in headings})
+    return {i: text.strip() for i, text in found.items()}
 
 
 def covered(cases):

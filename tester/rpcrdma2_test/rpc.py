@@ -5,6 +5,7 @@ import os
 import socket
 import struct
 
+from .waits import scaled
 from .wire import CALL, REPLY, opaque, u32
 
 NFS, MOUNT, PORTMAP = 100003, 100005, 100000
@@ -66,7 +67,7 @@ def over_tcp(host, port, prog, vers, proc, arguments=b''):
                 break
             except OSError:
                 continue
-        sock.settimeout(5)
+        sock.settimeout(scaled(5))
         sock.connect((host, port))
         xid = int.from_bytes(os.urandom(4), 'big')
         message = call(xid, proc, arguments, prog, vers)

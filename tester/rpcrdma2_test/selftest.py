@@ -7,11 +7,14 @@ encoded again, and cut short at every octet, which the decoder must notice. And
 what of the fuzzing needs no peer.
 """
 
+import contextlib
+import io
 import math
 import pathlib
 import random
+import re
 
-from . import rpc, wire
+from . import registry, report, rpc, settings, wire
 from .endpoint import PrivateData
 from .fuzz import minimise, mutate
 from .wire import Error, Option, Prop, Properties, Rpc, Segment, u32
@@ -166,8 +169,40 @@ def fuzzing():
         yield f'minimise: {found} in place of {wanted}'
 
 
+def texts():
+    """Each requirement of a case has a meaning, and each setting of one is in the table."""
+    known = registry.meanings()
+    for case in registry.load():
+        for i in case.ids:
+            if not known.get(i):
+                yield f'{case.name}: {i} has no meaning'
+    for path in (pathlib.Path(__file__).parent / 'cases').glob('*.py'):
+        for name in re.findall(r"\.set\('(\w+)'", path.read_text('utf-8')):
+            if name not in settings.TABLE:
+                yield f'{path.name}: the setting {name} is not in the table'
+
+
+def verdicts():
+    """No run in which nothing passed ends well, and none that lacks what is required."""
+    case = registry.Case('a.b', ('C-001',), '', None, 'client', 2, ())
+    passed, other = (report.Result(case, s) for s in (report.PASSED, report.NOT_APPLICABLE))
+    for status, results, *required in (
+            (0, [passed]), (3, [other]), (0, [passed, other], 'C-001', '2', 'a'),
+            (1, [other], 'C-001'), (1, [passed], '1'), (1, [other, passed], 'C-002'),
+            (1, [passed, report.Result(case, report.FAILED)])):
+        with contextlib.redirect_stderr(io.StringIO()):
+            got = main_module().verdict(results, required)
+        if got != status:
+            yield f'{[r.status for r in results]} with {required} ends with {got}'
+
+
+def main_module():
+    from . import main as module        # which imports this one
+    return module
+
+
 def main():
-    found = [*faults(), *fuzzing()]
+    found = [*faults(), *fuzzing(), *texts(), *verdicts()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')

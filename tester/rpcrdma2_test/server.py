@@ -19,6 +19,7 @@ from .client import Answer
 from .endpoint import Endpoint, Listener, Lost, PrivateData
 from .registry import Failure, NotApplicable, check
 from .settings import Settings
+from .waits import scaled, until
 from .wire import BRS, RBSIZ, Prop, Rpc
 
 PATIENCE = 10
@@ -128,7 +129,7 @@ class Server:
             except ProcessLookupError:
                 break
             try:
-                self.process.communicate(timeout=5)
+                self.process.communicate(timeout=scaled(5))
                 break
             except subprocess.TimeoutExpired:
                 continue
@@ -193,9 +194,9 @@ class Server:
 
     def next_call(self, patience=PATIENCE):
         """The next Call; what else comes before it is none of its business."""
-        end = time.monotonic() + patience
+        end = until(patience)
         while time.monotonic() < end:
-            got = self.receive(end - time.monotonic())
+            got = self.receive(0.2)
             if got and isinstance(got.message, Rpc):
                 return got.message
         raise Failure('no Call')
@@ -205,7 +206,7 @@ class Server:
         Answers Calls until one is wanted, which is not answered but returned.
         None when the command has come to its end before.
         """
-        end = time.monotonic() + patience
+        end = until(patience)
         while time.monotonic() < end:
             try:
                 got = self.receive(0.2)
@@ -228,7 +229,7 @@ class Server:
     def ends(self, patience):
         """Whether the command ends, which is a while after it has ended the connection."""
         try:
-            self.process.wait(patience)
+            self.process.wait(scaled(patience))
         except subprocess.TimeoutExpired:
             return False
         return True
@@ -248,7 +249,7 @@ class Server:
 
         None when the command has come to its end before.
         """
-        end = time.monotonic() + patience
+        end = until(patience)
         while time.monotonic() < end:
             try:
                 got = self.receive(0.2)
@@ -280,7 +281,7 @@ class Server:
     def succeeds(self, patience=20):
         """Serves on until the command ends, which has to be well."""
         self.serve(patience=patience)
-        said, _ = self.process.communicate(timeout=patience)
+        said, _ = self.process.communicate(timeout=scaled(patience))
         check(self.process.returncode == 0,
               f'the command ends with {self.process.returncode}: {said.decode()[-200:]}')
 
@@ -302,14 +303,14 @@ class Server:
         """The command fails, without another Call, and without another connection."""
         call = self.serve(lambda call: True, patience)
         check(call is None, f'another Call: {call}')
-        check(self.process.wait(patience) != 0, 'the command ends well')
+        check(self.process.wait(scaled(patience)) != 0, 'the command ends well')
         self.hang_up()
         check(Endpoint.request(self.listener.pointer, 0.05) is None, 'another connection')
 
     def fails(self, patience=20):
         """Serves on until the command ends, which has to be badly."""
         self.serve(patience=patience)
-        check(self.process.wait(patience) != 0, 'the command ends well')
+        check(self.process.wait(scaled(patience)) != 0, 'the command ends well')
 
     # Calls
 
@@ -364,7 +365,7 @@ class Server:
     def ask_backend(self, message):
         if not self.tcp:
             self.tcp = socket.create_connection((self.trigger.backend, 2049),
-                                                self.backend_patience)
+                                                scaled(self.backend_patience))
         rpc.put_record(self.tcp, message)
         while rpc.number_at(answer := rpc.record(self.tcp), 4) != wire.REPLY:
             # A Call of the server, to see that the client can be called
@@ -388,11 +389,11 @@ class Server:
     def answer_to(self, message):
         """The client's next message that is no Call; Calls wait for it."""
         self.send(message)
-        end = time.monotonic() + PATIENCE
+        end = until(PATIENCE)
         while time.monotonic() < end:
-            got = self.receive(end - time.monotonic())
+            got = self.receive(0.2)
             if got is None:
-                break
+                continue
             if not isinstance(got.message, Rpc) or got.message.xid == message.xid:
                 return got.message
             self.answer(got.message)
@@ -401,9 +402,9 @@ class Server:
     def silent(self, *messages):
         """No answer to these but Calls, which are served."""
         self.send(*messages)
-        end = time.monotonic() + SILENCE
+        end = until(SILENCE)
         while time.monotonic() < end:
-            got = self.receive(max(0, end - time.monotonic()))
+            got = self.receive(0.2)
             if got is None:
                 return
             check(isinstance(got.message, Rpc) and

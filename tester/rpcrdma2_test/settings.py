@@ -4,6 +4,30 @@
 import os
 import subprocess
 
+from .waits import scaled
+
+# By name: the peer that has it, and the meaning of $VALUE
+TABLE = {
+    'backward': ('server', 'Calls of the server to its clients: none, inline or genl'),
+    'call': ('server', 'Calls to make now, to the client that is there: count, window, call '
+             'and reply, which are bytes inline or data/read chunk/write chunk/Reply chunk'),
+    'calls': ('server', 'the same, and the command ends when the Calls have ended'),
+    'credits': ('server', 'the most that a connection is granted'),
+    'expire': ('server', 'the owner of a client of NFSv4, whose state the server forgets'),
+    'exports': ('server', '"unknown": the server cannot find out what it exports'),
+    'gss_context': ('server', 'the handle, in hex, of an RPCSEC_GSS context that the server '
+                    'is to know, whatever its key'),
+    'max_version': ('both', 'the highest version of RPC-over-RDMA that the peer speaks'),
+    'min_version': ('both', 'the lowest version of RPC-over-RDMA that the peer speaks'),
+    'pin': ('client', "the one version that the client may speak with the tester's $PORT; a "
+            'second number is that for all other ports of the same address'),
+    'receive_memory': ('server', 'KiB for the Receives of all connections'),
+    'receive_size': ('server', 'bytes of each Receive of connections that come later'),
+    'send_size': ('both', "bytes of the peer's largest Send"),
+    'unanswered': ('client', 'ends well once so many Calls more have got no answer since it '
+                   'was 0'),
+}
+
 
 class Settings:
     """Settings by name, and which of them are not what they were."""
@@ -14,7 +38,7 @@ class Settings:
     def set(self, name, value):
         """The value '' is the peer's default."""
         self.changed.add(name)
-        subprocess.run(['sh', '-c', self.command], check=True, timeout=5,
+        subprocess.run(['sh', '-c', self.command], check=True, timeout=scaled(5),
                        env=dict(os.environ, SETTING=name, VALUE=str(value),
                                 **self.environment))
 

@@ -9,6 +9,7 @@ import time
 from .. import rpc
 from ..client import Client
 from ..registry import case, check
+from ..waits import until
 from ..wire import MSG, MSGP, Raw, Segment, u32
 
 PATIENCE = 60                   # any limit will do, as long as there is one
@@ -42,7 +43,7 @@ class Holder:
 
     def ends(self):
         """The server ends the connection, sooner or later."""
-        end = time.monotonic() + PATIENCE
+        end = until(PATIENCE)
         while not self.t.endpoint.lost:
             check(time.monotonic() < end, f'after {PATIENCE} s the connection goes on')
             time.sleep(0.1)
