@@ -39,14 +39,24 @@ run_job()
 # What a job says besides its results is shown when it fails. One that fails
 # without saying which case is a failure too, and so is one that says nothing.
 # That it begins goes past prove, which would wait for a result behind it.
+# The names of its cases are kept: one that vanishes, or that is new, is named the next
+# time.
 tap()
 {
+	local names=$took/$1.cases
+
 	say "$1: begins" 2>&3
-	{ run_job "$1" 2>&1; echo "ended $?"; } | awk -v job="$1" '
+	{ run_job "$1" 2>&1; echo "ended $?"; } | awk -v job="$1" -v names="$names.new" '
+	function name(line) {
+		sub(/^(not )?ok /, "", line)
+		sub(/ # SKIP$/, "", line)
+		print line >names
+	}
 	/^ended [0-9]+$/ { rc = $2; next }
 	/^ok / { cases++ }
 	sub(/^FAIL /, "not ok ") { cases++; failed++ }
 	sub(/^skip /, "ok ") { cases++; $0 = $0 " # SKIP" }
+	/^(not )?ok / { name($0) }
 	/^((not )?ok |#)/ { print; next }
 	{ said[++lines] = $0 }
 	END {
@@ -59,6 +69,10 @@ tap()
 		exit failed > 0
 	}' || return
 	echo "$SECONDS" >"$took/$1"
+	sort -o "$names.new" "$names.new"
+	[ ! -e "$names" ] || diff "$names" "$names.new" |
+		sed -n 's/^< /# not there any more: /p; s/^> /# new: /p'
+	mv "$names.new" "$names"
 }
 
 if [ "${1:-}" = --job ]; then
