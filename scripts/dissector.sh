@@ -99,7 +99,7 @@ for field in "${fields[@]}"; do
 		}'
 done >"$work/found"
 
-mapfile -t names < <(grep '^V' $vectors)
+mapfile -t names < <(grep -o '^V[0-9]*' $vectors)
 for vector in "${names[@]}"; do
 	diff <(grep "^$vector " "$work/wanted" | sort) \
 		<(grep "^$vector " "$work/found" | sort) >"$work/said"

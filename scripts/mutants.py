@@ -26,7 +26,7 @@ MEMORY = 1 << 30                # octets
 LIST = 'kunit/mutants.equivalent'
 FOLDERS = ['include', 'kunit', 'rpcrdma2', 'xprtrdma2', 'svcrdma2']
 MAKE = ['make', '-s', '-f', 'kunit/host/Makefile', 'OUT=sanitized']
-SOURCES = ('.c', '.h', '.sh', 'Makefile', 'Kbuild')
+SOURCES = ('.c', '.h', '.sh', '.awk', '.txt', 'Makefile', 'Kbuild')
 FLAGS = ['-w', '-std=gnu11', '-Ikunit/host', '-Iinclude']
 
 TOKEN = re.compile(r'''

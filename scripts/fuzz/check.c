@@ -14,6 +14,7 @@
 #include <rpcrdma2/cm.h>
 #include <rpcrdma2/codec.h>
 #include <rpcrdma2/credit.h>
+#include <rpcrdma2/error.h>
 #include <rpcrdma2/propset.h>
 
 #include "fuzz.h"

@@ -51,14 +51,14 @@ copy_sources()
 	# By contents: a source that changes while a build runs would be older than
 	# the objects of that build, if it kept its time.
 	rsync -a --no-times --checksum --delete --prune-empty-dirs \
-		--exclude=/compat/features.h \
+		--exclude=/compat/features.h --exclude=/kunit/vectors.h \
 		--include=/Kbuild --include=/include/ --include=/compat/ \
 		--include=/rpcrdma2/ \
 		--include=/xprtrdma2/ \
 		--include=/svcrdma2/ --include=/kunit/ --include=/bench/ \
 		--include=/faults/ \
 		--exclude='/*' \
-		--include='*/' --include='*.[ch]' --include=Kbuild \
+		--include='*/' --include='*.[ch]' --include=Kbuild --include='vectors.*' \
 		--exclude='*' "${SOURCE:-$top}/" "$out/src/" >&2 || return 1
 	for d in rpcrdma2 xprtrdma2 svcrdma2 kunit bench faults; do
 		case " $only " in
