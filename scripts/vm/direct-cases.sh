@@ -5,16 +5,19 @@
 # The disk's driver takes the physical address of each page that the transport has
 # put into rq_arg, so each of them has to be one.
 
-# The file system is on the disk, and nfsd passes its page cache by.
+# The file system is on the disk.
 direct_up()
 {
-	local knob=/sys/kernel/debug/nfsd/io_cache_write
-
 	modprobe nvme && await test -b /dev/nvme0n1 &&
 		mkfs.ext4 -q -F /dev/nvme0n1 || complain "no disk" || return 1
 	export_device=/dev/nvme0n1
-	nfs_up "$proto" && chmod 1777 "$export_dir" || return 1
-	echo 2 >"$knob" || complain "nfsd has no direct WRITEs"
+	nfs_up "$proto" && chmod 1777 "$export_dir"
+}
+
+# nfsd passes its page cache by.
+bypass_the_cache()
+{
+	echo 2 >/sys/kernel/debug/nfsd/io_cache_write
 }
 
 # as_written FILE: what the disk has is what /tmp/data has. The server's page cache
@@ -51,11 +54,56 @@ passes_the_cache()
 	check "$label, WRITE of $block: the disk has it" as_written "$file"
 }
 
+# mapped_heads: reports of WRITEs whose head nfsd could not make a bio_vec of: a bio_vec
+# has a struct page, and no page belongs to the address of a mapping. A kprobe sees each
+# head. Without KASLR mappings begin at ffa00000'0 with page tables of five levels, and at
+# ffffc900'0 with four.
+mapped_heads()
+{
+	local events=/sys/kernel/tracing probe=rdma2/head
+
+	case $1 in
+	on)	echo "p:$probe xdr_buf_to_bvec head=+0(%dx):x64 len=+8(%dx):u64" \
+			>>"$events/kprobe_events" &&
+			: >"$events/trace" && echo 1 >"$events/events/$probe/enable" ;;
+	seen)	sed -n 's/.* head: .* head=0x\([0-9a-f]*\) len=\([0-9]*\)$/\1 \2/p' \
+			"$events/trace" >/tmp/heads ;;
+	off)	echo 0 >"$events/events/$probe/enable" &&
+			echo "-:$probe" >>"$events/kprobe_events" ;;
+	esac
+}
+
+# Through the page cache, where such a head is copied from all the same, so that the
+# contents are right
+heads_have_pages()
+{
+	local name="inline WRITEs of 8 KiB" heads
+
+	dd if=/dev/urandom of=/tmp/data bs=8K count=8 status=none
+	check "$name: kprobe" mapped_heads on || return
+	check "$name: dd" dd if=/tmp/data of=/mnt/heads bs=8K oflag=direct status=none
+	mapped_heads seen
+	heads=$(awk '$2 > 0 && ($1 >= "ffa0000000000000" && $1 < "ffd2000000000000" ||
+		$1 >= "ffffc90000000000" && $1 < "ffffe90000000000")' /tmp/heads | wc -l)
+	[ "$(wc -l </tmp/heads)" -ge 8 ] && [ "$heads" -eq 0 ] &&
+		ok "$name: each head has a page" ||
+		fail "$name: $heads of $(wc -l </tmp/heads) heads are mappings: $(head -n 2 /tmp/heads)"
+	check "$name: kprobe goes" mapped_heads off
+	check "$name: the disk has them" as_written heads
+}
+
 group_direct()
 {
 	local v block
 
 	direct_up || { fail "server"; return; }
+	if mount_nfs "$proto" 3 /mnt; then
+		heads_have_pages
+		check "umount" umount_all
+	else
+		fail "mount"
+	fi
+	bypass_the_cache || { fail "nfsd has no direct WRITEs"; return; }
 	echo 1 >/sys/kernel/tracing/events/nfsd/nfsd_write_direct/enable ||
 		fail "no trace event of direct WRITEs"
 	for v in ${VERSIONS:-3 4.2}; do
