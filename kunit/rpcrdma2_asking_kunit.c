@@ -438,16 +438,55 @@ static void the_largest_send_is_told(struct kunit *test)
 	has_nothing_to_say(test, &ex);
 }
 
-/* A question goes first; what has changed waits for its answer. */
+/* A question goes first; what has become more waits for its answer. */
 static void questions_first(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
 	meet(test, &ex, RPCRDMA2_PROPS_ALL, BRS);
-	rpcrdma2_exchange_resize(&ex, 12288, 4096);
+	ex.ex_told.pr_sbsiz = 4096;
+	rpcrdma2_exchange_resize(&ex, 12288, 32768);
 	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
 	answer(test, &ex, XID, 1, 0, 0);
 	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ | SBSIZ);
+}
+
+/*
+ * S14: a Reply that the peer has a right to is not refused: Sends get smaller when it
+ * has been told, and only then are smaller Receives asked for, which binds (C-034).
+ */
+static void s14_a_smaller_send_is_told_first(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+
+	meet(test, &ex, RPCRDMA2_PROPS_ALL, BRS);
+	rpcrdma2_exchange_resize(&ex, 8192, 4096);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW, &pm));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
+	rpcrdma2_exchange_unsent(&ex);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
+	say(test, &ex, RDMA2_OPT_UPDPROP, SBSIZ);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
+	rpcrdma2_exchange_heard(&ex, NOW + HZ);
+	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+	answer(test, &ex, XID, 1, 0, 0);
+	has_nothing_to_say(test, &ex);
+
+	/* more is in force before it is told (C-059), as far as the peer takes it */
+	rpcrdma2_exchange_resize(&ex, 8192, 12288);
+	peer_says(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 12288);
+
+	/* a peer that cannot be told */
+	rpcrdma2_exchange_resize(&ex, 8192, 2048);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
+	ex.ex_lacks = BIT(RDMA2_OPT_UPDPROP);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 2048);
+	meet(test, &ex, RBSIZ, BRS);
+	rpcrdma2_exchange_resize(&ex, 8192, 4096);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 }
 
 /* C-033, S16: what the peer asks for, this end does or looks at later. */
@@ -620,6 +659,7 @@ static struct kunit_case asking_cases[] = {
 	KUNIT_CASE(smaller_receives_are_not),
 	KUNIT_CASE(the_largest_send_is_told),
 	KUNIT_CASE(questions_first),
+	KUNIT_CASE(s14_a_smaller_send_is_told_first),
 	KUNIT_CASE(the_peer_asks),
 	KUNIT_CASE(s53_sizes_that_flip),
 	KUNIT_CASE(s53_wishes_for_less),

@@ -235,6 +235,8 @@ static void messages_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 32768);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 12288);
 	ex.ex_able.pr_sbsiz = 8192;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 32768);
+	ex.ex_told.pr_sbsiz = 8192;	/* S14: not before */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 8192);
 }
 

@@ -7,8 +7,9 @@
  *
  * The promises that hold whatever the order of events is: no message is longer than the
  * Receives that its peer has by then (C-028, C-034), no end has more messages about
- * properties under way than Receives are kept for them (2.3, S27), and in the end
- * each knows the other.
+ * properties under way than Receives are kept for them (2.3, S27), none refuses a Reply
+ * that its peer has a right to by what both have said so far (S14), and in the end each
+ * knows the other.
  */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -24,12 +25,16 @@
  * struct parcel - a message under way
  * @due: when it is looked at, in jiffies
  * @len: octets
+ * @reply: octets of the Reply to this Call, as long as one may be inline; or 0
+ * @needed: octets of a Reply that this error refuses; or 0
  * @control: it is about properties, and @data has it; else it is any other
  * @data: the message
  */
 struct parcel {
 	unsigned long	due;
 	u32		len;
+	u32		reply;
+	u32		needed;
 	bool		control;
 	__be32		data[OCTETS / XDR_UNIT];
 };
@@ -190,6 +195,19 @@ static void look_at(struct world *wd, struct end *en, struct parcel *pa)
 	take_wish(wd, en);
 }
 
+/* A Reply as long as its Call lets it be, or an error */
+static void reply(struct world *wd, struct end *en, u32 octets)
+{
+	struct parcel *pa = post(wd, en);
+
+	if (octets <= rpcrdma2_exchange_send_max(&en->ex)) {
+		pa->len = octets;
+	} else {
+		pa->len = RPCRDMA2_HDR_MIN;
+		pa->needed = octets - RPCRDMA2_HDR_MIN;
+	}
+}
+
 static void arrive(struct world *wd, struct end *en)
 {
 	while (en->count && !time_before(wd->now, en->line[en->first].due)) {
@@ -201,15 +219,24 @@ static void arrive(struct world *wd, struct end *en)
 		rpcrdma2_exchange_heard(&en->ex, wd->now);
 		if (pa->control)
 			look_at(wd, en, pa);
+		if (pa->reply)
+			reply(wd, en, pa->reply);
+		if (pa->needed)
+			rpcrdma2_exchange_reply_refused(&en->ex, pa->needed);
 		converse(wd, en);
 	}
 }
 
-/* An RPC message, as long as one may be */
+/* A Call, as long as one may be, that has a Reply as long as one may be */
 static void talk(struct world *wd, struct end *en)
 {
-	if (peer_of(wd, en)->count < LINE - 4)
-		post(wd, en)->len = rpcrdma2_exchange_send_max(&en->ex);
+	struct parcel *pa;
+
+	if (peer_of(wd, en)->count >= LINE / 2)
+		return;
+	pa = post(wd, en);
+	pa->len = rpcrdma2_exchange_send_max(&en->ex);
+	pa->reply = rpcrdma2_exchange_reply_max(&en->ex);
 }
 
 static void step(struct world *wd)
@@ -288,6 +315,13 @@ static void end(struct world *wd)
 		KUNIT_ASSERT_EQ_MSG(wd->test, en->ex.ex_peer.pp_now.pr_rbsiz,
 				    peer->ex.ex_told.pr_rbsiz, "run %u", wd->run);
 		KUNIT_ASSERT_LE(wd->test, en->ex.ex_told.pr_rbsiz, en->have);
+		if (!rpcrdma2_props_marked(&peer->ex.ex_able) ||
+		    !rpcrdma2_props_marked(&en->ex.ex_able))
+			continue;
+		KUNIT_ASSERT_EQ(wd->test, en->ex.ex_peer.pp_now.pr_sbsiz,
+				peer->send);
+		KUNIT_ASSERT_EQ_MSG(wd->test, en->ex.ex_peer.pp_short, false,
+				    "S14: run %u", wd->run);
 	}
 }
 

@@ -120,6 +120,13 @@ static u32 updates(const struct rpcrdma2_exchange *ex,
 	return knows(ex, RDMA2_OPT_UPDPROP) ? rows : 0;
 }
 
+/* S14: the peer knows the last X_SBSIZ, and expects Replies of that size inline. */
+static bool rpcrdma2_sends_less(const struct rpcrdma2_exchange *ex)
+{
+	return ex->ex_able.pr_sbsiz < ex->ex_told.pr_sbsiz &&
+	       updates(ex, &ex->ex_able) & BIT(RPCRDMA2_PROP_X_SBSIZ);
+}
+
 static bool may_speak(const struct rpcrdma2_exchange *ex)
 {
 	return ex->ex_said && ex->ex_peer.pp_spoken;
@@ -144,7 +151,8 @@ bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
 		return false;
 	*pm = (struct rpcrdma2_propmsg){ };
 	rows = questions(ex);
-	if (rows && !rpcrdma2_asks_too_soon(ex, now)) {
+	if (rows && !rpcrdma2_sends_less(ex) &&
+	    !rpcrdma2_asks_too_soon(ex, now)) {
 		rpcrdma2_propset_init(&ex->ex_want, rows, &ex->ex_wish);
 		pm->pm_type = RDMA2_OPT_REQPROP;
 		pm->pm_set = ex->ex_want;
@@ -324,7 +332,8 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_answer);
 
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
 {
-	u32 own = ex->ex_able.pr_sbsiz;
+	u32 own = rpcrdma2_sends_less(ex) ? ex->ex_told.pr_sbsiz :
+					    ex->ex_able.pr_sbsiz;
 
 	/* There is nothing else to ask for. */
 	if (ex->ex_open && ex->ex_sent == RDMA2_OPT_REQPROP)

@@ -190,14 +190,14 @@ static void say_next(struct svc2_xprt *sp)
 	xid = take_xid(sp);
 	if (say(sp, &pm, xid)) {
 		rpcrdma2_exchange_unsent(ex);
-		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
-		return;
+	} else {
+		rpcrdma2_exchange_sent(ex, &pm, xid, jiffies);
+		if (pm.pm_type == RDMA2_OPT_REQPROP)
+			svc2_count(reqprops_sent);
+		else
+			svc2_count(updprops_sent);
 	}
-	rpcrdma2_exchange_sent(ex, &pm, xid, jiffies);
-	if (pm.pm_type == RDMA2_OPT_REQPROP)
-		svc2_count(reqprops_sent);
-	else
-		svc2_count(updprops_sent);
+	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);	/* S14: once it has left */
 }
 
 /**

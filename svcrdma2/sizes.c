@@ -97,7 +97,7 @@ void svc2_sizes_update(struct svc2_xprt *sp)
  *
  * sp_recv_size is raised when no Receive of the connection is smaller (C-028, C-032),
  * and not lowered but by svc2_receives_wanted() (C-033). sp_send_own bounds Sends
- * soon; then the peer is asked for Receives of that size (C-034).
+ * once it is announced (S14); a REQPROP for Receives of that size follows (C-034).
  *
  * An svc thread does it, as if a message had come.
  *

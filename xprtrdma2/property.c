@@ -172,7 +172,7 @@ static bool say(struct xprt2_ep *ep, const struct rpcrdma2_propmsg *pm)
 		rpcrdma2_exchange_unsent(&ep->ep_ex);
 	else
 		rpcrdma2_exchange_sent(&ep->ep_ex, pm, xid, jiffies);
-	bound_messages(ep);
+	bound_messages(ep);		/* S14: once it has left */
 	return !ret;
 }
 
@@ -252,8 +252,8 @@ void xprt2_talk(struct work_struct *work)
  * @receive: receive_size has, and not send_size
  *
  * Receives grow (C-028, C-032), and shrink only when the server asks for that
- * (C-033). Sends are bound soon; then the server is asked for Receives of that size
- * (C-034).
+ * (C-033). Sends are bound once send_size is announced (S14); a REQPROP for Receives
+ * of that size follows (C-034).
  *
  * Context: sleeps; as long as the endpoint is there.
  */

@@ -110,7 +110,7 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
  * @send: octets of the largest Send it makes
  *
  * Where @send has changed the peer is asked for Receives of that size, if it ever
- * changes them.
+ * changes them. A smaller one is in force once it is announced (S14).
  */
 void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
 
@@ -123,8 +123,9 @@ void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
  * A REQPROP: after the peer's CONNPROP, for what that allows to be asked (C-047,
  * S16). An UPDPROP: what has changed since the peer was told (C-027, C-032, C-059).
  * Neither while another message waits (2.3), nor one that the peer does not know
- * (C-026), nor a wish for less right behind another (S53). From here on a smaller
- * RBSIZ that is asked for bounds Sends (C-034).
+ * (C-026), nor a wish for less right behind another (S53), or before the peer knows
+ * that Sends are smaller (S14). From here on a smaller RBSIZ that is asked for bounds
+ * Sends (C-034).
  *
  * Return: whether there is one. Then rpcrdma2_exchange_sent() or
  * rpcrdma2_exchange_unsent() follows, before any other call.
@@ -139,7 +140,7 @@ bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
 bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex);
 
 /**
- * rpcrdma2_exchange_sent - a message of this end is posted
+ * rpcrdma2_exchange_sent - a message of this end is posted, and may lower send_max
  * @ex: properties
  * @pm: message
  * @xid: its xid: that of no RPC that this end waits for (S18)

@@ -193,6 +193,30 @@ def told(t):
     check([m.xid for m in got if isinstance(m, Rpc)] == [message.xid], f'{got}')
 
 
+@case('S14 C-059', needs='set export')
+def told_before_it_holds(t):
+    """A client with the mark is told before Sends get smaller: no Reply is refused till then"""
+    handle = t.file(bytes(6000))
+    t.announce(MARK, Prop(RBSIZ, LARGE), nochg={0})
+    got = change(t, SMALL)
+    if got is None:
+        raise NotApplicable('the server tells nothing')
+    check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
+    t.set('send_size', 4096)                    # it has told something just now
+    told = False
+    for rest in (0, 1.1, 1.1):
+        time.sleep(rest)
+        t.send(t.call(rpc.READ, rpc.read_arguments(handle, 6000)))
+        got = t.receive().message
+        while isinstance(got, Properties):
+            told = told or got.proc == UPDPROP and got.values[LARGEST_SEND].word == 4096
+            check(told, f'{got}')
+            got = t.receive().message
+        refused = isinstance(got, Error) and got.code == REPLY_RESOURCE
+        check(refused == told, f'told: {told}, and {got}')
+    check(told, 'the client is told nothing')
+
+
 @case('C-027 C-032 C-059')
 def what_is_announced_is_in_force(t):
     """Whatever RBSIZ the server says last, messages as long as that are answered"""
