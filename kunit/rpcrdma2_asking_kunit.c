@@ -390,6 +390,7 @@ static void an_error_of_version_one(struct kunit *test)
 static void larger_receives_are_told(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_hdr *h;
 
 	meet(test, &ex, RBSIZ, 0);
@@ -397,11 +398,14 @@ static void larger_receives_are_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 8192);
 	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
 	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 12288);
-	/* 2.3: one at a time, until a message comes */
+	/* 2.3: one at a time, until a message comes that it can have led to */
 	rpcrdma2_exchange_resize(&ex, 16384, 65536);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + HZ - 1));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW, &pm));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + HZ));
 	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
-	rpcrdma2_exchange_heard(&ex, NOW);
+	rpcrdma2_exchange_heard(&ex, NOW + HZ);
 	has_nothing_to_say(test, &ex);
 	/* C-026: a peer that does not know them is told nothing more */
 	h = error(test, XID, RDMA2_ERR_INVALID_OPTION);
@@ -429,7 +433,7 @@ static void the_largest_send_is_told(struct kunit *test)
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
 	say(test, &ex, RDMA2_OPT_UPDPROP, SBSIZ);
 	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_sbsiz, 4096);
-	rpcrdma2_exchange_heard(&ex, NOW);
+	rpcrdma2_exchange_heard(&ex, NOW + HZ);
 	rpcrdma2_exchange_resize(&ex, 12288, 32768);
 	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ | SBSIZ);
 

@@ -192,6 +192,9 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_unsent);
 
 bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now)
 {
+	if (ex->ex_sent == RDMA2_OPT_UPDPROP &&
+	    now - ex->ex_since < RPCRDMA2_UPDPROP_REST)
+		return false;
 	if (ex->ex_sent != RDMA2_OPT_REQPROP) {
 		ex->ex_open = false;
 		return false;

@@ -13,10 +13,10 @@
  *	rpcrdma2_exchange_sent()	it is posted
  *	rpcrdma2_exchange_unsent()	it could not be; it is said the next time
  *
- * Of such messages one at a time waits for an answer; one that has none waits
- * for the next message, of whatever kind (2.3). Nothing is locked: property messages
- * of a connection are dealt with one at a time, in the order in which they came
- * (S16), and so is what this end says.
+ * Of such messages one at a time waits for an answer; an UPDPROP, which has none, waits
+ * for a message that comes a second later, of whatever kind (2.3). Nothing is locked:
+ * property messages of a connection are dealt with one at a time, in the order in
+ * which they came (S16), and so is what this end says.
  */
 #ifndef _RPCRDMA2_EXCHANGE_H
 #define _RPCRDMA2_EXCHANGE_H
@@ -82,6 +82,9 @@ struct rpcrdma2_exchange {
 /* S53: from one wish for smaller Receives to the next, and as long as it is waited */
 #define RPCRDMA2_CUT_REST	HZ
 #define RPCRDMA2_ASK_REST	(HZ + HZ / 4)
+
+/* 2.3: an UPDPROP has arrived when a message comes so long after it */
+#define RPCRDMA2_UPDPROP_REST	HZ
 
 /**
  * rpcrdma2_exchange_init - nothing has been announced (C-005, C-024, S19)
@@ -161,8 +164,9 @@ void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex);
  * @ex: properties
  * @now: jiffies
  *
- * 2.3. A REQPROP waits for its own answer, however long that takes: what it asks for
- * may be in force at the peer by now (C-034, C-052, S16).
+ * 2.3. A message that comes right behind an UPDPROP may have left before that arrived,
+ * and proves nothing. A REQPROP waits for its own answer, however long that takes:
+ * what it asks for may be in force at the peer by now (C-034, C-052, S16).
  *
  * Return: whether a REQPROP has waited for too long, once.
  */

@@ -178,13 +178,15 @@ def not_announced(t):
 
 @case('C-027 C-059 C-060', needs='set')
 def told(t):
-    """A client with the mark is told of the largest Send: one UPDPROP until it says something"""
+    """A client with the mark is told of the largest Send: the next UPDPROP waits a second"""
     t.announce(MARK)
     got = change(t, SMALL)
     if got is None:
         raise NotApplicable('the server tells nothing')
     check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
     check(change(t, LARGE) is None, 'a second one')
+    t.alive()                                   # this may have been under way by then
+    time.sleep(1.1)
     message = t.null()
     t.send(message)
     got = [t.receive().message for _ in range(2)]
