@@ -225,7 +225,6 @@ void svc2_converse(struct svc2_xprt *sp)
 	smp_mb__after_atomic();
 	svc2_sizes_update(sp);
 	rpcrdma2_exchange_resize(&sp->sp_ex, sp->sp_recv_size, sp->sp_send_own);
-	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 	say_next(sp);
 	WRITE_ONCE(sp->sp_talking, rpcrdma2_exchange_busy(&sp->sp_ex));

@@ -63,6 +63,20 @@ def sizes_are_of_one_connection(t):
     too_long(t, t.call(READ, read_arguments(handle, 2048)))
 
 
+@case('P-12 S28', version=1, needs='set export')
+def sizes_last_as_long_as_the_connection(t):
+    """What the server's private data say is in force to the end of the connection"""
+    handle = t.file(bytes(6000))
+    t.again(private=PrivateData(0, 16384, 16384))
+    t.largest = 16384
+    own = PrivateData.decode(t.endpoint.private)
+    if own is None or own.send < t.largest:
+        raise NotApplicable('the server has small Sends')
+    t.answered(t.call(READ, read_arguments(handle, 6000)))
+    t.set('send_size', 4096)
+    t.answered(t.call(READ, read_arguments(handle, 6000)))
+
+
 @case('P-04 P-12 C-104 E-14', version=1, needs='export')
 def default_threshold_of_version_one(t):
     """Without private data no Send of version 1 is longer than 1024 octets"""
