@@ -431,8 +431,7 @@ static void ep_destroy(struct xprt2_ep *ep)
 		xprt2_report_end(ep);
 	xp->xp_past = xprt2_judge_past(ep->ep_replied, lost,
 				       rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)));
-	xp->xp_busy = !RB_EMPTY_ROOT(&xp->xp_xprt.recv_queue) ||
-		      !list_empty(&xp->xp_xprt.xmit_queue);
+	xprt2_end_version(ep);
 	rpcrdma2_conn_destroy(&ep->ep_conn);
 	kfree(ep);
 }

@@ -103,6 +103,17 @@ static const char *recall(const struct rpc_xprt *xprt, bool busy, bool *had_one)
 	return NULL;
 }
 
+/* The next transport that is idle asks. */
+static void xprt2_ask_soon(const struct rpc_xprt *xprt)
+{
+	struct known_server *ks;
+
+	guard(spinlock)(&known_lock);
+	ks = xprt2_find_known_locked(xprt);
+	if (ks)
+		ks->ks_since = jiffies - XPRT2_MEMORY_TIME;
+}
+
 /*
  * When there is no memory for it the server is asked again.
  *
@@ -384,6 +395,25 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	ep->ep_why = pin ? "pin" : max < RPCRDMA2_VERS_TWO ? "max_version" : why;
 	ep->ep_vers = ng->ng_phase == XPRT2_SETTLED ? RPCRDMA2_VERS_ONE :
 						      RPCRDMA2_VERS_TWO;
+}
+
+/**
+ * xprt2_end_version - a connection, or an attempt, is over: who asks next? (S34)
+ * @ep: endpoint that is taken apart
+ *
+ * An attempt that ended before its probe did has not asked.
+ */
+void xprt2_end_version(struct xprt2_ep *ep)
+{
+	const struct xprt2_nego *ng = &ep->ep_nego;
+	struct xprt2_xprt *xp = ep->ep_xp;
+	struct rpc_xprt *xprt = &xp->xp_xprt;
+	bool busy = !RB_EMPTY_ROOT(&xprt->recv_queue) ||
+		    !list_empty(&xprt->xmit_queue);
+
+	xp->xp_busy = busy && (ep->ep_was_up || xp->xp_busy);
+	if (ng->ng_had_one && !ng->ng_probes)
+		xprt2_ask_soon(xprt);
 }
 
 /*

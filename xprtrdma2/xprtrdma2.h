@@ -437,7 +437,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_told: error that the log has told about since the last connection. Connect
  * @xp_probes: connections spent on probing since a version was settled or tried. Connect
  * @xp_probed: when the first of them was over, in jiffies. Connect
- * @xp_busy: RPCs waited when the last connection ended. Connect
+ * @xp_busy: RPCs wait since the last connection ended. Connect
  * @xp_plain: the next probe is to have no experimental properties
  * @xp_try_one: the next connection is to be made in version 1, for this answer; or NULL
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit each
@@ -556,6 +556,7 @@ static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
 
 /* negotiate.c */
 void xprt2_begin_version(struct xprt2_ep *ep);
+void xprt2_end_version(struct xprt2_ep *ep);
 int xprt2_negotiate(struct xprt2_ep *ep);
 enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
 					const struct rpcrdma2_msg *msg,

@@ -376,6 +376,33 @@ upgraded()
 	peer_down
 }
 
+# A connect that fails has asked nothing: the next one does.
+not_asked_in_vain()
+{
+	local port=$((++next_port)) name="S34 a server that was down" waiter
+
+	peer_up "$port" one && peer_mount "$port" || { fail "$name: mount"; return; }
+	check "$name: use" use "/mnt.$port"
+	peer_down
+	sleep 3700
+	measure stat_in_vain
+	expect "$name: an RPC waits for a connection" "c_connects == 0 && c_connect_failures > 1"
+	peer_up "$port" two || { fail "$name: no peer"; return; }
+	wait "$waiter"
+	concluded_now "$port" "$name: asked by the first connection" 1,2 \
+		"ERR_VERS>version_1,CONNPROP>version_2" 1
+	umount "/mnt.$port"
+	peer_down
+}
+
+# an RPC that finds no server
+stat_in_vain()
+{
+	stat "/mnt.$port/absent" &
+	waiter=$!
+	sleep 60
+}
+
 # S34: what is known of a server of version 1, over hours of the guest's own time
 group_negotiate-hour()
 {
@@ -388,6 +415,7 @@ group_negotiate-hour()
 		'lost>connect_later,lost>connect_later,lost>connect_again,_version_1' \
 		'lost>connect_later' 1
 	not_asked_under_an_rpc
+	not_asked_in_vain
 	upgraded
 	finish
 }
