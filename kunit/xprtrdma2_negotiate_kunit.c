@@ -62,6 +62,16 @@ static void asks_again(struct kunit *test)
 	}
 }
 
+/* S34: a server of version 1 that gave no Reply in it is asked at once. */
+static void doubts_one(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, xprt2_doubts_one(1, false, true, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(2, false, true, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(1, true, true, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(1, false, false, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(1, false, true, true));
+}
+
 /* S34: a good Reply in version 1, where version 2 was asked for */
 static void proves_one(struct kunit *test)
 {
@@ -598,6 +608,7 @@ static void figures(struct kunit *test)
 static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE_PARAM(first, first_gen_params),
 	KUNIT_CASE(asks_again),
+	KUNIT_CASE(doubts_one),
 	KUNIT_CASE(proves_one),
 	KUNIT_CASE_PARAM(move, move_gen_params),
 	KUNIT_CASE(ends),

@@ -10,8 +10,9 @@
  *
  * A server that is of version 1, and has shown so by a good Reply, is known to all
  * transports. After XPRT2_MEMORY_TIME one that is idle asks it again, since servers
- * are upgraded. Until that Reply version 1 holds for one connection of one transport.
- * Version 2 is asked for on each connection: that costs one round trip.
+ * are upgraded; so does one that gets no good Reply in version 1 any more. Until the
+ * first such Reply version 1 holds for one connection of one transport. Version 2 is
+ * asked for on each connection: that costs one round trip.
  */
 #include "xprtrdma2.h"
 
@@ -401,18 +402,26 @@ void xprt2_begin_version(struct xprt2_ep *ep)
  * xprt2_end_version - a connection, or an attempt, is over: who asks next? (S34)
  * @ep: endpoint that is taken apart
  *
+ * The RPCs that a connection in version 1 gave no Reply to wait for the question, too.
  * An attempt that ended before its probe did has not asked.
  */
 void xprt2_end_version(struct xprt2_ep *ep)
 {
+	enum rpcrdma2_loss why = rpcrdma2_conn_why(&ep->ep_conn);
 	const struct xprt2_nego *ng = &ep->ep_nego;
 	struct xprt2_xprt *xp = ep->ep_xp;
 	struct rpc_xprt *xprt = &xp->xp_xprt;
 	bool busy = !RB_EMPTY_ROOT(&xprt->recv_queue) ||
 		    !list_empty(&xprt->xmit_queue);
+	/* an RPC that times out is silence of the server */
+	bool innocent = why != RPCRDMA2_LOSS_TIMEOUT &&
+			rpcrdma2_loss_is_innocent(why);
+	bool doubt = ep->ep_was_up &&
+		     xprt2_doubts_one(ep->ep_vers, ep->ep_replied, busy,
+				      innocent);
 
-	xp->xp_busy = busy && (ep->ep_was_up || xp->xp_busy);
-	if (ng->ng_had_one && !ng->ng_probes)
+	xp->xp_busy = busy && !doubt && (ep->ep_was_up || xp->xp_busy);
+	if (doubt || (ng->ng_had_one && !ng->ng_probes))
 		xprt2_ask_soon(xprt);
 }
 

@@ -293,6 +293,21 @@ static inline bool xprt2_asks_again(unsigned long since, unsigned long now,
 }
 
 /**
+ * xprt2_doubts_one - does a connection throw doubt on version 1? (S34)
+ * @vers: its version
+ * @replied: it brought a good Reply
+ * @busy: RPCs waited at its end
+ * @innocent: the server had no part in that end
+ *
+ * The server may have dropped version 1.
+ */
+static inline bool xprt2_doubts_one(u32 vers, bool replied, bool busy,
+				    bool innocent)
+{
+	return vers == RPCRDMA2_VERS_ONE && !replied && busy && !innocent;
+}
+
+/**
  * xprt2_proves_one - does a good Reply show what a server speaks? (S34)
  * @ng: how the connection came by its version
  * @vers: that

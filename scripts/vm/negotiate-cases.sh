@@ -43,6 +43,8 @@ client_fallback.version_one_after_garbage_is_remembered 1,1 foreign>connect_agai
 client_fallback.version_one_without_a_reply 1,2	foreign>connect_again,_version_1,CONNPROP>version_2
 client_fallback.version_one_is_refused_too 1,2	ERR_VERS>version_1,ERR_VERS>connect_again,CONNPROP>version_2
 client_fallback.version_one_is_gone	1,1,2	ERR_VERS>version_1,ERR_VERS>connect_again,CONNPROP>version_2
+client_fallback.version_one_is_lost	1,1,2	ERR_VERS>version_1,CONNPROP>version_2
+client_fallback.version_one_is_silent	1,1,2	ERR_VERS>version_1,CONNPROP>version_2
 client_fallback.version_two_is_gone	2,1	CONNPROP>version_2,ERR_VERS>version_1
 client_negotiation.version_one_in_err_vers 1	ERR_VERS>version_1
 client_negotiation.no_common_version	-	ERR_VERS>fail

@@ -122,8 +122,10 @@ whole_visit()
 	local dir=/mnt.$PORT options rc=1
 
 	options=vers=3,proto=rdma2,nolock,port=$PORT
-	[ "$CASE" != client_fallback.silence_and_an_impatient_rpc ] ||
-		options+=,timeo=40,retrans=5
+	case $CASE in
+	client_fallback.silence_and_an_impatient_rpc|client_fallback.version_one_is_silent)
+		options+=,timeo=40,retrans=5 ;;
+	esac
 	# The log says no more than ten times in 5 s what is wrong with the version.
 	case $CASE in
 	client_pinned.to_version_two_in_vain|client_pinned.least_version)

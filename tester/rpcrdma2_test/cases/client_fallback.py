@@ -296,6 +296,33 @@ def version_one_is_gone(t):
     t.goes_on(2)
 
 
+def version_one_in_vain(t):
+    """A server that is known as one of version 1, and a Call in that that waits"""
+    err_vers(t, 1, 1)
+    t.goes_on(1)
+    first = t.come_again().next_call()
+    check(first.version == 1, f'{first}')
+
+
+@case('S34', plays='server')
+def version_one_is_lost(t):
+    """A connection in version 1 that is lost before a Reply: version 2 is asked for on the next"""
+    version_one_in_vain(t)
+    t.accept()
+    t.negotiate()
+    t.goes_on(2)
+
+
+@case('S34', plays='server')
+def version_one_is_silent(t):
+    """So it is after one that brings nothing until the RPC times out"""
+    version_one_in_vain(t)
+    t.given_up()
+    t.accept()
+    t.negotiate()
+    t.goes_on(2)
+
+
 @case('C-101 S34', plays='server')
 def version_two_is_gone(t):
     """A server that was of version 2, and has 1 alone, is spoken to in version 1"""
