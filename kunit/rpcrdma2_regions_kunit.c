@@ -44,6 +44,7 @@ struct rpc {
  * @device: its device
  * @last: work request that was posted last
  * @takes: the device takes what is posted
+ * @later: RPCs take the entries for a fence when it comes to that
  * @hdr: a header for the segments
  * @ck: its chunk
  * @page: what is offered
@@ -58,6 +59,7 @@ struct link {
 	struct ib_device	device;
 	const struct ib_send_wr	*last;
 	bool			takes;
+	bool			later;
 	struct rpcrdma2_hdr	hdr;
 	struct rpcrdma2_chunk	ck;
 	struct page		*page;
@@ -196,6 +198,7 @@ static int call(struct kunit *test, struct rpc *rpc, unsigned int count)
 
 	memset(rpc, 0, sizeof(*rpc));
 	rpcrdma2_exposed_init(&rpc->ex);
+	rpc->ex.ex_later = ln->later;
 	rpc->ex.ex_done = fence_done;
 	ln->hdr.h_nsegs = 0;
 	for (i = 0; i < count; i++)
@@ -206,7 +209,8 @@ static int call(struct kunit *test, struct rpc *rpc, unsigned int count)
 	rpc->post.po_signal = true;
 	rpc->post.po_done = send_done;
 	wrs = 1 + rpcrdma2_exposed_chain(&rpc->ex, &first);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, 2 * wrs - 1, false));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, ln->later ? wrs : 2 * wrs - 1,
+						 false));
 	return rpcrdma2_sq_post(&ln->co, &rpc->post, first);
 }
 
@@ -254,6 +258,32 @@ static void q2_answered(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpc->ok);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
 	KUNIT_EXPECT_EQ(test, ln->co.co_regions.rg_num_free, REGIONS);
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
+/* Q2: likewise, where no entry is kept for the fence. */
+static void q2_entries_for_the_fence_alone(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpc *rpc = &ln->rpcs[0];
+
+	ln->later = true;
+	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
+	answered(test, rpc);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 1);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, 1, false));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
+	complete_last(ln, IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE(test, rpc->ok);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
+	/* and where there is no fence, as the connection is lost */
+	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
+	complete_last(ln, IB_WC_SUCCESS);
+	rpcrdma2_strip(&ln->co, &rpc->ex);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
+	ln->later = false;
+	KUNIT_ASSERT_EQ(test, call(test, &ln->rpcs[1], 2), 0);
 	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
 }
 
@@ -365,6 +395,7 @@ static void sees_a_region(struct kunit *test)
 
 static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(q2_answered),
+	KUNIT_CASE(q2_entries_for_the_fence_alone),
 	KUNIT_CASE(q2_lost_with_an_rpc),
 	KUNIT_CASE(q2_fence_fails),
 	KUNIT_CASE(q2_answered_when_the_fence_has_failed),

@@ -12,7 +12,7 @@
 
 #define DEPTH		64
 #define BACKWARD	2
-/* most for backward Calls: two, and sixteen regions, twice */
+/* for backward Calls: two, and sixteen regions, twice */
 #define BACKWARD_WRS	(2 * BACKWARD + 2 * SVC2_BACKWARD_REGIONS)
 #define SPARE		4
 #define WIDTH		4
@@ -226,16 +226,24 @@ static void s46_regains(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE);
 }
 
-/* B-05: a Call of the server has an entry for the LOCAL_INV of each of its regions. */
+/*
+ * B-05: a Call of the server that the peer keeps has no entry. Those for the LOCAL_INVs
+ * of its regions are taken when it comes to that, also where Replies find none.
+ */
 static void b05_entries_to_invalidate(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
 	KUNIT_EXPECT_EQ(test, post(f, 4, true, NULL), 0);
-	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - 7);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn, avail(f) - 6, true));
-	KUNIT_EXPECT_EQ(test, post(f, 4, true, NULL), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, avail(f), 6);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - 4);
+	rpcrdma2_sq_give(&f->sp.sp_conn, 4);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn, DEPTH - BACKWARD, true));
+	KUNIT_EXPECT_EQ(test, post(f, BACKWARD + 1, true, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, BACKWARD), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), 0);
+	rpcrdma2_conn_lose(&f->sp.sp_conn, RPCRDMA2_LOSS_PEER);
+	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, 1), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, avail(f), 0);
 }
 
 static struct kunit_case sq_cases[] = {

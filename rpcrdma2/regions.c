@@ -32,7 +32,8 @@
  * @sg: scatterlist of rg_depth entries
  * @nents: entries in use, mapped for DMA when not 0
  * @dir: direction of that mapping
- * @spent: the entry for its LOCAL_INV has gone back, and it may be live still
+ * @spent: no entry is kept for its LOCAL_INV, or that has gone back and it may be live
+ *	still
  * @reg: REG_MR work request
  * @inv: LOCAL_INV work request
  */
@@ -208,6 +209,7 @@ static struct region *get_region(struct rpcrdma2_conn *co,
 		return NULL;
 	}
 	list_move_tail(&re->list, &ex->ex_regions);
+	re->spent = ex->ex_later;
 	rg->rg_num_free--;
 	return re;
 }

@@ -88,6 +88,7 @@ static int svc2_bc_alloc(struct rpc_task *task)
 		.sc_rqst	= rqst,
 	};
 	rpcrdma2_exposed_init(&sc->sc_exposed);
+	sc->sc_exposed.ex_later = true;
 	init_completion(&sc->sc_revoked);
 	rqst->rq_buffer = sc->sc_data;
 	rqst->rq_rbuffer = sc->sc_data + callsize;

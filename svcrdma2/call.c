@@ -245,10 +245,13 @@ static int fence(struct svc2_call *sc,
 		 void (*done)(struct rpcrdma2_conn *co,
 			      struct rpcrdma2_exposed *ex, bool ok))
 {
-	svc2_count_add(backward_local_invs,
-		       list_count_nodes(&sc->sc_exposed.ex_regions));
+	unsigned int regions = list_count_nodes(&sc->sc_exposed.ex_regions);
+	int ret;
+
+	svc2_count_add(backward_local_invs, regions);
 	sc->sc_exposed.ex_done = done;
-	return rpcrdma2_fence(&sc->sc_sp->sp_conn, &sc->sc_exposed);
+	ret = svc2_sq_take_invs(sc->sc_sp, regions);
+	return ret ?: rpcrdma2_fence(&sc->sc_sp->sp_conn, &sc->sc_exposed);
 }
 
 static void drain(struct svc2_xprt *sp)

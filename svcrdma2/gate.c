@@ -24,7 +24,8 @@
  * that threads have taken up already, ->xpo_has_wspace keeps further messages of
  * the connection from taking up threads. And a Reply has its Send Queue entries before
  * its Call is carried out (svc2_sq_reserve()). So no thread waits in a gate, but with a
- * Reply that takes more than its chunk list says, or was planned again (C-034).
+ * Reply that takes more than its chunk list says, or was planned again (C-034), and with
+ * LOCAL_INVs for a Call of the server (svc2_sq_take_invs()).
  */
 #include "svcrdma2.h"
 
@@ -176,7 +177,7 @@ static int wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
  * @units: how many; with @spare never more than it was opened with
  * @spare: how many to leave for Sends that stand alone
  *
- * Context: svc thread; sleeps.
+ * Context: svc thread, RPC task; sleeps.
  * Return: 0 when the units are the caller's; -ENOTCONN when the connection is
  * lost.
  */

@@ -34,29 +34,22 @@ static unsigned int survey(const struct ib_send_wr *wr)
 }
 
 /**
- * svc2_backward_regions - most memory regions that Calls of the server have
- * @sp: connection
- */
-unsigned int svc2_backward_regions(const struct svc2_xprt *sp)
-{
-	return max_t(unsigned int, sp->sp_backward_max, SVC2_BACKWARD_REGIONS);
-}
-
-/**
  * svc2_backward_wrs - Send Queue entries for Calls of the server
  * @sp: connection
  *
- * For those that are posted, with all their regions, and for as many Sends meanwhile.
+ * For the Sends of those that are posted, for as many meanwhile, and for regions that are
+ * about to be live or no more. One that the peer keeps has no entry, with all its
+ * regions: see svc2_sq_take_invs().
  */
 unsigned int svc2_backward_wrs(const struct svc2_xprt *sp)
 {
-	return 2 * sp->sp_backward_max + 2 * svc2_backward_regions(sp);
+	return 2 * sp->sp_backward_max +
+	       2 * max_t(unsigned int, sp->sp_backward_max, SVC2_BACKWARD_REGIONS);
 }
 
 /*
- * The longest chain. What it leaves of the queue is for Calls of the server that
- * are posted, with their regions, for Sends of those that may be posted meanwhile, and
- * for a tail of Sends that no completion covers: so nothing can keep it waiting.
+ * The longest chain. What it leaves of the queue is for Calls of the server, and for a
+ * tail of Sends that no completion covers: so nothing can keep it waiting.
  */
 static unsigned int limit(const struct svc2_xprt *sp)
 {
@@ -197,19 +190,32 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 
 	if (unlikely(wrs > limit(sp)))
 		return -E2BIG;
-	/* with one for the LOCAL_INV of each region that it registers */
 	if (backward)
-		ret = rpcrdma2_sq_take(&sp->sp_conn, 2 * wrs - 1, true) ?
-		      0 : -EAGAIN;
+		ret = rpcrdma2_sq_take(&sp->sp_conn, wrs, true) ? 0 : -EAGAIN;
 	else
 		ret = svc2_sq_take(sp, wrs, held);
 	if (ret)
 		return ret;
 	svc2_count(doorbells);
-	ret = rpcrdma2_sq_post(&sp->sp_conn, post, first);
-	if (ret && backward)
-		rpcrdma2_sq_give(&sp->sp_conn, wrs - 1);
-	return ret;
+	return rpcrdma2_sq_post(&sp->sp_conn, post, first);
+}
+
+/**
+ * svc2_sq_take_invs - take entries for LOCAL_INVs of regions of a Call of the server
+ * @sp: connection; closed when there are too few for long
+ * @wrs: how many
+ *
+ * A peer that keeps such Calls keeps no entries with them. Those that Replies leave are
+ * nearly always enough.
+ *
+ * Context: svc thread, RPC task; sleeps as svc2_gate_take() does.
+ * Return: 0, or -ENOTCONN when the connection is lost.
+ */
+int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
+{
+	if (likely(rpcrdma2_sq_take(&sp->sp_conn, wrs, true)))
+		return 0;
+	return svc2_gate_take(sp, &sp->sp_sq, wrs, 0);
 }
 
 /**

@@ -121,10 +121,12 @@ enum {
 	/* Calls of the server that may be outstanding, if the peer grants as many */
 	SVC2_BACKWARD_CREDITS	= 16,
 	SVC2_BACKWARD_MAX	= 256,
-	/* memory regions for these, at least */
-	SVC2_BACKWARD_REGIONS	= 16,
 	/* and so many before these are in use all at once */
 	SVC2_BACKWARD_FIRST	= 4,
+	/* memory regions that one takes at most: three pieces of each message */
+	SVC2_CALL_REGIONS	= 6,
+	/* regions that are about to be live, or no more, at least */
+	SVC2_BACKWARD_REGIONS	= 16,
 
 	/* one completion for so many Sends, where ownership allows */
 	SVC2_SIGNAL_BATCH	= 16,
@@ -151,8 +153,8 @@ enum {
 
 /*
  * The longest that a thread waits in a gate, whatever moves meanwhile; then the
- * connection is given up. None does but with a Reply that takes more of the Send Queue
- * than is known before (gate.c). While it waits a pool of threads that may grow does not,
+ * connection is given up. None does but with what takes more of the Send Queue than is
+ * known before (gate.c). While it waits a pool of threads that may grow does not,
  * and a service that stops waits for one thread after the other: so it is short.
  *
  * A Reply takes a thread through two gates. With what a shortage of memory may add in
@@ -609,8 +611,8 @@ void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
 bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
 
 /* sq.c */
-unsigned int svc2_backward_regions(const struct svc2_xprt *sp);
 unsigned int svc2_backward_wrs(const struct svc2_xprt *sp);
+int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs);
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held);
 int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call);

@@ -19,7 +19,8 @@
  *
  * The entries of the Send Queue for a region are two: its REG_MR and, promised
  * with it, its LOCAL_INV. An invalidation cannot wait for room: the RPC that it
- * ends may be what others wait for.
+ * ends may be what others wait for. Where it can wait, and a peer may keep many regions
+ * for long, the owner takes the second entry when it comes to that (ex_later).
  */
 #ifndef _RPCRDMA2_REGIONS_H
 #define _RPCRDMA2_REGIONS_H
@@ -75,6 +76,8 @@ struct rpcrdma2_regions {
  * struct rpcrdma2_exposed - what one RPC exposes
  * @ex_regions: its regions. Changed by what builds the message, then by what
  *	handles the answer, then by what ends the fence; never by two at a time
+ * @ex_later: their owner takes the entries for their LOCAL_INVs before it calls
+ *	rpcrdma2_fence(), and not with those for their REG_MRs. Set before there are any
  * @ex_fence: their LOCAL_INVs
  * @ex_done: ends the fence, and is called exactly once for it. @ok is false when
  *	the regions may be live still, and the connection has been lost then.
@@ -82,6 +85,7 @@ struct rpcrdma2_regions {
  */
 struct rpcrdma2_exposed {
 	struct list_head	ex_regions;
+	bool			ex_later;
 	struct rpcrdma2_post	ex_fence;
 	void			(*ex_done)(struct rpcrdma2_conn *co,
 					   struct rpcrdma2_exposed *ex,
@@ -191,7 +195,7 @@ int rpcrdma2_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
  * @first: the Send; becomes the first work request
  *
  * Return: how many REG_MRs; the Send Queue has to have an entry more for each,
- * for its LOCAL_INV.
+ * for its LOCAL_INV, unless ex_later says otherwise.
  */
 unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
 				    struct ib_send_wr **first);
@@ -234,9 +238,9 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
  * @co: connection
  * @ex: live regions, at least one, and ex_done, which ends it
  *
- * One chain, one doorbell, one completion; the entries were taken for the
- * REG_MRs. So it is tried once: where it fails the connection is lost, and the
- * entries have gone back.
+ * One chain, one doorbell, one completion; the entries were taken with those for the
+ * REG_MRs, or by the caller (ex_later). So it is tried once: where it fails the
+ * connection is lost, and the entries have gone back.
  *
  * Context: any that may not sleep.
  * Return: 0, or -ENOTCONN: ex_done will not be called.

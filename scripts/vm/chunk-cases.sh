@@ -10,22 +10,44 @@ echo_timeout=/sys/module/rpcrdma2_echo/parameters/backward_timeout
 large="window=16 call=65536/70000/300001 reply=65536/4096/100003 ddp=2 reply_ddp=2"
 
 # Calls that the service gives up after two seconds, while the client is at work on
-# them. It answers some 0.7 s later: RDMA Writes, and a Send With Invalidate. Beside a
-# fourth the connection's 16 memory regions would not be enough for each of the others.
+# them. It answers some 0.7 s later: RDMA Writes, and a Send With Invalidate.
 chunks_given_up()
 {
 	local name="C-009 B-05 Calls with chunks, given up after 2 s and answered after 2.7"
 
 	echo 2 >"$echo_timeout"
 	check "$name: connect" echo_connect || return
-	measure echo_do "run direction=backward count=43 $large hold=2700 every=11"
-	check "$name: three end with a timeout, all others are right" \
-		came backward=40 failed=3 wrong=0 error=-5
-	expect "$name: as many keep a credit" "s_backward_given_up == 3"
+	measure echo_do "run direction=backward count=44 $large hold=2700 every=11"
+	check "$name: four end with a timeout, all others are right" \
+		came backward=40 failed=4 wrong=0 error=-5
+	expect "$name: as many keep a credit" "s_backward_given_up == 4"
 	expect "$name: their answers are waited for" \
-		"s_backward_revoked == 3 && s_backward_late == 3"
+		"s_backward_revoked == 4 && s_backward_late == 4"
 	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
 	check "$name: and has all credits" all_right backward 48 "$large"
+	check "$name: disconnect" echo_do disconnect
+}
+
+# Of 16 Calls at once with as many memory regions as one can have, the client keeps 15
+# until they are given up. Those that the sixteenth credit carries meanwhile go on.
+chunks_kept()
+{
+	local name="B-05 Calls with six regions each, 15 of 16 at once kept by the client"
+	local words="window=16 call=300001 reply=100003 base=100"
+
+	echo 2 >"$echo_timeout"
+	check "$name: connect" echo_connect || return
+	check "$name: 16 are granted" all_right backward 64 "$words"
+	measure echo_do "run direction=backward count=31 $words hold=2700 every=2"
+	check "$name: those end with a timeout, all others are right" \
+		came backward=16 failed=15 wrong=0 error=-5
+	expect "$name: each took six" "s_backward_registrations == 6 * 31"
+	expect "$name: each was sent, and is given up once" \
+		"s_backward_calls == 31 && s_backward_given_up == 15"
+	expect "$name: their answers are waited for" \
+		"s_backward_revoked == 15 && s_backward_late == 15"
+	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
+	check "$name: and has all credits" all_right backward 48 "$words"
 	check "$name: disconnect" echo_do disconnect
 }
 
@@ -292,6 +314,7 @@ group_backward-rpc-killed()
 {
 	echo_up || { fail "server"; return; }
 	chunks_given_up
+	chunks_kept
 	chunks_killed
 	chunks_killed_cut
 	chunks_abandoned
