@@ -102,13 +102,34 @@ calls_of_any_size()
 	check "the service ends" echo_do close
 }
 
+# called_cases PORT CASE...: of the client, which has a service
+called_cases()
+{
+	tester "" --server --set "$unanswered_set" --trigger \
+		"$VM_TOP/scripts/vm/nfs-cases.sh echo-run rdma2" "$addr4" "$@"
+}
+
+# A service that is there, and is not called: backward=none
+calls_in_vain()
+{
+	local at=/sys/module/xprtrdma2/parameters/backward before
+
+	echo none >"$at"
+	before=$(counters)
+	all_apply=1 called_cases 23900 client_called.a_service_that_takes_no_calls ||
+		failed=1
+	risen "$before"
+	expect "S20 backward=none: the service has seen no Call" \
+		"c_backward_calls == 0 && c_backward_refused == 1"
+	echo genl >"$at"
+}
+
 group_backward-rpc-called()
 {
 	nfs_up rdma2 && modprobe rpcrdma2_echo || { fail "server"; return; }
 	check "another mount" other_mount
-	tester "" --server --set "$unanswered_set" --trigger \
-		"$VM_TOP/scripts/vm/nfs-cases.sh echo-run rdma2" \
-		"$addr4" 23000 ${CASES:-client_chunks client_called} || failed=1
+	called_cases 23000 ${CASES:-client_chunks client_called} || failed=1
+	[ -n "${CASES:-}" ] || calls_in_vain
 	check "the other mount has its connection still, and its data" \
 		other_mount_is_well
 	check "umount" umount_all

@@ -5,7 +5,7 @@ import time
 
 from .. import wire
 from ..endpoint import Lost
-from ..registry import case, check
+from ..registry import NotApplicable, case, check
 from ..wire import Error, Prop, Rpc
 from .client_chunks import begun, called, echo, replied
 from .client_errors import answer
@@ -51,6 +51,20 @@ def a_call_in_version_one(t):
     with begun(t):
         got = replied(t, echo(t).but(version=1), proc=wire.MSG, version=1)
         check(got.credit > 0 and not got.handles() and got.reply is None, f'{got}')
+
+
+@case('C-035 S20', plays='server')
+def a_service_that_takes_no_calls(t):
+    """With BRS NONE a Call gets SYSTEM, also where there is the service, and the client goes on"""
+    t.negotiate(Prop(wire.RBSIZ, 4096), Prop(wire.BRS, wire.BRS_GENL))
+    if t.takes != wire.BRS_NONE:
+        raise NotApplicable('the client takes Calls')
+    with begun(t):
+        call = echo(t)
+        t.send(call)
+        got = answer(t)
+        check(isinstance(got, Error) and got.xid == call.number and
+              got.code == wire.SYSTEM, f'{got}')
 
 
 @case('S24 S46 B-06', plays='server')
