@@ -82,6 +82,8 @@ void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs)
 	was_open = xprt->bc_alloc_max;
 	xprt->bc_alloc_max -= min(max_reqs, xprt->bc_alloc_max);
 	is_open = xprt->bc_alloc_max;
+	if (!is_open)
+		xprt2_from_xprt(xprt)->xp_serves = false;
 	spin_unlock(&xprt->bc_pa_lock);
 	/* A service that was never given a Call may be gone already. */
 	if (serv && was_open && !is_open && atomic_read(&xprt->bc_slot_count))
@@ -117,10 +119,20 @@ size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt)
 /**
  * xprt2_bc_num_slots - most callbacks at once
  * @xprt: transport
+ *
+ * The NFS client asks when it is about to create a session. Its service is up then.
+ * Before that bc_serv may be of a service that did not come up, and is gone: NFS of
+ * kernels before 6.19 leaves it there. So no Call is taken until this has been asked.
+ *
+ * Context: under RCU.
  */
 unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
 {
-	return READ_ONCE(xprt2_from_xprt(xprt)->xp_backward_credits);
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	scoped_guard(spinlock, &xprt->bc_pa_lock)
+		xp->xp_serves = xprt->bc_alloc_max;
+	return READ_ONCE(xp->xp_backward_credits);
 }
 
 /* X1: the request owns the Receive buffer, which the service reads. */

@@ -68,13 +68,13 @@ int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int want)
 }
 
 /*
- * NULL when there is none (S24). One that has been up can not go away while the
+ * NULL when there is none (S24), or none yet. One that is up can not go away while the
  * lock is held: xprt2_bc_destroy() comes first.
  */
-static struct svc_serv *service_locked(const struct rpc_xprt *xprt)
+static struct svc_serv *service_locked(struct rpc_xprt *xprt)
 {
 	lockdep_assert_held(&xprt->bc_pa_lock);
-	return xprt->bc_alloc_max ? READ_ONCE(xprt->bc_serv) : NULL;
+	return xprt2_from_xprt(xprt)->xp_serves ? READ_ONCE(xprt->bc_serv) : NULL;
 }
 
 /**

@@ -453,6 +453,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_answers: backward requests whose Reply is being sent, or is not known to be sent
  * @xp_reply_waits: a backward Reply may sleep that could be sent; see xprt2_release()
  * @xp_backward_max: octets of an inline backward RPC message, or 0 at first
+ * @xp_serves: the upper layer's service for callbacks is up: see xprt2_bc_num_slots().
+ *	Under bc_pa_lock
  * @xp_kept: credits of RPCs that are over, and may not be for the server. Under
  *	transport_lock
  * @xp_req_lock: guards the next four, every rq2_device and every rq2_late.
@@ -493,6 +495,7 @@ struct xprt2_xprt {
 	atomic_t		xp_answers;
 	bool			xp_reply_waits;
 	unsigned int		xp_backward_max;
+	bool			xp_serves;
 	unsigned int		xp_kept;
 
 	spinlock_t		xp_req_lock ____cacheline_aligned_in_smp;

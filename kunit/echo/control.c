@@ -95,8 +95,13 @@ static int serve(char *words)
 
 static int open_backward(struct rpc_clnt *clnt, struct rpc_xprt *xprt, void *data)
 {
+	int ret;
+
 	xprt->bc_serv = data;
-	return xprt_setup_backchannel(xprt, BACKWARD_REQS);
+	ret = xprt_setup_backchannel(xprt, BACKWARD_REQS);
+	if (!ret)
+		xprt->ops->bc_num_slots(xprt);	/* as NFS does, when it is up */
+	return ret;
 }
 
 static int close_backward(struct rpc_clnt *clnt, struct rpc_xprt *xprt, void *data)

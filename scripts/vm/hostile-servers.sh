@@ -107,7 +107,8 @@ hostile_servers()
 	while read -r name expression; do
 		[ -z "$name" ] || ended_for "$name" "$BESIDE/$name.view" "$expression"
 	done <<<"$ended_rows"
-	hostile_server vers=4.1 client_resends.each_call_is_refused_once
+	hostile_server vers=4.1 client_resends.each_call_is_refused_once \
+		client_backward.a_call_before_a_session
 	rm -rf "$BESIDE"
 	unset BESIDE
 }

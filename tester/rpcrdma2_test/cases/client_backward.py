@@ -5,10 +5,12 @@ import time
 
 from .. import rpc, wire
 from ..endpoint import Lost
+from ..nfs4 import CREATE_SESSION, EXCHANGE_ID
 from ..registry import Failure, NotApplicable, case, check
 from ..wire import RBSIZ, Error, Prop, Properties, Rpc, Segment
 from .client_codes import call_of_the_server
 from .client_errors import answer, under_way
+from .client_replies import is_nfs
 
 
 def is_answer(got, call):
@@ -180,6 +182,39 @@ def a_client_that_takes_no_calls(t):
     got = answer(t)
     check(isinstance(got, Error) and got.xid == back.number and got.code == wire.SYSTEM, f'{got}')
     t.answer(call)
+    t.succeeds()
+
+
+def session_of(operation):
+    """Whether a Call is a COMPOUND that begins with this operation of NFSv4.1"""
+    def wanted(call):
+        if not is_nfs(call, 1) or rpc.number_at(call.body, 16) != 4:
+            return False
+        at = 24
+        for _ in range(2):                  # credential and verifier
+            at += 8 + (rpc.number_at(call.body, at + 4) + 3 & ~3)
+        at += 4 + (rpc.number_at(call.body, at) + 3 & ~3)
+        return rpc.number_at(call.body, at + 8) == operation
+    return wanted
+
+
+@case('S24', plays='server')
+def a_call_before_a_session(t):
+    """Before it asks for a session the client takes no Call, and the service is there then"""
+    t.negotiate()
+    for operation, kind in ((EXCHANGE_ID, Error), (CREATE_SESSION, Rpc)):
+        call = t.serve(session_of(operation))
+        if call is None:
+            raise NotApplicable('the command asks for no session')
+        back = call_of_the_server(t)
+        t.send(back)
+        got = answer(t)
+        check(is_answer(got, back) and isinstance(got, kind), f'{got}')
+        t.answer(call)
+    # Data of a COMPOUND are placed in no Write chunk here, and the client would read on.
+    call = t.serve(lambda c: c.writes, 20)
+    if call is not None:
+        t.send(Error(call.number, wire.WRITE_CHUNKS, (0,), credit=t.grant))
     t.succeeds()
 
 
