@@ -6,12 +6,15 @@ id and each section that they name and the document lacks, and each file,
 function and test that a row names and the sources lack, and each id
 of a row that none of its tests has in the name of a case, and each decision of section
 2.1 that the tester explains in other words. No output, no fault.
+
+--meanings writes those words into the tester's requirements.txt.
 """
 
 import fnmatch
 import glob
 import re
 import sys
+import textwrap
 
 DOCUMENT = 'Documentation/protocol.rst'
 MEANINGS = 'tester/rpcrdma2_test/requirements.txt'
@@ -252,13 +255,30 @@ def check_meanings(document):
     known = resolutions(read(MEANINGS))
     for i, words in resolutions(document).items():
         if known.get(i) != words:
-            faults.append(f'{MEANINGS}: {i} is not what {DOCUMENT} says')
+            faults.append(f'{MEANINGS}: {i} is not what {DOCUMENT} has ({sys.argv[0]} --meanings)')
     if known.keys() - resolutions(document).keys():
         faults.append(f'{MEANINGS} has decisions that {DOCUMENT} lacks')
 
 
+def write_meanings(document):
+    """The decisions of the document into the tester's file, behind the other requirements"""
+    ids = {}
+    for i, words in sorted(resolutions(document).items()):
+        ids.setdefault(words, []).append(i)
+    text = re.split(r'^S\d\d', read(MEANINGS), 1, re.M)[0]
+    for words, of_it in ids.items():
+        text += ' '.join(of_it) + '\n' + textwrap.fill(
+            words, 88, initial_indent='    ', subsequent_indent='    ',
+            break_long_words=False, break_on_hyphens=False) + '\n'
+    with open(MEANINGS, 'w', encoding='utf-8') as file:
+        file.write(text)
+
+
 def main():
     document = read(DOCUMENT)
+    if sys.argv[1:] == ['--meanings']:
+        write_meanings(document)
+        return 0
     check_meanings(document)
     sources = {path: read(path) for pattern in SOURCES
                for path in sorted(glob.glob(pattern))}
