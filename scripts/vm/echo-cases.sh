@@ -205,6 +205,34 @@ echo_interrupted()
 	check "interrupted: disconnect" echo_do disconnect
 }
 
+# ended_by_address SIDE: a connection of that end has, since $before
+ended_by_address()
+{
+	rise <(echo "$before") <(counters)
+	[ "${rose[$1_ended_ADDRESS]}" -eq 1 ]
+}
+
+# The address of the interface becomes another one, as that of a bond does which goes on
+# over another link: rdma_cm says so to both ends, and each begins anew.
+echo_address_changes()
+{
+	local name="the interface has another address" before was
+
+	was=$(cat "/sys/class/net/$netdev/address")
+	check "$name: connect" echo_connect || return
+	before=$(counters)
+	ip link set "$netdev" address 02:00:00:00:00:77
+	check "$name: it is said" modprobe rpcrdma2_failover interface="$netdev"
+	check "$name: the client's connection ends for that" await ended_by_address c
+	check "$name: and the server's" await ended_by_address s
+	rmmod rpcrdma2_failover
+	check "$name: RPCs go on" \
+		echo_do "run direction=both count=$steps retry $rpcs" &&
+		check "$name: all are right" came wrong=0 failed=0
+	check "$name: disconnect" echo_do disconnect
+	ip link set "$netdev" address "$was"
+}
+
 in_use()
 {
 	! rmmod "$1" 2>/tmp/said && grep -q 'in use' /tmp/said
@@ -218,6 +246,7 @@ group_backward-rpc()
 	echo_in_version 2 "${count:-3000}"
 	echo_in_version 1 "${count:-3000}"
 	echo_interrupted 4
+	echo_address_changes
 	check "unload after use" echo_down
 }
 
