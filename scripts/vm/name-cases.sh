@@ -315,10 +315,24 @@ link_local()
 	check "$name: umount" umount /mnt
 }
 
+# Where a mount names no port the client asks rpcbind, which knows that of TCP.
+port_of_rpcbind()
+{
+	local name="a port that rpcbind has"
+
+	check "$name: nfsd listens there, too" listen_on rdma2 2049
+	check "$name: mount" timeout -s KILL 30 mount -t nfs -o \
+		vers=3,proto=rdma2,nolock,port=0 "$addr4:$export_dir" /mnt || return
+	check "$name: the connection has it" \
+		grep -q "^peer=$addr4:2049 state=up " "$client_view"
+	check "$name: umount" umount /mnt
+}
+
 group_names()
 {
 	nfs_up rdma2 || { fail "server"; return; }
 	link_local
+	port_of_rpcbind
 	rpc.nfsd 0
 	unreachable
 	openers
