@@ -310,6 +310,61 @@ group_inuse()
 {
 	local client=rpcrdma server=rpcrdma m
 
+# paged_out MIB: so much of a process goes to the swap area, and comes back on another
+# connection. What was written stays in memory; when it was read from there, and is sent
+# out again, it is not written again, and goes.
+paged_out()
+{
+	python3 -B -c '
+import mmap, subprocess, sys, time
+
+def kib(path, name):
+    return next(int(line.split()[1]) for line in open(path) if line.startswith(name + ":"))
+
+def right():
+    return all(area[i << 12:(i + 1) << 12] == page for i, page in enumerate(pages))
+
+def send_out():
+    area.madvise(21)                    # MADV_PAGEOUT
+    while kib("/proc/meminfo", "Writeback"):
+        time.sleep(0.05)
+
+size = int(sys.argv[1]) << 20
+pages = [i.to_bytes(8, "big") * 512 for i in range(size >> 12)]
+area = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+area[:] = b"".join(pages)
+send_out()
+assert right(), "other octets in memory"
+send_out()
+gone = kib("/proc/self/status", "VmSwap") - kib("/proc/meminfo", "SwapCached")
+assert gone << 10 > size // 2, f"{gone} KiB are gone"
+subprocess.run(sys.argv[2:], check=True)
+assert right(), "other octets come back"
+' "$1" "$VM_TOP/scripts/vm/nfs-cases.sh" lose-device "$proto"
+}
+
+# A file on the mount that memory is swapped to
+swaps()
+{
+	local before file=/mnt/swap
+
+	before=$(counters)
+	dd if=/dev/zero of="$file" bs=1M count=48 conv=fsync status=none
+	chmod 600 "$file"
+	mkswap "$file" >/dev/null
+	check "swap: swapon" swapon "$file" || return
+	check "swap: pages go there, and come back when the device was away" paged_out 16
+	check "swap: swapoff" swapoff "$file"
+	risen "$before"
+	[ "$proto" != rdma2 ] || expect "swap: on another connection" "c_connects == 1"
+	rm -f "$file"
+}
+
+group_lose-device()
+{
+	lose_device
+}
+
 	[ "$proto" = rdma2 ] && client=xprtrdma2 server=svcrdma2
 	nfs_up "$proto" && mount_nfs "$proto" 4.2 /mnt "$common" ||
 		{ fail "mount"; return; }
@@ -329,6 +384,7 @@ group_inuse()
 }
 
 # A program that did nothing has not passed.
+	swaps
 idle_programs()
 {
 	! "$tools/fs-exercise" 4.2 /mnt "$export_dir" 2>&1 &&
