@@ -24,6 +24,31 @@ client_immediate()
 	umount /mnt
 }
 
+# The Receive that a message is too long for has failed.
+client_too_long()
+{
+	local name="S46 a message longer than a Receive"
+
+	tester "" "$addr4" "$port" lost.a_message_that_is_too_long || failed=1
+	ended_for "$name" "$server_view" "Receive failed"
+}
+
+# A client that can be sent neither an answer nor an error. The tester has no answer to
+# its first question, and says so.
+client_no_answer()
+{
+	local name="S46 neither an answer nor an error" before
+
+	can_fail "$faults/fail_send_max" "$name" || return
+	before=$(counters)
+	fault fail_send_max -1
+	tester "" "$addr4" "$port" versions >/dev/null
+	no_fault fail_send_max
+	risen "$before"
+	expect "$name: the connection ends" "s_ended_REPLY == 1 && s_accepts == 1"
+	ended_for "$name" "$server_view" "cannot reply"
+}
+
 use_beside()
 {
 	echo some >/mnt/beside && rm "$export_dir/beside" && stat /mnt
@@ -32,5 +57,7 @@ use_beside()
 hostile_clients()
 {
 	client_immediate
+	client_too_long
+	client_no_answer
 	hostile_limits
 }

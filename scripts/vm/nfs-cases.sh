@@ -93,6 +93,10 @@ siw_regions()
 	risen "$before"
 	expect "S46 siw: Calls wait for memory regions, and then have them" \
 		"s_mr_waits > 0 && s_errors_system == 0"
+	# Here the device says first that its queue pair has failed.
+	tester "" "$addr4" "$port" lost.a_message_that_is_too_long || failed=1
+	ended_for "S46 siw: a message longer than a Receive" "$server_view" \
+		"queue pair failed"
 }
 
 group_siw()
@@ -306,10 +310,6 @@ outlived_calls()
 		umount /mnt.outlived
 }
 
-group_inuse()
-{
-	local client=rpcrdma server=rpcrdma m
-
 # paged_out MIB: so much of a process goes to the swap area, and comes back on another
 # connection. What was written stays in memory; when it was read from there, and is sent
 # out again, it is not written again, and goes.
@@ -365,6 +365,10 @@ group_lose-device()
 	lose_device
 }
 
+group_inuse()
+{
+	local client=rpcrdma server=rpcrdma m
+
 	[ "$proto" = rdma2 ] && client=xprtrdma2 server=svcrdma2
 	nfs_up "$proto" && mount_nfs "$proto" 4.2 /mnt "$common" ||
 		{ fail "mount"; return; }
@@ -380,11 +384,11 @@ group_lose-device()
 	dd if=/dev/zero of=/mnt/after bs=64K count=4 status=none
 	check "the mount still works" cmp -n 262144 /mnt/after /dev/zero
 	outlived_calls
+	swaps
 	finish
 }
 
 # A program that did nothing has not passed.
-	swaps
 idle_programs()
 {
 	! "$tools/fs-exercise" 4.2 /mnt "$export_dir" 2>&1 &&

@@ -48,6 +48,14 @@ def a_write_with_immediate(t):
     t.lost()
 
 
+@case('S46')
+def a_message_that_is_too_long(t):
+    """A message longer than any Receive: the connection ends"""
+    t.open(size=1 << 17)
+    t.alive()
+    t.lost(t.null().plus(bytes(70000)))
+
+
 @case('C-093 S46', needs='export')
 def an_rdma_write_is_refused(t):
     """So does a Call with a Write chunk that is not there"""
