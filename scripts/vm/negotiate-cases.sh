@@ -204,6 +204,15 @@ client_set='
 	send_size)	echo "${VALUE:-65536}" ;;
 	esac >"/sys/module/xprtrdma2/parameters/$SETTING"'
 
+# The connection on which a server refused its first RPC ends for the next version.
+ended_for_version()
+{
+	local name=client_refused.invalid_proc_for_the_first
+
+	rise "/tmp/before.$name" "/tmp/after.$name"
+	expect "$name: the version is the reason" "c_ended_VERSION == 1"
+}
+
 # The kernel's own servers, in one kernel: version 1 alone, and svcrdma2.
 real_servers()
 {
@@ -429,6 +438,7 @@ group_negotiate()
 	if [ -z "${CASES:-}" ]; then
 		all_concluded
 		refusals_logged
+		ended_for_version
 		pins
 		real_servers
 	fi
