@@ -24,16 +24,13 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 	struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
 	msg->mg_bad_body = false;
-	msg->mg_payload = NULL;
 	msg->mg_paylen = 0;
 	msg->mg_handle = handle;
 
 	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len));
 	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
 		read_property(msg, base, ex);
-	if (likely(msg->mg_verdict == RDMA2_OK)) {
-		msg->mg_payload = base + h->h_len;
+	if (likely(msg->mg_verdict == RDMA2_OK))
 		msg->mg_paylen = len - h->h_len;
-	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_msg_read);

@@ -40,7 +40,6 @@ static bool svc2_msg_read_copy(struct svc2_xprt *sp, struct svc2_msg *msg)
 	xdr_buf_from_iov(&copy, &buf);
 	rpcrdma2_recv_copy(msg->sm_recv, 0, copy.iov_len, &buf, 0);
 	svc2_msg_read_from(sp, msg, copy.iov_base, copy.iov_len);
-	msg->sm_msg.mg_payload = NULL;
 	kvfree(copy.iov_base);
 	return true;
 }

@@ -17,8 +17,7 @@
  * @mg_bad_body: @mg_verdict is about that body; the header is well-formed
  * @mg_prop: a property message, when @mg_verdict is RDMA2_OK and
  *	rpcrdma2_msg_is_control()
- * @mg_payload: what follows the header, when @mg_verdict is RDMA2_OK
- * @mg_paylen: octets there, otherwise 0
+ * @mg_paylen: octets that follow the header, when @mg_verdict is RDMA2_OK, otherwise 0
  * @mg_handle: handle that its arrival invalidated, or 0 (S47)
  */
 struct rpcrdma2_msg {
@@ -26,7 +25,6 @@ struct rpcrdma2_msg {
 	enum rpcrdma2_errcode	mg_verdict;
 	bool			mg_bad_body;
 	struct rpcrdma2_propmsg	mg_prop;
-	void			*mg_payload;
 	u32			mg_paylen;
 	u32			mg_handle;
 };
