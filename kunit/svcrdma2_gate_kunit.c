@@ -78,6 +78,7 @@ static int gate_init(struct kunit *test)
 	INIT_LIST_HEAD(&sp->sp_recv_q);
 	INIT_LIST_HEAD(&sp->sp_served_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
+	INIT_LIST_HEAD(&sp->sp_short_q);
 	svc2_transfer_init(sp);
 	svc2_gate_init(&sp->sp_sq, NULL, SVC2_C_sq_waits);
 	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
@@ -298,6 +299,35 @@ static void s46_loss_ends_a_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls);
 }
 
+/*
+ * L8: one thread of a connection waits until a shortage has passed, and the Calls of
+ * the others wait for that one. Those go on in their order, as served.
+ */
+static void l8_one_thread_waits(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc_xprt *xprt = &f->sp.sp_xprt;
+
+	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
+	KUNIT_EXPECT_FALSE(test, svc2_shortage_begin(&f->sp));
+	svc2_shortage_wait(&f->sp, &f->calls[1]);
+	svc2_shortage_wait(&f->sp, &f->calls[0]);
+	KUNIT_EXPECT_PTR_EQ(test, first_served(f), NULL);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DATA, &xprt->xpt_flags));
+	/* what needs none of what is short goes on */
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
+
+	svc2_shortage_end(&f->sp);
+	KUNIT_EXPECT_PTR_EQ(test, first_served(f), &f->calls[1]);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->sp.sp_served_q), 2);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_short_q));
+	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &xprt->xpt_flags));
+	/* this one has met it in its last moment */
+	svc2_shortage_wait(&f->sp, &f->calls[2]);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->sp.sp_served_q), 3);
+	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
+}
+
 /* R5: units that are away are missed, and those that came twice, and what waits. */
 static void r5_whole(struct kunit *test)
 {
@@ -329,6 +359,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(s46_deferred_needs_a_context),
 	KUNIT_CASE(s46_wait_has_a_limit),
 	KUNIT_CASE(s46_loss_ends_a_wait),
+	KUNIT_CASE(l8_one_thread_waits),
 	KUNIT_CASE(r5_whole),
 	{}
 };

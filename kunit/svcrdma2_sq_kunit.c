@@ -93,6 +93,7 @@ static int sq_init(struct kunit *test)
 	INIT_LIST_HEAD(&sp->sp_recv_q);
 	INIT_LIST_HEAD(&sp->sp_served_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
+	INIT_LIST_HEAD(&sp->sp_short_q);
 	svc2_transfer_init(sp);
 	svc2_gate_init(&sp->sp_sq, &sp->sp_conn.co_sq.sq_units, SVC2_C_sq_waits);
 	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);

@@ -2,6 +2,9 @@
 /*
  * What brings an svc thread to a connection: a Call that can go on, and room for
  * messages where there was none.
+ *
+ * Calls that meet a shortage, of memory or of mappings for their RDMA Reads, go on when
+ * the one Call whose thread waits for that to pass is through.
  */
 #include "svcrdma2.h"
 
@@ -24,6 +27,63 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 	 * Whoever finds neither queue, in has_room(), has XPT_BUSY until it has asked
 	 * for more: see smp_mb__after_atomic() in svc2_has_wspace().
 	 */
+	smp_mb__after_atomic();
+	spin_unlock(&sp->sp_recv_lock);
+	svc_xprt_enqueue(&sp->sp_xprt);
+}
+
+/**
+ * svc2_shortage_begin - a Call has met a shortage
+ * @sp: its connection
+ *
+ * Context: svc thread.
+ * Return: true when its thread is the one to wait, until svc2_shortage_end(); false when
+ * another one is.
+ */
+bool svc2_shortage_begin(struct svc2_xprt *sp)
+{
+	bool begins;
+
+	guard(spinlock)(&sp->sp_recv_lock);
+	begins = !sp->sp_shortage;
+	sp->sp_shortage = true;
+	return begins;
+}
+
+/**
+ * svc2_shortage_wait - have a Call wait for the thread that waits
+ * @sp: its connection
+ * @call: Call whose RDMA Reads are not begun; the caller's no longer (R2)
+ *
+ * Context: svc thread.
+ */
+void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	svc2_count(shortages);
+	scoped_guard(spinlock, &sp->sp_recv_lock) {
+		if (sp->sp_shortage) {
+			list_add_tail(&call->sm_list, &sp->sp_short_q);
+			return;
+		}
+	}
+	/* it has just passed */
+	svc2_msg_ready(sp, call);
+}
+
+/**
+ * svc2_shortage_end - a shortage has passed, or lasted too long
+ * @sp: connection
+ *
+ * Context: svc thread that svc2_shortage_begin() has chosen.
+ */
+void svc2_shortage_end(struct svc2_xprt *sp)
+{
+	spin_lock(&sp->sp_recv_lock);
+	sp->sp_shortage = false;
+	if (!list_empty(&sp->sp_short_q))
+		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	list_splice_tail_init(&sp->sp_short_q, &sp->sp_served_q);
+	/* see svc2_msg_ready() */
 	smp_mb__after_atomic();
 	spin_unlock(&sp->sp_recv_lock);
 	svc_xprt_enqueue(&sp->sp_xprt);

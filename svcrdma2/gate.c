@@ -213,7 +213,7 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
  */
 bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 {
-	if (likely(*ret != -ENOMEM && *ret != -EAGAIN && *ret != -EIO))
+	if (likely(!svc2_is_shortage(*ret)))
 		return false;
 	if (!svc_xprt_is_dead(&sp->sp_xprt)) {
 		if ((*tries)++ < SVC2_SHORTAGE_TRIES) {

@@ -69,6 +69,13 @@ void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line);
 void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga);
 void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    unsigned int units);
+
+/* Does an error mean too little memory, or too few mappings or memory regions? */
+static inline bool svc2_is_shortage(int ret)
+{
+	return ret == -ENOMEM || ret == -EAGAIN || ret == -EIO;
+}
+
 bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret);
 int svc2_has_wspace(struct svc_xprt *xprt);
 

@@ -234,6 +234,7 @@ void svc2_messages_flush(struct svc2_xprt *sp)
 		svc2_msg_put(sp, wt->wt_call);
 	}
 	list_splice_tail_init(&sp->sp_served_q, &sp->sp_ready_q);
+	list_splice_tail_init(&sp->sp_short_q, &sp->sp_ready_q);
 	list_for_each_entry_safe(msg, next_msg, &sp->sp_ready_q, sm_list) {
 		list_del(&msg->sm_list);
 		svc2_msg_put(sp, msg);

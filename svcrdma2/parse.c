@@ -191,22 +191,15 @@ static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 }
 
 /*
- * Does a message carry no RPC, or a Call with Read chunks? Any version has
- * rdma_proc in the same place, and the types that carry an RPC come first: MSG,
- * NOMSG, and version 1's MSGP. The Read list comes first of the lists, but for two
- * words: direction and nominated handle in version 2, rdma_align and rdma_thresh
- * in MSGP (E-23). A message that is too short, or is not what it seems, may be
- * taken for anything.
+ * Does a message carry no RPC? Any version has rdma_proc in the same place, and the
+ * types that carry an RPC come first: MSG, NOMSG, and version 1's MSGP. A message that
+ * is too short may be taken for anything.
  */
-static bool holds_up_others(const struct rpcrdma2_recv *rv)
+static bool is_control(const struct rpcrdma2_recv *rv)
 {
 	const __be32 *p = rpcrdma2_recv_at(rv, 0);
-	const __be32 *reads = p + RPCRDMA2_PREFIX_LEN / XDR_UNIT;
 
-	if (p[1] != cpu_to_be32(RPCRDMA2_VERS_ONE) ||
-	    p[3] == cpu_to_be32(RDMA1_MSGP))
-		reads += 2;
-	return be32_to_cpu(p[3]) > RDMA1_MSGP || *reads != xdr_zero;
+	return be32_to_cpu(p[3]) > RDMA1_MSGP;
 }
 
 /* The server has changed, or something that came may be what it has waited for. */
@@ -251,11 +244,8 @@ static struct svc2_msg *take_next(struct svc2_xprt *sp,
  * @rqstp: thread, and where a Call goes
  *
  * Other threads take up the connection's messages as soon as this one has its
- * own, with two exceptions. A control message is to be obeyed before what
- * follows it, and in its turn (S16). And a Call with Read chunks may have to
- * wait until memory or mappings are to be had: until its RDMA Reads are posted, or it
- * waits without a thread, no other thread meets the same shortage. So one connection
- * keeps one thread waiting, and not one for each Call.
+ * own, with one exception: a control message is to be obeyed before what follows it,
+ * and in its turn (S16).
  *
  * Return: octets of the Call in rq_arg, or 0 when there is none (yet).
  */
@@ -275,9 +265,8 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 		rpcrdma2_recv_sync(rv);
 	if (rv && unlikely(READ_ONCE(sp->sp_talking)))
 		svc2_heard(sp);
-	if ((rv && holds_up_others(rv)) || (call && !svc2_msg_is_read(call))) {
-		ret = call ? resume_call(rqstp, call) :
-			     parse_message(rqstp, rv);
+	if (rv && unlikely(is_control(rv))) {
+		ret = parse_message(rqstp, rv);
 		converse(sp);
 		svc_xprt_received(xprt);
 		return ret;

@@ -13,6 +13,11 @@
  * thread waits neither for the RDMA Reads nor for what they need: it leaves the Call
  * with transfer.c, with a gate or with the Send Queue (R2), and another thread, or the
  * same, goes on with svc2_read_resume().
+ *
+ * Threads build RDMA Reads of one connection side by side. Where memory or mappings are
+ * too short one of them waits for that to pass, and the Calls of the others wait for
+ * this one (enqueue.c): so a shortage keeps one thread of a connection, and not one for
+ * each Call.
  */
 #include "arg.h"
 #include "svcrdma2.h"
@@ -64,9 +69,40 @@ static int begin_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return ret;
 }
 
+/* What they need of memory and of the device. A step that is done is not taken again. */
+static int prepare_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	int ret = 0;
+
+	if (rpcrdma2_rw_is_empty(&call->sm_rw))
+		ret = begin_reads(rqstp, call);
+	return ret ?: take_mrs(sp, call) ?:
+		      rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
+}
+
+/* It begins again with the pages of the thread that goes on. */
+static int svc2_read_wait(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	svc2_reads_free(sp, call);
+	svc2_sinks_put(call);
+	call->sm_pages = NULL;
+	call->sm_npages = 0;
+	svc2_shortage_wait(sp, call);
+	return -EINPROGRESS;
+}
+
 static void chain_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 {
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	struct rpcrdma2_post *post = &call->sm_post;
+
+	svc2_count_add(read_chunks, h->h_nreads);
+	atomic_long_add(h->h_nreads, &sp->sp_read_chunks);
+	svc2_count_add(read_chunk_bytes,
+		       call->sm_apart + call->sm_length - call->sm_inline);
+	if (h->h_proc == RDMA2_NOMSG)
+		svc2_count(long_calls);
 
 	post->po_signal = true;
 	post->po_octets = 0;
@@ -78,48 +114,35 @@ static void chain_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /*
- * Each step is taken once. A Call that has to wait for what one of them needs comes
- * back by svc2_read_resume(), and goes on from there.
+ * A Call that has to wait for what a step needs comes back by svc2_read_resume(), and
+ * goes on from there.
+ *
+ * Return: 0 when the Call belongs to the Send Queue, -EINPROGRESS when it waits; else
+ * why it can not be read, and it still is the caller's.
  */
-static int post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
-{
-	unsigned int tries = 0;
-	int ret;
-
-	if (!call->sm_chain) {
-		ret = take_mrs(sp, call);
-		if (ret)
-			return ret;
-		do {
-			ret = rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
-		} while (svc2_try_again(sp, &tries, &ret));
-		if (ret)
-			return ret;
-		chain_reads(sp, call);
-	}
-	return svc2_sq_post_reads(sp, call);
-}
-
-/* Return: 0, or as post_reads(). */
 static int start_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	unsigned int tries = 0;
+	bool waits = false;
 	int ret;
 
+	if (call->sm_chain)
+		return svc2_sq_post_reads(sp, call);
 	do {
-		ret = begin_reads(rqstp, call);
+		ret = prepare_reads(rqstp, call);
+		if (unlikely(svc2_is_shortage(ret)) && !waits) {
+			waits = svc2_shortage_begin(sp);
+			if (!waits)
+				return svc2_read_wait(sp, call);
+		}
 	} while (svc2_try_again(sp, &tries, &ret));
+	if (unlikely(waits))
+		svc2_shortage_end(sp);
 	if (ret)
 		return ret;
-	svc2_count_add(read_chunks, h->h_nreads);
-	atomic_long_add(h->h_nreads, &sp->sp_read_chunks);
-	svc2_count_add(read_chunk_bytes,
-		       call->sm_apart + call->sm_length - call->sm_inline);
-	if (h->h_proc == RDMA2_NOMSG)
-		svc2_count(long_calls);
-	return post_reads(sp, call);
+	chain_reads(sp, call);
+	return svc2_sq_post_reads(sp, call);
 }
 
 /* @ret: how it went. Return: 0, for ->xpo_recvfrom to return. */
@@ -188,8 +211,7 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 
 	if (!svc2_msg_is_read(call))
-		return let_go(sp, call, call->sm_pages ? post_reads(sp, call) :
-							 start_reads(rqstp, call));
+		return let_go(sp, call, start_reads(rqstp, call));
 	if (svc2_sq_reserve(sp, call))
 		return 0;
 	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);

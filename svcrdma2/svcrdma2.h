@@ -29,13 +29,13 @@
  *
  *   R1 A Receive belongs to the device from post to completion, then to
  *	sp_recv_q, then to the Call found in it, until svc2_recv_put().
- *   R2 A Call belongs to the svc thread that parsed it; to a gate, or to tr_line,
- *	while what its RDMA Reads need is not to be had, and then to sp_served_q; to
- *	the Send Queue while they are posted, and then to sp_ready_q. From tr_line and
- *	the gate of the Send Queue, where it waits for pages and entries of its Reply, a
- *	Call goes there too, when it has no RDMA Reads or they are done. At last, as
- *	rq_xprt_ctxt, it belongs to the RPC layer, which gives it back through
- *	->xpo_release_ctxt.
+ *   R2 A Call belongs to the svc thread that parsed it; to a gate, tr_line or
+ *	sp_short_q while what its RDMA Reads need is not to be had, and then to
+ *	sp_served_q; to the Send Queue while they are posted, and then to sp_ready_q.
+ *	From tr_line and the gate of the Send Queue, where it waits for pages and
+ *	entries of its Reply, a Call goes there too, when it has no RDMA Reads or they
+ *	are done. At last, as rq_xprt_ctxt, it belongs to the RPC layer, which gives
+ *	it back through ->xpo_release_ctxt.
  *   R3 What is posted belongs to the Send Queue until its po_done, which is
  *	called exactly once (Q1 in rpcrdma2/sq.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
@@ -153,8 +153,8 @@ enum {
 
 /*
  * The longest that a thread waits in a gate, whatever moves meanwhile; then the
- * connection is given up. None does but with what takes more of the Send Queue than is
- * known before (gate.c). While it waits a pool of threads that may grow does not,
+ * connection is given up. Few do, and only with what takes more of the Send Queue than
+ * is known before (gate.c). While one waits a pool of threads that may grow does not,
  * and a service that stops waits for one thread after the other: so it is short.
  *
  * A Reply takes a thread through two gates. With what a shortage of memory may add in
@@ -381,13 +381,15 @@ enum {
  *
  * @sp_transfer: pages of payload
  *
- * @sp_recv_lock: guards the next three, and XPT_DATA against them
+ * @sp_recv_lock: guards the next five, and XPT_DATA against the first three
  * @sp_recv_q: messages
  * @sp_served_q: Calls that a gate or transfer.c has served, whose RDMA Reads can begin
  *	or go on. Without the lock it can only be told whether there are any
  * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have none;
  *	likewise
  * @sp_received: messages, all in all; written by the receive CQ
+ * @sp_short_q: Calls that wait until a shortage has passed
+ * @sp_shortage: a thread waits for that
  * @sp_rpool: Receives
  *
  * @sp_read_chunks: what the client has offered and was used, all in all; for the view
@@ -449,13 +451,15 @@ struct svc2_xprt {
 
 	struct svc2_transfer	sp_transfer;
 
-	/* guards next three */
+	/* guards next five */
 	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;
 	struct list_head	sp_recv_q;
 	struct list_head	sp_served_q;
 	struct list_head	sp_ready_q;
 	unsigned int		sp_received;
 	struct rpcrdma2_rpool	sp_rpool;
+	struct list_head	sp_short_q;
+	bool			sp_shortage;
 
 	atomic_long_t		sp_read_chunks;
 	atomic_long_t		sp_write_chunks;
@@ -563,6 +567,9 @@ void svc2_messages_flush(struct svc2_xprt *sp);
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_unthrottle(struct svc2_xprt *sp);
 
+bool svc2_shortage_begin(struct svc2_xprt *sp);
+void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_shortage_end(struct svc2_xprt *sp);
 /* error.c */
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,
 		enum rpcrdma2_errcode code);

@@ -195,6 +195,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	INIT_LIST_HEAD(&sp->sp_recv_q);
 	INIT_LIST_HEAD(&sp->sp_served_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
+	INIT_LIST_HEAD(&sp->sp_short_q);
 	svc2_transfer_init(sp);
 	rpcrdma2_rpool_init(&sp->sp_rpool);
 	sp->sp_rpool.rp_reposted = true;

@@ -54,10 +54,33 @@ use_beside()
 	echo some >/mnt/beside && rm "$export_dir/beside" && stat /mnt
 }
 
+# L8: memory for RDMA Reads can not be mapped. Each of the first two ends its connection;
+# there are fewer threads than Calls that want some.
+client_unmapped()
+{
+	local name="L8 memory for RDMA Reads can not be mapped" one before
+
+	rpc.nfsd 4
+	fault fail_map_rw
+	for one in reads_that_can_not_begin reads_that_keep_one_thread; do
+		tester "" "$addr4" "$port" "held.$one" || failed=1
+	done
+	no_fault fail_map_rw
+	before=$(counters)
+	fault fail_map_rw 20
+	tester "" "$addr4" "$port" held.reads_that_begin_late || failed=1
+	no_fault fail_map_rw
+	risen "$before"
+	expect "$name, 20 times: tried again" \
+		"s_shortages == 20 && s_read_chunks == 7 && s_errors_system == 0"
+	rpc.nfsd "$nfsd_threads"
+}
+
 hostile_clients()
 {
 	client_immediate
 	client_too_long
 	client_no_answer
+	client_unmapped
 	hostile_limits
 }

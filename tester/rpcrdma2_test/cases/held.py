@@ -15,6 +15,7 @@ from ..wire import MSG, MSGP, Raw, Segment, u32
 PATIENCE = 60                   # any limit will do, as long as there is one
 LENGTH = 1 << 20
 CONNECTIONS = 12                # more than most servers have threads
+CALLS = 7                       # less than the credits that a connection begins with
 
 
 class Holder:
@@ -110,3 +111,43 @@ def more_connections_than_threads(t):
     finally:
         for holder in holders:
             holder.t.close()
+
+
+def with_reads(t, count):
+    """So many NULLs, with a Read chunk behind each"""
+    region = t.memory(64)
+    here = Segment(region.handle, 64, region.address)
+    return [t.null(reads=[(40, here)]) for _ in range(count)]
+
+
+@case('S46 B-08')
+def reads_that_can_not_begin(t):
+    """While memory for RDMA Reads can not be mapped, other Calls of the connection go on"""
+    t.send(*with_reads(t, 1))
+    for _ in range(CALLS):
+        t.alive()
+    t.lost()
+
+
+@case('S46 B-08')
+def reads_that_keep_one_thread(t):
+    """So do other connections: these RDMA Reads keep one thread, and not one for each"""
+    other = Client(t.target, t.version)
+    try:
+        other.send(*with_reads(other, CALLS))
+        other.alive()
+        for _ in range(CALLS):
+            t.alive()
+        check(not other.endpoint.lost, 'that connection has ended before')
+        other.lost()
+    finally:
+        other.close()
+
+
+@case('S46 B-08')
+def reads_that_begin_late(t):
+    """When it can be mapped again, each Call whose RDMA Reads have waited is answered"""
+    calls = with_reads(t, CALLS)
+    t.send(*calls)
+    answers = [t.receive().message.xid for _ in calls]
+    check(sorted(answers) == sorted(c.xid for c in calls), 'not each Call has its Reply')
