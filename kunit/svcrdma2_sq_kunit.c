@@ -247,12 +247,40 @@ static void b05_entries_to_invalidate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, avail(f), 0);
 }
 
+/*
+ * B-08: Calls of the server, with all the memory regions that there are, take none of the
+ * entries that chains have left for Sends that stand alone. None of these waits: on a
+ * connection that is lost a wait would be an error.
+ */
+static void b08_sends_have_entries(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	unsigned int i;
+
+	sp->sp_sq_spare_all = true;
+	sp->sp_conn.co_regions.rg_num = 4;
+	while (!svc2_sq_reserve(sp, &f->calls[0]))
+		f->calls[0].sm_entries = 0;
+	/* as little as chains of another length may leave */
+	KUNIT_ASSERT_GE(test, avail(f), BACKWARD + 2 * 4 + SPARE);
+	rpcrdma2_sq_take(&sp->sp_conn, avail(f) - BACKWARD - 2 * 4 - SPARE, true);
+	rpcrdma2_conn_lose(&sp->sp_conn, RPCRDMA2_LOSS_PEER);
+	/* two regions each, and a Send */
+	for (i = 0; i < BACKWARD; i++)
+		KUNIT_EXPECT_EQ(test, post(f, 3, true, NULL), 0);
+	for (i = 0; i < SPARE; i++)
+		KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), 0);
+	KUNIT_EXPECT_GE(test, avail(f), 0);
+}
+
 static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(s46_replies_have_entries),
 	KUNIT_CASE(s46_least_and_most),
 	KUNIT_CASE(s46_more_than_reserved),
 	KUNIT_CASE(s46_regains),
 	KUNIT_CASE(b05_entries_to_invalidate),
+	KUNIT_CASE(b08_sends_have_entries),
 	{}
 };
 

@@ -6,8 +6,8 @@
  * carried out for those that their Reply may take, by their chunk lists. A peer decides
  * when entries come back, so none of its Calls has a thread before its Reply can be
  * posted. A few entries are kept for the Calls of the server: an RPC task, which sends
- * those, cannot stand in line. And what stands in line leaves one for each send context:
- * a Send that stands alone, and its thread, never wait for a peer.
+ * those, cannot stand in line. And what stands in line leaves one for each send context,
+ * beside those: a Send that stands alone, and its thread, never wait for a peer.
  *
  * No Call that has entries waits for pages or memory regions; a send context, which it
  * waits for without a thread (has_room()), comes back from what is posted.
@@ -57,6 +57,15 @@ static unsigned int limit(const struct svc2_xprt *sp)
 	       sp->sp_conn.co_sq.sq_batch;
 }
 
+/*
+ * What stands in line leaves so many entries: for Sends that stand alone, and for the
+ * memory regions that Calls of the server may have. Sends of these are kept apart.
+ */
+static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
+{
+	return sp->sp_sq_spare + 2 * READ_ONCE(sp->sp_conn.co_regions.rg_num);
+}
+
 /* Entries that the Reply to a Call is to have before the Call is carried out, or 0 */
 static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
 				    const struct svc2_msg *call)
@@ -98,7 +107,7 @@ int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 
 	if (!wrs || call->sm_entries)
 		return 0;
-	ret = svc2_gate_enter(sp, &sp->sp_sq, call, wrs, sp->sp_sq_spare,
+	ret = svc2_gate_enter(sp, &sp->sp_sq, call, wrs, svc2_sq_left(sp),
 			      &call->sm_entries);
 	if (ret == -ENOTCONN)
 		svc2_msg_put(sp, call);
@@ -124,7 +133,7 @@ int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call)
 
 	if (!wrs || call->sm_entries)
 		return 0;
-	ret = svc2_gate_take(sp, &sp->sp_sq, wrs, sp->sp_sq_spare);
+	ret = svc2_gate_take(sp, &sp->sp_sq, wrs, svc2_sq_left(sp));
 	if (!ret)
 		call->sm_entries = wrs;
 	return ret;
@@ -160,7 +169,8 @@ static int svc2_sq_take(struct svc2_xprt *sp, unsigned int wrs, unsigned int *he
 			rpcrdma2_sq_give(&sp->sp_conn, had < wrs ? had : had - wrs);
 		if (had >= wrs)
 			return 0;
-	} else if (wrs == 1 && rpcrdma2_sq_take(&sp->sp_conn, wrs, false)) {
+	} else if (wrs == 1 &&
+		   rpcrdma2_sq_take(&sp->sp_conn, wrs, sp->sp_sq_spare_all)) {
 		return 0;
 	}
 	return svc2_gate_take(sp, &sp->sp_sq, wrs, 0);
@@ -239,7 +249,7 @@ int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 		if (unlikely(wrs > limit(sp) - sp->sp_sq_spare))
 			return -E2BIG;
 		ret = svc2_gate_enter(sp, &sp->sp_sq, call, wrs,
-				      sp->sp_sq_spare, &call->sm_entries);
+				      svc2_sq_left(sp), &call->sm_entries);
 		if (ret)
 			return ret;
 	}

@@ -366,6 +366,7 @@ enum {
  *	server
  * @sp_sq_depth: how many entries there are, kept ones included
  * @sp_sq_spare: of these, so many chains leave for Sends that stand alone
+ * @sp_sq_spare_all: these are enough for all such Sends that there can be
  *
  * @sp_tx_gate: send contexts
  * @sp_tx_sges: gather entries of each
@@ -387,9 +388,9 @@ enum {
  *	or go on. Without the lock it can only be told whether there are any
  * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have none;
  *	likewise
- * @sp_received: messages, all in all; written by the receive CQ
  * @sp_short_q: Calls that wait until a shortage has passed
  * @sp_shortage: a thread waits for that
+ * @sp_received: messages, all in all; written by the receive CQ
  * @sp_rpool: Receives
  *
  * @sp_read_chunks: what the client has offered and was used, all in all; for the view
@@ -438,6 +439,7 @@ struct svc2_xprt {
 	struct svc2_gate	sp_sq;
 	unsigned int		sp_sq_depth;
 	unsigned int		sp_sq_spare;
+	bool			sp_sq_spare_all;
 
 	struct svc2_gate	sp_tx_gate ____cacheline_aligned_in_smp;
 	unsigned int		sp_tx_sges;
@@ -456,10 +458,10 @@ struct svc2_xprt {
 	struct list_head	sp_recv_q;
 	struct list_head	sp_served_q;
 	struct list_head	sp_ready_q;
-	unsigned int		sp_received;
-	struct rpcrdma2_rpool	sp_rpool;
 	struct list_head	sp_short_q;
 	bool			sp_shortage;
+	unsigned int		sp_received;
+	struct rpcrdma2_rpool	sp_rpool;
 
 	atomic_long_t		sp_read_chunks;
 	atomic_long_t		sp_write_chunks;
@@ -565,11 +567,11 @@ void svc2_messages_flush(struct svc2_xprt *sp);
 
 /* enqueue.c */
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
-void svc2_unthrottle(struct svc2_xprt *sp);
-
 bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
+void svc2_unthrottle(struct svc2_xprt *sp);
+
 /* error.c */
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,
 		enum rpcrdma2_errcode code);

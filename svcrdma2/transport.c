@@ -275,6 +275,7 @@ static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size
 	size->sends = wrs;
 	sp->sp_sq_depth = wrs - 1;
 	sp->sp_sq_spare = min(sends, wrs - longest);
+	sp->sp_sq_spare_all = sp->sp_sq_spare == sends;
 	rpcrdma2_sq_open(&sp->sp_conn, sp->sp_sq_depth, sp->sp_backward_max,
 			 batch, SVC2_CHAIN_TIMEOUT);
 	svc2_gate_open(&sp->sp_mrs, size->rw_mrs);
