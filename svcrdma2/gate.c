@@ -8,9 +8,9 @@
  * that it has no thread for yet, so that the
  * thread is free; else by the thread, which goes in front of the Calls. What is given
  * back serves the line from its front, as many at once as there is enough for. While
- * there is a line nothing overtakes it but a Send that stands alone, and no further
- * message is taken up. So a large chain is not starved by small ones, and no thread
- * spins.
+ * there is a line nothing overtakes it but a Send that stands alone, and nothing more is
+ * taken up but what the line may wait for (has_room()). So a large chain is not starved
+ * by small ones, and no thread spins.
  *
  * Nothing that stands in the line holds what is needed by the completions that
  * move it, so there is always progress while the connection lives. When it is lost
@@ -24,8 +24,10 @@
  * that threads have taken up already, ->xpo_has_wspace keeps further messages of
  * the connection from taking up threads. And a Reply has its Send Queue entries before
  * its Call is carried out (svc2_sq_reserve()). So no thread waits in a gate, but with a
- * Reply that takes more than its chunk list says, or was planned again (C-034), and with
- * LOCAL_INVs for a Call of the server (svc2_sq_take_invs()).
+ * Reply that takes more than its chunk list says, was planned again (C-034), or has the
+ * entries to get back that its Call gave when it was put off (svc2_sq_regain()); with
+ * LOCAL_INVs for a Call of the server (svc2_sq_take_invs()); and where the device's
+ * queues are too small to leave entries for Sends.
  */
 #include "svcrdma2.h"
 
@@ -205,8 +207,9 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
  * connection the requester sends the Call again, and the reply cache answers
  * it. So what can pass never becomes an error (C-093). -EIO is what a mapping
  * for the device fails with, and -EAGAIN what rdma_rw says when a pool of memory regions
- * is empty. Those for RDMA Reads are counted (sp_mrs), so that is for RDMA Writes, where
- * the kernel's force_mr is set, and the regions come back with RDMA Reads.
+ * is empty. Those for RDMA Reads are counted (sp_mrs), so it says that where the kernel's
+ * force_mr is set: of RDMA Writes, which pass when RDMA Reads give regions back; of
+ * either, for good, on a device that has max_sgl_rd and so no regions here.
  *
  * Context: svc thread; sleeps SVC2_SHORTAGE_PAUSE.
  * Return: true to try again; @ret says how it ended when not.
@@ -228,7 +231,7 @@ bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 }
 
 /**
- * svc2_gate_serve - units have come back, and a thread had found too few
+ * svc2_gate_serve - units have come back, and a taker had found too few
  * @sp: connection
  * @ga: gate of it
  *
@@ -325,11 +328,12 @@ void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line)
  * hand, which xpt_nr_rqsts counts. A Reply that is posted may count on both
  * sides until its thread lets go of it, and the RPC layer asks again then.
  *
- * A Call that a gate or transfer.c has served needs none of this: its RDMA Reads can
- * begin. And it has to be taken up, because the line may wait for what it holds. For
- * the same reason a Call on sp_ready_q is, when there is a send context for it: it may
- * have entries of the Send Queue, or payload where the connection has too much. One that
- * the RPC layer has put off for an upcall may have a few entries, and no payload.
+ * A Call that a gate or transfer.c has served, or for which a shortage has passed, needs
+ * none of this: its RDMA Reads can begin. And it has to be taken up, because the line may
+ * wait for what it holds. For the same reason a Call on sp_ready_q is, when there is a
+ * send context for it: it may have entries of the Send Queue, or payload where the
+ * connection has too much. One that the RPC layer has put off for an upcall may have a
+ * few entries, and no payload.
  */
 static bool has_room(const struct svc2_xprt *sp)
 {

@@ -7,9 +7,10 @@
  * (R6), so a credit never reaches the peer before the Receive it stands for is
  * posted.
  *
- * Three queues wait for svc threads: messages as they arrived, Calls whose RDMA Reads
- * are done, and Calls whose RDMA Reads can begin. The last go first, because others
- * may wait for what they hold; the first go last, the others have waited before.
+ * Three queues wait for svc threads: messages as they arrived (sp_recv_q), Calls that
+ * have waited and have nothing to be read, or no more (sp_ready_q), and Calls whose RDMA
+ * Reads can begin or go on (sp_served_q). The last go first, because others may wait for
+ * what they hold; the first go last, the others have waited before.
  */
 #include "svcrdma2.h"
 
