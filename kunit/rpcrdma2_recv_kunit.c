@@ -307,6 +307,39 @@ static void refused_when_reposted(struct kunit *test)
 	close_queue(test, q);
 }
 
+/*
+ * The device gives back what it has when the drain begins. The first is a message, and
+ * what looks at it posts another Receive, which the drain does not wait for.
+ */
+static void fake_drain(struct ib_qp *qp)
+{
+	const struct ib_wc flush = { .status = IB_WC_WR_FLUSH_ERR };
+	struct queue *q = container_of(qp, struct queue, qp);
+	unsigned int n = q->nposted;
+
+	if (n && !q->messages) {
+		rpcrdma2_recv_repost(&q->co, receive(q, 100));
+		n--;
+	}
+	while (n--)
+		complete_with(q, flush);
+}
+
+/* The device has no Receive when the queue was drained. */
+static void drained(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 4, 1);
+
+	q->device.ops.drain_rq = fake_drain;
+	q->qp.recv_cq = &q->cq;
+	KUNIT_ASSERT_EQ(test, post(q, 3), 3);
+	rpcrdma2_recvs_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, q->messages, 1);
+	KUNIT_EXPECT_EQ(test, q->doorbells, 2);
+	KUNIT_EXPECT_EQ(test, q->nposted, 0);
+	close_queue(test, q);
+}
+
 /* With as many as there may be in use the queue stays short until one is free. */
 static void refills_up_to_the_limit(struct kunit *test)
 {
@@ -435,6 +468,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(refused_when_reposted),
 	KUNIT_CASE(refills_up_to_the_limit),
 	KUNIT_CASE(refills_after_shortage),
+	KUNIT_CASE(drained),
 	KUNIT_CASE_PARAM(completions, completion_gen_params),
 	KUNIT_CASE(next_connection),
 	{}

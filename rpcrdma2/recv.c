@@ -563,6 +563,17 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_repost);
 
+/*
+ * Twice: a message that is looked at during the first may post Receives behind it, none
+ * after it.
+ */
+void rpcrdma2_recvs_drain(struct rpcrdma2_conn *co)
+{
+	ib_drain_rq(rpcrdma2_conn_qp(co));
+	ib_drain_rq(rpcrdma2_conn_qp(co));
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recvs_drain);
+
 void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 			  unsigned int batch)
 {

@@ -380,9 +380,8 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
 /*
  * Receives are drained first: a Reply that was received may still post a
  * LOCAL_INV, and the Send Queue is quiet only after that. Only then is it
- * known what the peer had to say before @lost. Twice: a Reply that is looked at
- * during the first may post Receives behind it, none after it. The Send Queue
- * likewise: RDMA Reads that are done may have an error posted.
+ * known what the peer had to say before @lost. The Send Queue is drained twice: RDMA
+ * Reads that are done may have an error posted.
  */
 static void ep_drain(struct xprt2_ep *ep, bool lost)
 {
@@ -390,8 +389,7 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 
 	rdma_disconnect(ep->ep_conn.co_id);
 	mutex_lock(&xp->xp_fence_mutex);
-	ib_drain_rq(ep->ep_conn.co_id->qp);
-	ib_drain_rq(ep->ep_conn.co_id->qp);
+	rpcrdma2_recvs_drain(&ep->ep_conn);
 	if (lost)
 		xprt2_loss_tells(ep);
 	rpcrdma2_sq_drain(&ep->ep_conn);

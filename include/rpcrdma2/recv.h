@@ -237,6 +237,14 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_recv *rv);
 
 /**
+ * rpcrdma2_recvs_drain - wait for all Receives that were posted
+ * @co: connection that is disconnected, and whose ->received may post more
+ *
+ * Context: may sleep.
+ */
+void rpcrdma2_recvs_drain(struct rpcrdma2_conn *co);
+
+/**
  * rpcrdma2_rpool_batch - rpcrdma2_recv_repost() shall post so many at once
  * @co: connection
  * @rp: its pool
