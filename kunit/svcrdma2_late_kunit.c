@@ -14,24 +14,6 @@
 
 #include "../svcrdma2/backchannel.c"
 
-int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
-		    struct rpcrdma2_hdr *h, struct rpc_rqst *rqst)
-{
-	return -EIO;
-}
-
-void svc2_call_too_long(struct svc2_call *sc)
-{
-}
-
-void svc2_call_answered(struct svc2_call *sc)
-{
-}
-
-void svc2_call_revoke(struct svc2_call *sc)
-{
-}
-
 #define CALLS	4
 
 /**

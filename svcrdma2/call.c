@@ -25,9 +25,6 @@
 
 #include "call.h"
 
-/* A Call that was given up waits so long for its fence. */
-#define REVOKE_TIMEOUT	(5 * HZ)
-
 static bool offers_chunks(const struct svc2_xprt *sp, u32 vers,
 			  const struct rpc_rqst *rqst)
 {
@@ -329,7 +326,7 @@ void svc2_call_revoke(struct svc2_call *sc)
 	 */
 	if (!rpcrdma2_conn_is_lost(&sp->sp_conn) && !fence(sc, revoked) &&
 	    !rpcrdma2_conn_is_lost(&sp->sp_conn) &&
-	    wait_for_completion_timeout(&sc->sc_revoked, REVOKE_TIMEOUT) &&
+	    wait_for_completion_timeout(&sc->sc_revoked, SVC2_REVOKE_TIMEOUT) &&
 	    !rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
 	/* revoked() may be under way: no completion is after the queue is drained */

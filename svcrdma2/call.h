@@ -12,6 +12,9 @@
 #include "backward.h"
 #include "svcrdma2.h"
 
+/* A Call that was given up waits so long for its fence. */
+#define SVC2_REVOKE_TIMEOUT	(5 * HZ)
+
 /**
  * struct svc2_call - a Call of the server, and memory of it and of its Reply
  * @sc_sp: connection

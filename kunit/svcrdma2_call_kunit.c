@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls of the server that are given up: their memory regions are taken back whether
+ * the device says so in time or not (R8).
+ *
+ * Over a device that takes what it is given and reports what a case has it report.
+ */
+#include <kunit/test.h>
+#include <linux/slab.h>
+
+#include <rdma/restrack.h>
+
+#include "../svcrdma2/call.h"
+
+/* one that never ends has its time at once */
+static unsigned long revoke_timeout;
+#undef SVC2_REVOKE_TIMEOUT
+#define SVC2_REVOKE_TIMEOUT revoke_timeout
+
+#include "../svcrdma2/call.c"
+
+/**
+ * struct fixture - a connection, and a Call that offers a page
+ * @sp: connection
+ * @id: its identifier
+ * @qp: its queue pair
+ * @cq: its send CQ
+ * @pd: its protection domain
+ * @device: its device
+ * @serv: its service
+ * @report: the send CQ
+ * @last: work request that was posted last
+ * @reports: the device reports what is posted
+ * @why: why the connection was lost
+ * @hdr: a header for the segment
+ * @ck: its chunk
+ * @page: what is offered
+ * @call: the Call
+ */
+struct fixture {
+	struct svc2_xprt	sp;
+	struct rdma_cm_id	id;
+	struct ib_qp		qp;
+	struct ib_cq		cq;
+	struct ib_pd		pd;
+	struct ib_device	device;
+	struct svc_serv		serv;
+	struct work_struct	report;
+	const struct ib_send_wr	*last;
+	bool			reports;
+	enum rpcrdma2_loss	why;
+	struct rpcrdma2_hdr	hdr;
+	struct rpcrdma2_chunk	ck;
+	struct page		*page;
+	struct svc2_call	call;
+};
+
+static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
+		     const struct ib_send_wr **bad)
+{
+	struct fixture *f = container_of(qp, struct fixture, qp);
+
+	while (wr->next)
+		wr = wr->next;
+	f->last = wr;
+	if (f->reports)
+		schedule_work(&f->report);
+	return 0;
+}
+
+static void report(struct work_struct *work)
+{
+	struct fixture *f = container_of(work, struct fixture, report);
+	struct ib_wc wc = { .wr_cqe = f->last->wr_cqe, .status = IB_WC_SUCCESS };
+
+	wc.wr_cqe->done(&f->cq, &wc);
+}
+
+static void fake_drain(struct ib_qp *qp)
+{
+}
+
+static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
+				   u32 depth)
+{
+	struct ib_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	rdma_restrack_no_track(&mr->res);
+	mr->rkey = 0x100;
+	return mr;
+}
+
+static int fake_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
+{
+	kfree(mr);
+	return 0;
+}
+
+static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
+		       unsigned int *off)
+{
+	mr->iova = 0;
+	mr->length = nents << PAGE_SHIFT;
+	return nents;
+}
+
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	container_of(co, struct fixture, sp.sp_conn)->why = why;
+}
+
+static void room(struct rpcrdma2_conn *co)
+{
+}
+
+static void grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
+{
+}
+
+static const struct rpcrdma2_conn_ops ops = {
+	.lost	= lost,
+	.room	= room,
+	.grown	= grown,
+};
+
+static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
+{
+}
+
+static int call_init(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct rpcrdma2_conn *co;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	test->priv = f;
+	f->page = alloc_page(GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->page);
+	INIT_WORK(&f->report, report);
+	co = &f->sp.sp_conn;
+	rpcrdma2_conn_init(co, &ops);
+	mutex_init(&f->sp.sp_drain_mutex);
+	f->device.ops.post_send = fake_post;
+	f->device.ops.drain_sq = fake_drain;
+	f->device.ops.alloc_mr = fake_alloc_mr;
+	f->device.ops.dereg_mr = fake_dereg_mr;
+	f->device.ops.map_mr_sg = fake_map_mr;
+	f->device.attrs.max_fast_reg_page_list_len = 1;
+	f->pd.device = &f->device;
+	f->pd.res.kern_name = KBUILD_MODNAME;
+	f->qp.device = &f->device;
+	f->qp.send_cq = &f->cq;
+	f->id.qp = &f->qp;
+	f->id.device = &f->device;
+	f->cq.cq_context = co;
+	co->co_id = &f->id;
+	co->co_pd = &f->pd;
+	co->co_send_cq = &f->cq;
+	rpcrdma2_sq_open(co, 16, 0, 16, 0);
+	rpcrdma2_regions_measure(co, 1);
+	co->co_regions.rg_max = 1;
+	KUNIT_ASSERT_EQ(test, rpcrdma2_regions_grow(co), 0);
+	f->call.sc_sp = &f->sp;
+	rpcrdma2_exposed_init(&f->call.sc_exposed);
+	f->call.sc_exposed.ex_later = true;
+	init_completion(&f->call.sc_revoked);
+	return 0;
+}
+
+static void call_exit(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	if (f && f->page)
+		__free_page(f->page);
+}
+
+/* The Call is posted, and its Send is done. */
+static void begin(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct xdr_buf buf = {
+		.pages = &f->page, .page_len = PAGE_SIZE,
+		.buflen = PAGE_SIZE, .len = PAGE_SIZE,
+	};
+	const struct rpcrdma2_range range = { 0, PAGE_SIZE };
+	struct ib_send_wr send = { .opcode = IB_WR_SEND }, *first = &send;
+	struct rpcrdma2_post post = { .po_signal = true, .po_done = sent };
+	unsigned int wrs;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_expose(&f->sp.sp_conn, &f->call.sc_exposed,
+					      &buf, &range, 1, DMA_FROM_DEVICE,
+					      &f->hdr, &f->ck), 0);
+	wrs = 1 + rpcrdma2_exposed_chain(&f->call.sc_exposed, &first);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn, wrs, true));
+	KUNIT_ASSERT_EQ(test, rpcrdma2_sq_post(&f->sp.sp_conn, &post, first), 0);
+	report(&f->report);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_exposed(&f->call.sc_exposed));
+}
+
+/* Regions and entries are all there. */
+static void ends_whole(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpcrdma2_conn *co = &f->sp.sp_conn;
+
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&f->call.sc_exposed));
+	rpcrdma2_sq_drain(co);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_regions_are_whole(co));
+	rpcrdma2_regions_destroy(co);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(co));
+}
+
+/* R8: the device invalidates the region, and the connection goes on. */
+static void r8_revoked(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	begin(test);
+	revoke_timeout = MAX_SCHEDULE_TIMEOUT;
+	f->reports = true;
+	svc2_call_revoke(&f->call);
+	flush_work(&f->report);
+	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_NONE);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_conn.co_regions.rg_num_free, 1);
+	ends_whole(test);
+}
+
+/* R8: it does not in time, since the peer holds up the Send Queue. */
+static void r8_revoked_too_late(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	begin(test);
+	revoke_timeout = 1;
+	svc2_call_revoke(&f->call);
+	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_STALLED);
+	KUNIT_EXPECT_EQ(test, f->last->opcode, IB_WR_LOCAL_INV);
+	ends_whole(test);
+}
+
+static struct kunit_case call_cases[] = {
+	KUNIT_CASE(r8_revoked),
+	KUNIT_CASE(r8_revoked_too_late),
+	{}
+};
+
+static struct kunit_suite call_suite = {
+	.name		= "svcrdma2_call",
+	.init		= call_init,
+	.exit		= call_exit,
+	.test_cases	= call_cases,
+};
+
+kunit_test_suite(call_suite);

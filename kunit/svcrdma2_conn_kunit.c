@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections: how many may wait for an svc thread, and what the device reports of one.
+ *
+ * What they are made of is that of the other suites, or nothing. None is made.
+ */
+#include <kunit/test.h>
+
+#include <rpcrdma2/backward.h>
+
+#include "../svcrdma2/conns.h"
+#include "../svcrdma2/svcrdma2.h"
+
+/* no trace events of a second module */
+#define _SVCRDMA2_TRACE_H
+#define trace_svc2_event(...)	do { } while (0)
+#define trace_svc2_accept(...)	do { } while (0)
+
+/* a connection that was asked for, and how many were */
+static struct svc2_xprt *asked;
+static unsigned int created;
+
+static struct svc2_xprt *fake_create(struct svc_xprt *listener,
+				     struct rdma_cm_id *id,
+				     const struct rdma_conn_param *param)
+{
+	created++;
+	return asked;
+}
+
+#define svc2_conn_create fake_create
+#include "../svcrdma2/listen.c"
+#undef svc2_conn_create
+#include "../svcrdma2/transport.c"
+
+struct svc2_param svc2_credits;
+struct svc2_param svc2_backward_credits;
+struct svc2_param svc2_receive_size;
+struct svc2_param svc2_send_size;
+u32 svc2_backward;
+
+void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
+{
+	ls->ls_npending++;
+}
+
+struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls)
+{
+	return NULL;
+}
+
+bool svc2_reap(struct svc2_xprt *sp)
+{
+	return false;
+}
+
+void svc2_conn_list(struct svc2_xprt *sp)
+{
+}
+
+void svc2_conn_unlist(struct svc2_xprt *sp)
+{
+}
+
+void svc2_conn_refused(const struct svc2_xprt *sp, int error)
+{
+}
+
+void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		   const struct ib_wc *wc)
+{
+}
+
+void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
+{
+}
+
+int svc2_recvfrom(struct svc_rqst *rqstp)
+{
+	return 0;
+}
+
+int svc2_sendto(struct svc_rqst *rqstp)
+{
+	return 0;
+}
+
+int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+			unsigned int length)
+{
+	return 0;
+}
+
+static u64 failures(void)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(svc2_counters, cpu)[SVC2_C_accept_failures];
+	return sum;
+}
+
+/* S46: so many requests to connect wait; the next one takes no memory. */
+static void s46_backlog(struct kunit *test)
+{
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_CONNECT_REQUEST };
+	struct svc2_listener *ls = kunit_kzalloc(test, sizeof(*ls), GFP_KERNEL);
+	struct rdma_cm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	u64 before = failures();
+
+	asked = kunit_kzalloc(test, sizeof(*asked), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ls);
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	KUNIT_ASSERT_NOT_NULL(test, asked);
+	id->context = ls;
+	created = 0;
+	ls->ls_npending = SVC2_BACKLOG - 1;
+	KUNIT_EXPECT_EQ(test, svc2_listen_event(id, &event), 0);
+	KUNIT_EXPECT_EQ(test, ls->ls_npending, SVC2_BACKLOG);
+	KUNIT_EXPECT_EQ(test, failures(), before);
+	/* the CM refuses it, and destroys its identifier */
+	KUNIT_EXPECT_EQ(test, svc2_listen_event(id, &event), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, created, 1);
+	KUNIT_EXPECT_EQ(test, ls->ls_npending, SVC2_BACKLOG);
+	KUNIT_EXPECT_EQ(test, failures(), before + 1);
+	/* one was accepted */
+	ls->ls_npending--;
+	KUNIT_EXPECT_EQ(test, svc2_listen_event(id, &event), 0);
+	KUNIT_EXPECT_EQ(test, created, 2);
+}
+
+static const struct event_case {
+	const char		*desc;
+	enum ib_event_type	type;
+	enum rpcrdma2_loss	why;
+} event_cases[] = {
+	{ "the path has changed", IB_EVENT_PATH_MIG, RPCRDMA2_LOSS_NONE },
+	{ "the Send Queue is empty", IB_EVENT_SQ_DRAINED, RPCRDMA2_LOSS_NONE },
+	{ "the last Receive is taken", IB_EVENT_QP_LAST_WQE_REACHED,
+	  RPCRDMA2_LOSS_NONE },
+	{ "the queue pair has failed", IB_EVENT_QP_FATAL, RPCRDMA2_LOSS_QP },
+	{ "the peer has asked for what is no request", IB_EVENT_QP_REQ_ERR,
+	  RPCRDMA2_LOSS_QP },
+	{ "the peer has asked for memory that is not there",
+	  IB_EVENT_QP_ACCESS_ERR, RPCRDMA2_LOSS_QP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(event, event_cases, desc);
+
+/* What a queue pair does not survive closes the connection. */
+static void events(struct kunit *test)
+{
+	const struct event_case *c = test->param_value;
+	struct ib_event event = { .event = c->type };
+	struct svc2_xprt *sp = kunit_kzalloc(test, sizeof(*sp), GFP_KERNEL);
+	struct rdma_cm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, sp);
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
+	sp->sp_conn.co_id = id;
+	init_waitqueue_head(&sp->sp_line);
+	/* no svc thread takes it up */
+	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
+	svc2_qp_event(&event, &sp->sp_conn);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&sp->sp_conn), c->why);
+	KUNIT_EXPECT_EQ(test, test_bit(XPT_CLOSE, &sp->sp_xprt.xpt_flags),
+			c->why != RPCRDMA2_LOSS_NONE);
+}
+
+static struct kunit_case conn_cases[] = {
+	KUNIT_CASE(s46_backlog),
+	KUNIT_CASE_PARAM(events, event_gen_params),
+	{}
+};
+
+static struct kunit_suite conn_suite = {
+	.name		= "svcrdma2_conn",
+	.test_cases	= conn_cases,
+};
+
+kunit_test_suite(conn_suite);
