@@ -8,6 +8,7 @@
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include <rpcrdma2/backward.h>
@@ -113,8 +114,10 @@ out_cache:
 	return ret;
 }
 
-/* Every listener and connection is gone, but work that put the last of them
- * may not have returned.
+/*
+ * Every listener and connection is gone, but work that put the last of them may not
+ * have returned. Nor may svc2_bc_destroy(), which runs in work of the kernel's: it
+ * sleeps no more.
  */
 static void __exit svcrdma2_exit(void)
 {
@@ -123,6 +126,7 @@ static void __exit svcrdma2_exit(void)
 	svc2_view_exit();
 	svc2_txs_exit();
 	destroy_workqueue(svc2_wq);
+	synchronize_rcu_tasks();
 	svc2_debugfs_exit();
 	svc2_sinks_exit();
 	kmem_cache_destroy(svc2_msg_cache);
