@@ -220,13 +220,14 @@ client_run()
 		mkdir "$dir/$name" && echo some >"$dir/$name/f" &&
 		head -c 100000 /dev/urandom >"$dir/$name/g" &&
 		ln -s "$long" "$dir/$name/l" &&
+		ln -s "${long:0:2000}" "$dir/$name/m" &&
 		[ "$(cat "$export_dir/$name/f")" = some ] &&
 		[ "$(readlink "$export_dir/$name/l")" = "$long" ] &&
 		echo 3 >/proc/sys/vm/drop_caches &&
 		[ "$(readlink "$dir/$name/l")" = "$long" ] &&
 		cmp "$dir/$name/g" "$export_dir/$name/g" &&
 		{ stat "$dir/$name/x" & stat "$dir/$name/y" & wait; } 2>/dev/null &&
-		[ "$(cd "$dir/$name" && echo ./*)" = "./f ./g ./l" ] && rc=0
+		[ "$(cd "$dir/$name" && echo ./*)" = "./f ./g ./l ./m" ] && rc=0
 	# Calls that are under way at a time
 	for name in 1 2 3 4 5 6 7 8; do
 		stat -t "$dir/none-$name" >/dev/null 2>&1 &
@@ -269,6 +270,9 @@ calls_to_rdma2()
 	measure tester_of_clients 22200 client_backward.a_call_in_version_one
 	expect "B-19 S24 a Call of version 1 finds no service, and has no answer" \
 		"c_backward_unanswered == 1 && c_backward_refused == 0"
+	measure tester_of_clients 22400 client_backward.a_call_that_is_too_long
+	expect "B-14 a Call that is too long: the Receive that fails is the reason" \
+		"c_ended_RECEIVE == 1"
 	echo inline >$at
 	tester_of_clients 22000 client_codes.chunks_of_a_call
 	echo none >$at
