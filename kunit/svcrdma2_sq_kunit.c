@@ -274,6 +274,24 @@ static void b08_sends_have_entries(struct kunit *test)
 	KUNIT_EXPECT_GE(test, avail(f), 0);
 }
 
+/*
+ * B-08: nor do those with more regions than there are entries for: such a Call is tried
+ * again. What stands in line leaves no more for them than that.
+ */
+static void b08_many_regions(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+
+	sp->sp_conn.co_regions.rg_num = 6 * SVC2_BACKWARD_REGIONS;
+	KUNIT_EXPECT_EQ(test, svc2_sq_left(sp), SPARE + 2 * SVC2_BACKWARD_REGIONS);
+	while (!post(f, 7, true, NULL))
+		;
+	KUNIT_EXPECT_GE(test, avail(f), SPARE);
+	KUNIT_EXPECT_LT(test, avail(f), SPARE + 7);
+	KUNIT_EXPECT_EQ(test, post(f, 1, true, NULL), 0);
+}
+
 static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(s46_replies_have_entries),
 	KUNIT_CASE(s46_least_and_most),
@@ -281,6 +299,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(s46_regains),
 	KUNIT_CASE(b05_entries_to_invalidate),
 	KUNIT_CASE(b08_sends_have_entries),
+	KUNIT_CASE(b08_many_regions),
 	{}
 };
 

@@ -33,6 +33,12 @@ static unsigned int survey(const struct ib_send_wr *wr)
 	return wrs;
 }
 
+/* Regions of Calls of the server for which the queue has entries at once */
+static unsigned int svc2_live_regions(const struct svc2_xprt *sp)
+{
+	return max_t(unsigned int, sp->sp_backward_max, SVC2_BACKWARD_REGIONS);
+}
+
 /**
  * svc2_backward_wrs - Send Queue entries for Calls of the server
  * @sp: connection
@@ -43,8 +49,7 @@ static unsigned int survey(const struct ib_send_wr *wr)
  */
 unsigned int svc2_backward_wrs(const struct svc2_xprt *sp)
 {
-	return 2 * sp->sp_backward_max +
-	       2 * max_t(unsigned int, sp->sp_backward_max, SVC2_BACKWARD_REGIONS);
+	return 2 * sp->sp_backward_max + 2 * svc2_live_regions(sp);
 }
 
 /*
@@ -59,11 +64,24 @@ static unsigned int limit(const struct svc2_xprt *sp)
 
 /*
  * What stands in line leaves so many entries: for Sends that stand alone, and for the
- * memory regions that Calls of the server may have. Sends of these are kept apart.
+ * memory regions of Calls of the server. Sends of these are kept apart.
  */
 static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
 {
-	return sp->sp_sq_spare + 2 * READ_ONCE(sp->sp_conn.co_regions.rg_num);
+	return sp->sp_sq_spare +
+	       2 * min(READ_ONCE(sp->sp_conn.co_regions.rg_num),
+		       svc2_live_regions(sp));
+}
+
+/*
+ * An RPC task cannot stand in line. A Call with regions leaves the entries of Sends that
+ * stand alone: as many regions as there may be take more than is left for regions.
+ */
+static int svc2_sq_take_backward(struct svc2_xprt *sp, unsigned int wrs)
+{
+	if (wrs > 1 && svc2_gate_avail(&sp->sp_sq) < (int)(wrs + sp->sp_sq_spare))
+		return -EAGAIN;
+	return rpcrdma2_sq_take(&sp->sp_conn, wrs, true) ? 0 : -EAGAIN;
 }
 
 /* Entries that the Reply to a Call is to have before the Call is carried out, or 0 */
@@ -201,7 +219,7 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 	if (unlikely(wrs > limit(sp)))
 		return -E2BIG;
 	if (backward)
-		ret = rpcrdma2_sq_take(&sp->sp_conn, wrs, true) ? 0 : -EAGAIN;
+		ret = svc2_sq_take_backward(sp, wrs);
 	else
 		ret = svc2_sq_take(sp, wrs, held);
 	if (ret)
