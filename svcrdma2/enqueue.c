@@ -80,11 +80,11 @@ void svc2_shortage_end(struct svc2_xprt *sp)
 {
 	spin_lock(&sp->sp_recv_lock);
 	sp->sp_shortage = false;
-	if (!list_empty(&sp->sp_short_q))
-		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	list_splice_tail_init(&sp->sp_short_q, &sp->sp_served_q);
-	/* see svc2_msg_ready() */
-	smp_mb__after_atomic();
+	if (!list_empty(&sp->sp_served_q))
+		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	/* see svc2_msg_ready(); no bit may have been set */
+	smp_mb();
 	spin_unlock(&sp->sp_recv_lock);
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
