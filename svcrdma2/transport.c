@@ -313,8 +313,9 @@ static u32 size_backward(struct svc2_xprt *sp)
 	rpcrdma2_regions_measure(&sp->sp_conn,
 				 svc_serv_maxpages(sp->sp_xprt.xpt_server));
 	if (level == RDMA2_BKREQSUP_GENL)
-		sp->sp_conn.co_regions.rg_max = SVC2_CALL_REGIONS *
-						   sp->sp_backward_max;
+		sp->sp_conn.co_regions.rg_max =
+			max_t(unsigned int, SVC2_BACKWARD_REGIONS,
+			      SVC2_CALL_REGIONS * sp->sp_backward_max);
 	return level;
 }
 
