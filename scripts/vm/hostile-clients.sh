@@ -54,22 +54,26 @@ use_beside()
 	echo some >/mnt/beside && rm "$export_dir/beside" && stat /mnt
 }
 
+# shellcheck disable=SC2016 # the tester's variables
+unmapped_set='
+	echo 0 >probability
+	[ -z "$VALUE" ] || { echo "$VALUE" >times && echo 0 >space && echo 100 >probability; }'
+
 # L8: memory for RDMA Reads can not be mapped. Each of the first two ends its connection;
 # there are fewer threads than Calls that want some.
 client_unmapped()
 {
 	local name="L8 memory for RDMA Reads can not be mapped" one before
+	local set="cd $faults/fail_map_rw || exit; $unmapped_set"
 
 	rpc.nfsd 4
-	fault fail_map_rw
 	for one in reads_that_can_not_begin reads_that_keep_one_thread; do
-		tester "" "$addr4" "$port" "held.$one" || failed=1
+		all_apply=1 tester "" --set "$set" "$addr4" "$port" "held.$one" ||
+			failed=1
 	done
-	no_fault fail_map_rw
 	before=$(counters)
-	fault fail_map_rw 20
-	tester "" "$addr4" "$port" held.reads_that_begin_late || failed=1
-	no_fault fail_map_rw
+	all_apply=1 tester "" --set "$set" "$addr4" "$port" \
+		held.reads_that_begin_late || failed=1
 	risen "$before"
 	expect "$name, 20 times: tried again" \
 		"s_shortages == 20 && s_read_chunks == 7 && s_errors_system == 0"

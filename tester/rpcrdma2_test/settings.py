@@ -26,6 +26,8 @@ TABLE = {
     'send_size': ('both', "bytes of the peer's largest Send"),
     'unanswered': ('client', 'ends well once so many Calls more have got no answer since it '
                    'was 0'),
+    'unmapped': ('server', 'so many times, or always with -1, memory for RDMA Reads cannot be '
+                 'mapped'),
 }
 
 

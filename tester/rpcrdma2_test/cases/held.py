@@ -120,18 +120,20 @@ def with_reads(t, count):
     return [t.null(reads=[(40, here)]) for _ in range(count)]
 
 
-@case('S46 B-08')
+@case('S46 B-08', needs='set')
 def reads_that_can_not_begin(t):
     """While memory for RDMA Reads can not be mapped, other Calls of the connection go on"""
+    t.set('unmapped', -1)
     t.send(*with_reads(t, 1))
     for _ in range(CALLS):
         t.alive()
     t.lost()
 
 
-@case('S46 B-08')
+@case('S46 B-08', needs='set')
 def reads_that_keep_one_thread(t):
     """So do other connections: these RDMA Reads keep one thread, and not one for each"""
+    t.set('unmapped', -1)
     other = Client(t.target, t.version)
     try:
         other.send(*with_reads(other, CALLS))
@@ -144,9 +146,10 @@ def reads_that_keep_one_thread(t):
         other.close()
 
 
-@case('S46 B-08')
+@case('S46 B-08', needs='set')
 def reads_that_begin_late(t):
     """When it can be mapped again, each Call whose RDMA Reads have waited is answered"""
+    t.set('unmapped', 20)
     calls = with_reads(t, CALLS)
     t.send(*calls)
     answers = [t.receive().message.xid for _ in calls]
