@@ -10,7 +10,7 @@
 #include <rpcrdma2/propset.h>
 
 #include "util.h"
-#include "vectors.h"
+#include <vectors.h>
 
 #define VECTOR(_v)	{ #_v, _v, sizeof(_v) }
 

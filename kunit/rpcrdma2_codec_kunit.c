@@ -9,7 +9,7 @@
 #include <rpcrdma2/codec.h>
 
 #include "util.h"
-#include "vectors.h"
+#include <vectors.h>
 
 /**
  * struct golden - a vector and what it means

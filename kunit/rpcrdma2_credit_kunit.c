@@ -7,7 +7,7 @@
 #include <rpcrdma2/cm.h>
 #include <rpcrdma2/credit.h>
 
-#include "vectors.h"
+#include <vectors.h>
 
 static const struct grant_case {
 	const char	*desc;

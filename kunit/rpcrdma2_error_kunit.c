@@ -9,7 +9,7 @@
 #include <rpcrdma2/show.h>
 
 #include "util.h"
-#include "vectors.h"
+#include <vectors.h>
 
 static const struct made {
 	const char		*desc;

@@ -5,7 +5,7 @@
 #include <rpcrdma2/exchange.h>
 
 #include "util.h"
-#include "vectors.h"
+#include <vectors.h>
 
 #define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
 #define BRS	BIT(RPCRDMA2_PROP_BRS)

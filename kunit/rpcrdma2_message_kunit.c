@@ -3,7 +3,7 @@
  * A message received: what is known of it when it has been looked at.
  */
 #include "util.h"
-#include "vectors.h"
+#include <vectors.h>
 
 #define HANDLE	0x1234
 

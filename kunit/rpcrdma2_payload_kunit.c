@@ -8,7 +8,7 @@
 #include <rpcrdma2/codec.h>
 
 #include "util.h"
-#include "vectors.h"
+#include <vectors.h>
 
 /**
  * struct mutation - a message damaged

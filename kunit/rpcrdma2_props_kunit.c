@@ -8,7 +8,7 @@
 #include <rpcrdma2/propset.h>
 
 #include "util.h"
-#include "vectors.h"
+#include <vectors.h>
 
 #define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
 #define BRS	BIT(RPCRDMA2_PROP_BRS)

@@ -6,7 +6,7 @@
  */
 #include <linux/types.h>
 
-#include "vectors.h"
+#include <vectors.h>
 #include "fuzz.h"
 
 #define SEED(_v)	{ #_v, _v, sizeof(_v) }
