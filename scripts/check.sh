@@ -39,17 +39,19 @@ run_job()
 # What a job says besides its results is shown when it fails. One that fails
 # without saying which case is a failure too, and so is one that says nothing.
 # That it begins goes past prove, which would wait for a result behind it.
-# The names of its cases are kept: one that vanishes, or that is new, is named the next
-# time.
+# The names of its cases are kept, without the figures in them: one that vanishes, or that
+# is new, is named the next time.
 tap()
 {
-	local names=$took/$1.cases
+	local names=$took/$1.cases new
 
+	new=$(mktemp "$names.XXXXXX")
 	say "$1: begins" 2>&3
-	{ run_job "$1" 2>&1; echo "ended $?"; } | awk -v job="$1" -v names="$names.new" '
+	{ run_job "$1" 2>&1; echo "ended $?"; } | awk -v job="$1" -v names="$new" '
 	function name(line) {
 		sub(/^(not )?ok /, "", line)
 		sub(/ # SKIP$/, "", line)
+		gsub(/[0-9]+([.][0-9]+)?/, "N", line)
 		print line >names
 	}
 	/^ended [0-9]+$/ { rc = $2; next }
@@ -67,12 +69,13 @@ tap()
 			print "# " said[i]
 		print "1.." cases
 		exit failed > 0
-	}' || return
+	}' || { rm -f "$new"; return 1; }
 	echo "$SECONDS" >"$took/$1"
-	sort -o "$names.new" "$names.new"
-	[ ! -e "$names" ] || diff "$names" "$names.new" |
+	LC_ALL=C sort -o "$new" "$new"
+	[ ! -e "$names" ] || diff "$names" "$new" |
 		sed -n 's/^< /# not there any more: /p; s/^> /# new: /p'
-	mv "$names.new" "$names"
+	mv "$new" "$names"
+	return 0
 }
 
 if [ "${1:-}" = --job ]; then

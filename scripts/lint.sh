@@ -53,7 +53,7 @@ have()
 # Files that differ from a commit, or are new
 changed_since()
 {
-	git diff --name-only "$1"
+	git diff --name-only "$1" -- || return
 	git ls-files --others --exclude-standard
 }
 
