@@ -402,8 +402,9 @@ void xprt2_begin_version(struct xprt2_ep *ep)
  * xprt2_end_version - a connection, or an attempt, is over: who asks next? (S34)
  * @ep: endpoint that is taken apart
  *
- * The RPCs that a connection in version 1 gave no Reply to wait for the question, too.
- * An attempt that ended before its probe did has not asked.
+ * RPCs that got no Reply from a connection in version 1 wait for the question, too. An
+ * attempt that ended before its probe did, for another reason than the server's, has not
+ * asked.
  */
 void xprt2_end_version(struct xprt2_ep *ep)
 {
