@@ -12,7 +12,10 @@
 #include "backward.h"
 #include "svcrdma2.h"
 
-/* A Call that was given up waits so long for its fence. */
+/*
+ * A Call that was given up waits so long for its fence, which may have waited for entries
+ * of the Send Queue before (SVC2_STALL_TIMEOUT).
+ */
 #define SVC2_REVOKE_TIMEOUT	(5 * HZ)
 
 /**

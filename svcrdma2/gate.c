@@ -23,11 +23,13 @@
  * While there is a line, or send contexts could run out with the Calls
  * that threads have taken up already, ->xpo_has_wspace keeps further messages of
  * the connection from taking up threads. And a Reply has its Send Queue entries before
- * its Call is carried out (svc2_sq_reserve()). So no thread waits in a gate, but with a
- * Reply that takes more than its chunk list says, was planned again (C-034), or has the
- * entries to get back that its Call gave when it was put off (svc2_sq_regain()); with
- * LOCAL_INVs for a Call of the server (svc2_sq_take_invs()); and where the device's
- * queues are too small to leave entries for Sends.
+ * its Call is carried out (svc2_sq_reserve()). A thread waits in a gate with
+ *
+ *  - a Reply that takes more than its chunk list says, or was planned again (C-034);
+ *  - a Reply whose Call gave its entries back when it was put off (svc2_sq_regain());
+ *  - LOCAL_INVs for a Call of the server (svc2_sq_take_invs());
+ *  - any of these and a Send that stands alone, where the device's queues are too small
+ *    to leave entries for Sends.
  */
 #include "svcrdma2.h"
 
@@ -207,9 +209,9 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
  * connection the requester sends the Call again, and the reply cache answers
  * it. So what can pass never becomes an error (C-093). -EIO is what a mapping
  * for the device fails with, and -EAGAIN what rdma_rw says when a pool of memory regions
- * is empty. Those for RDMA Reads are counted (sp_mrs), so it says that where the kernel's
- * force_mr is set: of RDMA Writes, which pass when RDMA Reads give regions back; of
- * either, for good, on a device that has max_sgl_rd and so no regions here.
+ * is empty. Regions for RDMA Reads are counted (sp_mrs), so that happens only where the
+ * kernel's force_mr is set: RDMA Writes take regions then, which RDMA Reads give back; and
+ * a device with max_sgl_rd has no regions here, so that the shortage lasts.
  *
  * Context: svc thread; sleeps SVC2_SHORTAGE_PAUSE.
  * Return: true to try again; @ret says how it ended when not.

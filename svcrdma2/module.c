@@ -116,8 +116,8 @@ out_cache:
 
 /*
  * Every listener and connection is gone, but work that put the last of them may not
- * have returned. Nor may svc2_bc_destroy(), which runs in work of the kernel's: it
- * sleeps no more.
+ * have returned. Nor may svc2_bc_destroy(), which runs in work of the kernel's, and has
+ * only to return. (A preemptible kernel without CONFIG_TASKS_RCU does not wait for that.)
  */
 static void __exit svcrdma2_exit(void)
 {

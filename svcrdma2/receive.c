@@ -8,7 +8,7 @@
  * posted.
  *
  * Three queues wait for svc threads: messages as they arrived (sp_recv_q), Calls that
- * have waited and have nothing to be read, or no more (sp_ready_q), and Calls whose RDMA
+ * have waited and whose RDMA Reads, if any, are done (sp_ready_q), and Calls whose RDMA
  * Reads can begin or go on (sp_served_q). The last go first, because others may wait for
  * what they hold; the first go last, the others have waited before.
  */

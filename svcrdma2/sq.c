@@ -6,7 +6,7 @@
  * carried out for those that their Reply may take, by their chunk lists. A peer decides
  * when entries come back, so none of its Calls has a thread before its Reply can be
  * posted. A few entries are kept for the Calls of the server: an RPC task, which sends
- * those, cannot stand in line. And what stands in line leaves one for each send context,
+ * those, cannot stand in line for that. And what stands in line leaves one for each send context,
  * beside those: a Send that stands alone, and its thread, never wait for a peer.
  *
  * No Call that has entries waits for pages or memory regions; a send context, which it
@@ -44,7 +44,7 @@ static unsigned int svc2_live_regions(const struct svc2_xprt *sp)
  * @sp: connection
  *
  * For the Sends of those that are posted, for as many meanwhile, and for regions that are
- * about to be live or no more. One that the peer keeps has no entry, with all its
+ * being registered or invalidated. A Call that the peer keeps has no entry, nor have its
  * regions: see svc2_sq_take_invs().
  */
 unsigned int svc2_backward_wrs(const struct svc2_xprt *sp)
@@ -74,7 +74,7 @@ static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
 }
 
 /*
- * An RPC task cannot stand in line. A Call with regions leaves the entries of Sends that
+ * An RPC task cannot stand in line to send. A Call with regions leaves the entries of Sends that
  * stand alone: as many regions as there may be take more than is left for regions.
  */
 static int svc2_sq_take_backward(struct svc2_xprt *sp, unsigned int wrs)

@@ -123,9 +123,9 @@ enum {
 	SVC2_BACKWARD_MAX	= 256,
 	/* and so many before these are in use all at once */
 	SVC2_BACKWARD_FIRST	= 4,
-	/* memory regions that one takes at most: three pieces of each message */
+	/* memory regions that one takes as a rule: three pieces of each message */
 	SVC2_CALL_REGIONS	= 6,
-	/* regions that are about to be live, or no more, at least */
+	/* regions at least that the Send Queue has entries for at once */
 	SVC2_BACKWARD_REGIONS	= 16,
 
 	/* one completion for so many Sends, where ownership allows */
@@ -153,12 +153,13 @@ enum {
 
 /*
  * The longest that a thread waits in a gate, whatever moves meanwhile; then the
- * connection is given up. Few do, and only with what takes more of the Send Queue than
- * is known before (gate.c). While one waits a pool of threads that may grow does not,
- * and a service that stops waits for one thread after the other: so it is short.
+ * connection is given up. Few do (gate.c). While one waits a pool of threads that may
+ * grow does not, and a service that stops waits for one thread after the other: so it is
+ * short.
  *
- * A Reply takes a thread through two gates. With what a shortage of memory may add in
- * four places (SVC2_SHORTAGE_TRIES) nfsd ends within 30 s.
+ * A Reply takes a thread through two gates, and through a third where its Call was put
+ * off. With what a shortage of memory may add in four places (SVC2_SHORTAGE_TRIES) nfsd
+ * ends within 30 s.
  */
 #define SVC2_STALL_TIMEOUT	(1UL * HZ)
 
@@ -208,7 +209,7 @@ struct svc2_param {
 
 /**
  * struct svc2_msg - a message that is being worked on; mostly a Call (R2)
- * @sm_list: on sp_served_q or sp_ready_q
+ * @sm_list: on sp_served_q, sp_ready_q or sp_short_q
  * @sm_wait: where it waits for what its RDMA Reads need, or on tr_served
  * @sm_recv: the Receive it came in; NULL when that has been put back (R6)
  * @sm_post: its RDMA Reads

@@ -13,9 +13,9 @@
  * @busy: rpcrdma2_exchange_busy()
  * @ex: properties
  *
- * 2.3: one that may get no answer does, from before it is sent until the server is
- * heard of; but what a server with the mark is told when both have announced
- * themselves has Receives of its own there.
+ * 2.3: one that may get no answer does, from before it is sent until a message of the
+ * server shows that it has arrived; but a server with the mark, when both have
+ * announced themselves, has Receives of its own for such messages.
  */
 static inline bool xprt2_takes_place(bool busy,
 				     const struct rpcrdma2_exchange *ex)

@@ -126,8 +126,8 @@ void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
  * A REQPROP: after the peer's CONNPROP, for what that allows to be asked (C-047,
  * S16). An UPDPROP: what has changed since the peer was told (C-027, C-032, C-059).
  * Neither while another message waits (2.3), nor one that the peer does not know
- * (C-026), nor a wish for less right behind another (S53), or before the peer knows
- * that Sends are smaller (S14). From here on a smaller RBSIZ that is asked for bounds
+ * (C-026), nor a wish for less right behind another (S53), nor a wish before the peer
+ * knows that Sends are smaller (S14). From here on a smaller RBSIZ that is asked for bounds
  * Sends (C-034).
  *
  * Return: whether there is one. Then rpcrdma2_exchange_sent() or
@@ -143,7 +143,7 @@ bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
 bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex);
 
 /**
- * rpcrdma2_exchange_sent - a message of this end is posted, and may lower send_max
+ * rpcrdma2_exchange_sent - a message of this end is posted; send_max may be lower now
  * @ex: properties
  * @pm: message
  * @xid: its xid: that of no RPC that this end waits for (S18)
