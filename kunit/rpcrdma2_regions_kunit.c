@@ -6,14 +6,13 @@
  */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include <linux/slab.h>
-
-#include <rdma/restrack.h>
 
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/header.h>
 #include <rpcrdma2/regions.h>
 #include <rpcrdma2/walk.h>
+
+#include "fake_mr.h"
 
 #define ENTRIES	16
 #define REGIONS	4
@@ -84,33 +83,6 @@ static void fake_drain(struct ib_qp *qp)
 {
 }
 
-static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
-				   u32 depth)
-{
-	struct ib_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
-	static u32 index;
-
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	rdma_restrack_no_track(&mr->res);
-	mr->rkey = ++index << 8;
-	return mr;
-}
-
-static int fake_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
-{
-	kfree(mr);
-	return 0;
-}
-
-static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
-		       unsigned int *off)
-{
-	mr->iova = 0;
-	mr->length = nents << PAGE_SHIFT;
-	return nents;
-}
-
 static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 }
@@ -140,10 +112,7 @@ static int regions_init(struct kunit *test)
 	rpcrdma2_conn_init(&ln->co, &ops);
 	ln->device.ops.post_send = fake_post;
 	ln->device.ops.drain_sq = fake_drain;
-	ln->device.ops.alloc_mr = fake_alloc_mr;
-	ln->device.ops.dereg_mr = fake_dereg_mr;
-	ln->device.ops.map_mr_sg = fake_map_mr;
-	ln->device.attrs.max_fast_reg_page_list_len = 1;
+	fake_mr_ops(&ln->device);
 	ln->pd.device = &ln->device;
 	ln->pd.res.kern_name = KBUILD_MODNAME;
 	ln->qp.device = &ln->device;

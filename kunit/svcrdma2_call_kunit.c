@@ -6,11 +6,9 @@
  * Over a device that takes what it is given and reports what a case has it report.
  */
 #include <kunit/test.h>
-#include <linux/slab.h>
-
-#include <rdma/restrack.h>
 
 #include "../svcrdma2/call.h"
+#include "fake_mr.h"
 
 /* one that never ends has its time at once */
 static unsigned long revoke_timeout;
@@ -80,32 +78,6 @@ static void fake_drain(struct ib_qp *qp)
 {
 }
 
-static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
-				   u32 depth)
-{
-	struct ib_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
-
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	rdma_restrack_no_track(&mr->res);
-	mr->rkey = 0x100;
-	return mr;
-}
-
-static int fake_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
-{
-	kfree(mr);
-	return 0;
-}
-
-static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
-		       unsigned int *off)
-{
-	mr->iova = 0;
-	mr->length = nents << PAGE_SHIFT;
-	return nents;
-}
-
 static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	container_of(co, struct fixture, sp.sp_conn)->why = why;
@@ -144,10 +116,7 @@ static int call_init(struct kunit *test)
 	mutex_init(&f->sp.sp_drain_mutex);
 	f->device.ops.post_send = fake_post;
 	f->device.ops.drain_sq = fake_drain;
-	f->device.ops.alloc_mr = fake_alloc_mr;
-	f->device.ops.dereg_mr = fake_dereg_mr;
-	f->device.ops.map_mr_sg = fake_map_mr;
-	f->device.attrs.max_fast_reg_page_list_len = 1;
+	fake_mr_ops(&f->device);
 	f->pd.device = &f->device;
 	f->pd.res.kern_name = KBUILD_MODNAME;
 	f->qp.device = &f->device;

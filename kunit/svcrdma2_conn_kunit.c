@@ -10,6 +10,7 @@
 
 #include "../svcrdma2/conns.h"
 #include "../svcrdma2/svcrdma2.h"
+#include "counters.h"
 
 /* no trace events of a second module */
 #define _SVCRDMA2_TRACE_H
@@ -91,23 +92,13 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 	return 0;
 }
 
-static u64 failures(void)
-{
-	unsigned int cpu;
-	u64 sum = 0;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu(svc2_counters, cpu)[SVC2_C_accept_failures];
-	return sum;
-}
-
 /* S46: so many requests to connect wait; the next one takes no memory. */
 static void s46_backlog(struct kunit *test)
 {
 	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_CONNECT_REQUEST };
 	struct svc2_listener *ls = kunit_kzalloc(test, sizeof(*ls), GFP_KERNEL);
 	struct rdma_cm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
-	u64 before = failures();
+	u64 before = count_of(SVC2_C_accept_failures);
 
 	asked = kunit_kzalloc(test, sizeof(*asked), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, ls);
@@ -118,12 +109,12 @@ static void s46_backlog(struct kunit *test)
 	ls->ls_npending = SVC2_BACKLOG - 1;
 	KUNIT_EXPECT_EQ(test, svc2_listen_event(id, &event), 0);
 	KUNIT_EXPECT_EQ(test, ls->ls_npending, SVC2_BACKLOG);
-	KUNIT_EXPECT_EQ(test, failures(), before);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_accept_failures), before);
 	/* the CM refuses it, and destroys its identifier */
 	KUNIT_EXPECT_EQ(test, svc2_listen_event(id, &event), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, created, 1);
 	KUNIT_EXPECT_EQ(test, ls->ls_npending, SVC2_BACKLOG);
-	KUNIT_EXPECT_EQ(test, failures(), before + 1);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_accept_failures), before + 1);
 	/* one was accepted */
 	ls->ls_npending--;
 	KUNIT_EXPECT_EQ(test, svc2_listen_event(id, &event), 0);

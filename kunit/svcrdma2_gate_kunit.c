@@ -9,6 +9,7 @@
 #include <kunit/test.h>
 
 #include "../svcrdma2/svcrdma2.h"
+#include "counters.h"
 
 /* so long may a thread wait here */
 static unsigned long stall_timeout;
@@ -252,16 +253,6 @@ static void s46_deferred_needs_a_context(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 0);
 	clear_bit(XPT_DEFERRED, &xprt->xpt_flags);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
-}
-
-static u64 count_of(enum svc2_counter counter)
-{
-	unsigned int cpu;
-	u64 sum = 0;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu(svc2_counters, cpu)[counter];
-	return sum;
 }
 
 /* S46: a thread's wait has a limit, which costs the connection, and nobody else. */
