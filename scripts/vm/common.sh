@@ -245,25 +245,58 @@ kernel_dir()
 		"$({ printf '%s\n' "$version"; kernel_key "$1"; } | sha1sum | cut -c1-10)"
 }
 
+# built_of CHECKOUT: prints the folder of what is built of it, if there is one
+built_of()
+{
+	local file checkout
+
+	for file in "$cache"/build/*/checkout; do
+		{ [ -s "$file" ] && read -r checkout <"$file"; } || continue
+		[ "$checkout" != "$1" ] || { dirname "$file"; return; }
+	done
+	return 1
+}
+
+# A folder whose checkout is gone is taken over: only files that differ are compiled.
+claim()
+{
+	local file checkout dir=''
+
+	! built_of "$1" >/dev/null || return 0
+	for file in "$cache"/build/*/checkout; do
+		{ [ -s "$file" ] && read -r checkout <"$file"; } || continue
+		[ -d "$checkout" ] || { dir=$(dirname "$file"); break; }
+	done
+	dir=${dir:-$(mktemp -d "$cache/build/XXXXXX")} || return
+	printf '%s\n' "$1" >"$dir/checkout"
+}
+
+own_dir()
+{
+	mkdir -p "$cache/build"
+	built_of "$1" || { with_lock "$cache/build/lock" claim "$1" && built_of "$1"; }
+}
+
 # Modules of this checkout, or of the sources in SOURCE, apart from those of every
 # other one, and those with the modules for tests or for benchmarks apart from
 # those without.
 build_dir()
 {
-	local source=${SOURCE:-$top} more=''
+	local own more=''
 
+	own=$(own_dir "${SOURCE:-$top}") || exit 1
 	[ "${KUNIT:-0}" = 1 ] && more+=-kunit
 	[ "${BENCH:-0}" = 1 ] && more+=-bench
-	printf '%s/build/%s-%s/%s%s\n' "$cache" "$(basename "$source")" \
-		"$(printf '%s' "$source" | sha1sum | cut -c1-8)" \
-		"$(basename "$(kernel_dir "$1")")" "$more"
+	printf '%s/%s%s\n' "$own" "$(basename "$(kernel_dir "$1")")" "$more"
 }
 
 # What is built of this checkout for user space
 host_dir()
 {
-	printf '%s/host/%s-%s\n' "$cache" "$(basename "$top")" \
-		"$(printf '%s' "$top" | sha1sum | cut -c1-8)"
+	local own
+
+	own=$(own_dir "$top") || exit 1
+	printf '%s/host\n' "$own"
 }
 
 # The tools of NFS client and server, for the guests, and fio. Installed, they would
