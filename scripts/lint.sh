@@ -25,7 +25,7 @@ case ${1:-} in
 esac
 
 if [ "$(id -u)" -eq 0 ]; then
-	need_packages sparse codespell shellcheck perl git python3 \
+	need_packages rsync sparse codespell shellcheck perl git python3 \
 		pyflakes3 python3-docutils
 fi
 
@@ -72,88 +72,59 @@ files()
 mapfile -t code < <(files 'include/*.h' 'compat/*.[ch]' 'rpcrdma2/*.[ch]' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]' 'faults/*.[ch]')
 mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' 'kunit/host/*.sh' 'packaging/*.sh' packaging/dkms.conf 'debian/*.prerm' 'debian/*.postinst' .ci/run)
 
-# build KERNEL [ARGUMENTS OF MAKE]: apart from all others, so that every file is
-# compiled and every warning seen. What was built in $work/build stays. Modules,
-# where no other target is named.
-build()
+# The sources, in a tree of their own. Objects are there of what compiled without a word
+# the last time, and are made again where the source or the command has changed.
+tree=$(own_dir "$top")/lint || exit 1
+mkdir -p "$tree"
+exec 8>"$tree.lock"
+flock 8
+
+# compile KERNEL [ARGUMENTS OF MAKE]: with W=1, -Werror and sparse. Prints every warning of
+# the compiler, and what sparse finds in our files; the kernel's have findings too. Objects
+# of a run with findings go, so that the next one has these findings as well.
+compile()
 {
-	local kdir kernel=$1 arch=ARCH=um
+	local kernel=$1 arch=ARCH=um said=$work/compile kdir rc
 
 	kdir=$(scripts/vm/kernel.sh "$kernel") || return 1
 	[ "$kernel" = debian ] && arch=''
 	shift
-	[[ ${*: -1} == */* || ${*: -1} == *.o ]] || set -- "$@" modules
-	# shellcheck disable=SC2086 # nothing or one word
-	make -s -C "$kdir/build" M="$work/build" $arch W=1 -j"$jobs" \
-		CONFIG_DEBUG_INFO_BTF_MODULES= KCFLAGS=-Werror "$@"
-}
-
-# copy: the sources into $work/build, without what was built of them
-copy()
-{
-	rm -rf "$work/build"
-	mkdir "$work/build"
-	cp -a Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 kunit bench "$work/build" 2>/dev/null
-	find "$work/build" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o \
-		-name '*.mod*' -o -name 'features.h' \) -delete
-}
-
-# warnings KERNEL [ARGUMENTS OF MAKE]: from nothing
-warnings()
-{
-	copy
-	build "$@"
-}
-
-# sparse_check KERNEL FOLDERS [ARGUMENTS OF MAKE]: only what is said about these files,
-# the kernel's have findings too. All are looked at, and those not compiled again
-# that just have been.
-sparse_check()
-{
-	local kernel=$1 folders=$2 rc
-
-	shift 2
+	mkdir -p "$tree/$kernel"
+	rsync -a --no-times --checksum --delete --exclude='*.o' --exclude='*.cmd' \
+		--exclude='*.ko' --exclude='*.mod*' --exclude='*.symvers' \
+		--exclude='*.order' --exclude=/compat/features.h \
+		--exclude='/compat/*.log' --exclude=/kunit/vectors.h \
+		Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 kunit bench \
+		"$tree/$kernel" || return
 	# It does not follow a lock that a guard takes: lockdep does.
-	build "$kernel" "$@" C=2 CF='-D__CHECK_ENDIAN__ -Wno-context' -k \
-		>"$work/sparse.said" 2>&1
+	# shellcheck disable=SC2086 # nothing or one word
+	make -s -C "$kdir/build" M="$tree/$kernel" $arch W=1 -j"$jobs" \
+		CONFIG_DEBUG_INFO_BTF_MODULES= KCFLAGS=-Werror \
+		C=1 CF='-D__CHECK_ENDIAN__ -Wno-context' "$@" >"$said" 2>&1
 	rc=$?
-	grep -E "$work/build/($folders)/.*(warning|error):" "$work/sparse.said" |
-		sed "s|$work/build/||"
-	# A sparse that ends in the middle has no findings either.
-	[ "$rc" -eq 0 ] || { echo "sparse's run ended with $rc:"
-		tail -n 20 "$work/sparse.said"; }
+	if [ "$rc" -ne 0 ]; then
+		cat "$said"
+	else
+		grep -E "$tree/$kernel/.*(warning|error):" "$said" |
+			sed "s|$tree/$kernel/||" | tee "$said.ours"
+		[ ! -s "$said.ours" ] || rc=1
+	fi
+	[ "$rc" -eq 0 ] || rm -rf "${tree:?}/$kernel"
+	return "$rc"
 }
 
-# compile_all: with every warning, and with sparse
+# The modules for Debian's kernels are compiled by kernels.sh, but the benchmark's.
 compile_all()
 {
-	local kernel bench built
-
-	# Those for uml are compiled below, with the unit tests.
-	for kernel in ${LINT_KERNELS:-debian}; do
-		# The benchmark's modules are for debian alone.
-		bench=''
-		[ "$kernel" != debian ] || bench=BENCH=1
-		warnings "$kernel" $bench >"$work/w1" 2>&1
-		report "W=1 -Werror against the $kernel kernel" "$work/w1" $?
-	done
-	: >"$work/sparse"
-	if have sparse "sparse with endian checks"; then
-		[ -z "$bench" ] ||
-			sparse_check debian bench BENCH=1 >>"$work/sparse"
-		warnings uml KUNIT=1 >"$work/w1" 2>&1
-		built=$?
-		sparse_check uml 'include|rpcrdma2|xprtrdma2|svcrdma2|kunit' KUNIT=1 \
-			>>"$work/sparse"
-		report "sparse with endian checks" "$work/sparse"
-	else
-		warnings uml KUNIT=1 >"$work/w1" 2>&1
-		built=$?
-	fi
-	report "W=1 -Werror with the unit tests" "$work/w1" "$built"
+	have sparse "W=1 -Werror and sparse" || return
+	compile uml KUNIT=1 modules >"$work/w1"
+	report "W=1 -Werror and sparse" "$work/w1" $?
+	compile debian BENCH=1 compat/ >"$work/w1" &&
+		compile debian BENCH=1 bench/ >"$work/w1"
+	report "W=1 -Werror and sparse of the benchmark" "$work/w1" $?
 }
 
-# compile_changed: objects of the modules and their tests, in a tree of their own
+# Objects of files that have changed
 compile_changed()
 {
 	local objects
@@ -162,10 +133,8 @@ compile_changed()
 		'kunit/*.c' | grep -v '^kunit/host/' | sed 's/c$/o/')
 	[ "${#objects[@]}" -gt 0 ] || return
 	have sparse "sparse with endian checks" || return
-	copy
-	build uml KUNIT=1 compat/ >"$work/w1" 2>&1 &&
-		build uml KUNIT=1 C=1 CF='-D__CHECK_ENDIAN__ -Wno-context' \
-			"${objects[@]}" >"$work/w1" 2>&1
+	compile uml KUNIT=1 compat/ >"$work/w1" &&
+		compile uml KUNIT=1 "${objects[@]}" >"$work/w1"
 	report "W=1 -Werror and sparse, ${#objects[@]} files" "$work/w1" $?
 }
 
@@ -176,24 +145,44 @@ else
 fi
 
 source_tree=$(readlink -e "$(kernel_dir uml)/build/source")
+# passed_before KEY FILE...: 0 when a tool had nothing to say of these contents. KEY is all
+# else that it goes by. Where it has nothing to say now, the caller calls passed_now KEY.
+passed_before()
+{
+	local key=$1
+
+	shift
+	seen=$({ echo "$key"; sha1sum "$@"; } | sha1sum)
+	grep -qsxF "$seen" "$tree/passed"
+}
+
+passed_now()
+{
+	echo "$seen" >>"$tree/passed"
+}
+
 # checkpatch IGNORED FILE...: its findings; it ends with 1 when it has some. What
 # it says of itself is one too, but for a table that is not beside it.
 checkpatch()
 {
-	local ignored=$1 rc
+	local ignored=$1 file rc seen
 
 	shift
-	[ $# -gt 0 ] || return
-	perl "$source_tree/scripts/checkpatch.pl" --no-tree \
-		--strict --terse --no-summary --show-types --color=never \
-		--ignore "$ignored" -f "$@" 2>"$work/checkpatch.said"
-	rc=$?
-	grep -v '^No structs that should be const will be found' \
-		"$work/checkpatch.said"
-	[ "$rc" -le 1 ] || echo "checkpatch ended with $rc"
+	for file; do
+		passed_before "$checkpatch_key $ignored" "$file" && continue
+		perl "$source_tree/scripts/checkpatch.pl" --no-tree \
+			--strict --terse --no-summary --show-types --color=never \
+			--ignore "$ignored" -f "$file" 2>"$work/checkpatch.said"
+		rc=$?
+		grep -v '^No structs that should be const will be found' \
+			"$work/checkpatch.said" && continue
+		[ "$rc" -ne 0 ] || passed_now
+		[ "$rc" -le 1 ] || echo "checkpatch ended with $rc: $file"
+	done
 }
 
 if [ -n "$source_tree" ] && have perl checkpatch; then
+	checkpatch_key=$(sha1sum <"$source_tree/scripts/checkpatch.pl")
 	# Kinds that say something about a patch to the kernel, and X-macros.
 	ignored=FILE_PATH_CHANGES,LINUX_VERSION_CODE
 	ignored+=,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,COMPLEX_MACRO
@@ -222,9 +211,13 @@ if have codespell "spelling"; then
 	report "spelling" "$work/spell" $?
 fi
 
+# It follows what a script sources, so all of them are looked at when one differs.
 if [ "${#shell[@]}" -gt 0 ] && have shellcheck "shellcheck"; then
-	shellcheck -x "${shell[@]}" >"$work/shell" 2>&1
-	report "shellcheck" "$work/shell" $?
+	rc=0
+	: >"$work/shell"
+	passed_before "$(shellcheck --version)" "${shell[@]}" ||
+		{ shellcheck -x "${shell[@]}" >"$work/shell" 2>&1 && passed_now; } || rc=$?
+	report "shellcheck" "$work/shell" "$rc"
 fi
 
 files | grep -E '\.([chS]|sh|lua|py)$' | xargs -r wc -l |
