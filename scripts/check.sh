@@ -70,7 +70,13 @@ tap()
 		print "1.." cases
 		exit failed > 0
 	}' || { rm -f "$new"; return 1; }
-	echo "$SECONDS" >"$took/$1"
+	# Minutes and seconds of the user's and the system's, in the second line of children
+	times >"$new.times"
+	awk -v s="$SECONDS" 'NR == 2 {
+		gsub(/[ms]/, " ")
+		printf "%d %d\n", s, ($1 + $3) * 60 + $2 + $4
+	}' "$new.times" >"$took/$1"
+	rm "$new.times"
 	LC_ALL=C sort -o "$new" "$new"
 	[ ! -e "$names" ] || diff "$names" "$new" |
 		sed -n 's/^< /# not there any more: /p; s/^> /# new: /p'
@@ -140,7 +146,8 @@ prepare()
 	done
 }
 
-# Every job of the suites that are wanted, and what it took, or a day
+# Every job of the suites that are wanted behind the seconds it took, and those of a
+# processor; or a day
 list()
 {
 	local suite job
@@ -158,7 +165,7 @@ list()
 		*)	echo "$suite" ;;
 		esac
 	done | while read -r job; do
-		echo "$(cat "$took/$job" 2>/dev/null || echo 86400) $job"
+		echo "$(cat "$took/$job" 2>/dev/null || echo 86400 0) $job"
 	done
 }
 
@@ -190,17 +197,19 @@ need_packages perl
 rc=0
 ! wanted kunit-host quick || run_queue kunit-host || rc=1
 prepare
-mapfile -t queue < <(list | sort -s -k1,1nr | cut -d' ' -f2)
+mapfile -t queue < <(list | sort -s -k1,1nr | sed 's/.* //')
 [ "${#queue[@]}" -eq 0 ] || run_queue "${queue[@]}" || rc=1
 
 passed=$(results '^ok ' | grep -vc ' # SKIP$')
 failed=$(results '^not ok ' | wc -l)
 skipped=$(results '^ok .* # SKIP$' | wc -l)
 results '^not ok | # SKIP$'
-longest=$(for job in ${queue[@]+"${queue[@]}"}; do
-	[ ! "$took/$job" -nt "$work/begun" ] || echo "$job $(cat "$took/$job") s"
-done | sort -k2,2nr | head -n 8 | paste -sd, | sed 's/,/, /g')
-say "took $((SECONDS / 60)) min $((SECONDS % 60)) s; longest: $longest"
+for job in kunit-host ${queue[@]+"${queue[@]}"}; do
+	[ ! "$took/$job" -nt "$work/begun" ] || echo "$(cat "$took/$job") $job"
+done | sort -k2,2nr >"$work/took"
+say "took $((SECONDS / 60)) min $((SECONDS % 60)) s, $(awk '{ s += $2 }
+	END { print int(s / 60 + 0.5) }' "$work/took") min of a processor in the tests; most:"
+awk 'NR <= 12 { printf "# %s: %d s, %d s of a processor\n", $3, $1, $2 }' "$work/took"
 echo "$passed passed, $failed failed, $skipped skipped"
 if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
 	echo "# a skipped case fails this run, because CI=true"
