@@ -119,6 +119,13 @@ static int avail(const struct fixture *f)
 	return svc2_gate_avail(&f->sp.sp_sq);
 }
 
+/* No send context is to be had, and no completion is under way. */
+static void all_sent(struct fixture *f)
+{
+	atomic_set(&f->sp.sp_tx_gate.ga_units->un_free, 0);
+	f->sp.sp_conn.co_sq.sq_batch = 0;
+}
+
 /* A Reply, or a Call of the server, with @wrs work requests */
 static int post(struct fixture *f, unsigned int wrs, bool backward, unsigned int *held)
 {
@@ -240,6 +247,8 @@ static void b05_entries_to_invalidate(struct kunit *test)
 	rpcrdma2_sq_give(&f->sp.sp_conn, 4);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn, DEPTH - BACKWARD, true));
 	KUNIT_EXPECT_EQ(test, post(f, BACKWARD + 1, true, NULL), -EAGAIN);
+	/* all Sends are on the Send Queue */
+	all_sent(f);
 	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, BACKWARD), 0);
 	KUNIT_EXPECT_EQ(test, avail(f), 0);
 	rpcrdma2_conn_lose(&f->sp.sp_conn, RPCRDMA2_LOSS_PEER);
@@ -292,6 +301,85 @@ static void b08_many_regions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(f, 1, true, NULL), 0);
 }
 
+/* B-08: nor do LOCAL_INVs, which wait instead. On a connection that is lost none can. */
+static void b08_invs_leave_sends(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpcrdma2_conn *co = &f->sp.sp_conn;
+	int all = avail(f);
+
+	f->sp.sp_sq_spare_all = true;
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(co, all - SPARE - 6, true));
+	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, 6), 0);
+	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_PEER);
+	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, 1), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, avail(f), SPARE);
+	/* in line behind Sends that have not come back: these come again */
+	all_sent(f);
+	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, SPARE), 0);
+	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, 1), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, avail(f), 0);
+}
+
+/*
+ * B-08: a Send that is on the Send Queue has its entry, and none is left for it once more:
+ * not by REG_MRs, and not by LOCAL_INVs. One that a thread builds has none.
+ */
+static void b08_sent_is_not_left(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+
+	sp->sp_conn.co_sq.sq_batch = 0;
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&sp->sp_conn, avail(f) - 3 - SPARE,
+						 true));
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(sp, &sp->sp_tx_gate, 8 - 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, post(f, 3 + SPARE, true, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, post(f, 3 + SPARE - 1, true, NULL), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), 1);
+	rpcrdma2_sq_give(&sp->sp_conn, 3);
+	/* a thread has the last one in hand */
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(sp, &sp->sp_tx_gate, 1, 0), 0);
+	atomic_set(&sp->sp_xprt.xpt_nr_rqsts, 1);
+	KUNIT_EXPECT_EQ(test, post(f, 4, true, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, post(f, 3, true, NULL), 0);
+	atomic_set(&sp->sp_xprt.xpt_nr_rqsts, 0);
+	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(sp, 1), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), 0);
+}
+
+/*
+ * B-08: a completion gives entries back first, and then the send contexts. What takes
+ * the entries in between leaves those that the contexts are about to need.
+ */
+static void b08_what_comes_back(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+
+	all_sent(f);
+	sp->sp_conn.co_sq.sq_batch = 2;
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&sp->sp_conn, avail(f) - 3, true));
+	KUNIT_EXPECT_EQ(test, post(f, 2, true, NULL), -EAGAIN);
+	rpcrdma2_sq_give(&sp->sp_conn, 1);
+	KUNIT_EXPECT_EQ(test, post(f, 2, true, NULL), 0);
+}
+
+/* B-08: as little as Sends have, also Calls of the server have that send no chunks. */
+static void b08_sends_of_calls(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+
+	all_sent(f);
+	sp->sp_conn.co_regions.rg_num = SVC2_BACKWARD_REGIONS + 1;
+	atomic_set(&sp->sp_backward_free, 1);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&sp->sp_conn, avail(f) - 3, true));
+	KUNIT_EXPECT_EQ(test, post(f, 3, true, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, post(f, 2, true, NULL), 0);
+	KUNIT_EXPECT_EQ(test, post(f, 1, true, NULL), 0);
+}
+
 static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(s46_replies_have_entries),
 	KUNIT_CASE(s46_least_and_most),
@@ -300,6 +388,10 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(b05_entries_to_invalidate),
 	KUNIT_CASE(b08_sends_have_entries),
 	KUNIT_CASE(b08_many_regions),
+	KUNIT_CASE(b08_invs_leave_sends),
+	KUNIT_CASE(b08_sent_is_not_left),
+	KUNIT_CASE(b08_what_comes_back),
+	KUNIT_CASE(b08_sends_of_calls),
 	{}
 };
 

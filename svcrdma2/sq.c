@@ -74,14 +74,33 @@ static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
 }
 
 /*
- * An RPC task cannot stand in line to send. A Call with regions leaves the entries of Sends that
- * stand alone: as many regions as there may be take more than is left for regions.
+ * Sends that may still need an entry: one for each send context that is free, that a
+ * thread may have in hand, or that a completion gives back after its entry. What is on the
+ * Send Queue has one. For Sends of Calls of the server entries are kept, of which more
+ * regions than these have entries for could take some.
  */
-static int svc2_sq_take_backward(struct svc2_xprt *sp, unsigned int wrs)
+static unsigned int svc2_sq_sends(const struct svc2_xprt *sp)
 {
-	if (wrs > 1 && svc2_gate_avail(&sp->sp_sq) < (int)(wrs + sp->sp_sq_spare))
-		return -EAGAIN;
-	return rpcrdma2_sq_take(&sp->sp_conn, wrs, true) ? 0 : -EAGAIN;
+	int sends = svc2_gate_avail(&sp->sp_tx_gate);
+
+	/* a context that was in hand is with its thread still, or has been posted */
+	smp_rmb();
+	sends += atomic_read(&sp->sp_xprt.xpt_nr_rqsts) +
+		 (int)sp->sp_conn.co_sq.sq_batch;
+	sends = clamp(sends, 0, (int)sp->sp_sq_spare);
+	if (READ_ONCE(sp->sp_conn.co_regions.rg_num) > svc2_live_regions(sp))
+		sends += atomic_read(&sp->sp_backward_free);
+	return sends;
+}
+
+/*
+ * Which entries a Call of the server may take: its Send, for which some are kept, any;
+ * REG_MRs and LOCAL_INVs none that Sends may need.
+ */
+static bool svc2_sq_take_backward(struct svc2_xprt *sp, unsigned int wrs, bool regions)
+{
+	return rpcrdma2_units_take(&sp->sp_conn.co_sq.sq_units, wrs,
+				   regions ? svc2_sq_sends(sp) : 0);
 }
 
 /* Entries that the Reply to a Call is to have before the Call is carried out, or 0 */
@@ -219,7 +238,7 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 	if (unlikely(wrs > limit(sp)))
 		return -E2BIG;
 	if (backward)
-		ret = svc2_sq_take_backward(sp, wrs);
+		ret = svc2_sq_take_backward(sp, wrs, wrs > 1) ? 0 : -EAGAIN;
 	else
 		ret = svc2_sq_take(sp, wrs, held);
 	if (ret)
@@ -234,16 +253,16 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
  * @wrs: how many
  *
  * A peer that keeps such Calls keeps no entries with them. Those that Replies leave are
- * nearly always enough.
+ * nearly always enough. In line more are left: Sends come back meanwhile, and go again.
  *
  * Context: svc thread, RPC task; sleeps as svc2_gate_take() does.
  * Return: 0, or -ENOTCONN when the connection is lost.
  */
 int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
 {
-	if (likely(rpcrdma2_sq_take(&sp->sp_conn, wrs, true)))
+	if (likely(svc2_sq_take_backward(sp, wrs, true)))
 		return 0;
-	return svc2_gate_take(sp, &sp->sp_sq, wrs, 0);
+	return svc2_gate_take(sp, &sp->sp_sq, wrs, sp->sp_sq_spare);
 }
 
 /**
