@@ -24,8 +24,10 @@ static u32 pick_inv_handle(const struct svc2_xprt *sp,
 	return sp->sp_can_invalidate ? handle : 0;
 }
 
-static int resume_call(struct svc_rqst *rqstp, struct svc2_msg *call)
+static int svc2_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
+	if (unlikely(call->sm_msg.mg_hdr.h_proc == RDMA2_ERROR))
+		return svc2_take_answer(rqstp, call);
 	if (call->sm_msg.mg_hdr.h_nreads)
 		return svc2_read_resume(rqstp, call);
 	return svc2_arg_inline(rqstp, call);
@@ -275,6 +277,6 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	converse(sp);
 	svc_xprt_received(xprt);
 	if (call)
-		return resume_call(rqstp, call);
+		return svc2_resume(rqstp, call);
 	return rv ? parse_message(rqstp, rv) : 0;
 }

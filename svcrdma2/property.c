@@ -125,9 +125,11 @@ int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *msg)
  * @rqstp: thread
  * @msg: the message, perhaps malformed; gone afterwards
  *
- * S18: for what the server has said of properties, or else for a Call of it.
+ * S18: for what the server has said of properties, or else for a Call of it. The memory
+ * regions of one may have to wait for entries of the Send Queue, and so for the peer: that
+ * is left to the thread that finds the message on sp_ready_q.
  *
- * Context: svc thread.
+ * Context: svc thread, under XPT_BUSY.
  * Return: 0, for ->xpo_recvfrom to return.
  */
 int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
@@ -135,8 +137,10 @@ int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 
 	if (!rpcrdma2_msg_is_error(&msg->sm_msg) ||
-	    !rpcrdma2_exchange_refused(&sp->sp_ex, &msg->sm_msg.mg_hdr))
-		return svc2_take_answer(rqstp, msg);
+	    !rpcrdma2_exchange_refused(&sp->sp_ex, &msg->sm_msg.mg_hdr)) {
+		svc2_msg_ready(sp, msg);
+		return 0;
+	}
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 	return svc2_discard(sp, msg, SVC2_C_properties_in_vain);
 }

@@ -8,8 +8,9 @@
  * posted.
  *
  * Three queues wait for svc threads: messages as they arrived (sp_recv_q), Calls that
- * have waited and whose RDMA Reads, if any, are done (sp_ready_q), and Calls whose RDMA
- * Reads can begin or go on (sp_served_q). The last go first, because others may wait for
+ * have waited and whose RDMA Reads, if any, are done (sp_ready_q, with errors that may
+ * answer Calls of the server), and Calls whose RDMA Reads can begin or go on
+ * (sp_served_q). The last go first, because others may wait for
  * what they hold; the first go last, the others have waited before.
  */
 #include "svcrdma2.h"

@@ -388,7 +388,7 @@ enum {
  * @sp_served_q: Calls that a gate or transfer.c has served, whose RDMA Reads can begin
  *	or go on. Without the lock it can only be told whether there are any
  * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have none;
- *	likewise
+ *	likewise. And errors that may answer a Call of the server
  * @sp_short_q: Calls that wait until a shortage has passed
  * @sp_shortage: a thread waits for that
  * @sp_received: messages, all in all; written by the receive CQ

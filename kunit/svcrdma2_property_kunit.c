@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages that the thread with XPT_BUSY looks at.
+ *
+ * Nothing is sent. The queues are those of svcrdma2_gate_kunit.c.
+ */
+#include <kunit/test.h>
+
+#include "../svcrdma2/property.c"
+
+int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
+		       struct rpcrdma2_hdr *h,
+		       struct rpcrdma2_reply_plan *plan, int ret)
+{
+	return 0;
+}
+
+void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets)
+{
+}
+
+void svc2_sizes_update(struct svc2_xprt *sp)
+{
+}
+
+/**
+ * struct fixture - a connection, a thread of it, and a message
+ * @sp: connection
+ * @rqst: thread
+ * @msg: message
+ */
+struct fixture {
+	struct svc2_xprt	sp;
+	struct svc_rqst		rqst;
+	struct svc2_msg		msg;
+};
+
+static int property_init(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct svc2_xprt *sp;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	test->priv = f;
+	sp = &f->sp;
+	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
+	spin_lock_init(&sp->sp_recv_lock);
+	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_ready_q);
+	rpcrdma2_exchange_init(&sp->sp_ex, true);
+	f->rqst.rq_xprt = &sp->sp_xprt;
+	return 0;
+}
+
+/*
+ * S18, B-08: an error for a Call of the server, well-formed or not, is left to a thread
+ * without XPT_BUSY: regions of the Call may have to wait for the peer.
+ */
+static void s18_errors_of_calls(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpcrdma2_msg *mg = &f->msg.sm_msg;
+	struct list_head *queue = &f->sp.sp_ready_q;
+
+	rpcrdma2_hdr_begin(&mg->mg_hdr, 5, RPCRDMA2_VERS_TWO, 32, RDMA2_ERROR,
+			   RDMA2_REPLY);
+	for (mg->mg_verdict = RDMA2_OK; mg->mg_verdict <= RDMA2_ERR_BAD_XDR;
+	     mg->mg_verdict += RDMA2_ERR_BAD_XDR) {
+		KUNIT_EXPECT_EQ(test, svc2_take_error(&f->rqst, &f->msg), 0);
+		KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
+		KUNIT_ASSERT_PTR_EQ(test, list_first_entry_or_null(queue, struct svc2_msg,
+								   sm_list), &f->msg);
+		list_del(&f->msg.sm_list);
+	}
+}
+
+static struct kunit_case property_cases[] = {
+	KUNIT_CASE(s18_errors_of_calls),
+	{}
+};
+
+static struct kunit_suite property_suite = {
+	.name		= "svcrdma2_property",
+	.init		= property_init,
+	.test_cases	= property_cases,
+};
+
+kunit_test_suite(property_suite);
