@@ -414,6 +414,36 @@ static void larger_receives_are_told(struct kunit *test)
 	has_nothing_to_say(test, &ex);
 }
 
+/*
+ * 2.3: the second begins when the Send is done, where that is looked at. A message that
+ * came before, and waited, is no sign that the peer has seen the UPDPROP.
+ */
+static void the_second_begins_when_it_is_sent(struct kunit *test)
+{
+	struct rpcrdma2_exchange ex;
+
+	meet(test, &ex, RBSIZ, 0);
+	rpcrdma2_exchange_resize(&ex, 12288, 65536);
+	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	ex.ex_away = true;
+	rpcrdma2_exchange_heard(&ex, NOW + 5 * HZ);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+	rpcrdma2_exchange_arrived(&ex, NOW + 7 * HZ);
+	rpcrdma2_exchange_heard(&ex, NOW + 6 * HZ);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+	rpcrdma2_exchange_arrived(&ex, NOW + 9 * HZ);
+	rpcrdma2_exchange_heard(&ex, NOW + 8 * HZ - 1);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+	rpcrdma2_exchange_heard(&ex, NOW + 8 * HZ);
+	has_nothing_to_say(test, &ex);
+	/* the next one, on an end that does not look */
+	rpcrdma2_exchange_resize(&ex, 16384, 65536);
+	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	rpcrdma2_exchange_arrived(&ex, NOW + 9 * HZ);
+	rpcrdma2_exchange_heard(&ex, NOW + HZ);
+	has_nothing_to_say(test, &ex);
+}
+
 /* C-033: smaller ones are not. */
 static void smaller_receives_are_not(struct kunit *test)
 {
@@ -660,6 +690,7 @@ static struct kunit_case asking_cases[] = {
 	KUNIT_CASE(an_error_for_the_announcement),
 	KUNIT_CASE(an_error_of_version_one),
 	KUNIT_CASE(larger_receives_are_told),
+	KUNIT_CASE(the_second_begins_when_it_is_sent),
 	KUNIT_CASE(smaller_receives_are_not),
 	KUNIT_CASE(the_largest_send_is_told),
 	KUNIT_CASE(questions_first),

@@ -74,8 +74,34 @@ static void s18_errors_of_calls(struct kunit *test)
 	}
 }
 
+/* 2.3: when the Send of an UPDPROP was done, and when a message came, decide. */
+static void s16_second_after_the_send(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	const unsigned long at = jiffies;
+
+	sp->sp_ex.ex_sent = RDMA2_OPT_UPDPROP;
+	sp->sp_ex.ex_open = true;
+	sp->sp_ex.ex_since = at - 8 * HZ;
+	sp->sp_ex.ex_away = true;
+	sp->sp_notices = 2;
+	sp->sp_notice_done = 1;
+	svc2_heard(sp, at);
+	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_open);
+	sp->sp_notice_at = at;
+	sp->sp_notice_done = 2;
+	svc2_heard(sp, at - 2 * HZ);
+	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_open);
+	svc2_heard(sp, at + HZ - 1);
+	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_open);
+	svc2_heard(sp, at + HZ);
+	KUNIT_EXPECT_FALSE(test, sp->sp_ex.ex_open);
+}
+
 static struct kunit_case property_cases[] = {
 	KUNIT_CASE(s18_errors_of_calls),
+	KUNIT_CASE(s16_second_after_the_send),
 	{}
 };
 

@@ -45,6 +45,7 @@ static void begin_wait(struct rpcrdma2_exchange *ex, u32 type)
 	ex->ex_sent = type;
 	ex->ex_open = true;
 	ex->ex_late = false;
+	ex->ex_away = false;
 }
 
 /* It is answered, or will never be. */
@@ -190,10 +191,20 @@ void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_unsent);
 
+void rpcrdma2_exchange_arrived(struct rpcrdma2_exchange *ex, unsigned long at)
+{
+	if (!ex->ex_away)
+		return;
+	ex->ex_away = false;
+	ex->ex_since = at;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_arrived);
+
 bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now)
 {
 	if (ex->ex_sent == RDMA2_OPT_UPDPROP &&
-	    now - ex->ex_since < RPCRDMA2_UPDPROP_REST)
+	    (ex->ex_away ||
+	     time_before(now, ex->ex_since + RPCRDMA2_UPDPROP_REST)))
 		return false;
 	if (ex->ex_sent != RDMA2_OPT_REQPROP) {
 		ex->ex_open = false;

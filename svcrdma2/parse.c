@@ -266,7 +266,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	if (rv)
 		rpcrdma2_recv_sync(rv);
 	if (rv && unlikely(READ_ONCE(sp->sp_talking)))
-		svc2_heard(sp);
+		svc2_heard(sp, rv->rv_at);
 	if (rv && unlikely(is_control(rv))) {
 		ret = parse_message(rqstp, rv);
 		converse(sp);

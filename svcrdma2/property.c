@@ -173,6 +173,7 @@ static int say(struct svc2_xprt *sp, const struct rpcrdma2_propmsg *pm, u32 xid)
 	h->h_proc = 0;
 	h->h_credit = sp->sp_grant;		/* S26 */
 	ret = svc2_tx_header(tx, h, pm);
+	tx->tx_notice = ++sp->sp_notices;
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, 0, NULL);
 	if (ret)
@@ -196,6 +197,7 @@ static void say_next(struct svc2_xprt *sp)
 		rpcrdma2_exchange_unsent(ex);
 	} else {
 		rpcrdma2_exchange_sent(ex, &pm, xid, jiffies);
+		ex->ex_away = true;
 		if (pm.pm_type == RDMA2_OPT_REQPROP)
 			svc2_count(reqprops_sent);
 		else
@@ -207,12 +209,16 @@ static void say_next(struct svc2_xprt *sp)
 /**
  * svc2_heard - a message has come, of whatever kind
  * @sp: connection
+ * @at: when it came, in jiffies; it may have waited for a thread
  *
  * Context: svc thread, under XPT_BUSY.
  */
-void svc2_heard(struct svc2_xprt *sp)
+void svc2_heard(struct svc2_xprt *sp, unsigned long at)
 {
-	if (rpcrdma2_exchange_heard(&sp->sp_ex, jiffies))
+	/* pairs with svc2_send_done() */
+	if (smp_load_acquire(&sp->sp_notice_done) == sp->sp_notices)
+		rpcrdma2_exchange_arrived(&sp->sp_ex, sp->sp_notice_at);
+	if (rpcrdma2_exchange_heard(&sp->sp_ex, at))
 		svc2_count(properties_in_vain);
 }
 

@@ -32,6 +32,7 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	svc2_count_add(recv_bytes, wc->byte_len);
 	rv->rv_handle = wc->wc_flags & IB_WC_WITH_INVALIDATE ?
 			wc->ex.invalidate_rkey : 0;
+	rv->rv_at = jiffies;
 	WRITE_ONCE(sp->sp_received, sp->sp_received + 1);
 	spin_lock(&sp->sp_recv_lock);
 	list_add_tail(&rv->rv_list, &sp->sp_recv_q);

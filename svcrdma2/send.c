@@ -53,12 +53,18 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
 {
 	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
+	struct svc2_xprt *sp = svc2_from_conn(co);
 
 	if (post->po_signal)
 		svc2_count(send_completions);
 	if (unlikely(post->po_refused))
-		note_refused(svc2_from_conn(co), tx);
-	svc2_tx_put(svc2_from_conn(co), tx);
+		note_refused(sp, tx);
+	if (unlikely(tx->tx_notice)) {
+		sp->sp_notice_at = jiffies;
+		/* pairs with svc2_heard() */
+		smp_store_release(&sp->sp_notice_done, tx->tx_notice);
+	}
+	svc2_tx_put(sp, tx);
 }
 
 /* Work. It is queued while a connection has more than the first few. */
@@ -328,6 +334,7 @@ void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 	tx->tx_reads_head = false;
 	tx->tx_reads_pages = false;
 	tx->tx_call = NULL;
+	tx->tx_notice = 0;
 }
 
 /**
@@ -686,7 +693,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	 */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
 	tx->tx_post.po_signal = writes || tx->tx_npages || tx->tx_backward ||
-				svc2_gate_avail(&sp->sp_tx_gate) <= 0;
+				tx->tx_notice || svc2_gate_avail(&sp->sp_tx_gate) <= 0;
 	ret = svc2_sq_post(sp, &tx->tx_post, first, tx->tx_backward, held);
 	if (ret)
 		return ret;

@@ -61,6 +61,7 @@ struct svc2_tx_page {
  * @tx_used: when it was last put back, in jiffies
  * @tx_backward: a Call of the server, from svc2_tx_try_get()
  * @tx_call: the Call of the server that it carries, until it is posted; or NULL
+ * @tx_notice: number of a property message that is no answer, see sp_notices, or 0
  * @tx_wr: the Send
  * @tx_rw: RDMA Writes
  * @tx_bufs: its buffer: transport header, and what is copied behind it. A page,
@@ -86,6 +87,7 @@ struct svc2_tx {
 	unsigned long		tx_used;
 	bool			tx_backward;
 	struct svc2_call	*tx_call;
+	u32			tx_notice;
 	struct ib_send_wr	tx_wr;
 	struct rpcrdma2_rw	tx_rw;
 

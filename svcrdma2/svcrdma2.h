@@ -333,6 +333,10 @@ enum {
  * @sp_ex: properties of both ends; of use for version 2 only. This and the next
  *	belong to the thread that has XPT_BUSY
  * @sp_talking: something is to be said to the peer, or waited for
+ * @sp_notices: property messages of the server, without answers
+ * @sp_notice_done: number of the last of these whose Send is done; written by the send
+ *	CQ, as the next
+ * @sp_notice_at: when it was done, in jiffies
  * @sp_recv_size: octets that each Receive holds, or more: what the peer is told
  * @sp_recv_wish: Receives of so many octets the peer asks for, or 0
  * @sp_ord: RDMA Reads that the peer allows this end at once
@@ -414,6 +418,9 @@ struct svc2_xprt {
 	struct rpcrdma2_cm_limits sp_peer;
 	struct rpcrdma2_exchange sp_ex;
 	bool			sp_talking;
+	u32			sp_notices;
+	u32			sp_notice_done;
+	unsigned long		sp_notice_at;
 	u32			sp_recv_size;
 	u32			sp_recv_wish;
 	u8			sp_ord;
@@ -595,7 +602,7 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *call);
 int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *call);
 int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_heard(struct svc2_xprt *sp);
+void svc2_heard(struct svc2_xprt *sp, unsigned long at);
 void svc2_converse(struct svc2_xprt *sp);
 
 /* read.c */

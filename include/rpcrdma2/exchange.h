@@ -12,6 +12,7 @@
  *					from here on it bounds messages
  *	rpcrdma2_exchange_sent()	it is posted
  *	rpcrdma2_exchange_unsent()	it could not be; it is said the next time
+ *	rpcrdma2_exchange_arrived()	its Send is done, where the owner looks at that
  *
  * Of such messages one at a time waits for an answer; an UPDPROP, which has none, waits
  * for a message that comes a second later, of whatever kind (2.3). Nothing is locked:
@@ -43,7 +44,8 @@
  * @ex_open: nothing has come since, or not what it waits for
  * @ex_late: it is a REQPROP whose answer takes long
  * @ex_xid: its xid
- * @ex_since: when it was sent, in jiffies
+ * @ex_away: its Send is not known to be done; its owner's to set
+ * @ex_since: when it was sent, or its Send was done, in jiffies
  * @ex_lacks: messages that the peer does not know, a bit for each opttype (C-026)
  * @ex_recv_wish: Receives of so many octets the peer has asked for last; 0 when it
  *	has not, or when this end has looked at it and set it to 0
@@ -65,6 +67,7 @@ struct rpcrdma2_exchange {
 	u32				ex_sent;
 	bool				ex_open;
 	bool				ex_late;
+	bool				ex_away;
 	u32				ex_xid;
 	unsigned long			ex_since;
 	u32				ex_lacks;
@@ -83,7 +86,7 @@ struct rpcrdma2_exchange {
 #define RPCRDMA2_CUT_REST	HZ
 #define RPCRDMA2_ASK_REST	(HZ + HZ / 4)
 
-/* 2.3: an UPDPROP has arrived when a message comes so long after it */
+/* 2.3: an UPDPROP has been seen when a message comes so long after it */
 #define RPCRDMA2_UPDPROP_REST	HZ
 
 /**
@@ -160,9 +163,19 @@ void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
 void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex);
 
 /**
+ * rpcrdma2_exchange_arrived - the Send of a message of this end is done
+ * @ex: properties
+ * @at: when, in jiffies
+ *
+ * For an owner that has set ex_away when the message was posted: what is in front of it
+ * on the Send Queue may take seconds. May be called again.
+ */
+void rpcrdma2_exchange_arrived(struct rpcrdma2_exchange *ex, unsigned long at);
+
+/**
  * rpcrdma2_exchange_heard - a message has come, of whatever kind
  * @ex: properties
- * @now: jiffies
+ * @now: when, in jiffies; it may be longer ago than what else is known
  *
  * 2.3. A message that comes right behind an UPDPROP may have left before that arrived,
  * and proves nothing. A REQPROP waits for its own answer, however long that takes:

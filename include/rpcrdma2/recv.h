@@ -102,6 +102,7 @@ struct rpcrdma2_rpool {
  * @rv_wr: its work request
  * @rv_len: octets of the message in it
  * @rv_handle: handle that its arrival invalidated, or 0; for an owner that wants to know
+ * @rv_at: when it came, in jiffies; likewise
  * @rv_buf: all of its memory, as one stretch (RPCRDMA2_STRETCHES); NULL where it has
  *	several pages and they are not mapped
  * @rv_npages: how many pages it has; changed under rp_lock, and never while it is
@@ -119,6 +120,7 @@ struct rpcrdma2_recv {
 	struct ib_recv_wr	rv_wr;
 	u32			rv_len;
 	u32			rv_handle;
+	unsigned long		rv_at;
 #ifdef RPCRDMA2_STRETCHES
 	void			*rv_buf;
 #endif

@@ -195,6 +195,32 @@ def told(t):
     check([m.xid for m in got if isinstance(m, Rpc)] == [message.xid], f'{got}')
 
 
+@case('C-027 C-059 S16', needs='set')
+def told_when_it_has_arrived(t):
+    """An UPDPROP that the client has no Receive for waits: messages meanwhile prove nothing"""
+    t.open(receives=1, retries=7).announce(MARK)
+    first, second, third = t.null(), t.null(), t.null()
+    t.send(first)                               # the Reply has the only Receive
+    time.sleep(SILENCE)
+    t.set('send_size', SMALL)
+    time.sleep(SILENCE)
+    t.set('send_size', LARGE)
+    time.sleep(1.1)
+    t.send(second)
+    got = [t.receive().message for _ in range(2)]
+    check(got[0].xid == first.xid, f'{got}')
+    if not isinstance(got[1], Properties):
+        raise NotApplicable('the server tells nothing')
+    check(got[1].values[LARGEST_SEND].word == SMALL, f'{got}')
+    got = t.receive().message
+    check(isinstance(got, Rpc) and got.xid == second.xid, f'told again: {got}')
+    time.sleep(1.1)
+    t.send(third)
+    got = [t.receive().message for _ in range(2)]
+    news = [m for m in got if isinstance(m, Properties)]
+    check(len(news) == 1 and news[0].values[LARGEST_SEND].word == LARGE, f'{got}')
+
+
 @case('S14 C-059', needs='set export')
 def told_before_it_holds(t):
     """A client with the mark is told before Sends get smaller: no Reply is refused till then"""
