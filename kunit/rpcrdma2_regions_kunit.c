@@ -346,6 +346,43 @@ static void q2_sees_entries(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
 }
 
+/*
+ * Regions that have not been in use since the last time are freed, but for the first few;
+ * those that are used now and then stay.
+ */
+static void what_is_idle_is_trimmed(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpcrdma2_regions *rg = &ln->co.co_regions;
+	struct rpc *rpc = &ln->rpcs[0];
+	unsigned int i;
+
+	ln->later = true;
+	/* all of them are new */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, call(test, rpc, 3), 0);
+		complete_last(ln, IB_WC_SUCCESS);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 3), i ? 0 : 1);
+		KUNIT_EXPECT_EQ(test, rg->rg_num, 3);
+		KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, 3, false));
+		KUNIT_ASSERT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
+		complete_last(ln, IB_WC_SUCCESS);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
+		KUNIT_EXPECT_EQ(test, rg->rg_num_free, 3);
+	}
+	rg->rg_wanted = 4;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
+	rg->rg_wanted = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 2);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
+	/* they are made again */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_grow(&ln->co), 0);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, REGIONS);
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
 /* And a region that is neither free nor with an RPC */
 static void sees_a_region(struct kunit *test)
 {
@@ -372,6 +409,7 @@ static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(q2_call_is_not_taken),
 	KUNIT_CASE(q2_sees_entries),
 	KUNIT_CASE(sees_a_region),
+	KUNIT_CASE(what_is_idle_is_trimmed),
 	{}
 };
 

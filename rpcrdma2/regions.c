@@ -110,6 +110,33 @@ int rpcrdma2_regions_grow(struct rpcrdma2_conn *co)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_grow);
 
+unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+	struct region *re, *next;
+	unsigned int count = 0;
+	LIST_HEAD(idle);
+
+	scoped_guard(spinlock, &rg->rg_lock) {
+		/* an RPC that waits may need those beside others that come back */
+		while (!rg->rg_wanted && count < rg->rg_num_idle &&
+		       rg->rg_num > keep) {
+			/* the one that was used last is first */
+			re = list_last_entry(&rg->rg_free, struct region, list);
+			list_move(&re->list, &idle);
+			list_del(&re->all);
+			rg->rg_num_free--;
+			rg->rg_num--;
+			count++;
+		}
+		rg->rg_num_idle = rg->rg_num_free;
+	}
+	list_for_each_entry_safe(re, next, &idle, list)
+		destroy_region(re);
+	return count;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_regions_trim);
+
 /* Fewer than it waits for are of no use to an RPC. */
 static void wake_waiter(struct rpcrdma2_conn *co, bool anyway)
 {
@@ -211,6 +238,7 @@ static struct region *get_region(struct rpcrdma2_conn *co,
 	list_move_tail(&re->list, &ex->ex_regions);
 	re->spent = ex->ex_later;
 	rg->rg_num_free--;
+	rg->rg_num_idle = min(rg->rg_num_idle, rg->rg_num_free);
 	return re;
 }
 

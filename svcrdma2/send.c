@@ -67,9 +67,18 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_tx_put(sp, tx);
 }
 
-/* Work. It is queued while a connection has more than the first few. */
+/* Work. It is queued while a connection has more than the first few of either. */
 static void trim_work_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(trim_work, trim_work_fn);
+
+/**
+ * svc2_trim_later - a connection has more send contexts, or regions, than the first few
+ */
+void svc2_trim_later(void)
+{
+	if (!delayed_work_pending(&trim_work))
+		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
+}
 
 static void free_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
@@ -130,9 +139,8 @@ static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 	tx->tx_post.po_done = svc2_send_done;
 	tx->tx_pages = tx->tx_few;
 	rpcrdma2_rw_init(&tx->tx_rw, DMA_TO_DEVICE);
-	if (atomic_inc_return(&sp->sp_tx_count) > SVC2_TX_RESERVE &&
-	    !delayed_work_pending(&trim_work))
-		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
+	if (atomic_inc_return(&sp->sp_tx_count) > SVC2_TX_RESERVE)
+		svc2_trim_later();
 	return tx;
 }
 
@@ -224,9 +232,11 @@ static void split_txs(struct svc2_xprt *sp, unsigned long since,
 
 static bool more_to_trim;
 
-static void trim_txs(struct svc2_xprt *sp, void *unused)
+static void svc2_trim(struct svc2_xprt *sp, void *unused)
 {
+	struct rpcrdma2_regions *rg = &sp->sp_conn.co_regions;
 	struct llist_node *node, *next;
+	unsigned int regions;
 	LLIST_HEAD(idle);
 
 	split_txs(sp, jiffies - SVC2_TRIM_TIME, &idle);
@@ -234,7 +244,10 @@ static void trim_txs(struct svc2_xprt *sp, void *unused)
 		svc2_count(contexts_trimmed);
 		free_tx(sp, llist_entry(node, struct svc2_tx, tx_list));
 	}
-	if (atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE)
+	regions = rpcrdma2_regions_trim(&sp->sp_conn, SVC2_BACKWARD_REGIONS);
+	svc2_count_add(mrs_trimmed, regions);
+	if (atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE ||
+	    READ_ONCE(rg->rg_num) > SVC2_BACKWARD_REGIONS)
 		more_to_trim = true;
 }
 
@@ -242,7 +255,7 @@ static void trim_txs(struct svc2_xprt *sp, void *unused)
 static void trim_work_fn(struct work_struct *work)
 {
 	more_to_trim = false;
-	svc2_conns_each(trim_txs, NULL);
+	svc2_conns_each(svc2_trim, NULL);
 	if (more_to_trim)
 		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
 }

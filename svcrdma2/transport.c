@@ -67,6 +67,8 @@ static void svc2_room(struct rpcrdma2_conn *co)
 static void svc2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 {
 	svc2_count_add(mrs_allocated, made);
+	if (READ_ONCE(co->co_regions.rg_num) > SVC2_BACKWARD_REGIONS)
+		svc2_trim_later();
 }
 
 static const struct rpcrdma2_conn_ops svc2_conn_ops = {

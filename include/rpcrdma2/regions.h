@@ -47,9 +47,10 @@ struct xdr_buf;
  * @rg_type: their kind
  * @rg_depth: pages that each holds
  * @rg_max: bound of @rg_num; its owner's to set
- * @rg_lock: guards the next five
+ * @rg_lock: guards the next six
  * @rg_free: regions not in use
  * @rg_num_free: how many
+ * @rg_num_idle: of these, at least so many since rpcrdma2_regions_trim() was last called
  * @rg_all: all regions
  * @rg_num: how many
  * @rg_wanted: free regions that an RPC waits for, or 0
@@ -61,9 +62,10 @@ struct rpcrdma2_regions {
 	enum ib_mr_type		rg_type;
 	unsigned int		rg_depth;
 	unsigned int		rg_max;
-	spinlock_t		rg_lock ____cacheline_aligned_in_smp; /* guards next five */
+	spinlock_t		rg_lock ____cacheline_aligned_in_smp; /* guards next six */
 	struct list_head	rg_free;
 	unsigned int		rg_num_free;
+	unsigned int		rg_num_idle;
 	struct list_head	rg_all;
 	unsigned int		rg_num;
 	unsigned int		rg_wanted;
@@ -112,6 +114,18 @@ void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages);
  * Return: 0, or -ENOMEM when the connection has not a single one.
  */
 int rpcrdma2_regions_grow(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_regions_trim - free regions that no RPC has used for a while
+ * @co: connection
+ * @keep: so many are not freed
+ *
+ * Those that were not all in use at once since the last call.
+ *
+ * Context: may sleep; not beside rpcrdma2_regions_destroy().
+ * Return: how many.
+ */
+unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep);
 
 /**
  * rpcrdma2_regions_awaited - does an RPC still wait for regions?

@@ -329,6 +329,14 @@ chunks_not_nominated()
 	check "disconnect" echo_do disconnect
 }
 
+# regions_are_few BEFORE: of those that the server has made since, no more are left than the
+# first 16
+regions_are_few()
+{
+	risen "$1"
+	[ $((rose[s_mrs_allocated] - rose[s_mrs_trimmed])) -le 16 ]
+}
+
 # The client sees late that its Replies are sent, when the server has them and calls
 # again: its requests for Calls must not run out.
 echo_answers_seen_late()
@@ -348,15 +356,20 @@ echo_answers_seen_late()
 
 group_backward-rpc-chunks()
 {
-	local count=${QUICK:+81}
+	local count=${QUICK:+81} before
 
 	echo_up || { fail "server"; return; }
+	before=$(counters)
 	measure echo_chunks_said "${count:-243}"
 	cat /tmp/said
 	grep -q ^FAIL /tmp/said && failed=1
 	grown c_backward_read_chunks c_backward_write_chunks \
 		c_backward_reply_chunks s_backward_remote_invs
 	chunks_undisturbed
+	expect "more memory regions are made than are kept" "s_mrs_allocated > 16"
+	happens_in 30 regions_are_few "$before" &&
+		ok "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed when it is over" ||
+		fail "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed when it is over"
 	echo_half_fenced
 	echo_answers_seen_late
 	check "disconnect" echo_do disconnect
