@@ -6,7 +6,20 @@
  */
 #include <kunit/test.h>
 
+#include "../svcrdma2/svcrdma2.h"
+
+/* send contexts that were asked for */
+static unsigned int gets;
+
+static struct svc2_tx *fake_get(struct svc2_xprt *sp)
+{
+	gets++;
+	return ERR_PTR(-ENOTCONN);
+}
+
+#define svc2_tx_get fake_get
 #include "../svcrdma2/property.c"
+#undef svc2_tx_get
 
 int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 		       struct rpcrdma2_hdr *h,
@@ -47,6 +60,7 @@ static int property_init(struct kunit *test)
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_served_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
+	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
 	rpcrdma2_exchange_init(&sp->sp_ex, true);
 	f->rqst.rq_xprt = &sp->sp_xprt;
 	return 0;
@@ -99,9 +113,37 @@ static void s16_second_after_the_send(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, sp->sp_ex.ex_open);
 }
 
+/*
+ * S46: what there is to be announced waits for a message that finds a send context beside
+ * those of the threads with a Call, and no thread with XPT_BUSY waits for one.
+ */
+static void s46_no_wait_to_announce(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	struct rpcrdma2_exchange *ex = &sp->sp_ex;
+
+	ex->ex_said = true;
+	ex->ex_peer.pp_spoken = true;
+	sp->sp_recv_size = 65536;
+	sp->sp_send_own = 65536;
+	ex->ex_able.pr_sbsiz = sp->sp_send_own;
+	atomic_set(&sp->sp_xprt.xpt_nr_rqsts, 1);
+	svc2_gate_open(&sp->sp_tx_gate, 1);
+	gets = 0;
+	svc2_converse(sp);
+	KUNIT_EXPECT_EQ(test, gets, 0);
+	KUNIT_EXPECT_TRUE(test, sp->sp_talking);
+	svc2_gate_open(&sp->sp_tx_gate, 2);
+	svc2_converse(sp);
+	KUNIT_EXPECT_EQ(test, gets, 1);
+	KUNIT_EXPECT_TRUE(test, sp->sp_talking);
+}
+
 static struct kunit_case property_cases[] = {
 	KUNIT_CASE(s18_errors_of_calls),
 	KUNIT_CASE(s16_second_after_the_send),
+	KUNIT_CASE(s46_no_wait_to_announce),
 	{}
 };
 

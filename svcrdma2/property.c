@@ -160,13 +160,26 @@ static u32 take_xid(struct svc2_xprt *sp)
 	return be32_to_cpu((__force __be32)xprt->xid++);
 }
 
+/*
+ * Is there a send context beside those of the threads with a Call? A Call may have been
+ * taken up without (has_room()), and XPT_BUSY does not wait for the peer.
+ */
+static bool svc2_has_context(const struct svc2_xprt *sp)
+{
+	return svc2_gate_avail(&sp->sp_tx_gate) >
+	       atomic_read(&sp->sp_xprt.xpt_nr_rqsts);
+}
+
 /* Return: 0, or an error when it is to be tried again, or the connection is lost. */
 static int say(struct svc2_xprt *sp, const struct rpcrdma2_propmsg *pm, u32 xid)
 {
 	struct rpcrdma2_hdr *h = kmalloc(sizeof(*h), GFP_KERNEL);
-	struct svc2_tx *tx = h ? svc2_tx_get(sp) : ERR_PTR(-ENOMEM);
-	int ret = PTR_ERR_OR_ZERO(tx);
+	struct svc2_tx *tx = ERR_PTR(-ENOMEM);
+	int ret;
 
+	if (h && svc2_has_context(sp))
+		tx = svc2_tx_get(sp);
+	ret = PTR_ERR_OR_ZERO(tx);
 	if (ret)
 		goto out_free;
 	h->h_xid = xid;
