@@ -116,3 +116,16 @@ def a_large_call_in_chunks(t):
     check(length == LARGE and data[AT + 20:] == octets(seed, LARGE), 'other data')
     t.send(Rpc(got.number, rpc.reply(got.number, u32(seed, 0, 0)), direction=REPLY))
     binds(t)
+
+
+@case('S50', needs='set')
+def handle_of_another_call(t):
+    """A Reply that invalidates memory of another Call ends the connection"""
+    bound(t, BRS_GENL)
+    t.set('call', f'count=3 window=3 call=0/{LARGE}/{LARGE} reply=0')
+    reply(t, next_call(t))                      # with the first credits
+    first, second = next_call(t), next_call(t)
+    check(second is not None and second.handles(), f'{second}')
+    message = Rpc(first.number, rpc.reply(first.number, u32(0, 0, 0)), direction=REPLY)
+    t.endpoint.send(message.encode(), invalidate=second.handles()[0])
+    t.lost()
