@@ -67,7 +67,7 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_tx_put(sp, tx);
 }
 
-/* Work. It is queued while a connection has more than the first few of either. */
+/* Work: what a burst has made goes when it is over. Queued while there is more to go. */
 static void trim_work_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(trim_work, trim_work_fn);
 
@@ -193,19 +193,6 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
 		free_tx(sp, tx);
 }
 
-/**
- * svc2_txs_octets - memory that send contexts and their buffers have
- * @sp: connection
- */
-unsigned long svc2_txs_octets(const struct svc2_xprt *sp)
-{
-	const struct svc2_tx *tx;
-
-	return (struct_size(tx, tx_sge, sp->sp_tx_sges) + PAGE_SIZE) *
-	       atomic_read(&sp->sp_tx_count) +
-	       PAGE_SIZE * atomic_read(&sp->sp_tx_pages);
-}
-
 /* Moves those to @idle that have not been used since then, but for the first few. */
 static void split_txs(struct svc2_xprt *sp, unsigned long since,
 		      struct llist_head *idle)
@@ -231,10 +218,8 @@ static void split_txs(struct svc2_xprt *sp, unsigned long since,
 }
 
 static bool more_to_trim;
-
 static void svc2_trim(struct svc2_xprt *sp, void *unused)
 {
-	struct rpcrdma2_regions *rg = &sp->sp_conn.co_regions;
 	struct llist_node *node, *next;
 	unsigned int regions;
 	LLIST_HEAD(idle);
@@ -247,11 +232,10 @@ static void svc2_trim(struct svc2_xprt *sp, void *unused)
 	regions = rpcrdma2_regions_trim(&sp->sp_conn, SVC2_BACKWARD_REGIONS);
 	svc2_count_add(mrs_trimmed, regions);
 	if (atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE ||
-	    READ_ONCE(rg->rg_num) > SVC2_BACKWARD_REGIONS)
+	    READ_ONCE(sp->sp_conn.co_regions.rg_num) > SVC2_BACKWARD_REGIONS)
 		more_to_trim = true;
 }
 
-/* What a burst has made goes when it is over. */
 static void trim_work_fn(struct work_struct *work)
 {
 	more_to_trim = false;
@@ -279,11 +263,10 @@ void svc2_txs_exit(void)
  */
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 {
+	int ret = svc2_gate_take(sp, &sp->sp_tx_gate, 1, 0);
 	unsigned int tries = 0;
 	struct svc2_tx *tx;
-	int ret;
 
-	ret = svc2_gate_take(sp, &sp->sp_tx_gate, 1, 0);
 	if (ret)
 		return ERR_PTR(ret);
 	do {

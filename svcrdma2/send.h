@@ -111,7 +111,6 @@ int svc2_txs_create(struct svc2_xprt *sp);
 void svc2_txs_destroy(struct svc2_xprt *sp);
 void svc2_txs_exit(void);
 void svc2_trim_later(void);
-unsigned long svc2_txs_octets(const struct svc2_xprt *sp);
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
 struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp);
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);

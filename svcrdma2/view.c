@@ -29,6 +29,16 @@ static void show_traffic(struct seq_file *seq, struct svc2_xprt *sp)
 	rpcrdma2_errors_show(seq, &sp->sp_errors);
 }
 
+/* Memory that send contexts and their buffers have */
+static unsigned long svc2_txs_octets(const struct svc2_xprt *sp)
+{
+	const struct svc2_tx *tx;
+
+	return (struct_size(tx, tx_sge, sp->sp_tx_sges) + PAGE_SIZE) *
+	       atomic_read(&sp->sp_tx_count) +
+	       PAGE_SIZE * atomic_read(&sp->sp_tx_pages);
+}
+
 static void show_connection(struct seq_file *seq, struct svc2_xprt *sp)
 {
 	seq_printf(seq, "peer=%s state=%s device=%s version=%u credits=%u credits_max=%u receive=%u announced=%u receives=%u send_v1=%u send_v2=%u",
