@@ -37,6 +37,7 @@ struct endpoint {
 	unsigned int posted;	/* Receives so far */
 	unsigned int sent, completed;
 	int lost;
+	int is_asked;		/* a request that was not accepted */
 	int is_rxe;
 	int data_length;	/* of the peer's private data */
 	unsigned char data[256];
@@ -102,7 +103,9 @@ void ep_close(struct endpoint *ep)
 {
 	if (!ep)
 		return;
-	rdma_disconnect(ep->id);
+	/* One that was not accepted is refused as its identifier goes. */
+	if (!ep->is_asked)
+		rdma_disconnect(ep->id);
 	if (!ep->lender && ep->send_mr)
 		rdma_dereg_mr(ep->send_mr);
 	if (!ep->lender && ep->receive_mr)
@@ -268,6 +271,7 @@ struct endpoint *ep_request(struct rdma_cm_id *listener, int patience,
 		return NULL;
 	}
 	ep->lender = lender;
+	ep->is_asked = 1;
 	keep_data(ep);
 	return with_buffers(ep, size, receives);
 }
@@ -278,7 +282,10 @@ int ep_accept(struct endpoint *ep, const void *data, uint8_t length,
 	struct rdma_conn_param param;
 
 	parameters(&param, data, length, retries);
-	return rdma_accept(ep->id, &param) ? -errno : 0;
+	if (rdma_accept(ep->id, &param))
+		return -errno;
+	ep->is_asked = 0;
+	return 0;
 }
 
 /* The peer's private data, with what the connection manager filled it up with */

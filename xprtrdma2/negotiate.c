@@ -380,8 +380,8 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	u32 min = pin ?: READ_ONCE(xprt2_param_min_version);
 	u32 max = pin ?: max(READ_ONCE(xprt2_param_max_version), min);
 	struct xprt2_nego *ng = &ep->ep_nego;
-	const char *why = xchg(&xp->xp_try_one, NULL);
-	bool plain = xchg(&xp->xp_plain, false);
+	const char *why = READ_ONCE(xp->xp_try_one);
+	bool plain = READ_ONCE(xp->xp_plain);
 
 	/* The plain probe goes on with a question that the server has been asked already. */
 	if (!why && !plain) {
@@ -451,11 +451,19 @@ static void take_answer(struct xprt2_ep *ep, enum xprt2_answer answer)
 	complete(&ep->ep_answered);
 }
 
+/* What the last connection led to has been tried, on one that came up. */
+static void xprt2_tried(struct xprt2_xprt *xp)
+{
+	WRITE_ONCE(xp->xp_try_one, NULL);
+	WRITE_ONCE(xp->xp_plain, false);
+}
+
 /* A probe is over, with or without an answer. */
 static void count_probe(struct xprt2_ep *ep)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
+	xprt2_tried(xp);
 	if (!xp->xp_probes++)
 		xp->xp_probed = jiffies;
 	ep->ep_nego.ng_probes = xp->xp_probes;
@@ -480,6 +488,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 
 	/* Not by the phase: a server that speaks first may have moved it. */
 	if (ep->ep_vers == RPCRDMA2_VERS_ONE) {
+		xprt2_tried(ep->ep_xp);
 		settle_one(ep);
 		trace_xprt2_settled(ep, ep->ep_vers);
 		return 0;

@@ -21,6 +21,8 @@ client_fallback.reply_in_version_one	1	version_1>version_1
 client_fallback.lost_before_the_first_reply 1,1	ERR_VERS>version_1
 client_fallback.dialect_of_version_two	1	foreign>connect_again,_version_1
 client_fallback.garbage			1	foreign>connect_again,_version_1
+client_fallback.version_one_when_it_can_connect 2,1 CONNPROP>version_2,foreign>connect_again,_version_1
+client_fallback.plainly_when_it_can_connect 2,2	CONNPROP>version_2,BAD_XDR>connect_again,_plainly,CONNPROP>version_2
 client_fallback.lost_during_the_probe	2	lost>connect_later,CONNPROP>version_2
 client_fallback.lost_twice_during_the_probe 2	lost>connect_later,lost>connect_later,CONNPROP>version_2
 client_fallback.lost_each_time		1	lost>connect_later,lost>connect_later,lost>connect_again,_version_1

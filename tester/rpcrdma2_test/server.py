@@ -86,14 +86,21 @@ class Server:
             env=dict(os.environ, **self.trigger.environment),
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
 
-    def accept(self, private=PRIVATE, patience=PATIENCE, receives=64, retries=7, **options):
-        """The next connection, in place of the one before."""
+    def request(self, patience=PATIENCE, **options):
+        """The next request for a connection, which takes the place of the one before."""
         self.start()
         self.hang_up()
-        endpoint = Endpoint.request(self.listener.pointer, patience,
-                                    receives=receives, **options)
+        endpoint = Endpoint.request(self.listener.pointer, patience, **options)
         check(endpoint is not None, f'no connection in {patience} s')
-        self.endpoint = endpoint
+        return endpoint
+
+    def refuse(self):
+        """The next one is refused: the client's attempt to connect fails."""
+        self.request().close()
+
+    def accept(self, private=PRIVATE, patience=PATIENCE, receives=64, retries=7, **options):
+        """The next connection, in place of the one before."""
+        self.endpoint = endpoint = self.request(patience, receives=receives, **options)
         data = private.encode() if isinstance(private, PrivateData) else private
         endpoint.accept(data, retries)
         self.largest = 4096

@@ -77,6 +77,32 @@ def garbage(t):
     version_one_next(t, Raw(octets))
 
 
+def refused_once(t, answer):
+    """Amid the work a connection begins with this, and the next attempt to connect fails."""
+    t.negotiate()
+    t.serve_until(rpc.CREATE)
+    t.accept()
+    t.send(answer(asked(t)))
+    t.given_up()
+    t.refuse()
+
+
+@case('C-102 S34', plays='server')
+def version_one_when_it_can_connect(t):
+    """A connect that fails has not tried version 1: the next connection is in it"""
+    refused_once(t, dialect)
+    t.accept()
+    t.goes_on(1)
+
+
+@case('C-060 S37', plays='server')
+def plainly_when_it_can_connect(t):
+    """Nor has it asked without experimental properties: the next one does"""
+    refused_once(t, lambda said: Error(said.xid, BAD_XDR))
+    plain_probe(t)
+    t.goes_on(2)
+
+
 # No answer
 
 @case('C-103 S34', plays='server')

@@ -164,7 +164,8 @@ def what_is_no_answer(t):
 
 def plain_probe(t, answer=None):
     """The next connection begins with a CONNPROP that has the draft's properties alone."""
-    t.given_up()
+    if t.endpoint:
+        t.given_up()
     t.accept()
     got = t.probe()
     t.held = got
