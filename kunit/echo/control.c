@@ -12,8 +12,8 @@
  *
  * The client has connections like those of an NFSv4.1 mount: with a service
  * bound to them that takes the server's Calls. While a run is under way, "halt"
- * ends it, "kill" ends the Calls of the service that are outstanding, and either end
- * may go away and come back. "client 1" is a second client; what is said from there on
+ * ends it, "kill" ends the Calls of the service that are outstanding, "release" has
+ * those answered that a service holds, and either end may go away and come back. "client 1" is a second client; what is said from there on
  * is about that one. The service calls all of them in turn, and whatever other peer has
  * said that it takes Calls.
  */
@@ -234,6 +234,10 @@ static int obey(char *words)
 	}
 	if (!strcmp(word, "kill")) {
 		echo_peers_kill();
+		return 0;
+	}
+	if (!strcmp(word, "release")) {
+		echo_release();
 		return 0;
 	}
 	return !strcmp(word, "run") && words ? run(words) : control(word, words);

@@ -33,8 +33,8 @@ enum {
 	ECHO_MAX_DATA		= 1 << 20,
 	/* data of a Reply that is decoded from the head of the buffer */
 	ECHO_MAX_HEAD		= 8192,
-	/* milliseconds until a Reply */
-	ECHO_MAX_HOLD		= 15000,
+	/* milliseconds until a Reply, unless it is released before */
+	ECHO_MAX_HOLD		= 60000,
 
 	/* most Calls of one direction at once, and threads that take them */
 	ECHO_WINDOW		= 64,
@@ -99,6 +99,7 @@ u32 echo_check_pages(struct page **pages, u32 base, u32 seed, u32 len);
 /* service.c */
 extern atomic_t echo_met, echo_alone;
 
+void echo_release(void);
 struct svc_serv *echo_service(bool backward);
 void echo_service_end(struct svc_serv *serv, struct net *net);
 

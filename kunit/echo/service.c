@@ -4,7 +4,6 @@
  * in where the RPC layer keeps the pages of a thread.
  */
 #include <linux/completion.h>
-#include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/wait.h>
@@ -68,6 +67,26 @@ static void meet(const struct svc_rqst *rqstp)
 	spin_unlock(&meetings_lock);
 }
 
+static DECLARE_WAIT_QUEUE_HEAD(held);
+static atomic_t released;
+
+/**
+ * echo_release - the Calls that the service waits in are answered
+ */
+void echo_release(void)
+{
+	atomic_inc(&released);
+	wake_up_all(&held);
+}
+
+static void hold(u32 ms)
+{
+	int now = atomic_read(&released);
+
+	wait_event_timeout(held, atomic_read(&released) != now,
+			   msecs_to_jiffies(min_t(u32, ms, ECHO_MAX_HOLD)));
+}
+
 static bool decode_void(struct svc_rqst *rqstp, struct xdr_stream *xdr)
 {
 	return true;
@@ -120,7 +139,7 @@ static __be32 proc_echo(struct svc_rqst *rqstp)
 	if (args->ea_flags & ECHO_MEET)
 		meet(rqstp);
 	if (args->ea_hold)
-		msleep(min_t(u32, args->ea_hold, ECHO_MAX_HOLD));
+		hold(args->ea_hold);
 	return rpc_success;
 }
 
