@@ -85,6 +85,24 @@ hostile_server()
 	rm -rf "${export_dir:?}"/*
 }
 
+# Any client may answer either way. This one takes no Call before it asks for a session,
+# and has its service by then.
+before_a_session()
+{
+	local before
+
+	before=$(counters)
+	hostile_server vers=4.1 client_backward.a_call_before_a_session
+	risen "$before"
+	expect "S24 a Call before a session is asked for: refused" \
+		"c_backward_refused == 1 && c_backward_calls == 0"
+	before=$(counters)
+	hostile_server vers=4.1 client_backward.a_call_as_a_session_begins
+	risen "$before"
+	expect "S24 a Call as one is asked for: answered" \
+		"c_backward_refused == 0 && c_backward_calls == 1 && c_backward_replies == 1"
+}
+
 hostile_servers()
 {
 	local name expression
@@ -107,8 +125,8 @@ hostile_servers()
 	while read -r name expression; do
 		[ -z "$name" ] || ended_for "$name" "$BESIDE/$name.view" "$expression"
 	done <<<"$ended_rows"
-	hostile_server vers=4.1 client_resends.each_call_is_refused_once \
-		client_backward.a_call_before_a_session
+	hostile_server vers=4.1 client_resends.each_call_is_refused_once
+	before_a_session
 	rm -rf "$BESIDE"
 	unset BESIDE
 }

@@ -198,24 +198,34 @@ def session_of(operation):
     return wanted
 
 
-@case('S24', plays='server')
-def a_call_before_a_session(t):
-    """Before it asks for a session the client takes no Call, and the service is there then"""
+def called_at(t, operation):
+    """A Call when the client asks for this gets a Reply, or SYSTEM; the client goes on."""
     t.negotiate()
-    for operation, kind in ((EXCHANGE_ID, Error), (CREATE_SESSION, Rpc)):
-        call = t.serve(session_of(operation))
-        if call is None:
-            raise NotApplicable('the command asks for no session')
-        back = call_of_the_server(t)
-        t.send(back)
-        got = answer(t)
-        check(is_answer(got, back) and isinstance(got, kind), f'{got}')
-        t.answer(call)
+    call = t.serve(session_of(operation))
+    if call is None:
+        raise NotApplicable('the command asks for no session')
+    back = call_of_the_server(t)
+    t.send(back)
+    got = answer(t)
+    check(is_answer(got, back), f'{got}')
+    t.answer(call)
     # Data of a COMPOUND are placed in no Write chunk here, and the client would read on.
     call = t.serve(lambda c: c.writes, 20)
     if call is not None:
         t.send(Error(call.number, wire.WRITE_CHUNKS, (0,), credit=t.grant))
     t.succeeds()
+
+
+@case('S24', plays='server')
+def a_call_before_a_session(t):
+    """A Call to a client that has not asked for a session gets a Reply, or SYSTEM"""
+    called_at(t, EXCHANGE_ID)
+
+
+@case('S24', plays='server')
+def a_call_as_a_session_begins(t):
+    """So does one to a client that is asking for it"""
+    called_at(t, CREATE_SESSION)
 
 
 @case('C-038', plays='server')
