@@ -6,15 +6,22 @@
 # passed nor skipped: a comment says why.
 
 # tester KNOWN ARGUMENT...: cases of the tester as lines "ok", "FAIL" and "#". Those
-# that are known to fail have to, and with all_apply=1 each has to apply.
+# that are known to fail have to, and with all_apply=1 each has to apply; one at least,
+# in any case.
 tester()
 {
-	local known=$1
+	local known=$1 status
 
 	shift
 	TOOLS=$tools RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
 		"$VM_TOP/tester/rpcrdma2-test" --tap "$@" 2>&1 |
 		tester_lines "$known"
+	status=("${PIPESTATUS[@]}")
+	if [ "${status[0]}" -eq 3 ]; then
+		echo "FAIL the tester: no case applies of ${*: -1}"
+		return 1
+	fi
+	return "${status[1]}"
 }
 
 # A run that does not come to its end has failed, whatever it said before.
@@ -54,6 +61,8 @@ tester_lines()
 		next
 	}
 	/^# / { print; next }
+	# what is required, and has not passed
+	/^rpcrdma2-test: / { print "FAIL " $0; bad = 1; next }
 	{ said = said " " $0 }
 	END {
 		if (!planned || seen != planned) {
@@ -62,6 +71,18 @@ tester_lines()
 		}
 		exit bad
 	}'
+}
+
+# require VERSION...: a case of each has to pass, where all cases run that there are.
+require()
+{
+	local version
+
+	required=()
+	[ "$proto" = rdma2 ] && [ -z "${CASES:-}" ] || return
+	for version in "$@"; do
+		required+=(--require "$version")
+	done
 }
 
 # Where the server has no parameter of that name this fails, and the case with it.
@@ -167,9 +188,10 @@ group_conformance()
 	nfs_up "$proto" "${DEVICE:-rxe}" || { fail "server"; return; }
 	dmesg -C
 	echo 1 >/sys/kernel/tracing/events/sunrpc/svc_defer/enable
+	require 1 2
 	# shellcheck disable=SC2046 # words
-	tester "" --export "$export_dir" --set "$server_set" "$addr4" "$port" \
-		${CASES:-$(cases_of_servers)} || failed=1
+	tester "" --export "$export_dir" --set "$server_set" "${required[@]}" \
+		"$addr4" "$port" ${CASES:-$(cases_of_servers)} || failed=1
 	copies_no_call
 	if [ -z "${CASES:-}" ]; then
 		check "S36 the log names the client and min_version" \
@@ -241,7 +263,7 @@ client_run()
 tester_of_clients()
 {
 	tester "" --server --trigger "$VM_TOP/scripts/vm/nfs-cases.sh client-run $proto" \
-		"$addr4" "$@" || failed=1
+		"${required[@]}" "$addr4" "$@" || failed=1
 }
 
 # All modules but those that the groups negotiate, properties and hostile have
@@ -256,6 +278,21 @@ cases_of_clients()
 		*)	echo "$module" ;;
 		esac
 	done
+}
+
+# The first RPC of a connection is bound by nothing that another one said, nor by a size
+# of this end's.
+first_rpcs()
+{
+	local at=/sys/module/xprtrdma2/parameters case=client_calls.first_rpc_of_a_connection
+
+	all_apply=1 tester_of_clients 22500 $case
+	echo 4096 >$at/send_size
+	all_apply=1 tester_of_clients 22510 $case
+	echo 65536 >$at/send_size
+	echo 2 >$at/min_version
+	all_apply=1 tester_of_clients 22520 $case
+	echo 1 >$at/min_version
 }
 
 # What any client may do with Calls of a server, and with what may be one: this one
@@ -283,9 +320,14 @@ calls_to_rdma2()
 group_conformance-client()
 {
 	nfs_up "$proto" "${DEVICE:-rxe}" || { fail "server"; return; }
+	require 2
 	# shellcheck disable=SC2046 # words
 	tester_of_clients 21000 ${CASES:-$(cases_of_clients)}
-	[ "$proto" != rdma2 ] || [ -n "${CASES:-}" ] || calls_to_rdma2
+	required=()
+	if [ "$proto" = rdma2 ] && [ -z "${CASES:-}" ]; then
+		first_rpcs
+		calls_to_rdma2
+	fi
 	finish
 }
 
