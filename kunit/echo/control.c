@@ -12,7 +12,7 @@
  *
  * The client has connections like those of an NFSv4.1 mount: with a service
  * bound to them that takes the server's Calls. While a run is under way, "halt"
- * ends it, "kill" ends the Calls of the service that are outstanding, "release" has
+ * ends it, "abort" does not let it wait for RPCs of the client, "kill" ends the Calls of the service that are outstanding, "release" has
  * those answered that a service holds, and either end may go away and come back. "client 1" is a second client; what is said from there on
  * is about that one. The service calls all of them in turn, and whatever other peer has
  * said that it takes Calls.
@@ -52,6 +52,7 @@ static struct svc_serv *server;
 static struct net *server_net;
 static struct end clients[MAX_CLIENTS];
 static struct end *end = clients;
+static struct rpc_clnt *running;	/* of the run that is under way */
 
 static DEFINE_MUTEX(run_lock);
 static struct dentry *folder;
@@ -170,6 +171,20 @@ static int connect(char *words)
 	return ret;
 }
 
+static void set_running(struct rpc_clnt *clnt)
+{
+	guard(mutex)(&control_lock);
+	running = clnt;
+}
+
+static void abort_run(void)
+{
+	echo_run_halt();
+	guard(mutex)(&control_lock);
+	if (running)
+		rpc_killall_tasks(running);
+}
+
 /*
  * With a client of its own on the same connections: these, the client and the
  * service may go away meanwhile.
@@ -184,8 +199,11 @@ static int run(char *words)
 			clnt = rpc_clone_client(end->clnt);
 	if (IS_ERR(clnt))
 		return PTR_ERR(clnt);
-	scoped_guard(mutex, &run_lock)
+	scoped_guard(mutex, &run_lock) {
+		set_running(clnt);
 		ret = echo_run(clnt, words);
+		set_running(NULL);
+	}
 	if (clnt)
 		rpc_shutdown_client(clnt);
 	return ret;
@@ -230,6 +248,10 @@ static int obey(char *words)
 
 	if (!strcmp(word, "halt")) {
 		echo_run_halt();
+		return 0;
+	}
+	if (!strcmp(word, "abort")) {
+		abort_run();
 		return 0;
 	}
 	if (!strcmp(word, "kill")) {
