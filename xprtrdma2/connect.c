@@ -31,11 +31,10 @@
 
 #include "trace.h"
 
-/* Tell the connect worker how its step went; no step undoes a failure. CM handler */
+/* Tell the connect worker how its step went. CM handler */
 static void end_step(struct xprt2_ep *ep, int status)
 {
-	if (status)
-		WRITE_ONCE(ep->ep_status, status);
+	WRITE_ONCE(ep->ep_status, status);
 	complete(&ep->ep_done);
 }
 
@@ -121,9 +120,7 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		end_step(ep, -ENOTCONN);
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		/* Also when it is up: the server's hardware has another address. */
 		end_step(ep, -EHOSTUNREACH);
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_UNREACHABLE);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		/* The server still holds the last connection: try again. */
