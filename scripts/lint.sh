@@ -72,21 +72,28 @@ files()
 mapfile -t code < <(files 'include/*.h' 'compat/*.[ch]' 'rpcrdma2/*.[ch]' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]' 'faults/*.[ch]')
 mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' 'kunit/host/*.sh' 'packaging/*.sh' packaging/dkms.conf 'debian/*.prerm' 'debian/*.postinst' .ci/run)
 
-# The sources, in a tree of their own. Objects are there of what compiled without a word
-# the last time, and are made again where the source or the command has changed.
+# The sources, in a tree of their own. When a run had no findings its objects stay, and are
+# made again where the source or the command has changed.
 tree=$(own_dir "$top")/lint || exit 1
 mkdir -p "$tree"
 exec 8>"$tree.lock"
 flock 8
 
 # compile KERNEL [ARGUMENTS OF MAKE]: with W=1, -Werror and sparse. Prints every warning of
-# the compiler, and what sparse finds in our files; the kernel's have findings too. Objects
-# of a run with findings go, so that the next one has these findings as well.
+# the compiler and of modpost, and what sparse finds in our files; the kernel's have findings
+# too. A run that does not pass, or does not end, leaves no stamp: the next one begins from
+# nothing.
 compile()
 {
-	local kernel=$1 arch=ARCH=um said=$work/compile kdir rc
+	local kernel=$1 arch=ARCH=um said=$work/compile kdir rc key
+	local flags='-D__CHECK_ENDIAN__ -Wno-context'
 
 	kdir=$(scripts/vm/kernel.sh "$kernel") || return 1
+	# kbuild does not see what sparse is, and sparse's findings are no errors of it.
+	key="$kdir $flags $(sparse --version)"
+	[ "$(cat "$tree/$kernel.passed" 2>/dev/null)" = "$key" ] ||
+		rm -rf "${tree:?}/$kernel"
+	rm -f "$tree/$kernel.passed"
 	[ "$kernel" = debian ] && arch=''
 	shift
 	mkdir -p "$tree/$kernel"
@@ -100,16 +107,16 @@ compile()
 	# shellcheck disable=SC2086 # nothing or one word
 	make -s -C "$kdir/build" M="$tree/$kernel" $arch W=1 -j"$jobs" \
 		CONFIG_DEBUG_INFO_BTF_MODULES= KCFLAGS=-Werror \
-		C=1 CF='-D__CHECK_ENDIAN__ -Wno-context' "$@" >"$said" 2>&1
+		C=1 CF="$flags" "$@" >"$said" 2>&1
 	rc=$?
 	if [ "$rc" -ne 0 ]; then
 		cat "$said"
 	else
-		grep -E "$tree/$kernel/.*(warning|error):" "$said" |
+		grep -E "$tree/$kernel/.*(warning|error):|^(WARNING|ERROR)" "$said" |
 			sed "s|$tree/$kernel/||" | tee "$said.ours"
 		[ ! -s "$said.ours" ] || rc=1
 	fi
-	[ "$rc" -eq 0 ] || rm -rf "${tree:?}/$kernel"
+	[ "$rc" -ne 0 ] || echo "$key" >"$tree/$kernel.passed"
 	return "$rc"
 }
 

@@ -76,8 +76,10 @@ kdir=$("$vmdir/kernel.sh" "$kernel") || exit 125
 if [ "$modules" -eq 1 ]; then
 	bdir=$("$vmdir/modules.sh" "$kernel") || exit 125
 else
-	bdir=$(build_dir "$kernel")
+	bdir=$(build_dir "$kernel") || exit 125
 fi
+# As long as the guest lives no other checkout takes this folder over.
+exec {in_use}<"$(dirname "$bdir")/checkout" && flock -s "$in_use" || exit 125
 release=$(cat "$kdir/release")
 tree=$bdir/root/lib/modules/$release
 [ -d "$tree" ] || tree=$kdir/root/lib/modules/$release

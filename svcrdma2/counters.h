@@ -89,7 +89,7 @@
 	C(inline_bytes)		/* RPC payload sent inline */		\
 	C(sq_waits)		/* waits for Send Queue entries */	\
 	C(tx_waits)		/* waits for a send context */		\
-	C(mrs_trimmed)		/* regions for that, freed when it was over */ \
+	C(mrs_trimmed)		/* regions of Calls of the server, freed when idle */ \
 	C(contexts_trimmed)	/* send contexts freed when a burst was over */ \
 	C(mr_waits)		/* waits for memory regions */		\
 	C(transfer_waits)	/* Calls that waited for pages, theirs or the Reply's */ \

@@ -257,7 +257,8 @@ built_of()
 	return 1
 }
 
-# A folder whose checkout is gone is taken over: only files that differ are compiled.
+# A folder whose checkout is gone, and that no guest runs from, is taken over: only files
+# that differ are compiled. What is built for user space goes by times, and goes.
 claim()
 {
 	local file checkout dir=''
@@ -265,7 +266,11 @@ claim()
 	! built_of "$1" >/dev/null || return 0
 	for file in "$cache"/build/*/checkout; do
 		{ [ -s "$file" ] && read -r checkout <"$file"; } || continue
-		[ -d "$checkout" ] || { dir=$(dirname "$file"); break; }
+		if [ ! -d "$checkout" ] && flock -n -x "$file" true; then
+			dir=$(dirname "$file")
+			rm -rf "$dir/host"
+			break
+		fi
 	done
 	dir=${dir:-$(mktemp -d "$cache/build/XXXXXX")} || return
 	printf '%s\n' "$1" >"$dir/checkout"

@@ -214,7 +214,7 @@ def told_when_it_has_arrived(t):
     check(got[1].values[LARGEST_SEND].word == SMALL, f'{got}')
     got = t.receive().message
     check(isinstance(got, Rpc) and got.xid == second.xid, f'told again: {got}')
-    time.sleep(1.1)
+    time.sleep(1.5)
     t.send(third)
     got = [t.receive().message for _ in range(2)]
     news = [m for m in got if isinstance(m, Properties)]
