@@ -216,6 +216,8 @@ hostile_limits()
 	client_reads
 
 	objects=$(slab_objects rpcrdma2_rw)
+	# Several threads could each have taken up a Call before the first one waits.
+	rpc.nfsd 1
 	before=$(counters)
 	withhold replies_in_small_steps
 	until_risen "$before" 1 s_sq_waits
@@ -229,6 +231,7 @@ hostile_limits()
 	risen "$before"
 	expect "E-23 a Send Queue that MSGP Calls fill: one Call waits" \
 		"s_sq_waits == 1"
+	rpc.nfsd "$nfsd_threads"
 
 	before=$(counters)
 	withhold reads_without_response
