@@ -13,7 +13,8 @@
 # PROFILE=1 divides the rows among layers in the other forms too.
 # --quick is a part of the rows, --smoke two rows and cases for make check, whatever
 # the environment asks for. --memory is what connections take of memory alone, with
-# the kernel MEMORY_KERNEL; --trips is round trips alone.
+# the kernel MEMORY_KERNEL; --trips is round trips alone. BENCH_KERNEL=debian-7.3 is
+# another of Debian's kernels for all but memory.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -30,7 +31,8 @@ case ${1:-} in
 esac
 
 [ "$form" != smoke ] ||
-	unset BASE OUT VARIANTS ROWS SIZES CONNECTIONS DEPTH ROUNDS MTU PROFILE
+	unset BASE OUT VARIANTS ROWS SIZES CONNECTIONS DEPTH ROUNDS MTU PROFILE \
+		BENCH_KERNEL
 base=${BASE:-}
 io_sizes="512 4096 8192 16384 32768 65536 262144 1048576"
 metadata=$metadata_rows
@@ -41,6 +43,8 @@ rounds=3
 timeout=3600
 profile=${PROFILE:-}
 memory_kernel=${MEMORY_KERNEL:-uml}
+kernel=${BENCH_KERNEL:-debian}
+[[ $kernel = debian* ]] || die "no kernel for the benchmark is called '$kernel': debian, debian-7.3"
 case $form in
 full)
 	more_connections="2 8" timeout=14400 profile=1 ;;
@@ -142,7 +146,7 @@ build_base()
 			die "cannot unpack $base"
 		touch "$dir/.complete"
 	fi
-	dir=$(SOURCE=$dir BENCH=0 "$vmdir/modules.sh" debian) || exit 1
+	dir=$(SOURCE=$dir BENCH=0 "$vmdir/modules.sh" "$kernel") || exit 1
 	echo "$dir/root/lib/modules"/*/updates
 }
 
@@ -164,7 +168,7 @@ trips()
 {
 	local log=$run/trips
 
-	"$vmdir/pair.sh" debian --bench --no-modules --timeout 900 -- \
+	"$vmdir/pair.sh" "$kernel" --bench --no-modules --timeout 900 -- \
 		"$here/trips.sh" "$bdir/tools/ops" -- \
 		"$here/trips.sh" "$bdir/tools/ops" >"$log" 2>&1 ||
 		{ cat "$log" >&2; return 1; }
@@ -218,7 +222,7 @@ heading()
 	echo "rdma2: $(git -C "$top" log -1 --format='%h (%s)' 2>/dev/null)$dirty"
 	[ -z "$base" ] ||
 		echo "base: $(git -C "$top" log -1 --format='%h (%s)' "$base")"
-	echo "Kernel: $(cat "$("$vmdir/kernel.sh" debian)/release"); soft-RoCE, NFSv4.2, noac, export on tmpfs; MTU $mtu"
+	echo "Kernel: $(cat "$("$vmdir/kernel.sh" "$kernel")/release"); soft-RoCE, NFSv4.2, noac, export on tmpfs; MTU $mtu"
 }
 
 export BENCH=1
@@ -238,7 +242,7 @@ if [ "$form" = memory ] || [ "$form" = trips ]; then
 fi
 plan >"$run/plan"
 say "$(wc -l <"$run/plan") cells"
-"$top/scripts/vm.sh" debian --icount --no-modules --bench --mem 3072 \
+"$top/scripts/vm.sh" "$kernel" --icount --no-modules --bench --mem 3072 \
 	--timeout "$timeout" --out "$run" -- env "BASE_MODULES=$base_modules" "MTU=$mtu" \
 	"$here/guest.sh" "$run/plan"
 rc=$?

@@ -30,11 +30,12 @@ operations()
 	esac
 }
 
-# Modules for the guest, and the program that does the operations; sets $bdir.
+# Modules for the guest, whose kernel is $kernel or debian, and the program that does the
+# operations; sets $bdir.
 build_ops()
 {
 	need_packages gcc libc6-dev
-	bdir=$("$vmdir/modules.sh" debian) || exit 1
+	bdir=$("$vmdir/modules.sh" "${kernel:-debian}") || exit 1
 	mkdir -p "$bdir/tools"
 	gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" \
 		"$top/scripts/bench/ops.c" || die "ops.c does not build"
