@@ -42,8 +42,8 @@ class Machine(unittest.TestCase):
 
     def file(self, path, text=''):
         os.makedirs(os.path.dirname(self.folder.name + path), exist_ok=True)
-        with open(self.folder.name + path, 'w', encoding='utf-8') as f:
-            f.write(text)
+        with open(self.folder.name + path, 'wb') as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
 
     def device(self, name, *netdevs, state='4: ACTIVE', link='Ethernet'):
         port = f'/sys/class/infiniband/{name}/ports/1'
@@ -194,6 +194,34 @@ class Modules(Machine):
                       self.findings(self.tool.check_module))
         self.said['modprobe --show-depends rpcrdma'] = 'install /sbin/modprobe -q xprtrdma2\n'
         self.assertEqual({grade for grade, _ in self.findings(self.tool.check_module)}, {'ok'})
+
+
+class Listener(Machine):
+    def advice(self, text):
+        """The advice where nfsd listens on TCP only, with such an nfs.conf"""
+        self.file('/proc/fs/nfsd/portlist', 'tcp 2049\n')
+        self.file('/etc/nfs.conf', text)
+        (grade, _, advice), = self.tool.check_listener(None)
+        self.assertEqual(grade, 'FAIL')
+        return advice
+
+    def test_advice(self):
+        self.assertIn('rdma=y', self.advice('[nfsd]\nthreads=8\n'))
+        self.assertIn('has no nfsrdma', self.advice('[nfsd]\nrdma=y\n'))
+        self.assertIn('restart', self.advice('[nfsd]\nrdma=y\nrdma-port=20049\n'))
+
+    def test_octets_that_are_no_utf_8(self):
+        self.assertIn('restart', self.advice(
+            b'# f\xfcr alle\n[nfsd]\nrdma=y\nrdma-port=20049\nhost=\xe4\n'))
+
+    def test_indented_lines(self):
+        self.assertIn('restart', self.advice('[nfsd]\n  rdma=y\n    rdma-port=20049\n'))
+        self.assertIn('restart', self.advice('[nfsd]\nrdma=y\nrdma-port\n  threads=8\n'))
+
+    def test_what_is_no_configuration(self):
+        for text in ('rdma=y\n', '[nfsd\nrdma=y\n', '[nfsd]\n=\n', '[]\n', '\0',
+                     '\ufeff[nfsd]\n'):
+            self.assertIn('rdma=y', self.advice(text), text)
 
 
 class Documents(unittest.TestCase):
