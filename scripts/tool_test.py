@@ -157,6 +157,35 @@ class Route(Machine):
         self.assertIn('subnet manager', advice)
 
 
+class Kernel(Machine):
+    def setUp(self):
+        super().setUp()
+        self.release = os.uname().release
+        self.modules = f'/lib/modules/{self.release}'
+        self.said['modinfo -n sunrpc'] = f'{self.modules}/kernel/net/sunrpc/sunrpc.ko\n'
+
+    def test_its_own_modules(self):
+        self.file(f'{self.modules}/kernel/drivers/infiniband/core/ib_core.ko.xz')
+        self.assertEqual(self.findings(self.tool.check_kernel),
+                         [('ok', f'kernel: Linux {self.release}')])
+
+    def test_modules_of_a_vendor(self):
+        self.file(f'{self.modules}/updates/dkms/mlx_compat.ko')
+        self.assertEqual(self.findings(self.tool.check_kernel), [
+            ('FAIL', f'Linux {self.release} has the RDMA modules of a vendor: '
+             f'{self.modules}/updates/dkms/mlx_compat.ko')])
+
+    def test_a_build_of_the_kernel(self):
+        self.file('/usr/src/linux/drivers/infiniband/core/ib_core.ko')
+        self.file(f'{self.modules}/source/drivers/infiniband/core/rdma_cm.ko')
+        for name in ('build', 'updates/linux'):
+            link = f'{self.folder.name}{self.modules}/{name}'
+            os.makedirs(os.path.dirname(link), exist_ok=True)
+            os.symlink(f'{self.folder.name}/usr/src/linux', link)
+        self.assertEqual(self.findings(self.tool.check_kernel),
+                         [('ok', f'kernel: Linux {self.release}')])
+
+
 class Modules(Machine):
     def test_commands_of_root_are_found_by_others(self):
         before = os.environ['PATH']
