@@ -8,6 +8,7 @@ The tool rdma2 (utils/rdma2) on machines that are made of files: no kernel is as
 
 import importlib.machinery
 import importlib.util
+import json
 import os
 import re
 import sys
@@ -86,6 +87,18 @@ class Views(Machine):
     def test_words_that_are_not_expected(self):
         self.assertIn('failed: EAGAIN', self.past('peer=a state=down error=EAGAIN'))
         self.assertIn('?  ?', self.past('ended=7 ended_ago=soon'))
+
+    def test_numbers_that_are_not_expected(self):
+        self.assertIn('failed: 4294967296', self.past('peer=a state=down error=4294967296'))
+        self.assertIn('failed: -1', self.past('peer=a state=down error=-1'))
+        for key in ('error', 'error_ago', 'ended_ago', 'device', 'waiting', 'credits'):
+            line = f'peer=a ended=peer error=5 {key}={"9" * 5000}'
+            self.assertIn('failed', self.past(line))
+            json.dumps(self.tool.connections(line))
+        self.assertIn('errors VERS:9', self.past(f'peer=a errors=VERS:{"9" * 5000}'))
+
+    def test_a_device_whose_name_is_a_number(self):
+        self.assertEqual(self.past('peer=a state=up device=5'), 'a  up  5')
 
     def test_history_is_a_note(self):
         self.file('/proc/net/rpc/svcrdma2', 'peer=a state=ended ended=peer\nstate=refused error=12\n')
