@@ -8,6 +8,7 @@ The tool rdma2 (utils/rdma2) on machines that are made of files: no kernel is as
 
 import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import re
@@ -105,6 +106,31 @@ class Views(Machine):
         self.assertEqual(self.findings(self.tool.check_history),
                          [('note', 'server: a ended: peer'),
                           ('note', 'server: ? failed: Cannot allocate memory')])
+
+
+class Printed(Machine):
+    def printed(self, encoding, *arguments):
+        before = sys.stdout, sys.argv
+        sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        sys.argv = ['rdma2', *arguments]
+        try:
+            self.tool.main()
+            sys.stdout.flush()
+            return sys.stdout.buffer.getvalue().decode(encoding)
+        finally:
+            sys.stdout, sys.argv = before
+
+    def test_letters_that_the_locale_lacks(self):
+        self.file('/proc/net/rpc/xprtrdma2', b'peer=\xfc state=up\n')
+        self.assertIn('  \\ufffd  up', self.printed('latin-1', 'show'))
+
+    def test_a_state_that_is_empty(self):
+        self.device('mlx5_0', state='\n')
+        self.assertIn('note device: mlx5_0, ?', self.printed('ascii', 'doctor'))
+
+    def test_names_that_no_server_has(self):
+        for name in ('a' * 64 + '.example', 'a..example', '\udcfc'):
+            self.assertIn('FAIL route: ', self.printed('utf-8', 'doctor', name))
 
 
 class Route(Machine):
@@ -207,6 +233,9 @@ class Modules(Machine):
             self.assertIn('kmod', self.commands('modinfo', '--version') or '')
         finally:
             os.environ['PATH'] = before
+
+    def test_a_command_that_prints_any_octets(self):
+        self.assertEqual(self.commands('printf', '\\374\\n'), '\ufffd\n')
 
     def test_a_kernel_without_the_modules(self):
         self.file('/sys/module/rpcrdma/refcnt')
