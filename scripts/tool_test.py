@@ -316,6 +316,11 @@ class Documents(unittest.TestCase):
         shown = {key for _, keys in tool.DETAILS for key in keys}
         self.assertEqual(words - shown - {'peer', 'state', 'device', 'version', 'why'}, set())
 
+    def test_no_figure_of_the_tester_s_cases(self):
+        documents = self.text('Documentation/conformance.rst', 'Documentation/testing.rst',
+                              'tester/README', 'tester/rpcrdma2-test.1')
+        self.assertEqual(re.findall(r'\b\d+\s+cases\b', documents), [])
+
     def test_each_parameter_is_in_the_guide(self):
         for module, end in (('xprtrdma2', 'client'), ('svcrdma2', 'server')):
             sources = self.text(*(f'{module}/{name}' for name in os.listdir(f'{HERE}/../{module}')
