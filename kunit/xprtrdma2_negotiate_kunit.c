@@ -62,6 +62,31 @@ static void asks_again(struct kunit *test)
 	}
 }
 
+/* S34: a connection that comes up within a minute begins with what the last one led to. */
+static void s34_a_note_ages(struct kunit *test)
+{
+	unsigned long noted[] = { 0, 5, -1UL, -60UL * HZ, -30UL * HZ };
+	struct {
+		unsigned long		age;
+		enum xprt2_phase	want;
+	} begins[] = {
+		{ 0, XPRT2_SETTLED },
+		{ 60 * HZ - 1, XPRT2_SETTLED },
+		{ 60 * HZ, XPRT2_PROBE },
+		{ 3600 * HZ, XPRT2_PROBE },
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(noted); i++)
+		for (j = 0; j < ARRAY_SIZE(begins); j++) {
+			unsigned long now = noted[i] + begins[j].age;
+			bool one = xprt2_note_holds(noted[i], now);
+
+			KUNIT_EXPECT_EQ(test, xprt2_first_phase(1, 2, one),
+					begins[j].want);
+		}
+}
+
 /* S34: a server of version 1 that gave no Reply in it is asked at once. */
 static void doubts_one(struct kunit *test)
 {
@@ -602,12 +627,14 @@ static void figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, XPRT2_TRIAL_TIMEOUT, 10 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_MEMORY_TIME, 3600 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_OUTAGE, 2 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME, 60 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_ALL_VERSIONS, 6);
 }
 
 static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE_PARAM(first, first_gen_params),
 	KUNIT_CASE(asks_again),
+	KUNIT_CASE(s34_a_note_ages),
 	KUNIT_CASE(doubts_one),
 	KUNIT_CASE(proves_one),
 	KUNIT_CASE_PARAM(move, move_gen_params),

@@ -179,6 +179,26 @@ static void settle_one(struct xprt2_ep *ep)
 		   min(ep->ep_recv_size, ep->ep_peer.cl_send));
 }
 
+/* The next connection is to be made in version 1. */
+static void note_one(struct xprt2_xprt *xp, const char *why)
+{
+	WRITE_ONCE(xp->xp_noted, jiffies);
+	WRITE_ONCE(xp->xp_try_one, why);
+}
+
+/* Its probe is to have no experimental properties. */
+static void note_plain(struct xprt2_xprt *xp)
+{
+	WRITE_ONCE(xp->xp_noted, jiffies);
+	WRITE_ONCE(xp->xp_plain, true);
+}
+
+static void xprt2_drop_notes(struct xprt2_xprt *xp)
+{
+	WRITE_ONCE(xp->xp_try_one, NULL);
+	WRITE_ONCE(xp->xp_plain, false);
+}
+
 static void settle(struct xprt2_ep *ep, u32 vers, const char *why)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
@@ -186,7 +206,7 @@ static void settle(struct xprt2_ep *ep, u32 vers, const char *why)
 	if (vers == RPCRDMA2_VERS_ONE) {
 		settle_one(ep);
 		/* C-102: also when this connection brings no Reply */
-		WRITE_ONCE(xp->xp_try_one, why);
+		note_one(xp, why);
 	} else {
 		xprt2_forget(xp);
 	}
@@ -285,11 +305,11 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		xprt2_forget(xp);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_PLAIN:
-		WRITE_ONCE(xp->xp_plain, true);
+		note_plain(xp);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_ONE:
 		xp->xp_probes = 0;
-		WRITE_ONCE(xp->xp_try_one, why);
+		note_one(xp, why);
 		return -EAGAIN;
 	case XPRT2_M_LATER:
 		return -ENOTCONN;
@@ -380,9 +400,13 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	u32 min = pin ?: READ_ONCE(xprt2_param_min_version);
 	u32 max = pin ?: max(READ_ONCE(xprt2_param_max_version), min);
 	struct xprt2_nego *ng = &ep->ep_nego;
-	const char *why = READ_ONCE(xp->xp_try_one);
-	bool plain = READ_ONCE(xp->xp_plain);
+	const char *why;
+	bool plain;
 
+	if (!xprt2_note_holds(READ_ONCE(xp->xp_noted), jiffies))
+		xprt2_drop_notes(xp);
+	why = READ_ONCE(xp->xp_try_one);
+	plain = READ_ONCE(xp->xp_plain);
 	/* The plain probe goes on with a question that the server has been asked already. */
 	if (!why && !plain) {
 		why = recall(xprt, xp->xp_busy, &ng->ng_had_one);
@@ -451,19 +475,12 @@ static void take_answer(struct xprt2_ep *ep, enum xprt2_answer answer)
 	complete(&ep->ep_answered);
 }
 
-/* What the last connection led to has been tried, on one that came up. */
-static void xprt2_tried(struct xprt2_xprt *xp)
-{
-	WRITE_ONCE(xp->xp_try_one, NULL);
-	WRITE_ONCE(xp->xp_plain, false);
-}
-
-/* A probe is over, with or without an answer. */
+/* A probe is over, with or without an answer: what the last one led to has been tried. */
 static void count_probe(struct xprt2_ep *ep)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
-	xprt2_tried(xp);
+	xprt2_drop_notes(xp);
 	if (!xp->xp_probes++)
 		xp->xp_probed = jiffies;
 	ep->ep_nego.ng_probes = xp->xp_probes;
@@ -488,7 +505,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 
 	/* Not by the phase: a server that speaks first may have moved it. */
 	if (ep->ep_vers == RPCRDMA2_VERS_ONE) {
-		xprt2_tried(ep->ep_xp);
+		xprt2_drop_notes(ep->ep_xp);
 		settle_one(ep);
 		trace_xprt2_settled(ep, ep->ep_vers);
 		return 0;

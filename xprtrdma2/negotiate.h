@@ -24,7 +24,7 @@
  *      SETTLED -- an RPC is refused: see xprt2_move_settled() --> OVER
  *
  * Version 1 is known once it works: from the first good Reply in it. Before that
- * it holds for one connection, whatever led to it.
+ * it holds for one connection, whatever led to it, if that comes up soon.
  *
  * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
  */
@@ -46,6 +46,12 @@
 #define XPRT2_PROBES_MAX	2
 /* Probes that are lost within this time are lost to one outage. */
 #define XPRT2_OUTAGE		(2U * HZ)
+/*
+ * What a connection led to waits for the next one, through attempts to connect that
+ * fail, for so long: a short outage, and not a server that is down and comes up with
+ * another version.
+ */
+#define XPRT2_NOTE_TIME		(60U * HZ)
 
 #define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
 
@@ -275,6 +281,18 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 {
 	return max < RPCRDMA2_VERS_TWO || (one && min <= RPCRDMA2_VERS_ONE) ?
 	       XPRT2_SETTLED : XPRT2_PROBE;
+}
+
+/**
+ * xprt2_note_holds - is what a connection led to still of use to the next? (S34)
+ * @noted: when it was noted, in jiffies
+ * @now: jiffies
+ *
+ * Return: false when the next connection begins as if there had been none.
+ */
+static inline bool xprt2_note_holds(unsigned long noted, unsigned long now)
+{
+	return time_before(now, noted + XPRT2_NOTE_TIME);
 }
 
 /**
