@@ -355,6 +355,25 @@ static void receives_are_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, calls, 256);
 }
 
+/* S56: not against what would be granted if there were enough Receives */
+static void s56_counted_against_the_grant(struct kunit *test)
+{
+	u32 calls = RPCRDMA2_CREDIT_INITIAL;
+
+	KUNIT_EXPECT_TRUE(test, xprt2_is_granted(0, calls));
+	KUNIT_EXPECT_FALSE(test, xprt2_is_granted(1, calls));
+	xprt2_share_receives(42, 64, 256, &calls);
+	KUNIT_EXPECT_TRUE(test, xprt2_is_granted(19, calls));
+	KUNIT_EXPECT_FALSE(test, xprt2_is_granted(20, calls));
+	KUNIT_EXPECT_FALSE(test, xprt2_is_granted(255, calls));
+	/* those that are under way were granted */
+	xprt2_share_receives(12, 64, 256, &calls);
+	KUNIT_EXPECT_TRUE(test, xprt2_is_granted(19, calls));
+	xprt2_share_receives(322, 64, 256, &calls);
+	KUNIT_EXPECT_TRUE(test, xprt2_is_granted(255, calls));
+	KUNIT_EXPECT_FALSE(test, xprt2_is_granted(256, calls));
+}
+
 static struct kunit_case backchannel_cases[] = {
 	KUNIT_CASE_PARAM(judged_alike, backward_gen_params),
 	KUNIT_CASE_PARAM(more_than_the_decoder_holds, excess_gen_params),
@@ -366,6 +385,7 @@ static struct kunit_case backchannel_cases[] = {
 	KUNIT_CASE(c091_reply_too_long),
 	KUNIT_CASE(s38_nothing_to_say),
 	KUNIT_CASE(receives_are_shared),
+	KUNIT_CASE(s56_counted_against_the_grant),
 	{}
 };
 

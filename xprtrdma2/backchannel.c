@@ -12,9 +12,9 @@
  *   release:    xprt2_bc_free_rqst
  *
  * Credits of the two directions have nothing to do with each other (B-04). A
- * Call takes one of xp_backward_credits until its Reply is about to be posted; one that
- * the service has from a connection that is lost takes none of the next one's. The Reply
- * needs none: see xprt2_prepare_request().
+ * Call takes one of ep_calls until its Reply is about to be posted; one that the service
+ * has from a connection that is lost takes none of the next one's. The Reply needs none:
+ * see xprt2_prepare_request().
  */
 #include "xprtrdma2.h"
 

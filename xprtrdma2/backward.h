@@ -68,6 +68,16 @@ static inline u32 xprt2_share_receives(u32 posted, u32 credits, u32 wanted,
 	return clamp(left, 1U, credits);
 }
 
+/**
+ * xprt2_is_granted - may the server have one more Call outstanding? (S56)
+ * @outstanding: Calls of it that no answer was posted to
+ * @granted: what xprt2_share_receives() has come to on their connection
+ */
+static inline bool xprt2_is_granted(u32 outstanding, u32 granted)
+{
+	return outstanding < granted;
+}
+
 /* C-083 to C-085: 0 where the number is 0, or that of the decoder */
 static inline u32 xprt2_backward_limit(u32 level, enum rpcrdma2_errcode code)
 {

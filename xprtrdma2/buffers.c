@@ -82,6 +82,9 @@ struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
  * @ep: endpoint it came on
  * @req: request of the backward direction
  *
+ * S56: ep_calls is no less than what any message of this connection has granted.
+ *
+ * Context: receive CQ.
  * Return: false when the server has as many outstanding as it is granted (B-06).
  */
 bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
@@ -89,7 +92,7 @@ bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	guard(spinlock)(&xp->xp_req_lock);
-	if (xp->xp_calls >= xp->xp_backward_credits)
+	if (!xprt2_is_granted(xp->xp_calls, READ_ONCE(ep->ep_calls)))
 		return false;
 	xp->xp_calls++;
 	req->rq2_call_of = ep->ep_serial;
