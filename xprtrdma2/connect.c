@@ -22,13 +22,12 @@
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 
-#include <rdma/ib_cm.h>
-
 #include <rpcrdma2/caps.h>
 #include <rpcrdma2/credit.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/rw.h>
 
+#include "step.h"
 #include "trace.h"
 
 /* Tell the connect worker how its step went. CM handler */
@@ -85,15 +84,6 @@ static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
 	.received	= xprt2_received,
 };
 
-/*
- * For an interface without RDMA mount.nfs has a hint, which it gives for the error
- * that rpcrdma has for it.
- */
-static int address_error(int error)
-{
-	return error == -ENODEV ? -EPROTO : -EHOSTUNREACH;
-}
-
 /* Never destroys the cm_id: ep_destroy() does that. */
 static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -111,21 +101,11 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		end_step(ep, 0);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		end_step(ep, address_error(event->status));
-		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		end_step(ep, -ENETUNREACH);
-		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		end_step(ep, -ENOTCONN);
-		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		end_step(ep, -EHOSTUNREACH);
-		break;
 	case RDMA_CM_EVENT_REJECTED:
-		/* The server still holds the last connection: try again. */
-		end_step(ep, event->status == IB_CM_REJ_STALE_CONN ?
-			     -ENOTCONN : -ECONNREFUSED);
+		end_step(ep, xprt2_step_error(event->event, event->status));
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ADDRESS);

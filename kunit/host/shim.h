@@ -39,11 +39,19 @@ typedef uint32_t		__be32;
 #define EIO			5
 #define EAGAIN			11
 #define ENOMEM			12
+#define ENODEV			19
 #define EINVAL			22
 #define ERANGE			34
+#define EPROTO			71
 #define EMSGSIZE		90
 #define EPROTONOSUPPORT		93
+#define ENETUNREACH		101
+#define ECONNRESET		104
 #define ENOBUFS			105
+#define ENOTCONN		107
+#define ETIMEDOUT		110
+#define ECONNREFUSED		111
+#define EHOSTUNREACH		113
 
 #define PAGE_SHIFT		12
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
@@ -239,6 +247,29 @@ struct ib_wc {
 	enum ib_wc_opcode	opcode;
 	u32			byte_len;
 	int			wc_flags;
+};
+
+/* <rdma/rdma_cm.h>, <rdma/ib_cm.h>: what the CM reports */
+
+enum rdma_cm_event_type {
+	RDMA_CM_EVENT_ADDR_RESOLVED,
+	RDMA_CM_EVENT_ADDR_ERROR,
+	RDMA_CM_EVENT_ROUTE_RESOLVED,
+	RDMA_CM_EVENT_ROUTE_ERROR,
+	RDMA_CM_EVENT_CONNECT_REQUEST,
+	RDMA_CM_EVENT_CONNECT_RESPONSE,
+	RDMA_CM_EVENT_CONNECT_ERROR,
+	RDMA_CM_EVENT_UNREACHABLE,
+	RDMA_CM_EVENT_REJECTED,
+	RDMA_CM_EVENT_ESTABLISHED,
+	RDMA_CM_EVENT_DISCONNECTED,
+};
+
+enum ib_cm_rej_reason {
+	IB_CM_REJ_NO_QP			= 1,
+	IB_CM_REJ_INVALID_SERVICE_ID	= 8,
+	IB_CM_REJ_STALE_CONN		= 10,
+	IB_CM_REJ_CONSUMER_DEFINED	= 28,
 };
 
 /* <linux/sunrpc/msg_prot.h> */

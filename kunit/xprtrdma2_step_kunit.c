@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the RDMA CM reports of a connect that fails, as the error that it ends with.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include "../xprtrdma2/step.h"
+
+struct step_case {
+	const char		*desc;
+	enum rdma_cm_event_type	event;
+	int			status;
+	int			want;
+};
+
+static const struct step_case step_cases[] = {
+	{ "an interface without RDMA",
+	  RDMA_CM_EVENT_ADDR_ERROR, -ENODEV, -EPROTO },
+	{ "an address that nothing answers for",
+	  RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT, -EHOSTUNREACH },
+	{ "an address without a route",
+	  RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH, -EHOSTUNREACH },
+	{ "no path", RDMA_CM_EVENT_ROUTE_ERROR, -ETIMEDOUT, -ENETUNREACH },
+	{ "nor where the device is to blame",
+	  RDMA_CM_EVENT_ROUTE_ERROR, -ENODEV, -ENETUNREACH },
+	{ "an accept that came to nothing",
+	  RDMA_CM_EVENT_CONNECT_ERROR, -EINVAL, -ENOTCONN },
+	{ "a server that gives no answer",
+	  RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, -EHOSTUNREACH },
+	{ "a server that holds the last connection",
+	  RDMA_CM_EVENT_REJECTED, IB_CM_REJ_STALE_CONN, -ENOTCONN },
+	{ "a server that does not listen", RDMA_CM_EVENT_REJECTED,
+	  IB_CM_REJ_INVALID_SERVICE_ID, -ECONNREFUSED },
+	{ "a server that refuses", RDMA_CM_EVENT_REJECTED,
+	  IB_CM_REJ_CONSUMER_DEFINED, -ECONNREFUSED },
+	{ "a server without a queue pair",
+	  RDMA_CM_EVENT_REJECTED, IB_CM_REJ_NO_QP, -ECONNREFUSED },
+	{ "iWARP: a server that refuses",
+	  RDMA_CM_EVENT_REJECTED, -ECONNREFUSED, -ECONNREFUSED },
+	{ "iWARP: a server whose refusal has another reason",
+	  RDMA_CM_EVENT_REJECTED, -ECONNRESET, -ECONNREFUSED },
+	{ "an address is resolved", RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0 },
+	{ "a path is resolved", RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0 },
+	{ "a connection", RDMA_CM_EVENT_ESTABLISHED, 0, 0 },
+	{ "the end of a connection, which is no step's",
+	  RDMA_CM_EVENT_DISCONNECTED, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(step, step_cases, desc);
+
+static void step(struct kunit *test)
+{
+	const struct step_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, xprt2_step_error(c->event, c->status), c->want);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE_PARAM(step, step_gen_params),
+	{}
+};
+
+static struct kunit_suite step_suite = {
+	.name		= "xprtrdma2_step",
+	.test_cases	= cases,
+};
+
+kunit_test_suite(step_suite);
