@@ -172,16 +172,19 @@ static int connect(char *words)
 	return ret;
 }
 
+/* From here on "halt" and "abort" are about this run. */
 static void set_running(struct rpc_clnt *clnt)
 {
 	guard(mutex)(&control_lock);
+	echo_run_unhalt();
 	running = clnt;
 }
 
+/* The lock is taken first: a run that begins meanwhile is aborted, or untouched. */
 static void abort_run(void)
 {
-	echo_run_halt();
 	guard(mutex)(&control_lock);
+	echo_run_halt();
 	if (running)
 		rpc_killall_tasks(running);
 }

@@ -165,6 +165,7 @@ int echo_bind(struct rpc_clnt *clnt);
 /* run.c */
 int echo_run(struct rpc_clnt *clnt, char *words);
 void echo_run_halt(void);
+void echo_run_unhalt(void);
 int echo_run_print(char *to, size_t size);
 
 #endif /* _RPCRDMA2_ECHO_H */

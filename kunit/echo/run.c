@@ -103,6 +103,16 @@ void echo_run_halt(void)
 	WRITE_ONCE(halted, true);
 }
 
+/**
+ * echo_run_unhalt - the next run is not the one that was halted
+ *
+ * Context: before echo_run(), at a time when nobody can mean that run yet.
+ */
+void echo_run_unhalt(void)
+{
+	WRITE_ONCE(halted, false);
+}
+
 static bool chosen(u32 which, u32 number)
 {
 	return which == ALTERNATE ? number & 1 : which;
@@ -371,7 +381,7 @@ static int parse_word(struct run *run, char *word)
  * @words: "direction=both count=1000 window=16 call=0/4096 reply=1" and more, see
  *	options[]
  *
- * Context: sleeps; one at a time.
+ * Context: sleeps; one at a time; after echo_run_unhalt().
  * Return: 0 when it was done, whatever came of it; or a negative error.
  */
 int echo_run(struct rpc_clnt *clnt, char *words)
@@ -389,7 +399,6 @@ int echo_run(struct rpc_clnt *clnt, char *words)
 		.reply	= { .count = 1 },
 		.serial	= serial += 0x01000000,
 	};
-	WRITE_ONCE(halted, false);
 	while ((word = strsep(&words, " "))) {
 		ret = *word ? parse_word(&last, word) : 0;
 		if (ret)
