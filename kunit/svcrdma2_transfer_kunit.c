@@ -460,14 +460,14 @@ static void address_is_port(struct kunit *test)
 			    f->peers[1].sp.sp_transfer.tr_address);
 	/* another peer whose GID they claim */
 	KUNIT_EXPECT_EQ(test, arrive(f, 3, 2, 2), 0);
-	/* with InfiniBand it has a LID, and behind a router its GID */
+	/* with InfiniBand it has a LID, whatever subnet it claims to be of */
 	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_IB;
 	for (i = 7; i < 9; i++)
 		KUNIT_EXPECT_EQ(test, arrive_ib(f, i, 3, i), 0);
 	KUNIT_EXPECT_EQ(test, arrive_ib(f, 9, 3, 9), -EUSERS);
 	KUNIT_EXPECT_EQ(test, arrive_ib(f, 9, 4, 9), 0);
 	f->peers[10].path.sgid.global.subnet_prefix = cpu_to_be64(1);
-	KUNIT_EXPECT_EQ(test, arrive_ib(f, 10, 3, 10), 0);
+	KUNIT_EXPECT_EQ(test, arrive_ib(f, 10, 3, 10), -EUSERS);
 	/* iWARP connections have no GID, but those of TCP */
 	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_IWARP;
 	for (i = 4; i < 6; i++)

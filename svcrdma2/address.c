@@ -9,9 +9,11 @@
  * writes the GID into the packets. So there a peer counts by that.
  *
  * The LID is the subnet manager's to give. A host can have more than one MAC, but only as
- * many as the switch lets it have. Behind a router a peer counts by its GID: the router
- * takes the packets to whom that belongs to, and without an answer from there the
- * connection does not last (SVC2_ESTABLISH_TIMEOUT).
+ * many as the switch lets it have. With RoCE a peer behind a router counts by its GID: the
+ * router takes the packets to whom that belongs to, and without an answer from there the
+ * connection does not last (SVC2_ESTABLISH_TIMEOUT). With InfiniBand the answer goes to
+ * the LID that the request came from, whatever subnet its GIDs are of. A host of this
+ * subnet can state another one's, so hosts behind a router share its port's LID.
  */
 #include <linux/completion.h>
 
@@ -84,10 +86,7 @@ static void svc2_address_ib(struct sa_path_rec *path,
 		__be32	lid;
 	} __packed mac = { .lid = sa_path_get_dlid(path) };
 
-	if (path->dgid.global.subnet_prefix != path->sgid.global.subnet_prefix)
-		rdma_gid2ip((struct sockaddr *)address, &path->dgid);
-	else
-		*(struct sockaddr_in6 *)address = svc2_link_address((u8 *)&mac);
+	*(struct sockaddr_in6 *)address = svc2_link_address((u8 *)&mac);
 }
 
 /**
