@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections: how many may wait for an svc thread, and what the device reports of one.
+ * Connections: how many may wait for an svc thread, and what the device and the
+ * CM report of one.
  *
  * What they are made of is that of the other suites, or nothing. None is made.
  */
@@ -139,11 +140,8 @@ static const struct event_case {
 
 KUNIT_ARRAY_PARAM_DESC(event, event_cases, desc);
 
-/* What a queue pair does not survive closes the connection. */
-static void events(struct kunit *test)
+static struct svc2_xprt *accepted(struct kunit *test)
 {
-	const struct event_case *c = test->param_value;
-	struct ib_event event = { .event = c->type };
 	struct svc2_xprt *sp = kunit_kzalloc(test, sizeof(*sp), GFP_KERNEL);
 	struct rdma_cm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
 
@@ -151,18 +149,70 @@ static void events(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, id);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	sp->sp_conn.co_id = id;
+	id->context = sp;
 	init_waitqueue_head(&sp->sp_line);
 	/* no svc thread takes it up */
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
-	svc2_qp_event(&event, &sp->sp_conn);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&sp->sp_conn), c->why);
+	return sp;
+}
+
+static void ended_for(struct kunit *test, const struct svc2_xprt *sp,
+		      enum rpcrdma2_loss why)
+{
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&sp->sp_conn), why);
 	KUNIT_EXPECT_EQ(test, test_bit(XPT_CLOSE, &sp->sp_xprt.xpt_flags),
-			c->why != RPCRDMA2_LOSS_NONE);
+			why != RPCRDMA2_LOSS_NONE);
+}
+
+/* An event that the queue pair does not survive closes the connection. */
+static void events(struct kunit *test)
+{
+	const struct event_case *c = test->param_value;
+	struct ib_event event = { .event = c->type };
+	struct svc2_xprt *sp = accepted(test);
+
+	svc2_qp_event(&event, &sp->sp_conn);
+	ended_for(test, sp, c->why);
+}
+
+static const struct cm_event_case {
+	const char			*desc;
+	enum rdma_cm_event_type		type;
+	enum rpcrdma2_loss		why;
+} cm_event_cases[] = {
+	{ "the peer has disconnected", RDMA_CM_EVENT_DISCONNECTED,
+	  RPCRDMA2_LOSS_PEER },
+	{ "the peer is out of reach", RDMA_CM_EVENT_UNREACHABLE,
+	  RPCRDMA2_LOSS_UNREACHABLE },
+	{ "the last message of the handshake is bad", RDMA_CM_EVENT_CONNECT_ERROR,
+	  RPCRDMA2_LOSS_UNREACHABLE },
+	{ "the peer has refused the answer", RDMA_CM_EVENT_REJECTED,
+	  RPCRDMA2_LOSS_UNREACHABLE },
+	{ "the address is another device's", RDMA_CM_EVENT_ADDR_CHANGE,
+	  RPCRDMA2_LOSS_ADDRESS },
+	{ "the device goes", RDMA_CM_EVENT_DEVICE_REMOVAL,
+	  RPCRDMA2_LOSS_DEVICE },
+	{ "the quiet time after the end is over", RDMA_CM_EVENT_TIMEWAIT_EXIT,
+	  RPCRDMA2_LOSS_NONE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(cm_event, cm_event_cases, desc);
+
+/* So does an event of the CM after which the peer is out of reach. */
+static void cm_events(struct kunit *test)
+{
+	const struct cm_event_case *c = test->param_value;
+	struct rdma_cm_event event = { .event = c->type };
+	struct svc2_xprt *sp = accepted(test);
+
+	KUNIT_EXPECT_EQ(test, svc2_cm_event(sp->sp_conn.co_id, &event), 0);
+	ended_for(test, sp, c->why);
 }
 
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(s46_backlog),
 	KUNIT_CASE_PARAM(events, event_gen_params),
+	KUNIT_CASE_PARAM(cm_events, cm_event_gen_params),
 	{}
 };
 
