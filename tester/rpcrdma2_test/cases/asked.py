@@ -11,6 +11,7 @@ import time
 
 from .. import rpc, wire
 from ..registry import NotApplicable, case, check
+from ..waits import scaled
 from ..wire import (BRS, RBSIZ, REPLY_RESOURCE, REQPROP, UPDPROP, Error, Prop, Properties, Rpc,
                     reqprop, resprop)
 
@@ -201,9 +202,9 @@ def told_when_it_has_arrived(t):
     t.open(receives=1, retries=7).announce(MARK)
     first, second, third = t.null(), t.null(), t.null()
     t.send(first)                               # the Reply has the only Receive
-    time.sleep(SILENCE)
+    time.sleep(scaled(SILENCE))                 # to take it would post the Receive again
     t.set('send_size', SMALL)
-    time.sleep(SILENCE)
+    time.sleep(scaled(SILENCE))                 # till the server sends it; nothing arrives
     t.set('send_size', LARGE)
     time.sleep(1.1)
     t.send(second)
@@ -214,7 +215,7 @@ def told_when_it_has_arrived(t):
     check(got[1].values[LARGEST_SEND].word == SMALL, f'{got}')
     got = t.receive().message
     check(isinstance(got, Rpc) and got.xid == second.xid, f'told again: {got}')
-    time.sleep(1.5)
+    time.sleep(1 + scaled(0.5))
     t.send(third)
     got = [t.receive().message for _ in range(2)]
     news = [m for m in got if isinstance(m, Properties)]
