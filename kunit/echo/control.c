@@ -14,9 +14,10 @@
  * them that takes the server's Calls. While a run is under way, "halt" ends it,
  * "abort" does not let it wait for RPCs of the client, "kill" ends the Calls of the
  * service that are outstanding, "release" has those answered that a service holds,
- * and either end may go away and come back. "client 1" is a second client; what is
- * said from there on is about that one. The service calls all of them in turn, and
- * whatever other peer has said that it takes Calls.
+ * and either end may go away and come back. The result's "holding" is the number of
+ * Calls that the services of both ends hold at the time. "client 1" is a second client;
+ * what is said from there on is about that one. The service calls all of them in turn,
+ * and whatever other peer has said that it takes Calls.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>

@@ -97,7 +97,7 @@ void echo_fill_pages(struct page **pages, u32 base, u32 seed, u32 len);
 u32 echo_check_pages(struct page **pages, u32 base, u32 seed, u32 len);
 
 /* service.c */
-extern atomic_t echo_met, echo_alone;
+extern atomic_t echo_met, echo_alone, echo_holding;
 
 void echo_release(void);
 struct svc_serv *echo_service(bool backward);

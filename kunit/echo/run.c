@@ -430,8 +430,8 @@ int echo_run_print(char *to, size_t size)
 		      atomic_read(&last.done[BACKWARD]),
 		      atomic_read(&last.wrong), atomic_read(&last.failed));
 	n += scnprintf(to + n, size - n,
-		       "retried=%d error=%d met=%d alone=%d ms=%lld\n",
+		       "retried=%d error=%d met=%d alone=%d ms=%lld holding=%d\n",
 		       atomic_read(&last.retried), last.error, last.met,
-		       last.alone, last.ms);
+		       last.alone, last.ms, atomic_read(&echo_holding));
 	return n;
 }

@@ -10,7 +10,7 @@
 
 #include "echo.h"
 
-atomic_t echo_met, echo_alone;
+atomic_t echo_met, echo_alone, echo_holding;
 
 /*
  * A Call that waits for one of the other direction with its xid.
@@ -83,8 +83,11 @@ static void hold(u32 ms)
 {
 	int now = atomic_read(&released);
 
+	/* ordered behind that: whoever reads the count may release the Call */
+	atomic_inc_return(&echo_holding);
 	wait_event_timeout(held, atomic_read(&released) != now,
 			   msecs_to_jiffies(min_t(u32, ms, ECHO_MAX_HOLD)));
+	atomic_dec(&echo_holding);
 }
 
 static bool decode_void(struct svc_rqst *rqstp, struct xdr_stream *xdr)

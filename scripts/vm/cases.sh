@@ -185,6 +185,13 @@ await()
 	return 1
 }
 
+# has_risen COUNTER NUMBER: since $before
+has_risen()
+{
+	rise <(echo "$before") <(counters)
+	[ "${rose[$1]}" -eq "$2" ]
+}
+
 # measure COMMAND...: what the counters rose by while it ran.
 measure()
 {

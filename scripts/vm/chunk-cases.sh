@@ -34,7 +34,8 @@ kept_until_killed()
 	echo_do "run direction=backward count=31 $1 hold=60000 every=2" &
 	run=$!
 	happens_in 60 came backward=16
-	happens_in 60 has_risen c_backward_calls 31
+	# A thread that comes to wait after "release" would do so for 60 s.
+	happens_in 60 came holding=15
 	echo_do kill
 	happens_in 60 has_risen s_backward_given_up 15
 	echo_do release

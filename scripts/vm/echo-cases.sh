@@ -205,13 +205,6 @@ echo_interrupted()
 	check "interrupted: disconnect" echo_do disconnect
 }
 
-# ended_by_address SIDE: a connection of that end has, since $before
-ended_by_address()
-{
-	rise <(echo "$before") <(counters)
-	[ "${rose[$1_ended_ADDRESS]}" -eq 1 ]
-}
-
 # The address of the interface becomes another one, as that of a bond does which goes on
 # over another link: rdma_cm says so to both ends, and each begins anew.
 echo_address_changes()
@@ -223,8 +216,9 @@ echo_address_changes()
 	before=$(counters)
 	ip link set "$netdev" address 02:00:00:00:00:77
 	check "$name: it is said" modprobe rpcrdma2_failover interface="$netdev"
-	check "$name: the client's connection ends for that" await ended_by_address c
-	check "$name: and the server's" await ended_by_address s
+	check "$name: the client's connection ends for that" \
+		await has_risen c_ended_ADDRESS 1
+	check "$name: and the server's" await has_risen s_ended_ADDRESS 1
 	rmmod rpcrdma2_failover
 	check "$name: RPCs go on" \
 		echo_do "run direction=both count=$steps retry $rpcs" &&
