@@ -328,11 +328,41 @@ port_of_rpcbind()
 	check "$name: umount" umount /mnt
 }
 
+# nfsd ends the connections of an address that is taken away, by the only caller of
+# ->xpo_kill_temp_xprt. The mount goes on when the address is back, and a device with it:
+# on the old device of soft-RoCE no request to connect has an answer after that.
+address_goes()
+{
+	local name="the server's address goes" before
+
+	check "$name: mount" mount_nfs rdma2 4.2 /mnt || return
+	dd if=/dev/urandom of=/tmp/data bs=64k count=4 status=none
+	check "$name: a file" cp /tmp/data /mnt/data
+	before=$(counters)
+	check "$name: it does" ip addr del "$addr4/24" dev "$netdev"
+	check "$name: nfsd ends the connection" await has_risen s_ended_ENDED 1
+	check "$name: it comes back" ip addr add "$addr4/24" dev "$netdev"
+	check "$name: with a new device" device_again
+	check "$name: the mount goes on" timeout -s KILL 120 stat /mnt/data
+	echo 3 >/proc/sys/vm/drop_caches
+	check "$name: the data are right" cmp /tmp/data /mnt/data
+	risen "$before"
+	expect "$name: over another connection" \
+		"c_connects >= 1 && s_accepts >= 1 && s_disconnects >= 1"
+	check "$name: umount" umount_all
+}
+
+device_again()
+{
+	device_down && device_up
+}
+
 group_names()
 {
 	nfs_up rdma2 || { fail "server"; return; }
 	link_local
 	port_of_rpcbind
+	address_goes
 	rpc.nfsd 0
 	unreachable
 	openers
