@@ -283,7 +283,7 @@ class Listener(Machine):
 
     def test_octets_that_are_no_utf_8(self):
         self.assertIn('restart', self.advice(
-            b'# f\xfcr alle\n[nfsd]\nrdma=y\nrdma-port=20049\nhost=\xe4\n'))
+            b'# na\xefve\n[nfsd]\nrdma=y\nrdma-port=20049\nhost=\xe4\n'))
 
     def test_indented_lines(self):
         self.assertIn('restart', self.advice('[nfsd]\n  rdma=y\n    rdma-port=20049\n'))

@@ -77,6 +77,25 @@ def in_small_steps(t, proc):
     holder.ends()
 
 
+def not_taken(t, proc):
+    """None of the Replies is taken, and the connection ends."""
+    holder = Holder(t, 32)
+    holder.fill(proc)
+    holder.ends()
+
+
+@case('S46 B-08')
+def replies_that_are_not_taken(t):
+    """RDMA Reads behind Replies that the client does not take end with the connection"""
+    not_taken(t, MSG)
+
+
+@case('S46 B-08 E-23', version=1)
+def replies_that_are_not_taken_in_version_one(t):
+    """So they do in version 1, with RDMA_MSGP"""
+    not_taken(t, MSGP)
+
+
 @case('S46 B-08')
 def replies_in_small_steps(t):
     """A client that takes its Replies in small steps has a little more time for that"""
