@@ -156,6 +156,10 @@ canary:
 conformance:
 	scripts/nfs-test.sh $(KERNEL) conformance conformance-client conformance-intree
 
+# Groups that go by the host's clock, or take long
+check-long:
+	scripts/check.sh long
+
 # What takes too long for make check
 soak:
 	scripts/check.sh soak
@@ -215,6 +219,7 @@ help:
 ##
 ##   make check-kernels     file tests on Debian's kernels; KERNELS="debian-7.3" for some
 ##   make check-install     on Debian 12 and 13: apt, boot, upgrade of the kernel, purge; DEBIAN=13
+##   make check-long        groups that a slow machine fails, and long ones
 ##   make soak              faults and losses under load, and what takes long
 ##   make fuzz-wire         1 million mutated messages to each end, beside a mount; ARGS=--help
 ##   make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=, OUT=
@@ -226,5 +231,5 @@ help:
 
 .PHONY: all sign install uninstall install-modules uninstall-modules install-utils \
 	uninstall-utils install-source dkms-install dkms-uninstall deb clean modules kernel \
-	demo check quick check-all check-install check-kernels lint lint-changed packages dissector kunit kunit-host mutants test shell canary \
+	demo check quick check-all check-install check-kernels check-long lint lint-changed packages dissector kunit kunit-host mutants test shell canary \
 	conformance soak fuzz fuzz-wire bench flame cache-clean help

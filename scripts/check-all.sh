@@ -13,7 +13,7 @@ set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
 
-targets=(check check-kernels check-install soak mutants fuzz-wire bench demo)
+targets=(check check-long check-kernels check-install soak mutants fuzz-wire bench demo)
 [ $# -eq 0 ] || targets=("$@")
 out=${OUT:-$cache/check-all-$(date +%Y%m%d-%H%M%S)}
 mkdir -p "$out" || exit 1

@@ -5,7 +5,7 @@
 # skipped is not counted as passed; where CI is "true" it is a failure.
 #
 #	check.sh [SUITE...]	kunit-host lint packages dissector kernels kunit fuzz
-#				canary uml uml-debug debian; soak, quick
+#				canary uml uml-debug debian; long, soak, quick
 #	check.sh --job JOB	one test of the queue, in TAP, for prove
 #
 # The unit tests in user space take seconds and are run first, alone.
@@ -94,6 +94,9 @@ suites=" ${*:-kunit-host lint packages dissector kernels kunit fuzz canary uml u
 soak=(uml-debug/soak-{shortage,everything,losses} uml-debug/link-soak uml/backward-rpc-soak
 	uml-debug/backward-rpc-chunks-soak)
 mapfile -t -O "${#soak[@]}" soak < <(scripts/nfs-test.sh --groups uml-soak | sed 's|^|uml/|')
+mapfile -t long < <(for kernel in uml uml-debug; do
+	scripts/nfs-test.sh --groups "$kernel-long" | sed "s|^|$kernel/|"
+done)
 work=$(mktemp -d)
 touch "$work/begun"
 
@@ -129,8 +132,8 @@ prepare()
 		scripts/kernels.sh --roots &
 		roots=$!
 	fi
-	! wanted uml lint soak quick || scripts/vm/kernel.sh uml >/dev/null || exit 1
-	! wanted uml-debug kunit canary soak ||
+	! wanted uml lint long soak quick || scripts/vm/kernel.sh uml >/dev/null || exit 1
+	! wanted uml-debug kunit canary long soak ||
 		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
 	! wanted debian lint packages || scripts/vm/kernel.sh debian >/dev/null || exit 1
 	! wanted kernels || wait "$roots" || exit 1
@@ -140,8 +143,9 @@ prepare()
 			scripts/nfs-test.sh --build "$kernel" || exit 1
 	done
 	! wanted quick || scripts/nfs-test.sh --build uml files conformance || exit 1
-	! wanted soak || for kernel in uml uml-debug; do
-		mapfile -t groups < <(printf '%s\n' "${soak[@]}" | sed -n "s|^$kernel/||p")
+	! wanted long soak || for kernel in uml uml-debug; do
+		mapfile -t groups < <(printf '%s\n' "${soak[@]}" "${long[@]}" |
+			sed -n "s|^$kernel/||p")
 		scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
 	done
 }
@@ -152,8 +156,8 @@ list()
 {
 	local suite job
 
-	for suite in lint packages dissector uml-debug debian uml kernels kunit fuzz canary soak \
-			quick; do
+	for suite in lint packages dissector uml-debug debian uml kernels kunit fuzz canary long \
+			soak quick; do
 		wanted "$suite" || continue
 		case $suite in
 		kunit)	echo kunit/uml-debug ;;
@@ -161,6 +165,7 @@ list()
 		*uml*|debian) scripts/nfs-test.sh --groups "$suite" |
 				sed "s|^|$suite/|" ;;
 		soak)	printf '%s\n' "${soak[@]}" ;;
+		long)	printf '%s\n' "${long[@]}" ;;
 		quick)	printf '%s\n' lint-changed uml/files uml/conformance ;;
 		*)	echo "$suite" ;;
 		esac
