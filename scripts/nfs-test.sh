@@ -36,8 +36,7 @@ both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 clocked=(kill-peer negotiate)
 ends=(callbacks-rdma2 callbacks-cut callbacks-rdma2-cut backward-rpc-killed
 	backward-rpc-cut versions restart unplug)
-long=(paths kill intree changes grants size-storm)
-sized=(krb5 properties sizes)
+long=(paths kill krb5 intree sizes changes grants size-storm)
 
 if [ $# -eq 0 ]; then
 	case $kernel in
@@ -48,9 +47,9 @@ if [ $# -eq 0 ]; then
 	uml-long)	set -- crowd flood bounds callbacks-many-4.1 \
 			callbacks-many-4.2 link-client link-server link-tuned \
 			link-siw link-trips ;;
-	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" "${sized[@]}" ;;
+	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
 	uml-debug)	set -- files conformance hostile backward-rpc-overdue \
-			"${both[@]}" "${sized[@]}" ;;
+			"${both[@]}" properties ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${clocked[@]}" "${ends[@]}" \
 			"${long[@]}" cycle storms disconnect shortage link-loss ;;
 	debian-7.3)	set -- files payload direct ;;
