@@ -42,10 +42,10 @@ if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- files counters cycle conformance conformance-client \
 			fuzz-flawed "${clocked[@]}" backward-rpc-hang \
-			callbacks-siw link-v2 link-capture view tool \
+			callbacks-siw link-capture view tool \
 			negotiate-hour ;;
 	uml-long)	set -- crowd flood bounds callbacks-many-4.1 \
-			callbacks-many-4.2 link-client link-server link-tuned \
+			callbacks-many-4.2 link-v2 link-client link-server link-tuned \
 			link-siw link-trips ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
 	uml-debug)	set -- files conformance hostile backward-rpc-overdue \
