@@ -7,6 +7,7 @@
 #include <linux/jiffies.h>
 #include <linux/module.h>
 
+#include "../xprtrdma2/backoff.h"
 #include "../xprtrdma2/negotiate.h"
 
 struct first_case {
@@ -62,17 +63,22 @@ static void asks_again(struct kunit *test)
 	}
 }
 
-/* S34: a connection that comes up within a minute begins with what the last one led to. */
+/*
+ * S34: an attempt within three minutes begins with what the last connection led to. The next
+ * one is such, however far the back-off puts it off.
+ */
 static void s34_a_note_ages(struct kunit *test)
 {
-	unsigned long noted[] = { 0, 5, -1UL, -60UL * HZ, -30UL * HZ };
+	unsigned long noted[] = { 0, 5, -1UL, -180UL * HZ, -90UL * HZ };
 	struct {
 		unsigned long		age;
 		enum xprt2_phase	want;
 	} begins[] = {
 		{ 0, XPRT2_SETTLED },
-		{ 60 * HZ - 1, XPRT2_SETTLED },
-		{ 60 * HZ, XPRT2_PROBE },
+		{ xprt2_connect_delay(XPRT2_PAST_FAILED, 60UL * HZ, 0,
+				      U32_MAX) + 100 * HZ, XPRT2_SETTLED },
+		{ 180 * HZ - 1, XPRT2_SETTLED },
+		{ 180 * HZ, XPRT2_PROBE },
 		{ 3600 * HZ, XPRT2_PROBE },
 	};
 	unsigned int i, j;
@@ -627,7 +633,7 @@ static void figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, XPRT2_TRIAL_TIMEOUT, 10 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_MEMORY_TIME, 3600 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_OUTAGE, 2 * HZ);
-	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME, 60 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME, 180 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_ALL_VERSIONS, 6);
 }
 

@@ -49,9 +49,9 @@
 /*
  * What a connection led to waits for the next one, through attempts to connect that
  * fail, for so long: a short outage, and not a server that is down and comes up with
- * another version.
+ * another version. Attempts are up to a minute apart, and an eighth: the next one has it.
  */
-#define XPRT2_NOTE_TIME		(60U * HZ)
+#define XPRT2_NOTE_TIME		(180U * HZ)
 
 #define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
 
@@ -285,7 +285,7 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 
 /**
  * xprt2_note_holds - is what a connection led to still of use to the next? (S34)
- * @noted: when it was noted, in jiffies
+ * @noted: when it was noted, or the first of several probes was lost, in jiffies
  * @now: jiffies
  *
  * Return: false when the next connection begins as if there had been none.

@@ -60,6 +60,12 @@ static void hang(struct conn *c, const struct message *m)
 	hang_up(c);
 }
 
+static void only_one_and_hang(struct conn *c, const struct message *m)
+{
+	only_one(c, m);
+	hang(c, m);
+}
+
 static void hang_on_fourth(struct conn *c, const struct message *m)
 {
 	if (++*conn_count(c) < 4)
@@ -276,6 +282,7 @@ static const struct manners table[] = {
 	{ "silent-lookups", connprop,		silent_lookups,	serve,
 			   NULL, answer_lookups },
 	{ "one",	   only_one,		only_one,	serve },
+	{ "one-hangs",	   only_one_and_hang,	only_one,	serve },
 	{ "silent",	   nothing,		nothing,	serve },
 	{ "closing",	   hang,		hang,		serve },
 	{ "garbage",	   garbage,		garbage,	serve },

@@ -408,6 +408,30 @@ not_asked_in_vain()
 	peer_down
 }
 
+# A server of version 2 is down until attempts to connect are as far apart as they get, and
+# comes up as one of version 1 that says so and ends the connection: that counts on the
+# next attempt (C-102).
+replaced_by_another()
+{
+	local port=$((++next_port)) name="S34 a server that was replaced while it was down"
+	local waiter
+
+	peer_up "$port" two && peer_mount "$port" || { fail "$name: mount"; return; }
+	check "$name: use" use "/mnt.$port"
+	peer_down
+	stat "/mnt.$port/absent" >/dev/null 2>&1 &
+	waiter=$!
+	sleep 600
+	peer_up "$port" one-hangs || { fail "$name: no peer"; return; }
+	sleep 300
+	concluded_now "$port" "C-102 $name" 2,1,1 "CONNPROP>version_2,ERR_VERS>version_1" 1
+	check "$name: the RPC has ended" test ! -d "/proc/$waiter"
+	umount -f "/mnt.$port"
+	wait "$waiter"
+	umount -l "/mnt.$port" 2>/dev/null
+	peer_down
+}
+
 # an RPC that finds no server
 stat_in_vain()
 {
@@ -429,6 +453,7 @@ group_negotiate-hour()
 		'lost>connect_later' 1
 	not_asked_under_an_rpc
 	not_asked_in_vain
+	replaced_by_another
 	upgraded
 	finish
 }
