@@ -22,6 +22,9 @@ if [ $# -ne 4 ] || [ "$3" -lt 1 ] || [ "$4" -lt 1 ]; then
 fi
 workers=$4 each=4 only=()
 [ -z "${LOAD_LARGE:-}" ] || each=1 only=(--section=large)
+# A clock that stands still while a guest computes goes on while a job sleeps: us.
+think=0
+[ "${VM_CLOCK:-}" != guest ] || think=2000
 out=$(mktemp)
 trap 'rm -f "$out" "$out.busy"' EXIT
 trap 'over=1; [ -z "${running:-}" ] || kill "$fio"' TERM
@@ -31,7 +34,7 @@ trap 'over=1; [ -z "${running:-}" ] || kill "$fio"' TERM
 # end with 512: NFS hands ERESTARTSYS out.
 work()
 {
-	LOAD_RW=$1 LOAD_DIR=$2 LOAD_WORKERS=$workers \
+	LOAD_RW=$1 LOAD_DIR=$2 LOAD_WORKERS=$workers LOAD_THINK=$think \
 		fio --max-jobs=$((each * workers)) "${only[@]}" --thread --terse-version=3 \
 		--output-format=terse "${@:3}" "$(dirname "$0")/load.fio" \
 		>"$out" 2>&1 &

@@ -97,6 +97,7 @@ rm -f "$run/rc" "$run/started" "$run/nvme"
 
 {
 	printf 'vm_kernel=%q\n' "$kernel"
+	printf 'vm_clock=%q\n' "$clock"
 	printf 'vm_node=%q\n' "$node"
 	printf 'vm_icount=%q\n' "$icount"
 	printf 'vm_share=%q\n' "$share"

@@ -124,8 +124,8 @@ uml*)	terminal=/dev/tty1 ;;
 *)	terminal=/dev/hvc0 ;;
 esac
 
-export TERM=$vm_term VM_KERNEL=$vm_kernel VM_BUILD=$vm_build VM_TOP=$vm_top
-export VM_NODE=$vm_node
+export TERM=$vm_term VM_KERNEL=$vm_kernel VM_CLOCK=$vm_clock
+export VM_BUILD=$vm_build VM_TOP=$vm_top VM_NODE=$vm_node
 # Leaks of the boot are not the command's.
 echo clear 2>/dev/null >/sys/kernel/debug/kmemleak
 touch /run/vm/started
