@@ -26,35 +26,35 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 	callbacks-two backward-rpc backward-rpc-chunks backward-rpc-window
 	backward-rpc-called)
 # A group runs in one kernel, under sanitizers where that takes no more than some
-# minutes; "files" and "conformance" run in both. What judges by seconds of a clock runs
-# where that is the guest's own (clock_of()). What does not yet, and what takes long, is
-# in the lists that end with "-long" (make check-long): on a slow machine it fails, or
-# the gate has no time for it. "cycle" is in both kernels: kmemleak judges in one, the
+# minutes; "conformance" runs in both. Nearly all run on the guest's own clock
+# (clock_of()). What judges by seconds of another one, and what takes long, is in the
+# lists that end with "-long" (make check-long): on a slow machine it fails, or the gate
+# has no time for it. "cycle" is in both kernels: kmemleak judges in one, the
 # memory in use in the other. check.sh has the others without sanitizers, where all is
 # faster and nothing is left out, in its suite "soak".
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
-clocked=(kill-peer negotiate)
+bad_peers=(kill-peer negotiate)
 ends=(callbacks-rdma2 callbacks-cut callbacks-rdma2-cut backward-rpc-killed
 	backward-rpc-cut versions restart unplug)
 long=(paths kill krb5 intree sizes changes grants size-storm)
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- files counters cycle conformance conformance-client \
-			fuzz-flawed "${clocked[@]}" backward-rpc-hang \
-			callbacks-siw link-capture view tool \
-			negotiate-hour ;;
-	uml-long)	set -- crowd flood bounds callbacks-many-4.1 \
+	uml)		set -- counters cycle conformance conformance-client \
+			fuzz-flawed "${bad_peers[@]}" backward-rpc-hang \
+			callbacks-siw view tool negotiate-hour ;;
+	uml-long)	set -- files link-capture crowd flood bounds callbacks-many-4.1 \
 			callbacks-many-4.2 link-v2 link-client link-server link-tuned \
 			link-siw link-trips ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
 	uml-debug)	set -- files conformance hostile backward-rpc-overdue \
 			"${both[@]}" properties ;;
-	uml-debug-long)	set -- fuzz-server fuzz-client "${clocked[@]}" "${ends[@]}" \
+	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
 			"${long[@]}" cycle storms disconnect shortage link-loss ;;
+	debian-long)	set -- link-stock ;;
 	debian-7.3)	set -- files payload direct ;;
 	debian-*)	set -- files payload ;;
-	debian)		set -- exclusive inuse counters files link-stock bench ;;
+	debian)		set -- exclusive inuse counters files bench ;;
 	esac
 fi
 
@@ -134,13 +134,19 @@ cases_of()
 	[ "$1" != link-stock ] || echo O_DIRECT
 }
 
-# What waits for timers runs on the guest's own time, see vm.sh.
+# On the guest's own clock, see vm.sh, no load of the host ends a wait
+timed=(files counters cycle conformance fuzz-flawed kill-peer negotiate negotiate-hour storms
+	view tool hostile siw inuse both names properties resize callbacks-siw
+	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount callbacks-two
+	callbacks-many-4.1 callbacks-many-4.2 backward backward-rpc backward-rpc-hang
+	backward-rpc-overdue)
+
 clock_of()
 {
-	case "$kernel $1" in
-	"uml kill-peer"|"uml storms"|"uml negotiate"|"uml backward-rpc-hang"|"uml callbacks-many-"*|*" negotiate-hour")
-		echo guest ;;
-	*)	echo host ;;
+	case "$kernel ${timed[*]} " in
+	uml-smp*)	echo host ;;
+	uml*" $1 "*)	echo guest ;;
+	*)		echo host ;;
 	esac
 }
 

@@ -173,12 +173,12 @@ is_past()
 	[ "$counter" -gt "$2" ]
 }
 
-# await COMMAND...: until it succeeds
+# await COMMAND...: until it succeeds. The bound is for what never does.
 await()
 {
 	local i
 
-	for i in $(seq 100); do
+	for i in $(seq 600); do
 		"$@" && return
 		sleep 0.1
 	done
