@@ -21,37 +21,31 @@ words_of()
 	done | tr '\n' ' '
 }
 
-# has_words VIEW WORDS: as it has these now, in $seen
-has_words()
-{
-	local names
-
-	mapfile -t names < <(tr ' ' '\n' <<<"$2" | sed 's/=.*//')
-	seen=$(words_of "$1" "${names[@]}")
-	[ "$seen" = "$2 " ]
-}
-
-# view_says VIEW WORDS: in the end
+# view_says VIEW WORDS: within two seconds
 view_says()
 {
-	await has_words "$@" || complain "$seen"
+	local i names=()
+
+	mapfile -t names < <(tr ' ' '\n' <<<"$2" | sed 's/=.*//')
+	for i in $(seq 20); do
+		[ "$(words_of "$1" "${names[@]}")" = "$2 " ] && return
+		sleep 0.1
+	done
+	complain "$(words_of "$1" "${names[@]}")"
 }
 
-both_have_words()
-{
-	local server bad=0
-
-	has_words /proc/net/rpc/svcrdma2 "$1" || bad=1
-	server=$seen
-	has_words /proc/net/rpc/xprtrdma2 "$2" || bad=1
-	seen="server $server, client $seen"
-	return "$bad"
-}
-
-# views_say SERVER-WORDS CLIENT-WORDS: in the end both at one time
+# views_say SERVER-WORDS CLIENT-WORDS: both at one time, within two seconds
 views_say()
 {
-	await both_have_words "$@" || complain "$seen"
+	local i names=(backward_credits backward_used) server client
+
+	for i in $(seq 20); do
+		server=$(words_of /proc/net/rpc/svcrdma2 "${names[@]}")
+		client=$(words_of /proc/net/rpc/xprtrdma2 "${names[@]}")
+		[ "$server" = "$1 " ] && [ "$client" = "$2 " ] && return
+		sleep 0.1
+	done
+	complain "server $server, client $client"
 }
 
 # window_held LABEL GRANT WINDOW: of Calls none of which is answered for two seconds
