@@ -140,13 +140,7 @@ prepare()
 	! wanted kernels || wait "$roots" || exit 1
 	say "kernels are there, $SECONDS s since the start"
 	for kernel in uml uml-debug debian; do
-		! wanted "$kernel" ||
-			scripts/nfs-test.sh --build "$kernel" || exit 1
-	done
-	! wanted quick || scripts/nfs-test.sh --build uml files conformance || exit 1
-	! wanted long soak || for kernel in uml uml-debug debian; do
-		mapfile -t groups < <(printf '%s\n' "${soak[@]}" "${long[@]}" |
-			sed -n "s|^$kernel/||p")
+		mapfile -t groups < <(list | sed -n "s|.* $kernel/||p")
 		[ "${#groups[@]}" -eq 0 ] ||
 			scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
 	done
