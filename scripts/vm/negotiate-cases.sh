@@ -419,23 +419,21 @@ replaced_by_another()
 	peer_up "$port" two && peer_mount "$port" || { fail "$name: mount"; return; }
 	check "$name: use" use "/mnt.$port"
 	peer_down
-	stat "/mnt.$port/absent" >/dev/null 2>&1 &
-	waiter=$!
-	sleep 600
+	stat_in_vain
+	sleep 540
 	peer_up "$port" one-hangs || { fail "$name: no peer"; return; }
 	sleep 300
 	concluded_now "$port" "C-102 $name" 2,1,1 "CONNPROP>version_2,ERR_VERS>version_1" 1
 	check "$name: the RPC has ended" test ! -d "/proc/$waiter"
-	umount -f "/mnt.$port"
+	umount -f -l "/mnt.$port"
 	wait "$waiter"
-	umount -l "/mnt.$port" 2>/dev/null
 	peer_down
 }
 
 # an RPC that finds no server
 stat_in_vain()
 {
-	stat "/mnt.$port/absent" &
+	stat "/mnt.$port/absent" >/dev/null 2>&1 &
 	waiter=$!
 	sleep 60
 }
