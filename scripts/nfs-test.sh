@@ -42,9 +42,9 @@ if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- counters cycle conformance fuzz-flawed "${bad_peers[@]}" \
 			backward-rpc-hang callbacks-siw view tool negotiate-hour ;;
-	uml-long)	set -- files conformance-client link-capture crowd flood bounds callbacks-many-4.1 \
-			callbacks-many-4.2 link-v2 link-client link-server link-tuned \
-			link-siw link-trips ;;
+	uml-long)	set -- files conformance-client crowd flood bounds \
+			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
+			link-client link-server link-tuned link-siw link-trips ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
 	uml-debug)	set -- files conformance hostile backward-rpc-overdue \
 			"${both[@]}" properties ;;
@@ -136,8 +136,8 @@ cases_of()
 # On the guest's own clock, see vm.sh, no load of the host ends a wait
 timed=(files counters cycle conformance fuzz-flawed kill-peer negotiate negotiate-hour storms
 	view tool hostile siw inuse both properties resize callbacks-siw callbacks-4.1
-	callbacks-4.2 callbacks-busy callbacks-two callbacks-many-4.1 callbacks-many-4.2 backward backward-rpc backward-rpc-hang
-	backward-rpc-overdue)
+	callbacks-4.2 callbacks-busy callbacks-two callbacks-many-4.1 callbacks-many-4.2
+	backward backward-rpc backward-rpc-hang backward-rpc-overdue)
 
 clock_of()
 {
