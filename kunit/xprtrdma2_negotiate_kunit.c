@@ -64,8 +64,8 @@ static void asks_again(struct kunit *test)
 }
 
 /*
- * S34: an attempt within three minutes begins with what the last connection led to. The next
- * one is such, however far the back-off puts it off.
+ * S34: an attempt within three minutes begins with the result of the last connection. The
+ * next attempt does, after the longest back-off and 100 s for the attempt before it.
  */
 static void s34_a_note_ages(struct kunit *test)
 {

@@ -49,7 +49,8 @@
 /*
  * What a connection led to waits for the next one, through attempts to connect that
  * fail, for so long: a short outage, and not a server that is down and comes up with
- * another version. Attempts are up to a minute apart, and an eighth: the next one has it.
+ * another version. Two attempts begin at most a minute and an eighth apart: the next one
+ * finds the note.
  */
 #define XPRT2_NOTE_TIME		(180U * HZ)
 
