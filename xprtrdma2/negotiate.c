@@ -481,7 +481,7 @@ static void count_probe(struct xprt2_ep *ep)
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	xprt2_drop_notes(xp);
-	if (!xprt2_note_holds(xp->xp_probed, jiffies))
+	if (xprt2_asks_again(xp->xp_probed, jiffies, false))
 		xp->xp_probes = 0;
 	if (!xp->xp_probes++)
 		xp->xp_probed = jiffies;

@@ -286,7 +286,7 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 
 /**
  * xprt2_note_holds - is what a connection led to still of use to the next? (S34)
- * @noted: when it was noted, or the first of several probes was lost, in jiffies
+ * @noted: when it was noted, in jiffies
  * @now: jiffies
  *
  * Return: false when the next connection begins as if there had been none.

@@ -436,7 +436,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_error_at: when, in seconds since boot. Written by connect, read anywhere
  * @xp_told: error that the log has told about since the last connection. Connect
  * @xp_probes: connections spent on probing since a version was settled or tried, within
- *	XPRT2_NOTE_TIME. Connect
+ *	XPRT2_MEMORY_TIME. Connect
  * @xp_probed: when the first of them was over, in jiffies. Connect
  * @xp_busy: RPCs wait since the last connection ended. Connect
  * @xp_plain: the next probe is to have no experimental properties
