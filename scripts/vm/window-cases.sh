@@ -21,43 +21,54 @@ words_of()
 	done | tr '\n' ' '
 }
 
-# view_says VIEW WORDS: within two seconds
-view_says()
+# has_words VIEW WORDS: as it has these now, in $seen
+has_words()
 {
-	local i names=()
+	local names
 
 	mapfile -t names < <(tr ' ' '\n' <<<"$2" | sed 's/=.*//')
-	for i in $(seq 20); do
-		[ "$(words_of "$1" "${names[@]}")" = "$2 " ] && return
-		sleep 0.1
-	done
-	complain "$(words_of "$1" "${names[@]}")"
+	seen=$(words_of "$1" "${names[@]}")
+	[ "$seen" = "$2 " ]
 }
 
-# views_say SERVER-WORDS CLIENT-WORDS: both at one time, within two seconds
+# view_says VIEW WORDS: in the end
+view_says()
+{
+	await has_words "$@" || complain "$seen"
+}
+
+both_have_words()
+{
+	local server bad=0
+
+	has_words /proc/net/rpc/svcrdma2 "$1" || bad=1
+	server=$seen
+	has_words /proc/net/rpc/xprtrdma2 "$2" || bad=1
+	seen="server $server, client $seen"
+	return "$bad"
+}
+
+# views_say SERVER-WORDS CLIENT-WORDS: in the end both at one time
 views_say()
 {
-	local i names=(backward_credits backward_used) server client
-
-	for i in $(seq 20); do
-		server=$(words_of /proc/net/rpc/svcrdma2 "${names[@]}")
-		client=$(words_of /proc/net/rpc/xprtrdma2 "${names[@]}")
-		[ "$server" = "$1 " ] && [ "$client" = "$2 " ] && return
-		sleep 0.1
-	done
-	complain "server $server, client $client"
+	await both_have_words "$@" || complain "$seen"
 }
 
-# window_held LABEL GRANT WINDOW: of Calls none of which is answered for two seconds
+# window_held LABEL GRANT WINDOW: of Calls of which none is answered until both ends have
+# been looked at. A thread of the service that holds one holds the next one after a release.
 window_held()
 {
 	local label=$1 calls=$((2 * $3 < 64 ? 2 * $3 : 64)) run
 
-	echo_do "run direction=backward count=$calls window=$calls meet head call=0 reply=0" &
+	echo_do "run direction=backward count=$calls window=$calls hold=60000 head call=0 reply=0" &
 	run=$!
 	check "B-05 B-09 $label: $3 of $calls are outstanding, both ends say" views_say \
 		"backward_credits=$3 backward_used=$3" \
 		"backward_credits=$2 backward_used=$3"
+	until run_is_over; do
+		echo_do release
+		sleep 0.1
+	done
 	wait "$run"
 	check "$label: all are answered" came "backward=$calls" wrong=0 failed=0 retried=0
 	check "$label: and none is outstanding then" view_says \
