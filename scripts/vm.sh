@@ -71,6 +71,10 @@ while [ $# -gt 0 ]; do
 	shift
 done
 [ $# -ge 1 ] || usage
+case "$kernel $clock" in
+*" host"|"uml guest"|"uml skip"|"uml-debug guest"|"uml-debug skip") ;;
+*)	die "$kernel has no clock '$clock'" ;;
+esac
 
 kdir=$("$vmdir/kernel.sh" "$kernel") || exit 125
 if [ "$modules" -eq 1 ]; then
@@ -146,10 +150,8 @@ uml_command()
 	# Of two guests each would leap over the time in which the other one computes.
 	[ "$clock" = host ] || [ -z "$link" ] || die "two guests need the host's clock"
 	case $clock in
-	host)	;;
 	skip)	guest+=(time-travel "time-travel-start=$(date +%s)000000000") ;;
 	guest)	guest+=(time-travel=inf-cpu "time-travel-start=$(date +%s)000000000") ;;
-	*)	usage ;;
 	esac
 	[ -z "$link" ] ||
 		guest+=("vec0:transport=fd,fd=$link,mtu=9000,mac=$mac")
