@@ -97,7 +97,14 @@ server_set='
 	credits)	default=64 ;;
 	backward)	default=genl ;;
 	receive_size)	default=20480 ;;
-	receive_memory)	default=0 ;;
+	receive_memory)	default=0
+			# First let what is over give back what it has: a connection holds
+			# the module until then, as each listener does.
+			[ -z "$VALUE" ] || for i in $(seq 40); do
+				[ "$(cat /sys/module/svcrdma2/refcnt)" -gt \
+					"$(grep -c rdma /proc/fs/nfsd/portlist)" ] || break
+				sleep 0.1
+			done ;;
 	expire)	[ -z "$VALUE" ] || {
 			# grep fails too when another client goes meanwhile
 			info=$(grep -ls "\"$VALUE\"" /proc/fs/nfsd/clients/*/info)
