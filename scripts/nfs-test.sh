@@ -137,7 +137,7 @@ cases_of()
 timed=(files counters cycle conformance fuzz-flawed kill-peer negotiate negotiate-hour storms
 	view tool hostile siw inuse both properties resize callbacks-siw callbacks-4.1
 	callbacks-4.2 callbacks-busy callbacks-two callbacks-many-4.1 callbacks-many-4.2
-	backward backward-rpc backward-rpc-hang backward-rpc-overdue)
+	backward backward-rpc backward-rpc-called backward-rpc-hang backward-rpc-overdue)
 
 clock_of()
 {
