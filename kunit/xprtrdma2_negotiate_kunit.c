@@ -65,28 +65,36 @@ static void asks_again(struct kunit *test)
 
 /*
  * S34: an attempt within three minutes begins with the result of the last connection. The
- * next attempt does, after the longest back-off and 100 s for the attempt before it.
+ * next one is such, however far the back-off puts it off. Once one has failed, a minute.
  */
 static void s34_a_note_ages(struct kunit *test)
 {
 	unsigned long noted[] = { 0, 5, -1UL, -180UL * HZ, -90UL * HZ };
+	unsigned long next = xprt2_connect_delay(XPRT2_PAST_FAILED, 60UL * HZ,
+						 0, U32_MAX) + 100 * HZ;
 	struct {
 		unsigned long		age;
+		unsigned int		tries;
 		enum xprt2_phase	want;
 	} begins[] = {
-		{ 0, XPRT2_SETTLED },
-		{ xprt2_connect_delay(XPRT2_PAST_FAILED, 60UL * HZ, 0,
-				      U32_MAX) + 100 * HZ, XPRT2_SETTLED },
-		{ 180 * HZ - 1, XPRT2_SETTLED },
-		{ 180 * HZ, XPRT2_PROBE },
-		{ 3600 * HZ, XPRT2_PROBE },
+		{ 0, 0, XPRT2_SETTLED },
+		{ next, 0, XPRT2_SETTLED },
+		{ 180 * HZ - 1, 0, XPRT2_SETTLED },
+		{ 180 * HZ, 0, XPRT2_PROBE },
+		{ 3600 * HZ, 0, XPRT2_PROBE },
+		{ 0, 1, XPRT2_SETTLED },
+		{ 60 * HZ - 1, 1, XPRT2_SETTLED },
+		{ 60 * HZ - 1, U32_MAX, XPRT2_SETTLED },
+		{ 60 * HZ, 1, XPRT2_PROBE },
+		{ next, U32_MAX, XPRT2_PROBE },
 	};
 	unsigned int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(noted); i++)
 		for (j = 0; j < ARRAY_SIZE(begins); j++) {
 			unsigned long now = noted[i] + begins[j].age;
-			bool one = xprt2_note_holds(noted[i], now);
+			bool one = xprt2_note_holds(noted[i], begins[j].tries,
+						    now);
 
 			KUNIT_EXPECT_EQ(test, xprt2_first_phase(1, 2, one),
 					begins[j].want);
@@ -634,6 +642,7 @@ static void figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, XPRT2_MEMORY_TIME, 3600 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_OUTAGE, 2 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME, 180 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME_DOWN, 60 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_ALL_VERSIONS, 6);
 }
 

@@ -183,6 +183,7 @@ static void settle_one(struct xprt2_ep *ep)
 static void note_one(struct xprt2_xprt *xp, const char *why)
 {
 	WRITE_ONCE(xp->xp_noted, jiffies);
+	WRITE_ONCE(xp->xp_note_tries, 0);
 	WRITE_ONCE(xp->xp_try_one, why);
 }
 
@@ -190,6 +191,7 @@ static void note_one(struct xprt2_xprt *xp, const char *why)
 static void note_plain(struct xprt2_xprt *xp)
 {
 	WRITE_ONCE(xp->xp_noted, jiffies);
+	WRITE_ONCE(xp->xp_note_tries, 0);
 	WRITE_ONCE(xp->xp_plain, true);
 }
 
@@ -403,8 +405,10 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	const char *why;
 	bool plain;
 
-	if (!xprt2_note_holds(READ_ONCE(xp->xp_noted), jiffies))
+	if (!xprt2_note_holds(READ_ONCE(xp->xp_noted),
+			      READ_ONCE(xp->xp_note_tries), jiffies))
 		xprt2_drop_notes(xp);
+	WRITE_ONCE(xp->xp_note_tries, xp->xp_note_tries + 1);
 	why = READ_ONCE(xp->xp_try_one);
 	plain = READ_ONCE(xp->xp_plain);
 	/* The plain probe goes on with a question that the server has been asked already. */

@@ -47,12 +47,13 @@
 /* Probes that are lost within this time are lost to one outage. */
 #define XPRT2_OUTAGE		(2U * HZ)
 /*
- * What a connection led to waits for the next one, through attempts to connect that
- * fail, for so long: a short outage, and not a server that is down and comes up with
- * another version. Two attempts begin at most a minute and an eighth apart: the next one
- * finds the note.
+ * The next attempt to connect begins with the result of the last connection. Two attempts
+ * begin at most a minute and an eighth apart, so the note lasts longer than that. Once an
+ * attempt has failed the server may be down, and may come up with another version: then
+ * the note lasts for a short outage only.
  */
 #define XPRT2_NOTE_TIME		(180U * HZ)
+#define XPRT2_NOTE_TIME_DOWN	(60U * HZ)
 
 #define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
 
@@ -285,15 +286,18 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 }
 
 /**
- * xprt2_note_holds - is what a connection led to still of use to the next? (S34)
+ * xprt2_note_holds - does the result of a connection count for the next one? (S34)
  * @noted: when it was noted, in jiffies
+ * @tries: attempts to connect that have begun since, and failed
  * @now: jiffies
  *
  * Return: false when the next connection begins as if there had been none.
  */
-static inline bool xprt2_note_holds(unsigned long noted, unsigned long now)
+static inline bool xprt2_note_holds(unsigned long noted, unsigned int tries,
+				    unsigned long now)
 {
-	return time_before(now, noted + XPRT2_NOTE_TIME);
+	return time_before(now, noted + (tries ? XPRT2_NOTE_TIME_DOWN :
+						 XPRT2_NOTE_TIME));
 }
 
 /**

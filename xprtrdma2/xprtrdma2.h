@@ -358,7 +358,7 @@ enum xprt2_ep_state {
  * @ep_short: the log says that it has too few regions. Connect, then the core's workqueue
  * @ep_recvs_posted: Receives the device has, until the connection is lost. Receive
  *	CQ only, once connected
- * @ep_calls: Calls that the server is granted. Written by the receive CQ
+ * @ep_calls: Calls that the server is granted. Written by connect, then by the receive CQ
  * @ep_recv_batch: Receives posted at once
  * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when these can
  *	have no chunks
@@ -442,6 +442,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_plain: the next probe is to have no experimental properties
  * @xp_try_one: the next connection is to be made in version 1, for this answer; or NULL
  * @xp_noted: when one of these two was set, in jiffies
+ * @xp_note_tries: attempts to connect that have begun since
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit each
  * @xp_no_version: no version is common: the next attempt to connect ends with that
  * @xp_timeout: replaces the default when the mount asks for shorter ones
@@ -488,6 +489,7 @@ struct xprt2_xprt {
 	bool			xp_plain;
 	const char		*xp_try_one;
 	unsigned long		xp_noted;
+	unsigned int		xp_note_tries;
 	u32			xp_refused;
 	bool			xp_no_version;
 	struct rpc_timeout	xp_timeout;

@@ -430,6 +430,34 @@ replaced_by_another()
 	peer_down
 }
 
+# A server that is stopped while it answers a probe, and is down for two minutes, is asked
+# again: it may come up with another version.
+replaced_after_an_answer()
+{
+	local port=$((++next_port)) name="S34 a server that went down with its answer"
+	local i waiter
+
+	peer_up "$port" two && peer_mount "$port" || { fail "$name: mount"; return; }
+	check "$name: use" use "/mnt.$port"
+	peer_down
+	stat_in_vain
+	peer_up "$port" one-hangs || { fail "$name: no peer"; return; }
+	for i in $(seq 1200); do
+		[[ $(moves "$port") != *ERR_VERS* ]] || break
+		sleep 0.1
+	done
+	peer_down
+	sleep 120
+	peer_up "$port" two || { fail "$name: no peer"; return; }
+	sleep 120
+	concluded_now "$port" "$name" 2,1,2 \
+		"CONNPROP>version_2,ERR_VERS>version_1,CONNPROP>version_2" 0
+	check "$name: the RPC has ended" test ! -d "/proc/$waiter"
+	umount -f -l "/mnt.$port"
+	wait "$waiter"
+	peer_down
+}
+
 # an RPC that finds no server
 stat_in_vain()
 {
@@ -452,6 +480,7 @@ group_negotiate-hour()
 	not_asked_under_an_rpc
 	not_asked_in_vain
 	replaced_by_another
+	replaced_after_an_answer
 	upgraded
 	finish
 }
