@@ -27,9 +27,10 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 	backward-rpc-called)
 # A group runs in one kernel, under sanitizers where that takes no more than some
 # minutes; "conformance" runs in both. Nearly all run on the guest's own clock
-# (clock_of()). What judges by seconds of another one, and what takes long, is in the
-# lists that end with "-long" (make check-long): on a slow machine it fails, or the gate
-# has no time for it. "cycle" is in both kernels: kmemleak judges in one, the
+# (clock_of()); names, callbacks-umount, backward-rpc-chunks, backward-rpc-window, two
+# guests and emulated ones run on the host's. What fails on a slow machine, and what takes
+# long, is in the lists that end with "-long" (make check-long).
+# "cycle" is in both kernels: kmemleak judges in one, the
 # memory in use in the other. check.sh has the others without sanitizers, where all is
 # faster and nothing is left out, in its suite "soak".
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
