@@ -430,22 +430,25 @@ replaced_by_another()
 	peer_down
 }
 
-# A server that is stopped while it answers a probe, and is down for two minutes, is asked
-# again: it may come up with another version.
+# has_moved PORT ANSWER: the client has drawn a conclusion from it
+has_moved()
+{
+	[[ $(moves "$1") = *"$2>"* ]]
+}
+
+# A server goes down with its answer to a probe, for two minutes: the client probes again,
+# since another version may come up.
 replaced_after_an_answer()
 {
 	local port=$((++next_port)) name="S34 a server that went down with its answer"
-	local i waiter
+	local waiter
 
 	peer_up "$port" two && peer_mount "$port" || { fail "$name: mount"; return; }
 	check "$name: use" use "/mnt.$port"
 	peer_down
 	stat_in_vain
 	peer_up "$port" one-hangs || { fail "$name: no peer"; return; }
-	for i in $(seq 1200); do
-		[[ $(moves "$port") != *ERR_VERS* ]] || break
-		sleep 0.1
-	done
+	check "$name: ERR_VERS has come" await has_moved "$port" ERR_VERS
 	peer_down
 	sleep 120
 	peer_up "$port" two || { fail "$name: no peer"; return; }
