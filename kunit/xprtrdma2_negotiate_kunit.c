@@ -65,13 +65,16 @@ static void asks_again(struct kunit *test)
 
 /*
  * S34: an attempt within three minutes begins with the result of the last connection. The
- * next one is such, however far the back-off puts it off. Once one has failed, a minute.
+ * next one is such, however far the back-off puts it off. Once one has failed, 90 s: an
+ * attempt that follows a probe at once may fail, and the next one comes after the longest
+ * back-off.
  */
 static void s34_a_note_ages(struct kunit *test)
 {
 	unsigned long noted[] = { 0, 5, -1UL, -180UL * HZ, -90UL * HZ };
-	unsigned long next = xprt2_connect_delay(XPRT2_PAST_FAILED, 60UL * HZ,
-						 0, U32_MAX) + 100 * HZ;
+	unsigned long delay = xprt2_connect_delay(XPRT2_PAST_FAILED, 60UL * HZ,
+						  0, U32_MAX);
+	unsigned long next = delay + 100 * HZ;
 	struct {
 		unsigned long		age;
 		unsigned int		tries;
@@ -83,9 +86,10 @@ static void s34_a_note_ages(struct kunit *test)
 		{ 180 * HZ, 0, XPRT2_PROBE },
 		{ 3600 * HZ, 0, XPRT2_PROBE },
 		{ 0, 1, XPRT2_SETTLED },
-		{ 60 * HZ - 1, 1, XPRT2_SETTLED },
-		{ 60 * HZ - 1, U32_MAX, XPRT2_SETTLED },
-		{ 60 * HZ, 1, XPRT2_PROBE },
+		{ delay + XPRT2_PROBE_TIMEOUT, 1, XPRT2_SETTLED },
+		{ 90 * HZ - 1, 1, XPRT2_SETTLED },
+		{ 90 * HZ - 1, U32_MAX, XPRT2_SETTLED },
+		{ 90 * HZ, 1, XPRT2_PROBE },
 		{ next, U32_MAX, XPRT2_PROBE },
 	};
 	unsigned int i, j;
@@ -642,7 +646,7 @@ static void figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, XPRT2_MEMORY_TIME, 3600 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_OUTAGE, 2 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME, 180 * HZ);
-	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME_DOWN, 60 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME_DOWN, 90 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_ALL_VERSIONS, 6);
 }
 

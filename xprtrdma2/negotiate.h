@@ -50,10 +50,11 @@
  * The next attempt to connect begins with the result of the last connection. Two attempts
  * begin at most a minute and an eighth apart, so the note lasts longer than that. Once an
  * attempt has failed the server may be down, and may come up with another version: then
- * the note lasts for a short outage only.
+ * the note lasts for a short outage only. The attempt that follows a probe at once may be
+ * the one that fails: the note is there for the next one still.
  */
 #define XPRT2_NOTE_TIME		(180U * HZ)
-#define XPRT2_NOTE_TIME_DOWN	(60U * HZ)
+#define XPRT2_NOTE_TIME_DOWN	(90U * HZ)
 
 #define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
 
@@ -288,7 +289,7 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 /**
  * xprt2_note_holds - does the result of a connection count for the next one? (S34)
  * @noted: when it was noted, in jiffies
- * @tries: attempts to connect that have begun since, and failed
+ * @tries: attempts to connect that have begun since, without this one
  * @now: jiffies
  *
  * Return: false when the next connection begins as if there had been none.
