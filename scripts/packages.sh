@@ -214,6 +214,24 @@ dkms_skips()
 		dkms_ autoinstall -k "$1" --kernelsourcedir "$kdir/build"
 }
 
+# As where a kernel is upgraded: dkms 3.0 reads dkms.conf for those that it has built for.
+built_for_another_is_skipped()
+{
+	local m status arch module
+
+	arch=$(uname -m)
+	module=$work/tree/rdma2/$version/$release/$arch/module
+	dkms_skips "$1" "$2" && mkdir -p "$module" || return 1
+	for m in rpcrdma2 xprtrdma2 svcrdma2; do
+		: >"$module/$m.ko"
+	done
+	dkms_ status | grep "rdma2/$version, $release, $arch: built" &&
+		dkms_skips "$1" "$2"
+	status=$?
+	rm -r "${module%/*/*}"
+	return "$status"
+}
+
 cloud_is_skipped()
 {
 	mkdir -p "$work/modules/6.12.1-cloud/build"
@@ -251,6 +269,8 @@ expect "a kernel that is not tested is refused, unless asked for" untested_is_re
 unpack_packages "$work/dkms" dkms
 expect "DKMS passes over a kernel that is not tested" \
 	dkms_skips 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
+expect "DKMS passes over it also where another kernel has the modules" \
+	built_for_another_is_skipped 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
 expect "DKMS passes over a kernel without RDMA" cloud_is_skipped
 expect "DKMS passes over a kernel with the RDMA modules of a vendor" vendor_is_skipped
 expect "modules are built from rdma2-dkms signed and installed, with their version" \
