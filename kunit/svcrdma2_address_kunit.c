@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What counts as the address of a peer with RoCE.
+ * What counts as the address of a peer with RoCE or InfiniBand.
  */
 #include <kunit/test.h>
 
@@ -45,22 +45,44 @@ static void gid_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_gid_counts(&c->rt), c->want);
 }
 
+static bool same(struct sockaddr_in6 a, struct sockaddr_in6 b)
+{
+	return rpc_cmp_addr((struct sockaddr *)&a, (struct sockaddr *)&b);
+}
+
 static void link_addresses(struct kunit *test)
 {
 	static const u8 peer[] = PEER, router[] = ROUTER, want[] = {
 		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x50, 0x54, 0, 0xff, 0xfe, 0x12, 0x34, 0x56,
 	};
-	struct sockaddr_in6 a = svc2_link_address(peer), b = svc2_link_address(router);
+	struct sockaddr_in6 a = svc2_link_address(peer);
 
 	KUNIT_EXPECT_EQ(test, a.sin6_family, AF_INET6);
 	KUNIT_EXPECT_MEMEQ(test, &a.sin6_addr, want, sizeof(want));
-	KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&a, (struct sockaddr *)&a));
-	KUNIT_EXPECT_FALSE(test, rpc_cmp_addr((struct sockaddr *)&a, (struct sockaddr *)&b));
+	KUNIT_EXPECT_TRUE(test, same(a, a));
+	KUNIT_EXPECT_FALSE(test, same(a, svc2_link_address(router)));
+}
+
+/* S46: a peer does not count as another by its choice of a path */
+static void lid_addresses(struct kunit *test)
+{
+	static const u8 want[] = {
+		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0xff, 0xfe, 0, 0x12, 0x38,
+	};
+	struct sockaddr_in6 a = svc2_lid_address(0x123b, 2);
+
+	KUNIT_EXPECT_MEMEQ(test, &a.sin6_addr, want, sizeof(want));
+	KUNIT_EXPECT_TRUE(test, same(a, svc2_lid_address(0x1238, 2)));
+	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0x123c, 2)));
+	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0x1237, 2)));
+	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0x1123b, 2)));
+	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0x123b, 0)));
 }
 
 static struct kunit_case address_suite_cases[] = {
 	KUNIT_CASE_PARAM(gid_counts, route_gen_params),
 	KUNIT_CASE(link_addresses),
+	KUNIT_CASE(lid_addresses),
 	{ }
 };
 

@@ -8,16 +8,21 @@
  * way the packets of this end take: the queue pair sends to a LID, or a MAC, and only
  * writes the GID into the packets. So there a peer counts by that.
  *
- * The LID is the subnet manager's to give. A host can have more than one MAC, but only as
- * many as the switch lets it have. With RoCE a peer behind a router counts by its GID: the
- * router takes the packets to whom that belongs to, and without an answer from there the
+ * The LID is the subnet manager's to give; where a port has several, one after the other,
+ * the first stands for all. A host can have more than one MAC, but only as many as the
+ * switch lets it have. With RoCE a peer behind a router counts by its GID: the router
+ * takes the packets to whom that belongs to, and without an answer from there the
  * connection does not last (SVC2_ESTABLISH_TIMEOUT). With InfiniBand the answer goes to
  * the LID that the request came from, whatever subnet its GIDs are of. A host of this
- * subnet can state another one's, so hosts behind a router share its port's LID.
+ * subnet can state another one's, so hosts behind a router share its port's LID. The
+ * interface is no part of the address: on a link with more than one of them, which one a
+ * request is for is the peer's choice. So hosts with the same LID in two subnets count as
+ * one.
  */
 #include <linux/completion.h>
 
 #include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
 
 #include "address.h"
@@ -78,15 +83,16 @@ static void svc2_address_roce(const struct rdma_cm_id *id, struct sa_path_rec *p
 		*(struct sockaddr_in6 *)address = svc2_link_address(rt.mac);
 }
 
-static void svc2_address_ib(struct sa_path_rec *path,
+static void svc2_address_ib(const struct rdma_cm_id *id, struct sa_path_rec *path,
 			    struct sockaddr_storage *address)
 {
-	struct {
-		__be16	none;
-		__be32	lid;
-	} __packed mac = { .lid = sa_path_get_dlid(path) };
+	u8 lmc;
 
-	*(struct sockaddr_in6 *)address = svc2_link_address((u8 *)&mac);
+	/* this port's: a subnet manager usually gives all ports of hosts the same */
+	if (ib_get_cached_lmc(id->device, id->port_num, &lmc))
+		lmc = 0;
+	*(struct sockaddr_in6 *)address =
+		svc2_lid_address(be32_to_cpu(sa_path_get_dlid(path)), lmc);
 }
 
 /**
@@ -107,6 +113,6 @@ struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
 	if (sa_path_is_roce(path))
 		svc2_address_roce(id, path, &address);
 	else
-		svc2_address_ib(path, &address);
+		svc2_address_ib(id, path, &address);
 	return address;
 }

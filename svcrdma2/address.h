@@ -60,4 +60,21 @@ static inline struct sockaddr_in6 svc2_link_address(const u8 *mac)
 	};
 }
 
+/**
+ * svc2_lid_address - the address that stands for a port of an InfiniBand subnet
+ * @lid: one of its LIDs
+ * @lmc: how many low bits of a LID name a path, not a port
+ *
+ * Return: the link-local one that is made from the port's first LID.
+ */
+static inline struct sockaddr_in6 svc2_lid_address(u32 lid, u8 lmc)
+{
+	const u32 first = lid >> lmc << lmc;
+	const u8 mac[ETH_ALEN] = {
+		[2] = first >> 24, first >> 16 & 0xff, first >> 8 & 0xff, first & 0xff,
+	};
+
+	return svc2_link_address(mac);
+}
+
 #endif /* _SVCRDMA2_ADDRESS_H */

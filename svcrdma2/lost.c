@@ -10,7 +10,8 @@
  * all other RPCs on it. So the server remembers for a while which Call it was, by its xid
  * and the address it came from, and answers it with an error when it has cost two
  * connections, which ends that RPC alone (C-093, C-094). The address is the one of
- * address.c, which the peer does not choose.
+ * address.c, which the peer does not choose. Peers that share one, as behind a router of
+ * InfiniBand, can get the error for a Call of another with the same xid.
  *
  * There is room for a few of them. A peer that fills it up makes the server forget
  * those of others: they cost one more connection.
