@@ -64,45 +64,31 @@ static void asks_again(struct kunit *test)
 }
 
 /*
- * S34: an attempt within three minutes begins with the result of the last connection. The
- * next one is such, however far the back-off puts it off. Once one has failed, 90 s: an
- * attempt that follows a probe at once may fail, and the next one comes after the longest
- * back-off.
+ * S34: the result of a connection outlasts the longest back-off, and the longest attempt,
+ * which is looking for an address and a route for 20 s, and for the server for a minute.
+ * Where the server gave no answer it outlasts a server that is down for three minutes.
  */
 static void s34_a_note_ages(struct kunit *test)
 {
-	unsigned long noted[] = { 0, 5, -1UL, -180UL * HZ, -90UL * HZ };
+	unsigned long noted[] = { 0, 5, -1UL, -210UL * HZ, -90UL * HZ };
 	unsigned long delay = xprt2_connect_delay(XPRT2_PAST_FAILED, 60UL * HZ,
 						  0, U32_MAX);
-	unsigned long next = delay + 100 * HZ;
-	struct {
-		unsigned long		age;
-		unsigned int		tries;
-		enum xprt2_phase	want;
-	} begins[] = {
-		{ 0, 0, XPRT2_SETTLED },
-		{ next, 0, XPRT2_SETTLED },
-		{ 180 * HZ - 1, 0, XPRT2_SETTLED },
-		{ 180 * HZ, 0, XPRT2_PROBE },
-		{ 3600 * HZ, 0, XPRT2_PROBE },
-		{ 0, 1, XPRT2_SETTLED },
-		{ delay + XPRT2_PROBE_TIMEOUT, 1, XPRT2_SETTLED },
-		{ 90 * HZ - 1, 1, XPRT2_SETTLED },
-		{ 90 * HZ - 1, U32_MAX, XPRT2_SETTLED },
-		{ 90 * HZ, 1, XPRT2_PROBE },
-		{ next, U32_MAX, XPRT2_PROBE },
-	};
-	unsigned int i, j;
+	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(noted); i++)
-		for (j = 0; j < ARRAY_SIZE(begins); j++) {
-			unsigned long now = noted[i] + begins[j].age;
-			bool one = xprt2_note_holds(noted[i], begins[j].tries,
-						    now);
+	for (i = 0; i < ARRAY_SIZE(noted); i++) {
+		unsigned long end = xprt2_note_end(XPRT2_A_ERR_VERS, noted[i]);
+		unsigned long mute = xprt2_note_end(XPRT2_A_LOST, noted[i]);
 
-			KUNIT_EXPECT_EQ(test, xprt2_first_phase(1, 2, one),
-					begins[j].want);
-		}
+		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + delay, end));
+		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + 80 * HZ, end));
+		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + 3 * delay, mute));
+		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + 2 * 80 * HZ, mute));
+		/* another server may have come up by then */
+		KUNIT_EXPECT_FALSE(test, time_before(noted[i] + 100 * HZ, end));
+		KUNIT_EXPECT_FALSE(test, time_before(noted[i] + 4 * delay, mute));
+		KUNIT_EXPECT_EQ(test, mute, xprt2_note_end(XPRT2_A_SILENCE, noted[i]));
+		KUNIT_EXPECT_EQ(test, end, xprt2_note_end(XPRT2_A_ERR_BAD_XDR, noted[i]));
+	}
 }
 
 /* S34: a server of version 1 that gave no Reply in it is asked at once. */
@@ -645,8 +631,8 @@ static void figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, XPRT2_TRIAL_TIMEOUT, 10 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_MEMORY_TIME, 3600 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_OUTAGE, 2 * HZ);
-	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME, 180 * HZ);
-	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME_DOWN, 90 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME, 90 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME_MUTE, 210 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_ALL_VERSIONS, 6);
 }
 

@@ -180,18 +180,16 @@ static void settle_one(struct xprt2_ep *ep)
 }
 
 /* The next connection is to be made in version 1. */
-static void note_one(struct xprt2_xprt *xp, const char *why)
+static void note_one(struct xprt2_xprt *xp, enum xprt2_answer answer)
 {
-	WRITE_ONCE(xp->xp_noted, jiffies);
-	WRITE_ONCE(xp->xp_note_tries, 0);
-	WRITE_ONCE(xp->xp_try_one, why);
+	WRITE_ONCE(xp->xp_note_end, xprt2_note_end(answer, jiffies));
+	WRITE_ONCE(xp->xp_try_one, answer_names[answer]);
 }
 
 /* Its probe is to have no experimental properties. */
-static void note_plain(struct xprt2_xprt *xp)
+static void note_plain(struct xprt2_xprt *xp, enum xprt2_answer answer)
 {
-	WRITE_ONCE(xp->xp_noted, jiffies);
-	WRITE_ONCE(xp->xp_note_tries, 0);
+	WRITE_ONCE(xp->xp_note_end, xprt2_note_end(answer, jiffies));
 	WRITE_ONCE(xp->xp_plain, true);
 }
 
@@ -201,20 +199,20 @@ static void xprt2_drop_notes(struct xprt2_xprt *xp)
 	WRITE_ONCE(xp->xp_plain, false);
 }
 
-static void settle(struct xprt2_ep *ep, u32 vers, const char *why)
+static void settle(struct xprt2_ep *ep, u32 vers, enum xprt2_answer answer)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	if (vers == RPCRDMA2_VERS_ONE) {
 		settle_one(ep);
 		/* C-102: also when this connection brings no Reply */
-		note_one(xp, why);
+		note_one(xp, answer);
 	} else {
 		xprt2_forget(xp);
 	}
 	xp->xp_probes = 0;
 	if (!ep->ep_nego.ng_pinned)
-		WRITE_ONCE(ep->ep_why, why);
+		WRITE_ONCE(ep->ep_why, answer_names[answer]);
 	WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
 	trace_xprt2_settled(ep, vers);
 }
@@ -288,7 +286,6 @@ void xprt2_trial_sent(struct xprt2_ep *ep)
 static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		     enum xprt2_move move)
 {
-	const char *why = answer_names[answer];
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	switch (move) {
@@ -298,20 +295,20 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_TRIAL);
 		return 0;
 	case XPRT2_M_ONE:
-		settle(ep, RPCRDMA2_VERS_ONE, why);
+		settle(ep, RPCRDMA2_VERS_ONE, answer);
 		return 0;
 	case XPRT2_M_TWO:
-		settle(ep, RPCRDMA2_VERS_TWO, why);
+		settle(ep, RPCRDMA2_VERS_TWO, answer);
 		return 0;
 	case XPRT2_M_AGAIN:
 		xprt2_forget(xp);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_PLAIN:
-		note_plain(xp);
+		note_plain(xp, answer);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_ONE:
 		xp->xp_probes = 0;
-		note_one(xp, why);
+		note_one(xp, answer);
 		return -EAGAIN;
 	case XPRT2_M_LATER:
 		return -ENOTCONN;
@@ -405,10 +402,8 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	const char *why;
 	bool plain;
 
-	if (!xprt2_note_holds(READ_ONCE(xp->xp_noted),
-			      READ_ONCE(xp->xp_note_tries), jiffies))
+	if (!time_before(jiffies, READ_ONCE(xp->xp_note_end)))
 		xprt2_drop_notes(xp);
-	WRITE_ONCE(xp->xp_note_tries, xp->xp_note_tries + 1);
 	why = READ_ONCE(xp->xp_try_one);
 	plain = READ_ONCE(xp->xp_plain);
 	/* The plain probe goes on with a question that the server has been asked already. */

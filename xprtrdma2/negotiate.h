@@ -47,14 +47,14 @@
 /* Probes that are lost within this time are lost to one outage. */
 #define XPRT2_OUTAGE		(2U * HZ)
 /*
- * The next attempt to connect begins with the result of the last connection. Two attempts
- * begin at most a minute and an eighth apart, so the note lasts longer than that. Once an
- * attempt has failed the server may be down, and may come up with another version: then
- * the note lasts for a short outage only. The attempt that follows a probe at once may be
- * the one that fails: the note is there for the next one still.
+ * The next attempts to connect begin with the result of the last connection. While an RPC
+ * waits, the back-off puts one off by a minute and an eighth at most, and one that meets
+ * silence lasts 80 s: the note outlasts either. After a longer outage the server may be
+ * another one. A server that gives no answer may go down with each probe, and need longer
+ * to come up: the note for it outlasts three back-offs.
  */
-#define XPRT2_NOTE_TIME		(180U * HZ)
-#define XPRT2_NOTE_TIME_DOWN	(90U * HZ)
+#define XPRT2_NOTE_TIME		(90U * HZ)
+#define XPRT2_NOTE_TIME_MUTE	(210U * HZ)
 
 #define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
 
@@ -287,18 +287,17 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 }
 
 /**
- * xprt2_note_holds - does the result of a connection count for the next one? (S34)
- * @noted: when it was noted, in jiffies
- * @tries: attempts to connect that have begun since, without this one
+ * xprt2_note_end - how long does the result of a connection count for the next one? (S34)
+ * @answer: the result
  * @now: jiffies
  *
- * Return: false when the next connection begins as if there had been none.
+ * Return: jiffies; a connection that begins then begins as if there had been none.
  */
-static inline bool xprt2_note_holds(unsigned long noted, unsigned int tries,
-				    unsigned long now)
+static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned long now)
 {
-	return time_before(now, noted + (tries ? XPRT2_NOTE_TIME_DOWN :
-						 XPRT2_NOTE_TIME));
+	bool mute = answer == XPRT2_A_SILENCE || answer == XPRT2_A_LOST;
+
+	return now + (mute ? XPRT2_NOTE_TIME_MUTE : XPRT2_NOTE_TIME);
 }
 
 /**

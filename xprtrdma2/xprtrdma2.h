@@ -441,8 +441,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_busy: RPCs wait since the last connection ended. Connect
  * @xp_plain: the next probe is to have no experimental properties
  * @xp_try_one: the next connection is to be made in version 1, for this answer; or NULL
- * @xp_noted: when one of these two was set, in jiffies
- * @xp_note_tries: attempts to connect that have begun since
+ * @xp_note_end: when neither of these two counts any more, in jiffies
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit each
  * @xp_no_version: no version is common: the next attempt to connect ends with that
  * @xp_timeout: replaces the default when the mount asks for shorter ones
@@ -488,8 +487,7 @@ struct xprt2_xprt {
 	bool			xp_busy;
 	bool			xp_plain;
 	const char		*xp_try_one;
-	unsigned long		xp_noted;
-	unsigned int		xp_note_tries;
+	unsigned long		xp_note_end;
 	u32			xp_refused;
 	bool			xp_no_version;
 	struct rpc_timeout	xp_timeout;

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "peer.h"
@@ -58,6 +59,13 @@ static void hang(struct conn *c, const struct message *m)
 {
 	(void)m;
 	hang_up(c);
+}
+
+static void die(struct conn *c, const struct message *m)
+{
+	(void)c;
+	(void)m;
+	exit(0);
 }
 
 static void only_one_and_hang(struct conn *c, const struct message *m)
@@ -285,6 +293,7 @@ static const struct manners table[] = {
 	{ "one-hangs",	   only_one_and_hang,	only_one,	serve },
 	{ "silent",	   nothing,		nothing,	serve },
 	{ "closing",	   hang,		hang,		serve },
+	{ "dying",	   die,			die,		serve },
 	{ "garbage",	   garbage,		garbage,	serve },
 	{ "newer",	   only_newer,		only_newer,	only_newer },
 	{ "hang-on-rpc",   connprop,		hang,		hang },

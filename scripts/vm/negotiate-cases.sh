@@ -461,6 +461,38 @@ replaced_after_an_answer()
 	peer_down
 }
 
+peer_is_gone()
+{
+	! kill -0 "$peer" 2>/dev/null
+}
+
+# A server of version 1 goes down with each probe, and is up again after 170 s, when
+# attempts to connect are as far apart as they get.
+dies_of_each_probe()
+{
+	local port=$((++next_port)) name="S34 a server that each probe takes down"
+	local waiter
+
+	peer_up "$port" two && peer_mount "$port" || { fail "$name: mount"; return; }
+	check "$name: use" use "/mnt.$port"
+	peer_down
+	stat_in_vain
+	sleep 540
+	for _ in 1 2; do
+		peer_up "$port" dying || { fail "$name: no peer"; return; }
+		check "$name: it is down" happens_in 200 peer_is_gone
+		sleep 170
+	done
+	peer_up "$port" dying || { fail "$name: no peer"; return; }
+	sleep 200
+	concluded_now "$port" "$name" 2,1 \
+		"CONNPROP>version_2,lost>connect_later,lost>connect_again,_version_1" 1
+	check "$name: the RPC has ended" test ! -d "/proc/$waiter"
+	umount -f -l "/mnt.$port"
+	wait "$waiter"
+	peer_down
+}
+
 # an RPC that finds no server
 stat_in_vain()
 {
@@ -484,6 +516,7 @@ group_negotiate-hour()
 	not_asked_in_vain
 	replaced_by_another
 	replaced_after_an_answer
+	dies_of_each_probe
 	upgraded
 	finish
 }
