@@ -19,10 +19,28 @@ echo_do()
 	printf '%s\n' "$1" >"$echo_folder/control"
 }
 
+connections_now()
+{
+	grep -cE "state=(up|closing) " /proc/net/rpc/svcrdma2
+}
+
 # echo_connect [CONNECTIONS]
 echo_connect()
 {
+	connections_now >/tmp/connections.before
 	echo_do "connect $addr4 $echo_port ${1:-1}"
+}
+
+no_more_connections()
+{
+	[ "$(connections_now)" -le "$(cat /tmp/connections.before)" ]
+}
+
+# echo_disconnect: the only client there is. The server has seen it, too, at the end, so
+# its next Calls are not for that connection.
+echo_disconnect()
+{
+	echo_do disconnect && await no_more_connections
 }
 
 # came NAME=VALUE...: of the last run; else all of it is shown.

@@ -85,7 +85,7 @@ window_case()
 	check "B-12 $label: 1000 Calls, 64 to be sent at once" all_right backward 1000 \
 		"window=64 head $inline $inline_reply"
 	window_held "$label" "$1" "$3"
-	check "$label: disconnect" echo_do disconnect
+	check "$label: disconnect" echo_disconnect
 }
 
 window_chunks()
@@ -97,7 +97,7 @@ window_chunks()
 		/proc/net/rpc/svcrdma2 "backward_calls=128 backward_invs=128"
 	check "and the client says so, too" view_says \
 		/proc/net/rpc/xprtrdma2 "backward_calls=128 backward_invs=128"
-	echo_do disconnect
+	echo_disconnect
 }
 
 # window_late LABEL: the client sees late that its Replies are sent. They wait before they
@@ -135,9 +135,9 @@ window_small()
 	check "B-05 $label: and takes no more than either" view_says \
 		/proc/net/rpc/svcrdma2 "backward_credits=$(($2 < $3 ? $2 : $3))"
 	window_late "$label"
-	check "$label: disconnect first" echo_do disconnect
+	check "$label: disconnect first" echo_disconnect
 	check "$label: connect again" echo_connect
-	check "$label: disconnect" echo_do disconnect
+	check "$label: disconnect" echo_disconnect
 	# what it has is said when it changes
 	[ -n "${4:-}" ] || check "$label: the log has it once for each end" [ "$(dmesg |
 		grep -c "rdma2: device rxe0 has queues for \($2\|$3\) callbacks at once")" -eq 2 ]
@@ -173,7 +173,7 @@ window_moves()
 	check "B-04 $label: 500 Calls" again_inline 500
 	check "B-04 $label: the client grants 64" view_says \
 		/proc/net/rpc/xprtrdma2 "backward_credits=64"
-	check "$label: disconnect" echo_do disconnect
+	check "$label: disconnect" echo_disconnect
 	check "$label: the device as it was" rmmod rpcrdma2_small
 }
 
@@ -201,7 +201,7 @@ window_cases()
 				one_buffer_each "$buffers"
 		check "256 on both sides: 500 Calls" all_right backward 500 \
 			"window=64 head $inline $inline_reply"
-		check "256 on both sides: disconnect" echo_do disconnect
+		check "256 on both sides: disconnect" echo_disconnect
 		window_small 1000 64 128
 		window_small 300 32 16
 		window_small 1000 32 16 300
@@ -249,7 +249,7 @@ window_short()
 	all_right both 300 "window=64 head $inline $inline_reply"
 	check "B-09 $name: then for all" view_says \
 		/proc/net/rpc/svcrdma2 "backward_credits=256"
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 	window_of 16 16
 }
 
@@ -274,7 +274,7 @@ window_too_small()
 	check "$label: the device as it was" rmmod rpcrdma2_small
 	wait "$run" || then=failed
 	[ "$then" = "$4" ] && ok "$label: $then" || fail "$label: $then, not $4"
-	echo_do disconnect 2>/dev/null
+	echo_disconnect 2>/dev/null
 }
 
 group_backward-rpc-window()
