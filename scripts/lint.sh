@@ -96,13 +96,8 @@ compile()
 	rm -f "$tree/$kernel.passed"
 	[ "$kernel" = debian ] && arch=''
 	shift
-	mkdir -p "$tree/$kernel"
-	rsync -a --no-times --checksum --delete --exclude='*.o' --exclude='*.cmd' \
-		--exclude='*.ko' --exclude='*.mod*' --exclude='*.symvers' \
-		--exclude='*.order' --exclude=/compat/features.h \
-		--exclude='/compat/*.log' --exclude=/kunit/vectors.h \
-		Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 kunit bench \
-		"$tree/$kernel" || return
+	sync_sources "$tree/$kernel" Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 \
+		kunit bench || return
 	# It does not follow a lock that a guard takes: lockdep does.
 	# shellcheck disable=SC2086 # nothing or one word
 	make -s -C "$kdir/build" M="$tree/$kernel" $arch W=1 -j"$jobs" \

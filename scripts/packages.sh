@@ -72,15 +72,23 @@ nothing_in_etc()
 	! find "$root/etc" -type f 2>/dev/null | grep .
 }
 
+# What is built of the sources stays for the next run, but the modules, which are signed.
 build_and_install()
 {
-	local m
+	local m built
+
+	need_packages rsync
+	built=$(own_dir "$top")/packages || return 1
+	exec 8>"$built.lock"
+	flock 8
+	sync_sources "$built" "$source/" || return 1
+	find "$built" -name '*.ko' -delete
 
 	openssl req -new -x509 -newkey rsa:2048 -nodes -days 1 -subj "/CN=rdma2 test" \
 		-keyout "$work/key" -outform DER -out "$work/cert" || return 1
-	make_ "$source" all && make_ "$source" sign SIGN_KEY="$work/key" \
+	make_ "$built" all && make_ "$built" sign SIGN_KEY="$work/key" \
 		SIGN_CERT="$work/cert" &&
-		make_ "$source" install-modules DESTDIR="$root" || return 1
+		make_ "$built" install-modules DESTDIR="$root" || return 1
 	for m in rpcrdma2 xprtrdma2 svcrdma2; do
 		[ "$(modinfo -F version -k "$release" -b "$root" "$m")" = "$version" ] &&
 			[ "$(modinfo -F signer -k "$release" -b "$root" "$m")" = "rdma2 test" ] ||

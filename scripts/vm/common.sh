@@ -295,6 +295,16 @@ build_dir()
 	printf '%s/%s%s\n' "$own" "$(basename "$(kernel_dir "$1")")" "$more"
 }
 
+# sync_sources INTO FROM...: sources beside what was built of them, which stays and is
+# made again where they have changed. By contents: a new checkout has new times.
+sync_sources()
+{
+	mkdir -p "$1" && rsync -a --no-times --checksum --delete --exclude='*.o' \
+		--exclude='*.cmd' --exclude='*.ko' --exclude='*.mod*' \
+		--exclude='*.symvers' --exclude='*.order' --exclude=/compat/features.h \
+		--exclude='/compat/*.log' --exclude=/kunit/vectors.h "${@:2}" "$1"
+}
+
 # What is built of this checkout for user space
 host_dir()
 {
