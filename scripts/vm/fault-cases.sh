@@ -266,10 +266,10 @@ group_soak-shortage()
 told_written()
 {
 	# shellcheck disable=SC2086 # a list of words
-	perl -MFcntl -MTime::HiRes=time -e '
+	perl -MFcntl -MPOSIX=:sys_wait_h -e '
 		use constant { SIZE => 1 << 20, BLOCKS => 8 };
-		my ($path, $copy, $percent, $seconds, @dirs) = @ARGV;
-		my (@on, @told, %n);
+		my ($path, $copy, $times, $percent, $seconds, @dirs) = @ARGV;
+		my (@on, @left, @told, %n);
 		sub block { pack("Q>", $_[0]) x (SIZE / 8) }
 		my @blocks = map { block($_) } 1 .. 2 * BLOCKS;
 		my $back = "\0" x SIZE;
@@ -277,18 +277,32 @@ told_written()
 		for (@dirs) {
 			open(my $out, ">", "$_/probability") or die "$_: $!\n";
 			push(@on, $out);
+			open(my $in, "<", "$_/times") or die "$_: $!\n";
+			push(@left, $in);
 		}
 		sub set { for my $out (@on) { 1 until syswrite($out, "$_[0]\n") } }
-		my $end = time + $seconds;
+		sub injected {
+			my ($n, $left) = 0;
+			for my $in (@left) {
+				sysseek($in, 0, 0);
+				1 until sysread($in, $left, 32);
+				$n += $times - $left;
+			}
+			return $n;
+		}
 		# A READ or WRITE may wait until there is memory again.
 		my $child = fork() // die "fork: $!\n";
 		if (!$child) {
 			sleep($seconds);
+			for (1 .. 100) {
+				last if injected() >= 10;
+				sleep(1);
+			}
 			set(0);
 			exit;
 		}
 		set($percent);
-		for (my $i = 0; time < $end; $i++) {
+		for (my $i = 0; !waitpid($child, WNOHANG); $i++) {
 			my ($at, $what) = ($i % BLOCKS, $i % (2 * BLOCKS));
 			sysseek($file, $at * SIZE, 0);
 			my $got = syswrite($file, $blocks[$what]);
@@ -303,7 +317,6 @@ told_written()
 			$n{wrong}++ if defined($got) && $got == SIZE &&
 				defined $told[$at] && $back ne $blocks[$what];
 		}
-		waitpid($child, 0);
 		close($file);
 		for my $name ($path, $copy) {
 			open(my $in, "<:raw", $name) or die "$name: $!\n";
@@ -314,7 +327,7 @@ told_written()
 			}
 		}
 		printf("%d %d %d %d %d\n", map { $_ // 0 } @n{qw(writes unwritten reads unread wrong)});
-	' /mnt/told "$export_dir/told" "$@" $faulty
+	' /mnt/told "$export_dir/told" "$fault_times" "$@" $faulty
 }
 
 # everything LABEL PERCENT SECONDS
