@@ -31,7 +31,7 @@ run_job()
 	canary)	scripts/canary.sh ;;
 	kernels/*) scripts/kernels.sh "${1#*/}" ;;
 	kunit-host) scripts/kunit-host.sh --cases ;;
-	kunit/*) scripts/kunit.sh --cases "${1#*/}" ;;
+	kunit/*) scripts/kunit.sh --rest "${1#*/}" ;;
 	*)	scripts/nfs-test.sh --built "${1%/*}" "${1#*/}" ;;
 	esac
 }

@@ -4,16 +4,17 @@
 # Runs the unit tests in a guest. The kernel's own kunit.py reads the results: a
 # case that was planned and has none is a failure too.
 #
-#	kunit.sh [--cases] [KERNEL]
+#	kunit.sh [--rest] [KERNEL]
 #
-# --cases shows one line a case, also of those that pass.
+# --rest also shows a line for each case that passes, but those that user space has
+# too, where kunit-host.sh counts them.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
 
-hidden='^ok '
-[ "${1:-}" != --cases ] || { hidden='^$'; shift; }
+rest=''
+[ "${1:-}" != --rest ] || { rest=1; shift; }
 kernel=${1:-uml}
 export KUNIT=1
 
@@ -41,19 +42,29 @@ rc=$?
 
 [ "$rc" -eq 0 ] || echo "FAIL kunit $kernel: the guest ended with $rc"
 
+# What is wrong with a suite stands behind its cases.
 bad='^\[(FAILED|ERROR)\]'
-# A case with parameters is as many cases as it has parameters.
 for ktap in "$out"/*.ktap; do
-	suite="kunit $kernel $(basename "$ktap" .ktap)"
+	awk -v group="kunit $kernel" -f "$top/scripts/ktap.awk" "$ktap" >"$out/suite"
 	said=$(set -o pipefail
 		python3 -B "$parser" parse "$ktap" 2>&1 | sed 's/^\[[0-9:]*\] //') ||
 		grep -qE "$bad" <<<"$said" || said+=$'\n[FAILED] see below'
-	sed -nE "s/^\[PASSED\] /ok $suite: /p; s/^\[SKIPPED\] /skip $suite: /p
-		s/^\[(FAILED|ERROR)\] /FAIL $suite: /p" <<<"$said"
-	! grep -qE "$bad" <<<"$said" ||
-		sed '/^\[PASSED\]/d; s/^/# /' <<<"$said"
+	if grep -qE "$bad" <<<"$said"; then
+		grep -q '^FAIL ' "$out/suite" ||
+			echo "FAIL kunit $kernel $(basename "$ktap" .ktap): no result of some" \
+				>>"$out/suite"
+		sed '/^\[PASSED\]/d; s/^/# /' <<<"$said" >>"$out/suite"
+	fi
+	cat "$out/suite"
 done >"$out/cases"
-grep -v "$hidden" "$out/cases"
+
+if [ -n "$rest" ]; then
+	"$top/scripts/kunit-host.sh" >/dev/null
+	sed "s/^ok kunit-host /ok kunit $kernel /" "$(host_dir)/cases" |
+		grep -vxFf - "$out/cases"
+else
+	grep -v '^ok ' "$out/cases"
+fi
 ! grep -q '^FAIL ' "$out/cases" || [ "$rc" -ne 0 ] || rc=1
 [ "$rc" -ne 0 ] || echo "ok kunit $kernel: kernel log clean"
 echo "# kunit $kernel: $(grep -c '^ok ' "$out/cases") cases passed, all are in $out/cases"
