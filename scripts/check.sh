@@ -39,15 +39,17 @@ run_job()
 # What a job says besides its results is shown when it fails. One that fails
 # without saying which case is a failure too, and so is one that says nothing.
 # That it begins goes past prove, which would wait for a result behind it.
-# The names of its cases are kept, without the figures in them: one that vanishes, or that
-# is new, is named the next time.
+# scripts/plan has the number of its cases. Their names are kept, without the figures in
+# them: one that vanishes, or that is new, is named the next time.
 tap()
 {
-	local names=$took/$1.cases new
+	local names=$took/$1.cases new plan rc=0
 
+	plan=$(awk -v job="$1" '$1 == job { print $2 }' scripts/plan)
 	new=$(mktemp "$names.XXXXXX")
 	say "$1: begins" 2>&3
-	{ run_job "$1" 2>&1; echo "ended $?"; } | awk -v job="$1" -v names="$new" '
+	{ run_job "$1" 2>&1; echo "ended $?"; } |
+		awk -v job="$1" -v plan="$plan" -v names="$new" '
 	function name(line) {
 		sub(/^(not )?ok /, "", line)
 		sub(/ # SKIP$/, "", line)
@@ -65,11 +67,18 @@ tap()
 		if ((rc || !cases) && !failed++)
 			printf "not ok %s: ended with %d%s\n", job, rc,
 				cases++ ? "" : ", no result"
+		else if (plan != "?" && plan != cases && !failed++)
+			printf "not ok %s: %d cases, the plan has %s\n", job,
+				cases++, plan == "" ? "no line for it" : plan
 		for (i = lines > 60 ? lines - 59 : 1; failed && i <= lines; i++)
 			print "# " said[i]
 		print "1.." cases
 		exit failed > 0
-	}' || { rm -f "$new"; return 1; }
+	}' || rc=1
+	LC_ALL=C sort -o "$new" "$new"
+	[ ! -e "$names" ] || diff "$names" "$new" |
+		sed -n 's/^< /# not there any more: /p; s/^> /# new: /p'
+	[ "$rc" -eq 0 ] || { rm -f "$new"; return 1; }
 	# Minutes and seconds of the user's and the system's, in the second line of children
 	times >"$new.times"
 	awk -v s="$SECONDS" 'NR == 2 {
@@ -77,9 +86,6 @@ tap()
 		printf "%d %d\n", s, ($1 + $3) * 60 + $2 + $4
 	}' "$new.times" >"$took/$1"
 	rm "$new.times"
-	LC_ALL=C sort -o "$new" "$new"
-	[ ! -e "$names" ] || diff "$names" "$new" |
-		sed -n 's/^< /# not there any more: /p; s/^> /# new: /p'
 	mv "$new" "$names"
 	return 0
 }
