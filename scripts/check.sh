@@ -222,9 +222,16 @@ done | sort -k2,2nr >"$work/took"
 say "took $((SECONDS / 60)) min $((SECONDS % 60)) s, $(awk '{ s += $2 }
 	END { print int(s / 60 + 0.5) }' "$work/took") min of a processor in the tests; most:"
 awk 'NR <= 12 { printf "# %s: %d s, %d s of a processor\n", $3, $1, $2 }' "$work/took"
-echo "$passed passed, $failed failed, $skipped skipped"
+again=$(results '^# .*: once more, in another guest$' | wc -l)
+[ "$again" -eq 0 ] || echo "# the emulator failed in $again guests, whose groups ran once more"
 if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
 	echo "# a skipped case fails this run, because CI=true"
-	exit 1
+	rc=1
 fi
+# One may be the emulator's; two are a pattern.
+if [ "${CI:-}" = true ] && [ "$again" -gt 1 ]; then
+	echo "# more than one guest that ran once more fails this run, because CI=true"
+	rc=1
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$rc" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
