@@ -27,7 +27,7 @@ run_job()
 	lint-changed) scripts/lint.sh --changed ;;
 	packages) scripts/packages.sh ;;
 	dissector) scripts/dissector.sh ;;
-	fuzz)	FUZZ_SECONDS=60 scripts/fuzz/run.sh ;;
+	fuzz)	scripts/fuzz/run.sh --runs 5000000 ;;
 	canary)	scripts/canary.sh ;;
 	kernels/*) scripts/kernels.sh "${1#*/}" ;;
 	kunit-host) scripts/kunit-host.sh --cases ;;

@@ -51,10 +51,10 @@ if [ $# -eq 0 ]; then
 			"${both[@]}" properties ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
 			"${long[@]}" cycle storms disconnect shortage link-loss ;;
-	debian-long)	set -- link-stock ;;
+	debian-long)	set -- inuse counters link-stock ;;
 	debian-7.3)	set -- files payload direct ;;
 	debian-*)	set -- files payload ;;
-	debian)		set -- exclusive inuse counters files bench ;;
+	debian)		set -- exclusive files bench ;;
 	esac
 fi
 
