@@ -112,6 +112,10 @@ quick:
 check-all:
 	OUT=$(OUT) scripts/check-all.sh $(TARGETS)
 
+# RUNS=10
+check-repeat:
+	scripts/check-repeat.sh $(if $(RUNS),--runs $(RUNS))
+
 # KERNELS="debian-7.3" for some
 check-kernels:
 	scripts/kernels.sh --boot $(KERNELS)
@@ -220,6 +224,7 @@ help:
 ##   make check-kernels     file tests on Debian's kernels; KERNELS="debian-7.3" for some
 ##   make check-install     on Debian 12 and 13: apt, boot, upgrade of the kernel, purge; DEBIAN=13
 ##   make check-long        groups that a slow machine fails, and long ones
+##   make check-repeat      the gate ten times, five of them beside load; RUNS=
 ##   make soak              faults and losses under load, and what takes long
 ##   make fuzz-wire         1 million mutated messages to each end, beside a mount; ARGS=--help
 ##   make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=, OUT=
@@ -231,5 +236,5 @@ help:
 
 .PHONY: all sign install uninstall install-modules uninstall-modules install-utils \
 	uninstall-utils install-source dkms-install dkms-uninstall deb clean modules kernel \
-	demo check quick check-all check-install check-kernels check-long lint lint-changed packages dissector kunit kunit-host mutants test shell canary \
+	demo check quick check-all check-install check-kernels check-long check-repeat lint lint-changed packages dissector kunit kunit-host mutants test shell canary \
 	conformance soak fuzz fuzz-wire bench flame cache-clean help

@@ -216,6 +216,9 @@ passed=$(results '^ok ' | grep -vc ' # SKIP$')
 failed=$(results '^not ok ' | wc -l)
 skipped=$(results '^ok .* # SKIP$' | wc -l)
 results '^not ok | # SKIP$'
+# Every verdict, without the figures in it, for check-repeat.sh
+[ -z "${VERDICTS:-}" ] || results '^(not )?ok ' | sed -E 's/[0-9]+([.][0-9]+)?/N/g' |
+	LC_ALL=C sort >"$VERDICTS"
 for job in kunit-host ${queue[@]+"${queue[@]}"}; do
 	[ ! "$took/$job" -nt "$work/begun" ] || echo "$(cat "$took/$job") $job"
 done | sort -k2,2nr >"$work/took"

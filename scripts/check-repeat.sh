@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Whether make check gives the same verdicts each time:
+#
+#	check-repeat.sh [--runs N] [SUITE...]
+#
+# Every other run has company on the machine: stress-ng with two busy processes, and a
+# compiler that begins anew each time. The cache keeps the verdicts of each run of this
+# commit, so that ten runs need not be made in one go; the table is of all of them. It
+# fails when a run failed, or when the verdicts of two differ.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+cd "$top" || exit 1
+runs=10
+case ${1:-} in
+--runs)	runs=${2:-0}; shift $(($# > 1 ? 2 : 1)) ;;
+-*)	die "no option is called '$1'" ;;
+esac
+suites=("$@")
+[[ $runs =~ ^[1-9][0-9]*$ ]] || die "--runs needs a number"
+[ -z "$(git status --porcelain)" ] || die "the tree has changes, and runs belong to a commit"
+
+out=$cache/repeat/$(git rev-parse --short HEAD)${1:+-$(IFS=+; echo "$*")}
+mkdir -p "$out"
+work=$(mktemp -d)
+
+compile_for_ever()
+{
+	while :; do
+		rm -rf "$work/compiled"
+		make -s -f kunit/host/Makefile OUT="$work/compiled" >/dev/null 2>&1
+	done
+}
+
+leave()
+{
+	[ -z "${company:-}" ] || kill -TERM -- "${company[@]/#/-}" 2>/dev/null
+	wait 2>/dev/null
+	rm -rf "$work"
+}
+trap leave EXIT
+trap 'exit 130' INT TERM HUP
+
+# run NUMBER: with company where the number is even
+run()
+{
+	local log=$out/$1.log beside=nothing start=$SECONDS
+
+	company=()
+	if [ $(($1 % 2)) -eq 0 ]; then
+		beside="2 busy, 1 compiler"
+		set -m
+		stress-ng --quiet --cpu 2 & company+=($!)
+		compile_for_ever & company+=($!)
+		set +m
+	fi
+	CI=true VERDICTS=$out/$1.verdicts.new \
+		scripts/check.sh "${suites[@]}" >"$log" 2>&1 </dev/null
+	[ ${#company[@]} -eq 0 ] || kill -TERM -- "${company[@]/#/-}"
+	company=()
+	mv "$out/$1.verdicts.new" "$out/$1.verdicts" || return
+	printf '%3d  %-18s %4d min  %s\n' "$1" "$beside" $(((SECONDS - start) / 60)) \
+		"$(tail -n 1 "$log")" >"$out/$1.row"
+	cat "$out/$1.row"
+}
+
+need_packages stress-ng make gcc
+for ((n = 1; n <= runs; n++)); do
+	[ -s "$out/$n.verdicts" ] || run "$n" || die "run $n did not end, see $out/$n.log"
+done
+
+failed=0
+sort -n "$out"/*.row
+for file in "$out"/*.verdicts; do
+	diff "$out/1.verdicts" "$file" >"$work/diff" || {
+		failed=1
+		echo "$(basename "$file" .verdicts) differs from 1:"
+		cat "$work/diff"
+	}
+	! grep -q '^not ok' "$file" || failed=1
+done
+exit "$failed"
