@@ -54,7 +54,7 @@ if [ $# -eq 0 ]; then
 	debian-long)	set -- inuse counters link-stock ;;
 	debian-7.3)	set -- files payload direct ;;
 	debian-*)	set -- files payload ;;
-	debian)		set -- exclusive files bench ;;
+	debian)		set -- stock bench ;;
 	esac
 fi
 
