@@ -41,7 +41,7 @@ long=(paths kill krb5 intree sizes changes grants size-storm)
 
 if [ $# -eq 0 ]; then
 	case $kernel in
-	uml)		set -- counters cycle conformance fuzz-flawed "${bad_peers[@]}" \
+	uml)		set -- counters cycle conformance flawed "${bad_peers[@]}" \
 			backward-rpc-hang callbacks-siw view tool negotiate-hour ;;
 	uml-long)	set -- files conformance-client crowd flood bounds \
 			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
@@ -135,7 +135,7 @@ cases_of()
 }
 
 # On the guest's own clock, see vm.sh, no load of the host ends a wait
-timed=(files counters cycle conformance fuzz-flawed kill-peer negotiate negotiate-hour storms
+timed=(files counters cycle conformance flawed kill-peer negotiate negotiate-hour storms
 	view tool hostile siw inuse both properties resize callbacks-siw callbacks-4.1
 	callbacks-4.2 callbacks-busy callbacks-two callbacks-many-4.1 callbacks-many-4.2
 	backward backward-rpc backward-rpc-called backward-rpc-hang backward-rpc-overdue)

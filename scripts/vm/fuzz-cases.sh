@@ -127,12 +127,17 @@ flawed()
 	kill "$peer" && wait "$peer"
 }
 
-# A report as the kernel's log would have it is a file here.
-group_fuzz-flawed()
+# Whether the tester can fail. Of the cases each has to pass with the tester's own server,
+# and to fail with a fault that it is about; CASES names faults. A report as the kernel's
+# log would have it is a file here.
+group_flawed()
 {
 	nfs_up rdma2 || { fail "server"; return; }
-	flawed "an answer that grants no credits" "" "an answer that is not well-formed"
-	flawed "a message that causes a report" /tmp/flaw "the peer is not well" \
-		--check '! rm /tmp/flaw 2>/dev/null'
+	tester "" --faults --export "$export_dir" "$addr4" 21900 ${CASES:-} || failed=1
+	[ -n "${CASES:-}" ] || {
+		flawed "an answer that grants no credits" "" "an answer that is not well-formed"
+		flawed "a message that causes a report" /tmp/flaw "the peer is not well" \
+			--check '! rm /tmp/flaw 2>/dev/null'
+	}
 	finish
 }

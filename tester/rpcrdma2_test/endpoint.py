@@ -146,6 +146,7 @@ class Endpoint:
         if not pointer:
             raise failed('endpoint')
         self.pointer, self.regions = pointer, []
+        self.immediate = False  # what has come last is an RDMA Write with Immediate
 
     @classmethod
     def prepare(cls, host, port, size=16384, receives=0, lender=None):
@@ -216,6 +217,7 @@ class Endpoint:
             raise Lost('the peer has ended the connection')
         if not ret:
             return None
+        self.immediate = bool(got.immediate)
         return (room.raw[:got.length],
                 got.invalidated if got.with_invalidate else None)
 

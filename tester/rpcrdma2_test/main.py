@@ -8,10 +8,10 @@ import sys
 import time
 import traceback
 
-from . import registry, report, rpc, selftest, settings, waits, wire
+from . import canary, flawed, registry, report, rpc, selftest, settings, waits, wire
 from .client import Client, Target
 from .endpoint import Lost
-from .fuzz import flawed, run as fuzzing
+from .fuzz import run as fuzzing
 from .server import Kept, Server, Trigger
 
 # The exit status of a run in which no case failed and none passed
@@ -51,6 +51,9 @@ def arguments():
                         help='print requirements in words, those of the cases named')
     parser.add_argument('--settings', action='store_true',
                         help='print the settings that --set has to know')
+    parser.add_argument('--faults', action='store_true',
+                        help='be a server with one fault after another, too: cases have to '
+                        'fail, and pass without a fault; the words are names of faults')
     parser.add_argument('--self-test', action='store_true',
                         help='test the library of messages, without a network')
     form = parser.add_mutually_exclusive_group()
@@ -224,7 +227,8 @@ def main():
     host, port, *words = options.words
     if options.fuzz or options.replay or options.flawed is not None:
         return fuzz(parser, options, host, int(port))
-    cases = registry.chosen([c for c in cases if c.plays == options.plays], words)
+    if not options.faults:
+        cases = registry.chosen([c for c in cases if c.plays == options.plays], words)
     if not cases:
         parser.error(f'no case is called {" or ".join(words)}')
     for word in options.require:
@@ -235,7 +239,9 @@ def main():
     target = Target(host, int(port), options.export, options.set)
     trigger = Trigger(host, int(port), options.trigger, options.backend or host, options.set)
     try:
-        if options.plays == 'server':
+        if options.faults:
+            results = canary.main(cases, words, trigger, target, options.form(), run)
+        elif options.plays == 'server':
             results = play_server(cases, trigger, options.form())
         else:
             results = play_client(cases, target, options.form())

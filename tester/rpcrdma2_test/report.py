@@ -69,7 +69,7 @@ class Tap:
     def add(self, result):
         self.count += 1
         line = (f'{"not " if result.status == FAILED else ""}ok {self.count} - '
-                f'{" ".join(result.case.ids)} {result.case.name}')
+                f'{" ".join([*result.case.ids, result.case.name])}')
         if result.status == NOT_APPLICABLE:
             line += f' # SKIP {one_line(result.why)}'
         print(line, flush=True)

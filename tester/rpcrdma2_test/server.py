@@ -340,23 +340,23 @@ class Server:
             reply = reply.but(reply=[dataclasses.replace(s, length=0) for s in call.reply])
         if len(reply.encode()) <= max(self.peer, 1024):
             return self.send(reply)
-        if not call.reply and call.version == 1:
-            return self.send(wire.Error(call.number, wire.ERR_CHUNK, (), 1, self.grant))
-        if not call.reply:
-            return self.send(wire.Error(call.number, wire.REPLY_RESOURCE,
+        if sum(s.length for s in call.reply or ()) < len(reply.body):
+            return self.send(wire.Error(call.number, wire.ERR_CHUNK, (), 1, self.grant)
+                             if call.version == 1 else
+                             wire.Error(call.number, wire.REPLY_RESOURCE,
                                         (len(reply.body),), call.version, self.grant))
         used = self.write(reply.body, call.reply)
         return self.send(reply.but(body=b'', proc=wire.NOMSG, reply=used))
 
     def place(self, call, reply, procedure):
-        """Data of READ and READLINK go to the first Write chunk."""
-        unused = [dataclasses.replace(s, length=0) for s in call.writes[0]]
+        """Data of READ and READLINK go to the first Write chunk, if it has segments."""
+        writes = [[dataclasses.replace(s, length=0) for s in c] for c in call.writes]
         body = reply.body
-        if procedure not in (rpc.READ, rpc.READLINK) or rpc.number_at(body, 24):
-            return reply.but(writes=(unused,))
-        at = rpc.post_op_attr(body, 28) + (8 if procedure == rpc.READ else 0)
-        used = self.write(rpc.opaque_at(body, at), call.writes[0])
-        return reply.but(body=body[:at + 4], writes=(used,))
+        if procedure in (rpc.READ, rpc.READLINK) and writes[0] and not rpc.number_at(body, 24):
+            at = rpc.post_op_attr(body, 28) + (8 if procedure == rpc.READ else 0)
+            writes[0] = self.write(rpc.opaque_at(body, at), call.writes[0])
+            body = body[:at + 4]
+        return reply.but(body=body, writes=tuple(writes))
 
     def write(self, data, segments):
         """Writes to the client's memory; the segments with what they hold then."""

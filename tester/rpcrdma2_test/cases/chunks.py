@@ -105,6 +105,7 @@ def long_reply(t):
     results = rpc.results(region.read(length))
     at = rpc.post_op_attr(results, 4) + 8
     check(rpc.opaque_at(results, at) == DATA, 'other data')
+    check(len(results) == at + 4 + len(DATA), 'more is said to be written than the Reply')
     check(number_at(region.read(4), 0) == message.number, 'another xid in memory')
     check(not any(region.read(8192 - length, length)), 'more was written than is said')
 

@@ -77,7 +77,7 @@ def as_many_segments_as_there_may_be(t):
     """A Write chunk of as many segments as the server takes gets a Reply with as many"""
     limit = limit_of(t, segments(230)(t), SEGMENTS)
     answer = t.answered(segments(limit)(t))
-    check(len(answer.message.writes[0]) == limit, f'{len(answer.message.writes[0])} segments')
+    check([len(c) for c in answer.message.writes] == [limit], f'{answer.message.writes}')
 
 
 @case('C-085')

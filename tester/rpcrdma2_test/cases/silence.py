@@ -2,7 +2,7 @@
 """What is not a Call is never answered with an error."""
 
 from .. import wire
-from ..registry import case
+from ..registry import case, check
 from ..rpc import reply
 from ..wire import REPLY, Error, Option, Prop, Raw, Rpc, Segment, u32
 
@@ -39,7 +39,7 @@ def error_with_the_xid_of_a_call(t):
     message = t.null()
     t.send(message, Error(message.number, wire.SYSTEM), Error(message.number, 2))
     got = t.receive()
-    assert got is not None and got.message.xid == message.xid
+    check(got is not None and got.message.xid == message.xid, f'{got}')
     t.nothing()
 
 
@@ -49,7 +49,7 @@ def reply_with_the_xid_of_a_call(t):
     message = t.null()
     t.send(Rpc(message.number, reply(message.number), direction=REPLY), message)
     got = t.receive()
-    assert got is not None and got.message.xid == message.xid
+    check(got is not None and got.message.xid == message.xid, f'{got}')
     t.nothing()
 
 

@@ -1,0 +1,589 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Servers with one fault each, and the cases that have to find it."""
+
+import contextlib
+import dataclasses
+
+from . import rpc, wire
+from .flawed import Peer
+from .wire import MSG, REPLY, Error, Prop, Rpc, Segment, u32
+
+FAULTS = []
+
+
+def fault(*cases):
+    """The class below is a server with a fault that these cases have to find."""
+    def add(kind):
+        kind.cases = ' '.join(cases).split()
+        FAULTS.append(kind)
+        return kind
+    return add
+
+
+class Spoiler(Peer):
+    """Says something else in place of one message"""
+
+    def says(self, data, answers):
+        return [pair for message, handle in answers
+                for pair in self.instead(data, message, handle)]
+
+    def instead(self, data, message, handle):
+        if isinstance(message, Rpc):
+            return [(self.reply(message), handle)]
+        if isinstance(message, Error):
+            return [(self.error(message), handle)]
+        return [(self.properties_said(message), handle)]
+
+    @staticmethod
+    def reply(message):
+        return message
+
+    @staticmethod
+    def error(message):
+        return message
+
+    @staticmethod
+    def properties_said(message):
+        return message
+
+
+class WrongError(Spoiler):
+    """An error with one of these codes has other fields."""
+    codes = ()
+
+    def error(self, message):
+        if message.code not in self.codes:
+            return message
+        return dataclasses.replace(message, **self.fields(message))
+
+    @staticmethod
+    def fields(_message):
+        raise NotImplementedError
+
+
+# Versions and xids
+
+@fault('versions.answer_in_version_one versions.answer_in_version_two',
+       'versions.first_message_is_a_call chunks.call_in_memory',
+       'silence.error_with_the_xid_of_a_call credits.answers_are_for_their_calls')
+class AnotherXid(Spoiler):
+    """a Reply has the xid of another Call"""
+
+    @staticmethod
+    def reply(message):
+        return message.but(number=message.number ^ 1,
+                           body=message.body and u32(message.number ^ 1) + message.body[4:])
+
+
+@fault('versions.answer_in_version_one versions.answer_in_version_two',
+       'versions.each_call_in_its_own_version')
+class AnotherVersion(Spoiler):
+    """a Reply is in the other version"""
+
+    @staticmethod
+    def reply(message):
+        return message.but(version=3 - message.version)
+
+
+@fault('versions.unknown_version versions.unknown_version_to_version_one',
+       'versions.version_is_judged_before_all_else')
+class AnyVersion(Peer):
+    """an unknown version is taken for version 2"""
+
+    def answers_to(self, data, version, proc):
+        if version not in (1, 2):
+            data, version = data[:4] + u32(2) + data[8:], 2
+        return super().answers_to(data, version, proc)
+
+
+@fault('pinned.version_one_only pinned.version_two_only')
+class BothVersions(Peer):
+    """a version that is off is spoken"""
+    speaks = (1, 2)
+
+
+@fault('versions.unknown_version versions.unknown_version_to_version_one',
+       'pinned.version_one_only pinned.version_two_only')
+class AnotherRange(WrongError):
+    """VERS names one version more than there is"""
+    codes = (wire.VERS,)
+
+    @staticmethod
+    def fields(_message):
+        return {'arguments': (1, 3)}
+
+
+@fault('versions.short_messages headers.version_one_short_messages',
+       'credits.refused_messages_use_up_nothing')
+class AnswersShort(Peer):
+    """less than 16 octets get an error, and errors more than there is room for"""
+    refused = 0
+
+    def answers(self, data):
+        if len(data) < 16:
+            return [(Error(0, wire.BAD_XDR), 0)]
+        found = super().answers(data)
+        self.refused += any(isinstance(m, Error) for m, _ in found)
+        return found if self.refused < 50 else []
+
+
+# Headers
+
+@fault('headers.unknown_proc headers.unknown_proc_alone headers.order_of_checks')
+class AnotherCode(WrongError):
+    """BAD_XDR in place of INVALID_PROC"""
+    codes = (wire.INVALID_PROC,)
+
+    @staticmethod
+    def fields(_message):
+        return {'code': wire.BAD_XDR}
+
+
+@fault('headers.errors_end_with_their_arguments headers.unknown_proc',
+       'options.option_without_info limits.one_argument_each')
+class LongErrors(Spoiler):
+    """a word behind an error"""
+
+    @staticmethod
+    def error(message):
+        return message.plus(bytes(4))
+
+
+@fault('headers.discriminators headers.version_one_discriminators',
+       'headers.errors_end_with_their_arguments credits.grant_in_errors')
+class AnyDiscriminator(Peer):
+    """a discriminator above 1 is taken for 0"""
+
+    @staticmethod
+    def decoded(data):
+        at = 24 if rpc.number_at(data, 4) == 2 else 16
+        for _ in range(3):
+            if rpc.number_at(data, 12) or rpc.number_at(data, at) == 1:
+                break
+            data, at = data[:at] + bytes(4) + data[at + 4:], at + 4
+        return wire.decode(data)
+
+
+@fault('headers.headers_cut_short headers.counts_beyond_the_message headers.two_xids',
+       'headers.two_xids_in_memory headers.a_reply_in_memory headers.call_with_a_reply',
+       'headers.unreadable_direction headers.lengths_that_overflow',
+       'headers.message_without_a_payload headers.position_zero_in_a_msg',
+       'headers.nomsg_without_position_zero chunks.misaligned_position',
+       'chunks.positions_in_the_rpc_header options.option_cut_short',
+       'properties.property_past_the_end properties.properties_cut_short')
+class AnythingGoes(Peer):
+    """whatever is malformed gets a Reply"""
+
+    def says(self, data, answers):
+        return [(Rpc(m.xid, rpc.reply(m.xid), m.version, direction=REPLY), 0)
+                if isinstance(m, Error) and m.code == wire.BAD_XDR else (m, h)
+                for m, h in answers]
+
+
+@fault('headers.version_one_errors headers.version_one_two_xids',
+       'headers.version_one_discriminators')
+class CodesOfVersionTwo(Spoiler):
+    """version 1 gets a code of version 2"""
+
+    @staticmethod
+    def error(message):
+        if message.version != 1:
+            return message
+        return dataclasses.replace(message, code=wire.INVALID_PROC)
+
+
+@fault('headers.garbage_in_the_rpc')
+class RefusesRpcs(Peer):
+    """an error where the RPC Reply has one"""
+
+    def says(self, data, answers):
+        return [(Error(m.xid, wire.SYSTEM), 0)
+                if isinstance(m, Rpc) and m.body and rpc.number_at(m.body, 20) else (m, h)
+                for m, h in answers]
+
+
+# What gets no answer
+
+@fault('silence.reply_to_nothing silence.bad_replies silence.errors_are_not_answered',
+       'silence.resprop_to_nothing silence.bad_resprop silence.option_in_a_reply',
+       'headers.reply_with_a_call headers.version_one_silence headers.done',
+       'pinned.answers_in_a_version_that_is_off')
+class AnswersAnswers(Peer):
+    """an error for what gets no answer"""
+
+    def answers(self, data):
+        found = super().answers(data)
+        version, _, proc = (rpc.number_at(data, at) for at in (4, 8, 12))
+        if found or len(data) < 16 or proc in (wire.CONNPROP, wire.UPDPROP):
+            return found
+        return [(Error(rpc.number_at(data, 0), wire.BAD_XDR, (), version), 0)]
+
+
+@fault('silence.updprop silence.second_connprop asked.a_feature_is_known_entirely',
+       'properties.updprop_applies')
+class AnswersProperties(Peer):
+    """each CONNPROP gets an answer, and UPDPROP does too"""
+
+    def to_properties(self, message):
+        self.introduced = False
+        found = super().to_properties(message)
+        return found or [(wire.connprop(message.xid), 0)]
+
+
+@fault('versions.first_connprop credits.all_that_is_granted chunks.many_read_segments_at_once',
+       'credits.all_that_is_granted_in_version_one properties.wish_with_the_xid_of_a_call')
+class AnswersTwice(Peer):
+    """each answer comes twice"""
+
+    def says(self, data, answers):
+        return [(m, 0) for m, _ in answers for _ in range(2)]
+
+
+# Credits
+
+@fault('credits.request_for_no_credit credits.request_for_no_credit_in_version_one',
+       'versions.first_connprop')
+class GrantsWhatIsAsked(Peer):
+    """the grant is what the message asks for, and none is granted to CONNPROP"""
+
+    def says(self, data, answers):
+        return [(dataclasses.replace(m, credit=rpc.number_at(data, 8) if isinstance(m, Rpc) else 0),
+                 h) for m, h in answers]
+
+
+@fault('credits.grant_in_errors properties.grant_in_connprop')
+class AnotherGrant(Spoiler):
+    """errors and CONNPROP bring another grant than Replies do"""
+
+    @staticmethod
+    def reply(message):
+        return message.but(credit=33)
+
+
+@fault('credits.all_that_is_granted credits.all_that_is_granted_in_version_one',
+       'credits.property_messages_take_no_credit credits.answers_are_for_their_calls',
+       'chunks.many_read_segments_at_once properties.messages_as_long_as_a_receive')
+class LosesCalls(Peer):
+    """each eighth Call gets no answer, once a connection has had one"""
+    count = 0
+
+    def says(self, data, answers):
+        self.count += 1
+        return answers if self.count % 8 else []
+
+
+# Options and properties
+
+@fault('options.unknown_option options.option_without_info options.long_option',
+       'options.option_of_several_pages options.option_with_a_payload')
+class NoOptions(WrongError):
+    """INVALID_PROC in place of INVALID_OPTION"""
+    codes = (wire.INVALID_OPTION,)
+
+    @staticmethod
+    def fields(_message):
+        return {'code': wire.INVALID_PROC}
+
+
+@fault('properties.what_the_server_says')
+class PropertyTwice(Peer):
+    """CONNPROP has a property twice"""
+
+    def properties(self):
+        return super().properties() + [Prop(wire.BRS, wire.BRS_INLINE)]
+
+
+@fault('properties.messages_as_long_as_a_receive options.option_of_several_pages')
+class AnnouncesMore(Peer):
+    """the Receives are half of what CONNPROP has"""
+
+    def properties(self):
+        return [Prop(wire.RBSIZ, 2 * self.receive_size), Prop(wire.BRS, wire.BRS_INLINE)]
+
+
+@fault('properties.connprop_as_an_option properties.reqprop_as_an_option')
+class OneSpelling(Spoiler):
+    """an option is answered with what is none"""
+
+    @staticmethod
+    def properties_said(message):
+        return dataclasses.replace(message, as_option=False)
+
+
+@fault('properties.property_that_does_not_decode properties.property_too_short',
+       'properties.bad_property_as_an_option properties.bad_wish',
+       'properties.nothing_of_a_bad_message_applies')
+class AnyValue(Peer):
+    """a property that does not decode is taken"""
+
+    @staticmethod
+    def value(prop):
+        return rpc.number_at(prop.data.ljust(4, b'\0'), 0)
+
+
+@fault('properties.wishes_are_answered properties.unknown_wishes properties.many_wishes')
+class LosesWishes(Spoiler):
+    """the first wish is in none of the three sets"""
+
+    @staticmethod
+    def properties_said(message):
+        if message.proc != wire.RESPROP:
+            return message
+        return dataclasses.replace(message, sets=(
+            message.sets[0] - {0}, message.sets[1] - {0}, message.sets[2]))
+
+
+@fault('properties.unknown_wishes properties.wishes_for_a_size properties.wishes_twice',
+       'properties.a_rejected_wish_leaves_the_receives asked.what_is_announced_is_in_force')
+class GrantsWishes(Peer):
+    """each wish is done"""
+
+    def wishes(self, props):
+        return set(range(len(props))), set()
+
+
+@fault('properties.rbsiz_bounds_replies properties.properties_are_of_one_connection',
+       'properties.rbsiz_that_is_small properties.properties_twice',
+       'chunks.replies_of_a_client_without_properties',
+       'connection.default_threshold_of_version_one connection.sizes_are_of_one_connection')
+class LongSends(Peer):
+    """Sends are longer than the client has room for"""
+
+    def to_call(self, call):
+        self.rooms = {1: 8192, 2: 8192}
+        return super().to_call(call)
+
+
+@fault('properties.order_of_properties properties.updprop_applies',
+       'properties.unknown_properties properties.property_longer_than_its_type',
+       'connection.sizes_are_of_one_connection')
+class ShortSends(Peer):
+    """Sends are never longer than the least"""
+
+    def to_call(self, call):
+        self.rooms = {1: 1024, 2: 4096}
+        return super().to_call(call)
+
+
+# Chunks
+
+@fault('chunks.unused_write_chunks chunks.unused_write_chunks_version_one',
+       'chunks.write_chunk_without_segments limits.as_many_write_chunks_as_there_may_be',
+       'limits.as_many_segments_as_there_may_be')
+class LosesWriteList(Spoiler):
+    """a Reply has no Write list"""
+
+    @staticmethod
+    def reply(message):
+        return message.but(writes=())
+
+
+@fault('chunks.reply_chunk_is_not_needed')
+class ReturnsReplyChunk(Peer):
+    """a Reply chunk that is not used comes back"""
+
+    def says(self, data, answers):
+        return [(m.but(reply=(Segment(1, 0),)) if isinstance(m, Rpc) and m.proc == MSG else m, h)
+                for m, h in answers]
+
+
+@fault('chunks.no_padding')
+class WritesPadding(Peer):
+    """padding goes to the Write chunk"""
+
+    def write(self, data, segments):
+        used = super().write(data, segments)
+        first = segments[0]
+        self.endpoint.rdma(self.region, -len(data) % 4, first.handle,
+                           first.offset + len(data), at=len(data))
+        return used
+
+
+@fault('chunks.write_chunk chunks.write_chunk_version_one chunks.reply_chunk_is_needed',
+       'chunks.reply_chunk_of_version_one')
+class AnotherLength(Peer):
+    """chunks come back with the lengths that they had"""
+
+    def write(self, data, segments):
+        super().write(data, segments)
+        return list(segments)
+
+
+@fault('chunks.write_chunk chunks.write_chunk_version_one invalidation.after_the_data',
+       'chunks.reply_chunk_is_needed chunks.reply_chunk_of_version_one chunks.no_padding')
+class WritesNothing(Peer):
+    """no data are written, and the lengths are those of the data"""
+
+    def write(self, data, segments):
+        return super().write(bytes(len(data)), segments)
+
+
+@fault('chunks.reply_too_long chunks.write_chunk_too_small')
+class NeedsLess(WrongError):
+    """codes 7 and 8 name too few octets"""
+    codes = (wire.WRITE_RESOURCE, wire.REPLY_RESOURCE)
+
+    @staticmethod
+    def fields(message):
+        return {'arguments': (*message.arguments[:-1], message.arguments[-1] - 4)}
+
+
+@fault('chunks.call_in_memory chunks.call_in_memory_version_one chunks.empty_segments',
+       'chunks.read_chunk chunks.read_chunk_version_one')
+class ReadsOneSegment(Peer):
+    """a Read chunk has one segment"""
+
+    def contents(self, call):
+        first = {}
+        for position, segment in call.reads:
+            first.setdefault(position, segment)
+        return super().contents(call.but(reads=tuple(first.items())))
+
+
+@fault('chunks.read_chunk chunks.read_chunk_version_one chunks.read_chunk_without_padding',
+       'chunks.nomsg_with_a_read_chunk')
+class AnotherPosition(Peer):
+    """a Read chunk goes a word before its position"""
+
+    def contents(self, call):
+        return super().contents(call.but(reads=tuple(
+            (position and position - 4, segment) for position, segment in call.reads)))
+
+
+@fault('layout.lacks_its_last_word layout.lacks_its_last_word_in_version_one')
+class FillsUp(Peer):
+    """a Call in memory has a word more than it is said to have"""
+
+    def contents(self, call):
+        found = super().contents(call)
+        return found if call.proc == MSG else found + bytes(4)
+
+
+@fault('limits.too_many_segments_of_a_reply_chunk',
+       'limits.as_many_write_chunks_as_there_may_be limits.as_many_segments_as_there_may_be',
+       'limits.as_many_segments_of_a_read_chunk limits.segments_of_several_chunks')
+class AnotherLimit(WrongError):
+    """codes 4 to 6 name one more than the server takes"""
+    codes = (wire.READ_CHUNKS, wire.WRITE_CHUNKS, wire.SEGMENTS)
+
+    @staticmethod
+    def fields(message):
+        return {'arguments': (message.arguments[0] + 1,)}
+
+
+@fault('limits.too_many_read_chunks limits.too_many_write_chunks',
+       'limits.too_many_segments_of_a_write_chunk limits.too_many_segments_of_a_read_chunk')
+class LowerLimit(AnotherLimit):
+    """codes 4 to 6 name one less than the server takes"""
+
+    @staticmethod
+    def fields(message):
+        return {'arguments': (message.arguments[0] - 1,)}
+
+
+@fault('limits.too_many_read_chunks limits.too_many_write_chunks limits.order_of_limits',
+       'limits.too_many_segments_of_a_read_chunk limits.one_argument_each',
+       'limits.a_call_that_is_too_large')
+class BeyondItsLimits(WrongError):
+    """what is beyond the server gets BAD_XDR"""
+    codes = range(wire.READ_CHUNKS, wire.SYSTEM + 1)
+
+    @staticmethod
+    def fields(_message):
+        return {'code': wire.BAD_XDR, 'arguments': ()}
+
+
+# Connections
+
+@fault('connection.private_data_of_version_two connection.private_data_of_version_one')
+class ReservedFlag(Peer):
+    """a flag of the private data is set that is reserved"""
+    private = dataclasses.replace(Peer.private, flags=3)
+
+
+@fault('connection.private_data_of_version_two')
+class SmallSizes(Peer):
+    """the sizes of the private data are too small for version 2"""
+    private = dataclasses.replace(Peer.private, send=2048)
+
+
+@fault('connection.the_server_does_not_speak_first')
+class SpeaksFirst(Peer):
+    """the server speaks first"""
+
+    def begins(self):
+        self.endpoint.post(wire.connprop(1).encode())
+
+
+@fault('connection.no_call_from_the_server_unasked')
+class CallsUnasked(Peer):
+    """a Call of the server comes with each Reply"""
+
+    def says(self, data, answers):
+        number = rpc.number_at(data.ljust(16), 0) ^ 0x40000000
+        return answers + [(Rpc(number, rpc.call(number), m.version), 0)
+                          for m, _ in answers if isinstance(m, Rpc)]
+
+
+@fault('invalidation.none_without_a_handle invalidation.handle_of_no_chunk',
+       'connection.private_data_are_optional',
+       'connection.no_invalidation_when_the_flag_is_clear')
+class InvalidatesAnyway(Spoiler):
+    """a handle is invalidated that was not nominated"""
+
+    def instead(self, data, message, handle):
+        handles = self.handles(data)
+        return [(message, handle or (handles[0] if handles else 0))]
+
+    @staticmethod
+    def handles(data):
+        """Those of a Call"""
+        version_two = rpc.number_at(data, 4) == 2 and rpc.number_at(data, 12) == MSG
+        call = wire.decode(data[:20] + bytes(4) + data[24:] if version_two else data)
+        return call.handles() if isinstance(call, Rpc) else []
+
+
+@fault('invalidation.one_of_several_handles')
+class InvalidatesTheFirst(InvalidatesAnyway):
+    """the first handle is invalidated, whichever was nominated"""
+
+    def instead(self, data, message, handle):
+        return [(message, self.handles(data)[0] if handle else 0)]
+
+
+@fault('invalidation.none_with_an_error headers.errors_end_with_their_arguments')
+class InvalidatesWithErrors(Spoiler):
+    """an error comes with invalidation"""
+
+    def instead(self, data, message, handle):
+        if isinstance(message, Error) and len(data) >= 24:
+            handle = rpc.number_at(data, 20)
+        return [(message, handle)]
+
+
+@fault('lost.a_write_with_immediate')
+class TakesImmediates(Peer):
+    """an RDMA Write with Immediate is passed over"""
+
+    def takes_message(self, data, immediate):
+        if not immediate:
+            super().takes_message(data, False)
+
+
+@fault('lost.an_rdma_read_is_refused lost.an_rdma_write_is_refused lost.a_send_is_refused')
+class CostsForEver(Peer):
+    """a Call that has cost two connections may cost a third one"""
+
+    def to_call(self, call):
+        self.costs.clear()
+        return super().to_call(call)
+
+
+@fault('held.reads_without_response')
+class HoldsOn(Peer):
+    """a connection that gets no response goes on"""
+    idle = 100
+
+    def takes_message(self, data, immediate):
+        with contextlib.suppress(Exception):
+            super().takes_message(data, immediate)
