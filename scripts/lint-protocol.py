@@ -5,9 +5,11 @@ Holds Documentation/protocol.rst against the sources: prints each requirement
 id and each section that they name and the document lacks, and each file,
 function and test that a row names and the sources lack, and each id
 of a row that none of its tests has in the name of a case, and each decision of section
-2.1 that the tester explains in other words. No output, no fault.
+2.1 that the tester explains in other words; and each figure of a group in testing.rst
+that the group has not. No output, no fault.
 
---meanings writes those words into the tester's requirements.txt.
+--meanings writes those words into the tester's requirements.txt. --canary makes one place
+after another of the documents false, and prints what is no fault then.
 """
 
 import fnmatch
@@ -17,6 +19,7 @@ import sys
 import textwrap
 
 DOCUMENT = 'Documentation/protocol.rst'
+TESTING = 'Documentation/testing.rst'
 MEANINGS = 'tester/rpcrdma2_test/requirements.txt'
 ID = re.compile(r'\b([CBPE]-\d{2,3}|[SV]\d{2})\b')
 RANGE = re.compile(r'\b([CBPE]-|S)(\d{2,3}) to \1(\d{2,3})\b')
@@ -32,6 +35,9 @@ FUNCTION = re.compile(r'^([\w-]+)\(\)\n[{(]\n(.*?)^[})]', re.M | re.DOTALL)
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
 LISTED = re.compile(r'\w\+?="([^"$]*)"')
 VARIABLE = re.compile(r"^([a-z]\w*)='([^']*)'", re.M)
+NAMED = re.compile(r'``(scripts/[\w./-]+\.\w+)``')
+# Seconds are what a group takes, and small numbers are everywhere.
+FIGURE = re.compile(r'(?<![\w.,-])(\d[\d,]*\d)(?![\w.,]*\d)(?! s\b)')
 SOURCES = ['include/rpcrdma2/*.h', 'rpcrdma2/*.[ch]', 'xprtrdma2/*.[ch]', 'svcrdma2/*.[ch]',
            'kunit/*.[ch]', 'scripts/*.[ch]', 'scripts/*/*.[ch]',
            'scripts/*.sh', 'scripts/*/*.sh', 'tester/*/*/*.py']
@@ -207,6 +213,11 @@ def check_test(line, cell, sources, groups):
                     faults.append(f'{DOCUMENT}:{line}: {one} has no {case}')
 
 
+def check_ids(line, requirement, cell, sources, shell, modules):
+    for i in sorted(ids_in(requirement) - test_ids(cell, sources, shell, modules)):
+        faults.append(f'{DOCUMENT}:{line}: none of these tests has {i}')
+
+
 def check_rows(lines, sources):
     shell, modules = shell_parts(sources), tester_modules(sources)
     groups = set()
@@ -221,10 +232,36 @@ def check_rows(lines, sources):
         check_where(line, where, sources)
         if test != '\\':
             check_test(line, test, sources, groups)
-            for i in sorted(ids_in(requirement) - test_ids(test, sources, shell, modules)):
-                faults.append(f'{DOCUMENT}:{line}: none of these tests has {i}')
+            check_ids(line, requirement, test, sources, shell, modules)
     if rows < 50:
         faults.append(f'{DOCUMENT}: {rows} rows found, there must be more')
+
+
+def groups_of_testing(lines):
+    """The rows of groups in testing.rst: line, name, text"""
+    row = None
+    for number, line in enumerate([*lines, ''], 1):
+        begin = re.match(r' {4}``([\w.-]+)`` +(\S.*)', line)
+        if row and not begin and re.match(r' {15,}\S', line):
+            row[2] += ' ' + line.strip()
+            continue
+        if row:
+            yield row
+        row = [number, *begin.groups()] if begin else None
+
+
+def check_figures(lines, shell):
+    rows = 0
+    for line, name, text in groups_of_testing(lines):
+        if f'group_{name}' not in shell:
+            continue
+        rows += 1
+        known = ' '.join([reached(f'group_{name}', shell), *map(read, NAMED.findall(text))])
+        for figure in FIGURE.findall(text):
+            if not re.search(rf'(?<!\d){figure.replace(",", "")}(?!\d)', known):
+                faults.append(f'{TESTING}:{line}: {name} has no {figure}')
+    if rows < 30:
+        faults.append(f'{TESTING}: {rows} groups found, there must be more')
 
 
 def check_sources(document, sources):
@@ -274,16 +311,70 @@ def write_meanings(document):
         file.write(text)
 
 
+def is_found(check, *arguments):
+    """Whether the check has a fault for these, which then is none"""
+    before = len(faults)
+    check(*arguments)
+    found = faults[before:]
+    del faults[before:]
+    return bool(found)
+
+
+def spoilt(pattern, text):
+    """The text with another end of one match, for each"""
+    return [text[:m.end()] + '77' + text[m.end():] for m in re.finditer(pattern, text, re.M)]
+
+
+def false_rows(document, sources, shell, modules):
+    """Each name in the tables, which is false, and the check that it is for"""
+    groups = {name[len('group_'):] for name in shell if name.startswith('group_')}
+    for line, requirement, where, test in tables(document.split('\n')):
+        for cell in spoilt(r'[\w-]+(?=[,;.:]|$)', where):
+            yield cell, check_where, line, cell, sources
+        if test == '\\':
+            continue
+        for cell in spoilt(r'[\w-]+(?=[,;:]|$)', test.replace('nfs-test:', '')):
+            yield cell, check_test, line, cell, sources, groups
+        more = requirement + ' C-999'
+        yield more, check_ids, line, more, test, sources, shell, modules
+
+
+def false_texts(document, testing, sources, shell):
+    """The same of what is not in these tables"""
+    for old, new in ('C-080', 'C-008'), ('\n2.3 ', '\n2.7 '):
+        yield new, check_sources, document.replace(old, new), sources
+    for text in spoilt(r'^S\d\d\n    \w+', document):
+        yield 'a decision', check_meanings, text
+    for _, name, text in groups_of_testing(testing.split('\n')):
+        for figure in FIGURE.findall(text) * (f'group_{name}' in shell):
+            yield f'{name}: {figure}77', check_figures, re.sub(
+                rf'(?<![\d,]){figure}(?!,?\d)', figure + '77', testing).split('\n'), shell
+
+
+def canary(document, sources):
+    shell, modules = shell_parts(sources), tester_modules(sources)
+    false = [*false_rows(document, sources, shell, modules),
+             *false_texts(document, read(TESTING), sources, shell)]
+    missed = [what for what, *arguments in false if not is_found(*arguments)]
+    faults.extend(f'false, and no fault: {what}' for what in missed)
+    if len(false) < 500:
+        faults.append(f'{len(false)} names made false, there must be more')
+
+
 def main():
     document = read(DOCUMENT)
     if sys.argv[1:] == ['--meanings']:
         write_meanings(document)
         return 0
-    check_meanings(document)
     sources = {path: read(path) for pattern in SOURCES
                for path in sorted(glob.glob(pattern))}
-    check_sources(document, sources)
-    check_rows(document.split('\n'), sources)
+    if sys.argv[1:] == ['--canary']:
+        canary(document, sources)
+    else:
+        check_meanings(document)
+        check_sources(document, sources)
+        check_rows(document.split('\n'), sources)
+        check_figures(read(TESTING).split('\n'), shell_parts(sources))
     print('\n'.join(faults), end='\n' if faults else '')
     return 1 if faults else 0
 

@@ -247,6 +247,10 @@ report "what README says to type is in the guide" "$work/readme" $?
 if have python3 "protocol.rst against the sources"; then
 	scripts/lint-protocol.py >"$work/protocol" 2>&1
 	report "protocol.rst against the sources" "$work/protocol" $?
+	if [ -z "$base" ] || [ -n "$(files 'scripts/lint-protocol.py')" ]; then
+		scripts/lint-protocol.py --canary >"$work/canary" 2>&1
+		report "false documents are found out" "$work/canary" $?
+	fi
 fi
 
 if [ -z "$base" ] || [ -n "$(files 'compat/*')" ]; then
