@@ -46,9 +46,12 @@ def results_of(kind, cases, trigger, target, run):
 
 
 def judged(name, results, died, fail):
-    """One result of all of these: with a fault they fail, and not by one of the tester"""
+    """
+    One result of all of these: with a fault they fail, not by one of the tester, nor for
+    want of a connection.
+    """
     others = [r for r in results if r.status != (report.FAILED if fail else report.PASSED) or
-              fail and not r.why.startswith('line ')]
+              fail and (not r.why.startswith('line ') or '[Errno' in r.why)]
     why = died or '; '.join(f'{r.case.name}: {r.status}: {r.why}' for r in others or results)
     if not died and not others:
         name = f'{name}: {len(results)} cases {"fail as they must" if fail else "pass"}'
