@@ -315,8 +315,8 @@ int ep_is_left(struct endpoint *ep, int patience)
 	return poll(&fd, 1, patience) > 0;
 }
 
-/* Waits until a CQ has something, the connection ends, or for so long. */
-static void await(struct endpoint *ep, struct ibv_comp_channel *channel,
+/* Waits until a CQ has something, which is 1, the connection ends, or for so long. */
+static int await(struct endpoint *ep, struct ibv_comp_channel *channel,
 		  long long until)
 {
 	struct pollfd fds[] = {
@@ -327,11 +327,12 @@ static void await(struct endpoint *ep, struct ibv_comp_channel *channel,
 	struct ibv_cq *cq;
 	void *context;
 
-	if (left <= 0)
-		return;
-	poll(fds, ep->lost ? 1 : 2, (int)left);
-	if (fds[0].revents & POLLIN && !ibv_get_cq_event(channel, &cq, &context))
+	poll(fds, ep->lost ? 1 : 2, left > 0 ? (int)left : 0);
+	if (!(fds[0].revents & POLLIN))
+		return 0;
+	if (!ibv_get_cq_event(channel, &cq, &context))
 		ibv_ack_cq_events(cq, 1);
+	return 1;
 }
 
 static int next_completion(struct endpoint *ep, struct ibv_cq *cq,
@@ -347,12 +348,11 @@ static int next_completion(struct endpoint *ep, struct ibv_cq *cq,
 			return 1;
 		if (lost)
 			return CONNECTION_LOST;
-		if (now() >= until)
-			return 0;
 		ibv_req_notify_cq(cq, 0);
 		if (ibv_poll_cq(cq, 1, wc) > 0)
 			return 1;
-		await(ep, channel, until);
+		if (!await(ep, channel, until) && now() >= until)
+			return 0;
 	}
 }
 
@@ -485,6 +485,21 @@ int ep_receive(struct endpoint *ep, int patience, void *to, size_t room,
 	if (ep_post_receives(ep, 1))
 		return CONNECTION_LOST;
 	return TOOK_MESSAGE;
+}
+
+/*
+ * ep_descriptors - what is readable when ep_receive(), which came back with nothing, is
+ * to be called again; the second one is so for good once the connection has ended
+ */
+void ep_descriptors(const struct endpoint *ep, int fds[2])
+{
+	fds[0] = ep->id->recv_cq_channel->fd;
+	fds[1] = ep->id->channel->fd;
+}
+
+int ep_listener_descriptor(const struct rdma_cm_id *listener)
+{
+	return listener->channel->fd;
 }
 
 /* region_new - memory that the peer may read and write by the region's handle */

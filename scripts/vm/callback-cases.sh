@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2015,SC2034,SC2154
+# shellcheck disable=SC2015,SC2034,SC2153,SC2154
 #
 # Sourced by nfs-cases.sh: a server calls back, in-tree's or svcrdma2, in one
 # kernel with the client. What takes a delegation back is an open of the file on
@@ -388,80 +388,38 @@ callbacks_at_umount()
 	done
 }
 
-# callbacks_in_two VERSION PORT: what nfsd says of backward messages in version 2
-# through scripts/peer, which has the wire from the drafts alone
-callbacks_in_two()
+# The mount is of the tester, which hands Calls of nfsd on in version 2.
+group_recall-run()
 {
-	local v=$1 port=$2 label="version 2, NFSv$1"
+	local port=$PORT label="version 2, NFSv$VERS"
 
-	peer_up "$port" two || { fail "$label: no peer"; return; }
-	check "$label: mount" mount_nfs rdma2 "$v" /mnt || return
-	recalls "$label" 12
-	check "$label: umount" umount_all
-	peer_down
-	check "$label: a Reply for each Call" test \
-		"$(received "$port" 'sent v2 MSG .* call')" -eq \
-		"$(received "$port" 'recv v2 MSG .* reply credit')"
-	check "B-07 $label: with the client's grant" test \
-		"$(received "$port" 'recv v2 MSG .* reply credit=16')" -ge 12
-	check "$label: on one connection" test \
-		"$(received "$port" '^[0-9]+ up$')" -eq 1
+	trap 'umount -f -l /mnt; exit 1' TERM
+	{
+		check "$label: mount" mount_nfs rdma2 "$VERS" /mnt && {
+			recalls "$label" 12
+			check "$label: umount" umount_all
+		}
+	} >/tmp/recalls
+	exit "$failed"
 }
 
-# An NFSv3 mount expects no Calls, and the client takes none with chunks.
-callbacks_refused()
+# Calls that the tester makes to mounts of NFSv3, which expect none, and Calls of nfsd.
+# The tester has the wire from the drafts alone.
+callbacks_of_tester()
 {
-	local port=$1 level=/sys/module/xprtrdma2/parameters/backward
+	local v all_apply=1 level=/sys/module/xprtrdma2/parameters/backward
 
 	echo inline >"$level"
-	peer_up "$port" two-calls || { fail "refusals: no peer"; return; }
-	check "refusals: mount" mount_nfs rdma2 3 /mnt nolock || return
-	echo some >/mnt/f
-	check "refusals: the mount works" cmp /mnt/f "$export_dir/f"
-	check "refusals: umount" umount_all
-	peer_down
-	check "S23 a Read chunk: code 4, at most 0" test \
-		"$(received "$port" 'recv v2 ERROR xid=00000cb4 .* code=4 arg=0$')" -eq 1
-	check "S23 a Write chunk: code 5, at most 0" test \
-		"$(received "$port" 'recv v2 ERROR xid=00000cb5 .* code=5 arg=0$')" -eq 1
-	check "S23 a Read chunk of 65 segments: the peer sent it" test \
-		"$(received "$port" 'sent v2 MSG xid=00000cb6 .* reads=65 ')" -eq 1
-	check "S23 a Read chunk of 65 segments: code 4, at most 0" test \
-		"$(received "$port" 'recv v2 ERROR xid=00000cb6 .* code=4 arg=0$')" -eq 1
-	check "S24 no service: code 10" test \
-		"$(received "$port" 'recv v2 ERROR .* code=10$')" -eq 41
-	check "B-06 and still the same connection" test \
-		"$(received "$port" '^[0-9]+ up$')" -eq 1
+	tester_of_clients 20061 client_recalls.calls_for_nobody
 	echo genl >"$level"
-	rm -f "$export_dir/f"
-}
-
-# Backward Calls with the xids of RPCs that are waiting for their Replies
-callbacks_with_pending_xids()
-{
-	local port=$1 label="C-066 B-02 a Call with the xid of an RPC" calls
-
-	peer_up "$port" two-same-xid || { fail "$label: no peer"; return; }
-	check "$label: mount" mount_nfs rdma2 3 /mnt nolock || return
-	echo some >/mnt/f
-	check "$label: each RPC gets its own Reply" cmp /mnt/f "$export_dir/f"
-	check "$label: umount" umount_all
-	peer_down
-	calls=$(received "$port" 'sent v2 MSG .* call')
-	check "$label: the peer made $calls" test "$calls" -ge 10
-	check "$label: each is answered for itself" test \
-		"$(received "$port" 'recv v2 ERROR .* code=10$')" -eq "$calls"
-	check "$label: on one connection" test \
-		"$(received "$port" '^[0-9]+ up$')" -eq 1
-	rm -f "$export_dir/f"
-}
-
-callbacks_of_peer()
-{
-	callbacks_refused 20061
-	callbacks_with_pending_xids 20064
-	callbacks_in_two 4.1 20062
-	callbacks_in_two 4.2 20063
+	tester_of_clients 20062 client_recalls.calls_with_the_xids_of_rpcs
+	for v in 4.1 4.2; do
+		VERS=$v tester "" --server --actions --trigger \
+			"$VM_TOP/scripts/vm/nfs-cases.sh recall-run rdma2" \
+			"$addr4" "2007${v#4.}" client_recalls.recalled || failed=1
+		cat /tmp/recalls
+		rm -f /tmp/recalls
+	done
 }
 
 callback_group()
@@ -498,7 +456,7 @@ group_callbacks-umount()
 
 group_callbacks-two()
 {
-	callback_group callbacks_of_peer
+	callback_group callbacks_of_tester
 }
 
 callbacks_of_rdma2()

@@ -7,7 +7,6 @@
 # count what they receive.
 
 events=/sys/kernel/tracing/events/xprtrdma2
-trace=/sys/kernel/tracing/trace
 params=/sys/module/xprtrdma2/parameters
 
 # Modules of the tester that are for this group
@@ -103,23 +102,6 @@ received()
 matches()
 {
 	[ "$1" = "$2" ] || { [ "$2" = n ] && [ "$1" -gt 0 ]; }
-}
-
-# traced PORT EVENT SED-SCRIPT: what the events of a server say, in a line
-traced()
-{
-	grep ":$1 " "$trace" | sed -n "s/.* xprt2_$2: .*$3/p" | tr ' \n' '_,' |
-		sed 's/,$//'
-}
-
-moves()
-{
-	traced "$1" negotiate 'answer=\(.*\) move=\(.*\)/\1>\2'
-}
-
-settled()
-{
-	traced "$1" settled 'version=\(.*\)/\1'
 }
 
 # shellcheck source=scripts/vm/visit.sh
@@ -295,8 +277,8 @@ visits()
 	local dir
 
 	rm -f /tmp/visits
-	ADDRESS=$addr4 all_apply=1 tester "" --server --set "$client_set" \
-		--trigger "$VM_TOP/scripts/vm/visit.sh $addr4 $export_dir" \
+	ADDRESS=$addr4 all_apply=1 tester "" --server --actions --set "$client_set" \
+		--trigger "exec $VM_TOP/scripts/vm/visit.sh $addr4 $export_dir" \
 		"$addr4" 21000 "$@" || failed=1
 	# Of a visit that was killed
 	sed -n 's|^[^ ]* \(/mnt\.[0-9]*\) nfs .*|\1|p' /proc/mounts |
@@ -305,219 +287,61 @@ visits()
 		done
 }
 
-# concluded_now PORT NAME VERSIONS MOVES LINES: what was concluded up to now, and how many
-# lines of the log say so
-concluded_now()
+# What the client has concluded at each look of a case: versions, moves, and how many
+# lines of the log have said so
+looks='
+refused		1,1	ERR_VERS>version_1 1
+refused		1,1,1,1	ERR_VERS>version_1 1
+refused		1,1,1,1,1,1 ERR_VERS>version_1,ERR_VERS>version_1 2
+silent		1,1	silence>try_version_2,silence>connect_again,_version_1 1
+silent		1,1,1,1	silence>try_version_2,silence>connect_again,_version_1 1
+silent		1,1,1,1,1,1 silence>try_version_2,silence>connect_again,_version_1,silence>connect_again,_version_1 2
+closing		1,1	lost>connect_later,lost>connect_later,lost>connect_again,_version_1 1
+closing		1,1,1,1	lost>connect_later,lost>connect_later,lost>connect_again,_version_1 1
+closing		1,1,1,1,1,1 lost>connect_later,lost>connect_later,lost>connect_again,_version_1,lost>connect_later 1
+not_under_an_rpc 1,1	silence>try_version_2,silence>connect_again,_version_1 1
+not_under_an_rpc 1,1,2	silence>try_version_2,silence>connect_again,_version_1,CONNPROP>version_2 1
+not_under_an_rpc 1,1,2,2 silence>try_version_2,silence>connect_again,_version_1,CONNPROP>version_2,CONNPROP>version_2 1
+version_two_now	*,2,2	* *
+not_in_vain	1	ERR_VERS>version_1 1
+not_in_vain	1	ERR_VERS>version_1 1
+not_in_vain	1,2	ERR_VERS>version_1,CONNPROP>version_2 1
+replaced_while_it_was_down 2,1,1 CONNPROP>version_2,ERR_VERS>version_1 1
+down_with_its_answer *	*,ERR_VERS>version_1 *
+down_with_its_answer 2,1,2 CONNPROP>version_2,ERR_VERS>version_1,CONNPROP>version_2 0
+down_by_each_probe 2,1	CONNPROP>version_2,lost>connect_later,lost>connect_again,_version_1 1
+'
+
+# Each look of a case is as the rows say, one after the other.
+all_looks()
 {
-	local port=$1 name=$2 got
+	local name expected got n=0 last=''
 
-	concluded "$name" "$port" "$3" "$4"
-	got=$(dmesg | grep -c "version 1 of RPC-over-RDMA with server $addr4 port $port ")
-	[ "$got" = "$5" ] && ok "$name: $5 lines in the log" ||
-		fail "$name: $got lines in the log, not $5"
-}
-
-# known_for_an_hour MANNERS FIRST AGAIN LINES: over two transports, of which one asks
-known_for_an_hour()
-{
-	local port=$((++next_port)) name="S34 a server that is $1"
-
-	peer_up "$port" "$1" && peer_mount "$port" nconnect=2 ||
-		{ fail "$name: mount"; return; }
-	check "$name: use" use "/mnt.$port"
-	concluded_now "$port" "$name" 1,1 "$2" 1
-	sleep 400
-	check "$name: use after an idle time" use "/mnt.$port"
-	concluded_now "$port" "$name: not asked within the hour" 1,1,1,1 "$2" 1
-	sleep 3600
-	check "$name: use after an hour" use "/mnt.$port"
-	concluded_now "$port" "$name: asked after an hour" 1,1,1,1,1,1 "$2,$3" "$4"
-	umount "/mnt.$port"
-	peer_down
-}
-
-# An RPC that has lost its connection does not wait for the question; the next one does
-# that comes when the transport was idle. By then the server has version 2.
-not_asked_under_an_rpc()
-{
-	local port=$((++next_port)) name="S34 a transport that is busy" waiter
-	local first='silence>try_version_2,silence>connect_again,_version_1'
-
-	peer_up "$port" silent && peer_mount "$port" || { fail "$name: mount"; return; }
-	check "$name: use" use "/mnt.$port"
-	kill -STOP "$peer"
-	stat "/mnt.$port/absent" >/dev/null 2>&1 &
-	waiter=$!
-	check "$name: an RPC is out" happens_in 10 grep -q \
-		"^peer=$addr4:$port .* used=1 " /proc/net/rpc/xprtrdma2
-	kill -KILL "$peer"
-	wait "$peer" 2>/dev/null
-	sleep 3700
-	peer_up "$port" two || { fail "$name: no peer"; return; }
-	wait "$waiter"
-	concluded_now "$port" "$name: not asked after an hour" 1,1 "$first" 1
-	sleep 400
-	check "$name: use when it was idle" use "/mnt.$port"
-	concluded_now "$port" "$name: asked when it was idle" 1,1,2 \
-		"$first,CONNPROP>version_2" 1
-	sleep 400
-	check "$name: use once more" use "/mnt.$port"
-	concluded_now "$port" "$name: asked each time from then on" 1,1,2,2 \
-		"$first,CONNPROP>version_2,CONNPROP>version_2" 1
-	umount "/mnt.$port"
-	peer_down
-}
-
-# Each of two transports comes to version 2.
-upgraded()
-{
-	local port=$((++next_port)) name="S34 a server that has version 2 now" got
-
-	peer_up "$port" one && peer_mount "$port" nconnect=2 ||
-		{ fail "$name: mount"; return; }
-	check "$name: use" use "/mnt.$port"
-	peer_down
-	peer_up "$port" two || { fail "$name: no peer"; return; }
-	sleep 3700
-	check "$name: use after an hour" use "/mnt.$port"
-	sleep 400
-	check "$name: use once more" use "/mnt.$port"
-	got=$(settled "$port")
-	[ "${got: -3}" = 2,2 ] && ok "$name: in version 2, $got" ||
-		fail "$name: $got"
-	umount "/mnt.$port"
-	peer_down
-}
-
-# A connect that fails has asked nothing: the next one does.
-not_asked_in_vain()
-{
-	local port=$((++next_port)) name="S34 a server that was down" waiter
-
-	peer_up "$port" one && peer_mount "$port" || { fail "$name: mount"; return; }
-	check "$name: use" use "/mnt.$port"
-	peer_down
-	sleep 3700
-	measure stat_in_vain
-	expect "$name: an RPC waits for a connection" "c_connects == 0 && c_connect_failures > 1"
-	peer_up "$port" two || { fail "$name: no peer"; return; }
-	wait "$waiter"
-	concluded_now "$port" "$name: asked by the first connection" 1,2 \
-		"ERR_VERS>version_1,CONNPROP>version_2" 1
-	umount "/mnt.$port"
-	peer_down
-}
-
-# A server of version 2 is down until attempts to connect are as far apart as they get, and
-# comes up as one of version 1 that says so and ends the connection: that counts on the
-# next attempt (C-102).
-replaced_by_another()
-{
-	local port=$((++next_port)) name="S34 a server that was replaced while it was down"
-	local waiter
-
-	peer_up "$port" two && peer_mount "$port" || { fail "$name: mount"; return; }
-	check "$name: use" use "/mnt.$port"
-	peer_down
-	stat_in_vain
-	sleep 540
-	peer_up "$port" one-hangs || { fail "$name: no peer"; return; }
-	sleep 300
-	concluded_now "$port" "C-102 $name" 2,1,1 "CONNPROP>version_2,ERR_VERS>version_1" 1
-	check "$name: the RPC has ended" test ! -d "/proc/$waiter"
-	umount -f -l "/mnt.$port"
-	wait "$waiter"
-	peer_down
-}
-
-# has_moved PORT ANSWER: the client has drawn a conclusion from it
-has_moved()
-{
-	[[ $(moves "$1") = *"$2>"* ]]
-}
-
-# A server goes down with its answer to a probe, for two minutes: the client probes again,
-# since another version may come up.
-replaced_after_an_answer()
-{
-	local port=$((++next_port)) name="S34 a server that went down with its answer"
-	local waiter
-
-	peer_up "$port" two && peer_mount "$port" || { fail "$name: mount"; return; }
-	check "$name: use" use "/mnt.$port"
-	peer_down
-	stat_in_vain
-	peer_up "$port" one-hangs || { fail "$name: no peer"; return; }
-	check "$name: ERR_VERS has come" await has_moved "$port" ERR_VERS
-	peer_down
-	sleep 120
-	peer_up "$port" two || { fail "$name: no peer"; return; }
-	sleep 120
-	concluded_now "$port" "$name" 2,1,2 \
-		"CONNPROP>version_2,ERR_VERS>version_1,CONNPROP>version_2" 0
-	check "$name: the RPC has ended" test ! -d "/proc/$waiter"
-	umount -f -l "/mnt.$port"
-	wait "$waiter"
-	peer_down
-}
-
-peer_is_gone()
-{
-	! kill -0 "$peer" 2>/dev/null
-}
-
-# A server of version 1 goes down with each probe, and is up again after 170 s, when
-# attempts to connect are as far apart as they get.
-dies_of_each_probe()
-{
-	local port=$((++next_port)) name="S34 a server that each probe takes down"
-	local waiter
-
-	peer_up "$port" two && peer_mount "$port" || { fail "$name: mount"; return; }
-	check "$name: use" use "/mnt.$port"
-	peer_down
-	stat_in_vain
-	sleep 540
-	for _ in 1 2; do
-		peer_up "$port" dying || { fail "$name: no peer"; return; }
-		check "$name: it is down" happens_in 200 peer_is_gone
-		sleep 170
-	done
-	peer_up "$port" dying || { fail "$name: no peer"; return; }
-	sleep 200
-	concluded_now "$port" "$name" 2,1 \
-		"CONNPROP>version_2,lost>connect_later,lost>connect_again,_version_1" 1
-	check "$name: the RPC has ended" test ! -d "/proc/$waiter"
-	umount -f -l "/mnt.$port"
-	wait "$waiter"
-	peer_down
-}
-
-# an RPC that finds no server
-stat_in_vain()
-{
-	stat "/mnt.$port/absent" >/dev/null 2>&1 &
-	waiter=$!
-	sleep 60
+	while read -r name expected; do
+		[ -n "$name" ] || continue
+		[ "$name" = "$last" ] || n=0
+		last=$name n=$((n + 1))
+		got=$(sed -n "${n}p" "/tmp/looks.client_hours.$name")
+		expected=${expected//$'\t'/ }
+		# shellcheck disable=SC2053 # a pattern
+		[[ $got == $expected ]] && ok "$name, look $n: $expected" ||
+			fail "$name, look $n: not $expected: $got"
+	done <<<"$looks"
 }
 
 # S34: what is known of a server of version 1, over hours of the guest's own time
 group_negotiate-hour()
 {
+	local looks_of=/tmp/looks.client_hours.not_in_vain
+
 	negotiate_up 20300 || return
-	known_for_an_hour one 'ERR_VERS>version_1' 'ERR_VERS>version_1' 2
-	known_for_an_hour silent \
-		'silence>try_version_2,silence>connect_again,_version_1' \
-		'silence>connect_again,_version_1' 2
-	known_for_an_hour closing \
-		'lost>connect_later,lost>connect_later,lost>connect_again,_version_1' \
-		'lost>connect_later' 1
-	not_asked_under_an_rpc
-	not_asked_in_vain
-	replaced_by_another
-	replaced_after_an_answer
-	dies_of_each_probe
-	upgraded
+	visits ${CASES:-client_hours}
+	if [ -z "${CASES:-}" ]; then
+		all_looks
+		rise "$looks_of.1" "$looks_of.2"
+		expect "S34 an RPC waits for a connection" \
+			"c_connects == 0 && c_connect_failures > 1"
+	fi
 	finish
 }
 

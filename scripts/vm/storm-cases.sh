@@ -4,7 +4,7 @@
 # Sourced by nfs-cases.sh, after negotiate-cases.sh: bad times that pass, and
 # what they may not do. A server that drops its connections is not stormed, a
 # shortage of memory delays RPCs and ends none, an RPC that can not be sent ends
-# alone. Servers that drop connections are scripts/peer; shortages are the
+# alone. Servers that drop connections are the tester's; shortages are the
 # module's own faults on demand (rpcrdma2/fault.h), in uml-debug.
 
 faults=/sys/kernel/debug/xprtrdma2
@@ -25,112 +25,11 @@ no_fault()
 	echo 0 >"$faults/$1/probability"
 }
 
-# connected PORT: when connections to a server came up, in ms, one a line
-connected()
+storm_servers()
 {
-	grep ":$1 status=0" "$trace" |
-		sed -n 's/.* \([0-9]*\)\.\([0-9]\{3\}\)[0-9]*: xprt2_connect: .*/\1\2/p'
-}
-
-# distances PORT: between them, in ms, on one line
-distances()
-{
-	connected "$1" | awk 'NR > 1 { printf "%d ", $1 - last } { last = $1 }'
-}
-
-# between VALUE LOW HIGH
-between()
-{
-	[ "${1:-0}" -ge "$2" ] && [ "${1:-0}" -le "$3" ]
-}
-
-# A server that hangs up on each Call, for five seconds
-storm_bounded()
-{
-	local name="a server that hangs up on each Call" n port=$((++next_port))
-
-	peer_up "$port" hang-on-rpc || { fail "$name: no peer"; return; }
-	mkdir -p "/mnt.$port"
-	timeout -s KILL 5 mount -t nfs -o "vers=3,proto=rdma2,nolock,port=$port" \
-		"$addr4:$export_dir" "/mnt.$port" 2>/dev/null &
-	wait $! 2>/dev/null
-	n=$(received "$port" '^[0-9]+ up$')
-	between "$n" 2 4 &&
-		ok "$name: $n connections in 5 s, distances $(distances "$port")ms" ||
-		fail "$name: $n connections in 5 s"
-	peer_down
-}
-
-# Three times, and then it serves; and is as good as any other server after that.
-storm_recovers()
-{
-	local name="hangs up on three Calls, then serves" why='' d n
-	local port=$((++next_port))
-
-	peer_up "$port" hang-on-rpc,hang-on-rpc,hang-on-rpc,two-hangs,two-hangs &&
-		peer_mount "$port" || { fail "$name: mount"; peer_down; return; }
-	use "/mnt.$port" || why+=", no use"
-	kill -USR1 "$peer"
-	sleep 0.1
-	use "/mnt.$port" || why+=", no use of the next connection"
-	ended_for "$name" "$client_view" peer
-	umount "/mnt.$port"
-	read -ra d <<<"$(distances "$port")"
-	# at once but spread; 3 s; 6 s; at once again
-	between "${d[0]}" 0 1500 || why+=", the second not at once"
-	between "${d[1]}" 2700 4500 || why+=", the third not after 3 s"
-	between "${d[2]}" 5500 8000 || why+=", the fourth not after 6 s"
-	n=$(received "$port" '^[0-9]+ up$')
-	[ "$n" -eq 5 ] || why+=", $n connections"
-	# From the loss to the next connection
-	n=$(awk -v port=":$port " '
-		index($0, port) && /xprt2_ep_state: .* state=lost/ {
-			match($0, /[0-9]+\.[0-9]+: /)
-			lost = substr($0, RSTART) + 0
-		}
-		index($0, port) && /xprt2_connect: .* status=0/ {
-			match($0, /[0-9]+\.[0-9]+: /)
-			up = substr($0, RSTART) + 0
-		}
-		END { printf "%d", (up - lost) * 1000 }' "$trace")
-	# the umount loses nothing: the last loss is the one before the last connection
-	between "$n" 0 1500 || why+=", $n ms after the loss of one that worked"
-	peer_down
-	[ -z "$why" ] && ok "$name: distances ${d[*]} ms" ||
-		fail "$name: distances ${d[*]} ms: ${why#, }"
-}
-
-# The server hangs up on each fourth Call: a connection that worked is lost, and
-# the RPC waits for the next one. These attempts are spread.
-storm_spread()
-{
-	local name="connections lost that worked" why='' i least most n
-	local port=$((++next_port))
-
-	peer_up "$port" hang-on-fourth && peer_mount "$port" ||
-		{ fail "$name: mount"; peer_down; return; }
-	for i in 1 2 3 4; do
-		use "/mnt.$port" || why+=", no use"
-	done
-	umount "/mnt.$port"
-	peer_down
-	read -r n least most <<<"$(awk -v port=":$port " '
-		index($0, port) && /xprt2_ep_state: .* state=(lost|connecting)/ {
-			match($0, /[0-9]+\.[0-9]+: /)
-			at = substr($0, RSTART) + 0
-			if (/state=lost/) { lost = at; next }
-			if (!lost) next
-			ms = int((at - lost) * 1000)
-			if (!seen++ || ms < least) least = ms
-			if (ms > most) most = ms
-			lost = 0
-		}
-		END { print seen + 0, least + 0, most + 0 }' "$trace")"
-	[ "$n" -ge 8 ] || why+=", only $n losses"
-	[ $((most - least)) -ge 50 ] || why+=", not spread"
-	[ "$most" -le 1500 ] || why+=", too late"
-	[ -z "$why" ] && ok "$name: $n times, connecting $least to $most ms later" ||
-		fail "$name: $n times, connecting $least to $most ms later$why"
+	visits client_storms
+	ended_for "hangs up on three Calls, then serves" \
+		/tmp/looks.client_storms.recovers.view peer
 }
 
 storm_mount()
@@ -441,11 +340,9 @@ useless_device()
 
 group_storms()
 {
-	local c all="storm_bounded storm_recovers storm_spread"
+	local c all=storm_servers
 
 	negotiate_up 20300 || return
-	echo 1 >"$events/xprt2_connect/enable"
-	echo 1 >"$events/xprt2_ep_state/enable"
 	if can_fail "$faults/fail_map" "what this end fails at"; then
 		all+=" passing_shortage built_too_large entries_come_back unsendable few_regions few_regions_load"
 		all+=" reply_without_entries no_reply_built no_buffers lost_calls useless_device"

@@ -6,7 +6,10 @@
 #	visit.sh ADDRESS EXPORT
 #
 # A mount, small files, which need no chunks, and what the case wants besides. Each
-# effect is looked at on the server's side, too.
+# effect is looked at on the server's side, too. $ACTION is one part of that, an RPC
+# that is let wait, or a look at what the client has concluded up to now.
+
+trace=/sys/kernel/tracing/trace
 
 # use FOLDER: small things, and their effect beside
 use()
@@ -90,6 +93,37 @@ no_listing()
 		grep 'Input/output error' /tmp/listing && timeout 20 rmdir "$1/$name"
 }
 
+# traced PORT EVENT SED-SCRIPT: what the events of a server say, in a line
+traced()
+{
+	grep ":$1 " "$trace" | sed -n "s/.* xprt2_$2: .*$3/p" | tr ' \n' '_,' |
+		sed 's/,$//'
+}
+
+moves()
+{
+	traced "$1" negotiate 'answer=\(.*\) move=\(.*\)/\1>\2'
+}
+
+settled()
+{
+	traced "$1" settled 'version=\(.*\)/\1'
+}
+
+client_counters()
+{
+	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
+}
+
+# look ADDRESS: versions, moves, and lines of the log that say version 1
+look()
+{
+	echo "$(settled "$PORT") $(moves "$PORT") $(dmesg |
+		grep -c "version 1 of RPC-over-RDMA with server $1 port $PORT ")" >>"$looks"
+	client_counters >"$looks.$(wc -l <"$looks")"
+	cat /proc/net/rpc/xprtrdma2 >"$looks.view"
+}
+
 # work FOLDER: what the case is about, and use
 work()
 {
@@ -128,35 +162,57 @@ log_has_room()
 		END { exit n > 9 }'
 }
 
-whole_visit()
+arrive()
 {
-	local dir=/mnt.$PORT options rc=1
+	local options=vers=3,proto=rdma2,nolock,port=$PORT
 
-	options=vers=3,proto=rdma2,nolock,port=$PORT
 	case $CASE in
 	client_fallback.silence_and_an_impatient_rpc|client_fallback.version_one_is_silent)
 		options+=,timeo=40,retrans=5 ;;
+	client_hours.refused|client_hours.silent|client_hours.closing|client_hours.version_two_now)
+		options+=,nconnect=2 ;;
 	esac
 	until log_has_room; do
 		sleep 0.1
 	done
-	echo "$CASE $PORT" >>/tmp/visits
-	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters >"/tmp/before.$CASE"
+	[ -n "${ACTION:-}" ] || echo "$CASE $PORT" >>/tmp/visits
 	mkdir -p "$dir"
-	trap 'umount -f -l "$dir"; exit 1' TERM
-	if timeout --foreground -s KILL 60 mount -t nfs -o "$options" \
-		"$1:$export_dir" "$dir" 2>"/tmp/mount.$PORT"; then
+	timeout --foreground -s KILL 60 mount -t nfs -o "$options" \
+		"$1:$export_dir" "$dir" 2>"/tmp/mount.$PORT"
+}
+
+leave()
+{
+	umount "$dir" || umount -f -l "$dir"
+}
+
+whole_visit()
+{
+	local rc=1
+
+	client_counters >"/tmp/before.$CASE"
+	if arrive "$1"; then
 		work "$dir" && rc=0
-		umount "$dir" || umount -f -l "$dir"
+		leave
 	else
 		cat "/tmp/mount.$PORT"
 	fi
-	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters >"/tmp/after.$CASE"
+	client_counters >"/tmp/after.$CASE"
 	return $rc
 }
 
-# Sourced for use() alone
+# Sourced for its words alone
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
-	export_dir=$2
-	whole_visit "$1"
+	export_dir=$2 dir=/mnt.$PORT
+	trap 'umount -f -l "$dir"; exit 1' TERM
+	looks=/tmp/looks.$CASE
+	read -r action number <<<"${ACTION:-}"
+	case $action in
+	mount)		arrive "$1" ;;
+	work)		work "$dir" ;;
+	stat)		exec stat "$dir/n$number" ;;
+	look)		look "$1" ;;
+	unmount)	leave ;;
+	*)		whole_visit "$1" ;;
+	esac
 fi

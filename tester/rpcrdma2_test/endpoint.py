@@ -75,6 +75,8 @@ def load():
             ('ep_flush', i, pointer, i),
             ('ep_receive', i, pointer, i, pointer, size,
              ctypes.POINTER(Received)),
+            ('ep_descriptors', None, pointer, pointer),
+            ('ep_listener_descriptor', i, pointer),
             ('region_new', ctypes.POINTER(RegionHead), pointer, size),
             ('region_window', i, pointer, ctypes.POINTER(RegionHead)),
             ('region_free', None, ctypes.POINTER(RegionHead)),
@@ -222,6 +224,13 @@ class Endpoint:
                 got.invalidated if got.with_invalidate else None)
 
     @property
+    def descriptors(self):
+        """Readable when there may be something to receive"""
+        pair = (ctypes.c_int * 2)()
+        lib.ep_descriptors(self.pointer, pair)
+        return list(pair)
+
+    @property
     def lost(self):
         """Without taking what has come"""
         return bool(lib.ep_is_lost(self.pointer))
@@ -259,6 +268,7 @@ class Listener:
         self.pointer = lib.ep_listen(host.encode(), str(port).encode())
         if not self.pointer:
             raise failed('listen')
+        self.descriptor = lib.ep_listener_descriptor(self.pointer)
 
     def close(self):
         lib.ep_unlisten(self.pointer)

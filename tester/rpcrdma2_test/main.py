@@ -12,6 +12,7 @@ from . import canary, flawed, registry, report, rpc, selftest, settings, waits, 
 from .client import Client, Target
 from .endpoint import Lost
 from .fuzz import run as fuzzing
+from .many import Many
 from .server import Kept, Server, Trigger
 
 # The exit status of a run in which no case failed and none passed
@@ -35,6 +36,9 @@ def arguments():
                       help='be a server at HOST, and test the clients that come')
     parser.add_argument('--trigger', metavar='COMMAND',
                         help='with --server: makes the client under test come')
+    parser.add_argument('--actions', action='store_true',
+                        help='the command does one $ACTION at a time, if there is one: '
+                             'mount, work, stat, look, unmount')
     parser.add_argument('--backend', metavar='HOST',
                         help='with --server: an NFS server over TCP (default: HOST)')
     parser.add_argument('--export', metavar='PATH', default='',
@@ -167,8 +171,10 @@ def play_server(cases, trigger, form):
         own = dataclasses.replace(trigger, port=trigger.port + index, case=case.name)
         if 'set' in case.needs and not trigger.setter:
             results.append(report.Result(case, report.NOT_APPLICABLE, 'no --set'))
+        elif case.many and not trigger.actions:
+            results.append(report.Result(case, report.NOT_APPLICABLE, 'no --actions'))
         else:
-            talk = kept if case.kept else Server(own)
+            talk = kept if case.kept else Many(own) if case.many else Server(own)
             if case.kept:
                 kept.next_case(own)
             results.append(run(case, talk))
@@ -237,7 +243,8 @@ def main():
     if options.plays == 'server' and not options.trigger:
         parser.error('--server needs --trigger')
     target = Target(host, int(port), options.export, options.set)
-    trigger = Trigger(host, int(port), options.trigger, options.backend or host, options.set)
+    trigger = Trigger(host, int(port), options.trigger, options.backend or host, options.set,
+                      options.actions)
     try:
         if options.faults:
             results = canary.main(cases, words, trigger, target, options.form(), run)

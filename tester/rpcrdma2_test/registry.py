@@ -30,12 +30,13 @@ class Case:
     version: int
     needs: tuple        # export, set
     kept: bool = False  # plays server, on a mount that several cases share
+    many: bool = False  # plays server, with all its connections at a time
 
 
 CASES = []
 
 
-def case(ids, plays='client', version=2, needs=(), kept=False):
+def case(ids, plays='client', version=2, needs=(), kept=False, many=False):
     """
     A case about these requirements, in words separated by blanks.
 
@@ -50,7 +51,8 @@ def case(ids, plays='client', version=2, needs=(), kept=False):
         name = f'{module}.{function.__name__}'
         title = function.__doc__.strip().partition('\n')[0].rstrip('.')
         CASES.append(Case(name, ids, title, function, plays, version,
-                          tuple(needs.split() if isinstance(needs, str) else needs), kept))
+                          tuple(needs.split() if isinstance(needs, str) else needs),
+                          kept, many))
         return function
     return add
 

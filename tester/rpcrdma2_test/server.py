@@ -35,8 +35,9 @@ class Trigger:
     command: str
     backend: str            # an NFS server over TCP
     setter: str = ''        # command that changes a setting of the clients
+    actions: bool = False   # the command knows all of them
     case: str = ''
-    action: str = ''        # mount, work or unmount; '' for all of them
+    action: str = ''        # mount, work, stat, look or unmount; '' for all that is needed
 
     @property
     def environment(self):
@@ -375,9 +376,12 @@ class Server:
                                                 scaled(self.backend_patience))
         rpc.put_record(self.tcp, message)
         while rpc.number_at(answer := rpc.record(self.tcp), 4) != wire.REPLY:
-            # A Call of the server, to see that the client can be called
-            rpc.put_record(self.tcp, rpc.reply(rpc.number_at(answer, 0)))
+            self.called(answer)
         return answer
+
+    def called(self, call):
+        """A Call of the NFS server, to see that the client can be called"""
+        rpc.put_record(self.tcp, rpc.reply(rpc.number_at(call, 0)))
 
     # What must come of what is said
 

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A client over hours: how long it remembers what a server speaks, and when it asks again."""
+
+from ..many import serves
+from ..registry import case, check
+from ..wire import VERS, Error
+
+IDLE = 400              # seconds, after which a client has no connection
+HOUR = 3600
+
+
+def speaks_one(c, message):
+    """The manners of a server that refuses version 2"""
+    if message.vers == 1:
+        return serves(c, message)
+    return c.send(Error(message.xid, VERS, (1, 1), 2))
+
+
+def is_silent(c, message):
+    """Of one that says nothing in version 2"""
+    if message.vers == 1:
+        serves(c, message)
+
+
+def closes(c, message):
+    """Of one that ends each connection for it"""
+    if message.vers == 1:
+        return serves(c, message)
+    return c.hang_up()
+
+
+def speaks_one_and_closes(c, message):
+    """Of one that does so when it has refused version 2"""
+    speaks_one(c, message)
+    if message.vers != 1:
+        c.hang_up()
+
+
+def visited(t, *manners):
+    """A server that the client has a mount of, and has used"""
+    t.up(*manners)
+    t.does('mount', 'work')
+
+
+def replaced(t, *manners):
+    """By another one, at once"""
+    t.down()
+    t.up(*manners)
+
+
+def asked(t):
+    """On how many connections the client has begun with version 2 since this was asked"""
+    number = sum(m.vers == 2 for m in t.first)
+    t.first.clear()
+    return number
+
+
+def known_for_an_hour(t, manners, *numbers):
+    """The client has two transports, of which one asks."""
+    visited(t, manners)
+    for seconds, number in zip((0, IDLE, HOUR), numbers):
+        if seconds:
+            t.attend(seconds)
+            t.does('work')
+        t.does('look')
+        found = asked(t)
+        check(found == number, f'asked {found} times, not {number}, after {seconds} s')
+    t.does('unmount')
+
+
+@case('S34', plays='server', many=True)
+def refused(t):
+    """A server that refuses version 2 is asked again after an hour, once"""
+    known_for_an_hour(t, speaks_one, 1, 0, 1)
+
+
+@case('S34 C-103', plays='server', many=True)
+def silent(t):
+    """So is one that says nothing in version 2"""
+    known_for_an_hour(t, is_silent, 1, 0, 1)
+
+
+@case('S34 C-103', plays='server', many=True)
+def closing(t):
+    """And one that ends each connection for it"""
+    known_for_an_hour(t, closes, 3, 0, 1)
+
+
+@case('S34', plays='server', many=True)
+def not_under_an_rpc(t):
+    """An RPC that has lost its connection does not wait for the question; the next one does"""
+    def is_dead(c, message):
+        out.append(message)
+
+    out = []
+    visited(t, is_silent)
+    t.manners = is_dead
+    waiter = t.begin('stat absent')
+    check(t.attend(10, lambda: out), 'no RPC is out')
+    t.down()
+    t.attend(HOUR + 100)
+    t.up()
+    t.ends(waiter)
+    t.does('look')
+    for _ in range(2):
+        t.attend(IDLE)
+        t.does('work', 'look')
+    t.does('unmount')
+
+
+@case('S34', plays='server', many=True)
+def version_two_now(t):
+    """A server that has version 2 now: each of two transports comes to it"""
+    visited(t, speaks_one)
+    replaced(t)
+    t.attend(HOUR + 100)
+    t.does('work')
+    t.attend(IDLE)
+    t.does('work', 'look', 'unmount')
+
+
+def absent(t):
+    """The server is down, and there is an RPC that finds none."""
+    t.down()
+    waiter = t.begin('stat absent')
+    t.attend(60)
+    return waiter
+
+
+def has_ended(t, waiter):
+    t.does('look')
+    check(waiter.poll() is not None, 'the RPC waits')
+    t.does('unmount')
+
+
+@case('S34', plays='server', many=True)
+def not_in_vain(t):
+    """A connect that fails has asked nothing: the next one does"""
+    visited(t, speaks_one)
+    t.down()
+    t.attend(HOUR + 100)
+    t.does('look')
+    waiter = absent(t)
+    t.does('look')
+    t.up()
+    t.ends(waiter)
+    has_ended(t, waiter)
+
+
+@case('C-102 S34', plays='server', many=True)
+def replaced_while_it_was_down(t):
+    """An answer, and then the end, counts on the next attempt, as far apart as these get"""
+    visited(t)
+    waiter = absent(t)
+    t.attend(540)
+    t.up(speaks_one_and_closes)
+    t.attend(300)
+    has_ended(t, waiter)
+
+
+@case('S34', plays='server', many=True)
+def down_with_its_answer(t):
+    """After two minutes without the server that gave it an answer does not count any more"""
+    def answers(c, message):
+        speaks_one_and_closes(c, message)
+        answered.append(message)
+
+    answered = []
+    visited(t)
+    waiter = absent(t)
+    t.up(answers)
+    check(t.attend(60, lambda: answered), 'the client does not come')
+    t.down()
+    t.does('look')
+    t.attend(120)
+    t.up()
+    t.attend(120)
+    has_ended(t, waiter)
+
+
+@case('S34', plays='server', many=True)
+def down_by_each_probe(t):
+    """A server that each probe takes down for 170 s, as long as attempts are apart"""
+    def dies(c, message):
+        if message.vers == 1:
+            serves(c, message)
+        else:
+            t.down()
+
+    visited(t)
+    waiter = absent(t)
+    t.attend(540)
+    for _ in range(2):
+        t.up(dies)
+        check(t.attend(200, lambda: not t.listener), 'the client does not come')
+        t.attend(170)
+    t.up(dies)
+    t.attend(200)
+    has_ended(t, waiter)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+The tester as a server with all its connections at a time, that goes down and comes up.
+
+The command makes the client do one $ACTION at a time, while the manners of the case
+decide, message by message, what becomes of a connection.
+"""
+
+import os
+import select
+import subprocess
+import time
+
+from . import rpc, wire
+from .endpoint import Endpoint, Listener, Lost
+from .registry import Failure, check
+from .server import PRIVATE, Server
+from .waits import until
+from .wire import CONNPROP, Error, Rpc
+
+
+def serves(c, message):
+    """The manners of a server of versions 2 and 1"""
+    if isinstance(message, Rpc):
+        c.answer(message)
+    elif message.proc == CONNPROP:
+        c.negotiate()
+
+
+class Connection(Server):
+    """One of them: Calls of the NFS server go to the client, and its Replies back."""
+
+    def __init__(self, many, endpoint):
+        super().__init__(many.trigger)
+        self.many, self.endpoint, self.grant = many, endpoint, many.grant
+        self.is_new = True
+
+    def called(self, call):
+        number = rpc.number_at(call, 0)
+        self.many.calls += 1
+        self.send(Rpc(number, call, credit=self.grant))
+
+    def take_call(self):
+        """Of the NFS server, which ends what is idle for long"""
+        try:
+            self.called(rpc.record(self.tcp))
+        except rpc.RpcError:
+            self.tcp.close()
+            self.tcp = None
+
+    def take(self):
+        """One message, if there is one; whether it was"""
+        if self.tcp and select.select([self.tcp], [], [], 0)[0]:
+            self.take_call()
+        got = self.receive(0)
+        if got is None:
+            return False
+        message = got.message
+        if self.is_new:
+            self.many.first.append(message)
+        self.is_new = False
+        if isinstance(message, Rpc) and message.direction == wire.REPLY:
+            self.many.replies.append(message)
+            rpc.put_record(self.tcp, message.body)
+            return True
+        check(not isinstance(message, Error), f'{message}')
+        self.held = got
+        self.many.manners(self, message)
+        self.held = None
+        return self.endpoint is not None
+
+    @property
+    def descriptors(self):
+        return self.endpoint.descriptors + ([self.tcp.fileno()] if self.tcp else [])
+
+
+class Many(Server):
+    """All connections to a port"""
+
+    def __init__(self, trigger):
+        super().__init__(trigger)
+        self.manners, self.connections, self.commands = serves, [], []
+        self.receives = 64
+        self.times = []         # of each connection
+        self.first = []         # message of the client on each
+        self.calls, self.replies = 0, []        # of nfsd, of the client
+
+    # The server
+
+    def up(self, manners=serves):
+        self.manners = manners
+        self.listener = Listener(self.trigger.host, self.trigger.port)
+
+    def down(self):
+        """As a server that dies: nobody listens, and all connections end."""
+        if self.listener:
+            self.listener.close()
+        self.listener = None
+        for c in self.connections:
+            c.close()
+
+    def take_all(self):
+        if self.listener:
+            while endpoint := Endpoint.request(self.listener.pointer, 0,
+                                                receives=self.receives):
+                self.connections.append(Connection(self, endpoint))
+                self.times.append(time.monotonic())
+                endpoint.accept(PRIVATE.encode())
+        for c in self.connections:
+            try:
+                while c.endpoint and c.take():
+                    pass
+            except Lost:
+                c.close()
+        self.connections = [c for c in self.connections if c.endpoint]
+
+    def attend(self, patience, done=lambda: False, *descriptors):
+        """Serves until that is so, or for so long; whether it is so"""
+        end = until(patience)
+        while True:
+            self.take_all()
+            left = end - time.monotonic()
+            if done() or left <= 0:
+                return done()
+            poll = select.poll()
+            for d in [*descriptors, *[d for c in self.connections for d in c.descriptors]]:
+                poll.register(d, select.POLLIN)
+            if self.listener:
+                poll.register(self.listener.descriptor, select.POLLIN)
+            poll.poll(left * 1000)
+
+    # The client
+
+    def begin(self, action):
+        """The command is under way."""
+        self.trigger.action = action
+        self.run(subprocess.PIPE)
+        self.commands.append(self.process)
+        return self.process
+
+    def ends(self, process, patience=600):
+        """The command's exit status"""
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            if not self.attend(patience, lambda: process.poll() is not None, descriptor):
+                raise Failure(f'{self.trigger.action} does not end')
+        finally:
+            os.close(descriptor)
+        return process.returncode
+
+    def does(self, *actions):
+        """The command does these, one after the other, and well."""
+        for action in actions:
+            process = self.begin(action)
+            status = self.ends(process)
+            said = process.stdout.read().decode()
+            check(status == 0, f'{action} ends with {status}: {said[-200:]}')
+
+    def close(self):
+        self.down()
+        for self.process in self.commands:
+            self.end_process()
+        self.process = None
+        super().close()
