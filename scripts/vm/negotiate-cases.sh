@@ -186,6 +186,7 @@ client_set='
 	min_version)	echo "${VALUE:-1}" ;;
 	max_version)	echo "${VALUE:-2}" ;;
 	send_size)	echo "${VALUE:-65536}" ;;
+	pullup_max)	echo "${VALUE:-8192}" ;;
 	esac >"/sys/module/xprtrdma2/parameters/$SETTING"'
 
 # The connection on which a server refused its first RPC ends for the next version.

@@ -115,6 +115,41 @@ client_counters()
 	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
 }
 
+# rises COUNTER NUMBER: waits until it has risen so much since the last look
+rises()
+{
+	local last
+
+	last=$looks.$(wc -l <"$looks")
+	until client_counters | awk -v name="c_$1" -v number="$2" '
+		$1 == name && NR == FNR { was = $2 }
+		$1 == name && NR != FNR { now = $2 }
+		END { exit now - was < number }' "$last" -; do
+		sleep 0.05
+	done
+}
+
+# make_link: no READ and no READDIR, which some servers leave unanswered
+make_link()
+{
+	local new
+
+	new=$(mktemp -u d-XXXXXXXX)
+	timeout -s KILL 30 mkdir "$dir/$new" &&
+		timeout -s KILL 30 ln -s target "$dir/$new/l" &&
+		[ "$(readlink "$export_dir/$new/l")" = target ]
+}
+
+# ready: no other Call comes before the SYMLINKs
+ready()
+{
+	local i
+
+	for i in {1..12}; do
+		[ -w "$dir/d$i" ] || return
+	done
+}
+
 # look ADDRESS: versions, moves, and lines of the log that say version 1
 look()
 {
@@ -171,6 +206,12 @@ arrive()
 		options+=,timeo=40,retrans=5 ;;
 	client_hours.refused|client_hours.silent|client_hours.closing|client_hours.version_two_now)
 		options+=,nconnect=2 ;;
+	client_killed.credits_of_small_rpcs)
+		options+=,actimeo=60,lookupcache=none ;;
+	client_killed.sends_that_hang*)
+		options+=,actimeo=60 ;;
+	client_killed.*)
+		options+=,noac,lookupcache=none ;;
 	esac
 	until log_has_room; do
 		sleep 0.1
@@ -178,7 +219,11 @@ arrive()
 	[ -n "${ACTION:-}" ] || echo "$CASE $PORT" >>/tmp/visits
 	mkdir -p "$dir"
 	timeout --foreground -s KILL 60 mount -t nfs -o "$options" \
-		"$1:$export_dir" "$dir" 2>"/tmp/mount.$PORT"
+		"$1:$export_dir" "$dir" 2>"/tmp/mount.$PORT" || return
+	[[ $CASE != client_killed.* ]] || {
+		mkdir -p "$dir"/d{1..12}
+		head -c 65536 /dev/zero >"$export_dir/data"
+	}
 }
 
 leave()
@@ -205,14 +250,31 @@ whole_visit()
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	export_dir=$2 dir=/mnt.$PORT
 	trap 'umount -f -l "$dir"; exit 1' TERM
-	looks=/tmp/looks.$CASE
-	read -r action number <<<"${ACTION:-}"
+	looks=/tmp/looks.$CASE faults=/sys/kernel/debug/xprtrdma2
+	read -r action number more <<<"${ACTION:-}"
 	case $action in
 	mount)		arrive "$1" ;;
 	work)		work "$dir" ;;
 	stat)		exec stat "$dir/n$number" ;;
 	look)		look "$1" ;;
 	unmount)	leave ;;
+	make)		make_link ;;
+	ready)		ready ;;
+	list)		exec ls "$dir/d$number" ;;
+	read)		exec dd if="$dir/data" of=/dev/null bs=64K iflag=direct ;;
+	link)		exec perl -e 'select(undef, undef, undef, 0.05) until -e "/tmp/go";
+				symlink("x" x 900, $ARGV[0])' "$dir/d$number/l" ;;
+	go)		: >/tmp/go
+			rises mapped_bytes "$number" && rm /tmp/go ;;
+	force)		umount -i -f "$dir" ;;
+	rises)		rises "$number" "$more" ;;
+	fault)		echo 1 >"$faults/$number/times"
+			echo 0 >"$faults/$number/space"
+			echo 100 >"$faults/$number/probability" ;;
+	faulted)	until [ "$(<"$faults/$number/times")" -eq 0 ]; do
+				sleep 0.1
+			done
+			echo 0 >"$faults/$number/probability" ;;
 	*)		whole_visit "$1" ;;
 	esac
 fi

@@ -140,6 +140,8 @@ class Many(Server):
 
     def ends(self, process, patience=600):
         """The command's exit status"""
+        if process.poll() is not None:
+            return process.returncode
         descriptor = os.pidfd_open(process.pid)
         try:
             if not self.attend(patience, lambda: process.poll() is not None, descriptor):

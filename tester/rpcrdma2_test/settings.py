@@ -21,6 +21,7 @@ TABLE = {
     'min_version': ('both', 'the lowest version of RPC-over-RDMA that the peer speaks'),
     'pin': ('client', "the one version that the client may speak with the tester's $PORT; a "
             'second number is that for all other ports of the same address'),
+    'pullup_max': ('client', 'bytes of a Call that are copied; the pages of more are mapped'),
     'receive_memory': ('server', 'KiB for the Receives of all connections'),
     'receive_size': ('server', 'bytes of each Receive of connections that come later'),
     'send_size': ('both', "bytes of the peer's largest Send"),

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tasks that are killed, and RPCs that end, while the server has their Calls."""
+
+import os
+import signal
+import time
+
+from .. import rpc
+from ..many import serves
+from ..registry import case, check
+from ..wire import BAD_XDR, CALL, Error, Rpc
+
+LISTS = (rpc.READ, rpc.READDIR, rpc.READDIRPLUS)
+ONE_WAIT = (4, 7.5)     # seconds that a client waits for a silent server
+
+
+class Keeper:
+    """The manners of a server that keeps Calls of these procedures, and answers all others"""
+
+    def __init__(self, *procedures):
+        self.procedures, self.calls, self.silent = procedures, [], True
+
+    def __call__(self, c, message):
+        if (self.silent and isinstance(message, Rpc) and message.direction == CALL and
+                c.procedure(message) in self.procedures):
+            self.calls.append((c, message))
+        else:
+            serves(c, message)
+
+    def answers(self):
+        """All that were kept, with an error; and those that come from now on, well"""
+        for c, call in self.calls:
+            c.send(Error(call.number, BAD_XDR, credit=c.grant))
+        self.calls, self.silent = [], False
+
+
+def visited(t, *manners):
+    t.up(*manners)
+    t.does('mount', 'look')
+
+
+def left(t):
+    """The mount works, but for what a server may still keep."""
+    t.does('make', 'look', 'unmount')
+
+
+def begun(t, keeper, action, numbers):
+    """Tasks, when the server has a Call of each"""
+    count = len(keeper.calls) + len(numbers)
+    tasks = [t.begin(f'{action} {n}') for n in numbers]
+    check(t.attend(60, lambda: len(keeper.calls) >= count),
+          f'{len(keeper.calls)} Calls of {count}')
+    return tasks
+
+
+def kill(tasks):
+    for task in tasks:
+        os.killpg(task.pid, signal.SIGKILL)
+    return time.monotonic()
+
+
+def end(t, tasks, since, least, most):
+    """The tasks end, so many seconds since then."""
+    for task in tasks:
+        t.ends(task)
+    seconds = time.monotonic() - since
+    check(least <= seconds <= most, f'ended after {seconds:.1f} s, not {least} to {most}')
+
+
+@case('S46', plays='server', many=True)
+def twelve(t):
+    """Twelve killed at a time wait for a silent server once, and so do those of umount -f"""
+    keeper = Keeper(*LISTS)
+    visited(t, keeper)
+    tasks = begun(t, keeper, 'list', range(1, 13))
+    end(t, tasks, kill(tasks), *ONE_WAIT)
+    t.does('make')
+    tasks = begun(t, keeper, 'read', [1])
+    since = time.monotonic()
+    t.ends(t.begin('force'))
+    end(t, tasks, since, *ONE_WAIT)
+    left(t)
+
+
+@case('S46', plays='server', many=True)
+def one_after_the_other(t):
+    """What is killed when a silent server was waited for once is not held up"""
+    keeper = Keeper(*LISTS)
+    visited(t, keeper)
+    first, second = begun(t, keeper, 'list', (1, 2))
+    end(t, [first], kill([first]), *ONE_WAIT)
+    end(t, [second], kill([second]), 0, 2.5)
+    left(t)
+
+
+@case('S46', plays='server', many=True)
+def fence_that_hangs(t):
+    """A task that is killed while the memory of its RPC is taken back, which never ends"""
+    visited(t)
+    t.does('fault fail_inv')
+    task = t.begin('list 1')
+    t.does('faulted fail_inv')
+    kill([task])
+    t.does('rises overdue 1')
+    t.ends(task)
+    left(t)
+
+
+@case('S50', plays='server', many=True)
+def late_answer(t):
+    """A Reply that comes late and invalidates ends the wait"""
+    keeper = Keeper(*LISTS)
+    visited(t, keeper)
+    tasks = begun(t, keeper, 'list', [1])
+    since = kill(tasks)
+    t.attend(1)
+    (c, call), = keeper.calls
+    c.send(Error(call.number, BAD_XDR), invalidate=call.inv_handle)
+    end(t, tasks, since, 1, 3)
+    left(t)
+
+
+@case('S50', plays='server', many=True)
+def handle_of_another_rpc(t):
+    """An answer to another RPC that invalidates this one's handle ends the connection"""
+    keeper = Keeper(*LISTS)
+    visited(t, keeper)
+    tasks = begun(t, keeper, 'list', [1])
+    (c, call), = keeper.calls
+    c.send(Error(call.number ^ 0x10000000, BAD_XDR), invalidate=call.inv_handle)
+    check(t.attend(30, lambda: len(t.times) == 2), 'no other connection')
+    end(t, tasks, kill(tasks), 0, 7.5)
+    left(t)
+
+
+@case('E-16', plays='server', many=True)
+def credits_of_large_rpcs(t):
+    """The credit of a killed RPC is free when a silent server was waited for"""
+    keeper = Keeper(*LISTS)
+    t.grant = 4
+    visited(t, keeper)
+    tasks = begun(t, keeper, 'list', range(1, 5))
+    since = kill(tasks)
+    t.attend(1)
+    t.does('make')
+    end(t, tasks, since, *ONE_WAIT)
+    left(t)
+
+
+def under_way(t, keeper, numbers, total):
+    """Of these so many Calls come that there are that many, the others wait for a credit."""
+    tasks = [t.begin(f'stat {n}') for n in numbers]
+    check(t.attend(60, lambda: len(keeper.calls) >= total), f'{len(keeper.calls)} Calls')
+    t.does('rises credit_waits 1')
+    check(len(keeper.calls) == total, f'{len(keeper.calls)} are under way, not {total}')
+    keeper.answers()
+    for task in tasks:
+        t.ends(task)
+
+
+@case('E-16', plays='server', many=True)
+def credits_of_small_rpcs(t):
+    """No more Calls come than there are Receives, though 4 were killed, and 8, of which 4 count"""
+    keeper = Keeper(rpc.LOOKUP)
+    keeper.silent, t.grant = False, 8
+    visited(t, keeper)
+    keeper.silent = True
+    tasks = begun(t, keeper, 'stat', range(1, 5))
+    end(t, tasks, kill(tasks), 0, 3)
+    under_way(t, keeper, range(5, 14), 8)
+    keeper.silent = True
+    tasks = begun(t, keeper, 'stat', range(1, 9))
+    end(t, tasks, kill(tasks), 0, 3)
+    t.does('look')
+    under_way(t, keeper, range(9, 14), 12)
+    left(t)
+
+
+@case('S46', plays='server', many=True)
+def lost_meanwhile(t):
+    """The connection is lost while killed RPCs wait"""
+    keeper = Keeper(*LISTS)
+    visited(t, keeper)
+    tasks = begun(t, keeper, 'list', range(1, 13))
+    since = kill(tasks)
+    t.attend(1)
+    t.down()
+    end(t, tasks, since, 1, 3.5)
+    t.up()
+    left(t)
+
+
+# The server has few Receives and puts none back: Sends stay on the Send Queue.
+
+def stuck(t):
+    """Tasks that are killed when the pages of all of them are mapped; and when that was"""
+    t.set('pullup_max', 0)
+    t.receives = 6
+    t.up()
+    t.does('mount', 'ready', 'look')
+    tasks = [t.begin(f'link {n}') for n in range(1, 13)]
+    t.attend(2)
+    # soft-RoCE repeats a Send for 4 s from here.
+    check(t.begin('go 10800').wait(60) == 0, 'not all pages are mapped')
+    return tasks, kill(tasks)
+
+
+@case('S46', plays='server', needs='set', many=True)
+def sends_that_hang(t):
+    """Sends with mapped pages, killed before they are done"""
+    tasks, since = stuck(t)
+    time.sleep(1)
+    end(t, tasks, since, 1, 4)
+    left(t)
+
+
+@case('S46', plays='server', needs='set', many=True)
+def sends_that_hang_for_good(t):
+    """Sends with mapped pages, killed and never done"""
+    tasks, since = stuck(t)
+    for task in tasks:
+        task.wait(60)
+    end(t, tasks, since, 1, 7.5)
+    left(t)
