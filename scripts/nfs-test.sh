@@ -102,8 +102,6 @@ build()
 		gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
 			"$top/scripts/$t.c" || exit 1
 	done
-	gcc -O2 -Wall -o "$bdir/tools/peer" "$top"/scripts/peer/*.c \
-		-lrdmacm -libverbs || exit 1
 	gcc -O2 -Wall -o "$bdir/tools/crowd" "$top/scripts/crowd.c" \
 		-lrdmacm -libverbs || exit 1
 	gcc -O2 -Wall -fPIC -shared -o "$bdir/tools/libendpoint.so" \

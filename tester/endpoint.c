@@ -39,6 +39,7 @@ struct endpoint {
 	int lost;
 	int is_asked;		/* a request that was not accepted */
 	int is_rxe;
+	int keeps_receives;
 	int data_length;	/* of the peer's private data */
 	unsigned char data[256];
 };
@@ -455,6 +456,12 @@ static int with_invalidate(const struct endpoint *ep, const struct ibv_wc *wc)
 	       (ep->is_rxe && wc->wc_flags & IBV_WC_IP_CSUM_OK);
 }
 
+/* ep_keep_receives - from now on no Receive is posted again */
+void ep_keep_receives(struct endpoint *ep)
+{
+	ep->keeps_receives = 1;
+}
+
 /*
  * ep_receive - takes the next message
  *
@@ -482,7 +489,7 @@ int ep_receive(struct endpoint *ep, int patience, void *to, size_t room,
 	if (wc.byte_len < room)
 		room = wc.byte_len;
 	memcpy(to, ep->receives + wc.wr_id * ep->size, room);
-	if (ep_post_receives(ep, 1))
+	if (!ep->keeps_receives && ep_post_receives(ep, 1))
 		return CONNECTION_LOST;
 	return TOOK_MESSAGE;
 }

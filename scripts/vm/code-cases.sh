@@ -61,11 +61,11 @@ no_buffers()
 	done
 	before=$(counters)
 	got=$(read_at_once b1 b2)
-	matches "${got// /}" 2data || why+=", before: $got"
+	[ "${got// /}" = 2data ] || why+=", before: $got"
 	fault fail_buffer
 	got=$(read_at_once b1 b2 b3 b4 b5 b6)
 	no_fault fail_buffer
-	matches "${got// /}" 6data || why+=", $got"
+	[ "${got// /}" = 6data ] || why+=", $got"
 	risen "$before"
 	[ -z "$why" ] && ok "$name: right data" || fail "$name: ${why#, }"
 	expect "$name: they waited, or took pages over" \

@@ -99,18 +99,6 @@ kill_force()
 		-f /mnt2 "$export_dir" "$3"
 }
 
-# await_received PATTERN N: wait until the peer has received so many
-await_received()
-{
-	local i
-
-	for i in $(seq 300); do
-		[ "$(received "$port" "$1")" -ge "$2" ] && return
-		sleep 0.1
-	done
-	why+=", $(received "$port" "$1") of $2 '$1' came"
-}
-
 # What the client's counters rise by in a case of the tester, client_killed, and why its
 # connection has ended, if it has
 killed='

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2015,SC2034,SC2154
+# shellcheck shell=bash disable=SC2015,SC2034,SC2153,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: RPCSEC_GSS. There is no KDC; gss-contexts gives client
@@ -171,68 +171,46 @@ pages_failed()
 	[ "$times" -lt $((10000 - 2)) ]
 }
 
-# came_last PATTERN: how many such lines are there since there were Receives again?
-came_last()
+# The plain text stays where it was encoded as long as there are no pages to encrypt it
+# into. Where krb5 finds no memory for a checksum either, the RPC layer ends the RPC with
+# EIO, and the link is made anew. The tester's server is the impostor; there are 4 s for
+# it, see client_counter, so what watches the client begins before.
+group_krb5-run()
 {
-	sed '1,/^1 posts Receives/d' "/tmp/peer.$port" | grep -cE "^1 $1"
-}
+	local port=$PORT dir=/mnt.$PORT before counter sec=krb5p
 
-# overheard FLAVOR MANNERS TIMES: an impostor without Receives answers a SYMLINK,
-# and then receives the Send, which the device repeats. Meanwhile the RPC is encoded
-# again, over and over, since there are no pages to encrypt it into: the plain text
-# stays where it was encoded. The impostor looks for the name in what it receives,
-# and finds it so often; n is some times. Where krb5 finds no memory for a checksum
-# either, the RPC layer ends the RPC with EIO, and the link is made anew.
-#
-# There are 4 s for it, see client_counter.
-overheard()
-{
-	local port=$((++next_port)) why='' name="X8 NFSv3, $1, $2" before got
-	local dir=/mnt.$port victim sent counter
-
-	peer_up "$port" "$2" '-r 3' &&
-		mount_nfs rdma2 3 "$dir" "nolock,actimeo=600,sec=$1" &&
-		! stat "$dir/in-plain-text" >/dev/null 2>&1 ||
-		{ fail "$name: mount"; peer_down; return; }
-	kill -USR1 "$peer"
-	await_received '^1 posts no Receive' 1
-	# These take the last Receives.
-	stat -f "$dir" "$dir" "$dir" >/dev/null
-
-	sent=$(received "$port" '^1 sent v2 ')
-	client_counter calls
-	before=$counter
-	(echo 1 >/proc/self/make-it-fail &&
-		exec ln -s target "$dir/in-plain-text") &
-	victim=$!
-	await is_past calls "$before" || why+=", no Call"
-	fail_pages 10000
-	kill -USR1 "$peer"
-	await_received '^1 sent v2 ' $((sent + 1))
-	[ "$1" = sys ] || await pages_failed || why+=", is not encoded again"
-	kill -USR1 "$peer"
-	await came_last recv >/dev/null || why+=", the impostor receives nothing"
-	fail_pages 0
-	wait "$victim" || { [ "$1" != sys ] && ln -s target "$dir/in-plain-text"; } ||
-		why+=", no link"
-	[ "$(readlink "$export_dir/in-plain-text")" = target ] ||
-		why+=", the server has no link"
-
-	got=$(came_last 'in plain text')
-	matches "$got" "$3" || why+=", the impostor has read the name $got times"
-	[ -z "$why" ] && ok "$name" || fail "$name: ${why#, }: $(tail -n 9 "/tmp/peer.$port" |
-		tr '\n' '|') $(grep -o 'ended=.*' "$client_view" | tail -n 1)"
-	umount "$dir" || umount -l "$dir"
-	peer_down
-	rm -f "$export_dir/in-plain-text"
+	[ "$CASE" != client_overheard.in_plain_text ] || sec=sys
+	trap 'fail_pages 0; umount -f -l "$dir"; exit 1' TERM
+	case $ACTION in
+	mount)	mount_nfs rdma2 3 "$dir" "nolock,actimeo=600,sec=$sec" &&
+			! stat "$dir/in-plain-text" ;;
+	drain)	stat -f "$dir" "$dir" "$dir" ;;
+	victim)	echo 1 >/proc/self/make-it-fail &&
+			exec ln -s target "$dir/in-plain-text" ;;
+	watch)	client_counter calls
+		before=$counter
+		echo begins
+		await is_past calls "$before" || exit
+		fail_pages 10000
+		echo called
+		[ "$sec" = sys ] || await pages_failed || exit
+		echo again ;;
+	pages)	fail_pages 0 ;;
+	link*)	{ [ "$ACTION" = linked ] || {
+			[ "$sec" != sys ] && ln -s target "$dir/in-plain-text"
+		}; } && [ "$(readlink "$export_dir/in-plain-text")" = target ] &&
+			rm "$export_dir/in-plain-text" ;;
+	unmount) umount "$dir" || umount -l "$dir" ;;
+	esac
+	exit
 }
 
 gss_overheard()
 {
 	can_fail /sys/kernel/debug/fail_page_alloc X8 || return
-	overheard sys impostor-refuses n
-	overheard krb5p impostor-refuses 0
-	overheard krb5p impostor-junk 0
+	all_apply=1 tester "" --server --actions --trigger \
+		"exec $VM_TOP/scripts/vm/nfs-cases.sh krb5-run rdma2" \
+		"$addr4" 20500 client_overheard || failed=1
 }
 
 gss_again()

@@ -3,8 +3,7 @@
 #
 # Sourced by nfs-cases.sh: which version a mount comes to speak, at what cost, with every
 # kind of server. The servers are cases of the tester; what the client concluded is in
-# its trace events. And words for other groups with servers of scripts/peer, which
-# count what they receive.
+# its trace events.
 
 events=/sys/kernel/tracing/events/xprtrdma2
 params=/sys/module/xprtrdma2/parameters
@@ -69,40 +68,6 @@ client_pinned.refused_with_invalid_proc	2	CONNPROP>version_2,lacks_RPCs>fail
 client_pinned.least_version		-	ERR_VERS>fail
 client_pinned.least_version_refused	2	CONNPROP>version_2,lacks_RPCs>fail
 '
-
-# peer_up PORT MANNERS [OPTION]: $peer is its process
-peer_up()
-{
-	local i log=/tmp/peer.$1
-
-	# shellcheck disable=SC2086 # an option or none
-	"$tools/peer" ${3:-} "$1" ${2//,/ } >"$log" 2>&1 &
-	peer=$!
-	for i in $(seq 300); do
-		grep -q listens "$log" && return
-		sleep 0.1
-	done
-	cat "$log"
-	return 1
-}
-
-peer_down()
-{
-	kill "$peer"
-	wait "$peer" 2>/dev/null
-}
-
-# received PORT PATTERN...: how many lines of the peer's log have it
-received()
-{
-	grep -cE "$2" "/tmp/peer.$1"
-}
-
-# matches NUMBER EXPECTED: the latter a number, or n for some
-matches()
-{
-	[ "$1" = "$2" ] || { [ "$2" = n ] && [ "$1" -gt 0 ]; }
-}
 
 # shellcheck source=scripts/vm/visit.sh
 . "$(dirname "${BASH_SOURCE[0]}")/visit.sh" || exit 2

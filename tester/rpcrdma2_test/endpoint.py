@@ -70,6 +70,7 @@ def load():
             ('ep_send', i, pointer, chars, size, u32),
             ('ep_send_twice', i, pointer, chars, size),
             ('ep_post_receives', i, pointer, u32),
+            ('ep_keep_receives', None, pointer),
             ('ep_is_lost', i, pointer),
             ('ep_is_left', i, pointer, i),
             ('ep_flush', i, pointer, i),
@@ -243,6 +244,10 @@ class Endpoint:
         code = lib.ep_post_receives(self.pointer, count)
         if code:
             raise Lost(f'Receive: {os.strerror(-code)}')
+
+    def keep_receives(self):
+        """From now on no Receive is posted again."""
+        lib.ep_keep_receives(self.pointer)
 
     def region(self, length):
         self.regions.append(Region(self, length))

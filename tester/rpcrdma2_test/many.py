@@ -150,6 +150,15 @@ class Many(Server):
             os.close(descriptor)
         return process.returncode
 
+    def line(self, process, patience=60):
+        """The next line that the command prints"""
+        output = process.stdout
+        check(self.attend(patience, lambda: select.select([output], [], [], 0)[0], output),
+              f'{self.trigger.action} prints nothing')
+        line = output.readline()
+        check(line, f'{self.trigger.action} has ended')
+        return line
+
     def does(self, *actions):
         """The command does these, one after the other, and well."""
         for action in actions:

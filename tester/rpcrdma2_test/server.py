@@ -85,7 +85,7 @@ class Server:
         self.process = subprocess.Popen(
             ['sh', '-c', self.trigger.command], start_new_session=True,
             env=dict(os.environ, **self.trigger.environment),
-            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+            bufsize=0, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
 
     def request(self, patience=PATIENCE, **options):
         """The next request for a connection, which takes the place of the one before."""
