@@ -143,9 +143,11 @@ static int post(struct queue *q, struct chain *c, enum ib_wr_opcode front,
 	for (i = 0; i < count; i++) {
 		c->wrs[i].opcode = i == count - 1 ? opcode : front;
 		c->wrs[i].next = i == count - 1 ? NULL : &c->wrs[i + 1];
-		/* left over from an earlier use */
-		c->wrs[i].send_flags = IB_SEND_SIGNALED | IB_SEND_FENCE;
+		/* left over from an earlier use, in every other one */
+		c->wrs[i].send_flags = IB_SEND_FENCE |
+				       ((c - q->c + i) % 2 ? 0 : IB_SEND_SIGNALED);
 	}
+	c->post.po_refused = true;	/* likewise */
 	c->post.po_done = chain_done;
 	c->post.po_signal = signal;
 	c->post.po_extra = q->extra;
@@ -167,9 +169,15 @@ static void complete_wr(struct queue *q, const struct ib_send_wr *wr,
 	wr->wr_cqe->done(&q->cq, &wc);
 }
 
+/* Nothing else is done to the flags. */
 static bool asks(const struct ib_send_wr *wr)
 {
-	return wr->send_flags & IB_SEND_SIGNALED;
+	return (wr->send_flags ^ IB_SEND_FENCE) == IB_SEND_SIGNALED;
+}
+
+static bool is_silent(const struct ib_send_wr *wr)
+{
+	return wr->send_flags == IB_SEND_FENCE;
 }
 
 /* Q1: with a completion go all chains before it that asked for none. */
@@ -186,6 +194,8 @@ static void retires_silent(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		KUNIT_EXPECT_EQ(test, c[i].done, 1);
 		KUNIT_EXPECT_TRUE(test, c[i].ok);
+		KUNIT_EXPECT_FALSE(test, c[i].post.po_refused);
+		KUNIT_EXPECT_EQ(test, c[i].post.po_wrs, 0);
 		KUNIT_EXPECT_EQ(test, c[i].turn, i + 1);
 	}
 	KUNIT_EXPECT_EQ(test, c[3].done, 0);
@@ -232,14 +242,14 @@ static void moderates(struct kunit *test)
 	for (i = 0; i < BATCH; i++) {
 		KUNIT_ASSERT_EQ(test, post_send(q, &c[i], false), 0);
 		KUNIT_EXPECT_EQ(test, asks(c[i].wrs), i == BATCH - 1);
+		KUNIT_EXPECT_EQ(test, is_silent(c[i].wrs), i < BATCH - 1);
 		KUNIT_EXPECT_EQ(test, c[i].post.po_signal, i == BATCH - 1);
-		KUNIT_EXPECT_TRUE(test, c[i].wrs[0].send_flags & IB_SEND_FENCE);
 	}
 	for (i = 0; i < 2; i++) {
 		KUNIT_ASSERT_EQ(test, post(q, &regs[i], IB_WR_REG_MR,
 					   IB_WR_SEND, 3, false), 0);
-		KUNIT_EXPECT_FALSE(test, asks(&regs[i].wrs[0]));
-		KUNIT_EXPECT_FALSE(test, asks(&regs[i].wrs[1]));
+		KUNIT_EXPECT_TRUE(test, is_silent(&regs[i].wrs[0]));
+		KUNIT_EXPECT_TRUE(test, is_silent(&regs[i].wrs[1]));
 		KUNIT_EXPECT_EQ(test, asks(&regs[i].wrs[2]), i == 1);
 	}
 	complete_wr(q, &regs[1].wrs[2], IB_WC_SUCCESS);
@@ -326,11 +336,11 @@ static const struct refusal {
 	bool			refused;
 } refusals[] = {
 	{ "no such memory, in front", 0, IB_WC_REM_ACCESS_ERR, true },
-	{ "no such memory, at the end", 1, IB_WC_REM_ACCESS_ERR, true },
-	{ "no Receive as large", 1, IB_WC_REM_INV_REQ_ERR, true },
-	{ "it can not be carried out there", 1, IB_WC_REM_OP_ERR, true },
+	{ "no such memory, at the end", 2, IB_WC_REM_ACCESS_ERR, true },
+	{ "no Receive as large", 2, IB_WC_REM_INV_REQ_ERR, true },
+	{ "it can not be carried out there", 2, IB_WC_REM_OP_ERR, true },
 	{ "no answer", 0, IB_WC_RETRY_EXC_ERR, false },
-	{ "no Receive", 1, IB_WC_RNR_RETRY_EXC_ERR, false },
+	{ "no Receive", 2, IB_WC_RNR_RETRY_EXC_ERR, false },
 	{ "flushed", 0, IB_WC_WR_FLUSH_ERR, false },
 	{ "a fault of this end", 0, IB_WC_LOC_PROT_ERR, false },
 };
@@ -345,10 +355,9 @@ static void refused_by_the_peer(struct kunit *test)
 	struct chain *c = &q->c[0], *flushed = &q->c[1];
 	unsigned int i;
 
-	c->post.po_refused = true;	/* of an earlier use */
-	KUNIT_ASSERT_EQ(test, post(q, c, IB_WR_RDMA_WRITE, IB_WR_SEND, 2, true), 0);
+	KUNIT_ASSERT_EQ(test, post(q, c, IB_WR_RDMA_WRITE, IB_WR_SEND, 3, true), 0);
 	KUNIT_ASSERT_EQ(test, post_send(q, flushed, true), 0);
-	for (i = r->failed; i < 2; i++)
+	for (i = r->failed; i < 3; i++)
 		complete_wr(q, &c->wrs[i], i == r->failed ? r->status :
 							   IB_WC_WR_FLUSH_ERR);
 	complete_wr(q, flushed->wrs, IB_WC_WR_FLUSH_ERR);
@@ -370,6 +379,7 @@ static void refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->losses, 1);
 	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+	KUNIT_EXPECT_EQ(test, c->post.po_wrs, 0);
 	rpcrdma2_sq_drain(&q->co);
 	KUNIT_EXPECT_EQ(test, c->done, 0);
 }
@@ -455,6 +465,7 @@ static void in_time(struct kunit *test)
 	msleep(100);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	KUNIT_EXPECT_FALSE(test, q->co.co_sq.sq_overdue);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&q->co.co_sq.sq_watch));
 	rpcrdma2_sq_drain(&q->co);
 }
 
@@ -489,6 +500,7 @@ static void overdue_when_oldest(struct kunit *test)
 	}
 	pass(q, TIMEOUT - HZ);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&q->co.co_sq.sq_watch));
 	pass(q, HZ);
 	KUNIT_EXPECT_EQ(test, q->losses, 1);
 	KUNIT_EXPECT_TRUE(test, q->co.co_sq.sq_overdue);
@@ -564,9 +576,11 @@ static void begins_under_the_lock(struct kunit *test)
 	b->wr.opcode = IB_WR_SEND;
 	b->post.po_begin = begins;
 	b->post.po_done = begun_done;
+	b->post.po_signal = true;
 	KUNIT_ASSERT_EQ(test, post_send(q, q->c, false), 0);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&q->co, 1, false));
 	KUNIT_ASSERT_EQ(test, rpcrdma2_sq_post(&q->co, &b->post, &b->wr), 0);
+	KUNIT_EXPECT_EQ(test, b->wr.send_flags, IB_SEND_SIGNALED);
 	KUNIT_EXPECT_EQ(test, b->calls, 1);
 	KUNIT_EXPECT_EQ(test, b->before, 1);
 	KUNIT_EXPECT_EQ(test, q->posted, 2);
@@ -600,6 +614,7 @@ static void c034_bounds_sends(struct kunit *test)
 	rpcrdma2_sq_bound(&q->co, 4096);
 	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[1], 4097), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES - 1);
+	KUNIT_EXPECT_EQ(test, q->c[1].post.po_wrs, 0);
 	KUNIT_EXPECT_EQ(test, q->posted, 1);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[2], 4096), 0);
@@ -612,6 +627,44 @@ static void c034_bounds_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->c[1].done, 0);
 	KUNIT_EXPECT_EQ(test, q->c[4].done, 11);
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+}
+
+/* Another chain is posted while the queue is drained. */
+static void drain_and_post(struct ib_qp *qp)
+{
+	struct queue *q = container_of(qp, struct queue, qp);
+
+	post_send(q, &q->c[1], true);
+}
+
+/* Q1: that one is not taken for one that is done. Nothing looks at the queue any more. */
+static void drained(struct kunit *test)
+{
+	struct queue *q = open_queue(test, TIMEOUT);
+
+	q->device.ops.drain_sq = drain_and_post;
+	KUNIT_ASSERT_EQ(test, post_send(q, &q->c[0], true), 0);
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, q->c[0].done, 1);
+	KUNIT_EXPECT_EQ(test, q->c[1].done, 0);
+	q->device.ops.drain_sq = fake_drain;
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_EQ(test, q->c[1].done, 1);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&q->co.co_sq.sq_watch));
+}
+
+/* Q2: an entry that is missed, one that came twice, and a chain that is left */
+static void q2_whole(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 0);
+
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&q->co));
+	KUNIT_ASSERT_EQ(test, post_send(q, &q->c[0], true), 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_is_whole(&q->co));
+	rpcrdma2_sq_give(&q->co, 1);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_is_whole(&q->co));
+	rpcrdma2_sq_drain(&q->co);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_is_whole(&q->co));
 }
 
 static struct kunit_case sq_cases[] = {
@@ -627,6 +680,8 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(refused_in_part),
 	KUNIT_CASE(tells_of_room),
 	KUNIT_CASE(keeps_some),
+	KUNIT_CASE(drained),
+	KUNIT_CASE(q2_whole),
 	KUNIT_CASE(overdue),
 	KUNIT_CASE(in_time),
 	KUNIT_CASE(overdue_when_oldest),

@@ -10,6 +10,7 @@
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 
 DECLARE_FAULT_ATTR(rpcrdma2_fail_fence);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_fence);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_handle);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_buffer);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_buffer);
@@ -20,8 +21,10 @@ EXPORT_SYMBOL_GPL(rpcrdma2_fail_entries);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_extensions);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_extensions);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_inv);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_inv);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map_recv);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_map_recv);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map_rw);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map_send);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_map_send);
@@ -30,9 +33,11 @@ DECLARE_FAULT_ATTR(rpcrdma2_fail_nominate);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_poszero);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_poszero);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_read);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_read);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_reply);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_reply);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_send_max);
+EXPORT_SYMBOL_GPL(rpcrdma2_fail_send_max);
 
 /* A fault that was asked for is nothing to log. */
 static void show_fault(struct dentry *dir, const char *name,

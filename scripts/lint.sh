@@ -190,7 +190,7 @@ if [ -n "$source_tree" ] && have perl checkpatch; then
 	ignored+=,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,COMPLEX_MACRO
 	# What stands in for headers of the kernel defines what is known by name.
 	mapfile -t plain < <(printf '%s\n' "${code[@]}" |
-		grep . | grep -vE '/trace\.h$|^kunit/host/(kunit|shim)\.h$')
+		grep . | grep -vE '/trace\.h$|^kunit/host/(kunit|shim|sunrpc|system|verbs)\.h$')
 	mapfile -t traces < <(printf '%s\n' "${code[@]}" | grep '/trace\.h$')
 	checkpatch "$ignored" "${plain[@]}" >"$work/checkpatch"
 	# Trace events are laid out like tables everywhere in the kernel.

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Changes one place of the pure code at a time and runs the unit tests over it in
-user space; called by mutants.sh, with the folder of the shim's headers first.
+Changes one place of the code that runs in user space at a time, and runs the unit
+tests over it there; called by mutants.sh, with the folder of the shim's headers first.
 
 A change of one place is a mutant. It is killed when a suite fails, crashes, or
 runs for ever; one that does not compile is none. tcc compiles them, since it takes
 milliseconds; what survives that and is not listed is compiled by gcc, with
-sanitizers.
+sanitizers, and where locks are more than initialised.
 """
 
 import collections
@@ -27,7 +27,7 @@ LIST = 'kunit/mutants.equivalent'
 FOLDERS = ['include', 'kunit', 'rpcrdma2', 'xprtrdma2', 'svcrdma2']
 MAKE = ['make', '-s', '-f', 'kunit/host/Makefile', 'OUT=sanitized']
 SOURCES = ('.c', '.h', '.sh', '.awk', '.txt', 'Makefile', 'Kbuild')
-FLAGS = ['-w', '-std=gnu11', '-Ikunit/host', '-Iinclude']
+FLAGS = ['-w', '-std=gnu11', '-Iheaders', '-Ikunit/host', '-Iinclude']
 
 TOKEN = re.compile(r'''
     (?P<skip>\s+|/\*.*?\*/|//[^\n]*|\\\n)
@@ -51,6 +51,12 @@ OTHER_NAMES = {'true': ['false'], 'false': ['true']}
 TYPES = {'struct', 'enum', 'union', 'const', 'static', 'unsigned', 'int',
          'char', 'long', 'void', 'bool', 'size_t', 'u8', 'u16', 'u32', 'u64',
          '__be32', 'typeof', 'BUILD_BUG_ON', 'fallthrough'}
+# What says nothing at run time, or nothing that one thread could see
+SILENT = re.compile(
+    r'BUILD_BUG_ON|guard|lockdep_assert_held|might_sleep|smp_\w+|trace_\w+')
+
+# What is followed by a statement, and is no keyword
+LOOP = re.compile(r'list_for_each\w*|scoped_guard')
 
 Token = collections.namedtuple('Token', 'kind text start end')
 Mutant = collections.namedtuple('Mutant', 'file where before after start end new')
@@ -161,6 +167,8 @@ class Source:
             return self.controlled(i)
         if text == 'else':
             return self.statement(i + 1)
+        if LOOP.fullmatch(text):
+            return self.statement(self.close(i + 1) + 1)
         if text == 'do':
             i = self.close(self.statement(i + 1) + 1)
             return i + 2
@@ -200,7 +208,7 @@ class Source:
                     self.replace(i, end, 'return 1;')
         elif first == 'break' and self.tokens[end + 1].text == '}':
             pass                                # the last one of a switch
-        elif first not in TYPES:
+        elif first not in TYPES and not SILENT.fullmatch(first):
             self.replace(i, end, ';')
         return end + 1
 
@@ -228,8 +236,8 @@ class Source:
             self.statement(i)
             k = i
             while k < end:
-                if self.tokens[k].text == 'BUILD_BUG_ON':
-                    k = self.close(k + 1)       # says nothing at run time
+                if SILENT.fullmatch(self.tokens[k].text):
+                    k = self.close(k + 1)
                 elif self.tokens[k].kind != 'directive':
                     self.one_token(k)
                 k += 1
@@ -274,12 +282,13 @@ class Bench:
     """One process: a copy of the sources, in which it changes one file at a
     time"""
 
-    def __init__(self, out, pure, suites, cflags):
+    def __init__(self, out, parts):
         self.top = os.path.join(out, f'tree-{os.getpid()}')
-        self.pure, self.suites = pure, suites
-        self.make = MAKE + ['CFLAGS=' + ' '.join(cflags + ['-w'])]
+        self.pure, self.host = parts['pure'], parts['host']
+        self.linked, self.drivers = parts['linked'], parts['driver']
+        self.suites = parts['suite'] + self.drivers
+        self.make = MAKE + ['CFLAGS=' + ' '.join(parts['cflags'] + ['-w'])]
         self.kills = collections.defaultdict(collections.Counter)
-        self.flags = FLAGS + ['-I' + os.path.join(out, 'include')]
         for folder in FOLDERS:
             if os.path.isdir(folder):
                 shutil.copytree(folder, os.path.join(self.top, folder),
@@ -287,9 +296,10 @@ class Bench:
                                     n for n in names
                                     if not n.endswith(SOURCES) and
                                     not os.path.isdir(os.path.join(at, n))])
-        for source in pure + ['kunit/host/run.c']:
-            self.compile(source)
-        for suite in suites:
+        os.symlink(os.path.join(out, 'include'), os.path.join(self.top, 'headers'))
+        for source in self.pure + self.host + self.linked + self.drivers:
+            self.compile(source, source[:-1] + 'o')
+        for suite in self.suites:
             self.write_list(suite)
 
     def write_list(self, suite):
@@ -300,16 +310,18 @@ class Bench:
                        f'extern struct kunit_suite *const {name}[];\n'
                        f'struct kunit_suite *const *const host_lists[] = '
                        f'{{ {name}, NULL }};\n')
-        self.compile(path)
+        self.compile(path, path[:-1] + 'o')
 
     @staticmethod
     def stem(name):
         return os.path.basename(name)[:-len('.c')]
 
-    def compile(self, source):
-        subprocess.run(['tcc'] + self.flags +
-                       ['-c', source, '-o', source[:-1] + 'o'],
-                       cwd=self.top, check=True)
+    def compile(self, source, to):
+        done = subprocess.run(['tcc'] + FLAGS +
+                              [f'-DHOST_SUITES={self.stem(source)}', '-c', source,
+                               '-o', to], cwd=self.top, check=False,
+                              stderr=subprocess.DEVNULL)
+        return done.returncode == 0
 
     @staticmethod
     def limit():
@@ -317,15 +329,28 @@ class Bench:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
+    def sources(self, suite):
+        """What a suite is linked with. One with a device has the others of its
+        module, as in the kernel."""
+        if suite not in self.drivers:
+            return self.pure
+        module = os.path.basename(suite).split('_')[0]
+        return self.pure + self.linked + [
+            s for s in self.drivers if s != suite and
+            os.path.basename(s).startswith(module + '_')]
+
     def run(self, suite, changed):
         """The status of a suite: 0 passed, 1 does not compile, else killed"""
         name = self.stem(suite)
-        parts = ['kunit/host/run.o', f'kunit/host/list-{name}.o']
-        for source in self.pure:
+        parts = [f'kunit/host/list-{name}.o'] + [s[:-1] + 'o' for s in self.host]
+        for source in self.sources(suite):
+            old, new = source[:-1] + 'o', source[:-1] + 'changed.o'
             fresh = changed == source or changed in included(source)
-            parts.append(source if fresh else source[:-1] + 'o')
+            if fresh and not self.compile(source, new):
+                return 1
+            parts.append(new if fresh else old)
         done = subprocess.run(
-            ['tcc'] + self.flags + [f'-DHOST_SUITES={name}'] + parts +
+            ['tcc'] + FLAGS + [f'-DHOST_SUITES={name}'] + parts +
             ['-run', suite, '--first'], cwd=self.top, check=False,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, preexec_fn=self.limit)
@@ -345,9 +370,9 @@ class Bench:
         return 2 if done.returncode else 0
 
     def suites_for(self, name):
-        users = [s for s in self.suites if name in included(s)]
-        if any(p == name or name in included(p) for p in self.pure):
-            users = self.suites
+        users = [s for s in self.suites if
+                 any(f == name or name in included(f)
+                     for f in [s] + self.sources(s))]
         kills = self.kills[name]
         return sorted(users, key=lambda s: -kills[s])
 
@@ -417,14 +442,15 @@ def show(name):
 
 def main():
     out, only = sys.argv[1], [os.path.normpath(f) for f in sys.argv[2:]]
+    parts = collections.defaultdict(list)
     with open(os.path.join(out, 'parts'), encoding='utf-8') as file:
-        parts = [line.split() for line in file]
-    pure = [p[1] for p in parts if p[0] == 'pure']
-    suites = [p[1] for p in parts if p[0] == 'suite']
-    cflags = [flag for p in parts if p[0] == 'cflags' for flag in p[1:]]
+        for line in file:
+            kind, *what = line.split()
+            parts[kind] += what
 
-    files = set(pure)
-    for name in pure + suites:
+    # of what drives a device, only what its suites are about
+    files = set(parts['pure'] + parts['driven'])
+    for name in parts['pure'] + parts['suite']:
         files |= {f for f in included(name) if not f.startswith('kunit/')}
     mutants = []
     for name in sorted(files):
@@ -433,8 +459,8 @@ def main():
     named = [(n, m) for n, m in name_all(mutants) if not only or m.file in only]
 
     listed = read_list()
-    with multiprocessing.Pool(2, start, (out, pure, suites, cflags)) as pool:
-        if any(pool.map(passes, suites)) or not named:
+    with multiprocessing.Pool(2, start, (out, parts)) as pool:
+        if any(pool.map(passes, parts['suite'] + parts['driver'])) or not named:
             print('a suite fails with nothing changed, or there is nothing to '
                   'change', file=sys.stderr)
             return 2

@@ -11,11 +11,12 @@
 
 #define KUNIT_PARAM_DESC_SIZE	128
 
-/* No more than what tells kunit_kmalloc() from kunit_kzalloc() */
-#define GFP_KERNEL		0
+/* As system.h has it */
+#define GFP_KERNEL		1
 
 struct kunit {
 	const void	*param_value;
+	void		*priv;
 };
 
 struct kunit_case {
@@ -26,6 +27,8 @@ struct kunit_case {
 
 struct kunit_suite {
 	const char		*name;
+	int			(*init)(struct kunit *test);
+	void			(*exit)(struct kunit *test);
 	struct kunit_case	*test_cases;
 };
 
@@ -33,6 +36,10 @@ struct kunit_suite {
 void *kunit_kmalloc(struct kunit *test, size_t size, int gfp);
 void *kunit_kzalloc(struct kunit *test, size_t size, int gfp);
 void kunit_kfree(struct kunit *test, const void *memory);
+
+/* <kunit/device.h> */
+#define kunit_device_register(test, name) \
+	((struct device *)kunit_kzalloc(test, sizeof(struct device), GFP_KERNEL))
 
 /* Says why a case failed; @fatal: and ends it */
 void host_fail(struct kunit *test, bool fatal, const char *file, int line,
@@ -115,6 +122,8 @@ void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 	host_check(_test, true, _c, #_c)
 #define KUNIT_ASSERT_FALSE(_test, _c) \
 	host_check(_test, true, !(_c), "not " #_c)
+#define KUNIT_ASSERT_PTR_EQ(_test, _l, _r) \
+	host_check(_test, true, (_l) == (_r), #_l " == " #_r)
 #define KUNIT_ASSERT_NULL(_test, _p) \
 	host_check(_test, true, !(_p), #_p " is NULL")
 #define KUNIT_ASSERT_NULL_MSG(_test, _p, ...) \

@@ -15,7 +15,7 @@ shift
 
 mkdir -p "$out"
 {
-	grep -rhoE --include='*.[ch]' '<(asm|kunit|linux|net|rdma)/[^>]+>' \
+	grep -rhoE --include='*.[ch]' '<(asm|kunit|linux|net|rdma|trace)/[^>]+>' \
 		include kunit ./*rdma2 |
 		tr -d '<>' | sort -u
 	echo "$@"
@@ -27,11 +27,20 @@ grep / "$out/prepared.new" | while read -r header; do
 	case $header in
 	kunit/*)		shim=kunit.h ;;
 	net/* | */addr.h)	shim=inet.h ;;
+	rdma/* | linux/dma-*)	shim=verbs.h ;;
+	*/svc.h | */svc_xprt.h | */xprt.h) shim=sunrpc.h ;;
+	trace/* | linux/completion.h | linux/debugfs.h | linux/delay.h | \
+	linux/fault-inject.h | linux/*list.h | linux/mutex.h | linux/percpu.h | \
+	linux/seq_file.h | linux/slab.h | linux/spinlock.h | linux/time64.h | \
+	linux/tracepoint.h | linux/vmalloc.h | linux/wait.h | linux/workqueue.h)	shim=system.h ;;
 	*)			shim=shim.h ;;
 	esac
 	mkdir -p "$out/include/$(dirname "$header")"
 	echo "#include \"$shim\"" >"$out/include/$header"
 done
+# the shim is a kernel of one kind
+mkdir -p "$out/include/rpcrdma2"
+echo '#include "sunrpc.h"' >"$out/include/rpcrdma2/compat.h"
 {
 	echo '#include "kunit.h"'
 	printf 'extern struct kunit_suite *const %s[];\n' "$@"

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "kunit.h"
+#include "system.h"
 
 /* What kunit_kmalloc() has given to the case */
 struct block {
@@ -107,13 +108,24 @@ void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 		longjmp(end_of_case, 1);
 }
 
-static bool run_once(const struct kunit_case *c, const void *param)
+static bool run_once(const struct kunit_suite *suite, const struct kunit_case *c,
+		     const void *param)
 {
 	struct kunit test = { .param_value = param };
 
 	failed = false;
-	if (!setjmp(end_of_case))
+	if (!setjmp(end_of_case)) {
+		if (suite->init)
+			suite->init(&test);
 		c->run_case(&test);
+	}
+	if (suite->exit && !setjmp(end_of_case))
+		suite->exit(&test);
+	if (!host_case_ended()) {
+		if (first)
+			exit(2);
+		failed = true;
+	}
 	free_all();
 	return !failed;
 }
@@ -135,7 +147,8 @@ static void result(const char *indent, bool good, unsigned int number,
 	say("%s%sok %u %s\n", indent, good ? "" : "not ", number, name);
 }
 
-static bool run_params(const struct kunit_case *c)
+static bool run_params(const struct kunit_suite *suite,
+		       const struct kunit_case *c)
 {
 	char desc[KUNIT_PARAM_DESC_SIZE];
 	const void *param = NULL;
@@ -144,7 +157,7 @@ static bool run_params(const struct kunit_case *c)
 
 	say("        KTAP version 1\n        # Subtest: %s\n", c->name);
 	while ((param = c->generate_params(param, desc))) {
-		passed = run_once(c, param);
+		passed = run_once(suite, c, param);
 		result("        ", passed, ++n, desc);
 		good &= passed;
 	}
@@ -163,7 +176,8 @@ static bool run_suite(const struct kunit_suite *suite, unsigned int number)
 	    n);
 	n = 0;
 	for (c = suite->test_cases; c->run_case; c++) {
-		passed = c->generate_params ? run_params(c) : run_once(c, NULL);
+		passed = c->generate_params ? run_params(suite, c) :
+					      run_once(suite, c, NULL);
 		result("    ", passed, ++n, c->name);
 		good &= passed;
 	}

@@ -2,8 +2,8 @@
 /*
  * As much of the kernel as the pure code and its suites need, for a build in
  * user space: types, byte order, a few helpers, and XDR streams over one piece
- * of memory. Every header of the kernel that they include is this file; the
- * Makefile beside it sees to that.
+ * of memory. Every header of the kernel that they include is this file, or one of
+ * the others in this folder, which include it; prepare.sh sees to that.
  *
  * The streams keep the kernel's edges: a message whose length is no multiple
  * of four counts its last words as whole, but cannot be read past its end.
@@ -28,6 +28,7 @@ typedef int32_t			s32;
 typedef long long		s64;
 typedef uint16_t		__be16;
 typedef uint32_t		__be32;
+typedef u64			__be64;
 
 #define U8_MAX			UINT8_MAX
 #define U16_MAX			UINT16_MAX
@@ -132,6 +133,9 @@ static inline u32 host_swap32(u32 x)
 #define cpu_to_be32(x)							\
 	((__be32)((u32)(x) << 24 | ((u32)(x) & 0xff00) << 8 |		\
 		  ((u32)(x) >> 8 & 0xff00) | (u32)(x) >> 24))
+#define cpu_to_be16(x)		((__be16)((u16)(x) << 8 | (u16)(x) >> 8))
+#define cpu_to_be64(x)		\
+	((__be64)cpu_to_be32(x) << 32 | cpu_to_be32((u64)(x) >> 32))
 #define be32_to_cpu(x)		host_swap32(x)
 #define be32_to_cpup(p)		host_swap32(*(p))
 
@@ -228,50 +232,6 @@ static inline u32 prandom_u32_state(struct rnd_state *rnd)
 	return rnd->state >> 32;
 }
 
-/* <rdma/ib_verbs.h>: what a Receive completion says */
-
-enum ib_wc_opcode {
-	IB_WC_SEND,
-	IB_WC_RDMA_WRITE,
-	IB_WC_RDMA_READ,
-	IB_WC_RECV		= 1 << 7,
-	IB_WC_RECV_RDMA_WITH_IMM,
-};
-
-enum ib_wc_flags {
-	IB_WC_WITH_IMM		= 1 << 1,
-	IB_WC_WITH_INVALIDATE	= 1 << 3,
-};
-
-struct ib_wc {
-	enum ib_wc_opcode	opcode;
-	u32			byte_len;
-	int			wc_flags;
-};
-
-/* <rdma/rdma_cm.h>, <rdma/ib_cm.h>: what the CM reports */
-
-enum rdma_cm_event_type {
-	RDMA_CM_EVENT_ADDR_RESOLVED,
-	RDMA_CM_EVENT_ADDR_ERROR,
-	RDMA_CM_EVENT_ROUTE_RESOLVED,
-	RDMA_CM_EVENT_ROUTE_ERROR,
-	RDMA_CM_EVENT_CONNECT_REQUEST,
-	RDMA_CM_EVENT_CONNECT_RESPONSE,
-	RDMA_CM_EVENT_CONNECT_ERROR,
-	RDMA_CM_EVENT_UNREACHABLE,
-	RDMA_CM_EVENT_REJECTED,
-	RDMA_CM_EVENT_ESTABLISHED,
-	RDMA_CM_EVENT_DISCONNECTED,
-};
-
-enum ib_cm_rej_reason {
-	IB_CM_REJ_NO_QP			= 1,
-	IB_CM_REJ_INVALID_SERVICE_ID	= 8,
-	IB_CM_REJ_STALE_CONN		= 10,
-	IB_CM_REJ_CONSUMER_DEFINED	= 28,
-};
-
 /* <linux/sunrpc/msg_prot.h> */
 
 #define RPC_AUTH_GSS		6
@@ -354,6 +314,21 @@ static inline int xdr_buf_subsegment(const struct xdr_buf *buf,
 	sub->head[0].iov_len = len;
 	sub->buflen = len;
 	sub->len = len;
+	return 0;
+}
+
+/* Of one without pages. Return: as the kernel's, 0 */
+static inline int write_bytes_to_xdr_buf(const struct xdr_buf *buf,
+					 unsigned int base, const void *obj,
+					 unsigned int len)
+{
+	unsigned int room = buf->head[0].iov_len;
+	unsigned int first = base < room ? min(len, room - base) : 0;
+
+	memcpy((char *)buf->head[0].iov_base + base, obj, first);
+	if (len > first)
+		memcpy((char *)buf->tail[0].iov_base + base + first - room,
+		       (const char *)obj + first, len - first);
 	return 0;
 }
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Faults on demand, for suites: where the kernel has them.
+ */
+#ifndef _RPCRDMA2_KUNIT_FAULT_ONCE_H
+#define _RPCRDMA2_KUNIT_FAULT_ONCE_H
+
+#include <rpcrdma2/fault.h>
+
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+/* When there can be this fault for the @nth time there is, and not again. */
+static inline void fault_once(struct fault_attr *attr, unsigned long nth)
+{
+	attr->probability = 100;
+	attr->verbose = 0;
+	attr->interval = nth;
+	attr->count = 0;
+	atomic_set(&attr->times, 1);
+}
+
+/* Afterwards: it is there no more. Return: whether there was one. */
+static inline bool fault_was(struct fault_attr *attr)
+{
+	attr->probability = 0;
+	return !atomic_read(&attr->times);
+}
+#endif
+
+#endif /* _RPCRDMA2_KUNIT_FAULT_ONCE_H */

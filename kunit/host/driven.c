@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What stands in for the files of the core that are not built here, or only in part.
+ */
+#include <rpcrdma2/conn.h>
+#include <rpcrdma2/rw.h>
+#include <rpcrdma2/view.h>
+
+#include "../../rpcrdma2/core.h"
+
+struct workqueue_struct *rpcrdma2_wq;
+
+/* A connection without regions */
+void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
+			const struct rpcrdma2_conn_ops *ops)
+{
+	memset(co, 0, sizeof(*co));
+	co->co_ops = ops;
+	rpcrdma2_sq_init(co);
+}
+
+void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
+{
+	seq_printf(seq, " %s=%s", key, text);
+}
+
+/* The parts are a case's. */
+void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
+{
+	INIT_LIST_HEAD(&rw->rw_parts);
+}

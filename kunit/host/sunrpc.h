@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The RPC layer, as far as the server's gates look at it. A connection is busy: no
+ * thread takes it up.
+ */
+#ifndef _RPCRDMA2_HOST_SUNRPC_H
+#define _RPCRDMA2_HOST_SUNRPC_H
+
+#include "inet.h"
+#include "system.h"
+
+#define RPCSVC_MAXPAYLOAD	(1U << 20)
+
+/* Bits of xpt_flags and rq_flags */
+enum {
+	XPT_BUSY,
+	XPT_CLOSE,
+	XPT_DATA,
+	XPT_DEAD,
+	XPT_DEFERRED,
+	RQ_SECURE		= 0,
+};
+
+struct rpc_rqst;
+struct rpc_xprt;
+struct svc_xprt_class;
+struct xprt_class;
+
+struct svc_serv {
+	unsigned int	sv_max_mesg;
+};
+
+struct svc_xprt {
+	unsigned long	xpt_flags;
+	struct svc_serv	*xpt_server;
+	atomic_t	xpt_nr_rqsts;
+};
+
+struct svc_rqst {
+	struct svc_xprt	*rq_xprt;
+	void		*rq_xprt_ctxt;
+	unsigned long	rq_flags;
+	int		rq_prot;
+	struct xdr_buf	rq_arg;
+};
+
+#define svc_serv_maxpages(serv) \
+	((unsigned long)DIV_ROUND_UP((serv)->sv_max_mesg, PAGE_SIZE) + 3)
+#define svc_xprt_copy_addrs(rqstp, xprt)	((void)0)
+#define svc_xprt_enqueue(xprt) \
+	BUG_ON(!test_bit(XPT_BUSY, &(xprt)->xpt_flags))
+
+static inline bool svc_xprt_is_dead(const struct svc_xprt *xprt)
+{
+	return test_bit(XPT_DEAD, &xprt->xpt_flags) ||
+	       test_bit(XPT_CLOSE, &xprt->xpt_flags);
+}
+
+#endif /* _RPCRDMA2_HOST_SUNRPC_H */

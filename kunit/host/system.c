@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What of system.h is more than a macro.
+ */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "system.h"
+
+/* As the kernel does: it passes 0 while the first cases run. */
+unsigned long jiffies = -5UL * HZ;
+unsigned int host_locks;
+struct task_struct host_task;
+struct workqueue_struct *const system_percpu_wq;
+
+static LIST_HEAD(works);
+static int owed;
+
+void host_bug(const char *file, int line, const char *what)
+{
+	fprintf(stderr, "%s:%d: %s\n", file, line, what);
+	abort();
+}
+
+void host_owed(int more)
+{
+	owed += more;
+}
+
+bool host_case_ended(void)
+{
+	bool good = !owed && !host_locks && list_empty(&works);
+
+	if (!good)
+		printf("        # not true: memory, mappings, locks and work are gone: %d, %u, %zu are left\n",
+		       owed, host_locks, list_count_nodes(&works));
+	owed = 0;
+	host_locks = 0;
+	INIT_LIST_HEAD(&works);
+	return good;
+}
+
+/* Work, and time */
+
+bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
+			unsigned long delay)
+{
+	struct delayed_work *at;
+
+	if (delayed_work_pending(dwork))
+		return false;
+	dwork->at = jiffies + delay;
+	list_for_each_entry(at, &works, pending)
+		if (time_after(at->at, dwork->at))
+			break;
+	list_add_tail(&dwork->pending, &at->pending);
+	return true;
+}
+
+bool cancel_delayed_work_sync(struct delayed_work *dwork)
+{
+	bool was = delayed_work_pending(dwork);
+
+	might_sleep();
+	list_del_init(&dwork->pending);
+	return was;
+}
+
+bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
+		      unsigned long delay)
+{
+	bool was = delayed_work_pending(dwork);
+
+	list_del_init(&dwork->pending);
+	queue_delayed_work(wq, dwork, delay);
+	return was;
+}
+
+bool flush_delayed_work(struct delayed_work *dwork)
+{
+	if (!cancel_delayed_work_sync(dwork))
+		return false;
+	dwork->work.func(&dwork->work);
+	return true;
+}
+
+long host_sleep(wait_queue_head_t *wq, long timeout)
+{
+	unsigned long since = jiffies;
+	struct delayed_work *first;
+
+	might_sleep();
+	while (!wq || !wq->woken) {
+		first = list_first_entry_or_null(&works, struct delayed_work,
+						 pending);
+		/* nothing is going to wake it */
+		BUG_ON(!first && timeout == MAX_SCHEDULE_TIMEOUT);
+		if (!first || (long)(first->at - since) > timeout) {
+			jiffies = since + timeout;
+			return 0;
+		}
+		if (time_after(first->at, jiffies))
+			jiffies = first->at;
+		flush_delayed_work(first);
+	}
+	wq->woken = false;
+	return timeout == MAX_SCHEDULE_TIMEOUT ? timeout :
+	       max(timeout - (long)(jiffies - since), 0L);
+}
+
+/* Memory */
+
+static host_kmalloc_probe *probe;
+static void *probe_data;
+
+int register_trace_kmalloc(host_kmalloc_probe *new, void *data)
+{
+	probe = new;
+	probe_data = data;
+	return 0;
+}
+
+void unregister_trace_kmalloc(host_kmalloc_probe *old, void *data)
+{
+	probe = NULL;
+}
+
+void *kzalloc(size_t size, gfp_t gfp)
+{
+	void *memory;
+
+	if (gfp & GFP_KERNEL)
+		might_sleep();
+	if (size > KMALLOC_MAX_SIZE)
+		return NULL;
+	memory = calloc(1, size);
+	BUG_ON(!memory);
+	host_owed(1);
+	if (probe)
+		probe(probe_data, 0, memory, size, size, gfp, 0);
+	return memory;
+}
+
+void kfree(const void *memory)
+{
+	if (memory)
+		host_owed(-1);
+	free((void *)memory);
+}
+
+/*
+ * Pages, in a file so that they can be mapped in two places. Behind each is one that
+ * cannot be touched, and so is one that was freed.
+ */
+#define PAGES	1024
+
+static char *pages;
+static bool taken[PAGES];
+static int file;
+
+static unsigned long index_of(const struct page *page)
+{
+	unsigned long index = ((char *)page - pages) / (2 * PAGE_SIZE);
+
+	BUG_ON(index >= PAGES || !taken[index]);
+	return index;
+}
+
+static void map_at(void *at, unsigned long index)
+{
+	BUG_ON(mmap(at, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		    file, index * PAGE_SIZE) != at);
+}
+
+static void *reserve(size_t size)
+{
+	void *at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	BUG_ON(at == MAP_FAILED);
+	return at;
+}
+
+struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
+{
+	unsigned long index = 0;
+	char *page;
+
+	BUG_ON(order);
+	if (gfp & GFP_KERNEL)
+		might_sleep();
+	if (!pages) {
+		file = memfd_create("pages", 0);
+		BUG_ON(file < 0 || ftruncate(file, PAGES * PAGE_SIZE));
+		pages = reserve(PAGES * 2 * PAGE_SIZE);
+	}
+	while (index < PAGES && taken[index])
+		index++;
+	if (index == PAGES)
+		return NULL;
+	taken[index] = true;
+	page = pages + index * 2 * PAGE_SIZE;
+	map_at(page, index);
+	memset(page, 0xa5, PAGE_SIZE);
+	host_owed(1);
+	return (struct page *)page;
+}
+
+void __free_page(struct page *page)
+{
+	taken[index_of(page)] = false;
+	BUG_ON(mprotect(page, PAGE_SIZE, PROT_NONE));
+	host_owed(-1);
+}
+
+/* Pages that are mapped a second time, one behind the other */
+struct stretch {
+	struct list_head	list;
+	char			*at;
+	unsigned int		count;
+};
+
+static LIST_HEAD(stretches);
+
+static struct stretch *stretch_at(const void *at)
+{
+	struct stretch *st;
+
+	list_for_each_entry(st, &stretches, list)
+		if (st->at == at)
+			return st;
+	return NULL;
+}
+
+void *vmap(struct page **page, unsigned int count, unsigned long flags,
+	   int protection)
+{
+	struct stretch *st = kzalloc(sizeof(*st), GFP_KERNEL);
+	unsigned int i;
+
+	BUG_ON(flags != VM_MAP || protection != PAGE_KERNEL);
+	st->count = count;
+	st->at = reserve((count + 1) * PAGE_SIZE);
+	for (i = 0; i < count; i++)
+		map_at(st->at + i * PAGE_SIZE, index_of(page[i]));
+	list_add(&st->list, &stretches);
+	return st->at;
+}
+
+bool is_vmalloc_addr(const void *at)
+{
+	return stretch_at(at);
+}
+
+void vunmap(const void *at)
+{
+	struct stretch *st = stretch_at(at);
+
+	BUG_ON(!st);
+	munmap(st->at, (st->count + 1) * PAGE_SIZE);
+	list_del(&st->list);
+	kfree(st);
+}
+
+void seq_printf(struct seq_file *seq, const char *fmt, ...)
+{
+	size_t room = seq->size - seq->count;
+	va_list args;
+
+	va_start(args, fmt);
+	seq->count += min((size_t)vsnprintf(seq->buf + seq->count, room, fmt, args),
+			  room);
+	va_end(args);
+}

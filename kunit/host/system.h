@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * As much of the kernel as code needs that drives a device: lists, locks, time, work,
+ * memory. There is one thread, and what only works with several ends the run, as does
+ * what the kernel's own checks would report: system.c has the parts that are no macros.
+ *
+ * Time stands still but where the thread sleeps. Work that is due runs meanwhile.
+ */
+#ifndef _RPCRDMA2_HOST_SYSTEM_H
+#define _RPCRDMA2_HOST_SYSTEM_H
+
+#include <stdlib.h>
+
+#include "shim.h"
+
+/* Ends the run: the kernel would have a bug, or hang. */
+void host_bug(const char *file, int line, const char *what)
+	__attribute__((noreturn));
+
+#define BUG_ON(cond) \
+	((cond) ? host_bug(__FILE__, __LINE__, #cond) : (void)0)
+#define WARN_ON_ONCE(cond)						\
+	({								\
+		bool _warn = (cond);					\
+									\
+		BUG_ON(_warn && #cond);					\
+		_warn;							\
+	})
+
+/* Does a case leave nothing behind? Forgets what it has left. */
+bool host_case_ended(void);
+
+#define CONFIG_LOCKDEP		1
+#define IS_ENABLED(option)	(option)
+
+#define EINPROGRESS		115
+#define ENFILE			23
+#define EUSERS			87
+#define E2BIG			7
+#define UINT_MAX		(~0U)
+
+#define ____cacheline_aligned_in_smp
+#undef __always_inline
+#define __always_inline		inline
+
+typedef s64			time64_t;
+typedef unsigned int		gfp_t;
+
+/* <linux/err.h> */
+#define ERR_PTR(error)		((void *)(long)(error))
+#define PTR_ERR(p)		((long)(p))
+#define IS_ERR(p)		((unsigned long)(p) >= -4095UL)
+
+/* <linux/bitops.h> */
+#define test_bit(n, word)	(*(word) >> (n) & 1)
+#define set_bit(n, word)	((void)(*(word) |= BIT(n)))
+#define clear_bit(n, word)	((void)(*(word) &= ~BIT(n)))
+
+static inline bool test_and_clear_bit(unsigned int n, unsigned long *word)
+{
+	bool was = test_bit(n, word);
+
+	clear_bit(n, word);
+	return was;
+}
+
+/* <linux/atomic.h>, and barriers */
+typedef struct {
+	long	counter;
+} atomic_long_t;
+
+#define WRITE_ONCE(x, value)	((x) = (value))
+#define smp_mb()		((void)0)
+#define smp_rmb()		((void)0)
+#define smp_mb__after_atomic()	((void)0)
+#define atomic_inc(v)		((void)(v)->counter++)
+#define atomic_add(i, v)	((void)((v)->counter += (i)))
+#define atomic_xchg(v, new)	xchg(&(v)->counter, new)
+#define atomic_cmpxchg(v, old, new)					\
+	({								\
+		int _seen = (old);					\
+									\
+		atomic_try_cmpxchg(v, &_seen, new);			\
+		_seen;							\
+	})
+#define atomic_long_read	atomic_read
+#define atomic_long_set		atomic_set
+#define atomic_long_add		atomic_add
+#define atomic_long_inc		atomic_inc
+#define atomic_long_try_cmpxchg	atomic_try_cmpxchg
+
+/* <linux/percpu.h>: there is one processor */
+#define DECLARE_PER_CPU(type, name)	extern typeof(type) name
+#define DEFINE_PER_CPU(type, name)	typeof(type) name
+#define this_cpu_add(var, n)		((void)((var) += (n)))
+#define this_cpu_inc(var)		this_cpu_add(var, 1)
+#define per_cpu(var, cpu)		(var)
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
+
+/* <linux/list.h>, with the checks of CONFIG_DEBUG_LIST */
+
+#define container_of(p, type, member) \
+	((type *)((char *)(p) - offsetof(type, member)))
+
+struct list_head {
+	struct list_head	*next, *prev;
+};
+
+#define LIST_HEAD_INIT(name)	{ &(name), &(name) }
+#define LIST_HEAD(name)		struct list_head name = LIST_HEAD_INIT(name)
+
+static inline void INIT_LIST_HEAD(struct list_head *list)
+{
+	list->next = list;
+	list->prev = list;
+}
+
+static inline void host_list_insert(struct list_head *new,
+				    struct list_head *prev,
+				    struct list_head *next)
+{
+	BUG_ON(next->prev != prev || prev->next != next || new == prev ||
+	       new == next);
+	new->prev = prev;
+	new->next = next;
+	prev->next = new;
+	next->prev = new;
+}
+
+static inline void list_add(struct list_head *new, struct list_head *head)
+{
+	host_list_insert(new, head, head->next);
+}
+
+static inline void list_add_tail(struct list_head *new, struct list_head *head)
+{
+	host_list_insert(new, head->prev, head);
+}
+
+static inline void list_del_init(struct list_head *entry)
+{
+	BUG_ON(!entry->next || entry->next->prev != entry ||
+	       entry->prev->next != entry);
+	entry->prev->next = entry->next;
+	entry->next->prev = entry->prev;
+	INIT_LIST_HEAD(entry);
+}
+
+static inline void list_del(struct list_head *entry)
+{
+	list_del_init(entry);
+	entry->next = NULL;
+	entry->prev = NULL;
+}
+
+static inline void list_move(struct list_head *entry, struct list_head *head)
+{
+	list_del(entry);
+	list_add(entry, head);
+}
+
+static inline void list_move_tail(struct list_head *entry,
+				  struct list_head *head)
+{
+	list_del(entry);
+	list_add_tail(entry, head);
+}
+
+static inline bool list_empty(const struct list_head *head)
+{
+	return head->next == head;
+}
+
+static inline void list_splice_tail_init(struct list_head *from,
+					 struct list_head *to)
+{
+	while (!list_empty(from))
+		list_move_tail(from->next, to);
+}
+
+static inline size_t list_count_nodes(const struct list_head *head)
+{
+	const struct list_head *at;
+	size_t n = 0;
+
+	for (at = head->next; at != head; at = at->next)
+		n++;
+	return n;
+}
+
+#define list_del_init_careful	list_del_init
+#define list_empty_careful	list_empty
+#define list_is_first(entry, head)	((entry)->prev == (head))
+#define list_entry		container_of
+#define list_first_entry_or_null(head, type, member) \
+	(list_empty(head) ? NULL : list_entry((head)->next, type, member))
+#define list_for_each(at, head) \
+	for (at = (head)->next; at != (head); at = at->next)
+#define host_next(at, member) \
+	list_entry((at)->member.next, typeof(*(at)), member)
+#define list_for_each_entry(at, head, member)				\
+	for (at = list_entry((head)->next, typeof(*at), member);	\
+	     &at->member != (head); at = host_next(at, member))
+#define list_for_each_entry_safe(at, then, head, member)		\
+	for (at = list_entry((head)->next, typeof(*at), member),	\
+	     then = host_next(at, member); &at->member != (head);	\
+	     at = then, then = host_next(then, member))
+
+/* <linux/llist.h>: as members alone */
+struct llist_node {
+	struct llist_node	*next;
+};
+
+struct llist_head {
+	struct llist_node	*first;
+};
+
+/*
+ * <linux/spinlock.h>: a lock is initialised, taken once, and let go by who has it. tcc
+ * does not know of cleanup, so that there a lock is only initialised.
+ */
+
+typedef struct {
+	unsigned int	state;
+} spinlock_t;
+
+enum {
+	HOST_UNLOCKED	= 0x10c4ed,
+	HOST_LOCKED,
+};
+
+/* How many are held */
+extern unsigned int host_locks;
+
+#define DEFINE_SPINLOCK(lock)	spinlock_t lock = { HOST_UNLOCKED }
+#define spin_lock_init(lock)	((void)((lock)->state = HOST_UNLOCKED))
+#define might_sleep()		BUG_ON(host_locks)
+
+static inline spinlock_t *spin_lock(spinlock_t *lock)
+{
+	BUG_ON(lock->state != HOST_UNLOCKED);
+#ifndef __TINYC__
+	lock->state = HOST_LOCKED;
+	host_locks++;
+#endif
+	return lock;
+}
+
+static inline void spin_unlock(spinlock_t *lock)
+{
+#ifndef __TINYC__
+	BUG_ON(lock->state != HOST_LOCKED);
+	host_locks--;
+#endif
+	lock->state = HOST_UNLOCKED;
+}
+
+static inline void host_unguard(spinlock_t **lock)
+{
+	spin_unlock(*lock);
+}
+
+#ifdef __TINYC__
+#define lockdep_is_held(lock)		1
+#else
+#define lockdep_is_held(lock)		((lock)->state == HOST_LOCKED)
+#endif
+#define lockdep_assert_held(lock)	BUG_ON(!lockdep_is_held(lock))
+#define host_guard \
+	spinlock_t *_guard __attribute__((cleanup(host_unguard), unused))
+#define guard(kind)			host_guard = spin_lock
+#define scoped_guard(kind, lock)					\
+	for (bool _in = true; _in; _in = false)				\
+		for (host_guard = spin_lock(lock); _in; _in = false)
+
+/* <linux/mutex.h>, <linux/completion.h> */
+struct mutex {
+	int	unused;
+};
+
+struct completion {
+	bool	done;
+};
+
+#define init_completion(c)	((void)((c)->done = false))
+#define complete(c)		((void)((c)->done = true))
+#define wait_for_completion(c)	BUG_ON(!(c)->done)
+
+/* <linux/jiffies.h>, <linux/delay.h>, <linux/workqueue.h>, <linux/wait.h> */
+
+extern unsigned long jiffies;
+
+#define MAX_SCHEDULE_TIMEOUT	((long)(~0UL >> 1))
+#define time_after(a, b)	time_before(b, a)
+#define time_after_eq(a, b)	(!time_before(a, b))
+#define ktime_get_boottime_seconds()	((time64_t)(jiffies / HZ))
+
+struct workqueue_struct;
+extern struct workqueue_struct *const system_percpu_wq;
+
+struct work_struct {
+	void		(*func)(struct work_struct *work);
+};
+
+struct delayed_work {
+	struct work_struct	work;
+	struct list_head	pending;	/* by @at */
+	unsigned long		at;
+};
+
+#define INIT_DELAYED_WORK(dwork, run)					\
+	do {								\
+		(dwork)->work.func = (run);				\
+		INIT_LIST_HEAD(&(dwork)->pending);			\
+	} while (0)
+#define to_delayed_work(w)	container_of(w, struct delayed_work, work)
+#define delayed_work_pending(dwork)	(!list_empty(&(dwork)->pending))
+
+bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
+			unsigned long delay);
+bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
+		      unsigned long delay);
+bool cancel_delayed_work_sync(struct delayed_work *dwork);
+bool flush_delayed_work(struct delayed_work *dwork);
+
+typedef struct {
+	bool	woken;
+} wait_queue_head_t;
+
+#define init_waitqueue_head(wq)	((void)((wq)->woken = false))
+#define wake_up_all(wq)		((void)((wq)->woken = true))
+
+/* Until @wq is woken, or for so long; returns what is left of it. */
+long host_sleep(wait_queue_head_t *wq, long timeout);
+
+#define wait_event_timeout(wq, cond, timeout)				\
+	({								\
+		long _left = (timeout);					\
+									\
+		might_sleep();						\
+		while (!(cond) && _left)				\
+			_left = host_sleep(&(wq), _left);		\
+		_left;							\
+	})
+#define schedule_timeout_uninterruptible(time)	host_sleep(NULL, time)
+#define msleep(ms)		((void)host_sleep(NULL, (ms) * HZ / 1000))
+
+/* <linux/sched.h> */
+struct task_struct {
+	int	unused;
+};
+
+extern struct task_struct host_task;
+#define current			(&host_task)
+
+/* <linux/slab.h>, <linux/mm.h>, <linux/vmalloc.h> */
+
+#define GFP_NOWAIT		0
+#define GFP_KERNEL		1
+#define __GFP_NORETRY		0
+#define __GFP_NOWARN		0
+#define __GFP_RETRY_MAYFAIL	0
+#define NUMA_NO_NODE		(-1)
+#define KMALLOC_MAX_SIZE	(1UL << 22)
+
+struct kmem_cache {
+	size_t	size;
+};
+
+void *kzalloc(size_t size, gfp_t gfp);
+void kfree(const void *memory);
+
+#define kzalloc_node(size, gfp, node)	kzalloc(size, gfp)
+#define kvmalloc			kzalloc
+#define kvfree				kfree
+#define kmem_cache_create		host_cache
+#define kmem_cache_destroy		kfree
+#define kmem_cache_alloc(cache, gfp)	kzalloc((cache)->size, gfp)
+#define kmem_cache_zalloc		kmem_cache_alloc
+#define kmem_cache_free(cache, memory)	kfree(memory)
+
+static inline struct kmem_cache *
+host_cache(const char *name, size_t size, size_t align, int flags, void *ctor)
+{
+	struct kmem_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL);
+
+	cache->size = size;
+	return cache;
+}
+
+/* <trace/events/kmem.h>: in the middle of kzalloc() */
+typedef void host_kmalloc_probe(void *data, unsigned long call_site,
+				const void *ptr, size_t bytes_req,
+				size_t bytes_alloc, gfp_t gfp_flags, int node);
+int register_trace_kmalloc(host_kmalloc_probe *probe, void *data);
+void unregister_trace_kmalloc(host_kmalloc_probe *probe, void *data);
+#define tracepoint_synchronize_unregister()	((void)0)
+
+#define VM_MAP			4
+#define PAGE_KERNEL		8
+#define totalram_pages()	(1UL << 20)
+
+struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
+void __free_page(struct page *page);
+void *vmap(struct page **pages, unsigned int count, unsigned long flags,
+	   int protection);
+void vunmap(const void *address);
+bool is_vmalloc_addr(const void *address);
+#define invalidate_kernel_vmap_range(address, size) \
+	BUG_ON(!is_vmalloc_addr(address) || !(size))
+#define vm_unmap_ram(address, count)			vunmap(address)
+
+/* One more, or one less, of what a case has to give back */
+void host_owed(int more);
+
+/* <linux/fault-inject.h>: so many times, if at all, each time that counts */
+#define CONFIG_FAULT_INJECTION_DEBUG_FS
+
+struct fault_attr {
+	unsigned long	probability;
+	unsigned long	interval;
+	unsigned long	count;
+	unsigned long	verbose;
+	atomic_t	times;
+};
+
+#define DECLARE_FAULT_ATTR(name)		struct fault_attr name
+#define fault_create_debugfs_attr(name, dir, attr)	((void)0)
+
+static inline bool should_fail(struct fault_attr *attr, size_t size)
+{
+	if (!attr->probability || !atomic_read(&attr->times) ||
+	    ++attr->count % attr->interval)
+		return false;
+	atomic_add(-1, &attr->times);
+	return true;
+}
+
+/* <linux/seq_file.h>, <linux/printk.h> */
+struct seq_file {
+	char	*buf;
+	size_t	size;
+	size_t	count;
+};
+
+void seq_printf(struct seq_file *seq, const char *fmt, ...);
+#define pr_warn_ratelimited(...)	((void)0)
+
+/* <linux/tracepoint.h>: nobody traces */
+#define TP_PROTO(...)			__VA_ARGS__
+#define TRACE_EVENT(name, proto, ...) \
+	static inline void trace_##name(proto) { }
+#define DECLARE_EVENT_CLASS(...)
+#define DEFINE_EVENT(class, name, proto, args) \
+	static inline void trace_##name(proto) { }
+
+#endif /* _RPCRDMA2_HOST_SYSTEM_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that is mapped for devices.
+ */
+#include "verbs.h"
+
+struct mapping {
+	struct mapping	*next;
+	struct device	*dev;
+	u64		addr;
+	int		dir;
+	bool		is_cpus;
+};
+
+static struct mapping *mappings;
+
+/* Addresses that no CPU has, and no two mappings */
+u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offset,
+		    size_t size, enum dma_data_direction dir)
+{
+	struct mapping *m = calloc(1, sizeof(*m));
+	static u64 last = 1ULL << 60;
+
+	BUG_ON(!m || !page || offset || size != PAGE_SIZE);
+	if (ib_uses_virt_dma(dev)) {
+		free(m);
+		return (uintptr_t)page;
+	}
+	m->dev = dev->dma_device;
+	m->dir = dir;
+	m->addr = last += 2 * PAGE_SIZE;
+	m->next = mappings;
+	mappings = m;
+	host_owed(1);
+	return m->addr;
+}
+
+static struct mapping **find(const struct device *dev, u64 addr, int dir)
+{
+	struct mapping **m;
+
+	for (m = &mappings; *m; m = &(*m)->next)
+		if ((*m)->dev == dev && (*m)->addr == addr)
+			break;
+	BUG_ON(!*m || (*m)->dir != dir);
+	return m;
+}
+
+void dma_unmap_page_attrs(struct device *dev, u64 addr, size_t size,
+			  enum dma_data_direction dir, unsigned long attrs)
+{
+	struct mapping **m = find(dev, addr, dir), *gone = *m;
+
+	/* what the CPU has must not be overwritten */
+	BUG_ON(size != PAGE_SIZE || !(attrs & DMA_ATTR_SKIP_CPU_SYNC));
+	*m = gone->next;
+	free(gone);
+	host_owed(-1);
+}
+
+static void sync(struct ib_device *dev, u64 addr, size_t size, int dir, bool is_cpus)
+{
+	BUG_ON(!size || size > PAGE_SIZE);
+	if (!ib_uses_virt_dma(dev))
+		(*find(dev->dma_device, addr, dir))->is_cpus = is_cpus;
+}
+
+void ib_dma_sync_single_for_cpu(struct ib_device *dev, u64 addr, size_t size,
+				enum dma_data_direction dir)
+{
+	sync(dev, addr, size, dir, true);
+}
+
+void ib_dma_sync_single_for_device(struct ib_device *dev, u64 addr, size_t size,
+				   enum dma_data_direction dir)
+{
+	sync(dev, addr, size, dir, false);
+}
+
+int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
+		 const struct ib_recv_wr **bad)
+{
+	const struct device *dev = qp->device->dma_device;
+	const struct ib_recv_wr *at;
+	int i;
+
+	for (at = wr; dev && at; at = at->next)
+		for (i = 0; i < at->num_sge; i++)
+			BUG_ON((*find(dev, at->sg_list[i].addr,
+				      DMA_FROM_DEVICE))->is_cpus);
+	return qp->device->ops.post_recv(qp, wr, bad);
+}

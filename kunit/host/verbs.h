@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Verbs and the connection manager, as far as the suites have a device do something:
+ * what a case does not set is 0, and what a device does a case says.
+ *
+ * A page that is mapped is the CPU's or the device's. What is posted has to be the
+ * device's.
+ */
+#ifndef _RPCRDMA2_HOST_VERBS_H
+#define _RPCRDMA2_HOST_VERBS_H
+
+#include "inet.h"
+#include "system.h"
+
+/* <linux/device.h>, <linux/dma-mapping.h> */
+
+struct device {
+	u64	*dma_mask;
+	u64	coherent_dma_mask;
+};
+
+enum dma_data_direction {
+	DMA_BIDIRECTIONAL,
+	DMA_TO_DEVICE,
+	DMA_FROM_DEVICE,
+};
+
+#define DMA_ATTR_SKIP_CPU_SYNC			1
+#define DMA_BIT_MASK(n)				(~0ULL >> (64 - (n)))
+#define dma_set_mask_and_coherent(dev, mask)	0
+
+/* <rdma/ib_verbs.h> */
+
+enum ib_mr_type {
+	IB_MR_TYPE_MEM_REG,
+};
+
+enum ib_wc_status {
+	IB_WC_SUCCESS,
+	IB_WC_LOC_LEN_ERR,
+	IB_WC_LOC_PROT_ERR,
+	IB_WC_WR_FLUSH_ERR,
+	IB_WC_REM_INV_REQ_ERR,
+	IB_WC_REM_ACCESS_ERR,
+	IB_WC_REM_OP_ERR,
+	IB_WC_RETRY_EXC_ERR,
+	IB_WC_RNR_RETRY_EXC_ERR,
+};
+
+enum ib_wc_opcode {
+	IB_WC_SEND,
+	IB_WC_RDMA_WRITE,
+	IB_WC_RDMA_READ,
+	IB_WC_RECV		= 1 << 7,
+	IB_WC_RECV_RDMA_WITH_IMM,
+};
+
+enum ib_wc_flags {
+	IB_WC_WITH_IMM		= 1 << 1,
+	IB_WC_WITH_INVALIDATE	= 1 << 3,
+};
+
+enum ib_wr_opcode {
+	IB_WR_RDMA_WRITE,
+	IB_WR_SEND,
+	IB_WR_RDMA_READ,
+	IB_WR_SEND_WITH_INV,
+	IB_WR_RDMA_READ_WITH_INV,
+	IB_WR_LOCAL_INV,
+	IB_WR_REG_MR,
+};
+
+enum ib_send_flags {
+	IB_SEND_FENCE		= 1 << 0,
+	IB_SEND_SIGNALED	= 1 << 1,
+};
+
+struct ib_cq {
+	void	*cq_context;
+};
+
+struct ib_wc;
+
+struct ib_cqe {
+	void	(*done)(struct ib_cq *cq, struct ib_wc *wc);
+};
+
+struct ib_wc {
+	struct ib_cqe		*wr_cqe;
+	enum ib_wc_status	status;
+	enum ib_wc_opcode	opcode;
+	u32			byte_len;
+	int			wc_flags;
+};
+
+struct ib_sge {
+	u64	addr;
+	u32	length;
+	u32	lkey;
+};
+
+struct ib_send_wr {
+	struct ib_send_wr	*next;
+	struct ib_cqe		*wr_cqe;
+	enum ib_wr_opcode	opcode;
+	int			send_flags;
+};
+
+struct ib_recv_wr {
+	struct ib_recv_wr	*next;
+	struct ib_cqe		*wr_cqe;
+	struct ib_sge		*sg_list;
+	int			num_sge;
+};
+
+struct ib_event;
+struct ib_qp;
+struct ib_reg_wr;
+
+struct ib_port_data {
+	struct {
+		u32	core_cap_flags;
+	} immutable;
+};
+
+struct ib_device {
+	struct device		*dma_device;
+	struct ib_port_data	*port_data;
+	struct {
+		int	max_recv_sge;
+	} attrs;
+	struct {
+		int	(*post_send)(struct ib_qp *qp,
+				     const struct ib_send_wr *wr,
+				     const struct ib_send_wr **bad);
+		int	(*post_recv)(struct ib_qp *qp,
+				     const struct ib_recv_wr *wr,
+				     const struct ib_recv_wr **bad);
+		void	(*drain_sq)(struct ib_qp *qp);
+		void	(*drain_rq)(struct ib_qp *qp);
+	} ops;
+};
+
+struct ib_qp {
+	struct ib_device	*device;
+	struct ib_cq		*send_cq;
+	struct ib_cq		*recv_cq;
+	u32			max_write_sge;
+};
+
+struct ib_pd {
+	u32	local_dma_lkey;
+};
+
+#define ib_post_send(qp, wr, bad)	((qp)->device->ops.post_send(qp, wr, bad))
+#define ib_drain_sq(qp)			((qp)->device->ops.drain_sq(qp))
+#define ib_drain_rq(qp)			((qp)->device->ops.drain_rq(qp))
+#define ib_uses_virt_dma(dev)		(!(dev)->dma_device)
+#define ib_dma_mapping_error(dev, addr)	(!(addr))
+
+int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
+		 const struct ib_recv_wr **bad);
+u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offset,
+		    size_t size, enum dma_data_direction dir);
+void dma_unmap_page_attrs(struct device *dev, u64 addr, size_t size,
+			  enum dma_data_direction dir, unsigned long attrs);
+void ib_dma_sync_single_for_cpu(struct ib_device *dev, u64 addr, size_t size,
+				enum dma_data_direction dir);
+void ib_dma_sync_single_for_device(struct ib_device *dev, u64 addr, size_t size,
+				   enum dma_data_direction dir);
+
+/* <rdma/rdma_cm.h>, <rdma/ib_cm.h>: what the CM reports */
+
+enum rdma_cm_event_type {
+	RDMA_CM_EVENT_ADDR_RESOLVED,
+	RDMA_CM_EVENT_ADDR_ERROR,
+	RDMA_CM_EVENT_ROUTE_RESOLVED,
+	RDMA_CM_EVENT_ROUTE_ERROR,
+	RDMA_CM_EVENT_CONNECT_REQUEST,
+	RDMA_CM_EVENT_CONNECT_RESPONSE,
+	RDMA_CM_EVENT_CONNECT_ERROR,
+	RDMA_CM_EVENT_UNREACHABLE,
+	RDMA_CM_EVENT_REJECTED,
+	RDMA_CM_EVENT_ESTABLISHED,
+	RDMA_CM_EVENT_DISCONNECTED,
+};
+
+enum ib_cm_rej_reason {
+	IB_CM_REJ_NO_QP			= 1,
+	IB_CM_REJ_INVALID_SERVICE_ID	= 8,
+	IB_CM_REJ_STALE_CONN		= 10,
+	IB_CM_REJ_CONSUMER_DEFINED	= 28,
+};
+
+struct rdma_conn_param;
+
+/* <rdma/ib_addr.h>, <rdma/ib_sa.h>, <rdma/ib_cache.h>: no address has a route here */
+
+enum {
+	RDMA_CORE_CAP_PROT_IB			= 1 << 0,
+	RDMA_CORE_CAP_PROT_IWARP		= 1 << 1,
+	RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP	= 1 << 2,
+};
+
+enum {
+	RDMA_NETWORK_IB,
+};
+
+enum sa_path_rec_type {
+	SA_PATH_REC_TYPE_IB,
+	SA_PATH_REC_TYPE_ROCE_V2,
+};
+
+union ib_gid {
+	u8	raw[16];
+	struct {
+		__be64	subnet_prefix;
+		__be64	interface_id;
+	} global;
+};
+
+struct ib_gid_attr {
+	union ib_gid	gid;
+};
+
+struct sa_path_rec {
+	enum sa_path_rec_type	rec_type;
+	union ib_gid		dgid;
+	union ib_gid		sgid;
+	struct {
+		__be16	dlid;
+	} ib;
+	struct {
+		u8	dmac[ETH_ALEN];
+	} roce;
+};
+
+struct rdma_dev_addr {
+	unsigned char			src_dev_addr[32];
+	unsigned char			dst_dev_addr[32];
+	const struct ib_gid_attr	*sgid_attr;
+	struct net			*net;
+	int				network;
+};
+
+#define sa_path_get_dmac(path)	((path)->roce.dmac)
+#define sa_path_get_dlid(path)	cpu_to_be32(ntohs((path)->ib.dlid))
+#define sa_path_is_roce(path)	((path)->rec_type == SA_PATH_REC_TYPE_ROCE_V2)
+#define rdma_resolve_ip(src, dst, addr, ms, done, roce, context) \
+	((void)(done), -ENODEV)
+#define ib_get_cached_lmc(dev, port, lmc)	(*(lmc) = 0)
+#define rdma_ib_or_roce(dev, port)				\
+	((dev)->port_data[port].immutable.core_cap_flags &	\
+	 (RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP))
+
+/* Of IPv4 where that is what the GID is made from */
+static inline void rdma_gid2ip(struct sockaddr *sa, const union ib_gid *gid)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)sa;
+	struct sockaddr_in *sin = (struct sockaddr_in *)sa;
+	struct in6_addr addr;
+
+	memcpy(&addr, gid, sizeof(addr));
+	if (IN6_IS_ADDR_V4MAPPED(&addr)) {
+		sin->sin_family = AF_INET;
+		memcpy(&sin->sin_addr, gid->raw + 12, 4);
+	} else {
+		sin6->sin6_family = AF_INET6;
+		sin6->sin6_addr = addr;
+	}
+}
+
+static inline void ipv6_addr_set_v4mapped(in_addr_t addr, struct in6_addr *mapped)
+{
+	memset(mapped->s6_addr, 0, 10);
+	memset(mapped->s6_addr + 10, 0xff, 2);
+	memcpy(mapped->s6_addr + 12, &addr, 4);
+}
+
+struct rdma_cm_id {
+	struct ib_device	*device;
+	struct ib_qp		*qp;
+	u32			port_num;
+	struct {
+		struct {
+			struct sockaddr_storage	src_addr;
+			struct sockaddr_storage	dst_addr;
+			struct rdma_dev_addr	dev_addr;
+		} addr;
+		struct sa_path_rec	*path_rec;
+	} route;
+};
+
+#endif /* _RPCRDMA2_HOST_VERBS_H */

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What faults on demand do to a chain that is posted. A kernel without them has one case.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include <rpcrdma2/conn.h>
+
+#include "fault_once.h"
+
+#define ENTRIES	16
+
+/**
+ * struct fixture - a connection, and a chain
+ * @co: connection
+ * @id: its identifier
+ * @qp: its queue pair
+ * @device: its device; takes everything
+ * @refuses: it does not
+ * @posted: work requests that this has
+ * @losses: how often the connection was lost
+ * @why: why
+ * @post: the queue's record of the chain
+ * @wrs: its work requests
+ * @done: how often it was done
+ */
+struct fixture {
+	struct rpcrdma2_conn	co;
+	struct rdma_cm_id	id;
+	struct ib_qp		qp;
+	struct ib_device	device;
+	bool			refuses;
+	unsigned int		posted;
+	unsigned int		losses;
+	enum rpcrdma2_loss	why;
+	struct rpcrdma2_post	post;
+	struct ib_send_wr	wrs[3];
+	unsigned int		done;
+};
+
+static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
+		     const struct ib_send_wr **bad)
+{
+	struct fixture *f = container_of(qp, struct fixture, qp);
+
+	if (f->refuses) {
+		*bad = wr;
+		return -ENOMEM;
+	}
+	for (; wr; wr = wr->next)
+		f->posted++;
+	return 0;
+}
+
+static void fake_drain(struct ib_qp *qp)
+{
+}
+
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	struct fixture *f = container_of(co, struct fixture, co);
+
+	f->losses++;
+	f->why = why;
+}
+
+static const struct rpcrdma2_conn_ops ops = { .lost = lost };
+
+static void chain_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
+{
+	container_of(post, struct fixture, post)->done++;
+}
+
+static int fault_init(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	test->priv = f;
+	rpcrdma2_conn_init(&f->co, &ops);
+	f->device.ops.post_send = fake_post;
+	f->device.ops.drain_sq = fake_drain;
+	f->qp.device = &f->device;
+	f->id.qp = &f->qp;
+	f->co.co_id = &f->id;
+	f->post.po_done = chain_done;
+	rpcrdma2_sq_open(&f->co, ENTRIES, 0, 4, 0);
+	return 0;
+}
+
+static int post(struct fixture *f, enum ib_wr_opcode opcode, unsigned int count)
+{
+	unsigned int i;
+
+	memset(f->wrs, 0, sizeof(f->wrs));
+	f->posted = 0;
+	f->post.po_signal = true;
+	for (i = 0; i < count; i++) {
+		f->wrs[i].opcode = opcode;
+		f->wrs[i].next = i < count - 1 ? &f->wrs[i + 1] : NULL;
+	}
+	rpcrdma2_sq_take(&f->co, count, false);
+	return rpcrdma2_sq_post(&f->co, &f->post, f->wrs);
+}
+
+/* What is drained is done. */
+static void drain(struct kunit *test, unsigned int done)
+{
+	struct fixture *f = test->priv;
+
+	rpcrdma2_sq_drain(&f->co);
+	KUNIT_EXPECT_EQ(test, f->done, done);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&f->co));
+}
+
+/* What nobody has asked for there is not. */
+static void no_fault(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	f->post.po_octets = 1;
+	KUNIT_EXPECT_EQ(test, post(f, IB_WR_LOCAL_INV, 3), 0);
+	KUNIT_EXPECT_EQ(test, f->posted, 3);
+	drain(test, 1);
+	KUNIT_EXPECT_EQ(test, post(f, IB_WR_RDMA_READ, 1), 0);
+	KUNIT_EXPECT_EQ(test, f->posted, 1);
+	drain(test, 2);
+}
+
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+static const struct silence {
+	const char		*desc;
+	struct fault_attr	*attr;
+	enum ib_wr_opcode	opcode, other;
+} silences[] = {
+	{ "fail_read", &rpcrdma2_fail_read, IB_WR_RDMA_READ, IB_WR_LOCAL_INV },
+	{ "fail_inv", &rpcrdma2_fail_inv, IB_WR_LOCAL_INV, IB_WR_RDMA_READ },
+};
+
+KUNIT_ARRAY_PARAM_DESC(silence, silences, desc);
+
+/* The device is not told of these, once, and of all others. */
+static void not_told(struct kunit *test)
+{
+	const struct silence *s = test->param_value;
+	struct fixture *f = test->priv;
+
+	fault_once(s->attr, 1);
+	KUNIT_EXPECT_EQ(test, post(f, s->other, 2), 0);
+	KUNIT_EXPECT_EQ(test, f->posted, 2);
+	drain(test, 1);
+	KUNIT_EXPECT_EQ(test, post(f, s->opcode, 2), 0);
+	KUNIT_EXPECT_EQ(test, f->posted, 0);
+	drain(test, 2);
+	KUNIT_EXPECT_EQ(test, post(f, s->opcode, 2), 0);
+	KUNIT_EXPECT_EQ(test, f->posted, 2);
+	drain(test, 3);
+	KUNIT_EXPECT_EQ(test, f->losses, 0);
+	KUNIT_EXPECT_TRUE(test, fault_was(s->attr));
+}
+
+/* Of several invalidations the device takes the first, and the chain is the queue's. */
+static void fence_in_part(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	fault_once(&rpcrdma2_fail_fence, 1);
+	KUNIT_EXPECT_EQ(test, post(f, IB_WR_REG_MR, 2), 0);
+	KUNIT_EXPECT_EQ(test, f->posted, 2);
+	drain(test, 1);
+	KUNIT_EXPECT_EQ(test, post(f, IB_WR_LOCAL_INV, 1), 0);
+	KUNIT_EXPECT_EQ(test, f->posted, 1);
+	drain(test, 2);
+	KUNIT_EXPECT_EQ(test, f->losses, 0);
+	KUNIT_EXPECT_EQ(test, post(f, IB_WR_LOCAL_INV, 3), 0);
+	KUNIT_EXPECT_EQ(test, f->posted, 1);
+	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_POST);
+	KUNIT_EXPECT_PTR_EQ(test, f->wrs[0].next, &f->wrs[1]);
+	KUNIT_EXPECT_EQ(test, f->done, 2);
+	drain(test, 3);
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_fence));
+}
+
+/* And when it does not even take that, the chain is not the queue's. */
+static void fence_refused(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	fault_once(&rpcrdma2_fail_fence, 1);
+	f->refuses = true;
+	KUNIT_EXPECT_EQ(test, post(f, IB_WR_LOCAL_INV, 3), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_POST);
+	KUNIT_EXPECT_PTR_EQ(test, f->wrs[0].next, &f->wrs[1]);
+	drain(test, 0);
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_fence));
+}
+
+/* C-034: a Send seems to be too large; what has no size does not. */
+static void send_too_large(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	fault_once(&rpcrdma2_fail_send_max, 1);
+	KUNIT_EXPECT_EQ(test, post(f, IB_WR_SEND, 1), 0);
+	drain(test, 1);
+	f->post.po_octets = 1;
+	KUNIT_EXPECT_EQ(test, post(f, IB_WR_SEND, 1), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, f->posted, 0);
+	drain(test, 1);
+	KUNIT_EXPECT_EQ(test, post(f, IB_WR_SEND, 1), 0);
+	drain(test, 2);
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_send_max));
+}
+#endif
+
+static struct kunit_case fault_cases[] = {
+	KUNIT_CASE(no_fault),
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+	KUNIT_CASE_PARAM(not_told, silence_gen_params),
+	KUNIT_CASE(fence_in_part),
+	KUNIT_CASE(fence_refused),
+	KUNIT_CASE(send_too_large),
+#endif
+	{}
+};
+
+static struct kunit_suite fault_suite = {
+	.name		= "rpcrdma2_fault",
+	.init		= fault_init,
+	.test_cases	= fault_cases,
+};
+
+kunit_test_suite(fault_suite);
