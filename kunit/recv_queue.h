@@ -176,6 +176,7 @@ static inline void close_queue(struct kunit *test, struct queue *q)
 	KUNIT_EXPECT_EQ(test, q->too_small, 0);
 	rpcrdma2_rpool_unmap(&q->pool);
 	rpcrdma2_rpool_destroy(&q->pool);
+	KUNIT_EXPECT_TRUE(test, list_empty(&q->pool.rp_all));
 }
 
 /* Octet @at of what the device writes into @rv */

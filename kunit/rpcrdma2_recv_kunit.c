@@ -2,6 +2,7 @@
 /*
  * Receives: memory, posting, completions.
  */
+#include "fault_once.h"
 #include "recv_queue.h"
 
 /* One doorbell for a chain, in which each Receive is there once. */
@@ -24,6 +25,10 @@ static void posts_a_chain(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rv->rv_wr.sg_list->length, PAGE_SIZE);
 		KUNIT_EXPECT_EQ(test, rv->rv_wr.sg_list->lkey, LKEY);
 		KUNIT_EXPECT_PTR_EQ(test, rv->rv_device, &q->device);
+#ifdef RPCRDMA2_STRETCHES
+		/* a page is a stretch */
+		KUNIT_EXPECT_PTR_EQ(test, rv->rv_buf, page_address(rv->rv_pages[0]));
+#endif
 		KUNIT_EXPECT_PTR_EQ(test, rpcrdma2_recv_at(rv, 0),
 				    page_address(rv->rv_pages[0]));
 	}
@@ -62,6 +67,7 @@ static const struct size_case {
 	{ "as many pages as the device scatters over", 16, 16 * PAGE_SIZE,
 	  16 * PAGE_SIZE },
 	{ "more", 16, 17 * PAGE_SIZE, 16 * PAGE_SIZE },
+	{ "more than any has", INT_MAX, 17 * PAGE_SIZE, 16 * PAGE_SIZE },
 	{ "a device that does not scatter", 1, 16 * PAGE_SIZE, PAGE_SIZE },
 	{ "one that says nothing", 0, 16 * PAGE_SIZE, PAGE_SIZE },
 	{ "one without a limit", INT_MAX, 16 * PAGE_SIZE, 16 * PAGE_SIZE },
@@ -128,6 +134,10 @@ static void several_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
 	rv = q->posted[0];
 	KUNIT_EXPECT_EQ(test, rv->rv_wr.num_sge, 3);
+	for (at = 0; at < 3; at++) {
+		KUNIT_EXPECT_EQ(test, rv->rv_sges[at].length, PAGE_SIZE);
+		KUNIT_EXPECT_EQ(test, rv->rv_sges[at].lkey, LKEY);
+	}
 	for (at = 0; at < len; at++)
 		*octet(rv, at) = at % 251;
 	KUNIT_EXPECT_PTR_EQ(test, receive(q, len), rv);
@@ -266,10 +276,13 @@ static void posts_nothing_when_lost(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 8), 0);
 	rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_PEER);
+	rpcrdma2_rpool_resize(&q->pool, 2 * PAGE_SIZE);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma2_recv_repost(&q->co, receive(q, 100)),
 				0);
+	/* nor other sizes */
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 8);
 	KUNIT_EXPECT_EQ(test, q->doorbells, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 4);
 	close_queue(test, q);
@@ -303,6 +316,18 @@ static void refused_when_reposted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->nposted, 5);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 3);
 	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
+	close_queue(test, q);
+}
+
+static void refused_by_batch(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 8, 4);
+
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), 0);
+	q->takes = 1;
+	rpcrdma2_rpool_batch(&q->co, &q->pool, 2);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
 	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
 	close_queue(test, q);
 }
@@ -454,6 +479,142 @@ static void next_connection(struct kunit *test)
 	close_queue(test, q);
 }
 
+/* Those that are reposted take another size there alone. */
+static void posts_as_they_are(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 2, 4, 1);
+	struct rpcrdma2_recv *rv;
+
+	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
+	rv = receive(q, 100);
+	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
+	rpcrdma2_recv_put(rv);
+	KUNIT_EXPECT_EQ(test, rv->rv_npages, 2);
+	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
+	KUNIT_EXPECT_PTR_EQ(test, q->posted[0], rv);
+	KUNIT_EXPECT_EQ(test, rv->rv_npages, 2);
+	rpcrdma2_recv_repost(&q->co, receive(q, 100));
+	KUNIT_EXPECT_EQ(test, rv->rv_npages, 3);
+	close_queue(test, q);
+}
+
+/* A pool begins with nothing, whatever was there. */
+static void begins_empty(struct kunit *test)
+{
+	struct rpcrdma2_rpool rp;
+
+	memset(&rp, 0xff, sizeof(rp));
+	rpcrdma2_rpool_init(&rp);
+	KUNIT_EXPECT_EQ(test, rp.rp_count, 0);
+	KUNIT_EXPECT_EQ(test, rp.rp_nfree, 0);
+	KUNIT_EXPECT_NULL(test, rp.rp_budget);
+	KUNIT_EXPECT_EQ(test, rp.rp_node, NUMA_NO_NODE);
+}
+
+/* A device that is software takes the CPU's addresses. */
+static void virtual_addresses(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 2, 4, 1);
+
+	q->device.dma_device = NULL;
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), 0);
+	rpcrdma2_rpool_resize(&q->pool, PAGE_SIZE);
+	q->least = 1;
+	rpcrdma2_recv_repost(&q->co, receive(q, 100));
+	close_queue(test, q);
+}
+
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+/* Mappings of several pages in one stretch */
+#ifdef RPCRDMA2_STRETCHES
+#define STRETCH	1
+#else
+#define STRETCH	0
+#endif
+
+/* Pages that cannot be mapped: none of the others stays mapped, nor counted. */
+static void not_mapped(struct kunit *test)
+{
+	struct fault_attr *fault = &rpcrdma2_fail_map_recv;
+	struct rpcrdma2_budget budget = { .bu_most = 100 };
+	struct queue *q = open_queue(test, 2, 8, 1);
+
+	q->pool.rp_budget = &budget;
+	fault_once(fault, 2 * (STRETCH + 2));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 2);
+	KUNIT_EXPECT_TRUE(test, fault_was(fault));
+
+	/* one that shall get larger stays as it is, and is posted */
+	rpcrdma2_rpool_resize(&q->pool, 5 * PAGE_SIZE);
+	fault_once(fault, 2);
+	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_TRUE(test, fault_was(fault));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 2);
+	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 5);
+	close_queue(test, q);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
+}
+
+#ifdef RPCRDMA2_STRETCHES
+/* Nor pages that cannot be one stretch, when a Receive is made or gets larger. */
+static void no_stretch(struct kunit *test)
+{
+	struct fault_attr *fault = &rpcrdma2_fail_map_recv;
+	struct rpcrdma2_budget budget = { .bu_most = 100 };
+	struct queue *q = open_queue(test, 2, 8, 1);
+
+	q->pool.rp_budget = &budget;
+	fault_once(fault, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1), -ENOMEM);
+	KUNIT_EXPECT_TRUE(test, fault_was(fault));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1), 0);
+	rpcrdma2_rpool_resize(&q->pool, 5 * PAGE_SIZE);
+	/* behind the three pages that are new */
+	fault_once(fault, 4);
+	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_TRUE(test, fault_was(fault));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 2);
+	/* one that shall get smaller keeps what it has */
+	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 5);
+	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
+	fault_once(fault, 1);
+	rpcrdma2_recv_repost(&q->co, receive(q, 5 * PAGE_SIZE));
+	KUNIT_EXPECT_TRUE(test, fault_was(fault));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 5);
+	close_queue(test, q);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
+}
+
+#endif
+
+/* The same for a free one that was another device's: it is free, and tried again. */
+static void not_mapped_again(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 2, 2, 1);
+
+	q->pool.rp_reposted = false;
+	KUNIT_ASSERT_EQ(test, post(q, 2), 2);
+	rpcrdma2_recv_put(receive(q, 100));
+	rpcrdma2_recv_put(receive(q, 100));
+	rpcrdma2_rpool_unmap(&q->pool);
+	fault_once(&rpcrdma2_fail_map_recv, 2);
+	KUNIT_EXPECT_EQ(test, post(q, 2), 1);
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_map_recv));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
+	KUNIT_EXPECT_EQ(test, q->losses, 0);
+	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
+	close_queue(test, q);
+}
+#endif
+
 static struct kunit_case recv_cases[] = {
 	KUNIT_CASE_PARAM(sizes, size_gen_params),
 	KUNIT_CASE(posts_a_chain),
@@ -470,7 +631,18 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(refills_after_shortage),
 	KUNIT_CASE(drained),
 	KUNIT_CASE_PARAM(completions, completion_gen_params),
+	KUNIT_CASE(refused_by_batch),
+	KUNIT_CASE(posts_as_they_are),
+	KUNIT_CASE(begins_empty),
 	KUNIT_CASE(next_connection),
+	KUNIT_CASE(virtual_addresses),
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+	KUNIT_CASE(not_mapped),
+#ifdef RPCRDMA2_STRETCHES
+	KUNIT_CASE(no_stretch),
+#endif
+	KUNIT_CASE(not_mapped_again),
+#endif
 	{}
 };
 

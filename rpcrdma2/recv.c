@@ -174,7 +174,8 @@ static bool make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
 	if (n == 1) {
 		buf = page_address(rv->rv_pages[0]);
 	} else if (rv->rv_pool->rp_reposted) {
-		buf = vmap(rv->rv_pages, n, VM_MAP, PAGE_KERNEL);
+		if (!rpcrdma2_fault(map_recv))
+			buf = vmap(rv->rv_pages, n, VM_MAP, PAGE_KERNEL);
 		if (!buf)
 			return false;
 	}

@@ -53,7 +53,8 @@ TYPES = {'struct', 'enum', 'union', 'const', 'static', 'unsigned', 'int',
          '__be32', 'typeof', 'BUILD_BUG_ON', 'fallthrough'}
 # What says nothing at run time, or nothing that one thread could see
 SILENT = re.compile(
-    r'BUILD_BUG_ON|guard|lockdep_assert_held|might_sleep|smp_\w+|trace_\w+')
+    r'BUILD_BUG_ON|WARN_ON_ONCE|guard|lockdep_assert_held|might_sleep|smp_\w+|'
+    r'trace_\w+')
 
 # What is followed by a statement, and is no keyword
 LOOP = re.compile(r'list_for_each\w*|scoped_guard')

@@ -16,7 +16,7 @@
  *	fail_handle	a Call has a handle that is none
  *	fail_inv	invalidations never end: the device is not told of them
  *	fail_map	memory of a region can not be mapped, which passes
- *	fail_map_recv	likewise the page of a Receive, of either end
+ *	fail_map_recv	likewise a page of a Receive of either end, or several in one stretch
  *	fail_map_rw	likewise memory for RDMA Reads and Writes of the server
  *	fail_map_send	likewise what a Send gathers, or its buffer, at either end
  *	fail_mr		a memory region can not be allocated, which passes
