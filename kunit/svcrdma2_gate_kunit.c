@@ -43,6 +43,7 @@ void svc2_sinks_put(struct svc2_msg *call)
  * @losses: how often it was lost
  * @calls: Calls
  * @reads: what their RDMA Reads are made of
+ * @later: gives entries back when something waits for them
  */
 struct fixture {
 	struct svc2_xprt	sp;
@@ -51,6 +52,7 @@ struct fixture {
 	unsigned int		losses;
 	struct svc2_msg		calls[3];
 	struct list_head	reads[3];
+	struct delayed_work	later;
 };
 
 static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
@@ -113,12 +115,15 @@ static struct svc2_msg *first_served(struct fixture *f)
 /* A Call leaves what is kept, and what is for Sends. */
 static void leaves_some(struct kunit *test)
 {
+	u64 waits = count_of(SVC2_C_sq_waits);
 	struct fixture *f = test->priv;
 
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 6, 3), 0);
 	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, 6);
 	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), KEPT + 3);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits);
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 1, 3), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits + 1);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 0);
 	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), KEPT + 3);
 }
@@ -143,6 +148,21 @@ static void in_turn(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
 }
 
+/* What has just come back, and has served nobody yet, serves all that wait. */
+static void serves_before(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
+	KUNIT_EXPECT_EQ(test, enter(f, 1, 5, 0), -EINPROGRESS);
+	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
+	atomic_add(6, &f->sp.sp_sq.ga_own.un_free);
+	KUNIT_EXPECT_EQ(test, enter(f, 2, 1, 0), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 5);
+	KUNIT_EXPECT_EQ(test, f->calls[2].sm_entries, 1);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
+}
+
 /* A thread does not wait for what a Call waits for: the peer decides on that. */
 static void threads_first(struct kunit *test)
 {
@@ -164,6 +184,47 @@ static void threads_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 0);
 	svc2_gate_give(&f->sp, ga, 9);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 6);
+
+	/* and where there is enough, it does not wait at all */
+	KUNIT_EXPECT_EQ(test, enter(f, 2, 4, 0), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, ga, 2, 0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT + 1);
+	KUNIT_EXPECT_EQ(test, f->calls[2].sm_entries, 0);
+}
+
+/* What came back before a thread joined is its, as is what came before it left. */
+static void joins_and_leaves(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_waiter wt = { .wt_units = ENTRIES - KEPT, .wt_spare = KEPT };
+	struct svc2_waiter large = { .wt_units = 5, .wt_spare = KEPT };
+	struct svc2_waiter small = { .wt_units = 1, .wt_spare = KEPT };
+	struct svc2_gate *ga = &f->sp.sp_sq;
+
+	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
+	KUNIT_EXPECT_TRUE(test, join_line(&f->sp, ga, &wt));
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
+	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT);
+
+	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, ga, &wt));
+	svc2_gate_give(&f->sp, ga, ENTRIES - KEPT);
+	KUNIT_EXPECT_TRUE(test, leave_line(&f->sp, ga, &wt));
+	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT);
+
+	/* and what it would have been given goes to the next one */
+	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, ga, &large));
+	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, ga, &small));
+	svc2_gate_give(&f->sp, ga, 2);
+	KUNIT_EXPECT_FALSE(test, is_served(&small));
+	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
+	KUNIT_EXPECT_FALSE(test, leave_line(&f->sp, ga, &large));
+	KUNIT_EXPECT_TRUE(test, is_served(&small));
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
+	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT + 1);
+	/* nothing is nothing */
+	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
+	svc2_gate_give(&f->sp, ga, 0);
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 }
 
 /*
@@ -260,18 +321,95 @@ static void s46_wait_has_a_limit(struct kunit *test)
 {
 	u64 stalls = count_of(SVC2_C_stalls);
 	struct fixture *f = test->priv;
+	unsigned long since;
 
 	stall_timeout = 2;
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9, 0), 0);
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1, 0), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 6, 3), 0);
+	since = jiffies;
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1, 3), -ENOTCONN);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(jiffies, since + 2));
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls + 1);
 	KUNIT_EXPECT_EQ(test, f->losses, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&f->sp.sp_conn),
 			RPCRDMA2_LOSS_STALLED);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq.ga_line));
 	/* what has come too late is nobody's */
-	svc2_gate_give(&f->sp, &f->sp.sp_sq, 9);
+	svc2_gate_give(&f->sp, &f->sp.sp_sq, 6);
 	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), ENTRIES);
+}
+
+static void give_to_waiter(struct work_struct *work)
+{
+	struct fixture *f = container_of(to_delayed_work(work), struct fixture, later);
+
+	if (list_empty_careful(&f->sp.sp_sq.ga_line))
+		queue_delayed_work(system_percpu_wq, &f->later, 1);
+	else
+		svc2_gate_give(&f->sp, &f->sp.sp_sq, 9);
+}
+
+/* S46: a thread that is served is woken: it would wait for ever, here. */
+static void s46_served_is_woken(struct kunit *test)
+{
+	u64 waits = count_of(SVC2_C_sq_waits);
+	struct fixture *f = test->priv;
+
+	INIT_DELAYED_WORK(&f->later, give_to_waiter);
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9, 0), 0);
+	queue_delayed_work(system_percpu_wq, &f->later, 1);
+	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 8, 0), 0);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits + 1);
+	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), KEPT + 1);
+	KUNIT_EXPECT_EQ(test, f->losses, 0);
+	flush_delayed_work(&f->later);
+}
+
+/* C-093: what passes is tried again for a while, and then costs the connection. */
+static void c093_tries_again(struct kunit *test)
+{
+	static const int passing[] = { -ENOMEM, -EAGAIN, -EIO };
+	u64 shortages = count_of(SVC2_C_shortages);
+	struct fixture *f = test->priv;
+	unsigned int i, tries = 0;
+	unsigned long since;
+	int ret = 0;
+
+	KUNIT_EXPECT_FALSE(test, svc2_try_again(&f->sp, &tries, &ret));
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	ret = -EINVAL;
+	KUNIT_EXPECT_FALSE(test, svc2_try_again(&f->sp, &tries, &ret));
+	KUNIT_EXPECT_EQ(test, ret, -EINVAL);
+	KUNIT_EXPECT_EQ(test, tries, 0);
+	for (i = 0; i < ARRAY_SIZE(passing); i++) {
+		since = jiffies;
+		ret = passing[i];
+		KUNIT_EXPECT_TRUE(test, svc2_try_again(&f->sp, &tries, &ret));
+		KUNIT_EXPECT_EQ(test, tries, i + 1);
+		KUNIT_EXPECT_TRUE(test, time_after_eq(jiffies, since +
+						      SVC2_SHORTAGE_PAUSE));
+	}
+	tries = SVC2_SHORTAGE_TRIES - 1;
+	KUNIT_EXPECT_TRUE(test, svc2_try_again(&f->sp, &tries, &ret));
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_shortages), shortages + 4);
+	KUNIT_EXPECT_EQ(test, f->losses, 0);
+	KUNIT_EXPECT_FALSE(test, svc2_try_again(&f->sp, &tries, &ret));
+	KUNIT_EXPECT_EQ(test, ret, -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&f->sp.sp_conn), RPCRDMA2_LOSS_MEMORY);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_shortages), shortages + 4);
+}
+
+/* C-093: on a connection that is closed nothing is, and no other reason is given. */
+static void c093_not_when_closed(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int tries = 0;
+	int ret = -ENOMEM;
+
+	set_bit(XPT_CLOSE, &f->sp.sp_xprt.xpt_flags);
+	KUNIT_EXPECT_FALSE(test, svc2_try_again(&f->sp, &tries, &ret));
+	KUNIT_EXPECT_EQ(test, ret, -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, tries, 0);
+	KUNIT_EXPECT_EQ(test, f->losses, 0);
 }
 
 /* S46: and a thread does not wait on a connection that is lost: for ever, here. */
@@ -288,6 +426,9 @@ static void s46_loss_ends_a_wait(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, leave_line(&f->sp, &f->sp.sp_sq, &wt));
 	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1, 0), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls);
+	/* nor does a Call begin to */
+	KUNIT_EXPECT_EQ(test, enter(f, 0, 1, 0), -ENOTCONN);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq.ga_line));
 }
 
 /*
@@ -342,7 +483,9 @@ static void r5_whole(struct kunit *test)
 static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(leaves_some),
 	KUNIT_CASE(in_turn),
+	KUNIT_CASE(serves_before),
 	KUNIT_CASE(threads_first),
+	KUNIT_CASE(joins_and_leaves),
 	KUNIT_CASE(served_is_taken_up),
 	KUNIT_CASE(s46_done_is_taken_up),
 	KUNIT_CASE(s46_a_context_for_each),
@@ -350,6 +493,9 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(s46_deferred_needs_a_context),
 	KUNIT_CASE(s46_wait_has_a_limit),
 	KUNIT_CASE(s46_loss_ends_a_wait),
+	KUNIT_CASE(s46_served_is_woken),
+	KUNIT_CASE(c093_tries_again),
+	KUNIT_CASE(c093_not_when_closed),
 	KUNIT_CASE(l8_one_thread_waits),
 	KUNIT_CASE(r5_whole),
 	{}

@@ -100,7 +100,8 @@ void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 #define KUNIT_EXPECT_PTR_EQ(_test, _l, _r) \
 	host_check(_test, false, (_l) == (_r), #_l " == " #_r)
 #define KUNIT_EXPECT_STREQ(_test, _l, _r) \
-	host_check(_test, false, !strcmp(_l, _r), #_l " says " #_r)
+	host_check(_test, false, !strcmp(_l, _r), #_l " says " #_r, \
+		   "%s", _l)
 #define KUNIT_EXPECT_MEMEQ(_test, _l, _r, _size) \
 	host_memeq(_test, false, _l, _r, _size)
 

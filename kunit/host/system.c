@@ -266,11 +266,11 @@ void vunmap(const void *at)
 
 void seq_printf(struct seq_file *seq, const char *fmt, ...)
 {
-	size_t room = seq->size - seq->count;
+	size_t room = seq->size - seq->count, len;
 	va_list args;
 
 	va_start(args, fmt);
-	seq->count += min((size_t)vsnprintf(seq->buf + seq->count, room, fmt, args),
-			  room);
+	len = vsnprintf(seq->buf + seq->count, room, fmt, args);
 	va_end(args);
+	seq->count += min(len, room);
 }
