@@ -9,13 +9,18 @@
 #include <kunit/test.h>
 
 #include "../svcrdma2/sq.c"
+#include "counters.h"
 
 #define DEPTH		64
 #define BACKWARD	2
 /* for backward Calls: two, and sixteen regions, twice */
 #define BACKWARD_WRS	(2 * BACKWARD + 2 * SVC2_BACKWARD_REGIONS)
 #define SPARE		4
+#define BATCH		4
 #define WIDTH		4
+#define LONGEST		(DEPTH - BACKWARD_WRS - BATCH)
+/* of what offer() has in sq_init(): (8 + 3 + 1 + 3) / WIDTH, and the Send */
+#define NEED		4
 
 /**
  * struct fixture - a connection, and Calls that offer a Write chunk
@@ -26,6 +31,7 @@
  * @serv: its service
  * @posts: what is posted, one after the other; none of it is reported
  * @posted: how many of these
+ * @taken: work requests that the device has taken
  * @wrs: work requests of that
  * @calls: Calls
  */
@@ -37,6 +43,7 @@ struct fixture {
 	struct svc_serv		serv;
 	struct rpcrdma2_post	posts[DEPTH];
 	unsigned int		posted;
+	unsigned int		taken;
 	struct ib_send_wr	wrs[48];
 	struct svc2_msg		calls[4];
 };
@@ -44,6 +51,8 @@ struct fixture {
 static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
 		     const struct ib_send_wr **bad)
 {
+	for (; wr; wr = wr->next)
+		container_of(qp, struct fixture, qp)->taken++;
 	return 0;
 }
 
@@ -102,7 +111,7 @@ static int sq_init(struct kunit *test)
 	sp->sp_backward_max = BACKWARD;
 	sp->sp_sq_depth = DEPTH;
 	sp->sp_sq_spare = SPARE;
-	rpcrdma2_sq_open(&sp->sp_conn, DEPTH, BACKWARD, 4, 0);
+	rpcrdma2_sq_open(&sp->sp_conn, DEPTH, BACKWARD, BATCH, 0);
 	for (i = 0; i < ARRAY_SIZE(f->calls); i++) {
 		rpcrdma2_rw_init(&f->calls[i].sm_rw, DMA_FROM_DEVICE);
 		/* 8 pages, and what is beside: see svc2_reply_wrs() */
@@ -110,9 +119,6 @@ static int sq_init(struct kunit *test)
 	}
 	return 0;
 }
-
-/* (8 + 3 + 1 + 3) / WIDTH, and the Send */
-#define NEED	4
 
 static int avail(const struct fixture *f)
 {
@@ -138,6 +144,140 @@ static int post(struct fixture *f, unsigned int wrs, bool backward, unsigned int
 	}
 	f->wrs[wrs - 1].opcode = IB_WR_SEND;
 	return svc2_sq_post(&f->sp, &f->posts[f->posted++], f->wrs, backward, held);
+}
+
+/* RDMA Reads of a Call, @count in one chain */
+static int post_reads(struct fixture *f, struct svc2_msg *call, unsigned int count)
+{
+	unsigned int i;
+
+	memset(f->wrs, 0, sizeof(f->wrs));
+	for (i = 0; i < count; i++) {
+		f->wrs[i].opcode = i % 2 ? IB_WR_RDMA_READ_WITH_INV : IB_WR_RDMA_READ;
+		f->wrs[i].next = i < count - 1 ? &f->wrs[i + 1] : NULL;
+	}
+	call->sm_chain = f->wrs;
+	return svc2_sq_post_reads(&f->sp, call);
+}
+
+/* The entries that there are for each purpose, added up by hand */
+static void figures(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpcrdma2_hdr *h = &f->calls[0].sm_msg.mg_hdr;
+
+	KUNIT_EXPECT_EQ(test, svc2_backward_wrs(&f->sp), 2 * 2 + 2 * 16);
+	KUNIT_EXPECT_EQ(test, limit(&f->sp), 64 - 36 - 4);
+	f->sp.sp_backward_max = 20;
+	KUNIT_EXPECT_EQ(test, svc2_backward_wrs(&f->sp), 2 * 20 + 2 * 20);
+	f->sp.sp_backward_max = BACKWARD;
+
+	/* 15 pages in three chunks of four segments: (15 + 9 + 4 + 4 * 3) / 4 + 1 */
+	offer(&f->calls[0], 4 * PAGE_SIZE, 1);
+	h->h_nwrites = 2;
+	h->h_writes[1] = h->h_writes[0];
+	h->h_writes[2] = h->h_writes[0];
+	h->h_has_reply = true;
+	h->h_reply.ck_length = 6 * PAGE_SIZE + 1;
+	h->h_reply.ck_nsegs = 2;
+	KUNIT_EXPECT_EQ(test, svc2_sq_measure(&f->sp, &f->calls[0]), 11);
+}
+
+/* Work requests are counted by their kind, and the device has each chain. */
+static void counts(struct kunit *test)
+{
+	u64 writes = count_of(SVC2_C_rdma_writes), reads = count_of(SVC2_C_rdma_reads);
+	u64 doorbells = count_of(SVC2_C_doorbells);
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), 0);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_rdma_writes), writes);
+	KUNIT_EXPECT_EQ(test, post(f, 3, false, NULL), 0);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_rdma_writes), writes + 2);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_rdma_reads), reads);
+	KUNIT_EXPECT_EQ(test, post_reads(f, &f->calls[0], 1), 0);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_rdma_reads), reads + 1);
+	KUNIT_EXPECT_EQ(test, post_reads(f, &f->calls[1], 4), 0);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_rdma_reads), reads + 5);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_rdma_writes), writes + 2);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_doorbells), doorbells + 4);
+	KUNIT_EXPECT_EQ(test, f->taken, 1 + 3 + 1 + 4);
+	/* what is posted without effect is not done */
+	f->posts[f->posted].po_octets = 2;
+	rpcrdma2_sq_bound(&f->sp.sp_conn, 1);
+	KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - 9);
+}
+
+/* RDMA Reads have their entries, or the Call waits for these, and has them then. */
+static void reads_have_entries(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpcrdma2_conn *co = &f->sp.sp_conn;
+	struct svc2_msg *call = &f->calls[0], *next = &f->calls[1];
+
+	KUNIT_EXPECT_EQ(test, post_reads(f, call, LONGEST - SPARE + 1), -E2BIG);
+	KUNIT_EXPECT_EQ(test, post_reads(f, call, LONGEST - SPARE), 0);
+	KUNIT_EXPECT_EQ(test, f->taken, LONGEST - SPARE);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - LONGEST + SPARE);
+	KUNIT_EXPECT_EQ(test, call->sm_entries, 0);
+	KUNIT_EXPECT_NULL(test, call->sm_chain);
+
+	/* those of Sends are left */
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(co, avail(f) - BACKWARD - SPARE - 2,
+						 true));
+	KUNIT_EXPECT_EQ(test, post_reads(f, next, 3), -EINPROGRESS);
+	KUNIT_EXPECT_PTR_EQ(test, next->sm_chain, &f->wrs[0]);
+	rpcrdma2_sq_give(co, 1);
+	KUNIT_EXPECT_EQ(test, next->sm_entries, 3);
+	KUNIT_EXPECT_EQ(test, svc2_sq_post_reads(&f->sp, next), 0);
+	KUNIT_EXPECT_EQ(test, f->taken, LONGEST - SPARE + 3);
+	KUNIT_EXPECT_EQ(test, next->sm_entries, 0);
+	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE);
+	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_PEER);
+	KUNIT_EXPECT_EQ(test, post_reads(f, &f->calls[2], 1), -ENOTCONN);
+	KUNIT_EXPECT_PTR_EQ(test, f->calls[2].sm_chain, &f->wrs[0]);
+}
+
+/* A Reply that has just what it takes; one that is not sent; and the longest */
+static void takes_what_it_has(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_msg *call = &f->calls[0];
+	unsigned int held = 0;
+
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, call), 0);
+	KUNIT_EXPECT_EQ(test, post(f, NEED, false, &call->sm_entries), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, call), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - 2 * NEED);
+	svc2_sq_release(&f->sp, &call->sm_entries);
+	KUNIT_EXPECT_EQ(test, call->sm_entries, 0);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
+	svc2_sq_release(&f->sp, &held);
+	svc2_sq_release(&f->sp, NULL);
+	KUNIT_EXPECT_EQ(test, held, 0);
+	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
+	KUNIT_EXPECT_EQ(test, post(f, LONGEST, false, NULL), 0);
+}
+
+/* S46: a Call that cannot have any, because the connection is lost, goes with it. */
+static void s46_lost_before_it_has(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_msg *call;
+
+	svc2_msg_cache = kmem_cache_create("svc2_msg_kunit", sizeof(*call), 0, 0, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, svc2_msg_cache);
+	call = kmem_cache_zalloc(svc2_msg_cache, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, call);
+	rpcrdma2_rw_init(&call->sm_rw, DMA_FROM_DEVICE);
+	offer(call, PAGE_SIZE, 1);
+	rpcrdma2_conn_lose(&f->sp.sp_conn, RPCRDMA2_LOSS_PEER);
+	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, call), -ENOTCONN);
+	/* complains when the Call is there */
+	kmem_cache_destroy(svc2_msg_cache);
+	svc2_msg_cache = NULL;
 }
 
 /*
@@ -372,15 +512,23 @@ static void b08_sends_of_calls(struct kunit *test)
 	struct svc2_xprt *sp = &f->sp;
 
 	all_sent(f);
-	sp->sp_conn.co_regions.rg_num = SVC2_BACKWARD_REGIONS + 1;
+	sp->sp_conn.co_regions.rg_num = SVC2_BACKWARD_REGIONS;
 	atomic_set(&sp->sp_backward_free, 1);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&sp->sp_conn, avail(f) - 3, true));
+	KUNIT_EXPECT_EQ(test, post(f, 3, true, NULL), 0);
+	rpcrdma2_sq_give(&sp->sp_conn, 3);
+	sp->sp_conn.co_regions.rg_num++;
 	KUNIT_EXPECT_EQ(test, post(f, 3, true, NULL), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, post(f, 2, true, NULL), 0);
 	KUNIT_EXPECT_EQ(test, post(f, 1, true, NULL), 0);
 }
 
 static struct kunit_case sq_cases[] = {
+	KUNIT_CASE(figures),
+	KUNIT_CASE(counts),
+	KUNIT_CASE(reads_have_entries),
+	KUNIT_CASE(takes_what_it_has),
+	KUNIT_CASE(s46_lost_before_it_has),
 	KUNIT_CASE(s46_replies_have_entries),
 	KUNIT_CASE(s46_least_and_most),
 	KUNIT_CASE(s46_more_than_reserved),
