@@ -9,9 +9,10 @@
 
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 
+DECLARE_FAULT_ATTR(rpcrdma2_fail_handle);
+DECLARE_FAULT_ATTR(rpcrdma2_fail_map);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_fence);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_fence);
-DECLARE_FAULT_ATTR(rpcrdma2_fail_handle);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_buffer);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_buffer);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_done);
@@ -22,7 +23,6 @@ DECLARE_FAULT_ATTR(rpcrdma2_fail_extensions);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_extensions);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_inv);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_inv);
-DECLARE_FAULT_ATTR(rpcrdma2_fail_map);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map_recv);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_map_recv);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_map_rw);

@@ -48,7 +48,7 @@ struct svc_rqst {
 	((unsigned long)DIV_ROUND_UP((serv)->sv_max_mesg, PAGE_SIZE) + 3)
 #define svc_xprt_copy_addrs(rqstp, xprt)	((void)0)
 #define svc_xprt_enqueue(xprt) \
-	BUG_ON(!test_bit(XPT_BUSY, &(xprt)->xpt_flags))
+	must_not(!test_bit(XPT_BUSY, &(xprt)->xpt_flags))
 
 static inline bool svc_xprt_is_dead(const struct svc_xprt *xprt)
 {

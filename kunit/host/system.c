@@ -35,7 +35,7 @@ bool host_case_ended(void)
 	bool good = !owed && !host_locks && list_empty(&works);
 
 	if (!good)
-		printf("        # not true: memory, mappings, locks and work are gone: %d, %u, %zu are left\n",
+		printf("        # not true: nothing is left: %d pieces, %u locks, %zu works\n",
 		       owed, host_locks, list_count_nodes(&works));
 	owed = 0;
 	host_locks = 0;
@@ -97,7 +97,7 @@ long host_sleep(wait_queue_head_t *wq, long timeout)
 		first = list_first_entry_or_null(&works, struct delayed_work,
 						 pending);
 		/* nothing is going to wake it */
-		BUG_ON(!first && timeout == MAX_SCHEDULE_TIMEOUT);
+		must_not(!first && timeout == MAX_SCHEDULE_TIMEOUT);
 		if (!first || (long)(first->at - since) > timeout) {
 			jiffies = since + timeout;
 			return 0;
@@ -113,17 +113,17 @@ long host_sleep(wait_queue_head_t *wq, long timeout)
 
 /* Memory */
 
-static host_kmalloc_probe *probe;
+static kmalloc_probe_t *probe;
 static void *probe_data;
 
-int register_trace_kmalloc(host_kmalloc_probe *new, void *data)
+int register_trace_kmalloc(kmalloc_probe_t *new, void *data)
 {
 	probe = new;
 	probe_data = data;
 	return 0;
 }
 
-void unregister_trace_kmalloc(host_kmalloc_probe *old, void *data)
+void unregister_trace_kmalloc(kmalloc_probe_t *old, void *data)
 {
 	probe = NULL;
 }
@@ -137,7 +137,7 @@ void *kzalloc(size_t size, gfp_t gfp)
 	if (size > KMALLOC_MAX_SIZE)
 		return NULL;
 	memory = calloc(1, size);
-	BUG_ON(!memory);
+	must_not(!memory);
 	host_owed(1);
 	if (probe)
 		probe(probe_data, 0, memory, size, size, gfp, 0);
@@ -165,21 +165,21 @@ static unsigned long index_of(const struct page *page)
 {
 	unsigned long index = ((char *)page - pages) / (2 * PAGE_SIZE);
 
-	BUG_ON(index >= PAGES || !taken[index]);
+	must_not(index >= PAGES || !taken[index]);
 	return index;
 }
 
 static void map_at(void *at, unsigned long index)
 {
-	BUG_ON(mmap(at, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-		    file, index * PAGE_SIZE) != at);
+	must_not(mmap(at, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		      file, index * PAGE_SIZE) != at);
 }
 
 static void *reserve(size_t size)
 {
 	void *at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	BUG_ON(at == MAP_FAILED);
+	must_not(at == MAP_FAILED);
 	return at;
 }
 
@@ -188,12 +188,12 @@ struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 	unsigned long index = 0;
 	char *page;
 
-	BUG_ON(order);
+	must_not(order);
 	if (gfp & GFP_KERNEL)
 		might_sleep();
 	if (!pages) {
 		file = memfd_create("pages", 0);
-		BUG_ON(file < 0 || ftruncate(file, PAGES * PAGE_SIZE));
+		must_not(file < 0 || ftruncate(file, PAGES * PAGE_SIZE));
 		pages = reserve(PAGES * 2 * PAGE_SIZE);
 	}
 	while (index < PAGES && taken[index])
@@ -211,7 +211,7 @@ struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 void __free_page(struct page *page)
 {
 	taken[index_of(page)] = false;
-	BUG_ON(mprotect(page, PAGE_SIZE, PROT_NONE));
+	must_not(mprotect(page, PAGE_SIZE, PROT_NONE));
 	host_owed(-1);
 }
 
@@ -240,7 +240,7 @@ void *vmap(struct page **page, unsigned int count, unsigned long flags,
 	struct stretch *st = kzalloc(sizeof(*st), GFP_KERNEL);
 	unsigned int i;
 
-	BUG_ON(flags != VM_MAP || protection != PAGE_KERNEL);
+	must_not(flags != VM_MAP || protection != PAGE_KERNEL);
 	st->count = count;
 	st->at = reserve((count + 1) * PAGE_SIZE);
 	for (i = 0; i < count; i++)
@@ -258,7 +258,7 @@ void vunmap(const void *at)
 {
 	struct stretch *st = stretch_at(at);
 
-	BUG_ON(!st);
+	must_not(!st);
 	munmap(st->at, (st->count + 1) * PAGE_SIZE);
 	list_del(&st->list);
 	kfree(st);

@@ -17,13 +17,13 @@
 void host_bug(const char *file, int line, const char *what)
 	__attribute__((noreturn));
 
-#define BUG_ON(cond) \
+#define must_not(cond) \
 	((cond) ? host_bug(__FILE__, __LINE__, #cond) : (void)0)
 #define WARN_ON_ONCE(cond)						\
 	({								\
 		bool _warn = (cond);					\
 									\
-		BUG_ON(_warn && #cond);					\
+		must_not(_warn && #cond);					\
 		_warn;							\
 	})
 
@@ -119,8 +119,8 @@ static inline void host_list_insert(struct list_head *new,
 				    struct list_head *prev,
 				    struct list_head *next)
 {
-	BUG_ON(next->prev != prev || prev->next != next || new == prev ||
-	       new == next);
+	must_not(next->prev != prev || prev->next != next || new == prev ||
+		 new == next);
 	new->prev = prev;
 	new->next = next;
 	prev->next = new;
@@ -139,8 +139,8 @@ static inline void list_add_tail(struct list_head *new, struct list_head *head)
 
 static inline void list_del_init(struct list_head *entry)
 {
-	BUG_ON(!entry->next || entry->next->prev != entry ||
-	       entry->prev->next != entry);
+	must_not(!entry->next || entry->next->prev != entry ||
+		 entry->prev->next != entry);
 	entry->prev->next = entry->next;
 	entry->next->prev = entry->prev;
 	INIT_LIST_HEAD(entry);
@@ -234,11 +234,11 @@ extern unsigned int host_locks;
 
 #define DEFINE_SPINLOCK(lock)	spinlock_t lock = { HOST_UNLOCKED }
 #define spin_lock_init(lock)	((void)((lock)->state = HOST_UNLOCKED))
-#define might_sleep()		BUG_ON(host_locks)
+#define might_sleep()		must_not(host_locks)
 
 static inline spinlock_t *spin_lock(spinlock_t *lock)
 {
-	BUG_ON(lock->state != HOST_UNLOCKED);
+	must_not(lock->state != HOST_UNLOCKED);
 #ifndef __TINYC__
 	lock->state = HOST_LOCKED;
 	host_locks++;
@@ -249,7 +249,7 @@ static inline spinlock_t *spin_lock(spinlock_t *lock)
 static inline void spin_unlock(spinlock_t *lock)
 {
 #ifndef __TINYC__
-	BUG_ON(lock->state != HOST_LOCKED);
+	must_not(lock->state != HOST_LOCKED);
 	host_locks--;
 #endif
 	lock->state = HOST_UNLOCKED;
@@ -265,7 +265,7 @@ static inline void host_unguard(spinlock_t **lock)
 #else
 #define lockdep_is_held(lock)		((lock)->state == HOST_LOCKED)
 #endif
-#define lockdep_assert_held(lock)	BUG_ON(!lockdep_is_held(lock))
+#define lockdep_assert_held(lock)	must_not(!lockdep_is_held(lock))
 #define host_guard \
 	spinlock_t *_guard __attribute__((cleanup(host_unguard), unused))
 #define guard(kind)			host_guard = spin_lock
@@ -284,7 +284,7 @@ struct completion {
 
 #define init_completion(c)	((void)((c)->done = false))
 #define complete(c)		((void)((c)->done = true))
-#define wait_for_completion(c)	BUG_ON(!(c)->done)
+#define wait_for_completion(c)	must_not(!(c)->done)
 
 /* <linux/jiffies.h>, <linux/delay.h>, <linux/workqueue.h>, <linux/wait.h> */
 
@@ -389,11 +389,11 @@ host_cache(const char *name, size_t size, size_t align, int flags, void *ctor)
 }
 
 /* <trace/events/kmem.h>: in the middle of kzalloc() */
-typedef void host_kmalloc_probe(void *data, unsigned long call_site,
+typedef void kmalloc_probe_t(void *data, unsigned long call_site,
 				const void *ptr, size_t bytes_req,
 				size_t bytes_alloc, gfp_t gfp_flags, int node);
-int register_trace_kmalloc(host_kmalloc_probe *probe, void *data);
-void unregister_trace_kmalloc(host_kmalloc_probe *probe, void *data);
+int register_trace_kmalloc(kmalloc_probe_t *probe, void *data);
+void unregister_trace_kmalloc(kmalloc_probe_t *probe, void *data);
 #define tracepoint_synchronize_unregister()	((void)0)
 
 #define VM_MAP			4
@@ -407,7 +407,7 @@ void *vmap(struct page **pages, unsigned int count, unsigned long flags,
 void vunmap(const void *address);
 bool is_vmalloc_addr(const void *address);
 #define invalidate_kernel_vmap_range(address, size) \
-	BUG_ON(!is_vmalloc_addr(address) || !(size))
+	must_not(!is_vmalloc_addr(address) || !(size))
 #define vm_unmap_ram(address, count)			vunmap(address)
 
 /* One more, or one less, of what a case has to give back */

@@ -21,7 +21,7 @@ u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offs
 	struct mapping *m = calloc(1, sizeof(*m));
 	static u64 last = 1ULL << 60;
 
-	BUG_ON(!m || !page || offset || size != PAGE_SIZE);
+	must_not(!m || !page || offset || size != PAGE_SIZE);
 	if (ib_uses_virt_dma(dev)) {
 		free(m);
 		return (uintptr_t)page;
@@ -42,7 +42,7 @@ static struct mapping **find(const struct device *dev, u64 addr, int dir)
 	for (m = &mappings; *m; m = &(*m)->next)
 		if ((*m)->dev == dev && (*m)->addr == addr)
 			break;
-	BUG_ON(!*m || (*m)->dir != dir);
+	must_not(!*m || (*m)->dir != dir);
 	return m;
 }
 
@@ -52,7 +52,7 @@ void dma_unmap_page_attrs(struct device *dev, u64 addr, size_t size,
 	struct mapping **m = find(dev, addr, dir), *gone = *m;
 
 	/* what the CPU has must not be overwritten */
-	BUG_ON(size != PAGE_SIZE || !(attrs & DMA_ATTR_SKIP_CPU_SYNC));
+	must_not(size != PAGE_SIZE || !(attrs & DMA_ATTR_SKIP_CPU_SYNC));
 	*m = gone->next;
 	free(gone);
 	host_owed(-1);
@@ -60,7 +60,7 @@ void dma_unmap_page_attrs(struct device *dev, u64 addr, size_t size,
 
 static void sync(struct ib_device *dev, u64 addr, size_t size, int dir, bool is_cpus)
 {
-	BUG_ON(!size || size > PAGE_SIZE);
+	must_not(!size || size > PAGE_SIZE);
 	if (!ib_uses_virt_dma(dev))
 		(*find(dev->dma_device, addr, dir))->is_cpus = is_cpus;
 }
@@ -86,7 +86,7 @@ int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 
 	for (at = wr; dev && at; at = at->next)
 		for (i = 0; i < at->num_sge; i++)
-			BUG_ON((*find(dev, at->sg_list[i].addr,
-				      DMA_FROM_DEVICE))->is_cpus);
+			must_not((*find(dev, at->sg_list[i].addr,
+					DMA_FROM_DEVICE))->is_cpus);
 	return qp->device->ops.post_recv(qp, wr, bad);
 }
