@@ -10,6 +10,7 @@
 
 #include "../svcrdma2/address.c"
 #include "../svcrdma2/transfer.c"
+#include "counters.h"
 
 struct svc2_param svc2_transfer_memory;
 struct svc2_param svc2_address_connections;
@@ -86,6 +87,15 @@ static int arrive(struct fixture *f, unsigned int peer, u8 port, u8 claim)
 	pr->id.port_num = 1;
 	sp->sp_conn.co_id = &pr->id;
 	return svc2_transfer_begin(sp);
+}
+
+/* The first @n of them, so many from each port */
+static void arrive_all(struct kunit *test, unsigned int n, unsigned int each)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, arrive(test->priv, i, i / each, i / each), 0);
 }
 
 static int arrive_ib(struct fixture *f, unsigned int peer, u8 lid, u8 claim)
@@ -186,8 +196,7 @@ static void room_beside_greedy(struct kunit *test)
 	struct fixture *f = test->priv;
 	unsigned int i;
 
-	for (i = 0; i < 34; i++)
-		KUNIT_ASSERT_EQ(test, arrive(f, i, i / 11, i / 11), 0);
+	arrive_all(test, 34, 11);
 	nibble_all(f, 33);
 	KUNIT_EXPECT_GT(test, pages_of(f, 0), 300);
 	KUNIT_EXPECT_EQ(test, want(f, 33, 0, LARGE), 0);
@@ -206,8 +215,7 @@ static void turn_beside_greedy(struct kunit *test)
 	unsigned int i, gives = 0;
 
 	set_most(1040);
-	for (i = 0; i < 34; i++)
-		KUNIT_ASSERT_EQ(test, arrive(f, i, i / 11, i / 11), 0);
+	arrive_all(test, 34, 11);
 	nibble_all(f, 33);
 	for (i = 0; i < 33; i++)
 		flush(f, i);
@@ -229,12 +237,10 @@ static void turn_beside_greedy(struct kunit *test)
 static void turns_of_addresses(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	unsigned int i;
 
 	set_most(1040);
 	/* two of an address have all that it may have; two more, and one of another */
-	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, arrive(f, i, i / 4, i / 4), 0);
+	arrive_all(test, 5, 4);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 2, 0, LARGE), -EINPROGRESS);
@@ -260,11 +266,9 @@ static void turns_of_addresses(struct kunit *test)
 static void little_goes_past(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	unsigned int i;
 
 	set_most(1040);
-	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, arrive(f, i, 1, 1), 0);
+	arrive_all(test, 5, 5);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE - 140), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 2, 0, LARGE), -EINPROGRESS);
@@ -273,12 +277,151 @@ static void little_goes_past(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, want(f, 4, 1, 2), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 4, 2, 2), -EINPROGRESS);
 	flush(f, 2);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[2].sp.sp_transfer.tr_waiting));
 	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
 }
 
-/* Replies with too many pages keep the small Calls of their connection waiting, and no
- * longer because there is a large one in front of them.
- */
+/* Nor is it kept for one that has gone, where nobody else waits. */
+static void gone_is_owed_nothing(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_most(1040);
+	arrive_all(test, 3, 3);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE + 100), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), -EINPROGRESS);
+	flush(f, 1);
+	KUNIT_EXPECT_EQ(test, want(f, 2, 0, 100), 0);
+}
+
+/* The addresses take turns while there is enough for one of them at a time. */
+static void one_address_at_a_time(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_most(1040);
+	arrive_all(test, 4, 2);
+	svc2_transfer_take(&f->peers[3].sp, &f->peers[3].calls[0], 900);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), -EINPROGRESS);
+	KUNIT_ASSERT_EQ(test, arrive(f, 4, 4, 4), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 4, 0, LARGE), -EINPROGRESS);
+	svc2_transfer_give(&f->peers[3].sp, 300);
+	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
+	svc2_transfer_give(&f->peers[3].sp, 100);
+	KUNIT_EXPECT_TRUE(test, has(f, 4, 0));
+	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
+	/* nor does a later one go past what is owed to it */
+	KUNIT_ASSERT_EQ(test, arrive(f, 5, 5, 5), 0);
+	KUNIT_EXPECT_EQ(test, want(f, 5, 0, 60), -EINPROGRESS);
+	svc2_transfer_give(&f->peers[3].sp, 100);
+	KUNIT_EXPECT_FALSE(test, has(f, 5, 0));
+	flush(f, 1);
+	KUNIT_EXPECT_TRUE(test, has(f, 5, 0));
+}
+
+/* So do the connections of each, also one that has given back what it had. */
+static void one_connection_at_a_time(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_most(1040);
+	arrive_all(test, 4, 4);
+	svc2_transfer_take(&f->peers[2].sp, &f->peers[2].calls[0], 400);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 1, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), -EINPROGRESS);
+	svc2_transfer_give(&f->peers[2].sp, 300);
+	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
+	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
+	KUNIT_EXPECT_EQ(test, want(f, 3, 0, 100), -EINPROGRESS);
+	svc2_transfer_give(&f->peers[0].sp, LARGE);
+	KUNIT_EXPECT_TRUE(test, has(f, 1, 0));
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 1));
+	flush(f, 0);
+	flush(f, 3);
+}
+
+/* The smallest Call gets the last two pages, but not on a connection that is lost. */
+static void last_pages(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_most(1040);
+	arrive_all(test, 3, 3);
+	svc2_transfer_take(&f->peers[0].sp, &f->peers[0].calls[0], 522);
+	KUNIT_EXPECT_EQ(test, want(f, 1, 0, 2), -EINPROGRESS);
+	svc2_transfer_give(&f->peers[0].sp, 3);
+	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
+	svc2_transfer_give(&f->peers[0].sp, 1);
+	KUNIT_EXPECT_TRUE(test, has(f, 1, 0));
+	KUNIT_EXPECT_EQ(test, want(f, 1, 1, 2), -EINPROGRESS);
+	atomic_set(&f->peers[1].sp.sp_conn.co_lost, true);
+	svc2_transfer_give(&f->peers[0].sp, 518);
+	KUNIT_EXPECT_FALSE(test, has(f, 1, 1));
+	flush(f, 1);
+}
+
+/* One without pages is taken up again, whatever others of its address have. */
+static void full_address(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+
+	set_most(1040);
+	arrive_all(test, 2, 2);
+	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 600);
+	svc2_transfer_take(sp, &f->peers[0].calls[0], 10);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
+	svc2_transfer_give(sp, 9);
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+	svc2_transfer_give(sp, 1);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
+}
+
+/* What there is by the memory of the machine; and more serves who waits. */
+static void parameters(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_most(1);
+	KUNIT_EXPECT_EQ(test, most, 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4));
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	KUNIT_EXPECT_PTR_EQ(test, svc2_transfer_address(&f->peers[0].sp),
+			    &f->peers[0].sp.sp_transfer.tr_address->ad_addr);
+	svc2_transfer_take(&f->peers[0].sp, &f->peers[0].calls[0], most);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
+	svc2_transfer_memory.pm_value = 0;
+	svc2_transfer_set();
+	KUNIT_EXPECT_EQ(test, most, totalram_pages() / 16);
+	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
+	svc2_connections.pm_value = 0;
+	KUNIT_EXPECT_EQ(test, most_conns(), totalram_pages() / (8 << (20 - PAGE_SHIFT)));
+}
+
+/* What of it the file in debugfs has */
+static void shows(struct kunit *test)
+{
+	const unsigned long more = 1 << 20;
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+	static char seen[256], said[256];
+	struct seq_file seq = { .buf = seen, .size = sizeof(seen) };
+
+	memset(seen, 0, sizeof(seen));
+	arrive_all(test, 2, 2);
+	svc2_transfer_take(sp, &f->peers[0].calls[0], more);
+	svc2_transfer_give(sp, more - 3);
+	svc2_transfer_show(&seq);
+	snprintf(said, sizeof(said), "octets %lu\nmost %lu\npeak %lu\n"
+		 "connections 2 most %u\naddress %pISc connections 2 octets %lu\n",
+		 3 * PAGE_SIZE, MOST * PAGE_SIZE, more * PAGE_SIZE, 2 * CONNS,
+		 svc2_transfer_address(sp), 3 * PAGE_SIZE);
+	KUNIT_EXPECT_STREQ(test, seen, said);
+}
+
+/* Replies with too many pages keep small Calls waiting; a large Call in front does not. */
 static void small_beside_large(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -301,17 +444,19 @@ static void small_beside_large(struct kunit *test)
 /* A Call whose Reply may be large waits as one with Read chunks does. */
 static void reply_waits(struct kunit *test)
 {
+	u64 waits = count_of(SVC2_C_transfer_waits);
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[1].sp;
 	struct svc2_msg *call = &f->peers[1].calls[0];
 
 	set_most(1040);
-	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	KUNIT_ASSERT_EQ(test, arrive(f, 1, 1, 1), 0);
+	arrive_all(test, 2, 2);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 300), 0);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 1, 0, 259), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_transfer_waits), waits + 1);
 	svc2_transfer_give(&f->peers[0].sp, 300);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 259);
+	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_transfer.tr_waiting));
 	/* as one whose RDMA Reads are done: a thread can hand it on */
 	KUNIT_EXPECT_PTR_EQ(test, list_first_entry_or_null(&sp->sp_ready_q,
 							   struct svc2_msg,
@@ -335,6 +480,13 @@ static void reply_takes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 20), 20);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 279);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 100);
+	svc2_transfer_untake(sp, call, 20);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 120);
+	/* a few more than it has are its own, and no others */
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 20 - SVC2_REPLY_FEW), 20);
+	svc2_transfer_untake(sp, call, 20);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 19 - SVC2_REPLY_FEW),
+			19 - SVC2_REPLY_FEW);
 }
 
 /* S46: one that turns out much shorter gives the rest back, also when it is planned again. */
@@ -345,9 +497,9 @@ static void reply_gives_the_rest_back(struct kunit *test)
 	struct svc2_msg *call = &f->peers[0].calls[0];
 
 	set_most(1040);
-	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	KUNIT_ASSERT_EQ(test, arrive(f, 1, 1, 1), 0);
+	arrive_all(test, 2, 2);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 300), 0);
+	svc2_transfer_serve(sp, call);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 1, 0, 259), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 13), 13);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
@@ -358,6 +510,8 @@ static void reply_gives_the_rest_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 14), 14);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 14);
+	svc2_transfer_leave(sp, call);
+	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_transfer.tr_served));
 }
 
 /* With the least memory there is a turn for the largest Call with the largest Reply. */
@@ -376,12 +530,21 @@ static void least_is_enough(struct kunit *test)
 /* S46: a Call that is put off has no pages, and is put once. */
 static void deferred_gives_back(struct kunit *test)
 {
+	u64 deferred = count_of(SVC2_C_transfer_deferred);
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 	struct svc2_msg *calls = f->peers[0].calls;
 
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
 	svc2_transfer_defer(sp);
+	/* one that has none */
+	svc2_transfer_serve(sp, &calls[2]);
+	KUNIT_EXPECT_NULL(test, calls[2].sm_thread);
+	svc2_transfer_leave(sp, &calls[2]);
+	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 2, 10), 0);
+	svc2_transfer_leave(sp, &calls[2]);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 0);
+
 	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 259), 0);
 	calls[0].sm_entries = 10;
 	svc2_transfer_serve(sp, &calls[0]);
@@ -397,7 +560,10 @@ static void deferred_gives_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, calls[0].sm_entries, 0);
 	KUNIT_EXPECT_EQ(test, calls[1].sm_entries, 5);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_conn.co_sq.sq_units.un_free), 10);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&sp->sp_transfer.tr_served), 1);
 	svc2_transfer_defer(sp);
+	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_conn.co_sq.sq_units.un_free), 10);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_transfer_deferred), deferred + 1);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
 	svc2_transfer_leave(sp, &calls[0]);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
@@ -426,6 +592,8 @@ static void deferred_goes_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[2], 259), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 518);
 	svc2_transfer_give(sp, 259);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[2], 100), 100);
+	svc2_transfer_untake(sp, &calls[2], 100);
 	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[2], 259), 259);
 	for (i = 0; i < CALLS; i++)
 		svc2_transfer_leave(sp, &calls[i]);
@@ -443,6 +611,7 @@ static void deferred_is_taken_up(struct kunit *test)
 	set_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
 	svc2_transfer_give(sp, 1);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 }
 
@@ -501,6 +670,13 @@ static struct kunit_case transfer_cases[] = {
 	KUNIT_CASE(turn_beside_greedy),
 	KUNIT_CASE(turns_of_addresses),
 	KUNIT_CASE(little_goes_past),
+	KUNIT_CASE(gone_is_owed_nothing),
+	KUNIT_CASE(one_address_at_a_time),
+	KUNIT_CASE(one_connection_at_a_time),
+	KUNIT_CASE(last_pages),
+	KUNIT_CASE(full_address),
+	KUNIT_CASE(parameters),
+	KUNIT_CASE(shows),
 	KUNIT_CASE(small_beside_large),
 	KUNIT_CASE(reply_waits),
 	KUNIT_CASE(reply_takes),
