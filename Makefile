@@ -212,7 +212,7 @@ help:
 ##
 ##   make kunit-host        unit tests in user space, with sanitizers, in seconds; SUITES=
 ##   make kunit             unit tests in a guest; KERNEL=
-##   make mutants           whether the unit tests see each fault put into the pure code; FILES=
+##   make mutants           whether the unit tests see each fault put into what kunit-host runs; FILES=
 ##   make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell
 ##   make lint-changed      the same of the files that differ from a commit; BASE=
 ##   make packages          the Debian packages, unpacked and looked at

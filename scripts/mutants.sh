@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whether the unit tests see a fault in the pure code: changes one place of it at
-# a time, builds the suites that include it for user space, and runs them until
+# Whether the unit tests see a fault in the code that runs in user space: changes one
+# place of it at a time, builds the suites that include it, and runs them there until
 # one fails. What no suite notices is printed.
 #
 #	mutants.sh [FILE...]	only what is changed in these
