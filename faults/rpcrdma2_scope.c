@@ -12,10 +12,17 @@
  * make_it_fail counts how deep the task is, and has the number of the aim in its
  * upper half: what a task has counted for an earlier aim is void. A test that does
  * not aim has the field to itself.
+ *
+ * rpcrdma2_entered has a line for each function that was entered, as %pS prints it,
+ * for scripts/coverage.sh. A function is kept by its address while its module is
+ * there, and by its name from then on: another one may have the same address later.
  */
 #include <linux/debugfs.h>
+#include <linux/hash.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -31,6 +38,87 @@ static bool aim_at_all;
 /* of the aim, beginning with 1 */
 static unsigned int serial;
 static struct dentry *aim_file;
+
+/* The modules have half as many functions. */
+#define SLOT_BITS	11
+#define SLOTS		BIT(SLOT_BITS)
+
+/* Both are hash tables: what finds its slot taken takes the next one. */
+static unsigned long entered[SLOTS];
+static char lines[SLOTS][96];
+static DEFINE_MUTEX(lines_lock);
+static struct dentry *entered_file;
+
+/* In any context */
+static void note(unsigned long fn)
+{
+	unsigned int i = hash_long(fn, SLOT_BITS), n;
+	unsigned long had;
+
+	for (n = 0; n < SLOTS; n++, i = (i + 1) % SLOTS) {
+		had = READ_ONCE(entered[i]);
+		if (had == fn || (!had && !cmpxchg(&entered[i], 0, fn)))
+			return;
+	}
+}
+
+static void keep_line(unsigned long fn)
+{
+	char line[sizeof(lines[0])];
+	unsigned int i, n;
+
+	snprintf(line, sizeof(line), "%pS", (void *)fn);
+	i = full_name_hash(NULL, line, strlen(line)) % SLOTS;
+	for (n = 0; n < SLOTS; n++, i = (i + 1) % SLOTS) {
+		if (!*lines[i])
+			strscpy(lines[i], line, sizeof(lines[i]));
+		if (!strcmp(lines[i], line))
+			return;
+	}
+}
+
+/* keep_lines - from addresses to lines; without a module it is all that are there */
+static void keep_lines(const struct module *mod)
+{
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++) {
+		if (!entered[i] || (mod && !within_module(entered[i], mod)))
+			continue;
+		keep_line(entered[i]);
+		WRITE_ONCE(entered[i], 0);
+	}
+}
+
+/* In MODULE_STATE_LIVE the code that has started the module is still there. */
+static int module_changes(struct notifier_block *nb, unsigned long state,
+			  void *data)
+{
+	if (state != MODULE_STATE_LIVE && state != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+	mutex_lock(&lines_lock);
+	keep_lines(data);
+	mutex_unlock(&lines_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_nb = {
+	.notifier_call = module_changes,
+};
+
+static int entered_show(struct seq_file *sf, void *v)
+{
+	unsigned int i;
+
+	mutex_lock(&lines_lock);
+	keep_lines(NULL);
+	for (i = 0; i < SLOTS; i++)
+		if (*lines[i])
+			seq_printf(sf, "%s\n", lines[i]);
+	mutex_unlock(&lines_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(entered);
 
 static bool is_aimed_at(const void *fn)
 {
@@ -48,6 +136,7 @@ void __cyg_profile_func_enter(void *fn, void *site)
 {
 	int now = READ_ONCE(serial) << 16;
 
+	note((unsigned long)fn);
 	if (!now || !is_aimed_at(fn))
 		return;
 	if ((current->make_it_fail & ~DEPTH) != now)
@@ -114,14 +203,22 @@ static const struct file_operations aim_fops = {
 
 static int __init scope_init(void)
 {
+	int ret = register_module_notifier(&module_nb);
+
+	if (ret)
+		return ret;
 	aim_file = debugfs_create_file("rpcrdma2_aim", 0200, NULL, NULL,
 				       &aim_fops);
+	entered_file = debugfs_create_file("rpcrdma2_entered", 0400, NULL, NULL,
+					   &entered_fops);
 	return 0;
 }
 
 static void __exit scope_exit(void)
 {
+	debugfs_remove(entered_file);
 	debugfs_remove(aim_file);
+	unregister_module_notifier(&module_nb);
 }
 
 module_init(scope_init);

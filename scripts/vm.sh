@@ -96,7 +96,7 @@ run=${out:-$(mktemp -d "$cache/run/$kernel-$(date +%H%M%S)-XXXXXX")}
 mkdir -p "$run"
 run=$(cd "$run" && pwd)
 log=${log:-$run/console.log}
-rm -f "$run/rc" "$run/started" "$run/nvme"
+rm -f "$run/rc" "$run/started" "$run/nvme" "$run/entered"
 [ -z "$nvme" ] || truncate -s "${nvme}M" "$run/nvme" || exit 125
 
 {
@@ -308,4 +308,7 @@ else
 		[ "$attempt" -eq 3 ] || : >"$log"
 	done
 fi
+# For coverage.sh, whose folder for that is $COVERAGE
+[ -z "${COVERAGE:-}" ] || [ ! -s "$run/entered" ] ||
+	cp "$run/entered" "$(mktemp "$COVERAGE/XXXXXX")"
 finish "$status"

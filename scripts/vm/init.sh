@@ -194,6 +194,9 @@ uml-debug)
 	[ -e "$leaks" ] || complain "no kmemleak"
 	[ -e /proc/lockdep_stats ] || complain "no lockdep" ;;
 esac
+# Which functions of the modules were entered, for coverage.sh
+entered=/sys/kernel/debug/rpcrdma2_entered
+[ ! -e "$entered" ] || cat "$entered" >/run/vm/entered
 echo "$rc" >/run/vm/rc.tmp
 sync /run/vm/rc.tmp
 mv /run/vm/rc.tmp /run/vm/rc
