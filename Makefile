@@ -157,6 +157,10 @@ shell:
 canary:
 	scripts/canary.sh
 
+# COVERAGE=DIR for what guests have left there before
+coverage:
+	COVERAGE=$(COVERAGE) scripts/coverage.sh
+
 conformance:
 	scripts/nfs-test.sh $(KERNEL) conformance conformance-client conformance-intree
 
@@ -218,6 +222,8 @@ help:
 ##   make packages          the Debian packages, unpacked and looked at
 ##   make dissector         the dissector for Wireshark, against messages written by hand
 ##   make canary            whether the detectors in the guests are awake
+##   make coverage          functions of the modules that the guests of uml-debug enter, as a
+##                          table; COVERAGE=DIR
 ##   make conformance       the tester (tester/) against these ends and in-tree's; KERNEL=
 ##   make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute
 ##
@@ -236,5 +242,6 @@ help:
 
 .PHONY: all sign install uninstall install-modules uninstall-modules install-utils \
 	uninstall-utils install-source dkms-install dkms-uninstall deb clean modules kernel \
-	demo check quick check-all check-install check-kernels check-long check-repeat lint lint-changed packages dissector kunit kunit-host mutants test shell canary \
+	demo check quick check-all check-install check-kernels check-long check-repeat coverage \
+	lint lint-changed packages dissector kunit kunit-host mutants test shell canary \
 	conformance soak fuzz fuzz-wire bench flame cache-clean help

@@ -7,16 +7,19 @@
 #	check-all.sh [TARGET...]	OUT=DIR is where the logs and the report go
 #
 # A case that is skipped fails its target. report.txt in that folder has a line for each: how it ended, how long it took, and
-# the cases that failed.
+# the cases that failed; and the table of coverage, which is of all guests of the other
+# targets.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
 
-targets=(check check-long check-kernels check-install soak mutants fuzz-wire bench demo)
+targets=(check check-long check-kernels check-install soak mutants fuzz-wire bench demo coverage)
 [ $# -eq 0 ] || targets=("$@")
 out=${OUT:-$cache/check-all-$(date +%Y%m%d-%H%M%S)}
-mkdir -p "$out" || exit 1
+COVERAGE=$(realpath "$out")/entered
+export COVERAGE
+mkdir -p "$COVERAGE" || exit 1
 report=$out/report.txt
 git -C "$top" log -1 --format='%h %s' >"$report" 2>/dev/null
 failed=0
@@ -33,6 +36,8 @@ for target in "${targets[@]}"; do
 	echo "$line" >>"$report"
 	grep -aE '^(not ok|FAIL|[0-9]+ passed, )' "$out/$target.log" |
 		sort -u | sed 's/^/    /' >>"$report"
+	[ "$target" != coverage ] ||
+		sed -n '/^module  /,$s/^/    /p' "$out/$target.log" >>"$report"
 done
 cat "$report"
 echo "$((${#targets[@]} - failed)) passed, $failed failed, 0 skipped"

@@ -5,7 +5,7 @@
 # skipped is not counted as passed; where CI is "true" it is a failure.
 #
 #	check.sh [SUITE...]	kunit-host lint packages dissector kernels kunit fuzz
-#				uml uml-debug debian; canary, long, soak, quick
+#				uml uml-debug debian; canary, long, uml-debug-long, soak, quick
 #	check.sh --job JOB	one test of the queue, in TAP, for prove
 #
 # The unit tests in user space take seconds and are run first, alone.
@@ -146,7 +146,7 @@ prepare()
 		roots=$!
 	fi
 	! wanted uml lint long soak quick || scripts/vm/kernel.sh uml >/dev/null || exit 1
-	! wanted uml-debug kunit canary long soak ||
+	! wanted uml-debug kunit canary long uml-debug-long soak ||
 		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
 	! wanted debian lint packages long || scripts/vm/kernel.sh debian >/dev/null || exit 1
 	! wanted kernels || wait "$roots" || exit 1
@@ -165,11 +165,12 @@ list()
 	local suite job
 
 	for suite in lint packages dissector uml-debug debian uml kernels kunit fuzz canary long \
-			soak quick; do
+			uml-debug-long soak quick; do
 		wanted "$suite" || continue
 		case $suite in
 		kunit)	echo kunit/uml-debug ;;
 		kernels) scripts/kernels.sh --names | sed 's|^|kernels/|' ;;
+		uml-debug-long)	groups_of "$suite" uml-debug ;;
 		*uml*|debian) groups_of "$suite" "$suite" ;;
 		soak)	printf '%s\n' "${soak[@]}" ;;
 		long)	printf '%s\n' "${long[@]}" ;;

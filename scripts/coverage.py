@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+The table of coverage.sh:
+
+    coverage.py SOURCES RUNS
+
+SOURCES has the modules, built with FAULTS=1; each file in RUNS is rpcrdma2_entered of
+a guest. A function is what the compiler calls the module of faults/ from, or is in
+.exit.text, from where it does not. It calls that also where a function of a .c file is
+inlined. Two underscores in front are of the macros for trace events.
+"""
+
+import collections
+import os
+import re
+import subprocess
+import sys
+
+WANTED = 97.0                   # per cent
+LIST = 'faults/unreached'
+MODULES = ['rpcrdma2', 'xprtrdma2', 'svcrdma2']
+PROBE = '__cyg_profile_func_enter'
+
+Symbol = collections.namedtuple('Symbol', 'file name')
+
+
+def objdump(*args):
+    return subprocess.run(['objdump', *args], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout.splitlines()
+
+
+def probed(ko):
+    """Places, as section and address, of functions that call the probe."""
+    found, section, place = set(), '', None
+    for line in objdump('-dr', '--no-show-raw-insn', ko):
+        if match := re.match(r'Disassembly of section (\S+):', line):
+            section = match[1]
+        elif match := re.match(r'([0-9a-f]+) <.*>:$', line):
+            place = section, int(match[1], 16)
+        elif PROBE in line:
+            found.add(place)
+    return found
+
+
+def functions(ko):
+    """By what %pS prints, but for the module's name: what the list calls it."""
+    symbols, file = {}, ''
+    for line in objdump('-t', ko):
+        match = re.match(r'([0-9a-f]+) .{5}(.)(.) (\S+)\s+[0-9a-f]+ (?:\.hidden )?(\S+)$',
+                         line)
+        if match and match[2] + match[3] == 'df':
+            file = match[5]
+        elif match and match[3] == 'F':
+            # The first of two names for a place is the one in the source.
+            symbols.setdefault((match[4], int(match[1], 16)), Symbol(file, match[5]))
+    places = sorted(symbols)
+    wanted = probed(ko)
+    wanted |= {place for place in places if place[0] == '.exit.text'}
+    wanted = {place for place in wanted if not symbols[place].name.startswith('__')}
+    often = collections.Counter(symbols[place].name for place in wanted)
+    known = {}
+    for place, after in zip(places, places[1:] + [('', 0)]):
+        if place not in wanted:
+            continue
+        file, name = symbols[place]
+        if often[name] == 1:
+            known[name] = name
+            continue
+        # Functions of one name differ in size, up to where the next one begins. Where
+        # they do not, they count as one.
+        known[f'{name}+0x0/{after[1] - place[1]:#x}'] = f'{file}:{name}'
+    return known
+
+
+def read_runs(folder):
+    """Lines of all runs, by module, as they are and by the name alone."""
+    entered = {module: set() for module in MODULES}
+    for run in os.listdir(folder):
+        with open(os.path.join(folder, run), encoding='ascii') as lines:
+            for line in lines:
+                match = re.match(r'((\S+)\+0x0/0x[0-9a-f]+) \[(\w+)\]$', line)
+                if match and match[3] in entered:
+                    entered[match[3]] |= {match[1], match[2]}
+    return entered
+
+
+def read_reasons():
+    with open(LIST, encoding='utf-8') as lines:
+        return dict(line.rstrip('\n').split(': ', 1) for line in lines
+                    if line.strip() and not line.startswith('#'))
+
+
+def main(sources, runs):
+    entered, reasons = read_runs(runs), read_reasons()
+    table, bad, missed, names = [], [], [], set()
+    for module in MODULES:
+        known = functions(os.path.join(sources, module, module + '.ko'))
+        reached = known.keys() & entered[module]
+        table.append((module, len(known), len(reached)))
+        for key, name in known.items():
+            names.add(full := f'{module}:{name}')
+            if key in reached and full in reasons:
+                bad.append(f'{full} is reached, and in {LIST}')
+            elif key not in reached:
+                missed.append(f'{full}: {reasons.get(full, "?")}')
+                if full not in reasons:
+                    bad.append(f'{full} is not reached, and not in {LIST}')
+    bad += [f'{full} is in {LIST}, and no function' for full in reasons.keys() - names]
+    table.append(('all', *(sum(row[i] for row in table) for i in (1, 2))))
+    percent = 100 * table[-1][2] / table[-1][1]
+    if percent < WANTED:
+        bad.append(f'{percent:.1f} % of the functions are reached, and not {WANTED} %')
+    for line in sorted(bad):
+        print('FAIL coverage:', line)
+    print(f'{"module":10} {"functions":>9} {"reached":>9} {"per cent":>9}')
+    for name, total, count in table:
+        print(f'{name:10} {total:9} {count:9} {100 * count / total:9.1f}')
+    print(f'not reached, with the reason of {LIST}:', *sorted(missed), sep='\n  ')
+    return 1 if bad else 0
+
+
+sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Which functions of the modules the guests of uml-debug enter: runs the unit tests and
+# all groups there, and prints a table.
+#
+#	coverage.sh	COVERAGE=DIR: the table of what guests have left there,
+#			and when that is nothing, of what they leave there now
+#
+# Fails below 97 %, and when faults/unreached is not true.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+cd "$top" || exit 1
+need_packages binutils python3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+COVERAGE=$(realpath "${COVERAGE:-$work}") || exit 1
+export COVERAGE
+mkdir -p "$COVERAGE" || exit 1
+rc=0
+[ -n "$(ls -A "$COVERAGE")" ] ||
+	scripts/check.sh kunit uml-debug uml-debug-long || rc=1
+bdir=$(scripts/vm/modules.sh uml-debug) || exit 1
+scripts/coverage.py "$bdir/src" "$COVERAGE" || rc=1
+exit "$rc"
