@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What faults on demand do to a chain that is posted. A kernel without them has one case.
+ * Faults on demand, and a chain that is posted. A kernel without them has one case.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -104,7 +104,7 @@ static int post(struct fixture *f, enum ib_wr_opcode opcode, unsigned int count)
 	return rpcrdma2_sq_post(&f->co, &f->post, f->wrs);
 }
 
-/* What is drained is done. */
+/* A chain that is drained is done. */
 static void drain(struct kunit *test, unsigned int done)
 {
 	struct fixture *f = test->priv;
@@ -114,7 +114,7 @@ static void drain(struct kunit *test, unsigned int done)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&f->co));
 }
 
-/* What nobody has asked for there is not. */
+/* There is no fault that nobody has asked for. */
 static void no_fault(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -479,7 +479,7 @@ static void next_connection(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* Those that are reposted take another size there alone. */
+/* Receives that are reposted take another size there alone. */
 static void posts_as_they_are(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 4, 1);

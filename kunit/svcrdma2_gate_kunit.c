@@ -148,7 +148,7 @@ static void in_turn(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
 }
 
-/* What has just come back, and has served nobody yet, serves all that wait. */
+/* Units that have just come back, and have served nobody yet, serve all that wait. */
 static void serves_before(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -192,7 +192,7 @@ static void threads_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->calls[2].sm_entries, 0);
 }
 
-/* What came back before a thread joined is its, as is what came before it left. */
+/* A thread has the units that came back before it joined, and before it left. */
 static void joins_and_leaves(struct kunit *test)
 {
 	struct fixture *f = test->priv;

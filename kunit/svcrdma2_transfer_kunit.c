@@ -380,7 +380,7 @@ static void full_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 }
 
-/* What there is by the memory of the machine; and more serves who waits. */
+/* The bound goes by the memory of the machine, and a larger one serves who waits. */
 static void parameters(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -400,7 +400,7 @@ static void parameters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, most_conns(), totalram_pages() / (8 << (20 - PAGE_SHIFT)));
 }
 
-/* What of it the file in debugfs has */
+/* The file in debugfs */
 static void shows(struct kunit *test)
 {
 	const unsigned long more = 1 << 20;

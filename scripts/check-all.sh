@@ -6,8 +6,8 @@
 #
 #	check-all.sh [TARGET...]	OUT=DIR is where the logs and the report go
 #
-# A case that is skipped fails its target. report.txt in that folder has a line for each: how it ended, how long it took, and
-# the cases that failed; and the table of coverage, which is of all guests of the other
+# A case that is skipped fails its target. report.txt in that folder has a line for each:
+# how it ended, how long it took, and the cases that failed; and the table of coverage, which is of all guests of the other
 # targets.
 
 set -u
@@ -17,9 +17,9 @@ set -u
 targets=(check check-long check-kernels check-install soak mutants fuzz-wire bench demo coverage)
 [ $# -eq 0 ] || targets=("$@")
 out=${OUT:-$cache/check-all-$(date +%Y%m%d-%H%M%S)}
-COVERAGE=$(realpath "$out")/entered
+mkdir -p "$out/entered" || exit 1
+COVERAGE=$(realpath "$out/entered")
 export COVERAGE
-mkdir -p "$COVERAGE" || exit 1
 report=$out/report.txt
 git -C "$top" log -1 --format='%h %s' >"$report" 2>/dev/null
 failed=0

@@ -42,7 +42,7 @@ rc=$?
 
 [ "$rc" -eq 0 ] || echo "FAIL kunit $kernel: the guest ended with $rc"
 
-# What is wrong with a suite stands behind its cases.
+# The complaint about a suite stands behind its cases.
 bad='^\[(FAILED|ERROR)\]'
 for ktap in "$out"/*.ktap; do
 	awk -v group="kunit $kernel" -f "$top/scripts/ktap.awk" "$ktap" >"$out/suite"
@@ -59,9 +59,13 @@ for ktap in "$out"/*.ktap; do
 done >"$out/cases"
 
 if [ -n "$rest" ]; then
-	"$top/scripts/kunit-host.sh" >/dev/null
-	sed "s/^ok kunit-host /ok kunit $kernel /" "$(host_dir)/cases" |
-		grep -vxFf - "$out/cases"
+	"$top/scripts/kunit-host.sh" >/dev/null || exit 1
+	sed -n "s/^ok kunit-host \(.*: \)/ok kunit $kernel \1/p" "$(host_dir)/cases" \
+		>"$out/host"
+	grep -vxFf "$out/host" "$out/cases"
+	grep -vxFf "$out/cases" "$out/host" | sed 's/^ok \(.*\)/FAIL \1: only in user space/' |
+		tee "$out/missing"
+	[ ! -s "$out/missing" ] || [ "$rc" -ne 0 ] || rc=1
 else
 	grep -v '^ok ' "$out/cases"
 fi

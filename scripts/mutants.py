@@ -51,12 +51,12 @@ OTHER_NAMES = {'true': ['false'], 'false': ['true']}
 TYPES = {'struct', 'enum', 'union', 'const', 'static', 'unsigned', 'int',
          'char', 'long', 'void', 'bool', 'size_t', 'u8', 'u16', 'u32', 'u64',
          '__be32', 'typeof', 'BUILD_BUG_ON', 'fallthrough'}
-# What says nothing at run time, or nothing that one thread could see
+# Calls without an effect at run time, or without one that a single thread could see
 SILENT = re.compile(
-    r'BUILD_BUG_ON|WARN_ON_ONCE|guard|lockdep_assert_held|might_sleep|smp_\w+|'
+    r'BUILD_BUG_ON|WARN_ON_ONCE|lockdep_assert_held|might_sleep|smp_[rw]?mb|smp_mb__\w+|'
     r'trace_\w+')
 
-# What is followed by a statement, and is no keyword
+# Macros that a statement follows
 LOOP = re.compile(r'list_for_each\w*|scoped_guard')
 
 Token = collections.namedtuple('Token', 'kind text start end')

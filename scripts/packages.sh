@@ -72,7 +72,7 @@ nothing_in_etc()
 	! find "$root/etc" -type f 2>/dev/null | grep .
 }
 
-# What is built of the sources stays for the next run, but the modules, which are signed.
+# Objects stay for the next run; the modules, which are signed, do not.
 build_and_install()
 {
 	local m built

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What stands in for the files of the core that are not built here, or only in part.
+ * Stand-ins for the files of the core that are not built here, or only in part.
  */
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/rw.h>

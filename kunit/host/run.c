@@ -115,9 +115,10 @@ static bool run_once(const struct kunit_suite *suite, const struct kunit_case *c
 
 	failed = false;
 	if (!setjmp(end_of_case)) {
-		if (suite->init)
-			suite->init(&test);
-		c->run_case(&test);
+		if (suite->init && suite->init(&test))
+			failed = true;
+		else
+			c->run_case(&test);
 	}
 	if (suite->exit && !setjmp(end_of_case))
 		suite->exit(&test);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What of system.h is more than a macro.
+ * The functions of system.h.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>

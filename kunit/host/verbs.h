@@ -3,7 +3,7 @@
  * Verbs and the connection manager, as far as the suites have a device do something:
  * what a case does not set is 0, and what a device does a case says.
  *
- * A page that is mapped is the CPU's or the device's. What is posted has to be the
+ * A page that is mapped is the CPU's or the device's. A page that is posted has to be the
  * device's.
  */
 #ifndef _RPCRDMA2_HOST_VERBS_H

@@ -99,7 +99,7 @@ kill_force()
 		-f /mnt2 "$export_dir" "$3"
 }
 
-# What the client's counters rise by in a case of the tester, client_killed, and why its
+# The rise of the client's counters in a case of the tester, client_killed, and why its
 # connection has ended, if it has
 killed='
 twelve			c_dead_waits==13&&c_dead_unanswered==13&&c_dead_fences==13&&c_disconnects==0

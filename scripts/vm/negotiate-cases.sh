@@ -253,7 +253,7 @@ visits()
 		done
 }
 
-# What the client has concluded at each look of a case: versions, moves, and how many
+# The conclusion of the client at each look of a case: versions, moves, and how many
 # lines of the log have said so
 looks='
 refused		1,1	ERR_VERS>version_1 1

@@ -253,7 +253,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	looks=/tmp/looks.$CASE faults=/sys/kernel/debug/xprtrdma2
 	read -r action number more <<<"${ACTION:-}"
 	case $action in
-	mount)		arrive "$1" ;;
+	mount)		arrive "$1" || { cat "/tmp/mount.$PORT"; exit 1; } ;;
 	work)		work "$dir" ;;
 	stat)		exec stat "$dir/n$number" ;;
 	look)		look "$1" ;;

@@ -65,6 +65,9 @@ def main(cases, words, trigger, target, form, run):
     if unknown:
         raise Failure(f'no fault is called {" or ".join(unknown)}')
     kinds = [k for k in FAULTS if not words or k.__name__ in words]
+    gone = set().union(*(k.cases for k in FAULTS)) - {c.name for c in cases}
+    if gone:
+        raise Failure(f'no case is called {" or ".join(sorted(gone))}')
     if not target.export:
         cases = [c for c in cases if 'export' not in c.needs]
     lists = {k: [c for c in cases if c.name in k.cases] for k in kinds}

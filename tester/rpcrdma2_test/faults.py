@@ -202,7 +202,7 @@ class RefusesRpcs(Peer):
                 for m, h in answers]
 
 
-# What gets no answer
+# Messages without an answer
 
 @fault('silence.reply_to_nothing silence.bad_replies silence.errors_are_not_answered',
        'silence.resprop_to_nothing silence.bad_resprop silence.option_in_a_reply',

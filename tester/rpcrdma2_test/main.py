@@ -38,7 +38,7 @@ def arguments():
                         help='with --server: makes the client under test come')
     parser.add_argument('--actions', action='store_true',
                         help='the command does one $ACTION at a time, if there is one: '
-                             'mount, work, stat, look, unmount')
+                             'mount, work, unmount and others that are in their source')
     parser.add_argument('--backend', metavar='HOST',
                         help='with --server: an NFS server over TCP (default: HOST)')
     parser.add_argument('--export', metavar='PATH', default='',

@@ -105,7 +105,10 @@ class Many(Server):
                                                 receives=self.receives):
                 self.connections.append(Connection(self, endpoint))
                 self.times.append(time.monotonic())
-                endpoint.accept(PRIVATE.encode())
+                try:
+                    endpoint.accept(PRIVATE.encode())
+                except OSError:         # the client has given up
+                    self.connections[-1].close()
         for c in self.connections:
             try:
                 while c.endpoint and c.take():

@@ -37,7 +37,7 @@ class Trigger:
     setter: str = ''        # command that changes a setting of the clients
     actions: bool = False   # the command knows all of them
     case: str = ''
-    action: str = ''        # mount, work, stat, look or unmount; '' for all that is needed
+    action: str = ''        # of a case's source; '' for all that is needed
 
     @property
     def environment(self):

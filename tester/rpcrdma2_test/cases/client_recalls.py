@@ -55,7 +55,7 @@ def recalled(t):
     """Each Call of nfsd gets its Reply, with the client's grant, on one connection"""
     t.up()
     t.does('')
-    check(len(t.first) == 1, f'{len(t.first)} connections')
+    check(len(t.times) == 1, f'{len(t.times)} connections')
     check(len(t.replies) == t.calls, f'{t.calls} Calls, {len(t.replies)} Replies')
     granted = sum(r.credit == GRANT for r in t.replies)
     check(granted >= 12, f'{granted} Replies with a grant of {GRANT}')
