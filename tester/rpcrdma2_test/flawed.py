@@ -272,14 +272,18 @@ class ForFuzzing(Peer):
     """
     path = ''
 
+    def begins(self):
+        """A conversation that is played again has its xids again."""
+        self.costs.clear()
+
     def says(self, data, answers):
-        if len(data) < 16 or rpc.number_at(data, 8) <= 1000:
+        if not any(isinstance(m, Rpc) for m, _ in answers) or \
+                rpc.number_at(data, 8) <= 1000:
             return answers
         if self.path:
             pathlib.Path(self.path).touch()
             return answers
-        return [(dataclasses.replace(m, credit=0), h) for m, h in answers
-                if isinstance(m, Rpc)]
+        return [(dataclasses.replace(m, credit=0), h) for m, h in answers]
 
 
 def serve(trigger, path):
