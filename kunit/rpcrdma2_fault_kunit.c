@@ -104,7 +104,7 @@ static int post(struct fixture *f, enum ib_wr_opcode opcode, unsigned int count)
 	return rpcrdma2_sq_post(&f->co, &f->post, f->wrs);
 }
 
-/* A chain that is drained is done. */
+/* Draining the queue completes each chain that is on it. */
 static void drain(struct kunit *test, unsigned int done)
 {
 	struct fixture *f = test->priv;
@@ -114,18 +114,26 @@ static void drain(struct kunit *test, unsigned int done)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&f->co));
 }
 
-/* There is no fault that nobody has asked for. */
+/* A chain of @count requests is posted, @posted of them reach the device, and it is done. */
+static void passes(struct kunit *test, enum ib_wr_opcode opcode, unsigned int count,
+		   unsigned int posted)
+{
+	struct fixture *f = test->priv;
+	unsigned int done = f->done;
+
+	KUNIT_EXPECT_EQ(test, post(f, opcode, count), 0);
+	KUNIT_EXPECT_EQ(test, f->posted, posted);
+	drain(test, done + 1);
+}
+
+/* No fault happens before a case sets one. */
 static void no_fault(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
 	f->post.po_octets = 1;
-	KUNIT_EXPECT_EQ(test, post(f, IB_WR_LOCAL_INV, 3), 0);
-	KUNIT_EXPECT_EQ(test, f->posted, 3);
-	drain(test, 1);
-	KUNIT_EXPECT_EQ(test, post(f, IB_WR_RDMA_READ, 1), 0);
-	KUNIT_EXPECT_EQ(test, f->posted, 1);
-	drain(test, 2);
+	passes(test, IB_WR_LOCAL_INV, 3, 3);
+	passes(test, IB_WR_RDMA_READ, 1, 1);
 }
 
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
@@ -140,38 +148,28 @@ static const struct silence {
 
 KUNIT_ARRAY_PARAM_DESC(silence, silences, desc);
 
-/* The device is not told of these, once, and of all others. */
-static void not_told(struct kunit *test)
+/* One chain of these requests does not reach the device; all other chains do. */
+static void not_posted(struct kunit *test)
 {
 	const struct silence *s = test->param_value;
 	struct fixture *f = test->priv;
 
 	fault_once(s->attr, 1);
-	KUNIT_EXPECT_EQ(test, post(f, s->other, 2), 0);
-	KUNIT_EXPECT_EQ(test, f->posted, 2);
-	drain(test, 1);
-	KUNIT_EXPECT_EQ(test, post(f, s->opcode, 2), 0);
-	KUNIT_EXPECT_EQ(test, f->posted, 0);
-	drain(test, 2);
-	KUNIT_EXPECT_EQ(test, post(f, s->opcode, 2), 0);
-	KUNIT_EXPECT_EQ(test, f->posted, 2);
-	drain(test, 3);
+	passes(test, s->other, 2, 2);
+	passes(test, s->opcode, 2, 0);
+	passes(test, s->opcode, 2, 2);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
 	KUNIT_EXPECT_TRUE(test, fault_was(s->attr));
 }
 
-/* Of several invalidations the device takes the first, and the chain is the queue's. */
+/* The device takes the first of several invalidations, and the queue keeps the chain. */
 static void fence_in_part(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
 	fault_once(&rpcrdma2_fail_fence, 1);
-	KUNIT_EXPECT_EQ(test, post(f, IB_WR_REG_MR, 2), 0);
-	KUNIT_EXPECT_EQ(test, f->posted, 2);
-	drain(test, 1);
-	KUNIT_EXPECT_EQ(test, post(f, IB_WR_LOCAL_INV, 1), 0);
-	KUNIT_EXPECT_EQ(test, f->posted, 1);
-	drain(test, 2);
+	passes(test, IB_WR_REG_MR, 2, 2);
+	passes(test, IB_WR_LOCAL_INV, 1, 1);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
 	KUNIT_EXPECT_EQ(test, post(f, IB_WR_LOCAL_INV, 3), 0);
 	KUNIT_EXPECT_EQ(test, f->posted, 1);
@@ -182,7 +180,7 @@ static void fence_in_part(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_fence));
 }
 
-/* And when it does not even take that, the chain is not the queue's. */
+/* The device takes none of them, and the chain stays its caller's. */
 static void fence_refused(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -217,7 +215,7 @@ static void send_too_large(struct kunit *test)
 static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(no_fault),
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
-	KUNIT_CASE_PARAM(not_told, silence_gen_params),
+	KUNIT_CASE_PARAM(not_posted, silence_gen_params),
 	KUNIT_CASE(fence_in_part),
 	KUNIT_CASE(fence_refused),
 	KUNIT_CASE(send_too_large),

@@ -532,6 +532,20 @@ static void virtual_addresses(struct kunit *test)
 #define STRETCH	0
 #endif
 
+/* A Receive that cannot get larger keeps its two pages, and is posted with them. */
+static void stays_small(struct kunit *test, struct queue *q, unsigned int nth)
+{
+	rpcrdma2_rpool_resize(&q->pool, 5 * PAGE_SIZE);
+	fault_once(&rpcrdma2_fail_map_recv, nth);
+	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_map_recv));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&q->pool.rp_budget->bu_pages), 2);
+	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&q->pool.rp_budget->bu_pages), 5);
+}
+
 /* Pages that cannot be mapped: none of the others stays mapped, nor counted. */
 static void not_mapped(struct kunit *test)
 {
@@ -546,22 +560,13 @@ static void not_mapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 2);
 	KUNIT_EXPECT_TRUE(test, fault_was(fault));
 
-	/* one that shall get larger stays as it is, and is posted */
-	rpcrdma2_rpool_resize(&q->pool, 5 * PAGE_SIZE);
-	fault_once(fault, 2);
-	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
-	KUNIT_EXPECT_TRUE(test, fault_was(fault));
-	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 1);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 2);
-	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
-	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 0);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 5);
+	stays_small(test, q, 2);
 	close_queue(test, q);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
 }
 
 #ifdef RPCRDMA2_STRETCHES
-/* Nor pages that cannot be one stretch, when a Receive is made or gets larger. */
+/* Pages that cannot be one stretch, when a Receive is made, gets larger or gets smaller */
 static void no_stretch(struct kunit *test)
 {
 	struct fault_attr *fault = &rpcrdma2_fail_map_recv;
@@ -574,16 +579,9 @@ static void no_stretch(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fault_was(fault));
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1), 0);
-	rpcrdma2_rpool_resize(&q->pool, 5 * PAGE_SIZE);
 	/* behind the three pages that are new */
-	fault_once(fault, 4);
-	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
-	KUNIT_EXPECT_TRUE(test, fault_was(fault));
-	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 1);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 2);
-	/* one that shall get smaller keeps what it has */
-	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 5);
+	stays_small(test, q, 4);
+	/* a Receive that cannot get smaller keeps its five pages */
 	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
 	fault_once(fault, 1);
 	rpcrdma2_recv_repost(&q->co, receive(q, 5 * PAGE_SIZE));

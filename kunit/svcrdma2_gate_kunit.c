@@ -148,7 +148,7 @@ static void in_turn(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
 }
 
-/* Units that have just come back, and have served nobody yet, serve all that wait. */
+/* Units that come back before any waiter is served serve all waiters. */
 static void serves_before(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -281,8 +281,8 @@ static void little_goes_past(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
 }
 
-/* Nor is it kept for one that has gone, where nobody else waits. */
-static void gone_is_owed_nothing(struct kunit *test)
+/* No pages are kept for a connection that has gone while it waited. */
+static void nothing_kept_for_the_gone(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
@@ -311,7 +311,7 @@ static void one_address_at_a_time(struct kunit *test)
 	svc2_transfer_give(&f->peers[3].sp, 100);
 	KUNIT_EXPECT_TRUE(test, has(f, 4, 0));
 	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
-	/* nor does a later one go past what is owed to it */
+	/* a later Call does not take the pages that are kept for it */
 	KUNIT_ASSERT_EQ(test, arrive(f, 5, 5, 5), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 5, 0, 60), -EINPROGRESS);
 	svc2_transfer_give(&f->peers[3].sp, 100);
@@ -362,7 +362,7 @@ static void last_pages(struct kunit *test)
 	flush(f, 1);
 }
 
-/* One without pages is taken up again, whatever others of its address have. */
+/* A connection without pages is served again, though its address has its whole share. */
 static void full_address(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -670,7 +670,7 @@ static struct kunit_case transfer_cases[] = {
 	KUNIT_CASE(turn_beside_greedy),
 	KUNIT_CASE(turns_of_addresses),
 	KUNIT_CASE(little_goes_past),
-	KUNIT_CASE(gone_is_owed_nothing),
+	KUNIT_CASE(nothing_kept_for_the_gone),
 	KUNIT_CASE(one_address_at_a_time),
 	KUNIT_CASE(one_connection_at_a_time),
 	KUNIT_CASE(last_pages),

@@ -216,8 +216,8 @@ struct llist_head {
 };
 
 /*
- * <linux/spinlock.h>: a lock is initialised, taken once, and let go by who has it. tcc
- * does not know of cleanup, so that there a lock is only initialised.
+ * <linux/spinlock.h>: taking a lock that is held or not initialised fails the case, and so
+ * does releasing one that is free. tcc lacks cleanup; there only the initialisation is seen.
  */
 
 typedef struct {
@@ -410,7 +410,7 @@ bool is_vmalloc_addr(const void *address);
 	must_not(!is_vmalloc_addr(address) || !(size))
 #define vm_unmap_ram(address, count)			vunmap(address)
 
-/* One more, or one less, of what a case has to give back */
+/* Counts what a case allocates (1) and gives back (-1); it must end at 0 */
 void host_owed(int more);
 
 /* <linux/fault-inject.h>: so many times, if at all, each time that counts */
@@ -446,7 +446,7 @@ struct seq_file {
 void seq_printf(struct seq_file *seq, const char *fmt, ...);
 #define pr_warn_ratelimited(...)	((void)0)
 
-/* <linux/tracepoint.h>: nobody traces */
+/* <linux/tracepoint.h>: tracepoints compile to nothing */
 #define TP_PROTO(...)			__VA_ARGS__
 #define TRACE_EVENT(name, proto, ...) \
 	static inline void trace_##name(proto) { }

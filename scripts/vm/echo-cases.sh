@@ -232,11 +232,21 @@ ended_for_an_address()
 		[ $((rose[c_ended_ADDRESS] + rose[s_ended_ADDRESS])) -gt 0 ]
 }
 
+# Both ends are in this guest: a message of the CM is under way until it is counted as
+# sent and as received.
+cm_is_quiet()
+{
+	local port
+
+	port=$(echo /sys/class/infiniband/*/ports/1)
+	[ "$(cat "$port"/cm_tx_msgs/* | paste -sd +)" = "$(cat "$port"/cm_rx_msgs/* | paste -sd +)" ]
+}
+
 # A message of the CM that is under way when the address changes ends the queue pair of
 # soft-RoCE that all such messages need, for good.
 set_address()
 {
-	sleep 1
+	await cm_is_quiet || return
 	ip link set "$netdev" address "$1"
 }
 
