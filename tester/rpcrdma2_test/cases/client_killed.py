@@ -212,7 +212,8 @@ def sends_that_hang(t):
     """Sends with mapped pages, killed before they are done"""
     tasks, since = stuck(t)
     check(t.begin('rises dead_waits 4').wait(60) == 0, 'no task waits')
-    check(all(task.poll() is None for task in tasks), 'a task ended before its Send')
+    # The server's Receives have taken the first Sends.
+    check(sum(task.poll() is None for task in tasks) >= 4, 'tasks ended before their Sends')
     end(t, tasks, since, 0, 4)
     left(t)
 
