@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The verbs objects of a connection, from the device up and down again.
+ * Connections: CQ, QP and cm_id of both ends, and the parameter "backward".
  */
 #include <linux/export.h>
+#include <linux/moduleparam.h>
 #include <linux/printk.h>
 #include <linux/string.h>
+#include <linux/sysfs.h>
 
 #include <rdma/rw.h>
 
+#include <rpcrdma2/backward.h>
 #include <rpcrdma2/compat_rw.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/recv.h>
+
+/*
+ * The verbs objects of a connection, from the device up and down again.
+ */
 
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 			const struct rpcrdma2_conn_ops *ops)
@@ -124,3 +131,34 @@ void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 		rdma_destroy_id(co->co_id);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_destroy);
+
+/*
+ * The module parameter of the backward direction, for both ends.
+ */
+
+static const char *const levels[] = {
+	[RDMA2_BKREQSUP_NONE]	= "none",
+	[RDMA2_BKREQSUP_INLINE]	= "inline",
+	[RDMA2_BKREQSUP_GENL]	= "genl",
+};
+
+static int set_level(const char *val, const struct kernel_param *kp)
+{
+	int level = sysfs_match_string(levels, val);
+
+	if (level < 0)
+		return level;
+	WRITE_ONCE(*(u32 *)kp->arg, level);
+	return 0;
+}
+
+static int get_level(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%s\n", levels[READ_ONCE(*(u32 *)kp->arg)]);
+}
+
+const struct kernel_param_ops rpcrdma2_backward_ops = {
+	.set = set_level,
+	.get = get_level,
+};
+EXPORT_SYMBOL_GPL(rpcrdma2_backward_ops);

@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of properties, and what a peer's words do to their values.
+ * Transport properties of version 2: their values, the messages that carry them, and
+ * the exchange of a connection. Nothing here touches a device.
  */
+#include <linux/bitops.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 
+#include <rpcrdma2/error.h>
+#include <rpcrdma2/exchange.h>
+#include <rpcrdma2/message.h>
+
 #include "wire.h"
+
+/*
+ * The table of properties, and what a peer's words do to their values.
+ */
 
 /*
  * Checks: is this a value of the type? (C-017) An odd but possible value is
@@ -215,3 +228,776 @@ u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own)
 	return rpcrdma2_send_limit(&pp->pp_now, own);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_reply_limit);
+
+/*
+ * The four property messages on the wire: sets of values, and subsets, which
+ * are bitmaps over the elements of a set. Draft sections 5.1.1 and 5.3.
+ *
+ * A message is read to its end before anything comes of it (S11). Properties
+ * without a row in the table leave no trace but their place in the numbering
+ * (C-019); so the decoded form has a fixed size, whatever the peer sends.
+ */
+
+void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
+			   const struct rpcrdma2_props *val)
+{
+	unsigned int r;
+
+	BUILD_BUG_ON(RPCRDMA2_NPROPS > 32);
+
+	memset(ps, 0, sizeof(*ps));
+	ps->ps_rows = rows & RPCRDMA2_PROPS_ALL;
+	ps->ps_val = *val;
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		if (ps->ps_rows & BIT(r))
+			ps->ps_index[r] = ps->ps_count++;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_propset_init);
+
+/* C-017, C-018, C-020: no data is the default; too much is cut (S12) */
+static bool decode_propdata(const struct rpcrdma2_prop_row *row, u32 *value,
+			    const __be32 *data, u32 len)
+{
+	unsigned int w;
+
+	memcpy(value, row->row_default, sizeof(row->row_default));
+	if (!len)
+		return true;
+	if (len < row->row_words * XDR_UNIT)
+		return false;
+	for (w = 0; w < row->row_words; w++)
+		value[w] = be32_to_cpup(data + w);
+	return row->row_valid(value);
+}
+
+/* C-016: rdma_which, and @len octets of rdma_data; NULL when they are not there */
+static const __be32 *take_propval(struct rpcrdma2_cursor *cu, u32 *which,
+				  u32 *len)
+{
+	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
+
+	if (!p || !rpcrdma2_take_count(cu, 1, len))
+		return NULL;
+	*which = be32_to_cpup(p);
+	return rpcrdma2_take(cu, *len);
+}
+
+/*
+ * 2.6: does a set of @count elements have the mark? It may stand behind what
+ * counts only beside it (C-021). Of duplicates the last one counts (S12).
+ */
+static bool finds_mark(struct rpcrdma2_cursor cu, u32 count)
+{
+	const struct rpcrdma2_prop_row *row =
+		&rpcrdma2_prop_rows[RPCRDMA2_PROP_X_MARK];
+	struct rpcrdma2_props pr = { };
+	const __be32 *data;
+	u32 which, len;
+
+	for (; count; count--) {
+		data = take_propval(&cu, &which, &len);
+		if (!data)
+			return false;
+		if (which == row->row_which)
+			decode_propdata(row, pr.pr_mark, data, len);
+	}
+	return rpcrdma2_props_marked(&pr);
+}
+
+/*
+ * Element @index of the set. S12: of duplicates the last one counts, but in a
+ * REQPROP the first. False when it is malformed.
+ */
+static bool decode_propval(struct rpcrdma2_propset *ps, u32 index, bool first,
+			   u32 known, struct rpcrdma2_cursor *cu)
+{
+	u32 value[RPCRDMA2_PROP_WORDS], which, len;
+	enum rpcrdma2_prop r;
+	const __be32 *data;
+
+	data = take_propval(cu, &which, &len);
+	if (!data)
+		return false;
+	r = rpcrdma2_prop_find(which);
+	if (!(known & BIT(r))) /* C-019, C-060 */
+		return true;
+
+	if (!decode_propdata(&rpcrdma2_prop_rows[r], value, data, len))
+		return false;
+	if (len > rpcrdma2_prop_size(r))
+		ps->ps_odd++;
+	if (ps->ps_rows & BIT(r)) {
+		ps->ps_odd++;
+		if (first)
+			return true;
+	}
+	ps->ps_rows |= BIT(r);
+	ps->ps_index[r] = index;
+	memcpy(rpcrdma2_prop_words(&ps->ps_val, r), value,
+	       rpcrdma2_prop_size(r));
+	return true;
+}
+
+/* The set of @pm, whose pm_type is known */
+static bool decode_propset(struct rpcrdma2_propmsg *pm,
+			   struct rpcrdma2_cursor *cu)
+{
+	bool first = pm->pm_type == RDMA2_OPT_REQPROP;
+	struct rpcrdma2_propset *ps = &pm->pm_set;
+	u32 known = RPCRDMA2_PROPS_ALL, i;
+
+	memset(ps, 0, sizeof(*ps));
+	if (!rpcrdma2_take_count(cu, RPCRDMA2_PROPVAL_MIN, &ps->ps_count))
+		return false;
+	if (!pm->pm_marked && (first || !finds_mark(*cu, ps->ps_count)))
+		known &= ~RPCRDMA2_PROPS_MARKED;
+	for (i = 0; i < ps->ps_count; i++)
+		if (!decode_propval(ps, i, first, known, cu))
+			return false;
+	return true;
+}
+
+/* Rows of @ps whose bits are set in a bitmap of @count words (S04) */
+static u32 subset_rows(const struct rpcrdma2_propset *ps, const __be32 *bitmap,
+		       u32 count)
+{
+	unsigned int r;
+	u32 rows = 0;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
+		u32 word = ps->ps_index[r] / 32;
+
+		if (ps->ps_rows & BIT(r) && word < count &&
+		    be32_to_cpup(bitmap + word) & BIT(ps->ps_index[r] % 32))
+			rows |= BIT(r);
+	}
+	return rows;
+}
+
+/*
+ * C-022, S17: words left out are zero, bits beyond the set mean nothing. @ps
+ * may be NULL, then all are beyond.
+ */
+static bool decode_subset(u32 *rows, const struct rpcrdma2_propset *ps,
+			  struct rpcrdma2_cursor *cu)
+{
+	const __be32 *bitmap;
+	u32 count;
+
+	if (!rpcrdma2_take_count(cu, XDR_UNIT, &count))
+		return false;
+	bitmap = rpcrdma2_take(cu, count * XDR_UNIT);
+	*rows = ps ? subset_rows(ps, bitmap, count) : 0;
+	return true;
+}
+
+enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
+					      const struct rpcrdma2_hdr *h,
+					      const void *base)
+{
+	struct rpcrdma2_cursor cu = { base + h->h_optoff, h->h_optlen };
+	struct rpcrdma2_propset *ps = &pm->pm_set;
+	bool good;
+
+	pm->pm_type = h->h_opttype;
+	pm->pm_nochg = 0;
+	pm->pm_done = 0;
+	pm->pm_rejected = 0;
+	switch (pm->pm_type) {
+	case RDMA2_OPT_CONNPROP:
+		good = decode_propset(pm, &cu) &&
+		       decode_subset(&pm->pm_nochg, ps, &cu);
+		break;
+	case RDMA2_OPT_RESPROP:
+		good = decode_subset(&pm->pm_done, pm->pm_want, &cu) &&
+		       decode_subset(&pm->pm_rejected, pm->pm_want, &cu) &&
+		       decode_propset(pm, &cu);
+		break;
+	case RDMA2_OPT_REQPROP:
+		good = decode_propset(pm, &cu);
+		if (good && ps->ps_count > RPCRDMA2_WISHES_MAX)
+			return RDMA2_ERR_SYSTEM; /* S53 */
+		break;
+	case RDMA2_OPT_UPDPROP:
+		good = decode_propset(pm, &cu);
+		break;
+	default:
+		return RDMA2_ERR_INVALID_OPTION; /* C-012 */
+	}
+	return good ? RDMA2_OK : RDMA2_ERR_BAD_XDR;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_decode_propmsg);
+
+/**
+ * struct sheet - a message in the making
+ * @words: where it is laid out
+ * @room: words that there are
+ * @count: words that it has, more than @room when it does not fit
+ */
+struct sheet {
+	__be32	*words;
+	size_t	room;
+	size_t	count;
+};
+
+static void put(struct sheet *sh, u32 word)
+{
+	if (sh->count < sh->room)
+		sh->words[sh->count] = cpu_to_be32(word);
+	sh->count++;
+}
+
+/*
+ * Word @word of the bitmap of @rows of @ps; with @others, of all elements but
+ * these, whether they have a row or not.
+ */
+static u32 subset_word(const struct rpcrdma2_propset *ps, u32 rows, bool others,
+		       u32 word)
+{
+	u32 left = ps->ps_count - word * 32, bits = 0;
+	unsigned int r;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		if (rows & ps->ps_rows & BIT(r) && ps->ps_index[r] / 32 == word)
+			bits |= BIT(ps->ps_index[r] % 32);
+	if (others)
+		bits = ~bits & (left < 32 ? BIT(left) - 1 : U32_MAX);
+	return bits;
+}
+
+/* Trailing words of zero are left out (C-022). */
+static void encode_subset(struct sheet *sh, const struct rpcrdma2_propset *ps,
+			  u32 rows, bool others)
+{
+	u32 words = DIV_ROUND_UP(ps->ps_count, 32), word;
+
+	while (words && !subset_word(ps, rows, others, words - 1))
+		words--;
+	put(sh, words);
+	for (word = 0; word < words; word++)
+		put(sh, subset_word(ps, rows, others, word));
+}
+
+/* In the order of the table; S12: each once, with its exact length */
+static void encode_propset(struct sheet *sh, const struct rpcrdma2_propset *ps)
+{
+	unsigned int r, w;
+
+	put(sh, hweight32(ps->ps_rows));
+	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
+		if (!(ps->ps_rows & BIT(r)))
+			continue;
+		put(sh, rpcrdma2_prop_rows[r].row_which);
+		put(sh, rpcrdma2_prop_size(r));
+		for (w = 0; w < rpcrdma2_prop_rows[r].row_words; w++)
+			put(sh, rpcrdma2_prop_get(&ps->ps_val, r)[w]);
+	}
+}
+
+static void encode_propbody(struct sheet *sh, const struct rpcrdma2_propmsg *pm)
+{
+	const struct rpcrdma2_propset *ps = &pm->pm_set;
+
+	if (pm->pm_type == RDMA2_OPT_RESPROP) { /* C-057: disjoint, and whole */
+		encode_subset(sh, pm->pm_want, pm->pm_done, false);
+		encode_subset(sh, pm->pm_want, pm->pm_done | ps->ps_rows, true);
+	}
+	encode_propset(sh, ps);
+	if (pm->pm_type == RDMA2_OPT_CONNPROP)
+		encode_subset(sh, ps, pm->pm_nochg, false);
+}
+
+/* C-055, C-057: an answer has rows of the REQPROP alone, and each once */
+static bool propmsg_sendable(const struct rpcrdma2_propmsg *pm)
+{
+	u32 rows = pm->pm_set.ps_rows;
+
+	if (pm->pm_type == RDMA2_OPT_RESPROP)
+		return pm->pm_want && !(rows & pm->pm_done) &&
+		       !((rows | pm->pm_done) & ~pm->pm_want->ps_rows);
+	return rpcrdma2_opt_is_property(pm->pm_type);
+}
+
+int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
+			    const struct rpcrdma2_propmsg *pm)
+{
+	struct sheet sh = { .words = to, .room = room / XDR_UNIT };
+	size_t hdrlen;
+	int ret;
+
+	if (!propmsg_sendable(pm))
+		return -EINVAL;
+	rpcrdma2_hdr_begin(h, h->h_xid, RPCRDMA2_VERS_TWO, h->h_credit,
+			   h->h_proc == RDMA2_OPTIONAL ? RDMA2_OPTIONAL :
+			   RDMA2_CONNPROP + pm->pm_type - RDMA2_OPT_CONNPROP,
+			   rpcrdma2_property_direction(pm->pm_type));
+	hdrlen = rpcrdma2_hdr_size(h);
+
+	sh.count = hdrlen / XDR_UNIT;
+	encode_propbody(&sh, pm);
+	if (sh.count > sh.room)
+		return -EMSGSIZE;
+	h->h_opttype = pm->pm_type;
+	h->h_optlen = sh.count * XDR_UNIT - hdrlen;
+	ret = rpcrdma2_encode_hdr(to, h);
+	return ret < 0 ? ret : ret + h->h_optlen;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_encode_propmsg);
+
+void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
+			     const struct rpcrdma2_propset *want,
+			     struct rpcrdma2_props *now,
+			     const struct rpcrdma2_props *able)
+{
+	const struct rpcrdma2_prop_row *row = rpcrdma2_prop_rows;
+	const struct rpcrdma2_props *wanted = &want->ps_val;
+	struct rpcrdma2_props other = *now;
+	u32 done = 0, rows = 0, value;
+	unsigned int r;
+
+	for (r = 0; r < RPCRDMA2_NPROPS; r++, row++) {
+		if (!(want->ps_rows & BIT(r)))
+			continue;
+		switch (row->row_wish(*rpcrdma2_prop_get(wanted, r),
+				      *rpcrdma2_prop_get(now, r),
+				      *rpcrdma2_prop_get(able, r), &value)) {
+		case RPCRDMA2_WISH_DONE:
+			done |= BIT(r);
+			break;
+		case RPCRDMA2_WISH_OTHER:
+			rows |= BIT(r);
+			*rpcrdma2_prop_words(&other, r) = value;
+			break;
+		case RPCRDMA2_WISH_REJECTED:
+			break;
+		}
+	}
+	*pm = (struct rpcrdma2_propmsg){
+		.pm_type = RDMA2_OPT_RESPROP,
+		.pm_done = done,
+		.pm_want = want,
+	};
+	rpcrdma2_propset_init(&pm->pm_set, rows, &other);
+	rpcrdma2_props_copy(now, wanted, done);
+	rpcrdma2_props_copy(now, &other, rows);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_answer_reqprop);
+
+u32 rpcrdma2_apply_resprop(struct rpcrdma2_peer_props *pp,
+			   const struct rpcrdma2_propmsg *pm)
+{
+	u32 done = pm->pm_done & ~pm->pm_rejected & ~pm->pm_set.ps_rows;
+	u32 other = pm->pm_set.ps_rows & ~pm->pm_rejected & ~pm->pm_done;
+
+	if (!pm->pm_want)
+		return 0;
+	other &= pm->pm_want->ps_rows; /* as the bitmaps are by nature */
+	rpcrdma2_props_copy(&pp->pp_now, &pm->pm_want->ps_val, done);
+	rpcrdma2_props_copy(&pp->pp_now, &pm->pm_set.ps_val, other);
+	return done | other;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_apply_resprop);
+
+/*
+ * The exchange of property messages: decisions, without the sending.
+ */
+
+void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder)
+{
+	static const struct rpcrdma2_props own = {
+		.pr_mark = RPCRDMA2_MARK,
+	};
+
+	*ex = (struct rpcrdma2_exchange){
+		.ex_able	= own,
+		.ex_responder	= responder,
+	};
+	rpcrdma2_peer_props_init(&ex->ex_peer);
+	rpcrdma2_props_default(&ex->ex_told);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
+
+/*
+ * What may be said to the peer. A requester that does not know X_SBSIZ takes a
+ * responder to send as much as it receives (S14): so this one claims to receive no
+ * more than it sends.
+ */
+static struct rpcrdma2_props offer(const struct rpcrdma2_exchange *ex)
+{
+	struct rpcrdma2_props pr = ex->ex_able;
+
+	if (ex->ex_responder && !rpcrdma2_props_marked(&ex->ex_peer.pp_now))
+		pr.pr_rbsiz = min(pr.pr_rbsiz, pr.pr_sbsiz);
+	return pr;
+}
+
+/* A message of this end that is no answer waits from here on. */
+static void begin_wait(struct rpcrdma2_exchange *ex, u32 type)
+{
+	ex->ex_sent = type;
+	ex->ex_open = true;
+	ex->ex_late = false;
+	ex->ex_away = false;
+}
+
+/* It is answered, or will never be. */
+static void end_wait(struct rpcrdma2_exchange *ex)
+{
+	ex->ex_sent = 0;
+	ex->ex_open = false;
+}
+
+void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
+				struct rpcrdma2_propmsg *pm)
+{
+	*pm = (struct rpcrdma2_propmsg){
+		.pm_type  = RDMA2_OPT_CONNPROP,
+		.pm_nochg = rpcrdma2_props_changing(RPCRDMA2_CHANGE_NEVER),
+	};
+	ex->ex_told = offer(ex);
+	ex->ex_said = true;
+	if (!ex->ex_responder)
+		begin_wait(ex, RDMA2_OPT_CONNPROP);
+	rpcrdma2_propset_init(&pm->pm_set, RPCRDMA2_PROPS_ALL, &ex->ex_told);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_announce);
+
+void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send)
+{
+	ex->ex_able.pr_rbsiz = recv;
+	if (ex->ex_able.pr_sbsiz == send)
+		return;
+	ex->ex_able.pr_sbsiz = send;
+	ex->ex_wish.pr_rbsiz = send;
+	ex->ex_wished = BIT(RPCRDMA2_PROP_RBSIZ);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_resize);
+
+static bool knows(const struct rpcrdma2_exchange *ex, u32 type)
+{
+	return !(ex->ex_lacks & BIT(type));
+}
+
+/* C-047, S16: rows that are wished to be otherwise, and may be asked for */
+static u32 questions(const struct rpcrdma2_exchange *ex)
+{
+	const struct rpcrdma2_peer_props *peer = &ex->ex_peer;
+
+	if (!knows(ex, RDMA2_OPT_REQPROP))
+		return 0;
+	return ex->ex_wished & peer->pp_askable &
+	       rpcrdma2_props_changing(RPCRDMA2_CHANGE_RAISE) &
+	       rpcrdma2_props_differ(&ex->ex_wish, &peer->pp_now);
+}
+
+/*
+ * S53: the peer may reject a wish for less than before that comes soon after another.
+ * It has had that one before it answered.
+ */
+static bool rpcrdma2_asks_too_soon(const struct rpcrdma2_exchange *ex,
+				   unsigned long now)
+{
+	return ex->ex_asks && now - ex->ex_asked < RPCRDMA2_ASK_REST &&
+	       ex->ex_wish.pr_rbsiz < max(ex->ex_peer.pp_now.pr_rbsiz,
+					  ex->ex_want.ps_val.pr_rbsiz);
+}
+
+/* C-027, C-059: rows in which @now is not what the peer knows */
+static u32 updates(const struct rpcrdma2_exchange *ex,
+		   const struct rpcrdma2_props *now)
+{
+	u32 rows = rpcrdma2_props_news(&ex->ex_told, now);
+
+	if (!rpcrdma2_props_marked(&ex->ex_peer.pp_now))
+		rows &= ~RPCRDMA2_PROPS_MARKED;
+	return knows(ex, RDMA2_OPT_UPDPROP) ? rows : 0;
+}
+
+/* S14: the peer knows the last X_SBSIZ, and expects Replies of that size inline. */
+static bool rpcrdma2_sends_less(const struct rpcrdma2_exchange *ex)
+{
+	return ex->ex_able.pr_sbsiz < ex->ex_told.pr_sbsiz &&
+	       updates(ex, &ex->ex_able) & BIT(RPCRDMA2_PROP_X_SBSIZ);
+}
+
+static bool may_speak(const struct rpcrdma2_exchange *ex)
+{
+	return ex->ex_said && ex->ex_peer.pp_spoken;
+}
+
+bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex)
+{
+	const struct rpcrdma2_props now = offer(ex);
+
+	return ex->ex_open ||
+	       (may_speak(ex) && (questions(ex) || updates(ex, &now)));
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_busy);
+
+bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
+			    struct rpcrdma2_propmsg *pm)
+{
+	struct rpcrdma2_props own = offer(ex);
+	u32 rows;
+
+	if (ex->ex_open || !may_speak(ex))
+		return false;
+	*pm = (struct rpcrdma2_propmsg){ };
+	rows = questions(ex);
+	if (rows && !rpcrdma2_sends_less(ex) &&
+	    !rpcrdma2_asks_too_soon(ex, now)) {
+		rpcrdma2_propset_init(&ex->ex_want, rows, &ex->ex_wish);
+		pm->pm_type = RDMA2_OPT_REQPROP;
+		pm->pm_set = ex->ex_want;
+	} else {
+		rows = updates(ex, &own);
+		pm->pm_type = RDMA2_OPT_UPDPROP;
+		rpcrdma2_propset_init(&pm->pm_set, rows, &own);
+	}
+	if (!rows)
+		return false;
+	begin_wait(ex, pm->pm_type);
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_next);
+
+void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
+			    const struct rpcrdma2_propmsg *pm, u32 xid,
+			    unsigned long now)
+{
+	ex->ex_xid = xid;
+	ex->ex_since = now;
+	if (pm->pm_type == RDMA2_OPT_REQPROP) {
+		ex->ex_wished = 0;
+		ex->ex_asks = true;
+	} else {
+		rpcrdma2_props_copy(&ex->ex_told, &pm->pm_set.ps_val,
+				    pm->pm_set.ps_rows);
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_sent);
+
+void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex)
+{
+	end_wait(ex);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_unsent);
+
+void rpcrdma2_exchange_arrived(struct rpcrdma2_exchange *ex, unsigned long at)
+{
+	if (!ex->ex_away)
+		return;
+	ex->ex_away = false;
+	ex->ex_since = at;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_arrived);
+
+bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now)
+{
+	if (ex->ex_sent == RDMA2_OPT_UPDPROP &&
+	    (ex->ex_away ||
+	     time_before(now, ex->ex_since + RPCRDMA2_UPDPROP_REST)))
+		return false;
+	if (ex->ex_sent != RDMA2_OPT_REQPROP) {
+		ex->ex_open = false;
+		return false;
+	}
+	ex->ex_asked = now;
+	if (ex->ex_late ||
+	    time_before(now, ex->ex_since + RPCRDMA2_ANSWER_TIMEOUT))
+		return false;
+	ex->ex_late = true;
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_heard);
+
+static bool is_asked(const struct rpcrdma2_exchange *ex, u32 xid)
+{
+	return ex->ex_sent == RDMA2_OPT_REQPROP && ex->ex_xid == xid;
+}
+
+void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
+			      struct rpcrdma2_propmsg *pm)
+{
+	pm->pm_want = is_asked(ex, xid) ? &ex->ex_want : NULL;
+	pm->pm_marked = rpcrdma2_props_marked(&ex->ex_peer.pp_now);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_expect);
+
+bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid)
+{
+	if (!is_asked(ex, xid))
+		return false;
+	end_wait(ex);
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_spoilt);
+
+bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
+			       const struct rpcrdma2_hdr *h)
+{
+	if ((ex->ex_sent != RDMA2_OPT_REQPROP &&
+	     ex->ex_sent != RDMA2_OPT_UPDPROP) ||
+	    ex->ex_xid != h->h_xid ||
+	    (h->h_vers != RPCRDMA2_VERS_TWO &&
+	     h->h_error.er_code != RDMA2_ERR_VERS))	/* S36 */
+		return false;
+	if (rpcrdma2_lacks_message(&h->h_error))
+		ex->ex_lacks |= BIT(ex->ex_sent);
+	end_wait(ex);
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_refused);
+
+u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
+			   const struct rpcrdma2_propmsg *pm, u32 *effects)
+{
+	const struct rpcrdma2_props before = ex->ex_peer.pp_now;
+	const struct rpcrdma2_propset *ps = &pm->pm_set;
+	bool spoken = ex->ex_peer.pp_spoken;
+	u32 frozen = 0, rows;
+
+	if (pm->pm_type == RDMA2_OPT_CONNPROP) {
+		frozen = rpcrdma2_apply_connprop(&ex->ex_peer, &ps->ps_val,
+						 ps->ps_rows, pm->pm_nochg);
+	} else if (pm->pm_type == RDMA2_OPT_UPDPROP) {
+		frozen = rpcrdma2_apply_updprop(&ex->ex_peer, &ps->ps_val,
+						ps->ps_rows);
+	} else if (pm->pm_type == RDMA2_OPT_RESPROP && pm->pm_want) {
+		rpcrdma2_apply_resprop(&ex->ex_peer, pm);
+		end_wait(ex);
+	}
+	rows = spoken == ex->ex_peer.pp_spoken ?
+	       rpcrdma2_props_differ(&before, &ex->ex_peer.pp_now) :
+	       RPCRDMA2_PROPS_ALL;
+	*effects = rpcrdma2_props_effects(rows);
+	return frozen;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_take);
+
+/*
+ * S53: a peer that asks for larger and for smaller Receives in turns has each free
+ * one of them made anew each time. So they do not get smaller, or stop to grow, soon
+ * after they did before.
+ */
+static bool rpcrdma2_cuts_too_soon(struct rpcrdma2_exchange *ex, u32 octets,
+				   unsigned long now)
+{
+	if (octets >= max(ex->ex_told.pr_rbsiz, ex->ex_recv_last))
+		return false;
+	if (ex->ex_cuts && now - ex->ex_cut < RPCRDMA2_CUT_REST)
+		return true;
+	ex->ex_cuts = true;
+	ex->ex_cut = now;
+	return false;
+}
+
+static void answer_reqprop(struct rpcrdma2_exchange *ex,
+			   const struct rpcrdma2_propset *want,
+			   unsigned long now, struct rpcrdma2_propmsg *answer)
+{
+	const struct rpcrdma2_props able = offer(ex);
+	u32 wish = want->ps_val.pr_rbsiz, told = ex->ex_told.pr_rbsiz;
+	/* one that is too small is rejected, and Receives stay as they are */
+	bool asked = want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
+		     wish >= RPCRDMA2_INLINE_DEFAULT;
+	bool soon = asked && rpcrdma2_cuts_too_soon(ex, wish, now);
+
+	rpcrdma2_answer_reqprop(answer, want, &ex->ex_told, &able);
+	if (soon && answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ)) {
+		answer->pm_done &= ~BIT(RPCRDMA2_PROP_RBSIZ);
+		ex->ex_told.pr_rbsiz = told;
+	}
+	if (!asked || soon)
+		return;
+	if (answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ))
+		ex->ex_able.pr_rbsiz = ex->ex_told.pr_rbsiz;
+	ex->ex_recv_wish = wish;
+	ex->ex_recv_last = wish;
+}
+
+bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
+			      const struct rpcrdma2_propmsg *pm,
+			      unsigned long now,
+			      struct rpcrdma2_propmsg *answer)
+{
+	switch (pm->pm_type) {
+	case RDMA2_OPT_CONNPROP:
+		if (!ex->ex_responder || ex->ex_said)
+			return false;
+		rpcrdma2_exchange_announce(ex, answer);
+		return true;
+	case RDMA2_OPT_REQPROP:
+		answer_reqprop(ex, &pm->pm_set, now, answer);
+		return true;
+	default:
+		return false;
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_answer);
+
+u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
+{
+	u32 own = rpcrdma2_sends_less(ex) ? ex->ex_told.pr_sbsiz :
+					    ex->ex_able.pr_sbsiz;
+
+	/* There is nothing else to ask for. */
+	if (ex->ex_open && ex->ex_sent == RDMA2_OPT_REQPROP)
+		own = min(own, ex->ex_want.ps_val.pr_rbsiz);
+	return rpcrdma2_send_limit(&ex->ex_peer.pp_now, own);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_send_max);
+
+u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex)
+{
+	return rpcrdma2_reply_limit(&ex->ex_peer, ex->ex_told.pr_rbsiz);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_reply_max);
+
+void rpcrdma2_exchange_bound(const struct rpcrdma2_exchange *ex,
+			     struct rpcrdma2_call_limits *cl)
+{
+	const u32 *limits = ex->ex_peer.pp_now.pr_limits;
+
+	cl->cl_reads = min(cl->cl_reads, limits[RPCRDMA2_LIMIT_READS]);
+	cl->cl_writes = min(cl->cl_writes, limits[RPCRDMA2_LIMIT_WRITES]);
+	cl->cl_segs = min(cl->cl_segs, limits[RPCRDMA2_LIMIT_SEGS]);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_bound);
+
+void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed)
+{
+	if (needed <= rpcrdma2_exchange_reply_max(ex) - RPCRDMA2_HDR_MIN)
+		ex->ex_peer.pp_short = true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_reply_refused);
+
+/*
+ * A message received is looked at once: header, property message, payload.
+ */
+
+static void read_property(struct rpcrdma2_msg *msg, const void *base,
+			  const struct rpcrdma2_exchange *ex)
+{
+	rpcrdma2_exchange_expect(ex, msg->mg_hdr.h_xid, &msg->mg_prop);
+	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
+						  base);
+	msg->mg_bad_body = msg->mg_verdict;
+}
+
+void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
+		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex)
+{
+	struct rpcrdma2_hdr *h = &msg->mg_hdr;
+
+	msg->mg_bad_body = false;
+	msg->mg_paylen = 0;
+	msg->mg_handle = handle;
+
+	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len));
+	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
+		read_property(msg, base, ex);
+	if (likely(msg->mg_verdict == RDMA2_OK))
+		msg->mg_paylen = len - h->h_len;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_msg_read);

@@ -62,7 +62,7 @@ static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
 	return *count <= cu->cu_left / size;
 }
 
-/* error.c */
+/* wire.c */
 
 /**
  * rpcrdma2_error_args - words that follow rdma_err
@@ -75,7 +75,7 @@ static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
  */
 unsigned int rpcrdma2_error_args(u32 vers, u32 code);
 
-/* propset.c */
+/* props.c */
 
 /**
  * rpcrdma2_opt_is_property - is an option a property message, spelled so (S01)?

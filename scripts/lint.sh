@@ -223,8 +223,8 @@ if [ "${#shell[@]}" -gt 0 ] && have shellcheck "shellcheck"; then
 fi
 
 files | grep -E '\.([chS]|sh|lua|py)$' | xargs -r wc -l |
-	awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines" }' >"$work/long"
-report "no file above 700 lines" "$work/long"
+	awk '$2 != "total" && $1 > 1500 { print $2 ": " $1 " lines" }' >"$work/long"
+report "no file above 1500 lines" "$work/long"
 
 grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION' /dev/null "${code[@]}" >"$work/version"
 report "no kernel versions in the code" "$work/version"

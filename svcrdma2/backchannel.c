@@ -183,7 +183,7 @@ static void answer_late(struct svc2_xprt *sp, struct rpc_xprt *xprt,
  * The peer may be at work on the memory of a Call that was given up. A region that is
  * invalidated under an RDMA Read or Write costs the connection, and so does an answer
  * that invalidates one that is dead. So the answer is waited for, as the client does
- * (xprtrdma2/dead.c). A peer that has let one such Call wait in vain, and has answered
+ * (xprtrdma2/fence.c). A peer that has let one such Call wait in vain, and has answered
  * none since, is not waited for again; nor is any while LATE_MAX tasks wait, of all
  * connections: they are of the RPC layer's workqueue, which others need as well.
  * Afterwards no answer reaches @sc.

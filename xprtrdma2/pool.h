@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A bounded pool of requests, without its locks and its memory; see buffers.c.
+ * A bounded pool of requests, without its locks and its memory; see req.c.
  */
 #ifndef _XPRTRDMA2_POOL_H
 #define _XPRTRDMA2_POOL_H

@@ -330,7 +330,7 @@ enum xprt2_ep_state {
  * @ep_connprop_xid: its xid
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
- * @ep_prop_mutex: guards @ep_ex, and the order of messages about it; see property.c
+ * @ep_prop_mutex: guards @ep_ex, and the order of messages about it; see props.c
  * @ep_ex: properties of both ends, for version 2
  * @ep_talk: says what has changed of the client
  * @ep_talking: something is to be said to the server, or waited for: so the receive
@@ -363,7 +363,7 @@ enum xprt2_ep_state {
  * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when these can
  *	have no chunks
  * @ep_chunk_units: entries of the Send Queue for such chains
- * @ep_chunk_work: moves their chunks; see chunked.c
+ * @ep_chunk_work: moves their chunks; see backchannel.c
  * @ep_chunk_lock: guards the next two
  * @ep_chunked: what waits for that
  * @ep_chunk_off: it is over
@@ -530,24 +530,6 @@ extern u32 xprt2_param_backward;
 extern unsigned int xprt2_param_min_version;
 extern unsigned int xprt2_param_max_version;
 
-/* pin.c */
-u32 xprt2_pinned_version(const struct sockaddr *sap);
-
-/* counters.c */
-void xprt2_count_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h);
-
-/* debugfs.c */
-void xprt2_debugfs_init(void);
-void xprt2_debugfs_exit(void);
-
-/* view.c */
-void xprt2_list_transport(struct xprt2_xprt *xp);
-void xprt2_unlist_transport(struct xprt2_xprt *xp);
-void xprt2_take_size(bool receive);
-void xprt2_show_transports(struct seq_file *seq, const struct net *net);
-int xprt2_view_init(void);
-void xprt2_view_exit(void);
-
 /* transport.c */
 extern struct xprt_class xprt2_class;
 
@@ -560,7 +542,7 @@ static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
 	return atomic_read(&ep->ep_state) == XPRT2_EP_READY;
 }
 
-/* negotiate.c */
+/* version.c */
 void xprt2_begin_version(struct xprt2_ep *ep);
 void xprt2_end_version(struct xprt2_ep *ep);
 int xprt2_negotiate(struct xprt2_ep *ep);
@@ -573,7 +555,7 @@ void xprt2_loss_tells(struct xprt2_ep *ep);
 void xprt2_version_works(struct xprt2_ep *ep);
 void xprt2_forget_servers(void);
 
-/* buffers.c */
+/* req.c */
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 				bool last, gfp_t gfp);
 bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req);
@@ -588,56 +570,6 @@ int xprt2_reqs_create(struct xprt2_xprt *xp);
 void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
 void xprt2_drop_reply(struct xprt2_req *req);
-
-/* marshal.c */
-int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
-			size_t len);
-int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req);
-
-/* register.c */
-void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed);
-void xprt2_await_regions(struct xprt2_ep *ep);
-bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
-			      u32 rkey);
-int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
-int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req);
-
-/* send.c */
-bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req);
-int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
-		       const struct rpcrdma2_call_plan *plan);
-int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
-
-/* receives.c */
-void xprt2_recvs_init(struct xprt2_xprt *xp);
-u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
-void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets);
-bool xprt2_receives_rising(const struct xprt2_ep *ep);
-void xprt2_receives_rise(struct xprt2_ep *ep);
-void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets);
-
-/* receive.c */
-void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
-		    const struct ib_wc *wc);
-
-/* match.c */
-struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
-				  u32 xid);
-bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
-void xprt2_lose_to_handle(struct xprt2_ep *ep);
-void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
-
-/* credits.c */
-void xprt2_reset_credits(struct xprt2_xprt *xp);
-bool xprt2_keep_credit(struct xprt2_req *req);
-bool xprt2_bound_kept(struct rpc_xprt *xprt);
-void xprt2_credit_answered(struct xprt2_xprt *xp);
-
-/* reply.c */
-void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			struct rpcrdma2_msg *msg);
-
-/* complete.c */
 void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
 void xprt2_begin_again(struct xprt2_req *req);
@@ -645,19 +577,54 @@ void xprt2_end_unsent(struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
 
-/* dead.c */
+/* send.c */
+int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
+			size_t len);
+int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req);
+int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
+		       const struct rpcrdma2_call_plan *plan);
+int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
+
+/* fence.c */
+void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed);
+void xprt2_await_regions(struct xprt2_ep *ep);
+bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
+			      u32 rkey);
+int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
+struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				  u32 xid);
+bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
+void xprt2_lose_to_handle(struct xprt2_ep *ep);
+void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 bool xprt2_holds_memory(const struct xprt2_req *req);
 bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 void xprt2_fence_wait(struct xprt2_req *req);
 void xprt2_fence_now(struct xprt2_req *req);
 
-/* property.c */
+/* credits.c */
+void xprt2_recvs_init(struct xprt2_xprt *xp);
+u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
+void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets);
+bool xprt2_receives_rising(const struct xprt2_ep *ep);
+void xprt2_receives_rise(struct xprt2_ep *ep);
+void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets);
+void xprt2_reset_credits(struct xprt2_xprt *xp);
+bool xprt2_keep_credit(struct xprt2_req *req);
+bool xprt2_bound_kept(struct rpc_xprt *xprt);
+void xprt2_credit_answered(struct xprt2_xprt *xp);
+
+/* recv.c */
+void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		    const struct ib_wc *wc);
+
+/* props.c */
 void xprt2_begin_properties(struct xprt2_ep *ep);
 void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed);
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
 void xprt2_converse(struct xprt2_ep *ep);
 void xprt2_talk(struct work_struct *work);
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);
+void xprt2_take_size(bool receive);
 void xprt2_heard(struct xprt2_ep *ep);
 bool xprt2_property_refused(struct xprt2_ep *ep,
 			    const struct rpcrdma2_msg *msg);
@@ -668,7 +635,43 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			  struct rpcrdma2_msg *msg);
 
-/* report.c */
+/* backchannel.c */
+struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
+int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int want);
+int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
+			size_t hdrlen, u32 proc);
+bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
+int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
+void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs);
+size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt);
+unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt);
+void xprt2_bc_free_rqst(struct rpc_rqst *rqst);
+void xprt2_backward_measure(struct xprt2_ep *ep);
+void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
+		       struct rpcrdma2_msg *msg);
+int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task);
+void xprt2_replies_first(struct rpc_xprt *xprt);
+void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task);
+int xprt2_send_backward(struct rpc_rqst *rqst);
+void xprt2_chunked_init(struct xprt2_ep *ep);
+void xprt2_chunked_stop(struct xprt2_ep *ep);
+void xprt2_chunked_flush(struct xprt2_ep *ep);
+void xprt2_chunked_room(struct xprt2_ep *ep);
+
+/* debug.c */
+void xprt2_count_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h);
+void xprt2_debugfs_init(void);
+void xprt2_debugfs_exit(void);
+void xprt2_list_transport(struct xprt2_xprt *xp);
+void xprt2_unlist_transport(struct xprt2_xprt *xp);
+struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
+
+#define xprt2_for_each_transport(_xp)					\
+	for ((_xp) = xprt2_next_transport(NULL); (_xp);			\
+	     (_xp) = xprt2_next_transport(_xp))
+
+int xprt2_view_init(void);
+void xprt2_view_exit(void);
 void xprt2_report_device(struct xprt2_ep *ep, const char *what);
 void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted);
 void xprt2_report_connect(struct xprt2_xprt *xp, int status);
@@ -679,7 +682,5 @@ void xprt2_report_end(struct xprt2_ep *ep);
 void xprt2_netid_init(void);
 void xprt2_netid_exit(void);
 const char *xprt2_netid(bool v6);
-
-#include "callback.h"
 
 #endif /* _XPRTRDMA2_H */

@@ -1,5 +1,167 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * Memory that the server may access: an RPC waits for regions, and completes when each
+ * of them is invalidated.
+ */
+#include "xprtrdma2.h"
+
+#include "trace.h"
+
+/*
+ * Regions of an RPC. The send path waits for them; the core registers them
+ * (rpcrdma2/regions.h) for the parts that rpcrdma2/offer.h chooses. When they are fenced
+ * the Reply completes the RPC; when the RPC has ended without a Reply, its release path
+ * goes on. In each case the pages are unmapped before the RPC layer sees them (X2).
+ */
+
+/**
+ * xprt2_grown - ->grown of a connection
+ * @co: connection
+ * @made: regions that were allocated
+ * @failed: another one could not be
+ *
+ * Context: connect, or the core's workqueue.
+ */
+void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
+{
+	u32 wanted = READ_ONCE(co->co_regions.rg_wanted);
+	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
+
+	ep->ep_xp->xp_stats.st_mrs_allocated += made;
+	xprt2_count_add(mrs_allocated, made);
+	if (!failed)
+		return;
+	xprt2_count(mrs_unavailable);
+	if (wanted > co->co_regions.rg_num && !ep->ep_short) {
+		ep->ep_short = true;
+		xprt2_report_regions(ep, wanted);
+	}
+}
+
+/**
+ * xprt2_await_regions - wait for as many regions as a Call wants
+ * @ep: endpoint that had too few
+ *
+ * The Call has given back what it had. While it waits no other Call takes any,
+ * since it keeps the transport.
+ *
+ * Context: send path.
+ */
+void xprt2_await_regions(struct xprt2_ep *ep)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+
+	xprt2_count(mr_waits);
+	xprt_wait_for_buffer_space(xprt);
+	/* What came back before this woke nothing. */
+	if (!rpcrdma2_regions_awaited(&ep->ep_conn))
+		xprt_write_space(xprt);
+}
+
+/**
+ * xprt2_remote_invalidated - the Reply came with an invalidated handle
+ * @ep: endpoint
+ * @req: request the Reply is for
+ * @rkey: the handle
+ *
+ * Context: receive CQ, request pinned; or release path, under xp_fence_mutex.
+ * Return: true when it was a region of @req, which is free now; false when
+ * it is not, and the books of the client disagree with the device's (S50).
+ */
+bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
+			      u32 rkey)
+{
+	if (!rpcrdma2_exposed_invalidated(&ep->ep_conn, &req->rq2_exposed,
+					  rkey))
+		return false;
+	xprt2_count(remote_invalidations);
+	return true;
+}
+
+/* A Reply waits for it, and the request is pinned. */
+static void fenced(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
+		   bool ok)
+{
+	struct xprt2_req *req = container_of(ex, struct xprt2_req, rq2_exposed);
+
+	if (ok) {
+		xprt2_count(inv_completions);
+		xprt2_release_reply(req);
+	} else {
+		xprt2_abandon_reply(req->rq2_reply);
+	}
+}
+
+/*
+ * The release path waits for it, but not for ever, and goes on as soon as it
+ * finds the regions gone: only the reference keeps the request here.
+ */
+static void dead_fenced(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
+			bool ok)
+{
+	struct xprt2_req *req = container_of(ex, struct xprt2_req, rq2_exposed);
+
+	if (ok)
+		xprt2_count(inv_completions);
+	complete(&req->rq2_event);
+	xprt2_req_put(req);
+}
+
+static int post_fence(struct xprt2_ep *ep, struct xprt2_req *req,
+		      void (*done)(struct rpcrdma2_conn *co,
+				   struct rpcrdma2_exposed *ex, bool ok))
+{
+	unsigned int count = list_count_nodes(&req->rq2_exposed.ex_regions);
+
+	ep->ep_xp->xp_stats.st_local_inv += count;
+	trace_xprt2_fence(ep, be32_to_cpu(req->rq2_slot.rq_xid), count);
+	xprt2_count_add(local_invalidations, count);
+	xprt2_count(doorbells);
+	req->rq2_exposed.ex_done = done;
+	return rpcrdma2_fence(&ep->ep_conn, &req->rq2_exposed);
+}
+
+/**
+ * xprt2_fence_start - invalidate what is left of an answered RPC's regions
+ * @ep: endpoint
+ * @req: request with live regions, pinned
+ *
+ * It ends in xprt2_release_reply() or, when the connection is lost, in
+ * xprt2_abandon_reply().
+ *
+ * Context: receive CQ.
+ * Return: 0, or -ENOTCONN: neither will happen.
+ */
+int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	/* The fence of an earlier Reply may have failed, and has given its entries back (Q2). */
+	if (unlikely(rpcrdma2_conn_is_lost(&ep->ep_conn)))
+		return -ENOTCONN;
+	return post_fence(ep, req, fenced);
+}
+
+/**
+ * xprt2_fence_dead - invalidate what is left of a dead RPC's regions
+ * @ep: endpoint
+ * @req: request with live regions, no handler of a Reply at work on it
+ *
+ * The completion is announced by rq2_event.
+ *
+ * Context: release path, under xp_fence_mutex.
+ * Return: 0, or -ENOTCONN: it will not be.
+ */
+static int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	int ret;
+
+	kref_get(&req->rq2_kref);
+	ret = post_fence(ep, req, dead_fenced);
+	if (ret)
+		xprt2_req_put(req);
+	return ret;
+}
+
+/*
  * Dead RPCs: they ended without a Reply, by a signal or by a timeout, while the
  * server may still be at work on their memory.
  *
@@ -8,7 +170,6 @@
  * which xprt2_answer_dead() finds by its xid; and until the Send is done, if
  * pages are mapped for it. Then it invalidates what the Reply did not.
  */
-#include "xprtrdma2.h"
 
 /**
  * xprt2_holds_memory - may the server or the device use memory of an RPC?
@@ -244,4 +405,112 @@ void xprt2_fence_now(struct xprt2_req *req)
 {
 	if (xprt2_holds_memory(req))
 		take_back(req, false);
+}
+
+/*
+ * Which RPC of the client a received message is for: by its xid one that waits, by
+ * the handle that it has invalidated one that has ended.
+ */
+
+/*
+ * An RPC waits for its Reply from before it is posted, and again from before
+ * it is posted on the next connection. A Reply that comes in between, or a
+ * second one while the first is fenced, is not for it (X6).
+ */
+static struct rpc_rqst *find_rqst_locked(struct xprt2_ep *ep, u32 xid)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	struct rpc_rqst *rqst;
+	struct xprt2_req *req;
+
+	lockdep_assert_held(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
+	if (!rqst)
+		return NULL;
+	req = xprt2_rqst_to_req(rqst);
+	/* Pairs with send_begins(): rq2_holds is set */
+	return smp_load_acquire(&req->rq2_ep) == ep && !req->rq2_reply &&
+	       !req->rq2_status ? rqst : NULL;
+}
+
+/**
+ * xprt2_claim_rqst - find the RPC that a message answers
+ * @ep: endpoint
+ * @rep: the message
+ * @xid: its xid
+ *
+ * Context: receive CQ.
+ * Return: the RPC, pinned, and known to the message as that to it; or NULL when no
+ * RPC waits for it.
+ */
+struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				  u32 xid)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	struct rpc_rqst *rqst;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = find_rqst_locked(ep, xid);
+	if (rqst) {
+		xprt_pin_rqst(rqst);
+		xprt2_rqst_to_req(rqst)->rq2_reply = rep;
+		rep->rep_rqst = rqst;
+	}
+	spin_unlock(&xprt->queue_lock);
+	return rqst;
+}
+
+/**
+ * xprt2_is_awaited - does a Call wait for a message with this xid?
+ * @ep: endpoint it came on
+ * @xid: of the message
+ *
+ * Context: receive CQ.
+ */
+bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	bool awaited;
+
+	spin_lock(&xprt->queue_lock);
+	awaited = find_rqst_locked(ep, xid);
+	spin_unlock(&xprt->queue_lock);
+	return awaited;
+}
+
+/**
+ * xprt2_lose_to_handle - a message has invalidated a region that it may not (S50)
+ * @ep: endpoint
+ *
+ * The books of the client disagree with the device's.
+ *
+ * Context: receive CQ.
+ */
+void xprt2_lose_to_handle(struct xprt2_ep *ep)
+{
+	xprt2_count(bad_invalidations);
+	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_HANDLE);
+}
+
+/**
+ * xprt2_check_handle - a message may have invalidated a region
+ * @ep: endpoint
+ * @msg: message that answers no RPC that waits
+ *
+ * The handle is that of an RPC that has ended: dead already, or its regions are
+ * about to be fenced.
+ *
+ * Context: receive CQ.
+ */
+void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
+{
+	u32 xid;
+
+	if (!msg->mg_handle ||
+	    !rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
+		return;
+	if (xid == msg->mg_hdr.h_xid && !xprt2_is_awaited(ep, xid) &&
+	    xprt2_answer_dead(ep, msg))
+		return;
+	xprt2_lose_to_handle(ep);
 }

@@ -406,3 +406,19 @@ void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_count(dropped_silently);		/* S17, S39 */
 	bound_messages(ep);
 }
+
+/**
+ * xprt2_take_size - apply a module parameter to connections that are there
+ * @receive: receive_size, and not send_size
+ */
+void xprt2_take_size(bool receive)
+{
+	struct xprt2_xprt *xp;
+
+	xprt2_for_each_transport(xp) {
+		guard(mutex)(&xp->xp_fence_mutex);
+		if (!xp->xp_ep || !xprt2_ep_is_ready(xp->xp_ep))
+			continue;
+		xprt2_sizes_changed(xp->xp_ep, receive);
+	}
+}

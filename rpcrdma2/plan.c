@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How messages travel: inline or by chunks, in which pieces, with which credits. All of
+ * it is arithmetic on sizes.
+ */
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/math.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+#include <linux/sunrpc/xdr.h>
+
+#include <rpcrdma2/credit.h>
+#include <rpcrdma2/layout.h>
+#include <rpcrdma2/plan.h>
+#include <rpcrdma2/walk.h>
+
+/*
+ * The way through a Call with Read chunks, stretch by stretch.
+ */
+
+void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
+			   const struct rpcrdma2_hdr *h, u32 inlined)
+{
+	*lo = (struct rpcrdma2_layout){
+		.lo_chunk	= h->h_reads,
+		.lo_end		= h->h_reads + h->h_nreads,
+		.lo_reduced	= inlined,
+	};
+	if (h->h_proc == RDMA2_NOMSG) {
+		lo->lo_reduced = h->h_reads->ck_length;
+		lo->lo_chunk++;
+	}
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_layout_begin);
+
+bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
+			  struct rpcrdma2_stretch *st)
+{
+	const struct rpcrdma2_chunk *ck = lo->lo_chunk;
+	bool last = ck == lo->lo_end;
+
+	if (lo->lo_due) {
+		if (last)
+			return false;
+		*st = (struct rpcrdma2_stretch){ ck, 0, ck->ck_length,
+						 lo->lo_sink };
+		lo->lo_sink += xdr_align_size(ck->ck_length);
+		lo->lo_chunk++;
+	} else {
+		*st = (struct rpcrdma2_stretch){ NULL, lo->lo_src, 0,
+						 lo->lo_sink };
+		st->st_len = last ? lo->lo_reduced - lo->lo_src :
+				    ck->ck_position - lo->lo_sink;
+		lo->lo_src += st->st_len;
+		lo->lo_sink += st->st_len;
+	}
+	lo->lo_due = !lo->lo_due;
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_layout_next);
+
+u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined)
+{
+	u64 length = inlined;
+	unsigned int i = 0;
+
+	if (h->h_proc == RDMA2_NOMSG)
+		length = h->h_reads[i++].ck_length;
+	for (; i < h->h_nreads; i++)
+		length += round_up((u64)h->h_reads[i].ck_length, XDR_UNIT);
+	return length;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_layout_length);
+
+/*
+ * The way from a range of an RPC message to the pages it lies in. Pure.
+ */
+
+void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
+			 const struct rpcrdma2_range *range,
+			 unsigned int ranges)
+{
+	*wk = (struct rpcrdma2_walk){
+		.wk_buf		= buf,
+		.wk_range	= range,
+		.wk_ranges	= ranges,
+		.wk_left	= U32_MAX,
+	};
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_walk_begin);
+
+static void stand(struct rpcrdma2_walk *wk, struct page *const *pages,
+		  unsigned long pos, u32 len)
+{
+	wk->wk_pages = pages;
+	wk->wk_pos = pos;
+	wk->wk_here = len;
+}
+
+/* Finds what of the buffer begins at @off. False where it ends. */
+static bool locate(struct rpcrdma2_walk *wk, size_t off)
+{
+	const struct xdr_buf *buf = wk->wk_buf;
+	const struct kvec *iov = buf->head;
+
+	if (off >= iov->iov_len) {
+		off -= iov->iov_len;
+		if (off < buf->page_len) {
+			stand(wk, buf->pages, buf->page_base + off,
+			      buf->page_len - off);
+			return true;
+		}
+		off -= buf->page_len;
+		iov = buf->tail;
+		if (off >= iov->iov_len)
+			return false;
+	}
+	stand(wk, NULL, (unsigned long)iov->iov_base + off, iov->iov_len - off);
+	return true;
+}
+
+/* Enters the next part of the buffer, or of the ranges, that has octets. */
+static bool enter(struct rpcrdma2_walk *wk)
+{
+	u32 left;
+
+	while (wk->wk_ranges && wk->wk_off == wk->wk_range->ra_len) {
+		wk->wk_range++;
+		wk->wk_ranges--;
+		wk->wk_off = 0;
+	}
+	if (!wk->wk_ranges ||
+	    !locate(wk, (size_t)wk->wk_range->ra_off + wk->wk_off))
+		return false;
+	left = wk->wk_range->ra_len - wk->wk_off;
+	wk->wk_here = min(wk->wk_here, left);
+	wk->wk_off += wk->wk_here;
+	return true;
+}
+
+/* Are there octets at the place? */
+static bool here(struct rpcrdma2_walk *wk)
+{
+	return wk->wk_left && (likely(wk->wk_here) || enter(wk));
+}
+
+static void pass(struct rpcrdma2_walk *wk, u32 len)
+{
+	wk->wk_pos += len;
+	wk->wk_here -= len;
+	wk->wk_left -= len;
+}
+
+bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc)
+{
+	if (!here(wk))
+		return false;
+	pc->pc_page = wk->wk_pages ? wk->wk_pages[wk->wk_pos >> PAGE_SHIFT] :
+				     virt_to_page((void *)wk->wk_pos);
+	pc->pc_off = offset_in_page(wk->wk_pos);
+	pc->pc_len = min3(wk->wk_here, wk->wk_left,
+			  (u32)PAGE_SIZE - pc->pc_off);
+	pass(wk, pc->pc_len);
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_walk_next);
+
+unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk)
+{
+	unsigned int count = 0;
+	u32 len;
+
+	while (here(&wk)) {
+		len = min(wk.wk_here, wk.wk_left);
+		count += PFN_UP(offset_in_page(wk.wk_pos) + len);
+		pass(&wk, len);
+	}
+	return count;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_walk_count);
+
+/*
+ * Credits: what a grant on the wire means. Grants are absolute limits on the
+ * RPCs outstanding in one direction; control messages neither take nor return
+ * one (2.3 of Documentation/protocol.rst).
+ */
+
+u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
+			bool granted)
+{
+	switch (h->h_proc) {
+	case RDMA2_MSG:
+	case RDMA2_NOMSG:
+		if (h->h_direction != RDMA2_REPLY)
+			return now;
+		break;
+	case RDMA2_ERROR:
+		if (!granted || h->h_error.er_code == RDMA2_ERR_VERS)
+			return now;
+		break;
+	case RDMA2_CONNPROP:
+	case RDMA2_RESPROP:
+		break;
+	case RDMA2_OPTIONAL:
+		if (h->h_opttype != RDMA2_OPT_CONNPROP &&
+		    h->h_opttype != RDMA2_OPT_RESPROP)
+			return now;
+		break;
+	default:
+		return now;
+	}
+	return rpcrdma2_grant_sanitise(h->h_credit, max);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_grant_next);
+
+/*
+ * How a Call and its Reply travel, chosen from sizes and limits alone.
+ *
+ * The choice charges the header that will really be built, not the largest
+ * that could be.
+ *
+ *   Call:  inline			if all of it fits, and can be gathered
+ *	    Read chunk + inline		if its payload may be placed directly
+ *					and the rest fits
+ *	    Position-Zero chunk + Read chunk
+ *					if the payload may be placed directly
+ *	    Position-Zero chunk		otherwise
+ *   Reply: inline			if the largest possible one fits
+ *	    Write chunk (+ inline)	if its payload may be placed directly
+ *	    Write chunk + Reply chunk	if moreover the rest may not fit
+ *	    Reply chunk			otherwise
+ *
+ * A form that the peer does not take is passed over for the last one of its
+ * list, which has one chunk.
+ */
+
+static u32 write_list_len(unsigned int segs)
+{
+	return RPCRDMA2_WRITE_CHUNK_LEN + segs * RPCRDMA2_SEG_LEN;
+}
+
+static u32 reply_chunk_len(unsigned int segs)
+{
+	return RPCRDMA2_REPLY_CHUNK_LEN + segs * RPCRDMA2_SEG_LEN;
+}
+
+/* C-002, C-030, E-15: chunks for the Reply exactly when it may not fit */
+static bool plan_reply(const struct rpcrdma2_call_sizes *sz,
+		       struct rpcrdma2_call_plan *plan)
+{
+	const struct rpcrdma2_call_limits *cl = &sz->sz_limits;
+	u32 rest = sz->sz_reply_rest, needed = sz->sz_reply_needed;
+	bool both;
+
+	if (rpcrdma2_reply_fits_inline(sz))
+		return true;
+	/* The Reply's header repeats the Write list. */
+	both = needed || sz->sz_hdr_min + write_list_len(sz->sz_write_segs) +
+			 rest > sz->sz_reply_threshold;
+	plan->cp_write = sz->sz_reply_ddp && needed <= rest &&
+			 cl->cl_writes && sz->sz_write_segs <= cl->cl_segs &&
+			 !(both && sz->sz_reply_rest_segs > cl->cl_segs);
+	plan->cp_reply = both || !plan->cp_write;
+	return plan->cp_write || (sz->sz_reply_segs <= cl->cl_segs &&
+				  needed <= rest + sz->sz_reply_pages);
+}
+
+/* @hdr: the header with the chunks for the Reply */
+static bool plan_call(const struct rpcrdma2_call_sizes *sz,
+		      struct rpcrdma2_call_plan *plan, u32 hdr)
+{
+	const struct rpcrdma2_call_limits *cl = &sz->sz_limits;
+
+	if (rpcrdma2_call_fits_inline(sz, hdr))
+		return true;
+	if (sz->sz_call_ddp && cl->cl_reads && sz->sz_read_segs <= cl->cl_segs) {
+		plan->cp_read = true;
+		hdr += sz->sz_read_segs * RPCRDMA2_READ_SEG_LEN;
+		if (hdr + sz->sz_call_rest <= sz->sz_call_threshold)
+			return true;
+	}
+	plan->cp_proc = RDMA2_NOMSG;
+	plan->cp_poszero = true;
+	plan->cp_read &= cl->cl_reads > 1 && sz->sz_rest_segs <= cl->cl_segs;
+	if (plan->cp_read)
+		return true;
+	if (plan->cp_reply)
+		return sz->sz_call_segs <= cl->cl_segs;
+	if (sz->sz_closed_segs <= cl->cl_segs)
+		return true;
+	plan->cp_copy = sz->sz_call_rest + sz->sz_call_pages <= sz->sz_copy_max;
+	return plan->cp_copy && cl->cl_segs;
+}
+
+int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
+		       struct rpcrdma2_call_plan *plan)
+{
+	u32 hdr = sz->sz_hdr_min;
+
+	*plan = (struct rpcrdma2_call_plan){ .cp_proc = RDMA2_MSG };
+	if (!plan_reply(sz, plan))
+		return -EMSGSIZE;
+	if (plan->cp_write)
+		hdr += write_list_len(sz->sz_write_segs);
+	if (plan->cp_reply)
+		hdr += reply_chunk_len(plan->cp_write ? sz->sz_reply_rest_segs :
+							sz->sz_reply_segs);
+	return plan_call(sz, plan, hdr) ? 0 : -EMSGSIZE;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_plan_call);
+
+/*
+ * How a Reply travels.
+ *
+ * First the Write chunks get the results they were offered for. What remains
+ * goes inline if it fits the requester's Receives, else in the Reply chunk
+ * (C-031). A chunk that is too small is found out here, before any octet is
+ * written (S45).
+ */
+
+static void add_rest(struct rpcrdma2_reply_plan *plan, u32 from, u32 to)
+{
+	if (from >= to)
+		return;
+	plan->pn_rest[plan->pn_nrest++] = (struct rpcrdma2_range){
+		.ra_off = from,
+		.ra_len = to - from,
+	};
+	plan->pn_len += to - from;
+}
+
+void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
+			 const struct rpcrdma2_hdr *h,
+			 const struct rpcrdma2_range *results,
+			 unsigned int nresults, u32 length, u32 hdrlen,
+			 u32 send_max)
+{
+	const struct rpcrdma2_chunk *ck = h->h_writes;
+	unsigned int i;
+	u32 off = 0;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->pn_send_max = send_max;
+	for (i = 0; i < h->h_nwrites && i < nresults; i++, ck++) {
+		const struct rpcrdma2_range *ra = &results[i];
+
+		if (!ck->ck_nsegs || !ra->ra_len)
+			continue;
+		if (ra->ra_len > ck->ck_length) {	/* C-086 to C-088 */
+			rpcrdma2_plan_error(plan, RDMA2_ERR_WRITE_RESOURCE,
+					    i + 1, ra->ra_len);
+			return;
+		}
+		plan->pn_writes[i] = *ra;
+		add_rest(plan, off, ra->ra_off);
+		off = ra->ra_off + xdr_align_size(ra->ra_len);
+	}
+	add_rest(plan, off, length);
+
+	if (hdrlen + plan->pn_len <= send_max)
+		return;
+	plan->pn_long = true;
+	if (!h->h_has_reply ||
+	    h->h_reply.ck_length < plan->pn_len)	/* C-090, C-091 */
+		rpcrdma2_plan_error(plan, RDMA2_ERR_REPLY_RESOURCE,
+				    plan->pn_len, 0);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_plan_reply);

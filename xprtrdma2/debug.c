@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The client as an administrator sees it: log lines, counters, /proc/net/rpc/xprtrdma2
+ * and debugfs.
+ */
+#include "xprtrdma2.h"
+
+#include <linux/debugfs.h>
+#include <linux/ktime.h>
+#include <linux/seq_file.h>
+#include <linux/sunrpc/addr.h>
+
+#include <rpcrdma2/counters.h>
+#include <rpcrdma2/fault.h>
+
+/*
+ * What the log says when there is no connection: what is wrong, and what can be
+ * done about it. Documentation/troubleshooting.rst has every line.
+ *
+ * A transport that goes on trying says each thing once until it is connected.
+ */
+
+/**
+ * xprt2_report_device - a device is no good
+ * @ep: endpoint
+ * @what: the device can not do
+ */
+void xprt2_report_device(struct xprt2_ep *ep, const char *what)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+
+	if (xp->xp_told == -EOPNOTSUPP)
+		return;
+	xp->xp_told = -EOPNOTSUPP;
+	pr_err("xprtrdma2: device %s %s; use another device\n",
+	       ep->ep_conn.co_id->device->name, what);
+}
+
+/**
+ * xprt2_report_regions - an RPC waits for more memory regions than there are
+ * @ep: endpoint, on which no more can be allocated now
+ * @wanted: how many it needs
+ *
+ * The RPCs behind it wait as well.
+ *
+ * Context: connect, or the core's workqueue; once for each connection.
+ */
+void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted)
+{
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+
+	pr_warn_ratelimited("xprtrdma2: RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT], wanted,
+			    ep->ep_conn.co_id->device->name,
+			    ep->ep_conn.co_regions.rg_num);
+}
+
+#define NO_ANSWER	"no answer; see that it is up and no firewall is in between (RoCE: UDP port 4791)"
+
+static const struct {
+	int		error;
+	const char	*text;
+} advices[] = {
+	{ -EPROTO,
+	  "the interface on the way there has no RDMA device; see 'rdma link', or mount with proto=tcp",
+	},
+	{ -ECONNREFUSED,
+	  "it refuses; load svcrdma2 there and let nfsd listen on that port ('rdma=y' in nfs.conf), and see its log",
+	},
+	{ -ENETUNREACH, NO_ANSWER },
+	{ -EHOSTUNREACH, NO_ANSWER },
+	{ -ETIMEDOUT, NO_ANSWER },
+	{ -ENOBUFS,
+	  "no memory for queues and buffers here; see 'free', or lower the module parameters slots and receive_size",
+	},
+};
+
+static const char *what_to_do(int error)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(advices); i++)
+		if (advices[i].error == error)
+			return advices[i].text;
+	return NULL;
+}
+
+/**
+ * xprt2_report_connect - an attempt to connect is over
+ * @xp: transport
+ * @status: 0, or what the RPC layer is told
+ *
+ * Context: connect.
+ */
+void xprt2_report_connect(struct xprt2_xprt *xp, int status)
+{
+	const struct rpc_xprt *xprt = &xp->xp_xprt;
+	const char *text = what_to_do(status);
+
+	WRITE_ONCE(xp->xp_error_at, ktime_get_boottime_seconds());
+	WRITE_ONCE(xp->xp_error, status);
+	if (!status)
+		xp->xp_told = 0;
+	if (!text || xp->xp_told == status)
+		return;
+	xp->xp_told = status;
+	pr_warn_ratelimited("xprtrdma2: no connection to server %s port %s: %s\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT], text);
+}
+
+/**
+ * xprt2_report_version_one - a server is found to be of version 1
+ * @xp: transport
+ * @why: its answer in version 2
+ */
+void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why)
+{
+	const struct rpc_xprt *xprt = &xp->xp_xprt;
+
+	pr_info_ratelimited("xprtrdma2: version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is asked for again after %lu minutes\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT], why,
+			    XPRT2_MEMORY_TIME / (60 * HZ));
+}
+
+/**
+ * xprt2_report_end - a connection has ended
+ * @ep: endpoint
+ */
+void xprt2_report_end(struct xprt2_ep *ep)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	char what[80];
+
+	snprintf(what, sizeof(what), "to server %s port %s",
+		 xprt->address_strings[RPC_DISPLAY_ADDR],
+		 xprt->address_strings[RPC_DISPLAY_PORT]);
+	xprt2_count_ended(rpcrdma2_conn_ended(&ep->ep_conn, &ep->ep_xp->xp_end,
+					      "xprtrdma2", what));
+}
+
+/* Counters */
+
+DEFINE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
+
+/**
+ * xprt2_count_error - count an RDMA2_ERROR that has come
+ * @ep: endpoint
+ * @h: its header
+ */
+void xprt2_count_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
+{
+	xprt2_count(errors_received);
+	rpcrdma2_errors_count(&ep->ep_xp->xp_stats.st_errors,
+			      h->h_error.er_code);
+}
+
+/*
+ * The transports there are, a line each, in /proc/net/rpc/xprtrdma2: key=value, without
+ * blanks in a value. That file needs no debugfs, is there for each network namespace,
+ * and is for all to read, as mountstats is. Keys are added at the end.
+ *
+ * The server's file has the same words: "send" is the largest message that this end
+ * sends, "receive" the largest that it can be sent.
+ */
+
+static DEFINE_MUTEX(transports_lock);	/* guards the list */
+static LIST_HEAD(transports);
+
+/**
+ * xprt2_list_transport - show a transport
+ * @xp: transport, complete
+ */
+void xprt2_list_transport(struct xprt2_xprt *xp)
+{
+	guard(mutex)(&transports_lock);
+	list_add_tail(&xp->xp_listed, &transports);
+}
+
+/**
+ * xprt2_unlist_transport - show it no more
+ * @xp: transport, also one that was never shown
+ */
+void xprt2_unlist_transport(struct xprt2_xprt *xp)
+{
+	guard(mutex)(&transports_lock);
+	list_del_init(&xp->xp_listed);
+}
+
+/**
+ * xprt2_next_transport - the transport behind @xp, or the first one
+ * @xp: transport that this function returned, or NULL
+ *
+ * It cannot go away until it is given back to this function, and so stays on the
+ * list; the list is not locked meanwhile, and others come and go. One that is being
+ * destroyed is passed over.
+ *
+ * Return: the transport, or NULL behind the last.
+ */
+struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
+{
+	struct list_head *pos = xp ? &xp->xp_listed : &transports;
+	struct xprt2_xprt *next = NULL;
+
+	scoped_guard(mutex, &transports_lock) {
+		while ((pos = pos->next) != &transports) {
+			next = list_entry(pos, struct xprt2_xprt, xp_listed);
+			if (xprt_get(&next->xp_xprt))
+				break;
+			next = NULL;
+		}
+	}
+	if (xp)
+		xprt_put(&xp->xp_xprt);
+	return next;
+}
+
+static const char *phase_name(const struct xprt2_ep *ep)
+{
+	if (!ep || !xprt2_ep_is_ready(ep))
+		return "down";
+	return READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL ? "trial" : "up";
+}
+
+/* Of the connection there is, also of one that is being made */
+static void show_connection(struct seq_file *seq, const struct xprt2_ep *ep)
+{
+	const char *why = READ_ONCE(ep->ep_why);
+
+	seq_printf(seq, " device=%s version=%u credits=%u receive=%u send=%u",
+		   rpcrdma2_conn_device(&ep->ep_conn)->name, ep->ep_vers,
+		   READ_ONCE(ep->ep_grant), READ_ONCE(ep->ep_reply_threshold),
+		   READ_ONCE(ep->ep_call_threshold));
+	seq_printf(seq, " local=%pISpc",
+		   &ep->ep_conn.co_id->route.addr.src_addr);
+	if (why)
+		rpcrdma2_word_show(seq, "why", why);
+	rpcrdma2_peer_show(seq, &ep->ep_ex.ex_peer);
+}
+
+/* Calls of the server: its credits, and what there was of them */
+static void show_backward(struct seq_file *seq, const struct xprt2_xprt *xp)
+{
+	seq_printf(seq, " backward_credits=%u",
+		   READ_ONCE(xp->xp_backward_credits));
+	rpcrdma2_backward_show(seq, &xp->xp_called, READ_ONCE(xp->xp_calls));
+}
+
+static void show_transport(struct seq_file *seq, struct xprt2_xprt *xp)
+{
+	const struct xprt2_stats *st = &xp->xp_stats;
+	struct rpc_xprt *xprt = &xp->xp_xprt;
+
+	guard(mutex)(&xp->xp_fence_mutex);
+	seq_printf(seq, "peer=%pISpc state=%s", &xprt->addr,
+		   phase_name(xp->xp_ep));
+	if (xp->xp_ep)
+		show_connection(seq, xp->xp_ep);
+	seq_printf(seq, " netid=%s used=%lu waiting=%u connects=%lu",
+		   xprt->address_strings[RPC_DISPLAY_NETID],
+		   READ_ONCE(xprt->cong) >> RPC_CWNDSHIFT,
+		   READ_ONCE(xprt->backlog.qlen), xprt->stat.connect_count);
+	seq_printf(seq, " read_chunks=%lu write_chunks=%lu reply_chunks=%lu bad_replies=%lu",
+		   st->st_read_chunks, st->st_write_chunks,
+		   st->st_reply_chunks, st->st_bad_replies);
+	rpcrdma2_errors_show(seq, &st->st_errors);
+	show_backward(seq, xp);
+	rpcrdma2_end_show(seq, &xp->xp_end);
+	rpcrdma2_error_show(seq, READ_ONCE(xp->xp_error),
+			    READ_ONCE(xp->xp_error_at));
+	seq_putc(seq, '\n');
+}
+
+/**
+ * xprt2_show_transports - a line for each transport
+ * @seq: where to
+ * @net: network namespace, or NULL for all
+ */
+static void xprt2_show_transports(struct seq_file *seq, const struct net *net)
+{
+	struct xprt2_xprt *xp;
+
+	xprt2_for_each_transport(xp)
+		if (!net || xp->xp_xprt.xprt_net == net)
+			show_transport(seq, xp);
+}
+
+static int view_show(struct seq_file *seq, void *unused)
+{
+	xprt2_show_transports(seq, seq->private);
+	return 0;
+}
+
+RPCRDMA2_VIEW(view_net_ops, "rpc/xprtrdma2", view_show);
+
+/**
+ * xprt2_view_init - make the file, in each network namespace
+ *
+ * Return: 0, or a negative errno.
+ */
+int xprt2_view_init(void)
+{
+	return register_pernet_subsys(&view_net_ops);
+}
+
+/**
+ * xprt2_view_exit - undo xprt2_view_init()
+ */
+void xprt2_view_exit(void)
+{
+	unregister_pernet_subsys(&view_net_ops);
+}
+
+/*
+ * What debugfs shows: xprtrdma2/counters, and xprtrdma2/connections, which is
+ * /proc/net/rpc/xprtrdma2 for all network namespaces together.
+ */
+
+static struct dentry *debug_dir;
+
+static int connections_show(struct seq_file *seq, void *unused)
+{
+	xprt2_show_transports(seq, NULL);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(connections);
+
+static int counters_show(struct seq_file *seq, void *unused)
+{
+	static const char *const names[] = {
+#define XPRT2_NAME(name) #name,
+		XPRT2_COUNTERS(XPRT2_NAME)
+#undef XPRT2_NAME
+#define XPRT2_NAME(name, ...) "ended_" #name,
+		RPCRDMA2_LOSSES(XPRT2_NAME)
+#undef XPRT2_NAME
+	};
+
+	rpcrdma2_counters_show(seq, xprt2_counters, names, ARRAY_SIZE(names));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counters);
+
+/**
+ * xprt2_debugfs_init - make the files
+ */
+void xprt2_debugfs_init(void)
+{
+	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("counters", 0444, debug_dir, NULL, &counters_fops);
+	debugfs_create_file("connections", 0444, debug_dir, NULL,
+			    &connections_fops);
+	rpcrdma2_faults_init(debug_dir);
+}
+
+/**
+ * xprt2_debugfs_exit - undo xprt2_debugfs_init()
+ */
+void xprt2_debugfs_exit(void)
+{
+	debugfs_remove_recursive(debug_dir);
+}
