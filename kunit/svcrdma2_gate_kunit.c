@@ -173,14 +173,14 @@ static void threads_first(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 6, 3), -EINPROGRESS);
-	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, ga, &first));
-	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, ga, &second));
+	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &first));
+	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &second));
 
 	svc2_gate_give(&f->sp, ga, 2);
-	KUNIT_EXPECT_TRUE(test, is_served(&first));
-	KUNIT_EXPECT_FALSE(test, is_served(&second));
+	KUNIT_EXPECT_TRUE(test, svc2_gate_is_served(&first));
+	KUNIT_EXPECT_FALSE(test, svc2_gate_is_served(&second));
 	svc2_gate_give(&f->sp, ga, 1);
-	KUNIT_EXPECT_TRUE(test, is_served(&second));
+	KUNIT_EXPECT_TRUE(test, svc2_gate_is_served(&second));
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 0);
 	svc2_gate_give(&f->sp, ga, 9);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 6);
@@ -202,23 +202,23 @@ static void joins_and_leaves(struct kunit *test)
 	struct svc2_gate *ga = &f->sp.sp_sq;
 
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
-	KUNIT_EXPECT_TRUE(test, join_line(&f->sp, ga, &wt));
+	KUNIT_EXPECT_TRUE(test, svc2_gate_join(&f->sp, ga, &wt));
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT);
 
-	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, ga, &wt));
+	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &wt));
 	svc2_gate_give(&f->sp, ga, ENTRIES - KEPT);
-	KUNIT_EXPECT_TRUE(test, leave_line(&f->sp, ga, &wt));
+	KUNIT_EXPECT_TRUE(test, svc2_gate_leave(&f->sp, ga, &wt));
 	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT);
 
 	/* and what it would have been given goes to the next one */
-	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, ga, &large));
-	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, ga, &small));
+	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &large));
+	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &small));
 	svc2_gate_give(&f->sp, ga, 2);
-	KUNIT_EXPECT_FALSE(test, is_served(&small));
+	KUNIT_EXPECT_FALSE(test, svc2_gate_is_served(&small));
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
-	KUNIT_EXPECT_FALSE(test, leave_line(&f->sp, ga, &large));
-	KUNIT_EXPECT_TRUE(test, is_served(&small));
+	KUNIT_EXPECT_FALSE(test, svc2_gate_leave(&f->sp, ga, &large));
+	KUNIT_EXPECT_TRUE(test, svc2_gate_is_served(&small));
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT + 1);
 	/* nothing is nothing */
@@ -420,10 +420,10 @@ static void s46_loss_ends_a_wait(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9, 0), 0);
-	KUNIT_EXPECT_FALSE(test, join_line(&f->sp, &f->sp.sp_sq, &wt));
+	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, &f->sp.sp_sq, &wt));
 	svc2_close(&f->sp, RPCRDMA2_LOSS_PEER);
-	stand_in_line(&f->sp, &wt);
-	KUNIT_EXPECT_FALSE(test, leave_line(&f->sp, &f->sp.sp_sq, &wt));
+	svc2_gate_queue(&f->sp, &wt);
+	KUNIT_EXPECT_FALSE(test, svc2_gate_leave(&f->sp, &f->sp.sp_sq, &wt));
 	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1, 0), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls);
 	/* nor does a Call begin to */

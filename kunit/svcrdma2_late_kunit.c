@@ -66,7 +66,8 @@ static int late_init(struct kunit *test)
 		rpcrdma2_exposed_init(&sc->sc_exposed);
 		list_add(&de->region, &sc->sc_exposed.ex_regions);
 		init_completion(&sc->sc_revoked);
-		KUNIT_ASSERT_TRUE(test, note_posted(&f->sp, xprt, i, sc));
+		KUNIT_ASSERT_TRUE(test,
+				  svc2_bc_note_posted(&f->sp, xprt, i, sc));
 	}
 	return 0;
 }
@@ -75,7 +76,7 @@ static int late_init(struct kunit *test)
 static bool waits(struct dead *de)
 {
 	complete(&de->sc->sc_revoked);
-	await_late(de->sc);
+	svc2_bc_await_late(de->sc);
 	return !completion_done(&de->sc->sc_revoked);
 }
 
@@ -83,7 +84,7 @@ static void answer_comes(struct fixture *f, unsigned int number)
 {
 	struct rpcrdma2_msg msg = { .mg_hdr.h_xid = number };
 
-	answer_late(&f->sp, &f->bc->bc_xprt, &msg);
+	svc2_bc_late_reply(&f->sp, &f->bc->bc_xprt, &msg);
 }
 
 /*
@@ -112,7 +113,7 @@ static void c009_a_slow_peer_is_waited_for(struct kunit *test)
 	for (i = 0; i < CALLS; i++) {
 		answer_comes(f, i);
 		KUNIT_EXPECT_TRUE(test, f->calls[i].sc->sc_late);
-		await_late(f->calls[i].sc);
+		svc2_bc_await_late(f->calls[i].sc);
 		KUNIT_EXPECT_FALSE(test, completion_done(&f->calls[i].sc->sc_revoked));
 	}
 	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);

@@ -167,7 +167,7 @@ static void figures(struct kunit *test)
 	struct rpcrdma2_hdr *h = &f->calls[0].sm_msg.mg_hdr;
 
 	KUNIT_EXPECT_EQ(test, svc2_backward_wrs(&f->sp), 2 * 2 + 2 * 16);
-	KUNIT_EXPECT_EQ(test, limit(&f->sp), 64 - 36 - 4);
+	KUNIT_EXPECT_EQ(test, svc2_sq_bounded_by(&f->sp), 64 - 36 - 4);
 	f->sp.sp_backward_max = 20;
 	KUNIT_EXPECT_EQ(test, svc2_backward_wrs(&f->sp), 2 * 20 + 2 * 20);
 	f->sp.sp_backward_max = BACKWARD;
@@ -335,11 +335,13 @@ static void s46_least_and_most(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, 0);
 	offer(&f->calls[1], U32_MAX, 64);
 	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, &f->calls[1]), 0);
-	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, limit(&f->sp) - SPARE);
+	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries,
+			svc2_sq_bounded_by(&f->sp) - SPARE);
 	/* but it is when its Reply is too long, which has what it had then */
-	KUNIT_EXPECT_EQ(test, post(f, limit(&f->sp) + 1, false,
+	KUNIT_EXPECT_EQ(test, post(f, svc2_sq_bounded_by(&f->sp) + 1, false,
 				   &f->calls[1].sm_entries), -E2BIG);
-	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, limit(&f->sp) - SPARE);
+	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries,
+			svc2_sq_bounded_by(&f->sp) - SPARE);
 }
 
 /* S46: a Reply that takes more than it has, has none while it waits for all of them. */

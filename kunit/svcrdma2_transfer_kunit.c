@@ -397,7 +397,8 @@ static void parameters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, most, totalram_pages() / 16);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
 	svc2_connections.pm_value = 0;
-	KUNIT_EXPECT_EQ(test, most_conns(), totalram_pages() / (8 << (20 - PAGE_SHIFT)));
+	KUNIT_EXPECT_EQ(test, svc2_transfer_max_conns(),
+			totalram_pages() / (8 << (20 - PAGE_SHIFT)));
 }
 
 /* The file in debugfs */

@@ -29,8 +29,8 @@ void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_init);
 
-static int create_cq(struct rpcrdma2_conn *co, unsigned int entries,
-		     struct ib_cq **cq)
+static int rpcrdma2_conn_create_cq(struct rpcrdma2_conn *co,
+				   unsigned int entries, struct ib_cq **cq)
 {
 	struct ib_cq *new;
 
@@ -42,8 +42,10 @@ static int create_cq(struct rpcrdma2_conn *co, unsigned int entries,
 	return 0;
 }
 
-static int create_qp(struct rpcrdma2_conn *co, struct rpcrdma2_conn_size *size,
-		     void (*event)(struct ib_event *event, void *context))
+static int rpcrdma2_conn_create_qp(struct rpcrdma2_conn *co,
+				   struct rpcrdma2_conn_size *size,
+				   void (*event)(struct ib_event *event,
+						 void *context))
 {
 	const struct ib_device *dev = rpcrdma2_conn_device(co);
 	struct ib_qp_init_attr attr = {
@@ -92,11 +94,11 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 	co->co_rw_mrs = size->rw_mrs;
 	co->co_rw_pages = size->rw_pages;
 	/* A flushed queue completes every entry, signaled or not. */
-	ret = create_cq(co, size->sends, &co->co_send_cq);
+	ret = rpcrdma2_conn_create_cq(co, size->sends, &co->co_send_cq);
 	if (!ret)
-		ret = create_cq(co, size->recvs, &co->co_recv_cq);
+		ret = rpcrdma2_conn_create_cq(co, size->recvs, &co->co_recv_cq);
 	if (!ret)
-		ret = create_qp(co, size, event);
+		ret = rpcrdma2_conn_create_qp(co, size, event);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_create);
@@ -142,7 +144,7 @@ static const char *const levels[] = {
 	[RDMA2_BKREQSUP_GENL]	= "genl",
 };
 
-static int set_level(const char *val, const struct kernel_param *kp)
+static int rpcrdma2_backward_set(const char *val, const struct kernel_param *kp)
 {
 	int level = sysfs_match_string(levels, val);
 
@@ -152,13 +154,13 @@ static int set_level(const char *val, const struct kernel_param *kp)
 	return 0;
 }
 
-static int get_level(char *buffer, const struct kernel_param *kp)
+static int rpcrdma2_backward_get(char *buffer, const struct kernel_param *kp)
 {
 	return sysfs_emit(buffer, "%s\n", levels[READ_ONCE(*(u32 *)kp->arg)]);
 }
 
 const struct kernel_param_ops rpcrdma2_backward_ops = {
-	.set = set_level,
-	.get = get_level,
+	.set = rpcrdma2_backward_set,
+	.get = rpcrdma2_backward_get,
 };
 EXPORT_SYMBOL_GPL(rpcrdma2_backward_ops);

@@ -18,7 +18,8 @@
  * reading sums over the possible CPUs and may miss events in flight.
  */
 
-static u64 counter_sum(const u64 __percpu *counters, unsigned int which)
+static u64 rpcrdma2_counter_sum(const u64 __percpu *counters,
+				unsigned int which)
 {
 	u64 sum = 0;
 	int cpu;
@@ -35,7 +36,7 @@ void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
 
 	for (i = 0; i < count; i++)
 		seq_printf(seq, "%s %llu\n", names[i],
-			   counter_sum(counters, i));
+			   rpcrdma2_counter_sum(counters, i));
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_counters_show);
 

@@ -40,8 +40,8 @@ DECLARE_FAULT_ATTR(rpcrdma2_fail_send_max);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_send_max);
 
 /* A fault that was asked for is nothing to log. */
-static void show_fault(struct dentry *dir, const char *name,
-		       struct fault_attr *attr)
+static void rpcrdma2_fault_show(struct dentry *dir, const char *name,
+				struct fault_attr *attr)
 {
 	attr->verbose = 0;
 	fault_create_debugfs_attr(name, dir, attr);
@@ -49,23 +49,23 @@ static void show_fault(struct dentry *dir, const char *name,
 
 void rpcrdma2_faults_init(struct dentry *dir)
 {
-	show_fault(dir, "fail_buffer", &rpcrdma2_fail_buffer);
-	show_fault(dir, "fail_done", &rpcrdma2_fail_done);
-	show_fault(dir, "fail_entries", &rpcrdma2_fail_entries);
-	show_fault(dir, "fail_extensions", &rpcrdma2_fail_extensions);
-	show_fault(dir, "fail_fence", &rpcrdma2_fail_fence);
-	show_fault(dir, "fail_handle", &rpcrdma2_fail_handle);
-	show_fault(dir, "fail_inv", &rpcrdma2_fail_inv);
-	show_fault(dir, "fail_map", &rpcrdma2_fail_map);
-	show_fault(dir, "fail_map_recv", &rpcrdma2_fail_map_recv);
-	show_fault(dir, "fail_map_rw", &rpcrdma2_fail_map_rw);
-	show_fault(dir, "fail_map_send", &rpcrdma2_fail_map_send);
-	show_fault(dir, "fail_mr", &rpcrdma2_fail_mr);
-	show_fault(dir, "fail_nominate", &rpcrdma2_fail_nominate);
-	show_fault(dir, "fail_poszero", &rpcrdma2_fail_poszero);
-	show_fault(dir, "fail_read", &rpcrdma2_fail_read);
-	show_fault(dir, "fail_reply", &rpcrdma2_fail_reply);
-	show_fault(dir, "fail_send_max", &rpcrdma2_fail_send_max);
+	rpcrdma2_fault_show(dir, "fail_buffer", &rpcrdma2_fail_buffer);
+	rpcrdma2_fault_show(dir, "fail_done", &rpcrdma2_fail_done);
+	rpcrdma2_fault_show(dir, "fail_entries", &rpcrdma2_fail_entries);
+	rpcrdma2_fault_show(dir, "fail_extensions", &rpcrdma2_fail_extensions);
+	rpcrdma2_fault_show(dir, "fail_fence", &rpcrdma2_fail_fence);
+	rpcrdma2_fault_show(dir, "fail_handle", &rpcrdma2_fail_handle);
+	rpcrdma2_fault_show(dir, "fail_inv", &rpcrdma2_fail_inv);
+	rpcrdma2_fault_show(dir, "fail_map", &rpcrdma2_fail_map);
+	rpcrdma2_fault_show(dir, "fail_map_recv", &rpcrdma2_fail_map_recv);
+	rpcrdma2_fault_show(dir, "fail_map_rw", &rpcrdma2_fail_map_rw);
+	rpcrdma2_fault_show(dir, "fail_map_send", &rpcrdma2_fail_map_send);
+	rpcrdma2_fault_show(dir, "fail_mr", &rpcrdma2_fail_mr);
+	rpcrdma2_fault_show(dir, "fail_nominate", &rpcrdma2_fail_nominate);
+	rpcrdma2_fault_show(dir, "fail_poszero", &rpcrdma2_fail_poszero);
+	rpcrdma2_fault_show(dir, "fail_read", &rpcrdma2_fail_read);
+	rpcrdma2_fault_show(dir, "fail_reply", &rpcrdma2_fail_reply);
+	rpcrdma2_fault_show(dir, "fail_send_max", &rpcrdma2_fail_send_max);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_faults_init);
 

@@ -55,7 +55,7 @@ struct region {
 	struct ib_send_wr	inv;
 };
 
-static struct region *create_region(struct rpcrdma2_conn *co)
+static struct region *rpcrdma2_region_create(struct rpcrdma2_conn *co)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re;
@@ -86,7 +86,7 @@ out_free:
 	return NULL;
 }
 
-static void destroy_region(struct region *re)
+static void rpcrdma2_region_destroy(struct region *re)
 {
 	ib_dereg_mr(re->ibmr);
 	kvfree(re->sg);
@@ -100,7 +100,7 @@ int rpcrdma2_regions_grow(struct rpcrdma2_conn *co)
 	unsigned int made = 0;
 
 	while (made < BATCH && READ_ONCE(rg->rg_num) < rg->rg_max) {
-		re = create_region(co);
+		re = rpcrdma2_region_create(co);
 		if (!re)
 			break;
 		spin_lock(&rg->rg_lock);
@@ -138,13 +138,13 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
 		rg->rg_num_idle = rg->rg_num_free;
 	}
 	list_for_each_entry_safe(re, next, &idle, list)
-		destroy_region(re);
+		rpcrdma2_region_destroy(re);
 	return count;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_trim);
 
 /* Fewer than it waits for are of no use to an RPC. */
-static void wake_waiter(struct rpcrdma2_conn *co, bool anyway)
+static void rpcrdma2_regions_wake_waiter(struct rpcrdma2_conn *co, bool anyway)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	bool wake;
@@ -158,10 +158,10 @@ static void wake_waiter(struct rpcrdma2_conn *co, bool anyway)
 		co->co_ops->room(co);
 }
 
-static void wake_if_waiting(struct rpcrdma2_conn *co)
+static void rpcrdma2_regions_wake_if_waiting(struct rpcrdma2_conn *co)
 {
 	if (unlikely(READ_ONCE(co->co_regions.rg_wanted)))
-		wake_waiter(co, false);
+		rpcrdma2_regions_wake_waiter(co, false);
 }
 
 bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co)
@@ -178,7 +178,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_regions_awaited);
  * allocated, after a while when none could be. A pool that may not grow has
  * enough for any one RPC, and those in use come back.
  */
-static void refill(struct work_struct *work)
+static void rpcrdma2_regions_refill(struct work_struct *work)
 {
 	struct rpcrdma2_conn *co = container_of(to_delayed_work(work),
 						struct rpcrdma2_conn,
@@ -196,7 +196,7 @@ static void refill(struct work_struct *work)
 	anyway = rg->rg_failures > REFILL_TRIES;
 	if (anyway)
 		rg->rg_failures = 0;
-	wake_waiter(co, anyway);
+	rpcrdma2_regions_wake_waiter(co, anyway);
 	memalloc_nofs_restore(flags);
 	if (READ_ONCE(rg->rg_wanted) && rg->rg_num < rg->rg_max)
 		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill,
@@ -210,7 +210,7 @@ void rpcrdma2_regions_init(struct rpcrdma2_conn *co)
 	spin_lock_init(&rg->rg_lock);
 	INIT_LIST_HEAD(&rg->rg_free);
 	INIT_LIST_HEAD(&rg->rg_all);
-	INIT_DELAYED_WORK(&rg->rg_refill, refill);
+	INIT_DELAYED_WORK(&rg->rg_refill, rpcrdma2_regions_refill);
 }
 
 void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages)
@@ -228,8 +228,9 @@ EXPORT_SYMBOL_GPL(rpcrdma2_regions_measure);
  * An RPC that finds none gives back the @held that it has, and waits for one
  * more than these.
  */
-static struct region *get_region(struct rpcrdma2_conn *co,
-				 struct rpcrdma2_exposed *ex, unsigned int held)
+static struct region *rpcrdma2_region_get(struct rpcrdma2_conn *co,
+					  struct rpcrdma2_exposed *ex,
+					  unsigned int held)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re;
@@ -248,7 +249,7 @@ static struct region *get_region(struct rpcrdma2_conn *co,
 	return re;
 }
 
-static void unmap_region(struct rpcrdma2_conn *co, struct region *re)
+static void rpcrdma2_region_unmap(struct rpcrdma2_conn *co, struct region *re)
 {
 	if (re->nents)
 		ib_dma_unmap_sg(rpcrdma2_conn_device(co), re->sg, re->nents,
@@ -256,11 +257,11 @@ static void unmap_region(struct rpcrdma2_conn *co, struct region *re)
 	re->nents = 0;
 }
 
-static void put_region(struct rpcrdma2_conn *co, struct region *re)
+static void rpcrdma2_region_put(struct rpcrdma2_conn *co, struct region *re)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
 
-	unmap_region(co, re);
+	rpcrdma2_region_unmap(co, re);
 	/* Pairs with list_empty_careful() in rpcrdma2_is_exposed() */
 	smp_wmb();
 	guard(spinlock)(&rg->rg_lock);
@@ -273,15 +274,15 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 	struct region *re, *next;
 
 	list_for_each_entry_safe(re, next, &ex->ex_regions, list)
-		put_region(co, re);
-	wake_if_waiting(co);
+		rpcrdma2_region_put(co, re);
+	rpcrdma2_regions_wake_if_waiting(co);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_unexpose);
 
 /* A page list has no holes, except on devices made for that. */
-static bool may_follow(const struct rpcrdma2_regions *rg,
-		       const struct rpcrdma2_piece *prev,
-		       const struct rpcrdma2_piece *pc)
+static bool rpcrdma2_region_may_follow(const struct rpcrdma2_regions *rg,
+				       const struct rpcrdma2_piece *prev,
+				       const struct rpcrdma2_piece *pc)
 {
 	if (rg->rg_type == IB_MR_TYPE_SG_GAPS)
 		return true;
@@ -292,9 +293,9 @@ static bool may_follow(const struct rpcrdma2_regions *rg,
  * As many pieces as a region holds, from @pc on: how many. @pc becomes the first
  * that does not belong to it; false in @more when there is none.
  */
-static int fill_region(const struct rpcrdma2_regions *rg, struct region *re,
-		       struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc,
-		       bool *more)
+static int rpcrdma2_region_fill(const struct rpcrdma2_regions *rg,
+				struct region *re, struct rpcrdma2_walk *wk,
+				struct rpcrdma2_piece *pc, bool *more)
 {
 	struct rpcrdma2_piece prev;
 	unsigned int n = 0;
@@ -303,7 +304,8 @@ static int fill_region(const struct rpcrdma2_regions *rg, struct region *re,
 		sg_set_page(&re->sg[n++], pc->pc_page, pc->pc_len, pc->pc_off);
 		prev = *pc;
 		*more = rpcrdma2_walk_next(wk, pc);
-	} while (*more && n < rg->rg_depth && may_follow(rg, &prev, pc));
+	} while (*more && n < rg->rg_depth &&
+		 rpcrdma2_region_may_follow(rg, &prev, pc));
 	return n;
 }
 
@@ -312,8 +314,8 @@ static int fill_region(const struct rpcrdma2_regions *rg, struct region *re,
  * on the wire is made of the xid and an offset: it reveals nothing about the
  * kernel's memory, and names the RPC of the region when its handle comes back.
  */
-static int map_region(struct rpcrdma2_conn *co, struct region *re, int nents,
-		      enum dma_data_direction dir, u32 xid)
+static int rpcrdma2_region_map(struct rpcrdma2_conn *co, struct region *re,
+			       int nents, enum dma_data_direction dir, u32 xid)
 {
 	struct ib_mr *ibmr = re->ibmr;
 	int mapped = 0;
@@ -339,8 +341,9 @@ static int map_region(struct rpcrdma2_conn *co, struct region *re, int nents,
 	return 0;
 }
 
-static int add_segment(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
-		       const struct ib_mr *ibmr)
+static int rpcrdma2_expose_segment(struct rpcrdma2_hdr *h,
+				   struct rpcrdma2_chunk *ck,
+				   const struct ib_mr *ibmr)
 {
 	struct rpcrdma2_segment *seg = &h->h_segs[h->h_nsegs];
 
@@ -374,13 +377,13 @@ int rpcrdma2_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 	rpcrdma2_walk_begin(&wk, buf, range, ranges);
 	more = rpcrdma2_walk_next(&wk, &pc);
 	while (more) {
-		re = get_region(co, ex, h->h_nsegs);
+		re = rpcrdma2_region_get(co, ex, h->h_nsegs);
 		if (!re)
 			return -EAGAIN;
-		n = fill_region(&co->co_regions, re, &wk, &pc, &more);
-		ret = map_region(co, re, n, dir, h->h_xid);
+		n = rpcrdma2_region_fill(&co->co_regions, re, &wk, &pc, &more);
+		ret = rpcrdma2_region_map(co, re, n, dir, h->h_xid);
 		if (!ret)
-			ret = add_segment(h, ck, re->ibmr);
+			ret = rpcrdma2_expose_segment(h, ck, re->ibmr);
 		if (ret)
 			return ret;
 		trace_rpcrdma2_expose(co, h->h_xid, &re->reg, n);
@@ -414,8 +417,8 @@ bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 		if (re->ibmr->rkey != handle)
 			continue;
 		spent = re->spent;
-		put_region(co, re);
-		wake_if_waiting(co);
+		rpcrdma2_region_put(co, re);
+		rpcrdma2_regions_wake_if_waiting(co);
 		/* the one for its LOCAL_INV, but where that has failed (Q2) */
 		rpcrdma2_sq_give(co, spent ? 0 : 1);
 		return true;
@@ -449,8 +452,8 @@ static void rpcrdma2_regions_spent(struct rpcrdma2_exposed *ex)
 		re->spent = true;
 }
 
-static void end_fence(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
-		      bool ok)
+static void rpcrdma2_fence_done(struct rpcrdma2_conn *co,
+				struct rpcrdma2_post *post, bool ok)
 {
 	struct rpcrdma2_exposed *ex = container_of(post,
 						   struct rpcrdma2_exposed,
@@ -476,7 +479,7 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 		prev = &re->inv.next;
 	}
 	ex->ex_fence.po_begin = NULL;
-	ex->ex_fence.po_done = end_fence;
+	ex->ex_fence.po_done = rpcrdma2_fence_done;
 	ex->ex_fence.po_signal = true;
 	ex->ex_fence.po_octets = 0;
 	ret = rpcrdma2_sq_post(co, &ex->ex_fence, first);
@@ -489,7 +492,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_fence);
 /* From its RPC, with the entry that no LOCAL_INV has used (Q2) */
 static void rpcrdma2_strip_region(struct rpcrdma2_conn *co, struct region *re)
 {
-	unmap_region(co, re);
+	rpcrdma2_region_unmap(co, re);
 	list_del_init_careful(&re->list);
 	rpcrdma2_sq_give(co, re->spent ? 0 : 1);
 }
@@ -542,7 +545,7 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 			rpcrdma2_strip_region(co, re);
 		else
 			list_del(&re->list);
-		destroy_region(re);
+		rpcrdma2_region_destroy(re);
 	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_destroy);
@@ -552,8 +555,9 @@ EXPORT_SYMBOL_GPL(rpcrdma2_regions_destroy);
  */
 
 /* The octets that a part is made of: how many ranges */
-static unsigned int find_part(const struct xdr_buf *buf, enum rpcrdma2_part part,
-			      struct rpcrdma2_range *range)
+static unsigned int rpcrdma2_offer_find_part(const struct xdr_buf *buf,
+					     enum rpcrdma2_part part,
+					     struct rpcrdma2_range *range)
 {
 	u32 head = buf->head[0].iov_len, tail = buf->tail[0].iov_len;
 	u32 pad = rpcrdma2_pad_len(buf);
@@ -628,15 +632,17 @@ void rpcrdma2_offer_measure(const struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_offer_measure);
 
-static int expose_part(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
-		       const struct xdr_buf *buf, enum rpcrdma2_part part,
-		       enum dma_data_direction dir, struct rpcrdma2_hdr *h,
-		       struct rpcrdma2_chunk *ck)
+static int
+rpcrdma2_offer_part(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
+		    const struct xdr_buf *buf, enum rpcrdma2_part part,
+		    enum dma_data_direction dir, struct rpcrdma2_hdr *h,
+		    struct rpcrdma2_chunk *ck)
 {
 	struct rpcrdma2_range range[2];
 
-	return rpcrdma2_expose(co, ex, buf, range, find_part(buf, part, range),
-			       dir, h, ck);
+	return rpcrdma2_expose(co, ex, buf, range,
+			       rpcrdma2_offer_find_part(buf, part, range), dir,
+			       h, ck);
 }
 
 int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
@@ -650,27 +656,28 @@ int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 	if (plan->cp_poszero) {
 		ck = &h->h_reads[h->h_nreads++];
 		ck->ck_position = 0;
-		ret = expose_part(co, ex, plan->cp_read ? call : whole,
-				  plan->cp_read ? RPCRDMA2_PART_REST :
+		ret = rpcrdma2_offer_part(co, ex, plan->cp_read ? call : whole,
+					  plan->cp_read ? RPCRDMA2_PART_REST :
 						  RPCRDMA2_PART_ALL,
-				  DMA_TO_DEVICE, h, ck);
+					  DMA_TO_DEVICE, h, ck);
 	}
 	if (!ret && plan->cp_read) {
 		/* E-05: counted from the first octet of the RPC message */
 		ck = &h->h_reads[h->h_nreads++];
 		ck->ck_position = call->head[0].iov_len;
-		ret = expose_part(co, ex, call, RPCRDMA2_PART_PAGES,
-				  DMA_TO_DEVICE, h, ck);
+		ret = rpcrdma2_offer_part(co, ex, call, RPCRDMA2_PART_PAGES,
+					  DMA_TO_DEVICE, h, ck);
 	}
 	if (!ret && plan->cp_write)
-		ret = expose_part(co, ex, reply, RPCRDMA2_PART_PAGES,
-				  DMA_FROM_DEVICE, h,
-				  &h->h_writes[h->h_nwrites++]);
+		ret = rpcrdma2_offer_part(co, ex, reply, RPCRDMA2_PART_PAGES,
+					  DMA_FROM_DEVICE, h,
+					  &h->h_writes[h->h_nwrites++]);
 	if (!ret && plan->cp_reply) {
 		h->h_has_reply = true;
-		ret = expose_part(co, ex, reply, plan->cp_write ?
-				  RPCRDMA2_PART_REST : RPCRDMA2_PART_ALL,
-				  DMA_FROM_DEVICE, h, &h->h_reply);
+		ret = rpcrdma2_offer_part(co, ex, reply,
+					  plan->cp_write ? RPCRDMA2_PART_REST :
+							   RPCRDMA2_PART_ALL,
+					  DMA_FROM_DEVICE, h, &h->h_reply);
 	}
 	/* S48: the only region, or the first of several; 0 when none (C-073) */
 	if (!ret && h->h_nsegs && rpcrdma2_can_nominate(h->h_vers) &&

@@ -90,8 +90,9 @@ void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_walk_begin);
 
-static void stand(struct rpcrdma2_walk *wk, struct page *const *pages,
-		  unsigned long pos, u32 len)
+static void rpcrdma2_walk_stand(struct rpcrdma2_walk *wk,
+				struct page *const *pages, unsigned long pos,
+				u32 len)
 {
 	wk->wk_pages = pages;
 	wk->wk_pos = pos;
@@ -99,7 +100,7 @@ static void stand(struct rpcrdma2_walk *wk, struct page *const *pages,
 }
 
 /* Finds what of the buffer begins at @off. False where it ends. */
-static bool locate(struct rpcrdma2_walk *wk, size_t off)
+static bool rpcrdma2_walk_locate(struct rpcrdma2_walk *wk, size_t off)
 {
 	const struct xdr_buf *buf = wk->wk_buf;
 	const struct kvec *iov = buf->head;
@@ -107,8 +108,9 @@ static bool locate(struct rpcrdma2_walk *wk, size_t off)
 	if (off >= iov->iov_len) {
 		off -= iov->iov_len;
 		if (off < buf->page_len) {
-			stand(wk, buf->pages, buf->page_base + off,
-			      buf->page_len - off);
+			rpcrdma2_walk_stand(wk, buf->pages,
+					    buf->page_base + off,
+					    buf->page_len - off);
 			return true;
 		}
 		off -= buf->page_len;
@@ -116,12 +118,13 @@ static bool locate(struct rpcrdma2_walk *wk, size_t off)
 		if (off >= iov->iov_len)
 			return false;
 	}
-	stand(wk, NULL, (unsigned long)iov->iov_base + off, iov->iov_len - off);
+	rpcrdma2_walk_stand(wk, NULL, (unsigned long)iov->iov_base + off,
+			    iov->iov_len - off);
 	return true;
 }
 
 /* Enters the next part of the buffer, or of the ranges, that has octets. */
-static bool enter(struct rpcrdma2_walk *wk)
+static bool rpcrdma2_walk_enter(struct rpcrdma2_walk *wk)
 {
 	u32 left;
 
@@ -131,7 +134,8 @@ static bool enter(struct rpcrdma2_walk *wk)
 		wk->wk_off = 0;
 	}
 	if (!wk->wk_ranges ||
-	    !locate(wk, (size_t)wk->wk_range->ra_off + wk->wk_off))
+	    !rpcrdma2_walk_locate(wk,
+				  (size_t)wk->wk_range->ra_off + wk->wk_off))
 		return false;
 	left = wk->wk_range->ra_len - wk->wk_off;
 	wk->wk_here = min(wk->wk_here, left);
@@ -140,12 +144,12 @@ static bool enter(struct rpcrdma2_walk *wk)
 }
 
 /* Are there octets at the place? */
-static bool here(struct rpcrdma2_walk *wk)
+static bool rpcrdma2_layout_here(struct rpcrdma2_walk *wk)
 {
-	return wk->wk_left && (likely(wk->wk_here) || enter(wk));
+	return wk->wk_left && (likely(wk->wk_here) || rpcrdma2_walk_enter(wk));
 }
 
-static void pass(struct rpcrdma2_walk *wk, u32 len)
+static void rpcrdma2_layout_pass(struct rpcrdma2_walk *wk, u32 len)
 {
 	wk->wk_pos += len;
 	wk->wk_here -= len;
@@ -154,14 +158,14 @@ static void pass(struct rpcrdma2_walk *wk, u32 len)
 
 bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc)
 {
-	if (!here(wk))
+	if (!rpcrdma2_layout_here(wk))
 		return false;
 	pc->pc_page = wk->wk_pages ? wk->wk_pages[wk->wk_pos >> PAGE_SHIFT] :
 				     virt_to_page((void *)wk->wk_pos);
 	pc->pc_off = offset_in_page(wk->wk_pos);
 	pc->pc_len = min3(wk->wk_here, wk->wk_left,
 			  (u32)PAGE_SIZE - pc->pc_off);
-	pass(wk, pc->pc_len);
+	rpcrdma2_layout_pass(wk, pc->pc_len);
 	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_walk_next);
@@ -171,10 +175,10 @@ unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk)
 	unsigned int count = 0;
 	u32 len;
 
-	while (here(&wk)) {
+	while (rpcrdma2_layout_here(&wk)) {
 		len = min(wk.wk_here, wk.wk_left);
 		count += PFN_UP(offset_in_page(wk.wk_pos) + len);
-		pass(&wk, len);
+		rpcrdma2_layout_pass(&wk, len);
 	}
 	return count;
 }
@@ -235,19 +239,19 @@ EXPORT_SYMBOL_GPL(rpcrdma2_grant_next);
  * list, which has one chunk.
  */
 
-static u32 write_list_len(unsigned int segs)
+static u32 rpcrdma2_plan_write_list_len(unsigned int segs)
 {
 	return RPCRDMA2_WRITE_CHUNK_LEN + segs * RPCRDMA2_SEG_LEN;
 }
 
-static u32 reply_chunk_len(unsigned int segs)
+static u32 rpcrdma2_plan_reply_chunk_len(unsigned int segs)
 {
 	return RPCRDMA2_REPLY_CHUNK_LEN + segs * RPCRDMA2_SEG_LEN;
 }
 
 /* C-002, C-030, E-15: chunks for the Reply exactly when it may not fit */
-static bool plan_reply(const struct rpcrdma2_call_sizes *sz,
-		       struct rpcrdma2_call_plan *plan)
+static bool rpcrdma2_plan_call_reply(const struct rpcrdma2_call_sizes *sz,
+				     struct rpcrdma2_call_plan *plan)
 {
 	const struct rpcrdma2_call_limits *cl = &sz->sz_limits;
 	u32 rest = sz->sz_reply_rest, needed = sz->sz_reply_needed;
@@ -256,8 +260,11 @@ static bool plan_reply(const struct rpcrdma2_call_sizes *sz,
 	if (rpcrdma2_reply_fits_inline(sz))
 		return true;
 	/* The Reply's header repeats the Write list. */
-	both = needed || sz->sz_hdr_min + write_list_len(sz->sz_write_segs) +
-			 rest > sz->sz_reply_threshold;
+	both = needed ||
+	       sz->sz_hdr_min +
+			       rpcrdma2_plan_write_list_len(sz->sz_write_segs) +
+			       rest >
+		       sz->sz_reply_threshold;
 	plan->cp_write = sz->sz_reply_ddp && needed <= rest &&
 			 cl->cl_writes && sz->sz_write_segs <= cl->cl_segs &&
 			 !(both && sz->sz_reply_rest_segs > cl->cl_segs);
@@ -267,8 +274,8 @@ static bool plan_reply(const struct rpcrdma2_call_sizes *sz,
 }
 
 /* @hdr: the header with the chunks for the Reply */
-static bool plan_call(const struct rpcrdma2_call_sizes *sz,
-		      struct rpcrdma2_call_plan *plan, u32 hdr)
+static bool rpcrdma2_plan_call_within(const struct rpcrdma2_call_sizes *sz,
+				      struct rpcrdma2_call_plan *plan, u32 hdr)
 {
 	const struct rpcrdma2_call_limits *cl = &sz->sz_limits;
 
@@ -299,14 +306,15 @@ int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
 	u32 hdr = sz->sz_hdr_min;
 
 	*plan = (struct rpcrdma2_call_plan){ .cp_proc = RDMA2_MSG };
-	if (!plan_reply(sz, plan))
+	if (!rpcrdma2_plan_call_reply(sz, plan))
 		return -EMSGSIZE;
 	if (plan->cp_write)
-		hdr += write_list_len(sz->sz_write_segs);
-	if (plan->cp_reply)
-		hdr += reply_chunk_len(plan->cp_write ? sz->sz_reply_rest_segs :
-							sz->sz_reply_segs);
-	return plan_call(sz, plan, hdr) ? 0 : -EMSGSIZE;
+		hdr += rpcrdma2_plan_write_list_len(sz->sz_write_segs);
+	if (plan->cp_reply && plan->cp_write)
+		hdr += rpcrdma2_plan_reply_chunk_len(sz->sz_reply_rest_segs);
+	else if (plan->cp_reply)
+		hdr += rpcrdma2_plan_reply_chunk_len(sz->sz_reply_segs);
+	return rpcrdma2_plan_call_within(sz, plan, hdr) ? 0 : -EMSGSIZE;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_plan_call);
 
@@ -319,7 +327,8 @@ EXPORT_SYMBOL_GPL(rpcrdma2_plan_call);
  * written (S45).
  */
 
-static void add_rest(struct rpcrdma2_reply_plan *plan, u32 from, u32 to)
+static void rpcrdma2_plan_add_rest(struct rpcrdma2_reply_plan *plan, u32 from,
+				   u32 to)
 {
 	if (from >= to)
 		return;
@@ -353,10 +362,10 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 			return;
 		}
 		plan->pn_writes[i] = *ra;
-		add_rest(plan, off, ra->ra_off);
+		rpcrdma2_plan_add_rest(plan, off, ra->ra_off);
 		off = ra->ra_off + xdr_align_size(ra->ra_len);
 	}
-	add_rest(plan, off, length);
+	rpcrdma2_plan_add_rest(plan, off, length);
 
 	if (hdrlen + plan->pn_len <= send_max)
 		return;

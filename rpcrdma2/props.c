@@ -26,12 +26,12 @@
  * Checks: is this a value of the type? (C-017) An odd but possible value is
  * well-formed, and dealt with where it is used (S13).
  */
-static bool valid_any(const u32 *value)
+static bool rpcrdma2_valid_any(const u32 *value)
 {
 	return true;
 }
 
-static bool valid_brs(const u32 *value)
+static bool rpcrdma2_valid_brs(const u32 *value)
 {
 	return *value <= RDMA2_BKREQSUP_GENL;
 }
@@ -42,7 +42,8 @@ static bool valid_brs(const u32 *value)
  */
 
 /* Receives of the real size are also Receives of any smaller one. */
-static enum rpcrdma2_wish wish_rbsiz(u32 want, u32 now, u32 able, u32 *other)
+static enum rpcrdma2_wish rpcrdma2_wish_rbsiz(u32 want, u32 now, u32 able,
+					      u32 *other)
 {
 	if (want > able) {
 		*other = able;
@@ -57,14 +58,16 @@ static enum rpcrdma2_wish wish_rbsiz(u32 want, u32 now, u32 able, u32 *other)
  * C-045: what was announced to stay does, and nothing else is in force. A default that
  * was never announced may be more than this end is able to do.
  */
-static enum rpcrdma2_wish wish_brs(u32 want, u32 now, u32 able, u32 *other)
+static enum rpcrdma2_wish rpcrdma2_wish_brs(u32 want, u32 now, u32 able,
+					    u32 *other)
 {
 	return want == now && want <= able ? RPCRDMA2_WISH_DONE :
 					     RPCRDMA2_WISH_REJECTED;
 }
 
 /* What is not the peer's to change (C-053) */
-static enum rpcrdma2_wish wish_none(u32 want, u32 now, u32 able, u32 *other)
+static enum rpcrdma2_wish rpcrdma2_wish_none(u32 want, u32 now, u32 able,
+					     u32 *other)
 {
 	return RPCRDMA2_WISH_REJECTED;
 }
@@ -78,8 +81,8 @@ static enum rpcrdma2_wish wish_none(u32 want, u32 now, u32 able, u32 *other)
 					       pr_##_field) / sizeof(u32), \
 		.row_change	= RPCRDMA2_CHANGE_##_change,		\
 		.row_effect	= RPCRDMA2_EFFECT_##_effect,		\
-		.row_valid	= valid_##_check,			\
-		.row_wish	= wish_##_rule,				\
+		.row_valid	= rpcrdma2_valid_##_check,			\
+		.row_wish	= rpcrdma2_wish_##_rule,				\
 		.row_default	= { __VA_ARGS__ },			\
 	},
 
@@ -255,8 +258,8 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
 EXPORT_SYMBOL_GPL(rpcrdma2_propset_init);
 
 /* C-017, C-018, C-020: no data is the default; too much is cut (S12) */
-static bool decode_propdata(const struct rpcrdma2_prop_row *row, u32 *value,
-			    const __be32 *data, u32 len)
+static bool rpcrdma2_decode_propdata(const struct rpcrdma2_prop_row *row,
+				     u32 *value, const __be32 *data, u32 len)
 {
 	unsigned int w;
 
@@ -271,8 +274,8 @@ static bool decode_propdata(const struct rpcrdma2_prop_row *row, u32 *value,
 }
 
 /* C-016: rdma_which, and @len octets of rdma_data; NULL when they are not there */
-static const __be32 *take_propval(struct rpcrdma2_cursor *cu, u32 *which,
-				  u32 *len)
+static const __be32 *rpcrdma2_decode_propelem(struct rpcrdma2_cursor *cu,
+					      u32 *which, u32 *len)
 {
 	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
 
@@ -286,7 +289,7 @@ static const __be32 *take_propval(struct rpcrdma2_cursor *cu, u32 *which,
  * 2.6: does a set of @count elements have the mark? It may stand behind what
  * counts only beside it (C-021). Of duplicates the last one counts (S12).
  */
-static bool finds_mark(struct rpcrdma2_cursor cu, u32 count)
+static bool rpcrdma2_propset_has_mark(struct rpcrdma2_cursor cu, u32 count)
 {
 	const struct rpcrdma2_prop_row *row =
 		&rpcrdma2_prop_rows[RPCRDMA2_PROP_X_MARK];
@@ -295,11 +298,11 @@ static bool finds_mark(struct rpcrdma2_cursor cu, u32 count)
 	u32 which, len;
 
 	for (; count; count--) {
-		data = take_propval(&cu, &which, &len);
+		data = rpcrdma2_decode_propelem(&cu, &which, &len);
 		if (!data)
 			return false;
 		if (which == row->row_which)
-			decode_propdata(row, pr.pr_mark, data, len);
+			rpcrdma2_decode_propdata(row, pr.pr_mark, data, len);
 	}
 	return rpcrdma2_props_marked(&pr);
 }
@@ -308,21 +311,22 @@ static bool finds_mark(struct rpcrdma2_cursor cu, u32 count)
  * Element @index of the set. S12: of duplicates the last one counts, but in a
  * REQPROP the first. False when it is malformed.
  */
-static bool decode_propval(struct rpcrdma2_propset *ps, u32 index, bool first,
-			   u32 known, struct rpcrdma2_cursor *cu)
+static bool rpcrdma2_decode_propval(struct rpcrdma2_propset *ps, u32 index,
+				    bool first, u32 known,
+				    struct rpcrdma2_cursor *cu)
 {
 	u32 value[RPCRDMA2_PROP_WORDS], which, len;
 	enum rpcrdma2_prop r;
 	const __be32 *data;
 
-	data = take_propval(cu, &which, &len);
+	data = rpcrdma2_decode_propelem(cu, &which, &len);
 	if (!data)
 		return false;
 	r = rpcrdma2_prop_find(which);
 	if (!(known & BIT(r))) /* C-019, C-060 */
 		return true;
 
-	if (!decode_propdata(&rpcrdma2_prop_rows[r], value, data, len))
+	if (!rpcrdma2_decode_propdata(&rpcrdma2_prop_rows[r], value, data, len))
 		return false;
 	if (len > rpcrdma2_prop_size(r))
 		ps->ps_odd++;
@@ -339,8 +343,8 @@ static bool decode_propval(struct rpcrdma2_propset *ps, u32 index, bool first,
 }
 
 /* The set of @pm, whose pm_type is known */
-static bool decode_propset(struct rpcrdma2_propmsg *pm,
-			   struct rpcrdma2_cursor *cu)
+static bool rpcrdma2_decode_propset(struct rpcrdma2_propmsg *pm,
+				    struct rpcrdma2_cursor *cu)
 {
 	bool first = pm->pm_type == RDMA2_OPT_REQPROP;
 	struct rpcrdma2_propset *ps = &pm->pm_set;
@@ -349,17 +353,18 @@ static bool decode_propset(struct rpcrdma2_propmsg *pm,
 	memset(ps, 0, sizeof(*ps));
 	if (!rpcrdma2_take_count(cu, RPCRDMA2_PROPVAL_MIN, &ps->ps_count))
 		return false;
-	if (!pm->pm_marked && (first || !finds_mark(*cu, ps->ps_count)))
+	if (!pm->pm_marked &&
+	    (first || !rpcrdma2_propset_has_mark(*cu, ps->ps_count)))
 		known &= ~RPCRDMA2_PROPS_MARKED;
 	for (i = 0; i < ps->ps_count; i++)
-		if (!decode_propval(ps, i, first, known, cu))
+		if (!rpcrdma2_decode_propval(ps, i, first, known, cu))
 			return false;
 	return true;
 }
 
 /* Rows of @ps whose bits are set in a bitmap of @count words (S04) */
-static u32 subset_rows(const struct rpcrdma2_propset *ps, const __be32 *bitmap,
-		       u32 count)
+static u32 rpcrdma2_subset_rows(const struct rpcrdma2_propset *ps,
+				const __be32 *bitmap, u32 count)
 {
 	unsigned int r;
 	u32 rows = 0;
@@ -378,8 +383,8 @@ static u32 subset_rows(const struct rpcrdma2_propset *ps, const __be32 *bitmap,
  * C-022, S17: words left out are zero, bits beyond the set mean nothing. @ps
  * may be NULL, then all are beyond.
  */
-static bool decode_subset(u32 *rows, const struct rpcrdma2_propset *ps,
-			  struct rpcrdma2_cursor *cu)
+static bool rpcrdma2_decode_subset(u32 *rows, const struct rpcrdma2_propset *ps,
+				   struct rpcrdma2_cursor *cu)
 {
 	const __be32 *bitmap;
 	u32 count;
@@ -387,7 +392,7 @@ static bool decode_subset(u32 *rows, const struct rpcrdma2_propset *ps,
 	if (!rpcrdma2_take_count(cu, XDR_UNIT, &count))
 		return false;
 	bitmap = rpcrdma2_take(cu, count * XDR_UNIT);
-	*rows = ps ? subset_rows(ps, bitmap, count) : 0;
+	*rows = ps ? rpcrdma2_subset_rows(ps, bitmap, count) : 0;
 	return true;
 }
 
@@ -405,21 +410,22 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 	pm->pm_rejected = 0;
 	switch (pm->pm_type) {
 	case RDMA2_OPT_CONNPROP:
-		good = decode_propset(pm, &cu) &&
-		       decode_subset(&pm->pm_nochg, ps, &cu);
+		good = rpcrdma2_decode_propset(pm, &cu) &&
+		       rpcrdma2_decode_subset(&pm->pm_nochg, ps, &cu);
 		break;
 	case RDMA2_OPT_RESPROP:
-		good = decode_subset(&pm->pm_done, pm->pm_want, &cu) &&
-		       decode_subset(&pm->pm_rejected, pm->pm_want, &cu) &&
-		       decode_propset(pm, &cu);
+		good = rpcrdma2_decode_subset(&pm->pm_done, pm->pm_want, &cu) &&
+		       rpcrdma2_decode_subset(&pm->pm_rejected, pm->pm_want,
+					      &cu) &&
+		       rpcrdma2_decode_propset(pm, &cu);
 		break;
 	case RDMA2_OPT_REQPROP:
-		good = decode_propset(pm, &cu);
+		good = rpcrdma2_decode_propset(pm, &cu);
 		if (good && ps->ps_count > RPCRDMA2_WISHES_MAX)
 			return RDMA2_ERR_SYSTEM; /* S53 */
 		break;
 	case RDMA2_OPT_UPDPROP:
-		good = decode_propset(pm, &cu);
+		good = rpcrdma2_decode_propset(pm, &cu);
 		break;
 	default:
 		return RDMA2_ERR_INVALID_OPTION; /* C-012 */
@@ -440,7 +446,7 @@ struct sheet {
 	size_t	count;
 };
 
-static void put(struct sheet *sh, u32 word)
+static void rpcrdma2_propmsg_put(struct sheet *sh, u32 word)
 {
 	if (sh->count < sh->room)
 		sh->words[sh->count] = cpu_to_be32(word);
@@ -451,8 +457,8 @@ static void put(struct sheet *sh, u32 word)
  * Word @word of the bitmap of @rows of @ps; with @others, of all elements but
  * these, whether they have a row or not.
  */
-static u32 subset_word(const struct rpcrdma2_propset *ps, u32 rows, bool others,
-		       u32 word)
+static u32 rpcrdma2_subset_word(const struct rpcrdma2_propset *ps, u32 rows,
+				bool others, u32 word)
 {
 	u32 left = ps->ps_count - word * 32, bits = 0;
 	unsigned int r;
@@ -466,49 +472,55 @@ static u32 subset_word(const struct rpcrdma2_propset *ps, u32 rows, bool others,
 }
 
 /* Trailing words of zero are left out (C-022). */
-static void encode_subset(struct sheet *sh, const struct rpcrdma2_propset *ps,
-			  u32 rows, bool others)
+static void rpcrdma2_encode_subset(struct sheet *sh,
+				   const struct rpcrdma2_propset *ps, u32 rows,
+				   bool others)
 {
 	u32 words = DIV_ROUND_UP(ps->ps_count, 32), word;
 
-	while (words && !subset_word(ps, rows, others, words - 1))
+	while (words && !rpcrdma2_subset_word(ps, rows, others, words - 1))
 		words--;
-	put(sh, words);
+	rpcrdma2_propmsg_put(sh, words);
 	for (word = 0; word < words; word++)
-		put(sh, subset_word(ps, rows, others, word));
+		rpcrdma2_propmsg_put(sh, rpcrdma2_subset_word(ps, rows, others,
+							      word));
 }
 
 /* In the order of the table; S12: each once, with its exact length */
-static void encode_propset(struct sheet *sh, const struct rpcrdma2_propset *ps)
+static void rpcrdma2_encode_propset(struct sheet *sh,
+				    const struct rpcrdma2_propset *ps)
 {
 	unsigned int r, w;
 
-	put(sh, hweight32(ps->ps_rows));
+	rpcrdma2_propmsg_put(sh, hweight32(ps->ps_rows));
 	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
 		if (!(ps->ps_rows & BIT(r)))
 			continue;
-		put(sh, rpcrdma2_prop_rows[r].row_which);
-		put(sh, rpcrdma2_prop_size(r));
+		rpcrdma2_propmsg_put(sh, rpcrdma2_prop_rows[r].row_which);
+		rpcrdma2_propmsg_put(sh, rpcrdma2_prop_size(r));
 		for (w = 0; w < rpcrdma2_prop_rows[r].row_words; w++)
-			put(sh, rpcrdma2_prop_get(&ps->ps_val, r)[w]);
+			rpcrdma2_propmsg_put(sh, rpcrdma2_prop_get(&ps->ps_val,
+								   r)[w]);
 	}
 }
 
-static void encode_propbody(struct sheet *sh, const struct rpcrdma2_propmsg *pm)
+static void rpcrdma2_encode_propbody(struct sheet *sh,
+				     const struct rpcrdma2_propmsg *pm)
 {
 	const struct rpcrdma2_propset *ps = &pm->pm_set;
 
 	if (pm->pm_type == RDMA2_OPT_RESPROP) { /* C-057: disjoint, and whole */
-		encode_subset(sh, pm->pm_want, pm->pm_done, false);
-		encode_subset(sh, pm->pm_want, pm->pm_done | ps->ps_rows, true);
+		rpcrdma2_encode_subset(sh, pm->pm_want, pm->pm_done, false);
+		rpcrdma2_encode_subset(sh, pm->pm_want,
+				       pm->pm_done | ps->ps_rows, true);
 	}
-	encode_propset(sh, ps);
+	rpcrdma2_encode_propset(sh, ps);
 	if (pm->pm_type == RDMA2_OPT_CONNPROP)
-		encode_subset(sh, ps, pm->pm_nochg, false);
+		rpcrdma2_encode_subset(sh, ps, pm->pm_nochg, false);
 }
 
 /* C-055, C-057: an answer has rows of the REQPROP alone, and each once */
-static bool propmsg_sendable(const struct rpcrdma2_propmsg *pm)
+static bool rpcrdma2_propmsg_sendable(const struct rpcrdma2_propmsg *pm)
 {
 	u32 rows = pm->pm_set.ps_rows;
 
@@ -525,7 +537,7 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
 	size_t hdrlen;
 	int ret;
 
-	if (!propmsg_sendable(pm))
+	if (!rpcrdma2_propmsg_sendable(pm))
 		return -EINVAL;
 	rpcrdma2_hdr_begin(h, h->h_xid, RPCRDMA2_VERS_TWO, h->h_credit,
 			   h->h_proc == RDMA2_OPTIONAL ? RDMA2_OPTIONAL :
@@ -534,7 +546,7 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
 	hdrlen = rpcrdma2_hdr_size(h);
 
 	sh.count = hdrlen / XDR_UNIT;
-	encode_propbody(&sh, pm);
+	rpcrdma2_encode_propbody(&sh, pm);
 	if (sh.count > sh.room)
 		return -EMSGSIZE;
 	h->h_opttype = pm->pm_type;
@@ -622,7 +634,8 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
  * responder to send as much as it receives (S14): so this one claims to receive no
  * more than it sends.
  */
-static struct rpcrdma2_props offer(const struct rpcrdma2_exchange *ex)
+static struct rpcrdma2_props
+rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
 {
 	struct rpcrdma2_props pr = ex->ex_able;
 
@@ -632,7 +645,7 @@ static struct rpcrdma2_props offer(const struct rpcrdma2_exchange *ex)
 }
 
 /* A message of this end that is no answer waits from here on. */
-static void begin_wait(struct rpcrdma2_exchange *ex, u32 type)
+static void rpcrdma2_exchange_begin_wait(struct rpcrdma2_exchange *ex, u32 type)
 {
 	ex->ex_sent = type;
 	ex->ex_open = true;
@@ -641,7 +654,7 @@ static void begin_wait(struct rpcrdma2_exchange *ex, u32 type)
 }
 
 /* It is answered, or will never be. */
-static void end_wait(struct rpcrdma2_exchange *ex)
+static void rpcrdma2_exchange_end_wait(struct rpcrdma2_exchange *ex)
 {
 	ex->ex_sent = 0;
 	ex->ex_open = false;
@@ -654,10 +667,10 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
 		.pm_type  = RDMA2_OPT_CONNPROP,
 		.pm_nochg = rpcrdma2_props_changing(RPCRDMA2_CHANGE_NEVER),
 	};
-	ex->ex_told = offer(ex);
+	ex->ex_told = rpcrdma2_exchange_limit_sbsiz(ex);
 	ex->ex_said = true;
 	if (!ex->ex_responder)
-		begin_wait(ex, RDMA2_OPT_CONNPROP);
+		rpcrdma2_exchange_begin_wait(ex, RDMA2_OPT_CONNPROP);
 	rpcrdma2_propset_init(&pm->pm_set, RPCRDMA2_PROPS_ALL, &ex->ex_told);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_announce);
@@ -673,17 +686,18 @@ void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_resize);
 
-static bool knows(const struct rpcrdma2_exchange *ex, u32 type)
+static bool rpcrdma2_exchange_peer_knows(const struct rpcrdma2_exchange *ex,
+					 u32 type)
 {
 	return !(ex->ex_lacks & BIT(type));
 }
 
 /* C-047, S16: rows that are wished to be otherwise, and may be asked for */
-static u32 questions(const struct rpcrdma2_exchange *ex)
+static u32 rpcrdma2_exchange_wishes(const struct rpcrdma2_exchange *ex)
 {
 	const struct rpcrdma2_peer_props *peer = &ex->ex_peer;
 
-	if (!knows(ex, RDMA2_OPT_REQPROP))
+	if (!rpcrdma2_exchange_peer_knows(ex, RDMA2_OPT_REQPROP))
 		return 0;
 	return ex->ex_wished & peer->pp_askable &
 	       rpcrdma2_props_changing(RPCRDMA2_CHANGE_RAISE) &
@@ -703,60 +717,62 @@ static bool rpcrdma2_asks_too_soon(const struct rpcrdma2_exchange *ex,
 }
 
 /* C-027, C-059: rows in which @now is not what the peer knows */
-static u32 updates(const struct rpcrdma2_exchange *ex,
-		   const struct rpcrdma2_props *now)
+static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
+				     const struct rpcrdma2_props *now)
 {
 	u32 rows = rpcrdma2_props_news(&ex->ex_told, now);
 
 	if (!rpcrdma2_props_marked(&ex->ex_peer.pp_now))
 		rows &= ~RPCRDMA2_PROPS_MARKED;
-	return knows(ex, RDMA2_OPT_UPDPROP) ? rows : 0;
+	return rpcrdma2_exchange_peer_knows(ex, RDMA2_OPT_UPDPROP) ? rows : 0;
 }
 
 /* S14: the peer knows the last X_SBSIZ, and expects Replies of that size inline. */
 static bool rpcrdma2_sends_less(const struct rpcrdma2_exchange *ex)
 {
 	return ex->ex_able.pr_sbsiz < ex->ex_told.pr_sbsiz &&
-	       updates(ex, &ex->ex_able) & BIT(RPCRDMA2_PROP_X_SBSIZ);
+	       rpcrdma2_exchange_updates(ex, &ex->ex_able) &
+		       BIT(RPCRDMA2_PROP_X_SBSIZ);
 }
 
-static bool may_speak(const struct rpcrdma2_exchange *ex)
+static bool rpcrdma2_exchange_may_send(const struct rpcrdma2_exchange *ex)
 {
 	return ex->ex_said && ex->ex_peer.pp_spoken;
 }
 
 bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex)
 {
-	const struct rpcrdma2_props now = offer(ex);
+	const struct rpcrdma2_props now = rpcrdma2_exchange_limit_sbsiz(ex);
 
-	return ex->ex_open ||
-	       (may_speak(ex) && (questions(ex) || updates(ex, &now)));
+	return ex->ex_open || (rpcrdma2_exchange_may_send(ex) &&
+			       (rpcrdma2_exchange_wishes(ex) ||
+				rpcrdma2_exchange_updates(ex, &now)));
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_busy);
 
 bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
 			    struct rpcrdma2_propmsg *pm)
 {
-	struct rpcrdma2_props own = offer(ex);
+	struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
 	u32 rows;
 
-	if (ex->ex_open || !may_speak(ex))
+	if (ex->ex_open || !rpcrdma2_exchange_may_send(ex))
 		return false;
 	*pm = (struct rpcrdma2_propmsg){ };
-	rows = questions(ex);
+	rows = rpcrdma2_exchange_wishes(ex);
 	if (rows && !rpcrdma2_sends_less(ex) &&
 	    !rpcrdma2_asks_too_soon(ex, now)) {
 		rpcrdma2_propset_init(&ex->ex_want, rows, &ex->ex_wish);
 		pm->pm_type = RDMA2_OPT_REQPROP;
 		pm->pm_set = ex->ex_want;
 	} else {
-		rows = updates(ex, &own);
+		rows = rpcrdma2_exchange_updates(ex, &own);
 		pm->pm_type = RDMA2_OPT_UPDPROP;
 		rpcrdma2_propset_init(&pm->pm_set, rows, &own);
 	}
 	if (!rows)
 		return false;
-	begin_wait(ex, pm->pm_type);
+	rpcrdma2_exchange_begin_wait(ex, pm->pm_type);
 	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_next);
@@ -779,7 +795,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_sent);
 
 void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex)
 {
-	end_wait(ex);
+	rpcrdma2_exchange_end_wait(ex);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_unsent);
 
@@ -811,7 +827,8 @@ bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_heard);
 
-static bool is_asked(const struct rpcrdma2_exchange *ex, u32 xid)
+static bool rpcrdma2_exchange_is_asked(const struct rpcrdma2_exchange *ex,
+				       u32 xid)
 {
 	return ex->ex_sent == RDMA2_OPT_REQPROP && ex->ex_xid == xid;
 }
@@ -819,16 +836,16 @@ static bool is_asked(const struct rpcrdma2_exchange *ex, u32 xid)
 void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 			      struct rpcrdma2_propmsg *pm)
 {
-	pm->pm_want = is_asked(ex, xid) ? &ex->ex_want : NULL;
+	pm->pm_want = rpcrdma2_exchange_is_asked(ex, xid) ? &ex->ex_want : NULL;
 	pm->pm_marked = rpcrdma2_props_marked(&ex->ex_peer.pp_now);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_expect);
 
 bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid)
 {
-	if (!is_asked(ex, xid))
+	if (!rpcrdma2_exchange_is_asked(ex, xid))
 		return false;
-	end_wait(ex);
+	rpcrdma2_exchange_end_wait(ex);
 	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_spoilt);
@@ -844,7 +861,7 @@ bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 		return false;
 	if (rpcrdma2_lacks_message(&h->h_error))
 		ex->ex_lacks |= BIT(ex->ex_sent);
-	end_wait(ex);
+	rpcrdma2_exchange_end_wait(ex);
 	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_refused);
@@ -865,7 +882,7 @@ u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 						ps->ps_rows);
 	} else if (pm->pm_type == RDMA2_OPT_RESPROP && pm->pm_want) {
 		rpcrdma2_apply_resprop(&ex->ex_peer, pm);
-		end_wait(ex);
+		rpcrdma2_exchange_end_wait(ex);
 	}
 	rows = spoken == ex->ex_peer.pp_spoken ?
 	       rpcrdma2_props_differ(&before, &ex->ex_peer.pp_now) :
@@ -892,11 +909,12 @@ static bool rpcrdma2_cuts_too_soon(struct rpcrdma2_exchange *ex, u32 octets,
 	return false;
 }
 
-static void answer_reqprop(struct rpcrdma2_exchange *ex,
-			   const struct rpcrdma2_propset *want,
-			   unsigned long now, struct rpcrdma2_propmsg *answer)
+static void
+rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
+				 const struct rpcrdma2_propset *want,
+				 unsigned long now, struct rpcrdma2_propmsg *answer)
 {
-	const struct rpcrdma2_props able = offer(ex);
+	const struct rpcrdma2_props able = rpcrdma2_exchange_limit_sbsiz(ex);
 	u32 wish = want->ps_val.pr_rbsiz, told = ex->ex_told.pr_rbsiz;
 	/* one that is too small is rejected, and Receives stay as they are */
 	bool asked = want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
@@ -928,7 +946,7 @@ bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 		rpcrdma2_exchange_announce(ex, answer);
 		return true;
 	case RDMA2_OPT_REQPROP:
-		answer_reqprop(ex, &pm->pm_set, now, answer);
+		rpcrdma2_exchange_answer_reqprop(ex, &pm->pm_set, now, answer);
 		return true;
 	default:
 		return false;
@@ -976,8 +994,9 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_reply_refused);
  * A message received is looked at once: header, property message, payload.
  */
 
-static void read_property(struct rpcrdma2_msg *msg, const void *base,
-			  const struct rpcrdma2_exchange *ex)
+static void rpcrdma2_msg_read_property(struct rpcrdma2_msg *msg,
+				       const void *base,
+				       const struct rpcrdma2_exchange *ex)
 {
 	rpcrdma2_exchange_expect(ex, msg->mg_hdr.h_xid, &msg->mg_prop);
 	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
@@ -996,7 +1015,7 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 
 	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len));
 	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
-		read_property(msg, base, ex);
+		rpcrdma2_msg_read_property(msg, base, ex);
 	if (likely(msg->mg_verdict == RDMA2_OK))
 		msg->mg_paylen = len - h->h_len;
 }

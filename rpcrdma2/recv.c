@@ -21,7 +21,7 @@
 #include "trace.h"
 
 /* Pages that a Receive of the pool shall have */
-static unsigned int num_pages(const struct rpcrdma2_rpool *rp)
+static unsigned int rpcrdma2_recv_num_pages(const struct rpcrdma2_rpool *rp)
 {
 	return READ_ONCE(rp->rp_size) >> PAGE_SHIFT;
 }
@@ -34,7 +34,7 @@ u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 want)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_size);
 
-static void receive_done(struct ib_cq *cq, struct ib_wc *wc)
+static void rpcrdma2_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma2_recv *rv = container_of(wc->wr_cqe,
 						struct rpcrdma2_recv, rv_cqe);
@@ -56,7 +56,8 @@ static void receive_done(struct ib_cq *cq, struct ib_wc *wc)
 	co->co_ops->received(co, rv, wc);
 }
 
-static void unmap(struct rpcrdma2_recv *rv, unsigned int from, unsigned int end)
+static void rpcrdma2_recv_unmap(struct rpcrdma2_recv *rv, unsigned int from,
+				unsigned int end)
 {
 	struct ib_device *dev = rv->rv_device;
 	unsigned int i;
@@ -70,7 +71,8 @@ static void unmap(struct rpcrdma2_recv *rv, unsigned int from, unsigned int end)
 }
 
 /* For rv_device. Return: false when none of them is mapped. */
-static bool map(struct rpcrdma2_recv *rv, unsigned int from, unsigned int end)
+static bool rpcrdma2_recv_map(struct rpcrdma2_recv *rv, unsigned int from,
+			      unsigned int end)
 {
 	struct ib_device *dev = rv->rv_device;
 	unsigned int i;
@@ -87,11 +89,12 @@ static bool map(struct rpcrdma2_recv *rv, unsigned int from, unsigned int end)
 	return true;
 
 out_unmap:
-	unmap(rv, from, i);
+	rpcrdma2_recv_unmap(rv, from, i);
 	return false;
 }
 
-static bool map_for(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
+static bool rpcrdma2_recv_map_for(const struct rpcrdma2_conn *co,
+				  struct rpcrdma2_recv *rv)
 {
 	unsigned int i;
 	bool mapped;
@@ -102,14 +105,15 @@ static bool map_for(const struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv)
 	}
 	guard(spinlock)(&rv->rv_pool->rp_lock);
 	rv->rv_device = rpcrdma2_conn_device(co);
-	mapped = map(rv, 0, rv->rv_npages);
+	mapped = rpcrdma2_recv_map(rv, 0, rv->rv_npages);
 	if (!mapped)
 		rv->rv_device = NULL;
 	return mapped;
 }
 
 /* Return: false when the budget has no more, or only what is @kept. */
-static bool spend(struct rpcrdma2_rpool *rp, long pages, bool kept)
+static bool rpcrdma2_rpool_spend(struct rpcrdma2_rpool *rp, long pages,
+				 bool kept)
 {
 	struct rpcrdma2_budget *all = rp->rp_budget;
 	long now;
@@ -125,41 +129,41 @@ static bool spend(struct rpcrdma2_rpool *rp, long pages, bool kept)
 	return true;
 }
 
-static void drop_pages(struct rpcrdma2_recv *rv, unsigned int from,
-		       unsigned int end)
+static void rpcrdma2_recv_drop_pages(struct rpcrdma2_recv *rv,
+				     unsigned int from, unsigned int end)
 {
 	if (rv->rv_device)
-		unmap(rv, from, end);
-	spend(rv->rv_pool, -(long)(end - from), false);
+		rpcrdma2_recv_unmap(rv, from, end);
+	rpcrdma2_rpool_spend(rv->rv_pool, -(long)(end - from), false);
 	for (; from < end; from++)
 		__free_page(rv->rv_pages[from]);
 }
 
 /* Return: false when there is not one more. */
-static bool new_pages(struct rpcrdma2_recv *rv, unsigned int from,
-		      unsigned int end, gfp_t gfp)
+static bool rpcrdma2_recv_new_pages(struct rpcrdma2_recv *rv, unsigned int from,
+				    unsigned int end, gfp_t gfp)
 {
 	unsigned int i;
 
-	if (!spend(rv->rv_pool, end - from, from))
+	if (!rpcrdma2_rpool_spend(rv->rv_pool, end - from, from))
 		return false;
 	for (i = from; i < end; i++) {
 		rv->rv_pages[i] = alloc_pages_node(rv->rv_pool->rp_node, gfp, 0);
 		if (!rv->rv_pages[i])
 			goto out_free;
 	}
-	if (!rv->rv_device || map(rv, from, end))
+	if (!rv->rv_device || rpcrdma2_recv_map(rv, from, end))
 		return true;
 
 out_free:
-	spend(rv->rv_pool, -(long)(end - from), false);
+	rpcrdma2_rpool_spend(rv->rv_pool, -(long)(end - from), false);
 	while (i-- > from)
 		__free_page(rv->rv_pages[i]);
 	return false;
 }
 
 #ifdef RPCRDMA2_STRETCHES
-static void set_stretch(struct rpcrdma2_recv *rv, void *buf)
+static void rpcrdma2_recv_set_stretch(struct rpcrdma2_recv *rv, void *buf)
 {
 	if (is_vmalloc_addr(rv->rv_buf))
 		vunmap(rv->rv_buf);
@@ -167,7 +171,7 @@ static void set_stretch(struct rpcrdma2_recv *rv, void *buf)
 }
 
 /* Makes a stretch of the first @n pages. Return: false when there is none. */
-static bool make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
+static bool rpcrdma2_recv_make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
 {
 	void *buf = NULL;
 
@@ -179,7 +183,7 @@ static bool make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
 		if (!buf)
 			return false;
 	}
-	set_stretch(rv, buf);
+	rpcrdma2_recv_set_stretch(rv, buf);
 	return true;
 }
 
@@ -189,11 +193,11 @@ static void rpcrdma2_recv_sync_stretch(struct rpcrdma2_recv *rv)
 		invalidate_kernel_vmap_range(rv->rv_buf, rv->rv_len);
 }
 #else
-static void set_stretch(struct rpcrdma2_recv *rv, void *buf)
+static void rpcrdma2_recv_set_stretch(struct rpcrdma2_recv *rv, void *buf)
 {
 }
 
-static bool make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
+static bool rpcrdma2_recv_make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
 {
 	return true;
 }
@@ -203,93 +207,96 @@ static void rpcrdma2_recv_sync_stretch(struct rpcrdma2_recv *rv)
 }
 #endif
 
-static bool is_fit(const struct rpcrdma2_recv *rv)
+static bool rpcrdma2_recv_is_fit(const struct rpcrdma2_recv *rv)
 {
-	return rv->rv_npages == num_pages(rv->rv_pool);
+	return rv->rv_npages == rpcrdma2_recv_num_pages(rv->rv_pool);
 }
 
-static bool is_small(const struct rpcrdma2_recv *rv)
+static bool rpcrdma2_recv_is_small(const struct rpcrdma2_recv *rv)
 {
-	return rv->rv_npages < num_pages(rv->rv_pool);
+	return rv->rv_npages < rpcrdma2_recv_num_pages(rv->rv_pool);
 }
 
 /* From @had pages to @n. Return: false when it could not be done. */
-static bool resize(struct rpcrdma2_recv *rv, unsigned int had, unsigned int n,
-		   gfp_t gfp)
+static bool rpcrdma2_recv_resize(struct rpcrdma2_recv *rv, unsigned int had,
+				 unsigned int n, gfp_t gfp)
 {
-	if (n > had && !new_pages(rv, had, n, gfp))
+	if (n > had && !rpcrdma2_recv_new_pages(rv, had, n, gfp))
 		return false;
-	if (!make_stretch(rv, n)) {
+	if (!rpcrdma2_recv_make_stretch(rv, n)) {
 		if (n > had)
-			drop_pages(rv, had, n);
+			rpcrdma2_recv_drop_pages(rv, had, n);
 		return false;
 	}
 	if (n < had)
-		drop_pages(rv, n, had);
+		rpcrdma2_recv_drop_pages(rv, n, had);
 	rv->rv_len = min_t(u32, rv->rv_len, n << PAGE_SHIFT);
 	rv->rv_wr.num_sge = n;
 	return true;
 }
 
 /* Says how many pages @rv has. The pool may be given another size at any time. */
-static void note_pages(struct rpcrdma2_recv *rv, unsigned int n)
+static void rpcrdma2_rpool_note_pages(struct rpcrdma2_recv *rv, unsigned int n)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 
 	lockdep_assert_held(&rp->rp_lock);
-	rp->rp_small -= is_small(rv);
+	rp->rp_small -= rpcrdma2_recv_is_small(rv);
 	rv->rv_npages = n;
-	rp->rp_small += is_small(rv);
+	rp->rp_small += rpcrdma2_recv_is_small(rv);
 }
 
 /* What is not reposted takes the size of its pool in any context. */
-static void fit_locked(struct rpcrdma2_recv *rv)
+static void rpcrdma2_recv_fit_locked(struct rpcrdma2_recv *rv)
 {
-	unsigned int n = num_pages(rv->rv_pool);
+	unsigned int n = rpcrdma2_recv_num_pages(rv->rv_pool);
 
-	if (resize(rv, rv->rv_npages, n, GFP_NOWAIT | __GFP_NOWARN))
-		note_pages(rv, n);
+	if (rpcrdma2_recv_resize(rv, rv->rv_npages, n,
+				 GFP_NOWAIT | __GFP_NOWARN))
+		rpcrdma2_rpool_note_pages(rv, n);
 }
 
-static void fit_free_locked(struct rpcrdma2_rpool *rp)
+static void rpcrdma2_rpool_fit_free_locked(struct rpcrdma2_rpool *rp)
 {
 	struct rpcrdma2_recv *rv;
 
 	list_for_each_entry(rv, &rp->rp_free, rv_list)
-		if (!is_fit(rv))
-			fit_locked(rv);
+		if (!rpcrdma2_recv_is_fit(rv))
+			rpcrdma2_recv_fit_locked(rv);
 }
 
 /*
  * May sleep, and the pool may be given a larger size meanwhile: what gets smaller
  * counts as small before it is.
  */
-static void fit_reposted(struct rpcrdma2_recv *rv)
+static void rpcrdma2_recv_fit_reposted(struct rpcrdma2_recv *rv)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 	unsigned int had = rv->rv_npages, n;
 
 	scoped_guard(spinlock, &rp->rp_lock) {
-		n = num_pages(rp);
-		note_pages(rv, min(had, n));
+		n = rpcrdma2_recv_num_pages(rp);
+		rpcrdma2_rpool_note_pages(rv, min(had, n));
 	}
-	if (!resize(rv, had, n, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN))
+	if (!rpcrdma2_recv_resize(rv, had, n,
+				  GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN))
 		n = had;
 	guard(spinlock)(&rp->rp_lock);
-	note_pages(rv, n);
+	rpcrdma2_rpool_note_pages(rv, n);
 }
 
-static void free_recv(struct rpcrdma2_recv *rv)
+static void rpcrdma2_recv_destroy(struct rpcrdma2_recv *rv)
 {
 	WARN_ON_ONCE(rv->rv_device);
-	set_stretch(rv, NULL);
-	drop_pages(rv, 0, rv->rv_npages);
+	rpcrdma2_recv_set_stretch(rv, NULL);
+	rpcrdma2_recv_drop_pages(rv, 0, rv->rv_npages);
 	kfree((void *)rv - rv->rv_pool->rp_before);
 }
 
-static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
+static struct rpcrdma2_recv *rpcrdma2_recv_alloc(struct rpcrdma2_rpool *rp,
+						 gfp_t gfp)
 {
-	unsigned int n = num_pages(rp);
+	unsigned int n = rpcrdma2_recv_num_pages(rp);
 	struct rpcrdma2_recv *rv;
 	void *memory;
 
@@ -298,10 +305,10 @@ static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
 		return NULL;
 	rv = memory + rp->rp_before;
 	rv->rv_pool = rp;
-	rv->rv_cqe.done = receive_done;
+	rv->rv_cqe.done = rpcrdma2_recv_done;
 	rv->rv_wr.wr_cqe = &rv->rv_cqe;
 	rv->rv_wr.sg_list = rv->rv_sges;
-	if (!resize(rv, 0, n, gfp)) {
+	if (!rpcrdma2_recv_resize(rv, 0, n, gfp)) {
 		kfree(memory);
 		return NULL;
 	}
@@ -309,24 +316,24 @@ static struct rpcrdma2_recv *alloc_recv(struct rpcrdma2_rpool *rp, gfp_t gfp)
 	return rv;
 }
 
-static void unmap_and_free(struct rpcrdma2_recv *rv)
+static void rpcrdma2_recv_unmap_and_free(struct rpcrdma2_recv *rv)
 {
 	if (rv->rv_device)
-		unmap(rv, 0, rv->rv_npages);
+		rpcrdma2_recv_unmap(rv, 0, rv->rv_npages);
 	rv->rv_device = NULL;
-	free_recv(rv);
+	rpcrdma2_recv_destroy(rv);
 }
 
 /*
  * While it was made the pool may have been given a larger size, and be said to have
  * no Receive that is smaller. Return: false when this one would be.
  */
-static bool join(struct rpcrdma2_recv *rv)
+static bool rpcrdma2_recv_join(struct rpcrdma2_recv *rv)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 
 	guard(spinlock)(&rp->rp_lock);
-	if (unlikely(is_small(rv)))
+	if (unlikely(rpcrdma2_recv_is_small(rv)))
 		return false;
 	rp->rp_count++;
 	rv->rv_id = ++rp->rp_last_id;
@@ -335,25 +342,27 @@ static bool join(struct rpcrdma2_recv *rv)
 }
 
 /* A Receive more, mapped for the device; in use, and the pool's */
-static struct rpcrdma2_recv *make_recv(const struct rpcrdma2_conn *co,
-				       struct rpcrdma2_rpool *rp, gfp_t gfp)
+static struct rpcrdma2_recv *rpcrdma2_recv_make(const struct rpcrdma2_conn *co,
+						struct rpcrdma2_rpool *rp,
+						gfp_t gfp)
 {
 	struct rpcrdma2_recv *rv;
 
-	while ((rv = alloc_recv(rp, gfp)) && map_for(co, rv)) {
-		if (likely(join(rv)))
+	while ((rv = rpcrdma2_recv_alloc(rp, gfp)) &&
+	       rpcrdma2_recv_map_for(co, rv)) {
+		if (likely(rpcrdma2_recv_join(rv)))
 			return rv;
-		unmap_and_free(rv);
+		rpcrdma2_recv_unmap_and_free(rv);
 	}
 	if (rv)
-		free_recv(rv);
+		rpcrdma2_recv_destroy(rv);
 	return NULL;
 }
 
 static __always_inline void
-sync_pages(struct rpcrdma2_recv *rv,
-	   void (*sync)(struct ib_device *dev, u64 addr, size_t len,
-			enum dma_data_direction dir))
+rpcrdma2_recv_sync_pages(struct rpcrdma2_recv *rv,
+			 void (*sync)(struct ib_device *dev, u64 addr,
+				      size_t len, enum dma_data_direction dir))
 {
 	u32 left = rv->rv_len, n;
 	unsigned int i;
@@ -366,19 +375,20 @@ sync_pages(struct rpcrdma2_recv *rv,
 
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
 {
-	sync_pages(rv, ib_dma_sync_single_for_cpu);
+	rpcrdma2_recv_sync_pages(rv, ib_dma_sync_single_for_cpu);
 	rpcrdma2_recv_sync_stretch(rv);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_sync);
 
 /* Of what the CPU may have written, which is the last message */
-static void sync_for_device(struct rpcrdma2_recv *rv)
+static void rpcrdma2_recv_sync_for_device(struct rpcrdma2_recv *rv)
 {
-	sync_pages(rv, ib_dma_sync_single_for_device);
+	rpcrdma2_recv_sync_pages(rv, ib_dma_sync_single_for_device);
 }
 
 /* Posts what is on @recvs, and leaves there what the device does not take. */
-static bool post(struct rpcrdma2_conn *co, struct list_head *recvs)
+static bool rpcrdma2_recvs_post_locked(struct rpcrdma2_conn *co,
+				       struct list_head *recvs)
 {
 	const struct ib_recv_wr *bad = NULL;
 	struct ib_recv_wr *first = NULL;
@@ -415,9 +425,9 @@ void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size)
 	WRITE_ONCE(rp->rp_size, size);
 	rp->rp_small = 0;
 	list_for_each_entry(rv, &rp->rp_all, rv_all)
-		rp->rp_small += is_small(rv);
+		rp->rp_small += rpcrdma2_recv_is_small(rv);
 	if (!rp->rp_reposted)
-		fit_free_locked(rp);
+		rpcrdma2_rpool_fit_free_locked(rp);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_resize);
 
@@ -428,7 +438,7 @@ void rpcrdma2_rpool_unmap(struct rpcrdma2_rpool *rp)
 	guard(spinlock)(&rp->rp_lock);
 	list_for_each_entry(rv, &rp->rp_all, rv_all) {
 		if (rv->rv_device)
-			unmap(rv, 0, rv->rv_npages);
+			rpcrdma2_recv_unmap(rv, 0, rv->rv_npages);
 		rv->rv_device = NULL;
 	}
 }
@@ -440,7 +450,7 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp)
 
 	WARN_ON_ONCE(rp->rp_nfree != rp->rp_count);
 	list_for_each_entry_safe(rv, next, &rp->rp_all, rv_all)
-		free_recv(rv);
+		rpcrdma2_recv_destroy(rv);
 	INIT_LIST_HEAD(&rp->rp_all);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_destroy);
@@ -450,8 +460,8 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv)
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 
 	guard(spinlock)(&rp->rp_lock);
-	if (unlikely(!is_fit(rv)) && !rp->rp_reposted)
-		fit_locked(rv);
+	if (unlikely(!rpcrdma2_recv_is_fit(rv)) && !rp->rp_reposted)
+		rpcrdma2_recv_fit_locked(rv);
 	list_add(&rv->rv_list, &rp->rp_free);
 	rp->rp_nfree++;
 }
@@ -464,22 +474,23 @@ void rpcrdma2_recv_free(struct rpcrdma2_recv *rv)
 	scoped_guard(spinlock, &rp->rp_lock) {
 		list_del(&rv->rv_all);
 		rp->rp_count--;
-		rp->rp_small -= is_small(rv);
+		rp->rp_small -= rpcrdma2_recv_is_small(rv);
 	}
-	unmap_and_free(rv);
+	rpcrdma2_recv_unmap_and_free(rv);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_free);
 
 /* Moves at most @count that are not in use to @recvs, and returns how many. */
-static unsigned int take_free(struct rpcrdma2_rpool *rp, unsigned int count,
-			      struct list_head *recvs)
+static unsigned int rpcrdma2_rpool_take_free(struct rpcrdma2_rpool *rp,
+					     unsigned int count,
+					     struct list_head *recvs)
 {
 	struct rpcrdma2_recv *rv, *next;
 	unsigned int n = 0;
 
 	guard(spinlock)(&rp->rp_lock);
 	if (unlikely(rp->rp_small) && !rp->rp_reposted)
-		fit_free_locked(rp);
+		rpcrdma2_rpool_fit_free_locked(rp);
 	list_for_each_entry_safe(rv, next, &rp->rp_free, rv_list) {
 		if (n == count)
 			break;
@@ -498,23 +509,23 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 	LIST_HEAD(recvs);
 	unsigned int n;
 
-	n = take_free(rp, count, &recvs);
+	n = rpcrdma2_rpool_take_free(rp, count, &recvs);
 	list_for_each_entry_safe(rv, next, &recvs, rv_list) {
 		if (likely(rv->rv_device)) {
-			sync_for_device(rv);
-		} else if (!map_for(co, rv)) {
+			rpcrdma2_recv_sync_for_device(rv);
+		} else if (!rpcrdma2_recv_map_for(co, rv)) {
 			list_del(&rv->rv_list);
 			rpcrdma2_recv_put(rv);
 			n--;
 		}
 	}
 	for (; n < count && READ_ONCE(rp->rp_count) < rp->rp_max; n++) {
-		rv = make_recv(co, rp, gfp);
+		rv = rpcrdma2_recv_make(co, rp, gfp);
 		if (!rv)
 			break;
 		list_add(&rv->rv_list, &recvs);
 	}
-	if (!n || likely(post(co, &recvs)))
+	if (!n || likely(rpcrdma2_recvs_post_locked(co, &recvs)))
 		return n;
 	list_for_each_entry_safe(rv, next, &recvs, rv_list) {
 		rpcrdma2_recv_put(rv);
@@ -526,8 +537,9 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_post);
 
 /* Posts what is free when there is a batch. Return: how many. */
-static unsigned int post_batch(struct rpcrdma2_conn *co,
-			       struct rpcrdma2_rpool *rp, bool *taken)
+static unsigned int rpcrdma2_recvs_post_batch(struct rpcrdma2_conn *co,
+					      struct rpcrdma2_rpool *rp,
+					      bool *taken)
 {
 	unsigned int n = 0;
 
@@ -535,7 +547,7 @@ static unsigned int post_batch(struct rpcrdma2_conn *co,
 	if (rp->rp_nfree && rp->rp_nfree >= rp->rp_batch &&
 	    !rpcrdma2_conn_is_lost(co)) {
 		n = rp->rp_nfree;
-		*taken = post(co, &rp->rp_free);
+		*taken = rpcrdma2_recvs_post_locked(co, &rp->rp_free);
 		rp->rp_nfree = list_count_nodes(&rp->rp_free);
 		n -= rp->rp_nfree;
 		rp->rp_posts += n;
@@ -550,13 +562,14 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 	bool taken = true;
 	unsigned int n;
 
-	sync_for_device(rv);
-	if (unlikely(!is_fit(rv)) && rp->rp_reposted && !rpcrdma2_conn_is_lost(co))
-		fit_reposted(rv);
+	rpcrdma2_recv_sync_for_device(rv);
+	if (unlikely(!rpcrdma2_recv_is_fit(rv)) && rp->rp_reposted &&
+	    !rpcrdma2_conn_is_lost(co))
+		rpcrdma2_recv_fit_reposted(rv);
 	spin_lock(&rp->rp_lock);
 	list_add(&rv->rv_list, &rp->rp_free);
 	rp->rp_nfree++;
-	n = post_batch(co, rp, &taken);
+	n = rpcrdma2_recvs_post_batch(co, rp, &taken);
 	spin_unlock(&rp->rp_lock);
 	if (unlikely(!taken))
 		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
@@ -582,7 +595,7 @@ void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 
 	spin_lock(&rp->rp_lock);
 	rp->rp_batch = batch;
-	post_batch(co, rp, &taken);
+	rpcrdma2_recvs_post_batch(co, rp, &taken);
 	spin_unlock(&rp->rp_lock);
 	if (unlikely(!taken))
 		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
@@ -596,8 +609,9 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 
 	while (rp->rp_count < total) {
 		/* nothing is killed for it */
-		rv = make_recv(co, rp, GFP_KERNEL | __GFP_RETRY_MAYFAIL |
-				       __GFP_NOWARN);
+		rv = rpcrdma2_recv_make(co, rp,
+					GFP_KERNEL | __GFP_RETRY_MAYFAIL |
+						__GFP_NOWARN);
 		if (!rv)
 			return -ENOMEM;
 		rpcrdma2_recv_repost(co, rv);

@@ -78,8 +78,10 @@ unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
 EXPORT_SYMBOL_GPL(rpcrdma2_rw_size);
 
 /* With a scatterlist for the caller to fill */
-static struct part *new_part(struct rpcrdma2_rw *rw, unsigned int nents,
-			     const struct rpcrdma2_segment *seg, u32 skip)
+static struct part *rpcrdma2_rw_new_part(struct rpcrdma2_rw *rw,
+					 unsigned int nents,
+					 const struct rpcrdma2_segment *seg,
+					 u32 skip)
 {
 	struct part *part = kmem_cache_alloc(part_cache, GFP_KERNEL);
 
@@ -100,15 +102,17 @@ static struct part *new_part(struct rpcrdma2_rw *rw, unsigned int nents,
 	return part;
 }
 
-static int read_part(struct rpcrdma2_rw *rw, const struct rpcrdma2_segment *seg,
-		     u32 skip, u32 len, struct page *const *pages, u32 sink)
+static int rpcrdma2_rw_read_part(struct rpcrdma2_rw *rw,
+				 const struct rpcrdma2_segment *seg, u32 skip,
+				 u32 len, struct page *const *pages, u32 sink)
 {
 	unsigned int off = offset_in_page(sink), n, i;
 	struct scatterlist *sg;
 	struct part *part;
 
 	pages += sink >> PAGE_SHIFT;
-	part = new_part(rw, DIV_ROUND_UP(off + len, PAGE_SIZE), seg, skip);
+	part = rpcrdma2_rw_new_part(rw, DIV_ROUND_UP(off + len, PAGE_SIZE), seg,
+				    skip);
 	if (!part)
 		return -ENOMEM;
 	for_each_sg(part->table.sgl, sg, part->nents, i) {
@@ -135,7 +139,7 @@ int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
 		}
 		n = rpcrdma2_caps_cut(co->co_rw_pages, offset_in_page(sink),
 				      min(len, seg->rs_length - skip));
-		ret = read_part(rw, seg, skip, n, pages, sink);
+		ret = rpcrdma2_rw_read_part(rw, seg, skip, n, pages, sink);
 		if (ret)
 			return ret;
 		skip += n;
@@ -146,8 +150,9 @@ int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rw_read);
 
-static int write_part(struct rpcrdma2_rw *rw, struct rpcrdma2_walk *wk,
-		      const struct rpcrdma2_segment *seg)
+static int rpcrdma2_rw_write_part(struct rpcrdma2_rw *rw,
+				  struct rpcrdma2_walk *wk,
+				  const struct rpcrdma2_segment *seg)
 {
 	struct rpcrdma2_piece pc;
 	struct scatterlist *sg;
@@ -158,7 +163,7 @@ static int write_part(struct rpcrdma2_rw *rw, struct rpcrdma2_walk *wk,
 	nents = rpcrdma2_walk_count(*wk);
 	if (WARN_ON_ONCE(!nents))
 		return -EINVAL;
-	part = new_part(rw, nents, seg, 0);
+	part = rpcrdma2_rw_new_part(rw, nents, seg, 0);
 	if (!part)
 		return -ENOMEM;
 	for_each_sg(part->table.sgl, sg, part->nents, i) {
@@ -188,7 +193,7 @@ int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
 		if (!seg->rs_length)
 			continue;
 		left -= seg->rs_length;
-		ret = write_part(rw, &wk, seg);
+		ret = rpcrdma2_rw_write_part(rw, &wk, seg);
 		if (ret)
 			return ret;
 	}
@@ -310,8 +315,8 @@ int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
 EXPORT_SYMBOL_GPL(rpcrdma2_pull_reads);
 
 /* From the Receive into the pages */
-static void copy_stretch(const struct rpcrdma2_pull *pl,
-			 const struct rpcrdma2_stretch *st)
+static void rpcrdma2_pull_copy_stretch(const struct rpcrdma2_pull *pl,
+				       const struct rpcrdma2_stretch *st)
 {
 	u32 from = pl->pl_hdr->h_len + st->st_src;
 	u32 sink = st->st_sink, left = st->st_len, n;
@@ -328,7 +333,7 @@ static void copy_stretch(const struct rpcrdma2_pull *pl,
 }
 
 /* E-07: padding is not in the chunk. It never runs over the end of a page. */
-static void zero_pad(const struct rpcrdma2_pull *pl, u32 end)
+static void rpcrdma2_pull_zero_pad(const struct rpcrdma2_pull *pl, u32 end)
 {
 	if (xdr_pad_size(end))
 		memset(rpcrdma2_pull_at(pl, end), 0, xdr_pad_size(end));
@@ -342,10 +347,10 @@ void rpcrdma2_pull_finish(const struct rpcrdma2_pull *pl)
 	rpcrdma2_layout_begin(&lo, pl->pl_hdr, pl->pl_inline);
 	while (rpcrdma2_layout_next(&lo, &st)) {
 		if (st.st_chunk)
-			zero_pad(pl, st.st_sink + st.st_len);
+			rpcrdma2_pull_zero_pad(pl, st.st_sink + st.st_len);
 		else if (pl->pl_hdr->h_proc == RDMA2_MSG &&
 			 st.st_sink >= pl->pl_apart)
-			copy_stretch(pl, &st);
+			rpcrdma2_pull_copy_stretch(pl, &st);
 	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_pull_finish);
@@ -366,7 +371,8 @@ bool rpcrdma2_pull_is_call(const struct rpcrdma2_pull *pl, u32 length)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_pull_is_call);
 
-static bool word_is(const struct xdr_buf *res, u32 off, u32 value)
+static bool rpcrdma2_respond_word_is(const struct xdr_buf *res, u32 off,
+				     u32 value)
 {
 	u32 word;
 
@@ -378,13 +384,13 @@ static bool word_is(const struct xdr_buf *res, u32 off, u32 value)
  * offset of that word instead for an NFSv4 READLINK. And a reply can have been
  * cut short or encrypted after the upper layer has named its results.
  */
-static bool find_result(const struct xdr_buf *res, struct rpcrdma2_range *ra,
-			u32 from)
+static bool rpcrdma2_respond_find_result(const struct xdr_buf *res,
+					 struct rpcrdma2_range *ra, u32 from)
 {
 	if (ra->ra_off < from + XDR_UNIT)
 		return false;
-	if (!word_is(res, ra->ra_off - XDR_UNIT, ra->ra_len)) {
-		if (!word_is(res, ra->ra_off, ra->ra_len))
+	if (!rpcrdma2_respond_word_is(res, ra->ra_off - XDR_UNIT, ra->ra_len)) {
+		if (!rpcrdma2_respond_word_is(res, ra->ra_off, ra->ra_len))
 			return false;
 		ra->ra_off += XDR_UNIT;
 	}
@@ -400,7 +406,7 @@ void rpcrdma2_find_results(const struct xdr_buf *res,
 	u32 from = 0;
 
 	for (i = 0; i < nresults; i++, ra++) {
-		if (!ra->ra_len || !find_result(res, ra, from))
+		if (!ra->ra_len || !rpcrdma2_respond_find_result(res, ra, from))
 			ra->ra_len = 0;
 		else
 			from = ra->ra_off + ra->ra_len;

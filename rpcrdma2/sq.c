@@ -29,7 +29,7 @@ void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count)
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_give);
 
 /* What is broken when a work request fails */
-static enum rpcrdma2_loss loss_of(enum ib_wr_opcode opcode)
+static enum rpcrdma2_loss rpcrdma2_sq_loss_of(enum ib_wr_opcode opcode)
 {
 	switch (opcode) {
 	case IB_WR_RDMA_READ:
@@ -50,7 +50,7 @@ struct front {
 };
 
 /* Did the peer's device say that this work request can never be carried out? */
-static bool is_refused(const struct ib_wc *wc)
+static bool rpcrdma2_sq_is_refused(const struct ib_wc *wc)
 {
 	return wc->status == IB_WC_REM_ACCESS_ERR ||
 	       wc->status == IB_WC_REM_INV_REQ_ERR ||
@@ -58,22 +58,25 @@ static bool is_refused(const struct ib_wc *wc)
 }
 
 /* What is behind it in its chain is flushed. */
-static void wc_front(struct ib_cq *cq, struct ib_wc *wc)
+static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma2_conn *co = cq->cq_context;
 
 	trace_rpcrdma2_wc_front(cq, 0, wc);
-	co->co_sq.sq_refused |= is_refused(wc);
+	co->co_sq.sq_refused |= rpcrdma2_sq_is_refused(wc);
 	rpcrdma2_conn_lose(co, container_of(wc->wr_cqe, struct front, cqe)->why);
 }
 
-static struct ib_cqe *front_cqe(const struct ib_send_wr *wr)
+static struct ib_cqe *rpcrdma2_sq_front_cqe(const struct ib_send_wr *wr)
 {
-	static struct front read = { { wc_front }, RPCRDMA2_LOSS_READ };
-	static struct front region = { { wc_front }, RPCRDMA2_LOSS_REGION };
-	static struct front write = { { wc_front }, RPCRDMA2_LOSS_SEND };
+	static struct front read = { { rpcrdma2_sq_wc_front },
+				     RPCRDMA2_LOSS_READ };
+	static struct front region = { { rpcrdma2_sq_wc_front },
+				       RPCRDMA2_LOSS_REGION };
+	static struct front write = { { rpcrdma2_sq_wc_front },
+				      RPCRDMA2_LOSS_SEND };
 
-	switch (loss_of(wr->opcode)) {
+	switch (rpcrdma2_sq_loss_of(wr->opcode)) {
 	case RPCRDMA2_LOSS_READ:
 		return &read.cqe;
 	case RPCRDMA2_LOSS_REGION:
@@ -84,8 +87,8 @@ static struct ib_cqe *front_cqe(const struct ib_send_wr *wr)
 }
 
 /* From the queue to @done; its entries are added to @wrs. */
-static void unlink_post(struct rpcrdma2_post *post, struct list_head *done,
-			unsigned int *wrs)
+static void rpcrdma2_sq_unlink_post(struct rpcrdma2_post *post,
+				    struct list_head *done, unsigned int *wrs)
 {
 	*wrs += post->po_wrs;
 	post->po_wrs = 0;
@@ -93,8 +96,8 @@ static void unlink_post(struct rpcrdma2_post *post, struct list_head *done,
 }
 
 /* The owners of those without a completion do not look at @ok. */
-static void finish(struct rpcrdma2_conn *co, struct list_head *done,
-		   unsigned int wrs, bool ok)
+static void rpcrdma2_sq_finish(struct rpcrdma2_conn *co, struct list_head *done,
+			       unsigned int wrs, bool ok)
 {
 	struct rpcrdma2_post *post, *next;
 
@@ -105,14 +108,14 @@ static void finish(struct rpcrdma2_conn *co, struct list_head *done,
 	}
 }
 
-static bool has_deadline(const struct rpcrdma2_sq *sq,
-			 const struct rpcrdma2_post *post)
+static bool rpcrdma2_post_has_deadline(const struct rpcrdma2_sq *sq,
+				       const struct rpcrdma2_post *post)
 {
 	return post->po_signal && sq->sq_timeout &&
 	       (sq->sq_all_timed || post->po_timed);
 }
 
-static void wc_post(struct ib_cq *cq, struct ib_wc *wc)
+static void rpcrdma2_sq_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma2_post *post = container_of(wc->wr_cqe,
 						  struct rpcrdma2_post, po_cqe);
@@ -125,9 +128,9 @@ static void wc_post(struct ib_cq *cq, struct ib_wc *wc)
 
 	trace_rpcrdma2_wc_send(cq, post->po_id, wc);
 	if (unlikely(!ok)) {
-		post->po_refused = sq->sq_refused || is_refused(wc);
+		post->po_refused = sq->sq_refused || rpcrdma2_sq_is_refused(wc);
 		sq->sq_refused = false;
-		rpcrdma2_conn_lose(co, loss_of(post->po_opcode));
+		rpcrdma2_conn_lose(co, rpcrdma2_sq_loss_of(post->po_opcode));
 	}
 
 	spin_lock(&sq->sq_lock);
@@ -137,25 +140,26 @@ static void wc_post(struct ib_cq *cq, struct ib_wc *wc)
 			if (each == post || !ok)
 				break;
 			if (!each->po_signal)
-				unlink_post(each, &done, &wrs);
+				rpcrdma2_sq_unlink_post(each, &done, &wrs);
 		}
-		if (has_deadline(sq, post) &&
+		if (rpcrdma2_post_has_deadline(sq, post) &&
 		    list_is_first(&post->po_list, &sq->sq_posted))
 			sq->sq_moved = jiffies;
-		unlink_post(post, &done, &wrs);
+		rpcrdma2_sq_unlink_post(post, &done, &wrs);
 	}
 	spin_unlock(&sq->sq_lock);
-	finish(co, &done, wrs, ok);
+	rpcrdma2_sq_finish(co, &done, wrs, ok);
 }
 
 /* The oldest chain with a deadline; NULL when there is none */
-static const struct rpcrdma2_post *oldest_locked(const struct rpcrdma2_sq *sq)
+static const struct rpcrdma2_post *
+rpcrdma2_sq_oldest_locked(const struct rpcrdma2_sq *sq)
 {
 	const struct rpcrdma2_post *post;
 
 	lockdep_assert_held(&sq->sq_lock);
 	list_for_each_entry(post, &sq->sq_posted, po_list)
-		if (has_deadline(sq, post))
+		if (rpcrdma2_post_has_deadline(sq, post))
 			return post;
 	return NULL;
 }
@@ -177,7 +181,7 @@ static long rpcrdma2_sq_left(const struct rpcrdma2_sq *sq,
 	return min_t(long, since + sq->sq_timeout - jiffies, most);
 }
 
-static void watch(struct work_struct *work)
+static void rpcrdma2_sq_watch(struct work_struct *work)
 {
 	struct rpcrdma2_conn *co = container_of(to_delayed_work(work),
 						struct rpcrdma2_conn,
@@ -188,10 +192,10 @@ static void watch(struct work_struct *work)
 	long left = 0;
 
 	spin_lock(&sq->sq_lock);
-	post = oldest_locked(sq);
+	post = rpcrdma2_sq_oldest_locked(sq);
 	if (post) {
 		left = rpcrdma2_sq_left(sq, post);
-		why = loss_of(post->po_opcode);
+		why = rpcrdma2_sq_loss_of(post->po_opcode);
 	}
 	spin_unlock(&sq->sq_lock);
 
@@ -211,7 +215,7 @@ void rpcrdma2_sq_init(struct rpcrdma2_conn *co)
 	spin_lock_init(&sq->sq_lock);
 	INIT_LIST_HEAD(&sq->sq_posted);
 	sq->sq_send_max = U32_MAX;
-	INIT_DELAYED_WORK(&sq->sq_watch, watch);
+	INIT_DELAYED_WORK(&sq->sq_watch, rpcrdma2_sq_watch);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_init);
 
@@ -239,8 +243,8 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 octets)
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_bound);
 
 /* C-034. What asks for smaller Receives is posted after the bound is set. */
-static bool too_large_locked(const struct rpcrdma2_sq *sq,
-			     const struct rpcrdma2_post *post)
+static bool rpcrdma2_sq_too_large_locked(const struct rpcrdma2_sq *sq,
+					 const struct rpcrdma2_post *post)
 {
 	lockdep_assert_held(&sq->sq_lock);
 	return unlikely(post->po_octets > sq->sq_send_max) ||
@@ -248,19 +252,20 @@ static bool too_large_locked(const struct rpcrdma2_sq *sq,
 }
 
 /* Readies a chain but for its last work request, which it returns. */
-static struct ib_send_wr *ready_front(struct rpcrdma2_post *post,
-				      struct ib_send_wr *wr)
+static struct ib_send_wr *rpcrdma2_sq_ready_front(struct rpcrdma2_post *post,
+						  struct ib_send_wr *wr)
 {
 	for (post->po_wrs = 1; wr->next; wr = wr->next) {
-		wr->wr_cqe = front_cqe(wr);
+		wr->wr_cqe = rpcrdma2_sq_front_cqe(wr);
 		wr->send_flags &= ~IB_SEND_SIGNALED;
 		post->po_wrs++;
 	}
 	return wr;
 }
 
-static void choose_signal(struct rpcrdma2_sq *sq, struct rpcrdma2_post *post,
-			  struct ib_send_wr *last)
+static void rpcrdma2_sq_choose_signal(struct rpcrdma2_sq *sq,
+				      struct rpcrdma2_post *post,
+				      struct ib_send_wr *last)
 {
 	sq->sq_unsignaled += post->po_wrs + post->po_extra;
 	if (post->po_signal || sq->sq_unsignaled >= sq->sq_batch) {
@@ -272,8 +277,9 @@ static void choose_signal(struct rpcrdma2_sq *sq, struct rpcrdma2_post *post,
 	}
 }
 
-static int hand_over(struct rpcrdma2_conn *co, struct ib_send_wr *first,
-		     const struct ib_send_wr **bad)
+static int rpcrdma2_sq_post_chain(struct rpcrdma2_conn *co,
+				  struct ib_send_wr *first,
+				  const struct ib_send_wr **bad)
 {
 	struct ib_send_wr *rest = first->next;
 	int ret;
@@ -296,7 +302,7 @@ static int hand_over(struct rpcrdma2_conn *co, struct ib_send_wr *first,
 int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		     struct ib_send_wr *first)
 {
-	struct ib_send_wr *last = ready_front(post, first);
+	struct ib_send_wr *last = rpcrdma2_sq_ready_front(post, first);
 	const struct ib_send_wr *bad = NULL;
 	struct rpcrdma2_sq *sq = &co->co_sq;
 	unsigned int wrs = post->po_wrs;
@@ -304,26 +310,26 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	int ret;
 
 	last->wr_cqe = &post->po_cqe;
-	post->po_cqe.done = wc_post;
+	post->po_cqe.done = rpcrdma2_sq_wc_post;
 	post->po_opcode = last->opcode;
 	post->po_since = jiffies;
 	post->po_refused = false;
 
 	spin_lock(&sq->sq_lock);
-	if (too_large_locked(sq, post)) {
+	if (rpcrdma2_sq_too_large_locked(sq, post)) {
 		post->po_wrs = 0;
 		spin_unlock(&sq->sq_lock);
 		rpcrdma2_sq_give(co, wrs);
 		return -EMSGSIZE;
 	}
-	choose_signal(sq, post, last);
-	timed = has_deadline(sq, post);
+	rpcrdma2_sq_choose_signal(sq, post, last);
+	timed = rpcrdma2_post_has_deadline(sq, post);
 	post->po_id = ++sq->sq_last_id;
 	trace_rpcrdma2_post_send(co, post, last);
 	list_add_tail(&post->po_list, &sq->sq_posted);
 	if (post->po_begin)
 		post->po_begin(co, post);
-	ret = hand_over(co, first, &bad);
+	ret = rpcrdma2_sq_post_chain(co, first, &bad);
 	if (unlikely(ret && bad == first)) {
 		list_del(&post->po_list);
 		post->po_wrs = 0;
@@ -365,10 +371,10 @@ void rpcrdma2_sq_drain(struct rpcrdma2_conn *co)
 	list_for_each_entry_safe(post, next, &sq->sq_posted, po_list) {
 		if ((s32)(post->po_id - last) > 0)
 			break;
-		unlink_post(post, &done, &wrs);
+		rpcrdma2_sq_unlink_post(post, &done, &wrs);
 	}
 	spin_unlock(&sq->sq_lock);
-	finish(co, &done, wrs, false);
+	rpcrdma2_sq_finish(co, &done, wrs, false);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_drain);
 

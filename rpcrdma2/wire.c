@@ -98,7 +98,7 @@ static const struct code codes[] = {
 };
 
 /* Version 1 has one code besides ERR_VERS, without words. */
-static const struct code *find_code(u32 vers, u32 code)
+static const struct code *rpcrdma2_find_errcode(u32 vers, u32 code)
 {
 	if (code >= ARRAY_SIZE(codes) ||
 	    (vers == RPCRDMA2_VERS_ONE && code != RDMA2_ERR_VERS))
@@ -108,14 +108,14 @@ static const struct code *find_code(u32 vers, u32 code)
 
 unsigned int rpcrdma2_error_args(u32 vers, u32 code)
 {
-	return find_code(vers, code)->args;
+	return rpcrdma2_find_errcode(vers, code)->args;
 }
 
 /*
  * C-085 is about each chunk, and what the decoder holds is a number of all together:
  * so many of each chunk of this Call are within it.
  */
-static u32 segments_each(const struct rpcrdma2_hdr *h)
+static u32 rpcrdma2_segments_each(const struct rpcrdma2_hdr *h)
 {
 	unsigned int chunks = h->h_nreads + h->h_nwrites + h->h_has_reply;
 
@@ -125,10 +125,10 @@ static u32 segments_each(const struct rpcrdma2_hdr *h)
 void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
 			u32 arg, u32 arg2)
 {
-	const struct code *c = find_code(h->h_vers, code);
+	const struct code *c = rpcrdma2_find_errcode(h->h_vers, code);
 
 	if (code == RDMA2_ERR_SEGMENTS && !arg)
-		arg = segments_each(h);
+		arg = rpcrdma2_segments_each(h);
 	if (h->h_vers == RPCRDMA2_VERS_ONE && code != RDMA2_ERR_VERS)
 		code = RDMA2_ERR_BAD_XDR;
 
@@ -143,7 +143,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_set_error);
 enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 				     bool resent)
 {
-	const struct code *c = find_code(vers, er->er_code);
+	const struct code *c = rpcrdma2_find_errcode(vers, er->er_code);
 
 	if (vers != RPCRDMA2_VERS_ONE && rpcrdma2_lacks_message(er))
 		return RPCRDMA2_REMEDY_VERSION_ONE;
@@ -170,8 +170,8 @@ EXPORT_SYMBOL_GPL(rpcrdma2_lacks_message);
  * S05, S09: segments that exist, whose lengths add up to that of the chunk. A
  * Read chunk has one at least, and @least is 1: none of them is empty.
  */
-static bool chunk_sound(const struct rpcrdma2_hdr *h,
-			const struct rpcrdma2_chunk *ck, u32 least)
+static bool rpcrdma2_chunk_sound(const struct rpcrdma2_hdr *h,
+				 const struct rpcrdma2_chunk *ck, u32 least)
 {
 	const struct rpcrdma2_segment *seg;
 	unsigned int i;
@@ -188,14 +188,15 @@ static bool chunk_sound(const struct rpcrdma2_hdr *h,
 }
 
 /* S05, S09: ascending aligned positions, less than 2^32 in all */
-static bool reads_sendable(const struct rpcrdma2_hdr *h)
+static bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
 {
 	const struct rpcrdma2_chunk *ck = h->h_reads;
 	unsigned int i;
 	u32 sum = 0;
 
 	for (i = 0; i < h->h_nreads; i++, ck++) {
-		if (ck->ck_position % XDR_UNIT || !chunk_sound(h, ck, 1))
+		if (ck->ck_position % XDR_UNIT ||
+		    !rpcrdma2_chunk_sound(h, ck, 1))
 			return false;
 		if (i && ck->ck_position <= ck[-1].ck_position)
 			return false;
@@ -209,23 +210,23 @@ static bool reads_sendable(const struct rpcrdma2_hdr *h)
  * S10: a Call offers no Write chunk without segments. A Reply gives back the
  * list of the Call as it came (E-10).
  */
-static bool writes_sendable(const struct rpcrdma2_hdr *h)
+static bool rpcrdma2_writes_sendable(const struct rpcrdma2_hdr *h)
 {
 	unsigned int i;
 
 	for (i = 0; i < h->h_nwrites; i++) {
 		if (!h->h_writes[i].ck_nsegs && h->h_direction == RDMA2_CALL)
 			return false;
-		if (!chunk_sound(h, &h->h_writes[i], 0))
+		if (!rpcrdma2_chunk_sound(h, &h->h_writes[i], 0))
 			return false;
 	}
 	if (!h->h_has_reply)
 		return true;
-	return h->h_reply.ck_nsegs && chunk_sound(h, &h->h_reply, 0);
+	return h->h_reply.ck_nsegs && rpcrdma2_chunk_sound(h, &h->h_reply, 0);
 }
 
 /* C-072, C-073, S47: a handle of the same Call, or 0; always 0 in a Reply */
-static bool inv_handle_sendable(const struct rpcrdma2_hdr *h)
+static bool rpcrdma2_inv_handle_sendable(const struct rpcrdma2_hdr *h)
 {
 	unsigned int i;
 
@@ -240,7 +241,7 @@ static bool inv_handle_sendable(const struct rpcrdma2_hdr *h)
 }
 
 /* E-05, S07: the RPC message is in the Position-Zero chunk or inline */
-static bool call_sendable(const struct rpcrdma2_hdr *h)
+static bool rpcrdma2_call_sendable(const struct rpcrdma2_hdr *h)
 {
 	bool zero = h->h_nreads && !h->h_reads[0].ck_position;
 
@@ -248,7 +249,7 @@ static bool call_sendable(const struct rpcrdma2_hdr *h)
 }
 
 /* E-06, E-22, S10: no Reads, and a Reply chunk exactly when it is used */
-static bool reply_sendable(const struct rpcrdma2_hdr *h)
+static bool rpcrdma2_reply_sendable(const struct rpcrdma2_hdr *h)
 {
 	if (h->h_nreads)
 		return false;
@@ -257,28 +258,28 @@ static bool reply_sendable(const struct rpcrdma2_hdr *h)
 	return !h->h_has_reply;
 }
 
-static bool rpc_sendable(const struct rpcrdma2_hdr *h)
+static bool rpcrdma2_rpc_sendable(const struct rpcrdma2_hdr *h)
 {
 	if (h->h_nreads > RPCRDMA2_MAX_READ_CHUNKS ||
 	    h->h_nwrites > RPCRDMA2_MAX_WRITE_CHUNKS ||
 	    h->h_nsegs > RPCRDMA2_MAX_SEGMENTS)
 		return false;
-	if (!reads_sendable(h) || !writes_sendable(h) ||
-	    !inv_handle_sendable(h))
+	if (!rpcrdma2_reads_sendable(h) || !rpcrdma2_writes_sendable(h) ||
+	    !rpcrdma2_inv_handle_sendable(h))
 		return false;
 
 	switch (h->h_direction) { /* C-067, S06 */
 	case RDMA2_CALL:
-		return call_sendable(h);
+		return rpcrdma2_call_sendable(h);
 	case RDMA2_REPLY:
-		return reply_sendable(h);
+		return rpcrdma2_reply_sendable(h);
 	default:
 		return false;
 	}
 }
 
 /* Ten codes in version 2, two in version 1; S36: VERS under any version */
-static bool error_sendable(const struct rpcrdma2_hdr *h)
+static bool rpcrdma2_error_sendable(const struct rpcrdma2_hdr *h)
 {
 	u32 code = h->h_error.er_code;
 
@@ -297,11 +298,11 @@ bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
 	if (!h->h_credit)
 		return false;
 	if (h->h_proc == RDMA2_ERROR)
-		return error_sendable(h);
+		return rpcrdma2_error_sendable(h);
 	if (h->h_vers != RPCRDMA2_VERS_ONE && h->h_vers != RPCRDMA2_VERS_TWO)
 		return false;
 	if (h->h_proc <= RDMA2_NOMSG)
-		return rpc_sendable(h);
+		return rpcrdma2_rpc_sendable(h);
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
 		return false;
 	if (h->h_proc == RDMA2_OPTIONAL)
@@ -311,7 +312,7 @@ bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
 EXPORT_SYMBOL_GPL(rpcrdma2_sendable);
 
 /* Octets that the chunks add to three empty lists */
-static size_t chunks_size(const struct rpcrdma2_hdr *h)
+static size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h)
 {
 	size_t size = 0;
 	unsigned int i;
@@ -332,7 +333,7 @@ size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h)
 	switch (h->h_proc) {
 	case RDMA2_MSG:
 	case RDMA2_NOMSG:
-		return rpcrdma2_hdr_min(h->h_vers) + chunks_size(h);
+		return rpcrdma2_hdr_min(h->h_vers) + rpcrdma2_chunks_size(h);
 	case RDMA2_ERROR:
 		return RPCRDMA2_PREFIX_LEN + XDR_UNIT +
 		       rpcrdma2_error_args(h->h_vers, h->h_error.er_code) *
@@ -345,7 +346,8 @@ size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_hdr_size);
 
-static __be32 *encode_segment(__be32 *p, const struct rpcrdma2_segment *seg)
+static __be32 *rpcrdma2_encode_segment(__be32 *p,
+				       const struct rpcrdma2_segment *seg)
 {
 	*p++ = cpu_to_be32(seg->rs_handle);
 	*p++ = cpu_to_be32(seg->rs_length);
@@ -354,18 +356,18 @@ static __be32 *encode_segment(__be32 *p, const struct rpcrdma2_segment *seg)
 	return p;
 }
 
-static __be32 *encode_counted(__be32 *p, const struct rpcrdma2_hdr *h,
-			      const struct rpcrdma2_chunk *ck)
+static __be32 *rpcrdma2_encode_counted(__be32 *p, const struct rpcrdma2_hdr *h,
+				       const struct rpcrdma2_chunk *ck)
 {
 	unsigned int i;
 
 	*p++ = cpu_to_be32(ck->ck_nsegs);
 	for (i = 0; i < ck->ck_nsegs; i++)
-		p = encode_segment(p, &h->h_segs[ck->ck_first + i]);
+		p = rpcrdma2_encode_segment(p, &h->h_segs[ck->ck_first + i]);
 	return p;
 }
 
-static __be32 *encode_rpc(__be32 *p, const struct rpcrdma2_hdr *h)
+static __be32 *rpcrdma2_encode_rpc(__be32 *p, const struct rpcrdma2_hdr *h)
 {
 	const struct rpcrdma2_chunk *ck;
 	unsigned int i, j;
@@ -379,23 +381,23 @@ static __be32 *encode_rpc(__be32 *p, const struct rpcrdma2_hdr *h)
 		for (j = 0; j < ck->ck_nsegs; j++) {
 			*p++ = xdr_one;
 			*p++ = cpu_to_be32(ck->ck_position);
-			p = encode_segment(p, &h->h_segs[ck->ck_first + j]);
+			p = rpcrdma2_encode_segment(p, &h->h_segs[ck->ck_first + j]);
 		}
 	}
 	*p++ = xdr_zero;
 	for (i = 0; i < h->h_nwrites; i++) {
 		*p++ = xdr_one;
-		p = encode_counted(p, h, &h->h_writes[i]);
+		p = rpcrdma2_encode_counted(p, h, &h->h_writes[i]);
 	}
 	*p++ = xdr_zero;
 	*p++ = h->h_has_reply ? xdr_one : xdr_zero;
 	if (h->h_has_reply)
-		p = encode_counted(p, h, &h->h_reply);
+		p = rpcrdma2_encode_counted(p, h, &h->h_reply);
 	return p;
 }
 
 /* C-062: exactly the words of the code, nothing behind them */
-static __be32 *encode_error(__be32 *p, const struct rpcrdma2_hdr *h)
+static __be32 *rpcrdma2_encode_error(__be32 *p, const struct rpcrdma2_hdr *h)
 {
 	unsigned int args = rpcrdma2_error_args(h->h_vers, h->h_error.er_code);
 
@@ -421,10 +423,10 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h)
 	switch (h->h_proc) {
 	case RDMA2_MSG:
 	case RDMA2_NOMSG:
-		p = encode_rpc(p, h);
+		p = rpcrdma2_encode_rpc(p, h);
 		break;
 	case RDMA2_ERROR:
-		p = encode_error(p, h);
+		p = rpcrdma2_encode_error(p, h);
 		break;
 	case RDMA2_OPTIONAL:
 		*p++ = cpu_to_be32(h->h_direction);
@@ -472,7 +474,8 @@ struct excess {
  * of these functions returns false for what is malformed (C-081).
  */
 
-static void decode_segment(const __be32 *p, struct rpcrdma2_segment *seg)
+static void rpcrdma2_decode_segment(const __be32 *p,
+				    struct rpcrdma2_segment *seg)
 {
 	seg->rs_handle = be32_to_cpup(p++);
 	seg->rs_length = be32_to_cpup(p++);
@@ -480,7 +483,7 @@ static void decode_segment(const __be32 *p, struct rpcrdma2_segment *seg)
 }
 
 /* S05: optional-data is a bool; another value is another dialect */
-static bool decode_present(struct rpcrdma2_cursor *cu, bool *present)
+static bool rpcrdma2_decode_present(struct rpcrdma2_cursor *cu, bool *present)
 {
 	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
 
@@ -492,8 +495,8 @@ static bool decode_present(struct rpcrdma2_cursor *cu, bool *present)
  * The Read chunk at @position, or NULL when there is no room for another.
  * Searched from the end: peers send positions in ascending order.
  */
-static struct rpcrdma2_chunk *read_chunk_at(struct rpcrdma2_hdr *h,
-					    u32 position)
+static struct rpcrdma2_chunk *rpcrdma2_read_chunk_at(struct rpcrdma2_hdr *h,
+						     u32 position)
 {
 	struct rpcrdma2_chunk *ck;
 	unsigned int i = h->h_nreads;
@@ -518,9 +521,9 @@ static struct rpcrdma2_chunk *read_chunk_at(struct rpcrdma2_hdr *h,
 }
 
 /* Appends to @ck. What belongs to the Read chunks behind it moves up. */
-static void insert_read_segment(struct rpcrdma2_hdr *h,
-				struct rpcrdma2_chunk *ck,
-				const struct rpcrdma2_segment *seg)
+static void rpcrdma2_insert_read_segment(struct rpcrdma2_hdr *h,
+					 struct rpcrdma2_chunk *ck,
+					 const struct rpcrdma2_segment *seg)
 {
 	unsigned int at = ck->ck_first + ck->ck_nsegs;
 
@@ -534,8 +537,9 @@ static void insert_read_segment(struct rpcrdma2_hdr *h,
 }
 
 /* S09: any order, grouped by position; empty segments mean nothing */
-static bool add_read_segment(struct rpcrdma2_hdr *h, struct excess *ex,
-			     u32 position, const struct rpcrdma2_segment *seg)
+static bool rpcrdma2_decode_read_segment(struct rpcrdma2_hdr *h,
+					 struct excess *ex, u32 position,
+					 const struct rpcrdma2_segment *seg)
 {
 	struct rpcrdma2_chunk *ck;
 
@@ -544,7 +548,7 @@ static bool add_read_segment(struct rpcrdma2_hdr *h, struct excess *ex,
 	if (position % XDR_UNIT)
 		return false;
 
-	ck = read_chunk_at(h, position);
+	ck = rpcrdma2_read_chunk_at(h, position);
 	if (!ck) {
 		ex->reads = true;
 		ex->zero |= !position;
@@ -554,7 +558,7 @@ static bool add_read_segment(struct rpcrdma2_hdr *h, struct excess *ex,
 	if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS)
 		ex->segs = true;
 	else
-		insert_read_segment(h, ck, seg);
+		rpcrdma2_insert_read_segment(h, ck, seg);
 	return true;
 }
 
@@ -563,31 +567,33 @@ static bool add_read_segment(struct rpcrdma2_hdr *h, struct excess *ex,
  * has a position; so all of them together stay below 2^32, whether the decoded
  * form holds them or not.
  */
-static bool decode_reads(struct rpcrdma2_hdr *h, struct excess *ex,
-			 struct rpcrdma2_cursor *cu)
+static bool rpcrdma2_decode_reads(struct rpcrdma2_hdr *h, struct excess *ex,
+				  struct rpcrdma2_cursor *cu)
 {
 	struct rpcrdma2_segment seg;
 	const __be32 *p;
 	bool present;
 	u32 sum = 0;
 
-	while (decode_present(cu, &present)) {
+	while (rpcrdma2_decode_present(cu, &present)) {
 		if (likely(!present))
 			return true;
 		p = rpcrdma2_take(cu, XDR_UNIT + RPCRDMA2_SEG_LEN);
 		if (!p)
 			return false;
-		decode_segment(p + 1, &seg);
+		rpcrdma2_decode_segment(p + 1, &seg);
 		if (check_add_overflow(sum, seg.rs_length, &sum) ||
-		    !add_read_segment(h, ex, be32_to_cpup(p), &seg))
+		    !rpcrdma2_decode_read_segment(h, ex, be32_to_cpup(p), &seg))
 			return false;
 	}
 	return false;
 }
 
 /* The counted segments of a Write or Reply chunk */
-static bool decode_counted(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
-			   struct excess *ex, struct rpcrdma2_cursor *cu)
+static bool rpcrdma2_decode_counted(struct rpcrdma2_hdr *h,
+				    struct rpcrdma2_chunk *ck,
+				    struct excess *ex,
+				    struct rpcrdma2_cursor *cu)
 {
 	struct rpcrdma2_segment seg;
 	const __be32 *p;
@@ -599,7 +605,7 @@ static bool decode_counted(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
 	ck->ck_first = h->h_nsegs;
 	p = rpcrdma2_take(cu, count * RPCRDMA2_SEG_LEN);
 	for (; count; count--, p += RPCRDMA2_SEG_LEN / XDR_UNIT) {
-		decode_segment(p, &seg);
+		rpcrdma2_decode_segment(p, &seg);
 		if (check_add_overflow(ck->ck_length, seg.rs_length,
 				       &ck->ck_length))
 			return false; /* S05 */
@@ -613,16 +619,16 @@ static bool decode_counted(struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck,
 	return true;
 }
 
-static bool decode_writes(struct rpcrdma2_hdr *h, struct excess *ex,
-			  struct rpcrdma2_cursor *cu)
+static bool rpcrdma2_decode_writes(struct rpcrdma2_hdr *h, struct excess *ex,
+				   struct rpcrdma2_cursor *cu)
 {
 	struct rpcrdma2_chunk ck;
 	bool present;
 
-	while (decode_present(cu, &present)) {
+	while (rpcrdma2_decode_present(cu, &present)) {
 		if (likely(!present))
 			return true;
-		if (!decode_counted(h, &ck, ex, cu))
+		if (!rpcrdma2_decode_counted(h, &ck, ex, cu))
 			return false;
 		if (h->h_nwrites == RPCRDMA2_MAX_WRITE_CHUNKS)
 			ex->writes = true;
@@ -632,18 +638,19 @@ static bool decode_writes(struct rpcrdma2_hdr *h, struct excess *ex,
 	return false;
 }
 
-static enum rpcrdma2_errcode decode_chunks(struct rpcrdma2_hdr *h,
-					   struct excess *ex,
-					   struct rpcrdma2_cursor *cu)
+static enum rpcrdma2_errcode rpcrdma2_decode_chunks(struct rpcrdma2_hdr *h,
+						    struct excess *ex,
+						    struct rpcrdma2_cursor *cu)
 {
 	BUILD_BUG_ON(RPCRDMA2_MAX_READ_CHUNKS > U8_MAX);
 	BUILD_BUG_ON(RPCRDMA2_MAX_WRITE_CHUNKS > U8_MAX);
 	BUILD_BUG_ON(RPCRDMA2_MAX_SEGMENTS > U8_MAX);
 
-	if (!decode_reads(h, ex, cu) || !decode_writes(h, ex, cu) ||
-	    !decode_present(cu, &h->h_has_reply))
+	if (!rpcrdma2_decode_reads(h, ex, cu) ||
+	    !rpcrdma2_decode_writes(h, ex, cu) ||
+	    !rpcrdma2_decode_present(cu, &h->h_has_reply))
 		return RDMA2_ERR_BAD_XDR;
-	if (h->h_has_reply && !decode_counted(h, &h->h_reply, ex, cu))
+	if (h->h_has_reply && !rpcrdma2_decode_counted(h, &h->h_reply, ex, cu))
 		return RDMA2_ERR_BAD_XDR;
 	return RDMA2_OK;
 }
@@ -652,8 +659,8 @@ static enum rpcrdma2_errcode decode_chunks(struct rpcrdma2_hdr *h,
  * RDMA2_ERROR. S02: no direction word; an error is a Reply (C-071). S43: an
  * unknown code is passed on, whatever follows it.
  */
-static enum rpcrdma2_errcode decode_error(struct rpcrdma2_hdr *h,
-					  struct rpcrdma2_cursor *cu)
+static enum rpcrdma2_errcode rpcrdma2_decode_error(struct rpcrdma2_hdr *h,
+						   struct rpcrdma2_cursor *cu)
 {
 	struct rpcrdma2_error *er = &h->h_error;
 	unsigned int args;
@@ -679,30 +686,31 @@ static enum rpcrdma2_errcode decode_error(struct rpcrdma2_hdr *h,
  * ERR_CHUNK: the verdict is as precise as in version 2, and
  * rpcrdma2_set_error() flattens it.
  */
-static enum rpcrdma2_errcode decode_v1(struct rpcrdma2_hdr *h,
-				       struct excess *ex,
-				       struct rpcrdma2_cursor *cu)
+static enum rpcrdma2_errcode rpcrdma2_decode_v1(struct rpcrdma2_hdr *h,
+						struct excess *ex,
+						struct rpcrdma2_cursor *cu)
 {
 	switch (h->h_proc) {
 	case RDMA1_MSGP: /* E-23 */
 		h->h_proc = RDMA2_MSG;
 		if (!rpcrdma2_take(cu, MSGP_PADDING_LEN))
 			return RDMA2_ERR_BAD_XDR;
-		return decode_chunks(h, ex, cu);
+		return rpcrdma2_decode_chunks(h, ex, cu);
 	case RDMA2_MSG:
 	case RDMA2_NOMSG:
-		return decode_chunks(h, ex, cu);
+		return rpcrdma2_decode_chunks(h, ex, cu);
 	case RDMA1_DONE: /* E-22 */
 		return RDMA2_DROP;
 	case RDMA2_ERROR:
-		return decode_error(h, cu);
+		return rpcrdma2_decode_error(h, cu);
 	default:
 		return RDMA2_ERR_INVALID_PROC;
 	}
 }
 
 /* S06: another value is neither Call nor Reply */
-static bool decode_direction(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu)
+static bool rpcrdma2_decode_direction(struct rpcrdma2_hdr *h,
+				      struct rpcrdma2_cursor *cu)
 {
 	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
 
@@ -712,19 +720,19 @@ static bool decode_direction(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu)
 	return true;
 }
 
-static enum rpcrdma2_errcode decode_rpc(struct rpcrdma2_hdr *h,
-					struct excess *ex,
-					struct rpcrdma2_cursor *cu)
+static enum rpcrdma2_errcode rpcrdma2_decode_rpc(struct rpcrdma2_hdr *h,
+						 struct excess *ex,
+						 struct rpcrdma2_cursor *cu)
 {
 	const __be32 *p;
 
-	if (!decode_direction(h, cu))
+	if (!rpcrdma2_decode_direction(h, cu))
 		return RDMA2_ERR_BAD_XDR;
 	p = rpcrdma2_take(cu, XDR_UNIT);
 	if (!p)
 		return RDMA2_ERR_BAD_XDR;
 	h->h_inv_handle = be32_to_cpup(p);
-	return decode_chunks(h, ex, cu);
+	return rpcrdma2_decode_chunks(h, ex, cu);
 }
 
 /*
@@ -733,15 +741,15 @@ static enum rpcrdma2_errcode decode_rpc(struct rpcrdma2_hdr *h,
  * the opttype alone decides, whatever the direction word is (S52): a RESPROP
  * is an answer, and one that ends right behind it is not answered either (S11).
  */
-static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
-					     struct rpcrdma2_cursor *cu,
-					     const void *base)
+static enum rpcrdma2_errcode
+rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu,
+			 const void *base)
 {
 	const __be32 *p;
 
 	if (cu->cu_left < XDR_UNIT)
 		return RDMA2_ERR_BAD_XDR;
-	if (!decode_direction(h, cu))
+	if (!rpcrdma2_decode_direction(h, cu))
 		return RDMA2_DROP;
 
 	p = rpcrdma2_take(cu, XDR_UNIT);
@@ -761,8 +769,9 @@ static enum rpcrdma2_errcode decode_optional(struct rpcrdma2_hdr *h,
  * A property message takes the rest of the message, as the option body it
  * also may come as (S01); props.c decodes both.
  */
-static enum rpcrdma2_errcode decode_property(struct rpcrdma2_hdr *h,
-					     const struct rpcrdma2_cursor *cu)
+static enum rpcrdma2_errcode
+rpcrdma2_decode_property(struct rpcrdma2_hdr *h,
+			 const struct rpcrdma2_cursor *cu)
 {
 	h->h_opttype = h->h_proc - RDMA2_CONNPROP + RDMA2_OPT_CONNPROP;
 	h->h_direction = rpcrdma2_property_direction(h->h_opttype);
@@ -772,24 +781,24 @@ static enum rpcrdma2_errcode decode_property(struct rpcrdma2_hdr *h,
 }
 
 /* Draft section 6.2 */
-static enum rpcrdma2_errcode decode_v2(struct rpcrdma2_hdr *h,
-				       struct excess *ex,
-				       struct rpcrdma2_cursor *cu,
-				       const void *base)
+static enum rpcrdma2_errcode rpcrdma2_decode_v2(struct rpcrdma2_hdr *h,
+						struct excess *ex,
+						struct rpcrdma2_cursor *cu,
+						const void *base)
 {
 	switch (h->h_proc) {
 	case RDMA2_MSG:
 	case RDMA2_NOMSG:
-		return decode_rpc(h, ex, cu);
+		return rpcrdma2_decode_rpc(h, ex, cu);
 	case RDMA2_ERROR:
-		return decode_error(h, cu);
+		return rpcrdma2_decode_error(h, cu);
 	case RDMA2_OPTIONAL:
-		return decode_optional(h, cu, base);
+		return rpcrdma2_decode_optional(h, cu, base);
 	case RDMA2_CONNPROP:
 	case RDMA2_REQPROP:
 	case RDMA2_RESPROP:
 	case RDMA2_UPDPROP:
-		return decode_property(h, cu);
+		return rpcrdma2_decode_property(h, cu);
 	default:
 		return RDMA2_ERR_INVALID_PROC; /* C-080 */
 	}
@@ -800,12 +809,13 @@ static enum rpcrdma2_errcode decode_v2(struct rpcrdma2_hdr *h,
  * before rdma_vers. Any other error of an unknown version is dropped: an
  * error is never answered with an error (S38).
  */
-static enum rpcrdma2_errcode decode_foreign(struct rpcrdma2_hdr *h,
-					    struct rpcrdma2_cursor *cu)
+static enum rpcrdma2_errcode rpcrdma2_decode_foreign(struct rpcrdma2_hdr *h,
+						     struct rpcrdma2_cursor *cu)
 {
 	if (h->h_proc != RDMA2_ERROR)
 		return RDMA2_ERR_VERS; /* C-079 */
-	if (decode_error(h, cu) || h->h_error.er_code != RDMA2_ERR_VERS)
+	if (rpcrdma2_decode_error(h, cu) ||
+	    h->h_error.er_code != RDMA2_ERR_VERS)
 		return RDMA2_DROP;
 	return RDMA2_OK;
 }
@@ -815,39 +825,39 @@ static enum rpcrdma2_errcode decode_foreign(struct rpcrdma2_hdr *h,
  * S06 to S09. @rpc is the place behind the header.
  */
 
-static bool has_rpc(const struct rpcrdma2_cursor *rpc)
+static bool rpcrdma2_has_rpc(const struct rpcrdma2_cursor *rpc)
 {
 	return rpc->cu_left >= RPCRDMA2_RPC_PEEK;
 }
 
-static u32 msg_type(const struct rpcrdma2_cursor *rpc)
+static u32 rpcrdma2_msg_type(const struct rpcrdma2_cursor *rpc)
 {
 	return be32_to_cpup(rpc->cu_at + 1);
 }
 
 /* S08, S06: the RPC message has the xid and the direction of the header */
-static bool is_rpc(const struct rpcrdma2_hdr *h,
-		   const struct rpcrdma2_cursor *rpc)
+static bool rpcrdma2_is_rpc(const struct rpcrdma2_hdr *h,
+			    const struct rpcrdma2_cursor *rpc)
 {
-	return has_rpc(rpc) && be32_to_cpup(rpc->cu_at) == h->h_xid &&
-	       msg_type(rpc) == h->h_direction;
+	return rpcrdma2_has_rpc(rpc) && be32_to_cpup(rpc->cu_at) == h->h_xid &&
+	       rpcrdma2_msg_type(rpc) == h->h_direction;
 }
 
 /*
  * Whether a version 1 message is a Call or a Reply. The RPC message of a MSG has a
  * msg_type; a NOMSG Call has a Read list, a NOMSG Reply only a Reply chunk.
  */
-static u32 infer_direction(const struct rpcrdma2_hdr *h,
-			   const struct rpcrdma2_cursor *rpc)
+static u32 rpcrdma2_infer_direction(const struct rpcrdma2_hdr *h,
+				    const struct rpcrdma2_cursor *rpc)
 {
 	if (h->h_proc == RDMA2_NOMSG) {
 		if (h->h_nreads)
 			return RDMA2_CALL;
 		return h->h_has_reply ? RDMA2_REPLY : RDMA2_NODIR;
 	}
-	if (!has_rpc(rpc) || msg_type(rpc) > RDMA2_REPLY)
+	if (!rpcrdma2_has_rpc(rpc) || rpcrdma2_msg_type(rpc) > RDMA2_REPLY)
 		return RDMA2_NODIR;
-	return msg_type(rpc);
+	return rpcrdma2_msg_type(rpc);
 }
 
 u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len)
@@ -881,8 +891,8 @@ EXPORT_SYMBOL_GPL(rpcrdma2_call_hdr_len);
  * @len: octets of the reduced message
  * @hdr: octets of its RPC header; 0 when it is not whole
  */
-static bool positions_fit(const struct rpcrdma2_chunk *ck, unsigned int count,
-			  u32 len, u32 hdr)
+static bool rpcrdma2_positions_fit(const struct rpcrdma2_chunk *ck,
+				   unsigned int count, u32 len, u32 hdr)
 {
 	u64 taken = 0, least = hdr;
 
@@ -905,8 +915,9 @@ static bool positions_fit(const struct rpcrdma2_chunk *ck, unsigned int count,
  * has not been read: where the RPC header ends in it is the responder's to find
  * out.
  */
-static bool call_agrees(const struct rpcrdma2_hdr *h, const struct excess *ex,
-			const struct rpcrdma2_cursor *rpc)
+static bool rpcrdma2_call_agrees(const struct rpcrdma2_hdr *h,
+				 const struct excess *ex,
+				 const struct rpcrdma2_cursor *rpc)
 {
 	const struct rpcrdma2_chunk *ck = h->h_reads;
 	bool zero = h->h_nreads && !ck->ck_position;
@@ -917,21 +928,23 @@ static bool call_agrees(const struct rpcrdma2_hdr *h, const struct excess *ex,
 		if (ck->ck_length < RPCRDMA2_RPC_PEEK)
 			return false;
 		return ex->reads ||
-		       positions_fit(ck + 1, h->h_nreads - 1, ck->ck_length,
-				     RPCRDMA2_CALL_HDR_MIN);
+		       rpcrdma2_positions_fit(ck + 1, h->h_nreads - 1,
+					      ck->ck_length,
+					      RPCRDMA2_CALL_HDR_MIN);
 	}
 
-	if (zero || ex->zero || !is_rpc(h, rpc)) /* S07 */
+	if (zero || ex->zero || !rpcrdma2_is_rpc(h, rpc)) /* S07 */
 		return false;
 	/* where its header ends matters to Read chunks only */
 	return !h->h_nreads || ex->reads ||
-	       positions_fit(ck, h->h_nreads, rpc->cu_left,
-			     rpcrdma2_call_hdr_len(rpc->cu_at, rpc->cu_left));
+	       rpcrdma2_positions_fit(ck, h->h_nreads, rpc->cu_left,
+				      rpcrdma2_call_hdr_len(rpc->cu_at,
+							    rpc->cu_left));
 }
 
 /* S07, S10, E-06, E-22: a Reply chunk of no octets is one not used */
-static bool reply_agrees(const struct rpcrdma2_hdr *h,
-			 const struct rpcrdma2_cursor *rpc)
+static bool rpcrdma2_reply_agrees(const struct rpcrdma2_hdr *h,
+				  const struct rpcrdma2_cursor *rpc)
 {
 	u32 length = h->h_has_reply ? h->h_reply.ck_length : 0;
 
@@ -939,11 +952,11 @@ static bool reply_agrees(const struct rpcrdma2_hdr *h,
 		return false;
 	if (h->h_proc == RDMA2_NOMSG)
 		return length >= RPCRDMA2_RPC_PEEK;
-	return !length && is_rpc(h, rpc);
+	return !length && rpcrdma2_is_rpc(h, rpc);
 }
 
 /* Step 8 of the order of checks; C-083, C-084, C-085 */
-static enum rpcrdma2_errcode judge_excess(const struct excess *ex)
+static enum rpcrdma2_errcode rpcrdma2_judge_excess(const struct excess *ex)
 {
 	if (ex->reads)
 		return RDMA2_ERR_READ_CHUNKS;
@@ -956,27 +969,31 @@ static enum rpcrdma2_errcode judge_excess(const struct excess *ex)
  * Steps 7 and 8 for a header whose lists are well-formed. Codes 4 to 6 answer
  * Calls; a Reply with more than any Call can have offered is malformed.
  */
-static enum rpcrdma2_errcode judge_rpc(struct rpcrdma2_hdr *h,
-				       const struct excess *ex,
-				       const struct rpcrdma2_cursor *rpc)
+static enum rpcrdma2_errcode
+rpcrdma2_judge_rpc(struct rpcrdma2_hdr *h, const struct excess *ex,
+		   const struct rpcrdma2_cursor *rpc)
 {
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
-		h->h_direction = infer_direction(h, rpc);
+		h->h_direction = rpcrdma2_infer_direction(h, rpc);
 
 	switch (h->h_direction) {
 	case RDMA2_CALL:
-		return call_agrees(h, ex, rpc) ? judge_excess(ex) :
-						 RDMA2_ERR_BAD_XDR;
+		return rpcrdma2_call_agrees(h, ex, rpc) ?
+			       rpcrdma2_judge_excess(ex) :
+			       RDMA2_ERR_BAD_XDR;
 	case RDMA2_REPLY:
-		return reply_agrees(h, rpc) && !judge_excess(ex) ?
-		       RDMA2_OK : RDMA2_ERR_BAD_XDR;
+		return rpcrdma2_reply_agrees(h, rpc) &&
+				       !rpcrdma2_judge_excess(ex) ?
+			       RDMA2_OK :
+			       RDMA2_ERR_BAD_XDR;
 	default:
 		return RDMA2_ERR_BAD_XDR;
 	}
 }
 
 /* S31: the xid of a message shorter than this cannot be trusted */
-static bool decode_prefix(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu)
+static bool rpcrdma2_decode_prefix(struct rpcrdma2_hdr *h,
+				   struct rpcrdma2_cursor *cu)
 {
 	const __be32 *p = rpcrdma2_take(cu, RPCRDMA2_PREFIX_LEN);
 
@@ -998,18 +1015,18 @@ enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
 	enum rpcrdma2_errcode ret;
 	struct excess ex = {};
 
-	if (!decode_prefix(h, &cu))
+	if (!rpcrdma2_decode_prefix(h, &cu))
 		return RDMA2_DROP;
 
 	switch (h->h_vers) {
 	case RPCRDMA2_VERS_ONE:
-		ret = decode_v1(h, &ex, &cu);
+		ret = rpcrdma2_decode_v1(h, &ex, &cu);
 		break;
 	case RPCRDMA2_VERS_TWO:
-		ret = decode_v2(h, &ex, &cu, base);
+		ret = rpcrdma2_decode_v2(h, &ex, &cu, base);
 		break;
 	default:
-		ret = decode_foreign(h, &cu);
+		ret = rpcrdma2_decode_foreign(h, &cu);
 		break;
 	}
 	if (ret)
@@ -1017,7 +1034,7 @@ enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
 
 	h->h_len = len - cu.cu_left;
 	if (h->h_proc == RDMA2_MSG || h->h_proc == RDMA2_NOMSG)
-		return judge_rpc(h, &ex, &cu);
+		return rpcrdma2_judge_rpc(h, &ex, &cu);
 	return RDMA2_OK;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_decode_hdr);

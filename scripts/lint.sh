@@ -26,7 +26,7 @@ esac
 
 if [ "$(id -u)" -eq 0 ]; then
 	need_packages rsync sparse codespell shellcheck perl git python3 \
-		pyflakes3 python3-docutils
+		pyflakes3 python3-docutils universal-ctags
 fi
 
 # report NAME FILE [STATUS]: no output, no fault; where the tool's exit status is given
@@ -232,6 +232,13 @@ report "no kernel versions in the code" "$work/version"
 if have pyflakes3 "pyflakes"; then
 	files '*.py' | xargs -r pyflakes3 >"$work/python" 2>&1
 	report "pyflakes" "$work/python" $?
+fi
+
+if have ctags "prefixes and circles"; then
+	{ scripts/lint-structure.py && scripts/lint-structure.py --canary; } \
+		>"$work/structure" 2>&1
+	report "each function has its module's prefix, and no files are a circle" \
+		"$work/structure" $?
 fi
 
 if have rst2pseudoxml "documents are well-formed"; then

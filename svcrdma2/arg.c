@@ -86,8 +86,8 @@ bool svc2_arg_splits(const struct svc2_msg *call)
 }
 
 /* There may be no memory for a moment. Return: 0, or -ENOTCONN. */
-static int copy_call(struct svc2_xprt *sp, struct svc2_msg *call,
-		     struct xdr_buf *arg)
+static int svc2_arg_copy_call(struct svc2_xprt *sp, struct svc2_msg *call,
+			      struct xdr_buf *arg)
 {
 	unsigned int tries = 0;
 	int ret;
@@ -109,12 +109,13 @@ svc2_arg_build_inline(struct svc2_xprt *sp, struct svc2_msg *call,
 	rpcrdma2_recv_buf(call->sm_recv, call->sm_msg.mg_hdr.h_len, arg);
 	if (unlikely(call->sm_recv->rv_len > PAGE_SIZE) &&
 	    svc2_layout_is_gss(svc2_arg_message(call), call->sm_inline) &&
-	    copy_call(sp, call, arg))
+	    svc2_arg_copy_call(sp, call, arg))
 		return RDMA2_DROP;
 	return RDMA2_OK;
 }
 
-static enum rpcrdma2_errcode judge_gss(const struct svc2_msg *call, u32 head)
+static enum rpcrdma2_errcode svc2_arg_judge_gss(const struct svc2_msg *call,
+						u32 head)
 {
 	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
@@ -137,8 +138,8 @@ static enum rpcrdma2_errcode judge_gss(const struct svc2_msg *call, u32 head)
  *
  * Return: 0, or -ENOTCONN when the connection is lost.
  */
-static int map_call(struct svc2_xprt *sp, struct svc2_msg *call,
-		    struct xdr_buf *arg)
+static int svc2_arg_map_call(struct svc2_xprt *sp, struct svc2_msg *call,
+			     struct xdr_buf *arg)
 {
 	u32 head = round_down(call->sm_length - 1, XDR_UNIT);
 	struct page **last = call->sm_pages + svc2_msg_pages(call);
@@ -168,8 +169,8 @@ svc2_arg_join(struct svc2_xprt *sp, struct svc2_msg *call, struct xdr_buf *arg)
 	struct kvec *head = &arg->head[0];
 
 	if (svc2_layout_is_gss(head->iov_base, head->iov_len))
-		return judge_gss(call, head->iov_len);
-	return map_call(sp, call, arg) ? RDMA2_DROP : RDMA2_OK;
+		return svc2_arg_judge_gss(call, head->iov_len);
+	return svc2_arg_map_call(sp, call, arg) ? RDMA2_DROP : RDMA2_OK;
 }
 
 static void svc2_arg_check(const struct xdr_buf *arg)

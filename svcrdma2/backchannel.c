@@ -68,7 +68,7 @@ struct backchannel {
 	struct posted		bc_posted[];
 };
 
-static struct backchannel *from_xprt(struct rpc_xprt *xprt)
+static struct backchannel *svc2_bc_from_xprt(struct rpc_xprt *xprt)
 {
 	return container_of(xprt, struct backchannel, bc_xprt);
 }
@@ -95,7 +95,8 @@ static int svc2_bc_alloc(struct rpc_task *task)
 	return 0;
 }
 
-static void set_window_locked(const struct svc2_xprt *sp, struct rpc_xprt *xprt)
+static void svc2_bc_set_window_locked(const struct svc2_xprt *sp,
+				      struct rpc_xprt *xprt)
 {
 	lockdep_assert_held(&xprt->transport_lock);
 	xprt->cwnd = svc2_backward_window(sp->sp_backward_grant,
@@ -103,10 +104,10 @@ static void set_window_locked(const struct svc2_xprt *sp, struct rpc_xprt *xprt)
 					  sp->sp_ngone) << RPC_CWNDSHIFT;
 }
 
-static struct posted *find_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
-				  u32 xid)
+static struct posted *svc2_bc_find_posted(struct svc2_xprt *sp,
+					  struct rpc_xprt *xprt, u32 xid)
 {
-	struct posted *ps = from_xprt(xprt)->bc_posted;
+	struct posted *ps = svc2_bc_from_xprt(xprt)->bc_posted;
 	u32 i;
 
 	for (i = 0; i < sp->sp_nposted; i++)
@@ -120,13 +121,14 @@ static struct posted *find_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
  *
  * Return: false when the peer has a first copy of it.
  */
-static bool note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt, u32 xid,
-			struct svc2_call *sc)
+static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+				u32 xid, struct svc2_call *sc)
 {
 	guard(spinlock)(&xprt->transport_lock);
-	if (find_posted(sp, xprt, xid) || sp->sp_nposted >= sp->sp_backward_max)
+	if (svc2_bc_find_posted(sp, xprt, xid) ||
+	    sp->sp_nposted >= sp->sp_backward_max)
 		return false;
-	from_xprt(xprt)->bc_posted[sp->sp_nposted++] = (struct posted){
+	svc2_bc_from_xprt(xprt)->bc_posted[sp->sp_nposted++] = (struct posted){
 		.ps_xid = xid,
 		.ps_call = sc,
 	};
@@ -137,19 +139,20 @@ static bool note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt, u32 xid,
  * The peer has answered the Call, or never got it: if that was given up wake one that
  * waits.
  */
-static void forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt, u32 xid)
+static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+				  u32 xid)
 {
 	struct posted *ps;
 	bool gone;
 
 	spin_lock(&xprt->transport_lock);
-	ps = find_posted(sp, xprt, xid);
+	ps = svc2_bc_find_posted(sp, xprt, xid);
 	gone = ps && ps->ps_gone;
 	if (ps)
-		*ps = from_xprt(xprt)->bc_posted[--sp->sp_nposted];
+		*ps = svc2_bc_from_xprt(xprt)->bc_posted[--sp->sp_nposted];
 	if (gone) {
 		sp->sp_ngone--;
-		set_window_locked(sp, xprt);
+		svc2_bc_set_window_locked(sp, xprt);
 	}
 	spin_unlock(&xprt->transport_lock);
 	if (gone)
@@ -160,14 +163,14 @@ static void forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt, u32 xid)
  * The peer answers a Call that was given up, or is about to be: it has done with its
  * memory. svc2_call_revoke() looks after the handle.
  */
-static void answer_late(struct svc2_xprt *sp, struct rpc_xprt *xprt,
-			struct rpcrdma2_msg *msg)
+static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+			       struct rpcrdma2_msg *msg)
 {
 	struct posted *ps;
 	struct svc2_call *sc;
 
 	guard(spinlock)(&xprt->transport_lock);
-	ps = find_posted(sp, xprt, msg->mg_hdr.h_xid);
+	ps = svc2_bc_find_posted(sp, xprt, msg->mg_hdr.h_xid);
 	if (ps)
 		WRITE_ONCE(sp->sp_silent, false);
 	sc = ps ? ps->ps_call : NULL;
@@ -188,7 +191,7 @@ static void answer_late(struct svc2_xprt *sp, struct rpc_xprt *xprt,
  * connections: they are of the RPC layer's workqueue, which others need as well.
  * Afterwards no answer reaches @sc.
  */
-static void await_late(struct svc2_call *sc)
+static void svc2_bc_await_late(struct svc2_call *sc)
 {
 	struct rpc_xprt *xprt = sc->sc_rqst->rq_xprt;
 	struct svc2_xprt *sp = sc->sc_sp;
@@ -197,7 +200,7 @@ static void await_late(struct svc2_call *sc)
 	bool awaits;
 
 	scoped_guard(spinlock, &xprt->transport_lock)
-		awaits = find_posted(sp, xprt, xid) &&
+		awaits = svc2_bc_find_posted(sp, xprt, xid) &&
 			 !READ_ONCE(sp->sp_silent) &&
 			 !test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags);
 	awaits = awaits && atomic_add_unless(&late_waiters, 1, LATE_MAX);
@@ -207,7 +210,7 @@ static void await_late(struct svc2_call *sc)
 	}
 
 	guard(spinlock)(&xprt->transport_lock);
-	ps = find_posted(sp, xprt, xid);
+	ps = svc2_bc_find_posted(sp, xprt, xid);
 	if (!ps)
 		return;
 	ps->ps_call = NULL;
@@ -220,14 +223,14 @@ static void svc2_bc_free(struct rpc_task *task)
 	struct svc2_call *sc = svc2_call_of(task->tk_rqstp);
 
 	if (unlikely(rpcrdma2_is_exposed(&sc->sc_exposed))) {	/* R8 */
-		await_late(sc);
+		svc2_bc_await_late(sc);
 		svc2_call_revoke(sc);
 	}
 	kfree(sc);
 }
 
 /* C-035, B-13, S20, S21 */
-static bool may_call(const struct svc2_xprt *sp)
+static bool svc2_bc_may_call(const struct svc2_xprt *sp)
 {
 	return rpcrdma2_backward_level(&sp->sp_ex,
 				       READ_ONCE(sp->sp_last_vers)) !=
@@ -235,8 +238,8 @@ static bool may_call(const struct svc2_xprt *sp)
 }
 
 /* Return: as svc2_call_build(). */
-static int send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-		     struct rpc_rqst *rqst)
+static int svc2_bc_send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+			     struct rpc_rqst *rqst)
 {
 	struct svc2_tx *tx;
 	bool first;
@@ -244,7 +247,7 @@ static int send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 
 	svc2_call_header(h, READ_ONCE(sp->sp_last_vers),
 			 be32_to_cpu(rqst->rq_xid), sp->sp_backward_max);
-	if (!may_call(sp))
+	if (!svc2_bc_may_call(sp))
 		return -EOPNOTSUPP;
 
 	tx = svc2_tx_try_get(sp);
@@ -253,12 +256,12 @@ static int send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	ret = svc2_call_build(sp, tx, h, rqst);
 	if (!ret) {
 		rqst->rq_xtime = ktime_get();
-		first = note_posted(sp, rqst->rq_xprt, h->h_xid,
-				    svc2_call_of(rqst));
+		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid,
+					    svc2_call_of(rqst));
 		/* too long now, perhaps: it is built again */
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
 		if (ret && first) {
-			forget_posted(sp, rqst->rq_xprt, h->h_xid);
+			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
 			WRITE_ONCE(svc2_call_of(rqst)->sc_vers, 0);
 		}
 		if (ret)
@@ -271,7 +274,7 @@ static int send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 }
 
 /* -EAGAIN from svc2_call_build(): svc2_room() wakes the transport. */
-static int await_regions(struct svc2_xprt *sp, struct rpc_xprt *xprt)
+static int svc2_bc_await_regions(struct svc2_xprt *sp, struct rpc_xprt *xprt)
 {
 	svc2_count(mr_waits);
 	xprt_wait_for_buffer_space(xprt);
@@ -295,7 +298,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
-	struct rpcrdma2_hdr *h = &from_xprt(xprt)->bc_hdr;
+	struct rpcrdma2_hdr *h = &svc2_bc_from_xprt(xprt)->bc_hdr;
 	struct svc2_call *sc = svc2_call_of(rqst);
 	int ret;
 
@@ -316,10 +319,10 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
 
-	ret = send_call(sp, h, rqst);
+	ret = svc2_bc_send_call(sp, h, rqst);
 	trace_svc2_backward_call(sp, h, rqst->rq_snd_buf.len, ret);
 	if (ret == -EAGAIN && rpcrdma2_regions_awaited(&sp->sp_conn))
-		return await_regions(sp, xprt);
+		return svc2_bc_await_regions(sp, xprt);
 	if (ret == -EMSGSIZE) {
 		svc2_call_too_long(sc);
 		return 0;
@@ -359,7 +362,7 @@ void svc2_bc_detach(struct svc2_xprt *sp)
 
 	if (!xprt)
 		return;
-	ps = from_xprt(xprt)->bc_posted;
+	ps = svc2_bc_from_xprt(xprt)->bc_posted;
 	guard(spinlock)(&xprt->transport_lock);
 	for (i = 0; i < sp->sp_nposted; i++)
 		if (ps[i].ps_call)
@@ -373,8 +376,8 @@ static void svc2_bc_destroy(struct rpc_xprt *xprt)
 	module_put(THIS_MODULE);
 }
 
-static void take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
-		       const struct rpcrdma2_hdr *h)
+static void svc2_bc_take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+			       const struct rpcrdma2_hdr *h)
 {
 	u32 grant;
 
@@ -382,7 +385,7 @@ static void take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	grant = rpcrdma2_grant_next(h, sp->sp_backward_grant,
 				    sp->sp_backward_max, sp->sp_backward_grant);
 	WRITE_ONCE(sp->sp_backward_grant, grant);
-	set_window_locked(sp, xprt);
+	svc2_bc_set_window_locked(sp, xprt);
 	spin_unlock(&xprt->transport_lock);
 }
 
@@ -399,12 +402,12 @@ static void svc2_bc_release_request(struct rpc_task *task)
 	struct posted *ps = NULL;
 
 	if (rqst->rq_cong)
-		ps = find_posted(sp, xprt, be32_to_cpu(rqst->rq_xid));
+		ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(rqst->rq_xid));
 	if (ps && !ps->ps_gone) {
 		ps->ps_gone = true;
 		sp->sp_ngone++;
 		svc2_count(backward_given_up);
-		set_window_locked(sp, xprt);
+		svc2_bc_set_window_locked(sp, xprt);
 	}
 	if (ps && !rpcrdma2_is_exposed(&svc2_call_of(rqst)->sc_exposed))
 		ps->ps_call = NULL;
@@ -426,7 +429,8 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
  * for are outstanding, those that were given up among them, and the peer would answer
  * more.
  */
-static void make_receives(struct svc2_xprt *sp, const struct rpc_xprt *xprt)
+static void svc2_bc_make_receives(struct svc2_xprt *sp,
+				  const struct rpc_xprt *xprt)
 {
 	u32 answers = READ_ONCE(sp->sp_answers);
 
@@ -444,8 +448,9 @@ static void make_receives(struct svc2_xprt *sp, const struct rpc_xprt *xprt)
  *
  * Return: the Call; or NULL when it answers none.
  */
-static struct svc2_call *claim_call(struct svc2_xprt *sp, struct rpc_xprt *xprt,
-				    struct svc2_msg *answer)
+static struct svc2_call *svc2_bc_claim_call(struct svc2_xprt *sp,
+					    struct rpc_xprt *xprt,
+					    struct svc2_msg *answer)
 {
 	struct rpcrdma2_msg *msg = &answer->sm_msg;
 	struct svc2_call *sc;
@@ -454,8 +459,8 @@ static struct svc2_call *claim_call(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	guard(spinlock)(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(msg->mg_hdr.h_xid));
 	if (!rqst) {
-		answer_late(sp, xprt, msg);
-		forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+		svc2_bc_late_reply(sp, xprt, msg);
+		svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
 		return NULL;
 	}
 	sc = svc2_call_of(rqst);
@@ -468,8 +473,8 @@ static struct svc2_call *claim_call(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	if (sc->sc_verdict == SVC2_ANSWER_DROP)
 		return NULL;
 	if (!msg->mg_verdict)
-		take_grant(sp, xprt, &msg->mg_hdr);
-	forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+		svc2_bc_take_grant(sp, xprt, &msg->mg_hdr);
+	svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
 	if (unlikely(READ_ONCE(sp->sp_silent)))
 		WRITE_ONCE(sp->sp_silent, false);
 	sc->sc_answer = answer;
@@ -515,8 +520,8 @@ int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call)
 	/* pairs with svc2_bc_setup(): all of it is there, or none */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
 	if (xprt)
-		make_receives(sp, xprt);
-	sc = xprt ? claim_call(sp, xprt, call) : NULL;
+		svc2_bc_make_receives(sp, xprt);
+	sc = xprt ? svc2_bc_claim_call(sp, xprt, call) : NULL;
 	if (!sc) {
 		svc2_check_handle(sp, &call->sm_msg);
 		return svc2_discard_reply(sp, call);
@@ -546,7 +551,7 @@ static const struct rpc_timeout svc2_bc_timeout = {
 	.to_maxval	= 60 * HZ,
 };
 
-static void describe_peer(struct backchannel *bc)
+static void svc2_bc_describe_peer(struct backchannel *bc)
 {
 	struct rpc_xprt *xprt = &bc->bc_xprt;
 	bool ipv6 = xprt->addr.ss_family == AF_INET6;
@@ -559,8 +564,8 @@ static void describe_peer(struct backchannel *bc)
 	xprt->address_strings[RPC_DISPLAY_NETID] = ipv6 ? "rdma26" : "rdma2";
 }
 
-static struct rpc_xprt *create(const struct xprt_create *args,
-			       const struct svc2_xprt *sp)
+static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
+				       const struct svc2_xprt *sp)
 {
 	struct backchannel *bc;
 	struct rpc_xprt *xprt;
@@ -570,7 +575,7 @@ static struct rpc_xprt *create(const struct xprt_create *args,
 			  sp->sp_backward_max);
 	if (!xprt)
 		return NULL;
-	bc = from_xprt(xprt);
+	bc = svc2_bc_from_xprt(xprt);
 
 	xprt->prot = svc2_bc_class.ident;
 	xprt->xprt_class = &svc2_bc_class;
@@ -579,7 +584,7 @@ static struct rpc_xprt *create(const struct xprt_create *args,
 	xprt->max_payload = sp->sp_send_max[sp->sp_last_vers];
 	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
 	xprt->addrlen = args->addrlen;
-	describe_peer(bc);
+	svc2_bc_describe_peer(bc);
 	xprt_set_bound(xprt);
 	xprt_set_connected(xprt);
 	return xprt;
@@ -600,13 +605,13 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
-	if (!may_call(sp))
+	if (!svc2_bc_may_call(sp))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (test_and_set_bit(SVC2_F_BACKWARD, &sp->sp_flags))
 		return ERR_PTR(-EAGAIN);
 
 	ret = -ENOMEM;
-	xprt = create(args, sp);
+	xprt = svc2_bc_create(args, sp);
 	if (!xprt)
 		goto out_clear;
 	ret = svc2_grant_fill(sp, min_t(u32, SVC2_BACKWARD_FIRST,

@@ -25,8 +25,8 @@
 
 #include "call.h"
 
-static bool offers_chunks(const struct svc2_xprt *sp, u32 vers,
-			  const struct rpc_rqst *rqst)
+static bool svc2_call_offers_chunks(const struct svc2_xprt *sp, u32 vers,
+				    const struct rpc_rqst *rqst)
 {
 	const struct rpc_auth *auth = rqst->rq_cred->cr_auth;
 
@@ -34,9 +34,9 @@ static bool offers_chunks(const struct svc2_xprt *sp, u32 vers,
 	       !test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags);
 }
 
-static int make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
-		     const struct rpc_rqst *rqst,
-		     struct rpcrdma2_call_plan *plan)
+static int svc2_call_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
+			       const struct rpc_rqst *rqst,
+			       struct rpcrdma2_call_plan *plan)
 {
 	struct rpcrdma2_call_sizes sz = {
 		.sz_call_threshold	= most,
@@ -45,7 +45,7 @@ static int make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 	};
 
 	*plan = (struct rpcrdma2_call_plan){ .cp_proc = RDMA2_MSG };
-	if (!offers_chunks(sp, vers, rqst))
+	if (!svc2_call_offers_chunks(sp, vers, rqst))
 		return 0;
 	sz.sz_reply_threshold = rpcrdma2_exchange_reply_max(&sp->sp_ex);
 	rpcrdma2_offer_sizes(&sz, &rqst->rq_snd_buf, &rqst->rq_rcv_buf, true);
@@ -58,8 +58,9 @@ static int make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 }
 
 /* What is in no chunk goes behind the header. */
-static int copy_inline(struct svc2_tx *tx, const struct xdr_buf *buf,
-		       const struct rpcrdma2_call_plan *plan, u32 most)
+static int svc2_call_copy_inline(struct svc2_tx *tx, const struct xdr_buf *buf,
+				 const struct rpcrdma2_call_plan *plan,
+				 u32 most)
 {
 	u32 head = buf->head[0].iov_len, from = head, rest;
 
@@ -78,9 +79,9 @@ static int copy_inline(struct svc2_tx *tx, const struct xdr_buf *buf,
 	return 0;
 }
 
-static void note_chunks(struct svc2_call *sc,
-			const struct rpcrdma2_call_plan *plan,
-			const struct rpcrdma2_hdr *h)
+static void svc2_call_note_chunks(struct svc2_call *sc,
+				  const struct rpcrdma2_call_plan *plan,
+				  const struct rpcrdma2_hdr *h)
 {
 	sc->sc_write_max = plan->cp_write ? h->h_writes[0].ck_length : 0;
 	sc->sc_reply_max = plan->cp_reply ? h->h_reply.ck_length : 0;
@@ -112,7 +113,7 @@ int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 	struct rpcrdma2_call_plan plan;
 	int ret;
 
-	ret = make_plan(sp, h->h_vers, most, rqst, &plan);
+	ret = svc2_call_make_plan(sp, h->h_vers, most, rqst, &plan);
 	if (ret)
 		return ret;
 	h->h_proc = plan.cp_proc;
@@ -122,12 +123,12 @@ int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 	if (!ret)
 		ret = svc2_tx_header(tx, h, NULL);
 	if (!ret)
-		ret = copy_inline(tx, &rqst->rq_snd_buf, &plan, most);
+		ret = svc2_call_copy_inline(tx, &rqst->rq_snd_buf, &plan, most);
 	if (ret) {
 		rpcrdma2_unexpose(&sp->sp_conn, &sc->sc_exposed);
 		return ret;
 	}
-	note_chunks(sc, &plan, h);
+	svc2_call_note_chunks(sc, &plan, h);
 	tx->tx_call = sc;
 	return 0;
 }
@@ -136,7 +137,8 @@ int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
  * Write chunk and Reply chunk are in place. What came inline goes around the
  * payload of a Write chunk (E-07).
  */
-static u32 place_reply(struct rpc_rqst *rqst, const struct svc2_msg *answer)
+static u32 svc2_call_place_reply(struct rpc_rqst *rqst,
+				 const struct svc2_msg *answer)
 {
 	const struct rpcrdma2_msg *msg = &answer->sm_msg;
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
@@ -162,7 +164,7 @@ static u32 place_reply(struct rpc_rqst *rqst, const struct svc2_msg *answer)
  * A task that has not gone to sleep yet forgets its status when it does; then
  * ->wait_for_reply_request finds the mark.
  */
-static void fail_locked(struct svc2_call *sc)
+static void svc2_call_fail_locked(struct svc2_call *sc)
 {
 	struct rpc_rqst *rqst = sc->sc_rqst;
 
@@ -180,12 +182,12 @@ static void fail_locked(struct svc2_call *sc)
 void svc2_call_too_long(struct svc2_call *sc)
 {
 	guard(spinlock)(&sc->sc_rqst->rq_xprt->queue_lock);
-	fail_locked(sc);
+	svc2_call_fail_locked(sc);
 	svc2_count(backward_too_long);
 }
 
 /* R8: the RPC is the RPC client's again, whatever becomes of it. */
-static void unpin(struct svc2_call *sc, u32 copied, bool ends)
+static void svc2_call_unpin(struct svc2_call *sc, u32 copied, bool ends)
 {
 	struct rpc_rqst *rqst = sc->sc_rqst;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
@@ -202,7 +204,7 @@ static void unpin(struct svc2_call *sc, u32 copied, bool ends)
 		sp->sp_backward_errors++;
 		WRITE_ONCE(sp->sp_backward_after, jiffies + HZ / 4 *
 			   svc2_backward_pause(sp->sp_backward_errors));
-		fail_locked(sc);
+		svc2_call_fail_locked(sc);
 		xprt->stat.recvs++;
 		svc2_count(backward_errors);
 	}
@@ -223,24 +225,24 @@ void svc2_call_end(struct svc2_call *sc)
 
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&sc->sc_exposed));	/* R8 */
 	if (sc->sc_verdict == SVC2_ANSWER_REPLY)
-		copied = place_reply(sc->sc_rqst, sc->sc_answer);
-	unpin(sc, copied, true);
+		copied = svc2_call_place_reply(sc->sc_rqst, sc->sc_answer);
+	svc2_call_unpin(sc, copied, true);
 }
 
-static void fenced(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
-		   bool ok)
+static void svc2_call_fenced(struct rpcrdma2_conn *co,
+			     struct rpcrdma2_exposed *ex, bool ok)
 {
 	struct svc2_call *sc = container_of(ex, struct svc2_call, sc_exposed);
 
 	if (ok)
 		svc2_call_end(sc);
 	else
-		unpin(sc, 0, false);
+		svc2_call_unpin(sc, 0, false);
 }
 
-static int fence(struct svc2_call *sc,
-		 void (*done)(struct rpcrdma2_conn *co,
-			      struct rpcrdma2_exposed *ex, bool ok))
+static int svc2_call_fence(struct svc2_call *sc,
+			   void (*done)(struct rpcrdma2_conn *co,
+					struct rpcrdma2_exposed *ex, bool ok))
 {
 	unsigned int regions = list_count_nodes(&sc->sc_exposed.ex_regions);
 	int ret;
@@ -251,14 +253,14 @@ static int fence(struct svc2_call *sc,
 	return ret ?: rpcrdma2_fence(&sc->sc_sp->sp_conn, &sc->sc_exposed);
 }
 
-static void drain(struct svc2_xprt *sp)
+static void svc2_call_drain(struct svc2_xprt *sp)
 {
 	guard(mutex)(&sp->sp_drain_mutex);
 	rpcrdma2_sq_drain(&sp->sp_conn);
 }
 
 /* C-009, S50: a handle that was invalidated has to be the Call's. */
-static void invalidated(struct svc2_call *sc, u32 handle)
+static void svc2_call_invalidated(struct svc2_call *sc, u32 handle)
 {
 	struct svc2_xprt *sp = sc->sc_sp;
 
@@ -284,18 +286,18 @@ void svc2_call_answered(struct svc2_call *sc)
 {
 	struct svc2_xprt *sp = sc->sc_sp;
 
-	invalidated(sc, sc->sc_answer->sm_msg.mg_handle);
+	svc2_call_invalidated(sc, sc->sc_answer->sm_msg.mg_handle);
 	if (!rpcrdma2_is_exposed(&sc->sc_exposed))
 		svc2_call_end(sc);
-	else if (fence(sc, fenced))
-		unpin(sc, 0, false);
+	else if (svc2_call_fence(sc, svc2_call_fenced))
+		svc2_call_unpin(sc, 0, false);
 	else if (unlikely(rpcrdma2_conn_is_lost(&sp->sp_conn)))
 		/* @sc may be gone. A fence that the device took in part reports nothing. */
-		drain(sp);
+		svc2_call_drain(sp);
 }
 
-static void revoked(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
-		    bool ok)
+static void svc2_call_revoked(struct rpcrdma2_conn *co,
+			      struct rpcrdma2_exposed *ex, bool ok)
 {
 	complete(&container_of(ex, struct svc2_call, sc_exposed)->sc_revoked);
 }
@@ -316,7 +318,7 @@ void svc2_call_revoke(struct svc2_call *sc)
 	svc2_count(backward_revoked);
 	if (sc->sc_late)
 		svc2_count(backward_late);
-	invalidated(sc, sc->sc_late_handle);
+	svc2_call_invalidated(sc, sc->sc_late_handle);
 	if (!rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
 	reinit_completion(&sc->sc_revoked);
@@ -324,13 +326,14 @@ void svc2_call_revoke(struct svc2_call *sc)
 	 * An answer's fence may have failed (Q2), and one that the device took in part
 	 * reports nothing.
 	 */
-	if (!rpcrdma2_conn_is_lost(&sp->sp_conn) && !fence(sc, revoked) &&
+	if (!rpcrdma2_conn_is_lost(&sp->sp_conn) &&
+	    !svc2_call_fence(sc, svc2_call_revoked) &&
 	    !rpcrdma2_conn_is_lost(&sp->sp_conn) &&
 	    wait_for_completion_timeout(&sc->sc_revoked, SVC2_REVOKE_TIMEOUT) &&
 	    !rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
-	/* revoked() may be under way: no completion is after the queue is drained */
+	/* svc2_call_revoked() may be under way: no completion is after the queue is drained */
 	svc2_close(sp, RPCRDMA2_LOSS_STALLED);
-	drain(sp);
+	svc2_call_drain(sp);
 	rpcrdma2_strip(&sp->sp_conn, &sc->sc_exposed);
 }

@@ -17,7 +17,7 @@ static bool have_rdma;
 static bool classes_open;	/* between svc2_classes_init() and _exit() */
 
 /* Take the name or give it back. Listeners and connections stay. */
-static int settle_rdma(void)
+static int svc2_register_rdma(void)
 {
 	int ret;
 
@@ -35,19 +35,19 @@ static int settle_rdma(void)
 	return ret;
 }
 
-static int set_rdma(const char *val, const struct kernel_param *kp)
+static int svc2_param_set_rdma(const char *val, const struct kernel_param *kp)
 {
 	int ret = 0;
 
 	guard(mutex)(&rdma_mutex);
 	ret = param_set_bool(val, kp);
 	if (!ret && classes_open)
-		ret = settle_rdma();
+		ret = svc2_register_rdma();
 	return ret;
 }
 
 /* What is so, and not what was asked for, once the module is loaded */
-static int get_rdma(char *buffer, const struct kernel_param *kp)
+static int svc2_param_get_rdma(char *buffer, const struct kernel_param *kp)
 {
 	guard(mutex)(&rdma_mutex);
 	return sysfs_emit(buffer, "%c\n", have_rdma ? 'Y' : 'N');
@@ -55,8 +55,8 @@ static int get_rdma(char *buffer, const struct kernel_param *kp)
 
 static const struct kernel_param_ops rdma_ops = {
 	.flags	= KERNEL_PARAM_OPS_FL_NOARG,
-	.set	= set_rdma,
-	.get	= get_rdma,
+	.set	= svc2_param_set_rdma,
+	.get	= svc2_param_get_rdma,
 };
 module_param_cb(rdma, &rdma_ops, &want_rdma, 0644);
 __MODULE_PARM_TYPE(rdma, "bool");
@@ -77,7 +77,7 @@ int svc2_classes_init(void)
 		return ret;
 	guard(mutex)(&rdma_mutex);
 	classes_open = true;
-	settle_rdma();
+	svc2_register_rdma();
 	return 0;
 }
 
@@ -89,7 +89,7 @@ void svc2_classes_exit(void)
 	scoped_guard(mutex, &rdma_mutex) {
 		classes_open = false;
 		want_rdma = false;
-		settle_rdma();
+		svc2_register_rdma();
 	}
 	svc_unreg_xprt_class(&svc2_class);
 }

@@ -16,7 +16,7 @@ static LIST_HEAD(conns);
 static struct svc2_ended ended[SVC2_ENDED];
 static unsigned int ended_next;
 
-static struct svc2_ended *note_end(const struct svc2_xprt *sp)
+static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
 {
 	struct svc2_ended *ed = &ended[ended_next++ % SVC2_ENDED];
 
@@ -53,7 +53,7 @@ void svc2_conn_unlist(struct svc2_xprt *sp)
 	snprintf(what, sizeof(what), "of client %s",
 		 sp->sp_xprt.xpt_remotebuf);
 	svc2_count_ended(rpcrdma2_conn_ended(&sp->sp_conn,
-					     &note_end(sp)->ed_end,
+					     &svc2_conn_note_end(sp)->ed_end,
 					     "svcrdma2", what));
 }
 
@@ -67,7 +67,7 @@ void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 	struct svc2_ended *ed;
 
 	guard(mutex)(&conns_mutex);
-	ed = note_end(sp);
+	ed = svc2_conn_note_end(sp);
 	ed->ed_error = error;
 	ed->ed_end = (struct rpcrdma2_end){
 		.en_why	= RPCRDMA2_LOSS_NONE,

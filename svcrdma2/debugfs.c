@@ -22,36 +22,36 @@ static const char *const counter_names[] = {
 #undef SVC2_NAME
 };
 
-static int counters_show(struct seq_file *seq, void *unused)
+static int svc2_counters_show(struct seq_file *seq, void *unused)
 {
 	rpcrdma2_counters_show(seq, svc2_counters, counter_names,
 			       ARRAY_SIZE(counter_names));
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(counters);
+DEFINE_SHOW_ATTRIBUTE(svc2_counters);
 
-static int connections_show(struct seq_file *seq, void *unused)
+static int svc2_connections_show(struct seq_file *seq, void *unused)
 {
 	svc2_show_connections(seq, NULL);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(connections);
+DEFINE_SHOW_ATTRIBUTE(svc2_connections);
 
-static int receives_show(struct seq_file *seq, void *unused)
+static int svc2_receives_show(struct seq_file *seq, void *unused)
 {
 	seq_printf(seq, "octets %lu\nmost %lu\n",
 		   atomic_long_read(&svc2_budget.bu_pages) << PAGE_SHIFT,
 		   READ_ONCE(svc2_budget.bu_most) << PAGE_SHIFT);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(receives);
+DEFINE_SHOW_ATTRIBUTE(svc2_receives);
 
-static int transfers_show(struct seq_file *seq, void *unused)
+static int svc2_transfers_show(struct seq_file *seq, void *unused)
 {
 	svc2_transfer_show(seq);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(transfers);
+DEFINE_SHOW_ATTRIBUTE(svc2_transfers);
 
 /**
  * svc2_debugfs_init - make the files
@@ -61,11 +61,14 @@ DEFINE_SHOW_ATTRIBUTE(transfers);
 void svc2_debugfs_init(void)
 {
 	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
-	debugfs_create_file("counters", 0444, debug_dir, NULL, &counters_fops);
+	debugfs_create_file("counters", 0444, debug_dir, NULL,
+			    &svc2_counters_fops);
 	debugfs_create_file("connections", 0400, debug_dir, NULL,
-			    &connections_fops);
-	debugfs_create_file("receives", 0444, debug_dir, NULL, &receives_fops);
-	debugfs_create_file("transfers", 0400, debug_dir, NULL, &transfers_fops);
+			    &svc2_connections_fops);
+	debugfs_create_file("receives", 0444, debug_dir, NULL,
+			    &svc2_receives_fops);
+	debugfs_create_file("transfers", 0400, debug_dir, NULL,
+			    &svc2_transfers_fops);
 }
 
 /**

@@ -24,7 +24,7 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 	list_add_tail(&call->sm_list, queue);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	/*
-	 * Whoever finds neither queue, in has_room(), has XPT_BUSY until it has asked
+	 * Whoever finds neither queue, in svc2_gate_has_room(), has XPT_BUSY until it has asked
 	 * for more: see smp_mb__after_atomic() in svc2_has_wspace().
 	 */
 	smp_mb__after_atomic();

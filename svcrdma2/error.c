@@ -10,9 +10,9 @@
 #include "trace.h"
 
 /* S49: a plain Send, whatever handle the Call nominated */
-static int post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
-		      struct rpcrdma2_hdr *h,
-		      const struct rpcrdma2_reply_plan *plan)
+static int svc2_post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
+			   struct rpcrdma2_hdr *h,
+			   const struct rpcrdma2_reply_plan *plan)
 {
 	int ret;
 
@@ -52,7 +52,7 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 	if (!plan->pn_code)
 		rpcrdma2_plan_error(plan, RDMA2_ERR_SYSTEM, 0, 0);
 	if (ret != -ENOTCONN)
-		ret = post_error(sp, tx, h, plan);
+		ret = svc2_post_error(sp, tx, h, plan);
 	if (!ret)
 		return 0;
 

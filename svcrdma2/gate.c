@@ -9,7 +9,7 @@
  * thread is free; else by the thread, which goes in front of the Calls. What is given
  * back serves the line from its front, as many at once as there is enough for. While
  * there is a line nothing overtakes it but a Send that stands alone, and nothing more is
- * taken up but what the line may wait for (has_room()). So a large chain is not starved
+ * taken up but what the line may wait for (svc2_gate_has_room()). So a large chain is not starved
  * by small ones, and no thread spins.
  *
  * Nothing that stands in the line holds what is needed by the completions that
@@ -69,7 +69,7 @@ bool svc2_gate_is_whole(const struct svc2_gate *ga)
 	       list_empty(&ga->ga_line);
 }
 
-static void serve_line(struct svc2_xprt *sp, struct svc2_gate *ga)
+static void svc2_gate_serve_waiters(struct svc2_xprt *sp, struct svc2_gate *ga)
 {
 	struct svc2_waiter *wt;
 	struct svc2_msg *call;
@@ -82,7 +82,7 @@ static void serve_line(struct svc2_xprt *sp, struct svc2_gate *ga)
 		call = wt->wt_call;
 		if (call)
 			*wt->wt_held = wt->wt_units;
-		/* pairs with is_served() */
+		/* pairs with svc2_gate_is_served() */
 		list_del_init_careful(&wt->wt_list);
 		if (call)
 			svc2_msg_ready(sp, call);
@@ -94,22 +94,22 @@ static void serve_line(struct svc2_xprt *sp, struct svc2_gate *ga)
 }
 
 /* The line may have ended, or served a Call. */
-static void line_moved(struct svc2_xprt *sp)
+static void svc2_gate_has_moved(struct svc2_xprt *sp)
 {
 	/* pairs with the barrier in svc2_has_wspace() */
 	smp_mb();
 	svc2_unthrottle(sp);
 }
 
-static bool is_served(struct svc2_waiter *wt)
+static bool svc2_gate_is_served(struct svc2_waiter *wt)
 {
 	return list_empty_careful(&wt->wt_list);
 }
 
 /* Until it is served, the connection is lost, or it has taken too long */
-static void stand_in_line(struct svc2_xprt *sp, struct svc2_waiter *wt)
+static void svc2_gate_queue(struct svc2_xprt *sp, struct svc2_waiter *wt)
 {
-	wait_event_timeout(sp->sp_line, is_served(wt) ||
+	wait_event_timeout(sp->sp_line, svc2_gate_is_served(wt) ||
 			   rpcrdma2_conn_is_lost(&sp->sp_conn),
 			   SVC2_STALL_TIMEOUT);
 }
@@ -118,8 +118,8 @@ static void stand_in_line(struct svc2_xprt *sp, struct svc2_waiter *wt)
  * In front of the Calls: they leave units for threads, and wait as long as the peer
  * takes. Return: whether it has been served.
  */
-static bool join_line(struct svc2_xprt *sp, struct svc2_gate *ga,
-		      struct svc2_waiter *wt)
+static bool svc2_gate_join(struct svc2_xprt *sp, struct svc2_gate *ga,
+			   struct svc2_waiter *wt)
 {
 	struct list_head *at;
 	bool served;
@@ -129,43 +129,43 @@ static bool join_line(struct svc2_xprt *sp, struct svc2_gate *ga,
 		if (list_entry(at, struct svc2_waiter, wt_list)->wt_call)
 			break;
 	list_add_tail(&wt->wt_list, at);
-	serve_line(sp, ga);
-	served = is_served(wt);
+	svc2_gate_serve_waiters(sp, ga);
+	served = svc2_gate_is_served(wt);
 	spin_unlock(&ga->ga_lock);
-	line_moved(sp);
+	svc2_gate_has_moved(sp);
 	return served;
 }
 
 /* Return: whether it was served, perhaps in the last moment. */
-static bool leave_line(struct svc2_xprt *sp, struct svc2_gate *ga,
-		       struct svc2_waiter *wt)
+static bool svc2_gate_leave(struct svc2_xprt *sp, struct svc2_gate *ga,
+			    struct svc2_waiter *wt)
 {
 	bool served;
 
 	spin_lock(&ga->ga_lock);
-	served = is_served(wt);
+	served = svc2_gate_is_served(wt);
 	if (!served) {
 		list_del(&wt->wt_list);
-		serve_line(sp, ga);
+		svc2_gate_serve_waiters(sp, ga);
 	}
 	spin_unlock(&ga->ga_lock);
-	line_moved(sp);
+	svc2_gate_has_moved(sp);
 	return served;
 }
 
-static int wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
-			 unsigned int units, unsigned int spare)
+static int svc2_gate_wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
+				   unsigned int units, unsigned int spare)
 {
 	struct svc2_waiter wt = {
 		.wt_units = units,
 		.wt_spare = spare,
 	};
 
-	if (join_line(sp, ga, &wt))
+	if (svc2_gate_join(sp, ga, &wt))
 		return 0;
 	this_cpu_inc(svc2_counters[ga->ga_counter]);
-	stand_in_line(sp, &wt);
-	if (leave_line(sp, ga, &wt))
+	svc2_gate_queue(sp, &wt);
+	if (svc2_gate_leave(sp, ga, &wt))
 		return 0;
 	if (!rpcrdma2_conn_is_lost(&sp->sp_conn)) {
 		svc2_count(stalls);
@@ -195,7 +195,7 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 	if (likely(list_empty(&ga->ga_line) &&
 		   rpcrdma2_units_take(ga->ga_units, units, spare)))
 		return 0;
-	return wait_for_turn(sp, ga, units, spare);
+	return svc2_gate_wait_for_turn(sp, ga, units, spare);
 }
 
 /**
@@ -242,9 +242,9 @@ bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga)
 {
 	spin_lock(&ga->ga_lock);
-	serve_line(sp, ga);
+	svc2_gate_serve_waiters(sp, ga);
 	spin_unlock(&ga->ga_lock);
-	line_moved(sp);
+	svc2_gate_has_moved(sp);
 }
 
 /**
@@ -260,7 +260,7 @@ void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 {
 	if (!units)
 		return;
-	/* has a barrier like the one in line_moved() */
+	/* has a barrier like the one in svc2_gate_has_moved() */
 	if (rpcrdma2_units_give(&ga->ga_own, units))
 		svc2_gate_serve(sp, ga);
 	else
@@ -307,9 +307,9 @@ int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
 	spin_lock(&ga->ga_lock);
 	list_add_tail(&wt->wt_list, &ga->ga_line);
 	/* what came back before this served nothing */
-	serve_line(sp, ga);
+	svc2_gate_serve_waiters(sp, ga);
 	spin_unlock(&ga->ga_lock);
-	line_moved(sp);
+	svc2_gate_has_moved(sp);
 	return -EINPROGRESS;
 }
 
@@ -337,7 +337,7 @@ void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line)
  * connection has too much. One that the RPC layer has put off for an upcall may have a
  * few entries, and no payload.
  */
-static bool has_room(const struct svc2_xprt *sp)
+static bool svc2_gate_has_room(const struct svc2_xprt *sp)
 {
 	bool deferred = test_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
 	bool served = !list_empty(&sp->sp_served_q);
@@ -366,11 +366,11 @@ int svc2_has_wspace(struct svc_xprt *xprt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
 
-	if (has_room(sp))
+	if (svc2_gate_has_room(sp))
 		return 1;
 	set_bit(SVC2_F_THROTTLED, &sp->sp_flags);
 	/* pairs with the barriers before svc2_unthrottle() */
 	smp_mb__after_atomic();
 	svc2_transfer_wait(sp);
-	return has_room(sp);
+	return svc2_gate_has_room(sp);
 }

@@ -45,7 +45,7 @@ void svc2_budget_set(void)
 	WRITE_ONCE(svc2_budget.bu_kept, most - svc2_grant_room(most));
 }
 
-static long own_pages(const struct svc2_xprt *sp)
+static long svc2_grant_own_pages(const struct svc2_xprt *sp)
 {
 	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 
@@ -53,18 +53,19 @@ static long own_pages(const struct svc2_xprt *sp)
 	       (READ_ONCE(rp->rp_size) >> PAGE_SHIFT);
 }
 
-static long used_pages(void)
+static long svc2_grant_used_pages(void)
 {
 	return atomic_long_read(&svc2_budget.bu_pages);
 }
 
-static bool has_room(long pages)
+static bool svc2_grant_has_memory(long pages)
 {
-	return used_pages() + pages <= svc2_grant_room(READ_ONCE(svc2_budget.bu_most));
+	return svc2_grant_used_pages() + pages <=
+	       svc2_grant_room(READ_ONCE(svc2_budget.bu_most));
 }
 
 /* What each connection may have when all want as much */
-static long share(void)
+static long svc2_grant_fair_share(void)
 {
 	return svc2_grant_room(READ_ONCE(svc2_budget.bu_most)) /
 	       max(atomic_read(&conns), 1);
@@ -76,15 +77,17 @@ static long share(void)
  * it needs. What has more than its share gives first; but that may be idle, and give
  * nothing. Before new connections find nothing at all each one gives.
  */
-static bool is_short(const struct svc2_xprt *sp)
+static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 {
-	long most = READ_ONCE(svc2_budget.bu_most), used = used_pages();
+	long most = READ_ONCE(svc2_budget.bu_most),
+	     used = svc2_grant_used_pages();
 	unsigned long since = READ_ONCE(wanted_at);
 	bool wanted = since && time_in_range(jiffies, since, since + HZ);
 
 	if (likely(used <= svc2_grant_room(most) && !wanted))
 		return false;
-	return used > svc2_grant_last(most) || own_pages(sp) > share();
+	return used > svc2_grant_last(most) ||
+	       svc2_grant_own_pages(sp) > svc2_grant_fair_share();
 }
 
 /**
@@ -100,8 +103,8 @@ void svc2_grant_begin(struct svc2_xprt *sp)
 
 	mutex_init(&sp->sp_grant_mutex);
 	sp->sp_grant = min_t(u32, sp->sp_credits, SVC2_CREDITS_FIRST);
-	if (!has_room(svc2_grant_recvs(0, sp->sp_grant) *
-		      (rp->rp_size >> PAGE_SHIFT))) {
+	if (!svc2_grant_has_memory(svc2_grant_recvs(0, sp->sp_grant) *
+				   (rp->rp_size >> PAGE_SHIFT))) {
 		sp->sp_grant = min_t(u32, sp->sp_credits, SVC2_CREDITS_MIN);
 		rp->rp_size = PAGE_ALIGN(RPCRDMA2_INLINE_DEFAULT);
 		svc2_count(grants_denied);
@@ -127,7 +130,7 @@ void svc2_grant_end(struct svc2_xprt *sp)
  *
  * Return: 0; -ENOMEM when there are fewer; or -EIO when the connection is lost.
  */
-static int add_recvs(struct svc2_xprt *sp, unsigned int total)
+static int svc2_grant_add_recvs(struct svc2_xprt *sp, unsigned int total)
 {
 	if (rpcrdma2_recvs_fill(&sp->sp_conn, &sp->sp_rpool, total))
 		return -ENOMEM;
@@ -150,7 +153,7 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 	guard(mutex)(&sp->sp_grant_mutex);
 	if (answers < sp->sp_answers)
 		return 0;
-	ret = add_recvs(sp, svc2_grant_recvs(answers, sp->sp_grant));
+	ret = svc2_grant_add_recvs(sp, svc2_grant_recvs(answers, sp->sp_grant));
 	if (ret)
 		return ret;
 	/* that of a grant that was lowered just now may be larger */
@@ -170,9 +173,9 @@ bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size)
 {
 	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 
-	return !is_short(sp) &&
-	       has_room((long)READ_ONCE(rp->rp_count) *
-			((size - READ_ONCE(rp->rp_size)) >> PAGE_SHIFT));
+	return !svc2_grant_is_short(sp) &&
+	       svc2_grant_has_memory((long)READ_ONCE(rp->rp_count) *
+				     ((size - READ_ONCE(rp->rp_size)) >> PAGE_SHIFT));
 }
 
 /**
@@ -183,23 +186,25 @@ bool svc2_grant_is_used_up(void)
 	unsigned int least = svc2_grant_recvs(0, SVC2_CREDITS_MIN);
 	long page = PAGE_ALIGN(RPCRDMA2_INLINE_DEFAULT) >> PAGE_SHIFT;
 
-	return used_pages() + least * page > READ_ONCE(svc2_budget.bu_most);
+	return svc2_grant_used_pages() + least * page >
+	       READ_ONCE(svc2_budget.bu_most);
 }
 
 /* Receives first, then the grant (R6) */
-static void raise_to(struct svc2_xprt *sp, u32 grant)
+static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
 {
 	unsigned int recvs = svc2_grant_recvs(sp->sp_answers, grant);
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 	long more = (long)recvs - rp->rp_count;
 
-	if (is_short(sp) || !has_room(more * (rp->rp_size >> PAGE_SHIFT))) {
+	if (svc2_grant_is_short(sp) ||
+	    !svc2_grant_has_memory(more * (rp->rp_size >> PAGE_SHIFT))) {
 		svc2_count(grants_denied);
-		if (own_pages(sp) < share())
+		if (svc2_grant_own_pages(sp) < svc2_grant_fair_share())
 			WRITE_ONCE(wanted_at, jiffies ?: 1);
 		return;
 	}
-	if (add_recvs(sp, recvs))
+	if (svc2_grant_add_recvs(sp, recvs))
 		return;
 	rpcrdma2_rpool_batch(&sp->sp_conn, rp, svc2_grant_batch(grant));
 	/* pairs with sq_lock, under which the next header takes it over */
@@ -238,7 +243,7 @@ void svc2_grant_raise(struct svc2_xprt *sp)
 		return;
 	if (test_and_clear_bit(SVC2_F_BUSY, &sp->sp_flags) &&
 	    sp->sp_grant < sp->sp_credits)
-		raise_to(sp, min(2 * sp->sp_grant, sp->sp_credits));
+		svc2_grant_raise_to(sp, min(2 * sp->sp_grant, sp->sp_credits));
 	mutex_unlock(&sp->sp_grant_mutex);
 }
 
@@ -247,7 +252,7 @@ void svc2_grant_raise(struct svc2_xprt *sp)
  * not all were made for a larger grant, or that of a credit. Return: false when there
  * is none to be given back.
  */
-static bool lower_locked(struct svc2_xprt *sp)
+static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 	unsigned int batch = svc2_grant_batch(sp->sp_grant);
@@ -274,9 +279,9 @@ static bool lower_locked(struct svc2_xprt *sp)
  */
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 {
-	if (unlikely(is_short(sp)) && call->sm_recv &&
+	if (unlikely(svc2_grant_is_short(sp)) && call->sm_recv &&
 	    mutex_trylock(&sp->sp_grant_mutex)) {
-		if (lower_locked(sp)) {
+		if (svc2_grant_lower_locked(sp)) {
 			rpcrdma2_recv_free(call->sm_recv);
 			call->sm_recv = NULL;
 		}

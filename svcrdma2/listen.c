@@ -23,12 +23,12 @@
 static int svc2_listen_event(struct rdma_cm_id *id,
 			     struct rdma_cm_event *event);
 
-static struct svc2_listener *from_xprt(struct svc_xprt *xprt)
+static struct svc2_listener *svc2_listen_from_xprt(struct svc_xprt *xprt)
 {
 	return container_of(xprt, struct svc2_listener, ls_xprt);
 }
 
-static void stop(struct svc2_listener *ls)
+static void svc2_listen_stop(struct svc2_listener *ls)
 {
 	lockdep_assert_held(&ls->ls_mutex);
 	if (ls->ls_id)
@@ -36,7 +36,7 @@ static void stop(struct svc2_listener *ls)
 	ls->ls_id = NULL;
 }
 
-static int start(struct svc2_listener *ls)
+static int svc2_listen_start(struct svc2_listener *ls)
 {
 	struct sockaddr *sa = (struct sockaddr *)&ls->ls_addr;
 	struct rdma_cm_id *id;
@@ -56,12 +56,12 @@ static int start(struct svc2_listener *ls)
 		ret = rdma_listen(id, SVC2_BACKLOG);
 	trace_svc2_event(sa, "listen", ret);
 	if (ret)
-		stop(ls);
+		svc2_listen_stop(ls);
 	return ret;
 }
 
 /* Work */
-static void listen_again(struct work_struct *work)
+static void svc2_listen_retry(struct work_struct *work)
 {
 	struct svc2_listener *ls = container_of(to_delayed_work(work),
 						struct svc2_listener, ls_work);
@@ -69,8 +69,8 @@ static void listen_again(struct work_struct *work)
 	guard(mutex)(&ls->ls_mutex);
 	if (ls->ls_detached)
 		return;
-	stop(ls);
-	if (!start(ls)) {
+	svc2_listen_stop(ls);
+	if (!svc2_listen_start(ls)) {
 		ls->ls_delay = SVC2_RELISTEN_MIN;
 		return;
 	}
@@ -82,8 +82,9 @@ static void listen_again(struct work_struct *work)
  * The new cm_id calls the connection's handler from now on; with an error it
  * is destroyed, which rejects the request.
  */
-static int connect_request(struct svc2_listener *ls, struct rdma_cm_id *id,
-			   const struct rdma_conn_param *param)
+static int svc2_listen_connect_request(struct svc2_listener *ls,
+				       struct rdma_cm_id *id,
+				       const struct rdma_conn_param *param)
 {
 	struct svc2_xprt *sp;
 
@@ -111,7 +112,7 @@ static int svc2_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 			 rdma_event_msg(event->event), event->status);
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		return connect_request(ls, id, &event->param.conn);
+		return svc2_listen_connect_request(ls, id, &event->param.conn);
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		/* removal waits until the work has destroyed the cm_id */
@@ -123,7 +124,7 @@ static int svc2_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /* Say what to do. A client that has gone is no trouble. */
-static void tell_refused(const struct svc2_xprt *sp, int error)
+static void svc2_listen_log_refused(const struct svc2_xprt *sp, int error)
 {
 	const char *advice = "the device has too small queues, or the client allows no RDMA Reads";
 
@@ -149,7 +150,7 @@ static void tell_refused(const struct svc2_xprt *sp, int error)
  */
 static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 {
-	struct svc2_xprt *sp = svc2_next_pending(from_xprt(xprt));
+	struct svc2_xprt *sp = svc2_next_pending(svc2_listen_from_xprt(xprt));
 	int ret;
 
 	if (!sp)
@@ -159,7 +160,7 @@ static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 	if (ret) {
 		svc2_count(accept_failures);
 		svc2_conn_refused(sp, ret);
-		tell_refused(sp, ret);
+		svc2_listen_log_refused(sp, ret);
 		svc_xprt_put(&sp->sp_xprt);
 		sp = NULL;
 	} else {
@@ -172,11 +173,11 @@ static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 }
 
 /* Nothing new comes after this. */
-static void stop_for_good(struct svc2_listener *ls)
+static void svc2_listen_give_up(struct svc2_listener *ls)
 {
 	mutex_lock(&ls->ls_mutex);
 	ls->ls_detached = true;
-	stop(ls);
+	svc2_listen_stop(ls);
 	mutex_unlock(&ls->ls_mutex);
 	/* no handler calls for it any more */
 	cancel_delayed_work_sync(&ls->ls_work);
@@ -184,17 +185,17 @@ static void stop_for_good(struct svc2_listener *ls)
 
 static void svc2_listener_detach(struct svc_xprt *xprt)
 {
-	struct svc2_listener *ls = from_xprt(xprt);
+	struct svc2_listener *ls = svc2_listen_from_xprt(xprt);
 	struct svc2_xprt *sp;
 
-	stop_for_good(ls);
+	svc2_listen_give_up(ls);
 	while ((sp = svc2_next_pending(ls)))
 		queue_work(svc2_wq, &sp->sp_reap);
 }
 
 static void svc2_listener_free(struct svc_xprt *xprt)
 {
-	kfree(from_xprt(xprt));
+	kfree(svc2_listen_from_xprt(xprt));
 }
 
 /* After an accept, too, the RPC layer says that it is done with a request. */
@@ -203,9 +204,10 @@ static void svc2_listener_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 }
 
 /* Return: a listener, or an ERR_PTR(). */
-static struct svc_xprt *create(struct svc_xprt_class *class,
-			       struct svc_serv *serv, struct net *net,
-			       struct sockaddr *sa, int salen)
+static struct svc_xprt *svc2_listen_create(struct svc_xprt_class *class,
+					   struct svc_serv *serv,
+					   struct net *net, struct sockaddr *sa,
+					   int salen)
 {
 	struct svc2_listener *ls;
 	int ret;
@@ -222,18 +224,18 @@ static struct svc_xprt *create(struct svc_xprt_class *class,
 		sizeof(ls->ls_xprt.xpt_remotebuf));
 	memcpy(&ls->ls_addr, sa, salen);
 	mutex_init(&ls->ls_mutex);
-	INIT_DELAYED_WORK(&ls->ls_work, listen_again);
+	INIT_DELAYED_WORK(&ls->ls_work, svc2_listen_retry);
 	ls->ls_delay = SVC2_RELISTEN_MIN;
 	INIT_LIST_HEAD(&ls->ls_pending);
 
 	mutex_lock(&ls->ls_mutex);
-	ret = start(ls);
+	ret = svc2_listen_start(ls);
 	if (!ret)
 		/* the port may have been chosen just now */
 		memcpy(&ls->ls_addr, &ls->ls_id->route.addr.src_addr, salen);
 	mutex_unlock(&ls->ls_mutex);
 	if (ret) {
-		stop_for_good(ls);
+		svc2_listen_give_up(ls);
 		/* drops a reference on the module that was not taken yet */
 		__module_get(THIS_MODULE);
 		svc_xprt_put(&ls->ls_xprt);
@@ -245,16 +247,20 @@ static struct svc_xprt *create(struct svc_xprt_class *class,
 }
 
 /* ->xpo_create is not told the class that it was found by. */
-static struct svc_xprt *create_rdma2(struct svc_serv *serv, struct net *net,
-				     struct sockaddr *sa, int salen, int flags)
+static struct svc_xprt *svc2_listen_create_rdma2(struct svc_serv *serv,
+						 struct net *net,
+						 struct sockaddr *sa, int salen,
+						 int flags)
 {
-	return create(&svc2_class, serv, net, sa, salen);
+	return svc2_listen_create(&svc2_class, serv, net, sa, salen);
 }
 
-static struct svc_xprt *create_rdma(struct svc_serv *serv, struct net *net,
-				    struct sockaddr *sa, int salen, int flags)
+static struct svc_xprt *svc2_listen_create_rdma(struct svc_serv *serv,
+						struct net *net,
+						struct sockaddr *sa, int salen,
+						int flags)
 {
-	return create(&svc2_rdma_class, serv, net, sa, salen);
+	return svc2_listen_create(&svc2_rdma_class, serv, net, sa, salen);
 }
 
 /*
@@ -270,8 +276,10 @@ static struct svc_xprt *create_rdma(struct svc_serv *serv, struct net *net,
 	.xpo_free		= svc2_listener_free,		\
 }
 
-static const struct svc_xprt_ops rdma2_ops = LISTENER_OPS(create_rdma2);
-static const struct svc_xprt_ops rdma_ops = LISTENER_OPS(create_rdma);
+static const struct svc_xprt_ops rdma2_ops =
+	LISTENER_OPS(svc2_listen_create_rdma2);
+static const struct svc_xprt_ops rdma_ops =
+	LISTENER_OPS(svc2_listen_create_rdma);
 
 struct svc_xprt_class svc2_class = {
 	.xcl_name	 = "rdma2",

@@ -19,7 +19,7 @@
 struct workqueue_struct *svc2_wq;
 struct kmem_cache *svc2_msg_cache;
 
-static int set_param(const char *val, const struct kernel_param *kp)
+static int svc2_param_set(const char *val, const struct kernel_param *kp)
 {
 	const struct svc2_param *pm = container_of(kp->arg, struct svc2_param,
 						   pm_value);
@@ -32,7 +32,7 @@ static int set_param(const char *val, const struct kernel_param *kp)
 }
 
 static const struct kernel_param_ops param_ops = {
-	.set = set_param,
+	.set = svc2_param_set,
 	.get = param_get_uint,
 };
 

@@ -14,8 +14,8 @@
 #include "trace.h"
 
 /* C-007: whatever the Call says, the device must know how */
-static u32 pick_inv_handle(const struct svc2_xprt *sp,
-			   const struct rpcrdma2_hdr *h)
+static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
+				     const struct rpcrdma2_hdr *h)
 {
 	u32 handle = svc2_inv_handle(h, &sp->sp_peer);
 
@@ -34,8 +34,8 @@ static int svc2_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 }
 
 /* Pages that its Reply may have in the memory that it offers */
-static unsigned int reply_pages(const struct svc_rqst *rqstp,
-				const struct rpcrdma2_hdr *h)
+static unsigned int svc2_recv_reply_pages(const struct svc_rqst *rqstp,
+					  const struct rpcrdma2_hdr *h)
 {
 	u64 offered = h->h_has_reply ? h->h_reply.ck_length : 0;
 	unsigned int i;
@@ -45,7 +45,7 @@ static unsigned int reply_pages(const struct svc_rqst *rqstp,
 	return svc2_reply_pages(offered, svc_serv_maxpages(rqstp->rq_server));
 }
 
-static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
+static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
@@ -54,9 +54,9 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 		svc2_count(calls_lost_again);
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 	}
-	call->sm_inv_handle = pick_inv_handle(sp, h);
+	call->sm_inv_handle = svc2_recv_pick_inv_handle(sp, h);
 	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;
-	call->sm_reply_pages = reply_pages(rqstp, h);
+	call->sm_reply_pages = svc2_recv_reply_pages(rqstp, h);
 	if (h->h_nreads)
 		return svc2_read_chunks(rqstp, call);
 	if (call->sm_reply_pages &&
@@ -65,12 +65,12 @@ static int handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_arg_inline(rqstp, call);
 }
 
-static int drop_reply(struct svc_rqst *rqstp, struct svc2_msg *call)
+static int svc2_recv_drop_reply(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	return svc2_discard_reply(svc2_from_xprt(rqstp->rq_xprt), call);
 }
 
-static int refuse_type(struct svc_rqst *rqstp, struct svc2_msg *call)
+static int svc2_recv_refuse_type(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
 			   RDMA2_ERR_INVALID_PROC);
@@ -85,8 +85,8 @@ typedef int (*message_handler)(struct svc_rqst *rqstp, struct svc2_msg *call);
  */
 static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	[RDMA2_CALL] = {
-		[RDMA2_MSG]	= handle_call,
-		[RDMA2_NOMSG]	= handle_call,
+		[RDMA2_MSG]	= svc2_recv_handle_call,
+		[RDMA2_NOMSG]	= svc2_recv_handle_call,
 		[RDMA2_OPTIONAL] = svc2_take_property,	/* S39 */
 		[RDMA2_CONNPROP] = svc2_take_property,
 		[RDMA2_REQPROP]	= svc2_take_property,
@@ -101,7 +101,7 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	},
 };
 
-static message_handler choose_handler(u32 direction, u32 proc)
+static message_handler svc2_recv_choose_handler(u32 direction, u32 proc)
 {
 	message_handler handler = NULL;
 
@@ -109,14 +109,15 @@ static message_handler choose_handler(u32 direction, u32 proc)
 		handler = handlers[direction][proc];
 	if (handler)
 		return handler;
-	return direction == RDMA2_REPLY ? drop_reply : refuse_type;
+	return direction == RDMA2_REPLY ? svc2_recv_drop_reply :
+					  svc2_recv_refuse_type;
 }
 
 /*
  * In version 1 the server makes no Calls with a Reply chunk: what looks like
  * the answer to one is a Call that lacks its Read list (E-24).
  */
-static bool lacks_reads(const struct rpcrdma2_hdr *h)
+static bool svc2_recv_lacks_reads(const struct rpcrdma2_hdr *h)
 {
 	return h->h_vers == RPCRDMA2_VERS_ONE && h->h_proc == RDMA2_NOMSG &&
 	       h->h_direction == RDMA2_REPLY;
@@ -126,10 +127,10 @@ static bool lacks_reads(const struct rpcrdma2_hdr *h)
  * C-078, S38: a Reply, an error or an answer is not answered, whatever is wrong
  * with it. A direction that cannot be told is taken for a Call (S06).
  */
-static bool is_reply(const struct rpcrdma2_hdr *h)
+static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
 {
 	return h->h_proc == RDMA2_ERROR ||
-	       (h->h_direction == RDMA2_REPLY && !lacks_reads(h));
+	       (h->h_direction == RDMA2_REPLY && !svc2_recv_lacks_reads(h));
 }
 
 /*
@@ -137,7 +138,8 @@ static bool is_reply(const struct rpcrdma2_hdr *h)
  * the rest of the message means depends on it. A version is refused whatever
  * the message is, but for an answer (C-078, C-079, E-17, S36).
  */
-static bool refuse_version(struct svc2_xprt *sp, struct svc2_msg *call)
+static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
+				     struct svc2_msg *call)
 {
 	const struct svc2_versions vs =
 		svc2_allowed_versions(svc2_param(&svc2_min_version),
@@ -145,7 +147,7 @@ static bool refuse_version(struct svc2_xprt *sp, struct svc2_msg *call)
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 
 	if (call->sm_recv->rv_len < RPCRDMA2_PREFIX_LEN ||
-	    is_reply(h) || svc2_speaks(&vs, h->h_vers))
+	    svc2_recv_is_reply(h) || svc2_speaks(&vs, h->h_vers))
 		return false;
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
 		pr_warn_ratelimited("svcrdma2: client %s speaks RPC-over-RDMA version 1, which the module parameter min_version=1 would allow\n",
@@ -159,7 +161,7 @@ static bool refuse_version(struct svc2_xprt *sp, struct svc2_msg *call)
  *
  * Return: octets of a Call in rq_arg, or 0.
  */
-static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
+static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct svc2_msg *call = svc2_msg_get(sp, rv);
@@ -176,20 +178,21 @@ static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 			  msg->mg_verdict);
 
 	if (unlikely(msg->mg_handle) &&
-	    (!is_reply(h) || msg->mg_verdict == RDMA2_DROP))
+	    (!svc2_recv_is_reply(h) || msg->mg_verdict == RDMA2_DROP))
 		svc2_check_handle(sp, msg);		/* S50 */
-	if (refuse_version(sp, call))
+	if (svc2_recv_refuse_version(sp, call))
 		return 0;
 	if (msg->mg_verdict == RDMA2_DROP)
 		return svc2_discard(sp, call, SVC2_C_dropped_silently);
-	if (is_reply(h))
-		return choose_handler(RDMA2_REPLY, h->h_proc)(rqstp, call);
-	if (lacks_reads(h))
+	if (svc2_recv_is_reply(h))
+		return svc2_recv_choose_handler(RDMA2_REPLY, h->h_proc)(rqstp,
+									call);
+	if (svc2_recv_lacks_reads(h))
 		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
 	if (msg->mg_verdict)
 		return svc2_refuse(sp, call, msg->mg_verdict);
 	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
-	return choose_handler(RDMA2_CALL, h->h_proc)(rqstp, call);
+	return svc2_recv_choose_handler(RDMA2_CALL, h->h_proc)(rqstp, call);
 }
 
 /*
@@ -197,7 +200,7 @@ static int parse_message(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
  * types that carry an RPC come first: MSG, NOMSG, and version 1's MSGP. A message that
  * is too short may be taken for anything.
  */
-static bool is_control(const struct rpcrdma2_recv *rv)
+static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
 {
 	const __be32 *p = rpcrdma2_recv_at(rv, 0);
 
@@ -205,7 +208,7 @@ static bool is_control(const struct rpcrdma2_recv *rv)
 }
 
 /* The server has changed, or something that came may be what it has waited for. */
-static void converse(struct svc2_xprt *sp)
+static void svc2_recv_converse(struct svc2_xprt *sp)
 {
 	if (unlikely(READ_ONCE(sp->sp_talking) ||
 		     test_bit(SVC2_F_CHANGED, &sp->sp_flags)))
@@ -216,8 +219,8 @@ static void converse(struct svc2_xprt *sp)
  * Takes what is next in turn: a Call, or else a Receive. With the last of them goes
  * XPT_DATA, or the RPC layer would wake another thread to find nothing.
  */
-static struct svc2_msg *take_next(struct svc2_xprt *sp,
-				  struct rpcrdma2_recv **rv)
+static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
+					    struct rpcrdma2_recv **rv)
 {
 	struct svc2_msg *call;
 
@@ -262,21 +265,21 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	rpcrdma2_rqst_begin(rqstp);
 	rqstp->rq_xprt_ctxt = NULL;
 
-	call = take_next(sp, &rv);
+	call = svc2_recv_take_next(sp, &rv);
 	if (rv)
 		rpcrdma2_recv_sync(rv);
 	if (rv && unlikely(READ_ONCE(sp->sp_talking)))
 		svc2_heard(sp, rv->rv_at);
-	if (rv && unlikely(is_control(rv))) {
-		ret = parse_message(rqstp, rv);
-		converse(sp);
+	if (rv && unlikely(svc2_recv_is_control(rv))) {
+		ret = svc2_recv_parse(rqstp, rv);
+		svc2_recv_converse(sp);
 		svc_xprt_received(xprt);
 		return ret;
 	}
 
-	converse(sp);
+	svc2_recv_converse(sp);
 	svc_xprt_received(xprt);
 	if (call)
 		return svc2_resume(rqstp, call);
-	return rv ? parse_message(rqstp, rv) : 0;
+	return rv ? svc2_recv_parse(rqstp, rv) : 0;
 }

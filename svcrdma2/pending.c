@@ -14,14 +14,14 @@
  */
 static DEFINE_SPINLOCK(pending_lock);
 
-static void unlink_pending(struct svc2_xprt *sp)
+static void svc2_pending_unlink(struct svc2_xprt *sp)
 {
 	lockdep_assert_held(&pending_lock);
 	list_del_init(&sp->sp_pending);
 	sp->sp_listener->ls_npending--;
 }
 
-static void reap(struct work_struct *work)
+static void svc2_pending_reap(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_reap);
 	struct svc_xprt *listener = &sp->sp_listener->ls_xprt;
@@ -45,7 +45,7 @@ bool svc2_reap(struct svc2_xprt *sp)
 	spin_lock(&pending_lock);
 	taken = !list_empty(&sp->sp_pending);
 	if (taken) {
-		unlink_pending(sp);
+		svc2_pending_unlink(sp);
 		queue_work(svc2_wq, &sp->sp_reap);
 	}
 	spin_unlock(&pending_lock);
@@ -61,7 +61,7 @@ bool svc2_reap(struct svc2_xprt *sp)
  */
 void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
 {
-	INIT_WORK(&sp->sp_reap, reap);
+	INIT_WORK(&sp->sp_reap, svc2_pending_reap);
 	sp->sp_listener = ls;
 	svc_xprt_get(&ls->ls_xprt);
 
@@ -87,7 +87,7 @@ struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls)
 	sp = list_first_entry_or_null(&ls->ls_pending, struct svc2_xprt,
 				      sp_pending);
 	if (sp)
-		unlink_pending(sp);
+		svc2_pending_unlink(sp);
 	else
 		clear_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
 	spin_unlock(&pending_lock);

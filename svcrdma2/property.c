@@ -21,8 +21,8 @@
  * answer has its spelling (S01). One that the peer cannot take becomes an error
  * (C-093).
  */
-static void send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-			  const struct rpcrdma2_propmsg *pm)
+static void svc2_props_post(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+			    const struct rpcrdma2_propmsg *pm)
 {
 	struct svc2_tx *tx = svc2_tx_get(sp);
 	struct rpcrdma2_reply_plan plan = { };
@@ -41,7 +41,7 @@ static void send_property(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 }
 
 /* An UPDPROP, REQPROP or CONNPROP of the peer, or its answer */
-static void count(const struct rpcrdma2_propmsg *pm, u32 frozen)
+static void svc2_props_count(const struct rpcrdma2_propmsg *pm, u32 frozen)
 {
 	static const enum svc2_counter counters[] = {
 		[RDMA2_OPT_CONNPROP]	= SVC2_C_connprops,
@@ -55,13 +55,14 @@ static void count(const struct rpcrdma2_propmsg *pm, u32 frozen)
 	svc2_count_add(frozen_properties, hweight32(frozen));	/* S15 */
 }
 
-static void take(struct svc2_xprt *sp, const struct rpcrdma2_propmsg *pm)
+static void svc2_props_take(struct svc2_xprt *sp,
+			    const struct rpcrdma2_propmsg *pm)
 {
 	u32 effects;
 
 	/* It may be what the server has waited for: see svc2_converse(). */
 	sp->sp_talking = true;
-	count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm, &effects));
+	svc2_props_count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm, &effects));
 	if (effects & RPCRDMA2_EFFECT_MESSAGES)
 		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
@@ -82,9 +83,9 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	struct rpcrdma2_propmsg answer;
 
 	svc2_msg_put_recv(sp, msg);		/* R6 */
-	take(sp, pm);
+	svc2_props_take(sp, pm);
 	if (rpcrdma2_exchange_answer(ex, pm, jiffies, &answer))
-		send_property(sp, &msg->sm_msg.mg_hdr, &answer);
+		svc2_props_post(sp, &msg->sm_msg.mg_hdr, &answer);
 	if (ex->ex_recv_wish)
 		svc2_receives_wanted(sp, ex->ex_recv_wish);
 	ex->ex_recv_wish = 0;
@@ -106,7 +107,7 @@ int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	const struct rpcrdma2_msg *mg = &msg->sm_msg;
 
 	if (!mg->mg_verdict && mg->mg_prop.pm_want) {
-		take(sp, &mg->mg_prop);
+		svc2_props_take(sp, &mg->mg_prop);
 		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 	} else if (mg->mg_bad_body &&
 		   mg->mg_prop.pm_type == RDMA2_OPT_RESPROP &&
@@ -149,7 +150,7 @@ int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
  * S18: an error carries nothing but the xid, so no Call of the server may have the
  * same: it comes from the sequence that theirs come from.
  */
-static u32 take_xid(struct svc2_xprt *sp)
+static u32 svc2_props_take_xid(struct svc2_xprt *sp)
 {
 	/* pairs with svc2_bc_setup() */
 	struct rpc_xprt *xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
@@ -162,7 +163,7 @@ static u32 take_xid(struct svc2_xprt *sp)
 
 /*
  * Is there a send context beside those of the threads with a Call? A Call may have been
- * taken up without (has_room()), and XPT_BUSY does not wait for the peer.
+ * taken up without (svc2_gate_has_room()), and XPT_BUSY does not wait for the peer.
  */
 static bool svc2_has_context(const struct svc2_xprt *sp)
 {
@@ -171,7 +172,8 @@ static bool svc2_has_context(const struct svc2_xprt *sp)
 }
 
 /* Return: 0, or an error when it is to be tried again, or the connection is lost. */
-static int say(struct svc2_xprt *sp, const struct rpcrdma2_propmsg *pm, u32 xid)
+static int svc2_props_send(struct svc2_xprt *sp,
+			   const struct rpcrdma2_propmsg *pm, u32 xid)
 {
 	struct rpcrdma2_hdr *h = kmalloc(sizeof(*h), GFP_KERNEL);
 	struct svc2_tx *tx = ERR_PTR(-ENOMEM);
@@ -196,7 +198,7 @@ out_free:
 	return ret;
 }
 
-static void say_next(struct svc2_xprt *sp)
+static void svc2_props_send_next(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_exchange *ex = &sp->sp_ex;
 	struct rpcrdma2_propmsg pm;
@@ -205,8 +207,8 @@ static void say_next(struct svc2_xprt *sp)
 	if (!rpcrdma2_exchange_next(ex, jiffies, &pm))
 		return;
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);	/* C-034: before it leaves */
-	xid = take_xid(sp);
-	if (say(sp, &pm, xid)) {
+	xid = svc2_props_take_xid(sp);
+	if (svc2_props_send(sp, &pm, xid)) {
 		rpcrdma2_exchange_unsent(ex);
 	} else {
 		rpcrdma2_exchange_sent(ex, &pm, xid, jiffies);
@@ -249,6 +251,6 @@ void svc2_converse(struct svc2_xprt *sp)
 	svc2_sizes_update(sp);
 	rpcrdma2_exchange_resize(&sp->sp_ex, sp->sp_recv_size, sp->sp_send_own);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
-	say_next(sp);
+	svc2_props_send_next(sp);
 	WRITE_ONCE(sp->sp_talking, rpcrdma2_exchange_busy(&sp->sp_ex));
 }

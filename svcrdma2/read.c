@@ -41,7 +41,7 @@ static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 }
 
 /* Return: as svc2_gate_enter(); -EMSGSIZE when it wants more than there are. */
-static int take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
+static int svc2_read_take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	unsigned int mrs = rpcrdma2_rw_mrs(&sp->sp_conn, &call->sm_rw);
 
@@ -53,7 +53,7 @@ static int take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /* Pages, and what is to be read into them; all of it, or at most the pages */
-static int begin_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
+static int svc2_read_begin(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct rpcrdma2_pull pl;
@@ -70,14 +70,14 @@ static int begin_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
 }
 
 /* What they need of memory and of the device. A step that is done is not taken again. */
-static int prepare_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
+static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	int ret = 0;
 
 	if (rpcrdma2_rw_is_empty(&call->sm_rw))
-		ret = begin_reads(rqstp, call);
-	return ret ?: take_mrs(sp, call) ?:
+		ret = svc2_read_begin(rqstp, call);
+	return ret ?: svc2_read_take_mrs(sp, call) ?:
 		      rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
 }
 
@@ -92,7 +92,7 @@ static int svc2_read_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 	return -EINPROGRESS;
 }
 
-static void chain_reads(struct svc2_xprt *sp, struct svc2_msg *call)
+static void svc2_read_build_chain(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	struct rpcrdma2_post *post = &call->sm_post;
@@ -120,7 +120,7 @@ static void chain_reads(struct svc2_xprt *sp, struct svc2_msg *call)
  * Return: 0 when the Call belongs to the Send Queue, -EINPROGRESS when it waits; else
  * why it can not be read, and it still is the caller's.
  */
-static int start_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
+static int svc2_read_start(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	unsigned int tries = 0;
@@ -130,7 +130,7 @@ static int start_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (call->sm_chain)
 		return svc2_sq_post_reads(sp, call);
 	do {
-		ret = prepare_reads(rqstp, call);
+		ret = svc2_read_prepare(rqstp, call);
 		if (unlikely(svc2_is_shortage(ret)) && !waits) {
 			waits = svc2_shortage_begin(sp);
 			if (!waits)
@@ -141,12 +141,13 @@ static int start_reads(struct svc_rqst *rqstp, struct svc2_msg *call)
 		svc2_shortage_end(sp);
 	if (ret)
 		return ret;
-	chain_reads(sp, call);
+	svc2_read_build_chain(sp, call);
 	return svc2_sq_post_reads(sp, call);
 }
 
 /* @ret: how it went. Return: 0, for ->xpo_recvfrom to return. */
-static int let_go(struct svc2_xprt *sp, struct svc2_msg *call, int ret)
+static int svc2_read_release(struct svc2_xprt *sp, struct svc2_msg *call,
+			     int ret)
 {
 	if (!ret || ret == -EINPROGRESS)
 		return 0;
@@ -182,7 +183,7 @@ int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 
 	ret = svc2_transfer_enter(sp, call, svc2_msg_pages(call) + 1 +
 					    call->sm_reply_pages);
-	return let_go(sp, call, ret ?: start_reads(rqstp, call));
+	return svc2_read_release(sp, call, ret ?: svc2_read_start(rqstp, call));
 }
 
 /* All of a Call is there, but for what came in its Receive. */
@@ -211,7 +212,8 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 
 	if (!svc2_msg_is_read(call))
-		return let_go(sp, call, start_reads(rqstp, call));
+		return svc2_read_release(sp, call,
+					 svc2_read_start(rqstp, call));
 	if (svc2_sq_reserve(sp, call))
 		return 0;
 	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);

@@ -33,9 +33,9 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
  *
  * Return: 0; -ENOMEM when neither can be done now; -EMSGSIZE when neither ever can.
  */
-static int prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
-			  const struct xdr_buf *res, u32 hdrlen,
-			  struct rpcrdma2_reply_plan *plan)
+static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
+				     const struct xdr_buf *res, u32 hdrlen,
+				     struct rpcrdma2_reply_plan *plan)
 {
 	bool fails = rpcrdma2_fault(buffer);
 	int ret;
@@ -55,9 +55,10 @@ static int prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
  *
  * Return: 0, -ENOMEM for a passing shortage, -EINVAL for an error.
  */
-static int make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
-		     struct svc2_msg *call, const struct xdr_buf *res,
-		     struct rpcrdma2_reply_plan *plan)
+static int svc2_reply_make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
+				struct svc2_msg *call,
+				const struct xdr_buf *res,
+				struct rpcrdma2_reply_plan *plan)
 {
 	struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	u32 hdrlen;
@@ -71,7 +72,7 @@ static int make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
 		return -EINVAL;
 	if (plan->pn_long || likely(hdrlen + plan->pn_len <= SVC2_TX_BUFSIZE))
 		return 0;
-	ret = prepare_inline(sp, tx, res, hdrlen, plan);
+	ret = svc2_reply_prepare_inline(sp, tx, res, hdrlen, plan);
 	if (likely(!ret))
 		return 0;
 	rpcrdma2_plan_reply(plan, h, call->sm_results, call->sm_nresults,
@@ -82,23 +83,25 @@ static int make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /* Return: 0; -EINVAL when @plan is an error; -ENOTCONN when the connection is lost. */
-static int plan_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
-		      struct svc2_msg *call, struct rpcrdma2_reply_plan *plan)
+static int svc2_reply_plan(struct svc_rqst *rqstp, struct svc2_tx *tx,
+			   struct svc2_msg *call,
+			   struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	unsigned int tries = 0;
 	int ret;
 
 	do {
-		ret = make_plan(sp, tx, call, &rqstp->rq_res, plan);
+		ret = svc2_reply_make_plan(sp, tx, call, &rqstp->rq_res, plan);
 	} while (svc2_try_again(sp, &tries, &ret));
 	trace_svc2_plan_reply(call, plan);
 	return ret;
 }
 
 /* A Reply that was posted; @offered: its Call had a Reply chunk */
-static void count_reply(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
-			bool offered, const struct rpcrdma2_reply_plan *plan)
+static void svc2_reply_count(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
+			     bool offered,
+			     const struct rpcrdma2_reply_plan *plan)
 {
 	unsigned int i;
 
@@ -123,9 +126,10 @@ static void count_reply(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
 		svc2_count_add(pullup_bytes, plan->pn_len);
 }
 
-static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
-			const struct xdr_buf *res, struct rpcrdma2_hdr *h,
-			const struct rpcrdma2_reply_plan *plan)
+static int svc2_reply_build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
+				   const struct xdr_buf *res,
+				   struct rpcrdma2_hdr *h,
+				   const struct rpcrdma2_reply_plan *plan)
 {
 	svc2_tx_reads(tx, res, plan->pn_writes, h->h_nwrites);
 	if (plan->pn_long)
@@ -134,8 +138,9 @@ static int build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
 	       rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw);
 }
 
-static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
-		   struct svc2_msg *call, const struct rpcrdma2_reply_plan *plan)
+static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
+			      struct svc2_msg *call,
+			      const struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct xdr_buf *res = &rqstp->rq_res;
@@ -143,8 +148,9 @@ static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	int ret;
 
 	tx->tx_head = rqstp->rq_respages[0];
-	ret = rpcrdma2_fault(reply) ? -EINVAL :
-				      build_writes(sp, tx, res, h, plan);
+	ret = rpcrdma2_fault(reply) ?
+		      -EINVAL :
+		      svc2_reply_build_writes(sp, tx, res, h, plan);
 	if (!ret)
 		ret = svc2_tx_header(tx, h, NULL);
 	if (!ret && tx->tx_len > plan->pn_send_max)
@@ -158,8 +164,9 @@ static int fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
  * What fails for a passing shortage is begun again: the first step may have
  * set lengths in the header to what is written, and sets them to the same.
  */
-static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
-		       struct svc2_msg *call, const struct rpcrdma2_reply_plan *plan)
+static int svc2_reply_build(struct svc_rqst *rqstp, struct svc2_tx *tx,
+			    struct svc2_msg *call,
+			    const struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	unsigned int tries = 0;
@@ -167,7 +174,7 @@ static int build_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
 
 	rpcrdma2_respond_hdr(&call->sm_msg.mg_hdr, plan, sp->sp_grant);
 	do {
-		ret = fill_tx(rqstp, tx, call, plan);
+		ret = svc2_reply_fill_tx(rqstp, tx, call, plan);
 		if (ret)
 			svc2_tx_reset(sp, tx);
 	} while (svc2_try_again(sp, &tries, &ret));
@@ -187,13 +194,14 @@ static unsigned int *svc2_msg_held(struct svc2_msg *call)
 }
 
 /* Return: as svc2_sendto(); -EAGAIN when it is to be planned again (C-034). */
-static int send_reply(struct svc_rqst *rqstp, struct svc2_tx *tx,
-		      struct svc2_msg *call, const struct rpcrdma2_reply_plan *plan)
+static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
+			   struct svc2_msg *call,
+			   const struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	int ret;
 
-	ret = build_reply(rqstp, tx, call, plan);
+	ret = svc2_reply_build(rqstp, tx, call, plan);
 	if (ret)
 		return ret;
 	ret = svc2_tx_post(sp, tx, call->sm_inv_handle, svc2_msg_held(call));
@@ -236,14 +244,14 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	svc2_msg_put_recv(sp, call);		/* R6 */
 	do {
 		h->h_has_reply = offered;
-		ret = plan_reply(rqstp, tx, call, &plan) ?:
-		      send_reply(rqstp, tx, call, &plan);
+		ret = svc2_reply_plan(rqstp, tx, call, &plan) ?:
+		      svc2_reply_send(rqstp, tx, call, &plan);
 	} while (unlikely(ret == -EAGAIN));
 	if (ret) {
 		svc2_sq_release(sp, svc2_msg_held(call));
 		return svc2_error_instead(sp, tx, h, &plan, ret);
 	}
-	count_reply(sp, h, offered, &plan);
+	svc2_reply_count(sp, h, offered, &plan);
 	svc2_grant_raise(sp);
 	return 0;
 }

@@ -32,7 +32,7 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 	__be32 *word = tx->tx_buf;
 
 	if (tx->tx_call)
-		/* A Reply of a peer that guesses the xid comes behind it: claim_call() */
+		/* A Reply of a peer that guesses the xid comes behind it: svc2_bc_claim_call() */
 		smp_store_release(&tx->tx_call->sc_vers, tx->tx_vers);
 	if (!tx->tx_backward)
 		word[2] = cpu_to_be32(READ_ONCE(svc2_from_conn(co)->sp_grant));
@@ -41,7 +41,7 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 }
 
 /* A Reply, or what goes with it, that the peer's device has refused */
-static void note_refused(struct svc2_xprt *sp, const struct svc2_tx *tx)
+static void svc2_tx_note_refused(struct svc2_xprt *sp, const struct svc2_tx *tx)
 {
 	const __be32 *word = tx->tx_buf;
 
@@ -58,7 +58,7 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	if (post->po_signal)
 		svc2_count(send_completions);
 	if (unlikely(post->po_refused))
-		note_refused(sp, tx);
+		svc2_tx_note_refused(sp, tx);
 	if (unlikely(tx->tx_notice)) {
 		sp->sp_notice_at = jiffies;
 		/* pairs with svc2_heard() */
@@ -68,8 +68,8 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 }
 
 /* Work: what a burst has made goes when it is over. Queued while there is more to go. */
-static void trim_work_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(trim_work, trim_work_fn);
+static void svc2_txs_trim(struct work_struct *work);
+static DECLARE_DELAYED_WORK(trim_work, svc2_txs_trim);
 
 /**
  * svc2_trim_later - a connection has more send contexts, or regions, than the first few
@@ -80,7 +80,7 @@ void svc2_trim_later(void)
 		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
 }
 
-static void free_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
+static void svc2_tx_free(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	atomic_dec(&sp->sp_tx_count);
 	atomic_sub(tx->tx_nbufs - 1, &sp->sp_tx_pages);
@@ -94,7 +94,8 @@ static void free_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
 }
 
 /* Return: false when the buffer of a context gets no other page. */
-static bool add_page(struct svc2_xprt *sp, struct svc2_tx *tx, gfp_t gfp)
+static bool svc2_tx_add_page(struct svc2_xprt *sp, struct svc2_tx *tx,
+			     gfp_t gfp)
 {
 	struct svc2_tx_page *tp = &tx->tx_bufs[tx->tx_nbufs];
 	struct ib_device *dev = sp->sp_conn.co_pd->device;
@@ -116,7 +117,7 @@ out_free:
 	return false;
 }
 
-static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
+static struct svc2_tx *svc2_tx_alloc(struct svc2_xprt *sp, gfp_t gfp)
 {
 	int node = ibdev_to_node(sp->sp_conn.co_pd->device);
 	struct svc2_tx *tx;
@@ -125,7 +126,7 @@ static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 	tx = kzalloc_node(struct_size(tx, tx_sge, sp->sp_tx_sges), gfp, node);
 	if (!tx)
 		return NULL;
-	if (!add_page(sp, tx, gfp)) {
+	if (!svc2_tx_add_page(sp, tx, gfp)) {
 		kfree(tx);
 		return NULL;
 	}
@@ -144,12 +145,12 @@ static struct svc2_tx *alloc_tx(struct svc2_xprt *sp, gfp_t gfp)
 	return tx;
 }
 
-static void push_tx(struct svc2_xprt *sp, struct svc2_tx *tx)
+static void svc2_tx_push(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	llist_add(&tx->tx_list, &sp->sp_txs);
 }
 
-static struct svc2_tx *pop_tx(struct svc2_xprt *sp)
+static struct svc2_tx *svc2_tx_pop(struct svc2_xprt *sp)
 {
 	struct llist_node *first;
 
@@ -171,10 +172,10 @@ int svc2_txs_create(struct svc2_xprt *sp)
 	unsigned int i;
 
 	for (i = 0; i < SVC2_TX_RESERVE; i++) {
-		tx = alloc_tx(sp, GFP_KERNEL);
+		tx = svc2_tx_alloc(sp, GFP_KERNEL);
 		if (!tx)
 			return -ENOMEM;
-		push_tx(sp, tx);
+		svc2_tx_push(sp, tx);
 	}
 	svc2_gate_open(&sp->sp_tx_gate, sp->sp_credits + SVC2_TX_RESERVE +
 					sp->sp_conn.co_sq.sq_batch);
@@ -189,13 +190,13 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
 {
 	struct svc2_tx *tx;
 
-	while ((tx = pop_tx(sp)))
-		free_tx(sp, tx);
+	while ((tx = svc2_tx_pop(sp)))
+		svc2_tx_free(sp, tx);
 }
 
 /* Moves those to @idle that have not been used since then, but for the first few. */
-static void split_txs(struct svc2_xprt *sp, unsigned long since,
-		      struct llist_head *idle)
+static void svc2_txs_split(struct svc2_xprt *sp, unsigned long since,
+			   struct llist_head *idle)
 {
 	struct llist_node *node, *next;
 	unsigned int stay = 0;
@@ -224,10 +225,10 @@ static void svc2_trim(struct svc2_xprt *sp, void *unused)
 	unsigned int regions;
 	LLIST_HEAD(idle);
 
-	split_txs(sp, jiffies - SVC2_TRIM_TIME, &idle);
+	svc2_txs_split(sp, jiffies - SVC2_TRIM_TIME, &idle);
 	llist_for_each_safe(node, next, llist_del_all(&idle)) {
 		svc2_count(contexts_trimmed);
-		free_tx(sp, llist_entry(node, struct svc2_tx, tx_list));
+		svc2_tx_free(sp, llist_entry(node, struct svc2_tx, tx_list));
 	}
 	regions = rpcrdma2_regions_trim(&sp->sp_conn, SVC2_BACKWARD_REGIONS);
 	svc2_count_add(mrs_trimmed, regions);
@@ -236,7 +237,7 @@ static void svc2_trim(struct svc2_xprt *sp, void *unused)
 		more_to_trim = true;
 }
 
-static void trim_work_fn(struct work_struct *work)
+static void svc2_txs_trim(struct work_struct *work)
 {
 	more_to_trim = false;
 	svc2_conns_each(svc2_trim, NULL);
@@ -271,7 +272,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 		return ERR_PTR(ret);
 	do {
 		/* Out of memory: another Send's context will do. */
-		tx = pop_tx(sp) ?: alloc_tx(sp, GFP_KERNEL);
+		tx = svc2_tx_pop(sp) ?: svc2_tx_alloc(sp, GFP_KERNEL);
 		ret = tx ? 0 : -ENOMEM;
 	} while (svc2_try_again(sp, &tries, &ret));
 	if (tx)
@@ -293,7 +294,7 @@ struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
 
 	if (atomic_dec_if_positive(&sp->sp_backward_free) < 0)
 		return NULL;
-	tx = pop_tx(sp) ?: alloc_tx(sp, GFP_NOWAIT | __GFP_NOWARN);
+	tx = svc2_tx_pop(sp) ?: svc2_tx_alloc(sp, GFP_NOWAIT | __GFP_NOWARN);
 	if (tx)
 		tx->tx_backward = true;
 	else
@@ -347,7 +348,7 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 	svc2_tx_reset(sp, tx);
 	tx->tx_backward = false;
 	tx->tx_used = jiffies;
-	push_tx(sp, tx);
+	svc2_tx_push(sp, tx);
 	if (backward)
 		atomic_inc(&sp->sp_backward_free);
 	else
@@ -408,8 +409,8 @@ void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
 	}
 }
 
-static int map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
-		     const struct rpcrdma2_piece *pc)
+static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
+			     const struct rpcrdma2_piece *pc)
 {
 	struct ib_sge *sge = &tx->tx_sge[tx->tx_wr.num_sge];
 	struct ib_device *dev = sp->sp_conn.co_pd->device;
@@ -427,7 +428,7 @@ static int map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /* Pages of the buffer that a header and what goes behind it take */
-static unsigned int buffer_pages(u32 hdrlen, u32 len)
+static unsigned int svc2_tx_buffer_pages(u32 hdrlen, u32 len)
 {
 	return DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
 }
@@ -446,14 +447,16 @@ static unsigned int buffer_pages(u32 hdrlen, u32 len)
  */
 int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len)
 {
-	unsigned int pages = buffer_pages(hdrlen, len);
+	unsigned int pages = svc2_tx_buffer_pages(hdrlen, len);
 
 	if (len > SVC2_PULLUP_MAX || pages > sp->sp_tx_sges)
 		return -EMSGSIZE;
 	while (unlikely(tx->tx_nbufs < pages)) {
 		if (!atomic_add_unless(&sp->sp_tx_pages, 1, SVC2_TX_EXTRA_PAGES))
 			return -ENOMEM;
-		if (!add_page(sp, tx, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN)) {
+		if (!svc2_tx_add_page(sp, tx,
+				      GFP_KERNEL | __GFP_NORETRY |
+					      __GFP_NOWARN)) {
 			atomic_dec(&sp->sp_tx_pages);
 			return -ENOMEM;
 		}
@@ -473,7 +476,7 @@ int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len
  */
 int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len)
 {
-	unsigned int pages = buffer_pages(hdrlen, len);
+	unsigned int pages = svc2_tx_buffer_pages(hdrlen, len);
 	struct svc2_tx *other, *next;
 	struct llist_node *idle;
 
@@ -484,7 +487,7 @@ int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len
 			tx->tx_bufs[tx->tx_nbufs] = other->tx_bufs[--other->tx_nbufs];
 			svc2_count(buffer_pages_moved);
 		}
-		push_tx(sp, other);
+		svc2_tx_push(sp, other);
 	}
 	return tx->tx_nbufs < pages ? -ENOMEM : 0;
 }
@@ -505,7 +508,8 @@ bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 }
 
 /* Behind what is in the buffer */
-static void copy_piece(struct svc2_tx *tx, const struct rpcrdma2_piece *pc)
+static void svc2_tx_copy_piece(struct svc2_tx *tx,
+			       const struct rpcrdma2_piece *pc)
 {
 	u32 done, n, at;
 
@@ -518,7 +522,7 @@ static void copy_piece(struct svc2_tx *tx, const struct rpcrdma2_piece *pc)
 }
 
 /* The first page is always an entry of the gather list: see svc2_tx_post(). */
-static void gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
+static void svc2_tx_gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	struct ib_sge *sge = &tx->tx_sge[1];
 	unsigned int i;
@@ -555,13 +559,13 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 	if (plan->pn_gather) {
 		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
 		while (!ret && rpcrdma2_walk_next(&wk, &pc))
-			ret = map_piece(sp, tx, &pc);
+			ret = svc2_tx_map_piece(sp, tx, &pc);
 		return ret;
 	}
 
 	while (rpcrdma2_walk_next(&wk, &pc))
-		copy_piece(tx, &pc);
-	gather_buffer(sp, tx);
+		svc2_tx_copy_piece(tx, &pc);
+	svc2_tx_gather_buffer(sp, tx);
 	return 0;
 }
 
@@ -637,7 +641,7 @@ void svc2_put_pages(struct svc_rqst *rqstp)
 }
 
 /* Version 1 has no Receives that become smaller (C-034). */
-static u32 bounded_octets(const struct svc2_tx *tx)
+static u32 svc2_tx_bounded_bytes(const struct svc2_tx *tx)
 {
 	unsigned int i;
 	u32 octets = 0;
@@ -667,7 +671,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	int ret;
 
 	tx->tx_sge[0].length = min_t(unsigned int, tx->tx_len, SVC2_TX_BUFSIZE);
-	tx->tx_post.po_octets = bounded_octets(tx);
+	tx->tx_post.po_octets = svc2_tx_bounded_bytes(tx);
 	tx->tx_wr.next = NULL;
 	tx->tx_wr.opcode = IB_WR_SEND;
 	if (inv_handle) {

@@ -34,13 +34,13 @@ static unsigned int nkept;
 static struct shrinker *kept_shrinker;
 
 /* Not where the kernel clears what is freed: such a page stays as it is. */
-static bool is_kept(unsigned int sinks)
+static bool svc2_sinks_is_kept(unsigned int sinks)
 {
 	return sinks >= SVC2_KEPT_LEAST && sinks < SVC2_KEPT_MOST &&
 	       !want_init_on_free();
 }
 
-static bool pop_kept(struct kept_set *set)
+static bool svc2_sinks_pop_kept(struct kept_set *set)
 {
 	bool any;
 
@@ -52,11 +52,11 @@ static bool pop_kept(struct kept_set *set)
 	return any;
 }
 
-static bool take_kept(struct svc2_msg *call)
+static bool svc2_sinks_take_kept(struct svc2_msg *call)
 {
 	struct kept_set set;
 
-	if (!pop_kept(&set))
+	if (!svc2_sinks_pop_kept(&set))
 		return false;
 	call->sm_pages = set.ks_pages;
 	call->sm_npages = set.ks_npages;
@@ -64,7 +64,7 @@ static bool take_kept(struct svc2_msg *call)
 	return true;
 }
 
-static bool give_kept(struct svc2_msg *call)
+static bool svc2_sinks_put_kept(struct svc2_msg *call)
 {
 	bool room;
 
@@ -93,11 +93,9 @@ int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 	unsigned int n = svc2_msg_pages(call), taken = n + svc2_arg_extra(call);
 	unsigned int have;
 
-	if (!is_kept(n) || !take_kept(call))
-		call->sm_pages = kmalloc_array(is_kept(n) ? SVC2_KEPT_MOST :
-						n + 1,
-					       sizeof(*call->sm_pages),
-					       GFP_KERNEL);
+	if (!svc2_sinks_is_kept(n) || !svc2_sinks_take_kept(call))
+		call->sm_pages = kmalloc_array(svc2_sinks_is_kept(n) ? SVC2_KEPT_MOST : n + 1,
+					       sizeof(*call->sm_pages), GFP_KERNEL);
 	if (!call->sm_pages)
 		return -ENOMEM;
 	have = call->sm_npages;
@@ -115,7 +113,7 @@ int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 }
 
 /* Pages that are still in use elsewhere are not kept. */
-static void release_used(struct svc2_msg *call)
+static void svc2_sinks_release_used(struct svc2_msg *call)
 {
 	unsigned int i = 0;
 	struct page *page;
@@ -141,17 +139,17 @@ void svc2_sinks_put(struct svc2_msg *call)
 {
 	if (!call->sm_pages)
 		return;
-	if (is_kept(svc2_msg_pages(call))) {
-		release_used(call);
-		if (give_kept(call))
+	if (svc2_sinks_is_kept(svc2_msg_pages(call))) {
+		svc2_sinks_release_used(call);
+		if (svc2_sinks_put_kept(call))
 			return;
 	}
 	release_pages(call->sm_pages, call->sm_npages);
 	kfree(call->sm_pages);
 }
 
-static unsigned long count_kept(struct shrinker *shrinker,
-				struct shrink_control *sc)
+static unsigned long svc2_sinks_count_kept(struct shrinker *shrinker,
+					   struct shrink_control *sc)
 {
 	unsigned long pages = 0;
 	unsigned int i;
@@ -163,13 +161,13 @@ static unsigned long count_kept(struct shrinker *shrinker,
 	return pages ?: SHRINK_EMPTY;
 }
 
-static unsigned long free_kept(struct shrinker *shrinker,
-			       struct shrink_control *sc)
+static unsigned long svc2_sinks_free_kept(struct shrinker *shrinker,
+					  struct shrink_control *sc)
 {
 	unsigned long freed = 0;
 	struct kept_set set;
 
-	while (freed < sc->nr_to_scan && pop_kept(&set)) {
+	while (freed < sc->nr_to_scan && svc2_sinks_pop_kept(&set)) {
 		release_pages(set.ks_pages, set.ks_npages);
 		kfree(set.ks_pages);
 		freed += set.ks_npages;
@@ -189,8 +187,8 @@ int svc2_sinks_init(void)
 	kept_shrinker = shrinker_alloc(0, "svcrdma2-sinks");
 	if (!kept_shrinker)
 		return -ENOMEM;
-	kept_shrinker->count_objects = count_kept;
-	kept_shrinker->scan_objects = free_kept;
+	kept_shrinker->count_objects = svc2_sinks_count_kept;
+	kept_shrinker->scan_objects = svc2_sinks_free_kept;
 	shrinker_register(kept_shrinker);
 	return 0;
 }
@@ -205,5 +203,5 @@ void svc2_sinks_exit(void)
 	struct shrink_control all = { .nr_to_scan = ULONG_MAX };
 
 	shrinker_free(kept_shrinker);
-	free_kept(NULL, &all);
+	svc2_sinks_free_kept(NULL, &all);
 }

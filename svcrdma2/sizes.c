@@ -17,7 +17,7 @@
 #include "svcrdma2.h"
 
 /* What Receives should have, by parameter, device and what the peer asked for last */
-static u32 wanted(const struct svc2_xprt *sp)
+static u32 svc2_sizes_wanted(const struct svc2_xprt *sp)
 {
 	u32 want = rpcrdma2_recv_size(rpcrdma2_conn_device(&sp->sp_conn),
 				      svc2_param(&svc2_receive_size));
@@ -28,24 +28,24 @@ static u32 wanted(const struct svc2_xprt *sp)
 }
 
 /* Might Receives be larger than they are? */
-static bool lags(const struct svc2_xprt *sp)
+static bool svc2_sizes_lag(const struct svc2_xprt *sp)
 {
 	return READ_ONCE(sp->sp_ex.ex_peer.pp_spoken) &&
-	       READ_ONCE(sp->sp_rpool.rp_size) < wanted(sp);
+	       READ_ONCE(sp->sp_rpool.rp_size) < svc2_sizes_wanted(sp);
 }
 
-static void raise_receives(struct svc2_xprt *sp)
+static void svc2_sizes_raise_receives(struct svc2_xprt *sp)
 {
-	u32 want = wanted(sp);
+	u32 want = svc2_sizes_wanted(sp);
 
-	if (!lags(sp) || !svc2_grant_has_room(sp, want))
+	if (!svc2_sizes_lag(sp) || !svc2_grant_has_room(sp, want))
 		return;
 	rpcrdma2_rpool_resize(&sp->sp_rpool, want);
 	set_bit(SVC2_F_RESIZING, &sp->sp_flags);
 }
 
 /* C-032: none of the old size is left. */
-static void settle_receives(struct svc2_xprt *sp)
+static void svc2_sizes_settle_receives(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 
@@ -87,8 +87,8 @@ void svc2_sizes_update(struct svc2_xprt *sp)
 {
 	WRITE_ONCE(sp->sp_send_own,
 		   min_t(u32, sp->sp_send_able, svc2_param(&svc2_send_size)));
-	settle_receives(sp);
-	raise_receives(sp);
+	svc2_sizes_settle_receives(sp);
+	svc2_sizes_raise_receives(sp);
 }
 
 /**
@@ -126,7 +126,8 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
 	if (unlikely(test_bit(SVC2_F_RESIZING, &sp->sp_flags)))
 		due = !READ_ONCE(sp->sp_rpool.rp_small);
 	else
-		due = unlikely(lags(sp)) && svc2_grant_has_room(sp, wanted(sp));
+		due = unlikely(svc2_sizes_lag(sp)) &&
+		      svc2_grant_has_room(sp, svc2_sizes_wanted(sp));
 	if (due && !test_bit(SVC2_F_CHANGED, &sp->sp_flags))
 		svc2_sizes_changed(sp);
 }
@@ -145,7 +146,7 @@ void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets)
 {
 	sp->sp_recv_wish = min_t(u32, octets, RPCRDMA2_INLINE_MAX);
 	if (octets > READ_ONCE(sp->sp_recv_size)) {
-		raise_receives(sp);
+		svc2_sizes_raise_receives(sp);
 		return;
 	}
 	clear_bit(SVC2_F_RESIZING, &sp->sp_flags);
@@ -155,7 +156,7 @@ void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets)
 	rpcrdma2_rpool_resize(&sp->sp_rpool, PAGE_ALIGN(octets));
 }
 
-static void set_sizes(struct svc2_xprt *sp, void *unused)
+static void svc2_sizes_apply(struct svc2_xprt *sp, void *unused)
 {
 	svc2_sizes_changed(sp);
 }
@@ -165,5 +166,5 @@ static void set_sizes(struct svc2_xprt *sp, void *unused)
  */
 void svc2_sizes_set(void)
 {
-	svc2_conns_each(set_sizes, NULL);
+	svc2_conns_each(svc2_sizes_apply, NULL);
 }

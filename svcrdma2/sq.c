@@ -10,12 +10,12 @@
  * beside those: a Send that stands alone, and its thread, never wait for a peer.
  *
  * No Call that has entries waits for pages or memory regions; a send context, which it
- * waits for without a thread (has_room()), comes back from what is posted.
+ * waits for without a thread (svc2_gate_has_room()), comes back from what is posted.
  */
 #include "svcrdma2.h"
 
 /* Return: entries that a chain takes. */
-static unsigned int survey(const struct ib_send_wr *wr)
+static unsigned int svc2_sq_count_entries(const struct ib_send_wr *wr)
 {
 	unsigned int wrs, reads = 0, writes = 0;
 
@@ -56,7 +56,7 @@ unsigned int svc2_backward_wrs(const struct svc2_xprt *sp)
  * The longest chain. What it leaves of the queue is for Calls of the server, and for a
  * tail of Sends that no completion covers: so nothing can keep it waiting.
  */
-static unsigned int limit(const struct svc2_xprt *sp)
+static unsigned int svc2_sq_bounded_by(const struct svc2_xprt *sp)
 {
 	return sp->sp_sq_depth - svc2_backward_wrs(sp) -
 	       sp->sp_conn.co_sq.sq_batch;
@@ -126,7 +126,7 @@ static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
 		      svc_serv_maxpages(sp->sp_xprt.xpt_server));
 	return min(svc2_reply_wrs(pages, chunks, segs,
 				  rpcrdma2_conn_qp(&sp->sp_conn)->max_write_sge),
-		   limit(sp) - sp->sp_sq_spare);
+		   svc2_sq_bounded_by(sp) - sp->sp_sq_spare);
 }
 
 /**
@@ -232,10 +232,10 @@ static int svc2_sq_take(struct svc2_xprt *sp, unsigned int wrs, unsigned int *he
 int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 		 struct ib_send_wr *first, bool backward, unsigned int *held)
 {
-	unsigned int wrs = survey(first);
+	unsigned int wrs = svc2_sq_count_entries(first);
 	int ret = 0;
 
-	if (unlikely(wrs > limit(sp)))
+	if (unlikely(wrs > svc2_sq_bounded_by(sp)))
 		return -E2BIG;
 	if (backward)
 		ret = svc2_sq_take_backward(sp, wrs, wrs > 1) ? 0 : -EAGAIN;
@@ -282,8 +282,8 @@ int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 	int ret;
 
 	if (!call->sm_entries) {
-		wrs = survey(first);
-		if (unlikely(wrs > limit(sp) - sp->sp_sq_spare))
+		wrs = svc2_sq_count_entries(first);
+		if (unlikely(wrs > svc2_sq_bounded_by(sp) - sp->sp_sq_spare))
 			return -E2BIG;
 		ret = svc2_gate_enter(sp, &sp->sp_sq, call, wrs,
 				      svc2_sq_left(sp), &call->sm_entries);

@@ -58,8 +58,8 @@
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
  *   R8 No Call of the server ends while a memory region of it is live: sc_exposed
  *	is empty in svc2_call_end() (asserted there), and when svc2_bc_free() frees
- *	it. A Call is pinned while its answer is looked at, from claim_call() to
- *	unpin().
+ *	it. A Call is pinned while its answer is looked at, from svc2_bc_claim_call() to
+ *	svc2_call_unpin().
  */
 #ifndef _SVCRDMA2_H
 #define _SVCRDMA2_H

@@ -91,7 +91,7 @@ static unsigned int conns;
 static long used, peak;
 static long most;
 
-static bool may_have(const struct svc2_xprt *sp, long more)
+static bool svc2_transfer_may_take(const struct svc2_xprt *sp, long more)
 {
 	const struct svc2_transfer *tr = &sp->sp_transfer;
 
@@ -100,7 +100,7 @@ static bool may_have(const struct svc2_xprt *sp, long more)
 				  READ_ONCE(tr->tr_pages), more);
 }
 
-static void account(struct svc2_xprt *sp, long pages)
+static void svc2_transfer_account(struct svc2_xprt *sp, long pages)
 {
 	struct svc2_transfer *tr = &sp->sp_transfer;
 
@@ -111,21 +111,22 @@ static void account(struct svc2_xprt *sp, long pages)
 	peak = max(peak, used);
 }
 
-static struct svc2_waiter *first_call(struct svc2_xprt *sp)
+static struct svc2_waiter *svc2_transfer_first_call(struct svc2_xprt *sp)
 {
 	return list_first_entry_or_null(&sp->sp_transfer.tr_line,
 					struct svc2_waiter, wt_list);
 }
 
-static void begin_call(struct svc2_xprt *sp, struct svc2_waiter *wt)
+static void svc2_transfer_begin_call(struct svc2_xprt *sp,
+				     struct svc2_waiter *wt)
 {
 	list_del(&wt->wt_list);
-	account(sp, wt->wt_units);
+	svc2_transfer_account(sp, wt->wt_units);
 	wt->wt_call->sm_charged = wt->wt_units;
 	svc2_msg_ready(sp, wt->wt_call);
 }
 
-static void join_line(struct svc2_xprt *sp)
+static void svc2_transfer_join(struct svc2_xprt *sp)
 {
 	struct svc2_address *ad = sp->sp_transfer.tr_address;
 
@@ -137,7 +138,7 @@ static void join_line(struct svc2_xprt *sp)
 	list_add_tail(&sp->sp_transfer.tr_waiting, &ad->ad_line);
 }
 
-static void leave_line(struct svc2_xprt *sp)
+static void svc2_transfer_unqueue(struct svc2_xprt *sp)
 {
 	struct svc2_address *ad = sp->sp_transfer.tr_address;
 
@@ -155,7 +156,7 @@ static void leave_line(struct svc2_xprt *sp)
  * Does one that waits without pages come before @more pages for @sp? What leaves enough
  * for it, however many connections take as much, goes past it.
  */
-static bool is_owed(const struct svc2_xprt *sp, long more)
+static bool svc2_transfer_is_starved(const struct svc2_xprt *sp, long more)
 {
 	const struct svc2_transfer *tr = &sp->sp_transfer;
 	const struct svc2_address *ad = tr->tr_address;
@@ -166,7 +167,7 @@ static bool is_owed(const struct svc2_xprt *sp, long more)
 }
 
 /* @sp has no pages, and may not have so many. */
-static void owe(const struct svc2_xprt *sp, long pages)
+static void svc2_transfer_set_starved(const struct svc2_xprt *sp, long pages)
 {
 	struct svc2_address *ad = sp->sp_transfer.tr_address;
 
@@ -177,7 +178,7 @@ static void owe(const struct svc2_xprt *sp, long pages)
 }
 
 /* The smallest Call could not be had. */
-static bool is_full(const struct svc2_address *ad)
+static bool svc2_transfer_is_full(const struct svc2_address *ad)
 {
 	return min(most - used, most / 2 - ad->ad_pages) < SVC2_TRANSFER_LEAST;
 }
@@ -186,38 +187,41 @@ static bool is_full(const struct svc2_address *ad)
  * Of the connections without pages the one that has waited longest. What waits on a
  * connection that is lost goes with it.
  */
-static struct svc2_xprt *first_without_pages(struct svc2_address *ad)
+static struct svc2_xprt *
+svc2_transfer_first_without_pages(struct svc2_address *ad)
 {
 	struct svc2_xprt *sp;
 
 	list_for_each_entry(sp, &ad->ad_line, sp_transfer.tr_waiting)
-		if (!sp->sp_transfer.tr_pages && first_call(sp) &&
+		if (!sp->sp_transfer.tr_pages && svc2_transfer_first_call(sp) &&
 		    !rpcrdma2_conn_is_lost(&sp->sp_conn))
 			return sp;
 	return NULL;
 }
 
 /* Return: whether a connection of the address has had its turn. */
-static bool serve_address(struct svc2_address *ad)
+static bool svc2_transfer_serve_address(struct svc2_address *ad)
 {
 	struct svc2_xprt *sp;
 
 	ad->ad_owed = false;
-	sp = is_full(ad) ? NULL : first_without_pages(ad);
+	sp = svc2_transfer_is_full(ad) ? NULL :
+					 svc2_transfer_first_without_pages(ad);
 	if (!sp)
 		return false;
-	if (!may_have(sp, first_call(sp)->wt_units)) {
-		owe(sp, first_call(sp)->wt_units);
+	if (!svc2_transfer_may_take(sp,
+				    svc2_transfer_first_call(sp)->wt_units)) {
+		svc2_transfer_set_starved(sp, svc2_transfer_first_call(sp)->wt_units);
 		return false;
 	}
-	begin_call(sp, first_call(sp));
+	svc2_transfer_begin_call(sp, svc2_transfer_first_call(sp));
 	list_move_tail(&sp->sp_transfer.tr_waiting, &ad->ad_line);
 	list_move_tail(&ad->ad_waiting, &waiting);
 	return true;
 }
 
 /* First those without pages */
-static void serve_owed(void)
+static void svc2_transfer_serve_starved(void)
 {
 	struct svc2_address *ad, *next;
 	bool any;
@@ -226,54 +230,55 @@ static void serve_owed(void)
 	do {
 		any = false;
 		list_for_each_entry_safe(ad, next, &waiting, ad_waiting) {
-			any |= serve_address(ad);
+			any |= svc2_transfer_serve_address(ad);
 			if (owed)
 				return;
 		}
 	} while (any);
 }
 
-static void serve_connection(struct svc2_xprt *sp)
+static void svc2_transfer_serve_connection(struct svc2_xprt *sp)
 {
 	struct svc2_waiter *wt;
 
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return;
-	while ((wt = first_call(sp)) && !is_owed(sp, wt->wt_units) &&
-	       may_have(sp, wt->wt_units))
-		begin_call(sp, wt);
+	while ((wt = svc2_transfer_first_call(sp)) &&
+	       !svc2_transfer_is_starved(sp, wt->wt_units) &&
+	       svc2_transfer_may_take(sp, wt->wt_units))
+		svc2_transfer_begin_call(sp, wt);
 	/* what has no payload goes on beside the line */
 	if (!svc2_transfer_has_room(sp))
 		return;
-	if (!first_call(sp))
-		leave_line(sp);
+	if (!svc2_transfer_first_call(sp))
+		svc2_transfer_unqueue(sp);
 	smp_mb();	/* pairs with svc2_has_wspace(), svc2_transfer_wait() */
 	svc2_unthrottle(sp);
 }
 
-static void serve_all(void)
+static void svc2_transfer_serve_all(void)
 {
 	struct svc2_address *ad, *next_ad;
 	struct svc2_xprt *sp, *next;
 
 	lockdep_assert_held(&transfer_lock);
-	serve_owed();
+	svc2_transfer_serve_starved();
 	list_for_each_entry_safe(ad, next_ad, &waiting, ad_waiting) {
-		if (is_full(ad))
+		if (svc2_transfer_is_full(ad))
 			continue;
 		list_for_each_entry_safe(sp, next, &ad->ad_line,
 					 sp_transfer.tr_waiting)
-			serve_connection(sp);
+			svc2_transfer_serve_connection(sp);
 	}
 }
 
-static void give(struct svc2_xprt *sp, unsigned int pages)
+static void svc2_transfer_uncharge(struct svc2_xprt *sp, unsigned int pages)
 {
-	account(sp, -(long)pages);
-	serve_all();
+	svc2_transfer_account(sp, -(long)pages);
+	svc2_transfer_serve_all();
 	/* its address may be full */
 	if (!list_empty(&sp->sp_transfer.tr_waiting))
-		serve_connection(sp);
+		svc2_transfer_serve_connection(sp);
 }
 
 /**
@@ -286,7 +291,7 @@ void svc2_transfer_set(void)
 	guard(spinlock)(&transfer_lock);
 	WRITE_ONCE(most, max_t(long, kib ? kib >> (PAGE_SHIFT - 10) :
 			       totalram_pages() / 16, SVC2_TRANSFER_MIN));
-	serve_all();
+	svc2_transfer_serve_all();
 }
 
 /**
@@ -300,7 +305,8 @@ void svc2_transfer_init(struct svc2_xprt *sp)
 	INIT_LIST_HEAD(&sp->sp_transfer.tr_waiting);
 }
 
-static struct svc2_address *find_address(const struct sockaddr *sa)
+static struct svc2_address *
+svc2_transfer_find_address(const struct sockaddr *sa)
 {
 	struct svc2_address *ad;
 
@@ -322,7 +328,7 @@ const struct sockaddr_storage *svc2_transfer_address(const struct svc2_xprt *sp)
 	return &sp->sp_transfer.tr_address->ad_addr;
 }
 
-static unsigned int most_conns(void)
+static unsigned int svc2_transfer_max_conns(void)
 {
 	unsigned int set = svc2_param(&svc2_connections);
 	unsigned long mib = totalram_pages() >> (20 - PAGE_SHIFT);
@@ -331,9 +337,9 @@ static unsigned int most_conns(void)
 }
 
 /* Return: 0, -ENFILE, or -EUSERS when it is @ad that has too many; it may be NULL. */
-static int may_connect(const struct svc2_address *ad)
+static int svc2_transfer_may_connect(const struct svc2_address *ad)
 {
-	unsigned int all = most_conns();
+	unsigned int all = svc2_transfer_max_conns();
 
 	lockdep_assert_held(&transfer_lock);
 	if (ad && ad->ad_conns >= min(svc2_param(&svc2_address_connections),
@@ -362,8 +368,8 @@ int svc2_transfer_begin(struct svc2_xprt *sp)
 	INIT_LIST_HEAD(&new->ad_line);
 
 	scoped_guard(spinlock, &transfer_lock) {
-		ad = find_address((struct sockaddr *)&new->ad_addr);
-		ret = may_connect(ad);
+		ad = svc2_transfer_find_address((struct sockaddr *)&new->ad_addr);
+		ret = svc2_transfer_may_connect(ad);
 		if (ret)
 			break;
 		if (!ad) {
@@ -393,7 +399,7 @@ void svc2_transfer_end(struct svc2_xprt *sp)
 		     !list_empty(&sp->sp_transfer.tr_line) ||
 		     !list_empty(&sp->sp_transfer.tr_served));
 	scoped_guard(spinlock, &transfer_lock) {
-		leave_line(sp);
+		svc2_transfer_unqueue(sp);
 		conns--;
 		if (--ad->ad_conns)
 			return;
@@ -418,14 +424,15 @@ int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
 	struct svc2_transfer *tr = &sp->sp_transfer;
 
 	guard(spinlock)(&transfer_lock);
-	if (likely(list_empty(&tr->tr_line) && !is_owed(sp, pages))) {
-		if (likely(may_have(sp, pages))) {
-			account(sp, pages);
+	if (likely(list_empty(&tr->tr_line) &&
+		   !svc2_transfer_is_starved(sp, pages))) {
+		if (likely(svc2_transfer_may_take(sp, pages))) {
+			svc2_transfer_account(sp, pages);
 			call->sm_charged = pages;
 			return 0;
 		}
 		if (!tr->tr_pages)
-			owe(sp, pages);
+			svc2_transfer_set_starved(sp, pages);
 	}
 	svc2_count(transfer_waits);
 	call->sm_wait = (struct svc2_waiter){
@@ -433,7 +440,7 @@ int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
 		.wt_call  = call,
 	};
 	list_add_tail(&call->sm_wait.wt_list, &tr->tr_line);
-	join_line(sp);
+	svc2_transfer_join(sp);
 	return -EINPROGRESS;
 }
 
@@ -454,7 +461,8 @@ void svc2_transfer_serve(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /* Return: entries of the Send Queue that the Call had for its Reply. */
-static unsigned int defer_locked(struct svc2_xprt *sp, struct svc2_msg *call)
+static unsigned int svc2_transfer_defer_locked(struct svc2_xprt *sp,
+					       struct svc2_msg *call)
 {
 	/* its Reply may be under way: see svc2_reads_free(), svc2_msg_held() */
 	unsigned int entries = xchg(&call->sm_entries, 0);
@@ -463,7 +471,7 @@ static unsigned int defer_locked(struct svc2_xprt *sp, struct svc2_msg *call)
 	if (call->sm_charged)
 		svc2_count(transfer_deferred);
 	list_del_init(&call->sm_wait.wt_list);
-	give(sp, call->sm_charged);
+	svc2_transfer_uncharge(sp, call->sm_charged);
 	call->sm_charged = 0;
 	call->sm_reply_pages = 0;
 	WRITE_ONCE(call->sm_deferred, true);
@@ -491,7 +499,7 @@ void svc2_transfer_defer(struct svc2_xprt *sp)
 				    sm_wait.wt_list) {
 			if (call->sm_thread != current)
 				continue;
-			entries = defer_locked(sp, call);
+			entries = svc2_transfer_defer_locked(sp, call);
 			break;
 		}
 	}
@@ -500,8 +508,8 @@ void svc2_transfer_defer(struct svc2_xprt *sp)
 }
 
 /* A Call that was put off may have what there is, as one of a connection without any. */
-static bool may_go_on(const struct svc2_xprt *sp, const struct svc2_msg *call,
-		      long more)
+static bool svc2_transfer_may_resume(const struct svc2_xprt *sp,
+				     const struct svc2_msg *call, long more)
 {
 	return !call->sm_deferred ||
 	       svc2_transfer_room(most, used, sp->sp_transfer.tr_address->ad_pages,
@@ -528,15 +536,15 @@ int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
 	guard(spinlock)(&transfer_lock);
 	counted = call->sm_reply_pages;
 	if (unlikely(pages > counted)) {
-		if (!may_go_on(sp, call, pages - counted))
+		if (!svc2_transfer_may_resume(sp, call, pages - counted))
 			return -ENOMEM;
-		account(sp, pages - counted);
+		svc2_transfer_account(sp, pages - counted);
 	}
 	call->sm_charged -= counted;
 	call->sm_reply_pages = 0;
 	if (counted <= pages + SVC2_REPLY_FEW)
 		return max(pages, counted);
-	give(sp, counted - pages);
+	svc2_transfer_uncharge(sp, counted - pages);
 	return pages;
 }
 
@@ -568,7 +576,7 @@ void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages)
 	if (!pages)
 		return;
 	guard(spinlock)(&transfer_lock);
-	give(sp, pages);
+	svc2_transfer_uncharge(sp, pages);
 }
 
 /**
@@ -586,7 +594,7 @@ void svc2_transfer_leave(struct svc2_xprt *sp, struct svc2_msg *call)
 	if (call->sm_thread)
 		list_del(&call->sm_wait.wt_list);
 	if (call->sm_charged)
-		give(sp, call->sm_charged);
+		svc2_transfer_uncharge(sp, call->sm_charged);
 }
 
 /**
@@ -595,16 +603,17 @@ void svc2_transfer_leave(struct svc2_xprt *sp, struct svc2_msg *call)
  */
 bool svc2_transfer_has_room(const struct svc2_xprt *sp)
 {
-	return likely(!READ_ONCE(sp->sp_transfer.tr_pages)) || may_have(sp, 0);
+	return likely(!READ_ONCE(sp->sp_transfer.tr_pages)) ||
+	       svc2_transfer_may_take(sp, 0);
 }
 
 /**
  * svc2_transfer_wait - queue a connection again when it has no more than it may have
  * @sp: connection; SVC2_F_THROTTLED is set
  *
- * The caller asks once more afterwards, and has passed a full barrier since it set that.
- * One that waits already is seen to by serve_connection(), which may be the caller: with
- * the lock held it queues the connection.
+ * The caller looks once more afterwards, and has passed a full barrier since it set that.
+ * svc2_transfer_serve_connection(), which may be the caller, serves a connection that
+ * waits already: with the lock held it queues the connection.
  */
 void svc2_transfer_wait(struct svc2_xprt *sp)
 {
@@ -612,7 +621,7 @@ void svc2_transfer_wait(struct svc2_xprt *sp)
 	    !list_empty_careful(&sp->sp_transfer.tr_waiting))
 		return;
 	guard(spinlock)(&transfer_lock);
-	join_line(sp);
+	svc2_transfer_join(sp);
 }
 
 /**
@@ -626,9 +635,9 @@ void svc2_transfer_flush(struct svc2_xprt *sp, struct list_head *line)
 {
 	guard(spinlock)(&transfer_lock);
 	list_splice_tail_init(&sp->sp_transfer.tr_line, line);
-	leave_line(sp);
+	svc2_transfer_unqueue(sp);
 	/* it may have been owed what others wait for */
-	serve_all();
+	svc2_transfer_serve_all();
 }
 
 /**
@@ -642,7 +651,8 @@ void svc2_transfer_show(struct seq_file *seq)
 	guard(spinlock)(&transfer_lock);
 	seq_printf(seq, "octets %lu\nmost %lu\npeak %lu\n", used << PAGE_SHIFT,
 		   most << PAGE_SHIFT, peak << PAGE_SHIFT);
-	seq_printf(seq, "connections %u most %u\n", conns, most_conns());
+	seq_printf(seq, "connections %u most %u\n", conns,
+		   svc2_transfer_max_conns());
 	list_for_each_entry(ad, &addresses, ad_list)
 		seq_printf(seq, "address %pISc connections %u octets %lu\n",
 			   &ad->ad_addr, ad->ad_conns,

@@ -135,7 +135,7 @@ static void svc2_qp_event(struct ib_event *event, void *context)
 	}
 }
 
-static void set_addresses(struct svc2_xprt *sp)
+static void svc2_conn_set_addresses(struct svc2_xprt *sp)
 {
 	struct rdma_addr *addr = &sp->sp_conn.co_id->route.addr;
 	struct sockaddr *remote = (struct sockaddr *)&addr->dst_addr;
@@ -206,7 +206,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	sp->sp_conn.co_id = id;
 	id->context = sp;
 	id->event_handler = svc2_cm_event;
-	set_addresses(sp);
+	svc2_conn_set_addresses(sp);
 
 	sp->sp_ord = param->initiator_depth;
 	sp->sp_ird = param->responder_resources;
@@ -217,7 +217,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 }
 
 /* What the service is configured for, as far as the device can do it (C-003) */
-static int size_receives(struct svc2_xprt *sp)
+static int svc2_conn_size_receives(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	u32 want = svc2_param(&svc2_receive_size);
@@ -245,7 +245,8 @@ static int size_receives(struct svc2_xprt *sp)
  * Calls wait in line for the rest. Where a device has too few entries Calls of the
  * server are the first to be fewer.
  */
-static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
+static int svc2_conn_size_sq(struct svc2_xprt *sp,
+			     struct rpcrdma2_conn_size *size)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	unsigned int pages, per_call, longest, batch, sends, wrs;
@@ -285,14 +286,15 @@ static int size_send_queue(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size
 }
 
 /* There is room for all Receives that may ever be made. */
-static int size_queues(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
+static int svc2_conn_size_queues(struct svc2_xprt *sp,
+				 struct rpcrdma2_conn_size *size)
 {
 	u32 want = svc2_param(&svc2_backward_credits);
 	static u32 told;
 	int ret;
 
 	sp->sp_backward_max = want;
-	ret = size_receives(sp) ?: size_send_queue(sp, size);
+	ret = svc2_conn_size_receives(sp) ?: svc2_conn_size_sq(sp, size);
 	if (ret)
 		return ret;
 	if (sp->sp_backward_max < want)
@@ -304,7 +306,7 @@ static int size_queues(struct svc2_xprt *sp, struct rpcrdma2_conn_size *size)
 }
 
 /* Calls with chunks take memory regions, and a device that registers them. */
-static u32 size_backward(struct svc2_xprt *sp)
+static u32 svc2_conn_size_backward(struct svc2_xprt *sp)
 {
 	const struct ib_device_attr *attrs =
 		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
@@ -322,11 +324,12 @@ static u32 size_backward(struct svc2_xprt *sp)
 }
 
 /* What is announced of this end: S13, S20, S22, 2.6 */
-static void announce(struct svc2_xprt *sp, struct rpcrdma2_props *able)
+static void svc2_conn_announce(struct svc2_xprt *sp,
+			       struct rpcrdma2_props *able)
 {
 	able->pr_rbsiz = sp->sp_recv_size;
 	able->pr_sbsiz = sp->sp_send_own;
-	able->pr_brs = size_backward(sp);
+	able->pr_brs = svc2_conn_size_backward(sp);
 	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
 	able->pr_limits[RPCRDMA2_LIMIT_OCTETS] = U32_MAX;
 	able->pr_limits[RPCRDMA2_LIMIT_READS] = RPCRDMA2_MAX_READ_CHUNKS;
@@ -334,7 +337,7 @@ static void announce(struct svc2_xprt *sp, struct rpcrdma2_props *able)
 }
 
 /* The largest Send is what can be gathered, or at least what can be copied. */
-static void size_sends(struct svc2_xprt *sp, u32 width)
+static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 {
 	sp->sp_tx_sges = min_t(u32, width, SVC2_TX_EXTRA_SGES +
 			       DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE));
@@ -346,12 +349,12 @@ static void size_sends(struct svc2_xprt *sp, u32 width)
 				svc2_param(&svc2_send_size));
 
 	sp->sp_recv_size = sp->sp_rpool.rp_size;
-	announce(sp, &sp->sp_ex.ex_able);
+	svc2_conn_announce(sp, &sp->sp_ex.ex_able);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
 
-static int accept(struct svc2_xprt *sp)
+static int svc2_conn_accept(struct svc2_xprt *sp)
 {
 	const struct ib_device_attr *attrs =
 		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
@@ -411,18 +414,18 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 				!rpcrdma2_fault(extensions);
 	ret = svc2_transfer_begin(sp);
 	if (!ret)
-		ret = size_queues(sp, &size);
+		ret = svc2_conn_size_queues(sp, &size);
 	if (!ret)
 		ret = rpcrdma2_conn_create(&sp->sp_conn, &size, svc2_qp_event);
 	if (ret)
 		return ret;
 
-	size_sends(sp, size.send_sges);
+	svc2_conn_size_sends(sp, size.send_sges);
 	ret = svc2_txs_create(sp);
 	if (!ret)
 		ret = svc2_grant_fill(sp, 0);
 	if (!ret)
-		ret = accept(sp);
+		ret = svc2_conn_accept(sp);
 	if (!ret)
 		svc2_conn_list(sp);
 	return ret;

@@ -9,7 +9,7 @@
 #include "svcrdma2.h"
 
 /* Limits and properties of the peer, as it sent them */
-static void show_peer(struct seq_file *seq, const struct svc2_xprt *sp)
+static void svc2_view_peer(struct seq_file *seq, const struct svc2_xprt *sp)
 {
 	const struct rpcrdma2_cm_limits *cm = &sp->sp_peer;
 
@@ -19,7 +19,7 @@ static void show_peer(struct seq_file *seq, const struct svc2_xprt *sp)
 }
 
 /* "used" are the Calls that threads are at work on. */
-static void show_traffic(struct seq_file *seq, struct svc2_xprt *sp)
+static void svc2_view_traffic(struct seq_file *seq, struct svc2_xprt *sp)
 {
 	seq_printf(seq, " used=%d read_chunks=%ld write_chunks=%ld reply_chunks=%ld",
 		   atomic_read(&sp->sp_xprt.xpt_nr_rqsts),
@@ -39,7 +39,7 @@ static unsigned long svc2_txs_octets(const struct svc2_xprt *sp)
 	       PAGE_SIZE * atomic_read(&sp->sp_tx_pages);
 }
 
-static void show_connection(struct seq_file *seq, struct svc2_xprt *sp)
+static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 {
 	seq_printf(seq, "peer=%s state=%s device=%s version=%u credits=%u credits_max=%u receive=%u announced=%u receives=%u send_v1=%u send_v2=%u",
 		   sp->sp_xprt.xpt_remotebuf,
@@ -52,7 +52,7 @@ static void show_connection(struct seq_file *seq, struct svc2_xprt *sp)
 		   READ_ONCE(sp->sp_rpool.rp_count),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));
-	show_peer(seq, sp);
+	svc2_view_peer(seq, sp);
 	seq_printf(seq, " backward_credits=%u", READ_ONCE(sp->sp_backward_grant));
 	seq_printf(seq, " sq=%d/%u send_contexts=%d/%u",
 		   svc2_gate_avail(&sp->sp_sq), sp->sp_sq_depth,
@@ -61,7 +61,7 @@ static void show_connection(struct seq_file *seq, struct svc2_xprt *sp)
 	seq_printf(seq, " local=%pISpc netid=%s transfer=%lu",
 		   &sp->sp_xprt.xpt_local, sp->sp_xprt.xpt_class->xcl_name,
 		   READ_ONCE(sp->sp_transfer.tr_pages) << PAGE_SHIFT);
-	show_traffic(seq, sp);
+	svc2_view_traffic(seq, sp);
 	seq_printf(seq, " send_memory=%lu backward_credits_max=%u",
 		   svc2_txs_octets(sp), sp->sp_backward_max);
 	rpcrdma2_backward_show(seq, &sp->sp_called, READ_ONCE(sp->sp_nposted));
@@ -78,15 +78,15 @@ struct view {
 	const struct net	*vi_net;
 };
 
-static void show_listed(struct svc2_xprt *sp, void *arg)
+static void svc2_view_listed(struct svc2_xprt *sp, void *arg)
 {
 	const struct view *vi = arg;
 
 	if (!vi->vi_net || sp->sp_xprt.xpt_net == vi->vi_net)
-		show_connection(vi->vi_seq, sp);
+		svc2_view_connection(vi->vi_seq, sp);
 }
 
-static void show_ended(const struct svc2_ended *ed, void *arg)
+static void svc2_view_ended(const struct svc2_ended *ed, void *arg)
 {
 	const struct view *vi = arg;
 
@@ -108,18 +108,18 @@ void svc2_show_connections(struct seq_file *seq, const struct net *net)
 {
 	struct view vi = { .vi_seq = seq, .vi_net = net };
 
-	svc2_conns_each(show_listed, &vi);
+	svc2_conns_each(svc2_view_listed, &vi);
 	if (net)
-		svc2_ended_each(show_ended, &vi);
+		svc2_ended_each(svc2_view_ended, &vi);
 }
 
-static int view_show(struct seq_file *seq, void *unused)
+static int svc2_view_show(struct seq_file *seq, void *unused)
 {
 	svc2_show_connections(seq, seq->private);
 	return 0;
 }
 
-RPCRDMA2_VIEW(view_net_ops, "rpc/svcrdma2", view_show);
+RPCRDMA2_VIEW(view_net_ops, "rpc/svcrdma2", svc2_view_show);
 
 /**
  * svc2_view_init - make the file, in each network namespace

@@ -81,7 +81,7 @@ int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int want)
  * NULL when there is none (S24), or none yet. One that is up can not go away while the
  * lock is held: xprt2_bc_destroy() comes first.
  */
-static struct svc_serv *service_locked(struct rpc_xprt *xprt)
+static struct svc_serv *xprt2_bc_service_locked(struct rpc_xprt *xprt)
 {
 	lockdep_assert_held(&xprt->bc_pa_lock);
 	return xprt2_from_xprt(xprt)->xp_serves ? READ_ONCE(xprt->bc_serv) : NULL;
@@ -98,7 +98,7 @@ static u32 xprt2_longest_call(struct rpc_xprt *xprt)
 	struct svc_serv *serv;
 
 	guard(spinlock)(&xprt->bc_pa_lock);
-	serv = service_locked(xprt);
+	serv = xprt2_bc_service_locked(xprt);
 	return serv ? serv->sv_max_mesg : 0;
 }
 
@@ -116,7 +116,7 @@ static bool xprt2_give_call(struct xprt2_req *req)
 	struct svc_serv *serv;
 
 	spin_lock(&xprt->bc_pa_lock);
-	serv = service_locked(xprt);
+	serv = xprt2_bc_service_locked(xprt);
 	if (serv && !xprt_get(xprt))
 		serv = NULL;
 	if (serv) {
@@ -129,8 +129,8 @@ static bool xprt2_give_call(struct xprt2_req *req)
 	return serv;
 }
 
-static int post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
-			 size_t hdrlen, u32 proc, bool apart)
+static int xprt2_backward_post(struct xprt2_ep *ep, struct xprt2_req *req,
+			       size_t hdrlen, u32 proc, bool apart)
 {
 	const struct rpcrdma2_call_plan plan = {
 		.cp_proc = proc,
@@ -164,7 +164,7 @@ static int post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 			size_t hdrlen, u32 proc)
 {
-	return post_backward(ep, req, hdrlen, proc, false);
+	return xprt2_backward_post(ep, req, hdrlen, proc, false);
 }
 
 /**
@@ -187,8 +187,10 @@ static int xprt2_post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 	h->h_credit = READ_ONCE(ep->ep_calls);
 	ret = xprt2_encode_header(req, h, hdrlen);
 	if (!ret)
-		ret = post_backward(ep, req, hdrlen, h->h_proc == RDMA2_MSG ?
-				    RDMA2_MSG : RDMA2_NOMSG, apart);
+		ret = xprt2_backward_post(ep, req, hdrlen,
+					  h->h_proc == RDMA2_MSG ? RDMA2_MSG :
+								   RDMA2_NOMSG,
+					  apart);
 	if (!ret && req->rq2_inv_handle) {
 		xprt2_count(sends_with_inv);
 		atomic_long_inc(&ep->ep_xp->xp_called.bw_invs);
@@ -226,7 +228,7 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
  * them as the server does otherwise (rpcrdma2/respond.h, rpcrdma2/rw.h).
  *
  *   receive CQ:  xprt2_chunked_new, xprt2_chunked_read --> ep_chunked
- *   worker:      RDMA Reads           --> send CQ: reads_done --> service
+ *   worker:      RDMA Reads           --> send CQ: xprt2_chunked_reads_done --> service
  *   send path:   xprt2_chunked_reply  --> ep_chunked
  *   worker:      RDMA Writes, and then the Send
  *
@@ -287,7 +289,7 @@ struct xprt2_chunked {
 };
 
 /* The request goes back to its pool. */
-static void release(struct xprt2_req *req)
+static void xprt2_bc_release_req(struct xprt2_req *req)
 {
 	struct xprt2_chunked *ch = req->rq2_chunked;
 
@@ -299,7 +301,8 @@ static void release(struct xprt2_req *req)
 	kfree(ch);
 }
 
-static struct xprt2_chunked *create(struct xprt2_ep *ep, struct xprt2_req *req)
+static struct xprt2_chunked *xprt2_chunked_create(struct xprt2_ep *ep,
+						  struct xprt2_req *req)
 {
 	struct xprt2_chunked *ch;
 
@@ -311,7 +314,7 @@ static struct xprt2_chunked *create(struct xprt2_ep *ep, struct xprt2_req *req)
 	ch->ch_ep = ep;
 	rpcrdma2_rw_init(&ch->ch_rw, DMA_FROM_DEVICE);
 	req->rq2_chunked = ch;
-	req->rq2_release_chunked = release;
+	req->rq2_release_chunked = xprt2_bc_release_req;
 	return ch;
 }
 
@@ -328,7 +331,7 @@ static bool xprt2_chunked_new(struct xprt2_ep *ep, struct xprt2_req *req,
 			      const struct rpcrdma2_msg *msg)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
-	struct xprt2_chunked *ch = create(ep, req);
+	struct xprt2_chunked *ch = xprt2_chunked_create(ep, req);
 
 	if (!ch)
 		return false;
@@ -352,7 +355,7 @@ static bool xprt2_is_chunked(const struct xprt2_req *req)
 }
 
 /* The worker ends with the connection: see xprt2_chunked_stop(). */
-static void kick_locked(struct xprt2_ep *ep, unsigned long delay)
+static void xprt2_chunked_kick_locked(struct xprt2_ep *ep, unsigned long delay)
 {
 	lockdep_assert_held(&ep->ep_chunk_lock);
 	if (!ep->ep_chunk_off)
@@ -370,25 +373,25 @@ void xprt2_chunked_room(struct xprt2_ep *ep)
 	if (likely(list_empty_careful(&ep->ep_chunked)))
 		return;
 	guard(spinlock)(&ep->ep_chunk_lock);
-	kick_locked(ep, 0);
+	xprt2_chunked_kick_locked(ep, 0);
 }
 
-static void enqueue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
+static void xprt2_chunked_enqueue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 {
 	guard(spinlock)(&ep->ep_chunk_lock);
 	list_add_tail(&ch->ch_list, &ep->ep_chunked);
-	kick_locked(ep, 0);
+	xprt2_chunked_kick_locked(ep, 0);
 }
 
 /* Back to the front. What came back meanwhile found it not on the list. */
-static void put_back(struct xprt2_ep *ep, struct xprt2_chunked *ch)
+static void xprt2_chunked_requeue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 {
 	guard(spinlock)(&ep->ep_chunk_lock);
 	list_add(&ch->ch_list, &ep->ep_chunked);
-	kick_locked(ep, SHORTAGE_PAUSE);
+	xprt2_chunked_kick_locked(ep, SHORTAGE_PAUSE);
 }
 
-static struct xprt2_chunked *dequeue(struct xprt2_ep *ep)
+static struct xprt2_chunked *xprt2_chunked_dequeue(struct xprt2_ep *ep)
 {
 	struct xprt2_chunked *ch;
 
@@ -401,13 +404,14 @@ static struct xprt2_chunked *dequeue(struct xprt2_ep *ep)
 }
 
 /* A Call that the service does not get */
-static void let_go(struct xprt2_chunked *ch)
+static void xprt2_chunked_put(struct xprt2_chunked *ch)
 {
 	xprt2_drop_reply(ch->ch_req);
 	xprt2_req_put(ch->ch_req);
 }
 
-static void refuse(struct xprt2_chunked *ch, enum rpcrdma2_errcode code)
+static void xprt2_chunked_refuse(struct xprt2_chunked *ch,
+				 enum rpcrdma2_errcode code)
 {
 	struct rpcrdma2_hdr *h = &ch->ch_hdr;
 	struct xprt2_ep *ep = ch->ch_ep;
@@ -418,10 +422,11 @@ static void refuse(struct xprt2_chunked *ch, enum rpcrdma2_errcode code)
 		xprt2_count(backward_unanswered);
 	else if (xprt2_send_error(ep, h))
 		xprt2_count(backward_refused);
-	let_go(ch);
+	xprt2_chunked_put(ch);
 }
 
-static struct rpcrdma2_pull pull_of(const struct xprt2_chunked *ch)
+static struct rpcrdma2_pull
+xprt2_chunked_to_pull(const struct xprt2_chunked *ch)
 {
 	return (struct rpcrdma2_pull){
 		.pl_hdr		= &ch->ch_hdr,
@@ -447,11 +452,11 @@ static bool xprt2_chunked_read(struct xprt2_req *req, u32 most)
 	if (length > most)
 		return false;
 	ch->ch_length = length;
-	enqueue(ch->ch_ep, ch);
+	xprt2_chunked_enqueue(ch->ch_ep, ch);
 	return true;
 }
 
-static int get_pages(struct xprt2_chunked *ch)
+static int xprt2_chunked_get_pages(struct xprt2_chunked *ch)
 {
 	unsigned int n = PFN_UP(ch->ch_length);
 
@@ -468,16 +473,16 @@ static int get_pages(struct xprt2_chunked *ch)
 }
 
 /* The Call goes to the service, whole, and its Receive back. Send CQ */
-static void deliver(struct xprt2_chunked *ch)
+static void xprt2_chunked_deliver(struct xprt2_chunked *ch)
 {
 	struct rpc_rqst *rqst = &ch->ch_req->rq2_slot;
-	const struct rpcrdma2_pull pl = pull_of(ch);
+	const struct rpcrdma2_pull pl = xprt2_chunked_to_pull(ch);
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
 
 	rpcrdma2_pull_finish(&pl);
 	if (ch->ch_hdr.h_proc == RDMA2_NOMSG &&
 	    !rpcrdma2_pull_is_call(&pl, ch->ch_length)) {
-		refuse(ch, RDMA2_ERR_BAD_XDR);
+		xprt2_chunked_refuse(ch, RDMA2_ERR_BAD_XDR);
 		return;
 	}
 	xdr_buf_init(buf, page_address(ch->ch_pages[0]), 0);
@@ -492,10 +497,10 @@ static void deliver(struct xprt2_chunked *ch)
 
 	xprt2_drop_reply(ch->ch_req);
 	if (!xprt2_give_call(ch->ch_req))
-		refuse(ch, RDMA2_ERR_SYSTEM);
+		xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 }
 
-static void chain_done(struct xprt2_chunked *ch)
+static void xprt2_chunked_chain_done(struct xprt2_chunked *ch)
 {
 	struct xprt2_ep *ep = ch->ch_ep;
 
@@ -505,32 +510,32 @@ static void chain_done(struct xprt2_chunked *ch)
 	xprt2_chunked_room(ep);
 }
 
-static void reads_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
-		       bool ok)
+static void xprt2_chunked_reads_done(struct rpcrdma2_conn *co,
+				     struct rpcrdma2_post *post, bool ok)
 {
 	struct xprt2_chunked *ch = container_of(post, struct xprt2_chunked,
 						ch_post);
 	struct xprt2_req *req = ch->ch_req;
 
-	chain_done(ch);
+	xprt2_chunked_chain_done(ch);
 	if (ok)
-		deliver(ch);
+		xprt2_chunked_deliver(ch);
 	else
-		let_go(ch);
+		xprt2_chunked_put(ch);
 	xprt2_req_end_post(req);
 }
 
-static void writes_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
-			bool ok)
+static void xprt2_chunked_writes_done(struct rpcrdma2_conn *co,
+				      struct rpcrdma2_post *post, bool ok)
 {
 	struct xprt2_chunked *ch = container_of(post, struct xprt2_chunked,
 						ch_post);
 
-	chain_done(ch);
+	xprt2_chunked_chain_done(ch);
 	xprt2_req_end_post(ch->ch_req);
 }
 
-static void count_wrs(struct xprt2_chunked *ch)
+static void xprt2_chunked_count_wrs(struct xprt2_chunked *ch)
 {
 	const struct ib_send_wr *wr;
 
@@ -539,9 +544,10 @@ static void count_wrs(struct xprt2_chunked *ch)
 }
 
 /* The request has a reference more until the chain is done. */
-static int post_chain(struct xprt2_chunked *ch,
-		      void (*done)(struct rpcrdma2_conn *co,
-				   struct rpcrdma2_post *post, bool ok))
+static int xprt2_chunked_post_chain(struct xprt2_chunked *ch,
+				    void (*done)(struct rpcrdma2_conn *co,
+						 struct rpcrdma2_post *post,
+						 bool ok))
 {
 	struct rpcrdma2_conn *co = &ch->ch_ep->ep_conn;
 	struct xprt2_ep *ep = ch->ch_ep;
@@ -553,7 +559,7 @@ static int post_chain(struct xprt2_chunked *ch,
 			return ret == -EINVAL ? ret : -ENOBUFS;
 		ch->ch_chain = rpcrdma2_rw_chain(co, &ch->ch_rw,
 						 &ch->ch_post.po_cqe, NULL);
-		count_wrs(ch);
+		xprt2_chunked_count_wrs(ch);
 	}
 	if (ch->ch_wrs > ep->ep_chunk_max)
 		return -E2BIG;
@@ -576,26 +582,26 @@ static int post_chain(struct xprt2_chunked *ch,
 	return ret;
 }
 
-static int begin_reads(struct xprt2_chunked *ch)
+static int xprt2_chunked_begin_reads(struct xprt2_chunked *ch)
 {
 	struct rpcrdma2_pull pl;
-	int ret = get_pages(ch);
+	int ret = xprt2_chunked_get_pages(ch);
 
 	if (!ret && rpcrdma2_rw_is_empty(&ch->ch_rw)) {
-		pl = pull_of(ch);
+		pl = xprt2_chunked_to_pull(ch);
 		ret = rpcrdma2_pull_reads(&ch->ch_ep->ep_conn, &pl,
 					  &ch->ch_rw);
 		if (ret)
 			rpcrdma2_rw_free(&ch->ch_ep->ep_conn, &ch->ch_rw);
 	}
-	return ret ?: post_chain(ch, reads_done);
+	return ret ?: xprt2_chunked_post_chain(ch, xprt2_chunked_reads_done);
 }
 
 /*
  * Writes and Send are two chains, in this order on the queue. What the Send needs is
  * mapped first: when the Writes are posted it has to follow.
  */
-static int begin_writes(struct xprt2_chunked *ch)
+static int xprt2_chunked_begin_writes(struct xprt2_chunked *ch)
 {
 	int ret = xprt2_req_map(ch->ch_ep, ch->ch_req);
 
@@ -606,10 +612,10 @@ static int begin_writes(struct xprt2_chunked *ch)
 		if (ret)
 			rpcrdma2_rw_free(&ch->ch_ep->ep_conn, &ch->ch_rw);
 	}
-	return ret ?: post_chain(ch, writes_done);
+	return ret ?: xprt2_chunked_post_chain(ch, xprt2_chunked_writes_done);
 }
 
-static void finish_writes(struct xprt2_chunked *ch, int ret)
+static void xprt2_chunked_finish_writes(struct xprt2_chunked *ch, int ret)
 {
 	struct xprt2_req *req = ch->ch_req;
 	struct xprt2_ep *ep = ch->ch_ep;
@@ -636,20 +642,20 @@ static void finish_writes(struct xprt2_chunked *ch, int ret)
 	xprt2_req_end_post(req);
 }
 
-static void finish_reads(struct xprt2_chunked *ch, int ret)
+static void xprt2_chunked_finish_reads(struct xprt2_chunked *ch, int ret)
 {
 	if (!ret)
 		return;
 	rpcrdma2_rw_free(&ch->ch_ep->ep_conn, &ch->ch_rw);
 	if (ret == -ENOTCONN) {
-		let_go(ch);
+		xprt2_chunked_put(ch);
 		return;
 	}
-	refuse(ch, RDMA2_ERR_SYSTEM);
+	xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 }
 
 /* Whatever is given back meanwhile has it tried again sooner, so time counts. */
-static bool may_pass(struct xprt2_chunked *ch)
+static bool xprt2_chunked_is_transient(struct xprt2_chunked *ch)
 {
 	if (!ch->ch_short)
 		ch->ch_since = jiffies;
@@ -661,36 +667,38 @@ static bool may_pass(struct xprt2_chunked *ch)
  * Return: false to be called again when there is room, or after a pause. A
  * chain that is posted may be done, and its request gone.
  */
-static bool go_on(struct xprt2_ep *ep, struct xprt2_chunked *ch)
+static bool xprt2_chunked_step(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 {
 	bool replies = ch->ch_replies;
 	int ret;
 
-	ret = replies ? begin_writes(ch) : begin_reads(ch);
+	ret = replies ? xprt2_chunked_begin_writes(ch) :
+			xprt2_chunked_begin_reads(ch);
 	if (ret == -EAGAIN)
 		return false;
-	if ((ret == -ENOMEM || ret == -ENOBUFS) && may_pass(ch)) {
+	if ((ret == -ENOMEM || ret == -ENOBUFS) &&
+	    xprt2_chunked_is_transient(ch)) {
 		xprt2_count(map_waits);
 		return false;
 	}
 	if (replies)
-		finish_writes(ch, ret);
+		xprt2_chunked_finish_writes(ch, ret);
 	else
-		finish_reads(ch, ret);
+		xprt2_chunked_finish_reads(ch, ret);
 	return true;
 }
 
-static void work(struct work_struct *work)
+static void xprt2_chunked_work(struct work_struct *work)
 {
 	struct xprt2_ep *ep = container_of(to_delayed_work(work),
 					   struct xprt2_ep, ep_chunk_work);
 	unsigned int flags = memalloc_nofs_save();
 	struct xprt2_chunked *ch;
 
-	while ((ch = dequeue(ep))) {
-		if (go_on(ep, ch))
+	while ((ch = xprt2_chunked_dequeue(ep))) {
+		if (xprt2_chunked_step(ep, ch))
 			continue;
-		put_back(ep, ch);
+		xprt2_chunked_requeue(ep, ch);
 		break;
 	}
 	memalloc_nofs_restore(flags);
@@ -704,7 +712,7 @@ void xprt2_chunked_init(struct xprt2_ep *ep)
 {
 	spin_lock_init(&ep->ep_chunk_lock);
 	INIT_LIST_HEAD(&ep->ep_chunked);
-	INIT_DELAYED_WORK(&ep->ep_chunk_work, work);
+	INIT_DELAYED_WORK(&ep->ep_chunk_work, xprt2_chunked_work);
 }
 
 /**
@@ -728,13 +736,13 @@ void xprt2_chunked_flush(struct xprt2_ep *ep)
 {
 	struct xprt2_chunked *ch;
 
-	while ((ch = dequeue(ep))) {
+	while ((ch = xprt2_chunked_dequeue(ep))) {
 		rpcrdma2_rw_free(&ep->ep_conn, &ch->ch_rw);
 		xprt2_count(backward_unanswered);
 		if (ch->ch_replies)
 			xprt2_req_end_post(ch->ch_req);
 		else
-			let_go(ch);
+			xprt2_chunked_put(ch);
 	}
 }
 
@@ -750,15 +758,16 @@ static int xprt2_chunked_hold(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	if (!req->rq2_slot.rq_snd_buf.page_len || req->rq2_chunked)
 		return 0;
-	return create(ep, req) ? 0 : -ENOBUFS;
+	return xprt2_chunked_create(ep, req) ? 0 : -ENOBUFS;
 }
 
 /*
  * The callback service has no way to name results. What it has put in pages is one
  * if its length stands in front of it, as find_results() sees.
  */
-static bool plan_reply(struct xprt2_ep *ep, struct xprt2_chunked *ch,
-		       struct rpcrdma2_hdr *h)
+static bool xprt2_chunked_plan_reply(struct xprt2_ep *ep,
+				     struct xprt2_chunked *ch,
+				     struct rpcrdma2_hdr *h)
 {
 	const struct xdr_buf *buf = &ch->ch_req->rq2_slot.rq_snd_buf;
 	struct rpcrdma2_range result = {
@@ -793,7 +802,7 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 	bool writes;
 
 	*h = ch->ch_hdr;
-	writes = plan_reply(ep, ch, h);
+	writes = xprt2_chunked_plan_reply(ep, ch, h);
 	req->rq2_inv_handle = 0;
 	if (plan->pn_code) {			/* S45, S49 */
 		xprt2_refuse_backward(h, plan->pn_code, plan->pn_arg,
@@ -813,7 +822,7 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 	ch->ch_short = false;
 	rpcrdma2_rw_init(&ch->ch_rw, DMA_TO_DEVICE);
 	xprt2_req_begin_post(req);
-	enqueue(ep, ch);
+	xprt2_chunked_enqueue(ep, ch);
 	return false;
 }
 
@@ -841,7 +850,7 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
  * @min_reqs: how many at least
  *
  * There is memory for all that may be granted, beside that for an error. When the server
- * lets the Sends of answers hang, the connection ends (S46): may_answer(). Receives are
+ * lets the Sends of answers hang, the connection ends (S46): xprt2_bc_may_reply(). Receives are
  * posted from the next message on, before the server can know.
  *
  * Return: 0, or -ENOMEM.
@@ -861,7 +870,7 @@ int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 	return 0;
 }
 
-static void drop_call(struct rpc_rqst *rqst)
+static void xprt2_bc_drop_call(struct rpc_rqst *rqst)
 {
 	atomic_dec(&rqst->rq_xprt->bc_slot_count);
 	xprt2_count(backward_unanswered);
@@ -894,7 +903,7 @@ void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs)
 	spin_unlock(&xprt->bc_pa_lock);
 	/* A service that was never given a Call may be gone already. */
 	if (serv && was_open && !is_open && atomic_read(&xprt->bc_slot_count))
-		rpcrdma2_bc_retract(serv, xprt, drop_call);
+		rpcrdma2_bc_retract(serv, xprt, xprt2_bc_drop_call);
 }
 
 /**
@@ -943,8 +952,8 @@ unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
 }
 
 /* X1: the request owns the Receive buffer, which the service reads. */
-static bool accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			const struct rpcrdma2_msg *msg, bool chunks)
+static bool xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				 const struct rpcrdma2_msg *msg, bool chunks)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
@@ -992,8 +1001,9 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (code == RDMA2_OK) {
 		if (!h->h_nreads)
 			trace_xprt2_backward_call(ep, h->h_xid, msg->mg_paylen);
-		if (accept_call(ep, rep, msg, level == RDMA2_BKREQSUP_GENL &&
-				xprt2_has_chunks(h)))
+		if (xprt2_bc_accept_call(ep, rep, msg,
+					 level == RDMA2_BKREQSUP_GENL &&
+						 xprt2_has_chunks(h)))
 			return;
 		code = RDMA2_ERR_SYSTEM;
 	}
@@ -1005,8 +1015,9 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_count(backward_refused);
 }
 
-static void inline_reply(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
-			 struct rpcrdma2_hdr *h)
+static void xprt2_bc_inline_reply(const struct xprt2_ep *ep,
+				  const struct rpc_rqst *rqst,
+				  struct rpcrdma2_hdr *h)
 {
 	u32 len = rqst->rq_snd_buf.len;
 
@@ -1026,7 +1037,7 @@ static void inline_reply(const struct xprt2_ep *ep, const struct rpc_rqst *rqst,
  * Return: 0 when it may be sent; -ENOBUFS to be called again after a delay;
  * -ECONNABORTED when the server lets the Sends hang.
  */
-static int may_answer(struct xprt2_ep *ep, struct xprt2_req *req)
+static int xprt2_bc_may_reply(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 	int most = xprt2_backward_answers(READ_ONCE(xp->xp_backward_credits));
@@ -1153,7 +1164,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 		return 0;
 	}
 
-	ret = may_answer(ep, req) ?: xprt2_chunked_hold(ep, req);
+	ret = xprt2_bc_may_reply(ep, req) ?: xprt2_chunked_hold(ep, req);
 	if (ret)
 		return ret;
 	xprt2_uncount_call(req);
@@ -1161,7 +1172,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 		if (!xprt2_chunked_reply(ep, req, h))
 			return 0;
 	} else {
-		inline_reply(ep, rqst, h);
+		xprt2_bc_inline_reply(ep, rqst, h);
 	}
 
 	ret = xprt2_post_reply(ep, req, h, false);

@@ -7,7 +7,7 @@
  * worker and taken apart by the same worker, by ->close or by ->destroy, all
  * of which hold XPRT_LOCKED. Everything else that knows it (completion
  * handlers, the CM handler, regions of requests, requests of the backward
- * direction, the end of a trial) is quiet when ep_destroy() has drained the QP
+ * direction, the end of a trial) is quiet when xprt2_ep_destroy() has drained the QP
  * and destroyed the cm_id.
  *
  * rpcrdma2_conn_lose() is the only way to give a connection up. It may be
@@ -31,14 +31,14 @@
 #include "trace.h"
 
 /* Tell the connect worker how its step went. CM handler */
-static void end_step(struct xprt2_ep *ep, int status)
+static void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
 {
 	WRITE_ONCE(ep->ep_status, status);
 	complete(&ep->ep_done);
 }
 
 /* The CM knows better, before this or after it: it flushes the queues first. */
-static void lose_step(struct xprt2_ep *ep)
+static void xprt2_ep_lose_step(struct xprt2_ep *ep)
 {
 	cmpxchg(&ep->ep_status, 0, -ENOTCONN);
 	complete(&ep->ep_done);
@@ -63,7 +63,7 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	if (old == XPRT2_EP_READY)
 		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
 	else
-		lose_step(ep);
+		xprt2_ep_lose_step(ep);
 	complete(&ep->ep_answered);
 	xprt2_reqs_wake(ep->ep_xp, false);
 }
@@ -84,7 +84,7 @@ static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
 	.received	= xprt2_received,
 };
 
-/* Never destroys the cm_id: ep_destroy() does that. */
+/* Never destroys the cm_id: xprt2_ep_destroy() does that. */
 static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct xprt2_ep *ep = id->context;
@@ -98,14 +98,15 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		fallthrough;
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		end_step(ep, 0);
+		xprt2_ep_end_step(ep, 0);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
-		end_step(ep, xprt2_step_error(event->event, event->status));
+		xprt2_ep_end_step(ep, xprt2_step_error(event->event,
+						       event->status));
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ADDRESS);
@@ -126,7 +127,7 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
  * A step completes once, and a loss once more: the next step meets it. With a loss
  * the CM may be about to say why.
  */
-static int await_step(struct xprt2_ep *ep, unsigned long timeout)
+static int xprt2_ep_await_step(struct xprt2_ep *ep, unsigned long timeout)
 {
 	int status;
 
@@ -141,7 +142,7 @@ static int await_step(struct xprt2_ep *ep, unsigned long timeout)
 	return status;
 }
 
-static int resolve(struct xprt2_ep *ep)
+static int xprt2_ep_resolve(struct xprt2_ep *ep)
 {
 	unsigned long timeout = msecs_to_jiffies(2 * XPRT2_RESOLVE_TIMEOUT);
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
@@ -158,16 +159,16 @@ static int resolve(struct xprt2_ep *ep)
 	if (ret == -ENODEV)
 		return -EPROTO;
 	return ret ?:
-	       await_step(ep, timeout) ?:
+	       xprt2_ep_await_step(ep, timeout) ?:
 	       rdma_resolve_route(id, XPRT2_RESOLVE_TIMEOUT) ?:
-	       await_step(ep, timeout);
+	       xprt2_ep_await_step(ep, timeout);
 }
 
 /*
  * A Receive that is in use, or that there is too little memory for, may still be
  * smaller: then the server is told what they all hold.
  */
-static void size_receives(struct xprt2_ep *ep)
+static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
 	u32 want = READ_ONCE(xprt2_param_receive_size);
@@ -184,8 +185,9 @@ static void size_receives(struct xprt2_ep *ep)
  * none with iWARP: there RDMA Reads go into regions that the server may write to, and
  * that are not invalidated before they are used again (X2).
  */
-static unsigned int size_backward(struct xprt2_ep *ep, unsigned int room,
-				  struct rpcrdma2_conn_size *size)
+static unsigned int xprt2_ep_size_backward(struct xprt2_ep *ep,
+					   unsigned int room,
+					   struct rpcrdma2_conn_size *size)
 {
 	const struct rdma_cm_id *id = ep->ep_conn.co_id;
 	unsigned int longest;
@@ -205,8 +207,8 @@ static unsigned int size_backward(struct xprt2_ep *ep, unsigned int room,
 }
 
 /* What the device can do decides how much one connection carries. */
-static int size_for_device(struct xprt2_ep *ep,
-			   struct rpcrdma2_conn_size *size)
+static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
+				    struct rpcrdma2_conn_size *size)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
@@ -240,11 +242,11 @@ static int size_for_device(struct xprt2_ep *ep,
 		rpcrdma2_conn_tell_backward(&ep->ep_conn, &told, "xprtrdma2", calls);
 	WRITE_ONCE(ep->ep_xp->xp_backward_credits, calls);
 	*size = (struct rpcrdma2_conn_size){ .send_sges = ep->ep_max_sge };
-	backward = size_backward(ep, depth - xprt2_sq_depth(1, segs, calls),
-				 size);
+	backward = xprt2_ep_size_backward(ep, depth - xprt2_sq_depth(1, segs, calls),
+					  size);
 	depth -= backward;
 	ep->ep_send_size = READ_ONCE(xprt2_param_send_size);
-	size_receives(ep);
+	xprt2_ep_size_receives(ep);
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
 			      (depth - xprt2_sq_spare(calls)) / XPRT2_WRS_PER_RPC);
 	entries = xprt2_sq_depth(ep->ep_max_reqs, segs, calls) + backward;
@@ -261,12 +263,12 @@ static int size_for_device(struct xprt2_ep *ep,
 	return 0;
 }
 
-static int create_queues(struct xprt2_ep *ep)
+static int xprt2_ep_create_queues(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_conn_size size;
 	int ret;
 
-	ret = size_for_device(ep, &size);
+	ret = xprt2_ep_size_for_device(ep, &size);
 	if (ret)
 		return ret;
 	xprt2_begin_properties(ep);
@@ -277,7 +279,7 @@ static int create_queues(struct xprt2_ep *ep)
 }
 
 /* From a queue pair to a connection that nothing was said on */
-static int reach(struct xprt2_ep *ep)
+static int xprt2_ep_reach(struct xprt2_ep *ep)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	const struct rpcrdma2_cm_limits limits = {
@@ -310,12 +312,12 @@ static int reach(struct xprt2_ep *ep)
 	/* a server that found no Receive tries again soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(ep->ep_conn.co_id, IB_RNR_TIMER_000_64);
 	return rdma_connect(ep->ep_conn.co_id, &param) ?:
-	       await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
+	       xprt2_ep_await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
 }
 
-static int establish(struct xprt2_ep *ep)
+static int xprt2_ep_establish(struct xprt2_ep *ep)
 {
-	int ret = reach(ep) ?: xprt2_negotiate(ep);
+	int ret = xprt2_ep_reach(ep) ?: xprt2_negotiate(ep);
 
 	if (ret)
 		return ret;
@@ -331,7 +333,7 @@ static int establish(struct xprt2_ep *ep)
 	return 0;
 }
 
-static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
+static struct xprt2_ep *xprt2_ep_alloc(struct xprt2_xprt *xp)
 {
 	struct xprt2_ep *ep;
 
@@ -363,7 +365,7 @@ static struct xprt2_ep *ep_alloc(struct xprt2_xprt *xp)
  * known what the peer had to say before @lost. The Send Queue is drained twice: RDMA
  * Reads that are done may have an error posted.
  */
-static void ep_drain(struct xprt2_ep *ep, bool lost)
+static void xprt2_ep_drain(struct xprt2_ep *ep, bool lost)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
@@ -389,7 +391,7 @@ static void ep_drain(struct xprt2_ep *ep, bool lost)
 }
 
 /* Undoes as much as was done, in any state. */
-static void ep_destroy(struct xprt2_ep *ep)
+static void xprt2_ep_destroy(struct xprt2_ep *ep)
 {
 	bool lost = atomic_xchg(&ep->ep_state, XPRT2_EP_LOST) == XPRT2_EP_LOST;
 	struct xprt2_xprt *xp = ep->ep_xp;
@@ -401,7 +403,7 @@ static void ep_destroy(struct xprt2_ep *ep)
 	if (ep->ep_conn.co_id)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ENDED);
 	if (ep->ep_conn.co_id && ep->ep_conn.co_id->qp)
-		ep_drain(ep, lost);
+		xprt2_ep_drain(ep, lost);
 	/* a server that is slow has not failed; RPC timeouts space it well */
 	if (xchg(&xp->xp_timed_out, false))
 		rpcrdma2_conn_blame(&ep->ep_conn, RPCRDMA2_LOSS_TIMEOUT);
@@ -419,7 +421,7 @@ static void ep_destroy(struct xprt2_ep *ep)
  * application. A hard mount waits for memory and for devices that come back;
  * it does not wait for a device to learn to register memory.
  */
-static int connect_status(int ret)
+static int xprt2_connect_status(int ret)
 {
 	switch (ret) {
 	case 0:
@@ -439,22 +441,22 @@ static int connect_status(int ret)
 	}
 }
 
-static int connect_once(struct xprt2_xprt *xp)
+static int xprt2_ep_connect_once(struct xprt2_xprt *xp)
 {
 	struct xprt2_ep *ep;
 	int ret;
 
-	ep = ep_alloc(xp);
+	ep = xprt2_ep_alloc(xp);
 	if (!ep)
 		return -ENOMEM;
 
 	trace_xprt2_ep_state(ep, XPRT2_EP_CONNECTING);
-	ret = resolve(ep) ?: create_queues(ep);
+	ret = xprt2_ep_resolve(ep) ?: xprt2_ep_create_queues(ep);
 	if (!ret) {
 		xprt2_reset_credits(xp);
 		scoped_guard(mutex, &xp->xp_fence_mutex)
 			xp->xp_ep = ep;
-		ret = establish(ep);
+		ret = xprt2_ep_establish(ep);
 	}
 	trace_xprt2_connect(ep, ret);
 	if (!ret) {
@@ -462,7 +464,7 @@ static int connect_once(struct xprt2_xprt *xp)
 		return 0;
 	}
 	xprt2_count(connect_failures);
-	ep_destroy(ep);
+	xprt2_ep_destroy(ep);
 	return ret;
 }
 
@@ -472,7 +474,7 @@ static int connect_once(struct xprt2_xprt *xp)
  *
  * Context: connect.
  * Return: 0, and xp_ep is ready; or an error that tells the RPC layer what
- * to do about it (see connect_status()), and nothing is left behind.
+ * to do about it (see xprt2_connect_status()), and nothing is left behind.
  */
 int xprt2_ep_connect(struct xprt2_xprt *xp)
 {
@@ -483,9 +485,9 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
 		return -EPROTONOSUPPORT;
 	/* At once, but only as often as negotiation takes */
 	do {
-		ret = connect_once(xp);
+		ret = xprt2_ep_connect_once(xp);
 	} while (ret == -EAGAIN && left--);
-	ret = connect_status(ret);
+	ret = xprt2_connect_status(ret);
 	xprt2_report_connect(xp, ret);
 	return ret;
 }
@@ -506,5 +508,5 @@ void xprt2_ep_disconnect(struct xprt2_xprt *xp)
 	if (!ep)
 		return;
 	xprt2_count(disconnects);
-	ep_destroy(ep);
+	xprt2_ep_destroy(ep);
 }

@@ -76,7 +76,7 @@ static const struct {
 	},
 };
 
-static const char *what_to_do(int error)
+static const char *xprt2_report_advice(int error)
 {
 	unsigned int i;
 
@@ -96,7 +96,7 @@ static const char *what_to_do(int error)
 void xprt2_report_connect(struct xprt2_xprt *xp, int status)
 {
 	const struct rpc_xprt *xprt = &xp->xp_xprt;
-	const char *text = what_to_do(status);
+	const char *text = xprt2_report_advice(status);
 
 	WRITE_ONCE(xp->xp_error_at, ktime_get_boottime_seconds());
 	WRITE_ONCE(xp->xp_error, status);
@@ -217,7 +217,7 @@ struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
 	return next;
 }
 
-static const char *phase_name(const struct xprt2_ep *ep)
+static const char *xprt2_view_phase(const struct xprt2_ep *ep)
 {
 	if (!ep || !xprt2_ep_is_ready(ep))
 		return "down";
@@ -225,7 +225,8 @@ static const char *phase_name(const struct xprt2_ep *ep)
 }
 
 /* Of the connection there is, also of one that is being made */
-static void show_connection(struct seq_file *seq, const struct xprt2_ep *ep)
+static void xprt2_view_connection(struct seq_file *seq,
+				  const struct xprt2_ep *ep)
 {
 	const char *why = READ_ONCE(ep->ep_why);
 
@@ -241,23 +242,24 @@ static void show_connection(struct seq_file *seq, const struct xprt2_ep *ep)
 }
 
 /* Calls of the server: its credits, and what there was of them */
-static void show_backward(struct seq_file *seq, const struct xprt2_xprt *xp)
+static void xprt2_view_backward(struct seq_file *seq,
+				const struct xprt2_xprt *xp)
 {
 	seq_printf(seq, " backward_credits=%u",
 		   READ_ONCE(xp->xp_backward_credits));
 	rpcrdma2_backward_show(seq, &xp->xp_called, READ_ONCE(xp->xp_calls));
 }
 
-static void show_transport(struct seq_file *seq, struct xprt2_xprt *xp)
+static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 {
 	const struct xprt2_stats *st = &xp->xp_stats;
 	struct rpc_xprt *xprt = &xp->xp_xprt;
 
 	guard(mutex)(&xp->xp_fence_mutex);
 	seq_printf(seq, "peer=%pISpc state=%s", &xprt->addr,
-		   phase_name(xp->xp_ep));
+		   xprt2_view_phase(xp->xp_ep));
 	if (xp->xp_ep)
-		show_connection(seq, xp->xp_ep);
+		xprt2_view_connection(seq, xp->xp_ep);
 	seq_printf(seq, " netid=%s used=%lu waiting=%u connects=%lu",
 		   xprt->address_strings[RPC_DISPLAY_NETID],
 		   READ_ONCE(xprt->cong) >> RPC_CWNDSHIFT,
@@ -266,7 +268,7 @@ static void show_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 		   st->st_read_chunks, st->st_write_chunks,
 		   st->st_reply_chunks, st->st_bad_replies);
 	rpcrdma2_errors_show(seq, &st->st_errors);
-	show_backward(seq, xp);
+	xprt2_view_backward(seq, xp);
 	rpcrdma2_end_show(seq, &xp->xp_end);
 	rpcrdma2_error_show(seq, READ_ONCE(xp->xp_error),
 			    READ_ONCE(xp->xp_error_at));
@@ -284,16 +286,16 @@ static void xprt2_show_transports(struct seq_file *seq, const struct net *net)
 
 	xprt2_for_each_transport(xp)
 		if (!net || xp->xp_xprt.xprt_net == net)
-			show_transport(seq, xp);
+			xprt2_view_transport(seq, xp);
 }
 
-static int view_show(struct seq_file *seq, void *unused)
+static int xprt2_view_show(struct seq_file *seq, void *unused)
 {
 	xprt2_show_transports(seq, seq->private);
 	return 0;
 }
 
-RPCRDMA2_VIEW(view_net_ops, "rpc/xprtrdma2", view_show);
+RPCRDMA2_VIEW(view_net_ops, "rpc/xprtrdma2", xprt2_view_show);
 
 /**
  * xprt2_view_init - make the file, in each network namespace
@@ -320,14 +322,14 @@ void xprt2_view_exit(void)
 
 static struct dentry *debug_dir;
 
-static int connections_show(struct seq_file *seq, void *unused)
+static int xprt2_connections_show(struct seq_file *seq, void *unused)
 {
 	xprt2_show_transports(seq, NULL);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(connections);
+DEFINE_SHOW_ATTRIBUTE(xprt2_connections);
 
-static int counters_show(struct seq_file *seq, void *unused)
+static int xprt2_counters_show(struct seq_file *seq, void *unused)
 {
 	static const char *const names[] = {
 #define XPRT2_NAME(name) #name,
@@ -341,7 +343,7 @@ static int counters_show(struct seq_file *seq, void *unused)
 	rpcrdma2_counters_show(seq, xprt2_counters, names, ARRAY_SIZE(names));
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(counters);
+DEFINE_SHOW_ATTRIBUTE(xprt2_counters);
 
 /**
  * xprt2_debugfs_init - make the files
@@ -349,9 +351,10 @@ DEFINE_SHOW_ATTRIBUTE(counters);
 void xprt2_debugfs_init(void)
 {
 	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
-	debugfs_create_file("counters", 0444, debug_dir, NULL, &counters_fops);
+	debugfs_create_file("counters", 0444, debug_dir, NULL,
+			    &xprt2_counters_fops);
 	debugfs_create_file("connections", 0444, debug_dir, NULL,
-			    &connections_fops);
+			    &xprt2_connections_fops);
 	rpcrdma2_faults_init(debug_dir);
 }
 

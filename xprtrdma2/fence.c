@@ -79,8 +79,8 @@ bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 }
 
 /* A Reply waits for it, and the request is pinned. */
-static void fenced(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
-		   bool ok)
+static void xprt2_fence_done(struct rpcrdma2_conn *co,
+			     struct rpcrdma2_exposed *ex, bool ok)
 {
 	struct xprt2_req *req = container_of(ex, struct xprt2_req, rq2_exposed);
 
@@ -96,8 +96,8 @@ static void fenced(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
  * The release path waits for it, but not for ever, and goes on as soon as it
  * finds the regions gone: only the reference keeps the request here.
  */
-static void dead_fenced(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
-			bool ok)
+static void xprt2_dead_fenced(struct rpcrdma2_conn *co,
+			      struct rpcrdma2_exposed *ex, bool ok)
 {
 	struct xprt2_req *req = container_of(ex, struct xprt2_req, rq2_exposed);
 
@@ -107,9 +107,9 @@ static void dead_fenced(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 	xprt2_req_put(req);
 }
 
-static int post_fence(struct xprt2_ep *ep, struct xprt2_req *req,
-		      void (*done)(struct rpcrdma2_conn *co,
-				   struct rpcrdma2_exposed *ex, bool ok))
+static int xprt2_fence_post(struct xprt2_ep *ep, struct xprt2_req *req,
+			    void (*done)(struct rpcrdma2_conn *co,
+					 struct rpcrdma2_exposed *ex, bool ok))
 {
 	unsigned int count = list_count_nodes(&req->rq2_exposed.ex_regions);
 
@@ -137,7 +137,7 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 	/* The fence of an earlier Reply may have failed, and has given its entries back (Q2). */
 	if (unlikely(rpcrdma2_conn_is_lost(&ep->ep_conn)))
 		return -ENOTCONN;
-	return post_fence(ep, req, fenced);
+	return xprt2_fence_post(ep, req, xprt2_fence_done);
 }
 
 /**
@@ -155,7 +155,7 @@ static int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req)
 	int ret;
 
 	kref_get(&req->rq2_kref);
-	ret = post_fence(ep, req, dead_fenced);
+	ret = xprt2_fence_post(ep, req, xprt2_dead_fenced);
 	if (ret)
 		xprt2_req_put(req);
 	return ret;
@@ -180,14 +180,14 @@ static int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req)
  */
 bool xprt2_holds_memory(const struct xprt2_req *req)
 {
-	/* Pairs with the release in unmap_sges() */
+	/* Pairs with the release in xprt2_send_unmap_sges() */
 	unsigned int mapped = smp_load_acquire(&req->rq2_num_mapped);
 
 	return mapped || rpcrdma2_is_exposed(&req->rq2_exposed);
 }
 
 /* A request whose RPC has ended, in recv_queue no more, without this Reply */
-static struct xprt2_req *find_dead_locked(struct xprt2_ep *ep, u32 xid)
+static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 	struct xprt2_req *req;
@@ -226,7 +226,7 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 		return false;
 
 	spin_lock(&xp->xp_req_lock);
-	req = find_dead_locked(ep, xid);
+	req = xprt2_dead_find_locked(ep, xid);
 	if (req) {
 		req->rq2_late = true;
 		req->rq2_late_handle = handle;
@@ -237,17 +237,17 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 }
 
 /* xp_req_lock keeps the endpoint: see xprt2_reqs_wake(). */
-static bool on_ready_ep_locked(const struct xprt2_req *req)
+static bool xprt2_dead_on_ready_ep_locked(const struct xprt2_req *req)
 {
 	const struct xprt2_ep *ep = READ_ONCE(req->rq2_ep);
 
 	return ep && xprt2_ep_is_ready(ep);
 }
 
-static bool unanswered_locked(const struct xprt2_xprt *xp,
-			      const struct xprt2_req *req)
+static bool xprt2_dead_unanswered_locked(const struct xprt2_xprt *xp,
+					 const struct xprt2_req *req)
 {
-	return on_ready_ep_locked(req) &&
+	return xprt2_dead_on_ready_ep_locked(req) &&
 	       !test_bit(XPRT_CLOSE_WAIT, &xp->xp_xprt.state) &&
 	       (READ_ONCE(req->rq2_num_mapped) ||
 		(rpcrdma2_is_exposed(&req->rq2_exposed) && !req->rq2_late &&
@@ -258,25 +258,26 @@ static bool unanswered_locked(const struct xprt2_xprt *xp,
  * The Reply and the end of the Send may still come. A server that has let one
  * dead RPC wait in vain, and has said nothing since, is not waited for again.
  */
-static bool awaits_server_locked(const struct xprt2_xprt *xp,
-				 const struct xprt2_req *req)
+static bool xprt2_dead_awaits_server_locked(const struct xprt2_xprt *xp,
+					    const struct xprt2_req *req)
 {
-	return unanswered_locked(xp, req) &&
+	return xprt2_dead_unanswered_locked(xp, req) &&
 	       (READ_ONCE(req->rq2_num_mapped) ||
 		!READ_ONCE(req->rq2_ep->ep_silent));
 }
 
 /* The completion of the LOCAL_INV may still come. */
-static bool awaits_fence_locked(const struct xprt2_xprt *xp,
-				const struct xprt2_req *req)
+static bool xprt2_dead_awaits_fence_locked(const struct xprt2_xprt *xp,
+					   const struct xprt2_req *req)
 {
-	return on_ready_ep_locked(req) && xprt2_holds_memory(req);
+	return xprt2_dead_on_ready_ep_locked(req) && xprt2_holds_memory(req);
 }
 
-static void wait_while(bool (*awaits_locked)(const struct xprt2_xprt *xp,
-					     const struct xprt2_req *req),
-		       struct xprt2_xprt *xp, struct xprt2_req *req,
-		       unsigned long timeout)
+static void
+xprt2_dead_wait_while(bool (*awaits_locked)(const struct xprt2_xprt *xp,
+					    const struct xprt2_req *req),
+		      struct xprt2_xprt *xp, struct xprt2_req *req,
+		      unsigned long timeout)
 {
 	bool awaits;
 
@@ -290,18 +291,20 @@ static void wait_while(bool (*awaits_locked)(const struct xprt2_xprt *xp,
 	}
 }
 
-static void await_server(struct xprt2_xprt *xp, struct xprt2_req *req)
+static void xprt2_dead_await_server(struct xprt2_xprt *xp,
+				    struct xprt2_req *req)
 {
 	bool silent;
 
 	xprt2_count(dead_waits);
-	wait_while(awaits_server_locked, xp, req, XPRT2_ANSWER_TIMEOUT);
+	xprt2_dead_wait_while(xprt2_dead_awaits_server_locked, xp, req,
+			      XPRT2_ANSWER_TIMEOUT);
 	if (req->rq2_late) {
 		xprt2_count(dead_answered);
 		return;
 	}
 	spin_lock(&xp->xp_req_lock);
-	silent = unanswered_locked(xp, req);
+	silent = xprt2_dead_unanswered_locked(xp, req);
 	if (silent)
 		WRITE_ONCE(req->rq2_ep->ep_silent, true);
 	spin_unlock(&xp->xp_req_lock);
@@ -310,7 +313,7 @@ static void await_server(struct xprt2_xprt *xp, struct xprt2_req *req)
 }
 
 /* Return: 0 when a LOCAL_INV was posted and will complete. Under xp_fence_mutex */
-static int fence(struct xprt2_ep *ep, struct xprt2_req *req)
+static int xprt2_fence_post_all(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	u32 handle;
 
@@ -329,7 +332,7 @@ static int fence(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /* The queue is dead but may not be quiet: be sure, then keep nothing. */
-static void strip(struct xprt2_ep *ep, struct xprt2_req *req)
+static void xprt2_dead_strip(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_STALLED);
 	rpcrdma2_sq_drain(&ep->ep_conn);
@@ -340,27 +343,28 @@ static void strip(struct xprt2_ep *ep, struct xprt2_req *req)
  * Waits for the server if there is reason to, fences what is live then, and strips
  * the request when that does not work or a Send of it is stuck.
  */
-static void take_back(struct xprt2_req *req, bool wait)
+static void xprt2_dead_revoke(struct xprt2_req *req, bool wait)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
 	int ret = -ENOTCONN;
 
 	reinit_completion(&req->rq2_event);
-	/* Pairs with the barrier in send_done() */
+	/* Pairs with the barrier in xprt2_send_done() */
 	smp_store_mb(req->rq2_dead, true);
 	if (wait)
-		await_server(xp, req);
+		xprt2_dead_await_server(xp, req);
 
 	scoped_guard(mutex, &xp->xp_fence_mutex)
 		if (xprt2_holds_memory(req))
-			ret = fence(xp->xp_ep, req);
+			ret = xprt2_fence_post_all(xp->xp_ep, req);
 	if (!ret)
-		wait_while(awaits_fence_locked, xp, req, XPRT2_FENCE_TIMEOUT);
+		xprt2_dead_wait_while(xprt2_dead_awaits_fence_locked, xp, req,
+				      XPRT2_FENCE_TIMEOUT);
 
 	if (xprt2_holds_memory(req)) {
 		guard(mutex)(&xp->xp_fence_mutex);
 		if (xprt2_holds_memory(req))
-			strip(xp->xp_ep, req);
+			xprt2_dead_strip(xp->xp_ep, req);
 	}
 	WRITE_ONCE(req->rq2_dead, false);
 }
@@ -390,7 +394,7 @@ static void take_back(struct xprt2_req *req, bool wait)
 void xprt2_fence_wait(struct xprt2_req *req)
 {
 	if (unlikely(xprt2_holds_memory(req)))
-		take_back(req, true);
+		xprt2_dead_revoke(req, true);
 }
 
 /**
@@ -404,7 +408,7 @@ void xprt2_fence_wait(struct xprt2_req *req)
 void xprt2_fence_now(struct xprt2_req *req)
 {
 	if (xprt2_holds_memory(req))
-		take_back(req, false);
+		xprt2_dead_revoke(req, false);
 }
 
 /*
@@ -417,7 +421,7 @@ void xprt2_fence_now(struct xprt2_req *req)
  * it is posted on the next connection. A Reply that comes in between, or a
  * second one while the first is fenced, is not for it (X6).
  */
-static struct rpc_rqst *find_rqst_locked(struct xprt2_ep *ep, u32 xid)
+static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	struct rpc_rqst *rqst;
@@ -428,7 +432,7 @@ static struct rpc_rqst *find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 	if (!rqst)
 		return NULL;
 	req = xprt2_rqst_to_req(rqst);
-	/* Pairs with send_begins(): rq2_holds is set */
+	/* Pairs with xprt2_send_begin(): rq2_holds is set */
 	return smp_load_acquire(&req->rq2_ep) == ep && !req->rq2_reply &&
 	       !req->rq2_status ? rqst : NULL;
 }
@@ -450,7 +454,7 @@ struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	struct rpc_rqst *rqst;
 
 	spin_lock(&xprt->queue_lock);
-	rqst = find_rqst_locked(ep, xid);
+	rqst = xprt2_find_rqst_locked(ep, xid);
 	if (rqst) {
 		xprt_pin_rqst(rqst);
 		xprt2_rqst_to_req(rqst)->rq2_reply = rep;
@@ -473,7 +477,7 @@ bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid)
 	bool awaited;
 
 	spin_lock(&xprt->queue_lock);
-	awaited = find_rqst_locked(ep, xid);
+	awaited = xprt2_find_rqst_locked(ep, xid);
 	spin_unlock(&xprt->queue_lock);
 	return awaited;
 }

@@ -16,7 +16,8 @@ struct param_range {
 	unsigned int max;
 };
 
-static int set_in_range(const char *val, const struct kernel_param *kp)
+static int xprt2_param_set_in_range(const char *val,
+				    const struct kernel_param *kp)
 {
 	const struct param_range *ra = kp->arg;
 	const struct kernel_param value = { .arg = ra->value };
@@ -24,7 +25,7 @@ static int set_in_range(const char *val, const struct kernel_param *kp)
 	return param_set_uint_minmax(val, &value, ra->min, ra->max);
 }
 
-static int get_in_range(char *buffer, const struct kernel_param *kp)
+static int xprt2_param_get_in_range(char *buffer, const struct kernel_param *kp)
 {
 	const struct param_range *ra = kp->arg;
 
@@ -32,8 +33,8 @@ static int get_in_range(char *buffer, const struct kernel_param *kp)
 }
 
 static const struct kernel_param_ops range_ops = {
-	.set = set_in_range,
-	.get = get_in_range,
+	.set = xprt2_param_set_in_range,
+	.get = xprt2_param_get_in_range,
 };
 
 #define XPRT2_PARAM(_name, _default, _min, _max, _desc)			\
@@ -61,7 +62,7 @@ module_param_cb(backward, &rpcrdma2_backward_ops, &xprt2_param_backward, 0644);
 __MODULE_PARM_TYPE(backward, "charp");
 MODULE_PARM_DESC(backward, "Callbacks to take: none, inline: without chunks, or genl: with chunks, which are not taken over iWARP (default genl); applies to new connections");
 
-static int set_size(const char *val, const struct kernel_param *kp)
+static int xprt2_param_set_size(const char *val, const struct kernel_param *kp)
 {
 	int ret = param_set_uint_minmax(val, kp, RPCRDMA2_INLINE_DEFAULT,
 					RPCRDMA2_INLINE_MAX);
@@ -72,7 +73,7 @@ static int set_size(const char *val, const struct kernel_param *kp)
 }
 
 static const struct kernel_param_ops size_ops = {
-	.set = set_size,
+	.set = xprt2_param_set_size,
 	.get = param_get_uint,
 };
 
@@ -89,7 +90,7 @@ MODULE_PARM_DESC(send_size, "Octets of the largest Send, where the server takes 
 /* Connects and grows pools; memory reclaim may depend on both. */
 struct workqueue_struct *xprt2_wq;
 
-static int register_class(void)
+static int xprt2_register_class(void)
 {
 	int ret = xprt_register_transport(&xprt2_class);
 
@@ -113,7 +114,7 @@ static int __init xprt2_init(void)
 	ret = xprt2_view_init();
 	if (ret)
 		goto out_wq;
-	ret = register_class();
+	ret = xprt2_register_class();
 	if (ret)
 		goto out_view;
 	xprt2_debugfs_init();

@@ -37,35 +37,37 @@
  */
 static atomic64_t notes[1 << NOTES_BITS];
 
-static __always_inline atomic64_t *note_of(const struct task_struct *task)
+static __always_inline atomic64_t *
+xprt2_netid_note_of(const struct task_struct *task)
 {
 	return &notes[hash_32(task->pid, NOTES_BITS)];
 }
 
-static __always_inline u32 second(void)
+static __always_inline u32 xprt2_netid_now(void)
 {
 	return jiffies / HZ;
 }
 
-static __always_inline void note_task(bool two)
+static __always_inline void xprt2_netid_note_task(bool two)
 {
-	u64 note = (u64)current->pid << 32 | second();
+	u64 note = (u64)current->pid << 32 | xprt2_netid_now();
 
 	if (two)
-		atomic64_set(note_of(current), note);
-	else if (atomic64_read(note_of(current)) >> 32 == current->pid)
-		atomic64_set(note_of(current), 0);
+		atomic64_set(xprt2_netid_note_of(current), note);
+	else if (atomic64_read(xprt2_netid_note_of(current)) >> 32 ==
+		 current->pid)
+		atomic64_set(xprt2_netid_note_of(current), 0);
 }
 
-static bool is_noted(void)
+static bool xprt2_netid_is_noted(void)
 {
-	u64 note = atomic64_read(note_of(current));
+	u64 note = atomic64_read(xprt2_netid_note_of(current));
 
 	return note >> 32 == current->pid &&
-	       second() - (u32)note <= NOTE_SECONDS;
+	       xprt2_netid_now() - (u32)note <= NOTE_SECONDS;
 }
 
-static const char *stands_for(const char *name)
+static const char *xprt2_netid_stands_for(const char *name)
 {
 	if (!strcmp(name, "rdma2"))
 		return "rdma";
@@ -84,14 +86,14 @@ static int xprt2_lookup_entry(struct kretprobe_instance *ri,
 	if (!entry || !name)
 		return 1;
 	if (!strcmp(name, "rdma") || !strcmp(name, "rdma6"))
-		note_task(false);
-	name = stands_for(name);
+		xprt2_netid_note_task(false);
+	name = xprt2_netid_stands_for(name);
 	if (!name)
 		return 1;
 	for (; entry->name; entry++) {
 		if (!strcmp(entry->name, name)) {
 			*value = entry->value;
-			note_task(true);
+			xprt2_netid_note_task(true);
 			return 0;
 		}
 	}
@@ -144,7 +146,7 @@ void xprt2_netid_exit(void)
 
 #else
 
-static bool is_noted(void)
+static bool xprt2_netid_is_noted(void)
 {
 	return XPRT2_IDENT != XPRT_TRANSPORT_RDMA;
 }
@@ -170,7 +172,7 @@ void xprt2_netid_exit(void)
  */
 const char *xprt2_netid(bool v6)
 {
-	if (is_noted())
+	if (xprt2_netid_is_noted())
 		return v6 ? "rdma26" : "rdma2";
 	return v6 ? "rdma6" : "rdma";
 }

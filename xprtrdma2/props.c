@@ -23,7 +23,7 @@
 #include "trace.h"
 
 /* S33, S14: on the wire from the next message on (S15) */
-static void bound_messages(struct xprt2_ep *ep)
+static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 {
 	if (ep->ep_vers != RPCRDMA2_VERS_TWO)
 		return;
@@ -35,7 +35,7 @@ static void bound_messages(struct xprt2_ep *ep)
 }
 
 /* How the receive CQ goes on */
-static void note_talk(struct xprt2_ep *ep)
+static void xprt2_props_note_pending(struct xprt2_ep *ep)
 {
 	bool busy = rpcrdma2_exchange_busy(&ep->ep_ex);
 
@@ -66,8 +66,8 @@ void xprt2_begin_properties(struct xprt2_ep *ep)
 		able->pr_limits[RPCRDMA2_LIMIT_READS] = XPRT2_BACKWARD_CHUNKS;
 		able->pr_limits[RPCRDMA2_LIMIT_WRITES] = XPRT2_BACKWARD_CHUNKS;
 	}
-	note_talk(ep);
-	bound_messages(ep);
+	xprt2_props_note_pending(ep);
+	xprt2_props_bound_messages(ep);
 }
 
 /**
@@ -80,13 +80,13 @@ void xprt2_begin_properties(struct xprt2_ep *ep)
 void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
 {
 	rpcrdma2_exchange_reply_refused(&ep->ep_ex, needed);
-	bound_messages(ep);
+	xprt2_props_bound_messages(ep);
 }
 
 /* S26, S32 */
-static int send_propmsg(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
-			const struct rpcrdma2_propmsg *pm, bool answers,
-			gfp_t gfp)
+static int xprt2_props_post(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
+			    const struct rpcrdma2_propmsg *pm, bool answers,
+			    gfp_t gfp)
 {
 	struct xprt2_req *req = xprt2_backward_req(ep->ep_xp, answers, gfp);
 	struct rpc_rqst *rqst;
@@ -112,7 +112,7 @@ static int send_propmsg(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
  * S18: an error carries nothing but the xid, so no RPC may have the same: it comes
  * from the sequence that the RPCs' come from.
  */
-static u32 take_xid(struct rpc_xprt *xprt)
+static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 {
 	__be32 xid;
 
@@ -137,7 +137,7 @@ int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 {
 	struct rpcrdma2_propmsg own;
 
-	h->h_xid = take_xid(&ep->ep_xp->xp_xprt);
+	h->h_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
 	h->h_proc = 0;
 	scoped_guard(mutex, &ep->ep_prop_mutex) {
 		rpcrdma2_exchange_announce(&ep->ep_ex, &own);
@@ -146,33 +146,34 @@ int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 					      ~RPCRDMA2_PROPS_MARKED,
 					      &ep->ep_ex.ex_told);
 		rpcrdma2_exchange_sent(&ep->ep_ex, &own, h->h_xid, jiffies);
-		note_talk(ep);
+		xprt2_props_note_pending(ep);
 		ep->ep_connprop_xid = h->h_xid;
 		ep->ep_connprop_sent = true;
 	}
-	return send_propmsg(ep, h, &own, false, GFP_KERNEL);
+	return xprt2_props_post(ep, h, &own, false, GFP_KERNEL);
 }
 
 /* What could not be sent is retried when the next message comes. */
-static bool say(struct xprt2_ep *ep, const struct rpcrdma2_propmsg *pm)
+static bool xprt2_props_send(struct xprt2_ep *ep,
+			     const struct rpcrdma2_propmsg *pm)
 {
 	struct rpcrdma2_hdr *h = kmalloc(sizeof(*h), GFP_NOWAIT | __GFP_NOWARN);
-	u32 xid = take_xid(&ep->ep_xp->xp_xprt);
+	u32 xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
 	int ret = -ENOMEM;
 
-	bound_messages(ep);		/* C-034: before it leaves */
+	xprt2_props_bound_messages(ep);		/* C-034: before it leaves */
 	if (h) {
 		h->h_xid = xid;
 		h->h_proc = 0;
-		ret = send_propmsg(ep, h, pm, false,
-				   GFP_NOWAIT | __GFP_NOWARN);
+		ret = xprt2_props_post(ep, h, pm, false,
+				       GFP_NOWAIT | __GFP_NOWARN);
 		kfree(h);
 	}
 	if (ret)
 		rpcrdma2_exchange_unsent(&ep->ep_ex);
 	else
 		rpcrdma2_exchange_sent(&ep->ep_ex, pm, xid, jiffies);
-	bound_messages(ep);		/* S14: once it has left */
+	xprt2_props_bound_messages(ep);		/* S14: once it has left */
 	return !ret;
 }
 
@@ -180,7 +181,7 @@ static bool say(struct xprt2_ep *ep, const struct rpcrdma2_propmsg *pm)
  * 2.3: a message that is no answer takes the place of a Call, unless the server
  * counts as this end does. No Call more is sent until there is that place.
  */
-static bool has_place(struct xprt2_ep *ep)
+static bool xprt2_props_has_receive(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	unsigned long most;
@@ -202,12 +203,14 @@ static bool has_place(struct xprt2_ep *ep)
 	return place;
 }
 
-static void say_next(struct xprt2_ep *ep)
+static void xprt2_props_send_next(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_propmsg pm;
 
-	if (!rpcrdma2_exchange_busy(&ep->ep_ex) || !has_place(ep) ||
-	    !rpcrdma2_exchange_next(&ep->ep_ex, jiffies, &pm) || !say(ep, &pm))
+	if (!rpcrdma2_exchange_busy(&ep->ep_ex) ||
+	    !xprt2_props_has_receive(ep) ||
+	    !rpcrdma2_exchange_next(&ep->ep_ex, jiffies, &pm) ||
+	    !xprt2_props_send(ep, &pm))
 		return;
 	if (pm.pm_type == RDMA2_OPT_REQPROP)
 		xprt2_count(reqprops_sent);
@@ -229,8 +232,8 @@ void xprt2_converse(struct xprt2_ep *ep)
 				 READ_ONCE(ep->ep_send_size));
 	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED &&
 	    ep->ep_vers == RPCRDMA2_VERS_TWO && ep->ep_grant)
-		say_next(ep);
-	note_talk(ep);
+		xprt2_props_send_next(ep);
+	xprt2_props_note_pending(ep);
 }
 
 /**
@@ -243,7 +246,7 @@ void xprt2_talk(struct work_struct *work)
 
 	guard(mutex)(&ep->ep_prop_mutex);
 	xprt2_converse(ep);
-	bound_messages(ep);
+	xprt2_props_bound_messages(ep);
 }
 
 /**
@@ -277,7 +280,7 @@ void xprt2_heard(struct xprt2_ep *ep)
 {
 	if (rpcrdma2_exchange_heard(&ep->ep_ex, jiffies))
 		xprt2_count(properties_in_vain);
-	note_talk(ep);
+	xprt2_props_note_pending(ep);
 }
 
 /**
@@ -294,7 +297,7 @@ bool xprt2_property_refused(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 		return false;
 	xprt2_count_error(ep, &msg->mg_hdr);
 	xprt2_count(properties_in_vain);
-	bound_messages(ep);
+	xprt2_props_bound_messages(ep);
 	return true;
 }
 
@@ -323,13 +326,13 @@ void xprt2_take_properties(struct xprt2_ep *ep,
 		return;
 	if (effects & RPCRDMA2_EFFECT_CHUNKS)
 		rpcrdma2_exchange_bound(&ep->ep_ex, &ep->ep_limits);
-	bound_messages(ep);
+	xprt2_props_bound_messages(ep);
 	xprt2_backward_measure(ep);
 	trace_xprt2_property(ep, pm->pm_type);
 }
 
 /* S46: when neither answer nor error can be sent the connection is given up. */
-static void answer_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
+static void xprt2_props_answer(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 {
 	struct rpcrdma2_propmsg answer;
 
@@ -337,16 +340,16 @@ static void answer_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 				      &answer))
 		return;
 	xprt2_count(reqprops);
-	if (send_propmsg(ep, &msg->mg_hdr, &answer, true,
-			 GFP_NOWAIT | __GFP_NOWARN))
+	if (xprt2_props_post(ep, &msg->mg_hdr, &answer, true,
+			     GFP_NOWAIT | __GFP_NOWARN))
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
 	if (ep->ep_ex.ex_recv_wish)
 		xprt2_receives_wanted(ep, ep->ep_ex.ex_recv_wish);
 	ep->ep_ex.ex_recv_wish = 0;
-	bound_messages(ep);
+	xprt2_props_bound_messages(ep);
 }
 
-static void refuse_property(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
+static void xprt2_props_refuse(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 {
 	xprt2_count(properties_refused);
 	rpcrdma2_set_error(&msg->mg_hdr, msg->mg_verdict, 0, 0);
@@ -376,9 +379,9 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (!ep->ep_grant)
 		xprt2_count(dropped_silently);
 	else if (msg->mg_verdict)
-		refuse_property(ep, msg);
+		xprt2_props_refuse(ep, msg);
 	else
-		answer_property(ep, msg);
+		xprt2_props_answer(ep, msg);
 }
 
 /**
@@ -404,7 +407,7 @@ void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_count(resprops);
 	else
 		xprt2_count(dropped_silently);		/* S17, S39 */
-	bound_messages(ep);
+	xprt2_props_bound_messages(ep);
 }
 
 /**

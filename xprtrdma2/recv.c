@@ -16,7 +16,7 @@
  * rq2_reply_max bound it. fence.c finds the RPC, req.c ends it.
  */
 
-static u32 sum_chunk_lengths(const struct rpcrdma2_hdr *h)
+static u32 xprt2_reply_sum_lengths(const struct rpcrdma2_hdr *h)
 {
 	u64 sum = 0;
 	unsigned int i;
@@ -27,15 +27,15 @@ static u32 sum_chunk_lengths(const struct rpcrdma2_hdr *h)
 }
 
 /* E-20: what the server says it wrote must lie in what it was offered. */
-static bool within_offer(const struct xprt2_req *req,
-			 const struct xprt2_rep *rep)
+static bool xprt2_reply_is_within_offer(const struct xprt2_req *req,
+					const struct xprt2_rep *rep)
 {
 	return rep->rep_written <= req->rq2_write_max &&
 	       rep->rep_replylen <= req->rq2_reply_max;
 }
 
 /* The server serves: the next attempts to connect are the first ones again. */
-static void take_good_reply(struct xprt2_ep *ep)
+static void xprt2_reply_take_good(struct xprt2_ep *ep)
 {
 	if (likely(ep->ep_replied))
 		return;
@@ -45,8 +45,8 @@ static void take_good_reply(struct xprt2_ep *ep)
 }
 
 /* No RPC waits for this Reply, but one may have waited. */
-static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
-		       const struct rpcrdma2_msg *msg)
+static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				  const struct rpcrdma2_msg *msg)
 {
 	u32 xid;
 
@@ -69,8 +69,8 @@ static void drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
  * Return: false for an error that the Call cannot have caused, or that says
  * nothing of use. C-083 to C-085, C-090 to C-092, S14.
  */
-static bool learn(struct xprt2_ep *ep, struct xprt2_req *req,
-		  const struct rpcrdma2_error *er)
+static bool xprt2_reply_note_limit(struct xprt2_ep *ep, struct xprt2_req *req,
+				   const struct rpcrdma2_error *er)
 {
 	enum rpcrdma2_remedy remedy = rpcrdma2_remedy(ep->ep_vers, er, false);
 	struct rpcrdma2_call_limits *cl = &ep->ep_limits;
@@ -99,18 +99,18 @@ static bool learn(struct xprt2_ep *ep, struct xprt2_req *req,
  * Return: -EAGAIN to send the Call again, within what the server takes, once on
  * this connection (S45); or what the RPC ends with.
  */
-static int judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
-		       const struct rpcrdma2_error *er)
+static int xprt2_reply_judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
+				   const struct rpcrdma2_error *er)
 {
 	bool fails = rpcrdma2_remedy(ep->ep_vers, er, req->rq2_resent) ==
 		     RPCRDMA2_REMEDY_FAIL;
 
-	return learn(ep, req, er) && !fails ? -EAGAIN : -EIO;
+	return xprt2_reply_note_limit(ep, req, er) && !fails ? -EAGAIN : -EIO;
 }
 
 /* What the Reply says that the server has put where; @rep keeps it. */
-static void read_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
-		       const struct rpcrdma2_msg *msg)
+static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			     const struct rpcrdma2_msg *msg)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rep->rep_rqst);
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
@@ -121,19 +121,20 @@ static void read_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rep->rep_written = 0;
 	rep->rep_replylen = 0;
 	if (msg->mg_verdict || h->h_proc == RDMA2_ERROR) {
-		if (!rep->rep_status)
-			rep->rep_status = msg->mg_verdict ? -EIO :
-					  judge_error(ep, req, &h->h_error);
+		if (!rep->rep_status && msg->mg_verdict)
+			rep->rep_status = -EIO;
+		else if (!rep->rep_status)
+			rep->rep_status = xprt2_reply_judge_error(ep, req, &h->h_error);
 		return;
 	}
 	if (likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))
 		ep->ep_xp->xp_refused = 0;
-	rep->rep_written = sum_chunk_lengths(h);
+	rep->rep_written = xprt2_reply_sum_lengths(h);
 	rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
-	if (!within_offer(req, rep))
+	if (!xprt2_reply_is_within_offer(req, rep))
 		rep->rep_status = -EIO;
 	else
-		take_good_reply(ep);
+		xprt2_reply_take_good(ep);
 }
 
 /**
@@ -153,11 +154,11 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 
 	rqst = xprt2_claim_rqst(ep, rep, msg->mg_hdr.h_xid);
 	if (!rqst) {
-		drop_reply(ep, rep, msg);
+		xprt2_recv_drop_reply(ep, rep, msg);
 		return;
 	}
 	req = xprt2_rqst_to_req(rqst);
-	read_reply(ep, rep, msg);
+	xprt2_reply_read(ep, rep, msg);
 	if (rpcrdma2_msg_is_error(msg))
 		xprt2_count_error(ep, &msg->mg_hdr);
 	xprt2_count(replies);
@@ -179,21 +180,21 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
  * From a Receive completion to the handler of the message. credits.c posts Receives.
  */
 
-static u32 refill(struct xprt2_ep *ep)
+static u32 xprt2_recv_refill(struct xprt2_ep *ep)
 {
 	return xprt2_post_receives(ep, ep->ep_grant ?: RPCRDMA2_CREDIT_INITIAL,
 				   GFP_NOWAIT | __GFP_NOWARN);
 }
 
 /* As many RPCs as the server grants, and as there are Receives for their Replies */
-static void set_window(struct xprt2_ep *ep)
+static void xprt2_recv_set_window(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	unsigned long cwnd;
 	bool freed;
 
 	cwnd = RPC_CWNDSCALE * xprt2_calls_beside(READ_ONCE(ep->ep_beside),
-						  refill(ep));
+						  xprt2_recv_refill(ep));
 	if (READ_ONCE(xprt->cwnd) == cwnd)
 		return;
 
@@ -208,32 +209,33 @@ static void set_window(struct xprt2_ep *ep)
 }
 
 /* The server says how many RPCs may be outstanding (C-097, S26). */
-static void take_grant(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
+static void xprt2_recv_take_grant(struct xprt2_ep *ep,
+				  const struct rpcrdma2_hdr *h)
 {
 	WRITE_ONCE(ep->ep_grant,
 		   rpcrdma2_grant_next(h, ep->ep_grant, ep->ep_max_reqs,
 				       ep->ep_grant));
-	set_window(ep);
+	xprt2_recv_set_window(ep);
 }
 
 typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				struct rpcrdma2_msg *msg);
 
 /* Looked at, and of no more use */
-static void finish_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			   const struct rpcrdma2_msg *msg)
+static void xprt2_recv_finish(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			      const struct rpcrdma2_msg *msg)
 {
 	xprt2_check_handle(ep, msg);
 	rpcrdma2_recv_put(&rep->rep_recv);
 }
 
 /* Not for this end, or not yet */
-static void drop_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			 struct rpcrdma2_msg *msg)
+static void xprt2_recv_drop(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			    struct rpcrdma2_msg *msg)
 {
 	trace_xprt2_drop(ep, &msg->mg_hdr);
 	xprt2_count(dropped_silently);
-	finish_message(ep, rep, msg);
+	xprt2_recv_finish(ep, rep, msg);
 }
 
 /* C-066: the direction, not the xid, tells Calls from Replies. */
@@ -256,8 +258,8 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 };
 
 /* S35: nothing in another version than the Call; S36: but ERR_VERS. */
-static bool in_version(const struct xprt2_ep *ep,
-		       const struct rpcrdma2_msg *msg)
+static bool xprt2_recv_in_version(const struct xprt2_ep *ep,
+				  const struct rpcrdma2_msg *msg)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
@@ -266,7 +268,7 @@ static bool in_version(const struct xprt2_ep *ep,
 		h->h_error.er_code == RDMA2_ERR_VERS);
 }
 
-static message_handler choose_handler(const struct rpcrdma2_msg *msg)
+static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 {
 	u32 direction = msg->mg_hdr.h_direction, proc = msg->mg_hdr.h_proc;
 	message_handler handler = NULL;
@@ -277,7 +279,7 @@ static message_handler choose_handler(const struct rpcrdma2_msg *msg)
 	if (msg->mg_verdict != RDMA2_DROP && direction < ARRAY_SIZE(handlers) &&
 	    proc < ARRAY_SIZE(handlers[0]))
 		handler = handlers[direction][proc];
-	return handler ?: drop_message;
+	return handler ?: xprt2_recv_drop;
 }
 
 /*
@@ -286,25 +288,25 @@ static message_handler choose_handler(const struct rpcrdma2_msg *msg)
  * message nothing counts (S11), nor of one in another version; what either
  * says about the version of the connection does.
  */
-static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			 struct rpcrdma2_msg *msg)
+static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			    struct rpcrdma2_msg *msg)
 {
-	bool spoken = in_version(ep, msg), refused;
+	bool spoken = xprt2_recv_in_version(ep, msg), refused;
 	enum xprt2_fate fate;
 
 	/* What is behind an answer that leads to another version */
 	if (unlikely(xprt2_probe_failed(READ_ONCE(ep->ep_nego.ng_phase),
 					READ_ONCE(ep->ep_answer)))) {
-		refill(ep);
-		finish_message(ep, rep, msg);
+		xprt2_recv_refill(ep);
+		xprt2_recv_finish(ep, rep, msg);
 		return;
 	}
 	if (spoken && msg->mg_verdict == RDMA2_OK) {
 		if (unlikely(rpcrdma2_msg_is_control(msg)))
 			xprt2_take_properties(ep, &msg->mg_prop);
-		take_grant(ep, &msg->mg_hdr);
+		xprt2_recv_take_grant(ep, &msg->mg_hdr);
 	} else {
-		refill(ep);
+		xprt2_recv_refill(ep);
 	}
 
 	refused = unlikely(spoken && rpcrdma2_msg_is_error(msg)) &&
@@ -312,26 +314,26 @@ static void take_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	fate = xprt2_negotiate_message(ep, msg, refused);
 	rep->rep_status = fate == XPRT2_F_FAIL ? -EPROTONOSUPPORT : 0;
 	if (fate == XPRT2_F_DONE || refused)
-		finish_message(ep, rep, msg);
+		xprt2_recv_finish(ep, rep, msg);
 	else if (spoken)
-		choose_handler(msg)(ep, rep, msg);
+		xprt2_recv_choose_handler(msg)(ep, rep, msg);
 	else
-		drop_message(ep, rep, msg);
+		xprt2_recv_drop(ep, rep, msg);
 }
 
 /*
  * A message that carries no RPC may be about properties, and so is any as long as
  * there is something to be said of them.
  */
-static bool concerns_properties(const struct xprt2_ep *ep, const __be32 *p,
-				u32 len)
+static bool xprt2_recv_is_about_properties(const struct xprt2_ep *ep,
+					   const __be32 *p, u32 len)
 {
 	return READ_ONCE(ep->ep_talking) ||
 	       (len >= RPCRDMA2_PREFIX_LEN && be32_to_cpu(p[3]) > RDMA2_NOMSG);
 }
 
-static void read_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			 const struct ib_wc *wc)
+static void xprt2_recv_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			    const struct ib_wc *wc)
 {
 	void *base = page_address(rep->rep_recv.rv_pages[0]);
 	bool beside;
@@ -339,10 +341,10 @@ static void read_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
 		handle = wc->ex.invalidate_rkey;
-	if (likely(!concerns_properties(ep, base, wc->byte_len))) {
+	if (likely(!xprt2_recv_is_about_properties(ep, base, wc->byte_len))) {
 		rpcrdma2_msg_read(&ep->ep_msg, base, PAGE_SIZE, wc->byte_len,
 				  handle, &ep->ep_ex);
-		take_message(ep, rep, &ep->ep_msg);
+		xprt2_recv_take(ep, rep, &ep->ep_msg);
 		return;
 	}
 	guard(mutex)(&ep->ep_prop_mutex);
@@ -350,11 +352,11 @@ static void read_message(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	xprt2_heard(ep);
 	rpcrdma2_msg_read(&ep->ep_msg, base, PAGE_SIZE, wc->byte_len, handle,
 			  &ep->ep_ex);
-	take_message(ep, rep, &ep->ep_msg);
+	xprt2_recv_take(ep, rep, &ep->ep_msg);
 	xprt2_converse(ep);
 	/* nothing takes the place of a Call any more */
 	if (beside && !ep->ep_beside)
-		set_window(ep);
+		xprt2_recv_set_window(ep);
 }
 
 /**
@@ -378,5 +380,5 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	xprt2_count(recv_completions);
 	xprt2_count_add(reply_bytes, wc->byte_len);
 	rpcrdma2_recv_sync(rv);
-	read_message(ep, rep, wc);
+	xprt2_recv_read(ep, rep, wc);
 }

@@ -21,8 +21,8 @@
  * undone by xprt2_reqs_wake() at teardown.
  */
 
-static struct xprt2_req *create_req(struct xprt2_xprt *xp,
-				    struct xprt2_pool *pool, gfp_t gfp)
+static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
+					  struct xprt2_pool *pool, gfp_t gfp)
 {
 	struct xprt2_req *req;
 
@@ -50,8 +50,8 @@ static struct xprt2_req *create_req(struct xprt2_xprt *xp,
 	return req;
 }
 
-static struct xprt2_req *pop_req(struct xprt2_xprt *xp,
-				 struct xprt2_pool *pool, bool last)
+static struct xprt2_req *xprt2_req_pop(struct xprt2_xprt *xp,
+				       struct xprt2_pool *pool, bool last)
 {
 	struct list_head *pos;
 
@@ -76,9 +76,9 @@ struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 {
 	struct xprt2_req *req;
 
-	req = pop_req(xp, pool, last);
+	req = xprt2_req_pop(xp, pool, last);
 	if (!req && READ_ONCE(pool->pl_count) < pool->pl_max)
-		req = create_req(xp, pool, gfp);
+		req = xprt2_req_create(xp, pool, gfp);
 	if (req)
 		kref_init(&req->rq2_kref);
 	return req;
@@ -139,7 +139,7 @@ static void xprt2_req_push(struct xprt2_xprt *xp, struct xprt2_req *req)
 		if (likely(!READ_ONCE(xprt->backlog.qlen)) ||
 		    pool != &xp->xp_forward)
 			return;
-		req = pop_req(xp, pool, true);
+		req = xprt2_req_pop(xp, pool, true);
 		if (!req)
 			return;
 		kref_init(&req->rq2_kref);
@@ -220,7 +220,7 @@ void xprt2_req_await_posts(struct xprt2_req *req)
 }
 
 /* Caller holds xp_req_lock, or is the only user left. */
-static void unmap_req_locked(struct xprt2_req *req)
+static void xprt2_req_unmap_locked(struct xprt2_req *req)
 {
 	if (!req->rq2_device)
 		return;
@@ -230,8 +230,8 @@ static void unmap_req_locked(struct xprt2_req *req)
 }
 
 /* Naturally aligned, of a power of two; a buffer once grown stays. */
-static int grow(struct xprt2_req *req, void **buf, size_t *size, size_t want,
-		gfp_t gfp)
+static int xprt2_req_grow(struct xprt2_req *req, void **buf, size_t *size,
+			  size_t want, gfp_t gfp)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
 	void *old = *buf, *new;
@@ -244,7 +244,7 @@ static int grow(struct xprt2_req *req, void **buf, size_t *size, size_t want,
 		return -ENOMEM;
 
 	spin_lock(&xp->xp_req_lock);
-	unmap_req_locked(req);
+	xprt2_req_unmap_locked(req);
 	*buf = new;
 	*size = want;
 	spin_unlock(&xp->xp_req_lock);
@@ -268,25 +268,26 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 	struct rpc_rqst *rqst = &req->rq2_slot;
 	size_t call = XPRT2_HEADROOM + rqst->rq_callsize;
 
-	if (grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
-		 max_t(size_t, call, XPRT2_SENDBUF_SIZE), gfp))
+	if (xprt2_req_grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
+			   max_t(size_t, call, XPRT2_SENDBUF_SIZE), gfp))
 		return -ENOMEM;
 	/* What is no forward Call has no Reply. */
 	if (rqst->rq_rcvsize &&
-	    grow(req, &req->rq2_recvbuf, &req->rq2_recvsize,
-		 max_t(size_t, rqst->rq_rcvsize, XPRT2_RECVBUF_SIZE), gfp))
+	    xprt2_req_grow(req, &req->rq2_recvbuf, &req->rq2_recvsize,
+			   max_t(size_t, rqst->rq_rcvsize, XPRT2_RECVBUF_SIZE),
+			   gfp))
 		return -ENOMEM;
 
 	/* Without it the device gathers the payload. */
 	if (unlikely(req->rq2_pullup_size > req->rq2_sendsize))
-		grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
-		     req->rq2_pullup_size, GFP_NOWAIT | __GFP_NOWARN);
+		xprt2_req_grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
+			       req->rq2_pullup_size, GFP_NOWAIT | __GFP_NOWARN);
 
 	rqst->rq_buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
 	/* What is no forward Call has no credential. */
 	if (rqst->rq_cred && xprt2_touches_data(rqst)) {
-		if (grow(req, &req->rq2_plainbuf, &req->rq2_plainsize,
-			 rqst->rq_callsize, gfp))
+		if (xprt2_req_grow(req, &req->rq2_plainbuf, &req->rq2_plainsize,
+				   rqst->rq_callsize, gfp))
 			return -ENOMEM;
 		rqst->rq_buffer = req->rq2_plainbuf;	/* X8 */
 	}
@@ -327,7 +328,7 @@ out_wait:
 	return -ENOBUFS;
 }
 
-static void init_pool(struct xprt2_pool *pool, unsigned int max)
+static void xprt2_pool_create(struct xprt2_pool *pool, unsigned int max)
 {
 	INIT_LIST_HEAD(&pool->pl_free);
 	pool->pl_max = max;
@@ -348,11 +349,11 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	int i;
 
 	/* A Send not yet known to be complete keeps its request. */
-	init_pool(&xp->xp_forward, xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH);
-	init_pool(&xp->xp_backward,
+	xprt2_pool_create(&xp->xp_forward, xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH);
+	xprt2_pool_create(&xp->xp_backward,
 		  xprt2_backward_reqs(xp->xp_backward_wanted));
 	for (i = 0; i < XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH; i++) {
-		req = create_req(xp, &xp->xp_forward, GFP_KERNEL);
+		req = xprt2_req_create(xp, &xp->xp_forward, GFP_KERNEL);
 		if (!req)
 			return -ENOMEM;
 		list_add(&req->rq2_pool, &xp->xp_forward.pl_free);
@@ -375,7 +376,7 @@ void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach)
 	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all) {
 		if (detach) {
 			WRITE_ONCE(req->rq2_ep, NULL);	/* X6, X7 */
-			unmap_req_locked(req);
+			xprt2_req_unmap_locked(req);
 		}
 		if (READ_ONCE(req->rq2_dead))
 			complete(&req->rq2_event);
@@ -435,7 +436,8 @@ void xprt2_drop_reply(struct xprt2_req *req)
  *
  * Return: octets that are in place with that.
  */
-static size_t place_head(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
+static size_t xprt2_reply_place_head(struct rpc_rqst *rqst,
+				     const struct xprt2_rep *rep)
 {
 	struct kvec *head = &rqst->rq_rcv_buf.head[0];
 	size_t placed = 0;
@@ -451,8 +453,8 @@ static size_t place_head(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 	return placed;
 }
 
-/* Octets behind the head that there is memory for: see fill_sparse_pages() */
-static size_t room_behind_head(const struct xdr_buf *buf)
+/* Octets behind the head that there is memory for: see xprt2_marshal_fill_sparse_pages() */
+static size_t xprt2_reply_room_behind_head(const struct xdr_buf *buf)
 {
 	size_t at = buf->page_base, end = at + buf->page_len;
 
@@ -464,8 +466,8 @@ static size_t room_behind_head(const struct xdr_buf *buf)
 }
 
 /* Copy @len octets of a Receive, from @at on, behind the first @to of a buffer. */
-static void copy_received(const struct xdr_buf *buf, size_t to,
-			  const struct rpcrdma2_recv *rv, u32 at, size_t len)
+static void xprt2_reply_copy(const struct xdr_buf *buf, size_t to,
+			     const struct rpcrdma2_recv *rv, u32 at, size_t len)
 {
 	xprt2_count_add(fixup_bytes, len);
 	rpcrdma2_recv_copy(rv, at, len, buf, to);
@@ -481,7 +483,8 @@ static void copy_received(const struct xdr_buf *buf, size_t to,
  * When a Write chunk brought the payload, what follows it inline begins right
  * behind the head (E-07), and goes behind the payload and its XDR pad.
  */
-static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
+static u32 xprt2_reply_place_inline(struct rpc_rqst *rqst,
+				    const struct xprt2_rep *rep)
 {
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
 	size_t head, written = xdr_align_size(rep->rep_written);
@@ -489,19 +492,20 @@ static u32 place_inline(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
 
 	rpcrdma2_trim_reply(rqst, left);
 	head = buf->head[0].iov_len;
-	placed = place_head(rqst, rep);
-	copy_received(buf, placed, &rep->rep_recv, rep->rep_at + placed,
-		      head - placed);
+	placed = xprt2_reply_place_head(rqst, rep);
+	xprt2_reply_copy(buf, placed, &rep->rep_recv, rep->rep_at + placed,
+			 head - placed);
 
-	end = head + room_behind_head(buf);
+	end = head + xprt2_reply_room_behind_head(buf);
 	to = min(head + written, end);
-	copy_received(buf, to, &rep->rep_recv, rep->rep_at + head,
-		      min(left - head, end - to));
+	xprt2_reply_copy(buf, to, &rep->rep_recv, rep->rep_at + head,
+			 min(left - head, end - to));
 	return min(left + written, end);
 }
 
 /* A Reply chunk was registered over rq_rcv_buf itself: all is in place. */
-static u32 place_chunk(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
+static u32 xprt2_reply_place_chunk(struct rpc_rqst *rqst,
+				   const struct xprt2_rep *rep)
 {
 	if (rep->rep_written)
 		rpcrdma2_trim_reply(rqst, rep->rep_replylen);
@@ -515,7 +519,7 @@ static u32 place_chunk(struct rpc_rqst *rqst, const struct xprt2_rep *rep)
  * An error may end its RPC when no region is live (X2). When regions could not
  * be fenced it has to wait until the connection is gone.
  */
-static int error_locked(const struct xprt2_req *req)
+static int xprt2_req_error_locked(const struct xprt2_req *req)
 {
 	return rpcrdma2_is_exposed(&req->rq2_exposed) ? 0 : req->rq2_status;
 }
@@ -530,7 +534,7 @@ static int error_locked(const struct xprt2_req *req)
  * connection, and sends it. The cookie belongs to the task that sends as long as
  * the Call is queued; then the task of the RPC has yet to come back to wait.
  */
-static void wake_with(struct rpc_task *task, int status)
+static void xprt2_req_wake_with(struct rpc_task *task, int status)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
@@ -542,7 +546,7 @@ static void wake_with(struct rpc_task *task, int status)
 	rpc_wake_up_queued_task(&xprt->pending, task);
 }
 
-static void end_rpc(struct xprt2_rep *rep, int copied)
+static void xprt2_reply_end_rpc(struct xprt2_rep *rep, int copied)
 {
 	struct rpc_rqst *rqst = rep->rep_rqst;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
@@ -555,7 +559,7 @@ static void end_rpc(struct xprt2_rep *rep, int copied)
 		xprt->stat.recvs++;
 		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_status,
 			   rep->rep_status);
-		wake_with(rqst->rq_task, rep->rep_status);
+		xprt2_req_wake_with(rqst->rq_task, rep->rep_status);
 	}
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
@@ -569,11 +573,11 @@ static void end_rpc(struct xprt2_rep *rep, int copied)
  */
 void xprt2_wait_for_reply(struct rpc_task *task)
 {
-	int status = error_locked(xprt2_rqst_to_req(task->tk_rqstp));
+	int status = xprt2_req_error_locked(xprt2_rqst_to_req(task->tk_rqstp));
 
 	xprt_wait_for_reply_request_def(task);
 	if (status)
-		wake_with(task, status);
+		xprt2_req_wake_with(task, status);
 }
 
 /**
@@ -613,7 +617,7 @@ bool xprt2_has_error(const struct xprt2_req *req)
 	if (likely(!READ_ONCE(req->rq2_status)))
 		return false;
 	spin_lock(&xprt->queue_lock);
-	status = error_locked(req);
+	status = xprt2_req_error_locked(req);
 	spin_unlock(&xprt->queue_lock);
 	return status;
 }
@@ -646,7 +650,7 @@ void xprt2_begin_again(struct xprt2_req *req)
  * the RPC, mostly with EIO; or the RPC is sent again in the form that the error
  * asks for.
  */
-static void complete_reply(struct xprt2_rep *rep)
+static void xprt2_reply_complete(struct xprt2_rep *rep)
 {
 	struct rpc_rqst *rqst = rep->rep_rqst;
 	struct xprt2_stats *st = &rep->rep_ep->ep_xp->xp_stats;
@@ -662,14 +666,14 @@ static void complete_reply(struct xprt2_rep *rep)
 		st->st_bad_replies++;
 		xprt2_count(replies_bad);
 	} else if (rep->rep_proc == RDMA2_MSG) {
-		copied = place_inline(rqst, rep);
+		copied = xprt2_reply_place_inline(rqst, rep);
 	} else {
-		copied = place_chunk(rqst, rep);
+		copied = xprt2_reply_place_chunk(rqst, rep);
 	}
 	st->st_reply_bytes += rep->rep_written + rep->rep_replylen;
 	xprt2_count_add(write_chunk_bytes, rep->rep_written);
 	trace_xprt2_complete(rep->rep_ep, be32_to_cpu(rqst->rq_xid), copied);
-	end_rpc(rep, copied);
+	xprt2_reply_end_rpc(rep, copied);
 }
 
 /**
@@ -684,7 +688,7 @@ static void complete_reply(struct xprt2_rep *rep)
 void xprt2_release_reply(struct xprt2_req *req)
 {
 	if (atomic_dec_and_test(&req->rq2_holds))
-		complete_reply(req->rq2_reply);
+		xprt2_reply_complete(req->rq2_reply);
 }
 
 /**

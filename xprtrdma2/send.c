@@ -29,8 +29,9 @@
  * Return: false when there are too few; xprt_write_space() is called when some
  * have come back.
  */
-static bool take_entries(struct xprt2_ep *ep, const struct xprt2_req *req,
-			 unsigned int count)
+static bool xprt2_send_take_entries(struct xprt2_ep *ep,
+				    const struct xprt2_req *req,
+				    unsigned int count)
 {
 	bool control = req->rq2_home != &ep->ep_xp->xp_forward;
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
@@ -52,7 +53,7 @@ static bool take_entries(struct xprt2_ep *ep, const struct xprt2_req *req,
 }
 
 /* Entries 1 to rq2_num_mapped of the gather list are mapped pages. */
-static void unmap_sges(struct xprt2_ep *ep, struct xprt2_req *req)
+static void xprt2_send_unmap_sges(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	unsigned int i;
 
@@ -63,12 +64,13 @@ static void unmap_sges(struct xprt2_ep *ep, struct xprt2_req *req)
 	smp_store_release(&req->rq2_num_mapped, 0);
 }
 
-static struct xprt2_req *post_to_req(struct rpcrdma2_post *post)
+static struct xprt2_req *xprt2_post_to_req(struct rpcrdma2_post *post)
 {
 	return container_of(post, struct xprt2_send, se_post)->se_req;
 }
 
-static void put_req(struct xprt2_req *req, const struct rpcrdma2_post *post)
+static void xprt2_send_put_req(struct xprt2_req *req,
+			       const struct rpcrdma2_post *post)
 {
 	if (unlikely(post->po_timed))
 		xprt2_req_end_post(req);
@@ -77,27 +79,27 @@ static void put_req(struct xprt2_req *req, const struct rpcrdma2_post *post)
 }
 
 /* Without pages: the RPC may be over by now, or have been sent again. */
-static void send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
-		      bool ok)
+static void xprt2_send_done(struct rpcrdma2_conn *co,
+			    struct rpcrdma2_post *post, bool ok)
 {
 	if (post->po_signal && ok)
 		xprt2_count(send_completions);
-	if (post_to_req(post)->rq2_answers && rpcrdma2_fault(done))
+	if (xprt2_post_to_req(post)->rq2_answers && rpcrdma2_fault(done))
 		msleep(20);
-	put_req(post_to_req(post), post);
+	xprt2_send_put_req(xprt2_post_to_req(post), post);
 }
 
-static void pages_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
-		       bool ok)
+static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
+				  struct rpcrdma2_post *post, bool ok)
 {
-	struct xprt2_req *req = post_to_req(post);
+	struct xprt2_req *req = xprt2_post_to_req(post);
 
-	unmap_sges(xprt2_conn_to_ep(co), req);
+	xprt2_send_unmap_sges(xprt2_conn_to_ep(co), req);
 	/* A full barrier: see xprt2_fence_wait() */
 	xprt2_release_reply(req);
 	if (unlikely(READ_ONCE(req->rq2_dead)))
 		complete(&req->rq2_event);
-	send_done(co, post, ok);
+	xprt2_send_done(co, post, ok);
 }
 
 /*
@@ -105,7 +107,7 @@ static void pages_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
  * A tail usually lies there already, just behind the head, so it moves out
  * of the way first. rq_snd_buf is told, which makes a second pass harmless.
  */
-static void pull_up(struct xprt2_req *req, struct xdr_buf *buf)
+static void xprt2_send_pull_up(struct xprt2_req *req, struct xdr_buf *buf)
 {
 	void *to = buf->head[0].iov_base + buf->head[0].iov_len;
 
@@ -121,7 +123,8 @@ static void pull_up(struct xprt2_req *req, struct xdr_buf *buf)
 	}
 }
 
-static bool fits_sendbuf(const struct xprt2_req *req, const struct xdr_buf *buf)
+static bool xprt2_send_fits_buffer(const struct xprt2_req *req,
+				   const struct xdr_buf *buf)
 {
 	const void *head = buf->head[0].iov_base;
 
@@ -129,15 +132,17 @@ static bool fits_sendbuf(const struct xprt2_req *req, const struct xdr_buf *buf)
 	       head + buf->len <= req->rq2_sendbuf + req->rq2_sendsize;
 }
 
-static bool is_small(const struct xdr_buf *buf)
+static bool xprt2_send_is_small(const struct xdr_buf *buf)
 {
 	return buf->page_len <= READ_ONCE(xprt2_param_pullup_max);
 }
 
 /* A payload that is copied makes the Send one entry. It was decided for the plan. */
-static bool pulls_up(const struct xprt2_req *req, const struct xdr_buf *buf)
+static bool xprt2_send_pulls_up(const struct xprt2_req *req,
+				const struct xdr_buf *buf)
 {
-	return fits_sendbuf(req, buf) && (!buf->page_len || req->rq2_small);
+	return xprt2_send_fits_buffer(req, buf) &&
+	       (!buf->page_len || req->rq2_small);
 }
 
 /**
@@ -161,8 +166,8 @@ static bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 
 	if (likely(!buf->page_len))
 		return true;
-	req->rq2_small = is_small(buf);
-	if (pulls_up(req, buf))
+	req->rq2_small = xprt2_send_is_small(buf);
+	if (xprt2_send_pulls_up(req, buf))
 		return true;
 	if (req->rq2_small &&
 	    rpcrdma2_hdr_min(ep->ep_vers) + buf->len <=
@@ -172,8 +177,8 @@ static bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 	return 1 + rpcrdma2_walk_count(wk) <= ep->ep_max_sge;
 }
 
-static int gather_sge(struct xprt2_ep *ep, struct xprt2_req *req, u64 dma,
-		      unsigned int len)
+static int xprt2_send_gather_sge(struct xprt2_ep *ep, struct xprt2_req *req,
+				 u64 dma, unsigned int len)
 {
 	struct ib_sge *sge = &req->rq2_sge[req->rq2_wr.num_sge];
 
@@ -186,8 +191,8 @@ static int gather_sge(struct xprt2_ep *ep, struct xprt2_req *req, u64 dma,
 	return 0;
 }
 
-static int gather_piece(struct xprt2_ep *ep, struct xprt2_req *req,
-			const struct rpcrdma2_piece *pc)
+static int xprt2_send_gather_piece(struct xprt2_ep *ep, struct xprt2_req *req,
+				   const struct rpcrdma2_piece *pc)
 {
 	struct ib_device *device = ep->ep_conn.co_id->device;
 	u64 dma;
@@ -199,7 +204,7 @@ static int gather_piece(struct xprt2_ep *ep, struct xprt2_req *req,
 			      DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(device, dma))
 		goto out_wait;
-	ret = gather_sge(ep, req, dma, pc->pc_len);
+	ret = xprt2_send_gather_sge(ep, req, dma, pc->pc_len);
 	if (ret) {
 		ib_dma_unmap_page(device, dma, pc->pc_len, DMA_TO_DEVICE);
 		return ret;
@@ -214,8 +219,9 @@ out_wait:
 }
 
 /* The tail nearly always lies in the Send buffer, which is mapped already. */
-static int gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
-		       const struct xdr_buf *buf, struct rpcrdma2_range rest)
+static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
+				  const struct xdr_buf *buf,
+				  struct rpcrdma2_range rest)
 {
 	size_t len = min_t(size_t, buf->tail[0].iov_len, rest.ra_len);
 	const void *tail = buf->tail[0].iov_base + buf->tail[0].iov_len - len;
@@ -230,12 +236,12 @@ static int gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
 		rest.ra_len -= len;
 	rpcrdma2_walk_begin(&wk, buf, &rest, 1);
 	while (!ret && rpcrdma2_walk_next(&wk, &pc))
-		ret = gather_piece(ep, req, &pc);
+		ret = xprt2_send_gather_piece(ep, req, &pc);
 	if (ret || !mapped)
 		return ret;
 	ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, dma, len,
 				      DMA_TO_DEVICE);
-	return gather_sge(ep, req, dma, len);
+	return xprt2_send_gather_sge(ep, req, dma, len);
 }
 
 /**
@@ -280,16 +286,16 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		/* E-07: the rest begins after the chunk's XDR pad */
 		rest.ra_off += buf->page_len + rpcrdma2_pad_len(buf);
 		rest.ra_len -= buf->page_len + rpcrdma2_pad_len(buf);
-		ret = gather_rest(ep, req, buf, rest);
-	} else if (pulls_up(req, buf)) {
-		pull_up(req, buf);
+		ret = xprt2_send_gather_rest(ep, req, buf, rest);
+	} else if (xprt2_send_pulls_up(req, buf)) {
+		xprt2_send_pull_up(req, buf);
 		sge->length += behind;
 		ep->ep_xp->xp_stats.st_pullup_bytes += buf->page_len;
 	} else {
-		ret = gather_rest(ep, req, buf, rest);
+		ret = xprt2_send_gather_rest(ep, req, buf, rest);
 	}
 	if (ret) {
-		unmap_sges(ep, req);
+		xprt2_send_unmap_sges(ep, req);
 		return ret;
 	}
 sync:
@@ -304,13 +310,14 @@ sync:
  * makes the receive CQ post, the LOCAL_INV for a region, is behind this chain
  * with the REG_MR of the region: a server can guess an xid, and reply too soon.
  */
-static void send_begins(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
+static void xprt2_send_begin(struct rpcrdma2_conn *co,
+			     struct rpcrdma2_post *post)
 {
-	struct xprt2_req *req = post_to_req(post);
+	struct xprt2_req *req = xprt2_post_to_req(post);
 
 	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
 	req->rq2_late = false;
-	/* Pairs with find_rqst_locked() */
+	/* Pairs with xprt2_find_rqst_locked() */
 	smp_store_release(&req->rq2_ep, xprt2_conn_to_ep(co));
 }
 
@@ -318,11 +325,12 @@ static void send_begins(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
  * A Send that is not posted holds up no Reply, and there may be one: a server can
  * guess an xid.
  */
-static void drop_pages(struct xprt2_ep *ep, struct xprt2_req *req, bool held)
+static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
+				  bool held)
 {
 	if (!req->rq2_num_mapped)
 		return;
-	unmap_sges(ep, req);
+	xprt2_send_unmap_sges(ep, req);
 	if (held)
 		xprt2_release_reply(req);
 }
@@ -358,12 +366,13 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	req->rq2_wr.sg_list = req->rq2_sge;
 	req->rq2_wr.next = NULL;
 	post->po_octets = ep->ep_vers == RPCRDMA2_VERS_TWO ? octets : 0;
-	post->po_begin = send_begins;
-	post->po_done = req->rq2_num_mapped ? pages_done : send_done;
+	post->po_begin = xprt2_send_begin;
+	post->po_done = req->rq2_num_mapped ? xprt2_send_pages_done :
+					      xprt2_send_done;
 	count = 1 + rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
 
 	ret = -EAGAIN;
-	if (take_entries(ep, req, 2 * count - 1)) {
+	if (xprt2_send_take_entries(ep, req, 2 * count - 1)) {
 		post->po_timed = req->rq2_chunked;
 		if (unlikely(post->po_timed))
 			xprt2_req_begin_post(req);
@@ -371,7 +380,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 			kref_get(&req->rq2_kref);
 		ret = rpcrdma2_sq_post(&ep->ep_conn, post, first);
 		if (ret)
-			put_req(req, post);
+			xprt2_send_put_req(req, post);
 		if (ret == -EMSGSIZE) {
 			/* those for the LOCAL_INVs */
 			rpcrdma2_sq_give(&ep->ep_conn, count - 1);
@@ -381,7 +390,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	}
 	trace_xprt2_post_send(ep, req, octets, ret);
 	if (ret) {
-		drop_pages(ep, req, ret == -ENOTCONN);
+		xprt2_send_drop_pages(ep, req, ret == -ENOTCONN);
 		return ret;
 	}
 	xprt2_count(doorbells);
@@ -405,8 +414,8 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
  * the head ends at the end of a page and the tail begins at the start of one.
  * The receive buffer, two pages at least, has room for both to be so.
  */
-static bool can_close_gaps(const struct xprt2_req *req,
-			   const struct xdr_buf *buf)
+static bool xprt2_marshal_can_close_gaps(const struct xprt2_req *req,
+					 const struct xdr_buf *buf)
 {
 	size_t tail = buf->tail[0].iov_len;
 
@@ -417,7 +426,7 @@ static bool can_close_gaps(const struct xprt2_req *req,
 }
 
 /* What lies in rq2_plainbuf goes to the same place in the Send buffer. */
-static void copy_out(const struct xprt2_req *req, struct kvec *vec)
+static void xprt2_send_copy_out(const struct xprt2_req *req, struct kvec *vec)
 {
 	size_t at = (uintptr_t)vec->iov_base - (uintptr_t)req->rq2_plainbuf;
 
@@ -430,22 +439,22 @@ static void copy_out(const struct xprt2_req *req, struct kvec *vec)
  * X8: RPCSEC_GSS has done with the Call. The Send buffer may be overwritten under
  * a Send that the device repeats, but only with what would be sent anyway.
  */
-static void take_encoded(struct xprt2_req *req)
+static void xprt2_marshal_take_encoded(struct xprt2_req *req)
 {
 	struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
 
 	if (likely(buf->head[0].iov_base != req->rq2_plainbuf))
 		return;
-	copy_out(req, &buf->head[0]);
-	copy_out(req, &buf->tail[0]);
+	xprt2_send_copy_out(req, &buf->head[0]);
+	xprt2_send_copy_out(req, &buf->tail[0]);
 }
 
 /* A chunk of all of a message, with its gaps closed where they can be */
-static unsigned int count_closed(const struct xprt2_ep *ep,
-				 const struct xprt2_req *req,
-				 const struct xdr_buf *buf)
+static unsigned int xprt2_marshal_count_closed(const struct xprt2_ep *ep,
+					       const struct xprt2_req *req,
+					       const struct xdr_buf *buf)
 {
-	if (!can_close_gaps(req, buf))
+	if (!xprt2_marshal_can_close_gaps(req, buf))
 		return rpcrdma2_offer_segs(&ep->ep_conn, buf,
 					   RPCRDMA2_PART_ALL);
 	/* the head is in one page */
@@ -454,16 +463,16 @@ static unsigned int count_closed(const struct xprt2_ep *ep,
 			    ep->ep_conn.co_regions.rg_depth);
 }
 
-static void measure_chunks(const struct xprt2_ep *ep,
-			   const struct xprt2_req *req,
-			   struct rpcrdma2_call_sizes *sz)
+static void xprt2_marshal_measure_chunks(const struct xprt2_ep *ep,
+					 const struct xprt2_req *req,
+					 struct rpcrdma2_call_sizes *sz)
 {
 	const struct xdr_buf *call = &req->rq2_slot.rq_snd_buf;
 	const struct xdr_buf *reply = &req->rq2_slot.rq_rcv_buf;
 
 	rpcrdma2_offer_measure(&ep->ep_conn, sz, call, reply);
-	sz->sz_closed_segs = count_closed(ep, req, call);
-	sz->sz_reply_segs = count_closed(ep, req, reply);
+	sz->sz_closed_segs = xprt2_marshal_count_closed(ep, req, call);
+	sz->sz_reply_segs = xprt2_marshal_count_closed(ep, req, reply);
 }
 
 /*
@@ -471,15 +480,16 @@ static void measure_chunks(const struct xprt2_ep *ep,
  * no memory is offered for that; a server that has more to say asks for memory
  * (C-091), and the Call, a GETACL, can be carried out twice.
  */
-static bool is_seldom_long(const struct xprt2_ep *ep,
-			   const struct xprt2_req *req)
+static bool xprt2_send_is_seldom_long(const struct xprt2_ep *ep,
+				      const struct xprt2_req *req)
 {
 	return (req->rq2_slot.rq_rcv_buf.flags & XDRBUF_SPARSE_PAGES) &&
 	       ep->ep_vers != RPCRDMA2_VERS_ONE && !req->rq2_reply_needed;
 }
 
-static void measure(const struct xprt2_ep *ep, struct xprt2_req *req,
-		    struct rpcrdma2_call_sizes *sz)
+static void xprt2_marshal_measure(const struct xprt2_ep *ep,
+				  struct xprt2_req *req,
+				  struct rpcrdma2_call_sizes *sz)
 {
 	const struct rpc_rqst *rqst = &req->rq2_slot;
 	const struct xdr_buf *call = &rqst->rq_snd_buf;
@@ -499,20 +509,21 @@ static void measure(const struct xprt2_ep *ep, struct xprt2_req *req,
 			     !xprt2_touches_data(rqst));	/* E-26 */
 	sz->sz_call_scattered = !xprt2_can_gather(ep, req);
 	sz->sz_copy_max = req->rq2_recvsize;
-	if (is_seldom_long(ep, req))
+	if (xprt2_send_is_seldom_long(ep, req))
 		sz->sz_reply_pages = 0;
 	sz->sz_reply_needed = req->rq2_reply_needed;
 
 	if (!rpcrdma2_fits_inline(sz))
-		measure_chunks(ep, req, sz);
+		xprt2_marshal_measure_chunks(ep, req, sz);
 }
 
 /*
  * Some Replies have their pages allocated when they are needed, and that is now, as
  * far as the Reply can come inline. A chunk is for all of them.
  */
-static int fill_sparse_pages(const struct xprt2_ep *ep, struct xdr_buf *buf,
-			     const struct rpcrdma2_call_plan *plan)
+static int
+xprt2_marshal_fill_sparse_pages(const struct xprt2_ep *ep, struct xdr_buf *buf,
+				const struct rpcrdma2_call_plan *plan)
 {
 	u32 octets = buf->page_len;
 	unsigned int i, count;
@@ -534,7 +545,8 @@ static int fill_sparse_pages(const struct xprt2_ep *ep, struct xdr_buf *buf,
 	return 0;
 }
 
-static void move_to_recvbuf(const struct xprt2_req *req, struct xdr_buf *buf)
+static void xprt2_marshal_move_to_recvbuf(const struct xprt2_req *req,
+					  struct xdr_buf *buf)
 {
 	buf->head[0].iov_base = req->rq2_recvbuf + PAGE_SIZE -
 				buf->head[0].iov_len;
@@ -543,13 +555,13 @@ static void move_to_recvbuf(const struct xprt2_req *req, struct xdr_buf *buf)
 }
 
 /* Nothing is in head and tail of rq_rcv_buf yet: only the pointers move. */
-static void close_reply_gaps(struct xprt2_req *req)
+static void xprt2_marshal_close_reply_gaps(struct xprt2_req *req)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
 
-	if (!can_close_gaps(req, &rqst->rq_rcv_buf))
+	if (!xprt2_marshal_can_close_gaps(req, &rqst->rq_rcv_buf))
 		return;
-	move_to_recvbuf(req, &rqst->rq_rcv_buf);
+	xprt2_marshal_move_to_recvbuf(req, &rqst->rq_rcv_buf);
 	rqst->rq_private_buf.head[0] = rqst->rq_rcv_buf.head[0];
 	rqst->rq_private_buf.tail[0] = rqst->rq_rcv_buf.tail[0];
 }
@@ -561,9 +573,10 @@ static void close_reply_gaps(struct xprt2_req *req)
  * receive buffer that a Reply chunk needs is not to be had; the chunk has three
  * regions then.
  */
-static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
-					     const struct rpcrdma2_call_plan *plan,
-					     struct xdr_buf *copy)
+static const struct xdr_buf *
+xprt2_marshal_close_call_gaps(struct xprt2_req *req,
+			      const struct rpcrdma2_call_plan *plan,
+			      struct xdr_buf *copy)
 {
 	const struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
 
@@ -573,10 +586,10 @@ static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
 		read_bytes_from_xdr_buf(buf, 0, req->rq2_recvbuf, buf->len);
 		return copy;
 	}
-	if (plan->cp_reply || !can_close_gaps(req, buf))
+	if (plan->cp_reply || !xprt2_marshal_can_close_gaps(req, buf))
 		return buf;
 	*copy = *buf;
-	move_to_recvbuf(req, copy);
+	xprt2_marshal_move_to_recvbuf(req, copy);
 	memcpy(copy->head[0].iov_base, buf->head[0].iov_base,
 	       buf->head[0].iov_len);
 	memcpy(copy->tail[0].iov_base, buf->tail[0].iov_base,
@@ -584,9 +597,10 @@ static const struct xdr_buf *close_call_gaps(struct xprt2_req *req,
 	return copy;
 }
 
-static int register_chunks(struct xprt2_ep *ep, struct xprt2_req *req,
-			   const struct rpcrdma2_call_plan *plan,
-			   struct rpcrdma2_hdr *h)
+static int xprt2_marshal_register_chunks(struct xprt2_ep *ep,
+					 struct xprt2_req *req,
+					 const struct rpcrdma2_call_plan *plan,
+					 struct rpcrdma2_hdr *h)
 {
 	const struct xdr_buf *call = &req->rq2_slot.rq_snd_buf, *whole = call;
 	struct xdr_buf copy;
@@ -596,10 +610,10 @@ static int register_chunks(struct xprt2_ep *ep, struct xprt2_req *req,
 		if (rpcrdma2_fault(poszero))
 			return -EIO;
 		if (!plan->cp_read)
-			whole = close_call_gaps(req, plan, &copy);
+			whole = xprt2_marshal_close_call_gaps(req, plan, &copy);
 	}
 	if (plan->cp_reply && !plan->cp_write)
-		close_reply_gaps(req);
+		xprt2_marshal_close_reply_gaps(req);
 	ret = rpcrdma2_offer(&ep->ep_conn, &req->rq2_exposed, plan, call, whole,
 			     &req->rq2_slot.rq_rcv_buf, h);
 	if (ret == -ENOBUFS)
@@ -608,9 +622,10 @@ static int register_chunks(struct xprt2_ep *ep, struct xprt2_req *req,
 }
 
 /* What a Reply may say was written, and what the counters say of the chunks */
-static void note_chunks(struct xprt2_ep *ep, struct xprt2_req *req,
-			const struct rpcrdma2_call_plan *plan,
-			const struct rpcrdma2_hdr *h)
+static void xprt2_marshal_note_chunks(struct xprt2_ep *ep,
+				      struct xprt2_req *req,
+				      const struct rpcrdma2_call_plan *plan,
+				      const struct rpcrdma2_hdr *h)
 {
 	struct xprt2_stats *st = &ep->ep_xp->xp_stats;
 
@@ -667,7 +682,7 @@ static void xprt2_release_pages(struct rpc_rqst *rqst)
 }
 
 /* X2: from now on the device may reach what the Call was encrypted into. */
-static void guard_pages(struct rpc_rqst *rqst)
+static void xprt2_marshal_guard_pages(struct rpc_rqst *rqst)
 {
 	if (likely(!rqst->rq_release_snd_buf) ||
 	    rqst->rq_release_snd_buf == xprt2_release_pages)
@@ -696,20 +711,20 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	int ret;
 
 	xprt2_drop_reply(req);
-	take_encoded(req);
+	xprt2_marshal_take_encoded(req);
 	ret = xprt2_req_map(ep, req);
 	if (ret)
 		return ret;
 
-	measure(ep, req, &sz);
+	xprt2_marshal_measure(ep, req, &sz);
 	ret = rpcrdma2_plan_call(&sz, &plan) ?:
-	      fill_sparse_pages(ep, &rqst->rq_rcv_buf, &plan);
+	      xprt2_marshal_fill_sparse_pages(ep, &rqst->rq_rcv_buf, &plan);
 	if (ret)
 		goto out_unregister;
 
 	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers,
 			   ep->ep_max_reqs, plan.cp_proc, RDMA2_CALL);
-	ret = register_chunks(ep, req, &plan, h);
+	ret = xprt2_marshal_register_chunks(ep, req, &plan, h);
 	if (ret)
 		goto out_unregister;
 
@@ -718,8 +733,8 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	      xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (ret)
 		goto out_unregister;
-	guard_pages(rqst);
-	note_chunks(ep, req, &plan, h);
+	xprt2_marshal_guard_pages(rqst);
+	xprt2_marshal_note_chunks(ep, req, &plan, h);
 	trace_xprt2_marshal(req, h, hdrlen);
 	return 0;
 

@@ -23,20 +23,20 @@ static const struct rpc_timeout xprt2_default_timeout = {
 static const struct rpc_xprt_ops xprt2_ops;
 
 /* @new from kasprintf(), perhaps NULL */
-static int set_string(struct rpc_xprt *xprt, enum rpc_display_format_t which,
-		      const char *new)
+static int xprt2_set_string(struct rpc_xprt *xprt,
+			    enum rpc_display_format_t which, const char *new)
 {
 	swap(xprt->address_strings[which], new);
 	kfree(new);
 	return xprt->address_strings[which] ? 0 : -ENOMEM;
 }
 
-static int set_port_strings(struct rpc_xprt *xprt, unsigned short port)
+static int xprt2_set_port_strings(struct rpc_xprt *xprt, unsigned short port)
 {
-	return set_string(xprt, RPC_DISPLAY_PORT,
-			  kasprintf(GFP_KERNEL, "%u", port)) ?:
-	       set_string(xprt, RPC_DISPLAY_HEX_PORT,
-			  kasprintf(GFP_KERNEL, "%4hx", port));
+	return xprt2_set_string(xprt, RPC_DISPLAY_PORT,
+				kasprintf(GFP_KERNEL, "%u", port)) ?:
+	       xprt2_set_string(xprt, RPC_DISPLAY_HEX_PORT,
+				kasprintf(GFP_KERNEL, "%4hx", port));
 }
 
 /* With the scope, which a link-local address is nothing without: /proc/mounts has it. */
@@ -48,7 +48,7 @@ static char *xprt2_address_string(const struct sockaddr *sap)
 	return kmemdup_nul(text, len, GFP_KERNEL);
 }
 
-static int set_address_strings(struct rpc_xprt *xprt)
+static int xprt2_set_address_strings(struct rpc_xprt *xprt)
 {
 	struct sockaddr *sap = (struct sockaddr *)&xprt->addr;
 	bool v6 = sap->sa_family == AF_INET6;
@@ -58,18 +58,18 @@ static int set_address_strings(struct rpc_xprt *xprt)
 
 	if (!v6 && sap->sa_family != AF_INET)
 		return -EAFNOSUPPORT;
-	return set_string(xprt, RPC_DISPLAY_ADDR,
-			  xprt2_address_string(sap)) ?:
-	       set_string(xprt, RPC_DISPLAY_HEX_ADDR,
-			  kasprintf(GFP_KERNEL, "%*phN", v6 ? 16 : 4, octets)) ?:
-	       set_string(xprt, RPC_DISPLAY_NETID,
-			  kstrdup(xprt2_netid(v6), GFP_KERNEL)) ?:
-	       set_string(xprt, RPC_DISPLAY_PROTO,
-			  kstrdup("rdma", GFP_KERNEL)) ?:
-	       set_port_strings(xprt, rpc_get_port(sap));
+	return xprt2_set_string(xprt, RPC_DISPLAY_ADDR,
+				xprt2_address_string(sap)) ?:
+	       xprt2_set_string(xprt, RPC_DISPLAY_HEX_ADDR,
+				kasprintf(GFP_KERNEL, "%*phN", v6 ? 16 : 4, octets)) ?:
+	       xprt2_set_string(xprt, RPC_DISPLAY_NETID,
+				kstrdup(xprt2_netid(v6), GFP_KERNEL)) ?:
+	       xprt2_set_string(xprt, RPC_DISPLAY_PROTO,
+				kstrdup("rdma", GFP_KERNEL)) ?:
+	       xprt2_set_port_strings(xprt, rpc_get_port(sap));
 }
 
-static void free_strings(struct rpc_xprt *xprt)
+static void xprt2_free_strings(struct rpc_xprt *xprt)
 {
 	unsigned int i;
 
@@ -84,7 +84,7 @@ static void xprt2_free(struct xprt2_xprt *xp)
 	WARN_ON_ONCE(xp->xp_xprt.cong != xp->xp_kept * RPC_CWNDSCALE);
 	xprt2_reqs_destroy(xp);
 	rpcrdma2_rpool_destroy(&xp->xp_rpool);
-	free_strings(&xp->xp_xprt);
+	xprt2_free_strings(&xp->xp_xprt);
 	xprt_free(&xp->xp_xprt);
 	module_put(THIS_MODULE);
 }
@@ -127,7 +127,7 @@ static void xprt2_connect_worker(struct work_struct *work)
 	memalloc_nofs_restore(nofs);
 }
 
-static void init_xprt(struct rpc_xprt *xprt, const struct xprt_create *args)
+static void xprt2_init_xprt(struct rpc_xprt *xprt, const struct xprt_create *args)
 {
 	xprt->ops = &xprt2_ops;
 	xprt->xprt_class = &xprt2_class;
@@ -164,7 +164,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 		module_put(THIS_MODULE);
 		return ERR_PTR(-ENOMEM);
 	}
-	init_xprt(xprt, args);
+	xprt2_init_xprt(xprt, args);
 
 	xp = xprt2_from_xprt(xprt);
 	INIT_DELAYED_WORK(&xp->xp_connect_work, xprt2_connect_worker);
@@ -176,7 +176,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	xprt2_recvs_init(xp);
 	INIT_LIST_HEAD(&xp->xp_listed);
 
-	ret = set_address_strings(xprt) ?: xprt2_reqs_create(xp);
+	ret = xprt2_set_address_strings(xprt) ?: xprt2_reqs_create(xp);
 	/* one for an error, however short memory is later */
 	ret = ret ?: xprt2_backward_reserve(xp, 1);
 	if (ret) {
@@ -224,7 +224,7 @@ static void xprt2_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 static void xprt2_set_port(struct rpc_xprt *xprt, unsigned short port)
 {
 	rpc_set_port((struct sockaddr *)&xprt->addr, port);
-	set_port_strings(xprt, port);
+	xprt2_set_port_strings(xprt, port);
 }
 
 /*
@@ -320,7 +320,7 @@ static void xprt2_close(struct rpc_xprt *xprt)
 	xprt_disconnect_done(xprt);
 }
 
-static int send_forward(struct rpc_rqst *rqst)
+static int xprt2_send_forward(struct rpc_rqst *rqst)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 	struct rpc_xprt *xprt = rqst->rq_xprt;
@@ -339,7 +339,7 @@ static int send_forward(struct rpc_rqst *rqst)
 	/*
 	 * The server may still answer the first copy: a second one would
 	 * take a credit that was not granted. Where an error has answered it
-	 * the cookie is another: see wake_with().
+	 * the cookie is another: see xprt2_req_wake_with().
 	 */
 	if (rqst->rq_connect_cookie == xprt->connect_cookie)
 		return -ECONNABORTED;
@@ -391,7 +391,7 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
 	if (bc_prealloc(rqst)) {
 		ret = xprt2_send_backward(rqst);
 	} else {
-		ret = send_forward(rqst);
+		ret = xprt2_send_forward(rqst);
 		if (ret == -EAGAIN || ret == -ENOBUFS || ret == -EBADSLT)
 			xprt2_replies_first(xprt);
 	}
@@ -450,8 +450,8 @@ static void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
 }
 
 /* Return: false when there is no connection. */
-static bool source_address(struct rpc_xprt *xprt,
-			   struct sockaddr_storage *addr)
+static bool xprt2_source_address(struct rpc_xprt *xprt,
+				 struct sockaddr_storage *addr)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
@@ -465,7 +465,7 @@ static int xprt2_get_srcaddr(struct rpc_xprt *xprt, char *buf, size_t buflen)
 {
 	struct sockaddr_storage addr;
 
-	return source_address(xprt, &addr) ?
+	return xprt2_source_address(xprt, &addr) ?
 	       rpc_ntop((struct sockaddr *)&addr, buf, buflen) : -ENOTCONN;
 }
 
@@ -473,7 +473,7 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
 {
 	struct sockaddr_storage addr;
 
-	return source_address(xprt, &addr) ?
+	return xprt2_source_address(xprt, &addr) ?
 	       rpc_get_port((struct sockaddr *)&addr) : 0;
 }
 

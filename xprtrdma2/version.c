@@ -40,7 +40,7 @@ struct pin_table {
 static DEFINE_SPINLOCK(pin_lock);	/* guards the pointer and what it is to */
 static struct pin_table *pin_table;
 
-static unsigned int count_words(const char *text)
+static unsigned int xprt2_pin_count_words(const char *text)
 {
 	unsigned int count = 0;
 
@@ -54,7 +54,7 @@ static unsigned int count_words(const char *text)
 }
 
 /* Cuts @text in words. */
-static int fill_table(struct pin_table *table, char *text)
+static int xprt2_pin_fill_table(struct pin_table *table, char *text)
 {
 	char *word, *copy;
 	const char *fault;
@@ -77,16 +77,16 @@ static int fill_table(struct pin_table *table, char *text)
 	return 0;
 }
 
-static void free_table(struct pin_table *table)
+static void xprt2_pin_free_table(struct pin_table *table)
 {
 	if (table)
 		kfree(table->pt_text);
 	kfree(table);
 }
 
-static struct pin_table *make_table(const char *val)
+static struct pin_table *xprt2_pin_make_table(const char *val)
 {
-	unsigned int count = count_words(val);
+	unsigned int count = xprt2_pin_count_words(val);
 	struct pin_table *table;
 	char *text;
 	int ret = -ENOMEM;
@@ -98,30 +98,30 @@ static struct pin_table *make_table(const char *val)
 	table->pt_text = kstrdup(skip_spaces(val), GFP_KERNEL);
 	text = kstrdup(val, GFP_KERNEL);
 	if (table->pt_text && text)
-		ret = fill_table(table, text);
+		ret = xprt2_pin_fill_table(table, text);
 	kfree(text);
 	if (ret) {
-		free_table(table);
+		xprt2_pin_free_table(table);
 		return ERR_PTR(ret);
 	}
 	strim(table->pt_text);
 	return table;
 }
 
-static int set_pins(const char *val, const struct kernel_param *kp)
+static int xprt2_pin_set(const char *val, const struct kernel_param *kp)
 {
-	struct pin_table *table = make_table(val);
+	struct pin_table *table = xprt2_pin_make_table(val);
 
 	if (IS_ERR(table))
 		return PTR_ERR(table);
 	spin_lock(&pin_lock);
 	swap(pin_table, table);
 	spin_unlock(&pin_lock);
-	free_table(table);
+	xprt2_pin_free_table(table);
 	return 0;
 }
 
-static int get_pins(char *buffer, const struct kernel_param *kp)
+static int xprt2_pin_get(char *buffer, const struct kernel_param *kp)
 {
 	int len;
 
@@ -132,15 +132,15 @@ static int get_pins(char *buffer, const struct kernel_param *kp)
 	return len;
 }
 
-static void free_pins(void *arg)
+static void xprt2_pin_free(void *arg)
 {
-	free_table(pin_table);
+	xprt2_pin_free_table(pin_table);
 }
 
 static const struct kernel_param_ops pin_ops = {
-	.set	= set_pins,
-	.get	= get_pins,
-	.free	= free_pins,
+	.set	= xprt2_pin_set,
+	.get	= xprt2_pin_get,
+	.free	= xprt2_pin_free,
 };
 
 module_param_cb(pin, &pin_ops, NULL, 0644);
@@ -219,8 +219,8 @@ static DEFINE_SPINLOCK(known_lock);	/* guards the next two */
 static LIST_HEAD(known_servers);
 static unsigned int known_count;
 
-static bool is_server(const struct known_server *ks,
-		      const struct rpc_xprt *xprt)
+static bool xprt2_version_is_server(const struct known_server *ks,
+				    const struct rpc_xprt *xprt)
 {
 	return ks->ks_net == xprt->xprt_net->net_cookie &&
 	       rpc_cmp_addr((const struct sockaddr *)&ks->ks_addr,
@@ -229,7 +229,7 @@ static bool is_server(const struct known_server *ks,
 	       rpc_get_port((const struct sockaddr *)&xprt->addr);
 }
 
-static void drop_known_locked(struct known_server *ks)
+static void xprt2_version_drop_known_locked(struct known_server *ks)
 {
 	list_del(&ks->ks_list);
 	known_count--;
@@ -241,7 +241,7 @@ static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
 	struct known_server *ks;
 
 	list_for_each_entry(ks, &known_servers, ks_list)
-		if (is_server(ks, xprt))
+		if (xprt2_version_is_server(ks, xprt))
 			return ks;
 	return NULL;
 }
@@ -252,7 +252,8 @@ static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
  * Return: what the server is known from to be of version 1; or NULL, and @had_one
  * when it was.
  */
-static const char *recall(const struct rpc_xprt *xprt, bool busy, bool *had_one)
+static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
+					bool *had_one)
 {
 	struct known_server *ks;
 
@@ -285,7 +286,7 @@ static void xprt2_ask_soon(const struct rpc_xprt *xprt)
  *
  * Return: whether that is news.
  */
-static bool remember(const struct rpc_xprt *xprt, const char *why)
+static bool xprt2_version_remember(const struct rpc_xprt *xprt, const char *why)
 {
 	struct known_server *ks;
 
@@ -296,9 +297,9 @@ static bool remember(const struct rpc_xprt *xprt, const char *why)
 		if (!ks)
 			return false;
 		if (known_count == KNOWN_SERVERS_MAX)
-			drop_known_locked(list_last_entry(&known_servers,
-							  struct known_server,
-							  ks_list));
+			xprt2_version_drop_known_locked(list_last_entry(&known_servers,
+									struct known_server,
+									ks_list));
 		ks->ks_net = xprt->xprt_net->net_cookie;
 		ks->ks_addr = xprt->addr;
 		ks->ks_since = jiffies;
@@ -320,7 +321,7 @@ static void xprt2_forget(struct xprt2_xprt *xp)
 	guard(spinlock)(&known_lock);
 	ks = xprt2_find_known_locked(&xp->xp_xprt);
 	if (ks)
-		drop_known_locked(ks);
+		xprt2_version_drop_known_locked(ks);
 }
 
 /**
@@ -331,11 +332,11 @@ void xprt2_forget_servers(void)
 	struct known_server *ks, *next;
 
 	list_for_each_entry_safe(ks, next, &known_servers, ks_list)
-		drop_known_locked(ks);
+		xprt2_version_drop_known_locked(ks);
 }
 
 /* S33: version 1 goes by the private data, or by its own default */
-static void settle_one(struct xprt2_ep *ep)
+static void xprt2_version_settle_one(struct xprt2_ep *ep)
 {
 	ep->ep_vers = RPCRDMA2_VERS_ONE;
 	WRITE_ONCE(ep->ep_call_threshold,
@@ -345,14 +346,16 @@ static void settle_one(struct xprt2_ep *ep)
 }
 
 /* The next connection is to be made in version 1. */
-static void note_one(struct xprt2_xprt *xp, enum xprt2_answer answer)
+static void xprt2_version_note_one(struct xprt2_xprt *xp,
+				   enum xprt2_answer answer)
 {
 	WRITE_ONCE(xp->xp_note_end, xprt2_note_end(answer, jiffies));
 	WRITE_ONCE(xp->xp_try_one, answer_names[answer]);
 }
 
 /* Its probe is to have no experimental properties. */
-static void note_plain(struct xprt2_xprt *xp, enum xprt2_answer answer)
+static void xprt2_version_note_plain(struct xprt2_xprt *xp,
+				     enum xprt2_answer answer)
 {
 	WRITE_ONCE(xp->xp_note_end, xprt2_note_end(answer, jiffies));
 	WRITE_ONCE(xp->xp_plain, true);
@@ -364,14 +367,15 @@ static void xprt2_drop_notes(struct xprt2_xprt *xp)
 	WRITE_ONCE(xp->xp_plain, false);
 }
 
-static void settle(struct xprt2_ep *ep, u32 vers, enum xprt2_answer answer)
+static void xprt2_version_settle(struct xprt2_ep *ep, u32 vers,
+				 enum xprt2_answer answer)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	if (vers == RPCRDMA2_VERS_ONE) {
-		settle_one(ep);
+		xprt2_version_settle_one(ep);
 		/* C-102: also when this connection brings no Reply */
-		note_one(xp, answer);
+		xprt2_version_note_one(xp, answer);
 	} else {
 		xprt2_forget(xp);
 	}
@@ -395,12 +399,13 @@ void xprt2_version_works(struct xprt2_ep *ep)
 	if (!xprt2_proves_one(&ep->ep_nego, ep->ep_vers))
 		return;
 	WRITE_ONCE(xp->xp_try_one, NULL);
-	if (remember(&xp->xp_xprt, ep->ep_why))
+	if (xprt2_version_remember(&xp->xp_xprt, ep->ep_why))
 		xprt2_report_version_one(xp, ep->ep_why);
 }
 
 /* What an administrator can do about it */
-static const char *advice(const struct xprt2_nego *ng, bool told, bool none)
+static const char *xprt2_version_advice(const struct xprt2_nego *ng, bool told,
+					bool none)
 {
 	if (none || (told && (ng->ng_low > RPCRDMA2_VERS_TWO ||
 			      ng->ng_high < RPCRDMA2_VERS_ONE)))
@@ -410,7 +415,8 @@ static const char *advice(const struct xprt2_nego *ng, bool told, bool none)
 	return "change the module parameter min_version, max_version or pin";
 }
 
-static void report_no_version(struct xprt2_ep *ep, enum xprt2_answer answer)
+static void xprt2_report_no_version(struct xprt2_ep *ep,
+				    enum xprt2_answer answer)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	const struct xprt2_nego *ng = &ep->ep_nego;
@@ -427,7 +433,8 @@ static void report_no_version(struct xprt2_ep *ep, enum xprt2_answer answer)
 	pr_warn_ratelimited("xprtrdma2: no common version with server %s port %s: of RPC-over-RDMA it offers %s, allowed are %u to %u; %s\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], offer,
-			    ng->ng_min, ng->ng_max, advice(ng, told, none));
+			    ng->ng_min, ng->ng_max,
+			    xprt2_version_advice(ng, told, none));
 }
 
 /**
@@ -448,8 +455,8 @@ void xprt2_trial_sent(struct xprt2_ep *ep)
  * Return: 0 to go on with this connection, -EAGAIN to make another at once,
  * -ENOTCONN to make another in good time, -EPROTONOSUPPORT to give up.
  */
-static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
-		     enum xprt2_move move)
+static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
+			       enum xprt2_move move)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
@@ -460,20 +467,20 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_TRIAL);
 		return 0;
 	case XPRT2_M_ONE:
-		settle(ep, RPCRDMA2_VERS_ONE, answer);
+		xprt2_version_settle(ep, RPCRDMA2_VERS_ONE, answer);
 		return 0;
 	case XPRT2_M_TWO:
-		settle(ep, RPCRDMA2_VERS_TWO, answer);
+		xprt2_version_settle(ep, RPCRDMA2_VERS_TWO, answer);
 		return 0;
 	case XPRT2_M_AGAIN:
 		xprt2_forget(xp);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_PLAIN:
-		note_plain(xp, answer);
+		xprt2_version_note_plain(xp, answer);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_ONE:
 		xp->xp_probes = 0;
-		note_one(xp, answer);
+		xprt2_version_note_one(xp, answer);
 		return -EAGAIN;
 	case XPRT2_M_LATER:
 		return -ENOTCONN;
@@ -481,7 +488,7 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
 		break;
 	}
 	xprt2_forget(xp);
-	report_no_version(ep, answer);
+	xprt2_report_no_version(ep, answer);
 	return -EPROTONOSUPPORT;
 }
 
@@ -497,8 +504,9 @@ static int make_move(struct xprt2_ep *ep, enum xprt2_answer answer,
  * Return: 0 when nothing came of it; -EPROTONOSUPPORT when there is no common
  * version; another error when the connection is given up for the next one.
  */
-static int move_or_lose(struct xprt2_ep *ep, enum xprt2_phase phase,
-			enum xprt2_answer answer)
+static int xprt2_version_apply_or_lose(struct xprt2_ep *ep,
+				       enum xprt2_phase phase,
+				       enum xprt2_answer answer)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 	struct xprt2_nego ng = ep->ep_nego;
@@ -515,7 +523,7 @@ static int move_or_lose(struct xprt2_ep *ep, enum xprt2_phase phase,
 	trace_xprt2_negotiate(ep, answer, move);
 	if (xprt2_is_refusal(answer))
 		xp->xp_refused |= BIT(ep->ep_vers);
-	ret = make_move(ep, answer, move);
+	ret = xprt2_version_apply(ep, answer, move);
 	if (!ret)
 		return 0;
 	if (move == XPRT2_M_FAIL && phase == XPRT2_SETTLED) {
@@ -538,7 +546,7 @@ void xprt2_trial_timeout(struct work_struct *work)
 					   ep_trial.work);
 
 	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
-		move_or_lose(ep, XPRT2_TRIAL, XPRT2_A_SILENCE);
+		xprt2_version_apply_or_lose(ep, XPRT2_TRIAL, XPRT2_A_SILENCE);
 }
 
 /**
@@ -549,7 +557,7 @@ void xprt2_loss_tells(struct xprt2_ep *ep)
 {
 	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL &&
 	    !rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))
-		move_or_lose(ep, XPRT2_TRIAL, XPRT2_A_LOST);
+		xprt2_version_apply_or_lose(ep, XPRT2_TRIAL, XPRT2_A_LOST);
 }
 
 /**
@@ -573,7 +581,7 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	plain = READ_ONCE(xp->xp_plain);
 	/* The plain probe goes on with a question that the server has been asked already. */
 	if (!why && !plain) {
-		why = recall(xprt, xp->xp_busy, &ng->ng_had_one);
+		why = xprt2_version_lookup(xprt, xp->xp_busy, &ng->ng_had_one);
 		ng->ng_known = why;
 	}
 	ng->ng_phase = xprt2_first_phase(min, max, why);
@@ -618,7 +626,7 @@ void xprt2_end_version(struct xprt2_ep *ep)
  * C-102: an answer is one, also when the connection was lost right after it,
  * and when the CM reports the loss first.
  */
-static enum xprt2_answer await_answer(struct xprt2_ep *ep)
+static enum xprt2_answer xprt2_version_await_answer(struct xprt2_ep *ep)
 {
 	enum xprt2_answer none = XPRT2_A_SILENCE;
 
@@ -631,7 +639,8 @@ static enum xprt2_answer await_answer(struct xprt2_ep *ep)
 }
 
 /* The first answer counts. */
-static void take_answer(struct xprt2_ep *ep, enum xprt2_answer answer)
+static void xprt2_version_take_answer(struct xprt2_ep *ep,
+				      enum xprt2_answer answer)
 {
 	if (xprt2_next_move(&ep->ep_nego, answer) == XPRT2_M_WAIT)
 		return;
@@ -640,7 +649,7 @@ static void take_answer(struct xprt2_ep *ep, enum xprt2_answer answer)
 }
 
 /* A probe is over, with or without an answer: what the last one led to has been tried. */
-static void count_probe(struct xprt2_ep *ep)
+static void xprt2_version_count_probe(struct xprt2_ep *ep)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
@@ -672,7 +681,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	/* Not by the phase: a server that speaks first may have moved it. */
 	if (ep->ep_vers == RPCRDMA2_VERS_ONE) {
 		xprt2_drop_notes(ep->ep_xp);
-		settle_one(ep);
+		xprt2_version_settle_one(ep);
 		trace_xprt2_settled(ep, ep->ep_vers);
 		return 0;
 	}
@@ -681,19 +690,19 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	ret = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr);
 	if (ret && ret != -ENOTCONN)
 		return ret;
-	answer = await_answer(ep);
+	answer = xprt2_version_await_answer(ep);
 	if (answer == XPRT2_A_LOST &&
 	    rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))
 		return -ENOTCONN;
-	count_probe(ep);
+	xprt2_version_count_probe(ep);
 	move = xprt2_next_move(&ep->ep_nego, answer);
 	trace_xprt2_negotiate(ep, answer, move);
-	return make_move(ep, answer, move);
+	return xprt2_version_apply(ep, answer, move);
 }
 
-static enum xprt2_answer hear(struct xprt2_ep *ep,
-			      const struct rpcrdma2_msg *msg, bool to_probe,
-			      bool to_property)
+static enum xprt2_answer
+xprt2_version_note_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
+			   bool to_probe, bool to_property)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	enum xprt2_answer answer = xprt2_classify(msg, to_probe);
@@ -733,17 +742,17 @@ enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
 
 	to_probe = ep->ep_connprop_sent &&
 		   msg->mg_hdr.h_xid == ep->ep_connprop_xid;
-	answer = hear(ep, msg, to_probe, to_property);
+	answer = xprt2_version_note_message(ep, msg, to_probe, to_property);
 	fate = xprt2_judge_message(phase, answer, to_probe);
 	switch (fate) {
 	case XPRT2_F_PROBE:
 		if (rpcrdma2_msg_is_error(msg))
 			xprt2_count_error(ep, &msg->mg_hdr);
-		take_answer(ep, answer);
+		xprt2_version_take_answer(ep, answer);
 		return XPRT2_F_DONE;
 	case XPRT2_F_MOVE:
 		return xprt2_fate_after(answer,
-					move_or_lose(ep, phase, answer));
+					xprt2_version_apply_or_lose(ep, phase, answer));
 	default:
 		return fate;
 	}

@@ -19,7 +19,7 @@
  *	request is released. It is in xp_rpool otherwise.
  *   X2 No RPC completes while a memory region registered for it is live:
  *	rq2_exposed is empty when xprt_complete_rqst() is called (asserted in
- *	complete_reply()). Nor while a Send has pages of it mapped. Nor are
+ *	xprt2_reply_complete()). Nor while a Send has pages of it mapped. Nor are
  *	pages that a Call was encrypted into freed before: the RPC layer frees
  *	them by way of xprt2_release_pages() (asserted in
  *	xprt2_prepare_request()). An RPC that is to be sent again because of
@@ -33,15 +33,15 @@
  *   X5 After teardown of an endpoint no request and no Receive buffer has a
  *	DMA mapping or a memory region left (asserted when the pools are freed).
  *   X6 A Reply is for a request only if it came on the endpoint that the
- *	request was last posted on: rq2_ep is set by send_begins() and cleared
+ *	request was last posted on: rq2_ep is set by xprt2_send_begin() and cleared
  *	before the RPC layer waits for a Reply again (checked in xprt2_claim_rqst()).
  *	When the RPC has ended by then, the Reply only tells that the server
  *	has done with its memory (xprt2_answer_dead()).
  *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
- *	all: rq2_ep is set by accept_call() and cleared by teardown, which
+ *	all: rq2_ep is set by xprt2_bc_accept_call() and cleared by teardown, which
  *	excludes the send path (checked in xprt2_send_backward()), and wakes what
  *	waits for that (xprt2_reserve()). Its request holds a reference of the
- *	transport from accept_call() to xprt2_bc_free_rqst(), and its Receive as in X1.
+ *	transport from xprt2_bc_accept_call() to xprt2_bc_free_rqst(), and its Receive as in X1.
  *   X8 What the device may read of a Call of RPCSEC_GSS is encrypted if it is to
  *	be. Such a Call is encoded in rq2_plainbuf, in plain text at first, which
  *	no work request and no region refers to. The send path copies it to the

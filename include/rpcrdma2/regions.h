@@ -174,7 +174,7 @@ static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
  */
 static inline bool rpcrdma2_is_exposed(const struct rpcrdma2_exposed *ex)
 {
-	/* Pairs with the barrier in put_region() */
+	/* Pairs with the barrier in rpcrdma2_region_put() */
 	return !list_empty_careful(&ex->ex_regions);
 }
 

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+Prints each function of the modules whose name lacks the module's prefix, and each set of
+.c files that call each other in a circle. No output, no fault. --canary prints the faults
+of a small tree, made for that, that it does not find.
+"""
+
+import collections
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+PREFIXES = {'rpcrdma2': 'rpcrdma2_', 'xprtrdma2': 'xprt2_|xprtrdma2_',
+            'svcrdma2': 'svc2_|svcrdma2_'}
+# compat.h has functions of newer kernels under their names.
+EXEMPT = {'include/rpcrdma2/compat.h'}
+# Comments, strings, and members of a structure
+IGNORED = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|(?:\.|->)\w+', re.DOTALL)
+
+
+def functions(files):
+    """Each function's name, file, and whether it is static"""
+    out = subprocess.run(['ctags', '-f', '-', '--output-format=json', '--fields=+f',
+                          '--kinds-C=f', '--languages=C', '--langmap=C:.c.h', *files],
+                         capture_output=True, text=True, check=True).stdout
+    for tag in map(json.loads, out.splitlines()):
+        yield tag['name'], tag['path'], tag.get('file', False)
+
+
+def calls(found, files):
+    """For each .c file the files that define what it uses"""
+    places, private = collections.defaultdict(set), collections.defaultdict(set)
+    for name, path, static in found:
+        if path.endswith('.c'):
+            (private[path] if static else places[name]).add(name if static else path)
+    edges = {}
+    for path in files:
+        with open(path, encoding='utf-8') as file:
+            words = set(re.findall(r'\b[a-zA-Z_]\w+', IGNORED.sub(' ', file.read())))
+        edges[path] = {next(iter(places[w])) for w in words - private[path]
+                       if len(places.get(w, ())) == 1 and path not in places[w]}
+    return edges
+
+
+def circles(edges):
+    """Sets of files each of which reaches all others of its set"""
+    def reached(path):
+        seen, left = set(), [path]
+        while left:
+            new = edges.get(left.pop(), set()) - seen
+            seen |= new
+            left += new
+        return seen
+    reach = {path: reached(path) for path in edges}
+    return {frozenset(b for b in edges if b in reach[a] and a in reach[b])
+            for a in edges if a in reach[a]}
+
+
+def faults():
+    files = [f for d in ('include/rpcrdma2', *PREFIXES) for f in sorted(glob.glob(f'{d}/*.[ch]'))]
+    found = list(functions(files))
+    for name, path, _ in found:
+        prefix = PREFIXES[path.split('/')[-2]]
+        if path not in EXEMPT and not re.match(f'(__)?({prefix})', name):
+            yield f'{path}: {name}() lacks the prefix {prefix}'
+    for circle in circles(calls(found, [f for f in files if f.endswith('.c')])):
+        yield 'call each other in a circle: ' + ', '.join(sorted(circle))
+
+
+def canary():
+    """Each of three files has a fault, or is part of one."""
+    tree = {'a': 'int rpcrdma2_a(void)\n{\n\treturn rpcrdma2_b();\n}\n',
+            'b': 'int rpcrdma2_b(void)\n{\n\treturn rpcrdma2_a();\n}\n',
+            'c': 'static int work(void)\n{\n\treturn rpcrdma2_a();\n}\n'}
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.mkdir('rpcrdma2')
+        for name, text in tree.items():
+            with open(f'rpcrdma2/{name}.c', 'w', encoding='utf-8') as file:
+                file.write(text)
+        found = sorted(faults())
+    wanted = ['call each other in a circle: rpcrdma2/a.c, rpcrdma2/b.c',
+              'rpcrdma2/c.c: work() lacks the prefix rpcrdma2_']
+    return [] if found == wanted else [f'found {found}, not {wanted}']
+
+
+def main():
+    found = list(canary() if sys.argv[1:] == ['--canary'] else faults())
+    print(*found, sep='\n', end='\n' if found else '')
+    sys.exit(bool(found))
+
+
+main()
