@@ -18,7 +18,7 @@ static struct svc2_tx *fake_get(struct svc2_xprt *sp)
 }
 
 #define svc2_tx_get fake_get
-#include "../svcrdma2/property.c"
+#include "../svcrdma2/props.c"
 #undef svc2_tx_get
 
 int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,

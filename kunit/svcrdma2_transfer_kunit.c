@@ -8,7 +8,6 @@
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/address.c"
 #include "../svcrdma2/transfer.c"
 #include "counters.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The address that a peer counts by, see address.c. Pure.
+ * The address that a peer counts by, see transfer.c. Pure.
  */
 #ifndef _SVCRDMA2_ADDRESS_H
 #define _SVCRDMA2_ADDRESS_H

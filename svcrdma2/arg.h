@@ -24,10 +24,6 @@ static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
 	};
 }
 
-bool svc2_arg_splits(const struct svc2_msg *call);
-int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call);
-int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call);
-
 /**
  * svc2_arg_extra - pages that a Call takes beside those that its RDMA Reads fill
  * @call: Call with Read chunks

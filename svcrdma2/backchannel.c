@@ -8,7 +8,7 @@
  *
  *   setup:   rpc_create --> svc2_bc_setup, and Receives for the answers
  *   Call:    RPC task --> svc2_bc_send_request --> call.c, send.c
- *   answer:  svc thread: parse.c --> svc2_take_answer --> call.c --> RPC task
+ *   answer:  svc thread: recvfrom.c --> svc2_take_answer --> call.c --> RPC task
  *
  * That rpc_xprt has no connection of its own. It cannot connect, it is closed
  * by the RPC layer when the svc_xprt is, and the svc_xprt is there for as long

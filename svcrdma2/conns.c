@@ -1,12 +1,103 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connections there are, and the last that have ended.
+ * Connections of the server: the list of them, those that wait for a thread to accept
+ * them, why the latest ended, and what is counted.
  */
+#include "svcrdma2.h"
+
 #include <linux/ktime.h>
 #include <linux/mutex.h>
 
+#include <net/net_namespace.h>
+
 #include "conns.h"
-#include "svcrdma2.h"
+#include "lost.h"
+
+/* Counters */
+
+DEFINE_PER_CPU(u64 [SVC2_C_COUNT], svc2_counters);
+
+static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
+	      RDMA2_ERR_SYSTEM - RDMA2_ERR_VERS);
+
+/**
+ * svc2_count_error - count an RDMA2_ERROR that was sent
+ * @code: which
+ */
+void svc2_count_error(u32 code)
+{
+	if (code >= RDMA2_ERR_VERS && code <= RDMA2_ERR_SYSTEM)
+		this_cpu_inc(svc2_counters[SVC2_C_errors_vers + code -
+					   RDMA2_ERR_VERS]);
+}
+
+/*
+ * Calls that have cost their connection.
+ *
+ * When the requester's device refuses a transfer, because the memory that the Call
+ * offers is not there, or its Reply is longer than the requester's Receives, the
+ * connection is lost. The requester connects again and sends the Call again. If the
+ * refusal has passed, the upper layer answers, if need be from its reply cache: the Call
+ * may have been carried out. If it has not, the next connection goes the same way, with
+ * all other RPCs on it. So the server remembers for a while which Call it was, by its xid
+ * and the address it came from, and answers it with an error when it has cost two
+ * connections, which ends that RPC alone (C-093, C-094). The address is the one of
+ * transfer.c, which the peer does not choose. Peers that share one, as behind a router of
+ * InfiniBand, can get the error for a Call of another with the same xid.
+ *
+ * There is room for a few of them. A peer that fills it up makes the server forget
+ * those of others: they cost one more connection.
+ */
+
+static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */
+static struct svc2_losses losses;
+
+static struct svc2_lost_key svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
+{
+	return (struct svc2_lost_key){
+		.lk_net	 = sp->sp_xprt.xpt_net->net_cookie,
+		.lk_peer = (const struct sockaddr *)svc2_transfer_address(sp),
+		.lk_xid	 = xid,
+	};
+}
+
+/**
+ * svc2_lost_note - a Call has cost its connection
+ * @sp: connection
+ * @xid: of the Call
+ *
+ * Context: send CQ, or what drains it.
+ */
+void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
+{
+	const struct svc2_lost_key key = svc2_lost_key(sp, xid);
+
+	svc2_count(calls_lost);
+	guard(spinlock)(&lost_lock);
+	svc2_loss_note(&losses, &key, jiffies);
+}
+
+/**
+ * svc2_was_lost - is this Call one that is refused, for it has cost its connections?
+ * @sp: connection that it has come on
+ * @xid: of the Call
+ *
+ * Context: svc thread.
+ */
+bool svc2_was_lost(struct svc2_xprt *sp, u32 xid)
+{
+	struct svc2_lost_key key;
+
+	if (likely(!READ_ONCE(losses.lo_used)))
+		return false;
+	key = svc2_lost_key(sp, xid);
+	guard(spinlock)(&lost_lock);
+	return svc2_loss_is_last(&losses, &key, jiffies);
+}
+
+/*
+ * The connections there are, and the last that have ended.
+ */
 
 /* connections that have ended, or were refused, and are remembered */
 #define SVC2_ENDED	32
@@ -107,4 +198,98 @@ void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
 	for (i = 0; i < SVC2_ENDED; i++)
 		if (ended[i].ed_net)
 			fn(&ended[i], arg);
+}
+
+/*
+ * Connections that no svc thread has accepted yet.
+ *
+ * They wait on the ls_pending of their listener. Meanwhile their own CM events
+ * may end them: what takes a connection off ls_pending decides what becomes of it.
+ * Work ends it: a handler cannot wait for its own cm_id to go.
+ */
+
+/*
+ * Guards every ls_pending, ls_npending and sp_pending, and XPT_CONN against
+ * them. Not one for each listener: a connection outlives its listener.
+ */
+static DEFINE_SPINLOCK(pending_lock);
+
+static void svc2_pending_unlink(struct svc2_xprt *sp)
+{
+	lockdep_assert_held(&pending_lock);
+	list_del_init(&sp->sp_pending);
+	sp->sp_listener->ls_npending--;
+}
+
+static void svc2_pending_reap(struct work_struct *work)
+{
+	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_reap);
+	struct svc_xprt *listener = &sp->sp_listener->ls_xprt;
+
+	svc2_count(accept_failures);
+	svc_xprt_put(&sp->sp_xprt);
+	svc_xprt_put(listener);
+}
+
+/**
+ * svc2_reap - end a connection, if it was never accepted
+ * @sp: connection
+ *
+ * Context: CM handler of that very connection, or any that may sleep.
+ * Return: false when it is the RPC layer's to close.
+ */
+bool svc2_reap(struct svc2_xprt *sp)
+{
+	bool taken;
+
+	spin_lock(&pending_lock);
+	taken = !list_empty(&sp->sp_pending);
+	if (taken) {
+		svc2_pending_unlink(sp);
+		queue_work(svc2_wq, &sp->sp_reap);
+	}
+	spin_unlock(&pending_lock);
+	return taken;
+}
+
+/**
+ * svc2_add_pending - a connection waits to be accepted
+ * @ls: listener that it was requested of
+ * @sp: connection
+ *
+ * Context: CM handler of @sp.
+ */
+void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
+{
+	INIT_WORK(&sp->sp_reap, svc2_pending_reap);
+	sp->sp_listener = ls;
+	svc_xprt_get(&ls->ls_xprt);
+
+	spin_lock(&pending_lock);
+	list_add_tail(&sp->sp_pending, &ls->ls_pending);
+	ls->ls_npending++;
+	set_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
+	spin_unlock(&pending_lock);
+	svc_xprt_enqueue(&ls->ls_xprt);
+}
+
+/**
+ * svc2_next_pending - take the connection that has waited longest
+ * @ls: listener
+ *
+ * Return: a connection that the caller accepts or reaps, or NULL.
+ */
+struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls)
+{
+	struct svc2_xprt *sp;
+
+	spin_lock(&pending_lock);
+	sp = list_first_entry_or_null(&ls->ls_pending, struct svc2_xprt,
+				      sp_pending);
+	if (sp)
+		svc2_pending_unlink(sp);
+	else
+		clear_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
+	spin_unlock(&pending_lock);
+	return sp;
 }

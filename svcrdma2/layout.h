@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What nfsd needs of the layout of a Call, in either form of arg.c. Pure.
+ * What nfsd needs of the layout of a Call, in either form of recvfrom.c. Pure.
  *
  * Where a Call is handed on in one piece, nfsd writes data that begins in a page of
  * rq_arg from the beginning of that page, wherever in it the data begins.

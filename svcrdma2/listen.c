@@ -3,7 +3,7 @@
  * Listeners.
  *
  * A request to connect becomes a connection object in the CM handler, waits
- * on ls_pending (pending.c), and is accepted by an svc thread (svc2_accept()).
+ * on ls_pending (conns.c), and is accepted by an svc thread (svc2_accept()).
  *
  * A listener on one address belongs to one device. When that device goes, or
  * the address moves to another, the CM's listener is of no more use. The CM

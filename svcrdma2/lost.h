@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls that have cost a connection, see lost.c. Pure.
+ * Calls that have cost a connection, see conns.c. Pure.
  */
 #ifndef _SVCRDMA2_LOST_H
 #define _SVCRDMA2_LOST_H

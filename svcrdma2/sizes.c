@@ -8,7 +8,7 @@
  * the peer is told (C-032). They become smaller only when the peer has asked for it
  * (C-033), and then at once: it sends nothing larger any more (C-034).
  *
- * What a peer is told with is in property.c. A version 1 peer is told nothing: for
+ * What a peer is told with is in props.c. A version 1 peer is told nothing: for
  * it the sizes are those of the private data.
  *
  * All of it is done by the thread that has the connection's XPT_BUSY.
@@ -103,7 +103,7 @@ void svc2_sizes_update(struct svc2_xprt *sp)
  *
  * Context: any that may take sp_recv_lock.
  */
-void svc2_sizes_changed(struct svc2_xprt *sp)
+static void svc2_sizes_changed(struct svc2_xprt *sp)
 {
 	/* pairs with svc2_converse() */
 	smp_mb__before_atomic();

@@ -2,16 +2,14 @@
 /*
  * The responder: an svc_xprt that speaks RPC-over-RDMA.
  *
- * A Call's way through the files: receive.c, parse.c, read.c when it has Read
- * chunks, the RPC layer, reply.c, send.c. Under them lie message.c (how a message
- * begins and ends), grant.c (how many there may be), sizes.c (how large they may
- * be), error.c (an error in the place of all that), lost.c (Calls that cost their
- * connections), sq.c (what goes to the Send Queue), gate.c (how something scarce is
- * waited for), transfer.c (how much payload there may be), address.c (whose it is),
- * enqueue.c (what brings an svc thread to a connection) and the core's Send Queue, RDMA
- * Reads and Writes. Other messages go from parse.c to property.c, to backchannel.c when
- * they answer a Call of the server, or nowhere. Calls of the server begin in
- * backchannel.c and join the Replies in send.c.
+ * A Call's way through the files: receive.c, recvfrom.c, the RPC layer, sendto.c (its
+ * Reply, or an RDMA2_ERROR), send.c. Under them lie message.c (the life of a message),
+ * grant.c (the number of Receives), sizes.c (their size), sq.c (entries of the Send
+ * Queue), gate.c (waiting for something scarce), transfer.c (pages of payload), conns.c
+ * (connections, and Calls that cost them), enqueue.c (bringing an svc thread to a
+ * connection) and the core's Send Queue, RDMA Reads and Writes. recvfrom.c hands property
+ * messages to props.c, and Replies to Calls of the server to backchannel.c. Calls of the
+ * server begin in backchannel.c and join the Replies in send.c.
  *
  * Contexts, by the name the comments use for them
  *
@@ -518,18 +516,16 @@ static inline unsigned int svc2_param(const struct svc2_param *pm)
 	return READ_ONCE(pm->pm_value);
 }
 
-/* classes.c */
-int svc2_classes_init(void);
-void svc2_classes_exit(void);
-
 /* listen.c */
 extern struct svc_xprt_class svc2_class;
 extern struct svc_xprt_class svc2_rdma_class;
 
-/* pending.c */
+/* conns.c */
 void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp);
 struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls);
 bool svc2_reap(struct svc2_xprt *sp);
+void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
+bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
 
 /* transport.c */
 struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
@@ -542,13 +538,58 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 
-/* sizes.c */
-void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
-void svc2_sizes_changed(struct svc2_xprt *sp);
-void svc2_sizes_update(struct svc2_xprt *sp);
-void svc2_sizes_reposted(struct svc2_xprt *sp);
-void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets);
-void svc2_sizes_set(void);
+/* recvfrom.c */
+int svc2_recvfrom(struct svc_rqst *rqstp);
+int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call);
+
+/* message.c */
+void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
+struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
+void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
+int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
+		 enum svc2_counter counter);
+int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
+int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
+void svc2_messages_flush(struct svc2_xprt *sp);
+
+/* sendto.c */
+int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,
+		enum rpcrdma2_errcode code);
+int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *call,
+		     enum rpcrdma2_errcode code, u32 arg, u32 arg2);
+int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
+		       struct rpcrdma2_hdr *h,
+		       struct rpcrdma2_reply_plan *plan, int ret);
+int svc2_sendto(struct svc_rqst *rqstp);
+int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+			unsigned int length);
+
+/* sq.c */
+unsigned int svc2_backward_wrs(const struct svc2_xprt *sp);
+int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs);
+int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held);
+int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call);
+int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
+		 struct ib_send_wr *first, bool backward, unsigned int *held);
+int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
+
+/* enqueue.c */
+void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
+bool svc2_shortage_begin(struct svc2_xprt *sp);
+void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_shortage_end(struct svc2_xprt *sp);
+void svc2_unthrottle(struct svc2_xprt *sp);
+
+/* transfer.c */
+struct sockaddr_storage svc2_address(const struct svc2_xprt *sp);
+
+/* sinks.c */
+int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
+void svc2_sinks_put(struct svc2_msg *call);
+int svc2_sinks_init(void);
+void svc2_sinks_exit(void);
 
 /* grant.c */
 extern struct rpcrdma2_budget svc2_budget;
@@ -562,35 +603,19 @@ bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size);
 bool svc2_grant_is_used_up(void);
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call);
 
-/* message.c */
-void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
-struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
-void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
-void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
-int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
-		 enum svc2_counter counter);
-int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
-int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_messages_flush(struct svc2_xprt *sp);
+/* sizes.c */
+void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
+void svc2_sizes_update(struct svc2_xprt *sp);
+void svc2_sizes_reposted(struct svc2_xprt *sp);
+void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets);
+void svc2_sizes_set(void);
 
-/* enqueue.c */
-void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
-bool svc2_shortage_begin(struct svc2_xprt *sp);
-void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
-void svc2_shortage_end(struct svc2_xprt *sp);
-void svc2_unthrottle(struct svc2_xprt *sp);
-
-/* error.c */
-int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,
-		enum rpcrdma2_errcode code);
-int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *call,
-		     enum rpcrdma2_errcode code, u32 arg, u32 arg2);
-int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
-		       struct rpcrdma2_hdr *h,
-		       struct rpcrdma2_reply_plan *plan, int ret);
-
-/* parse.c */
-int svc2_recvfrom(struct svc_rqst *rqstp);
+/* props.c */
+int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *call);
+int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *call);
+int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *call);
+void svc2_heard(struct svc2_xprt *sp, unsigned long at);
+void svc2_converse(struct svc2_xprt *sp);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
@@ -598,51 +623,9 @@ void svc2_bc_detach(struct svc2_xprt *sp);
 int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 
-/* property.c */
-int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *call);
-int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *call);
-int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_heard(struct svc2_xprt *sp, unsigned long at);
-void svc2_converse(struct svc2_xprt *sp);
-
-/* read.c */
-int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call);
-int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call);
-
-/* sinks.c */
-int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_sinks_put(struct svc2_msg *call);
-int svc2_sinks_init(void);
-void svc2_sinks_exit(void);
-
-/* reply.c */
-int svc2_sendto(struct svc_rqst *rqstp);
-int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
-			unsigned int length);
-
-/* address.c */
-struct sockaddr_storage svc2_address(const struct svc2_xprt *sp);
-
-/* lost.c */
-void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
-bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
-
-/* sq.c */
-unsigned int svc2_backward_wrs(const struct svc2_xprt *sp);
-int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs);
-int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
-void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held);
-int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call);
-int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
-		 struct ib_send_wr *first, bool backward, unsigned int *held);
-int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
-
-/* debugfs.c */
+/* debug.c */
 void svc2_debugfs_init(void);
 void svc2_debugfs_exit(void);
-
-/* view.c */
-void svc2_show_connections(struct seq_file *seq, const struct net *net);
 int svc2_view_init(void);
 void svc2_view_exit(void);
 

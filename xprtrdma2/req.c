@@ -351,7 +351,7 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	/* A Send not yet known to be complete keeps its request. */
 	xprt2_pool_create(&xp->xp_forward, xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH);
 	xprt2_pool_create(&xp->xp_backward,
-		  xprt2_backward_reqs(xp->xp_backward_wanted));
+			  xprt2_backward_reqs(xp->xp_backward_wanted));
 	for (i = 0; i < XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH; i++) {
 		req = xprt2_req_create(xp, &xp->xp_forward, GFP_KERNEL);
 		if (!req)

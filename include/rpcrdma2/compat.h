@@ -8,7 +8,7 @@
  * of rpcrdma2_ does, in both versions, one below the other.
  *
  * Two things are matters of their own: the namespace of exports, see
- * compat/namespace.h, and what a Call is handed on as, see svcrdma2/arg.c.
+ * compat/namespace.h, and what a Call is handed on as, see svcrdma2/recvfrom.c.
  */
 #ifndef _RPCRDMA2_COMPAT_H
 #define _RPCRDMA2_COMPAT_H

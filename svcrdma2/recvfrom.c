@@ -1,0 +1,769 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a received message to the Call that nfsd gets: RDMA Reads of its chunks, and
+ * rq_arg.
+ */
+#include "svcrdma2.h"
+
+#include "arg.h"
+#include "layout.h"
+#include "trace.h"
+
+/*
+ * A Call is handed on: rq_arg is made of its Receive and its pages, in the form that
+ * the kernel's nfsd takes data of a WRITE in (probe-svc-write-bvec.c in compat/).
+ *
+ * In either form the Call is laid out from the beginning of a page (layout.h), but
+ * for one data item in a chunk, with what is in front of it in the Receive. And
+ * rq_arg never has a tail: the code above walks from the head into the pages for as
+ * long as an item is, without asking whether the pages end. So what lies behind a
+ * chunk, usually a few words, is copied behind it.
+ */
+
+#ifndef RPCRDMA2_STRETCHES
+/*
+ * In pages: the head is what the first page has, and the rest is in pages. Data may
+ * begin anywhere, and each page may be handed to a disk, whose driver needs its
+ * physical address: nothing is mapped. RPCSEC_GSS needs no other form.
+ */
+
+/* As far as the first page goes */
+static void *svc2_arg_message(const struct svc2_msg *call)
+{
+	return rpcrdma2_recv_at(call->sm_recv, 0) + call->sm_msg.mg_hdr.h_len;
+}
+
+/**
+ * svc2_arg_splits - may the data of a Call stay apart from the rest?
+ * @call: Call with Read chunks
+ */
+static bool svc2_arg_splits(const struct svc2_msg *call)
+{
+	return svc2_layout_splits_paged(&call->sm_msg.mg_hdr,
+					svc2_arg_message(call),
+					call->sm_inline);
+}
+
+static enum rpcrdma2_errcode
+svc2_arg_build_inline(struct svc2_xprt *sp, struct svc2_msg *call,
+		      struct xdr_buf *arg)
+{
+	u32 at = call->sm_msg.mg_hdr.h_len;
+
+	if (unlikely(!svc2_layout_has_head(at, call->sm_recv->rv_len))) {
+		rpcrdma2_recv_cut(call->sm_recv, at);
+		at = 0;
+	}
+	rpcrdma2_recv_buf_paged(call->sm_recv, at, arg);
+	return RDMA2_OK;
+}
+
+static enum rpcrdma2_errcode
+svc2_arg_join(struct svc2_xprt *sp, struct svc2_msg *call, struct xdr_buf *arg)
+{
+	return RDMA2_OK;
+}
+
+static void svc2_arg_check(const struct xdr_buf *arg)
+{
+	const struct kvec *head = &arg->head[0];
+
+	WARN_ON_ONCE(is_vmalloc_addr(head->iov_base) ||
+		     offset_in_page(head->iov_base) + head->iov_len > PAGE_SIZE);
+}
+#else
+/*
+ * In one piece: nfsd writes data that begins in a page of rq_arg from the beginning
+ * of that page, wherever it begins. So all of a Call is its head, at addresses that
+ * follow each other, or the data begins where a page does.
+ *
+ * RPCSEC_GSS takes the physical address of the head. There an inline Call is copied,
+ * the head of a flat one is the first page, and what could have data begin in another
+ * page is refused.
+ */
+
+static void *svc2_arg_message(const struct svc2_msg *call)
+{
+	return call->sm_recv->rv_buf + call->sm_msg.mg_hdr.h_len;
+}
+
+static bool svc2_arg_splits(const struct svc2_msg *call)
+{
+	return svc2_layout_splits(&call->sm_msg.mg_hdr, svc2_arg_message(call),
+				  call->sm_inline);
+}
+
+/* There may be no memory for a moment. Return: 0, or -ENOTCONN. */
+static int svc2_arg_copy_call(struct svc2_xprt *sp, struct svc2_msg *call,
+			      struct xdr_buf *arg)
+{
+	unsigned int tries = 0;
+	int ret;
+
+	do {
+		call->sm_copy = kmemdup(arg->head[0].iov_base,
+					arg->head[0].iov_len,
+					GFP_KERNEL | __GFP_NOWARN);
+		ret = call->sm_copy ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	arg->head[0].iov_base = call->sm_copy;
+	return ret;
+}
+
+static enum rpcrdma2_errcode
+svc2_arg_build_inline(struct svc2_xprt *sp, struct svc2_msg *call,
+		      struct xdr_buf *arg)
+{
+	rpcrdma2_recv_buf(call->sm_recv, call->sm_msg.mg_hdr.h_len, arg);
+	if (unlikely(call->sm_recv->rv_len > PAGE_SIZE) &&
+	    svc2_layout_is_gss(svc2_arg_message(call), call->sm_inline) &&
+	    svc2_arg_copy_call(sp, call, arg))
+		return RDMA2_DROP;
+	return RDMA2_OK;
+}
+
+static enum rpcrdma2_errcode svc2_arg_judge_gss(const struct svc2_msg *call,
+						u32 head)
+{
+	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	const struct rpcrdma2_chunk *ck = h->h_reads;
+	__be32 before = 0;
+
+	if (h->h_proc == RDMA2_NOMSG)
+		ck++;
+	if (ck < h->h_reads + h->h_nreads)
+		before = *(__be32 *)rpcrdma2_pull_at(&pl, ck->ck_position -
+						     XDR_UNIT);
+	return svc2_layout_judge_gss(h, call->sm_inline, head, before);
+}
+
+/*
+ * The RPC layer copies a Call that waits for an upcall when all of it is in the
+ * head, and goes on to the next one: with Calls of 1 MiB that would be much
+ * memory. So the last word of a mapped Call goes to a page of its own, from the
+ * beginning of it.
+ *
+ * Return: 0, or -ENOTCONN when the connection is lost.
+ */
+static int svc2_arg_map_call(struct svc2_xprt *sp, struct svc2_msg *call,
+			     struct xdr_buf *arg)
+{
+	u32 head = round_down(call->sm_length - 1, XDR_UNIT);
+	struct page **last = call->sm_pages + svc2_msg_pages(call);
+	unsigned int tries = 0;
+	int ret;
+
+	do {
+		call->sm_map = vm_map_ram(call->sm_pages, svc2_msg_pages(call),
+					  NUMA_NO_NODE);
+		ret = call->sm_map ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (ret)
+		return ret;
+
+	arg->head[0].iov_base = call->sm_map;
+	arg->head[0].iov_len = head;
+	arg->pages = last;
+	arg->page_len = call->sm_length - head;
+	memcpy(page_address(*last), call->sm_map + head, arg->page_len);
+	return 0;
+}
+
+/* What is longer than a page; @arg has the first page as its head. */
+static enum rpcrdma2_errcode
+svc2_arg_join(struct svc2_xprt *sp, struct svc2_msg *call, struct xdr_buf *arg)
+{
+	struct kvec *head = &arg->head[0];
+
+	if (svc2_layout_is_gss(head->iov_base, head->iov_len))
+		return svc2_arg_judge_gss(call, head->iov_len);
+	return svc2_arg_map_call(sp, call, arg) ? RDMA2_DROP : RDMA2_OK;
+}
+
+static void svc2_arg_check(const struct xdr_buf *arg)
+{
+}
+#endif
+
+static enum rpcrdma2_errcode
+svc2_arg_build_chunked(struct svc2_xprt *sp, struct svc2_msg *call,
+		       struct xdr_buf *arg)
+{
+	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
+	struct kvec *head = &arg->head[0];
+
+	*arg = (struct xdr_buf){
+		.pages		= call->sm_pages,
+		.page_len	= call->sm_length,
+	};
+	if (call->sm_apart) {
+		head->iov_base = svc2_arg_message(call);
+		head->iov_len = call->sm_apart;
+		return RDMA2_OK;
+	}
+	head->iov_base = rpcrdma2_pull_at(&pl, 0);
+	head->iov_len = min_t(u32, call->sm_length, PAGE_SIZE);
+	arg->pages++;
+	arg->page_len -= head->iov_len;
+	return arg->page_len ? svc2_arg_join(sp, call, arg) : RDMA2_OK;
+}
+
+/*
+ * A Call for which there is no memory in the end has not been looked at: the
+ * requester sends it again when the connection is lost.
+ */
+static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
+			    enum rpcrdma2_errcode verdict)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct xdr_buf *arg = &rqstp->rq_arg;
+
+	if (unlikely(verdict == RDMA2_DROP)) {
+		svc2_msg_put(sp, call);
+		return 0;
+	}
+	/* C-083: one Read chunk would do; other errors carry no number */
+	if (unlikely(verdict))
+		return svc2_refuse_with(sp, call, verdict, 1, 0);
+
+	svc2_arg_check(arg);
+	arg->len = arg->head[0].iov_len + arg->page_len;
+	arg->buflen = arg->len;
+	return svc2_deliver(rqstp, call);
+}
+
+/**
+ * svc2_arg_inline - hand on a Call without Read chunks
+ * @rqstp: thread
+ * @call: Call
+ *
+ * Context: svc thread; may sleep.
+ * Return: octets of the Call in rq_arg, or 0, for ->xpo_recvfrom to return.
+ */
+static int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+
+	if (svc2_sq_reserve(sp, call))
+		return 0;
+	return svc2_arg_hand_on(rqstp, call,
+				svc2_arg_build_inline(sp, call,
+						      &rqstp->rq_arg));
+}
+
+/**
+ * svc2_arg_chunked - hand on a Call with Read chunks
+ * @rqstp: thread
+ * @call: Call, all of it in place
+ *
+ * Context: svc thread; may sleep.
+ * Return: octets of the Call in rq_arg, or 0, for ->xpo_recvfrom to return.
+ */
+static int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+
+	return svc2_arg_hand_on(rqstp, call,
+				svc2_arg_build_chunked(sp, call,
+						       &rqstp->rq_arg));
+}
+
+/*
+ * Calls with Read chunks: pull the chunks, put the Call together again.
+ *
+ * Usually there is one chunk, a WRITE's data, and the rest is in the Receive:
+ * then the data goes to the beginning of a page, and the Receive serves as
+ * head of rq_arg. Everything else is laid out flat (layout.h), octet after
+ * octet from the beginning of a page; the device places what it reads where
+ * it belongs, and the rest is copied from the Receive.
+ *
+ * The pages come from the thread, or from a Call that is done (sinks.c). The
+ * thread waits neither for the RDMA Reads nor for what they need: it leaves the Call
+ * with transfer.c, with a gate or with the Send Queue (R2), and another thread, or the
+ * same, goes on with svc2_read_resume().
+ *
+ * Threads build RDMA Reads of one connection side by side. Where memory or mappings are
+ * too short one of them waits for that to pass, and the Calls of the others wait for
+ * this one (enqueue.c): so a shortage keeps one thread of a connection, and not one for
+ * each Call.
+ */
+
+static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+			   bool ok)
+{
+	struct svc2_msg *call = container_of(post, struct svc2_msg, sm_post);
+	struct svc2_xprt *sp = svc2_from_conn(co);
+
+	svc2_count(send_completions);
+	svc2_reads_free(sp, call);
+	if (!ok) {
+		if (post->po_refused)
+			svc2_lost_note(sp, call->sm_msg.mg_hdr.h_xid);
+		svc2_msg_put(sp, call);
+		return;
+	}
+	svc2_msg_ready(sp, call);
+}
+
+/* Return: as svc2_gate_enter(); -EMSGSIZE when it wants more than there are. */
+static int svc2_read_take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	unsigned int mrs = rpcrdma2_rw_mrs(&sp->sp_conn, &call->sm_rw);
+
+	if (!mrs || call->sm_mrs)
+		return 0;
+	if (mrs > sp->sp_conn.co_rw_mrs)
+		return -EMSGSIZE;
+	return svc2_gate_enter(sp, &sp->sp_mrs, call, mrs, 0, &call->sm_mrs);
+}
+
+/* Pages, and what is to be read into them; all of it, or at most the pages */
+static int svc2_read_begin(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct rpcrdma2_pull pl;
+	int ret = 0;
+
+	if (!call->sm_pages)
+		ret = svc2_sinks_take(rqstp, call);
+	pl = svc2_arg_pull(call);
+	if (!ret)
+		ret = rpcrdma2_pull_reads(&sp->sp_conn, &pl, &call->sm_rw);
+	if (ret)
+		rpcrdma2_rw_free(&sp->sp_conn, &call->sm_rw);
+	return ret;
+}
+
+/* What they need of memory and of the device. A step that is done is not taken again. */
+static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	int ret = 0;
+
+	if (rpcrdma2_rw_is_empty(&call->sm_rw))
+		ret = svc2_read_begin(rqstp, call);
+	return ret ?: svc2_read_take_mrs(sp, call) ?:
+		      rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
+}
+
+/* It begins again with the pages of the thread that goes on. */
+static int svc2_read_wait(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	svc2_reads_free(sp, call);
+	svc2_sinks_put(call);
+	call->sm_pages = NULL;
+	call->sm_npages = 0;
+	svc2_shortage_wait(sp, call);
+	return -EINPROGRESS;
+}
+
+static void svc2_read_build_chain(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	struct rpcrdma2_post *post = &call->sm_post;
+
+	svc2_count_add(read_chunks, h->h_nreads);
+	atomic_long_add(h->h_nreads, &sp->sp_read_chunks);
+	svc2_count_add(read_chunk_bytes,
+		       call->sm_apart + call->sm_length - call->sm_inline);
+	if (h->h_proc == RDMA2_NOMSG)
+		svc2_count(long_calls);
+
+	post->po_signal = true;
+	post->po_octets = 0;
+	post->po_extra = 0;
+	post->po_begin = NULL;
+	post->po_done = svc2_read_done;
+	call->sm_chain = rpcrdma2_rw_chain(&sp->sp_conn, &call->sm_rw,
+					   &post->po_cqe, NULL);
+}
+
+/*
+ * A Call that has to wait for what a step needs comes back by svc2_read_resume(), and
+ * goes on from there.
+ *
+ * Return: 0 when the Call belongs to the Send Queue, -EINPROGRESS when it waits; else
+ * why it can not be read, and it still is the caller's.
+ */
+static int svc2_read_start(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	unsigned int tries = 0;
+	bool waits = false;
+	int ret;
+
+	if (call->sm_chain)
+		return svc2_sq_post_reads(sp, call);
+	do {
+		ret = svc2_read_prepare(rqstp, call);
+		if (unlikely(svc2_is_shortage(ret)) && !waits) {
+			waits = svc2_shortage_begin(sp);
+			if (!waits)
+				return svc2_read_wait(sp, call);
+		}
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (unlikely(waits))
+		svc2_shortage_end(sp);
+	if (ret)
+		return ret;
+	svc2_read_build_chain(sp, call);
+	return svc2_sq_post_reads(sp, call);
+}
+
+/* @ret: how it went. Return: 0, for ->xpo_recvfrom to return. */
+static int svc2_read_release(struct svc2_xprt *sp, struct svc2_msg *call,
+			     int ret)
+{
+	if (!ret || ret == -EINPROGRESS)
+		return 0;
+	if (ret == -ENOTCONN) {
+		svc2_msg_put(sp, call);
+		return 0;
+	}
+	/* C-093: more than the Send Queue can ever take */
+	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
+}
+
+/**
+ * svc2_read_chunks - start to pull a Call's Read chunks
+ * @rqstp: thread; gives its pages
+ * @call: Call with at least one Read chunk; the thread's no longer (R2)
+ *
+ * Context: svc thread; may sleep.
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	u64 whole = rpcrdma2_layout_length(h, call->sm_inline);
+	int ret;
+
+	/* C-106: more than any Call may be; no code says so but this one */
+	if (whole > rqstp->rq_server->sv_max_mesg)
+		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
+
+	call->sm_apart = svc2_arg_splits(call) ? h->h_reads->ck_position : 0;
+	call->sm_length = whole - call->sm_apart;
+
+	ret = svc2_transfer_enter(sp, call, svc2_msg_pages(call) + 1 +
+					    call->sm_reply_pages);
+	return svc2_read_release(sp, call, ret ?: svc2_read_start(rqstp, call));
+}
+
+/* All of a Call is there, but for what came in its Receive. */
+static int svc2_read_finish(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
+
+	rpcrdma2_pull_finish(&pl);
+	if (call->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG &&
+	    !rpcrdma2_pull_is_call(&pl, call->sm_length))
+		return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
+				   RDMA2_ERR_BAD_XDR);
+	return svc2_arg_chunked(rqstp, call);
+}
+
+/**
+ * svc2_read_resume - go on with a Call whose RDMA Reads are done, or can begin
+ * @rqstp: thread
+ * @call: Call
+ *
+ * Context: svc thread; may sleep.
+ * Return: octets of the Call in rq_arg, or 0.
+ */
+int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+
+	if (!svc2_msg_is_read(call))
+		return svc2_read_release(sp, call,
+					 svc2_read_start(rqstp, call));
+	if (svc2_sq_reserve(sp, call))
+		return 0;
+	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
+	return svc2_read_finish(rqstp, call);
+}
+
+/*
+ * A message becomes a Call, an error or nothing.
+ *
+ * What is on the wire is read and judged by rpcrdma2_msg_read(): steps 1 to 8
+ * of the responder's order of checks (section 2.5 of
+ * Documentation/protocol.rst), and the body of a property message. From there
+ * on it is trusted. What happens to the message then depends on its type and
+ * direction, which is the table below; which message may be answered with an
+ * error is decided here and nowhere else.
+ */
+
+/* C-007: whatever the Call says, the device must know how */
+static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
+				     const struct rpcrdma2_hdr *h)
+{
+	u32 handle = svc2_inv_handle(h, &sp->sp_peer);
+
+	if (h->h_inv_handle && !handle)
+		svc2_count(bad_inv_handle);
+	return sp->sp_can_invalidate ? handle : 0;
+}
+
+static int svc2_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	if (unlikely(call->sm_msg.mg_hdr.h_proc == RDMA2_ERROR))
+		return svc2_take_answer(rqstp, call);
+	if (call->sm_msg.mg_hdr.h_nreads)
+		return svc2_read_resume(rqstp, call);
+	return svc2_arg_inline(rqstp, call);
+}
+
+/* Pages that its Reply may have in the memory that it offers */
+static unsigned int svc2_recv_reply_pages(const struct svc_rqst *rqstp,
+					  const struct rpcrdma2_hdr *h)
+{
+	u64 offered = h->h_has_reply ? h->h_reply.ck_length : 0;
+	unsigned int i;
+
+	for (i = 0; i < h->h_nwrites; i++)
+		offered += h->h_writes[i].ck_length;
+	return svc2_reply_pages(offered, svc_serv_maxpages(rqstp->rq_server));
+}
+
+static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+
+	if (svc2_was_lost(sp, h->h_xid)) {
+		svc2_count(calls_lost_again);
+		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
+	}
+	call->sm_inv_handle = svc2_recv_pick_inv_handle(sp, h);
+	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;
+	call->sm_reply_pages = svc2_recv_reply_pages(rqstp, h);
+	if (h->h_nreads)
+		return svc2_read_chunks(rqstp, call);
+	if (call->sm_reply_pages &&
+	    svc2_transfer_enter(sp, call, call->sm_reply_pages))
+		return 0;
+	return svc2_arg_inline(rqstp, call);
+}
+
+static int svc2_recv_drop_reply(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	return svc2_discard_reply(svc2_from_xprt(rqstp->rq_xprt), call);
+}
+
+static int svc2_recv_refuse_type(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
+			   RDMA2_ERR_INVALID_PROC);
+}
+
+typedef int (*message_handler)(struct svc_rqst *rqstp, struct svc2_msg *call);
+
+/*
+ * What a message type means to a server, by the role its sender takes (S38).
+ * Unlike a Call, a Reply is handled even if something is wrong with it: it may
+ * be waited for.
+ */
+static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
+	[RDMA2_CALL] = {
+		[RDMA2_MSG]	= svc2_recv_handle_call,
+		[RDMA2_NOMSG]	= svc2_recv_handle_call,
+		[RDMA2_OPTIONAL] = svc2_take_property,	/* S39 */
+		[RDMA2_CONNPROP] = svc2_take_property,
+		[RDMA2_REQPROP]	= svc2_take_property,
+		[RDMA2_UPDPROP]	= svc2_take_property,
+	},
+	[RDMA2_REPLY] = {
+		[RDMA2_MSG]	= svc2_take_answer,
+		[RDMA2_NOMSG]	= svc2_take_answer,
+		[RDMA2_ERROR]	= svc2_take_error,
+		[RDMA2_OPTIONAL] = svc2_take_granted,
+		[RDMA2_RESPROP]	= svc2_take_granted,
+	},
+};
+
+static message_handler svc2_recv_choose_handler(u32 direction, u32 proc)
+{
+	message_handler handler = NULL;
+
+	if (proc < ARRAY_SIZE(handlers[0]))
+		handler = handlers[direction][proc];
+	if (handler)
+		return handler;
+	return direction == RDMA2_REPLY ? svc2_recv_drop_reply :
+					  svc2_recv_refuse_type;
+}
+
+/*
+ * In version 1 the server makes no Calls with a Reply chunk: what looks like
+ * the answer to one is a Call that lacks its Read list (E-24).
+ */
+static bool svc2_recv_lacks_reads(const struct rpcrdma2_hdr *h)
+{
+	return h->h_vers == RPCRDMA2_VERS_ONE && h->h_proc == RDMA2_NOMSG &&
+	       h->h_direction == RDMA2_REPLY;
+}
+
+/*
+ * C-078, S38: a Reply, an error or an answer is not answered, whatever is wrong
+ * with it. A direction that cannot be told is taken for a Call (S06).
+ */
+static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
+{
+	return h->h_proc == RDMA2_ERROR ||
+	       (h->h_direction == RDMA2_REPLY && !svc2_recv_lacks_reads(h));
+}
+
+/*
+ * Step 2 of the order of checks, which the codec cannot perform: what
+ * the rest of the message means depends on it. A version is refused whatever
+ * the message is, but for an answer (C-078, C-079, E-17, S36).
+ */
+static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
+				     struct svc2_msg *call)
+{
+	const struct svc2_versions vs =
+		svc2_allowed_versions(svc2_param(&svc2_min_version),
+				      svc2_param(&svc2_max_version));
+	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+
+	if (call->sm_recv->rv_len < RPCRDMA2_PREFIX_LEN ||
+	    svc2_recv_is_reply(h) || svc2_speaks(&vs, h->h_vers))
+		return false;
+	if (h->h_vers == RPCRDMA2_VERS_ONE)
+		pr_warn_ratelimited("svcrdma2: client %s speaks RPC-over-RDMA version 1, which the module parameter min_version=1 would allow\n",
+				    sp->sp_xprt.xpt_remotebuf);
+	svc2_refuse_with(sp, call, RDMA2_ERR_VERS, vs.vs_low, vs.vs_high);
+	return true;
+}
+
+/*
+ * In this order: version, verdict, handler.
+ *
+ * Return: octets of a Call in rq_arg, or 0.
+ */
+static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct svc2_msg *call = svc2_msg_get(sp, rv);
+	const struct rpcrdma2_msg *msg;
+	const struct rpcrdma2_hdr *h;
+
+	if (!call) {
+		svc2_recv_put(sp, rv);
+		return 0;
+	}
+	msg = &call->sm_msg;
+	h = &msg->mg_hdr;
+	trace_svc2_decode(sp->sp_conn.co_recv_cq, rv->rv_id, h, rv->rv_len,
+			  msg->mg_verdict);
+
+	if (unlikely(msg->mg_handle) &&
+	    (!svc2_recv_is_reply(h) || msg->mg_verdict == RDMA2_DROP))
+		svc2_check_handle(sp, msg);		/* S50 */
+	if (svc2_recv_refuse_version(sp, call))
+		return 0;
+	if (msg->mg_verdict == RDMA2_DROP)
+		return svc2_discard(sp, call, SVC2_C_dropped_silently);
+	if (svc2_recv_is_reply(h))
+		return svc2_recv_choose_handler(RDMA2_REPLY, h->h_proc)(rqstp,
+									call);
+	if (svc2_recv_lacks_reads(h))
+		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
+	if (msg->mg_verdict)
+		return svc2_refuse(sp, call, msg->mg_verdict);
+	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
+	return svc2_recv_choose_handler(RDMA2_CALL, h->h_proc)(rqstp, call);
+}
+
+/*
+ * Does a message carry no RPC? Any version has rdma_proc in the same place, and the
+ * types that carry an RPC come first: MSG, NOMSG, and version 1's MSGP. A message that
+ * is too short may be taken for anything.
+ */
+static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
+{
+	const __be32 *p = rpcrdma2_recv_at(rv, 0);
+
+	return be32_to_cpu(p[3]) > RDMA1_MSGP;
+}
+
+/* The server has changed, or something that came may be what it has waited for. */
+static void svc2_recv_converse(struct svc2_xprt *sp)
+{
+	if (unlikely(READ_ONCE(sp->sp_talking) ||
+		     test_bit(SVC2_F_CHANGED, &sp->sp_flags)))
+		svc2_converse(sp);
+}
+
+/*
+ * Takes what is next in turn: a Call, or else a Receive. With the last of them goes
+ * XPT_DATA, or the RPC layer would wake another thread to find nothing.
+ */
+static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
+					    struct rpcrdma2_recv **rv)
+{
+	struct svc2_msg *call;
+
+	*rv = NULL;
+	guard(spinlock)(&sp->sp_recv_lock);
+	call = list_first_entry_or_null(&sp->sp_served_q, struct svc2_msg,
+					sm_list) ?:
+	       list_first_entry_or_null(&sp->sp_ready_q, struct svc2_msg,
+					sm_list);
+	if (call) {
+		list_del(&call->sm_list);
+	} else {
+		*rv = list_first_entry_or_null(&sp->sp_recv_q,
+					       struct rpcrdma2_recv, rv_list);
+		if (*rv)
+			list_del(&(*rv)->rv_list);
+	}
+	if (list_empty(&sp->sp_served_q) && list_empty(&sp->sp_ready_q) &&
+	    list_empty(&sp->sp_recv_q))
+		clear_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	return call;
+}
+
+/**
+ * svc2_recvfrom - ->xpo_recvfrom
+ * @rqstp: thread, and where a Call goes
+ *
+ * Other threads take up the connection's messages as soon as this one has its
+ * own, with one exception: a control message is to be obeyed before what follows it,
+ * and in its turn (S16).
+ *
+ * Return: octets of the Call in rq_arg, or 0 when there is none (yet).
+ */
+int svc2_recvfrom(struct svc_rqst *rqstp)
+{
+	struct svc_xprt *xprt = rqstp->rq_xprt;
+	struct svc2_xprt *sp = svc2_from_xprt(xprt);
+	struct rpcrdma2_recv *rv;
+	struct svc2_msg *call;
+	int ret;
+
+	rpcrdma2_rqst_begin(rqstp);
+	rqstp->rq_xprt_ctxt = NULL;
+
+	call = svc2_recv_take_next(sp, &rv);
+	if (rv)
+		rpcrdma2_recv_sync(rv);
+	if (rv && unlikely(READ_ONCE(sp->sp_talking)))
+		svc2_heard(sp, rv->rv_at);
+	if (rv && unlikely(svc2_recv_is_control(rv))) {
+		ret = svc2_recv_parse(rqstp, rv);
+		svc2_recv_converse(sp);
+		svc_xprt_received(xprt);
+		return ret;
+	}
+
+	svc2_recv_converse(sp);
+	svc_xprt_received(xprt);
+	if (call)
+		return svc2_resume(rqstp, call);
+	return rv ? svc2_recv_parse(rqstp, rv) : 0;
+}
