@@ -1,63 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The responder: an svc_xprt that speaks RPC-over-RDMA.
+ * The responder: an svc_xprt for RPC-over-RDMA.
  *
- * A Call's way through the files: receive.c, recvfrom.c, the RPC layer, sendto.c (its
- * Reply, or an RDMA2_ERROR), send.c. Under them lie message.c (the life of a message),
- * grant.c (the number of Receives), sizes.c (their size), sq.c (entries of the Send
- * Queue), gate.c (waiting for something scarce), transfer.c (pages of payload), conns.c
- * (connections, and Calls that cost them), enqueue.c (bringing an svc thread to a
- * connection) and the core's Send Queue, RDMA Reads and Writes. recvfrom.c hands property
- * messages to props.c, and Replies to Calls of the server to backchannel.c. Calls of the
- * server begin in backchannel.c and join the Replies in send.c.
+ * Path of a Call: receive.c, recvfrom.c, the RPC layer, sendto.c (its Reply, or
+ * an RDMA2_ERROR), send.c. Below these are message.c (life cycle of a message),
+ * grant.c (number of Receives), sizes.c (size of Receives), sq.c (entries of
+ * the Send Queue), gate.c (wait queues for scarce resources), transfer.c
+ * (payload quotas), conns.c (connections, and Calls that lost them), enqueue.c
+ * (wakeup of an svc thread for a connection) and the core's Send Queue, RDMA
+ * Reads and Writes. recvfrom.c passes property messages to props.c, and Replies
+ * to callbacks, the Calls of the server, to backchannel.c. Callbacks begin in
+ * backchannel.c and join the Replies in send.c.
  *
- * Contexts, by the name the comments use for them
+ * Contexts, by their names in the comments
  *
  *   svc thread	a thread of the RPC service, in an svc_xprt_ops of this module
  *   receive CQ, send CQ
- *		completion handlers in a workqueue; each CQ serialises its own
+ *		completion handlers in a workqueue, serialized for each CQ
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
  *   QP handler	asynchronous events of a QP, in any context, perhaps atomic
  *   work	svc2_wq
- *   RPC task	a task with a Call of the server. Its send path must not wait for the
- *		connection; the end of one that is given up waits for its answer, and
- *		for its fence
+ *   RPC task	a task with a callback. Its send path must not wait for the
+ *		connection; the end of an aborted callback waits for its answer,
+ *		and for its fence
  *
  * Ownership invariants
  *
  *   R1 A Receive belongs to the device from post to completion, then to
  *	sp_recv_q, then to the Call found in it, until svc2_recv_put().
  *   R2 A Call belongs to the svc thread that parsed it; to a gate, tr_line or
- *	sp_short_q while what its RDMA Reads need is not to be had, and then to
- *	sp_served_q; to the Send Queue while they are posted, and then to sp_ready_q.
- *	From tr_line and the gate of the Send Queue, where it waits for pages and
- *	entries of its Reply, a Call goes there too, when it has no RDMA Reads or they
- *	are done. At last, as rq_xprt_ctxt, it belongs to the RPC layer, which gives
- *	it back through ->xpo_release_ctxt.
- *   R3 What is posted belongs to the Send Queue until its po_done, which is
+ *	sp_short_q while a resource for its RDMA Reads is missing, and then to
+ *	sp_served_q; to the Send Queue while they are posted, and then to
+ *	sp_ready_q. A Call that waits on tr_line or in the gate of the Send
+ *	Queue for the pages and entries of its Reply moves to sp_ready_q, too,
+ *	if it has no RDMA Reads or they are done. Finally it belongs to the RPC
+ *	layer, as rq_xprt_ctxt, and returns through ->xpo_release_ctxt.
+ *   R3 A posted chain belongs to the Send Queue until its po_done, which is
  *	called exactly once (Q1 in rpcrdma2/sq.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
  *	reads: these belong to the send context until its po_done.
- *   R5 What is taken from a gate is given back once: Send Queue entries when
+ *   R5 Units taken from a gate are given back once: Send Queue entries when
  *	their chain is retired, a send context by svc2_tx_put(), memory
- *	regions when their RDMA Reads are done. So are pages of payload that
- *	are counted: with the message, or the send context's chain.
- *	sp_backward_free is for send contexts alone: there are Send Queue entries
- *	for as many. All of it is back when the connection is freed (asserted there).
+ *	regions when their RDMA Reads are done. Counted pages of payload are
+ *	given back with the message, or with the send context's chain.
+ *	sp_backward_free counts send contexts alone: the same number has Send
+ *	Queue entries. All units are back when the connection is freed
+ *	(asserted there).
  *   R6 Receives that are posted or held by a Call never number less than the
- *	grant plus what control messages need: a Call's Receive is put back
- *	before the Reply that returns its credit leaves, and rp_lock is held
- *	until a batch that has left rp_free is posted. Those for a larger
- *	grant join them before it is, and one that goes for good lowers the
- *	grant before the Reply leaves. The grant is written into each header
- *	at the post, under sq_lock, so that no larger one follows it. Those
- *	for the answers to Calls of the server join before the first of these
- *	is made.
+ *	grant plus those for control messages: a Call's Receive is put back before
+ *	the Reply that returns its credit leaves, and rp_lock is held until a
+ *	batch that has left rp_free is posted. Receives for a larger grant are
+ *	posted before the grant is raised, and a Receive that is freed lowers
+ *	the grant before the Reply leaves. The grant is written into each
+ *	header at the post, under sq_lock, so that a larger grant never follows
+ *	a lowered one. Receives for the answers to callbacks are posted before
+ *	the first of these callbacks is made.
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
- *   R8 No Call of the server ends while a memory region of it is live: sc_exposed
- *	is empty in svc2_call_end() (asserted there), and when svc2_bc_free() frees
- *	it. A Call is pinned while its answer is looked at, from svc2_bc_claim_call() to
- *	svc2_call_unpin().
+ *   R8 No callback ends while one of its memory regions is live: sc_exposed is
+ *	empty in svc2_call_end() (asserted there), and when svc2_bc_free() frees
+ *	the callback. It is pinned while its answer is processed, from
+ *	svc2_bc_claim_call() to svc2_call_unpin().
  */
 #ifndef _SVCRDMA2_H
 #define _SVCRDMA2_H
@@ -100,8 +102,8 @@ struct svc2_call;
 struct svc2_xprt;
 
 /*
- * The class ident. It only names the backchannel's rpc_xprt class, so it may be one
- * that the NFS client does not know.
+ * The class ident. It only names the backchannel's rpc_xprt class, so the NFS
+ * client need not know it.
  */
 #ifdef XPRT_TRANSPORT_RDMA2
 #define SVC2_IDENT		XPRT_TRANSPORT_RDMA2
@@ -111,37 +113,40 @@ struct svc2_xprt;
 
 enum {
 	SVC2_CREDITS_MIN	= 4,
-	/* what a connection begins with */
+	/* initial grant of a connection */
 	SVC2_CREDITS_FIRST	= 8,
 	SVC2_CREDITS_DEFAULT	= 64,
 	SVC2_CREDITS_MAX	= 1024,
 
-	/* Calls of the server that may be outstanding, if the peer grants as many */
+	/* callbacks that may be outstanding, if the peer grants that many */
 	SVC2_BACKWARD_CREDITS	= 16,
 	SVC2_BACKWARD_MAX	= 256,
-	/* and so many before these are in use all at once */
+	/* initial limit, doubled when all of them are outstanding */
 	SVC2_BACKWARD_FIRST	= 4,
-	/* memory regions that one takes as a rule: three pieces of each message */
+	/* memory regions of a usual callback: three pieces of each message */
 	SVC2_CALL_REGIONS	= 6,
-	/* regions at least that the Send Queue has entries for at once */
+	/* minimum number of regions that the Send Queue has entries for */
 	SVC2_BACKWARD_REGIONS	= 16,
 
-	/* one completion for so many Sends, where ownership allows */
+	/* Sends for each completion, where ownership allows */
 	SVC2_SIGNAL_BATCH	= 16,
 
-	/* widest work request that is asked for */
+	/* limit on the gather entries of a work request */
 	SVC2_MAX_SGES		= 32,
-	/* Calls with the largest payload that the Send Queue has room for */
+	/* Calls with the largest payload that fit the Send Queue */
 	SVC2_LARGE_CALLS	= 16,
 	/*
-	 * RDMA Reads one header can ask for: a segment each, and one more for
-	 * each place where a Position-Zero chunk is interrupted.
+	 * RDMA Reads that one header can request: one for each segment, and one
+	 * more for each place where a Position-Zero chunk is interrupted.
 	 */
 	SVC2_MAX_READS		= RPCRDMA2_MAX_SEGMENTS + RPCRDMA2_MAX_READ_CHUNKS,
 
-	/* connections of an address, unless the module parameter says otherwise */
+	/* default limit on the connections of an address */
 	SVC2_ADDRESS_CONNS	= 128,
-	/* likewise of all: one for so many MiB of the memory, and at least so many */
+	/*
+	 * default limit on all connections: one for these MiB of memory;
+	 * minimum
+	 */
 	SVC2_CONN_MIB		= 8,
 	SVC2_CONNS_MIN		= 64,
 
@@ -150,53 +155,55 @@ enum {
 };
 
 /*
- * The longest that a thread waits in a gate, whatever moves meanwhile; then the
- * connection is given up. Few do (gate.c). While one waits a pool of threads that may
- * grow does not, and a service that stops waits for one thread after the other: so it is
- * short.
+ * Limit on a thread's wait in a gate, at which the connection is closed even if
+ * other waiters made progress. Few threads wait there (gate.c). While a thread
+ * waits, a dynamic pool of threads does not grow, and a service that stops
+ * waits for its threads one by one: so the limit is short.
  *
- * A Reply takes a thread through two gates, and through a third where its Call was put
- * off. With what a shortage of memory may add in four places (SVC2_SHORTAGE_TRIES) nfsd
- * ends within 30 s.
+ * A Reply passes two gates with its thread, and a third one if its Call was
+ * deferred. Together with the pauses for memory in four places
+ * (SVC2_SHORTAGE_TRIES) nfsd stops within 30 s.
  */
 #define SVC2_STALL_TIMEOUT	(1UL * HZ)
 
 /*
- * What is on the Send Queue, and is to be reported, has to be done so long after it has
- * become the oldest, and RPCRDMA2_SQ_PATIENCE times as long after it was posted. Until
- * then RDMA Reads keep the pages they fill, RDMA Writes and Sends
- * those they are taken from, and a peer can make its device hold them back
- * without end.
+ * Limit on the time that a signaled chain is the oldest one on the Send Queue.
+ * The limit since its post is RPCRDMA2_SQ_PATIENCE times longer. Until a chain
+ * is done, RDMA Reads hold the pages they fill, and RDMA Writes and Sends hold
+ * their source pages; a peer can make its device delay them without end.
  */
 #define SVC2_CHAIN_TIMEOUT	(20 * HZ)
 
 /*
- * The handshake ends when the peer confirms it. Until that, or a message, has come, the
- * peer has shown no more than that it can send a datagram, and the connection manager
- * waits for as long as the request to connect has asked for.
+ * Limit on the handshake, which ends when the peer confirms it. Before that, or
+ * before its first message, the peer has only shown that it can send a
+ * datagram, and the connection manager waits for the time that the request to
+ * connect specifies.
  */
 #define SVC2_ESTABLISH_TIMEOUT	(30 * HZ)
 
 /*
- * What memory or mappings are too short for is tried again after a pause, this
- * often: for two to three seconds, depending on HZ.
+ * A step that fails for lack of memory or mappings is retried after a pause, up
+ * to this number of times: for two to three seconds, depending on HZ.
  */
 #define SVC2_SHORTAGE_PAUSE	(HZ / 50 + 1)
 #define SVC2_SHORTAGE_TRIES	100
 
-/* A send context that has not been used for so long, or twice that, is freed. */
+/* A send context is freed when it was idle for this time, or for twice that. */
 #define SVC2_TRIM_TIME		(5 * HZ)
 
-/* A listener that was lost is tried again after so long, then twice that ... */
+/*
+ * Retries for a lost listener: first delay, doubled each time up to the maximum
+ */
 #define SVC2_RELISTEN_MIN	(1 * HZ)
 #define SVC2_RELISTEN_MAX	(30 * HZ)
 
 /**
  * struct svc2_param - a module parameter
- * @pm_value: what it is set to, perhaps just now
- * @pm_min: least that it can be set to
- * @pm_max: most
- * @pm_changed: called after it was set, or NULL
+ * @pm_value: current value; may change at any time
+ * @pm_min: minimum
+ * @pm_max: maximum
+ * @pm_changed: called after a change, or NULL
  */
 struct svc2_param {
 	unsigned int	pm_value;
@@ -206,36 +213,40 @@ struct svc2_param {
 };
 
 /**
- * struct svc2_msg - a message that is being worked on; mostly a Call (R2)
+ * struct svc2_msg - a message in process; mostly a Call (R2)
  * @sm_list: on sp_served_q, sp_ready_q or sp_short_q
- * @sm_wait: where it waits for what its RDMA Reads need, or on tr_served
+ * @sm_wait: on the queue where it waits for a resource of its RDMA Reads, or on
+ *	tr_served
  * @sm_recv: the Receive it came in; NULL when that has been put back (R6)
  * @sm_post: its RDMA Reads
- * @sm_rw: what they are made of
+ * @sm_rw: the contents of these
  * @sm_chain: their work requests; NULL when they are not built, or done
  * @sm_mrs: memory regions taken for them
- * @sm_entries: Send Queue entries taken for them, and then for its Reply, which they
- *	are not posted in yet. While it is on tr_served svc2_transfer_defer() may take them
- * @sm_pages: where they go; its own until svc2_msg_put()
- * @sm_npages: how many, at least as many as are read into
- * @sm_charged: how many are counted, see svc2_transfer_enter(), with the next
- * @sm_reply_pages: how many its Reply may have; 0 once the Reply has them, and for one
- *	that can only be short
- * @sm_deferred: it was put off for an upcall, and has none that are counted. Under
+ * @sm_entries: Send Queue entries taken for them, and later for its Reply,
+ *	until the chain is posted. While it is on tr_served
+ *	svc2_transfer_defer() may take them
+ * @sm_pages: pages that they fill; its own until svc2_msg_put()
+ * @sm_npages: number of these, at least the number that is filled
+ * @sm_charged: number of counted pages, see svc2_transfer_enter(),
+ *	@sm_reply_pages included
+ * @sm_reply_pages: pages its Reply may have; 0 once the Reply has them, and for
+ *	a Reply that can only be short
+ * @sm_deferred: it was deferred for an upcall, and has no counted pages. Under
  *	transfer_lock with the two before, while it is on tr_served
- * @sm_thread: the first thread at work on it; NULL before, and when none were counted
- * @sm_map: where they are mapped as one piece, or NULL (RPCRDMA2_STRETCHES). Made for
- *	rq_arg by the thread that builds it, undone by svc2_msg_put()
- * @sm_copy: an inline Call for RPCSEC_GSS that is longer than a page, or NULL;
- *	likewise
- * @sm_apart: octets in front of the only chunk that stay in @sm_recv; 0 when all
+ * @sm_thread: the first thread that worked on it; NULL before, and when no
+ *	pages were counted
+ * @sm_map: mapping of @sm_pages in one piece, or NULL (RPCRDMA2_STRETCHES).
+ *	Made for rq_arg by the thread that builds it, undone by svc2_msg_put()
+ * @sm_copy: copy of an inline Call for RPCSEC_GSS that is longer than a page,
+ *	or NULL; made and undone like @sm_map
+ * @sm_apart: bytes in front of the only chunk that stay in @sm_recv; 0 when all
  *	of the Call is laid out in @sm_pages
- * @sm_inline: octets of the RPC message in @sm_recv
- * @sm_length: octets in @sm_pages, with padding
+ * @sm_inline: bytes of the RPC message in @sm_recv
+ * @sm_length: bytes in @sm_pages, with padding
  * @sm_inv_handle: handle the Reply invalidates, or 0
  * @sm_nresults: entries of @sm_results
  * @sm_results: eligible results, as the upper layer encoded them
- * @sm_msg: what was received; its header becomes that of the answer
+ * @sm_msg: the decoded message; its header becomes that of the answer
  */
 struct svc2_msg {
 	struct list_head	sm_list;
@@ -273,7 +284,7 @@ static inline unsigned int svc2_msg_pages(const struct svc2_msg *call)
 	return DIV_ROUND_UP(call->sm_length, PAGE_SIZE);
 }
 
-/* Are its RDMA Reads done, or has it none? */
+/* True if its RDMA Reads are done, or if it has none */
 static inline bool svc2_msg_is_read(const struct svc2_msg *call)
 {
 	return !call->sm_msg.mg_hdr.h_nreads ||
@@ -281,16 +292,17 @@ static inline bool svc2_msg_is_read(const struct svc2_msg *call)
 }
 
 /**
- * struct svc2_listener - accepts connections
- * @ls_xprt: what the RPC layer sees
- * @ls_addr: where it listens
+ * struct svc2_listener - a transport that accepts connections
+ * @ls_xprt: transport of the RPC layer
+ * @ls_addr: address on which it listens
  * @ls_mutex: guards the next three; never taken in a CM handler
- * @ls_id: the rdma_cm's listener, NULL while there is none
- * @ls_delay: until the next attempt
- * @ls_detached: there is no next attempt
+ * @ls_id: the rdma_cm's listener, or NULL
+ * @ls_delay: delay of the next attempt
+ * @ls_detached: no further attempts
  * @ls_work: replaces a listener that was lost
- * @ls_pending: connections not yet accepted; each holds a reference on this one
- * @ls_npending: how many
+ * @ls_pending: connections not yet accepted; each holds a reference on this
+ *	listener
+ * @ls_npending: number of these
  */
 struct svc2_listener {
 	struct svc_xprt		ls_xprt;
@@ -306,20 +318,20 @@ struct svc2_listener {
 
 /* Bits of sp_flags */
 enum {
-	SVC2_F_THROTTLED,	/* ->xpo_has_wspace has said no */
-	SVC2_F_BACKWARD,	/* there is a backchannel, or about to be */
-	SVC2_F_BUSY,		/* more credits would be of use */
-	SVC2_F_RESIZING,	/* Receives get larger, and the peer is not told yet */
+	SVC2_F_THROTTLED,	/* ->xpo_has_wspace has returned 0 */
+	SVC2_F_BACKWARD,	/* a backchannel exists, or is being created */
+	SVC2_F_BUSY,		/* more credits would be used */
+	SVC2_F_RESIZING,	/* Receives get larger, not announced yet */
 	SVC2_F_CHANGED,		/* see svc2_sizes_changed() */
 };
 
 /**
  * struct svc2_xprt - a connection
- * @sp_xprt: what the RPC layer sees
+ * @sp_xprt: transport of the RPC layer
  * @sp_flags: SVC2_F bits
  * @sp_listed: on the list of all connections
  *
- * @sp_listener: listener; there while @sp_pending or @sp_reap holds a reference
+ * @sp_listener: listener; valid while @sp_pending or @sp_reap holds a reference
  *	on it
  * @sp_pending: on ls_pending
  * @sp_reap: ends a connection that was never accepted
@@ -327,59 +339,60 @@ enum {
  * @sp_deadline: ends a connection whose handshake does not end
  *
  * @sp_conn: its verbs objects (R7)
- * @sp_peer: private data of the peer; counts in version 1 only (S28)
- * @sp_ex: properties of both ends; of use for version 2 only. This and the next
+ * @sp_peer: private data of the peer; used in version 1 only (S28)
+ * @sp_ex: properties of both ends; used in version 2 only. This and the next
  *	belong to the thread that has XPT_BUSY
- * @sp_talking: something is to be said to the peer, or waited for
- * @sp_notices: property messages of the server, without answers
- * @sp_notice_done: number of the last of these whose Send is done; written by the send
- *	CQ, as the next
- * @sp_notice_at: when it was done, in jiffies
- * @sp_recv_size: octets that each Receive holds, or more: what the peer is told
- * @sp_recv_wish: Receives of so many octets the peer asks for, or 0
- * @sp_ord: RDMA Reads that the peer allows this end at once
- * @sp_ird: RDMA Reads that the peer asks to be allowed
- * @sp_credits: most that can be granted: what the queues are large enough for
- * @sp_grant: what is granted, in every header the server sends; 0 before there
+ * @sp_talking: a property message has to be sent to the peer, or is awaited
+ * @sp_notices: number of property messages of the server, without answers
+ * @sp_notice_done: number of the last of these whose Send is done; written by
+ *	the send CQ, as the next
+ * @sp_notice_at: time when it was done, in jiffies
+ * @sp_recv_size: advertised size of the Receives in bytes; they may be larger
+ * @sp_recv_wish: size of Receives in bytes that the peer requests, or 0
+ * @sp_ord: concurrent RDMA Reads that the peer allows this end
+ * @sp_ird: concurrent RDMA Reads that the peer requests for itself
+ * @sp_credits: upper limit of the grant, for which the queues have room
+ * @sp_grant: credits granted in every header the server sends; 0 before there
  *	are Receives. Changed under sp_grant_mutex, read at any time
- * @sp_grant_mutex: guards the next, and how many Receives there are
- * @sp_answers: Calls of the server that there are Receives for the answers to, and
- *	so how many may be outstanding
+ * @sp_grant_mutex: guards the next, and the number of Receives
+ * @sp_answers: callbacks whose answers have Receives: the limit on outstanding
+ *	ones
  * @sp_send_able: largest Send that can be gathered
  * @sp_send_own: largest Send this end makes
- * @sp_send_max: largest Send that is also small enough for the peer, by version.
- *	That of version 2 may change between two messages
- * @sp_can_invalidate: the device knows Send With Invalidate (C-007)
- * @sp_last_vers: version the peer last called in; that of Calls of the server (S25)
- * @sp_backward_errors: Calls of the server in a row that have failed, without one that
- *	has a Reply; under queue_lock of the rpc_xprt
- * @sp_backward_after: no Call of the server before, in jiffies
- * @sp_drain_mutex: one at a time drains the Send Queue
- * @sp_backward_max: Calls of the server that may be outstanding, if the peer grants as
+ * @sp_send_max: largest Send that also fits the peer's Receives, by version.
+ *	The limit of version 2 may change between two messages
+ * @sp_can_invalidate: the device supports Send With Invalidate (C-007)
+ * @sp_last_vers: version of the peer's last Call; callbacks use it (S25)
+ * @sp_backward_errors: consecutive callbacks that have failed; under queue_lock
+ *	of the rpc_xprt
+ * @sp_backward_after: earliest time of the next callback, in jiffies
+ * @sp_drain_mutex: serializes drains of the Send Queue
+ * @sp_backward_max: callbacks that may be outstanding, if the peer grants that
  *	many
- * @sp_backward_grant: Calls the peer takes from the server, 0 until it says so;
+ * @sp_backward_grant: callbacks the peer has granted, 0 before its first grant;
  *	written under the transport_lock of xpt_bc_xprt
- * @sp_nposted: Calls of the server that the peer has and has not answered; likewise
- * @sp_ngone: how many of them were given up; likewise
- * @sp_silent: the peer has let one that was given up wait in vain for its answer, and
- *	has answered none since
+ * @sp_nposted: callbacks that the peer has and has not answered; under
+ *	transport_lock
+ * @sp_ngone: number of aborted callbacks among them; under transport_lock
+ * @sp_silent: the peer did not answer an aborted callback in time, and has
+ *	answered none since
  *
- * @sp_line: where the threads sleep that stand in line at the gates
- * @sp_sq: gate of the Send Queue entries that are not kept for Calls of the
- *	server
- * @sp_sq_depth: how many entries there are, kept ones included
- * @sp_sq_spare: of these, so many chains leave for Sends that stand alone
- * @sp_sq_spare_all: these are enough for all such Sends that there can be
+ * @sp_line: wait queue of the threads at the gates
+ * @sp_sq: gate of the Send Queue entries that are not reserved for callbacks
+ * @sp_sq_depth: number of all entries, reserved ones included
+ * @sp_sq_spare: entries of these that chains leave for single Sends
+ * @sp_sq_spare_all: @sp_sq_spare suffices for all single Sends that are
+ *	possible
  *
  * @sp_tx_gate: send contexts
  * @sp_tx_sges: gather entries of each
- * @sp_tx_count: how many have been made
+ * @sp_tx_count: number of contexts that exist
  * @sp_tx_pages: pages of their buffers beyond the first of each
- * @sp_tx_lock: for taking from the next; adding to it needs no lock
+ * @sp_tx_lock: serializes removal from the next; adding to it needs no lock
  * @sp_txs: send contexts not in use
  *
- * @sp_backward_free: Calls of the server that there are send contexts for,
- *	whatever the other direction does (B-17)
+ * @sp_backward_free: callbacks that can still get a send context, independent
+ *	of the other direction (B-17)
  *
  * @sp_mrs: the memory regions that rdma_rw keeps for RDMA Reads
  *
@@ -387,19 +400,21 @@ enum {
  *
  * @sp_recv_lock: guards the next five, and XPT_DATA against the first three
  * @sp_recv_q: messages
- * @sp_served_q: Calls that a gate or transfer.c has served, whose RDMA Reads can begin
- *	or go on. Without the lock it can only be told whether there are any
- * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have none;
- *	likewise. And errors that may answer a Call of the server
+ * @sp_served_q: Calls that a gate or transfer.c has served, whose RDMA Reads
+ *	can begin or go on. Without the lock only emptiness can be tested
+ * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have
+ *	none, and errors that may answer a callback. Without the lock only
+ *	emptiness can be tested
  * @sp_short_q: Calls that wait until a shortage has passed
- * @sp_shortage: a thread waits for that
- * @sp_received: messages, all in all; written by the receive CQ
+ * @sp_shortage: a thread waits until the shortage has passed
+ * @sp_received: number of all messages; written by the receive CQ
  * @sp_rpool: Receives
  *
- * @sp_read_chunks: what the client has offered and was used, all in all; for the view
- * @sp_write_chunks: likewise
- * @sp_reply_chunks: likewise
- * @sp_called: likewise of Calls of the server
+ * @sp_read_chunks: total of Read chunks of the client that were used; for the
+ *	view
+ * @sp_write_chunks: the same of Write chunks
+ * @sp_reply_chunks: the same of Reply chunks
+ * @sp_called: the same of callbacks
  * @sp_errors: RDMA2_ERROR messages sent to it
  */
 struct svc2_xprt {
@@ -439,7 +454,7 @@ struct svc2_xprt {
 	bool			sp_silent;
 	u32			sp_backward_errors;
 	unsigned long		sp_backward_after;
-	struct mutex		sp_drain_mutex;	/* one drains */
+	struct mutex		sp_drain_mutex;	/* serializes drains */
 
 	wait_queue_head_t	sp_line;
 	struct svc2_gate	sp_sq;
@@ -451,7 +466,7 @@ struct svc2_xprt {
 	unsigned int		sp_tx_sges;
 	atomic_t		sp_tx_count;
 	atomic_t		sp_tx_pages;
-	spinlock_t		sp_tx_lock;	/* for taking from the next */
+	spinlock_t		sp_tx_lock;	/* for removal from the next */
 	struct llist_head	sp_txs;
 	atomic_t		sp_backward_free;
 
