@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The address that a peer counts by, see transfer.c. Pure.
+ * Address by which the limits of a peer are counted, see transfer.c. Pure
+ * functions.
  */
 #ifndef _SVCRDMA2_ADDRESS_H
 #define _SVCRDMA2_ADDRESS_H
@@ -12,14 +13,14 @@
 #include <linux/sunrpc/addr.h>
 
 /**
- * struct svc2_route - where packets to a peer with RoCE go
- * @mac: the queue pair's; the connection manager has it from where the request to
- *	connect came from
- * @known: the routing table has a way to the GID that the peer claims, which the others
- *	are about
- * @own: where that begins
- * @next: where it goes on
- * @gateway: that is a router
+ * struct svc2_route - route of packets to a peer with RoCE
+ * @mac: destination MAC of the queue pair; the connection manager takes it from
+ *	the source of the request to connect
+ * @known: the routing table has a route to the GID that the peer claims; the
+ *	members below describe that route
+ * @own: source MAC of the route
+ * @next: MAC of its next hop
+ * @gateway: the next hop is a router
  */
 struct svc2_route {
 	u8	mac[ETH_ALEN];
@@ -30,12 +31,13 @@ struct svc2_route {
 };
 
 /**
- * svc2_gid_counts - is a GID more than a claim of the peer?
- * @rt: where packets to the peer go
+ * svc2_gid_counts - check whether a GID is more than a claim of the peer
+ * @rt: route of packets to the peer
  *
- * A peer behind a router has only its GID to be known by, and one that claims another's
- * gets no packet: the router sends them elsewhere. So it is within this machine. On the
- * link the GID is only written in the packets, and each host has as many as it likes.
+ * A peer behind a router is known by its GID only. If it claims the GID of
+ * another host, the router sends the packets to that host, and the peer
+ * receives none. The same holds within this machine. On the link the GID is
+ * just a field of the packets, and a host can use any number of GIDs.
  */
 static inline bool svc2_gid_counts(const struct svc2_route *rt)
 {
@@ -44,10 +46,10 @@ static inline bool svc2_gid_counts(const struct svc2_route *rt)
 }
 
 /**
- * svc2_link_address - the address that stands for a port on the link
- * @mac: of the port
+ * svc2_link_address - build the address that stands for a port on the link
+ * @mac: MAC of the port
  *
- * Return: the link-local one that is made from it.
+ * Return: the link-local address made from @mac.
  */
 static inline struct sockaddr_in6 svc2_link_address(const u8 *mac)
 {
@@ -61,11 +63,12 @@ static inline struct sockaddr_in6 svc2_link_address(const u8 *mac)
 }
 
 /**
- * svc2_lid_address - the address that stands for a port of an InfiniBand subnet
- * @lid: one of its LIDs
- * @lmc: how many low bits of a LID name a path, not a port
+ * svc2_lid_address - build the address that stands for a port of an InfiniBand
+ * subnet
+ * @lid: a LID of the port
+ * @lmc: number of low bits of a LID that select a path, not a port
  *
- * Return: the link-local one that is made from the port's first LID.
+ * Return: the link-local address made from the port's first LID.
  */
 static inline struct sockaddr_in6 svc2_lid_address(u32 lid, u8 lmc)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What a Call is handed on as.
- */
+/* Helpers for rq_arg, in which a Call is passed to the RPC layer. */
 #ifndef _SVCRDMA2_ARG_H
 #define _SVCRDMA2_ARG_H
 
@@ -12,7 +10,7 @@
 
 #include "svcrdma2.h"
 
-/* A Call with Read chunks, as the core puts it together */
+/* Input for the core, which assembles a Call with Read chunks */
 static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
 {
 	return (struct rpcrdma2_pull){
@@ -25,7 +23,8 @@ static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
 }
 
 /**
- * svc2_arg_extra - pages that a Call takes beside those that its RDMA Reads fill
+ * svc2_arg_extra - pages that a Call takes in addition to those its RDMA Reads
+ * fill
  * @call: Call with Read chunks
  */
 static inline unsigned int svc2_arg_extra(const struct svc2_msg *call)
@@ -38,7 +37,7 @@ static inline unsigned int svc2_arg_extra(const struct svc2_msg *call)
 }
 
 /**
- * svc2_arg_init - a Call has not been handed on yet
+ * svc2_arg_init - mark a Call as not passed to the RPC layer
  * @call: Call
  */
 static inline void svc2_arg_init(struct svc2_msg *call)
@@ -50,10 +49,10 @@ static inline void svc2_arg_init(struct svc2_msg *call)
 }
 
 /**
- * svc2_arg_free - a Call that was handed on is done
- * @call: Call; its pages are there yet
+ * svc2_arg_free - release the mapping and the copy behind rq_arg
+ * @call: Call; its pages still exist
  *
- * Context: may sleep. When @call has not been handed on, any.
+ * Context: may sleep; any context when @call was never passed to the RPC layer.
  */
 static inline void svc2_arg_free(struct svc2_msg *call)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How much payload a connection may have, and a Reply is counted as, in pages and in
- * entries of the Send Queue. Pure.
+ * Quota of a connection for payload, and the cost of a Reply in pages and in
+ * entries of the Send Queue. Pure functions.
  */
 #ifndef _SVCRDMA2_SHARE_H
 #define _SVCRDMA2_SHARE_H
@@ -11,28 +11,29 @@
 #include <linux/mm.h>
 #include <linux/types.h>
 
-/* one in so many pages of the whole is kept for connections without any */
+/* this fraction of all pages is reserved for connections without any: 1/8 */
 #define SVC2_TRANSFER_KEPT	8
-/* a Reply with no more pages does not count: 32 KiB, and a page in any case */
+/* a Reply up to this number of pages is not counted: 32 KiB, at least a page */
 #define SVC2_REPLY_FEW		DIV_ROUND_UP(32768, PAGE_SIZE)
-/* while there are no more of them */
+/* if at most this number of Sends is in progress */
 #define SVC2_REPLIES_FEW	16
-/* what a Reply has beside its payload: head, tail, and a page that begins before it */
+/* pages of a Reply besides its payload: head, tail, one for an unaligned start */
 #define SVC2_REPLY_BESIDE	3
 
 /**
- * svc2_transfer_room - may a connection have more pages?
- * @most: pages that all connections may have
- * @all: that they have
- * @address: that those of its address have
- * @own: that it has
- * @more: that it asks for
+ * svc2_transfer_room - check whether a connection may have more pages
+ * @most: limit on the pages of all connections
+ * @all: pages that all connections have
+ * @address: pages that the connections of its address have
+ * @own: pages that it has
+ * @more: pages that it requests
  *
- * Those of one address may have half of the whole. A connection without any pages may
- * have what there is. One with some may have as much as is left afterwards, of the half
- * and of the whole without what is kept. So however many connections take what they can
- * get, there is as much left for one more of the address as each of them has, and what
- * is kept for one of another.
+ * The connections of one address may have half of all pages. A connection
+ * without pages may have any pages that are left. A connection with pages may
+ * have as many pages as are left afterwards, of the half and of the whole
+ * without the reserve. Thus each of n connections of an address holds at most
+ * 1/(n+1) of the half, the same amount is left for one more connection, and the
+ * reserve is left for other addresses.
  */
 static inline bool svc2_transfer_room(long most, long all, long address,
 				      long own, long more)
@@ -45,14 +46,14 @@ static inline bool svc2_transfer_room(long most, long all, long address,
 }
 
 /**
- * svc2_transfer_is_little - would a connection still have little?
- * @most: pages that all connections may have
+ * svc2_transfer_is_little - check whether a connection would still have little
+ * @most: limit on the pages of all connections
  * @conns: connections of its address, or all of them
  * @own: pages that it has
- * @more: that it asks for
+ * @more: pages that it requests
  *
- * If each had so much, they would have a quarter of the whole: half of what is theirs, or
- * less.
+ * If each connection had this amount, they would have a quarter of the whole:
+ * at most half of their quota.
  */
 static inline bool svc2_transfer_is_little(long most, unsigned int conns, long own,
 					   long more)
@@ -62,10 +63,10 @@ static inline bool svc2_transfer_is_little(long most, unsigned int conns, long o
 
 /**
  * svc2_reply_pages - pages that the Reply to a Call may have
- * @offered: octets of the Call's Write chunks and Reply chunk
+ * @offered: bytes of the Call's Write chunks and Reply chunk
  * @most: pages that a thread has for a Reply
  *
- * Return: how many are counted before the Call is carried out.
+ * Return: number of pages that are counted before the Call is carried out.
  */
 static inline unsigned int svc2_reply_pages(u64 offered, unsigned int most)
 {
@@ -78,16 +79,16 @@ static inline unsigned int svc2_reply_pages(u64 offered, unsigned int most)
 
 /**
  * svc2_reply_wrs - Send Queue entries that a Reply with RDMA Writes may take
- * @pages: of the memory that its Call offers, as many as it may have at most
+ * @pages: pages of the memory that its Call offers, up to the limit of a Reply
  * @chunks: Write chunks and the Reply chunk
  * @segs: segments of these
  * @width: pages that an RDMA Write can gather
  *
- * A chunk's part of the Reply begins and ends within a page, and may cross from the head
- * to the pages and from these to the tail; a segment ends within a page. An RDMA Write
- * of each segment may be narrower than the others.
+ * The part of the Reply in a chunk begins and ends within a page, and may cross
+ * from the head to the pages and from these to the tail; a segment ends within
+ * a page. One RDMA Write of each segment may be narrower than the others.
  *
- * Return: how many, with one for the Send.
+ * Return: number of entries, including one for the Send.
  */
 static inline unsigned int svc2_reply_wrs(unsigned int pages, unsigned int chunks,
 					  unsigned int segs, unsigned int width)
@@ -98,9 +99,10 @@ static inline unsigned int svc2_reply_wrs(unsigned int pages, unsigned int chunk
 }
 
 /**
- * svc2_reply_counts - does a Reply count?
+ * svc2_reply_counts - check whether the pages of a Reply are counted
  * @pages: pages that it has
- * @under_way: Sends of its connection, without as many as may be done unreported
+ * @under_way: Sends of its connection in progress, without those that may have
+ *	completed unsignaled
  */
 static inline bool svc2_reply_counts(unsigned int pages, int under_way)
 {
