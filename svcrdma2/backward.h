@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What Calls of the server look like, and what their answers are worth. Pure.
+ * Headers of callbacks (Calls of the server), and the judgement of their
+ * answers. Pure functions.
  */
 #ifndef _SVCRDMA2_BACKWARD_H
 #define _SVCRDMA2_BACKWARD_H
@@ -12,11 +13,11 @@
 #include <rpcrdma2/message.h>
 
 /**
- * svc2_call_header - make the header of a Call of the server
- * @h: to be filled
- * @vers: version to call in
- * @xid: the RPC message's
- * @credits: Calls that the server is to have outstanding
+ * svc2_call_header - make the header of a callback
+ * @h: header to fill
+ * @vers: version of the Call
+ * @xid: xid of the RPC message
+ * @credits: callbacks that the server requests to have outstanding
  *
  * B-07, B-15, B-18, C-036, S25.
  */
@@ -27,12 +28,13 @@ static inline void svc2_call_header(struct rpcrdma2_hdr *h, u32 vers, u32 xid,
 }
 
 /**
- * svc2_backward_window - Calls of the server that may be outstanding
- * @grant: what the peer has granted, or 0 before it has
- * @answers: Calls that there are Receives for the answers to (B-12)
- * @gone: Calls that were given up, and that the peer has not answered
+ * svc2_backward_window - callbacks that may be outstanding
+ * @grant: grant of the peer, or 0 before its first grant
+ * @answers: callbacks whose answers have Receives (B-12)
+ * @gone: aborted callbacks that the peer has not answered
  *
- * The peer has those in its own count as long as it is at work on them (B-05).
+ * The peer counts an aborted callback as outstanding while it works on it
+ * (B-05).
  */
 static inline u32 svc2_backward_window(u32 grant, u32 answers, u32 gone)
 {
@@ -42,18 +44,19 @@ static inline u32 svc2_backward_window(u32 grant, u32 answers, u32 gone)
 }
 
 enum {
-	/* errors in a row that nothing is made of */
+	/* consecutive errors without a pause */
 	SVC2_BACKWARD_ERRORS	= 16,
-	/* quarters of a second: the longest pause */
+	/* longest pause, in quarters of a second */
 	SVC2_BACKWARD_PAUSE	= 40,
 };
 
 /**
- * svc2_backward_pause - until the next Call, in quarters of a second
- * @errors: Calls in a row that an error or a bad Reply has answered
+ * svc2_backward_pause - pause before the next callback, in quarters of a second
+ * @errors: consecutive callbacks that an error or a malformed Reply has
+ *	answered
  *
- * nfsd repeats what fails, at once. After a few the pause grows by a quarter with
- * each.
+ * nfsd retries a failed callback at once. After a few failures the pause grows
+ * by a quarter of a second with each failure.
  */
 static inline u32 svc2_backward_pause(u32 errors)
 {
@@ -62,7 +65,7 @@ static inline u32 svc2_backward_pause(u32 errors)
 }
 
 /**
- * enum svc2_answer - what to do with an answer to a Call of the server
+ * enum svc2_answer - action for an answer to a callback
  * @SVC2_ANSWER_DROP: no RPC waits for it
  * @SVC2_ANSWER_FAIL: end the RPC with -EIO
  * @SVC2_ANSWER_REPLY: end the RPC with the Reply
@@ -74,18 +77,18 @@ enum svc2_answer {
 };
 
 /**
- * svc2_judge_answer - look at an answer that has the xid of a Call of the server
- * @msg: the answer; of its header only as much is looked at as is valid
+ * svc2_judge_answer - judge an answer that has the xid of a callback
+ * @msg: the answer; only the valid part of its header is used
  * @vers: version of the Call; 0 before it is posted
- * @room: octets the upper layer is ready to take
- * @write_max: octets that the Call's Write chunk offers
- * @reply_max: octets that its Reply chunk offers
+ * @room: bytes that the upper layer can receive
+ * @write_max: bytes that the Call's Write chunk offers
+ * @reply_max: bytes that its Reply chunk offers
  *
- * Nothing answers a Call that has not been posted, whatever a peer guesses of its xid.
- * Only an ERR_VERS may come in another version than the Call (S35, S36). No
- * error is worth a second try: the upper layer makes its Calls again (2.4). A Reply
- * says no more of chunks than they hold (E-20). One that comes inline may give the
- * Reply chunk back unused (S10). What is wrong with a Reply ends the RPC, never the
+ * A Call that is not posted has no answer, even if a peer guesses its xid. Only
+ * an ERR_VERS may come in another version than the Call (S35, S36). No error
+ * leads to a retry: the upper layer repeats its Calls (2.4). A Reply must not
+ * report more bytes in chunks than they hold (E-20). An inline Reply may return
+ * the Reply chunk unused (S10). A malformed Reply ends the RPC, never the
  * connection (S06, S07, S08).
  */
 static inline enum svc2_answer

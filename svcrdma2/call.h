@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A Call of the server, between the RPC client and the connection.
+ * Callbacks (Calls of the server), between the RPC client and the connection.
  */
 #ifndef _SVCRDMA2_CALL_H
 #define _SVCRDMA2_CALL_H
@@ -13,29 +13,30 @@
 #include "svcrdma2.h"
 
 /*
- * A Call that was given up waits so long for its fence, which may have waited for entries
- * of the Send Queue before (SVC2_STALL_TIMEOUT).
+ * Limit on the wait for the fence of an aborted callback. The fence may have
+ * waited for Send Queue entries before (SVC2_STALL_TIMEOUT).
  */
 #define SVC2_REVOKE_TIMEOUT	(5 * HZ)
 
 /**
- * struct svc2_call - a Call of the server, and memory of it and of its Reply
+ * struct svc2_call - a callback, with the buffers of Call and Reply
  * @sc_sp: connection
- * @sc_rqst: what the RPC client sees
- * @sc_vers: version it was sent in; 0 when nothing can answer it yet. Set as it is
+ * @sc_rqst: request of the RPC client
+ * @sc_vers: version it was sent in; 0 while no answer can match. Set when it is
  *	posted, under sq_lock
- * @sc_failed: it has been answered with nothing of use, or is too long; written
- *	under queue_lock
- * @sc_write_max: octets that its Write chunk offers, 0 without one
- * @sc_reply_max: octets that its Reply chunk offers, likewise
+ * @sc_failed: its answer was unusable, or it is too long; written under
+ *	queue_lock
+ * @sc_write_max: bytes that its Write chunk offers, 0 without one
+ * @sc_reply_max: bytes that its Reply chunk offers, 0 without one
  * @sc_exposed: its memory regions (R8)
- * @sc_revoked: what the end of a Call that was given up waits for: its answer, or the
- *	end of the connection; then, initialised again, its fence
- * @sc_late: it was answered then; under transport_lock
- * @sc_late_handle: handle that the answer has invalidated, or 0; likewise
- * @sc_answer: the answer, while that is with it; the RPC is pinned for as long. Set
- *	under queue_lock
- * @sc_verdict: what that is worth
+ * @sc_revoked: completion for the end of an aborted callback: of its answer, or
+ *	of the connection; then, initialized again, of its fence
+ * @sc_late: the answer came while the end waited for it; under transport_lock
+ * @sc_late_handle: handle that this answer invalidated, or 0; under
+ *	transport_lock
+ * @sc_answer: the answer while it is being processed; the RPC is pinned for
+ *	that time. Set under queue_lock
+ * @sc_verdict: verdict on @sc_answer
  * @sc_data: rq_buffer, and rq_rbuffer behind it
  */
 struct svc2_call {

@@ -9,12 +9,12 @@
 struct svc2_xprt;
 
 /**
- * struct svc2_ended - a connection that is no more
- * @ed_net: cookie of its network namespace, 0 in an entry that is not in use
+ * struct svc2_ended - a connection that has ended
+ * @ed_net: cookie of its network namespace, 0 in an unused entry
  * @ed_peer: address
- * @ed_version: that it last called in, 0 for none
- * @ed_error: that the connection was refused with, or 0
- * @ed_end: how and when it ended, or when it was refused
+ * @ed_version: version of its last Call, 0 for none
+ * @ed_error: error with which the connection was refused, or 0
+ * @ed_end: reason and time of its end, or time of its refusal
  */
 struct svc2_ended {
 	u64			ed_net;
