@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Gates: how what a connection has little of is waited for. See gate.c.
- */
+/* Gates: FIFO wait queues for a connection's scarce resources. See gate.c. */
 #ifndef _SVCRDMA2_GATE_H
 #define _SVCRDMA2_GATE_H
 
@@ -15,14 +13,14 @@ struct svc2_xprt;
 struct svc_xprt;
 
 /**
- * struct svc2_gate - a counted resource that threads and Calls wait for in turn
- * @ga_units: units to be had
- * @ga_own: these, unless they are counted elsewhere
- * @ga_opened: how many of these there are
+ * struct svc2_gate - a counted resource with a FIFO wait queue
+ * @ga_units: free units
+ * @ga_own: the units, unless they are counted elsewhere
+ * @ga_opened: number of own units
  * @ga_counter: enum svc2_counter that counts the waits
  * @ga_lock: guards the next
- * @ga_line: what waits, first come, first served, but threads before Calls. Without
- *	the lock it can only be told whether there is a line
+ * @ga_line: waiters in FIFO order, but threads before Calls. Without the lock
+ *	only emptiness can be tested
  */
 struct svc2_gate {
 	struct rpcrdma2_units	*ga_units;
@@ -34,13 +32,13 @@ struct svc2_gate {
 };
 
 /**
- * struct svc2_waiter - what stands in the line of a gate
+ * struct svc2_waiter - a waiter in the queue of a gate
  * @wt_list: on ga_line until it is served
- * @wt_units: how many it waits for
- * @wt_spare: how many it has to leave for others
- * @wt_call: Call that waits, or NULL: a thread does, and this may be gone as soon
- *	as it is served
- * @wt_held: where to note the units of @wt_call
+ * @wt_units: units it waits for
+ * @wt_spare: units it has to leave for others
+ * @wt_call: Call that waits, or NULL for a thread; the waiter of a thread may
+ *	be gone as soon as it is served
+ * @wt_held: where to store the number of units of @wt_call
  */
 struct svc2_waiter {
 	struct list_head	wt_list;
@@ -50,7 +48,7 @@ struct svc2_waiter {
 	unsigned int		*wt_held;
 };
 
-/* Below 1 there is nothing to be had. */
+/* Below 1 no unit is free. */
 static inline int svc2_gate_avail(const struct svc2_gate *ga)
 {
 	return atomic_read(&ga->ga_units->un_free);
@@ -70,7 +68,7 @@ void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga);
 void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    unsigned int units);
 
-/* Does an error mean too little memory, or too few mappings or memory regions? */
+/* True for an error that means a lack of memory, mappings or memory regions */
 static inline bool svc2_is_shortage(int ret)
 {
 	return ret == -ENOMEM || ret == -EAGAIN || ret == -EIO;

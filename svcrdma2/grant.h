@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many Calls a connection is granted, and the Receives it has for them. Pure.
+ * Credits granted to a connection, and the Receives for them. Pure functions.
  */
 #ifndef _SVCRDMA2_GRANT_H
 #define _SVCRDMA2_GRANT_H
@@ -9,12 +9,12 @@
 
 #include <rpcrdma2/credit.h>
 
-/* most that are posted at once; larger batches save little */
+/* maximum batch of Receives; larger batches save little */
 #define SVC2_RECV_BATCH	16U
 
 /*
- * Receives that are posted again at once. One Call after the other keeps so many busy,
- * which is too few for a larger grant: see svc2_grant_next().
+ * Number of Receives that are reposted at once. Consecutive Calls keep this
+ * number busy, which is too few for a larger grant: see svc2_grant_next().
  */
 static inline unsigned int svc2_grant_batch(u32 grant)
 {
@@ -22,11 +22,12 @@ static inline unsigned int svc2_grant_batch(u32 grant)
 }
 
 /**
- * svc2_grant_recvs - Receives that a connection has
- * @answers: Calls of the server that may be outstanding
+ * svc2_grant_recvs - number of Receives of a connection
+ * @answers: callbacks that may be outstanding
  * @grant: Calls that the peer is granted
  *
- * So many that the needed ones are posted or in use while others wait for a batch.
+ * With this number the required Receives are posted or in use while others wait
+ * for a full batch.
  */
 static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
 {
@@ -35,15 +36,15 @@ static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
 }
 
 /**
- * svc2_grant_fit - grant in both directions what a device has Receives for
- * @answers: Calls of the server that may be outstanding; made less, but not 0
- * @grant: Calls that the peer is granted; made less
- * @least: of these
- * @most: Receives that the device has
+ * svc2_grant_fit - reduce both grants to the Receives that a device supports
+ * @answers: callbacks that may be outstanding; reduced, but not to 0
+ * @grant: Calls that the peer is granted; reduced
+ * @least: minimum for @grant
+ * @most: Receives that the device supports
  *
- * The larger of the two is halved until there are enough.
+ * The larger of the two is halved until the Receives suffice.
  *
- * Return: false when there are never.
+ * Return: false when they never suffice.
  */
 static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
 				  unsigned int most)
@@ -60,12 +61,12 @@ static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
 }
 
 /**
- * svc2_grant_next - what a connection is to grant, if it can
- * @grant: what it does now
- * @busy: Calls that are in process, or were just now
- * @max: most that it can
+ * svc2_grant_next - grant that a connection needs next
+ * @grant: current grant
+ * @busy: Calls that are in process, or were until now
+ * @max: upper limit of the grant
  *
- * Return: twice as many when three quarters are in use, else @grant.
+ * Return: twice @grant, up to @max, when three quarters are in use; else @grant.
  */
 static inline u32 svc2_grant_next(u32 grant, unsigned int busy, u32 max)
 {
@@ -73,10 +74,10 @@ static inline u32 svc2_grant_next(u32 grant, unsigned int busy, u32 max)
 }
 
 /**
- * svc2_grant_room - pages that connections may have before memory counts as short
- * @most: pages that they may ever have
+ * svc2_grant_room - limit of pages in use before memory counts as short
+ * @most: limit on the pages of all connections
  *
- * The rest is for new connections, each of which begins with a few Receives.
+ * The rest is reserved for new connections, which begin with a few Receives.
  */
 static inline long svc2_grant_room(long most)
 {
@@ -84,8 +85,8 @@ static inline long svc2_grant_room(long most)
 }
 
 /**
- * svc2_grant_last - pages that connections may have before all of them give some back
- * @most: pages that they may ever have
+ * svc2_grant_last - limit of pages in use before all connections give some back
+ * @most: limit on the pages of all connections
  */
 static inline long svc2_grant_last(long most)
 {

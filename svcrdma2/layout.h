@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What nfsd needs of the layout of a Call, in either form of recvfrom.c. Pure.
+ * Layout checks for nfsd, for both forms of rq_arg in recvfrom.c. Pure
+ * functions.
  *
- * Where a Call is handed on in one piece, nfsd writes data that begins in a page of
- * rq_arg from the beginning of that page, wherever in it the data begins.
+ * Where a Call is passed on in one piece, nfsd writes data that begins in a
+ * page of rq_arg from the start of that page, wherever in the page the data
+ * begins.
  */
 #ifndef _SVCRDMA2_LAYOUT_H
 #define _SVCRDMA2_LAYOUT_H
@@ -22,16 +24,16 @@
  */
 #define SVC2_WRITE_MIN		(10 * XDR_UNIT)
 
-/* What RPCSEC_GSS puts in front of the arguments: lengths, header and confounder */
+/* RPCSEC_GSS data in front of the arguments: lengths, header, confounder */
 #define SVC2_GSS_MAX		64
 
-/* Octets of a long Call that are in its head, if not more */
+/* Minimum length in bytes of the head of a longer Call */
 #define SVC2_HEAD_MIN		1024
 
 /**
- * svc2_layout_is_gss - is a Call protected by RPCSEC_GSS?
+ * svc2_layout_is_gss - check whether a Call is protected by RPCSEC_GSS
  * @p: the Call, from its xid
- * @len: octets of it that are there
+ * @len: bytes of it that are present
  */
 static inline bool svc2_layout_is_gss(const __be32 *p, u32 len)
 {
@@ -40,9 +42,9 @@ static inline bool svc2_layout_is_gss(const __be32 *p, u32 len)
 }
 
 /*
- * The word in front of a chunk says that the chunk is one data item, whole. What
- * a requester puts in a chunk is its own affair, but what was taken for data
- * must not have another WRITE operation in it.
+ * True if the word in front of a chunk gives the chunk's length, so that the
+ * chunk is one whole data item. A requester may put anything into a chunk, but
+ * the part that is taken for data must not contain another WRITE operation.
  */
 static inline bool svc2_layout_is_item(const struct rpcrdma2_chunk *ck,
 				       __be32 before)
@@ -51,7 +53,7 @@ static inline bool svc2_layout_is_item(const struct rpcrdma2_chunk *ck,
 	       xdr_align_size(ck->ck_length);
 }
 
-/* Is there one chunk, and might the data in it stay apart? */
+/* True if there is one chunk whose data might stay separate */
 static inline bool svc2_layout_is_apart(const struct rpcrdma2_hdr *h)
 {
 	return h->h_proc == RDMA2_MSG && h->h_nreads == 1;
@@ -68,13 +70,13 @@ static inline bool svc2_layout_has_item(const struct rpcrdma2_hdr *h,
 }
 
 /**
- * svc2_layout_splits - may the data of a Call stay apart from the rest?
+ * svc2_layout_splits - check whether the data of a Call can stay separate
  * @h: its header, with at least one Read chunk
- * @p: the RPC message that came behind the header
- * @inlined: octets of it
+ * @p: the RPC message behind the header
+ * @inlined: bytes of it
  *
- * For Calls in one piece. Yes for one data item with no other WRITE behind it: the
- * code above takes all data in pages to begin where a page begins.
+ * For Calls in one piece. True for one data item with no other WRITE behind it:
+ * nfsd expects that all data in pages begins at the start of a page.
  */
 static inline bool svc2_layout_splits(const struct rpcrdma2_hdr *h,
 				      const __be32 *p, u32 inlined)
@@ -85,12 +87,13 @@ static inline bool svc2_layout_splits(const struct rpcrdma2_hdr *h,
 }
 
 /**
- * svc2_layout_splits_paged - the same for Calls in pages
+ * svc2_layout_splits_paged - svc2_layout_splits() for Calls in pages
  * @h: its header, with at least one Read chunk
- * @p: the RPC message that came behind the header; the rest of the page is looked at
- * @inlined: octets of it
+ * @p: the RPC message behind the header; the function reads the rest of the
+ *	page
+ * @inlined: bytes of it
  *
- * Yes for one data item, when what is in front of it is in the first page.
+ * True for one data item when everything in front of it is in the first page.
  */
 static inline bool svc2_layout_splits_paged(const struct rpcrdma2_hdr *h,
 					    const __be32 *p, u32 inlined)
@@ -101,13 +104,13 @@ static inline bool svc2_layout_splits_paged(const struct rpcrdma2_hdr *h,
 }
 
 /**
- * svc2_layout_has_head - is there enough of a Call in its first page?
- * @at: where it begins in the message received
- * @len: octets of that
+ * svc2_layout_has_head - check whether the first page holds enough of a Call
+ * @at: offset of the Call in the message received
+ * @len: bytes of that message
  *
  * For Calls in pages. RPCSEC_GSS computes the length of the RPC header as the
- * difference of two addresses, and decrypts as if the beginning of the data were in
- * the head. A header that leaves less room is full of empty segments.
+ * difference of two addresses, and decrypts as if the beginning of the data
+ * were in the head. Only a header full of empty segments leaves less room.
  */
 static inline bool svc2_layout_has_head(u32 at, u32 len)
 {
@@ -121,18 +124,19 @@ static inline bool svc2_layout_has_head(u32 at, u32 len)
 }
 
 /**
- * svc2_layout_judge_gss - can a Call with RPCSEC_GSS be handed on, whose head ends?
+ * svc2_layout_judge_gss - judge a Call with RPCSEC_GSS whose head may be short
  * @h: its header, with at least one Read chunk
- * @inlined: octets of the RPC message that came behind the header
- * @head: octets of the Call that go in the head of rq_arg
+ * @inlined: bytes of the RPC message behind the header
+ * @head: bytes of the Call that go in the head of rq_arg
  * @before: the word in front of the first chunk that is not the Position-Zero
  *	chunk, if there is one
  *
- * For Calls in one piece, which one for RPCSEC_GSS is not. Data may begin in the head,
- * and be one item. A WRITE behind it would begin in the middle of a page.
+ * For kernels that take Calls in one piece; a Call with RPCSEC_GSS is not in
+ * one piece. The data may begin in the head, and must be one item: a WRITE
+ * behind it would begin in the middle of a page.
  *
  * Return: RDMA2_OK; RDMA2_ERR_READ_CHUNKS when one Read chunk less would do; or
- * RDMA2_ERR_SYSTEM: the Call is right, and beyond this responder.
+ * RDMA2_ERR_SYSTEM when the Call is valid, but beyond this responder.
  */
 static inline enum rpcrdma2_errcode
 svc2_layout_judge_gss(const struct rpcrdma2_hdr *h, u32 inlined, u32 head,
