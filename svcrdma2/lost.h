@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Calls that have cost a connection, see conns.c. Pure.
- */
+/* Calls that have lost their connection, see conns.c. Pure functions. */
 #ifndef _SVCRDMA2_LOST_H
 #define _SVCRDMA2_LOST_H
 
@@ -13,14 +11,14 @@
 
 #define SVC2_LOST_MAX	64
 #define SVC2_LOST_FOR	(120 * HZ)
-/* So many connections may a Call cost */
+/* Connections that a Call may lose before it is refused */
 #define SVC2_LOST_TIMES	2
 
 /**
- * struct svc2_lost_key - a Call, as it can be known again
+ * struct svc2_lost_key - key by which a repeated Call is recognized
  * @lk_net: cookie of the network namespace
- * @lk_peer: address that it came from; the port says nothing
- * @lk_xid: its own
+ * @lk_peer: address of the peer; the port is ignored
+ * @lk_xid: xid of the Call
  */
 struct svc2_lost_key {
 	u64			lk_net;
@@ -29,12 +27,12 @@ struct svc2_lost_key {
 };
 
 /**
- * struct svc2_loss - a Call that has cost a connection
- * @ls_net: as in the key, with the next two
- * @ls_peer: likewise
- * @ls_xid: likewise
- * @ls_times: how many connections it has cost, 0 in an entry that is not in use
- * @ls_since: when the last one was lost, in jiffies
+ * struct svc2_loss - a Call that has lost a connection
+ * @ls_net: as in the key
+ * @ls_peer: as in the key
+ * @ls_xid: as in the key
+ * @ls_times: number of connections it has lost, 0 in an unused entry
+ * @ls_since: time of the last loss, in jiffies
  */
 struct svc2_loss {
 	u64			ls_net;
@@ -45,10 +43,10 @@ struct svc2_loss {
 };
 
 /**
- * struct svc2_losses - the last Calls that have
- * @lo_all: they
- * @lo_next: the next entry to be used
- * @lo_used: how many are in use
+ * struct svc2_losses - the last Calls that have lost a connection
+ * @lo_all: entries
+ * @lo_next: next entry to use
+ * @lo_used: number of entries in use
  */
 struct svc2_losses {
 	struct svc2_loss	lo_all[SVC2_LOST_MAX];
@@ -62,7 +60,7 @@ static inline void svc2_loss_forget(struct svc2_losses *lo, struct svc2_loss *ls
 	ls->ls_times = 0;
 }
 
-/* Those that are too old are forgotten. */
+/* Drops entries that are too old. */
 static inline struct svc2_loss *svc2_loss_find(struct svc2_losses *lo,
 					       const struct svc2_lost_key *key,
 					       unsigned long now)
@@ -81,8 +79,8 @@ static inline struct svc2_loss *svc2_loss_find(struct svc2_losses *lo,
 }
 
 /**
- * svc2_loss_note - a Call has cost a connection
- * @lo: what is known
+ * svc2_loss_note - record that a Call has lost a connection
+ * @lo: known losses
  * @key: the Call
  * @now: in jiffies
  */
@@ -106,9 +104,8 @@ static inline void svc2_loss_note(struct svc2_losses *lo,
 }
 
 /**
- * svc2_loss_is_last - has this Call cost as many connections as it may? Then it is
- * forgotten.
- * @lo: what is known
+ * svc2_loss_is_last - check whether a Call has lost its maximum of connections
+ * @lo: known losses; the Call is removed if so
  * @key: the Call
  * @now: in jiffies
  */

@@ -2,10 +2,10 @@
 /*
  * Trace events of the server.
  *
- * "xid" joins what belongs to one RPC. Events of a connection name its peer, or
- * the id of a CQ of it. Loss of a connection, Receives and chains on the Send
- * Queue have their events in rpcrdma2/trace.h; "cq.id id" joins them. What is only
- * counted has no event.
+ * "xid" links the events of one RPC. Events of a connection have its peer, or
+ * the id of one of its CQs. Loss of a connection, Receives and chains on the
+ * Send Queue have their events in rpcrdma2/trace.h; "cq.id id" links these.
+ * Conditions that are only counted have no event.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM svcrdma2
@@ -20,7 +20,7 @@
 
 #include "svcrdma2.h"
 
-/* A trace event's format has numbers then, which tools outside can read. */
+/* Resolves the enums to numbers in the event formats, for user space tools */
 #define RPCRDMA2_DEFINE_PAIR(_value, _name)	TRACE_DEFINE_ENUM(_value);
 RPCRDMA2_NAMES(RPCRDMA2_DEFINE_PAIR)
 
@@ -28,7 +28,7 @@ RPCRDMA2_NAMES(RPCRDMA2_DEFINE_PAIR)
  * Life of listeners and connections
  */
 
-/* What the CM or the queue pair says; a listener's and a connection's own steps */
+/* Events of the CM and the queue pair; steps of listeners and connections */
 TRACE_EVENT(svc2_event,
 	TP_PROTO(const void *sa, const char *event, int status),
 	TP_ARGS(sa, event, status),
@@ -120,18 +120,18 @@ DECLARE_EVENT_CLASS(svc2_message,
 		  __entry->len, rpcrdma2_show_errcode(__entry->code))
 );
 
-/* A message that was received, and what the decoder says of it */
+/* A message that was received, with the decoder's verdict */
 DEFINE_EVENT(svc2_message, svc2_decode,
 	TP_PROTO(const struct ib_cq *cq, u32 id, const struct rpcrdma2_hdr *h,
 		 u32 len, enum rpcrdma2_errcode code),
 	TP_ARGS(cq, id, h, len, code));
-/* The chain has its id when it is posted, right after this. */
+/* The chain gets its id when it is posted, right after this event. */
 DEFINE_EVENT(svc2_message, svc2_send_error,
 	TP_PROTO(const struct ib_cq *cq, u32 id, const struct rpcrdma2_hdr *h,
 		 u32 len, enum rpcrdma2_errcode code),
 	TP_ARGS(cq, id, h, len, code));
 
-/* A Call whose RDMA Reads are done; they are the chain "cq.id id". */
+/* A Call whose RDMA Reads are done; their chain is "cq.id id". */
 TRACE_EVENT(svc2_read_resume,
 	TP_PROTO(const struct svc2_msg *call, const struct ib_cq *cq),
 	TP_ARGS(call, cq),
@@ -193,7 +193,7 @@ TRACE_EVENT(svc2_plan_reply,
 		  __entry->long_reply ? "in the Reply chunk" : "inline")
 );
 
-/* A Call of the server; status is why it is not posted. */
+/* A callback; status is the reason why it is not posted. */
 TRACE_EVENT(svc2_backward_call,
 	TP_PROTO(const struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
 		 u32 len, int status),
