@@ -22,24 +22,24 @@ struct svc2_xprt;
 struct svc_rqst;
 
 enum {
-	/* send contexts beyond one for each credit; allocated at accept */
+	/* contexts beyond one for each credit; allocated at accept */
 	SVC2_TX_RESERVE		= 4,
-	/* the first page of a send context's buffer, which it always has */
+	/* first page of a send context's buffer, always allocated */
 	SVC2_TX_BUFSIZE		= PAGE_SIZE,
 	/*
-	 * Up to here copying costs less than handing pages to the device: payload
-	 * of 16 KiB, and what goes with it.
+	 * Up to this size copying costs less than mapping pages for the device:
+	 * a payload of 16 KiB and the rest of its Reply.
 	 */
 	SVC2_PULLUP_MAX		= 16384 + 1024,
-	/* most pages of a buffer: for a header, and so much behind it */
+	/* maximum pages of a buffer: a header, and SVC2_PULLUP_MAX */
 	SVC2_TX_BUF_PAGES	= 1 + DIV_ROUND_UP(SVC2_PULLUP_MAX, PAGE_SIZE),
-	/* that the buffers of a connection have beyond one each */
+	/* pages of all buffers of a connection beyond the first of each */
 	SVC2_TX_EXTRA_PAGES	= 64,
 
 	/*
-	 * What a Reply from the upper layer may need beyond its pages: header,
-	 * head, tail, and a page more where the first does not begin at its
-	 * beginning.
+	 * Gather entries of a Reply in addition to its pages: header, head,
+	 * tail, and one more page when the payload does not begin at the start
+	 * of a page.
 	 */
 	SVC2_TX_EXTRA_SGES	= 4,
 };
@@ -47,7 +47,7 @@ enum {
 /**
  * struct svc2_tx_page - a page of a Send buffer
  * @tp_page: the page
- * @tp_addr: the same, as the device sees it
+ * @tp_addr: its DMA address
  */
 struct svc2_tx_page {
 	struct page		*tp_page;
@@ -58,28 +58,30 @@ struct svc2_tx_page {
  * struct svc2_tx - a Send, and the RDMA Writes in front of it
  * @tx_list: on sp_txs
  * @tx_post: chain on the Send Queue
- * @tx_used: when it was last put back, in jiffies
- * @tx_backward: a Call of the server, from svc2_tx_try_get()
- * @tx_call: the Call of the server that it carries, until it is posted; or NULL
- * @tx_notice: number of a property message that is no answer, see sp_notices, or 0
+ * @tx_used: time when it was last put back, in jiffies
+ * @tx_backward: it is for a callback, from svc2_tx_try_get()
+ * @tx_call: the callback that it carries, until it is posted; or NULL
+ * @tx_notice: number of a property message that is no answer, see sp_notices,
+ *	or 0
  * @tx_wr: the Send
  * @tx_rw: RDMA Writes
- * @tx_bufs: its buffer: transport header, and what is copied behind it. A page,
- *	mapped for good, and more when a Reply that needs them is first copied
+ * @tx_bufs: buffer for the transport header and the data copied behind it. One
+ *	page that stays mapped, and more once a Reply that needs them is copied
  * @tx_nbufs: entries of @tx_bufs
  * @tx_buf: address of the first
- * @tx_len: octets in the buffer
+ * @tx_len: bytes in the buffer
  * @tx_vers: version of the message
- * @tx_head: page of the reply's head; never counted among @tx_pages but
- *	when @tx_reads_head
+ * @tx_head: page of the reply's head; counted among @tx_pages only when
+ *	@tx_reads_head
  * @tx_reads_head: the device reads that page
  * @tx_reads_pages: the device reads another page of the reply
  * @tx_npages: entries of @tx_pages (R4)
  * @tx_pages: pages held until the chain is done
- * @tx_charged: how many of them are counted, see svc2_transfer_take()
+ * @tx_charged: number of them that are counted, see svc2_transfer_take()
  * @tx_few: short arrays of pages
- * @tx_nmapped: entries of @tx_sge, behind the first, that are mapped for this Send
- * @tx_sge: @tx_wr's
+ * @tx_nmapped: entries of @tx_sge, behind the first, that are mapped for this
+ *	Send
+ * @tx_sge: gather list of @tx_wr
  */
 struct svc2_tx {
 	struct llist_node	tx_list;

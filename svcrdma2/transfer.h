@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the payload of all connections may have of the memory, and how much of it
- * each gets: see transfer.c.
- */
+/* Quotas for the payload memory of all connections: see transfer.c. */
 #ifndef _SVCRDMA2_TRANSFER_H
 #define _SVCRDMA2_TRANSFER_H
 
@@ -15,13 +12,14 @@ struct svc2_msg;
 struct svc2_xprt;
 
 /**
- * struct svc2_transfer - a connection's part of it
- * @tr_address: what it has in common with others of its address; NULL before
+ * struct svc2_transfer - payload quota of a connection
+ * @tr_address: state shared by the connections of its address; NULL before
  *	svc2_transfer_begin()
- * @tr_pages: pages that its payload has; written under transfer_lock, as the next three
- * @tr_line: Calls that wait for pages, the one that has waited longest first
- * @tr_served: Calls with pages that threads are at work on
- * @tr_waiting: on ad_line: it waits for pages, or to have no more than it may have
+ * @tr_pages: pages of its payload; written under transfer_lock, as the next
+ *	three
+ * @tr_line: Calls that wait for pages, in FIFO order
+ * @tr_served: Calls with pages that threads are working on
+ * @tr_waiting: on ad_line: it waits for pages, or until it is within its quota
  */
 struct svc2_transfer {
 	struct svc2_address	*tr_address;

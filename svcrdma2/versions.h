@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What depends on the version of a Call. Pure.
+ * Rules that depend on the version of a Call. Pure functions.
  *
- * The server keeps no version: a Call carries its own and is answered in it
- * (S35). Header layouts are the codec's affair. That leaves three questions:
- * may it be answered at all, how large may the Send be, and which handle may
- * it invalidate.
+ * The server keeps no version for a connection: each Call carries its own, and
+ * the answer uses it (S35). The codec handles the header layouts. Here are the
+ * checks that remain: whether the version is allowed, how large the Send may
+ * be, and which handle it may invalidate.
  */
 #ifndef _SVCRDMA2_VERSIONS_H
 #define _SVCRDMA2_VERSIONS_H
@@ -17,7 +17,7 @@
 #include <rpcrdma2/plan.h>
 
 /**
- * struct svc2_versions - versions the administrator allows
+ * struct svc2_versions - versions that the administrator allows
  * @vs_low: lowest
  * @vs_high: highest
  */
@@ -29,7 +29,7 @@ struct svc2_versions {
 /**
  * svc2_allowed_versions - make a range of two parameters
  * @min: min_version
- * @max: max_version; gives way to @min when they contradict each other
+ * @max: max_version; @min takes precedence when they contradict each other
  *
  * Return: a range that is never empty.
  */
@@ -49,10 +49,11 @@ static inline bool svc2_speaks(const struct svc2_versions *vs, u32 vers)
 
 /**
  * svc2_send_limit - largest Send toward a requester
- * @vers: version of what is answered
- * @cm: its private data; what counts in version 1 (P-04, P-12, E-14, S28)
- * @ex: properties of both ends; the peer's are what counts in version 2 (C-005,
- *	S13, S33)
+ * @vers: version of the message that is answered
+ * @cm: private data of the requester, the limit in version 1 (P-04, P-12, E-14,
+ *	S28)
+ * @ex: properties of both ends; those of the peer are the limit in version 2
+ *	(C-005, S13, S33)
  */
 static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
 				  const struct rpcrdma2_exchange *ex)
@@ -65,7 +66,7 @@ static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
 /**
  * svc2_inv_handle - handle that a Reply invalidates
  * @h: header of the Call
- * @cm: the requester's private data: in version 1 it says whether (P-07, P-09)
+ * @cm: the requester's private data, which allows it in version 1 (P-07, P-09)
  *
  * Return: the handle, or 0 for a plain Send.
  */
