@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The backward direction: Calls of the service, which NFSv4.1 and later name
- * callbacks, and the peer's answers.
+ * Backchannel: Calls of the service, which NFSv4.1 and later name callbacks,
+ * and the peer's answers.
  *
- * When a client has told the service that it takes callbacks on a connection
- * (B-13), the service asks for an rpc_xprt that calls back on it:
+ * When a client accepts callbacks on a connection (B-13), the service requests
+ * an rpc_xprt that calls back on it:
  *
  *   setup:   rpc_create --> svc2_bc_setup, and Receives for the answers
  *   Call:    RPC task --> svc2_bc_send_request --> call.c, send.c
  *   answer:  svc thread: recvfrom.c --> svc2_take_answer --> call.c --> RPC task
  *
- * That rpc_xprt has no connection of its own. It cannot connect, it is closed
- * by the RPC layer when the svc_xprt is, and the svc_xprt is there for as long
- * as there are Calls.
+ * The rpc_xprt has no connection of its own and cannot connect. The RPC layer
+ * closes it when it closes the svc_xprt, which exists as long as there are
+ * callbacks.
  *
- * Credits of the two directions have nothing to do with each other (B-04,
- * B-17): the RPC layer's congestion window is the peer's grant (B-05), less the Calls
- * that the service has given up and the peer has not answered.
+ * The credits of the two directions are independent (B-04, B-17): the RPC
+ * layer's congestion window is the peer's grant (B-05), less the aborted
+ * callbacks that the peer has not answered.
  */
 #include <linux/inet.h>
 #include <linux/slab.h>
@@ -33,19 +33,19 @@
 #include "call.h"
 #include "trace.h"
 
-/* A Call that was given up waits so long for its answer. */
+/* Limit on the wait for the answer to an aborted callback */
 #define ANSWER_TIMEOUT	(5 * HZ)
 
-/* So many tasks may wait at once, of all connections. */
+/* Limit on the tasks in this wait, on all connections */
 #define LATE_MAX	16
 
 static atomic_t late_waiters;
 
 /**
- * struct posted - a Call of the server that the peer has
- * @ps_xid: its own
- * @ps_gone: the service has given it up; it keeps its credit (B-05)
- * @ps_call: it; NULL when no answer is to reach it any more
+ * struct posted - a callback that the peer has
+ * @ps_xid: its xid
+ * @ps_gone: the service has aborted it; it keeps its credit (B-05)
+ * @ps_call: the callback; NULL when no answer may reach it any longer
  */
 struct posted {
 	u32			ps_xid;
@@ -55,11 +55,12 @@ struct posted {
 
 /**
  * struct backchannel - a connection, as the RPC client sees it
- * @bc_xprt: what it sees
- * @bc_hdr: header of the Call that is being sent; belongs to the RPC task that holds
- *	XPRT_LOCKED
+ * @bc_xprt: transport of the RPC layer
+ * @bc_hdr: header of the Call that is being sent; belongs to the RPC task that
+ *	holds XPRT_LOCKED
  * @bc_addr: printable address of the peer
- * @bc_posted: sp_nposted Calls, and room for sp_backward_max; under transport_lock
+ * @bc_posted: sp_nposted callbacks, and room for sp_backward_max; under
+ *	transport_lock
  */
 struct backchannel {
 	struct rpc_xprt		bc_xprt;
@@ -117,7 +118,8 @@ static struct posted *svc2_bc_find_posted(struct svc2_xprt *sp,
 }
 
 /*
- * The peer may answer this Call from now on. It holds a credit, so there is room.
+ * The peer may answer this callback from now on. It holds a credit, so there is
+ * room.
  *
  * Return: false when the peer has a first copy of it.
  */
@@ -136,8 +138,8 @@ static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
- * The peer has answered the Call, or never got it: if that was given up wake one that
- * waits.
+ * The peer has answered the callback, or never received it. If it was aborted,
+ * wakes a task that waits for a credit.
  */
 static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 				  u32 xid)
@@ -160,8 +162,8 @@ static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
- * The peer answers a Call that was given up, or is about to be: it has done with its
- * memory. svc2_call_revoke() looks after the handle.
+ * The peer answers a callback that was aborted, or is about to be: it no longer
+ * uses its memory. svc2_call_revoke() handles the invalidated handle.
  */
 static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 			       struct rpcrdma2_msg *msg)
@@ -183,13 +185,13 @@ static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
- * The peer may be at work on the memory of a Call that was given up. A region that is
- * invalidated under an RDMA Read or Write costs the connection, and so does an answer
- * that invalidates one that is dead. So the answer is waited for, as the client does
- * (xprtrdma2/fence.c). A peer that has let one such Call wait in vain, and has answered
- * none since, is not waited for again; nor is any while LATE_MAX tasks wait, of all
- * connections: they are of the RPC layer's workqueue, which others need as well.
- * Afterwards no answer reaches @sc.
+ * The peer may still access the memory of an aborted callback. A region that is
+ * invalidated during an RDMA Read or Write costs the connection, and so does an
+ * answer that invalidates a region which is no longer valid. So the task waits
+ * for the answer, as the client does (xprtrdma2/fence.c). It does not wait if
+ * the peer has left an aborted callback unanswered and has answered none since;
+ * nor while LATE_MAX tasks wait, on all connections: they occupy the RPC
+ * layer's workqueue, which other tasks need. Afterwards no answer reaches @sc.
  */
 static void svc2_bc_await_late(struct svc2_call *sc)
 {
@@ -258,7 +260,7 @@ static int svc2_bc_send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		rqst->rq_xtime = ktime_get();
 		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid,
 					    svc2_call_of(rqst));
-		/* too long now, perhaps: it is built again */
+		/* It may be too long now: it is built again. */
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
 		if (ret && first) {
 			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
@@ -273,26 +275,27 @@ static int svc2_bc_send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	return ret;
 }
 
-/* -EAGAIN from svc2_call_build(): svc2_room() wakes the transport. */
+/* Handles -EAGAIN from svc2_call_build(): svc2_room() wakes the transport. */
 static int svc2_bc_await_regions(struct svc2_xprt *sp, struct rpc_xprt *xprt)
 {
 	svc2_count(mr_waits);
 	xprt_wait_for_buffer_space(xprt);
-	/* What came back before this woke nothing. */
+	/* Regions that came back before have not woken it. */
 	if (!rpcrdma2_regions_awaited(&sp->sp_conn))
 		xprt_write_space(xprt);
 	return -EAGAIN;
 }
 
 /*
- * nfsd repeats a callback that fails at once, at once. So a Call that can not be
- * sent now is tried again a quarter of a second later, until the service's timer ends
- * it, and one on a connection that is lost until that is detached. Others wait behind
- * it. One that is too long for the connection is none of these: it ends.
+ * nfsd retries a failed callback at once. So a callback that cannot be sent now
+ * is retried after a quarter of a second, until the service's timer ends it, or
+ * on a lost connection until that is detached. Other callbacks wait behind it.
+ * A callback that is too long for the connection is not retried: it ends.
  *
- * Return: 0 when the Call is posted, or need not be: it has ended with an error;
- * -EBADSLT when it has to wait for a credit (B-05); -ENOBUFS to be called again
- * a quarter of a second later; -ENOTCONN when there is no connection any more.
+ * Return: 0 when the callback is posted, or has ended with an error; -EBADSLT
+ * when it has to wait for a credit (B-05); -EAGAIN when it has to wait for
+ * memory regions; -ENOBUFS to be called again a quarter of a second later;
+ * -ENOTCONN when the connection is gone.
  */
 static int svc2_bc_send_request(struct rpc_rqst *rqst)
 {
@@ -303,17 +306,19 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	int ret;
 
 	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)) {
-		/* also where this transport came too late to be closed */
+		/*
+		 * also for a transport that was created too late to be closed
+		 */
 		xprt_disconnect_done(xprt);
 		return -ENOTCONN;
 	}
 	/*
-	 * The status belongs to the task that sends, perhaps for another Call. And
-	 * what the peer may still use is not offered twice.
+	 * The status belongs to the task that sends, perhaps for another
+	 * callback. Memory that the peer may still use is not offered twice.
 	 */
 	if (READ_ONCE(sc->sc_failed) || rpcrdma2_is_exposed(&sc->sc_exposed))
 		return 0;
-	/* for a peer with nothing but errors */
+	/* pause for a peer that only returns errors */
 	if (time_before(jiffies, READ_ONCE(sp->sp_backward_after)))
 		return -ENOBUFS;
 	if (!xprt_request_get_cong(xprt, rqst))
@@ -335,7 +340,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	return 0;
 }
 
-/* CONFIG_FAIL_SUNRPC calls it unasked. */
+/* CONFIG_FAIL_SUNRPC calls it without a check for NULL. */
 static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 {
 	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
@@ -348,7 +353,7 @@ static void svc2_bc_close(struct rpc_xprt *xprt)
 }
 
 /**
- * svc2_bc_detach - Calls of the server that were given up are not answered any more
+ * svc2_bc_detach - end the waits for answers to aborted callbacks
  * @sp: connection with XPT_DEAD
  *
  * Context: ->xpo_detach.
@@ -371,7 +376,7 @@ void svc2_bc_detach(struct svc2_xprt *sp)
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
 {
-	WARN_ON_ONCE(xprt->cong);	/* each credit is back */
+	WARN_ON_ONCE(xprt->cong);	/* all credits are back */
 	xprt_free(xprt);
 	module_put(THIS_MODULE);
 }
@@ -390,9 +395,9 @@ static void svc2_bc_take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
- * B-05: a Call that is given up keeps its credit until the peer answers it, or for as
- * long as the connection lasts. The RPC layer gets back what is its own, and the
- * window is smaller by as much. Under transport_lock
+ * B-05: an aborted callback keeps its credit until the peer answers it, or
+ * until the connection ends. The RPC layer gets its own credit back, and the
+ * window shrinks by the same amount. Under transport_lock
  */
 static void svc2_bc_release_request(struct rpc_task *task)
 {
@@ -425,9 +430,8 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
 }
 
 /*
- * B-12: Receives for twice as many answers, when as many Calls as there are Receives
- * for are outstanding, those that were given up among them, and the peer would answer
- * more.
+ * B-12: doubles the Receives for answers when callbacks are outstanding for all
+ * of them, aborted ones included, and the peer grants more.
  */
 static void svc2_bc_make_receives(struct svc2_xprt *sp,
 				  const struct rpc_xprt *xprt)
@@ -442,11 +446,11 @@ static void svc2_bc_make_receives(struct svc2_xprt *sp,
 }
 
 /*
- * The first of two answers to one Call, which can be with two threads, has the Call
- * from here on, and pins it. An answer to a Call that was given up, or is about to be,
- * gives its credit back.
+ * Two threads can hold answers to one callback. The first claims the callback,
+ * and pins it. An answer to a callback that was aborted, or is about to be,
+ * returns its credit.
  *
- * Return: the Call; or NULL when it answers none.
+ * Return: the callback; or NULL when the answer matches none.
  */
 static struct svc2_call *svc2_bc_claim_call(struct svc2_xprt *sp,
 					    struct rpc_xprt *xprt,
@@ -483,11 +487,12 @@ static struct svc2_call *svc2_bc_claim_call(struct svc2_xprt *sp,
 }
 
 /**
- * svc2_check_handle - a message may have invalidated a region
+ * svc2_check_handle - check the handle that a message may have invalidated
  * @sp: connection
- * @msg: message that answers no Call of the server
+ * @msg: message that answers no callback
  *
- * S50: then the books of the server disagree with the device's.
+ * S50: if it is in use, the server's state disagrees with the device's, and the
+ * connection is closed.
  *
  * Context: svc thread.
  */
@@ -501,12 +506,13 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
 }
 
 /**
- * svc2_take_answer - a Reply or an RDMA2_ERROR has come
+ * svc2_take_answer - handle a Reply or an RDMA2_ERROR
  * @rqstp: thread
  * @call: the message; gone afterwards
  *
- * It ends the Call of the server that has its xid; these have an xid space of
- * their own (B-02, C-066, C-070). An answer to no Call is discarded (S31, C-078).
+ * It ends the callback that has its xid; callbacks have an xid space of their
+ * own (B-02, C-066, C-070). An answer that matches no callback is discarded
+ * (S31, C-078).
  *
  * Context: svc thread.
  * Return: 0, for ->xpo_recvfrom to return.
@@ -517,7 +523,7 @@ int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call)
 	struct svc2_call *sc;
 	struct rpc_xprt *xprt;
 
-	/* pairs with svc2_bc_setup(): all of it is there, or none */
+	/* pairs with svc2_bc_setup(): the transport is complete or absent */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
 	if (xprt)
 		svc2_bc_make_receives(sp, xprt);
@@ -545,7 +551,7 @@ static const struct rpc_xprt_ops svc2_bc_ops = {
 	.inject_disconnect	= svc2_bc_inject_disconnect,
 };
 
-/* for a service that sets none of its own */
+/* for a service without timeouts of its own */
 static const struct rpc_timeout svc2_bc_timeout = {
 	.to_initval	= 60 * HZ,
 	.to_maxval	= 60 * HZ,
@@ -591,11 +597,11 @@ static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
 }
 
 /*
- * One for each connection; the RPC layer uses it again for as long as the
+ * A connection has one such transport; the RPC layer reuses it as long as the
  * connection lasts, and drops its reference with the svc_xprt. Two sessions
- * that begin on one connection at once may both come here: the second is told
- * to come again. (Or it finds the first one's in rpc_create(), perhaps before
- * that is all set up: for every transport alike.)
+ * that begin on one connection at once may both come here: the second gets
+ * -EAGAIN. (Or it finds the first transport in rpc_create(), perhaps before the
+ * setup is complete: every transport has that race.)
  */
 static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 {
@@ -618,11 +624,11 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 					sp->sp_backward_max));	/* B-12 */
 	if (ret)
 		goto out_free;
-	/* the first, where there are to be some; more come as they are needed */
+	/* the first regions, if any are used; more are made on demand */
 	if (sp->sp_conn.co_regions.rg_max)
 		rpcrdma2_regions_grow(&sp->sp_conn);
 
-	__module_get(THIS_MODULE);	/* the class has one now */
+	__module_get(THIS_MODULE);	/* the class holds one now */
 	xprt->bc_xprt = args->bc_xprt;
 	/* pairs with svc2_take_answer() */
 	smp_store_release(&args->bc_xprt->xpt_bc_xprt, xprt_get(xprt));
@@ -631,15 +637,15 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 out_free:
 	xprt_free(xprt);
 out_clear:
-	/* A connection that is lost keeps its Receives, and gets no more. */
+	/* A lost connection keeps its Receives, and does not try again. */
 	if (ret != -EIO)
 		clear_bit_unlock(SVC2_F_BACKWARD, &sp->sp_flags);
 	return ERR_PTR(ret);
 }
 
 /*
- * Found by its ident alone. It has no netid, but a list of them, even an empty
- * one, is what look-ups by netid expect of every class.
+ * Found by its ident alone. It has no netid, but lookups by netid expect a list
+ * of these in every class, even an empty one.
  */
 struct xprt_class svc2_bc_class = {
 	.list	= LIST_HEAD_INIT(svc2_bc_class.list),

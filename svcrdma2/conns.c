@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections of the server: the list of them, those that wait for a thread to accept
- * them, why the latest ended, and what is counted.
+ * Connections of the server: the list of all, the queue of those that wait to
+ * be accepted, the reasons why the latest ended, and the counters.
  */
 #include "svcrdma2.h"
 
@@ -22,7 +22,7 @@ static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
 
 /**
  * svc2_count_error - count an RDMA2_ERROR that was sent
- * @code: which
+ * @code: code of the error
  */
 void svc2_count_error(u32 code)
 {
@@ -32,21 +32,22 @@ void svc2_count_error(u32 code)
 }
 
 /*
- * Calls that have cost their connection.
+ * Calls that have lost their connection.
  *
- * When the requester's device refuses a transfer, because the memory that the Call
- * offers is not there, or its Reply is longer than the requester's Receives, the
- * connection is lost. The requester connects again and sends the Call again. If the
- * refusal has passed, the upper layer answers, if need be from its reply cache: the Call
- * may have been carried out. If it has not, the next connection goes the same way, with
- * all other RPCs on it. So the server remembers for a while which Call it was, by its xid
- * and the address it came from, and answers it with an error when it has cost two
- * connections, which ends that RPC alone (C-093, C-094). The address is the one of
- * transfer.c, which the peer does not choose. Peers that share one, as behind a router of
- * InfiniBand, can get the error for a Call of another with the same xid.
+ * The requester's device may refuse a transfer, because the memory that the
+ * Call offers is not there, or because the Reply is longer than the requester's
+ * Receives. Then the connection is lost, and the requester reconnects and sends
+ * the Call again. If the refusal was transient, the upper layer answers, if
+ * necessary from its reply cache: the Call may have been carried out. If not,
+ * the next connection is lost as well, with all other RPCs on it. So the server
+ * remembers such a Call for a while, by its xid and its source address. If it
+ * has lost two connections, the server answers it with an error, which ends
+ * that RPC alone (C-093, C-094). The address is that of transfer.c, which the
+ * peer does not choose. Peers that share an address, as behind a router of
+ * InfiniBand, can get the error for a Call of another peer with the same xid.
  *
- * There is room for a few of them. A peer that fills it up makes the server forget
- * those of others: they cost one more connection.
+ * The table is small. A peer that fills it evicts the Calls of other peers:
+ * these lose one more connection.
  */
 
 static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */
@@ -62,11 +63,11 @@ static struct svc2_lost_key svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
 }
 
 /**
- * svc2_lost_note - a Call has cost its connection
+ * svc2_lost_note - record that a Call has lost its connection
  * @sp: connection
  * @xid: of the Call
  *
- * Context: send CQ, or what drains it.
+ * Context: send CQ, or a task that drains it.
  */
 void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
 {
@@ -78,8 +79,8 @@ void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
 }
 
 /**
- * svc2_was_lost - is this Call one that is refused, for it has cost its connections?
- * @sp: connection that it has come on
+ * svc2_was_lost - check whether a Call is refused for its lost connections
+ * @sp: connection on which it was received
  * @xid: of the Call
  *
  * Context: svc thread.
@@ -95,11 +96,9 @@ bool svc2_was_lost(struct svc2_xprt *sp, u32 xid)
 	return svc2_loss_is_last(&losses, &key, jiffies);
 }
 
-/*
- * The connections there are, and the last that have ended.
- */
+/* The current connections, and the last that have ended. */
 
-/* connections that have ended, or were refused, and are remembered */
+/* number of ended or refused connections that are remembered */
 #define SVC2_ENDED	32
 
 static DEFINE_MUTEX(conns_mutex);	/* guards the next three */
@@ -130,7 +129,7 @@ void svc2_conn_list(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_conn_unlist - undo svc2_conn_list(), if it was called, and note the end
+ * svc2_conn_unlist - undo svc2_conn_list(), if called, and record the end
  * @sp: connection
  */
 void svc2_conn_unlist(struct svc2_xprt *sp)
@@ -149,9 +148,9 @@ void svc2_conn_unlist(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_conn_refused - note that a connection was not accepted
+ * svc2_conn_refused - record that a connection was not accepted
  * @sp: connection
- * @error: why
+ * @error: reason
  */
 void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 {
@@ -167,8 +166,9 @@ void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 }
 
 /**
- * svc2_conns_each - do something with each connection that is accepted
- * @fn: what; it is not destroyed meanwhile, but may have been lost
+ * svc2_conns_each - call a function for each accepted connection
+ * @fn: function; the connection is not destroyed meanwhile, but may have been
+ *	lost
  * @arg: for @fn
  *
  * Context: may sleep.
@@ -183,8 +183,8 @@ void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
 }
 
 /**
- * svc2_ended_each - do something with each connection that has ended, or was refused
- * @fn: what
+ * svc2_ended_each - call a function for each ended or refused connection
+ * @fn: function
  * @arg: for @fn
  *
  * Context: may sleep.
@@ -204,13 +204,14 @@ void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
  * Connections that no svc thread has accepted yet.
  *
  * They wait on the ls_pending of their listener. Meanwhile their own CM events
- * may end them: what takes a connection off ls_pending decides what becomes of it.
- * Work ends it: a handler cannot wait for its own cm_id to go.
+ * may end them. The task that takes a connection off ls_pending decides whether
+ * it is accepted or ended. Work ends it: a handler cannot wait for the end of
+ * its own cm_id.
  */
 
 /*
  * Guards every ls_pending, ls_npending and sp_pending, and XPT_CONN against
- * them. Not one for each listener: a connection outlives its listener.
+ * them. It is not a lock of the listener: a connection outlives its listener.
  */
 static DEFINE_SPINLOCK(pending_lock);
 
@@ -235,8 +236,8 @@ static void svc2_pending_reap(struct work_struct *work)
  * svc2_reap - end a connection, if it was never accepted
  * @sp: connection
  *
- * Context: CM handler of that very connection, or any that may sleep.
- * Return: false when it is the RPC layer's to close.
+ * Context: CM handler of @sp, or any context that may sleep.
+ * Return: false when the RPC layer has to close it.
  */
 bool svc2_reap(struct svc2_xprt *sp)
 {
@@ -253,8 +254,8 @@ bool svc2_reap(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_add_pending - a connection waits to be accepted
- * @ls: listener that it was requested of
+ * svc2_add_pending - queue a connection until it is accepted
+ * @ls: listener that received the request
  * @sp: connection
  *
  * Context: CM handler of @sp.
@@ -274,7 +275,7 @@ void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
 }
 
 /**
- * svc2_next_pending - take the connection that has waited longest
+ * svc2_next_pending - take the first connection off ls_pending
  * @ls: listener
  *
  * Return: a connection that the caller accepts or reaps, or NULL.
