@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server as an administrator sees it: /proc/net/rpc/svcrdma2 and debugfs.
+ * State of the server for the administrator: /proc/net/rpc/svcrdma2 and
+ * debugfs.
  */
 #include "svcrdma2.h"
 
@@ -12,13 +13,13 @@
 #include "conns.h"
 
 /*
- * What conns.c has, a line for each connection, in
- * /proc/net/rpc/svcrdma2: key=value, without blanks in a value. That file needs no
- * debugfs, is there for each network namespace, and is for all to read, as its
- * neighbours are. Keys are added at the end.
+ * /proc/net/rpc/svcrdma2 has a line for each connection of conns.c: key=value,
+ * without blanks in a value. The file does not need debugfs, exists in each
+ * network namespace, and is readable by all, as its neighbours are. New keys
+ * are added at the end.
  */
 
-/* Limits and properties of the peer, as it sent them */
+/* Limits and properties of the peer, as received */
 static void svc2_view_peer(struct seq_file *seq, const struct svc2_xprt *sp)
 {
 	const struct rpcrdma2_cm_limits *cm = &sp->sp_peer;
@@ -28,7 +29,7 @@ static void svc2_view_peer(struct seq_file *seq, const struct svc2_xprt *sp)
 	rpcrdma2_peer_show(seq, &sp->sp_ex.ex_peer);
 }
 
-/* "used" are the Calls that threads are at work on. */
+/* "used" counts the Calls that threads are working on. */
 static void svc2_view_traffic(struct seq_file *seq, struct svc2_xprt *sp)
 {
 	seq_printf(seq, " used=%d read_chunks=%ld write_chunks=%ld reply_chunks=%ld",
@@ -39,7 +40,7 @@ static void svc2_view_traffic(struct seq_file *seq, struct svc2_xprt *sp)
 	rpcrdma2_errors_show(seq, &sp->sp_errors);
 }
 
-/* Memory that send contexts and their buffers have */
+/* Memory of send contexts and their buffers */
 static unsigned long svc2_txs_octets(const struct svc2_xprt *sp)
 {
 	const struct svc2_tx *tx;
@@ -79,9 +80,9 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 }
 
 /**
- * struct view - what is shown
- * @vi_seq: where to
- * @vi_net: network namespace; or NULL for the connections that there are in all
+ * struct view - scope and destination of the output
+ * @vi_seq: destination
+ * @vi_net: network namespace; or NULL for all connections
  */
 struct view {
 	struct seq_file		*vi_seq;
@@ -110,9 +111,9 @@ static void svc2_view_ended(const struct svc2_ended *ed, void *arg)
 }
 
 /**
- * svc2_show_connections - a line for each connection, and for those that have ended
- * @seq: where to
- * @net: network namespace; or NULL for the connections that there are in all
+ * svc2_show_connections - show a line for each current or ended connection
+ * @seq: destination
+ * @net: network namespace; or NULL for all connections
  */
 static void svc2_show_connections(struct seq_file *seq, const struct net *net)
 {
@@ -132,7 +133,7 @@ static int svc2_view_show(struct seq_file *seq, void *unused)
 RPCRDMA2_VIEW(view_net_ops, "rpc/svcrdma2", svc2_view_show);
 
 /**
- * svc2_view_init - make the file, in each network namespace
+ * svc2_view_init - create the file in each network namespace
  *
  * Return: 0, or a negative errno.
  */
@@ -150,9 +151,10 @@ void svc2_view_exit(void)
 }
 
 /*
- * What debugfs shows: svcrdma2/counters, svcrdma2/connections, which is
- * /proc/net/rpc/svcrdma2 for all network namespaces together, and how much memory
- * all Receives have, svcrdma2/receives, and all payload under way, svcrdma2/transfers
+ * Files in debugfs: svcrdma2/counters; svcrdma2/connections, which is
+ * /proc/net/rpc/svcrdma2 for all network namespaces together;
+ * svcrdma2/receives, the memory of all Receives; svcrdma2/transfers, the memory
+ * of all payload in progress
  */
 
 static struct dentry *debug_dir;
@@ -198,9 +200,9 @@ static int svc2_transfers_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(svc2_transfers);
 
 /**
- * svc2_debugfs_init - make the files
+ * svc2_debugfs_init - create the files
  *
- * A kernel without debugfs counts all the same.
+ * A kernel without debugfs still counts.
  */
 void svc2_debugfs_init(void)
 {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What brings an svc thread to a connection: a Call that can go on, and room for
- * messages where there was none.
+ * Wakeup of an svc thread for a connection: when a Call can go on, and when
+ * there is room for messages again.
  *
- * Calls that meet a shortage, of memory or of mappings for their RDMA Reads, go on when
- * the one Call whose thread waits for that to pass is through.
+ * When Calls meet a shortage, of memory or of mappings for their RDMA Reads,
+ * the thread of one Call waits until it has passed. The other Calls go on when
+ * that Call does.
  */
 #include "svcrdma2.h"
 
 /**
- * svc2_msg_ready - put a Call where a thread goes on with it
+ * svc2_msg_ready - queue a Call for a thread that goes on with it
  * @sp: its connection
- * @call: Call; the caller's no longer (R2)
+ * @call: Call; no longer the caller's (R2)
  *
  * Context: any task or either CQ.
  */
@@ -24,8 +25,9 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 	list_add_tail(&call->sm_list, queue);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	/*
-	 * Whoever finds neither queue, in svc2_gate_has_room(), has XPT_BUSY until it has asked
-	 * for more: see smp_mb__after_atomic() in svc2_has_wspace().
+	 * A thread that finds both queues empty, in svc2_gate_has_room(), has
+	 * XPT_BUSY until it has requested a wakeup: see smp_mb__after_atomic()
+	 * in svc2_has_wspace().
 	 */
 	smp_mb__after_atomic();
 	spin_unlock(&sp->sp_recv_lock);
@@ -33,12 +35,12 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /**
- * svc2_shortage_begin - a Call has met a shortage
+ * svc2_shortage_begin - note that a Call has met a shortage
  * @sp: its connection
  *
  * Context: svc thread.
- * Return: true when its thread is the one to wait, until svc2_shortage_end(); false when
- * another one is.
+ * Return: true when its thread has to wait, until svc2_shortage_end(); false
+ * when another thread does.
  */
 bool svc2_shortage_begin(struct svc2_xprt *sp)
 {
@@ -51,9 +53,9 @@ bool svc2_shortage_begin(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_shortage_wait - have a Call wait for the thread that waits
+ * svc2_shortage_wait - queue a Call until the waiting thread goes on
  * @sp: its connection
- * @call: Call whose RDMA Reads are not begun; the caller's no longer (R2)
+ * @call: Call whose RDMA Reads have not begun; no longer the caller's (R2)
  *
  * Context: svc thread.
  */
@@ -66,15 +68,15 @@ void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 			return;
 		}
 	}
-	/* it has just passed */
+	/* the shortage has just passed */
 	svc2_msg_ready(sp, call);
 }
 
 /**
- * svc2_shortage_end - a shortage has passed, or lasted too long
+ * svc2_shortage_end - end a shortage that has passed, or lasted too long
  * @sp: connection
  *
- * Context: svc thread that svc2_shortage_begin() has chosen.
+ * Context: svc thread chosen by svc2_shortage_begin().
  */
 void svc2_shortage_end(struct svc2_xprt *sp)
 {
@@ -83,7 +85,7 @@ void svc2_shortage_end(struct svc2_xprt *sp)
 	list_splice_tail_init(&sp->sp_short_q, &sp->sp_served_q);
 	if (!list_empty(&sp->sp_served_q))
 		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
-	/* see svc2_msg_ready(); no bit may have been set */
+	/* see svc2_msg_ready(); XPT_DATA may not have been set */
 	smp_mb();
 	spin_unlock(&sp->sp_recv_lock);
 	svc_xprt_enqueue(&sp->sp_xprt);
@@ -91,9 +93,10 @@ void svc2_shortage_end(struct svc2_xprt *sp)
 
 /**
  * svc2_unthrottle - queue a connection again, if svc2_has_wspace() was false
- * @sp: connection; the caller has given something back, and passed a full barrier since
+ * @sp: connection; the caller has given something back, and passed a full
+ *	barrier since
  *
- * The RPC layer asks svc2_has_wspace() once more before a thread comes.
+ * The RPC layer calls svc2_has_wspace() again before it assigns a thread.
  *
  * Context: any task or either CQ.
  */

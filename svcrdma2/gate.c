@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gates: how what a connection has little of is waited for.
+ * Gates: FIFO wait queues for a connection's scarce resources.
  *
  * Send Queue entries, send contexts and memory regions have a gate each. While
- * there are enough a thread takes units without a lock. When there are too few
- * the line is joined: by the Call, if the units are for its RDMA Reads, or for a Reply
- * that it has no thread for yet, so that the
- * thread is free; else by the thread, which goes in front of the Calls. What is given
- * back serves the line from its front, as many at once as there is enough for. While
- * there is a line nothing overtakes it but a Send that stands alone, and nothing more is
- * taken up but what the line may wait for (svc2_gate_has_room()). So a large chain is not starved
- * by small ones, and no thread spins.
+ * there are enough units a thread takes them without a lock. Otherwise a waiter
+ * joins the queue: the Call, if the units are for its RDMA Reads or it is not
+ * carried out yet, so that its thread is free; else the thread, in front of the
+ * Calls. Released units wake waiters in FIFO order. While there are waiters
+ * only a single Send may bypass them, and no messages are taken up except those
+ * that the waiters may wait for (svc2_gate_has_room()). So small chains do not
+ * starve a large one, and no thread spins.
  *
- * Nothing that stands in the line holds what is needed by the completions that
- * move it, so there is always progress while the connection lives. When it is lost
- * the threads are woken, and leave; Calls go with the connection.
+ * No waiter holds a resource that is needed by the completions which serve the
+ * queue, so there is always progress while the connection lives. When it is
+ * lost the threads are woken, and leave; Calls are freed with the connection.
  *
- * How long a thread waits is bounded, whatever moves meanwhile: a peer that
- * gives back a little now and then must not keep it. When the time is over the
- * connection is closed (SVC2_STALL_TIMEOUT).
+ * The wait of a thread is limited, even if other waiters make progress: a peer
+ * that releases a few units now and then must not hold the thread. At the limit
+ * the connection is closed (SVC2_STALL_TIMEOUT).
  *
- * While there is a line, or send contexts could run out with the Calls
- * that threads have taken up already, ->xpo_has_wspace keeps further messages of
- * the connection from taking up threads. And a Reply has its Send Queue entries before
+ * While there are waiters, or the Calls that threads have taken up already
+ * could use all send contexts, ->xpo_has_wspace keeps further messages of the
+ * connection from taking up threads. A Reply has its Send Queue entries before
  * its Call is carried out (svc2_sq_reserve()). A thread waits in a gate with
  *
- *  - a Reply that takes more than its chunk list says, or was planned again (C-034);
- *  - a Reply whose Call gave its entries back when it was put off (svc2_sq_regain());
- *  - LOCAL_INVs for a Call of the server (svc2_sq_take_invs());
- *  - any of these and a Send that stands alone, where the device's queues are too small
- *    to leave entries for Sends.
+ *  - a Reply that takes more than its chunk list allows for, or was planned
+ *    again (C-034);
+ *  - a Reply whose Call gave its entries back when it was deferred
+ *    (svc2_sq_regain());
+ *  - LOCAL_INVs for a callback (svc2_sq_take_invs());
+ *  - any of these and a single Send, where the device's queues are too small to
+ *    leave entries for Sends.
  */
 #include "svcrdma2.h"
 
 /**
- * svc2_gate_init - make a gate
+ * svc2_gate_init - initialize a gate
  * @ga: gate
- * @units: what it gives, or NULL when it has units of its own, none so far
+ * @units: its units, or NULL when it has units of its own, none so far
  * @counter: enum svc2_counter of the waits
  */
 void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
@@ -49,9 +50,9 @@ void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
 }
 
 /**
- * svc2_gate_open - set what a gate has to give, before the first is taken
+ * svc2_gate_open - set the number of units, before the first is taken
  * @ga: gate with units of its own
- * @units: how much
+ * @units: number
  */
 void svc2_gate_open(struct svc2_gate *ga, unsigned int units)
 {
@@ -60,8 +61,8 @@ void svc2_gate_open(struct svc2_gate *ga, unsigned int units)
 }
 
 /**
- * svc2_gate_is_whole - has all come back that was taken? (R5)
- * @ga: gate with units of its own, opened or not; nothing waits there any more
+ * svc2_gate_is_whole - check whether all units taken are back (R5)
+ * @ga: gate with units of its own, opened or not; it has no waiters any longer
  */
 bool svc2_gate_is_whole(const struct svc2_gate *ga)
 {
@@ -93,7 +94,7 @@ static void svc2_gate_serve_waiters(struct svc2_xprt *sp, struct svc2_gate *ga)
 		wake_up_all(&sp->sp_line);
 }
 
-/* The line may have ended, or served a Call. */
+/* The queue may be empty now, or a Call may have been served. */
 static void svc2_gate_has_moved(struct svc2_xprt *sp)
 {
 	/* pairs with the barrier in svc2_has_wspace() */
@@ -106,7 +107,7 @@ static bool svc2_gate_is_served(struct svc2_waiter *wt)
 	return list_empty_careful(&wt->wt_list);
 }
 
-/* Until it is served, the connection is lost, or it has taken too long */
+/* Waits until @wt is served, the connection is lost, or the time is over */
 static void svc2_gate_queue(struct svc2_xprt *sp, struct svc2_waiter *wt)
 {
 	wait_event_timeout(sp->sp_line, svc2_gate_is_served(wt) ||
@@ -115,8 +116,8 @@ static void svc2_gate_queue(struct svc2_xprt *sp, struct svc2_waiter *wt)
 }
 
 /*
- * In front of the Calls: they leave units for threads, and wait as long as the peer
- * takes. Return: whether it has been served.
+ * Joins in front of the Calls: these leave units for threads, and may wait as
+ * long as the peer takes. Return: whether @wt has been served.
  */
 static bool svc2_gate_join(struct svc2_xprt *sp, struct svc2_gate *ga,
 			   struct svc2_waiter *wt)
@@ -136,7 +137,7 @@ static bool svc2_gate_join(struct svc2_xprt *sp, struct svc2_gate *ga,
 	return served;
 }
 
-/* Return: whether it was served, perhaps in the last moment. */
+/* Return: whether it was served, perhaps at the last moment. */
 static bool svc2_gate_leave(struct svc2_xprt *sp, struct svc2_gate *ga,
 			    struct svc2_waiter *wt)
 {
@@ -178,8 +179,8 @@ static int svc2_gate_wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
  * svc2_gate_take - take units, or wait for them
  * @sp: connection; closed when the wait takes too long
  * @ga: gate of it
- * @units: how many; with @spare never more than it was opened with
- * @spare: how many to leave for Sends that stand alone
+ * @units: number; with @spare never more than it was opened with
+ * @spare: units to leave for single Sends
  *
  * Context: svc thread, RPC task; sleeps.
  * Return: 0 when the units are the caller's; -ENOTCONN when the connection is
@@ -199,22 +200,23 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 }
 
 /**
- * svc2_try_again - shall what a passing shortage has made fail be tried again?
+ * svc2_try_again - decide whether to retry after a transient shortage
  * @sp: connection; closed when the shortage lasts
- * @tries: how often it was tried again; 0 before the first call
- * @ret: what it returned; -ENOTCONN when the connection is lost
+ * @tries: number of retries so far; 0 before the first call
+ * @ret: result of the last attempt; -ENOTCONN when the connection is lost
  *
  * An error in place of a Reply ends the RPC at the requester, perhaps after a
  * procedure that is not idempotent has been carried out. After the loss of the
  * connection the requester sends the Call again, and the reply cache answers
- * it. So what can pass never becomes an error (C-093). -EIO is what a mapping
- * for the device fails with, and -EAGAIN what rdma_rw says when a pool of memory regions
- * is empty. Regions for RDMA Reads are counted (sp_mrs), so that happens only where the
- * kernel's force_mr is set: RDMA Writes take regions then, which RDMA Reads give back; and
- * a device with max_sgl_rd has no regions here, so that the shortage lasts.
+ * it. So a transient shortage never becomes an error (C-093). -EIO comes from a
+ * failed DMA mapping, and -EAGAIN from rdma_rw when a pool of memory regions is
+ * empty. Regions for RDMA Reads are counted (sp_mrs), so -EAGAIN only occurs
+ * where the kernel's force_mr is set: RDMA Writes take regions then, which RDMA
+ * Reads give back; and a device with max_sgl_rd has no regions here, so that
+ * the shortage lasts.
  *
  * Context: svc thread; sleeps SVC2_SHORTAGE_PAUSE.
- * Return: true to try again; @ret says how it ended when not.
+ * Return: true to try again; otherwise @ret is the final result.
  */
 bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 {
@@ -233,9 +235,11 @@ bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 }
 
 /**
- * svc2_gate_serve - units have come back, and a taker had found too few
+ * svc2_gate_serve - serve waiters after units have come back
  * @sp: connection
  * @ga: gate of it
+ *
+ * Called when a taker had found too few units.
  *
  * Context: svc thread, send CQ, RPC task.
  */
@@ -251,7 +255,7 @@ void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga)
  * svc2_gate_give - give units back
  * @sp: connection
  * @ga: gate of it, with units of its own
- * @units: as many as were taken
+ * @units: number that was taken
  *
  * Context: svc thread, send CQ.
  */
@@ -268,20 +272,20 @@ void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 }
 
 /**
- * svc2_gate_enter - take units for a Call, or have the Call wait for them
+ * svc2_gate_enter - take units for a Call, or queue the Call
  * @sp: connection
  * @ga: gate of it
  * @call: Call
- * @units: how many; with @spare never more than it was opened with
- * @spare: how many to leave for Sends that stand alone
- * @held: where to note how many @call has
+ * @units: number; with @spare never more than it was opened with
+ * @spare: units to leave for single Sends
+ * @held: where to store the number of units that @call has
  *
- * A peer decides how long it takes until units come back. So no thread waits: the
- * Call does, and svc2_msg_ready() puts it where a thread finds it when it has them.
+ * A peer decides when units come back, so no thread waits. The Call waits, and
+ * svc2_msg_ready() queues it for a thread once it has its units.
  *
  * Context: svc thread.
- * Return: 0 when the units are the Call's; -EINPROGRESS when it waits, and is the
- * gate's (R2); -ENOTCONN when the connection is lost.
+ * Return: 0 when the units are the Call's; -EINPROGRESS when it waits, and is
+ * the gate's (R2); -ENOTCONN when the connection is lost.
  */
 int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    struct svc2_msg *call, unsigned int units,
@@ -306,7 +310,7 @@ int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
 	};
 	spin_lock(&ga->ga_lock);
 	list_add_tail(&wt->wt_list, &ga->ga_line);
-	/* what came back before this served nothing */
+	/* units that came back before have served no waiter */
 	svc2_gate_serve_waiters(sp, ga);
 	spin_unlock(&ga->ga_lock);
 	svc2_gate_has_moved(sp);
@@ -314,8 +318,8 @@ int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
 }
 
 /**
- * svc2_gate_flush - let go of the Calls that wait
- * @ga: gate of a connection that no thread has to do with any more
+ * svc2_gate_flush - remove the Calls that wait
+ * @ga: gate of a connection that no thread uses any longer
  * @line: where to put them, as struct svc2_waiter
  *
  * Context: ->xpo_free.
@@ -326,23 +330,26 @@ void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line)
 }
 
 /*
- * There is no line, and there is a send context for another Call beside those in
- * hand, which xpt_nr_rqsts counts. A Reply that is posted may count on both
- * sides until its thread lets go of it, and the RPC layer asks again then.
+ * True if there are no waiters, and a send context is left for another Call
+ * beside those in hand, which xpt_nr_rqsts counts. A posted Reply may count on
+ * both sides until its thread releases it; then the RPC layer checks again.
  *
- * A Call that a gate or transfer.c has served, or for which a shortage has passed, needs
- * none of this: its RDMA Reads can begin. And it has to be taken up, because the line may
- * wait for what it holds. For the same reason a Call on sp_ready_q is, when there is a
- * send context for it: it may have entries of the Send Queue, or payload where the
- * connection has too much. One that the RPC layer has put off for an upcall may have a
- * few entries, and no payload.
+ * A Call that a gate or transfer.c has served, or for which a shortage has
+ * passed, needs none of this: its RDMA Reads can begin. It must be taken up,
+ * because the waiters may wait for the resources that it holds. For the same
+ * reason a Call on sp_ready_q is taken up, when there is a send context for it:
+ * it may have entries of the Send Queue, or payload while the connection
+ * exceeds its quota. A Call that the RPC layer has deferred for an upcall may
+ * have a few entries, and no payload.
  */
 static bool svc2_gate_has_room(const struct svc2_xprt *sp)
 {
 	bool deferred = test_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
 	bool served = !list_empty(&sp->sp_served_q);
 
-	/* The RPC layer takes up what it has put off first, and that needs a context. */
+	/*
+	 * The RPC layer resumes deferred Calls first, and these need a context.
+	 */
 	if (served && likely(!deferred))
 		return true;
 	if (!list_empty(&sp->sp_tx_gate.ga_line) ||
@@ -356,11 +363,11 @@ static bool svc2_gate_has_room(const struct svc2_xprt *sp)
 }
 
 /**
- * svc2_has_wspace - may a thread take up another message of a connection?
+ * svc2_has_wspace - check whether a thread may take up another message
  * @xprt: connection
  *
- * Return: 0 when not; svc2_unthrottle(), or the RPC layer when a thread is done with
- * a Call, queues the connection again when there is room.
+ * Return: 0 if not. When there is room svc2_unthrottle() queues the connection
+ * again, or the RPC layer does when a thread is done with a Call.
  */
 int svc2_has_wspace(struct svc_xprt *xprt)
 {
