@@ -63,8 +63,7 @@ static inline struct sockaddr_in6 svc2_link_address(const u8 *mac)
 }
 
 /**
- * svc2_lid_address - build the address that stands for a port of an InfiniBand
- * subnet
+ * svc2_lid_address - build the address that stands for an InfiniBand port
  * @lid: a LID of the port
  * @lmc: number of low bits of a LID that select a path, not a port
  *

@@ -23,8 +23,7 @@ static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
 }
 
 /**
- * svc2_arg_extra - pages that a Call takes in addition to those its RDMA Reads
- * fill
+ * svc2_arg_extra - pages that a Call takes besides those its RDMA Reads fill
  * @call: Call with Read chunks
  */
 static inline unsigned int svc2_arg_extra(const struct svc2_msg *call)

@@ -11,8 +11,8 @@
 #include <rpcrdma2/conn.h>
 
 /*
- * The errors sent are in the order of their codes: svc2_count_error() depends on
- * it.
+ * The errors sent are in the order of their codes: svc2_count_error() depends
+ * on it.
  */
 #define SVC2_COUNTERS(C)						\
 	C(accepts)		/* connections accepted */		\

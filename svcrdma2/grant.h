@@ -66,7 +66,7 @@ static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
  * @busy: Calls that are in process, or were until now
  * @max: upper limit of the grant
  *
- * Return: twice @grant, up to @max, when three quarters are in use; else @grant.
+ * Return: twice @grant, up to @max, when three quarters are busy; else @grant.
  */
 static inline u32 svc2_grant_next(u32 grant, unsigned int busy, u32 max)
 {

@@ -17,7 +17,7 @@
 #define SVC2_REPLY_FEW		DIV_ROUND_UP(32768, PAGE_SIZE)
 /* if at most this number of Sends is in progress */
 #define SVC2_REPLIES_FEW	16
-/* pages of a Reply besides its payload: head, tail, one for an unaligned start */
+/* pages of a Reply besides its payload: head, tail, unaligned start */
 #define SVC2_REPLY_BESIDE	3
 
 /**
