@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls of the server with chunks: what the peer may read or write for them, and
- * until when.
+ * Callbacks with chunks: registration and revocation of the memory that the
+ * peer may read or write.
  *
- * The server is a requester here as the client is otherwise, and plans and offers
- * as that does (rpcrdma2/plan.h, rpcrdma2/offer.h). A Call offers chunks where both
- * ends have announced RDMA2_BKREQSUP_GENL (C-037); elsewhere it goes inline, or not
- * at all, and its Reply has to come inline.
+ * The server is the requester here. It plans and offers chunks as the client
+ * does (rpcrdma2/plan.h, rpcrdma2/offer.h). A callback offers chunks where both
+ * ends have announced RDMA2_BKREQSUP_GENL (C-037); elsewhere it goes inline, or
+ * not at all, and its Reply has to come inline.
  *
- *   send:    svc2_call_build: regions; svc2_tx_post: REG_MR .. REG_MR, Send
- *   answer:  svc2_call_answered: what the answer has not invalidated is fenced
- *   end:     svc2_call_end, in the thread with the answer or the send CQ
- *   given up: svc2_call_revoke, when its answer has been waited for, and before the RPC
- *            client gets the memory back
+ *  send:    svc2_call_build: regions; svc2_tx_post: REG_MR .. REG_MR, Send
+ *  answer:  svc2_call_answered: fences the regions that are not invalidated yet
+ *  end:     svc2_call_end, in the thread with the answer or the send CQ
+ *  abort:   svc2_call_revoke, after the wait for the answer, and before the RPC
+ *           client gets the memory back
  *
- * RPCSEC_GSS encrypts into pages that the RPC client may free at any time. A Call
- * with it offers no chunks.
+ * RPCSEC_GSS encrypts into pages that the RPC client may free at any time. A
+ * callback with it offers no chunks.
  */
 #include <linux/sunrpc/clnt.h>
 
@@ -57,7 +57,7 @@ static int svc2_call_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 	return rpcrdma2_plan_call(&sz, plan);
 }
 
-/* What is in no chunk goes behind the header. */
+/* Copies all data that is in no chunk behind the header. */
 static int svc2_call_copy_inline(struct svc2_tx *tx, const struct xdr_buf *buf,
 				 const struct rpcrdma2_call_plan *plan,
 				 u32 most)
@@ -92,7 +92,7 @@ static void svc2_call_note_chunks(struct svc2_call *sc,
 }
 
 /**
- * svc2_call_build - make a Call of the server ready to be posted
+ * svc2_call_build - make a callback ready to be posted
  * @sp: connection
  * @tx: send context from svc2_tx_try_get()
  * @h: header with xid, version and credits; gets the rest
@@ -100,9 +100,9 @@ static void svc2_call_note_chunks(struct svc2_call *sc,
  *
  * Context: RPC task, one at a time for each connection.
  * Return: 0, then it is posted or rpcrdma2_unexpose() is called; -EAGAIN when
- * regions are short, -ENOBUFS when memory cannot be mapped now, -EMSGSIZE when it is
- * too long for the connection; others when it cannot be sent. Nothing is exposed on
- * error.
+ * regions are short, -ENOBUFS when memory cannot be mapped now, -EMSGSIZE when
+ * it is too long for the connection; other errors when it cannot be sent.
+ * Nothing is exposed on error.
  */
 int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 		    struct rpcrdma2_hdr *h, struct rpc_rqst *rqst)
@@ -134,8 +134,8 @@ int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * Write chunk and Reply chunk are in place. What came inline goes around the
- * payload of a Write chunk (E-07).
+ * The data of Write chunk and Reply chunk is in place. Inline data goes around
+ * the payload of a Write chunk (E-07).
  */
 static u32 svc2_call_place_reply(struct rpc_rqst *rqst,
 				 const struct svc2_msg *answer)
@@ -161,8 +161,8 @@ static u32 svc2_call_place_reply(struct rpc_rqst *rqst,
 }
 
 /*
- * A task that has not gone to sleep yet forgets its status when it does; then
- * ->wait_for_reply_request finds the mark.
+ * A task that has not gone to sleep yet loses its status when it does; then
+ * ->wait_for_reply_request finds sc_failed.
  */
 static void svc2_call_fail_locked(struct svc2_call *sc)
 {
@@ -174,10 +174,11 @@ static void svc2_call_fail_locked(struct svc2_call *sc)
 }
 
 /**
- * svc2_call_too_long - end a Call that the connection can not carry
- * @sc: Call that is not posted. It is no error of the peer, and holds up no other
+ * svc2_call_too_long - end a callback that is too long for the connection
+ * @sc: callback that is not posted. It does not count as an error of the peer,
+ *	and delays no other callback
  *
- * Context: RPC task that has XPRT_LOCKED, perhaps another one's.
+ * Context: RPC task that has XPRT_LOCKED, perhaps for another callback.
  */
 void svc2_call_too_long(struct svc2_call *sc)
 {
@@ -186,7 +187,7 @@ void svc2_call_too_long(struct svc2_call *sc)
 	svc2_count(backward_too_long);
 }
 
-/* R8: the RPC is the RPC client's again, whatever becomes of it. */
+/* R8: the RPC belongs to the RPC client again, with or without a result. */
 static void svc2_call_unpin(struct svc2_call *sc, u32 copied, bool ends)
 {
 	struct rpc_rqst *rqst = sc->sc_rqst;
@@ -214,8 +215,8 @@ static void svc2_call_unpin(struct svc2_call *sc, u32 copied, bool ends)
 }
 
 /**
- * svc2_call_end - end a Call that has been answered, and exposes nothing
- * @sc: Call, pinned
+ * svc2_call_end - end a callback that is answered, and exposes nothing
+ * @sc: callback, pinned
  *
  * Context: svc thread, send CQ.
  */
@@ -259,7 +260,7 @@ static void svc2_call_drain(struct svc2_xprt *sp)
 	rpcrdma2_sq_drain(&sp->sp_conn);
 }
 
-/* C-009, S50: a handle that was invalidated has to be the Call's. */
+/* C-009, S50: an invalidated handle must belong to the callback. */
 static void svc2_call_invalidated(struct svc2_call *sc, u32 handle)
 {
 	struct svc2_xprt *sp = sc->sc_sp;
@@ -275,10 +276,10 @@ static void svc2_call_invalidated(struct svc2_call *sc, u32 handle)
 }
 
 /**
- * svc2_call_answered - the answer to a Call of the server has come
- * @sc: Call, pinned, with sc_answer and sc_verdict
+ * svc2_call_answered - process the answer to a callback
+ * @sc: callback, pinned, with sc_answer and sc_verdict
  *
- * When the connection is lost meanwhile the RPC ends with that.
+ * If the connection is lost meanwhile the RPC ends with it.
  *
  * Context: svc thread.
  */
@@ -292,7 +293,10 @@ void svc2_call_answered(struct svc2_call *sc)
 	else if (svc2_call_fence(sc, svc2_call_fenced))
 		svc2_call_unpin(sc, 0, false);
 	else if (unlikely(rpcrdma2_conn_is_lost(&sp->sp_conn)))
-		/* @sc may be gone. A fence that the device took in part reports nothing. */
+		/*
+		 * @sc may be gone. A fence that was posted in part reports
+		 *	nothing.
+		 */
 		svc2_call_drain(sp);
 }
 
@@ -303,11 +307,11 @@ static void svc2_call_revoked(struct rpcrdma2_conn *co,
 }
 
 /**
- * svc2_call_revoke - take back what a Call exposes that is given up
- * @sc: Call that exposes memory, and that no answer reaches any more
+ * svc2_call_revoke - revoke the memory that an aborted callback exposes
+ * @sc: callback that exposes memory, and that no answer reaches any longer
  *
- * The fence needs no word of the peer, but the Send Queue may wait for one: then the
- * connection is lost, and the queue pair with it.
+ * The fence does not depend on the peer, but the Send Queue may have to wait
+ * for it: then the connection is closed, and the queue pair with it.
  *
  * Context: RPC task; sleeps.
  */
@@ -323,8 +327,8 @@ void svc2_call_revoke(struct svc2_call *sc)
 		return;
 	reinit_completion(&sc->sc_revoked);
 	/*
-	 * An answer's fence may have failed (Q2), and one that the device took in part
-	 * reports nothing.
+	 * An answer's fence may have failed (Q2), and a fence that was posted
+	 * in part reports nothing.
 	 */
 	if (!rpcrdma2_conn_is_lost(&sp->sp_conn) &&
 	    !svc2_call_fence(sc, svc2_call_revoked) &&
@@ -332,7 +336,7 @@ void svc2_call_revoke(struct svc2_call *sc)
 	    wait_for_completion_timeout(&sc->sc_revoked, SVC2_REVOKE_TIMEOUT) &&
 	    !rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
-	/* svc2_call_revoked() may be under way: no completion is after the queue is drained */
+	/* svc2_call_revoked() may be running: the drain ends all completions */
 	svc2_close(sp, RPCRDMA2_LOSS_STALLED);
 	svc2_call_drain(sp);
 	rpcrdma2_strip(&sp->sp_conn, &sc->sc_exposed);

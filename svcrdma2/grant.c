@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Grants: as many credits as a connection makes use of, and as the memory for
- * Receives is enough for.
+ * Grants: credits that follow the use of a connection, within the memory for
+ * Receives.
  *
- * A connection begins with a few credits and the Receives for them. When most of
- * its credits are in use an svc thread makes Receives for twice as many, and then
- * raises the grant. All Receives of the module come from one budget, the module
- * parameter receive_memory. While it is short no grant is raised, and one Reply
- * takes back one credit: its Receive is given back to the system, and the Reply
- * says one credit less. Fewer credits never fail an RPC: the requester waits.
+ * A connection begins with a few credits and the Receives for them. When most
+ * of its credits are in use an svc thread makes Receives for twice the number,
+ * and then raises the grant. All Receives of the module come from one budget,
+ * the module parameter receive_memory. While it is short no grant is raised,
+ * and a Reply takes back one credit: its Receive is freed, and the Reply grants
+ * one credit less. Fewer credits never fail an RPC: the requester waits.
  *
- * Replies leave in another order than that in which they are built. So the credits
- * in a header are written when it is posted (send.c), and a grant that was lowered
- * is never followed by the larger one.
+ * Replies do not leave in the order in which they are built. So the credits in
+ * a header are written when it is posted (send.c), and the larger grant never
+ * follows a lowered one.
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -20,19 +20,19 @@
 #include "grant.h"
 #include "svcrdma2.h"
 
-/* pages; with fewer there is no room for a few connections */
+/* minimum budget in pages, which is enough for a few connections */
 #define SVC2_MEMORY_MIN	64UL
 
 struct rpcrdma2_budget svc2_budget;
 
 static atomic_t conns;
-/* when a connection with less than its share last got no more, or 0 */
+/* time when a connection below its fair share was last denied Receives, or 0 */
 static unsigned long wanted_at;
 
 /**
- * svc2_budget_set - take over the module parameter receive_memory
+ * svc2_budget_set - apply the module parameter receive_memory
  *
- * What connections have beyond it they give back by and by.
+ * Connections that exceed it give Receives back over time.
  */
 void svc2_budget_set(void)
 {
@@ -64,7 +64,7 @@ static bool svc2_grant_has_memory(long pages)
 	       svc2_grant_room(READ_ONCE(svc2_budget.bu_most));
 }
 
-/* What each connection may have when all want as much */
+/* Fair share of a connection */
 static long svc2_grant_fair_share(void)
 {
 	return svc2_grant_room(READ_ONCE(svc2_budget.bu_most)) /
@@ -72,10 +72,10 @@ static long svc2_grant_fair_share(void)
 }
 
 /*
- * Is memory so short that a connection has to give Receives back? It is when too
- * much is in use, or when another one with less than its share could not get what
- * it needs. What has more than its share gives first; but that may be idle, and give
- * nothing. Before new connections find nothing at all each one gives.
+ * True if memory is so short that a connection has to give Receives back: too
+ * much is in use, or a connection below its fair share was denied Receives.
+ * Connections above their fair share release Receives first. Idle ones cannot,
+ * so close to exhaustion every connection does.
  */
 static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 {
@@ -91,9 +91,9 @@ static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 }
 
 /**
- * svc2_grant_begin - what a new connection begins with
- * @sp: connection; sp_credits is the most that it can grant, and rp_size what its
- *	Receives shall have
+ * svc2_grant_begin - set the initial grant of a connection
+ * @sp: connection; sp_credits is the upper limit of its grant, and rp_size the
+ *	intended size of its Receives
  *
  * Sets sp_grant, and makes rp_size smaller when memory is short.
  */
@@ -116,7 +116,7 @@ void svc2_grant_begin(struct svc2_xprt *sp)
 
 /**
  * svc2_grant_end - undo svc2_grant_begin()
- * @sp: connection, all Receives of which are gone
+ * @sp: connection without Receives
  */
 void svc2_grant_end(struct svc2_xprt *sp)
 {
@@ -125,8 +125,8 @@ void svc2_grant_end(struct svc2_xprt *sp)
 }
 
 /*
- * Make Receives, until there are @total, and post them. Fewer than a batch of them are
- * neither posted nor in use at any time.
+ * Makes Receives until there are @total, and posts them. Less than a batch of
+ * them is neither posted nor in use at any time.
  *
  * Return: 0; -ENOMEM when there are fewer; or -EIO when the connection is lost.
  */
@@ -140,8 +140,7 @@ static int svc2_grant_add_recvs(struct svc2_xprt *sp, unsigned int total)
 /**
  * svc2_grant_fill - make the Receives that a grant needs, and post them (R6)
  * @sp: connection with a queue pair that has room for them
- * @answers: Calls of the server that may be outstanding from now on, if it is more
- *	than before
+ * @answers: callbacks that may be outstanding from now on, if more than before
  *
  * Context: may sleep.
  * Return: 0; -ENOMEM when it has fewer; or -EIO when the connection is lost.
@@ -156,7 +155,7 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 	ret = svc2_grant_add_recvs(sp, svc2_grant_recvs(answers, sp->sp_grant));
 	if (ret)
 		return ret;
-	/* that of a grant that was lowered just now may be larger */
+	/* the batch of a grant that was lowered just now may be larger */
 	rpcrdma2_rpool_batch(&sp->sp_conn, &sp->sp_rpool,
 			     svc2_grant_batch(sp->sp_grant));
 	atomic_add(answers - sp->sp_answers, &sp->sp_backward_free);
@@ -165,9 +164,9 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 }
 
 /**
- * svc2_grant_has_room - is there memory for larger Receives?
+ * svc2_grant_has_room - check whether there is memory for larger Receives
  * @sp: connection
- * @size: octets of each
+ * @size: bytes of each
  */
 bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size)
 {
@@ -179,7 +178,7 @@ bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size)
 }
 
 /**
- * svc2_grant_is_used_up - has another connection found no Receives?
+ * svc2_grant_is_used_up - check whether a new connection would get no Receives
  */
 bool svc2_grant_is_used_up(void)
 {
@@ -207,15 +206,15 @@ static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
 	if (svc2_grant_add_recvs(sp, recvs))
 		return;
 	rpcrdma2_rpool_batch(&sp->sp_conn, rp, svc2_grant_batch(grant));
-	/* pairs with sq_lock, under which the next header takes it over */
+	/* pairs with sq_lock, under which the next header gets it */
 	smp_store_release(&sp->sp_grant, grant);
 	svc2_count(grants_raised);
 }
 
 /**
- * svc2_grant_used - Receives of a connection have been posted again
+ * svc2_grant_used - note that Receives of a connection have been reposted
  * @sp: connection
- * @reposted: how many
+ * @reposted: number of these
  *
  * Context: svc thread, either CQ.
  */
@@ -231,10 +230,10 @@ void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted)
 }
 
 /**
- * svc2_grant_raise - grant more, when that was found to be of use
+ * svc2_grant_raise - raise the grant, if the connection was found busy
  * @sp: connection
  *
- * Context: svc thread with nothing left to do for a Call; may sleep.
+ * Context: svc thread that has finished a Call; may sleep.
  */
 void svc2_grant_raise(struct svc2_xprt *sp)
 {
@@ -248,9 +247,9 @@ void svc2_grant_raise(struct svc2_xprt *sp)
 }
 
 /*
- * One Receive less: one that is spare, because fewer have to wait for a batch or
- * not all were made for a larger grant, or that of a credit. Return: false when there
- * is none to be given back.
+ * Gives up one Receive: a spare one, if the batch has become smaller or not all
+ * Receives were made for a larger grant, else that of a credit. Return: false
+ * when there is none to give back.
  */
 static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 {
@@ -271,9 +270,9 @@ static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_grant_lower - while memory is short give a Call's Receive back to the system
+ * svc2_grant_lower - free a Call's Receive while memory is short
  * @sp: connection
- * @call: Call whose Reply is next; nothing in its Receive is looked at any more
+ * @call: Call whose Reply is next; its Receive is not read any longer
  *
  * Context: svc thread; may sleep.
  */

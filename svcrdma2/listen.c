@@ -2,15 +2,15 @@
 /*
  * Listeners.
  *
- * A request to connect becomes a connection object in the CM handler, waits
- * on ls_pending (conns.c), and is accepted by an svc thread (svc2_accept()).
+ * A request to connect becomes a connection object in the CM handler, waits on
+ * ls_pending (conns.c), and is accepted by an svc thread (svc2_accept()).
  *
- * A listener on one address belongs to one device. When that device goes, or
- * the address moves to another, the CM's listener is of no more use. The CM
- * handler can neither destroy nor replace it, so it calls for ls_work, which
- * destroys it and listens again; if it must, again and again, for the address
- * may come back with another device. The rdma_cm itself follows the devices
- * for listeners on any address.
+ * A listener on one address belongs to one device. When that device is removed,
+ * or the address moves to another device, the CM's listener is useless. The CM
+ * handler can neither destroy nor replace it, so it schedules ls_work, which
+ * destroys it and listens again. The work retries as long as necessary, for the
+ * address may come back with another device. The rdma_cm itself follows the
+ * devices for listeners on any address.
  */
 #include <linux/slab.h>
 
@@ -79,8 +79,8 @@ static void svc2_listen_retry(struct work_struct *work)
 }
 
 /*
- * The new cm_id calls the connection's handler from now on; with an error it
- * is destroyed, which rejects the request.
+ * The new cm_id calls the connection's handler from now on; on error it is
+ * destroyed, which rejects the request.
  */
 static int svc2_listen_connect_request(struct svc2_listener *ls,
 				       struct rdma_cm_id *id,
@@ -88,7 +88,7 @@ static int svc2_listen_connect_request(struct svc2_listener *ls,
 {
 	struct svc2_xprt *sp;
 
-	/* Requests cost a client little. */
+	/* Limit: requests cost a client little. */
 	if (READ_ONCE(ls->ls_npending) >= SVC2_BACKLOG)
 		goto out_busy;
 	sp = svc2_conn_create(&ls->ls_xprt, id, param);
@@ -123,7 +123,7 @@ static int svc2_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	}
 }
 
-/* Say what to do. A client that has gone is no trouble. */
+/* Logs a remedy, unless the client has gone. */
 static void svc2_listen_log_refused(const struct svc2_xprt *sp, int error)
 {
 	const char *advice = "the device has too small queues, or the client allows no RDMA Reads";
@@ -143,7 +143,7 @@ static void svc2_listen_log_refused(const struct svc2_xprt *sp, int error)
 }
 
 /**
- * svc2_accept - ->xpo_accept
+ * svc2_accept - implement ->xpo_accept
  * @xprt: listener
  *
  * Return: a connection, or NULL.
@@ -165,21 +165,23 @@ static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 		sp = NULL;
 	} else {
 		svc2_count(accepts);
-		/* the caller holds a reference on the module for it */
+		/*
+		 * the caller holds a reference on the module for the connection
+		 */
 		module_put(THIS_MODULE);
 	}
 	svc_xprt_put(xprt);	/* sp_listener's */
 	return sp ? &sp->sp_xprt : NULL;
 }
 
-/* Nothing new comes after this. */
+/* No connection is accepted after this. */
 static void svc2_listen_give_up(struct svc2_listener *ls)
 {
 	mutex_lock(&ls->ls_mutex);
 	ls->ls_detached = true;
 	svc2_listen_stop(ls);
 	mutex_unlock(&ls->ls_mutex);
-	/* no handler calls for it any more */
+	/* no handler schedules it any longer */
 	cancel_delayed_work_sync(&ls->ls_work);
 }
 
@@ -198,7 +200,7 @@ static void svc2_listener_free(struct svc_xprt *xprt)
 	kfree(svc2_listen_from_xprt(xprt));
 }
 
-/* After an accept, too, the RPC layer says that it is done with a request. */
+/* The RPC layer calls it after an accept, too. */
 static void svc2_listener_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
 }
@@ -246,7 +248,7 @@ static struct svc_xprt *svc2_listen_create(struct svc_xprt_class *class,
 	return &ls->ls_xprt;
 }
 
-/* ->xpo_create is not told the class that it was found by. */
+/* ->xpo_create does not get the class that it was found by. */
 static struct svc_xprt *svc2_listen_create_rdma2(struct svc_serv *serv,
 						 struct net *net,
 						 struct sockaddr *sa, int salen,
@@ -264,8 +266,8 @@ static struct svc_xprt *svc2_listen_create_rdma(struct svc_serv *serv,
 }
 
 /*
- * Those of a connection are in transport.c. What is left out is for messages and
- * for temporary transports.
+ * The ops of connections are in transport.c. Ops for messages and for temporary
+ * transports are left out.
  */
 #define LISTENER_OPS(_create)					\
 {								\
@@ -289,7 +291,7 @@ struct svc_xprt_class svc2_class = {
 	.xcl_ident	 = SVC2_IDENT,
 };
 
-/* The ident is for the backchannel, which is the same. */
+/* The ident is for the backchannel, which both classes share. */
 struct svc_xprt_class svc2_rdma_class = {
 	.xcl_name	 = "rdma",
 	.xcl_owner	 = THIS_MODULE,
