@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A message's life: from its Receive to the RPC layer, or to its end.
- */
+/* Life cycle of a message: from its Receive to the RPC layer, or to its end. */
 #include <linux/slab.h>
 
 #include "arg.h"
@@ -23,7 +21,7 @@ static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
 	return true;
 }
 #else
-/* From a copy, which has it in one piece. Return: false, the connection is lost. */
+/* Decodes a contiguous copy. Return: false when the connection is lost. */
 static bool svc2_msg_read_copy(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	struct kvec copy = { .iov_len = msg->sm_recv->rv_len };
@@ -45,9 +43,9 @@ static bool svc2_msg_read_copy(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 
 /*
- * The header of a Call that can be carried out ends in the first page, but for one full
- * of empty segments. Only property messages and what looks malformed there are
- * read as a whole (S11).
+ * The header of a valid Call ends in the first page, unless it is full of empty
+ * segments. Only property messages, and messages that look malformed in the
+ * first page, are read as a whole (S11).
  */
 static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
@@ -63,7 +61,7 @@ static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
 #endif
 
 /**
- * svc2_msg_get - begin with a message, and read it
+ * svc2_msg_get - allocate a message for a Receive, and decode it
  * @sp: its connection
  * @rv: Receive it came in
  *
@@ -104,9 +102,9 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 }
 
 /**
- * svc2_reads_free - free what a Call's RDMA Reads were made of (R5)
+ * svc2_reads_free - free the resources of a Call's RDMA Reads (R5)
  * @sp: connection
- * @msg: Call; none of them is posted
+ * @msg: Call; none of its RDMA Reads is posted
  *
  * Context: svc thread, send CQ, ->xpo_free.
  */
@@ -116,13 +114,13 @@ void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 	msg->sm_chain = NULL;
 	svc2_gate_give(sp, &sp->sp_mrs, msg->sm_mrs);
 	msg->sm_mrs = 0;
-	/* beside svc2_transfer_defer() */
+	/* may race with svc2_transfer_defer() */
 	if (unlikely(msg->sm_entries))
 		rpcrdma2_sq_give(&sp->sp_conn, xchg(&msg->sm_entries, 0));
 }
 
 /**
- * svc2_msg_put - let go of a message
+ * svc2_msg_put - free a message
  * @sp: its connection
  * @msg: Call
  *
@@ -141,11 +139,11 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 
 /**
- * svc2_msg_put_recv - put a Call's Receive back before the Call is done with
+ * svc2_msg_put_recv - put a Call's Receive back before the Call ends
  * @sp: its connection
- * @msg: Call; nothing in its Receive is looked at any more
+ * @msg: Call; its Receive is not read any longer
  *
- * R6: before anything leaves that tells the peer so.
+ * R6: before a message leaves that returns the credit to the peer.
  *
  * Context: svc thread.
  */
@@ -158,10 +156,10 @@ void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 
 /**
- * svc2_discard - let go of a message that is not answered
+ * svc2_discard - free a message that is not answered
  * @sp: its connection
  * @msg: message
- * @counter: why
+ * @counter: reason
  *
  * Return: 0, for ->xpo_recvfrom to return.
  */
@@ -174,10 +172,10 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *msg,
 }
 
 /**
- * svc2_discard_reply - let go of a Reply that no RPC waits for
+ * svc2_discard_reply - free a Reply that no RPC waits for
  * @sp: its connection
- * @msg: message; RDMA2_ERROR and options, which must not be answered, are counted
- *	apart
+ * @msg: message; RDMA2_ERROR and options, which must not be answered, have
+ *	their own counters
  *
  * Return: 0, for ->xpo_recvfrom to return.
  */
@@ -194,11 +192,11 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 
 /**
- * svc2_deliver - hand a Call, with rq_arg built, to the RPC layer
+ * svc2_deliver - pass a Call, with rq_arg built, to the RPC layer
  * @rqstp: thread
  * @msg: Call
  *
- * Return: octets of the Call, for ->xpo_recvfrom to return.
+ * Return: bytes of the Call, for ->xpo_recvfrom to return.
  */
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
@@ -207,7 +205,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 		svc2_count(calls_v1);
 	svc2_transfer_serve(svc2_from_xprt(rqstp->rq_xprt), msg);
 	rqstp->rq_xprt_ctxt = msg;
-	/* no IP protocol; the reply cache asks for one */
+	/* no IP protocol; the reply cache uses this field */
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, rqstp->rq_xprt);
 	/* there are no privileged ports on an RDMA fabric */
@@ -216,7 +214,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 }
 
 /**
- * svc2_messages_flush - give up what waits for an svc thread
+ * svc2_messages_flush - free the messages that wait for an svc thread
  * @sp: connection whose queue pair has been drained
  */
 void svc2_messages_flush(struct svc2_xprt *sp)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * svcrdma2: RPC-over-RDMA version 2 for RPC servers, that is, for nfsd.
+ * svcrdma2: RPC-over-RDMA version 2 for RPC servers, i.e. for nfsd.
  *
- * The transport class "rdma2" appears when the module is loaded, and "rdma" where it
- * is free; "rdma2 20049" in nfsd's portlist loads it by the alias every such class has.
- * Each listener and each connection holds a reference on the module.
+ * The module registers the transport class "rdma2", and "rdma" if that name is
+ * free; "rdma2 20049" in nfsd's portlist loads it by the alias that every such
+ * class has. Listeners and connections hold a reference on the module.
  */
 #include "svcrdma2.h"
 
@@ -18,10 +18,10 @@
 #include <rpcrdma2/version.h>
 
 /*
- * The names of listeners. "rdma2" is always this module's. "rdma" is the name that
- * nfs.conf, rpc.nfsd and nfsd's netlink interface know: this module takes it too
- * where the kernel's own rpcrdma has not, so that they open, and open again, a
- * listener of this module without any change.
+ * The names of listeners. "rdma2" always belongs to this module. "rdma" is the
+ * name that nfs.conf, rpc.nfsd and nfsd's netlink interface use: this module
+ * takes it too if the kernel's own rpcrdma does not have it, so that they open,
+ * and reopen, a listener of this module without any change.
  */
 
 static DEFINE_MUTEX(rdma_mutex);	/* guards the next three */
@@ -29,7 +29,7 @@ static bool want_rdma = true;
 static bool have_rdma;
 static bool classes_open;	/* between svc2_classes_init() and _exit() */
 
-/* Take the name or give it back. Listeners and connections stay. */
+/* Takes the name or gives it back. Listeners and connections stay. */
 static int svc2_register_rdma(void)
 {
 	int ret;
@@ -59,7 +59,7 @@ static int svc2_param_set_rdma(const char *val, const struct kernel_param *kp)
 	return ret;
 }
 
-/* What is so, and not what was asked for, once the module is loaded */
+/* The actual state, not the requested one, once the module is loaded */
 static int svc2_param_get_rdma(char *buffer, const struct kernel_param *kp)
 {
 	guard(mutex)(&rdma_mutex);
@@ -76,9 +76,9 @@ __MODULE_PARM_TYPE(rdma, "bool");
 MODULE_PARM_DESC(rdma, "serve listeners that are called rdma too, where rpcrdma does not (default Y)");
 
 /**
- * svc2_classes_init - make the names known
+ * svc2_classes_init - register the names
  *
- * That another module has the name "rdma" is no error.
+ * A name "rdma" that belongs to another module is no error.
  *
  * Return: 0, or a negative errno.
  */
@@ -206,9 +206,10 @@ out_cache:
 }
 
 /*
- * Every listener and connection is gone, but work that put the last of them may not
- * have returned. Nor may svc2_bc_destroy(), which runs in work of the kernel's, and has
- * only to return. (A preemptible kernel without CONFIG_TASKS_RCU does not wait for that.)
+ * All listeners and connections are gone, but work that put the last of them
+ * may not have returned. Neither may svc2_bc_destroy(), which runs in work of
+ * the kernel, and only has to return. (A preemptible kernel without
+ * CONFIG_TASKS_RCU does not wait for that.)
  */
 static void __exit svcrdma2_exit(void)
 {
