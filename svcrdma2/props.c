@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties: what the peer says of itself, and what the server answers.
+ * Properties: those that the peer advertises, and those of the server.
  *
- * A CONNPROP is the first message of a version 2 client; the server answers with
- * its own, once (S29). What the peer announces bounds the server's Sends from then
- * on. When the server changes it says so, or asks the peer to change too.
+ * A CONNPROP is the first message of a version 2 client; the server answers
+ * with its own, once (S29). The properties of the peer bound the server's Sends
+ * from then on. When the server's properties change it announces them, or
+ * requests a change of the peer's.
  *
- * svc2_recvfrom() lets control messages through one at a time, in the order
- * in which they came, and says in between what there is to be said: the thread that
+ * svc2_recvfrom() handles control messages one at a time, in the order of
+ * arrival, and sends the server's property messages in between: the thread that
  * has the connection's XPT_BUSY does it. Therefore nothing here is locked.
  */
 #include "svcrdma2.h"
@@ -18,8 +19,8 @@
 
 /*
  * @h is the header of the message that is answered, and is overwritten: the
- * answer has its spelling (S01). One that the peer cannot take becomes an error
- * (C-093).
+ *	answer has its spelling (S01). An answer that the peer cannot receive
+ *	becomes an error (C-093).
  */
 static void svc2_props_post(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 			    const struct rpcrdma2_propmsg *pm)
@@ -60,7 +61,9 @@ static void svc2_props_take(struct svc2_xprt *sp,
 {
 	u32 effects;
 
-	/* It may be what the server has waited for: see svc2_converse(). */
+	/*
+	 * It may be the message that the server waits for: see svc2_converse().
+	 */
 	sp->sp_talking = true;
 	svc2_props_count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm, &effects));
 	if (effects & RPCRDMA2_EFFECT_MESSAGES)
@@ -68,7 +71,7 @@ static void svc2_props_take(struct svc2_xprt *sp,
 }
 
 /**
- * svc2_take_property - obey a property message
+ * svc2_take_property - process a property message
  * @rqstp: thread
  * @msg: the message, well-formed, in either spelling (S01); gone afterwards
  *
@@ -94,7 +97,7 @@ int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 }
 
 /**
- * svc2_take_granted - a RESPROP, or an option that is an answer
+ * svc2_take_granted - process a RESPROP, or an option that is an answer
  * @rqstp: thread
  * @msg: the message, perhaps malformed; gone afterwards
  *
@@ -122,13 +125,14 @@ int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *msg)
 }
 
 /**
- * svc2_take_error - an RDMA2_ERROR has come
+ * svc2_take_error - process an RDMA2_ERROR
  * @rqstp: thread
  * @msg: the message, perhaps malformed; gone afterwards
  *
- * S18: for what the server has said of properties, or else for a Call of it. The memory
- * regions of one may have to wait for entries of the Send Queue, and so for the peer: that
- * is left to the thread that finds the message on sp_ready_q.
+ * S18: it answers a property message of the server, or else a callback. The
+ * memory regions of a callback may have to wait for entries of the Send Queue,
+ * and so for the peer. Such an error is left to the thread that finds it on
+ * sp_ready_q.
  *
  * Context: svc thread, under XPT_BUSY.
  * Return: 0, for ->xpo_recvfrom to return.
@@ -147,8 +151,8 @@ int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
 }
 
 /*
- * S18: an error carries nothing but the xid, so no Call of the server may have the
- * same: it comes from the sequence that theirs come from.
+ * S18: an error carries only an xid, so no callback may have the same xid: it
+ * is taken from the sequence of the callbacks.
  */
 static u32 svc2_props_take_xid(struct svc2_xprt *sp)
 {
@@ -162,8 +166,9 @@ static u32 svc2_props_take_xid(struct svc2_xprt *sp)
 }
 
 /*
- * Is there a send context beside those of the threads with a Call? A Call may have been
- * taken up without (svc2_gate_has_room()), and XPT_BUSY does not wait for the peer.
+ * True if there is a send context beside those of the threads with a Call. A
+ * Call may have been taken up without one (svc2_gate_has_room()), and XPT_BUSY
+ * does not wait for the peer.
  */
 static bool svc2_has_context(const struct svc2_xprt *sp)
 {
@@ -171,7 +176,7 @@ static bool svc2_has_context(const struct svc2_xprt *sp)
 	       atomic_read(&sp->sp_xprt.xpt_nr_rqsts);
 }
 
-/* Return: 0, or an error when it is to be tried again, or the connection is lost. */
+/* Return: 0, or an error for a retry or a lost connection. */
 static int svc2_props_send(struct svc2_xprt *sp,
 			   const struct rpcrdma2_propmsg *pm, u32 xid)
 {
@@ -222,9 +227,9 @@ static void svc2_props_send_next(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_heard - a message has come, of whatever kind
+ * svc2_heard - note the arrival of a message, of any kind
  * @sp: connection
- * @at: when it came, in jiffies; it may have waited for a thread
+ * @at: time of its arrival, in jiffies; it may have waited for a thread
  *
  * Context: svc thread, under XPT_BUSY.
  */
@@ -238,7 +243,7 @@ void svc2_heard(struct svc2_xprt *sp, unsigned long at)
 }
 
 /**
- * svc2_converse - say to the peer what there is to be said, if it is the time
+ * svc2_converse - send the next property message, if there is one and it is due
  * @sp: connection
  *
  * Context: svc thread, under XPT_BUSY; may sleep.

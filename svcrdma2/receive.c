@@ -2,21 +2,21 @@
 /*
  * Receives: the first step of a message, and the last.
  *
- * They are made as they are needed (grant.c), and posted a batch at a time, when
- * that many lie idle: there are enough to allow for a batch that is short of one
- * (R6), so a credit never reaches the peer before the Receive it stands for is
- * posted.
+ * They are made on demand (grant.c), and posted in batches, when a full batch
+ * is idle: there are enough to spare a batch less one (R6), so a credit never
+ * reaches the peer before its Receive is posted.
  *
- * Three queues wait for svc threads: messages as they arrived (sp_recv_q), Calls that
- * have waited and whose RDMA Reads, if any, are done (sp_ready_q, with errors that may
- * answer Calls of the server), and Calls whose RDMA Reads can begin or go on
- * (sp_served_q). The last go first, because others may wait for
- * what they hold; the first go last, the others have waited before.
+ * Three queues wait for svc threads: messages as they arrived (sp_recv_q),
+ * Calls that have waited and whose RDMA Reads, if any, are done (sp_ready_q,
+ * with errors that may answer callbacks), and Calls whose RDMA Reads can begin
+ * or go on (sp_served_q). sp_served_q goes first, because other Calls may wait
+ * for resources of its Calls. sp_recv_q goes last, because the Calls on the
+ * other queues have waited before.
  */
 #include "svcrdma2.h"
 
 /**
- * svc2_received - ->received of the connection
+ * svc2_received - implement ->received of the connection
  * @co: connection
  * @rv: Receive with a message
  * @wc: its completion
@@ -42,11 +42,11 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 }
 
 /**
- * svc2_recv_put - a Receive has been looked at
+ * svc2_recv_put - put a Receive back
  * @sp: connection it came from
- * @rv: Receive
+ * @rv: Receive, no longer read
  *
- * A thread that puts its Receive while a batch is posted waits, and with it the
+ * A thread that puts its Receive while a batch is posted waits, and delays the
  * credit that its Reply returns (R6).
  *
  * Context: svc thread, either CQ.
