@@ -73,7 +73,7 @@ static const struct kernel_param_ops rdma_ops = {
 };
 module_param_cb(rdma, &rdma_ops, &want_rdma, 0644);
 __MODULE_PARM_TYPE(rdma, "bool");
-MODULE_PARM_DESC(rdma, "serve listeners that are called rdma too, where rpcrdma does not (default Y)");
+MODULE_PARM_DESC(rdma, "serve listeners named rdma too, where rpcrdma does not (default Y)");
 
 /**
  * svc2_classes_init - register the names
@@ -135,34 +135,34 @@ static const struct kernel_param_ops param_ops = {
 
 SVC2_PARAM(credits, SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX,
 	   NULL,
-	   "Calls a requester may have outstanding on a connection made from now on (4 to 1024, default 64)");
+	   "maximum number of outstanding Calls of a client on a new connection (4 to 1024, default 64)");
 SVC2_PARAM(backward_credits, SVC2_BACKWARD_CREDITS, 1, SVC2_BACKWARD_MAX, NULL,
-	   "callbacks that may be outstanding on a connection made from now on, if the client grants as many (1 to 256, default 16)");
+	   "maximum number of outstanding callbacks on a new connection, if the client grants that many (1 to 256, default 16)");
 SVC2_PARAM(receive_size, 5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
 	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
-	   "octets of a Receive, rounded up to pages (4096 to 65536, default 20480); larger ones on connections of version 2 too that there are, smaller ones on connections made from now on");
+	   "size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, decreases only to new connections");
 SVC2_PARAM(send_size, RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
 	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
-	   "octets of the largest Send, where the client takes it (4096 to 65536, default 65536); applies to all connections");
+	   "size of the largest Send in bytes, if the client can receive it (4096 to 65536, default 65536); applies to all connections");
 SVC2_PARAM(receive_memory, 0, 0, UINT_MAX, svc2_budget_set,
-	   "KiB that the Receives of all connections may have (at least 64 pages, default 0: a sixteenth of the memory)");
+	   "memory in KiB for the Receives of all connections (at least 64 pages, default 0: a sixteenth of the memory)");
 SVC2_PARAM(transfer_memory, 0, 0, UINT_MAX, svc2_transfer_set,
-	   "KiB that the payload under way on all connections may have, and one address half of it (at least four times the largest payload that the kernel can be set to, default 0: a sixteenth of the memory)");
+	   "memory in KiB for the payload in progress on all connections; one address may use half of it (at least four times the largest payload that the kernel supports, default 0: a sixteenth of the memory)");
 SVC2_PARAM(address_connections, SVC2_ADDRESS_CONNS, 1, UINT_MAX, NULL,
-	   "connections that one address may have (default 128); applies to connections made from now on");
+	   "maximum number of connections of one address (default 128); applies to new connections");
 SVC2_PARAM(connections, 0, 0, UINT_MAX, NULL,
-	   "connections that all addresses may have, and one address half of them (default 0: one for each 8 MiB of the memory, at least 64); applies to connections made from now on");
+	   "maximum number of connections; one address may use half of them (default 0: one for each 8 MiB of the memory, at least 64); applies to new connections");
 SVC2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
 	   NULL,
-	   "lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new messages on all connections");
+	   "lowest RPC-over-RDMA version to support, 1 or 2 (default 1); applies to new messages on all connections");
 SVC2_PARAM(max_version, RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
 	   NULL,
-	   "highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new messages on all connections");
+	   "highest RPC-over-RDMA version to support, 1 or 2 (default 2); applies to new messages on all connections");
 
 u32 svc2_backward = RDMA2_BKREQSUP_GENL;
 module_param_cb(backward, &rpcrdma2_backward_ops, &svc2_backward, 0644);
 __MODULE_PARM_TYPE(backward, "charp");
-MODULE_PARM_DESC(backward, "callbacks to make: none, inline: without chunks, or genl: with chunks (default genl); applies to new connections");
+MODULE_PARM_DESC(backward, "callbacks: none, inline (without chunks) or genl (with chunks) (default genl); applies to new connections");
 
 static int __init svcrdma2_init(void)
 {

@@ -225,7 +225,7 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
 	if (octets < want)
-		pr_info_ratelimited("svcrdma2: device %s takes no larger Receives than %u octets, whatever the module parameter receive_size says\n",
+		pr_info_ratelimited("svcrdma2: device %s limits Receives to %u bytes, less than the module parameter receive_size\n",
 				    dev_name(&dev->dev), octets);
 	sp->sp_rpool.rp_size = octets;
 
