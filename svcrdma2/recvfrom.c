@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a received message to the Call that nfsd gets: RDMA Reads of its chunks, and
+ * From a received message to the Call for nfsd: RDMA Reads of its chunks, and
  * rq_arg.
  */
 #include "svcrdma2.h"
@@ -10,31 +10,33 @@
 #include "trace.h"
 
 /*
- * A Call is handed on: rq_arg is made of its Receive and its pages, in the form that
- * the kernel's nfsd takes data of a WRITE in (probe-svc-write-bvec.c in compat/).
+ * Pass a Call to the RPC layer: rq_arg is made of its Receive and its pages, in
+ * the form in which the kernel's nfsd takes the data of a WRITE
+ * (probe-svc-write-bvec.c in compat/).
  *
- * In either form the Call is laid out from the beginning of a page (layout.h), but
- * for one data item in a chunk, with what is in front of it in the Receive. And
- * rq_arg never has a tail: the code above walks from the head into the pages for as
- * long as an item is, without asking whether the pages end. So what lies behind a
- * chunk, usually a few words, is copied behind it.
+ * In both forms the Call is laid out from the beginning of a page (layout.h),
+ * except for a single data item in a chunk; the part in front of it stays in
+ * the Receive. rq_arg never has a tail: the upper layer walks from the head
+ * into the pages for the length of an item, without a check for the end of the
+ * pages. So the part behind a chunk, usually a few words, is copied behind it.
  */
 
 #ifndef RPCRDMA2_STRETCHES
 /*
- * In pages: the head is what the first page has, and the rest is in pages. Data may
- * begin anywhere, and each page may be handed to a disk, whose driver needs its
- * physical address: nothing is mapped. RPCSEC_GSS needs no other form.
+ * In pages: the head is the part in the first page, and the rest is in pages.
+ * Data may begin anywhere, and each page may be passed to a disk, whose driver
+ * needs its physical address: nothing is mapped. RPCSEC_GSS needs no other
+ * form.
  */
 
-/* As far as the first page goes */
+/* The message, as far as the first page holds it */
 static void *svc2_arg_message(const struct svc2_msg *call)
 {
 	return rpcrdma2_recv_at(call->sm_recv, 0) + call->sm_msg.mg_hdr.h_len;
 }
 
 /**
- * svc2_arg_splits - may the data of a Call stay apart from the rest?
+ * svc2_arg_splits - check whether the data of a Call can stay separate
  * @call: Call with Read chunks
  */
 static bool svc2_arg_splits(const struct svc2_msg *call)
@@ -73,13 +75,13 @@ static void svc2_arg_check(const struct xdr_buf *arg)
 }
 #else
 /*
- * In one piece: nfsd writes data that begins in a page of rq_arg from the beginning
- * of that page, wherever it begins. So all of a Call is its head, at addresses that
- * follow each other, or the data begins where a page does.
+ * In one piece: nfsd writes data that begins in a page of rq_arg from the
+ * beginning of that page, wherever it begins. So all of a Call is its head, at
+ * consecutive addresses, or the data begins where a page does.
  *
- * RPCSEC_GSS takes the physical address of the head. There an inline Call is copied,
- * the head of a flat one is the first page, and what could have data begin in another
- * page is refused.
+ * RPCSEC_GSS takes the physical address of the head. With it an inline Call is
+ * copied, the head of a flat Call is the first page, and a Call whose data
+ * could begin in another page is refused.
  */
 
 static void *svc2_arg_message(const struct svc2_msg *call)
@@ -93,7 +95,7 @@ static bool svc2_arg_splits(const struct svc2_msg *call)
 				  call->sm_inline);
 }
 
-/* There may be no memory for a moment. Return: 0, or -ENOTCONN. */
+/* Retries while memory is short. Return: 0, or -ENOTCONN. */
 static int svc2_arg_copy_call(struct svc2_xprt *sp, struct svc2_msg *call,
 			      struct xdr_buf *arg)
 {
@@ -140,9 +142,8 @@ static enum rpcrdma2_errcode svc2_arg_judge_gss(const struct svc2_msg *call,
 
 /*
  * The RPC layer copies a Call that waits for an upcall when all of it is in the
- * head, and goes on to the next one: with Calls of 1 MiB that would be much
- * memory. So the last word of a mapped Call goes to a page of its own, from the
- * beginning of it.
+ * head, and goes on to the next Call: Calls of 1 MiB would take much memory. So
+ * the last word of a mapped Call goes to the beginning of a page of its own.
  *
  * Return: 0, or -ENOTCONN when the connection is lost.
  */
@@ -170,7 +171,7 @@ static int svc2_arg_map_call(struct svc2_xprt *sp, struct svc2_msg *call,
 	return 0;
 }
 
-/* What is longer than a page; @arg has the first page as its head. */
+/* Handles a Call longer than a page; @arg has the first page as its head. */
 static enum rpcrdma2_errcode
 svc2_arg_join(struct svc2_xprt *sp, struct svc2_msg *call, struct xdr_buf *arg)
 {
@@ -210,7 +211,7 @@ svc2_arg_build_chunked(struct svc2_xprt *sp, struct svc2_msg *call,
 }
 
 /*
- * A Call for which there is no memory in the end has not been looked at: the
+ * A Call that is dropped for lack of memory has not been processed: the
  * requester sends it again when the connection is lost.
  */
 static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
@@ -234,12 +235,12 @@ static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
 }
 
 /**
- * svc2_arg_inline - hand on a Call without Read chunks
+ * svc2_arg_inline - pass a Call without Read chunks to the RPC layer
  * @rqstp: thread
  * @call: Call
  *
  * Context: svc thread; may sleep.
- * Return: octets of the Call in rq_arg, or 0, for ->xpo_recvfrom to return.
+ * Return: bytes of the Call in rq_arg, or 0, for ->xpo_recvfrom to return.
  */
 static int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
@@ -253,12 +254,12 @@ static int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
 }
 
 /**
- * svc2_arg_chunked - hand on a Call with Read chunks
+ * svc2_arg_chunked - pass a Call with Read chunks to the RPC layer
  * @rqstp: thread
  * @call: Call, all of it in place
  *
  * Context: svc thread; may sleep.
- * Return: octets of the Call in rq_arg, or 0, for ->xpo_recvfrom to return.
+ * Return: bytes of the Call in rq_arg, or 0, for ->xpo_recvfrom to return.
  */
 static int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
@@ -270,23 +271,23 @@ static int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call)
 }
 
 /*
- * Calls with Read chunks: pull the chunks, put the Call together again.
+ * Calls with Read chunks: read the chunks, assemble the Call.
  *
- * Usually there is one chunk, a WRITE's data, and the rest is in the Receive:
- * then the data goes to the beginning of a page, and the Receive serves as
- * head of rq_arg. Everything else is laid out flat (layout.h), octet after
- * octet from the beginning of a page; the device places what it reads where
- * it belongs, and the rest is copied from the Receive.
+ * Usually there is one chunk, the data of a WRITE, and the rest is in the
+ * Receive: then the data goes to the beginning of a page, and the Receive
+ * serves as head of rq_arg. All other Calls are laid out flat (layout.h), byte
+ * after byte from the beginning of a page; the device places the data it reads
+ * at its final position, and the rest is copied from the Receive.
  *
- * The pages come from the thread, or from a Call that is done (sinks.c). The
- * thread waits neither for the RDMA Reads nor for what they need: it leaves the Call
- * with transfer.c, with a gate or with the Send Queue (R2), and another thread, or the
- * same, goes on with svc2_read_resume().
+ * The pages come from the thread, or from a finished Call (sinks.c). The thread
+ * waits neither for the RDMA Reads nor for their resources: it leaves the Call
+ * with transfer.c, with a gate or with the Send Queue (R2), and another thread,
+ * or the same, goes on with svc2_read_resume().
  *
- * Threads build RDMA Reads of one connection side by side. Where memory or mappings are
- * too short one of them waits for that to pass, and the Calls of the others wait for
- * this one (enqueue.c): so a shortage keeps one thread of a connection, and not one for
- * each Call.
+ * Threads build RDMA Reads of one connection in parallel. When memory or
+ * mappings are short, one thread waits until the shortage has passed, and the
+ * Calls of the other threads wait for this one (enqueue.c): so a shortage holds
+ * one thread of a connection, and not one for each Call.
  */
 
 static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
@@ -306,7 +307,7 @@ static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_msg_ready(sp, call);
 }
 
-/* Return: as svc2_gate_enter(); -EMSGSIZE when it wants more than there are. */
+/* Return: as svc2_gate_enter(); -EMSGSIZE when it needs more than there are. */
 static int svc2_read_take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	unsigned int mrs = rpcrdma2_rw_mrs(&sp->sp_conn, &call->sm_rw);
@@ -318,7 +319,9 @@ static int svc2_read_take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 	return svc2_gate_enter(sp, &sp->sp_mrs, call, mrs, 0, &call->sm_mrs);
 }
 
-/* Pages, and what is to be read into them; all of it, or at most the pages */
+/*
+ * Takes the pages, and builds the RDMA Reads; on failure it may have the pages.
+ */
 static int svc2_read_begin(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -335,7 +338,10 @@ static int svc2_read_begin(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return ret;
 }
 
-/* What they need of memory and of the device. A step that is done is not taken again. */
+/*
+ * Takes memory and resources of the device. A step that is done is not
+ * repeated.
+ */
 static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -347,7 +353,7 @@ static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
 		      rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
 }
 
-/* It begins again with the pages of the thread that goes on. */
+/* The Call begins again with the pages of the thread that resumes it. */
 static int svc2_read_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	svc2_reads_free(sp, call);
@@ -380,11 +386,11 @@ static void svc2_read_build_chain(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /*
- * A Call that has to wait for what a step needs comes back by svc2_read_resume(), and
- * goes on from there.
+ * A Call that has to wait for the resources of a step comes back by
+ * svc2_read_resume(), and goes on from there.
  *
- * Return: 0 when the Call belongs to the Send Queue, -EINPROGRESS when it waits; else
- * why it can not be read, and it still is the caller's.
+ * Return: 0 when the Call belongs to the Send Queue, -EINPROGRESS when it
+ * waits; else the reason why it cannot be read, and it still is the caller's.
  */
 static int svc2_read_start(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
@@ -411,7 +417,7 @@ static int svc2_read_start(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_sq_post_reads(sp, call);
 }
 
-/* @ret: how it went. Return: 0, for ->xpo_recvfrom to return. */
+/* @ret: result of the attempt. Return: 0, for ->xpo_recvfrom to return. */
 static int svc2_read_release(struct svc2_xprt *sp, struct svc2_msg *call,
 			     int ret)
 {
@@ -426,9 +432,9 @@ static int svc2_read_release(struct svc2_xprt *sp, struct svc2_msg *call,
 }
 
 /**
- * svc2_read_chunks - start to pull a Call's Read chunks
+ * svc2_read_chunks - start the RDMA Reads of a Call's Read chunks
  * @rqstp: thread; gives its pages
- * @call: Call with at least one Read chunk; the thread's no longer (R2)
+ * @call: Call with at least one Read chunk; no longer the thread's (R2)
  *
  * Context: svc thread; may sleep.
  * Return: 0, for ->xpo_recvfrom to return.
@@ -440,7 +446,7 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	u64 whole = rpcrdma2_layout_length(h, call->sm_inline);
 	int ret;
 
-	/* C-106: more than any Call may be; no code says so but this one */
+	/* C-106: longer than any Call may be; no other error reports that */
 	if (whole > rqstp->rq_server->sv_max_mesg)
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
 
@@ -452,7 +458,7 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_read_release(sp, call, ret ?: svc2_read_start(rqstp, call));
 }
 
-/* All of a Call is there, but for what came in its Receive. */
+/* All of a Call is in place, except for the part in its Receive. */
 static int svc2_read_finish(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
@@ -471,7 +477,7 @@ static int svc2_read_finish(struct svc_rqst *rqstp, struct svc2_msg *call)
  * @call: Call
  *
  * Context: svc thread; may sleep.
- * Return: octets of the Call in rq_arg, or 0.
+ * Return: bytes of the Call in rq_arg, or 0.
  */
 int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
@@ -487,17 +493,16 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 }
 
 /*
- * A message becomes a Call, an error or nothing.
+ * Dispatch: a message becomes a Call, an error or nothing.
  *
- * What is on the wire is read and judged by rpcrdma2_msg_read(): steps 1 to 8
- * of the responder's order of checks (section 2.5 of
- * Documentation/protocol.rst), and the body of a property message. From there
- * on it is trusted. What happens to the message then depends on its type and
- * direction, which is the table below; which message may be answered with an
- * error is decided here and nowhere else.
+ * rpcrdma2_msg_read() decodes and judges the message: steps 1 to 8 of the
+ * responder's order of checks (section 2.5 of Documentation/protocol.rst), and
+ * the body of a property message. From there on it is trusted. Its further
+ * handling depends on its type and direction, by the table below. Only this
+ * code decides which message may be answered with an error.
  */
 
-/* C-007: whatever the Call says, the device must know how */
+/* C-007: whatever the Call nominates, the device must support it */
 static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
 				     const struct rpcrdma2_hdr *h)
 {
@@ -517,7 +522,7 @@ static int svc2_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_arg_inline(rqstp, call);
 }
 
-/* Pages that its Reply may have in the memory that it offers */
+/* Pages that the Reply may have in the memory that its Call offers */
 static unsigned int svc2_recv_reply_pages(const struct svc_rqst *rqstp,
 					  const struct rpcrdma2_hdr *h)
 {
@@ -563,9 +568,8 @@ static int svc2_recv_refuse_type(struct svc_rqst *rqstp, struct svc2_msg *call)
 typedef int (*message_handler)(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /*
- * What a message type means to a server, by the role its sender takes (S38).
- * Unlike a Call, a Reply is handled even if something is wrong with it: it may
- * be waited for.
+ * Handlers of the message types, by the role the sender takes (S38). Unlike a
+ * Call, a malformed Reply is handled: an RPC may wait for it.
  */
 static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	[RDMA2_CALL] = {
@@ -598,8 +602,8 @@ static message_handler svc2_recv_choose_handler(u32 direction, u32 proc)
 }
 
 /*
- * In version 1 the server makes no Calls with a Reply chunk: what looks like
- * the answer to one is a Call that lacks its Read list (E-24).
+ * In version 1 the server makes no Calls with a Reply chunk: an apparent answer
+ * to such a Call is a Call that lacks its Read list (E-24).
  */
 static bool svc2_recv_lacks_reads(const struct rpcrdma2_hdr *h)
 {
@@ -608,8 +612,8 @@ static bool svc2_recv_lacks_reads(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * C-078, S38: a Reply, an error or an answer is not answered, whatever is wrong
- * with it. A direction that cannot be told is taken for a Call (S06).
+ * C-078, S38: a Reply, an error or an answer is not answered, even if it is
+ * malformed. A message of unknown direction counts as a Call (S06).
  */
 static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
 {
@@ -618,9 +622,9 @@ static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * Step 2 of the order of checks, which the codec cannot perform: what
- * the rest of the message means depends on it. A version is refused whatever
- * the message is, but for an answer (C-078, C-079, E-17, S36).
+ * Step 2 of the order of checks, which the codec cannot perform: the meaning of
+ * the rest of the message depends on it. A version is refused for any message
+ * except an answer (C-078, C-079, E-17, S36).
  */
 static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
 				     struct svc2_msg *call)
@@ -680,9 +684,9 @@ static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 }
 
 /*
- * Does a message carry no RPC? Any version has rdma_proc in the same place, and the
- * types that carry an RPC come first: MSG, NOMSG, and version 1's MSGP. A message that
- * is too short may be taken for anything.
+ * True if a message carries no RPC. All versions have rdma_proc in the same
+ * place, and the types that carry an RPC come first: MSG, NOMSG, and version
+ * 1's MSGP. A message that is too short may be taken for either.
  */
 static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
 {
@@ -691,7 +695,7 @@ static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
 	return be32_to_cpu(p[3]) > RDMA1_MSGP;
 }
 
-/* The server has changed, or something that came may be what it has waited for. */
+/* The server's sizes have changed, or the awaited message may have arrived. */
 static void svc2_recv_converse(struct svc2_xprt *sp)
 {
 	if (unlikely(READ_ONCE(sp->sp_talking) ||
@@ -700,8 +704,8 @@ static void svc2_recv_converse(struct svc2_xprt *sp)
 }
 
 /*
- * Takes what is next in turn: a Call, or else a Receive. With the last of them goes
- * XPT_DATA, or the RPC layer would wake another thread to find nothing.
+ * Takes the next item: a Call, or else a Receive. XPT_DATA is cleared with the
+ * last of them, or the RPC layer would wake another thread that finds nothing.
  */
 static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 					    struct rpcrdma2_recv **rv)
@@ -729,14 +733,14 @@ static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 }
 
 /**
- * svc2_recvfrom - ->xpo_recvfrom
- * @rqstp: thread, and where a Call goes
+ * svc2_recvfrom - implement ->xpo_recvfrom
+ * @rqstp: thread, which receives a Call
  *
  * Other threads take up the connection's messages as soon as this one has its
- * own, with one exception: a control message is to be obeyed before what follows it,
- * and in its turn (S16).
+ * own, with one exception: a control message is processed before the messages
+ * that follow it, and in its turn (S16).
  *
- * Return: octets of the Call in rq_arg, or 0 when there is none (yet).
+ * Return: bytes of the Call in rq_arg, or 0 when there is none (yet).
  */
 int svc2_recvfrom(struct svc_rqst *rqstp)
 {
