@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send contexts: a Send, its buffer, and what it needs until it is done.
+ * Send contexts: a Send, its buffer, and the resources it holds until it is
+ * done.
  *
  * The transport header is built in the context's buffer, single pages that stay
- * mapped. What of a Reply goes inline behind it is copied there while that is
- * cheaper, or sent from where the upper layer left it. A copied Reply leaves
- * nothing behind that waits for the Send: the pages stay with the thread, and
- * no completion is asked for. Pages that the device reads, for the Send or
- * for RDMA Writes in front of it, go with the context (R4).
+ * mapped. The inline part of a Reply is copied there while that is cheaper, or
+ * sent from the pages of the upper layer. A copied Reply leaves nothing that
+ * waits for the Send: the pages stay with the thread, and the Send is
+ * unsignaled. Pages that the device reads, for the Send or for RDMA Writes in
+ * front of it, go with the context (R4).
  *
- * There are as many contexts as credits, as can linger on the Send Queue, and
- * a few more, made on demand and kept while they are used. A thread that finds none
- * waits in line. The first few are made before the connection is accepted; when there
- * is no memory for another, one of those comes back. Those for Calls of the server are
- * counted apart.
+ * The limit on contexts is the number of credits, plus the unsignaled Sends
+ * that can linger on the Send Queue, plus a few. Contexts are made on demand
+ * and kept while they are used. A thread that finds none waits. The first few
+ * are made before the connection is accepted; when there is no memory for
+ * another, one of these comes back. Contexts for callbacks are counted
+ * separately.
  */
 #include <linux/highmem.h>
 #include <linux/slab.h>
@@ -25,14 +27,14 @@
 #include "conns.h"
 #include "trace.h"
 
-/* What is granted just now: no Send can get in between (R6). */
+/* Writes the current grant: no Send can get in between (R6). */
 static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
 {
 	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
 	__be32 *word = tx->tx_buf;
 
 	if (tx->tx_call)
-		/* A Reply of a peer that guesses the xid comes behind it: svc2_bc_claim_call() */
+		/* pairs with svc2_bc_claim_call(), even if a peer guesses the xid */
 		smp_store_release(&tx->tx_call->sc_vers, tx->tx_vers);
 	if (!tx->tx_backward)
 		word[2] = cpu_to_be32(READ_ONCE(svc2_from_conn(co)->sp_grant));
@@ -40,7 +42,7 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 				      tx->tx_sge[0].length, DMA_TO_DEVICE);
 }
 
-/* A Reply, or what goes with it, that the peer's device has refused */
+/* Records a Reply that the peer's device has refused, or its RDMA Writes */
 static void svc2_tx_note_refused(struct svc2_xprt *sp, const struct svc2_tx *tx)
 {
 	const __be32 *word = tx->tx_buf;
@@ -67,12 +69,16 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_tx_put(sp, tx);
 }
 
-/* Work: what a burst has made goes when it is over. Queued while there is more to go. */
+/*
+ * Work: frees idle contexts after a burst. Queued while there are more to free.
+ */
 static void svc2_txs_trim(struct work_struct *work);
 static DECLARE_DELAYED_WORK(trim_work, svc2_txs_trim);
 
 /**
- * svc2_trim_later - a connection has more send contexts, or regions, than the first few
+ * svc2_trim_later - schedule a trim
+ *
+ * The connection has more send contexts, or regions, than the first few.
  */
 void svc2_trim_later(void)
 {
@@ -93,7 +99,7 @@ static void svc2_tx_free(struct svc2_xprt *sp, struct svc2_tx *tx)
 	kfree(tx);
 }
 
-/* Return: false when the buffer of a context gets no other page. */
+/* Return: false when the buffer of a context could not get another page. */
 static bool svc2_tx_add_page(struct svc2_xprt *sp, struct svc2_tx *tx,
 			     gfp_t gfp)
 {
@@ -194,7 +200,7 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
 		svc2_tx_free(sp, tx);
 }
 
-/* Moves those to @idle that have not been used since then, but for the first few. */
+/* Moves the contexts not used since @since to @idle, except the first few. */
 static void svc2_txs_split(struct svc2_xprt *sp, unsigned long since,
 			   struct llist_head *idle)
 {
@@ -213,7 +219,7 @@ static void svc2_txs_split(struct svc2_xprt *sp, unsigned long since,
 			llist_add(node, idle);
 		}
 	}
-	/* the one that was used last comes on top again */
+	/* the context that was used last comes on top again */
 	llist_for_each_safe(node, next, llist_del_all(&used))
 		llist_add(node, &sp->sp_txs);
 }
@@ -246,7 +252,7 @@ static void svc2_txs_trim(struct work_struct *work)
 }
 
 /**
- * svc2_txs_exit - trim no more
+ * svc2_txs_exit - stop trimming
  *
  * Context: module exit, after the last connection.
  */
@@ -282,7 +288,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_tx_try_get - take a send context for a Call of the server
+ * svc2_tx_try_get - take a send context for a callback
  * @sp: connection
  *
  * Context: RPC task.
@@ -303,7 +309,7 @@ struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_tx_reset - undo what was built in a send context
+ * svc2_tx_reset - undo the contents of a send context
  * @sp: connection
  * @tx: send context; not on the Send Queue
  *
@@ -356,11 +362,11 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 }
 
 /**
- * svc2_tx_header - lay the transport header out in the buffer
+ * svc2_tx_header - build the transport header in the buffer
  * @tx: send context
  * @h: header
- * @pm: property message that goes with it, or NULL; @h is changed to suit it, see
- *	rpcrdma2_encode_propmsg()
+ * @pm: property message that goes with it, or NULL; @h is changed to suit it,
+ *	see rpcrdma2_encode_propmsg()
  *
  * Return: 0, or a negative errno of the encoder.
  */
@@ -382,10 +388,10 @@ int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
  * svc2_tx_reads - note which pages of a reply the device will read (R4)
  * @tx: send context
  * @res: the Reply
- * @range: octets of it that the device reads
- * @ranges: how many ranges
+ * @range: ranges of it that the device reads
+ * @ranges: number of ranges
  *
- * The head lies in its page; the tail may.
+ * The head is in its own page; the tail may be in the same page.
  */
 void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
 		   const struct rpcrdma2_range *range, unsigned int ranges)
@@ -427,23 +433,22 @@ static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return 0;
 }
 
-/* Pages of the buffer that a header and what goes behind it take */
+/* Pages of the buffer for a header and the data behind it */
 static unsigned int svc2_tx_buffer_pages(u32 hdrlen, u32 len)
 {
 	return DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
 }
 
 /**
- * svc2_tx_copies - can what is to go inline be copied behind the header?
+ * svc2_tx_copies - check whether inline data can be copied behind the header
  * @sp: connection
  * @tx: send context; its buffer gets the pages for it
- * @hdrlen: octets of the header
- * @len: octets that go inline
+ * @hdrlen: bytes of the header
+ * @len: bytes that go inline
  *
  * Context: svc thread; may sleep.
- * Return: 0; -EMSGSIZE when there is too much of it; -ENOMEM when there is too
- * little memory, or the buffers of the connection have all the pages that they may
- * have.
+ * Return: 0; -EMSGSIZE when there is too much data; -ENOMEM when memory is
+ * short, or the buffers of the connection have their maximum of pages.
  */
 int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len)
 {
@@ -465,11 +470,11 @@ int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len
 }
 
 /**
- * svc2_tx_borrow - get pages for the buffer from contexts that are not in use
+ * svc2_tx_borrow - get pages for the buffer from idle contexts
  * @sp: connection
  * @tx: send context; its buffer gets the pages
- * @hdrlen: octets of the header
- * @len: octets that go inline, which svc2_tx_copies() could copy
+ * @hdrlen: bytes of the header
+ * @len: bytes that go inline, which svc2_tx_copies() could copy
  *
  * Context: svc thread.
  * Return: 0, or -ENOMEM until more contexts have come back.
@@ -493,10 +498,10 @@ int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len
 }
 
 /**
- * svc2_tx_gathers - can a Send gather what is to go inline?
+ * svc2_tx_gathers - check whether a Send can gather the inline data
  * @sp: connection
  * @res: the Reply
- * @plan: what of it goes inline
+ * @plan: plan with the ranges that go inline
  */
 bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 		     const struct rpcrdma2_reply_plan *plan)
@@ -507,7 +512,7 @@ bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
 	return rpcrdma2_walk_count(wk) < sp->sp_tx_sges;
 }
 
-/* Behind what is in the buffer */
+/* Copies behind the data in the buffer */
 static void svc2_tx_copy_piece(struct svc2_tx *tx,
 			       const struct rpcrdma2_piece *pc)
 {
@@ -521,7 +526,7 @@ static void svc2_tx_copy_piece(struct svc2_tx *tx,
 	}
 }
 
-/* The first page is always an entry of the gather list: see svc2_tx_post(). */
+/* The first page is always in the gather list: see svc2_tx_post(). */
 static void svc2_tx_gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	struct ib_sge *sge = &tx->tx_sge[1];
@@ -539,11 +544,11 @@ static void svc2_tx_gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
 }
 
 /**
- * svc2_tx_payload - put what goes inline behind the header
+ * svc2_tx_payload - put the inline data behind the header
  * @sp: connection
  * @tx: send context with the header
  * @res: the Reply
- * @plan: what of it goes inline
+ * @plan: plan with the ranges that go inline
  *
  * Return: 0, or -EIO when a page cannot be mapped.
  */
@@ -574,7 +579,7 @@ int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
  * @rqstp: thread; keeps the page of the head, unless the device reads it
  * @tx: send context, built
  *
- * Return: 0; -ENOMEM with nothing changed, for a passing shortage.
+ * Return: 0; -ENOMEM with nothing changed, for a transient shortage.
  */
 int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
@@ -622,11 +627,11 @@ void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 }
 
 /**
- * svc2_put_pages - let go of the pages of a Reply that no send context has taken
+ * svc2_put_pages - release the pages of a Reply that no send context has taken
  * @rqstp: thread; keeps the page of the head if it is still there
  *
- * Only the head's page is sure to be the thread's own. The others may be the
- * page cache's. A send context takes all of these, or none.
+ * Only the head's page is sure to be the thread's own. The other pages may
+ * belong to the page cache. A send context takes all of these, or none.
  */
 void svc2_put_pages(struct svc_rqst *rqstp)
 {
@@ -655,13 +660,13 @@ static u32 svc2_tx_bounded_bytes(const struct svc2_tx *tx)
  * svc2_tx_post - post a Send and the RDMA Writes in front of it
  * @sp: connection
  * @tx: send context, built
- * @inv_handle: handle to be invalidated (C-075), or 0 for a plain Send (C-074)
+ * @inv_handle: handle to invalidate (C-075), or 0 for a plain Send (C-074)
  * @held: Send Queue entries that were taken for it, or NULL; see svc2_sq_post()
  *
- * Context: svc thread; sleeps while the Send Queue is full, if too few were taken. RPC
- * task with a context from svc2_tx_try_get().
- * Return: 0 when @tx belongs to the Send Queue; else what svc2_sq_post()
- * returned.
+ * Context: svc thread; sleeps while the Send Queue is full, if too few were
+ * taken. RPC task with a context from svc2_tx_try_get().
+ * Return: 0 when @tx belongs to the Send Queue; else the error of
+ * svc2_sq_post().
  */
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		 unsigned int *held)
@@ -688,8 +693,8 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 						      &first));
 
 	/*
-	 * With the last context gone its thread has to be told when it is back,
-	 * or the next taker might wait for ever.
+	 * The Send with the last free context is signaled, or the next taker
+	 * might wait forever.
 	 */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
 	tx->tx_post.po_signal = writes || tx->tx_npages || tx->tx_backward ||

@@ -10,10 +10,10 @@
 #include "trace.h"
 
 /*
- * RDMA2_ERROR: in answer to a message, or in the place of a Reply.
+ * RDMA2_ERROR: as the answer to a message, or in place of a Reply.
  *
  * A message that may be answered always is, or the connection is lost (S46):
- * a send context does for an answer and, when that cannot be built, for the
+ * one send context is for an answer or, when that cannot be built, for the
  * error instead.
  */
 
@@ -40,12 +40,12 @@ static int svc2_post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /**
- * svc2_error_instead - send an error in the place of an answer
+ * svc2_error_instead - send an error in place of an answer
  * @sp: connection
- * @tx: send context, with as much of the answer as could be built
+ * @tx: send context, with the part of the answer that could be built
  * @h: header of the answer; overwritten
- * @plan: of the answer; pn_code is the error, or 0 when that was not foreseen
- * @ret: why there is no answer; 0 when none was tried
+ * @plan: plan of the answer; pn_code is the error, or 0 for an unexpected one
+ * @ret: reason why there is no answer; 0 when none was tried
  *
  * C-093: when an answer can never be sent. @tx belongs to the Send Queue
  * afterwards, or is put back.
@@ -74,9 +74,9 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
  * svc2_refuse_with - answer a message with an error
  * @sp: its connection
  * @msg: message, which may be answered (S38); gone afterwards (C-082)
- * @code: which error
- * @arg: what goes with it, see rpcrdma2_set_error()
- * @arg2: likewise
+ * @code: code of the error
+ * @arg: argument of the error, see rpcrdma2_set_error()
+ * @arg2: its second argument
  *
  * Context: svc thread; may sleep.
  * Return: 0, for ->xpo_recvfrom to return.
@@ -99,10 +99,10 @@ int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *msg,
 }
 
 /**
- * svc2_refuse - answer a message with an error that says the server's limits
+ * svc2_refuse - answer a message with an error that has the server's limits
  * @sp: its connection
  * @msg: message, which may be answered (S38); gone afterwards (C-082)
- * @code: which error
+ * @code: code of the error
  *
  * Context: svc thread; may sleep.
  * Return: 0, for ->xpo_recvfrom to return.
@@ -114,17 +114,17 @@ int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *msg,
 }
 
 /*
- * Replies. How one travels is decided in reply_plan.c, from plain numbers and before
- * any octet is written.
+ * Replies. rpcrdma2_plan_reply() decides how a Reply travels, from plain
+ * numbers and before any byte is written.
  */
 
 /**
- * svc2_result_payload - ->xpo_result_payload
+ * svc2_result_payload - implement ->xpo_result_payload
  * @rqstp: thread
- * @offset: where in rq_res a result begins that may go in a Write chunk
- * @length: its octets
+ * @offset: start in rq_res of a result that may go in a Write chunk
+ * @length: its bytes
  *
- * Return: 0. Whether the chunk is large enough is for svc2_sendto() to see.
+ * Return: 0. svc2_sendto() checks whether the chunk is large enough.
  */
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length)
@@ -138,9 +138,11 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 }
 
 /*
- * What is more than a page behind its header is copied, or the device gathers it.
+ * Inline data that does not fit the first page of the buffer is copied to
+ * further pages, or the device gathers it.
  *
- * Return: 0; -ENOMEM when neither can be done now; -EMSGSIZE when neither ever can.
+ * Return: 0; -ENOMEM when neither is possible now; -EMSGSIZE when neither ever
+ * is.
  */
 static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 				     const struct xdr_buf *res, u32 hdrlen,
@@ -159,10 +161,11 @@ static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * C-093: what fits the peer's Receives is not refused for want of a buffer, which
- * passes. It goes in the Reply chunk if there is one, and waits if there is none.
+ * C-093: a Reply that fits the peer's Receives is not refused for lack of a
+ * buffer, which is transient. It goes in the Reply chunk if there is one, and
+ * waits if there is none.
  *
- * Return: 0, -ENOMEM for a passing shortage, -EINVAL for an error.
+ * Return: 0, -ENOMEM for a transient shortage, -EINVAL for an error.
  */
 static int svc2_reply_make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
 				struct svc2_msg *call,
@@ -191,7 +194,9 @@ static int svc2_reply_make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return ret == -ENOMEM ? ret : -EINVAL;
 }
 
-/* Return: 0; -EINVAL when @plan is an error; -ENOTCONN when the connection is lost. */
+/*
+ * Return: 0; -EINVAL when @plan is an error; -ENOTCONN for a lost connection.
+ */
 static int svc2_reply_plan(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			   struct svc2_msg *call,
 			   struct rpcrdma2_reply_plan *plan)
@@ -207,7 +212,7 @@ static int svc2_reply_plan(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret;
 }
 
-/* A Reply that was posted; @offered: its Call had a Reply chunk */
+/* Counts a Reply that was posted; @offered: its Call had a Reply chunk */
 static void svc2_reply_count(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
 			     bool offered,
 			     const struct rpcrdma2_reply_plan *plan)
@@ -270,8 +275,8 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 }
 
 /*
- * What fails for a passing shortage is begun again: the first step may have
- * set lengths in the header to what is written, and sets them to the same.
+ * A transient failure restarts the build: the first step may have set lengths
+ * in the header to the lengths written, and sets them to the same values again.
  */
 static int svc2_reply_build(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			    struct svc2_msg *call,
@@ -291,8 +296,8 @@ static int svc2_reply_build(struct svc_rqst *rqstp, struct svc2_tx *tx,
 }
 
 /*
- * Send Queue entries of a Call, for its Reply. One that was put off may be another
- * thread's just now, which gives them back.
+ * Send Queue entries of a Call, for its Reply. NULL if the Call was deferred
+ * and its first thread is about to give them back.
  */
 static unsigned int *svc2_msg_held(struct svc2_msg *call)
 {
@@ -302,7 +307,7 @@ static unsigned int *svc2_msg_held(struct svc2_msg *call)
 	return NULL;
 }
 
-/* Return: as svc2_sendto(); -EAGAIN when it is to be planned again (C-034). */
+/* Return: as svc2_sendto(); -EAGAIN when it must be planned again (C-034). */
 static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			   struct svc2_msg *call,
 			   const struct rpcrdma2_reply_plan *plan)
@@ -325,7 +330,7 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 }
 
 /**
- * svc2_sendto - ->xpo_sendto
+ * svc2_sendto - implement ->xpo_sendto
  * @rqstp: thread, with the Reply in rq_res
  *
  * Context: svc thread; may sleep.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages that RDMA Reads place a Call in.
+ * Pages in which RDMA Reads place a Call.
  *
- * They are the thread's own, and the thread gets new ones before its next
- * request. Where the kernel clears what it allocates (init_on_alloc), that costs
- * a WRITE of 1 MiB 256 cleared pages, which the RDMA Reads then overwrite. So
- * the pages of large Calls stay together when a Call is done, and the next large
- * Call takes them before it takes the thread's. What is kept is bounded, for all
- * connections together: SVC2_KEPT_SETS times SVC2_KEPT_MOST pages, and the kernel
- * gets them back when it is short of memory. They are not cleared: no octet is in
- * rq_arg that an RDMA Read or a copy has not placed.
+ * The pages are the thread's own, and the thread gets new ones before its next
+ * request. Where the kernel clears the pages it allocates (init_on_alloc), a
+ * WRITE of 1 MiB costs 256 cleared pages, which the RDMA Reads then overwrite.
+ * So the pages of large Calls stay together when a Call is done, and the next
+ * large Call takes them before it takes the thread's. The kept pages of all
+ * connections together are limited to SVC2_KEPT_SETS times SVC2_KEPT_MOST, and
+ * the kernel gets them back when memory is short. They are not cleared: all
+ * bytes in rq_arg come from an RDMA Read or a copy.
  */
 #include <linux/mm.h>
 #include <linux/shrinker.h>
@@ -18,10 +18,10 @@
 #include "arg.h"
 
 #define SVC2_KEPT_SETS	4
-#define SVC2_KEPT_LEAST	16	/* pages of a Call that is large */
-#define SVC2_KEPT_MOST	260	/* 1 MiB, what comes with it, svc2_arg_extra() */
+#define SVC2_KEPT_LEAST	16	/* minimum pages of a large Call */
+#define SVC2_KEPT_MOST	260	/* 1 MiB, rest of the Call, svc2_arg_extra() */
 
-/* A set goes as a whole, so that the lock is held for no longer than that. */
+/* A set is removed as a whole, so that the lock is held for a short time. */
 struct kept_set {
 	struct page	**ks_pages;	/* with room for SVC2_KEPT_MOST */
 	unsigned int	ks_npages;
@@ -33,7 +33,9 @@ static unsigned int nkept;
 
 static struct shrinker *kept_shrinker;
 
-/* Not where the kernel clears what is freed: such a page stays as it is. */
+/*
+ * False where the kernel clears freed pages: a kept page would not be cleared.
+ */
 static bool svc2_sinks_is_kept(unsigned int sinks)
 {
 	return sinks >= SVC2_KEPT_LEAST && sinks < SVC2_KEPT_MOST &&
@@ -78,12 +80,12 @@ static bool svc2_sinks_put_kept(struct svc2_msg *call)
 }
 
 /**
- * svc2_sinks_take - pages for a Call's Read chunks
+ * svc2_sinks_take - get pages for a Call's Read chunks
  * @rqstp: thread; gives pages of its own, and gets new ones later
  * @call: Call; sets sm_pages and sm_npages
  *
- * There is one entry more than pages that are read into: nfsd looks at pages[0]
- * even when page_len is 0.
+ * There is one entry more than pages that are filled: nfsd uses pages[0] even
+ * when page_len is 0.
  *
  * Context: svc thread; may sleep.
  * Return: 0 or -ENOMEM.
@@ -130,8 +132,8 @@ static void svc2_sinks_release_used(struct svc2_msg *call)
 }
 
 /**
- * svc2_sinks_put - let go of a Call's pages
- * @call: Call; nothing is read into them, and nothing maps them any more
+ * svc2_sinks_put - release a Call's pages
+ * @call: Call; no RDMA Read fills them, and nothing maps them any longer
  *
  * Context: svc thread, send CQ, ->xpo_free.
  */
@@ -177,7 +179,7 @@ static unsigned long svc2_sinks_free_kept(struct shrinker *shrinker,
 }
 
 /**
- * svc2_sinks_init - let the kernel have what is kept
+ * svc2_sinks_init - register a shrinker for the kept pages
  *
  * Context: module init.
  * Return: 0 or -ENOMEM.
@@ -194,7 +196,7 @@ int svc2_sinks_init(void)
 }
 
 /**
- * svc2_sinks_exit - free what is kept
+ * svc2_sinks_exit - free the kept pages
  *
  * Context: module exit, after the last Call.
  */
