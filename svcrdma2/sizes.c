@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sizes of messages, while a connection lasts.
+ * Changes of message sizes on existing connections.
  *
- * The module parameters receive_size and send_size hold for connections in use too,
- * and a peer may ask for Receives of another size. Receives become larger as they
- * come back, as far as there is memory for them; when none of the old size is left
- * the peer is told (C-032). They become smaller only when the peer has asked for it
- * (C-033), and then at once: it sends nothing larger any more (C-034).
+ * The module parameters receive_size and send_size apply to connections in use
+ * too, and a peer may request Receives of another size. Receives become larger
+ * when they are reposted, as far as there is memory for them; once no Receive
+ * of the old size is left the new size is announced to the peer (C-032). They
+ * become smaller only when the peer has requested it (C-033), and then at once:
+ * it sends no larger messages from then on (C-034).
  *
- * What a peer is told with is in props.c. A version 1 peer is told nothing: for
- * it the sizes are those of the private data.
+ * props.c sends the announcements. A version 1 peer gets none: the sizes of its
+ * private data apply.
  *
- * All of it is done by the thread that has the connection's XPT_BUSY.
+ * The thread that has the connection's XPT_BUSY does all of it.
  */
 #include "conns.h"
 #include "svcrdma2.h"
 
-/* What Receives should have, by parameter, device and what the peer asked for last */
+/*
+ * Intended size of Receives, by parameter, device and the peer's last request
+ */
 static u32 svc2_sizes_wanted(const struct svc2_xprt *sp)
 {
 	u32 want = rpcrdma2_recv_size(rpcrdma2_conn_device(&sp->sp_conn),
@@ -27,7 +30,7 @@ static u32 svc2_sizes_wanted(const struct svc2_xprt *sp)
 	return want;
 }
 
-/* Might Receives be larger than they are? */
+/* True if Receives could be larger than they are */
 static bool svc2_sizes_lag(const struct svc2_xprt *sp)
 {
 	return READ_ONCE(sp->sp_ex.ex_peer.pp_spoken) &&
@@ -44,7 +47,7 @@ static void svc2_sizes_raise_receives(struct svc2_xprt *sp)
 	set_bit(SVC2_F_RESIZING, &sp->sp_flags);
 }
 
-/* C-032: none of the old size is left. */
+/* C-032: no Receive of the old size is left. */
 static void svc2_sizes_settle_receives(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
@@ -60,9 +63,9 @@ static void svc2_sizes_settle_receives(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_bound_sends - let what is known of the peer bound the server's Sends
+ * svc2_bound_sends - limit the server's Sends to what the peer can receive
  * @sp: connection
- * @vers: version that something has become known in
+ * @vers: version whose limits may have changed
  *
  * Context: svc thread, before the connection is accepted or in its turn.
  */
@@ -76,7 +79,7 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 }
 
 /**
- * svc2_sizes_update - let sizes follow what has been set or asked for
+ * svc2_sizes_update - adapt the sizes to parameters and requests
  * @sp: connection
  *
  * Sets sp_recv_size and sp_send_own.
@@ -92,14 +95,15 @@ void svc2_sizes_update(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_sizes_changed - sp_recv_size or sp_send_own may have to be another
+ * svc2_sizes_changed - schedule an update of sp_recv_size and sp_send_own
  * @sp: connection that is accepted
  *
- * sp_recv_size is raised when no Receive of the connection is smaller (C-028, C-032),
- * and not lowered but by svc2_receives_wanted() (C-033). sp_send_own bounds Sends
- * once it is announced (S14); a REQPROP for Receives of that size follows (C-034).
+ * sp_recv_size is raised when no Receive of the connection is smaller (C-028,
+ * C-032), and only svc2_receives_wanted() lowers it (C-033). sp_send_own bounds
+ * Sends once it is announced (S14); a REQPROP for Receives of that size follows
+ * (C-034).
  *
- * An svc thread does it, as if a message had come.
+ * An svc thread does the update, as if a message had arrived.
  *
  * Context: any that may take sp_recv_lock.
  */
@@ -114,7 +118,7 @@ static void svc2_sizes_changed(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_sizes_reposted - Receives have come back
+ * svc2_sizes_reposted - check the sizes after Receives have been reposted
  * @sp: connection
  *
  * Context: any task or either CQ.
@@ -133,12 +137,12 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_receives_wanted - the peer has asked for Receives of another size
+ * svc2_receives_wanted - process a request of the peer for another Receive size
  * @sp: connection
- * @octets: how large; at least RPCRDMA2_INLINE_DEFAULT
+ * @octets: size; at least RPCRDMA2_INLINE_DEFAULT
  *
- * Smaller ones have been granted, and the peer keeps to it. Larger ones come by and
- * by, if the parameter allows them.
+ * A smaller size has been granted, and the peer keeps to it. A larger size is
+ * reached over time, if the parameter allows it.
  *
  * Context: svc thread, under XPT_BUSY.
  */
@@ -162,7 +166,7 @@ static void svc2_sizes_apply(struct svc2_xprt *sp, void *unused)
 }
 
 /**
- * svc2_sizes_set - a module parameter has changed
+ * svc2_sizes_set - apply a module parameter that has changed
  */
 void svc2_sizes_set(void)
 {

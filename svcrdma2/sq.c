@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What goes to the Send Queue (rpcrdma2/sq.h), and which entries it may take.
+ * Posting to the Send Queue (rpcrdma2/sq.h), and the limits on its entries.
  *
- * Calls stand in line for entries: for those of their RDMA Reads, and before they are
- * carried out for those that their Reply may take, by their chunk lists. A peer decides
- * when entries come back, so none of its Calls has a thread before its Reply can be
- * posted. A few entries are kept for the Calls of the server: an RPC task, which sends
- * those, cannot stand in line for that. And what stands in line leaves one for each send context,
- * beside those: a Send that stands alone, and its thread, never wait for a peer.
+ * Calls wait in a gate for entries: for those of their RDMA Reads, and before
+ * they are carried out for those that their Reply may take, by their chunk
+ * lists. A peer decides when entries come back, so none of its Calls has a
+ * thread before its Reply can be posted. A few entries are reserved for
+ * callbacks: the RPC task that sends them cannot wait in the gate for these.
+ * Besides, waiters leave one entry for each send context: a single Send, and
+ * its thread, never wait for a peer.
  *
- * No Call that has entries waits for pages or memory regions; a send context, which it
- * waits for without a thread (svc2_gate_has_room()), comes back from what is posted.
+ * A Call that has entries does not wait for pages or memory regions. It may
+ * wait for a send context, without a thread (svc2_gate_has_room()); posted
+ * chains give these back.
  */
 #include "svcrdma2.h"
 
-/* Return: entries that a chain takes. */
+/* Return: number of entries that a chain takes. */
 static unsigned int svc2_sq_count_entries(const struct ib_send_wr *wr)
 {
 	unsigned int wrs, reads = 0, writes = 0;
@@ -33,19 +35,19 @@ static unsigned int svc2_sq_count_entries(const struct ib_send_wr *wr)
 	return wrs;
 }
 
-/* Regions of Calls of the server for which the queue has entries at once */
+/* Regions of callbacks for which the queue has entries at once */
 static unsigned int svc2_live_regions(const struct svc2_xprt *sp)
 {
 	return max_t(unsigned int, sp->sp_backward_max, SVC2_BACKWARD_REGIONS);
 }
 
 /**
- * svc2_backward_wrs - Send Queue entries for Calls of the server
+ * svc2_backward_wrs - Send Queue entries for callbacks
  * @sp: connection
  *
- * For the Sends of those that are posted, for as many meanwhile, and for regions that are
- * being registered or invalidated. A Call that the peer keeps has no entry, nor have its
- * regions: see svc2_sq_take_invs().
+ * For the Sends of posted callbacks, for the same number of new ones meanwhile,
+ * and for regions that are being registered or invalidated. A callback that the
+ * peer keeps has no entry, nor have its regions: see svc2_sq_take_invs().
  */
 unsigned int svc2_backward_wrs(const struct svc2_xprt *sp)
 {
@@ -53,8 +55,8 @@ unsigned int svc2_backward_wrs(const struct svc2_xprt *sp)
 }
 
 /*
- * The longest chain. What it leaves of the queue is for Calls of the server, and for a
- * tail of Sends that no completion covers: so nothing can keep it waiting.
+ * The longest chain. The rest of the queue is for callbacks, and for a tail of
+ * Sends that no completion covers: so nothing can block the chain.
  */
 static unsigned int svc2_sq_bounded_by(const struct svc2_xprt *sp)
 {
@@ -63,8 +65,8 @@ static unsigned int svc2_sq_bounded_by(const struct svc2_xprt *sp)
 }
 
 /*
- * What stands in line leaves so many entries: for Sends that stand alone, and for the
- * memory regions of Calls of the server. Sends of these are kept apart.
+ * Entries that waiters leave: for single Sends, and for the memory regions of
+ * callbacks. The Sends of callbacks have reserved entries.
  */
 static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
 {
@@ -74,16 +76,17 @@ static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
 }
 
 /*
- * Sends that may still need an entry: one for each send context that is free, that a
- * thread may have in hand, or that a completion gives back after its entry. What is on the
- * Send Queue has one. For Sends of Calls of the server entries are kept, of which more
- * regions than these have entries for could take some.
+ * Sends that may still need an entry: an entry for each send context that is
+ * free, that a thread may have in hand, or that a completion gives back after
+ * its entry. A Send on the Send Queue has its entry. Entries are reserved for
+ * Sends of callbacks, but regions beyond those that have entries could take
+ * some of these.
  */
 static unsigned int svc2_sq_sends(const struct svc2_xprt *sp)
 {
 	int sends = svc2_gate_avail(&sp->sp_tx_gate);
 
-	/* a context that was in hand is with its thread still, or has been posted */
+	/* a context that was in hand is still with its thread, or is posted */
 	smp_rmb();
 	sends += atomic_read(&sp->sp_xprt.xpt_nr_rqsts) +
 		 (int)sp->sp_conn.co_sq.sq_batch;
@@ -94,8 +97,8 @@ static unsigned int svc2_sq_sends(const struct svc2_xprt *sp)
 }
 
 /*
- * Which entries a Call of the server may take: its Send, for which some are kept, any;
- * REG_MRs and LOCAL_INVs none that Sends may need.
+ * Takes entries for a callback. Its Send may take any entry, as some are
+ * reserved for it; REG_MRs and LOCAL_INVs take no entry that a Send may need.
  */
 static bool svc2_sq_take_backward(struct svc2_xprt *sp, unsigned int wrs, bool regions)
 {
@@ -103,7 +106,7 @@ static bool svc2_sq_take_backward(struct svc2_xprt *sp, unsigned int wrs, bool r
 				   regions ? svc2_sq_sends(sp) : 0);
 }
 
-/* Entries that the Reply to a Call is to have before the Call is carried out, or 0 */
+/* Entries to take for a Reply before its Call is carried out, or 0 */
 static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
 				    const struct svc2_msg *call)
 {
@@ -130,12 +133,13 @@ static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
 }
 
 /**
- * svc2_sq_reserve - take entries for the Reply to a Call, or have the Call wait for them
+ * svc2_sq_reserve - take entries for the Reply to a Call, or queue the Call
  * @sp: connection
- * @call: Call that is about to be handed to the RPC layer; sets sm_entries
+ * @call: Call that is about to be passed to the RPC layer; sets sm_entries
  *
  * Context: svc thread.
- * Return: 0; or what svc2_gate_enter() returned, and the Call is the thread's no longer.
+ * Return: 0; or the result of svc2_gate_enter(), and the Call is no longer the
+ * thread's.
  */
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 {
@@ -152,13 +156,13 @@ int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /**
- * svc2_sq_regain - take the entries that a Call has given back when it was put off
- * @sp: connection; closed when there are too few for long
+ * svc2_sq_regain - take the entries again that a deferred Call has given back
+ * @sp: connection; closed when there are too few for too long
  * @call: Call that has been carried out; sets sm_entries
  *
- * In front of the Calls that wait: behind them it would find too few each time, as they
- * take what comes back. The thread has no entries, no counted pages and no send context
- * meanwhile.
+ * The thread waits in front of the Calls: behind them it would find too few
+ * each time, as they take the entries that come back. Meanwhile it has no
+ * entries, no counted pages and no send context.
  *
  * Context: svc thread; sleeps as svc2_gate_take() does.
  * Return: 0, or -ENOTCONN when the connection is lost.
@@ -181,7 +185,7 @@ int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call)
  * @sp: connection
  * @held: as for svc2_sq_post()
  *
- * Before its thread waits for an entry for the error in its place.
+ * Called before the thread waits for an entry for the error in its place.
  *
  * Context: svc thread.
  */
@@ -192,9 +196,9 @@ void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held)
 }
 
 /*
- * A Reply has its entries, and gives back what it does not take. Where it takes more all
- * the same, as with registered memory for RDMA Writes, the thread stands in line without
- * any: nobody who has some waits for others.
+ * A Reply has its entries, and gives back those it does not take. If it takes
+ * more after all, as with registered memory for RDMA Writes, the thread waits
+ * without any: no holder of entries waits for others.
  */
 static int svc2_sq_take(struct svc2_xprt *sp, unsigned int wrs, unsigned int *held)
 {
@@ -218,16 +222,17 @@ static int svc2_sq_take(struct svc2_xprt *sp, unsigned int wrs, unsigned int *he
  * @sp: connection
  * @post: its owner's record of it; see rpcrdma2_sq_post()
  * @first: its work requests
- * @backward: it is a Call of the server
- * @held: entries that were taken for it, or more, or NULL; set to 0 unless it is too long
+ * @backward: it is a callback
+ * @held: entries that were taken for it, or more, or NULL; set to 0 unless the
+ *	chain is too long
  *
- * Context: svc thread; sleeps while the queue is full, if too few were taken. RPC task
- * with @backward, which does not.
- * Return: 0 when the chain belongs to the Send Queue, perhaps not for long; the
- * connection may have been lost. -E2BIG when it is longer than the queue can ever
- * take, -EMSGSIZE when the Send at its end is too large (C-034), -EAGAIN when there
- * is no entry for a Call now, -ENOTCONN when the connection is lost: the chain still
- * is the caller's.
+ * Context: svc thread; sleeps while the queue is full, if too few were taken.
+ * RPC task with @backward, which does not.
+ * Return: 0 when the chain belongs to the Send Queue, perhaps for a short time
+ * only; the connection may have been lost. -E2BIG when it is longer than the
+ * queue can ever take, -EMSGSIZE when the Send at its end is too large (C-034),
+ * -EAGAIN when there is no entry for a callback now, -ENOTCONN when the
+ * connection is lost: the chain still is the caller's.
  */
 int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 		 struct ib_send_wr *first, bool backward, unsigned int *held)
@@ -248,12 +253,13 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 }
 
 /**
- * svc2_sq_take_invs - take entries for LOCAL_INVs of regions of a Call of the server
- * @sp: connection; closed when there are too few for long
- * @wrs: how many
+ * svc2_sq_take_invs - take entries for LOCAL_INVs of a callback's regions
+ * @sp: connection; closed when there are too few for too long
+ * @wrs: number of entries
  *
- * A peer that keeps such Calls keeps no entries with them. Those that Replies leave are
- * nearly always enough. In line more are left: Sends come back meanwhile, and go again.
+ * Callbacks that a peer keeps hold no entries. The entries that Replies leave
+ * are nearly always enough. A waiter leaves more of them, because Sends
+ * complete meanwhile and are posted again.
  *
  * Context: svc thread, RPC task; sleeps as svc2_gate_take() does.
  * Return: 0, or -ENOTCONN when the connection is lost.
@@ -271,9 +277,9 @@ int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
  * @call: Call with sm_chain and sm_post
  *
  * Context: svc thread.
- * Return: 0 when the Call belongs to the Send Queue. -EINPROGRESS when it waits, and
- * belongs to the gate. -E2BIG and -ENOTCONN as svc2_sq_post(): it still is the
- * caller's.
+ * Return: 0 when the Call belongs to the Send Queue. -EINPROGRESS when it
+ * waits, and belongs to the gate. -E2BIG and -ENOTCONN as svc2_sq_post(): the
+ * Call still is the caller's.
  */
 int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 {
@@ -290,7 +296,7 @@ int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 		if (ret)
 			return ret;
 	}
-	/* The Send Queue has them, or gives them back. */
+	/* The Send Queue takes them over, or gives them back. */
 	call->sm_entries = 0;
 	call->sm_chain = NULL;
 	svc2_count(doorbells);
