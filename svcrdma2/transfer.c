@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages that Calls and Replies take: the limit of all, the share of an address, and that
- * of a connection.
+ * Quotas for the pages of Calls and Replies: of all connections, of an address,
+ * and of a connection.
  */
 #include "svcrdma2.h"
 
@@ -19,27 +19,29 @@
 #include "share.h"
 
 /*
- * The address that a peer counts by, where a bound is one of an address.
+ * The address by which a peer is counted, where a limit is that of an address.
  *
- * With iWARP it is the address of a TCP connection. With InfiniBand and RoCE the IP
- * address is whatever the peer writes into the private data of its request to connect,
- * and the GID whatever it writes into the request itself. On a link neither decides which
- * way the packets of this end take: the queue pair sends to a LID, or a MAC, and only
- * writes the GID into the packets. So there a peer counts by that.
+ * With iWARP it is the address of a TCP connection. With InfiniBand and RoCE
+ * the peer can write any IP address into the private data of its request to
+ * connect, and any GID into the request itself. On a link neither determines
+ * the path of this end's packets: the queue pair sends to a LID, or a MAC, and
+ * only writes the GID into the packets. So on a link a peer is counted by its
+ * LID or MAC.
  *
- * The LID is the subnet manager's to give; where a port has several, one after the other,
- * the first stands for all. A host can have more than one MAC, but only as many as the
- * switch lets it have. With RoCE a peer behind a router counts by its GID: the router
- * takes the packets to whom that belongs to, and without an answer from there the
- * connection does not last (SVC2_ESTABLISH_TIMEOUT). With InfiniBand the answer goes to
- * the LID that the request came from, whatever subnet its GIDs are of. A host of this
- * subnet can state another one's, so hosts behind a router share its port's LID. The
- * interface is no part of the address: on a link with more than one of them, which one a
- * request is for is the peer's choice. So hosts with the same LID in two subnets count as
- * one.
+ * The subnet manager assigns the LIDs; if a port has several, which are
+ * consecutive, the first stands for all. A host can have more than one MAC, but
+ * the switch limits their number. With RoCE a peer behind a router is counted
+ * by its GID: the router forwards the packets to the owner of the GID, and
+ * without an answer from there the connection does not last
+ * (SVC2_ESTABLISH_TIMEOUT). With InfiniBand the answer goes to the LID that the
+ * request came from, independent of the subnet of its GIDs. A host of this
+ * subnet can claim a GID of another subnet, so hosts behind a router share its
+ * port's LID. The interface is no part of the address: on a link with more than
+ * one of them, the peer chooses the interface of its request. So hosts with the
+ * same LID in two subnets are counted as one.
  */
 
-/* The route is that of the request, of a moment ago: there is nothing to wait for. */
+/* The request has just used the route: there is no need to wait for it. */
 #define SVC2_ROUTE_MS	1
 
 struct svc2_lookup {
@@ -67,7 +69,7 @@ static void svc2_find_route(const struct rdma_cm_id *id,
 
 	if (!dev->sgid_attr)
 		return;
-	/* what is bound here, not the one that the request names */
+	/* the address bound here, not the one in the request */
 	rdma_gid2ip((struct sockaddr *)&src, &dev->sgid_attr->gid);
 	rdma_gid2ip((struct sockaddr *)&dst, &path->dgid);
 	init_completion(&lk.lk_done);
@@ -99,7 +101,7 @@ static void svc2_address_ib(const struct rdma_cm_id *id, struct sa_path_rec *pat
 {
 	u8 lmc;
 
-	/* this port's: a subnet manager usually gives all ports of hosts the same */
+	/* this port's: usually a subnet has one LMC for all ports of hosts */
 	if (ib_get_cached_lmc(id->device, id->port_num, &lmc))
 		lmc = 0;
 	*(struct sockaddr_in6 *)address =
@@ -107,11 +109,11 @@ static void svc2_address_ib(const struct rdma_cm_id *id, struct sa_path_rec *pat
 }
 
 /**
- * svc2_address - find the address that a peer counts by
+ * svc2_address - find the address by which a peer is counted
  * @sp: connection
  *
  * Context: svc thread; sleeps, but waits for no other host.
- * Return: the address; its port means nothing.
+ * Return: the address; its port is meaningless.
  */
 struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
 {
@@ -129,58 +131,62 @@ struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
 }
 
 /*
- * The memory of payload: pages that RDMA Reads fill, and pages that RDMA Writes and
- * Sends are taken from.
+ * Quotas for payload: pages that RDMA Reads fill, and pages that RDMA Writes
+ * and Sends read.
  *
- * A peer decides when these come back, and need not have been authenticated. So all
- * connections together may have as much as the module parameter transfer_memory says,
- * those of one address half of that, and one connection as much as is left then
- * (svc2_transfer_room()).
+ * A peer decides when these come back, and may be unauthenticated. So all
+ * connections together may have the amount in the module parameter
+ * transfer_memory, the connections of one address half of that, and one
+ * connection at most the amount that is then left (svc2_transfer_room()).
  *
- * A Call gets its pages before they are taken: those its Read chunks are read into, and
- * those its Reply may have in the memory that it offers. When it may not have them it
- * waits in the line of its connection, without a thread; other Calls go on. It gets all
- * of them at once, and before it has anything else that another Call can wait for: so
- * nothing that has pages ever waits for pages.
+ * The pages of a Call are counted before they are taken: pages that its Read
+ * chunks fill, and pages that its Reply may have in the memory that it offers.
+ * If they exceed the quota the Call waits in the queue of its connection,
+ * without a thread; other Calls go on. It gets all of them at once, and before
+ * any other resource that another Call can wait for: so a holder of pages never
+ * waits for pages.
  *
- * What a Reply has beyond that, at most what fits a Send, is counted when it is there.
- * While a connection has too much no further message of it is taken up. Replies of a few
- * pages do not count while they are few themselves.
+ * Further pages of a Reply, at most those that fit a Send, are counted when the
+ * Reply exists. While a connection exceeds its quota no further message of it
+ * is taken up. Replies of a few pages are not counted while there are only a
+ * few of them.
  *
- * A connection that waits without any pages is owed some: until it has them nothing
- * goes past it but what is little (svc2_transfer_is_little()), and what comes back is
- * kept for it. What the others hold they hold for as long as a thread is at work, and
- * for a time that is limited beside (SVC2_CHAIN_TIMEOUT). So a large Call gets its turn,
- * whatever other peers do. The addresses take turns, and so do the connections of an
- * address. One that waits for others of its address to give back holds up that address
- * only.
+ * A connection that holds no pages and waits is starved: until it has its pages
+ * only small requests bypass it (svc2_transfer_is_little()), and released pages
+ * are kept for it. The other connections hold their pages while a thread is at
+ * work, and for a limited time besides (SVC2_CHAIN_TIMEOUT). So a large Call
+ * gets its turn, independent of other peers. Addresses are served round robin,
+ * and so are the connections of an address. A connection that waits for others
+ * of its address blocks that address only.
  *
- * A Call that the RPC layer puts off for an upcall gives back what is counted: the upcall
- * may take minutes. When it is taken up again its Reply gets what it has, ahead of the
- * lines. Where its address or all of them have too much that is tried again for a while
- * (svc2_try_again()); then it is dropped with the connection: the requester sends the Call
- * again, and that waits for its turn.
+ * A Call that the RPC layer defers for an upcall gives back its counted pages:
+ * the upcall may take minutes. When it resumes, its Reply bypasses the queues.
+ * If the quota of its address or of all connections is exceeded, the Reply is
+ * retried for a while (svc2_try_again()); then it is dropped with the
+ * connection: the requester sends the Call again, which then waits for its
+ * turn.
  *
- * The number of connections is bounded too, by the module parameter connections, and
- * that of an address by address_connections and by half of the former. So what each of
- * them has, whatever it does, has a bound for all.
+ * The number of connections is limited too, by the module parameter
+ * connections, and that of an address by address_connections and by half of
+ * connections. So the fixed memory of all connections has a limit as well.
  */
 
-/* with less the largest Calls could not be had */
+/* minimum that allows the largest Calls */
 #define SVC2_TRANSFER_MIN \
 	(4L * (DIV_ROUND_UP(RPCSVC_MAXPAYLOAD, PAGE_SIZE) + 4))
-/* what the smallest Call has: a page, and one more (svc2_transfer_enter()) */
+/* pages of the smallest Call: a page, and one more (svc2_transfer_enter()) */
 #define SVC2_TRANSFER_LEAST	2
 
 /**
- * struct svc2_address - what connections of one address have in common
+ * struct svc2_address - state shared by the connections of one address
  * @ad_list: on addresses
- * @ad_addr: see transfer.c; its port means nothing
- * @ad_conns: how many connections
- * @ad_pages: that their payload has
- * @ad_owed: one without pages waits until others of the address give some back
- * @ad_line: connections that wait for pages, the one that has waited longest first
- * @ad_waiting: on waiting while there are any
+ * @ad_addr: the address; its port is meaningless
+ * @ad_conns: number of connections
+ * @ad_pages: pages of their payload
+ * @ad_owed: a connection without pages waits until others of the address give
+ *	some back
+ * @ad_line: connections that wait for pages, in the order of their turns
+ * @ad_waiting: on waiting while @ad_line is not empty
  */
 struct svc2_address {
 	struct list_head	ad_list;
@@ -193,19 +199,19 @@ struct svc2_address {
 };
 
 /*
- * Guards all below, every svc2_address, and every svc2_transfer. sp_recv_lock and locks
- * of the RPC layer are taken under it, never the other way round.
+ * Guards all below, every svc2_address, and every svc2_transfer. sp_recv_lock
+ * and locks of the RPC layer are taken under it, never the other way round.
  *
- * Pages are waited for first: a Call has no Send Queue entries, send context, memory
- * regions or thread until it has all its pages. A Call that has them may wait for any of
- * the others. Those come back from Calls that wait for no pages, or the connection is
- * lost (SVC2_CHAIN_TIMEOUT).
+ * Calls take pages first: a Call has no Send Queue entries, send context,
+ * memory regions or thread until it has all its pages. A Call that has them may
+ * wait for any of the others. These come back from Calls that wait for no
+ * pages, or the connection is lost (SVC2_CHAIN_TIMEOUT).
  */
 static DEFINE_SPINLOCK(transfer_lock);
 static LIST_HEAD(addresses);
-/* those with a line; the one whose turn it is comes first */
+/* addresses with waiters; the next to be served comes first */
 static LIST_HEAD(waiting);
-/* a connection without pages waits until any give some back */
+/* a connection without pages waits until any connection gives some back */
 static bool owed;
 /* connections of all addresses */
 static unsigned int conns;
@@ -274,8 +280,9 @@ static void svc2_transfer_unqueue(struct svc2_xprt *sp)
 }
 
 /*
- * Does one that waits without pages come before @more pages for @sp? What leaves enough
- * for it, however many connections take as much, goes past it.
+ * True if a starved connection comes before @more pages for @sp. A request may
+ * bypass it if enough is left for it even when all connections take the same
+ * amount.
  */
 static bool svc2_transfer_is_starved(const struct svc2_xprt *sp, long more)
 {
@@ -287,7 +294,7 @@ static bool svc2_transfer_is_starved(const struct svc2_xprt *sp, long more)
 							tr->tr_pages, more));
 }
 
-/* @sp has no pages, and may not have so many. */
+/* @sp has no pages, and @pages exceed its quota. */
 static void svc2_transfer_set_starved(const struct svc2_xprt *sp, long pages)
 {
 	struct svc2_address *ad = sp->sp_transfer.tr_address;
@@ -298,15 +305,15 @@ static void svc2_transfer_set_starved(const struct svc2_xprt *sp, long pages)
 		owed = true;
 }
 
-/* The smallest Call could not be had. */
+/* True if not even the smallest Call could get its pages */
 static bool svc2_transfer_is_full(const struct svc2_address *ad)
 {
 	return min(most - used, most / 2 - ad->ad_pages) < SVC2_TRANSFER_LEAST;
 }
 
 /*
- * Of the connections without pages the one that has waited longest. What waits on a
- * connection that is lost goes with it.
+ * The connection without pages that has waited longest. Calls that wait on a
+ * lost connection are freed with it.
  */
 static struct svc2_xprt *
 svc2_transfer_first_without_pages(struct svc2_address *ad)
@@ -320,7 +327,7 @@ svc2_transfer_first_without_pages(struct svc2_address *ad)
 	return NULL;
 }
 
-/* Return: whether a connection of the address has had its turn. */
+/* Return: whether a connection of the address has been served. */
 static bool svc2_transfer_serve_address(struct svc2_address *ad)
 {
 	struct svc2_xprt *sp;
@@ -341,7 +348,7 @@ static bool svc2_transfer_serve_address(struct svc2_address *ad)
 	return true;
 }
 
-/* First those without pages */
+/* Serves the connections without pages first. */
 static void svc2_transfer_serve_starved(void)
 {
 	struct svc2_address *ad, *next;
@@ -368,7 +375,7 @@ static void svc2_transfer_serve_connection(struct svc2_xprt *sp)
 	       !svc2_transfer_is_starved(sp, wt->wt_units) &&
 	       svc2_transfer_may_take(sp, wt->wt_units))
 		svc2_transfer_begin_call(sp, wt);
-	/* what has no payload goes on beside the line */
+	/* messages without payload go on beside the queue */
 	if (!svc2_transfer_has_room(sp))
 		return;
 	if (!svc2_transfer_first_call(sp))
@@ -397,13 +404,13 @@ static void svc2_transfer_uncharge(struct svc2_xprt *sp, unsigned int pages)
 {
 	svc2_transfer_account(sp, -(long)pages);
 	svc2_transfer_serve_all();
-	/* its address may be full */
+	/* svc2_transfer_serve_all() skips it if its address is full */
 	if (!list_empty(&sp->sp_transfer.tr_waiting))
 		svc2_transfer_serve_connection(sp);
 }
 
 /**
- * svc2_transfer_set - take over the module parameter transfer_memory
+ * svc2_transfer_set - apply the module parameter transfer_memory
  */
 void svc2_transfer_set(void)
 {
@@ -416,7 +423,7 @@ void svc2_transfer_set(void)
 }
 
 /**
- * svc2_transfer_init - begin with nothing
+ * svc2_transfer_init - initialize the quota of a connection
  * @sp: connection
  */
 void svc2_transfer_init(struct svc2_xprt *sp)
@@ -439,10 +446,10 @@ svc2_transfer_find_address(const struct sockaddr *sa)
 }
 
 /**
- * svc2_transfer_address - address that a connection counts for
+ * svc2_transfer_address - address by which the peer of a connection is counted
  * @sp: connection, between svc2_transfer_begin() and svc2_transfer_end()
  *
- * Return: the address; its port means nothing.
+ * Return: the address; its port is meaningless.
  */
 const struct sockaddr_storage *svc2_transfer_address(const struct svc2_xprt *sp)
 {
@@ -457,7 +464,7 @@ static unsigned int svc2_transfer_max_conns(void)
 	return set ?: max_t(unsigned long, mib / SVC2_CONN_MIB, SVC2_CONNS_MIN);
 }
 
-/* Return: 0, -ENFILE, or -EUSERS when it is @ad that has too many; it may be NULL. */
+/* Return: 0, -ENFILE, or -EUSERS when @ad has too many; it may be NULL. */
 static int svc2_transfer_may_connect(const struct svc2_address *ad)
 {
 	unsigned int all = svc2_transfer_max_conns();
@@ -470,12 +477,12 @@ static int svc2_transfer_may_connect(const struct svc2_address *ad)
 }
 
 /**
- * svc2_transfer_begin - count a connection to those of its address
+ * svc2_transfer_begin - count a connection for its address
  * @sp: connection
  *
  * Context: may sleep.
- * Return: 0; -EUSERS when the address has as many as it may have; -ENFILE when all of
- * them have; or -ENOMEM.
+ * Return: 0; -EUSERS at the limit of the address; -ENFILE at the limit of all
+ * connections; or -ENOMEM.
  */
 int svc2_transfer_begin(struct svc2_xprt *sp)
 {
@@ -530,14 +537,14 @@ void svc2_transfer_end(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_transfer_enter - count the pages of a Call and its Reply, or have the Call wait
+ * svc2_transfer_enter - count pages for a Call and its Reply, or queue the Call
  * @sp: connection
  * @call: Call; sets sm_charged
- * @pages: how many, sm_reply_pages among them; fewer than half of SVC2_TRANSFER_MIN
+ * @pages: number, sm_reply_pages included; less than half of SVC2_TRANSFER_MIN
  *
  * Context: svc thread.
- * Return: 0 when it may have its pages; -EINPROGRESS when it waits, and belongs to the
- * line (R2).
+ * Return: 0 when it may have its pages; -EINPROGRESS when it waits, and belongs
+ * to the queue (R2).
  */
 int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
 			unsigned int pages)
@@ -566,7 +573,7 @@ int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
 }
 
 /**
- * svc2_transfer_serve - a thread is about to carry out a Call
+ * svc2_transfer_serve - note that this thread is about to carry out a Call
  * @sp: connection
  * @call: Call
  *
@@ -581,11 +588,11 @@ void svc2_transfer_serve(struct svc2_xprt *sp, struct svc2_msg *call)
 	list_add(&call->sm_wait.wt_list, &sp->sp_transfer.tr_served);
 }
 
-/* Return: entries of the Send Queue that the Call had for its Reply. */
+/* Return: Send Queue entries that the Call had for its Reply. */
 static unsigned int svc2_transfer_defer_locked(struct svc2_xprt *sp,
 					       struct svc2_msg *call)
 {
-	/* its Reply may be under way: see svc2_reads_free(), svc2_msg_held() */
+	/* its Reply may be in progress: svc2_reads_free(), svc2_msg_held() */
 	unsigned int entries = xchg(&call->sm_entries, 0);
 
 	lockdep_assert_held(&transfer_lock);
@@ -600,11 +607,12 @@ static unsigned int svc2_transfer_defer_locked(struct svc2_xprt *sp,
 }
 
 /**
- * svc2_transfer_defer - the RPC layer may have put off the Call that a thread was at
- * @sp: connection; the thread is done with what it has taken up, and has no Call
+ * svc2_transfer_defer - release the pages of a Call that may have been deferred
+ * @sp: connection; the thread has finished its work, and has no Call
  *
- * Then it gives its pages back, and the Send Queue entries that go with them. Another
- * thread may have taken it up by now.
+ * If the RPC layer has deferred the Call of this thread, the Call gives its
+ * pages back, and the Send Queue entries that go with them. By now a second
+ * thread may have resumed it.
  *
  * Context: any that may put a message.
  */
@@ -624,11 +632,11 @@ void svc2_transfer_defer(struct svc2_xprt *sp)
 			break;
 		}
 	}
-	/* the gate's lock comes first */
+	/* not under transfer_lock: the gate's lock comes first */
 	rpcrdma2_sq_give(&sp->sp_conn, entries);
 }
 
-/* A Call that was put off may have what there is, as one of a connection without any. */
+/* A deferred Call may have any pages left, as if its connection had none. */
 static bool svc2_transfer_may_resume(const struct svc2_xprt *sp,
 				     const struct svc2_msg *call, long more)
 {
@@ -638,16 +646,16 @@ static bool svc2_transfer_may_resume(const struct svc2_xprt *sp,
 }
 
 /**
- * svc2_transfer_take - a Reply has its pages
+ * svc2_transfer_take - count the pages of a Reply
  * @sp: connection
  * @call: its Call; sm_reply_pages are the Reply's now
- * @pages: how many it has
+ * @pages: pages that it has
  *
- * Context: svc thread.
  * A Reply that is much shorter than its Call allows gives the rest back.
  *
- * Return: how many are counted, for svc2_transfer_give(); -ENOMEM when the Call was put
- * off, and the Reply can not have them now.
+ * Context: svc thread.
+ * Return: number of counted pages, for svc2_transfer_give(); -ENOMEM when the
+ * Call was deferred, and the Reply cannot have them now.
  */
 int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
 		       unsigned int pages)
@@ -670,10 +678,10 @@ int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
 }
 
 /**
- * svc2_transfer_untake - a Reply has not been posted, and another one may be
+ * svc2_transfer_untake - return the pages of a Reply that was not posted
  * @sp: connection
- * @call: its Call; gets the pages back
- * @pages: how many were counted
+ * @call: its Call; gets the pages back, perhaps for another Reply
+ * @pages: number of counted pages
  *
  * Context: svc thread.
  */
@@ -686,9 +694,9 @@ void svc2_transfer_untake(struct svc2_xprt *sp, struct svc2_msg *call,
 }
 
 /**
- * svc2_transfer_give - pages have been let go of
+ * svc2_transfer_give - return counted pages to the quota
  * @sp: connection
- * @pages: how many were counted, of a Call or of a Reply
+ * @pages: number of counted pages, of a Call or of a Reply
  *
  * Context: svc thread, send CQ, ->xpo_free.
  */
@@ -701,7 +709,7 @@ void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages)
 }
 
 /**
- * svc2_transfer_leave - a Call gives back what it still has
+ * svc2_transfer_leave - give back the pages that a Call still has
  * @sp: connection
  * @call: Call
  *
@@ -719,7 +727,7 @@ void svc2_transfer_leave(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /**
- * svc2_transfer_has_room - has a connection no more than it may have?
+ * svc2_transfer_has_room - check whether a connection is within its quota
  * @sp: connection
  */
 bool svc2_transfer_has_room(const struct svc2_xprt *sp)
@@ -729,12 +737,13 @@ bool svc2_transfer_has_room(const struct svc2_xprt *sp)
 }
 
 /**
- * svc2_transfer_wait - queue a connection again when it has no more than it may have
+ * svc2_transfer_wait - queue a connection until it is within its quota
  * @sp: connection; SVC2_F_THROTTLED is set
  *
- * The caller looks once more afterwards, and has passed a full barrier since it set that.
- * svc2_transfer_serve_connection(), which may be the caller, serves a connection that
- * waits already: with the lock held it queues the connection.
+ * The caller checks again afterwards, and has passed a full barrier since it
+ * set that flag. svc2_transfer_serve_connection() may get here with the lock
+ * held, when it queues its connection for a thread: this connection has room or
+ * waits already, so the lock is not taken again.
  */
 void svc2_transfer_wait(struct svc2_xprt *sp)
 {
@@ -746,8 +755,8 @@ void svc2_transfer_wait(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_transfer_flush - let go of the Calls that wait
- * @sp: connection that no thread has to do with any more
+ * svc2_transfer_flush - remove the Calls that wait
+ * @sp: connection that no thread uses any longer
  * @line: where to put them, as struct svc2_waiter
  *
  * Context: ->xpo_free.
@@ -757,13 +766,13 @@ void svc2_transfer_flush(struct svc2_xprt *sp, struct list_head *line)
 	guard(spinlock)(&transfer_lock);
 	list_splice_tail_init(&sp->sp_transfer.tr_line, line);
 	svc2_transfer_unqueue(sp);
-	/* it may have been owed what others wait for */
+	/* other connections may wait because it was starved */
 	svc2_transfer_serve_all();
 }
 
 /**
- * svc2_transfer_show - what of the memory is in use, and for which address
- * @seq: where to
+ * svc2_transfer_show - show the memory of payload, in total and by address
+ * @seq: destination
  */
 void svc2_transfer_show(struct seq_file *seq)
 {

@@ -2,19 +2,19 @@
 /*
  * Connections: from the request to connect to the last reference.
  *
- * Loss of a connection begins with svc2_close(), wherever it is noticed. That
- * only marks the svc_xprt, and wakes the threads in the gates so that none waits
- * for what will not come; an svc thread then detaches it, and it is destroyed
- * with its last reference. The RPC layer also sets XPT_CLOSE by itself, when the
- * service stops or the connection has been idle for long; the connection is then
- * lost in ->xpo_detach.
+ * Loss of a connection begins with svc2_close(), wherever it is noticed.
+ * svc2_close() only marks the svc_xprt, and wakes the threads in the gates,
+ * whose units might never come; an svc thread then detaches the connection, and
+ * it is destroyed with its last reference. The RPC layer also sets XPT_CLOSE by
+ * itself, when the service stops or the connection has been idle for some time;
+ * the connection is then lost in ->xpo_detach.
  *
- * Removal of a device is nothing special. The rdma_cm tells every cm_id of
- * the device, connected or not, and then waits for all of them to be
- * destroyed before it lets the device go (cma_process_remove()). A connection
- * that is told closes like any other, and its cm_id is destroyed last (R7),
- * when queue pair, CQs, memory regions and protection domain are gone. An
- * ib_client of this module would only repeat that.
+ * Removal of a device needs no special code. The rdma_cm sends an event to
+ * every cm_id of the device, connected or not, and then waits for all of them
+ * to be destroyed before it releases the device (cma_process_remove()). A
+ * connection with that event closes like any other, and its cm_id is destroyed
+ * last (R7), when queue pair, CQs, memory regions and protection domain are
+ * gone. An ib_client of this module would only repeat that.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -52,8 +52,9 @@ static void svc2_room(struct rpcrdma2_conn *co)
 
 	svc2_gate_serve(sp, &sp->sp_sq);
 	/*
-	 * The RPC layer puts its transport when this connection goes, after it is lost, and
-	 * frees it a grace period later. What waits was woken when it was closed.
+	 * The RPC layer puts its transport when this connection goes, after it
+	 * is lost, and frees it a grace period later. Its waiters were woken
+	 * when it was closed.
 	 */
 	rcu_read_lock();
 	/* pairs with svc2_bc_setup() */
@@ -79,8 +80,7 @@ static const struct rpcrdma2_conn_ops svc2_conn_ops = {
 };
 
 /*
- * CM handler of a connection. Before it is accepted a connection is not the RPC
- * layer's to close.
+ * CM handler of a connection. The RPC layer closes only accepted connections.
  */
 static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -105,7 +105,7 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* Work. A message comes only from a peer that has the server's answer. */
+/* Work. Only a peer that has the server's answer can send a message. */
 static void svc2_not_established(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(to_delayed_work(work),
@@ -122,7 +122,7 @@ static void svc2_qp_event(struct ib_event *event, void *context)
 	trace_svc2_event(svc2_peer(sp), ib_event_msg(event->event), 0);
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
-		/* the peer's last word of the handshake is late or lost */
+		/* the peer's last message of the handshake is late or lost */
 		rdma_notify(sp->sp_conn.co_id, event->event);
 		break;
 	case IB_EVENT_PATH_MIG:
@@ -144,8 +144,8 @@ static void svc2_conn_set_addresses(struct svc2_xprt *sp)
 
 	svc_xprt_set_remote(xprt, remote, svc_addr_len(remote));
 	/*
-	 * The requester does not choose its port. Without one the reply cache
-	 * knows it again on its next connection.
+	 * The requester does not choose its port. Without a port the reply
+	 * cache recognizes the requester on its next connection.
 	 */
 	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
 	svc_xprt_set_local(xprt, local, svc_addr_len(local));
@@ -155,14 +155,14 @@ static const struct svc_xprt_ops svc2_ops;
 
 /**
  * svc2_conn_create - make the object for a request to connect
- * @listener: what was asked; its service and network namespace are those of the
- *	connection
+ * @listener: listener that received it; the connection gets its service and
+ *	network namespace
  * @id: the new connection's identifier, which gets its handler here
- * @param: what the peer asks for
+ * @param: parameters of the request
  *
  * Context: CM handler of @id.
- * Return: a connection that holds a reference on the module; NULL when there
- * is no memory.
+ * Return: a connection that holds a reference on the module; NULL when there is
+ * no memory.
  */
 struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 				   struct rdma_cm_id *id,
@@ -176,7 +176,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	svc_xprt_init(listener->xpt_net, listener->xpt_class, &sp->sp_xprt,
 		      listener->xpt_server);
 	sp->sp_xprt.xpt_ops = &svc2_ops;
-	__module_get(THIS_MODULE);	/* the listener has one */
+	__module_get(THIS_MODULE);	/* the listener holds one */
 	/* requests are paced by credits: RFC 7530 section 3.1 */
 	set_bit(XPT_CONG_CTRL, &sp->sp_xprt.xpt_flags);
 
@@ -216,7 +216,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	return sp;
 }
 
-/* What the service is configured for, as far as the device can do it (C-003) */
+/* Applies the configured sizes, within the limits of the device (C-003). */
 static int svc2_conn_size_receives(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
@@ -239,11 +239,11 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
 }
 
 /*
- * The Send Queue takes at least the longest chain there can be: everything
- * but its size in pages is bounded by what a header can hold. Beyond that it
- * is large enough to keep a device busy, not for all that may be outstanding;
- * Calls wait in line for the rest. Where a device has too few entries Calls of the
- * server are the first to be fewer.
+ * The Send Queue holds at least the longest possible chain: the service limits
+ * its pages, and the capacity of a header limits the rest. Beyond that the
+ * queue is large enough to keep a device busy, not for all Calls that may be
+ * outstanding; Calls wait in the gate for the rest. If a device has too few
+ * entries, callbacks are reduced first.
  */
 static int svc2_conn_size_sq(struct svc2_xprt *sp,
 			     struct rpcrdma2_conn_size *size)
@@ -262,7 +262,7 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 	/* one entry is for the drain */
 	longest += batch + 1;
 	sends = sp->sp_credits + SVC2_TX_RESERVE + batch;
-	/* below the default few are saved: no more than it needs */
+	/* below the default a reduction saves little: only if necessary */
 	while (sp->sp_backward_max > 1 &&
 	       longest + svc2_backward_wrs(sp) +
 	       (sp->sp_backward_max > SVC2_BACKWARD_CREDITS ? sends : 0) > most)
@@ -271,7 +271,7 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 
 	wrs = max3(longest + sends, 4 * sp->sp_credits - 1,
 		   SVC2_LARGE_CALLS * per_call);
-	/* some devices keep an entry free, and a power of two in all */
+	/* some devices keep an entry free, and round up to a power of two */
 	wrs = min_t(u32, roundup_pow_of_two(wrs + 1) - 1, most);
 	if (wrs < longest)
 		return -EINVAL;
@@ -285,7 +285,7 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 	return 0;
 }
 
-/* There is room for all Receives that may ever be made. */
+/* There is room for all Receives that may be made later. */
 static int svc2_conn_size_queues(struct svc2_xprt *sp,
 				 struct rpcrdma2_conn_size *size)
 {
@@ -305,7 +305,7 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	return 0;
 }
 
-/* Calls with chunks take memory regions, and a device that registers them. */
+/* Callbacks with chunks need memory regions that the device registers. */
 static u32 svc2_conn_size_backward(struct svc2_xprt *sp)
 {
 	const struct ib_device_attr *attrs =
@@ -323,7 +323,7 @@ static u32 svc2_conn_size_backward(struct svc2_xprt *sp)
 	return level;
 }
 
-/* What is announced of this end: S13, S20, S22, 2.6 */
+/* Properties that this end announces: S13, S20, S22, 2.6 */
 static void svc2_conn_announce(struct svc2_xprt *sp,
 			       struct rpcrdma2_props *able)
 {
@@ -371,20 +371,20 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 						attrs->max_qp_rd_atom),
 		.initiator_depth	= min_t(u32, sp->sp_ord,
 						attrs->max_qp_init_rd_atom),
-		/* for the peer's Sends: control messages are not counted */
+		/* for the peer's Sends: control messages need no credit */
 		.rnr_retry_count	= 7,
 	};
 	int ret;
 
-	/* without RDMA Reads there would be no WRITE */
+	/* a WRITE needs RDMA Reads */
 	if (!param.initiator_depth)
 		return -EINVAL;
 	rpcrdma2_cm_encode(&private, &limits);		/* S28 */
-	/* a peer that found no Receive tries again soon, not after 0.6 s */
+	/* a peer that found no Receive retries soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(sp->sp_conn.co_id, IB_RNR_TIMER_000_64);
 
 	rdma_lock_handler(sp->sp_conn.co_id);
-	/* before an event that ends it */
+	/* before an event that cancels it */
 	queue_delayed_work(svc2_wq, &sp->sp_deadline, SVC2_ESTABLISH_TIMEOUT);
 	ret = rdma_accept(sp->sp_conn.co_id, &param);
 	rdma_unlock_handler(sp->sp_conn.co_id);
@@ -395,7 +395,7 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
  * svc2_conn_setup - accept a connection
  * @sp: connection, taken off ls_pending
  *
- * Receives are posted before the peer learns that it may send.
+ * Receives are posted before the peer may send.
  *
  * Context: svc thread; sleeps.
  * Return: 0, or a negative errno; the caller's reference undoes all of it.
@@ -432,10 +432,11 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 }
 
 /*
- * The RPC layer counts the connections whose requester it does not know yet. A
- * thread that still serves a Call may get to know this one after it was counted
- * off, and count it off again; with a count below 0 the RPC layer closes each new
- * connection. One that is counted off before it goes is not counted off again.
+ * The RPC layer counts the connections whose requester is not known yet, in
+ * sv_tmpcnt. A thread that still serves a Call could identify the requester
+ * after this connection was subtracted, and subtract it again; with a count
+ * below 0 the RPC layer closes each new connection. svc_xprt_set_valid()
+ * subtracts the connection before it goes, so it is not subtracted again.
  */
 static void svc2_detach(struct svc_xprt *xprt)
 {
@@ -443,15 +444,15 @@ static void svc2_detach(struct svc_xprt *xprt)
 
 	svc2_count(disconnects);
 	svc_xprt_set_valid(xprt);
-	/* what is flushed from now on is no reason to close */
+	/* completions flushed from now on are no reason to close */
 	svc2_close(sp, RPCRDMA2_LOSS_ENDED);
 	rdma_disconnect(sp->sp_conn.co_id);
 	svc2_bc_detach(sp);
 }
 
 /*
- * R5: what threads and Calls have taken is back. B-05: what the peer has not answered
- * was given up.
+ * R5: all units that threads and Calls have taken are back. B-05: callbacks
+ * that the peer has not answered were aborted.
  */
 static bool svc2_is_whole(const struct svc2_xprt *sp)
 {
@@ -461,7 +462,7 @@ static bool svc2_is_whole(const struct svc2_xprt *sp)
 	       sp->sp_nposted == sp->sp_ngone;
 }
 
-/* Last reference: no thread, but perhaps the device, still has to do with it */
+/* Last reference: no thread uses the connection, but the device may. */
 static void svc2_free(struct svc_xprt *xprt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
@@ -491,7 +492,7 @@ static void svc2_free(struct svc_xprt *xprt)
 	kfree(sp);
 }
 
-/* Called before ->xpo_detach where a peer's silence would delay that. */
+/* Called before ->xpo_detach, where a silent peer would delay that. */
 static void svc2_kill_temp_xprt(struct svc_xprt *xprt)
 {
 }
