@@ -11,8 +11,7 @@
  *   answer:  svc thread: recvfrom.c --> svc2_take_answer --> call.c --> RPC task
  *
  * The rpc_xprt has no connection of its own and cannot connect. The RPC layer
- * closes it when it closes the svc_xprt, which exists as long as there are
- * callbacks.
+ * closes it when it closes the svc_xprt, which outlives all callbacks.
  *
  * The credits of the two directions are independent (B-04, B-17): the RPC
  * layer's congestion window is the peer's grant (B-05), less the aborted
@@ -162,8 +161,8 @@ static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
- * The peer answers a callback that was aborted, or is about to be: it no longer
- * uses its memory. svc2_call_revoke() handles the invalidated handle.
+ * The peer answers a callback that was aborted, or is about to be: the peer no
+ * longer uses its memory. svc2_call_revoke() handles the invalidated handle.
  */
 static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 			       struct rpcrdma2_msg *msg)
@@ -260,7 +259,7 @@ static int svc2_bc_send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		rqst->rq_xtime = ktime_get();
 		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid,
 					    svc2_call_of(rqst));
-		/* It may be too long now: it is built again. */
+		/* the callback may be too long now: it is built again */
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
 		if (ret && first) {
 			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
@@ -597,11 +596,11 @@ static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
 }
 
 /*
- * A connection has one such transport; the RPC layer reuses it as long as the
- * connection lasts, and drops its reference with the svc_xprt. Two sessions
- * that begin on one connection at once may both come here: the second gets
- * -EAGAIN. (Or it finds the first transport in rpc_create(), perhaps before the
- * setup is complete: every transport has that race.)
+ * A connection has one such transport; the RPC layer reuses it until the
+ * connection ends, and drops its reference with the svc_xprt. Two sessions that
+ * begin on one connection at once may both come here: the second gets -EAGAIN.
+ * (Or it finds the first transport in rpc_create(), perhaps before the setup is
+ * complete: every transport has that race.)
  */
 static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 {

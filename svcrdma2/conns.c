@@ -32,7 +32,7 @@ void svc2_count_error(u32 code)
 }
 
 /*
- * Calls that have lost their connection.
+ * Calls that broke their connection.
  *
  * The requester's device may refuse a transfer, because the memory that the
  * Call offers is not there, or because the Reply is longer than the requester's
@@ -41,13 +41,14 @@ void svc2_count_error(u32 code)
  * necessary from its reply cache: the Call may have been carried out. If not,
  * the next connection is lost as well, with all other RPCs on it. So the server
  * remembers such a Call for a while, by its xid and its source address. If it
- * has lost two connections, the server answers it with an error, which ends
+ * has broken two connections, the server answers it with an error, which ends
  * that RPC alone (C-093, C-094). The address is that of transfer.c, which the
- * peer does not choose. Peers that share an address, as behind a router of
- * InfiniBand, can get the error for a Call of another peer with the same xid.
+ * peer does not choose. Peers that share an address, as hosts behind an
+ * InfiniBand router do, can get the error for a Call of another peer with the
+ * same xid.
  *
  * The table is small. A peer that fills it evicts the Calls of other peers:
- * these lose one more connection.
+ * these break one more connection.
  */
 
 static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */
@@ -63,7 +64,7 @@ static struct svc2_lost_key svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
 }
 
 /**
- * svc2_lost_note - record that a Call has lost its connection
+ * svc2_lost_note - record that a Call broke its connection
  * @sp: connection
  * @xid: of the Call
  *
@@ -79,7 +80,7 @@ void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
 }
 
 /**
- * svc2_was_lost - check whether a Call is refused for its lost connections
+ * svc2_was_lost - check whether a Call is refused because it broke connections
  * @sp: connection on which it was received
  * @xid: of the Call
  *

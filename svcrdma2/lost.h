@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls that have lost their connection, see conns.c. Pure functions. */
+/* Calls that broke their connection, see conns.c. Pure functions. */
 #ifndef _SVCRDMA2_LOST_H
 #define _SVCRDMA2_LOST_H
 
@@ -11,7 +11,7 @@
 
 #define SVC2_LOST_MAX	64
 #define SVC2_LOST_FOR	(120 * HZ)
-/* Connections that a Call may lose before it is refused */
+/* Connections that a Call may break before it is refused */
 #define SVC2_LOST_TIMES	2
 
 /**
@@ -27,11 +27,11 @@ struct svc2_lost_key {
 };
 
 /**
- * struct svc2_loss - a Call that has lost a connection
+ * struct svc2_loss - a Call that broke a connection
  * @ls_net: as in the key
  * @ls_peer: as in the key
  * @ls_xid: as in the key
- * @ls_times: number of connections it has lost, 0 in an unused entry
+ * @ls_times: number of connections that it broke, 0 in an unused entry
  * @ls_since: time of the last loss, in jiffies
  */
 struct svc2_loss {
@@ -43,7 +43,7 @@ struct svc2_loss {
 };
 
 /**
- * struct svc2_losses - the last Calls that have lost a connection
+ * struct svc2_losses - the last Calls that broke a connection
  * @lo_all: entries
  * @lo_next: next entry to use
  * @lo_used: number of entries in use
@@ -79,7 +79,7 @@ static inline struct svc2_loss *svc2_loss_find(struct svc2_losses *lo,
 }
 
 /**
- * svc2_loss_note - record that a Call has lost a connection
+ * svc2_loss_note - record that a Call broke a connection
  * @lo: known losses
  * @key: the Call
  * @now: in jiffies
@@ -104,7 +104,7 @@ static inline void svc2_loss_note(struct svc2_losses *lo,
 }
 
 /**
- * svc2_loss_is_last - check whether a Call has lost its maximum of connections
+ * svc2_loss_is_last - check whether a Call broke its maximum of connections
  * @lo: known losses; the Call is removed if so
  * @key: the Call
  * @now: in jiffies
