@@ -116,8 +116,8 @@ static void svc2_gate_queue(struct svc2_xprt *sp, struct svc2_waiter *wt)
 }
 
 /*
- * Joins in front of the Calls: these leave units for threads, and may wait as
- * long as the peer takes. Return: whether @wt has been served.
+ * Joins in front of the Calls: these leave units for threads, and the peer
+ * decides how long they wait. Return: whether @wt has been served.
  */
 static bool svc2_gate_join(struct svc2_xprt *sp, struct svc2_gate *ga,
 			   struct svc2_waiter *wt)
@@ -330,8 +330,8 @@ void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line)
 }
 
 /*
- * True if there are no waiters, and a send context is left for another Call
- * beside those in hand, which xpt_nr_rqsts counts. A posted Reply may count on
+ * True if there are no waiters, and a send context is left for a further Call
+ * besides those in hand, which xpt_nr_rqsts counts. A posted Reply may count on
  * both sides until its thread releases it; then the RPC layer checks again.
  *
  * A Call that a gate or transfer.c has served, or for which a shortage has

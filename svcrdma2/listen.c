@@ -8,7 +8,7 @@
  * A listener on one address belongs to one device. When that device is removed,
  * or the address moves to another device, the CM's listener is useless. The CM
  * handler can neither destroy nor replace it, so it schedules ls_work, which
- * destroys it and listens again. The work retries as long as necessary, for the
+ * destroys it and listens again. The work retries until it succeeds, for the
  * address may come back with another device. The rdma_cm itself follows the
  * devices for listeners on any address.
  */
