@@ -295,7 +295,7 @@ void svc2_call_answered(struct svc2_call *sc)
 	else if (unlikely(rpcrdma2_conn_is_lost(&sp->sp_conn)))
 		/*
 		 * @sc may be gone. A fence that was posted in part reports
-		 *	nothing.
+		 * nothing.
 		 */
 		svc2_call_drain(sp);
 }
@@ -336,7 +336,7 @@ void svc2_call_revoke(struct svc2_call *sc)
 	    wait_for_completion_timeout(&sc->sc_revoked, SVC2_REVOKE_TIMEOUT) &&
 	    !rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
-	/* svc2_call_revoked() may be running: the drain ends all completions */
+	/* svc2_call_revoked() may be running until the queue is drained */
 	svc2_close(sp, RPCRDMA2_LOSS_STALLED);
 	svc2_call_drain(sp);
 	rpcrdma2_strip(&sp->sp_conn, &sc->sc_exposed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties: those that the peer advertises, and those of the server.
+ * Properties that the peer advertises, and those of the server.
  *
  * A CONNPROP is the first message of a version 2 client; the server answers
  * with its own, once (S29). The properties of the peer bound the server's Sends
@@ -19,8 +19,8 @@
 
 /*
  * @h is the header of the message that is answered, and is overwritten: the
- *	answer has its spelling (S01). An answer that the peer cannot receive
- *	becomes an error (C-093).
+ * answer has its spelling (S01). An answer that the peer cannot receive becomes
+ * an error (C-093).
  */
 static void svc2_props_post(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 			    const struct rpcrdma2_propmsg *pm)
@@ -151,8 +151,8 @@ int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
 }
 
 /*
- * S18: an error carries only an xid, so no callback may have the same xid: it
- * is taken from the sequence of the callbacks.
+ * S18: an error carries only an xid, so a property message must not have the
+ * xid of a callback: its xid is taken from the sequence of the callbacks.
  */
 static u32 svc2_props_take_xid(struct svc2_xprt *sp)
 {
@@ -166,7 +166,7 @@ static u32 svc2_props_take_xid(struct svc2_xprt *sp)
 }
 
 /*
- * True if there is a send context beside those of the threads with a Call. A
+ * True if there is a send context besides those of the threads with a Call. A
  * Call may have been taken up without one (svc2_gate_has_room()), and XPT_BUSY
  * does not wait for the peer.
  */

@@ -76,8 +76,8 @@ static void svc2_arg_check(const struct xdr_buf *arg)
 #else
 /*
  * In one piece: nfsd writes data that begins in a page of rq_arg from the
- * beginning of that page, wherever it begins. So all of a Call is its head, at
- * consecutive addresses, or the data begins where a page does.
+ * beginning of that page, wherever in the page it begins. So all of a Call is
+ * its head, at consecutive addresses, or the data begins where a page does.
  *
  * RPCSEC_GSS takes the physical address of the head. With it an inline Call is
  * copied, the head of a flat Call is the first page, and a Call whose data
@@ -224,7 +224,7 @@ static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
 		svc2_msg_put(sp, call);
 		return 0;
 	}
-	/* C-083: one Read chunk would do; other errors carry no number */
+	/* C-083: a single Read chunk would do; other errors carry no number */
 	if (unlikely(verdict))
 		return svc2_refuse_with(sp, call, verdict, 1, 0);
 
@@ -320,7 +320,7 @@ static int svc2_read_take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /*
- * Takes the pages, and builds the RDMA Reads; on failure it may have the pages.
+ * Takes pages, and builds the RDMA Reads; on failure the Call may have pages.
  */
 static int svc2_read_begin(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
@@ -338,10 +338,7 @@ static int svc2_read_begin(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return ret;
 }
 
-/*
- * Takes memory and resources of the device. A step that is done is not
- * repeated.
- */
+/* Takes the resources of RDMA Reads. A step that is done is not repeated. */
 static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -647,7 +644,7 @@ static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
 /*
  * In this order: version, verdict, handler.
  *
- * Return: octets of a Call in rq_arg, or 0.
+ * Return: bytes of a Call in rq_arg, or 0.
  */
 static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 {
