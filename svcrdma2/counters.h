@@ -77,7 +77,7 @@
 	C(sends_with_inv)	/* of these, Send With Invalidate */	\
 	C(send_completions)	/* completions of any chain */		\
 	C(receives_raised)	/* changes to larger Receives */	\
-	C(receives_lowered)	/* and to smaller ones, by request of the peer */ \
+	C(receives_lowered)	/* and to smaller ones, as the peer requested */ \
 	C(grants_raised)	/* up to twice the credits */		\
 	C(grants_lowered)	/* by one credit, when memory is short */ \
 	C(grants_denied)	/* not raised, or small from the start */ \

@@ -63,7 +63,7 @@ static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
 /**
  * svc2_grant_next - grant that a connection needs next
  * @grant: current grant
- * @busy: Calls that are in process, or were until now
+ * @busy: Calls in process, now or a moment ago
  * @max: upper limit of the grant
  *
  * Return: twice @grant, up to @max, when three quarters are busy; else @grant.

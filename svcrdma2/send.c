@@ -34,7 +34,7 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 	__be32 *word = tx->tx_buf;
 
 	if (tx->tx_call)
-		/* pairs with svc2_bc_claim_call(), even if a peer guesses the xid */
+		/* pairs with svc2_bc_claim_call(); a peer may guess the xid */
 		smp_store_release(&tx->tx_call->sc_vers, tx->tx_vers);
 	if (!tx->tx_backward)
 		word[2] = cpu_to_be32(READ_ONCE(svc2_from_conn(co)->sp_grant));
@@ -42,7 +42,7 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 				      tx->tx_sge[0].length, DMA_TO_DEVICE);
 }
 
-/* Records a Reply that the peer's device has refused, or its RDMA Writes */
+/* Records a Reply if the peer's device has refused it or its RDMA Writes */
 static void svc2_tx_note_refused(struct svc2_xprt *sp, const struct svc2_tx *tx)
 {
 	const __be32 *word = tx->tx_buf;
@@ -277,7 +277,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	if (ret)
 		return ERR_PTR(ret);
 	do {
-		/* Out of memory: another Send's context will do. */
+		/* Out of memory: retry until a context comes back. */
 		tx = svc2_tx_pop(sp) ?: svc2_tx_alloc(sp, GFP_KERNEL);
 		ret = tx ? 0 : -ENOMEM;
 	} while (svc2_try_again(sp, &tries, &ret));

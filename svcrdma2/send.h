@@ -65,8 +65,9 @@ struct svc2_tx_page {
  *	or 0
  * @tx_wr: the Send
  * @tx_rw: RDMA Writes
- * @tx_bufs: buffer for the transport header and the data copied behind it. One
- *	page that stays mapped, and more once a Reply that needs them is copied
+ * @tx_bufs: buffer for the transport header and the data copied behind it. The
+ *	first page stays mapped; further pages are added when a Reply that needs
+ *	them is copied
  * @tx_nbufs: entries of @tx_bufs
  * @tx_buf: address of the first
  * @tx_len: bytes in the buffer

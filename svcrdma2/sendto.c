@@ -13,8 +13,8 @@
  * RDMA2_ERROR: as the answer to a message, or in place of a Reply.
  *
  * A message that may be answered always is, or the connection is lost (S46):
- * one send context is for an answer or, when that cannot be built, for the
- * error instead.
+ * the same send context serves for the answer or, when that cannot be built,
+ * for the error instead.
  */
 
 /* S49: a plain Send, whatever handle the Call nominated */
@@ -99,7 +99,7 @@ int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *msg,
 }
 
 /**
- * svc2_refuse - answer a message with an error that has the server's limits
+ * svc2_refuse - answer a message with an error that reports the server's limits
  * @sp: its connection
  * @msg: message, which may be answered (S38); gone afterwards (C-082)
  * @code: code of the error

@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/types.h>
 
-/* this fraction of all pages is reserved for connections without any: 1/8 */
+/* 1/8 of all pages is reserved for connections without any */
 #define SVC2_TRANSFER_KEPT	8
 /* a Reply up to this number of pages is not counted: 32 KiB, at least a page */
 #define SVC2_REPLY_FEW		DIV_ROUND_UP(32768, PAGE_SIZE)
@@ -30,7 +30,7 @@
  *
  * The connections of one address may have half of all pages. A connection
  * without pages may have any pages that are left. A connection with pages may
- * have as many pages as are left afterwards, of the half and of the whole
+ * have at most the amount that is left afterwards, of the half and of the whole
  * without the reserve. Thus each of n connections of an address holds at most
  * 1/(n+1) of the half, the same amount is left for one more connection, and the
  * reserve is left for other addresses.
@@ -86,7 +86,7 @@ static inline unsigned int svc2_reply_pages(u64 offered, unsigned int most)
  *
  * The part of the Reply in a chunk begins and ends within a page, and may cross
  * from the head to the pages and from these to the tail; a segment ends within
- * a page. One RDMA Write of each segment may be narrower than the others.
+ * a page. An RDMA Write of each segment may be narrower than the others.
  *
  * Return: number of entries, including one for the Send.
  */

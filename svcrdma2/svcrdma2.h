@@ -6,7 +6,7 @@
  * an RDMA2_ERROR), send.c. Below these are message.c (life cycle of a message),
  * grant.c (number of Receives), sizes.c (size of Receives), sq.c (entries of
  * the Send Queue), gate.c (wait queues for scarce resources), transfer.c
- * (payload quotas), conns.c (connections, and Calls that lost them), enqueue.c
+ * (payload quotas), conns.c (connections, and Calls that broke them), enqueue.c
  * (wakeup of an svc thread for a connection) and the core's Send Queue, RDMA
  * Reads and Writes. recvfrom.c passes property messages to props.c, and Replies
  * to callbacks, the Calls of the server, to backchannel.c. Callbacks begin in
@@ -52,9 +52,9 @@
  *	until a batch that has left rp_free is posted. Receives for a larger grant are
  *	posted before the grant is raised, and a Receive that is freed lowers
  *	the grant before the Reply leaves. The grant is written into each
- *	header at the post, under sq_lock, so that a larger grant never follows
- *	a lowered one. Receives for the answers to callbacks are posted before
- *	the first of these callbacks is made.
+ *	header at the post, under sq_lock, so that a lowered grant is never
+ *	followed by its old value. Receives for the answers to callbacks are
+ *	posted before the first of these callbacks is made.
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
  *   R8 No callback ends while one of its memory regions is live: sc_exposed is
  *	empty in svc2_call_end() (asserted there), and when svc2_bc_free() frees
@@ -136,17 +136,14 @@ enum {
 	/* Calls with the largest payload that fit the Send Queue */
 	SVC2_LARGE_CALLS	= 16,
 	/*
-	 * RDMA Reads that one header can request: one for each segment, and one
-	 * more for each place where a Position-Zero chunk is interrupted.
+	 * RDMA Reads that a header can request: its segments, and one more for
+	 * each place where a Position-Zero chunk is interrupted.
 	 */
 	SVC2_MAX_READS		= RPCRDMA2_MAX_SEGMENTS + RPCRDMA2_MAX_READ_CHUNKS,
 
 	/* default limit on the connections of an address */
 	SVC2_ADDRESS_CONNS	= 128,
-	/*
-	 * default limit on all connections: one for these MiB of memory;
-	 * minimum
-	 */
+	/* default limit on all connections: MiB of memory for each; minimum */
 	SVC2_CONN_MIB		= 8,
 	SVC2_CONNS_MIN		= 64,
 
@@ -160,7 +157,7 @@ enum {
  * waits, a dynamic pool of threads does not grow, and a service that stops
  * waits for its threads one by one: so the limit is short.
  *
- * A Reply passes two gates with its thread, and a third one if its Call was
+ * A thread passes two gates with a Reply, and a third one if the Call was
  * deferred. Together with the pauses for memory in four places
  * (SVC2_SHORTAGE_TRIES) nfsd stops within 30 s.
  */
@@ -300,8 +297,7 @@ static inline bool svc2_msg_is_read(const struct svc2_msg *call)
  * @ls_delay: delay of the next attempt
  * @ls_detached: no further attempts
  * @ls_work: replaces a listener that was lost
- * @ls_pending: connections not yet accepted; each holds a reference on this
- *	listener
+ * @ls_pending: connections not yet accepted, with references on this listener
  * @ls_npending: number of these
  */
 struct svc2_listener {
@@ -412,9 +408,9 @@ enum {
  *
  * @sp_read_chunks: total of Read chunks of the client that were used; for the
  *	view
- * @sp_write_chunks: the same of Write chunks
- * @sp_reply_chunks: the same of Reply chunks
- * @sp_called: the same of callbacks
+ * @sp_write_chunks: the same for Write chunks
+ * @sp_reply_chunks: the same for Reply chunks
+ * @sp_called: the same for callbacks
  * @sp_errors: RDMA2_ERROR messages sent to it
  */
 struct svc2_xprt {

@@ -2,10 +2,10 @@
 /*
  * Rules that depend on the version of a Call. Pure functions.
  *
- * The server keeps no version for a connection: each Call carries its own, and
- * the answer uses it (S35). The codec handles the header layouts. Here are the
- * checks that remain: whether the version is allowed, how large the Send may
- * be, and which handle it may invalidate.
+ * The server keeps no version for a connection: the answer to a Call has the
+ * version of that Call (S35). The codec handles the header layouts. Here are
+ * the checks that remain: whether the version is allowed, how large the Send
+ * may be, and which handle it may invalidate.
  */
 #ifndef _SVCRDMA2_VERSIONS_H
 #define _SVCRDMA2_VERSIONS_H
@@ -52,7 +52,7 @@ static inline bool svc2_speaks(const struct svc2_versions *vs, u32 vers)
  * @vers: version of the message that is answered
  * @cm: private data of the requester, the limit in version 1 (P-04, P-12, E-14,
  *	S28)
- * @ex: properties of both ends; those of the peer are the limit in version 2
+ * @ex: properties of both ends, of which the peer's are the limit in version 2
  *	(C-005, S13, S33)
  */
 static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
