@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Transport headers of versions 1 and 2 on the wire, and the private data of the CM.
- * Nothing here touches a device or a connection.
+ * Encoding and decoding of the transport headers of versions 1 and 2, and of
+ * the private data of the CM. Nothing here touches a device or a connection.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -19,8 +19,8 @@
 #include "wire.h"
 
 /*
- * Private data of the connection manager, RFC 8797. Always sent, and made use
- * of only on a version 1 connection (S28).
+ * Private data of the connection manager, RFC 8797. It is always sent, but used
+ * only on a version 1 connection (S28).
  */
 
 void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
@@ -60,17 +60,17 @@ bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 EXPORT_SYMBOL_GPL(rpcrdma2_cm_decode);
 
 /*
- * RDMA2_ERROR: what its body holds, how a Call turns into the error that answers
- * it, and what a requester does about one (2.4 of Documentation/protocol.rst).
+ * RDMA2_ERROR: its body, the conversion of a Call into the error that answers
+ * it, and the reaction of a requester (2.4 of Documentation/protocol.rst).
  */
 
 /**
  * struct code - an error of version 2
  * @args: words that follow it
- * @arg: the first one, where it is a limit of the decoder
- * @arg2: the second one, likewise
- * @remedy: what a requester does about it, once
- * @needs: the word that must not be 0 for that: 1, 2, or 0 for none
+ * @arg: first word, if it is a limit of the decoder
+ * @arg2: second word, if it is a limit of the decoder
+ * @remedy: reaction of a requester, once for each RPC
+ * @needs: word that must not be 0 for the remedy: 1, 2, or 0 for none
  */
 struct code {
 	u8			args;
@@ -92,12 +92,12 @@ static const struct code codes[] = {
 		1, 0, 0, RPCRDMA2_REMEDY_FEWER_SEGMENTS, 1 },
 	[RDMA2_ERR_WRITE_RESOURCE] = {
 		2, 0, 0, RPCRDMA2_REMEDY_LARGER_WRITE, 2 },
-	[RDMA2_ERR_REPLY_RESOURCE] = {	/* S41: 0 is unknown */
+	[RDMA2_ERR_REPLY_RESOURCE] = {	/* 0 is unknown (S41) */
 		1, 0, 0, RPCRDMA2_REMEDY_LARGER_REPLY, 1 },
 	[RDMA2_ERR_SYSTEM]	= { },
 };
 
-/* Version 1 has one code besides ERR_VERS, without words. */
+/* Version 1 has a single code besides ERR_VERS, without words. */
 static const struct code *rpcrdma2_find_errcode(u32 vers, u32 code)
 {
 	if (code >= ARRAY_SIZE(codes) ||
@@ -112,8 +112,8 @@ unsigned int rpcrdma2_error_args(u32 vers, u32 code)
 }
 
 /*
- * C-085 is about each chunk, and what the decoder holds is a number of all together:
- * so many of each chunk of this Call are within it.
+ * C-085 limits the segments of each chunk, but the decoder limits their total.
+ * Return: limit for each chunk of this Call that keeps the total within it.
  */
 static u32 rpcrdma2_segments_each(const struct rpcrdma2_hdr *h)
 {
@@ -162,13 +162,15 @@ bool rpcrdma2_lacks_message(const struct rpcrdma2_error *er)
 EXPORT_SYMBOL_GPL(rpcrdma2_lacks_message);
 
 /*
- * Transport headers to the wire, and what may be sent. Stricter than what is
- * accepted: a header refused here is a bug of the caller, not of the peer.
+ * Encoding of transport headers, and the rules of sending. They are stricter
+ * than the rules of decoding: a header refused here is a bug of the caller, not
+ * of the peer.
  */
 
 /*
- * S05, S09: segments that exist, whose lengths add up to that of the chunk. A
- * Read chunk has one at least, and @least is 1: none of them is empty.
+ * Whether the segments of a chunk exist, and their lengths add up to its length
+ * (S05, S09). A Read chunk has at least one segment and no empty segments:
+ * @least is 1.
  */
 static bool rpcrdma2_chunk_sound(const struct rpcrdma2_hdr *h,
 				 const struct rpcrdma2_chunk *ck, u32 least)
@@ -187,7 +189,10 @@ static bool rpcrdma2_chunk_sound(const struct rpcrdma2_hdr *h,
 	return sum == ck->ck_length && ck->ck_nsegs >= least;
 }
 
-/* S05, S09: ascending aligned positions, less than 2^32 in all */
+/*
+ * Positions are aligned and ascend, lengths add up to less than 2^32 (S05,
+ * S09).
+ */
 static bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
 {
 	const struct rpcrdma2_chunk *ck = h->h_reads;
@@ -207,8 +212,8 @@ static bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * S10: a Call offers no Write chunk without segments. A Reply gives back the
- * list of the Call as it came (E-10).
+ * A Call offers no Write chunk without segments (S10). A Reply returns the list
+ * of the Call with all its chunks (E-10).
  */
 static bool rpcrdma2_writes_sendable(const struct rpcrdma2_hdr *h)
 {
@@ -225,7 +230,10 @@ static bool rpcrdma2_writes_sendable(const struct rpcrdma2_hdr *h)
 	return h->h_reply.ck_nsegs && rpcrdma2_chunk_sound(h, &h->h_reply, 0);
 }
 
-/* C-072, C-073, S47: a handle of the same Call, or 0; always 0 in a Reply */
+/*
+ * The nominated handle is one of the same Call, or 0; in a Reply it is 0
+ * (C-072, C-073, S47).
+ */
 static bool rpcrdma2_inv_handle_sendable(const struct rpcrdma2_hdr *h)
 {
 	unsigned int i;
@@ -240,7 +248,7 @@ static bool rpcrdma2_inv_handle_sendable(const struct rpcrdma2_hdr *h)
 	return false;
 }
 
-/* E-05, S07: the RPC message is in the Position-Zero chunk or inline */
+/* The RPC message is in the Position-Zero chunk or inline (E-05, S07). */
 static bool rpcrdma2_call_sendable(const struct rpcrdma2_hdr *h)
 {
 	bool zero = h->h_nreads && !h->h_reads[0].ck_position;
@@ -248,7 +256,10 @@ static bool rpcrdma2_call_sendable(const struct rpcrdma2_hdr *h)
 	return zero == (h->h_proc == RDMA2_NOMSG);
 }
 
-/* E-06, E-22, S10: no Reads, and a Reply chunk exactly when it is used */
+/*
+ * A Reply has no Read chunks, and a Reply chunk only if it uses it (E-06, E-22,
+ * S10).
+ */
 static bool rpcrdma2_reply_sendable(const struct rpcrdma2_hdr *h)
 {
 	if (h->h_nreads)
@@ -278,7 +289,10 @@ static bool rpcrdma2_rpc_sendable(const struct rpcrdma2_hdr *h)
 	}
 }
 
-/* Ten codes in version 2, two in version 1; S36: VERS under any version */
+/*
+ * Version 2 has ten codes, version 1 has two; ERR_VERS may carry any version
+ * (S36).
+ */
 static bool rpcrdma2_error_sendable(const struct rpcrdma2_hdr *h)
 {
 	u32 code = h->h_error.er_code;
@@ -311,7 +325,7 @@ bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sendable);
 
-/* Octets that the chunks add to three empty lists */
+/* Bytes that the chunks add to three empty lists */
 static size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h)
 {
 	size_t size = 0;
@@ -396,7 +410,7 @@ static __be32 *rpcrdma2_encode_rpc(__be32 *p, const struct rpcrdma2_hdr *h)
 	return p;
 }
 
-/* C-062: exactly the words of the code, nothing behind them */
+/* The code has exactly its own words, and nothing follows them (C-062). */
 static __be32 *rpcrdma2_encode_error(__be32 *p, const struct rpcrdma2_hdr *h)
 {
 	unsigned int args = rpcrdma2_error_args(h->h_vers, h->h_error.er_code);
@@ -441,24 +455,24 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h)
 EXPORT_SYMBOL_GPL(rpcrdma2_encode_hdr);
 
 /*
- * Transport headers from the wire, and whether they agree with what follows.
+ * Decoding of transport headers, and their consistency with the RPC message.
  *
- * One pass, in the responder's order of checks (2.5 of
- * Documentation/protocol.rst): the words that every version begins with, what
- * the version puts behind them, the three chunk lists, and the RPC message.
+ * The decoder makes one pass in the responder's order of checks (2.5 of
+ * Documentation/protocol.rst): the words common to all versions, the words of
+ * the version, the three chunk lists, and the RPC message.
  *
- * The octets behind a count have to bear it. An item more than the
- * decoded form can hold is still checked, then forgotten but for a note:
- * damage further on outranks it (step 6 before step 8).
+ * A count must be covered by the bytes that follow it. An item beyond the
+ * capacity of the decoded form is still checked, then dropped and recorded: a
+ * malformed part further on takes precedence (step 6 before step 8).
  */
 
 /* rdma_align and rdma_thresh of a version 1 MSGP */
 #define MSGP_PADDING_LEN	(2 * XDR_UNIT)
 
 /**
- * struct excess - what did not fit into the decoded form
+ * struct excess - items beyond the capacity of the decoded form
  * @reads: Read chunks were left out
- * @zero: among them was the Position-Zero chunk
+ * @zero: the Position-Zero chunk was left out
  * @writes: Write chunks were left out
  * @segs: segments were left out
  */
@@ -470,8 +484,8 @@ struct excess {
 };
 
 /*
- * The chunk lists. Both versions lay them out alike, and they come last. Each
- * of these functions returns false for what is malformed (C-081).
+ * The chunk lists. Their layout is the same in both versions, and they come
+ * last. These functions return false for a malformed list (C-081).
  */
 
 static void rpcrdma2_decode_segment(const __be32 *p,
@@ -482,7 +496,7 @@ static void rpcrdma2_decode_segment(const __be32 *p,
 	seg->rs_offset = (u64)be32_to_cpup(p) << 32 | be32_to_cpup(p + 1);
 }
 
-/* S05: optional-data is a bool; another value is another dialect */
+/* Optional-data is a bool; any other value is malformed (S05). */
 static bool rpcrdma2_decode_present(struct rpcrdma2_cursor *cu, bool *present)
 {
 	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
@@ -492,8 +506,8 @@ static bool rpcrdma2_decode_present(struct rpcrdma2_cursor *cu, bool *present)
 }
 
 /*
- * The Read chunk at @position, or NULL when there is no room for another.
- * Searched from the end: peers send positions in ascending order.
+ * Find or add the Read chunk at @position. Return: NULL if there is no room.
+ * The search begins at the end: peers send positions in ascending order.
  */
 static struct rpcrdma2_chunk *rpcrdma2_read_chunk_at(struct rpcrdma2_hdr *h,
 						     u32 position)
@@ -510,7 +524,7 @@ static struct rpcrdma2_chunk *rpcrdma2_read_chunk_at(struct rpcrdma2_hdr *h,
 
 	ck = &h->h_reads[i];
 	memmove(ck + 1, ck, (h->h_nreads - i) * sizeof(*ck));
-	/* its segments go where those of the chunk it displaced began */
+	/* its segments start where those of the displaced chunk did */
 	if (i == h->h_nreads)
 		ck->ck_first = h->h_nsegs;
 	ck->ck_position = position;
@@ -520,7 +534,7 @@ static struct rpcrdma2_chunk *rpcrdma2_read_chunk_at(struct rpcrdma2_hdr *h,
 	return ck;
 }
 
-/* Appends to @ck. What belongs to the Read chunks behind it moves up. */
+/* Append to @ck. The segments of later Read chunks move up. */
 static void rpcrdma2_insert_read_segment(struct rpcrdma2_hdr *h,
 					 struct rpcrdma2_chunk *ck,
 					 const struct rpcrdma2_segment *seg)
@@ -536,7 +550,10 @@ static void rpcrdma2_insert_read_segment(struct rpcrdma2_hdr *h,
 		ck->ck_first++;
 }
 
-/* S09: any order, grouped by position; empty segments mean nothing */
+/*
+ * Segments come in any order and are grouped by position; empty segments are
+ * ignored (S09).
+ */
 static bool rpcrdma2_decode_read_segment(struct rpcrdma2_hdr *h,
 					 struct excess *ex, u32 position,
 					 const struct rpcrdma2_segment *seg)
@@ -563,9 +580,9 @@ static bool rpcrdma2_decode_read_segment(struct rpcrdma2_hdr *h,
 }
 
 /*
- * S05: the chunks of the list are parts of one RPC message, in which each octet
- * has a position; so all of them together stay below 2^32, whether the decoded
- * form holds them or not.
+ * Read chunks are parts of one RPC message, in which every byte has a position.
+ * So all of them together stay below 2^32, including chunks beyond the capacity
+ * of the decoded form (S05).
  */
 static bool rpcrdma2_decode_reads(struct rpcrdma2_hdr *h, struct excess *ex,
 				  struct rpcrdma2_cursor *cu)
@@ -656,8 +673,8 @@ static enum rpcrdma2_errcode rpcrdma2_decode_chunks(struct rpcrdma2_hdr *h,
 }
 
 /*
- * RDMA2_ERROR. S02: no direction word; an error is a Reply (C-071). S43: an
- * unknown code is passed on, whatever follows it.
+ * Decode an RDMA2_ERROR. It has no direction word (S02), and is a Reply
+ * (C-071). An unknown code is passed on, whatever follows it (S43).
  */
 static enum rpcrdma2_errcode rpcrdma2_decode_error(struct rpcrdma2_hdr *h,
 						   struct rpcrdma2_cursor *cu)
@@ -682,16 +699,15 @@ static enum rpcrdma2_errcode rpcrdma2_decode_error(struct rpcrdma2_hdr *h,
 
 /*
  * Version 1 has no direction word, no nominated handle, no options and no
- * properties. All that is wrong with a header is answered with one code,
- * ERR_CHUNK: the verdict is as precise as in version 2, and
- * rpcrdma2_set_error() flattens it.
+ * properties. Every error in a header is answered with one code, ERR_CHUNK: the
+ * verdict is as precise as in version 2, and rpcrdma2_set_error() converts it.
  */
 static enum rpcrdma2_errcode rpcrdma2_decode_v1(struct rpcrdma2_hdr *h,
 						struct excess *ex,
 						struct rpcrdma2_cursor *cu)
 {
 	switch (h->h_proc) {
-	case RDMA1_MSGP: /* E-23 */
+	case RDMA1_MSGP: /* read as MSG (E-23) */
 		h->h_proc = RDMA2_MSG;
 		if (!rpcrdma2_take(cu, MSGP_PADDING_LEN))
 			return RDMA2_ERR_BAD_XDR;
@@ -699,7 +715,7 @@ static enum rpcrdma2_errcode rpcrdma2_decode_v1(struct rpcrdma2_hdr *h,
 	case RDMA2_MSG:
 	case RDMA2_NOMSG:
 		return rpcrdma2_decode_chunks(h, ex, cu);
-	case RDMA1_DONE: /* E-22 */
+	case RDMA1_DONE: /* ignored (E-22) */
 		return RDMA2_DROP;
 	case RDMA2_ERROR:
 		return rpcrdma2_decode_error(h, cu);
@@ -708,7 +724,7 @@ static enum rpcrdma2_errcode rpcrdma2_decode_v1(struct rpcrdma2_hdr *h,
 	}
 }
 
-/* S06: another value is neither Call nor Reply */
+/* Any other value is neither Call nor Reply (S06). */
 static bool rpcrdma2_decode_direction(struct rpcrdma2_hdr *h,
 				      struct rpcrdma2_cursor *cu)
 {
@@ -736,10 +752,11 @@ static enum rpcrdma2_errcode rpcrdma2_decode_rpc(struct rpcrdma2_hdr *h,
 }
 
 /*
- * The body stays where it is: what an opttype means is the receiver's
- * decision. S39: an unreadable direction must not be answered. Of a property message
- * the opttype alone decides, whatever the direction word is (S52): a RESPROP
- * is an answer, and one that ends right behind it is not answered either (S11).
+ * The body stays in place: the receiver interprets the opttype. A message with
+ * an unreadable direction must not be answered (S39). The direction of a
+ * property message follows from the opttype alone, whatever the direction word
+ * is (S52): a RESPROP is an answer, so a RESPROP that ends after the opttype is
+ * not answered either (S11).
  */
 static enum rpcrdma2_errcode
 rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu,
@@ -766,8 +783,8 @@ rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu,
 }
 
 /*
- * A property message takes the rest of the message, as the option body it
- * also may come as (S01); props.c decodes both.
+ * The body of a property message is the rest of the message. It may also come
+ * as the body of an option (S01); props.c decodes both.
  */
 static enum rpcrdma2_errcode
 rpcrdma2_decode_property(struct rpcrdma2_hdr *h,
@@ -780,7 +797,7 @@ rpcrdma2_decode_property(struct rpcrdma2_hdr *h,
 	return RDMA2_OK;
 }
 
-/* Draft section 6.2 */
+/* The messages of draft section 6.2 */
 static enum rpcrdma2_errcode rpcrdma2_decode_v2(struct rpcrdma2_hdr *h,
 						struct excess *ex,
 						struct rpcrdma2_cursor *cu,
@@ -805,9 +822,9 @@ static enum rpcrdma2_errcode rpcrdma2_decode_v2(struct rpcrdma2_hdr *h,
 }
 
 /*
- * S36: ERR_VERS may carry the version it complains of, so code 1 is looked at
- * before rdma_vers. Any other error of an unknown version is dropped: an
- * error is never answered with an error (S38).
+ * ERR_VERS may carry the version that it rejects, so code 1 is checked before
+ * rdma_vers (S36). Any other error of an unknown version is dropped: an error
+ * is never answered with an error (S38).
  */
 static enum rpcrdma2_errcode rpcrdma2_decode_foreign(struct rpcrdma2_hdr *h,
 						     struct rpcrdma2_cursor *cu)
@@ -821,8 +838,8 @@ static enum rpcrdma2_errcode rpcrdma2_decode_foreign(struct rpcrdma2_hdr *h,
 }
 
 /*
- * Step 7: whether a well-formed MSG or NOMSG header agrees with what it carries,
- * S06 to S09. @rpc is the place behind the header.
+ * Step 7: whether a well-formed MSG or NOMSG header is consistent with its RPC
+ * message, S06 to S09. @rpc is the position after the header.
  */
 
 static bool rpcrdma2_has_rpc(const struct rpcrdma2_cursor *rpc)
@@ -835,7 +852,7 @@ static u32 rpcrdma2_msg_type(const struct rpcrdma2_cursor *rpc)
 	return be32_to_cpup(rpc->cu_at + 1);
 }
 
-/* S08, S06: the RPC message has the xid and the direction of the header */
+/* The RPC message has the xid and the direction of the header (S08, S06). */
 static bool rpcrdma2_is_rpc(const struct rpcrdma2_hdr *h,
 			    const struct rpcrdma2_cursor *rpc)
 {
@@ -844,8 +861,9 @@ static bool rpcrdma2_is_rpc(const struct rpcrdma2_hdr *h,
 }
 
 /*
- * Whether a version 1 message is a Call or a Reply. The RPC message of a MSG has a
- * msg_type; a NOMSG Call has a Read list, a NOMSG Reply only a Reply chunk.
+ * Whether a version 1 message is a Call or a Reply. The RPC message of a MSG
+ * has a msg_type; a NOMSG Call has a Read list, a NOMSG Reply only a Reply
+ * chunk.
  */
 static u32 rpcrdma2_infer_direction(const struct rpcrdma2_hdr *h,
 				    const struct rpcrdma2_cursor *rpc)
@@ -878,18 +896,18 @@ u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len)
 EXPORT_SYMBOL_GPL(rpcrdma2_call_hdr_len);
 
 /*
- * S09: each Read chunk must start in what remains of the message when the
- * chunks are taken out, behind the RPC header, and not before the end of the
- * chunk in front of it. A position counts the octets of the chunks before it,
- * with their padding (E-05, E-07).
+ * Read chunks must start within the reduced message (the message without its
+ * chunks), after the RPC header, and not before the end of the previous chunk
+ * (S09). A position counts the bytes of the chunks before it, with their
+ * padding (E-05, E-07).
  *
- * The RPC header is no data item. RPCSEC_GSS computes its length as the
- * difference of two addresses and reads as much before it verifies the peer, so
- * the header must lie in one piece.
+ * The RPC header is not a data item. RPCSEC_GSS computes its length as the
+ * difference of two addresses and reads that number of bytes before it verifies
+ * the peer, so the header must be contiguous.
  *
  * @ck: chunks in ascending order, none of them at position zero
- * @len: octets of the reduced message
- * @hdr: octets of its RPC header; 0 when it is not whole
+ * @len: length of the reduced message
+ * @hdr: length of its RPC header; 0 if it is incomplete
  */
 static bool rpcrdma2_positions_fit(const struct rpcrdma2_chunk *ck,
 				   unsigned int count, u32 len, u32 hdr)
@@ -910,10 +928,10 @@ static bool rpcrdma2_positions_fit(const struct rpcrdma2_chunk *ck,
 }
 
 /*
- * When Read chunks were left out the sums do not add up, and positions prove
- * nothing; the verdict is READ_CHUNKS next. What is in a Position-Zero chunk
- * has not been read: where the RPC header ends in it is the responder's to find
- * out.
+ * If Read chunks were left out, the sums are incomplete and positions cannot be
+ * checked; the next verdict is READ_CHUNKS. The contents of a Position-Zero
+ * chunk have not been read yet: the responder determines later where the RPC
+ * header ends in it.
  */
 static bool rpcrdma2_call_agrees(const struct rpcrdma2_hdr *h,
 				 const struct excess *ex,
@@ -935,14 +953,14 @@ static bool rpcrdma2_call_agrees(const struct rpcrdma2_hdr *h,
 
 	if (zero || ex->zero || !rpcrdma2_is_rpc(h, rpc)) /* S07 */
 		return false;
-	/* where its header ends matters to Read chunks only */
+	/* the end of the RPC header matters to Read chunks only */
 	return !h->h_nreads || ex->reads ||
 	       rpcrdma2_positions_fit(ck, h->h_nreads, rpc->cu_left,
 				      rpcrdma2_call_hdr_len(rpc->cu_at,
 							    rpc->cu_left));
 }
 
-/* S07, S10, E-06, E-22: a Reply chunk of no octets is one not used */
+/* A Reply chunk of length 0 is unused (S07, S10, E-06, E-22). */
 static bool rpcrdma2_reply_agrees(const struct rpcrdma2_hdr *h,
 				  const struct rpcrdma2_cursor *rpc)
 {
@@ -955,7 +973,7 @@ static bool rpcrdma2_reply_agrees(const struct rpcrdma2_hdr *h,
 	return !length && rpcrdma2_is_rpc(h, rpc);
 }
 
-/* Step 8 of the order of checks; C-083, C-084, C-085 */
+/* Step 8 of the order of checks (C-083, C-084, C-085) */
 static enum rpcrdma2_errcode rpcrdma2_judge_excess(const struct excess *ex)
 {
 	if (ex->reads)
@@ -967,7 +985,7 @@ static enum rpcrdma2_errcode rpcrdma2_judge_excess(const struct excess *ex)
 
 /*
  * Steps 7 and 8 for a header whose lists are well-formed. Codes 4 to 6 answer
- * Calls; a Reply with more than any Call can have offered is malformed.
+ * Calls; a Reply with more than a Call can have offered is malformed.
  */
 static enum rpcrdma2_errcode
 rpcrdma2_judge_rpc(struct rpcrdma2_hdr *h, const struct excess *ex,
@@ -991,7 +1009,7 @@ rpcrdma2_judge_rpc(struct rpcrdma2_hdr *h, const struct excess *ex,
 	}
 }
 
-/* S31: the xid of a message shorter than this cannot be trusted */
+/* The xid of a message shorter than the prefix cannot be trusted (S31). */
 static bool rpcrdma2_decode_prefix(struct rpcrdma2_hdr *h,
 				   struct rpcrdma2_cursor *cu)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the wire have in common: those that read and lay out
- * headers and property messages, and nothing else.
+ * Helpers for the encoding and decoding of headers (wire.c) and property
+ * messages (props.c), used by no other file.
  */
 #ifndef _RPCRDMA2_WIRE_H
 #define _RPCRDMA2_WIRE_H
@@ -13,9 +13,9 @@
 #include <rpcrdma2/propset.h>
 
 /**
- * struct rpcrdma2_cursor - a place in octets received, which lie in one piece
- * @cu_at: the next word
- * @cu_left: octets from there on
+ * struct rpcrdma2_cursor - a position in received bytes, which are contiguous
+ * @cu_at: next word
+ * @cu_left: bytes left
  */
 struct rpcrdma2_cursor {
 	const __be32	*cu_at;
@@ -23,11 +23,11 @@ struct rpcrdma2_cursor {
 };
 
 /**
- * rpcrdma2_take - go past octets and their XDR padding
- * @cu: the place
- * @len: how many; 0 never fails
+ * rpcrdma2_take - consume bytes and their XDR padding
+ * @cu: position
+ * @len: number of bytes; 0 never fails
  *
- * Return: the first word of them, or NULL when they are not all there.
+ * Return: the first word, or NULL if the message is too short.
  */
 static inline const __be32 *rpcrdma2_take(struct rpcrdma2_cursor *cu, u32 len)
 {
@@ -44,12 +44,12 @@ static inline const __be32 *rpcrdma2_take(struct rpcrdma2_cursor *cu, u32 len)
 }
 
 /**
- * rpcrdma2_take_count - read a count that the octets behind it have to bear
- * @cu: the place
- * @size: octets of the smallest item
- * @count: how many items
+ * rpcrdma2_take_count - read a count and check it against the bytes that follow
+ * @cu: position
+ * @size: size of the smallest item, in bytes
+ * @count: number of items
  *
- * Return: false when there is no room for so many (C-016, C-106).
+ * Return: false if there is no room for @count items (C-016, C-106).
  */
 static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
 				       u32 *count)
@@ -65,11 +65,11 @@ static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
 /* wire.c */
 
 /**
- * rpcrdma2_error_args - words that follow rdma_err
+ * rpcrdma2_error_args - number of words that follow rdma_err
  * @vers: version of the header
  * @code: rdma_err
  *
- * Version 1 has ERR_VERS and ERR_CHUNK; any other code of it is a bare code.
+ * Version 1 has ERR_VERS and ERR_CHUNK; any other code has no words there.
  *
  * Return: 0 to 2; 0 for a code unknown to the version (S43).
  */
@@ -78,8 +78,8 @@ unsigned int rpcrdma2_error_args(u32 vers, u32 code);
 /* props.c */
 
 /**
- * rpcrdma2_opt_is_property - is an option a property message, spelled so (S01)?
- * @opttype: its type
+ * rpcrdma2_opt_is_property - check whether it is a property message (S01)
+ * @opttype: type of the option
  */
 static inline bool rpcrdma2_opt_is_property(u32 opttype)
 {
@@ -87,7 +87,7 @@ static inline bool rpcrdma2_opt_is_property(u32 opttype)
 }
 
 /**
- * rpcrdma2_property_direction - which way a property message goes (S52)
+ * rpcrdma2_property_direction - direction of a property message (S52)
  * @opttype: enum rpcrdma2_opttype
  */
 static inline enum rpcrdma2_direction rpcrdma2_property_direction(u32 opttype)
@@ -100,12 +100,12 @@ static inline enum rpcrdma2_direction rpcrdma2_property_direction(u32 opttype)
 /**
  * struct rpcrdma2_prop_row - one property
  * @row_which: rpcrdma2_propid
- * @row_at: the first word of it in struct rpcrdma2_props
- * @row_words: how many
+ * @row_at: index of its first word in struct rpcrdma2_props
+ * @row_words: number of words
  * @row_change: whether it may change
- * @row_effect: what comes of that
- * @row_valid: check
- * @row_wish: rule
+ * @row_effect: effect of a change
+ * @row_valid: check of a value
+ * @row_wish: rule for a REQPROP
  * @row_default: value of a peer that has announced none
  */
 struct rpcrdma2_prop_row {
@@ -138,17 +138,17 @@ static inline const u32 *rpcrdma2_prop_get(const struct rpcrdma2_props *pr,
 	return (const u32 *)pr + rpcrdma2_prop_rows[r].row_at;
 }
 
-/* Octets of a value */
+/* Bytes of a value */
 static inline size_t rpcrdma2_prop_size(enum rpcrdma2_prop r)
 {
 	return rpcrdma2_prop_rows[r].row_words * sizeof(u32);
 }
 
 /**
- * rpcrdma2_props_copy - take over the values of some properties
- * @to: where
- * @from: whence
- * @rows: which
+ * rpcrdma2_props_copy - copy the values of some properties
+ * @to: destination
+ * @from: source
+ * @rows: rows to copy
  */
 void rpcrdma2_props_copy(struct rpcrdma2_props *to,
 			 const struct rpcrdma2_props *from, u32 rows);

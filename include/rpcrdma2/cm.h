@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Private data of the connection manager, RFC 8797. Always sent, and made use
- * of only on a version 1 connection (S28).
+ * Private data of the connection manager, RFC 8797. It is always sent, but used
+ * only on a version 1 connection (S28).
  */
 #ifndef _RPCRDMA2_CM_H
 #define _RPCRDMA2_CM_H
@@ -13,19 +13,19 @@
 
 #define RPCRDMA2_CM_MAGIC	0xf6ab0e18
 #define RPCRDMA2_CM_VERSION	1
-#define RPCRDMA2_CM_F_INV	0x01	/* may be sent Send With Invalidate */
+#define RPCRDMA2_CM_F_INV	0x01	/* accepts Send With Invalidate */
 
-/* The sizes are counted in these, less one: 1 KB to 256 KB (P-11) */
+/* Sizes are encoded in these units, minus one: 1 KB to 256 KB (P-11). */
 #define RPCRDMA2_CM_UNIT	1024
 #define RPCRDMA2_CM_UNITS_MAX	256
 
 /**
- * struct rpcrdma2_cm_private - the octets
+ * struct rpcrdma2_cm_private - private data on the wire
  * @cm_magic: format identifier
- * @cm_version: of the format
+ * @cm_version: format version
  * @cm_flags: RPCRDMA2_CM_F_INV; the other bits are zero (P-10)
- * @cm_send_size: largest Send the sender makes
- * @cm_recv_size: its Receives
+ * @cm_send_size: largest Send of the sender
+ * @cm_recv_size: size of the sender's Receives
  */
 struct rpcrdma2_cm_private {
 	__be32	cm_magic;
@@ -36,10 +36,10 @@ struct rpcrdma2_cm_private {
 };
 
 /**
- * struct rpcrdma2_cm_limits - the octets, decoded
- * @cl_send: octets of the largest Send
- * @cl_recv: octets of a Receive
- * @cl_inv: the sender takes a Send With Invalidate
+ * struct rpcrdma2_cm_limits - decoded private data
+ * @cl_send: largest Send, in bytes
+ * @cl_recv: size of a Receive, in bytes
+ * @cl_inv: the sender accepts a Send With Invalidate
  */
 struct rpcrdma2_cm_limits {
 	u32	cl_send;
@@ -59,20 +59,21 @@ static inline u32 rpcrdma2_cm_decode_size(u8 wire)
 }
 
 /**
- * rpcrdma2_cm_encode - fill in private data to be sent
- * @pm: the octets
+ * rpcrdma2_cm_encode - encode private data
+ * @pm: private data to send
  * @cl: own limits; sizes are rounded down to whole units
  */
 void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
 			const struct rpcrdma2_cm_limits *cl);
 
 /**
- * rpcrdma2_cm_decode - read the peer's private data
- * @cl: its limits; version 1's defaults when there is no such data (P-04)
- * @data: octets of the CM event, in no particular alignment, or NULL
- * @len: how many; more than the format has is normal, the CM pads (S28)
+ * rpcrdma2_cm_decode - decode the peer's private data
+ * @cl: limits of the peer; the defaults of version 1 if there is no private
+ *	data (P-04)
+ * @data: private data of the CM event, unaligned, or NULL
+ * @len: length of @data; may exceed the format, because the CM pads (S28)
  *
- * Return: true when the data is of this format (P-05, P-06).
+ * Return: true if the data is of this format (P-05, P-06).
  */
 bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 			size_t len);

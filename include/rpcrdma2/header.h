@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One transport header, decoded.
+ * A decoded transport header.
  *
- * This is the only form in which the rest of the code sees a header: what is
- * received passes through rpcrdma2_decode_hdr() once and is trusted from
- * there on; what is sent is described here and laid out by
- * rpcrdma2_encode_hdr(). Version 1 and version 2 share the form; the version
- * is a field of it.
+ * All other code uses headers in this form only: a received header passes
+ * through rpcrdma2_decode_hdr() once and is trusted from there on; a header to
+ * be sent is built in this form and encoded by rpcrdma2_encode_hdr(). Versions
+ * 1 and 2 share the form; the version is a field of it.
  */
 #ifndef _RPCRDMA2_HEADER_H
 #define _RPCRDMA2_HEADER_H
@@ -16,10 +15,10 @@
 #include <rpcrdma2/proto.h>
 
 /**
- * struct rpcrdma2_segment - a stretch of the requester's registered memory
+ * struct rpcrdma2_segment - a range of the requester's registered memory
  * @rs_handle: steering tag
- * @rs_length: octets
- * @rs_offset: address the tag was registered under
+ * @rs_length: length in bytes
+ * @rs_offset: address that the tag was registered under
  */
 struct rpcrdma2_segment {
 	u32	rs_handle;
@@ -33,7 +32,7 @@ struct rpcrdma2_segment {
  * @ck_length: sum of the segments' lengths; never wraps, nor does the sum over
  *	all Read chunks (S05)
  * @ck_first: index of its first segment in h_segs
- * @ck_nsegs: how many follow from there
+ * @ck_nsegs: number of segments
  */
 struct rpcrdma2_chunk {
 	u32	ck_position;
@@ -44,10 +43,10 @@ struct rpcrdma2_chunk {
 
 /**
  * struct rpcrdma2_error - body of RDMA2_ERROR
- * @er_code: enum rpcrdma2_errcode, or a value that the draft does not define (S43)
- * @er_arg: codes 4, 5: most chunks; 6: most segments; 8: octets needed;
- *	1: lowest version; 7: index of the short chunk, counted from 1
- * @er_arg2: 1: highest version; 7: octets needed
+ * @er_code: enum rpcrdma2_errcode, or a value unknown to the draft (S43)
+ * @er_arg: codes 4, 5: most chunks; 6: most segments; 8: bytes needed; 1:
+ *	lowest version; 7: index of the short chunk, counted from 1
+ * @er_arg2: 1: highest version; 7: bytes needed
  */
 struct rpcrdma2_error {
 	u32	er_code;
@@ -59,29 +58,30 @@ struct rpcrdma2_error {
  * struct rpcrdma2_hdr - a decoded transport header
  * @h_xid: transaction
  * @h_vers: version found on the wire, or to be sent
- * @h_credit: grant or request, raw; credit.h makes sense of it
+ * @h_credit: grant or request, as on the wire; see credit.h
  * @h_proc: enum rpcrdma2_proc; version 1 MSGP is decoded as RDMA2_MSG
- * @h_direction: enum rpcrdma2_direction; RDMA2_NODIR only beside a verdict
- *	other than RDMA2_OK. Version 1 has no such field: it is taken from the
- *	RPC message when that follows the header, from the chunks of a NOMSG
- *	else. RDMA2_REPLY for an ERROR in either version (C-071), and for a
- *	RESPROP (S38)
+ * @h_direction: enum rpcrdma2_direction; RDMA2_NODIR only with a verdict other
+ *	than RDMA2_OK. Version 1 has no such field: it is inferred from the RPC
+ *	message that follows the header, or from the chunks of a NOMSG.
+ *	RDMA2_REPLY for an ERROR in either version (C-071), and for a RESPROP
+ *	(S38)
  * @h_inv_handle: nominated handle (C-072), 0 in version 1
- * @h_len: octets the header took; the RPC message starts there
- * @h_nreads: entries of h_reads: one per position, ascending, whatever the
- *	order on the wire (S09); segments of length 0 are gone
+ * @h_len: length of the header; the RPC message starts there
+ * @h_nreads: entries of h_reads, which has an entry for each position,
+ *	ascending, whatever the order on the wire (S09); segments of length 0
+ *	are removed
  * @h_nwrites: entries of h_writes, in wire order
  * @h_has_reply: h_reply is present
  * @h_nsegs: entries of h_segs
  * @h_reads: Read chunks
- * @h_writes: Write chunks; ck_nsegs 0 asks for the result inline (S10)
+ * @h_writes: Write chunks; ck_nsegs 0 requests the result inline (S10)
  * @h_reply: Reply chunk
- * @h_segs: the segments of all chunks
- * @h_error: when h_proc is RDMA2_ERROR
- * @h_opttype: when h_proc is RDMA2_OPTIONAL, or a property message, which is
- *	given the enum rpcrdma2_opttype of its other spelling (S01)
- * @h_optoff: offset in the message of the option's or the message's body
- * @h_optlen: its length
+ * @h_segs: segments of all chunks
+ * @h_error: body of an RDMA2_ERROR
+ * @h_opttype: type of an RDMA2_OPTIONAL, or of a property message, which gets
+ *	the enum rpcrdma2_opttype of its other encoding (S01)
+ * @h_optoff: offset of the body of the option or property message
+ * @h_optlen: length of that body
  */
 struct rpcrdma2_hdr {
 	u32	h_xid;
@@ -114,8 +114,8 @@ struct rpcrdma2_hdr {
 };
 
 /**
- * rpcrdma2_hdr_begin - begin a header: its lists are empty, no handle is named
- * @h: to be filled
+ * rpcrdma2_hdr_begin - initialise a header without chunks and nominated handle
+ * @h: header to fill
  * @xid: transaction
  * @vers: version
  * @credit: grant or request
@@ -138,8 +138,8 @@ static inline void rpcrdma2_hdr_begin(struct rpcrdma2_hdr *h, u32 xid, u32 vers,
 }
 
 /**
- * rpcrdma2_hdr_min - octets of a header with three empty lists
- * @vers: version spoken
+ * rpcrdma2_hdr_min - length of a header with three empty lists
+ * @vers: version of the connection
  */
 static inline u32 rpcrdma2_hdr_min(u32 vers)
 {
@@ -147,8 +147,8 @@ static inline u32 rpcrdma2_hdr_min(u32 vers)
 }
 
 /**
- * rpcrdma2_can_nominate - can a Call nominate a handle to be invalidated?
- * @vers: version spoken
+ * rpcrdma2_can_nominate - check whether a Call can nominate a handle
+ * @vers: version of the connection
  */
 static inline bool rpcrdma2_can_nominate(u32 vers)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RPC-over-RDMA: the constants of the wire, in the order and under the names
- * of draft-cel-nfsv4-rpcrdma-version-two-04 section 6.2, and the limits this
- * implementation sets itself.
+ * Constants of the RPC-over-RDMA wire format, in the order and under the names
+ * of draft-cel-nfsv4-rpcrdma-version-two-04 section 6.2, and the limits of this
+ * implementation.
  *
  * Identifiers such as C-083 or S10 refer to Documentation/protocol.rst.
  */
@@ -34,7 +34,7 @@ enum rpcrdma2_proc {
 	RDMA2_UPDPROP		= 9,
 };
 
-/* Version 1 has MSG, NOMSG and ERROR under the same values, and these. */
+/* Version 1 has MSG, NOMSG and ERROR under the same values, and these procs. */
 enum rpcrdma1_proc {
 	RDMA1_MSGP		= 2,	/* read as MSG (E-23) */
 	RDMA1_DONE		= 3,	/* ignored (E-22) */
@@ -52,10 +52,11 @@ enum rpcrdma2_errcode {
 	RDMA2_ERR_REPLY_RESOURCE = 8,
 	RDMA2_ERR_INVALID_OPTION = 9,
 	RDMA2_ERR_SYSTEM	= 10,
-	RDMA2_DROP		= 0x100, /* a verdict: discard, answer nothing */
+	RDMA2_DROP		= 0x100, /* a verdict: discard, do not answer */
 };
 
-/* The second spelling of the property messages: opttypes of RDMA2_OPTIONAL,
+/*
+ * The second encoding of the property messages: opttypes of RDMA2_OPTIONAL,
  * draft section 5.3, table 2 (S01)
  */
 enum rpcrdma2_opttype {
@@ -74,7 +75,9 @@ enum rpcrdma2_propid {
 	RDMA2_PROPID_X_SBSIZ	= 0xffffff02,
 };
 
-/* X_MARK, an opaque of 16: the UUID 4b3c712e-3626-44af-9d2c-3e28063801e6 */
+/*
+ * X_MARK, an opaque of 16 bytes: the UUID 4b3c712e-3626-44af-9d2c-3e28063801e6
+ */
 #define RPCRDMA2_MARK	{ 0x4b3c712e, 0x362644af, 0x9d2c3e28, 0x063801e6 }
 
 enum rpcrdma2_bkreqsup {
@@ -83,7 +86,7 @@ enum rpcrdma2_bkreqsup {
 	RDMA2_BKREQSUP_GENL	= 2,
 };
 
-/* Octets on the wire */
+/* Bytes on the wire */
 enum {
 	RPCRDMA2_PREFIX_LEN	= 16,	/* xid, vers, credit, proc: all versions */
 	RPCRDMA2_HDR_MIN	= 36,	/* version 2, three empty lists */
@@ -96,18 +99,18 @@ enum {
 	RPCRDMA2_ERROR_MAX	= 28,	/* codes VERS and WRITE_RESOURCE */
 };
 
-/* Inline thresholds: each bounds one whole Send (C-001) */
+/* Inline thresholds, which limit one whole Send (C-001) */
 enum {
 	RPCRDMA2_INLINE_DEFAULT	= 4096,	/* C-003, C-005 */
-	RPCRDMA2_INLINE_FIRST	= 1024,	/* C-098: before the peer has spoken */
+	RPCRDMA2_INLINE_FIRST	= 1024,	/* C-098: first messages */
 	RPCRDMA2_INLINE_MAX	= 65536,	/* S13 */
 	RPCRDMA1_INLINE_DEFAULT	= 1024,	/* E-14 */
 };
 
 /*
- * What one header may hold when it is decoded. One more leads to the error code
- * that carries the limit: C-083, C-084, C-085. Segments are counted over the
- * whole header.
+ * Capacity of a decoded header. An item beyond it leads to the error code that
+ * carries the limit: C-083, C-084, C-085. Segments are counted over the whole
+ * header.
  */
 enum {
 	RPCRDMA2_MAX_READ_CHUNKS	= 16,
@@ -115,13 +118,13 @@ enum {
 	RPCRDMA2_MAX_SEGMENTS		= 64,
 };
 
-/* Octets of the largest header, full of chunks */
+/* Length of the largest header, full of chunks */
 #define RPCRDMA2_HDR_MAX	(RPCRDMA2_HDR_MIN +			\
 	RPCRDMA2_MAX_SEGMENTS * RPCRDMA2_READ_SEG_LEN +			\
 	RPCRDMA2_MAX_WRITE_CHUNKS * RPCRDMA2_WRITE_CHUNK_LEN +		\
 	RPCRDMA2_REPLY_CHUNK_LEN)
 
-/* Receives beyond the RPC credits, kept for control messages (S27) */
+/* Receives beyond the RPC credits, reserved for control messages (S27) */
 #define RPCRDMA2_CONTROL_RECVS	2
 
 /* The default service port, IANA "nfsrdma" */
