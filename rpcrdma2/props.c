@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Transport properties of version 2: their values, the messages that carry them, and
- * the exchange of a connection. Nothing here touches a device.
+ * Transport properties of version 2: the table of properties, the property
+ * messages, and the exchange of a connection; also the decoding of a received
+ * message. Nothing here touches a device.
  */
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
@@ -19,12 +20,12 @@
 #include "wire.h"
 
 /*
- * The table of properties, and what a peer's words do to their values.
+ * The table of properties, and the effect of a peer's messages on their values
  */
 
 /*
- * Checks: is this a value of the type? (C-017) An odd but possible value is
- * well-formed, and dealt with where it is used (S13).
+ * Checks: whether a value belongs to its type (C-017). An unusual but possible
+ * value is well-formed, and handled where it is used (S13).
  */
 static bool rpcrdma2_valid_any(const u32 *value)
 {
@@ -37,11 +38,11 @@ static bool rpcrdma2_valid_brs(const u32 *value)
 }
 
 /*
- * Rules: what a REQPROP for a value results in (S16). @now is the value
- * announced, @able the best that can be done; @other is set for WISH_OTHER.
+ * Rules: the result of a REQPROP for a value (S16). @now is the announced
+ * value, @able the best supported value; @other is set for WISH_OTHER.
  */
 
-/* Receives of the real size are also Receives of any smaller one. */
+/* Receives also satisfy a request for any smaller size. */
 static enum rpcrdma2_wish rpcrdma2_wish_rbsiz(u32 want, u32 now, u32 able,
 					      u32 *other)
 {
@@ -55,8 +56,9 @@ static enum rpcrdma2_wish rpcrdma2_wish_rbsiz(u32 want, u32 now, u32 able,
 }
 
 /*
- * C-045: what was announced to stay does, and nothing else is in force. A default that
- * was never announced may be more than this end is able to do.
+ * A value that was announced as unchangeable stays, and no other value is in
+ * force (C-045). A default that was never announced may exceed what this end
+ * supports.
  */
 static enum rpcrdma2_wish rpcrdma2_wish_brs(u32 want, u32 now, u32 able,
 					    u32 *other)
@@ -65,7 +67,7 @@ static enum rpcrdma2_wish rpcrdma2_wish_brs(u32 want, u32 now, u32 able,
 					     RPCRDMA2_WISH_REJECTED;
 }
 
-/* What is not the peer's to change (C-053) */
+/* A property that the peer cannot change (C-053) */
 static enum rpcrdma2_wish rpcrdma2_wish_none(u32 want, u32 now, u32 able,
 					     u32 *other)
 {
@@ -233,12 +235,11 @@ u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own)
 EXPORT_SYMBOL_GPL(rpcrdma2_reply_limit);
 
 /*
- * The four property messages on the wire: sets of values, and subsets, which
- * are bitmaps over the elements of a set. Draft sections 5.1.1 and 5.3.
+ * The four property messages on the wire, draft sections 5.1.1 and 5.3. See
+ * rpcrdma2/propset.h.
  *
- * A message is read to its end before anything comes of it (S11). Properties
- * without a row in the table leave no trace but their place in the numbering
- * (C-019); so the decoded form has a fixed size, whatever the peer sends.
+ * A message is decoded to its end before any of it is applied (S11). Unknown
+ * properties only count in the numbering of the elements (C-019).
  */
 
 void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
@@ -257,7 +258,10 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_propset_init);
 
-/* C-017, C-018, C-020: no data is the default; too much is cut (S12) */
+/*
+ * Decode a value. Empty data is the default, excess data is cut (C-017, C-018,
+ * C-020, S12).
+ */
 static bool rpcrdma2_decode_propdata(const struct rpcrdma2_prop_row *row,
 				     u32 *value, const __be32 *data, u32 len)
 {
@@ -273,7 +277,7 @@ static bool rpcrdma2_decode_propdata(const struct rpcrdma2_prop_row *row,
 	return row->row_valid(value);
 }
 
-/* C-016: rdma_which, and @len octets of rdma_data; NULL when they are not there */
+/* Read rdma_which and @len bytes of rdma_data (C-016), or return NULL. */
 static const __be32 *rpcrdma2_decode_propelem(struct rpcrdma2_cursor *cu,
 					      u32 *which, u32 *len)
 {
@@ -286,8 +290,8 @@ static const __be32 *rpcrdma2_decode_propelem(struct rpcrdma2_cursor *cu,
 }
 
 /*
- * 2.6: does a set of @count elements have the mark? It may stand behind what
- * counts only beside it (C-021). Of duplicates the last one counts (S12).
+ * Whether a set of @count elements has the mark (2.6). The mark may follow the
+ * properties that depend on it (C-021). The last of duplicates counts (S12).
  */
 static bool rpcrdma2_propset_has_mark(struct rpcrdma2_cursor cu, u32 count)
 {
@@ -308,8 +312,8 @@ static bool rpcrdma2_propset_has_mark(struct rpcrdma2_cursor cu, u32 count)
 }
 
 /*
- * Element @index of the set. S12: of duplicates the last one counts, but in a
- * REQPROP the first. False when it is malformed.
+ * Decode element @index of the set. The last of duplicates counts, but in a
+ * REQPROP the first (S12). Return: false if the element is malformed.
  */
 static bool rpcrdma2_decode_propval(struct rpcrdma2_propset *ps, u32 index,
 				    bool first, u32 known,
@@ -323,7 +327,7 @@ static bool rpcrdma2_decode_propval(struct rpcrdma2_propset *ps, u32 index,
 	if (!data)
 		return false;
 	r = rpcrdma2_prop_find(which);
-	if (!(known & BIT(r))) /* C-019, C-060 */
+	if (!(known & BIT(r))) /* unknown (C-019, C-060) */
 		return true;
 
 	if (!rpcrdma2_decode_propdata(&rpcrdma2_prop_rows[r], value, data, len))
@@ -342,7 +346,7 @@ static bool rpcrdma2_decode_propval(struct rpcrdma2_propset *ps, u32 index,
 	return true;
 }
 
-/* The set of @pm, whose pm_type is known */
+/* Decode the set of @pm, whose pm_type is known */
 static bool rpcrdma2_decode_propset(struct rpcrdma2_propmsg *pm,
 				    struct rpcrdma2_cursor *cu)
 {
@@ -380,8 +384,8 @@ static u32 rpcrdma2_subset_rows(const struct rpcrdma2_propset *ps,
 }
 
 /*
- * C-022, S17: words left out are zero, bits beyond the set mean nothing. @ps
- * may be NULL, then all are beyond.
+ * Omitted words are zero, and bits beyond the set are ignored (C-022, S17). All
+ * bits are beyond the set if @ps is NULL.
  */
 static bool rpcrdma2_decode_subset(u32 *rows, const struct rpcrdma2_propset *ps,
 				   struct rpcrdma2_cursor *cu)
@@ -422,7 +426,7 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 	case RDMA2_OPT_REQPROP:
 		good = rpcrdma2_decode_propset(pm, &cu);
 		if (good && ps->ps_count > RPCRDMA2_WISHES_MAX)
-			return RDMA2_ERR_SYSTEM; /* S53 */
+			return RDMA2_ERR_SYSTEM; /* too many (S53) */
 		break;
 	case RDMA2_OPT_UPDPROP:
 		good = rpcrdma2_decode_propset(pm, &cu);
@@ -435,10 +439,10 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 EXPORT_SYMBOL_GPL(rpcrdma2_decode_propmsg);
 
 /**
- * struct sheet - a message in the making
- * @words: where it is laid out
- * @room: words that there are
- * @count: words that it has, more than @room when it does not fit
+ * struct sheet - a message under construction
+ * @words: buffer
+ * @room: size of the buffer, in words
+ * @count: length of the message, in words; more than @room if it does not fit
  */
 struct sheet {
 	__be32	*words;
@@ -454,8 +458,8 @@ static void rpcrdma2_propmsg_put(struct sheet *sh, u32 word)
 }
 
 /*
- * Word @word of the bitmap of @rows of @ps; with @others, of all elements but
- * these, whether they have a row or not.
+ * Word @word of the bitmap of @rows of @ps; with @others, of all other
+ * elements, known or unknown
  */
 static u32 rpcrdma2_subset_word(const struct rpcrdma2_propset *ps, u32 rows,
 				bool others, u32 word)
@@ -471,7 +475,7 @@ static u32 rpcrdma2_subset_word(const struct rpcrdma2_propset *ps, u32 rows,
 	return bits;
 }
 
-/* Trailing words of zero are left out (C-022). */
+/* Trailing zero words are omitted (C-022). */
 static void rpcrdma2_encode_subset(struct sheet *sh,
 				   const struct rpcrdma2_propset *ps, u32 rows,
 				   bool others)
@@ -486,7 +490,7 @@ static void rpcrdma2_encode_subset(struct sheet *sh,
 							      word));
 }
 
-/* In the order of the table; S12: each once, with its exact length */
+/* In table order, without duplicates and with exact lengths (S12) */
 static void rpcrdma2_encode_propset(struct sheet *sh,
 				    const struct rpcrdma2_propset *ps)
 {
@@ -519,7 +523,7 @@ static void rpcrdma2_encode_propbody(struct sheet *sh,
 		rpcrdma2_encode_subset(sh, ps, pm->pm_nochg, false);
 }
 
-/* C-055, C-057: an answer has rows of the REQPROP alone, and each once */
+/* A RESPROP has only rows of its REQPROP, without duplicates (C-055, C-057). */
 static bool rpcrdma2_propmsg_sendable(const struct rpcrdma2_propmsg *pm)
 {
 	u32 rows = pm->pm_set.ps_rows;
@@ -603,7 +607,7 @@ u32 rpcrdma2_apply_resprop(struct rpcrdma2_peer_props *pp,
 
 	if (!pm->pm_want)
 		return 0;
-	other &= pm->pm_want->ps_rows; /* as the bitmaps are by nature */
+	other &= pm->pm_want->ps_rows; /* limited, as the bitmaps are */
 	rpcrdma2_props_copy(&pp->pp_now, &pm->pm_want->ps_val, done);
 	rpcrdma2_props_copy(&pp->pp_now, &pm->pm_set.ps_val, other);
 	return done | other;
@@ -611,7 +615,8 @@ u32 rpcrdma2_apply_resprop(struct rpcrdma2_peer_props *pp,
 EXPORT_SYMBOL_GPL(rpcrdma2_apply_resprop);
 
 /*
- * The exchange of property messages: decisions, without the sending.
+ * The exchange of property messages: decisions only, the owner sends. See
+ * rpcrdma2/exchange.h.
  */
 
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder)
@@ -630,9 +635,10 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder)
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
 
 /*
- * What may be said to the peer. A requester that does not know X_SBSIZ takes a
- * responder to send as much as it receives (S14): so this one claims to receive no
- * more than it sends.
+ * The properties to announce. A requester that does not know X_SBSIZ assumes
+ * that the largest Send of a responder equals the size of the responder's
+ * Receives (S14). So to such a peer a responder announces Receives no larger
+ * than its Sends.
  */
 static struct rpcrdma2_props
 rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
@@ -644,7 +650,7 @@ rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
 	return pr;
 }
 
-/* A message of this end that is no answer waits from here on. */
+/* A message of this end, other than an answer, waits from here on. */
 static void rpcrdma2_exchange_begin_wait(struct rpcrdma2_exchange *ex, u32 type)
 {
 	ex->ex_sent = type;
@@ -653,7 +659,7 @@ static void rpcrdma2_exchange_begin_wait(struct rpcrdma2_exchange *ex, u32 type)
 	ex->ex_away = false;
 }
 
-/* It is answered, or will never be. */
+/* The message was answered, or will never be. */
 static void rpcrdma2_exchange_end_wait(struct rpcrdma2_exchange *ex)
 {
 	ex->ex_sent = 0;
@@ -692,7 +698,7 @@ static bool rpcrdma2_exchange_peer_knows(const struct rpcrdma2_exchange *ex,
 	return !(ex->ex_lacks & BIT(type));
 }
 
-/* C-047, S16: rows that are wished to be otherwise, and may be asked for */
+/* Rows to request from the peer, which permits the request (C-047, S16) */
 static u32 rpcrdma2_exchange_wishes(const struct rpcrdma2_exchange *ex)
 {
 	const struct rpcrdma2_peer_props *peer = &ex->ex_peer;
@@ -705,8 +711,9 @@ static u32 rpcrdma2_exchange_wishes(const struct rpcrdma2_exchange *ex)
 }
 
 /*
- * S53: the peer may reject a wish for less than before that comes soon after another.
- * It has had that one before it answered.
+ * Whether a request for a smaller size would follow the previous request too
+ * soon: the peer may reject it (S53). The peer had received the previous
+ * request before it answered, so the pause counts from the answer.
  */
 static bool rpcrdma2_asks_too_soon(const struct rpcrdma2_exchange *ex,
 				   unsigned long now)
@@ -716,7 +723,7 @@ static bool rpcrdma2_asks_too_soon(const struct rpcrdma2_exchange *ex,
 					  ex->ex_want.ps_val.pr_rbsiz);
 }
 
-/* C-027, C-059: rows in which @now is not what the peer knows */
+/* Rows in which @now differs from what the peer knows (C-027, C-059) */
 static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 				     const struct rpcrdma2_props *now)
 {
@@ -727,7 +734,10 @@ static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 	return rpcrdma2_exchange_peer_knows(ex, RDMA2_OPT_UPDPROP) ? rows : 0;
 }
 
-/* S14: the peer knows the last X_SBSIZ, and expects Replies of that size inline. */
+/*
+ * Whether Sends get smaller. The peer knows the last announced X_SBSIZ, and
+ * expects Replies of that size inline (S14).
+ */
 static bool rpcrdma2_sends_less(const struct rpcrdma2_exchange *ex)
 {
 	return ex->ex_able.pr_sbsiz < ex->ex_told.pr_sbsiz &&
@@ -893,9 +903,9 @@ u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_take);
 
 /*
- * S53: a peer that asks for larger and for smaller Receives in turns has each free
- * one of them made anew each time. So they do not get smaller, or stop to grow, soon
- * after they did before.
+ * A peer that requests larger and smaller Receives in turns makes this end
+ * reallocate every free Receive each time. So Receives do not shrink, or stop
+ * growing, soon after they last did (S53).
  */
 static bool rpcrdma2_cuts_too_soon(struct rpcrdma2_exchange *ex, u32 octets,
 				   unsigned long now)
@@ -916,7 +926,7 @@ rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
 {
 	const struct rpcrdma2_props able = rpcrdma2_exchange_limit_sbsiz(ex);
 	u32 wish = want->ps_val.pr_rbsiz, told = ex->ex_told.pr_rbsiz;
-	/* one that is too small is rejected, and Receives stay as they are */
+	/* a request for too small a size is rejected and changes nothing */
 	bool asked = want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
 		     wish >= RPCRDMA2_INLINE_DEFAULT;
 	bool soon = asked && rpcrdma2_cuts_too_soon(ex, wish, now);
@@ -959,7 +969,7 @@ u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
 	u32 own = rpcrdma2_sends_less(ex) ? ex->ex_told.pr_sbsiz :
 					    ex->ex_able.pr_sbsiz;
 
-	/* There is nothing else to ask for. */
+	/* A REQPROP requests nothing but RBSIZ. */
 	if (ex->ex_open && ex->ex_sent == RDMA2_OPT_REQPROP)
 		own = min(own, ex->ex_want.ps_val.pr_rbsiz);
 	return rpcrdma2_send_limit(&ex->ex_peer.pp_now, own);
@@ -991,7 +1001,7 @@ void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed)
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_reply_refused);
 
 /*
- * A message received is looked at once: header, property message, payload.
+ * A received message is decoded once: header, property message, payload.
  */
 
 static void rpcrdma2_msg_read_property(struct rpcrdma2_msg *msg,

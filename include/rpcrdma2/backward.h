@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The backward direction: what an end has announced of it, and what that allows.
+ * The backward direction: the level of support that an end has announced, and
+ * the Calls that this permits.
  */
 #ifndef _RPCRDMA2_BACKWARD_H
 #define _RPCRDMA2_BACKWARD_H
@@ -10,18 +11,19 @@
 #include <rpcrdma2/exchange.h>
 
 /*
- * Of a module parameter with the RDMA2_BKREQSUP of new connections: none, inline or
- * genl. Its value is a u32.
+ * Operations of a module parameter that sets the RDMA2_BKREQSUP of new
+ * connections: none, inline or genl. The value is a u32.
  */
 extern const struct kernel_param_ops rpcrdma2_backward_ops;
 
 /**
- * rpcrdma2_backward_own - backward messages that this end takes
+ * rpcrdma2_backward_own - backward messages that this end accepts
  * @ex: properties of the connection
- * @vers: version spoken
+ * @vers: version of the connection
  *
- * What was announced, and the default while nothing was (C-024); in version 1, which
- * has no word for it, at most INLINE. C-035 to C-037, S25.
+ * This is the announced level, or the default before an announcement (C-024);
+ * in version 1, which cannot announce a level, at most INLINE (C-035 to C-037,
+ * S25).
  *
  * Return: enum rpcrdma2_bkreqsup.
  */
@@ -35,12 +37,12 @@ static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
 }
 
 /**
- * rpcrdma2_backward_level - backward messages that both ends take
+ * rpcrdma2_backward_level - backward messages that both ends accept
  * @ex: properties of the connection
- * @vers: version spoken
+ * @vers: version of the connection
  *
- * In version 1 only the upper layer of the peer knows (B-13), which must have said so
- * in version 2, too (S20, S21).
+ * In version 1 only the upper layer of the peer knows its level (B-13). In
+ * version 2 the upper layer must permit backward Calls, too (S20, S21).
  *
  * Return: enum rpcrdma2_bkreqsup.
  */

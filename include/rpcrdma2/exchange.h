@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The exchange of property messages on one connection: what each end has
- * announced, and what a message is answered with. Draft section 5.
+ * The exchange of property messages on one connection: the properties that each
+ * end has announced, and the answers to messages. Draft section 5.
  *
- * The ends are alike but for one thing: a requester announces its properties
- * when it sees fit, a responder answers the requester's announcement with its
- * own. Then either may ask the other to change something (REQPROP), and says what
- * has changed (UPDPROP). Each end sends by its own means:
+ * Both ends work alike, with one exception: a requester announces its
+ * properties on its own initiative, a responder answers the requester's
+ * announcement with its own. Then either end may request changes from the peer
+ * (REQPROP), and announces its own changes (UPDPROP). Both ends send by their
+ * own means:
  *
- *	rpcrdma2_exchange_next()	what there is to be said, if its time has come;
- *					from here on it bounds messages
- *	rpcrdma2_exchange_sent()	it is posted
- *	rpcrdma2_exchange_unsent()	it could not be; it is said the next time
- *	rpcrdma2_exchange_arrived()	its Send is done, where the owner looks at that
+ *	rpcrdma2_exchange_next()	make the message that is due, if any;
+ *					from here on it limits Sends
+ *	rpcrdma2_exchange_sent()	the message is posted
+ *	rpcrdma2_exchange_unsent()	it could not be posted, and is due again
+ *	rpcrdma2_exchange_arrived()	its Send is done, for owners that track
+ *					it
  *
- * Of such messages one at a time waits for an answer; an UPDPROP, which has none, waits
- * for a message that comes a second later, of whatever kind (2.3). Nothing is locked:
- * property messages of a connection are dealt with one at a time, in the order in
- * which they came (S16), and so is what this end says.
+ * At most one of these messages waits for an answer at a time; an UPDPROP,
+ * which has no answer, waits for a message of any kind that arrives a second
+ * later (2.3). There is no lock: property messages of a connection are handled
+ * one at a time in the order of their arrival (S16), so the messages of this
+ * end are in order, too.
  */
 #ifndef _RPCRDMA2_EXCHANGE_H
 #define _RPCRDMA2_EXCHANGE_H
@@ -31,29 +34,31 @@
 
 /**
  * struct rpcrdma2_exchange - properties of both ends of a connection
- * @ex_peer: the peer's
- * @ex_told: this end's, as they were announced
- * @ex_able: the best this end can do
- * @ex_responder: it answers the peer's announcement with its own
- * @ex_said: its own is sent
- * @ex_wished: rows of @ex_wish that the peer is to be asked for
- * @ex_wish: what is wished of it
- * @ex_want: what the last REQPROP asked for
- * @ex_sent: the message of this end that was sent last, answers left out: enum
+ * @ex_peer: properties of the peer
+ * @ex_told: properties of this end, as announced
+ * @ex_able: best values that this end supports
+ * @ex_responder: this end answers the peer's announcement with its own
+ * @ex_said: this end has sent its announcement
+ * @ex_wished: rows of @ex_wish to request from the peer
+ * @ex_wish: values to request from the peer
+ * @ex_want: values that the last REQPROP requested
+ * @ex_sent: type of the last message of this end other than an answer: enum
  *	rpcrdma2_opttype, or 0
- * @ex_open: nothing has come since, or not what it waits for
- * @ex_late: it is a REQPROP whose answer takes long
- * @ex_xid: its xid
- * @ex_away: its Send is not known to be done; its owner's to set
- * @ex_since: when it was sent, or its Send was done, in jiffies
- * @ex_lacks: messages that the peer does not know, a bit for each opttype (C-026)
- * @ex_recv_wish: Receives of so many octets the peer has asked for last; 0 when it
- *	has not, or when this end has looked at it and set it to 0
- * @ex_recv_last: the last such wish, or 0
- * @ex_cuts: such a wish has been for less than before
- * @ex_cut: when the last one was, in jiffies
+ * @ex_open: the message of @ex_sent still waits
+ * @ex_late: the message of @ex_sent is a REQPROP whose answer is late
+ * @ex_xid: xid of the message of @ex_sent
+ * @ex_away: the Send of that message may not be done yet; set by the owner
+ * @ex_since: when that message was sent, or its Send was done, in jiffies
+ * @ex_lacks: messages that the peer does not know, a bit for each opttype
+ *	(C-026)
+ * @ex_recv_wish: size of Receives that the peer requested last, in bytes; 0 if
+ *	it has not, or after this end has handled the request
+ * @ex_recv_last: the last such request, or 0
+ * @ex_cuts: the peer has requested a smaller size than before
+ * @ex_cut: when its last such request counted, in jiffies
  * @ex_asks: this end has sent a REQPROP
- * @ex_asked: when the last one was still to be answered, in jiffies
+ * @ex_asked: when the last REQPROP was last known to wait for its answer, in
+ *	jiffies
  */
 struct rpcrdma2_exchange {
 	struct rpcrdma2_peer_props	ex_peer;
@@ -79,77 +84,85 @@ struct rpcrdma2_exchange {
 	unsigned long			ex_asked;
 };
 
-/* S16: a REQPROP that is not answered for so long is counted */
+/* A REQPROP that waits for its answer for this time is counted (S16). */
 #define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
 
-/* S53: from one wish for smaller Receives to the next, and as long as it is waited */
+/*
+ * Pause between two requests for smaller Receives (S53): the least that a
+ * receiver accepts, and the pause that a sender keeps
+ */
 #define RPCRDMA2_CUT_REST	HZ
 #define RPCRDMA2_ASK_REST	(HZ + HZ / 4)
 
-/* 2.3: an UPDPROP has been seen when a message comes so long after it */
+/*
+ * The peer has seen an UPDPROP when a message arrives this time after it (2.3).
+ */
 #define RPCRDMA2_UPDPROP_REST	HZ
 
 /**
- * rpcrdma2_exchange_init - nothing has been announced (C-005, C-024, S19)
- * @ex: of a new connection
+ * rpcrdma2_exchange_init - initialise: nothing is announced (C-005, C-024, S19)
+ * @ex: properties of a new connection
  * @responder: this end answers a CONNPROP with its own
  *
- * The caller sets ex_able, but for pr_mark, before a message can come.
+ * The caller sets ex_able, except for pr_mark, before a message can arrive.
  */
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder);
 
 /**
  * rpcrdma2_exchange_announce - make this end's CONNPROP
  * @ex: properties
- * @pm: to be filled
+ * @pm: message to fill
  *
- * C-043: everything; and for good, what the table says never changes (C-045). The
- * caller sends it once (S15). When a requester has, rpcrdma2_exchange_sent() follows.
+ * The message announces all properties (C-043), and marks those that never
+ * change according to the table (C-045). The caller sends it once (S15). On a
+ * requester rpcrdma2_exchange_sent() follows.
  */
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
 				struct rpcrdma2_propmsg *pm);
 
 /**
- * rpcrdma2_exchange_resize - messages of other sizes than before
+ * rpcrdma2_exchange_resize - change the message sizes of this end
  * @ex: properties
- * @recv: octets that every Receive of this end holds (C-028)
- * @send: octets of the largest Send it makes
+ * @recv: bytes that every Receive of this end holds (C-028)
+ * @send: largest Send of this end, in bytes
  *
- * Where @send has changed the peer is asked for Receives of that size, if it ever
- * changes them. A smaller one is in force once it is announced (S14).
+ * If @send has changed, Receives of that size are requested from the peer,
+ * provided that the peer ever changes them. A smaller @send is in force once it
+ * is announced (S14).
  */
 void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
 
 /**
- * rpcrdma2_exchange_next - make the message that is to be sent now
+ * rpcrdma2_exchange_next - make the message that is due now
  * @ex: properties
  * @now: jiffies
- * @pm: to be filled
+ * @pm: message to fill
  *
- * A REQPROP: after the peer's CONNPROP, for what that allows to be asked (C-047,
- * S16). An UPDPROP: what has changed since the peer was told (C-027, C-032, C-059).
- * Neither while another message waits (2.3), nor one that the peer does not know
- * (C-026), nor a wish for less right behind another (S53), nor a wish before the peer
- * knows that Sends are smaller (S14). From here on a smaller RBSIZ that is asked for bounds
- * Sends (C-034).
+ * A REQPROP follows the peer's CONNPROP, which determines the properties that
+ * may be requested (C-047, S16). An UPDPROP announces changes since the last
+ * announcement (C-027, C-032, C-059). No message is made while another message
+ * waits (2.3) or if the peer does not know its type (C-026), no request for a
+ * smaller size soon after another request (S53), and no request before the peer
+ * knows of smaller Sends (S14). From here on a smaller RBSIZ that is requested
+ * limits Sends (C-034).
  *
- * Return: whether there is one. Then rpcrdma2_exchange_sent() or
- * rpcrdma2_exchange_unsent() follows, before any other call.
+ * Return: true if there is a message. Then rpcrdma2_exchange_sent() or
+ * rpcrdma2_exchange_unsent() must follow, before any other call.
  */
 bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
 			    struct rpcrdma2_propmsg *pm);
 
 /**
- * rpcrdma2_exchange_busy - is there something to be said, or waited for?
+ * rpcrdma2_exchange_busy - check whether a message is due or waits
  * @ex: properties
  */
 bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex);
 
 /**
- * rpcrdma2_exchange_sent - a message of this end is posted; send_max may be lower now
+ * rpcrdma2_exchange_sent - record that a message is posted
  * @ex: properties
  * @pm: message
- * @xid: its xid: that of no RPC that this end waits for (S18)
+ * @xid: xid of the message, which no RPC that this end waits for has (S18)
  * @now: jiffies
  */
 void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
@@ -157,97 +170,100 @@ void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
 			    unsigned long now);
 
 /**
- * rpcrdma2_exchange_unsent - a REQPROP or an UPDPROP of this end could not be posted
- * @ex: properties, as if it had not been made
+ * rpcrdma2_exchange_unsent - record that a message could not be posted
+ * @ex: properties, restored as if the REQPROP or UPDPROP had not been made
  */
 void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex);
 
 /**
- * rpcrdma2_exchange_arrived - the Send of a message of this end is done
+ * rpcrdma2_exchange_arrived - record that the Send of a message is done
  * @ex: properties
  * @at: when, in jiffies
  *
- * For an owner that has set ex_away when the message was posted: what is in front of it
- * on the Send Queue may take seconds. May be called again.
+ * For an owner that set ex_away when it posted the message: earlier entries of
+ * the Send Queue may take seconds. May be called again.
  */
 void rpcrdma2_exchange_arrived(struct rpcrdma2_exchange *ex, unsigned long at);
 
 /**
- * rpcrdma2_exchange_heard - a message has come, of whatever kind
+ * rpcrdma2_exchange_heard - record that a message of any kind has arrived
  * @ex: properties
- * @now: when, in jiffies; it may be longer ago than what else is known
+ * @now: time of its arrival, in jiffies; other events may have been recorded
+ *	since
  *
- * 2.3. A message that comes right behind an UPDPROP may have left before that arrived,
- * and proves nothing. A REQPROP waits for its own answer, however long that takes:
- * what it asks for may be in force at the peer by now (C-034, C-052, S16).
+ * A message that arrives soon after an UPDPROP may have been sent before the
+ * UPDPROP arrived, and proves nothing (2.3). A REQPROP waits for its own
+ * answer, without a limit: the values that it requests may already be in force
+ * at the peer (C-034, C-052, S16).
  *
- * Return: whether a REQPROP has waited for too long, once.
+ * Return: true, once, if a REQPROP has waited too long.
  */
 bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now);
 
 /**
- * rpcrdma2_exchange_expect - what is known of a property message not yet read
+ * rpcrdma2_exchange_expect - provide the state to decode a property message
  * @ex: properties
- * @xid: of the message
+ * @xid: xid of the message
  * @pm: pm_want and pm_marked are set, for rpcrdma2_decode_propmsg()
  *
- * S17: a RESPROP with another xid than that of the REQPROP answers nothing.
+ * A RESPROP with a different xid than the REQPROP answers nothing (S17).
  */
 void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 			      struct rpcrdma2_propmsg *pm);
 
 /**
- * rpcrdma2_exchange_spoilt - a RESPROP has come that is malformed
+ * rpcrdma2_exchange_spoilt - handle a malformed RESPROP
  * @ex: properties
- * @xid: of the message
+ * @xid: xid of the message
  *
- * S11: as if all were rejected.
+ * The RESPROP counts as a rejection of all requested values (S11).
  *
- * Return: whether it answers the REQPROP of this end.
+ * Return: true if it answers the REQPROP of this end.
  */
 bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid);
 
 /**
- * rpcrdma2_exchange_refused - does an error answer the message of this end?
+ * rpcrdma2_exchange_refused - handle an error that may answer a message
  * @ex: properties
  * @h: RDMA2_ERROR, well-formed
  *
- * S18, 2.4: the message is refused and not repeated; after code 3 or 9 no other of
- * its kind is sent either (C-026). One for a CONNPROP belongs to the negotiation.
- * Code 1 belongs there too, and ends the wait all the same.
+ * The message is refused and not repeated (S18, 2.4); after code 3 or 9 no
+ * message of its type is sent again (C-026). An error that answers a CONNPROP
+ * belongs to the negotiation. Code 1 belongs there, too, but also ends the
+ * wait.
  *
- * Return: whether it does; then it is no RPC's.
+ * Return: true if the error answers such a message, and therefore no RPC.
  */
 bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 			       const struct rpcrdma2_hdr *h);
 
 /**
- * rpcrdma2_exchange_take - take over the properties of the sender of a message
+ * rpcrdma2_exchange_take - apply the properties of the sender of a message
  * @ex: properties
- * @pm: property message that was good throughout (S11)
- * @effects: what has to be looked at again: enum rpcrdma2_prop_effect, a set
+ * @pm: property message without errors (S11)
+ * @effects: state to update: enum rpcrdma2_prop_effect, a set
  *
- * A second CONNPROP is an update (S15). A REQPROP has no properties of its sender,
- * nor has a RESPROP that answers nothing (S17).
+ * A second CONNPROP is an update (S15). A REQPROP has no properties of its
+ * sender, nor has a RESPROP that answers nothing (S17).
  *
- * Return: rows that changed though the peer had announced that they would not;
- * to be counted, no more (S15).
+ * Return: rows that changed although the peer had announced that they would
+ * not; these are only counted (S15).
  */
 u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 			   const struct rpcrdma2_propmsg *pm, u32 *effects);
 
 /**
- * rpcrdma2_exchange_answer - decide what answers a property message
- * @ex: properties; those in the answer count as announced
- * @pm: property message that was good throughout, taken before
+ * rpcrdma2_exchange_answer - determine the answer to a property message
+ * @ex: properties; values in the answer count as announced
+ * @pm: property message without errors, already taken
  * @now: jiffies
- * @answer: to be filled; refers to @pm until it is encoded
+ * @answer: message to fill; refers to @pm until it is encoded
  *
- * A responder answers the first CONNPROP with its own (C-023, S29), both ends a
- * REQPROP with a RESPROP (C-049, S16), and nothing else. Receives get smaller once a
- * second at most (S53).
+ * A responder answers the first CONNPROP with its own (C-023, S29). Both ends
+ * answer a REQPROP with a RESPROP (C-049, S16), and nothing else. Receives
+ * shrink at most once a second (S53).
  *
- * Return: whether there is an answer.
+ * Return: true if there is an answer.
  */
 bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 			      const struct rpcrdma2_propmsg *pm,
@@ -255,7 +271,7 @@ bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 			      struct rpcrdma2_propmsg *answer);
 
 /**
- * rpcrdma2_exchange_send_max - largest Send toward the peer (C-034, S13, S33)
+ * rpcrdma2_exchange_send_max - largest Send to the peer (C-034, S13, S33)
  * @ex: properties
  */
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
@@ -267,7 +283,7 @@ u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
 u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex);
 
 /**
- * rpcrdma2_exchange_bound - keep Calls within what the peer takes
+ * rpcrdma2_exchange_bound - limit Calls to what the peer accepts
  * @ex: properties
  * @cl: limits known so far; lowered to those of the peer (2.6, C-083 to C-085)
  */
@@ -275,12 +291,14 @@ void rpcrdma2_exchange_bound(const struct rpcrdma2_exchange *ex,
 			     struct rpcrdma2_call_limits *cl);
 
 /**
- * rpcrdma2_exchange_reply_refused - REPLY_RESOURCE has come for a Reply without chunk
+ * rpcrdma2_exchange_reply_refused - handle REPLY_RESOURCE for an inline Reply
  * @ex: properties
- * @needed: octets of the Reply, as the peer says
+ * @needed: length of the Reply, as reported by the peer; it was offered no
+ *	chunk
  *
- * S14: one that would have been expected inline takes the guess back, for as long
- * as the connection lasts. Another one says nothing about the peer.
+ * If the Reply was expected inline, the estimate of the peer's Sends is
+ * withdrawn until the connection ends (S14). A longer Reply proves nothing
+ * about the peer.
  */
 void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One message received, as both ends look at it.
+ * A received message, decoded in the same way at both ends.
  */
 #ifndef _RPCRDMA2_MESSAGE_H
 #define _RPCRDMA2_MESSAGE_H
@@ -9,16 +9,17 @@
 #include <rpcrdma2/header.h>
 
 /**
- * struct rpcrdma2_msg - a message received
- * @mg_hdr: its header; how much of it is valid depends on the verdict, see
+ * struct rpcrdma2_msg - a received message
+ * @mg_hdr: its header; the verdict determines which fields are valid, see
  *	rpcrdma2_decode_hdr()
- * @mg_verdict: of the header, and then of the body of a property message or an
- *	option
+ * @mg_verdict: verdict on the header, then on the body of a property message or
+ *	an option
  * @mg_bad_body: @mg_verdict is about that body; the header is well-formed
- * @mg_prop: a property message, when @mg_verdict is RDMA2_OK and
+ * @mg_prop: the property message, if @mg_verdict is RDMA2_OK and
  *	rpcrdma2_msg_is_control()
- * @mg_paylen: octets that follow the header, when @mg_verdict is RDMA2_OK, otherwise 0
- * @mg_handle: handle that its arrival invalidated, or 0 (S47)
+ * @mg_paylen: bytes that follow the header if @mg_verdict is RDMA2_OK,
+ *	otherwise 0
+ * @mg_handle: handle that the arrival of the message invalidated, or 0 (S47)
  */
 struct rpcrdma2_msg {
 	struct rpcrdma2_hdr	mg_hdr;
@@ -30,7 +31,7 @@ struct rpcrdma2_msg {
 };
 
 /**
- * rpcrdma2_msg_is_control - is it a property message or an option?
+ * rpcrdma2_msg_is_control - check whether it is a property message or an option
  * @msg: message whose verdict is not RDMA2_DROP
  */
 static inline bool rpcrdma2_msg_is_control(const struct rpcrdma2_msg *msg)
@@ -39,7 +40,7 @@ static inline bool rpcrdma2_msg_is_control(const struct rpcrdma2_msg *msg)
 }
 
 /**
- * rpcrdma2_msg_is_error - is it a well-formed RDMA2_ERROR?
+ * rpcrdma2_msg_is_error - check whether a message is a well-formed RDMA2_ERROR
  * @msg: message
  */
 static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
@@ -49,17 +50,18 @@ static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
 }
 
 /**
- * rpcrdma2_msg_read - read a message, and judge what the transport reads of it
- * @msg: to be filled
- * @base: where it begins
- * @room: octets that lie in one piece from there on. Header, property message and
- *	the first words of the payload have to be among them
- * @len: octets of the message
- * @handle: handle that its arrival invalidated, or 0
- * @ex: properties of the connection: what a property message is about
+ * rpcrdma2_msg_read - decode and check a message
+ * @msg: message to fill
+ * @base: start of the message
+ * @room: contiguous bytes at @base, which must include header, property message
+ *	and the first words of the payload
+ * @len: length of the message
+ * @handle: handle that the arrival of the message invalidated, or 0
+ * @ex: properties of the connection, for a property message
  *
- * A property message is read to its end (S11). Nothing of a message counts
- * whose verdict is not RDMA2_OK; what it asks for, see rpcrdma2_decode_hdr().
+ * A property message is decoded to its end (S11). A message whose verdict is
+ * not RDMA2_OK must not be used; see rpcrdma2_decode_hdr() for the reaction to
+ * it.
  */
 void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Properties of a connection: what they are, what they may hold, what happens
- * when a peer announces them, asks for them or grants them. Draft section 5.
- * Their octets are the business of propset.h.
+ * Properties of a connection: their values, and the effect of the
+ * announcements, requests and grants of a peer. Draft section 5. See propset.h
+ * for their encoding.
  */
 #ifndef _RPCRDMA2_PROPS_H
 #define _RPCRDMA2_PROPS_H
@@ -17,14 +17,14 @@
 
 /**
  * struct rpcrdma2_props - one value of each property
- * @pr_rbsiz: octets of every Receive, at least
+ * @pr_rbsiz: least size of every Receive, in bytes
  * @pr_brs: enum rpcrdma2_bkreqsup
- * @pr_mark: RPCRDMA2_MARK, or zeros: which extensions its end knows
- * @pr_limits: what its end takes in one Call: most segments of a chunk, most octets
- *	of a segment, most Read chunks, most Write chunks
- * @pr_sbsiz: octets of the largest Send its end makes, or 0: not known
+ * @pr_mark: RPCRDMA2_MARK, or zeros: the extensions that its end supports
+ * @pr_limits: limits for one Call to its end: most segments of a chunk, most
+ *	bytes of a segment, most Read chunks, most Write chunks
+ * @pr_sbsiz: largest Send of its end, in bytes, or 0 if unknown
  *
- * All are XDR words, in the order of the wire.
+ * All are XDR words, in wire order.
  */
 struct rpcrdma2_props {
 	u32	pr_rbsiz;
@@ -43,11 +43,12 @@ enum {
 };
 
 /**
- * enum rpcrdma2_prop_change - what may become of a property while a connection lasts
- * @RPCRDMA2_CHANGE_NEVER: nothing: announced as nochg (C-045)
- * @RPCRDMA2_CHANGE_RAISE: its end raises it, and says so when it is done (C-032);
- *	the peer may ask for any value, and only then is it lowered (C-033)
- * @RPCRDMA2_CHANGE_FREE: its end changes it unasked, and says so
+ * enum rpcrdma2_prop_change - how a property may change during a connection
+ * @RPCRDMA2_CHANGE_NEVER: it never changes, and is announced as nochg (C-045)
+ * @RPCRDMA2_CHANGE_RAISE: its end raises it, and announces that afterwards
+ *	(C-032); the peer may request any value, and only then is it lowered
+ *	(C-033)
+ * @RPCRDMA2_CHANGE_FREE: its end changes it on its own, and announces that
  */
 enum rpcrdma2_prop_change {
 	RPCRDMA2_CHANGE_NEVER,
@@ -55,19 +56,19 @@ enum rpcrdma2_prop_change {
 	RPCRDMA2_CHANGE_FREE,
 };
 
-/* What has to be looked at again when a property has changed; a set of bits */
+/* State to update when a property has changed; a set of bits */
 enum rpcrdma2_prop_effect {
 	RPCRDMA2_EFFECT_NONE	 = 0,
-	RPCRDMA2_EFFECT_MESSAGES = BIT(0), /* sizes of messages, both ways */
+	RPCRDMA2_EFFECT_MESSAGES = BIT(0), /* message sizes, both ways */
 	RPCRDMA2_EFFECT_CHUNKS	 = BIT(1), /* the chunks of a Call to its end */
 };
 
 /*
  * The table of properties: RDMA2_PROPID_<id>, its field pr_<field>,
- * RPCRDMA2_CHANGE_<change>, RPCRDMA2_EFFECT_<effect> of that, valid_<check>() and
- * wish_<rule>() of props.c, and the words of the default (C-024). One row is all there is to a
- * property besides the field that holds it. Those that count only beside the mark
- * come last.
+ * RPCRDMA2_CHANGE_<change>, RPCRDMA2_EFFECT_<effect> of a change,
+ * rpcrdma2_valid_<check>() and rpcrdma2_wish_<rule>() of props.c, and the words
+ * of the default (C-024). A property is defined by its row and its field alone.
+ * Properties that depend on the mark come last.
  */
 #define RPCRDMA2_PROPERTIES(_row)					\
 	_row(RBSIZ, rbsiz, RAISE, MESSAGES, any, rbsiz, RPCRDMA2_INLINE_DEFAULT) \
@@ -89,10 +90,10 @@ enum rpcrdma2_prop {
 				 ~(BIT(RPCRDMA2_PROP_X_MARK) - 1))
 
 /**
- * enum rpcrdma2_wish - answer to a peer that asks for a value
+ * enum rpcrdma2_wish - result of a peer's request for a value
  * @RPCRDMA2_WISH_REJECTED: the value stays
- * @RPCRDMA2_WISH_DONE: the value asked for is in force
- * @RPCRDMA2_WISH_OTHER: yet another value is in force
+ * @RPCRDMA2_WISH_DONE: the requested value is in force
+ * @RPCRDMA2_WISH_OTHER: a third value is in force
  */
 enum rpcrdma2_wish {
 	RPCRDMA2_WISH_REJECTED,
@@ -101,28 +102,28 @@ enum rpcrdma2_wish {
 };
 
 /**
- * rpcrdma2_props_default - the values of a peer that has announced none
- * @pr: to be filled; anew for each connection (C-024, S19)
+ * rpcrdma2_props_default - set the values of a peer that has announced none
+ * @pr: properties to fill, for each connection anew (C-024, S19)
  */
 void rpcrdma2_props_default(struct rpcrdma2_props *pr);
 
 /**
- * rpcrdma2_props_marked - do the properties of the experimental range count?
- * @pr: what is known of their end
+ * rpcrdma2_props_marked - check whether experimental properties count
+ * @pr: known properties of their end
  *
- * Those ids may be used by any extension (C-060): they count from an end that has
- * sent the same mark.
+ * Any extension may use the ids of the experimental range (C-060), so the
+ * properties count only from an end that has sent the same mark.
  */
 bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr);
 
 /**
- * rpcrdma2_props_changing - rows with a place in the table like this
- * @change: what may become of them
+ * rpcrdma2_props_changing - rows of the table with a given kind of change
+ * @change: kind of change
  */
 u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change);
 
 /**
- * rpcrdma2_props_effects - what has to be looked at again
+ * rpcrdma2_props_effects - state to update after a change
  * @rows: properties that may have changed
  *
  * Return: enum rpcrdma2_prop_effect, a set.
@@ -130,9 +131,9 @@ u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change);
 u32 rpcrdma2_props_effects(u32 rows);
 
 /**
- * rpcrdma2_props_differ - compare two values of each property
- * @a: one
- * @b: the other
+ * rpcrdma2_props_differ - compare the values of two sets
+ * @a: first set
+ * @b: second set
  *
  * Return: rows in which they differ.
  */
@@ -140,12 +141,13 @@ u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
 			  const struct rpcrdma2_props *b);
 
 /**
- * rpcrdma2_props_news - what is worth an UPDPROP
+ * rpcrdma2_props_news - rows to announce in an UPDPROP
  * @told: properties of this end as the peer knows them
- * @now: as they are in force (C-059)
+ * @now: properties in force (C-059)
  *
- * C-027, C-032, C-033, C-045: what never changes is not told anew, and what only the
- * peer may ask to be lower is told when it is higher.
+ * A property that never changes is not announced again, and a property that is
+ * lowered only at the peer's request is announced when it is higher (C-027,
+ * C-032, C-033, C-045).
  *
  * Return: rows.
  */
@@ -153,10 +155,10 @@ u32 rpcrdma2_props_news(const struct rpcrdma2_props *told,
 			const struct rpcrdma2_props *now);
 
 /**
- * struct rpcrdma2_peer_props - what is known of the other side
+ * struct rpcrdma2_peer_props - known properties of the peer
  * @pp_now: values in force
- * @pp_askable: rows that a REQPROP may ask to change (C-047, S16)
- * @pp_spoken: a CONNPROP has come
+ * @pp_askable: rows that a REQPROP may request to change (C-047, S16)
+ * @pp_spoken: a CONNPROP has arrived
  * @pp_short: a Reply that was expected inline was refused (S14)
  */
 struct rpcrdma2_peer_props {
@@ -167,29 +169,30 @@ struct rpcrdma2_peer_props {
 };
 
 /**
- * rpcrdma2_peer_props_init - start of a connection
- * @pp: to be filled
+ * rpcrdma2_peer_props_init - initialise the properties for a new connection
+ * @pp: properties to fill
  */
 void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp);
 
 /**
- * rpcrdma2_apply_updprop - the peer has changed properties
- * @pp: of the peer
- * @val: values of a message that was good throughout (S11)
- * @rows: those it names
+ * rpcrdma2_apply_updprop - apply changed properties of the peer
+ * @pp: properties of the peer
+ * @val: values of a message without errors (S11)
+ * @rows: rows that the message contains
  *
- * Return: rows that changed though the peer had announced that they would not; to
- * be counted, no more (S15).
+ * Return: rows that changed although the peer had announced that they would
+ * not; these are only counted (S15).
  */
 u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *pp,
 			   const struct rpcrdma2_props *val, u32 rows);
 
 /**
- * rpcrdma2_apply_connprop - the peer has announced its properties
- * @pp: of the peer
- * @val: values of a message that was good throughout (S11)
- * @rows: those it names; the others have their defaults for good (C-047)
- * @nochg: those it will not change (C-045)
+ * rpcrdma2_apply_connprop - apply announced properties of the peer
+ * @pp: properties of the peer
+ * @val: values of a message without errors (S11)
+ * @rows: rows that the message contains; the other rows have their defaults
+ *	permanently (C-047)
+ * @nochg: rows that will not change (C-045)
  *
  * A second announcement is an update (S15).
  *
@@ -200,23 +203,23 @@ u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *pp,
 			    u32 nochg);
 
 /**
- * rpcrdma2_send_limit - largest Send toward a version 2 peer
+ * rpcrdma2_send_limit - largest Send to a version 2 peer
  * @peer: its properties; defaults while it has announced none (C-005)
- * @own: largest Send this end makes
+ * @own: largest Send of this end
  *
- * S13, S33. A peer that takes very little is sent up to 1024 octets all the same,
- * for less does not hold a header.
+ * S13, S33: a peer with very small Receives still gets up to 1024 bytes,
+ * because fewer bytes do not hold a header.
  */
 u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own);
 
 /**
  * rpcrdma2_reply_limit - largest Reply to expect without a Reply chunk
- * @pp: of the responder
- * @own: the RBSIZ this end has announced
+ * @pp: properties of the responder
+ * @own: RBSIZ that this end has announced
  *
- * S14. X_SBSIZ says it; without, a responder that has announced its own Receives
- * is taken to send as much as it receives. One that has refused such a Reply is
- * not taken at its word again.
+ * The limit is X_SBSIZ. Without it, a responder that has announced its Receives
+ * is assumed to send messages of that size, until it refuses such a Reply
+ * (S14).
  */
 u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own);
 
