@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How messages travel: inline or by chunks, in which pieces, with which credits. All of
- * it is arithmetic on sizes.
+ * Transfer plans: inline transfer or chunks for each Call and Reply, the pieces
+ * of a message, and the evaluation of credit grants. Pure arithmetic on sizes.
  */
 #include <linux/errno.h>
 #include <linux/export.h>
@@ -16,7 +16,7 @@
 #include <rpcrdma2/walk.h>
 
 /*
- * The way through a Call with Read chunks, stretch by stretch.
+ * The layout of a Call with Read chunks. See rpcrdma2/layout.h.
  */
 
 void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
@@ -74,7 +74,7 @@ u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined)
 EXPORT_SYMBOL_GPL(rpcrdma2_layout_length);
 
 /*
- * The way from a range of an RPC message to the pages it lies in. Pure.
+ * The pieces of a range of an RPC message. See rpcrdma2/walk.h. Pure functions.
  */
 
 void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
@@ -99,7 +99,7 @@ static void rpcrdma2_walk_stand(struct rpcrdma2_walk *wk,
 	wk->wk_here = len;
 }
 
-/* Finds what of the buffer begins at @off. False where it ends. */
+/* Find the part of the buffer at @off. Return: false beyond its end. */
 static bool rpcrdma2_walk_locate(struct rpcrdma2_walk *wk, size_t off)
 {
 	const struct xdr_buf *buf = wk->wk_buf;
@@ -123,7 +123,10 @@ static bool rpcrdma2_walk_locate(struct rpcrdma2_walk *wk, size_t off)
 	return true;
 }
 
-/* Enters the next part of the buffer, or of the ranges, that has octets. */
+/*
+ * Enter the next part of the buffer or of the ranges that is not empty. Return:
+ * false at the end.
+ */
 static bool rpcrdma2_walk_enter(struct rpcrdma2_walk *wk)
 {
 	u32 left;
@@ -143,7 +146,7 @@ static bool rpcrdma2_walk_enter(struct rpcrdma2_walk *wk)
 	return true;
 }
 
-/* Are there octets at the place? */
+/* Whether bytes are left at the current position */
 static bool rpcrdma2_layout_here(struct rpcrdma2_walk *wk)
 {
 	return wk->wk_left && (likely(wk->wk_here) || rpcrdma2_walk_enter(wk));
@@ -185,9 +188,9 @@ unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk)
 EXPORT_SYMBOL_GPL(rpcrdma2_walk_count);
 
 /*
- * Credits: what a grant on the wire means. Grants are absolute limits on the
- * RPCs outstanding in one direction; control messages neither take nor return
- * one (2.3 of Documentation/protocol.rst).
+ * Credits. A grant on the wire is an absolute limit on the RPCs outstanding in
+ * one direction; control messages neither take nor return a credit (2.3 of
+ * Documentation/protocol.rst).
  */
 
 u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
@@ -219,10 +222,10 @@ u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
 EXPORT_SYMBOL_GPL(rpcrdma2_grant_next);
 
 /*
- * How a Call and its Reply travel, chosen from sizes and limits alone.
+ * The plan of a Call and its Reply, computed from sizes and limits alone.
  *
- * The choice charges the header that will really be built, not the largest
- * that could be.
+ * The computation uses the size of the header that will be built, not of the
+ * largest possible header.
  *
  *   Call:  inline			if all of it fits, and can be gathered
  *	    Read chunk + inline		if its payload may be placed directly
@@ -230,13 +233,13 @@ EXPORT_SYMBOL_GPL(rpcrdma2_grant_next);
  *	    Position-Zero chunk + Read chunk
  *					if the payload may be placed directly
  *	    Position-Zero chunk		otherwise
- *   Reply: inline			if the largest possible one fits
+ *   Reply: inline			if the largest possible Reply fits
  *	    Write chunk (+ inline)	if its payload may be placed directly
  *	    Write chunk + Reply chunk	if moreover the rest may not fit
  *	    Reply chunk			otherwise
  *
- * A form that the peer does not take is passed over for the last one of its
- * list, which has one chunk.
+ * A form that exceeds the limits of the peer is replaced by the last form of
+ * its list, which has a single chunk.
  */
 
 static u32 rpcrdma2_plan_write_list_len(unsigned int segs)
@@ -249,7 +252,9 @@ static u32 rpcrdma2_plan_reply_chunk_len(unsigned int segs)
 	return RPCRDMA2_REPLY_CHUNK_LEN + segs * RPCRDMA2_SEG_LEN;
 }
 
-/* C-002, C-030, E-15: chunks for the Reply exactly when it may not fit */
+/*
+ * The Reply gets chunks exactly if it may not fit inline (C-002, C-030, E-15).
+ */
 static bool rpcrdma2_plan_call_reply(const struct rpcrdma2_call_sizes *sz,
 				     struct rpcrdma2_call_plan *plan)
 {
@@ -273,7 +278,7 @@ static bool rpcrdma2_plan_call_reply(const struct rpcrdma2_call_sizes *sz,
 				  needed <= rest + sz->sz_reply_pages);
 }
 
-/* @hdr: the header with the chunks for the Reply */
+/* @hdr: length of the header, including the chunks for the Reply */
 static bool rpcrdma2_plan_call_within(const struct rpcrdma2_call_sizes *sz,
 				      struct rpcrdma2_call_plan *plan, u32 hdr)
 {
@@ -319,11 +324,11 @@ int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
 EXPORT_SYMBOL_GPL(rpcrdma2_plan_call);
 
 /*
- * How a Reply travels.
+ * The plan of a Reply
  *
- * First the Write chunks get the results they were offered for. What remains
- * goes inline if it fits the requester's Receives, else in the Reply chunk
- * (C-031). A chunk that is too small is found out here, before any octet is
+ * Write chunks take the results that they were offered for. The rest goes
+ * inline if it fits the requester's Receives, otherwise in the Reply chunk
+ * (C-031). A chunk that is too small is detected here, before any byte is
  * written (S45).
  */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How a Call with Read chunks is put together.
+ * The layout of a Call with Read chunks.
  *
- * What the requester sent or, in a Position-Zero chunk, left to be read, is
- * the reduced message: the Call without the data items that have Read chunks
- * of their own. A chunk's position is the place of its item in the whole Call,
- * padding included (E-05, E-07). So the Call is laid out by going through the
- * chunks in the order of their positions, with stretches of the reduced
- * message between them.
+ * The reduced message is the Call without the data items that have Read chunks
+ * of their own. The requester has sent it inline or, in a Position-Zero chunk,
+ * offered it to be read. The position of a chunk is the place of its item in
+ * the whole Call, padding included (E-05, E-07). So a Call is laid out from the
+ * chunks in the order of their positions, with stretches of the reduced message
+ * between them.
  */
 #ifndef _RPCRDMA2_LAYOUT_H
 #define _RPCRDMA2_LAYOUT_H
@@ -15,10 +15,10 @@
 #include <rpcrdma2/header.h>
 
 /**
- * struct rpcrdma2_stretch - octets of a Call that come from one place
+ * struct rpcrdma2_stretch - bytes of a Call that come from one source
  * @st_chunk: Read chunk they come from, or NULL: the reduced message
- * @st_src: offset there
- * @st_len: how many; may be 0
+ * @st_src: offset in the source
+ * @st_len: length; may be 0
  * @st_sink: offset in the Call
  */
 struct rpcrdma2_stretch {
@@ -29,13 +29,13 @@ struct rpcrdma2_stretch {
 };
 
 /**
- * struct rpcrdma2_layout - a place in a Call
- * @lo_chunk: next Read chunk, not the Position-Zero chunk
- * @lo_end: behind the last one
- * @lo_reduced: octets of the reduced message
- * @lo_src: how many of them lie before this place
- * @lo_sink: octets of the Call that are
- * @lo_due: it is the chunk's turn
+ * struct rpcrdma2_layout - a position in a Call
+ * @lo_chunk: next Read chunk, other than the Position-Zero chunk
+ * @lo_end: end of the Read chunks
+ * @lo_reduced: length of the reduced message
+ * @lo_src: bytes of the reduced message before this position
+ * @lo_sink: bytes of the Call before this position
+ * @lo_due: the next stretch is that of the chunk
  */
 struct rpcrdma2_layout {
 	const struct rpcrdma2_chunk	*lo_chunk;
@@ -47,20 +47,20 @@ struct rpcrdma2_layout {
 };
 
 /**
- * rpcrdma2_layout_begin - stand at the beginning of a Call
- * @lo: the place
- * @h: its header
- * @inlined: octets of the RPC message that came behind the header
+ * rpcrdma2_layout_begin - start at the beginning of a Call
+ * @lo: position
+ * @h: header of the Call
+ * @inlined: bytes of the RPC message after the header
  */
 void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
 			   const struct rpcrdma2_hdr *h, u32 inlined);
 
 /**
- * rpcrdma2_layout_next - go one stretch further
- * @lo: the place
- * @st: what lies there
+ * rpcrdma2_layout_next - advance by one stretch
+ * @lo: position
+ * @st: stretch at the position
  *
- * The decoder has seen to it that positions fit (S09).
+ * The decoder has checked the positions (S09).
  *
  * Return: false at the end of the Call.
  */
@@ -68,11 +68,11 @@ bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
 			  struct rpcrdma2_stretch *st);
 
 /**
- * rpcrdma2_layout_length - octets of a Call
- * @h: its header
- * @inlined: octets of the RPC message that came behind the header
+ * rpcrdma2_layout_length - length of a Call
+ * @h: header of the Call
+ * @inlined: bytes of the RPC message after the header
  *
- * Return: how many; what a peer claims, so perhaps more than 32 bits.
+ * Return: length that the peer claims, perhaps more than 32 bits.
  */
 u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
 

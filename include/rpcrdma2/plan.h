@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How an RPC travels, chosen from sizes and chunks alone: the requester's plan
- * for a Call and its Reply, and the responder's for the Reply.
+ * Transfer plans, computed from sizes and chunks alone: the requester's plan
+ * for a Call and its Reply, and the responder's plan for the Reply.
  */
 #ifndef _RPCRDMA2_PLAN_H
 #define _RPCRDMA2_PLAN_H
@@ -13,9 +13,9 @@
 #include <rpcrdma2/walk.h>
 
 /**
- * rpcrdma2_pages_of - pages that octets in a row lie in
- * @pos: address of the first octet, or its offset in the first page
- * @len: how many
+ * rpcrdma2_pages_of - number of pages that contiguous bytes span
+ * @pos: address of the first byte, or its offset in the first page
+ * @len: number of bytes
  */
 static inline unsigned int rpcrdma2_pages_of(unsigned long pos, u32 len)
 {
@@ -23,13 +23,13 @@ static inline unsigned int rpcrdma2_pages_of(unsigned long pos, u32 len)
 }
 
 /**
- * rpcrdma2_count_segs - segments that octets in several places would take
+ * rpcrdma2_count_segs - number of segments for bytes in several places
  * @pages: rpcrdma2_pages_of() each place
- * @places: how many there are
- * @most: pages that a segment can have
- * @holes: a segment may have holes, and so goes on at the next place
+ * @places: number of places
+ * @most: most pages of a segment
+ * @holes: a segment may have holes, and so continues at the next place
  *
- * Return: an upper bound; exact for one place, and with holes.
+ * Return: an upper bound; exact for a single place, and with holes.
  */
 static inline unsigned int
 rpcrdma2_count_segs(const unsigned int *pages, unsigned int places,
@@ -41,7 +41,7 @@ rpcrdma2_count_segs(const unsigned int *pages, unsigned int places,
 		left += pages[i];
 		if (holes && i + 1 < places)
 			continue;
-		/* nearly always none or one: not worth a division */
+		/* nearly always 0 or 1: avoid the division */
 		segs += left <= most ? !!left : DIV_ROUND_UP(left, most);
 		left = 0;
 	}
@@ -49,11 +49,11 @@ rpcrdma2_count_segs(const unsigned int *pages, unsigned int places,
 }
 
 /**
- * struct rpcrdma2_call_plan - how a Call and its Reply will travel
+ * struct rpcrdma2_call_plan - transfer plan of a Call and its Reply
  * @cp_proc: RDMA2_MSG or RDMA2_NOMSG
  * @cp_read: the Call's payload pages go in a Read chunk
  * @cp_poszero: the rest of the Call goes in a Position-Zero chunk
- * @cp_copy: that chunk is of a copy of the Call, in one piece
+ * @cp_copy: the Position-Zero chunk exposes a contiguous copy of the Call
  * @cp_write: the Reply's payload pages get a Write chunk
  * @cp_reply: the rest of the Reply gets a Reply chunk
  */
@@ -67,9 +67,9 @@ struct rpcrdma2_call_plan {
 };
 
 /**
- * struct rpcrdma2_call_limits - what the peer has said that it takes
- * @cl_reads: most Read chunks. A Position-Zero chunk counts when it is not the
- *	only one
+ * struct rpcrdma2_call_limits - limits of the peer for one Call
+ * @cl_reads: most Read chunks; a Position-Zero chunk counts unless it is the
+ *	only Read chunk
  * @cl_writes: most Write chunks
  * @cl_segs: most segments of a chunk
  */
@@ -82,29 +82,31 @@ struct rpcrdma2_call_limits {
 #define RPCRDMA2_NO_LIMITS	{ U32_MAX, U32_MAX, U32_MAX }
 
 /**
- * struct rpcrdma2_call_sizes - what the plan is made from; octets unless said
- * @sz_call_threshold: largest Send the requester may make
- * @sz_reply_threshold: largest Send the peer may make
+ * struct rpcrdma2_call_sizes - inputs of a plan, in bytes unless noted
+ * @sz_call_threshold: largest Send of the requester
+ * @sz_reply_threshold: largest Send of the peer
  * @sz_call_rest: the Call without its payload pages and their XDR pad
  * @sz_call_pages: payload pages of the Call, with their pad
- * @sz_copy_max: most of a Call that can be copied when there is no Reply chunk
- * @sz_reply_rest: most the Reply can hold besides its payload pages
+ * @sz_copy_max: most of a Call that can be copied if there is no Reply chunk
+ * @sz_reply_rest: most of the Reply besides its payload pages
  * @sz_reply_pages: payload pages of the Reply
- * @sz_reply_needed: the Reply needs a chunk of so many, its peer has said; or 0
+ * @sz_reply_needed: size of the chunk that the Reply needs according to the
+ *	peer, or 0
  * @sz_limits: limits of the peer
- * @sz_call_scattered: the Call's pages are in more pieces than a Send is gathered
- *	from
- * @sz_call_ddp: they may go in a Read chunk
+ * @sz_call_scattered: the Call's pages are in more pieces than a Send can
+ *	gather
+ * @sz_call_ddp: the Call's pages may go in a Read chunk
  * @sz_reply_ddp: the Reply's pages may go in a Write chunk
- * @sz_read_segs: segments a chunk of the Call's pages would take. This and the
- *	other numbers of segments do not matter when rpcrdma2_fits_inline()
- * @sz_rest_segs: of the Call without its pages
- * @sz_call_segs: of all of the Call
- * @sz_closed_segs: likewise, when there is no Reply chunk
- * @sz_write_segs: of the Reply's pages
- * @sz_reply_rest_segs: of the Reply without its pages
- * @sz_reply_segs: of all of the Reply
- * @sz_hdr_min: header with three empty lists, in the version spoken
+ * @sz_read_segs: number of segments for the Call's pages. This and the other
+ *	numbers of segments are not used if rpcrdma2_fits_inline()
+ * @sz_rest_segs: number of segments for the Call without its pages
+ * @sz_call_segs: number of segments for the whole Call
+ * @sz_closed_segs: number of segments for the whole Call, if there is no Reply
+ *	chunk
+ * @sz_write_segs: number of segments for the Reply's pages
+ * @sz_reply_rest_segs: number of segments for the Reply without its pages
+ * @sz_reply_segs: number of segments for the whole Reply
+ * @sz_hdr_min: header with three empty lists, in the version of the connection
  */
 struct rpcrdma2_call_sizes {
 	u32	sz_call_threshold;
@@ -129,7 +131,7 @@ struct rpcrdma2_call_sizes {
 	u16	sz_hdr_min;
 };
 
-/* C-002, C-030: the Reply needs no chunk. */
+/* The Reply needs no chunk (C-002, C-030). */
 static inline bool
 rpcrdma2_reply_fits_inline(const struct rpcrdma2_call_sizes *sz)
 {
@@ -138,7 +140,7 @@ rpcrdma2_reply_fits_inline(const struct rpcrdma2_call_sizes *sz)
 	       sz->sz_reply_threshold;
 }
 
-/* C-001: nor does the Call, behind a header of @hdr octets. */
+/* The Call needs no chunk after a header of @hdr bytes (C-001). */
 static inline bool
 rpcrdma2_call_fits_inline(const struct rpcrdma2_call_sizes *sz, u32 hdr)
 {
@@ -147,7 +149,7 @@ rpcrdma2_call_fits_inline(const struct rpcrdma2_call_sizes *sz, u32 hdr)
 	       sz->sz_call_threshold;
 }
 
-/* C-073: neither does, and the header has no chunk. */
+/* Neither Call nor Reply needs a chunk, and the header has none (C-073). */
 static inline bool rpcrdma2_fits_inline(const struct rpcrdma2_call_sizes *sz)
 {
 	return rpcrdma2_call_fits_inline(sz, sz->sz_hdr_min) &&
@@ -155,32 +157,32 @@ static inline bool rpcrdma2_fits_inline(const struct rpcrdma2_call_sizes *sz)
 }
 
 /**
- * rpcrdma2_plan_call - choose how a Call and its Reply travel
+ * rpcrdma2_plan_call - choose how a Call and its Reply are transferred
  * @sz: sizes and limits
- * @plan: the choice
+ * @plan: result
  *
- * Draft sections 2.1 and 5.2.1; C-001, C-002, C-029, C-030. Within the limits of
- * the peer: C-083 to C-085, C-091.
+ * Draft sections 2.1 and 5.2.1; C-001, C-002, C-029, C-030. The plan observes
+ * the limits of the peer: C-083 to C-085, C-091.
  *
- * Return: 0; or -EMSGSIZE when no form is within the limits, or the Reply needs
- * more room than there is for it.
+ * Return: 0; or -EMSGSIZE if no form is within the limits, or the Reply needs
+ * more room than its buffer has.
  */
 int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
 		       struct rpcrdma2_call_plan *plan);
 
 /**
- * struct rpcrdma2_reply_plan - how a Reply travels
- * @pn_code: RDMA2_OK, or the error that takes its place
- * @pn_arg: what goes with the error
- * @pn_arg2: likewise
- * @pn_send_max: largest Send there may be
+ * struct rpcrdma2_reply_plan - transfer plan of a Reply
+ * @pn_code: RDMA2_OK, or the error that replaces the Reply
+ * @pn_arg: first word of the error
+ * @pn_arg2: second word of the error
+ * @pn_send_max: largest Send allowed
  * @pn_long: the rest goes in the Reply chunk
- * @pn_gather: it goes inline, and the device gathers it
- * @pn_len: octets of the rest
+ * @pn_gather: the rest goes inline, gathered by the device
+ * @pn_len: length of the rest
  * @pn_nrest: entries of @pn_rest
- * @pn_rest: the Reply without what Write chunks take, and without the
- *	padding of that (E-07, E-08)
- * @pn_writes: what each Write chunk takes; nothing when ra_len is 0
+ * @pn_rest: the Reply without the contents of Write chunks and their padding
+ *	(E-07, E-08)
+ * @pn_writes: contents of each Write chunk; none if ra_len is 0
  */
 struct rpcrdma2_reply_plan {
 	enum rpcrdma2_errcode	pn_code;
@@ -205,18 +207,18 @@ static inline void rpcrdma2_plan_error(struct rpcrdma2_reply_plan *plan,
 }
 
 /**
- * rpcrdma2_plan_reply - decide how a Reply travels
- * @plan: the decision
+ * rpcrdma2_plan_reply - choose how a Reply is transferred
+ * @plan: result
  * @h: header of the Call
  * @results: results eligible for Write chunks, in ascending order
- * @nresults: how many
- * @length: octets of the Reply
- * @hdrlen: octets of its header, without a Reply chunk
- * @send_max: largest Send the requester takes
+ * @nresults: number of results
+ * @length: length of the Reply
+ * @hdrlen: length of its header, without a Reply chunk
+ * @send_max: largest Send that the requester accepts
  *
- * The first result goes to the first chunk, and so on (E-10); a chunk without
- * segments asks for its result inline (S10); results beyond the chunks go with
- * the rest (E-28).
+ * Results are assigned to chunks in order (E-10); a chunk without segments
+ * requests its result inline (S10); results beyond the chunks go with the rest
+ * (E-28).
  */
 void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 			 const struct rpcrdma2_hdr *h,
@@ -227,13 +229,14 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 /**
  * rpcrdma2_inv_handle - handle that a Reply invalidates
  * @h: header of the Call
- * @wanted: the requester has asked for it: what counts in version 1 (P-07,
- *	P-09)
+ * @wanted: the requester has enabled remote invalidation; used in version 1
+ *	(P-07, P-09)
  *
- * In version 2 the Call says which (C-008, C-075). It has to be a handle of that
- * Call: any other might fence the memory of another RPC (S47). Nothing says
- * which of several handles a requester in version 1 would rather invalidate
- * itself, so all have to be the same one (P-08).
+ * In version 2 the Call nominates the handle (C-008, C-075). It must be a
+ * handle of that Call, because any other handle might fence the memory of
+ * another RPC (S47). In version 1 a requester cannot express which of several
+ * handles it would rather invalidate itself, so all of them must be the same
+ * (P-08).
  *
  * Return: the handle, or 0 for a plain Send.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ranges of an RPC message, in pieces that lie in one page each: what a
- * scatterlist, a gather list or a copy is made of.
+ * Ranges of an RPC message, split into pieces that lie in one page each: the
+ * input for a scatterlist, a gather list or a copy.
  */
 #ifndef _RPCRDMA2_WALK_H
 #define _RPCRDMA2_WALK_H
@@ -12,9 +12,9 @@
 struct page;
 
 /**
- * struct rpcrdma2_range - octets of an RPC message
- * @ra_off: the first, counted from the beginning of the head
- * @ra_len: how many
+ * struct rpcrdma2_range - bytes of an RPC message
+ * @ra_off: offset of the first byte, from the beginning of the head
+ * @ra_len: number of bytes
  */
 struct rpcrdma2_range {
 	u32	ra_off;
@@ -22,10 +22,10 @@ struct rpcrdma2_range {
 };
 
 /**
- * struct rpcrdma2_piece - octets that lie in one page
+ * struct rpcrdma2_piece - bytes that lie in one page
  * @pc_page: the page
- * @pc_off: where in it
- * @pc_len: how many; at least one
+ * @pc_off: offset in the page
+ * @pc_len: number of bytes; at least 1
  */
 struct rpcrdma2_piece {
 	struct page	*pc_page;
@@ -34,15 +34,17 @@ struct rpcrdma2_piece {
 };
 
 /**
- * struct rpcrdma2_walk - a place in some ranges of an xdr_buf
+ * struct rpcrdma2_walk - a position in some ranges of an xdr_buf
  * @wk_buf: the buffer
- * @wk_range: range it is in
- * @wk_ranges: ranges from there on
- * @wk_off: octets of that range up to the end of the part it is in
- * @wk_pages: the pages of the buffer, when the part lies in them
- * @wk_pos: place in these, or else an address
- * @wk_here: octets from there that lie in head, pages or tail, and in the range
- * @wk_left: octets it may still pass; the owner may set it at any time
+ * @wk_range: current range
+ * @wk_ranges: number of ranges from there on
+ * @wk_off: bytes of that range up to the end of the current part
+ * @wk_pages: pages of the buffer, if the current part lies in them
+ * @wk_pos: offset in these pages, or else an address
+ * @wk_here: bytes from there on that lie in head, pages or tail, and in the
+ *	range
+ * @wk_left: bytes that the walk may still pass; the owner may set it at any
+ *	time
  */
 struct rpcrdma2_walk {
 	const struct xdr_buf		*wk_buf;
@@ -56,12 +58,12 @@ struct rpcrdma2_walk {
 };
 
 /**
- * rpcrdma2_walk_begin - stand at the beginning of some ranges
- * @wk: the place
+ * rpcrdma2_walk_begin - start at the beginning of some ranges
+ * @wk: position
  * @buf: the buffer; its lengths are those of head, pages and tail, whatever
  *	->len is
- * @range: the ranges, in the order they are walked; each may be empty
- * @ranges: how many
+ * @range: the ranges, in the order of the walk; any of them may be empty
+ * @ranges: number of ranges
  */
 void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
 			 const struct rpcrdma2_range *range,
@@ -69,19 +71,19 @@ void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
 
 /**
  * rpcrdma2_walk_next - take the next piece
- * @wk: where the walk is, and where it is afterwards
+ * @wk: position, which advances past the piece
  * @pc: the piece, as long as its page, the part of the buffer, the range and
- *	@wk_left allow
+ *	@wk_left permit
  *
- * Return: false at the end of the ranges, or where the buffer ends.
+ * Return: false at the end of the ranges or of the buffer.
  */
 bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc);
 
 /**
- * rpcrdma2_walk_count - how many pieces are left?
- * @wk: where the walk is
+ * rpcrdma2_walk_count - number of pieces left
+ * @wk: position
  *
- * It takes no longer for many pages than for one.
+ * The cost does not depend on the number of pages.
  */
 unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk);
 

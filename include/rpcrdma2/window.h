@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The RPC layer's congestion window, which is what the peer has granted.
+ * The congestion window of the RPC layer, which is the grant of the peer.
  */
 #ifndef _RPCRDMA2_WINDOW_H
 #define _RPCRDMA2_WINDOW_H
@@ -8,10 +8,10 @@
 #include <linux/sunrpc/xprt.h>
 
 /**
- * rpcrdma2_window_raised - wake Calls that wait for credits: there are more now
- * @xprt: transport whose cwnd is larger than it was
+ * rpcrdma2_window_raised - wake Calls that wait for credits
+ * @xprt: transport whose cwnd has been raised
  *
- * The RPC layer does so only when a Call ends.
+ * The RPC layer itself wakes them only when a Call ends.
  *
  * Context: any that may take the transport_lock.
  */
