@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receives.
+ * Receives: allocation, DMA mapping, posting and resizing.
  *
- * The pages of a Receive are mapped for a device when it is made for one, or first
- * posted there, until the connection is taken apart.
+ * The pages of a Receive are mapped when it is made for a device, or first
+ * posted there, and stay mapped until the connection is torn down.
  *
- * A Receive has a size of its own. When the pool is given another one, each Receive
- * takes it where it is: pages are added to it, or taken away, before it is posted
- * the next time. For want of memory it stays as it is until then.
+ * A Receive has its own size. When the size of the pool changes, each Receive
+ * adopts it individually: pages are added or removed before it is posted the
+ * next time. If no memory is available, it keeps its size until then.
  */
 #include <linux/export.h>
 #include <linux/highmem.h>
@@ -20,7 +20,7 @@
 
 #include "trace.h"
 
-/* Pages that a Receive of the pool shall have */
+/* Pages that each Receive of the pool should have */
 static unsigned int rpcrdma2_recv_num_pages(const struct rpcrdma2_rpool *rp)
 {
 	return READ_ONCE(rp->rp_size) >> PAGE_SHIFT;
@@ -44,7 +44,7 @@ static void rpcrdma2_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	trace_rpcrdma2_wc_receive(cq, rv->rv_id, wc);
 	if (unlikely(wc->status != IB_WC_SUCCESS))
 		why = RPCRDMA2_LOSS_RECEIVE;
-	/* E-20: before an octet of it is looked at */
+	/* checked before any byte of it is read (E-20) */
 	else if (unlikely(!rpcrdma2_received_message(wc, rpcrdma2_recv_room(rv))))
 		why = RPCRDMA2_LOSS_NO_MESSAGE;
 	if (unlikely(why)) {
@@ -70,7 +70,7 @@ static void rpcrdma2_recv_unmap(struct rpcrdma2_recv *rv, unsigned int from,
 				     DMA_ATTR_SKIP_CPU_SYNC);
 }
 
-/* For rv_device. Return: false when none of them is mapped. */
+/* Map for rv_device. Return: false if no page is mapped. */
 static bool rpcrdma2_recv_map(struct rpcrdma2_recv *rv, unsigned int from,
 			      unsigned int end)
 {
@@ -111,7 +111,10 @@ static bool rpcrdma2_recv_map_for(const struct rpcrdma2_conn *co,
 	return mapped;
 }
 
-/* Return: false when the budget has no more, or only what is @kept. */
+/*
+ * Charge the budget. Return: false if it is exhausted, or only the reserve is
+ * left and @kept is set.
+ */
 static bool rpcrdma2_rpool_spend(struct rpcrdma2_rpool *rp, long pages,
 				 bool kept)
 {
@@ -139,7 +142,7 @@ static void rpcrdma2_recv_drop_pages(struct rpcrdma2_recv *rv,
 		__free_page(rv->rv_pages[from]);
 }
 
-/* Return: false when there is not one more. */
+/* Add pages. Return: false if none was added. */
 static bool rpcrdma2_recv_new_pages(struct rpcrdma2_recv *rv, unsigned int from,
 				    unsigned int end, gfp_t gfp)
 {
@@ -170,7 +173,9 @@ static void rpcrdma2_recv_set_stretch(struct rpcrdma2_recv *rv, void *buf)
 	rv->rv_buf = buf;
 }
 
-/* Makes a stretch of the first @n pages. Return: false when there is none. */
+/*
+ * Map the first @n pages as one stretch, if needed. Return: false on failure.
+ */
 static bool rpcrdma2_recv_make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
 {
 	void *buf = NULL;
@@ -217,7 +222,7 @@ static bool rpcrdma2_recv_is_small(const struct rpcrdma2_recv *rv)
 	return rv->rv_npages < rpcrdma2_recv_num_pages(rv->rv_pool);
 }
 
-/* From @had pages to @n. Return: false when it could not be done. */
+/* Resize from @had pages to @n. Return: false on failure. */
 static bool rpcrdma2_recv_resize(struct rpcrdma2_recv *rv, unsigned int had,
 				 unsigned int n, gfp_t gfp)
 {
@@ -235,7 +240,7 @@ static bool rpcrdma2_recv_resize(struct rpcrdma2_recv *rv, unsigned int had,
 	return true;
 }
 
-/* Says how many pages @rv has. The pool may be given another size at any time. */
+/* Record the number of pages. The size of the pool may change at any time. */
 static void rpcrdma2_rpool_note_pages(struct rpcrdma2_recv *rv, unsigned int n)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
@@ -246,7 +251,7 @@ static void rpcrdma2_rpool_note_pages(struct rpcrdma2_recv *rv, unsigned int n)
 	rp->rp_small += rpcrdma2_recv_is_small(rv);
 }
 
-/* What is not reposted takes the size of its pool in any context. */
+/* A Receive that is not reposted adopts the size of its pool in any context. */
 static void rpcrdma2_recv_fit_locked(struct rpcrdma2_recv *rv)
 {
 	unsigned int n = rpcrdma2_recv_num_pages(rv->rv_pool);
@@ -266,8 +271,8 @@ static void rpcrdma2_rpool_fit_free_locked(struct rpcrdma2_rpool *rp)
 }
 
 /*
- * May sleep, and the pool may be given a larger size meanwhile: what gets smaller
- * counts as small before it is.
+ * May sleep, and the size of the pool may grow meanwhile: a Receive that
+ * shrinks counts as small before it does.
  */
 static void rpcrdma2_recv_fit_reposted(struct rpcrdma2_recv *rv)
 {
@@ -325,8 +330,9 @@ static void rpcrdma2_recv_unmap_and_free(struct rpcrdma2_recv *rv)
 }
 
 /*
- * While it was made the pool may have been given a larger size, and be said to have
- * no Receive that is smaller. Return: false when this one would be.
+ * Add a new Receive to its pool. The size of the pool may have grown while the
+ * Receive was made, and the pool may already be reported to have no smaller
+ * Receive. Return: false if the new Receive is smaller.
  */
 static bool rpcrdma2_recv_join(struct rpcrdma2_recv *rv)
 {
@@ -341,7 +347,7 @@ static bool rpcrdma2_recv_join(struct rpcrdma2_recv *rv)
 	return true;
 }
 
-/* A Receive more, mapped for the device; in use, and the pool's */
+/* Make a Receive, in use and mapped for the device, and add it to the pool. */
 static struct rpcrdma2_recv *rpcrdma2_recv_make(const struct rpcrdma2_conn *co,
 						struct rpcrdma2_rpool *rp,
 						gfp_t gfp)
@@ -380,13 +386,13 @@ void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_sync);
 
-/* Of what the CPU may have written, which is the last message */
+/* Only the last message: the CPU may have written to that. */
 static void rpcrdma2_recv_sync_for_device(struct rpcrdma2_recv *rv)
 {
 	rpcrdma2_recv_sync_pages(rv, ib_dma_sync_single_for_device);
 }
 
-/* Posts what is on @recvs, and leaves there what the device does not take. */
+/* Post the Receives on @recvs; refused Receives stay there. */
 static bool rpcrdma2_recvs_post_locked(struct rpcrdma2_conn *co,
 				       struct list_head *recvs)
 {
@@ -480,7 +486,7 @@ void rpcrdma2_recv_free(struct rpcrdma2_recv *rv)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_free);
 
-/* Moves at most @count that are not in use to @recvs, and returns how many. */
+/* Move at most @count free Receives to @recvs. Return: number moved. */
 static unsigned int rpcrdma2_rpool_take_free(struct rpcrdma2_rpool *rp,
 					     unsigned int count,
 					     struct list_head *recvs)
@@ -536,7 +542,7 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_post);
 
-/* Posts what is free when there is a batch. Return: how many. */
+/* Post the free Receives if they make a batch. Return: number posted. */
 static unsigned int rpcrdma2_recvs_post_batch(struct rpcrdma2_conn *co,
 					      struct rpcrdma2_rpool *rp,
 					      bool *taken)
@@ -578,8 +584,8 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_repost);
 
 /*
- * Twice: a message that is looked at during the first may post Receives behind it, none
- * after it.
+ * Drain twice: a message that is handled during the first drain may still post
+ * Receives, after which none is posted.
  */
 void rpcrdma2_recvs_drain(struct rpcrdma2_conn *co)
 {
@@ -608,7 +614,7 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 	struct rpcrdma2_recv *rv;
 
 	while (rp->rp_count < total) {
-		/* nothing is killed for it */
+		/* fail rather than invoke the OOM killer */
 		rv = rpcrdma2_recv_make(co, rp,
 					GFP_KERNEL | __GFP_RETRY_MAYFAIL |
 						__GFP_NOWARN);

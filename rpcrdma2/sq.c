@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Send Queue: see rpcrdma2/sq.h.
+ * The Send Queue: accounting of entries, posting, completion, deadlines and
+ * drain of chains. See rpcrdma2/sq.h.
  */
 #include <linux/export.h>
 
@@ -28,7 +29,7 @@ void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_give);
 
-/* What is broken when a work request fails */
+/* Reason for the loss of the connection when a work request fails */
 static enum rpcrdma2_loss rpcrdma2_sq_loss_of(enum ib_wr_opcode opcode)
 {
 	switch (opcode) {
@@ -43,13 +44,13 @@ static enum rpcrdma2_loss rpcrdma2_sq_loss_of(enum ib_wr_opcode opcode)
 	}
 }
 
-/* Work requests in front of the last of a chain report failure only. */
+/* A work request before the last of a chain reports only failures. */
 struct front {
 	struct ib_cqe		cqe;
 	enum rpcrdma2_loss	why;
 };
 
-/* Did the peer's device say that this work request can never be carried out? */
+/* Whether the peer's device has rejected this work request permanently */
 static bool rpcrdma2_sq_is_refused(const struct ib_wc *wc)
 {
 	return wc->status == IB_WC_REM_ACCESS_ERR ||
@@ -57,7 +58,7 @@ static bool rpcrdma2_sq_is_refused(const struct ib_wc *wc)
 	       wc->status == IB_WC_REM_OP_ERR;
 }
 
-/* What is behind it in its chain is flushed. */
+/* The rest of the chain is flushed. */
 static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma2_conn *co = cq->cq_context;
@@ -86,7 +87,7 @@ static struct ib_cqe *rpcrdma2_sq_front_cqe(const struct ib_send_wr *wr)
 	}
 }
 
-/* From the queue to @done; its entries are added to @wrs. */
+/* Move a chain from the queue to @done and add its entries to @wrs. */
 static void rpcrdma2_sq_unlink_post(struct rpcrdma2_post *post,
 				    struct list_head *done, unsigned int *wrs)
 {
@@ -95,7 +96,7 @@ static void rpcrdma2_sq_unlink_post(struct rpcrdma2_post *post,
 	list_move_tail(&post->po_list, done);
 }
 
-/* The owners of those without a completion do not look at @ok. */
+/* Owners of chains without a completion ignore @ok. */
 static void rpcrdma2_sq_finish(struct rpcrdma2_conn *co, struct list_head *done,
 			       unsigned int wrs, bool ok)
 {
@@ -134,9 +135,9 @@ static void rpcrdma2_sq_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	}
 
 	spin_lock(&sq->sq_lock);
-	if (!WARN_ON_ONCE(!post->po_wrs)) {	/* Q1 */
+	if (!WARN_ON_ONCE(!post->po_wrs)) {	/* retired once (Q1) */
 		list_for_each_entry_safe(each, next, &sq->sq_posted, po_list) {
-			/* errors may overtake each other; each chain has one */
+			/* errors come in any order, one for each chain */
 			if (each == post || !ok)
 				break;
 			if (!each->po_signal)
@@ -151,7 +152,7 @@ static void rpcrdma2_sq_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	rpcrdma2_sq_finish(co, &done, wrs, ok);
 }
 
-/* The oldest chain with a deadline; NULL when there is none */
+/* The oldest chain with a deadline, or NULL */
 static const struct rpcrdma2_post *
 rpcrdma2_sq_oldest_locked(const struct rpcrdma2_sq *sq)
 {
@@ -165,9 +166,9 @@ rpcrdma2_sq_oldest_locked(const struct rpcrdma2_sq *sq)
 }
 
 /*
- * Jiffies until a chain is overdue, the oldest with a deadline. What moves behind others
- * is not to blame for them; but whoever lets one go now and then does not keep the last
- * one without end.
+ * Jiffies until the oldest chain with a deadline is overdue. A chain is not
+ * charged for the time that it spends behind others; but a peer that lets a
+ * chain complete now and then cannot delay the last chain without limit.
  */
 static long rpcrdma2_sq_left(const struct rpcrdma2_sq *sq,
 			     const struct rpcrdma2_post *post)
@@ -200,7 +201,7 @@ static void rpcrdma2_sq_watch(struct work_struct *work)
 	spin_unlock(&sq->sq_lock);
 
 	if (left > 0) {
-		/* a chain may have queued it for later meanwhile */
+		/* a new chain may have queued the work with a longer delay */
 		mod_delayed_work(rpcrdma2_wq, &sq->sq_watch, left);
 	} else if (post) {
 		WRITE_ONCE(sq->sq_overdue, true);
@@ -242,7 +243,10 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 octets)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_bound);
 
-/* C-034. What asks for smaller Receives is posted after the bound is set. */
+/*
+ * Whether a Send exceeds the limit (C-034). A request for smaller Receives is
+ * posted after the limit is set.
+ */
 static bool rpcrdma2_sq_too_large_locked(const struct rpcrdma2_sq *sq,
 					 const struct rpcrdma2_post *post)
 {
@@ -251,7 +255,7 @@ static bool rpcrdma2_sq_too_large_locked(const struct rpcrdma2_sq *sq,
 	       (post->po_octets && rpcrdma2_fault(send_max));
 }
 
-/* Readies a chain but for its last work request, which it returns. */
+/* Prepare a chain except for its last work request. Return: the last one. */
 static struct ib_send_wr *rpcrdma2_sq_ready_front(struct rpcrdma2_post *post,
 						  struct ib_send_wr *wr)
 {
@@ -336,7 +340,7 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	}
 	spin_unlock(&sq->sq_lock);
 	if (likely(!ret)) {
-		/* @post may be gone */
+		/* @post may have been freed */
 		if (timed && !delayed_work_pending(&sq->sq_watch))
 			queue_delayed_work(rpcrdma2_wq, &sq->sq_watch,
 					   sq->sq_timeout);
@@ -366,7 +370,7 @@ void rpcrdma2_sq_drain(struct rpcrdma2_conn *co)
 
 	ib_drain_sq(rpcrdma2_conn_qp(co));
 
-	/* All that these had to report has been reported. */
+	/* All completions of these chains have been reported. */
 	spin_lock(&sq->sq_lock);
 	list_for_each_entry_safe(post, next, &sq->sq_posted, po_list) {
 		if ((s32)(post->po_id - last) > 0)

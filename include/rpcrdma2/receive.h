@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which Receive completions deliver a message.
+ * Check of Receive completions
  */
 #ifndef _RPCRDMA2_RECEIVE_H
 #define _RPCRDMA2_RECEIVE_H
@@ -8,18 +8,17 @@
 #include <rdma/ib_verbs.h>
 
 /**
- * rpcrdma2_received_message - did a Send of the peer fill this Receive?
+ * rpcrdma2_received_message - check whether a Send filled this Receive
  * @wc: Receive completion
- * @posted: octets of the buffers that were posted for it
+ * @posted: size of the buffers posted for it
  *
- * A peer may consume a Receive with an RDMA Write with Immediate as well, for
- * which no version of the protocol has a use. The length in such a completion
- * is that of the RDMA Write, and the buffers hold what an earlier message left
- * in them.
+ * A peer may also consume a Receive with an RDMA Write with Immediate, which no
+ * version of the protocol uses. The length in such a completion is that of the
+ * RDMA Write, and the buffers still hold an earlier message.
  *
- * Return: true when the first byte_len octets of the buffers are a message.
- * Else not one octet of them may be looked at, and the connection has to go:
- * the peer breaks the protocol, or the device does.
+ * Return: true if the first byte_len bytes of the buffers are a message.
+ * Otherwise no byte of them may be read, and the connection has to be closed:
+ * the peer or the device violates the protocol.
  */
 static inline bool rpcrdma2_received_message(const struct ib_wc *wc,
 					     unsigned int posted)

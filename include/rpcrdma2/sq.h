@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The Send Queue of a connection, accounted to the entry.
+ * The Send Queue of a connection, with an exact count of its entries.
  *
- * What is posted is a chain: work requests that go to the device in one call
- * and have one owner. The owner takes the entries first, then it posts. From
- * then on the chain belongs to the Send Queue, until po_done gives it back.
+ * Work requests are posted as a chain: it goes to the device in one call and
+ * has one owner. The owner takes the entries first, then it posts. From then on
+ * the chain belongs to the Send Queue, until po_done returns it.
  *
  * Sends are carried out in order. So a good completion retires its own chain
- * and all unsignaled chains before it, and most chains can be unsignaled: one
+ * and all unsignaled chains before it, and most chains can be unsignaled: a
  * signaled chain in sq_batch entries is enough, unless the owner of a chain
  * needs to be called at once. A signaled chain is retired by its own completion
- * and by no other: an iWARP device completes a Send while an RDMA Read before
- * it still runs. The entries of fewer than sq_batch work requests can linger
- * behind the last completion: the owner makes the queue larger by as many.
+ * and by no other: an iWARP device completes a Send while an earlier RDMA Read
+ * still runs. The entries of fewer than sq_batch work requests can linger
+ * behind the last completion: the owner makes the queue larger by that number.
  *
  * A chain that fails completes with an error even if it is unsignaled, and the
- * queue is flushed behind it. The errors may come in another order, so each
- * retires its own chain and no other. What never completes, unsignaled chains
- * that succeeded, and chains that the device took only in part, is retired by
- * rpcrdma2_sq_drain().
+ * queue is flushed behind it. The errors may come in a different order, so each
+ * error retires its own chain and no other. Chains that never complete, namely
+ * unsignaled chains that succeeded and chains that the device accepted only in
+ * part, are retired by rpcrdma2_sq_drain().
  *
- * A peer can keep a chain from being done: it posts no Receives, its device
- * does not answer RDMA Reads, and the number of retries is set to without end.
- * So a signaled chain can have a deadline: sq_timeout after it has become the
- * oldest of those, for what is behind others moves as fast as they do, and in any case
- * RPCRDMA2_SQ_PATIENCE times as long after it was posted. The oldest one is first
- * on sq_posted; one delayed work for the connection looks at it. A connection
- * whose owner looks after most chains itself has one for those with po_timed.
+ * A peer can keep a chain from completing: it posts no Receives, its device
+ * does not answer RDMA Reads, and the number of retries is unlimited. So a
+ * signaled chain can have a deadline: sq_timeout after it has become the oldest
+ * chain with a deadline, since a chain cannot overtake those before it; and in
+ * any case RPCRDMA2_SQ_PATIENCE times sq_timeout after it was posted. The
+ * oldest chain is first on sq_posted; a delayed work item of the connection
+ * checks it. On a connection whose owner supervises most chains itself, only
+ * chains with po_timed have a deadline.
  *
- *   Q1	What is on sq_posted belongs to the Send Queue. po_done is called exactly
- *	once for each chain there: by its own completion, by a later one if it
- *	is unsignaled, or by rpcrdma2_sq_drain(). Until then only sq_watch
- *	looks at it, under sq_lock.
- *   Q2	Each entry that was taken comes back once: with its chain, from its taker, or
- *	from the region that it was kept for. When the queue pair is destroyed there
- *	are as many as the queue was opened with.
+ *   Q1	A chain on sq_posted belongs to the Send Queue. po_done is called
+ *	exactly once for it: by its own completion, by a later completion if
+ *	it is unsignaled, or by rpcrdma2_sq_drain(). Until then only sq_watch
+ *	accesses it, under sq_lock.
+ *   Q2	Every entry that was taken is returned once: with its chain, by its
+ *	taker, or with the region that it was reserved for. When the queue
+ *	pair is destroyed, all entries that the queue was opened with are free.
  */
 #ifndef _RPCRDMA2_SQ_H
 #define _RPCRDMA2_SQ_H
@@ -49,35 +50,35 @@
 
 struct rpcrdma2_conn;
 
-/* What moves may take so many times as long as what stands still. */
+/* Limit for a chain behind others that complete, in units of sq_timeout */
 #define RPCRDMA2_SQ_PATIENCE	3
 
 /**
  * struct rpcrdma2_post - a chain of work requests on the Send Queue
- * @po_begin: called just before the device gets the chain, or NULL. What it does
- *	is done before any other chain can be posted behind this one. Under
- *	sq_lock
- * @po_done: takes it back, and is called exactly once for each time that it was
- *	posted, after its entries have come back. @ok is false when it may not
- *	have been carried out, and the connection has been lost then. Send CQ,
- *	or what calls rpcrdma2_sq_drain()
- * @po_signal: set by the owner when po_done shall be called as soon as the chain
- *	is done; from then on whether the chain is signaled
- * @po_timed: sq_timeout counts for it, if it is signaled, also where it does not
- *	count for all
- * @po_octets: of the Send at its end, when sq_send_max bounds that; else 0
- * @po_extra: it counts as so many entries more when it is chosen which chain is
- *	signaled: for the memory that it keeps until it is done
+ * @po_begin: called just before the device gets the chain, or NULL. It
+ *	completes before any other chain can be posted behind this one. Called
+ *	under sq_lock
+ * @po_done: returns the chain, and is called exactly once for each time that it
+ *	was posted, after its entries were returned. @ok is false if the chain
+ *	may not have been carried out; then the connection has been lost. Called
+ *	from the Send CQ, or by the caller of rpcrdma2_sq_drain()
+ * @po_signal: set by the owner if po_done must be called as soon as the chain
+ *	is done; once it is posted, whether the chain is signaled
+ * @po_timed: sq_timeout applies to this chain, if it is signaled, even where it
+ *	does not apply to all chains
+ * @po_octets: bytes of the Send at its end, if sq_send_max limits that; else 0
+ * @po_extra: additional entries that it counts as when the chain to be signaled
+ *	is chosen: for the memory that it keeps until it is done
  *
  * The owner sets these six. The others belong to the Send Queue:
  *
- * @po_list: on sq_posted
- * @po_cqe: of the last work request of the chain
- * @po_opcode: likewise
- * @po_wrs: entries it has; 0 when it is not on @sq_posted
- * @po_id: joins its trace events
+ * @po_list: entry of sq_posted
+ * @po_cqe: completion of the last work request of the chain
+ * @po_opcode: opcode of the last work request of the chain
+ * @po_wrs: number of its entries; 0 if it is not on @sq_posted
+ * @po_id: identifies it in trace events
  * @po_since: when it was posted, in jiffies
- * @po_refused: it failed, and the peer's device said that this is why: there is no
+ * @po_refused: it failed because the peer's device rejected it: there is no
  *	such memory, or no Receive as large as the Send. Valid in po_done
  */
 struct rpcrdma2_post {
@@ -101,23 +102,24 @@ struct rpcrdma2_post {
 
 /**
  * struct rpcrdma2_sq - a Send Queue
- * @sq_units: its entries, as far as they are known to be free
- * @sq_entries: how many it was opened with
- * @sq_batch: one completion for so many entries, where no owner sets po_signal
- * @sq_timeout: a signaled chain has to be done in this time, in jiffies, once it is
- *	the oldest; 0 for no deadline
- * @sq_all_timed: it counts for chains without po_timed, too
- * @sq_overdue: a chain was not, and the connection was lost for that
- * @sq_refused: the peer's device has refused a work request in front of the last of a
- *	chain that is not done yet; of the send CQ alone
- * @sq_watch: looks for such a chain. Queued while one could be overdue
+ * @sq_units: its entries that are known to be free
+ * @sq_entries: number of entries that it was opened with
+ * @sq_batch: entries for each completion, where no owner sets po_signal
+ * @sq_timeout: time in jiffies in which a signaled chain must be done, once it
+ *	is the oldest; 0 for no deadline
+ * @sq_all_timed: the deadline also applies to chains without po_timed
+ * @sq_overdue: a chain was not done in time, and the connection was lost for
+ *	that
+ * @sq_refused: the peer's device has rejected a work request before the last of
+ *	a chain that is not done yet; for the send CQ only
+ * @sq_watch: checks for an overdue chain. Queued while a chain could be overdue
  * @sq_lock: guards the rest. Held over ib_post_send(): the order of @sq_posted
  *	is that of the queue
  * @sq_send_max: largest Send that the peer has Receives for. A message is built
- *	before it is posted, and the bound may change in between (C-034)
+ *	before it is posted, and the limit may change in between (C-034)
  * @sq_posted: chains on the Send Queue
- * @sq_moved: when the oldest of those with a deadline was last done, in jiffies
- * @sq_unsignaled: entries since the last one with a completion
+ * @sq_moved: when the oldest chain with a deadline was last done, in jiffies
+ * @sq_unsignaled: entries since the last signaled chain
  * @sq_last_id: po_id of the last chain
  */
 struct rpcrdma2_sq {
@@ -139,28 +141,28 @@ struct rpcrdma2_sq {
 };
 
 /**
- * rpcrdma2_sq_init - begin with a queue that has no entries
+ * rpcrdma2_sq_init - initialise a queue without entries
  * @co: connection under construction
  */
 void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
 
 /**
- * rpcrdma2_sq_open - set how large the queue is
+ * rpcrdma2_sq_open - set the size of the queue
  * @co: connection that nothing was posted on
- * @entries: entries, without those for draining the queue
- * @kept: of these, so many are for control messages alone
- * @batch: one completion for so many entries, where no owner sets po_signal
- * @timeout: a signaled chain has to be done in this time, in jiffies, once it is the
- *	oldest; 0 for no deadline
+ * @entries: number of entries, without those for draining the queue
+ * @kept: entries of these that are reserved for control messages
+ * @batch: entries for each completion, where no owner sets po_signal
+ * @timeout: time in jiffies in which a signaled chain must be done, once it is
+ *	the oldest; 0 for no deadline
  */
 void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 		      unsigned int kept, unsigned int batch,
 		      unsigned long timeout);
 
 /**
- * rpcrdma2_sq_bound - let no larger Send be posted from now on (C-034)
+ * rpcrdma2_sq_bound - limit the Sends that are posted from now on (C-034)
  * @co: connection
- * @octets: largest Send
+ * @octets: largest Send, in bytes
  *
  * Context: process; does not sleep.
  */
@@ -169,54 +171,55 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 octets);
 /**
  * rpcrdma2_sq_take - take entries
  * @co: connection
- * @count: how many
- * @control: for what is neither Call nor Reply, or cannot wait: may take those
- *	that are kept
+ * @count: number of entries
+ * @control: for a message that is neither Call nor Reply, or cannot wait: may
+ *	take reserved entries
  *
  * Context: any.
- * Return: true when they are the caller's. When not, ->room of the connection
- * is called when entries come back; perhaps before this returns.
+ * Return: true if the caller has the entries. Otherwise ->room of the
+ * connection is called when entries are returned; perhaps before this function
+ * returns.
  */
 bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
 		      bool control);
 
 /**
- * rpcrdma2_sq_give - give entries back that nothing was posted in
+ * rpcrdma2_sq_give - return entries that nothing was posted in
  * @co: connection
- * @count: how many
+ * @count: number of entries
  *
  * Context: any that ->room may be called in.
  */
 void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
 
 /**
- * rpcrdma2_sq_post - hand a chain to the device
+ * rpcrdma2_sq_post - post a chain to the device
  * @co: connection
- * @post: the owner's record of it, with what the owner sets
- * @first: its work requests, for which as many entries were taken. All get their
- *	completions here
+ * @post: the owner's record of it, with the members that the owner sets
+ * @first: its work requests; the caller has taken an entry for each. All get
+ *	their completions here
  *
  * Context: process; does not sleep.
- * Return: 0 when the chain belongs to the Send Queue, perhaps not for long; the
- * connection may have been lost. -EMSGSIZE when the peer has no Receives any more
- * that are as large (C-034), -ENOTCONN when the connection is lost: the chain still
- * is the caller's, its entries are given back.
+ * Return: 0 if the chain belongs to the Send Queue, perhaps not for long; the
+ * connection may have been lost. -EMSGSIZE if the peer no longer has Receives
+ * of that size (C-034), -ENOTCONN if the connection is lost: the chain is still
+ * the caller's, its entries have been returned.
  */
 int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		     struct ib_send_wr *first);
 
 /**
- * rpcrdma2_sq_drain - wait for all that was posted, and retire it
- * @co: connection with a queue pair, which is of no more use
+ * rpcrdma2_sq_drain - wait for all posted chains, and retire them
+ * @co: connection with a queue pair, which will not be used again
  *
- * What is posted while this waits may be left; it will be flushed.
+ * Chains that are posted meanwhile may be left; they will be flushed.
  *
  * Context: sleeps.
  */
 void rpcrdma2_sq_drain(struct rpcrdma2_conn *co);
 
 /**
- * rpcrdma2_sq_is_whole - has each entry come back, and once?
+ * rpcrdma2_sq_is_whole - check whether every entry was returned exactly once
  * @co: connection whose Send Queue is drained, and whose regions are destroyed
  */
 bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Something scarce, counted without a lock: entries of a queue, contexts,
- * memory regions. A taker that finds too few leaves a note, and the call that
- * gives units back returns then that a taker waits.
+ * A lockless counter for a scarce resource: queue entries, contexts, memory
+ * regions. A taker that finds too few units sets a flag, and the call that
+ * returns units then reports that a taker waits.
  */
 #ifndef _RPCRDMA2_UNITS_H
 #define _RPCRDMA2_UNITS_H
@@ -11,10 +11,10 @@
 #include <linux/types.h>
 
 /**
- * struct rpcrdma2_units - something scarce, counted without a lock
- * @un_free: units to be had
- * @un_kept: of these, so many are for control messages alone
- * @un_wanted: a taker found too few since units last came back
+ * struct rpcrdma2_units - a lockless counter for a scarce resource
+ * @un_free: free units
+ * @un_kept: units of these that are reserved for control messages
+ * @un_wanted: a taker found too few units since the last return
  */
 struct rpcrdma2_units {
 	atomic_t	un_free;
@@ -35,32 +35,32 @@ static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
 }
 
 /**
- * rpcrdma2_units_take - take units, or note that there is a taker
+ * rpcrdma2_units_take - take units, or record that a taker waits
  * @un: units
- * @count: how many
- * @spare: how many to leave
+ * @count: number to take
+ * @spare: number to leave
  *
  * Context: any.
- * Return: true when they are the caller's. When not, a later
- * rpcrdma2_units_give() returns that a taker waits.
+ * Return: true if the caller has the units. Otherwise a later
+ * rpcrdma2_units_give() reports that a taker waits.
  */
 static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
 				       unsigned int count, unsigned int spare)
 {
 	if (likely(rpcrdma2_units_try(un, count, spare)))
 		return true;
-	/* What is given after the second look is given to a taker. */
+	/* Units returned after this check see un_wanted. */
 	smp_store_mb(un->un_wanted, true);
 	return rpcrdma2_units_try(un, count, spare);
 }
 
 /**
- * rpcrdma2_units_give - give units back
+ * rpcrdma2_units_give - return units
  * @un: units
- * @count: how many
+ * @count: number to return
  *
  * Context: any.
- * Return: true when a taker found too few since units last came back.
+ * Return: true if a taker found too few units since the last return.
  */
 static inline bool rpcrdma2_units_give(struct rpcrdma2_units *un,
 				       unsigned int count)
