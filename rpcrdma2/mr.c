@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions: their pool, registration and invalidation, and which parts of a Call
- * and its Reply they cover.
+ * Memory regions: the pool of a connection, registration and invalidation, and
+ * the parts of a Call and its Reply that the regions cover.
  */
 #include <linux/export.h>
 #include <linux/scatterlist.h>
@@ -19,27 +19,30 @@
 #include "trace.h"
 
 /*
- * Memory regions: a pool for each connection, and what becomes of a region from
- * there and back. See rpcrdma2/regions.h.
+ * The pool of memory regions and the life cycle of a region. See
+ * rpcrdma2/regions.h.
  */
 
 /* Regions allocated at a time */
 #define BATCH		8
-/* Until regions that an RPC waits for are tried again */
+/* Delay before a failed allocation is retried for a waiting RPC */
 #define REFILL_DELAY	(HZ / 4)
-/* So often; then other RPCs have their turn: that one may have been killed */
+/*
+ * Failed attempts after which the waiting RPC is woken regardless, so that
+ * other RPCs get their turn: it may have been killed
+ */
 #define REFILL_TRIES	3
 
 /**
- * struct region - a memory region, of one RPC at a time
- * @list: on rg_free, or on the ex_regions of the RPC that uses it
- * @all: on rg_all
- * @ibmr: the region
+ * struct region - a memory region, used by one RPC at a time
+ * @list: entry of rg_free, or of the ex_regions of the RPC that uses it
+ * @all: entry of rg_all
+ * @ibmr: verbs memory region
  * @sg: scatterlist of rg_depth entries
- * @nents: entries in use, mapped for DMA when not 0
+ * @nents: scatterlist entries in use; not 0 while they are mapped for DMA
  * @dir: direction of that mapping
- * @spent: no entry is kept for its LOCAL_INV, or that has gone back and it may be live
- *	still
+ * @spent: no Send Queue entry is reserved for its LOCAL_INV, or the entry was
+ *	returned although the region may still be live
  * @reg: REG_MR work request
  * @inv: LOCAL_INV work request
  */
@@ -124,10 +127,13 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
 	LIST_HEAD(idle);
 
 	scoped_guard(spinlock, &rg->rg_lock) {
-		/* an RPC that waits may need those beside others that come back */
+		/*
+		 * a waiting RPC may need these regions besides those that
+		 * return
+		 */
 		while (!rg->rg_wanted && count < rg->rg_num_idle &&
 		       rg->rg_num > keep) {
-			/* the one that was used last is first */
+			/* the most recently used region is first */
 			re = list_last_entry(&rg->rg_free, struct region, list);
 			list_move(&re->list, &idle);
 			list_del(&re->all);
@@ -143,7 +149,7 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_trim);
 
-/* Fewer than it waits for are of no use to an RPC. */
+/* A waiting RPC cannot use fewer regions than it waits for. */
 static void rpcrdma2_regions_wake_waiter(struct rpcrdma2_conn *co, bool anyway)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
@@ -174,9 +180,9 @@ bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co)
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_awaited);
 
 /*
- * As long as an RPC waits and the pool may grow: at once after some were
- * allocated, after a while when none could be. A pool that may not grow has
- * enough for any one RPC, and those in use come back.
+ * Runs while an RPC waits and the pool may grow: again at once if regions were
+ * allocated, after a delay if none were. A pool that may not grow has enough
+ * regions for any single RPC, and regions in use will return.
  */
 static void rpcrdma2_regions_refill(struct work_struct *work)
 {
@@ -225,8 +231,8 @@ void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages)
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_measure);
 
 /*
- * An RPC that finds none gives back the @held that it has, and waits for one
- * more than these.
+ * An RPC that finds no free region returns the @held regions that it has, and
+ * waits for one more than @held.
  */
 static struct region *rpcrdma2_region_get(struct rpcrdma2_conn *co,
 					  struct rpcrdma2_exposed *ex,
@@ -279,7 +285,7 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_unexpose);
 
-/* A page list has no holes, except on devices made for that. */
+/* A page list has no holes, except on devices that support SG_GAPS. */
 static bool rpcrdma2_region_may_follow(const struct rpcrdma2_regions *rg,
 				       const struct rpcrdma2_piece *prev,
 				       const struct rpcrdma2_piece *pc)
@@ -290,8 +296,8 @@ static bool rpcrdma2_region_may_follow(const struct rpcrdma2_regions *rg,
 }
 
 /*
- * As many pieces as a region holds, from @pc on: how many. @pc becomes the first
- * that does not belong to it; false in @more when there is none.
+ * Fill the region with pieces from @pc on. @pc becomes the first piece beyond
+ * the region; @more becomes false if there is none. Return: number of pieces.
  */
 static int rpcrdma2_region_fill(const struct rpcrdma2_regions *rg,
 				struct region *re, struct rpcrdma2_walk *wk,
@@ -310,9 +316,9 @@ static int rpcrdma2_region_fill(const struct rpcrdma2_regions *rg,
 }
 
 /*
- * Map what the scatterlist holds and fill in the REG_MR request. The address
- * on the wire is made of the xid and an offset: it reveals nothing about the
- * kernel's memory, and names the RPC of the region when its handle comes back.
+ * Map the scatterlist and fill in the REG_MR request. The address on the wire
+ * consists of the xid and an offset in a page: it reveals no kernel address,
+ * and identifies the RPC of the region when the peer returns its handle.
  */
 static int rpcrdma2_region_map(struct rpcrdma2_conn *co, struct region *re,
 			       int nents, enum dma_data_direction dir, u32 xid)
@@ -332,7 +338,7 @@ static int rpcrdma2_region_map(struct rpcrdma2_conn *co, struct region *re,
 
 	ibmr->iova = (u64)xid << 32 | offset_in_page(ibmr->iova);
 	ib_update_fast_reg_key(ibmr, ibmr->rkey + 1);
-	if (unlikely(!ibmr->rkey))	/* S47: 0 can not be nominated */
+	if (unlikely(!ibmr->rkey))	/* handle 0 cannot be nominated (S47) */
 		ib_update_fast_reg_key(ibmr, 1);
 	re->reg.key = ibmr->rkey;
 	re->reg.access = dir == DMA_FROM_DEVICE ?
@@ -419,7 +425,7 @@ bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 		spent = re->spent;
 		rpcrdma2_region_put(co, re);
 		rpcrdma2_regions_wake_if_waiting(co);
-		/* the one for its LOCAL_INV, but where that has failed (Q2) */
+		/* return the entry of its LOCAL_INV, unless it failed (Q2) */
 		rpcrdma2_sq_give(co, spent ? 0 : 1);
 		return true;
 	}
@@ -443,7 +449,10 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_handle_in_use);
 
-/* A LOCAL_INV that is not known to be carried out has its entry no more. */
+/*
+ * Mark regions whose LOCAL_INV may not have been carried out: its entry was
+ * returned.
+ */
 static void rpcrdma2_regions_spent(struct rpcrdma2_exposed *ex)
 {
 	struct region *re;
@@ -489,7 +498,7 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_fence);
 
-/* From its RPC, with the entry that no LOCAL_INV has used (Q2) */
+/* Release a region, and the entry that no LOCAL_INV has used (Q2) */
 static void rpcrdma2_strip_region(struct rpcrdma2_conn *co, struct region *re)
 {
 	rpcrdma2_region_unmap(co, re);
@@ -510,7 +519,7 @@ void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_strip);
 
-/* What is mapped is with an RPC. */
+/* A region is mapped while an RPC uses it. */
 unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co)
 {
 	const struct region *re;
@@ -551,10 +560,10 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_destroy);
 
 /*
- * A Call and its Reply as chunks. See rpcrdma2/offer.h.
+ * The chunks of a Call and its Reply. See rpcrdma2/offer.h.
  */
 
-/* The octets that a part is made of: how many ranges */
+/* Byte ranges of a part. Return: number of ranges. */
 static unsigned int rpcrdma2_offer_find_part(const struct xdr_buf *buf,
 					     enum rpcrdma2_part part,
 					     struct rpcrdma2_range *range)
@@ -662,7 +671,9 @@ int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 					  DMA_TO_DEVICE, h, ck);
 	}
 	if (!ret && plan->cp_read) {
-		/* E-05: counted from the first octet of the RPC message */
+		/*
+		 * the position counts from the start of the RPC message (E-05)
+		 */
 		ck = &h->h_reads[h->h_nreads++];
 		ck->ck_position = call->head[0].iov_len;
 		ret = rpcrdma2_offer_part(co, ex, call, RPCRDMA2_PART_PAGES,
@@ -679,7 +690,7 @@ int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 							   RPCRDMA2_PART_ALL,
 					  DMA_FROM_DEVICE, h, &h->h_reply);
 	}
-	/* S48: the only region, or the first of several; 0 when none (C-073) */
+	/* nominate the first region (S48), or 0 if there is none (C-073) */
 	if (!ret && h->h_nsegs && rpcrdma2_can_nominate(h->h_vers) &&
 	    !rpcrdma2_fault(nominate))
 		h->h_inv_handle = h->h_segs[0].rs_handle;

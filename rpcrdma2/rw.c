@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA Reads and Writes of a responder, and the plan of its Reply.
+ * The chunks of a Call at the responder: RDMA Reads and Writes by way of
+ * rdma_rw, assembly of the Call, and the plan of its Reply.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -20,15 +21,16 @@
 #include "trace.h"
 
 /*
- * RDMA Reads and Writes, by way of the RDMA core's rdma_rw.
+ * RDMA Reads and Writes, by way of the RDMA core's rdma_rw. See rpcrdma2/rw.h.
  *
- * A part moves one stretch of remote memory: a segment, or as much of it as is
- * wanted and can be moved at once. rdma_rw builds work requests for it, as wide as
- * the queue pair allows. Parts come from a slab cache and go back when their chain is done;
- * the Send Queue bounds them, and what is just being built.
+ * A part moves a contiguous range of remote memory: a segment, or the section
+ * of it that is needed and can be moved at once. rdma_rw builds work requests
+ * for it, as wide as the queue pair allows. Parts come from a slab cache and
+ * are freed when their chain is done; their number is bounded by the Send
+ * Queue, plus the parts under construction.
  */
 
-/* Entries of a scatterlist that need no allocation of their own */
+/* Scatterlist entries embedded in a part */
 #define PART_SGES	16
 
 struct part {
@@ -58,7 +60,7 @@ unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
 	needs = rdma_protocol_iwarp(dev, port);
 	if (!needs) {
 		sges = min_t(u32, sges, dev->attrs.max_sge_rd);
-		/* for no reason but the RDMA core's parameter force_mr */
+		/* the RDMA core's parameter force_mr alone may require them */
 		needs = !dev->attrs.max_sgl_rd &&
 			rdma_rw_max_send_wr(dev, port, 1, 0) > 1;
 	}
@@ -77,7 +79,7 @@ unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rw_size);
 
-/* With a scatterlist for the caller to fill */
+/* The caller fills the scatterlist. */
 static struct part *rpcrdma2_rw_new_part(struct rpcrdma2_rw *rw,
 					 unsigned int nents,
 					 const struct rpcrdma2_segment *seg,
@@ -287,7 +289,8 @@ void rpcrdma2_rw_stop(void)
 }
 
 /*
- * A Call from its chunks, and a Reply to its chunks. See rpcrdma2/respond.h.
+ * Assembly of a Call from its chunks, and transfer of a Reply to its chunks.
+ * See rpcrdma2/respond.h.
  */
 
 int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
@@ -314,7 +317,7 @@ int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_pull_reads);
 
-/* From the Receive into the pages */
+/* Copy a stretch from the Receive to the pages */
 static void rpcrdma2_pull_copy_stretch(const struct rpcrdma2_pull *pl,
 				       const struct rpcrdma2_stretch *st)
 {
@@ -332,7 +335,7 @@ static void rpcrdma2_pull_copy_stretch(const struct rpcrdma2_pull *pl,
 	}
 }
 
-/* E-07: padding is not in the chunk. It never runs over the end of a page. */
+/* The chunk does not contain the padding (E-07), which never crosses a page. */
 static void rpcrdma2_pull_zero_pad(const struct rpcrdma2_pull *pl, u32 end)
 {
 	if (xdr_pad_size(end))
@@ -380,9 +383,9 @@ static bool rpcrdma2_respond_word_is(const struct xdr_buf *res, u32 off,
 }
 
 /*
- * A result is an opaque: its length is the word before it. nfsd names the
- * offset of that word instead for an NFSv4 READLINK. And a reply can have been
- * cut short or encrypted after the upper layer has named its results.
+ * A result is an opaque, so the word before it is its length. For an NFSv4
+ * READLINK nfsd gives the offset of that word instead. A Reply may also have
+ * been truncated or encrypted after the upper layer marked its results.
  */
 static bool rpcrdma2_respond_find_result(const struct xdr_buf *res,
 					 struct rpcrdma2_range *ra, u32 from)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The abilities of a device, as its attributes have them. Pure.
+ * Capabilities of a device, derived from its attributes. Pure functions.
  *
- * An attribute is an int in older kernels and a u32 in newer ones, where some devices
- * report more than an int holds. So each is taken as a u32, and nothing is subtracted
- * from it before it is known to be there.
+ * An attribute is an int in older kernels and a u32 in newer kernels, where
+ * some devices report more than INT_MAX. So attributes are passed as u32, and
+ * compared before anything is subtracted from them.
  */
 #ifndef _RPCRDMA2_CAPS_H
 #define _RPCRDMA2_CAPS_H
@@ -15,15 +15,15 @@
 #include <linux/mm.h>
 #include <linux/types.h>
 
-/* rdma_rw's own bound for the pages of a region */
+/* Limit of rdma_rw for the pages of a region */
 #define RPCRDMA2_RW_REGION_PAGES	256
 
 /**
- * rpcrdma2_caps_room - the rest of a queue
- * @most: entries that the device can have
- * @beside: entries for something else
+ * rpcrdma2_caps_room - entries left in a queue
+ * @most: entries that the device supports
+ * @beside: entries for other purposes
  *
- * Return: how many, 0 for too few; as an int has it.
+ * Return: the entries left, at most INT_MAX; 0 if there are too few.
  */
 static inline u32 rpcrdma2_caps_room(u32 most, u32 beside)
 {
@@ -32,10 +32,10 @@ static inline u32 rpcrdma2_caps_room(u32 most, u32 beside)
 }
 
 /**
- * rpcrdma2_caps_depth - RDMA Reads at once
- * @most: that the device can have
+ * rpcrdma2_caps_depth - number of concurrent RDMA Reads
+ * @most: limit of the device
  *
- * Return: how many, as the connection manager takes it.
+ * Return: the number in the range of the connection manager.
  */
 static inline u8 rpcrdma2_caps_depth(u32 most)
 {
@@ -43,10 +43,12 @@ static inline u8 rpcrdma2_caps_depth(u32 most)
 }
 
 /**
- * struct rpcrdma2_caps_read - how RDMA Reads are carried out
- * @cr_regions: each part goes into a memory region
- * @cr_pages: most pages of a part, the first and the last one as well; 0 for any
- * @cr_width: gather entries of a work request, 0 when the device can not do it
+ * struct rpcrdma2_caps_read - properties of RDMA Reads on a device
+ * @cr_regions: every part uses a memory region
+ * @cr_pages: most pages of a part, including a partial first or last page; 0
+ *	for no limit
+ * @cr_width: gather entries of a work request, 0 if the device does not support
+ *	RDMA Reads
  */
 struct rpcrdma2_caps_read {
 	bool		cr_regions;
@@ -55,16 +57,17 @@ struct rpcrdma2_caps_read {
 };
 
 /**
- * rpcrdma2_caps_reads - find out how RDMA Reads are carried out
- * @needs: the device takes memory regions for all of them
- * @region: pages of a region, as the device reports it
- * @threshold: gather entries from which on rdma_rw takes a region where it is not
- *	needed, 0 for never
+ * rpcrdma2_caps_reads - determine how RDMA Reads are carried out
+ * @needs: the device needs memory regions for all of them
+ * @region: pages of a region, as reported by the device
+ * @threshold: gather entries from which on rdma_rw uses a region that is not
+ *	required, 0 for never
  * @sges: gather entries of an RDMA Read
  *
- * Where regions are needed a part is what one of them takes. The IOMMU may make one
- * piece of all pages of a part, and rdma_rw does not divide a piece. Where they are
- * not, there are none, and a part has no more entries than rdma_rw does without.
+ * If regions are required, a part is limited to one region: the IOMMU may merge
+ * all pages of a part into one piece, and rdma_rw does not divide a piece.
+ * Otherwise no regions are used, and a part is limited to the entries that
+ * rdma_rw handles without a region.
  */
 static inline struct rpcrdma2_caps_read
 rpcrdma2_caps_reads(bool needs, u32 region, u32 threshold, u32 sges)
@@ -85,10 +88,10 @@ rpcrdma2_caps_reads(bool needs, u32 region, u32 threshold, u32 sges)
 }
 
 /**
- * rpcrdma2_caps_cut - where a part ends
- * @pages: most pages that it may have, 0 for any
- * @off: where it begins in the first one
- * @len: bytes that are left to be read
+ * rpcrdma2_caps_cut - length of a part
+ * @pages: most pages of a part, 0 for no limit
+ * @off: offset of the part in its first page
+ * @len: bytes left to read
  *
  * Return: bytes of the part.
  */

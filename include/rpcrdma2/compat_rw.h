@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A figure that rdma_rw of older kernels does not report.
+ * The number of Send Queue entries that rdma_rw adds to a queue pair, which
+ * older kernels do not report.
  */
 #ifndef _RPCRDMA2_COMPAT_RW_H
 #define _RPCRDMA2_COMPAT_RW_H
@@ -20,10 +21,11 @@
  * @port: its port
  * @ctxs: max_rdma_ctxs of the queue pair
  *
- * Three for each where it may use memory regions, otherwise one. It may for reasons that
- * it does not report; but then it divides a message by the pages of a region, and
- * otherwise by the gather entries of an RDMA Read. Where these are the same the
- * reasons that it does report are all there are.
+ * rdma_rw adds three entries for each context if it may use memory regions,
+ * otherwise one. Some of its reasons to use them are not reported; but with
+ * regions it divides a message by the pages of a region, and otherwise by the
+ * gather entries of an RDMA Read. If these two are equal, only the reported
+ * reasons apply.
  */
 static inline unsigned int rpcrdma2_rw_send_wrs(struct ib_device *dev, u32 port,
 						unsigned int ctxs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a requester offers with a Call: which octets of the Call and of its Reply
- * become the chunks that rpcrdma2_plan_call() has chosen.
+ * The chunks that a requester offers with a Call: the bytes of the Call and of
+ * its Reply that become the chunks of a plan of rpcrdma2_plan_call().
  */
 #ifndef _RPCRDMA2_OFFER_H
 #define _RPCRDMA2_OFFER_H
@@ -14,7 +14,7 @@
 #include <rpcrdma2/header.h>
 #include <rpcrdma2/plan.h>
 
-/* Octets of the tail that are the XDR pad of the pages */
+/* Bytes of the tail that are the XDR pad of the pages */
 static inline u32 rpcrdma2_pad_len(const struct xdr_buf *buf)
 {
 	return min_t(u32, xdr_pad_size(buf->page_len), buf->tail[0].iov_len);
@@ -27,10 +27,10 @@ enum rpcrdma2_part {
 };
 
 /**
- * rpcrdma2_offer_segs - segments that a chunk would take, before it is offered
+ * rpcrdma2_offer_segs - number of segments that a chunk would need
  * @co: connection
  * @buf: message
- * @part: what of it
+ * @part: part of the message
  *
  * Return: an upper bound; exact for RPCRDMA2_PART_PAGES, and on devices whose
  * page lists may have holes.
@@ -40,22 +40,22 @@ unsigned int rpcrdma2_offer_segs(const struct rpcrdma2_conn *co,
 				 enum rpcrdma2_part part);
 
 /**
- * rpcrdma2_offer_sizes - what the plan is made from, as far as messages say
- * @sz: sets the octets of both, and what may be placed directly
+ * rpcrdma2_offer_sizes - set the sizes of a plan from Call and Reply
+ * @sz: gets the lengths of both, and which parts may be placed directly
  * @call: encoded Call
- * @reply: where the Reply is to go
- * @ddp: nothing works on the octets of the RPC (E-26)
+ * @reply: buffer for the Reply
+ * @ddp: no layer transforms the bytes of the RPC (E-26)
  */
 void rpcrdma2_offer_sizes(struct rpcrdma2_call_sizes *sz,
 			  const struct xdr_buf *call,
 			  const struct xdr_buf *reply, bool ddp);
 
 /**
- * rpcrdma2_offer_measure - the segments of all chunks that there may be
+ * rpcrdma2_offer_measure - count the segments of all possible chunks
  * @co: connection
- * @sz: sets sz_*_segs
+ * @sz: gets sz_*_segs
  * @call: encoded Call
- * @reply: where the Reply is to go
+ * @reply: buffer for the Reply
  */
 void rpcrdma2_offer_measure(const struct rpcrdma2_conn *co,
 			    struct rpcrdma2_call_sizes *sz,
@@ -66,16 +66,16 @@ void rpcrdma2_offer_measure(const struct rpcrdma2_conn *co,
  * rpcrdma2_offer - make the chunks of a plan
  * @co: connection
  * @ex: gets the regions
- * @plan: which chunks
+ * @plan: chunks to make
  * @call: encoded Call
- * @whole: what a Position-Zero chunk of all of it is made from: @call, or a copy
- * @reply: where the Reply is to go
- * @h: header without lists; gets them, and nominates a handle
+ * @whole: source of a Position-Zero chunk of the whole Call: @call, or a copy
+ * @reply: buffer for the Reply
+ * @h: header without lists; gets them and a nominated handle
  *
- * On error the caller undoes all of it with rpcrdma2_unexpose().
+ * On error the caller releases the regions with rpcrdma2_unexpose().
  *
  * Context: as rpcrdma2_expose().
- * Return: what rpcrdma2_expose() returned.
+ * Return: result of rpcrdma2_expose().
  */
 int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 		   const struct rpcrdma2_call_plan *plan,
@@ -83,13 +83,13 @@ int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 		   const struct xdr_buf *reply, struct rpcrdma2_hdr *h);
 
 /**
- * rpcrdma2_trim_reply - let the head of a Reply end where it ends
+ * rpcrdma2_trim_reply - trim the head of a Reply to its actual length
  * @rqst: request
- * @came: octets that came besides what a Write chunk brought
+ * @came: bytes received, except for those in a Write chunk
  *
- * The head of rq_rcv_buf has room for the most octets that come before the
- * payload. Fewer came: behind them lies nothing of this Reply, and the RPC layer
- * counts the payload from there.
+ * The head of rq_rcv_buf has room for the most bytes that can precede the
+ * payload. If fewer bytes arrived, the rest of the head does not belong to this
+ * Reply, and the RPC layer counts the payload from the end of the head.
  */
 void rpcrdma2_trim_reply(struct rpc_rqst *rqst, size_t came);
 

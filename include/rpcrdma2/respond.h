@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a responder does with the chunks of a Call: it puts the Call together from
- * what came behind the header and what it has read, and fills the chunks that are
- * for the Reply.
+ * The chunks of a Call at the responder: assembly of the Call from its inline
+ * part and the data it has read, and transfer of the Reply to the chunks that
+ * are offered for it.
  */
 #ifndef _RPCRDMA2_RESPOND_H
 #define _RPCRDMA2_RESPOND_H
@@ -15,10 +15,12 @@
 /**
  * struct rpcrdma2_pull - a Call with Read chunks
  * @pl_hdr: its header
- * @pl_recv: Receive it came in
- * @pl_inline: octets of the RPC message in that
- * @pl_apart: octets in front that stay there; 0 when all of the Call is laid out
- * @pl_pages: where the rest is laid out, from the beginning of a page
+ * @pl_recv: Receive that holds its message
+ * @pl_inline: bytes of the RPC message in that Receive
+ * @pl_apart: bytes at the beginning that stay there; 0 if all of the Call is
+ *	laid out
+ * @pl_pages: pages for the rest, which starts at the beginning of the first
+ *	page
  */
 struct rpcrdma2_pull {
 	const struct rpcrdma2_hdr	*pl_hdr;
@@ -29,9 +31,9 @@ struct rpcrdma2_pull {
 };
 
 /**
- * rpcrdma2_pull_at - an octet of what is laid out
+ * rpcrdma2_pull_at - address of a byte that is laid out
  * @pl: Call
- * @sink: which, counted from the beginning of the Call
+ * @sink: offset of the byte in the Call
  */
 static inline void *rpcrdma2_pull_at(const struct rpcrdma2_pull *pl, u32 sink)
 {
@@ -44,7 +46,7 @@ static inline void *rpcrdma2_pull_at(const struct rpcrdma2_pull *pl, u32 sink)
  * rpcrdma2_pull_reads - add the RDMA Reads of a Call
  * @co: its connection
  * @pl: Call
- * @rw: gets them
+ * @rw: gets the RDMA Reads
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -53,41 +55,42 @@ int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
 			const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw);
 
 /**
- * rpcrdma2_pull_finish - place what the RDMA Reads have not placed
+ * rpcrdma2_pull_finish - place the bytes that RDMA Reads have not placed
  * @pl: Call whose RDMA Reads are done
  */
 void rpcrdma2_pull_finish(const struct rpcrdma2_pull *pl);
 
 /**
- * rpcrdma2_pull_is_call - is what a Position-Zero chunk brought the Call announced?
+ * rpcrdma2_pull_is_call - check whether it is the announced Call
  * @pl: RDMA2_NOMSG, laid out as a whole
- * @length: octets of it
+ * @length: length of the Call
  *
- * S08, S06, S09: the codec could not see that.
+ * The decoder cannot check the contents of a Position-Zero chunk (S08, S06,
+ * S09).
  */
 bool rpcrdma2_pull_is_call(const struct rpcrdma2_pull *pl, u32 length);
 
 /**
- * rpcrdma2_find_results - look where a Reply has the results that were named
+ * rpcrdma2_find_results - locate the results in a Reply
  * @res: the Reply
- * @results: in ascending order; those that are not where they should be get no
- *	octets, and stay with the rest
- * @nresults: how many
+ * @results: in ascending order; a result that is not found at its position gets
+ *	length 0, and stays with the rest
+ * @nresults: number of results
  */
 void rpcrdma2_find_results(const struct xdr_buf *res,
 			   struct rpcrdma2_range *results,
 			   unsigned int nresults);
 
 /**
- * rpcrdma2_respond_plan - decide how a Reply travels, by the Call's header
- * @plan: the decision; as rpcrdma2_plan_reply()
+ * rpcrdma2_respond_plan - choose the transfer of a Reply by the Call's header
+ * @plan: result, as of rpcrdma2_plan_reply()
  * @h: header of the Call; loses its Read list
  * @results: results eligible for Write chunks, in ascending order
- * @nresults: how many
- * @length: octets of the Reply
- * @send_max: largest Send the requester takes
+ * @nresults: number of results
+ * @length: length of the Reply
+ * @send_max: largest Send that the requester accepts
  *
- * Return: octets of the Reply's header, without a Reply chunk.
+ * Return: length of the Reply's header, without a Reply chunk.
  */
 u32 rpcrdma2_respond_plan(struct rpcrdma2_reply_plan *plan,
 			  struct rpcrdma2_hdr *h,
@@ -97,7 +100,7 @@ u32 rpcrdma2_respond_plan(struct rpcrdma2_reply_plan *plan,
 /**
  * rpcrdma2_respond_hdr - turn the header of a Call into that of its Reply
  * @h: header
- * @plan: how the Reply travels
+ * @plan: transfer plan of the Reply
  * @credit: grant
  */
 static inline void rpcrdma2_respond_hdr(struct rpcrdma2_hdr *h,
@@ -113,10 +116,10 @@ static inline void rpcrdma2_respond_hdr(struct rpcrdma2_hdr *h,
 
 /**
  * rpcrdma2_respond_writes - add the RDMA Writes of a Reply
- * @rw: gets them
+ * @rw: gets the RDMA Writes
  * @res: the Reply
- * @h: its header; the lengths of its chunks become what is written
- * @plan: what goes where
+ * @h: its header; the lengths of its chunks become the lengths written
+ * @plan: transfer plan of the Reply
  *
  * Context: may sleep.
  * Return: as rpcrdma2_rw_write().

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RDMA Reads and Writes: how a peer's chunks are filled and emptied, by way of
- * the RDMA core's rdma_rw.
+ * RDMA Reads and Writes: fill and empty the chunks of a peer, by way of the
+ * RDMA core's rdma_rw.
  *
- * What one RPC message needs is built step by step into one struct
- * rpcrdma2_rw, each part of a remote segment apart. When all is built the
- * memory regions that it takes are known and can be had at once; two messages
- * that took theirs one after the other could wait for each other. Then it is
- * mapped, and posted as one chain, alone or in front of a Send.
+ * The transfers of one RPC message are built step by step in one struct
+ * rpcrdma2_rw, with a separate entry for each part of a remote segment. When it
+ * is complete, the number of memory regions is known, and they can be taken all
+ * at once; two messages that took theirs one after the other could wait for
+ * each other. Then it is mapped, and posted as one chain, alone or in front of
+ * a Send.
  */
 #ifndef _RPCRDMA2_RW_H
 #define _RPCRDMA2_RW_H
@@ -21,8 +22,7 @@
 
 /**
  * struct rpcrdma2_rw - RDMA Reads, or RDMA Writes, of one RPC message
- * @rw_parts: one for each part of a remote segment, in the order they are
- *	carried out
+ * @rw_parts: entries for parts of remote segments, in the order of execution
  * @rw_dir: DMA_FROM_DEVICE to Read, DMA_TO_DEVICE to Write
  */
 struct rpcrdma2_rw {
@@ -43,15 +43,15 @@ static inline bool rpcrdma2_rw_is_empty(const struct rpcrdma2_rw *rw)
 }
 
 /**
- * rpcrdma2_rw_size - what RDMA Reads and Writes take of the Send Queue
+ * rpcrdma2_rw_size - Send Queue entries for RDMA Reads and Writes
  * @co: connection with a device
  * @pages: most pages of a message
  * @parts: most parts that it can be read in
- * @size: send_sges is how wide a work request may be; sets rw_mrs and rw_pages
+ * @size: send_sges is the width of a work request; sets rw_mrs and rw_pages
  * @longest: set to the entries of the longest chain
  *
- * Return: entries for a message of so many pages, in one part; 0 when the device
- * can not do it.
+ * Return: entries for a message of @pages in one part; 0 if the device does not
+ * support it.
  */
 unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
 			      unsigned int pages, unsigned int parts,
@@ -59,14 +59,14 @@ unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
 			      unsigned int *longest);
 
 /**
- * rpcrdma2_rw_read - add RDMA Reads that fetch octets of a chunk
+ * rpcrdma2_rw_read - add RDMA Reads that fetch bytes of a chunk
  * @co: connection
- * @rw: gets them
+ * @rw: gets the RDMA Reads
  * @seg: the chunk's segments
- * @skip: octets of the chunk that are not wanted, in front of those that are
- * @len: octets that are wanted; the chunk has them
- * @pages: where they go
- * @sink: octet of @pages where the first one goes
+ * @skip: bytes at the beginning of the chunk to skip
+ * @len: bytes to read; the chunk has them
+ * @pages: destination
+ * @sink: offset of the first byte in @pages
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -77,15 +77,15 @@ int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
 
 /**
  * rpcrdma2_rw_write - add RDMA Writes that fill a chunk
- * @rw: gets them
+ * @rw: gets the RDMA Writes
  * @buf: the message
- * @src: its octets that go there; they fit
- * @nsrc: how many ranges, 0 for a chunk that stays unused
+ * @src: ranges of the message to write; they fit
+ * @nsrc: number of ranges, 0 for a chunk that stays unused
  * @h: header with the chunk
- * @ck: the chunk; its lengths become what is written (E-10)
+ * @ck: the chunk; its lengths become the lengths written (E-10)
  *
  * Context: may sleep.
- * Return: 0; -ENOMEM; or -EINVAL when the ranges are not in the buffer.
+ * Return: 0; -ENOMEM; or -EINVAL if the ranges are not in the buffer.
  */
 int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
 		      const struct rpcrdma2_range *src, unsigned int nsrc,
@@ -96,7 +96,7 @@ int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
  * @co: connection
  * @rw: RDMA Reads
  *
- * Return: how many; 0 on a connection whose rw_mrs is 0.
+ * Return: number of regions; 0 on a connection whose rw_mrs is 0.
  */
 unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
 			     const struct rpcrdma2_rw *rw);
@@ -107,8 +107,8 @@ unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
  * @rw: RDMA Reads or Writes
  *
  * Context: may sleep.
- * Return: 0, or a negative errno, -EIO or -EAGAIN for what passes; it may be called
- * again. rpcrdma2_rw_free() in either case.
+ * Return: 0, or a negative errno; -EIO and -EAGAIN are transient, and the
+ * function may be called again. rpcrdma2_rw_free() in either case.
  */
 int rpcrdma2_rw_map(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
 
@@ -116,7 +116,7 @@ int rpcrdma2_rw_map(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
  * rpcrdma2_rw_chain - link the work requests
  * @co: connection
  * @rw: RDMA Reads or Writes, mapped, at least one
- * @cqe: completion of the last work request, when @last is NULL
+ * @cqe: completion of the last work request, if @last is NULL
  * @last: work request to follow them
  *
  * Return: the first work request.
@@ -127,7 +127,7 @@ struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
 				     struct ib_send_wr *last);
 
 /**
- * rpcrdma2_rw_free - unmap and free what was built
+ * rpcrdma2_rw_free - unmap and free all parts
  * @co: connection
  * @rw: RDMA Reads or Writes that are not posted, or done; empty afterwards
  *
