@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections: CQ, QP and cm_id of both ends, and the parameter "backward".
+ * The verbs objects of a connection: protection domain, CQs, queue pair and
+ * rdma_cm_id, alike for client and server. Also the operations of the module
+ * parameter "backward".
  */
 #include <linux/export.h>
 #include <linux/moduleparam.h>
@@ -16,7 +18,7 @@
 #include <rpcrdma2/recv.h>
 
 /*
- * The verbs objects of a connection, from the device up and down again.
+ * Creation and destruction of the verbs objects
  */
 
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
@@ -68,7 +70,7 @@ static int rpcrdma2_conn_create_qp(struct rpcrdma2_conn *co,
 	unsigned int added = 0;
 	int ret;
 
-	/* the RDMA core adds entries for its memory regions by itself */
+	/* the RDMA core adds the Send Queue entries of rdma_rw itself */
 	if (size->rw_mrs)
 		added = rdma_rw_max_send_wr(rpcrdma2_conn_device(co),
 					    attr.port_num, size->rw_mrs, 0);
@@ -93,7 +95,7 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 	co->co_pd = pd;
 	co->co_rw_mrs = size->rw_mrs;
 	co->co_rw_pages = size->rw_pages;
-	/* A flushed queue completes every entry, signaled or not. */
+	/* A flush completes every entry, signaled or not. */
 	ret = rpcrdma2_conn_create_cq(co, size->sends, &co->co_send_cq);
 	if (!ret)
 		ret = rpcrdma2_conn_create_cq(co, size->recvs, &co->co_recv_cq);
@@ -107,7 +109,7 @@ void rpcrdma2_conn_tell_backward(const struct rpcrdma2_conn *co, u32 *told,
 				 const char *module, u32 calls)
 {
 	if (xchg(told, calls) != calls)
-		pr_info_ratelimited("%s: device %s has queues for %u callbacks at once, whatever the module parameter backward_credits says\n",
+		pr_info_ratelimited("%s: device %s has queues for %u callbacks at once, regardless of the module parameter backward_credits\n",
 				    module, rpcrdma2_conn_device(co)->name, calls);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_tell_backward);
@@ -135,7 +137,7 @@ void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_destroy);
 
 /*
- * The module parameter of the backward direction, for both ends.
+ * The module parameter "backward" of client and server
  */
 
 static const char *const levels[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the core share with each other, and with no other module.
+ * Declarations shared by the files of the core and by no other module
  */
 #ifndef _RPCRDMA2_CORE_H
 #define _RPCRDMA2_CORE_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a connection is lost, and why.
+ * Loss of a connection: records the reason, calls the owner once, and logs
+ * advice for the administrator.
  */
 #include <linux/export.h>
 #include <linux/ktime.h>
@@ -11,7 +12,7 @@
 
 #include "trace.h"
 
-/* In the order of enum rpcrdma2_loss */
+/* Indexed by enum rpcrdma2_loss */
 #define LOSS_ROW(_name, ...)	{ __VA_ARGS__ },
 static const struct {
 	const char	*name;

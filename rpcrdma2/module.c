@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What both ends of RPC-over-RDMA have in common. Nothing here depends on an RPC
- * layer: xprtrdma2 puts an rpc_xprt on top of it, svcrdma2 an svc_xprt.
+ * The core module: code shared by the client (xprtrdma2, which puts an rpc_xprt
+ * on top of it) and the server (svcrdma2, which puts an svc_xprt on top of it).
  */
 #include <linux/module.h>
 #include <linux/workqueue.h>
@@ -10,7 +10,7 @@
 
 #include "core.h"
 
-/* Memory reclaim may wait for what runs here. */
+/* Memory reclaim may wait for the work queued here. */
 struct workqueue_struct *rpcrdma2_wq;
 
 static int __init rpcrdma2_init(void)
@@ -36,6 +36,6 @@ static void __exit rpcrdma2_exit(void)
 module_init(rpcrdma2_init);
 module_exit(rpcrdma2_exit);
 
-MODULE_DESCRIPTION("RPC-over-RDMA version 2: the core of both ends");
+MODULE_DESCRIPTION("RPC-over-RDMA version 2: core of client and server");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(RPCRDMA2_VERSION);

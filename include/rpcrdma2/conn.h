@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A connection: its verbs objects, and the one way to lose it.
+ * A connection: its verbs objects, and rpcrdma2_conn_lose(), the only way to
+ * lose it.
  */
 #ifndef _RPCRDMA2_CONN_H
 #define _RPCRDMA2_CONN_H
@@ -19,9 +20,9 @@ struct rpcrdma2_conn;
 struct rpcrdma2_recv;
 
 /*
- * Why a connection was lost, see rpcrdma2_conn_lose(); its name for the log; whether
- * the peer has no part in it; and what can be done about it, or NULL where that is
- * not for the log to say
+ * Reasons for the loss of a connection, see rpcrdma2_conn_lose(): identifier;
+ * name in the log; whether the peer had no part in it; advice for the
+ * administrator, or NULL
  */
 #define RPCRDMA2_LOSSES(_loss)						\
 	_loss(PEER,		"peer", false, NULL)			\
@@ -64,8 +65,8 @@ enum rpcrdma2_loss {
 
 /**
  * struct rpcrdma2_end - the end of a connection
- * @en_why: reason, RPCRDMA2_LOSS_NONE when there was none
- * @en_at: when, in seconds since boot
+ * @en_why: reason, RPCRDMA2_LOSS_NONE if there was none
+ * @en_at: time of the end, in seconds since boot
  */
 struct rpcrdma2_end {
 	enum rpcrdma2_loss	en_why;
@@ -73,16 +74,16 @@ struct rpcrdma2_end {
 };
 
 /**
- * struct rpcrdma2_conn_ops - what a connection calls its owner for
- * @lost: the connection is of no more use; called once. Any context, even
- *	atomic
- * @received: a message has come, of rv_len octets; the Receive is the owner's
+ * struct rpcrdma2_conn_ops - callbacks from a connection to its owner
+ * @lost: the connection was lost; called once, in any context, even atomic
+ * @received: a message of rv_len bytes has arrived; the owner holds the Receive
  *	until rpcrdma2_recv_put() or rpcrdma2_recv_repost(). The CPU sees the
- *	message after rpcrdma2_recv_sync(). Receive CQ
- * @room: Send Queue entries or regions have come back, and a taker has found too
- *	few. Send CQ, or what gives them back
- * @grown: the pool of regions was to grow: @made were allocated, and when @failed
- *	another one could not be. Of a connection that exposes memory; may sleep
+ *	message after rpcrdma2_recv_sync(). Called from the Receive CQ
+ * @room: Send Queue entries or regions were returned after a taker had found
+ *	too few. Called from the Send CQ, or by the code that returns them
+ * @grown: refill of the region pool finished: @made were allocated, and @failed
+ *	is set if an allocation failed. Only for a connection that exposes
+ *	memory; may sleep
  */
 struct rpcrdma2_conn_ops {
 	void (*lost)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
@@ -94,21 +95,21 @@ struct rpcrdma2_conn_ops {
 
 /**
  * struct rpcrdma2_conn - the verbs objects of one connection
- * @co_ops: its owner's
- * @co_why: enum rpcrdma2_loss; RPCRDMA2_LOSS_NONE while it is good
+ * @co_ops: callbacks to its owner
+ * @co_why: enum rpcrdma2_loss; RPCRDMA2_LOSS_NONE while the connection is good
  * @co_lost: ->lost has been called, or is being called
- * @co_id: connection identifier, with the queue pair. The device can not go
- *	away before it is destroyed
+ * @co_id: connection identifier, with the queue pair. The device cannot be
+ *	removed before the identifier is destroyed
  * @co_pd: protection domain
  * @co_send_cq: completions of Sends, RDMA Reads and Writes, registrations and
  *	invalidations
  * @co_recv_cq: completions of Receives
- * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 where the
- *	device does without
- * @co_rw_pages: most pages of a part that is read, 0 for any
+ * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
+ *	does not need them
+ * @co_rw_pages: most pages of a part that is read, 0 for no limit
  * @co_sq: the Send Queue
- * @co_regions: what the peer can be offered memory with; empty on a connection
- *	that offers none
+ * @co_regions: memory regions for the peer; empty on a connection that exposes
+ *	no memory
  *
  * The context of both CQs is the connection.
  */
@@ -127,12 +128,12 @@ struct rpcrdma2_conn {
 };
 
 /**
- * struct rpcrdma2_conn_size - how large the queues of a connection are
- * @sends: entries of the Send Queue, those for draining it included
- * @recvs: entries of the Receive Queue, likewise
+ * struct rpcrdma2_conn_size - sizes of the queues of a connection
+ * @sends: entries of the Send Queue, including those for draining it
+ * @recvs: entries of the Receive Queue, including those for draining it
  * @send_sges: gather entries of a Send; rpcrdma2_conn_create() may raise it
  * @rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 for none
- * @rw_pages: most pages of a part that is read, 0 for any
+ * @rw_pages: most pages of a part that is read, 0 for no limit
  */
 struct rpcrdma2_conn_size {
 	unsigned int	sends;
@@ -163,33 +164,35 @@ static inline enum rpcrdma2_loss rpcrdma2_conn_why(const struct rpcrdma2_conn *c
 }
 
 /**
- * rpcrdma2_conn_init - begin with nothing
+ * rpcrdma2_conn_init - initialise a connection without verbs objects
  * @co: connection
- * @ops: its owner's
+ * @ops: callbacks to its owner
  */
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 			const struct rpcrdma2_conn_ops *ops);
 
 /**
- * rpcrdma2_conn_create - make protection domain, CQs and queue pair
+ * rpcrdma2_conn_create - create protection domain, CQs and queue pair
  * @co: connection with an identifier that has a device
- * @size: how large
- * @event: handler of the queue pair's asynchronous events, or NULL; its
- *	context is @co
+ * @size: sizes of the queues
+ * @event: handler of the queue pair's asynchronous events, or NULL; its context
+ *	is @co
  *
  * Context: may sleep.
- * Return: 0, or a negative errno; rpcrdma2_conn_destroy() undoes what was done.
+ * Return: 0, or a negative errno; rpcrdma2_conn_destroy() releases what was
+ * created.
  */
 int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 			 struct rpcrdma2_conn_size *size,
 			 void (*event)(struct ib_event *event, void *context));
 
 /**
- * rpcrdma2_conn_tell_backward - the device has queues for fewer Calls backward
+ * rpcrdma2_conn_tell_backward - log that the device limits backward Calls
  * @co: connection with an identifier that has a device
- * @told: the last figure in the log; each is told once, until there is another
+ * @told: number in the last log line; only a different number is logged
  * @module: the name of its owner's module
- * @calls: how many there can be at once
+ * @calls: number of concurrent backward Calls that the queues of the device
+ *	permit
  *
  * Context: any.
  */
@@ -198,12 +201,13 @@ void rpcrdma2_conn_tell_backward(const struct rpcrdma2_conn *co, u32 *told,
 
 /**
  * rpcrdma2_conn_destroy_qp - destroy the queue pair, if there is one
- * @co: connection whose queue pair has been drained, with all Send Queue entries (Q2)
+ * @co: connection whose queue pair has been drained, and whose Send Queue
+ *	entries have all been returned (Q2)
  */
 void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co);
 
 /**
- * rpcrdma2_conn_destroy - destroy what there is, the identifier last
+ * rpcrdma2_conn_destroy - destroy all verbs objects, the identifier last
  * @co: connection
  *
  * Context: may sleep.
@@ -211,12 +215,12 @@ void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co);
 void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co);
 
 /**
- * rpcrdma2_conn_blame - note why a connection is about to be lost
+ * rpcrdma2_conn_blame - record why a connection is about to be lost
  * @co: connection
  * @why: reason
  *
- * The first reason counts. What the peer has no part in counts always: a device
- * that goes away flushes its queues first.
+ * The first reason counts. A reason in which the peer had no part always
+ * replaces it: a device that is removed flushes its queues first.
  *
  * Context: any.
  */
@@ -227,33 +231,34 @@ void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
  * @co: connection
  * @why: reason
  *
- * The only way to do it, where the state of the queue pair, of a region or of
- * the credits is not known any more. Harmless when it is lost already.
+ * This is the only way to lose a connection, for use when the state of the
+ * queue pair, of a region or of the credits is no longer known. It does nothing
+ * if the connection is already lost.
  *
  * Context: any that the owner's ->lost may be called in.
  */
 void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 
 /**
- * rpcrdma2_loss_is_innocent - did the peer have no part in it?
+ * rpcrdma2_loss_is_innocent - check whether the peer had no part in a loss
  * @why: reason
  */
 bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why);
 
 /**
- * rpcrdma2_loss_name - a reason, for the log
+ * rpcrdma2_loss_name - name of a reason, for the log
  * @why: reason
  */
 const char *rpcrdma2_loss_name(enum rpcrdma2_loss why);
 
 /**
- * rpcrdma2_conn_ended - note how a connection ended, and say what to do
+ * rpcrdma2_conn_ended - record how a connection ended, and log advice
  * @co: connection that has ended
- * @en: where to note it
- * @module: for the log
- * @what: which connection, likewise
+ * @en: where to record it
+ * @module: module name, for the log
+ * @what: name of the connection, for the log
  *
- * Where there is something that an administrator can do the log has a line.
+ * A line is logged only if an administrator can act on the reason.
  *
  * Return: the reason.
  */
@@ -263,7 +268,7 @@ enum rpcrdma2_loss rpcrdma2_conn_ended(const struct rpcrdma2_conn *co,
 
 /**
  * rpcrdma2_end_show - print " ended=REASON ended_ago=SECONDS", or nothing
- * @seq: where to
+ * @seq: output
  * @en: the end
  */
 void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en);
