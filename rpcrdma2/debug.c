@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters and connections as both ends show them in debugfs and in /proc/net/rpc.
+ * Output of event counters and connection state to debugfs and /proc/net/rpc,
+ * in the same format for client and server.
  */
 #include <linux/export.h>
 #include <linux/ktime.h>
@@ -11,11 +12,7 @@
 #include <rpcrdma2/view.h>
 
 /*
- * Per-CPU event counters with names.
- *
- * A module lists its counters once, in an X-macro; the list makes the enum
- * and the names. Counting is one per-CPU add without a shared cache line;
- * reading sums over the possible CPUs and may miss events in flight.
+ * Per-CPU event counters: see rpcrdma2/counters.h.
  */
 
 static u64 rpcrdma2_counter_sum(const u64 __percpu *counters,
@@ -41,7 +38,7 @@ void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
 EXPORT_SYMBOL_GPL(rpcrdma2_counters_show);
 
 /*
- * What both ends show of their connections.
+ * Fields of a connection that client and server print
  */
 
 void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
@@ -105,8 +102,8 @@ void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at)
 EXPORT_SYMBOL_GPL(rpcrdma2_error_show);
 
 /*
- * proc_create_net_single() takes the namespace from the folder, and sunrpc's does not
- * have it. The namespace outlives the file.
+ * proc_create_net_single() gets the namespace from the parent directory, which
+ * sunrpc's directory does not provide. The namespace outlives the file.
  */
 void rpcrdma2_view_make(struct net *net, const char *path,
 			int (*show)(struct seq_file *seq, void *unused))
@@ -115,7 +112,7 @@ void rpcrdma2_view_make(struct net *net, const char *path,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_view_make);
 
-/* In contrast to remove_proc_entry(), this one takes it that there may be no file. */
+/* Unlike remove_proc_entry(), this does not warn if the file does not exist. */
 void rpcrdma2_view_remove(struct net *net, const char *path)
 {
 	remove_proc_subtree(path, net->proc_net);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Faults on demand: see rpcrdma2/fault.h.
+ * Fault injection points: see rpcrdma2/fault.h.
  */
 #include <linux/debugfs.h>
 #include <linux/export.h>
@@ -39,7 +39,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_fail_reply);
 DECLARE_FAULT_ATTR(rpcrdma2_fail_send_max);
 EXPORT_SYMBOL_GPL(rpcrdma2_fail_send_max);
 
-/* A fault that was asked for is nothing to log. */
+/* Injected faults are deliberate and not logged. */
 static void rpcrdma2_fault_show(struct dentry *dir, const char *name,
 				struct fault_attr *attr)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The core's trace events
+ * Trace events of the core
  */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Trace events of the core, for both ends. "cq.id" is the id of a CQ of a
- * connection; the events of the ends name it too. "cq.id id" joins what is posted
- * to its completion.
+ * Trace events of the core, for client and server. "cq.id" is the id of a CQ of
+ * a connection, which the events of xprtrdma2 and svcrdma2 also contain. "cq.id
+ * id" matches a posted work request with its completion.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rpcrdma2
@@ -99,7 +99,7 @@ DECLARE_EVENT_CLASS(rpcrdma2_wc,
 DEFINE_EVENT(rpcrdma2_wc, rpcrdma2_wc_send,
 	TP_PROTO(const struct ib_cq *cq, u32 id, const struct ib_wc *wc),
 	TP_ARGS(cq, id, wc));
-/* Only failures come here: what failed is in front of a chain, without an id. */
+/* Failures only, of a work request before the last of a chain, without an id */
 DEFINE_EVENT(rpcrdma2_wc, rpcrdma2_wc_front,
 	TP_PROTO(const struct ib_cq *cq, u32 id, const struct ib_wc *wc),
 	TP_ARGS(cq, id, wc));
@@ -108,7 +108,7 @@ DEFINE_EVENT(rpcrdma2_wc, rpcrdma2_wc_receive,
 	TP_ARGS(cq, id, wc));
 
 /*
- * Memory that is offered, and memory that is moved
+ * Memory registration and RDMA transfers
  */
 
 TRACE_EVENT(rpcrdma2_expose,

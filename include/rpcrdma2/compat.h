@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The differences between the kernels that are supported: all of them are here.
+ * Compatibility with all supported kernels.
  *
- * The code is written for the newest kernel. Where probe-NAME.c did not compile
- * (see compat/Kbuild), what it asks for is made up for here, with the kernel's own names
- * where that can be. Where no single name could mean the same on all, a function
- * of rpcrdma2_ does, in both versions, one below the other.
+ * The code is written for the newest kernel. If probe-NAME.c did not compile
+ * (see compat/Kbuild), this file provides the missing interface, under the
+ * kernel's own name where possible. Where no single name has the same meaning
+ * in all kernels, an rpcrdma2_ function covers both cases, one below the other.
  *
- * Two things are matters of their own: the namespace of exports, see
- * compat/namespace.h, and what a Call is handed on as, see svcrdma2/recvfrom.c.
+ * Two differences are handled elsewhere: the namespace of exports in
+ * compat/namespace.h, and the form in which a Call is passed on in
+ * svcrdma2/recvfrom.c.
  */
 #ifndef _RPCRDMA2_COMPAT_H
 #define _RPCRDMA2_COMPAT_H
@@ -22,7 +23,7 @@
 #include <linux/sunrpc/xprt.h>
 #include <linux/workqueue.h>
 
-/* In TP_fast_assign(): @src is what __string() has for @dst. */
+/* For TP_fast_assign(): @src is the source given to __string() for @dst. */
 #ifdef RPCRDMA2_HAS_TRACE_ASSIGN_STR
 #define rpcrdma2_assign_str(dst, src)	__assign_str(dst)
 #else
@@ -30,19 +31,20 @@
 #endif
 
 /*
- * Pages of an nfsd thread. In a kernel of the first kind rq_pages and rq_respages
- * are two arrays. The RPC layer fills the first rq_pages_nfree entries of one before
- * the next request, and of the other those in front of rq_next_page; it does not look
- * at the rest.
+ * Pages of an nfsd thread. If RPCRDMA2_HAS_SVC_REPLY_PAGES is defined, rq_pages
+ * and rq_respages are two arrays. Before the next request the RPC layer fills
+ * the first rq_pages_nfree entries of rq_pages, and the entries of rq_respages
+ * in front of rq_next_page; it ignores the rest.
  *
- * In one of the second kind there is one array, the Reply takes what the Call has
- * left, the transport says from where on, and the RPC layer fills every entry that
- * is empty. Those in front of rq_next_page it releases, and must find none empty.
+ * Otherwise there is one array: the Reply uses the pages that the Call has
+ * left, the transport sets where they begin, and the RPC layer fills every
+ * empty entry. It releases the entries in front of rq_next_page, none of which
+ * may be empty.
  */
 
 /**
- * rpcrdma2_rqst_begin - a thread begins to look for a Call
- * @rqstp: thread; no page of it is a Reply's yet
+ * rpcrdma2_rqst_begin - prepare a thread before it looks for a Call
+ * @rqstp: thread, none of whose pages belongs to a Reply yet
  */
 static inline void rpcrdma2_rqst_begin(struct svc_rqst *rqstp)
 {
@@ -53,9 +55,9 @@ static inline void rpcrdma2_rqst_begin(struct svc_rqst *rqstp)
 }
 
 /**
- * rpcrdma2_rqst_call_taken - pages were taken from a thread's Call
+ * rpcrdma2_rqst_call_taken - note that pages were taken from a thread's Call
  * @rqstp: thread
- * @end: rq_pages has empty entries in front of this one, and none behind it
+ * @end: rq_pages has empty entries in front of this index only
  */
 static inline void rpcrdma2_rqst_call_taken(struct svc_rqst *rqstp,
 					    unsigned long end)
@@ -67,9 +69,9 @@ static inline void rpcrdma2_rqst_call_taken(struct svc_rqst *rqstp,
 }
 
 /**
- * rpcrdma2_rqst_reply_taken - pages were taken from a thread's Reply
+ * rpcrdma2_rqst_reply_taken - note that pages were taken from a thread's Reply
  * @rqstp: thread
- * @first: entries of rq_respages from this one on are empty, up to rq_next_page
+ * @first: entries of rq_respages from this index up to rq_next_page are empty
  */
 static inline void rpcrdma2_rqst_reply_taken(struct svc_rqst *rqstp,
 					     unsigned long first)
@@ -88,7 +90,7 @@ static inline unsigned long svc_serv_maxpages(const struct svc_serv *serv)
 }
 #endif
 
-/* Without the count there is nothing to be counted off. */
+/* Kernels without this function have no count that it could update. */
 #ifndef RPCRDMA2_HAS_SVC_XPRT_SET_VALID
 static inline void svc_xprt_set_valid(struct svc_xprt *xprt)
 {
@@ -96,9 +98,9 @@ static inline void svc_xprt_set_valid(struct svc_xprt *xprt)
 #endif
 
 /*
- * A member of svc_xprt_ops that older kernels call without a look whether it is there,
- * also for a Call that was put off: the thread that takes it up has what its last
- * request left. Newer kernels have nothing to set it with then.
+ * Older kernels call xpo_secure_port without checking that it is set, also for
+ * a deferred Call: the thread that resumes it still has the flag of its last
+ * request. Newer kernels have no such callback.
  */
 #ifdef RPCRDMA2_HAS_SVC_SECURE_PORT
 static inline void rpcrdma2_secure_port(struct svc_rqst *rqstp)
@@ -112,7 +114,7 @@ static inline void rpcrdma2_secure_port(struct svc_rqst *rqstp)
 #endif
 
 /**
- * rpcrdma2_bc_queue - give a backward Call to a service
+ * rpcrdma2_bc_queue - queue a backward Call for a service
  * @serv: service
  * @rqst: Call
  */
@@ -131,10 +133,10 @@ static inline void rpcrdma2_bc_queue(struct svc_serv *serv,
 }
 
 /**
- * rpcrdma2_bc_retract - take back backward Calls that a service has not begun with
+ * rpcrdma2_bc_retract - take back backward Calls that a service has not started
  * @serv: service
- * @xprt: transport that they came on; those of others stay
- * @drop: called for each of them
+ * @xprt: transport that received the Calls; Calls of other transports stay
+ * @drop: called for each of these Calls
  */
 #ifdef RPCRDMA2_HAS_BC_LWQ
 static inline void rpcrdma2_bc_retract(struct svc_serv *serv,
@@ -178,9 +180,10 @@ static inline void rpcrdma2_bc_retract(struct svc_serv *serv,
 #endif
 
 /*
- * A task that waits for a slot must not set XPRT_CONGESTED, which xprt_add_backlog()
- * does: a task that sees it goes to the backlog too, perhaps when there is nothing
- * left that would wake it. The RPC layer looks at it under the same lock.
+ * A task that waits for a slot must not set XPRT_CONGESTED, which
+ * xprt_add_backlog() does: a task that sees the flag joins the backlog, too,
+ * perhaps when nothing is left to wake it. The RPC layer tests the flag under
+ * the same lock.
  */
 #ifndef RPCRDMA2_HAS_BACKLOG_NONCONGESTED
 static inline void xprt_add_backlog_noncongested(struct rpc_xprt *xprt,
@@ -194,9 +197,9 @@ static inline void xprt_add_backlog_noncongested(struct rpc_xprt *xprt,
 #endif
 
 /*
- * Work that is pending is not queued again, and work that says that it is being
- * cancelled is not waited for by the one that would queue it. So it keeps both
- * marks for good.
+ * Pending work is not queued again, and a caller that would queue it does not
+ * wait for work that is marked as being cancelled. So the disabled work keeps
+ * both flags permanently.
  */
 #ifndef RPCRDMA2_HAS_WORK_DISABLE
 static inline bool disable_work_sync(struct work_struct *work)
@@ -222,8 +225,9 @@ static inline bool disable_delayed_work_sync(struct delayed_work *dwork)
 #endif
 
 /*
- * A shrinker is a static one for the kernel; only its flags and its name are
- * missing. One that cannot be registered is not called, and can be freed.
+ * In older kernels a shrinker is a static object; only its flags and its name
+ * have to be added. A shrinker that could not be registered is never called,
+ * and can be freed.
  */
 #ifndef RPCRDMA2_HAS_SHRINKER_ALLOC
 #include <linux/slab.h>

@@ -2,9 +2,9 @@
 /*
  * Per-CPU event counters with names.
  *
- * A module lists its counters once, in an X-macro; the list makes the enum
- * and the names. Counting is one per-CPU add without a shared cache line;
- * reading sums over the possible CPUs and may miss events in flight.
+ * A module lists its counters once, in an X-macro that generates the enum and
+ * the names. Counting is one per-CPU add without a shared cache line; reading
+ * sums over the possible CPUs and may miss events in flight.
  */
 #ifndef _RPCRDMA2_COUNTERS_H
 #define _RPCRDMA2_COUNTERS_H
@@ -14,10 +14,10 @@
 
 /**
  * rpcrdma2_counters_show - print counters, one "name value" a line
- * @seq: where to
+ * @seq: output
  * @counters: per-CPU array
- * @names: its names
- * @count: how many there are of both
+ * @names: names of the counters
+ * @count: number of counters
  */
 void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
 			    const char *const *names, unsigned int count);

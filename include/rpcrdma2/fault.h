@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Faults on demand, for tests of a guest that is client and server: what no peer can
- * cause and no device in software does by itself. A kernel without fault injection
- * has none of this.
+ * Fault injection for tests in a guest that is client and server: failures that
+ * no peer can cause and no software device causes by itself. It is empty in a
+ * kernel without fault injection.
  *
  *	fail_buffer	a Reply of more than a page can neither be copied nor
- *			gathered, but for pages that another Reply has left
- *	fail_done	the client sees 20 ms late that a backward Reply is sent
- *	fail_entries	the Send Queue of the client seems to have too few entries for a
- *			Call
- *	fail_extensions	the device of a connection that begins can not register memory
- *			by work requests, nor send with invalidation
- *	fail_fence	of several regions the device is told to invalidate the first
- *			alone, and takes no more
- *	fail_handle	a Call has a handle that is none
- *	fail_inv	invalidations never end: the device is not told of them
- *	fail_map	memory of a region can not be mapped, which passes
- *	fail_map_recv	likewise a page of a Receive of either end, or several in one stretch
- *	fail_map_rw	likewise memory for RDMA Reads and Writes of the server
- *	fail_map_send	likewise what a Send gathers, or its buffer, at either end
- *	fail_mr		a memory region can not be allocated, which passes
- *	fail_nominate	a Call nominates no handle to be invalidated
- *	fail_poszero	a Call that needs a Position-Zero chunk can not be
- *			sent, on this connection or any other
- *	fail_read	RDMA Reads of either end get no response: the device is not told of
- *			them
- *	fail_reply	a Reply can not be built, now or later
+ *			gathered, except for pages that another Reply has left
+ *	fail_done	the client is notified 20 ms late that a backward Reply
+ *			is sent
+ *	fail_entries	the Send Queue of the client appears to have too few
+ *			entries for a Call
+ *	fail_extensions	the device of a new connection supports neither memory
+ *			registration by work requests nor Send with Invalidate
+ *	fail_fence	the device accepts the invalidation of the first of
+ *			several regions, and refuses the rest
+ *	fail_handle	a Call has an invalid handle
+ *	fail_inv	invalidations never complete: they are not posted
+ *	fail_map	a region cannot be mapped (transient)
+ *	fail_map_recv	a page of a Receive of either end, or several pages as
+ *			one stretch, cannot be mapped (transient)
+ *	fail_map_rw	memory for RDMA Reads and Writes of the server cannot be
+ *			mapped (transient)
+ *	fail_map_send	memory that a Send of either end gathers, or its buffer,
+ *			cannot be mapped (transient)
+ *	fail_mr		a memory region cannot be allocated (transient)
+ *	fail_nominate	a Call nominates no handle for invalidation
+ *	fail_poszero	a Call that needs a Position-Zero chunk cannot be sent,
+ *			on this connection or any other
+ *	fail_read	RDMA Reads of either end get no response: they are not
+ *			posted
+ *	fail_reply	a Reply cannot be built, now or later
  *	fail_send_max	the peer's Receives have become too small for a message
  *			since it was built
  *
- * Each is a folder below xprtrdma2/ in debugfs, with the files that
+ * A point is a directory below xprtrdma2/ in debugfs, with the files that
  * Documentation/fault-injection/ of the kernel describes.
  */
 #ifndef _RPCRDMA2_FAULT_H
 #define _RPCRDMA2_FAULT_H
 
-/* 6.1 wants these in front. */
+/* 6.1 needs these first. */
 #include <linux/types.h>
 #include <linux/gfp.h>
 
@@ -66,8 +70,8 @@ extern struct fault_attr rpcrdma2_fail_send_max;
 #define rpcrdma2_fault(name)	should_fail(&rpcrdma2_fail_##name, 1)
 
 /**
- * rpcrdma2_faults_init - make the folders
- * @dir: the client's folder in debugfs
+ * rpcrdma2_faults_init - create the debugfs directories
+ * @dir: the client's directory in debugfs
  */
 void rpcrdma2_faults_init(struct dentry *dir);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Names of what the wire carries.
+ * Names of the values on the wire.
  *
- * Each list is written once, as a macro of (value, name) pairs: a trace event
- * hands it to __print_symbolic(), a function searches it, both by way of
+ * A list is written once, as a macro of (value, name) pairs: a trace event
+ * passes it to __print_symbolic(), a function searches it, both by way of
  * RPCRDMA2_SHOW_PAIR.
  */
 #ifndef _RPCRDMA2_SHOW_H

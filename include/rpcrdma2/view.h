@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What both ends show of their connections: a file in /proc/net/rpc of each network
- * namespace, and the words that mean the same in both files.
+ * State of the connections of both ends: a file in /proc/net/rpc of each
+ * network namespace, and the fields that have the same meaning in both files.
  */
 #ifndef _RPCRDMA2_VIEW_H
 #define _RPCRDMA2_VIEW_H
@@ -17,17 +17,17 @@
 #include <rpcrdma2/proto.h>
 
 /**
- * struct rpcrdma2_errors - how many RDMA2_ERROR messages a connection has seen
- * @er_codes: by code
+ * struct rpcrdma2_errors - number of RDMA2_ERROR messages on a connection
+ * @er_codes: number for each code
  */
 struct rpcrdma2_errors {
 	atomic_t	er_codes[RDMA2_ERR_SYSTEM + 1];
 };
 
 /**
- * rpcrdma2_errors_count - one more
- * @er: of a connection
- * @code: its code, which a peer may have made up
+ * rpcrdma2_errors_count - count an error
+ * @er: errors of a connection
+ * @code: error code, perhaps unknown
  *
  * Context: any.
  */
@@ -38,19 +38,20 @@ static inline void rpcrdma2_errors_count(struct rpcrdma2_errors *er, u32 code)
 }
 
 /**
- * rpcrdma2_errors_show - print " errors=NAME:COUNT,..."; nothing where there were none
- * @seq: where to
- * @er: of a connection
+ * rpcrdma2_errors_show - print " errors=NAME:COUNT,...", or nothing
+ * @seq: output
+ * @er: errors of a connection
  */
 void rpcrdma2_errors_show(struct seq_file *seq, const struct rpcrdma2_errors *er);
 
 /**
- * struct rpcrdma2_backward - what there was of backward Calls on a connection
- * @bw_calls: Calls that a server has posted, or that a client's service was given
- * @bw_read_chunks: Read chunks that these offer
- * @bw_write_chunks: Write chunks
- * @bw_reply_chunks: Reply chunks
- * @bw_invs: their Replies that were sent with invalidation
+ * struct rpcrdma2_backward - number of backward Calls on a connection
+ * @bw_calls: Calls that a server has posted, or that a client has passed to its
+ *	service
+ * @bw_read_chunks: Read chunks of these Calls
+ * @bw_write_chunks: Write chunks of these Calls
+ * @bw_reply_chunks: Reply chunks of these Calls
+ * @bw_invs: Replies to these Calls that were sent with invalidation
  */
 struct rpcrdma2_backward {
 	atomic_long_t	bw_calls;
@@ -62,7 +63,7 @@ struct rpcrdma2_backward {
 
 /**
  * rpcrdma2_backward_chunks - count the chunks of a backward Call
- * @bw: of a connection
+ * @bw: backward Calls of a connection
  * @h: header
  *
  * Context: any.
@@ -77,46 +78,50 @@ static inline void rpcrdma2_backward_chunks(struct rpcrdma2_backward *bw,
 
 /**
  * rpcrdma2_backward_show - print " backward_used=COUNT", and so on
- * @seq: where to
- * @bw: of a connection
+ * @seq: output
+ * @bw: backward Calls of a connection
  * @used: credits in use
  */
 void rpcrdma2_backward_show(struct seq_file *seq,
 			    const struct rpcrdma2_backward *bw, unsigned int used);
 
 /**
- * rpcrdma2_peer_show - print " rbsiz=OCTETS brs=LEVEL", as the peer said them
- * @seq: where to
- * @pp: properties of the peer; nothing is printed before it has said any
+ * rpcrdma2_peer_show - print " rbsiz=BYTES brs=LEVEL" as announced
+ * @seq: output
+ * @pp: properties of the peer; nothing is printed before it has announced any
  */
 void rpcrdma2_peer_show(struct seq_file *seq, const struct rpcrdma2_peer_props *pp);
 
 /**
  * rpcrdma2_error_show - print " error=ERRNO error_ago=SECONDS"
- * @seq: where to
+ * @seq: output
  * @error: negative errno; nothing is printed for 0
- * @at: when, in seconds since boot
+ * @at: time of the error, in seconds since boot
  */
 void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at);
 
 /**
  * rpcrdma2_word_show - print " key=text", the text as one word
- * @seq: where to
+ * @seq: output
  * @key: name
- * @text: text; a "-" stands for each blank
+ * @text: text; blanks are printed as "-"
  */
 void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text);
 
-/* Their file; sunrpc has made the folder. No transport depends on the file. */
+/*
+ * Create and remove the file. sunrpc provides the directory. No transport
+ * depends on the file.
+ */
 void rpcrdma2_view_make(struct net *net, const char *path,
 			int (*show)(struct seq_file *seq, void *unused));
 void rpcrdma2_view_remove(struct net *net, const char *path);
 
 /*
- * RPCRDMA2_VIEW - define the operations that keep a file in each network namespace
- * @_ops: their name, for register_pernet_subsys()
- * @_path: of the file, below /proc/net
- * @_show: prints it; the namespace is in seq->private
+ * RPCRDMA2_VIEW - define the operations that keep a file in each network
+ * namespace
+ * @_ops: name of the operations, for register_pernet_subsys()
+ * @_path: path of the file, below /proc/net
+ * @_show: prints the file; the namespace is in seq->private
  */
 #define RPCRDMA2_VIEW(_ops, _path, _show)				\
 	static int __net_init _ops##_make(struct net *net)		\
