@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * When to connect, by how the last connection went: the decision, without the
- * doing.
+ * Reconnect policy: when to connect again, decided from how the last connection
+ * went. Pure functions without side effects.
  */
 #ifndef _XPRTRDMA2_BACKOFF_H
 #define _XPRTRDMA2_BACKOFF_H
@@ -12,26 +12,26 @@
 #include <linux/types.h>
 
 /*
- * The clients of a server that restarts connect again within this time, not
- * all in one moment. Short for an application, long for a server: a thousand
- * clients are four in a millisecond.
+ * After a server restart its clients reconnect spread over this time, not all
+ * at the same moment. It is short for an application and long for a server: of
+ * a thousand clients four connect in each millisecond.
  */
 #define XPRT2_SPREAD		(HZ / 4)
 
 enum xprt2_past {
 	XPRT2_PAST_NONE = 0,	/* no connection yet, or closed by the client */
-	XPRT2_PAST_LOST,	/* lost, and there is no fault in the server */
+	XPRT2_PAST_LOST,	/* lost, the server is not at fault */
 	XPRT2_PAST_FAILED,	/* it never came up, or brought no good Reply */
 };
 
 /**
- * xprt2_judge_past - how did a connection go?
+ * xprt2_judge_past - classify how a connection went
  * @replied: it brought a good Reply
  * @lost: the peer, the network or the device ended it
- * @innocent: and not the peer; or an RPC of the client timed out
+ * @innocent: the peer did not cause the loss, or an RPC of the client timed out
  *
- * That a connection comes up says little about a server: it may end each one
- * at the first Call.
+ * A connection that comes up proves little about a server: the server may end
+ * each connection at the first Call.
  */
 static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost,
 					       bool innocent)
@@ -42,9 +42,9 @@ static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost,
 }
 
 /**
- * xprt2_connect_delay - how long to wait before connecting
+ * xprt2_connect_delay - compute the delay before the next connect
  * @past: how the last connection went
- * @distance: what the back-off wants between two attempts, in jiffies
+ * @distance: back-off interval between two attempts, in jiffies
  * @since: jiffies since the last attempt began
  * @random: 32 random bits
  *

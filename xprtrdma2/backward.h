@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What becomes of a backward Call, decided from its header alone.
+ * Disposition of a backward Call, decided from its header alone.
  *
- * Version 2 can say that there are no chunks to be, and that there is no service or
- * no room; version 1 can only complain about chunks, the lack of one for a long
- * Reply included, and stays silent about the rest.
+ * A version 2 error can report that chunks are not accepted, that there is no
+ * service, or that resources are short. A version 1 error can only report bad
+ * chunks, including a missing Reply chunk for a long Reply; in all other cases
+ * the Call is dropped silently.
  */
 #ifndef _XPRTRDMA2_BACKWARD_H
 #define _XPRTRDMA2_BACKWARD_H
@@ -17,45 +18,48 @@
 #include <rpcrdma2/message.h>
 
 enum {
-	/* Calls of the peer that may be outstanding, unless a parameter says otherwise */
+	/* outstanding Calls of the peer: default, maximum of the parameter */
 	XPRT2_BACKWARD_CREDITS	= 16,
 	XPRT2_BACKWARD_MAX	= 256,
 
-	/* what one of them may have, at GENL: Read chunks, and as many Write chunks */
+	/* Read chunks of a Call at level GENL, and limit of Write chunks */
 	XPRT2_BACKWARD_CHUNKS	= 2,
 	/* segments in each chunk; a Reply's header then fits the headroom */
 	XPRT2_BACKWARD_SEGS	= 8,
-	/* parts it is read or written in: a data item may interrupt a segment */
+	/* parts of its RDMA Reads or Writes: a data item may split a segment */
 	XPRT2_BACKWARD_PARTS	= (XPRT2_BACKWARD_CHUNKS + 1) * XPRT2_BACKWARD_SEGS,
 };
 
 /*
- * Requests for @credits Calls, and for Replies and errors whose Send is not known to be
- * done, or which the service's threads have not let go of yet: the server counts neither
- * as outstanding. One more is kept for errors: see xprt2_pool_pop().
+ * Backward requests that @credits Calls need. This includes Replies and errors
+ * whose Send has not completed yet, and requests that service threads still
+ * hold: the server counts neither as outstanding. One more request is reserved
+ * for errors: see xprt2_pool_pop().
  */
 static inline unsigned int xprt2_backward_reqs(unsigned int credits)
 {
 	return 4 * max_t(unsigned int, credits, XPRT2_BACKWARD_CREDITS) + 1;
 }
 
-/* How many of these Replies may have: Calls, and answers of other kinds, find the rest. */
+/* Limit of these requests for Replies. Calls and other answers use the rest. */
 static inline unsigned int xprt2_backward_answers(unsigned int credits)
 {
 	return 2 * max_t(unsigned int, credits, XPRT2_BACKWARD_CREDITS);
 }
 
 /**
- * xprt2_share_receives - RPCs of both directions that there are Receives for
+ * xprt2_share_receives - split the posted Receives between both directions
  * @posted: Receives
  * @credits: Calls of the client that the server allows
- * @wanted: Calls of the server that are to be granted
- * @calls: as many may be granted. It does not become less, for the server may know it;
- *	and is 1 at least, which the server need not be told (C-097)
+ * @wanted: Calls of the server that the client intends to grant
+ * @calls: Calls granted to the server so far; updated to the number that may be
+ *	granted now. It never decreases, because the server may know the old
+ *	value, and is at least 1, which the server may use without a grant
+ *	(C-097)
  *
- * When there are too few each direction has half of them.
+ * When Receives are short, each direction gets half of them.
  *
- * Return: Calls of the client, 1 at least.
+ * Return: Calls of the client, at least 1.
  */
 static inline u32 xprt2_share_receives(u32 posted, u32 credits, u32 wanted,
 				       u32 *calls)
@@ -69,16 +73,19 @@ static inline u32 xprt2_share_receives(u32 posted, u32 credits, u32 wanted,
 }
 
 /**
- * xprt2_is_granted - may the server have one more Call outstanding? (S56)
- * @outstanding: Calls of it that no answer was posted to
- * @granted: what xprt2_share_receives() has come to on their connection
+ * xprt2_is_granted - check one more Call of the server against the grant (S56)
+ * @outstanding: Calls of the server that no answer was posted to
+ * @granted: result of xprt2_share_receives() on the connection of these Calls
  */
 static inline bool xprt2_is_granted(u32 outstanding, u32 granted)
 {
 	return outstanding < granted;
 }
 
-/* C-083 to C-085: 0 where the number is 0, or that of the decoder */
+/*
+ * Limit to report with an error (C-083 to C-085). 0 means that no chunk is
+ * accepted or, with SEGMENTS, that the limit of the decoder applies.
+ */
 static inline u32 xprt2_backward_limit(u32 level, enum rpcrdma2_errcode code)
 {
 	if (level != RDMA2_BKREQSUP_GENL)
@@ -89,13 +96,16 @@ static inline u32 xprt2_backward_limit(u32 level, enum rpcrdma2_errcode code)
 	       XPRT2_BACKWARD_CHUNKS : 0;
 }
 
-/* One to read, or to say something of in the Reply: a Write chunk may be empty (E-10) */
+/*
+ * True with a chunk to read, or to return in the Reply. A Write chunk may be
+ * empty (E-10).
+ */
 static inline bool xprt2_has_chunks(const struct rpcrdma2_hdr *h)
 {
 	return h->h_nsegs || h->h_nwrites;
 }
 
-/* Within what the client announces that it takes (2.6)? */
+/* Check the chunks against the limits that the client announces (2.6). */
 static inline enum rpcrdma2_errcode
 xprt2_judge_chunks(const struct rpcrdma2_hdr *h)
 {
@@ -114,17 +124,21 @@ xprt2_judge_chunks(const struct rpcrdma2_hdr *h)
 }
 
 /**
- * xprt2_judge_backward - is this a Call that the requester takes?
- * @msg: the message; of its header only as much is looked at as is valid
- * @level: enum rpcrdma2_bkreqsup that is in force
+ * xprt2_judge_backward - decide whether the client accepts a backward Call
+ * @msg: the message; only the valid part of its header is read
+ * @level: enum rpcrdma2_bkreqsup in force
  *
- * GENL takes what a responder takes, within limits of its own (C-037). INLINE, S23:
- * the code names the first list that is there, also when the lists hold more than the
- * decoder does. A Reply chunk is no harm, the Reply comes inline all the same; only
- * one of more segments than the decoder holds is refused, with SEGMENTS. NONE is like
- * no service (S24).
+ * GENL accepts the chunks that a responder accepts, within limits of its own
+ * (C-037).
  *
- * Return: RDMA2_OK, or the code that refuses it.
+ * INLINE, S23: the code names the first chunk list that is present, even when
+ * the lists exceed the limits of the decoder. A Reply chunk is harmless,
+ * because the Reply comes inline anyway; only a Reply chunk with more segments
+ * than the decoder holds is refused, with SEGMENTS.
+ *
+ * NONE is handled like a missing service (S24).
+ *
+ * Return: RDMA2_OK, or the code that refuses the Call.
  */
 static inline enum rpcrdma2_errcode
 xprt2_judge_backward(const struct rpcrdma2_msg *msg, u32 level)
@@ -145,12 +159,12 @@ xprt2_judge_backward(const struct rpcrdma2_msg *msg, u32 level)
 
 /**
  * xprt2_refuse_backward - turn a backward Call into the error that answers it
- * @h: its header, or one with its xid and version; overwritten
- * @code: why
- * @arg: octets of the Reply, or what else goes with the code
- * @arg2: likewise, of code 7
+ * @h: header of the Call, or a header with its xid and version; overwritten
+ * @code: reason
+ * @arg: length of the Reply in bytes, or another first argument of the code
+ * @arg2: second argument, for code 7
  *
- * Return: false when there is nothing to be said (S24).
+ * Return: false when no error can be reported (S24).
  */
 static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 					 enum rpcrdma2_errcode code, u32 arg,
@@ -162,7 +176,7 @@ static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 
 	rpcrdma2_set_error(h, code, arg, arg2);
 	if (code != RDMA2_ERR_SEGMENTS)
-		h->h_error.er_arg = arg;	/* S23: and not one chunk */
+		h->h_error.er_arg = arg;	/* S23: 0 means no chunk */
 	return true;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the client counts: summed over all its transports, shown in debugfs as
- * xprtrdma2/counters, where the list below is the whole definition; and for each
- * transport.
+ * Counters of the client. XPRT2_COUNTERS() defines the counters that are summed
+ * over all transports; debugfs shows them as xprtrdma2/counters. Struct
+ * xprt2_stats has the figures of one transport, for mountstats.
  */
 #ifndef _XPRTRDMA2_COUNTERS_H
 #define _XPRTRDMA2_COUNTERS_H
@@ -19,10 +19,10 @@
 	C(calls)		/* Calls posted */			\
 	C(calls_nomsg)		/* of these, without inline payload */	\
 	C(calls_marshalled_again) /* Receives of the server got smaller */ \
-	C(calls_again)		/* to be sent once more, in another form */ \
+	C(calls_again)		/* sent again in another form */	\
 	C(replies)		/* Replies matched to a Call */		\
-	C(call_bytes)		/* all that was sent inline, with headers */ \
-	C(reply_bytes)		/* and received */			\
+	C(call_bytes)		/* sent inline, with headers */		\
+	C(reply_bytes)		/* received inline */			\
 	C(read_chunks)							\
 	C(read_chunk_bytes)						\
 	C(write_chunks)							\
@@ -40,38 +40,38 @@
 	C(inv_completions)						\
 	C(recv_completions)						\
 	C(pullup_bytes)		/* copied into the Send buffer */	\
-	C(mapped_bytes)		/* sent from where they were */		\
-	C(pages_revoked)	/* taken back to be encrypted again */	\
+	C(mapped_bytes)		/* sent from their pages */		\
+	C(pages_revoked)	/* revoked to encrypt again */		\
 	C(fixup_bytes)		/* copied out of Receive buffers */	\
 	C(credit_waits)		/* Calls held back: no credit */	\
 	C(mr_waits)		/* no free memory region */		\
 	C(sq_waits)		/* no room in the Send Queue */		\
 	C(map_waits)		/* memory could not be mapped */	\
-	C(calls_unsendable)	/* ended: nothing can send them */	\
+	C(calls_unsendable)	/* ended: cannot be sent */		\
 	C(mrs_unavailable)	/* regions that could not be allocated */ \
 	C(errors_received)	/* RDMA2_ERROR messages */		\
 	C(replies_unknown)	/* no Call with that xid */		\
 	C(replies_bad)		/* Replies that ended their RPC */	\
 	C(receives_bad)		/* consumed by no message: connections lost */ \
-	C(overdue)		/* likewise: RDMA Reads or Writes that hang */ \
-	C(dropped_silently)	/* not to be answered */		\
+	C(overdue)		/* connections lost: a chain hung */	\
+	C(dropped_silently)	/* messages not answered */		\
 	C(dead_rpcs)		/* RPCs that ended without a Reply */	\
 	C(dead_waits)		/* of these, with memory the server may use */ \
-	C(dead_answered)	/* of these, when the server had done */ \
-	C(dead_fences)		/* and with regions left to invalidate */ \
+	C(dead_answered)	/* of these, the Reply came late */	\
+	C(dead_fences)		/* of these, with regions to invalidate */ \
 	C(dead_unanswered)	/* fenced while the server was silent */ \
 	C(credits_kept)		/* of RPCs that ended without a Reply */ \
 	C(bad_invalidations)	/* handle not of this RPC (S50) */	\
 	C(backward_calls)	/* given to the callback service */	\
 	C(backward_replies)	/* Replies to these */			\
-	C(backward_waits)	/* a Reply waits for Sends of others to be done */ \
+	C(backward_waits)	/* a Reply waits for other Sends */	\
 	C(backward_refused)	/* backward Calls answered with an error */ \
-	C(backward_unanswered)	/* no Reply nor error could be sent */	\
+	C(backward_unanswered)	/* neither Reply nor error sent */	\
 	C(backward_read_chunks)	/* offered with backward Calls */	\
 	C(backward_write_chunks)					\
 	C(backward_reply_chunks)					\
 	C(backward_read_bytes)	/* read from them */			\
-	C(backward_write_bytes)	/* and written to them */		\
+	C(backward_write_bytes)	/* written to them */			\
 	C(sends_with_inv)	/* backward Replies that invalidate */	\
 	C(connprops)		/* property messages taken */		\
 	C(reqprops)							\
@@ -81,14 +81,14 @@
 	C(updprops_sent)						\
 	C(properties_in_vain)	/* refused, or with no good answer */	\
 	C(odd_properties)	/* S12: more than once, or too long */	\
-	C(frozen_properties)	/* S15: changed all the same */		\
+	C(frozen_properties)	/* S15: changed nevertheless */		\
 	C(properties_refused)	/* messages answered with an error */
 
 enum xprt2_counter {
 #define XPRT2_ENUM(name) XPRT2_C_##name,
 	XPRT2_COUNTERS(XPRT2_ENUM)
 #undef XPRT2_ENUM
-	/* connections that have ended, by reason */
+	/* connections that ended, by reason */
 #define XPRT2_ENUM(name, ...) XPRT2_C_ended_##name,
 	RPCRDMA2_LOSSES(XPRT2_ENUM)
 #undef XPRT2_ENUM
@@ -109,8 +109,8 @@ static inline void xprt2_count_ended(enum rpcrdma2_loss why)
 }
 
 /*
- * Per-transport figures for mountstats, incremented without a lock by the
- * context named; readers may be late.
+ * Per-transport figures for mountstats. The context named increments them
+ * without a lock; readers may see an old value.
  */
 struct xprt2_stats {
 	/* send path */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One word of the module parameter "pin": the version to speak with a server,
- * or with one of its ports.
+ * Parser for a word of the module parameter "pin": a server, or a port of it,
+ * and the protocol version to use with it.
  *
  *	192.0.2.1=1  192.0.2.1:20050=2  fd00::2=1  [fd00::2]:20049=2
  */
@@ -25,7 +25,7 @@ struct xprt2_pin {
 	u32			pin_vers;
 };
 
-/* An address with more than one colon has a port only behind a bracket. */
+/* An address with several colons can have a port only if it is in brackets. */
 static inline char *xprt2_split_port(char *addr)
 {
 	char *colon;
@@ -44,11 +44,11 @@ static inline char *xprt2_split_port(char *addr)
 }
 
 /**
- * xprt2_parse_pin - read a word
- * @word: the word; cut in pieces
- * @pin: to be filled
+ * xprt2_parse_pin - parse a word of the parameter
+ * @word: the word; modified
+ * @pin: filled in
  *
- * Return: NULL, or what is wrong with the word.
+ * Return: NULL, or text that describes the fault.
  */
 static inline const char *xprt2_parse_pin(char *word, struct xprt2_pin *pin)
 {
@@ -83,11 +83,11 @@ static inline const char *xprt2_parse_pin(char *word, struct xprt2_pin *pin)
 }
 
 /**
- * xprt2_pin_fits - how well a pin fits a server
+ * xprt2_pin_fits - compare a pin with a server
  * @pin: pin
  * @sap: address and port of the server
  *
- * Return: 0 not at all, 1 the address, 2 address and port.
+ * Return: 0 for no match, 1 for the address, 2 for address and port.
  */
 static inline unsigned int xprt2_pin_fits(const struct xprt2_pin *pin,
 					  const struct sockaddr *sap)

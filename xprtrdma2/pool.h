@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A bounded pool of requests, without its locks and its memory; see req.c.
+ * Free list of a bounded pool of requests. The caller does locking and
+ * allocation; see req.c.
  */
 #ifndef _XPRTRDMA2_POOL_H
 #define _XPRTRDMA2_POOL_H
@@ -9,9 +10,9 @@
 
 /**
  * struct xprt2_pool - requests of one direction
- * @pl_free: those not in use, most recently used first
- * @pl_count: how many there are, in use or not
- * @pl_max: bound of @pl_count
+ * @pl_free: free requests, most recently used first
+ * @pl_count: all requests, free or in use
+ * @pl_max: limit of @pl_count
  */
 struct xprt2_pool {
 	struct list_head	pl_free;
@@ -20,10 +21,10 @@ struct xprt2_pool {
 };
 
 /**
- * xprt2_pool_pop - take a request that is not in use
+ * xprt2_pool_pop - take a free request
  * @pl: pool, locked
- * @last: also the last one. Of the backward direction that is kept for an error, or for
- *	another answer that has to be sent, which then need no memory
+ * @last: may take the last free request. The backward pool keeps that for an
+ *	error or another mandatory answer, which then needs no allocation
  *
  * Return: its list head, or NULL.
  */
@@ -38,8 +39,8 @@ static inline struct list_head *xprt2_pool_pop(struct xprt2_pool *pl, bool last)
 }
 
 /**
- * xprt2_pool_is_whole - is each request back?
- * @pl: pool that nobody uses any more, perhaps one that has never had any request
+ * xprt2_pool_is_whole - check that all requests have been returned
+ * @pl: pool that is no longer in use; may never have had a request
  */
 static inline bool xprt2_pool_is_whole(struct xprt2_pool *pl)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a message about the client's properties costs its Calls: the decision, without
- * the doing.
+ * Credit accounting of property messages: whether a message of the client
+ * occupies the credit of a Call.
  */
 #ifndef _XPRTRDMA2_PROPERTY_H
 #define _XPRTRDMA2_PROPERTY_H
@@ -9,13 +9,14 @@
 #include <rpcrdma2/exchange.h>
 
 /**
- * xprt2_takes_place - does a message take the place of a Call?
+ * xprt2_takes_place - check whether a message occupies a Call's credit
  * @busy: rpcrdma2_exchange_busy()
  * @ex: properties
  *
- * 2.3: one that may get no answer does, from before it is sent until a message of the
- * server shows that it has arrived; but a server with the mark, when both have
- * announced themselves, has Receives of its own for such messages.
+ * A message that may get no answer occupies a Call's credit (2.3), from before
+ * it is sent until a message from the server shows that it has arrived. The
+ * exception is a server that has advertised the vendor property: once both ends
+ * have announced themselves, it has separate Receives for such messages.
  */
 static inline bool xprt2_takes_place(bool busy,
 				     const struct rpcrdma2_exchange *ex)
@@ -24,9 +25,9 @@ static inline bool xprt2_takes_place(bool busy,
 }
 
 /**
- * xprt2_calls_beside - RPCs that may be outstanding meanwhile
+ * xprt2_calls_beside - RPCs that may be outstanding at the same time
  * @beside: xprt2_takes_place()
- * @calls: what grant and Receives allow, at least 1
+ * @calls: limit from grant and Receives, at least 1
  */
 static inline u32 xprt2_calls_beside(bool beside, u32 calls)
 {

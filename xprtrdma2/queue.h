@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The RPC layer's queue of messages to be sent, as far as this transport changes their
- * order; and its window.
- */
+/* Order of the RPC layer's transmit queue, where this transport changes it. */
 #ifndef _XPRTRDMA2_QUEUE_H
 #define _XPRTRDMA2_QUEUE_H
 
@@ -12,15 +9,15 @@
 #include <linux/sunrpc/xprt.h>
 
 /**
- * xprt2_move_replies - take backward Replies out of the queue (B-04)
+ * xprt2_move_replies - move backward Replies out of the queue (B-04)
  * @queue: xmit_queue, locked
- * @replies: list that they are moved to, in their order
+ * @replies: list to append them to, in queue order
  *
- * A Reply is queued with rq_cong set, and so in front of the first message without
- * (xprt2_prepare_request()). There the walk ends: it passes no Call that waits for a
- * credit but one, however many there are.
+ * xprt2_prepare_request() sets rq_cong of a Reply, so the RPC layer queues it
+ * before the first message without rq_cong. The walk ends there: it looks at
+ * one Call that waits for a credit, regardless of the number of such Calls.
  *
- * Return: messages that were looked at.
+ * Return: number of messages looked at.
  */
 static inline unsigned int xprt2_move_replies(struct list_head *queue,
 					      struct list_head *replies)

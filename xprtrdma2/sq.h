@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many entries the Send Queue has: the arithmetic, without the queue.
+ * Size of the Send Queue.
  *
  *   |<------------- xprt2_sq_depth() ----------------------------->|
  *   | requests of Calls            | a tail that no   | kept for   |
@@ -8,12 +8,12 @@
  *   |                              | covers yet       | that are   |
  *   |                              |                  | no Calls   |
  *
- * The tail is less than XPRT2_SEND_BATCH. A message that is no Call (a property
- * message, an error, a backward Reply) is one Send, and there are at most
- * xprt2_backward_reqs() of them at a time: each has a request of that pool until
- * its entry is free again. So it always finds an entry. Where the device has fewer
- * entries than the pool has requests, errors may take them all. A Reply then is
- * tried again, and an error ends the connection (S46).
+ * The tail is shorter than XPRT2_SEND_BATCH. A message that is not a Call (a
+ * property message, an error, a backward Reply) is one Send and occupies a
+ * request of the backward pool until its entry is free again. At most
+ * xprt2_backward_reqs() of them exist, so each finds an entry. On a device with
+ * fewer entries than the pool has requests, errors may take all entries. A
+ * Reply is then retried, and an error ends the connection (S46).
  */
 #ifndef _XPRTRDMA2_SQ_H
 #define _XPRTRDMA2_SQ_H
@@ -24,13 +24,13 @@
 #include "backward.h"
 
 enum {
-	/* one completion for so many work requests */
+	/* work requests for each completion */
 	XPRT2_SEND_BATCH	= 16,
-	/* Work Requests of a typical RPC: register, Send, invalidate */
+	/* work requests of a typical RPC: register, Send, invalidate */
 	XPRT2_WRS_PER_RPC	= 3,
 };
 
-/* Entries of one Call and its regions, invalidations included */
+/* Entries of a Call and its regions, invalidations included */
 static inline unsigned int xprt2_sq_largest(unsigned int segs)
 {
 	return 2 * segs + 1;
@@ -45,7 +45,7 @@ static inline unsigned int xprt2_sq_spare(unsigned int backward)
 /**
  * xprt2_sq_depth - entries that a queue needs
  * @reqs: RPCs outstanding
- * @segs: most regions of one RPC
+ * @segs: maximum number of regions of an RPC
  * @backward: Calls of the server outstanding
  */
 static inline unsigned int xprt2_sq_depth(unsigned int reqs, unsigned int segs,
@@ -60,7 +60,8 @@ static inline unsigned int xprt2_sq_depth(unsigned int reqs, unsigned int segs,
  * @depth: entries
  * @wanted: Calls
  *
- * More than XPRT2_BACKWARD_CREDITS only while Calls of the client have half of the queue.
+ * Grants more than XPRT2_BACKWARD_CREDITS only while Calls of the client keep
+ * half of the queue.
  */
 static inline unsigned int xprt2_sq_backward(unsigned int depth,
 					     unsigned int wanted)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * How a step of connecting ends, by what the RDMA CM reports.
- */
+/* Result of a connect step, from the event that the RDMA CM reports. */
 #ifndef _XPRTRDMA2_STEP_H
 #define _XPRTRDMA2_STEP_H
 
@@ -11,14 +9,14 @@
 #include <rdma/rdma_cm.h>
 
 /**
- * xprt2_step_error - what an event means to the step that waits for it
+ * xprt2_step_error - map an RDMA CM event to the result of the current step
  * @event: of the RDMA CM
- * @status: what goes with it: an error, or why the connection is refused
+ * @status: status of the event: an error, or the reason of a reject
  *
- * For an interface without RDMA mount.nfs has a hint, which it gives for the error
- * that rpcrdma has for it.
+ * For an interface without RDMA, return the error of the in-tree rpcrdma:
+ * mount.nfs prints a hint for it.
  *
- * Return: 0 for an event that is no failure of a step.
+ * Return: 0 for an event that is not a failure of a step.
  */
 static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
 {
@@ -32,7 +30,7 @@ static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -EHOSTUNREACH;
 	case RDMA_CM_EVENT_REJECTED:
-		/* The server still holds the last connection: try again. */
+		/* The server still has the last connection: retry. */
 		return status == IB_CM_REJ_STALE_CONN ? -ENOTCONN :
 							-ECONNREFUSED;
 	default:
