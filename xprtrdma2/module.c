@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * RPC-over-RDMA version 2, client side: what is set up at load, in order.
- */
+/* Module load and unload, and the module parameters. */
 #include "xprtrdma2.h"
 
 #include <linux/module.h>
@@ -9,7 +7,7 @@
 #include <rpcrdma2/backward.h>
 #include <rpcrdma2/version.h>
 
-/* Those of which only the range matters */
+/* Parameters that need only a range check */
 struct param_range {
 	unsigned int *value;
 	unsigned int min;
@@ -87,7 +85,10 @@ module_param_cb(send_size, &size_ops, &xprt2_param_send_size, 0644);
 __MODULE_PARM_TYPE(send_size, "uint");
 MODULE_PARM_DESC(send_size, "Octets of the largest Send, where the server takes it, 4096 to 65536 (default 65536)");
 
-/* Connects and grows pools; memory reclaim may depend on both. */
+/*
+ * Runs the connect workers and the work of connections. Memory reclaim may
+ * depend on it.
+ */
 struct workqueue_struct *xprt2_wq;
 
 static int xprt2_register_class(void)
@@ -97,7 +98,7 @@ static int xprt2_register_class(void)
 #ifdef XPRT2_REPLACES_RPCRDMA
 	if (ret == -EEXIST) {
 		pr_err("xprtrdma2: this kernel has room for one RDMA transport and rpcrdma is loaded: unmount NFS/RDMA, run 'rmmod rpcrdma', then load xprtrdma2 again\n");
-		/* modprobe takes -EEXIST for "loaded already" and succeeds */
+		/* modprobe takes -EEXIST for "already loaded" and succeeds */
 		ret = -EBUSY;
 	}
 #endif
@@ -146,6 +147,6 @@ MODULE_DESCRIPTION("RPC-over-RDMA version 2 client transport");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(RPCRDMA2_VERSION);
 MODULE_INFO(import_ns, "RPCRDMA2");
-/* sunrpc asks for "rpc" and the netid of the mount option */
+/* sunrpc requests the module "rpc" plus the netid of the mount option */
 MODULE_ALIAS("rpcrdma2");
 MODULE_ALIAS("rpcrdma26");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which version to speak with a server: the decision, without the doing.
+ * Version negotiation with a server: the decisions. version.c carries them out.
  *
  *                 connected
  *                     |
@@ -8,14 +8,14 @@
  *                     |
  *                   PROBE (CONNPROP, alone)
  *                     |
- *                     +-- CONNPROP, or "I lack that" ---------> SETTLED 2
+ *                     +-- CONNPROP, or error 3 or 9 ----------> SETTLED 2
  *                     +-- ERR_VERS, version 1 message --------> SETTLED 1
  *                     +-- BAD_XDR: once more, without experimental
  *                     |   properties, on the next connection
  *                     +-- another dialect: 1 on the next connection
- *                     +-- silence --> TRIAL (an RPC goes in version 2)
+ *                     +-- silence --> TRIAL (an RPC is sent in version 2)
  *                     |                 +-- answer to it -----> SETTLED 2
- *                     |                 +-- refusal, silence, loss: 1 on the next
+ *                     |                 +-- refusal, silence, loss: 1 on next
  *                     +-- silence of a server that was of version 1, or the
  *                     |   second silence: 1 on the next
  *                     +-- connection lost: connect later
@@ -23,8 +23,9 @@
  *
  *      SETTLED -- an RPC is refused: see xprt2_move_settled() --> OVER
  *
- * Version 1 is known once it works: from the first good Reply in it. Before that
- * it holds for one connection, whatever led to it, if that comes up soon.
+ * A server is remembered as a version 1 server after its first good Reply in
+ * version 1. Until then version 1 applies to one connection only, whatever the
+ * reason, if that connection comes up soon.
  *
  * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
  */
@@ -39,19 +40,20 @@
 #include <rpcrdma2/error.h>
 #include <rpcrdma2/message.h>
 
-/* S34: not on the wire, so another choice is as good */
+/* S34: not visible on the wire, so other values are valid too */
 #define XPRT2_PROBE_TIMEOUT	(2U * HZ)
 #define XPRT2_TRIAL_TIMEOUT	(10U * HZ)
 #define XPRT2_MEMORY_TIME	(60UL * 60 * HZ)
 #define XPRT2_PROBES_MAX	2
-/* Probes that are lost within this time are lost to one outage. */
+/* Probes lost within this time are attributed to one outage. */
 #define XPRT2_OUTAGE		(2U * HZ)
 /*
- * The next attempts to connect begin with the result of the last connection. While an RPC
- * waits, the back-off puts one off by a minute and an eighth at most, and one that meets
- * silence lasts 80 s: the note outlasts either. After a longer outage the server may be
- * another one. A server that gives no answer may go down with each probe, and need longer
- * to come up: the note for it outlasts three back-offs.
+ * How long the result of a connection applies to the next attempts to connect.
+ * While an RPC waits, the back-off delays an attempt by at most a minute and an
+ * eighth, and an attempt that meets silence lasts 80 s: the result outlasts
+ * both. After a longer outage the server may be a different one. A server that
+ * gives no answer may go down with each probe and take longer to come up: its
+ * result outlasts three back-offs.
  */
 #define XPRT2_NOTE_TIME		(90U * HZ)
 #define XPRT2_NOTE_TIME_MUTE	(210U * HZ)
@@ -59,17 +61,17 @@
 #define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
 
 enum xprt2_phase {
-	XPRT2_PROBE,	/* a CONNPROP is out, and nothing else */
-	XPRT2_TRIAL,	/* RPCs go in version 2, one until it is answered */
+	XPRT2_PROBE,	/* only a CONNPROP is outstanding */
+	XPRT2_TRIAL,	/* RPCs use version 2: one, until its answer */
 	XPRT2_SETTLED,
-	XPRT2_OVER,	/* given up for what the server said or did not say */
+	XPRT2_OVER,	/* connection given up for its version */
 };
 
-/* What a server says, or does, and its name for the trace */
+/* Answers of a server, and their names in trace events */
 #define XPRT2_ANSWERS(A)						\
-	A(SILENCE, "silence")	/* says nothing that counts, in time */	\
-	A(CONNPROP, "CONNPROP")	/* in version 2, in either spelling */	\
-	A(ERR_VERS, "ERR_VERS")	/* in whatever version (S36) */		\
+	A(SILENCE, "silence")	/* no relevant message in time */	\
+	A(CONNPROP, "CONNPROP")	/* in version 2, in either form */	\
+	A(ERR_VERS, "ERR_VERS")	/* in any version (S36) */		\
 	/* code 3 or 9 for the probe: no properties */			\
 	A(ERR_LACKS, "lacks properties")				\
 	/* code 3 or 9 for an RPC: not this draft */			\
@@ -78,7 +80,7 @@ enum xprt2_phase {
 	A(ERR_OTHER, "other error")	/* for an RPC, in version 2 */	\
 	A(REPLY_TWO, "Reply")		/* to an RPC, in version 2 */	\
 	A(ONE, "version 1")	/* good version 1 message, no error */	\
-	A(FOREIGN, "foreign")	/* as no version 2 server speaks (S37) */ \
+	A(FOREIGN, "foreign")	/* from no version 2 server (S37) */	\
 	A(LOST, "lost")		/* connection */
 
 enum xprt2_answer {
@@ -87,16 +89,16 @@ enum xprt2_answer {
 #undef XPRT2_ANSWER_ENUM
 };
 
-/* What that leads to */
+/* Moves that an answer leads to */
 #define XPRT2_MOVES(M)							\
-	M(WAIT, "wait")		/* no answer, or not to this */		\
-	M(TRIAL, "try version 2") /* let an RPC through, in version 2 */ \
-	M(ONE, "version 1")	/* settle for it, here and now */	\
+	M(WAIT, "wait")		/* no change */				\
+	M(TRIAL, "try version 2") /* send one RPC in version 2 */	\
+	M(ONE, "version 1")	/* settle on it, on this connection */	\
 	M(TWO, "version 2")						\
 	M(AGAIN, "connect again") /* forget that version 1 was known */	\
 	/* and announce no experimental properties */			\
 	M(AGAIN_PLAIN, "connect again, plainly")			\
-	/* and use version 1 that time */				\
+	/* and use version 1 there */					\
 	M(AGAIN_ONE, "connect again, version 1")			\
 	M(LATER, "connect later") /* a loss like any other: back off */	\
 	M(FAIL, "fail")		/* no common version */
@@ -108,21 +110,21 @@ enum xprt2_move {
 };
 
 /**
- * struct xprt2_nego - what a decision depends on
- * @ng_phase: where the negotiation is
- * @ng_known: the server is known as one of version 1
- * @ng_had_one: it was, and is asked again
+ * struct xprt2_nego - inputs of a negotiation decision
+ * @ng_phase: state of the negotiation
+ * @ng_known: the server is known as a version 1 server
+ * @ng_had_one: the server was known as one, and is probed again
  * @ng_plain: the probe has no experimental properties
  * @ng_asked: the RPC on trial has been sent
  * @ng_probes: connections spent on probing, this one included
- * @ng_outlasted: XPRT2_OUTAGE has passed since the first of them
- * @ng_vers: version spoken
+ * @ng_outlasted: XPRT2_OUTAGE has passed since the first of these
+ * @ng_vers: version in use
  * @ng_refused: versions in which RPCs were refused before, a bit each
  * @ng_low: lowest version of an ERR_VERS
- * @ng_high: highest
+ * @ng_high: highest version of an ERR_VERS
  * @ng_min: lowest version the administrator allows
- * @ng_max: highest
- * @ng_pinned: the two are those of a pin
+ * @ng_max: highest version the administrator allows
+ * @ng_pinned: @ng_min and @ng_max come from a pin
  */
 struct xprt2_nego {
 	enum xprt2_phase	ng_phase;
@@ -142,8 +144,8 @@ struct xprt2_nego {
 };
 
 /*
- * S36: the highest common version below the one refused can only be 1. A
- * range that is none says nothing but that.
+ * S36: the only common version below the refused one can be 1. An empty range
+ * carries no information, so version 1 remains possible.
  */
 static inline bool xprt2_server_has_one(const struct xprt2_nego *ng)
 {
@@ -152,23 +154,25 @@ static inline bool xprt2_server_has_one(const struct xprt2_nego *ng)
 		ng->ng_high >= RPCRDMA2_VERS_ONE);
 }
 
-/* S36: nothing to be had by asking again */
+/* S36: the two ranges are disjoint, so a retry cannot succeed. */
 static inline bool xprt2_no_common(const struct xprt2_nego *ng)
 {
 	return ng->ng_low <= ng->ng_high &&
 	       (ng->ng_low > ng->ng_max || ng->ng_high < ng->ng_min);
 }
 
-/* The RPC it answers was not looked at, and is sent again. */
+/* The server did not process the RPC, so the client sends it again. */
 static inline bool xprt2_is_refusal(enum xprt2_answer answer)
 {
 	return answer == XPRT2_A_ERR_VERS || answer == XPRT2_A_ERR_LACKS_RPC;
 }
 
 /*
- * 2.2 step 5: honest peers do not refuse a settled version. Ask again, once.
- * 2.4: a server that lacks the message of an RPC speaks another version. One that
- * has refused an RPC in both versions has none.
+ * 2.2 step 5: a correct peer does not refuse a settled version. Negotiate
+ * again, once.
+ *
+ * 2.4: a server that lacks the message type of an RPC uses another version. If
+ * it has refused RPCs in both versions, there is no common version.
  */
 static inline enum xprt2_move xprt2_move_settled(const struct xprt2_nego *ng,
 						 enum xprt2_answer answer)
@@ -188,9 +192,9 @@ static inline enum xprt2_move xprt2_move_settled(const struct xprt2_nego *ng,
 }
 
 /*
- * Version 1 is what is left, and the administrator does not allow it. Only a
- * server that said so lacks version 2: one that is slow or goes away may not
- * cost a mount more than patience.
+ * Only version 1 is left, and the administrator does not allow it. The server
+ * lacks version 2 only if its answer shows that: a slow or restarting server
+ * must not fail the mount.
  */
 static inline enum xprt2_move
 xprt2_move_without_one(enum xprt2_phase phase, enum xprt2_answer answer)
@@ -206,8 +210,8 @@ xprt2_move_without_one(enum xprt2_phase phase, enum xprt2_answer answer)
 }
 
 /*
- * Before a version is settled. In a trial an RPC is out, so version 1 starts on a
- * new connection, where the RPC is marshalled anew.
+ * Decide before a version is settled. In a trial an RPC is outstanding, so
+ * version 1 starts on a new connection, where the RPC is marshalled again.
  */
 static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
 						   enum xprt2_phase phase,
@@ -240,7 +244,7 @@ static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
 	if (phase == XPRT2_TRIAL)
 		return answer == XPRT2_A_LOST && !ng->ng_asked ?
 		       XPRT2_M_LATER : move;
-	/* The RPC of the last trial may have had less time than it. */
+	/* The RPC of the last trial may have ended before the trial did. */
 	if ((move == XPRT2_M_TRIAL && (last || ng->ng_had_one)) ||
 	    (move == XPRT2_M_LATER && last && ng->ng_outlasted))
 		return XPRT2_M_AGAIN_ONE;
@@ -248,12 +252,12 @@ static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
 }
 
 /**
- * xprt2_next_move - what an answer leads to
- * @ng: where the negotiation is
- * @answer: what came, or did not
+ * xprt2_next_move - choose the move for an answer
+ * @ng: state of the negotiation
+ * @answer: answer of the server; XPRT2_A_SILENCE or XPRT2_A_LOST without one
  *
- * Never a loop: after XPRT2_PROBES_MAX connections at the most the next one is
- * made in version 1, or the RPC layer backs off before there is one.
+ * The negotiation cannot loop: after at most XPRT2_PROBES_MAX connections the
+ * next one uses version 1, or the RPC layer backs off first.
  *
  * Return: the move.
  */
@@ -273,10 +277,11 @@ static inline enum xprt2_move xprt2_next_move(const struct xprt2_nego *ng,
 }
 
 /**
- * xprt2_first_phase - how a connection begins (C-096)
+ * xprt2_first_phase - initial phase of a connection (C-096)
  * @min: lowest version allowed
- * @max: highest
- * @one: the server is known to be of version 1, or this connection is to try it
+ * @max: highest version allowed
+ * @one: the server is known as a version 1 server, or this connection tries
+ *	version 1
  *
  * Return: XPRT2_SETTLED for version 1, or XPRT2_PROBE.
  */
@@ -287,11 +292,12 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 }
 
 /**
- * xprt2_note_end - how long does the result of a connection count for the next one? (S34)
+ * xprt2_note_end - compute when the result of a connection expires (S34)
  * @answer: the result
  * @now: jiffies
  *
- * Return: jiffies; a connection that begins then begins as if there had been none.
+ * Return: jiffies; a connection that begins at that time or later ignores the
+ * result.
  */
 static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned long now)
 {
@@ -301,13 +307,13 @@ static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned lo
 }
 
 /**
- * xprt2_asks_again - is a server known as version 1 to be probed once more? (S34)
- * @since: when it was asked the last time, in jiffies
+ * xprt2_asks_again - decide whether to probe a version 1 server again (S34)
+ * @since: time of the last probe, in jiffies
  * @now: jiffies
- * @busy: RPCs wait that the last connection of this transport was lost under
+ * @busy: RPCs wait that lost the last connection of this transport
  *
- * Servers are upgraded. The question takes time, where the server gives no answer: an
- * RPC that has lost its connection does not wait for that too.
+ * Servers are upgraded. A probe that gets no answer takes time, and an RPC that
+ * has lost its connection must not wait for that as well.
  */
 static inline bool xprt2_asks_again(unsigned long since, unsigned long now,
 				    bool busy)
@@ -316,11 +322,11 @@ static inline bool xprt2_asks_again(unsigned long since, unsigned long now,
 }
 
 /**
- * xprt2_doubts_one - does a connection throw doubt on version 1? (S34)
- * @vers: its version
+ * xprt2_doubts_one - check whether a connection casts doubt on version 1 (S34)
+ * @vers: version of the connection
  * @replied: it brought a good Reply
- * @busy: RPCs waited at its end
- * @innocent: the server had no part in that end
+ * @busy: RPCs waited when it ended
+ * @innocent: the server did not cause that end
  *
  * The server may have dropped version 1.
  */
@@ -331,13 +337,14 @@ static inline bool xprt2_doubts_one(u32 vers, bool replied, bool busy,
 }
 
 /**
- * xprt2_proves_one - does a good Reply show what a server speaks? (S34)
- * @ng: how the connection came by its version
- * @vers: that
+ * xprt2_proves_one - check whether a good Reply proves version 1 (S34)
+ * @ng: negotiation of the connection
+ * @vers: version of the connection
  *
- * Version 2 is asked for each time. Where it is not allowed, or version 1 was known
- * before, the server was not asked; meanwhile another transport may have found it to
- * be of version 2.
+ * Normally each connection begins with a probe for version 2. A connection
+ * without a probe, because version 2 is not allowed or version 1 was known
+ * before, proves nothing: another transport may have found since then that the
+ * server supports version 2.
  */
 static inline bool xprt2_proves_one(const struct xprt2_nego *ng, u32 vers)
 {
@@ -346,10 +353,11 @@ static inline bool xprt2_proves_one(const struct xprt2_nego *ng, u32 vers)
 }
 
 /*
- * S18: an error belongs to the message whose xid it has. A server of this
- * draft answers a CONNPROP with no other codes than 3 and 9, and an RPC with
- * any but these (S37); but with code 2 where it knows the ids of experimental
- * properties as another extension's (5.1.1, C-060).
+ * S18: an error belongs to the message with the same xid. A server of this
+ * draft answers a CONNPROP only with code 3 or 9, and an RPC with any other
+ * code (S37). The exception is code 2 for a CONNPROP, where the server knows
+ * the ids of experimental properties as those of another extension (5.1.1,
+ * C-060).
  */
 static inline enum xprt2_answer
 xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
@@ -365,13 +373,14 @@ xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
 }
 
 /**
- * xprt2_error_counts - may an error that is not for the probe change the version?
- * @answer: what it means
+ * xprt2_error_counts - check whether an error may change the version
+ * @answer: meaning of the error, which does not answer the probe
  * @to_property: it answers a REQPROP or an UPDPROP
  * @to_rpc: it answers an RPC that waits
  *
- * S31: one that answers nothing does not. 2.4: one for a message about properties does
- * if it is about the version; another one says that the server lacks that message.
+ * S31: an error that answers no message does not count. 2.4: an error for a
+ * property message counts if it is about the version; any other code means that
+ * the server lacks that message type.
  */
 static inline bool xprt2_error_counts(enum xprt2_answer answer,
 				      bool to_property, bool to_rpc)
@@ -380,18 +389,19 @@ static inline bool xprt2_error_counts(enum xprt2_answer answer,
 }
 
 /**
- * xprt2_classify - what a received message means to the negotiation
+ * xprt2_classify - map a received message to an answer
  * @msg: the message
  * @to_probe: it has the xid of the probe
  *
- * Return: the answer; XPRT2_A_SILENCE for what means nothing.
+ * Return: the answer; XPRT2_A_SILENCE for a message without meaning for the
+ * negotiation.
  */
 static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 					       bool to_probe)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
-	/* a message of this very dialect, if a bad one */
+	/* a message of this draft, although malformed */
 	if (msg->mg_bad_body)
 		return XPRT2_A_SILENCE;
 	switch (msg->mg_verdict) {
@@ -402,7 +412,7 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 	case RDMA2_ERR_READ_CHUNKS:
 	case RDMA2_ERR_WRITE_CHUNKS:
 	case RDMA2_ERR_SEGMENTS:
-		/* a Call of this very dialect, if too long a one */
+		/* a Call of this draft, although too long */
 		return h->h_direction == RDMA2_CALL ? XPRT2_A_SILENCE :
 						      XPRT2_A_FOREIGN;
 	default:
@@ -425,11 +435,11 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 }
 
 /**
- * xprt2_probe_failed - was the probe answered by a server that lacks version 2?
- * @phase: where the negotiation is
- * @answer: to the probe, or XPRT2_A_SILENCE while there is none
+ * xprt2_probe_failed - check for an answer to the probe other than CONNPROP
+ * @phase: state of the negotiation
+ * @answer: answer to the probe, or XPRT2_A_SILENCE while there is none
  *
- * What the server says after that is not looked at.
+ * Messages behind such an answer are ignored.
  */
 static inline bool xprt2_probe_failed(enum xprt2_phase phase,
 				      enum xprt2_answer answer)
@@ -438,23 +448,23 @@ static inline bool xprt2_probe_failed(enum xprt2_phase phase,
 	       answer != XPRT2_A_CONNPROP;
 }
 
-/* What becomes of a message once the negotiation has looked at it */
+/* Disposition of a message, as decided by the negotiation */
 enum xprt2_fate {
-	XPRT2_F_HANDLE,	/* it goes to its handler */
-	XPRT2_F_FAIL,	/* likewise; the RPC it answers ends: no version left */
-	XPRT2_F_DONE,	/* the probe's, or the RPC it answers is sent again */
-	XPRT2_F_PROBE,	/* it answers the probe: connect decides */
+	XPRT2_F_HANDLE,	/* call its handler */
+	XPRT2_F_FAIL,	/* call it; the RPC ends, no version is left */
+	XPRT2_F_DONE,	/* for the probe, or its RPC is sent again */
+	XPRT2_F_PROBE,	/* answer to the probe: connect decides */
 	XPRT2_F_MOVE,	/* it may move the negotiation, see xprt2_next_move() */
 };
 
 /**
- * xprt2_judge_message - what an answer is to a connection
- * @phase: where the negotiation is
- * @answer: what xprt2_classify() says
- * @to_probe: it has the xid of the probe
+ * xprt2_judge_message - decide the disposition of a message
+ * @phase: state of the negotiation
+ * @answer: result of xprt2_classify()
+ * @to_probe: the message has the xid of the probe
  *
- * 2.4: a server that has refused a CONNPROP gets no other, and nothing else
- * comes of it.
+ * 2.4: a server that has refused a CONNPROP gets no other CONNPROP, and the
+ * refusal has no other effect.
  */
 static inline enum xprt2_fate xprt2_judge_message(enum xprt2_phase phase,
 						  enum xprt2_answer answer,
@@ -477,9 +487,9 @@ static inline enum xprt2_fate xprt2_judge_message(enum xprt2_phase phase,
 }
 
 /**
- * xprt2_fate_after - what becomes of a message that has moved the negotiation
- * @answer: what it was
- * @ret: what came of the move: 0, -EPROTONOSUPPORT when no version is left, or
+ * xprt2_fate_after - disposition of a message that has moved the negotiation
+ * @answer: result of xprt2_classify()
+ * @ret: result of the move: 0, -EPROTONOSUPPORT when no version is left, or
  *	another error when the connection is given up for the next one
  */
 static inline enum xprt2_fate xprt2_fate_after(enum xprt2_answer answer, int ret)

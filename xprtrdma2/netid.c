@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Make "proto=rdma2" known to the NFS client of an unmodified kernel.
+ * Mount option "proto=rdma2" for the NFS client of an unmodified kernel.
  *
- * The NFS client looks the value of proto= up in a constant table of its own
- * before it hands the string to sunrpc, which would find this module. Only the
- * table is in the way. So the return value of that look-up is amended: for a table
- * that has an entry "rdma", the name "rdma2" means the same as "rdma", and
- * "rdma26" the same as "rdma6". Every other table and every other name is
- * left alone, and no memory of the kernel is written to.
+ * The NFS client looks up the value of proto= in a constant table of its own
+ * before it passes the string to sunrpc, which would find this module. A
+ * kretprobe on the look-up changes the result for a table that has an entry
+ * "rdma": there the name "rdma2" means the same as "rdma", and "rdma26" the
+ * same as "rdma6". Other tables and other names are not affected, and no memory
+ * of the kernel is written to.
  *
- * The transport is not told the name: the NFS client knows one ident for both. So the
- * task that looks "rdma2" up is noted, and is the one that makes the transport for it
- * in the same system call, or the next. /proc/mounts then has the name that the mount
- * was made with. mount.nfs reads it there for remount and umount, and knows "rdma"
- * without a line in /etc/netconfig: so that is the name wherever there is no note.
+ * The transport does not receive the name, because the NFS client knows one
+ * ident for both. So the probe records the task that looks "rdma2" up: that
+ * task creates the transport in the same system call, or in the next.
+ * /proc/mounts then shows the name of the mount option, where mount.nfs reads
+ * it for remount and umount. Without a record /proc/mounts shows "rdma", which
+ * mount.nfs knows without a line in /etc/netconfig.
  *
  * A kernel with an ident for this class has the names in its table.
  */
@@ -32,8 +33,8 @@
 #define NOTE_SECONDS	60
 
 /*
- * Tasks that have asked for "rdma2": pid and second, 0 for none. A task that takes the
- * place of another one costs that one its note, and so a name.
+ * Tasks that looked "rdma2" up: pid and time in seconds, 0 for none. A hash
+ * collision loses the entry; the mount is then shown as "rdma".
  */
 static atomic64_t notes[1 << NOTES_BITS];
 
@@ -74,7 +75,7 @@ static const char *xprt2_netid_stands_for(const char *name)
 	return strcmp(name, "rdma26") ? NULL : "rdma6";
 }
 
-/* After a non-zero return the look-up returns what it has found itself. */
+/* After a non-zero return the look-up returns its own result. */
 static int xprt2_lookup_entry(struct kretprobe_instance *ri,
 			      struct pt_regs *regs)
 {
@@ -120,10 +121,10 @@ static struct kretprobe lookup_probe = {
 static bool registered;
 
 /**
- * xprt2_netid_init - make the mount option known
+ * xprt2_netid_init - register the mount option
  *
- * Where the kernel does not allow it, proto=rdma, which needs no help, leads to
- * this module.
+ * Where the kernel does not allow that, proto=rdma, which needs no probe, leads
+ * to this module.
  */
 void xprt2_netid_init(void)
 {
@@ -165,10 +166,10 @@ void xprt2_netid_exit(void)
 #endif
 
 /**
- * xprt2_netid - the name of a transport that is being made
+ * xprt2_netid - netid of a transport under construction
  * @v6: over IPv6
  *
- * Context: the task that makes it.
+ * Context: the task that creates the transport.
  */
 const char *xprt2_netid(bool v6)
 {
