@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Credits of a connection, and the Receives that stand behind them.
- */
+/* Credits of a connection, and the Receives posted for them. */
 #include "xprtrdma2.h"
 
 #include <rpcrdma2/credit.h>
 #include <rpcrdma2/window.h>
 
 /*
- * Credits of a connection: the books of the RPC layer's window, and those of RPCs that
- * are over while the server may still be at work on them (E-16).
+ * Credits: the window of the RPC layer, and the credits kept for aborted RPCs
+ * that the server may still process (E-16).
  */
 
-/* Credits that RPCs may keep when they are over: half of the window */
+/* Limit of kept credits: half of the window */
 static unsigned int xprt2_kept_max(const struct rpc_xprt *xprt)
 {
 	return xprt->cwnd / RPC_CWNDSCALE / 2;
@@ -22,8 +20,8 @@ static unsigned int xprt2_kept_max(const struct rpc_xprt *xprt)
  * xprt2_reset_credits - begin a connection with one credit (C-097)
  * @xp: transport, not connected
  *
- * Requests waiting to be sent again hold no credit any more: each asks for
- * one when its turn comes.
+ * A request that waits for retransmission no longer holds a credit: it requests
+ * a new one when it is sent.
  */
 void xprt2_reset_credits(struct xprt2_xprt *xp)
 {
@@ -42,15 +40,16 @@ void xprt2_reset_credits(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_keep_credit - the server may still be at work on an RPC that is over (E-16)
+ * xprt2_keep_credit - keep the credit of an aborted RPC (E-16)
  * @req: request of a Call whose RPC ends
  *
- * So its credit stays in the window's books until a Reply comes to no RPC. A server may
- * drop Calls, so half of the window is for others.
+ * The server may still process the RPC, so its credit stays in use until a
+ * Reply arrives that matches no RPC. A server may also drop Calls, so kept
+ * credits are limited to half of the window.
  *
  * Context: xprt->transport_lock is held.
- * Return: false when it was not sent on this connection, or is answered, or enough are
- * kept: then the credit is free.
+ * Return: false when the Call was not sent on this connection, was answered, or
+ * the limit is reached: then the credit is free.
  */
 bool xprt2_keep_credit(struct xprt2_req *req)
 {
@@ -62,7 +61,7 @@ bool xprt2_keep_credit(struct xprt2_req *req)
 	if (!req->rq2_slot.rq_cong || !READ_ONCE(req->rq2_ep) || req->rq2_late ||
 	    xp->xp_kept >= xprt2_kept_max(xprt))
 		return false;
-	/* From here on its Reply is one to a stranger: xprt2_answer_dead(). */
+	/* From here on its Reply matches no RPC: xprt2_answer_dead(). */
 	WRITE_ONCE(req->rq2_ep, NULL);
 	req->rq2_slot.rq_cong = 0;
 	xp->xp_kept++;
@@ -83,11 +82,11 @@ static bool xprt2_free_kept(struct rpc_xprt *xprt, unsigned int most)
 }
 
 /**
- * xprt2_bound_kept - free kept credits that are too many for the window
+ * xprt2_bound_kept - free the kept credits that exceed the limit of the window
  * @xprt: transport, its cwnd set
  *
  * Context: xprt->transport_lock is held.
- * Return: whether Calls that wait for a credit have to be woken.
+ * Return: true when Calls that wait for a credit must be woken.
  */
 bool xprt2_bound_kept(struct rpc_xprt *xprt)
 {
@@ -95,8 +94,10 @@ bool xprt2_bound_kept(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt2_credit_answered - a Reply to no RPC: most likely to one that is over
+ * xprt2_credit_answered - free a kept credit for a Reply that matches no RPC
  * @xp: transport
+ *
+ * Such a Reply most likely belongs to an aborted RPC.
  *
  * Context: receive CQ.
  */
@@ -115,22 +116,22 @@ void xprt2_credit_answered(struct xprt2_xprt *xp)
 }
 
 /*
- * Receives of a connection: how many are posted, and how large they are.
+ * Receives of a connection: their number and their size.
  *
- * They are posted by watermark: whenever fewer than the RPCs that may be
+ * Receives are posted by watermark, which is the sum of the RPCs that may be
  * outstanding, the Calls that the server may make, and a reserve for control
- * messages, are posted, a batch goes in with one doorbell. That happens before
- * a Reply completes its RPC, so a Call that takes its place always finds its
- * Receive (E-16). When memory is short the window shrinks to what is posted;
- * the connection stays. So does what the server is granted.
+ * messages. Whenever fewer are posted, a batch goes in with one doorbell. That
+ * happens before a Reply completes its RPC, so the next Call always finds a
+ * Receive for its Reply (E-16). When memory is short, the window shrinks to the
+ * posted Receives; the connection and the server's grant stay.
  */
 
 /**
- * xprt2_recvs_init - say what the Receives of a transport are like
+ * xprt2_recvs_init - set up the Receive pool of a transport
  * @xp: transport under construction
  *
- * There may be those posted, and those that requests hold while their message is
- * read.
+ * The limit of the pool covers the posted Receives, and those that requests
+ * hold while their message is read.
  */
 void xprt2_recvs_init(struct xprt2_xprt *xp)
 {
@@ -138,8 +139,9 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
 
 	rpcrdma2_rpool_init(rp);
 	/*
-	 * Each connection has its own size. They are not one stretch: the receive
-	 * CQ, which may not sleep, makes them too.
+	 * Each connection sets its own size. The pages of a Receive are not
+	 * contiguous, because the receive CQ, which may not sleep, allocates
+	 * them too.
 	 */
 	rp->rp_size = PAGE_SIZE;
 	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
@@ -152,14 +154,14 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
  * xprt2_post_receives - keep enough Receives posted
  * @ep: endpoint
  * @credits: RPCs that may be outstanding
- * @gfp: how hard to try when the pool has to grow. The receive CQ may not
- *	wait for memory: what frees it may need this very CQ
+ * @gfp: allocation flags for when the pool has to grow. The receive CQ may not
+ *	wait for memory, because reclaim may depend on this CQ
  *
- * B-09 to B-12, S27; without an upper layer for them there are none for Calls of the
- * server.
+ * B-09 to B-12, S27: without an upper layer for Calls of the server, no
+ * Receives are posted for them.
  *
  * Context: receive CQ, or connect before the connection is up.
- * Return: RPCs that the posted Receives are enough for, at most @credits.
+ * Return: RPCs that the posted Receives suffice for, at most @credits.
  */
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 {
@@ -188,12 +190,13 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 }
 
 /**
- * xprt2_receives_grow - let the Receives of a connection become larger
+ * xprt2_receives_grow - start to enlarge the Receives of a connection
  * @ep: endpoint, its device known
- * @octets: how large, if the device scatters a message over so many pages
+ * @octets: new size, if the device scatters a message over that number of pages
  *
- * Each takes the new size when it comes back; xprt2_receives_rise() has the server
- * told. Version 1 has no words for that.
+ * Each Receive takes the new size when it comes back. xprt2_receives_rise()
+ * then updates the size that is announced to the server. Version 1 cannot
+ * announce a change.
  *
  * Context: ep_prop_mutex.
  */
@@ -209,7 +212,7 @@ void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets)
 }
 
 /**
- * xprt2_receives_rising - are the Receives about to hold more than they did?
+ * xprt2_receives_rising - check whether the Receives are being enlarged
  * @ep: endpoint
  *
  * Context: ep_prop_mutex.
@@ -222,7 +225,7 @@ bool xprt2_receives_rising(const struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_receives_rise - now they hold more, if none is smaller any more (C-032)
+ * xprt2_receives_rise - take the new size once all Receives have it (C-032)
  * @ep: endpoint
  *
  * Context: ep_prop_mutex.
@@ -236,12 +239,12 @@ void xprt2_receives_rise(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_receives_wanted - the server has asked for Receives of another size
+ * xprt2_receives_wanted - handle a server's request for another Receive size
  * @ep: endpoint
- * @octets: how large; at least RPCRDMA2_INLINE_DEFAULT
+ * @octets: requested size, at least RPCRDMA2_INLINE_DEFAULT
  *
- * C-033: smaller ones have been granted, and the server keeps to it (C-034). Larger
- * ones, as far as the administrator allows them, take some time.
+ * C-033: a smaller size has been granted, and the server keeps to it (C-034). A
+ * larger size, within the limit of the administrator, takes some time.
  *
  * Context: receive CQ, under ep_prop_mutex.
  */

@@ -51,14 +51,14 @@ XPRT2_PARAM(backward_credits, XPRT2_BACKWARD_CREDITS, 1, XPRT2_BACKWARD_MAX,
 XPRT2_PARAM(pullup_max, 8192, 0, UINT_MAX,
 	    "Largest inline payload that is copied rather than sent from its pages, in bytes (default 8192)");
 XPRT2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
-	    "Lowest RPC-over-RDMA version to speak, 1 or 2 (default 1); applies to new connections");
+	    "Lowest RPC-over-RDMA version to use, 1 or 2 (default 1); applies to new connections");
 XPRT2_PARAM(max_version, RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
-	    "Highest RPC-over-RDMA version to speak, 1 or 2 (default 2); applies to new connections");
+	    "Highest RPC-over-RDMA version to use, 1 or 2 (default 2); applies to new connections");
 
 u32 xprt2_param_backward = RDMA2_BKREQSUP_GENL;
 module_param_cb(backward, &rpcrdma2_backward_ops, &xprt2_param_backward, 0644);
 __MODULE_PARM_TYPE(backward, "charp");
-MODULE_PARM_DESC(backward, "Callbacks to take: none, inline: without chunks, or genl: with chunks, which are not taken over iWARP (default genl); applies to new connections");
+MODULE_PARM_DESC(backward, "Callbacks to accept: none, inline (without chunks), or genl (with chunks, but not over iWARP) (default genl); applies to new connections");
 
 static int xprt2_param_set_size(const char *val, const struct kernel_param *kp)
 {
@@ -78,12 +78,12 @@ static const struct kernel_param_ops size_ops = {
 unsigned int xprt2_param_receive_size = 5 * RPCRDMA2_INLINE_DEFAULT;
 module_param_cb(receive_size, &size_ops, &xprt2_param_receive_size, 0644);
 __MODULE_PARM_TYPE(receive_size, "uint");
-MODULE_PARM_DESC(receive_size, "Octets of a Receive, rounded up to pages, 4096 to 65536 (default 20480)");
+MODULE_PARM_DESC(receive_size, "Size of a Receive in bytes, rounded up to pages, 4096 to 65536 (default 20480)");
 
 unsigned int xprt2_param_send_size = RPCRDMA2_INLINE_MAX;
 module_param_cb(send_size, &size_ops, &xprt2_param_send_size, 0644);
 __MODULE_PARM_TYPE(send_size, "uint");
-MODULE_PARM_DESC(send_size, "Octets of the largest Send, where the server takes it, 4096 to 65536 (default 65536)");
+MODULE_PARM_DESC(send_size, "Largest Send in bytes, if the server accepts it, 4096 to 65536 (default 65536)");
 
 /*
  * Runs the connect workers and the work of connections. Memory reclaim may

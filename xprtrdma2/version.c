@@ -144,7 +144,7 @@ static const struct kernel_param_ops pin_ops = {
 };
 
 module_param_cb(pin, &pin_ops, NULL, 0644);
-MODULE_PARM_DESC(pin, "Servers to speak one RPC-over-RDMA version with, whatever min_version and max_version say, for example \"192.0.2.1=1 [fd00::2]:20049=2\"; applies to new connections");
+MODULE_PARM_DESC(pin, "Servers and the RPC-over-RDMA version to use with each, regardless of min_version and max_version, for example \"192.0.2.1=1 [fd00::2]:20049=2\"; applies to new connections");
 
 /**
  * xprt2_pinned_version - what the administrator says about a server
