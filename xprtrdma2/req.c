@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests of a transport: their pool and buffers, and the end of their RPCs.
+ * Requests of a transport: their pools and buffers, and the completion of their
+ * RPCs.
  */
 #include "xprtrdma2.h"
 
@@ -12,13 +13,13 @@
 #include "trace.h"
 
 /*
- * Requests: a bounded pool for each direction, which lives as long as the
- * transport does (X4).
+ * Request pools: a bounded pool for each direction, with the lifetime of the
+ * transport (X4).
  *
- * It grows on demand and hands out what was used last, so that an idle mount
- * keeps little memory and a busy one a warm cache. Its memory survives a lost
- * connection; only its DMA mappings follow the device, made on first use and
- * undone by xprt2_reqs_wake() at teardown.
+ * A pool grows on demand and reuses the most recently used request first, so an
+ * idle mount keeps little memory and a busy mount a warm cache. Requests
+ * survive a lost connection; only their DMA mappings belong to a device. A
+ * mapping is made on first use and undone by xprt2_reqs_wake() at teardown.
  */
 
 static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
@@ -30,7 +31,7 @@ static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 	if (!req)
 		return NULL;
 	rpcrdma2_exposed_init(&req->rq2_exposed);
-	/* A killed task waits for the fence of its Reply, and has no timer any more. */
+	/* A killed task waits for the fence of its Reply and has no timer. */
 	req->rq2_exposed.ex_fence.po_timed = true;
 	INIT_LIST_HEAD(&req->rq2_pool);
 	init_completion(&req->rq2_event);
@@ -66,10 +67,10 @@ static struct xprt2_req *xprt2_req_pop(struct xprt2_xprt *xp,
  * @xp: transport
  * @pool: xp_forward or xp_backward
  * @last: see xprt2_pool_pop()
- * @gfp: how hard to try when the pool has to grow
+ * @gfp: allocation flags for when the pool has to grow
  *
- * Return: a request whose only reference is the caller's, or NULL when the
- * pool is empty and may not or can not grow.
+ * Return: a request that only the caller references, or NULL when the pool is
+ * empty and cannot grow.
  */
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 				bool last, gfp_t gfp)
@@ -85,14 +86,14 @@ struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 }
 
 /**
- * xprt2_count_call - the server has made a Call with this request
+ * xprt2_count_call - count a Call of the server
  * @ep: endpoint it came on
  * @req: request of the backward direction
  *
- * S56: ep_calls is no less than what any message of this connection has granted.
+ * S56: ep_calls is at least the highest grant sent on this connection.
  *
  * Context: receive CQ.
- * Return: false when the server has as many outstanding as it is granted (B-06).
+ * Return: false when the server's grant is used up already (B-06).
  */
 bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -107,8 +108,9 @@ bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /**
- * xprt2_uncount_call - the Call is about to be answered, or will not be
- * @req: request; no harm when it is not counted, or on another connection
+ * xprt2_uncount_call - stop counting a Call of the server
+ * @req: request that is about to be answered, or never will be; no effect when
+ *	it is not counted, or was on another connection
  */
 void xprt2_uncount_call(struct xprt2_req *req)
 {
@@ -123,9 +125,10 @@ void xprt2_uncount_call(struct xprt2_req *req)
 }
 
 /*
- * It is in the pool before a waiter is looked for, and a task that is about to wait looks
- * into the pool again, xprt2_alloc_slot(): whichever takes xp_req_lock second sees what
- * the other one did. One that is taken out for a waiter that has gone goes back.
+ * The request is in the pool before the search for a waiter, and a task that is
+ * about to wait checks the pool again in xprt2_alloc_slot(): whichever takes
+ * xp_req_lock second sees the effect of the other. A request that was taken for
+ * a waiter that has gone returns to the pool.
  */
 static void xprt2_req_push(struct xprt2_xprt *xp, struct xprt2_req *req)
 {
@@ -174,7 +177,7 @@ static void xprt2_req_release(struct kref *kref)
 }
 
 /**
- * xprt2_req_put - drop one of the references of X3
+ * xprt2_req_put - drop a reference (X3)
  * @req: request
  */
 void xprt2_req_put(struct xprt2_req *req)
@@ -183,7 +186,7 @@ void xprt2_req_put(struct xprt2_req *req)
 }
 
 /**
- * xprt2_req_begin_post - a chain of a backward request is about to be posted
+ * xprt2_req_begin_post - hold a backward request for a chain to be posted
  * @req: request
  */
 void xprt2_req_begin_post(struct xprt2_req *req)
@@ -193,7 +196,7 @@ void xprt2_req_begin_post(struct xprt2_req *req)
 }
 
 /**
- * xprt2_req_end_post - it is done, or was not posted
+ * xprt2_req_end_post - drop the hold when a chain is done, or was not posted
  * @req: request; may be gone afterwards
  *
  * Context: any.
@@ -207,9 +210,9 @@ void xprt2_req_end_post(struct xprt2_req *req)
 
 /**
  * xprt2_req_await_posts - wait until the device has read the pages of a Reply
- * @req: backward request, the task of which is about to end
+ * @req: backward request whose task is about to end
  *
- * Its chains have a deadline.
+ * The wait is bounded, because the chains have a deadline.
  *
  * Context: task of the Reply; sleeps.
  */
@@ -229,7 +232,7 @@ static void xprt2_req_unmap_locked(struct xprt2_req *req)
 	req->rq2_device = NULL;
 }
 
-/* Naturally aligned, of a power of two; a buffer once grown stays. */
+/* Buffers are powers of two, naturally aligned, and never shrink. */
 static int xprt2_req_grow(struct xprt2_req *req, void **buf, size_t *size,
 			  size_t want, gfp_t gfp)
 {
@@ -255,11 +258,11 @@ static int xprt2_req_grow(struct xprt2_req *req, void **buf, size_t *size,
 }
 
 /**
- * xprt2_req_buffers - give an RPC the memory its messages are built in
- * @req: request; rq_callsize and rq_rcvsize say how much it needs
+ * xprt2_req_buffers - allocate the message buffers of an RPC
+ * @req: request; rq_callsize and rq_rcvsize are the sizes it needs
  * @gfp: allocation flags
  *
- * A slot soon fits whatever runs through it.
+ * Buffers stay with the slot, so it soon fits all RPCs that use it.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -271,20 +274,20 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 	if (xprt2_req_grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
 			   max_t(size_t, call, XPRT2_SENDBUF_SIZE), gfp))
 		return -ENOMEM;
-	/* What is no forward Call has no Reply. */
+	/* Only a forward Call has a Reply. */
 	if (rqst->rq_rcvsize &&
 	    xprt2_req_grow(req, &req->rq2_recvbuf, &req->rq2_recvsize,
 			   max_t(size_t, rqst->rq_rcvsize, XPRT2_RECVBUF_SIZE),
 			   gfp))
 		return -ENOMEM;
 
-	/* Without it the device gathers the payload. */
+	/* On failure the device gathers the payload. */
 	if (unlikely(req->rq2_pullup_size > req->rq2_sendsize))
 		xprt2_req_grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
 			       req->rq2_pullup_size, GFP_NOWAIT | __GFP_NOWARN);
 
 	rqst->rq_buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
-	/* What is no forward Call has no credential. */
+	/* Only a forward Call has a credential. */
 	if (rqst->rq_cred && xprt2_touches_data(rqst)) {
 		if (xprt2_req_grow(req, &req->rq2_plainbuf, &req->rq2_plainsize,
 				   rqst->rq_callsize, gfp))
@@ -296,12 +299,12 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 }
 
 /**
- * xprt2_req_map - make the Send buffer ready for the endpoint's device
+ * xprt2_req_map - map the Send buffer for the endpoint's device
  * @ep: endpoint
  * @req: request
  *
  * Context: send path.
- * Return: 0, or -ENOBUFS when the device can not map it now.
+ * Return: 0, or -ENOBUFS when the device cannot map it now.
  */
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -335,11 +338,12 @@ static void xprt2_pool_create(struct xprt2_pool *pool, unsigned int max)
 }
 
 /**
- * xprt2_reqs_create - put the first requests into the pool
+ * xprt2_reqs_create - allocate the first requests
  * @xp: transport under construction
  *
- * Enough that a mount makes progress however short memory is later: those of
- * unsignaled Sends, which come back only when more is sent, and a few.
+ * They let a mount make progress however short memory is later: enough for the
+ * unsignaled Sends, whose requests return only when more is sent, and a few
+ * more.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -348,7 +352,7 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	struct xprt2_req *req;
 	int i;
 
-	/* A Send not yet known to be complete keeps its request. */
+	/* A Send that is not known to be complete holds its request. */
 	xprt2_pool_create(&xp->xp_forward, xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH);
 	xprt2_pool_create(&xp->xp_backward,
 			  xprt2_backward_reqs(xp->xp_backward_wanted));
@@ -362,11 +366,11 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_reqs_wake - the connection is lost: dead RPCs need not wait any more
+ * xprt2_reqs_wake - wake aborted RPCs when the connection is lost
  * @xp: transport
- * @detach: its endpoint was drained: part all requests from that and its device
+ * @detach: the endpoint is drained: detach all requests from it and its device
  *
- * Context: any that a connection may be lost in.
+ * Context: any in which a connection may be lost.
  */
 void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach)
 {
@@ -385,10 +389,10 @@ void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach)
 }
 
 /**
- * xprt2_reqs_destroy - free the pool
+ * xprt2_reqs_destroy - free all requests
  * @xp: transport with no users and no endpoint left
  *
- * X4: each request is back, and no Call of the server counts.
+ * X4: all requests are back, and no Call of the server is counted.
  */
 void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 {
@@ -407,11 +411,11 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_drop_reply - the request no longer points into a Receive buffer
+ * xprt2_drop_reply - release the Receive that a request points into
  * @req: request that is freed, or about to be sent (again)
  *
- * No handler works on a Reply to it: either its RPC is over, or the
- * connection that its last Reply came from was drained.
+ * No handler works on a Reply for it: either its RPC is over, or the connection
+ * of its last Reply was drained.
  */
 void xprt2_drop_reply(struct xprt2_req *req)
 {
@@ -421,20 +425,20 @@ void xprt2_drop_reply(struct xprt2_req *req)
 }
 
 /*
- * The end of an RPC: the Reply goes where the upper layer expects it, or an
- * error takes its place, and the task is woken.
+ * Completion of an RPC: place the Reply where the upper layer expects it, or
+ * record an error, and wake the task.
  *
- * An RPC completes only after every region it registered was fenced, and the
+ * An RPC completes only after all regions it registered are fenced, and the
  * device has read the pages of its Send (X2). Until then the request is pinned
  * and owns the Receive buffer through rq2_reply.
  */
 
 /*
- * Where a Reply has its head, which may be given to ciphers: they need one stretch
- * of the linear mapping. That is the page of the Receive in which the Reply begins,
- * and else a copy in the request's own buffer.
+ * Place the head of a Reply. Ciphers may process the head, so it must be
+ * contiguous in the linear mapping: it stays in the page of the Receive in
+ * which the Reply begins, or else is copied to the request's own buffer.
  *
- * Return: octets that are in place with that.
+ * Return: bytes that are in place after this.
  */
 static size_t xprt2_reply_place_head(struct rpc_rqst *rqst,
 				     const struct xprt2_rep *rep)
@@ -453,7 +457,9 @@ static size_t xprt2_reply_place_head(struct rpc_rqst *rqst,
 	return placed;
 }
 
-/* Octets behind the head that there is memory for: see xprt2_marshal_fill_sparse_pages() */
+/*
+ * Bytes behind the head that have memory: see xprt2_marshal_fill_sparse_pages()
+ */
 static size_t xprt2_reply_room_behind_head(const struct xdr_buf *buf)
 {
 	size_t at = buf->page_base, end = at + buf->page_len;
@@ -465,7 +471,7 @@ static size_t xprt2_reply_room_behind_head(const struct xdr_buf *buf)
 	return buf->page_len + buf->tail[0].iov_len;
 }
 
-/* Copy @len octets of a Receive, from @at on, behind the first @to of a buffer. */
+/* Copy @len bytes of a Receive, from @at on, to offset @to of a buffer. */
 static void xprt2_reply_copy(const struct xdr_buf *buf, size_t to,
 			     const struct rpcrdma2_recv *rv, u32 at, size_t len)
 {
@@ -474,14 +480,14 @@ static void xprt2_reply_copy(const struct xdr_buf *buf, size_t to,
 }
 
 /*
- * Put an inline Reply where rq_rcv_buf expects it. The head points into the
- * Receive where it can, which stays with the request (X1), and is no longer than
- * what came there. What belongs in pages and tail is copied, once: the RPC layer
- * moves data between them, and counts on all the room it gave them. What has no room
- * there is dropped.
+ * Put an inline Reply where rq_rcv_buf expects it. Where possible the head
+ * points into the Receive, which stays with the request (X1), and is cut to the
+ * bytes that arrived. Pages and tail are copied, once: the RPC layer moves data
+ * between them, and expects all the room it provided. Data without room is
+ * dropped.
  *
- * When a Write chunk brought the payload, what follows it inline begins right
- * behind the head (E-07), and goes behind the payload and its XDR pad.
+ * After a Write chunk with the payload, the inline part continues right behind
+ * the head (E-07). It is copied behind the payload and its XDR pad.
  */
 static u32 xprt2_reply_place_inline(struct rpc_rqst *rqst,
 				    const struct xprt2_rep *rep)
@@ -503,7 +509,9 @@ static u32 xprt2_reply_place_inline(struct rpc_rqst *rqst,
 	return min(left + written, end);
 }
 
-/* A Reply chunk was registered over rq_rcv_buf itself: all is in place. */
+/*
+ * The Reply chunk was registered over rq_rcv_buf itself: all data is in place.
+ */
 static u32 xprt2_reply_place_chunk(struct rpc_rqst *rqst,
 				   const struct xprt2_rep *rep)
 {
@@ -516,8 +524,8 @@ static u32 xprt2_reply_place_chunk(struct rpc_rqst *rqst,
 }
 
 /*
- * An error may end its RPC when no region is live (X2). When regions could not
- * be fenced it has to wait until the connection is gone.
+ * An error may end its RPC only when no region is live (X2). If regions could
+ * not be fenced, the error waits until the connection is gone.
  */
 static int xprt2_req_error_locked(const struct xprt2_req *req)
 {
@@ -525,14 +533,14 @@ static int xprt2_req_error_locked(const struct xprt2_req *req)
 }
 
 /*
- * The RPC layer forgets what the status of a task was when it puts it to sleep
- * after it has sent, or finds that another task has sent for it. So the RPC
- * keeps waiting, as far as the books go, and the error stays with it: whenever
- * its task comes back to wait, or to send again, it finds it there.
+ * The RPC layer clears the status of a task when the task goes to sleep after
+ * sending, or finds that another task has sent its Call. So the RPC stays
+ * queued for a Reply and the error stays in rq2_status: the task finds it there
+ * whenever it returns to wait, or to send again.
  *
- * With -EAGAIN the task encodes its Call again, if the cookie is not that of the
- * connection, and sends it. The cookie belongs to the task that sends as long as
- * the Call is queued; then the task of the RPC has yet to come back to wait.
+ * With -EAGAIN the task encodes its Call again, unless the cookie is that of
+ * the connection, and sends it. While the Call is queued the cookie belongs to
+ * the sending task; the task of the RPC has yet to come back to wait.
  */
 static void xprt2_req_wake_with(struct rpc_task *task, int status)
 {
@@ -567,7 +575,7 @@ static void xprt2_reply_end_rpc(struct xprt2_rep *rep, int copied)
 
 /**
  * xprt2_wait_for_reply - put a task to sleep until its RPC is answered
- * @task: whose Call was sent
+ * @task: task whose Call was sent
  *
  * Context: send path, or after it; under the transport's queue_lock.
  */
@@ -581,11 +589,12 @@ void xprt2_wait_for_reply(struct rpc_task *task)
 }
 
 /**
- * xprt2_end_unsent - end an RPC whose Call can not be sent
+ * xprt2_end_unsent - end an RPC whose Call cannot be sent
  * @req: request
  *
- * Its task may be another one than the one that sends. The caller reports it as
- * sent; its task then waits for a Reply, and xprt2_wait_for_reply() ends it.
+ * The sending task may be another task than that of the RPC. The caller reports
+ * the Call as sent; the task of the RPC then waits for a Reply, and
+ * xprt2_wait_for_reply() ends it.
  *
  * Context: send path.
  */
@@ -600,14 +609,14 @@ void xprt2_end_unsent(struct xprt2_req *req)
 }
 
 /**
- * xprt2_has_error - did an error end an RPC that is to be sent (again)?
+ * xprt2_has_error - check for an error before an RPC is sent (again)
  * @req: request
  *
- * An error that comes after the look outside the lock came after the Call.
+ * An error that is set after the unlocked check counts as one that came after
+ * the Call.
  *
  * Context: send path.
- * Return: true when there is nothing to be sent; xprt2_wait_for_reply() ends
- * it.
+ * Return: true when the RPC must not be sent; xprt2_wait_for_reply() ends it.
  */
 bool xprt2_has_error(const struct xprt2_req *req)
 {
@@ -623,12 +632,12 @@ bool xprt2_has_error(const struct xprt2_req *req)
 }
 
 /**
- * xprt2_begin_again - an RPC is about to wait for a Reply (again)
+ * xprt2_begin_again - reset an RPC that is about to wait for a Reply (again)
  * @req: request, on no queue and not pinned
  *
- * Where an error is the reason it is as if it had never been sent, but that this
- * happens once on a connection (S45). It asks for a credit when its turn comes, since the server
- * may grant less now.
+ * After -EAGAIN the RPC starts over as if it had never been sent, except that
+ * this happens only once on a connection (S45). It requests a new credit when
+ * it is sent, because the server may grant fewer now.
  *
  * Context: task of the RPC.
  */
@@ -646,9 +655,9 @@ void xprt2_begin_again(struct xprt2_req *req)
 }
 
 /*
- * An RDMA2_ERROR that comes this far, and a Reply that breaks the protocol, ends
- * the RPC, mostly with EIO; or the RPC is sent again in the form that the error
- * asks for.
+ * An RDMA2_ERROR that gets here, and a Reply that breaks the protocol, end the
+ * RPC, mostly with -EIO; or the RPC is sent again in the form that the error
+ * requires.
  */
 static void xprt2_reply_complete(struct xprt2_rep *rep)
 {
@@ -677,11 +686,11 @@ static void xprt2_reply_complete(struct xprt2_rep *rep)
 }
 
 /**
- * xprt2_release_reply - one of the two things a Reply waits for has happened
- * @req: request; its regions are fenced, or its Send was the one that had
- *	pages mapped and is done
+ * xprt2_release_reply - drop one of the holds on a Reply
+ * @req: request whose regions are fenced, or whose Send with mapped pages is
+ *	done
  *
- * Whichever comes second completes the RPC (X2).
+ * The last hold completes the RPC (X2).
  *
  * Context: receive CQ, send CQ, or teardown.
  */
@@ -692,14 +701,14 @@ void xprt2_release_reply(struct xprt2_req *req)
 }
 
 /**
- * xprt2_abandon_reply - let go of an RPC whose regions could not be fenced
- * @rep: its Reply, which is not used
+ * xprt2_abandon_reply - drop a Reply because its regions could not be fenced
+ * @rep: the Reply, which is not used
  *
  * The connection is lost. The RPC is sent again on the next one, or ends there
- * if this was an error that ends it.
+ * if the Reply was an error that ends it.
  *
- * Context: receive CQ, send CQ, or what drains the Send Queue; @rep's request is
- * pinned, and unpinned on return.
+ * Context: receive CQ, send CQ, or drain of the Send Queue; the request of @rep
+ * is pinned, and unpinned on return.
  */
 void xprt2_abandon_reply(struct xprt2_rep *rep)
 {

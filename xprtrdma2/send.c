@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From an RPC Call to the Send Queue: the transport header, and the Send.
+ * Send side of the client: marshal an RPC Call with its transport header, and
+ * post a message on the Send Queue.
  */
 #include "xprtrdma2.h"
 
@@ -14,20 +15,21 @@
 #include "trace.h"
 
 /*
- * From a marshalled message to the Send Queue (rpcrdma2/sq.h).
+ * Post a marshalled message on the Send Queue (rpcrdma2/sq.h).
  *
- * A Call asks for its completion only when pages are mapped for it; what is no
- * forward Call always does.
+ * The Send of a Call is signaled only when pages are mapped for it; the Send of
+ * any other message always is.
  */
 
 /*
- * A Call needs an entry for its Send and for each registration, and one for
- * the LOCAL_INV that each region may need later: an invalidation can not
- * wait for room, the RPC it ends may be what others wait for. Nor can what is
- * no Call, for which Calls leave entries free: see sq.h.
+ * A Call needs an entry for its Send, an entry for each registration, and an
+ * entry for the LOCAL_INV that each region may need later: an invalidation
+ * cannot wait for room, because other RPCs may wait for the RPC that it ends.
+ * Messages that are not Calls cannot wait either; Calls leave entries free for
+ * them: see sq.h.
  *
- * Return: false when there are too few; xprt_write_space() is called when some
- * have come back.
+ * Return: false when there are too few; xprt_write_space() is called when
+ * entries have come back.
  */
 static bool xprt2_send_take_entries(struct xprt2_ep *ep,
 				    const struct xprt2_req *req,
@@ -40,9 +42,11 @@ static bool xprt2_send_take_entries(struct xprt2_ep *ep,
 		count = INT_MAX / 2;
 	if (likely(rpcrdma2_sq_take(&ep->ep_conn, count, control)))
 		return true;
-	/* What came back before this woke nothing. */
+	/* Entries that came back before this woke no task. */
 	xprt_wait_for_buffer_space(xprt);
-	/* It is seen to wait before it leaves the note that it does. */
+	/*
+	 * XPRT_WRITE_SPACE is visible before rpcrdma2_sq_take() sets un_wanted.
+	 */
 	smp_mb__after_atomic();
 	if (!rpcrdma2_sq_take(&ep->ep_conn, count, control)) {
 		xprt2_count(sq_waits);
@@ -78,7 +82,7 @@ static void xprt2_send_put_req(struct xprt2_req *req,
 		xprt2_req_put(req);
 }
 
-/* Without pages: the RPC may be over by now, or have been sent again. */
+/* Without mapped pages: the RPC may be over by now, or have been sent again. */
 static void xprt2_send_done(struct rpcrdma2_conn *co,
 			    struct rpcrdma2_post *post, bool ok)
 {
@@ -95,7 +99,7 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
 	struct xprt2_req *req = xprt2_post_to_req(post);
 
 	xprt2_send_unmap_sges(xprt2_conn_to_ep(co), req);
-	/* A full barrier: see xprt2_fence_wait() */
+	/* A full barrier: pairs with xprt2_dead_revoke() */
 	xprt2_release_reply(req);
 	if (unlikely(READ_ONCE(req->rq2_dead)))
 		complete(&req->rq2_event);
@@ -103,9 +107,9 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
 }
 
 /*
- * Copy the payload pages, and the tail behind them, to where the head ends.
- * A tail usually lies there already, just behind the head, so it moves out
- * of the way first. rq_snd_buf is told, which makes a second pass harmless.
+ * Copy the payload pages, and the tail behind them, to the end of the head. The
+ * tail usually lies there already, right behind the head, so it moves out of
+ * the way first. rq_snd_buf is updated, so a second pass is harmless.
  */
 static void xprt2_send_pull_up(struct xprt2_req *req, struct xdr_buf *buf)
 {
@@ -137,7 +141,10 @@ static bool xprt2_send_is_small(const struct xdr_buf *buf)
 	return buf->page_len <= READ_ONCE(xprt2_param_pullup_max);
 }
 
-/* A payload that is copied makes the Send one entry. It was decided for the plan. */
+/*
+ * A copied payload makes the Send one gather entry. rq2_small is the decision
+ * that the plan was based on.
+ */
 static bool xprt2_send_pulls_up(const struct xprt2_req *req,
 				const struct xdr_buf *buf)
 {
@@ -146,13 +153,14 @@ static bool xprt2_send_pulls_up(const struct xprt2_req *req,
 }
 
 /**
- * xprt2_can_gather - can a Call with all of its payload be one Send?
+ * xprt2_can_gather - check whether a Call with all of its payload fits one Send
  * @ep: endpoint
  * @req: request with its encoded RPC Call
  *
- * A small payload that has no room in the Send buffer, and nothing else against it,
- * makes that larger for the next one: few slots see many of them. The parameter is
- * looked at here alone: a Call that was planned to be copied may be too long to gather.
+ * When a small payload only lacks room in the Send buffer, the buffer is made
+ * larger for the next Call: few slots carry many small payloads. Only this
+ * function reads the parameter pullup_max: a Call planned for copying may be
+ * too long to gather.
  *
  * Context: send path.
  * Return: true when the gather list is long enough.
@@ -249,15 +257,15 @@ static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
  * @ep: endpoint
  * @req: request whose header stands right in front of its head
  * @hdrlen: length of that header
- * @plan: what goes inline
+ * @plan: selects the parts that go inline
  *
- * Header and head are one entry. A small payload, and the tail, are pulled
- * up behind the head, so most Calls have no other entry; a payload above
- * pullup_max octets is sent from its pages instead, and the Send is then
- * signaled, because its pages are mapped until it completes.
+ * Header and head are one entry. A small payload and the tail are pulled up
+ * behind the head, so most Calls have no other entry. A payload above
+ * pullup_max bytes is sent from its pages instead, and the Send is then
+ * signaled, because the pages are mapped until it completes.
  *
  * Context: send path, receive CQ.
- * Return: 0; -ENOBUFS when pages can not be mapped now; or -EIO when the gather
+ * Return: 0; -ENOBUFS when pages cannot be mapped now; or -EIO when the gather
  * list of this device is too short.
  */
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
@@ -306,9 +314,10 @@ sync:
 }
 
 /*
- * X6: from now on a Reply is for this request; see xprt2_claim_rqst(). And what it
- * makes the receive CQ post, the LOCAL_INV for a region, is behind this chain
- * with the REG_MR of the region: a server can guess an xid, and reply too soon.
+ * X6: from now on a Reply matches this request; see xprt2_claim_rqst(). A
+ * server can guess an xid and reply too soon, but the LOCAL_INV that the
+ * receive CQ posts for such a Reply is behind this chain, which has the REG_MR
+ * of the region.
  */
 static void xprt2_send_begin(struct rpcrdma2_conn *co,
 			     struct rpcrdma2_post *post)
@@ -322,8 +331,8 @@ static void xprt2_send_begin(struct rpcrdma2_conn *co,
 }
 
 /*
- * A Send that is not posted holds up no Reply, and there may be one: a server can
- * guess an xid.
+ * A Send that was not posted holds up no Reply. There may be a Reply, because a
+ * server can guess an xid.
  */
 static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
 				  bool held)
@@ -342,10 +351,10 @@ static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
  *
  * Context: send path, receive CQ.
  * Return: 0; -EAGAIN when the Send Queue has no room, after arranging for
- * xprt_write_space() when it has; -ENOBUFS when the server's Receives have become
- * too small for it (C-034), so that it has to be marshalled again; or -ENOTCONN when
- * the connection is beyond use. The request is not posted then, and its gather list
- * is unmapped.
+ * xprt_write_space() when it has; -ENOBUFS when the server's Receives have
+ * become too small for the message (C-034), which must be marshalled again; or
+ * -ENOTCONN when the connection is unusable. On error the request is not
+ * posted, and its gather list is unmapped.
  */
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -382,7 +391,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 		if (ret)
 			xprt2_send_put_req(req, post);
 		if (ret == -EMSGSIZE) {
-			/* those for the LOCAL_INVs */
+			/* the entries for the LOCAL_INVs */
 			rpcrdma2_sq_give(&ep->ep_conn, count - 1);
 			xprt2_count(calls_marshalled_again);
 			ret = -ENOBUFS;
@@ -400,19 +409,19 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /*
- * From an RPC Call to a transport header: choose how the Call and its Reply
- * travel, register what does not fit inline, and lay the header out.
+ * Marshal a Call: choose how the Call and its Reply travel, register the parts
+ * that do not fit inline, and build the header.
  *
- * The choice is rpcrdma2_plan_call(), made of sizes alone.
+ * rpcrdma2_plan_call() makes the choice from sizes alone.
  *
- * The header is built right in front of the Call's head, in the headroom of
- * the Send buffer, so that one gather entry covers both.
+ * The header is built right in front of the Call's head, in the headroom of the
+ * Send buffer, so one gather entry covers both.
  */
 
 /*
- * A region has no holes. A chunk of head, pages and tail is one region when
- * the head ends at the end of a page and the tail begins at the start of one.
- * The receive buffer, two pages at least, has room for both to be so.
+ * A region has no holes. A chunk of head, pages and tail is one region when the
+ * head ends at the end of a page and the tail begins at the start of a page.
+ * The receive buffer, at least two pages, has room to place both that way.
  */
 static bool xprt2_marshal_can_close_gaps(const struct xprt2_req *req,
 					 const struct xdr_buf *buf)
@@ -425,7 +434,7 @@ static bool xprt2_marshal_can_close_gaps(const struct xprt2_req *req,
 	       PAGE_SIZE + tail <= req->rq2_recvsize;
 }
 
-/* What lies in rq2_plainbuf goes to the same place in the Send buffer. */
+/* Copy data in rq2_plainbuf to the same offset in the Send buffer. */
 static void xprt2_send_copy_out(const struct xprt2_req *req, struct kvec *vec)
 {
 	size_t at = (uintptr_t)vec->iov_base - (uintptr_t)req->rq2_plainbuf;
@@ -436,8 +445,9 @@ static void xprt2_send_copy_out(const struct xprt2_req *req, struct kvec *vec)
 }
 
 /*
- * X8: RPCSEC_GSS has done with the Call. The Send buffer may be overwritten under
- * a Send that the device repeats, but only with what would be sent anyway.
+ * X8: RPCSEC_GSS has finished with the Call. The device may still retransmit an
+ * earlier Send from the Send buffer, but the data written there would be sent
+ * anyway.
  */
 static void xprt2_marshal_take_encoded(struct xprt2_req *req)
 {
@@ -449,7 +459,9 @@ static void xprt2_marshal_take_encoded(struct xprt2_req *req)
 	xprt2_send_copy_out(req, &buf->tail[0]);
 }
 
-/* A chunk of all of a message, with its gaps closed where they can be */
+/*
+ * Segments of a chunk of a whole message, with its gaps closed where possible
+ */
 static unsigned int xprt2_marshal_count_closed(const struct xprt2_ep *ep,
 					       const struct xprt2_req *req,
 					       const struct xdr_buf *buf)
@@ -476,9 +488,10 @@ static void xprt2_marshal_measure_chunks(const struct xprt2_ep *ep,
 }
 
 /*
- * The upper layer has no pages yet, for it does not expect the longest Reply. So
- * no memory is offered for that; a server that has more to say asks for memory
- * (C-091), and the Call, a GETACL, can be carried out twice.
+ * The upper layer has no pages yet, because it does not expect the longest
+ * Reply. So no memory is offered for that. A server with a longer Reply
+ * requests memory (C-091), and the Call, a GETACL, can safely be executed
+ * twice.
  */
 static bool xprt2_send_is_seldom_long(const struct xprt2_ep *ep,
 				      const struct xprt2_req *req)
@@ -502,7 +515,7 @@ static void xprt2_marshal_measure(const struct xprt2_ep *ep,
 		sz->sz_call_threshold = min_t(u32, sz->sz_call_threshold,
 					      RPCRDMA2_INLINE_FIRST);
 	sz->sz_reply_threshold = READ_ONCE(ep->ep_reply_threshold);
-	/* A limit that is seen late costs one more refusal. */
+	/* A stale limit costs one more refusal. */
 	sz->sz_limits = data_race(ep->ep_limits);
 
 	rpcrdma2_offer_sizes(sz, call, reply,
@@ -518,8 +531,8 @@ static void xprt2_marshal_measure(const struct xprt2_ep *ep,
 }
 
 /*
- * Some Replies have their pages allocated when they are needed, and that is now, as
- * far as the Reply can come inline. A chunk is for all of them.
+ * Some Replies have their pages allocated on demand, which happens here, up to
+ * the length that can come inline. With a chunk all pages are needed.
  */
 static int
 xprt2_marshal_fill_sparse_pages(const struct xprt2_ep *ep, struct xdr_buf *buf,
@@ -554,7 +567,7 @@ static void xprt2_marshal_move_to_recvbuf(const struct xprt2_req *req,
 		buf->tail[0].iov_base = req->rq2_recvbuf + PAGE_SIZE;
 }
 
-/* Nothing is in head and tail of rq_rcv_buf yet: only the pointers move. */
+/* Head and tail of rq_rcv_buf are still empty: only the pointers move. */
 static void xprt2_marshal_close_reply_gaps(struct xprt2_req *req)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
@@ -567,11 +580,11 @@ static void xprt2_marshal_close_reply_gaps(struct xprt2_req *req)
 }
 
 /*
- * What of a Call to register for a Position-Zero chunk of all of it. Its head
- * and tail are copied, a few hundred octets; all of it where it has to be one
- * piece. rq_snd_buf stays as it is, and @copy describes what to register. The
- * receive buffer that a Reply chunk needs is not to be had; the chunk has three
- * regions then.
+ * Choose the memory to register for a Position-Zero chunk of a whole Call. Head
+ * and tail, a few hundred bytes, are copied to close the gaps; the whole Call
+ * is copied where it has to be one piece. rq_snd_buf stays as it is, and @copy
+ * describes the memory to register. When a Reply chunk needs the receive
+ * buffer, nothing is copied, and the chunk has three regions.
  */
 static const struct xdr_buf *
 xprt2_marshal_close_call_gaps(struct xprt2_req *req,
@@ -621,7 +634,7 @@ static int xprt2_marshal_register_chunks(struct xprt2_ep *ep,
 	return ret;
 }
 
-/* What a Reply may say was written, and what the counters say of the chunks */
+/* Record the limits for lengths in the Reply, and count the chunks. */
 static void xprt2_marshal_note_chunks(struct xprt2_ep *ep,
 				      struct xprt2_req *req,
 				      const struct rpcrdma2_call_plan *plan,
@@ -646,12 +659,12 @@ static void xprt2_marshal_note_chunks(struct xprt2_ep *ep,
 }
 
 /**
- * xprt2_encode_header - lay a header out in front of the message's head
+ * xprt2_encode_header - build a header in front of the message's head
  * @req: request with the message in rq_snd_buf
  * @h: the header
  * @len: its length
  *
- * Return: 0; -EMSGSIZE when there is too little room; -EINVAL.
+ * Return: 0; -EMSGSIZE when it exceeds the headroom; -EINVAL.
  */
 int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 			size_t len)
@@ -664,10 +677,10 @@ int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 }
 
 /*
- * Stands for the function that frees the pages RPCSEC_GSS has encrypted a Call
- * into. That is called when the Call is encrypted again, in call_encode(), which
- * after a timeout does not wait until the connection is closed; and after
- * ->buf_free. Either way the RPC is on no queue and not pinned.
+ * Replaces the function that frees the pages RPCSEC_GSS has encrypted a Call
+ * into. The RPC layer calls it after ->buf_free, and when it encrypts the Call
+ * again in call_encode(), which after a timeout does not wait until the
+ * connection is closed. Either way the RPC is on no queue and not pinned.
  */
 static void xprt2_release_pages(struct rpc_rqst *rqst)
 {
@@ -681,7 +694,7 @@ static void xprt2_release_pages(struct rpc_rqst *rqst)
 	rqst->rq_release_snd_buf(rqst);
 }
 
-/* X2: from now on the device may reach what the Call was encrypted into. */
+/* X2: from now on the device may access the pages of the encrypted Call. */
 static void xprt2_marshal_guard_pages(struct rpc_rqst *rqst)
 {
 	if (likely(!rqst->rq_release_snd_buf) ||
@@ -692,14 +705,14 @@ static void xprt2_marshal_guard_pages(struct rpc_rqst *rqst)
 }
 
 /**
- * xprt2_marshal_call - make a Call ready to be posted
+ * xprt2_marshal_call - prepare a Call for posting
  * @ep: endpoint
  * @req: request with its encoded RPC Call
  *
  * Context: send path.
- * Return: 0, then the caller posts it or calls rpcrdma2_unexpose();
- * -EAGAIN to be called again when xprt_write_space() says so; -ENOBUFS to be
- * called again after a delay; others when it can not be sent, ever.
+ * Return: 0, then the caller posts it or calls rpcrdma2_unexpose(); -EAGAIN to
+ * be called again after xprt_write_space(); -ENOBUFS to be called again after a
+ * delay; other errors when it can never be sent.
  */
 int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 {
