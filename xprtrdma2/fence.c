@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that the server may access: an RPC waits for regions, and completes when each
- * of them is invalidated.
+ * Memory regions of RPCs: wait for free regions, and invalidate (fence) the
+ * regions of an RPC before it completes.
  */
 #include "xprtrdma2.h"
 
 #include "trace.h"
 
 /*
- * Regions of an RPC. The send path waits for them; the core registers them
- * (rpcrdma2/regions.h) for the parts that rpcrdma2/offer.h chooses. When they are fenced
- * the Reply completes the RPC; when the RPC has ended without a Reply, its release path
- * goes on. In each case the pages are unmapped before the RPC layer sees them (X2).
+ * Regions of an RPC. The send path waits for free regions; the core registers
+ * them (rpcrdma2/regions.h) for the parts that rpcrdma2/offer.h chooses. After
+ * the fence the Reply completes the RPC or, for an aborted RPC, its release
+ * path continues. In both cases the pages are unmapped before the RPC layer
+ * gets them back (X2).
  */
 
 /**
- * xprt2_grown - ->grown of a connection
+ * xprt2_grown - ->grown of a connection: the pool of regions was refilled
  * @co: connection
  * @made: regions that were allocated
- * @failed: another one could not be
+ * @failed: an allocation failed
  *
  * Context: connect, or the core's workqueue.
  */
@@ -39,11 +40,11 @@ void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 }
 
 /**
- * xprt2_await_regions - wait for as many regions as a Call wants
- * @ep: endpoint that had too few
+ * xprt2_await_regions - wait for the regions that a Call needs
+ * @ep: endpoint with too few free regions
  *
- * The Call has given back what it had. While it waits no other Call takes any,
- * since it keeps the transport.
+ * The Call has returned the regions it had. While it waits, no other Call takes
+ * regions, because it keeps the transport.
  *
  * Context: send path.
  */
@@ -53,20 +54,20 @@ void xprt2_await_regions(struct xprt2_ep *ep)
 
 	xprt2_count(mr_waits);
 	xprt_wait_for_buffer_space(xprt);
-	/* What came back before this woke nothing. */
+	/* Regions that came back before this woke no task. */
 	if (!rpcrdma2_regions_awaited(&ep->ep_conn))
 		xprt_write_space(xprt);
 }
 
 /**
- * xprt2_remote_invalidated - the Reply came with an invalidated handle
+ * xprt2_remote_invalidated - record a region that a Reply has invalidated
  * @ep: endpoint
  * @req: request the Reply is for
- * @rkey: the handle
+ * @rkey: handle of the region
  *
  * Context: receive CQ, request pinned; or release path, under xp_fence_mutex.
- * Return: true when it was a region of @req, which is free now; false when
- * it is not, and the books of the client disagree with the device's (S50).
+ * Return: true when it was a region of @req, which is free now; false when it
+ * was not, and the state of the client differs from the device's (S50).
  */
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey)
@@ -78,7 +79,7 @@ bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 	return true;
 }
 
-/* A Reply waits for it, and the request is pinned. */
+/* Fence of an answered RPC: its Reply waits, and the request is pinned. */
 static void xprt2_fence_done(struct rpcrdma2_conn *co,
 			     struct rpcrdma2_exposed *ex, bool ok)
 {
@@ -93,8 +94,9 @@ static void xprt2_fence_done(struct rpcrdma2_conn *co,
 }
 
 /*
- * The release path waits for it, but not for ever, and goes on as soon as it
- * finds the regions gone: only the reference keeps the request here.
+ * Fence of an aborted RPC. The release path waits for it with a timeout, and
+ * goes on as soon as the regions are gone: only the reference keeps the request
+ * here.
  */
 static void xprt2_dead_fenced(struct rpcrdma2_conn *co,
 			      struct rpcrdma2_exposed *ex, bool ok)
@@ -122,33 +124,36 @@ static int xprt2_fence_post(struct xprt2_ep *ep, struct xprt2_req *req,
 }
 
 /**
- * xprt2_fence_start - invalidate what is left of an answered RPC's regions
+ * xprt2_fence_start - invalidate the remaining regions of an answered RPC
  * @ep: endpoint
  * @req: request with live regions, pinned
  *
- * It ends in xprt2_release_reply() or, when the connection is lost, in
+ * The fence ends in xprt2_release_reply() or, when the connection is lost, in
  * xprt2_abandon_reply().
  *
  * Context: receive CQ.
- * Return: 0, or -ENOTCONN: neither will happen.
+ * Return: 0, or -ENOTCONN when neither will happen.
  */
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	/* The fence of an earlier Reply may have failed, and has given its entries back (Q2). */
+	/*
+	 * The fence of an earlier Reply may have failed and returned its
+	 * entries (Q2).
+	 */
 	if (unlikely(rpcrdma2_conn_is_lost(&ep->ep_conn)))
 		return -ENOTCONN;
 	return xprt2_fence_post(ep, req, xprt2_fence_done);
 }
 
 /**
- * xprt2_fence_dead - invalidate what is left of a dead RPC's regions
+ * xprt2_fence_dead - invalidate the remaining regions of an aborted RPC
  * @ep: endpoint
- * @req: request with live regions, no handler of a Reply at work on it
+ * @req: request with live regions, no Reply handler at work on it
  *
- * The completion is announced by rq2_event.
+ * The completion of the fence completes rq2_event.
  *
  * Context: release path, under xp_fence_mutex.
- * Return: 0, or -ENOTCONN: it will not be.
+ * Return: 0, or -ENOTCONN when there will be no completion.
  */
 static int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -162,21 +167,21 @@ static int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /*
- * Dead RPCs: they ended without a Reply, by a signal or by a timeout, while the
- * server may still be at work on their memory.
+ * Aborted RPCs: they ended without a Reply, by a signal or a timeout, while the
+ * server may still use their memory.
  *
- * The release path gives the memory back to its owner in xprt2_fence_wait().
- * It waits first: until the Reply comes, for which no RPC waits any more, and
- * which xprt2_answer_dead() finds by its xid; and until the Send is done, if
- * pages are mapped for it. Then it invalidates what the Reply did not.
+ * The release path revokes the memory in xprt2_fence_wait(). First it waits for
+ * the Reply, for which no RPC waits any more and which xprt2_answer_dead()
+ * finds by its xid; and for the Send, if pages are mapped for it. Then it
+ * invalidates the regions that the Reply did not.
  */
 
 /**
- * xprt2_holds_memory - may the server or the device use memory of an RPC?
+ * xprt2_holds_memory - check if server or device may use memory of an RPC
  * @req: request
  *
- * It may while regions are live, or pages of a Send that is not done are
- * mapped. The answer is no only after the last page was unmapped.
+ * They may while regions are live, or pages of an incomplete Send are mapped.
+ * The result is false only after the last page was unmapped.
  */
 bool xprt2_holds_memory(const struct xprt2_req *req)
 {
@@ -186,7 +191,7 @@ bool xprt2_holds_memory(const struct xprt2_req *req)
 	return mapped || rpcrdma2_is_exposed(&req->rq2_exposed);
 }
 
-/* A request whose RPC has ended, in recv_queue no more, without this Reply */
+/* Find an RPC that has ended, no longer in recv_queue, without this Reply. */
 static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
@@ -203,17 +208,18 @@ static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
 }
 
 /**
- * xprt2_answer_dead - the server answers an RPC that was killed or timed out
+ * xprt2_answer_dead - handle a late Reply to an aborted RPC
  * @ep: endpoint
  * @msg: message for which no RPC waits
  *
- * The server has done with the RPC's memory, and may have invalidated a region
- * of it: its address has the RPC's xid. Where the RPC waits in
- * xprt2_fence_wait(), or is about to, it is told. One that is about to give up its
- * credit need not keep it: xprt2_keep_credit().
+ * The server has finished with the RPC's memory, and may have invalidated a
+ * region of it: the address of the region has the RPC's xid. If the RPC waits
+ * in xprt2_fence_wait(), or is about to, it is woken. If it is about to give up
+ * its credit, it need not keep it: xprt2_keep_credit().
  *
  * Context: receive CQ.
- * Return: false when there is no such RPC, or the handle is another's (S50).
+ * Return: false when there is no such RPC, or the handle is of another RPC
+ * (S50).
  */
 bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 {
@@ -236,7 +242,7 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 	return req;
 }
 
-/* xp_req_lock keeps the endpoint: see xprt2_reqs_wake(). */
+/* xp_req_lock keeps the endpoint alive: see xprt2_reqs_wake(). */
 static bool xprt2_dead_on_ready_ep_locked(const struct xprt2_req *req)
 {
 	const struct xprt2_ep *ep = READ_ONCE(req->rq2_ep);
@@ -255,8 +261,9 @@ static bool xprt2_dead_unanswered_locked(const struct xprt2_xprt *xp,
 }
 
 /*
- * The Reply and the end of the Send may still come. A server that has let one
- * dead RPC wait in vain, and has said nothing since, is not waited for again.
+ * The Reply and the completion of the Send may still come. The wait is skipped
+ * for a server that let the wait of an aborted RPC expire and has sent nothing
+ * since.
  */
 static bool xprt2_dead_awaits_server_locked(const struct xprt2_xprt *xp,
 					    const struct xprt2_req *req)
@@ -324,14 +331,17 @@ static int xprt2_fence_post_all(struct xprt2_ep *ep, struct xprt2_req *req)
 		xprt2_remote_invalidated(ep, req, handle);
 	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
 		return -ENOENT;
-	/* an answer's fence may have failed: Q2 */
+	/* the fence of a Reply may have failed: Q2 */
 	if (rpcrdma2_conn_is_lost(&ep->ep_conn))
 		return -ENOTCONN;
 	xprt2_count(dead_fences);
 	return xprt2_fence_dead(ep, req);
 }
 
-/* The queue is dead but may not be quiet: be sure, then keep nothing. */
+/*
+ * The QP is in error state but may not be drained: drain it, then release the
+ * regions.
+ */
 static void xprt2_dead_strip(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_STALLED);
@@ -340,8 +350,8 @@ static void xprt2_dead_strip(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /*
- * Waits for the server if there is reason to, fences what is live then, and strips
- * the request when that does not work or a Send of it is stuck.
+ * Wait for the server if necessary, then fence the live regions. When that
+ * fails, or a Send of the request is stuck, force-release the regions.
  */
 static void xprt2_dead_revoke(struct xprt2_req *req, bool wait)
 {
@@ -349,7 +359,7 @@ static void xprt2_dead_revoke(struct xprt2_req *req, bool wait)
 	int ret = -ENOTCONN;
 
 	reinit_completion(&req->rq2_event);
-	/* Pairs with the barrier in xprt2_send_done() */
+	/* Pairs with the barrier in xprt2_send_pages_done() */
 	smp_store_mb(req->rq2_dead, true);
 	if (wait)
 		xprt2_dead_await_server(xp, req);
@@ -370,24 +380,24 @@ static void xprt2_dead_revoke(struct xprt2_req *req, bool wait)
 }
 
 /**
- * xprt2_fence_wait - take memory back from an RPC that got no Reply
- * @req: request that the RPC layer is about to take apart
+ * xprt2_fence_wait - revoke the memory of an RPC that got no Reply
+ * @req: request that the RPC layer is about to release
  *
- * Such an RPC was killed, or timed out, and the server may still be at work on
- * its memory. A region that is invalidated under the server's RDMA costs the
- * connection; so does a Reply that invalidates a region which is dead already.
- * The Reply is nearly always a few milliseconds away: wait for it, then fence
- * what it left. A server that stays silent is not waited for longer than
- * XPRT2_ANSWER_TIMEOUT, and not again before it has said something: tasks of
- * the RPC layer's workqueue wait here, of which all mounts have a few hundred.
- * When the Send is not done by then, or the fence takes
- * longer than XPRT2_FENCE_TIMEOUT, the connection goes.
+ * The RPC was killed, or timed out, and the server may still use its memory. To
+ * invalidate a region under the server's RDMA costs the connection; so does a
+ * Reply that invalidates a region which is invalid already. The Reply is nearly
+ * always a few milliseconds away: wait for it, then fence the regions that are
+ * left. The wait for a silent server ends after XPRT2_ANSWER_TIMEOUT and is not
+ * repeated until the server sends something, because it blocks tasks of the RPC
+ * layer's workqueue, of which all mounts share a few hundred. When the Send is
+ * incomplete by then, or the fence takes longer than XPRT2_FENCE_TIMEOUT, the
+ * connection is closed.
  *
- * xprt2_answer_dead() and the send CQ tell when the server and the Send have
- * done, by rq2_event; so do the loss of the connection and teardown. No handler of
- * a Reply works on @req, because the RPC layer has waited for it to be
- * unpinned. Teardown may, hence the mutex; it is never held while the peer is
- * waited for, so that any number of dead RPCs wait side by side.
+ * xprt2_answer_dead(), the send CQ, the loss of the connection and teardown
+ * complete rq2_event. No Reply handler works on @req, because the RPC layer has
+ * waited for it to be unpinned. Teardown may, hence the mutex; no task holds it
+ * while it waits for the peer, so any number of aborted RPCs can wait in
+ * parallel.
  *
  * Context: release path; sleeps.
  */
@@ -398,10 +408,10 @@ void xprt2_fence_wait(struct xprt2_req *req)
 }
 
 /**
- * xprt2_fence_now - take memory back from an RPC whose Reply is not waited for
+ * xprt2_fence_now - revoke the memory of an RPC without waiting for its Reply
  * @req: request that the RPC layer has taken off its queues
  *
- * The RPC timed out and is to be sent again, on another connection.
+ * The RPC timed out and will be sent again, on another connection.
  *
  * Context: task of the RPC; sleeps.
  */
@@ -412,14 +422,14 @@ void xprt2_fence_now(struct xprt2_req *req)
 }
 
 /*
- * Which RPC of the client a received message is for: by its xid one that waits, by
- * the handle that it has invalidated one that has ended.
+ * Match a received message with an RPC of the client: a waiting RPC by its xid,
+ * an RPC that has ended by the handle that the message has invalidated.
  */
 
 /*
- * An RPC waits for its Reply from before it is posted, and again from before
- * it is posted on the next connection. A Reply that comes in between, or a
- * second one while the first is fenced, is not for it (X6).
+ * An RPC waits for its Reply from before it is posted, and again from before it
+ * is posted on the next connection. A Reply that comes in between, or a second
+ * Reply while the first is fenced, is not for this RPC (X6).
  */
 static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 {
@@ -444,8 +454,8 @@ static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
  * @xid: its xid
  *
  * Context: receive CQ.
- * Return: the RPC, pinned, and known to the message as that to it; or NULL when no
- * RPC waits for it.
+ * Return: the RPC, pinned, with @rep and the RPC linked to each other; or NULL
+ * when no RPC waits for the message.
  */
 struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				  u32 xid)
@@ -465,9 +475,9 @@ struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /**
- * xprt2_is_awaited - does a Call wait for a message with this xid?
+ * xprt2_is_awaited - check if a Call waits for a message with this xid
  * @ep: endpoint it came on
- * @xid: of the message
+ * @xid: xid of the message
  *
  * Context: receive CQ.
  */
@@ -483,10 +493,11 @@ bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid)
 }
 
 /**
- * xprt2_lose_to_handle - a message has invalidated a region that it may not (S50)
+ * xprt2_lose_to_handle - give up a connection for a wrong invalidation (S50)
  * @ep: endpoint
  *
- * The books of the client disagree with the device's.
+ * A message has invalidated a region that it must not: the state of the client
+ * differs from the device's.
  *
  * Context: receive CQ.
  */
@@ -497,12 +508,12 @@ void xprt2_lose_to_handle(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_check_handle - a message may have invalidated a region
+ * xprt2_check_handle - check the handle that a message has invalidated
  * @ep: endpoint
- * @msg: message that answers no RPC that waits
+ * @msg: message that answers no waiting RPC
  *
- * The handle is that of an RPC that has ended: dead already, or its regions are
- * about to be fenced.
+ * The handle must be of an RPC that has ended: it is no longer in use, or the
+ * regions of the RPC are about to be fenced.
  *
  * Context: receive CQ.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a Receive completion to the RPC that the message completes.
+ * Receive side of the client: from a Receive completion to the RPC that the
+ * message completes.
  */
 #include "xprtrdma2.h"
 
@@ -10,10 +11,11 @@
 #include "trace.h"
 
 /*
- * What a received Reply says, and what follows for its RPC: bound, fence.
+ * Handle a received Reply: check it against the offer of its Call, then fence
+ * the regions.
  *
- * The header tells what the server has put where, rq2_write_max and
- * rq2_reply_max bound it. fence.c finds the RPC, req.c ends it.
+ * The header reports where the server has put data and how much; rq2_write_max
+ * and rq2_reply_max are the limits. fence.c finds the RPC, req.c completes it.
  */
 
 static u32 xprt2_reply_sum_lengths(const struct rpcrdma2_hdr *h)
@@ -26,7 +28,7 @@ static u32 xprt2_reply_sum_lengths(const struct rpcrdma2_hdr *h)
 	return min_t(u64, sum, U32_MAX);
 }
 
-/* E-20: what the server says it wrote must lie in what it was offered. */
+/* E-20: the lengths that the server reports must fit the memory offered. */
 static bool xprt2_reply_is_within_offer(const struct xprt2_req *req,
 					const struct xprt2_rep *rep)
 {
@@ -34,7 +36,7 @@ static bool xprt2_reply_is_within_offer(const struct xprt2_req *req,
 	       rep->rep_replylen <= req->rq2_reply_max;
 }
 
-/* The server serves: the next attempts to connect are the first ones again. */
+/* The server works: reset the reconnect back-off. */
 static void xprt2_reply_take_good(struct xprt2_ep *ep)
 {
 	if (likely(ep->ep_replied))
@@ -44,7 +46,7 @@ static void xprt2_reply_take_good(struct xprt2_ep *ep)
 	xprt2_version_works(ep);
 }
 
-/* No RPC waits for this Reply, but one may have waited. */
+/* No RPC waits for this Reply; an aborted RPC may have. */
 static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				  const struct rpcrdma2_msg *msg)
 {
@@ -62,12 +64,12 @@ static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /*
- * Section 2.4: what the server says that it takes holds for the connection, what
- * a Reply needs for its RPC. An RPC that offers no memory has no chunks to be
- * changed. Also what comes too late for this RPC is learnt.
+ * Section 2.4: a limit of the server applies to the connection, the length that
+ * a Reply needs applies to its RPC. An RPC that offers no memory has no chunks
+ * to change. A limit is noted even when it comes too late for this RPC.
  *
- * Return: false for an error that the Call cannot have caused, or that says
- * nothing of use. C-083 to C-085, C-090 to C-092, S14.
+ * Return: false for an error that the Call cannot have caused, or that has no
+ * useful argument. C-083 to C-085, C-090 to C-092, S14.
  */
 static bool xprt2_reply_note_limit(struct xprt2_ep *ep, struct xprt2_req *req,
 				   const struct rpcrdma2_error *er)
@@ -96,8 +98,8 @@ static bool xprt2_reply_note_limit(struct xprt2_ep *ep, struct xprt2_req *req,
 }
 
 /*
- * Return: -EAGAIN to send the Call again, within what the server takes, once on
- * this connection (S45); or what the RPC ends with.
+ * Return: -EAGAIN to send the Call again, within the server's limits, once on
+ * this connection (S45); or the status that the RPC ends with.
  */
 static int xprt2_reply_judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
 				   const struct rpcrdma2_error *er)
@@ -108,7 +110,7 @@ static int xprt2_reply_judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
 	return xprt2_reply_note_limit(ep, req, er) && !fails ? -EAGAIN : -EIO;
 }
 
-/* What the Reply says that the server has put where; @rep keeps it. */
+/* Copy the lengths that the Reply reports to @rep. */
 static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			     const struct rpcrdma2_msg *msg)
 {
@@ -138,10 +140,10 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /**
- * xprt2_handle_reply - a MSG, NOMSG or ERROR that answers a Call of the client
+ * xprt2_handle_reply - handle a MSG, NOMSG or ERROR that answers a Call
  * @ep: endpoint
- * @rep: Receive buffer it is in, with rep_status set when an error has a meaning
- *	of its own
+ * @rep: Receive buffer it is in, with rep_status set when an error has a
+ *	meaning of its own
  * @msg: the message
  *
  * Context: receive CQ.
@@ -164,7 +166,7 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	xprt2_count(replies);
 	trace_xprt2_reply(rqst, rep, &msg->mg_hdr);
 
-	/* S50: the handle must be of this very RPC */
+	/* S50: the handle must be of this RPC */
 	if (msg->mg_handle &&
 	    !xprt2_remote_invalidated(ep, req, msg->mg_handle))
 		xprt2_lose_to_handle(ep);
@@ -176,9 +178,7 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	}
 }
 
-/*
- * From a Receive completion to the handler of the message. credits.c posts Receives.
- */
+/* Pass a received message to its handler. credits.c posts Receives. */
 
 static u32 xprt2_recv_refill(struct xprt2_ep *ep)
 {
@@ -186,7 +186,9 @@ static u32 xprt2_recv_refill(struct xprt2_ep *ep)
 				   GFP_NOWAIT | __GFP_NOWARN);
 }
 
-/* As many RPCs as the server grants, and as there are Receives for their Replies */
+/*
+ * Limit the window to the server's grant and to the Receives for the Replies.
+ */
 static void xprt2_recv_set_window(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
@@ -203,12 +205,15 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 	freed = xprt2_bound_kept(xprt);
 	spin_unlock(&xprt->transport_lock);
 	trace_xprt2_grant(ep, xprt->cwnd / RPC_CWNDSCALE);
-	/* No Call may end for long: a message about properties changes it, too. */
+	/*
+	 * Wake Calls now: the next RPC may end much later, and a property
+	 * message can change the window too.
+	 */
 	if ((xprt->cwnd > cwnd || freed) && test_bit(XPRT_CWND_WAIT, &xprt->state))
 		rpcrdma2_window_raised(xprt);
 }
 
-/* The server says how many RPCs may be outstanding (C-097, S26). */
+/* Take the server's grant of outstanding RPCs (C-097, S26). */
 static void xprt2_recv_take_grant(struct xprt2_ep *ep,
 				  const struct rpcrdma2_hdr *h)
 {
@@ -221,7 +226,7 @@ static void xprt2_recv_take_grant(struct xprt2_ep *ep,
 typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				struct rpcrdma2_msg *msg);
 
-/* Looked at, and of no more use */
+/* Release a message that needs no further processing. */
 static void xprt2_recv_finish(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			      const struct rpcrdma2_msg *msg)
 {
@@ -229,7 +234,7 @@ static void xprt2_recv_finish(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rpcrdma2_recv_put(&rep->rep_recv);
 }
 
-/* Not for this end, or not yet */
+/* Drop a message that is not for this end, or not yet. */
 static void xprt2_recv_drop(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
 {
@@ -238,7 +243,7 @@ static void xprt2_recv_drop(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	xprt2_recv_finish(ep, rep, msg);
 }
 
-/* C-066: the direction, not the xid, tells Calls from Replies. */
+/* C-066: the direction, not the xid, distinguishes Calls from Replies. */
 static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	[RDMA2_CALL] = {
 		[RDMA2_MSG]	= xprt2_handle_call,
@@ -257,7 +262,7 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	},
 };
 
-/* S35: nothing in another version than the Call; S36: but ERR_VERS. */
+/* S35: accept only the version of the connection; S36: except for ERR_VERS. */
 static bool xprt2_recv_in_version(const struct xprt2_ep *ep,
 				  const struct rpcrdma2_msg *msg)
 {
@@ -273,7 +278,7 @@ static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 	u32 direction = msg->mg_hdr.h_direction, proc = msg->mg_hdr.h_proc;
 	message_handler handler = NULL;
 
-	/* What cannot be told: see rpcrdma2_decode_hdr(). */
+	/* The direction is not always known: see rpcrdma2_decode_hdr(). */
 	if (direction == RDMA2_NODIR && msg->mg_hdr.h_vers == RPCRDMA2_VERS_ONE)
 		direction = RDMA2_REPLY;
 	if (msg->mg_verdict != RDMA2_DROP && direction < ARRAY_SIZE(handlers) &&
@@ -283,10 +288,9 @@ static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 }
 
 /*
- * In this order: version, properties, credits, errors for what was said of
- * properties, negotiation, handler. Of a bad
- * message nothing counts (S11), nor of one in another version; what either
- * says about the version of the connection does.
+ * In this order: version, properties, credits, errors that answer property
+ * messages, negotiation, handler. A malformed message has no effect (S11), nor
+ * has a message in another version, except on the version of the connection.
  */
 static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
@@ -294,7 +298,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	bool spoken = xprt2_recv_in_version(ep, msg), refused;
 	enum xprt2_fate fate;
 
-	/* What is behind an answer that leads to another version */
+	/* Ignore messages behind an answer that leads to another version. */
 	if (unlikely(xprt2_probe_failed(READ_ONCE(ep->ep_nego.ng_phase),
 					READ_ONCE(ep->ep_answer)))) {
 		xprt2_recv_refill(ep);
@@ -322,8 +326,8 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /*
- * A message that carries no RPC may be about properties, and so is any as long as
- * there is something to be said of them.
+ * A message that carries no RPC may be about properties. While an exchange of
+ * properties is in progress, every message is handled as such.
  */
 static bool xprt2_recv_is_about_properties(const struct xprt2_ep *ep,
 					   const __be32 *p, u32 len)
@@ -354,13 +358,13 @@ static void xprt2_recv_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			  &ep->ep_ex);
 	xprt2_recv_take(ep, rep, &ep->ep_msg);
 	xprt2_converse(ep);
-	/* nothing takes the place of a Call any more */
+	/* no message takes the credit of a Call any more */
 	if (beside && !ep->ep_beside)
 		xprt2_recv_set_window(ep);
 }
 
 /**
- * xprt2_received - ->received of the connection
+ * xprt2_received - ->received of the connection: handle a message
  * @co: connection
  * @rv: Receive with a message
  * @wc: its completion
