@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections: built step by step by the connect worker, taken apart in one
- * place.
+ * Connection setup and teardown. The connect worker builds a connection step by
+ * step; xprt2_ep_destroy() tears it down from any state.
  *
- * An endpoint has no reference count. It is published in xp_ep by the connect
- * worker and taken apart by the same worker, by ->close or by ->destroy, all
- * of which hold XPRT_LOCKED. Everything else that knows it (completion
- * handlers, the CM handler, regions of requests, requests of the backward
- * direction, the end of a trial) is quiet when xprt2_ep_destroy() has drained the QP
- * and destroyed the cm_id.
+ * An endpoint has no refcount. The connect worker publishes it in xp_ep; the
+ * same worker, ->close or ->destroy tears it down, all with XPRT_LOCKED held.
+ * All other users (completion handlers, the CM handler, regions of requests,
+ * requests of the backward direction, the end of a trial) are quiet when
+ * xprt2_ep_destroy() has drained the QP and destroyed the cm_id.
  *
  * rpcrdma2_conn_lose() is the only way to give a connection up. It may be
- * called from anywhere, any number of times.
+ * called from any context, any number of times.
  *
- * Removal of a device needs no code of its own: rdma_cm reports it to the handler
- * like any other loss, and waits in its own removal until the cm_id, which goes
- * last, is gone.
+ * Device removal needs no code here: rdma_cm reports it to the handler like any
+ * other loss, and waits in its own removal until the cm_id, which goes last, is
+ * gone.
  */
 #include "xprtrdma2.h"
 
@@ -30,14 +29,17 @@
 #include "step.h"
 #include "trace.h"
 
-/* Tell the connect worker how its step went. CM handler */
+/* Complete a step of the connect worker with a status. CM handler */
 static void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
 {
 	WRITE_ONCE(ep->ep_status, status);
 	complete(&ep->ep_done);
 }
 
-/* The CM knows better, before this or after it: it flushes the queues first. */
+/*
+ * A status from the CM takes precedence, before or after this: the CM flushes
+ * the queues before it reports.
+ */
 static void xprt2_ep_lose_step(struct xprt2_ep *ep)
 {
 	cmpxchg(&ep->ep_status, 0, -ENOTCONN);
@@ -68,7 +70,7 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	xprt2_reqs_wake(ep->ep_xp, false);
 }
 
-/* The send path has found too few Send Queue entries, or regions. */
+/* ->room: the send path has found too few Send Queue entries, or regions. */
 static void xprt2_room(struct rpcrdma2_conn *co)
 {
 	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
@@ -124,8 +126,9 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * A step completes once, and a loss once more: the next step meets it. With a loss
- * the CM may be about to say why.
+ * A step completes ep_done once, and a loss completes it once more, for the
+ * next step. After a loss the CM may be about to report the reason: wait for
+ * its handler.
  */
 static int xprt2_ep_await_step(struct xprt2_ep *ep, unsigned long timeout)
 {
@@ -165,8 +168,8 @@ static int xprt2_ep_resolve(struct xprt2_ep *ep)
 }
 
 /*
- * A Receive that is in use, or that there is too little memory for, may still be
- * smaller: then the server is told what they all hold.
+ * A Receive in use, or without memory to grow, may still be smaller: then
+ * announce the size that all Receives have.
  */
 static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 {
@@ -180,10 +183,11 @@ static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 }
 
 /*
- * Entries for two of the longest chains that backward Calls with chunks can have,
- * beside those for Calls of the client; or no chunks, where the device has too few. And
- * none with iWARP: there RDMA Reads go into regions that the server may write to, and
- * that are not invalidated before they are used again (X2).
+ * Send Queue entries for two of the longest chains of backward Calls with
+ * chunks, beside those for Calls of the client. A device with too few entries
+ * gets no such chunks, nor does iWARP: there RDMA Reads go into regions that
+ * the server may write to, and that are not invalidated before they are used
+ * again (X2).
  */
 static unsigned int xprt2_ep_size_backward(struct xprt2_ep *ep,
 					   unsigned int room,
@@ -206,7 +210,7 @@ static unsigned int xprt2_ep_size_backward(struct xprt2_ep *ep,
 	return 2 * longest;
 }
 
-/* What the device can do decides how much one connection carries. */
+/* Size a connection for the limits of its device. */
 static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 				    struct rpcrdma2_conn_size *size)
 {
@@ -226,7 +230,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 			       XPRT2_MAX_SGE);
 	rpcrdma2_regions_measure(&ep->ep_conn, XPRT2_MAX_PAGES);
 
-	/* payload, head, tail; and all their invalidations, and the Send */
+	/* regions of payload, head and tail */
 	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, rg->rg_depth) + 2;
 	depth = rpcrdma2_caps_room(min_t(u32, attrs->max_qp_wr, attrs->max_cqe),
 				   XPRT2_DRAIN_WRS);
@@ -274,11 +278,11 @@ static int xprt2_ep_create_queues(struct xprt2_ep *ep)
 	xprt2_begin_properties(ep);
 	ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL) ?:
 	      rpcrdma2_regions_grow(&ep->ep_conn);
-	/* to be tried again after a while, not as negotiation is */
+	/* retry after a delay, and not at once as negotiation does */
 	return ret == -EAGAIN ? -ENOMEM : ret;
 }
 
-/* From a queue pair to a connection that nothing was said on */
+/* Connect the queue pair; no message is exchanged yet. */
 static int xprt2_ep_reach(struct xprt2_ep *ep)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
@@ -289,7 +293,7 @@ static int xprt2_ep_reach(struct xprt2_ep *ep)
 	};
 	struct rpcrdma2_cm_private private;
 	struct rdma_conn_param param = {
-		/* S28: always sent; version 2 makes no use of the server's */
+		/* S28: always sent; version 2 ignores the server's */
 		.private_data		= &private,
 		.private_data_len	= sizeof(private),
 		.responder_resources	= rpcrdma2_caps_depth(attrs->max_qp_rd_atom),
@@ -299,17 +303,17 @@ static int xprt2_ep_reach(struct xprt2_ep *ep)
 					       (u32)attrs->max_qp_init_rd_atom,
 					       (u32)U8_MAX) : 0,
 		.retry_count		= 6,
-		/* 2.3: control messages of the peer can not be counted */
+		/* 2.3: control messages of the peer cannot be counted */
 		.rnr_retry_count	= 7,
 	};
 
-	/* S30: at least three before the server can say anything */
+	/* S30: at least three before the server can send */
 	xprt2_post_receives(ep, 1, GFP_KERNEL);
 	if (ep->ep_recvs_posted < rpcrdma2_receives_needed(1, 0))
 		return -ENOMEM;
 
 	rpcrdma2_cm_encode(&private, &limits);
-	/* a server that found no Receive tries again soon, not after 0.6 s */
+	/* a server that finds no Receive retries soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(ep->ep_conn.co_id, IB_RNR_TIMER_000_64);
 	return rdma_connect(ep->ep_conn.co_id, &param) ?:
 	       xprt2_ep_await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
@@ -327,7 +331,9 @@ static int xprt2_ep_establish(struct xprt2_ep *ep)
 		return -ENOTCONN;
 	trace_xprt2_ep_state(ep, XPRT2_EP_READY);
 	ep->ep_was_up = true;
-	/* What changed before that, xprt2_take_size() has passed over. */
+	/*
+	 * xprt2_take_size() skipped this endpoint when a size changed before.
+	 */
 	xprt2_sizes_changed(ep, true);
 	xprt2_sizes_changed(ep, false);
 	return 0;
@@ -360,10 +366,10 @@ static struct xprt2_ep *xprt2_ep_alloc(struct xprt2_xprt *xp)
 }
 
 /*
- * Receives are drained first: a Reply that was received may still post a
- * LOCAL_INV, and the Send Queue is quiet only after that. Only then is it
- * known what the peer had to say before @lost. The Send Queue is drained twice: RDMA
- * Reads that are done may have an error posted.
+ * Drain the Receives first: a received Reply may still post a LOCAL_INV, so the
+ * Send Queue is quiet only after that. Only then all messages that the peer
+ * sent before the loss are known. Drain the Send Queue twice: completed RDMA
+ * Reads may post an error.
  */
 static void xprt2_ep_drain(struct xprt2_ep *ep, bool lost)
 {
@@ -384,13 +390,13 @@ static void xprt2_ep_drain(struct xprt2_ep *ep, bool lost)
 	rpcrdma2_rpool_unmap(&xp->xp_rpool);
 	xp->xp_ep = NULL;
 	mutex_unlock(&xp->xp_fence_mutex);
-	/* A Reply has seen that rq2_ep is cleared, or waits: xprt2_reserve(). */
+	/* A Reply has seen that rq2_ep is NULL, or waits: xprt2_reserve(). */
 	scoped_guard(spinlock, &xp->xp_xprt.transport_lock)
 		rpc_wake_up(&xp->xp_xprt.sending);
 	rpcrdma2_conn_destroy_qp(&ep->ep_conn);
 }
 
-/* Undoes as much as was done, in any state. */
+/* Tear down an endpoint in any state, however much of it was built. */
 static void xprt2_ep_destroy(struct xprt2_ep *ep)
 {
 	bool lost = atomic_xchg(&ep->ep_state, XPRT2_EP_LOST) == XPRT2_EP_LOST;
@@ -399,12 +405,15 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 	cancel_delayed_work_sync(&ep->ep_trial);
 	disable_work_sync(&ep->ep_talk);
 	xprt2_chunked_stop(ep);
-	/* What the peer and the queues say of it from now on is no reason. */
+	/*
+	 * Later events of the peer and the queues are not the reason of the
+	 * end.
+	 */
 	if (ep->ep_conn.co_id)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ENDED);
 	if (ep->ep_conn.co_id && ep->ep_conn.co_id->qp)
 		xprt2_ep_drain(ep, lost);
-	/* a server that is slow has not failed; RPC timeouts space it well */
+	/* a slow server has not failed; RPC timeouts provide enough delay */
 	if (xchg(&xp->xp_timed_out, false))
 		rpcrdma2_conn_blame(&ep->ep_conn, RPCRDMA2_LOSS_TIMEOUT);
 	if (ep->ep_was_up)
@@ -417,9 +426,9 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 }
 
 /*
- * The RPC layer tries again after some errors and hands others to the
- * application. A hard mount waits for memory and for devices that come back;
- * it does not wait for a device to learn to register memory.
+ * Map an error for the RPC layer, which retries after some errors and returns
+ * others to the application. A hard mount waits for memory and for devices that
+ * come back, but not for a device that cannot register memory.
  */
 static int xprt2_connect_status(int ret)
 {
@@ -473,8 +482,8 @@ static int xprt2_ep_connect_once(struct xprt2_xprt *xp)
  * @xp: transport without one
  *
  * Context: connect.
- * Return: 0, and xp_ep is ready; or an error that tells the RPC layer what
- * to do about it (see xprt2_connect_status()), and nothing is left behind.
+ * Return: 0, and xp_ep is ready; or an error for the RPC layer, see
+ * xprt2_connect_status(), and nothing is left behind.
  */
 int xprt2_ep_connect(struct xprt2_xprt *xp)
 {
@@ -483,7 +492,7 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
 
 	if (xchg(&xp->xp_no_version, false))
 		return -EPROTONOSUPPORT;
-	/* At once, but only as often as negotiation takes */
+	/* Retry at once, but only as often as negotiation needs */
 	do {
 		ret = xprt2_ep_connect_once(xp);
 	} while (ret == -EAGAIN && left--);
@@ -493,11 +502,11 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_ep_disconnect - take a transport's connection apart
+ * xprt2_ep_disconnect - tear down a transport's connection
  * @xp: transport
  *
- * On return no handler of the connection runs or will run, and nothing of
- * the transport is mapped or registered (X5).
+ * On return no handler of the connection runs or will run, and nothing of the
+ * transport is mapped or registered (X5).
  *
  * Context: connect; sleeps.
  */

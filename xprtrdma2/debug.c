@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The client as an administrator sees it: log lines, counters, /proc/net/rpc/xprtrdma2
- * and debugfs.
+ * Diagnostics of the client: log lines, counters, /proc/net/rpc/xprtrdma2 and
+ * debugfs.
  */
 #include "xprtrdma2.h"
 
@@ -14,16 +14,16 @@
 #include <rpcrdma2/fault.h>
 
 /*
- * What the log says when there is no connection: what is wrong, and what can be
- * done about it. Documentation/troubleshooting.rst has every line.
+ * Log lines for a missing connection: the fault, and a remedy.
+ * Documentation/troubleshooting.rst lists all of them.
  *
- * A transport that goes on trying says each thing once until it is connected.
+ * A transport that keeps retrying logs each error once until it is connected.
  */
 
 /**
- * xprt2_report_device - a device is no good
+ * xprt2_report_device - log that a device is unsuitable
  * @ep: endpoint
- * @what: the device can not do
+ * @what: reason, as text behind the name of the device
  */
 void xprt2_report_device(struct xprt2_ep *ep, const char *what)
 {
@@ -37,9 +37,9 @@ void xprt2_report_device(struct xprt2_ep *ep, const char *what)
 }
 
 /**
- * xprt2_report_regions - an RPC waits for more memory regions than there are
- * @ep: endpoint, on which no more can be allocated now
- * @wanted: how many it needs
+ * xprt2_report_regions - log that an RPC waits for more regions than exist
+ * @ep: endpoint, on which no more regions can be allocated now
+ * @wanted: number of regions it needs
  *
  * The RPCs behind it wait as well.
  *
@@ -87,9 +87,9 @@ static const char *xprt2_report_advice(int error)
 }
 
 /**
- * xprt2_report_connect - an attempt to connect is over
+ * xprt2_report_connect - record and log the result of a connect attempt
  * @xp: transport
- * @status: 0, or what the RPC layer is told
+ * @status: 0, or the error for the RPC layer
  *
  * Context: connect.
  */
@@ -111,7 +111,7 @@ void xprt2_report_connect(struct xprt2_xprt *xp, int status)
 }
 
 /**
- * xprt2_report_version_one - a server is found to be of version 1
+ * xprt2_report_version_one - log that a server uses version 1
  * @xp: transport
  * @why: its answer in version 2
  */
@@ -126,7 +126,7 @@ void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why)
 }
 
 /**
- * xprt2_report_end - a connection has ended
+ * xprt2_report_end - log and count the end of a connection
  * @ep: endpoint
  */
 void xprt2_report_end(struct xprt2_ep *ep)
@@ -146,7 +146,7 @@ void xprt2_report_end(struct xprt2_ep *ep)
 DEFINE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
 
 /**
- * xprt2_count_error - count an RDMA2_ERROR that has come
+ * xprt2_count_error - count a received RDMA2_ERROR
  * @ep: endpoint
  * @h: its header
  */
@@ -158,19 +158,20 @@ void xprt2_count_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 }
 
 /*
- * The transports there are, a line each, in /proc/net/rpc/xprtrdma2: key=value, without
- * blanks in a value. That file needs no debugfs, is there for each network namespace,
- * and is for all to read, as mountstats is. Keys are added at the end.
+ * /proc/net/rpc/xprtrdma2: a line of key=value for each transport, without
+ * blanks in a value. The file needs no debugfs, exists in each network
+ * namespace, and is readable for all users, as mountstats is. New keys are
+ * added at the end.
  *
- * The server's file has the same words: "send" is the largest message that this end
- * sends, "receive" the largest that it can be sent.
+ * The server's file uses the same words: "send" is the largest message that
+ * this end sends, "receive" the largest that can be sent to it.
  */
 
 static DEFINE_MUTEX(transports_lock);	/* guards the list */
 static LIST_HEAD(transports);
 
 /**
- * xprt2_list_transport - show a transport
+ * xprt2_list_transport - add a transport to the list
  * @xp: transport, complete
  */
 void xprt2_list_transport(struct xprt2_xprt *xp)
@@ -180,8 +181,8 @@ void xprt2_list_transport(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_unlist_transport - show it no more
- * @xp: transport, also one that was never shown
+ * xprt2_unlist_transport - remove a transport from the list
+ * @xp: transport, which may never have been added
  */
 void xprt2_unlist_transport(struct xprt2_xprt *xp)
 {
@@ -190,14 +191,14 @@ void xprt2_unlist_transport(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_next_transport - the transport behind @xp, or the first one
- * @xp: transport that this function returned, or NULL
+ * xprt2_next_transport - iterate over all transports
+ * @xp: transport that the last call returned, or NULL
  *
- * It cannot go away until it is given back to this function, and so stays on the
- * list; the list is not locked meanwhile, and others come and go. One that is being
- * destroyed is passed over.
+ * The returned transport is referenced, and stays on the list, until it is
+ * passed to this function again. The list is not locked meanwhile, so other
+ * transports may come and go. A transport that is being destroyed is skipped.
  *
- * Return: the transport, or NULL behind the last.
+ * Return: the transport behind @xp, or the first one; NULL at the end.
  */
 struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
 {
@@ -224,7 +225,7 @@ static const char *xprt2_view_phase(const struct xprt2_ep *ep)
 	return READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL ? "trial" : "up";
 }
 
-/* Of the connection there is, also of one that is being made */
+/* Print the connection, which may still be under construction. */
 static void xprt2_view_connection(struct seq_file *seq,
 				  const struct xprt2_ep *ep)
 {
@@ -241,7 +242,7 @@ static void xprt2_view_connection(struct seq_file *seq,
 	rpcrdma2_peer_show(seq, &ep->ep_ex.ex_peer);
 }
 
-/* Calls of the server: its credits, and what there was of them */
+/* Print the server's credits, and the counters of its Calls. */
 static void xprt2_view_backward(struct seq_file *seq,
 				const struct xprt2_xprt *xp)
 {
@@ -276,8 +277,8 @@ static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_show_transports - a line for each transport
- * @seq: where to
+ * xprt2_show_transports - print a line for each transport
+ * @seq: output
  * @net: network namespace, or NULL for all
  */
 static void xprt2_show_transports(struct seq_file *seq, const struct net *net)
@@ -298,7 +299,7 @@ static int xprt2_view_show(struct seq_file *seq, void *unused)
 RPCRDMA2_VIEW(view_net_ops, "rpc/xprtrdma2", xprt2_view_show);
 
 /**
- * xprt2_view_init - make the file, in each network namespace
+ * xprt2_view_init - create the file in each network namespace
  *
  * Return: 0, or a negative errno.
  */
@@ -316,7 +317,7 @@ void xprt2_view_exit(void)
 }
 
 /*
- * What debugfs shows: xprtrdma2/counters, and xprtrdma2/connections, which is
+ * debugfs: xprtrdma2/counters, and xprtrdma2/connections, which is
  * /proc/net/rpc/xprtrdma2 for all network namespaces together.
  */
 
@@ -346,7 +347,7 @@ static int xprt2_counters_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(xprt2_counters);
 
 /**
- * xprt2_debugfs_init - make the files
+ * xprt2_debugfs_init - create the files
  */
 void xprt2_debugfs_init(void)
 {
