@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Trace events of the client. Every line begins with what joins it to its
- * neighbours: the server's address for a connection, the xid for an RPC. Loss of
- * a connection, Receives and the Send Queue have their events in
- * rpcrdma2/trace.h.
+ * Trace events of the client. Every line begins with the key of its object: the
+ * server's address for a connection, the xid for an RPC. Loss of a connection,
+ * Receives and the Send Queue have their events in rpcrdma2/trace.h.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM xprtrdma2
@@ -21,7 +20,9 @@
 
 #include "xprtrdma2.h"
 
-/* A trace event's format has numbers then, which tools outside can read. */
+/*
+ * Show enum values as numbers in the events' formats, for tools in user space.
+ */
 #define RPCRDMA2_DEFINE_PAIR(_value, _name)	TRACE_DEFINE_ENUM(_value);
 RPCRDMA2_NAMES(RPCRDMA2_DEFINE_PAIR)
 
@@ -44,7 +45,7 @@ DECLARE_EVENT_CLASS(xprt2_ep_class,
 	TP_printk("peer=%pISpc status=%d", __get_sockaddr(peer), __entry->value)
 );
 
-/* value: what the connect worker returns */
+/* value: result of the connect worker */
 DEFINE_EVENT(xprt2_ep_class, xprt2_connect,
 	TP_PROTO(const struct xprt2_ep *ep, int value),
 	TP_ARGS(ep, value));
@@ -57,9 +58,9 @@ DEFINE_EVENT(xprt2_ep_class, xprt2_connect,
 
 /* RPCs that may be outstanding from now on */
 DEFINE_EP_EVENT(xprt2_grant, "credits=%d", __entry->value);
-/* a property message that was taken */
+/* a property message that had an effect */
 DEFINE_EP_EVENT(xprt2_property, "opttype=%d", __entry->value);
-/* spoken from now on */
+/* version in use from now on */
 DEFINE_EP_EVENT(xprt2_settled, "version=%d", __entry->value);
 
 #define XPRT2_EP_STATES(_pair)			\
@@ -151,7 +152,7 @@ TRACE_EVENT(xprt2_marshal,
 		  __entry->reply, __entry->segs)
 );
 
-/* "cq.id id" joins it to the chain on the Send Queue. */
+/* "cq.id id" identifies the chain on the Send Queue. */
 TRACE_EVENT(xprt2_post_send,
 	TP_PROTO(const struct xprt2_ep *ep, const struct xprt2_req *req,
 		 u32 len, int status),
@@ -246,7 +247,9 @@ DECLARE_EVENT_CLASS(xprt2_rpc_class,
 		  __get_sockaddr(peer), __entry->value)
 );
 
-/* value: octets of the RPC Reply, 0 when the RPC ended with an error */
+/*
+ * value: length of the RPC Reply in bytes, 0 when the RPC ended with an error
+ */
 DEFINE_EVENT(xprt2_rpc_class, xprt2_complete,
 	TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
 	TP_ARGS(ep, xid, value));
@@ -258,11 +261,11 @@ DEFINE_EVENT(xprt2_rpc_class, xprt2_complete,
 		TP_printk("xid=0x%08x peer=%pISpc " _format,		\
 			  __entry->xid, __get_sockaddr(peer), _value))
 
-/* regions that a LOCAL_INV was posted for */
+/* number of regions that a LOCAL_INV was posted for */
 DEFINE_RPC_EVENT(xprt2_fence, "regions=%d", __entry->value);
-/* octets of the RPC Call */
+/* length of the RPC Call in bytes */
 DEFINE_RPC_EVENT(xprt2_backward_call, "len=%d", __entry->value);
-/* octets of the RPC Reply, or an errno */
+/* length of the RPC Reply in bytes, or an errno */
 DEFINE_RPC_EVENT(xprt2_backward_reply, "result=%d", __entry->value);
 DEFINE_RPC_EVENT(xprt2_backward_refuse, "code=%s",
 		 rpcrdma2_show_errcode(__entry->value));

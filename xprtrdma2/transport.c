@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The transport as the RPC layer sees it. The operations are at the end of
- * this file, in the order in which an RPC meets them.
+ * Transport operations for the RPC layer. Their table is at the end of this
+ * file, in the order in which an RPC uses them.
  */
 #include "xprtrdma2.h"
 
@@ -22,7 +22,7 @@ static const struct rpc_timeout xprt2_default_timeout = {
 
 static const struct rpc_xprt_ops xprt2_ops;
 
-/* @new from kasprintf(), perhaps NULL */
+/* @new comes from kasprintf() and may be NULL. */
 static int xprt2_set_string(struct rpc_xprt *xprt,
 			    enum rpc_display_format_t which, const char *new)
 {
@@ -39,7 +39,9 @@ static int xprt2_set_port_strings(struct rpc_xprt *xprt, unsigned short port)
 				kasprintf(GFP_KERNEL, "%4hx", port));
 }
 
-/* With the scope, which a link-local address is nothing without: /proc/mounts has it. */
+/*
+ * Include the scope, which a link-local address needs: /proc/mounts shows it.
+ */
 static char *xprt2_address_string(const struct sockaddr *sap)
 {
 	char text[INET6_ADDRSTRLEN + 1 + IPV6_SCOPE_ID_LEN];
@@ -80,7 +82,10 @@ static void xprt2_free_strings(struct rpc_xprt *xprt)
 static void xprt2_free(struct xprt2_xprt *xp)
 {
 	xprt2_unlist_transport(xp);
-	/* Each credit is back, but for those of RPCs that the server did not answer. */
+	/*
+	 * All credits are back, except those of RPCs that the server did not
+	 * answer.
+	 */
 	WARN_ON_ONCE(xp->xp_xprt.cong != xp->xp_kept * RPC_CWNDSCALE);
 	xprt2_reqs_destroy(xp);
 	rpcrdma2_rpool_destroy(&xp->xp_rpool);
@@ -104,9 +109,10 @@ static void xprt2_connect_worker(struct work_struct *work)
 	xp->xp_tried = jiffies;
 	ret = xprt2_ep_connect(xp);
 	/*
-	 * Also when it failed: then each task that waited for it asks the RPC layer to
-	 * close the connection of the cookie that it knows, perhaps not before the next
-	 * attempt has begun. Without this it would be that one's connection.
+	 * Also after a failure: each task that waited for the attempt has the
+	 * RPC layer close the connection of the cookie that it knows, perhaps
+	 * after the next attempt has begun. With an unchanged cookie that would
+	 * close the next connection.
 	 */
 	xprt->connect_cookie++;
 	xprt_clear_connecting(xprt);
@@ -118,8 +124,8 @@ static void xprt2_connect_worker(struct work_struct *work)
 		ret = -EAGAIN;
 	}
 	/*
-	 * While no task can send: one that had sent on this connection and
-	 * waits for its Reply would be woken to send again.
+	 * Wake tasks while none can send: otherwise a task that had sent on
+	 * this connection and waits for its Reply would be woken to send again.
 	 */
 	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, xp);
@@ -131,7 +137,7 @@ static void xprt2_init_xprt(struct rpc_xprt *xprt, const struct xprt_create *arg
 {
 	xprt->ops = &xprt2_ops;
 	xprt->xprt_class = &xprt2_class;
-	/* side protocols that look at the address expect TCP behind it */
+	/* side protocols that use the address expect TCP */
 	xprt->prot = IPPROTO_TCP;
 	xprt->addrlen = args->addrlen;
 	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
@@ -177,7 +183,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	INIT_LIST_HEAD(&xp->xp_listed);
 
 	ret = xprt2_set_address_strings(xprt) ?: xprt2_reqs_create(xp);
-	/* one for an error, however short memory is later */
+	/* a request for an error, however short memory is later */
 	ret = ret ?: xprt2_backward_reserve(xp, 1);
 	if (ret) {
 		xprt2_free(xp);
@@ -201,7 +207,7 @@ static void xprt2_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 
 	task->tk_status = -EAGAIN;
 	xprt_add_backlog_noncongested(xprt, task);
-	/* One freed before the task was on the backlog found no task to wake. */
+	/* A request freed before the task was on the backlog woke no task. */
 	req = xprt2_req_get(xp, &xp->xp_forward, true,
 			    GFP_NOWAIT | __GFP_NOWARN);
 	if (req) {
@@ -228,8 +234,8 @@ static void xprt2_set_port(struct rpc_xprt *xprt, unsigned short port)
 }
 
 /*
- * At growing distances after connections that failed. They are counted from the
- * beginning of the last attempt, and not from when the RPC layer asks.
+ * Connect with a back-off after connections that failed. The delay counts from
+ * the beginning of the last attempt, not from this call.
  */
 static void xprt2_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -257,7 +263,7 @@ static void xprt2_buf_free(struct rpc_task *task)
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
-	/* One that was refused may have ended with an error of this end. */
+	/* A refused RPC may have ended with an error of this end. */
 	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply &&
 		     !req->rq2_status))
 		xprt2_count(dead_rpcs);
@@ -271,20 +277,20 @@ static void xprt2_buf_free(struct rpc_task *task)
 }
 
 /*
- * The RPC layer is about to wait for a Reply: whatever comes before the Call
- * is posted (again) is not it (X6). Or it is about to queue a message.
+ * The RPC layer is about to wait for a Reply, or to queue a message. A message
+ * that comes before the Call is posted (again) is not its Reply (X6).
  *
- * A backward Reply came with all the credit it needs. To say so lets it overtake
- * Calls that wait for a forward one, which may be waiting for this very Reply
- * (B-04). That credit is not in the window's books, and is taken off again before
- * the RPC layer would return it there.
+ * A backward Reply needs no forward credit. rq_cong lets it overtake Calls that
+ * wait for a forward credit, which may in turn wait for this Reply (B-04). The
+ * window does not count that credit, so rq_cong is cleared again before the RPC
+ * layer would return it.
  */
 static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 {
 	if (buf == &rqst->rq_rcv_buf) {
 		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep, NULL);
 		xprt2_begin_again(xprt2_rqst_to_req(rqst));
-		/* X2: what the last copy was encrypted into is free already */
+		/* X2: the pages of the last encrypted copy are free already */
 		WARN_ON_ONCE(rqst->rq_release_snd_buf &&
 			     xprt2_holds_memory(xprt2_rqst_to_req(rqst)));
 	} else if (bc_prealloc(rqst)) {
@@ -294,8 +300,9 @@ static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 }
 
 /*
- * While the server is at work on a dead RPC it holds a Receive for it too. Where it is at
- * work on memory xprt2_buf_free() looks after the credit (E-16).
+ * While the server processes an aborted RPC, the Call also holds a Receive of
+ * the server. Where memory of the RPC is in use, xprt2_buf_free() handles the
+ * credit (E-16).
  */
 static void xprt2_release_request(struct rpc_task *task)
 {
@@ -310,7 +317,7 @@ static void xprt2_release_request(struct rpc_task *task)
 }
 
 /*
- * Ends the connection and keeps the transport: in the send path, or in the RPC
+ * Close the connection and keep the transport: in the send path, or in the RPC
  * layer's autoclose, with XPRT_LOCKED held.
  */
 static void xprt2_close(struct rpc_xprt *xprt)
@@ -330,16 +337,16 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 	if (!xprt_connected(xprt) || !ep || !xprt2_ep_is_ready(ep))
 		return -ENOTCONN;
 	/*
-	 * A status returned is that of the task that sends, perhaps for
-	 * another one: an RPC that has ended counts as sent, and does not wait
-	 * long.
+	 * A returned status applies to the sending task, which may send for
+	 * another task. So an RPC that has ended counts as sent; it does not
+	 * wait long.
 	 */
 	if (xprt2_has_error(req))
 		return 0;
 	/*
-	 * The server may still answer the first copy: a second one would
-	 * take a credit that was not granted. Where an error has answered it
-	 * the cookie is another: see xprt2_req_wake_with().
+	 * The server may still answer the first copy: a second copy would take
+	 * a credit that was not granted. After an error the cookie differs: see
+	 * xprt2_req_wake_with().
 	 */
 	if (rqst->rq_connect_cookie == xprt->connect_cookie)
 		return -ECONNABORTED;
@@ -377,11 +384,11 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 }
 
 /*
- * Returns what xprt_transmit() expects: 0 when sent, or ended by
+ * Return only values that xprt_transmit() expects: 0 when sent, or ended by
  * xprt2_end_unsent(); -ENOTCONN to connect and send again; -EAGAIN or -EBADSLT
  * to call again when there is room or credit; -ENOBUFS to call again after a
- * delay. Never anything else: it would end the RPC of the task that sends, and
- * @rqst would stay the first in line.
+ * delay. Any other error would end the RPC of the sending task, and @rqst would
+ * stay at the head of the queue.
  */
 static int xprt2_send_request(struct rpc_rqst *rqst)
 {
@@ -402,14 +409,13 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
 }
 
 /*
- * No Reply in time, and nothing else tells whether the peer is alive.
+ * No Reply in time, and nothing else shows whether the peer is alive.
  *
- * This does not count against the server. With a back-off longer than the RPC's
- * timeout the time would be over before the Call is sent again, every time.
+ * A timeout does not count against the server: with a back-off longer than the
+ * RPC's timeout, each retransmission would come too late.
  *
- * The task comes here when it gets a processor. By then the connection that its Call was
- * sent on may have gone; the next one is none of its business, and the Call is sent
- * again in any case.
+ * The task may run late, when the connection of its Call has gone already. It
+ * must not close the next connection; the Call is sent again in any case.
  */
 static void xprt2_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -480,8 +486,8 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
 /*
  * The line "xprt:" of /proc/self/mountstats: the name "rdma" and the 27 numbers
  * that the in-tree transport prints, whether there is a connection or not.
- * Monitoring stores them by position in arrays of that size. What belongs to
- * this transport alone is in counters.h.
+ * Monitoring stores them by position in arrays of that size. Figures of this
+ * transport alone are in counters.h.
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
@@ -496,7 +502,7 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   xprt->stat.connect_time / HZ, idle, xprt->stat.sends,
 		   xprt->stat.recvs, xprt->stat.bad_xids, xprt->stat.req_u,
 		   xprt->stat.bklog_u);
-	/* 0 stands for what is not there, or not counted by transport */
+	/* 0 for a figure that does not exist, or is not counted by transport */
 	seq_printf(seq, "%lu %lu %lu %llu %llu %llu 0 %lu %lu %lu %lu ",
 		   st->st_read_chunks, st->st_write_chunks,
 		   st->st_reply_chunks, st->st_request_bytes,
@@ -507,7 +513,7 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st->st_local_inv, st->st_no_sq);
 }
 
-/* The RPC layer and the connect worker then use memory reserves. */
+/* Let the RPC layer and the connect worker use memory reserves. */
 static int xprt2_enable_swap(struct rpc_xprt *xprt)
 {
 	atomic_inc(&xprt->swapper);
@@ -519,7 +525,7 @@ static void xprt2_disable_swap(struct rpc_xprt *xprt)
 	atomic_dec(&xprt->swapper);
 }
 
-/* Fault injection, without XPRT_LOCKED when the Call was sent by another */
+/* Fault injection, without XPRT_LOCKED when another task sent the Call */
 static void xprt2_inject_disconnect(struct rpc_xprt *xprt)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
