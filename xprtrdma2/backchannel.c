@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The backward direction: Calls of the server, their chunks, and the Replies.
+ * Backward direction: Calls of the server, their chunks, and the client's
+ * Replies.
  */
 #include "xprtrdma2.h"
 
@@ -18,14 +19,14 @@
 #include "trace.h"
 
 /*
- * Requests of the backward direction: their pool, how the callback service gets one with
- * a Call, and how one with a Reply, an error or a property message is posted.
+ * Backward requests: take one from the pool, pass one with a Call to the
+ * callback service, and post one with a Reply, an error or a property message.
  */
 
 /**
- * xprt2_backward_req - a request for a message that is no forward Call
+ * xprt2_backward_req - get a request for a message that is no forward Call
  * @xp: transport
- * @last: it is for an error or an answer that has to be sent: see xprt2_pool_pop()
+ * @last: for an error or an answer that must be sent: see xprt2_pool_pop()
  * @gfp: allocation flags
  *
  * Return: a request with a page in rq_snd_buf, or NULL.
@@ -41,7 +42,9 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
 	rqst = &req->rq2_slot;
 	rqst->rq_xprt = &xp->xp_xprt;
 	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
-	/* The service encodes into a page, whatever a buffer says of itself. */
+	/*
+	 * The service encodes into a page, whatever the length of the buffer.
+	 */
 	rqst->rq_callsize = PAGE_SIZE;
 	if (xprt2_req_buffers(req, gfp)) {
 		xprt2_req_put(req);
@@ -52,9 +55,9 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
 }
 
 /**
- * xprt2_backward_reserve - make sure that so many requests are free
+ * xprt2_backward_reserve - make sure that enough requests are free
  * @xp: transport
- * @want: how many
+ * @want: number of requests
  *
  * Return: 0, or -ENOMEM.
  */
@@ -78,8 +81,8 @@ int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int want)
 }
 
 /*
- * NULL when there is none (S24), or none yet. One that is up can not go away while the
- * lock is held: xprt2_bc_destroy() comes first.
+ * NULL without a service (S24), or before it is up. A service that is up cannot
+ * go away while the lock is held: xprt2_bc_destroy() comes first.
  */
 static struct svc_serv *xprt2_bc_service_locked(struct rpc_xprt *xprt)
 {
@@ -88,10 +91,10 @@ static struct svc_serv *xprt2_bc_service_locked(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt2_longest_call - octets of the longest Call that the service takes (C-106)
+ * xprt2_longest_call - longest Call that the service accepts (C-106)
  * @xprt: transport
  *
- * Return: how many; 0 without a service.
+ * Return: bytes; 0 without a service.
  */
 static u32 xprt2_longest_call(struct rpc_xprt *xprt)
 {
@@ -103,7 +106,7 @@ static u32 xprt2_longest_call(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt2_give_call - give a backward Call to the callback service
+ * xprt2_give_call - pass a backward Call to the callback service
  * @req: request with the Call in rq_rcv_buf
  *
  * Context: receive CQ, send CQ.
@@ -153,11 +156,11 @@ static int xprt2_backward_post(struct xprt2_ep *ep, struct xprt2_req *req,
  * xprt2_post_backward - post a message that is no forward Call
  * @ep: endpoint
  * @req: request from xprt2_backward_req()
- * @hdrlen: octets in front of rq_snd_buf
- * @proc: RDMA2_MSG, or RDMA2_NOMSG for these alone
+ * @hdrlen: bytes in front of rq_snd_buf
+ * @proc: RDMA2_MSG, or RDMA2_NOMSG to send these bytes alone
  *
- * Its buffer is one of few, and such messages are rare: the Send asks for its
- * completion.
+ * Buffers for such messages are few, and the messages are rare: the Send is
+ * signaled.
  *
  * Return: as xprt2_send_message() or xprt2_prepare_send().
  */
@@ -168,10 +171,10 @@ int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 }
 
 /**
- * xprt2_post_reply - post a header, or an inline Reply with it
+ * xprt2_post_reply - post a header, or a header with an inline Reply
  * @ep: endpoint
  * @req: request with the Reply in rq_snd_buf
- * @h: header; gets what the server is granted (B-07)
+ * @h: header; its credit field is set to the server's grant (B-07)
  * @apart: the pages are in a Write chunk
  *
  * Context: send path, receive CQ, worker.
@@ -201,12 +204,12 @@ static int xprt2_post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 /**
  * xprt2_send_error - answer a message of the server with an error
  * @ep: endpoint
- * @h: the error; changed as xprt2_post_reply() does
+ * @h: the error; changed as by xprt2_post_reply()
  *
- * S46: where it can not be sent the connection is given up.
+ * S46: when it cannot be sent, the connection is given up.
  *
  * Context: receive CQ, send CQ, worker.
- * Return: whether it was sent.
+ * Return: true when it was sent.
  */
 bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 {
@@ -224,46 +227,50 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 }
 
 /*
- * Backward Calls with chunks: the client is the responder, and reads and fills
- * them as the server does otherwise (rpcrdma2/respond.h, rpcrdma2/rw.h).
+ * Backward Calls with chunks. The client is the responder: it reads and fills
+ * the chunks as the server does in the forward direction (rpcrdma2/respond.h,
+ * rpcrdma2/rw.h).
  *
  *   receive CQ:  xprt2_chunked_new, xprt2_chunked_read --> ep_chunked
- *   worker:      RDMA Reads           --> send CQ: xprt2_chunked_reads_done --> service
+ *   worker:      RDMA Reads --> send CQ: xprt2_chunked_reads_done --> service
  *   send path:   xprt2_chunked_reply  --> ep_chunked
  *   worker:      RDMA Writes, and then the Send
  *
- * The worker takes one after the other. What backward Calls may take of the Send
- * Queue is ep_chunk_units: entries that the queue has beside those for Calls of the
- * client, enough for two of the longest chains. One that finds too few waits, and
- * those behind it. What they may take of memory is as much for each credit as the
- * callback service takes in one Call (C-106). RDMA Reads and Writes that the server
- * does not answer end the connection after XPRT2_CHAIN_TIMEOUT.
+ * The worker processes ep_chunked in FIFO order. ep_chunk_units limits the Send
+ * Queue entries of backward Calls: the queue has these entries beside those for
+ * Calls of the client, enough for two of the longest chains. A Call that finds
+ * too few entries waits, and so do the Calls behind it. The limit of memory is,
+ * for each credit, the longest Call that the callback service accepts (C-106).
+ * RDMA Reads and Writes that the server does not answer end the connection
+ * after XPRT2_CHAIN_TIMEOUT.
  *
- * A Reply's pages are the service's, which uses them again when the task of its Reply
- * has ended. So the end of that waits for the device, xprt2_req_await_posts(); NFS has no
- * such Replies.
+ * The pages of a Reply belong to the service, which uses them again when the
+ * task of the Reply has ended. So that task waits for the device in
+ * xprt2_req_await_posts(). NFS has no such Replies.
  */
 
-/* What memory or mappings are too short for is tried again after a pause, for so long. */
+/*
+ * Retries after a shortage of memory or mappings: the pause, and the total time
+ */
 #define SHORTAGE_PAUSE	(HZ / 50 + 1)
 #define SHORTAGE_TIME	(2 * HZ)
 
 /**
- * struct xprt2_chunked - what a backward request with chunks, or with pages, has
+ * struct xprt2_chunked - state of a backward request with chunks, or with pages
  * @ch_list: on ep_chunked, or not
  * @ch_req: its request
  * @ch_ep: endpoint
- * @ch_hdr: header of the Call; of the Reply when that is queued
+ * @ch_hdr: header of the Call, or of the Reply once that is queued
  * @ch_handle: handle that the Reply invalidates, or 0
  * @ch_replies: its Reply is queued, or posted
- * @ch_inline: octets of the RPC Call that came behind the header
- * @ch_length: octets of all of the Call, when it has Read chunks
- * @ch_pages: where it is laid out, likewise
- * @ch_npages: how many
- * @ch_plan: how the Reply travels
+ * @ch_inline: bytes of the RPC Call that came behind the header
+ * @ch_length: bytes of the whole Call, when it has Read chunks
+ * @ch_pages: pages for the whole Call, when it has Read chunks
+ * @ch_npages: number of these
+ * @ch_plan: plan of the Reply
  * @ch_rw: RDMA Reads or Writes
  * @ch_chain: their work requests; NULL when they are not built, or done
- * @ch_wrs: how many
+ * @ch_wrs: number of these
  * @ch_post: their chain
  * @ch_short: memory or mappings are too short for it
  * @ch_since: since when, in jiffies
@@ -288,7 +295,7 @@ struct xprt2_chunked {
 	unsigned long		ch_since;
 };
 
-/* The request goes back to its pool. */
+/* Called when the request returns to its pool. */
 static void xprt2_bc_release_req(struct xprt2_req *req)
 {
 	struct xprt2_chunked *ch = req->rq2_chunked;
@@ -319,7 +326,7 @@ static struct xprt2_chunked *xprt2_chunked_create(struct xprt2_ep *ep,
 }
 
 /**
- * xprt2_chunked_new - note the chunks of a backward Call
+ * xprt2_chunked_new - record the chunks of a backward Call
  * @ep: endpoint
  * @req: its request
  * @msg: the Call
@@ -346,7 +353,7 @@ static bool xprt2_chunked_new(struct xprt2_ep *ep, struct xprt2_req *req,
 }
 
 /**
- * xprt2_is_chunked - has its Call had chunks?
+ * xprt2_is_chunked - check whether the Call of a request had chunks
  * @req: backward request
  */
 static bool xprt2_is_chunked(const struct xprt2_req *req)
@@ -363,10 +370,10 @@ static void xprt2_chunked_kick_locked(struct xprt2_ep *ep, unsigned long delay)
 }
 
 /**
- * xprt2_chunked_room - Send Queue entries have come back
+ * xprt2_chunked_room - run the worker when Send Queue entries have come back
  * @ep: endpoint
  *
- * Context: send CQ, and what gives entries back.
+ * Context: send CQ, and other paths that give entries back.
  */
 void xprt2_chunked_room(struct xprt2_ep *ep)
 {
@@ -383,7 +390,10 @@ static void xprt2_chunked_enqueue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 	xprt2_chunked_kick_locked(ep, 0);
 }
 
-/* Back to the front. What came back meanwhile found it not on the list. */
+/*
+ * Back to the head of the list. Entries that came back meanwhile found the list
+ * without it, so retry after a pause.
+ */
 static void xprt2_chunked_requeue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 {
 	guard(spinlock)(&ep->ep_chunk_lock);
@@ -403,7 +413,7 @@ static struct xprt2_chunked *xprt2_chunked_dequeue(struct xprt2_ep *ep)
 	return ch;
 }
 
-/* A Call that the service does not get */
+/* Release a Call that the service does not get. */
 static void xprt2_chunked_put(struct xprt2_chunked *ch)
 {
 	xprt2_drop_reply(ch->ch_req);
@@ -437,12 +447,13 @@ xprt2_chunked_to_pull(const struct xprt2_chunked *ch)
 }
 
 /**
- * xprt2_chunked_read - begin with a backward Call that has Read chunks
+ * xprt2_chunked_read - queue a backward Call that has Read chunks
  * @req: request with rq2_chunked and the Receive
- * @most: octets of the longest Call that the service takes
+ * @most: bytes of the longest Call that the service accepts
  *
  * Context: receive CQ.
- * Return: false when it is too long; else it is on its way to the service.
+ * Return: false when the Call is too long; true when it is queued for the
+ * worker.
  */
 static bool xprt2_chunked_read(struct xprt2_req *req, u32 most)
 {
@@ -472,7 +483,7 @@ static int xprt2_chunked_get_pages(struct xprt2_chunked *ch)
 	return 0;
 }
 
-/* The Call goes to the service, whole, and its Receive back. Send CQ */
+/* Pass the complete Call to the service, and release its Receive. Send CQ */
 static void xprt2_chunked_deliver(struct xprt2_chunked *ch)
 {
 	struct rpc_rqst *rqst = &ch->ch_req->rq2_slot;
@@ -543,7 +554,7 @@ static void xprt2_chunked_count_wrs(struct xprt2_chunked *ch)
 		ch->ch_wrs++;
 }
 
-/* The request has a reference more until the chain is done. */
+/* The chain holds a reference of the request until it is done. */
 static int xprt2_chunked_post_chain(struct xprt2_chunked *ch,
 				    void (*done)(struct rpcrdma2_conn *co,
 						 struct rpcrdma2_post *post,
@@ -598,8 +609,8 @@ static int xprt2_chunked_begin_reads(struct xprt2_chunked *ch)
 }
 
 /*
- * Writes and Send are two chains, in this order on the queue. What the Send needs is
- * mapped first: when the Writes are posted it has to follow.
+ * Writes and Send are two chains, in this order on the queue. The Send buffer
+ * is mapped first: once the Writes are posted, the Send must follow.
  */
 static int xprt2_chunked_begin_writes(struct xprt2_chunked *ch)
 {
@@ -654,7 +665,10 @@ static void xprt2_chunked_finish_reads(struct xprt2_chunked *ch, int ret)
 	xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 }
 
-/* Whatever is given back meanwhile has it tried again sooner, so time counts. */
+/*
+ * Entries that come back cause earlier retries, so limit the time and not their
+ * number.
+ */
 static bool xprt2_chunked_is_transient(struct xprt2_chunked *ch)
 {
 	if (!ch->ch_short)
@@ -664,8 +678,8 @@ static bool xprt2_chunked_is_transient(struct xprt2_chunked *ch)
 }
 
 /*
- * Return: false to be called again when there is room, or after a pause. A
- * chain that is posted may be done, and its request gone.
+ * Return: false to be called again when there is room, or after a pause. When a
+ * chain was posted it may be done already, and its request gone.
  */
 static bool xprt2_chunked_step(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 {
@@ -705,7 +719,7 @@ static void xprt2_chunked_work(struct work_struct *work)
 }
 
 /**
- * xprt2_chunked_init - begin with an endpoint
+ * xprt2_chunked_init - initialize the state of an endpoint for chunks
  * @ep: endpoint
  */
 void xprt2_chunked_init(struct xprt2_ep *ep)
@@ -716,7 +730,7 @@ void xprt2_chunked_init(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_chunked_stop - post no more RDMA Reads and Writes
+ * xprt2_chunked_stop - stop the posting of RDMA Reads and Writes
  * @ep: endpoint about to be drained
  *
  * Context: connect; sleeps.
@@ -729,7 +743,7 @@ void xprt2_chunked_stop(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_chunked_flush - give up what has not been posted
+ * xprt2_chunked_flush - release all Calls and Replies that were not posted
  * @ep: endpoint whose queues are drained, after xprt2_chunked_stop()
  */
 void xprt2_chunked_flush(struct xprt2_ep *ep)
@@ -747,7 +761,7 @@ void xprt2_chunked_flush(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_chunked_hold - the device may read pages of a Reply
+ * xprt2_chunked_hold - prepare a Reply whose pages the device may read
  * @ep: endpoint
  * @req: request with the Reply
  *
@@ -762,8 +776,8 @@ static int xprt2_chunked_hold(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /*
- * The callback service has no way to name results. What it has put in pages is one
- * if its length stands in front of it, as find_results() sees.
+ * The callback service cannot mark results. Data that it has put in pages is a
+ * result if the length of the data precedes it: see rpcrdma2_find_results().
  */
 static bool xprt2_chunked_plan_reply(struct xprt2_ep *ep,
 				     struct xprt2_chunked *ch,
@@ -789,7 +803,7 @@ static bool xprt2_chunked_plan_reply(struct xprt2_ep *ep,
  * xprt2_chunked_reply - decide how the Reply to a Call with chunks travels
  * @ep: endpoint
  * @req: request with the encoded Reply
- * @h: to be filled with its header, if it is to be sent here, or with an error
+ * @h: filled with the header of a Reply that the caller sends, or with an error
  *
  * Context: send path.
  * Return: false when the worker sends it; true when the caller does.
@@ -827,31 +841,32 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 }
 
 /*
- * The backward direction: Calls of the server, which NFSv4.1 and later name
- * callbacks, and the Replies of the client.
+ * Calls of the server, which NFSv4.1 and later name callbacks, and the Replies
+ * of the client.
  *
  * A Call stays in its Receive buffer while the callback service reads it. Its
- * request comes from a pool of its own, goes to the service, comes back with
- * the Reply as a task of the RPC layer, and is sent like any other message:
+ * request comes from a separate pool, goes to the service, comes back with the
+ * Reply as a task of the RPC layer, and is sent like any other message:
  *
  *   receive CQ: xprt2_handle_call --> sv_cb_list --> callback thread
  *   send path:  xprt2_send_backward <-- rpc_run_bc_task <--'
  *   release:    xprt2_bc_free_rqst
  *
- * Credits of the two directions have nothing to do with each other (B-04). A
- * Call takes one of ep_calls until its Reply is about to be posted; one that the service
- * has from a connection that is lost takes none of the next one's. The Reply needs none:
- * see xprt2_prepare_request().
+ * Credits of the two directions are independent (B-04). A Call takes one of
+ * ep_calls until its Reply is about to be posted. A Call of a lost connection
+ * that the service still has takes no credit of the next connection. A Reply
+ * needs no credit: see xprt2_prepare_request().
  */
 
 /**
- * xprt2_bc_setup - an upper layer is about to make room for callbacks
+ * xprt2_bc_setup - make room for the callbacks of an upper layer
  * @xprt: transport
- * @min_reqs: how many at least
+ * @min_reqs: minimum number of callbacks
  *
- * There is memory for all that may be granted, beside that for an error. When the server
- * lets the Sends of answers hang, the connection ends (S46): xprt2_bc_may_reply(). Receives are
- * posted from the next message on, before the server can know.
+ * Allocates requests for all Calls that may be granted, and a request for an
+ * error. When the server lets the Sends of answers hang, the connection ends
+ * (S46): xprt2_bc_may_reply(). Receives are posted from the next message on,
+ * before the server can know.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -878,13 +893,13 @@ static void xprt2_bc_drop_call(struct rpc_rqst *rqst)
 }
 
 /**
- * xprt2_bc_destroy - an upper layer wants no more callbacks
+ * xprt2_bc_destroy - end the callbacks of an upper layer
  * @xprt: transport
- * @max_reqs: as it said to xprt2_bc_setup(), or more
+ * @max_reqs: as in xprt2_bc_setup(), or more
  *
- * With the last one the service may go away: it gets nothing from now on, and
- * what it has not begun to look at is taken back: that would wait for ever, and
- * hold the transport.
+ * When the last upper layer ends, the service may go away: it gets no Call from
+ * now on, and Calls that it has not looked at are taken back. They would wait
+ * forever, and hold the transport.
  *
  * Context: sleeps.
  */
@@ -901,13 +916,13 @@ void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs)
 	if (!is_open)
 		xprt2_from_xprt(xprt)->xp_serves = false;
 	spin_unlock(&xprt->bc_pa_lock);
-	/* A service that was never given a Call may be gone already. */
+	/* A service that never got a Call may be gone already. */
 	if (serv && was_open && !is_open && atomic_read(&xprt->bc_slot_count))
 		rpcrdma2_bc_retract(serv, xprt, xprt2_bc_drop_call);
 }
 
 /**
- * xprt2_backward_measure - note what fits inline, for xprt2_bc_maxpayload()
+ * xprt2_backward_measure - compute the inline limit for xprt2_bc_maxpayload()
  * @ep: endpoint about to be ready, or whose thresholds have changed
  */
 void xprt2_backward_measure(struct xprt2_ep *ep)
@@ -921,7 +936,7 @@ void xprt2_backward_measure(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_bc_maxpayload - largest callback, and largest Reply to one
+ * xprt2_bc_maxpayload - largest callback, and largest Reply to a callback
  * @xprt: transport
  *
  * Context: under RCU, with or without a connection.
@@ -933,12 +948,13 @@ size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt2_bc_num_slots - most callbacks at once
+ * xprt2_bc_num_slots - maximum number of callbacks at a time
  * @xprt: transport
  *
- * The NFS client asks when it is about to create a session. Its service is up then.
- * Before that bc_serv may be of a service that did not come up, and is gone: NFS of
- * kernels before 6.19 leaves it there. So no Call is taken until this has been asked.
+ * The NFS client calls this when it is about to create a session. Its service
+ * is up then. Before that bc_serv may point to a service that did not come up,
+ * and is gone: NFS of kernels before 6.19 leaves it there. So no Call is
+ * accepted before this function was called.
  *
  * Context: under RCU.
  */
@@ -983,7 +999,7 @@ static bool xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /**
- * xprt2_handle_call - a MSG or NOMSG that is a Call of the server
+ * xprt2_handle_call - handle a MSG or NOMSG that is a Call of the server
  * @ep: endpoint
  * @rep: Receive buffer it is in
  * @msg: the message; overwritten by an error that answers it
@@ -1029,10 +1045,11 @@ static void xprt2_bc_inline_reply(const struct xprt2_ep *ep,
 }
 
 /*
- * The server has a credit back with the Reply, which has a request for some time after
- * that. So that its next Call finds one too, a Reply waits while many are not known to
- * be sent. It holds up the callback service, which other servers call too, and Calls of
- * the client on this connection. So it does not wait for long.
+ * Limit the Replies whose Send is not known to be complete. A Reply returns the
+ * credit of its Call to the server, but holds a request for some time after
+ * that, and the server's next Call needs a request too. A Reply that waits here
+ * holds up the callback service, which other servers call too, and Calls of the
+ * client on this connection. So the wait is short.
  *
  * Return: 0 when it may be sent; -ENOBUFS to be called again after a delay;
  * -ECONNABORTED when the server lets the Sends hang.
@@ -1042,7 +1059,7 @@ static int xprt2_bc_may_reply(struct xprt2_ep *ep, struct xprt2_req *req)
 	struct xprt2_xprt *xp = ep->ep_xp;
 	int most = xprt2_backward_answers(READ_ONCE(xp->xp_backward_credits));
 
-	/* Only a task that has XPRT_LOCKED makes it more. */
+	/* Only a task that has XPRT_LOCKED increments it. */
 	if (!req->rq2_answers && atomic_read(&xp->xp_answers) < most) {
 		atomic_inc(&xp->xp_answers);
 		req->rq2_answers = true;
@@ -1060,19 +1077,22 @@ static int xprt2_bc_may_reply(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /**
- * xprt2_reserve - a task is about to send
+ * xprt2_reserve - reserve the transport for a task that is about to send
  * @xprt: transport
  * @task: task of an RPC of either direction
  *
- * A Reply waits for XPRT_LOCKED alone, not for a forward credit, nor for entries of
- * the Send Queue (B-04): some are kept for it (sq.h). The server could let Calls wait
- * for these for a minute, and with them the callback service, which other servers call.
+ * A Reply waits for XPRT_LOCKED alone, not for a forward credit, nor for Send
+ * Queue entries, of which some are kept for it (B-04, sq.h). The server could
+ * make Calls wait for these for a minute, and with them the callback service,
+ * which other servers call.
  *
- * A Reply to a Call of a connection that is gone ends here (X7). It would wait until
- * there is another connection. Those that wait when the connection goes are woken.
+ * A Reply to a Call of a lost connection ends here (X7), because it would wait
+ * until there is another connection. Replies that wait when the connection is
+ * lost are woken.
  *
  * Context: xprt->transport_lock is held.
- * Return: 1 when the task has XPRT_LOCKED; 0 when it sleeps, or ends with tk_status.
+ * Return: 1 when the task has XPRT_LOCKED; 0 when it sleeps, or ends with
+ * tk_status.
  */
 int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -1089,17 +1109,18 @@ int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
 		xprt->snd_task = task;
 		return 1;
 	}
-	/* A Call waits already: xprt2_replies_first() may be over. */
+	/* A Call waits already, and xprt2_replies_first() may be over. */
 	if (test_bit(XPRT_WRITE_SPACE, &xprt->state))
 		xprt2_from_xprt(xprt)->xp_reply_waits = true;
 	return xprt_reserve_xprt_cong(xprt, task);
 }
 
 /**
- * xprt2_replies_first - a Call is to wait, and Replies go before it
+ * xprt2_replies_first - move Replies ahead of a Call that has to wait
  * @xprt: transport
  *
- * The RPC layer sends nothing while the first message of its queue can not be sent.
+ * The RPC layer sends nothing while the first message of its queue cannot be
+ * sent.
  *
  * Context: send path; XPRT_LOCKED is held.
  */
@@ -1116,14 +1137,14 @@ void xprt2_replies_first(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt2_release - a task does not send any more
+ * xprt2_release - release the transport when a task no longer sends
  * @xprt: transport
  * @task: task of an RPC of either direction, or NULL
  *
- * Where Calls wait for credit or entries the RPC layer wakes no task. A Reply that may
- * be among those that sleep is woken, with them: Calls go to sleep again. xp_reply_waits
- * says so. It is set with XPRT_LOCKED or transport_lock held, and cleared when XPRT_LOCKED
- * is free.
+ * While Calls wait for a credit or for entries, the RPC layer wakes no task.
+ * xp_reply_waits shows that a Reply may be among the sleeping tasks: then all
+ * are woken, and Calls go to sleep again. The flag is set with XPRT_LOCKED or
+ * transport_lock held, and cleared when XPRT_LOCKED is free.
  *
  * Context: xprt->transport_lock is held.
  */
@@ -1142,13 +1163,14 @@ void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task)
  * xprt2_send_backward - send a Reply
  * @rqst: request with the encoded RPC Reply
  *
- * In the version of the Call, which is that of the connection it came on; when
- * that is gone the server waits for the Reply no more (X7). B-07, B-16, S25, S35.
+ * The Reply is sent in the version of the Call, which is that of the connection
+ * it came on. When that connection is gone, the server no longer waits for the
+ * Reply (X7). B-07, B-16, S25, S35.
  *
  * Context: send path.
- * Return: 0 when it is sent or need not be; -ENOBUFS to be called again after a delay;
- * -ECONNABORTED: neither it nor an error in its place can be sent, so the
- * connection shall go (S46).
+ * Return: 0 when it is sent or need not be; -ENOBUFS to be called again after a
+ * delay; -ECONNABORTED when neither the Reply nor an error can be sent, so the
+ * connection must be closed (S46).
  */
 int xprt2_send_backward(struct rpc_rqst *rqst)
 {
@@ -1187,9 +1209,10 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 }
 
 /*
- * The RPC layer sends what is first in its queue, whoever has its turn. When that is a
- * Call whose task has a signal, it ends the task that sends with the error of that. A
- * Reply may be what that task was to send, and is gone: the server would wait for it.
+ * The RPC layer sends the first message of its queue, whichever task has its
+ * turn. When that message is a Call whose task has a signal, the RPC layer ends
+ * the sending task with the same error. The Reply of the sending task is lost
+ * then, while the server waits for it.
  */
 static bool xprt2_reply_is_lost(const struct xprt2_req *req)
 {
@@ -1200,10 +1223,11 @@ static bool xprt2_reply_is_lost(const struct xprt2_req *req)
 }
 
 /**
- * xprt2_bc_free_rqst - the RPC layer lets go of a backward request
+ * xprt2_bc_free_rqst - release a backward request
  * @rqst: request from xprt2_handle_call()
  *
- * Context: any that may put a transport. Sleeps when its Reply has pages, or is lost.
+ * Context: any that may put a transport. Sleeps when its Reply has pages, or is
+ * lost.
  */
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties: what the client says of itself, and what the server does.
+ * Transport properties of the client and the server.
  *
- * What the server announces, in whatever message and at whatever time (S30), bounds
- * what is marshalled from then on. It lasts as long as the connection (S19), and so
- * does what the client says of itself; either may change meanwhile.
+ * A property of the server limits the messages that are marshalled from then
+ * on, whatever message announces it, at any time (S30). Properties of both ends
+ * last as long as the connection (S19), but may change meanwhile.
  *
- * ep_ex is guarded by ep_prop_mutex. The receive CQ holds it for a message that is
- * no MSG or NOMSG, and as long as there is something to be said to the server or to
- * be waited for; ep_talk, when the client has changed. So these messages go out in
- * the order in which what they say comes to be. Under it there is no wait for memory,
- * which may need this very receive CQ, nor for xp_fence_mutex. Messages go out with
- * requests of the backward direction's pool.
+ * ep_prop_mutex guards ep_ex. The receive CQ holds it for a message other than
+ * MSG or NOMSG, and for all messages while a property message is pending or
+ * awaited; ep_talk holds it when the client's properties have changed. This
+ * keeps property messages in order. Under the mutex nothing waits for memory,
+ * which may need this very receive CQ, nor for xp_fence_mutex. Property
+ * messages use requests of the backward pool.
  */
 #include "xprtrdma2.h"
 
@@ -22,7 +22,10 @@
 
 #include "trace.h"
 
-/* S33, S14: on the wire from the next message on (S15) */
+/*
+ * Apply the properties of both ends to the thresholds. S33, S14: they are in
+ * force on the wire from the next message on (S15).
+ */
 static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 {
 	if (ep->ep_vers != RPCRDMA2_VERS_TWO)
@@ -34,7 +37,7 @@ static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 		   rpcrdma2_exchange_reply_max(&ep->ep_ex));
 }
 
-/* How the receive CQ goes on */
+/* Update the state by which the receive CQ handles the next messages. */
 static void xprt2_props_note_pending(struct xprt2_ep *ep)
 {
 	bool busy = rpcrdma2_exchange_busy(&ep->ep_ex);
@@ -44,10 +47,11 @@ static void xprt2_props_note_pending(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_begin_properties - nothing is known of the server yet (C-005)
+ * xprt2_begin_properties - set the initial properties of a connection
  * @ep: endpoint under construction, its device known
  *
- * What is announced of backward operation is what will be done (C-035 to C-037).
+ * Nothing is known of the server yet (C-005). The client announces only
+ * backward operation that it supports (C-035 to C-037).
  */
 void xprt2_begin_properties(struct xprt2_ep *ep)
 {
@@ -71,9 +75,9 @@ void xprt2_begin_properties(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_reply_refused - a Reply that was to come inline does not fit
+ * xprt2_reply_refused - note that a Reply expected inline does not fit
  * @ep: endpoint
- * @needed: its octets, as the server says
+ * @needed: length of the Reply in bytes, as reported by the server
  *
  * Context: receive CQ.
  */
@@ -83,7 +87,10 @@ void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
 	xprt2_props_bound_messages(ep);
 }
 
-/* S26, S32 */
+/*
+ * Post a property message, with the client's credit request (S26), in at most
+ * RPCRDMA2_INLINE_FIRST bytes (S32).
+ */
 static int xprt2_props_post(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 			    const struct rpcrdma2_propmsg *pm, bool answers,
 			    gfp_t gfp)
@@ -109,8 +116,8 @@ static int xprt2_props_post(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 }
 
 /*
- * S18: an error carries nothing but the xid, so no RPC may have the same: it comes
- * from the sequence that the RPCs' come from.
+ * S18: an error carries only the xid, so no RPC may have the same: take the xid
+ * from the sequence of the RPCs.
  */
 static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 {
@@ -123,15 +130,15 @@ static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt2_send_connprop - announce the client's properties, once a connection
+ * xprt2_send_connprop - announce the client's properties, once per connection
  * @ep: endpoint
  * @h: header to work with
  *
- * S37: without those of the experimental range where the server may know their ids
- * as another extension's.
+ * S37: without the experimental properties where the server may know their ids
+ * as those of another extension.
  *
  * Context: connect, before the connection is ready.
- * Return: 0, or an error and nothing is sent; then nothing answers it.
+ * Return: 0, or an error when nothing is sent and no answer will come.
  */
 int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 {
@@ -153,7 +160,9 @@ int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 	return xprt2_props_post(ep, h, &own, false, GFP_KERNEL);
 }
 
-/* What could not be sent is retried when the next message comes. */
+/*
+ * Send a property message. After a failure, retry when the next message comes.
+ */
 static bool xprt2_props_send(struct xprt2_ep *ep,
 			     const struct rpcrdma2_propmsg *pm)
 {
@@ -161,7 +170,7 @@ static bool xprt2_props_send(struct xprt2_ep *ep,
 	u32 xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
 	int ret = -ENOMEM;
 
-	xprt2_props_bound_messages(ep);		/* C-034: before it leaves */
+	xprt2_props_bound_messages(ep);		/* C-034: before it is sent */
 	if (h) {
 		h->h_xid = xid;
 		h->h_proc = 0;
@@ -173,13 +182,14 @@ static bool xprt2_props_send(struct xprt2_ep *ep,
 		rpcrdma2_exchange_unsent(&ep->ep_ex);
 	else
 		rpcrdma2_exchange_sent(&ep->ep_ex, pm, xid, jiffies);
-	xprt2_props_bound_messages(ep);		/* S14: once it has left */
+	xprt2_props_bound_messages(ep);		/* S14: once it is sent */
 	return !ret;
 }
 
 /*
- * 2.3: a message that is no answer takes the place of a Call, unless the server
- * counts as this end does. No Call more is sent until there is that place.
+ * 2.3: a message that is no answer takes the credit of a Call, unless the
+ * server counts as this end does. Until that credit is free, no further Call is
+ * sent.
  */
 static bool xprt2_props_has_receive(struct xprt2_ep *ep)
 {
@@ -195,7 +205,10 @@ static bool xprt2_props_has_receive(struct xprt2_ep *ep)
 	spin_lock(&xprt->transport_lock);
 	xprt->cwnd = min(xprt->cwnd, most);
 	place = xprt->cong <= most;
-	/* A window of one is not for an RPC that is over: no Call would ever be sent. */
+	/*
+	 * A kept credit must not fill a window of one: no Call would ever be
+	 * sent.
+	 */
 	freed = xprt2_bound_kept(xprt);
 	spin_unlock(&xprt->transport_lock);
 	if (freed && test_bit(XPRT_CWND_WAIT, &xprt->state))
@@ -219,7 +232,7 @@ static void xprt2_props_send_next(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_converse - say to the server what there is to be said, if it is the time
+ * xprt2_converse - send the next property message, if it is due
  * @ep: endpoint
  *
  * Context: ep_prop_mutex; receive CQ, or ep_talk.
@@ -237,7 +250,7 @@ void xprt2_converse(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_talk - ep_talk: the client has changed while no message came
+ * xprt2_talk - ep_talk: send changes of the client while no message comes
  * @work: ep_talk
  */
 void xprt2_talk(struct work_struct *work)
@@ -250,15 +263,15 @@ void xprt2_talk(struct work_struct *work)
 }
 
 /**
- * xprt2_sizes_changed - a module parameter has another value
+ * xprt2_sizes_changed - apply a new value of a module parameter
  * @ep: endpoint that is ready
- * @receive: receive_size has, and not send_size
+ * @receive: receive_size has changed, not send_size
  *
- * Receives grow (C-028, C-032), and shrink only when the server asks for that
- * (C-033). Sends are bound once send_size is announced (S14); a REQPROP for Receives
- * of that size follows (C-034).
+ * Receives grow (C-028, C-032), and shrink only at the request of the server
+ * (C-033). Sends are bound once send_size is announced (S14); a REQPROP for
+ * Receives of that size follows (C-034).
  *
- * Context: sleeps; as long as the endpoint is there.
+ * Context: sleeps; while the endpoint exists.
  */
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
 {
@@ -271,7 +284,7 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
 }
 
 /**
- * xprt2_heard - a message has come
+ * xprt2_heard - note that a message has come
  * @ep: endpoint
  *
  * Context: receive CQ, under ep_prop_mutex.
@@ -284,12 +297,12 @@ void xprt2_heard(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_property_refused - does an error answer a property message?
+ * xprt2_property_refused - check whether an error answers a property message
  * @ep: endpoint
  * @msg: RDMA2_ERROR, well-formed
  *
  * Context: receive CQ, under ep_prop_mutex.
- * Return: whether it does; then it is no RPC's (S18).
+ * Return: true when it does; then it belongs to no RPC (S18).
  */
 bool xprt2_property_refused(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 {
@@ -302,11 +315,12 @@ bool xprt2_property_refused(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 }
 
 /**
- * xprt2_take_properties - let what the server says of itself bound messages
+ * xprt2_take_properties - apply the properties that the server announces
  * @ep: endpoint
  * @pm: well-formed property message, in the version of the connection
  *
- * At any time, and from the next message on (S15, S30).
+ * Properties may come at any time, and apply from the next message on (S15,
+ * S30).
  *
  * Context: receive CQ.
  */
@@ -331,7 +345,9 @@ void xprt2_take_properties(struct xprt2_ep *ep,
 	trace_xprt2_property(ep, pm->pm_type);
 }
 
-/* S46: when neither answer nor error can be sent the connection is given up. */
+/*
+ * S46: when neither answer nor error can be sent, the connection is given up.
+ */
 static void xprt2_props_answer(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 {
 	struct rpcrdma2_propmsg answer;
@@ -362,8 +378,8 @@ static void xprt2_props_refuse(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
  * @rep: Receive buffer it is in
  * @msg: the message; overwritten by the answer
  *
- * A bad one is refused as a whole (S11, S38), and so is an option that is not
- * known (C-012, S40). Nothing is answered before the server has granted a
+ * A malformed message is refused as a whole (S11, S38), and so is an unknown
+ * option (C-012, S40). Nothing is answered before the server has granted a
  * credit (C-097).
  *
  * Context: receive CQ.
@@ -373,7 +389,7 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 {
 	xprt2_check_handle(ep, msg);
 	rpcrdma2_recv_put(&rep->rep_recv);
-	/* A CONNPROP or UPDPROP has been taken, and that is all there is to it. */
+	/* A CONNPROP or UPDPROP has been applied, and gets no answer. */
 	if (!msg->mg_verdict && msg->mg_prop.pm_type != RDMA2_OPT_REQPROP)
 		return;
 	if (!ep->ep_grant)
@@ -385,10 +401,10 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /**
- * xprt2_handle_granted - a RESPROP, or an option that is an answer
+ * xprt2_handle_granted - handle a RESPROP, or an option that is an answer
  * @ep: endpoint
  * @rep: Receive buffer it is in
- * @msg: the message; a good one has been taken
+ * @msg: the message; a well-formed one has been applied
  *
  * Context: receive CQ, under ep_prop_mutex.
  */
@@ -411,8 +427,8 @@ void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /**
- * xprt2_take_size - apply a module parameter to connections that are there
- * @receive: receive_size, and not send_size
+ * xprt2_take_size - apply a module parameter to existing connections
+ * @receive: receive_size, not send_size
  */
 void xprt2_take_size(bool receive)
 {

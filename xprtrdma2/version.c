@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The protocol version of a connection: negotiated, remembered, or pinned by the
+ * Protocol version of a connection: negotiated, remembered, or pinned by the
  * administrator.
  */
 #include "xprtrdma2.h"
@@ -15,19 +15,19 @@
 #include "trace.h"
 
 /*
- * The module parameter "pin": servers whose version the administrator knows
- * better.
+ * The module parameter "pin": servers with a version chosen by the
+ * administrator.
  *
- * The server's address is the unit because the NFS client shares a transport
- * among all mounts of a server, and hands a transport nothing of a mount's
- * options but address, port and timeouts.
+ * A pin is for a server's address, because the NFS client shares a transport
+ * among all mounts of a server, and passes it only address, port and timeouts
+ * of the mount options.
  */
 
 #define SEPARATORS	", \t\n"
 
 /**
- * struct pin_table - the parameter's value
- * @pt_text: as it was given
+ * struct pin_table - value of the parameter
+ * @pt_text: text that was set
  * @pt_count: number of pins
  * @pt_pins: pins
  */
@@ -37,7 +37,7 @@ struct pin_table {
 	struct xprt2_pin	pt_pins[] __counted_by(pt_count);
 };
 
-static DEFINE_SPINLOCK(pin_lock);	/* guards the pointer and what it is to */
+static DEFINE_SPINLOCK(pin_lock);	/* guards the pointer and its table */
 static struct pin_table *pin_table;
 
 static unsigned int xprt2_pin_count_words(const char *text)
@@ -53,7 +53,7 @@ static unsigned int xprt2_pin_count_words(const char *text)
 	return count;
 }
 
-/* Cuts @text in words. */
+/* Parse the words of @text, which is modified. */
 static int xprt2_pin_fill_table(struct pin_table *table, char *text)
 {
 	char *word, *copy;
@@ -147,11 +147,11 @@ module_param_cb(pin, &pin_ops, NULL, 0644);
 MODULE_PARM_DESC(pin, "Servers and the RPC-over-RDMA version to use with each, regardless of min_version and max_version, for example \"192.0.2.1=1 [fd00::2]:20049=2\"; applies to new connections");
 
 /**
- * xprt2_pinned_version - what the administrator says about a server
- * @sap: its address and port
+ * xprt2_pinned_version - version that is pinned for a server
+ * @sap: address and port of the server
  *
- * A pin of the port goes before one of the address, a later one before an
- * earlier one.
+ * A pin of the port takes precedence over a pin of the address, and a later pin
+ * over an earlier one.
  *
  * Return: version, or 0.
  */
@@ -173,30 +173,30 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
 }
 
 /*
- * Which version to speak with a server: the doing. What to do is decided in
- * negotiate.h.
+ * Version negotiation: carry out the decisions of negotiate.h.
  *
  * The probe is part of connecting: the RPC layer sends nothing before it is
- * over, so a fall-back to version 1 costs no RPC anything. A trial is not: an
- * RPC is its question, and when the answer is no the connection is given up
- * and the RPC is marshalled anew on the next.
+ * over, so a fallback to version 1 costs no RPC. A trial tests version 2 with
+ * an RPC: when the server refuses it, the connection is given up and the RPC is
+ * marshalled again on the next.
  *
- * A server that is of version 1, and has shown so by a good Reply, is known to all
- * transports. After XPRT2_MEMORY_TIME one that is idle asks it again, since servers
- * are upgraded; so does one that gets no good Reply in version 1 any more. Until the
- * first such Reply version 1 holds for one connection of one transport. Version 2 is
- * asked for on each connection: that costs one round trip.
+ * All transports share the list of servers that have proved version 1 by a good
+ * Reply. After XPRT2_MEMORY_TIME an idle transport probes such a server again,
+ * because servers are upgraded; so does a transport that no longer gets a good
+ * Reply in version 1. Until the first such Reply, version 1 applies to one
+ * connection of one transport. All other connections begin with a probe for
+ * version 2, which costs one round trip.
  */
 
 #define KNOWN_SERVERS_MAX	256
 
 /**
  * struct known_server - a server of version 1
- * @ks_list: on known_servers, the one of the latest connection first
- * @ks_net: cookie of the network namespace, which no other ever has
+ * @ks_list: on known_servers, latest connection first
+ * @ks_net: cookie of the network namespace, which is never reused
  * @ks_addr: address and port
- * @ks_why: answer that it is known from
- * @ks_since: when it was asked, in jiffies
+ * @ks_why: answer that led to version 1
+ * @ks_since: time of the last probe, in jiffies
  * @ks_shown: a good Reply has come since
  */
 struct known_server {
@@ -247,10 +247,11 @@ static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
 }
 
 /*
- * The transport that finds that it is time to ask is the one that does.
+ * Look a server of version 1 up. The transport that finds the entry expired
+ * probes the server.
  *
- * Return: what the server is known from to be of version 1; or NULL, and @had_one
- * when it was.
+ * Return: the answer that led to version 1; or NULL, and @had_one is set when
+ * the entry has expired.
  */
 static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
 					bool *had_one)
@@ -270,7 +271,7 @@ static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
 	return NULL;
 }
 
-/* The next transport that is idle asks. */
+/* Let the next idle transport probe the server. */
 static void xprt2_ask_soon(const struct rpc_xprt *xprt)
 {
 	struct known_server *ks;
@@ -282,9 +283,10 @@ static void xprt2_ask_soon(const struct rpc_xprt *xprt)
 }
 
 /*
- * When there is no memory for it the server is asked again.
+ * Remember a server of version 1. When memory is short, the next connection
+ * probes the server again.
  *
- * Return: whether that is news.
+ * Return: true when it was not known before.
  */
 static bool xprt2_version_remember(const struct rpc_xprt *xprt, const char *why)
 {
@@ -325,7 +327,7 @@ static void xprt2_forget(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_forget_servers - empty the memory, at unload
+ * xprt2_forget_servers - forget all servers, at unload
  */
 void xprt2_forget_servers(void)
 {
@@ -335,7 +337,7 @@ void xprt2_forget_servers(void)
 		xprt2_version_drop_known_locked(ks);
 }
 
-/* S33: version 1 goes by the private data, or by its own default */
+/* S33: version 1 uses the private data, or its own default */
 static void xprt2_version_settle_one(struct xprt2_ep *ep)
 {
 	ep->ep_vers = RPCRDMA2_VERS_ONE;
@@ -345,7 +347,7 @@ static void xprt2_version_settle_one(struct xprt2_ep *ep)
 		   min(ep->ep_recv_size, ep->ep_peer.cl_send));
 }
 
-/* The next connection is to be made in version 1. */
+/* The next connection uses version 1. */
 static void xprt2_version_note_one(struct xprt2_xprt *xp,
 				   enum xprt2_answer answer)
 {
@@ -353,7 +355,7 @@ static void xprt2_version_note_one(struct xprt2_xprt *xp,
 	WRITE_ONCE(xp->xp_try_one, answer_names[answer]);
 }
 
-/* Its probe is to have no experimental properties. */
+/* The probe of the next connection has no experimental properties. */
 static void xprt2_version_note_plain(struct xprt2_xprt *xp,
 				     enum xprt2_answer answer)
 {
@@ -387,7 +389,7 @@ static void xprt2_version_settle(struct xprt2_ep *ep, u32 vers,
 }
 
 /**
- * xprt2_version_works - a connection has brought its first good Reply
+ * xprt2_version_works - record the first good Reply of a connection
  * @ep: endpoint
  *
  * Context: receive CQ.
@@ -403,7 +405,7 @@ void xprt2_version_works(struct xprt2_ep *ep)
 		xprt2_report_version_one(xp, ep->ep_why);
 }
 
-/* What an administrator can do about it */
+/* Remedy for the administrator */
 static const char *xprt2_version_advice(const struct xprt2_nego *ng, bool told,
 					bool none)
 {
@@ -438,7 +440,7 @@ static void xprt2_report_no_version(struct xprt2_ep *ep,
 }
 
 /**
- * xprt2_trial_sent - the RPC on trial is on its way, and has so much time
+ * xprt2_trial_sent - start the timer of a trial whose RPC was sent
  * @ep: endpoint
  *
  * Context: send path.
@@ -453,7 +455,7 @@ void xprt2_trial_sent(struct xprt2_ep *ep)
  * Carry a move out.
  *
  * Return: 0 to go on with this connection, -EAGAIN to make another at once,
- * -ENOTCONN to make another in good time, -EPROTONOSUPPORT to give up.
+ * -ENOTCONN to make another later, -EPROTONOSUPPORT to give up.
  */
 static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
 			       enum xprt2_move move)
@@ -493,16 +495,18 @@ static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
 }
 
 /*
- * A move on a connection that carries RPCs. When it is given up they are sent
- * again on the next one. When there is none to be had, the RPC that was refused
- * ends; if it is not known which one that is, the next attempt to connect fails. A
- * settled connection stays for those that were not refused.
+ * Carry out a move on a connection that carries RPCs. If the connection is
+ * given up, they are sent again on the next one. If no version is left, the
+ * refused RPC ends; if it is not known which RPC was refused, the next attempt
+ * to connect fails. A settled connection stays for the RPCs that were not
+ * refused.
  *
- * The receive CQ, the timer and teardown may all come to a conclusion on the
- * same trial: the first one counts.
+ * The receive CQ, the timer and teardown may all decide the same trial: the
+ * first decision counts.
  *
- * Return: 0 when nothing came of it; -EPROTONOSUPPORT when there is no common
- * version; another error when the connection is given up for the next one.
+ * Return: 0 to go on with this connection; -EPROTONOSUPPORT when there is no
+ * common version; another error when the connection is given up for the next
+ * one.
  */
 static int xprt2_version_apply_or_lose(struct xprt2_ep *ep,
 				       enum xprt2_phase phase,
@@ -537,7 +541,7 @@ static int xprt2_version_apply_or_lose(struct xprt2_ep *ep,
 }
 
 /**
- * xprt2_trial_timeout - a server has not answered an RPC in version 2 (S34)
+ * xprt2_trial_timeout - end a trial that got no answer in time (S34)
  * @work: ep_trial
  */
 void xprt2_trial_timeout(struct work_struct *work)
@@ -550,7 +554,7 @@ void xprt2_trial_timeout(struct work_struct *work)
 }
 
 /**
- * xprt2_loss_tells - a connection was lost; was that an answer?
+ * xprt2_loss_tells - take the loss of a connection as the answer to a trial
  * @ep: endpoint that its peer or the network gave up
  */
 void xprt2_loss_tells(struct xprt2_ep *ep)
@@ -579,7 +583,7 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 		xprt2_drop_notes(xp);
 	why = READ_ONCE(xp->xp_try_one);
 	plain = READ_ONCE(xp->xp_plain);
-	/* The plain probe goes on with a question that the server has been asked already. */
+	/* A plain probe continues the negotiation of the last connection. */
 	if (!why && !plain) {
 		why = xprt2_version_lookup(xprt, xp->xp_busy, &ng->ng_had_one);
 		ng->ng_known = why;
@@ -595,12 +599,12 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_end_version - a connection, or an attempt, is over: who asks next? (S34)
- * @ep: endpoint that is taken apart
+ * xprt2_end_version - note at the end of a connection if a probe is due (S34)
+ * @ep: endpoint that is torn down
  *
- * RPCs that got no Reply from a connection in version 1 wait for the question, too. An
- * attempt that ended before its probe did, for another reason than the server's, has not
- * asked.
+ * RPCs that wait do not normally have to wait for a probe as well, but after a
+ * version 1 connection without a good Reply they do. An attempt that ended
+ * before its probe did, and not because of the server, has not probed it.
  */
 void xprt2_end_version(struct xprt2_ep *ep)
 {
@@ -610,7 +614,7 @@ void xprt2_end_version(struct xprt2_ep *ep)
 	struct rpc_xprt *xprt = &xp->xp_xprt;
 	bool busy = !RB_EMPTY_ROOT(&xprt->recv_queue) ||
 		    !list_empty(&xprt->xmit_queue);
-	/* an RPC that times out is silence of the server */
+	/* an RPC timeout counts as silence of the server */
 	bool innocent = why != RPCRDMA2_LOSS_TIMEOUT &&
 			rpcrdma2_loss_is_innocent(why);
 	bool doubt = ep->ep_was_up &&
@@ -623,8 +627,8 @@ void xprt2_end_version(struct xprt2_ep *ep)
 }
 
 /*
- * C-102: an answer is one, also when the connection was lost right after it,
- * and when the CM reports the loss first.
+ * C-102: an answer counts even when the connection was lost right after it, and
+ * when the CM reports the loss first.
  */
 static enum xprt2_answer xprt2_version_await_answer(struct xprt2_ep *ep)
 {
@@ -648,7 +652,10 @@ static void xprt2_version_take_answer(struct xprt2_ep *ep,
 	complete(&ep->ep_answered);
 }
 
-/* A probe is over, with or without an answer: what the last one led to has been tried. */
+/*
+ * Count a probe that is over, with or without an answer. The notes of the last
+ * connection have been used.
+ */
 static void xprt2_version_count_probe(struct xprt2_ep *ep)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
@@ -664,13 +671,13 @@ static void xprt2_version_count_probe(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_negotiate - find the version of a connection that has just come up
+ * xprt2_negotiate - negotiate the version of a connection that has come up
  * @ep: endpoint
  *
  * Context: connect.
- * Return: 0 when RPCs may be sent; -EAGAIN to make another connection at
- * once, which happens XPRT2_PROBES_MAX times at the most; -ENOTCONN to make
- * one later; -EPROTONOSUPPORT.
+ * Return: 0 when RPCs may be sent; -EAGAIN to make another connection at once,
+ * at most XPRT2_PROBES_MAX times; -ENOTCONN to make one later;
+ * -EPROTONOSUPPORT.
  */
 int xprt2_negotiate(struct xprt2_ep *ep)
 {
@@ -678,7 +685,9 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	enum xprt2_move move;
 	int ret;
 
-	/* Not by the phase: a server that speaks first may have moved it. */
+	/*
+	 * Do not check the phase: a server that sends first may have moved it.
+	 */
 	if (ep->ep_vers == RPCRDMA2_VERS_ONE) {
 		xprt2_drop_notes(ep->ep_xp);
 		xprt2_version_settle_one(ep);
@@ -686,7 +695,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 		return 0;
 	}
 
-	/* What goes wrong here says nothing about the server. */
+	/* An error here is not an answer of the server. */
 	ret = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr);
 	if (ret && ret != -ENOTCONN)
 		return ret;
@@ -720,7 +729,7 @@ xprt2_version_note_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 }
 
 /**
- * xprt2_negotiate_message - look at a message with the version in mind
+ * xprt2_negotiate_message - evaluate a message for the negotiation
  * @ep: endpoint
  * @msg: the message, not behind an answer for which xprt2_probe_failed()
  * @to_property: it is an error for a REQPROP or an UPDPROP
