@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The requester: an rpc_xprt that speaks RPC-over-RDMA.
+ * Client transport (requester): an rpc_xprt for RPC-over-RDMA.
  *
  * Contexts, by the name the comments use for them
  *
@@ -19,33 +19,34 @@
  *	request is released. It is in xp_rpool otherwise.
  *   X2 No RPC completes while a memory region registered for it is live:
  *	rq2_exposed is empty when xprt_complete_rqst() is called (asserted in
- *	xprt2_reply_complete()). Nor while a Send has pages of it mapped. Nor are
- *	pages that a Call was encrypted into freed before: the RPC layer frees
- *	them by way of xprt2_release_pages() (asserted in
- *	xprt2_prepare_request()). An RPC that is to be sent again because of
- *	what an error says completes in this sense.
+ *	xprt2_reply_complete()); nor while a Send has pages of it mapped.
+ *	Pages that a Call was encrypted into are not freed before: the RPC
+ *	layer frees them through xprt2_release_pages() (asserted in
+ *	xprt2_prepare_request()). An RPC that is sent again because of an
+ *	error completes in this sense.
  *   X3 A request returns to its pool only when the RPC layer, the Send and
- *	the LOCAL_INV of a dead RPC have all let go of it (rq2_kref; asserted
- *	in xprt2_req_release()).
- *   X4 Memory regions, CQs, the QP and the PD live and die with their
- *	endpoint; requests and Receive buffers live with the transport and are
- *	only mapped for an endpoint's device.
+ *	the LOCAL_INV of an aborted RPC have all dropped their references
+ *	(rq2_kref; asserted in xprt2_req_release()).
+ *   X4 Memory regions, CQs, the QP and the PD have the lifetime of their
+ *	endpoint; requests and Receive buffers have the lifetime of the
+ *	transport and are only mapped for an endpoint's device.
  *   X5 After teardown of an endpoint no request and no Receive buffer has a
  *	DMA mapping or a memory region left (asserted when the pools are freed).
- *   X6 A Reply is for a request only if it came on the endpoint that the
- *	request was last posted on: rq2_ep is set by xprt2_send_begin() and cleared
- *	before the RPC layer waits for a Reply again (checked in xprt2_claim_rqst()).
- *	When the RPC has ended by then, the Reply only tells that the server
- *	has done with its memory (xprt2_answer_dead()).
+ *   X6 A Reply matches a request only if it came on the endpoint that the
+ *	request was last posted on: rq2_ep is set by xprt2_send_begin() and
+ *	cleared before the RPC layer waits for a Reply again (checked in
+ *	xprt2_claim_rqst()). When the RPC has ended by then, the Reply only
+ *	shows that the server no longer uses its memory (xprt2_answer_dead()).
  *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
- *	all: rq2_ep is set by xprt2_bc_accept_call() and cleared by teardown, which
- *	excludes the send path (checked in xprt2_send_backward()), and wakes what
- *	waits for that (xprt2_reserve()). Its request holds a reference of the
- *	transport from xprt2_bc_accept_call() to xprt2_bc_free_rqst(), and its Receive as in X1.
- *   X8 What the device may read of a Call of RPCSEC_GSS is encrypted if it is to
- *	be. Such a Call is encoded in rq2_plainbuf, in plain text at first, which
- *	no work request and no region refers to. The send path copies it to the
- *	Send buffer (xprt2_marshal_call()).
+ *	all: rq2_ep is set by xprt2_bc_accept_call() and cleared by teardown,
+ *	which excludes the send path (checked in xprt2_send_backward()), and
+ *	wakes the Replies that wait to be sent (xprt2_reserve()). The request
+ *	of a Reply holds a reference of the transport from
+ *	xprt2_bc_accept_call() to xprt2_bc_free_rqst(), and its Receive as in X1.
+ *   X8 Data of an RPCSEC_GSS Call that the device may read is encrypted if
+ *	the Call requires it. Such a Call is encoded in rq2_plainbuf, at first
+ *	in plain text; no work request and no region refers to that buffer. The
+ *	send path copies it to the Send buffer (xprt2_marshal_call()).
  */
 #ifndef _XPRTRDMA2_H
 #define _XPRTRDMA2_H
@@ -89,9 +90,9 @@ struct xprt2_rep;
 struct xprt2_xprt;
 
 /*
- * The class ident. The NFS client of an unmodified kernel knows one RDMA
- * transport, so there this class stands in for it; a kernel with an ident for this
- * class has room for both.
+ * Class ident. The NFS client of an unmodified kernel knows one RDMA transport,
+ * so there this class uses the ident of rpcrdma; a kernel with an ident for
+ * this class has room for both.
  */
 #ifdef XPRT_TRANSPORT_RDMA2
 #define XPRT2_IDENT		XPRT_TRANSPORT_RDMA2
@@ -114,14 +115,14 @@ enum {
 	XPRT2_SENDBUF_SIZE	= 4096,
 	XPRT2_RECVBUF_SIZE	= 8192,
 
-	/* of one Call and its Reply; a header that fits the headroom */
+	/* of a Call and its Reply: their header fits the headroom */
 	XPRT2_MAX_SEGS		= 16,
 
-	/* header and head, pages of the largest Send, which may begin anywhere, tail */
+	/* header and head, pages of the largest Send at any offset, tail */
 	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
-	XPRT2_MIN_SGE		= 4,	/* a payload of 4096 may lie in two */
+	XPRT2_MIN_SGE		= 4,	/* 4096 bytes may lie in two pages */
 
-	/* ib_drain_qp() at teardown, and of a dead RPC's fence */
+	/* ib_drain_qp() at teardown, and in xprt2_dead_strip() */
 	XPRT2_DRAIN_WRS		= 2,
 };
 
@@ -129,10 +130,13 @@ enum {
 #define XPRT2_BIND_TIMEOUT	(60U * HZ)
 #define XPRT2_IDLE_TIMEOUT	(5U * 60 * HZ)
 #define XPRT2_REEST_TIMEOUT	(3U * HZ)
-/* a dead RPC waits so long for its Reply and its Send, a backward Reply for other Sends */
+/*
+ * time for an aborted RPC to wait for its Reply and its Send, and for a
+ * backward Reply to wait for other Sends
+ */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
-/* Fences, and RDMA Reads and Writes for the server's Calls, have to be done after so long */
+/* deadline of fences, and of RDMA Reads and Writes for the server's Calls */
 #define XPRT2_CHAIN_TIMEOUT	(20U * HZ)
 
 /**
@@ -146,64 +150,69 @@ struct xprt2_send {
 };
 
 /**
- * struct xprt2_req - one RPC on this transport
- * @rq2_slot: what the RPC layer sees
- * @rq2_kref: X3; one reference of the RPC layer, one for each Send that is
- *	posted, one while a dead RPC's LOCAL_INV is
+ * struct xprt2_req - an RPC on this transport
+ * @rq2_slot: the RPC layer's part
+ * @rq2_kref: X3; references of the RPC layer, of each posted Send, and of the
+ *	LOCAL_INV of an aborted RPC
  * @rq2_home: pool it comes from
- * @rq2_pool: on pl_free of that
+ * @rq2_pool: on pl_free of @rq2_home
  * @rq2_all: on xp_all_reqs
  * @rq2_exposed: registered memory regions, and their fence. Send path, then the
- *	CQ that fences them, then the release path, which meets teardown under xp_fence_mutex
- * @rq2_reply: Receive buffer whose contents rq_rcv_buf points into: the
- *	Reply to its Call, or the Call that this one is to reply to
- * @rq2_status: what the RPC ends with when an error answered it, or when it can
- *	not be sent; -EAGAIN when it is to be sent again; 0 otherwise. Set under
- *	the transport's queue_lock; that it is -EAGAIN ends in
- *	xprt2_begin_again(), which has the RPC to itself
- * @rq2_refused: ep_serial of the connection on which an error was the answer and it
- *	is to be sent again, or 0. Set while a Reply has it, read by the send path
- * @rq2_resent: it is sent again on the connection that refused it (S45). Of the
- *	send path, and of what completes the Send
- * @rq2_sendbuf: XPRT2_HEADROOM octets, then the RPC message
- * @rq2_sendsize: its size
- * @rq2_pullup_size: the size that the last Call would have had it to be to have
- *	its payload copied there
- * @rq2_small: its payload may be copied there, as pullup_max was when the Send was
- *	planned
- * @rq2_plainbuf: where RPCSEC_GSS encodes a Call that it encrypts or signs (X8)
+ *	CQ that fences them, then the release path, which excludes teardown by
+ *	xp_fence_mutex
+ * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its
+ *	Call, or the Call that this request is to reply to
+ * @rq2_status: error that ends the RPC, from an error of the server or because
+ *	the Call cannot be sent; -EAGAIN to send it again; 0 otherwise. Set
+ *	under the transport's queue_lock. xprt2_begin_again(), which has the RPC
+ *	to itself, resets -EAGAIN
+ * @rq2_refused: ep_serial of the connection on which it was refused and is to be
+ *	sent again, or 0. Set while a Reply owns the request, read by the send
+ *	path
+ * @rq2_resent: it is sent again on the connection that refused it (S45). Send
+ *	path, and completion of the Send
+ * @rq2_sendbuf: XPRT2_HEADROOM bytes, then the RPC message
+ * @rq2_sendsize: size of @rq2_sendbuf
+ * @rq2_pullup_size: buffer size that the last Call would have needed for
+ *	pull-up
+ * @rq2_small: its payload may be pulled up, by the value of pullup_max when the
+ *	Send was planned
+ * @rq2_plainbuf: buffer in which RPCSEC_GSS encodes a Call that it encrypts or
+ *	signs (X8)
  * @rq2_plainsize: its size, 0 before the first such Call
- * @rq2_recvbuf: where a Reply chunk lands
+ * @rq2_recvbuf: buffer for a Reply chunk
  * @rq2_recvsize: its size
  * @rq2_dma: DMA address of @rq2_sendbuf
  * @rq2_device: device it is mapped for, or NULL; changed under xp_req_lock
- * @rq2_sends: the Send, and the one of an RPC that is sent again: the first one
- *	may not be retired by then, if no completion was asked for
- * @rq2_wr: the Send
- * @rq2_ep: endpoint it was last posted on (X6), or came on (X7)
- * @rq2_holds: what a Reply waits for before it completes the RPC: its own
+ * @rq2_sends: the Send, and a second Send for an RPC that is sent again: the
+ *	first may not be retired by then, if it was unsignaled
+ * @rq2_wr: work request of the Send
+ * @rq2_ep: endpoint it was last posted on (X6), or its Call came on (X7)
+ * @rq2_holds: events that a Reply waits for before it completes the RPC: its
  *	fence, and the end of a Send with mapped pages
- * @rq2_write_max: octets that the Write chunk of its Call offers, 0 without one
- * @rq2_reply_max: octets that the Reply chunk offers, likewise
- * @rq2_reply_needed: octets that it has to offer, the server has said; or 0
- * @rq2_release_pages: what xprt2_release_pages() stands for
- * @rq2_chunked: of a backward request with chunks, or pages, or NULL
- * @rq2_release_chunked: ends that with the request
- * @rq2_posts: of one with pages or chunks: chains that are posted, or are to be. The
- *	device may read the Reply's pages
- * @rq2_call_of: ep_serial of the connection whose xp_calls it is one of, or 0
+ * @rq2_write_max: bytes that the Write chunk of its Call offers, 0 without one
+ * @rq2_reply_max: bytes that the Reply chunk of its Call offers, 0 without one
+ * @rq2_reply_needed: bytes that the Reply chunk must offer, as reported by the
+ *	server; or 0
+ * @rq2_release_pages: function that xprt2_release_pages() replaces
+ * @rq2_chunked: state of a backward request with chunks or pages, or NULL
+ * @rq2_release_chunked: releases @rq2_chunked with the request
+ * @rq2_posts: chains of a request with pages or chunks that are posted, or
+ *	about to be. The device may read the Reply's pages
+ * @rq2_call_of: ep_serial of the connection whose xp_calls counts it, or 0
  * @rq2_inv_handle: handle that its Send invalidates, or 0
  * @rq2_answers: counted in xp_answers
- * @rq2_waits: since when it waits to be, in jiffies, or 0
+ * @rq2_waits: since when it waits to be counted, in jiffies, or 0
  * @rq2_dead: the RPC has ended without a Reply and the release path waits
  * @rq2_event: completed for that waiter: the Reply came, the Send or the
  *	LOCAL_INV is done, or the connection is lost
  * @rq2_late: the Reply came when the RPC had ended. This and the next are
- *	written under xp_req_lock; the send path clears it without. A store
- *	that is late makes a dead RPC not wait for its Reply, no more
- * @rq2_late_handle: handle that it invalidated, or 0
+ *	written under xp_req_lock; the send path clears it without the lock. The
+ *	only effect of a late store is that an aborted RPC does not wait for its
+ *	Reply
+ * @rq2_late_handle: handle that the Reply invalidated, or 0
  * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
- * @rq2_sge: its gather list; the first entry lies in @rq2_sendbuf
+ * @rq2_sge: gather list of the Send; the first entry lies in @rq2_sendbuf
  */
 struct xprt2_req {
 	struct rpc_rqst		rq2_slot;
@@ -257,8 +266,8 @@ static inline struct xprt2_req *xprt2_rqst_to_req(struct rpc_rqst *rqst)
 }
 
 /*
- * RPCSEC_GSS works on the octets of the RPC, so that none is placed directly
- * (E-26), and encodes its Call apart (X8).
+ * RPCSEC_GSS processes the bytes of an RPC, so no data is placed directly
+ * (E-26), and its Call is encoded in a separate buffer (X8).
  */
 static inline bool xprt2_touches_data(const struct rpc_rqst *rqst)
 {
@@ -266,7 +275,7 @@ static inline bool xprt2_touches_data(const struct rpc_rqst *rqst)
 			&rqst->rq_cred->cr_auth->au_flags);
 }
 
-/* The Send to be prepared, or the last that was posted */
+/* The Send being prepared, or the last one that was posted */
 static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
 {
 	return &req->rq2_sends[req->rq2_resent].se_post;
@@ -276,14 +285,15 @@ static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
  * struct xprt2_rep - a message of the server, and the Receive it is in
  * @rep_ep: endpoint it was received on
  * @rep_rqst: pinned request it answers
- * @rep_proc: what follows was read from the message by xprt2_handle_reply()
- * @rep_status: what the RPC ends with, when it is not a Reply that answers it;
- *	-EAGAIN when it is to be sent again
- * @rep_at: where the inline RPC Reply begins, in the first page of the Receive
- * @rep_paylen: its octets
- * @rep_written: octets that Write chunks brought
- * @rep_replylen: octets that the Reply chunk brought
- * @rep_recv: the Receive; last, for most of it is scatter entries
+ * @rep_proc: message type. xprt2_handle_reply() reads this and the next fields
+ *	from the message
+ * @rep_status: error that ends the RPC, when the message is no valid Reply;
+ *	-EAGAIN to send the Call again
+ * @rep_at: offset of the inline RPC Reply, in the first page of the Receive
+ * @rep_paylen: its length in bytes
+ * @rep_written: bytes that Write chunks brought
+ * @rep_replylen: bytes that the Reply chunk brought
+ * @rep_recv: the Receive; last, because most of it is scatter entries
  */
 struct xprt2_rep {
 	struct xprt2_ep		*rep_ep;
@@ -298,14 +308,14 @@ struct xprt2_rep {
 };
 
 /*
- * A connection's life:
+ * States of a connection:
  *
  *   CONNECTING --> READY --> LOST
  *       |                     ^
  *       +---------------------+
  *
- * The connect worker makes it READY. All other code can only move it to LOST, with
- * rpcrdma2_conn_lose().
+ * The connect worker makes it READY. All other code can only move it to LOST,
+ * with rpcrdma2_conn_lose().
  */
 enum xprt2_ep_state {
 	XPRT2_EP_CONNECTING,
@@ -314,60 +324,67 @@ enum xprt2_ep_state {
 };
 
 /**
- * struct xprt2_ep - one connection and all that lives and dies with it (X4)
+ * struct xprt2_ep - a connection, and the objects with its lifetime (X4)
  * @ep_conn: its verbs objects
- * @ep_xp: transport it serves
+ * @ep_xp: transport it belongs to
  * @ep_state: enum xprt2_ep_state
  * @ep_done: completed by the CM handler for the connect worker
- * @ep_status: what the CM handler found
+ * @ep_status: result of the step, from the CM handler
  * @ep_replied: it brought a good Reply. Receive CQ, and teardown
- * @ep_vers: RPC-over-RDMA version spoken
- * @ep_nego: how that is found out. Connect at first, then receive CQ and @ep_trial
- * @ep_complained: the log says that there is no common version
- * @ep_answer: the answer to the probe, once it is there
+ * @ep_vers: RPC-over-RDMA version in use
+ * @ep_nego: negotiation of the version. Connect at first, then receive CQ and
+ *	@ep_trial
+ * @ep_complained: the lack of a common version has been logged
+ * @ep_answer: the answer to the probe, once received
  * @ep_answered: completed then, and when the connection is lost
- * @ep_connprop_sent: the probe is on its way
+ * @ep_connprop_sent: the probe is being sent, or has been
  * @ep_connprop_xid: its xid
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
- * @ep_prop_mutex: guards @ep_ex, and the order of messages about it; see props.c
+ * @ep_prop_mutex: guards @ep_ex, and the order of property messages; see
+ *	props.c
  * @ep_ex: properties of both ends, for version 2
- * @ep_talk: says what has changed of the client
- * @ep_talking: something is to be said to the server, or waited for: so the receive
- *	CQ takes @ep_prop_mutex. Written under it
- * @ep_beside: that takes the place of a Call. Written under @ep_prop_mutex
- * @ep_max_reqs: most RPCs this connection can carry
+ * @ep_talk: sends changes of the client's properties
+ * @ep_talking: a property message is pending or awaited, so the receive CQ
+ *	takes @ep_prop_mutex. Written under it
+ * @ep_beside: a property message takes the credit of a Call. Written under
+ *	@ep_prop_mutex
+ * @ep_max_reqs: maximum number of RPCs outstanding
  * @ep_max_sge: gather entries of a Send
- * @ep_recv_size: octets that each Receive holds, or more: what the server is told
- * @ep_send_size: octets of the largest Send this end makes, whatever the server
- *	takes
+ * @ep_recv_size: bytes that each Receive holds at least; announced to the
+ *	server
+ * @ep_send_size: bytes of the largest Send this end makes, whatever the server
+ *	accepts
  * @ep_call_threshold: largest Send of this end (C-001). This and the next may
  *	change between any two messages (S15): written by the receive CQ once
  *	the version is settled, read anywhere
  * @ep_reply_threshold: largest Send the peer makes
- * @ep_serial: it is the transport's connection of that number, from 1
- * @ep_limits: what the server has announced, or refused to take more of. Written
- *	by the receive CQ; the send path may see some of it late
- * @ep_grant: RPCs the server allows; 0 until its first word. Written by the
+ * @ep_serial: number of this connection of the transport, from 1
+ * @ep_limits: limits the server has announced, or has enforced by an error.
+ *	Written by the receive CQ; the send path may see old values
+ * @ep_grant: RPCs the server allows; 0 before its first message. Written by the
  *	receive CQ, read anywhere
- * @ep_silent: an RPC that has ended waited for its Reply in vain, and nothing
- *	was received since. Set by the release path, cleared by the receive CQ
- * @ep_why: what version it speaks that for, a word or two; NULL before there is an
+ * @ep_silent: an aborted RPC waited for its Reply until the timeout, and
+ *	nothing was received since. Set by the release path, cleared by the
+ *	receive CQ
+ * @ep_why: reason for the version, a word or two; NULL before there is an
  *	answer. Written once the version is known, read anywhere
  * @ep_was_up: RPCs could be sent. Connect
- * @ep_short: the log says that it has too few regions. Connect, then the core's workqueue
- * @ep_recvs_posted: Receives the device has, until the connection is lost. Receive
- *	CQ only, once connected
- * @ep_calls: Calls that the server is granted. Written by connect, then by the receive CQ
+ * @ep_short: the shortage of regions has been logged. Connect, then the core's
+ *	workqueue
+ * @ep_recvs_posted: Receives the device has, until the connection is lost.
+ *	Receive CQ only, once connected
+ * @ep_calls: Calls that the server is granted. Written by connect, then by the
+ *	receive CQ
  * @ep_recv_batch: Receives posted at once
- * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when these can
- *	have no chunks
+ * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when
+ *	backward Calls cannot have chunks
  * @ep_chunk_units: entries of the Send Queue for such chains
- * @ep_chunk_work: moves their chunks; see backchannel.c
+ * @ep_chunk_work: transfers the chunks of backward Calls; see backchannel.c
  * @ep_chunk_lock: guards the next two
- * @ep_chunked: what waits for that
- * @ep_chunk_off: it is over
- * @ep_msg: message under inspection. Receive CQ only
+ * @ep_chunked: backward Calls and Replies that wait for @ep_chunk_work
+ * @ep_chunk_off: @ep_chunk_work is not queued any more
+ * @ep_msg: message being processed. Receive CQ only
  */
 struct xprt2_ep {
 	struct rpcrdma2_conn	ep_conn;
@@ -424,50 +441,58 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
 
 /**
  * struct xprt2_xprt - a transport: the client's end of one connection
- * @xp_xprt: what the RPC layer sees
+ * @xp_xprt: the RPC layer's part
  * @xp_ep: the connection, or NULL; changed with XPRT_LOCKED held
  * @xp_connect_work: connect worker
  * @xp_past: how the last connection went, if it is over. Connect
- * @xp_timed_out: an RPC's timeout ends the connection. Set by ->timer, cleared by connect
+ * @xp_timed_out: an RPC's timeout ends the connection. Set by ->timer, cleared
+ *	by connect
  * @xp_serial: connections begun so far. Connect worker, under xp_req_lock
- * @xp_tried: when the last attempt to make one began, in jiffies. Connect
+ * @xp_tried: when the last attempt to connect began, in jiffies. Connect
  * @xp_end: how the last connection ended. Written by teardown, read anywhere
- * @xp_error: why the last attempt to connect failed, or 0 when it did not; and
- * @xp_error_at: when, in seconds since boot. Written by connect, read anywhere
- * @xp_told: error that the log has told about since the last connection. Connect
- * @xp_probes: connections spent on probing since a version was settled or tried, within
- *	XPRT2_MEMORY_TIME. Connect
+ * @xp_error: error of the last attempt to connect, or 0; and
+ * @xp_error_at: its time, in seconds since boot. Written by connect, read
+ *	anywhere
+ * @xp_told: last error that was logged since the last connection. Connect
+ * @xp_probes: connections spent on probing since a version was settled or
+ *	tried, within XPRT2_MEMORY_TIME. Connect
  * @xp_probed: when the first of them was over, in jiffies. Connect
  * @xp_busy: RPCs wait since the last connection ended. Connect
- * @xp_plain: the next probe is to have no experimental properties
- * @xp_try_one: the next connection is to be made in version 1, for this answer; or NULL
- * @xp_note_end: when neither of these two counts any more, in jiffies
- * @xp_refused: versions in which RPCs were refused since the last Reply, a bit each
- * @xp_no_version: no version is common: the next attempt to connect ends with that
- * @xp_timeout: replaces the default when the mount asks for shorter ones
+ * @xp_plain: the next probe has no experimental properties
+ * @xp_try_one: the next connection uses version 1, because of this answer; or
+ *	NULL
+ * @xp_note_end: when these two expire, in jiffies
+ * @xp_refused: versions in which RPCs were refused since the last Reply, a bit
+ *	each
+ * @xp_no_version: there is no common version: the next attempt to connect fails
+ * @xp_timeout: replaces the default when the mount sets shorter timeouts
  * @xp_hdr: header being marshalled. Send path only
- * @xp_fence_mutex: the release path posts a dead RPC's LOCAL_INV under it, and
- *	strips its request; teardown strips all requests under it. No wait for
- *	the peer happens under it
- * @xp_backward_wanted: Calls that the server is to be granted
- * @xp_backward_credits: likewise, if the device of this connection, or the last, has
- *	queues for so many (B-04). Written by connect before there are any
- * @xp_answers: backward requests whose Reply is being sent, or is not known to be sent
- * @xp_reply_waits: a backward Reply may sleep that could be sent; see xprt2_release()
- * @xp_backward_max: octets of an inline backward RPC message, or 0 at first
- * @xp_serves: the upper layer's service for callbacks is up: see xprt2_bc_num_slots().
- *	Under bc_pa_lock
- * @xp_kept: credits of RPCs that are over, and may not be for the server. Under
- *	transport_lock
- * @xp_req_lock: guards the next four, every rq2_device and every rq2_late.
- *	It is taken inside any other lock
- * @xp_calls: Calls of the server on this connection that no answer was posted to
- * @xp_forward: requests of the client's Calls
- * @xp_backward: requests of the server's
- * @xp_all_reqs: all of both
+ * @xp_fence_mutex: held by the release path to post the LOCAL_INV of an aborted
+ *	RPC and to force-release its regions, and by teardown to force-release
+ *	all regions. Never held while waiting for the peer
+ * @xp_backward_wanted: Calls that the client intends to grant the server
+ * @xp_backward_credits: Calls that it can grant: fewer when the device of this
+ *	connection, or the last, has too small queues (B-04). Written by connect
+ *	before there are any Calls
+ * @xp_answers: backward requests whose Reply is being sent, or is not known to
+ *	be sent
+ * @xp_reply_waits: a backward Reply that could be sent may be asleep; see
+ *	xprt2_release()
+ * @xp_backward_max: bytes of an inline backward RPC message, or 0 at first
+ * @xp_serves: the upper layer's callback service is up: see
+ *	xprt2_bc_num_slots(). Under bc_pa_lock
+ * @xp_kept: credits kept for aborted RPCs that the server may still process.
+ *	Under transport_lock
+ * @xp_req_lock: guards the next four, every rq2_device and every rq2_late. It
+ *	is taken inside any other lock
+ * @xp_calls: Calls of the server on this connection that no answer was posted
+ *	to
+ * @xp_forward: requests for the client's Calls
+ * @xp_backward: requests for the server's Calls and other messages
+ * @xp_all_reqs: all requests of both pools
  * @xp_rpool: Receives, each with a struct xprt2_rep around it
  * @xp_stats: figures for mountstats
- * @xp_called: what there was of backward Calls
+ * @xp_called: counters of backward Calls
  * @xp_listed: on the list of all transports
  */
 struct xprt2_xprt {
