@@ -897,8 +897,8 @@ static void xprt2_bc_drop_call(struct rpc_rqst *rqst)
  * @xprt: transport
  * @max_reqs: as in xprt2_bc_setup(), or more
  *
- * When the last upper layer ends, the service may go away: it gets no Call from
- * now on, and Calls that it has not looked at are taken back. They would wait
+ * When the last upper layer ends, the service may go away. It gets no further
+ * Calls, and Calls that it has not looked at are retracted: they would wait
  * forever, and hold the transport.
  *
  * Context: sleeps.

@@ -32,9 +32,9 @@ enum {
 
 /*
  * Backward requests that @credits Calls need. This includes Replies and errors
- * whose Send has not completed yet, and requests that service threads still
- * hold: the server counts neither as outstanding. One more request is reserved
- * for errors: see xprt2_pool_pop().
+ * whose Send is not known to be complete, and requests that service threads
+ * still hold: the server counts neither as outstanding. A further request is
+ * reserved for errors: see xprt2_pool_pop().
  */
 static inline unsigned int xprt2_backward_reqs(unsigned int credits)
 {

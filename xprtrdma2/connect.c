@@ -185,9 +185,9 @@ static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 /*
  * Send Queue entries for two of the longest chains of backward Calls with
  * chunks, beside those for Calls of the client. A device with too few entries
- * gets no such chunks, nor does iWARP: there RDMA Reads go into regions that
- * the server may write to, and that are not invalidated before they are used
- * again (X2).
+ * gets no such chunks, nor does an iWARP device: there RDMA Reads go into
+ * regions that the server may write to, and that are not invalidated before
+ * they are used again (X2).
  */
 static unsigned int xprt2_ep_size_backward(struct xprt2_ep *ep,
 					   unsigned int room,

@@ -120,10 +120,10 @@ void xprt2_credit_answered(struct xprt2_xprt *xp)
  *
  * Receives are posted by watermark, which is the sum of the RPCs that may be
  * outstanding, the Calls that the server may make, and a reserve for control
- * messages. Whenever fewer are posted, a batch goes in with one doorbell. That
- * happens before a Reply completes its RPC, so the next Call always finds a
- * Receive for its Reply (E-16). When memory is short, the window shrinks to the
- * posted Receives; the connection and the server's grant stay.
+ * messages. Whenever fewer are posted, a batch goes in with one doorbell,
+ * before a Reply completes its RPC. So the next Call always finds a Receive for
+ * its Reply (E-16). When memory is short, the window shrinks to the posted
+ * Receives; the connection and the server's grant stay.
  */
 
 /**
@@ -139,7 +139,7 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
 
 	rpcrdma2_rpool_init(rp);
 	/*
-	 * Each connection sets its own size. The pages of a Receive are not
+	 * The size is set for each connection. The pages of a Receive are not
 	 * contiguous, because the receive CQ, which may not sleep, allocates
 	 * them too.
 	 */

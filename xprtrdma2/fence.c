@@ -213,9 +213,9 @@ static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
  * @msg: message for which no RPC waits
  *
  * The server has finished with the RPC's memory, and may have invalidated a
- * region of it: the address of the region has the RPC's xid. If the RPC waits
- * in xprt2_fence_wait(), or is about to, it is woken. If it is about to give up
- * its credit, it need not keep it: xprt2_keep_credit().
+ * region of it: the address of the region has the RPC's xid. An RPC that waits
+ * in xprt2_fence_wait(), or is about to, is woken. An RPC that is about to give
+ * up its credit need not keep it: xprt2_keep_credit().
  *
  * Context: receive CQ.
  * Return: false when there is no such RPC, or the handle is of another RPC
@@ -319,7 +319,9 @@ static void xprt2_dead_await_server(struct xprt2_xprt *xp,
 		xprt2_count(dead_unanswered);
 }
 
-/* Return: 0 when a LOCAL_INV was posted and will complete. Under xp_fence_mutex */
+/*
+ * Return: 0 when a LOCAL_INV was posted and will complete. Under xp_fence_mutex
+ */
 static int xprt2_fence_post_all(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	u32 handle;
@@ -351,7 +353,8 @@ static void xprt2_dead_strip(struct xprt2_ep *ep, struct xprt2_req *req)
 
 /*
  * Wait for the server if necessary, then fence the live regions. When that
- * fails, or a Send of the request is stuck, force-release the regions.
+ * fails, or a Send of the request is stuck, lose the connection and
+ * force-release the regions.
  */
 static void xprt2_dead_revoke(struct xprt2_req *req, bool wait)
 {
@@ -383,15 +386,15 @@ static void xprt2_dead_revoke(struct xprt2_req *req, bool wait)
  * xprt2_fence_wait - revoke the memory of an RPC that got no Reply
  * @req: request that the RPC layer is about to release
  *
- * The RPC was killed, or timed out, and the server may still use its memory. To
- * invalidate a region under the server's RDMA costs the connection; so does a
- * Reply that invalidates a region which is invalid already. The Reply is nearly
- * always a few milliseconds away: wait for it, then fence the regions that are
- * left. The wait for a silent server ends after XPRT2_ANSWER_TIMEOUT and is not
- * repeated until the server sends something, because it blocks tasks of the RPC
- * layer's workqueue, of which all mounts share a few hundred. When the Send is
- * incomplete by then, or the fence takes longer than XPRT2_FENCE_TIMEOUT, the
- * connection is closed.
+ * The RPC was killed, or timed out, and the server may still use its memory.
+ * Invalidating a region during the server's RDMA costs the connection; so does
+ * a Reply that invalidates a region which is invalid already. The Reply is
+ * nearly always a few milliseconds away: wait for it, then fence the regions
+ * that are left. The wait for a silent server ends after XPRT2_ANSWER_TIMEOUT
+ * and is not repeated until the server sends something, because it blocks tasks
+ * of the RPC layer's workqueue, of which all mounts share a few hundred. When
+ * the Send is incomplete by then, or the fence takes longer than
+ * XPRT2_FENCE_TIMEOUT, the connection is closed.
  *
  * xprt2_answer_dead(), the send CQ, the loss of the connection and teardown
  * complete rq2_event. No Reply handler works on @req, because the RPC layer has

@@ -4,7 +4,7 @@
  *
  * A property of the server limits the messages that are marshalled from then
  * on, whatever message announces it, at any time (S30). Properties of both ends
- * last as long as the connection (S19), but may change meanwhile.
+ * have the lifetime of the connection (S19), but may change meanwhile.
  *
  * ep_prop_mutex guards ep_ex. The receive CQ holds it for a message other than
  * MSG or NOMSG, and for all messages while a property message is pending or
@@ -132,7 +132,7 @@ static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 /**
  * xprt2_send_connprop - announce the client's properties, once per connection
  * @ep: endpoint
- * @h: header to work with
+ * @h: buffer for the header
  *
  * S37: without the experimental properties where the server may know their ids
  * as those of another extension.

@@ -301,8 +301,8 @@ static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 
 /*
  * While the server processes an aborted RPC, the Call also holds a Receive of
- * the server. Where memory of the RPC is in use, xprt2_buf_free() handles the
- * credit (E-16).
+ * the server, so its credit is kept (E-16). If memory of the RPC is still in
+ * use, xprt2_buf_free() does that.
  */
 static void xprt2_release_request(struct rpc_task *task)
 {

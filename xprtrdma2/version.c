@@ -247,7 +247,7 @@ static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
 }
 
 /*
- * Look a server of version 1 up. The transport that finds the entry expired
+ * Look up a server of version 1. The transport that finds the entry expired
  * probes the server.
  *
  * Return: the answer that led to version 1; or NULL, and @had_one is set when
@@ -496,7 +496,7 @@ static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
 
 /*
  * Carry out a move on a connection that carries RPCs. If the connection is
- * given up, they are sent again on the next one. If no version is left, the
+ * given up, its RPCs are sent again on the next one. If no version is left, the
  * refused RPC ends; if it is not known which RPC was refused, the next attempt
  * to connect fails. A settled connection stays for the RPCs that were not
  * refused.
@@ -556,6 +556,8 @@ void xprt2_trial_timeout(struct work_struct *work)
 /**
  * xprt2_loss_tells - take the loss of a connection as the answer to a trial
  * @ep: endpoint that its peer or the network gave up
+ *
+ * A loss that the server did not cause is no answer.
  */
 void xprt2_loss_tells(struct xprt2_ep *ep)
 {

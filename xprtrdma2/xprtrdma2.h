@@ -42,7 +42,8 @@
  *	which excludes the send path (checked in xprt2_send_backward()), and
  *	wakes the Replies that wait to be sent (xprt2_reserve()). The request
  *	of a Reply holds a reference of the transport from
- *	xprt2_bc_accept_call() to xprt2_bc_free_rqst(), and its Receive as in X1.
+ *	xprt2_bc_accept_call() to xprt2_bc_free_rqst(), and its Receive as in
+ *	X1.
  *   X8 Data of an RPCSEC_GSS Call that the device may read is encrypted if
  *	the Call requires it. Such a Call is encoded in rq2_plainbuf, at first
  *	in plain text; no work request and no region refers to that buffer. The
@@ -166,9 +167,8 @@ struct xprt2_send {
  *	the Call cannot be sent; -EAGAIN to send it again; 0 otherwise. Set
  *	under the transport's queue_lock. xprt2_begin_again(), which has the RPC
  *	to itself, resets -EAGAIN
- * @rq2_refused: ep_serial of the connection on which it was refused and is to be
- *	sent again, or 0. Set while a Reply owns the request, read by the send
- *	path
+ * @rq2_refused: ep_serial of the connection whose error caused the resend, or
+ *	0. Set while a Reply owns the request, read by the send path
  * @rq2_resent: it is sent again on the connection that refused it (S45). Send
  *	path, and completion of the Send
  * @rq2_sendbuf: XPRT2_HEADROOM bytes, then the RPC message
