@@ -40,11 +40,11 @@ if ($mode eq 'commands') {
 
 	open(my $readme, '<', $what) or die "$what: $!\n";
 	while (<$readme>) {
-		$section = $1 if /^(On a real machine|What is here)$/;
+		$section = $1 if /^(On a real machine|Read on)$/;
 		next unless $section eq 'On a real machine' && /^    (\S.*)/;
 		my $line = join(' ', split(' ', $1));
 
-		# What is read there, and what a kernel of today needs once
+		# Lines that the server prints
 		next if $lines{$line} || $line =~ /^peer=/;
 		print "$what: not in the guide: $line\n";
 		$bad = 1;
