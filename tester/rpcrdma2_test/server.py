@@ -20,7 +20,7 @@ from .endpoint import Endpoint, Listener, Lost, PrivateData
 from .registry import Failure, NotApplicable, check
 from .settings import Settings
 from .waits import scaled, until
-from .wire import BRS, RBSIZ, Prop, Rpc
+from .wire import BRS, RBSIZ, Prop, Rpc, u32
 
 PATIENCE = 10
 SILENCE = 0.1
@@ -419,7 +419,7 @@ class Server:
             if got is None:
                 return
             check(isinstance(got.message, Rpc) and
-                  got.message.xid not in [m.xid for m in messages],
+                  u32(got.message.xid) not in [m.encode()[:4] for m in messages],
                   f'an answer that must not be: {got.message}')
             self.answer(got.message)
 

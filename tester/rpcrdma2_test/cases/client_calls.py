@@ -47,6 +47,9 @@ def positions(t):
         check((0 in at) == (call.proc == NOMSG), f'{call}')
         check(call.proc == NOMSG or all(p <= len(call.body) for p in at), f'{call}')
         check(all(s.length for _, s in call.reads), f'empty segments: {call}')
+        # What NFSv3 has in a Read chunk comes last
+        check(call.proc == NOMSG or not at or at[-1] == len(call.body),
+              f'inline behind a chunk: {call}')
 
 
 @case('C-001 C-029 E-13 E-29', plays='server')
@@ -143,6 +146,7 @@ def under_way(t):
         except Lost:
             return
         if got is not None and isinstance(got.message, Rpc):
+            check(got.message.number not in [c.number for c in waiting], 'an xid twice')
             waiting.append(got.message)
             yield waiting
         elif got is None and waiting:
@@ -229,12 +233,30 @@ def handles_die_with_their_rpc(t):
     t.serve(lambda c: c.number != old.number)
     segment = [*[s for _, s in old.reads], *[s for c in old.writes for s in c],
                *(old.reply or ())][0]
+    is_dead(t, segment, bool(old.reads))
+
+
+def is_dead(t, segment, read):
+    """The handle can not be used, which ends the connection."""
     region = t.endpoint.region(4)
     try:
-        t.endpoint.rdma(region, 4, segment.handle, segment.offset, bool(old.reads))
+        t.endpoint.rdma(region, 4, segment.handle, segment.offset, read)
     except Lost:
         return
     check(False, f'the handle {segment.handle:#x} of a finished RPC can be used')
+
+
+@case('E-27 C-006', plays='server')
+def invalidation_of_one_handle(t):
+    """When the server invalidates one handle of an RPC the others die as well"""
+    t.negotiate()
+    old = t.serve(lambda c: c.inv_handle and not c.writes and len(c.reply or ()) > 1)
+    if old is None:
+        raise NotApplicable('the command sends no Call with several handles')
+    body = t.ask_backend(t.contents(old))
+    t.send(Rpc(old.number, body, 2, t.grant, direction=wire.REPLY), invalidate=old.inv_handle)
+    t.serve(lambda c: c.number != old.number)
+    is_dead(t, next(s for s in old.reply if s.handle != old.inv_handle), False)
 
 
 @case('C-006', plays='server')

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from .. import rpc, wire
 from ..endpoint import Lost
 from ..registry import Failure, NotApplicable, case, check
-from ..wire import NOMSG, Error, Option, Prop, Properties, Rpc, Segment
+from ..wire import NOMSG, Error, Option, Prop, Properties, Rpc, Segment, u32
 
 
 def refuse(t, wanted, code, *arguments):
@@ -152,6 +152,16 @@ def nomsg_without_a_reply_chunk(t):
 def foreign_reply_chunk(t):
     """A Reply chunk that was not offered ends its RPC"""
     bad_reply(t, lambda good: good.but(proc=NOMSG, body=b'', reply=(Segment(7, 4096),)))
+
+
+@case('E-20 C-066', plays='server')
+def reply_with_another_xid(t):
+    """A Reply with an xid that is no RPC's, in which a MKDIR fails, does not end the MKDIR"""
+    t.negotiate()
+    call, xid = t.serve_until(rpc.MKDIR), t.xid()
+    t.send(Rpc(xid, rpc.reply(xid, u32(5, 0, 0)), 2, t.grant, direction=wire.REPLY),
+           Rpc(call.number, t.ask_backend(call.body), 2, t.grant, direction=wire.REPLY))
+    t.succeeds()
 
 
 @case('C-013 C-066 B-02 S06', plays='server')
