@@ -278,14 +278,18 @@ tester_of_clients()
 		"${required[@]}" "$addr4" "$@" || failed=1
 }
 
-# All modules but those that the groups negotiate, properties and hostile have
+# Modules whose client is the one of kunit/echo, or does one action at a time
+echo_clients='client_called client_chunks'
+by_actions='client_hours client_killed client_overheard client_recalls client_storms'
+
+# All modules but these and those that the groups negotiate, properties and hostile have
 cases_of_clients()
 {
 	local module
 
 	for module in "$VM_TOP"/tester/rpcrdma2_test/cases/client_*.py; do
 		module=$(basename "$module" .py)
-		case " $negotiation client_properties $hostilities " in
+		case " $negotiation client_properties $hostilities $echo_clients $by_actions " in
 		*" $module "*) ;;
 		*)	echo "$module" ;;
 		esac
