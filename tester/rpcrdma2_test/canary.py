@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Whether the cases can fail. Each one that is named in faults.py has to pass with a server
-that has no fault, and to fail with a fault that it is about.
+that has no fault, and to fail with a fault that it is about; so has each one that is named
+in visitors.py with a client.
 """
 
 import contextlib
+import dataclasses
+import itertools
+import shlex
+import sys
 import tempfile
 import threading
 import traceback
 
-from . import report
+from . import report, visitor
 from .client import Client
 from .faults import FAULTS
 from .flawed import Peer
 from .registry import Case, Failure
+from .server import Server
+from .visitors import Visitor
+
+PORTS = itertools.count(1)      # one for each visit: a request for a connection may be late
 
 
 @contextlib.contextmanager
@@ -38,29 +47,49 @@ def served(kind, trigger):
         peer.close()
 
 
-def results_of(kind, cases, trigger, target, run):
+def of_server(kind, cases, trigger, target, run):
     """How the cases end with such a server; and why not, if it has not worked to the end"""
     with served(kind, trigger) as died:
         results = [run(case, Client(target, case.version)) for case in cases]
     return results, ' '.join(died)
 
 
-def judged(name, results, died, fail):
+def of_client(kind, cases, trigger, target, run):
+    """The same with such a client, which is a process for each case"""
+    with tempfile.NamedTemporaryFile('r', encoding='utf-8') as died:
+        words = [kind.__name__, target.host, target.root.hex(), died.name]
+        command = f'exec {shlex.join([sys.argv[0], "--visit", *words])} "$PORT"'
+        results = [run(case, Server(dataclasses.replace(
+            trigger, command=command, case=case.name, port=trigger.port + next(PORTS))))
+                   for case in cases]
+        return results, died.read()
+
+
+def visit(name, host, root, path, port):
+    """The status of such a process"""
+    kind = next(k for k in [Visitor, *FAULTS] if k.__name__ == name)
+    return visitor.main(kind, host, port, root, path)
+
+
+def judged(name, results, died, fault):
     """
     One result of all of these: with a fault they fail, not by one of the tester, nor for
-    want of a connection.
+    want of a connection if that is not the fault.
     """
-    others = [r for r in results if r.status != (report.FAILED if fail else report.PASSED) or
-              fail and (not r.why.startswith('line ') or '[Errno' in r.why)]
+    def fails(result):
+        return (result.status == report.FAILED and result.why.startswith('line ') and
+                (fault.loses or not result.lost))
+
+    others = [r for r in results if not (fails(r) if fault else r.status == report.PASSED)]
     why = died or '; '.join(f'{r.case.name}: {r.status}: {r.why}' for r in others or results)
     if not died and not others:
-        name = f'{name}: {len(results)} cases {"fail as they must" if fail else "pass"}'
+        name = f'{name}: {len(results)} cases {"fail as they must" if fault else "pass"}'
     return report.Result(Case(name, (), '', None, 'client', 2, ()),
                          report.FAILED if died or others else report.PASSED, why)
 
 
 def main(cases, words, trigger, target, form, run):
-    """One result for the server without a fault, and one for each fault"""
+    """One result for each peer without a fault, and one for each fault"""
     unknown = set(words) - {k.__name__ for k in FAULTS}
     if unknown:
         raise Failure(f'no fault is called {" or ".join(unknown)}')
@@ -68,23 +97,28 @@ def main(cases, words, trigger, target, form, run):
     gone = set().union(*(k.cases for k in FAULTS)) - {c.name for c in cases}
     if gone:
         raise Failure(f'no case is called {" or ".join(sorted(gone))}')
-    if not target.export:
-        cases = [c for c in cases if 'export' not in c.needs]
+    if not target.export:       # clients have files, always
+        cases = [c for c in cases if 'export' not in c.needs and c.plays == 'client']
     lists = {k: [c for c in cases if c.name in k.cases] for k in kinds}
-    kinds = [k for k in kinds if lists[k]]
-    wanted = {c.name for k in kinds for c in lists[k]}
+    for base in (Peer, Visitor):
+        of_it = [k for k in kinds if issubclass(k, Visitor) == (base is Visitor) and lists[k]]
+        wanted = {c.name for k in of_it for c in lists[k]}
+        if wanted:
+            lists[base] = [c for c in cases if c.name in wanted]
+    kinds = sorted((k for k in (Peer, Visitor, *FAULTS) if lists.get(k)),
+                   key=lambda k: issubclass(k, Visitor))
     with tempfile.TemporaryDirectory() as folder:
         Peer.settings_in = folder
         target.setter = f'echo "$VALUE" >"{folder}/$SETTING"'
         with served(Peer, trigger):
             target.survey()
-        form.begin([Peer, *kinds])
+        form.begin(kinds)
         found = []
-        for kind in [Peer, *kinds]:
-            of_it = lists.get(kind) or [c for c in cases if c.name in wanted]
-            name = f'{kind.__name__}: {kind.__doc__}' if kind in lists else 'no fault'
-            found.append(judged(name, *results_of(kind, of_it, trigger, target, run),
-                                kind in lists))
+        for kind in kinds:
+            fault = kind if kind in FAULTS else None
+            play = of_client if issubclass(kind, Visitor) else of_server
+            name = f'{kind.__name__}: {kind.__doc__}' if fault else f'{kind.plays} without a fault'
+            found.append(judged(name, *play(kind, lists[kind], trigger, target, run), fault))
             form.add(found[-1])
     form.end(found)
     return found

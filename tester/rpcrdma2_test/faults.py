@@ -296,6 +296,7 @@ class PropertyTwice(Peer):
 @fault('properties.messages_as_long_as_a_receive options.option_of_several_pages')
 class AnnouncesMore(Peer):
     """the Receives are half of what CONNPROP has"""
+    loses = True
 
     def properties(self):
         return [Prop(wire.RBSIZ, 2 * self.receive_size), Prop(wire.BRS, wire.BRS_INLINE)]
@@ -337,6 +338,7 @@ class LosesWishes(Spoiler):
        'properties.a_rejected_wish_leaves_the_receives asked.what_is_announced_is_in_force')
 class GrantsWishes(Peer):
     """each wish is done"""
+    loses = True
 
     def wishes(self, props):
         return set(range(len(props))), set()
@@ -475,6 +477,7 @@ class AnotherLimit(WrongError):
        'limits.too_many_segments_of_a_write_chunk limits.too_many_segments_of_a_read_chunk')
 class LowerLimit(AnotherLimit):
     """codes 4 to 6 name one less than the server takes"""
+    loses = True
 
     @staticmethod
     def fields(message):
@@ -573,6 +576,7 @@ class TakesImmediates(Peer):
 @fault('lost.an_rdma_read_is_refused lost.an_rdma_write_is_refused lost.a_send_is_refused')
 class CostsForEver(Peer):
     """a Call that has cost two connections may cost a third one"""
+    loses = True
 
     def to_call(self, call):
         self.costs.clear()

@@ -53,6 +53,8 @@ class Peer(Speaker):
     receive_size = 16384
     idle = 10                   # without a message, and the connection is ended
     private = PrivateData(1, 4096, 4096)
+    plays = 'server'
+    loses = False               # a fault that is the loss of connections
     settings_in = None          # a folder with a file for each setting of this server
 
     def __init__(self, trigger):

@@ -56,8 +56,10 @@ def arguments():
     parser.add_argument('--settings', action='store_true',
                         help='print the settings that --set has to know')
     parser.add_argument('--faults', action='store_true',
-                        help='be a server with one fault after another, too: cases have to '
-                        'fail, and pass without a fault; the words are names of faults')
+                        help='be a server, and then a client, with one fault after another, '
+                        'too: cases have to fail, and pass without a fault; the words are '
+                        'names of faults')
+    parser.add_argument('--visit', nargs=5, help=argparse.SUPPRESS)
     parser.add_argument('--self-test', action='store_true',
                         help='test the library of messages, without a network')
     form = parser.add_mutually_exclusive_group()
@@ -103,7 +105,7 @@ def print_settings():
 def run(case, talk):
     """The result of one case; talk is what it talks by."""
     begin = time.monotonic()
-    status, why = report.PASSED, ''
+    status, why, lost = report.PASSED, '', False
     try:
         case.function(talk)
     except registry.NotApplicable as reason:
@@ -112,6 +114,7 @@ def run(case, talk):
         where = traceback.extract_tb(reason.__traceback__)
         line = next((f.lineno for f in where if '/cases/' in f.filename), 0)
         status, why = report.FAILED, f'line {line}: {reason}'
+        lost = isinstance(reason, (Lost, OSError))
     except Exception as reason:         # the tester's own fault is no pass
         where = traceback.extract_tb(reason.__traceback__)[-1]
         status = report.FAILED
@@ -120,7 +123,7 @@ def run(case, talk):
         talk.clean_up()
         if not case.kept or status != report.PASSED:
             talk.close()
-    return report.Result(case, status, str(why), time.monotonic() - begin)
+    return report.Result(case, status, str(why), time.monotonic() - begin, lost)
 
 
 def why_not(case, target):
@@ -218,6 +221,8 @@ def main():
     options = parser.parse_args()
     if options.self_test:
         return selftest.main()
+    if options.visit:
+        return canary.visit(*options.visit)
     waits.FACTOR = options.wait
     cases = registry.load()
     if options.list:

@@ -15,6 +15,7 @@ class Result:
     status: str
     why: str = ''
     seconds: float = 0.0
+    lost: bool = False      # failed for want of a connection
 
 
 def by_requirement(results):
