@@ -65,7 +65,18 @@ class WrongError(Spoiler):
 
 @fault('versions.answer_in_version_one versions.answer_in_version_two',
        'versions.first_message_is_a_call chunks.call_in_memory',
-       'silence.error_with_the_xid_of_a_call credits.answers_are_for_their_calls')
+       'silence.error_with_the_xid_of_a_call credits.answers_are_for_their_calls',
+       'chunks.only_data_go_in_write_chunks',
+       'connection.invalidation_when_both_flags_are_set',
+       'connection.memory_that_is_not_there',
+       'connection.private_data_mean_nothing_in_version_two',
+       'credits.an_answer_that_finds_no_receive',
+       'credits.an_answer_that_finds_no_receive_in_version_one',
+       'invalidation.handle_of_a_read_chunk invalidation.handle_of_a_reply_chunk',
+       'invalidation.handle_of_a_write_chunk layout.gss_behind_a_chunk',
+       'layout.gss_behind_a_chunk_in_version_one layout.gss_inline',
+       'layout.gss_inline_in_version_one',
+       'lost.a_message_that_is_too_long')
 class AnotherXid(Spoiler):
     """a Reply has the xid of another Call"""
 
@@ -114,7 +125,7 @@ class AnotherRange(WrongError):
 
 
 @fault('versions.short_messages headers.version_one_short_messages',
-       'credits.refused_messages_use_up_nothing')
+       'credits.refused_messages_use_up_nothing versions.short_messages_use_up_nothing')
 class AnswersShort(Peer):
     """less than 16 octets get an error, and errors more than there is room for"""
     refused = 0
@@ -170,7 +181,11 @@ class AnyDiscriminator(Peer):
        'headers.message_without_a_payload headers.position_zero_in_a_msg',
        'headers.nomsg_without_position_zero chunks.misaligned_position',
        'chunks.positions_in_the_rpc_header options.option_cut_short',
-       'properties.property_past_the_end properties.properties_cut_short')
+       'properties.property_past_the_end properties.properties_cut_short',
+       'chunks.a_refused_write_changes_nothing',
+       'chunks.a_refused_write_changes_nothing_version_one',
+       'headers.headers_cut_within_a_word layout.rpc_header_in_a_chunk',
+       'layout.rpc_header_in_a_chunk_in_version_one properties.counts_of_properties')
 class AnythingGoes(Peer):
     """whatever is malformed gets a Reply"""
 
@@ -207,7 +222,7 @@ class RefusesRpcs(Peer):
 @fault('silence.reply_to_nothing silence.bad_replies silence.errors_are_not_answered',
        'silence.resprop_to_nothing silence.bad_resprop silence.option_in_a_reply',
        'headers.reply_with_a_call headers.version_one_silence headers.done',
-       'pinned.answers_in_a_version_that_is_off')
+       'pinned.answers_in_a_version_that_is_off silence.reply_with_the_xid_of_a_call')
 class AnswersAnswers(Peer):
     """an error for what gets no answer"""
 
@@ -230,8 +245,11 @@ class AnswersProperties(Peer):
         return found or [(wire.connprop(message.xid), 0)]
 
 
-@fault('versions.first_connprop credits.all_that_is_granted chunks.many_read_segments_at_once',
-       'credits.all_that_is_granted_in_version_one properties.wish_with_the_xid_of_a_call')
+@fault('versions.first_connprop credits.all_that_is_granted',
+       'chunks.many_read_segments_at_once credits.all_that_is_granted_in_version_one',
+       'properties.wish_with_the_xid_of_a_call asked.frozen asked.not_announced',
+       'properties.several_wishes_at_once properties.rbsiz_that_is_large',
+       'properties.any_readiness_for_callbacks versions.four_thousand_and_ninety_six')
 class AnswersTwice(Peer):
     """each answer comes twice"""
 
@@ -242,7 +260,7 @@ class AnswersTwice(Peer):
 # Credits
 
 @fault('credits.request_for_no_credit credits.request_for_no_credit_in_version_one',
-       'versions.first_connprop')
+       'versions.first_connprop properties.bitmaps_of_any_length')
 class GrantsWhatIsAsked(Peer):
     """the grant is what the message asks for, and none is granted to CONNPROP"""
 
@@ -293,7 +311,8 @@ class PropertyTwice(Peer):
         return super().properties() + [Prop(wire.BRS, wire.BRS_INLINE)]
 
 
-@fault('properties.messages_as_long_as_a_receive options.option_of_several_pages')
+@fault('properties.messages_as_long_as_a_receive options.option_of_several_pages',
+       'properties.unknown_property_of_several_pages')
 class AnnouncesMore(Peer):
     """the Receives are half of what CONNPROP has"""
     loses = True
@@ -322,7 +341,9 @@ class AnyValue(Peer):
         return rpc.number_at(prop.data.ljust(4, b'\0'), 0)
 
 
-@fault('properties.wishes_are_answered properties.unknown_wishes properties.many_wishes')
+@fault('properties.wishes_are_answered properties.unknown_wishes properties.many_wishes',
+       'properties.a_wish_changes_nothing_of_the_other_side',
+       'properties.wishes_before_connprop properties.wishes_for_a_small_size')
 class LosesWishes(Spoiler):
     """the first wish is in none of the three sets"""
 
@@ -371,7 +392,8 @@ class ShortSends(Peer):
 
 @fault('chunks.unused_write_chunks chunks.unused_write_chunks_version_one',
        'chunks.write_chunk_without_segments limits.as_many_write_chunks_as_there_may_be',
-       'limits.as_many_segments_as_there_may_be')
+       'limits.as_many_segments_as_there_may_be chunks.largest_payload',
+       'chunks.write_chunk_and_an_error_of_nfs')
 class LosesWriteList(Spoiler):
     """a Reply has no Write list"""
 
@@ -412,7 +434,9 @@ class AnotherLength(Peer):
 
 
 @fault('chunks.write_chunk chunks.write_chunk_version_one invalidation.after_the_data',
-       'chunks.reply_chunk_is_needed chunks.reply_chunk_of_version_one chunks.no_padding')
+       'chunks.reply_chunk_is_needed chunks.reply_chunk_of_version_one chunks.no_padding',
+       'chunks.readdir_in_the_reply_chunk chunks.what_is_done_once_and_a_long_reply',
+       'chunks.what_is_done_once_and_a_long_reply_in_version_one')
 class WritesNothing(Peer):
     """no data are written, and the lengths are those of the data"""
 
@@ -486,7 +510,7 @@ class LowerLimit(AnotherLimit):
 
 @fault('limits.too_many_read_chunks limits.too_many_write_chunks limits.order_of_limits',
        'limits.too_many_segments_of_a_read_chunk limits.one_argument_each',
-       'limits.a_call_that_is_too_large')
+       'limits.a_call_that_is_too_large limits.as_many_segments_of_a_call')
 class BeyondItsLimits(WrongError):
     """what is beyond the server gets BAD_XDR"""
     codes = range(wire.READ_CHUNKS, wire.SYSTEM + 1)
