@@ -114,7 +114,7 @@ def run(case, talk):
         where = traceback.extract_tb(reason.__traceback__)
         line = next((f.lineno for f in where if '/cases/' in f.filename), 0)
         status, why = report.FAILED, f'line {line}: {reason}'
-        lost = isinstance(reason, (Lost, OSError))
+        lost = isinstance(reason, (Lost, OSError, registry.NoConnection))
     except Exception as reason:         # the tester's own fault is no pass
         where = traceback.extract_tb(reason.__traceback__)[-1]
         status = report.FAILED

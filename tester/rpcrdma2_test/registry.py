@@ -16,6 +16,10 @@ class Failure(Exception):
     """The peer did not do what the requirement says."""
 
 
+class NoConnection(Failure):
+    """The peer did not come."""
+
+
 class NotApplicable(Exception):
     """The case says nothing about this peer; the text says why."""
 

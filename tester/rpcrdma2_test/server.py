@@ -17,7 +17,7 @@ import time
 from . import rpc, wire
 from .client import Answer
 from .endpoint import Endpoint, Listener, Lost, PrivateData
-from .registry import Failure, NotApplicable, check
+from .registry import Failure, NoConnection, NotApplicable, check
 from .settings import Settings
 from .waits import scaled, until
 from .wire import BRS, RBSIZ, Prop, Rpc, u32
@@ -92,7 +92,8 @@ class Server:
         self.start()
         self.hang_up()
         endpoint = Endpoint.request(self.listener.pointer, patience, **options)
-        check(endpoint is not None, f'no connection in {patience} s')
+        if endpoint is None:
+            raise NoConnection(f'no connection in {patience} s')
         return endpoint
 
     def refuse(self):
