@@ -361,7 +361,16 @@ static void s46_served_is_woken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits + 1);
 	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), KEPT + 1);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
-	flush_delayed_work(&f->later);
+	cancel_delayed_work_sync(&f->later);
+}
+
+/* A condition that is true when the time is over counts. */
+static void condition_at_the_end(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_EQ(test, wait_event_timeout(f->sp.sp_line, true, 0), 1);
+	KUNIT_EXPECT_EQ(test, wait_event_timeout(f->sp.sp_line, false, 0), 0);
 }
 
 /* C-093: what passes is tried again for a while, and then costs the connection. */
@@ -494,6 +503,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(s46_wait_has_a_limit),
 	KUNIT_CASE(s46_loss_ends_a_wait),
 	KUNIT_CASE(s46_served_is_woken),
+	KUNIT_CASE(condition_at_the_end),
 	KUNIT_CASE(c093_tries_again),
 	KUNIT_CASE(c093_not_when_closed),
 	KUNIT_CASE(l8_one_thread_waits),

@@ -115,10 +115,12 @@ static bool run_once(const struct kunit_suite *suite, const struct kunit_case *c
 
 	failed = false;
 	if (!setjmp(end_of_case)) {
-		if (suite->init && suite->init(&test))
-			failed = true;
-		else
+		if (!suite->init || !suite->init(&test))
 			c->run_case(&test);
+		else if (first)
+			exit(2);
+		else
+			failed = true;
 	}
 	if (suite->exit && !setjmp(end_of_case))
 		suite->exit(&test);

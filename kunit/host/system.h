@@ -340,7 +340,7 @@ long host_sleep(wait_queue_head_t *wq, long timeout);
 		might_sleep();						\
 		while (!(cond) && _left)				\
 			_left = host_sleep(&(wq), _left);		\
-		_left;							\
+		_left ?: !!(cond);					\
 	})
 #define schedule_timeout_uninterruptible(time)	host_sleep(NULL, time)
 #define msleep(ms)		((void)host_sleep(NULL, (ms) * HZ / 1000))
