@@ -15,6 +15,11 @@
 
 #define LKEY	0x1234
 
+/* Only in user space can a case see the owner of a page. */
+#ifndef host_page_is_cpus
+#define host_page_is_cpus(page)	true
+#endif
+
 /* What a Receive is part of; the owner has something in front of it. */
 struct letter {
 	u64			mark;

@@ -106,7 +106,7 @@ static void one_stretch(struct kunit *test, struct rpcrdma2_recv *rv)
 #endif
 }
 
-/* What is behind the first octets comes in their place, from page to page. */
+/* Octets behind the first ones take their place, from page to page; no others change. */
 static void cut(struct kunit *test, struct rpcrdma2_recv *rv, u32 gone)
 {
 	u32 at, was = rv->rv_len;
@@ -119,6 +119,10 @@ static void cut(struct kunit *test, struct rpcrdma2_recv *rv, u32 gone)
 		if (*octet(rv, at) != (at + gone) % 251)
 			break;
 	KUNIT_EXPECT_EQ(test, at, rv->rv_len);
+	for (; at < was; at++)
+		if (*octet(rv, at) != at % 251)
+			break;
+	KUNIT_EXPECT_EQ(test, at, was);
 }
 
 /* Single pages for the device, and whatever the kernel needs for the CPU */
@@ -144,6 +148,8 @@ static void several_pages(struct kunit *test)
 	KUNIT_ASSERT_PTR_EQ(test, q->got, rv);
 	KUNIT_EXPECT_EQ(test, rv->rv_len, len);
 	rpcrdma2_recv_sync(rv);
+	for (at = 0; at < 3; at++)
+		KUNIT_EXPECT_TRUE(test, host_page_is_cpus(rv->rv_pages[at]));
 	one_stretch(test, rv);
 
 	rpcrdma2_recv_buf_paged(rv, PAGE_SIZE + 40, &buf);

@@ -210,6 +210,7 @@ struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 
 void __free_page(struct page *page)
 {
+	must_not(host_page_is_mapped(page));
 	taken[index_of(page)] = false;
 	must_not(mprotect(page, PAGE_SIZE, PROT_NONE));
 	host_owed(-1);

@@ -410,6 +410,8 @@ bool is_vmalloc_addr(const void *address);
 	must_not(!is_vmalloc_addr(address) || !(size))
 #define vm_unmap_ram(address, count)			vunmap(address)
 
+/* verbs.c: a page that is mapped stays */
+bool host_page_is_mapped(const struct page *page);
 /* Counts what a case allocates (1) and gives back (-1); it must end at 0 */
 void host_owed(int more);
 

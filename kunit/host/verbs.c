@@ -6,6 +6,7 @@
 
 struct mapping {
 	struct mapping	*next;
+	struct page	*page;
 	struct device	*dev;
 	u64		addr;
 	int		dir;
@@ -14,7 +15,29 @@ struct mapping {
 
 static struct mapping *mappings;
 
-/* Addresses that no CPU has, and no two mappings */
+static const struct mapping *mapping_of(const struct page *page)
+{
+	const struct mapping *m;
+
+	for (m = mappings; m; m = m->next)
+		if (m->page == page)
+			break;
+	return m;
+}
+
+bool host_page_is_mapped(const struct page *page)
+{
+	return mapping_of(page);
+}
+
+bool host_page_is_cpus(const struct page *page)
+{
+	const struct mapping *m = mapping_of(page);
+
+	return !m || m->is_cpus;
+}
+
+/* Addresses that no CPU has, and no two mappings; a page has one at most. */
 u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offset,
 		    size_t size, enum dma_data_direction dir)
 {
@@ -26,6 +49,8 @@ u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offs
 		free(m);
 		return (uintptr_t)page;
 	}
+	must_not(host_page_is_mapped(page));
+	m->page = page;
 	m->dev = dev->dma_device;
 	m->dir = dir;
 	m->addr = last += 2 * PAGE_SIZE;

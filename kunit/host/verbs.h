@@ -160,6 +160,9 @@ struct ib_pd {
 
 int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		 const struct ib_recv_wr **bad);
+/* A page that is not mapped is the CPU's. */
+bool host_page_is_cpus(const struct page *page);
+#define host_page_is_cpus	host_page_is_cpus
 u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offset,
 		    size_t size, enum dma_data_direction dir);
 void dma_unmap_page_attrs(struct device *dev, u64 addr, size_t size,
