@@ -8,8 +8,38 @@
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/transfer.c"
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+
 #include "counters.h"
+
+static unsigned long ram_pages;
+static bool no_memory;
+
+static void *fake_kzalloc(size_t size, gfp_t gfp)
+{
+	return no_memory ? NULL : kzalloc(size, gfp);
+}
+
+typedef void resolved_t(int status, struct sockaddr *src, struct rdma_dev_addr *addr,
+			void *context);
+
+static int fake_resolve_ip(struct sockaddr *src, const struct sockaddr *dst,
+			   struct rdma_dev_addr *addr, unsigned long ms,
+			   resolved_t *done, bool by_gid, void *context);
+static int fake_cached_lmc(struct ib_device *dev, u32 port, u8 *lmc);
+
+/* The machine that a case has */
+#undef totalram_pages
+#undef kzalloc
+#define totalram_pages()	ram_pages
+#define kzalloc			fake_kzalloc
+#define rdma_resolve_ip		fake_resolve_ip
+#define ib_get_cached_lmc	fake_cached_lmc
+
+#include "../svcrdma2/transfer.c"
 
 struct svc2_param svc2_transfer_memory;
 struct svc2_param svc2_address_connections;
@@ -36,13 +66,53 @@ struct peer {
 	struct svc2_msg			calls[CALLS];
 };
 
+/* The routing table's answer for the GID of a peer */
+struct route_case {
+	const char	*desc;
+	int		error, status, network;
+	u8		own[ETH_ALEN], next[ETH_ALEN];
+	bool		gid_counts;
+};
+
 /* too large for kmalloc() to have it for certain */
 static struct fixture {
 	struct ib_device	dev;
 	struct ib_port_data	ports[2];
+	struct ib_gid_attr	sgid;
 	struct peer		peers[CONNS];
 	bool			lids;
+	const struct route_case	*route;
+	struct sockaddr_storage	route_from, route_to;
+	unsigned long		route_ms;
+	bool			route_by_gid;
+	u8			lmc;
+	int			lmc_error;
 } fixture;
+
+static int fake_resolve_ip(struct sockaddr *src, const struct sockaddr *dst,
+			   struct rdma_dev_addr *addr, unsigned long ms,
+			   resolved_t *done, bool by_gid, void *context)
+{
+	const struct route_case *c = fixture.route;
+
+	memcpy(&fixture.route_from, src, sizeof(fixture.route_from));
+	memcpy(&fixture.route_to, dst, sizeof(fixture.route_to));
+	fixture.route_ms = ms;
+	fixture.route_by_gid = by_gid;
+	if (c->error)
+		return c->error;
+	addr->network = c->network;
+	memcpy(addr->src_dev_addr, c->own, ETH_ALEN);
+	memcpy(addr->dst_dev_addr, c->next, ETH_ALEN);
+	done(c->status, src, addr, context);
+	return 0;
+}
+
+static int fake_cached_lmc(struct ib_device *dev, u32 port, u8 *lmc)
+{
+	*lmc = fixture.lmc;
+	return fixture.lmc_error;
+}
 
 static void set_most(long pages)
 {
@@ -114,6 +184,8 @@ static int transfer_init(struct kunit *test)
 
 	memset(f, 0, sizeof(*f));
 	test->priv = f;
+	ram_pages = 1UL << 20;
+	no_memory = false;
 	f->dev.port_data = f->ports;
 	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP;
 	svc2_address_connections.pm_value = CONNS;
@@ -359,6 +431,25 @@ static void last_pages(struct kunit *test)
 	svc2_transfer_give(&f->peers[0].sp, 518);
 	KUNIT_EXPECT_FALSE(test, has(f, 1, 1));
 	flush(f, 1);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[1].sp.sp_transfer.tr_waiting));
+}
+
+/* A connection that ends while it waits stands in no line. */
+static void ends_in_line(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+
+	set_most(1040);
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	svc2_transfer_take(sp, &f->peers[0].calls[0], 600);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
+	atomic_set(&sp->sp_conn.co_lost, true);
+	svc2_transfer_give(sp, 600);
+	KUNIT_EXPECT_FALSE(test, list_empty(&waiting));
+	svc2_transfer_end(sp);
+	sp->sp_transfer.tr_address = NULL;
+	KUNIT_EXPECT_TRUE(test, list_empty(&waiting));
 }
 
 /* A connection without pages is served again, though its address has its whole share. */
@@ -377,6 +468,42 @@ static void full_address(struct kunit *test)
 	svc2_transfer_give(sp, 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
+}
+
+/* An address with a single page left serves none of its connections. */
+static void address_without_two_pages(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+
+	set_most(1040);
+	arrive_all(test, 2, 2);
+	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 519);
+	svc2_transfer_take(sp, &f->peers[0].calls[0], 1);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
+	svc2_transfer_give(&f->peers[1].sp, 1);
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+	svc2_transfer_give(&f->peers[1].sp, 1);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+}
+
+/* With a single page left for all a connection that is throttled for another reason stays so. */
+static void all_without_two_pages(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+
+	set_most(1040);
+	arrive_all(test, 3, 1);
+	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 520);
+	svc2_transfer_take(&f->peers[2].sp, &f->peers[2].calls[0], 520);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
+	set_bit(SVC2_F_THROTTLED, &sp->sp_flags);
+	svc2_transfer_give(&f->peers[1].sp, 1);
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
+	svc2_transfer_give(&f->peers[1].sp, 1);
+	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
 }
 
 /* The bound goes by the memory of the machine, and a larger one serves who waits. */
@@ -398,6 +525,35 @@ static void parameters(struct kunit *test)
 	svc2_connections.pm_value = 0;
 	KUNIT_EXPECT_EQ(test, svc2_transfer_max_conns(),
 			totalram_pages() / (8 << (20 - PAGE_SHIFT)));
+	ram_pages = 1;
+	KUNIT_EXPECT_EQ(test, svc2_transfer_max_conns(), SVC2_CONNS_MIN);
+}
+
+static void no_memory_for_an_address(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	no_memory = true;
+	KUNIT_EXPECT_EQ(test, arrive(f, 0, 1, 1), -ENOMEM);
+	KUNIT_EXPECT_NULL(test, f->peers[0].sp.sp_transfer.tr_address);
+}
+
+/* A Call that its address has just enough pages for waits for those of all. */
+static void address_has_enough(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_most(1040);
+	arrive_all(test, 2, 2);
+	KUNIT_ASSERT_EQ(test, arrive(f, 2, 2, 2), 0);
+	KUNIT_ASSERT_EQ(test, arrive(f, 3, 3, 3), 0);
+	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 520 - LARGE);
+	svc2_transfer_take(&f->peers[2].sp, &f->peers[2].calls[0], 521);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
+	/* that leaves less than 1040 / 4 / 4 pages for what comes later */
+	KUNIT_EXPECT_EQ(test, want(f, 3, 0, 66), -EINPROGRESS);
+	flush(f, 0);
+	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
 }
 
 /* The file in debugfs */
@@ -487,6 +643,24 @@ static void reply_takes(struct kunit *test)
 	svc2_transfer_untake(sp, call, 20);
 	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 19 - SVC2_REPLY_FEW),
 			19 - SVC2_REPLY_FEW);
+}
+
+/* Two Replies that were not posted: the third one has the pages of both. */
+static void two_not_posted(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+	struct svc2_msg *call = &f->peers[0].calls[0];
+
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 20), 20);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 30), 30);
+	svc2_transfer_untake(sp, call, 20);
+	svc2_transfer_untake(sp, call, 30);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 50);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 50), 50);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 50);
 }
 
 /* S46: one that turns out much shorter gives the rest back, also when it is planned again. */
@@ -600,6 +774,28 @@ static void deferred_goes_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 518);
 }
 
+/* A Reply with the pages that are counted for it takes none, whoever has too many. */
+static void deferred_takes_no_more(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+	struct svc2_msg *call = &f->peers[0].calls[0];
+
+	set_most(1040);
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 100), 0);
+	svc2_transfer_serve(sp, call);
+	svc2_transfer_defer(sp);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 100), 100);
+	svc2_transfer_untake(sp, call, 100);
+	svc2_transfer_take(sp, &f->peers[0].calls[1], 421);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 100), 100);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 0), 0);
+	svc2_transfer_leave(sp, call);
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 521);
+}
+
 /* It waits as what is new does while its connection has too much. */
 static void deferred_is_taken_up(struct kunit *test)
 {
@@ -644,6 +840,73 @@ static void address_is_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrive(f, 6, 5, 4), -EUSERS);
 }
 
+#define PEER	{ [5] = 7 }
+#define SERVER	{ [5] = 8 }
+
+static const struct route_case route_cases[] = {
+	{ "no route", .error = -ENODEV, .own = PEER, .next = PEER },
+	{ "no answer", .status = -ENODEV, .own = PEER, .next = PEER },
+	{ "on the link", .own = SERVER, .next = PEER },
+	{ "within the machine", .own = PEER, .next = PEER, .gid_counts = true },
+	{ "behind a router", .network = RDMA_NETWORK_IPV4, .own = SERVER, .next = PEER,
+	  .gid_counts = true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(route, route_cases, desc);
+
+/* S46: The route decides whether the GID counts; the IP address never does. */
+static void address_is_of_the_route(struct kunit *test)
+{
+	const struct route_case *c = test->param_value;
+	struct fixture *f = test->priv;
+	struct peer *pr = &f->peers[0];
+	struct sockaddr_in *sin = (struct sockaddr_in *)&pr->id.route.addr.dst_addr;
+	struct sockaddr_storage found;
+	struct sockaddr_in6 link;
+
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 7, 1), 0);
+	link = svc2_link_address(pr->path.roce.dmac);
+	ipv6_addr_set_v4mapped(htonl(0xc00002fe), (struct in6_addr *)&f->sgid.gid);
+	pr->id.route.addr.dev_addr.sgid_attr = &f->sgid;
+	sin->sin_addr.s_addr = htonl(0xc0000263);
+	f->route = c;
+	found = svc2_address(&pr->sp);
+	sin = (struct sockaddr_in *)&found;
+	if (c->gid_counts) {
+		KUNIT_EXPECT_EQ(test, sin->sin_family, AF_INET);
+		KUNIT_EXPECT_EQ(test, ntohl(sin->sin_addr.s_addr), 0xc0000201);
+	} else {
+		KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&found,
+						     (struct sockaddr *)&link));
+	}
+	/* from the address that is bound, for a moment */
+	sin = (struct sockaddr_in *)&f->route_from;
+	KUNIT_EXPECT_EQ(test, ntohl(sin->sin_addr.s_addr), 0xc00002fe);
+	sin = (struct sockaddr_in *)&f->route_to;
+	KUNIT_EXPECT_EQ(test, ntohl(sin->sin_addr.s_addr), 0xc0000201);
+	KUNIT_EXPECT_TRUE(test, f->route_by_gid);
+	KUNIT_EXPECT_EQ(test, f->route_ms, 1);
+}
+
+/* The bits of a LID that name a path do not count, where the device knows them. */
+static void address_is_of_the_lid(struct kunit *test)
+{
+	struct sockaddr_in6 port = svc2_lid_address(0x3b, 2);
+	struct sockaddr_in6 path = svc2_lid_address(0x3b, 0);
+	struct fixture *f = test->priv;
+	struct sockaddr_storage found;
+
+	f->lmc = 2;
+	KUNIT_ASSERT_EQ(test, arrive_ib(f, 0, 0x3b, 1), 0);
+	found = svc2_address(&f->peers[0].sp);
+	KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&found,
+					     (struct sockaddr *)&port));
+	f->lmc_error = -EINVAL;
+	found = svc2_address(&f->peers[0].sp);
+	KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&found,
+					     (struct sockaddr *)&path));
+}
+
 /* So many in all, and half of them for an address. */
 static void connections_of_all(struct kunit *test)
 {
@@ -674,18 +937,27 @@ static struct kunit_case transfer_cases[] = {
 	KUNIT_CASE(one_address_at_a_time),
 	KUNIT_CASE(one_connection_at_a_time),
 	KUNIT_CASE(last_pages),
+	KUNIT_CASE(ends_in_line),
 	KUNIT_CASE(full_address),
+	KUNIT_CASE(address_without_two_pages),
+	KUNIT_CASE(all_without_two_pages),
 	KUNIT_CASE(parameters),
+	KUNIT_CASE(no_memory_for_an_address),
+	KUNIT_CASE(address_has_enough),
 	KUNIT_CASE(shows),
 	KUNIT_CASE(small_beside_large),
 	KUNIT_CASE(reply_waits),
 	KUNIT_CASE(reply_takes),
+	KUNIT_CASE(two_not_posted),
 	KUNIT_CASE(reply_gives_the_rest_back),
 	KUNIT_CASE(least_is_enough),
 	KUNIT_CASE(deferred_gives_back),
 	KUNIT_CASE(deferred_goes_on),
+	KUNIT_CASE(deferred_takes_no_more),
 	KUNIT_CASE(deferred_is_taken_up),
 	KUNIT_CASE(address_is_port),
+	KUNIT_CASE_PARAM(address_is_of_the_route, route_gen_params),
+	KUNIT_CASE(address_is_of_the_lid),
 	KUNIT_CASE(connections_of_all),
 	{}
 };

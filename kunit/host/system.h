@@ -279,12 +279,22 @@ struct mutex {
 };
 
 struct completion {
-	bool	done;
+	unsigned int	state;
 };
 
-#define init_completion(c)	((void)((c)->done = false))
-#define complete(c)		((void)((c)->done = true))
-#define wait_for_completion(c)	must_not(!(c)->done)
+enum {
+	HOST_PENDING	= 0xc03b1e,
+	HOST_DONE,
+};
+
+#define init_completion(c)	((void)((c)->state = HOST_PENDING))
+#define wait_for_completion(c)	must_not((c)->state != HOST_DONE)
+
+static inline void complete(struct completion *c)
+{
+	must_not(c->state != HOST_PENDING);
+	c->state = HOST_DONE;
+}
 
 /* <linux/jiffies.h>, <linux/delay.h>, <linux/workqueue.h>, <linux/wait.h> */
 
@@ -400,6 +410,8 @@ void unregister_trace_kmalloc(kmalloc_probe_t *probe, void *data);
 #define PAGE_KERNEL		8
 #define totalram_pages()	(1UL << 20)
 
+/* verbs.c: a page that is mapped stays */
+bool host_page_is_mapped(const struct page *page);
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
 void __free_page(struct page *page);
 void *vmap(struct page **pages, unsigned int count, unsigned long flags,
@@ -410,8 +422,6 @@ bool is_vmalloc_addr(const void *address);
 	must_not(!is_vmalloc_addr(address) || !(size))
 #define vm_unmap_ram(address, count)			vunmap(address)
 
-/* verbs.c: a page that is mapped stays */
-bool host_page_is_mapped(const struct page *page);
 /* Counts what a case allocates (1) and gives back (-1); it must end at 0 */
 void host_owed(int more);
 

@@ -197,7 +197,7 @@ enum ib_cm_rej_reason {
 
 struct rdma_conn_param;
 
-/* <rdma/ib_addr.h>, <rdma/ib_sa.h>, <rdma/ib_cache.h>: no address has a route here */
+/* <rdma/ib_addr.h>, <rdma/ib_sa.h>: a case has the functions that find routes */
 
 enum {
 	RDMA_CORE_CAP_PROT_IB			= 1 << 0,
@@ -207,6 +207,8 @@ enum {
 
 enum {
 	RDMA_NETWORK_IB,
+	RDMA_NETWORK_ROCE_V1,
+	RDMA_NETWORK_IPV4,
 };
 
 enum sa_path_rec_type {
@@ -249,9 +251,6 @@ struct rdma_dev_addr {
 #define sa_path_get_dmac(path)	((path)->roce.dmac)
 #define sa_path_get_dlid(path)	cpu_to_be32(ntohs((path)->ib.dlid))
 #define sa_path_is_roce(path)	((path)->rec_type == SA_PATH_REC_TYPE_ROCE_V2)
-#define rdma_resolve_ip(src, dst, addr, ms, done, roce, context) \
-	((void)(done), -ENODEV)
-#define ib_get_cached_lmc(dev, port, lmc)	(*(lmc) = 0)
 #define rdma_ib_or_roce(dev, port)				\
 	((dev)->port_data[port].immutable.core_cap_flags &	\
 	 (RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP))
