@@ -51,6 +51,7 @@ run()
 	local log=$out/$1.log beside=nothing start=$SECONDS rc
 
 	company=()
+	rm -f "$out/$1.verdicts.new"
 	if [ $(($1 % 2)) -eq 0 ]; then
 		beside="2 busy, 1 compiler"
 		set -m
@@ -63,20 +64,27 @@ run()
 	rc=$?
 	[ ${#company[@]} -eq 0 ] || kill -TERM -- "${company[@]/#/-}"
 	company=()
-	mv "$out/$1.verdicts.new" "$out/$1.verdicts" || return
+	[ -s "$out/$1.verdicts.new" ] || return
 	[ "$rc" -eq 0 ] && rc=passed || rc="FAILED ($rc)"
 	printf '%3d  %-18s %4d min  %s: %s\n' "$1" "$beside" $(((SECONDS - start) / 60)) \
 		"$rc" "$(tail -n 1 "$log")" >"$out/$1.row"
-	cat "$out/$1.row"
+	# An interrupt before this leaves a run that is to be made again.
+	mv "$out/$1.verdicts.new" "$out/$1.verdicts" && cat "$out/$1.row"
+}
+
+# made NUMBER: the run has its verdicts and its status
+made()
+{
+	[ -s "$out/$1.verdicts" ] && [ -s "$out/$1.row" ]
 }
 
 need_packages stress-ng make gcc
 for ((n = 1; n <= runs; n++)); do
-	[ -s "$out/$n.verdicts" ] || run "$n" || die "run $n did not end, see $out/$n.log"
+	made "$n" || run "$n" || die "run $n did not end, see $out/$n.log"
 done
 
 sort -n "$out"/*.row
-! grep -q ' FAILED (' "$out"/*.row
+! grep -q ' FAILED (' "$out"/*.row && ! grep -q '^not ok' "$out"/*.verdicts
 failed=$?
 for file in "$out"/*.verdicts; do
 	diff "$out/1.verdicts" "$file" >"$work/diff" || {
