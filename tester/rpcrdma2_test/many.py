@@ -6,6 +6,7 @@ The command makes the client do one $ACTION at a time, while the manners of the 
 decide, message by message, what becomes of a connection.
 """
 
+import errno
 import os
 import select
 import subprocess
@@ -17,6 +18,9 @@ from .registry import Failure, check
 from .server import PRIVATE, Server
 from .waits import until
 from .wire import CONNPROP, Error, Rpc
+
+# Errors of accept when the client has given up
+GIVEN_UP = (errno.EINVAL, errno.ECONNRESET, errno.EPIPE)
 
 
 def serves(c, message):
@@ -44,9 +48,21 @@ class Connection(Server):
         """Of the NFS server, which ends what is idle for long"""
         try:
             self.called(rpc.record(self.tcp))
-        except rpc.RpcError:
-            self.tcp.close()
-            self.tcp = None
+        except (rpc.RpcError, OSError):
+            self.no_tcp()
+
+    def no_tcp(self):
+        self.tcp.close()
+        self.tcp = None
+
+    def take_reply(self, reply):
+        """For the NFS server, unless the connection that it has called on is gone"""
+        self.many.replies.append(reply)
+        try:
+            if self.tcp:
+                rpc.put_record(self.tcp, reply.body)
+        except OSError:
+            self.no_tcp()
 
     def take(self):
         """One message, if there is one; whether it was"""
@@ -60,8 +76,7 @@ class Connection(Server):
             self.many.first.append(message)
         self.is_new = False
         if isinstance(message, Rpc) and message.direction == wire.REPLY:
-            self.many.replies.append(message)
-            rpc.put_record(self.tcp, message.body)
+            self.take_reply(message)
             return True
         check(not isinstance(message, Error), f'{message}')
         self.held = got
@@ -103,12 +118,16 @@ class Many(Server):
         if self.listener:
             while endpoint := Endpoint.request(self.listener.pointer, 0,
                                                 receives=self.receives):
-                self.connections.append(Connection(self, endpoint))
-                self.times.append(time.monotonic())
+                requested = time.monotonic()
                 try:
                     endpoint.accept(PRIVATE.encode())
-                except OSError:         # the client has given up
-                    self.connections[-1].close()
+                except OSError as error:
+                    endpoint.close()
+                    if error.errno not in GIVEN_UP:
+                        raise
+                    continue
+                self.connections.append(Connection(self, endpoint))
+                self.times.append(requested)
         for c in self.connections:
             try:
                 while c.endpoint and c.take():
