@@ -229,7 +229,6 @@ pins()
 
 negotiate_up()
 {
-	next_port=$1
 	nfs_up rdma2 || { fail "server"; return 1; }
 	modprobe -qa ib_uverbs rdma_ucm
 	echo 1 >"$params/min_version"
@@ -300,7 +299,7 @@ group_negotiate-hour()
 {
 	local looks_of=/tmp/looks.client_hours.not_in_vain
 
-	negotiate_up 20300 || return
+	negotiate_up || return
 	visits ${CASES:-client_hours}
 	if [ -z "${CASES:-}" ]; then
 		all_looks
@@ -313,7 +312,7 @@ group_negotiate-hour()
 
 group_negotiate()
 {
-	negotiate_up 20100 || return
+	negotiate_up || return
 	visits ${CASES:-$negotiation}
 	if [ -z "${CASES:-}" ]; then
 		all_concluded

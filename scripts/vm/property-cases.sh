@@ -36,7 +36,7 @@ all_counted()
 
 group_properties()
 {
-	negotiate_up 20200 || return
+	negotiate_up || return
 	visits ${CASES:-client_properties}
 	[ -n "${CASES:-}" ] || all_counted
 	finish

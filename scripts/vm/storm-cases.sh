@@ -342,7 +342,7 @@ group_storms()
 {
 	local c all=storm_servers
 
-	negotiate_up 20300 || return
+	negotiate_up || return
 	if can_fail "$faults/fail_map" "what this end fails at"; then
 		all+=" passing_shortage built_too_large entries_come_back unsendable few_regions few_regions_load"
 		all+=" reply_without_entries no_reply_built no_buffers lost_calls useless_device"

@@ -353,7 +353,7 @@ every_row()
 
 group_view()
 {
-	negotiate_up 20100 || return
+	negotiate_up || return
 	modprobe -q nfs
 	: >/tmp/rows
 	view_of_mount
