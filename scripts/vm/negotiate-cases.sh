@@ -236,20 +236,26 @@ negotiate_up()
 	echo 1 >"$events/xprt2_settled/enable"
 }
 
-# visits CASE...: of the tester, each with a visit or more
-visits()
+# unmount_visits: of cases that have failed
+unmount_visits()
 {
 	local dir
 
-	rm -f /tmp/visits
-	ADDRESS=$addr4 all_apply=1 tester "" --server --actions --set "$client_set" \
-		--trigger "exec $VM_TOP/scripts/vm/visit.sh $addr4 $export_dir" \
-		"$addr4" 21000 "$@" || failed=1
-	# Of a visit that was killed
 	sed -n 's|^[^ ]* \(/mnt\.[0-9]*\) nfs .*|\1|p' /proc/mounts |
 		while read -r dir; do
 			umount -f -l "$dir"
 		done
+}
+
+# visits CASE...: of the tester, each with a visit or more
+visits()
+{
+	rm -f /tmp/visits /tmp/go.*
+	ADDRESS=$addr4 all_apply=1 tester "" --server --actions --set "$client_set" \
+		--trigger "exec $VM_TOP/scripts/vm/visit.sh $addr4 $export_dir" \
+		"$addr4" 21000 "$@" || failed=1
+	no_faults
+	unmount_visits
 }
 
 # The conclusion of the client at each look of a case: versions, moves, and how many

@@ -140,6 +140,24 @@ make_link()
 		[ "$(readlink "$export_dir/$new/l")" = target ]
 }
 
+# no_faults: none that a case has switched on
+no_faults()
+{
+	local probability
+
+	for probability in /sys/kernel/debug/xprtrdma2/fail_*/probability; do
+		[ ! -e "$probability" ] || echo 0 >"$probability"
+	done
+}
+
+# moved MOVE: waits until it is the client's last one
+moved()
+{
+	until [[ $(moves "$PORT") == *"$1" ]]; do
+		sleep 0.05
+	done
+}
+
 # ready: no other Call comes before the SYMLINKs
 ready()
 {
@@ -253,19 +271,22 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	looks=/tmp/looks.$CASE faults=/sys/kernel/debug/xprtrdma2
 	read -r action number more <<<"${ACTION:-}"
 	case $action in
-	mount)		arrive "$1" || { cat "/tmp/mount.$PORT"; exit 1; } ;;
+	mount)		no_faults
+			arrive "$1" || { cat "/tmp/mount.$PORT"; exit 1; } ;;
 	work)		work "$dir" ;;
 	stat)		exec stat "$dir/n$number" ;;
 	look)		look "$1" ;;
-	unmount)	leave ;;
+	unmount)	no_faults
+			leave ;;
 	make)		make_link ;;
+	moved)		moved "$number" ;;
 	ready)		ready ;;
 	list)		exec ls "$dir/d$number" ;;
 	read)		exec dd if="$dir/data" of=/dev/null bs=64K iflag=direct ;;
-	link)		exec perl -e 'select(undef, undef, undef, 0.05) until -e "/tmp/go";
+	link)		exec perl -e 'select(undef, undef, undef, 0.05) until -e "/tmp/go.$ENV{CASE}";
 				symlink("x" x 900, $ARGV[0])' "$dir/d$number/l" ;;
-	go)		: >/tmp/go
-			rises mapped_bytes "$number" && rm /tmp/go ;;
+	go)		: >"/tmp/go.$CASE"
+			rises mapped_bytes "$number" && rm "/tmp/go.$CASE" ;;
 	force)		umount -i -f "$dir" ;;
 	rises)		rises "$number" "$more" ;;
 	fault)		echo 1 >"$faults/$number/times"
