@@ -242,8 +242,8 @@ cm_is_quiet()
 	[ "$(cat "$port"/cm_tx_msgs/* | paste -sd +)" = "$(cat "$port"/cm_rx_msgs/* | paste -sd +)" ]
 }
 
-# A message of the CM that is under way when the address changes ends the queue pair of
-# soft-RoCE that all such messages need, for good.
+# An address change while a CM message is in flight puts soft-RoCE's GSI queue pair into the
+# error state for good.
 set_address()
 {
 	await cm_is_quiet || return
@@ -257,8 +257,8 @@ address_changes()
 
 	echo_connect || return
 	before=$(counters)
-	set_address 02:00:00:00:00:77
-	modprobe rpcrdma2_failover interface="$netdev" &&
+	set_address 02:00:00:00:00:77 &&
+		modprobe rpcrdma2_failover interface="$netdev" &&
 		await ended_for_an_address || return
 	: $((client += rose[c_ended_ADDRESS])) $((server += rose[s_ended_ADDRESS]))
 	rmmod rpcrdma2_failover
@@ -267,21 +267,29 @@ address_changes()
 	set_address "$was"
 }
 
+# address_is_back: undoes address_changes, wherever it has ended
+address_is_back()
+{
+	! grep -q '^rpcrdma2_failover ' /proc/modules || rmmod rpcrdma2_failover
+	set_address "$was" || ip link set "$netdev" address "$was"
+}
+
 # The address of the interface becomes another one, as that of a bond does which goes on
-# over another link: rdma_cm says so to both ends, and each begins anew. Which end is the
-# first is chance.
+# over another link: both ends get an event from rdma_cm, and each begins anew. Which end
+# is the first is chance.
 echo_address_changes()
 {
-	local name="the interface has another address" was i client=0 server=0
+	local name="the interface has another address" was tries=0 good=1 client=0 server=0
 
 	was=$(cat "/sys/class/net/$netdev/address")
-	for i in $(seq 30); do
-		address_changes >/tmp/said 2>&1 || break
-		[ "$client" -eq 0 ] || [ "$server" -eq 0 ] || break
+	while [ "$client" -eq 0 ] || [ "$server" -eq 0 ]; do
+		[ "$tries" -lt 30 ] && : $((tries += 1)) &&
+			address_changes >/tmp/said 2>&1 || { good=''; break; }
 	done
-	[ "$client" -gt 0 ] && [ "$server" -gt 0 ] &&
-		ok "$name: each end has ended a connection for that, and RPCs go on" ||
-		fail "$name: the client has ended $client connections for that, the server $server: $(tail -n 3 /tmp/said)"
+	address_is_back
+	[ -n "$good" ] &&
+		ok "$name: each end has ended a connection for that, and RPCs go on ($tries tries)" ||
+		fail "$name: the client has ended $client connections for that, the server $server, in $tries tries: $(tail -n 3 /tmp/said)"
 }
 
 in_use()
