@@ -194,7 +194,7 @@ static void fence_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_fence));
 }
 
-/* C-034: a Send seems to be too large; what has no size does not. */
+/* C-034: A Send with a size fails once with -EMSGSIZE; one without a size is posted. */
 static void send_too_large(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -7,8 +7,8 @@
 #	check-all.sh [TARGET...]	OUT=DIR is where the logs and the report go
 #
 # A case that is skipped fails its target. report.txt in that folder has a line for each:
-# how it ended, how long it took, and the cases that failed; and the table of coverage, which is of all guests of the other
-# targets.
+# how it ended, how long it took, and the cases that failed; and the table of coverage,
+# which is of all guests of the other targets.
 
 set -u
 # shellcheck source=scripts/vm/common.sh

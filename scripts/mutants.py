@@ -331,7 +331,7 @@ class Bench:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def sources(self, suite):
-        """What a suite is linked with. One with a device has the others of its
+        """The sources that a suite links with. One with a device has the others of its
         module, as in the kernel."""
         if suite not in self.drivers:
             return self.pure

@@ -316,7 +316,7 @@ int ep_is_left(struct endpoint *ep, int patience)
 	return poll(&fd, 1, patience) > 0;
 }
 
-/* Waits until a CQ has something, which is 1, the connection ends, or for so long. */
+/* Returns 1 for an event of the CQ, 0 for the end of the connection or of the time. */
 static int await(struct endpoint *ep, struct ibv_comp_channel *channel,
 		  long long until)
 {
@@ -495,8 +495,8 @@ int ep_receive(struct endpoint *ep, int patience, void *to, size_t room,
 }
 
 /*
- * ep_descriptors - what is readable when ep_receive(), which came back with nothing, is
- * to be called again; the second one is so for good once the connection has ended
+ * ep_descriptors - Two descriptors; one of them becomes readable when ep_receive() has
+ * something to return. The second one stays so once the connection has ended.
  */
 void ep_descriptors(const struct endpoint *ep, int fds[2])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Verbs and the connection manager, as far as the suites have a device do something:
- * what a case does not set is 0, and what a device does a case says.
+ * Verbs and the connection manager, as far as the suites have a device do something. A
+ * field that a case does not set is 0. The device's operations are functions of the case.
  *
  * A page that is mapped is the CPU's or the device's. A page that is posted has to be the
  * device's.

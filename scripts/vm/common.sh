@@ -295,8 +295,8 @@ build_dir()
 	printf '%s/%s%s\n' "$own" "$(basename "$(kernel_dir "$1")")" "$more"
 }
 
-# sync_sources INTO FROM...: sources beside what was built of them, which stays and is
-# made again where they have changed. By contents: a new checkout has new times.
+# sync_sources INTO FROM...: Copies sources beside their objects; only changed ones are
+# rebuilt. By contents: a new checkout has new times.
 sync_sources()
 {
 	mkdir -p "$1" && rsync -a --no-times --checksum --delete --exclude='*.o' \

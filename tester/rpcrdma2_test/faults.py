@@ -564,7 +564,7 @@ class InvalidatesAnyway(Spoiler):
 
     @staticmethod
     def handles(data):
-        """Those of a Call"""
+        """The handles of a Call"""
         version_two = rpc.number_at(data, 4) == 2 and rpc.number_at(data, 12) == MSG
         call = wire.decode(data[:20] + bytes(4) + data[24:] if version_two else data)
         return call.handles() if isinstance(call, Rpc) else []

@@ -91,7 +91,7 @@ class Peer(Speaker):
             endpoint.close()
 
     def begins(self):
-        """Nothing is said before the client's first message."""
+        """The server sends nothing before the client's first message."""
 
     def takes_message(self, data, immediate):
         if immediate:
@@ -105,7 +105,7 @@ class Peer(Speaker):
             raise
 
     def says(self, _data, answers):
-        """What is said to these octets, when the answers should be those."""
+        """The messages to send for @data; @answers are the right ones."""
         return answers
 
     # Answers are pairs: a message, and a handle that it invalidates
@@ -188,7 +188,7 @@ class Peer(Speaker):
 
     @staticmethod
     def value(prop):
-        """What it is, when this server has it"""
+        """The property's value, or None for an unknown one."""
         if prop.which not in (RBSIZ, BRS):
             return None
         if not prop.data:

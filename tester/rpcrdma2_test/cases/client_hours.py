@@ -135,7 +135,7 @@ def has_ended(t, waiter):
 
 @case('S34', plays='server', many=True)
 def not_in_vain(t):
-    """A connect that fails has asked nothing: the next one does"""
+    """A failed connect sends no probe; the next connection does"""
     visited(t, speaks_one)
     t.down()
     t.attend(HOUR + 100)
@@ -149,7 +149,7 @@ def not_in_vain(t):
 
 @case('C-102 S34', plays='server', many=True)
 def replaced_while_it_was_down(t):
-    """An answer, and then the end, counts on the next attempt, as far apart as these get"""
+    """ERR_VERS and then a disconnect counts on the next attempt"""
     visited(t)
     waiter = absent(t)
     t.attend(540)
@@ -160,7 +160,7 @@ def replaced_while_it_was_down(t):
 
 @case('S34', plays='server', many=True)
 def down_with_its_answer(t):
-    """After two minutes without the server that gave it an answer does not count any more"""
+    """An answer does not count after two minutes without its server"""
     def answers(c, message):
         speaks_one_and_closes(c, message)
         answered.append(message)

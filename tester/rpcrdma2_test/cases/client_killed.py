@@ -96,7 +96,7 @@ def twelve(t):
 
 @case('S46', plays='server', many=True)
 def one_after_the_other(t):
-    """What is killed when a silent server was waited for once is not held up"""
+    """A task that is killed after another one has waited for the silent server ends at once"""
     keeper = silenced(t)
     first, second = begun(t, keeper, 'list', (1, 2))
     end(t, [first], kill([first]), *ONE_WAIT)
@@ -157,7 +157,7 @@ def credits_of_large_rpcs(t):
 
 
 def under_way(t, keeper, numbers, total):
-    """Of these so many Calls come that there are that many, the others wait for a credit."""
+    """Starts these tasks: @total Calls come, the others wait for a credit."""
     tasks = [t.begin(f'stat {n}') for n in numbers]
     check(t.attend(60, lambda: len(keeper.calls) >= total), f'{len(keeper.calls)} Calls')
     t.does('rises credit_waits 1')
