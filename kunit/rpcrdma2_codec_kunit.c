@@ -376,10 +376,54 @@ static void smallest_headers(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_can_nominate(h.h_vers));
 }
 
+/* S38: a Call has no verdict; a Reply is handled with one, unless that is to drop it. */
+static void add_type(const struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
+		     unsigned long *calls, unsigned long *replies)
+{
+	if (verdict == RDMA2_DROP)
+		return;
+	if (h->h_proc == RDMA2_ERROR || h->h_direction == RDMA2_REPLY)
+		*replies |= BIT(h->h_proc);
+	else if (!verdict)
+		*calls |= BIT(h->h_proc);
+}
+
+/* Every vector with each version, type and direction in place of its own */
+static void s38_types_of_each_role(struct kunit *test)
+{
+	unsigned long calls = 0, replies = 0;
+	struct rpcrdma2_hdr *h = hdr_new(test);
+	enum rpcrdma2_errcode verdict;
+	unsigned int i, kind;
+	struct wire w;
+	__be32 *word;
+
+	for (i = 0; i < ARRAY_SIZE(goldens); i++) {
+		receive(test, &w, goldens[i].data, goldens[i].len);
+		word = w.data;
+		for (kind = 0; kind < 3 * 3 * 16; kind++) {
+			word[1] = cpu_to_be32(1 + kind % 3);
+			word[3] = cpu_to_be32(kind / 9);
+			if (w.len > RPCRDMA2_PREFIX_LEN)
+				word[4] = cpu_to_be32(kind / 3 % 3);
+			verdict = rpcrdma2_decode_hdr(h, w.data, w.len);
+			add_type(h, verdict, &calls, &replies);
+		}
+	}
+
+	KUNIT_EXPECT_EQ(test, calls,
+			BIT(RDMA2_MSG) | BIT(RDMA2_NOMSG) | BIT(RDMA2_OPTIONAL) |
+			BIT(RDMA2_CONNPROP) | BIT(RDMA2_REQPROP) | BIT(RDMA2_UPDPROP));
+	KUNIT_EXPECT_EQ(test, replies,
+			BIT(RDMA2_MSG) | BIT(RDMA2_NOMSG) | BIT(RDMA2_ERROR) |
+			BIT(RDMA2_OPTIONAL) | BIT(RDMA2_RESPROP));
+}
+
 static struct kunit_case codec_cases[] = {
 	KUNIT_CASE_PARAM(decodes, golden_gen_params),
 	KUNIT_CASE_PARAM(encodes, golden_gen_params),
 	KUNIT_CASE(smallest_headers),
+	KUNIT_CASE(s38_types_of_each_role),
 	{ }
 };
 

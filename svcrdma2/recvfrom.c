@@ -551,17 +551,6 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_arg_inline(rqstp, call);
 }
 
-static int svc2_recv_drop_reply(struct svc_rqst *rqstp, struct svc2_msg *call)
-{
-	return svc2_discard_reply(svc2_from_xprt(rqstp->rq_xprt), call);
-}
-
-static int svc2_recv_refuse_type(struct svc_rqst *rqstp, struct svc2_msg *call)
-{
-	return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
-			   RDMA2_ERR_INVALID_PROC);
-}
-
 typedef int (*message_handler)(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /*
@@ -586,16 +575,18 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	},
 };
 
-static message_handler svc2_recv_choose_handler(u32 direction, u32 proc)
+/* The codec lets a role send no other types than these. */
+static int svc2_recv_handle(struct svc_rqst *rqstp, struct svc2_msg *call,
+			    u32 direction)
 {
+	u32 proc = call->sm_msg.mg_hdr.h_proc;
 	message_handler handler = NULL;
 
 	if (proc < ARRAY_SIZE(handlers[0]))
 		handler = handlers[direction][proc];
-	if (handler)
-		return handler;
-	return direction == RDMA2_REPLY ? svc2_recv_drop_reply :
-					  svc2_recv_refuse_type;
+	if (WARN_ON_ONCE(!handler))
+		return svc2_discard_reply(svc2_from_xprt(rqstp->rq_xprt), call);
+	return handler(rqstp, call);
 }
 
 /*
@@ -670,14 +661,13 @@ static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 	if (msg->mg_verdict == RDMA2_DROP)
 		return svc2_discard(sp, call, SVC2_C_dropped_silently);
 	if (svc2_recv_is_reply(h))
-		return svc2_recv_choose_handler(RDMA2_REPLY, h->h_proc)(rqstp,
-									call);
+		return svc2_recv_handle(rqstp, call, RDMA2_REPLY);
 	if (svc2_recv_lacks_reads(h))
 		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
 	if (msg->mg_verdict)
 		return svc2_refuse(sp, call, msg->mg_verdict);
 	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
-	return svc2_recv_choose_handler(RDMA2_CALL, h->h_proc)(rqstp, call);
+	return svc2_recv_handle(rqstp, call, RDMA2_CALL);
 }
 
 /*
