@@ -3,15 +3,18 @@
 """
 The table of coverage.sh:
 
-    coverage.py SOURCES RUNS
+    coverage.py RUNS SOURCES...
 
-SOURCES has the modules, built with FAULTS=1; each file in RUNS is rpcrdma2_entered of
-a guest. A function is what the compiler calls the module of faults/ from, or is in
-.exit.text, from where it does not. It calls that also where a function of a .c file is
-inlined. Two underscores in front are of the macros for trace events.
+Each of SOURCES has the modules, built with FAULTS=1: the unit tests have a build of
+their own, of the same functions. Each file in RUNS is of a guest: the checksums of its
+modules, then rpcrdma2_entered. A run of any other build is an error. A function is what
+the compiler calls the module of faults/ from, or is in .exit.text, from where it does
+not. It calls that also where a function of a .c file is inlined. Two underscores in front
+are of the macros for trace events.
 """
 
 import collections
+import hashlib
 import os
 import re
 import subprocess
@@ -44,7 +47,9 @@ def probed(ko):
 
 
 def functions(ko):
-    """By what %pS prints, but for the module's name: what the list calls it."""
+    """By what %pS prints, but for the module's name: what the list calls it.
+
+    And names that are two functions of one size, which %pS does not tell apart."""
     symbols, file = {}, ''
     for line in objdump('-t', ko):
         match = re.match(r'([0-9a-f]+) .{5}(.)(.) (\S+)\s+[0-9a-f]+ (?:\.hidden )?(\S+)$',
@@ -59,7 +64,7 @@ def functions(ko):
     wanted |= {place for place in places if place[0] == '.exit.text'}
     wanted = {place for place in wanted if not symbols[place].name.startswith('__')}
     often = collections.Counter(symbols[place].name for place in wanted)
-    known = {}
+    known, alike = {}, set()
     for place, after in zip(places, places[1:] + [('', 0)]):
         if place not in wanted:
             continue
@@ -67,22 +72,50 @@ def functions(ko):
         if often[name] == 1:
             known[name] = name
             continue
-        # Functions of one name differ in size, up to where the next one begins. Where
-        # they do not, they count as one.
-        known[f'{name}+0x0/{after[1] - place[1]:#x}'] = f'{file}:{name}'
-    return known
+        # Functions of one name differ in size, up to where the next one begins.
+        key = f'{name}+0x0/{after[1] - place[1]:#x}'
+        if key in known:
+            alike.add(name)
+        known[key] = f'{file}:{name}'
+    return known, alike
 
 
-def read_runs(folder):
+def read_builds(folders):
+    """Functions by module, and the checksums of each build as a run has them."""
+    bad, sums, lists = [], set(), {}
+    for folder in folders:
+        checksums = []
+        for module in MODULES:
+            ko = os.path.join(folder, module, module + '.ko')
+            with open(ko, 'rb') as data:
+                checksums.append((module, hashlib.sha256(data.read()).hexdigest()))
+            known, alike = functions(ko)
+            if lists.setdefault(module, known) != known:
+                bad.append(f'{module}: the builds differ in their functions')
+            bad += [f'{module}:{name} is two functions of one size: rename one'
+                    for name in alike]
+        sums.add(frozenset(checksums))
+    return lists, sums, bad
+
+
+def read_runs(folder, sums):
     """Lines of all runs, by module, as they are and by the name alone."""
-    entered = {module: set() for module in MODULES}
+    entered, bad = {module: set() for module in MODULES}, []
     for run in os.listdir(folder):
+        checksums, found = set(), []
         with open(os.path.join(folder, run), encoding='ascii') as lines:
             for line in lines:
+                if match := re.match(r'([0-9a-f]{64})  (\w+)/\2\.ko$', line):
+                    checksums.add((match[2], match[1]))
                 match = re.match(r'((\S+)\+0x0/0x[0-9a-f]+) \[(\w+)\]$', line)
                 if match and match[3] in entered:
-                    entered[match[3]] |= {match[1], match[2]}
-    return entered
+                    found.append(match)
+        if checksums not in sums:
+            bad.append(f'{run} is the run of another build')
+            continue
+        for match in found:
+            entered[match[3]] |= {match[1], match[2]}
+    return entered, bad
 
 
 def read_reasons():
@@ -91,11 +124,16 @@ def read_reasons():
                     if line.strip() and not line.startswith('#'))
 
 
-def main(sources, runs):
-    entered, reasons = read_runs(runs), read_reasons()
-    table, bad, missed, names = [], [], [], set()
-    for module in MODULES:
-        known = functions(os.path.join(sources, module, module + '.ko'))
+def main(runs, *folders):
+    lists, sums, bad = read_builds(folders)
+    entered, foreign = read_runs(runs, sums)
+    if bad or foreign:
+        # There is no true figure, with these runs or without them.
+        print(*(f'FAIL coverage: {line}' for line in sorted({*bad, *foreign})), sep='\n')
+        return 1
+    reasons = read_reasons()
+    table, missed, names = [], [], set()
+    for module, known in lists.items():
         reached = known.keys() & entered[module]
         table.append((module, len(known), len(reached)))
         for key, name in known.items():

@@ -23,6 +23,8 @@ mkdir -p "$COVERAGE" || exit 1
 rc=0
 [ -n "$(ls -A "$COVERAGE")" ] ||
 	scripts/check.sh kunit uml-debug uml-debug-long || rc=1
+# The unit tests have a build of their own.
 bdir=$(scripts/vm/modules.sh uml-debug) || exit 1
-scripts/coverage.py "$bdir/src" "$COVERAGE" || rc=1
+kdir=$(KUNIT=1 scripts/vm/modules.sh uml-debug) || exit 1
+scripts/coverage.py "$COVERAGE" "$bdir/src" "$kdir/src" || rc=1
 exit "$rc"

@@ -89,6 +89,14 @@ tree=$bdir/root/lib/modules/$release
 [ -d "$tree" ] || tree=$kdir/root/lib/modules/$release
 tools=$(guest_tools) || exit 125
 
+# Which build it is that the guest takes its modules from
+module_checksums()
+{
+	(cd "$bdir/src" && sha256sum {rpcrdma2,xprtrdma2,svcrdma2}/*rdma2.ko) 2>/dev/null
+}
+checksums=''
+[ -z "${COVERAGE:-}" ] || checksums=$(module_checksums)
+
 # What one guest writes, no other one sees. Old runs are kept for a day.
 mkdir -p "$cache/run"
 find "$cache/run" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +
@@ -308,7 +316,10 @@ else
 		[ "$attempt" -eq 3 ] || : >"$log"
 	done
 fi
-# For coverage.sh, whose folder for that is $COVERAGE
-[ -z "${COVERAGE:-}" ] || [ ! -s "$run/entered" ] ||
-	cp "$run/entered" "$(mktemp "$COVERAGE/XXXXXX")"
+# For coverage.sh, whose folder for that is $COVERAGE. What was built again while the guest
+# ran is of no build.
+if [ -n "${COVERAGE:-}" ] && [ "$kernel" = uml-debug ] && [ -s "$run/entered" ]; then
+	[ "$checksums" = "$(module_checksums)" ] || checksums="built again"
+	{ echo "$checksums"; cat "$run/entered"; } >"$(mktemp "$COVERAGE/XXXXXX")"
+fi
 finish "$status"
