@@ -90,14 +90,25 @@ static void keep_lines(const struct module *mod)
 	}
 }
 
+/* What a module enters after MODULE_STATE_GOING has no name when the list is read. */
+static void forget(const struct module *mod)
+{
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++)
+		if (within_module(entered[i], mod))
+			WRITE_ONCE(entered[i], 0);
+}
+
 /* In MODULE_STATE_LIVE the code that has started the module is still there. */
 static int module_changes(struct notifier_block *nb, unsigned long state,
 			  void *data)
 {
-	if (state != MODULE_STATE_LIVE && state != MODULE_STATE_GOING)
-		return NOTIFY_DONE;
 	mutex_lock(&lines_lock);
-	keep_lines(data);
+	if (state == MODULE_STATE_COMING)
+		forget(data);
+	else
+		keep_lines(data);
 	mutex_unlock(&lines_lock);
 	return NOTIFY_OK;
 }
