@@ -366,6 +366,26 @@ echo_half_fenced()
 	check "$label: $(come retried) were made again" test "$(come retried)" -gt 0
 }
 
+injected_run()
+{
+	lose
+	# the connection that an RPC is sent on, not the one that a service looks at
+	echo 1 >"$debug/fail_sunrpc/ignore-server-disconnect"
+	echo_do "run direction=backward count=20 window=1 retry call=1000 reply=1000"
+	keep
+}
+
+# The fault injection of the RPC layer ends connections for RPCs in either direction.
+echo_injected()
+{
+	local label="fault injection at a Call of the server"
+
+	can_fail "$debug/fail_sunrpc" "$label" || return
+	measure injected_run
+	check "$label: all RPCs end" came wrong=0 failed=0 backward=20
+	expect "$label: it ends the connection" "s_ended_INJECTED == 1 && c_connects == 1"
+}
+
 chunks_undisturbed()
 {
 	expect "nothing was refused" \
@@ -430,6 +450,7 @@ group_backward-rpc-chunks()
 		ok "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed when it is over" ||
 		fail "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed when it is over"
 	echo_half_fenced
+	echo_injected
 	echo_answers_seen_late
 	check "disconnect" echo_do disconnect
 	! can_fail "$faults/fail_nominate" "no handle is nominated" ||
