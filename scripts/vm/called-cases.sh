@@ -124,6 +124,7 @@ calls_in_vain()
 	local at=/sys/module/xprtrdma2/parameters/backward before
 
 	echo none >"$at"
+	refuses "$at" some
 	before=$(counters)
 	all_apply=1 called_cases 23900 client_called.a_service_that_takes_no_calls ||
 		failed=1

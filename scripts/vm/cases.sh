@@ -50,13 +50,20 @@ can_fail()
 	return 1
 }
 
-# refuses FILE VALUE: a parameter that is there does not take a value
+# refuses FILE VALUE: a parameter that is there does not take a value, and keeps its own
 refuses()
 {
+	local was
+
 	if [ ! -w "$1" ]; then
 		fail "there is no $1"
-	elif (echo "$2" >"$1") 2>/dev/null; then
+		return
+	fi
+	was=$(cat "$1")
+	if (echo "$2" >"$1") 2>/dev/null; then
 		fail "$1 takes $2"
+	elif [ -z "$was" ] || [ "$(cat "$1")" != "$was" ]; then
+		fail "$1 was '$was' and is '$(cat "$1")', after $2"
 	fi
 }
 
