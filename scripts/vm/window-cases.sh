@@ -88,6 +88,37 @@ window_case()
 	check "$label: disconnect" echo_disconnect
 }
 
+all_are_over()
+{
+	echo_do release
+	! kill -0 "$run" 2>/dev/null && ! kill -0 "$end" 2>/dev/null
+}
+
+# A client's service goes while its 24 threads hold a Call each, and 40 wait behind these.
+window_not_begun()
+{
+	local label="a service goes with Calls that it has not begun" before run end
+
+	window_of 64 64 && echo_connect || { fail "$label: connect"; return; }
+	check "$label: 64 are granted" all_right backward 128 "window=64 head"
+	before=$(counters)
+	echo_do "run direction=backward count=64 window=64 hold=60000 head call=0 reply=0" &
+	run=$!
+	check "$label: 64 are outstanding" views_say \
+		"backward_credits=64 backward_used=64" "backward_credits=64 backward_used=64"
+	await grep -qw holding=24 "$echo_folder/result" ||
+		fail "$label: it holds $(come holding)"
+	echo_do disconnect &
+	end=$!
+	await has_risen c_backward_unanswered 40
+	risen "$before"
+	expect "$label: these 40 are taken back" \
+		"c_backward_unanswered == 40 && c_backward_calls == 64"
+	await all_are_over || fail "$label: it does not end"
+	wait "$run" "$end"
+	window_of 16 16
+}
+
 window_chunks()
 {
 	check "64 with chunks: connect" echo_connect || return
@@ -291,6 +322,7 @@ group_backward-rpc-window()
 	grep -q ^FAIL /tmp/said && failed=1
 	expect "nothing was refused" \
 		"c_backward_refused + c_backward_unanswered + s_backward_errors == 0"
+	window_not_begun
 	window_too_small 64 client 'has too small queues for 1 MiB payloads' failed
 	window_too_small 110 server \
 		'is refused (error -22): the device has too small queues' connected
