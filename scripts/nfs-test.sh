@@ -50,7 +50,8 @@ if [ $# -eq 0 ]; then
 	uml-debug)	set -- files conformance hostile backward-rpc-overdue \
 			"${both[@]}" properties ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
-			"${long[@]}" cycle storms disconnect shortage link-loss ;;
+			"${long[@]}" cycle storms disconnect shortage \
+			bounds-payload view link-loss ;;
 	debian-long)	set -- inuse counters link-stock ;;
 	debian-7.3)	set -- files payload direct ;;
 	debian-*)	set -- files payload ;;
@@ -133,10 +134,11 @@ cases_of()
 }
 
 # On the guest's own clock, see vm.sh, no load of the host ends a wait
-timed=(files counters cycle conformance flawed kill-peer negotiate negotiate-hour storms
-	view tool hostile siw inuse both properties resize callbacks-siw callbacks-4.1
-	callbacks-4.2 callbacks-busy callbacks-two callbacks-many-4.1 callbacks-many-4.2
-	backward backward-rpc backward-rpc-called backward-rpc-hang backward-rpc-overdue)
+timed=(files bounds-payload counters cycle conformance flawed kill-peer negotiate
+	negotiate-hour storms view tool hostile siw inuse both properties resize callbacks-siw
+	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-two callbacks-many-4.1
+	callbacks-many-4.2 backward backward-rpc backward-rpc-called backward-rpc-hang
+	backward-rpc-overdue)
 
 clock_of()
 {
