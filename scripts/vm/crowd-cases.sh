@@ -444,6 +444,42 @@ half_down()
 	wait "$half"
 }
 
+# Connections that were asked for, at any device
+connection_requests()
+{
+	awk '{ n += $1 } END { print n }' /sys/class/infiniband/*/ports/1/cm_rx_msgs/req
+}
+
+# requested NUMBER: so many in all
+requested()
+{
+	[ "$(connection_requests)" -ge "$1" ]
+}
+
+# nfsd can listen before it has a thread. A connection that is asked for then is accepted
+# by nobody, and ends with the listener.
+never_accepted()
+{
+	local name="a connection that no thread accepts" before requests crowd
+
+	modprobe -qa ib_uverbs rdma_ucm
+	rpc.nfsd 0
+	listen_on "$proto"
+	before=$(counters)
+	requests=$(connection_requests)
+	"$tools/crowd" -m mute "$addr4" "$port" 1 >/tmp/crowds 2>&1 &
+	crowd=$!
+	happens_in 10 requested $((requests + 1)) || fail "$name: $(cat /tmp/crowds)"
+	rpc.nfsd 0
+	risen "$before"
+	expect "$name ends with the listener" "s_accept_failures == 1 && s_accepts == 0"
+	# it may be at its next attempt, which SIGTERM does not end
+	kill -KILL "$crowd"
+	wait "$crowd" 2>/dev/null
+	rpc.nfsd "$nfsd_threads"
+	listen_on "$proto"
+}
+
 bounds_up()
 {
 	nfs_up rdma2 || { fail "server"; return 1; }
