@@ -399,6 +399,29 @@ static void sees_a_region(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
 }
 
+/* S50: whose a handle is, for as long as its region is exposed */
+static void s50_owner_of_a_handle(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpc *rpc = &ln->rpcs[0];
+	u32 first, second, xid = 0;
+
+	ln->hdr.h_xid = 0x51de;
+	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
+	first = ln->hdr.h_segs[0].rs_handle;
+	second = ln->hdr.h_segs[1].rs_handle;
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_handle_in_use(&ln->co, second, &xid));
+	KUNIT_EXPECT_EQ(test, xid, 0x51de);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_handle_in_use(&ln->co, ~first, &xid));
+	answered(test, rpc);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_handle_in_use(&ln->co, first, &xid));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_handle_in_use(&ln->co, second, &xid));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
+	complete_last(ln, IB_WC_SUCCESS);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_handle_in_use(&ln->co, second, &xid));
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
 static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(q2_answered),
 	KUNIT_CASE(q2_entries_for_the_fence_alone),
@@ -408,6 +431,7 @@ static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(q2_fence_is_not_taken),
 	KUNIT_CASE(q2_call_is_not_taken),
 	KUNIT_CASE(q2_sees_entries),
+	KUNIT_CASE(s50_owner_of_a_handle),
 	KUNIT_CASE(sees_a_region),
 	KUNIT_CASE(what_is_idle_is_trimmed),
 	{}
