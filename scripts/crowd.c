@@ -255,14 +255,19 @@ static void begin(struct conn *c)
 	}
 }
 
-static void end(struct conn *c)
+static void let_go(struct conn *c)
 {
-	rdma_disconnect(c->id);
 	rdma_dereg_mr(c->mr);
 	rdma_dereg_mr(c->offered);
 	free(c->memory);
 	rdma_destroy_ep(c->id);
 	c->id = NULL;
+}
+
+static void end(struct conn *c)
+{
+	rdma_disconnect(c->id);
+	let_go(c);
 }
 
 static int establish(struct conn *c)
@@ -305,7 +310,8 @@ static int establish(struct conn *c)
 		die("channel");
 	if (rdma_connect(c->id, &param)) {
 		did[c->manner].refused++;
-		end(c);
+		/* librdmacm would wait for the end of a connection that is none */
+		let_go(c);
 		return 0;
 	}
 	if (c->manner != HALF)

@@ -473,9 +473,9 @@ never_accepted()
 	rpc.nfsd 0
 	risen "$before"
 	expect "$name ends with the listener" "s_accept_failures == 1 && s_accepts == 0"
-	# it may be at its next attempt, which SIGTERM does not end
-	kill -KILL "$crowd"
-	wait "$crowd" 2>/dev/null
+	kill "$crowd"
+	wait "$crowd"
+	check "$name: its peer is told" [ "$(crowd_did mute refused)" -ge 1 ]
 	rpc.nfsd "$nfsd_threads"
 	listen_on "$proto"
 }
