@@ -366,6 +366,20 @@ echo_half_fenced()
 	check "$label: $(come retried) were made again" test "$(come retried)" -gt 0
 }
 
+# The client maps what the chunks of a Call and its Reply are read from and written to.
+echo_unmapped()
+{
+	local label="chunks of the server's Calls can not be mapped"
+
+	can_fail "$faults/fail_map_rw" "$label" || return
+	fault fail_map_rw 20
+	measure echo_do "run direction=backward count=20 window=4 call=65536 reply=65536"
+	no_fault fail_map_rw
+	check "$label, 20 times: C-093 all RPCs end well" \
+		came wrong=0 failed=0 retried=0 backward=20
+	expect "$label, 20 times: tried again" "c_map_waits == 20 && c_disconnects == 0"
+}
+
 injected_run()
 {
 	lose
@@ -450,6 +464,7 @@ group_backward-rpc-chunks()
 		ok "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed when it is over" ||
 		fail "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed when it is over"
 	echo_half_fenced
+	echo_unmapped
 	echo_injected
 	echo_answers_seen_late
 	check "disconnect" echo_do disconnect
