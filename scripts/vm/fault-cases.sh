@@ -13,8 +13,9 @@ fault_times=1000000000
 # By state, the functions in which it is short, as MODULE:NAME. With a server of version 2
 # a connection is negotiated without any memory.
 declare -A states=(
-	[connecting]="xprtrdma2:ep_alloc xprtrdma2:resolve xprtrdma2:create_queues
-		xprtrdma2:reach xprtrdma2:xprt2_cm_handler
+	[connecting]="xprtrdma2:xprt2_ep_alloc xprtrdma2:xprt2_ep_resolve
+		xprtrdma2:xprt2_ep_create_queues
+		xprtrdma2:xprt2_ep_reach xprtrdma2:xprt2_cm_handler
 		svcrdma2:svc2_listen_event svcrdma2:svc2_accept"
 	[in-flight]="xprtrdma2:xprt2_alloc_slot xprtrdma2:xprt2_buf_alloc
 		xprtrdma2:xprt2_send_request xprtrdma2:xprt2_received
