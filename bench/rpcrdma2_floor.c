@@ -2,7 +2,7 @@
 /*
  * What the messages of an RPC cost without RPC: a requester and a responder on
  * bare verbs, both here, on the device that has the address. For each
- * operation the requester sends so many octets, the responder reads so many by
+ * operation the requester sends so many bytes, the responder reads so many by
  * RDMA Read, writes so many by RDMA Write, and sends so many back.
  *
  * It takes what a transport cannot do without and nothing else: everything is

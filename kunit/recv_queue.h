@@ -184,8 +184,8 @@ static inline void close_queue(struct kunit *test, struct queue *q)
 	KUNIT_EXPECT_TRUE(test, list_empty(&q->pool.rp_all));
 }
 
-/* Octet @at of what the device writes into @rv */
-static inline u8 *octet(struct rpcrdma2_recv *rv, u32 at)
+/* Byte @at of what the device writes into @rv */
+static inline u8 *byte(struct rpcrdma2_recv *rv, u32 at)
 {
 	return (u8 *)page_address(rv->rv_pages[at >> PAGE_SHIFT]) +
 	       offset_in_page(at);

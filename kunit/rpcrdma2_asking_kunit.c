@@ -21,7 +21,7 @@ static const struct rpcrdma2_props able = {
 	.pr_mark = RPCRDMA2_MARK, .pr_sbsiz = 65536,
 };
 
-/* The peer says what @rows it has; Receives of 16384 octets among them. */
+/* The peer says what @rows it has; Receives of 16384 bytes among them. */
 static void peer_says(struct kunit *test, struct rpcrdma2_exchange *ex,
 		      u32 type, u32 rows, u32 nochg)
 {
@@ -77,7 +77,7 @@ static void has_nothing_to_say(struct kunit *test, struct rpcrdma2_exchange *ex)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(ex));
 }
 
-/* Limits its Sends to 4096 octets, and asks for Receives of that size. */
+/* Limits its Sends to 4096 bytes, and asks for Receives of that size. */
 static void ask(struct kunit *test, struct rpcrdma2_exchange *ex)
 {
 	meet(test, ex, RBSIZ | BRS, BRS);
@@ -558,12 +558,12 @@ static void the_peer_asks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 0);
 }
 
-/* The peer asks for Receives of so many octets; whether it is done. */
+/* The peer asks for Receives of so many bytes; whether it is done. */
 static bool is_done(struct kunit *test, struct rpcrdma2_exchange *ex,
-		    u32 octets, unsigned long now)
+		    u32 bytes, unsigned long now)
 {
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP }, res;
-	struct rpcrdma2_props val = { .pr_rbsiz = octets };
+	struct rpcrdma2_props val = { .pr_rbsiz = bytes };
 
 	ex->ex_recv_wish = 0;
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);

@@ -221,7 +221,7 @@ static void counts_around_the_limit(struct kunit *test)
 	}
 }
 
-/* S05, C-106: a count is worth the octets behind it, however it overflows. */
+/* S05, C-106: a count is worth the bytes behind it, however it overflows. */
 static void counts_beyond_the_message(struct kunit *test)
 {
 	static const u32 claims[] = {
@@ -234,7 +234,7 @@ static void counts_beyond_the_message(struct kunit *test)
 	struct words *m = words_new(test);
 	unsigned int i;
 
-	/* one segment, then 512 octets: room for 32 more, not for 33 */
+	/* one segment, then 512 bytes: room for 32 more, not for 33 */
 	for (i = 0; i < ARRAY_SIZE(claims); i++) {
 		put_start(m, c->vers, RDMA2_MSG, RDMA2_CALL);
 		c->put(m, 1, claims[i]);

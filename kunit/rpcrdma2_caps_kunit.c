@@ -67,7 +67,7 @@ static void reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.cr_width, c->want.cr_width);
 }
 
-/* Pages of @len octets that begin @off octets into the first, as one piece */
+/* Pages of @len bytes that begin @off bytes into the first, as one piece */
 static unsigned int spanned(u32 off, u32 len)
 {
 	return DIV_ROUND_UP((u64)off + len, PAGE_SIZE);

@@ -295,7 +295,7 @@ static void too_many_in_descending_order(struct kunit *test)
 }
 
 /*
- * S05, S44: two segments at the end of a Read list, behind chunks of 4 octets
+ * S05, S44: two segments at the end of a Read list, behind chunks of 4 bytes
  * each. A chunk that the decoder leaves out is checked like any other.
  */
 static const struct sum_case {
@@ -354,23 +354,23 @@ static void sums(struct kunit *test)
 }
 
 /*
- * S07, S09: what carries no octets is no Read list, in a Reply as in a Call.
- * One octet makes it one, and then the Reply is bad.
+ * S07, S09: what carries no bytes is no Read list, in a Reply as in a Call.
+ * One byte makes it one, and then the Reply is bad.
  */
 static void reply_with_empty_read_segments(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
 	struct words *m = words_new(test);
-	u32 vers, proc, i, octets;
+	u32 vers, proc, i, bytes;
 
 	for (i = 0; i < 8; i++) {
 		vers = 1 + i % 2;
 		proc = i / 2 % 2;
-		octets = i / 4;
+		bytes = i / 4;
 		put_start(m, vers, proc, RDMA2_REPLY);
 		put_read(m, 8, 0);
 		put_read(m, 3, 0);
-		put_read(m, 8, octets);
+		put_read(m, 8, bytes);
 		put(m, 0);
 		put(m, 0);
 		put(m, proc == RDMA2_NOMSG);
@@ -381,9 +381,9 @@ static void reply_with_empty_read_segments(struct kunit *test)
 
 		/* a NOMSG of version 1 with Reads is a Call, without one */
 		KUNIT_EXPECT_EQ_MSG(test, judge_words(test, h, m),
-				    octets ? RDMA2_ERR_BAD_XDR : RDMA2_OK,
+				    bytes ? RDMA2_ERR_BAD_XDR : RDMA2_OK,
 				    "version %u, proc %u", vers, proc);
-		if (octets)
+		if (bytes)
 			continue;
 		KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_REPLY);
 		KUNIT_EXPECT_EQ(test, h->h_nreads, 0);
@@ -473,7 +473,7 @@ static void write_chunk_without_segments(struct kunit *test)
 }
 
 /*
- * S10, E-06: a Reply chunk of no octets is not used, with and without
+ * S10, E-06: a Reply chunk of no bytes is not used, with and without
  * segments; one that is used goes with NOMSG.
  */
 static void unused_reply_chunk(struct kunit *test)

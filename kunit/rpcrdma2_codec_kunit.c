@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Every message of section 4 of Documentation/protocol.rst, read into its
- * decoded form and laid out again, octet for octet.
+ * decoded form and laid out again, byte for byte.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -14,10 +14,10 @@
 /**
  * struct golden - a vector and what it means
  * @desc: vector, what it proves
- * @data: its octets
+ * @data: its bytes
  * @len: how many
  * @hdr: decoded form
- * @body: octets behind the header that are not an RPC message
+ * @body: bytes behind the header that are not an RPC message
  */
 struct golden {
 	const char		*desc;

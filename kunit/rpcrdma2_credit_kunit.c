@@ -191,7 +191,7 @@ static void cm_padded_and_unaligned(struct kunit *test)
 static void cm_sizes(struct kunit *test)
 {
 	static const struct {
-		u32	octets;
+		u32	bytes;
 		u8	wire;
 	} sizes[] = {
 		{ 0, 0 }, { 1023, 0 }, { 1024, 0 }, { 2047, 0 }, { 2048, 1 },
@@ -201,7 +201,7 @@ static void cm_sizes(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		KUNIT_EXPECT_EQ(test, rpcrdma2_cm_encode_size(sizes[i].octets),
+		KUNIT_EXPECT_EQ(test, rpcrdma2_cm_encode_size(sizes[i].bytes),
 				sizes[i].wire);
 }
 

@@ -131,7 +131,7 @@ static void no_fault(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	f->post.po_octets = 1;
+	f->post.po_bytes = 1;
 	passes(test, IB_WR_LOCAL_INV, 3, 3);
 	passes(test, IB_WR_RDMA_READ, 1, 1);
 }
@@ -202,7 +202,7 @@ static void send_too_large(struct kunit *test)
 	fault_once(&rpcrdma2_fail_send_max, 1);
 	KUNIT_EXPECT_EQ(test, post(f, IB_WR_SEND, 1), 0);
 	drain(test, 1);
-	f->post.po_octets = 1;
+	f->post.po_bytes = 1;
 	KUNIT_EXPECT_EQ(test, post(f, IB_WR_SEND, 1), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, f->posted, 0);
 	drain(test, 1);

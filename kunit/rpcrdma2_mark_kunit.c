@@ -11,7 +11,7 @@
 #define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
 #define MARKED	RPCRDMA2_PROPS_MARKED
 
-/* X_MARK, of so many octets; the first word is not always the right one. */
+/* X_MARK, of so many bytes; the first word is not always the right one. */
 static void put_mark(struct words *m, u32 len, u32 word)
 {
 	static const u32 mark[] = RPCRDMA2_MARK;

@@ -14,7 +14,7 @@
  * struct mutation - a message damaged
  * @desc: requirement, claim
  * @data: vector to start from
- * @len: octets of it that are kept
+ * @len: bytes of it that are kept
  * @edits: word numbers and what they become; a word number 0 ends the list
  * @verdict: what the decoder must say
  * @direction: and of what
@@ -40,9 +40,9 @@ struct mutation {
 
 static const struct mutation mutations[] = {
 	/* The prefix */
-	{ "S31 a Call cut to 12 octets is dropped",
+	{ "S31 a Call cut to 12 bytes is dropped",
 	  CUT(v01, 12), .verdict = RDMA2_DROP, .direction = RDMA2_NODIR },
-	{ "S31 an error cut to 12 octets is dropped",
+	{ "S31 an error cut to 12 bytes is dropped",
 	  CUT(v10, 12), .verdict = RDMA2_DROP, .direction = RDMA2_NODIR },
 	{ "C-079 version 3 gets VERS",
 	  WHOLE(v01), { { 1, 3 } }, NODIR(RDMA2_ERR_VERS) },
@@ -80,13 +80,13 @@ static const struct mutation mutations[] = {
 	  WHOLE(v01), { { 10, 2 } }, CALL(BAD) },
 	{ "S07 a Call without its RPC message gets BAD_XDR",
 	  CUT(v01, 36), CALL(BAD) },
-	{ "S07 7 octets of payload get BAD_XDR",
+	{ "S07 7 bytes of payload get BAD_XDR",
 	  CUT(v01, 43), CALL(BAD) },
-	{ "S07 8 octets of payload are enough for the transport",
+	{ "S07 8 bytes of payload are enough for the transport",
 	  CUT(v01, 44), CALL(RDMA2_OK) },
 	{ "S07 a Reply without its RPC message is bad",
 	  CUT(v08, 36), REPLY(BAD) },
-	{ "S07 a Reply with 8 octets of payload is good",
+	{ "S07 a Reply with 8 bytes of payload is good",
 	  CUT(v08, 44), REPLY(RDMA2_OK) },
 	{ "S08 a Call with two xids gets BAD_XDR",
 	  WHOLE(v01), { { 9, 1 } }, CALL(BAD) },
@@ -120,23 +120,23 @@ static const struct mutation mutations[] = {
 	  WHOLE(v02), { { 7, 32 }, { 13, 32 } }, CALL(BAD) },
 	{ "S09 position 8 is in the fixed part of the RPC header",
 	  WHOLE(v02), { { 7, 8 }, { 13, 8 } }, CALL(BAD) },
-	{ "S09 a credential of 20 octets: position 60 is behind it",
+	{ "S09 a credential of 20 bytes: position 60 is behind it",
 	  WHOLE(v02), { { 28, 20 }, { 7, 60 }, { 13, 60 } }, CALL(RDMA2_OK) },
-	{ "S09 one of 17 octets is padded: position 60 is behind it",
+	{ "S09 one of 17 bytes is padded: position 60 is behind it",
 	  WHOLE(v02), { { 28, 17 }, { 7, 60 }, { 13, 60 } }, CALL(RDMA2_OK) },
 	{ "S09 and position 56 is not",
 	  WHOLE(v02), { { 28, 17 }, { 7, 56 }, { 13, 56 } }, CALL(BAD) },
 	{ "S09 a credential that ends with the message has no verifier",
 	  WHOLE(v02), { { 28, 40 } }, CALL(BAD) },
-	{ "S09 a credential of 404 octets is none",
+	{ "S09 a credential of 404 bytes is none",
 	  WHOLE(v02), { { 28, 404 } }, CALL(BAD) },
-	{ "S09 a credential of 0xffffffff octets is none",
+	{ "S09 a credential of 0xffffffff bytes is none",
 	  WHOLE(v02), { { 28, 0xffffffff } }, CALL(BAD) },
-	{ "S09 a verifier of 28 octets: position 68 is behind it",
+	{ "S09 a verifier of 28 bytes: position 68 is behind it",
 	  WHOLE(v02), { { 30, 28 }, { 7, 68 }, { 13, 68 } }, CALL(RDMA2_OK) },
-	{ "S09 a verifier of 32 octets: 68 is within",
+	{ "S09 a verifier of 32 bytes: 68 is within",
 	  WHOLE(v02), { { 30, 32 }, { 7, 68 }, { 13, 68 } }, CALL(BAD) },
-	{ "S09 a verifier of 0xfffffffd octets is none",
+	{ "S09 a verifier of 0xfffffffd bytes is none",
 	  WHOLE(v02), { { 30, 0xfffffffd } }, CALL(BAD) },
 	{ "S09 without Read chunks the RPC header is the RPC layer's business",
 	  WHOLE(v01), { { 16, 404 } }, CALL(RDMA2_OK) },
@@ -173,9 +173,9 @@ static const struct mutation mutations[] = {
 	  WHOLE(v03), { { 7, 72 }, { 13, 72 } }, CALL(BAD) },
 	{ "S07 NOMSG with nothing but empty segments gets BAD_XDR",
 	  WHOLE(v03), { { 9, 0 }, { 15, 0 } }, CALL(BAD) },
-	{ "S07 NOMSG whose RPC message has 7 octets gets BAD_XDR",
+	{ "S07 NOMSG whose RPC message has 7 bytes gets BAD_XDR",
 	  WHOLE(v03), { { 9, 3 }, { 15, 4 } }, CALL(BAD) },
-	{ "S07 NOMSG whose RPC message has 8 octets does not",
+	{ "S07 NOMSG whose RPC message has 8 bytes does not",
 	  WHOLE(v03), { { 9, 4 }, { 15, 4 } }, CALL(RDMA2_OK) },
 	{ "E-04 NOMSG with a second chunk inside the RPC message",
 	  WHOLE(v03), { { 13, 72 } }, CALL(RDMA2_OK) },
@@ -207,13 +207,13 @@ static const struct mutation mutations[] = {
 	  WHOLE(v08), { { 3, 1 } }, REPLY(BAD) },
 	{ "S10 NOMSG Reply whose Reply chunk is not used is bad",
 	  WHOLE(v06), { { 11, 0 }, { 15, 0 } }, REPLY(BAD) },
-	{ "S07 NOMSG Reply of 1 octet is bad",
+	{ "S07 NOMSG Reply of 1 byte is bad",
 	  WHOLE(v06), { { 11, 1 }, { 15, 0 } }, REPLY(BAD) },
-	{ "S07 NOMSG Reply of 7 octets is bad",
+	{ "S07 NOMSG Reply of 7 bytes is bad",
 	  WHOLE(v06), { { 11, 4 }, { 15, 3 } }, REPLY(BAD) },
-	{ "S07 NOMSG Reply of 8 octets is good",
+	{ "S07 NOMSG Reply of 8 bytes is good",
 	  WHOLE(v06), { { 11, 4 }, { 15, 4 } }, REPLY(RDMA2_OK) },
-	{ "S07 NOMSG Reply of 8 octets, behind an empty segment",
+	{ "S07 NOMSG Reply of 8 bytes, behind an empty segment",
 	  WHOLE(v06), { { 11, 0 }, { 15, 8 } }, REPLY(RDMA2_OK) },
 	{ "E-06 MSG Reply that uses a Reply chunk is bad",
 	  WHOLE(v06), { { 3, 0 } }, REPLY(BAD) },
@@ -237,7 +237,7 @@ static const struct mutation mutations[] = {
 	  CUT(v24, 20), { { 4, 2 } }, NODIR(RDMA2_DROP) },
 	{ "C-016 an option longer than the message gets BAD_XDR",
 	  WHOLE(v24), { { 6, 9 } }, CALL(BAD) },
-	{ "C-106 an option of 0xffffffff octets gets BAD_XDR",
+	{ "C-106 an option of 0xffffffff bytes gets BAD_XDR",
 	  WHOLE(v24), { { 6, U32_MAX } }, CALL(BAD) },
 	{ "S39 a bad option in a Reply gets no answer",
 	  WHOLE(v24), { { 4, 1 }, { 6, 9 } }, REPLY(BAD) },
@@ -273,9 +273,9 @@ static const struct mutation mutations[] = {
 	  WHOLE(v32), { { 8, 3 } }, NODIR(BAD) },
 	{ "S06 nor can version 1 msg_type 0xffffffff",
 	  WHOLE(v32), { { 8, U32_MAX } }, NODIR(BAD) },
-	{ "S07 version 1 MSG with 7 octets of an RPC message cannot be told",
+	{ "S07 version 1 MSG with 7 bytes of an RPC message cannot be told",
 	  CUT(v32, 35), NODIR(BAD) },
-	{ "S07 version 1 MSG with 8 octets of an RPC message can",
+	{ "S07 version 1 MSG with 8 bytes of an RPC message can",
 	  CUT(v32, 36), CALL(RDMA2_OK) },
 	{ "S08 version 1 Call with two xids gets BAD_XDR",
 	  WHOLE(v32), { { 7, 1 } }, CALL(BAD) },
@@ -325,7 +325,7 @@ static void judges(struct kunit *test)
 }
 
 /* S07: what follows a header that ends the message means nothing. */
-static void trailing_octets_mean_nothing(struct kunit *test)
+static void trailing_bytes_mean_nothing(struct kunit *test)
 {
 	static const struct {
 		const u8	*data;
@@ -394,29 +394,29 @@ static void version_one_nomsg_direction(struct kunit *test)
 
 /*
  * S09: a Read chunk begins behind the RPC header, which credential and verifier
- * make as long as they are: 400 octets each at the most (RFC 5531).
+ * make as long as they are: 400 bytes each at the most (RFC 5531).
  */
 static const struct auth_case {
 	const char	*desc;
 	u32		cred;
 	u32		verf;
-	u32		there;		/* octets of the RPC message */
+	u32		there;		/* bytes of the RPC message */
 	u32		position;	/* of the Read chunk */
 	bool		good;
 } auth_cases[] = {
-	{ "S09 no octets in either", 0, 0, 40, 40, true },
-	{ "S09 a credential of 4 octets", 4, 0, 44, 44, true },
+	{ "S09 no bytes in either", 0, 0, 40, 40, true },
+	{ "S09 a credential of 4 bytes", 4, 0, 44, 44, true },
 	{ "S09 it moves the end of the header", 4, 0, 44, 40, false },
-	{ "S09 a verifier of 4 octets", 0, 4, 44, 44, true },
-	{ "S09 a credential of 5 octets takes 8", 5, 0, 48, 48, true },
+	{ "S09 a verifier of 4 bytes", 0, 4, 44, 44, true },
+	{ "S09 a credential of 5 bytes takes 8", 5, 0, 48, 48, true },
 	{ "S09 so the header ends behind the 8", 5, 0, 48, 44, false },
-	{ "S09 400 octets in each", 400, 400, 840, 840, true },
-	{ "S09 401 octets in the credential", 401, 0, 444, 444, false },
-	{ "S09 401 octets in the verifier", 0, 401, 444, 444, false },
+	{ "S09 400 bytes in each", 400, 400, 840, 840, true },
+	{ "S09 401 bytes in the credential", 401, 0, 444, 444, false },
+	{ "S09 401 bytes in the verifier", 0, 401, 444, 444, false },
 	{ "S09 a credential that the message ends in", 8, 0, 40, 40, false },
 	{ "S09 a verifier that the message ends in", 0, 8, 44, 44, false },
 	{ "S09 a header that ends before the verifier", 0, 0, 32, 32, false },
-	{ "S09 octets behind the last whole word", 0, 0, 42, 40, true },
+	{ "S09 bytes behind the last whole word", 0, 0, 42, 40, true },
 	{ "S09 the same behind a credential", 4, 0, 47, 44, true },
 };
 
@@ -449,8 +449,8 @@ static void end_of_the_rpc_header(struct kunit *test)
 	}
 }
 
-/* S07: the words are looked at when all octets of them are there. */
-static void seven_octets_are_no_message(struct kunit *test)
+/* S07: the words are looked at when all bytes of them are there. */
+static void seven_bytes_are_no_message(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
 	u32 there, header;
@@ -470,11 +470,11 @@ static void seven_octets_are_no_message(struct kunit *test)
 
 static struct kunit_case payload_cases[] = {
 	KUNIT_CASE_PARAM(judges, mutation_gen_params),
-	KUNIT_CASE(trailing_octets_mean_nothing),
+	KUNIT_CASE(trailing_bytes_mean_nothing),
 	KUNIT_CASE(msgp_is_a_msg),
 	KUNIT_CASE(version_one_nomsg_direction),
 	KUNIT_CASE_PARAM(end_of_the_rpc_header, auth_gen_params),
-	KUNIT_CASE(seven_octets_are_no_message),
+	KUNIT_CASE(seven_bytes_are_no_message),
 	{ }
 };
 

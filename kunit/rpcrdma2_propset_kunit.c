@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Property messages on the wire: their octets, and what is made of hostile
+ * Property messages on the wire: their bytes, and what is made of hostile
  * ones.
  */
 #include <kunit/test.h>
@@ -236,7 +236,7 @@ static void bits_beyond_the_set(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 8192);
 }
 
-/* C-018, C-020, S12: every length of a property of four octets */
+/* C-018, C-020, S12: every length of a property of four bytes */
 static void every_property_length(struct kunit *test)
 {
 	struct words *m = words_new(test);
@@ -330,7 +330,7 @@ static void bitmaps_of_several_words(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_count, 0);
 }
 
-/* C-106: counts of a set and of a bitmap, against the octets behind them */
+/* C-106: counts of a set and of a bitmap, against the bytes behind them */
 static void every_property_count(struct kunit *test)
 {
 	static const u32 claims[] = {
@@ -341,7 +341,7 @@ static void every_property_count(struct kunit *test)
 	struct rpcrdma2_propmsg pm = { };
 	u32 i, count;
 
-	/* sets: 16 elements of 8 octets are there */
+	/* sets: 16 elements of 8 bytes are there */
 	for (count = 15; count <= 17; count++) {
 		put_start(m, 2, RDMA2_UPDPROP, 0);
 		m->count = 4;

@@ -9,17 +9,17 @@
 static const struct receive_case {
 	const char	*desc;
 	struct ib_wc	wc;
-	bool		want;	/* 4096 octets were posted */
+	bool		want;	/* 4096 bytes were posted */
 } receive_cases[] = {
 	{ "E-20 a Send",
 	  { .opcode = IB_WC_RECV, .byte_len = 68 }, true },
-	{ "E-20 a Send of no octets is a message, if a bad one",
+	{ "E-20 a Send of no bytes is a message, if a bad one",
 	  { .opcode = IB_WC_RECV, .byte_len = 0 }, true },
 	{ "E-20 a Send that fills the buffer",
 	  { .opcode = IB_WC_RECV, .byte_len = 4096 }, true },
-	{ "E-20 one octet more than was posted",
+	{ "E-20 one byte more than was posted",
 	  { .opcode = IB_WC_RECV, .byte_len = 4097 }, false },
-	{ "E-20 2^32 - 1 octets",
+	{ "E-20 2^32 - 1 bytes",
 	  { .opcode = IB_WC_RECV, .byte_len = U32_MAX }, false },
 	{ "E-20 a Send With Invalidate",
 	  { .opcode = IB_WC_RECV, .byte_len = 68,
@@ -27,10 +27,10 @@ static const struct receive_case {
 	{ "E-20 an RDMA Write with Immediate",
 	  { .opcode = IB_WC_RECV_RDMA_WITH_IMM, .byte_len = 1 << 20,
 	    .wc_flags = IB_WC_WITH_IMM }, false },
-	{ "E-20 one of no more octets than were posted",
+	{ "E-20 one of no more bytes than were posted",
 	  { .opcode = IB_WC_RECV_RDMA_WITH_IMM, .byte_len = 68,
 	    .wc_flags = IB_WC_WITH_IMM }, false },
-	{ "E-20 one of no octets",
+	{ "E-20 one of no bytes",
 	  { .opcode = IB_WC_RECV_RDMA_WITH_IMM, .byte_len = 0,
 	    .wc_flags = IB_WC_WITH_IMM }, false },
 	{ "E-20 a completion of the Send Queue",

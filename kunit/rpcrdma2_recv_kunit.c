@@ -61,9 +61,9 @@ static const struct size_case {
 	int		sges;
 	u32		want, size;
 } size_cases[] = {
-	{ "an octet", 16, 1, PAGE_SIZE },
+	{ "an byte", 16, 1, PAGE_SIZE },
 	{ "a page", 16, PAGE_SIZE, PAGE_SIZE },
-	{ "an octet more", 16, PAGE_SIZE + 1, 2 * PAGE_SIZE },
+	{ "an byte more", 16, PAGE_SIZE + 1, 2 * PAGE_SIZE },
 	{ "as many pages as the device scatters over", 16, 16 * PAGE_SIZE,
 	  16 * PAGE_SIZE },
 	{ "more", 16, 17 * PAGE_SIZE, 16 * PAGE_SIZE },
@@ -106,21 +106,21 @@ static void one_stretch(struct kunit *test, struct rpcrdma2_recv *rv)
 #endif
 }
 
-/* Octets behind the first ones take their place, from page to page; no others change. */
+/* Bytes behind the first ones take their place, from page to page; no others change. */
 static void cut(struct kunit *test, struct rpcrdma2_recv *rv, u32 gone)
 {
 	u32 at, was = rv->rv_len;
 
 	for (at = 0; at < was; at++)
-		*octet(rv, at) = at % 251;
+		*byte(rv, at) = at % 251;
 	rpcrdma2_recv_cut(rv, gone);
 	KUNIT_ASSERT_EQ(test, rv->rv_len, was - gone);
 	for (at = 0; at < rv->rv_len; at++)
-		if (*octet(rv, at) != (at + gone) % 251)
+		if (*byte(rv, at) != (at + gone) % 251)
 			break;
 	KUNIT_EXPECT_EQ(test, at, rv->rv_len);
 	for (; at < was; at++)
-		if (*octet(rv, at) != at % 251)
+		if (*byte(rv, at) != at % 251)
 			break;
 	KUNIT_EXPECT_EQ(test, at, was);
 }
@@ -143,7 +143,7 @@ static void several_pages(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rv->rv_sges[at].lkey, LKEY);
 	}
 	for (at = 0; at < len; at++)
-		*octet(rv, at) = at % 251;
+		*byte(rv, at) = at % 251;
 	KUNIT_EXPECT_PTR_EQ(test, receive(q, len), rv);
 	KUNIT_ASSERT_PTR_EQ(test, q->got, rv);
 	KUNIT_EXPECT_EQ(test, rv->rv_len, len);
@@ -154,7 +154,7 @@ static void several_pages(struct kunit *test)
 
 	rpcrdma2_recv_buf_paged(rv, PAGE_SIZE + 40, &buf);
 	KUNIT_EXPECT_PTR_EQ(test, (u8 *)buf.head[0].iov_base,
-			    octet(rv, PAGE_SIZE + 40));
+			    byte(rv, PAGE_SIZE + 40));
 	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, PAGE_SIZE - 40);
 	KUNIT_EXPECT_PTR_EQ(test, buf.pages[0], rv->rv_pages[2]);
 	KUNIT_EXPECT_EQ(test, buf.page_len, 100);
@@ -183,7 +183,7 @@ static void copies(struct kunit *test, const struct rpcrdma2_recv *rv)
 	u32 at;
 
 	for (at = PAGE_SIZE - 8; at < PAGE_SIZE + 8; at++)
-		*octet((struct rpcrdma2_recv *)rv, at) = at;
+		*byte((struct rpcrdma2_recv *)rv, at) = at;
 	memset(head, 0xff, sizeof(head));
 	rpcrdma2_recv_copy(rv, PAGE_SIZE - 6, 12, &buf, 3);
 	KUNIT_EXPECT_EQ(test, head[2], 0xff);
@@ -206,8 +206,8 @@ static void several_pages_unmapped(struct kunit *test)
 	rv = receive(q, PAGE_SIZE + 8);
 	KUNIT_ASSERT_PTR_EQ(test, q->got, rv);
 	rpcrdma2_recv_sync(rv);
-	*octet(rv, 40) = 40;
-	*octet(rv, PAGE_SIZE) = 41;
+	*byte(rv, 40) = 40;
+	*byte(rv, PAGE_SIZE) = 41;
 	rpcrdma2_recv_buf_paged(rv, 40, &buf);
 	KUNIT_EXPECT_EQ(test, *(u8 *)buf.head[0].iov_base, 40);
 	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, PAGE_SIZE - 40);
@@ -422,7 +422,7 @@ static const struct completion_case {
 } completion_cases[] = {
 	{ "a message", { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV,
 			 .byte_len = 4096 }, RPCRDMA2_LOSS_NONE },
-	{ "one of no octets", { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV },
+	{ "one of no bytes", { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV },
 	  RPCRDMA2_LOSS_NONE },
 	{ "E-20 an RDMA Write with Immediate",
 	  { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV_RDMA_WITH_IMM,

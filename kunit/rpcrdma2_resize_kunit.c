@@ -13,7 +13,7 @@ static void expect_pages(struct kunit *test, struct rpcrdma2_recv *rv,
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_room(rv), pages << PAGE_SHIFT);
 	KUNIT_EXPECT_EQ(test, rv->rv_wr.num_sge, pages);
 	for (at = 0; at < rpcrdma2_recv_room(rv); at += PAGE_SIZE)
-		*octet(rv, at) = 1 + (at >> PAGE_SHIFT);
+		*byte(rv, at) = 1 + (at >> PAGE_SHIFT);
 #ifdef RPCRDMA2_STRETCHES
 	for (at = 0; rv->rv_buf && at < rpcrdma2_recv_room(rv); at += PAGE_SIZE)
 		KUNIT_EXPECT_EQ(test, ((u8 *)rv->rv_buf)[at],

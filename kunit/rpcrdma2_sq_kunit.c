@@ -593,11 +593,11 @@ static void count_begun(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
 	container_of(post, struct chain, post)->done += 10;
 }
 
-static int post_octets(struct queue *q, struct chain *c, u32 octets)
+static int post_bytes(struct queue *q, struct chain *c, u32 bytes)
 {
 	memset(c, 0, sizeof(*c));
 	c->wrs[0].opcode = IB_WR_SEND;
-	c->post.po_octets = octets;
+	c->post.po_bytes = bytes;
 	c->post.po_begin = count_begun;
 	c->post.po_done = chain_done;
 	if (!rpcrdma2_sq_take(&q->co, 1, false))
@@ -610,18 +610,18 @@ static void c034_bounds_sends(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
 
-	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[0], U32_MAX), 0);
+	KUNIT_EXPECT_EQ(test, post_bytes(q, &q->c[0], U32_MAX), 0);
 	rpcrdma2_sq_bound(&q->co, 4096);
-	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[1], 4097), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, post_bytes(q, &q->c[1], 4097), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES - 1);
 	KUNIT_EXPECT_EQ(test, q->c[1].post.po_wrs, 0);
 	KUNIT_EXPECT_EQ(test, q->posted, 1);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
-	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[2], 4096), 0);
+	KUNIT_EXPECT_EQ(test, post_bytes(q, &q->c[2], 4096), 0);
 	/* what is no Send */
-	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[3], 0), 0);
+	KUNIT_EXPECT_EQ(test, post_bytes(q, &q->c[3], 0), 0);
 	rpcrdma2_sq_bound(&q->co, 8192);
-	KUNIT_EXPECT_EQ(test, post_octets(q, &q->c[4], 8192), 0);
+	KUNIT_EXPECT_EQ(test, post_bytes(q, &q->c[4], 8192), 0);
 	KUNIT_EXPECT_EQ(test, q->posted, 4);
 	rpcrdma2_sq_drain(&q->co);
 	KUNIT_EXPECT_EQ(test, q->c[1].done, 0);

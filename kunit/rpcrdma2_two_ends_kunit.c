@@ -19,14 +19,14 @@
 #define RUNS		300
 #define STEPS		300
 #define LINE		64	/* messages under way in one direction */
-#define OCTETS		256	/* of a message about properties */
+#define BYTES		256	/* of a message about properties */
 
 /**
  * struct parcel - a message under way
  * @due: when it is looked at, in jiffies
- * @len: octets
- * @reply: octets of the Reply to this Call, as long as one may be inline; or 0
- * @needed: octets of a Reply that this error refuses; or 0
+ * @len: bytes
+ * @reply: bytes of the Reply to this Call, as long as one may be inline; or 0
+ * @needed: bytes of a Reply that this error refuses; or 0
  * @control: it is about properties, and @data has it; else it is any other
  * @data: the message
  */
@@ -36,16 +36,16 @@ struct parcel {
 	u32		reply;
 	u32		needed;
 	bool		control;
-	__be32		data[OCTETS / XDR_UNIT];
+	__be32		data[BYTES / XDR_UNIT];
 };
 
 /**
  * struct end - one end
  * @ex: its properties
- * @set: octets of its Receives as the administrator has them
+ * @set: bytes of its Receives as the administrator has them
  * @wish: and as the peer has asked for them
  * @have: as they are
- * @send: octets of its largest Send as the administrator has it
+ * @send: bytes of its largest Send as the administrator has it
  * @xid: of its next message
  * @line: what has been sent to it
  * @first: the first one there
@@ -196,15 +196,15 @@ static void look_at(struct world *wd, struct end *en, struct parcel *pa)
 }
 
 /* A Reply as long as its Call lets it be, or an error */
-static void reply(struct world *wd, struct end *en, u32 octets)
+static void reply(struct world *wd, struct end *en, u32 bytes)
 {
 	struct parcel *pa = post(wd, en);
 
-	if (octets <= rpcrdma2_exchange_send_max(&en->ex)) {
-		pa->len = octets;
+	if (bytes <= rpcrdma2_exchange_send_max(&en->ex)) {
+		pa->len = bytes;
 	} else {
 		pa->len = RPCRDMA2_HDR_MIN;
-		pa->needed = octets - RPCRDMA2_HDR_MIN;
+		pa->needed = bytes - RPCRDMA2_HDR_MIN;
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ranges of an RPC message in pieces: the octets that the pieces hold are those
+ * Ranges of an RPC message in pieces: the bytes that the pieces hold are those
  * of the ranges, in order, and no piece leaves its page.
  */
 #include <kunit/test.h>
@@ -64,7 +64,7 @@ static const struct walk_case walk_cases[] = {
 	  RANGES(1, { 100, 4096 }), EXPECT(2) },
 	{ "five pages", { 0, 100 }, { 0, 20480 },
 	  RANGES(1, { 100, 20480 }), EXPECT(5) },
-	{ "a fifth page for one octet", { 0, 100 }, { 4095, 12290 },
+	{ "a fifth page for one byte", { 0, 100 }, { 4095, 12290 },
 	  RANGES(1, { 100, 12290 }), EXPECT(5) },
 	{ "pages that end within a page", { 0, 100 }, { 0, 4097 },
 	  RANGES(1, { 100, 4097 }), EXPECT(2) },
@@ -103,11 +103,11 @@ static const struct walk_case walk_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(walk, walk_cases, desc);
 
-/* Octets of a message, as they are in its stream */
+/* Bytes of a message, as they are in its stream */
 struct message {
 	struct xdr_buf	buf;
 	struct page	*pages[PAGES];
-	u8		octet[MESSAGE_MAX];
+	u8		byte[MESSAGE_MAX];
 };
 
 /* Whole pages, from the beginning of one */
@@ -120,17 +120,17 @@ static void *make_pages(struct kunit *test, unsigned int count)
 }
 
 static const u8 *fill_iov(struct kunit *test, struct kvec *iov,
-			  const u32 *place, const u8 *octet)
+			  const u32 *place, const u8 *byte)
 {
 	iov->iov_base = make_pages(test, IOV_PAGES) + place[0];
 	iov->iov_len = place[1];
-	memcpy(iov->iov_base, octet, place[1]);
-	return octet + place[1];
+	memcpy(iov->iov_base, byte, place[1]);
+	return byte + place[1];
 }
 
 /* The pages lie in descending order: each but the last is followed by another. */
 static const u8 *fill_pages(struct kunit *test, struct message *m,
-			    const u32 *place, const u8 *octet)
+			    const u32 *place, const u8 *byte)
 {
 	void *mem = make_pages(test, PAGES);
 	unsigned int i;
@@ -140,34 +140,34 @@ static const u8 *fill_pages(struct kunit *test, struct message *m,
 		m->pages[i] = virt_to_page(mem + (PAGES - 1 - i) * PAGE_SIZE);
 	for (pos = place[0]; pos < place[0] + place[1]; pos++)
 		((u8 *)page_address(m->pages[pos / PAGE_SIZE]))[pos % PAGE_SIZE] =
-			*octet++;
+			*byte++;
 	m->buf.pages = m->pages;
 	m->buf.page_base = place[0];
 	m->buf.page_len = place[1];
-	return octet;
+	return byte;
 }
 
 static struct message *make_message(struct kunit *test,
 				    const struct walk_case *wc)
 {
 	struct message *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
-	const u8 *octet = m->octet;
+	const u8 *byte = m->byte;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
 	for (i = 0; i < MESSAGE_MAX; i++)
-		m->octet[i] = (i * 2654435761U) >> 24;
-	octet = fill_iov(test, m->buf.head, wc->head, octet);
-	octet = fill_pages(test, m, wc->pages, octet);
-	octet = fill_iov(test, m->buf.tail, wc->tail, octet);
-	m->buf.len = octet - m->octet;
+		m->byte[i] = (i * 2654435761U) >> 24;
+	byte = fill_iov(test, m->buf.head, wc->head, byte);
+	byte = fill_pages(test, m, wc->pages, byte);
+	byte = fill_iov(test, m->buf.tail, wc->tail, byte);
+	m->buf.len = byte - m->byte;
 	m->buf.buflen = m->buf.len;
 	return m;
 }
 
-/* What the ranges name, one after the other: how many octets */
+/* What the ranges name, one after the other: how many bytes */
 static u32 expected(const struct walk_case *wc, const struct message *m,
-		    u8 *octet)
+		    u8 *byte)
 {
 	const struct rpcrdma2_range *ra = wc->ranges;
 	u32 count = 0, i;
@@ -176,19 +176,19 @@ static u32 expected(const struct walk_case *wc, const struct message *m,
 		for (i = ra->ra_off; i < ra->ra_off + ra->ra_len; i++) {
 			if (i >= m->buf.len)
 				return count;
-			octet[count++] = m->octet[i];
+			byte[count++] = m->byte[i];
 		}
 	}
 	return count;
 }
 
 static u32 take_piece(struct kunit *test, const struct rpcrdma2_piece *pc,
-		      u8 *octet)
+		      u8 *byte)
 {
 	KUNIT_EXPECT_GT(test, pc->pc_len, 0);
 	KUNIT_EXPECT_LT(test, pc->pc_off, PAGE_SIZE);
 	KUNIT_ASSERT_LE(test, pc->pc_off + pc->pc_len, PAGE_SIZE);
-	memcpy(octet, page_address(pc->pc_page) + pc->pc_off, pc->pc_len);
+	memcpy(byte, page_address(pc->pc_page) + pc->pc_off, pc->pc_len);
 	return pc->pc_len;
 }
 
@@ -201,7 +201,7 @@ static void walks(struct kunit *test)
 	struct rpcrdma2_piece pc;
 	struct rpcrdma2_walk wk;
 	unsigned int pieces = 0;
-	u32 octets = 0;
+	u32 bytes = 0;
 
 	/* Arrange */
 	KUNIT_ASSERT_NOT_NULL(test, want);
@@ -211,18 +211,18 @@ static void walks(struct kunit *test)
 	/* Act and assert */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count(wk), wc->pieces);
 	while (rpcrdma2_walk_next(&wk, &pc)) {
-		octets += take_piece(test, &pc, got + octets);
+		bytes += take_piece(test, &pc, got + bytes);
 		pieces++;
 	}
 	KUNIT_EXPECT_EQ(test, pieces, wc->pieces);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_walk_next(&wk, &pc));
-	KUNIT_ASSERT_EQ(test, octets, expected(wc, m, want));
-	KUNIT_EXPECT_MEMEQ(test, got, want, octets);
+	KUNIT_ASSERT_EQ(test, bytes, expected(wc, m, want));
+	KUNIT_EXPECT_MEMEQ(test, got, want, bytes);
 }
 
 /*
- * A remote segment takes so many octets, and the next one those that follow: a
- * walk in steps of any length meets the same octets.
+ * A remote segment takes so many bytes, and the next one those that follow: a
+ * walk in steps of any length meets the same bytes.
  */
 static void walks_in_steps(struct kunit *test)
 {
@@ -233,7 +233,7 @@ static void walks_in_steps(struct kunit *test)
 	u8 *got = kunit_kzalloc(test, MESSAGE_MAX, GFP_KERNEL);
 	struct rpcrdma2_piece pc;
 	struct rpcrdma2_walk wk;
-	u32 octets = 0, before;
+	u32 bytes = 0, before;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, want);
@@ -242,19 +242,19 @@ static void walks_in_steps(struct kunit *test)
 	for (i = 0; ; i++) {
 		unsigned int pieces, count = 0;
 
-		before = octets;
+		before = bytes;
 		wk.wk_left = steps[i % ARRAY_SIZE(steps)];
 		pieces = rpcrdma2_walk_count(wk);
 		for (; rpcrdma2_walk_next(&wk, &pc); count++)
-			octets += take_piece(test, &pc, got + octets);
+			bytes += take_piece(test, &pc, got + bytes);
 		KUNIT_EXPECT_EQ(test, count, pieces);
-		KUNIT_EXPECT_LE(test, octets - before,
+		KUNIT_EXPECT_LE(test, bytes - before,
 				steps[i % ARRAY_SIZE(steps)]);
-		if (octets == before)
+		if (bytes == before)
 			break;
 	}
-	KUNIT_ASSERT_EQ(test, octets, expected(wc, m, want));
-	KUNIT_EXPECT_MEMEQ(test, got, want, octets);
+	KUNIT_ASSERT_EQ(test, bytes, expected(wc, m, want));
+	KUNIT_EXPECT_MEMEQ(test, got, want, bytes);
 }
 
 static struct kunit_case walk_suite_cases[] = {

@@ -8,7 +8,7 @@
 
 #include "../svcrdma2/layout.h"
 
-/* Octets of the reduced message, or of Read chunk number ps_chunk - 1 */
+/* Bytes of the reduced message, or of Read chunk number ps_chunk - 1 */
 struct piece {
 	unsigned int	ps_chunk;
 	u32		ps_src;
@@ -51,7 +51,7 @@ static const struct layout_case layout_cases[] = {
 	{ "V03 a Position-Zero chunk alone", RDMA2_NOMSG,
 	  READS(1, CHUNK(0, 5000)), .length = 5000,
 	  PIECES(1, { 0, 0, 5000, 0 }) },
-	{ "S07 octets behind a NOMSG header are no part of the Call",
+	{ "S07 bytes behind a NOMSG header are no part of the Call",
 	  RDMA2_NOMSG, .inlined = 12, READS(1, CHUNK(0, 5001)),
 	  .length = 5001, PIECES(1, { 0, 0, 5001, 0 }) },
 	{ "E-04 a Position-Zero chunk and another", RDMA2_NOMSG,
@@ -113,8 +113,8 @@ struct split_case {
 	u32			proc;
 	u32			inlined;
 	u32			before;		/* the word in front of the chunk */
-	u32			head;		/* octets in the head, for GSS */
-	u32			hdr;		/* octets of the header */
+	u32			head;		/* bytes in the head, for GSS */
+	u32			hdr;		/* bytes of the header */
 	unsigned int		nreads;
 	struct rpcrdma2_chunk	reads[4];
 	bool			splits;		/* in one piece */
@@ -127,24 +127,24 @@ struct split_case {
 static const struct split_case split_cases[] = {
 	{ "a WRITE's data at the end", RDMA2_MSG, .inlined = 72,
 	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true, .paged = true },
-	{ "36 octets behind it", RDMA2_MSG, .inlined = 108,
+	{ "36 bytes behind it", RDMA2_MSG, .inlined = 108,
 	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true, .paged = true },
-	{ "40 octets behind it can be a WRITE", RDMA2_MSG, .inlined = 112,
+	{ "40 bytes behind it can be a WRITE", RDMA2_MSG, .inlined = 112,
 	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .paged = true,
 	  .gss = RDMA2_ERR_SYSTEM },
-	{ "39 octets behind it, the last not whole", RDMA2_MSG, .inlined = 111,
+	{ "39 bytes behind it, the last not whole", RDMA2_MSG, .inlined = 111,
 	  BEFORE(8192), READS(1, CHUNK(72, 8192)), .splits = true, .paged = true },
 	{ "C-083 two chunks that fill the head", RDMA2_MSG, .inlined = 72,
 	  BEFORE(512), READS(2, CHUNK(72, 512),
 			     CHUNK(72 + 512, PAGE_SIZE - 72 - 512)) },
-	{ "C-083 one octet more", RDMA2_MSG, .inlined = 72,
+	{ "C-083 one byte more", RDMA2_MSG, .inlined = 72,
 	  BEFORE(512), READS(2, CHUNK(72, 512),
 			     CHUNK(72 + 512, PAGE_SIZE - 72 - 512 + 1)),
 	  .gss = RDMA2_ERR_READ_CHUNKS },
 	{ "E-04 data that begins where the head ends", RDMA2_NOMSG,
 	  BEFORE(8192), READS(2, CHUNK(0, PAGE_SIZE),
 			      CHUNK(PAGE_SIZE, 8192)) },
-	{ "40 octets in the first page of a Call", RDMA2_MSG, .inlined = 112,
+	{ "40 bytes in the first page of a Call", RDMA2_MSG, .inlined = 112,
 	  BEFORE(512), READS(1, CHUNK(72, 512)), .paged = true },
 	{ "the first page ends in front of it", RDMA2_MSG,
 	  .inlined = PAGE_SIZE - 60, .hdr = 60, BEFORE(512),
@@ -231,7 +231,7 @@ static const struct head_case {
 	{ "a Call in its first page", 40, PAGE_SIZE, true },
 	{ "a Call that goes on", 40, PAGE_SIZE + 4, true },
 	{ "behind the largest header", RPCRDMA2_HDR_MAX, 3 * PAGE_SIZE, true },
-	{ "with 1024 octets in the first page", PAGE_SIZE - 1024,
+	{ "with 1024 bytes in the first page", PAGE_SIZE - 1024,
 	  PAGE_SIZE + 4, true },
 	{ "with a word less", PAGE_SIZE - 1020, PAGE_SIZE + 4, false },
 	{ "with a word less, and no more than that", PAGE_SIZE - 1020,
@@ -240,7 +240,7 @@ static const struct head_case {
 	{ "from the second page on", PAGE_SIZE, 3 * PAGE_SIZE, true },
 	{ "at the end of the second page", 2 * PAGE_SIZE - 4, 3 * PAGE_SIZE,
 	  false },
-	{ "no octet of it", PAGE_SIZE, PAGE_SIZE, true },
+	{ "no byte of it", PAGE_SIZE, PAGE_SIZE, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(head, head_cases, desc);

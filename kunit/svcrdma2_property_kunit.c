@@ -28,7 +28,7 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return 0;
 }
 
-void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets)
+void svc2_receives_wanted(struct svc2_xprt *sp, u32 bytes)
 {
 }
 

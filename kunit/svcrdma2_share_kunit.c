@@ -93,16 +93,16 @@ static void replies(struct kunit *test)
 }
 
 /*
- * RDMA Writes of a chunk of @octets from a message that begins at @off of a page, in
- * segments of @seg octets, and the Send
+ * RDMA Writes of a chunk of @bytes from a message that begins at @off of a page, in
+ * segments of @seg bytes, and the Send
  */
-static unsigned int wrs_of(u64 octets, unsigned int off, u64 seg, unsigned int width)
+static unsigned int wrs_of(u64 bytes, unsigned int off, u64 seg, unsigned int width)
 {
 	unsigned int wrs = 1, pieces;
 	u64 n;
 
-	for (; octets; octets -= n, off = (off + n) % PAGE_SIZE) {
-		n = min(octets, seg);
+	for (; bytes; bytes -= n, off = (off + n) % PAGE_SIZE) {
+		n = min(bytes, seg);
 		pieces = DIV_ROUND_UP(off + n, PAGE_SIZE);
 		wrs += DIV_ROUND_UP(pieces, width);
 	}
@@ -114,24 +114,24 @@ static void s46_entries_of_replies(struct kunit *test)
 {
 	static const unsigned int widths[] = { 1, 2, 6, 30, 32 };
 	unsigned int i, off, pages;
-	u64 octets, seg, segs;
+	u64 bytes, seg, segs;
 
 	/* as many as READs of 1 MiB and of 32 KiB take, and no more */
 	KUNIT_EXPECT_EQ(test, svc2_reply_wrs(256, 1, 1, 32), 10);
 	KUNIT_EXPECT_EQ(test, svc2_reply_wrs(8, 1, 1, 32), 2);
 	KUNIT_EXPECT_EQ(test, svc2_reply_wrs(256, 1, 1, 32),
 			wrs_of(1 << 20, 4, 1 << 20, 32));
-	/* a page of octets: head, the end of a page and most of the next, tail */
+	/* a page of bytes: head, the end of a page and most of the next, tail */
 	KUNIT_EXPECT_GE(test, svc2_reply_wrs(1, 1, 1, 1), 4 + 1);
 	for (i = 0; i < ARRAY_SIZE(widths); i++)
-		for (octets = 4; octets < 3 << 20; octets = octets * 2 + 4)
+		for (bytes = 4; bytes < 3 << 20; bytes = bytes * 2 + 4)
 			for (segs = 1; segs <= 64; segs += 9)
 				for (off = 0; off < PAGE_SIZE; off += 1020) {
-					pages = DIV_ROUND_UP(octets, PAGE_SIZE);
-					seg = DIV_ROUND_UP(octets, segs);
+					pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
+					seg = DIV_ROUND_UP(bytes, segs);
 					KUNIT_EXPECT_GE(test, svc2_reply_wrs(pages, 1, segs,
 									     widths[i]),
-							wrs_of(octets, off, seg, widths[i]));
+							wrs_of(bytes, off, seg, widths[i]));
 				}
 }
 

@@ -69,13 +69,13 @@ static void room(struct rpcrdma2_conn *co)
 
 static const struct rpcrdma2_conn_ops ops = { .lost = lost, .room = room };
 
-/* A Write chunk of @octets in @segs segments */
-static void offer(struct svc2_msg *call, u32 octets, u32 segs)
+/* A Write chunk of @bytes in @segs segments */
+static void offer(struct svc2_msg *call, u32 bytes, u32 segs)
 {
 	struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 
 	h->h_nwrites = 1;
-	h->h_writes[0].ck_length = octets;
+	h->h_writes[0].ck_length = bytes;
 	h->h_writes[0].ck_nsegs = segs;
 }
 
@@ -203,7 +203,7 @@ static void counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_doorbells), doorbells + 4);
 	KUNIT_EXPECT_EQ(test, f->taken, 1 + 3 + 1 + 4);
 	/* what is posted without effect is not done */
-	f->posts[f->posted].po_octets = 2;
+	f->posts[f->posted].po_bytes = 2;
 	rpcrdma2_sq_bound(&f->sp.sp_conn, 1);
 	KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - 9);

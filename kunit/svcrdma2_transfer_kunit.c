@@ -570,8 +570,8 @@ static void shows(struct kunit *test)
 	svc2_transfer_take(sp, &f->peers[0].calls[0], more);
 	svc2_transfer_give(sp, more - 3);
 	svc2_transfer_show(&seq);
-	snprintf(said, sizeof(said), "octets %lu\nmost %lu\npeak %lu\n"
-		 "connections 2 most %u\naddress %pISc connections 2 octets %lu\n",
+	snprintf(said, sizeof(said), "bytes %lu\nmost %lu\npeak %lu\n"
+		 "connections 2 most %u\naddress %pISc connections 2 bytes %lu\n",
 		 3 * PAGE_SIZE, MOST * PAGE_SIZE, more * PAGE_SIZE, 2 * CONNS,
 		 svc2_transfer_address(sp), 3 * PAGE_SIZE);
 	KUNIT_EXPECT_STREQ(test, seen, said);

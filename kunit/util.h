@@ -2,7 +2,7 @@
 /*
  * Messages for the suites: made word by word or from a vector, received and
  * sent through streams over memory of exactly their length, so that KASAN
- * sees the first octet too many.
+ * sees the first byte too many.
  */
 #ifndef _RPCRDMA2_KUNIT_UTIL_H
 #define _RPCRDMA2_KUNIT_UTIL_H
@@ -22,7 +22,7 @@
 /**
  * struct wire - a message received or about to be sent
  * @data: its memory
- * @len: its octets
+ * @len: its bytes
  */
 struct wire {
 	void	*data;
@@ -132,7 +132,7 @@ static inline void put_read(struct words *m, u32 position, u32 length)
 	put_segment(m, 0x100 + m->count, length);
 }
 
-/* Counted segments of a Write or Reply chunk, of 4096 octets each */
+/* Counted segments of a Write or Reply chunk, of 4096 bytes each */
 static inline void put_segments(struct words *m, unsigned int count)
 {
 	put(m, count);
@@ -156,7 +156,7 @@ static inline void put_start(struct words *m, u32 vers, u32 proc, u32 direction)
 	put(m, 0);
 }
 
-/* An RPC message, as far as the transport looks, and up to @len octets */
+/* An RPC message, as far as the transport looks, and up to @len bytes */
 static inline void put_payload(struct words *m, u32 msg_type, size_t len)
 {
 	unsigned int end = m->count + len / XDR_UNIT;
@@ -168,7 +168,7 @@ static inline void put_payload(struct words *m, u32 msg_type, size_t len)
 }
 
 /*
- * The message received, in memory that held an earlier one; the first @room octets
+ * The message received, in memory that held an earlier one; the first @room bytes
  * are there, and no more
  */
 static inline struct rpcrdma2_msg *read_part(struct kunit *test,
@@ -215,7 +215,7 @@ static inline enum rpcrdma2_errcode read_words(struct kunit *test,
 	return read_body(test, pm, m->word, words_len(m));
 }
 
-/* Sends a property message; it must be @data, octet for octet. */
+/* Sends a property message; it must be @data, byte for byte. */
 static inline void expect_sent(struct kunit *test,
 			       const struct rpcrdma2_propmsg *pm,
 			       u32 xid, u32 credit, u32 proc,

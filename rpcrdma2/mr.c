@@ -490,7 +490,7 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 	ex->ex_fence.po_begin = NULL;
 	ex->ex_fence.po_done = rpcrdma2_fence_done;
 	ex->ex_fence.po_signal = true;
-	ex->ex_fence.po_octets = 0;
+	ex->ex_fence.po_bytes = 0;
 	ret = rpcrdma2_sq_post(co, &ex->ex_fence, first);
 	if (unlikely(ret))
 		rpcrdma2_regions_spent(ex);

@@ -907,10 +907,10 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_take);
  * reallocate every free Receive each time. So Receives do not shrink, or stop
  * growing, soon after they last did (S53).
  */
-static bool rpcrdma2_cuts_too_soon(struct rpcrdma2_exchange *ex, u32 octets,
+static bool rpcrdma2_cuts_too_soon(struct rpcrdma2_exchange *ex, u32 bytes,
 				   unsigned long now)
 {
-	if (octets >= max(ex->ex_told.pr_rbsiz, ex->ex_recv_last))
+	if (bytes >= max(ex->ex_told.pr_rbsiz, ex->ex_recv_last))
 		return false;
 	if (ex->ex_cuts && now - ex->ex_cut < RPCRDMA2_CUT_REST)
 		return true;

@@ -236,10 +236,10 @@ void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_open);
 
-void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 octets)
+void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes)
 {
 	guard(spinlock)(&co->co_sq.sq_lock);
-	co->co_sq.sq_send_max = octets;
+	co->co_sq.sq_send_max = bytes;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_bound);
 
@@ -251,8 +251,8 @@ static bool rpcrdma2_sq_too_large_locked(const struct rpcrdma2_sq *sq,
 					 const struct rpcrdma2_post *post)
 {
 	lockdep_assert_held(&sq->sq_lock);
-	return unlikely(post->po_octets > sq->sq_send_max) ||
-	       (post->po_octets && rpcrdma2_fault(send_max));
+	return unlikely(post->po_bytes > sq->sq_send_max) ||
+	       (post->po_bytes && rpcrdma2_fault(send_max));
 }
 
 /* Prepare a chain except for its last work request. Return: the last one. */

@@ -68,7 +68,7 @@ rounds=${ROUNDS:-$rounds}
 mtu=${MTU:-9000}
 io_sizes=${SIZES-$io_sizes}
 
-# rows: each with octets and three numbers of operations
+# rows: each with bytes and three numbers of operations
 rows()
 {
 	local row size

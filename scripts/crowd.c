@@ -10,7 +10,7 @@
  *
  *	withhold  posts no Receive, so that its device answers no RDMA Read behind the
  *		  first Reply: eight Calls of 1 MiB each
- *	slow	  the same with RDMA Reads of one octet; every SECONDS, 19 if not said, it
+ *	slow	  the same with RDMA Reads of one byte; every SECONDS, 19 if not said, it
  *		  posts one Receive, which lets one of them go
  *	chunks	  Calls with the longest chunk lists, one after the other
  *	mute	  never says anything
@@ -155,12 +155,12 @@ static void call(struct conn *c, unsigned int chunks, unsigned int segments,
 }
 
 /* PUTROOTFH, LOOKUP and READ of NFSv4.0, with a Write chunk */
-static void read_file(struct conn *c, uint32_t octets)
+static void read_file(struct conn *c, uint32_t bytes)
 {
 	const uint32_t rpc[] = {
 		0, 2, 100003, 4, 1, 1, 20, 0, 0, 0, 0, 0, 0, 0,
 		0, 0, 3, 24, 15, 5, 0x686f6172, 0x64000000,
-		25, 0, 0, 0, 0, 0, 0, octets,
+		25, 0, 0, 0, 0, 0, 0, bytes,
 	};
 	uint8_t *to = c->memory + c->sent % c->sends * SIZE, *p = to;
 	uint32_t xid = 0x1000 + c->sent++;
@@ -168,7 +168,7 @@ static void read_file(struct conn *c, uint32_t octets)
 
 	p = put(put(put(put(p, xid), 2), c->sends), 0);
 	p = put(put(put(p, 0), 0), 0);
-	p = put_segment(put(put(p, 1), 1), c, octets);
+	p = put_segment(put(put(p, 1), 1), c, bytes);
 	p = put(put(put(p, 0), 0), xid);
 	for (i = 0; i < sizeof(rpc) / sizeof(rpc[0]); i++)
 		p = put(p, rpc[i]);

@@ -45,9 +45,9 @@ while (<>) {
 binmode STDOUT;
 print pack("VvvVVVV", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 147);
 for (@names) {
-	my $octets = pack("H*", $hex{$_});
+	my $bytes = pack("H*", $hex{$_});
 
-	print pack("VVVV", ++$t, 0, (length $octets) x 2), $octets;
+	print pack("VVVV", ++$t, 0, (length $bytes) x 2), $bytes;
 }' $vectors >"$work/vectors.pcap"
 
 # What the comments say: "name value", in the order of the message

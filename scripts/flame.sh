@@ -41,7 +41,7 @@ if one_of "$row" "$io_rows"; then
 	size=${SIZE:-4096}
 	[[ $size =~ ^[1-9][0-9]{0,6}$ ]] && [ "$size" -le 1048576 ] &&
 		[ $((size % 512)) -eq 0 ] ||
-		die "SIZE is a number of octets, a multiple of 512 up to 1048576, not '$size'"
+		die "SIZE is a number of bytes, a multiple of 512 up to 1048576, not '$size'"
 elif [ -n "${SIZE:-}" ]; then
 	die "$row has no SIZE"
 fi
@@ -59,7 +59,7 @@ echo "$variant 1 $depth $row $size $ops profile" >"$run/plan"
 name=$variant-$row-$size
 fold "$run/$name"
 title="$row"
-[ "$size" -eq 0 ] || title+=" of $size octets"
+[ "$size" -eq 0 ] || title+=" of $size bytes"
 awk -v title="$title over $variant, $depth in flight" \
 	-f "$top/scripts/bench/layer.awk" -f "$top/scripts/bench/flame.awk" \
 	"$run/$name.folded" >"$run/$name.svg" || die "no flame graph"

@@ -138,7 +138,7 @@ static bool read_small(struct slot *s)
 	return read_some(s, O_DIRECT, SMALL);
 }
 
-/* A file for each slot; the same octets in the same place, always */
+/* A file for each slot; the same bytes in the same place, always */
 static bool write_some(struct slot *s, int flags, size_t len)
 {
 	off_t at = below(DATA / MIB) * MIB;

@@ -22,7 +22,7 @@ import sys
 
 WANTED = 98.0                   # per cent
 CPU = 0.5                       # seconds for a suite, which takes some 5 ms
-MEMORY = 1 << 30                # octets
+MEMORY = 1 << 30                # bytes
 LIST = 'kunit/mutants.equivalent'
 FOLDERS = ['include', 'kunit', 'rpcrdma2', 'xprtrdma2', 'svcrdma2']
 MAKE = ['make', '-s', '-f', 'kunit/host/Makefile', 'OUT=sanitized']

@@ -234,7 +234,7 @@ class Modules(Machine):
         finally:
             os.environ['PATH'] = before
 
-    def test_a_command_that_prints_any_octets(self):
+    def test_a_command_that_prints_any_bytes(self):
         self.assertEqual(self.commands('printf', '\\374\\n'), '\ufffd\n')
 
     def test_a_kernel_without_the_modules(self):
@@ -281,7 +281,7 @@ class Listener(Machine):
         self.assertIn('has no nfsrdma', self.advice('[nfsd]\nrdma=y\n'))
         self.assertIn('restart', self.advice('[nfsd]\nrdma=y\nrdma-port=20049\n'))
 
-    def test_octets_that_are_no_utf_8(self):
+    def test_bytes_that_are_no_utf_8(self):
         self.assertIn('restart', self.advice(
             b'# na\xefve\n[nfsd]\nrdma=y\nrdma-port=20049\nhost=\xe4\n'))
 

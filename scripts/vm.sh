@@ -246,7 +246,7 @@ log_reports()
 
 # Flags that no processor has in 64-bit mode: bit 17, or one above bit 21. QEMU's
 # emulation has been seen to end an interrupt with flags that were another register's
-# octets; the guest died of a double fault.
+# bytes; the guest died of a double fault.
 impossible_flags()
 {
 	local flags

@@ -41,7 +41,7 @@ static void svc2_view_traffic(struct seq_file *seq, struct svc2_xprt *sp)
 }
 
 /* Memory of send contexts and their buffers */
-static unsigned long svc2_txs_octets(const struct svc2_xprt *sp)
+static unsigned long svc2_txs_bytes(const struct svc2_xprt *sp)
 {
 	const struct svc2_tx *tx;
 
@@ -74,7 +74,7 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 		   READ_ONCE(sp->sp_transfer.tr_pages) << PAGE_SHIFT);
 	svc2_view_traffic(seq, sp);
 	seq_printf(seq, " send_memory=%lu backward_credits_max=%u",
-		   svc2_txs_octets(sp), sp->sp_backward_max);
+		   svc2_txs_bytes(sp), sp->sp_backward_max);
 	rpcrdma2_backward_show(seq, &sp->sp_called, READ_ONCE(sp->sp_nposted));
 	seq_putc(seq, '\n');
 }
@@ -185,7 +185,7 @@ DEFINE_SHOW_ATTRIBUTE(svc2_connections);
 
 static int svc2_receives_show(struct seq_file *seq, void *unused)
 {
-	seq_printf(seq, "octets %lu\nmost %lu\n",
+	seq_printf(seq, "bytes %lu\nmost %lu\n",
 		   atomic_long_read(&svc2_budget.bu_pages) << PAGE_SHIFT,
 		   READ_ONCE(svc2_budget.bu_most) << PAGE_SHIFT);
 	return 0;

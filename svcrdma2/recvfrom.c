@@ -374,7 +374,7 @@ static void svc2_read_build_chain(struct svc2_xprt *sp, struct svc2_msg *call)
 		svc2_count(long_calls);
 
 	post->po_signal = true;
-	post->po_octets = 0;
+	post->po_bytes = 0;
 	post->po_extra = 0;
 	post->po_begin = NULL;
 	post->po_done = svc2_read_done;

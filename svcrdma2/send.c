@@ -649,11 +649,11 @@ void svc2_put_pages(struct svc_rqst *rqstp)
 static u32 svc2_tx_bounded_bytes(const struct svc2_tx *tx)
 {
 	unsigned int i;
-	u32 octets = 0;
+	u32 bytes = 0;
 
 	for (i = 0; tx->tx_vers == RPCRDMA2_VERS_TWO && i < tx->tx_wr.num_sge; i++)
-		octets += tx->tx_sge[i].length;
-	return octets;
+		bytes += tx->tx_sge[i].length;
+	return bytes;
 }
 
 /**
@@ -676,7 +676,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	int ret;
 
 	tx->tx_sge[0].length = min_t(unsigned int, tx->tx_len, SVC2_TX_BUFSIZE);
-	tx->tx_post.po_octets = svc2_tx_bounded_bytes(tx);
+	tx->tx_post.po_bytes = svc2_tx_bounded_bytes(tx);
 	tx->tx_wr.next = NULL;
 	tx->tx_wr.opcode = IB_WR_SEND;
 	if (inv_handle) {

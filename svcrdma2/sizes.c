@@ -71,11 +71,11 @@ static void svc2_sizes_settle_receives(struct svc2_xprt *sp)
  */
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 {
-	u32 octets = svc2_send_limit(vers, &sp->sp_peer, &sp->sp_ex);
+	u32 bytes = svc2_send_limit(vers, &sp->sp_peer, &sp->sp_ex);
 
-	WRITE_ONCE(sp->sp_send_max[vers], octets);
+	WRITE_ONCE(sp->sp_send_max[vers], bytes);
 	if (vers == RPCRDMA2_VERS_TWO)
-		rpcrdma2_sq_bound(&sp->sp_conn, octets);	/* C-034 */
+		rpcrdma2_sq_bound(&sp->sp_conn, bytes);	/* C-034 */
 }
 
 /**
@@ -139,25 +139,25 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
 /**
  * svc2_receives_wanted - process a request of the peer for another Receive size
  * @sp: connection
- * @octets: size; at least RPCRDMA2_INLINE_DEFAULT
+ * @bytes: size; at least RPCRDMA2_INLINE_DEFAULT
  *
  * A smaller size has been granted, and the peer keeps to it. A larger size is
  * reached over time, if the parameter allows it.
  *
  * Context: svc thread, under XPT_BUSY.
  */
-void svc2_receives_wanted(struct svc2_xprt *sp, u32 octets)
+void svc2_receives_wanted(struct svc2_xprt *sp, u32 bytes)
 {
-	sp->sp_recv_wish = min_t(u32, octets, RPCRDMA2_INLINE_MAX);
-	if (octets > READ_ONCE(sp->sp_recv_size)) {
+	sp->sp_recv_wish = min_t(u32, bytes, RPCRDMA2_INLINE_MAX);
+	if (bytes > READ_ONCE(sp->sp_recv_size)) {
 		svc2_sizes_raise_receives(sp);
 		return;
 	}
 	clear_bit(SVC2_F_RESIZING, &sp->sp_flags);
-	if (octets < sp->sp_recv_size)
+	if (bytes < sp->sp_recv_size)
 		svc2_count(receives_lowered);
-	WRITE_ONCE(sp->sp_recv_size, octets);
-	rpcrdma2_rpool_resize(&sp->sp_rpool, PAGE_ALIGN(octets));
+	WRITE_ONCE(sp->sp_recv_size, bytes);
+	rpcrdma2_rpool_resize(&sp->sp_rpool, PAGE_ALIGN(bytes));
 }
 
 static void svc2_sizes_apply(struct svc2_xprt *sp, void *unused)

@@ -779,12 +779,12 @@ void svc2_transfer_show(struct seq_file *seq)
 	struct svc2_address *ad;
 
 	guard(spinlock)(&transfer_lock);
-	seq_printf(seq, "octets %lu\nmost %lu\npeak %lu\n", used << PAGE_SHIFT,
+	seq_printf(seq, "bytes %lu\nmost %lu\npeak %lu\n", used << PAGE_SHIFT,
 		   most << PAGE_SHIFT, peak << PAGE_SHIFT);
 	seq_printf(seq, "connections %u most %u\n", conns,
 		   svc2_transfer_max_conns());
 	list_for_each_entry(ad, &addresses, ad_list)
-		seq_printf(seq, "address %pISc connections %u octets %lu\n",
+		seq_printf(seq, "address %pISc connections %u bytes %lu\n",
 			   &ad->ad_addr, ad->ad_conns,
 			   ad->ad_pages << PAGE_SHIFT);
 }

@@ -221,13 +221,13 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	u32 want = svc2_param(&svc2_receive_size);
-	u32 octets = rpcrdma2_recv_size(dev, want);
+	u32 bytes = rpcrdma2_recv_size(dev, want);
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
-	if (octets < want)
+	if (bytes < want)
 		pr_info_ratelimited("svcrdma2: device %s limits Receives to %u bytes, less than the module parameter receive_size\n",
-				    dev_name(&dev->dev), octets);
-	sp->sp_rpool.rp_size = octets;
+				    dev_name(&dev->dev), bytes);
+	sp->sp_rpool.rp_size = bytes;
 
 	sp->sp_credits = svc2_param(&svc2_credits);
 	/* one Receive is for the drain */
@@ -331,7 +331,7 @@ static void svc2_conn_announce(struct svc2_xprt *sp,
 	able->pr_sbsiz = sp->sp_send_own;
 	able->pr_brs = svc2_conn_size_backward(sp);
 	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
-	able->pr_limits[RPCRDMA2_LIMIT_OCTETS] = U32_MAX;
+	able->pr_limits[RPCRDMA2_LIMIT_BYTES] = U32_MAX;
 	able->pr_limits[RPCRDMA2_LIMIT_READS] = RPCRDMA2_MAX_READ_CHUNKS;
 	able->pr_limits[RPCRDMA2_LIMIT_WRITES] = RPCRDMA2_MAX_WRITE_CHUNKS;
 }

@@ -2,7 +2,7 @@
 /*
  * What the tester needs of rdma-core, as a library that Python calls through
  * ctypes: one connection with its Sends, its Receives and the memory that it
- * exposes. It knows no message; what the octets mean is Python's matter.
+ * exposes. It knows no message; what the bytes mean is Python's matter.
  *
  * Functions return 0 or a pointer when they succeed, and a negative errno or
  * NULL with errno when they do not. Calls that wait take milliseconds.

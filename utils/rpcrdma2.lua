@@ -58,7 +58,7 @@ field("uint32", "error.high", "Highest version")
 field("uint32", "error.chunks", "Most chunks")
 field("uint32", "error.segments", "Most segments")
 field("uint32", "error.index", "Chunk that is too short")
-field("uint32", "error.needed", "Octets needed")
+field("uint32", "error.needed", "Bytes needed")
 field("uint32", "opttype", "Type of option", base.HEX, opttypes)
 field("bytes", "optinfo", "Option")
 field("uint32", "property", "Property", base.DEC, properties)
@@ -71,7 +71,7 @@ field("uint32", "nochg", "Will not change", base.HEX)
 field("uint32", "done", "Done", base.HEX)
 field("uint32", "rejected", "Rejected", base.HEX)
 field("bytes", "fragment", "Part of a message")
-field("bytes", "data", "Octets of a chunk")
+field("bytes", "data", "Bytes of a chunk")
 field("uint32", "cm.format", "Format", base.HEX)
 field("uint8", "cm.version", "Version")
 field("bool", "cm.invalidate", "Remote invalidation", 8, nil, 1)
@@ -89,7 +89,7 @@ local short = ProtoExpert.new("rpcrdma2.short", "The message is too short",
 local unknown = ProtoExpert.new("rpcrdma2.unknown", "Not known in this version",
 	expert.group.PROTOCOL, expert.severity.WARN)
 local absent = ProtoExpert.new("rpcrdma2.absent",
-	"Octets of a chunk are not in the capture, or come later; zeros are shown",
+	"Bytes of a chunk are not in the capture, or come later; zeros are shown",
 	expert.group.SEQUENCE, expert.severity.NOTE)
 rpcrdma2.experts = { short, unknown, absent }
 
@@ -117,7 +117,7 @@ local function cursor(tvb, at, limit)
 		return range:uint(), name and tree:add(f[name], range)
 	end
 
-	-- Opaque: the length, the octets, and padding that may be cut off
+	-- Opaque: the length, the bytes, and padding that may be cut off
 	function c.opaque(tree, name, length)
 		local range = length > 0 and c.take(length)
 
@@ -140,7 +140,7 @@ local function segment(c, tree, name)
 	part:add(f[name .. ".offset"], c.take(8))
 	c.at = c.at - 8
 	seg.high, seg.low = c.word(), c.word()
-	part:append_text(string.format(": 0x%08x, %d octets", seg.handle, seg.length))
+	part:append_text(string.format(": 0x%08x, %d bytes", seg.handle, seg.length))
 	return seg
 end
 
@@ -252,7 +252,7 @@ end
 
 local moved = {}
 
--- Octets of a segment, from the end of the capture backwards; nil where some lack
+-- Bytes of a segment, from the end of the capture backwards; nil where some lack
 local function content(seg)
 	local bytes, have = ByteArray.new(), 0
 	local pieces = moved[seg.handle]
@@ -295,7 +295,7 @@ local function pad(bytes)
 	return bytes .. zeros
 end
 
--- The octets of a message from one on
+-- The bytes of a message from one on
 local function piece(bytes, at, length)
 	return length > 0 and bytes:subset(at, length) or ByteArray.new()
 end
@@ -327,7 +327,7 @@ local function with_reads(inline, msg)
 end
 
 -- The results that are left out of a Reply end it where they are READ's: the length of
--- the octets is the last word.
+-- the bytes is the last word.
 local function with_write(inline, msg)
 	local bytes, whole = chunk_content(msg.writes[1])
 	local length = inline:len()
@@ -464,9 +464,9 @@ local function private_data(tvb, pinfo, tree)
 	item:add(f["cm.version"], tvb(4, 1))
 	item:add(f["cm.invalidate"], tvb(5, 1))
 	item:add(f["cm.send"], tvb(6, 1)):append_text(
-		string.format(": %d octets", (tvb(6, 1):uint() + 1) * 1024))
+		string.format(": %d bytes", (tvb(6, 1):uint() + 1) * 1024))
 	item:add(f["cm.receive"], tvb(7, 1)):append_text(
-		string.format(": %d octets", (tvb(7, 1):uint() + 1) * 1024))
+		string.format(": %d bytes", (tvb(7, 1):uint() + 1) * 1024))
 end
 
 -- By name, as for a user's link type: a message, or private data
@@ -488,7 +488,7 @@ local SEND_LAST = { [2] = true, [3] = true, [22] = true }
 local SEND_ONLY = { [4] = true, [5] = true, [23] = true }
 local READ_REQUEST, ANSWER_FIRST, ANSWER_ONLY = 12, 13, 16
 
--- Octets of other headers behind the base transport header, by opcode
+-- Bytes of other headers behind the base transport header, by opcode
 local ahead = {
 	[0] = 0, [1] = 0, [2] = 0, [3] = 4, [4] = 0, [5] = 4, [22] = 4, [23] = 4,
 	[6] = 16, [7] = 0, [8] = 0, [9] = 4, [10] = 16, [11] = 20,
@@ -501,7 +501,7 @@ local queue = Field.new("infiniband.bth.destqp")
 -- By where it goes to: a message whose last part has not come; that version 2 is spoken.
 -- By packet: a message that is whole with it, or false for a part
 local parts, spoken, messages = {}, {}, {}
--- By where it comes from and number: RDMA Reads; and where the next octets belong
+-- By where it comes from and number: RDMA Reads; and where the next bytes belong
 local requests, current = {}, {}
 
 local function is_version_two(tvb)

@@ -927,11 +927,11 @@ void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs)
  */
 void xprt2_backward_measure(struct xprt2_ep *ep)
 {
-	unsigned int octets = min(READ_ONCE(ep->ep_call_threshold),
-				  READ_ONCE(ep->ep_reply_threshold));
+	unsigned int bytes = min(READ_ONCE(ep->ep_call_threshold),
+				 READ_ONCE(ep->ep_reply_threshold));
 
 	WRITE_ONCE(ep->ep_xp->xp_backward_max,
-		   min_t(unsigned int, octets, PAGE_SIZE) -
+		   min_t(unsigned int, bytes, PAGE_SIZE) -
 		   rpcrdma2_hdr_min(ep->ep_vers));
 }
 

@@ -192,7 +192,7 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 /**
  * xprt2_receives_grow - start to enlarge the Receives of a connection
  * @ep: endpoint, its device known
- * @octets: new size, if the device scatters a message over that number of pages
+ * @bytes: new size, if the device scatters a message over that number of pages
  *
  * Each Receive takes the new size when it comes back. xprt2_receives_rise()
  * then updates the size that is announced to the server. Version 1 cannot
@@ -200,10 +200,10 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
  *
  * Context: ep_prop_mutex.
  */
-void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets)
+void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes)
 {
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
-	u32 size = rpcrdma2_recv_size(ep->ep_conn.co_id->device, octets);
+	u32 size = rpcrdma2_recv_size(ep->ep_conn.co_id->device, bytes);
 
 	if (ep->ep_vers != RPCRDMA2_VERS_TWO || size <= ep->ep_recv_size ||
 	    size <= rp->rp_size)
@@ -241,20 +241,20 @@ void xprt2_receives_rise(struct xprt2_ep *ep)
 /**
  * xprt2_receives_wanted - handle a server's request for another Receive size
  * @ep: endpoint
- * @octets: requested size, at least RPCRDMA2_INLINE_DEFAULT
+ * @bytes: requested size, at least RPCRDMA2_INLINE_DEFAULT
  *
  * C-033: a smaller size has been granted, and the server keeps to it (C-034). A
  * larger size, within the limit of the administrator, takes some time.
  *
  * Context: receive CQ, under ep_prop_mutex.
  */
-void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets)
+void xprt2_receives_wanted(struct xprt2_ep *ep, u32 bytes)
 {
-	if (octets >= READ_ONCE(ep->ep_recv_size)) {
-		xprt2_receives_grow(ep, min(octets,
+	if (bytes >= READ_ONCE(ep->ep_recv_size)) {
+		xprt2_receives_grow(ep, min(bytes,
 					    READ_ONCE(xprt2_param_receive_size)));
 		return;
 	}
-	WRITE_ONCE(ep->ep_recv_size, octets);
-	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool, round_up(octets, PAGE_SIZE));
+	WRITE_ONCE(ep->ep_recv_size, bytes);
+	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool, round_up(bytes, PAGE_SIZE));
 }

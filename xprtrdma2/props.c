@@ -64,7 +64,7 @@ void xprt2_begin_properties(struct xprt2_ep *ep)
 			     ep->ep_chunk_max ? RDMA2_BKREQSUP_GENL :
 						RDMA2_BKREQSUP_INLINE);
 	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
-	able->pr_limits[RPCRDMA2_LIMIT_OCTETS] = U32_MAX;
+	able->pr_limits[RPCRDMA2_LIMIT_BYTES] = U32_MAX;
 	if (able->pr_brs == RDMA2_BKREQSUP_GENL) {
 		able->pr_limits[RPCRDMA2_LIMIT_SEGS] = XPRT2_BACKWARD_SEGS;
 		able->pr_limits[RPCRDMA2_LIMIT_READS] = XPRT2_BACKWARD_CHUNKS;

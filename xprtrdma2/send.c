@@ -361,11 +361,11 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	struct rpcrdma2_post *post = xprt2_req_post(req);
 	struct ib_send_wr *first = &req->rq2_wr;
 	unsigned int count, i;
-	u32 octets = 0;
+	u32 bytes = 0;
 	int ret;
 
 	for (i = 0; i < req->rq2_wr.num_sge; i++)
-		octets += req->rq2_sge[i].length;
+		bytes += req->rq2_sge[i].length;
 
 	req->rq2_wr.opcode = IB_WR_SEND;
 	if (unlikely(req->rq2_inv_handle)) {		/* C-009 */
@@ -374,7 +374,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	}
 	req->rq2_wr.sg_list = req->rq2_sge;
 	req->rq2_wr.next = NULL;
-	post->po_octets = ep->ep_vers == RPCRDMA2_VERS_TWO ? octets : 0;
+	post->po_bytes = ep->ep_vers == RPCRDMA2_VERS_TWO ? bytes : 0;
 	post->po_begin = xprt2_send_begin;
 	post->po_done = req->rq2_num_mapped ? xprt2_send_pages_done :
 					      xprt2_send_done;
@@ -397,13 +397,13 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 			ret = -ENOBUFS;
 		}
 	}
-	trace_xprt2_post_send(ep, req, octets, ret);
+	trace_xprt2_post_send(ep, req, bytes, ret);
 	if (ret) {
 		xprt2_send_drop_pages(ep, req, ret == -ENOTCONN);
 		return ret;
 	}
 	xprt2_count(doorbells);
-	xprt2_count_add(call_bytes, octets);
+	xprt2_count_add(call_bytes, bytes);
 	xprt2_count_add(registrations, count - 1);
 	return 0;
 }
@@ -538,16 +538,16 @@ static int
 xprt2_marshal_fill_sparse_pages(const struct xprt2_ep *ep, struct xdr_buf *buf,
 				const struct rpcrdma2_call_plan *plan)
 {
-	u32 octets = buf->page_len;
+	u32 bytes = buf->page_len;
 	unsigned int i, count;
 	struct page **ppage;
 
 	if (likely(!(buf->flags & XDRBUF_SPARSE_PAGES)))
 		return 0;
 	if (!plan->cp_write && !plan->cp_reply)
-		octets = min(octets, ep->ep_recv_size);
+		bytes = min(bytes, ep->ep_recv_size);
 	ppage = buf->pages + (buf->page_base >> PAGE_SHIFT);
-	count = DIV_ROUND_UP(offset_in_page(buf->page_base) + octets,
+	count = DIV_ROUND_UP(offset_in_page(buf->page_base) + bytes,
 			     PAGE_SIZE);
 	for (i = 0; i < count; i++) {
 		if (!ppage[i])

@@ -54,7 +54,7 @@ static int xprt2_set_address_strings(struct rpc_xprt *xprt)
 {
 	struct sockaddr *sap = (struct sockaddr *)&xprt->addr;
 	bool v6 = sap->sa_family == AF_INET6;
-	const void *octets = v6 ?
+	const void *bytes = v6 ?
 		(void *)&((struct sockaddr_in6 *)sap)->sin6_addr :
 		(void *)&((struct sockaddr_in *)sap)->sin_addr;
 
@@ -63,7 +63,7 @@ static int xprt2_set_address_strings(struct rpc_xprt *xprt)
 	return xprt2_set_string(xprt, RPC_DISPLAY_ADDR,
 				xprt2_address_string(sap)) ?:
 	       xprt2_set_string(xprt, RPC_DISPLAY_HEX_ADDR,
-				kasprintf(GFP_KERNEL, "%*phN", v6 ? 16 : 4, octets)) ?:
+				kasprintf(GFP_KERNEL, "%*phN", v6 ? 16 : 4, bytes)) ?:
 	       xprt2_set_string(xprt, RPC_DISPLAY_NETID,
 				kstrdup(xprt2_netid(v6), GFP_KERNEL)) ?:
 	       xprt2_set_string(xprt, RPC_DISPLAY_PROTO,

@@ -629,10 +629,10 @@ void xprt2_fence_now(struct xprt2_req *req);
 /* credits.c */
 void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
-void xprt2_receives_grow(struct xprt2_ep *ep, u32 octets);
+void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes);
 bool xprt2_receives_rising(const struct xprt2_ep *ep);
 void xprt2_receives_rise(struct xprt2_ep *ep);
-void xprt2_receives_wanted(struct xprt2_ep *ep, u32 octets);
+void xprt2_receives_wanted(struct xprt2_ep *ep, u32 bytes);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
 bool xprt2_keep_credit(struct xprt2_req *req);
 bool xprt2_bound_kept(struct rpc_xprt *xprt);

@@ -47,9 +47,9 @@ struct rpcrdma2_cm_limits {
 	bool	cl_inv;
 };
 
-static inline u8 rpcrdma2_cm_encode_size(u32 octets)
+static inline u8 rpcrdma2_cm_encode_size(u32 bytes)
 {
-	return clamp(octets / RPCRDMA2_CM_UNIT, 1U,
+	return clamp(bytes / RPCRDMA2_CM_UNIT, 1U,
 		     (u32)RPCRDMA2_CM_UNITS_MAX) - 1;
 }
 

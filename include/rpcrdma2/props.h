@@ -37,7 +37,7 @@ struct rpcrdma2_props {
 /* Words of pr_limits */
 enum {
 	RPCRDMA2_LIMIT_SEGS,
-	RPCRDMA2_LIMIT_OCTETS,
+	RPCRDMA2_LIMIT_BYTES,
 	RPCRDMA2_LIMIT_READS,
 	RPCRDMA2_LIMIT_WRITES,
 };

@@ -66,7 +66,7 @@ struct rpcrdma2_conn;
  *	is done; once it is posted, whether the chain is signaled
  * @po_timed: sq_timeout applies to this chain, if it is signaled, even where it
  *	does not apply to all chains
- * @po_octets: bytes of the Send at its end, if sq_send_max limits that; else 0
+ * @po_bytes: bytes of the Send at its end, if sq_send_max limits that; else 0
  * @po_extra: additional entries that it counts as when the chain to be signaled
  *	is chosen: for the memory that it keeps until it is done
  *
@@ -88,7 +88,7 @@ struct rpcrdma2_post {
 					   struct rpcrdma2_post *post, bool ok);
 	bool			po_signal;
 	bool			po_timed;
-	u32			po_octets;
+	u32			po_bytes;
 	unsigned int		po_extra;
 
 	struct list_head	po_list;
@@ -162,11 +162,11 @@ void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 /**
  * rpcrdma2_sq_bound - limit the Sends that are posted from now on (C-034)
  * @co: connection
- * @octets: largest Send, in bytes
+ * @bytes: largest Send, in bytes
  *
  * Context: process; does not sleep.
  */
-void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 octets);
+void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
 
 /**
  * rpcrdma2_sq_take - take entries

@@ -147,7 +147,7 @@ void echo_call_free(struct echo_call *call)
 /**
  * echo_call_alloc - allocate memory for one RPC after the other
  * @base: where in the first page data begin
- * @call_max: most octets of data of a Call
+ * @call_max: most bytes of data of a Call
  * @reply_max: and of a Reply
  *
  * Return: the memory, or NULL.
@@ -174,7 +174,7 @@ struct echo_call *echo_call_alloc(u32 base, u32 call_max, u32 reply_max)
  * @flags: RPC_TASK_...
  * @call: arguments in ec_args; its data are made here
  *
- * Return: 0; 1 when an octet came wrong, at either end; or a negative error.
+ * Return: 0; 1 when an byte came wrong, at either end; or a negative error.
  */
 int echo_call(struct rpc_clnt *clnt, int flags, struct echo_call *call)
 {
@@ -206,7 +206,7 @@ int echo_call(struct rpc_clnt *clnt, int flags, struct echo_call *call)
  * echo_clnt - make an RPC client
  * @net: network namespace
  * @sap: address of the other end
- * @salen: octets of @sap
+ * @salen: bytes of @sap
  * @bc_xprt: the connection, for one that calls back; or NULL
  * @nconnect: how many connections
  * @timeout: seconds that an RPC may take

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Octets that tell where they belong: each word is made of the seed of its
+ * Bytes that tell where they belong: each word is made of the seed of its
  * message and of its place, so data of another message, or from another place of
  * the same one, are wrong.
  */
@@ -53,7 +53,7 @@ static u32 word_at(u32 seed, u32 offset)
 	return (seed ^ offset) * 0x9e3779b1 + offset;
 }
 
-static u8 octet_at(u32 seed, u32 offset)
+static u8 byte_at(u32 seed, u32 offset)
 {
 	return word_at(seed, offset & ~3) >> (offset & 3) * 8;
 }
@@ -63,18 +63,18 @@ static u8 octet_at(u32 seed, u32 offset)
  * @to: where to
  * @seed: of the message
  * @offset: where in its data the piece begins
- * @len: octets
+ * @len: bytes
  */
 void echo_fill(void *to, u32 seed, u32 offset, u32 len)
 {
 	u8 *p = to;
 
 	for (; len && offset & 3; len--)
-		*p++ = octet_at(seed, offset++);
+		*p++ = byte_at(seed, offset++);
 	for (; len >= 4; len -= 4, offset += 4, p += 4)
 		put_unaligned_le32(word_at(seed, offset), p);
 	while (len--)
-		*p++ = octet_at(seed, offset++);
+		*p++ = byte_at(seed, offset++);
 }
 
 /**
@@ -82,9 +82,9 @@ void echo_fill(void *to, u32 seed, u32 offset, u32 len)
  * @from: the piece
  * @seed: of the message
  * @offset: where in its data the piece begins
- * @len: octets
+ * @len: bytes
  *
- * Return: 0, or 1 + the offset in the data of the first octet that is wrong, or
+ * Return: 0, or 1 + the offset in the data of the first byte that is wrong, or
  * of one of the three in front of it.
  */
 u32 echo_check(const void *from, u32 seed, u32 offset, u32 len)
@@ -92,18 +92,18 @@ u32 echo_check(const void *from, u32 seed, u32 offset, u32 len)
 	const u8 *p = from;
 
 	for (; len && offset & 3; len--)
-		if (*p++ != octet_at(seed, offset++))
+		if (*p++ != byte_at(seed, offset++))
 			return offset;
 	for (; len >= 4; len -= 4, offset += 4, p += 4)
 		if (get_unaligned_le32(p) != word_at(seed, offset))
 			return offset + 1;
 	while (len--)
-		if (*p++ != octet_at(seed, offset++))
+		if (*p++ != byte_at(seed, offset++))
 			return offset;
 	return 0;
 }
 
-/* Octets of the data from @done on that are in one page */
+/* Bytes of the data from @done on that are in one page */
 static u32 piece(u32 base, u32 done, u32 len)
 {
 	return min_t(u32, len - done, PAGE_SIZE - offset_in_page(base + done));
@@ -119,7 +119,7 @@ static void *place(struct page **pages, u32 at)
  * @pages: where to
  * @base: where in the first page they begin
  * @seed: of the message
- * @len: octets
+ * @len: bytes
  */
 void echo_fill_pages(struct page **pages, u32 base, u32 seed, u32 len)
 {
@@ -136,7 +136,7 @@ void echo_fill_pages(struct page **pages, u32 base, u32 seed, u32 len)
  * @pages: where they are
  * @base: where in the first page they begin
  * @seed: of the message
- * @len: octets
+ * @len: bytes
  *
  * Return: as echo_check().
  */

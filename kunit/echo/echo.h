@@ -55,10 +55,10 @@ enum {
 /**
  * struct echo_args - of a Call; its data follow
  * @ea_seed: of its data; those of the Reply have the complement
- * @ea_want: octets of data wanted in the Reply
+ * @ea_want: bytes of data wanted in the Reply
  * @ea_flags: ECHO_...
  * @ea_hold: milliseconds that the service waits before it replies
- * @ea_len: octets of data
+ * @ea_len: bytes of data
  */
 struct echo_args {
 	u32	ea_seed;
@@ -71,8 +71,8 @@ struct echo_args {
 /**
  * struct echo_res - of a Reply; its data follow
  * @er_seed: that of the Call
- * @er_bad: 0, or 1 + the offset of the first octet of the Call's data that is wrong
- * @er_len: octets of data
+ * @er_bad: 0, or 1 + the offset of the first byte of the Call's data that is wrong
+ * @er_len: bytes of data
  */
 struct echo_res {
 	u32	er_seed;

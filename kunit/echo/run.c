@@ -26,7 +26,7 @@ enum direction {
 
 struct sizes {
 	u32		count;
-	u32		octets[MAX_SIZES];
+	u32		bytes[MAX_SIZES];
 	u32		most;
 };
 
@@ -48,7 +48,7 @@ struct sizes {
  * @serial: tells the data of this run from others
  * @next: the RPC to be made next
  * @done: those that were right
- * @wrong: those with a wrong octet, on either end
+ * @wrong: those with a wrong byte, on either end
  * @failed: those that ended with an error
  * @retried: how often one was made again
  * @met: as echo_met, in this run
@@ -126,9 +126,9 @@ static void prepare(const struct run *run, enum direction direction, u32 n,
 
 	call->ec_args = (struct echo_args){
 		.ea_seed  = run->serial + 2 * n + direction,
-		.ea_len	  = run->call.octets[n % run->call.count],
-		.ea_want  = run->reply.octets[n / run->call.count %
-					      run->reply.count],
+		.ea_len	  = run->call.bytes[n % run->call.count],
+		.ea_want  = run->reply.bytes[n / run->call.count %
+					     run->reply.count],
 		.ea_flags = run->flags,
 		.ea_hold  = (n + 1) % run->every ? 0 : run->hold,
 	};
@@ -303,12 +303,12 @@ static int parse_sizes(struct sizes *sizes, char *text)
 	sizes->count = 0;
 	sizes->most = 0;
 	while ((word = strsep(&text, "/"))) {
-		u32 *octets = &sizes->octets[sizes->count];
+		u32 *bytes = &sizes->bytes[sizes->count];
 
-		if (sizes->count == MAX_SIZES || kstrtou32(word, 0, octets) ||
-		    *octets > ECHO_MAX_DATA)
+		if (sizes->count == MAX_SIZES || kstrtou32(word, 0, bytes) ||
+		    *bytes > ECHO_MAX_DATA)
 			return -EINVAL;
-		sizes->most = max(sizes->most, *octets);
+		sizes->most = max(sizes->most, *bytes);
 		sizes->count++;
 	}
 	return 0;
@@ -419,7 +419,7 @@ int echo_run(struct rpc_clnt *clnt, char *words)
  * @to: where to print
  * @size: of @to
  *
- * Return: octets printed.
+ * Return: bytes printed.
  */
 int echo_run_print(char *to, size_t size)
 {

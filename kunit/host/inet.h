@@ -43,7 +43,7 @@ static inline size_t svc_addr_len(const struct sockaddr *sa)
 					   sizeof(struct sockaddr_in);
 }
 
-/* Octets of the address; 0 when the text is none */
+/* Bytes of the address; 0 when the text is none */
 static inline size_t rpc_pton(struct net *net, const char *text, size_t len,
 			      struct sockaddr *sap, size_t room)
 {

@@ -69,7 +69,7 @@ void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 
 #define host_memeq(_test, _fatal, _left, _right, _size)			\
 	host_check(_test, _fatal, !memcmp(_left, _right, _size),	\
-		   #_left " has the octets of " #_right)
+		   #_left " has the bytes of " #_right)
 
 #define KUNIT_EXPECT_EQ(_test, _l, _r) \
 	host_compare(_test, false, _l, ==, _r)

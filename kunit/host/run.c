@@ -30,7 +30,7 @@ static struct block *blocks;
 static bool first, failed;
 static jmp_buf end_of_case;
 
-/* The last octet is the last of a page. */
+/* The last byte is the last of a page. */
 static void *fence(struct block *b, size_t size)
 {
 	b->room = round_up(size, PAGE_SIZE) + PAGE_SIZE;

@@ -95,7 +95,7 @@ typedef u64			__be64;
 
 /* <linux/mm.h>: a page is where it begins */
 #define offset_in_page(p)	((unsigned long)(p) & (PAGE_SIZE - 1))
-#define PFN_UP(octets)		DIV_ROUND_UP(octets, PAGE_SIZE)
+#define PFN_UP(bytes)		DIV_ROUND_UP(bytes, PAGE_SIZE)
 #define page_address(page)	((void *)(page))
 #define virt_to_page(p) \
 	((struct page *)((uintptr_t)(p) & ~(uintptr_t)(PAGE_SIZE - 1)))
@@ -265,9 +265,9 @@ struct xdr_stream {
 	unsigned int	nwords;		/* to be decoded */
 };
 
-static inline unsigned int xdr_words(size_t octets)
+static inline unsigned int xdr_words(size_t bytes)
 {
-	return DIV_ROUND_UP(octets, XDR_UNIT);
+	return DIV_ROUND_UP(bytes, XDR_UNIT);
 }
 
 static inline void xdr_init_decode(struct xdr_stream *xdr, struct xdr_buf *buf,
@@ -291,9 +291,9 @@ static inline size_t xdr_stream_remaining(const struct xdr_stream *xdr)
 	return (size_t)xdr->nwords * XDR_UNIT;
 }
 
-static inline __be32 *xdr_inline_decode(struct xdr_stream *xdr, size_t octets)
+static inline __be32 *xdr_inline_decode(struct xdr_stream *xdr, size_t bytes)
 {
-	unsigned int words = xdr_words(octets);
+	unsigned int words = xdr_words(bytes);
 	__be32 *p = xdr->p;
 
 	if (words > xdr->nwords ||
@@ -342,9 +342,9 @@ static inline void xdr_init_encode(struct xdr_stream *xdr, struct xdr_buf *buf,
 	xdr->end = (void *)((char *)buf->head[0].iov_base + buf->buflen);
 }
 
-static inline __be32 *xdr_reserve_space(struct xdr_stream *xdr, size_t octets)
+static inline __be32 *xdr_reserve_space(struct xdr_stream *xdr, size_t bytes)
 {
-	size_t size = (size_t)xdr_words(octets) * XDR_UNIT;
+	size_t size = (size_t)xdr_words(bytes) * XDR_UNIT;
 	__be32 *p = xdr->p;
 
 	if ((size_t)((char *)xdr->end - (char *)p) < size)

@@ -49,7 +49,7 @@ END {
 		for (v = 1; v <= nvariants; v++) {
 			if (!((rows[r] "," variants[v]) in have))
 				continue
-			printf "%-7s %4s %-8s", name[1], octets(name[2]), titles[v]
+			printf "%-7s %4s %-8s", name[1], bytes(name[2]), titles[v]
 			for (c = 1; c <= ncolumns; c++)
 				printf " %7s", short(number(rows[r], \
 					variants[v], columns[c]))

@@ -9,12 +9,12 @@
 #
 # A line of the plan is a cell:
 #
-#	VARIANT NCONNECT DEPTH ROW OCTETS OPERATIONS PASS
+#	VARIANT NCONNECT DEPTH ROW BYTES OPERATIONS PASS
 #
 # VARIANT is intree, tuned, rdma2, base, tcp or floor. Cells of one variant, one
 # NCONNECT and one PASS that follow each other share a mount. PASS is cost, or
 # count with probes that count work requests and completions, or profile with
-# samples of perf, left in /run/vm/VARIANT-ROW-OCTETS.perf. The floor does what
+# samples of perf, left in /run/vm/VARIANT-ROW-BYTES.perf. The floor does what
 # rdma2 did in a cell before, on bare verbs. rdma2 is this checkout's transport.
 
 set -u
@@ -80,13 +80,13 @@ variant_down()
 	cp "$raw" /run/vm/raw
 }
 
-# messages DEPTH ROW OCTETS: what an operation over rdma2 was made of: Calls, and
-# octets of one of them, of a Reply, of RDMA Reads and of RDMA Writes
+# messages DEPTH ROW BYTES: what an operation over rdma2 was made of: Calls, and
+# bytes of one of them, of a Reply, of RDMA Reads and of RDMA Writes
 messages()
 {
 	awk -v cells=/run/cells.csv -v counters=/run/counters.csv \
 		-f "$here/cells.awk" "$raw" >/dev/null
-	awk -F, -v key="rdma2,1,$1,$2,$3,cost" -v octets="$3" '
+	awk -F, -v key="rdma2,1,$1,$2,$3,cost" -v bytes="$3" '
 		$1 "," $2 "," $3 "," $4 "," $5 "," $6 == key { n[$7] = $8 }
 		END {
 			calls = int(n["xprtrdma2_calls"] + 0.5)
@@ -96,7 +96,7 @@ messages()
 			written = n["svcrdma2_write_chunk_bytes"] + \
 				n["svcrdma2_reply_chunk_bytes"]
 			if (n["xprtrdma2_call_bytes"] + read + written + \
-			    n["xprtrdma2_reply_bytes"] < octets)
+			    n["xprtrdma2_reply_bytes"] < bytes)
 				exit 1
 			print calls, int(n["xprtrdma2_call_bytes"] / calls), \
 				int(n["xprtrdma2_reply_bytes"] / calls), \
@@ -111,7 +111,7 @@ snapshot()
 	done
 }
 
-# verbs OCTETS... DEPTH OPERATIONS: adds to $ns.
+# verbs BYTES... DEPTH OPERATIONS: adds to $ns.
 verbs()
 {
 	echo "$addr4 $*" >"$floor" || stop "floor: $*"
@@ -120,7 +120,7 @@ verbs()
 	snapshot after >>"$raw"
 }
 
-# profile_up VARIANT ROW OCTETS: a clock that counts instructions is late for perf's
+# profile_up VARIANT ROW BYTES: a clock that counts instructions is late for perf's
 # idea of how long a sample may take. The buffer has room for all there is, and the
 # host, for which the guest would wait, comes in when all is over.
 profile_up()
@@ -142,7 +142,7 @@ profile_down()
 	cp /run/perf.data "$samples.perf"
 }
 
-# floor_cell DEPTH ROW OCTETS OPERATIONS: the payload goes with one of the
+# floor_cell DEPTH ROW BYTES OPERATIONS: the payload goes with one of the
 # Calls of an operation.
 floor_cell()
 {
@@ -157,7 +157,7 @@ floor_cell()
 	echo "@result ops=$4 ns=$ns busy=$ns" >>"$raw"
 }
 
-# cell VARIANT NCONNECT DEPTH ROW OCTETS OPERATIONS PASS
+# cell VARIANT NCONNECT DEPTH ROW BYTES OPERATIONS PASS
 cell()
 {
 	local dir=cell perf_pid='' samples
@@ -187,14 +187,14 @@ device_up rxe && teach_netconfig && LEASE=3600 server_up tcp || stop "server"
 rpc.nfsd 0
 : >"$raw"
 mounted=''
-while read -r variant nconnect depth row octets ops pass; do
+while read -r variant nconnect depth row bytes ops pass; do
 	if [ "$mounted" != "$variant $nconnect $pass" ]; then
 		# shellcheck disable=SC2086 # words
 		[ -z "$mounted" ] || variant_down $mounted
 		variant_up "$variant" "$nconnect" "$pass"
 		mounted="$variant $nconnect $pass"
 	fi
-	cell "$variant" "$nconnect" "$depth" "$row" "$octets" "$ops" "$pass"
+	cell "$variant" "$nconnect" "$depth" "$row" "$bytes" "$ops" "$pass"
 done <"$plan"
 # shellcheck disable=SC2086 # words
 variant_down $mounted

@@ -7,7 +7,7 @@
 metadata_rows="GETATTR LOOKUP OPEN CREATE UNLINK READDIR"
 io_rows="READ WRITE"
 
-# operations ROW OCTETS: so many that they take the guest some 100 million
+# operations ROW BYTES: so many that they take the guest some 100 million
 # instructions, and few enough to count. The third number is the floor's: what a
 # small message costs there goes by which worker runs first, and that changes with
 # each tick of the timer, so there must be many ticks.

@@ -3,9 +3,9 @@
 # Divides what an operation costs among the layers, by the samples that were seen in
 # each, as a table for a person and one for programs.
 #
-#	awk -v csv=FILE -f layer.awk -f layers.awk cells.csv VARIANT-ROW-OCTETS.folded...
+#	awk -v csv=FILE -f layer.awk -f layers.awk cells.csv VARIANT-ROW-BYTES.folded...
 
-function octets(n)
+function bytes(n)
 {
 	if (n == 0)
 		return ""
@@ -68,7 +68,7 @@ END {
 			key = variants[v] "," rows[r]
 			if (!all[key] || !cost[key])
 				continue
-			printf "%-7s %4s %-8s", name[1], octets(name[2]), \
+			printf "%-7s %4s %-8s", name[1], bytes(name[2]), \
 				title[variants[v]]
 			for (l = 1; l <= nlayers; l++) {
 				n = samples[key "," layers[l]] + 0

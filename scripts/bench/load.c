@@ -2,7 +2,7 @@
 /*
  * Keeps a number of READs and WRITEs in flight on each of several files at once.
  *
- *	load [-d DEPTH] [-n TIMES] [-s OCTETS] FILE...
+ *	load [-d DEPTH] [-n TIMES] [-s BYTES] FILE...
  *
  * DEPTH are in flight on each file, until each of these has been done that many
  * times. One thread does it all, and all share one buffer: what memory they take is
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 		for (i = 0; i < n; i++) {
 			int number = events[i].data;
 
-			/* A READ that is before the first WRITE has no octets. */
+			/* A READ that is before the first WRITE has no bytes. */
 			if (events[i].res < 0)
 				fail("I/O", -events[i].res);
 			done++;

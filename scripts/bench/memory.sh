@@ -33,7 +33,7 @@ load=$1 variants=$2
 shift 2
 most_per_mount=16
 in_flight=2		# of each connection: a READ and a WRITE
-octets=16384		# of each
+bytes=16384		# of each
 threads=8		# of nfsd
 results=/tmp/memory.csv
 
@@ -213,7 +213,7 @@ under_load()
 	rounds=$((${#files[@]} > 16 ? 2 : 6))
 	on_server watch
 	watch
-	"$load" -d $(($1 * in_flight)) -n "$rounds" -s "$octets" \
+	"$load" -d $(($1 * in_flight)) -n "$rounds" -s "$bytes" \
 		"${files[@]}" >/tmp/load 2>&1 || return 1
 	echo "$(end_watch) $(on_server end_watch)"
 }

@@ -2,8 +2,8 @@
 #
 # What tables for a person call things. Given with one more -f, in front.
 
-# octets of a row, as short as can be
-function octets(n)
+# bytes of a row, as short as can be
+function bytes(n)
 {
 	if (n == 0)
 		return ""

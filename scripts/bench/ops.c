@@ -2,7 +2,7 @@
 /*
  * A number of operations of one kind on a mount, and what they took.
  *
- *	ops [-n OPERATIONS] [-j JOBS] [-w WARM-UP] [-s OCTETS] [-e] [-f FILE]...
+ *	ops [-n OPERATIONS] [-j JOBS] [-w WARM-UP] [-s BYTES] [-e] [-f FILE]...
  *	    [-p CONTROL] ROW FOLDER EXPORTED
  *
  * FOLDER is on the mount, EXPORTED is the same folder on the server's side,
@@ -78,7 +78,7 @@ static void name_of(char *name, const char *what, const struct job *job, int i)
 	snprintf(name, 64, "%s.%d.%d", what, job->number, i);
 }
 
-static int make(int folder, const char *name, size_t octets)
+static int make(int folder, const char *name, size_t bytes)
 {
 	static const char zeroes[65536];
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
@@ -86,8 +86,8 @@ static int make(int folder, const char *name, size_t octets)
 
 	if (fd < 0)
 		fail("%s", name);
-	for (; octets; octets -= n) {
-		n = octets < sizeof(zeroes) ? octets : sizeof(zeroes);
+	for (; bytes; bytes -= n) {
+		n = bytes < sizeof(zeroes) ? bytes : sizeof(zeroes);
 		if (write(fd, zeroes, n) != (ssize_t)n)
 			fail("%s", name);
 	}

@@ -12,7 +12,7 @@ cells=$dir/cells.csv
 names=(intree tuned tcp floor base rdma2)
 titles=("in-tree" "in-tree, tuned" TCP "bare verbs" base rdma2)
 
-# points ROW NCONNECT DEPTH VARIANT: octets, cost, and cost in relation to
+# points ROW NCONNECT DEPTH VARIANT: bytes, cost, and cost in relation to
 # in-tree, a line each
 points()
 {
@@ -70,7 +70,7 @@ size_plot()
 	reads=$(curves READ 1 "$2" "$3")
 	writes=$(curves WRITE 1 "$2" "$3")
 	[ -n "$reads" ] && [ -n "$writes" ] || return 0
-	draw "$1" "set xlabel 'octets'; $4
+	draw "$1" "set xlabel 'bytes'; $4
 set logscale x 2
 set xtics ('512' 512, '4K' 4096, '16K' 16384, '64K' 65536, '256K' 262144, '1M' 1048576)
 set multiplot layout 1,2
@@ -86,7 +86,7 @@ set ylabel 'thousands of instructions per operation'" || exit 1
 set ylabel 'instructions, in relation to in-tree'" || exit 1
 done
 
-# against_connections ROW OCTETS DEPTH: curves of cost, for gnuplot's plot
+# against_connections ROW BYTES DEPTH: curves of cost, for gnuplot's plot
 against_connections()
 {
 	local n what='' file

@@ -38,7 +38,7 @@ function table(connections, depth,    i, r, v, key, line, rdma2, any)
 		if (!(key in measured))
 			continue
 		split(rows[r], name, ",")
-		line = sprintf("%-7s %4s %5s", name[1], octets(name[2]), \
+		line = sprintf("%-7s %4s %5s", name[1], bytes(name[2]), \
 			rpcs["rdma2," key])
 		rdma2 = cost["rdma2," key]
 		for (v = 1; v <= nvariants; v++)

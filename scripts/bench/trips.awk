@@ -17,7 +17,7 @@ END {
 	printf "%-12s %8s %8s %8s %8s\n", "", "in-tree", "tuned", "TCP", "rdma2"
 	for (r = 1; r <= nrows; r++) {
 		split(rows[r], name, ",")
-		printf "%-7s %4s %8s %8s %8s %8s\n", name[1], octets(name[2]), \
+		printf "%-7s %4s %8s %8s %8s %8s\n", name[1], bytes(name[2]), \
 			trips["intree," rows[r]], trips["tuned," rows[r]], \
 			trips["tcp," rows[r]], trips["rdma2," rows[r]]
 	}

@@ -9,7 +9,7 @@
 #	trips.sh OPS [MILLISECONDS [OPERATIONS]]
 #
 # OPS is the program of ops.c, the time is the delay each way. The client prints,
-# in the end, a line a row: variant, row, octets, round trips.
+# in the end, a line a row: variant, row, bytes, round trips.
 
 set -u
 here=$(dirname "$0")

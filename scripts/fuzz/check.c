@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must hold for any octets whatever. The sanitizers watch memory and
+ * What must hold for any bytes whatever. The sanitizers watch memory and
  * arithmetic; this watches meaning.
  *
  * - A verdict is one that the draft knows, and says what it concerns.
@@ -28,7 +28,7 @@
 		}							\
 	} while (0)
 
-/* Memory for a message to be sent; its octets do not move between runs. */
+/* Memory for a message to be sent; its bytes do not move between runs. */
 static uint32_t sent[2 * FUZZ_MAX / 4];
 
 static void require_segments(const struct rpcrdma2_hdr *h,

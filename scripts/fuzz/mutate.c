@@ -273,7 +273,7 @@ size_t make_message(uint8_t *data, size_t max, uint64_t *state)
 	return d.len;
 }
 
-static size_t drop_octets(uint8_t *data, size_t len, uint64_t *state)
+static size_t drop_bytes(uint8_t *data, size_t len, uint64_t *state)
 {
 	size_t from = below(state, len / 4 + 1) * 4;
 	size_t count = 4 * (1 + below(state, 8));
@@ -285,8 +285,8 @@ static size_t drop_octets(uint8_t *data, size_t len, uint64_t *state)
 }
 
 /* Repeats a stretch, as an entry of a list would be */
-static size_t repeat_octets(uint8_t *data, size_t len, size_t max,
-			    uint64_t *state)
+static size_t repeat_bytes(uint8_t *data, size_t len, size_t max,
+			   uint64_t *state)
 {
 	size_t from = below(state, len / 4 + 1) * 4;
 	size_t count = 4 * (1 + below(state, 8));
@@ -325,11 +325,11 @@ size_t mutate_message(uint8_t *data, size_t len, size_t max, uint64_t *state)
 	while (changes--) {
 		switch (below(state, 12)) {
 		case 0:
-			len = drop_octets(data, len, state);
+			len = drop_bytes(data, len, state);
 			break;
 		case 1:
 		case 2:
-			len = repeat_octets(data, len, max, state);
+			len = repeat_bytes(data, len, max, state);
 			break;
 		case 3:
 			if (!below(state, 4))

@@ -44,7 +44,7 @@ class User:
 
     def verify(self, block):
         if bytes(self.room) != self.known[block]:
-            raise SystemExit(f'FAIL block {block} has other octets')
+            raise SystemExit(f'FAIL block {block} has other bytes')
 
 
 def operations(user, seconds, times):

@@ -242,7 +242,7 @@ expect()
 # figures FOLDER: /proc/self/mountstats of a mount, read as strictly as its
 # strictest readers do: format 1.1, 27 numbers of a transport that is called
 # rdma, 9 of an operation. Prints "xprt NAME VALUE" for each connection's and
-# "op NAME CALLS SENT TIMEOUTS OCTETS-SENT OCTETS-RECEIVED".
+# "op NAME CALLS SENT TIMEOUTS BYTES-SENT BYTES-RECEIVED".
 figures()
 {
 	perl -e '

@@ -48,15 +48,15 @@ of_server()
 		/sys/kernel/debug/svcrdma2/connections | head -n 1
 }
 
-# changes NAME MODULE PARAMETER OCTETS CALLS REPLIES COUNTERS: what the largest Sends
+# changes NAME MODULE PARAMETER BYTES CALLS REPLIES COUNTERS: what the largest Sends
 # come to be, and what was said
 changes()
 {
 	local name=$1 got=''
 
 	measure set_size "${@:2}"
-	sends_are "$5" "$6" && ok "$name: Sends of $5 and $6 octets" ||
-		fail "$name: Sends are not of $5 and $6 octets: $got"
+	sends_are "$5" "$6" && ok "$name: Sends of $5 and $6 bytes" ||
+		fail "$name: Sends are not of $5 and $6 bytes: $got"
 	expect "$name: by these messages" \
 		"$7 && c_connects == 0 && c_properties_in_vain == 0 && s_properties_in_vain == 0 && c_frozen_properties + s_frozen_properties == 0"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh, after echo-cases.sh: bad days of backward Calls with
-# chunks. All are told by counters of both ends; octets are verified by kunit/echo.
+# chunks. All are told by counters of both ends; bytes are verified by kunit/echo.
 
 echo_timeout=/sys/module/rpcrdma2_echo/parameters/backward_timeout
 
@@ -73,7 +73,7 @@ chunks_abandoned()
 	echo 1 >"$echo_timeout"
 	check "$name: connect" echo_connect || return
 	measure echo_do "run direction=backward count=8 $large hold=8000 every=4"
-	check "$name: no octet is wrong" came wrong=0
+	check "$name: no byte is wrong" came wrong=0
 	expect "$name: memory is taken back" \
 		"s_backward_revoked >= 2 && s_backward_late == 0"
 	# The client is still to reply.
@@ -97,7 +97,7 @@ chunks_killed()
 	echo 20 >"$echo_timeout"
 	check "$name: connect" echo_connect || return
 	measure chunks_kill
-	check "$name: no octet is wrong, no RPC is lost" came wrong=0 failed=0
+	check "$name: no byte is wrong, no RPC is lost" came wrong=0 failed=0
 	expect "$name: they were, with memory exposed" \
 		"s_backward_given_up >= 16 && s_backward_revoked >= 16"
 	expect "$name: the client answered each" \
@@ -140,7 +140,7 @@ chunks_killed_cut()
 	device_up || fail "$name: device back"
 	echo_do halt
 	wait "$run"
-	check "$name: no octet is wrong" came wrong=0
+	check "$name: no byte is wrong" came wrong=0
 	risen "$before"
 	expect "$name: they waited" \
 		"s_backward_revoked >= 4 && s_backward_late < s_backward_revoked"
@@ -179,7 +179,7 @@ chunks_without_service()
 	sleep 0.5
 	echo_do halt
 	wait "$run"
-	check "$name: no octet is wrong" came wrong=0
+	check "$name: no byte is wrong" came wrong=0
 	risen "$before"
 	expect "$name: Calls found none" "c_backward_refused + c_backward_unanswered > 0"
 }

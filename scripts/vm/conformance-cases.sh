@@ -234,7 +234,7 @@ group_payload()
 	tester "" --export "$export_dir" "$addr4" "$port" chunks.largest_payload ||
 		failed=1
 	risen "$before"
-	expect "$most octets read and written in one chunk each" \
+	expect "$most bytes read and written in one chunk each" \
 		"s_read_chunk_bytes == $most && s_write_chunk_bytes == $most && s_read_chunks == 1 && s_write_chunks == 1"
 	finish
 }

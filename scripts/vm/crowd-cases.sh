@@ -44,7 +44,7 @@ latencies()
 {
 	perl -MTime::HiRes=time,sleep -MFcntl=:DEFAULT,O_DIRECT -e '
 		my ($dir, $seconds, $getattr, $write) = @ARGV;
-		my ($end, $octets) = (time + $seconds, pack("N*", 1 .. 262144));
+		my ($end, $bytes) = (time + $seconds, pack("N*", 1 .. 262144));
 		sysopen(my $file, "$dir/beside", O_WRONLY | O_CREAT | O_DIRECT) or die $!;
 		open(my $g, ">", $getattr); open(my $w, ">", $write);
 		while (time < $end) {
@@ -56,7 +56,7 @@ latencies()
 			}
 			sysseek($file, 0, 0);
 			my $at = time;
-			syswrite($file, $octets) == length($octets) or die $!;
+			syswrite($file, $bytes) == length($bytes) or die $!;
 			printf $w "%d\n", 1e6 * (time - $at);
 			sleep(0.01);
 		}' "$@"
@@ -192,13 +192,13 @@ happens_in()
 	done
 }
 
-# has_octets LEAST MOST: payload of the hostile address
-has_octets()
+# has_bytes LEAST MOST: payload of the hostile address
+has_bytes()
 {
-	local octets
+	local bytes
 
-	octets=$(sed -n "s/^address $addr4 .* octets //p" $transfers)
-	[ "${octets:-0}" -ge "$1" ] && [ "${octets:-0}" -le "$2" ]
+	bytes=$(sed -n "s/^address $addr4 .* bytes //p" $transfers)
+	[ "${bytes:-0}" -ge "$1" ] && [ "${bytes:-0}" -le "$2" ]
 }
 
 # holds NAME LEAST MOST: in MiB; and not more a little later. A Call counts a page more
@@ -207,10 +207,10 @@ holds()
 {
 	local least=$(($2 << 20)) most=$((($3 << 20) + 65536))
 
-	happens_in 5 has_octets "$least" "$most"
+	happens_in 5 has_bytes "$least" "$most"
 	sleep 1
-	has_octets "$least" "$most" &&
-		ok "$1 ($(sed -n "s/^address $addr4 .* octets //p" $transfers) octets)" ||
+	has_bytes "$least" "$most" &&
+		ok "$1 ($(sed -n "s/^address $addr4 .* bytes //p" $transfers) bytes)" ||
 		fail "$1: not $2 to $3 MiB: $(tr '\n' ' ' <$transfers)"
 }
 
@@ -293,10 +293,10 @@ bounds_upcall()
 			"$export_dir/late$i" &
 		run+=($!)
 	done
-	happens_in 5 has_octets $((4 << 20)) $((16 << 20)) &&
+	happens_in 5 has_bytes $((4 << 20)) $((16 << 20)) &&
 		ok "READs wait for mountd, and have pages" ||
 		fail "READs wait for mountd: $(tr '\n' ' ' <$transfers)"
-	happens_in 20 has_octets 0 0 &&
+	happens_in 20 has_bytes 0 0 &&
 		ok "S46 READs that are put off until mountd answers have none" ||
 		fail "READs that are put off: $(tr '\n' ' ' <$transfers)"
 	pkill -CONT rpc.mountd
@@ -365,11 +365,11 @@ bounds_contexts()
 	deep /mnt
 	most=$(send_memory)
 	[ "$most" -ge $((40 * 5000)) ] && [ "$most" -le $((100 * 6000 + 64 * 4096)) ] &&
-		ok "a burst: send contexts have $most octets, $first before" ||
-		fail "a burst: send contexts have $most octets, $first before"
+		ok "a burst: send contexts have $most bytes, $first before" ||
+		fail "a burst: send contexts have $most bytes, $first before"
 	happens_in 20 lingers &&
 		ok "and $(send_memory) when it is over" ||
-		fail "still $(send_memory) octets of send contexts after the burst"
+		fail "still $(send_memory) bytes of send contexts after the burst"
 	risen "$before"
 	expect "they were freed" "s_contexts_trimmed >= 20"
 	measure deep /mnt

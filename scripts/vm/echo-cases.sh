@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: RPCs of any size in both directions of one connection,
-# by the RPC program of kunit/echo, which verifies each octet at both ends. Both
+# by the RPC program of kunit/echo, which verifies each byte at both ends. Both
 # ends are in one kernel; control.c says what a run may be told.
 
 echo_folder=/sys/kernel/debug/rpcrdma2_echo
@@ -186,7 +186,7 @@ echo_run_ends()
 {
 	echo_do halt
 	wait "$run" || fail "$1: the run"
-	check "$1: no octet is wrong, no RPC is lost" came wrong=0 failed=0
+	check "$1: no byte is wrong, no RPC is lost" came wrong=0 failed=0
 	check "$1: $(come retried) RPCs were made again" test "$(come retried)" -gt 0
 	check "$1: and both directions go on" all_right both "$((steps / 2))" "$rpcs"
 }
@@ -288,7 +288,7 @@ echo_address_changes()
 	done
 	address_is_back
 	[ -n "$good" ] &&
-		ok "$name: each end has ended a connection for that, and RPCs go on ($tries tries)" ||
+		ok "$name: each end has ended a connection for that, and RPCs go on (tries: $tries)" ||
 		fail "$name: the client has ended $client connections for that, the server $server, in $tries tries: $(tail -n 3 /tmp/said)"
 }
 

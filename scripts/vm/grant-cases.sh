@@ -52,18 +52,18 @@ of_connections()
 	sed -n "s/.* $1=\([0-9]*\) .*/\1/p" "$grants/connections"
 }
 
-receive_octets()
+receive_bytes()
 {
-	awk '$1 == "octets" { print $2 }' "$grants/receives"
+	awk '$1 == "bytes" { print $2 }' "$grants/receives"
 }
 
-# no_more_than OCTETS
+# no_more_than BYTES
 no_more_than()
 {
-	local octets
+	local bytes
 
-	octets=$(receive_octets)
-	[ "$octets" -le "$1" ] || complain "it is $octets, more than $1"
+	bytes=$(receive_bytes)
+	[ "$bytes" -le "$1" ] || complain "it is $bytes, more than $1"
 }
 
 # Receives of a page for 64 credits, and those that wait for a batch
@@ -76,9 +76,9 @@ idle_connections()
 	check "112 mounts' worth of connections" mounts 7 || return
 	check "each is used" visit 7
 	conns=$(of_connections credits | wc -l)
-	check "S27 $conns idle connections with Receives of 20480 octets and 64 credits cost no more than with 4096 octets each" \
+	check "S27 $conns idle connections with Receives of 20480 bytes and 64 credits cost no more than with 4096 bytes each" \
 		no_more_than $((conns * one_page_each))
-	echo "# $conns connections, $(receive_octets) octets in Receives, credits $(
+	echo "# $conns connections, $(receive_bytes) bytes in Receives, credits $(
 		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
 	check "umount" unmounts 7
 }
@@ -111,13 +111,13 @@ rnr()
 		paste -sd' '
 }
 
-# watch_budget OCTETS: until /tmp/watching is gone; prints the most that there was
+# watch_budget BYTES: until /tmp/watching is gone; prints the most that there was
 watch_budget()
 {
 	local most=0 now
 
 	while [ -e /tmp/watching ]; do
-		now=$(receive_octets)
+		now=$(receive_bytes)
 		[ "$now" -le "$most" ] || most=$now
 		sleep 0.05
 	done
@@ -187,8 +187,8 @@ small_memory()
 		"s_grants_lowered > 0 && s_grants_denied > 0"
 	[ "$(cat /tmp/most)" -le "$budget" ] &&
 		ok "the Receives stay within their memory" ||
-		fail "the Receives had $(cat /tmp/most) octets"
-	echo "# at most $(cat /tmp/most) of $budget octets; grants raised ${rose[s_grants_raised]}, lowered ${rose[s_grants_lowered]}, denied ${rose[s_grants_denied]}; credits $(
+		fail "the Receives had $(cat /tmp/most) bytes"
+	echo "# at most $(cat /tmp/most) of $budget bytes; grants raised ${rose[s_grants_raised]}, lowered ${rose[s_grants_lowered]}, denied ${rose[s_grants_denied]}; credits $(
 		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
 
 	set_server receive_memory 0
@@ -200,24 +200,24 @@ small_memory()
 	check "umount" unmounts 3
 }
 
-# each_client_sends OCTETS: at most, from now on. The server learns it by REQPROP.
+# each_client_sends BYTES: at most, from now on. The server learns it by REQPROP.
 each_client_sends()
 {
 	echo "$1" >/sys/module/xprtrdma2/parameters/send_size
 }
 
-# sizes_are OCTETS KEY...: of the only connection, within a while; messages have to move
+# sizes_are BYTES KEY...: of the only connection, within a while; messages have to move
 # it there, and there are rests between two messages about sizes (2.3, S53)
 sizes_are()
 {
-	local i key octets=$1
+	local i key bytes=$1
 
 	shift
 	for i in $(seq 200); do
 		sleep 0.05
 		stat -t /mnt >/dev/null
 		for key; do
-			[ "$(of_connections "$key")" = "$octets" ] || continue 2
+			[ "$(of_connections "$key")" = "$bytes" ] || continue 2
 		done
 		return 0
 	done
@@ -236,7 +236,7 @@ group_resize()
 
 	nfs_up rdma2 || { fail "server"; return; }
 	check "mount" mount_nfs rdma2 4.2 /mnt noac || return
-	check "Receives are 20480 octets" receives_are 20480
+	check "Receives are 20480 bytes" receives_are 20480
 	before=$(counters)
 	set_server receive_size 65536
 	check "C-027 C-032 the administrator raises them" receives_are 65536

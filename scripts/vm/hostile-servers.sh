@@ -20,7 +20,7 @@ client_replies.more_behind_a_full_write_chunk	c_replies_bad==0&&c_write_chunk_by
 client_replies.data_go_on_inline		c_replies_bad==0&&c_write_chunk_bytes>=50000
 client_replies.write_chunk_without_a_head	c_replies_bad==0&&c_write_chunk_bytes>=100000
 client_replies.reply_behind_a_long_header	c_replies_bad==0&&c_fixup_bytes>5120+500
-client_replies.octets_behind_the_reply		c_replies_bad==0
+client_replies.bytes_behind_the_reply		c_replies_bad==0
 client_replies.less_data_than_is_said		c_replies_bad==0
 client_replies.more_data_is_said		c_replies_bad==0
 client_replies.all_data_are_said		c_replies_bad==0

@@ -49,7 +49,7 @@ gss_files()
 	done
 }
 
-# No octet that must be encrypted, or of which a checksum is needed, is placed
+# No byte that must be encrypted, or of which a checksum is needed, is placed
 # directly: what does not fit inline goes in Position-Zero and Reply chunks. Of
 # krb5 nothing is known: the kernel sets the flag that says so in memory that it
 # did not clear, so krb5 has it at times.

@@ -177,7 +177,7 @@ limits()
 		send=65536
 	fi
 	[ "$3" = rdma2 ] || return
-	check "$label: the server's are 65536 octets received, $send sent, up to 128 credits" \
+	check "$label: the server's are 65536 bytes received, $send sent, up to 128 credits" \
 		on_server "grep '^peer=10.0.0.2:.* version=$vers credits=$grant credits_max=128 receive=65536 .*send_v$vers=$send ' \
 			/sys/kernel/debug/svcrdma2/connections"
 }
@@ -361,7 +361,7 @@ delayed()
 	tc qdisc replace dev "$netdev" root netem delay "${1}ms" limit 100000
 }
 
-# trips_of ROW OCTETS: hundredths of a round trip, which is 20 ms, that the quickest
+# trips_of ROW BYTES: hundredths of a round trip, which is 20 ms, that the quickest
 # of some operations takes
 trips_of()
 {
@@ -377,15 +377,15 @@ trips_of()
 	return "$rc"
 }
 
-# within LABEL ROW OCTETS LEAST MOST: in hundredths of a round trip
+# within LABEL ROW BYTES LEAST MOST: in hundredths of a round trip
 within()
 {
 	local got
 
 	got=$(trips_of "$2" "$3") || { fail "$1: $2"; return; }
 	[ "$got" -ge "$4" ] && [ "$got" -lt "$5" ] &&
-		ok "$1: $2 of $3 octets takes ${got} % of a round trip" ||
-		fail "$1: $2 of $3 octets takes ${got} % of a round trip, not $4 to $5"
+		ok "$1: $2 of $3 bytes takes ${got} % of a round trip" ||
+		fail "$1: $2 of $3 bytes takes ${got} % of a round trip, not $4 to $5"
 }
 
 # trips LABEL TRANSPORT TRIPS: round trips that a WRITE of 8 KiB takes
@@ -472,7 +472,7 @@ counts_as_one()
 	mount_nfs rdma2 3 /mnt/oo nolock && mount_nfs rdma26 3 /mnt/oi nolock ||
 		{ fail "S46 mounts from two addresses"; return; }
 	got=$(on_server grep ^address /sys/kernel/debug/svcrdma2/transfers)
-	[[ $got =~ ^address\ .*fe80::.*\ connections\ [2-9]\ octets\ 0$ ]] &&
+	[[ $got =~ ^address\ .*fe80::.*\ connections\ [2-9]\ bytes\ 0$ ]] &&
 		ok "S46 a host with two addresses counts as one" ||
 		fail "S46 a host with two addresses counts as: $got"
 	umount /mnt/oo /mnt/oi
@@ -581,7 +581,7 @@ dissect()
 	version == 2 && $3 >= 6 { n["properties"]++ }
 	$11 != "" { n["parts of messages"]++ }
 	$12 != "" { n["private data"]++ }
-	$13 != "" { n["octets that are missing"]++ }
+	$13 != "" { n["bytes that are missing"]++ }
 	$4 > 0 { n["Read lists"]++ }
 	$5 > 0 { n["Write lists"]++ }
 	$6 > 0 { n["Reply chunks"]++ }
@@ -616,7 +616,7 @@ captured()
 	done
 	for what in "other versions" "other procedures" "unknown Sends" \
 			"malformed packets" "errors of the dissectors" \
-			"octets that are missing"; do
+			"bytes that are missing"; do
 		if grep " $what\$" /tmp/found; then
 			fail "$label: no $what"
 		else

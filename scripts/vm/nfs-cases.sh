@@ -59,7 +59,7 @@ group_files()
 	# It is shown on the export itself, which has no O_DIRECT on 6.1.
 	if dd if=/dev/zero of="$export_dir/direct" bs=4096 count=1 oflag=direct \
 			status=none 2>/dev/null; then
-		check "the load sees wrong octets" wrong_octets
+		check "the load sees wrong bytes" wrong_bytes
 	else
 		echo "# the export has no O_DIRECT"
 	fi
@@ -186,12 +186,12 @@ group_counters()
 	ln -s "$(printf '%04095d' 0)" "$export_dir/long"
 	test -L /mnt/short && test -L /mnt/long
 	measure readlink /mnt/short
-	expect "READLINK of 100 octets: goes out" "o_readlink == 1"
-	expect "C-031 READLINK of 100 octets: comes inline" \
+	expect "READLINK of 100 bytes: goes out" "o_readlink == 1"
+	expect "C-031 READLINK of 100 bytes: comes inline" \
 		"s_rdma_writes == 0 && s_reply_chunks_used == 0"
 	measure readlink /mnt/long
-	expect "READLINK of 4095 octets: goes out" "o_readlink == 1"
-	expect "C-031 READLINK of 4095 octets: comes inline" \
+	expect "READLINK of 4095 bytes: goes out" "o_readlink == 1"
+	expect "C-031 READLINK of 4095 bytes: comes inline" \
 		"s_rdma_writes == 0 && s_reply_chunks_used == 0"
 	counters >/run/vm/counters
 	monitored
@@ -334,12 +334,12 @@ pages = [i.to_bytes(8, "big") * 512 for i in range(size >> 12)]
 area = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 area[:] = b"".join(pages)
 send_out()
-assert right(), "other octets in memory"
+assert right(), "other bytes in memory"
 send_out()
 gone = kib("/proc/self/status", "VmSwap") - kib("/proc/meminfo", "SwapCached")
 assert gone << 10 > size // 2, f"{gone} KiB are gone"
 subprocess.run(sys.argv[2:], check=True)
-assert right(), "other octets come back"
+assert right(), "other bytes come back"
 ' "$1" "$VM_TOP/scripts/vm/nfs-cases.sh" lose-device "$proto"
 }
 
@@ -397,7 +397,7 @@ idle_programs()
 }
 
 # In what the server has, in the header of a block or in the middle of one
-wrong_octets()
+wrong_bytes()
 {
 	local at
 

@@ -4,14 +4,14 @@
 # Sourced by nfs-cases.sh: Receives of several sizes, each end's its own, and what
 # goes inline then.
 
-# receives CLIENT SERVER: octets, of what is connected from now on
+# receives CLIENT SERVER: bytes, of what is connected from now on
 receives()
 {
 	echo "$1" >/sys/module/xprtrdma2/parameters/receive_size
 	echo "$2" >/sys/module/svcrdma2/parameters/receive_size
 }
 
-# write_and_read OCTETS: four RPCs each
+# write_and_read BYTES: four RPCs each
 write_and_read()
 {
 	exec 7<>/mnt/direct
@@ -21,26 +21,26 @@ write_and_read()
 	exec 7>&-
 }
 
-# in_form LABEL OCTETS CALLS REPLIES: a payload that fits the largest Send in its
+# in_form LABEL BYTES CALLS REPLIES: a payload that fits the largest Send in its
 # direction, beside the rest of the message, is in it, and a larger one is in a
 # chunk. No payload here comes near a limit.
 in_form()
 {
-	local label="$1, $2 octets" octets=$2 reads=0 writes=0
+	local label="$1, $2 bytes" bytes=$2 reads=0 writes=0
 
-	[ "$octets" -lt "$3" ] || reads=4
-	[ "$octets" -lt "$4" ] || writes=4
-	measure write_and_read "$octets"
+	[ "$bytes" -lt "$3" ] || reads=4
+	[ "$bytes" -lt "$4" ] || writes=4
+	measure write_and_read "$bytes"
 	expect "$label: four WRITEs and READs, $reads and $writes in a chunk" \
 		"o_write == 4 && o_read == 4 && c_read_chunks == $reads && c_write_chunks == $writes && c_registrations == $((reads + writes)) + c_reply_chunks"
-	expect "$label: and no octet more by RDMA Read or Write" \
-		"s_read_chunk_bytes == $((reads * octets)) && s_write_chunk_bytes == $((writes * octets)) && s_reply_chunks_used == 0"
-	cmp -n $((octets * 4)) /tmp/direct "$export_dir/direct" &&
-		cmp -n $((octets * 4)) /tmp/direct /tmp/back ||
+	expect "$label: and no byte more by RDMA Read or Write" \
+		"s_read_chunk_bytes == $((reads * bytes)) && s_write_chunk_bytes == $((writes * bytes)) && s_reply_chunks_used == 0"
+	cmp -n $((bytes * 4)) /tmp/direct "$export_dir/direct" &&
+		cmp -n $((bytes * 4)) /tmp/direct /tmp/back ||
 		fail "$label: wrong data"
 }
 
-# forms LABEL CALLS REPLIES: of a mount with Sends of so many octets at most
+# forms LABEL CALLS REPLIES: of a mount with Sends of so many bytes at most
 forms()
 {
 	local n
@@ -66,7 +66,7 @@ thresholds_are()
 # largest Sends
 ends()
 {
-	local name="C-001 C-002 Receives of $1 and $2 octets"
+	local name="C-001 C-002 Receives of $1 and $2 bytes"
 
 	receives "$1" "$2"
 	check "$name: mount" mount_nfs rdma2 4.2 /mnt noac || return
@@ -107,7 +107,7 @@ set_acl()
 			die "setxattr: $!\n"' "$1"
 }
 
-# get_xattr FILE NAME SIZE: prints the value, with room for so many octets
+# get_xattr FILE NAME SIZE: prints the value, with room for so many bytes
 get_xattr()
 {
 	perl -e 'my ($file, $name, $value) = (@ARGV[0, 1], "\0" x $ARGV[2]);
@@ -130,7 +130,7 @@ symlink()
 	ln -s "$(printf '%04095d' 0)" "$1"
 }
 
-# direct_writes OCTETS NUMBER
+# direct_writes BYTES NUMBER
 direct_writes()
 {
 	exec 7<>/mnt/file
@@ -138,7 +138,7 @@ direct_writes()
 	exec 7>&-
 }
 
-# direct_reads OCTETS NUMBER
+# direct_reads BYTES NUMBER
 direct_reads()
 {
 	exec 7</mnt/file
@@ -150,14 +150,14 @@ direct_reads()
 # its buffers wait for them.
 reply_copies()
 {
-	local name=$1 octets completions
+	local name=$1 bytes completions
 
 	truncate -s 2M /mnt/file
-	while read -r octets completions; do
-		direct_reads "$octets" 50
-		measure direct_reads "$octets" 50
-		expect "$name, READ of $octets octets: copied" \
-			"o_read == 50 && s_pullup_bytes >= 50 * $octets && s_send_completions <= $completions && s_rdma_writes == 0"
+	while read -r bytes completions; do
+		direct_reads "$bytes" 50
+		measure direct_reads "$bytes" 50
+		expect "$name, READ of $bytes bytes: copied" \
+			"o_read == 50 && s_pullup_bytes >= 50 * $bytes && s_send_completions <= $completions && s_rdma_writes == 0"
 	done <<-EOF
 		4096 10
 		8192 14
@@ -169,23 +169,23 @@ reply_copies()
 # then only one Send in many has a completion.
 payload_copies()
 {
-	local name=$1 octets
+	local name=$1 bytes
 
-	for octets in 4096 8192; do
-		direct_writes "$octets" 100
-		measure direct_writes "$octets" 50
-		expect "$name, WRITE of $octets octets: copied" \
-			"o_write == 50 && c_mapped_bytes <= 10 * $octets && c_pullup_bytes >= 40 * $octets && c_send_completions <= 20 && c_registrations == 0"
+	for bytes in 4096 8192; do
+		direct_writes "$bytes" 100
+		measure direct_writes "$bytes" 50
+		expect "$name, WRITE of $bytes bytes: copied" \
+			"o_write == 50 && c_mapped_bytes <= 10 * $bytes && c_pullup_bytes >= 40 * $bytes && c_send_completions <= 20 && c_registrations == 0"
 	done
 	measure direct_writes 12288 50
-	expect "$name, WRITE of 12288 octets: from its pages" \
+	expect "$name, WRITE of 12288 bytes: from its pages" \
 		"o_write == 50 && c_mapped_bytes == 50 * 12288 && c_registrations == 0"
 }
 
 # Where the server takes no such payload inline, no Send buffer has room for one.
 small_sendbufs()
 {
-	local name='Receives of 4096 octets, WRITE of 8192 octets' before
+	local name='Receives of 4096 bytes, WRITE of 8192 bytes' before
 
 	receives 4096 4096
 	check "$name: mount" mount_nfs rdma2 4.2 /mnt noac || return
@@ -198,7 +198,7 @@ small_sendbufs()
 	check "$name: umount" umount_all
 }
 
-# direct_io OCTETS: ten WRITEs and ten READs
+# direct_io BYTES: ten WRITEs and ten READs
 direct_io()
 {
 	direct_writes "$1" 10
@@ -209,23 +209,23 @@ direct_io()
 # and what is around it.
 inline_payloads()
 {
-	local name=$1 octets
+	local name=$1 bytes
 
-	for octets in 4096 8192 16384; do
-		unregistered "$name, WRITE of $octets octets" write \
-			direct_writes "$octets" 10
-		unregistered "$name, READ of $octets octets" read \
-			direct_reads "$octets" 10
+	for bytes in 4096 8192 16384; do
+		unregistered "$name, WRITE of $bytes bytes" write \
+			direct_writes "$bytes" 10
+		unregistered "$name, READ of $bytes bytes" read \
+			direct_reads "$bytes" 10
 	done
 	measure direct_io 20480
-	expect "$name, READ and WRITE of 20480 octets: in chunks" \
+	expect "$name, READ and WRITE of 20480 bytes: in chunks" \
 		"o_read == 10 && o_write == 10 && c_registrations == 20 && s_rdma_writes == 10"
 }
 
 # What is offered at the default size
 operations()
 {
-	local name='Receives of 20480 octets' octets
+	local name='Receives of 20480 bytes' bytes
 
 	: >"$export_dir/file"
 	unregistered "$name, EXCHANGE_ID" exchange_id \
@@ -233,10 +233,10 @@ operations()
 	touch "$export_dir"/open-{1..20}
 	unregistered "$name, OPEN" open opens 20
 	unregistered "$name, CREATE of folders" create many mkdir /mnt/folder
-	unregistered "$name, SYMLINK of 4095 octets" symlink \
+	unregistered "$name, SYMLINK of 4095 bytes" symlink \
 		many symlink /mnt/link
 	echo 3 >/proc/sys/vm/drop_caches
-	unregistered "$name, READLINK of 4095 octets" readlink \
+	unregistered "$name, READLINK of 4095 bytes" readlink \
 		many readlink /mnt/link
 	check "$name each way" thresholds_are 20480 20480
 	payload_copies "$name"
@@ -245,12 +245,12 @@ operations()
 	acl 400 | set_acl "$export_dir/file"
 	unregistered "$name, ACL" getacl \
 		get_xattr /mnt/file system.nfs4_acl 8192
-	octets=$(get_xattr /mnt/file system.nfs4_acl 65536 | wc -c)
-	[ "$octets" -gt 7000 ] || fail "$name, ACL: $octets octets"
+	bytes=$(get_xattr /mnt/file system.nfs4_acl 65536 | wc -c)
+	[ "$bytes" -gt 7000 ] || fail "$name, ACL: $bytes bytes"
 	check "$name: umount" umount_all
 
 	mount_nfs rdma2 4.2 /mnt "noac,rsize=8192" || fail "$name: mount"
-	unregistered "$name, READDIR of 8192 octets" readdir ls /mnt
+	unregistered "$name, READDIR of 8192 bytes" readdir ls /mnt
 	check "$name: umount" umount_all
 	rm -rf "${export_dir:?}"/*
 }
@@ -273,7 +273,7 @@ seldom_long()
 
 	acl 326 >/tmp/acl
 	for size in 16384 4096; do
-		name="C-091 GETACL, Receives of $size octets"
+		name="C-091 GETACL, Receives of $size bytes"
 		receives "$size" "$size"
 		check "$name: mount" mount_nfs rdma2 3 /mnt || return
 		echo >/mnt/acl
@@ -334,7 +334,7 @@ live_receives()
 	check "$name: umount" umount_all
 }
 
-# sends CLIENT SERVER: octets of the largest Send of each
+# sends CLIENT SERVER: bytes of the largest Send of each
 sends()
 {
 	echo "$1" >/sys/module/xprtrdma2/parameters/send_size
@@ -350,9 +350,9 @@ intree_forms()
 	: >/mnt/direct
 	for n in 12288 61440; do
 		measure write_and_read "$n"
-		expect "$1: WRITEs and READs of $n octets go inline" \
+		expect "$1: WRITEs and READs of $n bytes go inline" \
 			"o_write == 4 && o_read == 4 && $2_read_chunks == 0 && $2_write_chunks == 0"
-		check "$1: the data of $n octets" eval \
+		check "$1: the data of $n bytes" eval \
 			"cmp -n $((n * 4)) /tmp/direct $export_dir/direct &&
 			cmp -n $((n * 4)) /tmp/direct /tmp/back"
 	done
@@ -399,9 +399,9 @@ group_sizes()
 	live_receives
 	for size in 4096 8192 16384 65536; do
 		ends "$size" "$size" "$size" "$size"
-		exercise "Receives of $size octets, NFSv4.2" rdma2 4.2
+		exercise "Receives of $size bytes, NFSv4.2" rdma2 4.2
 	done
-	exercise "Receives of $size octets, NFSv3" rdma2 3
+	exercise "Receives of $size bytes, NFSv3" rdma2 3
 	# S14: how much the server sends is known, however little it receives
 	ends 4096 65536 65536 4096
 	ends 65536 4096 4096 65536

@@ -55,7 +55,7 @@ thresholds_of()
 		"c_connects == 1 && c_connect_failures == 0 && s_accepts == 1 && s_disconnects == 0"
 	[ "$(connection version) $(connection send)/$(connection receive)" = \
 		"$1 20480/20480" ] &&
-		ok "$name: 20480 octets each way" ||
+		ok "$name: 20480 bytes each way" ||
 		fail "$name: $(connection version) $(connection send)/$(connection receive)"
 	check "$name: umount" umount_all
 	size_parameter svcrdma2 max_version 2

@@ -151,7 +151,7 @@ class Client:
         check(message.credit > 0, f'rdma_credit is 0 in {message}')
         if not isinstance(message, wire.Error):
             check(len(data) <= self.largest,
-                  f'a Send of {len(data)} octets, more than {self.largest}')
+                  f'a Send of {len(data)} bytes, more than {self.largest}')
         return Answer(message, len(data), invalidated)
 
     def ask(self, message):
@@ -165,7 +165,7 @@ class Client:
     # What must come back
 
     def error(self, message, code, *arguments):
-        """The answer is this error, octet by octet; an argument None is any."""
+        """The answer is this error, byte by byte; an argument None is any."""
         answer = self.ask(message)
         got = answer.message
         check(isinstance(got, wire.Error), f'code {code} expected, not {got}')
@@ -285,7 +285,7 @@ class Client:
     # Files
 
     def file(self, data=b''):
-        """A file on the export with these octets; its handle."""
+        """A file on the export with these bytes; its handle."""
         name = b'tester-' + os.urandom(6).hex().encode()
         answer = self.answered(self.call(
             rpc.CREATE, rpc.create_arguments(self.target.root, name)))

@@ -20,7 +20,7 @@ class Lost(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class PrivateData:
-    """The first eight octets of the connection manager's private data."""
+    """The first eight bytes of the connection manager's private data."""
     flags: int
     send: int
     receive: int
@@ -57,14 +57,14 @@ def load():
         path = pathlib.Path(__file__).parent.parent / 'libendpoint.so'
     library = ctypes.CDLL(str(path), use_errno=True)
     pointer, size, u32 = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint32
-    chars, i, octet = ctypes.c_char_p, ctypes.c_int, ctypes.c_uint8
+    chars, i, byte = ctypes.c_char_p, ctypes.c_int, ctypes.c_uint8
     for name, result, *arguments in (
             ('ep_prepare', pointer, chars, chars, size, u32, pointer),
-            ('ep_connect', i, pointer, chars, octet, octet),
+            ('ep_connect', i, pointer, chars, byte, byte),
             ('ep_listen', pointer, chars, chars),
             ('ep_unlisten', None, pointer),
             ('ep_request', pointer, pointer, i, size, u32, pointer),
-            ('ep_accept', i, pointer, chars, octet, octet),
+            ('ep_accept', i, pointer, chars, byte, byte),
             ('ep_close', None, pointer),
             ('ep_private', i, pointer, pointer, i),
             ('ep_send', i, pointer, chars, size, u32),
@@ -212,7 +212,7 @@ class Endpoint:
                 raise
 
     def receive(self, patience):
-        """A pair: octets, and the handle invalidated or None. None for nothing."""
+        """A pair: bytes, and the handle invalidated or None. None for nothing."""
         got, room = Received(), ctypes.create_string_buffer(65536)
         ret = lib.ep_receive(self.pointer, int(scaled(patience) * 1000), room,
                              len(room), ctypes.byref(got))

@@ -127,7 +127,7 @@ class AnotherRange(WrongError):
 @fault('versions.short_messages headers.version_one_short_messages',
        'credits.refused_messages_use_up_nothing versions.short_messages_use_up_nothing')
 class AnswersShort(Peer):
-    """less than 16 octets get an error, and errors more than there is room for"""
+    """less than 16 bytes get an error, and errors more than there is room for"""
     refused = 0
 
     def answers(self, data):
@@ -446,7 +446,7 @@ class WritesNothing(Peer):
 
 @fault('chunks.reply_too_long chunks.write_chunk_too_small')
 class NeedsLess(WrongError):
-    """codes 7 and 8 name too few octets"""
+    """codes 7 and 8 name too few bytes"""
     codes = (wire.WRITE_RESOURCE, wire.REPLY_RESOURCE)
 
     @staticmethod

@@ -19,7 +19,7 @@ ANONYMOUS = bytes(16)
 
 
 def channel(longest=4096):
-    """Attributes of one whose Calls have so many octets at most"""
+    """Attributes of one whose Calls have so many bytes at most"""
     return u32(0, longest, 4096, 1024, 8, 16, 0)
 
 

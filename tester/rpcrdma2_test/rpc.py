@@ -38,7 +38,7 @@ def reply(xid, results=b'', accept_stat=SUCCESS):
 def results(message, accept_stat=SUCCESS):
     """What follows the header of an RPC Reply that says accept_stat."""
     if len(message) < 24:
-        raise RpcError(f'an RPC Reply of {len(message)} octets')
+        raise RpcError(f'an RPC Reply of {len(message)} bytes')
     _, kind, stat, _, length = struct.unpack_from('>5I', message)
     at = 20 + length + -length % 4
     if kind != REPLY or stat:

@@ -2,8 +2,8 @@
 """
 The wire library against messages that were written by hand: vectors.txt.
 
-Each is built here from what it means and compared octet by octet, decoded and
-encoded again, and cut short at every octet, which the decoder must notice. And
+Each is built here from what it means and compared byte by byte, decoded and
+encoded again, and cut short at every byte, which the decoder must notice. And
 what of the fuzzing needs no peer.
 """
 
@@ -132,7 +132,7 @@ def cuts(name, data, whole):
             got = wire.decode(data[:length])
         except wire.WireError:
             continue
-        yield f'{name}: {length} octets of it are {got}'
+        yield f'{name}: {length} bytes of it are {got}'
 
 
 def bad_ones(known):

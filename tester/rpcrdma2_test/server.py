@@ -159,7 +159,7 @@ class Server:
         check(invalidated is None, 'a Call with invalidation')
         message = wire.decode(data)
         check(len(data) <= self.largest,
-              f'a Send of {len(data)} octets, more than {self.largest}')
+              f'a Send of {len(data)} bytes, more than {self.largest}')
         check(message.credit > 0, 'rdma_credit is 0')
         return Answer(message, len(data), None)
 
@@ -330,7 +330,7 @@ class Server:
         return struct.unpack_from('>I', self.contents(call), 20)[0]
 
     def answer(self, call, body=None):
-        """Answers a Call with these octets, or with what the NFS server makes of it."""
+        """Answers a Call with these bytes, or with what the NFS server makes of it."""
         message = self.contents(call)
         if body is None:
             body = self.ask_backend(message)

@@ -25,8 +25,8 @@ from .wire import CONNPROP, MSG, NOMSG, REPLY, Error, Properties, Rpc, Segment, 
 SIZES = (700, 1502, 3500, 5001, 7000, 9000)     # of the files of a round
 LINKS = (20, 2000, 4090)                        # of what symbolic links are to
 LISTING = 8192
-LONG = 5000                                     # octets of a Call that has no data
-MOST = 16384                                    # octets of a Send
+LONG = 5000                                     # bytes of a Call that has no data
+MOST = 16384                                    # bytes of a Send
 ATTRIBUTES = u32(1, 0o777, 0, 0, 0, 0, 0)
 
 
@@ -169,7 +169,7 @@ class Visitor(Peer):
         return body[:at]
 
     def expose(self, task, data):
-        """Segments with these octets, each with a handle of its own"""
+        """Segments with these bytes, each with a handle of its own"""
         step = len(data) if 'segments' in self.learnt else -(-len(data) // 2) + 3 & ~3
         found = []
         for at in range(0, len(data), step):

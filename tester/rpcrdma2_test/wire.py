@@ -3,7 +3,7 @@
 Messages of RPC-over-RDMA versions 1 and 2, as they are on the wire.
 
 Encoding is lenient: a case may say anything. Decoding is strict: what a
-peer sends has to be well-formed to its last octet, or WireError says why not.
+peer sends has to be well-formed to its last byte, or WireError says why not.
 """
 
 import dataclasses
@@ -60,7 +60,7 @@ def chunk_lists(reads=(), writes=(), reply=None):
 
 
 class Message:
-    """What can be sent: octets, and ways to spoil them."""
+    """What can be sent: bytes, and ways to spoil them."""
 
     def encode(self):
         raise NotImplementedError
@@ -79,11 +79,11 @@ class Message:
         return Raw(data[:index * 4] + u32(value) + data[index * 4 + 4:])
 
     def cut(self, length):
-        """The first so many octets of it."""
+        """The first so many bytes of it."""
         return Raw(self.encode()[:length])
 
     def plus(self, data):
-        """The same, and octets behind it."""
+        """The same, and bytes behind it."""
         return Raw(self.encode() + data)
 
 
@@ -145,7 +145,7 @@ class Error(Message):
 
 @dataclasses.dataclass(frozen=True)
 class Prop:
-    """A property; its value is a number or octets."""
+    """A property; its value is a number or bytes."""
     which: int
     value: int | bytes
 
@@ -156,7 +156,7 @@ class Prop:
     @property
     def word(self):
         if len(self.data) != 4:
-            raise WireError(f'property {self.which} has {len(self.data)} octets')
+            raise WireError(f'property {self.which} has {len(self.data)} bytes')
         return struct.unpack('>I', self.data)[0]
 
     def encode(self):
@@ -246,7 +246,7 @@ class Reader:
 
     def take(self, length, what):
         if len(self.data) - self.at < length:
-            raise WireError(f'ends within {what}, after {len(self.data)} octets')
+            raise WireError(f'ends within {what}, after {len(self.data)} bytes')
         self.at += length
         return self.data[self.at - length:self.at]
 
@@ -294,7 +294,7 @@ class Reader:
     def end(self, what):
         left = len(self.data) - self.at
         if left:
-            raise WireError(f'{left} octets behind {what}')
+            raise WireError(f'{left} bytes behind {what}')
 
 
 def decode_rpc(reader, number, version, credit, proc):
@@ -317,7 +317,7 @@ def decode_rpc(reader, number, version, credit, proc):
     rpc = Rpc(number, body, version, credit, proc, direction, inv_handle,
               tuple(reads), tuple(writes), reply)
     if proc == NOMSG and body:
-        raise WireError(f'{len(body)} octets behind RDMA2_NOMSG')
+        raise WireError(f'{len(body)} bytes behind RDMA2_NOMSG')
     if proc == MSG:
         check_payload(rpc)
     if inv_handle and inv_handle not in rpc.handles():
@@ -375,7 +375,7 @@ def decode_option(reader, number, credit):
 
 
 def decode(data):
-    """The message in these octets."""
+    """The message in these bytes."""
     reader = Reader(data)
     number, version, credit, proc = (reader.word('the fixed part')
                                      for _ in range(4))

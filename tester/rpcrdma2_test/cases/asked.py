@@ -21,9 +21,9 @@ MARK = Prop(0xffffff00, bytes.fromhex('4b3c712e362644af9d2c3e28063801e6'))
 LARGEST_SEND = 0xffffff02
 
 
-def change(t, octets):
-    """The server's largest Send is of so many octets; what it says about that, or None."""
-    t.set('send_size', octets)
+def change(t, num_bytes):
+    """The server's largest Send is of so many bytes; what it says about that, or None."""
+    t.set('send_size', num_bytes)
     got = t.receive(SILENCE)
     return got.message if got else None
 
@@ -39,14 +39,14 @@ def begin(t):
     return got
 
 
-def asks(t, octets, want):
-    """With Sends of so many octets the server asks for Receives of `want`, or for nothing."""
-    got = change(t, octets)
+def asks(t, num_bytes, want):
+    """With Sends of so many bytes the server asks for Receives of `want`, or for nothing."""
+    got = change(t, num_bytes)
     if want is None:
         check(got is None, f'the server says {got}')
     else:
         check(isinstance(got, Properties) and got.proc == REQPROP and
-              got.values[RBSIZ].word == want, f'{want} octets wanted, not {got}')
+              got.values[RBSIZ].word == want, f'{want} bytes wanted, not {got}')
 
 
 def answered_with(t, answer, at_large=None, at_largest=None):
@@ -267,7 +267,7 @@ def what_is_announced_is_in_force(t):
         calls = [t.null().plus(bytes(min(size, LARGEST) - 76)) for _ in range(6)]
         t.send(*calls)
         for _ in calls:
-            check(t.receive() is not None, f'no answer to a message of {size} octets')
+            check(t.receive() is not None, f'no answer to a message of {size} bytes')
 
 
 @case('C-014 C-040 C-041')

@@ -99,7 +99,7 @@ def replies_out_of_line(t):
 
 @case('S10 E-06', needs='export')
 def a_reply_with_an_unused_reply_chunk(t):
-    """A Reply chunk of no octets beside an inline Reply means nothing"""
+    """A Reply chunk of no bytes beside an inline Reply means nothing"""
     _, call = begin(t)
     t.send(good(call, reply=(Segment(0x1234, 0),)))
     is_satisfied(t)

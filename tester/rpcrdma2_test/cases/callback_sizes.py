@@ -12,7 +12,7 @@ from ..server import contents
 from ..wire import (BRS, BRS_GENL, BRS_INLINE, MSG, RBSIZ, REPLY, REPLY_RESOURCE, Error, Prop,
                     Rpc, u32)
 from .callback_answers import next_call
-from .client_chunks import PROGRAM, octets
+from .client_chunks import PROGRAM, pattern
 
 BIND = 2
 AT = 40                         # where arguments begin in a Call
@@ -34,19 +34,19 @@ def bound(t, takes):
 
 
 def small(call):
-    """What a Call without data asks for, in octets; it has no list"""
+    """What a Call without data asks for, in bytes; it has no list"""
     check(call is not None, 'no Call')
     check(call.proc == MSG and not call.handles() and not call.writes and call.reply is None,
           f'{call}')
     seed, want, _, _, length = struct.unpack_from('>5I', call.body, AT)
-    check(length == 0 and len(call.body) == AT + 20, f'{length} octets of data')
+    check(length == 0 and len(call.body) == AT + 20, f'{length} bytes of data')
     return seed, want
 
 
 def reply(t, call):
     """With as much data as it asks for, inline"""
     seed, want = small(call)
-    body = u32(seed, 0, want) + octets(seed ^ 0xffffffff, want)
+    body = u32(seed, 0, want) + pattern(seed ^ 0xffffffff, want)
     t.send(Rpc(call.number, rpc.reply(call.number, body), direction=REPLY))
 
 
@@ -55,7 +55,7 @@ def reply_to_large(t, call):
     check(call is not None and call.reads, f'{call}')
     data = contents(t.endpoint, call)
     seed, _, _, _, length = struct.unpack_from('>5I', data, AT)
-    check(length == LARGE and data[AT + 20:] == octets(seed, LARGE), 'other data')
+    check(length == LARGE and data[AT + 20:] == pattern(seed, LARGE), 'other data')
     t.send(Rpc(call.number, rpc.reply(call.number, u32(seed, 0, 0)), direction=REPLY))
 
 
@@ -74,7 +74,7 @@ def no_reply_chunk(t):
     t.set('call', f'count=4 window=1 call=0 reply={LARGE}/0/0/0')
     call = next_call(t)
     _, want = small(call)
-    check(want == LARGE, f'{want} octets are wanted')
+    check(want == LARGE, f'{want} bytes are wanted')
     t.send(Error(call.number, REPLY_RESOURCE, (24 + 12 + LARGE,)))
     for _ in range(3):
         reply(t, next_call(t))

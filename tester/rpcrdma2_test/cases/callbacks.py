@@ -117,7 +117,7 @@ def two_results_and_one_chunk(t):
     answered = t.answered(two_reads(t, Session(t), t.segments(region)))
     check(rpc.number_at(answered.results, 0) == 0, 'the COMPOUND failed')
     check(region.read() == DATA, 'other data in the chunk')
-    # 4 octets of a length and the second data end it. What these are is another
+    # 4 bytes of a length and the second data end it. What these are is another
     # matter: there are NFS servers that fail at a second READ over TCP, too.
     check(len(answered.results) > len(DATA) + 4 and
           rpc.number_at(answered.results, len(answered.results) - len(DATA) - 4) == len(DATA),

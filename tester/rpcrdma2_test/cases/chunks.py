@@ -9,7 +9,7 @@ from ..rpc import FSINFO, NULL, READ, READDIR, READDIRPLUS, WRITE, number_at
 from ..wire import (BAD_XDR, MSG, NOMSG, REPLY_RESOURCE, WRITE_RESOURCE, ERR_CHUNK, Segment,
                     opaque, u32)
 
-DATA = bytes(range(251)) * 24           # 6024 octets
+DATA = bytes(range(251)) * 24           # 6024 bytes
 
 
 @case('E-03')
@@ -28,7 +28,7 @@ def call_in_memory_version_one(t):
 
 @case('S09')
 def empty_segments(t):
-    """Read segments of no octets are skipped"""
+    """Read segments of no bytes are skipped"""
     message = t.long(NULL, pieces=2)
     first, last = message.reads
     empty = (0, Segment(0, 0, 0))
@@ -148,11 +148,11 @@ def filled_in_order(used, offered):
 
 @case('C-090 C-091 S45', needs='export')
 def reply_too_long(t):
-    """A Reply that fits nowhere gets REPLY_RESOURCE with the octets that it needs"""
+    """A Reply that fits nowhere gets REPLY_RESOURCE with the bytes that it needs"""
     handle = t.file(DATA)
     message = t.call(READ, rpc.read_arguments(handle, len(DATA)))
     need = t.error(message, REPLY_RESOURCE).arguments[0]
-    check(len(DATA) < need < len(DATA) + 256, f'{need} octets for {len(DATA)}')
+    check(len(DATA) < need < len(DATA) + 256, f'{need} bytes for {len(DATA)}')
     region = t.memory(need)
     t.error(message.but(reply=[Segment(region.handle, need - 4, region.address)]),
             REPLY_RESOURCE, need)
@@ -164,12 +164,12 @@ def reply_too_long(t):
 
 @case('C-024 C-005 C-090', needs='export')
 def replies_of_a_client_without_properties(t):
-    """A client that has said nothing of itself is sent 4096 octets at most"""
+    """A client that has said nothing of itself is sent 4096 bytes at most"""
     handle = t.file(DATA)
     for count in (3900, 4000, 4100):
         message = t.call(READ, rpc.read_arguments(handle, count))
         answer = t.ask(message)
-        check(answer.length <= 4096, f'a Send of {answer.length} octets')
+        check(answer.length <= 4096, f'a Send of {answer.length} bytes')
 
 
 @case('E-10 E-11', needs='export')
@@ -203,7 +203,7 @@ def read_into_chunk(t):
 
 @case('E-07 E-08 E-09', needs='export')
 def no_padding(t):
-    """READ of 5 octets writes 5 octets, to a chunk that has no room for more"""
+    """READ of 5 bytes writes 5 bytes, to a chunk that has no room for more"""
     handle = t.file(b'abcdefgh')
     region = t.memory(64).write(b'\xee' * 64)
     answer = t.answered(t.call(READ, rpc.read_arguments(handle, 5),
@@ -244,14 +244,14 @@ def write_chunk_without_segments(t):
 
 @case('C-086 C-087 C-088 S45', needs='export')
 def write_chunk_too_small(t):
-    """READ into too small a chunk gets WRITE_RESOURCE: which chunk, and its octets"""
+    """READ into too small a chunk gets WRITE_RESOURCE: which chunk, and its bytes"""
     handle = t.file(DATA)
     region = t.memory(8192)
     message = t.call(READ, rpc.read_arguments(handle, len(DATA)),
                      writes=[t.segments(region, len(DATA) - 24, 2)])
     got = t.error(message, WRITE_RESOURCE)
     check(got.arguments[0] in (0, 1), f'chunk {got.arguments[0]}')
-    check(got.arguments[1] == len(DATA), f'{got.arguments[1]} octets, not {len(DATA)}')
+    check(got.arguments[1] == len(DATA), f'{got.arguments[1]} bytes, not {len(DATA)}')
     check(not any(region.read()), 'written to a Write chunk that is too small')
     answer = t.answered(message.but(writes=[t.segments(region, len(DATA))]))
     check(answer.message.writes[0][0].length == len(DATA), 'the larger chunk is not used')
@@ -297,7 +297,7 @@ def write_from_chunk(t):
 
 @case('E-10', needs='export')
 def largest_payload(t):
-    """WRITE and READ of as many octets as the server takes pass through one segment"""
+    """WRITE and READ of as many bytes as the server takes pass through one segment"""
     answer = t.answered(t.call(FSINFO, opaque(t.target.root)))
     at = rpc.post_op_attr(answer.results, 4)
     rtmax, wtmax = (number_at(answer.results, at + offset) for offset in (0, 12))
@@ -311,7 +311,7 @@ def largest_payload(t):
     pre_op_attr = 24 if number_at(answer.results, 4) else 0
     at = rpc.post_op_attr(answer.results, 8 + pre_op_attr)
     check(number_at(answer.results, at) == length,
-          f'{number_at(answer.results, at)} octets of {length} written')
+          f'{number_at(answer.results, at)} bytes of {length} written')
     region.write(bytes(length))
     answer = t.answered(t.call(READ, rpc.read_arguments(handle, length),
                                writes=[t.segments(region)]))
@@ -321,7 +321,7 @@ def largest_payload(t):
 
 @case('E-07', needs='export')
 def read_chunk_without_padding(t):
-    """WRITE of 5 octets from a Read chunk of 5 octets"""
+    """WRITE of 5 bytes from a Read chunk of 5 bytes"""
     handle = t.file()
     region = t.memory(5).write(b'abcde')
     message = t.call(WRITE, rpc.write_arguments(handle, 5))

@@ -7,7 +7,7 @@ from .. import wire
 from ..endpoint import Lost
 from ..registry import NotApplicable, case, check
 from ..wire import Error, Prop, Rpc
-from .client_chunks import AT, SEED, begun, called, echo, memory, octets, replied
+from .client_chunks import AT, SEED, begun, called, echo, memory, pattern, replied
 from .client_errors import answer
 
 FEW = 4                         # Receives of the server
@@ -41,7 +41,7 @@ def a_call_of_a_server_without_brs(t):
     """So does one of a server that has not said which Calls it makes, inline or with a chunk"""
     with called(t, Prop(wire.RBSIZ, 4096)):
         replied(t, echo(t, 1000), proc=wire.MSG, version=2)
-        data = octets(SEED, 8192)
+        data = pattern(SEED, 8192)
         replied(t, echo(t, 8192, data=b'').but(reads=((AT, memory(t, data)),)))
 
 

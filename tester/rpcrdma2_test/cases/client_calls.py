@@ -82,7 +82,7 @@ def reply_chunk_for_large_replies(t):
     for call in calls:
         count = struct.unpack('>I', call.body[-4:])[0]
         room = sum(s.length for s in call.reply or ())
-        check(count <= 4000 or room >= count, f'{count} octets wanted, {room} offered')
+        check(count <= 4000 or room >= count, f'{count} bytes wanted, {room} offered')
 
 
 @case('E-19', plays='server')
@@ -99,7 +99,7 @@ def only_data_go_in_chunks(t):
 
 @case('S10', plays='server')
 def no_empty_chunks(t):
-    """No chunk has no segments, and no segment no octets"""
+    """No chunk has no segments, and no segment no bytes"""
     for call in watch(t):
         for chunk in [*call.writes, call.reply]:
             check(chunk is None or chunk and all(s.length for s in chunk), f'{call}')
@@ -275,7 +275,7 @@ def nominated_handles_are_of_one_rpc(t):
 
 @case('C-098', plays='server')
 def first_rpc_of_a_connection(t):
-    """A Call that goes first, to a server that says nothing, has 1024 octets at most"""
+    """A Call that goes first, to a server that says nothing, has 1024 bytes at most"""
     t.negotiate()
     call = t.serve(lambda c: 1024 < len(c.encode()) <= 4096)
     if call is None:
@@ -285,7 +285,7 @@ def first_rpc_of_a_connection(t):
     while got is not None and not isinstance(got.message, Rpc):
         got = t.receive()
     check(got is not None, 'no Call comes again')
-    check(got.length <= 1024, f'{got.length} octets')
+    check(got.length <= 1024, f'{got.length} bytes')
     check(len(t.contents(got.message)) > 1024, f'another Call: {got.message}')
     t.answer(got.message)
     t.succeeds()

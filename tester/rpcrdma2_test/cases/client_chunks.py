@@ -18,22 +18,22 @@ SEED = 0xc0ffee
 AT = 60                         # where data begin in a Call: behind header and arguments
 
 
-def octets(seed, length):
+def pattern(seed, length):
     """Data of this seed, as kunit/echo/data.c makes them."""
     words = (((seed ^ at) * 0x9e3779b1 + at) & 0xffffffff for at in range(0, length, 4))
     return b''.join(struct.pack('<I', word) for word in words)[:length]
 
 
 def echo(t, length=0, want=0, data=None):
-    """A Call with so many octets of data, all of it inline, for a Reply with as many"""
+    """A Call with so many bytes of data, all of it inline, for a Reply with as many"""
     number = t.xid()
-    arguments = u32(SEED, want, 0, 0, length) + (octets(SEED, length) if data is None else data)
+    arguments = u32(SEED, want, 0, 0, length) + (pattern(SEED, length) if data is None else data)
     body = rpc.call(number, ECHO, arguments, PROGRAM, 1, cred=u32(0, 0, 0, 0))
     return Rpc(number, body + bytes(-len(body) % 4), 2, 2)
 
 
 def memory(t, data, length=None, skip=0):
-    """A segment with these octets"""
+    """A segment with these bytes"""
     region = t.endpoint.region(skip + len(data)).write(data, skip)
     return Segment(region.handle, len(data) if length is None else length,
                    region.address + skip)
@@ -52,8 +52,8 @@ def finish(t, call):
     """It has the data that it should have, and so has its Reply."""
     message = t.contents(call)
     seed, want, _, _, length = struct.unpack_from('>5I', message, 40)
-    check(length and message[AT:AT + length] == octets(seed, length), 'other data in the Call')
-    t.answer(call, rpc.reply(call.number, u32(seed, 0, want) + octets(seed ^ 0xffffffff, want)))
+    check(length and message[AT:AT + length] == pattern(seed, length), 'other data in the Call')
+    t.answer(call, rpc.reply(call.number, u32(seed, 0, want) + pattern(seed ^ 0xffffffff, want)))
     t.succeeds()
 
 
@@ -106,7 +106,7 @@ def loses(t, message):
 def data_in_chunks(t):
     """A Call in Read chunks, of which some are at odd addresses, is read as it is"""
     with called(t):
-        data, call = octets(SEED, 8192), echo(t, 8192)
+        data, call = pattern(SEED, 8192), echo(t, 8192)
         head = call.body[:AT]
         for message in (
                 echo(t, 8192, data=b'').but(reads=((AT, memory(t, data)),)),
@@ -127,7 +127,7 @@ def data_in_chunks(t):
 def wrong_positions(t):
     """A Read chunk within the RPC header, behind the end, or within another: BAD_XDR"""
     with called(t):
-        here = memory(t, octets(SEED, 64))
+        here = memory(t, pattern(SEED, 64))
         for positions in (*((at,) for at in (4, 8, 20, 24, 36, AT - 22, AT + 2, AT + 4, 4096)),
                           (AT, AT + 32), (AT + 60, AT), (AT, AT + 68)):
             message = echo(t, 64, data=b'')
@@ -190,7 +190,7 @@ def reply_chunk_too_small(t):
 def results_in_chunks(t):
     """A Reply in a Write chunk, or a Reply chunk, of the size that it needs"""
     with called(t):
-        data = octets(SEED ^ 0xffffffff, 8000)
+        data = pattern(SEED ^ 0xffffffff, 8000)
         region, chunk = room(t, 4097, 3903)
         got = replied(t, echo(t, want=8000).but(writes=(chunk,)), 8000, reply=None)
         check([s.length for s in got.writes[0]] == [4097, 3903], f'{got}')
@@ -205,16 +205,16 @@ def results_in_chunks(t):
 def freed_memory(t):
     """A Read chunk in memory that was deregistered ends the connection, and nothing else"""
     with called(t):
-        here = memory(t, octets(SEED, 4096))
+        here = memory(t, pattern(SEED, 4096))
         t.endpoint.regions.pop().free()
         loses(t, echo(t, 4096, data=b'').but(reads=((AT, here),)))
 
 
 @case('C-106 S46', plays='server')
 def less_memory_than_a_segment_says(t):
-    """So does a segment of more octets than the memory has"""
+    """So does a segment of more bytes than the memory has"""
     with called(t):
-        here = memory(t, octets(SEED, 4096), 12288)
+        here = memory(t, pattern(SEED, 4096), 12288)
         loses(t, echo(t, 12288, data=b'').but(reads=((AT, here),)))
 
 

@@ -62,7 +62,7 @@ def what_was_learnt_is_kept(t):
 
 @case('S14 C-092', plays='server')
 def no_guess_after_reply_resource(t):
-    """After REPLY_RESOURCE without a Reply chunk a Reply of more than 4096 octets gets room"""
+    """After REPLY_RESOURCE without a Reply chunk a Reply of more than 4096 bytes gets room"""
     t.own = 16384
     first = refuse(t, lambda c: c.body and rpc.number_at(c.body, 20) == rpc.GETATTR and
                    not c.reply, wire.REPLY_RESOURCE, 100)

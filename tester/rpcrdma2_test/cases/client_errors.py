@@ -61,7 +61,7 @@ def write_chunks(t):
 
 @case('C-092 S45', plays='server')
 def reply_resource(t):
-    """REPLY_RESOURCE: the Call comes once more with a Reply chunk of the octets needed"""
+    """REPLY_RESOURCE: the Call comes once more with a Reply chunk of the bytes needed"""
     first = refuse(t, lambda c: c.body and rpc.number_at(c.body, 20) == rpc.GETATTR and
                    not c.reply, wire.REPLY_RESOURCE, 100)
     again = t.serve(lambda c: c.number == first.number)

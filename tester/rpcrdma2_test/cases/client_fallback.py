@@ -72,9 +72,9 @@ def dialect_of_version_two(t):
 
 @case('S37', plays='server')
 def garbage(t):
-    """300 octets at random do the same"""
-    octets = random.Random(asked(t).xid).randbytes(300)
-    version_one_next(t, Raw(octets))
+    """300 bytes at random do the same"""
+    num_bytes = random.Random(asked(t).xid).randbytes(300)
+    version_one_next(t, Raw(num_bytes))
 
 
 def refused_once(t, answer):

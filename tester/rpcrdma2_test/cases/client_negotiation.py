@@ -27,9 +27,9 @@ def private_data(t):
 
 @case('C-096 C-098 C-046 S29 S32', plays='server')
 def first_message(t):
-    """The first message is of version 2, of at most 1024 octets, and comes alone"""
+    """The first message is of version 2, of at most 1024 bytes, and comes alone"""
     got = t.probe()
-    check(got.length <= 1024, f'{got.length} octets')
+    check(got.length <= 1024, f'{got.length} bytes')
     check(t.receive(0.3) is None, 'a second message before the first answer')
 
 
@@ -80,7 +80,7 @@ def version_one_in_err_vers(t):
 
 @case('C-101 C-104 E-29', plays='server')
 def use_of_version_one(t):
-    """After ERR_VERS the mount works in version 1; without private data with 1024 octets"""
+    """After ERR_VERS the mount works in version 1; without private data with 1024 bytes"""
     said_once(t)
     t.largest = t.peer = 1024
     symlink_by_threshold(t, 1024)
@@ -91,11 +91,11 @@ def said_once(t):
     err_vers(t, 1, 1)
 
 
-def symlink_by_threshold(t, octets):
+def symlink_by_threshold(t, num_bytes):
     """What is longer has a Read chunk, what is not has none; then the command succeeds."""
     call = t.serve_until(rpc.SYMLINK)
     whole = 28 + len(t.contents(call))
-    check(bool(call.reads) == (whole > octets), f'{whole} octets: {call}')
+    check(bool(call.reads) == (whole > num_bytes), f'{whole} bytes: {call}')
     t.answer(call)
     t.succeeds()
 
@@ -134,7 +134,7 @@ def no_properties(t):
 
 @case('C-026 C-005 C-044', plays='server')
 def use_without_properties(t):
-    """The mount of a server that refuses it with code 9 works, with Sends of 4096 octets at most"""
+    """The mount of a server that refuses it with code 9 works, with Sends of 4096 bytes at most"""
     said = t.probe().message
     t.send(Error(said.xid, wire.INVALID_OPTION, credit=1))
     t.succeeds()

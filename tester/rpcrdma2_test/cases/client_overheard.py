@@ -25,7 +25,7 @@ def junk(number):
 
 
 def overheard(t, answer):
-    """The octets that the impostor receives in the end"""
+    """The bytes that the impostor receives in the end"""
     def remembers(c, message):
         if isinstance(message, Rpc):
             last.append(message.number)

@@ -4,7 +4,7 @@ A client and the properties of its server: what they do to its Sends and chunks,
 they come, what it answers, and what it asks. asked has the same of a server.
 
 The command works in rounds. Each begins with a folder and goes on with files in it, which
-are written and read: of 900 to 9000 octets, at once. What is said is said before a MKDIR is
+are written and read: of 900 to 9000 bytes, at once. What is said is said before a MKDIR is
 answered, so that the files of the round show what came of it.
 """
 
@@ -50,7 +50,7 @@ def written(t, limit):
         if of_procedure(call, rpc.READ):
             break
         whole = HEADER + len(t.contents(call))
-        check(bool(call.reads) == (whole > limit), f'{whole} octets, {limit} are taken: {call}')
+        check(bool(call.reads) == (whole > limit), f'{whole} bytes, {limit} are taken: {call}')
         inline, chunks = inline + (not call.reads), chunks + bool(call.reads)
         t.answer(call)
     check(inline and (chunks or limit == LARGE), f'{inline} inline, {chunks} in chunks')
@@ -87,7 +87,7 @@ def values_are_of_one_connection(t):
 
 @case('C-044 C-024', plays='server')
 def a_server_that_has_no_answer(t):
-    """A server that ignores CONNPROP is sent 4096 octets inline, and all works"""
+    """A server that ignores CONNPROP is sent 4096 bytes inline, and all works"""
     asked(t)
     bounded(t, round_begins(t), 4096)
     ends(t)
@@ -105,13 +105,13 @@ def large_receives(t):
 
 @case('S15 S13 C-052', plays='server')
 def updates(t):
-    """UPDPROP binds at once: 1024 octets, and more than the client ever sends"""
+    """UPDPROP binds at once: 1024 bytes, and more than the client ever sends"""
     t.negotiate()
     bounded(t, round_begins(t), 4096)
-    for octets in (1024, OWN):
+    for num_bytes in (1024, OWN):
         begun = round_begins(t)
-        t.send(updprop(t.xid(), [Prop(RBSIZ, octets)]))
-        bounded(t, begun, octets)
+        t.send(updprop(t.xid(), [Prop(RBSIZ, num_bytes)]))
+        bounded(t, begun, num_bytes)
     ends(t)
 
 
@@ -228,9 +228,9 @@ def anything_at_any_time(t):
             question = questions(t)[0]
             t.others.remove(question)
             t.send(resprop(question.xid, {0}))
-        for octets in (0, 0xffffffff, LARGE, 4096):
+        for num_bytes in (0, 0xffffffff, LARGE, 4096):
             for option in (False, True):
-                props = [Prop(RBSIZ, octets)]
+                props = [Prop(RBSIZ, num_bytes)]
                 t.send(wire.connprop(call.number, props, as_option=option),
                        wire.reqprop(call.number, props, as_option=option),
                        resprop(call.number, {0}, {0}, props, as_option=option),
@@ -272,7 +272,7 @@ def is_question(message):
 
 def asks(t, answer, limit, again=True):
     """
-    A server of OWN octets is asked for SMALL ones, and for more when the client's Sends may
+    A server of OWN bytes is asked for SMALL ones, and for more when the client's Sends may
     be of LARGE: each wish gets this answer. `again` is whether there is a second one.
     """
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE), frozen=False)
@@ -387,11 +387,11 @@ def err_vers_for_a_wish(t):
 def no_wish_for_what_is_frozen(t):
     """The client does not ask for a change of what the server will not change"""
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE))
-    for octets in (SMALL, LARGE):
+    for num_bytes in (SMALL, LARGE):
         begun = round_begins(t)
-        t.set('send_size', octets)
+        t.set('send_size', num_bytes)
         check(t.receive(0.3) is None, 'the client says something')
-        bounded(t, begun, min(octets, OWN))
+        bounded(t, begun, min(num_bytes, OWN))
     ends(t)
     check(not t.others, f'{t.others}')
 
@@ -435,18 +435,18 @@ def extended(t, mark, receive, send, limits):
                 Prop(X_MARK, mark))
 
 
-def read_of(t, octets):
-    """The next READ that asks for so many octets: clients ask for whole pages"""
+def read_of(t, num_bytes):
+    """The next READ that asks for so many bytes: clients ask for whole pages"""
     call = t.serve(lambda c: of_procedure(c, rpc.READ) and
-                   rpc.number_at(c.body, len(c.body) - 4) == octets)
+                   rpc.number_at(c.body, len(c.body) - 4) == num_bytes)
     check(call is not None, 'the command has ended')
     return call
 
 
-def write_of(t, octets):
-    """The WRITE of so many octets, in whatever form it comes"""
+def write_of(t, num_bytes):
+    """The WRITE of so many bytes, in whatever form it comes"""
     call = t.serve(lambda c: (c.proc == NOMSG or of_procedure(c, rpc.WRITE)) and
-                   len(t.contents(c)) > octets)
+                   len(t.contents(c)) > num_bytes)
     check(call is not None, 'the command has ended')
     return call
 

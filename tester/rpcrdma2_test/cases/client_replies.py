@@ -33,7 +33,7 @@ def listing(call):
 
 
 class Truth:
-    """The right Reply to a Call: of a READ the data begin behind `head` octets."""
+    """The right Reply to a Call: of a READ the data begin behind `head` bytes."""
 
     def __init__(self, t, call):
         self.t, self.call = t, call
@@ -46,7 +46,7 @@ class Truth:
         self.data = self.body[self.head:]
 
     def inline(self, length, data=b''):
-        """So many octets of it, and these"""
+        """So many bytes of it, and these"""
         return self.good.but(body=self.body[:length] + data)
 
     def head_with(self, *chunks):
@@ -54,18 +54,18 @@ class Truth:
         return self.good.but(body=self.body[:self.head], writes=chunks)
 
     def count(self, number):
-        """That so many octets were read, in both places"""
+        """That so many bytes were read, in both places"""
         body = bytearray(self.body)
         body[self.head - 12:self.head - 8] = body[self.head - 4:self.head] = u32(number)
         return self.good.but(body=bytes(body))
 
     def placed(self, length=None):
-        """The Write chunk with the first octets of the data"""
+        """The Write chunk with the first bytes of the data"""
         data = self.data[:rpc.number_at(self.body, self.head - 4)]
         return self.t.write(data[:length], self.call.writes[0])
 
     def in_reply_chunk(self, length=None):
-        """The Reply chunk with the first octets of it"""
+        """The Reply chunk with the first bytes of it"""
         return self.t.write(self.body[:length], self.call.reply)
 
     def nomsg(self, chunk):
@@ -169,13 +169,13 @@ def write_chunk_that_holds_half(t):
 
 @case('E-20 E-07', plays='server', kept=True)
 def more_behind_a_full_write_chunk(t):
-    """Octets inline behind what is in the Write chunk mean nothing"""
+    """Bytes inline behind what is in the Write chunk mean nothing"""
     succeeds(t, chunk_read, lambda r: r.head_with(r.placed()).plus(r.data[:2000]))
 
 
 @case('E-20 E-07', plays='server', kept=True)
 def data_go_on_inline(t):
-    """Data that go on inline where the Write chunk ends early: no wrong octet is read"""
+    """Data that go on inline where the Write chunk ends early: no wrong byte is read"""
     def bad(r):
         half = len(r.data) // 2 & ~3
         return r.head_with(r.placed(half)).plus(r.data[half:half + min(half, 2000)])
@@ -207,8 +207,8 @@ def reply_behind_a_long_header(t):
 
 
 @case('E-20', plays='server', kept=True)
-def octets_behind_the_reply(t):
-    """Octets behind the RPC Reply mean nothing"""
+def bytes_behind_the_reply(t):
+    """Bytes behind the RPC Reply mean nothing"""
     succeeds(t, inline_read, lambda r: r.good.plus(b'Z' * (3000 - len(r.body))))
 
 
@@ -276,7 +276,7 @@ def reply_chunk_that_wraps(t):
 
 @case('E-20', plays='server', kept=True)
 def reply_chunk_cut_short(t):
-    """A Reply chunk with 8 octets ends the READDIR, sooner or later"""
+    """A Reply chunk with 8 bytes ends the READDIR, sooner or later"""
     unreadable(t, listing, lambda r: r.nomsg(r.in_reply_chunk(8)))
 
 
@@ -313,7 +313,7 @@ def reply_to_the_last_rpc(t):
 def reply_in_another_version(t):
     """A Reply in version 1, with other data, is none to a Call in version 2"""
     def bad(r):
-        other = r.body[:r.head] + bytes(255 - octet for octet in r.data)
+        other = r.body[:r.head] + bytes(255 - byte for byte in r.data)
         return r.good.but(version=1, body=other), r.good
     succeeds(t, inline_read, bad)
 
@@ -328,7 +328,7 @@ def reply_twice(t):
 
 
 def after(number):
-    """The next xid of a client that counts them in its own order of octets"""
+    """The next xid of a client that counts them in its own order of bytes"""
     return int.from_bytes((int.from_bytes(number.to_bytes(4, 'big'), 'little') + 1 &
                            0xffffffff).to_bytes(4, 'little'), 'big')
 

@@ -58,7 +58,7 @@ def sizes_are_of_one_connection(t):
     t.again(private=PrivateData(0, 4096, 4096))
     t.largest = 4096
     answer = t.answered(t.call(READ, read_arguments(handle, 2048)))
-    check(answer.length > 2048, 'READ of 2048 octets does not come inline')
+    check(answer.length > 2048, 'READ of 2048 bytes does not come inline')
     t.again(private=b'')
     too_long(t, t.call(READ, read_arguments(handle, 2048)))
 
@@ -79,7 +79,7 @@ def sizes_last_as_long_as_the_connection(t):
 
 @case('P-04 P-12 C-104 E-14', version=1, needs='export')
 def default_threshold_of_version_one(t):
-    """Without private data no Send of version 1 is longer than 1024 octets"""
+    """Without private data no Send of version 1 is longer than 1024 bytes"""
     handle = t.file(bytes(2048))
     t.again(private=b'')
     t.largest = 1024

@@ -19,7 +19,7 @@ def unknown_proc(t):
 
 @case('C-080 S44')
 def unknown_proc_alone(t):
-    """INVALID_PROC needs no more than the 16 octets that all versions have"""
+    """INVALID_PROC needs no more than the 16 bytes that all versions have"""
     t.error(Raw(u32(t.xid(), 2, 32, 10)), INVALID_PROC)
 
 
@@ -30,7 +30,7 @@ def errors_end_with_their_arguments(t):
     spoilt = t.null(writes=[t.segments(region)], inv_handle=region.handle).with_word(6, 2)
     answer = t.ask(spoilt)
     check(answer.length == 20 and answer.message.encode()[12:20] == u32(ERROR, BAD_XDR),
-          f'{answer.length} octets: {answer.message}')
+          f'{answer.length} bytes: {answer.message}')
     check(answer.invalidated is None, 'an error with invalidation')
 
 
@@ -124,9 +124,9 @@ def nomsg_without_position_zero(t):
 
 
 @case('S07 C-064')
-def octets_behind_nomsg(t):
-    """Octets behind the header of RDMA2_NOMSG are ignored"""
-    t.answered(t.long(NULL).plus(b'octets that mean nothing'))
+def bytes_behind_nomsg(t):
+    """Bytes behind the header of RDMA2_NOMSG are ignored"""
+    t.answered(t.long(NULL).plus(b'bytes that mean nothing'))
 
 
 @case('S08')
@@ -204,7 +204,7 @@ def msgp(t):
 
 @case('S31', version=1)
 def version_one_short_messages(t):
-    """Less than 16 octets are dropped without an answer"""
+    """Less than 16 bytes are dropped without an answer"""
     for length in (1, 4, 12, 15):
         t.nothing(t.null().cut(length))
 

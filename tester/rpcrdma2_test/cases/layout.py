@@ -17,7 +17,7 @@ CREDPROBLEM = u32(wire.REPLY, 1, 1, 13)  # MSG_DENIED, AUTH_ERROR
 CONTEXT = 0xbad0c0de
 # A credential of that context, and a verifier that is wrong
 GSS = u32(6, 24, 1, 0, 1, 1, 4, CONTEXT) + u32(6, 28, 0x040400ff, 0xffffffff, 0, 1, 0, 0, 0)
-GSS_HEADER = 92                         # octets of an RPC Call with these
+GSS_HEADER = 92                         # bytes of an RPC Call with these
 
 
 def both(ids, needs=''):
@@ -35,7 +35,7 @@ def both(ids, needs=''):
 
 
 def spread(t, message, *ranges, long=False):
-    """These octets of the RPC are in Read chunks; the others inline, or in memory too."""
+    """These bytes of the RPC are in Read chunks; the others inline, or in memory too."""
     body, rest, end, reads = message.body, b'', 0, []
     for begin, stop in ranges:
         region = t.memory(stop - begin).write(body[begin:stop])
@@ -50,9 +50,9 @@ def spread(t, message, *ranges, long=False):
 
 # Two WRITEs of NFSv4, one behind the other
 
-def words(first, octets):
+def words(first, num_bytes):
     """Each word is another one."""
-    return u32(*range(first, first + octets // 4))
+    return u32(*range(first, first + num_bytes // 4))
 
 
 class Writes:
@@ -82,13 +82,13 @@ class Writes:
         status = number_at(answer.results, 0)
         check(status == 0, f'status {status}')
         length = len(self.data)
-        check(self.size() == length, f'{self.size()} octets, not {length}')
+        check(self.size() == length, f'{self.size()} bytes, not {length}')
         region = t.memory(length)
         t.answered(t.call(rpc.READ, rpc.read_arguments(self.handle, length),
                           writes=[t.segments(region)]))
         got = region.read()
         wrong = [at for at in range(0, length, 4) if got[at:at + 4] != self.data[at:at + 4]]
-        check(not wrong, f'{len(wrong)} wrong words, the first at octet {wrong[:1]}')
+        check(not wrong, f'{len(wrong)} wrong words, the first at byte {wrong[:1]}')
 
 
 @both('E-07 E-02', needs='export')
@@ -147,7 +147,7 @@ def lacks_its_last_word(t):
     whole = w.call.but(body=w.call.body[:-4])
     answer = t.answered(spread(t, whole, long=True))
     check(number_at(answer.results, 0) == BADXDR, f'status {number_at(answer.results, 0)}')
-    check(w.size() == 8192, f'{w.size()} octets have been written')
+    check(w.size() == 8192, f'{w.size()} bytes have been written')
 
 
 # RPCSEC_GSS, which reads data before it knows the client

@@ -16,7 +16,7 @@ def unknown_option(t):
 
 @case('C-011 C-012')
 def option_without_info(t):
-    """An unknown option of no octets gets INVALID_OPTION"""
+    """An unknown option of no bytes gets INVALID_OPTION"""
     t.error(Option(t.xid(), 0x7fffff01), INVALID_OPTION)
 
 

@@ -77,7 +77,7 @@ def property_that_does_not_decode(t):
 
 @case('C-018 S11')
 def property_too_short(t):
-    """A known property of 1 to 3 octets gets BAD_XDR (V28)"""
+    """A known property of 1 to 3 bytes gets BAD_XDR (V28)"""
     for which in (RBSIZ, BRS):
         for length in (1, 2, 3):
             t.error(connprop(t.xid(), [Prop(which, bytes(length))]), BAD_XDR)
@@ -127,7 +127,7 @@ def unknown_properties(t):
 
 
 def expect_inline(t, count, inline=True):
-    """READ of so many octets comes inline, or does not."""
+    """READ of so many bytes comes inline, or does not."""
     if not t.target.root:
         return
     handle = t.file(bytes(count))
@@ -210,7 +210,7 @@ def properties_twice(t):
 
 @case('S12', needs='export')
 def property_longer_than_its_type(t):
-    """Octets behind a property's value are ignored"""
+    """Bytes behind a property's value are ignored"""
     t.announce(Prop(RBSIZ, u32(8192, 0xffffffff)))
     t.largest = 8192
     expect_inline(t, 6000)
@@ -297,7 +297,7 @@ def wishes_for_a_size(t):
 
 @case('C-052 S16')
 def wishes_for_a_small_size(t):
-    """A wish for 4096 octets is true already, as RBSIZ is a minimum"""
+    """A wish for 4096 bytes is true already, as RBSIZ is a minimum"""
     t.receive_size()
     done, rejected, other = t.wishes(Prop(RBSIZ, 4096))
     check(done == {0}, f'{rejected} {other}')
@@ -415,8 +415,8 @@ def a_wish_changes_nothing_of_the_other_side(t):
 
 
 @case('S07')
-def octets_behind_properties(t):
-    """Octets behind a property message are ignored"""
+def bytes_behind_properties(t):
+    """Bytes behind a property message are ignored"""
     message = connprop(t.xid(), [Prop(RBSIZ, 4096)])
     got = t.ask(message.plus(bytes(40))).message
     check(isinstance(got, Properties), f'{got}')

@@ -30,7 +30,7 @@ def unknown_versions(t):
 
 @case('S44 C-079')
 def version_is_judged_before_all_else(t):
-    """Of several faults the version is judged first: also in 16 octets, for any proc"""
+    """Of several faults the version is judged first: also in 16 bytes, for any proc"""
     for proc in (0, 2, 5, 9, 77):
         t.error(Raw(u32(t.xid(), 3, 0, proc)), VERS)
     t.alive()
@@ -59,7 +59,7 @@ def answer_in_version_one(t):
         answer = t.alive()
         check(answer.message.version == 1 and answer.message.proc == MSG,
               f'{answer.message}')
-        check(answer.length == 28 + 24, f'{answer.length} octets')
+        check(answer.length == 28 + 24, f'{answer.length} bytes')
 
 
 @case('C-100 S36', version=1)
@@ -74,31 +74,31 @@ def version_two_refused(t):
 
 @case('C-046 C-099 S29 S32')
 def first_connprop(t):
-    """The first CONNPROP is answered with one CONNPROP of at most 1024 octets"""
+    """The first CONNPROP is answered with one CONNPROP of at most 1024 bytes"""
     answer = t.ask(connprop(t.xid()))
     check(isinstance(answer.message, Properties), f'{answer.message}')
-    check(answer.length <= 1024, f'{answer.length} octets')
+    check(answer.length <= 1024, f'{answer.length} bytes')
     check(answer.message.credit > 0, 'no grant')
     t.nothing()
 
 
 @case('C-099 S29')
 def first_message_is_a_call(t):
-    """A Call may come first, of 1024 octets"""
+    """A Call may come first, of 1024 bytes"""
     answer = t.reply(t.null().plus(bytes(1024 - 76)))
     check(isinstance(answer.message, Rpc), f'{answer.message}')
 
 
 @case('C-003 S32')
 def four_thousand_and_ninety_six(t):
-    """A message of exactly 4096 octets is received, from the first on"""
+    """A message of exactly 4096 bytes is received, from the first on"""
     t.reply(t.null().plus(bytes(4096 - 76)))
     t.alive()
 
 
 @case('S31')
 def short_messages(t):
-    """Less than 16 octets are dropped without an answer"""
+    """Less than 16 bytes are dropped without an answer"""
     for length in (0, 1, 4, 8, 12, 15):
         t.nothing(t.null().cut(length))
 

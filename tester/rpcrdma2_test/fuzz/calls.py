@@ -31,7 +31,7 @@ class Calls:
         self.xid = rng.getrandbits(31)
 
     def next(self):
-        """One message: its octets, and how many of these are the header."""
+        """One message: its bytes, and how many of these are the header."""
         self.xid += 1
         makers = MAKERS if self.version == 2 else MAKERS[:-len(PROPERTIES)]
         message = self.rng.choice(makers)(self)
@@ -52,7 +52,7 @@ class Calls:
         return found
 
     def room(self, length):
-        """For so many octets of results, or more."""
+        """For so many bytes of results, or more."""
         at = ROOM + self.rng.randrange(128) * 4096
         return self.segments(at, min(END - at, length + self.rng.choice((0, 0, 4, 100))))
 

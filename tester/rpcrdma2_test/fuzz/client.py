@@ -70,7 +70,7 @@ class Conversation:
             self.mutations = [self.mutations[i] for i in mutations]
 
     def messages(self, made):
-        """Pairs of octets and what happens to them, in the order of the wire."""
+        """Pairs of bytes and what happens to them, in the order of the wire."""
         spoilt, kept, held = mutate.of_messages(self.mutations), set(self.parts), None
         for number in range(self.count):
             data, head = made.next()

@@ -66,17 +66,17 @@ def repeat(data, head, a, b):
 
 
 def cut(data, _head, a, _b):
-    """The first octets only"""
+    """The first bytes only"""
     return data[:a % (len(data) + 1)]
 
 
 def cut_header(data, head, a, _b):
-    """The first octets of the header only"""
+    """The first bytes of the header only"""
     return data[:a % (head + 1)]
 
 
 def grow(data, _head, a, b):
-    """Octets behind it"""
+    """Bytes behind it"""
     return data + bytes([a & 0xff]) * (b % 600)
 
 
@@ -88,15 +88,15 @@ def payload(data, head, a, b):
                     WORDS[b % len(WORDS)] if b & 1 << 31 else b)
 
 
-# How often each is taken, among those that change octets
-OCTETS = {set_word: 20, add: 14, flip: 10, copy: 6, insert: 5, remove: 5, repeat: 5,
+# How often each is taken, among those that change bytes
+BYTES = {set_word: 20, add: 14, flip: 10, copy: 6, insert: 5, remove: 5, repeat: 5,
           cut: 3, cut_header: 3, grow: 3, payload: 2}
 # And those that are about time and order
 ORDER = {'swap': 5, 'twice': 6, 'drop': 4, 'delay': 1, 'hasty': .5, 'invalidate': .5, 'end': .5}
 
-BY_NAME = {f.__name__: f for f in OCTETS}
-_NAMES = [f.__name__ for f in OCTETS] + list(ORDER)
-_WEIGHTS = list(OCTETS.values()) + list(ORDER.values())
+BY_NAME = {f.__name__: f for f in BYTES}
+_NAMES = [f.__name__ for f in BYTES] + list(ORDER)
+_WEIGHTS = list(BYTES.values()) + list(ORDER.values())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,7 +136,7 @@ def of_messages(mutations):
 
 
 def spoil(data, head, mutations):
-    """The octets that are said in place of these."""
+    """The bytes that are said in place of these."""
     for m in mutations:
         if m.name in BY_NAME:
             data = m.apply(data, min(head, len(data)))

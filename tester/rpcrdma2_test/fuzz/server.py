@@ -53,7 +53,7 @@ class Speaker(Server):
     def scratch(self, length):
         """Memory for RDMA Reads and Writes, used in turns."""
         if length > SCRATCH:
-            raise Failure(f'a segment of {length} octets')
+            raise Failure(f'a segment of {length} bytes')
         if self.used + length > SCRATCH:
             self.used = 0
         self.used += length
