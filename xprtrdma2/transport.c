@@ -11,7 +11,9 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
+#include <linux/sunrpc/bc_xprt.h>
 
+#include "queue.h"
 #include "trace.h"
 
 /* 60 seconds, without retransmission on the same connection */
@@ -381,6 +383,89 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 	if (!rpc_reply_expected(rqst->rq_task))
 		return -ECONNABORTED;
 	return 0;
+}
+
+/**
+ * xprt2_reserve - reserve the transport for a task that is about to send
+ * @xprt: transport
+ * @task: task of an RPC of either direction
+ *
+ * A Reply waits for XPRT_LOCKED alone, not for a forward credit, nor for Send
+ * Queue entries, of which some are kept for it (B-04, sq.h). The server could
+ * make Calls wait for these for a minute, and with them the callback service,
+ * which other servers call.
+ *
+ * A Reply to a Call of a lost connection ends here (X7), because it would wait
+ * until there is another connection. Replies that wait when the connection is
+ * lost are woken.
+ *
+ * Context: xprt->transport_lock is held.
+ * Return: 1 when the task has XPRT_LOCKED; 0 when it sleeps, or ends with
+ * tk_status.
+ */
+static int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+
+	if (likely(!rqst || !bc_prealloc(rqst)))
+		return xprt_reserve_xprt_cong(xprt, task);
+	if (!READ_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep)) {
+		xprt2_count(backward_unanswered);
+		task->tk_status = -ENOTCONN;
+		return 0;
+	}
+	if (!test_and_set_bit(XPRT_LOCKED, &xprt->state)) {
+		xprt->snd_task = task;
+		return 1;
+	}
+	/* A Call waits already, and xprt2_replies_first() may be over. */
+	if (test_bit(XPRT_WRITE_SPACE, &xprt->state))
+		xprt2_from_xprt(xprt)->xp_reply_waits = true;
+	return xprt_reserve_xprt_cong(xprt, task);
+}
+
+/**
+ * xprt2_replies_first - move Replies ahead of a Call that has to wait
+ * @xprt: transport
+ *
+ * The RPC layer sends nothing while the first message of its queue cannot be
+ * sent.
+ *
+ * Context: send path; XPRT_LOCKED is held.
+ */
+static void xprt2_replies_first(struct rpc_xprt *xprt)
+{
+	LIST_HEAD(replies);
+
+	spin_lock(&xprt->queue_lock);
+	xprt2_move_replies(&xprt->xmit_queue, &replies);
+	if (unlikely(!list_empty(&replies)))
+		xprt2_from_xprt(xprt)->xp_reply_waits = true;
+	list_splice(&replies, &xprt->xmit_queue);
+	spin_unlock(&xprt->queue_lock);
+}
+
+/**
+ * xprt2_release - release the transport when a task no longer sends
+ * @xprt: transport
+ * @task: task of an RPC of either direction, or NULL
+ *
+ * While Calls wait for a credit or for entries, the RPC layer wakes no task.
+ * xp_reply_waits shows that a Reply may be among the sleeping tasks: then all
+ * are woken, and Calls go to sleep again. The flag is set with XPRT_LOCKED or
+ * transport_lock held, and cleared when XPRT_LOCKED is free.
+ *
+ * Context: xprt->transport_lock is held.
+ */
+static void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	xprt_release_xprt_cong(xprt, task);
+	if (likely(!xp->xp_reply_waits) || test_bit(XPRT_LOCKED, &xprt->state))
+		return;
+	xp->xp_reply_waits = false;
+	rpc_wake_up(&xprt->sending);
 }
 
 /*

@@ -674,9 +674,6 @@ void xprt2_bc_free_rqst(struct rpc_rqst *rqst);
 void xprt2_backward_measure(struct xprt2_ep *ep);
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_msg *msg);
-int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task);
-void xprt2_replies_first(struct rpc_xprt *xprt);
-void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task);
 int xprt2_send_backward(struct rpc_rqst *rqst);
 void xprt2_chunked_init(struct xprt2_ep *ep);
 void xprt2_chunked_stop(struct xprt2_ep *ep);
