@@ -67,7 +67,7 @@ timeout=1500
 # come to its end.
 at_once=^
 case $kernel in
-uml-debug)
+uml-debug|uml-smp)
 	QUICK=1 ;;
 debian*)
 	vm_options=(--mem 3072 --cpus 2)
@@ -119,7 +119,7 @@ esac
 versions_of()
 {
 	case "$kernel $1" in
-	"uml-debug versions"|"uml-debug intree")
+	"uml-debug versions"|"uml-debug intree"|"uml-smp versions"|"uml-smp intree")
 		echo 4.2 ;;
 	"debian link-"*) ;;
 	debian*)

@@ -38,11 +38,12 @@ check()
 	fi
 }
 
-# can_fail FILE NAME: has this kernel the fault injection FILE? uml-debug has to.
+# can_fail FILE NAME: has this kernel the fault injection FILE? uml-debug and
+# uml-smp have to.
 can_fail()
 {
 	[ ! -e "$1" ] || return 0
-	if [ "$VM_KERNEL" = uml-debug ]; then
+	if [[ $VM_KERNEL == uml-debug || $VM_KERNEL == uml-smp ]]; then
 		fail "$2: there is no $1"
 	else
 		echo "# $2: not in this kernel, there is no ${1##*/}"

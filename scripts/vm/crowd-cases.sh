@@ -135,7 +135,7 @@ crowd_memory()
 	local most peak kib each=1536
 
 	# and what a sanitizer adds: 1640 were measured
-	[ "$VM_KERNEL" != uml-debug ] || each=2048
+	[[ $VM_KERNEL != uml-debug && $VM_KERNEL != uml-smp ]] || each=2048
 
 	most=$(transfers_of most) peak=$(transfers_of peak)
 	kib=$((mem_before - mem_least))

@@ -190,7 +190,7 @@ if [ -e /proc/lockdep_stats ]; then
 		complain "lockdep is off"
 fi
 case $vm_kernel in
-uml-debug)
+uml-debug|uml-smp)
 	[ -e "$leaks" ] || complain "no kmemleak"
 	[ -e /proc/lockdep_stats ] || complain "no lockdep" ;;
 esac
