@@ -8,6 +8,7 @@
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/wait.h>
 
+#include "compat.h"
 #include "echo.h"
 
 atomic_t echo_met, echo_alone, echo_holding;
@@ -255,7 +256,7 @@ static int dispatch(struct svc_rqst *rqstp)
 	return 1;
 }
 
-static DEFINE_PER_CPU_ALIGNED(unsigned long, calls[ECHO_NPROCS]);
+static DEFINE_PER_CPU_ALIGNED(unsigned long, calls[ECHO_NPROCS]) __maybe_unused;
 
 static_assert(sizeof(struct echo_args) >= sizeof(struct echo_res));
 
@@ -263,7 +264,7 @@ static const struct svc_version version = {
 	.vs_vers	= ECHO_VERSION,
 	.vs_nproc	= ECHO_NPROCS,
 	.vs_proc	= procedures,
-	.vs_count	= calls,
+	ECHO_VERSION_COUNT(calls)
 	.vs_xdrsize	= sizeof(struct echo_args),
 	.vs_hidden	= true,
 	.vs_dispatch	= dispatch,
@@ -299,7 +300,7 @@ static int thread(void *data)
 
 	svc_thread_init_status(rqstp, 0);
 	while (!svc_thread_should_stop(rqstp))
-		svc_recv(rqstp);
+		echo_recv(rqstp);
 	svc_exit_thread(rqstp);
 	kthread_complete_and_exit(&thread_gone, 0);
 }
@@ -320,7 +321,7 @@ struct svc_serv *echo_service(bool backward)
 		return ERR_PTR(-ENOMEM);
 	if (backward)
 		set_bc_enabled(serv);
-	ret = svc_set_num_threads(serv, NULL, ECHO_THREADS);
+	ret = echo_set_threads(serv, ECHO_THREADS);
 	if (ret) {
 		echo_service_end(serv, NULL);
 		return ERR_PTR(ret);
@@ -337,11 +338,11 @@ void echo_service_end(struct svc_serv *serv, struct net *net)
 {
 	unsigned int threads = serv->sv_nrthreads;
 
-	svc_set_num_threads(serv, NULL, 0);
+	echo_set_threads(serv, 0);
 	while (threads--)
 		wait_for_completion(&thread_gone);
 	if (net) {
-		svc_xprt_destroy_all(serv, net);
+		echo_destroy_xprts(serv, net);
 		echo_peers_wait();
 	}
 	svc_destroy(&serv);

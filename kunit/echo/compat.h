@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The differences between kernels that only a service sees, which the modules are not.
+ */
+#ifndef _ECHO_COMPAT_H
+#define _ECHO_COMPAT_H
+
+#include <features.h>
+
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <linux/sunrpc/svcsock.h>
+
+/* A member of svc_version, an array for each processor */
+#ifdef RPCRDMA2_HAS_SVC_VERSION_COUNT
+#define ECHO_VERSION_COUNT(calls)	.vs_count = calls,
+#else
+#define ECHO_VERSION_COUNT(calls)
+#endif
+
+/**
+ * echo_set_threads - give a service so many threads
+ * @serv: service
+ * @count: threads in all of its pools
+ *
+ * Return: 0, or a negative errno.
+ */
+static inline int echo_set_threads(struct svc_serv *serv, unsigned int count)
+{
+#ifdef RPCRDMA2_HAS_SVC_LEAST_THREADS
+	return svc_set_num_threads(serv, 0, count);
+#else
+	return svc_set_num_threads(serv, NULL, count);
+#endif
+}
+
+/**
+ * echo_recv - take a Call, or wait for one
+ * @rqstp: thread
+ */
+static inline void echo_recv(struct svc_rqst *rqstp)
+{
+#ifdef RPCRDMA2_HAS_SVC_LEAST_THREADS
+	svc_recv(rqstp, 0);
+#else
+	svc_recv(rqstp);
+#endif
+}
+
+/**
+ * echo_destroy_xprts - close the transports of a service of which rpcbind knows nothing
+ * @serv: service
+ * @net: network namespace that they are in
+ */
+static inline void echo_destroy_xprts(struct svc_serv *serv, struct net *net)
+{
+#ifdef RPCRDMA2_HAS_SVC_LEAST_THREADS
+	svc_xprt_destroy_all(serv, net, false);
+#else
+	svc_xprt_destroy_all(serv, net);
+#endif
+}
+
+#endif /* _ECHO_COMPAT_H */
