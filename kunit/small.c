@@ -24,8 +24,8 @@ static int small_add(struct ib_device *dev)
 	ib_set_client_data(dev, &small_client,
 			   xa_mk_value((unsigned long)dev->attrs.max_cqe << 31 |
 				       dev->attrs.max_qp_wr));
-	dev->attrs.max_qp_wr = min(dev->attrs.max_qp_wr, max_qp_wr);
-	dev->attrs.max_cqe = min(dev->attrs.max_cqe, max_cqe);
+	dev->attrs.max_qp_wr = min_t(u32, dev->attrs.max_qp_wr, max_qp_wr);
+	dev->attrs.max_cqe = min_t(u32, dev->attrs.max_cqe, max_cqe);
 	return 0;
 }
 
