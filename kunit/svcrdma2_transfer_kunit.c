@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Payload of several connections: in which turn they get it, and what counts as one
- * address.
+ * Payload of several connections: in which turn they get it, and what is one address.
  *
  * The connections have no device but one that says what kind it is, and no svc thread
  * takes them up: they are busy for the RPC layer.
@@ -13,6 +12,7 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
+#include "payload_1mib.h"
 #include "counters.h"
 
 static unsigned long ram_pages;
