@@ -68,6 +68,10 @@ if [ -n "$rest" ]; then
 		[ "$rc" -ne 0 ] || rc=1
 	fi
 	grep -vxFf "$out/host" "$out/cases"
+	# Where nfsd takes pages there is no stretch of them that could fail, or take time.
+	if grep -q SVC_WRITE_BVEC "$(build_dir "$kernel")/src/compat/features.h"; then
+		sed -i '/: no_stretch$/d; /: raised_while_one_gets_smaller$/d' "$out/host"
+	fi
 	sed 's/^[^ ]* //' "$out/cases" >"$out/names"
 	sed 's/^ok //' "$out/host" | grep -vxFf "$out/names" |
 		sed 's/.*/FAIL &: only in user space/' | tee "$out/missing"
