@@ -147,7 +147,8 @@ uml_command()
 	guest=("$kdir/boot" "mem=${mem}M" rootfstype=hostfs rootflags=/ ro
 		"init=$vmdir/init.sh" "vm_run=$run" "uml_dir=$run" umid=guest
 		kunit.enable=1 con=null ssl=null "con0=null,fd:2" loglevel=8 panic=-1)
-	[ "$kernel" != uml-smp ] || guest+=(seccomp=on "ncpus=${cpus:-4}")
+	[ "$kernel" != uml-smp ] ||
+		guest+=(seccomp=on "ncpus=${cpus:-4}" kunit.autorun=1)
 	# It has one processor, and spends much of its time on maps of memory, which cost
 	# a virtual host more while its other processor works: three guests ("storms") took
 	# 58 s and 114 s of a processor on two, 51 s and 51 s on one, and what is not
