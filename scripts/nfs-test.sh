@@ -47,7 +47,7 @@ if [ $# -eq 0 ]; then
 			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
 			link-client link-server link-tuned link-siw link-trips ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
-	uml-debug)	set -- files conformance hostile backward-rpc-overdue \
+	uml-debug|uml-smp) set -- files conformance hostile backward-rpc-overdue \
 			"${both[@]}" properties ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
 			"${long[@]}" cycle storms disconnect shortage \
