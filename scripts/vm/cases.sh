@@ -116,8 +116,9 @@ unload()
 {
 	local i
 
-	# The last transports go away in the background.
-	for i in $(seq 50); do
+	# The last transports go away in the background. Whether they do is the verdict,
+	# not how soon: a busy machine took more than 5 s once.
+	for i in $(seq 600); do
 		case $1 in
 		rdma2)	rmmod svcrdma2 xprtrdma2 rpcrdma2 2>/dev/null
 			lsmod | grep -qE '^(svc|xprt|rpc)rdma2 ' || return 0 ;;
