@@ -90,7 +90,7 @@ static void keep_lines(const struct module *mod)
 	}
 }
 
-/* What a module enters after MODULE_STATE_GOING has no name when the list is read. */
+/* Functions entered after MODULE_STATE_GOING have no name when the list is read. */
 static void forget(const struct module *mod)
 {
 	unsigned int i;

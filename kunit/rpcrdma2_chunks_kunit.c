@@ -354,8 +354,8 @@ static void sums(struct kunit *test)
 }
 
 /*
- * S07, S09: what carries no bytes is no Read list, in a Reply as in a Call.
- * One byte makes it one, and then the Reply is bad.
+ * S07, S09: segments without bytes are no Read list, in a Reply as in a Call. With a
+ * single byte they are a Read list, and the Reply is malformed.
  */
 static void reply_with_empty_read_segments(struct kunit *test)
 {

@@ -165,7 +165,7 @@ static struct message *make_message(struct kunit *test,
 	return m;
 }
 
-/* What the ranges name, one after the other: how many bytes */
+/* Fills @byte with the bytes of the ranges in order. Return: their number. */
 static u32 expected(const struct walk_case *wc, const struct message *m,
 		    u8 *byte)
 {

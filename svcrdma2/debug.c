@@ -176,12 +176,8 @@ static int svc2_counters_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(svc2_counters);
 
-static int svc2_connections_show(struct seq_file *seq, void *unused)
-{
-	svc2_show_connections(seq, NULL);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(svc2_connections);
+/* The file in debugfs has no namespace. */
+DEFINE_SHOW_ATTRIBUTE(svc2_view);
 
 static int svc2_receives_show(struct seq_file *seq, void *unused)
 {
@@ -210,7 +206,7 @@ void svc2_debugfs_init(void)
 	debugfs_create_file("counters", 0444, debug_dir, NULL,
 			    &svc2_counters_fops);
 	debugfs_create_file("connections", 0400, debug_dir, NULL,
-			    &svc2_connections_fops);
+			    &svc2_view_fops);
 	debugfs_create_file("receives", 0444, debug_dir, NULL,
 			    &svc2_receives_fops);
 	debugfs_create_file("transfers", 0400, debug_dir, NULL,

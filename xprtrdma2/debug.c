@@ -318,17 +318,13 @@ void xprt2_view_exit(void)
 
 /*
  * debugfs: xprtrdma2/counters, and xprtrdma2/connections, which is
- * /proc/net/rpc/xprtrdma2 for all network namespaces together.
+ * /proc/net/rpc/xprtrdma2 for all network namespaces together: the file in
+ * debugfs has no namespace.
  */
 
 static struct dentry *debug_dir;
 
-static int xprt2_connections_show(struct seq_file *seq, void *unused)
-{
-	xprt2_show_transports(seq, NULL);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(xprt2_connections);
+DEFINE_SHOW_ATTRIBUTE(xprt2_view);
 
 static int xprt2_counters_show(struct seq_file *seq, void *unused)
 {
@@ -355,7 +351,7 @@ void xprt2_debugfs_init(void)
 	debugfs_create_file("counters", 0444, debug_dir, NULL,
 			    &xprt2_counters_fops);
 	debugfs_create_file("connections", 0444, debug_dir, NULL,
-			    &xprt2_connections_fops);
+			    &xprt2_view_fops);
 	rpcrdma2_faults_init(debug_dir);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must hold for any bytes whatever. The sanitizers watch memory and
+ * Rules that hold for any input. The sanitizers watch memory and
  * arithmetic; this watches meaning.
  *
  * - A verdict is one that the draft knows, and says what it concerns.

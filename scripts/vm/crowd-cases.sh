@@ -456,8 +456,8 @@ requested()
 	[ "$(connection_requests)" -ge "$1" ]
 }
 
-# nfsd can listen before it has a thread. A connection that is asked for then is accepted
-# by nobody, and ends with the listener.
+# nfsd can listen before it has a thread. A connection request that arrives then is never
+# accepted, and ends with the listener.
 never_accepted()
 {
 	local name="a connection that no thread accepts" before requests crowd
