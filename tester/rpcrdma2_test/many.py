@@ -47,9 +47,11 @@ class Connection(Server):
     def take_call(self):
         """Of the NFS server, which ends what is idle for long"""
         try:
-            self.called(rpc.record(self.tcp))
+            call = rpc.record(self.tcp)
         except (rpc.RpcError, OSError):
             self.no_tcp()
+        else:
+            self.called(call)
 
     def no_tcp(self):
         self.tcp.close()

@@ -138,6 +138,7 @@ def a_call_that_is_too_long(t):
             got = t.receive()
         check(False, 'the connection goes on')
     except Lost:
+        check(t.endpoint.is_left(10), 'the client does not disconnect')
         t.accept()
     t.peer = 4096
     t.succeeds()
