@@ -28,6 +28,7 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -309,7 +310,7 @@ static int establish(struct conn *c)
 	    rdma_migrate_id(c->id, rdma_create_event_channel()))
 		die("channel");
 	if (rdma_connect(c->id, &param)) {
-		did[c->manner].refused++;
+		did[c->manner].refused += errno == ECONNREFUSED;
 		/* librdmacm would wait for the end of a connection that is none */
 		let_go(c);
 		return 0;

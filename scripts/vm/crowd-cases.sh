@@ -444,7 +444,7 @@ half_down()
 	wait "$half"
 }
 
-# Connections that were asked for, at any device
+# Connection requests that any device has received
 connection_requests()
 {
 	awk '{ n += $1 } END { print n }' /sys/class/infiniband/*/ports/1/cm_rx_msgs/req
@@ -469,13 +469,16 @@ never_accepted()
 	requests=$(connection_requests)
 	"$tools/crowd" -m mute "$addr4" "$port" 1 >/tmp/crowds 2>&1 &
 	crowd=$!
-	happens_in 10 requested $((requests + 1)) || fail "$name: $(cat /tmp/crowds)"
+	await requested $((requests + 1)) || fail "$name: $(cat /tmp/crowds)"
+	# no attempt beside the first
+	kill -USR1 "$crowd"
 	rpc.nfsd 0
+	await has_risen s_accept_failures 1
 	risen "$before"
 	expect "$name ends with the listener" "s_accept_failures == 1 && s_accepts == 0"
 	kill "$crowd"
 	wait "$crowd"
-	check "$name: its peer is told" [ "$(crowd_did mute refused)" -ge 1 ]
+	check "$name: its peer gets a reject" [ "$(crowd_did mute refused)" -ge 1 ]
 	rpc.nfsd "$nfsd_threads"
 	listen_on "$proto"
 }

@@ -234,14 +234,16 @@ ended_for_an_address()
 
 # Both ends are in this guest, and soft-RoCE hands a message over without a delay: none is
 # under way when no counter of the CM moves. Sent and received may never be equal
-# again: ib_cm counts a repeated answer twice.
+# again: ib_cm counts a repeated answer twice. On the host's clock a message also waits
+# for a processor.
 cm_is_quiet()
 {
-	local was
+	local was quiet=0.1
 
+	[ "$VM_CLOCK" = guest ] || quiet=1
 	was=$(cat /sys/class/infiniband/*/ports/1/cm_[rt]x_msgs/*)
-	sleep 0.1
-	[ "$(cat /sys/class/infiniband/*/ports/1/cm_[rt]x_msgs/*)" = "$was" ]
+	sleep "$quiet"
+	[ -n "$was" ] && [ "$(cat /sys/class/infiniband/*/ports/1/cm_[rt]x_msgs/*)" = "$was" ]
 }
 
 # An address change while a CM message is in flight puts soft-RoCE's GSI queue pair into the
@@ -368,18 +370,19 @@ echo_half_fenced()
 	check "$label: $(come retried) were made again" test "$(come retried)" -gt 0
 }
 
-# The client maps what the chunks of a Call and its Reply are read from and written to.
+# The client maps the memory for the chunks of a Call and its Reply. A Call that cannot be
+# mapped is tried again for 2 s, every 30 ms: one Call may meet all of the faults.
 echo_unmapped()
 {
 	local label="chunks of the server's Calls can not be mapped"
 
 	can_fail "$faults/fail_map_rw" "$label" || return
-	fault fail_map_rw 20
+	fault fail_map_rw 5
 	measure echo_do "run direction=backward count=20 window=4 call=65536 reply=65536"
 	no_fault fail_map_rw
-	check "$label, 20 times: C-093 all RPCs end well" \
+	check "$label, 5 times: all RPCs end well" \
 		came wrong=0 failed=0 retried=0 backward=20
-	expect "$label, 20 times: tried again" "c_map_waits == 20 && c_disconnects == 0"
+	expect "$label, 5 times: tried again" "c_map_waits == 5 && c_disconnects == 0"
 }
 
 injected_run()
@@ -391,7 +394,8 @@ injected_run()
 	keep
 }
 
-# The fault injection of the RPC layer ends connections for RPCs in either direction.
+# The fault injection of the RPC layer ends connections for RPCs in either direction. With
+# several processors the client's Reply may meet the one fault before the server's look.
 echo_injected()
 {
 	local label="fault injection at a Call of the server"
@@ -399,7 +403,7 @@ echo_injected()
 	can_fail "$debug/fail_sunrpc" "$label" || return
 	measure injected_run
 	check "$label: all RPCs end" came wrong=0 failed=0 backward=20
-	expect "$label: it ends the connection" "s_ended_INJECTED == 1 && c_connects == 1"
+	expect "$label: it ends the connection" "s_ended_INJECTED + c_ended_INJECTED == 1 && c_connects == 1"
 }
 
 chunks_undisturbed()
