@@ -17,13 +17,13 @@ change_all_sizes()
 	local i sizes=(4096 65536 8192 32768)
 
 	for ((i = 0; i < $1; i++)); do
-		size_parameter xprtrdma2 send_size "${sizes[i % 4]}"
+		size_parameter xprtrdma2 send_size "${sizes[i % 4]}" || return
 		sleep 0.16
-		size_parameter svcrdma2 send_size "${sizes[i % 4]}"
+		size_parameter svcrdma2 send_size "${sizes[i % 4]}" || return
 		sleep 0.16
-		size_parameter xprtrdma2 receive_size "${sizes[(i + 1) % 4]}"
+		size_parameter xprtrdma2 receive_size "${sizes[(i + 1) % 4]}" || return
 		sleep 0.16
-		size_parameter svcrdma2 receive_size "${sizes[(i + 1) % 4]}"
+		size_parameter svcrdma2 receive_size "${sizes[(i + 1) % 4]}" || return
 		sleep 0.16
 	done
 }
@@ -94,8 +94,8 @@ group_size-storm()
 	load=$!
 	at_work
 	rnr_before=$(rnr)
-	change_all_sizes "$rounds"
-	kill -TERM "$load" && ok "$name: $((4 * rounds)) changes" || fail "$name: no load"
+	change_all_sizes "$rounds" && kill -TERM "$load" && ok "$name: $((4 * rounds)) changes" ||
+		fail "$name: a change that does not take, or no load"
 	wait "$load" && ok "$name: all data verified ($(load_sums /tmp/load))" ||
 		fail "$name: $(tr '\n' ' ' </tmp/load)"
 	# The load lasts longer than the changes: none is on its way any more.
