@@ -14,7 +14,7 @@ import tempfile
 import threading
 import traceback
 
-from . import report, visitor
+from . import report, visitor, waits
 from .client import Client
 from .faults import FAULTS
 from .flawed import Peer
@@ -57,8 +57,9 @@ def of_server(kind, cases, trigger, target, run):
 def of_client(kind, cases, trigger, target, run):
     """The same with such a client, which is a process for each case"""
     with tempfile.NamedTemporaryFile('r', encoding='utf-8') as died:
-        words = [kind.__name__, target.host, target.root.hex(), died.name]
-        command = f'exec {shlex.join([sys.argv[0], "--visit", *words])} "$PORT"'
+        words = ['--wait', str(waits.FACTOR), '--visit', kind.__name__, target.host,
+                 target.root.hex(), died.name]
+        command = f'exec {shlex.join([sys.argv[0], *words])} "$PORT"'
         results = [run(case, Server(dataclasses.replace(
             trigger, command=command, case=case.name, port=trigger.port + next(PORTS))))
                    for case in cases]

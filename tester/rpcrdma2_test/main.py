@@ -221,9 +221,9 @@ def main():
     options = parser.parse_args()
     if options.self_test:
         return selftest.main()
+    waits.FACTOR = options.wait
     if options.visit:
         return canary.visit(*options.visit)
-    waits.FACTOR = options.wait
     cases = registry.load()
     if options.list:
         list_cases(registry.chosen(cases, options.words))

@@ -20,7 +20,8 @@ from .waits import until
 from .wire import CONNPROP, Error, Rpc
 
 # Errors of accept when the client has given up
-GIVEN_UP = (errno.EINVAL, errno.ECONNRESET, errno.EPIPE)
+GIVEN_UP = (errno.EINVAL, errno.ECONNREFUSED, errno.ECONNRESET, errno.EPIPE,
+            errno.ETIMEDOUT)
 
 
 def serves(c, message):
