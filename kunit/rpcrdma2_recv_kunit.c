@@ -61,9 +61,9 @@ static const struct size_case {
 	int		sges;
 	u32		want, size;
 } size_cases[] = {
-	{ "an byte", 16, 1, PAGE_SIZE },
+	{ "a byte", 16, 1, PAGE_SIZE },
 	{ "a page", 16, PAGE_SIZE, PAGE_SIZE },
-	{ "an byte more", 16, PAGE_SIZE + 1, 2 * PAGE_SIZE },
+	{ "a byte more", 16, PAGE_SIZE + 1, 2 * PAGE_SIZE },
 	{ "as many pages as the device scatters over", 16, 16 * PAGE_SIZE,
 	  16 * PAGE_SIZE },
 	{ "more", 16, 17 * PAGE_SIZE, 16 * PAGE_SIZE },

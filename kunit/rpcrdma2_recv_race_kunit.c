@@ -83,7 +83,7 @@ static void raised_while_one_is_made(struct kunit *test)
 }
 
 #ifdef RPCRDMA2_STRETCHES
-/* Its new stretch is what there is a kmalloc() for. */
+/* The Receive allocates its new stretch with kmalloc(). */
 static void raised_while_one_gets_smaller(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 4, 8, 1);

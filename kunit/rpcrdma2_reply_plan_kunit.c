@@ -49,7 +49,7 @@ static const struct plan_case plan_cases[] = {
 		    .pn_arg = INLINE_MAX + 4, .pn_long = true,
 		    .pn_len = INLINE_MAX + 4, .pn_nrest = 1,
 		    .pn_rest = { { 0, INLINE_MAX + 4 } } } },
-	{ "C-090 so they do with one that is an byte short",
+	{ "C-090 so they do with one that is a byte short",
 	  .length = INLINE_MAX + 4, .has_reply = true, .reply = INLINE_MAX + 3,
 	  .want = { .pn_code = RDMA2_ERR_REPLY_RESOURCE,
 		    .pn_arg = INLINE_MAX + 4, .pn_long = true,
@@ -92,7 +92,7 @@ static const struct plan_case plan_cases[] = {
 	  .want = { .pn_len = 116, .pn_nrest = 1, .pn_rest = { { 0, 116 } },
 		    .pn_writes = { { 0, 0 }, { 116, 16 } } } },
 
-	{ "C-086 C-088 a chunk an byte short gets code 7", .length = 116,
+	{ "C-086 C-088 a chunk a byte short gets code 7", .length = 116,
 	  RESULTS(1, { 100, 16 }), CHUNKS(15),
 	  .want = { .pn_code = RDMA2_ERR_WRITE_RESOURCE, .pn_arg = 1,
 		    .pn_arg2 = 16 } },

@@ -28,11 +28,11 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 # A group runs in one kernel, under sanitizers where that takes no more than some
 # minutes; "conformance" runs in both. Nearly all run on the guest's own clock
 # (clock_of()); names, callbacks-umount, backward-rpc-chunks, backward-rpc-window, two
-# guests and emulated ones run on the host's. What fails on a slow machine, and what takes
-# long, is in the lists that end with "-long" (make check-long).
-# "cycle" is in both kernels: kmemleak judges in one, the
-# memory in use in the other. check.sh has the others without sanitizers, where all is
-# faster and nothing is left out, in its suite "soak".
+# guests, emulated ones and all of uml-smp run on the host's. Groups that a slow machine
+# fails, and long ones, are in the lists that end with "-long" (make check-long). "cycle"
+# is in both kernels: kmemleak judges in one, the memory in use in the other. check.sh has
+# the others without sanitizers, where all is faster and nothing is left out, in its suite
+# "soak". No suite has uml-smp.
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 bad_peers=(kill-peer negotiate)
 ends=(callbacks-rdma2 callbacks-cut callbacks-rdma2-cut backward-rpc-killed

@@ -89,7 +89,7 @@ tree=$bdir/root/lib/modules/$release
 [ -d "$tree" ] || tree=$kdir/root/lib/modules/$release
 tools=$(guest_tools) || exit 125
 
-# Which build it is that the guest takes its modules from
+# Checksums of the modules that the guest loads
 module_checksums()
 {
 	(cd "$bdir/src" && sha256sum {rpcrdma2,xprtrdma2,svcrdma2}/*rdma2.ko) 2>/dev/null
@@ -317,8 +317,8 @@ else
 		[ "$attempt" -eq 3 ] || : >"$log"
 	done
 fi
-# For coverage.sh, whose folder for that is $COVERAGE. What was built again while the guest
-# ran is of no build.
+# For coverage.sh, whose folder for that is $COVERAGE. Modules that are rebuilt while the
+# guest runs belong to no build.
 if [ -n "${COVERAGE:-}" ] && [ "$kernel" = uml-debug ] && [ -s "$run/entered" ]; then
 	[ "$checksums" = "$(module_checksums)" ] || checksums="built again"
 	{ echo "$checksums"; cat "$run/entered"; } >"$(mktemp "$COVERAGE/XXXXXX")"

@@ -174,7 +174,7 @@ struct echo_call *echo_call_alloc(u32 base, u32 call_max, u32 reply_max)
  * @flags: RPC_TASK_...
  * @call: arguments in ec_args; its data are made here
  *
- * Return: 0; 1 when an byte came wrong, at either end; or a negative error.
+ * Return: 0; 1 when a byte came wrong, at either end; or a negative error.
  */
 int echo_call(struct rpc_clnt *clnt, int flags, struct echo_call *call)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The differences between kernels that only a service sees, which the modules are not.
+ * Differences between kernels in the functions for an RPC service, which only this
+ * program uses.
  */
 #ifndef _ECHO_COMPAT_H
 #define _ECHO_COMPAT_H

@@ -165,7 +165,7 @@ class Visitor(Peer):
 
     @staticmethod
     def inline(body, at):
-        """What is left of an RPC message whose last argument is in a chunk"""
+        """The rest of an RPC message whose last argument is in a chunk"""
         return body[:at]
 
     def expose(self, task, data):
@@ -189,7 +189,7 @@ class Visitor(Peer):
             region.free()
         task.regions = []
 
-    # What comes
+    # Messages of the server
 
     def take(self, data):
         if len(data) < 16:
@@ -350,7 +350,7 @@ class Visitor(Peer):
 
     @staticmethod
     def same(task, skip, data):
-        """What was read is what was written."""
+        """The data read are the data written."""
         at = rpc.post_op_attr(task.results, 4) + skip
         if rpc.number_at(task.results, 0) or data != (
                 task.placed[:len(data)] or rpc.opaque_at(task.results, at)):

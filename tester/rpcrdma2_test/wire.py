@@ -60,7 +60,7 @@ def chunk_lists(reads=(), writes=(), reply=None):
 
 
 class Message:
-    """What can be sent: bytes, and ways to spoil them."""
+    """A message to send: bytes, and ways to spoil them."""
 
     def encode(self):
         raise NotImplementedError

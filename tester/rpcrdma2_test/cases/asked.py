@@ -22,7 +22,7 @@ LARGEST_SEND = 0xffffff02
 
 
 def change(t, num_bytes):
-    """The server's largest Send is of so many bytes; what it says about that, or None."""
+    """The server's largest Send is of so many bytes; its message about that, or None."""
     t.set('send_size', num_bytes)
     got = t.receive(SILENCE)
     return got.message if got else None

@@ -34,7 +34,7 @@ def bound(t, takes):
 
 
 def small(call):
-    """What a Call without data asks for, in bytes; it has no list"""
+    """The seed and the length of the Reply, from a Call without data and lists"""
     check(call is not None, 'no Call')
     check(call.proc == MSG and not call.handles() and not call.writes and call.reply is None,
           f'{call}')

@@ -73,8 +73,8 @@ def dialect_of_version_two(t):
 @case('S37', plays='server')
 def garbage(t):
     """300 bytes at random do the same"""
-    num_bytes = random.Random(asked(t).xid).randbytes(300)
-    version_one_next(t, Raw(num_bytes))
+    noise = random.Random(asked(t).xid).randbytes(300)
+    version_one_next(t, Raw(noise))
 
 
 def refused_once(t, answer):

@@ -4,8 +4,8 @@ A client and the properties of its server: what they do to its Sends and chunks,
 they come, what it answers, and what it asks. asked has the same of a server.
 
 The command works in rounds. Each begins with a folder and goes on with files in it, which
-are written and read: of 900 to 9000 bytes, at once. What is said is said before a MKDIR is
-answered, so that the files of the round show what came of it.
+are written and read: of 900 to 9000 bytes, at once. The server sends its properties before
+it answers a MKDIR, so that the files of the round show their effect.
 """
 
 from .. import rpc, wire

@@ -54,7 +54,7 @@ class Truth:
         return self.good.but(body=self.body[:self.head], writes=chunks)
 
     def count(self, number):
-        """That so many bytes were read, in both places"""
+        """The Reply with this count in both places"""
         body = bytearray(self.body)
         body[self.head - 12:self.head - 8] = body[self.head - 4:self.head] = u32(number)
         return self.good.but(body=bytes(body))
