@@ -2,22 +2,44 @@
 /*
  * Gates: what a Call has that waited, and when the connection is taken up again.
  *
- * The gates are compiled in, over a connection without a device. No svc thread takes it
- * up: it is busy for the RPC layer. No Call here waits for payload: see
+ * The limits of the server are compiled in, over a connection without a device. No svc
+ * thread takes it up: it is busy for the RPC layer. No Call here waits for payload: see
  * svcrdma2_transfer_kunit.c.
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/svcrdma2.h"
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+
+#include "payload_1mib.h"
 #include "counters.h"
+#include "limits.h"
 
 /* so long may a thread wait here */
 static unsigned long stall_timeout;
 #undef SVC2_STALL_TIMEOUT
 #define SVC2_STALL_TIMEOUT stall_timeout
 
+struct machine machine;
+
+static void *fake_kzalloc(size_t size, gfp_t gfp)
+{
+	return machine.no_memory ? NULL : kzalloc(size, gfp);
+}
+
+/* The machine that a case has */
+#undef totalram_pages
+#undef kzalloc
+#define totalram_pages()	machine.ram_pages
+#define kzalloc			fake_kzalloc
+#define rdma_resolve_ip		machine.resolve_ip
+#define ib_get_cached_lmc	machine.cached_lmc
+
 #include "../svcrdma2/enqueue.c"
 #include "../svcrdma2/gate.c"
+#include "../svcrdma2/transfer.c"
 #include "../svcrdma2/message.c"
 
 #define ENTRIES	10
@@ -32,6 +54,26 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 
 void svc2_sinks_put(struct svc2_msg *call)
 {
+}
+
+long limit_of_pages(void)
+{
+	return most;
+}
+
+unsigned int limit_of_connections(void)
+{
+	return svc2_transfer_max_conns();
+}
+
+bool no_address_waits(void)
+{
+	return list_empty(&waiting);
+}
+
+const struct sockaddr_storage *address_of(const struct svc2_address *ad)
+{
+	return &ad->ad_addr;
 }
 
 /**

@@ -2,44 +2,21 @@
 /*
  * Payload of several connections: in which turn they get it, and what is one address.
  *
- * The connections have no device but one that says what kind it is, and no svc thread
- * takes them up: they are busy for the RPC layer.
+ * The limits are those of svcrdma2_gate_kunit.c. The connections have no device but one
+ * that says what kind it is, and no svc thread takes them up: they are busy for the RPC
+ * layer.
  */
 #include <kunit/test.h>
 
-#include <linux/mm.h>
-#include <linux/slab.h>
+#include <linux/seq_file.h>
+#include <linux/sunrpc/addr.h>
 #include <rdma/ib_addr.h>
-#include <rdma/ib_cache.h>
+#include <rdma/ib_sa.h>
 
 #include "payload_1mib.h"
+#include "../svcrdma2/address.h"
 #include "counters.h"
-
-static unsigned long ram_pages;
-static bool no_memory;
-
-static void *fake_kzalloc(size_t size, gfp_t gfp)
-{
-	return no_memory ? NULL : kzalloc(size, gfp);
-}
-
-typedef void resolved_t(int status, struct sockaddr *src, struct rdma_dev_addr *addr,
-			void *context);
-
-static int fake_resolve_ip(struct sockaddr *src, const struct sockaddr *dst,
-			   struct rdma_dev_addr *addr, unsigned long ms,
-			   resolved_t *done, bool by_gid, void *context);
-static int fake_cached_lmc(struct ib_device *dev, u32 port, u8 *lmc);
-
-/* The machine that a case has */
-#undef totalram_pages
-#undef kzalloc
-#define totalram_pages()	ram_pages
-#define kzalloc			fake_kzalloc
-#define rdma_resolve_ip		fake_resolve_ip
-#define ib_get_cached_lmc	fake_cached_lmc
-
-#include "../svcrdma2/transfer.c"
+#include "limits.h"
 
 struct svc2_param svc2_transfer_memory;
 struct svc2_param svc2_address_connections;
@@ -184,8 +161,11 @@ static int transfer_init(struct kunit *test)
 
 	memset(f, 0, sizeof(*f));
 	test->priv = f;
-	ram_pages = 1UL << 20;
-	no_memory = false;
+	machine = (struct machine){
+		.ram_pages	= 1UL << 20,
+		.resolve_ip	= fake_resolve_ip,
+		.cached_lmc	= fake_cached_lmc,
+	};
 	f->dev.port_data = f->ports;
 	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP;
 	svc2_address_connections.pm_value = CONNS;
@@ -446,10 +426,10 @@ static void ends_in_line(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
 	atomic_set(&sp->sp_conn.co_lost, true);
 	svc2_transfer_give(sp, 600);
-	KUNIT_EXPECT_FALSE(test, list_empty(&waiting));
+	KUNIT_EXPECT_FALSE(test, no_address_waits());
 	svc2_transfer_end(sp);
 	sp->sp_transfer.tr_address = NULL;
-	KUNIT_EXPECT_TRUE(test, list_empty(&waiting));
+	KUNIT_EXPECT_TRUE(test, no_address_waits());
 }
 
 /* A connection without pages is served again, though its address has its whole share. */
@@ -512,28 +492,29 @@ static void parameters(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	set_most(1);
-	KUNIT_EXPECT_EQ(test, most, 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4));
+	KUNIT_EXPECT_EQ(test, limit_of_pages(), 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4));
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
 	KUNIT_EXPECT_PTR_EQ(test, svc2_transfer_address(&f->peers[0].sp),
-			    &f->peers[0].sp.sp_transfer.tr_address->ad_addr);
-	svc2_transfer_take(&f->peers[0].sp, &f->peers[0].calls[0], most);
+			    address_of(f->peers[0].sp.sp_transfer.tr_address));
+	svc2_transfer_take(&f->peers[0].sp, &f->peers[0].calls[0],
+			   limit_of_pages());
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
 	svc2_transfer_memory.pm_value = 0;
 	svc2_transfer_set();
-	KUNIT_EXPECT_EQ(test, most, totalram_pages() / 16);
+	KUNIT_EXPECT_EQ(test, limit_of_pages(), machine.ram_pages / 16);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
 	svc2_connections.pm_value = 0;
-	KUNIT_EXPECT_EQ(test, svc2_transfer_max_conns(),
-			totalram_pages() / (8 << (20 - PAGE_SHIFT)));
-	ram_pages = 1;
-	KUNIT_EXPECT_EQ(test, svc2_transfer_max_conns(), SVC2_CONNS_MIN);
+	KUNIT_EXPECT_EQ(test, limit_of_connections(),
+			machine.ram_pages / (8 << (20 - PAGE_SHIFT)));
+	machine.ram_pages = 1;
+	KUNIT_EXPECT_EQ(test, limit_of_connections(), SVC2_CONNS_MIN);
 }
 
 static void no_memory_for_an_address(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	no_memory = true;
+	machine.no_memory = true;
 	KUNIT_EXPECT_EQ(test, arrive(f, 0, 1, 1), -ENOMEM);
 	KUNIT_EXPECT_NULL(test, f->peers[0].sp.sp_transfer.tr_address);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The limits of the server, which svcrdma2_gate_kunit.c compiles in for
+ * svcrdma2_transfer_kunit.c too: the machine that they see, and what is theirs alone.
+ */
+#ifndef _RPCRDMA2_KUNIT_LIMITS_H
+#define _RPCRDMA2_KUNIT_LIMITS_H
+
+#include "../svcrdma2/svcrdma2.h"
+
+struct rdma_dev_addr;
+struct sockaddr;
+
+typedef void resolved_t(int status, struct sockaddr *src, struct rdma_dev_addr *addr,
+			void *context);
+
+/**
+ * struct machine - what the limits see of the machine
+ * @ram_pages: pages of memory
+ * @no_memory: none of it can be allocated
+ * @resolve_ip: the routing table
+ * @cached_lmc: LMC of a port
+ */
+struct machine {
+	unsigned long	ram_pages;
+	bool		no_memory;
+	int		(*resolve_ip)(struct sockaddr *src, const struct sockaddr *dst,
+				      struct rdma_dev_addr *addr, unsigned long ms,
+				      resolved_t *done, bool by_gid, void *context);
+	int		(*cached_lmc)(struct ib_device *dev, u32 port, u8 *lmc);
+};
+
+extern struct machine machine;
+
+/* Pages of payload that all connections may have */
+long limit_of_pages(void);
+/* Connections that there may be */
+unsigned int limit_of_connections(void);
+/* No address has a connection that waits for pages. */
+bool no_address_waits(void);
+/* What the connections of an address share */
+const struct sockaddr_storage *address_of(const struct svc2_address *ad);
+
+#endif /* _RPCRDMA2_KUNIT_LIMITS_H */
