@@ -73,10 +73,6 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 {
 }
 
-void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
-{
-}
-
 int svc2_recvfrom(struct svc_rqst *rqstp)
 {
 	return 0;

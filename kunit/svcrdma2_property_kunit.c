@@ -17,23 +17,30 @@ static struct svc2_tx *fake_get(struct svc2_xprt *sp)
 	return ERR_PTR(-ENOTCONN);
 }
 
-#define svc2_tx_get fake_get
+/* the sizes of a connection are as the case has set them */
+static void fake_bound(struct svc2_xprt *sp, u32 vers)
+{
+}
+
+static void fake_wanted(struct svc2_xprt *sp, u32 bytes)
+{
+}
+
+static void fake_update(struct svc2_xprt *sp)
+{
+}
+
+#define svc2_tx_get		fake_get
+#define svc2_bound_sends	fake_bound
+#define svc2_receives_wanted	fake_wanted
+#define svc2_sizes_update	fake_update
 #include "../svcrdma2/props.c"
-#undef svc2_tx_get
 
 int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 		       struct rpcrdma2_hdr *h,
 		       struct rpcrdma2_reply_plan *plan, int ret)
 {
 	return 0;
-}
-
-void svc2_receives_wanted(struct svc2_xprt *sp, u32 bytes)
-{
-}
-
-void svc2_sizes_update(struct svc2_xprt *sp)
-{
 }
 
 /**
