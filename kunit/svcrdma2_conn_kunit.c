@@ -68,11 +68,6 @@ void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 {
 }
 
-void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
-		   const struct ib_wc *wc)
-{
-}
-
 int svc2_recvfrom(struct svc_rqst *rqstp)
 {
 	return 0;

@@ -41,20 +41,14 @@ static void *fake_kzalloc(size_t size, gfp_t gfp)
 #include "../svcrdma2/gate.c"
 #include "../svcrdma2/transfer.c"
 #include "../svcrdma2/message.c"
+#include "../svcrdma2/receive.c"
+#include "../svcrdma2/sinks.c"
 
 #define ENTRIES	10
 #define KEPT	1
 
 DEFINE_PER_CPU(u64 [SVC2_C_COUNT], svc2_counters);
 struct kmem_cache *svc2_msg_cache;
-
-void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
-{
-}
-
-void svc2_sinks_put(struct svc2_msg *call)
-{
-}
 
 long limit_of_pages(void)
 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stand-ins for the files of the core that are not built here, or only in part.
+ * Stand-ins for the files of the core and of the server that are not built here, or only
+ * in part.
  */
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/rw.h>
 #include <rpcrdma2/view.h>
 
 #include "../../rpcrdma2/core.h"
+#include "../../svcrdma2/svcrdma2.h"
 
 struct workqueue_struct *rpcrdma2_wq;
 
@@ -28,4 +30,13 @@ void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
 void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 {
 	INIT_LIST_HEAD(&rw->rw_parts);
+}
+
+/* A grant stays, and so do the sizes of Receives. */
+void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted)
+{
+}
+
+void svc2_sizes_reposted(struct svc2_xprt *sp)
+{
 }

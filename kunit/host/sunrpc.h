@@ -40,12 +40,14 @@ struct svc_rqst {
 	struct svc_xprt	*rq_xprt;
 	void		*rq_xprt_ctxt;
 	unsigned long	rq_flags;
+	struct page	**rq_pages;
 	int		rq_prot;
 	struct xdr_buf	rq_arg;
 };
 
 #define svc_serv_maxpages(serv) \
 	((unsigned long)DIV_ROUND_UP((serv)->sv_max_mesg, PAGE_SIZE) + 3)
+#define rpcrdma2_rqst_call_taken(rqstp, end)	((void)0)
 #define svc_xprt_copy_addrs(rqstp, xprt)	((void)0)
 #define svc_xprt_enqueue(xprt) \
 	must_not(!test_bit(XPT_BUSY, &(xprt)->xpt_flags))

@@ -381,6 +381,7 @@ void *kzalloc(size_t size, gfp_t gfp);
 void kfree(const void *memory);
 
 #define kzalloc_node(size, gfp, node)	kzalloc(size, gfp)
+#define kmalloc_array(n, size, gfp)	kzalloc((n) * (size), gfp)
 #define kvmalloc			kzalloc
 #define kvfree				kfree
 #define kmem_cache_create		host_cache
@@ -414,6 +415,17 @@ void unregister_trace_kmalloc(kmalloc_probe_t *probe, void *data);
 bool host_page_is_mapped(const struct page *page);
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
 void __free_page(struct page *page);
+/* nothing else uses a page */
+#define page_ref_count(page)		((void)(page), 1)
+#define put_page			__free_page
+#define want_init_on_free()		false
+
+static inline void release_pages(struct page **pages, int count)
+{
+	while (count)
+		__free_page(pages[--count]);
+}
+
 void *vmap(struct page **pages, unsigned int count, unsigned long flags,
 	   int protection);
 void vunmap(const void *address);
@@ -421,6 +433,27 @@ bool is_vmalloc_addr(const void *address);
 #define invalidate_kernel_vmap_range(address, size) \
 	must_not(!is_vmalloc_addr(address) || !(size))
 #define vm_unmap_ram(address, count)			vunmap(address)
+
+/* <linux/shrinker.h>: memory is never short */
+#define SHRINK_STOP		(~0UL)
+#define SHRINK_EMPTY		(~0UL - 1)
+
+struct shrink_control {
+	unsigned long	nr_to_scan;
+	unsigned long	nr_scanned;
+};
+
+struct shrinker {
+	unsigned long	(*count_objects)(struct shrinker *shrinker,
+					 struct shrink_control *sc);
+	unsigned long	(*scan_objects)(struct shrinker *shrinker,
+					struct shrink_control *sc);
+};
+
+#define shrinker_alloc(flags, name) \
+	((struct shrinker *)kzalloc(sizeof(struct shrinker), GFP_KERNEL))
+#define shrinker_register(shrinker)	((void)0)
+#define shrinker_free			kfree
 
 /* Counts what a case allocates (1) and gives back (-1); it must end at 0 */
 void host_owed(int more);

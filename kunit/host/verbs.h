@@ -91,6 +91,9 @@ struct ib_wc {
 	enum ib_wc_opcode	opcode;
 	u32			byte_len;
 	int			wc_flags;
+	struct {
+		u32	invalidate_rkey;
+	} ex;
 };
 
 struct ib_sge {
