@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls of the server that are given up: their memory regions are taken back whether
- * the device says so in time or not (R8).
- *
- * Over a device that takes what it is given and reports what a case has it report.
+ * Calls of the server that were given up with memory exposed: for which of them an answer
+ * is waited for, and how their memory regions are taken back.
  */
 #include <kunit/test.h>
 
 #include "../svcrdma2/call.h"
 #include "fake_mr.h"
+
+/* svc2_bc_send_request() alone has an event */
+#define _SVCRDMA2_TRACE_H
+#define trace_svc2_backward_call(sp, h, len, ret)	((void)(h))
 
 /* one that never ends has its time at once */
 static unsigned long revoke_timeout;
@@ -16,9 +18,156 @@ static unsigned long revoke_timeout;
 #define SVC2_REVOKE_TIMEOUT revoke_timeout
 
 #include "../svcrdma2/call.c"
+#include "../svcrdma2/backchannel.c"
+
+/*
+ * The wait for an answer.
+ *
+ * No Call is sent and none is answered: what the wait ends with is there before it
+ * begins, and a wait takes it. Receives are those of svcrdma2_credits_kunit.c.
+ */
+
+#define CALLS	4
 
 /**
- * struct fixture - a connection, and a Call that offers a page
+ * struct dead - a Call that was given up
+ * @rqst: what the RPC client sees
+ * @region: what it exposes
+ * @sc: it
+ */
+struct dead {
+	struct rpc_rqst		rqst;
+	struct list_head	region;
+	struct svc2_call	*sc;
+};
+
+/**
+ * struct fixture - a connection, and Calls that its peer has
+ * @sp: connection
+ * @bc: as the RPC client sees it
+ * @calls: of xid 0 and up
+ */
+struct fixture {
+	struct svc2_xprt	sp;
+	struct backchannel	*bc;
+	struct dead		calls[CALLS];
+};
+
+static int late_init(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct rpc_xprt *xprt;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	test->priv = f;
+	f->bc = kunit_kzalloc(test, struct_size(f->bc, bc_posted, CALLS), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->bc);
+	xprt = &f->bc->bc_xprt;
+	spin_lock_init(&xprt->transport_lock);
+	f->sp.sp_backward_max = CALLS;
+	for (i = 0; i < CALLS; i++) {
+		struct dead *de = &f->calls[i];
+		struct svc2_call *sc = kunit_kzalloc(test, sizeof(*sc), GFP_KERNEL);
+
+		KUNIT_ASSERT_NOT_NULL(test, sc);
+		de->sc = sc;
+		de->rqst.rq_xprt = xprt;
+		de->rqst.rq_xid = cpu_to_be32(i);
+		sc->sc_sp = &f->sp;
+		sc->sc_rqst = &de->rqst;
+		rpcrdma2_exposed_init(&sc->sc_exposed);
+		list_add(&de->region, &sc->sc_exposed.ex_regions);
+		init_completion(&sc->sc_revoked);
+		KUNIT_ASSERT_TRUE(test,
+				  svc2_bc_note_posted(&f->sp, xprt, i, sc));
+	}
+	return 0;
+}
+
+/* Return: whether the end of the Call waits, for as long as the peer is silent. */
+static bool waits(struct dead *de)
+{
+	complete(&de->sc->sc_revoked);
+	svc2_bc_await_late(de->sc);
+	return !completion_done(&de->sc->sc_revoked);
+}
+
+static void answer_comes(struct fixture *f, unsigned int number)
+{
+	struct rpcrdma2_msg msg = { .mg_hdr.h_xid = number };
+
+	svc2_bc_late_reply(&f->sp, &f->bc->bc_xprt, &msg);
+}
+
+/*
+ * C-009: a peer that has let one Call wait in vain is not waited for again until it
+ * answers.
+ */
+static void c009_a_silent_peer_is_waited_for_once(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, waits(&f->calls[0]));
+	KUNIT_EXPECT_FALSE(test, waits(&f->calls[1]));
+	KUNIT_EXPECT_FALSE(test, waits(&f->calls[2]));
+	/* late for that, and nothing of it is exposed for this answer any more */
+	answer_comes(f, 1);
+	KUNIT_EXPECT_FALSE(test, f->calls[1].sc->sc_late);
+	KUNIT_EXPECT_TRUE(test, waits(&f->calls[3]));
+}
+
+/* C-009: one that answers what was given up is waited for each time. */
+static void c009_a_slow_peer_is_waited_for(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < CALLS; i++) {
+		answer_comes(f, i);
+		KUNIT_EXPECT_TRUE(test, f->calls[i].sc->sc_late);
+		svc2_bc_await_late(f->calls[i].sc);
+		KUNIT_EXPECT_FALSE(test, completion_done(&f->calls[i].sc->sc_revoked));
+	}
+	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);
+}
+
+/* S46: nor is any while as many tasks as may wait do, of whatever connection. */
+static void s46_few_wait(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	atomic_set(&late_waiters, LATE_MAX);
+	KUNIT_EXPECT_FALSE(test, waits(&f->calls[0]));
+	KUNIT_EXPECT_EQ(test, atomic_read(&late_waiters), LATE_MAX);
+	/* which says nothing of the peer */
+	atomic_set(&late_waiters, LATE_MAX - 1);
+	KUNIT_EXPECT_TRUE(test, waits(&f->calls[1]));
+	KUNIT_EXPECT_EQ(test, atomic_read(&late_waiters), LATE_MAX - 1);
+	atomic_set(&late_waiters, 0);
+}
+
+static struct kunit_case late_cases[] = {
+	KUNIT_CASE(c009_a_silent_peer_is_waited_for_once),
+	KUNIT_CASE(c009_a_slow_peer_is_waited_for),
+	KUNIT_CASE(s46_few_wait),
+	{}
+};
+
+static struct kunit_suite late_suite = {
+	.name		= "svcrdma2_late",
+	.init		= late_init,
+	.test_cases	= late_cases,
+};
+
+/*
+ * The end: memory regions are taken back whether the device says so in time or not (R8).
+ *
+ * Over a device that takes what it is given and reports what a case has it report.
+ */
+
+/**
+ * struct revocation - a connection, and a Call that offers a page
  * @sp: connection
  * @id: its identifier
  * @qp: its queue pair
@@ -35,7 +184,7 @@ static unsigned long revoke_timeout;
  * @page: what is offered
  * @call: the Call
  */
-struct fixture {
+struct revocation {
 	struct svc2_xprt	sp;
 	struct rdma_cm_id	id;
 	struct ib_qp		qp;
@@ -56,7 +205,7 @@ struct fixture {
 static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
 		     const struct ib_send_wr **bad)
 {
-	struct fixture *f = container_of(qp, struct fixture, qp);
+	struct revocation *f = container_of(qp, struct revocation, qp);
 
 	while (wr->next)
 		wr = wr->next;
@@ -68,7 +217,7 @@ static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
 
 static void report(struct work_struct *work)
 {
-	struct fixture *f = container_of(work, struct fixture, report);
+	struct revocation *f = container_of(work, struct revocation, report);
 	struct ib_wc wc = { .wr_cqe = f->last->wr_cqe, .status = IB_WC_SUCCESS };
 
 	wc.wr_cqe->done(&f->cq, &wc);
@@ -80,7 +229,7 @@ static void fake_drain(struct ib_qp *qp)
 
 static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
-	container_of(co, struct fixture, sp.sp_conn)->why = why;
+	container_of(co, struct revocation, sp.sp_conn)->why = why;
 }
 
 static void room(struct rpcrdma2_conn *co)
@@ -103,7 +252,7 @@ static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
 
 static int call_init(struct kunit *test)
 {
-	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct revocation *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	struct rpcrdma2_conn *co;
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
@@ -141,7 +290,7 @@ static int call_init(struct kunit *test)
 
 static void call_exit(struct kunit *test)
 {
-	struct fixture *f = test->priv;
+	struct revocation *f = test->priv;
 
 	if (f && f->page)
 		__free_page(f->page);
@@ -150,7 +299,7 @@ static void call_exit(struct kunit *test)
 /* The Call is posted, and its Send is done. */
 static void begin(struct kunit *test)
 {
-	struct fixture *f = test->priv;
+	struct revocation *f = test->priv;
 	struct xdr_buf buf = {
 		.pages = &f->page, .page_len = PAGE_SIZE,
 		.buflen = PAGE_SIZE, .len = PAGE_SIZE,
@@ -173,7 +322,7 @@ static void begin(struct kunit *test)
 /* Regions and entries are all there. */
 static void ends_whole(struct kunit *test)
 {
-	struct fixture *f = test->priv;
+	struct revocation *f = test->priv;
 	struct rpcrdma2_conn *co = &f->sp.sp_conn;
 
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&f->call.sc_exposed));
@@ -186,7 +335,7 @@ static void ends_whole(struct kunit *test)
 /* R8: the device invalidates the region, and the connection goes on. */
 static void r8_revoked(struct kunit *test)
 {
-	struct fixture *f = test->priv;
+	struct revocation *f = test->priv;
 
 	begin(test);
 	revoke_timeout = MAX_SCHEDULE_TIMEOUT;
@@ -201,7 +350,7 @@ static void r8_revoked(struct kunit *test)
 /* R8: it does not in time, since the peer holds up the Send Queue. */
 static void r8_revoked_too_late(struct kunit *test)
 {
-	struct fixture *f = test->priv;
+	struct revocation *f = test->priv;
 
 	begin(test);
 	revoke_timeout = 1;
@@ -224,4 +373,4 @@ static struct kunit_suite call_suite = {
 	.test_cases	= call_cases,
 };
 
-kunit_test_suite(call_suite);
+kunit_test_suites(&late_suite, &call_suite);
