@@ -73,17 +73,6 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	return 0;
 }
 
-int svc2_sendto(struct svc_rqst *rqstp)
-{
-	return 0;
-}
-
-int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
-			unsigned int length)
-{
-	return 0;
-}
-
 /* S46: so many requests to connect wait; the next one takes no memory. */
 static void s46_backlog(struct kunit *test)
 {

@@ -36,13 +36,6 @@ static void fake_update(struct svc2_xprt *sp)
 #define svc2_sizes_update	fake_update
 #include "../svcrdma2/props.c"
 
-int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
-		       struct rpcrdma2_hdr *h,
-		       struct rpcrdma2_reply_plan *plan, int ret)
-{
-	return 0;
-}
-
 /**
  * struct fixture - a connection, a thread of it, and a message
  * @sp: connection
