@@ -37,9 +37,7 @@ static void *fake_kzalloc(size_t size, gfp_t gfp)
 #define rdma_resolve_ip		machine.resolve_ip
 #define ib_get_cached_lmc	machine.cached_lmc
 
-#include "../svcrdma2/enqueue.c"
-#include "../svcrdma2/gate.c"
-#include "../svcrdma2/transfer.c"
+#include "../svcrdma2/limits.c"
 #include "../svcrdma2/message.c"
 #include "../svcrdma2/receive.c"
 #include "../svcrdma2/sinks.c"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Address by which the limits of a peer are counted, see transfer.c. Pure
+ * Address by which the limits of a peer are counted, see limits.c. Pure
  * functions.
  */
 #ifndef _SVCRDMA2_ADDRESS_H

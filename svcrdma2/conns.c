@@ -42,7 +42,7 @@ void svc2_count_error(u32 code)
  * the next connection is lost as well, with all other RPCs on it. So the server
  * remembers such a Call for a while, by its xid and its source address. If it
  * has broken two connections, the server answers it with an error, which ends
- * that RPC alone (C-093, C-094). The address is that of transfer.c, which the
+ * that RPC alone (C-093, C-094). The address is that of limits.c, which the
  * peer does not choose. Peers that share an address, as hosts behind an
  * InfiniBand router do, can get the error for a Call of another peer with the
  * same xid.

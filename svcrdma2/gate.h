@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Gates: FIFO wait queues for a connection's scarce resources. See gate.c. */
+/* Gates: FIFO wait queues for a connection's scarce resources. See limits.c. */
 #ifndef _SVCRDMA2_GATE_H
 #define _SVCRDMA2_GATE_H
 

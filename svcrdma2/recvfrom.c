@@ -281,12 +281,12 @@ static int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call)
  *
  * The pages come from the thread, or from a finished Call (sinks.c). The thread
  * waits neither for the RDMA Reads nor for their resources: it leaves the Call
- * with transfer.c, with a gate or with the Send Queue (R2), and another thread,
+ * with a quota, with a gate or with the Send Queue (R2), and another thread,
  * or the same, goes on with svc2_read_resume().
  *
  * Threads build RDMA Reads of one connection in parallel. When memory or
  * mappings are short, one thread waits until the shortage has passed, and the
- * Calls of the other threads wait for this one (enqueue.c): so a shortage holds
+ * Calls of the other threads wait for this one (limits.c): so a shortage holds
  * one thread of a connection, and not one for each Call.
  */
 

@@ -5,12 +5,12 @@
  * Path of a Call: receive.c, recvfrom.c, the RPC layer, sendto.c (its Reply, or
  * an RDMA2_ERROR), send.c. Below these are message.c (life cycle of a message),
  * grant.c (number of Receives), sizes.c (size of Receives), sq.c (entries of
- * the Send Queue), gate.c (wait queues for scarce resources), transfer.c
- * (payload quotas), conns.c (connections, and Calls that broke them), enqueue.c
- * (wakeup of an svc thread for a connection) and the core's Send Queue, RDMA
- * Reads and Writes. recvfrom.c passes property messages to props.c, and Replies
- * to callbacks, the Calls of the server, to backchannel.c. Callbacks begin in
- * backchannel.c and join the Replies in send.c.
+ * the Send Queue), limits.c (wait queues for scarce resources, payload quotas,
+ * wakeup of an svc thread for a connection), conns.c (connections, and Calls
+ * that broke them) and the core's Send Queue, RDMA Reads and Writes. recvfrom.c
+ * passes property messages to props.c, and Replies to callbacks, the Calls of
+ * the server, to backchannel.c. Callbacks begin in backchannel.c and join the
+ * Replies in send.c.
  *
  * Contexts, by their names in the comments
  *
@@ -153,7 +153,7 @@ enum {
 
 /*
  * Limit on a thread's wait in a gate, at which the connection is closed even if
- * other waiters made progress. Few threads wait there (gate.c). While a thread
+ * other waiters made progress. Few threads wait there (limits.c). While a thread
  * waits, a dynamic pool of threads does not grow, and a service that stops
  * waits for its threads one by one: so the limit is short.
  *
@@ -396,7 +396,7 @@ enum {
  *
  * @sp_recv_lock: guards the next five, and XPT_DATA against the first three
  * @sp_recv_q: messages
- * @sp_served_q: Calls that a gate or transfer.c has served, whose RDMA Reads
+ * @sp_served_q: Calls that a gate or a quota has served, whose RDMA Reads
  *	can begin or go on. Without the lock only emptiness can be tested
  * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have
  *	none, and errors that may answer a callback. Without the lock only
@@ -586,14 +586,11 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 		 struct ib_send_wr *first, bool backward, unsigned int *held);
 int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
 
-/* enqueue.c */
+/* limits.c */
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
-void svc2_unthrottle(struct svc2_xprt *sp);
-
-/* transfer.c */
 struct sockaddr_storage svc2_address(const struct svc2_xprt *sp);
 
 /* sinks.c */

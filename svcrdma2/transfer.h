@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Quotas for the payload memory of all connections: see transfer.c. */
+/* Quotas for the payload memory of all connections: see limits.c. */
 #ifndef _SVCRDMA2_TRANSFER_H
 #define _SVCRDMA2_TRANSFER_H
 
@@ -44,8 +44,6 @@ void svc2_transfer_untake(struct svc2_xprt *sp, struct svc2_msg *call,
 			  unsigned int pages);
 void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages);
 void svc2_transfer_leave(struct svc2_xprt *sp, struct svc2_msg *call);
-bool svc2_transfer_has_room(const struct svc2_xprt *sp);
-void svc2_transfer_wait(struct svc2_xprt *sp);
 void svc2_transfer_flush(struct svc2_xprt *sp, struct list_head *line);
 void svc2_transfer_show(struct seq_file *seq);
 
