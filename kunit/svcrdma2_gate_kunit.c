@@ -39,8 +39,6 @@ static void *fake_kzalloc(size_t size, gfp_t gfp)
 
 #include "../svcrdma2/limits.c"
 #include "../svcrdma2/message.c"
-#include "../svcrdma2/receive.c"
-#include "../svcrdma2/sinks.c"
 
 #define ENTRIES	10
 #define KEPT	1

@@ -279,10 +279,10 @@ static int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call)
  * after byte from the beginning of a page; the device places the data it reads
  * at its final position, and the rest is copied from the Receive.
  *
- * The pages come from the thread, or from a finished Call (sinks.c). The thread
- * waits neither for the RDMA Reads nor for their resources: it leaves the Call
- * with a quota, with a gate or with the Send Queue (R2), and another thread,
- * or the same, goes on with svc2_read_resume().
+ * The pages come from the thread, or from a finished Call (message.c). The
+ * thread waits neither for the RDMA Reads nor for their resources: it leaves
+ * the Call with a quota, with a gate or with the Send Queue (R2), and another
+ * thread, or the same, goes on with svc2_read_resume().
  *
  * Threads build RDMA Reads of one connection in parallel. When memory or
  * mappings are short, one thread waits until the shortage has passed, and the

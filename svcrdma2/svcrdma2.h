@@ -2,15 +2,15 @@
 /*
  * The responder: an svc_xprt for RPC-over-RDMA.
  *
- * Path of a Call: receive.c, recvfrom.c, the RPC layer, sendto.c (its Reply, or
- * an RDMA2_ERROR), send.c. Below these are message.c (life cycle of a message),
- * grant.c (number of Receives), sizes.c (size of Receives), sq.c (entries of
- * the Send Queue), limits.c (wait queues for scarce resources, payload quotas,
- * wakeup of an svc thread for a connection), conns.c (connections, and Calls
- * that broke them) and the core's Send Queue, RDMA Reads and Writes. recvfrom.c
- * passes property messages to props.c, and Replies to callbacks, the Calls of
- * the server, to backchannel.c. Callbacks begin in backchannel.c and join the
- * Replies in send.c.
+ * Path of a Call: message.c, recvfrom.c, the RPC layer, sendto.c (its Reply, or
+ * an RDMA2_ERROR), send.c. Below these are message.c (pages and life cycle of a
+ * message), grant.c (number of Receives), sizes.c (size of Receives), sq.c
+ * (entries of the Send Queue), limits.c (wait queues for scarce resources,
+ * payload quotas, wakeup of an svc thread for a connection), conns.c
+ * (connections, and Calls that broke them) and the core's Send Queue, RDMA
+ * Reads and Writes. recvfrom.c passes property messages to props.c, and Replies
+ * to callbacks, the Calls of the server, to backchannel.c. Callbacks begin in
+ * backchannel.c and join the Replies in send.c.
  *
  * Contexts, by their names in the comments
  *
@@ -544,16 +544,18 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 				   const struct rdma_conn_param *param);
 int svc2_conn_setup(struct svc2_xprt *sp);
 
-/* receive.c */
-void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
-		   const struct ib_wc *wc);
-void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
-
 /* recvfrom.c */
 int svc2_recvfrom(struct svc_rqst *rqstp);
 int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /* message.c */
+void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		   const struct ib_wc *wc);
+void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
+int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
+void svc2_sinks_put(struct svc2_msg *call);
+int svc2_sinks_init(void);
+void svc2_sinks_exit(void);
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
 struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
@@ -592,12 +594,6 @@ bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
 struct sockaddr_storage svc2_address(const struct svc2_xprt *sp);
-
-/* sinks.c */
-int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_sinks_put(struct svc2_msg *call);
-int svc2_sinks_init(void);
-void svc2_sinks_exit(void);
 
 /* grant.c */
 extern struct rpcrdma2_budget svc2_budget;
