@@ -10,7 +10,6 @@
 #include <kunit/test.h>
 
 #include "../svcrdma2/grant.c"
-#include "../svcrdma2/sizes.c"
 #include "../svcrdma2/send.h"
 
 struct svc2_param svc2_receive_memory;

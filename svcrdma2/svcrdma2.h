@@ -4,13 +4,13 @@
  *
  * Path of a Call: message.c, recvfrom.c, the RPC layer, sendto.c (its Reply, or
  * an RDMA2_ERROR), send.c. Below these are message.c (pages and life cycle of a
- * message), grant.c (number of Receives), sizes.c (size of Receives), sq.c
- * (entries of the Send Queue), limits.c (wait queues for scarce resources,
- * payload quotas, wakeup of an svc thread for a connection), conns.c
- * (connections, and Calls that broke them) and the core's Send Queue, RDMA
- * Reads and Writes. recvfrom.c passes property messages to props.c, and Replies
- * to callbacks, the Calls of the server, to backchannel.c. Callbacks begin in
- * backchannel.c and join the Replies in send.c.
+ * message), grant.c (number and size of Receives), sq.c (entries of the Send
+ * Queue), limits.c (wait queues for scarce resources, payload quotas, wakeup of
+ * an svc thread for a connection), conns.c (connections, and Calls that broke
+ * them) and the core's Send Queue, RDMA Reads and Writes. recvfrom.c passes
+ * property messages to props.c, and Replies to callbacks, the Calls of the
+ * server, to backchannel.c. Callbacks begin in backchannel.c and join the
+ * Replies in send.c.
  *
  * Contexts, by their names in the comments
  *
@@ -603,11 +603,8 @@ void svc2_grant_end(struct svc2_xprt *sp);
 int svc2_grant_fill(struct svc2_xprt *sp, u32 answers);
 void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted);
 void svc2_grant_raise(struct svc2_xprt *sp);
-bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size);
 bool svc2_grant_is_used_up(void);
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call);
-
-/* sizes.c */
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 void svc2_sizes_update(struct svc2_xprt *sp);
 void svc2_sizes_reposted(struct svc2_xprt *sp);
