@@ -17,7 +17,6 @@ static unsigned long revoke_timeout;
 #undef SVC2_REVOKE_TIMEOUT
 #define SVC2_REVOKE_TIMEOUT revoke_timeout
 
-#include "../svcrdma2/call.c"
 #include "../svcrdma2/backchannel.c"
 
 /*

@@ -60,11 +60,4 @@ static inline struct svc2_call *svc2_call_of(const struct rpc_rqst *rqst)
 	return container_of(rqst->rq_buffer, struct svc2_call, sc_data);
 }
 
-int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
-		    struct rpcrdma2_hdr *h, struct rpc_rqst *rqst);
-void svc2_call_too_long(struct svc2_call *sc);
-void svc2_call_answered(struct svc2_call *sc);
-void svc2_call_end(struct svc2_call *sc);
-void svc2_call_revoke(struct svc2_call *sc);
-
 #endif /* _SVCRDMA2_CALL_H */
