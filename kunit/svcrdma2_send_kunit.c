@@ -12,7 +12,6 @@
 #define trace_svc2_send_error(...)	do { } while (0)
 #define trace_svc2_plan_reply(...)	do { } while (0)
 
-#include "../svcrdma2/send.c"
 #include "../svcrdma2/sendto.c"
 
 struct workqueue_struct *svc2_wq;

@@ -7,7 +7,7 @@
  * an rpc_xprt that calls back on it:
  *
  *   setup:   rpc_create --> svc2_bc_setup, and Receives for the answers
- *   Call:    RPC task --> svc2_bc_send_request --> svc2_call_build, send.c
+ *   Call:    RPC task --> svc2_bc_send_request --> svc2_call_build, sendto.c
  *   answer:  svc thread: recvfrom.c --> svc2_take_answer --> svc2_call_answered
  *	      --> RPC task
  *

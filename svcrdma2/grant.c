@@ -19,7 +19,7 @@
  * one credit less. Fewer credits never fail an RPC: the requester waits.
  *
  * Replies do not leave in the order in which they are built. So the credits in
- * a header are written when it is posted (send.c), and a lowered grant is
+ * a header are written when it is posted (sendto.c), and a lowered grant is
  * never followed by its old value.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Send contexts: see send.c.
+ * Send contexts: see sendto.c.
  */
 #ifndef _SVCRDMA2_SEND_H
 #define _SVCRDMA2_SEND_H
@@ -117,20 +117,8 @@ void svc2_trim_later(void);
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
 struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp);
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
-void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx);
 int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
 		   const struct rpcrdma2_propmsg *pm);
-void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
-		   const struct rpcrdma2_range *range, unsigned int ranges);
-int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len);
-int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen, u32 len);
-bool svc2_tx_gathers(const struct svc2_xprt *sp, const struct xdr_buf *res,
-		     const struct rpcrdma2_reply_plan *plan);
-int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
-		    const struct xdr_buf *res, const struct rpcrdma2_reply_plan *plan);
-int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
-void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx);
-void svc2_put_pages(struct svc_rqst *rqstp);
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		 unsigned int *held);
 

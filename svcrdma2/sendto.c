@@ -2,12 +2,720 @@
 /*
  * From nfsd's Reply to the Send Queue, or an RDMA2_ERROR in its place.
  */
-#include "svcrdma2.h"
+#include <linux/highmem.h>
+#include <linux/slab.h>
 
 #include <rpcrdma2/fault.h>
+#include <rpcrdma2/propset.h>
 #include <rpcrdma2/respond.h>
 
+#include "call.h"
+#include "conns.h"
 #include "trace.h"
+
+/*
+ * Send contexts: a Send, its buffer, and the resources it holds until it is
+ * done.
+ *
+ * The transport header is built in the context's buffer, single pages that stay
+ * mapped. The inline part of a Reply is copied there while that is cheaper, or
+ * sent from the pages of the upper layer. A copied Reply leaves nothing that
+ * waits for the Send: the pages stay with the thread, and the Send is
+ * unsignaled. Pages that the device reads, for the Send or for RDMA Writes in
+ * front of it, go with the context (R4).
+ *
+ * The limit on contexts is the number of credits, plus the unsignaled Sends
+ * that can linger on the Send Queue, plus a few. Contexts are made on demand
+ * and kept while they are used. A thread that finds none waits. The first few
+ * are made before the connection is accepted; when there is no memory for
+ * another, one of these comes back. Contexts for callbacks are counted
+ * separately.
+ */
+
+/* Writes the current grant: no Send can get in between (R6). */
+static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
+{
+	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
+	__be32 *word = tx->tx_buf;
+
+	if (tx->tx_call)
+		/* pairs with svc2_bc_claim_call(); a peer may guess the xid */
+		smp_store_release(&tx->tx_call->sc_vers, tx->tx_vers);
+	if (!tx->tx_backward)
+		word[2] = cpu_to_be32(READ_ONCE(svc2_from_conn(co)->sp_grant));
+	ib_dma_sync_single_for_device(co->co_pd->device, tx->tx_sge[0].addr,
+				      tx->tx_sge[0].length, DMA_TO_DEVICE);
+}
+
+/* Records a Reply if the peer's device has refused it or its RDMA Writes */
+static void svc2_tx_note_refused(struct svc2_xprt *sp, const struct svc2_tx *tx)
+{
+	const __be32 *word = tx->tx_buf;
+
+	if (!tx->tx_backward && be32_to_cpu(word[3]) <= RDMA2_NOMSG)
+		svc2_lost_note(sp, be32_to_cpu(word[0]));
+}
+
+static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+			   bool ok)
+{
+	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
+	struct svc2_xprt *sp = svc2_from_conn(co);
+
+	if (post->po_signal)
+		svc2_count(send_completions);
+	if (unlikely(post->po_refused))
+		svc2_tx_note_refused(sp, tx);
+	if (unlikely(tx->tx_notice)) {
+		sp->sp_notice_at = jiffies;
+		/* pairs with svc2_heard() */
+		smp_store_release(&sp->sp_notice_done, tx->tx_notice);
+	}
+	svc2_tx_put(sp, tx);
+}
+
+/*
+ * Work: frees idle contexts after a burst. Queued while there are more to free.
+ */
+static void svc2_txs_trim(struct work_struct *work);
+static DECLARE_DELAYED_WORK(trim_work, svc2_txs_trim);
+
+/**
+ * svc2_trim_later - schedule a trim
+ *
+ * The connection has more send contexts, or regions, than the first few.
+ */
+void svc2_trim_later(void)
+{
+	if (!delayed_work_pending(&trim_work))
+		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
+}
+
+static void svc2_tx_free(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	atomic_dec(&sp->sp_tx_count);
+	atomic_sub(tx->tx_nbufs - 1, &sp->sp_tx_pages);
+	while (tx->tx_nbufs--) {
+		ib_dma_unmap_page(sp->sp_conn.co_pd->device,
+				  tx->tx_bufs[tx->tx_nbufs].tp_addr, PAGE_SIZE,
+				  DMA_TO_DEVICE);
+		__free_page(tx->tx_bufs[tx->tx_nbufs].tp_page);
+	}
+	kfree(tx);
+}
+
+/* Return: false when the buffer of a context could not get another page. */
+static bool svc2_tx_add_page(struct svc2_xprt *sp, struct svc2_tx *tx,
+			     gfp_t gfp)
+{
+	struct svc2_tx_page *tp = &tx->tx_bufs[tx->tx_nbufs];
+	struct ib_device *dev = sp->sp_conn.co_pd->device;
+
+	tp->tp_page = alloc_pages_node(ibdev_to_node(dev), gfp, 0);
+	if (!tp->tp_page)
+		return false;
+	if (rpcrdma2_fault(map_send))
+		goto out_free;
+	tp->tp_addr = ib_dma_map_page(dev, tp->tp_page, 0, PAGE_SIZE,
+				      DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(dev, tp->tp_addr))
+		goto out_free;
+	tx->tx_nbufs++;
+	return true;
+
+out_free:
+	__free_page(tp->tp_page);
+	return false;
+}
+
+static struct svc2_tx *svc2_tx_alloc(struct svc2_xprt *sp, gfp_t gfp)
+{
+	int node = ibdev_to_node(sp->sp_conn.co_pd->device);
+	struct svc2_tx *tx;
+	unsigned int i;
+
+	tx = kzalloc_node(struct_size(tx, tx_sge, sp->sp_tx_sges), gfp, node);
+	if (!tx)
+		return NULL;
+	if (!svc2_tx_add_page(sp, tx, gfp)) {
+		kfree(tx);
+		return NULL;
+	}
+	tx->tx_buf = page_address(tx->tx_bufs[0].tp_page);
+	tx->tx_sge[0].addr = tx->tx_bufs[0].tp_addr;
+	for (i = 0; i < sp->sp_tx_sges; i++)
+		tx->tx_sge[i].lkey = sp->sp_conn.co_pd->local_dma_lkey;
+	tx->tx_wr.sg_list = tx->tx_sge;
+	tx->tx_wr.num_sge = 1;
+	tx->tx_post.po_begin = svc2_send_begin;
+	tx->tx_post.po_done = svc2_send_done;
+	tx->tx_pages = tx->tx_few;
+	rpcrdma2_rw_init(&tx->tx_rw, DMA_TO_DEVICE);
+	if (atomic_inc_return(&sp->sp_tx_count) > SVC2_TX_RESERVE)
+		svc2_trim_later();
+	return tx;
+}
+
+static void svc2_tx_push(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	llist_add(&tx->tx_list, &sp->sp_txs);
+}
+
+static struct svc2_tx *svc2_tx_pop(struct svc2_xprt *sp)
+{
+	struct llist_node *first;
+
+	spin_lock(&sp->sp_tx_lock);
+	first = llist_del_first(&sp->sp_txs);
+	spin_unlock(&sp->sp_tx_lock);
+	return first ? llist_entry(first, struct svc2_tx, tx_list) : NULL;
+}
+
+/**
+ * svc2_txs_create - make the first send contexts of a connection
+ * @sp: connection
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int svc2_txs_create(struct svc2_xprt *sp)
+{
+	struct svc2_tx *tx;
+	unsigned int i;
+
+	for (i = 0; i < SVC2_TX_RESERVE; i++) {
+		tx = svc2_tx_alloc(sp, GFP_KERNEL);
+		if (!tx)
+			return -ENOMEM;
+		svc2_tx_push(sp, tx);
+	}
+	svc2_gate_open(&sp->sp_tx_gate, sp->sp_credits + SVC2_TX_RESERVE +
+					sp->sp_conn.co_sq.sq_batch);
+	return 0;
+}
+
+/**
+ * svc2_txs_destroy - free the send contexts, all of which are back
+ * @sp: connection
+ */
+void svc2_txs_destroy(struct svc2_xprt *sp)
+{
+	struct svc2_tx *tx;
+
+	while ((tx = svc2_tx_pop(sp)))
+		svc2_tx_free(sp, tx);
+}
+
+/* Moves the contexts not used since @since to @idle, except the first few. */
+static void svc2_txs_split(struct svc2_xprt *sp, unsigned long since,
+			   struct llist_head *idle)
+{
+	struct llist_node *node, *next;
+	unsigned int stay = 0;
+	struct svc2_tx *tx;
+	LLIST_HEAD(used);
+
+	guard(spinlock)(&sp->sp_tx_lock);
+	llist_for_each_safe(node, next, llist_del_all(&sp->sp_txs)) {
+		tx = llist_entry(node, struct svc2_tx, tx_list);
+		if (stay < SVC2_TX_RESERVE || time_after_eq(tx->tx_used, since)) {
+			llist_add(node, &used);
+			stay++;
+		} else {
+			llist_add(node, idle);
+		}
+	}
+	/* the context that was used last comes on top again */
+	llist_for_each_safe(node, next, llist_del_all(&used))
+		llist_add(node, &sp->sp_txs);
+}
+
+static bool more_to_trim;
+static void svc2_trim(struct svc2_xprt *sp, void *unused)
+{
+	struct llist_node *node, *next;
+	unsigned int regions;
+	LLIST_HEAD(idle);
+
+	svc2_txs_split(sp, jiffies - SVC2_TRIM_TIME, &idle);
+	llist_for_each_safe(node, next, llist_del_all(&idle)) {
+		svc2_count(contexts_trimmed);
+		svc2_tx_free(sp, llist_entry(node, struct svc2_tx, tx_list));
+	}
+	regions = rpcrdma2_regions_trim(&sp->sp_conn, SVC2_BACKWARD_REGIONS);
+	svc2_count_add(mrs_trimmed, regions);
+	if (atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE ||
+	    READ_ONCE(sp->sp_conn.co_regions.rg_num) > SVC2_BACKWARD_REGIONS)
+		more_to_trim = true;
+}
+
+static void svc2_txs_trim(struct work_struct *work)
+{
+	more_to_trim = false;
+	svc2_conns_each(svc2_trim, NULL);
+	if (more_to_trim)
+		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
+}
+
+/**
+ * svc2_txs_exit - stop trimming
+ *
+ * Context: module exit, after the last connection.
+ */
+void svc2_txs_exit(void)
+{
+	cancel_delayed_work_sync(&trim_work);
+}
+
+/**
+ * svc2_tx_get - take a send context, or wait for one
+ * @sp: connection
+ *
+ * Context: svc thread; sleeps.
+ * Return: the context, or an ERR_PTR() when the connection is lost.
+ */
+struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
+{
+	int ret = svc2_gate_take(sp, &sp->sp_tx_gate, 1, 0);
+	unsigned int tries = 0;
+	struct svc2_tx *tx;
+
+	if (ret)
+		return ERR_PTR(ret);
+	do {
+		/* Out of memory: retry until a context comes back. */
+		tx = svc2_tx_pop(sp) ?: svc2_tx_alloc(sp, GFP_KERNEL);
+		ret = tx ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (tx)
+		return tx;
+	svc2_gate_give(sp, &sp->sp_tx_gate, 1);
+	return ERR_PTR(ret);
+}
+
+/**
+ * svc2_tx_try_get - take a send context for a callback
+ * @sp: connection
+ *
+ * Context: RPC task.
+ * Return: the context, or NULL when there is none now.
+ */
+struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
+{
+	struct svc2_tx *tx;
+
+	if (atomic_dec_if_positive(&sp->sp_backward_free) < 0)
+		return NULL;
+	tx = svc2_tx_pop(sp) ?: svc2_tx_alloc(sp, GFP_NOWAIT | __GFP_NOWARN);
+	if (tx)
+		tx->tx_backward = true;
+	else
+		atomic_inc(&sp->sp_backward_free);
+	return tx;
+}
+
+/**
+ * svc2_tx_reset - undo the contents of a send context
+ * @sp: connection
+ * @tx: send context; not on the Send Queue
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+static void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	rpcrdma2_rw_free(&sp->sp_conn, &tx->tx_rw);
+	for (; tx->tx_nmapped; tx->tx_nmapped--) {
+		struct ib_sge *sge = &tx->tx_sge[tx->tx_nmapped];
+
+		ib_dma_unmap_page(sp->sp_conn.co_pd->device, sge->addr, sge->length,
+				  DMA_TO_DEVICE);
+	}
+	tx->tx_wr.num_sge = 1;
+	if (tx->tx_npages)
+		release_pages(tx->tx_pages, tx->tx_npages);
+	if (tx->tx_pages != tx->tx_few)
+		kfree(tx->tx_pages);
+	tx->tx_pages = tx->tx_few;
+	tx->tx_npages = 0;
+	svc2_transfer_give(sp, tx->tx_charged);
+	tx->tx_charged = 0;
+	tx->tx_head = NULL;
+	tx->tx_reads_head = false;
+	tx->tx_reads_pages = false;
+	tx->tx_call = NULL;
+	tx->tx_notice = 0;
+}
+
+/**
+ * svc2_tx_put - give a send context back
+ * @sp: connection
+ * @tx: send context; not on the Send Queue
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	bool backward = tx->tx_backward;
+
+	svc2_tx_reset(sp, tx);
+	tx->tx_backward = false;
+	tx->tx_used = jiffies;
+	svc2_tx_push(sp, tx);
+	if (backward)
+		atomic_inc(&sp->sp_backward_free);
+	else
+		svc2_gate_give(sp, &sp->sp_tx_gate, 1);
+}
+
+/**
+ * svc2_tx_header - build the transport header in the buffer
+ * @tx: send context
+ * @h: header
+ * @pm: property message that goes with it, or NULL; @h is changed to suit it,
+ *	see rpcrdma2_encode_propmsg()
+ *
+ * Return: 0, or a negative errno of the encoder.
+ */
+int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
+		   const struct rpcrdma2_propmsg *pm)
+{
+	int ret;
+
+	BUILD_BUG_ON(SVC2_TX_BUFSIZE < RPCRDMA2_HDR_MAX);
+
+	ret = pm ? rpcrdma2_encode_propmsg(tx->tx_buf, SVC2_TX_BUFSIZE, h, pm) :
+		   rpcrdma2_encode_hdr(tx->tx_buf, h);
+	tx->tx_len = max(ret, 0);
+	tx->tx_vers = h->h_vers;
+	return min(ret, 0);
+}
+
+/**
+ * svc2_tx_reads - note which pages of a reply the device will read (R4)
+ * @tx: send context
+ * @res: the Reply
+ * @range: ranges of it that the device reads
+ * @ranges: number of ranges
+ *
+ * The head is in its own page; the tail may be in the same page.
+ */
+static void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
+			  const struct rpcrdma2_range *range,
+			  unsigned int ranges)
+{
+	u32 pages = res->head[0].iov_len, tail = pages + res->page_len, end;
+
+	for (; ranges; ranges--, range++) {
+		if (!range->ra_len)
+			continue;
+		end = range->ra_off + range->ra_len;
+		if (range->ra_off < pages)
+			tx->tx_reads_head = true;
+		if (res->page_len && range->ra_off < tail && end > pages)
+			tx->tx_reads_pages = true;
+		if (end <= tail)
+			continue;
+		if (virt_to_page(res->tail[0].iov_base) == tx->tx_head)
+			tx->tx_reads_head = true;
+		else
+			tx->tx_reads_pages = true;
+	}
+}
+
+static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
+			     const struct rpcrdma2_piece *pc)
+{
+	struct ib_sge *sge = &tx->tx_sge[tx->tx_wr.num_sge];
+	struct ib_device *dev = sp->sp_conn.co_pd->device;
+
+	if (rpcrdma2_fault(map_send))
+		return -EIO;
+	sge->addr = ib_dma_map_page(dev, pc->pc_page, pc->pc_off, pc->pc_len,
+				    DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(dev, sge->addr))
+		return -EIO;
+	sge->length = pc->pc_len;
+	tx->tx_wr.num_sge++;
+	tx->tx_nmapped++;
+	return 0;
+}
+
+/* Pages of the buffer for a header and the data behind it */
+static unsigned int svc2_tx_buffer_pages(u32 hdrlen, u32 len)
+{
+	return DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
+}
+
+/**
+ * svc2_tx_copies - check whether inline data can be copied behind the header
+ * @sp: connection
+ * @tx: send context; its buffer gets the pages for it
+ * @hdrlen: bytes of the header
+ * @len: bytes that go inline
+ *
+ * Context: svc thread; may sleep.
+ * Return: 0; -EMSGSIZE when there is too much data; -ENOMEM when memory is
+ * short, or the buffers of the connection have their maximum of pages.
+ */
+static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
+			  u32 len)
+{
+	unsigned int pages = svc2_tx_buffer_pages(hdrlen, len);
+
+	if (len > SVC2_PULLUP_MAX || pages > sp->sp_tx_sges)
+		return -EMSGSIZE;
+	while (unlikely(tx->tx_nbufs < pages)) {
+		if (!atomic_add_unless(&sp->sp_tx_pages, 1, SVC2_TX_EXTRA_PAGES))
+			return -ENOMEM;
+		if (!svc2_tx_add_page(sp, tx,
+				      GFP_KERNEL | __GFP_NORETRY |
+					      __GFP_NOWARN)) {
+			atomic_dec(&sp->sp_tx_pages);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/**
+ * svc2_tx_borrow - get pages for the buffer from idle contexts
+ * @sp: connection
+ * @tx: send context; its buffer gets the pages
+ * @hdrlen: bytes of the header
+ * @len: bytes that go inline, which svc2_tx_copies() could copy
+ *
+ * Context: svc thread.
+ * Return: 0, or -ENOMEM until more contexts have come back.
+ */
+static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
+			  u32 len)
+{
+	unsigned int pages = svc2_tx_buffer_pages(hdrlen, len);
+	struct svc2_tx *other, *next;
+	struct llist_node *idle;
+
+	guard(spinlock)(&sp->sp_tx_lock);
+	idle = llist_del_all(&sp->sp_txs);
+	llist_for_each_entry_safe(other, next, idle, tx_list) {
+		for (; tx->tx_nbufs < pages && other->tx_nbufs > 1; tx->tx_nbufs++) {
+			tx->tx_bufs[tx->tx_nbufs] = other->tx_bufs[--other->tx_nbufs];
+			svc2_count(buffer_pages_moved);
+		}
+		svc2_tx_push(sp, other);
+	}
+	return tx->tx_nbufs < pages ? -ENOMEM : 0;
+}
+
+/**
+ * svc2_tx_gathers - check whether a Send can gather the inline data
+ * @sp: connection
+ * @res: the Reply
+ * @plan: plan with the ranges that go inline
+ */
+static bool svc2_tx_gathers(const struct svc2_xprt *sp,
+			    const struct xdr_buf *res,
+			    const struct rpcrdma2_reply_plan *plan)
+{
+	struct rpcrdma2_walk wk;
+
+	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
+	return rpcrdma2_walk_count(wk) < sp->sp_tx_sges;
+}
+
+/* Copies behind the data in the buffer */
+static void svc2_tx_copy_piece(struct svc2_tx *tx,
+			       const struct rpcrdma2_piece *pc)
+{
+	u32 done, n, at;
+
+	for (done = 0; done < pc->pc_len; done += n, tx->tx_len += n) {
+		at = offset_in_page(tx->tx_len);
+		n = min_t(u32, pc->pc_len - done, PAGE_SIZE - at);
+		memcpy_page(tx->tx_bufs[tx->tx_len >> PAGE_SHIFT].tp_page, at,
+			    pc->pc_page, pc->pc_off + done, n);
+	}
+}
+
+/* The first page is always in the gather list: see svc2_tx_post(). */
+static void svc2_tx_gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	struct ib_sge *sge = &tx->tx_sge[1];
+	unsigned int i;
+
+	for (i = 1; i << PAGE_SHIFT < tx->tx_len; i++, sge++) {
+		sge->addr = tx->tx_bufs[i].tp_addr;
+		sge->length = min_t(u32, tx->tx_len - (i << PAGE_SHIFT),
+				    PAGE_SIZE);
+		ib_dma_sync_single_for_device(sp->sp_conn.co_pd->device,
+					      sge->addr, sge->length,
+					      DMA_TO_DEVICE);
+	}
+	tx->tx_wr.num_sge = i;
+}
+
+/**
+ * svc2_tx_payload - put the inline data behind the header
+ * @sp: connection
+ * @tx: send context with the header
+ * @res: the Reply
+ * @plan: plan with the ranges that go inline
+ *
+ * Return: 0, or -EIO when a page cannot be mapped.
+ */
+static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
+			   const struct xdr_buf *res,
+			   const struct rpcrdma2_reply_plan *plan)
+{
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+	int ret = 0;
+
+	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
+	if (plan->pn_gather) {
+		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
+		while (!ret && rpcrdma2_walk_next(&wk, &pc))
+			ret = svc2_tx_map_piece(sp, tx, &pc);
+		return ret;
+	}
+
+	while (rpcrdma2_walk_next(&wk, &pc))
+		svc2_tx_copy_piece(tx, &pc);
+	svc2_tx_gather_buffer(sp, tx);
+	return 0;
+}
+
+/**
+ * svc2_tx_take_pages - take the pages of a Reply that the device reads (R4)
+ * @rqstp: thread; keeps the page of the head, unless the device reads it
+ * @tx: send context, built
+ *
+ * Return: 0; -ENOMEM with nothing changed, for a transient shortage.
+ */
+static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
+{
+	unsigned int total = rqstp->rq_next_page - rqstp->rq_respages;
+	unsigned int first = tx->tx_reads_head ? 0 : 1;
+	unsigned int held = tx->tx_reads_head ? 1 : 0;
+	struct page **pages = rqstp->rq_respages + first;
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	int free = svc2_gate_avail(&sp->sp_tx_gate), counted = 0;
+
+	if (tx->tx_reads_pages)
+		held = total - first;
+	if (held > ARRAY_SIZE(tx->tx_few)) {
+		tx->tx_pages = kmalloc_array(held, sizeof(*tx->tx_pages),
+					     GFP_KERNEL);
+		if (!tx->tx_pages) {
+			tx->tx_pages = tx->tx_few;
+			return -ENOMEM;
+		}
+	}
+	if (svc2_reply_counts(held, sp->sp_credits + SVC2_TX_RESERVE - free))
+		counted = svc2_transfer_take(sp, rqstp->rq_xprt_ctxt, held);
+	if (unlikely(counted < 0))
+		return counted;
+	tx->tx_charged = counted;
+	memcpy(tx->tx_pages, pages, held * sizeof(*pages));
+	memset(pages, 0, held * sizeof(*pages));
+	tx->tx_npages = held;
+	return 0;
+}
+
+/**
+ * svc2_tx_return_pages - undo svc2_tx_take_pages()
+ * @rqstp: thread
+ * @tx: send context, not posted
+ */
+static void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
+{
+	svc2_transfer_untake(svc2_from_xprt(rqstp->rq_xprt), rqstp->rq_xprt_ctxt,
+			     tx->tx_charged);
+	tx->tx_charged = 0;
+	memcpy(rqstp->rq_respages + (tx->tx_reads_head ? 0 : 1), tx->tx_pages,
+	       tx->tx_npages * sizeof(*tx->tx_pages));
+	tx->tx_npages = 0;
+}
+
+/**
+ * svc2_put_pages - release the pages of a Reply that no send context has taken
+ * @rqstp: thread; keeps the page of the head if it is still there
+ *
+ * Only the head's page is sure to be the thread's own. The other pages may
+ * belong to the page cache. A send context takes all of these, or none.
+ */
+static void svc2_put_pages(struct svc_rqst *rqstp)
+{
+	struct page **pages = rqstp->rq_respages + 1;
+	long count = rqstp->rq_next_page - pages;
+
+	if (count > 0 && pages[0]) {
+		release_pages(pages, count);
+		memset(pages, 0, count * sizeof(*pages));
+	}
+	rpcrdma2_rqst_reply_taken(rqstp, rqstp->rq_respages[0] ? 1 : 0);
+}
+
+/* Version 1 has no Receives that become smaller (C-034). */
+static u32 svc2_tx_bounded_bytes(const struct svc2_tx *tx)
+{
+	unsigned int i;
+	u32 bytes = 0;
+
+	for (i = 0; tx->tx_vers == RPCRDMA2_VERS_TWO && i < tx->tx_wr.num_sge; i++)
+		bytes += tx->tx_sge[i].length;
+	return bytes;
+}
+
+/**
+ * svc2_tx_post - post a Send and the RDMA Writes in front of it
+ * @sp: connection
+ * @tx: send context, built
+ * @inv_handle: handle to invalidate (C-075), or 0 for a plain Send (C-074)
+ * @held: Send Queue entries that were taken for it, or NULL; see svc2_sq_post()
+ *
+ * Context: svc thread; sleeps while the Send Queue is full, if too few were
+ * taken. RPC task with a context from svc2_tx_try_get().
+ * Return: 0 when @tx belongs to the Send Queue; else the error of
+ * svc2_sq_post().
+ */
+int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
+		 unsigned int *held)
+{
+	struct ib_send_wr *first = &tx->tx_wr;
+	bool writes = !rpcrdma2_rw_is_empty(&tx->tx_rw);
+	int ret;
+
+	tx->tx_sge[0].length = min_t(unsigned int, tx->tx_len, SVC2_TX_BUFSIZE);
+	tx->tx_post.po_bytes = svc2_tx_bounded_bytes(tx);
+	tx->tx_wr.next = NULL;
+	tx->tx_wr.opcode = IB_WR_SEND;
+	if (inv_handle) {
+		tx->tx_wr.opcode = IB_WR_SEND_WITH_INV;
+		tx->tx_wr.ex.invalidate_rkey = inv_handle;
+	}
+	if (writes)
+		first = rpcrdma2_rw_chain(&sp->sp_conn, &tx->tx_rw, NULL,
+					  &tx->tx_wr);
+
+	if (tx->tx_call)
+		svc2_count_add(backward_registrations,
+			       rpcrdma2_exposed_chain(&tx->tx_call->sc_exposed,
+						      &first));
+
+	/*
+	 * The Send with the last free context is signaled, or the next taker
+	 * might wait forever.
+	 */
+	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
+	tx->tx_post.po_signal = writes || tx->tx_npages || tx->tx_backward ||
+				tx->tx_notice || svc2_gate_avail(&sp->sp_tx_gate) <= 0;
+	ret = svc2_sq_post(sp, &tx->tx_post, first, tx->tx_backward, held);
+	if (ret)
+		return ret;
+	svc2_count(sends);
+	if (inv_handle)
+		svc2_count(sends_with_inv);
+	return 0;
+}
 
 /*
  * RDMA2_ERROR: as the answer to a message, or in place of a Reply.

@@ -3,14 +3,14 @@
  * The responder: an svc_xprt for RPC-over-RDMA.
  *
  * Path of a Call: message.c, recvfrom.c, the RPC layer, sendto.c (its Reply, or
- * an RDMA2_ERROR), send.c. Below these are message.c (pages and life cycle of a
- * message), grant.c (number and size of Receives), sq.c (entries of the Send
- * Queue), limits.c (wait queues for scarce resources, payload quotas, wakeup of
- * an svc thread for a connection), conns.c (connections, and Calls that broke
- * them) and the core's Send Queue, RDMA Reads and Writes. recvfrom.c passes
- * property messages to props.c, and Replies to callbacks, the Calls of the
- * server, to backchannel.c. Callbacks begin in backchannel.c and join the
- * Replies in send.c.
+ * an RDMA2_ERROR, and the Send). Below these are message.c (pages and life
+ * cycle of a message), grant.c (number and size of Receives), sq.c (entries of
+ * the Send Queue), limits.c (wait queues for scarce resources, payload quotas,
+ * wakeup of an svc thread for a connection), conns.c (connections, and Calls
+ * that broke them) and the core's Send Queue, RDMA Reads and Writes. recvfrom.c
+ * passes property messages to props.c, and Replies to callbacks, the Calls of
+ * the server, to backchannel.c. Callbacks begin in backchannel.c and join the
+ * Replies in sendto.c.
  *
  * Contexts, by their names in the comments
  *
