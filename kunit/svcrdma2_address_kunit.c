@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/address.h"
+#include "../svcrdma2/pure.h"
 
 #define PEER	{ 0x52, 0x54, 0, 0x12, 0x34, 0x56 }
 #define SERVER	{ 0x52, 0x54, 0, 0x99, 0x99, 0x01 }

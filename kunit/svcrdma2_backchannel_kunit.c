@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a Call of the server looks like on the wire, and which of its answers
- * ends it, and how: svcrdma2/backward.h.
+ * ends it, and how: svcrdma2/pure.h.
  */
 #include <linux/module.h>
 
 #include <rpcrdma2/backward.h>
 
-#include "../svcrdma2/backward.h"
+#include "../svcrdma2/pure.h"
 
 #include "util.h"
 

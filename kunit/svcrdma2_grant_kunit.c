@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/grant.h"
+#include "../svcrdma2/pure.h"
 
 static const struct next_case {
 	const char	*desc;

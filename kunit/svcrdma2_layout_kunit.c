@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include "../svcrdma2/layout.h"
+#include "../svcrdma2/pure.h"
 
 /* Bytes of the reduced message, or of Read chunk number ps_chunk - 1 */
 struct piece {

@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/lost.h"
+#include "../svcrdma2/pure.h"
 
 #define BEGIN	(ULONG_MAX - 10)	/* jiffies wrap meanwhile */
 

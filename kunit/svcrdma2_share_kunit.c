@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/share.h"
+#include "../svcrdma2/pure.h"
 
 /* @conns of one address take a page at a time, as long as they may. */
 static long take_all(long most, unsigned int conns, long *each)

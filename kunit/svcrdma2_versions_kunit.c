@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/versions.h"
+#include "../svcrdma2/pure.h"
 
 struct allowed_case {
 	const char	*desc;

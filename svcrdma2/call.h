@@ -9,7 +9,7 @@
 
 #include <rpcrdma2/regions.h>
 
-#include "backward.h"
+#include "pure.h"
 #include "svcrdma2.h"
 
 /*

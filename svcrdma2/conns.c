@@ -11,7 +11,7 @@
 #include <net/net_namespace.h>
 
 #include "conns.h"
-#include "lost.h"
+#include "pure.h"
 
 /* Counters */
 

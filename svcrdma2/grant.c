@@ -4,7 +4,7 @@
 #include <linux/mm.h>
 
 #include "conns.h"
-#include "grant.h"
+#include "pure.h"
 #include "svcrdma2.h"
 
 /*

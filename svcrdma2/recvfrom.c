@@ -6,7 +6,7 @@
 #include "svcrdma2.h"
 
 #include "arg.h"
-#include "layout.h"
+#include "pure.h"
 #include "trace.h"
 
 /*

@@ -14,7 +14,7 @@
 #include <rpcrdma2/sq.h>
 #include <rpcrdma2/walk.h>
 
-#include "share.h"
+#include "pure.h"
 
 struct rpcrdma2_propmsg;
 struct svc2_call;

@@ -96,7 +96,7 @@
 #include "gate.h"
 #include "send.h"
 #include "transfer.h"
-#include "versions.h"
+#include "pure.h"
 
 struct svc2_call;
 struct svc2_xprt;

@@ -27,7 +27,7 @@
 #include <rpcrdma2/fault.h>
 
 #include "conns.h"
-#include "grant.h"
+#include "pure.h"
 #include "svcrdma2.h"
 #include "trace.h"
 

@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Decisions of the server, from plain values. Pure functions: unit tests in user
+ * space include this file alone.
+ */
+#ifndef _SVCRDMA2_PURE_H
+#define _SVCRDMA2_PURE_H
+
+#include <linux/if_ether.h>
+#include <linux/jiffies.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include <linux/sunrpc/addr.h>
+#include <linux/sunrpc/msg_prot.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <linux/sunrpc/xdr.h>
+
+#include <rpcrdma2/cm.h>
+#include <rpcrdma2/codec.h>
+#include <rpcrdma2/credit.h>
+#include <rpcrdma2/error.h>
+#include <rpcrdma2/exchange.h>
+#include <rpcrdma2/layout.h>
+#include <rpcrdma2/message.h>
+#include <rpcrdma2/plan.h>
+
+/*
+ * Rules that depend on the version of a Call.
+ *
+ * The server keeps no version for a connection: the answer to a Call has the
+ * version of that Call (S35). The codec handles the header layouts. Here are
+ * the checks that remain: whether the version is allowed, how large the Send
+ * may be, and which handle it may invalidate.
+ */
+
+/**
+ * struct svc2_versions - versions that the administrator allows
+ * @vs_low: lowest
+ * @vs_high: highest
+ */
+struct svc2_versions {
+	u32	vs_low;
+	u32	vs_high;
+};
+
+/**
+ * svc2_allowed_versions - make a range of two parameters
+ * @min: min_version
+ * @max: max_version; @min takes precedence when they contradict each other
+ *
+ * Return: a range that is never empty.
+ */
+static inline struct svc2_versions svc2_allowed_versions(u32 min, u32 max)
+{
+	struct svc2_versions vs;
+
+	vs.vs_low = clamp_t(u32, min, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO);
+	vs.vs_high = clamp_t(u32, max, vs.vs_low, RPCRDMA2_VERS_TWO);
+	return vs;
+}
+
+static inline bool svc2_speaks(const struct svc2_versions *vs, u32 vers)
+{
+	return vers >= vs->vs_low && vers <= vs->vs_high;
+}
+
+/**
+ * svc2_send_limit - largest Send toward a requester
+ * @vers: version of the message that is answered
+ * @cm: private data of the requester, the limit in version 1 (P-04, P-12, E-14,
+ *	S28)
+ * @ex: properties of both ends, of which the peer's are the limit in version 2
+ *	(C-005, S13, S33)
+ */
+static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
+				  const struct rpcrdma2_exchange *ex)
+{
+	if (vers == RPCRDMA2_VERS_ONE)
+		return min(ex->ex_able.pr_sbsiz, cm->cl_recv);
+	return rpcrdma2_exchange_send_max(ex);
+}
+
+/**
+ * svc2_inv_handle - handle that a Reply invalidates
+ * @h: header of the Call
+ * @cm: the requester's private data, which allows it in version 1 (P-07, P-09)
+ *
+ * Return: the handle, or 0 for a plain Send.
+ */
+static inline u32 svc2_inv_handle(const struct rpcrdma2_hdr *h,
+				  const struct rpcrdma2_cm_limits *cm)
+{
+	return rpcrdma2_inv_handle(h, cm->cl_inv);
+}
+
+/*
+ * Headers of callbacks (Calls of the server), and the judgement of their
+ * answers.
+ */
+
+/**
+ * svc2_call_header - make the header of a callback
+ * @h: header to fill
+ * @vers: version of the Call
+ * @xid: xid of the RPC message
+ * @credits: callbacks that the server requests to have outstanding
+ *
+ * B-07, B-15, B-18, C-036, S25.
+ */
+static inline void svc2_call_header(struct rpcrdma2_hdr *h, u32 vers, u32 xid,
+				    u32 credits)
+{
+	rpcrdma2_hdr_begin(h, xid, vers, credits, RDMA2_MSG, RDMA2_CALL);
+}
+
+/**
+ * svc2_backward_window - callbacks that may be outstanding
+ * @grant: grant of the peer, or 0 before its first grant
+ * @answers: callbacks whose answers have Receives (B-12)
+ * @gone: aborted callbacks that the peer has not answered
+ *
+ * The peer counts an aborted callback as outstanding while it works on it
+ * (B-05).
+ */
+static inline u32 svc2_backward_window(u32 grant, u32 answers, u32 gone)
+{
+	u32 most = min(grant ?: 1, answers);
+
+	return most > gone ? most - gone : 0;
+}
+
+enum {
+	/* consecutive errors without a pause */
+	SVC2_BACKWARD_ERRORS	= 16,
+	/* longest pause, in quarters of a second */
+	SVC2_BACKWARD_PAUSE	= 40,
+};
+
+/**
+ * svc2_backward_pause - pause before the next callback, in quarters of a second
+ * @errors: consecutive callbacks that an error or a malformed Reply has
+ *	answered
+ *
+ * nfsd retries a failed callback at once. After a few failures the pause grows
+ * by a quarter of a second with each failure.
+ */
+static inline u32 svc2_backward_pause(u32 errors)
+{
+	return errors <= SVC2_BACKWARD_ERRORS ? 0 :
+	       min_t(u32, errors - SVC2_BACKWARD_ERRORS, SVC2_BACKWARD_PAUSE);
+}
+
+/**
+ * enum svc2_answer - action for an answer to a callback
+ * @SVC2_ANSWER_DROP: no RPC waits for it
+ * @SVC2_ANSWER_FAIL: end the RPC with -EIO
+ * @SVC2_ANSWER_REPLY: end the RPC with the Reply
+ */
+enum svc2_answer {
+	SVC2_ANSWER_DROP,
+	SVC2_ANSWER_FAIL,
+	SVC2_ANSWER_REPLY,
+};
+
+/**
+ * svc2_judge_answer - judge an answer that has the xid of a callback
+ * @msg: the answer; only the valid part of its header is used
+ * @vers: version of the Call; 0 before it is posted
+ * @room: bytes that the upper layer can receive
+ * @write_max: bytes that the Call's Write chunk offers
+ * @reply_max: bytes that its Reply chunk offers
+ *
+ * A Call that is not posted has no answer, even if a peer guesses its xid. Only
+ * an ERR_VERS may come in another version than the Call (S35, S36). No error
+ * leads to a retry: the upper layer repeats its Calls (2.4). A Reply must not
+ * report more bytes in chunks than they hold (E-20). An inline Reply may return
+ * the Reply chunk unused (S10). A malformed Reply ends the RPC, never the
+ * connection (S06, S07, S08).
+ */
+static inline enum svc2_answer
+svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
+		  u32 write_max, u32 reply_max)
+{
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+	bool nomsg = h->h_proc == RDMA2_NOMSG;
+	u32 written, came = msg->mg_paylen;
+
+	if (!vers)
+		return SVC2_ANSWER_DROP;
+	if (h->h_vers != vers &&
+	    !(rpcrdma2_msg_is_error(msg) &&
+	      h->h_error.er_code == RDMA2_ERR_VERS))
+		return SVC2_ANSWER_DROP;
+	if (msg->mg_verdict || h->h_proc > RDMA2_NOMSG ||
+	    h->h_nwrites > !!write_max || (nomsg && !h->h_has_reply))
+		return SVC2_ANSWER_FAIL;
+	written = h->h_nwrites ? h->h_writes[0].ck_length : 0;
+	if (nomsg)
+		came = h->h_reply.ck_length;
+	if (written > write_max || (nomsg && came > reply_max) ||
+	    came > room || xdr_align_size(written) > room - came)
+		return SVC2_ANSWER_FAIL;
+	return SVC2_ANSWER_REPLY;
+}
+
+/*
+ * Layout checks for nfsd, for both forms of rq_arg in recvfrom.c.
+ *
+ * Where a Call is passed on in one piece, nfsd writes data that begins in a
+ * page of rq_arg from the start of that page, wherever in the page the data
+ * begins.
+ */
+
+/*
+ * The shortest NFSv4 WRITE operation with data in it: opcode, stateid, offset,
+ * stable_how, length, a word of data
+ */
+#define SVC2_WRITE_MIN		(10 * XDR_UNIT)
+
+/* RPCSEC_GSS data in front of the arguments: lengths, header, confounder */
+#define SVC2_GSS_MAX		64
+
+/* Minimum length in bytes of the head of a longer Call */
+#define SVC2_HEAD_MIN		1024
+
+/**
+ * svc2_layout_is_gss - check whether a Call is protected by RPCSEC_GSS
+ * @p: the Call, from its xid
+ * @len: bytes of it that are present
+ */
+static inline bool svc2_layout_is_gss(const __be32 *p, u32 len)
+{
+	return len > RPCRDMA2_CALL_FIXED &&
+	       p[RPCRDMA2_CALL_FLAVOR] == cpu_to_be32(RPC_AUTH_GSS);
+}
+
+/*
+ * True if the word in front of a chunk gives the chunk's length, so that the
+ * chunk is one whole data item. A requester may put anything into a chunk, but
+ * the part that is taken for data must not contain another WRITE operation.
+ */
+static inline bool svc2_layout_is_item(const struct rpcrdma2_chunk *ck,
+				       __be32 before)
+{
+	return xdr_align_size(be32_to_cpu(before)) ==
+	       xdr_align_size(ck->ck_length);
+}
+
+/* True if there is one chunk whose data might stay separate */
+static inline bool svc2_layout_is_apart(const struct rpcrdma2_hdr *h)
+{
+	return h->h_proc == RDMA2_MSG && h->h_nreads == 1;
+}
+
+/* RPCSEC_GSS needs more of a Call in its head than the RPC header. */
+static inline bool svc2_layout_has_item(const struct rpcrdma2_hdr *h,
+					const __be32 *p, u32 inlined)
+{
+	const struct rpcrdma2_chunk *ck = h->h_reads;
+
+	return !svc2_layout_is_gss(p, inlined) &&
+	       svc2_layout_is_item(ck, p[ck->ck_position / XDR_UNIT - 1]);
+}
+
+/**
+ * svc2_layout_splits - check whether the data of a Call can stay separate
+ * @h: its header, with at least one Read chunk
+ * @p: the RPC message behind the header
+ * @inlined: bytes of it
+ *
+ * For Calls in one piece. True for one data item with no other WRITE behind it:
+ * nfsd expects that all data in pages begins at the start of a page.
+ */
+static inline bool svc2_layout_splits(const struct rpcrdma2_hdr *h,
+				      const __be32 *p, u32 inlined)
+{
+	return svc2_layout_is_apart(h) &&
+	       inlined - h->h_reads->ck_position < SVC2_WRITE_MIN &&
+	       svc2_layout_has_item(h, p, inlined);
+}
+
+/**
+ * svc2_layout_splits_paged - svc2_layout_splits() for Calls in pages
+ * @h: its header, with at least one Read chunk
+ * @p: the RPC message behind the header; the function reads the rest of the
+ *	page
+ * @inlined: bytes of it
+ *
+ * True for one data item when everything in front of it is in the first page.
+ */
+static inline bool svc2_layout_splits_paged(const struct rpcrdma2_hdr *h,
+					    const __be32 *p, u32 inlined)
+{
+	return svc2_layout_is_apart(h) &&
+	       h->h_len + h->h_reads->ck_position <= PAGE_SIZE &&
+	       svc2_layout_has_item(h, p, inlined);
+}
+
+/**
+ * svc2_layout_has_head - check whether the first page holds enough of a Call
+ * @at: offset of the Call in the message received
+ * @len: bytes of that message
+ *
+ * For Calls in pages. RPCSEC_GSS computes the length of the RPC header as the
+ * difference of two addresses, and decrypts as if the beginning of the data
+ * were in the head. Only a header full of empty segments leaves less room.
+ */
+static inline bool svc2_layout_has_head(u32 at, u32 len)
+{
+	u32 room = PAGE_SIZE - offset_in_page(at);
+
+	static_assert(RPCRDMA2_CALL_FIXED +
+		      2 * (2 * XDR_UNIT + RPCRDMA2_AUTH_MAX) +
+		      SVC2_GSS_MAX <= SVC2_HEAD_MIN);
+	static_assert(RPCRDMA2_HDR_MAX + SVC2_HEAD_MIN <= PAGE_SIZE);
+	return len - at <= room || room >= SVC2_HEAD_MIN;
+}
+
+/**
+ * svc2_layout_judge_gss - judge a Call with RPCSEC_GSS whose head may be short
+ * @h: its header, with at least one Read chunk
+ * @inlined: bytes of the RPC message behind the header
+ * @head: bytes of the Call that go in the head of rq_arg
+ * @before: the word in front of the first chunk that is not the Position-Zero
+ *	chunk, if there is one
+ *
+ * For kernels that take Calls in one piece; a Call with RPCSEC_GSS is not in
+ * one piece. The data may begin in the head, and must be one item: a WRITE
+ * behind it would begin in the middle of a page.
+ *
+ * Return: RDMA2_OK; RDMA2_ERR_READ_CHUNKS when one Read chunk less would do; or
+ * RDMA2_ERR_SYSTEM when the Call is valid, but beyond this responder.
+ */
+static inline enum rpcrdma2_errcode
+svc2_layout_judge_gss(const struct rpcrdma2_hdr *h, u32 inlined, u32 head,
+		      __be32 before)
+{
+	bool zero = h->h_proc == RDMA2_NOMSG;
+	u32 reduced = zero ? h->h_reads->ck_length : inlined;
+	const struct rpcrdma2_chunk *ck = h->h_reads + zero;
+
+	if (h->h_nreads == zero || rpcrdma2_layout_length(h, inlined) <= head)
+		return RDMA2_OK;
+	if (h->h_nreads > zero + 1)
+		return RDMA2_ERR_READ_CHUNKS;		/* C-083 */
+	if (ck->ck_position > head ||
+	    reduced - ck->ck_position >= SVC2_WRITE_MIN ||
+	    !svc2_layout_is_item(ck, before))
+		return RDMA2_ERR_SYSTEM;
+	return RDMA2_OK;
+}
+
+/*
+ * Address by which the limits of a peer are counted, see limits.c.
+ */
+
+/**
+ * struct svc2_route - route of packets to a peer with RoCE
+ * @mac: destination MAC of the queue pair; the connection manager takes it from
+ *	the source of the request to connect
+ * @known: the routing table has a route to the GID that the peer claims; the
+ *	members below describe that route
+ * @own: source MAC of the route
+ * @next: MAC of its next hop
+ * @gateway: the next hop is a router
+ */
+struct svc2_route {
+	u8	mac[ETH_ALEN];
+	bool	known;
+	u8	own[ETH_ALEN];
+	u8	next[ETH_ALEN];
+	bool	gateway;
+};
+
+/**
+ * svc2_gid_counts - check whether a GID is more than a claim of the peer
+ * @rt: route of packets to the peer
+ *
+ * A peer behind a router is known by its GID only. If it claims the GID of
+ * another host, the router sends the packets to that host, and the peer
+ * receives none. The same holds within this machine. On the link the GID is
+ * just a field of the packets, and a host can use any number of GIDs.
+ */
+static inline bool svc2_gid_counts(const struct svc2_route *rt)
+{
+	return rt->known && !memcmp(rt->next, rt->mac, ETH_ALEN) &&
+	       (rt->gateway || !memcmp(rt->own, rt->mac, ETH_ALEN));
+}
+
+/**
+ * svc2_link_address - build the address that stands for a port on the link
+ * @mac: MAC of the port
+ *
+ * Return: the link-local address made from @mac.
+ */
+static inline struct sockaddr_in6 svc2_link_address(const u8 *mac)
+{
+	return (struct sockaddr_in6){
+		.sin6_family = AF_INET6,
+		.sin6_addr.s6_addr = {
+			0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff,
+			0xfe, mac[3], mac[4], mac[5],
+		},
+	};
+}
+
+/**
+ * svc2_lid_address - build the address that stands for an InfiniBand port
+ * @lid: a LID of the port
+ * @lmc: number of low bits of a LID that select a path, not a port
+ *
+ * Return: the link-local address made from the port's first LID.
+ */
+static inline struct sockaddr_in6 svc2_lid_address(u32 lid, u8 lmc)
+{
+	const u32 first = lid >> lmc << lmc;
+	const u8 mac[ETH_ALEN] = {
+		[2] = first >> 24, first >> 16 & 0xff, first >> 8 & 0xff, first & 0xff,
+	};
+
+	return svc2_link_address(mac);
+}
+
+/* Calls that broke their connection, see conns.c. */
+
+#define SVC2_LOST_MAX	64
+#define SVC2_LOST_FOR	(120 * HZ)
+/* Connections that a Call may break before it is refused */
+#define SVC2_LOST_TIMES	2
+
+/**
+ * struct svc2_lost_key - key by which a repeated Call is recognized
+ * @lk_net: cookie of the network namespace
+ * @lk_peer: address of the peer; the port is ignored
+ * @lk_xid: xid of the Call
+ */
+struct svc2_lost_key {
+	u64			lk_net;
+	const struct sockaddr	*lk_peer;
+	u32			lk_xid;
+};
+
+/**
+ * struct svc2_loss - a Call that broke a connection
+ * @ls_net: as in the key
+ * @ls_peer: as in the key
+ * @ls_xid: as in the key
+ * @ls_times: number of connections that it broke, 0 in an unused entry
+ * @ls_since: time of the last loss, in jiffies
+ */
+struct svc2_loss {
+	u64			ls_net;
+	struct sockaddr_storage	ls_peer;
+	u32			ls_xid;
+	u32			ls_times;
+	unsigned long		ls_since;
+};
+
+/**
+ * struct svc2_losses - the last Calls that broke a connection
+ * @lo_all: entries
+ * @lo_next: next entry to use
+ * @lo_used: number of entries in use
+ */
+struct svc2_losses {
+	struct svc2_loss	lo_all[SVC2_LOST_MAX];
+	unsigned int		lo_next;
+	unsigned int		lo_used;
+};
+
+static inline void svc2_loss_forget(struct svc2_losses *lo, struct svc2_loss *ls)
+{
+	lo->lo_used -= !!ls->ls_times;
+	ls->ls_times = 0;
+}
+
+/* Drops entries that are too old. */
+static inline struct svc2_loss *svc2_loss_find(struct svc2_losses *lo,
+					       const struct svc2_lost_key *key,
+					       unsigned long now)
+{
+	struct svc2_loss *ls, *found = NULL;
+
+	for (ls = lo->lo_all; ls < lo->lo_all + SVC2_LOST_MAX; ls++) {
+		if (ls->ls_times && time_before(ls->ls_since + SVC2_LOST_FOR, now))
+			svc2_loss_forget(lo, ls);
+		if (ls->ls_times && ls->ls_xid == key->lk_xid &&
+		    ls->ls_net == key->lk_net &&
+		    rpc_cmp_addr((const struct sockaddr *)&ls->ls_peer, key->lk_peer))
+			found = ls;
+	}
+	return found;
+}
+
+/**
+ * svc2_loss_note - record that a Call broke a connection
+ * @lo: known losses
+ * @key: the Call
+ * @now: in jiffies
+ */
+static inline void svc2_loss_note(struct svc2_losses *lo,
+				  const struct svc2_lost_key *key,
+				  unsigned long now)
+{
+	struct svc2_loss *ls = svc2_loss_find(lo, key, now);
+
+	if (!ls) {
+		ls = &lo->lo_all[lo->lo_next++ % SVC2_LOST_MAX];
+		svc2_loss_forget(lo, ls);
+		ls->ls_net = key->lk_net;
+		ls->ls_xid = key->lk_xid;
+		memset(&ls->ls_peer, 0, sizeof(ls->ls_peer));
+		memcpy(&ls->ls_peer, key->lk_peer, svc_addr_len(key->lk_peer));
+		lo->lo_used++;
+	}
+	ls->ls_times++;
+	ls->ls_since = now;
+}
+
+/**
+ * svc2_loss_is_last - check whether a Call broke its maximum of connections
+ * @lo: known losses; the Call is removed if so
+ * @key: the Call
+ * @now: in jiffies
+ */
+static inline bool svc2_loss_is_last(struct svc2_losses *lo,
+				     const struct svc2_lost_key *key,
+				     unsigned long now)
+{
+	struct svc2_loss *ls = svc2_loss_find(lo, key, now);
+
+	if (!ls || ls->ls_times < SVC2_LOST_TIMES)
+		return false;
+	svc2_loss_forget(lo, ls);
+	return true;
+}
+
+/*
+ * Credits granted to a connection, and the Receives for them.
+ */
+
+/* maximum batch of Receives; larger batches save little */
+#define SVC2_RECV_BATCH	16U
+
+/*
+ * Number of Receives that are reposted at once. Consecutive Calls keep this
+ * number busy, which is too few for a larger grant: see svc2_grant_next().
+ */
+static inline unsigned int svc2_grant_batch(u32 grant)
+{
+	return clamp(grant / 2, 1U, SVC2_RECV_BATCH);
+}
+
+/**
+ * svc2_grant_recvs - number of Receives of a connection
+ * @answers: callbacks that may be outstanding
+ * @grant: Calls that the peer is granted
+ *
+ * With this number the required Receives are posted or in use while others wait
+ * for a full batch.
+ */
+static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
+{
+	return rpcrdma2_receives_needed(answers, grant) +
+	       svc2_grant_batch(grant) - 1;
+}
+
+/**
+ * svc2_grant_fit - reduce both grants to the Receives that a device supports
+ * @answers: callbacks that may be outstanding; reduced, but not to 0
+ * @grant: Calls that the peer is granted; reduced
+ * @least: minimum for @grant
+ * @most: Receives that the device supports
+ *
+ * The larger of the two is halved until the Receives suffice.
+ *
+ * Return: false when they never suffice.
+ */
+static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
+				  unsigned int most)
+{
+	while (svc2_grant_recvs(*answers, *grant) > most) {
+		if (*answers > 1 && (*answers >= *grant || *grant / 2 < least))
+			*answers /= 2;
+		else if (*grant / 2 >= least)
+			*grant /= 2;
+		else
+			return false;
+	}
+	return true;
+}
+
+/**
+ * svc2_grant_next - grant that a connection needs next
+ * @grant: current grant
+ * @busy: Calls in process, now or a moment ago
+ * @max: upper limit of the grant
+ *
+ * Return: twice @grant, up to @max, when three quarters are busy; else @grant.
+ */
+static inline u32 svc2_grant_next(u32 grant, unsigned int busy, u32 max)
+{
+	return 4 * busy < 3 * grant ? grant : min(2 * grant, max);
+}
+
+/**
+ * svc2_grant_room - limit of pages in use before memory counts as short
+ * @most: limit on the pages of all connections
+ *
+ * The rest is reserved for new connections, which begin with a few Receives.
+ */
+static inline long svc2_grant_room(long most)
+{
+	return most - most / 4;
+}
+
+/**
+ * svc2_grant_last - limit of pages in use before all connections give some back
+ * @most: limit on the pages of all connections
+ */
+static inline long svc2_grant_last(long most)
+{
+	return most - most / 8;
+}
+
+/*
+ * Quota of a connection for payload, and the cost of a Reply in pages and in
+ * entries of the Send Queue.
+ */
+
+/* 1/8 of all pages is reserved for connections without any */
+#define SVC2_TRANSFER_KEPT	8
+/* a Reply up to this number of pages is not counted: 32 KiB, at least a page */
+#define SVC2_REPLY_FEW		DIV_ROUND_UP(32768, PAGE_SIZE)
+/* if at most this number of Sends is in progress */
+#define SVC2_REPLIES_FEW	16
+/* pages of a Reply besides its payload: head, tail, unaligned start */
+#define SVC2_REPLY_BESIDE	3
+
+/**
+ * svc2_transfer_room - check whether a connection may have more pages
+ * @most: limit on the pages of all connections
+ * @all: pages that all connections have
+ * @address: pages that the connections of its address have
+ * @own: pages that it has
+ * @more: pages that it requests
+ *
+ * The connections of one address may have half of all pages. A connection
+ * without pages may have any pages that are left. A connection with pages may
+ * have at most the amount that is left afterwards, of the half and of the whole
+ * without the reserve. Thus each of n connections of an address holds at most
+ * 1/(n+1) of the half, the same amount is left for one more connection, and the
+ * reserve is left for other addresses.
+ */
+static inline bool svc2_transfer_room(long most, long all, long address,
+				      long own, long more)
+{
+	long left = most / 2 - address - more;
+
+	if (!own)
+		return min(most - all - more, left) >= 0;
+	return own + more <= min(most - most / SVC2_TRANSFER_KEPT - all - more, left);
+}
+
+/**
+ * svc2_transfer_is_little - check whether a connection would still have little
+ * @most: limit on the pages of all connections
+ * @conns: connections of its address, or all of them
+ * @own: pages that it has
+ * @more: pages that it requests
+ *
+ * If each connection had this amount, they would have a quarter of the whole:
+ * at most half of their quota.
+ */
+static inline bool svc2_transfer_is_little(long most, unsigned int conns, long own,
+					   long more)
+{
+	return own + more <= most / 4 / conns;
+}
+
+/**
+ * svc2_reply_pages - pages that the Reply to a Call may have
+ * @offered: bytes of the Call's Write chunks and Reply chunk
+ * @most: pages that a thread has for a Reply
+ *
+ * Return: number of pages that are counted before the Call is carried out.
+ */
+static inline unsigned int svc2_reply_pages(u64 offered, unsigned int most)
+{
+	u64 pages = DIV_ROUND_UP(offered, PAGE_SIZE);
+
+	if (pages <= SVC2_REPLY_FEW)
+		return 0;
+	return min_t(u64, pages + SVC2_REPLY_BESIDE, most);
+}
+
+/**
+ * svc2_reply_wrs - Send Queue entries that a Reply with RDMA Writes may take
+ * @pages: pages of the memory that its Call offers, up to the limit of a Reply
+ * @chunks: Write chunks and the Reply chunk
+ * @segs: segments of these
+ * @width: pages that an RDMA Write can gather
+ *
+ * The part of the Reply in a chunk begins and ends within a page, and may cross
+ * from the head to the pages and from these to the tail; a segment ends within
+ * a page. An RDMA Write of each segment may be narrower than the others.
+ *
+ * Return: number of entries, including one for the Send.
+ */
+static inline unsigned int svc2_reply_wrs(unsigned int pages, unsigned int chunks,
+					  unsigned int segs, unsigned int width)
+{
+	unsigned int pieces = pages + 3 * chunks + segs;
+
+	return (pieces + segs * (width - 1)) / width + 1;
+}
+
+/**
+ * svc2_reply_counts - check whether the pages of a Reply are counted
+ * @pages: pages that it has
+ * @under_way: Sends of its connection in progress, without those that may have
+ *	completed unsignaled
+ */
+static inline bool svc2_reply_counts(unsigned int pages, int under_way)
+{
+	return pages > SVC2_REPLY_FEW || (pages && under_way > SVC2_REPLIES_FEW);
+}
+
+#endif /* _SVCRDMA2_PURE_H */
