@@ -5,7 +5,7 @@
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/call.h"
+#include "../svcrdma2/svcrdma2.h"
 #include "fake_mr.h"
 
 /* svc2_bc_send_request() alone has an event */

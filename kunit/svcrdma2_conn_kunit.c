@@ -9,7 +9,6 @@
 
 #include <rpcrdma2/backward.h>
 
-#include "../svcrdma2/conns.h"
 #include "../svcrdma2/svcrdma2.h"
 #include "counters.h"
 

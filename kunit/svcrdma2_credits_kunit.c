@@ -10,7 +10,7 @@
 #include <kunit/test.h>
 
 #include "../svcrdma2/grant.c"
-#include "../svcrdma2/send.h"
+#include "../svcrdma2/svcrdma2.h"
 
 struct svc2_param svc2_receive_memory;
 

@@ -14,7 +14,7 @@
 #include <rdma/ib_sa.h>
 
 #include "payload_1mib.h"
-#include "../svcrdma2/pure.h"
+#include "../svcrdma2/svcrdma2.h"
 #include "counters.h"
 #include "limits.h"
 

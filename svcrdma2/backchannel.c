@@ -31,7 +31,7 @@
 #include <rpcrdma2/offer.h>
 #include <rpcrdma2/window.h>
 
-#include "call.h"
+#include "svcrdma2.h"
 #include "trace.h"
 
 /*

@@ -10,9 +10,6 @@
 
 #include <net/net_namespace.h>
 
-#include "conns.h"
-#include "pure.h"
-
 /* Counters */
 
 DEFINE_PER_CPU(u64 [SVC2_C_COUNT], svc2_counters);

@@ -10,8 +10,6 @@
 
 #include <rpcrdma2/counters.h>
 
-#include "conns.h"
-
 /*
  * /proc/net/rpc/svcrdma2 has a line for each connection of conns.c: key=value,
  * without blanks in a value. The file does not need debugfs, exists in each

@@ -3,8 +3,6 @@
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 
-#include "conns.h"
-#include "pure.h"
 #include "svcrdma2.h"
 
 /*

@@ -15,8 +15,6 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
 
-#include "pure.h"
-
 /*
  * Wakeup of an svc thread for a connection: when a Call can go on, and when
  * there is room for messages again.

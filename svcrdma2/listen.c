@@ -16,7 +16,6 @@
 
 #include <linux/sunrpc/addr.h>
 
-#include "conns.h"
 #include "svcrdma2.h"
 #include "trace.h"
 

@@ -4,7 +4,7 @@
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 
-#include "arg.h"
+#include "svcrdma2.h"
 
 /*
  * Receives: the first step of a message, and the last.

@@ -5,8 +5,6 @@
  */
 #include "svcrdma2.h"
 
-#include "arg.h"
-#include "pure.h"
 #include "trace.h"
 
 /*

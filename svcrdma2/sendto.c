@@ -9,8 +9,7 @@
 #include <rpcrdma2/propset.h>
 #include <rpcrdma2/respond.h>
 
-#include "call.h"
-#include "conns.h"
+#include "svcrdma2.h"
 #include "trace.h"
 
 /*

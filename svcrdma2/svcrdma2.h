@@ -64,10 +64,16 @@
 #ifndef _SVCRDMA2_H
 #define _SVCRDMA2_H
 
+#include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/llist.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/vmalloc.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -83,23 +89,29 @@
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/error.h>
 #include <rpcrdma2/exchange.h>
+#include <rpcrdma2/header.h>
 #include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/proto.h>
 #include <rpcrdma2/recv.h>
+#include <rpcrdma2/regions.h>
+#include <rpcrdma2/respond.h>
 #include <rpcrdma2/rw.h>
 #include <rpcrdma2/sq.h>
+#include <rpcrdma2/units.h>
 #include <rpcrdma2/view.h>
 #include <rpcrdma2/walk.h>
 
-#include "counters.h"
-#include "gate.h"
-#include "send.h"
-#include "transfer.h"
 #include "pure.h"
 
+struct rpcrdma2_propmsg;
+struct seq_file;
+struct sockaddr_storage;
 struct svc2_call;
+struct svc2_msg;
 struct svc2_xprt;
+struct svc_rqst;
+struct svc_xprt;
 
 /*
  * The class ident. It only names the backchannel's rpc_xprt class, so the NFS
@@ -194,6 +206,305 @@ enum {
  */
 #define SVC2_RELISTEN_MIN	(1 * HZ)
 #define SVC2_RELISTEN_MAX	(30 * HZ)
+
+/*
+ * Counters of the server, summed over all connections and shown in debugfs as
+ * svcrdma2/counters. The list below is the only definition.
+ */
+
+/*
+ * The errors sent are in the order of their codes: svc2_count_error() depends
+ * on it.
+ */
+#define SVC2_COUNTERS(C)						\
+	C(accepts)		/* connections accepted */		\
+	C(accept_failures)	/* requests to connect that failed */	\
+	C(disconnects)		/* connections lost or ended */		\
+	C(calls)		/* Calls handed to the RPC layer */	\
+	C(calls_v1)		/* of these, in version 1 */		\
+	C(calls_lost)		/* connection lost: a transfer was refused */ \
+	C(calls_lost_again)	/* refused after such losses */		\
+	C(replies)		/* Replies posted */			\
+	C(errors_vers)							\
+	C(errors_bad_xdr)						\
+	C(errors_invalid_proc)						\
+	C(errors_read_chunks)						\
+	C(errors_write_chunks)						\
+	C(errors_segments)						\
+	C(errors_write_resource)					\
+	C(errors_reply_resource)					\
+	C(errors_invalid_option)					\
+	C(errors_system)						\
+	C(dropped_silently)	/* E-22, S31, S39 */			\
+	C(dropped_reply)	/* Replies to no Call of this end */	\
+	C(dropped_error)	/* the same for RDMA2_ERROR messages */	\
+	C(dropped_option)	/* options that must not be answered */	\
+	C(backward_calls)	/* callbacks posted */			\
+	C(backward_replies)	/* Replies to them */			\
+	C(backward_errors)	/* ended by an error or a bad Reply */	\
+	C(backward_too_long)	/* ended: too long for the connection */ \
+	C(backward_given_up)	/* aborted before their answer */	\
+	C(backward_read_chunks)	/* offered with callbacks */		\
+	C(backward_write_chunks)					\
+	C(backward_reply_chunks)					\
+	C(backward_registrations) /* REG_MR work requests */		\
+	C(backward_remote_invs)	/* regions that an answer invalidated */ \
+	C(backward_local_invs)	/* LOCAL_INV work requests */		\
+	C(backward_revoked)	/* aborted while memory was registered */ \
+	C(backward_late)	/* of these, answered soon after */	\
+	C(mrs_allocated)	/* memory regions for callbacks */	\
+	C(connprops)		/* property messages taken */		\
+	C(reqprops)							\
+	C(updprops)							\
+	C(resprops)		/* answers to REQPROPs of the server */	\
+	C(reqprops_sent)						\
+	C(updprops_sent)						\
+	C(properties_in_vain)	/* refused, or without a valid answer */ \
+	C(odd_properties)	/* S12: more than once, or too long */	\
+	C(frozen_properties)	/* S15: fixed, but changed by the peer */ \
+	C(bad_inv_handle)	/* nominated, but not in the header */	\
+	C(read_chunks)							\
+	C(read_chunk_bytes)						\
+	C(long_calls)		/* Calls in a Position-Zero chunk */	\
+	C(sinks_reused)		/* Calls read into pages of a finished Call */ \
+	C(write_chunks)		/* Write chunks written to */		\
+	C(write_chunk_bytes)						\
+	C(reply_chunks_used)	/* written to */			\
+	C(reply_chunk_bytes)	/* placed in them */			\
+	C(reply_chunks_unused)	/* offered, but the Reply fit inline */	\
+	C(rdma_reads)		/* RDMA Read work requests */		\
+	C(rdma_writes)		/* RDMA Write work requests */		\
+	C(doorbells)		/* chains handed to the Send Queue */	\
+	C(sends)							\
+	C(sends_with_inv)	/* of these, Send With Invalidate */	\
+	C(send_completions)	/* completions of any chain */		\
+	C(receives_raised)	/* changes to larger Receives */	\
+	C(receives_lowered)	/* and to smaller ones, as the peer requested */ \
+	C(grants_raised)	/* up to twice the credits */		\
+	C(grants_lowered)	/* by one credit, when memory is short */ \
+	C(grants_denied)	/* not raised, or small from the start */ \
+	C(recv_doorbells)	/* chains handed to the Receive Queue */ \
+	C(recv_completions)	/* messages received */			\
+	C(recv_bytes)							\
+	C(receives_bad)		/* consumed without a message: connections lost */ \
+	C(pullup_bytes)		/* copied into the Send buffer */	\
+	C(inline_bytes)		/* RPC payload sent inline */		\
+	C(sq_waits)		/* waits for Send Queue entries */	\
+	C(tx_waits)		/* waits for a send context */		\
+	C(mrs_trimmed)		/* idle regions of callbacks that were freed */ \
+	C(contexts_trimmed)	/* send contexts freed after a burst */	\
+	C(mr_waits)		/* waits for memory regions */		\
+	C(transfer_waits)	/* Calls that waited for payload pages */ \
+	C(transfer_deferred)	/* Calls with pages, deferred for an upcall */ \
+	C(replies_planned_again) /* Receives of the peer got smaller */	\
+	C(buffer_pages_moved)	/* from one send context to another */	\
+	C(shortages)		/* pauses for lack of memory or mappings */ \
+	C(stalls)		/* waits that ended the connection */	\
+	C(overdue)		/* chains that ended it, see SVC2_CHAIN_TIMEOUT */
+
+enum svc2_counter {
+#define SVC2_ENUM(name) SVC2_C_##name,
+	SVC2_COUNTERS(SVC2_ENUM)
+#undef SVC2_ENUM
+	/* connections that have ended, by reason */
+#define SVC2_ENUM(name, ...) SVC2_C_ended_##name,
+	RPCRDMA2_LOSSES(SVC2_ENUM)
+#undef SVC2_ENUM
+	SVC2_C_COUNT
+};
+
+DECLARE_PER_CPU(u64 [SVC2_C_COUNT], svc2_counters);
+
+#define svc2_count_add(name, n) \
+	this_cpu_add(svc2_counters[SVC2_C_##name], (n))
+#define svc2_count(name)	svc2_count_add(name, 1)
+
+static inline void svc2_count_ended(enum rpcrdma2_loss why)
+{
+	if (why != RPCRDMA2_LOSS_NONE)
+		this_cpu_inc(svc2_counters[SVC2_C_ended_PEER + why -
+					 RPCRDMA2_LOSS_PEER]);
+}
+
+/* Gates: FIFO wait queues for a connection's scarce resources. See limits.c. */
+
+/**
+ * struct svc2_gate - a counted resource with a FIFO wait queue
+ * @ga_units: free units
+ * @ga_own: the units, unless they are counted elsewhere
+ * @ga_opened: number of own units
+ * @ga_counter: enum svc2_counter that counts the waits
+ * @ga_lock: guards the next
+ * @ga_line: waiters in FIFO order, but threads before Calls. Without the lock
+ *	only emptiness can be tested
+ */
+struct svc2_gate {
+	struct rpcrdma2_units	*ga_units;
+	struct rpcrdma2_units	ga_own;
+	unsigned int		ga_opened;
+	unsigned int		ga_counter;
+	spinlock_t		ga_lock;	/* guards the next */
+	struct list_head	ga_line;
+};
+
+/**
+ * struct svc2_waiter - a waiter in the queue of a gate
+ * @wt_list: on ga_line until it is served
+ * @wt_units: units it waits for
+ * @wt_spare: units it has to leave for others
+ * @wt_call: Call that waits, or NULL for a thread; the waiter of a thread may
+ *	be gone as soon as it is served
+ * @wt_held: where to store the number of units of @wt_call
+ */
+struct svc2_waiter {
+	struct list_head	wt_list;
+	unsigned int		wt_units;
+	unsigned int		wt_spare;
+	struct svc2_msg		*wt_call;
+	unsigned int		*wt_held;
+};
+
+/* Below 1 no unit is free. */
+static inline int svc2_gate_avail(const struct svc2_gate *ga)
+{
+	return atomic_read(&ga->ga_units->un_free);
+}
+
+/* True for an error that means a lack of memory, mappings or memory regions */
+static inline bool svc2_is_shortage(int ret)
+{
+	return ret == -ENOMEM || ret == -EAGAIN || ret == -EIO;
+}
+
+/* Quotas for the payload memory of all connections: see limits.c. */
+
+/**
+ * struct svc2_transfer - payload quota of a connection
+ * @tr_address: state shared by the connections of its address; NULL before
+ *	svc2_transfer_begin()
+ * @tr_pages: pages of its payload; written under transfer_lock, as the next
+ *	three
+ * @tr_line: Calls that wait for pages, in FIFO order
+ * @tr_served: Calls with pages that threads are working on
+ * @tr_waiting: on ad_line: it waits for pages, or until it is within its quota
+ */
+struct svc2_transfer {
+	struct svc2_address	*tr_address;
+	long			tr_pages;
+	struct list_head	tr_line;
+	struct list_head	tr_served;
+	struct list_head	tr_waiting;
+};
+
+/*
+ * Send contexts: see sendto.c.
+ */
+
+enum {
+	/* contexts beyond one for each credit; allocated at accept */
+	SVC2_TX_RESERVE		= 4,
+	/* first page of a send context's buffer, always allocated */
+	SVC2_TX_BUFSIZE		= PAGE_SIZE,
+	/*
+	 * Up to this size copying costs less than mapping pages for the device:
+	 * a payload of 16 KiB and the rest of its Reply.
+	 */
+	SVC2_PULLUP_MAX		= 16384 + 1024,
+	/* maximum pages of a buffer: a header, and SVC2_PULLUP_MAX */
+	SVC2_TX_BUF_PAGES	= 1 + DIV_ROUND_UP(SVC2_PULLUP_MAX, PAGE_SIZE),
+	/* pages of all buffers of a connection beyond the first of each */
+	SVC2_TX_EXTRA_PAGES	= 64,
+
+	/*
+	 * Gather entries of a Reply in addition to its pages: header, head,
+	 * tail, and one more page when the payload does not begin at the start
+	 * of a page.
+	 */
+	SVC2_TX_EXTRA_SGES	= 4,
+};
+
+/**
+ * struct svc2_tx_page - a page of a Send buffer
+ * @tp_page: the page
+ * @tp_addr: its DMA address
+ */
+struct svc2_tx_page {
+	struct page		*tp_page;
+	u64			tp_addr;
+};
+
+/**
+ * struct svc2_tx - a Send, and the RDMA Writes in front of it
+ * @tx_list: on sp_txs
+ * @tx_post: chain on the Send Queue
+ * @tx_used: time when it was last put back, in jiffies
+ * @tx_backward: it is for a callback, from svc2_tx_try_get()
+ * @tx_call: the callback that it carries, until it is posted; or NULL
+ * @tx_notice: number of a property message that is no answer, see sp_notices,
+ *	or 0
+ * @tx_wr: the Send
+ * @tx_rw: RDMA Writes
+ * @tx_bufs: buffer for the transport header and the data copied behind it. The
+ *	first page stays mapped; further pages are added when a Reply that needs
+ *	them is copied
+ * @tx_nbufs: entries of @tx_bufs
+ * @tx_buf: address of the first
+ * @tx_len: bytes in the buffer
+ * @tx_vers: version of the message
+ * @tx_head: page of the reply's head; counted among @tx_pages only when
+ *	@tx_reads_head
+ * @tx_reads_head: the device reads that page
+ * @tx_reads_pages: the device reads another page of the reply
+ * @tx_npages: entries of @tx_pages (R4)
+ * @tx_pages: pages held until the chain is done
+ * @tx_charged: number of them that are counted, see svc2_transfer_take()
+ * @tx_few: short arrays of pages
+ * @tx_nmapped: entries of @tx_sge, behind the first, that are mapped for this
+ *	Send
+ * @tx_sge: gather list of @tx_wr
+ */
+struct svc2_tx {
+	struct llist_node	tx_list;
+	struct rpcrdma2_post	tx_post;
+	unsigned long		tx_used;
+	bool			tx_backward;
+	struct svc2_call	*tx_call;
+	u32			tx_notice;
+	struct ib_send_wr	tx_wr;
+	struct rpcrdma2_rw	tx_rw;
+
+	struct svc2_tx_page	tx_bufs[SVC2_TX_BUF_PAGES];
+	unsigned int		tx_nbufs;
+	void			*tx_buf;
+	unsigned int		tx_len;
+	u32			tx_vers;
+	struct page		*tx_head;
+	bool			tx_reads_head;
+	bool			tx_reads_pages;
+	unsigned int		tx_npages;
+	unsigned int		tx_charged;
+	struct page		**tx_pages;
+	struct page		*tx_few[SVC2_REPLY_FEW];
+	unsigned int		tx_nmapped;
+	struct ib_sge		tx_sge[];
+};
+
+/**
+ * struct svc2_ended - a connection that has ended
+ * @ed_net: cookie of its network namespace, 0 in an unused entry
+ * @ed_peer: address
+ * @ed_version: version of its last Call, 0 for none
+ * @ed_error: error with which the connection was refused, or 0
+ * @ed_end: reason and time of its end, or time of its refusal
+ */
+struct svc2_ended {
+	u64			ed_net;
+	char			ed_peer[sizeof_field(struct svc_xprt,
+						     xpt_remotebuf)];
+	u32			ed_version;
+	int			ed_error;
+	struct rpcrdma2_end	ed_end;
+};
 
 /**
  * struct svc2_param - a module parameter
@@ -487,6 +798,58 @@ struct svc2_xprt {
 	struct rpcrdma2_errors	sp_errors;
 };
 
+/*
+ * Callbacks (Calls of the server), between the RPC client and the connection.
+ */
+
+/*
+ * Limit on the wait for the fence of an aborted callback. The fence may have
+ * waited for Send Queue entries before (SVC2_STALL_TIMEOUT).
+ */
+#define SVC2_REVOKE_TIMEOUT	(5 * HZ)
+
+/**
+ * struct svc2_call - a callback, with the buffers of Call and Reply
+ * @sc_sp: connection
+ * @sc_rqst: request of the RPC client
+ * @sc_vers: version it was sent in; 0 while no answer can match. Set when it is
+ *	posted, under sq_lock
+ * @sc_failed: its answer was unusable, or it is too long; written under
+ *	queue_lock
+ * @sc_write_max: bytes that its Write chunk offers, 0 without one
+ * @sc_reply_max: bytes that its Reply chunk offers, 0 without one
+ * @sc_exposed: its memory regions (R8)
+ * @sc_revoked: completion for the end of an aborted callback: of its answer, or
+ *	of the connection; then, initialized again, of its fence
+ * @sc_late: the answer came while the end waited for it; under transport_lock
+ * @sc_late_handle: handle that this answer invalidated, or 0; under
+ *	transport_lock
+ * @sc_answer: the answer while it is being processed; the RPC is pinned for
+ *	that time. Set under queue_lock
+ * @sc_verdict: verdict on @sc_answer
+ * @sc_data: rq_buffer, and rq_rbuffer behind it
+ */
+struct svc2_call {
+	struct svc2_xprt	*sc_sp;
+	struct rpc_rqst		*sc_rqst;
+	u32			sc_vers;
+	bool			sc_failed;
+	u32			sc_write_max;
+	u32			sc_reply_max;
+	struct rpcrdma2_exposed	sc_exposed;
+	struct completion	sc_revoked;
+	bool			sc_late;
+	u32			sc_late_handle;
+	struct svc2_msg		*sc_answer;
+	enum svc2_answer	sc_verdict;
+	u8			sc_data[] __aligned(8);
+};
+
+static inline struct svc2_call *svc2_call_of(const struct rpc_rqst *rqst)
+{
+	return container_of(rqst->rq_buffer, struct svc2_call, sc_data);
+}
+
 static inline struct svc2_xprt *svc2_from_xprt(struct svc_xprt *xprt)
 {
 	return container_of(xprt, struct svc2_xprt, sp_xprt);
@@ -505,6 +868,60 @@ static inline const struct sockaddr_storage *svc2_peer(const struct svc2_xprt *s
 static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 {
 	rpcrdma2_conn_lose(&sp->sp_conn, why);
+}
+
+/* Helpers for rq_arg, in which a Call is passed to the RPC layer. */
+
+/* Input for the core, which assembles a Call with Read chunks */
+static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
+{
+	return (struct rpcrdma2_pull){
+		.pl_hdr		= &call->sm_msg.mg_hdr,
+		.pl_recv	= call->sm_recv,
+		.pl_inline	= call->sm_inline,
+		.pl_apart	= call->sm_apart,
+		.pl_pages	= call->sm_pages,
+	};
+}
+
+/**
+ * svc2_arg_extra - pages that a Call takes besides those its RDMA Reads fill
+ * @call: Call with Read chunks
+ */
+static inline unsigned int svc2_arg_extra(const struct svc2_msg *call)
+{
+#ifdef RPCRDMA2_STRETCHES
+	return !call->sm_apart;
+#else
+	return 0;
+#endif
+}
+
+/**
+ * svc2_arg_init - mark a Call as not passed to the RPC layer
+ * @call: Call
+ */
+static inline void svc2_arg_init(struct svc2_msg *call)
+{
+#ifdef RPCRDMA2_STRETCHES
+	call->sm_map = NULL;
+	call->sm_copy = NULL;
+#endif
+}
+
+/**
+ * svc2_arg_free - release the mapping and the copy behind rq_arg
+ * @call: Call; its pages still exist
+ *
+ * Context: may sleep; any context when @call was never passed to the RPC layer.
+ */
+static inline void svc2_arg_free(struct svc2_msg *call)
+{
+#ifdef RPCRDMA2_STRETCHES
+	if (call->sm_map)
+		vm_unmap_ram(call->sm_map, svc2_msg_pages(call));
+	kfree(call->sm_copy);
+#endif
 }
 
 /* module.c */
@@ -532,6 +949,13 @@ extern struct svc_xprt_class svc2_class;
 extern struct svc_xprt_class svc2_rdma_class;
 
 /* conns.c */
+void svc2_count_error(u32 code);
+void svc2_conn_list(struct svc2_xprt *sp);
+void svc2_conn_unlist(struct svc2_xprt *sp);
+void svc2_conn_refused(const struct svc2_xprt *sp, int error);
+void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg);
+void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
+		     void *arg);
 void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp);
 struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls);
 bool svc2_reap(struct svc2_xprt *sp);
@@ -567,6 +991,17 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_messages_flush(struct svc2_xprt *sp);
 
 /* sendto.c */
+int svc2_txs_create(struct svc2_xprt *sp);
+void svc2_txs_destroy(struct svc2_xprt *sp);
+void svc2_txs_exit(void);
+void svc2_trim_later(void);
+struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
+struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp);
+void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
+int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
+		   const struct rpcrdma2_propmsg *pm);
+int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
+		 unsigned int *held);
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,
 		enum rpcrdma2_errcode code);
 int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *call,
@@ -594,6 +1029,38 @@ bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
 struct sockaddr_storage svc2_address(const struct svc2_xprt *sp);
+const struct sockaddr_storage *svc2_transfer_address(const struct svc2_xprt *sp);
+void svc2_transfer_set(void);
+void svc2_transfer_init(struct svc2_xprt *sp);
+int svc2_transfer_begin(struct svc2_xprt *sp);
+void svc2_transfer_end(struct svc2_xprt *sp);
+int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
+			unsigned int pages);
+void svc2_transfer_serve(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_transfer_defer(struct svc2_xprt *sp);
+int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
+		       unsigned int pages);
+void svc2_transfer_untake(struct svc2_xprt *sp, struct svc2_msg *call,
+			  unsigned int pages);
+void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages);
+void svc2_transfer_leave(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_transfer_flush(struct svc2_xprt *sp, struct list_head *line);
+void svc2_transfer_show(struct seq_file *seq);
+void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
+		    unsigned int counter);
+void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
+bool svc2_gate_is_whole(const struct svc2_gate *ga);
+int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
+		   unsigned int units, unsigned int spare);
+int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
+		    struct svc2_msg *call, unsigned int units,
+		    unsigned int spare, unsigned int *held);
+void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line);
+void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga);
+void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
+		    unsigned int units);
+bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret);
+int svc2_has_wspace(struct svc_xprt *xprt);
 
 /* grant.c */
 extern struct rpcrdma2_budget svc2_budget;

@@ -26,8 +26,6 @@
 #include <rpcrdma2/caps.h>
 #include <rpcrdma2/fault.h>
 
-#include "conns.h"
-#include "pure.h"
 #include "svcrdma2.h"
 #include "trace.h"
 

@@ -61,6 +61,7 @@ typedef u64			__be64;
 
 #define __maybe_unused		__attribute__((unused))
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
+#define __aligned(n)		__attribute__((aligned(n)))
 #define fallthrough		__attribute__((fallthrough))
 #define likely(x)		(x)
 #define unlikely(x)		(x)

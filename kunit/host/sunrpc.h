@@ -21,10 +21,13 @@ enum {
 	RQ_SECURE		= 0,
 };
 
-struct rpc_rqst;
 struct rpc_xprt;
 struct svc_xprt_class;
 struct xprt_class;
+
+struct rpc_rqst {
+	void	*rq_buffer;
+};
 
 struct svc_serv {
 	unsigned int	sv_max_mesg;
@@ -33,6 +36,7 @@ struct svc_serv {
 struct svc_xprt {
 	unsigned long	xpt_flags;
 	struct svc_serv	*xpt_server;
+	char		xpt_remotebuf[56];
 	atomic_t	xpt_nr_rqsts;
 };
 
