@@ -8,7 +8,7 @@
 
 #include <rpcrdma2/codec.h>
 
-#include "../xprtrdma2/backward.h"
+#include "../xprtrdma2/pure.h"
 #include "util.h"
 
 #define XID	0x0badcafe

@@ -6,7 +6,7 @@
 #include <linux/limits.h>
 #include <linux/module.h>
 
-#include "../xprtrdma2/backoff.h"
+#include "../xprtrdma2/pure.h"
 
 struct past_case {
 	const char	*desc;

@@ -7,8 +7,7 @@
 #include <linux/jiffies.h>
 #include <linux/module.h>
 
-#include "../xprtrdma2/backoff.h"
-#include "../xprtrdma2/negotiate.h"
+#include "../xprtrdma2/pure.h"
 
 struct first_case {
 	const char		*desc;

@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include "../xprtrdma2/pin.h"
+#include "../xprtrdma2/pure.h"
 
 struct word_case {
 	const char	*word;

@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include "../xprtrdma2/pool.h"
+#include "../xprtrdma2/xprtrdma2.h"
 
 /* What Calls leave, and errors take */
 static void the_last(struct kunit *test)

@@ -6,7 +6,7 @@
 #include <linux/jiffies.h>
 #include <linux/module.h>
 
-#include "../xprtrdma2/property.h"
+#include "../xprtrdma2/pure.h"
 
 /* 2.3: it holds a slot from before it is sent, and never the last one. */
 static void calls_beside(struct kunit *test)

@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include "../xprtrdma2/queue.h"
+#include "../xprtrdma2/xprtrdma2.h"
 
 enum {
 	CALLS	= 80,

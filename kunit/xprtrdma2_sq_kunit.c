@@ -7,7 +7,7 @@
 
 #include <rpcrdma2/units.h>
 
-#include "../xprtrdma2/sq.h"
+#include "../xprtrdma2/pure.h"
 
 struct size_case {
 	const char	*desc;

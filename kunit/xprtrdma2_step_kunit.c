@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include "../xprtrdma2/step.h"
+#include "../xprtrdma2/pure.h"
 
 struct step_case {
 	const char		*desc;

@@ -26,7 +26,6 @@
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/rw.h>
 
-#include "step.h"
 #include "trace.h"
 
 /* Complete a step of the connect worker with a status. CM handler */

@@ -26,7 +26,7 @@
  * entry for the LOCAL_INV that each region may need later: an invalidation
  * cannot wait for room, because other RPCs may wait for the RPC that it ends.
  * Messages that are not Calls cannot wait either; Calls leave entries free for
- * them: see sq.h.
+ * them: see pure.h.
  *
  * Return: false when there are too few; xprt_write_space() is called when
  * entries have come back.

@@ -13,7 +13,6 @@
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/bc_xprt.h>
 
-#include "queue.h"
 #include "trace.h"
 
 /* 60 seconds, without retransmission on the same connection */
@@ -391,7 +390,7 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
  * @task: task of an RPC of either direction
  *
  * A Reply waits for XPRT_LOCKED alone, not for a forward credit, nor for Send
- * Queue entries, of which some are kept for it (B-04, sq.h). The server could
+ * Queue entries, of which some are kept for it (B-04, pure.h). The server could
  * make Calls wait for these for a minute, and with them the callback service,
  * which other servers call.
  *
@@ -572,7 +571,7 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
  * The line "xprt:" of /proc/self/mountstats: the name "rdma" and the 27 numbers
  * that the in-tree transport prints, whether there is a connection or not.
  * Monitoring stores them by position in arrays of that size. Figures of this
- * transport alone are in counters.h.
+ * transport alone are in XPRT2_COUNTERS().
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {

@@ -11,7 +11,6 @@
 
 #include <net/net_namespace.h>
 
-#include "pin.h"
 #include "trace.h"
 
 /*
@@ -173,7 +172,7 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
 }
 
 /*
- * Version negotiation: carry out the decisions of negotiate.h.
+ * Version negotiation: carry out the decisions of pure.h.
  *
  * The probe is part of connecting: the RPC layer sends nothing before it is
  * over, so a fallback to version 1 costs no RPC. A trial tests version 2 with

@@ -56,9 +56,11 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/xprt.h>
 
@@ -77,13 +79,7 @@
 #include <rpcrdma2/view.h>
 #include <rpcrdma2/walk.h>
 
-#include "backward.h"
-#include "backoff.h"
-#include "counters.h"
-#include "negotiate.h"
-#include "pool.h"
-#include "property.h"
-#include "sq.h"
+#include "pure.h"
 
 struct xprt2_chunked;
 struct xprt2_ep;
@@ -139,6 +135,205 @@ enum {
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
 /* deadline of fences, and of RDMA Reads and Writes for the server's Calls */
 #define XPRT2_CHAIN_TIMEOUT	(20U * HZ)
+
+/*
+ * Counters of the client. XPRT2_COUNTERS() defines the counters that are summed
+ * over all transports; debugfs shows them as xprtrdma2/counters. Struct
+ * xprt2_stats has the figures of one transport, for mountstats.
+ */
+
+#define XPRT2_COUNTERS(C)						\
+	C(connects)		/* connections established */		\
+	C(connect_failures)	/* attempts that failed */		\
+	C(disconnects)		/* connections torn down */		\
+	C(calls)		/* Calls posted */			\
+	C(calls_nomsg)		/* of these, without inline payload */	\
+	C(calls_marshalled_again) /* Receives of the server got smaller */ \
+	C(calls_again)		/* sent again in another form */	\
+	C(replies)		/* Replies matched to a Call */		\
+	C(call_bytes)		/* sent inline, with headers */		\
+	C(reply_bytes)		/* received inline */			\
+	C(read_chunks)							\
+	C(read_chunk_bytes)						\
+	C(write_chunks)							\
+	C(write_chunk_bytes)	/* placed by the server */		\
+	C(reply_chunks)		/* offered */				\
+	C(reply_chunks_used)						\
+	C(reply_chunk_bytes)	/* placed by the server */		\
+	C(registrations)	/* REG_MR work requests */		\
+	C(remote_invalidations)						\
+	C(local_invalidations)	/* LOCAL_INV work requests */		\
+	C(mrs_allocated)						\
+	C(doorbells)		/* chains handed to the Send Queue */	\
+	C(recv_doorbells)	/* chains handed to the Receive Queue */ \
+	C(send_completions)						\
+	C(inv_completions)						\
+	C(recv_completions)						\
+	C(pullup_bytes)		/* copied into the Send buffer */	\
+	C(mapped_bytes)		/* sent from their pages */		\
+	C(pages_revoked)	/* revoked to encrypt again */		\
+	C(fixup_bytes)		/* copied out of Receive buffers */	\
+	C(credit_waits)		/* Calls held back: no credit */	\
+	C(mr_waits)		/* no free memory region */		\
+	C(sq_waits)		/* no room in the Send Queue */		\
+	C(map_waits)		/* memory could not be mapped */	\
+	C(calls_unsendable)	/* ended: cannot be sent */		\
+	C(mrs_unavailable)	/* regions that could not be allocated */ \
+	C(errors_received)	/* RDMA2_ERROR messages */		\
+	C(replies_unknown)	/* no Call with that xid */		\
+	C(replies_bad)		/* Replies that ended their RPC */	\
+	C(receives_bad)		/* consumed by no message: connections lost */ \
+	C(overdue)		/* connections lost: a chain hung */	\
+	C(dropped_silently)	/* messages not answered */		\
+	C(dead_rpcs)		/* RPCs that ended without a Reply */	\
+	C(dead_waits)		/* of these, with memory the server may use */ \
+	C(dead_answered)	/* of these, the Reply came late */	\
+	C(dead_fences)		/* of these, with regions to invalidate */ \
+	C(dead_unanswered)	/* fenced while the server was silent */ \
+	C(credits_kept)		/* of RPCs that ended without a Reply */ \
+	C(bad_invalidations)	/* handle not of this RPC (S50) */	\
+	C(backward_calls)	/* given to the callback service */	\
+	C(backward_replies)	/* Replies to these */			\
+	C(backward_waits)	/* a Reply waits for other Sends */	\
+	C(backward_refused)	/* backward Calls answered with an error */ \
+	C(backward_unanswered)	/* neither Reply nor error sent */	\
+	C(backward_read_chunks)	/* offered with backward Calls */	\
+	C(backward_write_chunks)					\
+	C(backward_reply_chunks)					\
+	C(backward_read_bytes)	/* read from them */			\
+	C(backward_write_bytes)	/* written to them */			\
+	C(sends_with_inv)	/* backward Replies that invalidate */	\
+	C(connprops)		/* property messages taken */		\
+	C(reqprops)							\
+	C(updprops)							\
+	C(resprops)		/* answers to REQPROPs of this end */	\
+	C(reqprops_sent)						\
+	C(updprops_sent)						\
+	C(properties_in_vain)	/* refused, or with no good answer */	\
+	C(odd_properties)	/* S12: more than once, or too long */	\
+	C(frozen_properties)	/* S15: changed nevertheless */		\
+	C(properties_refused)	/* messages answered with an error */
+
+enum xprt2_counter {
+#define XPRT2_ENUM(name) XPRT2_C_##name,
+	XPRT2_COUNTERS(XPRT2_ENUM)
+#undef XPRT2_ENUM
+	/* connections that ended, by reason */
+#define XPRT2_ENUM(name, ...) XPRT2_C_ended_##name,
+	RPCRDMA2_LOSSES(XPRT2_ENUM)
+#undef XPRT2_ENUM
+	XPRT2_C_COUNT
+};
+
+DECLARE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
+
+#define xprt2_count_add(name, n) \
+	this_cpu_add(xprt2_counters[XPRT2_C_##name], (u64)(n))
+#define xprt2_count(name)	xprt2_count_add(name, 1)
+
+static inline void xprt2_count_ended(enum rpcrdma2_loss why)
+{
+	if (why != RPCRDMA2_LOSS_NONE)
+		this_cpu_inc(xprt2_counters[XPRT2_C_ended_PEER + why -
+					 RPCRDMA2_LOSS_PEER]);
+}
+
+/*
+ * Per-transport figures for mountstats. The context named increments them
+ * without a lock; readers may see an old value.
+ */
+struct xprt2_stats {
+	/* send path */
+	unsigned long		st_read_chunks;
+	unsigned long		st_write_chunks;
+	unsigned long		st_reply_chunks;
+	unsigned long long	st_request_bytes;
+	unsigned long long	st_pullup_bytes;
+	unsigned long		st_failed_marshal;
+	unsigned long		st_nomsg_calls;
+	unsigned long		st_no_sq;
+	/* receive CQ */
+	unsigned long long	st_reply_bytes;
+	unsigned long		st_bad_replies;
+	struct rpcrdma2_errors	st_errors;
+	unsigned long		st_local_inv;
+	/* release and connect */
+	unsigned long		st_hardway;
+	unsigned long		st_mrs_allocated;
+};
+
+/*
+ * Free list of a bounded pool of requests. The caller does locking and
+ * allocation; see req.c.
+ */
+
+/**
+ * struct xprt2_pool - requests of one direction
+ * @pl_free: free requests, most recently used first
+ * @pl_count: all requests, free or in use
+ * @pl_max: limit of @pl_count
+ */
+struct xprt2_pool {
+	struct list_head	pl_free;
+	unsigned int		pl_count;
+	unsigned int		pl_max;
+};
+
+/**
+ * xprt2_pool_pop - take a free request
+ * @pl: pool, locked
+ * @last: may take the last free request. The backward pool keeps that for an
+ *	error or another mandatory answer, which then needs no allocation
+ *
+ * Return: its list head, or NULL.
+ */
+static inline struct list_head *xprt2_pool_pop(struct xprt2_pool *pl, bool last)
+{
+	struct list_head *first = pl->pl_free.next;
+
+	if (list_empty(&pl->pl_free) || (!last && list_is_singular(&pl->pl_free)))
+		return NULL;
+	list_del_init(first);
+	return first;
+}
+
+/**
+ * xprt2_pool_is_whole - check that all requests have been returned
+ * @pl: pool that is no longer in use; may never have had a request
+ */
+static inline bool xprt2_pool_is_whole(struct xprt2_pool *pl)
+{
+	return !pl->pl_count || list_count_nodes(&pl->pl_free) == pl->pl_count;
+}
+
+/* Order of the RPC layer's transmit queue, where this transport changes it. */
+
+/**
+ * xprt2_move_replies - move backward Replies out of the queue (B-04)
+ * @queue: xmit_queue, locked
+ * @replies: list to append them to, in queue order
+ *
+ * xprt2_prepare_request() sets rq_cong of a Reply, so the RPC layer queues it
+ * before the first message without rq_cong. The walk ends there: it looks at
+ * one Call that waits for a credit, regardless of the number of such Calls.
+ *
+ * Return: number of messages looked at.
+ */
+static inline unsigned int xprt2_move_replies(struct list_head *queue,
+					      struct list_head *replies)
+{
+	struct rpc_rqst *rqst, *next;
+	unsigned int count = 0;
+
+	list_for_each_entry_safe(rqst, next, queue, rq_xmit) {
+		count++;
+		if (likely(!rqst->rq_cong))
+			break;
+		if (bc_prealloc(rqst))
+			list_move_tail(&rqst->rq_xmit, replies);
+	}
+	return count;
+}
 
 /**
  * struct xprt2_send - a Send of a request, and the registrations in front of it

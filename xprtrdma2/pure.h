@@ -1,5 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
+ * Decisions of the client, from plain values. Pure functions: unit tests in user
+ * space include this file alone.
+ */
+#ifndef _XPRTRDMA2_PURE_H
+#define _XPRTRDMA2_PURE_H
+
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include <linux/sunrpc/addr.h>
+
+#include <net/net_namespace.h>
+
+#include <rdma/ib_cm.h>
+#include <rdma/rdma_cm.h>
+
+#include <rpcrdma2/codec.h>
+#include <rpcrdma2/credit.h>
+#include <rpcrdma2/error.h>
+#include <rpcrdma2/exchange.h>
+#include <rpcrdma2/message.h>
+#include <rpcrdma2/proto.h>
+
+/*
  * Version negotiation with a server: the decisions. version.c carries them out.
  *
  *                 connected
@@ -29,16 +58,6 @@
  *
  * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
  */
-#ifndef _XPRTRDMA2_NEGOTIATE_H
-#define _XPRTRDMA2_NEGOTIATE_H
-
-#include <linux/bits.h>
-#include <linux/errno.h>
-#include <linux/jiffies.h>
-#include <linux/types.h>
-
-#include <rpcrdma2/error.h>
-#include <rpcrdma2/message.h>
 
 /* S34: not visible on the wire, so other values are valid too */
 #define XPRT2_PROBE_TIMEOUT	(2U * HZ)
@@ -499,4 +518,459 @@ static inline enum xprt2_fate xprt2_fate_after(enum xprt2_answer answer, int ret
 	return ret ? XPRT2_F_DONE : XPRT2_F_HANDLE;
 }
 
-#endif /* _XPRTRDMA2_NEGOTIATE_H */
+/*
+ * Parser for a word of the module parameter "pin": a server, or a port of it,
+ * and the protocol version to use with it.
+ *
+ *	192.0.2.1=1  192.0.2.1:20050=2  fd00::2=1  [fd00::2]:20049=2
+ */
+
+/**
+ * struct xprt2_pin - a server and its version
+ * @pin_addr: address, and a port or 0 for all of them
+ * @pin_vers: RPC-over-RDMA version
+ */
+struct xprt2_pin {
+	struct sockaddr_storage	pin_addr;
+	u32			pin_vers;
+};
+
+/* An address with several colons can have a port only if it is in brackets. */
+static inline char *xprt2_split_port(char *addr)
+{
+	char *colon;
+
+	if (*addr == '[') {
+		colon = strchr(addr, ']');
+		if (!colon)
+			return NULL;
+		*colon++ = '\0';
+		return colon;
+	}
+	colon = strchr(addr, ':');
+	if (!colon || strchr(colon + 1, ':'))
+		return addr + strlen(addr);
+	return colon;
+}
+
+/**
+ * xprt2_parse_pin - parse a word of the parameter
+ * @word: the word; modified
+ * @pin: filled in
+ *
+ * Return: NULL, or text that describes the fault.
+ */
+static inline const char *xprt2_parse_pin(char *word, struct xprt2_pin *pin)
+{
+	struct sockaddr *sap = (struct sockaddr *)&pin->pin_addr;
+	char *vers = strrchr(word, '='), *addr = word, *end;
+	u16 port = 0;
+
+	if (!vers)
+		return "no '=' and version behind the address";
+	*vers++ = '\0';
+	if (kstrtou32(vers, 10, &pin->pin_vers) ||
+	    pin->pin_vers < RPCRDMA2_VERS_ONE ||
+	    pin->pin_vers > RPCRDMA2_VERS_TWO)
+		return "the version is neither 1 nor 2";
+
+	end = xprt2_split_port(addr);
+	if (!end || (*end && *end != ':'))
+		return "the bracket is not closed, or not followed by ':' and port";
+	if (*end) {
+		*end++ = '\0';
+		if (kstrtou16(end, 10, &port) || !port)
+			return "the port is no number from 1 to 65535";
+	}
+	if (*addr == '[')
+		addr++;
+	memset(&pin->pin_addr, 0, sizeof(pin->pin_addr));
+	if (!rpc_pton(&init_net, addr, strlen(addr), sap,
+		      sizeof(pin->pin_addr)))
+		return "the address is neither IPv4 nor IPv6";
+	rpc_set_port(sap, port);
+	return NULL;
+}
+
+/**
+ * xprt2_pin_fits - compare a pin with a server
+ * @pin: pin
+ * @sap: address and port of the server
+ *
+ * Return: 0 for no match, 1 for the address, 2 for address and port.
+ */
+static inline unsigned int xprt2_pin_fits(const struct xprt2_pin *pin,
+					  const struct sockaddr *sap)
+{
+	const struct sockaddr *pinned = (const struct sockaddr *)&pin->pin_addr;
+	unsigned short port = rpc_get_port(pinned);
+
+	if (!rpc_cmp_addr(pinned, sap))
+		return 0;
+	if (!port)
+		return 1;
+	return port == rpc_get_port(sap) ? 2 : 0;
+}
+
+/*
+ * Reconnect policy: when to connect again, decided from how the last connection
+ * went.
+ */
+
+/*
+ * After a server restart its clients reconnect spread over this time, not all
+ * at the same moment. It is short for an application and long for a server: of
+ * a thousand clients four connect in each millisecond.
+ */
+#define XPRT2_SPREAD		(HZ / 4)
+
+enum xprt2_past {
+	XPRT2_PAST_NONE = 0,	/* no connection yet, or closed by the client */
+	XPRT2_PAST_LOST,	/* lost, the server is not at fault */
+	XPRT2_PAST_FAILED,	/* it never came up, or brought no good Reply */
+};
+
+/**
+ * xprt2_judge_past - classify how a connection went
+ * @replied: it brought a good Reply
+ * @lost: the peer, the network or the device ended it
+ * @innocent: the peer did not cause the loss, or an RPC of the client timed out
+ *
+ * A connection that comes up proves little about a server: the server may end
+ * each connection at the first Call.
+ */
+static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost,
+					       bool innocent)
+{
+	if (!replied && !innocent)
+		return XPRT2_PAST_FAILED;
+	return lost ? XPRT2_PAST_LOST : XPRT2_PAST_NONE;
+}
+
+/**
+ * xprt2_connect_delay - compute the delay before the next connect
+ * @past: how the last connection went
+ * @distance: back-off interval between two attempts, in jiffies
+ * @since: jiffies since the last attempt began
+ * @random: 32 random bits
+ *
+ * Return: jiffies.
+ */
+static inline unsigned long xprt2_connect_delay(enum xprt2_past past,
+						unsigned long distance,
+						unsigned long since,
+						u32 random)
+{
+	unsigned long wait = 0, spread = XPRT2_SPREAD;
+
+	if (past == XPRT2_PAST_NONE)
+		return 0;
+	if (past == XPRT2_PAST_FAILED && distance > since) {
+		wait = distance - since;
+		spread = max(spread, distance / 8);
+	}
+	return wait + mul_u64_u32_shr(spread + 1, random, 32);
+}
+
+/* Result of a connect step, from the event that the RDMA CM reports. */
+
+/**
+ * xprt2_step_error - map an RDMA CM event to the result of the current step
+ * @event: of the RDMA CM
+ * @status: status of the event: an error, or the reason of a reject
+ *
+ * For an interface without RDMA, return the error of the in-tree rpcrdma:
+ * mount.nfs prints a hint for it.
+ *
+ * Return: 0 for an event that is not a failure of a step.
+ */
+static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
+{
+	switch (event) {
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		return status == -ENODEV ? -EPROTO : -EHOSTUNREACH;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return -ENETUNREACH;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		return -ENOTCONN;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return -EHOSTUNREACH;
+	case RDMA_CM_EVENT_REJECTED:
+		/* The server still has the last connection: retry. */
+		return status == IB_CM_REJ_STALE_CONN ? -ENOTCONN :
+							-ECONNREFUSED;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Credit accounting of property messages: whether a message of the client
+ * occupies the credit of a Call.
+ */
+
+/**
+ * xprt2_takes_place - check whether a message occupies a Call's credit
+ * @busy: rpcrdma2_exchange_busy()
+ * @ex: properties
+ *
+ * A message that may get no answer occupies a Call's credit (2.3), from before
+ * it is sent until a message from the server shows that it has arrived. The
+ * exception is a server that has advertised the vendor property: once both ends
+ * have announced themselves, it has separate Receives for such messages.
+ */
+static inline bool xprt2_takes_place(bool busy,
+				     const struct rpcrdma2_exchange *ex)
+{
+	return busy && !rpcrdma2_props_marked(&ex->ex_peer.pp_now);
+}
+
+/**
+ * xprt2_calls_beside - RPCs that may be outstanding at the same time
+ * @beside: xprt2_takes_place()
+ * @calls: limit from grant and Receives, at least 1
+ */
+static inline u32 xprt2_calls_beside(bool beside, u32 calls)
+{
+	return beside && calls > 1 ? calls - 1 : calls;
+}
+
+/*
+ * Disposition of a backward Call, decided from its header alone.
+ *
+ * A version 2 error can report that chunks are not accepted, that there is no
+ * service, or that resources are short. A version 1 error can only report bad
+ * chunks, including a missing Reply chunk for a long Reply; in all other cases
+ * the Call is dropped silently.
+ */
+
+enum {
+	/* outstanding Calls of the peer: default, maximum of the parameter */
+	XPRT2_BACKWARD_CREDITS	= 16,
+	XPRT2_BACKWARD_MAX	= 256,
+
+	/* Read chunks of a Call at level GENL, and limit of Write chunks */
+	XPRT2_BACKWARD_CHUNKS	= 2,
+	/* segments in each chunk; a Reply's header then fits the headroom */
+	XPRT2_BACKWARD_SEGS	= 8,
+	/* parts of its RDMA Reads or Writes: a data item may split a segment */
+	XPRT2_BACKWARD_PARTS	= (XPRT2_BACKWARD_CHUNKS + 1) * XPRT2_BACKWARD_SEGS,
+};
+
+/*
+ * Backward requests that @credits Calls need. This includes Replies and errors
+ * whose Send is not known to be complete, and requests that service threads
+ * still hold: the server counts neither as outstanding. A further request is
+ * reserved for errors: see xprt2_pool_pop().
+ */
+static inline unsigned int xprt2_backward_reqs(unsigned int credits)
+{
+	return 4 * max_t(unsigned int, credits, XPRT2_BACKWARD_CREDITS) + 1;
+}
+
+/* Limit of these requests for Replies. Calls and other answers use the rest. */
+static inline unsigned int xprt2_backward_answers(unsigned int credits)
+{
+	return 2 * max_t(unsigned int, credits, XPRT2_BACKWARD_CREDITS);
+}
+
+/**
+ * xprt2_share_receives - split the posted Receives between both directions
+ * @posted: Receives
+ * @credits: Calls of the client that the server allows
+ * @wanted: Calls of the server that the client intends to grant
+ * @calls: Calls granted to the server so far; updated to the number that may be
+ *	granted now. It never decreases, because the server may know the old
+ *	value, and is at least 1, which the server may use without a grant
+ *	(C-097)
+ *
+ * When Receives are short, each direction gets half of them.
+ *
+ * Return: Calls of the client, at least 1.
+ */
+static inline u32 xprt2_share_receives(u32 posted, u32 credits, u32 wanted,
+				       u32 *calls)
+{
+	u32 left = posted - min_t(u32, posted, RPCRDMA2_CONTROL_RECVS);
+	u32 most = left < credits + wanted ? min(left / 2, wanted) : wanted;
+
+	*calls = max3(*calls, most, 1U);
+	left -= min(left, wanted ? *calls : 0);
+	return clamp(left, 1U, credits);
+}
+
+/**
+ * xprt2_is_granted - check one more Call of the server against the grant (S56)
+ * @outstanding: Calls of the server that no answer was posted to
+ * @granted: result of xprt2_share_receives() on the connection of these Calls
+ */
+static inline bool xprt2_is_granted(u32 outstanding, u32 granted)
+{
+	return outstanding < granted;
+}
+
+/*
+ * Limit to report with an error (C-083 to C-085). 0 means that no chunk is
+ * accepted or, with SEGMENTS, that the limit of the decoder applies.
+ */
+static inline u32 xprt2_backward_limit(u32 level, enum rpcrdma2_errcode code)
+{
+	if (level != RDMA2_BKREQSUP_GENL)
+		return 0;
+	if (code == RDMA2_ERR_SEGMENTS)
+		return XPRT2_BACKWARD_SEGS;
+	return code == RDMA2_ERR_READ_CHUNKS || code == RDMA2_ERR_WRITE_CHUNKS ?
+	       XPRT2_BACKWARD_CHUNKS : 0;
+}
+
+/*
+ * True with a chunk to read, or to return in the Reply. A Write chunk may be
+ * empty (E-10).
+ */
+static inline bool xprt2_has_chunks(const struct rpcrdma2_hdr *h)
+{
+	return h->h_nsegs || h->h_nwrites;
+}
+
+/* Check the chunks against the limits that the client announces (2.6). */
+static inline enum rpcrdma2_errcode
+xprt2_judge_chunks(const struct rpcrdma2_hdr *h)
+{
+	u32 most = h->h_has_reply ? h->h_reply.ck_nsegs : 0;
+	unsigned int i;
+
+	if (h->h_nreads > XPRT2_BACKWARD_CHUNKS)
+		return RDMA2_ERR_READ_CHUNKS;
+	if (h->h_nwrites > XPRT2_BACKWARD_CHUNKS)
+		return RDMA2_ERR_WRITE_CHUNKS;
+	for (i = 0; i < h->h_nreads; i++)
+		most = max_t(u32, most, h->h_reads[i].ck_nsegs);
+	for (i = 0; i < h->h_nwrites; i++)
+		most = max_t(u32, most, h->h_writes[i].ck_nsegs);
+	return most > XPRT2_BACKWARD_SEGS ? RDMA2_ERR_SEGMENTS : RDMA2_OK;
+}
+
+/**
+ * xprt2_judge_backward - decide whether the client accepts a backward Call
+ * @msg: the message; only the valid part of its header is read
+ * @level: enum rpcrdma2_bkreqsup in force
+ *
+ * GENL accepts the chunks that a responder accepts, within limits of its own
+ * (C-037).
+ *
+ * INLINE, S23: the code names the first chunk list that is present, even when
+ * the lists exceed the limits of the decoder. A Reply chunk is harmless,
+ * because the Reply comes inline anyway; only a Reply chunk with more segments
+ * than the decoder holds is refused, with SEGMENTS.
+ *
+ * NONE is handled like a missing service (S24).
+ *
+ * Return: RDMA2_OK, or the code that refuses the Call.
+ */
+static inline enum rpcrdma2_errcode
+xprt2_judge_backward(const struct rpcrdma2_msg *msg, u32 level)
+{
+	enum rpcrdma2_errcode verdict = msg->mg_verdict;
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+
+	if (verdict != RDMA2_OK && !rpcrdma2_is_excess(verdict))
+		return verdict;
+	if (level == RDMA2_BKREQSUP_NONE)
+		return RDMA2_ERR_SYSTEM;
+	if (level == RDMA2_BKREQSUP_GENL)
+		return verdict ?: xprt2_judge_chunks(h);
+	if (h->h_nreads)
+		return RDMA2_ERR_READ_CHUNKS;
+	return h->h_nwrites ? RDMA2_ERR_WRITE_CHUNKS : verdict;
+}
+
+/**
+ * xprt2_refuse_backward - turn a backward Call into the error that answers it
+ * @h: header of the Call, or a header with its xid and version; overwritten
+ * @code: reason
+ * @arg: length of the Reply in bytes, or another first argument of the code
+ * @arg2: second argument, for code 7
+ *
+ * Return: false when no error can be reported (S24).
+ */
+static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
+					 enum rpcrdma2_errcode code, u32 arg,
+					 u32 arg2)
+{
+	if (code == RDMA2_DROP ||
+	    (code == RDMA2_ERR_SYSTEM && h->h_vers == RPCRDMA2_VERS_ONE))
+		return false;
+
+	rpcrdma2_set_error(h, code, arg, arg2);
+	if (code != RDMA2_ERR_SEGMENTS)
+		h->h_error.er_arg = arg;	/* S23: 0 means no chunk */
+	return true;
+}
+
+/*
+ * Size of the Send Queue.
+ *
+ *   |<------------- xprt2_sq_depth() ----------------------------->|
+ *   | requests of Calls            | a tail that no   | kept for   |
+ *   |                              | completion       | messages   |
+ *   |                              | covers yet       | that are   |
+ *   |                              |                  | no Calls   |
+ *
+ * The tail is shorter than XPRT2_SEND_BATCH. A message that is not a Call (a
+ * property message, an error, a backward Reply) is one Send and occupies a
+ * request of the backward pool until its entry is free again. At most
+ * xprt2_backward_reqs() of them exist, so each finds an entry. On a device with
+ * fewer entries than the pool has requests, errors may take all entries. A
+ * Reply is then retried, and an error ends the connection (S46).
+ */
+
+enum {
+	/* work requests for each completion */
+	XPRT2_SEND_BATCH	= 16,
+	/* work requests of a typical RPC: register, Send, invalidate */
+	XPRT2_WRS_PER_RPC	= 3,
+};
+
+/* Entries of a Call and its regions, invalidations included */
+static inline unsigned int xprt2_sq_largest(unsigned int segs)
+{
+	return 2 * segs + 1;
+}
+
+/* Entries beside those for the requests of Calls */
+static inline unsigned int xprt2_sq_spare(unsigned int backward)
+{
+	return XPRT2_SEND_BATCH + xprt2_backward_reqs(backward);
+}
+
+/**
+ * xprt2_sq_depth - entries that a queue needs
+ * @reqs: RPCs outstanding
+ * @segs: maximum number of regions of an RPC
+ * @backward: Calls of the server outstanding
+ */
+static inline unsigned int xprt2_sq_depth(unsigned int reqs, unsigned int segs,
+					  unsigned int backward)
+{
+	return max(reqs * XPRT2_WRS_PER_RPC, xprt2_sq_largest(segs)) +
+	       xprt2_sq_spare(backward);
+}
+
+/**
+ * xprt2_sq_backward - Calls of the server that a queue has entries for
+ * @depth: entries
+ * @wanted: Calls
+ *
+ * Grants more than XPRT2_BACKWARD_CREDITS only while Calls of the client keep
+ * half of the queue.
+ */
+static inline unsigned int xprt2_sq_backward(unsigned int depth,
+					     unsigned int wanted)
+{
+	while (wanted > XPRT2_BACKWARD_CREDITS &&
+	       2 * xprt2_sq_spare(wanted) > depth)
+		wanted = max_t(unsigned int, wanted / 2, XPRT2_BACKWARD_CREDITS);
+	return wanted;
+}
+
+#endif /* _XPRTRDMA2_PURE_H */
