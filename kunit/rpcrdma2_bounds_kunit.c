@@ -6,8 +6,8 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/propset.h>
+#include <rpcrdma2/wire.h>
 
 #include "util.h"
 #include <vectors.h>

@@ -5,7 +5,7 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/codec.h>
+#include <rpcrdma2/wire.h>
 
 #include "util.h"
 

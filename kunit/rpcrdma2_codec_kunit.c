@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include <rpcrdma2/codec.h>
+#include <rpcrdma2/wire.h>
 
 #include "util.h"
 #include <vectors.h>

@@ -4,8 +4,8 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/cm.h>
 #include <rpcrdma2/credit.h>
+#include <rpcrdma2/wire.h>
 
 #include <vectors.h>
 

@@ -11,10 +11,9 @@
 #include <linux/string.h>
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/codec.h>
-#include <rpcrdma2/error.h>
 #include <rpcrdma2/message.h>
 #include <rpcrdma2/propset.h>
+#include <rpcrdma2/wire.h>
 
 /* Room for one header beyond every limit */
 #define WORDS_MAX	4096

@@ -8,8 +8,8 @@
 #include <linux/proc_fs.h>
 
 #include <rpcrdma2/counters.h>
-#include <rpcrdma2/show.h>
 #include <rpcrdma2/view.h>
+#include <rpcrdma2/wire.h>
 
 /*
  * Per-CPU event counters: see rpcrdma2/counters.h.

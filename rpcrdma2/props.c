@@ -13,9 +13,9 @@
 #include <linux/stddef.h>
 #include <linux/string.h>
 
-#include <rpcrdma2/error.h>
 #include <rpcrdma2/exchange.h>
 #include <rpcrdma2/message.h>
+#include <rpcrdma2/wire.h>
 
 #include "wire.h"
 

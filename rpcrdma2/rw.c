@@ -11,11 +11,11 @@
 #include <rdma/rw.h>
 
 #include <rpcrdma2/caps.h>
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/compat_rw.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/respond.h>
 #include <rpcrdma2/rw.h>
+#include <rpcrdma2/wire.h>
 
 #include "core.h"
 #include "trace.h"

@@ -14,7 +14,7 @@
 
 #include <asm/byteorder.h>
 
-#include <rpcrdma2/cm.h>
+#include <rpcrdma2/wire.h>
 
 #include "wire.h"
 

@@ -8,9 +8,8 @@
 
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/codec.h>
-#include <rpcrdma2/error.h>
 #include <rpcrdma2/propset.h>
+#include <rpcrdma2/wire.h>
 
 /**
  * struct rpcrdma2_cursor - a position in received bytes, which are contiguous

@@ -26,10 +26,10 @@
 #include <linux/sunrpc/sched.h>
 
 #include <rpcrdma2/backward.h>
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/credit.h>
 #include <rpcrdma2/offer.h>
 #include <rpcrdma2/window.h>
+#include <rpcrdma2/wire.h>
 
 #include "svcrdma2.h"
 #include "trace.h"

@@ -19,14 +19,12 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/cm.h>
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/credit.h>
-#include <rpcrdma2/error.h>
 #include <rpcrdma2/exchange.h>
 #include <rpcrdma2/layout.h>
 #include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
+#include <rpcrdma2/wire.h>
 
 /*
  * Rules that depend on the version of a Call.

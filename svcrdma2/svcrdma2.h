@@ -84,15 +84,11 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-#include <rpcrdma2/cm.h>
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/error.h>
 #include <rpcrdma2/exchange.h>
-#include <rpcrdma2/header.h>
 #include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/proto.h>
 #include <rpcrdma2/recv.h>
 #include <rpcrdma2/regions.h>
 #include <rpcrdma2/respond.h>
@@ -101,6 +97,7 @@
 #include <rpcrdma2/units.h>
 #include <rpcrdma2/view.h>
 #include <rpcrdma2/walk.h>
+#include <rpcrdma2/wire.h>
 
 #include "pure.h"
 

@@ -16,7 +16,7 @@
 #include <linux/tracepoint.h>
 
 #include <rpcrdma2/compat.h>
-#include <rpcrdma2/show.h>
+#include <rpcrdma2/wire.h>
 
 #include "svcrdma2.h"
 

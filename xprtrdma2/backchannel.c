@@ -12,8 +12,8 @@
 #include <linux/sunrpc/svc_xprt.h>
 
 #include <rpcrdma2/backward.h>
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/respond.h>
+#include <rpcrdma2/wire.h>
 
 #include "trace.h"
 

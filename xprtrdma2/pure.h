@@ -21,12 +21,10 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/credit.h>
-#include <rpcrdma2/error.h>
 #include <rpcrdma2/exchange.h>
 #include <rpcrdma2/message.h>
-#include <rpcrdma2/proto.h>
+#include <rpcrdma2/wire.h>
 
 /*
  * Version negotiation with a server: the decisions. version.c carries them out.

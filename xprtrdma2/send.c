@@ -8,9 +8,9 @@
 #include <linux/delay.h>
 #include <linux/limits.h>
 
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/offer.h>
+#include <rpcrdma2/wire.h>
 
 #include "trace.h"
 

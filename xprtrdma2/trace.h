@@ -16,7 +16,7 @@
 
 #include <trace/misc/rdma.h>
 
-#include <rpcrdma2/show.h>
+#include <rpcrdma2/wire.h>
 
 #include "xprtrdma2.h"
 

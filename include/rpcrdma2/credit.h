@@ -9,7 +9,7 @@
 
 #include <linux/minmax.h>
 
-#include <rpcrdma2/header.h>
+#include <rpcrdma2/wire.h>
 
 /* The credits before the first grant of the peer (C-097) */
 #define RPCRDMA2_CREDIT_INITIAL	1

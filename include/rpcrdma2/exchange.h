@@ -27,10 +27,10 @@
 
 #include <linux/jiffies.h>
 
-#include <rpcrdma2/header.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/propset.h>
+#include <rpcrdma2/wire.h>
 
 /**
  * struct rpcrdma2_exchange - properties of both ends of a connection

@@ -12,7 +12,7 @@
 #ifndef _RPCRDMA2_LAYOUT_H
 #define _RPCRDMA2_LAYOUT_H
 
-#include <rpcrdma2/header.h>
+#include <rpcrdma2/wire.h>
 
 /**
  * struct rpcrdma2_stretch - bytes of a Call that come from one source

@@ -6,7 +6,7 @@
 #define _RPCRDMA2_MESSAGE_H
 
 #include <rpcrdma2/exchange.h>
-#include <rpcrdma2/header.h>
+#include <rpcrdma2/wire.h>
 
 /**
  * struct rpcrdma2_msg - a received message

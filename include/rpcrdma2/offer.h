@@ -11,8 +11,8 @@
 #include <linux/sunrpc/xprt.h>
 
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/header.h>
 #include <rpcrdma2/plan.h>
+#include <rpcrdma2/wire.h>
 
 /* Bytes of the tail that are the XDR pad of the pages */
 static inline u32 rpcrdma2_pad_len(const struct xdr_buf *buf)

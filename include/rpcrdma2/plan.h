@@ -9,8 +9,8 @@
 #include <linux/mm.h>
 #include <linux/pfn.h>
 
-#include <rpcrdma2/header.h>
 #include <rpcrdma2/walk.h>
+#include <rpcrdma2/wire.h>
 
 /**
  * rpcrdma2_pages_of - number of pages that contiguous bytes span

@@ -10,7 +10,7 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
-#include <rpcrdma2/proto.h>
+#include <rpcrdma2/wire.h>
 
 /* Words of the longest value */
 #define RPCRDMA2_PROP_WORDS	4

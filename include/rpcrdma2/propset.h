@@ -12,8 +12,8 @@
 
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/props.h>
+#include <rpcrdma2/wire.h>
 
 /* rdma_which and the length of rdma_data */
 #define RPCRDMA2_PROPVAL_MIN	(2 * XDR_UNIT)

@@ -22,7 +22,7 @@
 #include <rdma/ib_verbs.h>
 
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/proto.h>
+#include <rpcrdma2/wire.h>
 
 /*
  * nfsd takes the data of a WRITE as pages, or in older kernels from a stretch

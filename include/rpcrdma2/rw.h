@@ -17,8 +17,8 @@
 #include <linux/list.h>
 
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/header.h>
 #include <rpcrdma2/walk.h>
+#include <rpcrdma2/wire.h>
 
 /**
  * struct rpcrdma2_rw - RDMA Reads, or RDMA Writes, of one RPC message

@@ -13,8 +13,7 @@
 #include <net/net_namespace.h>
 
 #include <rpcrdma2/exchange.h>
-#include <rpcrdma2/header.h>
-#include <rpcrdma2/proto.h>
+#include <rpcrdma2/wire.h>
 
 /**
  * struct rpcrdma2_errors - number of RDMA2_ERROR messages on a connection

@@ -11,11 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <rpcrdma2/cm.h>
-#include <rpcrdma2/codec.h>
 #include <rpcrdma2/credit.h>
-#include <rpcrdma2/error.h>
 #include <rpcrdma2/propset.h>
+#include <rpcrdma2/wire.h>
 
 #include "fuzz.h"
 

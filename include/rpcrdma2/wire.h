@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The wire: values, headers and errors of both versions, the private data of
+ * the connection manager, and the names of the values. Pure functions.
+ */
+#ifndef _RPCRDMA2_INCLUDE_WIRE_H
+#define _RPCRDMA2_INCLUDE_WIRE_H
+
+#include <linux/array_size.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include <linux/sunrpc/xdr.h>
+
+/*
+ * Constants of the RPC-over-RDMA wire format, in the order and under the names
+ * of draft-cel-nfsv4-rpcrdma-version-two-04 section 6.2, and the limits of this
+ * implementation.
+ *
+ * Identifiers such as C-083 or S10 refer to Documentation/protocol.rst.
+ */
+
+enum rpcrdma2_version {
+	RPCRDMA2_VERS_ONE	= 1,
+	RPCRDMA2_VERS_TWO	= 2,
+};
+
+/* rpcrdma2_xprt_hdr.rdma_direction; the values of msg_type (RFC 5531) */
+enum rpcrdma2_direction {
+	RDMA2_CALL		= 0,
+	RDMA2_REPLY		= 1,
+	RDMA2_NODIR		= 2,	/* a verdict: the header has none */
+};
+
+enum rpcrdma2_proc {
+	RDMA2_MSG		= 0,
+	RDMA2_NOMSG		= 1,
+	RDMA2_ERROR		= 4,
+	RDMA2_OPTIONAL		= 5,
+	RDMA2_CONNPROP		= 6,
+	RDMA2_REQPROP		= 7,
+	RDMA2_RESPROP		= 8,
+	RDMA2_UPDPROP		= 9,
+};
+
+/* Version 1 has MSG, NOMSG and ERROR under the same values, and these procs. */
+enum rpcrdma1_proc {
+	RDMA1_MSGP		= 2,	/* read as MSG (E-23) */
+	RDMA1_DONE		= 3,	/* ignored (E-22) */
+};
+
+enum rpcrdma2_errcode {
+	RDMA2_OK		= 0,	/* a verdict, never on the wire */
+	RDMA2_ERR_VERS		= 1,
+	RDMA2_ERR_BAD_XDR	= 2,	/* ERR_CHUNK in version 1 (C-095) */
+	RDMA2_ERR_INVALID_PROC	= 3,
+	RDMA2_ERR_READ_CHUNKS	= 4,
+	RDMA2_ERR_WRITE_CHUNKS	= 5,
+	RDMA2_ERR_SEGMENTS	= 6,
+	RDMA2_ERR_WRITE_RESOURCE = 7,
+	RDMA2_ERR_REPLY_RESOURCE = 8,
+	RDMA2_ERR_INVALID_OPTION = 9,
+	RDMA2_ERR_SYSTEM	= 10,
+	RDMA2_DROP		= 0x100, /* a verdict: discard, do not answer */
+};
+
+/*
+ * The second encoding of the property messages: opttypes of RDMA2_OPTIONAL,
+ * draft section 5.3, table 2 (S01)
+ */
+enum rpcrdma2_opttype {
+	RDMA2_OPT_CONNPROP	= 1,
+	RDMA2_OPT_REQPROP	= 2,
+	RDMA2_OPT_RESPROP	= 3,
+	RDMA2_OPT_UPDPROP	= 4,
+};
+
+enum rpcrdma2_propid {
+	RDMA2_PROPID_RBSIZ	= 1,
+	RDMA2_PROPID_BRS	= 2,
+	/* from the experimental range, see 2.6 (C-060) */
+	RDMA2_PROPID_X_MARK	= 0xffffff00,
+	RDMA2_PROPID_X_LIMITS	= 0xffffff01,
+	RDMA2_PROPID_X_SBSIZ	= 0xffffff02,
+};
+
+/*
+ * X_MARK, an opaque of 16 bytes: the UUID 4b3c712e-3626-44af-9d2c-3e28063801e6
+ */
+#define RPCRDMA2_MARK	{ 0x4b3c712e, 0x362644af, 0x9d2c3e28, 0x063801e6 }
+
+enum rpcrdma2_bkreqsup {
+	RDMA2_BKREQSUP_NONE	= 0,
+	RDMA2_BKREQSUP_INLINE	= 1,
+	RDMA2_BKREQSUP_GENL	= 2,
+};
+
+/* Bytes on the wire */
+enum {
+	RPCRDMA2_PREFIX_LEN	= 16,	/* xid, vers, credit, proc: all versions */
+	RPCRDMA2_HDR_MIN	= 36,	/* version 2, three empty lists */
+	RPCRDMA1_HDR_MIN	= 28,	/* version 1, three empty lists */
+	RPCRDMA2_READ_SEG_LEN	= 24,	/* discriminator, position, segment */
+	RPCRDMA2_SEG_LEN	= 16,
+	RPCRDMA2_WRITE_CHUNK_LEN = 8,	/* discriminator, segment count */
+	RPCRDMA2_REPLY_CHUNK_LEN = 4,	/* segment count */
+	RPCRDMA2_OPTIONAL_LEN	= 28,	/* up to the body */
+	RPCRDMA2_ERROR_MAX	= 28,	/* codes VERS and WRITE_RESOURCE */
+};
+
+/* Inline thresholds, which limit one whole Send (C-001) */
+enum {
+	RPCRDMA2_INLINE_DEFAULT	= 4096,	/* C-003, C-005 */
+	RPCRDMA2_INLINE_FIRST	= 1024,	/* C-098: first messages */
+	RPCRDMA2_INLINE_MAX	= 65536,	/* S13 */
+	RPCRDMA1_INLINE_DEFAULT	= 1024,	/* E-14 */
+};
+
+/*
+ * Capacity of a decoded header. An item beyond it leads to the error code that
+ * carries the limit: C-083, C-084, C-085. Segments are counted over the whole
+ * header.
+ */
+enum {
+	RPCRDMA2_MAX_READ_CHUNKS	= 16,
+	RPCRDMA2_MAX_WRITE_CHUNKS	= 8,
+	RPCRDMA2_MAX_SEGMENTS		= 64,
+};
+
+/* Length of the largest header, full of chunks */
+#define RPCRDMA2_HDR_MAX	(RPCRDMA2_HDR_MIN +			\
+	RPCRDMA2_MAX_SEGMENTS * RPCRDMA2_READ_SEG_LEN +			\
+	RPCRDMA2_MAX_WRITE_CHUNKS * RPCRDMA2_WRITE_CHUNK_LEN +		\
+	RPCRDMA2_REPLY_CHUNK_LEN)
+
+/* Receives beyond the RPC credits, reserved for control messages (S27) */
+#define RPCRDMA2_CONTROL_RECVS	2
+
+/* The default service port, IANA "nfsrdma" */
+#define RPCRDMA2_PORT		20049
+
+/*
+ * A decoded transport header.
+ *
+ * All other code uses headers in this form only: a received header passes
+ * through rpcrdma2_decode_hdr() once and is trusted from there on; a header to
+ * be sent is built in this form and encoded by rpcrdma2_encode_hdr(). Versions
+ * 1 and 2 share the form; the version is a field of it.
+ */
+
+/**
+ * struct rpcrdma2_segment - a range of the requester's registered memory
+ * @rs_handle: steering tag
+ * @rs_length: length in bytes
+ * @rs_offset: address that the tag was registered under
+ */
+struct rpcrdma2_segment {
+	u32	rs_handle;
+	u32	rs_length;
+	u64	rs_offset;
+};
+
+/**
+ * struct rpcrdma2_chunk - consecutive segments that carry one data item
+ * @ck_position: XDR position (Read chunks only; 0 is a Position-Zero chunk)
+ * @ck_length: sum of the segments' lengths; never wraps, nor does the sum over
+ *	all Read chunks (S05)
+ * @ck_first: index of its first segment in h_segs
+ * @ck_nsegs: number of segments
+ */
+struct rpcrdma2_chunk {
+	u32	ck_position;
+	u32	ck_length;
+	u16	ck_first;
+	u16	ck_nsegs;
+};
+
+/**
+ * struct rpcrdma2_error - body of RDMA2_ERROR
+ * @er_code: enum rpcrdma2_errcode, or a value unknown to the draft (S43)
+ * @er_arg: codes 4, 5: most chunks; 6: most segments; 8: bytes needed; 1:
+ *	lowest version; 7: index of the short chunk, counted from 1
+ * @er_arg2: 1: highest version; 7: bytes needed
+ */
+struct rpcrdma2_error {
+	u32	er_code;
+	u32	er_arg;
+	u32	er_arg2;
+};
+
+/**
+ * struct rpcrdma2_hdr - a decoded transport header
+ * @h_xid: transaction
+ * @h_vers: version found on the wire, or to be sent
+ * @h_credit: grant or request, as on the wire; see credit.h
+ * @h_proc: enum rpcrdma2_proc; version 1 MSGP is decoded as RDMA2_MSG
+ * @h_direction: enum rpcrdma2_direction; RDMA2_NODIR only with a verdict other
+ *	than RDMA2_OK. Version 1 has no such field: it is inferred from the RPC
+ *	message that follows the header, or from the chunks of a NOMSG.
+ *	RDMA2_REPLY for an ERROR in either version (C-071), and for a RESPROP
+ *	(S38)
+ * @h_inv_handle: nominated handle (C-072), 0 in version 1
+ * @h_len: length of the header; the RPC message starts there
+ * @h_nreads: entries of h_reads, which has an entry for each position,
+ *	ascending, whatever the order on the wire (S09); segments of length 0
+ *	are removed
+ * @h_nwrites: entries of h_writes, in wire order
+ * @h_has_reply: h_reply is present
+ * @h_nsegs: entries of h_segs
+ * @h_reads: Read chunks
+ * @h_writes: Write chunks; ck_nsegs 0 requests the result inline (S10)
+ * @h_reply: Reply chunk
+ * @h_segs: segments of all chunks
+ * @h_error: body of an RDMA2_ERROR
+ * @h_opttype: type of an RDMA2_OPTIONAL, or of a property message, which gets
+ *	the enum rpcrdma2_opttype of its other encoding (S01)
+ * @h_optoff: offset of the body of the option or property message
+ * @h_optlen: length of that body
+ */
+struct rpcrdma2_hdr {
+	u32	h_xid;
+	u32	h_vers;
+	u32	h_credit;
+	u32	h_proc;
+	u32	h_direction;
+	u32	h_inv_handle;
+	u32	h_len;
+
+	u8	h_nreads;
+	u8	h_nwrites;
+	bool	h_has_reply;
+	u8	h_nsegs;
+
+	union {
+		struct {
+			struct rpcrdma2_chunk	h_reads[RPCRDMA2_MAX_READ_CHUNKS];
+			struct rpcrdma2_chunk	h_writes[RPCRDMA2_MAX_WRITE_CHUNKS];
+			struct rpcrdma2_chunk	h_reply;
+			struct rpcrdma2_segment	h_segs[RPCRDMA2_MAX_SEGMENTS];
+		};
+		struct rpcrdma2_error	h_error;
+		struct {
+			u32	h_opttype;
+			u32	h_optoff;
+			u32	h_optlen;
+		};
+	};
+};
+
+/**
+ * rpcrdma2_hdr_begin - initialise a header without chunks and nominated handle
+ * @h: header to fill
+ * @xid: transaction
+ * @vers: version
+ * @credit: grant or request
+ * @proc: enum rpcrdma2_proc
+ * @direction: enum rpcrdma2_direction
+ */
+static inline void rpcrdma2_hdr_begin(struct rpcrdma2_hdr *h, u32 xid, u32 vers,
+				      u32 credit, u32 proc, u32 direction)
+{
+	h->h_xid = xid;
+	h->h_vers = vers;
+	h->h_credit = credit;
+	h->h_proc = proc;
+	h->h_direction = direction;
+	h->h_inv_handle = 0;
+	h->h_nreads = 0;
+	h->h_nwrites = 0;
+	h->h_has_reply = false;
+	h->h_nsegs = 0;
+}
+
+/**
+ * rpcrdma2_hdr_min - length of a header with three empty lists
+ * @vers: version of the connection
+ */
+static inline u32 rpcrdma2_hdr_min(u32 vers)
+{
+	return vers == RPCRDMA2_VERS_ONE ? RPCRDMA1_HDR_MIN : RPCRDMA2_HDR_MIN;
+}
+
+/**
+ * rpcrdma2_can_nominate - check whether a Call can nominate a handle
+ * @vers: version of the connection
+ */
+static inline bool rpcrdma2_can_nominate(u32 vers)
+{
+	return vers != RPCRDMA2_VERS_ONE;
+}
+
+/*
+ * Encoding and decoding of transport headers of any version.
+ *
+ * This is the trust boundary: a header that has passed rpcrdma2_decode_hdr() is
+ * trusted, and every header to be sent passes through rpcrdma2_encode_hdr().
+ * Pure functions; no allocation; any context. A message is contiguous in
+ * memory.
+ */
+
+/**
+ * rpcrdma2_is_excess - check whether a Call was refused only for its size
+ * @verdict: result of rpcrdma2_decode_hdr()
+ *
+ * The lists of such a Call are well-formed, but exceed the decoded form.
+ */
+static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
+{
+	return verdict == RDMA2_ERR_READ_CHUNKS ||
+	       verdict == RDMA2_ERR_WRITE_CHUNKS ||
+	       verdict == RDMA2_ERR_SEGMENTS;
+}
+
+/**
+ * rpcrdma2_decode_hdr - decode and check the transport header of a message
+ * @h: header to fill
+ * @base: the whole message received, contiguous
+ * @len: length of the message
+ *
+ * The decoder makes one bounded pass: steps 1 to 8 of the responder's order of
+ * checks, 2.5 of Documentation/protocol.rst. On RDMA2_OK all of @h is valid,
+ * and h_len is the length of the header. It is followed by the RPC message of a
+ * MSG, the body of a property message, or any bytes after the body of an
+ * RDMA2_OPTIONAL. Bytes after a NOMSG or an ERROR are ignored (S07).
+ *
+ * Otherwise only h_xid, h_vers, h_credit, h_proc and h_direction are valid, and
+ * after RDMA2_DROP perhaps not even these; h_len is not past the end of the
+ * message, unless the message is shorter than the prefix. If
+ * rpcrdma2_is_excess(), a list that is not empty has a nonzero h_nreads or
+ * h_nwrites. h_direction determines the reaction to an error verdict:
+ *
+ * * RDMA2_CALL: answer it with rpcrdma2_set_error();
+ * * RDMA2_REPLY: end the RPC that it answers, if there is one, with -EIO; send
+ *   nothing (C-078);
+ * * RDMA2_NODIR: a server treats it as a Call; a client drops it (S06), or in
+ *   version 1, where only a Reply with chunks comes without a direction, ends
+ *   the RPC of that xid.
+ *
+ * Return: RDMA2_OK; the code that the draft requires; or RDMA2_DROP for a
+ * message that must be discarded silently (E-22, S31, S38, S39).
+ */
+enum rpcrdma2_errcode
+rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, const void *base, u32 len);
+
+/**
+ * rpcrdma2_hdr_size - length of the header that rpcrdma2_encode_hdr() produces
+ * @h: header to send
+ *
+ * The body of a property message or of an RDMA2_OPTIONAL is not included.
+ */
+size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h);
+
+/**
+ * rpcrdma2_encode_hdr - encode a transport header in the format of its version
+ * @to: buffer of RPCRDMA2_HDR_MAX bytes, or of rpcrdma2_hdr_size()
+ * @h: header; chunk lengths and counts are checked against its segments
+ *
+ * The caller appends the body of a property message (propset.h) or of an
+ * RDMA2_OPTIONAL, and the RPC message of a MSG.
+ *
+ * Return: rpcrdma2_hdr_size() of @h; -EINVAL if the header breaks a rule of
+ * sending, with nothing written.
+ */
+int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
+
+/* The words of an RPC message that the transport reads: xid, msg_type */
+#define RPCRDMA2_RPC_PEEK	(2 * XDR_UNIT)
+
+/*
+ * The header of a Call, RFC 5531: six words, then credential and verifier, both
+ * with a flavor, a length and a body
+ */
+#define RPCRDMA2_CALL_FIXED	(6 * XDR_UNIT)
+#define RPCRDMA2_CALL_FLAVOR	6
+#define RPCRDMA2_AUTH_MAX	400
+#define RPCRDMA2_CALL_HDR_MIN	(RPCRDMA2_CALL_FIXED + 4 * XDR_UNIT)
+
+/**
+ * rpcrdma2_call_hdr_len - length of the header of an RPC Call
+ * @p: the Call, from its xid
+ * @len: bytes of the Call that are available
+ *
+ * The lengths of credential and verifier come from the peer.
+ *
+ * Return: length up to the end of the verifier; 0 if the header is incomplete,
+ * or a body exceeds its limit.
+ */
+u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len);
+
+/**
+ * rpcrdma2_sendable - check whether a header obeys the rules of sending
+ * @h: header about to be encoded
+ *
+ * The rules are C-067, C-072, S05 to S10, and S47. A credit of zero is never
+ * sent (B-07, C-077, S26). The caller ensures that rdma_xid and rdma_direction
+ * equal the words of the RPC message (C-067, S08), which is not available here.
+ */
+bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h);
+
+/*
+ * RDMA2_ERROR: its body on the wire, the conversion of a Call into the error
+ * that answers it, and the reaction of a requester (2.4 of
+ * Documentation/protocol.rst).
+ */
+
+/**
+ * rpcrdma2_set_error - turn a received Call into the error that answers it
+ * @h: decoded header, valid at least up to rdma_proc, with code 6 to its end;
+ *	overwritten
+ * @code: verdict
+ * @arg: the code's first word, or 0 for the limit of the codec: the lowest
+ *	version in code 1, chunks in codes 4 and 5, segments for each chunk of
+ *	the Call in code 6
+ * @arg2: the code's second word, or 0 for the limit of the codec: the highest
+ *	version in code 1
+ *
+ * The xid and the version stay (C-076). The caller sets h_credit to its grant
+ * (C-077), and ensures that the message may be answered (C-078, S38). Version 1
+ * has a single code for all errors in a header.
+ */
+void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
+			u32 arg, u32 arg2);
+
+/**
+ * enum rpcrdma2_remedy - reaction of a requester to an error
+ * @RPCRDMA2_REMEDY_FAIL: end the RPC with -EIO
+ * @RPCRDMA2_REMEDY_RENEGOTIATE: reconnect and negotiate the version again
+ * @RPCRDMA2_REMEDY_VERSION_ONE: reconnect with version 1 and send the RPC again
+ * @RPCRDMA2_REMEDY_FEWER_READS: send again with at most er_arg Read chunks, or
+ *	all of it in a Position-Zero chunk
+ * @RPCRDMA2_REMEDY_NO_WRITES: send again without a Write list but with a Reply
+ *	chunk
+ * @RPCRDMA2_REMEDY_FEWER_SEGMENTS: remember er_arg for the connection and send
+ *	again with at most that number of segments
+ * @RPCRDMA2_REMEDY_LARGER_WRITE: send again if the upper layer's buffer holds
+ *	er_arg2 bytes, else fail
+ * @RPCRDMA2_REMEDY_LARGER_REPLY: send again with a Reply chunk of er_arg bytes
+ *	if the receive buffer holds them, else fail
+ */
+enum rpcrdma2_remedy {
+	RPCRDMA2_REMEDY_FAIL,
+	RPCRDMA2_REMEDY_RENEGOTIATE,
+	RPCRDMA2_REMEDY_VERSION_ONE,
+	RPCRDMA2_REMEDY_FEWER_READS,
+	RPCRDMA2_REMEDY_NO_WRITES,
+	RPCRDMA2_REMEDY_FEWER_SEGMENTS,
+	RPCRDMA2_REMEDY_LARGER_WRITE,
+	RPCRDMA2_REMEDY_LARGER_REPLY,
+};
+
+/**
+ * rpcrdma2_remedy - select the reaction to an error that answers an RPC
+ * @vers: version of the connection (an ERR_VERS may carry another, S36)
+ * @er: the error
+ * @resent: the RPC was already sent again once because of an error
+ *
+ * Unknown codes end the RPC (S43). An RPC is rebuilt at most once (S45).
+ */
+enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
+				     bool resent);
+
+/**
+ * rpcrdma2_lacks_message - check whether the peer does not know a message
+ * @er: error that answers a property message or RDMA2_OPTIONAL
+ *
+ * Return: true if messages of that type must not be sent again on this
+ * connection (C-026); false if only this message was refused.
+ */
+bool rpcrdma2_lacks_message(const struct rpcrdma2_error *er);
+
+/*
+ * Private data of the connection manager, RFC 8797. It is always sent, but used
+ * only on a version 1 connection (S28).
+ */
+
+#define RPCRDMA2_CM_MAGIC	0xf6ab0e18
+#define RPCRDMA2_CM_VERSION	1
+#define RPCRDMA2_CM_F_INV	0x01	/* accepts Send With Invalidate */
+
+/* Sizes are encoded in these units, minus one: 1 KB to 256 KB (P-11). */
+#define RPCRDMA2_CM_UNIT	1024
+#define RPCRDMA2_CM_UNITS_MAX	256
+
+/**
+ * struct rpcrdma2_cm_private - private data on the wire
+ * @cm_magic: format identifier
+ * @cm_version: format version
+ * @cm_flags: RPCRDMA2_CM_F_INV; the other bits are zero (P-10)
+ * @cm_send_size: largest Send of the sender
+ * @cm_recv_size: size of the sender's Receives
+ */
+struct rpcrdma2_cm_private {
+	__be32	cm_magic;
+	u8	cm_version;
+	u8	cm_flags;
+	u8	cm_send_size;
+	u8	cm_recv_size;
+};
+
+/**
+ * struct rpcrdma2_cm_limits - decoded private data
+ * @cl_send: largest Send, in bytes
+ * @cl_recv: size of a Receive, in bytes
+ * @cl_inv: the sender accepts a Send With Invalidate
+ */
+struct rpcrdma2_cm_limits {
+	u32	cl_send;
+	u32	cl_recv;
+	bool	cl_inv;
+};
+
+static inline u8 rpcrdma2_cm_encode_size(u32 bytes)
+{
+	return clamp(bytes / RPCRDMA2_CM_UNIT, 1U,
+		     (u32)RPCRDMA2_CM_UNITS_MAX) - 1;
+}
+
+static inline u32 rpcrdma2_cm_decode_size(u8 wire)
+{
+	return (wire + 1) * RPCRDMA2_CM_UNIT;
+}
+
+/**
+ * rpcrdma2_cm_encode - encode private data
+ * @pm: private data to send
+ * @cl: own limits; sizes are rounded down to whole units
+ */
+void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
+			const struct rpcrdma2_cm_limits *cl);
+
+/**
+ * rpcrdma2_cm_decode - decode the peer's private data
+ * @cl: limits of the peer; the defaults of version 1 if there is no private
+ *	data (P-04)
+ * @data: private data of the CM event, unaligned, or NULL
+ * @len: length of @data; may exceed the format, because the CM pads (S28)
+ *
+ * Return: true if the data is of this format (P-05, P-06).
+ */
+bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
+			size_t len);
+
+/*
+ * Names of the values on the wire.
+ *
+ * A list is written once, as a macro of (value, name) pairs: a trace event
+ * passes it to __print_symbolic(), a function searches it, both by way of
+ * RPCRDMA2_SHOW_PAIR.
+ */
+
+#define RPCRDMA2_PROCS(_pair)				\
+	_pair(RDMA2_MSG,		"MSG")		\
+	_pair(RDMA2_NOMSG,		"NOMSG")	\
+	_pair(RDMA1_MSGP,		"MSGP")		\
+	_pair(RDMA1_DONE,		"DONE")		\
+	_pair(RDMA2_ERROR,		"ERROR")	\
+	_pair(RDMA2_OPTIONAL,		"OPTIONAL")	\
+	_pair(RDMA2_CONNPROP,		"CONNPROP")	\
+	_pair(RDMA2_REQPROP,		"REQPROP")	\
+	_pair(RDMA2_RESPROP,		"RESPROP")	\
+	_pair(RDMA2_UPDPROP,		"UPDPROP")
+
+#define RPCRDMA2_ERRCODES(_pair)				\
+	_pair(RDMA2_OK,			"OK")			\
+	_pair(RDMA2_ERR_VERS,		"VERS")			\
+	_pair(RDMA2_ERR_BAD_XDR,	"BAD_XDR")		\
+	_pair(RDMA2_ERR_INVALID_PROC,	"INVALID_PROC")		\
+	_pair(RDMA2_ERR_READ_CHUNKS,	"READ_CHUNKS")		\
+	_pair(RDMA2_ERR_WRITE_CHUNKS,	"WRITE_CHUNKS")		\
+	_pair(RDMA2_ERR_SEGMENTS,	"SEGMENTS")		\
+	_pair(RDMA2_ERR_WRITE_RESOURCE,	"WRITE_RESOURCE")	\
+	_pair(RDMA2_ERR_REPLY_RESOURCE,	"REPLY_RESOURCE")	\
+	_pair(RDMA2_ERR_INVALID_OPTION,	"INVALID_OPTION")	\
+	_pair(RDMA2_ERR_SYSTEM,		"SYSTEM")		\
+	_pair(RDMA2_DROP,		"DROP")
+
+#define RPCRDMA2_NAMES(_pair)	RPCRDMA2_PROCS(_pair) RPCRDMA2_ERRCODES(_pair)
+
+#define RPCRDMA2_BKREQSUPS(_pair)			\
+	_pair(RDMA2_BKREQSUP_NONE,	"NONE")		\
+	_pair(RDMA2_BKREQSUP_INLINE,	"INLINE")	\
+	_pair(RDMA2_BKREQSUP_GENL,	"GENL")
+
+#define RPCRDMA2_SHOW_PAIR(_value, _name)	{ _value, _name },
+
+/* For TP_printk() */
+#define rpcrdma2_show_proc(x) \
+	__print_symbolic(x, RPCRDMA2_PROCS(RPCRDMA2_SHOW_PAIR) { -1, NULL })
+#define rpcrdma2_show_errcode(x) \
+	__print_symbolic(x, RPCRDMA2_ERRCODES(RPCRDMA2_SHOW_PAIR) { -1, NULL })
+#define rpcrdma2_show_direction(x)	((x) == RDMA2_REPLY ? " (reply)" : "")
+
+/* "?" for a value without a name */
+static inline const char *rpcrdma2_bkreqsup_name(u32 level)
+{
+	static const struct {
+		u32		value;
+		const char	*name;
+	} list[] = {
+		RPCRDMA2_BKREQSUPS(RPCRDMA2_SHOW_PAIR)
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		if (list[i].value == level)
+			return list[i].name;
+	return "?";
+}
+
+#endif /* _RPCRDMA2_INCLUDE_WIRE_H */
