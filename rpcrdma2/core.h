@@ -5,6 +5,11 @@
 #ifndef _RPCRDMA2_CORE_H
 #define _RPCRDMA2_CORE_H
 
+#include <linux/sunrpc/xdr.h>
+
+#include <rpcrdma2/propset.h>
+#include <rpcrdma2/wire.h>
+
 struct workqueue_struct;
 
 /* module.c */
@@ -13,5 +18,151 @@ extern struct workqueue_struct *rpcrdma2_wq;
 /* rw.c */
 int rpcrdma2_rw_start(void);
 void rpcrdma2_rw_stop(void);
+
+/*
+ * Helpers for the encoding and decoding of headers (wire.c) and property
+ * messages (props.c).
+ */
+
+/**
+ * struct rpcrdma2_cursor - a position in received bytes, which are contiguous
+ * @cu_at: next word
+ * @cu_left: bytes left
+ */
+struct rpcrdma2_cursor {
+	const __be32	*cu_at;
+	u32		cu_left;
+};
+
+/**
+ * rpcrdma2_take - consume bytes and their XDR padding
+ * @cu: position
+ * @len: number of bytes; 0 never fails
+ *
+ * Return: the first word, or NULL if the message is too short.
+ */
+static inline const __be32 *rpcrdma2_take(struct rpcrdma2_cursor *cu, u32 len)
+{
+	const __be32 *p = cu->cu_at;
+
+	if (unlikely(len > cu->cu_left))
+		return NULL;
+	len = xdr_align_size(len);
+	if (unlikely(len > cu->cu_left))
+		return NULL;
+	cu->cu_at += len / XDR_UNIT;
+	cu->cu_left -= len;
+	return p;
+}
+
+/**
+ * rpcrdma2_take_count - read a count and check it against the bytes that follow
+ * @cu: position
+ * @size: size of the smallest item, in bytes
+ * @count: number of items
+ *
+ * Return: false if there is no room for @count items (C-016, C-106).
+ */
+static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
+				       u32 *count)
+{
+	const __be32 *p = rpcrdma2_take(cu, XDR_UNIT);
+
+	if (!p)
+		return false;
+	*count = be32_to_cpup(p);
+	return *count <= cu->cu_left / size;
+}
+
+/* wire.c */
+
+/**
+ * rpcrdma2_error_args - number of words that follow rdma_err
+ * @vers: version of the header
+ * @code: rdma_err
+ *
+ * Version 1 has ERR_VERS and ERR_CHUNK; any other code has no words there.
+ *
+ * Return: 0 to 2; 0 for a code unknown to the version (S43).
+ */
+unsigned int rpcrdma2_error_args(u32 vers, u32 code);
+
+/* props.c */
+
+/**
+ * rpcrdma2_opt_is_property - check whether it is a property message (S01)
+ * @opttype: type of the option
+ */
+static inline bool rpcrdma2_opt_is_property(u32 opttype)
+{
+	return opttype >= RDMA2_OPT_CONNPROP && opttype <= RDMA2_OPT_UPDPROP;
+}
+
+/**
+ * rpcrdma2_property_direction - direction of a property message (S52)
+ * @opttype: enum rpcrdma2_opttype
+ */
+static inline enum rpcrdma2_direction rpcrdma2_property_direction(u32 opttype)
+{
+	return opttype == RDMA2_OPT_RESPROP ? RDMA2_REPLY : RDMA2_CALL;
+}
+
+/* props.c */
+
+/**
+ * struct rpcrdma2_prop_row - one property
+ * @row_which: rpcrdma2_propid
+ * @row_at: index of its first word in struct rpcrdma2_props
+ * @row_words: number of words
+ * @row_change: whether it may change
+ * @row_effect: effect of a change
+ * @row_valid: check of a value
+ * @row_wish: rule for a REQPROP
+ * @row_default: value of a peer that has announced none
+ */
+struct rpcrdma2_prop_row {
+	u32				row_which;
+	u8				row_at;
+	u8				row_words;
+	enum rpcrdma2_prop_change	row_change;
+	enum rpcrdma2_prop_effect	row_effect;
+	bool				(*row_valid)(const u32 *value);
+	enum rpcrdma2_wish		(*row_wish)(u32 want, u32 now, u32 able,
+						    u32 *other);
+	u32				row_default[RPCRDMA2_PROP_WORDS];
+};
+
+extern const struct rpcrdma2_prop_row rpcrdma2_prop_rows[];
+
+/* The row of a property, or RPCRDMA2_NPROPS (C-108: ids are not dense) */
+enum rpcrdma2_prop rpcrdma2_prop_find(u32 which);
+
+/* The words of a value */
+static inline u32 *rpcrdma2_prop_words(struct rpcrdma2_props *pr,
+				       enum rpcrdma2_prop r)
+{
+	return (u32 *)pr + rpcrdma2_prop_rows[r].row_at;
+}
+
+static inline const u32 *rpcrdma2_prop_get(const struct rpcrdma2_props *pr,
+					   enum rpcrdma2_prop r)
+{
+	return (const u32 *)pr + rpcrdma2_prop_rows[r].row_at;
+}
+
+/* Bytes of a value */
+static inline size_t rpcrdma2_prop_size(enum rpcrdma2_prop r)
+{
+	return rpcrdma2_prop_rows[r].row_words * sizeof(u32);
+}
+
+/**
+ * rpcrdma2_props_copy - copy the values of some properties
+ * @to: destination
+ * @from: source
+ * @rows: rows to copy
+ */
+void rpcrdma2_props_copy(struct rpcrdma2_props *to,
+			 const struct rpcrdma2_props *from, u32 rows);
 
 #endif /* _RPCRDMA2_CORE_H */

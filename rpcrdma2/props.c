@@ -17,7 +17,7 @@
 #include <rpcrdma2/message.h>
 #include <rpcrdma2/wire.h>
 
-#include "wire.h"
+#include "core.h"
 
 /*
  * The table of properties, and the effect of a peer's messages on their values

@@ -16,7 +16,7 @@
 
 #include <rpcrdma2/wire.h>
 
-#include "wire.h"
+#include "core.h"
 
 /*
  * Private data of the connection manager, RFC 8797. It is always sent, but used

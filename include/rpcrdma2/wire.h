@@ -3,8 +3,8 @@
  * The wire: values, headers and errors of both versions, the private data of
  * the connection manager, and the names of the values. Pure functions.
  */
-#ifndef _RPCRDMA2_INCLUDE_WIRE_H
-#define _RPCRDMA2_INCLUDE_WIRE_H
+#ifndef _RPCRDMA2_WIRE_H
+#define _RPCRDMA2_WIRE_H
 
 #include <linux/array_size.h>
 #include <linux/minmax.h>
@@ -607,4 +607,4 @@ static inline const char *rpcrdma2_bkreqsup_name(u32 level)
 	return "?";
 }
 
-#endif /* _RPCRDMA2_INCLUDE_WIRE_H */
+#endif /* _RPCRDMA2_WIRE_H */
