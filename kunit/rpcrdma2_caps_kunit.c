@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/caps.h>
+#include <rpcrdma2/plan.h>
 
 #define LARGE	0x90000000U	/* less than 0 as an int */
 

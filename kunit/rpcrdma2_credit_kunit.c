@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/credit.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>
 
 #include <vectors.h>

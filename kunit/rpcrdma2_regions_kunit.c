@@ -8,8 +8,8 @@
 #include <linux/module.h>
 
 #include <rpcrdma2/conn.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/regions.h>
-#include <rpcrdma2/walk.h>
 #include <rpcrdma2/wire.h>
 
 #include "fake_mr.h"

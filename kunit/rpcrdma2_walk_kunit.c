@@ -7,7 +7,7 @@
 #include <linux/mm.h>
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/walk.h>
+#include <rpcrdma2/plan.h>
 
 enum {
 	PAGES		= 6,

@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
-#include <rpcrdma2/units.h>
+#include <rpcrdma2/plan.h>
 
 #include "../xprtrdma2/pure.h"
 

@@ -11,8 +11,8 @@
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/offer.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/regions.h>
-#include <rpcrdma2/walk.h>
 #include <rpcrdma2/wire.h>
 
 #include "core.h"

@@ -10,13 +10,10 @@
 #include <linux/string.h>
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/credit.h>
-#include <rpcrdma2/layout.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/walk.h>
 
 /*
- * The layout of a Call with Read chunks. See rpcrdma2/layout.h.
+ * The layout of a Call with Read chunks. See rpcrdma2/plan.h.
  */
 
 void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
@@ -74,7 +71,7 @@ u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined)
 EXPORT_SYMBOL_GPL(rpcrdma2_layout_length);
 
 /*
- * The pieces of a range of an RPC message. See rpcrdma2/walk.h. Pure functions.
+ * The pieces of a range of an RPC message. See rpcrdma2/plan.h. Pure functions.
  */
 
 void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,

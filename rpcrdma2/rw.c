@@ -10,9 +10,9 @@
 
 #include <rdma/rw.h>
 
-#include <rpcrdma2/caps.h>
 #include <rpcrdma2/compat_rw.h>
 #include <rpcrdma2/fault.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/respond.h>
 #include <rpcrdma2/rw.h>
 #include <rpcrdma2/wire.h>

@@ -26,8 +26,8 @@
 #include <linux/sunrpc/sched.h>
 
 #include <rpcrdma2/backward.h>
-#include <rpcrdma2/credit.h>
 #include <rpcrdma2/offer.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/window.h>
 #include <rpcrdma2/wire.h>
 

@@ -19,9 +19,7 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/credit.h>
 #include <rpcrdma2/exchange.h>
-#include <rpcrdma2/layout.h>
 #include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>

@@ -12,7 +12,7 @@
  * the form in which the kernel's nfsd takes the data of a WRITE
  * (probe-svc-write-bvec.c in compat/).
  *
- * In both forms the Call is laid out from the beginning of a page (layout.h),
+ * In both forms the Call is laid out from the beginning of a page (plan.h),
  * except for a single data item in a chunk; the part in front of it stays in
  * the Receive. rq_arg never has a tail: the upper layer walks from the head
  * into the pages for the length of an item, without a check for the end of the
@@ -273,7 +273,7 @@ static int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call)
  *
  * Usually there is one chunk, the data of a WRITE, and the rest is in the
  * Receive: then the data goes to the beginning of a page, and the Receive
- * serves as head of rq_arg. All other Calls are laid out flat (layout.h), byte
+ * serves as head of rq_arg. All other Calls are laid out flat (plan.h), byte
  * after byte from the beginning of a page; the device places the data it reads
  * at its final position, and the rest is copied from the Receive.
  *

@@ -94,9 +94,7 @@
 #include <rpcrdma2/respond.h>
 #include <rpcrdma2/rw.h>
 #include <rpcrdma2/sq.h>
-#include <rpcrdma2/units.h>
 #include <rpcrdma2/view.h>
-#include <rpcrdma2/walk.h>
 #include <rpcrdma2/wire.h>
 
 #include "pure.h"

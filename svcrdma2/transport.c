@@ -23,8 +23,8 @@
 
 #include <rdma/rw.h>
 
-#include <rpcrdma2/caps.h>
 #include <rpcrdma2/fault.h>
+#include <rpcrdma2/plan.h>
 
 #include "svcrdma2.h"
 #include "trace.h"

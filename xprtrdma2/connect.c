@@ -21,9 +21,8 @@
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 
-#include <rpcrdma2/caps.h>
-#include <rpcrdma2/credit.h>
 #include <rpcrdma2/fault.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/rw.h>
 
 #include "trace.h"

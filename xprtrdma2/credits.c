@@ -2,7 +2,7 @@
 /* Credits of a connection, and the Receives posted for them. */
 #include "xprtrdma2.h"
 
-#include <rpcrdma2/credit.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/window.h>
 
 /*

@@ -21,9 +21,9 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 
-#include <rpcrdma2/credit.h>
 #include <rpcrdma2/exchange.h>
 #include <rpcrdma2/message.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>
 
 /*

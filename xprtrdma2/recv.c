@@ -5,7 +5,7 @@
  */
 #include "xprtrdma2.h"
 
-#include <rpcrdma2/credit.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/window.h>
 
 #include "trace.h"

@@ -75,7 +75,6 @@
 #include <rpcrdma2/recv.h>
 #include <rpcrdma2/sq.h>
 #include <rpcrdma2/view.h>
-#include <rpcrdma2/walk.h>
 #include <rpcrdma2/wire.h>
 
 #include "pure.h"

@@ -13,7 +13,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rw.h>
 
-#include <rpcrdma2/caps.h>
+#include <rpcrdma2/plan.h>
 
 /**
  * rpcrdma2_rw_send_wrs - Send Queue entries that rdma_rw adds to a queue pair

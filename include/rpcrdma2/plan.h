@@ -1,16 +1,111 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Transfer plans, computed from sizes and chunks alone: the requester's plan
- * for a Call and its Reply, and the responder's plan for the Reply.
+ * Computations before anything is sent or posted: pieces of a message, transfer
+ * plans, the layout of a Call, credits, units of a resource, and the
+ * capabilities of a device. Pure functions.
  */
 #ifndef _RPCRDMA2_PLAN_H
 #define _RPCRDMA2_PLAN_H
 
+#include <linux/atomic.h>
+#include <linux/limits.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/pfn.h>
+#include <linux/types.h>
 
-#include <rpcrdma2/walk.h>
+#include <linux/sunrpc/xdr.h>
+
 #include <rpcrdma2/wire.h>
+
+struct page;
+
+/*
+ * Ranges of an RPC message, split into pieces that lie in one page each: the
+ * input for a scatterlist, a gather list or a copy.
+ */
+
+/**
+ * struct rpcrdma2_range - bytes of an RPC message
+ * @ra_off: offset of the first byte, from the beginning of the head
+ * @ra_len: number of bytes
+ */
+struct rpcrdma2_range {
+	u32	ra_off;
+	u32	ra_len;
+};
+
+/**
+ * struct rpcrdma2_piece - bytes that lie in one page
+ * @pc_page: the page
+ * @pc_off: offset in the page
+ * @pc_len: number of bytes; at least 1
+ */
+struct rpcrdma2_piece {
+	struct page	*pc_page;
+	unsigned int	pc_off;
+	unsigned int	pc_len;
+};
+
+/**
+ * struct rpcrdma2_walk - a position in some ranges of an xdr_buf
+ * @wk_buf: the buffer
+ * @wk_range: current range
+ * @wk_ranges: number of ranges from there on
+ * @wk_off: bytes of that range up to the end of the current part
+ * @wk_pages: pages of the buffer, if the current part lies in them
+ * @wk_pos: offset in these pages, or else an address
+ * @wk_here: bytes from there on that lie in head, pages or tail, and in the
+ *	range
+ * @wk_left: bytes that the walk may still pass; the owner may set it at any
+ *	time
+ */
+struct rpcrdma2_walk {
+	const struct xdr_buf		*wk_buf;
+	const struct rpcrdma2_range	*wk_range;
+	unsigned int			wk_ranges;
+	u32				wk_off;
+	struct page			*const *wk_pages;
+	unsigned long			wk_pos;
+	u32				wk_here;
+	u32				wk_left;
+};
+
+/**
+ * rpcrdma2_walk_begin - start at the beginning of some ranges
+ * @wk: position
+ * @buf: the buffer; its lengths are those of head, pages and tail, whatever
+ *	->len is
+ * @range: the ranges, in the order of the walk; any of them may be empty
+ * @ranges: number of ranges
+ */
+void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
+			 const struct rpcrdma2_range *range,
+			 unsigned int ranges);
+
+/**
+ * rpcrdma2_walk_next - take the next piece
+ * @wk: position, which advances past the piece
+ * @pc: the piece, as long as its page, the part of the buffer, the range and
+ *	@wk_left permit
+ *
+ * Return: false at the end of the ranges or of the buffer.
+ */
+bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc);
+
+/**
+ * rpcrdma2_walk_count - number of pieces left
+ * @wk: position
+ *
+ * The cost does not depend on the number of pages.
+ */
+unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk);
+
+/*
+ * Transfer plans, computed from sizes and chunks alone: the requester's plan
+ * for a Call and its Reply, and the responder's plan for the Reply.
+ */
 
 /**
  * rpcrdma2_pages_of - number of pages that contiguous bytes span
@@ -254,6 +349,290 @@ static inline u32 rpcrdma2_inv_handle(const struct rpcrdma2_hdr *h, bool wanted)
 	if (nominated)
 		return same ? handle : 0;
 	return wanted && same == h->h_nsegs ? handle : 0;
+}
+
+/*
+ * The layout of a Call with Read chunks.
+ *
+ * The reduced message is the Call without the data items that have Read chunks
+ * of their own. The requester has sent it inline or, in a Position-Zero chunk,
+ * offered it to be read. The position of a chunk is the place of its item in
+ * the whole Call, padding included (E-05, E-07). So a Call is laid out from the
+ * chunks in the order of their positions, with stretches of the reduced message
+ * between them.
+ */
+
+/**
+ * struct rpcrdma2_stretch - bytes of a Call that come from one source
+ * @st_chunk: Read chunk they come from, or NULL: the reduced message
+ * @st_src: offset in the source
+ * @st_len: length; may be 0
+ * @st_sink: offset in the Call
+ */
+struct rpcrdma2_stretch {
+	const struct rpcrdma2_chunk	*st_chunk;
+	u32				st_src;
+	u32				st_len;
+	u32				st_sink;
+};
+
+/**
+ * struct rpcrdma2_layout - a position in a Call
+ * @lo_chunk: next Read chunk, other than the Position-Zero chunk
+ * @lo_end: end of the Read chunks
+ * @lo_reduced: length of the reduced message
+ * @lo_src: bytes of the reduced message before this position
+ * @lo_sink: bytes of the Call before this position
+ * @lo_due: the next stretch is that of the chunk
+ */
+struct rpcrdma2_layout {
+	const struct rpcrdma2_chunk	*lo_chunk;
+	const struct rpcrdma2_chunk	*lo_end;
+	u32				lo_reduced;
+	u32				lo_src;
+	u32				lo_sink;
+	bool				lo_due;
+};
+
+/**
+ * rpcrdma2_layout_begin - start at the beginning of a Call
+ * @lo: position
+ * @h: header of the Call
+ * @inlined: bytes of the RPC message after the header
+ */
+void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
+			   const struct rpcrdma2_hdr *h, u32 inlined);
+
+/**
+ * rpcrdma2_layout_next - advance by one stretch
+ * @lo: position
+ * @st: stretch at the position
+ *
+ * The decoder has checked the positions (S09).
+ *
+ * Return: false at the end of the Call.
+ */
+bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
+			  struct rpcrdma2_stretch *st);
+
+/**
+ * rpcrdma2_layout_length - length of a Call
+ * @h: header of the Call
+ * @inlined: bytes of the RPC message after the header
+ *
+ * Return: length that the peer claims, perhaps more than 32 bits.
+ */
+u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
+
+/*
+ * Credits. A grant on the wire is an absolute limit on the RPCs outstanding in
+ * one direction; control messages neither take nor return a credit (2.3 of
+ * Documentation/protocol.rst).
+ */
+
+/* The credits before the first grant of the peer (C-097) */
+#define RPCRDMA2_CREDIT_INITIAL	1
+
+/**
+ * rpcrdma2_grant_sanitise - clamp a grant or request to the usable range (S26)
+ * @wire: rdma_credit
+ * @max: largest value used, at least 1
+ *
+ * Return: 1 to @max; a peer that grants nothing would wait forever.
+ */
+static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
+{
+	return clamp(wire, 1U, max);
+}
+
+/**
+ * rpcrdma2_grant_next - grant in force after a message
+ * @h: well-formed message of the peer that grants
+ * @now: grant in force
+ * @max: largest grant used
+ * @granted: an earlier message has granted credits on this connection
+ *
+ * Replies always grant. An error grants only after another message has (C-097),
+ * an ERR_VERS never (S36). A server's CONNPROP or RESPROP grants, too (S26).
+ *
+ * Return: grant in force from now on.
+ */
+u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
+			bool granted);
+
+/**
+ * rpcrdma2_receives_needed - number of Receives that a connection keeps posted
+ * @answers: own Calls that may be outstanding
+ * @calls: Calls granted to the peer
+ *
+ * Every Call needs a Receive, and control messages need theirs (S27, B-09 to
+ * B-12).
+ */
+static inline u32 rpcrdma2_receives_needed(u32 answers, u32 calls)
+{
+	return answers + calls + RPCRDMA2_CONTROL_RECVS;
+}
+
+/*
+ * A lockless counter for a scarce resource: queue entries, contexts, memory
+ * regions. A taker that finds too few units sets a flag, and the call that
+ * returns units then reports that a taker waits.
+ */
+
+/**
+ * struct rpcrdma2_units - a lockless counter for a scarce resource
+ * @un_free: free units
+ * @un_kept: units of these that are reserved for control messages
+ * @un_wanted: a taker found too few units since the last return
+ */
+struct rpcrdma2_units {
+	atomic_t	un_free;
+	unsigned int	un_kept;
+	bool		un_wanted;
+};
+
+static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
+				      unsigned int count, unsigned int spare)
+{
+	int avail = atomic_read(&un->un_free);
+
+	do {
+		if (avail < (int)(count + spare))
+			return false;
+	} while (!atomic_try_cmpxchg(&un->un_free, &avail, avail - (int)count));
+	return true;
+}
+
+/**
+ * rpcrdma2_units_take - take units, or record that a taker waits
+ * @un: units
+ * @count: number to take
+ * @spare: number to leave
+ *
+ * Context: any.
+ * Return: true if the caller has the units. Otherwise a later
+ * rpcrdma2_units_give() reports that a taker waits.
+ */
+static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
+				       unsigned int count, unsigned int spare)
+{
+	if (likely(rpcrdma2_units_try(un, count, spare)))
+		return true;
+	/* Units returned after this check see un_wanted. */
+	smp_store_mb(un->un_wanted, true);
+	return rpcrdma2_units_try(un, count, spare);
+}
+
+/**
+ * rpcrdma2_units_give - return units
+ * @un: units
+ * @count: number to return
+ *
+ * Context: any.
+ * Return: true if a taker found too few units since the last return.
+ */
+static inline bool rpcrdma2_units_give(struct rpcrdma2_units *un,
+				       unsigned int count)
+{
+	if (!count)
+		return false;
+	/* A full barrier: pairs with the one in rpcrdma2_units_take() */
+	atomic_add_return(count, &un->un_free);
+	return unlikely(READ_ONCE(un->un_wanted)) &&
+	       xchg(&un->un_wanted, false);
+}
+
+/*
+ * Capabilities of a device, derived from its attributes. Pure functions.
+ *
+ * An attribute is an int in older kernels and a u32 in newer kernels, where
+ * some devices report more than INT_MAX. So attributes are passed as u32, and
+ * compared before anything is subtracted from them.
+ */
+
+/* Limit of rdma_rw for the pages of a region */
+#define RPCRDMA2_RW_REGION_PAGES	256
+
+/**
+ * rpcrdma2_caps_room - entries left in a queue
+ * @most: entries that the device supports
+ * @beside: entries for other purposes
+ *
+ * Return: the entries left, at most INT_MAX; 0 if there are too few.
+ */
+static inline u32 rpcrdma2_caps_room(u32 most, u32 beside)
+{
+	most = min_t(u32, most, INT_MAX);
+	return most > beside ? most - beside : 0;
+}
+
+/**
+ * rpcrdma2_caps_depth - number of concurrent RDMA Reads
+ * @most: limit of the device
+ *
+ * Return: the number in the range of the connection manager.
+ */
+static inline u8 rpcrdma2_caps_depth(u32 most)
+{
+	return min_t(u32, most, U8_MAX);
+}
+
+/**
+ * struct rpcrdma2_caps_read - properties of RDMA Reads on a device
+ * @cr_regions: every part uses a memory region
+ * @cr_pages: most pages of a part, including a partial first or last page; 0
+ *	for no limit
+ * @cr_width: gather entries of a work request, 0 if the device does not support
+ *	RDMA Reads
+ */
+struct rpcrdma2_caps_read {
+	bool		cr_regions;
+	unsigned int	cr_pages;
+	unsigned int	cr_width;
+};
+
+/**
+ * rpcrdma2_caps_reads - determine how RDMA Reads are carried out
+ * @needs: the device needs memory regions for all of them
+ * @region: pages of a region, as reported by the device
+ * @threshold: gather entries from which on rdma_rw uses a region that is not
+ *	required, 0 for never
+ * @sges: gather entries of an RDMA Read
+ *
+ * If regions are required, a part is limited to one region: the IOMMU may merge
+ * all pages of a part into one piece, and rdma_rw does not divide a piece.
+ * Otherwise no regions are used, and a part is limited to the entries that
+ * rdma_rw handles without a region.
+ */
+static inline struct rpcrdma2_caps_read
+rpcrdma2_caps_reads(bool needs, u32 region, u32 threshold, u32 sges)
+{
+	if (needs) {
+		region = min_t(u32, region, RPCRDMA2_RW_REGION_PAGES);
+		return (struct rpcrdma2_caps_read){
+			.cr_regions = true, .cr_pages = region,
+			.cr_width = region ? sges : 0,
+		};
+	}
+	if (!threshold || !sges)
+		return (struct rpcrdma2_caps_read){ .cr_width = sges };
+	sges = min(sges, threshold);
+	return (struct rpcrdma2_caps_read){
+		.cr_pages = threshold / sges * sges, .cr_width = sges,
+	};
+}
+
+/**
+ * rpcrdma2_caps_cut - length of a part
+ * @pages: most pages of a part, 0 for no limit
+ * @off: offset of the part in its first page
+ * @len: bytes left to read
+ *
+ * Return: bytes of the part.
+ */
+static inline u32 rpcrdma2_caps_cut(unsigned int pages, u32 off, u32 len)
+{
+	return pages ? min_t(u64, len, pages * (u64)PAGE_SIZE - off) : len;
 }
 
 #endif /* _RPCRDMA2_PLAN_H */

@@ -7,7 +7,6 @@
 #ifndef _RPCRDMA2_RESPOND_H
 #define _RPCRDMA2_RESPOND_H
 
-#include <rpcrdma2/layout.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/recv.h>
 #include <rpcrdma2/rw.h>

@@ -17,7 +17,7 @@
 #include <linux/list.h>
 
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/walk.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>
 
 /**

@@ -46,7 +46,7 @@
 
 #include <rdma/ib_verbs.h>
 
-#include <rpcrdma2/units.h>
+#include <rpcrdma2/plan.h>
 
 struct rpcrdma2_conn;
 

@@ -192,7 +192,7 @@ struct rpcrdma2_error {
  * struct rpcrdma2_hdr - a decoded transport header
  * @h_xid: transaction
  * @h_vers: version found on the wire, or to be sent
- * @h_credit: grant or request, as on the wire; see credit.h
+ * @h_credit: grant or request, as on the wire; see plan.h
  * @h_proc: enum rpcrdma2_proc; version 1 MSGP is decoded as RDMA2_MSG
  * @h_direction: enum rpcrdma2_direction; RDMA2_NODIR only with a verdict other
  *	than RDMA2_OK. Version 1 has no such field: it is inferred from the RPC

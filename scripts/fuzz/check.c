@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <rpcrdma2/credit.h>
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/propset.h>
 #include <rpcrdma2/wire.h>
 
