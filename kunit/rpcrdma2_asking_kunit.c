@@ -5,7 +5,7 @@
  */
 #include <linux/jiffies.h>
 
-#include <rpcrdma2/exchange.h>
+#include <rpcrdma2/props.h>
 
 #include "util.h"
 #include <vectors.h>

@@ -6,7 +6,7 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/propset.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
 #include "util.h"

@@ -2,7 +2,7 @@
 /*
  * The exchange of property messages: what is taken, and what is answered.
  */
-#include <rpcrdma2/exchange.h>
+#include <rpcrdma2/props.h>
 
 #include "util.h"
 #include <vectors.h>

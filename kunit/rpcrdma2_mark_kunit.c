@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/propset.h>
+#include <rpcrdma2/props.h>
 
 #include "util.h"
 

@@ -5,7 +5,7 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/propset.h>
+#include <rpcrdma2/props.h>
 
 #include "util.h"
 #include <vectors.h>

@@ -5,7 +5,7 @@
  */
 #include <linux/module.h>
 
-#include <rpcrdma2/backward.h>
+#include <rpcrdma2/props.h>
 
 #include "../svcrdma2/pure.h"
 

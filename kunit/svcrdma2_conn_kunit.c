@@ -7,7 +7,7 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/backward.h>
+#include <rpcrdma2/props.h>
 
 #include "../svcrdma2/svcrdma2.h"
 #include "counters.h"

@@ -11,8 +11,7 @@
 #include <linux/string.h>
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/message.h>
-#include <rpcrdma2/propset.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
 /* Room for one header beyond every limit */

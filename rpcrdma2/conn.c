@@ -12,9 +12,9 @@
 
 #include <rdma/rw.h>
 
-#include <rpcrdma2/backward.h>
 #include <rpcrdma2/compat_rw.h>
 #include <rpcrdma2/conn.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/recv.h>
 
 /*

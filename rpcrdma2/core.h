@@ -7,7 +7,7 @@
 
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/propset.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
 struct workqueue_struct;

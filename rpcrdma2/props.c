@@ -13,8 +13,7 @@
 #include <linux/stddef.h>
 #include <linux/string.h>
 
-#include <rpcrdma2/exchange.h>
-#include <rpcrdma2/message.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
 #include "core.h"
@@ -236,7 +235,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_reply_limit);
 
 /*
  * The four property messages on the wire, draft sections 5.1.1 and 5.3. See
- * rpcrdma2/propset.h.
+ * rpcrdma2/props.h.
  *
  * A message is decoded to its end before any of it is applied (S11). Unknown
  * properties only count in the numbering of the elements (C-019).
@@ -616,7 +615,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_apply_resprop);
 
 /*
  * The exchange of property messages: decisions only, the owner sends. See
- * rpcrdma2/exchange.h.
+ * rpcrdma2/props.h.
  */
 
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder)

@@ -25,9 +25,9 @@
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/sched.h>
 
-#include <rpcrdma2/backward.h>
 #include <rpcrdma2/offer.h>
 #include <rpcrdma2/plan.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/window.h>
 #include <rpcrdma2/wire.h>
 

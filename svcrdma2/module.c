@@ -14,7 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include <rpcrdma2/backward.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/version.h>
 
 /*

@@ -19,9 +19,8 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xdr.h>
 
-#include <rpcrdma2/exchange.h>
-#include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
 /*

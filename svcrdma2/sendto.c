@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/propset.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/respond.h>
 
 #include "svcrdma2.h"

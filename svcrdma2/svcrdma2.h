@@ -86,9 +86,8 @@
 
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/exchange.h>
-#include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/recv.h>
 #include <rpcrdma2/regions.h>
 #include <rpcrdma2/respond.h>

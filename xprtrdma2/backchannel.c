@@ -11,7 +11,7 @@
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svc_xprt.h>
 
-#include <rpcrdma2/backward.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/respond.h>
 #include <rpcrdma2/wire.h>
 

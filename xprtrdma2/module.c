@@ -4,7 +4,7 @@
 
 #include <linux/module.h>
 
-#include <rpcrdma2/backward.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/version.h>
 
 /* Parameters that need only a range check */

@@ -21,9 +21,8 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 
-#include <rpcrdma2/exchange.h>
-#include <rpcrdma2/message.h>
 #include <rpcrdma2/plan.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
 /*

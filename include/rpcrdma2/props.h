@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Properties of a connection: their values, and the effect of the
- * announcements, requests and grants of a peer. Draft section 5. See propset.h
- * for their encoding.
+ * Properties of a connection: their values, the messages that carry them, the
+ * exchange of these, and messages in general, which the properties bound. Pure
+ * functions.
  */
 #ifndef _RPCRDMA2_PROPS_H
 #define _RPCRDMA2_PROPS_H
 
 #include <linux/bits.h>
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 
+#include <linux/sunrpc/xdr.h>
+
+#include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>
+
+/*
+ * Properties of a connection: their values, and the effect of the
+ * announcements, requests and grants of a peer. Draft section 5. Their encoding
+ * is below.
+ */
 
 /* Words of the longest value */
 #define RPCRDMA2_PROP_WORDS	4
@@ -222,5 +233,542 @@ u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own);
  * (S14).
  */
 u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own);
+
+/*
+ * The four property messages on the wire: sets of values, and subsets, which
+ * are bitmaps over the elements of a set. Draft sections 5.1.1 and 5.3.
+ *
+ * A message is decoded to its end before any of it is applied (S11). Properties
+ * without a row in the table only count in the numbering of the elements
+ * (C-019), so the decoded form has a fixed size, whatever the peer sends.
+ */
+
+/* rdma_which and the length of rdma_data */
+#define RPCRDMA2_PROPVAL_MIN	(2 * XDR_UNIT)
+
+/*
+ * Most elements of a REQPROP (S53). The answer has two bitmaps of that number
+ * of bits; with header and values it is no longer than any peer accepts.
+ */
+#define RPCRDMA2_WISHES_MAX	((RPCRDMA2_INLINE_FIRST - 128) / 2 * 8)
+
+/**
+ * struct rpcrdma2_propset - values of some properties
+ * @ps_count: elements on the wire, known or unknown
+ * @ps_rows: rows of the known elements
+ * @ps_index: index of each known element
+ * @ps_val: values of the known elements
+ * @ps_odd: elements that were duplicates, or longer than their type (S12);
+ *	these are only counted
+ */
+struct rpcrdma2_propset {
+	u32			ps_count;
+	u32			ps_rows;
+	u32			ps_index[RPCRDMA2_NPROPS];
+	struct rpcrdma2_props	ps_val;
+	u32			ps_odd;
+};
+
+/**
+ * struct rpcrdma2_propmsg - a property message
+ * @pm_type: enum rpcrdma2_opttype, in either encoding (S01)
+ * @pm_set: rdma_start, rdma_want, rdma_other or rdma_now
+ * @pm_nochg: CONNPROP: rows of rdma_nochg
+ * @pm_done: RESPROP: rows of rdma_done
+ * @pm_rejected: received RESPROP: rows of rdma_rejected. In a RESPROP to send,
+ *	rows that are neither done nor other are rejected
+ * @pm_want: RESPROP: set of the REQPROP that it answers, whose numbering its
+ *	bitmaps use. May be NULL in a received RESPROP, which then answers
+ *	nothing
+ * @pm_marked: its sender has sent the mark before (2.6)
+ */
+struct rpcrdma2_propmsg {
+	u32				pm_type;
+	struct rpcrdma2_propset		pm_set;
+	u32				pm_nochg;
+	u32				pm_done;
+	u32				pm_rejected;
+	const struct rpcrdma2_propset	*pm_want;
+	bool				pm_marked;
+};
+
+/**
+ * rpcrdma2_propset_init - initialise a set to send
+ * @ps: set to fill
+ * @rows: properties of the set, in table order, without duplicates (S12)
+ * @val: their values
+ */
+void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
+			   const struct rpcrdma2_props *val);
+
+/**
+ * rpcrdma2_decode_propmsg - decode a property message, in either encoding
+ * @pm: message to fill; pm_marked is set, and for a RESPROP pm_want is the set
+ *	that it answers, or NULL
+ * @h: its header, of procs 6 to 9 or RDMA2_OPTIONAL
+ * @base: the message @h was decoded from
+ *
+ * No part of a message may be applied unless all of it is RDMA2_OK. As after
+ * rpcrdma2_decode_hdr(), h_direction determines whether the verdict may be
+ * answered: a RESPROP is never answered, and a malformed RESPROP counts as all
+ * rejected (S11).
+ *
+ * Return: RDMA2_OK, RDMA2_ERR_BAD_XDR, RDMA2_ERR_SYSTEM for a REQPROP with too
+ * many elements (S53), or RDMA2_ERR_INVALID_OPTION for an opttype that is no
+ * property message; only a Call is answered with that code (C-012, S39).
+ */
+enum rpcrdma2_errcode
+rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
+			const struct rpcrdma2_hdr *h, const void *base);
+
+/**
+ * rpcrdma2_encode_propmsg - encode a whole property message
+ * @to: buffer
+ * @room: size of the buffer, in bytes
+ * @h: h_xid and h_credit are set, and h_proc is that of the message which this
+ *	message answers, or 0: only a peer that encodes property messages as
+ *	options gets such answers (S01). The other fields are filled in here
+ * @pm: message; rpcrdma2_propset_init() has made its set
+ *
+ * Return: length of the message, always whole words; -EINVAL if it must not be
+ * sent; -EMSGSIZE if it does not fit.
+ */
+int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
+			    const struct rpcrdma2_propmsg *pm);
+
+/**
+ * rpcrdma2_answer_reqprop - determine the result of a REQPROP
+ * @pm: RESPROP to send
+ * @want: set of the REQPROP; stays in use until @pm is encoded
+ * @now: properties of this end as announced; updated to those that the answer
+ *	announces
+ * @able: best values that can be in force at once
+ *
+ * S16, C-049. Unknown properties and all duplicates but the first are rejected
+ * (C-053, S12).
+ */
+void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
+			     const struct rpcrdma2_propset *want,
+			     struct rpcrdma2_props *now,
+			     const struct rpcrdma2_props *able);
+
+/**
+ * rpcrdma2_apply_resprop - apply the values that the peer has granted
+ * @pp: properties of the peer
+ * @pm: RESPROP without errors, with pm_want the REQPROP that it answers
+ *
+ * Rows that the peer names twice, not at all, or beyond the REQPROP count as
+ * rejected (C-056, C-058, S17).
+ *
+ * Return: rows in force as requested, or as the peer offered instead.
+ */
+u32 rpcrdma2_apply_resprop(struct rpcrdma2_peer_props *pp,
+			   const struct rpcrdma2_propmsg *pm);
+
+/*
+ * The exchange of property messages on one connection: the properties that each
+ * end has announced, and the answers to messages. Draft section 5.
+ *
+ * Both ends work alike, with one exception: a requester announces its
+ * properties on its own initiative, a responder answers the requester's
+ * announcement with its own. Then either end may request changes from the peer
+ * (REQPROP), and announces its own changes (UPDPROP). Both ends send by their
+ * own means:
+ *
+ *	rpcrdma2_exchange_next()	make the message that is due, if any;
+ *					from here on it limits Sends
+ *	rpcrdma2_exchange_sent()	the message is posted
+ *	rpcrdma2_exchange_unsent()	it could not be posted, and is due again
+ *	rpcrdma2_exchange_arrived()	its Send is done, for owners that track
+ *					it
+ *
+ * At most one of these messages waits for an answer at a time; an UPDPROP,
+ * which has no answer, waits for a message of any kind that arrives a second
+ * later (2.3). There is no lock: property messages of a connection are handled
+ * one at a time in the order of their arrival (S16), so the messages of this
+ * end are in order, too.
+ */
+
+/**
+ * struct rpcrdma2_exchange - properties of both ends of a connection
+ * @ex_peer: properties of the peer
+ * @ex_told: properties of this end, as announced
+ * @ex_able: best values that this end supports
+ * @ex_responder: this end answers the peer's announcement with its own
+ * @ex_said: this end has sent its announcement
+ * @ex_wished: rows of @ex_wish to request from the peer
+ * @ex_wish: values to request from the peer
+ * @ex_want: values that the last REQPROP requested
+ * @ex_sent: type of the last message of this end other than an answer: enum
+ *	rpcrdma2_opttype, or 0
+ * @ex_open: the message of @ex_sent still waits
+ * @ex_late: the message of @ex_sent is a REQPROP whose answer is late
+ * @ex_xid: xid of the message of @ex_sent
+ * @ex_away: the Send of that message may not be done yet; set by the owner
+ * @ex_since: when that message was sent, or its Send was done, in jiffies
+ * @ex_lacks: messages that the peer does not know, a bit for each opttype
+ *	(C-026)
+ * @ex_recv_wish: size of Receives that the peer requested last, in bytes; 0 if
+ *	it has not, or after this end has handled the request
+ * @ex_recv_last: the last such request, or 0
+ * @ex_cuts: the peer has requested a smaller size than before
+ * @ex_cut: when its last such request counted, in jiffies
+ * @ex_asks: this end has sent a REQPROP
+ * @ex_asked: when the last REQPROP was last known to wait for its answer, in
+ *	jiffies
+ */
+struct rpcrdma2_exchange {
+	struct rpcrdma2_peer_props	ex_peer;
+	struct rpcrdma2_props		ex_told;
+	struct rpcrdma2_props		ex_able;
+	bool				ex_responder;
+	bool				ex_said;
+	u32				ex_wished;
+	struct rpcrdma2_props		ex_wish;
+	struct rpcrdma2_propset		ex_want;
+	u32				ex_sent;
+	bool				ex_open;
+	bool				ex_late;
+	bool				ex_away;
+	u32				ex_xid;
+	unsigned long			ex_since;
+	u32				ex_lacks;
+	u32				ex_recv_wish;
+	u32				ex_recv_last;
+	bool				ex_cuts;
+	unsigned long			ex_cut;
+	bool				ex_asks;
+	unsigned long			ex_asked;
+};
+
+/* A REQPROP that waits for its answer for this time is counted (S16). */
+#define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
+
+/*
+ * Pause between two requests for smaller Receives (S53): the least that a
+ * receiver accepts, and the pause that a sender keeps
+ */
+#define RPCRDMA2_CUT_REST	HZ
+#define RPCRDMA2_ASK_REST	(HZ + HZ / 4)
+
+/*
+ * The peer has seen an UPDPROP when a message arrives this time after it (2.3).
+ */
+#define RPCRDMA2_UPDPROP_REST	HZ
+
+/**
+ * rpcrdma2_exchange_init - initialise: nothing is announced (C-005, C-024, S19)
+ * @ex: properties of a new connection
+ * @responder: this end answers a CONNPROP with its own
+ *
+ * The caller sets ex_able, except for pr_mark, before a message can arrive.
+ */
+void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder);
+
+/**
+ * rpcrdma2_exchange_announce - make this end's CONNPROP
+ * @ex: properties
+ * @pm: message to fill
+ *
+ * The message announces all properties (C-043), and marks those that never
+ * change according to the table (C-045). The caller sends it once (S15). On a
+ * requester rpcrdma2_exchange_sent() follows.
+ */
+void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
+				struct rpcrdma2_propmsg *pm);
+
+/**
+ * rpcrdma2_exchange_resize - change the message sizes of this end
+ * @ex: properties
+ * @recv: bytes that every Receive of this end holds (C-028)
+ * @send: largest Send of this end, in bytes
+ *
+ * If @send has changed, Receives of that size are requested from the peer,
+ * provided that the peer ever changes them. A smaller @send is in force once it
+ * is announced (S14).
+ */
+void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
+
+/**
+ * rpcrdma2_exchange_next - make the message that is due now
+ * @ex: properties
+ * @now: jiffies
+ * @pm: message to fill
+ *
+ * A REQPROP follows the peer's CONNPROP, which determines the properties that
+ * may be requested (C-047, S16). An UPDPROP announces changes since the last
+ * announcement (C-027, C-032, C-059). No message is made while another message
+ * waits (2.3) or if the peer does not know its type (C-026), no request for a
+ * smaller size soon after another request (S53), and no request before the peer
+ * knows of smaller Sends (S14). From here on a smaller RBSIZ that is requested
+ * limits Sends (C-034).
+ *
+ * Return: true if there is a message. Then rpcrdma2_exchange_sent() or
+ * rpcrdma2_exchange_unsent() must follow, before any other call.
+ */
+bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
+			    struct rpcrdma2_propmsg *pm);
+
+/**
+ * rpcrdma2_exchange_busy - check whether a message is due or waits
+ * @ex: properties
+ */
+bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex);
+
+/**
+ * rpcrdma2_exchange_sent - record that a message is posted
+ * @ex: properties
+ * @pm: message
+ * @xid: xid of the message, which no RPC that this end waits for has (S18)
+ * @now: jiffies
+ */
+void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
+			    const struct rpcrdma2_propmsg *pm, u32 xid,
+			    unsigned long now);
+
+/**
+ * rpcrdma2_exchange_unsent - record that a message could not be posted
+ * @ex: properties, restored as if the REQPROP or UPDPROP had not been made
+ */
+void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex);
+
+/**
+ * rpcrdma2_exchange_arrived - record that the Send of a message is done
+ * @ex: properties
+ * @at: when, in jiffies
+ *
+ * For an owner that set ex_away when it posted the message: earlier entries of
+ * the Send Queue may take seconds. May be called again.
+ */
+void rpcrdma2_exchange_arrived(struct rpcrdma2_exchange *ex, unsigned long at);
+
+/**
+ * rpcrdma2_exchange_heard - record that a message of any kind has arrived
+ * @ex: properties
+ * @now: time of its arrival, in jiffies; other events may have been recorded
+ *	since
+ *
+ * A message that arrives soon after an UPDPROP may have been sent before the
+ * UPDPROP arrived, and proves nothing (2.3). A REQPROP waits for its own
+ * answer, without a limit: the values that it requests may already be in force
+ * at the peer (C-034, C-052, S16).
+ *
+ * Return: true, once, if a REQPROP has waited too long.
+ */
+bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now);
+
+/**
+ * rpcrdma2_exchange_expect - provide the state to decode a property message
+ * @ex: properties
+ * @xid: xid of the message
+ * @pm: pm_want and pm_marked are set, for rpcrdma2_decode_propmsg()
+ *
+ * A RESPROP with a different xid than the REQPROP answers nothing (S17).
+ */
+void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
+			      struct rpcrdma2_propmsg *pm);
+
+/**
+ * rpcrdma2_exchange_spoilt - handle a malformed RESPROP
+ * @ex: properties
+ * @xid: xid of the message
+ *
+ * The RESPROP counts as a rejection of all requested values (S11).
+ *
+ * Return: true if it answers the REQPROP of this end.
+ */
+bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid);
+
+/**
+ * rpcrdma2_exchange_refused - handle an error that may answer a message
+ * @ex: properties
+ * @h: RDMA2_ERROR, well-formed
+ *
+ * The message is refused and not repeated (S18, 2.4); after code 3 or 9 no
+ * message of its type is sent again (C-026). An error that answers a CONNPROP
+ * belongs to the negotiation. Code 1 belongs there, too, but also ends the
+ * wait.
+ *
+ * Return: true if the error answers such a message, and therefore no RPC.
+ */
+bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
+			       const struct rpcrdma2_hdr *h);
+
+/**
+ * rpcrdma2_exchange_take - apply the properties of the sender of a message
+ * @ex: properties
+ * @pm: property message without errors (S11)
+ * @effects: state to update: enum rpcrdma2_prop_effect, a set
+ *
+ * A second CONNPROP is an update (S15). A REQPROP has no properties of its
+ * sender, nor has a RESPROP that answers nothing (S17).
+ *
+ * Return: rows that changed although the peer had announced that they would
+ * not; these are only counted (S15).
+ */
+u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
+			   const struct rpcrdma2_propmsg *pm, u32 *effects);
+
+/**
+ * rpcrdma2_exchange_answer - determine the answer to a property message
+ * @ex: properties; values in the answer count as announced
+ * @pm: property message without errors, already taken
+ * @now: jiffies
+ * @answer: message to fill; refers to @pm until it is encoded
+ *
+ * A responder answers the first CONNPROP with its own (C-023, S29). Both ends
+ * answer a REQPROP with a RESPROP (C-049, S16), and nothing else. Receives
+ * shrink at most once a second (S53).
+ *
+ * Return: true if there is an answer.
+ */
+bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
+			      const struct rpcrdma2_propmsg *pm,
+			      unsigned long now,
+			      struct rpcrdma2_propmsg *answer);
+
+/**
+ * rpcrdma2_exchange_send_max - largest Send to the peer (C-034, S13, S33)
+ * @ex: properties
+ */
+u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
+
+/**
+ * rpcrdma2_exchange_reply_max - largest Reply to expect inline (S14)
+ * @ex: properties
+ */
+u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex);
+
+/**
+ * rpcrdma2_exchange_bound - limit Calls to what the peer accepts
+ * @ex: properties
+ * @cl: limits known so far; lowered to those of the peer (2.6, C-083 to C-085)
+ */
+void rpcrdma2_exchange_bound(const struct rpcrdma2_exchange *ex,
+			     struct rpcrdma2_call_limits *cl);
+
+/**
+ * rpcrdma2_exchange_reply_refused - handle REPLY_RESOURCE for an inline Reply
+ * @ex: properties
+ * @needed: length of the Reply, as reported by the peer; it was offered no
+ *	chunk
+ *
+ * If the Reply was expected inline, the estimate of the peer's Sends is
+ * withdrawn until the connection ends (S14). A longer Reply proves nothing
+ * about the peer.
+ */
+void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed);
+
+/*
+ * The backward direction: the level of support that an end has announced, and
+ * the Calls that this permits.
+ */
+
+/*
+ * Operations of a module parameter that sets the RDMA2_BKREQSUP of new
+ * connections: none, inline or genl. The value is a u32.
+ */
+extern const struct kernel_param_ops rpcrdma2_backward_ops;
+
+/**
+ * rpcrdma2_backward_own - backward messages that this end accepts
+ * @ex: properties of the connection
+ * @vers: version of the connection
+ *
+ * This is the announced level, or the default before an announcement (C-024);
+ * in version 1, which cannot announce a level, at most INLINE (C-035 to C-037,
+ * S25).
+ *
+ * Return: enum rpcrdma2_bkreqsup.
+ */
+static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
+					u32 vers)
+{
+	u32 own = min(READ_ONCE(ex->ex_told.pr_brs), ex->ex_able.pr_brs);
+
+	return vers == RPCRDMA2_VERS_ONE ?
+	       min_t(u32, own, RDMA2_BKREQSUP_INLINE) : own;
+}
+
+/**
+ * rpcrdma2_backward_level - backward messages that both ends accept
+ * @ex: properties of the connection
+ * @vers: version of the connection
+ *
+ * In version 1 only the upper layer of the peer knows its level (B-13). In
+ * version 2 the upper layer must permit backward Calls, too (S20, S21).
+ *
+ * Return: enum rpcrdma2_bkreqsup.
+ */
+static inline u32 rpcrdma2_backward_level(const struct rpcrdma2_exchange *ex,
+					  u32 vers)
+{
+	u32 own = rpcrdma2_backward_own(ex, vers);
+
+	return vers == RPCRDMA2_VERS_ONE ? own :
+	       min(own, READ_ONCE(ex->ex_peer.pp_now.pr_brs));
+}
+
+/*
+ * A received message, decoded in the same way at both ends.
+ */
+
+/**
+ * struct rpcrdma2_msg - a received message
+ * @mg_hdr: its header; the verdict determines which fields are valid, see
+ *	rpcrdma2_decode_hdr()
+ * @mg_verdict: verdict on the header, then on the body of a property message or
+ *	an option
+ * @mg_bad_body: @mg_verdict is about that body; the header is well-formed
+ * @mg_prop: the property message, if @mg_verdict is RDMA2_OK and
+ *	rpcrdma2_msg_is_control()
+ * @mg_paylen: bytes that follow the header if @mg_verdict is RDMA2_OK,
+ *	otherwise 0
+ * @mg_handle: handle that the arrival of the message invalidated, or 0 (S47)
+ */
+struct rpcrdma2_msg {
+	struct rpcrdma2_hdr	mg_hdr;
+	enum rpcrdma2_errcode	mg_verdict;
+	bool			mg_bad_body;
+	struct rpcrdma2_propmsg	mg_prop;
+	u32			mg_paylen;
+	u32			mg_handle;
+};
+
+/**
+ * rpcrdma2_msg_is_control - check whether it is a property message or an option
+ * @msg: message whose verdict is not RDMA2_DROP
+ */
+static inline bool rpcrdma2_msg_is_control(const struct rpcrdma2_msg *msg)
+{
+	return msg->mg_hdr.h_proc >= RDMA2_OPTIONAL;
+}
+
+/**
+ * rpcrdma2_msg_is_error - check whether a message is a well-formed RDMA2_ERROR
+ * @msg: message
+ */
+static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
+{
+	return msg->mg_verdict == RDMA2_OK &&
+	       msg->mg_hdr.h_proc == RDMA2_ERROR;
+}
+
+/**
+ * rpcrdma2_msg_read - decode and check a message
+ * @msg: message to fill
+ * @base: start of the message
+ * @room: contiguous bytes at @base, which must include header, property message
+ *	and the first words of the payload
+ * @len: length of the message
+ * @handle: handle that the arrival of the message invalidated, or 0
+ * @ex: properties of the connection, for a property message
+ *
+ * A property message is decoded to its end (S11). A message whose verdict is
+ * not RDMA2_OK must not be used; see rpcrdma2_decode_hdr() for the reaction to
+ * it.
+ */
+void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
+		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex);
 
 #endif /* _RPCRDMA2_PROPS_H */

@@ -12,7 +12,7 @@
 
 #include <net/net_namespace.h>
 
-#include <rpcrdma2/exchange.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
 /**

@@ -355,7 +355,7 @@ size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h);
  * @to: buffer of RPCRDMA2_HDR_MAX bytes, or of rpcrdma2_hdr_size()
  * @h: header; chunk lengths and counts are checked against its segments
  *
- * The caller appends the body of a property message (propset.h) or of an
+ * The caller appends the body of a property message (props.h) or of an
  * RDMA2_OPTIONAL, and the RPC message of a MSG.
  *
  * Return: rpcrdma2_hdr_size() of @h; -EINVAL if the header breaks a rule of

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/propset.h>
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
 #include "fuzz.h"
