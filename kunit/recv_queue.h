@@ -11,7 +11,6 @@
 #include <linux/dma-mapping.h>
 
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/recv.h>
 
 #define LKEY	0x1234
 

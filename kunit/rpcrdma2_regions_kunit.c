@@ -9,7 +9,6 @@
 
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/regions.h>
 #include <rpcrdma2/wire.h>
 
 #include "fake_mr.h"

@@ -5,9 +5,9 @@
 #include <kunit/test.h>
 #include <linux/sizes.h>
 
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/compat_rw.h>
-#include <rpcrdma2/recv.h>
-#include <rpcrdma2/rw.h>
+#include <rpcrdma2/conn.h>
 
 #define LARGE	0x90000000U	/* less than 0 as an int */
 #define PAGES	260		/* of the largest message */

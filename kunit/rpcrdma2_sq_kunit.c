@@ -10,7 +10,6 @@
 
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/sq.h>
 
 #define ENTRIES	16
 #define BATCH	4

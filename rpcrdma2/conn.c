@@ -15,7 +15,6 @@
 #include <rpcrdma2/compat_rw.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/props.h>
-#include <rpcrdma2/recv.h>
 
 /*
  * Creation and destruction of the verbs objects

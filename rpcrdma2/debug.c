@@ -7,12 +7,11 @@
 #include <linux/ktime.h>
 #include <linux/proc_fs.h>
 
-#include <rpcrdma2/counters.h>
-#include <rpcrdma2/view.h>
+#include <rpcrdma2/conn.h>
 #include <rpcrdma2/wire.h>
 
 /*
- * Per-CPU event counters: see rpcrdma2/counters.h.
+ * Per-CPU event counters: see rpcrdma2/conn.h.
  */
 
 static u64 rpcrdma2_counter_sum(const u64 __percpu *counters,

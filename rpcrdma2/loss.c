@@ -8,7 +8,6 @@
 #include <linux/printk.h>
 
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/view.h>
 
 #include "trace.h"
 

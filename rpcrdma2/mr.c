@@ -8,11 +8,10 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/offer.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/regions.h>
 #include <rpcrdma2/wire.h>
 
 #include "core.h"
@@ -20,7 +19,7 @@
 
 /*
  * The pool of memory regions and the life cycle of a region. See
- * rpcrdma2/regions.h.
+ * rpcrdma2/conn.h.
  */
 
 /* Regions allocated at a time */
@@ -560,7 +559,7 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_destroy);
 
 /*
- * The chunks of a Call and its Reply. See rpcrdma2/offer.h.
+ * The chunks of a Call and its Reply. See rpcrdma2/chunks.h.
  */
 
 /* Byte ranges of a part. Return: number of ranges. */

@@ -14,9 +14,9 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include <rpcrdma2/conn.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/receive.h>
-#include <rpcrdma2/recv.h>
 
 #include "trace.h"
 

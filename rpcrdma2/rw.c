@@ -10,18 +10,17 @@
 
 #include <rdma/rw.h>
 
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/compat_rw.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/respond.h>
-#include <rpcrdma2/rw.h>
 #include <rpcrdma2/wire.h>
 
 #include "core.h"
 #include "trace.h"
 
 /*
- * RDMA Reads and Writes, by way of the RDMA core's rdma_rw. See rpcrdma2/rw.h.
+ * RDMA Reads and Writes, by way of the RDMA core's rdma_rw. See rpcrdma2/chunks.h.
  *
  * A part moves a contiguous range of remote memory: a segment, or the section
  * of it that is needed and can be moved at once. rdma_rw builds work requests
@@ -290,7 +289,7 @@ void rpcrdma2_rw_stop(void)
 
 /*
  * Assembly of a Call from its chunks, and transfer of a Reply to its chunks.
- * See rpcrdma2/respond.h.
+ * See rpcrdma2/chunks.h.
  */
 
 int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The Send Queue: accounting of entries, posting, completion, deadlines and
- * drain of chains. See rpcrdma2/sq.h.
+ * drain of chains. See rpcrdma2/conn.h.
  */
 #include <linux/export.h>
 
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/sq.h>
 
 #include "core.h"
 #include "trace.h"

@@ -25,10 +25,10 @@
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/sched.h>
 
-#include <rpcrdma2/offer.h>
+#include <rpcrdma2/chunks.h>
+#include <rpcrdma2/conn.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
-#include <rpcrdma2/window.h>
 #include <rpcrdma2/wire.h>
 
 #include "svcrdma2.h"
@@ -39,7 +39,7 @@
  * peer may read or write.
  *
  * The server is the requester here. It plans and offers chunks as the client
- * does (rpcrdma2/plan.h, rpcrdma2/offer.h). A callback offers chunks where both
+ * does (rpcrdma2/plan.h, rpcrdma2/chunks.h). A callback offers chunks where both
  * ends have announced RDMA2_BKREQSUP_GENL (C-037); elsewhere it goes inline, or
  * not at all, and its Reply has to come inline.
  *

@@ -8,7 +8,7 @@
 #include <linux/debugfs.h>
 #include <linux/module.h>
 
-#include <rpcrdma2/counters.h>
+#include <rpcrdma2/conn.h>
 
 /*
  * /proc/net/rpc/svcrdma2 has a line for each connection of conns.c: key=value,

@@ -5,9 +5,9 @@
 #include <linux/highmem.h>
 #include <linux/slab.h>
 
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/props.h>
-#include <rpcrdma2/respond.h>
 
 #include "svcrdma2.h"
 #include "trace.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Posting to the Send Queue (rpcrdma2/sq.h), and the limits on its entries.
+ * Posting to the Send Queue (rpcrdma2/conn.h), and the limits on its entries.
  *
  * Calls wait in a gate for entries: for those of their RDMA Reads, and before
  * they are carried out for those that their Reply may take, by their chunk

@@ -36,7 +36,7 @@
  *	if it has no RDMA Reads or they are done. Finally it belongs to the RPC
  *	layer, as rq_xprt_ctxt, and returns through ->xpo_release_ctxt.
  *   R3 A posted chain belongs to the Send Queue until its po_done, which is
- *	called exactly once (Q1 in rpcrdma2/sq.h).
+ *	called exactly once (Q1 in rpcrdma2/conn.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
  *	reads: these belong to the send context until its po_done.
  *   R5 Units taken from a gate are given back once: Send Queue entries when
@@ -84,16 +84,11 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
-#include <rpcrdma2/recv.h>
-#include <rpcrdma2/regions.h>
-#include <rpcrdma2/respond.h>
-#include <rpcrdma2/rw.h>
-#include <rpcrdma2/sq.h>
-#include <rpcrdma2/view.h>
 #include <rpcrdma2/wire.h>
 
 #include "pure.h"

@@ -11,8 +11,8 @@
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svc_xprt.h>
 
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/props.h>
-#include <rpcrdma2/respond.h>
 #include <rpcrdma2/wire.h>
 
 #include "trace.h"
@@ -227,8 +227,7 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 
 /*
  * Backward Calls with chunks. The client is the responder: it reads and fills
- * the chunks as the server does in the forward direction (rpcrdma2/respond.h,
- * rpcrdma2/rw.h).
+ * the chunks as the server does in the forward direction (rpcrdma2/chunks.h).
  *
  *   receive CQ:  xprt2_chunked_new, xprt2_chunked_read --> ep_chunked
  *   worker:      RDMA Reads --> send CQ: xprt2_chunked_reads_done --> service

@@ -21,9 +21,9 @@
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/rw.h>
 
 #include "trace.h"
 

@@ -2,8 +2,8 @@
 /* Credits of a connection, and the Receives posted for them. */
 #include "xprtrdma2.h"
 
+#include <rpcrdma2/conn.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/window.h>
 
 /*
  * Credits: the window of the RPC layer, and the credits kept for aborted RPCs

@@ -10,7 +10,7 @@
 #include <linux/seq_file.h>
 #include <linux/sunrpc/addr.h>
 
-#include <rpcrdma2/counters.h>
+#include <rpcrdma2/conn.h>
 #include <rpcrdma2/fault.h>
 
 /*

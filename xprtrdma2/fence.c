@@ -9,7 +9,7 @@
 
 /*
  * Regions of an RPC. The send path waits for free regions; the core registers
- * them (rpcrdma2/regions.h) for the parts that rpcrdma2/offer.h chooses. After
+ * them (rpcrdma2/conn.h) for the parts that rpcrdma2/chunks.h chooses. After
  * the fence the Reply completes the RPC or, for an aborted RPC, its release
  * path continues. In both cases the pages are unmapped before the RPC layer
  * gets them back (X2).

@@ -18,7 +18,7 @@
 #include <linux/bitops.h>
 #include <linux/slab.h>
 
-#include <rpcrdma2/window.h>
+#include <rpcrdma2/conn.h>
 
 #include "trace.h"
 

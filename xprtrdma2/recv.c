@@ -5,8 +5,8 @@
  */
 #include "xprtrdma2.h"
 
+#include <rpcrdma2/conn.h>
 #include <rpcrdma2/plan.h>
-#include <rpcrdma2/window.h>
 
 #include "trace.h"
 

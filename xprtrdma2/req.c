@@ -7,8 +7,8 @@
 
 #include <linux/slab.h>
 
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/offer.h>
 
 #include "trace.h"
 

@@ -8,14 +8,14 @@
 #include <linux/delay.h>
 #include <linux/limits.h>
 
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/offer.h>
 #include <rpcrdma2/wire.h>
 
 #include "trace.h"
 
 /*
- * Post a marshalled message on the Send Queue (rpcrdma2/sq.h).
+ * Post a marshalled message on the Send Queue (rpcrdma2/conn.h).
  *
  * The Send of a Call is signaled only when pages are mapped for it; the Send of
  * any other message always is.

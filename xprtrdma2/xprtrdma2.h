@@ -71,9 +71,6 @@
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
-#include <rpcrdma2/recv.h>
-#include <rpcrdma2/sq.h>
-#include <rpcrdma2/view.h>
 #include <rpcrdma2/wire.h>
 
 #include "pure.h"

@@ -1,23 +1,518 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A connection: its verbs objects, and rpcrdma2_conn_lose(), the only way to
- * lose it.
+ * Connections: Send Queue, memory regions, verbs objects and their end,
+ * Receives, and the state that is shown.
  */
 #ifndef _RPCRDMA2_CONN_H
 #define _RPCRDMA2_CONN_H
 
+#include <features.h>
 #include <linux/atomic.h>
+#include <linux/dma-direction.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/pfn.h>
 #include <linux/seq_file.h>
+#include <linux/spinlock.h>
 #include <linux/time64.h>
+#include <linux/workqueue.h>
+
+#include <linux/sunrpc/xdr.h>
+#include <linux/sunrpc/xprt.h>
+
+#include <net/net_namespace.h>
 
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-#include <rpcrdma2/regions.h>
-#include <rpcrdma2/sq.h>
+#include <rpcrdma2/plan.h>
+#include <rpcrdma2/props.h>
+#include <rpcrdma2/wire.h>
 
+struct rpcrdma2_chunk;
 struct rpcrdma2_conn;
+struct rpcrdma2_hdr;
+struct rpcrdma2_range;
 struct rpcrdma2_recv;
+struct xdr_buf;
+
+/*
+ * The Send Queue of a connection, with an exact count of its entries.
+ *
+ * Work requests are posted as a chain: it goes to the device in one call and
+ * has one owner. The owner takes the entries first, then it posts. From then on
+ * the chain belongs to the Send Queue, until po_done returns it.
+ *
+ * Sends are carried out in order. So a good completion retires its own chain
+ * and all unsignaled chains before it, and most chains can be unsignaled: a
+ * signaled chain in sq_batch entries is enough, unless the owner of a chain
+ * needs to be called at once. A signaled chain is retired by its own completion
+ * and by no other: an iWARP device completes a Send while an earlier RDMA Read
+ * still runs. The entries of fewer than sq_batch work requests can linger
+ * behind the last completion: the owner makes the queue larger by that number.
+ *
+ * A chain that fails completes with an error even if it is unsignaled, and the
+ * queue is flushed behind it. The errors may come in a different order, so each
+ * error retires its own chain and no other. Chains that never complete, namely
+ * unsignaled chains that succeeded and chains that the device accepted only in
+ * part, are retired by rpcrdma2_sq_drain().
+ *
+ * A peer can keep a chain from completing: it posts no Receives, its device
+ * does not answer RDMA Reads, and the number of retries is unlimited. So a
+ * signaled chain can have a deadline: sq_timeout after it has become the oldest
+ * chain with a deadline, since a chain cannot overtake those before it; and in
+ * any case RPCRDMA2_SQ_PATIENCE times sq_timeout after it was posted. The
+ * oldest chain is first on sq_posted; a delayed work item of the connection
+ * checks it. On a connection whose owner supervises most chains itself, only
+ * chains with po_timed have a deadline.
+ *
+ *   Q1	A chain on sq_posted belongs to the Send Queue. po_done is called
+ *	exactly once for it: by its own completion, by a later completion if
+ *	it is unsignaled, or by rpcrdma2_sq_drain(). Until then only sq_watch
+ *	accesses it, under sq_lock.
+ *   Q2	Every entry that was taken is returned once: with its chain, by its
+ *	taker, or with the region that it was reserved for. When the queue
+ *	pair is destroyed, all entries that the queue was opened with are free.
+ */
+
+/* Limit for a chain behind others that complete, in units of sq_timeout */
+#define RPCRDMA2_SQ_PATIENCE	3
+
+/**
+ * struct rpcrdma2_post - a chain of work requests on the Send Queue
+ * @po_begin: called just before the device gets the chain, or NULL. It
+ *	completes before any other chain can be posted behind this one. Called
+ *	under sq_lock
+ * @po_done: returns the chain, and is called exactly once for each time that it
+ *	was posted, after its entries were returned. @ok is false if the chain
+ *	may not have been carried out; then the connection has been lost. Called
+ *	from the Send CQ, or by the caller of rpcrdma2_sq_drain()
+ * @po_signal: set by the owner if po_done must be called as soon as the chain
+ *	is done; once it is posted, whether the chain is signaled
+ * @po_timed: sq_timeout applies to this chain, if it is signaled, even where it
+ *	does not apply to all chains
+ * @po_bytes: bytes of the Send at its end, if sq_send_max limits that; else 0
+ * @po_extra: additional entries that it counts as when the chain to be signaled
+ *	is chosen: for the memory that it keeps until it is done
+ *
+ * The owner sets these six. The others belong to the Send Queue:
+ *
+ * @po_list: entry of sq_posted
+ * @po_cqe: completion of the last work request of the chain
+ * @po_opcode: opcode of the last work request of the chain
+ * @po_wrs: number of its entries; 0 if it is not on @sq_posted
+ * @po_id: identifies it in trace events
+ * @po_since: when it was posted, in jiffies
+ * @po_refused: it failed because the peer's device rejected it: there is no
+ *	such memory, or no Receive as large as the Send. Valid in po_done
+ */
+struct rpcrdma2_post {
+	void			(*po_begin)(struct rpcrdma2_conn *co,
+					    struct rpcrdma2_post *post);
+	void			(*po_done)(struct rpcrdma2_conn *co,
+					   struct rpcrdma2_post *post, bool ok);
+	bool			po_signal;
+	bool			po_timed;
+	u32			po_bytes;
+	unsigned int		po_extra;
+
+	struct list_head	po_list;
+	struct ib_cqe		po_cqe;
+	enum ib_wr_opcode	po_opcode;
+	unsigned int		po_wrs;
+	u32			po_id;
+	unsigned long		po_since;
+	bool			po_refused;
+};
+
+/**
+ * struct rpcrdma2_sq - a Send Queue
+ * @sq_units: its entries that are known to be free
+ * @sq_entries: number of entries that it was opened with
+ * @sq_batch: entries for each completion, where no owner sets po_signal
+ * @sq_timeout: time in jiffies in which a signaled chain must be done, once it
+ *	is the oldest; 0 for no deadline
+ * @sq_all_timed: the deadline also applies to chains without po_timed
+ * @sq_overdue: a chain was not done in time, and the connection was lost for
+ *	that
+ * @sq_refused: the peer's device has rejected a work request before the last of
+ *	a chain that is not done yet; for the send CQ only
+ * @sq_watch: checks for an overdue chain. Queued while a chain could be overdue
+ * @sq_lock: guards the rest. Held over ib_post_send(): the order of @sq_posted
+ *	is that of the queue
+ * @sq_send_max: largest Send that the peer has Receives for. A message is built
+ *	before it is posted, and the limit may change in between (C-034)
+ * @sq_posted: chains on the Send Queue
+ * @sq_moved: when the oldest chain with a deadline was last done, in jiffies
+ * @sq_unsignaled: entries since the last signaled chain
+ * @sq_last_id: po_id of the last chain
+ */
+struct rpcrdma2_sq {
+	struct rpcrdma2_units	sq_units;
+	unsigned int		sq_entries;
+	unsigned int		sq_batch;
+	unsigned long		sq_timeout;
+	bool			sq_all_timed;
+	bool			sq_overdue;
+	bool			sq_refused;
+	struct delayed_work	sq_watch;
+
+	spinlock_t		sq_lock ____cacheline_aligned_in_smp; /* guards the rest */
+	u32			sq_send_max;
+	struct list_head	sq_posted;
+	unsigned long		sq_moved;
+	unsigned int		sq_unsignaled;
+	u32			sq_last_id;
+};
+
+/**
+ * rpcrdma2_sq_init - initialise a queue without entries
+ * @co: connection under construction
+ */
+void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_sq_open - set the size of the queue
+ * @co: connection that nothing was posted on
+ * @entries: number of entries, without those for draining the queue
+ * @kept: entries of these that are reserved for control messages
+ * @batch: entries for each completion, where no owner sets po_signal
+ * @timeout: time in jiffies in which a signaled chain must be done, once it is
+ *	the oldest; 0 for no deadline
+ */
+void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
+		      unsigned int kept, unsigned int batch,
+		      unsigned long timeout);
+
+/**
+ * rpcrdma2_sq_bound - limit the Sends that are posted from now on (C-034)
+ * @co: connection
+ * @bytes: largest Send, in bytes
+ *
+ * Context: process; does not sleep.
+ */
+void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
+
+/**
+ * rpcrdma2_sq_take - take entries
+ * @co: connection
+ * @count: number of entries
+ * @control: for a message that is neither Call nor Reply, or cannot wait: may
+ *	take reserved entries
+ *
+ * Context: any.
+ * Return: true if the caller has the entries. Otherwise ->room of the
+ * connection is called when entries are returned; perhaps before this function
+ * returns.
+ */
+bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
+		      bool control);
+
+/**
+ * rpcrdma2_sq_give - return entries that nothing was posted in
+ * @co: connection
+ * @count: number of entries
+ *
+ * Context: any that ->room may be called in.
+ */
+void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
+
+/**
+ * rpcrdma2_sq_post - post a chain to the device
+ * @co: connection
+ * @post: the owner's record of it, with the members that the owner sets
+ * @first: its work requests; the caller has taken an entry for each. All get
+ *	their completions here
+ *
+ * Context: process; does not sleep.
+ * Return: 0 if the chain belongs to the Send Queue, perhaps not for long; the
+ * connection may have been lost. -EMSGSIZE if the peer no longer has Receives
+ * of that size (C-034), -ENOTCONN if the connection is lost: the chain is still
+ * the caller's, its entries have been returned.
+ */
+int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+		     struct ib_send_wr *first);
+
+/**
+ * rpcrdma2_sq_drain - wait for all posted chains, and retire them
+ * @co: connection with a queue pair, which will not be used again
+ *
+ * Chains that are posted meanwhile may be left; they will be flushed.
+ *
+ * Context: sleeps.
+ */
+void rpcrdma2_sq_drain(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_sq_is_whole - check whether every entry was returned exactly once
+ * @co: connection whose Send Queue is drained, and whose regions are destroyed
+ */
+bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
+
+/*
+ * Memory regions: memory that the peer may read or write, and its life cycle.
+ *
+ * An RPC exposes memory to the peer: ranges of an xdr_buf become a chunk of a
+ * header, in which each segment is a memory region of the connection. A region
+ * holds the pages that fit the device's page list, so a payload of 1 MiB is one
+ * region on any current device. The REG_MR requests that make regions live are
+ * chained in front of the Send. A region is released in one of four ways:
+ *
+ *   - the peer's answer invalidated it: rpcrdma2_exposed_invalidated(), at no
+ *     cost;
+ *   - otherwise a LOCAL_INV is posted for each region left: rpcrdma2_fence();
+ *   - the Send was never posted: rpcrdma2_unexpose();
+ *   - the connection is lost and its Send Queue drained: rpcrdma2_strip() for
+ *     one RPC, rpcrdma2_regions_destroy() for all.
+ *
+ * In all four the pages are unmapped before the region is taken from its RPC.
+ *
+ * A region needs two entries of the Send Queue: for its REG_MR and, reserved
+ * together with it, for its LOCAL_INV. An invalidation cannot wait for room:
+ * other RPCs may wait for the RPC that it ends. Where it can wait, and a peer
+ * may keep many regions for a long time, the owner takes the second entry only
+ * before the invalidation (ex_later).
+ */
+
+/**
+ * struct rpcrdma2_regions - the memory regions of a connection
+ * @rg_type: their type
+ * @rg_depth: pages that each region holds
+ * @rg_max: limit of @rg_num; set by the owner
+ * @rg_lock: guards the next six
+ * @rg_free: free regions
+ * @rg_num_free: number of free regions
+ * @rg_num_idle: least number of free regions since the last
+ *	rpcrdma2_regions_trim()
+ * @rg_all: all regions
+ * @rg_num: number of all regions
+ * @rg_wanted: number of free regions that an RPC waits for, or 0
+ * @rg_refill: work that allocates regions
+ * @rg_failures: consecutive runs of @rg_refill that allocated none; for its use
+ *	only
+ * @rg_num_stripped: regions that rpcrdma2_strip() took from RPCs; under rg_lock
+ */
+struct rpcrdma2_regions {
+	enum ib_mr_type		rg_type;
+	unsigned int		rg_depth;
+	unsigned int		rg_max;
+	spinlock_t		rg_lock ____cacheline_aligned_in_smp; /* guards next six */
+	struct list_head	rg_free;
+	unsigned int		rg_num_free;
+	unsigned int		rg_num_idle;
+	struct list_head	rg_all;
+	unsigned int		rg_num;
+	unsigned int		rg_wanted;
+	struct delayed_work	rg_refill;
+	unsigned int		rg_failures;
+	unsigned int		rg_num_stripped;
+};
+
+/**
+ * struct rpcrdma2_exposed - memory that one RPC exposes
+ * @ex_regions: its regions. Changed by the code that builds the message, then
+ *	by the handler of the answer, then by the end of the fence; never
+ *	concurrently
+ * @ex_later: the owner takes the entries for the LOCAL_INVs before it calls
+ *	rpcrdma2_fence(), and not with those for the REG_MRs. Set before there
+ *	are regions
+ * @ex_fence: chain of the LOCAL_INVs
+ * @ex_done: ends the fence, and is called exactly once for it. @ok is false if
+ *	the regions may still be live; then the connection has been lost. Called
+ *	from the Send CQ, or by the caller of rpcrdma2_sq_drain()
+ */
+struct rpcrdma2_exposed {
+	struct list_head	ex_regions;
+	bool			ex_later;
+	struct rpcrdma2_post	ex_fence;
+	void			(*ex_done)(struct rpcrdma2_conn *co,
+					   struct rpcrdma2_exposed *ex,
+					   bool ok);
+};
+
+/* Called by rpcrdma2_conn_init() */
+void rpcrdma2_regions_init(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_regions_measure - choose type and depth of regions for a device
+ * @co: connection with a device; sets rg_type and rg_depth
+ * @pages: most pages of a payload
+ */
+void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages);
+
+/**
+ * rpcrdma2_regions_grow - allocate more regions, up to rg_max
+ * @co: connection
+ *
+ * Calls ->grown.
+ *
+ * Context: may sleep.
+ * Return: 0, or -ENOMEM if the connection has no region at all.
+ */
+int rpcrdma2_regions_grow(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_regions_trim - free regions that no RPC has used for a while
+ * @co: connection
+ * @keep: number of regions to keep
+ *
+ * The function frees the surplus that was never in use since its last call.
+ *
+ * Context: may sleep; not concurrent with rpcrdma2_regions_destroy().
+ * Return: number of regions freed.
+ */
+unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep);
+
+/**
+ * rpcrdma2_regions_awaited - check whether an RPC still waits for regions
+ * @co: connection
+ *
+ * For a caller that got -EAGAIN from rpcrdma2_expose(), has returned its
+ * regions with rpcrdma2_unexpose(), and is now ready for ->room.
+ *
+ * Return: true if ->room will be called; false if it was called already, or
+ * enough regions are free.
+ */
+bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_regions_destroy - destroy all regions, including those of RPCs
+ * @co: connection whose queues are drained; nothing is posted any more
+ *
+ * The Send Queue entries reserved for live regions are returned (Q2).
+ *
+ * Context: sleeps.
+ */
+void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_regions_exposed - number of regions that RPCs use
+ * @co: connection; no region is added or removed meanwhile
+ */
+unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_regions_are_whole - check whether all regions are accounted for
+ * @co: connection; no region is added or removed meanwhile
+ *
+ * A region is free, in use by an RPC, or stripped from an RPC.
+ */
+bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co);
+
+static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
+{
+	INIT_LIST_HEAD(&ex->ex_regions);
+}
+
+/**
+ * rpcrdma2_is_exposed - check whether the peer may access memory of an RPC
+ * @ex: memory that the RPC exposes
+ *
+ * Context: any; false only after the last page was unmapped.
+ */
+static inline bool rpcrdma2_is_exposed(const struct rpcrdma2_exposed *ex)
+{
+	/* Pairs with the barrier in rpcrdma2_region_put() */
+	return !list_empty_careful(&ex->ex_regions);
+}
+
+/**
+ * rpcrdma2_expose - expose ranges of a message as a chunk
+ * @co: connection
+ * @ex: gets the regions
+ * @buf: message
+ * @range: ranges of the message
+ * @ranges: number of ranges
+ * @dir: DMA_TO_DEVICE for memory that the peer reads, DMA_FROM_DEVICE for
+ *	memory that it writes
+ * @h: header that gets the segments. All its segments are regions of @ex
+ * @ck: chunk of that header
+ *
+ * On error the caller releases all chunks with rpcrdma2_unexpose().
+ *
+ * Context: any that may not sleep. Serialised for each connection.
+ * Return: 0; -EAGAIN if no region is free: see rpcrdma2_regions_awaited();
+ * -ENOBUFS if the memory cannot be mapped now; or -EIO if no region can hold
+ * it.
+ */
+int rpcrdma2_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
+		    const struct xdr_buf *buf,
+		    const struct rpcrdma2_range *range, unsigned int ranges,
+		    enum dma_data_direction dir, struct rpcrdma2_hdr *h,
+		    struct rpcrdma2_chunk *ck);
+
+/**
+ * rpcrdma2_exposed_chain - link the REG_MRs in front of a Send
+ * @ex: regions that were never posted, perhaps none
+ * @first: the Send; becomes the first work request
+ *
+ * Return: number of REG_MRs; the Send Queue must provide another entry for the
+ * LOCAL_INV of each, unless ex_later is set.
+ */
+unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
+				    struct ib_send_wr **first);
+
+/**
+ * rpcrdma2_unexpose - release regions that were never posted
+ * @co: connection
+ * @ex: the regions
+ *
+ * Together with regions that were returned meanwhile they may be enough for a
+ * waiting RPC, and no other event may wake it.
+ */
+void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
+
+/**
+ * rpcrdma2_exposed_invalidated - release a region that the peer has invalidated
+ * @co: connection
+ * @ex: regions of the RPC that the message answers
+ * @handle: handle that the message invalidated
+ *
+ * Context: handler of the answer; may not sleep.
+ * Return: true if the handle was a region of @ex, which is free now; false if
+ * it was not, and the state of this end differs from that of the device (S50).
+ */
+bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
+				  struct rpcrdma2_exposed *ex, u32 handle);
+
+/**
+ * rpcrdma2_handle_in_use - find the RPC of a region by its handle
+ * @co: connection
+ * @handle: handle
+ * @xid: set to the xid of the RPC that the region was exposed for
+ *
+ * Context: receive CQ.
+ * Return: true if a region of some RPC has that handle.
+ */
+bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
+
+/**
+ * rpcrdma2_fence - invalidate the regions that an RPC still exposes
+ * @co: connection
+ * @ex: live regions, at least one, and ex_done, which ends the fence
+ *
+ * The LOCAL_INVs form one chain, with one doorbell and one completion. Their
+ * entries were taken with those for the REG_MRs, or by the caller (ex_later).
+ * There is no retry: on failure the connection is lost, and the entries have
+ * been returned.
+ *
+ * Context: any that may not sleep.
+ * Return: 0, or -ENOTCONN: ex_done will not be called.
+ */
+int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
+
+/**
+ * rpcrdma2_strip - take all regions from an RPC
+ * @co: lost connection
+ * @ex: the regions; the device no longer uses them, and no RPC will again
+ */
+void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
+
+/*
+ * A connection: its verbs objects, and rpcrdma2_conn_lose(), the only way to
+ * lose it.
+ */
 
 /*
  * Reasons for the loss of a connection, see rpcrdma2_conn_lose(): identifier;
@@ -272,5 +767,509 @@ enum rpcrdma2_loss rpcrdma2_conn_ended(const struct rpcrdma2_conn *co,
  * @en: the end
  */
 void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en);
+
+/*
+ * Receives: their memory, their posting, and the completions that deliver a
+ * message.
+ *
+ * A Receive consists of single pages, with one scatter entry for each. Where a
+ * Call must be passed on contiguously (RPCRDMA2_STRETCHES), a Receive of
+ * several pages is also mapped as one stretch. The mapping takes time, and may
+ * sleep.
+ */
+
+/*
+ * nfsd takes the data of a WRITE as pages, or in older kernels from a stretch
+ * of addresses.
+ */
+#ifndef RPCRDMA2_HAS_SVC_WRITE_BVEC
+#define RPCRDMA2_STRETCHES
+#endif
+
+/* Pages of a Receive of the largest size */
+#define RPCRDMA2_RECV_PAGES	DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE)
+
+/**
+ * struct rpcrdma2_budget - memory budget for the Receives of several pools
+ * @bu_pages: pages in use
+ * @bu_most: most pages, for pages that are added from now on
+ * @bu_kept: pages of the budget that are reserved for new Receives: none is
+ *	made larger with them
+ */
+struct rpcrdma2_budget {
+	atomic_long_t	bu_pages;
+	long		bu_most;
+	long		bu_kept;
+};
+
+/**
+ * struct rpcrdma2_rpool - a pool of Receives, in use or free
+ * @rp_size: bytes that each Receive should have, whole pages. The owner sets
+ *	this and the next six before the first Receive is made. Later
+ *	rpcrdma2_rpool_resize() changes it, under rp_lock
+ * @rp_reposted: Receives are posted by rpcrdma2_recv_repost(), which may also
+ *	resize them; otherwise by rpcrdma2_recvs_post(). With RPCRDMA2_STRETCHES
+ *	they are also mapped as one stretch
+ * @rp_before: bytes that the owner has in front of each struct rpcrdma2_recv
+ * @rp_max: most Receives of the pool
+ * @rp_batch: number of Receives that rpcrdma2_recv_repost() posts at once;
+ *	later rpcrdma2_rpool_batch() changes it, under rp_lock
+ * @rp_node: NUMA node of their memory
+ * @rp_budget: budget for their pages, or NULL
+ * @rp_lock: guards the next seven. rpcrdma2_recv_repost() holds it over
+ *	ib_post_recv(): a Receive that has left @rp_free is posted when the next
+ *	holder gets the lock
+ * @rp_free: free Receives, most recently used first
+ * @rp_nfree: number of free Receives
+ * @rp_all: all Receives
+ * @rp_count: number of all Receives
+ * @rp_small: number of Receives with fewer bytes than they should have, whether
+ *	posted, in use or free
+ * @rp_last_id: rv_id of the Receive made last
+ * @rp_posts: total number posted by rpcrdma2_recv_repost()
+ *
+ * A Receive belongs to a pool, not to a connection; a pool may outlive the
+ * connection.
+ */
+struct rpcrdma2_rpool {
+	unsigned int		rp_size;
+	bool			rp_reposted;
+	unsigned int		rp_before;
+	unsigned int		rp_max;
+	unsigned int		rp_batch;
+	int			rp_node;
+	struct rpcrdma2_budget	*rp_budget;
+	spinlock_t		rp_lock;	/* guards next seven */
+	struct list_head	rp_free;
+	unsigned int		rp_nfree;
+	struct list_head	rp_all;
+	unsigned int		rp_count;
+	unsigned int		rp_small;
+	unsigned int		rp_last_id;
+	unsigned int		rp_posts;
+};
+
+/**
+ * struct rpcrdma2_recv - a Receive
+ * @rv_list: entry of rp_free, or of a list of its user
+ * @rv_all: entry of rp_all
+ * @rv_pool: pool that it belongs to
+ * @rv_id: its number in the pool
+ * @rv_device: device that it is mapped for, or NULL; changed under rp_lock
+ * @rv_cqe: its completion
+ * @rv_wr: its work request
+ * @rv_len: length of the message in it
+ * @rv_handle: handle that the arrival of the message invalidated, or 0; for use
+ *	by the owner
+ * @rv_at: time of the arrival, in jiffies; for use by the owner
+ * @rv_buf: all of its memory, as one stretch (RPCRDMA2_STRETCHES); NULL if it
+ *	has several pages that are not mapped
+ * @rv_npages: number of its pages; changed under rp_lock, and never while it is
+ *	posted
+ * @rv_pages: its pages
+ * @rv_sges: its pages, mapped for the device
+ */
+struct rpcrdma2_recv {
+	struct list_head	rv_list;
+	struct list_head	rv_all;
+	struct rpcrdma2_rpool	*rv_pool;
+	unsigned int		rv_id;
+	struct ib_device	*rv_device;
+	struct ib_cqe		rv_cqe;
+	struct ib_recv_wr	rv_wr;
+	u32			rv_len;
+	u32			rv_handle;
+	unsigned long		rv_at;
+#ifdef RPCRDMA2_STRETCHES
+	void			*rv_buf;
+#endif
+	unsigned int		rv_npages;
+	struct page		*rv_pages[RPCRDMA2_RECV_PAGES];
+	struct ib_sge		rv_sges[RPCRDMA2_RECV_PAGES];
+};
+
+/**
+ * rpcrdma2_recv_size - size of the Receives of a connection
+ * @dev: its device
+ * @want: bytes that its owner needs for the largest message; at most
+ *	RPCRDMA2_INLINE_MAX count
+ *
+ * Return: bytes, whole pages: enough for @want, or the most that the device
+ * scatters a message over.
+ */
+u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 want);
+
+/**
+ * rpcrdma2_rpool_init - initialise an empty pool
+ * @rp: pool
+ */
+void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp);
+
+/**
+ * rpcrdma2_rpool_resize - change the size of the Receives
+ * @rp: pool
+ * @size: bytes, whole pages, that the device can scatter a message over
+ *
+ * Receives that are posted or in use adopt the new size when they come back,
+ * before they are posted again. Free Receives adopt it here, unless the pool
+ * reposts its Receives: then they are posted once as they are. A Receive that
+ * cannot get more pages keeps its size, and retries the next time.
+ *
+ * A larger size may be announced to the peer once rp_small is 0 (C-032). A
+ * smaller size that the peer requested is announced at once (C-033): the peer
+ * limits its own Sends before it sends the request (C-034).
+ *
+ * Context: any.
+ */
+void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size);
+
+/**
+ * rpcrdma2_rpool_unmap - unmap all Receives from a device
+ * @rp: pool, no Receive of which is posted
+ *
+ * Receives in use are unmapped, too. Their contents were synchronised for the
+ * CPU when they arrived, and may be decrypted in place at this moment: nothing
+ * is synchronised here.
+ */
+void rpcrdma2_rpool_unmap(struct rpcrdma2_rpool *rp);
+
+/**
+ * rpcrdma2_rpool_destroy - free all Receives
+ * @rp: pool, no Receive of which is posted or in use
+ *
+ * Context: may sleep.
+ */
+void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp);
+
+/**
+ * rpcrdma2_recvs_post - post Receives, with one doorbell
+ * @co: connection
+ * @rp: pool of the Receives
+ * @count: number to post
+ * @gfp: allocation flags, if the pool has to grow
+ *
+ * The connection is lost if the device refuses a Receive.
+ *
+ * Context: serialised for each pool, and not concurrent with
+ * rpcrdma2_recv_repost().
+ * Return: number posted.
+ */
+unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
+				 struct rpcrdma2_rpool *rp, unsigned int count,
+				 gfp_t gfp);
+
+/**
+ * rpcrdma2_recvs_fill - make Receives that rpcrdma2_recv_repost() posts
+ * @co: connection with a queue pair that has room for them
+ * @rp: its pool
+ * @total: number of Receives in the pool afterwards
+ *
+ * They are posted in batches; fewer than a batch may be left.
+ *
+ * Context: may sleep; serialised for each pool.
+ * Return: 0, or -ENOMEM if the pool has fewer.
+ */
+int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
+			unsigned int total);
+
+/**
+ * rpcrdma2_recv_put - return a Receive to its pool
+ * @rv: Receive without references to its contents
+ *
+ * The Receive adopts the size of its pool, unless the pool reposts it.
+ *
+ * Context: any task or either CQ.
+ */
+void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
+
+/**
+ * rpcrdma2_recv_repost - return a Receive to its pool, and post a full batch
+ * @co: connection that it was received on
+ * @rv: Receive without references to its contents
+ *
+ * The lock of the pool is held until the device has the batch: on return, fewer
+ * than a batch are neither posted nor in use. The connection is lost if the
+ * device refuses a Receive.
+ *
+ * Context: any task or either CQ. Sleeps if the size of the pool has changed
+ * and the connection is good.
+ * Return: number posted.
+ */
+unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
+				  struct rpcrdma2_recv *rv);
+
+/**
+ * rpcrdma2_recvs_drain - wait for all posted Receives
+ * @co: connection that is disconnected, and whose ->received may post more
+ *
+ * Context: may sleep.
+ */
+void rpcrdma2_recvs_drain(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_rpool_batch - set the batch size of rpcrdma2_recv_repost()
+ * @co: connection
+ * @rp: its pool
+ * @batch: number of Receives to post at once
+ *
+ * Context: any task or either CQ; serialised for each pool.
+ */
+void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
+			  unsigned int batch);
+
+/**
+ * rpcrdma2_recv_free - free a Receive and remove it from its pool
+ * @rv: Receive without references to its contents
+ *
+ * Context: may sleep.
+ */
+void rpcrdma2_recv_free(struct rpcrdma2_recv *rv);
+
+/**
+ * rpcrdma2_recv_sync - make a message visible to the CPU
+ * @rv: Receive that holds it
+ */
+void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv);
+
+/**
+ * rpcrdma2_recv_room - bytes that a Receive can hold
+ * @rv: Receive
+ */
+static inline u32 rpcrdma2_recv_room(const struct rpcrdma2_recv *rv)
+{
+	return rv->rv_npages << PAGE_SHIFT;
+}
+
+/**
+ * rpcrdma2_recv_at - address of a byte of a message, contiguous in its page
+ * @rv: Receive that holds the message
+ * @at: offset of the byte
+ */
+static inline void *rpcrdma2_recv_at(const struct rpcrdma2_recv *rv, u32 at)
+{
+	return page_address(rv->rv_pages[at >> PAGE_SHIFT]) + offset_in_page(at);
+}
+
+/**
+ * rpcrdma2_recv_copy - copy bytes of a message
+ * @rv: Receive that holds the message
+ * @at: offset of the first byte
+ * @len: number of bytes
+ * @buf: destination
+ * @to: offset in the destination
+ */
+void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
+			const struct xdr_buf *buf, size_t to);
+
+/**
+ * rpcrdma2_recv_cut - remove bytes from the beginning of a message
+ * @rv: Receive that holds the message
+ * @at: number of bytes; the rest is the message from then on
+ */
+void rpcrdma2_recv_cut(struct rpcrdma2_recv *rv, u32 at);
+
+#ifdef RPCRDMA2_STRETCHES
+/**
+ * rpcrdma2_recv_base - start of a contiguous message
+ * @rv: Receive that holds the message, mapped if it is longer than a page
+ *
+ * Return: first byte of one stretch, which lies in the kernel's linear mapping
+ * if the message is no longer than a page.
+ */
+static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
+{
+	return rv->rv_len <= PAGE_SIZE ? page_address(rv->rv_pages[0]) :
+					 rv->rv_buf;
+}
+
+/**
+ * rpcrdma2_recv_buf - describe bytes of a message as one stretch
+ * @rv: Receive that holds the message, mapped if it is longer than a page
+ * @at: offset of the first byte
+ * @buf: gets all bytes from there on, in the head
+ *
+ * As rpcrdma2_recv_base(). There is one page in pages: nfsd accesses it even if
+ * page_len is 0.
+ */
+void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
+		       struct xdr_buf *buf);
+#endif
+
+/**
+ * rpcrdma2_recv_buf_paged - describe bytes of a message page by page
+ * @rv: Receive that holds the message
+ * @at: offset of the first byte
+ * @buf: gets all bytes from there on: up to the end of the page in the head,
+ *	the rest in pages
+ *
+ * For code that needs the physical address of the head, as ciphers and disks
+ * do. There is one page in pages: nfsd accesses it even if page_len is 0.
+ */
+void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
+			     struct xdr_buf *buf);
+
+/*
+ * The congestion window of the RPC layer, which is the grant of the peer.
+ */
+
+/**
+ * rpcrdma2_window_raised - wake Calls that wait for credits
+ * @xprt: transport whose cwnd has been raised
+ *
+ * The RPC layer itself wakes them only when a Call ends.
+ *
+ * Context: any that may take the transport_lock.
+ */
+static inline void rpcrdma2_window_raised(struct rpc_xprt *xprt)
+{
+	clear_bit(XPRT_CWND_WAIT, &xprt->state);
+	xprt_wait_for_buffer_space(xprt);
+	xprt_write_space(xprt);
+}
+
+/*
+ * State of the connections of both ends: a file in /proc/net/rpc of each
+ * network namespace, and the fields that have the same meaning in both files.
+ */
+
+/**
+ * struct rpcrdma2_errors - number of RDMA2_ERROR messages on a connection
+ * @er_codes: number for each code
+ */
+struct rpcrdma2_errors {
+	atomic_t	er_codes[RDMA2_ERR_SYSTEM + 1];
+};
+
+/**
+ * rpcrdma2_errors_count - count an error
+ * @er: errors of a connection
+ * @code: error code, perhaps unknown
+ *
+ * Context: any.
+ */
+static inline void rpcrdma2_errors_count(struct rpcrdma2_errors *er, u32 code)
+{
+	if (code <= RDMA2_ERR_SYSTEM)
+		atomic_inc(&er->er_codes[code]);
+}
+
+/**
+ * rpcrdma2_errors_show - print " errors=NAME:COUNT,...", or nothing
+ * @seq: output
+ * @er: errors of a connection
+ */
+void rpcrdma2_errors_show(struct seq_file *seq, const struct rpcrdma2_errors *er);
+
+/**
+ * struct rpcrdma2_backward - number of backward Calls on a connection
+ * @bw_calls: Calls that a server has posted, or that a client has passed to its
+ *	service
+ * @bw_read_chunks: Read chunks of these Calls
+ * @bw_write_chunks: Write chunks of these Calls
+ * @bw_reply_chunks: Reply chunks of these Calls
+ * @bw_invs: Replies to these Calls that were sent with invalidation
+ */
+struct rpcrdma2_backward {
+	atomic_long_t	bw_calls;
+	atomic_long_t	bw_read_chunks;
+	atomic_long_t	bw_write_chunks;
+	atomic_long_t	bw_reply_chunks;
+	atomic_long_t	bw_invs;
+};
+
+/**
+ * rpcrdma2_backward_chunks - count the chunks of a backward Call
+ * @bw: backward Calls of a connection
+ * @h: header
+ *
+ * Context: any.
+ */
+static inline void rpcrdma2_backward_chunks(struct rpcrdma2_backward *bw,
+					    const struct rpcrdma2_hdr *h)
+{
+	atomic_long_add(h->h_nreads, &bw->bw_read_chunks);
+	atomic_long_add(h->h_nwrites, &bw->bw_write_chunks);
+	atomic_long_add(h->h_has_reply, &bw->bw_reply_chunks);
+}
+
+/**
+ * rpcrdma2_backward_show - print " backward_used=COUNT", and so on
+ * @seq: output
+ * @bw: backward Calls of a connection
+ * @used: credits in use
+ */
+void rpcrdma2_backward_show(struct seq_file *seq,
+			    const struct rpcrdma2_backward *bw, unsigned int used);
+
+/**
+ * rpcrdma2_peer_show - print " rbsiz=BYTES brs=LEVEL" as announced
+ * @seq: output
+ * @pp: properties of the peer; nothing is printed before it has announced any
+ */
+void rpcrdma2_peer_show(struct seq_file *seq, const struct rpcrdma2_peer_props *pp);
+
+/**
+ * rpcrdma2_error_show - print " error=ERRNO error_ago=SECONDS"
+ * @seq: output
+ * @error: negative errno; nothing is printed for 0
+ * @at: time of the error, in seconds since boot
+ */
+void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at);
+
+/**
+ * rpcrdma2_word_show - print " key=text", the text as one word
+ * @seq: output
+ * @key: name
+ * @text: text; blanks are printed as "-"
+ */
+void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text);
+
+/*
+ * Create and remove the file. sunrpc provides the directory. No transport
+ * depends on the file.
+ */
+void rpcrdma2_view_make(struct net *net, const char *path,
+			int (*show)(struct seq_file *seq, void *unused));
+void rpcrdma2_view_remove(struct net *net, const char *path);
+
+/*
+ * RPCRDMA2_VIEW - define the operations that keep a file in each network
+ * namespace
+ * @_ops: name of the operations, for register_pernet_subsys()
+ * @_path: path of the file, below /proc/net
+ * @_show: prints the file; the namespace is in seq->private
+ */
+#define RPCRDMA2_VIEW(_ops, _path, _show)				\
+	static int __net_init _ops##_make(struct net *net)		\
+	{								\
+		rpcrdma2_view_make(net, _path, _show);			\
+		return 0;						\
+	}								\
+	static void __net_exit _ops##_remove(struct net *net)		\
+	{								\
+		rpcrdma2_view_remove(net, _path);			\
+	}								\
+	static struct pernet_operations _ops = {			\
+		.init	= _ops##_make,					\
+		.exit	= _ops##_remove,				\
+	}
+
+/*
+ * Per-CPU event counters with names.
+ *
+ * A module lists its counters once, in an X-macro that generates the enum and
+ * the names. Counting is one per-CPU add without a shared cache line; reading
+ * sums over the possible CPUs and may miss events in flight.
+ */
+
+/**
+ * rpcrdma2_counters_show - print counters, one "name value" a line
+ * @seq: output
+ * @counters: per-CPU array
+ * @names: names of the counters
+ * @count: number of counters
+ */
+void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
+			    const char *const *names, unsigned int count);
 
 #endif /* _RPCRDMA2_CONN_H */

@@ -3,9 +3,8 @@
  * Stand-ins for the files of the core and of the server that are not built here, or only
  * in part.
  */
+#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/conn.h>
-#include <rpcrdma2/rw.h>
-#include <rpcrdma2/view.h>
 
 #include "../../rpcrdma2/core.h"
 #include "../../svcrdma2/svcrdma2.h"

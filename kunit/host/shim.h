@@ -243,6 +243,7 @@ static inline u32 prandom_u32_state(struct rnd_state *rnd)
 #define xdr_zero		0u
 #define xdr_one			cpu_to_be32(1)
 #define xdr_align_size(n)	(((n) + XDR_UNIT - 1) & ~(XDR_UNIT - 1))
+#define xdr_pad_size(n)		(xdr_align_size(n) - (n))
 
 struct kvec {
 	void	*iov_base;

@@ -90,6 +90,7 @@ typedef struct {
 #define atomic_long_try_cmpxchg	atomic_try_cmpxchg
 
 /* <linux/percpu.h>: there is one processor */
+#define __percpu
 #define DECLARE_PER_CPU(type, name)	extern typeof(type) name
 #define DEFINE_PER_CPU(type, name)	typeof(type) name
 #define this_cpu_add(var, n)		((void)((var) += (n)))
