@@ -200,41 +200,41 @@ help:
 ##   make KUNIT=1           the test modules too
 ##   make sign              for Secure Boot; SIGN_KEY=FILE SIGN_CERT=FILE
 ##   make install           into the modules of that kernel; DESTDIR=... for another root
-##   make uninstall         removes what make install put there
-##   make dkms-install      by DKMS, for each kernel that is installed; make dkms-uninstall
+##   make uninstall         removes the files of make install
+##   make dkms-install      by DKMS, for each installed kernel; make dkms-uninstall
 ##   make deb               Debian packages; OUT=DIR
-##   make clean             removes what was built here
+##   make clean             removes the build in this folder
 ##
-## Test: in guests and in user space; this machine's kernel and network stay as they are
+## Test: in guests and in user space; this machine's kernel and network do not change
 ##   make demo              real files over proto=rdma2, on the stock Debian kernel
 ##   make quick             in minutes: unit tests, lint of changed files, files, conformance
-##   make check             the gate, as CI runs it; SUITES="lint kunit" for some
-##   make check-all         all of the targets that test, in hours, with a report; TARGETS=, OUT=DIR
+##   make check             the gate, as CI runs it; SUITES="lint kunit" selects suites
+##   make check-all         all test targets, in hours, with a report; TARGETS=, OUT=DIR
 ##   make test              GROUP=files KERNEL=uml CASES=locks: one group in one kernel,
-##                          uml (default), uml-debug or debian; no GROUP is all of them
+##                          uml (default), uml-debug or debian; all groups without GROUP
 ##   make shell             a prompt in a guest, with the modules loaded and a mount; KERNEL=
 ##
 ##   make kunit-host        unit tests in user space, with sanitizers, in seconds; SUITES=
 ##   make kunit             unit tests in a guest; KERNEL=
-##   make mutants           whether the unit tests see each fault put into what kunit-host runs; FILES=
+##   make mutants           whether kunit-host detects faults injected into the sources; FILES=
 ##   make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell
-##   make lint-changed      the same of the files that differ from a commit; BASE=
-##   make packages          the Debian packages, unpacked and looked at
+##   make lint-changed      the same for the files that differ from a commit; BASE=
+##   make packages          checks of the Debian packages, unpacked
 ##   make dissector         the dissector for Wireshark, against messages written by hand
-##   make canary            whether the detectors in the guests are awake
+##   make canary            whether the detectors in the guests work
 ##   make coverage          functions of the modules that the guests of uml-debug enter, as a
 ##                          table; COVERAGE=DIR
-##   make conformance       the tester (tester/) against these ends and in-tree's; KERNEL=
+##   make conformance       the tester (tester/) against rdma2 and in-tree rpcrdma; KERNEL=
 ##   make fuzz              100 million random headers; FUZZ_SECONDS=60 for a minute
 ##
-##   make check-kernels     file tests on Debian's kernels; KERNELS="debian-7.3" for some
+##   make check-kernels     file tests on Debian's kernels; KERNELS="debian-7.3" selects kernels
 ##   make check-install     on Debian 12 and 13: apt, boot, upgrade of the kernel, purge; DEBIAN=13
-##   make check-long        groups that a slow machine fails, and long ones
+##   make check-long        long groups, and groups that may fail on a slow machine
 ##   make check-repeat      the gate ten times, five of them beside load; RUNS=
-##   make soak              faults and losses under load, and what takes long
+##   make soak              faults and losses under load, and the longest groups
 ##   make fuzz-wire         1 million mutated messages to each end, beside a mount; ARGS=--help
 ##   make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=, OUT=
-##   make flame             where a row of it spends them, as SVG; ROW=WRITE SIZE=4096, OUT=DIR
+##   make flame             flame graph of a row of bench, as SVG; ROW=WRITE SIZE=4096, OUT=DIR
 ##
 ##   make kernel            only the guest's kernel, into the cache; KERNEL=
 ##   make modules           only the modules for the guest's kernel; KERNEL=
