@@ -18,12 +18,14 @@ typedef void resolved_t(int status, struct sockaddr *src, struct rdma_dev_addr *
  * struct machine - what the limits see of the machine
  * @ram_pages: pages of memory
  * @no_memory: none of it can be allocated
+ * @wakeups: of an svc thread, by the suite of the gates
  * @resolve_ip: the routing table
  * @cached_lmc: LMC of a port
  */
 struct machine {
 	unsigned long	ram_pages;
 	bool		no_memory;
+	unsigned int	wakeups;
 	int		(*resolve_ip)(struct sockaddr *src, const struct sockaddr *dst,
 				      struct rdma_dev_addr *addr, unsigned long ms,
 				      resolved_t *done, bool by_gid, void *context);

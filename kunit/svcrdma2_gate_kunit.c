@@ -29,11 +29,19 @@ static void *fake_kzalloc(size_t size, gfp_t gfp)
 	return machine.no_memory ? NULL : kzalloc(size, gfp);
 }
 
+static void count_wakeup(struct svc_xprt *xprt)
+{
+	machine.wakeups++;
+	svc_xprt_enqueue(xprt);
+}
+
 /* The machine that a case has */
 #undef totalram_pages
 #undef kzalloc
+#undef svc_xprt_enqueue
 #define totalram_pages()	machine.ram_pages
 #define kzalloc			fake_kzalloc
+#define svc_xprt_enqueue	count_wakeup
 #define rdma_resolve_ip		machine.resolve_ip
 #define ib_get_cached_lmc	machine.cached_lmc
 
@@ -107,6 +115,7 @@ static int gate_init(struct kunit *test)
 	sp->sp_xprt.xpt_server = &f->serv;
 	sp->sp_conn.co_ops = &ops;
 	sp->sp_conn.co_id = &f->id;
+	machine.wakeups = 0;
 	stall_timeout = MAX_SCHEDULE_TIMEOUT;
 	init_waitqueue_head(&sp->sp_line);
 	spin_lock_init(&sp->sp_recv_lock);
@@ -501,6 +510,30 @@ static void l8_one_thread_waits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
 }
 
+/* L8: a Call that can go on, the end of a shortage, and room each wake a thread. */
+static void l8_a_thread_is_woken(struct kunit *test)
+{
+	u64 shortages = count_of(SVC2_C_shortages);
+	struct fixture *f = test->priv;
+
+	svc2_msg_ready(&f->sp, &f->calls[0]);
+	KUNIT_EXPECT_EQ(test, machine.wakeups, 1);
+
+	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
+	svc2_shortage_wait(&f->sp, &f->calls[1]);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_shortages), shortages + 1);
+	KUNIT_EXPECT_EQ(test, machine.wakeups, 1);
+	svc2_shortage_end(&f->sp);
+	KUNIT_EXPECT_EQ(test, machine.wakeups, 2);
+
+	svc2_unthrottle(&f->sp);
+	KUNIT_EXPECT_EQ(test, machine.wakeups, 2);
+	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
+	svc2_unthrottle(&f->sp);
+	KUNIT_EXPECT_EQ(test, machine.wakeups, 3);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
+}
+
 /* R5: units that are away are missed, and those that came twice, and what waits. */
 static void r5_whole(struct kunit *test)
 {
@@ -539,6 +572,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(c093_tries_again),
 	KUNIT_CASE(c093_not_when_closed),
 	KUNIT_CASE(l8_one_thread_waits),
+	KUNIT_CASE(l8_a_thread_is_woken),
 	KUNIT_CASE(r5_whole),
 	{}
 };
