@@ -435,7 +435,7 @@ under_load()
 	local name=$1
 
 	busy 600
-	losses "$name" "$2" "c_connects == $2" "${@:5}"
+	losses "$name" "$2" "c_connects == times" "${@:5}"
 	kill "$load"
 	end_busy "$name"
 	ended_for "$name, server" "$server_view" "$3"
