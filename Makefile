@@ -29,7 +29,7 @@ install: install-modules install-utils
 
 uninstall: uninstall-modules uninstall-utils
 
-# Before "make install", where the kernel asks for it; the key is the owner's.
+# Before "make install", if the kernel requires signed modules; the key is the owner's.
 sign:
 	for m in rpcrdma2 xprtrdma2 svcrdma2; do \
 		$(KDIR)/scripts/sign-file sha256 $(SIGN_KEY) $(SIGN_CERT) $$m/$$m.ko || exit; \
@@ -63,7 +63,7 @@ uninstall-utils:
 	rm -f $(foreach page,$(pages),$(call page_file,$(page)))
 	rm -rf $(DESTDIR)/usr/share/rdma2
 
-# What the modules are built of, where DKMS looks for it
+# The sources of the modules, in the folder where DKMS looks for them
 source := /usr/src/rdma2-$(version)
 install-source:
 	rm -rf $(DESTDIR)$(source)
@@ -157,18 +157,18 @@ shell:
 canary:
 	scripts/canary.sh
 
-# COVERAGE=DIR for what guests have left there before
+# COVERAGE=DIR makes the table from files that guests left there before
 coverage:
 	COVERAGE=$(COVERAGE) scripts/coverage.sh
 
 conformance:
 	scripts/nfs-test.sh $(KERNEL) conformance conformance-client conformance-intree
 
-# Groups that go by the host's clock, or take long
+# Groups that measure seconds of the host's clock, or take long
 check-long:
 	scripts/check.sh long
 
-# What takes too long for make check
+# Groups that take too long for make check
 soak:
 	scripts/check.sh soak
 

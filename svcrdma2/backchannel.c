@@ -35,8 +35,8 @@
 #include "trace.h"
 
 /*
- * Callbacks with chunks: registration and revocation of the memory that the
- * peer may read or write.
+ * A callback: its message, its answer and its end; with chunks also the
+ * registration and revocation of the memory that the peer may read or write.
  *
  * The server is the requester here. It plans and offers chunks as the client
  * does (rpcrdma2/plan.h, rpcrdma2/chunks.h). A callback offers chunks where both
@@ -370,7 +370,10 @@ static void svc2_call_revoke(struct svc2_call *sc)
 	rpcrdma2_strip(&sp->sp_conn, &sc->sc_exposed);
 }
 
-/* Between the RPC client and the connection */
+/*
+ * The rpc_xprt: its setup and end, sending of callbacks, credits, and answers
+ * (svc2_bc_*).
+ */
 
 /* Limit on the wait for the answer to an aborted callback */
 #define ANSWER_TIMEOUT	(5 * HZ)

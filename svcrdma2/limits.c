@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of a connection: wakeup of its svc threads, quotas for its payload,
- * and wait queues for its scarce resources.
+ * Limits of a connection: wakeup of its svc threads, the address by which its
+ * peer is counted, quotas for its payload, and wait queues for its scarce
+ * resources.
  */
 #include "svcrdma2.h"
 
@@ -901,9 +902,10 @@ void svc2_transfer_show(struct seq_file *seq)
  * joins the queue: the Call, if the units are for its RDMA Reads or it is not
  * carried out yet, so that its thread is free; else the thread, in front of the
  * Calls. Released units wake waiters in FIFO order. While there are waiters
- * only a single Send may bypass them, and no messages are taken up except those
- * that the waiters may wait for (svc2_gate_has_room()). So small chains do not
- * starve a large one, and no thread spins.
+ * only single Sends and the work requests of callbacks may bypass them, and no
+ * messages are taken up except those that the waiters may wait for
+ * (svc2_gate_has_room()). So small chains do not starve a large one, and no
+ * thread spins.
  *
  * No waiter holds a resource that is needed by the completions which serve the
  * queue, so there is always progress while the connection lives. When it is

@@ -143,7 +143,7 @@ SVC2_PARAM(receive_size, 5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
 	   "size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, decreases only to new connections");
 SVC2_PARAM(send_size, RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
 	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
-	   "size of the largest Send in bytes, if the client can receive it (4096 to 65536, default 65536); applies to all connections");
+	   "size of the largest Send in bytes, if the client can receive it (4096 to 65536, default 65536); applies to existing connections of version 2 too");
 SVC2_PARAM(receive_memory, 0, 0, UINT_MAX, svc2_budget_set,
 	   "memory in KiB for the Receives of all connections (at least 64 pages, default 0: a sixteenth of the memory)");
 SVC2_PARAM(transfer_memory, 0, 0, UINT_MAX, svc2_transfer_set,

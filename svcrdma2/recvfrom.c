@@ -608,9 +608,9 @@ static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * Step 2 of the order of checks, which the codec cannot perform: the meaning of
- * the rest of the message depends on it. A version is refused for any message
- * except an answer (C-078, C-079, E-17, S36).
+ * Step 2 of the order of checks for the versions that the administrator does not
+ * allow: the codec refuses only unknown ones. A version is refused for any
+ * message except an answer (C-078, C-079, E-17, S36).
  */
 static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
 				     struct svc2_msg *call)

@@ -2,15 +2,15 @@
 /*
  * The responder: an svc_xprt for RPC-over-RDMA.
  *
- * Path of a Call: message.c, recvfrom.c, the RPC layer, sendto.c (its Reply, or
- * an RDMA2_ERROR, and the Send). Below these are message.c (pages and life
- * cycle of a message), grant.c (number and size of Receives), sq.c (entries of
+ * Path of a Call: message.c (its Receive, its pages and its life cycle),
+ * recvfrom.c, the RPC layer, sendto.c (its Reply, or an RDMA2_ERROR, and the
+ * Send). Below these are grant.c (number and size of Receives), sq.c (entries of
  * the Send Queue), limits.c (wait queues for scarce resources, payload quotas,
- * wakeup of an svc thread for a connection), conns.c (connections, and Calls
- * that broke them) and the core's Send Queue, RDMA Reads and Writes. recvfrom.c
- * passes property messages to props.c, and Replies to callbacks, the Calls of
- * the server, to backchannel.c. Callbacks begin in backchannel.c and join the
- * Replies in sendto.c.
+ * the addresses that these apply to, wakeup of an svc thread for a connection),
+ * conns.c (connections, and Calls that broke them) and the core's Send Queue,
+ * RDMA Reads and Writes. recvfrom.c passes property messages to props.c, and
+ * Replies to callbacks, the Calls of the server, to backchannel.c. Callbacks
+ * begin in backchannel.c and join the Replies in sendto.c.
  *
  * Contexts, by their names in the comments
  *

@@ -622,7 +622,8 @@ static inline unsigned int xprt2_pin_fits(const struct xprt2_pin *pin,
 #define XPRT2_SPREAD		(HZ / 4)
 
 enum xprt2_past {
-	XPRT2_PAST_NONE = 0,	/* no connection yet, or closed by the client */
+	/* no connection yet, or closed by the client after a good Reply */
+	XPRT2_PAST_NONE = 0,
 	XPRT2_PAST_LOST,	/* lost, the server is not at fault */
 	XPRT2_PAST_FAILED,	/* it never came up, or brought no good Reply */
 };
@@ -668,8 +669,6 @@ static inline unsigned long xprt2_connect_delay(enum xprt2_past past,
 	}
 	return wait + mul_u64_u32_shr(spread + 1, random, 32);
 }
-
-/* Result of a connect step, from the event that the RDMA CM reports. */
 
 /**
  * xprt2_step_error - map an RDMA CM event to the result of the current step

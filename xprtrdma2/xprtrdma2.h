@@ -113,7 +113,7 @@ enum {
 	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
 	XPRT2_MIN_SGE		= 4,	/* 4096 bytes may lie in two pages */
 
-	/* ib_drain_qp() at teardown, and in xprt2_dead_strip() */
+	/* those of ib_drain_sq(), at teardown and in xprt2_dead_strip() */
 	XPRT2_DRAIN_WRS		= 2,
 };
 

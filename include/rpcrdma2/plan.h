@@ -2,7 +2,7 @@
 /*
  * Computations before anything is sent or posted: pieces of a message, transfer
  * plans, the layout of a Call, credits, units of a resource, and the
- * capabilities of a device. Pure functions.
+ * capabilities of a device. Pure functions, except the counter of units.
  */
 #ifndef _RPCRDMA2_PLAN_H
 #define _RPCRDMA2_PLAN_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Properties of a connection: their values, the messages that carry them, the
- * exchange of these, and messages in general, which the properties bound. Pure
- * functions.
+ * exchange of these, the level of backward operation, and messages in general,
+ * which the properties bound. Pure functions, except the operations of a module
+ * parameter.
  */
 #ifndef _RPCRDMA2_PROPS_H
 #define _RPCRDMA2_PROPS_H
@@ -78,7 +79,8 @@ enum rpcrdma2_prop_effect {
  * The table of properties: RDMA2_PROPID_<id>, its field pr_<field>,
  * RPCRDMA2_CHANGE_<change>, RPCRDMA2_EFFECT_<effect> of a change,
  * rpcrdma2_valid_<check>() and rpcrdma2_wish_<rule>() of props.c, and the words
- * of the default (C-024). A property is defined by its row and its field alone.
+ * of the default (C-024). A property is defined by its id, row and field;
+ * xprt2_begin_properties() and svc2_conn_announce() set the announced value.
  * Properties that depend on the mark come last.
  */
 #define RPCRDMA2_PROPERTIES(_row)					\
