@@ -482,6 +482,50 @@ static void s46_loss_ends_a_wait(struct kunit *test)
 }
 
 /*
+ * S46: the RPC layer does not defer a Call with data in pages. A Call with counted pages
+ * has its last word there, however long that is; another Call stays as it is.
+ */
+static void s46_counted_is_not_deferred(struct kunit *test)
+{
+	static const char rpc[] = "thirty-two bytes of a small Call";
+	struct fixture *f = test->priv;
+	struct svc2_msg *call = &f->calls[0];
+	struct page *page = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
+	struct svc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
+	struct xdr_buf *arg = &rqst->rq_arg;
+	struct rpcrdma2_recv *rv = kunit_kzalloc(test, sizeof(*rv), GFP_KERNEL);
+	u32 len;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	KUNIT_ASSERT_NOT_NULL(test, rv);
+	rqst->rq_xprt = &f->sp.sp_xprt;
+	rv->rv_pages[0] = page;
+	call->sm_recv = rv;
+	for (len = 29; len <= 32; len++) {
+		*arg = (struct xdr_buf){ .len = len };
+		arg->head[0].iov_base = memcpy(page_address(page) + 100, rpc, 32);
+		arg->head[0].iov_len = len;
+		call->sm_charged = 0;
+		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
+		KUNIT_EXPECT_EQ(test, arg->page_len, 0);
+		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, len);
+
+		call->sm_charged = 1;
+		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
+		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, 28);
+		KUNIT_EXPECT_EQ(test, arg->page_len, len - 28);
+		KUNIT_EXPECT_EQ(test, arg->page_base, 0);
+		KUNIT_EXPECT_PTR_EQ(test, arg->pages[0], page);
+		KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc + 28, len - 28);
+		/* nor is one with a page in pages changed */
+		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
+		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, 28);
+	}
+	__free_page(page);
+}
+
+/*
  * L8: one thread of a connection waits until a shortage has passed, and the Calls of
  * the others wait for that one. Those go on in their order, as served.
  */
@@ -571,6 +615,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(condition_at_the_end),
 	KUNIT_CASE(c093_tries_again),
 	KUNIT_CASE(c093_not_when_closed),
+	KUNIT_CASE(s46_counted_is_not_deferred),
 	KUNIT_CASE(l8_one_thread_waits),
 	KUNIT_CASE(l8_a_thread_is_woken),
 	KUNIT_CASE(r5_whole),

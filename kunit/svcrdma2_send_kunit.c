@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send contexts: the pages of a Reply whose Call was put off.
+ * Send contexts: the pages of a Reply.
  *
  * Payload and gates are those of svcrdma2_transfer_kunit.c and svcrdma2_gate_kunit.c. No
  * context is made or posted.
@@ -37,7 +37,7 @@ void svc2_conns_each(void (*look)(struct svc2_xprt *sp, void *data), void *data)
  * @losses: how often it was lost
  * @rqst: thread
  * @pages: of the Reply; none is there
- * @call: Call that was put off
+ * @call: Call
  * @tx: send context
  */
 struct fixture {
@@ -57,8 +57,11 @@ static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 
 static const struct rpcrdma2_conn_ops ops = { .lost = lost };
 
-/* S46: what it can not have now it may have soon, and its connection is not lost at once. */
-static void s46_deferred_finds_no_memory(struct kunit *test)
+/*
+ * S46: a Reply without chunks has its pages, beyond the quota too, and they are counted.
+ * The connection is then beyond its quota, and takes no further Call.
+ */
+static void s46_pages_are_counted(struct kunit *test)
 {
 	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	struct svc2_xprt *sp;
@@ -72,6 +75,10 @@ static void s46_deferred_finds_no_memory(struct kunit *test)
 	sp->sp_credits = SVC2_CREDITS_DEFAULT;
 	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
 	svc2_gate_open(&sp->sp_tx_gate, SVC2_CREDITS_DEFAULT + SVC2_TX_RESERVE);
+	svc2_gate_init(&sp->sp_sq, NULL, SVC2_C_sq_waits);
+	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
+	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_ready_q);
 	svc2_transfer_init(sp);
 	/* the least that can be set; an address may have 520 pages */
 	svc2_transfer_memory.pm_value = 1;
@@ -86,26 +93,22 @@ static void s46_deferred_finds_no_memory(struct kunit *test)
 	f->rqst.rq_next_page = f->pages + PAGES;
 	tx->tx_pages = tx->tx_few;
 	tx->tx_reads_pages = true;
-	f->call.sm_deferred = true;
 	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &f->call, PAGES), PAGES);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &f->call, PAGES), PAGES);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 
-	KUNIT_EXPECT_EQ(test, svc2_tx_take_pages(&f->rqst, tx), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, f->losses, 0);
-	KUNIT_EXPECT_EQ(test, tx->tx_npages, 0);
-	kfree(tx->tx_pages);
-	tx->tx_pages = tx->tx_few;
-	svc2_transfer_give(sp, PAGES);
 	KUNIT_EXPECT_EQ(test, svc2_tx_take_pages(&f->rqst, tx), 0);
 	KUNIT_EXPECT_EQ(test, tx->tx_npages, PAGES - 1);
 	KUNIT_EXPECT_EQ(test, tx->tx_charged, PAGES - 1);
+	KUNIT_EXPECT_EQ(test, sp->sp_transfer.tr_pages, PAGES + PAGES - 1);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
+	KUNIT_EXPECT_EQ(test, f->losses, 0);
 	kfree(tx->tx_pages);
 	svc2_transfer_give(sp, PAGES + PAGES - 1);
 	svc2_transfer_end(sp);
 }
 
 static struct kunit_case send_cases[] = {
-	KUNIT_CASE(s46_deferred_finds_no_memory),
+	KUNIT_CASE(s46_pages_are_counted),
 	{}
 };
 

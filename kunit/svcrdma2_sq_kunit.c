@@ -255,7 +255,6 @@ static void takes_what_it_has(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call->sm_entries, 0);
 	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
 	svc2_sq_release(&f->sp, &held);
-	svc2_sq_release(&f->sp, NULL);
 	KUNIT_EXPECT_EQ(test, held, 0);
 	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
 	KUNIT_EXPECT_EQ(test, post(f, LONGEST, false, NULL), 0);
@@ -358,22 +357,6 @@ static void s46_more_than_reserved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, 0);
 	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD);
 	rpcrdma2_sq_give(&f->sp.sp_conn, all - avail(f));
-}
-
-/* S46: a Call that was put off takes them again, and not those of Sends. */
-static void s46_regains(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-
-	KUNIT_EXPECT_EQ(test, svc2_sq_regain(&f->sp, &f->calls[0]), 0);
-	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, NEED);
-	KUNIT_EXPECT_EQ(test, svc2_sq_regain(&f->sp, &f->calls[0]), 0);
-	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn,
-						 avail(f) - BACKWARD - SPARE, true));
-	rpcrdma2_conn_lose(&f->sp.sp_conn, RPCRDMA2_LOSS_PEER);
-	KUNIT_EXPECT_EQ(test, svc2_sq_regain(&f->sp, &f->calls[1]), -ENOTCONN);
-	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE);
 }
 
 /*
@@ -534,7 +517,6 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(s46_replies_have_entries),
 	KUNIT_CASE(s46_least_and_most),
 	KUNIT_CASE(s46_more_than_reserved),
-	KUNIT_CASE(s46_regains),
 	KUNIT_CASE(b05_entries_to_invalidate),
 	KUNIT_CASE(b08_sends_have_entries),
 	KUNIT_CASE(b08_many_regions),

@@ -654,7 +654,6 @@ static void reply_gives_the_rest_back(struct kunit *test)
 	set_most(1040);
 	arrive_all(test, 2, 2);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 300), 0);
-	svc2_transfer_serve(sp, call);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 1, 0, 259), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 13), 13);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
@@ -665,8 +664,6 @@ static void reply_gives_the_rest_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 14), 14);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 14);
-	svc2_transfer_leave(sp, call);
-	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_transfer.tr_served));
 }
 
 /* With the least memory there is a turn for the largest Call with the largest Reply. */
@@ -680,101 +677,6 @@ static void least_is_enough(struct kunit *test)
 	set_most(1);
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, pages), 0);
-}
-
-/* S46: a Call that is put off has no pages, and is put once. */
-static void deferred_gives_back(struct kunit *test)
-{
-	u64 deferred = count_of(SVC2_C_transfer_deferred);
-	struct fixture *f = test->priv;
-	struct svc2_xprt *sp = &f->peers[0].sp;
-	struct svc2_msg *calls = f->peers[0].calls;
-
-	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	svc2_transfer_defer(sp);
-	/* one that has none */
-	svc2_transfer_serve(sp, &calls[2]);
-	KUNIT_EXPECT_NULL(test, calls[2].sm_thread);
-	svc2_transfer_leave(sp, &calls[2]);
-	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 2, 10), 0);
-	svc2_transfer_leave(sp, &calls[2]);
-	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 0);
-
-	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 259), 0);
-	calls[0].sm_entries = 10;
-	svc2_transfer_serve(sp, &calls[0]);
-	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 1, 100), 0);
-	calls[1].sm_entries = 5;
-	svc2_transfer_serve(sp, &calls[1]);
-	/* another thread's */
-	calls[1].sm_thread = NULL + 1;
-	svc2_transfer_defer(sp);
-	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
-	/* nor entries of the Send Queue; the other one's are its own */
-	KUNIT_EXPECT_EQ(test, calls[0].sm_entries, 0);
-	KUNIT_EXPECT_EQ(test, calls[1].sm_entries, 5);
-	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_conn.co_sq.sq_units.un_free), 10);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&sp->sp_transfer.tr_served), 1);
-	svc2_transfer_defer(sp);
-	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_conn.co_sq.sq_units.un_free), 10);
-	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_transfer_deferred), deferred + 1);
-	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
-	svc2_transfer_leave(sp, &calls[0]);
-	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 100);
-	svc2_transfer_leave(sp, &calls[1]);
-	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_transfer.tr_served));
-}
-
-/* Its Reply has what there is, and no more: 520 pages for an address. */
-static void deferred_goes_on(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-	struct svc2_xprt *sp = &f->peers[0].sp;
-	struct svc2_msg *calls = f->peers[0].calls;
-	unsigned int i;
-
-	set_most(1040);
-	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	for (i = 0; i < CALLS; i++) {
-		KUNIT_EXPECT_EQ(test, want_reply(f, 0, i, 259), 0);
-		svc2_transfer_serve(sp, &calls[i]);
-		svc2_transfer_defer(sp);
-	}
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[0], 259), 259);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[1], 259), 259);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[2], 259), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 518);
-	svc2_transfer_give(sp, 259);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[2], 100), 100);
-	svc2_transfer_untake(sp, &calls[2], 100);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &calls[2], 259), 259);
-	for (i = 0; i < CALLS; i++)
-		svc2_transfer_leave(sp, &calls[i]);
-	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 518);
-}
-
-/* A Reply with the pages that are counted for it takes none, whoever has too many. */
-static void deferred_takes_no_more(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-	struct svc2_xprt *sp = &f->peers[0].sp;
-	struct svc2_msg *call = &f->peers[0].calls[0];
-
-	set_most(1040);
-	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 100), 0);
-	svc2_transfer_serve(sp, call);
-	svc2_transfer_defer(sp);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 100), 100);
-	svc2_transfer_untake(sp, call, 100);
-	svc2_transfer_take(sp, &f->peers[0].calls[1], 421);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 100), 100);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 1), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 0), 0);
-	svc2_transfer_leave(sp, call);
-	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 521);
 }
 
 /* It waits as what is new does while its connection has too much. */
@@ -932,9 +834,6 @@ static struct kunit_case transfer_cases[] = {
 	KUNIT_CASE(two_not_posted),
 	KUNIT_CASE(reply_gives_the_rest_back),
 	KUNIT_CASE(least_is_enough),
-	KUNIT_CASE(deferred_gives_back),
-	KUNIT_CASE(deferred_goes_on),
-	KUNIT_CASE(deferred_takes_no_more),
 	KUNIT_CASE(deferred_is_taken_up),
 	KUNIT_CASE(address_is_port),
 	KUNIT_CASE_PARAM(address_is_of_the_route, route_gen_params),

@@ -264,12 +264,8 @@ struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
  * and so are the connections of an address. A connection that waits for others
  * of its address blocks that address only.
  *
- * A Call that the RPC layer defers for an upcall gives back its counted pages:
- * the upcall may take minutes. When it resumes, its Reply bypasses the queues.
- * If the quota of its address or of all connections is exceeded, the Reply is
- * retried for a while (svc2_try_again()); then it is dropped with the
- * connection: the requester sends the Call again, which then waits for its
- * turn.
+ * A Call with counted pages is never deferred for an upcall, which may take
+ * minutes: see svc2_deliver().
  *
  * The number of connections is limited too, by the module parameter
  * connections, and that of an address by address_connections and by half of
@@ -544,7 +540,6 @@ void svc2_transfer_set(void)
 void svc2_transfer_init(struct svc2_xprt *sp)
 {
 	INIT_LIST_HEAD(&sp->sp_transfer.tr_line);
-	INIT_LIST_HEAD(&sp->sp_transfer.tr_served);
 	INIT_LIST_HEAD(&sp->sp_transfer.tr_waiting);
 }
 
@@ -639,8 +634,7 @@ void svc2_transfer_end(struct svc2_xprt *sp)
 	if (!ad)
 		return;
 	WARN_ON_ONCE(sp->sp_transfer.tr_pages ||
-		     !list_empty(&sp->sp_transfer.tr_line) ||
-		     !list_empty(&sp->sp_transfer.tr_served));
+		     !list_empty(&sp->sp_transfer.tr_line));
 	scoped_guard(spinlock, &transfer_lock) {
 		svc2_transfer_unqueue(sp);
 		conns--;
@@ -688,79 +682,6 @@ int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
 }
 
 /**
- * svc2_transfer_serve - note that this thread is about to carry out a Call
- * @sp: connection
- * @call: Call
- *
- * Context: svc thread.
- */
-void svc2_transfer_serve(struct svc2_xprt *sp, struct svc2_msg *call)
-{
-	if (!call->sm_charged)
-		return;
-	call->sm_thread = current;
-	guard(spinlock)(&transfer_lock);
-	list_add(&call->sm_wait.wt_list, &sp->sp_transfer.tr_served);
-}
-
-/* Return: Send Queue entries that the Call had for its Reply. */
-static unsigned int svc2_transfer_defer_locked(struct svc2_xprt *sp,
-					       struct svc2_msg *call)
-{
-	/* its Reply may be in progress: svc2_reads_free(), svc2_msg_held() */
-	unsigned int entries = xchg(&call->sm_entries, 0);
-
-	lockdep_assert_held(&transfer_lock);
-	if (call->sm_charged)
-		svc2_count(transfer_deferred);
-	list_del_init(&call->sm_wait.wt_list);
-	svc2_transfer_uncharge(sp, call->sm_charged);
-	call->sm_charged = 0;
-	call->sm_reply_pages = 0;
-	WRITE_ONCE(call->sm_deferred, true);
-	return entries;
-}
-
-/**
- * svc2_transfer_defer - release the pages of a Call that may have been deferred
- * @sp: connection; the thread has finished its work, and has no Call
- *
- * If the RPC layer has deferred the Call of this thread, the Call gives its
- * pages back, and the Send Queue entries that go with them. By now a second
- * thread may have resumed it.
- *
- * Context: any that may put a message.
- */
-void svc2_transfer_defer(struct svc2_xprt *sp)
-{
-	unsigned int entries = 0;
-	struct svc2_msg *call;
-
-	if (likely(list_empty(&sp->sp_transfer.tr_served)))
-		return;
-	scoped_guard(spinlock, &transfer_lock) {
-		list_for_each_entry(call, &sp->sp_transfer.tr_served,
-				    sm_wait.wt_list) {
-			if (call->sm_thread != current)
-				continue;
-			entries = svc2_transfer_defer_locked(sp, call);
-			break;
-		}
-	}
-	/* not under transfer_lock: the gate's lock comes first */
-	rpcrdma2_sq_give(&sp->sp_conn, entries);
-}
-
-/* A deferred Call may have any pages left, as if its connection had none. */
-static bool svc2_transfer_may_resume(const struct svc2_xprt *sp,
-				     const struct svc2_msg *call, long more)
-{
-	return !call->sm_deferred ||
-	       svc2_transfer_room(most, used, sp->sp_transfer.tr_address->ad_pages,
-				  0, more);
-}
-
-/**
  * svc2_transfer_take - count the pages of a Reply
  * @sp: connection
  * @call: its Call; sm_reply_pages are the Reply's now
@@ -769,21 +690,17 @@ static bool svc2_transfer_may_resume(const struct svc2_xprt *sp,
  * A Reply that is much shorter than its Call allows gives the rest back.
  *
  * Context: svc thread.
- * Return: number of counted pages, for svc2_transfer_give(); -ENOMEM when the
- * Call was deferred, and the Reply cannot have them now.
+ * Return: number of counted pages, for svc2_transfer_give().
  */
-int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
-		       unsigned int pages)
+unsigned int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
+				unsigned int pages)
 {
 	unsigned int counted;
 
 	guard(spinlock)(&transfer_lock);
 	counted = call->sm_reply_pages;
-	if (unlikely(pages > counted)) {
-		if (!svc2_transfer_may_resume(sp, call, pages - counted))
-			return -ENOMEM;
+	if (unlikely(pages > counted))
 		svc2_transfer_account(sp, pages - counted);
-	}
 	call->sm_charged -= counted;
 	call->sm_reply_pages = 0;
 	if (counted <= pages + SVC2_REPLY_FEW)
@@ -821,24 +738,6 @@ void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages)
 		return;
 	guard(spinlock)(&transfer_lock);
 	svc2_transfer_uncharge(sp, pages);
-}
-
-/**
- * svc2_transfer_leave - give back the pages that a Call still has
- * @sp: connection
- * @call: Call
- *
- * Context: as svc2_msg_put().
- */
-void svc2_transfer_leave(struct svc2_xprt *sp, struct svc2_msg *call)
-{
-	if (!call->sm_charged && !call->sm_thread)
-		return;
-	guard(spinlock)(&transfer_lock);
-	if (call->sm_thread)
-		list_del(&call->sm_wait.wt_list);
-	if (call->sm_charged)
-		svc2_transfer_uncharge(sp, call->sm_charged);
 }
 
 /**
@@ -922,8 +821,6 @@ void svc2_transfer_show(struct seq_file *seq)
  *
  *  - a Reply that takes more than its chunk list allows for, or was planned
  *    again (C-034);
- *  - a Reply whose Call gave its entries back when it was deferred
- *    (svc2_sq_regain());
  *  - LOCAL_INVs for a callback (svc2_sq_take_invs());
  *  - any of these and a single Send, where the device's queues are too small to
  *    leave entries for Sends.

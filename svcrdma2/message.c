@@ -83,7 +83,7 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 
 #define SVC2_KEPT_SETS	4
 #define SVC2_KEPT_LEAST	16	/* minimum pages of a large Call */
-#define SVC2_KEPT_MOST	260	/* 1 MiB, rest of the Call, svc2_arg_extra() */
+#define SVC2_KEPT_MOST	260	/* 1 MiB, and the rest of the Call */
 
 /* A set is removed as a whole, so that the lock is held for a short time. */
 struct kept_set {
@@ -148,33 +148,27 @@ static bool svc2_sinks_put_kept(struct svc2_msg *call)
  * @rqstp: thread; gives pages of its own, and gets new ones later
  * @call: Call; sets sm_pages and sm_npages
  *
- * There is one entry more than pages that are filled: nfsd uses pages[0] even
- * when page_len is 0.
- *
  * Context: svc thread; may sleep.
  * Return: 0 or -ENOMEM.
  */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
-	unsigned int n = svc2_msg_pages(call), taken = n + svc2_arg_extra(call);
-	unsigned int have;
+	unsigned int n = svc2_msg_pages(call), have;
 
 	if (!svc2_sinks_is_kept(n) || !svc2_sinks_take_kept(call))
-		call->sm_pages = kmalloc_array(svc2_sinks_is_kept(n) ? SVC2_KEPT_MOST : n + 1,
+		call->sm_pages = kmalloc_array(svc2_sinks_is_kept(n) ? SVC2_KEPT_MOST : n,
 					       sizeof(*call->sm_pages), GFP_KERNEL);
 	if (!call->sm_pages)
 		return -ENOMEM;
 	have = call->sm_npages;
-	if (have < taken) {
+	if (have < n) {
 		memcpy(call->sm_pages + have, rqstp->rq_pages + have,
-		       (taken - have) * sizeof(*call->sm_pages));
+		       (n - have) * sizeof(*call->sm_pages));
 		memset(rqstp->rq_pages + have, 0,
-		       (taken - have) * sizeof(*call->sm_pages));
-		rpcrdma2_rqst_call_taken(rqstp, taken);
-		call->sm_npages = taken;
+		       (n - have) * sizeof(*call->sm_pages));
+		rpcrdma2_rqst_call_taken(rqstp, n);
+		call->sm_npages = n;
 	}
-	if (call->sm_npages == n)
-		call->sm_pages[n] = call->sm_pages[0];
 	return 0;
 }
 
@@ -360,8 +354,6 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	msg->sm_npages = 0;
 	msg->sm_charged = 0;
 	msg->sm_reply_pages = 0;
-	msg->sm_deferred = false;
-	msg->sm_thread = NULL;
 	svc2_arg_init(msg);
 	msg->sm_inv_handle = 0;
 	msg->sm_nresults = 0;
@@ -384,9 +376,9 @@ void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 	msg->sm_chain = NULL;
 	svc2_gate_give(sp, &sp->sp_mrs, msg->sm_mrs);
 	msg->sm_mrs = 0;
-	/* may race with svc2_transfer_defer() */
 	if (unlikely(msg->sm_entries))
-		rpcrdma2_sq_give(&sp->sp_conn, xchg(&msg->sm_entries, 0));
+		rpcrdma2_sq_give(&sp->sp_conn, msg->sm_entries);
+	msg->sm_entries = 0;
 }
 
 /**
@@ -402,7 +394,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	svc2_reads_free(sp, msg);
 	svc2_arg_free(msg);
 	svc2_sinks_put(msg);
-	svc2_transfer_leave(sp, msg);
+	svc2_transfer_give(sp, msg->sm_charged);
 	if (msg->sm_recv)
 		svc2_recv_put(sp, msg->sm_recv);
 	kmem_cache_free(svc2_msg_cache, msg);
@@ -461,6 +453,23 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
 	}
 }
 
+/*
+ * S46: a Call with counted pages is not deferred, because an upcall may take
+ * minutes: the RPC layer does not defer a Call with data in pages. So if all of
+ * it is in the head, its last word goes to the beginning of a page: the first of
+ * its Receive, in place of the transport header, which has been decoded.
+ */
+static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
+{
+	struct kvec *head = &arg->head[0];
+	u32 len = round_down(head->iov_len - 1, XDR_UNIT);
+
+	arg->pages = msg->sm_recv->rv_pages;
+	arg->page_len = head->iov_len - len;
+	memcpy(page_address(arg->pages[0]), head->iov_base + len, arg->page_len);
+	head->iov_len = len;
+}
+
 /**
  * svc2_deliver - pass a Call, with rq_arg built, to the RPC layer
  * @rqstp: thread
@@ -473,7 +482,8 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	svc2_count(calls);
 	if (msg->sm_msg.mg_hdr.h_vers == RPCRDMA2_VERS_ONE)
 		svc2_count(calls_v1);
-	svc2_transfer_serve(svc2_from_xprt(rqstp->rq_xprt), msg);
+	if (msg->sm_charged && !rqstp->rq_arg.page_len)
+		svc2_msg_move_word(msg, &rqstp->rq_arg);
 	rqstp->rq_xprt_ctxt = msg;
 	/* no IP protocol; the reply cache uses this field */
 	rqstp->rq_prot = IPPROTO_MAX;

@@ -138,18 +138,10 @@ static enum rpcrdma2_errcode svc2_arg_judge_gss(const struct svc2_msg *call,
 	return svc2_layout_judge_gss(h, call->sm_inline, head, before);
 }
 
-/*
- * The RPC layer copies a Call that waits for an upcall when all of it is in the
- * head, and goes on to the next Call: Calls of 1 MiB would take much memory. So
- * the last word of a mapped Call goes to the beginning of a page of its own.
- *
- * Return: 0, or -ENOTCONN when the connection is lost.
- */
+/* Return: 0, or -ENOTCONN when the connection is lost. */
 static int svc2_arg_map_call(struct svc2_xprt *sp, struct svc2_msg *call,
 			     struct xdr_buf *arg)
 {
-	u32 head = round_down(call->sm_length - 1, XDR_UNIT);
-	struct page **last = call->sm_pages + svc2_msg_pages(call);
 	unsigned int tries = 0;
 	int ret;
 
@@ -158,15 +150,10 @@ static int svc2_arg_map_call(struct svc2_xprt *sp, struct svc2_msg *call,
 					  NUMA_NO_NODE);
 		ret = call->sm_map ? 0 : -ENOMEM;
 	} while (svc2_try_again(sp, &tries, &ret));
-	if (ret)
-		return ret;
-
 	arg->head[0].iov_base = call->sm_map;
-	arg->head[0].iov_len = head;
-	arg->pages = last;
-	arg->page_len = call->sm_length - head;
-	memcpy(page_address(*last), call->sm_map + head, arg->page_len);
-	return 0;
+	arg->head[0].iov_len = call->sm_length;
+	arg->page_len = 0;
+	return ret;
 }
 
 /* Handles a Call longer than a page; @arg has the first page as its head. */

@@ -596,7 +596,7 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 	unsigned int held = tx->tx_reads_head ? 1 : 0;
 	struct page **pages = rqstp->rq_respages + first;
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	int free = svc2_gate_avail(&sp->sp_tx_gate), counted = 0;
+	int free = svc2_gate_avail(&sp->sp_tx_gate);
 
 	if (tx->tx_reads_pages)
 		held = total - first;
@@ -609,10 +609,8 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 		}
 	}
 	if (svc2_reply_counts(held, sp->sp_credits + SVC2_TX_RESERVE - free))
-		counted = svc2_transfer_take(sp, rqstp->rq_xprt_ctxt, held);
-	if (unlikely(counted < 0))
-		return counted;
-	tx->tx_charged = counted;
+		tx->tx_charged = svc2_transfer_take(sp, rqstp->rq_xprt_ctxt,
+						    held);
 	memcpy(tx->tx_pages, pages, held * sizeof(*pages));
 	memset(pages, 0, held * sizeof(*pages));
 	tx->tx_npages = held;
@@ -1002,18 +1000,6 @@ static int svc2_reply_build(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret;
 }
 
-/*
- * Send Queue entries of a Call, for its Reply. NULL if the Call was deferred
- * and its first thread is about to give them back.
- */
-static unsigned int *svc2_msg_held(struct svc2_msg *call)
-{
-	if (likely(!call->sm_thread || call->sm_thread == current) ||
-	    READ_ONCE(call->sm_deferred))
-		return &call->sm_entries;
-	return NULL;
-}
-
 /* Return: as svc2_sendto(); -EAGAIN when it must be planned again (C-034). */
 static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			   struct svc2_msg *call,
@@ -1025,7 +1011,7 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	ret = svc2_reply_build(rqstp, tx, call, plan);
 	if (ret)
 		return ret;
-	ret = svc2_tx_post(sp, tx, call->sm_inv_handle, svc2_msg_held(call));
+	ret = svc2_tx_post(sp, tx, call->sm_inv_handle, &call->sm_entries);
 	if (unlikely(ret == -EMSGSIZE)) {
 		svc2_count(replies_planned_again);
 		svc2_tx_return_pages(rqstp, tx);
@@ -1055,8 +1041,6 @@ int svc2_sendto(struct svc_rqst *rqstp)
 
 	if (svc_xprt_is_dead(rqstp->rq_xprt))
 		return -ENOTCONN;
-	if (unlikely(READ_ONCE(call->sm_deferred)) && svc2_sq_regain(sp, call))
-		return -ENOTCONN;
 	tx = svc2_tx_get(sp);
 	if (IS_ERR(tx))
 		return -ENOTCONN;
@@ -1069,7 +1053,7 @@ int svc2_sendto(struct svc_rqst *rqstp)
 		      svc2_reply_send(rqstp, tx, call, &plan);
 	} while (unlikely(ret == -EAGAIN));
 	if (ret) {
-		svc2_sq_release(sp, svc2_msg_held(call));
+		svc2_sq_release(sp, &call->sm_entries);
 		return svc2_error_instead(sp, tx, h, &plan, ret);
 	}
 	svc2_reply_count(sp, h, offered, &plan);

@@ -156,31 +156,6 @@ int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /**
- * svc2_sq_regain - take the entries again that a deferred Call has given back
- * @sp: connection; closed when there are too few for too long
- * @call: Call that has been carried out; sets sm_entries
- *
- * The thread waits in front of the Calls: behind them it would find too few
- * each time, as they take the entries that come back. Meanwhile it has no
- * entries, no counted pages and no send context.
- *
- * Context: svc thread; sleeps as svc2_gate_take() does.
- * Return: 0, or -ENOTCONN when the connection is lost.
- */
-int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call)
-{
-	unsigned int wrs = svc2_sq_measure(sp, call);
-	int ret;
-
-	if (!wrs || call->sm_entries)
-		return 0;
-	ret = svc2_gate_take(sp, &sp->sp_sq, wrs, svc2_sq_left(sp));
-	if (!ret)
-		call->sm_entries = wrs;
-	return ret;
-}
-
-/**
  * svc2_sq_release - give back the entries of a Reply that is not sent
  * @sp: connection
  * @held: as for svc2_sq_post()
@@ -191,8 +166,9 @@ int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call)
  */
 void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held)
 {
-	if (held && *held)
-		rpcrdma2_sq_give(&sp->sp_conn, xchg(held, 0));
+	if (*held)
+		rpcrdma2_sq_give(&sp->sp_conn, *held);
+	*held = 0;
 }
 
 /*

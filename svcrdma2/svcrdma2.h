@@ -158,9 +158,8 @@ enum {
  * waits, a dynamic pool of threads does not grow, and a service that stops
  * waits for its threads one by one: so the limit is short.
  *
- * A thread passes two gates with a Reply, and a third one if the Call was
- * deferred. Together with the pauses for memory in four places
- * (SVC2_SHORTAGE_TRIES) nfsd stops within 30 s.
+ * A thread passes two gates with a Reply. Together with the pauses for memory in
+ * four places (SVC2_SHORTAGE_TRIES) nfsd stops within 30 s.
  */
 #define SVC2_STALL_TIMEOUT	(1UL * HZ)
 
@@ -284,7 +283,6 @@ enum {
 	C(contexts_trimmed)	/* send contexts freed after a burst */	\
 	C(mr_waits)		/* waits for memory regions */		\
 	C(transfer_waits)	/* Calls that waited for payload pages */ \
-	C(transfer_deferred)	/* Calls with pages, deferred for an upcall */ \
 	C(replies_planned_again) /* Receives of the peer got smaller */	\
 	C(buffer_pages_moved)	/* from one send context to another */	\
 	C(shortages)		/* pauses for lack of memory or mappings */ \
@@ -372,16 +370,14 @@ static inline bool svc2_is_shortage(int ret)
  * @tr_address: state shared by the connections of its address; NULL before
  *	svc2_transfer_begin()
  * @tr_pages: pages of its payload; written under transfer_lock, as the next
- *	three
+ *	two
  * @tr_line: Calls that wait for pages, in FIFO order
- * @tr_served: Calls with pages that threads are working on
  * @tr_waiting: on ad_line: it waits for pages, or until it is within its quota
  */
 struct svc2_transfer {
 	struct svc2_address	*tr_address;
 	long			tr_pages;
 	struct list_head	tr_line;
-	struct list_head	tr_served;
 	struct list_head	tr_waiting;
 };
 
@@ -512,26 +508,20 @@ struct svc2_param {
 /**
  * struct svc2_msg - a message in process; mostly a Call (R2)
  * @sm_list: on sp_served_q, sp_ready_q or sp_short_q
- * @sm_wait: on the queue where it waits for a resource of its RDMA Reads, or on
- *	tr_served
+ * @sm_wait: on the queue where it waits for a resource
  * @sm_recv: the Receive it came in; NULL when that has been put back (R6)
  * @sm_post: its RDMA Reads
  * @sm_rw: the contents of these
  * @sm_chain: their work requests; NULL when they are not built, or done
  * @sm_mrs: memory regions taken for them
  * @sm_entries: Send Queue entries taken for them, and later for its Reply,
- *	until the chain is posted. While it is on tr_served
- *	svc2_transfer_defer() may take them
+ *	until the chain is posted
  * @sm_pages: pages that they fill; its own until svc2_msg_put()
  * @sm_npages: number of these, at least the number that is filled
  * @sm_charged: number of counted pages, see svc2_transfer_enter(),
  *	@sm_reply_pages included
  * @sm_reply_pages: pages its Reply may have; 0 once the Reply has them, and for
  *	a Reply that can only be short
- * @sm_deferred: it was deferred for an upcall, and has no counted pages. Under
- *	transfer_lock with the two before, while it is on tr_served
- * @sm_thread: the first thread that worked on it; NULL before, and when no
- *	pages were counted
  * @sm_map: mapping of @sm_pages in one piece, or NULL (RPCRDMA2_STRETCHES).
  *	Made for rq_arg by the thread that builds it, undone by svc2_msg_put()
  * @sm_copy: copy of an inline Call for RPCSEC_GSS that is longer than a page,
@@ -559,8 +549,6 @@ struct svc2_msg {
 	unsigned int		sm_npages;
 	unsigned int		sm_charged;
 	unsigned int		sm_reply_pages;
-	bool			sm_deferred;
-	const struct task_struct *sm_thread;
 #ifdef RPCRDMA2_STRETCHES
 	void			*sm_map;
 	void			*sm_copy;
@@ -874,19 +862,6 @@ static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
 }
 
 /**
- * svc2_arg_extra - pages that a Call takes besides those its RDMA Reads fill
- * @call: Call with Read chunks
- */
-static inline unsigned int svc2_arg_extra(const struct svc2_msg *call)
-{
-#ifdef RPCRDMA2_STRETCHES
-	return !call->sm_apart;
-#else
-	return 0;
-#endif
-}
-
-/**
  * svc2_arg_init - mark a Call as not passed to the RPC layer
  * @call: Call
  */
@@ -1007,7 +982,6 @@ unsigned int svc2_backward_wrs(const struct svc2_xprt *sp);
 int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs);
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held);
-int svc2_sq_regain(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 		 struct ib_send_wr *first, bool backward, unsigned int *held);
 int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
@@ -1025,14 +999,11 @@ int svc2_transfer_begin(struct svc2_xprt *sp);
 void svc2_transfer_end(struct svc2_xprt *sp);
 int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
 			unsigned int pages);
-void svc2_transfer_serve(struct svc2_xprt *sp, struct svc2_msg *call);
-void svc2_transfer_defer(struct svc2_xprt *sp);
-int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
-		       unsigned int pages);
+unsigned int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
+				unsigned int pages);
 void svc2_transfer_untake(struct svc2_xprt *sp, struct svc2_msg *call,
 			  unsigned int pages);
 void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages);
-void svc2_transfer_leave(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_transfer_flush(struct svc2_xprt *sp, struct list_head *line);
 void svc2_transfer_show(struct seq_file *seq);
 void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,

@@ -81,6 +81,7 @@ typedef u64			__be64;
 #define static_assert(cond)	_Static_assert(cond, #cond)
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define round_up(x, to)		(DIV_ROUND_UP(x, to) * (to))
+#define round_down(x, to)		((x) / (to) * (to))
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
 #define min_t(t, a, b)		min((t)(a), (t)(b))
