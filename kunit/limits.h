@@ -18,14 +18,15 @@ typedef void resolved_t(int status, struct sockaddr *src, struct rdma_dev_addr *
  * struct machine - what the limits see of the machine
  * @ram_pages: pages of memory
  * @no_memory: none of it can be allocated
- * @wakeups: of an svc thread, by the suite of the gates
+ * @conns_each: the connections, if a suite has some
  * @resolve_ip: the routing table
  * @cached_lmc: LMC of a port
  */
 struct machine {
 	unsigned long	ram_pages;
 	bool		no_memory;
-	unsigned int	wakeups;
+	void		(*conns_each)(void (*fn)(struct svc2_xprt *sp, void *arg),
+				      void *arg);
 	int		(*resolve_ip)(struct sockaddr *src, const struct sockaddr *dst,
 				      struct rdma_dev_addr *addr, unsigned long ms,
 				      resolved_t *done, bool by_gid, void *context);
@@ -38,9 +39,5 @@ extern struct machine machine;
 long limit_of_pages(void);
 /* Connections that there may be */
 unsigned int limit_of_connections(void);
-/* No address has a connection that waits for pages. */
-bool no_address_waits(void);
-/* What the connections of an address share */
-const struct sockaddr_storage *address_of(const struct svc2_address *ad);
 
 #endif /* _RPCRDMA2_KUNIT_LIMITS_H */

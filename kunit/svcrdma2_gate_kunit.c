@@ -24,14 +24,23 @@ static unsigned long stall_timeout;
 
 struct machine machine;
 
+void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
+{
+	if (machine.conns_each)
+		machine.conns_each(fn, arg);
+}
+
 static void *fake_kzalloc(size_t size, gfp_t gfp)
 {
 	return machine.no_memory ? NULL : kzalloc(size, gfp);
 }
 
+/* of an svc thread */
+static unsigned int wakeups;
+
 static void count_wakeup(struct svc_xprt *xprt)
 {
-	machine.wakeups++;
+	wakeups++;
 	svc_xprt_enqueue(xprt);
 }
 
@@ -62,16 +71,6 @@ long limit_of_pages(void)
 unsigned int limit_of_connections(void)
 {
 	return svc2_transfer_max_conns();
-}
-
-bool no_address_waits(void)
-{
-	return list_empty(&waiting);
-}
-
-const struct sockaddr_storage *address_of(const struct svc2_address *ad)
-{
-	return &ad->ad_addr;
 }
 
 /**
@@ -115,7 +114,7 @@ static int gate_init(struct kunit *test)
 	sp->sp_xprt.xpt_server = &f->serv;
 	sp->sp_conn.co_ops = &ops;
 	sp->sp_conn.co_id = &f->id;
-	machine.wakeups = 0;
+	wakeups = 0;
 	stall_timeout = MAX_SCHEDULE_TIMEOUT;
 	init_waitqueue_head(&sp->sp_line);
 	spin_lock_init(&sp->sp_recv_lock);
@@ -561,20 +560,20 @@ static void l8_a_thread_is_woken(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	svc2_msg_ready(&f->sp, &f->calls[0]);
-	KUNIT_EXPECT_EQ(test, machine.wakeups, 1);
+	KUNIT_EXPECT_EQ(test, wakeups, 1);
 
 	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
 	svc2_shortage_wait(&f->sp, &f->calls[1]);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_shortages), shortages + 1);
-	KUNIT_EXPECT_EQ(test, machine.wakeups, 1);
+	KUNIT_EXPECT_EQ(test, wakeups, 1);
 	svc2_shortage_end(&f->sp);
-	KUNIT_EXPECT_EQ(test, machine.wakeups, 2);
+	KUNIT_EXPECT_EQ(test, wakeups, 2);
 
 	svc2_unthrottle(&f->sp);
-	KUNIT_EXPECT_EQ(test, machine.wakeups, 2);
+	KUNIT_EXPECT_EQ(test, wakeups, 2);
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
 	svc2_unthrottle(&f->sp);
-	KUNIT_EXPECT_EQ(test, machine.wakeups, 3);
+	KUNIT_EXPECT_EQ(test, wakeups, 3);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 }
 

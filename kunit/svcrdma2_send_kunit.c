@@ -24,10 +24,6 @@ void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
 {
 }
 
-void svc2_conns_each(void (*look)(struct svc2_xprt *sp, void *data), void *data)
-{
-}
-
 #define PAGES	259
 
 /**

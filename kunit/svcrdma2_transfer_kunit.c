@@ -24,7 +24,7 @@ struct svc2_param svc2_connections;
 
 #define CONNS		36
 #define CALLS		3
-/* pages of the largest Call, as svc2_transfer_enter() counts them */
+/* pages of a large Call */
 #define LARGE		258L
 /* pages for all; an address may have half */
 #define MOST		16384L
@@ -89,6 +89,15 @@ static int fake_cached_lmc(struct ib_device *dev, u32 port, u8 *lmc)
 {
 	*lmc = fixture.lmc;
 	return fixture.lmc_error;
+}
+
+static void fake_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
+{
+	unsigned int i;
+
+	for (i = 0; i < CONNS; i++)
+		if (fixture.peers[i].sp.sp_transfer.tr_address)
+			fn(&fixture.peers[i].sp, arg);
 }
 
 static void set_most(long pages)
@@ -163,6 +172,7 @@ static int transfer_init(struct kunit *test)
 	test->priv = f;
 	machine = (struct machine){
 		.ram_pages	= 1UL << 20,
+		.conns_each	= fake_conns_each,
 		.resolve_ip	= fake_resolve_ip,
 		.cached_lmc	= fake_cached_lmc,
 	};
@@ -179,6 +189,9 @@ static void transfer_exit(struct kunit *test)
 	struct fixture *f = test->priv;
 	unsigned int i;
 
+	for (i = 0; i < CONNS; i++)
+		if (f->peers[i].sp.sp_transfer.tr_address)
+			flush(f, i);
 	for (i = 0; i < CONNS; i++)
 		svc2_transfer_give(&f->peers[i].sp,
 				   f->peers[i].sp.sp_transfer.tr_pages);
@@ -328,7 +341,7 @@ static void little_goes_past(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, want(f, 4, 1, 2), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 4, 2, 2), -EINPROGRESS);
 	flush(f, 2);
-	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[2].sp.sp_transfer.tr_waiting));
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[2].sp.sp_transfer.tr_starved));
 	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
 }
 
@@ -411,25 +424,7 @@ static void last_pages(struct kunit *test)
 	svc2_transfer_give(&f->peers[0].sp, 518);
 	KUNIT_EXPECT_FALSE(test, has(f, 1, 1));
 	flush(f, 1);
-	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[1].sp.sp_transfer.tr_waiting));
-}
-
-/* A connection that ends while it waits stands in no line. */
-static void ends_in_line(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-	struct svc2_xprt *sp = &f->peers[0].sp;
-
-	set_most(1040);
-	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	svc2_transfer_take(sp, &f->peers[0].calls[0], 600);
-	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
-	atomic_set(&sp->sp_conn.co_lost, true);
-	svc2_transfer_give(sp, 600);
-	KUNIT_EXPECT_FALSE(test, no_address_waits());
-	svc2_transfer_end(sp);
-	sp->sp_transfer.tr_address = NULL;
-	KUNIT_EXPECT_TRUE(test, no_address_waits());
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[1].sp.sp_transfer.tr_starved));
 }
 
 /* A connection without pages is served again, though its address has its whole share. */
@@ -450,21 +445,35 @@ static void full_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 }
 
-/* An address with a single page left serves none of its connections. */
-static void address_without_two_pages(struct kunit *test)
+/*
+ * S46: a connection that has pages is served when it gives some back, or when a Call of it
+ * comes, whatever others give back.
+ */
+static void s46_served_by_its_own(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 
 	set_most(1040);
 	arrive_all(test, 2, 2);
-	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 519);
-	svc2_transfer_take(sp, &f->peers[0].calls[0], 1);
+	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 500);
+	svc2_transfer_take(sp, &f->peers[0].calls[0], 20);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
-	svc2_transfer_give(&f->peers[1].sp, 1);
+	KUNIT_EXPECT_EQ(test, want(f, 0, 1, 100), -EINPROGRESS);
+	svc2_transfer_give(&f->peers[1].sp, 400);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
-	svc2_transfer_give(&f->peers[1].sp, 1);
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 1));
+	svc2_transfer_give(sp, 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+	KUNIT_EXPECT_TRUE(test, has(f, 0, 1));
+
+	KUNIT_EXPECT_EQ(test, want(f, 0, 2, 250), -EINPROGRESS);
+	svc2_transfer_give(&f->peers[1].sp, 100);
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 2));
+	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 2));
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
+	flush(f, 0);
 }
 
 /* With a single page left for all a connection that is throttled for another reason stays so. */
@@ -494,8 +503,6 @@ static void parameters(struct kunit *test)
 	set_most(1);
 	KUNIT_EXPECT_EQ(test, limit_of_pages(), 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4));
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	KUNIT_EXPECT_PTR_EQ(test, svc2_transfer_address(&f->peers[0].sp),
-			    address_of(f->peers[0].sp.sp_transfer.tr_address));
 	svc2_transfer_take(&f->peers[0].sp, &f->peers[0].calls[0],
 			   limit_of_pages());
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
@@ -554,7 +561,7 @@ static void shows(struct kunit *test)
 	snprintf(said, sizeof(said), "bytes %lu\nmost %lu\npeak %lu\n"
 		 "connections 2 most %u\naddress %pISc connections 2 bytes %lu\n",
 		 3 * PAGE_SIZE, MOST * PAGE_SIZE, more * PAGE_SIZE, 2 * CONNS,
-		 svc2_transfer_address(sp), 3 * PAGE_SIZE);
+		 &sp->sp_transfer.tr_address->ad_addr, 3 * PAGE_SIZE);
 	KUNIT_EXPECT_STREQ(test, seen, said);
 }
 
@@ -593,7 +600,7 @@ static void reply_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_transfer_waits), waits + 1);
 	svc2_transfer_give(&f->peers[0].sp, 300);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 259);
-	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_transfer.tr_waiting));
+	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_transfer.tr_starved));
 	/* as one whose RDMA Reads are done: a thread can hand it on */
 	KUNIT_EXPECT_PTR_EQ(test, list_first_entry_or_null(&sp->sp_ready_q,
 							   struct svc2_msg,
@@ -820,9 +827,8 @@ static struct kunit_case transfer_cases[] = {
 	KUNIT_CASE(one_address_at_a_time),
 	KUNIT_CASE(one_connection_at_a_time),
 	KUNIT_CASE(last_pages),
-	KUNIT_CASE(ends_in_line),
 	KUNIT_CASE(full_address),
-	KUNIT_CASE(address_without_two_pages),
+	KUNIT_CASE(s46_served_by_its_own),
 	KUNIT_CASE(all_without_two_pages),
 	KUNIT_CASE(parameters),
 	KUNIT_CASE(no_memory_for_an_address),

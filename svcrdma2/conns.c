@@ -55,7 +55,7 @@ static struct svc2_lost_key svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
 {
 	return (struct svc2_lost_key){
 		.lk_net	 = sp->sp_xprt.xpt_net->net_cookie,
-		.lk_peer = (const struct sockaddr *)svc2_transfer_address(sp),
+		.lk_peer = (const struct sockaddr *)&sp->sp_transfer.tr_address->ad_addr,
 		.lk_xid	 = xid,
 	};
 }

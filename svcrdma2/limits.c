@@ -264,6 +264,10 @@ struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
  * and so are the connections of an address. A connection that waits for others
  * of its address blocks that address only.
  *
+ * A connection that holds pages needs no turn: each time that some of its pages
+ * come back its Calls get their pages, as far as the quota allows it, and with
+ * the last of its pages it is starved.
+ *
  * A Call with counted pages is never deferred for an upcall, which may take
  * minutes: see svc2_deliver().
  *
@@ -275,30 +279,6 @@ struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
 /* minimum that allows the largest Calls */
 #define SVC2_TRANSFER_MIN \
 	(4L * (DIV_ROUND_UP(RPCSVC_MAXPAYLOAD, PAGE_SIZE) + 4))
-/* pages of the smallest Call: a page, and one more (svc2_transfer_enter()) */
-#define SVC2_TRANSFER_LEAST	2
-
-/**
- * struct svc2_address - state shared by the connections of one address
- * @ad_list: on addresses
- * @ad_addr: the address; its port is meaningless
- * @ad_conns: number of connections
- * @ad_pages: pages of their payload
- * @ad_owed: a connection without pages waits until others of the address give
- *	some back
- * @ad_line: connections that wait for pages, in the order of their turns
- * @ad_waiting: on waiting while @ad_line is not empty
- */
-struct svc2_address {
-	struct list_head	ad_list;
-	struct sockaddr_storage	ad_addr;
-	unsigned int		ad_conns;
-	long			ad_pages;
-	bool			ad_owed;
-	struct list_head	ad_line;
-	struct list_head	ad_waiting;
-};
-
 /*
  * Guards all below, every svc2_address, and every svc2_transfer. sp_recv_lock
  * and locks of the RPC layer are taken under it, never the other way round.
@@ -310,10 +290,8 @@ struct svc2_address {
  */
 static DEFINE_SPINLOCK(transfer_lock);
 static LIST_HEAD(addresses);
-/* addresses with waiters; the next to be served comes first */
+/* addresses with a starved connection; the next to be served comes first */
 static LIST_HEAD(waiting);
-/* a connection without pages waits until any connection gives some back */
-static bool owed;
 /* connections of all addresses */
 static unsigned int conns;
 static long used, peak;
@@ -354,32 +332,6 @@ static void svc2_transfer_begin_call(struct svc2_xprt *sp,
 	svc2_msg_ready(sp, wt->wt_call);
 }
 
-static void svc2_transfer_join(struct svc2_xprt *sp)
-{
-	struct svc2_address *ad = sp->sp_transfer.tr_address;
-
-	lockdep_assert_held(&transfer_lock);
-	if (!list_empty(&sp->sp_transfer.tr_waiting))
-		return;
-	if (list_empty(&ad->ad_line))
-		list_add_tail(&ad->ad_waiting, &waiting);
-	list_add_tail(&sp->sp_transfer.tr_waiting, &ad->ad_line);
-}
-
-static void svc2_transfer_unqueue(struct svc2_xprt *sp)
-{
-	struct svc2_address *ad = sp->sp_transfer.tr_address;
-
-	lockdep_assert_held(&transfer_lock);
-	if (list_empty(&sp->sp_transfer.tr_waiting))
-		return;
-	list_del_init(&sp->sp_transfer.tr_waiting);
-	if (!list_empty(&ad->ad_line))
-		return;
-	list_del(&ad->ad_waiting);
-	ad->ad_owed = false;
-}
-
 /*
  * True if a starved connection comes before @more pages for @sp. A request may
  * bypass it if enough is left for it even when all connections take the same
@@ -390,147 +342,113 @@ static bool svc2_transfer_is_starved(const struct svc2_xprt *sp, long more)
 	const struct svc2_transfer *tr = &sp->sp_transfer;
 	const struct svc2_address *ad = tr->tr_address;
 
-	return (owed && !svc2_transfer_is_little(most, conns, tr->tr_pages, more)) ||
-	       (ad->ad_owed && !svc2_transfer_is_little(most, ad->ad_conns,
-							tr->tr_pages, more));
-}
-
-/* @sp has no pages, and @pages exceed its quota. */
-static void svc2_transfer_set_starved(const struct svc2_xprt *sp, long pages)
-{
-	struct svc2_address *ad = sp->sp_transfer.tr_address;
-
-	if (pages > most / 2 - ad->ad_pages)
-		ad->ad_owed = true;
-	else
-		owed = true;
-}
-
-/* True if not even the smallest Call could get its pages */
-static bool svc2_transfer_is_full(const struct svc2_address *ad)
-{
-	return min(most - used, most / 2 - ad->ad_pages) < SVC2_TRANSFER_LEAST;
+	return (!list_empty(&waiting) &&
+		!svc2_transfer_is_little(most, conns, tr->tr_pages, more)) ||
+	       (!list_empty(&ad->ad_line) &&
+		!svc2_transfer_is_little(most, ad->ad_conns, tr->tr_pages, more));
 }
 
 /*
- * The connection without pages that has waited longest. Calls that wait on a
- * lost connection are freed with it.
+ * The starved connection of an address that is next, unless it waits for others
+ * of the address. Calls that wait on a lost connection are freed with it.
  */
-static struct svc2_xprt *
-svc2_transfer_first_without_pages(struct svc2_address *ad)
+static struct svc2_xprt *svc2_transfer_next(struct svc2_address *ad)
 {
 	struct svc2_xprt *sp;
 
-	list_for_each_entry(sp, &ad->ad_line, sp_transfer.tr_waiting)
-		if (!sp->sp_transfer.tr_pages && svc2_transfer_first_call(sp) &&
-		    !rpcrdma2_conn_is_lost(&sp->sp_conn))
-			return sp;
-	return NULL;
+	while ((sp = list_first_entry_or_null(&ad->ad_line, struct svc2_xprt,
+					      sp_transfer.tr_starved)) &&
+	       rpcrdma2_conn_is_lost(&sp->sp_conn))
+		list_del_init(&sp->sp_transfer.tr_starved);
+	if (sp && svc2_transfer_first_call(sp)->wt_units > most / 2 - ad->ad_pages)
+		return NULL;
+	return sp;
 }
 
-/* Return: whether a connection of the address has been served. */
-static bool svc2_transfer_serve_address(struct svc2_address *ad)
+/* Serves starved connections, after a change at @ad. */
+static void svc2_transfer_serve(struct svc2_address *ad)
 {
 	struct svc2_xprt *sp;
 
-	ad->ad_owed = false;
-	sp = svc2_transfer_is_full(ad) ? NULL :
-					 svc2_transfer_first_without_pages(ad);
-	if (!sp)
-		return false;
-	if (!svc2_transfer_may_take(sp,
-				    svc2_transfer_first_call(sp)->wt_units)) {
-		svc2_transfer_set_starved(sp, svc2_transfer_first_call(sp)->wt_units);
-		return false;
+	lockdep_assert_held(&transfer_lock);
+	for (;;) {
+		if (list_empty(&ad->ad_waiting) && svc2_transfer_next(ad))
+			list_add_tail(&ad->ad_waiting, &waiting);
+		ad = list_first_entry_or_null(&waiting, struct svc2_address,
+					      ad_waiting);
+		if (!ad)
+			return;
+		sp = svc2_transfer_next(ad);
+		if (sp && svc2_transfer_first_call(sp)->wt_units > most - used)
+			return;
+		list_del_init(&ad->ad_waiting);
+		if (!sp)
+			continue;
+		list_del_init(&sp->sp_transfer.tr_starved);
+		svc2_transfer_begin_call(sp, svc2_transfer_first_call(sp));
 	}
-	svc2_transfer_begin_call(sp, svc2_transfer_first_call(sp));
-	list_move_tail(&sp->sp_transfer.tr_waiting, &ad->ad_line);
-	list_move_tail(&ad->ad_waiting, &waiting);
-	return true;
 }
 
-/* Serves the connections without pages first. */
-static void svc2_transfer_serve_starved(void)
-{
-	struct svc2_address *ad, *next;
-	bool any;
-
-	owed = false;
-	do {
-		any = false;
-		list_for_each_entry_safe(ad, next, &waiting, ad_waiting) {
-			any |= svc2_transfer_serve_address(ad);
-			if (owed)
-				return;
-		}
-	} while (any);
-}
-
-/**
- * svc2_transfer_has_room - check whether a connection is within its quota
- * @sp: connection
+/*
+ * Serves the Calls of a connection, unless it waits for its turn; queues it for
+ * that if it has no pages.
  */
+static void svc2_transfer_serve_calls(struct svc2_xprt *sp)
+{
+	struct svc2_transfer *tr = &sp->sp_transfer;
+	struct svc2_waiter *wt;
+
+	if (!list_empty(&tr->tr_starved) ||
+	    rpcrdma2_conn_is_lost(&sp->sp_conn))
+		return;
+	while ((wt = svc2_transfer_first_call(sp)) &&
+	       !svc2_transfer_is_starved(sp, wt->wt_units) &&
+	       svc2_transfer_may_take(sp, wt->wt_units))
+		svc2_transfer_begin_call(sp, wt);
+	if (!wt || tr->tr_pages)
+		return;
+	list_add_tail(&tr->tr_starved, &tr->tr_address->ad_line);
+	svc2_transfer_serve(tr->tr_address);
+}
+
 static bool svc2_transfer_has_room(const struct svc2_xprt *sp)
 {
 	return likely(!READ_ONCE(sp->sp_transfer.tr_pages)) ||
 	       svc2_transfer_may_take(sp, 0);
 }
 
-static void svc2_transfer_serve_connection(struct svc2_xprt *sp)
-{
-	struct svc2_waiter *wt;
-
-	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
-		return;
-	while ((wt = svc2_transfer_first_call(sp)) &&
-	       !svc2_transfer_is_starved(sp, wt->wt_units) &&
-	       svc2_transfer_may_take(sp, wt->wt_units))
-		svc2_transfer_begin_call(sp, wt);
-	/* messages without payload go on beside the queue */
-	if (!svc2_transfer_has_room(sp))
-		return;
-	if (!svc2_transfer_first_call(sp))
-		svc2_transfer_unqueue(sp);
-	smp_mb();	/* pairs with svc2_has_wspace(), svc2_transfer_wait() */
-	svc2_unthrottle(sp);
-}
-
-static void svc2_transfer_serve_all(void)
-{
-	struct svc2_address *ad, *next_ad;
-	struct svc2_xprt *sp, *next;
-
-	lockdep_assert_held(&transfer_lock);
-	svc2_transfer_serve_starved();
-	list_for_each_entry_safe(ad, next_ad, &waiting, ad_waiting) {
-		if (svc2_transfer_is_full(ad))
-			continue;
-		list_for_each_entry_safe(sp, next, &ad->ad_line,
-					 sp_transfer.tr_waiting)
-			svc2_transfer_serve_connection(sp);
-	}
-}
-
 static void svc2_transfer_uncharge(struct svc2_xprt *sp, unsigned int pages)
 {
 	svc2_transfer_account(sp, -(long)pages);
-	svc2_transfer_serve_all();
-	/* svc2_transfer_serve_all() skips it if its address is full */
-	if (!list_empty(&sp->sp_transfer.tr_waiting))
-		svc2_transfer_serve_connection(sp);
+	svc2_transfer_serve(sp->sp_transfer.tr_address);
+	svc2_transfer_serve_calls(sp);
+	smp_mb();	/* pairs with svc2_has_wspace() */
+	if (unlikely(test_bit(SVC2_F_THROTTLED, &sp->sp_flags)) &&
+	    svc2_transfer_has_room(sp))
+		svc2_unthrottle(sp);
+}
+
+static void svc2_transfer_recheck(struct svc2_xprt *sp, void *unused)
+{
+	guard(spinlock)(&transfer_lock);
+	svc2_transfer_uncharge(sp, 0);
 }
 
 /**
  * svc2_transfer_set - apply the module parameter transfer_memory
+ *
+ * Context: may sleep.
  */
 void svc2_transfer_set(void)
 {
 	unsigned long kib = svc2_param(&svc2_transfer_memory);
 
-	guard(spinlock)(&transfer_lock);
-	WRITE_ONCE(most, max_t(long, kib ? kib >> (PAGE_SHIFT - 10) :
-			       totalram_pages() / 16, SVC2_TRANSFER_MIN));
-	svc2_transfer_serve_all();
+	scoped_guard(spinlock, &transfer_lock)
+		WRITE_ONCE(most, max_t(long,
+				       kib ? kib >> (PAGE_SHIFT - 10) :
+					     totalram_pages() / 16,
+				       SVC2_TRANSFER_MIN));
+	svc2_conns_each(svc2_transfer_recheck, NULL);
 }
 
 /**
@@ -540,7 +458,7 @@ void svc2_transfer_set(void)
 void svc2_transfer_init(struct svc2_xprt *sp)
 {
 	INIT_LIST_HEAD(&sp->sp_transfer.tr_line);
-	INIT_LIST_HEAD(&sp->sp_transfer.tr_waiting);
+	INIT_LIST_HEAD(&sp->sp_transfer.tr_starved);
 }
 
 static struct svc2_address *
@@ -553,17 +471,6 @@ svc2_transfer_find_address(const struct sockaddr *sa)
 		if (rpc_cmp_addr((struct sockaddr *)&ad->ad_addr, sa))
 			return ad;
 	return NULL;
-}
-
-/**
- * svc2_transfer_address - address by which the peer of a connection is counted
- * @sp: connection, between svc2_transfer_begin() and svc2_transfer_end()
- *
- * Return: the address; its port is meaningless.
- */
-const struct sockaddr_storage *svc2_transfer_address(const struct svc2_xprt *sp)
-{
-	return &sp->sp_transfer.tr_address->ad_addr;
 }
 
 static unsigned int svc2_transfer_max_conns(void)
@@ -604,6 +511,7 @@ int svc2_transfer_begin(struct svc2_xprt *sp)
 		return -ENOMEM;
 	new->ad_addr = svc2_address(sp);
 	INIT_LIST_HEAD(&new->ad_line);
+	INIT_LIST_HEAD(&new->ad_waiting);
 
 	scoped_guard(spinlock, &transfer_lock) {
 		ad = svc2_transfer_find_address((struct sockaddr *)&new->ad_addr);
@@ -634,14 +542,14 @@ void svc2_transfer_end(struct svc2_xprt *sp)
 	if (!ad)
 		return;
 	WARN_ON_ONCE(sp->sp_transfer.tr_pages ||
-		     !list_empty(&sp->sp_transfer.tr_line));
+		     !list_empty(&sp->sp_transfer.tr_starved));
 	scoped_guard(spinlock, &transfer_lock) {
-		svc2_transfer_unqueue(sp);
 		conns--;
 		if (--ad->ad_conns)
 			return;
 		list_del(&ad->ad_list);
 	}
+	WARN_ON_ONCE(!list_empty(&ad->ad_waiting));
 	kfree(ad);
 }
 
@@ -662,14 +570,11 @@ int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
 
 	guard(spinlock)(&transfer_lock);
 	if (likely(list_empty(&tr->tr_line) &&
-		   !svc2_transfer_is_starved(sp, pages))) {
-		if (likely(svc2_transfer_may_take(sp, pages))) {
-			svc2_transfer_account(sp, pages);
-			call->sm_charged = pages;
-			return 0;
-		}
-		if (!tr->tr_pages)
-			svc2_transfer_set_starved(sp, pages);
+		   !svc2_transfer_is_starved(sp, pages) &&
+		   svc2_transfer_may_take(sp, pages))) {
+		svc2_transfer_account(sp, pages);
+		call->sm_charged = pages;
+		return 0;
 	}
 	svc2_count(transfer_waits);
 	call->sm_wait = (struct svc2_waiter){
@@ -677,7 +582,7 @@ int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
 		.wt_call  = call,
 	};
 	list_add_tail(&call->sm_wait.wt_list, &tr->tr_line);
-	svc2_transfer_join(sp);
+	svc2_transfer_serve_calls(sp);
 	return -EINPROGRESS;
 }
 
@@ -741,24 +646,6 @@ void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages)
 }
 
 /**
- * svc2_transfer_wait - queue a connection until it is within its quota
- * @sp: connection; SVC2_F_THROTTLED is set
- *
- * The caller checks again afterwards, and has passed a full barrier since it
- * set that flag. svc2_transfer_serve_connection() may get here with the lock
- * held, when it queues its connection for a thread: this connection has room or
- * waits already, so the lock is not taken again.
- */
-static void svc2_transfer_wait(struct svc2_xprt *sp)
-{
-	if (svc2_transfer_has_room(sp) ||
-	    !list_empty_careful(&sp->sp_transfer.tr_waiting))
-		return;
-	guard(spinlock)(&transfer_lock);
-	svc2_transfer_join(sp);
-}
-
-/**
  * svc2_transfer_flush - remove the Calls that wait
  * @sp: connection that no thread uses any longer
  * @line: where to put them, as struct svc2_waiter
@@ -767,11 +654,15 @@ static void svc2_transfer_wait(struct svc2_xprt *sp)
  */
 void svc2_transfer_flush(struct svc2_xprt *sp, struct list_head *line)
 {
+	struct svc2_address *ad = sp->sp_transfer.tr_address;
+
 	guard(spinlock)(&transfer_lock);
 	list_splice_tail_init(&sp->sp_transfer.tr_line, line);
-	svc2_transfer_unqueue(sp);
+	list_del_init(&sp->sp_transfer.tr_starved);
+	if (list_empty(&ad->ad_line))
+		list_del_init(&ad->ad_waiting);
 	/* other connections may wait because it was starved */
-	svc2_transfer_serve_all();
+	svc2_transfer_serve(ad);
 }
 
 /**
@@ -1170,6 +1061,5 @@ int svc2_has_wspace(struct svc_xprt *xprt)
 	set_bit(SVC2_F_THROTTLED, &sp->sp_flags);
 	/* pairs with the barriers before svc2_unthrottle() */
 	smp_mb__after_atomic();
-	svc2_transfer_wait(sp);
 	return svc2_gate_has_room(sp);
 }

@@ -435,6 +435,7 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	call->sm_apart = svc2_arg_splits(call) ? h->h_reads->ck_position : 0;
 	call->sm_length = whole - call->sm_apart;
 
+	/* one for the message itself; a Call with empty chunks has one, too */
 	ret = svc2_transfer_enter(sp, call, svc2_msg_pages(call) + 1 +
 					    call->sm_reply_pages);
 	return svc2_read_release(sp, call, ret ?: svc2_read_start(rqstp, call));

@@ -366,19 +366,38 @@ static inline bool svc2_is_shortage(int ret)
 /* Quotas for the payload memory of all connections: see limits.c. */
 
 /**
+ * struct svc2_address - state shared by the connections of one address
+ * @ad_list: on the list of all addresses
+ * @ad_addr: the address; its port is meaningless
+ * @ad_conns: number of connections
+ * @ad_pages: pages of their payload
+ * @ad_line: starved connections, in the order of their turns
+ * @ad_waiting: on the list of waiting addresses, if the first of @ad_line waits
+ *	for connections of other addresses
+ */
+struct svc2_address {
+	struct list_head	ad_list;
+	struct sockaddr_storage	ad_addr;
+	unsigned int		ad_conns;
+	long			ad_pages;
+	struct list_head	ad_line;
+	struct list_head	ad_waiting;
+};
+
+/**
  * struct svc2_transfer - payload quota of a connection
  * @tr_address: state shared by the connections of its address; NULL before
  *	svc2_transfer_begin()
  * @tr_pages: pages of its payload; written under transfer_lock, as the next
  *	two
  * @tr_line: Calls that wait for pages, in FIFO order
- * @tr_waiting: on ad_line: it waits for pages, or until it is within its quota
+ * @tr_starved: on ad_line: its Calls wait, and it has no pages
  */
 struct svc2_transfer {
 	struct svc2_address	*tr_address;
 	long			tr_pages;
 	struct list_head	tr_line;
-	struct list_head	tr_waiting;
+	struct list_head	tr_starved;
 };
 
 /*
@@ -992,7 +1011,6 @@ bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
 struct sockaddr_storage svc2_address(const struct svc2_xprt *sp);
-const struct sockaddr_storage *svc2_transfer_address(const struct svc2_xprt *sp);
 void svc2_transfer_set(void);
 void svc2_transfer_init(struct svc2_xprt *sp);
 int svc2_transfer_begin(struct svc2_xprt *sp);
