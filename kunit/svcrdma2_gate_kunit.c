@@ -525,6 +525,41 @@ static void s46_counted_is_not_deferred(struct kunit *test)
 }
 
 /*
+ * S46: a Call has the pages that are counted for it, and no more, also when a larger one
+ * has left its pages.
+ */
+static void s46_kept_pages(struct kunit *test)
+{
+	u64 reused = count_of(SVC2_C_sinks_reused);
+	struct svc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
+	struct svc2_msg *call = &((struct fixture *)test->priv)->calls[0];
+	unsigned int i, n = SVC2_KEPT_LEAST + 2;
+	struct svc2_page_set *set;
+
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	if (!svc2_sinks_is_kept(n))
+		return;
+	set = kmalloc(struct_size(set, ps_pages, SVC2_KEPT_MOST), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, set);
+	for (i = 0; i < n; i++)
+		set->ps_pages[i] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
+	set->ps_num = n;
+	call->sm_pages = set->ps_pages;
+	call->sm_length = n * PAGE_SIZE;
+	svc2_sinks_put(call);
+	KUNIT_EXPECT_NULL(test, call->sm_pages);
+
+	call->sm_length = SVC2_KEPT_LEAST * PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test, svc2_sinks_take(rqst, call), 0);
+	KUNIT_EXPECT_PTR_EQ(test, call->sm_pages, &set->ps_pages[0]);
+	KUNIT_EXPECT_EQ(test, set->ps_num, SVC2_KEPT_LEAST);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sinks_reused), reused + 1);
+	svc2_sinks_put(call);
+	KUNIT_EXPECT_EQ(test, svc2_sinks_free(xchg(raw_cpu_ptr(&svc2_sinks_kept), NULL)),
+			SVC2_KEPT_LEAST);
+}
+
+/*
  * L8: one thread of a connection waits until a shortage has passed, and the Calls of
  * the others wait for that one. Those go on in their order, as served.
  */
@@ -615,6 +650,7 @@ static struct kunit_case gate_cases[] = {
 	KUNIT_CASE(c093_tries_again),
 	KUNIT_CASE(c093_not_when_closed),
 	KUNIT_CASE(s46_counted_is_not_deferred),
+	KUNIT_CASE(s46_kept_pages),
 	KUNIT_CASE(l8_one_thread_waits),
 	KUNIT_CASE(l8_a_thread_is_woken),
 	KUNIT_CASE(r5_whole),

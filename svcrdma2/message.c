@@ -74,119 +74,112 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
  * The pages are the thread's own, and the thread gets new ones before its next
  * request. Where the kernel clears the pages it allocates (init_on_alloc), a
  * WRITE of 1 MiB costs 256 cleared pages, which the RDMA Reads then overwrite.
- * So the pages of large Calls stay together when a Call is done, and the next
- * large Call takes them before it takes the thread's. The kept pages of all
- * connections together are limited to SVC2_KEPT_SETS times SVC2_KEPT_MOST, and
- * the kernel gets them back when memory is short. They are not cleared: all
+ * So the pages of a large Call stay together when it is done, one set for each
+ * processor, and the next large Call takes them before it takes the thread's.
+ * The kernel gets them back when memory is short. They are not cleared: all
  * bytes in rq_arg come from an RDMA Read or a copy.
  */
 
-#define SVC2_KEPT_SETS	4
 #define SVC2_KEPT_LEAST	16	/* minimum pages of a large Call */
 #define SVC2_KEPT_MOST	260	/* 1 MiB, and the rest of the Call */
 
-/* A set is removed as a whole, so that the lock is held for a short time. */
-struct kept_set {
-	struct page	**ks_pages;	/* with room for SVC2_KEPT_MOST */
-	unsigned int	ks_npages;
+/* sm_pages of a Call are its ps_pages. */
+struct svc2_page_set {
+	unsigned int	ps_num;
+	struct page	*ps_pages[];
 };
 
-static DEFINE_SPINLOCK(kept_lock);	/* guards the two below */
-static struct kept_set kept[SVC2_KEPT_SETS];
-static unsigned int nkept;
-
-static struct shrinker *kept_shrinker;
+/* A thread may take, or replace, the set of any processor. */
+static DEFINE_PER_CPU(struct svc2_page_set *, svc2_sinks_kept);
+static struct shrinker *svc2_sinks_shrinker;
 
 /*
  * False where the kernel clears freed pages: a kept page would not be cleared.
  */
 static bool svc2_sinks_is_kept(unsigned int sinks)
 {
-	return sinks >= SVC2_KEPT_LEAST && sinks < SVC2_KEPT_MOST &&
+	return sinks >= SVC2_KEPT_LEAST && sinks <= SVC2_KEPT_MOST &&
 	       !want_init_on_free();
 }
 
-static bool svc2_sinks_pop_kept(struct kept_set *set)
+/* Return: a set of at most @n pages, which are counted for the Call; or NULL. */
+static struct svc2_page_set *svc2_sinks_take_kept(unsigned int n)
 {
-	bool any;
+	struct svc2_page_set *set = xchg(raw_cpu_ptr(&svc2_sinks_kept), NULL);
 
-	spin_lock(&kept_lock);
-	any = nkept;
-	if (any)
-		*set = kept[--nkept];
-	spin_unlock(&kept_lock);
-	return any;
-}
-
-static bool svc2_sinks_take_kept(struct svc2_msg *call)
-{
-	struct kept_set set;
-
-	if (!svc2_sinks_pop_kept(&set))
-		return false;
-	call->sm_pages = set.ks_pages;
-	call->sm_npages = set.ks_npages;
+	if (!set)
+		return NULL;
 	svc2_count(sinks_reused);
-	return true;
-}
-
-static bool svc2_sinks_put_kept(struct svc2_msg *call)
-{
-	bool room;
-
-	spin_lock(&kept_lock);
-	room = nkept < SVC2_KEPT_SETS;
-	if (room)
-		kept[nkept++] = (struct kept_set){ call->sm_pages,
-						   call->sm_npages };
-	spin_unlock(&kept_lock);
-	return room;
+	if (set->ps_num > n) {
+		release_pages(set->ps_pages + n, set->ps_num - n);
+		set->ps_num = n;
+	}
+	return set;
 }
 
 /**
  * svc2_sinks_take - get pages for a Call's Read chunks
  * @rqstp: thread; gives pages of its own, and gets new ones later
- * @call: Call; sets sm_pages and sm_npages
+ * @call: Call; sets sm_pages
  *
  * Context: svc thread; may sleep.
  * Return: 0 or -ENOMEM.
  */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
-	unsigned int n = svc2_msg_pages(call), have;
+	unsigned int have, n = svc2_msg_pages(call);
+	bool kept = svc2_sinks_is_kept(n);
+	struct svc2_page_set *set = kept ? svc2_sinks_take_kept(n) : NULL;
 
-	if (!svc2_sinks_is_kept(n) || !svc2_sinks_take_kept(call))
-		call->sm_pages = kmalloc_array(svc2_sinks_is_kept(n) ? SVC2_KEPT_MOST : n,
-					       sizeof(*call->sm_pages), GFP_KERNEL);
-	if (!call->sm_pages)
-		return -ENOMEM;
-	have = call->sm_npages;
-	if (have < n) {
-		memcpy(call->sm_pages + have, rqstp->rq_pages + have,
-		       (n - have) * sizeof(*call->sm_pages));
-		memset(rqstp->rq_pages + have, 0,
-		       (n - have) * sizeof(*call->sm_pages));
-		rpcrdma2_rqst_call_taken(rqstp, n);
-		call->sm_npages = n;
+	if (!set) {
+		set = kmalloc(struct_size(set, ps_pages,
+					  kept ? SVC2_KEPT_MOST : n),
+			      GFP_KERNEL);
+		if (!set)
+			return -ENOMEM;
+		set->ps_num = 0;
 	}
+	have = set->ps_num;
+	if (have < n) {
+		memcpy(set->ps_pages + have, rqstp->rq_pages + have,
+		       (n - have) * sizeof(*set->ps_pages));
+		memset(rqstp->rq_pages + have, 0,
+		       (n - have) * sizeof(*set->ps_pages));
+		rpcrdma2_rqst_call_taken(rqstp, n);
+		set->ps_num = n;
+	}
+	call->sm_pages = set->ps_pages;
 	return 0;
 }
 
 /* Pages that are still in use elsewhere are not kept. */
-static void svc2_sinks_release_used(struct svc2_msg *call)
+static void svc2_sinks_release_used(struct svc2_page_set *set)
 {
 	unsigned int i = 0;
 	struct page *page;
 
-	while (i < call->sm_npages) {
-		page = call->sm_pages[i];
+	while (i < set->ps_num) {
+		page = set->ps_pages[i];
 		if (page_ref_count(page) == 1) {
 			i++;
 			continue;
 		}
-		call->sm_pages[i] = call->sm_pages[--call->sm_npages];
+		set->ps_pages[i] = set->ps_pages[--set->ps_num];
 		put_page(page);
 	}
+}
+
+/* Return: number of pages. */
+static unsigned int svc2_sinks_free(struct svc2_page_set *set)
+{
+	unsigned int pages;
+
+	if (!set)
+		return 0;
+	pages = set->ps_num;
+	release_pages(set->ps_pages, pages);
+	kfree(set);
+	return pages;
 }
 
 /**
@@ -197,41 +190,40 @@ static void svc2_sinks_release_used(struct svc2_msg *call)
  */
 void svc2_sinks_put(struct svc2_msg *call)
 {
+	struct svc2_page_set *set;
+
 	if (!call->sm_pages)
 		return;
+	set = container_of(call->sm_pages, struct svc2_page_set, ps_pages[0]);
+	call->sm_pages = NULL;
 	if (svc2_sinks_is_kept(svc2_msg_pages(call))) {
-		svc2_sinks_release_used(call);
-		if (svc2_sinks_put_kept(call))
-			return;
+		svc2_sinks_release_used(set);
+		set = xchg(raw_cpu_ptr(&svc2_sinks_kept), set);
 	}
-	release_pages(call->sm_pages, call->sm_npages);
-	kfree(call->sm_pages);
+	svc2_sinks_free(set);
 }
 
 static unsigned long svc2_sinks_count_kept(struct shrinker *shrinker,
 					   struct shrink_control *sc)
 {
-	unsigned long pages = 0;
-	unsigned int i;
+	unsigned long sets = 0;
+	int cpu;
 
-	spin_lock(&kept_lock);
-	for (i = 0; i < nkept; i++)
-		pages += kept[i].ks_npages;
-	spin_unlock(&kept_lock);
-	return pages ?: SHRINK_EMPTY;
+	for_each_possible_cpu(cpu)
+		sets += !!READ_ONCE(*per_cpu_ptr(&svc2_sinks_kept, cpu));
+	return sets ? sets * SVC2_KEPT_MOST : SHRINK_EMPTY;
 }
 
 static unsigned long svc2_sinks_free_kept(struct shrinker *shrinker,
 					  struct shrink_control *sc)
 {
 	unsigned long freed = 0;
-	struct kept_set set;
+	int cpu;
 
-	while (freed < sc->nr_to_scan && svc2_sinks_pop_kept(&set)) {
-		release_pages(set.ks_pages, set.ks_npages);
-		kfree(set.ks_pages);
-		freed += set.ks_npages;
-	}
+	for_each_possible_cpu(cpu)
+		if (freed < sc->nr_to_scan)
+			freed += svc2_sinks_free(xchg(per_cpu_ptr(&svc2_sinks_kept,
+								  cpu), NULL));
 	sc->nr_scanned = freed;
 	return freed ?: SHRINK_STOP;
 }
@@ -244,12 +236,12 @@ static unsigned long svc2_sinks_free_kept(struct shrinker *shrinker,
  */
 int svc2_sinks_init(void)
 {
-	kept_shrinker = shrinker_alloc(0, "svcrdma2-sinks");
-	if (!kept_shrinker)
+	svc2_sinks_shrinker = shrinker_alloc(0, "svcrdma2-sinks");
+	if (!svc2_sinks_shrinker)
 		return -ENOMEM;
-	kept_shrinker->count_objects = svc2_sinks_count_kept;
-	kept_shrinker->scan_objects = svc2_sinks_free_kept;
-	shrinker_register(kept_shrinker);
+	svc2_sinks_shrinker->count_objects = svc2_sinks_count_kept;
+	svc2_sinks_shrinker->scan_objects = svc2_sinks_free_kept;
+	shrinker_register(svc2_sinks_shrinker);
 	return 0;
 }
 
@@ -262,7 +254,7 @@ void svc2_sinks_exit(void)
 {
 	struct shrink_control all = { .nr_to_scan = ULONG_MAX };
 
-	shrinker_free(kept_shrinker);
+	shrinker_free(svc2_sinks_shrinker);
 	svc2_sinks_free_kept(NULL, &all);
 }
 
@@ -351,7 +343,6 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	msg->sm_mrs = 0;
 	msg->sm_entries = 0;
 	msg->sm_pages = NULL;
-	msg->sm_npages = 0;
 	msg->sm_charged = 0;
 	msg->sm_reply_pages = 0;
 	svc2_arg_init(msg);

@@ -340,8 +340,6 @@ static int svc2_read_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	svc2_reads_free(sp, call);
 	svc2_sinks_put(call);
-	call->sm_pages = NULL;
-	call->sm_npages = 0;
 	svc2_shortage_wait(sp, call);
 	return -EINPROGRESS;
 }

@@ -536,7 +536,6 @@ struct svc2_param {
  * @sm_entries: Send Queue entries taken for them, and later for its Reply,
  *	until the chain is posted
  * @sm_pages: pages that they fill; its own until svc2_msg_put()
- * @sm_npages: number of these, at least the number that is filled
  * @sm_charged: number of counted pages, see svc2_transfer_enter(),
  *	@sm_reply_pages included
  * @sm_reply_pages: pages its Reply may have; 0 once the Reply has them, and for
@@ -565,7 +564,6 @@ struct svc2_msg {
 	unsigned int		sm_mrs;
 	unsigned int		sm_entries;
 	struct page		**sm_pages;
-	unsigned int		sm_npages;
 	unsigned int		sm_charged;
 	unsigned int		sm_reply_pages;
 #ifdef RPCRDMA2_STRETCHES

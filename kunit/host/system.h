@@ -96,6 +96,8 @@ typedef struct {
 #define this_cpu_add(var, n)		((void)((var) += (n)))
 #define this_cpu_inc(var)		this_cpu_add(var, 1)
 #define per_cpu(var, cpu)		(var)
+#define per_cpu_ptr(ptr, cpu)		(ptr)
+#define raw_cpu_ptr(ptr)		(ptr)
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
 
 /* <linux/list.h>, with the checks of CONFIG_DEBUG_LIST */
@@ -383,6 +385,9 @@ void kfree(const void *memory);
 
 #define kzalloc_node(size, gfp, node)	kzalloc(size, gfp)
 #define kmalloc_array(n, size, gfp)	kzalloc((n) * (size), gfp)
+#define kmalloc(size, gfp)		kzalloc(size, gfp)
+#define struct_size(p, member, n) \
+	(sizeof(*(p)) + (n) * sizeof((p)->member[0]))
 #define kvmalloc			kzalloc
 #define kvfree				kfree
 #define kmem_cache_create		host_cache
