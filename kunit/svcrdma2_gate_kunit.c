@@ -146,10 +146,16 @@ static int enter(struct fixture *f, unsigned int call, unsigned int units,
 			       &msg->sm_entries);
 }
 
+static bool join(struct fixture *f, struct svc2_waiter *wt)
+{
+	svc2_gate_join(&f->sp, &f->sp.sp_sq, wt);
+	return svc2_gate_is_served(wt);
+}
+
 static struct svc2_msg *first_served(struct fixture *f)
 {
 	return list_first_entry_or_null(&f->sp.sp_served_q, struct svc2_msg,
-					sm_list);
+					sm_wait.wt_list);
 }
 
 /* A Call leaves what is kept, and what is for Sends. */
@@ -213,8 +219,8 @@ static void threads_first(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 6, 3), -EINPROGRESS);
-	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &first));
-	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &second));
+	KUNIT_EXPECT_FALSE(test, join(f, &first));
+	KUNIT_EXPECT_FALSE(test, join(f, &second));
 
 	svc2_gate_give(&f->sp, ga, 2);
 	KUNIT_EXPECT_TRUE(test, svc2_gate_is_served(&first));
@@ -242,18 +248,18 @@ static void joins_and_leaves(struct kunit *test)
 	struct svc2_gate *ga = &f->sp.sp_sq;
 
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
-	KUNIT_EXPECT_TRUE(test, svc2_gate_join(&f->sp, ga, &wt));
+	KUNIT_EXPECT_TRUE(test, join(f, &wt));
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT);
 
-	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &wt));
+	KUNIT_EXPECT_FALSE(test, join(f, &wt));
 	svc2_gate_give(&f->sp, ga, ENTRIES - KEPT);
 	KUNIT_EXPECT_TRUE(test, svc2_gate_leave(&f->sp, ga, &wt));
 	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT);
 
 	/* and what it would have been given goes to the next one */
-	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &large));
-	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, ga, &small));
+	KUNIT_EXPECT_FALSE(test, join(f, &large));
+	KUNIT_EXPECT_FALSE(test, join(f, &small));
 	svc2_gate_give(&f->sp, ga, 2);
 	KUNIT_EXPECT_FALSE(test, svc2_gate_is_served(&small));
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
@@ -469,7 +475,7 @@ static void s46_loss_ends_a_wait(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9, 0), 0);
-	KUNIT_EXPECT_FALSE(test, svc2_gate_join(&f->sp, &f->sp.sp_sq, &wt));
+	KUNIT_EXPECT_FALSE(test, join(f, &wt));
 	svc2_close(&f->sp, RPCRDMA2_LOSS_PEER);
 	svc2_gate_queue(&f->sp, &wt);
 	KUNIT_EXPECT_FALSE(test, svc2_gate_leave(&f->sp, &f->sp.sp_sq, &wt));
@@ -617,7 +623,6 @@ static void r5_whole(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_gate *ga = &f->sp.sp_sq;
-	LIST_HEAD(line);
 
 	KUNIT_EXPECT_TRUE(test, svc2_gate_is_whole(&f->sp.sp_mrs));
 	KUNIT_EXPECT_TRUE(test, svc2_gate_is_whole(ga));
@@ -626,7 +631,7 @@ static void r5_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 9, 0), -EINPROGRESS);
 	atomic_add(9, &ga->ga_own.un_free);
 	KUNIT_EXPECT_FALSE(test, svc2_gate_is_whole(ga));
-	svc2_gate_flush(ga, &line);
+	INIT_LIST_HEAD(&ga->ga_line);
 	KUNIT_EXPECT_TRUE(test, svc2_gate_is_whole(ga));
 	svc2_gate_give(&f->sp, ga, 1);
 	KUNIT_EXPECT_FALSE(test, svc2_gate_is_whole(ga));

@@ -83,8 +83,8 @@ static void s18_errors_of_calls(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, svc2_take_error(&f->rqst, &f->msg), 0);
 		KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
 		KUNIT_ASSERT_PTR_EQ(test, list_first_entry_or_null(queue, struct svc2_msg,
-								   sm_list), &f->msg);
-		list_del(&f->msg.sm_list);
+								   sm_wait.wt_list), &f->msg);
+		list_del(&f->msg.sm_wait.wt_list);
 	}
 }
 

@@ -314,7 +314,7 @@ static void s46_replies_have_entries(struct kunit *test)
 	rpcrdma2_sq_give(&sp->sp_conn, SPARE + NEED - 1);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, NEED);
 	KUNIT_EXPECT_PTR_EQ(test, list_first_entry_or_null(&sp->sp_ready_q,
-							   struct svc2_msg, sm_list),
+							   struct svc2_msg, sm_wait.wt_list),
 			    &f->calls[1]);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(sp, &f->calls[1]), 0);

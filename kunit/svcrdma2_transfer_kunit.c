@@ -604,7 +604,7 @@ static void reply_waits(struct kunit *test)
 	/* as one whose RDMA Reads are done: a thread can hand it on */
 	KUNIT_EXPECT_PTR_EQ(test, list_first_entry_or_null(&sp->sp_ready_q,
 							   struct svc2_msg,
-							   sm_list), call);
+							   sm_wait.wt_list), call);
 	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_served_q));
 }
 

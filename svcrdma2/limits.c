@@ -38,7 +38,7 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 							   &sp->sp_served_q;
 
 	spin_lock(&sp->sp_recv_lock);
-	list_add_tail(&call->sm_list, queue);
+	list_add_tail(&call->sm_wait.wt_list, queue);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	/*
 	 * A thread that finds both queues empty, in svc2_gate_has_room(), has
@@ -80,7 +80,7 @@ void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 	svc2_count(shortages);
 	scoped_guard(spinlock, &sp->sp_recv_lock) {
 		if (sp->sp_shortage) {
-			list_add_tail(&call->sm_list, &sp->sp_short_q);
+			list_add_tail(&call->sm_wait.wt_list, &sp->sp_short_q);
 			return;
 		}
 	}
@@ -105,6 +105,41 @@ void svc2_shortage_end(struct svc2_xprt *sp)
 	smp_mb();
 	spin_unlock(&sp->sp_recv_lock);
 	svc_xprt_enqueue(&sp->sp_xprt);
+}
+
+/**
+ * svc2_try_again - decide whether to retry after a transient shortage
+ * @sp: connection; closed when the shortage lasts
+ * @tries: number of retries so far; 0 before the first call
+ * @ret: result of the last attempt; -ENOTCONN when the connection is lost
+ *
+ * An error in place of a Reply ends the RPC at the requester, perhaps after a
+ * procedure that is not idempotent has been carried out. After the loss of the
+ * connection the requester sends the Call again, and the reply cache answers
+ * it. So a transient shortage never becomes an error (C-093). -EIO comes from a
+ * failed DMA mapping, and -EAGAIN from rdma_rw when a pool of memory regions is
+ * empty. Regions for RDMA Reads are counted (sp_mrs), so -EAGAIN only occurs
+ * where the kernel's force_mr is set: RDMA Writes take regions then, which RDMA
+ * Reads give back; and a device with max_sgl_rd has no regions here, so that
+ * the shortage lasts.
+ *
+ * Context: svc thread; sleeps SVC2_SHORTAGE_PAUSE.
+ * Return: true to try again; otherwise @ret is the final result.
+ */
+bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
+{
+	if (likely(!svc2_is_shortage(*ret)))
+		return false;
+	if (!svc_xprt_is_dead(&sp->sp_xprt)) {
+		if ((*tries)++ < SVC2_SHORTAGE_TRIES) {
+			svc2_count(shortages);
+			schedule_timeout_uninterruptible(SVC2_SHORTAGE_PAUSE);
+			return true;
+		}
+		svc2_close(sp, RPCRDMA2_LOSS_MEMORY);
+	}
+	*ret = -ENOTCONN;
+	return false;
 }
 
 /**
@@ -799,25 +834,25 @@ static void svc2_gate_queue(struct svc2_xprt *sp, struct svc2_waiter *wt)
 }
 
 /*
- * Joins in front of the Calls: these leave units for threads, and the peer
- * decides how long they wait. Return: whether @wt has been served.
+ * A thread joins in front of the Calls: these leave units for threads, and the
+ * peer decides how long they wait. A Call that is served is no longer the
+ * caller's.
  */
-static bool svc2_gate_join(struct svc2_xprt *sp, struct svc2_gate *ga,
+static void svc2_gate_join(struct svc2_xprt *sp, struct svc2_gate *ga,
 			   struct svc2_waiter *wt)
 {
-	struct list_head *at;
-	bool served;
+	struct list_head *at = &ga->ga_line;
 
 	spin_lock(&ga->ga_lock);
-	list_for_each(at, &ga->ga_line)
-		if (list_entry(at, struct svc2_waiter, wt_list)->wt_call)
-			break;
+	if (!wt->wt_call)
+		list_for_each(at, &ga->ga_line)
+			if (list_entry(at, struct svc2_waiter, wt_list)->wt_call)
+				break;
 	list_add_tail(&wt->wt_list, at);
+	/* units that came back before have served no waiter */
 	svc2_gate_serve_waiters(sp, ga);
-	served = svc2_gate_is_served(wt);
 	spin_unlock(&ga->ga_lock);
 	svc2_gate_has_moved(sp);
-	return served;
 }
 
 /* Return: whether it was served, perhaps at the last moment. */
@@ -845,7 +880,8 @@ static int svc2_gate_wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
 		.wt_spare = spare,
 	};
 
-	if (svc2_gate_join(sp, ga, &wt))
+	svc2_gate_join(sp, ga, &wt);
+	if (svc2_gate_is_served(&wt))
 		return 0;
 	this_cpu_inc(svc2_counters[ga->ga_counter]);
 	svc2_gate_queue(sp, &wt);
@@ -880,41 +916,6 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 		   rpcrdma2_units_take(ga->ga_units, units, spare)))
 		return 0;
 	return svc2_gate_wait_for_turn(sp, ga, units, spare);
-}
-
-/**
- * svc2_try_again - decide whether to retry after a transient shortage
- * @sp: connection; closed when the shortage lasts
- * @tries: number of retries so far; 0 before the first call
- * @ret: result of the last attempt; -ENOTCONN when the connection is lost
- *
- * An error in place of a Reply ends the RPC at the requester, perhaps after a
- * procedure that is not idempotent has been carried out. After the loss of the
- * connection the requester sends the Call again, and the reply cache answers
- * it. So a transient shortage never becomes an error (C-093). -EIO comes from a
- * failed DMA mapping, and -EAGAIN from rdma_rw when a pool of memory regions is
- * empty. Regions for RDMA Reads are counted (sp_mrs), so -EAGAIN only occurs
- * where the kernel's force_mr is set: RDMA Writes take regions then, which RDMA
- * Reads give back; and a device with max_sgl_rd has no regions here, so that
- * the shortage lasts.
- *
- * Context: svc thread; sleeps SVC2_SHORTAGE_PAUSE.
- * Return: true to try again; otherwise @ret is the final result.
- */
-bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
-{
-	if (likely(!svc2_is_shortage(*ret)))
-		return false;
-	if (!svc_xprt_is_dead(&sp->sp_xprt)) {
-		if ((*tries)++ < SVC2_SHORTAGE_TRIES) {
-			svc2_count(shortages);
-			schedule_timeout_uninterruptible(SVC2_SHORTAGE_PAUSE);
-			return true;
-		}
-		svc2_close(sp, RPCRDMA2_LOSS_MEMORY);
-	}
-	*ret = -ENOTCONN;
-	return false;
 }
 
 /**
@@ -991,26 +992,11 @@ int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
 		.wt_call  = call,
 		.wt_held  = held,
 	};
-	spin_lock(&ga->ga_lock);
-	list_add_tail(&wt->wt_list, &ga->ga_line);
-	/* units that came back before have served no waiter */
-	svc2_gate_serve_waiters(sp, ga);
-	spin_unlock(&ga->ga_lock);
-	svc2_gate_has_moved(sp);
+	svc2_gate_join(sp, ga, wt);
 	return -EINPROGRESS;
 }
 
-/**
- * svc2_gate_flush - remove the Calls that wait
- * @ga: gate of a connection that no thread uses any longer
- * @line: where to put them, as struct svc2_waiter
- *
- * Context: ->xpo_free.
- */
-void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line)
-{
-	list_splice_tail_init(&ga->ga_line, line);
-}
+/* Whether an svc thread may take up another message. */
 
 /*
  * True if there are no waiters, and a send context is left for a further Call

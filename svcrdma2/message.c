@@ -492,22 +492,16 @@ void svc2_messages_flush(struct svc2_xprt *sp)
 {
 	struct svc2_msg *msg, *next_msg;
 	struct rpcrdma2_recv *rv, *next;
-	struct svc2_waiter *wt, *next_wt;
-	LIST_HEAD(line);
+	LIST_HEAD(calls);
 
-	svc2_transfer_flush(sp, &line);
-	svc2_gate_flush(&sp->sp_mrs, &line);
-	svc2_gate_flush(&sp->sp_sq, &line);
-	list_for_each_entry_safe(wt, next_wt, &line, wt_list) {
-		list_del(&wt->wt_list);
-		svc2_msg_put(sp, wt->wt_call);
-	}
-	list_splice_tail_init(&sp->sp_served_q, &sp->sp_ready_q);
-	list_splice_tail_init(&sp->sp_short_q, &sp->sp_ready_q);
-	list_for_each_entry_safe(msg, next_msg, &sp->sp_ready_q, sm_list) {
-		list_del(&msg->sm_list);
+	svc2_transfer_flush(sp, &calls);
+	list_splice_tail_init(&sp->sp_mrs.ga_line, &calls);
+	list_splice_tail_init(&sp->sp_sq.ga_line, &calls);
+	list_splice_tail_init(&sp->sp_short_q, &calls);
+	list_splice_tail_init(&sp->sp_served_q, &calls);
+	list_splice_tail_init(&sp->sp_ready_q, &calls);
+	list_for_each_entry_safe(msg, next_msg, &calls, sm_wait.wt_list)
 		svc2_msg_put(sp, msg);
-	}
 	list_for_each_entry_safe(rv, next, &sp->sp_recv_q, rv_list) {
 		list_del(&rv->rv_list);
 		rpcrdma2_recv_put(rv);

@@ -686,11 +686,11 @@ static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 	*rv = NULL;
 	guard(spinlock)(&sp->sp_recv_lock);
 	call = list_first_entry_or_null(&sp->sp_served_q, struct svc2_msg,
-					sm_list) ?:
+					sm_wait.wt_list) ?:
 	       list_first_entry_or_null(&sp->sp_ready_q, struct svc2_msg,
-					sm_list);
+					sm_wait.wt_list);
 	if (call) {
-		list_del(&call->sm_list);
+		list_del(&call->sm_wait.wt_list);
 	} else {
 		*rv = list_first_entry_or_null(&sp->sp_recv_q,
 					       struct rpcrdma2_recv, rv_list);

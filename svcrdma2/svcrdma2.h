@@ -335,8 +335,8 @@ struct svc2_gate {
 };
 
 /**
- * struct svc2_waiter - a waiter in the queue of a gate
- * @wt_list: on ga_line until it is served
+ * struct svc2_waiter - a waiter in a queue
+ * @wt_list: on the queue until it is served
  * @wt_units: units it waits for
  * @wt_spare: units it has to leave for others
  * @wt_call: Call that waits, or NULL for a thread; the waiter of a thread may
@@ -526,8 +526,8 @@ struct svc2_param {
 
 /**
  * struct svc2_msg - a message in process; mostly a Call (R2)
- * @sm_list: on sp_served_q, sp_ready_q or sp_short_q
- * @sm_wait: on the queue where it waits for a resource
+ * @sm_wait: on the queue where it waits: of a gate, tr_line, sp_short_q,
+ *	sp_served_q or sp_ready_q. Beyond wt_list it is for the first two
  * @sm_recv: the Receive it came in; NULL when that has been put back (R6)
  * @sm_post: its RDMA Reads
  * @sm_rw: the contents of these
@@ -554,7 +554,6 @@ struct svc2_param {
  * @sm_msg: the decoded message; its header becomes that of the answer
  */
 struct svc2_msg {
-	struct list_head	sm_list;
 	struct svc2_waiter	sm_wait;
 	struct rpcrdma2_recv	*sm_recv;
 
@@ -1031,7 +1030,6 @@ int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
 int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    struct svc2_msg *call, unsigned int units,
 		    unsigned int spare, unsigned int *held);
-void svc2_gate_flush(struct svc2_gate *ga, struct list_head *line);
 void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga);
 void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
 		    unsigned int units);
