@@ -77,6 +77,7 @@ static void offer(struct svc2_msg *call, u32 bytes, u32 segs)
 	h->h_nwrites = 1;
 	h->h_writes[0].ck_length = bytes;
 	h->h_writes[0].ck_nsegs = segs;
+	call->sm_offered = bytes;
 }
 
 static int sq_init(struct kunit *test)
@@ -180,6 +181,7 @@ static void figures(struct kunit *test)
 	h->h_has_reply = true;
 	h->h_reply.ck_length = 6 * PAGE_SIZE + 1;
 	h->h_reply.ck_nsegs = 2;
+	f->calls[0].sm_offered = 14 * PAGE_SIZE + 1;
 	KUNIT_EXPECT_EQ(test, svc2_sq_measure(&f->sp, &f->calls[0]), 11);
 }
 

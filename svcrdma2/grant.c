@@ -26,9 +26,9 @@
 
 struct rpcrdma2_budget svc2_budget;
 
-static atomic_t conns;
+static atomic_t svc2_grant_conns;
 /* time when a connection below its fair share was last denied Receives, or 0 */
-static unsigned long wanted_at;
+static unsigned long svc2_grant_denied_at;
 
 /**
  * svc2_budget_set - apply the module parameter receive_memory
@@ -69,7 +69,7 @@ static bool svc2_grant_has_memory(long pages)
 static long svc2_grant_fair_share(void)
 {
 	return svc2_grant_room(READ_ONCE(svc2_budget.bu_most)) /
-	       max(atomic_read(&conns), 1);
+	       max(atomic_read(&svc2_grant_conns), 1);
 }
 
 /*
@@ -82,7 +82,7 @@ static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 {
 	long most = READ_ONCE(svc2_budget.bu_most),
 	     used = svc2_grant_used_pages();
-	unsigned long since = READ_ONCE(wanted_at);
+	unsigned long since = READ_ONCE(svc2_grant_denied_at);
 	bool wanted = since && time_in_range(jiffies, since, since + HZ);
 
 	if (likely(used <= svc2_grant_room(most) && !wanted))
@@ -112,7 +112,7 @@ void svc2_grant_begin(struct svc2_xprt *sp)
 	}
 	rp->rp_batch = svc2_grant_batch(sp->sp_grant);
 	rp->rp_budget = &svc2_budget;
-	atomic_inc(&conns);
+	atomic_inc(&svc2_grant_conns);
 }
 
 /**
@@ -122,7 +122,7 @@ void svc2_grant_begin(struct svc2_xprt *sp)
 void svc2_grant_end(struct svc2_xprt *sp)
 {
 	if (sp->sp_grant)
-		atomic_dec(&conns);
+		atomic_dec(&svc2_grant_conns);
 }
 
 /*
@@ -201,7 +201,7 @@ static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
 	    !svc2_grant_has_memory(more * (rp->rp_size >> PAGE_SHIFT))) {
 		svc2_count(grants_denied);
 		if (svc2_grant_own_pages(sp) < svc2_grant_fair_share())
-			WRITE_ONCE(wanted_at, jiffies ?: 1);
+			WRITE_ONCE(svc2_grant_denied_at, jiffies ?: 1);
 		return;
 	}
 	if (svc2_grant_add_recvs(sp, recvs))
@@ -385,6 +385,7 @@ void svc2_sizes_update(struct svc2_xprt *sp)
 /**
  * svc2_sizes_changed - schedule an update of sp_recv_size and sp_send_own
  * @sp: connection that is accepted
+ * @unused: for svc2_conns_each()
  *
  * sp_recv_size is raised when no Receive of the connection is smaller (C-028,
  * C-032), and only svc2_receives_wanted() lowers it (C-033). sp_send_own bounds
@@ -395,7 +396,7 @@ void svc2_sizes_update(struct svc2_xprt *sp)
  *
  * Context: any that may take sp_recv_lock.
  */
-static void svc2_sizes_changed(struct svc2_xprt *sp)
+static void svc2_sizes_changed(struct svc2_xprt *sp, void *unused)
 {
 	/* pairs with svc2_converse() */
 	smp_mb__before_atomic();
@@ -421,7 +422,7 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
 		due = unlikely(svc2_sizes_lag(sp)) &&
 		      svc2_grant_has_room(sp, svc2_sizes_wanted(sp));
 	if (due && !test_bit(SVC2_F_CHANGED, &sp->sp_flags))
-		svc2_sizes_changed(sp);
+		svc2_sizes_changed(sp, NULL);
 }
 
 /**
@@ -448,15 +449,10 @@ void svc2_receives_wanted(struct svc2_xprt *sp, u32 bytes)
 	rpcrdma2_rpool_resize(&sp->sp_rpool, PAGE_ALIGN(bytes));
 }
 
-static void svc2_sizes_apply(struct svc2_xprt *sp, void *unused)
-{
-	svc2_sizes_changed(sp);
-}
-
 /**
  * svc2_sizes_set - apply a module parameter that has changed
  */
 void svc2_sizes_set(void)
 {
-	svc2_conns_each(svc2_sizes_apply, NULL);
+	svc2_conns_each(svc2_sizes_changed, NULL);
 }

@@ -503,16 +503,15 @@ static int svc2_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_arg_inline(rqstp, call);
 }
 
-/* Pages that the Reply may have in the memory that its Call offers */
-static unsigned int svc2_recv_reply_pages(const struct svc_rqst *rqstp,
-					  const struct rpcrdma2_hdr *h)
+/* Bytes of the memory that a Call offers for its Reply */
+static u64 svc2_recv_offered(const struct rpcrdma2_hdr *h)
 {
 	u64 offered = h->h_has_reply ? h->h_reply.ck_length : 0;
 	unsigned int i;
 
 	for (i = 0; i < h->h_nwrites; i++)
 		offered += h->h_writes[i].ck_length;
-	return svc2_reply_pages(offered, svc_serv_maxpages(rqstp->rq_server));
+	return offered;
 }
 
 static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
@@ -526,7 +525,10 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	}
 	call->sm_inv_handle = svc2_recv_pick_inv_handle(sp, h);
 	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;
-	call->sm_reply_pages = svc2_recv_reply_pages(rqstp, h);
+	call->sm_offered = svc2_recv_offered(h);
+	call->sm_reply_pages =
+		svc2_reply_pages(call->sm_offered,
+				 svc_serv_maxpages(rqstp->rq_server));
 	if (h->h_nreads)
 		return svc2_read_chunks(rqstp, call);
 	if (call->sm_reply_pages &&

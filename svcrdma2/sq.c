@@ -111,21 +111,15 @@ static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
 				    const struct svc2_msg *call)
 {
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
-	unsigned int i, segs = 0, chunks = h->h_nwrites;
-	u64 pages, offered = 0;
+	unsigned int i, segs, chunks = h->h_nwrites + h->h_has_reply;
+	u64 pages;
 
-	for (i = 0; i < h->h_nwrites; i++) {
-		offered += h->h_writes[i].ck_length;
-		segs += h->h_writes[i].ck_nsegs;
-	}
-	if (h->h_has_reply) {
-		offered += h->h_reply.ck_length;
-		segs += h->h_reply.ck_nsegs;
-		chunks++;
-	}
 	if (likely(!chunks))
 		return 0;
-	pages = min_t(u64, DIV_ROUND_UP(offered, PAGE_SIZE),
+	segs = h->h_has_reply ? h->h_reply.ck_nsegs : 0;
+	for (i = 0; i < h->h_nwrites; i++)
+		segs += h->h_writes[i].ck_nsegs;
+	pages = min_t(u64, DIV_ROUND_UP(call->sm_offered, PAGE_SIZE),
 		      svc_serv_maxpages(sp->sp_xprt.xpt_server));
 	return min(svc2_reply_wrs(pages, chunks, segs,
 				  rpcrdma2_conn_qp(&sp->sp_conn)->max_write_sge),

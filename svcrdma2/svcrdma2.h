@@ -538,6 +538,7 @@ struct svc2_param {
  * @sm_pages: pages that they fill; its own until svc2_msg_put()
  * @sm_charged: number of counted pages, see svc2_transfer_enter(),
  *	@sm_reply_pages included
+ * @sm_offered: bytes that its Write chunks and Reply chunk offer
  * @sm_reply_pages: pages its Reply may have; 0 once the Reply has them, and for
  *	a Reply that can only be short
  * @sm_map: mapping of @sm_pages in one piece, or NULL (RPCRDMA2_STRETCHES).
@@ -565,6 +566,7 @@ struct svc2_msg {
 	struct page		**sm_pages;
 	unsigned int		sm_charged;
 	unsigned int		sm_reply_pages;
+	u64			sm_offered;
 #ifdef RPCRDMA2_STRETCHES
 	void			*sm_map;
 	void			*sm_copy;
