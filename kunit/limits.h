@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The limits of the server, which svcrdma2_gate_kunit.c compiles in for
- * svcrdma2_transfer_kunit.c too: the machine that they see, and what is theirs alone.
+ * The limits of the server, which svcrdma2_sem_kunit.c compiles in for
+ * svcrdma2_pages_kunit.c too: the machine that they see, and what is theirs alone.
  */
 #ifndef _RPCRDMA2_KUNIT_LIMITS_H
 #define _RPCRDMA2_KUNIT_LIMITS_H

@@ -262,7 +262,7 @@ static int call_init(struct kunit *test)
 	co = &f->sp.sp_conn;
 	rpcrdma2_conn_init(co, &ops);
 	mutex_init(&f->sp.sp_drain_mutex);
-	svc2_gate_init(&f->sp.sp_tx_gate, NULL, SVC2_C_tx_waits);
+	svc2_sem_init(&f->sp.sp_tx_sem, NULL, SVC2_C_tx_waits);
 	f->device.ops.post_send = fake_post;
 	f->device.ops.drain_sq = fake_drain;
 	fake_mr_ops(&f->device);

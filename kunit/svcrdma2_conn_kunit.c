@@ -129,7 +129,7 @@ static struct svc2_xprt *accepted(struct kunit *test)
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	sp->sp_conn.co_id = id;
 	id->context = sp;
-	init_waitqueue_head(&sp->sp_line);
+	init_waitqueue_head(&sp->sp_waitq);
 	/* no svc thread takes it up */
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
 	return sp;

@@ -82,7 +82,7 @@ static int credits_init(struct kunit *test)
 	test->priv = f;
 	sp = &f->sp;
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
-	init_waitqueue_head(&sp->sp_line);
+	init_waitqueue_head(&sp->sp_waitq);
 	rpcrdma2_conn_init(&sp->sp_conn, &conn_ops);
 	f->device.ops.post_recv = take_recvs;
 	f->device.ops.post_send = take_sends;
@@ -97,10 +97,10 @@ static int credits_init(struct kunit *test)
 	sp->sp_conn.co_pd = &f->pd;
 	sp->sp_conn.co_send_cq = &f->cq;
 	svc2_budget_set();
-	svc2_transfer_init(sp);
-	svc2_gate_init(&sp->sp_sq, &sp->sp_conn.co_sq.sq_units, SVC2_C_sq_waits);
-	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
-	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
+	svc2_pages_init(sp);
+	svc2_sem_init(&sp->sp_sq_sem, &sp->sp_conn.co_sq.sq_units, SVC2_C_sq_waits);
+	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
+	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
 	spin_lock_init(&sp->sp_tx_lock);
 	init_llist_head(&sp->sp_txs);
 	rpcrdma2_rpool_init(&sp->sp_rpool);

@@ -76,12 +76,12 @@ static void batch_of_a_grant(struct kunit *test)
 /* A quarter is for connections to come; half of it before all give some back. */
 static void room(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, svc2_grant_room(1024), 768);
-	KUNIT_EXPECT_EQ(test, svc2_grant_room(64), 48);
-	KUNIT_EXPECT_EQ(test, svc2_grant_room(0), 0);
-	KUNIT_EXPECT_EQ(test, svc2_grant_last(1024), 896);
-	KUNIT_EXPECT_EQ(test, svc2_grant_last(64), 56);
-	KUNIT_EXPECT_EQ(test, svc2_grant_last(0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_grant_soft_limit(1024), 768);
+	KUNIT_EXPECT_EQ(test, svc2_grant_soft_limit(64), 48);
+	KUNIT_EXPECT_EQ(test, svc2_grant_soft_limit(0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_grant_hard_limit(1024), 896);
+	KUNIT_EXPECT_EQ(test, svc2_grant_hard_limit(64), 56);
+	KUNIT_EXPECT_EQ(test, svc2_grant_hard_limit(0), 0);
 }
 
 static const struct fit_case {

@@ -2,7 +2,7 @@
 /*
  * Messages that the thread with XPT_BUSY looks at.
  *
- * Nothing is sent. The queues are those of svcrdma2_gate_kunit.c.
+ * Nothing is sent. The queues are those of svcrdma2_sem_kunit.c.
  */
 #include <kunit/test.h>
 
@@ -58,9 +58,9 @@ static int property_init(struct kunit *test)
 	sp = &f->sp;
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
 	spin_lock_init(&sp->sp_recv_lock);
-	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
-	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
+	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
 	rpcrdma2_exchange_init(&sp->sp_ex, true);
 	f->rqst.rq_xprt = &sp->sp_xprt;
 	return 0;
@@ -129,12 +129,12 @@ static void s46_no_wait_to_announce(struct kunit *test)
 	sp->sp_send_own = 65536;
 	ex->ex_able.pr_sbsiz = sp->sp_send_own;
 	atomic_set(&sp->sp_xprt.xpt_nr_rqsts, 1);
-	svc2_gate_open(&sp->sp_tx_gate, 1);
+	svc2_sem_open(&sp->sp_tx_sem, 1);
 	gets = 0;
 	svc2_converse(sp);
 	KUNIT_EXPECT_EQ(test, gets, 0);
 	KUNIT_EXPECT_TRUE(test, sp->sp_talking);
-	svc2_gate_open(&sp->sp_tx_gate, 2);
+	svc2_sem_open(&sp->sp_tx_sem, 2);
 	svc2_converse(sp);
 	KUNIT_EXPECT_EQ(test, gets, 1);
 	KUNIT_EXPECT_TRUE(test, sp->sp_talking);

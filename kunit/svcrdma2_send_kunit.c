@@ -2,7 +2,7 @@
 /*
  * Send contexts: the pages of a Reply.
  *
- * Payload and gates are those of svcrdma2_transfer_kunit.c and svcrdma2_gate_kunit.c. No
+ * Payload and semaphores are those of svcrdma2_pages_kunit.c and svcrdma2_sem_kunit.c. No
  * context is made or posted.
  */
 #include <kunit/test.h>
@@ -69,19 +69,19 @@ static void s46_pages_are_counted(struct kunit *test)
 	sp->sp_conn.co_ops = &ops;
 	sp->sp_conn.co_id = &f->id;
 	sp->sp_credits = SVC2_CREDITS_DEFAULT;
-	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
-	svc2_gate_open(&sp->sp_tx_gate, SVC2_CREDITS_DEFAULT + SVC2_TX_RESERVE);
-	svc2_gate_init(&sp->sp_sq, NULL, SVC2_C_sq_waits);
-	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
-	INIT_LIST_HEAD(&sp->sp_served_q);
+	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
+	svc2_sem_open(&sp->sp_tx_sem, SVC2_CREDITS_DEFAULT + SVC2_TX_RESERVE);
+	svc2_sem_init(&sp->sp_sq_sem, NULL, SVC2_C_sq_waits);
+	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
+	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
-	svc2_transfer_init(sp);
+	svc2_pages_init(sp);
 	/* the least that can be set; an address may have 520 pages */
 	svc2_transfer_memory.pm_value = 1;
-	svc2_transfer_set();
+	svc2_pages_set();
 	svc2_address_connections.pm_value = 1;
 	svc2_connections.pm_value = 2;
-	KUNIT_ASSERT_EQ(test, svc2_transfer_begin(sp), 0);
+	KUNIT_ASSERT_EQ(test, svc2_address_get(sp), 0);
 
 	f->rqst.rq_xprt = &sp->sp_xprt;
 	f->rqst.rq_xprt_ctxt = &f->call;
@@ -89,18 +89,18 @@ static void s46_pages_are_counted(struct kunit *test)
 	f->rqst.rq_next_page = f->pages + PAGES;
 	tx->tx_pages = tx->tx_few;
 	tx->tx_reads_pages = true;
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, &f->call, PAGES), PAGES);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, &f->call, PAGES), PAGES);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 
 	KUNIT_EXPECT_EQ(test, svc2_tx_take_pages(&f->rqst, tx), 0);
 	KUNIT_EXPECT_EQ(test, tx->tx_npages, PAGES - 1);
 	KUNIT_EXPECT_EQ(test, tx->tx_charged, PAGES - 1);
-	KUNIT_EXPECT_EQ(test, sp->sp_transfer.tr_pages, PAGES + PAGES - 1);
+	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, PAGES + PAGES - 1);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
 	kfree(tx->tx_pages);
-	svc2_transfer_give(sp, PAGES + PAGES - 1);
-	svc2_transfer_end(sp);
+	svc2_pages_give(sp, PAGES + PAGES - 1);
+	svc2_address_put(sp);
 }
 
 static struct kunit_case send_cases[] = {

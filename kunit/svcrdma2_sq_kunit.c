@@ -3,8 +3,8 @@
  * Entries of the Send Queue that the server takes: for Calls before they are carried
  * out, for Replies, and for Calls of its own.
  *
- * Over a device that takes everything, and reports nothing. The gates are those of
- * svcrdma2_gate_kunit.c.
+ * Over a device that takes everything, and reports nothing. The semaphores are those of
+ * svcrdma2_sem_kunit.c.
  */
 #include <kunit/test.h>
 
@@ -64,7 +64,7 @@ static void room(struct rpcrdma2_conn *co)
 {
 	struct svc2_xprt *sp = svc2_from_conn(co);
 
-	svc2_gate_serve(sp, &sp->sp_sq);
+	svc2_sem_wake(sp, &sp->sp_sq_sem);
 }
 
 static const struct rpcrdma2_conn_ops ops = { .lost = lost, .room = room };
@@ -98,17 +98,17 @@ static int sq_init(struct kunit *test)
 	f->serv.sv_max_mesg = 1 << 20;
 	sp->sp_xprt.xpt_server = &f->serv;
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
-	init_waitqueue_head(&sp->sp_line);
+	init_waitqueue_head(&sp->sp_waitq);
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
-	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	INIT_LIST_HEAD(&sp->sp_short_q);
-	svc2_transfer_init(sp);
-	svc2_gate_init(&sp->sp_sq, &sp->sp_conn.co_sq.sq_units, SVC2_C_sq_waits);
-	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
-	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
-	svc2_gate_open(&sp->sp_tx_gate, 8);
+	svc2_pages_init(sp);
+	svc2_sem_init(&sp->sp_sq_sem, &sp->sp_conn.co_sq.sq_units, SVC2_C_sq_waits);
+	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
+	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
+	svc2_sem_open(&sp->sp_tx_sem, 8);
 	sp->sp_backward_max = BACKWARD;
 	sp->sp_sq_depth = DEPTH;
 	sp->sp_sq_spare = SPARE;
@@ -123,13 +123,13 @@ static int sq_init(struct kunit *test)
 
 static int avail(const struct fixture *f)
 {
-	return svc2_gate_avail(&f->sp.sp_sq);
+	return svc2_sem_avail(&f->sp.sp_sq_sem);
 }
 
 /* No send context is to be had, and no completion is under way. */
 static void all_sent(struct fixture *f)
 {
-	atomic_set(&f->sp.sp_tx_gate.ga_units->un_free, 0);
+	atomic_set(&f->sp.sp_tx_sem.se_units->un_free, 0);
 	f->sp.sp_conn.co_sq.sq_batch = 0;
 }
 
@@ -460,13 +460,13 @@ static void b08_sent_is_not_left(struct kunit *test)
 	sp->sp_conn.co_sq.sq_batch = 0;
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&sp->sp_conn, avail(f) - 3 - SPARE,
 						 true));
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(sp, &sp->sp_tx_gate, 8 - 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(sp, &sp->sp_tx_sem, 8 - 1, 0), 0);
 	KUNIT_EXPECT_EQ(test, post(f, 3 + SPARE, true, NULL), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, post(f, 3 + SPARE - 1, true, NULL), 0);
 	KUNIT_EXPECT_EQ(test, avail(f), 1);
 	rpcrdma2_sq_give(&sp->sp_conn, 3);
 	/* a thread has the last one in hand */
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(sp, &sp->sp_tx_gate, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(sp, &sp->sp_tx_sem, 1, 0), 0);
 	atomic_set(&sp->sp_xprt.xpt_nr_rqsts, 1);
 	KUNIT_EXPECT_EQ(test, post(f, 4, true, NULL), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, post(f, 3, true, NULL), 0);

@@ -53,9 +53,11 @@ static struct svc2_losses losses;
 
 static struct svc2_lost_key svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
 {
+	const struct svc2_address *ad = sp->sp_quota.qu_address;
+
 	return (struct svc2_lost_key){
 		.lk_net	 = sp->sp_xprt.xpt_net->net_cookie,
-		.lk_peer = (const struct sockaddr *)&sp->sp_transfer.tr_address->ad_addr,
+		.lk_peer = (const struct sockaddr *)&ad->ad_addr,
 		.lk_xid	 = xid,
 	};
 }

@@ -64,12 +64,12 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 	svc2_view_peer(seq, sp);
 	seq_printf(seq, " backward_credits=%u", READ_ONCE(sp->sp_backward_grant));
 	seq_printf(seq, " sq=%d/%u send_contexts=%d/%u",
-		   svc2_gate_avail(&sp->sp_sq), sp->sp_sq_depth,
-		   svc2_gate_avail(&sp->sp_tx_gate),
+		   svc2_sem_avail(&sp->sp_sq_sem), sp->sp_sq_depth,
+		   svc2_sem_avail(&sp->sp_tx_sem),
 		   sp->sp_credits + SVC2_TX_RESERVE + sp->sp_conn.co_sq.sq_batch);
 	seq_printf(seq, " local=%pISpc netid=%s transfer=%lu",
 		   &sp->sp_xprt.xpt_local, sp->sp_xprt.xpt_class->xcl_name,
-		   READ_ONCE(sp->sp_transfer.tr_pages) << PAGE_SHIFT);
+		   READ_ONCE(sp->sp_quota.qu_pages) << PAGE_SHIFT);
 	svc2_view_traffic(seq, sp);
 	seq_printf(seq, " send_memory=%lu backward_credits_max=%u",
 		   svc2_txs_bytes(sp), sp->sp_backward_max);
@@ -188,7 +188,7 @@ DEFINE_SHOW_ATTRIBUTE(svc2_receives);
 
 static int svc2_transfers_show(struct seq_file *seq, void *unused)
 {
-	svc2_transfer_show(seq);
+	svc2_pages_show(seq);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(svc2_transfers);

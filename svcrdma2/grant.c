@@ -43,7 +43,7 @@ void svc2_budget_set(void)
 			  totalram_pages() / 16;
 
 	WRITE_ONCE(svc2_budget.bu_most, most);
-	WRITE_ONCE(svc2_budget.bu_kept, most - svc2_grant_room(most));
+	WRITE_ONCE(svc2_budget.bu_kept, most - svc2_grant_soft_limit(most));
 }
 
 static long svc2_grant_own_pages(const struct svc2_xprt *sp)
@@ -62,13 +62,13 @@ static long svc2_grant_used_pages(void)
 static bool svc2_grant_has_memory(long pages)
 {
 	return svc2_grant_used_pages() + pages <=
-	       svc2_grant_room(READ_ONCE(svc2_budget.bu_most));
+	       svc2_grant_soft_limit(READ_ONCE(svc2_budget.bu_most));
 }
 
 /* Fair share of a connection */
 static long svc2_grant_fair_share(void)
 {
-	return svc2_grant_room(READ_ONCE(svc2_budget.bu_most)) /
+	return svc2_grant_soft_limit(READ_ONCE(svc2_budget.bu_most)) /
 	       max(atomic_read(&svc2_grant_conns), 1);
 }
 
@@ -85,9 +85,9 @@ static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 	unsigned long since = READ_ONCE(svc2_grant_denied_at);
 	bool wanted = since && time_in_range(jiffies, since, since + HZ);
 
-	if (likely(used <= svc2_grant_room(most) && !wanted))
+	if (likely(used <= svc2_grant_soft_limit(most) && !wanted))
 		return false;
-	return used > svc2_grant_last(most) ||
+	return used > svc2_grant_hard_limit(most) ||
 	       svc2_grant_own_pages(sp) > svc2_grant_fair_share();
 }
 
@@ -165,11 +165,11 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 }
 
 /**
- * svc2_grant_has_room - check whether there is memory for larger Receives
+ * svc2_grant_fits_size - check whether there is memory for larger Receives
  * @sp: connection
  * @size: bytes of each
  */
-static bool svc2_grant_has_room(const struct svc2_xprt *sp, u32 size)
+static bool svc2_grant_fits_size(const struct svc2_xprt *sp, u32 size)
 {
 	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 
@@ -329,7 +329,7 @@ static void svc2_sizes_raise_receives(struct svc2_xprt *sp)
 {
 	u32 want = svc2_sizes_wanted(sp);
 
-	if (!svc2_sizes_lag(sp) || !svc2_grant_has_room(sp, want))
+	if (!svc2_sizes_lag(sp) || !svc2_grant_fits_size(sp, want))
 		return;
 	rpcrdma2_rpool_resize(&sp->sp_rpool, want);
 	set_bit(SVC2_F_RESIZING, &sp->sp_flags);
@@ -420,7 +420,7 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
 		due = !READ_ONCE(sp->sp_rpool.rp_small);
 	else
 		due = unlikely(svc2_sizes_lag(sp)) &&
-		      svc2_grant_has_room(sp, svc2_sizes_wanted(sp));
+		      svc2_grant_fits_size(sp, svc2_sizes_wanted(sp));
 	if (due && !test_bit(SVC2_F_CHANGED, &sp->sp_flags))
 		svc2_sizes_changed(sp, NULL);
 }

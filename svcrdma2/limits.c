@@ -35,13 +35,13 @@
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	struct list_head *queue = svc2_msg_is_read(call) ? &sp->sp_ready_q :
-							   &sp->sp_served_q;
+							   &sp->sp_start_q;
 
 	spin_lock(&sp->sp_recv_lock);
 	list_add_tail(&call->sm_wait.wt_list, queue);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	/*
-	 * A thread that finds both queues empty, in svc2_gate_has_room(), has
+	 * A thread that finds both queues empty, in svc2_may_receive(), has
 	 * XPT_BUSY until it has requested a wakeup: see smp_mb__after_atomic()
 	 * in svc2_has_wspace().
 	 */
@@ -98,8 +98,8 @@ void svc2_shortage_end(struct svc2_xprt *sp)
 {
 	spin_lock(&sp->sp_recv_lock);
 	sp->sp_shortage = false;
-	list_splice_tail_init(&sp->sp_short_q, &sp->sp_served_q);
-	if (!list_empty(&sp->sp_served_q))
+	list_splice_tail_init(&sp->sp_short_q, &sp->sp_start_q);
+	if (!list_empty(&sp->sp_start_q))
 		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	/* see svc2_msg_ready(); XPT_DATA may not have been set */
 	smp_mb();
@@ -118,7 +118,7 @@ void svc2_shortage_end(struct svc2_xprt *sp)
  * connection the requester sends the Call again, and the reply cache answers
  * it. So a transient shortage never becomes an error (C-093). -EIO comes from a
  * failed DMA mapping, and -EAGAIN from rdma_rw when a pool of memory regions is
- * empty. Regions for RDMA Reads are counted (sp_mrs), so -EAGAIN only occurs
+ * empty. Regions for RDMA Reads are counted (sp_mr_sem), so -EAGAIN only occurs
  * where the kernel's force_mr is set: RDMA Writes take regions then, which RDMA
  * Reads give back; and a device with max_sgl_rd has no regions here, so that
  * the shortage lasts.
@@ -249,13 +249,13 @@ static void svc2_address_ib(const struct rdma_cm_id *id, struct sa_path_rec *pat
 }
 
 /**
- * svc2_address - find the address by which a peer is counted
+ * svc2_address_of - find the address by which a peer is counted
  * @sp: connection
  *
  * Context: svc thread; sleeps, but waits for no other host.
  * Return: the address; its port is meaningless.
  */
-struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
+struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 {
 	const struct rdma_cm_id *id = sp->sp_conn.co_id;
 	struct sockaddr_storage address = *svc2_peer(sp);
@@ -277,7 +277,7 @@ struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
  * A peer decides when these come back, and may be unauthenticated. So all
  * connections together may have the amount in the module parameter
  * transfer_memory, the connections of one address half of that, and one
- * connection at most the amount that is then left (svc2_transfer_room()).
+ * connection at most the amount that is then left (svc2_pages_quota_allows()).
  *
  * The pages of a Call are counted before they are taken: pages that its Read
  * chunks fill, and pages that its Reply may have in the memory that it offers.
@@ -292,7 +292,7 @@ struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
  * few of them.
  *
  * A connection that holds no pages and waits is starved: until it has its pages
- * only small requests bypass it (svc2_transfer_is_little()), and released pages
+ * only small requests bypass it (svc2_pages_is_small()), and released pages
  * are kept for it. The other connections hold their pages while a thread is at
  * work, and for a limited time besides (SVC2_CHAIN_TIMEOUT). So a large Call
  * gets its turn, independent of other peers. Addresses are served round robin,
@@ -312,10 +312,11 @@ struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
  */
 
 /* minimum that allows the largest Calls */
-#define SVC2_TRANSFER_MIN \
+#define SVC2_PAGES_MIN \
 	(4L * (DIV_ROUND_UP(RPCSVC_MAXPAYLOAD, PAGE_SIZE) + 4))
+
 /*
- * Guards all below, every svc2_address, and every svc2_transfer. sp_recv_lock
+ * Guards all below, every svc2_address, and every svc2_quota. sp_recv_lock
  * and locks of the RPC layer are taken under it, never the other way round.
  *
  * Calls take pages first: a Call has no Send Queue entries, send context,
@@ -323,46 +324,46 @@ struct sockaddr_storage svc2_address(const struct svc2_xprt *sp)
  * wait for any of the others. These come back from Calls that wait for no
  * pages, or the connection is lost (SVC2_CHAIN_TIMEOUT).
  */
-static DEFINE_SPINLOCK(transfer_lock);
-static LIST_HEAD(addresses);
-/* addresses with a starved connection; the next to be served comes first */
-static LIST_HEAD(waiting);
+static DEFINE_SPINLOCK(svc2_pages_lock);
+static LIST_HEAD(svc2_addresses);
+/* the address whose turn it is comes first; see ad_waiting */
+static LIST_HEAD(svc2_addresses_waiting);
 /* connections of all addresses */
-static unsigned int conns;
-static long used, peak;
-static long most;
+static unsigned int svc2_addresses_conns;
+/* pages of all connections, their maximum so far, and their limit */
+static long svc2_pages_used, svc2_pages_peak, svc2_pages_most;
 
-static bool svc2_transfer_may_take(const struct svc2_xprt *sp, long more)
+static bool svc2_pages_allowed(const struct svc2_xprt *sp, long more)
 {
-	const struct svc2_transfer *tr = &sp->sp_transfer;
+	const struct svc2_quota *qu = &sp->sp_quota;
 
-	return svc2_transfer_room(READ_ONCE(most), READ_ONCE(used),
-				  READ_ONCE(tr->tr_address->ad_pages),
-				  READ_ONCE(tr->tr_pages), more);
+	return svc2_pages_quota_allows(READ_ONCE(svc2_pages_most),
+				       READ_ONCE(svc2_pages_used),
+				       READ_ONCE(qu->qu_address->ad_pages),
+				       READ_ONCE(qu->qu_pages), more);
 }
 
-static void svc2_transfer_account(struct svc2_xprt *sp, long pages)
+static void svc2_pages_account(struct svc2_xprt *sp, long pages)
 {
-	struct svc2_transfer *tr = &sp->sp_transfer;
+	struct svc2_quota *qu = &sp->sp_quota;
 
-	lockdep_assert_held(&transfer_lock);
-	WRITE_ONCE(used, used + pages);
-	WRITE_ONCE(tr->tr_address->ad_pages, tr->tr_address->ad_pages + pages);
-	WRITE_ONCE(tr->tr_pages, tr->tr_pages + pages);
-	peak = max(peak, used);
+	lockdep_assert_held(&svc2_pages_lock);
+	WRITE_ONCE(svc2_pages_used, svc2_pages_used + pages);
+	WRITE_ONCE(qu->qu_address->ad_pages, qu->qu_address->ad_pages + pages);
+	WRITE_ONCE(qu->qu_pages, qu->qu_pages + pages);
+	svc2_pages_peak = max(svc2_pages_peak, svc2_pages_used);
 }
 
-static struct svc2_waiter *svc2_transfer_first_call(struct svc2_xprt *sp)
+static struct svc2_waiter *svc2_pages_first_waiter(struct svc2_xprt *sp)
 {
-	return list_first_entry_or_null(&sp->sp_transfer.tr_line,
+	return list_first_entry_or_null(&sp->sp_quota.qu_calls,
 					struct svc2_waiter, wt_list);
 }
 
-static void svc2_transfer_begin_call(struct svc2_xprt *sp,
-				     struct svc2_waiter *wt)
+static void svc2_pages_wake_call(struct svc2_xprt *sp, struct svc2_waiter *wt)
 {
 	list_del(&wt->wt_list);
-	svc2_transfer_account(sp, wt->wt_units);
+	svc2_pages_account(sp, wt->wt_units);
 	wt->wt_call->sm_charged = wt->wt_units;
 	svc2_msg_ready(sp, wt->wt_call);
 }
@@ -372,143 +373,144 @@ static void svc2_transfer_begin_call(struct svc2_xprt *sp,
  * bypass it if enough is left for it even when all connections take the same
  * amount.
  */
-static bool svc2_transfer_is_starved(const struct svc2_xprt *sp, long more)
+static bool svc2_pages_must_wait(const struct svc2_xprt *sp, long more)
 {
-	const struct svc2_transfer *tr = &sp->sp_transfer;
-	const struct svc2_address *ad = tr->tr_address;
+	const struct svc2_address *ad = sp->sp_quota.qu_address;
+	long own = sp->sp_quota.qu_pages;
 
-	return (!list_empty(&waiting) &&
-		!svc2_transfer_is_little(most, conns, tr->tr_pages, more)) ||
-	       (!list_empty(&ad->ad_line) &&
-		!svc2_transfer_is_little(most, ad->ad_conns, tr->tr_pages, more));
+	return (!list_empty(&svc2_addresses_waiting) &&
+		!svc2_pages_is_small(svc2_pages_most, svc2_addresses_conns, own,
+				     more)) ||
+	       (!list_empty(&ad->ad_starved) &&
+		!svc2_pages_is_small(svc2_pages_most, ad->ad_conns, own, more));
 }
 
 /*
- * The starved connection of an address that is next, unless it waits for others
- * of the address. Calls that wait on a lost connection are freed with it.
+ * The starved connection of an address whose turn it is, unless it waits for
+ * others of the address. The Calls of a lost connection are freed with it.
  */
-static struct svc2_xprt *svc2_transfer_next(struct svc2_address *ad)
+static struct svc2_xprt *svc2_pages_next_starved(struct svc2_address *ad)
 {
+	long left = svc2_pages_most / 2 - ad->ad_pages;
 	struct svc2_xprt *sp;
 
-	while ((sp = list_first_entry_or_null(&ad->ad_line, struct svc2_xprt,
-					      sp_transfer.tr_starved)) &&
+	while ((sp = list_first_entry_or_null(&ad->ad_starved, struct svc2_xprt,
+					      sp_quota.qu_starved)) &&
 	       rpcrdma2_conn_is_lost(&sp->sp_conn))
-		list_del_init(&sp->sp_transfer.tr_starved);
-	if (sp && svc2_transfer_first_call(sp)->wt_units > most / 2 - ad->ad_pages)
-		return NULL;
-	return sp;
+		list_del_init(&sp->sp_quota.qu_starved);
+	return sp && svc2_pages_first_waiter(sp)->wt_units <= left ? sp : NULL;
 }
 
-/* Serves starved connections, after a change at @ad. */
-static void svc2_transfer_serve(struct svc2_address *ad)
+/* Gives starved connections their pages in turn, after a change at @ad. */
+static void svc2_pages_wake_starved(struct svc2_address *ad)
 {
+	struct svc2_waiter *wt;
 	struct svc2_xprt *sp;
 
-	lockdep_assert_held(&transfer_lock);
+	lockdep_assert_held(&svc2_pages_lock);
 	for (;;) {
-		if (list_empty(&ad->ad_waiting) && svc2_transfer_next(ad))
-			list_add_tail(&ad->ad_waiting, &waiting);
-		ad = list_first_entry_or_null(&waiting, struct svc2_address,
-					      ad_waiting);
+		if (list_empty(&ad->ad_waiting) && svc2_pages_next_starved(ad))
+			list_add_tail(&ad->ad_waiting, &svc2_addresses_waiting);
+		ad = list_first_entry_or_null(&svc2_addresses_waiting,
+					      struct svc2_address, ad_waiting);
 		if (!ad)
 			return;
-		sp = svc2_transfer_next(ad);
-		if (sp && svc2_transfer_first_call(sp)->wt_units > most - used)
+		sp = svc2_pages_next_starved(ad);
+		wt = sp ? svc2_pages_first_waiter(sp) : NULL;
+		if (wt && wt->wt_units > svc2_pages_most - svc2_pages_used)
 			return;
 		list_del_init(&ad->ad_waiting);
-		if (!sp)
+		if (!wt)
 			continue;
-		list_del_init(&sp->sp_transfer.tr_starved);
-		svc2_transfer_begin_call(sp, svc2_transfer_first_call(sp));
+		list_del_init(&sp->sp_quota.qu_starved);
+		svc2_pages_wake_call(sp, wt);
 	}
 }
 
 /*
- * Serves the Calls of a connection, unless it waits for its turn; queues it for
- * that if it has no pages.
+ * Gives the Calls of a connection their pages, unless it waits for its turn. If
+ * it has no pages then, it is starved.
  */
-static void svc2_transfer_serve_calls(struct svc2_xprt *sp)
+static void svc2_pages_wake_calls(struct svc2_xprt *sp)
 {
-	struct svc2_transfer *tr = &sp->sp_transfer;
+	struct svc2_quota *qu = &sp->sp_quota;
 	struct svc2_waiter *wt;
 
-	if (!list_empty(&tr->tr_starved) ||
+	if (!list_empty(&qu->qu_starved) ||
 	    rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return;
-	while ((wt = svc2_transfer_first_call(sp)) &&
-	       !svc2_transfer_is_starved(sp, wt->wt_units) &&
-	       svc2_transfer_may_take(sp, wt->wt_units))
-		svc2_transfer_begin_call(sp, wt);
-	if (!wt || tr->tr_pages)
+	while ((wt = svc2_pages_first_waiter(sp)) &&
+	       !svc2_pages_must_wait(sp, wt->wt_units) &&
+	       svc2_pages_allowed(sp, wt->wt_units))
+		svc2_pages_wake_call(sp, wt);
+	if (!wt || qu->qu_pages)
 		return;
-	list_add_tail(&tr->tr_starved, &tr->tr_address->ad_line);
-	svc2_transfer_serve(tr->tr_address);
+	list_add_tail(&qu->qu_starved, &qu->qu_address->ad_starved);
+	svc2_pages_wake_starved(qu->qu_address);
 }
 
-static bool svc2_transfer_has_room(const struct svc2_xprt *sp)
+static bool svc2_pages_in_quota(const struct svc2_xprt *sp)
 {
-	return likely(!READ_ONCE(sp->sp_transfer.tr_pages)) ||
-	       svc2_transfer_may_take(sp, 0);
+	return likely(!READ_ONCE(sp->sp_quota.qu_pages)) ||
+	       svc2_pages_allowed(sp, 0);
 }
 
-static void svc2_transfer_uncharge(struct svc2_xprt *sp, unsigned int pages)
+static void svc2_pages_uncharge(struct svc2_xprt *sp, unsigned int pages)
 {
-	svc2_transfer_account(sp, -(long)pages);
-	svc2_transfer_serve(sp->sp_transfer.tr_address);
-	svc2_transfer_serve_calls(sp);
+	svc2_pages_account(sp, -(long)pages);
+	svc2_pages_wake_starved(sp->sp_quota.qu_address);
+	svc2_pages_wake_calls(sp);
 	smp_mb();	/* pairs with svc2_has_wspace() */
 	if (unlikely(test_bit(SVC2_F_THROTTLED, &sp->sp_flags)) &&
-	    svc2_transfer_has_room(sp))
+	    svc2_pages_in_quota(sp))
 		svc2_unthrottle(sp);
 }
 
-static void svc2_transfer_recheck(struct svc2_xprt *sp, void *unused)
+static void svc2_pages_recheck(struct svc2_xprt *sp, void *unused)
 {
-	guard(spinlock)(&transfer_lock);
-	svc2_transfer_uncharge(sp, 0);
+	guard(spinlock)(&svc2_pages_lock);
+	svc2_pages_uncharge(sp, 0);
 }
 
 /**
- * svc2_transfer_set - apply the module parameter transfer_memory
+ * svc2_pages_set - apply the module parameter transfer_memory
  *
  * Context: may sleep.
  */
-void svc2_transfer_set(void)
+void svc2_pages_set(void)
 {
 	unsigned long kib = svc2_param(&svc2_transfer_memory);
 
-	scoped_guard(spinlock, &transfer_lock)
-		WRITE_ONCE(most, max_t(long,
-				       kib ? kib >> (PAGE_SHIFT - 10) :
-					     totalram_pages() / 16,
-				       SVC2_TRANSFER_MIN));
-	svc2_conns_each(svc2_transfer_recheck, NULL);
+	scoped_guard(spinlock, &svc2_pages_lock)
+		WRITE_ONCE(svc2_pages_most,
+			   max_t(long, kib ? kib >> (PAGE_SHIFT - 10) :
+				 totalram_pages() / 16,
+				 SVC2_PAGES_MIN));
+	svc2_conns_each(svc2_pages_recheck, NULL);
 }
 
 /**
- * svc2_transfer_init - initialize the quota of a connection
+ * svc2_pages_init - initialize the quota of a connection
  * @sp: connection
  */
-void svc2_transfer_init(struct svc2_xprt *sp)
+void svc2_pages_init(struct svc2_xprt *sp)
 {
-	INIT_LIST_HEAD(&sp->sp_transfer.tr_line);
-	INIT_LIST_HEAD(&sp->sp_transfer.tr_starved);
+	INIT_LIST_HEAD(&sp->sp_quota.qu_calls);
+	INIT_LIST_HEAD(&sp->sp_quota.qu_starved);
 }
 
-static struct svc2_address *
-svc2_transfer_find_address(const struct sockaddr *sa)
+static struct svc2_address *svc2_address_find(const struct sockaddr *sa)
 {
 	struct svc2_address *ad;
 
-	lockdep_assert_held(&transfer_lock);
-	list_for_each_entry(ad, &addresses, ad_list)
+	lockdep_assert_held(&svc2_pages_lock);
+	list_for_each_entry(ad, &svc2_addresses, ad_list)
 		if (rpc_cmp_addr((struct sockaddr *)&ad->ad_addr, sa))
 			return ad;
 	return NULL;
 }
 
-static unsigned int svc2_transfer_max_conns(void)
+static unsigned int svc2_address_max_conns(void)
 {
 	unsigned int set = svc2_param(&svc2_connections);
 	unsigned long mib = totalram_pages() >> (20 - PAGE_SHIFT);
@@ -517,26 +519,26 @@ static unsigned int svc2_transfer_max_conns(void)
 }
 
 /* Return: 0, -ENFILE, or -EUSERS when @ad has too many; it may be NULL. */
-static int svc2_transfer_may_connect(const struct svc2_address *ad)
+static int svc2_address_may_connect(const struct svc2_address *ad)
 {
-	unsigned int all = svc2_transfer_max_conns();
+	unsigned int all = svc2_address_max_conns();
 
-	lockdep_assert_held(&transfer_lock);
+	lockdep_assert_held(&svc2_pages_lock);
 	if (ad && ad->ad_conns >= min(svc2_param(&svc2_address_connections),
 				      DIV_ROUND_UP(all, 2)))
 		return -EUSERS;
-	return conns < all ? 0 : -ENFILE;
+	return svc2_addresses_conns < all ? 0 : -ENFILE;
 }
 
 /**
- * svc2_transfer_begin - count a connection for its address
+ * svc2_address_get - count a connection for its address
  * @sp: connection
  *
  * Context: may sleep.
  * Return: 0; -EUSERS at the limit of the address; -ENFILE at the limit of all
  * connections; or -ENOMEM.
  */
-int svc2_transfer_begin(struct svc2_xprt *sp)
+int svc2_address_get(struct svc2_xprt *sp)
 {
 	struct svc2_address *new, *ad;
 	int ret;
@@ -544,22 +546,22 @@ int svc2_transfer_begin(struct svc2_xprt *sp)
 	new = kzalloc(sizeof(*new), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
-	new->ad_addr = svc2_address(sp);
-	INIT_LIST_HEAD(&new->ad_line);
+	new->ad_addr = svc2_address_of(sp);
+	INIT_LIST_HEAD(&new->ad_starved);
 	INIT_LIST_HEAD(&new->ad_waiting);
 
-	scoped_guard(spinlock, &transfer_lock) {
-		ad = svc2_transfer_find_address((struct sockaddr *)&new->ad_addr);
-		ret = svc2_transfer_may_connect(ad);
+	scoped_guard(spinlock, &svc2_pages_lock) {
+		ad = svc2_address_find((struct sockaddr *)&new->ad_addr);
+		ret = svc2_address_may_connect(ad);
 		if (ret)
 			break;
 		if (!ad) {
 			ad = new;
-			list_add(&ad->ad_list, &addresses);
+			list_add(&ad->ad_list, &svc2_addresses);
 		}
 		ad->ad_conns++;
-		conns++;
-		sp->sp_transfer.tr_address = ad;
+		svc2_addresses_conns++;
+		sp->sp_quota.qu_address = ad;
 	}
 	if (ad != new)
 		kfree(new);
@@ -567,19 +569,19 @@ int svc2_transfer_begin(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_transfer_end - undo svc2_transfer_begin(), if it was called
+ * svc2_address_put - undo svc2_address_get(), if it was called
  * @sp: connection without any payload
  */
-void svc2_transfer_end(struct svc2_xprt *sp)
+void svc2_address_put(struct svc2_xprt *sp)
 {
-	struct svc2_address *ad = sp->sp_transfer.tr_address;
+	struct svc2_address *ad = sp->sp_quota.qu_address;
 
 	if (!ad)
 		return;
-	WARN_ON_ONCE(sp->sp_transfer.tr_pages ||
-		     !list_empty(&sp->sp_transfer.tr_starved));
-	scoped_guard(spinlock, &transfer_lock) {
-		conns--;
+	WARN_ON_ONCE(sp->sp_quota.qu_pages ||
+		     !list_empty(&sp->sp_quota.qu_starved));
+	scoped_guard(spinlock, &svc2_pages_lock) {
+		svc2_addresses_conns--;
 		if (--ad->ad_conns)
 			return;
 		list_del(&ad->ad_list);
@@ -589,25 +591,25 @@ void svc2_transfer_end(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_transfer_enter - count pages for a Call and its Reply, or queue the Call
+ * svc2_pages_reserve - count pages for a Call and its Reply, or queue the Call
  * @sp: connection
  * @call: Call; sets sm_charged
- * @pages: number, sm_reply_pages included; less than half of SVC2_TRANSFER_MIN
+ * @pages: number, sm_reply_pages included; less than half of SVC2_PAGES_MIN
  *
  * Context: svc thread.
  * Return: 0 when it may have its pages; -EINPROGRESS when it waits, and belongs
  * to the queue (R2).
  */
-int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
-			unsigned int pages)
+int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
+		       unsigned int pages)
 {
-	struct svc2_transfer *tr = &sp->sp_transfer;
+	struct svc2_quota *qu = &sp->sp_quota;
 
-	guard(spinlock)(&transfer_lock);
-	if (likely(list_empty(&tr->tr_line) &&
-		   !svc2_transfer_is_starved(sp, pages) &&
-		   svc2_transfer_may_take(sp, pages))) {
-		svc2_transfer_account(sp, pages);
+	guard(spinlock)(&svc2_pages_lock);
+	if (likely(list_empty(&qu->qu_calls) &&
+		   !svc2_pages_must_wait(sp, pages) &&
+		   svc2_pages_allowed(sp, pages))) {
+		svc2_pages_account(sp, pages);
 		call->sm_charged = pages;
 		return 0;
 	}
@@ -616,13 +618,13 @@ int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
 		.wt_units = pages,
 		.wt_call  = call,
 	};
-	list_add_tail(&call->sm_wait.wt_list, &tr->tr_line);
-	svc2_transfer_serve_calls(sp);
+	list_add_tail(&call->sm_wait.wt_list, &qu->qu_calls);
+	svc2_pages_wake_calls(sp);
 	return -EINPROGRESS;
 }
 
 /**
- * svc2_transfer_take - count the pages of a Reply
+ * svc2_pages_take - count the pages of a Reply
  * @sp: connection
  * @call: its Call; sm_reply_pages are the Reply's now
  * @pages: pages that it has
@@ -630,106 +632,91 @@ int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
  * A Reply that is much shorter than its Call allows gives the rest back.
  *
  * Context: svc thread.
- * Return: number of counted pages, for svc2_transfer_give().
+ * Return: number of counted pages, for svc2_pages_give().
  */
-unsigned int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
-				unsigned int pages)
+unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
+			     unsigned int pages)
 {
-	unsigned int counted;
+	unsigned int counted = call->sm_reply_pages;
 
-	guard(spinlock)(&transfer_lock);
-	counted = call->sm_reply_pages;
-	if (unlikely(pages > counted))
-		svc2_transfer_account(sp, pages - counted);
 	call->sm_charged -= counted;
 	call->sm_reply_pages = 0;
-	if (counted <= pages + SVC2_REPLY_FEW)
-		return max(pages, counted);
-	svc2_transfer_uncharge(sp, counted - pages);
+	if (likely(pages <= counted && counted <= pages + SVC2_REPLY_FEW))
+		return counted;
+	guard(spinlock)(&svc2_pages_lock);
+	if (pages > counted)
+		svc2_pages_account(sp, pages - counted);
+	else
+		svc2_pages_uncharge(sp, counted - pages);
 	return pages;
 }
 
 /**
- * svc2_transfer_untake - return the pages of a Reply that was not posted
- * @sp: connection
- * @call: its Call; gets the pages back, perhaps for another Reply
- * @pages: number of counted pages
- *
- * Context: svc thread.
- */
-void svc2_transfer_untake(struct svc2_xprt *sp, struct svc2_msg *call,
-			  unsigned int pages)
-{
-	guard(spinlock)(&transfer_lock);
-	call->sm_charged += pages;
-	call->sm_reply_pages += pages;
-}
-
-/**
- * svc2_transfer_give - return counted pages to the quota
+ * svc2_pages_give - return counted pages to the quota
  * @sp: connection
  * @pages: number of counted pages, of a Call or of a Reply
  *
  * Context: svc thread, send CQ, ->xpo_free.
  */
-void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages)
+void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages)
 {
 	if (!pages)
 		return;
-	guard(spinlock)(&transfer_lock);
-	svc2_transfer_uncharge(sp, pages);
+	guard(spinlock)(&svc2_pages_lock);
+	svc2_pages_uncharge(sp, pages);
 }
 
 /**
- * svc2_transfer_flush - remove the Calls that wait
+ * svc2_pages_flush - remove the Calls that wait
  * @sp: connection that no thread uses any longer
- * @line: where to put them, as struct svc2_waiter
+ * @calls: where to put them, by sm_wait
  *
  * Context: ->xpo_free.
  */
-void svc2_transfer_flush(struct svc2_xprt *sp, struct list_head *line)
+void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls)
 {
-	struct svc2_address *ad = sp->sp_transfer.tr_address;
+	struct svc2_address *ad = sp->sp_quota.qu_address;
 
-	guard(spinlock)(&transfer_lock);
-	list_splice_tail_init(&sp->sp_transfer.tr_line, line);
-	list_del_init(&sp->sp_transfer.tr_starved);
-	if (list_empty(&ad->ad_line))
+	guard(spinlock)(&svc2_pages_lock);
+	list_splice_tail_init(&sp->sp_quota.qu_calls, calls);
+	list_del_init(&sp->sp_quota.qu_starved);
+	if (list_empty(&ad->ad_starved))
 		list_del_init(&ad->ad_waiting);
 	/* other connections may wait because it was starved */
-	svc2_transfer_serve(ad);
+	svc2_pages_wake_starved(ad);
 }
 
 /**
- * svc2_transfer_show - show the memory of payload, in total and by address
+ * svc2_pages_show - show the memory of payload, in total and by address
  * @seq: destination
  */
-void svc2_transfer_show(struct seq_file *seq)
+void svc2_pages_show(struct seq_file *seq)
 {
 	struct svc2_address *ad;
 
-	guard(spinlock)(&transfer_lock);
-	seq_printf(seq, "bytes %lu\nmost %lu\npeak %lu\n", used << PAGE_SHIFT,
-		   most << PAGE_SHIFT, peak << PAGE_SHIFT);
-	seq_printf(seq, "connections %u most %u\n", conns,
-		   svc2_transfer_max_conns());
-	list_for_each_entry(ad, &addresses, ad_list)
+	guard(spinlock)(&svc2_pages_lock);
+	seq_printf(seq, "bytes %lu\nmost %lu\npeak %lu\n",
+		   svc2_pages_used << PAGE_SHIFT, svc2_pages_most << PAGE_SHIFT,
+		   svc2_pages_peak << PAGE_SHIFT);
+	seq_printf(seq, "connections %u most %u\n", svc2_addresses_conns,
+		   svc2_address_max_conns());
+	list_for_each_entry(ad, &svc2_addresses, ad_list)
 		seq_printf(seq, "address %pISc connections %u bytes %lu\n",
 			   &ad->ad_addr, ad->ad_conns,
 			   ad->ad_pages << PAGE_SHIFT);
 }
 
 /*
- * Gates: FIFO wait queues for a connection's scarce resources.
+ * Semaphores: FIFO wait queues for a connection's scarce resources.
  *
- * Send Queue entries, send contexts and memory regions have a gate each. While
- * there are enough units a thread takes them without a lock. Otherwise a waiter
- * joins the queue: the Call, if the units are for its RDMA Reads or it is not
- * carried out yet, so that its thread is free; else the thread, in front of the
- * Calls. Released units wake waiters in FIFO order. While there are waiters
- * only single Sends and the work requests of callbacks may bypass them, and no
- * messages are taken up except those that the waiters may wait for
- * (svc2_gate_has_room()). So small chains do not starve a large one, and no
+ * Send Queue entries, send contexts and memory regions have a semaphore each.
+ * While there are enough units a thread takes them without a lock. Otherwise a
+ * waiter joins the queue: the Call, if the units are for its RDMA Reads or it
+ * is not carried out yet, so that its thread is free; else the thread, in front
+ * of the Calls. Released units wake waiters in FIFO order. While there are
+ * waiters only single Sends and the work requests of callbacks may bypass them,
+ * and no messages are taken up except those that the waiters may wait for
+ * (svc2_may_receive()). So small chains do not starve a large one, and no
  * thread spins.
  *
  * No waiter holds a resource that is needed by the completions which serve the
@@ -743,7 +730,8 @@ void svc2_transfer_show(struct seq_file *seq)
  * While there are waiters, or the Calls that threads have taken up already
  * could use all send contexts, ->xpo_has_wspace keeps further messages of the
  * connection from taking up threads. A Reply has its Send Queue entries before
- * its Call is carried out (svc2_sq_reserve()). A thread waits in a gate with
+ * its Call is carried out (svc2_sq_reserve()). A thread waits for a semaphore
+ * with
  *
  *  - a Reply that takes more than its chunk list allows for, or was planned
  *    again (C-034);
@@ -753,55 +741,55 @@ void svc2_transfer_show(struct seq_file *seq)
  */
 
 /**
- * svc2_gate_init - initialize a gate
- * @ga: gate
+ * svc2_sem_init - initialize a semaphore
+ * @sem: semaphore
  * @units: its units, or NULL when it has units of its own, none so far
  * @counter: enum svc2_counter of the waits
  */
-void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
-		    unsigned int counter)
+void svc2_sem_init(struct svc2_sem *sem, struct rpcrdma2_units *units,
+		   unsigned int counter)
 {
-	ga->ga_units = units ?: &ga->ga_own;
-	spin_lock_init(&ga->ga_lock);
-	INIT_LIST_HEAD(&ga->ga_line);
-	ga->ga_counter = counter;
+	sem->se_units = units ?: &sem->se_own;
+	spin_lock_init(&sem->se_lock);
+	INIT_LIST_HEAD(&sem->se_waiters);
+	sem->se_counter = counter;
 }
 
 /**
- * svc2_gate_open - set the number of units, before the first is taken
- * @ga: gate with units of its own
+ * svc2_sem_open - set the number of units, before the first is taken
+ * @sem: semaphore with units of its own
  * @units: number
  */
-void svc2_gate_open(struct svc2_gate *ga, unsigned int units)
+void svc2_sem_open(struct svc2_sem *sem, unsigned int units)
 {
-	atomic_set(&ga->ga_own.un_free, units);
-	ga->ga_opened = units;
+	atomic_set(&sem->se_own.un_free, units);
+	sem->se_total = units;
 }
 
 /**
- * svc2_gate_is_whole - check whether all units taken are back (R5)
- * @ga: gate with units of its own, opened or not; it has no waiters any longer
+ * svc2_sem_is_whole - check whether all units taken are back (R5)
+ * @sem: semaphore with units of its own, opened or not, without waiters
  */
-bool svc2_gate_is_whole(const struct svc2_gate *ga)
+bool svc2_sem_is_whole(const struct svc2_sem *sem)
 {
-	return atomic_read(&ga->ga_own.un_free) == (int)ga->ga_opened &&
-	       list_empty(&ga->ga_line);
+	return atomic_read(&sem->se_own.un_free) == (int)sem->se_total &&
+	       list_empty(&sem->se_waiters);
 }
 
-static void svc2_gate_serve_waiters(struct svc2_xprt *sp, struct svc2_gate *ga)
+static void svc2_sem_wake_locked(struct svc2_xprt *sp, struct svc2_sem *sem)
 {
 	struct svc2_waiter *wt;
 	struct svc2_msg *call;
 	bool wake = false;
 
-	lockdep_assert_held(&ga->ga_lock);
-	while ((wt = list_first_entry_or_null(&ga->ga_line, struct svc2_waiter,
-					      wt_list)) &&
-	       rpcrdma2_units_take(ga->ga_units, wt->wt_units, wt->wt_spare)) {
+	lockdep_assert_held(&sem->se_lock);
+	while ((wt = list_first_entry_or_null(&sem->se_waiters,
+					      struct svc2_waiter, wt_list)) &&
+	       rpcrdma2_units_take(sem->se_units, wt->wt_units, wt->wt_spare)) {
 		call = wt->wt_call;
 		if (call)
 			*wt->wt_held = wt->wt_units;
-		/* pairs with svc2_gate_is_served() */
+		/* pairs with svc2_sem_is_granted() */
 		list_del_init_careful(&wt->wt_list);
 		if (call)
 			svc2_msg_ready(sp, call);
@@ -809,83 +797,84 @@ static void svc2_gate_serve_waiters(struct svc2_xprt *sp, struct svc2_gate *ga)
 			wake = true;
 	}
 	if (wake)
-		wake_up_all(&sp->sp_line);
+		wake_up_all(&sp->sp_waitq);
 }
 
-/* The queue may be empty now, or a Call may have been served. */
-static void svc2_gate_has_moved(struct svc2_xprt *sp)
+/* The queue may be empty now, or a Call may have its units. */
+static void svc2_sem_unthrottle(struct svc2_xprt *sp)
 {
 	/* pairs with the barrier in svc2_has_wspace() */
 	smp_mb();
 	svc2_unthrottle(sp);
 }
 
-static bool svc2_gate_is_served(struct svc2_waiter *wt)
+static bool svc2_sem_is_granted(struct svc2_waiter *wt)
 {
 	return list_empty_careful(&wt->wt_list);
 }
 
-/* Waits until @wt is served, the connection is lost, or the time is over */
-static void svc2_gate_queue(struct svc2_xprt *sp, struct svc2_waiter *wt)
+/* Sleeps until @wt has its units, the connection is lost or the time is over */
+static void svc2_sem_sleep(struct svc2_xprt *sp, struct svc2_waiter *wt)
 {
-	wait_event_timeout(sp->sp_line, svc2_gate_is_served(wt) ||
+	wait_event_timeout(sp->sp_waitq, svc2_sem_is_granted(wt) ||
 			   rpcrdma2_conn_is_lost(&sp->sp_conn),
 			   SVC2_STALL_TIMEOUT);
 }
 
 /*
  * A thread joins in front of the Calls: these leave units for threads, and the
- * peer decides how long they wait. A Call that is served is no longer the
- * caller's.
+ * peer decides how long they wait. A Call is no longer the caller's.
  */
-static void svc2_gate_join(struct svc2_xprt *sp, struct svc2_gate *ga,
+static void svc2_sem_join(struct svc2_xprt *sp, struct svc2_sem *sem,
+			  struct svc2_waiter *wt)
+{
+	struct list_head *at = &sem->se_waiters;
+
+	spin_lock(&sem->se_lock);
+	if (!wt->wt_call) {
+		list_for_each(at, &sem->se_waiters)
+			if (list_entry(at, struct svc2_waiter,
+				       wt_list)->wt_call)
+				break;
+	}
+	list_add_tail(&wt->wt_list, at);
+	/* units that came back before have woken no waiter */
+	svc2_sem_wake_locked(sp, sem);
+	spin_unlock(&sem->se_lock);
+	svc2_sem_unthrottle(sp);
+}
+
+/* Return: whether it has its units, perhaps at the last moment. */
+static bool svc2_sem_leave(struct svc2_xprt *sp, struct svc2_sem *sem,
 			   struct svc2_waiter *wt)
 {
-	struct list_head *at = &ga->ga_line;
+	bool granted;
 
-	spin_lock(&ga->ga_lock);
-	if (!wt->wt_call)
-		list_for_each(at, &ga->ga_line)
-			if (list_entry(at, struct svc2_waiter, wt_list)->wt_call)
-				break;
-	list_add_tail(&wt->wt_list, at);
-	/* units that came back before have served no waiter */
-	svc2_gate_serve_waiters(sp, ga);
-	spin_unlock(&ga->ga_lock);
-	svc2_gate_has_moved(sp);
-}
-
-/* Return: whether it was served, perhaps at the last moment. */
-static bool svc2_gate_leave(struct svc2_xprt *sp, struct svc2_gate *ga,
-			    struct svc2_waiter *wt)
-{
-	bool served;
-
-	spin_lock(&ga->ga_lock);
-	served = svc2_gate_is_served(wt);
-	if (!served) {
+	spin_lock(&sem->se_lock);
+	granted = svc2_sem_is_granted(wt);
+	if (!granted) {
 		list_del(&wt->wt_list);
-		svc2_gate_serve_waiters(sp, ga);
+		svc2_sem_wake_locked(sp, sem);
 	}
-	spin_unlock(&ga->ga_lock);
-	svc2_gate_has_moved(sp);
-	return served;
+	spin_unlock(&sem->se_lock);
+	svc2_sem_unthrottle(sp);
+	return granted;
 }
 
-static int svc2_gate_wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
-				   unsigned int units, unsigned int spare)
+static int svc2_sem_take_slow(struct svc2_xprt *sp, struct svc2_sem *sem,
+			      unsigned int units, unsigned int spare)
 {
 	struct svc2_waiter wt = {
 		.wt_units = units,
 		.wt_spare = spare,
 	};
 
-	svc2_gate_join(sp, ga, &wt);
-	if (svc2_gate_is_served(&wt))
+	svc2_sem_join(sp, sem, &wt);
+	if (svc2_sem_is_granted(&wt))
 		return 0;
-	this_cpu_inc(svc2_counters[ga->ga_counter]);
-	svc2_gate_queue(sp, &wt);
-	if (svc2_gate_leave(sp, ga, &wt))
+	this_cpu_inc(svc2_counters[sem->se_counter]);
+	svc2_sem_sleep(sp, &wt);
+	if (svc2_sem_leave(sp, sem, &wt))
 		return 0;
 	if (!rpcrdma2_conn_is_lost(&sp->sp_conn)) {
 		svc2_count(stalls);
@@ -895,9 +884,9 @@ static int svc2_gate_wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
 }
 
 /**
- * svc2_gate_take - take units, or wait for them
+ * svc2_sem_take - take units, or wait for them
  * @sp: connection; closed when the wait takes too long
- * @ga: gate of it
+ * @sem: semaphore of it
  * @units: number; with @spare never more than it was opened with
  * @spare: units to leave for single Sends
  *
@@ -905,60 +894,60 @@ static int svc2_gate_wait_for_turn(struct svc2_xprt *sp, struct svc2_gate *ga,
  * Return: 0 when the units are the caller's; -ENOTCONN when the connection is
  * lost.
  */
-int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
-		   unsigned int units, unsigned int spare)
+int svc2_sem_take(struct svc2_xprt *sp, struct svc2_sem *sem,
+		  unsigned int units, unsigned int spare)
 {
-	spare += ga->ga_units->un_kept;
+	spare += sem->se_units->un_kept;
 	might_sleep();
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return -ENOTCONN;
-	if (likely(list_empty(&ga->ga_line) &&
-		   rpcrdma2_units_take(ga->ga_units, units, spare)))
+	if (likely(list_empty(&sem->se_waiters) &&
+		   rpcrdma2_units_take(sem->se_units, units, spare)))
 		return 0;
-	return svc2_gate_wait_for_turn(sp, ga, units, spare);
+	return svc2_sem_take_slow(sp, sem, units, spare);
 }
 
 /**
- * svc2_gate_serve - serve waiters after units have come back
+ * svc2_sem_wake - wake waiters after units have come back
  * @sp: connection
- * @ga: gate of it
+ * @sem: semaphore of it
  *
  * Called when a taker had found too few units.
  *
  * Context: svc thread, send CQ, RPC task.
  */
-void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga)
+void svc2_sem_wake(struct svc2_xprt *sp, struct svc2_sem *sem)
 {
-	spin_lock(&ga->ga_lock);
-	svc2_gate_serve_waiters(sp, ga);
-	spin_unlock(&ga->ga_lock);
-	svc2_gate_has_moved(sp);
+	spin_lock(&sem->se_lock);
+	svc2_sem_wake_locked(sp, sem);
+	spin_unlock(&sem->se_lock);
+	svc2_sem_unthrottle(sp);
 }
 
 /**
- * svc2_gate_give - give units back
+ * svc2_sem_give - give units back
  * @sp: connection
- * @ga: gate of it, with units of its own
+ * @sem: semaphore of it, with units of its own
  * @units: number that was taken
  *
  * Context: svc thread, send CQ.
  */
-void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
-		    unsigned int units)
+void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
+		   unsigned int units)
 {
 	if (!units)
 		return;
-	/* has a barrier like the one in svc2_gate_has_moved() */
-	if (rpcrdma2_units_give(&ga->ga_own, units))
-		svc2_gate_serve(sp, ga);
+	/* has a barrier like the one in svc2_sem_unthrottle() */
+	if (rpcrdma2_units_give(&sem->se_own, units))
+		svc2_sem_wake(sp, sem);
 	else
 		svc2_unthrottle(sp);
 }
 
 /**
- * svc2_gate_enter - take units for a Call, or queue the Call
+ * svc2_sem_take_call - take units for a Call, or queue the Call
  * @sp: connection
- * @ga: gate of it
+ * @sem: semaphore of it
  * @call: Call
  * @units: number; with @spare never more than it was opened with
  * @spare: units to leave for single Sends
@@ -968,67 +957,69 @@ void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
  * svc2_msg_ready() queues it for a thread once it has its units.
  *
  * Context: svc thread.
- * Return: 0 when the units are the Call's; -EINPROGRESS when it waits, and is
- * the gate's (R2); -ENOTCONN when the connection is lost.
+ * Return: 0 when the units are the Call's; -EINPROGRESS when it waits, and
+ * belongs to the semaphore (R2); -ENOTCONN when the connection is lost.
  */
-int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
-		    struct svc2_msg *call, unsigned int units,
-		    unsigned int spare, unsigned int *held)
+int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
+		       struct svc2_msg *call, unsigned int units,
+		       unsigned int spare, unsigned int *held)
 {
 	struct svc2_waiter *wt = &call->sm_wait;
 
-	spare += ga->ga_units->un_kept;
+	spare += sem->se_units->un_kept;
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return -ENOTCONN;
-	if (likely(list_empty(&ga->ga_line) &&
-		   rpcrdma2_units_take(ga->ga_units, units, spare))) {
+	if (likely(list_empty(&sem->se_waiters) &&
+		   rpcrdma2_units_take(sem->se_units, units, spare))) {
 		*held = units;
 		return 0;
 	}
-	this_cpu_inc(svc2_counters[ga->ga_counter]);
+	this_cpu_inc(svc2_counters[sem->se_counter]);
 	*wt = (struct svc2_waiter){
 		.wt_units = units,
 		.wt_spare = spare,
 		.wt_call  = call,
 		.wt_held  = held,
 	};
-	svc2_gate_join(sp, ga, wt);
+	svc2_sem_join(sp, sem, wt);
 	return -EINPROGRESS;
 }
 
-/* Whether an svc thread may take up another message. */
+/*
+ * Whether an svc thread may take up another message.
+ */
 
 /*
  * True if there are no waiters, and a send context is left for a further Call
  * besides those in hand, which xpt_nr_rqsts counts. A posted Reply may count on
  * both sides until its thread releases it; then the RPC layer checks again.
  *
- * A Call that a gate or a quota has served, or for which a shortage has
- * passed, needs none of this: its RDMA Reads can begin. It must be taken up,
- * because the waiters may wait for the resources that it holds. For the same
- * reason a Call on sp_ready_q is taken up, when there is a send context for it:
- * it may have entries of the Send Queue, or payload while the connection
+ * A Call on sp_start_q needs none of this: its RDMA Reads can begin. It must be
+ * taken up, because the waiters may wait for the resources that it holds. For
+ * the same reason a Call on sp_ready_q is taken up, when there is a send context
+ * for it: it may have entries of the Send Queue, or payload while the connection
  * exceeds its quota. A Call that the RPC layer has deferred for an upcall may
  * have a few entries, and no payload.
  */
-static bool svc2_gate_has_room(const struct svc2_xprt *sp)
+static bool svc2_may_receive(const struct svc2_xprt *sp)
 {
 	bool deferred = test_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
-	bool served = !list_empty(&sp->sp_served_q);
+	bool starts = !list_empty(&sp->sp_start_q);
 
 	/*
 	 * The RPC layer resumes deferred Calls first, and these need a context.
 	 */
-	if (served && likely(!deferred))
+	if (starts && likely(!deferred))
 		return true;
-	if (!list_empty(&sp->sp_tx_gate.ga_line) ||
-	    svc2_gate_avail(&sp->sp_tx_gate) <= atomic_read(&sp->sp_xprt.xpt_nr_rqsts))
+	if (!list_empty(&sp->sp_tx_sem.se_waiters) ||
+	    svc2_sem_avail(&sp->sp_tx_sem) <=
+	    atomic_read(&sp->sp_xprt.xpt_nr_rqsts))
 		return false;
-	if (served || !list_empty(&sp->sp_ready_q))
+	if (starts || !list_empty(&sp->sp_ready_q))
 		return true;
-	return svc2_transfer_has_room(sp) &&
-	       ((list_empty(&sp->sp_sq.ga_line) && list_empty(&sp->sp_mrs.ga_line)) ||
-		deferred);
+	return svc2_pages_in_quota(sp) &&
+	       ((list_empty(&sp->sp_sq_sem.se_waiters) &&
+		 list_empty(&sp->sp_mr_sem.se_waiters)) || deferred);
 }
 
 /**
@@ -1042,10 +1033,10 @@ int svc2_has_wspace(struct svc_xprt *xprt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
 
-	if (svc2_gate_has_room(sp))
+	if (svc2_may_receive(sp))
 		return 1;
 	set_bit(SVC2_F_THROTTLED, &sp->sp_flags);
 	/* pairs with the barriers before svc2_unthrottle() */
 	smp_mb__after_atomic();
-	return svc2_gate_has_room(sp);
+	return svc2_may_receive(sp);
 }

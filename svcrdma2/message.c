@@ -16,7 +16,7 @@
  * Three queues wait for svc threads: messages as they arrived (sp_recv_q),
  * Calls that have waited and whose RDMA Reads, if any, are done (sp_ready_q,
  * with errors that may answer callbacks), and Calls whose RDMA Reads can begin
- * or go on (sp_served_q). sp_served_q goes first, because other Calls may wait
+ * or go on (sp_start_q). sp_start_q goes first, because other Calls may wait
  * for resources of its Calls. sp_recv_q goes last, because the Calls on the
  * other queues have waited before.
  */
@@ -102,7 +102,7 @@ static bool svc2_sinks_is_kept(unsigned int sinks)
 	       !want_init_on_free();
 }
 
-/* Return: a set of at most @n pages, which are counted for the Call; or NULL. */
+/* Return: a set of at most @n pages, the number counted for the Call, or NULL */
 static struct svc2_page_set *svc2_sinks_take_kept(unsigned int n)
 {
 	struct svc2_page_set *set = xchg(raw_cpu_ptr(&svc2_sinks_kept), NULL);
@@ -217,13 +217,16 @@ static unsigned long svc2_sinks_count_kept(struct shrinker *shrinker,
 static unsigned long svc2_sinks_free_kept(struct shrinker *shrinker,
 					  struct shrink_control *sc)
 {
+	struct svc2_page_set **kept;
 	unsigned long freed = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		if (freed < sc->nr_to_scan)
-			freed += svc2_sinks_free(xchg(per_cpu_ptr(&svc2_sinks_kept,
-								  cpu), NULL));
+	for_each_possible_cpu(cpu) {
+		if (freed >= sc->nr_to_scan)
+			break;
+		kept = per_cpu_ptr(&svc2_sinks_kept, cpu);
+		freed += svc2_sinks_free(xchg(kept, NULL));
+	}
 	sc->nr_scanned = freed;
 	return freed ?: SHRINK_STOP;
 }
@@ -365,7 +368,7 @@ void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	rpcrdma2_rw_free(&sp->sp_conn, &msg->sm_rw);
 	msg->sm_chain = NULL;
-	svc2_gate_give(sp, &sp->sp_mrs, msg->sm_mrs);
+	svc2_sem_give(sp, &sp->sp_mr_sem, msg->sm_mrs);
 	msg->sm_mrs = 0;
 	if (unlikely(msg->sm_entries))
 		rpcrdma2_sq_give(&sp->sp_conn, msg->sm_entries);
@@ -385,7 +388,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	svc2_reads_free(sp, msg);
 	svc2_arg_free(msg);
 	svc2_sinks_put(msg);
-	svc2_transfer_give(sp, msg->sm_charged);
+	svc2_pages_give(sp, msg->sm_charged);
 	if (msg->sm_recv)
 		svc2_recv_put(sp, msg->sm_recv);
 	kmem_cache_free(svc2_msg_cache, msg);
@@ -447,8 +450,8 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
 /*
  * S46: a Call with counted pages is not deferred, because an upcall may take
  * minutes: the RPC layer does not defer a Call with data in pages. So if all of
- * it is in the head, its last word goes to the beginning of a page: the first of
- * its Receive, in place of the transport header, which has been decoded.
+ * it is in the head, its last word goes to the beginning of a page: the first
+ * of its Receive, in place of the transport header, which has been decoded.
  */
 static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 {
@@ -457,7 +460,8 @@ static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 
 	arg->pages = msg->sm_recv->rv_pages;
 	arg->page_len = head->iov_len - len;
-	memcpy(page_address(arg->pages[0]), head->iov_base + len, arg->page_len);
+	memcpy(page_address(arg->pages[0]), head->iov_base + len,
+	       arg->page_len);
 	head->iov_len = len;
 }
 
@@ -494,11 +498,11 @@ void svc2_messages_flush(struct svc2_xprt *sp)
 	struct rpcrdma2_recv *rv, *next;
 	LIST_HEAD(calls);
 
-	svc2_transfer_flush(sp, &calls);
-	list_splice_tail_init(&sp->sp_mrs.ga_line, &calls);
-	list_splice_tail_init(&sp->sp_sq.ga_line, &calls);
+	svc2_pages_flush(sp, &calls);
+	list_splice_tail_init(&sp->sp_mr_sem.se_waiters, &calls);
+	list_splice_tail_init(&sp->sp_sq_sem.se_waiters, &calls);
 	list_splice_tail_init(&sp->sp_short_q, &calls);
-	list_splice_tail_init(&sp->sp_served_q, &calls);
+	list_splice_tail_init(&sp->sp_start_q, &calls);
 	list_splice_tail_init(&sp->sp_ready_q, &calls);
 	list_for_each_entry_safe(msg, next_msg, &calls, sm_wait.wt_list)
 		svc2_msg_put(sp, msg);

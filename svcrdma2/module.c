@@ -146,7 +146,7 @@ SVC2_PARAM(send_size, RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
 	   "size of the largest Send in bytes, if the client can receive it (4096 to 65536, default 65536); applies to existing connections of version 2 too");
 SVC2_PARAM(receive_memory, 0, 0, UINT_MAX, svc2_budget_set,
 	   "memory in KiB for the Receives of all connections (at least 64 pages, default 0: a sixteenth of the memory)");
-SVC2_PARAM(transfer_memory, 0, 0, UINT_MAX, svc2_transfer_set,
+SVC2_PARAM(transfer_memory, 0, 0, UINT_MAX, svc2_pages_set,
 	   "memory in KiB for the payload in progress on all connections; one address may use half of it (at least four times the largest payload that the kernel supports, default 0: a sixteenth of the memory)");
 SVC2_PARAM(address_connections, SVC2_ADDRESS_CONNS, 1, UINT_MAX, NULL,
 	   "maximum number of connections of one address (default 128); applies to new connections");
@@ -169,7 +169,7 @@ static int __init svcrdma2_init(void)
 	int ret = -ENOMEM;
 
 	svc2_budget_set();
-	svc2_transfer_set();
+	svc2_pages_set();
 	svc2_msg_cache = KMEM_CACHE(svc2_msg, 0);
 	if (!svc2_msg_cache)
 		return ret;

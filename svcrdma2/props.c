@@ -167,12 +167,12 @@ static u32 svc2_props_take_xid(struct svc2_xprt *sp)
 
 /*
  * True if there is a send context besides those of the threads with a Call. A
- * Call may have been taken up without one (svc2_gate_has_room()), and XPT_BUSY
+ * Call may have been taken up without one (svc2_may_receive()), and XPT_BUSY
  * does not wait for the peer.
  */
 static bool svc2_has_context(const struct svc2_xprt *sp)
 {
-	return svc2_gate_avail(&sp->sp_tx_gate) >
+	return svc2_sem_avail(&sp->sp_tx_sem) >
 	       atomic_read(&sp->sp_xprt.xpt_nr_rqsts);
 }
 

@@ -603,21 +603,21 @@ static inline u32 svc2_grant_next(u32 grant, unsigned int busy, u32 max)
 }
 
 /**
- * svc2_grant_room - limit of pages in use before memory counts as short
+ * svc2_grant_soft_limit - limit of pages in use before memory counts as short
  * @most: limit on the pages of all connections
  *
  * The rest is reserved for new connections, which begin with a few Receives.
  */
-static inline long svc2_grant_room(long most)
+static inline long svc2_grant_soft_limit(long most)
 {
 	return most - most / 4;
 }
 
 /**
- * svc2_grant_last - limit of pages in use before all connections give some back
+ * svc2_grant_hard_limit - limit of pages in use before all give some back
  * @most: limit on the pages of all connections
  */
-static inline long svc2_grant_last(long most)
+static inline long svc2_grant_hard_limit(long most)
 {
 	return most - most / 8;
 }
@@ -628,7 +628,7 @@ static inline long svc2_grant_last(long most)
  */
 
 /* 1/8 of all pages is reserved for connections without any */
-#define SVC2_TRANSFER_KEPT	8
+#define SVC2_PAGES_RESERVE	8
 /* a Reply up to this number of pages is not counted: 32 KiB, at least a page */
 #define SVC2_REPLY_FEW		DIV_ROUND_UP(32768, PAGE_SIZE)
 /* if at most this number of Sends is in progress */
@@ -637,7 +637,7 @@ static inline long svc2_grant_last(long most)
 #define SVC2_REPLY_BESIDE	3
 
 /**
- * svc2_transfer_room - check whether a connection may have more pages
+ * svc2_pages_quota_allows - check whether a connection may have more pages
  * @most: limit on the pages of all connections
  * @all: pages that all connections have
  * @address: pages that the connections of its address have
@@ -651,18 +651,18 @@ static inline long svc2_grant_last(long most)
  * 1/(n+1) of the half, the same amount is left for one more connection, and the
  * reserve is left for other addresses.
  */
-static inline bool svc2_transfer_room(long most, long all, long address,
-				      long own, long more)
+static inline bool svc2_pages_quota_allows(long most, long all, long address,
+					   long own, long more)
 {
 	long left = most / 2 - address - more;
 
 	if (!own)
 		return min(most - all - more, left) >= 0;
-	return own + more <= min(most - most / SVC2_TRANSFER_KEPT - all - more, left);
+	return own + more <= min(most - most / SVC2_PAGES_RESERVE - all - more, left);
 }
 
 /**
- * svc2_transfer_is_little - check whether a connection would still have little
+ * svc2_pages_is_small - check whether a connection would still have little
  * @most: limit on the pages of all connections
  * @conns: connections of its address, or all of them
  * @own: pages that it has
@@ -671,8 +671,8 @@ static inline bool svc2_transfer_room(long most, long all, long address,
  * If each connection had this amount, they would have a quarter of the whole:
  * at most half of their quota.
  */
-static inline bool svc2_transfer_is_little(long most, unsigned int conns, long own,
-					   long more)
+static inline bool svc2_pages_is_small(long most, unsigned int conns, long own,
+				       long more)
 {
 	return own + more <= most / 4 / conns;
 }

@@ -266,7 +266,7 @@ static int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call)
  *
  * The pages come from the thread, or from a finished Call (message.c). The
  * thread waits neither for the RDMA Reads nor for their resources: it leaves
- * the Call with a quota, with a gate or with the Send Queue (R2), and another
+ * the Call with a quota, a semaphore or the Send Queue (R2), and another
  * thread, or the same, goes on with svc2_read_resume().
  *
  * Threads build RDMA Reads of one connection in parallel. When memory or
@@ -292,7 +292,7 @@ static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_msg_ready(sp, call);
 }
 
-/* Return: as svc2_gate_enter(); -EMSGSIZE when it needs more than there are. */
+/* Return: as svc2_sem_take_call(); -EMSGSIZE if it needs more than exist. */
 static int svc2_read_take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	unsigned int mrs = rpcrdma2_rw_mrs(&sp->sp_conn, &call->sm_rw);
@@ -301,7 +301,8 @@ static int svc2_read_take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 		return 0;
 	if (mrs > sp->sp_conn.co_rw_mrs)
 		return -EMSGSIZE;
-	return svc2_gate_enter(sp, &sp->sp_mrs, call, mrs, 0, &call->sm_mrs);
+	return svc2_sem_take_call(sp, &sp->sp_mr_sem, call, mrs, 0,
+				  &call->sm_mrs);
 }
 
 /*
@@ -434,8 +435,8 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	call->sm_length = whole - call->sm_apart;
 
 	/* one for the message itself; a Call with empty chunks has one, too */
-	ret = svc2_transfer_enter(sp, call, svc2_msg_pages(call) + 1 +
-					    call->sm_reply_pages);
+	ret = svc2_pages_reserve(sp, call, svc2_msg_pages(call) + 1 +
+					   call->sm_reply_pages);
 	return svc2_read_release(sp, call, ret ?: svc2_read_start(rqstp, call));
 }
 
@@ -532,7 +533,7 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (h->h_nreads)
 		return svc2_read_chunks(rqstp, call);
 	if (call->sm_reply_pages &&
-	    svc2_transfer_enter(sp, call, call->sm_reply_pages))
+	    svc2_pages_reserve(sp, call, call->sm_reply_pages))
 		return 0;
 	return svc2_arg_inline(rqstp, call);
 }
@@ -687,7 +688,7 @@ static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 
 	*rv = NULL;
 	guard(spinlock)(&sp->sp_recv_lock);
-	call = list_first_entry_or_null(&sp->sp_served_q, struct svc2_msg,
+	call = list_first_entry_or_null(&sp->sp_start_q, struct svc2_msg,
 					sm_wait.wt_list) ?:
 	       list_first_entry_or_null(&sp->sp_ready_q, struct svc2_msg,
 					sm_wait.wt_list);
@@ -699,7 +700,7 @@ static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 		if (*rv)
 			list_del(&(*rv)->rv_list);
 	}
-	if (list_empty(&sp->sp_served_q) && list_empty(&sp->sp_ready_q) &&
+	if (list_empty(&sp->sp_start_q) && list_empty(&sp->sp_ready_q) &&
 	    list_empty(&sp->sp_recv_q))
 		clear_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	return call;

@@ -187,8 +187,8 @@ int svc2_txs_create(struct svc2_xprt *sp)
 			return -ENOMEM;
 		svc2_tx_push(sp, tx);
 	}
-	svc2_gate_open(&sp->sp_tx_gate, sp->sp_credits + SVC2_TX_RESERVE +
-					sp->sp_conn.co_sq.sq_batch);
+	svc2_sem_open(&sp->sp_tx_sem, sp->sp_credits + SVC2_TX_RESERVE +
+		      sp->sp_conn.co_sq.sq_batch);
 	return 0;
 }
 
@@ -274,7 +274,7 @@ void svc2_txs_exit(void)
  */
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 {
-	int ret = svc2_gate_take(sp, &sp->sp_tx_gate, 1, 0);
+	int ret = svc2_sem_take(sp, &sp->sp_tx_sem, 1, 0);
 	unsigned int tries = 0;
 	struct svc2_tx *tx;
 
@@ -287,7 +287,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	} while (svc2_try_again(sp, &tries, &ret));
 	if (tx)
 		return tx;
-	svc2_gate_give(sp, &sp->sp_tx_gate, 1);
+	svc2_sem_give(sp, &sp->sp_tx_sem, 1);
 	return ERR_PTR(ret);
 }
 
@@ -335,7 +335,7 @@ static void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 		kfree(tx->tx_pages);
 	tx->tx_pages = tx->tx_few;
 	tx->tx_npages = 0;
-	svc2_transfer_give(sp, tx->tx_charged);
+	svc2_pages_give(sp, tx->tx_charged);
 	tx->tx_charged = 0;
 	tx->tx_head = NULL;
 	tx->tx_reads_head = false;
@@ -362,7 +362,7 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 	if (backward)
 		atomic_inc(&sp->sp_backward_free);
 	else
-		svc2_gate_give(sp, &sp->sp_tx_gate, 1);
+		svc2_sem_give(sp, &sp->sp_tx_sem, 1);
 }
 
 /**
@@ -596,7 +596,7 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 	unsigned int held = tx->tx_reads_head ? 1 : 0;
 	struct page **pages = rqstp->rq_respages + first;
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	int free = svc2_gate_avail(&sp->sp_tx_gate);
+	int free = svc2_sem_avail(&sp->sp_tx_sem);
 
 	if (tx->tx_reads_pages)
 		held = total - first;
@@ -609,8 +609,8 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 		}
 	}
 	if (svc2_reply_counts(held, sp->sp_credits + SVC2_TX_RESERVE - free))
-		tx->tx_charged = svc2_transfer_take(sp, rqstp->rq_xprt_ctxt,
-						    held);
+		tx->tx_charged = svc2_pages_take(sp, rqstp->rq_xprt_ctxt,
+						 held);
 	memcpy(tx->tx_pages, pages, held * sizeof(*pages));
 	memset(pages, 0, held * sizeof(*pages));
 	tx->tx_npages = held;
@@ -624,8 +624,11 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
  */
 static void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
-	svc2_transfer_untake(svc2_from_xprt(rqstp->rq_xprt), rqstp->rq_xprt_ctxt,
-			     tx->tx_charged);
+	struct svc2_msg *call = rqstp->rq_xprt_ctxt;
+
+	/* perhaps for another Reply */
+	call->sm_charged += tx->tx_charged;
+	call->sm_reply_pages += tx->tx_charged;
 	tx->tx_charged = 0;
 	memcpy(rqstp->rq_respages + (tx->tx_reads_head ? 0 : 1), tx->tx_pages,
 	       tx->tx_npages * sizeof(*tx->tx_pages));
@@ -704,7 +707,8 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	 */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
 	tx->tx_post.po_signal = writes || tx->tx_npages || tx->tx_backward ||
-				tx->tx_notice || svc2_gate_avail(&sp->sp_tx_gate) <= 0;
+				tx->tx_notice ||
+				svc2_sem_avail(&sp->sp_tx_sem) <= 0;
 	ret = svc2_sq_post(sp, &tx->tx_post, first, tx->tx_backward, held);
 	if (ret)
 		return ret;

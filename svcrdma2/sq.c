@@ -2,16 +2,15 @@
 /*
  * Posting to the Send Queue (rpcrdma2/conn.h), and the limits on its entries.
  *
- * Calls wait in a gate for entries: for those of their RDMA Reads, and before
- * they are carried out for those that their Reply may take, by their chunk
- * lists. A peer decides when entries come back, so none of its Calls has a
- * thread before its Reply can be posted. A few entries are reserved for
- * callbacks: the RPC task that sends them cannot wait in the gate for these.
- * Besides, waiters leave one entry for each send context: a single Send, and
- * its thread, never wait for a peer.
+ * Calls wait for entries: for those of their RDMA Reads, and before they are
+ * carried out for those that their Reply may take, by their chunk lists. A peer
+ * decides when entries come back, so none of its Calls has a thread before its
+ * Reply can be posted. A few entries are reserved for callbacks: the RPC task
+ * that sends them cannot wait for these. Besides, waiters leave one entry for
+ * each send context: a single Send, and its thread, never wait for a peer.
  *
  * A Call that has entries does not wait for pages or memory regions. It may
- * wait for a send context, without a thread (svc2_gate_has_room()); posted
+ * wait for a send context, without a thread (svc2_may_receive()); posted
  * chains give these back.
  */
 #include "svcrdma2.h"
@@ -84,7 +83,7 @@ static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
  */
 static unsigned int svc2_sq_sends(const struct svc2_xprt *sp)
 {
-	int sends = svc2_gate_avail(&sp->sp_tx_gate);
+	int sends = svc2_sem_avail(&sp->sp_tx_sem);
 
 	/* a context that was in hand is still with its thread, or is posted */
 	smp_rmb();
@@ -132,8 +131,8 @@ static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
  * @call: Call that is about to be passed to the RPC layer; sets sm_entries
  *
  * Context: svc thread.
- * Return: 0; or the result of svc2_gate_enter(), and the Call is no longer the
- * thread's.
+ * Return: 0; or the result of svc2_sem_take_call(), and the Call is no longer
+ * the thread's.
  */
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 {
@@ -142,8 +141,8 @@ int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 
 	if (!wrs || call->sm_entries)
 		return 0;
-	ret = svc2_gate_enter(sp, &sp->sp_sq, call, wrs, svc2_sq_left(sp),
-			      &call->sm_entries);
+	ret = svc2_sem_take_call(sp, &sp->sp_sq_sem, call, wrs,
+				 svc2_sq_left(sp), &call->sm_entries);
 	if (ret == -ENOTCONN)
 		svc2_msg_put(sp, call);
 	return ret;
@@ -184,7 +183,7 @@ static int svc2_sq_take(struct svc2_xprt *sp, unsigned int wrs, unsigned int *he
 		   rpcrdma2_sq_take(&sp->sp_conn, wrs, sp->sp_sq_spare_all)) {
 		return 0;
 	}
-	return svc2_gate_take(sp, &sp->sp_sq, wrs, 0);
+	return svc2_sem_take(sp, &sp->sp_sq_sem, wrs, 0);
 }
 
 /**
@@ -231,14 +230,14 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
  * are nearly always enough. A waiter leaves more of them, because Sends
  * complete meanwhile and are posted again.
  *
- * Context: svc thread, RPC task; sleeps as svc2_gate_take() does.
+ * Context: svc thread, RPC task; sleeps as svc2_sem_take() does.
  * Return: 0, or -ENOTCONN when the connection is lost.
  */
 int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
 {
 	if (likely(svc2_sq_take_backward(sp, wrs, true)))
 		return 0;
-	return svc2_gate_take(sp, &sp->sp_sq, wrs, sp->sp_sq_spare);
+	return svc2_sem_take(sp, &sp->sp_sq_sem, wrs, sp->sp_sq_spare);
 }
 
 /**
@@ -248,8 +247,8 @@ int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
  *
  * Context: svc thread.
  * Return: 0 when the Call belongs to the Send Queue. -EINPROGRESS when it
- * waits, and belongs to the gate. -E2BIG and -ENOTCONN as svc2_sq_post(): the
- * Call still is the caller's.
+ * waits, and belongs to the semaphore. -E2BIG and -ENOTCONN as svc2_sq_post():
+ * the Call still is the caller's.
  */
 int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 {
@@ -261,8 +260,8 @@ int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 		wrs = svc2_sq_count_entries(first);
 		if (unlikely(wrs > svc2_sq_bounded_by(sp) - sp->sp_sq_spare))
 			return -E2BIG;
-		ret = svc2_gate_enter(sp, &sp->sp_sq, call, wrs,
-				      svc2_sq_left(sp), &call->sm_entries);
+		ret = svc2_sem_take_call(sp, &sp->sp_sq_sem, call, wrs,
+					 svc2_sq_left(sp), &call->sm_entries);
 		if (ret)
 			return ret;
 	}

@@ -28,19 +28,19 @@
  *
  *   R1 A Receive belongs to the device from post to completion, then to
  *	sp_recv_q, then to the Call found in it, until svc2_recv_put().
- *   R2 A Call belongs to the svc thread that parsed it; to a gate, tr_line or
- *	sp_short_q while a resource for its RDMA Reads is missing, and then to
- *	sp_served_q; to the Send Queue while they are posted, and then to
- *	sp_ready_q. A Call that waits on tr_line or in the gate of the Send
- *	Queue for the pages and entries of its Reply moves to sp_ready_q, too,
- *	if it has no RDMA Reads or they are done. Finally it belongs to the RPC
- *	layer, as rq_xprt_ctxt, and returns through ->xpo_release_ctxt.
+ *   R2 A Call belongs to the svc thread that parsed it; to a semaphore, qu_calls
+ *	or sp_short_q while a resource for its RDMA Reads is missing, and then
+ *	to sp_start_q; to the Send Queue while they are posted, and then to
+ *	sp_ready_q. A Call that waits for the pages or Send Queue entries of its
+ *	Reply moves to sp_ready_q, too, if it has no RDMA Reads or they are
+ *	done. Finally it belongs to the RPC layer, as rq_xprt_ctxt, and returns
+ *	through ->xpo_release_ctxt.
  *   R3 A posted chain belongs to the Send Queue until its po_done, which is
  *	called exactly once (Q1 in rpcrdma2/conn.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
  *	reads: these belong to the send context until its po_done.
- *   R5 Units taken from a gate are given back once: Send Queue entries when
- *	their chain is retired, a send context by svc2_tx_put(), memory
+ *   R5 Units taken from a semaphore are given back once: Send Queue entries
+ *	when their chain is retired, a send context by svc2_tx_put(), memory
  *	regions when their RDMA Reads are done. Counted pages of payload are
  *	given back with the message, or with the send context's chain.
  *	sp_backward_free counts send contexts alone: the same number has Send
@@ -153,13 +153,13 @@ enum {
 };
 
 /*
- * Limit on a thread's wait in a gate, at which the connection is closed even if
- * other waiters made progress. Few threads wait there (limits.c). While a thread
- * waits, a dynamic pool of threads does not grow, and a service that stops
- * waits for its threads one by one: so the limit is short.
+ * Limit on a thread's wait for a semaphore, at which the connection is closed
+ * even if other waiters made progress. Few threads wait there (limits.c). While
+ * a thread waits, a dynamic pool of threads does not grow, and a service that
+ * stops waits for its threads one by one: so the limit is short.
  *
- * A thread passes two gates with a Reply. Together with the pauses for memory in
- * four places (SVC2_SHORTAGE_TRIES) nfsd stops within 30 s.
+ * A thread takes two semaphores with a Reply. Together with the pauses for
+ * memory in four places (SVC2_SHORTAGE_TRIES) nfsd stops within 30 s.
  */
 #define SVC2_STALL_TIMEOUT	(1UL * HZ)
 
@@ -313,34 +313,34 @@ static inline void svc2_count_ended(enum rpcrdma2_loss why)
 					 RPCRDMA2_LOSS_PEER]);
 }
 
-/* Gates: FIFO wait queues for a connection's scarce resources. See limits.c. */
+/* Semaphores of a connection's scarce resources: see limits.c. */
 
 /**
- * struct svc2_gate - a counted resource with a FIFO wait queue
- * @ga_units: free units
- * @ga_own: the units, unless they are counted elsewhere
- * @ga_opened: number of own units
- * @ga_counter: enum svc2_counter that counts the waits
- * @ga_lock: guards the next
- * @ga_line: waiters in FIFO order, but threads before Calls. Without the lock
- *	only emptiness can be tested
+ * struct svc2_sem - a counting semaphore, for which Calls wait without a thread
+ * @se_units: free units
+ * @se_own: the units, unless they are counted elsewhere
+ * @se_total: number of own units
+ * @se_counter: enum svc2_counter that counts the waits
+ * @se_lock: guards the next
+ * @se_waiters: waiters in FIFO order, but threads before Calls. Without the
+ *	lock only emptiness can be tested
  */
-struct svc2_gate {
-	struct rpcrdma2_units	*ga_units;
-	struct rpcrdma2_units	ga_own;
-	unsigned int		ga_opened;
-	unsigned int		ga_counter;
-	spinlock_t		ga_lock;	/* guards the next */
-	struct list_head	ga_line;
+struct svc2_sem {
+	struct rpcrdma2_units	*se_units;
+	struct rpcrdma2_units	se_own;
+	unsigned int		se_total;
+	unsigned int		se_counter;
+	spinlock_t		se_lock;	/* guards the next */
+	struct list_head	se_waiters;
 };
 
 /**
  * struct svc2_waiter - a waiter in a queue
- * @wt_list: on the queue until it is served
+ * @wt_list: on the queue until it has its units
  * @wt_units: units it waits for
  * @wt_spare: units it has to leave for others
  * @wt_call: Call that waits, or NULL for a thread; the waiter of a thread may
- *	be gone as soon as it is served
+ *	be gone as soon as it has them
  * @wt_held: where to store the number of units of @wt_call
  */
 struct svc2_waiter {
@@ -352,9 +352,9 @@ struct svc2_waiter {
 };
 
 /* Below 1 no unit is free. */
-static inline int svc2_gate_avail(const struct svc2_gate *ga)
+static inline int svc2_sem_avail(const struct svc2_sem *sem)
 {
-	return atomic_read(&ga->ga_units->un_free);
+	return atomic_read(&sem->se_units->un_free);
 }
 
 /* True for an error that means a lack of memory, mappings or memory regions */
@@ -371,33 +371,33 @@ static inline bool svc2_is_shortage(int ret)
  * @ad_addr: the address; its port is meaningless
  * @ad_conns: number of connections
  * @ad_pages: pages of their payload
- * @ad_line: starved connections, in the order of their turns
- * @ad_waiting: on the list of waiting addresses, if the first of @ad_line waits
- *	for connections of other addresses
+ * @ad_starved: starved connections, in the order of their turns
+ * @ad_waiting: on the list of waiting addresses, if the first of @ad_starved
+ *	waits for connections of other addresses
  */
 struct svc2_address {
 	struct list_head	ad_list;
 	struct sockaddr_storage	ad_addr;
 	unsigned int		ad_conns;
 	long			ad_pages;
-	struct list_head	ad_line;
+	struct list_head	ad_starved;
 	struct list_head	ad_waiting;
 };
 
 /**
- * struct svc2_transfer - payload quota of a connection
- * @tr_address: state shared by the connections of its address; NULL before
- *	svc2_transfer_begin()
- * @tr_pages: pages of its payload; written under transfer_lock, as the next
+ * struct svc2_quota - payload quota of a connection
+ * @qu_address: state shared by the connections of its address; NULL before
+ *	svc2_address_get()
+ * @qu_pages: pages of its payload; written under svc2_pages_lock, as the next
  *	two
- * @tr_line: Calls that wait for pages, in FIFO order
- * @tr_starved: on ad_line: its Calls wait, and it has no pages
+ * @qu_calls: Calls that wait for pages, in FIFO order
+ * @qu_starved: on ad_starved, if its Calls wait and it has no pages
  */
-struct svc2_transfer {
-	struct svc2_address	*tr_address;
-	long			tr_pages;
-	struct list_head	tr_line;
-	struct list_head	tr_starved;
+struct svc2_quota {
+	struct svc2_address	*qu_address;
+	long			qu_pages;
+	struct list_head	qu_calls;
+	struct list_head	qu_starved;
 };
 
 /*
@@ -461,7 +461,7 @@ struct svc2_tx_page {
  * @tx_reads_pages: the device reads another page of the reply
  * @tx_npages: entries of @tx_pages (R4)
  * @tx_pages: pages held until the chain is done
- * @tx_charged: number of them that are counted, see svc2_transfer_take()
+ * @tx_charged: number of them that are counted, see svc2_pages_take()
  * @tx_few: short arrays of pages
  * @tx_nmapped: entries of @tx_sge, behind the first, that are mapped for this
  *	Send
@@ -526,8 +526,8 @@ struct svc2_param {
 
 /**
  * struct svc2_msg - a message in process; mostly a Call (R2)
- * @sm_wait: on the queue where it waits: of a gate, tr_line, sp_short_q,
- *	sp_served_q or sp_ready_q. Beyond wt_list it is for the first two
+ * @sm_wait: on the queue where it waits: of a semaphore, qu_calls, sp_short_q,
+ *	sp_start_q or sp_ready_q. Beyond wt_list it is for the first two
  * @sm_recv: the Receive it came in; NULL when that has been put back (R6)
  * @sm_post: its RDMA Reads
  * @sm_rw: the contents of these
@@ -536,7 +536,7 @@ struct svc2_param {
  * @sm_entries: Send Queue entries taken for them, and later for its Reply,
  *	until the chain is posted
  * @sm_pages: pages that they fill; its own until svc2_msg_put()
- * @sm_charged: number of counted pages, see svc2_transfer_enter(),
+ * @sm_charged: number of counted pages, see svc2_pages_reserve(),
  *	@sm_reply_pages included
  * @sm_offered: bytes that its Write chunks and Reply chunk offer
  * @sm_reply_pages: pages its Reply may have; 0 once the Reply has them, and for
@@ -679,14 +679,14 @@ enum {
  * @sp_silent: the peer did not answer an aborted callback in time, and has
  *	answered none since
  *
- * @sp_line: wait queue of the threads at the gates
- * @sp_sq: gate of the Send Queue entries that are not reserved for callbacks
+ * @sp_waitq: wait queue of the threads that wait for a semaphore
+ * @sp_sq_sem: Send Queue entries that are not reserved for callbacks
  * @sp_sq_depth: number of all entries, reserved ones included
  * @sp_sq_spare: entries of these that chains leave for single Sends
  * @sp_sq_spare_all: @sp_sq_spare suffices for all single Sends that are
  *	possible
  *
- * @sp_tx_gate: send contexts
+ * @sp_tx_sem: send contexts
  * @sp_tx_sges: gather entries of each
  * @sp_tx_count: number of contexts that exist
  * @sp_tx_pages: pages of their buffers beyond the first of each
@@ -696,14 +696,14 @@ enum {
  * @sp_backward_free: callbacks that can still get a send context, independent
  *	of the other direction (B-17)
  *
- * @sp_mrs: the memory regions that rdma_rw keeps for RDMA Reads
+ * @sp_mr_sem: the memory regions that rdma_rw keeps for RDMA Reads
  *
- * @sp_transfer: pages of payload
+ * @sp_quota: pages of payload
  *
  * @sp_recv_lock: guards the next five, and XPT_DATA against the first three
  * @sp_recv_q: messages
- * @sp_served_q: Calls that a gate or a quota has served, whose RDMA Reads
- *	can begin or go on. Without the lock only emptiness can be tested
+ * @sp_start_q: Calls that have waited, and whose RDMA Reads can begin or go on.
+ *	Without the lock only emptiness can be tested
  * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have
  *	none, and errors that may answer a callback. Without the lock only
  *	emptiness can be tested
@@ -758,13 +758,13 @@ struct svc2_xprt {
 	unsigned long		sp_backward_after;
 	struct mutex		sp_drain_mutex;	/* serializes drains */
 
-	wait_queue_head_t	sp_line;
-	struct svc2_gate	sp_sq;
+	wait_queue_head_t	sp_waitq;
+	struct svc2_sem	sp_sq_sem;
 	unsigned int		sp_sq_depth;
 	unsigned int		sp_sq_spare;
 	bool			sp_sq_spare_all;
 
-	struct svc2_gate	sp_tx_gate ____cacheline_aligned_in_smp;
+	struct svc2_sem	sp_tx_sem ____cacheline_aligned_in_smp;
 	unsigned int		sp_tx_sges;
 	atomic_t		sp_tx_count;
 	atomic_t		sp_tx_pages;
@@ -772,14 +772,14 @@ struct svc2_xprt {
 	struct llist_head	sp_txs;
 	atomic_t		sp_backward_free;
 
-	struct svc2_gate	sp_mrs;
+	struct svc2_sem	sp_mr_sem;
 
-	struct svc2_transfer	sp_transfer;
+	struct svc2_quota	sp_quota;
 
 	/* guards next five */
 	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;
 	struct list_head	sp_recv_q;
-	struct list_head	sp_served_q;
+	struct list_head	sp_start_q;
 	struct list_head	sp_ready_q;
 	struct list_head	sp_short_q;
 	bool			sp_shortage;
@@ -1009,32 +1009,30 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
-struct sockaddr_storage svc2_address(const struct svc2_xprt *sp);
-void svc2_transfer_set(void);
-void svc2_transfer_init(struct svc2_xprt *sp);
-int svc2_transfer_begin(struct svc2_xprt *sp);
-void svc2_transfer_end(struct svc2_xprt *sp);
-int svc2_transfer_enter(struct svc2_xprt *sp, struct svc2_msg *call,
-			unsigned int pages);
-unsigned int svc2_transfer_take(struct svc2_xprt *sp, struct svc2_msg *call,
-				unsigned int pages);
-void svc2_transfer_untake(struct svc2_xprt *sp, struct svc2_msg *call,
-			  unsigned int pages);
-void svc2_transfer_give(struct svc2_xprt *sp, unsigned int pages);
-void svc2_transfer_flush(struct svc2_xprt *sp, struct list_head *line);
-void svc2_transfer_show(struct seq_file *seq);
-void svc2_gate_init(struct svc2_gate *ga, struct rpcrdma2_units *units,
-		    unsigned int counter);
-void svc2_gate_open(struct svc2_gate *ga, unsigned int units);
-bool svc2_gate_is_whole(const struct svc2_gate *ga);
-int svc2_gate_take(struct svc2_xprt *sp, struct svc2_gate *ga,
-		   unsigned int units, unsigned int spare);
-int svc2_gate_enter(struct svc2_xprt *sp, struct svc2_gate *ga,
-		    struct svc2_msg *call, unsigned int units,
-		    unsigned int spare, unsigned int *held);
-void svc2_gate_serve(struct svc2_xprt *sp, struct svc2_gate *ga);
-void svc2_gate_give(struct svc2_xprt *sp, struct svc2_gate *ga,
-		    unsigned int units);
+struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp);
+void svc2_pages_set(void);
+void svc2_pages_init(struct svc2_xprt *sp);
+int svc2_address_get(struct svc2_xprt *sp);
+void svc2_address_put(struct svc2_xprt *sp);
+int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
+		       unsigned int pages);
+unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
+			     unsigned int pages);
+void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages);
+void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls);
+void svc2_pages_show(struct seq_file *seq);
+void svc2_sem_init(struct svc2_sem *sem, struct rpcrdma2_units *units,
+		   unsigned int counter);
+void svc2_sem_open(struct svc2_sem *sem, unsigned int units);
+bool svc2_sem_is_whole(const struct svc2_sem *sem);
+int svc2_sem_take(struct svc2_xprt *sp, struct svc2_sem *sem,
+		  unsigned int units, unsigned int spare);
+int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
+		       struct svc2_msg *call, unsigned int units,
+		       unsigned int spare, unsigned int *held);
+void svc2_sem_wake(struct svc2_xprt *sp, struct svc2_sem *sem);
+void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
+		   unsigned int units);
 bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret);
 int svc2_has_wspace(struct svc_xprt *xprt);
 

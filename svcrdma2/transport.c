@@ -3,11 +3,11 @@
  * Connections: from the request to connect to the last reference.
  *
  * Loss of a connection begins with svc2_close(), wherever it is noticed.
- * svc2_close() only marks the svc_xprt, and wakes the threads in the gates,
- * whose units might never come; an svc thread then detaches the connection, and
- * it is destroyed with its last reference. The RPC layer also sets XPT_CLOSE by
- * itself, when the service stops or the connection has been idle for some time;
- * the connection is then lost in ->xpo_detach.
+ * svc2_close() only marks the svc_xprt, and wakes the threads that wait for a
+ * semaphore, whose units might never come; an svc thread then detaches the
+ * connection, and it is destroyed with its last reference. The RPC layer also
+ * sets XPT_CLOSE by itself, when the service stops or the connection has been
+ * idle for some time; the connection is then lost in ->xpo_detach.
  *
  * Removal of a device needs no special code. The rdma_cm sends an event to
  * every cm_id of the device, connected or not, and then waits for all of them
@@ -40,7 +40,7 @@ static void svc2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 		svc2_count(overdue);
 	if (why != RPCRDMA2_LOSS_ENDED)
 		svc_xprt_deferred_close(&sp->sp_xprt);
-	wake_up_all(&sp->sp_line);
+	wake_up_all(&sp->sp_waitq);
 }
 
 static void svc2_room(struct rpcrdma2_conn *co)
@@ -48,7 +48,7 @@ static void svc2_room(struct rpcrdma2_conn *co)
 	struct svc2_xprt *sp = svc2_from_conn(co);
 	struct rpc_xprt *xprt;
 
-	svc2_gate_serve(sp, &sp->sp_sq);
+	svc2_sem_wake(sp, &sp->sp_sq_sem);
 	/*
 	 * The RPC layer puts its transport when this connection goes, after it
 	 * is lost, and frees it a grace period later. Its waiters were woken
@@ -182,21 +182,21 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	INIT_LIST_HEAD(&sp->sp_pending);
 	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
-	init_waitqueue_head(&sp->sp_line);
+	init_waitqueue_head(&sp->sp_waitq);
 	mutex_init(&sp->sp_drain_mutex);
 	sp->sp_backward_after = jiffies;
-	svc2_gate_init(&sp->sp_sq, &sp->sp_conn.co_sq.sq_units,
-		       SVC2_C_sq_waits);
-	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
+	svc2_sem_init(&sp->sp_sq_sem, &sp->sp_conn.co_sq.sq_units,
+		      SVC2_C_sq_waits);
+	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
 	spin_lock_init(&sp->sp_tx_lock);
 	init_llist_head(&sp->sp_txs);
-	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
+	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
-	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	INIT_LIST_HEAD(&sp->sp_short_q);
-	svc2_transfer_init(sp);
+	svc2_pages_init(sp);
 	rpcrdma2_rpool_init(&sp->sp_rpool);
 	sp->sp_rpool.rp_reposted = true;
 	sp->sp_rpool.rp_node = ibdev_to_node(id->device);
@@ -240,8 +240,8 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
  * The Send Queue holds at least the longest possible chain: the service limits
  * its pages, and the capacity of a header limits the rest. Beyond that the
  * queue is large enough to keep a device busy, not for all Calls that may be
- * outstanding; Calls wait in the gate for the rest. If a device has too few
- * entries, callbacks are reduced first.
+ * outstanding; Calls wait for the rest. If a device has too few entries,
+ * callbacks are reduced first.
  */
 static int svc2_conn_size_sq(struct svc2_xprt *sp,
 			     struct rpcrdma2_conn_size *size)
@@ -279,7 +279,7 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 	sp->sp_sq_spare_all = sp->sp_sq_spare == sends;
 	rpcrdma2_sq_open(&sp->sp_conn, sp->sp_sq_depth, sp->sp_backward_max,
 			 batch, SVC2_CHAIN_TIMEOUT);
-	svc2_gate_open(&sp->sp_mrs, size->rw_mrs);
+	svc2_sem_open(&sp->sp_mr_sem, size->rw_mrs);
 	return 0;
 }
 
@@ -410,7 +410,7 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 	sp->sp_can_invalidate = dev->attrs.device_cap_flags &
 				IB_DEVICE_MEM_MGT_EXTENSIONS &&
 				!rpcrdma2_fault(extensions);
-	ret = svc2_transfer_begin(sp);
+	ret = svc2_address_get(sp);
 	if (!ret)
 		ret = svc2_conn_size_queues(sp, &size);
 	if (!ret)
@@ -454,8 +454,8 @@ static void svc2_detach(struct svc_xprt *xprt)
  */
 static bool svc2_is_whole(const struct svc2_xprt *sp)
 {
-	return svc2_gate_is_whole(&sp->sp_mrs) &&
-	       svc2_gate_is_whole(&sp->sp_tx_gate) &&
+	return svc2_sem_is_whole(&sp->sp_mr_sem) &&
+	       svc2_sem_is_whole(&sp->sp_tx_sem) &&
 	       atomic_read(&sp->sp_backward_free) == (int)sp->sp_answers &&
 	       sp->sp_nposted == sp->sp_ngone;
 }
@@ -485,7 +485,7 @@ static void svc2_free(struct svc_xprt *xprt)
 	rpcrdma2_rpool_unmap(&sp->sp_rpool);
 	rpcrdma2_rpool_destroy(&sp->sp_rpool);
 	svc2_grant_end(sp);
-	svc2_transfer_end(sp);
+	svc2_address_put(sp);
 	rpcrdma2_conn_destroy(&sp->sp_conn);	/* R7 */
 	kfree(sp);
 }

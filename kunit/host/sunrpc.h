@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The RPC layer, as far as the server's gates look at it. A connection is busy: no
+ * The RPC layer, as far as the server's semaphores look at it. A connection is busy: no
  * thread takes it up.
  */
 #ifndef _RPCRDMA2_HOST_SUNRPC_H

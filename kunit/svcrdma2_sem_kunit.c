@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gates: what a Call has that waited, and when the connection is taken up again.
+ * Semaphores: what a Call has that waited, and when the connection is taken up again.
  *
  * The limits of the server are compiled in, over a connection without a device. No svc
  * thread takes it up: it is busy for the RPC layer. No Call here waits for payload: see
- * svcrdma2_transfer_kunit.c.
+ * svcrdma2_pages_kunit.c.
  */
 #include <kunit/test.h>
 
@@ -65,12 +65,12 @@ struct kmem_cache *svc2_msg_cache;
 
 long limit_of_pages(void)
 {
-	return most;
+	return svc2_pages_most;
 }
 
 unsigned int limit_of_connections(void)
 {
-	return svc2_transfer_max_conns();
+	return svc2_address_max_conns();
 }
 
 /**
@@ -101,7 +101,7 @@ static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 
 static const struct rpcrdma2_conn_ops ops = { .lost = lost };
 
-static int gate_init(struct kunit *test)
+static int sem_init(struct kunit *test)
 {
 	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	struct svc2_xprt *sp;
@@ -116,19 +116,19 @@ static int gate_init(struct kunit *test)
 	sp->sp_conn.co_id = &f->id;
 	wakeups = 0;
 	stall_timeout = MAX_SCHEDULE_TIMEOUT;
-	init_waitqueue_head(&sp->sp_line);
+	init_waitqueue_head(&sp->sp_waitq);
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
-	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	INIT_LIST_HEAD(&sp->sp_short_q);
-	svc2_transfer_init(sp);
-	svc2_gate_init(&sp->sp_sq, NULL, SVC2_C_sq_waits);
-	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
-	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
-	svc2_gate_open(&sp->sp_sq, ENTRIES);
-	sp->sp_sq.ga_own.un_kept = KEPT;
-	svc2_gate_open(&sp->sp_tx_gate, 1);
+	svc2_pages_init(sp);
+	svc2_sem_init(&sp->sp_sq_sem, NULL, SVC2_C_sq_waits);
+	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
+	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
+	svc2_sem_open(&sp->sp_sq_sem, ENTRIES);
+	sp->sp_sq_sem.se_own.un_kept = KEPT;
+	svc2_sem_open(&sp->sp_tx_sem, 1);
 	for (i = 0; i < ARRAY_SIZE(f->calls); i++) {
 		rpcrdma2_rw_init(&f->calls[i].sm_rw, DMA_FROM_DEVICE);
 		f->calls[i].sm_msg.mg_hdr.h_nreads = 1;
@@ -142,19 +142,19 @@ static int enter(struct fixture *f, unsigned int call, unsigned int units,
 {
 	struct svc2_msg *msg = &f->calls[call];
 
-	return svc2_gate_enter(&f->sp, &f->sp.sp_sq, msg, units, spare,
-			       &msg->sm_entries);
+	return svc2_sem_take_call(&f->sp, &f->sp.sp_sq_sem, msg, units, spare,
+				  &msg->sm_entries);
 }
 
 static bool join(struct fixture *f, struct svc2_waiter *wt)
 {
-	svc2_gate_join(&f->sp, &f->sp.sp_sq, wt);
-	return svc2_gate_is_served(wt);
+	svc2_sem_join(&f->sp, &f->sp.sp_sq_sem, wt);
+	return svc2_sem_is_granted(wt);
 }
 
 static struct svc2_msg *first_served(struct fixture *f)
 {
-	return list_first_entry_or_null(&f->sp.sp_served_q, struct svc2_msg,
+	return list_first_entry_or_null(&f->sp.sp_start_q, struct svc2_msg,
 					sm_wait.wt_list);
 }
 
@@ -166,12 +166,12 @@ static void leaves_some(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 6, 3), 0);
 	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, 6);
-	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), KEPT + 3);
+	KUNIT_EXPECT_EQ(test, svc2_sem_avail(&f->sp.sp_sq_sem), KEPT + 3);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits);
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 1, 3), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits + 1);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 0);
-	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), KEPT + 3);
+	KUNIT_EXPECT_EQ(test, svc2_sem_avail(&f->sp.sp_sq_sem), KEPT + 3);
 }
 
 /* First come, first served, and each has what it waited for. */
@@ -182,15 +182,15 @@ static void in_turn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 5, 0), -EINPROGRESS);
 	/* there is enough for this one, but not before the other */
-	svc2_gate_give(&f->sp, &f->sp.sp_sq, 4);
+	svc2_sem_give(&f->sp, &f->sp.sp_sq_sem, 4);
 	KUNIT_EXPECT_EQ(test, enter(f, 2, 4, 0), -EINPROGRESS);
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), NULL);
 
-	svc2_gate_give(&f->sp, &f->sp.sp_sq, 5);
+	svc2_sem_give(&f->sp, &f->sp.sp_sq_sem, 5);
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), &f->calls[1]);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 5);
 	KUNIT_EXPECT_EQ(test, f->calls[2].sm_entries, 4);
-	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), KEPT);
+	KUNIT_EXPECT_EQ(test, svc2_sem_avail(&f->sp.sp_sq_sem), KEPT);
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
 }
 
@@ -202,7 +202,7 @@ static void serves_before(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 5, 0), -EINPROGRESS);
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
-	atomic_add(6, &f->sp.sp_sq.ga_own.un_free);
+	atomic_add(6, &f->sp.sp_sq_sem.se_own.un_free);
 	KUNIT_EXPECT_EQ(test, enter(f, 2, 1, 0), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 5);
 	KUNIT_EXPECT_EQ(test, f->calls[2].sm_entries, 1);
@@ -213,7 +213,7 @@ static void serves_before(struct kunit *test)
 static void threads_first(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	struct svc2_gate *ga = &f->sp.sp_sq;
+	struct svc2_sem *sem = &f->sp.sp_sq_sem;
 	struct svc2_waiter first = { .wt_units = 2, .wt_spare = KEPT };
 	struct svc2_waiter second = { .wt_units = 1, .wt_spare = KEPT };
 
@@ -222,19 +222,19 @@ static void threads_first(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, join(f, &first));
 	KUNIT_EXPECT_FALSE(test, join(f, &second));
 
-	svc2_gate_give(&f->sp, ga, 2);
-	KUNIT_EXPECT_TRUE(test, svc2_gate_is_served(&first));
-	KUNIT_EXPECT_FALSE(test, svc2_gate_is_served(&second));
-	svc2_gate_give(&f->sp, ga, 1);
-	KUNIT_EXPECT_TRUE(test, svc2_gate_is_served(&second));
+	svc2_sem_give(&f->sp, sem, 2);
+	KUNIT_EXPECT_TRUE(test, svc2_sem_is_granted(&first));
+	KUNIT_EXPECT_FALSE(test, svc2_sem_is_granted(&second));
+	svc2_sem_give(&f->sp, sem, 1);
+	KUNIT_EXPECT_TRUE(test, svc2_sem_is_granted(&second));
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 0);
-	svc2_gate_give(&f->sp, ga, 9);
+	svc2_sem_give(&f->sp, sem, 9);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 6);
 
 	/* and where there is enough, it does not wait at all */
 	KUNIT_EXPECT_EQ(test, enter(f, 2, 4, 0), -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, ga, 2, 0), 0);
-	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT + 1);
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, sem, 2, 0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_sem_avail(sem), KEPT + 1);
 	KUNIT_EXPECT_EQ(test, f->calls[2].sm_entries, 0);
 }
 
@@ -245,31 +245,31 @@ static void joins_and_leaves(struct kunit *test)
 	struct svc2_waiter wt = { .wt_units = ENTRIES - KEPT, .wt_spare = KEPT };
 	struct svc2_waiter large = { .wt_units = 5, .wt_spare = KEPT };
 	struct svc2_waiter small = { .wt_units = 1, .wt_spare = KEPT };
-	struct svc2_gate *ga = &f->sp.sp_sq;
+	struct svc2_sem *sem = &f->sp.sp_sq_sem;
 
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
 	KUNIT_EXPECT_TRUE(test, join(f, &wt));
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
-	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT);
+	KUNIT_EXPECT_EQ(test, svc2_sem_avail(sem), KEPT);
 
 	KUNIT_EXPECT_FALSE(test, join(f, &wt));
-	svc2_gate_give(&f->sp, ga, ENTRIES - KEPT);
-	KUNIT_EXPECT_TRUE(test, svc2_gate_leave(&f->sp, ga, &wt));
-	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT);
+	svc2_sem_give(&f->sp, sem, ENTRIES - KEPT);
+	KUNIT_EXPECT_TRUE(test, svc2_sem_leave(&f->sp, sem, &wt));
+	KUNIT_EXPECT_EQ(test, svc2_sem_avail(sem), KEPT);
 
 	/* and what it would have been given goes to the next one */
 	KUNIT_EXPECT_FALSE(test, join(f, &large));
 	KUNIT_EXPECT_FALSE(test, join(f, &small));
-	svc2_gate_give(&f->sp, ga, 2);
-	KUNIT_EXPECT_FALSE(test, svc2_gate_is_served(&small));
+	svc2_sem_give(&f->sp, sem, 2);
+	KUNIT_EXPECT_FALSE(test, svc2_sem_is_granted(&small));
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
-	KUNIT_EXPECT_FALSE(test, svc2_gate_leave(&f->sp, ga, &large));
-	KUNIT_EXPECT_TRUE(test, svc2_gate_is_served(&small));
+	KUNIT_EXPECT_FALSE(test, svc2_sem_leave(&f->sp, sem, &large));
+	KUNIT_EXPECT_TRUE(test, svc2_sem_is_granted(&small));
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
-	KUNIT_EXPECT_EQ(test, svc2_gate_avail(ga), KEPT + 1);
+	KUNIT_EXPECT_EQ(test, svc2_sem_avail(sem), KEPT + 1);
 	/* nothing is nothing */
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
-	svc2_gate_give(&f->sp, ga, 0);
+	svc2_sem_give(&f->sp, sem, 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 }
 
@@ -289,10 +289,10 @@ static void served_is_taken_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 
-	svc2_gate_give(&f->sp, &f->sp.sp_sq, 9);
+	svc2_sem_give(&f->sp, &f->sp.sp_sq_sem, 9);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 8);
 	KUNIT_EXPECT_EQ(test, f->calls[2].sm_entries, 0);
-	KUNIT_EXPECT_FALSE(test, list_empty(&f->sp.sp_sq.ga_line));
+	KUNIT_EXPECT_FALSE(test, list_empty(&f->sp.sp_sq_sem.se_waiters));
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), &f->calls[1]);
@@ -326,7 +326,7 @@ static void s46_a_context_for_each(struct kunit *test)
 	atomic_inc(&xprt->xpt_nr_rqsts);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
-	svc2_gate_give(&f->sp, &f->sp.sp_tx_gate, 1);
+	svc2_sem_give(&f->sp, &f->sp.sp_tx_sem, 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
 }
@@ -352,7 +352,7 @@ static void s46_deferred_needs_a_context(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 8, 0), -EINPROGRESS);
-	svc2_gate_give(&f->sp, &f->sp.sp_sq, 9);
+	svc2_sem_give(&f->sp, &f->sp.sp_sq_sem, 9);
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), &f->calls[1]);
 	set_bit(XPT_DEFERRED, &xprt->xpt_flags);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
@@ -370,28 +370,28 @@ static void s46_wait_has_a_limit(struct kunit *test)
 	unsigned long since;
 
 	stall_timeout = 2;
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 6, 3), 0);
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 6, 3), 0);
 	since = jiffies;
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1, 3), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 1, 3), -ENOTCONN);
 	KUNIT_EXPECT_TRUE(test, time_after_eq(jiffies, since + 2));
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls + 1);
 	KUNIT_EXPECT_EQ(test, f->losses, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&f->sp.sp_conn),
 			RPCRDMA2_LOSS_STALLED);
-	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq.ga_line));
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq_sem.se_waiters));
 	/* what has come too late is nobody's */
-	svc2_gate_give(&f->sp, &f->sp.sp_sq, 6);
-	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), ENTRIES);
+	svc2_sem_give(&f->sp, &f->sp.sp_sq_sem, 6);
+	KUNIT_EXPECT_EQ(test, svc2_sem_avail(&f->sp.sp_sq_sem), ENTRIES);
 }
 
 static void give_to_waiter(struct work_struct *work)
 {
 	struct fixture *f = container_of(to_delayed_work(work), struct fixture, later);
 
-	if (list_empty_careful(&f->sp.sp_sq.ga_line))
+	if (list_empty_careful(&f->sp.sp_sq_sem.se_waiters))
 		queue_delayed_work(system_percpu_wq, &f->later, 1);
 	else
-		svc2_gate_give(&f->sp, &f->sp.sp_sq, 9);
+		svc2_sem_give(&f->sp, &f->sp.sp_sq_sem, 9);
 }
 
 /* S46: a thread that is served is woken: it would wait for ever, here. */
@@ -401,11 +401,11 @@ static void s46_served_is_woken(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	INIT_DELAYED_WORK(&f->later, give_to_waiter);
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9, 0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 9, 0), 0);
 	queue_delayed_work(system_percpu_wq, &f->later, 1);
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 8, 0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 8, 0), 0);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits + 1);
-	KUNIT_EXPECT_EQ(test, svc2_gate_avail(&f->sp.sp_sq), KEPT + 1);
+	KUNIT_EXPECT_EQ(test, svc2_sem_avail(&f->sp.sp_sq_sem), KEPT + 1);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
 	cancel_delayed_work_sync(&f->later);
 }
@@ -415,8 +415,8 @@ static void condition_at_the_end(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	KUNIT_EXPECT_EQ(test, wait_event_timeout(f->sp.sp_line, true, 0), 1);
-	KUNIT_EXPECT_EQ(test, wait_event_timeout(f->sp.sp_line, false, 0), 0);
+	KUNIT_EXPECT_EQ(test, wait_event_timeout(f->sp.sp_waitq, true, 0), 1);
+	KUNIT_EXPECT_EQ(test, wait_event_timeout(f->sp.sp_waitq, false, 0), 0);
 }
 
 /* C-093: what passes is tried again for a while, and then costs the connection. */
@@ -474,16 +474,16 @@ static void s46_loss_ends_a_wait(struct kunit *test)
 	u64 stalls = count_of(SVC2_C_stalls);
 	struct fixture *f = test->priv;
 
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 9, 0), 0);
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 9, 0), 0);
 	KUNIT_EXPECT_FALSE(test, join(f, &wt));
 	svc2_close(&f->sp, RPCRDMA2_LOSS_PEER);
-	svc2_gate_queue(&f->sp, &wt);
-	KUNIT_EXPECT_FALSE(test, svc2_gate_leave(&f->sp, &f->sp.sp_sq, &wt));
-	KUNIT_EXPECT_EQ(test, svc2_gate_take(&f->sp, &f->sp.sp_sq, 1, 0), -ENOTCONN);
+	svc2_sem_sleep(&f->sp, &wt);
+	KUNIT_EXPECT_FALSE(test, svc2_sem_leave(&f->sp, &f->sp.sp_sq_sem, &wt));
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 1, 0), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls);
 	/* nor does a Call begin to */
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 1, 0), -ENOTCONN);
-	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq.ga_line));
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq_sem.se_waiters));
 }
 
 /*
@@ -585,12 +585,12 @@ static void l8_one_thread_waits(struct kunit *test)
 
 	svc2_shortage_end(&f->sp);
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), &f->calls[1]);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->sp.sp_served_q), 2);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->sp.sp_start_q), 2);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_short_q));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &xprt->xpt_flags));
 	/* this one has met it in its last moment */
 	svc2_shortage_wait(&f->sp, &f->calls[2]);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->sp.sp_served_q), 3);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->sp.sp_start_q), 3);
 	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
 }
 
@@ -622,22 +622,22 @@ static void l8_a_thread_is_woken(struct kunit *test)
 static void r5_whole(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	struct svc2_gate *ga = &f->sp.sp_sq;
+	struct svc2_sem *sem = &f->sp.sp_sq_sem;
 
-	KUNIT_EXPECT_TRUE(test, svc2_gate_is_whole(&f->sp.sp_mrs));
-	KUNIT_EXPECT_TRUE(test, svc2_gate_is_whole(ga));
+	KUNIT_EXPECT_TRUE(test, svc2_sem_is_whole(&f->sp.sp_mr_sem));
+	KUNIT_EXPECT_TRUE(test, svc2_sem_is_whole(sem));
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
-	KUNIT_EXPECT_FALSE(test, svc2_gate_is_whole(ga));
+	KUNIT_EXPECT_FALSE(test, svc2_sem_is_whole(sem));
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 9, 0), -EINPROGRESS);
-	atomic_add(9, &ga->ga_own.un_free);
-	KUNIT_EXPECT_FALSE(test, svc2_gate_is_whole(ga));
-	INIT_LIST_HEAD(&ga->ga_line);
-	KUNIT_EXPECT_TRUE(test, svc2_gate_is_whole(ga));
-	svc2_gate_give(&f->sp, ga, 1);
-	KUNIT_EXPECT_FALSE(test, svc2_gate_is_whole(ga));
+	atomic_add(9, &sem->se_own.un_free);
+	KUNIT_EXPECT_FALSE(test, svc2_sem_is_whole(sem));
+	INIT_LIST_HEAD(&sem->se_waiters);
+	KUNIT_EXPECT_TRUE(test, svc2_sem_is_whole(sem));
+	svc2_sem_give(&f->sp, sem, 1);
+	KUNIT_EXPECT_FALSE(test, svc2_sem_is_whole(sem));
 }
 
-static struct kunit_case gate_cases[] = {
+static struct kunit_case sem_cases[] = {
 	KUNIT_CASE(leaves_some),
 	KUNIT_CASE(in_turn),
 	KUNIT_CASE(serves_before),
@@ -662,10 +662,10 @@ static struct kunit_case gate_cases[] = {
 	{}
 };
 
-static struct kunit_suite gate_suite = {
-	.name		= "svcrdma2_gate",
-	.init		= gate_init,
-	.test_cases	= gate_cases,
+static struct kunit_suite sem_suite = {
+	.name		= "svcrdma2_sem",
+	.init		= sem_init,
+	.test_cases	= sem_cases,
 };
 
-kunit_test_suite(gate_suite);
+kunit_test_suite(sem_suite);

@@ -17,7 +17,7 @@ static long take_all(long most, unsigned int conns, long *each)
 	do {
 		any = false;
 		for (i = 0; i < conns; i++) {
-			if (!svc2_transfer_room(most, all, all, each[i], 1))
+			if (!svc2_pages_quota_allows(most, all, all, each[i], 1))
 				continue;
 			each[i]++;
 			all++;
@@ -41,39 +41,39 @@ static void shares(struct kunit *test)
 		KUNIT_EXPECT_LE(test, all, 1 << 15);
 		KUNIT_EXPECT_GE(test, all, (1 << 15) / (n + 1) * n - n);
 		/* one more of that address, and one of another */
-		KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 16, all, all, 0,
-							   each[n - 1] / 2));
-		KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 16, all, 0, 0,
-							   1 << 13));
+		KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(1 << 16, all, all, 0,
+								each[n - 1] / 2));
+		KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(1 << 16, all, 0, 0,
+								1 << 13));
 	}
 }
 
 /* What is wanted counts on both sides, and each limit by itself. */
 static void limits(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 0, 0, 0, 100));
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 0, 0, 50, 75));
-	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 0, 0, 50, 76));
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 150, 0, 50, 75));
-	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 151, 0, 50, 75));
-	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 200, 200, 0, 1));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 0, 0, 0, 100));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 0, 0, 50, 75));
+	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 0, 0, 50, 76));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 150, 0, 50, 75));
+	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 151, 0, 50, 75));
+	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 200, 200, 0, 1));
 	/* without any, all that there is */
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 300, 0, 0, 100));
-	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 301, 0, 0, 100));
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 0, 100, 0, 100));
-	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 0, 101, 0, 100));
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(400, 100, 100, 100, 0));
-	KUNIT_EXPECT_FALSE(test, svc2_transfer_room(400, 101, 101, 101, 0));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 300, 0, 0, 100));
+	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 301, 0, 0, 100));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 0, 100, 0, 100));
+	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 0, 101, 0, 100));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 100, 100, 100, 0));
+	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 101, 101, 101, 0));
 }
 
 /* A quarter of the whole, divided by the connections, with what each has already */
 static void little(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_is_little(400, 1, 0, 100));
-	KUNIT_EXPECT_FALSE(test, svc2_transfer_is_little(400, 1, 0, 101));
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_is_little(400, 4, 20, 5));
-	KUNIT_EXPECT_FALSE(test, svc2_transfer_is_little(400, 4, 20, 6));
-	KUNIT_EXPECT_FALSE(test, svc2_transfer_is_little(400, 128, 0, 1));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_is_small(400, 1, 0, 100));
+	KUNIT_EXPECT_FALSE(test, svc2_pages_is_small(400, 1, 0, 101));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_is_small(400, 4, 20, 5));
+	KUNIT_EXPECT_FALSE(test, svc2_pages_is_small(400, 4, 20, 6));
+	KUNIT_EXPECT_FALSE(test, svc2_pages_is_small(400, 128, 0, 1));
 }
 
 /* What a few pages are enough for does not count, nor a copy. */
@@ -148,8 +148,8 @@ static long take_pairs(long most, unsigned int addresses, unsigned int conns,
 	do {
 		any = false;
 		for (i = 0; i < addresses * conns; i++) {
-			if (!svc2_transfer_room(most, all, address[i / conns],
-						each[i], 2))
+			if (!svc2_pages_quota_allows(most, all, address[i / conns],
+						     each[i], 2))
 				continue;
 			each[i] += 2;
 			address[i / conns] += 2;
@@ -169,14 +169,14 @@ static void room_for_large(struct kunit *test)
 	/* 1 GiB of memory, then 16 GiB */
 	all = take_pairs(1 << 14, 3, 11, each, address);
 	KUNIT_EXPECT_GT(test, all, 1 << 13);
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 14, all, 0, 0, 258));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(1 << 14, all, 0, 0, 258));
 	all = take_pairs(1 << 14, 4, 128, each, address);
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 14, all, 0, 0, 258));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(1 << 14, all, 0, 0, 258));
 	all = take_pairs(1 << 18, 4, 128, each, address);
-	KUNIT_EXPECT_TRUE(test, svc2_transfer_room(1 << 18, all, 0, 0, 258));
+	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(1 << 18, all, 0, 0, 258));
 }
 
-static struct kunit_case share_cases[] = {
+static struct kunit_case quota_cases[] = {
 	KUNIT_CASE(shares),
 	KUNIT_CASE(limits),
 	KUNIT_CASE(room_for_large),
@@ -186,9 +186,9 @@ static struct kunit_case share_cases[] = {
 	{}
 };
 
-static struct kunit_suite share_suite = {
-	.name		= "svcrdma2_share",
-	.test_cases	= share_cases,
+static struct kunit_suite quota_suite = {
+	.name		= "svcrdma2_quota",
+	.test_cases	= quota_cases,
 };
 
-kunit_test_suite(share_suite);
+kunit_test_suite(quota_suite);

@@ -2,7 +2,7 @@
 /*
  * Payload of several connections: in which turn they get it, and what is one address.
  *
- * The limits are those of svcrdma2_gate_kunit.c. The connections have no device but one
+ * The limits are those of svcrdma2_sem_kunit.c. The connections have no device but one
  * that says what kind it is, and no svc thread takes them up: they are busy for the RPC
  * layer.
  */
@@ -96,21 +96,21 @@ static void fake_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *a
 	unsigned int i;
 
 	for (i = 0; i < CONNS; i++)
-		if (fixture.peers[i].sp.sp_transfer.tr_address)
+		if (fixture.peers[i].sp.sp_quota.qu_address)
 			fn(&fixture.peers[i].sp, arg);
 }
 
 static void set_most(long pages)
 {
 	svc2_transfer_memory.pm_value = pages << (PAGE_SHIFT - 10);
-	svc2_transfer_set();
+	svc2_pages_set();
 }
 
 static void flush(struct fixture *f, unsigned int peer)
 {
 	LIST_HEAD(line);
 
-	svc2_transfer_flush(&f->peers[peer].sp, &line);
+	svc2_pages_flush(&f->peers[peer].sp, &line);
 }
 
 /* From a port on the link; the GID and the address that it claims end in @claim. */
@@ -122,14 +122,14 @@ static int arrive(struct fixture *f, unsigned int peer, u8 port, u8 claim)
 
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
 	spin_lock_init(&sp->sp_recv_lock);
-	INIT_LIST_HEAD(&sp->sp_served_q);
+	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
-	init_waitqueue_head(&sp->sp_line);
-	svc2_gate_init(&sp->sp_sq, NULL, SVC2_C_sq_waits);
-	svc2_gate_init(&sp->sp_tx_gate, NULL, SVC2_C_tx_waits);
-	svc2_gate_init(&sp->sp_mrs, NULL, SVC2_C_mr_waits);
-	svc2_gate_open(&sp->sp_tx_gate, 1);
-	svc2_transfer_init(sp);
+	init_waitqueue_head(&sp->sp_waitq);
+	svc2_sem_init(&sp->sp_sq_sem, NULL, SVC2_C_sq_waits);
+	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
+	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
+	svc2_sem_open(&sp->sp_tx_sem, 1);
+	svc2_pages_init(sp);
 	sin->sin_family = AF_INET;
 	sin->sin_addr.s_addr = htonl(0xc0000200 + claim);
 	ipv6_addr_set_v4mapped(sin->sin_addr.s_addr,
@@ -141,7 +141,7 @@ static int arrive(struct fixture *f, unsigned int peer, u8 port, u8 claim)
 	pr->id.device = &f->dev;
 	pr->id.port_num = 1;
 	sp->sp_conn.co_id = &pr->id;
-	return svc2_transfer_begin(sp);
+	return svc2_address_get(sp);
 }
 
 /* The first @n of them, so many from each port */
@@ -164,7 +164,7 @@ static int arrive_ib(struct fixture *f, unsigned int peer, u8 lid, u8 claim)
 	return ret;
 }
 
-static int transfer_init(struct kunit *test)
+static int pages_init(struct kunit *test)
 {
 	struct fixture *f = &fixture;
 
@@ -184,19 +184,26 @@ static int transfer_init(struct kunit *test)
 	return 0;
 }
 
-static void transfer_exit(struct kunit *test)
+static void pages_exit(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	unsigned int i;
 
 	for (i = 0; i < CONNS; i++)
-		if (f->peers[i].sp.sp_transfer.tr_address)
+		if (f->peers[i].sp.sp_quota.qu_address)
 			flush(f, i);
 	for (i = 0; i < CONNS; i++)
-		svc2_transfer_give(&f->peers[i].sp,
-				   f->peers[i].sp.sp_transfer.tr_pages);
+		svc2_pages_give(&f->peers[i].sp,
+				f->peers[i].sp.sp_quota.qu_pages);
 	for (i = 0; i < CONNS; i++)
-		svc2_transfer_end(&f->peers[i].sp);
+		svc2_address_put(&f->peers[i].sp);
+}
+
+/* A Reply that was not posted */
+static void untake(struct svc2_msg *call, unsigned int pages)
+{
+	call->sm_charged += pages;
+	call->sm_reply_pages += pages;
 }
 
 static int want(struct fixture *f, unsigned int peer, unsigned int call, long pages)
@@ -206,7 +213,7 @@ static int want(struct fixture *f, unsigned int peer, unsigned int call, long pa
 	rpcrdma2_rw_init(&msg->sm_rw, DMA_FROM_DEVICE);
 	msg->sm_msg.mg_hdr.h_nreads = 1;
 	msg->sm_charged = 0;
-	return svc2_transfer_enter(&f->peers[peer].sp, msg, pages);
+	return svc2_pages_reserve(&f->peers[peer].sp, msg, pages);
 }
 
 /* No Read chunks, but memory for a Reply of so many pages */
@@ -216,7 +223,7 @@ static int want_reply(struct fixture *f, unsigned int peer, unsigned int call,
 	struct svc2_msg *msg = &f->peers[peer].calls[call];
 
 	msg->sm_reply_pages = pages;
-	return svc2_transfer_enter(&f->peers[peer].sp, msg, pages);
+	return svc2_pages_reserve(&f->peers[peer].sp, msg, pages);
 }
 
 static bool has(struct fixture *f, unsigned int peer, unsigned int call)
@@ -226,15 +233,15 @@ static bool has(struct fixture *f, unsigned int peer, unsigned int call)
 
 static long pages_of(struct fixture *f, unsigned int peer)
 {
-	return f->peers[peer].sp.sp_transfer.tr_pages;
+	return f->peers[peer].sp.sp_quota.qu_pages;
 }
 
 /* Two pages more, as a Call of one page has, unless one waits already */
 static bool nibble(struct fixture *f, unsigned int peer)
 {
-	struct svc2_transfer *tr = &f->peers[peer].sp.sp_transfer;
+	struct svc2_quota *qu = &f->peers[peer].sp.sp_quota;
 
-	if (!list_empty(&tr->tr_line))
+	if (!list_empty(&qu->qu_calls))
 		return false;
 	return !want(f, peer, 0, 2);
 }
@@ -287,7 +294,7 @@ static void turn_beside_greedy(struct kunit *test)
 	while (!has(f, 33, 0) && gives < 2000) {
 		i = gives++ % 33;
 		if (pages_of(f, i) > 2) {
-			svc2_transfer_give(&f->peers[i].sp, 2);
+			svc2_pages_give(&f->peers[i].sp, 2);
 			nibble(f, i);
 		}
 	}
@@ -312,14 +319,14 @@ static void turns_of_addresses(struct kunit *test)
 	/* not in the way of another address, but of what has pages, or comes later */
 	KUNIT_EXPECT_EQ(test, want(f, 4, 0, LARGE), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 1, 70), -EINPROGRESS);
-	svc2_transfer_give(&f->peers[0].sp, LARGE);
+	svc2_pages_give(&f->peers[0].sp, LARGE);
 	KUNIT_EXPECT_TRUE(test, has(f, 2, 0));
 	KUNIT_EXPECT_FALSE(test, has(f, 3, 0));
 	/* the first has none now, but has come later */
 	KUNIT_EXPECT_FALSE(test, has(f, 0, 1));
-	svc2_transfer_give(&f->peers[1].sp, LARGE);
+	svc2_pages_give(&f->peers[1].sp, LARGE);
 	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
-	svc2_transfer_give(&f->peers[2].sp, LARGE);
+	svc2_pages_give(&f->peers[2].sp, LARGE);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 1));
 }
 
@@ -341,7 +348,7 @@ static void little_goes_past(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, want(f, 4, 1, 2), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 4, 2, 2), -EINPROGRESS);
 	flush(f, 2);
-	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[2].sp.sp_transfer.tr_starved));
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[2].sp.sp_quota.qu_starved));
 	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
 }
 
@@ -365,20 +372,20 @@ static void one_address_at_a_time(struct kunit *test)
 
 	set_most(1040);
 	arrive_all(test, 4, 2);
-	svc2_transfer_take(&f->peers[3].sp, &f->peers[3].calls[0], 900);
+	svc2_pages_take(&f->peers[3].sp, &f->peers[3].calls[0], 900);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), -EINPROGRESS);
 	KUNIT_ASSERT_EQ(test, arrive(f, 4, 4, 4), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 4, 0, LARGE), -EINPROGRESS);
-	svc2_transfer_give(&f->peers[3].sp, 300);
+	svc2_pages_give(&f->peers[3].sp, 300);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
-	svc2_transfer_give(&f->peers[3].sp, 100);
+	svc2_pages_give(&f->peers[3].sp, 100);
 	KUNIT_EXPECT_TRUE(test, has(f, 4, 0));
 	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
 	/* a later Call does not take the pages that are kept for it */
 	KUNIT_ASSERT_EQ(test, arrive(f, 5, 5, 5), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 5, 0, 60), -EINPROGRESS);
-	svc2_transfer_give(&f->peers[3].sp, 100);
+	svc2_pages_give(&f->peers[3].sp, 100);
 	KUNIT_EXPECT_FALSE(test, has(f, 5, 0));
 	flush(f, 1);
 	KUNIT_EXPECT_TRUE(test, has(f, 5, 0));
@@ -391,15 +398,15 @@ static void one_connection_at_a_time(struct kunit *test)
 
 	set_most(1040);
 	arrive_all(test, 4, 4);
-	svc2_transfer_take(&f->peers[2].sp, &f->peers[2].calls[0], 400);
+	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 400);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 1, LARGE), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), -EINPROGRESS);
-	svc2_transfer_give(&f->peers[2].sp, 300);
+	svc2_pages_give(&f->peers[2].sp, 300);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
 	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
 	KUNIT_EXPECT_EQ(test, want(f, 3, 0, 100), -EINPROGRESS);
-	svc2_transfer_give(&f->peers[0].sp, LARGE);
+	svc2_pages_give(&f->peers[0].sp, LARGE);
 	KUNIT_EXPECT_TRUE(test, has(f, 1, 0));
 	KUNIT_EXPECT_FALSE(test, has(f, 0, 1));
 	flush(f, 0);
@@ -413,18 +420,18 @@ static void last_pages(struct kunit *test)
 
 	set_most(1040);
 	arrive_all(test, 3, 3);
-	svc2_transfer_take(&f->peers[0].sp, &f->peers[0].calls[0], 522);
+	svc2_pages_take(&f->peers[0].sp, &f->peers[0].calls[0], 522);
 	KUNIT_EXPECT_EQ(test, want(f, 1, 0, 2), -EINPROGRESS);
-	svc2_transfer_give(&f->peers[0].sp, 3);
+	svc2_pages_give(&f->peers[0].sp, 3);
 	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
-	svc2_transfer_give(&f->peers[0].sp, 1);
+	svc2_pages_give(&f->peers[0].sp, 1);
 	KUNIT_EXPECT_TRUE(test, has(f, 1, 0));
 	KUNIT_EXPECT_EQ(test, want(f, 1, 1, 2), -EINPROGRESS);
 	atomic_set(&f->peers[1].sp.sp_conn.co_lost, true);
-	svc2_transfer_give(&f->peers[0].sp, 518);
+	svc2_pages_give(&f->peers[0].sp, 518);
 	KUNIT_EXPECT_FALSE(test, has(f, 1, 1));
 	flush(f, 1);
-	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[1].sp.sp_transfer.tr_starved));
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[1].sp.sp_quota.qu_starved));
 }
 
 /* A connection without pages is served again, though its address has its whole share. */
@@ -435,12 +442,12 @@ static void full_address(struct kunit *test)
 
 	set_most(1040);
 	arrive_all(test, 2, 2);
-	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 600);
-	svc2_transfer_take(sp, &f->peers[0].calls[0], 10);
+	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 600);
+	svc2_pages_take(sp, &f->peers[0].calls[0], 10);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
-	svc2_transfer_give(sp, 9);
+	svc2_pages_give(sp, 9);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
-	svc2_transfer_give(sp, 1);
+	svc2_pages_give(sp, 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 }
@@ -456,19 +463,19 @@ static void s46_served_by_its_own(struct kunit *test)
 
 	set_most(1040);
 	arrive_all(test, 2, 2);
-	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 500);
-	svc2_transfer_take(sp, &f->peers[0].calls[0], 20);
+	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 500);
+	svc2_pages_take(sp, &f->peers[0].calls[0], 20);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 1, 100), -EINPROGRESS);
-	svc2_transfer_give(&f->peers[1].sp, 400);
+	svc2_pages_give(&f->peers[1].sp, 400);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	KUNIT_EXPECT_FALSE(test, has(f, 0, 1));
-	svc2_transfer_give(sp, 1);
+	svc2_pages_give(sp, 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 1));
 
 	KUNIT_EXPECT_EQ(test, want(f, 0, 2, 250), -EINPROGRESS);
-	svc2_transfer_give(&f->peers[1].sp, 100);
+	svc2_pages_give(&f->peers[1].sp, 100);
 	KUNIT_EXPECT_FALSE(test, has(f, 0, 2));
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
 	KUNIT_EXPECT_FALSE(test, has(f, 0, 2));
@@ -484,14 +491,14 @@ static void all_without_two_pages(struct kunit *test)
 
 	set_most(1040);
 	arrive_all(test, 3, 1);
-	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 520);
-	svc2_transfer_take(&f->peers[2].sp, &f->peers[2].calls[0], 520);
+	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 520);
+	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 520);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
 	set_bit(SVC2_F_THROTTLED, &sp->sp_flags);
-	svc2_transfer_give(&f->peers[1].sp, 1);
+	svc2_pages_give(&f->peers[1].sp, 1);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
-	svc2_transfer_give(&f->peers[1].sp, 1);
+	svc2_pages_give(&f->peers[1].sp, 1);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
 }
 
@@ -503,11 +510,11 @@ static void parameters(struct kunit *test)
 	set_most(1);
 	KUNIT_EXPECT_EQ(test, limit_of_pages(), 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4));
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	svc2_transfer_take(&f->peers[0].sp, &f->peers[0].calls[0],
-			   limit_of_pages());
+	svc2_pages_take(&f->peers[0].sp, &f->peers[0].calls[0],
+			limit_of_pages());
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
 	svc2_transfer_memory.pm_value = 0;
-	svc2_transfer_set();
+	svc2_pages_set();
 	KUNIT_EXPECT_EQ(test, limit_of_pages(), machine.ram_pages / 16);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
 	svc2_connections.pm_value = 0;
@@ -523,7 +530,7 @@ static void no_memory_for_an_address(struct kunit *test)
 
 	machine.no_memory = true;
 	KUNIT_EXPECT_EQ(test, arrive(f, 0, 1, 1), -ENOMEM);
-	KUNIT_EXPECT_NULL(test, f->peers[0].sp.sp_transfer.tr_address);
+	KUNIT_EXPECT_NULL(test, f->peers[0].sp.sp_quota.qu_address);
 }
 
 /* A Call that its address has just enough pages for waits for those of all. */
@@ -535,8 +542,8 @@ static void address_has_enough(struct kunit *test)
 	arrive_all(test, 2, 2);
 	KUNIT_ASSERT_EQ(test, arrive(f, 2, 2, 2), 0);
 	KUNIT_ASSERT_EQ(test, arrive(f, 3, 3, 3), 0);
-	svc2_transfer_take(&f->peers[1].sp, &f->peers[1].calls[0], 520 - LARGE);
-	svc2_transfer_take(&f->peers[2].sp, &f->peers[2].calls[0], 521);
+	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 520 - LARGE);
+	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 521);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
 	/* that leaves less than 1040 / 4 / 4 pages for what comes later */
 	KUNIT_EXPECT_EQ(test, want(f, 3, 0, 66), -EINPROGRESS);
@@ -555,13 +562,13 @@ static void shows(struct kunit *test)
 
 	memset(seen, 0, sizeof(seen));
 	arrive_all(test, 2, 2);
-	svc2_transfer_take(sp, &f->peers[0].calls[0], more);
-	svc2_transfer_give(sp, more - 3);
-	svc2_transfer_show(&seq);
+	svc2_pages_take(sp, &f->peers[0].calls[0], more);
+	svc2_pages_give(sp, more - 3);
+	svc2_pages_show(&seq);
 	snprintf(said, sizeof(said), "bytes %lu\nmost %lu\npeak %lu\n"
 		 "connections 2 most %u\naddress %pISc connections 2 bytes %lu\n",
 		 3 * PAGE_SIZE, MOST * PAGE_SIZE, more * PAGE_SIZE, 2 * CONNS,
-		 &sp->sp_transfer.tr_address->ad_addr, 3 * PAGE_SIZE);
+		 &sp->sp_quota.qu_address->ad_addr, 3 * PAGE_SIZE);
 	KUNIT_EXPECT_STREQ(test, seen, said);
 }
 
@@ -573,15 +580,15 @@ static void small_beside_large(struct kunit *test)
 
 	set_most(1040);
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	svc2_transfer_take(sp, &f->peers[0].calls[1], 280);
+	svc2_pages_take(sp, &f->peers[0].calls[1], 280);
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
-	svc2_transfer_give(sp, 20);
+	svc2_pages_give(sp, 20);
 	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
-	svc2_transfer_give(sp, 260);
+	svc2_pages_give(sp, 260);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
 }
 
@@ -598,14 +605,14 @@ static void reply_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 300), 0);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 1, 0, 259), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_transfer_waits), waits + 1);
-	svc2_transfer_give(&f->peers[0].sp, 300);
+	svc2_pages_give(&f->peers[0].sp, 300);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 259);
-	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_transfer.tr_starved));
+	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_quota.qu_starved));
 	/* as one whose RDMA Reads are done: a thread can hand it on */
 	KUNIT_EXPECT_PTR_EQ(test, list_first_entry_or_null(&sp->sp_ready_q,
 							   struct svc2_msg,
 							   sm_wait.wt_list), call);
-	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_served_q));
+	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_start_q));
 }
 
 /* What is counted for a Reply is the Reply's, and what it has beyond that too. */
@@ -618,18 +625,18 @@ static void reply_takes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 259), 0);
 	call->sm_charged += 100;
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 257), 259);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 257), 259);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 100);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 259);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 20), 20);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 20), 20);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 279);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 100);
-	svc2_transfer_untake(sp, call, 20);
+	untake(call, 20);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 120);
 	/* a few more than it has are its own, and no others */
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 20 - SVC2_REPLY_FEW), 20);
-	svc2_transfer_untake(sp, call, 20);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 19 - SVC2_REPLY_FEW),
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 20 - SVC2_REPLY_FEW), 20);
+	untake(call, 20);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 19 - SVC2_REPLY_FEW),
 			19 - SVC2_REPLY_FEW);
 }
 
@@ -641,12 +648,12 @@ static void two_not_posted(struct kunit *test)
 	struct svc2_msg *call = &f->peers[0].calls[0];
 
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 20), 20);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 30), 30);
-	svc2_transfer_untake(sp, call, 20);
-	svc2_transfer_untake(sp, call, 30);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 20), 20);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 30), 30);
+	untake(call, 20);
+	untake(call, 30);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 50);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 50), 50);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 50), 50);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 50);
 }
@@ -662,13 +669,13 @@ static void reply_gives_the_rest_back(struct kunit *test)
 	arrive_all(test, 2, 2);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 300), 0);
 	KUNIT_EXPECT_EQ(test, want_reply(f, 1, 0, 259), -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 13), 13);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 13), 13);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 13);
 	KUNIT_EXPECT_TRUE(test, has(f, 1, 0));
-	svc2_transfer_untake(sp, call, 13);
+	untake(call, 13);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 13);
-	KUNIT_EXPECT_EQ(test, svc2_transfer_take(sp, call, 14), 14);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 14), 14);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 14);
 }
@@ -693,10 +700,10 @@ static void deferred_is_taken_up(struct kunit *test)
 	struct svc2_xprt *sp = &f->peers[0].sp;
 
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	svc2_transfer_take(sp, &f->peers[0].calls[0], MOST / 4 + 1);
+	svc2_pages_take(sp, &f->peers[0].calls[0], MOST / 4 + 1);
 	set_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
-	svc2_transfer_give(sp, 1);
+	svc2_pages_give(sp, 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 }
@@ -711,8 +718,8 @@ static void address_is_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrive(f, 0, 1, 1), 0);
 	KUNIT_EXPECT_EQ(test, arrive(f, 1, 1, 2), 0);
 	KUNIT_EXPECT_EQ(test, arrive(f, 2, 1, 3), -EUSERS);
-	KUNIT_EXPECT_PTR_EQ(test, f->peers[0].sp.sp_transfer.tr_address,
-			    f->peers[1].sp.sp_transfer.tr_address);
+	KUNIT_EXPECT_PTR_EQ(test, f->peers[0].sp.sp_quota.qu_address,
+			    f->peers[1].sp.sp_quota.qu_address);
 	/* another peer whose GID they claim */
 	KUNIT_EXPECT_EQ(test, arrive(f, 3, 2, 2), 0);
 	/* with InfiniBand it has a LID, whatever subnet it claims to be of */
@@ -760,7 +767,7 @@ static void address_is_of_the_route(struct kunit *test)
 	pr->id.route.addr.dev_addr.sgid_attr = &f->sgid;
 	sin->sin_addr.s_addr = htonl(0xc0000263);
 	f->route = c;
-	found = svc2_address(&pr->sp);
+	found = svc2_address_of(&pr->sp);
 	sin = (struct sockaddr_in *)&found;
 	if (c->gid_counts) {
 		KUNIT_EXPECT_EQ(test, sin->sin_family, AF_INET);
@@ -788,11 +795,11 @@ static void address_is_of_the_lid(struct kunit *test)
 
 	f->lmc = 2;
 	KUNIT_ASSERT_EQ(test, arrive_ib(f, 0, 0x3b, 1), 0);
-	found = svc2_address(&f->peers[0].sp);
+	found = svc2_address_of(&f->peers[0].sp);
 	KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&found,
 					     (struct sockaddr *)&port));
 	f->lmc_error = -EINVAL;
-	found = svc2_address(&f->peers[0].sp);
+	found = svc2_address_of(&f->peers[0].sp);
 	KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&found,
 					     (struct sockaddr *)&path));
 }
@@ -809,16 +816,16 @@ static void connections_of_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrive(f, 3, 2, 2), 0);
 	KUNIT_EXPECT_EQ(test, arrive(f, 4, 2, 2), -ENFILE);
 	KUNIT_EXPECT_EQ(test, arrive(f, 5, 3, 3), -ENFILE);
-	KUNIT_EXPECT_NULL(test, f->peers[5].sp.sp_transfer.tr_address);
-	svc2_transfer_end(&f->peers[1].sp);
-	f->peers[1].sp.sp_transfer.tr_address = NULL;
+	KUNIT_EXPECT_NULL(test, f->peers[5].sp.sp_quota.qu_address);
+	svc2_address_put(&f->peers[1].sp);
+	f->peers[1].sp.sp_quota.qu_address = NULL;
 	KUNIT_EXPECT_EQ(test, arrive(f, 5, 3, 3), 0);
 	/* by the memory */
 	svc2_connections.pm_value = 0;
 	KUNIT_EXPECT_EQ(test, arrive(f, 4, 2, 2), 0);
 }
 
-static struct kunit_case transfer_cases[] = {
+static struct kunit_case pages_cases[] = {
 	KUNIT_CASE(room_beside_greedy),
 	KUNIT_CASE(turn_beside_greedy),
 	KUNIT_CASE(turns_of_addresses),
@@ -848,11 +855,11 @@ static struct kunit_case transfer_cases[] = {
 	{}
 };
 
-static struct kunit_suite transfer_suite = {
-	.name		= "svcrdma2_transfer",
-	.init		= transfer_init,
-	.exit		= transfer_exit,
-	.test_cases	= transfer_cases,
+static struct kunit_suite pages_suite = {
+	.name		= "svcrdma2_pages",
+	.init		= pages_init,
+	.exit		= pages_exit,
+	.test_cases	= pages_cases,
 };
 
-kunit_test_suite(transfer_suite);
+kunit_test_suite(pages_suite);
