@@ -142,8 +142,8 @@ static const struct silence {
 	struct fault_attr	*attr;
 	enum ib_wr_opcode	opcode, other;
 } silences[] = {
-	{ "fail_read", &rpcrdma2_fail_read, IB_WR_RDMA_READ, IB_WR_LOCAL_INV },
-	{ "fail_inv", &rpcrdma2_fail_inv, IB_WR_LOCAL_INV, IB_WR_RDMA_READ },
+	{ "fail_read", &rpcrdma2_faults[RPCRDMA2_FAIL_read], IB_WR_RDMA_READ, IB_WR_LOCAL_INV },
+	{ "fail_inv", &rpcrdma2_faults[RPCRDMA2_FAIL_inv], IB_WR_LOCAL_INV, IB_WR_RDMA_READ },
 };
 
 KUNIT_ARRAY_PARAM_DESC(silence, silences, desc);
@@ -167,7 +167,7 @@ static void fence_in_part(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	fault_once(&rpcrdma2_fail_fence, 1);
+	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_fence], 1);
 	passes(test, IB_WR_REG_MR, 2, 2);
 	passes(test, IB_WR_LOCAL_INV, 1, 1);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
@@ -177,7 +177,7 @@ static void fence_in_part(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, f->wrs[0].next, &f->wrs[1]);
 	KUNIT_EXPECT_EQ(test, f->done, 2);
 	drain(test, 3);
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_fence));
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_fence]));
 }
 
 /* The device takes none of them, and the chain stays its caller's. */
@@ -185,13 +185,13 @@ static void fence_refused(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	fault_once(&rpcrdma2_fail_fence, 1);
+	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_fence], 1);
 	f->refuses = true;
 	KUNIT_EXPECT_EQ(test, post(f, IB_WR_LOCAL_INV, 3), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_POST);
 	KUNIT_EXPECT_PTR_EQ(test, f->wrs[0].next, &f->wrs[1]);
 	drain(test, 0);
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_fence));
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_fence]));
 }
 
 /* C-034: A Send with a size fails once with -EMSGSIZE; one without a size is posted. */
@@ -199,7 +199,7 @@ static void send_too_large(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	fault_once(&rpcrdma2_fail_send_max, 1);
+	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_send_max], 1);
 	KUNIT_EXPECT_EQ(test, post(f, IB_WR_SEND, 1), 0);
 	drain(test, 1);
 	f->post.po_bytes = 1;
@@ -208,7 +208,7 @@ static void send_too_large(struct kunit *test)
 	drain(test, 1);
 	KUNIT_EXPECT_EQ(test, post(f, IB_WR_SEND, 1), 0);
 	drain(test, 2);
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_send_max));
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_send_max]));
 }
 #endif
 

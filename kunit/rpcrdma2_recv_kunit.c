@@ -542,9 +542,9 @@ static void virtual_addresses(struct kunit *test)
 static void stays_small(struct kunit *test, struct queue *q, unsigned int nth)
 {
 	rpcrdma2_rpool_resize(&q->pool, 5 * PAGE_SIZE);
-	fault_once(&rpcrdma2_fail_map_recv, nth);
+	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv], nth);
 	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_map_recv));
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv]));
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 1);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&q->pool.rp_budget->bu_pages), 2);
 	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
@@ -555,7 +555,7 @@ static void stays_small(struct kunit *test, struct queue *q, unsigned int nth)
 /* Pages that cannot be mapped: none of the others stays mapped, nor counted. */
 static void not_mapped(struct kunit *test)
 {
-	struct fault_attr *fault = &rpcrdma2_fail_map_recv;
+	struct fault_attr *fault = &rpcrdma2_faults[RPCRDMA2_FAIL_map_recv];
 	struct rpcrdma2_budget budget = { .bu_most = 100 };
 	struct queue *q = open_queue(test, 2, 8, 1);
 
@@ -575,7 +575,7 @@ static void not_mapped(struct kunit *test)
 /* Pages that cannot be one stretch, when a Receive is made, gets larger or gets smaller */
 static void no_stretch(struct kunit *test)
 {
-	struct fault_attr *fault = &rpcrdma2_fail_map_recv;
+	struct fault_attr *fault = &rpcrdma2_faults[RPCRDMA2_FAIL_map_recv];
 	struct rpcrdma2_budget budget = { .bu_most = 100 };
 	struct queue *q = open_queue(test, 2, 8, 1);
 
@@ -609,9 +609,9 @@ static void not_mapped_again(struct kunit *test)
 	rpcrdma2_recv_put(receive(q, 100));
 	rpcrdma2_recv_put(receive(q, 100));
 	rpcrdma2_rpool_unmap(&q->pool);
-	fault_once(&rpcrdma2_fail_map_recv, 2);
+	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv], 2);
 	KUNIT_EXPECT_EQ(test, post(q, 2), 1);
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_fail_map_recv));
+	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv]));
 	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	KUNIT_EXPECT_EQ(test, post(q, 1), 1);

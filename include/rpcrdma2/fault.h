@@ -49,25 +49,22 @@ struct dentry;
 
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 
-extern struct fault_attr rpcrdma2_fail_buffer;
-extern struct fault_attr rpcrdma2_fail_done;
-extern struct fault_attr rpcrdma2_fail_entries;
-extern struct fault_attr rpcrdma2_fail_extensions;
-extern struct fault_attr rpcrdma2_fail_fence;
-extern struct fault_attr rpcrdma2_fail_handle;
-extern struct fault_attr rpcrdma2_fail_inv;
-extern struct fault_attr rpcrdma2_fail_map;
-extern struct fault_attr rpcrdma2_fail_map_recv;
-extern struct fault_attr rpcrdma2_fail_map_rw;
-extern struct fault_attr rpcrdma2_fail_map_send;
-extern struct fault_attr rpcrdma2_fail_mr;
-extern struct fault_attr rpcrdma2_fail_nominate;
-extern struct fault_attr rpcrdma2_fail_poszero;
-extern struct fault_attr rpcrdma2_fail_read;
-extern struct fault_attr rpcrdma2_fail_reply;
-extern struct fault_attr rpcrdma2_fail_send_max;
+#define RPCRDMA2_FAULTS(F)						\
+	F(buffer) F(done) F(entries) F(extensions) F(fence) F(handle)	\
+	F(inv) F(map) F(map_recv) F(map_rw) F(map_send) F(mr)		\
+	F(nominate) F(poszero) F(read) F(reply) F(send_max)
 
-#define rpcrdma2_fault(name)	should_fail(&rpcrdma2_fail_##name, 1)
+enum rpcrdma2_fail {
+#define RPCRDMA2_FAIL(name) RPCRDMA2_FAIL_##name,
+	RPCRDMA2_FAULTS(RPCRDMA2_FAIL)
+#undef RPCRDMA2_FAIL
+	RPCRDMA2_NFAULTS
+};
+
+extern struct fault_attr rpcrdma2_faults[RPCRDMA2_NFAULTS];
+
+#define rpcrdma2_fault(name) \
+	should_fail(&rpcrdma2_faults[RPCRDMA2_FAIL_##name], 1)
 
 /**
  * rpcrdma2_faults_init - create the debugfs directories

@@ -475,8 +475,8 @@ struct fault_attr {
 	atomic_t	times;
 };
 
-#define DECLARE_FAULT_ATTR(name)		struct fault_attr name
-#define fault_create_debugfs_attr(name, dir, attr)	((void)0)
+#define FAULT_ATTR_INITIALIZER				{ .interval = 1 }
+#define fault_create_debugfs_attr(name, dir, attr)	((void)(name))
 
 static inline bool should_fail(struct fault_attr *attr, size_t size)
 {
