@@ -12,8 +12,6 @@
 
 /* Counters */
 
-DEFINE_PER_CPU(u64 [SVC2_C_COUNT], svc2_counters);
-
 static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
 	      RDMA2_ERR_SYSTEM - RDMA2_ERR_VERS);
 

@@ -157,22 +157,7 @@ void svc2_view_exit(void)
 
 static struct dentry *debug_dir;
 
-static const char *const counter_names[] = {
-#define SVC2_NAME(name) #name,
-	SVC2_COUNTERS(SVC2_NAME)
-#undef SVC2_NAME
-#define SVC2_NAME(name, ...) "ended_" #name,
-	RPCRDMA2_LOSSES(SVC2_NAME)
-#undef SVC2_NAME
-};
-
-static int svc2_counters_show(struct seq_file *seq, void *unused)
-{
-	rpcrdma2_counters_show(seq, svc2_counters, counter_names,
-			       ARRAY_SIZE(counter_names));
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(svc2_counters);
+RPCRDMA2_COUNTERS_FILE(svc2, SVC2);
 
 /* The file in debugfs has no namespace. */
 DEFINE_SHOW_ATTRIBUTE(svc2_view);

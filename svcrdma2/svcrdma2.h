@@ -289,29 +289,14 @@ enum {
 	C(stalls)		/* waits that ended the connection */	\
 	C(overdue)		/* chains that ended it, see SVC2_CHAIN_TIMEOUT */
 
-enum svc2_counter {
-#define SVC2_ENUM(name) SVC2_C_##name,
-	SVC2_COUNTERS(SVC2_ENUM)
-#undef SVC2_ENUM
-	/* connections that have ended, by reason */
-#define SVC2_ENUM(name, ...) SVC2_C_ended_##name,
-	RPCRDMA2_LOSSES(SVC2_ENUM)
-#undef SVC2_ENUM
-	SVC2_C_COUNT
-};
+#define SVC2_C(name)		SVC2_C_##name,
+#define SVC2_C_ENDED(name, ...)	SVC2_C_ended_##name,
 
-DECLARE_PER_CPU(u64 [SVC2_C_COUNT], svc2_counters);
+RPCRDMA2_COUNTERS(svc2, SVC2)
 
 #define svc2_count_add(name, n) \
-	this_cpu_add(svc2_counters[SVC2_C_##name], (n))
+	this_cpu_add(svc2_counters[SVC2_C_##name], (u64)(n))
 #define svc2_count(name)	svc2_count_add(name, 1)
-
-static inline void svc2_count_ended(enum rpcrdma2_loss why)
-{
-	if (why != RPCRDMA2_LOSS_NONE)
-		this_cpu_inc(svc2_counters[SVC2_C_ended_PEER + why -
-					 RPCRDMA2_LOSS_PEER]);
-}
 
 /* Semaphores of a connection's scarce resources: see limits.c. */
 

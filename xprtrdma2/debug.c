@@ -141,10 +141,6 @@ void xprt2_report_end(struct xprt2_ep *ep)
 					      "xprtrdma2", what));
 }
 
-/* Counters */
-
-DEFINE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
-
 /**
  * xprt2_count_error - count a received RDMA2_ERROR
  * @ep: endpoint
@@ -326,21 +322,7 @@ static struct dentry *debug_dir;
 
 DEFINE_SHOW_ATTRIBUTE(xprt2_view);
 
-static int xprt2_counters_show(struct seq_file *seq, void *unused)
-{
-	static const char *const names[] = {
-#define XPRT2_NAME(name) #name,
-		XPRT2_COUNTERS(XPRT2_NAME)
-#undef XPRT2_NAME
-#define XPRT2_NAME(name, ...) "ended_" #name,
-		RPCRDMA2_LOSSES(XPRT2_NAME)
-#undef XPRT2_NAME
-	};
-
-	rpcrdma2_counters_show(seq, xprt2_counters, names, ARRAY_SIZE(names));
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(xprt2_counters);
+RPCRDMA2_COUNTERS_FILE(xprt2, XPRT2);
 
 /**
  * xprt2_debugfs_init - create the files

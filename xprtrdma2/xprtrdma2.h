@@ -208,29 +208,14 @@ enum {
 	C(frozen_properties)	/* S15: changed nevertheless */		\
 	C(properties_refused)	/* messages answered with an error */
 
-enum xprt2_counter {
-#define XPRT2_ENUM(name) XPRT2_C_##name,
-	XPRT2_COUNTERS(XPRT2_ENUM)
-#undef XPRT2_ENUM
-	/* connections that ended, by reason */
-#define XPRT2_ENUM(name, ...) XPRT2_C_ended_##name,
-	RPCRDMA2_LOSSES(XPRT2_ENUM)
-#undef XPRT2_ENUM
-	XPRT2_C_COUNT
-};
+#define XPRT2_C(name)		XPRT2_C_##name,
+#define XPRT2_C_ENDED(name, ...)	XPRT2_C_ended_##name,
 
-DECLARE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
+RPCRDMA2_COUNTERS(xprt2, XPRT2)
 
 #define xprt2_count_add(name, n) \
 	this_cpu_add(xprt2_counters[XPRT2_C_##name], (u64)(n))
 #define xprt2_count(name)	xprt2_count_add(name, 1)
-
-static inline void xprt2_count_ended(enum rpcrdma2_loss why)
-{
-	if (why != RPCRDMA2_LOSS_NONE)
-		this_cpu_inc(xprt2_counters[XPRT2_C_ended_PEER + why -
-					 RPCRDMA2_LOSS_PEER]);
-}
 
 /*
  * Per-transport figures for mountstats. The context named increments them

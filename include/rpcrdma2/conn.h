@@ -1255,12 +1255,61 @@ void rpcrdma2_view_remove(struct net *net, const char *path);
 	}
 
 /*
- * Per-CPU event counters with names.
+ * Per-CPU event counters of a module, with names.
  *
- * A module lists its counters once, in an X-macro that generates the enum and
- * the names. Counting is one per-CPU add without a shared cache line; reading
- * sums over the possible CPUs and may miss events in flight.
+ * Counting is one per-CPU add without a shared cache line; reading sums over
+ * the possible CPUs and may miss events in flight.
  */
+
+/*
+ * RPCRDMA2_COUNTERS - declare the counters of a module
+ * @_pre: prefix of the module's functions
+ * @_PRE: prefix of its macros: _PRE_COUNTERS() lists the names, _PRE_C() and
+ *	_PRE_C_ENDED() make an enumerator of a name and of a reason for a loss
+ *
+ * There is a counter for each name, and for each reason for a loss.
+ */
+#define RPCRDMA2_COUNTERS(_pre, _PRE)					\
+	enum _pre##_counter {						\
+		_PRE##_COUNTERS(_PRE##_C)				\
+		RPCRDMA2_LOSSES(_PRE##_C_ENDED)				\
+		_PRE##_C_COUNT						\
+	};								\
+									\
+	DECLARE_PER_CPU(u64 [_PRE##_C_COUNT], _pre##_counters);		\
+									\
+	static inline void _pre##_count_ended(enum rpcrdma2_loss why)	\
+	{								\
+		unsigned int i = _PRE##_C_ended_PEER + why -		\
+				 RPCRDMA2_LOSS_PEER;			\
+									\
+		if (why != RPCRDMA2_LOSS_NONE)				\
+			this_cpu_inc(_pre##_counters[i]);		\
+	}
+
+#define RPCRDMA2_COUNTER_NAME(_name)		#_name,
+#define RPCRDMA2_COUNTER_ENDED(_name, ...)	"ended_" #_name,
+
+/*
+ * RPCRDMA2_COUNTERS_FILE - define the counters and their file in debugfs
+ * @_pre: as above; the operations of the file are _pre_counters_fops
+ * @_PRE: as above
+ */
+#define RPCRDMA2_COUNTERS_FILE(_pre, _PRE)				\
+	DEFINE_PER_CPU(u64 [_PRE##_C_COUNT], _pre##_counters);		\
+									\
+	static int _pre##_counters_show(struct seq_file *seq, void *unused) \
+	{								\
+		static const char *const names[] = {			\
+			_PRE##_COUNTERS(RPCRDMA2_COUNTER_NAME)		\
+			RPCRDMA2_LOSSES(RPCRDMA2_COUNTER_ENDED)		\
+		};							\
+									\
+		rpcrdma2_counters_show(seq, _pre##_counters, names,	\
+				       ARRAY_SIZE(names));		\
+		return 0;						\
+	}								\
+	DEFINE_SHOW_ATTRIBUTE(_pre##_counters)
 
 /**
  * rpcrdma2_counters_show - print counters, one "name value" a line
