@@ -77,54 +77,34 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 	seq_putc(seq, '\n');
 }
 
-/**
- * struct view - scope and destination of the output
- * @vi_seq: destination
- * @vi_net: network namespace; or NULL for all connections
- */
-struct view {
-	struct seq_file		*vi_seq;
-	const struct net	*vi_net;
-};
-
+/* The network namespace of the file is in seq->private. */
 static void svc2_view_listed(struct svc2_xprt *sp, void *arg)
 {
-	const struct view *vi = arg;
+	struct seq_file *seq = arg;
 
-	if (!vi->vi_net || sp->sp_xprt.xpt_net == vi->vi_net)
-		svc2_view_connection(vi->vi_seq, sp);
+	if (sp->sp_xprt.xpt_net == seq->private)
+		svc2_view_connection(seq, sp);
 }
 
 static void svc2_view_ended(const struct svc2_ended *ed, void *arg)
 {
-	const struct view *vi = arg;
+	struct seq_file *seq = arg;
+	const struct net *net = seq->private;
 
-	if (ed->ed_net != vi->vi_net->net_cookie)
+	if (ed->ed_net != net->net_cookie)
 		return;
-	seq_printf(vi->vi_seq, "peer=%s state=%s version=%u", ed->ed_peer,
+	seq_printf(seq, "peer=%s state=%s version=%u", ed->ed_peer,
 		   ed->ed_error ? "refused" : "ended", ed->ed_version);
-	rpcrdma2_end_show(vi->vi_seq, &ed->ed_end);
-	rpcrdma2_error_show(vi->vi_seq, ed->ed_error, ed->ed_end.en_at);
-	seq_putc(vi->vi_seq, '\n');
+	rpcrdma2_end_show(seq, &ed->ed_end);
+	rpcrdma2_error_show(seq, ed->ed_error, ed->ed_end.en_at);
+	seq_putc(seq, '\n');
 }
 
-/**
- * svc2_show_connections - show a line for each current or ended connection
- * @seq: destination
- * @net: network namespace; or NULL for all connections
- */
-static void svc2_show_connections(struct seq_file *seq, const struct net *net)
-{
-	struct view vi = { .vi_seq = seq, .vi_net = net };
-
-	svc2_conns_each(svc2_view_listed, &vi);
-	if (net)
-		svc2_ended_each(svc2_view_ended, &vi);
-}
-
+/* A line for each current connection, then for each that has ended */
 static int svc2_view_show(struct seq_file *seq, void *unused)
 {
-	svc2_show_connections(seq, seq->private);
+	svc2_conns_each(svc2_view_listed, seq);
+	svc2_ended_each(svc2_view_ended, seq);
 	return 0;
 }
 
@@ -149,18 +129,13 @@ void svc2_view_exit(void)
 }
 
 /*
- * Files in debugfs: svcrdma2/counters; svcrdma2/connections, which is
- * /proc/net/rpc/svcrdma2 for all network namespaces together;
- * svcrdma2/receives, the memory of all Receives; svcrdma2/transfers, the memory
- * of all payload in progress
+ * Files in debugfs: svcrdma2/counters; svcrdma2/receives, the memory of all
+ * Receives; svcrdma2/transfers, the memory of all payload in progress
  */
 
 static struct dentry *debug_dir;
 
 RPCRDMA2_COUNTERS_FILE(svc2, SVC2);
-
-/* The file in debugfs has no namespace. */
-DEFINE_SHOW_ATTRIBUTE(svc2_view);
 
 static int svc2_receives_show(struct seq_file *seq, void *unused)
 {
@@ -188,8 +163,6 @@ void svc2_debugfs_init(void)
 	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("counters", 0444, debug_dir, NULL,
 			    &svc2_counters_fops);
-	debugfs_create_file("connections", 0400, debug_dir, NULL,
-			    &svc2_view_fops);
 	debugfs_create_file("receives", 0444, debug_dir, NULL,
 			    &svc2_receives_fops);
 	debugfs_create_file("transfers", 0400, debug_dir, NULL,

@@ -272,23 +272,13 @@ static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 	seq_putc(seq, '\n');
 }
 
-/**
- * xprt2_show_transports - print a line for each transport
- * @seq: output
- * @net: network namespace, or NULL for all
- */
-static void xprt2_show_transports(struct seq_file *seq, const struct net *net)
+static int xprt2_view_show(struct seq_file *seq, void *unused)
 {
 	struct xprt2_xprt *xp;
 
 	xprt2_for_each_transport(xp)
-		if (!net || xp->xp_xprt.xprt_net == net)
+		if (xp->xp_xprt.xprt_net == seq->private)
 			xprt2_view_transport(seq, xp);
-}
-
-static int xprt2_view_show(struct seq_file *seq, void *unused)
-{
-	xprt2_show_transports(seq, seq->private);
 	return 0;
 }
 
@@ -312,15 +302,9 @@ void xprt2_view_exit(void)
 	unregister_pernet_subsys(&view_net_ops);
 }
 
-/*
- * debugfs: xprtrdma2/counters, and xprtrdma2/connections, which is
- * /proc/net/rpc/xprtrdma2 for all network namespaces together: the file in
- * debugfs has no namespace.
- */
+/* debugfs: xprtrdma2/counters, and the fault injection points */
 
 static struct dentry *debug_dir;
-
-DEFINE_SHOW_ATTRIBUTE(xprt2_view);
 
 RPCRDMA2_COUNTERS_FILE(xprt2, XPRT2);
 
@@ -332,8 +316,6 @@ void xprt2_debugfs_init(void)
 	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("counters", 0444, debug_dir, NULL,
 			    &xprt2_counters_fops);
-	debugfs_create_file("connections", 0444, debug_dir, NULL,
-			    &xprt2_view_fops);
 	rpcrdma2_faults_init(debug_dir);
 }
 

@@ -42,7 +42,7 @@ mount_from_intree()
 mount_rdma2()
 {
 	mount_nfs rdma2 "$1" /mnt &&
-	grep " version=$2 " /sys/kernel/debug/xprtrdma2/connections ||
+	grep " version=$2 " /proc/net/rpc/xprtrdma2 ||
 		complain "not in version $2"
 }
 

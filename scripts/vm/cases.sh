@@ -296,11 +296,11 @@ figure()
 }
 
 # connection KEY: of the client's one connection to the server that mount_nfs
-# uses, as its line in debugfs has it
+# uses
 connection()
 {
 	sed -n "s/^peer=[^ ]*:$port \(.* \)\?$1=\([^ ]*\).*/\2/p" \
-		/sys/kernel/debug/xprtrdma2/connections | head -n 1
+		/proc/net/rpc/xprtrdma2 | head -n 1
 }
 
 run_group()

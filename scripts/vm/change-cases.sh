@@ -41,11 +41,11 @@ set_size()
 	traffic
 }
 
-# of_server KEY: of the server's one connection, as its line in debugfs has it
+# of_server KEY: of the line of the server's one connection
 of_server()
 {
 	sed -n "s/^\(.* \)\?$1=\([^ ]*\).*/\2/p" \
-		/sys/kernel/debug/svcrdma2/connections | head -n 1
+		/proc/net/rpc/svcrdma2 | head -n 1
 }
 
 # changes NAME MODULE PARAMETER BYTES CALLS REPLIES COUNTERS: what the largest Sends

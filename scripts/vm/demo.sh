@@ -32,7 +32,7 @@ counters()
 # connection KEY: as the line of the one connection has it
 connection()
 {
-	sed -n "s/.* $1=\([^ ]*\).*/\1/p" /sys/kernel/debug/xprtrdma2/connections
+	sed -n "s/.* $1=\([^ ]*\).*/\1/p" /proc/net/rpc/xprtrdma2
 }
 
 # The clock in hundredths of a second

@@ -130,7 +130,7 @@ echo_pinned()
 echo_connections()
 {
 	grep -c "^peer=[^ ]*:$echo_port .* version=$1 " \
-		/sys/kernel/debug/xprtrdma2/connections
+		/proc/net/rpc/xprtrdma2
 }
 
 # echo_in_version VERSION COUNT

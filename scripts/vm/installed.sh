@@ -62,8 +62,8 @@ mounted()
 
 version_2()
 {
-	cat /sys/kernel/debug/xprtrdma2/connections
-	grep -q 'state=up .*version=2' /sys/kernel/debug/xprtrdma2/connections
+	cat /proc/net/rpc/xprtrdma2
+	grep -q 'state=up .*version=2' /proc/net/rpc/xprtrdma2
 }
 
 # What the tool says of it, and that the doctor has nothing to say

@@ -43,7 +43,7 @@ no_client()
 spoken()
 {
 	sed -n "s/^peer=[^ ]*:$port .*version=\([^ ]*\).*/\1/p" \
-		/sys/kernel/debug/xprtrdma2/connections | sort -u | paste -sd' '
+		/proc/net/rpc/xprtrdma2 | sort -u | paste -sd' '
 }
 
 # kill_beside LABEL NFS-VERSION RPC-OVER-RDMA-VERSION WAITS ARGUMENT...: of

@@ -167,7 +167,7 @@ limits()
 
 	[ "$2$3" = rdma2rdma2 ] && vers=2
 	[ "$3" = rdma2 ] && grant=$(on_server "sed -n 's/^peer=10.0.0.2:.* credits=\([0-9]*\) .*/\1/p' \
-			/sys/kernel/debug/svcrdma2/connections")
+			/proc/net/rpc/svcrdma2")
 	if [ "$2" = rdma2 ]; then
 		got="$(connection send)/$(connection receive) $(connection credits)"
 		[ "$got" = "65536/20480 $grant" ] &&
@@ -179,7 +179,7 @@ limits()
 	[ "$3" = rdma2 ] || return
 	check "$label: the server's are 65536 bytes received, $send sent, up to 128 credits" \
 		on_server "grep '^peer=10.0.0.2:.* version=$vers credits=$grant credits_max=128 receive=65536 .*send_v$vers=$send ' \
-			/sys/kernel/debug/svcrdma2/connections"
+			/proc/net/rpc/svcrdma2"
 }
 
 # mount_far TRANSPORT VERSION [OPTIONS]: soft-iWARP does not notice what comes

@@ -174,7 +174,7 @@ real_servers()
 			check "$name: use" use /mnt.20050 &&
 			check "$name: connections says version 1" grep -q \
 				"^peer=$addr4:20050 state=up .*version=1 " \
-				/sys/kernel/debug/xprtrdma2/connections
+				/proc/net/rpc/xprtrdma2
 		umount /mnt.20050
 		[ "$(moves 20050) $(settled 20050)" = "ERR_VERS>version_1 1" ] &&
 			ok "$name: version 1 by ERR_VERS" ||
@@ -187,7 +187,7 @@ real_servers()
 		check "$name: use" use "/mnt.$port" &&
 		check "$name: connections says version 2" grep -q \
 			"^peer=$addr4:$port state=up .*version=2 " \
-			/sys/kernel/debug/xprtrdma2/connections
+			/proc/net/rpc/xprtrdma2
 	umount "/mnt.$port"
 	before=$(moves "$port")
 	[ "$(settled "$port")" = 2 ] && ok "$name: version 2 ($before)" ||

@@ -39,7 +39,7 @@ sizes_settle()
 		dd if=/dev/zero of=/mnt/settle bs=512 count=50 oflag=direct status=none
 		[ "$(connection receive)/$(connection send)" = "$1" ] && return
 	done
-	cat /sys/kernel/debug/{xprtrdma2,svcrdma2}/connections
+	cat /proc/net/rpc/{xprtrdma2,svcrdma2}
 	complain "receive/send are $(connection receive)/$(connection send), not $1"
 }
 
@@ -68,10 +68,10 @@ forget_server()
 
 	rmmod xprtrdma2 && modprobe xprtrdma2 || return 1
 	for i in $(seq 50); do
-		grep -q 'peer=' /sys/kernel/debug/svcrdma2/connections || return 0
+		grep -qE 'state=(up|closing) ' /proc/net/rpc/svcrdma2 || return 0
 		sleep 0.1
 	done
-	cat /sys/kernel/debug/svcrdma2/connections
+	cat /proc/net/rpc/svcrdma2
 	return 1
 }
 
