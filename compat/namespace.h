@@ -11,3 +11,10 @@
 #else
 #define DEFAULT_SYMBOL_NAMESPACE RPCRDMA2
 #endif
+
+/* Without the unit tests only what the two ends use is exported. */
+#ifdef RPCRDMA2_KUNIT
+#define EXPORT_SYMBOL_IF_KUNIT(sym)	EXPORT_SYMBOL_GPL(sym)
+#else
+#define EXPORT_SYMBOL_IF_KUNIT(sym)
+#endif

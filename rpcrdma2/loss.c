@@ -32,7 +32,6 @@ const char *rpcrdma2_loss_name(enum rpcrdma2_loss why)
 {
 	return losses[why].name;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_loss_name);
 
 void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {

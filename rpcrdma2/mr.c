@@ -395,7 +395,7 @@ int rpcrdma2_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 	}
 	return 0;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_expose);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_expose);
 
 unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
 				    struct ib_send_wr **first)
@@ -539,7 +539,7 @@ bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co)
 	       list_count_nodes((struct list_head *)&rg->rg_free) ==
 	       rg->rg_num_free;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_regions_are_whole);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_regions_are_whole);
 
 void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 {

@@ -29,7 +29,7 @@ void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
 		lo->lo_chunk++;
 	}
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_layout_begin);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_layout_begin);
 
 bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
 			  struct rpcrdma2_stretch *st)
@@ -55,7 +55,7 @@ bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
 	lo->lo_due = !lo->lo_due;
 	return true;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_layout_next);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_layout_next);
 
 u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined)
 {

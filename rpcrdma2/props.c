@@ -121,7 +121,7 @@ void rpcrdma2_props_default(struct rpcrdma2_props *pr)
 		memcpy(rpcrdma2_prop_words(pr, r),
 		       rpcrdma2_prop_rows[r].row_default, rpcrdma2_prop_size(r));
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_props_default);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_default);
 
 bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr)
 {
@@ -141,7 +141,7 @@ u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change)
 			rows |= BIT(r);
 	return rows;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_props_changing);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_changing);
 
 u32 rpcrdma2_props_effects(u32 rows)
 {
@@ -153,7 +153,7 @@ u32 rpcrdma2_props_effects(u32 rows)
 			effects |= rpcrdma2_prop_rows[r].row_effect;
 	return effects;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_props_effects);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_effects);
 
 u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
 			  const struct rpcrdma2_props *b)
@@ -184,14 +184,14 @@ u32 rpcrdma2_props_news(const struct rpcrdma2_props *told,
 	}
 	return rows;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_props_news);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_news);
 
 void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp)
 {
 	*pp = (struct rpcrdma2_peer_props){ };
 	rpcrdma2_props_default(&pp->pp_now);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_peer_props_init);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_peer_props_init);
 
 u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *pp,
 			   const struct rpcrdma2_props *val, u32 rows)
@@ -199,7 +199,7 @@ u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *pp,
 	rpcrdma2_props_copy(&pp->pp_now, val, rows);
 	return pp->pp_spoken ? rows & ~pp->pp_askable : 0;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_apply_updprop);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_apply_updprop);
 
 u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *pp,
 			    const struct rpcrdma2_props *val, u32 rows,
@@ -214,13 +214,13 @@ u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *pp,
 	pp->pp_spoken = true;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_apply_connprop);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_apply_connprop);
 
 u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own)
 {
 	return min(own, max_t(u32, peer->pr_rbsiz, RPCRDMA2_INLINE_FIRST));
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_send_limit);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_send_limit);
 
 u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own)
 {
@@ -231,7 +231,7 @@ u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own)
 				      RPCRDMA2_INLINE_FIRST));
 	return rpcrdma2_send_limit(&pp->pp_now, own);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_reply_limit);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_reply_limit);
 
 /*
  * The four property messages on the wire, draft sections 5.1.1 and 5.3. See
@@ -435,7 +435,7 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 	}
 	return good ? RDMA2_OK : RDMA2_ERR_BAD_XDR;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_decode_propmsg);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_propmsg);
 
 /**
  * struct sheet - a message under construction
@@ -596,7 +596,7 @@ void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
 	rpcrdma2_props_copy(now, wanted, done);
 	rpcrdma2_props_copy(now, &other, rows);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_answer_reqprop);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_answer_reqprop);
 
 u32 rpcrdma2_apply_resprop(struct rpcrdma2_peer_props *pp,
 			   const struct rpcrdma2_propmsg *pm)
@@ -611,7 +611,7 @@ u32 rpcrdma2_apply_resprop(struct rpcrdma2_peer_props *pp,
 	rpcrdma2_props_copy(&pp->pp_now, &pm->pm_set.ps_val, other);
 	return done | other;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_apply_resprop);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_apply_resprop);
 
 /*
  * The exchange of property messages: decisions only, the owner sends. See
@@ -848,7 +848,7 @@ void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 	pm->pm_want = rpcrdma2_exchange_is_asked(ex, xid) ? &ex->ex_want : NULL;
 	pm->pm_marked = rpcrdma2_props_marked(&ex->ex_peer.pp_now);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_exchange_expect);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_exchange_expect);
 
 bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid)
 {

@@ -149,7 +149,7 @@ int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
 	}
 	return 0;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_rw_read);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rw_read);
 
 static int rpcrdma2_rw_write_part(struct rpcrdma2_rw *rw,
 				  struct rpcrdma2_walk *wk,
@@ -174,9 +174,22 @@ static int rpcrdma2_rw_write_part(struct rpcrdma2_rw *rw,
 	return 0;
 }
 
-int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
-		      const struct rpcrdma2_range *src, unsigned int nsrc,
-		      struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck)
+/**
+ * rpcrdma2_rw_write - add RDMA Writes that fill a chunk
+ * @rw: gets the RDMA Writes
+ * @buf: the message
+ * @src: ranges of the message to write; they fit
+ * @nsrc: number of ranges, 0 for a chunk that stays unused
+ * @h: header with the chunk
+ * @ck: the chunk; its lengths become the lengths written (E-10)
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM; or -EINVAL if the ranges are not in the buffer.
+ */
+static int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
+			     const struct rpcrdma2_range *src,
+			     unsigned int nsrc, struct rpcrdma2_hdr *h,
+			     struct rpcrdma2_chunk *ck)
 {
 	struct rpcrdma2_segment *seg = &h->h_segs[ck->ck_first];
 	struct rpcrdma2_walk wk;
@@ -200,7 +213,6 @@ int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
 	}
 	return 0;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_rw_write);
 
 unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
 			     const struct rpcrdma2_rw *rw)

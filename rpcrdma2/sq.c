@@ -217,7 +217,6 @@ void rpcrdma2_sq_init(struct rpcrdma2_conn *co)
 	sq->sq_send_max = U32_MAX;
 	INIT_DELAYED_WORK(&sq->sq_watch, rpcrdma2_sq_watch);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_sq_init);
 
 void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 		      unsigned int kept, unsigned int batch,
@@ -388,4 +387,4 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co)
 	return atomic_read(&sq->sq_units.un_free) == (int)sq->sq_entries &&
 	       list_empty(&sq->sq_posted);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_sq_is_whole);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_sq_is_whole);

@@ -323,7 +323,7 @@ bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
 		return h->h_direction <= RDMA2_REPLY;
 	return h->h_proc >= RDMA2_CONNPROP && h->h_proc <= RDMA2_UPDPROP;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_sendable);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_sendable);
 
 /* Bytes that the chunks add to three empty lists */
 static size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h)
@@ -893,7 +893,6 @@ u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len)
 	}
 	return at <= len ? at : 0;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_call_hdr_len);
 
 /*
  * Read chunks must start within the reduced message (the message without its
@@ -1055,4 +1054,4 @@ enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
 		return rpcrdma2_judge_rpc(h, &ex, &cu);
 	return RDMA2_OK;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_decode_hdr);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_hdr);

@@ -168,22 +168,6 @@ int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
 		     struct page *const *pages, u32 sink);
 
 /**
- * rpcrdma2_rw_write - add RDMA Writes that fill a chunk
- * @rw: gets the RDMA Writes
- * @buf: the message
- * @src: ranges of the message to write; they fit
- * @nsrc: number of ranges, 0 for a chunk that stays unused
- * @h: header with the chunk
- * @ck: the chunk; its lengths become the lengths written (E-10)
- *
- * Context: may sleep.
- * Return: 0; -ENOMEM; or -EINVAL if the ranges are not in the buffer.
- */
-int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
-		      const struct rpcrdma2_range *src, unsigned int nsrc,
-		      struct rpcrdma2_hdr *h, struct rpcrdma2_chunk *ck);
-
-/**
  * rpcrdma2_rw_mrs - memory regions that the device needs for RDMA Reads
  * @co: connection
  * @rw: RDMA Reads
@@ -343,7 +327,7 @@ static inline void rpcrdma2_respond_hdr(struct rpcrdma2_hdr *h,
  * @plan: transfer plan of the Reply
  *
  * Context: may sleep.
- * Return: as rpcrdma2_rw_write().
+ * Return: 0; -ENOMEM; or -EINVAL if the results are not in the buffer.
  */
 int rpcrdma2_respond_writes(struct rpcrdma2_rw *rw, const struct xdr_buf *res,
 			    struct rpcrdma2_hdr *h,

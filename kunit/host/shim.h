@@ -71,7 +71,7 @@ typedef u64			__be64;
 #define MODULE_LICENSE(text)
 #define MODULE_INFO(tag, text)
 #define EXPORT_SYMBOL_GPL(sym)
-#define EXPORT_SYMBOL_NS_GPL(sym, ns)
+#define EXPORT_SYMBOL_IF_KUNIT(sym)
 
 #define BIT(n)			(1UL << (n))
 #define GENMASK(h, l)		((~0UL << (l)) & (~0UL >> (63 - (h))))
