@@ -34,11 +34,11 @@ static struct svc2_xprt *fake_create(struct svc_xprt *listener,
 #undef svc2_conn_create
 #include "../svcrdma2/transport.c"
 
-struct svc2_param svc2_credits;
-struct svc2_param svc2_backward_credits;
-struct svc2_param svc2_receive_size;
-struct svc2_param svc2_send_size;
-u32 svc2_backward;
+struct rpcrdma2_param svc2_credits;
+struct rpcrdma2_param svc2_backward_credits;
+struct rpcrdma2_param svc2_receive_size;
+struct rpcrdma2_param svc2_send_size;
+struct rpcrdma2_param svc2_backward;
 
 void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
 {

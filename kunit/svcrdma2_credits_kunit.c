@@ -12,7 +12,9 @@
 #include "../svcrdma2/grant.c"
 #include "../svcrdma2/svcrdma2.h"
 
-struct svc2_param svc2_receive_memory;
+struct rpcrdma2_param svc2_receive_memory = {
+	.pm_default = svc2_memory_default,
+};
 
 #define CREDITS	64
 #define ENTRIES	64

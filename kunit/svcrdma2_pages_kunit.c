@@ -18,9 +18,15 @@
 #include "counters.h"
 #include "limits.h"
 
-struct svc2_param svc2_transfer_memory;
-struct svc2_param svc2_address_connections;
-struct svc2_param svc2_connections;
+struct rpcrdma2_param svc2_address_connections;
+
+struct rpcrdma2_param svc2_transfer_memory = {
+	.pm_default = svc2_memory_default,
+};
+
+struct rpcrdma2_param svc2_connections = {
+	.pm_default = svc2_connections_default,
+};
 
 #define CONNS		36
 #define CALLS		3

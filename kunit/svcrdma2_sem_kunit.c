@@ -70,7 +70,7 @@ long limit_of_pages(void)
 
 unsigned int limit_of_connections(void)
 {
-	return svc2_address_max_conns();
+	return rpcrdma2_param(&svc2_connections);
 }
 
 /**

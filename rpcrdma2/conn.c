@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The verbs objects of a connection: protection domain, CQs, queue pair and
- * rdma_cm_id, alike for client and server. Also the operations of the module
- * parameter "backward".
+ * rdma_cm_id, alike for client and server.
  */
 #include <linux/export.h>
-#include <linux/moduleparam.h>
 #include <linux/printk.h>
-#include <linux/string.h>
-#include <linux/sysfs.h>
 
 #include <rdma/rw.h>
 
@@ -108,7 +104,7 @@ void rpcrdma2_conn_tell_backward(const struct rpcrdma2_conn *co, u32 *told,
 				 const char *module, u32 calls)
 {
 	if (xchg(told, calls) != calls)
-		pr_info_ratelimited("%s: device %s has queues for %u callbacks at once, regardless of the module parameter backward_credits\n",
+		pr_info_ratelimited("%s: device %s has queues for %u callbacks at once, regardless of the module parameter backward\n",
 				    module, rpcrdma2_conn_device(co)->name, calls);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_tell_backward);
@@ -134,34 +130,3 @@ void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 		rdma_destroy_id(co->co_id);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_destroy);
-
-/*
- * The module parameter "backward" of client and server
- */
-
-static const char *const levels[] = {
-	[RDMA2_BKREQSUP_NONE]	= "none",
-	[RDMA2_BKREQSUP_INLINE]	= "inline",
-	[RDMA2_BKREQSUP_GENL]	= "genl",
-};
-
-static int rpcrdma2_backward_set(const char *val, const struct kernel_param *kp)
-{
-	int level = sysfs_match_string(levels, val);
-
-	if (level < 0)
-		return level;
-	WRITE_ONCE(*(u32 *)kp->arg, level);
-	return 0;
-}
-
-static int rpcrdma2_backward_get(char *buffer, const struct kernel_param *kp)
-{
-	return sysfs_emit(buffer, "%s\n", levels[READ_ONCE(*(u32 *)kp->arg)]);
-}
-
-const struct kernel_param_ops rpcrdma2_backward_ops = {
-	.set = rpcrdma2_backward_set,
-	.get = rpcrdma2_backward_get,
-};
-EXPORT_SYMBOL_GPL(rpcrdma2_backward_ops);

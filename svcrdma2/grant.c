@@ -37,10 +37,8 @@ static unsigned long svc2_grant_denied_at;
  */
 void svc2_budget_set(void)
 {
-	unsigned long kib = svc2_param(&svc2_receive_memory);
-
-	long most = kib ? max(kib >> (PAGE_SHIFT - 10), SVC2_MEMORY_MIN) :
-			  totalram_pages() / 16;
+	unsigned long kib = rpcrdma2_param(&svc2_receive_memory);
+	long most = max(kib >> (PAGE_SHIFT - 10), SVC2_MEMORY_MIN);
 
 	WRITE_ONCE(svc2_budget.bu_most, most);
 	WRITE_ONCE(svc2_budget.bu_kept, most - svc2_grant_soft_limit(most));
@@ -311,7 +309,7 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 static u32 svc2_sizes_wanted(const struct svc2_xprt *sp)
 {
 	u32 want = rpcrdma2_recv_size(rpcrdma2_conn_device(&sp->sp_conn),
-				      svc2_param(&svc2_receive_size));
+				      rpcrdma2_param(&svc2_receive_size));
 
 	if (sp->sp_recv_wish)
 		want = min_t(u32, want, PAGE_ALIGN(sp->sp_recv_wish));
@@ -377,7 +375,7 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 void svc2_sizes_update(struct svc2_xprt *sp)
 {
 	WRITE_ONCE(sp->sp_send_own,
-		   min_t(u32, sp->sp_send_able, svc2_param(&svc2_send_size)));
+		   min_t(u32, sp->sp_send_able, rpcrdma2_param(&svc2_send_size)));
 	svc2_sizes_settle_receives(sp);
 	svc2_sizes_raise_receives(sp);
 }

@@ -473,19 +473,38 @@ static void svc2_pages_recheck(struct svc2_xprt *sp, void *unused)
 }
 
 /**
+ * svc2_memory_default - a sixteenth of the memory, in KiB
+ *
+ * Default of receive_memory and of transfer_memory.
+ */
+unsigned int svc2_memory_default(void)
+{
+	return min_t(unsigned long, totalram_pages() / 16,
+		     UINT_MAX >> (PAGE_SHIFT - 10)) << (PAGE_SHIFT - 10);
+}
+
+/**
+ * svc2_connections_default - number of connections for the existing memory
+ */
+unsigned int svc2_connections_default(void)
+{
+	unsigned long mib = totalram_pages() >> (20 - PAGE_SHIFT);
+
+	return max_t(unsigned long, mib / SVC2_CONN_MIB, SVC2_CONNS_MIN);
+}
+
+/**
  * svc2_pages_set - apply the module parameter transfer_memory
  *
  * Context: may sleep.
  */
 void svc2_pages_set(void)
 {
-	unsigned long kib = svc2_param(&svc2_transfer_memory);
+	unsigned long kib = rpcrdma2_param(&svc2_transfer_memory);
 
 	scoped_guard(spinlock, &svc2_pages_lock)
 		WRITE_ONCE(svc2_pages_most,
-			   max_t(long, kib ? kib >> (PAGE_SHIFT - 10) :
-				 totalram_pages() / 16,
-				 SVC2_PAGES_MIN));
+			   max_t(long, kib >> (PAGE_SHIFT - 10), SVC2_PAGES_MIN));
 	svc2_conns_each(svc2_pages_recheck, NULL);
 }
 
@@ -510,21 +529,13 @@ static struct svc2_address *svc2_address_find(const struct sockaddr *sa)
 	return NULL;
 }
 
-static unsigned int svc2_address_max_conns(void)
-{
-	unsigned int set = svc2_param(&svc2_connections);
-	unsigned long mib = totalram_pages() >> (20 - PAGE_SHIFT);
-
-	return set ?: max_t(unsigned long, mib / SVC2_CONN_MIB, SVC2_CONNS_MIN);
-}
-
 /* Return: 0, -ENFILE, or -EUSERS when @ad has too many; it may be NULL. */
 static int svc2_address_may_connect(const struct svc2_address *ad)
 {
-	unsigned int all = svc2_address_max_conns();
+	unsigned int all = rpcrdma2_param(&svc2_connections);
 
 	lockdep_assert_held(&svc2_pages_lock);
-	if (ad && ad->ad_conns >= min(svc2_param(&svc2_address_connections),
+	if (ad && ad->ad_conns >= min(rpcrdma2_param(&svc2_address_connections),
 				      DIV_ROUND_UP(all, 2)))
 		return -EUSERS;
 	return svc2_addresses_conns < all ? 0 : -ENFILE;
@@ -699,7 +710,7 @@ void svc2_pages_show(struct seq_file *seq)
 		   svc2_pages_used << PAGE_SHIFT, svc2_pages_most << PAGE_SHIFT,
 		   svc2_pages_peak << PAGE_SHIFT);
 	seq_printf(seq, "connections %u most %u\n", svc2_addresses_conns,
-		   svc2_address_max_conns());
+		   rpcrdma2_param(&svc2_connections));
 	list_for_each_entry(ad, &svc2_addresses, ad_list)
 		seq_printf(seq, "address %pISc connections %u bytes %lu\n",
 			   &ad->ad_addr, ad->ad_conns,

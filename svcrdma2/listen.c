@@ -130,7 +130,7 @@ static void svc2_listen_log_refused(const struct svc2_xprt *sp, int error)
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return;
 	if (error == -EUSERS)
-		advice = "it has as many as address_connections or half of connections, raise it";
+		advice = "it has as many as connections allows one address, raise it";
 	if (error == -ENFILE)
 		advice = "there are as many as connections allows, raise it";
 	if (error == -ENOMEM)

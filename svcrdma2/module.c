@@ -73,7 +73,7 @@ static const struct kernel_param_ops rdma_ops = {
 };
 module_param_cb(rdma, &rdma_ops, &want_rdma, 0644);
 __MODULE_PARM_TYPE(rdma, "bool");
-MODULE_PARM_DESC(rdma, "serve listeners named rdma too, where rpcrdma does not (default Y)");
+MODULE_PARM_DESC(rdma, "Serve listeners named rdma too, where rpcrdma does not (default Y)");
 
 /**
  * svc2_classes_init - register the names
@@ -110,59 +110,45 @@ static void svc2_classes_exit(void)
 struct workqueue_struct *svc2_wq;
 struct kmem_cache *svc2_msg_cache;
 
-static int svc2_param_set(const char *val, const struct kernel_param *kp)
-{
-	const struct svc2_param *pm = container_of(kp->arg, struct svc2_param,
-						   pm_value);
+RPCRDMA2_PARAM(svc2_credits, credits, "uint",
+	       "Maximum number of outstanding Calls of a client on a connection (4 to 1024, default 64); applies to new connections",
+	       SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX);
+RPCRDMA2_PARAM(svc2_receive_size, receive_size, "uint",
+	       "Size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, decreases only to new connections",
+	       5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
+	       RPCRDMA2_INLINE_MAX, .pm_changed = svc2_sizes_set);
+RPCRDMA2_PARAM(svc2_send_size, send_size, "uint",
+	       "Size of the largest Send in bytes, if the client can receive it (4096 to 65536, default 65536); applies to existing connections of version 2 too",
+	       RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
+	       RPCRDMA2_INLINE_MAX, .pm_changed = svc2_sizes_set);
+RPCRDMA2_PARAM(svc2_receive_memory, receive_memory, "uint",
+	       "Memory for the Receives of all connections in KiB (at least 64 pages; default, or for 0: a sixteenth of the memory)",
+	       0, 0, UINT_MAX, .pm_default = svc2_memory_default,
+	       .pm_changed = svc2_budget_set);
+RPCRDMA2_PARAM(svc2_transfer_memory, transfer_memory, "uint",
+	       "Memory for the payload in progress on all connections in KiB, of which one address may use half (at least four times the largest payload that the kernel supports; default, or for 0: a sixteenth of the memory)",
+	       0, 0, UINT_MAX, .pm_default = svc2_memory_default,
+	       .pm_changed = svc2_pages_set);
+RPCRDMA2_PARAM(svc2_versions, versions, "charp",
+	       "The only version of RPC-over-RDMA to support: 1, 2 or any (default any); applies to new messages on all connections",
+	       0, 0, RPCRDMA2_VERS_TWO, .pm_names = rpcrdma2_version_names);
 
-	int ret = param_set_uint_minmax(val, kp, pm->pm_min, pm->pm_max);
-
-	if (!ret && pm->pm_changed)
-		pm->pm_changed();
-	return ret;
-}
-
-static const struct kernel_param_ops param_ops = {
-	.set = svc2_param_set,
-	.get = param_get_uint,
+struct rpcrdma2_param svc2_address_connections = {
+	SVC2_ADDRESS_CONNS, 1, UINT_MAX
 };
+RPCRDMA2_PARAM(svc2_connections, connections, "charp",
+	       "Maximum number of connections (default, or for 0: one for each 8 MiB of the memory, at least 64); and behind a colon that of one address, which may use half of them at most (default 128); applies to new connections",
+	       0, 0, UINT_MAX, .pm_default = svc2_connections_default,
+	       .pm_second = &svc2_address_connections);
 
-#define SVC2_PARAM(_name, _default, _min, _max, _changed, _desc)	\
-	struct svc2_param svc2_##_name = { _default, _min, _max, _changed }; \
-	module_param_cb(_name, &param_ops, &svc2_##_name.pm_value, 0644); \
-	__MODULE_PARM_TYPE(_name, "uint");				\
-	MODULE_PARM_DESC(_name, _desc)
-
-SVC2_PARAM(credits, SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX,
-	   NULL,
-	   "maximum number of outstanding Calls of a client on a new connection (4 to 1024, default 64)");
-SVC2_PARAM(backward_credits, SVC2_BACKWARD_CREDITS, 1, SVC2_BACKWARD_MAX, NULL,
-	   "maximum number of outstanding callbacks on a new connection, if the client grants that many (1 to 256, default 16)");
-SVC2_PARAM(receive_size, 5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
-	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
-	   "size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, decreases only to new connections");
-SVC2_PARAM(send_size, RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
-	   RPCRDMA2_INLINE_MAX, svc2_sizes_set,
-	   "size of the largest Send in bytes, if the client can receive it (4096 to 65536, default 65536); applies to existing connections of version 2 too");
-SVC2_PARAM(receive_memory, 0, 0, UINT_MAX, svc2_budget_set,
-	   "memory in KiB for the Receives of all connections (at least 64 pages, default 0: a sixteenth of the memory)");
-SVC2_PARAM(transfer_memory, 0, 0, UINT_MAX, svc2_pages_set,
-	   "memory in KiB for the payload in progress on all connections; one address may use half of it (at least four times the largest payload that the kernel supports, default 0: a sixteenth of the memory)");
-SVC2_PARAM(address_connections, SVC2_ADDRESS_CONNS, 1, UINT_MAX, NULL,
-	   "maximum number of connections of one address (default 128); applies to new connections");
-SVC2_PARAM(connections, 0, 0, UINT_MAX, NULL,
-	   "maximum number of connections; one address may use half of them (default 0: one for each 8 MiB of the memory, at least 64); applies to new connections");
-SVC2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
-	   NULL,
-	   "lowest RPC-over-RDMA version to support, 1 or 2 (default 1); applies to new messages on all connections");
-SVC2_PARAM(max_version, RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
-	   NULL,
-	   "highest RPC-over-RDMA version to support, 1 or 2 (default 2); applies to new messages on all connections");
-
-u32 svc2_backward = RDMA2_BKREQSUP_GENL;
-module_param_cb(backward, &rpcrdma2_backward_ops, &svc2_backward, 0644);
-__MODULE_PARM_TYPE(backward, "charp");
-MODULE_PARM_DESC(backward, "callbacks: none, inline (without chunks) or genl (with chunks) (default genl); applies to new connections");
+struct rpcrdma2_param svc2_backward_credits = {
+	SVC2_BACKWARD_CREDITS, 1, SVC2_BACKWARD_MAX
+};
+RPCRDMA2_PARAM(svc2_backward, backward, "charp",
+	       "Callbacks to send: none, inline (without chunks) or genl (with chunks); and behind a colon the maximum number of outstanding ones, if the client grants that number (1 to 256) (default genl:16); applies to new connections",
+	       RDMA2_BKREQSUP_GENL, 0, RDMA2_BKREQSUP_GENL,
+	       .pm_names = rpcrdma2_backward_names,
+	       .pm_second = &svc2_backward_credits);
 
 static int __init svcrdma2_init(void)
 {

@@ -33,34 +33,14 @@
  */
 
 /**
- * struct svc2_versions - versions that the administrator allows
- * @vs_low: lowest
- * @vs_high: highest
+ * svc2_version_is_allowed - check whether the administrator allows a version
+ * @only: the only version to use, 0 for any
+ * @vers: version of a message
  */
-struct svc2_versions {
-	u32	vs_low;
-	u32	vs_high;
-};
-
-/**
- * svc2_allowed_versions - make a range of two parameters
- * @min: min_version
- * @max: max_version; @min takes precedence when they contradict each other
- *
- * Return: a range that is never empty.
- */
-static inline struct svc2_versions svc2_allowed_versions(u32 min, u32 max)
+static inline bool svc2_version_is_allowed(u32 only, u32 vers)
 {
-	struct svc2_versions vs;
-
-	vs.vs_low = clamp_t(u32, min, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO);
-	vs.vs_high = clamp_t(u32, max, vs.vs_low, RPCRDMA2_VERS_TWO);
-	return vs;
-}
-
-static inline bool svc2_speaks(const struct svc2_versions *vs, u32 vers)
-{
-	return vers >= vs->vs_low && vers <= vs->vs_high;
+	return vers >= (only ?: RPCRDMA2_VERS_ONE) &&
+	       vers <= (only ?: RPCRDMA2_VERS_TWO);
 }
 
 /**

@@ -604,18 +604,17 @@ static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
 static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
 				     struct svc2_msg *call)
 {
-	const struct svc2_versions vs =
-		svc2_allowed_versions(svc2_param(&svc2_min_version),
-				      svc2_param(&svc2_max_version));
+	u32 only = READ_ONCE(svc2_versions.pm_value);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 
 	if (call->sm_recv->rv_len < RPCRDMA2_PREFIX_LEN ||
-	    svc2_recv_is_reply(h) || svc2_speaks(&vs, h->h_vers))
+	    svc2_recv_is_reply(h) || svc2_version_is_allowed(only, h->h_vers))
 		return false;
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
-		pr_warn_ratelimited("svcrdma2: client %s speaks RPC-over-RDMA version 1, which the module parameter min_version=1 would allow\n",
+		pr_warn_ratelimited("svcrdma2: client %s uses RPC-over-RDMA version 1, which the module parameter versions=any allows\n",
 				    sp->sp_xprt.xpt_remotebuf);
-	svc2_refuse_with(sp, call, RDMA2_ERR_VERS, vs.vs_low, vs.vs_high);
+	svc2_refuse_with(sp, call, RDMA2_ERR_VERS, only ?: RPCRDMA2_VERS_ONE,
+			 only ?: RPCRDMA2_VERS_TWO);
 	return true;
 }
 

@@ -87,6 +87,7 @@
 #include <rpcrdma2/chunks.h>
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
+#include <rpcrdma2/param.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
@@ -496,20 +497,6 @@ struct svc2_ended {
 };
 
 /**
- * struct svc2_param - a module parameter
- * @pm_value: current value; may change at any time
- * @pm_min: minimum
- * @pm_max: maximum
- * @pm_changed: called after a change, or NULL
- */
-struct svc2_param {
-	unsigned int	pm_value;
-	unsigned int	pm_min;
-	unsigned int	pm_max;
-	void		(*pm_changed)(void);
-};
-
-/**
  * struct svc2_msg - a message in process; mostly a Call (R2)
  * @sm_wait: on the queue where it waits: of a semaphore, qu_calls, sp_short_q,
  *	sp_start_q or sp_ready_q. Beyond wt_list it is for the first two
@@ -894,22 +881,16 @@ static inline void svc2_arg_free(struct svc2_msg *call)
 /* module.c */
 extern struct workqueue_struct *svc2_wq;
 extern struct kmem_cache *svc2_msg_cache;
-extern struct svc2_param svc2_credits;
-extern struct svc2_param svc2_backward_credits;
-extern struct svc2_param svc2_receive_size;
-extern struct svc2_param svc2_receive_memory;
-extern struct svc2_param svc2_transfer_memory;
-extern struct svc2_param svc2_address_connections;
-extern struct svc2_param svc2_connections;
-extern struct svc2_param svc2_send_size;
-extern struct svc2_param svc2_min_version;
-extern struct svc2_param svc2_max_version;
-extern u32 svc2_backward;
-
-static inline unsigned int svc2_param(const struct svc2_param *pm)
-{
-	return READ_ONCE(pm->pm_value);
-}
+extern struct rpcrdma2_param svc2_credits;
+extern struct rpcrdma2_param svc2_backward_credits;
+extern struct rpcrdma2_param svc2_receive_size;
+extern struct rpcrdma2_param svc2_receive_memory;
+extern struct rpcrdma2_param svc2_transfer_memory;
+extern struct rpcrdma2_param svc2_address_connections;
+extern struct rpcrdma2_param svc2_connections;
+extern struct rpcrdma2_param svc2_send_size;
+extern struct rpcrdma2_param svc2_versions;
+extern struct rpcrdma2_param svc2_backward;
 
 /* listen.c */
 extern struct svc_xprt_class svc2_class;
@@ -995,6 +976,8 @@ bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
 struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp);
+unsigned int svc2_memory_default(void);
+unsigned int svc2_connections_default(void);
 void svc2_pages_set(void);
 void svc2_pages_init(struct svc2_xprt *sp);
 int svc2_address_get(struct svc2_xprt *sp);

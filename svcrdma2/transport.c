@@ -218,7 +218,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 static int svc2_conn_size_receives(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
-	u32 want = svc2_param(&svc2_receive_size);
+	u32 want = rpcrdma2_param(&svc2_receive_size);
 	u32 bytes = rpcrdma2_recv_size(dev, want);
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
@@ -227,7 +227,7 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
 				    dev_name(&dev->dev), bytes);
 	sp->sp_rpool.rp_size = bytes;
 
-	sp->sp_credits = svc2_param(&svc2_credits);
+	sp->sp_credits = rpcrdma2_param(&svc2_credits);
 	/* one Receive is for the drain */
 	return svc2_grant_fit(&sp->sp_backward_max, &sp->sp_credits,
 			      SVC2_CREDITS_MIN,
@@ -287,7 +287,7 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 static int svc2_conn_size_queues(struct svc2_xprt *sp,
 				 struct rpcrdma2_conn_size *size)
 {
-	u32 want = svc2_param(&svc2_backward_credits);
+	u32 want = rpcrdma2_param(&svc2_backward_credits);
 	static u32 told;
 	int ret;
 
@@ -308,7 +308,7 @@ static u32 svc2_conn_size_backward(struct svc2_xprt *sp)
 {
 	const struct ib_device_attr *attrs =
 		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
-	u32 level = READ_ONCE(svc2_backward);
+	u32 level = rpcrdma2_param(&svc2_backward);
 
 	if (!sp->sp_can_invalidate || !attrs->max_fast_reg_page_list_len)
 		return min_t(u32, level, RDMA2_BKREQSUP_INLINE);
@@ -344,7 +344,7 @@ static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 		sp->sp_send_able = (sp->sp_tx_sges - SVC2_TX_EXTRA_SGES) *
 				   PAGE_SIZE;
 	sp->sp_send_own = min_t(u32, sp->sp_send_able,
-				svc2_param(&svc2_send_size));
+				rpcrdma2_param(&svc2_send_size));
 
 	sp->sp_recv_size = sp->sp_rpool.rp_size;
 	svc2_conn_announce(sp, &sp->sp_ex.ex_able);

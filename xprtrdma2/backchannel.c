@@ -141,8 +141,7 @@ static int xprt2_backward_post(struct xprt2_ep *ep, struct xprt2_req *req,
 	int ret;
 
 	ret = xprt2_req_map(ep, req);
-	req->rq2_small = req->rq2_slot.rq_snd_buf.page_len <=
-			 READ_ONCE(xprt2_param_pullup_max);
+	req->rq2_small = req->rq2_slot.rq_snd_buf.page_len <= XPRT2_PULLUP_MAX;
 	if (!ret)
 		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (ret)

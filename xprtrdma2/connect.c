@@ -172,7 +172,7 @@ static int xprt2_ep_resolve(struct xprt2_ep *ep)
 static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
-	u32 want = READ_ONCE(xprt2_param_receive_size);
+	u32 want = rpcrdma2_param(&xprt2_param_receive_size);
 
 	rpcrdma2_rpool_resize(rp, rpcrdma2_recv_size(ep->ep_conn.co_id->device,
 						     want));
@@ -194,7 +194,7 @@ static unsigned int xprt2_ep_size_backward(struct xprt2_ep *ep,
 	const struct rdma_cm_id *id = ep->ep_conn.co_id;
 	unsigned int longest;
 
-	if (READ_ONCE(xprt2_param_backward) != RDMA2_BKREQSUP_GENL ||
+	if (rpcrdma2_param(&xprt2_param_backward) != RDMA2_BKREQSUP_GENL ||
 	    rdma_protocol_iwarp(id->device, id->port_num))
 		return 0;
 	if (!rpcrdma2_rw_size(&ep->ep_conn, XPRT2_MAX_PAGES,
@@ -247,7 +247,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	backward = xprt2_ep_size_backward(ep, depth - xprt2_sq_depth(1, segs, calls),
 					  size);
 	depth -= backward;
-	ep->ep_send_size = READ_ONCE(xprt2_param_send_size);
+	ep->ep_send_size = rpcrdma2_param(&xprt2_param_send_size);
 	xprt2_ep_size_receives(ep);
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
 			      (depth - xprt2_sq_spare(calls)) / XPRT2_WRS_PER_RPC);

@@ -252,7 +252,7 @@ void xprt2_receives_wanted(struct xprt2_ep *ep, u32 bytes)
 {
 	if (bytes >= READ_ONCE(ep->ep_recv_size)) {
 		xprt2_receives_grow(ep, min(bytes,
-					    READ_ONCE(xprt2_param_receive_size)));
+					    rpcrdma2_param(&xprt2_param_receive_size)));
 		return;
 	}
 	WRITE_ONCE(ep->ep_recv_size, bytes);

@@ -119,7 +119,7 @@ void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why)
 {
 	const struct rpc_xprt *xprt = &xp->xp_xprt;
 
-	pr_info_ratelimited("xprtrdma2: version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is asked for again after %lu minutes\n",
+	pr_info_ratelimited("xprtrdma2: version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is probed again after %lu minutes\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], why,
 			    XPRT2_MEMORY_TIME / (60 * HZ));

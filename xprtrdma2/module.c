@@ -7,83 +7,40 @@
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/version.h>
 
-/* Parameters that need only a range check */
-struct param_range {
-	unsigned int *value;
-	unsigned int min;
-	unsigned int max;
-};
+RPCRDMA2_PARAM(xprt2_param_slots, slots, "uint",
+	       "Maximum number of outstanding RPCs of a connection (4 to 16384, default 128); applies to new mounts",
+	       XPRT2_SLOTS_DEFAULT, XPRT2_SLOTS_MIN, XPRT2_SLOTS_MAX);
 
-static int xprt2_param_set_in_range(const char *val,
-				    const struct kernel_param *kp)
+static void xprt2_receive_size_set(void)
 {
-	const struct param_range *ra = kp->arg;
-	const struct kernel_param value = { .arg = ra->value };
-
-	return param_set_uint_minmax(val, &value, ra->min, ra->max);
+	xprt2_take_size(true);
 }
 
-static int xprt2_param_get_in_range(char *buffer, const struct kernel_param *kp)
+static void xprt2_send_size_set(void)
 {
-	const struct param_range *ra = kp->arg;
-
-	return sysfs_emit(buffer, "%u\n", *ra->value);
+	xprt2_take_size(false);
 }
 
-static const struct kernel_param_ops range_ops = {
-	.set = xprt2_param_set_in_range,
-	.get = xprt2_param_get_in_range,
+RPCRDMA2_PARAM(xprt2_param_receive_size, receive_size, "uint",
+	       "Size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, decreases only to new connections",
+	       5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
+	       RPCRDMA2_INLINE_MAX, .pm_changed = xprt2_receive_size_set);
+RPCRDMA2_PARAM(xprt2_param_send_size, send_size, "uint",
+	       "Size of the largest Send in bytes, if the server can receive it (4096 to 65536, default 65536); applies to existing connections of version 2 too",
+	       RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
+	       RPCRDMA2_INLINE_MAX, .pm_changed = xprt2_send_size_set);
+RPCRDMA2_PARAM(xprt2_param_versions, versions, "charp",
+	       "The only version of RPC-over-RDMA to use: 1, 2 or any (default any); applies to new connections",
+	       0, 0, RPCRDMA2_VERS_TWO, .pm_names = rpcrdma2_version_names);
+
+struct rpcrdma2_param xprt2_param_backward_credits = {
+	XPRT2_BACKWARD_CREDITS, 1, XPRT2_BACKWARD_MAX
 };
-
-#define XPRT2_PARAM(_name, _default, _min, _max, _desc)			\
-	unsigned int xprt2_param_##_name = (_default);			\
-	static const struct param_range range_##_name = {			\
-		&xprt2_param_##_name, _min, _max			\
-	};								\
-	module_param_cb(_name, &range_ops, (void *)&range_##_name, 0644); \
-	__MODULE_PARM_TYPE(_name, "uint");				\
-	MODULE_PARM_DESC(_name, _desc)
-
-XPRT2_PARAM(slots, XPRT2_SLOTS_DEFAULT, XPRT2_SLOTS_MIN, XPRT2_SLOTS_MAX,
-	    "Most RPCs outstanding per connection, 4 to 16384 (default 128)");
-XPRT2_PARAM(backward_credits, XPRT2_BACKWARD_CREDITS, 1, XPRT2_BACKWARD_MAX,
-	    "Most callbacks outstanding per connection, 1 to 256 (default 16); applies to new mounts");
-XPRT2_PARAM(pullup_max, 8192, 0, UINT_MAX,
-	    "Largest inline payload that is copied rather than sent from its pages, in bytes (default 8192)");
-XPRT2_PARAM(min_version, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
-	    "Lowest RPC-over-RDMA version to use, 1 or 2 (default 1); applies to new connections");
-XPRT2_PARAM(max_version, RPCRDMA2_VERS_TWO, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
-	    "Highest RPC-over-RDMA version to use, 1 or 2 (default 2); applies to new connections");
-
-u32 xprt2_param_backward = RDMA2_BKREQSUP_GENL;
-module_param_cb(backward, &rpcrdma2_backward_ops, &xprt2_param_backward, 0644);
-__MODULE_PARM_TYPE(backward, "charp");
-MODULE_PARM_DESC(backward, "Callbacks to accept: none, inline (without chunks), or genl (with chunks, but not over iWARP) (default genl); applies to new connections");
-
-static int xprt2_param_set_size(const char *val, const struct kernel_param *kp)
-{
-	int ret = param_set_uint_minmax(val, kp, RPCRDMA2_INLINE_DEFAULT,
-					RPCRDMA2_INLINE_MAX);
-
-	if (!ret)
-		xprt2_take_size(kp->arg == &xprt2_param_receive_size);
-	return ret;
-}
-
-static const struct kernel_param_ops size_ops = {
-	.set = xprt2_param_set_size,
-	.get = param_get_uint,
-};
-
-unsigned int xprt2_param_receive_size = 5 * RPCRDMA2_INLINE_DEFAULT;
-module_param_cb(receive_size, &size_ops, &xprt2_param_receive_size, 0644);
-__MODULE_PARM_TYPE(receive_size, "uint");
-MODULE_PARM_DESC(receive_size, "Size of a Receive in bytes, rounded up to pages, 4096 to 65536 (default 20480)");
-
-unsigned int xprt2_param_send_size = RPCRDMA2_INLINE_MAX;
-module_param_cb(send_size, &size_ops, &xprt2_param_send_size, 0644);
-__MODULE_PARM_TYPE(send_size, "uint");
-MODULE_PARM_DESC(send_size, "Largest Send in bytes, if the server accepts it, 4096 to 65536 (default 65536)");
+RPCRDMA2_PARAM(xprt2_param_backward, backward, "charp",
+	       "Callbacks to accept: none, inline (without chunks) or genl (with chunks, but not over iWARP), which applies to new connections; and behind a colon the maximum number of outstanding ones (1 to 256), which applies to new mounts (default genl:16)",
+	       RDMA2_BKREQSUP_GENL, 0, RDMA2_BKREQSUP_GENL,
+	       .pm_names = rpcrdma2_backward_names,
+	       .pm_second = &xprt2_param_backward_credits);
 
 /*
  * Runs the connect workers and the work of connections. Memory reclaim may

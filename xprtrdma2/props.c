@@ -60,7 +60,7 @@ void xprt2_begin_properties(struct xprt2_ep *ep)
 	rpcrdma2_exchange_init(&ep->ep_ex, false);
 	able->pr_rbsiz = ep->ep_recv_size;		/* S13 */
 	able->pr_sbsiz = ep->ep_send_size;
-	able->pr_brs = min_t(u32, READ_ONCE(xprt2_param_backward), /* S20 */
+	able->pr_brs = min_t(u32, rpcrdma2_param(&xprt2_param_backward), /* S20 */
 			     ep->ep_chunk_max ? RDMA2_BKREQSUP_GENL :
 						RDMA2_BKREQSUP_INLINE);
 	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
@@ -277,9 +277,9 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
 {
 	if (receive)
 		scoped_guard(mutex, &ep->ep_prop_mutex)
-			xprt2_receives_grow(ep, READ_ONCE(xprt2_param_receive_size));
+			xprt2_receives_grow(ep, rpcrdma2_param(&xprt2_param_receive_size));
 	else
-		WRITE_ONCE(ep->ep_send_size, READ_ONCE(xprt2_param_send_size));
+		WRITE_ONCE(ep->ep_send_size, rpcrdma2_param(&xprt2_param_send_size));
 	queue_work(xprt2_wq, &ep->ep_talk);
 }
 

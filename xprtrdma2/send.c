@@ -136,9 +136,10 @@ static bool xprt2_send_fits_buffer(const struct xprt2_req *req,
 	       head + buf->len <= req->rq2_sendbuf + req->rq2_sendsize;
 }
 
+/* With fault injection the result may change: see rq2_small. */
 static bool xprt2_send_is_small(const struct xdr_buf *buf)
 {
-	return buf->page_len <= READ_ONCE(xprt2_param_pullup_max);
+	return buf->page_len <= XPRT2_PULLUP_MAX && !rpcrdma2_fault(pullup);
 }
 
 /*
@@ -158,9 +159,7 @@ static bool xprt2_send_pulls_up(const struct xprt2_req *req,
  * @req: request with its encoded RPC Call
  *
  * When a small payload only lacks room in the Send buffer, the buffer is made
- * larger for the next Call: few slots carry many small payloads. Only this
- * function reads the parameter pullup_max: a Call planned for copying may be
- * too long to gather.
+ * larger for the next Call: few slots carry many small payloads.
  *
  * Context: send path.
  * Return: true when the gather list is long enough.
@@ -261,7 +260,7 @@ static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
  *
  * Header and head are one entry. A small payload and the tail are pulled up
  * behind the head, so most Calls have no other entry. A payload above
- * pullup_max bytes is sent from its pages instead, and the Send is then
+ * XPRT2_PULLUP_MAX is sent from its pages instead, and the Send is then
  * signaled, because the pages are mapped until it completes.
  *
  * Context: send path, receive CQ.

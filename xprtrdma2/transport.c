@@ -166,7 +166,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 		return ERR_PTR(-EIO);
 
 	xprt = xprt_alloc(args->net, sizeof(struct xprt2_xprt), 0,
-			  READ_ONCE(xprt2_param_slots));
+			  rpcrdma2_param(&xprt2_param_slots));
 	if (!xprt) {
 		module_put(THIS_MODULE);
 		return ERR_PTR(-ENOMEM);
@@ -178,7 +178,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	mutex_init(&xp->xp_fence_mutex);
 	spin_lock_init(&xp->xp_req_lock);
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
-	xp->xp_backward_wanted = READ_ONCE(xprt2_param_backward_credits);
+	xp->xp_backward_wanted = rpcrdma2_param(&xprt2_param_backward_credits);
 	xp->xp_backward_credits = xp->xp_backward_wanted;
 	xprt2_recvs_init(xp);
 	INIT_LIST_HEAD(&xp->xp_listed);

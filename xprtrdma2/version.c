@@ -143,7 +143,7 @@ static const struct kernel_param_ops pin_ops = {
 };
 
 module_param_cb(pin, &pin_ops, NULL, 0644);
-MODULE_PARM_DESC(pin, "Servers and the RPC-over-RDMA version to use with each, regardless of min_version and max_version, for example \"192.0.2.1=1 [fd00::2]:20049=2\"; applies to new connections");
+MODULE_PARM_DESC(pin, "Servers and the RPC-over-RDMA version to use with each, regardless of the parameter versions, for example \"192.0.2.1=1 [fd00::2]:20049=2\"; applies to new connections");
 
 /**
  * xprt2_pinned_version - version that is pinned for a server
@@ -413,7 +413,7 @@ static const char *xprt2_version_advice(const struct xprt2_nego *ng, bool told,
 		return "the server has to offer one of them";
 	if (ng->ng_pinned)
 		return "change the module parameter pin";
-	return "change the module parameter min_version, max_version or pin";
+	return "change the module parameter versions or pin";
 }
 
 static void xprt2_report_no_version(struct xprt2_ep *ep,
@@ -574,8 +574,9 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	struct xprt2_xprt *xp = ep->ep_xp;
 	const struct rpc_xprt *xprt = &xp->xp_xprt;
 	u32 pin = xprt2_pinned_version((const struct sockaddr *)&xprt->addr);
-	u32 min = pin ?: READ_ONCE(xprt2_param_min_version);
-	u32 max = pin ?: max(READ_ONCE(xprt2_param_max_version), min);
+	u32 only = pin ?: rpcrdma2_param(&xprt2_param_versions);
+	u32 min = only ?: RPCRDMA2_VERS_ONE;
+	u32 max = only ?: RPCRDMA2_VERS_TWO;
 	struct xprt2_nego *ng = &ep->ep_nego;
 	const char *why;
 	bool plain;
@@ -594,7 +595,7 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	ng->ng_min = min;
 	ng->ng_max = max;
 	ng->ng_pinned = pin;
-	ep->ep_why = pin ? "pin" : max < RPCRDMA2_VERS_TWO ? "max_version" : why;
+	ep->ep_why = pin ? "pin" : max < RPCRDMA2_VERS_TWO ? "versions" : why;
 	ep->ep_vers = ng->ng_phase == XPRT2_SETTLED ? RPCRDMA2_VERS_ONE :
 						      RPCRDMA2_VERS_TWO;
 }

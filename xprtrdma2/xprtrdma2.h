@@ -69,6 +69,7 @@
 
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
+#include <rpcrdma2/param.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
@@ -104,6 +105,12 @@ enum {
 	/* room in front of the RPC Call for the transport header */
 	XPRT2_HEADROOM		= 512,
 	XPRT2_SENDBUF_SIZE	= 4096,
+	/*
+	 * Largest inline payload that is copied rather than sent from its
+	 * pages. Both cost the same at 16 KiB, but the Send buffer of a slot
+	 * would then be 32 KiB (Documentation/performance.rst).
+	 */
+	XPRT2_PULLUP_MAX	= 8192,
 	XPRT2_RECVBUF_SIZE	= 8192,
 
 	/* of a Call and its Reply: their header fits the headroom */
@@ -349,8 +356,8 @@ struct xprt2_send {
  * @rq2_sendsize: size of @rq2_sendbuf
  * @rq2_pullup_size: buffer size that the last Call would have needed for
  *	pull-up
- * @rq2_small: its payload may be pulled up, by the value of pullup_max when the
- *	Send was planned
+ * @rq2_small: its payload may be pulled up, as decided when the Send was
+ *	planned
  * @rq2_plainbuf: buffer in which RPCSEC_GSS encodes a Call that it encrypts or
  *	signs (X8)
  * @rq2_plainsize: its size, 0 before the first such Call
@@ -720,14 +727,12 @@ static inline struct xprt2_xprt *xprt2_from_xprt(struct rpc_xprt *xprt)
 
 /* module.c */
 extern struct workqueue_struct *xprt2_wq;
-extern unsigned int xprt2_param_slots;
-extern unsigned int xprt2_param_backward_credits;
-extern unsigned int xprt2_param_receive_size;
-extern unsigned int xprt2_param_send_size;
-extern unsigned int xprt2_param_pullup_max;
-extern u32 xprt2_param_backward;
-extern unsigned int xprt2_param_min_version;
-extern unsigned int xprt2_param_max_version;
+extern struct rpcrdma2_param xprt2_param_slots;
+extern struct rpcrdma2_param xprt2_param_backward_credits;
+extern struct rpcrdma2_param xprt2_param_receive_size;
+extern struct rpcrdma2_param xprt2_param_send_size;
+extern struct rpcrdma2_param xprt2_param_backward;
+extern struct rpcrdma2_param xprt2_param_versions;
 
 /* transport.c */
 extern struct xprt_class xprt2_class;

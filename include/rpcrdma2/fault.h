@@ -27,6 +27,8 @@
  *	fail_nominate	a Call nominates no handle for invalidation
  *	fail_poszero	a Call that needs a Position-Zero chunk cannot be sent,
  *			on this connection or any other
+ *	fail_pullup	the payload of a Call is sent from its pages, although it
+ *			is small enough to be copied
  *	fail_read	RDMA Reads of either end get no response: they are not
  *			posted
  *	fail_reply	a Reply cannot be built, now or later
@@ -52,7 +54,7 @@ struct dentry;
 #define RPCRDMA2_FAULTS(F)						\
 	F(buffer) F(done) F(entries) F(extensions) F(fence) F(handle)	\
 	F(inv) F(map) F(map_recv) F(map_rw) F(map_send) F(mr)		\
-	F(nominate) F(poszero) F(read) F(reply) F(send_max)
+	F(nominate) F(poszero) F(pullup) F(read) F(reply) F(send_max)
 
 enum rpcrdma2_fail {
 #define RPCRDMA2_FAIL(name) RPCRDMA2_FAIL_##name,

@@ -666,12 +666,6 @@ void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed);
  * the Calls that this permits.
  */
 
-/*
- * Operations of a module parameter that sets the RDMA2_BKREQSUP of new
- * connections: none, inline or genl. The value is a u32.
- */
-extern const struct kernel_param_ops rpcrdma2_backward_ops;
-
 /**
  * rpcrdma2_backward_own - backward messages that this end accepts
  * @ex: properties of the connection

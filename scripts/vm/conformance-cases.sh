@@ -92,8 +92,7 @@ require()
 server_set='
 	case $SETTING in
 	send_size)	default=65536 ;;
-	min_version)	default=1 ;;
-	max_version)	default=2 ;;
+	versions)	default=any ;;
 	credits)	default=64 ;;
 	backward)	default=genl ;;
 	receive_size)	default=20480 ;;
@@ -206,8 +205,8 @@ group_conformance()
 		"$addr4" "$port" ${CASES:-$(cases_of_servers)} || failed=1
 	if [ -z "${CASES:-}" ]; then
 		copies_no_call
-		check "S36 the log names the client and min_version" \
-			eval "dmesg | grep -q 'svcrdma2: client $addr4:.* min_version=1'"
+		check "S36 the log names the client and the parameter" \
+			eval "dmesg | grep -q 'svcrdma2: client $addr4:.* versions=any'"
 		conformance_fragmented
 		conformance_plain
 	fi
@@ -306,9 +305,9 @@ first_rpcs()
 	echo 4096 >$at/send_size
 	all_apply=1 tester_of_clients 22510 $case
 	echo 65536 >$at/send_size
-	echo 2 >$at/min_version
+	echo 2 >$at/versions
 	all_apply=1 tester_of_clients 22520 $case
-	echo 1 >$at/min_version
+	echo any >$at/versions
 }
 
 # What any client may do with Calls of a server, and with what may be one: this one

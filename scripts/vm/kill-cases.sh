@@ -120,8 +120,8 @@ kill_peers()
 {
 	local name expression reason looks rows=$killed
 
-	can_fail "$faults/fail_inv" "a fence that hangs" ||
-		rows=$(grep -v '^fence_that_hangs' <<<"$killed")
+	can_fail "$faults/fail_inv" "fences and Sends that hang" ||
+		rows=$(grep -v '_that_hang' <<<"$killed")
 	# shellcheck disable=SC2046,SC2086 # words
 	visits ${CASES:-$(sed -n 's/^\([a-z_]\+\).*/client_killed.\1/p' <<<"$rows")}
 	[ -z "${CASES:-}" ] || return
@@ -146,6 +146,7 @@ group_kill-peer()
 group_kill()
 {
 	local kills=${QUICK:+60} seconds=${QUICK:+4} backlog=0
+	local pages="inline pages copied"
 
 	kills=${kills:-500} seconds=${seconds:-3}
 	nfs_up rdma2 || { fail "server"; return; }
@@ -159,13 +160,14 @@ group_kill()
 	check "tasks waited for a slot (a queue of ${backlog:-0} in all)" \
 		[ "${backlog:-0}" -gt 0 ]
 	echo 128 >"$client_params/slots"
-	echo 0 >"$client_params/pullup_max"
-	kill_loop 4.2 1 "$kills" "inline pages mapped"
+	can_fail "$faults/fail_pullup" "inline pages mapped" && fault fail_pullup -1 &&
+		pages="inline pages mapped"
+	kill_loop 4.2 1 "$kills" "$pages"
 	echo 4 >/sys/module/svcrdma2/parameters/credits
-	kill_loop 3 1 "$kills" "inline pages mapped, 4 credits"
+	kill_loop 3 1 "$kills" "$pages, 4 credits"
 	expect "Calls waited for a credit" "c_credit_waits > 0"
 	echo 64 >/sys/module/svcrdma2/parameters/credits
-	echo 8192 >"$client_params/pullup_max"
+	[ "$pages" = "inline pages copied" ] || no_fault fail_pullup
 	echo >"$client_params/pin"
 	finish
 }

@@ -228,9 +228,10 @@ mount_once()
 # acquaint VERSION: what a server speaks is found out once, and remembered.
 acquaint()
 {
-	local before
+	local before only=any
 
-	echo "$1" >/sys/module/xprtrdma2/parameters/min_version
+	[ "$1" = 2 ] && only=2
+	echo "$only" >/sys/module/xprtrdma2/parameters/versions
 	before=$(counters)
 	check "first mount: version $1" mount_once "$1" || return
 	risen "$before"

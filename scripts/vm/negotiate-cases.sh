@@ -148,10 +148,8 @@ client_set='
 	case $SETTING in
 	pin)	set -- $VALUE
 		echo "${1:+$ADDRESS:$PORT=$1}${2:+ $ADDRESS=$2}" ;;
-	min_version)	echo "${VALUE:-1}" ;;
-	max_version)	echo "${VALUE:-2}" ;;
+	versions)	echo "${VALUE:-any}" ;;
 	send_size)	echo "${VALUE:-65536}" ;;
-	pullup_max)	echo "${VALUE:-8192}" ;;
 	esac >"/sys/module/xprtrdma2/parameters/$SETTING"'
 
 # The connection on which a server refused its first RPC ends for the next version.
@@ -231,7 +229,7 @@ negotiate_up()
 {
 	nfs_up rdma2 || { fail "server"; return 1; }
 	modprobe -qa ib_uverbs rdma_ucm
-	echo 1 >"$params/min_version"
+	echo any >"$params/versions"
 	echo 1 >"$events/xprt2_negotiate/enable"
 	echo 1 >"$events/xprt2_settled/enable"
 }

@@ -185,10 +185,10 @@ view_of_version_one()
 	is "a pin to version 1: why" $client_view "peer=$addr4:$port" \
 		version=1 why=pin
 	umount "/mnt.$port"
-	echo 2 >/sys/module/svcrdma2/parameters/min_version
+	echo 2 >/sys/module/svcrdma2/parameters/versions
 	log_of peer_mount "$port" && umount "/mnt.$port"
 	reads "a common version, at the server"
-	echo 1 >/sys/module/svcrdma2/parameters/min_version
+	echo any >/sys/module/svcrdma2/parameters/versions
 	echo >"$params/pin"
 
 	dmesg -C
@@ -236,11 +236,11 @@ view_of_shortage()
 # A peer of the address has all the connections that it may have.
 view_of_address()
 {
-	local held=() limit=/sys/module/svcrdma2/parameters/address_connections
+	local held=() limit=/sys/module/svcrdma2/parameters/connections
 	local name="an address has as many connections as it may have" was
 
 	was=$(cat $limit)
-	echo 1 >$limit
+	echo 0:1 >$limit
 	log_of true
 	held_and_seen "$addr4" state=up
 	held_and_seen "$addr4" error=87
@@ -330,14 +330,14 @@ what_is_missing()
 	listen_on rdma2
 	reads "the port's name in /etc/services"
 	# What is refused here changes nothing.
-	refuses "$params/max_version" 3
+	refuses "$params/versions" 3
 	refuses "$params/slots" 3
 }
 
 names_that_are_taken()
 {
 	unload rdma2 || { fail "unload: $(cat $client_view; grep nfs /proc/mounts)"; return; }
-	log_of modprobe xprtrdma2 max_version=3
+	log_of modprobe xprtrdma2 versions=3
 	reads "a value in its range"
 	modprobe rpcrdma
 	log_of modprobe svcrdma2

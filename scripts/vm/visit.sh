@@ -289,7 +289,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 			rises mapped_bytes "$number" && rm "/tmp/go.$CASE" ;;
 	force)		umount -i -f "$dir" ;;
 	rises)		rises "$number" "$more" ;;
-	fault)		echo 1 >"$faults/$number/times"
+	fault)		echo "${more:-1}" >"$faults/$number/times"
 			echo 0 >"$faults/$number/space"
 			echo 100 >"$faults/$number/probability" ;;
 	faulted)	until [ "$(<"$faults/$number/times")" -eq 0 ]; do

@@ -7,8 +7,8 @@
 # window_of CLIENT SERVER: what each is to have at most
 window_of()
 {
-	echo "$1" >/sys/module/xprtrdma2/parameters/backward_credits &&
-		echo "$2" >/sys/module/svcrdma2/parameters/backward_credits
+	echo "genl:$1" >/sys/module/xprtrdma2/parameters/backward &&
+		echo "genl:$2" >/sys/module/svcrdma2/parameters/backward
 }
 
 # words_of VIEW WORD...: a connection's
@@ -317,9 +317,9 @@ group_backward-rpc-window()
 	local bad
 
 	echo_up || { fail "server"; return; }
-	for bad in 0 257 many; do
-		refuses /sys/module/xprtrdma2/parameters/backward_credits "$bad"
-		refuses /sys/module/svcrdma2/parameters/backward_credits "$bad"
+	for bad in genl:0 genl:257 genl:many; do
+		refuses /sys/module/xprtrdma2/parameters/backward "$bad"
+		refuses /sys/module/svcrdma2/parameters/backward "$bad"
 	done
 	measure window_cases
 	cat /tmp/said

@@ -113,12 +113,9 @@ class Peer(Speaker):
     @property
     def speaks(self):
         """Versions, the first one and the last"""
-        found = []
-        for name, default in (('min_version', 1), ('max_version', 2)):
-            path = self.settings_in and pathlib.Path(self.settings_in, name)
-            text = path and path.exists() and path.read_text('ascii').strip()
-            found.append(int(text or default))
-        return tuple(found)
+        path = self.settings_in and pathlib.Path(self.settings_in, 'versions')
+        only = path and path.exists() and path.read_text('ascii').strip()
+        return (int(only), int(only)) if only else (1, 2)
 
     def answers(self, data):
         if len(data) < 16 or is_answer(data):

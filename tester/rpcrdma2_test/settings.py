@@ -17,11 +17,8 @@ TABLE = {
     'exports': ('server', '"unknown": the server cannot find out what it exports'),
     'gss_context': ('server', 'the handle, in hex, of an RPCSEC_GSS context that the server '
                     'is to know, whatever its key'),
-    'max_version': ('both', 'the highest version of RPC-over-RDMA that the peer speaks'),
-    'min_version': ('both', 'the lowest version of RPC-over-RDMA that the peer speaks'),
     'pin': ('client', "the one version that the client may speak with the tester's $PORT; a "
             'second number is that for all other ports of the same address'),
-    'pullup_max': ('client', 'bytes of a Call that are copied; the pages of more are mapped'),
     'receive_memory': ('server', 'KiB for the Receives of all connections'),
     'receive_size': ('server', 'bytes of each Receive of connections that come later'),
     'send_size': ('both', "bytes of the peer's largest Send"),
@@ -29,6 +26,7 @@ TABLE = {
                    'was 0'),
     'unmapped': ('server', 'so many times, or always with -1, memory for RDMA Reads cannot be '
                  'mapped'),
+    'versions': ('both', 'the only version of RPC-over-RDMA that the peer uses, or any'),
 }
 
 

@@ -202,10 +202,9 @@ def lost_meanwhile(t):
 
 def stuck(t):
     """Tasks that are killed when the pages of all of them are mapped; and when that was"""
-    t.set('pullup_max', 0)
     t.receives = 6
     t.up()
-    t.does('mount', 'ready', 'look')
+    t.does('mount', 'ready', 'fault fail_pullup -1', 'look')
     tasks = [t.begin(f'link {n}') for n in range(1, 13)]
     t.attend(2)
     # soft-RoCE repeats a Send for 4 s from here.
@@ -213,7 +212,7 @@ def stuck(t):
     return tasks, kill(tasks)
 
 
-@case('S46', plays='server', needs='set', many=True)
+@case('S46', plays='server', many=True)
 def sends_that_hang(t):
     """Sends with mapped pages, killed before they are done"""
     tasks, since = stuck(t)
@@ -224,7 +223,7 @@ def sends_that_hang(t):
     left(t)
 
 
-@case('S46', plays='server', needs='set', many=True)
+@case('S46', plays='server', many=True)
 def sends_that_hang_for_good(t):
     """Sends with mapped pages, killed and never done"""
     tasks, since = stuck(t)

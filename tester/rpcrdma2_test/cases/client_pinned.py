@@ -102,7 +102,7 @@ def port_before_address(t):
 @case('S34', plays='server', needs='set')
 def pin_before_least_version(t):
     """A pin goes before the least version that is allowed"""
-    t.set('min_version', 2)
+    t.set('versions', 2)
     t.set('pin', 1)
     t.goes_on(1)
 
@@ -110,7 +110,7 @@ def pin_before_least_version(t):
 @case('S34 S36', plays='server', needs='set')
 def least_version(t):
     """Where version 2 is the least ERR_VERS for 1 makes the command fail"""
-    t.set('min_version', 2)
+    t.set('versions', 2)
     err_vers(t, 1, 1)
     t.in_vain()
 
@@ -118,7 +118,7 @@ def least_version(t):
 @case('S34 S42', plays='server', needs='set')
 def least_version_refused(t):
     """There INVALID_PROC for the first RPC ends it, and no other is sent"""
-    t.set('min_version', 2)
+    t.set('versions', 2)
     refused(t, 1, INVALID_PROC)
     t.in_vain()
 
@@ -126,5 +126,5 @@ def least_version_refused(t):
 @case('S34', plays='server', needs='set')
 def highest_version(t):
     """Where version 1 is the highest the client speaks it from the first message"""
-    t.set('max_version', 1)
+    t.set('versions', 1)
     t.goes_on(1)

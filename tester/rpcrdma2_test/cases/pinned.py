@@ -9,7 +9,7 @@ from ..wire import ERR_CHUNK, ERROR, REPLY, VERS, Error, Raw, Rpc, u32
 @case('S36 C-100', needs='set')
 def version_one_only(t):
     """Without version 2 each message of it gets ERR_VERS 1 to 1, and version 1 goes on"""
-    t.set('max_version', 1)
+    t.set('versions', 1)
     t.version = 1
     for message in (wire.connprop(t.xid()), t.null(version=2)):
         t.error(message, VERS, 1, 1)
@@ -19,7 +19,7 @@ def version_one_only(t):
 @case('C-078 S36', needs='set')
 def answers_in_a_version_that_is_off(t):
     """What answers something gets no answer, whatever its version"""
-    t.set('max_version', 1)
+    t.set('versions', 1)
     t.version = 1
     xid = t.xid()
     t.nothing(Rpc(xid, rpc.reply(xid), direction=REPLY), wire.resprop(t.xid()),
@@ -29,6 +29,6 @@ def answers_in_a_version_that_is_off(t):
 @case('S36 C-079', needs='set')
 def version_two_only(t):
     """Without version 1 a Call of it gets ERR_VERS 2 to 2, an error of it nothing"""
-    t.set('min_version', 2)
+    t.set('versions', 2)
     t.error(t.null(version=1), VERS, 2, 2)
     t.nothing(Raw(u32(t.xid(), 1, 32, ERROR, ERR_CHUNK)))
