@@ -525,23 +525,23 @@ void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 	_loss(ADDRESS,		"address changed", true, NULL)		\
 	_loss(DEVICE,		"device removed", true, NULL)		\
 	_loss(QP,		"queue pair failed", false,		\
-	      "see what the device's driver says")			\
+	      "see the log of the device's driver")			\
 	_loss(RECEIVE,		"Receive failed", false,		\
 	      "the peer sent more than a Receive has, or the device failed") \
 	_loss(NO_MESSAGE,	"Receive without a message", false,	\
-	      "the peer does not speak RPC-over-RDMA")			\
+	      "the peer does not use RPC-over-RDMA")			\
 	_loss(SEND,		"Send failed", false,			\
 	      "the peer is gone, or the network loses packets: see 'rdma statistic'") \
 	_loss(READ,		"RDMA Read failed", false,		\
 	      "the peer is gone or has no such memory, or packets get lost: see 'rdma statistic'") \
 	_loss(REGION,		"registration or invalidation failed", false, \
-	      "see what the device's driver says")			\
+	      "see the log of the device's driver")			\
 	_loss(HANDLE,		"foreign handle invalidated", false,	\
 	      "the peer is at fault")					\
 	_loss(POST,		"cannot post", false,			\
-	      "see what the device's driver says")			\
+	      "see the log of the device's driver")			\
 	_loss(STALLED,		"stalled", false,			\
-	      "the peer does not take what it asked for: see whether it hangs") \
+	      "the peer does not accept what it requested: see whether it hangs") \
 	_loss(TIMEOUT,		"RPC timed out", true, NULL)		\
 	_loss(VERSION,		"version changes", false, NULL)		\
 	_loss(INJECTED,		"fault injection", true, NULL)		\
