@@ -21,7 +21,7 @@ all:
 release = $(or $(shell sed -n 's/^.*UTS_RELEASE "\(.*\)"$$/\1/p' \
 		$(KDIR)/include/generated/utsrelease.h 2>/dev/null), \
 	$(error no headers of a kernel in $(KDIR); packages: linux-headers-...))
-version := $(shell sed -n 's/^.define RPCRDMA2_VERSION "\(.*\)"/\1/p' include/rpcrdma2/version.h)
+version := $(shell sed -n 's/^.define RPCRDMA2_RELEASE "\(.*\)"/\1/p' include/rpcrdma2/release.h)
 depmod = if [ -e $(DESTDIR)/lib/modules/$(release)/modules.order ]; then \
 	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(release); fi
 

@@ -30,8 +30,10 @@ static struct svc2_xprt *fake_create(struct svc_xprt *listener,
 }
 
 #define svc2_conn_create fake_create
+#undef pr_fmt
 #include "../svcrdma2/listen.c"
 #undef svc2_conn_create
+#undef pr_fmt
 #include "../svcrdma2/transport.c"
 
 struct rpcrdma2_param svc2_credits;

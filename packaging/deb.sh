@@ -16,7 +16,7 @@ need_packages debhelper dh-dkms dpkg-dev lintian python3-docutils
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-version=$(sed -n 's/^#define RPCRDMA2_VERSION "\(.*\)"/\1/p' include/rpcrdma2/version.h)
+version=$(sed -n 's/^#define RPCRDMA2_RELEASE "\(.*\)"/\1/p' include/rpcrdma2/release.h)
 packaged=$(dpkg-parsechangelog -S Version)
 [ "$version" = "$packaged" ] ||
 	die "the modules have version $version, debian/changelog says $packaged"

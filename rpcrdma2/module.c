@@ -6,7 +6,7 @@
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
-#include <rpcrdma2/version.h>
+#include <rpcrdma2/release.h>
 
 #include "core.h"
 
@@ -38,4 +38,4 @@ module_exit(rpcrdma2_exit);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2: core of client and server");
 MODULE_LICENSE("GPL");
-MODULE_VERSION(RPCRDMA2_VERSION);
+MODULE_VERSION(RPCRDMA2_RELEASE);

@@ -8,6 +8,7 @@
 #include <linux/math.h>
 #include <linux/mm.h>
 #include <linux/string.h>
+
 #include <linux/sunrpc/xdr.h>
 
 #include <rpcrdma2/plan.h>

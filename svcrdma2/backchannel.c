@@ -19,17 +19,10 @@
  * callbacks that the peer has not answered.
  */
 #include <linux/inet.h>
-#include <linux/slab.h>
 
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/sched.h>
-
-#include <rpcrdma2/chunks.h>
-#include <rpcrdma2/conn.h>
-#include <rpcrdma2/plan.h>
-#include <rpcrdma2/props.h>
-#include <rpcrdma2/wire.h>
 
 #include "svcrdma2.h"
 #include "trace.h"

@@ -3,12 +3,11 @@
  * Connections of the server: the list of all, the queue of those that wait to
  * be accepted, the reasons why the latest ended, and the counters.
  */
-#include "svcrdma2.h"
-
 #include <linux/ktime.h>
-#include <linux/mutex.h>
 
 #include <net/net_namespace.h>
+
+#include "svcrdma2.h"
 
 /* Counters */
 

@@ -3,12 +3,10 @@
  * State of the server for the administrator: /proc/net/rpc/svcrdma2 and
  * debugfs.
  */
-#include "svcrdma2.h"
-
 #include <linux/debugfs.h>
 #include <linux/module.h>
 
-#include <rpcrdma2/conn.h>
+#include "svcrdma2.h"
 
 /*
  * /proc/net/rpc/svcrdma2 has a line for each connection of conns.c: key=value,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Receives of a connection: their number, and their size. */
 #include <linux/jiffies.h>
-#include <linux/mm.h>
 
 #include "svcrdma2.h"
 

@@ -4,17 +4,15 @@
  * peer is counted, quotas for its payload, and wait queues for its scarce
  * resources.
  */
-#include "svcrdma2.h"
-
-#include <linux/completion.h>
-#include <linux/mm.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
+
 #include <linux/sunrpc/addr.h>
 
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
+
+#include "svcrdma2.h"
 
 /*
  * Wakeup of an svc thread for a connection: when a Call can go on, and when

@@ -12,7 +12,7 @@
  * address may come back with another device. The rdma_cm itself follows the
  * devices for listeners on any address.
  */
-#include <linux/slab.h>
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/sunrpc/addr.h>
 
@@ -137,7 +137,7 @@ static void svc2_listen_log_refused(const struct svc2_xprt *sp, int error)
 		advice = svc2_grant_is_used_up() ?
 			 "the Receives of all connections have all of receive_memory, raise it" :
 			 "no memory, see 'free'; or too few bounce buffers, if the log has swiotlb";
-	pr_warn_ratelimited("svcrdma2: the connection of client %s is refused (error %d): %s\n",
+	pr_warn_ratelimited("the connection of client %s is refused (error %d): %s\n",
 			    sp->sp_xprt.xpt_remotebuf, error, advice);
 }
 

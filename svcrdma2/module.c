@@ -6,16 +6,15 @@
  * free; "rdma2 20049" in nfsd's portlist loads it by the alias that every such
  * class has. Listeners and connections hold a reference on the module.
  */
-#include "svcrdma2.h"
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 
-#include <rpcrdma2/props.h>
-#include <rpcrdma2/version.h>
+#include <rpcrdma2/release.h>
+
+#include "svcrdma2.h"
 
 /*
  * The names of listeners. "rdma2" always belongs to this module. "rdma" is the
@@ -44,7 +43,7 @@ static int svc2_register_rdma(void)
 	ret = svc_reg_xprt_class(&svc2_rdma_class);
 	have_rdma = !ret;
 	if (ret)
-		pr_warn("svcrdma2: rpcrdma serves the listeners that are called rdma: stop nfsd, run 'rmmod rpcrdma', then 'echo Y >/sys/module/svcrdma2/parameters/rdma'; those that are called rdma2 are served\n");
+		pr_warn("rpcrdma serves the listeners that are called rdma: stop nfsd, run 'rmmod rpcrdma', then 'echo Y >/sys/module/svcrdma2/parameters/rdma'; those that are called rdma2 are served\n");
 	return ret;
 }
 
@@ -136,6 +135,7 @@ RPCRDMA2_PARAM(svc2_versions, versions, "charp",
 struct rpcrdma2_param svc2_address_connections = {
 	SVC2_ADDRESS_CONNS, 1, UINT_MAX
 };
+
 RPCRDMA2_PARAM(svc2_connections, connections, "charp",
 	       "Maximum number of connections (default, or for 0: one for each 8 MiB of the memory, at least 64); and behind a colon that of one address, which may use half of them at most (default 128); applies to new connections",
 	       0, 0, UINT_MAX, .pm_default = svc2_connections_default,
@@ -144,6 +144,7 @@ RPCRDMA2_PARAM(svc2_connections, connections, "charp",
 struct rpcrdma2_param svc2_backward_credits = {
 	SVC2_BACKWARD_CREDITS, 1, SVC2_BACKWARD_MAX
 };
+
 RPCRDMA2_PARAM(svc2_backward, backward, "charp",
 	       "Callbacks to send: none, inline (without chunks) or genl (with chunks); and behind a colon the maximum number of outstanding ones, if the client grants that number (1 to 256) (default genl:16); applies to new connections",
 	       RDMA2_BKREQSUP_GENL, 0, RDMA2_BKREQSUP_GENL,
@@ -216,5 +217,5 @@ module_exit(svcrdma2_exit);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2, server");
 MODULE_LICENSE("GPL");
-MODULE_VERSION(RPCRDMA2_VERSION);
+MODULE_VERSION(RPCRDMA2_RELEASE);
 MODULE_INFO(import_ns, "RPCRDMA2");

@@ -11,11 +11,10 @@
  * arrival, and sends the server's property messages in between: the thread that
  * has the connection's XPT_BUSY does it. Therefore nothing here is locked.
  */
-#include "svcrdma2.h"
-
 #include <linux/bitops.h>
 #include <linux/random.h>
-#include <linux/slab.h>
+
+#include "svcrdma2.h"
 
 /*
  * @h is the header of the message that is answered, and is overwritten: the

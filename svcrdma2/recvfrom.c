@@ -3,8 +3,9 @@
  * From a received message to the Call for nfsd: RDMA Reads of its chunks, and
  * rq_arg.
  */
-#include "svcrdma2.h"
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include "svcrdma2.h"
 #include "trace.h"
 
 /*
@@ -611,7 +612,7 @@ static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
 	    svc2_recv_is_reply(h) || svc2_version_is_allowed(only, h->h_vers))
 		return false;
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
-		pr_warn_ratelimited("svcrdma2: client %s uses RPC-over-RDMA version 1, which the module parameter versions=any allows\n",
+		pr_warn_ratelimited("client %s uses RPC-over-RDMA version 1, which the module parameter versions=any allows\n",
 				    sp->sp_xprt.xpt_remotebuf);
 	svc2_refuse_with(sp, call, RDMA2_ERR_VERS, only ?: RPCRDMA2_VERS_ONE,
 			 only ?: RPCRDMA2_VERS_TWO);

@@ -3,11 +3,8 @@
  * From nfsd's Reply to the Send Queue, or an RDMA2_ERROR in its place.
  */
 #include <linux/highmem.h>
-#include <linux/slab.h>
 
-#include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/props.h>
 
 #include "svcrdma2.h"
 #include "trace.h"

@@ -94,14 +94,8 @@
 
 #include "pure.h"
 
-struct rpcrdma2_propmsg;
-struct seq_file;
-struct sockaddr_storage;
-struct svc2_call;
 struct svc2_msg;
 struct svc2_xprt;
-struct svc_rqst;
-struct svc_xprt;
 
 /*
  * The class ident. It only names the backchannel's rpc_xprt class, so the NFS

@@ -16,15 +16,15 @@
  * last (R7), when queue pair, CQs, memory regions and protection domain are
  * gone. An ib_client of this module would only repeat that.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/log2.h>
-#include <linux/slab.h>
 
 #include <linux/sunrpc/addr.h>
 
 #include <rdma/rw.h>
 
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/plan.h>
 
 #include "svcrdma2.h"
 #include "trace.h"
@@ -223,7 +223,7 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
 	if (bytes < want)
-		pr_info_ratelimited("svcrdma2: device %s limits Receives to %u bytes, less than the module parameter receive_size\n",
+		pr_info_ratelimited("device %s limits Receives to %u bytes, less than the module parameter receive_size\n",
 				    dev_name(&dev->dev), bytes);
 	sp->sp_rpool.rp_size = bytes;
 

@@ -3,18 +3,15 @@
  * Backward direction: Calls of the server, their chunks, and the client's
  * Replies.
  */
-#include "xprtrdma2.h"
-
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <linux/sunrpc/bc_xprt.h>
+
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svc_xprt.h>
 
 #include <rpcrdma2/chunks.h>
-#include <rpcrdma2/props.h>
-#include <rpcrdma2/wire.h>
 
+#include "xprtrdma2.h"
 #include "trace.h"
 
 /*

@@ -16,15 +16,14 @@
  * other loss, and waits in its own removal until the cm_id, which goes last, is
  * gone.
  */
-#include "xprtrdma2.h"
-
 #include <linux/slab.h>
+
 #include <linux/sunrpc/addr.h>
 
 #include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/plan.h>
 
+#include "xprtrdma2.h"
 #include "trace.h"
 
 /* Complete a step of the connect worker with a status. CM handler */

@@ -2,9 +2,6 @@
 /* Credits of a connection, and the Receives posted for them. */
 #include "xprtrdma2.h"
 
-#include <rpcrdma2/conn.h>
-#include <rpcrdma2/plan.h>
-
 /*
  * Credits: the window of the RPC layer, and the credits kept for aborted RPCs
  * that the server may still process (E-16).

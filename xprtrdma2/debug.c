@@ -3,15 +3,17 @@
  * Diagnostics of the client: log lines, counters, /proc/net/rpc/xprtrdma2 and
  * debugfs.
  */
-#include "xprtrdma2.h"
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
 #include <linux/ktime.h>
 #include <linux/seq_file.h>
+
 #include <linux/sunrpc/addr.h>
 
-#include <rpcrdma2/conn.h>
 #include <rpcrdma2/fault.h>
+
+#include "xprtrdma2.h"
 
 /*
  * Log lines for a missing connection: the fault, and a remedy.
@@ -32,7 +34,7 @@ void xprt2_report_device(struct xprt2_ep *ep, const char *what)
 	if (xp->xp_told == -EOPNOTSUPP)
 		return;
 	xp->xp_told = -EOPNOTSUPP;
-	pr_err("xprtrdma2: device %s %s; use another device\n",
+	pr_err("device %s %s; use another device\n",
 	       ep->ep_conn.co_id->device->name, what);
 }
 
@@ -49,7 +51,7 @@ void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 
-	pr_warn_ratelimited("xprtrdma2: RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
+	pr_warn_ratelimited("RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], wanted,
 			    ep->ep_conn.co_id->device->name,
@@ -105,7 +107,7 @@ void xprt2_report_connect(struct xprt2_xprt *xp, int status)
 	if (!text || xp->xp_told == status)
 		return;
 	xp->xp_told = status;
-	pr_warn_ratelimited("xprtrdma2: no connection to server %s port %s: %s\n",
+	pr_warn_ratelimited("no connection to server %s port %s: %s\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], text);
 }
@@ -119,7 +121,7 @@ void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why)
 {
 	const struct rpc_xprt *xprt = &xp->xp_xprt;
 
-	pr_info_ratelimited("xprtrdma2: version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is probed again after %lu minutes\n",
+	pr_info_ratelimited("version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is probed again after %lu minutes\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], why,
 			    XPRT2_MEMORY_TIME / (60 * HZ));

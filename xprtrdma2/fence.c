@@ -4,7 +4,6 @@
  * regions of an RPC before it completes.
  */
 #include "xprtrdma2.h"
-
 #include "trace.h"
 
 /*

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Module load and unload, and the module parameters. */
-#include "xprtrdma2.h"
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
 
-#include <rpcrdma2/props.h>
-#include <rpcrdma2/version.h>
+#include <rpcrdma2/release.h>
+
+#include "xprtrdma2.h"
 
 RPCRDMA2_PARAM(xprt2_param_slots, slots, "uint",
 	       "Maximum number of outstanding RPCs of a connection (4 to 16384, default 128); applies to new mounts",
@@ -36,6 +37,7 @@ RPCRDMA2_PARAM(xprt2_param_versions, versions, "charp",
 struct rpcrdma2_param xprt2_param_backward_credits = {
 	XPRT2_BACKWARD_CREDITS, 1, XPRT2_BACKWARD_MAX
 };
+
 RPCRDMA2_PARAM(xprt2_param_backward, backward, "charp",
 	       "Callbacks to accept: none, inline (without chunks) or genl (with chunks, but not over iWARP), which applies to new connections; and behind a colon the maximum number of outstanding ones (1 to 256), which applies to new mounts (default genl:16)",
 	       RDMA2_BKREQSUP_GENL, 0, RDMA2_BKREQSUP_GENL,
@@ -54,7 +56,7 @@ static int xprt2_register_class(void)
 
 #ifdef XPRT2_REPLACES_RPCRDMA
 	if (ret == -EEXIST) {
-		pr_err("xprtrdma2: this kernel has room for one RDMA transport and rpcrdma is loaded: unmount NFS/RDMA, run 'rmmod rpcrdma', then load xprtrdma2 again\n");
+		pr_err("this kernel has room for one RDMA transport and rpcrdma is loaded: unmount NFS/RDMA, run 'rmmod rpcrdma', then load xprtrdma2 again\n");
 		/* modprobe takes -EEXIST for "already loaded" and succeeds */
 		ret = -EBUSY;
 	}
@@ -102,7 +104,7 @@ module_exit(xprt2_exit);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 2 client transport");
 MODULE_LICENSE("GPL");
-MODULE_VERSION(RPCRDMA2_VERSION);
+MODULE_VERSION(RPCRDMA2_RELEASE);
 MODULE_INFO(import_ns, "RPCRDMA2");
 /* sunrpc requests the module "rpc" plus the netid of the mount option */
 MODULE_ALIAS("rpcrdma2");

@@ -18,6 +18,8 @@
  *
  * A kernel with an ident for this class has the names in its table.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "xprtrdma2.h"
 
 #if defined(XPRT2_REPLACES_RPCRDMA) && defined(CONFIG_KRETPROBES)
@@ -132,7 +134,7 @@ void xprt2_netid_init(void)
 
 	registered = !ret;
 	if (ret)
-		pr_warn("xprtrdma2: mount option proto=rdma2 is not available (error %d); use proto=rdma, which reaches this module\n",
+		pr_warn("mount option proto=rdma2 is not available (error %d); use proto=rdma, which reaches this module\n",
 			ret);
 }
 
@@ -155,7 +157,7 @@ static bool xprt2_netid_is_noted(void)
 void xprt2_netid_init(void)
 {
 #ifdef XPRT2_REPLACES_RPCRDMA
-	pr_warn("xprtrdma2: mount option proto=rdma2 is not available without CONFIG_KRETPROBES; use proto=rdma, which reaches this module\n");
+	pr_warn("mount option proto=rdma2 is not available without CONFIG_KRETPROBES; use proto=rdma, which reaches this module\n");
 #endif
 }
 

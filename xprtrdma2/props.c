@@ -13,13 +13,10 @@
  * which may need this very receive CQ, nor for xp_fence_mutex. Property
  * messages use requests of the backward pool.
  */
-#include "xprtrdma2.h"
-
 #include <linux/bitops.h>
 #include <linux/slab.h>
 
-#include <rpcrdma2/conn.h>
-
+#include "xprtrdma2.h"
 #include "trace.h"
 
 /*

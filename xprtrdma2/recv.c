@@ -4,10 +4,6 @@
  * message completes.
  */
 #include "xprtrdma2.h"
-
-#include <rpcrdma2/conn.h>
-#include <rpcrdma2/plan.h>
-
 #include "trace.h"
 
 /*

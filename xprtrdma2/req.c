@@ -3,13 +3,12 @@
  * Requests of a transport: their pools and buffers, and the completion of their
  * RPCs.
  */
-#include "xprtrdma2.h"
-
 #include <linux/slab.h>
 
 #include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
 
+#include "xprtrdma2.h"
 #include "trace.h"
 
 /*

@@ -3,15 +3,13 @@
  * Send side of the client: marshal an RPC Call with its transport header, and
  * post a message on the Send Queue.
  */
-#include "xprtrdma2.h"
-
 #include <linux/delay.h>
 #include <linux/limits.h>
 
 #include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/wire.h>
 
+#include "xprtrdma2.h"
 #include "trace.h"
 
 /*

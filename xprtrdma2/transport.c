@@ -3,16 +3,15 @@
  * Transport operations for the RPC layer. Their table is at the end of this
  * file, in the order in which an RPC uses them.
  */
-#include "xprtrdma2.h"
-
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/sunrpc/addr.h>
-#include <linux/sunrpc/bc_xprt.h>
 
+#include <linux/sunrpc/addr.h>
+
+#include "xprtrdma2.h"
 #include "trace.h"
 
 /* 60 seconds, without retransmission on the same connection */

@@ -3,14 +3,16 @@
  * Protocol version of a connection: negotiated, remembered, or pinned by the
  * administrator.
  */
-#include "xprtrdma2.h"
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
+
 #include <linux/sunrpc/addr.h>
 
 #include <net/net_namespace.h>
 
+#include "xprtrdma2.h"
 #include "trace.h"
 
 /*
@@ -67,7 +69,7 @@ static int xprt2_pin_fill_table(struct pin_table *table, char *text)
 			return -ENOMEM;
 		fault = xprt2_parse_pin(word, &table->pt_pins[i++]);
 		if (fault)
-			pr_err("xprtrdma2: parameter pin, word '%s': %s; nothing is changed\n",
+			pr_err("parameter pin, word '%s': %s; nothing is changed\n",
 			       copy, fault);
 		kfree(copy);
 		if (fault)
@@ -431,7 +433,7 @@ static void xprt2_report_no_version(struct xprt2_ep *ep,
 	if (told)
 		snprintf(offer, sizeof(offer), "%u to %u", ng->ng_low,
 			 ng->ng_high);
-	pr_warn_ratelimited("xprtrdma2: no common version with server %s port %s: of RPC-over-RDMA it offers %s, allowed are %u to %u; %s\n",
+	pr_warn_ratelimited("no common version with server %s port %s: of RPC-over-RDMA it offers %s, allowed are %u to %u; %s\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], offer,
 			    ng->ng_min, ng->ng_max,

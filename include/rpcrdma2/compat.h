@@ -18,10 +18,11 @@
 
 #include <linux/kthread.h>
 #include <linux/shrinker.h>
+#include <linux/workqueue.h>
+
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
-#include <linux/workqueue.h>
 
 /* For TP_fast_assign(): @src is the source given to __string() for @dst. */
 #ifdef RPCRDMA2_HAS_TRACE_ASSIGN_STR

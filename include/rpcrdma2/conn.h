@@ -7,6 +7,7 @@
 #define _RPCRDMA2_CONN_H
 
 #include <features.h>
+
 #include <linux/atomic.h>
 #include <linux/dma-direction.h>
 #include <linux/list.h>
@@ -30,12 +31,8 @@
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
-struct rpcrdma2_chunk;
 struct rpcrdma2_conn;
-struct rpcrdma2_hdr;
-struct rpcrdma2_range;
 struct rpcrdma2_recv;
-struct xdr_buf;
 
 /*
  * The Send Queue of a connection, with an exact count of its entries.

@@ -19,8 +19,6 @@
 
 #include <rpcrdma2/wire.h>
 
-struct page;
-
 /*
  * Ranges of an RPC message, split into pieces that lie in one page each: the
  * input for a scatterlist, a gather list or a copy.

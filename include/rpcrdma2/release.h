@@ -3,9 +3,9 @@
  * The version of the three modules, which are built and installed together. The
  * Makefile and the packages read it here.
  */
-#ifndef _RPCRDMA2_VERSION_H
-#define _RPCRDMA2_VERSION_H
+#ifndef _RPCRDMA2_RELEASE_H
+#define _RPCRDMA2_RELEASE_H
 
-#define RPCRDMA2_VERSION "0.10.0"
+#define RPCRDMA2_RELEASE "0.10.0"
 
-#endif /* _RPCRDMA2_VERSION_H */
+#endif /* _RPCRDMA2_RELEASE_H */
