@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory regions of a device that is none: each has a handle of its own and covers the
- * pages that it is given.
+ * A connection over a fake device with memory regions of one page: each has a
+ * handle of its own, and covers the pages that it is given.
  */
 #ifndef _RPCRDMA2_KUNIT_FAKE_MR_H
 #define _RPCRDMA2_KUNIT_FAKE_MR_H
@@ -9,7 +9,10 @@
 #include <linux/slab.h>
 
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
 #include <rdma/restrack.h>
+
+#include <rpcrdma2/conn.h>
 
 static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 				   u32 depth)
@@ -38,13 +41,84 @@ static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
 	return nents;
 }
 
-/* Regions of one page */
-static inline void fake_mr_ops(struct ib_device *device)
+static void fake_drain(struct ib_qp *qp)
 {
-	device->ops.alloc_mr = fake_alloc_mr;
-	device->ops.dereg_mr = fake_dereg_mr;
-	device->ops.map_mr_sg = fake_map_mr;
-	device->attrs.max_fast_reg_page_list_len = 1;
+}
+
+/**
+ * struct fake_conn - the verbs objects of a connection
+ * @id: its identifier
+ * @qp: its queue pair
+ * @cq: its send CQ
+ * @pd: its protection domain
+ * @device: its device
+ * @why: reason why the connection was lost
+ */
+struct fake_conn {
+	struct rdma_cm_id	id;
+	struct ib_qp		qp;
+	struct ib_cq		cq;
+	struct ib_pd		pd;
+	struct ib_device	device;
+	enum rpcrdma2_loss	why;
+};
+
+static void fake_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	container_of(co->co_id, struct fake_conn, id)->why = why;
+}
+
+static void fake_room(struct rpcrdma2_conn *co)
+{
+}
+
+static void fake_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
+{
+}
+
+static const struct rpcrdma2_conn_ops fake_conn_ops = {
+	.lost	= fake_lost,
+	.room	= fake_room,
+	.grown	= fake_grown,
+};
+
+/**
+ * fake_conn_init - initialize a connection over a fake device
+ * @co: connection
+ * @fc: its verbs objects, all zero
+ * @post: replaces the device's post_send
+ * @entries: entries of the Send Queue
+ * @regions: limit on memory regions
+ *
+ * Return: result of rpcrdma2_regions_grow().
+ */
+static int fake_conn_init(struct rpcrdma2_conn *co, struct fake_conn *fc,
+			  int (*post)(struct ib_qp *qp,
+				      const struct ib_send_wr *wr,
+				      const struct ib_send_wr **bad),
+			  unsigned int entries, unsigned int regions)
+{
+	rpcrdma2_conn_init(co, &fake_conn_ops);
+	fc->device.ops.post_send = post;
+	fc->device.ops.drain_sq = fake_drain;
+	fc->device.ops.alloc_mr = fake_alloc_mr;
+	fc->device.ops.dereg_mr = fake_dereg_mr;
+	fc->device.ops.map_mr_sg = fake_map_mr;
+	fc->device.attrs.max_fast_reg_page_list_len = 1;
+	fc->pd.device = &fc->device;
+	fc->pd.res.kern_name = KBUILD_MODNAME;
+	fc->qp.device = &fc->device;
+	fc->qp.send_cq = &fc->cq;
+	fc->id.qp = &fc->qp;
+	fc->id.device = &fc->device;
+	fc->cq.cq_context = co;
+	co->co_id = &fc->id;
+	co->co_pd = &fc->pd;
+	co->co_send_cq = &fc->cq;
+	rpcrdma2_sq_open(co, entries, 0, entries, 0);
+	rpcrdma2_regions_measure(co, 1);
+	co->co_regions.rg_max = regions;
+	return rpcrdma2_regions_grow(co);
 }
 
 #endif /* _RPCRDMA2_KUNIT_FAKE_MR_H */

@@ -35,11 +35,7 @@ struct rpc {
 /**
  * struct link - a connection with REGIONS regions
  * @co: connection
- * @id: its identifier
- * @qp: its queue pair
- * @cq: its send CQ
- * @pd: its protection domain
- * @device: its device
+ * @fake: its verbs objects
  * @last: work request that was posted last
  * @takes: the device takes what is posted
  * @later: RPCs take the entries for a fence when it comes to that
@@ -50,11 +46,7 @@ struct rpc {
  */
 struct link {
 	struct rpcrdma2_conn	co;
-	struct rdma_cm_id	id;
-	struct ib_qp		qp;
-	struct ib_cq		cq;
-	struct ib_pd		pd;
-	struct ib_device	device;
+	struct fake_conn	fake;
 	const struct ib_send_wr	*last;
 	bool			takes;
 	bool			later;
@@ -67,7 +59,7 @@ struct link {
 static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
 		     const struct ib_send_wr **bad)
 {
-	struct link *ln = container_of(qp, struct link, qp);
+	struct link *ln = container_of(qp, struct link, fake.qp);
 
 	if (!ln->takes) {
 		*bad = wr;
@@ -78,28 +70,6 @@ static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
 	return 0;
 }
 
-static void fake_drain(struct ib_qp *qp)
-{
-}
-
-static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
-{
-}
-
-static void room(struct rpcrdma2_conn *co)
-{
-}
-
-static void grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
-{
-}
-
-static const struct rpcrdma2_conn_ops ops = {
-	.lost	= lost,
-	.room	= room,
-	.grown	= grown,
-};
-
 static int regions_init(struct kunit *test)
 {
 	struct link *ln = kunit_kzalloc(test, sizeof(*ln), GFP_KERNEL);
@@ -108,25 +78,9 @@ static int regions_init(struct kunit *test)
 	test->priv = ln;
 	ln->page = alloc_page(GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, ln->page);
-	rpcrdma2_conn_init(&ln->co, &ops);
-	ln->device.ops.post_send = fake_post;
-	ln->device.ops.drain_sq = fake_drain;
-	fake_mr_ops(&ln->device);
-	ln->pd.device = &ln->device;
-	ln->pd.res.kern_name = KBUILD_MODNAME;
-	ln->qp.device = &ln->device;
-	ln->qp.send_cq = &ln->cq;
-	ln->id.qp = &ln->qp;
-	ln->id.device = &ln->device;
-	ln->co.co_id = &ln->id;
-	ln->co.co_pd = &ln->pd;
-	ln->co.co_send_cq = &ln->cq;
-	ln->cq.cq_context = &ln->co;
 	ln->takes = true;
-	rpcrdma2_sq_open(&ln->co, ENTRIES, 0, ENTRIES, 0);
-	rpcrdma2_regions_measure(&ln->co, 1);
-	ln->co.co_regions.rg_max = REGIONS;
-	KUNIT_ASSERT_EQ(test, rpcrdma2_regions_grow(&ln->co), 0);
+	KUNIT_ASSERT_EQ(test, fake_conn_init(&ln->co, &ln->fake, fake_post,
+					     ENTRIES, REGIONS), 0);
 	return 0;
 }
 
@@ -186,7 +140,7 @@ static void complete_last(struct link *ln, enum ib_wc_status status)
 {
 	struct ib_wc wc = { .wr_cqe = ln->last->wr_cqe, .status = status };
 
-	wc.wr_cqe->done(&ln->cq, &wc);
+	wc.wr_cqe->done(&ln->fake.cq, &wc);
 }
 
 static void answered(struct kunit *test, struct rpc *rpc)

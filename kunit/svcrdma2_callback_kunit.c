@@ -168,16 +168,10 @@ static struct kunit_suite late_suite = {
 /**
  * struct revocation - a connection, and a Call that offers a page
  * @sp: connection
- * @id: its identifier
- * @qp: its queue pair
- * @cq: its send CQ
- * @pd: its protection domain
- * @device: its device
- * @serv: its service
+ * @fake: its verbs objects
  * @report: the send CQ
  * @last: work request that was posted last
  * @reports: the device reports what is posted
- * @why: why the connection was lost
  * @hdr: a header for the segment
  * @ck: its chunk
  * @page: what is offered
@@ -185,16 +179,10 @@ static struct kunit_suite late_suite = {
  */
 struct revocation {
 	struct svc2_xprt	sp;
-	struct rdma_cm_id	id;
-	struct ib_qp		qp;
-	struct ib_cq		cq;
-	struct ib_pd		pd;
-	struct ib_device	device;
-	struct svc_serv		serv;
+	struct fake_conn	fake;
 	struct work_struct	report;
 	const struct ib_send_wr	*last;
 	bool			reports;
-	enum rpcrdma2_loss	why;
 	struct rpcrdma2_hdr	hdr;
 	struct rpcrdma2_chunk	ck;
 	struct page		*page;
@@ -204,7 +192,7 @@ struct revocation {
 static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
 		     const struct ib_send_wr **bad)
 {
-	struct revocation *f = container_of(qp, struct revocation, qp);
+	struct revocation *f = container_of(qp, struct revocation, fake.qp);
 
 	while (wr->next)
 		wr = wr->next;
@@ -219,31 +207,8 @@ static void report(struct work_struct *work)
 	struct revocation *f = container_of(work, struct revocation, report);
 	struct ib_wc wc = { .wr_cqe = f->last->wr_cqe, .status = IB_WC_SUCCESS };
 
-	wc.wr_cqe->done(&f->cq, &wc);
+	wc.wr_cqe->done(&f->fake.cq, &wc);
 }
-
-static void fake_drain(struct ib_qp *qp)
-{
-}
-
-static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
-{
-	container_of(co, struct revocation, sp.sp_conn)->why = why;
-}
-
-static void room(struct rpcrdma2_conn *co)
-{
-}
-
-static void grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
-{
-}
-
-static const struct rpcrdma2_conn_ops ops = {
-	.lost	= lost,
-	.room	= room,
-	.grown	= grown,
-};
 
 static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
 {
@@ -252,34 +217,16 @@ static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
 static int call_init(struct kunit *test)
 {
 	struct revocation *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
-	struct rpcrdma2_conn *co;
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	test->priv = f;
 	f->page = alloc_page(GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, f->page);
 	INIT_WORK(&f->report, report);
-	co = &f->sp.sp_conn;
-	rpcrdma2_conn_init(co, &ops);
 	mutex_init(&f->sp.sp_drain_mutex);
 	svc2_sem_init(&f->sp.sp_tx_sem, NULL, SVC2_C_tx_waits);
-	f->device.ops.post_send = fake_post;
-	f->device.ops.drain_sq = fake_drain;
-	fake_mr_ops(&f->device);
-	f->pd.device = &f->device;
-	f->pd.res.kern_name = KBUILD_MODNAME;
-	f->qp.device = &f->device;
-	f->qp.send_cq = &f->cq;
-	f->id.qp = &f->qp;
-	f->id.device = &f->device;
-	f->cq.cq_context = co;
-	co->co_id = &f->id;
-	co->co_pd = &f->pd;
-	co->co_send_cq = &f->cq;
-	rpcrdma2_sq_open(co, 16, 0, 16, 0);
-	rpcrdma2_regions_measure(co, 1);
-	co->co_regions.rg_max = 1;
-	KUNIT_ASSERT_EQ(test, rpcrdma2_regions_grow(co), 0);
+	KUNIT_ASSERT_EQ(test, fake_conn_init(&f->sp.sp_conn, &f->fake, fake_post,
+					     16, 1), 0);
 	f->call.sc_sp = &f->sp;
 	rpcrdma2_exposed_init(&f->call.sc_exposed);
 	f->call.sc_exposed.ex_later = true;
@@ -341,7 +288,7 @@ static void r8_revoked(struct kunit *test)
 	f->reports = true;
 	svc2_call_revoke(&f->call);
 	flush_work(&f->report);
-	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_NONE);
+	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_NONE);
 	KUNIT_EXPECT_EQ(test, f->sp.sp_conn.co_regions.rg_num_free, 1);
 	ends_whole(test);
 }
@@ -354,7 +301,7 @@ static void r8_revoked_too_late(struct kunit *test)
 	begin(test);
 	revoke_timeout = 1;
 	svc2_call_revoke(&f->call);
-	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_STALLED);
+	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_STALLED);
 	KUNIT_EXPECT_EQ(test, f->last->opcode, IB_WR_LOCAL_INV);
 	ends_whole(test);
 }
