@@ -24,7 +24,7 @@ static void header_is(struct kunit *test, u32 vers, const u32 *want,
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	/* what was there before does not shine through */
 	memset(h, 0xff, sizeof(*h));
-	svc2_call_header(h, vers, XID, 16);
+	svc2_callback_header(h, vers, XID, 16);
 	KUNIT_EXPECT_EQ(test, h->h_nsegs, 0);
 	send_hdr(test, &w, h);
 	KUNIT_ASSERT_EQ(test, w.len, nwords * XDR_UNIT);

@@ -37,7 +37,7 @@ static unsigned long revoke_timeout;
 struct dead {
 	struct rpc_rqst		rqst;
 	struct list_head	region;
-	struct svc2_call	*sc;
+	struct svc2_callback	*sc;
 };
 
 /**
@@ -67,8 +67,9 @@ static int late_init(struct kunit *test)
 	f->sp.sp_backward_max = CALLS;
 	for (i = 0; i < CALLS; i++) {
 		struct dead *de = &f->calls[i];
-		struct svc2_call *sc = kunit_kzalloc(test, sizeof(*sc), GFP_KERNEL);
+		struct svc2_callback *sc;
 
+		sc = kunit_kzalloc(test, sizeof(*sc), GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, sc);
 		de->sc = sc;
 		de->rqst.rq_xprt = xprt;
@@ -175,7 +176,7 @@ static struct kunit_suite late_suite = {
  * @hdr: a header for the segment
  * @ck: its chunk
  * @page: what is offered
- * @call: the Call
+ * @callback: it
  */
 struct revocation {
 	struct svc2_xprt	sp;
@@ -186,7 +187,7 @@ struct revocation {
 	struct rpcrdma2_hdr	hdr;
 	struct rpcrdma2_chunk	ck;
 	struct page		*page;
-	struct svc2_call	call;
+	struct svc2_callback	callback;
 };
 
 static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
@@ -214,7 +215,7 @@ static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
 {
 }
 
-static int call_init(struct kunit *test)
+static int revoke_init(struct kunit *test)
 {
 	struct revocation *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 
@@ -227,14 +228,14 @@ static int call_init(struct kunit *test)
 	svc2_sem_init(&f->sp.sp_tx_sem, NULL, SVC2_C_tx_waits);
 	KUNIT_ASSERT_EQ(test, fake_conn_init(&f->sp.sp_conn, &f->fake, fake_post,
 					     16, 1), 0);
-	f->call.sc_sp = &f->sp;
-	rpcrdma2_exposed_init(&f->call.sc_exposed);
-	f->call.sc_exposed.ex_later = true;
-	init_completion(&f->call.sc_revoked);
+	f->callback.sc_sp = &f->sp;
+	rpcrdma2_exposed_init(&f->callback.sc_exposed);
+	f->callback.sc_exposed.ex_later = true;
+	init_completion(&f->callback.sc_revoked);
 	return 0;
 }
 
-static void call_exit(struct kunit *test)
+static void revoke_exit(struct kunit *test)
 {
 	struct revocation *f = test->priv;
 
@@ -246,6 +247,7 @@ static void call_exit(struct kunit *test)
 static void begin(struct kunit *test)
 {
 	struct revocation *f = test->priv;
+	struct rpcrdma2_exposed *ex = &f->callback.sc_exposed;
 	struct xdr_buf buf = {
 		.pages = &f->page, .page_len = PAGE_SIZE,
 		.buflen = PAGE_SIZE, .len = PAGE_SIZE,
@@ -255,14 +257,13 @@ static void begin(struct kunit *test)
 	struct rpcrdma2_post post = { .po_signal = true, .po_done = sent };
 	unsigned int wrs;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma2_expose(&f->sp.sp_conn, &f->call.sc_exposed,
-					      &buf, &range, 1, DMA_FROM_DEVICE,
-					      &f->hdr, &f->ck), 0);
-	wrs = 1 + rpcrdma2_exposed_chain(&f->call.sc_exposed, &first);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_expose(&f->sp.sp_conn, ex, &buf, &range, 1,
+					      DMA_FROM_DEVICE, &f->hdr, &f->ck), 0);
+	wrs = 1 + rpcrdma2_exposed_chain(ex, &first);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn, wrs, true));
 	KUNIT_ASSERT_EQ(test, rpcrdma2_sq_post(&f->sp.sp_conn, &post, first), 0);
 	report(&f->report);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_exposed(&f->call.sc_exposed));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_exposed(ex));
 }
 
 /* Regions and entries are all there. */
@@ -271,7 +272,7 @@ static void ends_whole(struct kunit *test)
 	struct revocation *f = test->priv;
 	struct rpcrdma2_conn *co = &f->sp.sp_conn;
 
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&f->call.sc_exposed));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&f->callback.sc_exposed));
 	rpcrdma2_sq_drain(co);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_regions_are_whole(co));
 	rpcrdma2_regions_destroy(co);
@@ -286,7 +287,7 @@ static void r8_revoked(struct kunit *test)
 	begin(test);
 	revoke_timeout = MAX_SCHEDULE_TIMEOUT;
 	f->reports = true;
-	svc2_call_revoke(&f->call);
+	svc2_callback_revoke(&f->callback);
 	flush_work(&f->report);
 	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_NONE);
 	KUNIT_EXPECT_EQ(test, f->sp.sp_conn.co_regions.rg_num_free, 1);
@@ -300,23 +301,23 @@ static void r8_revoked_too_late(struct kunit *test)
 
 	begin(test);
 	revoke_timeout = 1;
-	svc2_call_revoke(&f->call);
+	svc2_callback_revoke(&f->callback);
 	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_STALLED);
 	KUNIT_EXPECT_EQ(test, f->last->opcode, IB_WR_LOCAL_INV);
 	ends_whole(test);
 }
 
-static struct kunit_case call_cases[] = {
+static struct kunit_case revoke_cases[] = {
 	KUNIT_CASE(r8_revoked),
 	KUNIT_CASE(r8_revoked_too_late),
 	{}
 };
 
-static struct kunit_suite call_suite = {
-	.name		= "svcrdma2_call",
-	.init		= call_init,
-	.exit		= call_exit,
-	.test_cases	= call_cases,
+static struct kunit_suite revoke_suite = {
+	.name		= "svcrdma2_revoke",
+	.init		= revoke_init,
+	.exit		= revoke_exit,
+	.test_cases	= revoke_cases,
 };
 
-kunit_test_suites(&late_suite, &call_suite);
+kunit_test_suites(&late_suite, &revoke_suite);

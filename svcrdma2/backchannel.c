@@ -7,9 +7,10 @@
  * an rpc_xprt that calls back on it:
  *
  *   setup:   rpc_create --> svc2_bc_setup, and Receives for the answers
- *   Call:    RPC task --> svc2_bc_send_request --> svc2_call_build, sendto.c
- *   answer:  svc thread: recvfrom.c --> svc2_take_answer --> svc2_call_answered
- *	      --> RPC task
+ *   Call:    RPC task --> svc2_bc_send_request --> svc2_callback_build -->
+ *	      sendto.c
+ *   answer:  svc thread: recvfrom.c --> svc2_take_answer -->
+ *	      svc2_callback_answered --> RPC task
  *
  * The rpc_xprt has no connection of its own and cannot connect. The RPC layer
  * closes it when it closes the svc_xprt, which outlives all callbacks.
@@ -36,18 +37,18 @@
  * ends have announced RDMA2_BKREQSUP_GENL (C-037); elsewhere it goes inline, or
  * not at all, and its Reply has to come inline.
  *
- *  send:    svc2_call_build: regions; svc2_tx_post: REG_MR .. REG_MR, Send
- *  answer:  svc2_call_answered: fences the regions that are not invalidated yet
- *  end:     svc2_call_end, in the thread with the answer or the send CQ
- *  abort:   svc2_call_revoke, after the wait for the answer, and before the RPC
- *           client gets the memory back
+ *  send:    svc2_callback_build: regions; svc2_tx_post: REG_MR .. REG_MR, Send
+ *  answer:  svc2_callback_answered: fences the regions that are still valid
+ *  end:     svc2_callback_end, in the thread with the answer or the send CQ
+ *  abort:   svc2_callback_revoke, after the wait for the answer, and before the
+ *           RPC client gets the memory back
  *
  * RPCSEC_GSS encrypts into pages that the RPC client may free at any time. A
  * callback with it offers no chunks.
  */
 
-static bool svc2_call_offers_chunks(const struct svc2_xprt *sp, u32 vers,
-				    const struct rpc_rqst *rqst)
+static bool svc2_callback_offers_chunks(const struct svc2_xprt *sp, u32 vers,
+					const struct rpc_rqst *rqst)
 {
 	const struct rpc_auth *auth = rqst->rq_cred->cr_auth;
 
@@ -55,9 +56,9 @@ static bool svc2_call_offers_chunks(const struct svc2_xprt *sp, u32 vers,
 	       !test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags);
 }
 
-static int svc2_call_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
-			       const struct rpc_rqst *rqst,
-			       struct rpcrdma2_call_plan *plan)
+static int svc2_callback_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
+				   const struct rpc_rqst *rqst,
+				   struct rpcrdma2_call_plan *plan)
 {
 	struct rpcrdma2_call_sizes sz = {
 		.sz_call_threshold	= most,
@@ -66,7 +67,7 @@ static int svc2_call_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 	};
 
 	*plan = (struct rpcrdma2_call_plan){ .cp_proc = RDMA2_MSG };
-	if (!svc2_call_offers_chunks(sp, vers, rqst))
+	if (!svc2_callback_offers_chunks(sp, vers, rqst))
 		return 0;
 	sz.sz_reply_threshold = rpcrdma2_exchange_reply_max(&sp->sp_ex);
 	rpcrdma2_offer_sizes(&sz, &rqst->rq_snd_buf, &rqst->rq_rcv_buf, true);
@@ -79,9 +80,10 @@ static int svc2_call_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 }
 
 /* Copies all data that is in no chunk behind the header. */
-static int svc2_call_copy_inline(struct svc2_tx *tx, const struct xdr_buf *buf,
-				 const struct rpcrdma2_call_plan *plan,
-				 u32 most)
+static int svc2_callback_copy_inline(struct svc2_tx *tx,
+				     const struct xdr_buf *buf,
+				     const struct rpcrdma2_call_plan *plan,
+				     u32 most)
 {
 	u32 head = buf->head[0].iov_len, from = head, rest;
 
@@ -100,9 +102,9 @@ static int svc2_call_copy_inline(struct svc2_tx *tx, const struct xdr_buf *buf,
 	return 0;
 }
 
-static void svc2_call_note_chunks(struct svc2_call *sc,
-				  const struct rpcrdma2_call_plan *plan,
-				  const struct rpcrdma2_hdr *h)
+static void svc2_callback_note_chunks(struct svc2_callback *sc,
+				      const struct rpcrdma2_call_plan *plan,
+				      const struct rpcrdma2_hdr *h)
 {
 	sc->sc_write_max = plan->cp_write ? h->h_writes[0].ck_length : 0;
 	sc->sc_reply_max = plan->cp_reply ? h->h_reply.ck_length : 0;
@@ -113,7 +115,7 @@ static void svc2_call_note_chunks(struct svc2_call *sc,
 }
 
 /**
- * svc2_call_build - make a callback ready to be posted
+ * svc2_callback_build - make a callback ready to be posted
  * @sp: connection
  * @tx: send context from svc2_tx_try_get()
  * @h: header with xid, version and credits; gets the rest
@@ -125,16 +127,16 @@ static void svc2_call_note_chunks(struct svc2_call *sc,
  * it is too long for the connection; other errors when it cannot be sent.
  * Nothing is exposed on error.
  */
-static int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
-			   struct rpcrdma2_hdr *h, struct rpc_rqst *rqst)
+static int svc2_callback_build(struct svc2_xprt *sp, struct svc2_tx *tx,
+			       struct rpcrdma2_hdr *h, struct rpc_rqst *rqst)
 {
 	u32 most = min_t(u32, READ_ONCE(sp->sp_send_max[h->h_vers]),
 			 SVC2_TX_BUFSIZE);
-	struct svc2_call *sc = svc2_call_of(rqst);
+	struct svc2_callback *sc = svc2_callback_of(rqst);
 	struct rpcrdma2_call_plan plan;
 	int ret;
 
-	ret = svc2_call_make_plan(sp, h->h_vers, most, rqst, &plan);
+	ret = svc2_callback_make_plan(sp, h->h_vers, most, rqst, &plan);
 	if (ret)
 		return ret;
 	h->h_proc = plan.cp_proc;
@@ -144,13 +146,14 @@ static int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 	if (!ret)
 		ret = svc2_tx_header(tx, h, NULL);
 	if (!ret)
-		ret = svc2_call_copy_inline(tx, &rqst->rq_snd_buf, &plan, most);
+		ret = svc2_callback_copy_inline(tx, &rqst->rq_snd_buf, &plan,
+						most);
 	if (ret) {
 		rpcrdma2_unexpose(&sp->sp_conn, &sc->sc_exposed);
 		return ret;
 	}
-	svc2_call_note_chunks(sc, &plan, h);
-	tx->tx_call = sc;
+	svc2_callback_note_chunks(sc, &plan, h);
+	tx->tx_callback = sc;
 	return 0;
 }
 
@@ -158,8 +161,8 @@ static int svc2_call_build(struct svc2_xprt *sp, struct svc2_tx *tx,
  * The data of Write chunk and Reply chunk is in place. Inline data goes around
  * the payload of a Write chunk (E-07).
  */
-static u32 svc2_call_place_reply(struct rpc_rqst *rqst,
-				 const struct svc2_msg *answer)
+static u32 svc2_callback_place_reply(struct rpc_rqst *rqst,
+				     const struct svc2_msg *answer)
 {
 	const struct rpcrdma2_msg *msg = &answer->sm_msg;
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
@@ -185,7 +188,7 @@ static u32 svc2_call_place_reply(struct rpc_rqst *rqst,
  * A task that has not gone to sleep yet loses its status when it does; then
  * ->wait_for_reply_request finds sc_failed.
  */
-static void svc2_call_fail_locked(struct svc2_call *sc)
+static void svc2_callback_fail_locked(struct svc2_callback *sc)
 {
 	struct rpc_rqst *rqst = sc->sc_rqst;
 
@@ -195,21 +198,21 @@ static void svc2_call_fail_locked(struct svc2_call *sc)
 }
 
 /**
- * svc2_call_too_long - end a callback that is too long for the connection
+ * svc2_callback_too_long - end a callback that is too long for the connection
  * @sc: callback that is not posted. It does not count as an error of the peer,
  *	and delays no other callback
  *
  * Context: RPC task that has XPRT_LOCKED, perhaps for another callback.
  */
-static void svc2_call_too_long(struct svc2_call *sc)
+static void svc2_callback_too_long(struct svc2_callback *sc)
 {
 	guard(spinlock)(&sc->sc_rqst->rq_xprt->queue_lock);
-	svc2_call_fail_locked(sc);
+	svc2_callback_fail_locked(sc);
 	svc2_count(backward_too_long);
 }
 
 /* R8: the RPC belongs to the RPC client again, with or without a result. */
-static void svc2_call_unpin(struct svc2_call *sc, u32 copied, bool ends)
+static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 {
 	struct rpc_rqst *rqst = sc->sc_rqst;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
@@ -226,7 +229,7 @@ static void svc2_call_unpin(struct svc2_call *sc, u32 copied, bool ends)
 		sp->sp_backward_errors++;
 		WRITE_ONCE(sp->sp_backward_after, jiffies + HZ / 4 *
 			   svc2_backward_pause(sp->sp_backward_errors));
-		svc2_call_fail_locked(sc);
+		svc2_callback_fail_locked(sc);
 		xprt->stat.recvs++;
 		svc2_count(backward_errors);
 	}
@@ -236,35 +239,42 @@ static void svc2_call_unpin(struct svc2_call *sc, u32 copied, bool ends)
 }
 
 /**
- * svc2_call_end - end a callback that is answered, and exposes nothing
+ * svc2_callback_end - end a callback that is answered, and exposes nothing
  * @sc: callback, pinned
  *
  * Context: svc thread, send CQ.
  */
-static void svc2_call_end(struct svc2_call *sc)
+static void svc2_callback_end(struct svc2_callback *sc)
 {
 	u32 copied = 0;
 
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&sc->sc_exposed));	/* R8 */
 	if (sc->sc_verdict == SVC2_ANSWER_REPLY)
-		copied = svc2_call_place_reply(sc->sc_rqst, sc->sc_answer);
-	svc2_call_unpin(sc, copied, true);
+		copied = svc2_callback_place_reply(sc->sc_rqst, sc->sc_answer);
+	svc2_callback_unpin(sc, copied, true);
 }
 
-static void svc2_call_fenced(struct rpcrdma2_conn *co,
-			     struct rpcrdma2_exposed *ex, bool ok)
+static struct svc2_callback *
+svc2_callback_of_exposed(struct rpcrdma2_exposed *ex)
 {
-	struct svc2_call *sc = container_of(ex, struct svc2_call, sc_exposed);
+	return container_of(ex, struct svc2_callback, sc_exposed);
+}
+
+static void svc2_callback_fenced(struct rpcrdma2_conn *co,
+				 struct rpcrdma2_exposed *ex, bool ok)
+{
+	struct svc2_callback *sc = svc2_callback_of_exposed(ex);
 
 	if (ok)
-		svc2_call_end(sc);
+		svc2_callback_end(sc);
 	else
-		svc2_call_unpin(sc, 0, false);
+		svc2_callback_unpin(sc, 0, false);
 }
 
-static int svc2_call_fence(struct svc2_call *sc,
-			   void (*done)(struct rpcrdma2_conn *co,
-					struct rpcrdma2_exposed *ex, bool ok))
+static int svc2_callback_fence(struct svc2_callback *sc,
+			       void (*done)(struct rpcrdma2_conn *co,
+					    struct rpcrdma2_exposed *ex,
+					    bool ok))
 {
 	unsigned int regions = list_count_nodes(&sc->sc_exposed.ex_regions);
 	int ret;
@@ -275,14 +285,14 @@ static int svc2_call_fence(struct svc2_call *sc,
 	return ret ?: rpcrdma2_fence(&sc->sc_sp->sp_conn, &sc->sc_exposed);
 }
 
-static void svc2_call_drain(struct svc2_xprt *sp)
+static void svc2_callback_drain(struct svc2_xprt *sp)
 {
 	guard(mutex)(&sp->sp_drain_mutex);
 	rpcrdma2_sq_drain(&sp->sp_conn);
 }
 
 /* C-009, S50: an invalidated handle must belong to the callback. */
-static void svc2_call_invalidated(struct svc2_call *sc, u32 handle)
+static void svc2_callback_invalidated(struct svc2_callback *sc, u32 handle)
 {
 	struct svc2_xprt *sp = sc->sc_sp;
 
@@ -297,38 +307,38 @@ static void svc2_call_invalidated(struct svc2_call *sc, u32 handle)
 }
 
 /**
- * svc2_call_answered - process the answer to a callback
+ * svc2_callback_answered - process the answer to a callback
  * @sc: callback, pinned, with sc_answer and sc_verdict
  *
  * If the connection is lost meanwhile the RPC ends with it.
  *
  * Context: svc thread.
  */
-static void svc2_call_answered(struct svc2_call *sc)
+static void svc2_callback_answered(struct svc2_callback *sc)
 {
 	struct svc2_xprt *sp = sc->sc_sp;
 
-	svc2_call_invalidated(sc, sc->sc_answer->sm_msg.mg_handle);
+	svc2_callback_invalidated(sc, sc->sc_answer->sm_msg.mg_handle);
 	if (!rpcrdma2_is_exposed(&sc->sc_exposed))
-		svc2_call_end(sc);
-	else if (svc2_call_fence(sc, svc2_call_fenced))
-		svc2_call_unpin(sc, 0, false);
+		svc2_callback_end(sc);
+	else if (svc2_callback_fence(sc, svc2_callback_fenced))
+		svc2_callback_unpin(sc, 0, false);
 	else if (unlikely(rpcrdma2_conn_is_lost(&sp->sp_conn)))
 		/*
 		 * @sc may be gone. A fence that was posted in part reports
 		 * nothing.
 		 */
-		svc2_call_drain(sp);
+		svc2_callback_drain(sp);
 }
 
-static void svc2_call_revoked(struct rpcrdma2_conn *co,
-			      struct rpcrdma2_exposed *ex, bool ok)
+static void svc2_callback_revoked(struct rpcrdma2_conn *co,
+				  struct rpcrdma2_exposed *ex, bool ok)
 {
-	complete(&container_of(ex, struct svc2_call, sc_exposed)->sc_revoked);
+	complete(&svc2_callback_of_exposed(ex)->sc_revoked);
 }
 
 /**
- * svc2_call_revoke - revoke the memory that an aborted callback exposes
+ * svc2_callback_revoke - revoke the memory that an aborted callback exposes
  * @sc: callback that exposes memory, and that no answer reaches any longer
  *
  * The fence does not depend on the peer, but the Send Queue may have to wait
@@ -336,14 +346,14 @@ static void svc2_call_revoked(struct rpcrdma2_conn *co,
  *
  * Context: RPC task; sleeps.
  */
-static void svc2_call_revoke(struct svc2_call *sc)
+static void svc2_callback_revoke(struct svc2_callback *sc)
 {
 	struct svc2_xprt *sp = sc->sc_sp;
 
 	svc2_count(backward_revoked);
 	if (sc->sc_late)
 		svc2_count(backward_late);
-	svc2_call_invalidated(sc, sc->sc_late_handle);
+	svc2_callback_invalidated(sc, sc->sc_late_handle);
 	if (!rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
 	reinit_completion(&sc->sc_revoked);
@@ -352,14 +362,14 @@ static void svc2_call_revoke(struct svc2_call *sc)
 	 * in part reports nothing.
 	 */
 	if (!rpcrdma2_conn_is_lost(&sp->sp_conn) &&
-	    !svc2_call_fence(sc, svc2_call_revoked) &&
+	    !svc2_callback_fence(sc, svc2_callback_revoked) &&
 	    !rpcrdma2_conn_is_lost(&sp->sp_conn) &&
 	    wait_for_completion_timeout(&sc->sc_revoked, SVC2_REVOKE_TIMEOUT) &&
 	    !rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
-	/* svc2_call_revoked() may be running until the queue is drained */
+	/* svc2_callback_revoked() may be running until the queue is drained */
 	svc2_close(sp, RPCRDMA2_LOSS_STALLED);
-	svc2_call_drain(sp);
+	svc2_callback_drain(sp);
 	rpcrdma2_strip(&sp->sp_conn, &sc->sc_exposed);
 }
 
@@ -380,12 +390,12 @@ static atomic_t late_waiters;
  * struct posted - a callback that the peer has
  * @ps_xid: its xid
  * @ps_gone: the service has aborted it; it keeps its credit (B-05)
- * @ps_call: the callback; NULL when no answer may reach it any longer
+ * @ps_callback: the callback; NULL when no answer may reach it any longer
  */
 struct posted {
 	u32			ps_xid;
 	bool			ps_gone;
-	struct svc2_call	*ps_call;
+	struct svc2_callback	*ps_callback;
 };
 
 /**
@@ -413,13 +423,13 @@ static int svc2_bc_alloc(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	size_t callsize = round_up(rqst->rq_callsize, 8);
-	struct svc2_call *sc;
+	struct svc2_callback *sc;
 
 	sc = kmalloc(struct_size(sc, sc_data, callsize + rqst->rq_rcvsize),
 		     rpc_task_gfp_mask());
 	if (!sc)
 		return -ENOMEM;
-	*sc = (struct svc2_call){
+	*sc = (struct svc2_callback){
 		.sc_sp		= svc2_from_xprt(rqst->rq_xprt->bc_xprt),
 		.sc_rqst	= rqst,
 	};
@@ -459,7 +469,7 @@ static struct posted *svc2_bc_find_posted(struct svc2_xprt *sp,
  * Return: false when the peer has a first copy of it.
  */
 static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
-				u32 xid, struct svc2_call *sc)
+				u32 xid, struct svc2_callback *sc)
 {
 	guard(spinlock)(&xprt->transport_lock);
 	if (svc2_bc_find_posted(sp, xprt, xid) ||
@@ -467,7 +477,7 @@ static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 		return false;
 	svc2_bc_from_xprt(xprt)->bc_posted[sp->sp_nposted++] = (struct posted){
 		.ps_xid = xid,
-		.ps_call = sc,
+		.ps_callback = sc,
 	};
 	return true;
 }
@@ -498,19 +508,20 @@ static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 
 /*
  * The peer answers a callback that was aborted, or is about to be: the peer no
- * longer uses its memory. svc2_call_revoke() handles the invalidated handle.
+ * longer uses its memory. svc2_callback_revoke() handles the invalidated
+ * handle.
  */
 static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 			       struct rpcrdma2_msg *msg)
 {
 	struct posted *ps;
-	struct svc2_call *sc;
+	struct svc2_callback *sc;
 
 	guard(spinlock)(&xprt->transport_lock);
 	ps = svc2_bc_find_posted(sp, xprt, msg->mg_hdr.h_xid);
 	if (ps)
 		WRITE_ONCE(sp->sp_silent, false);
-	sc = ps ? ps->ps_call : NULL;
+	sc = ps ? ps->ps_callback : NULL;
 	if (!sc || !rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
 	sc->sc_late = true;
@@ -528,7 +539,7 @@ static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
  * nor while LATE_MAX tasks wait, on all connections: they occupy the RPC
  * layer's workqueue, which other tasks need. Afterwards no answer reaches @sc.
  */
-static void svc2_bc_await_late(struct svc2_call *sc)
+static void svc2_bc_await_late(struct svc2_callback *sc)
 {
 	struct rpc_xprt *xprt = sc->sc_rqst->rq_xprt;
 	struct svc2_xprt *sp = sc->sc_sp;
@@ -550,67 +561,67 @@ static void svc2_bc_await_late(struct svc2_call *sc)
 	ps = svc2_bc_find_posted(sp, xprt, xid);
 	if (!ps)
 		return;
-	ps->ps_call = NULL;
+	ps->ps_callback = NULL;
 	if (awaits && !sc->sc_late)
 		WRITE_ONCE(sp->sp_silent, true);
 }
 
 static void svc2_bc_free(struct rpc_task *task)
 {
-	struct svc2_call *sc = svc2_call_of(task->tk_rqstp);
+	struct svc2_callback *sc = svc2_callback_of(task->tk_rqstp);
 
 	if (unlikely(rpcrdma2_is_exposed(&sc->sc_exposed))) {	/* R8 */
 		svc2_bc_await_late(sc);
-		svc2_call_revoke(sc);
+		svc2_callback_revoke(sc);
 	}
 	kfree(sc);
 }
 
 /* C-035, B-13, S20, S21 */
-static bool svc2_bc_may_call(const struct svc2_xprt *sp)
+static bool svc2_bc_may_send(const struct svc2_xprt *sp)
 {
 	return rpcrdma2_backward_level(&sp->sp_ex,
 				       READ_ONCE(sp->sp_last_vers)) !=
 	       RDMA2_BKREQSUP_NONE;
 }
 
-/* Return: as svc2_call_build(). */
-static int svc2_bc_send_call(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-			     struct rpc_rqst *rqst)
+/* Return: as svc2_callback_build(). */
+static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+				 struct rpc_rqst *rqst)
 {
 	struct svc2_tx *tx;
 	bool first;
 	int ret;
 
-	svc2_call_header(h, READ_ONCE(sp->sp_last_vers),
-			 be32_to_cpu(rqst->rq_xid), sp->sp_backward_max);
-	if (!svc2_bc_may_call(sp))
+	svc2_callback_header(h, READ_ONCE(sp->sp_last_vers),
+			     be32_to_cpu(rqst->rq_xid), sp->sp_backward_max);
+	if (!svc2_bc_may_send(sp))
 		return -EOPNOTSUPP;
 
 	tx = svc2_tx_try_get(sp);
 	if (!tx)
 		return -ENOBUFS;
-	ret = svc2_call_build(sp, tx, h, rqst);
+	ret = svc2_callback_build(sp, tx, h, rqst);
 	if (!ret) {
 		rqst->rq_xtime = ktime_get();
 		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid,
-					    svc2_call_of(rqst));
+					    svc2_callback_of(rqst));
 		/* the callback may be too long now: it is built again */
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
 		if (ret && first) {
 			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
-			WRITE_ONCE(svc2_call_of(rqst)->sc_vers, 0);
+			WRITE_ONCE(svc2_callback_of(rqst)->sc_vers, 0);
 		}
 		if (ret)
 			rpcrdma2_unexpose(&sp->sp_conn,
-					  &svc2_call_of(rqst)->sc_exposed);
+					  &svc2_callback_of(rqst)->sc_exposed);
 	}
 	if (ret)
 		svc2_tx_put(sp, tx);
 	return ret;
 }
 
-/* Handles -EAGAIN from svc2_call_build(): svc2_room() wakes the transport. */
+/* After -EAGAIN of svc2_callback_build(): svc2_room() wakes the transport. */
 static int svc2_bc_await_regions(struct svc2_xprt *sp, struct rpc_xprt *xprt)
 {
 	svc2_count(mr_waits);
@@ -637,7 +648,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
 	struct rpcrdma2_hdr *h = &svc2_bc_from_xprt(xprt)->bc_hdr;
-	struct svc2_call *sc = svc2_call_of(rqst);
+	struct svc2_callback *sc = svc2_callback_of(rqst);
 	int ret;
 
 	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)) {
@@ -659,12 +670,12 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
 
-	ret = svc2_bc_send_call(sp, h, rqst);
+	ret = svc2_bc_send_callback(sp, h, rqst);
 	trace_svc2_backward_call(sp, h, rqst->rq_snd_buf.len, ret);
 	if (ret == -EAGAIN && rpcrdma2_regions_awaited(&sp->sp_conn))
 		return svc2_bc_await_regions(sp, xprt);
 	if (ret == -EMSGSIZE) {
-		svc2_call_too_long(sc);
+		svc2_callback_too_long(sc);
 		return 0;
 	}
 	if (ret)
@@ -705,8 +716,8 @@ void svc2_bc_detach(struct svc2_xprt *sp)
 	ps = svc2_bc_from_xprt(xprt)->bc_posted;
 	guard(spinlock)(&xprt->transport_lock);
 	for (i = 0; i < sp->sp_nposted; i++)
-		if (ps[i].ps_call)
-			complete(&ps[i].ps_call->sc_revoked);
+		if (ps[i].ps_callback)
+			complete(&ps[i].ps_callback->sc_revoked);
 }
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
@@ -749,8 +760,8 @@ static void svc2_bc_release_request(struct rpc_task *task)
 		svc2_count(backward_given_up);
 		svc2_bc_set_window_locked(sp, xprt);
 	}
-	if (ps && !rpcrdma2_is_exposed(&svc2_call_of(rqst)->sc_exposed))
-		ps->ps_call = NULL;
+	if (ps && !rpcrdma2_is_exposed(&svc2_callback_of(rqst)->sc_exposed))
+		ps->ps_callback = NULL;
 	xprt_release_rqst_cong(task);
 }
 
@@ -758,7 +769,7 @@ static void svc2_bc_release_request(struct rpc_task *task)
 static void svc2_bc_wait_for_reply(struct rpc_task *task)
 {
 	xprt_wait_for_reply_request_def(task);
-	if (svc2_call_of(task->tk_rqstp)->sc_failed) {
+	if (svc2_callback_of(task->tk_rqstp)->sc_failed) {
 		task->tk_status = -EIO;
 		rpc_wake_up_queued_task(&task->tk_rqstp->rq_xprt->pending, task);
 	}
@@ -787,12 +798,12 @@ static void svc2_bc_make_receives(struct svc2_xprt *sp,
  *
  * Return: the callback; or NULL when the answer matches none.
  */
-static struct svc2_call *svc2_bc_claim_call(struct svc2_xprt *sp,
-					    struct rpc_xprt *xprt,
-					    struct svc2_msg *answer)
+static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
+						    struct rpc_xprt *xprt,
+						    struct svc2_msg *answer)
 {
 	struct rpcrdma2_msg *msg = &answer->sm_msg;
-	struct svc2_call *sc;
+	struct svc2_callback *sc;
 	struct rpc_rqst *rqst;
 
 	guard(spinlock)(&xprt->queue_lock);
@@ -802,7 +813,7 @@ static struct svc2_call *svc2_bc_claim_call(struct svc2_xprt *sp,
 		svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
 		return NULL;
 	}
-	sc = svc2_call_of(rqst);
+	sc = svc2_callback_of(rqst);
 	if (sc->sc_failed || sc->sc_answer)
 		return NULL;
 	/* pairs with svc2_send_begin() */
@@ -843,7 +854,7 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
 /**
  * svc2_take_answer - handle a Reply or an RDMA2_ERROR
  * @rqstp: thread
- * @call: the message; gone afterwards
+ * @answer: the message; gone afterwards
  *
  * It ends the callback that has its xid; callbacks have an xid space of their
  * own (B-02, C-066, C-070). An answer that matches no callback is discarded
@@ -852,22 +863,22 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
  * Context: svc thread.
  * Return: 0, for ->xpo_recvfrom to return.
  */
-int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call)
+int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *answer)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct svc2_call *sc;
+	struct svc2_callback *sc;
 	struct rpc_xprt *xprt;
 
 	/* pairs with svc2_bc_setup(): the transport is complete or absent */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
 	if (xprt)
 		svc2_bc_make_receives(sp, xprt);
-	sc = xprt ? svc2_bc_claim_call(sp, xprt, call) : NULL;
+	sc = xprt ? svc2_bc_claim_callback(sp, xprt, answer) : NULL;
 	if (!sc) {
-		svc2_check_handle(sp, &call->sm_msg);
-		return svc2_discard_reply(sp, call);
+		svc2_check_handle(sp, &answer->sm_msg);
+		return svc2_discard_reply(sp, answer);
 	}
-	svc2_call_answered(sc);
+	svc2_callback_answered(sc);
 	return 0;
 }
 
@@ -946,7 +957,7 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
-	if (!svc2_bc_may_call(sp))
+	if (!svc2_bc_may_send(sp))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (test_and_set_bit(SVC2_F_BACKWARD, &sp->sp_flags))
 		return ERR_PTR(-EAGAIN);

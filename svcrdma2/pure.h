@@ -78,7 +78,7 @@ static inline u32 svc2_inv_handle(const struct rpcrdma2_hdr *h,
  */
 
 /**
- * svc2_call_header - make the header of a callback
+ * svc2_callback_header - make the header of a callback
  * @h: header to fill
  * @vers: version of the Call
  * @xid: xid of the RPC message
@@ -86,8 +86,8 @@ static inline u32 svc2_inv_handle(const struct rpcrdma2_hdr *h,
  *
  * B-07, B-15, B-18, C-036, S25.
  */
-static inline void svc2_call_header(struct rpcrdma2_hdr *h, u32 vers, u32 xid,
-				    u32 credits)
+static inline void svc2_callback_header(struct rpcrdma2_hdr *h, u32 vers,
+					u32 xid, u32 credits)
 {
 	rpcrdma2_hdr_begin(h, xid, vers, credits, RDMA2_MSG, RDMA2_CALL);
 }

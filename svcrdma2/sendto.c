@@ -34,9 +34,9 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
 	__be32 *word = tx->tx_buf;
 
-	if (tx->tx_call)
-		/* pairs with svc2_bc_claim_call(); a peer may guess the xid */
-		smp_store_release(&tx->tx_call->sc_vers, tx->tx_vers);
+	if (tx->tx_callback)
+		/* see svc2_bc_claim_callback(); a peer may guess the xid */
+		smp_store_release(&tx->tx_callback->sc_vers, tx->tx_vers);
 	if (!tx->tx_backward)
 		word[2] = cpu_to_be32(READ_ONCE(svc2_from_conn(co)->sp_grant));
 	ib_dma_sync_single_for_device(co->co_pd->device, tx->tx_sge[0].addr,
@@ -337,7 +337,7 @@ static void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 	tx->tx_head = NULL;
 	tx->tx_reads_head = false;
 	tx->tx_reads_pages = false;
-	tx->tx_call = NULL;
+	tx->tx_callback = NULL;
 	tx->tx_notice = 0;
 }
 
@@ -679,6 +679,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 {
 	struct ib_send_wr *first = &tx->tx_wr;
 	bool writes = !rpcrdma2_rw_is_empty(&tx->tx_rw);
+	struct svc2_callback *sc = tx->tx_callback;
 	int ret;
 
 	tx->tx_sge[0].length = min_t(unsigned int, tx->tx_len, SVC2_TX_BUFSIZE);
@@ -693,10 +694,9 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		first = rpcrdma2_rw_chain(&sp->sp_conn, &tx->tx_rw, NULL,
 					  &tx->tx_wr);
 
-	if (tx->tx_call)
+	if (sc)
 		svc2_count_add(backward_registrations,
-			       rpcrdma2_exposed_chain(&tx->tx_call->sc_exposed,
-						      &first));
+			       rpcrdma2_exposed_chain(&sc->sc_exposed, &first));
 
 	/*
 	 * The Send with the last free context is signaled, or the next taker

@@ -57,9 +57,9 @@
  *	posted before the first of these callbacks is made.
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
  *   R8 No callback ends while one of its memory regions is live: sc_exposed is
- *	empty in svc2_call_end() (asserted there), and when svc2_bc_free() frees
- *	the callback. It is pinned while its answer is processed, from
- *	svc2_bc_claim_call() to svc2_call_unpin().
+ *	empty in svc2_callback_end() (asserted there), and when svc2_bc_free()
+ *	frees the callback. It is pinned while its answer is processed, from
+ *	svc2_bc_claim_callback() to svc2_callback_unpin().
  */
 #ifndef _SVCRDMA2_H
 #define _SVCRDMA2_H
@@ -120,7 +120,7 @@ enum {
 	/* initial limit, doubled when all of them are outstanding */
 	SVC2_BACKWARD_FIRST	= 4,
 	/* memory regions of a usual callback: three pieces of each message */
-	SVC2_CALL_REGIONS	= 6,
+	SVC2_CALLBACK_REGIONS	= 6,
 	/* minimum number of regions that the Send Queue has entries for */
 	SVC2_BACKWARD_REGIONS	= 16,
 
@@ -423,7 +423,7 @@ struct svc2_tx_page {
  * @tx_post: chain on the Send Queue
  * @tx_used: time when it was last put back, in jiffies
  * @tx_backward: it is for a callback, from svc2_tx_try_get()
- * @tx_call: the callback that it carries, until it is posted; or NULL
+ * @tx_callback: the callback that it carries, until it is posted; or NULL
  * @tx_notice: number of a property message that is no answer, see sp_notices,
  *	or 0
  * @tx_wr: the Send
@@ -452,7 +452,7 @@ struct svc2_tx {
 	struct rpcrdma2_post	tx_post;
 	unsigned long		tx_used;
 	bool			tx_backward;
-	struct svc2_call	*tx_call;
+	struct svc2_callback	*tx_callback;
 	u32			tx_notice;
 	struct ib_send_wr	tx_wr;
 	struct rpcrdma2_rw	tx_rw;
@@ -770,7 +770,7 @@ struct svc2_xprt {
 #define SVC2_REVOKE_TIMEOUT	(5 * HZ)
 
 /**
- * struct svc2_call - a callback, with the buffers of Call and Reply
+ * struct svc2_callback - a callback, with the buffers of Call and Reply
  * @sc_sp: connection
  * @sc_rqst: request of the RPC client
  * @sc_vers: version it was sent in; 0 while no answer can match. Set when it is
@@ -790,7 +790,7 @@ struct svc2_xprt {
  * @sc_verdict: verdict on @sc_answer
  * @sc_data: rq_buffer, and rq_rbuffer behind it
  */
-struct svc2_call {
+struct svc2_callback {
 	struct svc2_xprt	*sc_sp;
 	struct rpc_rqst		*sc_rqst;
 	u32			sc_vers;
@@ -806,9 +806,10 @@ struct svc2_call {
 	u8			sc_data[] __aligned(8);
 };
 
-static inline struct svc2_call *svc2_call_of(const struct rpc_rqst *rqst)
+static inline struct svc2_callback *
+svc2_callback_of(const struct rpc_rqst *rqst)
 {
-	return container_of(rqst->rq_buffer, struct svc2_call, sc_data);
+	return container_of(rqst->rq_buffer, struct svc2_callback, sc_data);
 }
 
 static inline struct svc2_xprt *svc2_from_xprt(struct svc_xprt *xprt)
@@ -1024,7 +1025,7 @@ void svc2_converse(struct svc2_xprt *sp);
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
 void svc2_bc_detach(struct svc2_xprt *sp);
-int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *call);
+int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *answer);
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 
 /* debug.c */

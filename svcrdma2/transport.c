@@ -317,7 +317,7 @@ static u32 svc2_conn_size_backward(struct svc2_xprt *sp)
 	if (level == RDMA2_BKREQSUP_GENL)
 		sp->sp_conn.co_regions.rg_max =
 			max_t(unsigned int, SVC2_BACKWARD_REGIONS,
-			      SVC2_CALL_REGIONS * sp->sp_backward_max);
+			      SVC2_CALLBACK_REGIONS * sp->sp_backward_max);
 	return level;
 }
 
