@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections: how many may wait for an svc thread, and what the device and the
- * CM report of one.
+ * Connections: how many may wait for an svc thread, what the device and the CM
+ * report of one, and what one takes for callbacks.
  *
  * What they are made of is that of the other suites, or nothing. None is made.
  */
@@ -190,7 +190,89 @@ static void cm_events(struct kunit *test)
 	ended_for(test, sp, c->why);
 }
 
+/**
+ * struct sizes - what a connection takes for callbacks
+ * @entries: entries of the Send Queue beside those of the longest chain
+ * @regions: limit on memory regions
+ * @depth: RDMA Reads that the peer may have outstanding
+ */
+struct sizes {
+	unsigned int	entries;
+	unsigned int	regions;
+	u8		depth;
+};
+
+/* A connection over a device that limits nothing, with @level in force */
+static struct sizes sizes_at(struct kunit *test, u32 level)
+{
+	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
+	struct svc_serv *serv = kunit_kzalloc(test, sizeof(*serv), GFP_KERNEL);
+	struct rpcrdma2_conn_size size = { };
+	struct svc2_xprt *sp = accepted(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, device);
+	KUNIT_ASSERT_NOT_NULL(test, serv);
+	device->port_data = kunit_kcalloc(test, 2, sizeof(*device->port_data),
+					  GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, device->port_data);
+	device->port_data[1].immutable.core_cap_flags =
+		RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	device->phys_port_cnt = 1;
+	device->attrs = (struct ib_device_attr){
+		.max_qp_wr = 4096, .max_cqe = 4096, .max_send_sge = 32,
+		.max_recv_sge = 32, .max_sge_rd = 32, .max_qp_rd_atom = 128,
+		.max_fast_reg_page_list_len = 512,
+	};
+	sp->sp_conn.co_id->device = device;
+	sp->sp_conn.co_id->port_num = 1;
+	serv->sv_max_mesg = 1 << 20;
+	sp->sp_xprt.xpt_server = serv;
+	sp->sp_ird = 16;
+	sp->sp_can_invalidate = true;
+	svc2_receive_size.pm_value = 4096;
+	svc2_credits.pm_value = 64;
+	svc2_backward_credits.pm_value = 20;
+	svc2_backward.pm_value = level;
+	rpcrdma2_exchange_init(&sp->sp_ex, true);
+	KUNIT_ASSERT_EQ(test, svc2_conn_size_queues(sp, &size), 0);
+	KUNIT_EXPECT_EQ(test, sp->sp_ex.ex_able.pr_brs, level);
+	KUNIT_EXPECT_EQ(test, sp->sp_sq_depth + 1, size.sends);
+	return (struct sizes){
+		.entries = sp->sp_sq_depth - sp->sp_sq_longest -
+			   sp->sp_conn.co_sq.sq_batch,
+		.regions = sp->sp_conn.co_regions.rg_max,
+		.depth = svc2_conn_responder_resources(sp),
+	};
+}
+
+/* C-036, C-037: only callbacks with chunks take entries for regions */
+static void c037_entries(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_NONE).entries, 40);
+	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_INLINE).entries, 40);
+	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_GENL).entries, 80);
+}
+
+/* C-036, C-037: and regions */
+static void c037_regions(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_NONE).regions, 0);
+	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_INLINE).regions, 0);
+	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_GENL).regions, 120);
+}
+
+/* C-036, C-037: and RDMA Reads of the peer */
+static void c037_depth(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_NONE).depth, 0);
+	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_INLINE).depth, 0);
+	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_GENL).depth, 16);
+}
+
 static struct kunit_case conn_cases[] = {
+	KUNIT_CASE(c037_entries),
+	KUNIT_CASE(c037_regions),
+	KUNIT_CASE(c037_depth),
 	KUNIT_CASE(s46_backlog),
 	KUNIT_CASE_PARAM(events, event_gen_params),
 	KUNIT_CASE_PARAM(cm_events, cm_event_gen_params),

@@ -110,6 +110,7 @@ static int credits_init(struct kunit *test)
 	sp->sp_rpool.rp_reposted = true;
 	sp->sp_credits = CREDITS;
 	sp->sp_sq_depth = ENTRIES;
+	sp->sp_sq_longest = ENTRIES;
 	sp->sp_tx_sges = SVC2_TX_EXTRA_SGES + 1;
 	rpcrdma2_sq_open(&sp->sp_conn, ENTRIES, 0, 1, 0);
 	svc2_grant_begin(sp);

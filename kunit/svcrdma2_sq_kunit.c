@@ -111,6 +111,8 @@ static int sq_init(struct kunit *test)
 	svc2_sem_open(&sp->sp_tx_sem, 8);
 	sp->sp_backward_max = BACKWARD;
 	sp->sp_sq_depth = DEPTH;
+	sp->sp_sq_longest = LONGEST;
+	sp->sp_ex.ex_able.pr_brs = RDMA2_BKREQSUP_GENL;
 	sp->sp_sq_spare = SPARE;
 	rpcrdma2_sq_open(&sp->sp_conn, DEPTH, BACKWARD, BATCH, 0);
 	for (i = 0; i < ARRAY_SIZE(f->calls); i++) {
@@ -168,7 +170,7 @@ static void figures(struct kunit *test)
 	struct rpcrdma2_hdr *h = &f->calls[0].sm_msg.mg_hdr;
 
 	KUNIT_EXPECT_EQ(test, svc2_backward_wrs(&f->sp), 2 * 2 + 2 * 16);
-	KUNIT_EXPECT_EQ(test, svc2_sq_bounded_by(&f->sp), 64 - 36 - 4);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_sq_longest, 64 - 36 - 4);
 	f->sp.sp_backward_max = 20;
 	KUNIT_EXPECT_EQ(test, svc2_backward_wrs(&f->sp), 2 * 20 + 2 * 20);
 	f->sp.sp_backward_max = BACKWARD;
@@ -337,12 +339,12 @@ static void s46_least_and_most(struct kunit *test)
 	offer(&f->calls[1], U32_MAX, 64);
 	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, &f->calls[1]), 0);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries,
-			svc2_sq_bounded_by(&f->sp) - SPARE);
+			f->sp.sp_sq_longest - SPARE);
 	/* but it is when its Reply is too long, which has what it had then */
-	KUNIT_EXPECT_EQ(test, post(f, svc2_sq_bounded_by(&f->sp) + 1, false,
+	KUNIT_EXPECT_EQ(test, post(f, f->sp.sp_sq_longest + 1, false,
 				   &f->calls[1].sm_entries), -E2BIG);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries,
-			svc2_sq_bounded_by(&f->sp) - SPARE);
+			f->sp.sp_sq_longest - SPARE);
 }
 
 /* S46: a Reply that takes more than it has, has none while it waits for all of them. */

@@ -578,11 +578,9 @@ static void svc2_bc_free(struct rpc_task *task)
 }
 
 /* C-035, B-13, S20, S21 */
-static bool svc2_bc_may_send(const struct svc2_xprt *sp)
+static u32 svc2_bc_level(const struct svc2_xprt *sp)
 {
-	return rpcrdma2_backward_level(&sp->sp_ex,
-				       READ_ONCE(sp->sp_last_vers)) !=
-	       RDMA2_BKREQSUP_NONE;
+	return rpcrdma2_backward_level(&sp->sp_ex, READ_ONCE(sp->sp_last_vers));
 }
 
 /* Return: as svc2_callback_build(). */
@@ -595,7 +593,7 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 
 	svc2_callback_header(h, READ_ONCE(sp->sp_last_vers),
 			     be32_to_cpu(rqst->rq_xid), sp->sp_backward_max);
-	if (!svc2_bc_may_send(sp))
+	if (svc2_bc_level(sp) == RDMA2_BKREQSUP_NONE)
 		return -EOPNOTSUPP;
 
 	tx = svc2_tx_try_get(sp);
@@ -957,7 +955,7 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
-	if (!svc2_bc_may_send(sp))
+	if (svc2_bc_level(sp) == RDMA2_BKREQSUP_NONE)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (test_and_set_bit(SVC2_F_BACKWARD, &sp->sp_flags))
 		return ERR_PTR(-EAGAIN);
@@ -970,8 +968,8 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 					sp->sp_backward_max));	/* B-12 */
 	if (ret)
 		goto out_free;
-	/* the first regions, if any are used; more are made on demand */
-	if (sp->sp_conn.co_regions.rg_max)
+	/* the first regions; more are made on demand */
+	if (svc2_bc_level(sp) == RDMA2_BKREQSUP_GENL)
 		rpcrdma2_regions_grow(&sp->sp_conn);
 
 	__module_get(THIS_MODULE);	/* the class holds one now */

@@ -146,8 +146,8 @@ struct rpcrdma2_param svc2_backward_credits = {
 };
 
 RPCRDMA2_PARAM(svc2_backward, backward, "charp",
-	       "Callbacks to send: none, inline (without chunks) or genl (with chunks); and behind a colon the maximum number of outstanding ones, if the client grants that number (1 to 256) (default genl:16); applies to new connections",
-	       RDMA2_BKREQSUP_GENL, 0, RDMA2_BKREQSUP_GENL,
+	       "Callbacks to send: none, inline (without chunks) or genl (with chunks); and behind a colon the maximum number of outstanding ones, if the client grants that number (1 to 256) (default inline:16); applies to new connections",
+	       RDMA2_BKREQSUP_INLINE, 0, RDMA2_BKREQSUP_GENL,
 	       .pm_names = rpcrdma2_backward_names,
 	       .pm_second = &svc2_backward_credits);
 

@@ -34,7 +34,7 @@ static unsigned int svc2_sq_count_entries(const struct ib_send_wr *wr)
 	return wrs;
 }
 
-/* Regions of callbacks for which the queue has entries at once */
+/* Most regions of callbacks for which the queue has entries at once */
 static unsigned int svc2_live_regions(const struct svc2_xprt *sp)
 {
 	return max_t(unsigned int, sp->sp_backward_max, SVC2_BACKWARD_REGIONS);
@@ -45,22 +45,16 @@ static unsigned int svc2_live_regions(const struct svc2_xprt *sp)
  * @sp: connection
  *
  * For the Sends of posted callbacks, for the same number of new ones meanwhile,
- * and for regions that are being registered or invalidated. A callback that the
- * peer keeps has no entry, nor have its regions: see svc2_sq_take_invs().
+ * and, if callbacks may have chunks, for regions that are being registered or
+ * invalidated. A callback that the peer keeps has no entry, nor have its
+ * regions: see svc2_sq_take_invs().
  */
 unsigned int svc2_backward_wrs(const struct svc2_xprt *sp)
 {
-	return 2 * sp->sp_backward_max + 2 * svc2_live_regions(sp);
-}
+	bool chunks = sp->sp_ex.ex_able.pr_brs == RDMA2_BKREQSUP_GENL;
 
-/*
- * The longest chain. The rest of the queue is for callbacks, and for a tail of
- * Sends that no completion covers: so nothing can block the chain.
- */
-static unsigned int svc2_sq_bounded_by(const struct svc2_xprt *sp)
-{
-	return sp->sp_sq_depth - svc2_backward_wrs(sp) -
-	       sp->sp_conn.co_sq.sq_batch;
+	return 2 * sp->sp_backward_max +
+	       (chunks ? 2 * svc2_live_regions(sp) : 0);
 }
 
 /*
@@ -122,7 +116,7 @@ static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
 		      svc_serv_maxpages(sp->sp_xprt.xpt_server));
 	return min(svc2_reply_wrs(pages, chunks, segs,
 				  rpcrdma2_conn_qp(&sp->sp_conn)->max_write_sge),
-		   svc2_sq_bounded_by(sp) - sp->sp_sq_spare);
+		   sp->sp_sq_longest - sp->sp_sq_spare);
 }
 
 /**
@@ -209,7 +203,7 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 	unsigned int wrs = svc2_sq_count_entries(first);
 	int ret = 0;
 
-	if (unlikely(wrs > svc2_sq_bounded_by(sp)))
+	if (unlikely(wrs > sp->sp_sq_longest))
 		return -E2BIG;
 	if (backward)
 		ret = svc2_sq_take_backward(sp, wrs, wrs > 1) ? 0 : -EAGAIN;
@@ -258,7 +252,7 @@ int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 
 	if (!call->sm_entries) {
 		wrs = svc2_sq_count_entries(first);
-		if (unlikely(wrs > svc2_sq_bounded_by(sp) - sp->sp_sq_spare))
+		if (unlikely(wrs > sp->sp_sq_longest - sp->sp_sq_spare))
 			return -E2BIG;
 		ret = svc2_sem_take_call(sp, &sp->sp_sq_sem, call, wrs,
 					 svc2_sq_left(sp), &call->sm_entries);

@@ -648,6 +648,9 @@ enum {
  * @sp_waitq: wait queue of the threads that wait for a semaphore
  * @sp_sq_sem: Send Queue entries that are not reserved for callbacks
  * @sp_sq_depth: number of all entries, reserved ones included
+ * @sp_sq_longest: entries of the longest chain. The others are for callbacks,
+ *	and for a tail of Sends that no completion covers: so nothing can block
+ *	the chain
  * @sp_sq_spare: entries of these that chains leave for single Sends
  * @sp_sq_spare_all: @sp_sq_spare suffices for all single Sends that are
  *	possible
@@ -727,6 +730,7 @@ struct svc2_xprt {
 	wait_queue_head_t	sp_waitq;
 	struct svc2_sem	sp_sq_sem;
 	unsigned int		sp_sq_depth;
+	unsigned int		sp_sq_longest;
 	unsigned int		sp_sq_spare;
 	bool			sp_sq_spare_all;
 

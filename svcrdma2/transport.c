@@ -275,12 +275,35 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 		return -EINVAL;
 	size->sends = wrs;
 	sp->sp_sq_depth = wrs - 1;
+	sp->sp_sq_longest = sp->sp_sq_depth - svc2_backward_wrs(sp) - batch;
 	sp->sp_sq_spare = min(sends, wrs - longest);
 	sp->sp_sq_spare_all = sp->sp_sq_spare == sends;
 	rpcrdma2_sq_open(&sp->sp_conn, sp->sp_sq_depth, sp->sp_backward_max,
 			 batch, SVC2_CHAIN_TIMEOUT);
 	svc2_sem_open(&sp->sp_mr_sem, size->rw_mrs);
 	return 0;
+}
+
+/* S20: callbacks with chunks need memory regions that the device registers. */
+static u32 svc2_conn_backward(const struct svc2_xprt *sp)
+{
+	const struct ib_device_attr *attrs =
+		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
+	u32 level = rpcrdma2_param(&svc2_backward);
+
+	return sp->sp_can_invalidate && attrs->max_fast_reg_page_list_len ?
+	       level : min_t(u32, level, RDMA2_BKREQSUP_INLINE);
+}
+
+static void svc2_conn_size_regions(struct svc2_xprt *sp)
+{
+	if (sp->sp_ex.ex_able.pr_brs != RDMA2_BKREQSUP_GENL)
+		return;
+	rpcrdma2_regions_measure(&sp->sp_conn,
+				 svc_serv_maxpages(sp->sp_xprt.xpt_server));
+	sp->sp_conn.co_regions.rg_max =
+		max_t(unsigned int, SVC2_BACKWARD_REGIONS,
+		      SVC2_CALLBACK_REGIONS * sp->sp_backward_max);
 }
 
 /* There is room for all Receives that may be made later. */
@@ -292,9 +315,11 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	int ret;
 
 	sp->sp_backward_max = want;
+	sp->sp_ex.ex_able.pr_brs = svc2_conn_backward(sp);
 	ret = svc2_conn_size_receives(sp) ?: svc2_conn_size_sq(sp, size);
 	if (ret)
 		return ret;
+	svc2_conn_size_regions(sp);
 	if (sp->sp_backward_max < want)
 		rpcrdma2_conn_tell_backward(&sp->sp_conn, &told, "svcrdma2",
 					    sp->sp_backward_max);
@@ -303,31 +328,12 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	return 0;
 }
 
-/* Callbacks with chunks need memory regions that the device registers. */
-static u32 svc2_conn_size_backward(struct svc2_xprt *sp)
-{
-	const struct ib_device_attr *attrs =
-		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
-	u32 level = rpcrdma2_param(&svc2_backward);
-
-	if (!sp->sp_can_invalidate || !attrs->max_fast_reg_page_list_len)
-		return min_t(u32, level, RDMA2_BKREQSUP_INLINE);
-	rpcrdma2_regions_measure(&sp->sp_conn,
-				 svc_serv_maxpages(sp->sp_xprt.xpt_server));
-	if (level == RDMA2_BKREQSUP_GENL)
-		sp->sp_conn.co_regions.rg_max =
-			max_t(unsigned int, SVC2_BACKWARD_REGIONS,
-			      SVC2_CALLBACK_REGIONS * sp->sp_backward_max);
-	return level;
-}
-
 /* Properties that this end announces: S13, S20, S22, 2.6 */
 static void svc2_conn_announce(struct svc2_xprt *sp,
 			       struct rpcrdma2_props *able)
 {
 	able->pr_rbsiz = sp->sp_recv_size;
 	able->pr_sbsiz = sp->sp_send_own;
-	able->pr_brs = svc2_conn_size_backward(sp);
 	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
 	able->pr_limits[RPCRDMA2_LIMIT_BYTES] = U32_MAX;
 	able->pr_limits[RPCRDMA2_LIMIT_READS] = RPCRDMA2_MAX_READ_CHUNKS;
@@ -352,6 +358,15 @@ static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
 
+/* A peer reads the memory of callbacks alone. */
+static u8 svc2_conn_responder_resources(const struct svc2_xprt *sp)
+{
+	if (sp->sp_ex.ex_able.pr_brs != RDMA2_BKREQSUP_GENL)
+		return 0;
+	return min_t(u32, sp->sp_ird,
+		     rpcrdma2_conn_device(&sp->sp_conn)->attrs.max_qp_rd_atom);
+}
+
 static int svc2_conn_accept(struct svc2_xprt *sp)
 {
 	const struct ib_device_attr *attrs =
@@ -365,8 +380,7 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 	struct rdma_conn_param param = {
 		.private_data		= &private,
 		.private_data_len	= sizeof(private),
-		.responder_resources	= min_t(u32, sp->sp_ird,
-						attrs->max_qp_rd_atom),
+		.responder_resources	= svc2_conn_responder_resources(sp),
 		.initiator_depth	= min_t(u32, sp->sp_ord,
 						attrs->max_qp_init_rd_atom),
 		/* for the peer's Sends: control messages need no credit */

@@ -279,6 +279,16 @@ static int xprt2_ep_create_queues(struct xprt2_ep *ep)
 	return ret == -EAGAIN ? -ENOMEM : ret;
 }
 
+/* For the Read chunks of the server's Calls */
+static u8 xprt2_ep_initiator_depth(const struct xprt2_ep *ep)
+{
+	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
+
+	return ep->ep_chunk_max ? min3(ep->ep_xp->xp_backward_credits,
+				       (u32)attrs->max_qp_init_rd_atom,
+				       (u32)U8_MAX) : 0;
+}
+
 /* Connect the queue pair; no message is exchanged yet. */
 static int xprt2_ep_reach(struct xprt2_ep *ep)
 {
@@ -294,11 +304,7 @@ static int xprt2_ep_reach(struct xprt2_ep *ep)
 		.private_data		= &private,
 		.private_data_len	= sizeof(private),
 		.responder_resources	= rpcrdma2_caps_depth(attrs->max_qp_rd_atom),
-		/* for the Read chunks of the server's Calls */
-		.initiator_depth	= ep->ep_chunk_max ?
-					  min3(ep->ep_xp->xp_backward_credits,
-					       (u32)attrs->max_qp_init_rd_atom,
-					       (u32)U8_MAX) : 0,
+		.initiator_depth	= xprt2_ep_initiator_depth(ep),
 		.retry_count		= 6,
 		/* 2.3: control messages of the peer cannot be counted */
 		.rnr_retry_count	= 7,

@@ -39,8 +39,8 @@ struct rpcrdma2_param xprt2_param_backward_credits = {
 };
 
 RPCRDMA2_PARAM(xprt2_param_backward, backward, "charp",
-	       "Callbacks to accept: none, inline (without chunks) or genl (with chunks, but not over iWARP), which applies to new connections; and behind a colon the maximum number of outstanding ones (1 to 256), which applies to new mounts (default genl:16)",
-	       RDMA2_BKREQSUP_GENL, 0, RDMA2_BKREQSUP_GENL,
+	       "Callbacks to accept: none, inline (without chunks) or genl (with chunks, but not over iWARP), which applies to new connections; and behind a colon the maximum number of outstanding ones (1 to 256), which applies to new mounts (default inline:16)",
+	       RDMA2_BKREQSUP_INLINE, 0, RDMA2_BKREQSUP_GENL,
 	       .pm_names = rpcrdma2_backward_names,
 	       .pm_second = &xprt2_param_backward_credits);
 

@@ -408,11 +408,9 @@ group_recall-run()
 # The tester has the wire from the drafts alone.
 callbacks_of_tester()
 {
-	local v all_apply=1 level=/sys/module/xprtrdma2/parameters/backward
+	local v all_apply=1
 
-	echo inline >"$level"
 	tester_of_clients 20061 client_recalls.calls_for_nobody
-	echo genl >"$level"
 	tester_of_clients 20062 client_recalls.calls_with_the_xids_of_rpcs
 	for v in 4.1 4.2; do
 		VERS=$v tester "" --server --actions --trigger \

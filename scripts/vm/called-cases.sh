@@ -149,7 +149,8 @@ no_answer_left()
 
 group_backward-rpc-called()
 {
-	nfs_up rdma2 && modprobe rpcrdma2_echo || { fail "server"; return; }
+	nfs_up rdma2 && modprobe rpcrdma2_echo && backward_level genl ||
+		{ fail "server"; return; }
 	check "another mount" other_mount
 	called_cases 23000 ${CASES:-client_chunks client_called} || failed=1
 	if [ -z "${CASES:-}" ]; then

@@ -326,7 +326,7 @@ calls_held_over()
 
 group_backward-rpc-killed()
 {
-	echo_up || { fail "server"; return; }
+	echo_up genl || { fail "server"; return; }
 	chunks_given_up
 	chunks_kept
 	chunks_killed
@@ -339,7 +339,7 @@ group_backward-rpc-cut()
 {
 	local rpcs=$large steps=32 times=${QUICK:+10} before
 
-	echo_up || { fail "server"; return; }
+	echo_up genl || { fail "server"; return; }
 	before=$(counters)
 	echo_interrupted 4
 	risen "$before"
@@ -354,14 +354,14 @@ group_backward-rpc-cut()
 
 group_backward-rpc-overdue()
 {
-	echo_up || { fail "server"; return; }
+	echo_up genl || { fail "server"; return; }
 	chunks_overdue
 	check "unload after use" echo_down
 }
 
 group_backward-rpc-hang()
 {
-	echo_up || { fail "server"; return; }
+	echo_up genl || { fail "server"; return; }
 	chunks_that_hang || failed=1
 	check "unload after use" echo_down
 }

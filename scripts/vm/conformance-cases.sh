@@ -94,7 +94,7 @@ server_set='
 	send_size)	default=65536 ;;
 	versions)	default=any ;;
 	credits)	default=64 ;;
-	backward)	default=genl ;;
+	backward)	default=inline ;;
 	receive_size)	default=20480 ;;
 	receive_memory)	default=0
 			# First let what is over give back what it has: a connection holds
@@ -325,11 +325,12 @@ calls_to_rdma2()
 	measure tester_of_clients 22400 client_backward.a_call_that_is_too_long
 	expect "B-14 a Call that is too long: the Receive that fails is the reason" \
 		"c_ended_RECEIVE == 1"
-	echo inline >$at
-	tester_of_clients 22000 client_codes.chunks_of_a_call
+	echo genl >$at
+	tester_of_clients 22000 client_codes.too_many_chunks_of_a_call \
+		client_backward.reads_that_hang
 	echo none >$at
 	all_apply=1 tester_of_clients 22300 client_backward.a_client_that_takes_no_calls
-	echo genl >$at
+	echo inline >$at
 }
 
 group_conformance-client()

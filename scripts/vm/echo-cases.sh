@@ -8,10 +8,11 @@
 echo_folder=/sys/kernel/debug/rpcrdma2_echo
 echo_port=20070
 
+# echo_up [LEVEL]: backward operation of the connections of both ends
 echo_up()
 {
 	client_up rdma2 "${DEVICE:-rxe}" && modprobe rpcrdma2_echo &&
-		echo_do "serve $echo_port"
+		backward_level "${1:-inline}" && echo_do "serve $echo_port"
 }
 
 echo_do()
@@ -457,7 +458,7 @@ group_backward-rpc-chunks()
 {
 	local count=${QUICK:+81} before
 
-	echo_up || { fail "server"; return; }
+	echo_up genl || { fail "server"; return; }
 	before=$(counters)
 	measure echo_chunks_said "${count:-243}"
 	cat /tmp/said
@@ -499,7 +500,7 @@ group_backward-rpc-chunks-soak()
 {
 	local count=2025
 
-	echo_up || { fail "server"; return; }
+	echo_up genl || { fail "server"; return; }
 	can_fail "$faults/fail_nominate" "no handle is nominated" || return
 	measure echo_chunks_said "$count"
 	cat /tmp/said

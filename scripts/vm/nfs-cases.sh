@@ -614,6 +614,16 @@ set_parameter()
 	echo "$2" >"/sys/module/svcrdma2/parameters/$1"
 }
 
+# backward_level LEVEL: of connections that begin from now on, at both ends
+backward_level()
+{
+	local end
+
+	for end in xprtrdma2 svcrdma2; do
+		echo "$1" >"/sys/module/$end/parameters/backward" || return
+	done
+}
+
 # shellcheck source=scripts/vm/direct-cases.sh
 . "$(dirname "$0")/direct-cases.sh" || exit 2
 # shellcheck source=scripts/vm/version-cases.sh

@@ -47,7 +47,7 @@ shows()
 		<<<"$text" && grep -q '^server: 1 connection$' <<<"$text" &&
 		ok "show: both ends" || fail "show: $text"
 	text=$("$rdma2" show -v)
-	grep -qE '^ +peer says: +rbsiz=20480 brs=GENL$' <<<"$text" &&
+	grep -qE '^ +peer says: +rbsiz=20480 brs=INLINE$' <<<"$text" &&
 		ok "show -v: what the peer says" || fail "show -v: $text"
 	# All that the kernel tells is there.
 	same "show -v: every word of the view" "$(tr ' ' '\n' <<<"$text" |

@@ -316,7 +316,7 @@ group_backward-rpc-window()
 {
 	local bad
 
-	echo_up || { fail "server"; return; }
+	echo_up genl || { fail "server"; return; }
 	for bad in genl:0 genl:257 genl:many; do
 		refuses /sys/module/xprtrdma2/parameters/backward "$bad"
 		refuses /sys/module/svcrdma2/parameters/backward "$bad"

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a connection of the client takes for Calls of the server, by the level of
+ * backward operation in force. No connection is made: the limits of the device
+ * suffice.
+ */
+#include <kunit/test.h>
+
+#include "../xprtrdma2/xprtrdma2.h"
+
+/* no trace events of a second module */
+#define _XPRTRDMA2_TRACE_H
+#define trace_xprt2_ep_state(...)	do { } while (0)
+#define trace_xprt2_cm_event(...)	do { } while (0)
+#define trace_xprt2_connect(...)	do { } while (0)
+
+#include "../xprtrdma2/connect.c"
+
+/* The other files of the client, of which the cases need nothing */
+DEFINE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
+struct workqueue_struct *xprt2_wq;
+struct rpcrdma2_param xprt2_param_receive_size = { RPCRDMA2_INLINE_DEFAULT };
+struct rpcrdma2_param xprt2_param_send_size = { RPCRDMA2_INLINE_DEFAULT };
+struct rpcrdma2_param xprt2_param_backward;
+
+void xprt2_backward_measure(struct xprt2_ep *ep) { }
+void xprt2_begin_properties(struct xprt2_ep *ep) { }
+void xprt2_begin_version(struct xprt2_ep *ep) { }
+void xprt2_chunked_flush(struct xprt2_ep *ep) { }
+void xprt2_chunked_init(struct xprt2_ep *ep) { }
+void xprt2_chunked_room(struct xprt2_ep *ep) { }
+void xprt2_chunked_stop(struct xprt2_ep *ep) { }
+void xprt2_end_version(struct xprt2_ep *ep) { }
+void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed) { }
+void xprt2_loss_tells(struct xprt2_ep *ep) { }
+int xprt2_negotiate(struct xprt2_ep *ep) { return 0; }
+u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp) { return 0; }
+void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+		    const struct ib_wc *wc) { }
+void xprt2_report_connect(struct xprt2_xprt *xp, int status) { }
+void xprt2_report_device(struct xprt2_ep *ep, const char *what) { }
+void xprt2_report_end(struct xprt2_ep *ep) { }
+void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach) { }
+void xprt2_reset_credits(struct xprt2_xprt *xp) { }
+void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive) { }
+void xprt2_talk(struct work_struct *work) { }
+void xprt2_trial_timeout(struct work_struct *work) { }
+
+#define SLOTS	128
+#define CREDITS	16
+/* three regions of up to 257 pages, and 16 Calls of the server */
+#define DEPTH	xprt2_sq_depth(SLOTS, 3, CREDITS)
+
+/**
+ * struct endpoint - an endpoint over a device that limits nothing
+ * @xp: its transport
+ * @ep: it
+ * @id: its identifier
+ * @device: its device
+ * @ports: port 1 of it
+ * @size: what the endpoint takes
+ */
+struct endpoint {
+	struct xprt2_xprt	xp;
+	struct xprt2_ep		ep;
+	struct rdma_cm_id	id;
+	struct ib_device	device;
+	struct ib_port_data	ports[2];
+	struct rpcrdma2_conn_size size;
+};
+
+static struct endpoint *endpoint_at(struct kunit *test, u32 level, u32 port,
+				    u32 threshold)
+{
+	struct endpoint *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	rpcrdma2_conn_init(&f->ep.ep_conn, &xprt2_conn_ops);
+	rpcrdma2_rpool_init(&f->xp.xp_rpool);
+	f->ports[1].immutable.core_cap_flags = port;
+	f->device.port_data = f->ports;
+	f->device.phys_port_cnt = 1;
+	f->device.attrs = (struct ib_device_attr){
+		.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
+		.max_qp_wr = 4096, .max_cqe = 4096, .max_mr = 65536,
+		.max_send_sge = 32, .max_recv_sge = 32, .max_sge_rd = 32,
+		.max_sgl_rd = threshold, .max_qp_init_rd_atom = 128,
+		.max_fast_reg_page_list_len = 512,
+	};
+	f->id.device = &f->device;
+	f->id.port_num = 1;
+	f->ep.ep_conn.co_id = &f->id;
+	f->ep.ep_xp = &f->xp;
+	f->xp.xp_xprt.max_reqs = SLOTS;
+	f->xp.xp_backward_wanted = CREDITS;
+	xprt2_param_backward.pm_value = level;
+	KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+	/* Calls and messages without chunks have the same entries at each level. */
+	KUNIT_EXPECT_EQ(test, f->ep.ep_max_reqs, SLOTS);
+	KUNIT_EXPECT_EQ(test, f->size.sends - XPRT2_DRAIN_WRS,
+			f->ep.ep_conn.co_sq.sq_entries);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_conn.co_sq.sq_entries,
+			DEPTH + atomic_read(&f->ep.ep_chunk_units.un_free));
+	return f;
+}
+
+static const u32 roce = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+static const u32 iwarp = RDMA_CORE_PORT_IWARP;
+
+static const struct level_case {
+	const char	*desc;
+	u32		level;
+	const u32	*port;
+	bool		takes;
+} level_cases[] = {
+	{ "C-035 NONE", RDMA2_BKREQSUP_NONE, &roce, false },
+	{ "C-036 INLINE", RDMA2_BKREQSUP_INLINE, &roce, false },
+	{ "C-037 GENL", RDMA2_BKREQSUP_GENL, &roce, true },
+	{ "C-037 GENL over iWARP", RDMA2_BKREQSUP_GENL, &iwarp, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(level, level_cases, desc);
+
+/* Two of the longest chains: 24 parts, and 257 pages in Reads of 19 */
+static void entries(struct kunit *test)
+{
+	const struct level_case *c = test->param_value;
+	struct endpoint *f = endpoint_at(test, c->level, *c->port, 0);
+
+	KUNIT_EXPECT_EQ(test, f->ep.ep_chunk_max, c->takes ? 39 : 0);
+	KUNIT_EXPECT_EQ(test, f->size.sends,
+			DEPTH + (c->takes ? 2 * 39 : 0) + XPRT2_DRAIN_WRS);
+}
+
+/*
+ * Without chunks no part is sized; with chunks each part ends before the threshold
+ * from which on the device reads by regions. Over iWARP all RDMA Reads would.
+ */
+static void regions(struct kunit *test)
+{
+	const struct level_case *c = test->param_value;
+	struct endpoint *f = endpoint_at(test, c->level, *c->port, 16);
+
+	KUNIT_EXPECT_EQ(test, f->size.rw_mrs, 0);
+	KUNIT_EXPECT_EQ(test, !!f->size.rw_pages, c->takes);
+}
+
+static void depth(struct kunit *test)
+{
+	const struct level_case *c = test->param_value;
+	struct endpoint *f = endpoint_at(test, c->level, *c->port, 0);
+
+	KUNIT_EXPECT_EQ(test, xprt2_ep_initiator_depth(&f->ep),
+			c->takes ? CREDITS : 0);
+}
+
+/* A device that has no entries left for chunks */
+static void no_entries(struct kunit *test)
+{
+	struct rpcrdma2_conn_size size = { .send_sges = 19 };
+	struct endpoint *f;
+
+	f = endpoint_at(test, RDMA2_BKREQSUP_INLINE, roce, 0);
+	xprt2_param_backward.pm_value = RDMA2_BKREQSUP_GENL;
+	KUNIT_EXPECT_EQ(test, xprt2_ep_size_backward(&f->ep, 77, &size), 0);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_chunk_max, 0);
+	KUNIT_EXPECT_EQ(test, size.rw_mrs, 0);
+	KUNIT_EXPECT_EQ(test, xprt2_ep_initiator_depth(&f->ep), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_ep_size_backward(&f->ep, 78, &size), 78);
+}
+
+static struct kunit_case connect_cases[] = {
+	KUNIT_CASE_PARAM(entries, level_gen_params),
+	KUNIT_CASE_PARAM(regions, level_gen_params),
+	KUNIT_CASE_PARAM(depth, level_gen_params),
+	KUNIT_CASE(no_entries),
+	{}
+};
+
+static struct kunit_suite connect_suite = {
+	.name		= "xprtrdma2_connect",
+	.test_cases	= connect_cases,
+};
+
+kunit_test_suite(connect_suite);
