@@ -135,10 +135,12 @@ static int xprt2_backward_post(struct xprt2_ep *ep, struct xprt2_req *req,
 		.cp_proc = proc,
 		.cp_read = apart,
 	};
+	u32 pages = req->rq2_slot.rq_snd_buf.page_len;
 	int ret;
 
 	ret = xprt2_req_map(ep, req);
-	req->rq2_small = req->rq2_slot.rq_snd_buf.page_len <= XPRT2_PULLUP_MAX;
+	req->rq2_small = pages <= XPRT2_PULLUP_MAX;
+	req->rq2_awaited = pages || req->rq2_chunked;
 	if (!ret)
 		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (ret)
@@ -239,8 +241,9 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
  * after XPRT2_CHAIN_TIMEOUT.
  *
  * The pages of a Reply belong to the service, which uses them again when the
- * task of the Reply has ended. So that task waits for the device in
- * xprt2_req_await_posts(). NFS has no such Replies.
+ * task of the Reply has ended; the state of a Call with chunks is released then.
+ * So that task waits for the device in xprt2_req_await_posts(). NFS has no such
+ * Calls and Replies.
  */
 
 /*
@@ -250,7 +253,7 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 #define SHORTAGE_TIME	(2 * HZ)
 
 /**
- * struct xprt2_chunked - state of a backward request with chunks, or with pages
+ * struct xprt2_chunked - state of a backward Call with chunks, and its Reply
  * @ch_list: on ep_chunked, or not
  * @ch_req: its request
  * @ch_ep: endpoint
@@ -289,36 +292,6 @@ struct xprt2_chunked {
 	unsigned long		ch_since;
 };
 
-/* Called when the request returns to its pool. */
-static void xprt2_bc_release_req(struct xprt2_req *req)
-{
-	struct xprt2_chunked *ch = req->rq2_chunked;
-
-	req->rq2_chunked = NULL;
-	req->rq2_release_chunked = NULL;
-	if (ch->ch_npages)
-		release_pages(ch->ch_pages, ch->ch_npages);
-	kfree(ch->ch_pages);
-	kfree(ch);
-}
-
-static struct xprt2_chunked *xprt2_chunked_create(struct xprt2_ep *ep,
-						  struct xprt2_req *req)
-{
-	struct xprt2_chunked *ch;
-
-	ch = kzalloc(sizeof(*ch), GFP_NOWAIT | __GFP_NOWARN);
-	if (!ch)
-		return NULL;
-	INIT_LIST_HEAD(&ch->ch_list);
-	ch->ch_req = req;
-	ch->ch_ep = ep;
-	rpcrdma2_rw_init(&ch->ch_rw, DMA_FROM_DEVICE);
-	req->rq2_chunked = ch;
-	req->rq2_release_chunked = xprt2_bc_release_req;
-	return ch;
-}
-
 /**
  * xprt2_chunked_new - record the chunks of a backward Call
  * @ep: endpoint
@@ -332,10 +305,16 @@ static bool xprt2_chunked_new(struct xprt2_ep *ep, struct xprt2_req *req,
 			      const struct rpcrdma2_msg *msg)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
-	struct xprt2_chunked *ch = xprt2_chunked_create(ep, req);
+	struct xprt2_chunked *ch = kzalloc(sizeof(*ch),
+					   GFP_NOWAIT | __GFP_NOWARN);
 
 	if (!ch)
 		return false;
+	req->rq2_chunked = ch;
+	INIT_LIST_HEAD(&ch->ch_list);
+	ch->ch_req = req;
+	ch->ch_ep = ep;
+	rpcrdma2_rw_init(&ch->ch_rw, DMA_FROM_DEVICE);
 	ch->ch_hdr = *h;
 	ch->ch_inline = h->h_proc == RDMA2_MSG ? msg->mg_paylen : 0;
 	ch->ch_handle = rpcrdma2_inv_handle(h, false);
@@ -346,13 +325,22 @@ static bool xprt2_chunked_new(struct xprt2_ep *ep, struct xprt2_req *req,
 	return true;
 }
 
-/**
- * xprt2_is_chunked - check whether the Call of a request had chunks
- * @req: backward request
+/*
+ * Release a request whose Call is over, or does not reach the service. No chain
+ * of it is posted that uses rq2_chunked.
  */
-static bool xprt2_is_chunked(const struct xprt2_req *req)
+static void xprt2_backward_put(struct xprt2_req *req)
 {
-	return req->rq2_chunked && xprt2_has_chunks(&req->rq2_chunked->ch_hdr);
+	struct xprt2_chunked *ch = req->rq2_chunked;
+
+	req->rq2_chunked = NULL;
+	if (ch && ch->ch_npages)
+		release_pages(ch->ch_pages, ch->ch_npages);
+	if (ch)
+		kfree(ch->ch_pages);
+	kfree(ch);
+	xprt2_drop_reply(req);
+	xprt2_req_put(req);
 }
 
 /* The worker ends with the connection: see xprt2_chunked_stop(). */
@@ -407,13 +395,6 @@ static struct xprt2_chunked *xprt2_chunked_dequeue(struct xprt2_ep *ep)
 	return ch;
 }
 
-/* Release a Call that the service does not get. */
-static void xprt2_chunked_put(struct xprt2_chunked *ch)
-{
-	xprt2_drop_reply(ch->ch_req);
-	xprt2_req_put(ch->ch_req);
-}
-
 static void xprt2_chunked_refuse(struct xprt2_chunked *ch,
 				 enum rpcrdma2_errcode code)
 {
@@ -426,7 +407,7 @@ static void xprt2_chunked_refuse(struct xprt2_chunked *ch,
 		xprt2_count(backward_unanswered);
 	else if (xprt2_send_error(ep, h))
 		xprt2_count(backward_refused);
-	xprt2_chunked_put(ch);
+	xprt2_backward_put(ch->ch_req);
 }
 
 static struct rpcrdma2_pull
@@ -526,7 +507,7 @@ static void xprt2_chunked_reads_done(struct rpcrdma2_conn *co,
 	if (ok)
 		xprt2_chunked_deliver(ch);
 	else
-		xprt2_chunked_put(ch);
+		xprt2_backward_put(ch->ch_req);
 	xprt2_req_end_post(req);
 }
 
@@ -653,7 +634,7 @@ static void xprt2_chunked_finish_reads(struct xprt2_chunked *ch, int ret)
 		return;
 	rpcrdma2_rw_free(&ch->ch_ep->ep_conn, &ch->ch_rw);
 	if (ret == -ENOTCONN) {
-		xprt2_chunked_put(ch);
+		xprt2_backward_put(ch->ch_req);
 		return;
 	}
 	xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
@@ -750,23 +731,8 @@ void xprt2_chunked_flush(struct xprt2_ep *ep)
 		if (ch->ch_replies)
 			xprt2_req_end_post(ch->ch_req);
 		else
-			xprt2_chunked_put(ch);
+			xprt2_backward_put(ch->ch_req);
 	}
-}
-
-/**
- * xprt2_chunked_hold - prepare a Reply whose pages the device may read
- * @ep: endpoint
- * @req: request with the Reply
- *
- * Context: send path.
- * Return: 0 or -ENOBUFS.
- */
-static int xprt2_chunked_hold(struct xprt2_ep *ep, struct xprt2_req *req)
-{
-	if (!req->rq2_slot.rq_snd_buf.page_len || req->rq2_chunked)
-		return 0;
-	return xprt2_chunked_create(ep, req) ? 0 : -ENOBUFS;
 }
 
 /*
@@ -988,7 +954,7 @@ static bool xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   xprt2_give_call(req)))
 		return true;
 	req->rq2_reply = NULL;
-	xprt2_req_put(req);
+	xprt2_backward_put(req);
 	return false;
 }
 
@@ -1097,11 +1063,11 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 		return 0;
 	}
 
-	ret = xprt2_bc_may_reply(ep, req) ?: xprt2_chunked_hold(ep, req);
+	ret = xprt2_bc_may_reply(ep, req);
 	if (ret)
 		return ret;
 	xprt2_uncount_call(req);
-	if (xprt2_is_chunked(req)) {
+	if (req->rq2_chunked) {
 		if (!xprt2_chunked_reply(ep, req, h))
 			return 0;
 	} else {
@@ -1137,8 +1103,8 @@ static bool xprt2_reply_is_lost(const struct xprt2_req *req)
  * xprt2_bc_free_rqst - release a backward request
  * @rqst: request from xprt2_handle_call()
  *
- * Context: any that may put a transport. Sleeps when its Reply has pages, or is
- * lost.
+ * Context: any that may put a transport. Sleeps when its Call has chunks or its
+ * Reply has pages, or when the Reply is lost.
  */
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 {
@@ -1153,7 +1119,6 @@ void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 					   RPCRDMA2_LOSS_REPLY);
 	}
 	xprt2_req_await_posts(req);
-	xprt2_drop_reply(req);
-	xprt2_req_put(req);
+	xprt2_backward_put(req);
 	xprt_put(xprt);
 }

@@ -162,8 +162,6 @@ static void xprt2_req_release(struct kref *kref)
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&req->rq2_exposed));
 
 	xprt2_uncount_call(req);
-	if (unlikely(req->rq2_release_chunked))
-		req->rq2_release_chunked(req);
 	req->rq2_inv_handle = 0;
 
 	answers = req->rq2_answers;
@@ -208,7 +206,7 @@ void xprt2_req_end_post(struct xprt2_req *req)
 }
 
 /**
- * xprt2_req_await_posts - wait until the device has read the pages of a Reply
+ * xprt2_req_await_posts - wait until no chain of a backward request is posted
  * @req: backward request whose task is about to end
  *
  * The wait is bounded, because the chains have a deadline.
@@ -217,8 +215,7 @@ void xprt2_req_end_post(struct xprt2_req *req)
  */
 void xprt2_req_await_posts(struct xprt2_req *req)
 {
-	if (req->rq2_slot.rq_snd_buf.page_len)
-		wait_var_event(&req->rq2_posts, !atomic_read(&req->rq2_posts));
+	wait_var_event(&req->rq2_posts, !atomic_read(&req->rq2_posts));
 }
 
 /* Caller holds xp_req_lock, or is the only user left. */

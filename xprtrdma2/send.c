@@ -379,7 +379,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 
 	ret = -EAGAIN;
 	if (xprt2_send_take_entries(ep, req, 2 * count - 1)) {
-		post->po_timed = req->rq2_chunked;
+		post->po_timed = req->rq2_awaited;
 		if (unlikely(post->po_timed))
 			xprt2_req_begin_post(req);
 		else

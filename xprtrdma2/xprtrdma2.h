@@ -376,8 +376,8 @@ struct xprt2_send {
  * @rq2_reply_needed: bytes that the Reply chunk must offer, as reported by the
  *	server; or 0
  * @rq2_release_pages: function that xprt2_release_pages() replaces
- * @rq2_chunked: state of a backward request with chunks or pages, or NULL
- * @rq2_release_chunked: releases @rq2_chunked with the request
+ * @rq2_chunked: state of a backward Call with chunks, or NULL
+ * @rq2_awaited: the task of this backward Reply waits until @rq2_posts is 0
  * @rq2_posts: chains of a request with pages or chunks that are posted, or
  *	about to be. The device may read the Reply's pages
  * @rq2_call_of: ep_serial of the connection whose xp_calls counts it, or 0
@@ -427,7 +427,7 @@ struct xprt2_req {
 	u32			rq2_reply_needed;
 	void			(*rq2_release_pages)(struct rpc_rqst *rqst);
 	struct xprt2_chunked	*rq2_chunked;
-	void			(*rq2_release_chunked)(struct xprt2_req *req);
+	bool			rq2_awaited;
 	atomic_t		rq2_posts;
 	u32			rq2_call_of;
 	u32			rq2_inv_handle;
