@@ -17,13 +17,21 @@ static unsigned long revoke_timeout;
 #undef SVC2_REVOKE_TIMEOUT
 #define SVC2_REVOKE_TIMEOUT revoke_timeout
 
+/* The wait for an answer takes no time: counted, with what comes meanwhile */
+static unsigned int waited;
+static void come_meanwhile(void);
+#include <linux/wait_bit.h>
+#undef wait_var_event_timeout
+#define wait_var_event_timeout(var, condition, timeout) ({		\
+	waited++;							\
+	come_meanwhile();						\
+	(condition) ? 1 : 0;						\
+})
+
 #include "../svcrdma2/backchannel.c"
 
 /*
- * The wait for an answer.
- *
- * No Call is sent and none is answered: what the wait ends with is there before it
- * begins, and a wait takes it. Receives are those of svcrdma2_credits_kunit.c.
+ * The wait for an answer. Receives are those of svcrdma2_credits_kunit.c.
  */
 
 #define CALLS	4
@@ -78,19 +86,10 @@ static int late_init(struct kunit *test)
 		sc->sc_rqst = &de->rqst;
 		rpcrdma2_exposed_init(&sc->sc_exposed);
 		list_add(&de->region, &sc->sc_exposed.ex_regions);
-		init_completion(&sc->sc_revoked);
 		KUNIT_ASSERT_TRUE(test,
 				  svc2_bc_note_posted(&f->sp, xprt, i, sc));
 	}
 	return 0;
-}
-
-/* Return: whether the end of the Call waits, for as long as the peer is silent. */
-static bool waits(struct dead *de)
-{
-	complete(&de->sc->sc_revoked);
-	svc2_bc_await_late(de->sc);
-	return !completion_done(&de->sc->sc_revoked);
 }
 
 static void answer_comes(struct fixture *f, unsigned int number)
@@ -98,6 +97,28 @@ static void answer_comes(struct fixture *f, unsigned int number)
 	struct rpcrdma2_msg msg = { .mg_hdr.h_xid = number };
 
 	svc2_bc_late_reply(&f->sp, &f->bc->bc_xprt, &msg);
+}
+
+/* What a wait is for: an answer, or the end of the connection */
+static struct fixture *answers;
+static unsigned int answered;
+static struct svc2_xprt *detached;
+
+static void come_meanwhile(void)
+{
+	if (answers)
+		answer_comes(answers, answered);
+	if (detached)
+		set_bit(XPT_DEAD, &detached->sp_xprt.xpt_flags);
+}
+
+/* Return: whether the end of the Call waits, for as long as the peer is silent. */
+static bool waits(struct dead *de)
+{
+	unsigned int before = waited;
+
+	svc2_bc_await_late(de->sc);
+	return waited != before;
 }
 
 /*
@@ -113,7 +134,7 @@ static void c009_a_silent_peer_is_waited_for_once(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, waits(&f->calls[2]));
 	/* late for that, and nothing of it is exposed for this answer any more */
 	answer_comes(f, 1);
-	KUNIT_EXPECT_FALSE(test, f->calls[1].sc->sc_late);
+	KUNIT_EXPECT_FALSE(test, f->calls[1].sc->sc_exposed.ex_late);
 	KUNIT_EXPECT_TRUE(test, waits(&f->calls[3]));
 }
 
@@ -121,15 +142,30 @@ static void c009_a_silent_peer_is_waited_for_once(struct kunit *test)
 static void c009_a_slow_peer_is_waited_for(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	unsigned int i;
 
-	for (i = 0; i < CALLS; i++) {
-		answer_comes(f, i);
-		KUNIT_EXPECT_TRUE(test, f->calls[i].sc->sc_late);
-		svc2_bc_await_late(f->calls[i].sc);
-		KUNIT_EXPECT_FALSE(test, completion_done(&f->calls[i].sc->sc_revoked));
+	answers = f;
+	for (answered = 0; answered < CALLS - 1; answered++) {
+		KUNIT_EXPECT_TRUE(test, waits(&f->calls[answered]));
+		KUNIT_EXPECT_TRUE(test, f->calls[answered].sc->sc_exposed.ex_late);
 	}
+	answers = NULL;
 	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);
+	/* one that has answered before the end is not */
+	answer_comes(f, CALLS - 1);
+	KUNIT_EXPECT_FALSE(test, waits(&f->calls[CALLS - 1]));
+	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);
+}
+
+/* The end of the connection ends the wait, and no other begins. */
+static void c009_a_peer_that_is_gone(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	detached = &f->sp;
+	KUNIT_EXPECT_TRUE(test, waits(&f->calls[0]));
+	detached = NULL;
+	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);
+	KUNIT_EXPECT_FALSE(test, waits(&f->calls[1]));
 }
 
 /* S46: nor is any while as many tasks as may wait do, of whatever connection. */
@@ -150,6 +186,7 @@ static void s46_few_wait(struct kunit *test)
 static struct kunit_case late_cases[] = {
 	KUNIT_CASE(c009_a_silent_peer_is_waited_for_once),
 	KUNIT_CASE(c009_a_slow_peer_is_waited_for),
+	KUNIT_CASE(c009_a_peer_that_is_gone),
 	KUNIT_CASE(s46_few_wait),
 	{}
 };
@@ -224,14 +261,12 @@ static int revoke_init(struct kunit *test)
 	f->page = alloc_page(GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, f->page);
 	INIT_WORK(&f->report, report);
-	mutex_init(&f->sp.sp_drain_mutex);
 	svc2_sem_init(&f->sp.sp_tx_sem, NULL, SVC2_C_tx_waits);
 	KUNIT_ASSERT_EQ(test, fake_conn_init(&f->sp.sp_conn, &f->fake, fake_post,
 					     16, 1), 0);
 	f->callback.sc_sp = &f->sp;
 	rpcrdma2_exposed_init(&f->callback.sc_exposed);
 	f->callback.sc_exposed.ex_later = true;
-	init_completion(&f->callback.sc_revoked);
 	return 0;
 }
 

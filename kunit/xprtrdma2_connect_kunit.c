@@ -40,7 +40,7 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 void xprt2_report_connect(struct xprt2_xprt *xp, int status) { }
 void xprt2_report_device(struct xprt2_ep *ep, const char *what) { }
 void xprt2_report_end(struct xprt2_ep *ep) { }
-void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach) { }
+void xprt2_reqs_detach(struct xprt2_xprt *xp) { }
 void xprt2_reset_credits(struct xprt2_xprt *xp) { }
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive) { }
 void xprt2_talk(struct work_struct *work) { }

@@ -7,6 +7,7 @@
 #include <linux/scatterlist.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include <rpcrdma2/chunks.h>
 #include <rpcrdma2/conn.h>
@@ -497,6 +498,35 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_fence);
 
+/* The owner may free @ex once ex_fencing is false. */
+static void rpcrdma2_revoke_done(struct rpcrdma2_conn *co,
+				 struct rpcrdma2_exposed *ex, bool ok)
+{
+	smp_store_release(&ex->ex_fencing, false);
+	smp_mb();	/* before wake_up_var() looks for a waiter */
+	wake_up_var(ex);
+}
+
+int rpcrdma2_revoke(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
+{
+	int ret;
+
+	ex->ex_done = rpcrdma2_revoke_done;
+	ex->ex_fencing = true;
+	ret = rpcrdma2_fence(co, ex);
+	if (ret)
+		ex->ex_fencing = false;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_revoke);
+
+bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
+{
+	wait_var_event_timeout(ex, !smp_load_acquire(&ex->ex_fencing), timeout);
+	return !smp_load_acquire(&ex->ex_fencing) && !rpcrdma2_is_exposed(ex);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_revoke_wait);
+
 /* Release a region, and the entry that no LOCAL_INV has used (Q2) */
 static void rpcrdma2_strip_region(struct rpcrdma2_conn *co, struct region *re)
 {
@@ -510,6 +540,8 @@ void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re, *next;
 
+	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_STALLED);
+	rpcrdma2_sq_drain(co);
 	list_for_each_entry_safe(re, next, &ex->ex_regions, list) {
 		rpcrdma2_strip_region(co, re);
 		guard(spinlock)(&rg->rg_lock);

@@ -215,6 +215,7 @@ void rpcrdma2_sq_init(struct rpcrdma2_conn *co)
 	spin_lock_init(&sq->sq_lock);
 	INIT_LIST_HEAD(&sq->sq_posted);
 	sq->sq_send_max = U32_MAX;
+	mutex_init(&sq->sq_drain_mutex);
 	INIT_DELAYED_WORK(&sq->sq_watch, rpcrdma2_sq_watch);
 }
 
@@ -361,6 +362,7 @@ void rpcrdma2_sq_drain(struct rpcrdma2_conn *co)
 	LIST_HEAD(done);
 	u32 last;
 
+	mutex_lock(&sq->sq_drain_mutex);
 	cancel_delayed_work_sync(&sq->sq_watch);
 	spin_lock(&sq->sq_lock);
 	last = sq->sq_last_id;
@@ -377,6 +379,7 @@ void rpcrdma2_sq_drain(struct rpcrdma2_conn *co)
 	}
 	spin_unlock(&sq->sq_lock);
 	rpcrdma2_sq_finish(co, &done, wrs, false);
+	mutex_unlock(&sq->sq_drain_mutex);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_drain);
 

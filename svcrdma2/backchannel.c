@@ -20,6 +20,7 @@
  * callbacks that the peer has not answered.
  */
 #include <linux/inet.h>
+#include <linux/wait_bit.h>
 
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/clnt.h>
@@ -254,16 +255,11 @@ static void svc2_callback_end(struct svc2_callback *sc)
 	svc2_callback_unpin(sc, copied, true);
 }
 
-static struct svc2_callback *
-svc2_callback_of_exposed(struct rpcrdma2_exposed *ex)
-{
-	return container_of(ex, struct svc2_callback, sc_exposed);
-}
-
 static void svc2_callback_fenced(struct rpcrdma2_conn *co,
 				 struct rpcrdma2_exposed *ex, bool ok)
 {
-	struct svc2_callback *sc = svc2_callback_of_exposed(ex);
+	struct svc2_callback *sc = container_of(ex, struct svc2_callback,
+						sc_exposed);
 
 	if (ok)
 		svc2_callback_end(sc);
@@ -271,24 +267,13 @@ static void svc2_callback_fenced(struct rpcrdma2_conn *co,
 		svc2_callback_unpin(sc, 0, false);
 }
 
-static int svc2_callback_fence(struct svc2_callback *sc,
-			       void (*done)(struct rpcrdma2_conn *co,
-					    struct rpcrdma2_exposed *ex,
-					    bool ok))
+/* Takes Send Queue entries for the fence. Return: as svc2_sq_take_invs(). */
+static int svc2_callback_take_invs(struct svc2_callback *sc)
 {
 	unsigned int regions = list_count_nodes(&sc->sc_exposed.ex_regions);
-	int ret;
 
 	svc2_count_add(backward_local_invs, regions);
-	sc->sc_exposed.ex_done = done;
-	ret = svc2_sq_take_invs(sc->sc_sp, regions);
-	return ret ?: rpcrdma2_fence(&sc->sc_sp->sp_conn, &sc->sc_exposed);
-}
-
-static void svc2_callback_drain(struct svc2_xprt *sp)
-{
-	guard(mutex)(&sp->sp_drain_mutex);
-	rpcrdma2_sq_drain(&sp->sp_conn);
+	return svc2_sq_take_invs(sc->sc_sp, regions);
 }
 
 /* C-009, S50: an invalidated handle must belong to the callback. */
@@ -321,20 +306,15 @@ static void svc2_callback_answered(struct svc2_callback *sc)
 	svc2_callback_invalidated(sc, sc->sc_answer->sm_msg.mg_handle);
 	if (!rpcrdma2_is_exposed(&sc->sc_exposed))
 		svc2_callback_end(sc);
-	else if (svc2_callback_fence(sc, svc2_callback_fenced))
+	else if (svc2_callback_take_invs(sc) ||
+		 rpcrdma2_fence(&sp->sp_conn, &sc->sc_exposed))
 		svc2_callback_unpin(sc, 0, false);
 	else if (unlikely(rpcrdma2_conn_is_lost(&sp->sp_conn)))
 		/*
 		 * @sc may be gone. A fence that was posted in part reports
 		 * nothing.
 		 */
-		svc2_callback_drain(sp);
-}
-
-static void svc2_callback_revoked(struct rpcrdma2_conn *co,
-				  struct rpcrdma2_exposed *ex, bool ok)
-{
-	complete(&svc2_callback_of_exposed(ex)->sc_revoked);
+		rpcrdma2_sq_drain(&sp->sp_conn);
 }
 
 /**
@@ -348,29 +328,24 @@ static void svc2_callback_revoked(struct rpcrdma2_conn *co,
  */
 static void svc2_callback_revoke(struct svc2_callback *sc)
 {
-	struct svc2_xprt *sp = sc->sc_sp;
+	struct rpcrdma2_conn *co = &sc->sc_sp->sp_conn;
+	struct rpcrdma2_exposed *ex = &sc->sc_exposed;
 
 	svc2_count(backward_revoked);
-	if (sc->sc_late)
+	if (ex->ex_late) {
 		svc2_count(backward_late);
-	svc2_callback_invalidated(sc, sc->sc_late_handle);
-	if (!rpcrdma2_is_exposed(&sc->sc_exposed))
+		svc2_callback_invalidated(sc, ex->ex_late_handle);
+	}
+	if (!rpcrdma2_is_exposed(ex))
 		return;
-	reinit_completion(&sc->sc_revoked);
 	/*
 	 * An answer's fence may have failed (Q2), and a fence that was posted
-	 * in part reports nothing.
+	 * in part does not end by itself.
 	 */
-	if (!rpcrdma2_conn_is_lost(&sp->sp_conn) &&
-	    !svc2_callback_fence(sc, svc2_callback_revoked) &&
-	    !rpcrdma2_conn_is_lost(&sp->sp_conn) &&
-	    wait_for_completion_timeout(&sc->sc_revoked, SVC2_REVOKE_TIMEOUT) &&
-	    !rpcrdma2_is_exposed(&sc->sc_exposed))
-		return;
-	/* svc2_callback_revoked() may be running until the queue is drained */
-	svc2_close(sp, RPCRDMA2_LOSS_STALLED);
-	svc2_callback_drain(sp);
-	rpcrdma2_strip(&sp->sp_conn, &sc->sc_exposed);
+	if (rpcrdma2_conn_is_lost(co) || svc2_callback_take_invs(sc) ||
+	    rpcrdma2_revoke(co, ex) || rpcrdma2_conn_is_lost(co) ||
+	    !rpcrdma2_revoke_wait(ex, SVC2_REVOKE_TIMEOUT))
+		rpcrdma2_strip(co, ex);
 }
 
 /*
@@ -435,7 +410,7 @@ static int svc2_bc_alloc(struct rpc_task *task)
 	};
 	rpcrdma2_exposed_init(&sc->sc_exposed);
 	sc->sc_exposed.ex_later = true;
-	init_completion(&sc->sc_revoked);
+	sc->sc_exposed.ex_done = svc2_callback_fenced;
 	rqst->rq_buffer = sc->sc_data;
 	rqst->rq_rbuffer = sc->sc_data + callsize;
 	return 0;
@@ -524,10 +499,23 @@ static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	sc = ps ? ps->ps_callback : NULL;
 	if (!sc || !rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
-	sc->sc_late = true;
-	sc->sc_late_handle = msg->mg_handle;
+	sc->sc_exposed.ex_late = true;
+	sc->sc_exposed.ex_late_handle = msg->mg_handle;
 	msg->mg_handle = 0;
-	complete(&sc->sc_revoked);
+	wake_up_var(sp);
+}
+
+/* The peer may soon answer this aborted callback. */
+static bool svc2_bc_is_answer_due(const struct svc2_callback *sc)
+{
+	struct rpc_rqst *rqst = sc->sc_rqst;
+	struct svc2_xprt *sp = sc->sc_sp;
+
+	guard(spinlock)(&rqst->rq_xprt->transport_lock);
+	return svc2_bc_find_posted(sp, rqst->rq_xprt,
+				   be32_to_cpu(rqst->rq_xid)) &&
+	       !sc->sc_exposed.ex_late && !READ_ONCE(sp->sp_silent) &&
+	       !test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags);
 }
 
 /*
@@ -543,26 +531,22 @@ static void svc2_bc_await_late(struct svc2_callback *sc)
 {
 	struct rpc_xprt *xprt = sc->sc_rqst->rq_xprt;
 	struct svc2_xprt *sp = sc->sc_sp;
-	u32 xid = be32_to_cpu(sc->sc_rqst->rq_xid);
 	struct posted *ps;
-	bool awaits;
+	long left = 1;
 
-	scoped_guard(spinlock, &xprt->transport_lock)
-		awaits = svc2_bc_find_posted(sp, xprt, xid) &&
-			 !READ_ONCE(sp->sp_silent) &&
-			 !test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags);
-	awaits = awaits && atomic_add_unless(&late_waiters, 1, LATE_MAX);
-	if (awaits) {
-		wait_for_completion_timeout(&sc->sc_revoked, ANSWER_TIMEOUT);
+	if (svc2_bc_is_answer_due(sc) &&
+	    atomic_add_unless(&late_waiters, 1, LATE_MAX)) {
+		left = wait_var_event_timeout(sp, !svc2_bc_is_answer_due(sc),
+					      ANSWER_TIMEOUT);
 		atomic_dec(&late_waiters);
 	}
 
 	guard(spinlock)(&xprt->transport_lock);
-	ps = svc2_bc_find_posted(sp, xprt, xid);
+	ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(sc->sc_rqst->rq_xid));
 	if (!ps)
 		return;
 	ps->ps_callback = NULL;
-	if (awaits && !sc->sc_late)
+	if (!left && !sc->sc_exposed.ex_late)
 		WRITE_ONCE(sp->sp_silent, true);
 }
 
@@ -619,17 +603,6 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	return ret;
 }
 
-/* After -EAGAIN of svc2_callback_build(): svc2_room() wakes the transport. */
-static int svc2_bc_await_regions(struct svc2_xprt *sp, struct rpc_xprt *xprt)
-{
-	svc2_count(mr_waits);
-	xprt_wait_for_buffer_space(xprt);
-	/* Regions that came back before have not woken it. */
-	if (!rpcrdma2_regions_awaited(&sp->sp_conn))
-		xprt_write_space(xprt);
-	return -EAGAIN;
-}
-
 /*
  * nfsd retries a failed callback at once. So a callback that cannot be sent now
  * is retried after a quarter of a second, until the service's timer ends it, or
@@ -670,8 +643,11 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 
 	ret = svc2_bc_send_callback(sp, h, rqst);
 	trace_svc2_backward_call(sp, h, rqst->rq_snd_buf.len, ret);
-	if (ret == -EAGAIN && rpcrdma2_regions_awaited(&sp->sp_conn))
-		return svc2_bc_await_regions(sp, xprt);
+	if (ret == -EAGAIN && rpcrdma2_regions_awaited(&sp->sp_conn)) {
+		svc2_count(mr_waits);
+		rpcrdma2_await_regions(&sp->sp_conn, xprt);
+		return -EAGAIN;
+	}
 	if (ret == -EMSGSIZE) {
 		svc2_callback_too_long(sc);
 		return 0;
@@ -694,28 +670,6 @@ static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 static void svc2_bc_close(struct rpc_xprt *xprt)
 {
 	xprt_disconnect_done(xprt);
-}
-
-/**
- * svc2_bc_detach - end the waits for answers to aborted callbacks
- * @sp: connection with XPT_DEAD
- *
- * Context: ->xpo_detach.
- */
-void svc2_bc_detach(struct svc2_xprt *sp)
-{
-	/* pairs with svc2_bc_setup() */
-	struct rpc_xprt *xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
-	struct posted *ps;
-	u32 i;
-
-	if (!xprt)
-		return;
-	ps = svc2_bc_from_xprt(xprt)->bc_posted;
-	guard(spinlock)(&xprt->transport_lock);
-	for (i = 0; i < sp->sp_nposted; i++)
-		if (ps[i].ps_callback)
-			complete(&ps[i].ps_callback->sc_revoked);
 }
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)

@@ -64,7 +64,6 @@
 #ifndef _SVCRDMA2_H
 #define _SVCRDMA2_H
 
-#include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mm.h>
@@ -634,7 +633,6 @@ enum {
  * @sp_backward_errors: consecutive callbacks that have failed; under queue_lock
  *	of the rpc_xprt
  * @sp_backward_after: earliest time of the next callback, in jiffies
- * @sp_drain_mutex: serializes drains of the Send Queue
  * @sp_backward_max: callbacks that may be outstanding, if the peer grants that
  *	many
  * @sp_backward_grant: callbacks the peer has granted, 0 before its first grant;
@@ -725,7 +723,6 @@ struct svc2_xprt {
 	bool			sp_silent;
 	u32			sp_backward_errors;
 	unsigned long		sp_backward_after;
-	struct mutex		sp_drain_mutex;	/* serializes drains */
 
 	wait_queue_head_t	sp_waitq;
 	struct svc2_sem	sp_sq_sem;
@@ -783,12 +780,7 @@ struct svc2_xprt {
  *	queue_lock
  * @sc_write_max: bytes that its Write chunk offers, 0 without one
  * @sc_reply_max: bytes that its Reply chunk offers, 0 without one
- * @sc_exposed: its memory regions (R8)
- * @sc_revoked: completion for the end of an aborted callback: of its answer, or
- *	of the connection; then, initialized again, of its fence
- * @sc_late: the answer came while the end waited for it; under transport_lock
- * @sc_late_handle: handle that this answer invalidated, or 0; under
- *	transport_lock
+ * @sc_exposed: its memory regions (R8); ex_late is under transport_lock
  * @sc_answer: the answer while it is being processed; the RPC is pinned for
  *	that time. Set under queue_lock
  * @sc_verdict: verdict on @sc_answer
@@ -802,9 +794,6 @@ struct svc2_callback {
 	u32			sc_write_max;
 	u32			sc_reply_max;
 	struct rpcrdma2_exposed	sc_exposed;
-	struct completion	sc_revoked;
-	bool			sc_late;
-	u32			sc_late_handle;
 	struct svc2_msg		*sc_answer;
 	enum svc2_answer	sc_verdict;
 	u8			sc_data[] __aligned(8);
@@ -1028,7 +1017,6 @@ void svc2_converse(struct svc2_xprt *sp);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
-void svc2_bc_detach(struct svc2_xprt *sp);
 int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *answer);
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 

@@ -19,6 +19,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/log2.h>
+#include <linux/wait_bit.h>
 
 #include <linux/sunrpc/addr.h>
 
@@ -183,7 +184,6 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	init_waitqueue_head(&sp->sp_waitq);
-	mutex_init(&sp->sp_drain_mutex);
 	sp->sp_backward_after = jiffies;
 	svc2_sem_init(&sp->sp_sq_sem, &sp->sp_conn.co_sq.sq_units,
 		      SVC2_C_sq_waits);
@@ -459,7 +459,8 @@ static void svc2_detach(struct svc_xprt *xprt)
 	/* completions flushed from now on are no reason to close */
 	svc2_close(sp, RPCRDMA2_LOSS_ENDED);
 	rdma_disconnect(sp->sp_conn.co_id);
-	svc2_bc_detach(sp);
+	/* XPT_DEAD ends the waits for answers to aborted callbacks. */
+	wake_up_var(sp);
 }
 
 /*

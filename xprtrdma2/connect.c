@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 
 #include <linux/sunrpc/addr.h>
+#include <linux/wait_bit.h>
 
 #include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
@@ -64,7 +65,8 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	else
 		xprt2_ep_lose_step(ep);
 	complete(&ep->ep_answered);
-	xprt2_reqs_wake(ep->ep_xp, false);
+	/* ep_state ends the waits in xprt2_revoke() */
+	wake_up_var(ep->ep_xp);
 }
 
 /* ->room: the send path has found too few Send Queue entries, or regions. */
@@ -389,7 +391,7 @@ static void xprt2_ep_drain(struct xprt2_ep *ep, bool lost)
 	WARN_ON_ONCE(atomic_read(&ep->ep_chunk_units.un_free) !=
 		     (int)(2 * ep->ep_chunk_max));
 	rpcrdma2_regions_destroy(&ep->ep_conn);
-	xprt2_reqs_wake(xp, true);
+	xprt2_reqs_detach(xp);
 	rpcrdma2_rpool_unmap(&xp->xp_rpool);
 	xp->xp_ep = NULL;
 	mutex_unlock(&xp->xp_fence_mutex);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory regions of RPCs: wait for free regions, and invalidate (fence) the
- * regions of an RPC before it completes.
+ * regions of an RPC before it completes, or when it has ended without a Reply.
  */
+#include <linux/wait_bit.h>
+
 #include "xprtrdma2.h"
 #include "trace.h"
 
@@ -92,25 +94,7 @@ static void xprt2_fence_done(struct rpcrdma2_conn *co,
 	}
 }
 
-/*
- * Fence of an aborted RPC. The release path waits for it with a timeout, and
- * goes on as soon as the regions are gone: only the reference keeps the request
- * here.
- */
-static void xprt2_dead_fenced(struct rpcrdma2_conn *co,
-			      struct rpcrdma2_exposed *ex, bool ok)
-{
-	struct xprt2_req *req = container_of(ex, struct xprt2_req, rq2_exposed);
-
-	if (ok)
-		xprt2_count(inv_completions);
-	complete(&req->rq2_event);
-	xprt2_req_put(req);
-}
-
-static int xprt2_fence_post(struct xprt2_ep *ep, struct xprt2_req *req,
-			    void (*done)(struct rpcrdma2_conn *co,
-					 struct rpcrdma2_exposed *ex, bool ok))
+static void xprt2_fence_count(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	unsigned int count = list_count_nodes(&req->rq2_exposed.ex_regions);
 
@@ -118,8 +102,6 @@ static int xprt2_fence_post(struct xprt2_ep *ep, struct xprt2_req *req,
 	trace_xprt2_fence(ep, be32_to_cpu(req->rq2_slot.rq_xid), count);
 	xprt2_count_add(local_invalidations, count);
 	xprt2_count(doorbells);
-	req->rq2_exposed.ex_done = done;
-	return rpcrdma2_fence(&ep->ep_conn, &req->rq2_exposed);
 }
 
 /**
@@ -141,54 +123,21 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 	 */
 	if (unlikely(rpcrdma2_conn_is_lost(&ep->ep_conn)))
 		return -ENOTCONN;
-	return xprt2_fence_post(ep, req, xprt2_fence_done);
-}
-
-/**
- * xprt2_fence_dead - invalidate the remaining regions of an aborted RPC
- * @ep: endpoint
- * @req: request with live regions, no Reply handler at work on it
- *
- * The completion of the fence completes rq2_event.
- *
- * Context: release path, under xp_fence_mutex.
- * Return: 0, or -ENOTCONN when there will be no completion.
- */
-static int xprt2_fence_dead(struct xprt2_ep *ep, struct xprt2_req *req)
-{
-	int ret;
-
-	kref_get(&req->rq2_kref);
-	ret = xprt2_fence_post(ep, req, xprt2_dead_fenced);
-	if (ret)
-		xprt2_req_put(req);
-	return ret;
+	xprt2_fence_count(ep, req);
+	req->rq2_exposed.ex_done = xprt2_fence_done;
+	return rpcrdma2_fence(&ep->ep_conn, &req->rq2_exposed);
 }
 
 /*
  * Aborted RPCs: they ended without a Reply, by a signal or a timeout, while the
  * server may still use their memory.
  *
- * The release path revokes the memory in xprt2_fence_wait(). First it waits for
- * the Reply, for which no RPC waits any more and which xprt2_answer_dead()
- * finds by its xid; and for the Send, if pages are mapped for it. Then it
- * invalidates the regions that the Reply did not.
+ * The release path revokes the memory in xprt2_revoke(). First it waits for the
+ * Reply, for which no RPC waits any more and which xprt2_answer_dead() finds by
+ * its xid; and for the Send, if pages are mapped for it. Then it invalidates
+ * the regions that the Reply did not. The server does the same for callbacks
+ * (svcrdma2/backchannel.c); rpcrdma2/conn.h has the common part.
  */
-
-/**
- * xprt2_holds_memory - check if server or device may use memory of an RPC
- * @req: request
- *
- * They may while regions are live, or pages of an incomplete Send are mapped.
- * The result is false only after the last page was unmapped.
- */
-bool xprt2_holds_memory(const struct xprt2_req *req)
-{
-	/* Pairs with the release in xprt2_send_unmap_sges() */
-	unsigned int mapped = smp_load_acquire(&req->rq2_num_mapped);
-
-	return mapped || rpcrdma2_is_exposed(&req->rq2_exposed);
-}
 
 /* Find an RPC that has ended, no longer in recv_queue, without this Reply. */
 static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
@@ -201,7 +150,7 @@ static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
 		if (READ_ONCE(req->rq2_ep) == ep &&
 		    req->rq2_slot.rq_xid == cpu_to_be32(xid) &&
 		    req->rq2_home == &xp->xp_forward &&
-		    !READ_ONCE(req->rq2_reply) && !req->rq2_late)
+		    !READ_ONCE(req->rq2_reply) && !req->rq2_exposed.ex_late)
 			return req;
 	return NULL;
 }
@@ -213,8 +162,8 @@ static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
  *
  * The server has finished with the RPC's memory, and may have invalidated a
  * region of it: the address of the region has the RPC's xid. An RPC that waits
- * in xprt2_fence_wait(), or is about to, is woken. An RPC that is about to give
- * up its credit need not keep it: xprt2_keep_credit().
+ * in xprt2_revoke(), or is about to, is woken. An RPC that is about to give up
+ * its credit need not keep it: xprt2_keep_credit().
  *
  * Context: receive CQ.
  * Return: false when there is no such RPC, or the handle is of another RPC
@@ -233,157 +182,79 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 	spin_lock(&xp->xp_req_lock);
 	req = xprt2_dead_find_locked(ep, xid);
 	if (req) {
-		req->rq2_late = true;
-		req->rq2_late_handle = handle;
-		complete(&req->rq2_event);
+		req->rq2_exposed.ex_late = true;
+		req->rq2_exposed.ex_late_handle = handle;
+		wake_up_var(xp);
 	}
 	spin_unlock(&xp->xp_req_lock);
 	return req;
 }
 
-/* xp_req_lock keeps the endpoint alive: see xprt2_reqs_wake(). */
-static bool xprt2_dead_on_ready_ep_locked(const struct xprt2_req *req)
+/* xp_req_lock keeps the endpoint alive: see xprt2_reqs_detach(). */
+static bool xprt2_dead_is_unanswered_locked(const struct xprt2_xprt *xp,
+					    const struct xprt2_req *req)
 {
+	const struct rpcrdma2_exposed *ex = &req->rq2_exposed;
 	const struct xprt2_ep *ep = READ_ONCE(req->rq2_ep);
 
-	return ep && xprt2_ep_is_ready(ep);
-}
-
-static bool xprt2_dead_unanswered_locked(const struct xprt2_xprt *xp,
-					 const struct xprt2_req *req)
-{
-	return xprt2_dead_on_ready_ep_locked(req) &&
+	lockdep_assert_held(&xp->xp_req_lock);
+	return ep && xprt2_ep_is_ready(ep) &&
 	       !test_bit(XPRT_CLOSE_WAIT, &xp->xp_xprt.state) &&
 	       (READ_ONCE(req->rq2_num_mapped) ||
-		(rpcrdma2_is_exposed(&req->rq2_exposed) && !req->rq2_late &&
-		 !req->rq2_reply));
+		(rpcrdma2_is_exposed(ex) && !ex->ex_late && !req->rq2_reply));
 }
 
 /*
- * The Reply and the completion of the Send may still come. The wait is skipped
- * for a server that let the wait of an aborted RPC expire and has sent nothing
- * since.
+ * The Reply or the completion of the Send may soon come. A server that let the
+ * wait of an aborted RPC expire and has sent nothing since is not waited for.
  */
-static bool xprt2_dead_awaits_server_locked(const struct xprt2_xprt *xp,
-					    const struct xprt2_req *req)
+static bool xprt2_dead_is_answer_due(struct xprt2_xprt *xp,
+				     const struct xprt2_req *req)
 {
-	return xprt2_dead_unanswered_locked(xp, req) &&
+	guard(spinlock)(&xp->xp_req_lock);
+	return xprt2_dead_is_unanswered_locked(xp, req) &&
 	       (READ_ONCE(req->rq2_num_mapped) ||
 		!READ_ONCE(req->rq2_ep->ep_silent));
 }
 
-/* The completion of the LOCAL_INV may still come. */
-static bool xprt2_dead_awaits_fence_locked(const struct xprt2_xprt *xp,
-					   const struct xprt2_req *req)
-{
-	return xprt2_dead_on_ready_ep_locked(req) && xprt2_holds_memory(req);
-}
-
-static void
-xprt2_dead_wait_while(bool (*awaits_locked)(const struct xprt2_xprt *xp,
-					    const struct xprt2_req *req),
-		      struct xprt2_xprt *xp, struct xprt2_req *req,
-		      unsigned long timeout)
-{
-	bool awaits;
-
-	while (timeout) {
-		spin_lock(&xp->xp_req_lock);
-		awaits = awaits_locked(xp, req);
-		spin_unlock(&xp->xp_req_lock);
-		if (!awaits)
-			return;
-		timeout = wait_for_completion_timeout(&req->rq2_event, timeout);
-	}
-}
-
-static void xprt2_dead_await_server(struct xprt2_xprt *xp,
+static void xprt2_dead_await_answer(struct xprt2_xprt *xp,
 				    struct xprt2_req *req)
 {
-	bool silent;
-
 	xprt2_count(dead_waits);
-	xprt2_dead_wait_while(xprt2_dead_awaits_server_locked, xp, req,
-			      XPRT2_ANSWER_TIMEOUT);
-	if (req->rq2_late) {
+	wait_var_event_timeout(xp, !xprt2_dead_is_answer_due(xp, req),
+			       XPRT2_ANSWER_TIMEOUT);
+	guard(spinlock)(&xp->xp_req_lock);
+	if (req->rq2_exposed.ex_late) {
 		xprt2_count(dead_answered);
-		return;
-	}
-	spin_lock(&xp->xp_req_lock);
-	silent = xprt2_dead_unanswered_locked(xp, req);
-	if (silent)
+	} else if (xprt2_dead_is_unanswered_locked(xp, req)) {
 		WRITE_ONCE(req->rq2_ep->ep_silent, true);
-	spin_unlock(&xp->xp_req_lock);
-	if (silent)
 		xprt2_count(dead_unanswered);
+	}
 }
 
-/*
- * Return: 0 when a LOCAL_INV was posted and will complete. Under xp_fence_mutex
- */
-static int xprt2_fence_post_all(struct xprt2_ep *ep, struct xprt2_req *req)
+/* Return: true when a fence was posted. Under xp_fence_mutex */
+static bool xprt2_dead_fence(struct xprt2_ep *ep, struct xprt2_req *req)
 {
+	struct rpcrdma2_exposed *ex = &req->rq2_exposed;
 	u32 handle;
 
-	spin_lock(&ep->ep_xp->xp_req_lock);
-	handle = req->rq2_late ? req->rq2_late_handle : 0;
-	spin_unlock(&ep->ep_xp->xp_req_lock);
+	scoped_guard(spinlock, &ep->ep_xp->xp_req_lock)
+		handle = ex->ex_late ? ex->ex_late_handle : 0;
 	if (handle)
 		xprt2_remote_invalidated(ep, req, handle);
-	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
-		return -ENOENT;
 	/* the fence of a Reply may have failed: Q2 */
-	if (rpcrdma2_conn_is_lost(&ep->ep_conn))
-		return -ENOTCONN;
+	if (!rpcrdma2_is_exposed(ex) || rpcrdma2_conn_is_lost(&ep->ep_conn))
+		return false;
 	xprt2_count(dead_fences);
-	return xprt2_fence_dead(ep, req);
-}
-
-/*
- * The QP is in error state but may not be drained: drain it, then release the
- * regions.
- */
-static void xprt2_dead_strip(struct xprt2_ep *ep, struct xprt2_req *req)
-{
-	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_STALLED);
-	rpcrdma2_sq_drain(&ep->ep_conn);
-	rpcrdma2_strip(&ep->ep_conn, &req->rq2_exposed);
-}
-
-/*
- * Wait for the server if necessary, then fence the live regions. When that
- * fails, or a Send of the request is stuck, lose the connection and
- * force-release the regions.
- */
-static void xprt2_dead_revoke(struct xprt2_req *req, bool wait)
-{
-	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
-	int ret = -ENOTCONN;
-
-	reinit_completion(&req->rq2_event);
-	/* Pairs with the barrier in xprt2_send_pages_done() */
-	smp_store_mb(req->rq2_dead, true);
-	if (wait)
-		xprt2_dead_await_server(xp, req);
-
-	scoped_guard(mutex, &xp->xp_fence_mutex)
-		if (xprt2_holds_memory(req))
-			ret = xprt2_fence_post_all(xp->xp_ep, req);
-	if (!ret)
-		xprt2_dead_wait_while(xprt2_dead_awaits_fence_locked, xp, req,
-				      XPRT2_FENCE_TIMEOUT);
-
-	if (xprt2_holds_memory(req)) {
-		guard(mutex)(&xp->xp_fence_mutex);
-		if (xprt2_holds_memory(req))
-			xprt2_dead_strip(xp->xp_ep, req);
-	}
-	WRITE_ONCE(req->rq2_dead, false);
+	xprt2_fence_count(ep, req);
+	return !rpcrdma2_revoke(&ep->ep_conn, ex);
 }
 
 /**
- * xprt2_fence_wait - revoke the memory of an RPC that got no Reply
- * @req: request that the RPC layer is about to release
+ * xprt2_revoke - revoke the memory of an RPC that got no Reply
+ * @req: request that holds memory, and that the RPC layer is about to release,
+ *	or has taken off its queues to send it again on another connection
+ * @wait: wait for the Reply first
  *
  * The RPC was killed, or timed out, and the server may still use its memory.
  * Invalidating a region during the server's RDMA costs the connection; so does
@@ -395,103 +266,34 @@ static void xprt2_dead_revoke(struct xprt2_req *req, bool wait)
  * the Send is incomplete by then, or the fence takes longer than
  * XPRT2_FENCE_TIMEOUT, the connection is closed.
  *
- * xprt2_answer_dead(), the send CQ, the loss of the connection and teardown
- * complete rq2_event. No Reply handler works on @req, because the RPC layer has
- * waited for it to be unpinned. Teardown may, hence the mutex; no task holds it
- * while it waits for the peer, so any number of aborted RPCs can wait in
- * parallel.
+ * xprt2_answer_dead(), the send CQ, the loss of the connection and teardown end
+ * the wait for the Reply. No Reply handler works on @req, because the RPC layer
+ * has waited for it to be unpinned. Teardown may, hence the mutex; no task
+ * holds it while it waits for the peer, so any number of aborted RPCs can wait
+ * in parallel.
  *
- * Context: release path; sleeps.
+ * Context: release path, or task of the RPC; sleeps.
  */
-void xprt2_fence_wait(struct xprt2_req *req)
+void xprt2_revoke(struct xprt2_req *req, bool wait)
 {
-	if (unlikely(xprt2_holds_memory(req)))
-		xprt2_dead_revoke(req, true);
-}
+	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
+	struct rpcrdma2_exposed *ex = &req->rq2_exposed;
+	bool fences = false;
 
-/**
- * xprt2_fence_now - revoke the memory of an RPC without waiting for its Reply
- * @req: request that the RPC layer has taken off its queues
- *
- * The RPC timed out and will be sent again, on another connection.
- *
- * Context: task of the RPC; sleeps.
- */
-void xprt2_fence_now(struct xprt2_req *req)
-{
-	if (xprt2_holds_memory(req))
-		xprt2_dead_revoke(req, false);
-}
-
-/*
- * Match a received message with an RPC of the client: a waiting RPC by its xid,
- * an RPC that has ended by the handle that the message has invalidated.
- */
-
-/*
- * An RPC waits for its Reply from before it is posted, and again from before it
- * is posted on the next connection. A Reply that comes in between, or a second
- * Reply while the first is fenced, is not for this RPC (X6).
- */
-static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
-{
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	struct rpc_rqst *rqst;
-	struct xprt2_req *req;
-
-	lockdep_assert_held(&xprt->queue_lock);
-	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
-	if (!rqst)
-		return NULL;
-	req = xprt2_rqst_to_req(rqst);
-	/* Pairs with xprt2_send_begin(): rq2_holds is set */
-	return smp_load_acquire(&req->rq2_ep) == ep && !req->rq2_reply &&
-	       !req->rq2_status ? rqst : NULL;
-}
-
-/**
- * xprt2_claim_rqst - find the RPC that a message answers
- * @ep: endpoint
- * @rep: the message
- * @xid: its xid
- *
- * Context: receive CQ.
- * Return: the RPC, pinned, with @rep and the RPC linked to each other; or NULL
- * when no RPC waits for the message.
- */
-struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
-				  u32 xid)
-{
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	struct rpc_rqst *rqst;
-
-	spin_lock(&xprt->queue_lock);
-	rqst = xprt2_find_rqst_locked(ep, xid);
-	if (rqst) {
-		xprt_pin_rqst(rqst);
-		xprt2_rqst_to_req(rqst)->rq2_reply = rep;
-		rep->rep_rqst = rqst;
-	}
-	spin_unlock(&xprt->queue_lock);
-	return rqst;
-}
-
-/**
- * xprt2_is_awaited - check if a Call waits for a message with this xid
- * @ep: endpoint it came on
- * @xid: xid of the message
- *
- * Context: receive CQ.
- */
-bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid)
-{
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	bool awaited;
-
-	spin_lock(&xprt->queue_lock);
-	awaited = xprt2_find_rqst_locked(ep, xid);
-	spin_unlock(&xprt->queue_lock);
-	return awaited;
+	/* Pairs with the barrier in xprt2_send_pages_done() */
+	smp_store_mb(req->rq2_dead, true);
+	if (wait)
+		xprt2_dead_await_answer(xp, req);
+	scoped_guard(mutex, &xp->xp_fence_mutex)
+		if (xprt2_holds_memory(req))
+			fences = xprt2_dead_fence(xp->xp_ep, req);
+	if (fences && rpcrdma2_revoke_wait(ex, XPRT2_FENCE_TIMEOUT))
+		xprt2_count(inv_completions);
+	/* After teardown there is neither memory nor fence. */
+	scoped_guard(mutex, &xp->xp_fence_mutex)
+		if (xprt2_holds_memory(req) || smp_load_acquire(&ex->ex_fencing))
+			rpcrdma2_strip(&xp->xp_ep->ep_conn, ex);
+	WRITE_ONCE(req->rq2_dead, false);
 }
 
 /**

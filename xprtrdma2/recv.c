@@ -11,7 +11,7 @@
  * the regions.
  *
  * The header reports where the server has put data and how much; rq2_write_max
- * and rq2_reply_max are the limits. fence.c finds the RPC, req.c completes it.
+ * and rq2_reply_max are the limits. req.c finds the RPC, and completes it.
  */
 
 static u32 xprt2_reply_sum_lengths(const struct rpcrdma2_hdr *h)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests of a transport: their pools and buffers, and the completion of their
- * RPCs.
+ * Requests of a transport: their pools and buffers, the match of a Reply with
+ * its RPC, and the completion of RPCs.
  */
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include <rpcrdma2/chunks.h>
 #include <rpcrdma2/fault.h>
@@ -18,7 +19,7 @@
  * A pool grows on demand and reuses the most recently used request first, so an
  * idle mount keeps little memory and a busy mount a warm cache. Requests
  * survive a lost connection; only their DMA mappings belong to a device. A
- * mapping is made on first use and undone by xprt2_reqs_wake() at teardown.
+ * mapping is made on first use and undone by xprt2_reqs_detach() at teardown.
  */
 
 static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
@@ -33,7 +34,6 @@ static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 	/* A killed task waits for the fence of its Reply and has no timer. */
 	req->rq2_exposed.ex_fence.po_timed = true;
 	INIT_LIST_HEAD(&req->rq2_pool);
-	init_completion(&req->rq2_event);
 	req->rq2_home = pool;
 	req->rq2_sends[0].se_req = req;
 	req->rq2_sends[1].se_req = req;
@@ -362,26 +362,22 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_reqs_wake - wake aborted RPCs when the connection is lost
+ * xprt2_reqs_detach - detach all requests from an endpoint that is drained
  * @xp: transport
- * @detach: the endpoint is drained: detach all requests from it and its device
  *
- * Context: any in which a connection may be lost.
+ * Context: teardown, under xp_fence_mutex.
  */
-void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach)
+void xprt2_reqs_detach(struct xprt2_xprt *xp)
 {
 	struct xprt2_req *req;
 
 	spin_lock(&xp->xp_req_lock);
 	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all) {
-		if (detach) {
-			WRITE_ONCE(req->rq2_ep, NULL);	/* X6, X7 */
-			xprt2_req_unmap_locked(req);
-		}
-		if (READ_ONCE(req->rq2_dead))
-			complete(&req->rq2_event);
+		WRITE_ONCE(req->rq2_ep, NULL);	/* X6, X7 */
+		xprt2_req_unmap_locked(req);
 	}
 	spin_unlock(&xp->xp_req_lock);
+	wake_up_var(xp);	/* see xprt2_revoke() */
 }
 
 /**
@@ -418,6 +414,72 @@ void xprt2_drop_reply(struct xprt2_req *req)
 	if (req->rq2_reply)
 		rpcrdma2_recv_put(&req->rq2_reply->rep_recv);
 	req->rq2_reply = NULL;
+}
+
+/*
+ * An RPC waits for its Reply from before it is posted, and again from before it
+ * is posted on the next connection. A Reply that comes in between, or a second
+ * Reply while the first is fenced, is not for this RPC (X6).
+ */
+static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	struct rpc_rqst *rqst;
+	struct xprt2_req *req;
+
+	lockdep_assert_held(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
+	if (!rqst)
+		return NULL;
+	req = xprt2_rqst_to_req(rqst);
+	/* Pairs with xprt2_send_begin(): rq2_holds is set */
+	return smp_load_acquire(&req->rq2_ep) == ep && !req->rq2_reply &&
+	       !req->rq2_status ? rqst : NULL;
+}
+
+/**
+ * xprt2_claim_rqst - find the RPC that a message answers
+ * @ep: endpoint
+ * @rep: the message
+ * @xid: its xid
+ *
+ * Context: receive CQ.
+ * Return: the RPC, pinned, with @rep and the RPC linked to each other; or NULL
+ * when no RPC waits for the message.
+ */
+struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				  u32 xid)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	struct rpc_rqst *rqst;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = xprt2_find_rqst_locked(ep, xid);
+	if (rqst) {
+		xprt_pin_rqst(rqst);
+		xprt2_rqst_to_req(rqst)->rq2_reply = rep;
+		rep->rep_rqst = rqst;
+	}
+	spin_unlock(&xprt->queue_lock);
+	return rqst;
+}
+
+/**
+ * xprt2_is_awaited - check if a Call waits for a message with this xid
+ * @ep: endpoint it came on
+ * @xid: xid of the message
+ *
+ * Context: receive CQ.
+ */
+bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	bool awaited;
+
+	spin_lock(&xprt->queue_lock);
+	awaited = xprt2_find_rqst_locked(ep, xid);
+	spin_unlock(&xprt->queue_lock);
+	return awaited;
 }
 
 /*

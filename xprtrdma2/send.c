@@ -97,10 +97,10 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
 	struct xprt2_req *req = xprt2_post_to_req(post);
 
 	xprt2_send_unmap_sges(xprt2_conn_to_ep(co), req);
-	/* A full barrier: pairs with xprt2_dead_revoke() */
+	/* A full barrier: pairs with xprt2_revoke() */
 	xprt2_release_reply(req);
 	if (unlikely(READ_ONCE(req->rq2_dead)))
-		complete(&req->rq2_event);
+		wake_up_var(xprt2_conn_to_ep(co)->ep_xp);
 	xprt2_send_done(co, post, ok);
 }
 
@@ -322,7 +322,7 @@ static void xprt2_send_begin(struct rpcrdma2_conn *co,
 	struct xprt2_req *req = xprt2_post_to_req(post);
 
 	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
-	req->rq2_late = false;
+	req->rq2_exposed.ex_late = false;
 	/* Pairs with xprt2_find_rqst_locked() */
 	smp_store_release(&req->rq2_ep, xprt2_conn_to_ep(co));
 }
@@ -685,7 +685,7 @@ static void xprt2_release_pages(struct rpc_rqst *rqst)
 
 	if (xprt2_holds_memory(req)) {
 		xprt2_count(pages_revoked);
-		xprt2_fence_now(req);
+		xprt2_revoke(req, false);
 	}
 	rqst->rq_release_snd_buf = req->rq2_release_pages;
 	rqst->rq_release_snd_buf(rqst);

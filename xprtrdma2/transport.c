@@ -267,7 +267,8 @@ static void xprt2_buf_free(struct rpc_task *task)
 	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply &&
 		     !req->rq2_status))
 		xprt2_count(dead_rpcs);
-	xprt2_fence_wait(req);
+	if (unlikely(xprt2_holds_memory(req)))
+		xprt2_revoke(req, true);
 	if (unlikely(rqst->rq_cong)) {
 		spin_lock(&xprt->transport_lock);
 		if (!xprt2_keep_credit(req))

@@ -24,9 +24,10 @@
  *	layer frees them through xprt2_release_pages() (asserted in
  *	xprt2_prepare_request()). An RPC that is sent again because of an
  *	error completes in this sense.
- *   X3 A request returns to its pool only when the RPC layer, the Send and
- *	the LOCAL_INV of an aborted RPC have all dropped their references
- *	(rq2_kref; asserted in xprt2_req_release()).
+ *   X3 A request returns to its pool only when the RPC layer and the Send have
+ *	both dropped their references (rq2_kref; asserted in
+ *	xprt2_req_release()), and the RPC layer has waited for the LOCAL_INV of
+ *	an aborted RPC (xprt2_revoke()).
  *   X4 Memory regions, CQs, the QP and the PD have the lifetime of their
  *	endpoint; requests and Receive buffers have the lifetime of the
  *	transport and are only mapped for an endpoint's device.
@@ -120,7 +121,7 @@ enum {
 	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
 	XPRT2_MIN_SGE		= 4,	/* 4096 bytes may lie in two pages */
 
-	/* those of ib_drain_sq(), at teardown and in xprt2_dead_strip() */
+	/* those of ib_drain_sq(), at teardown and in xprt2_revoke() */
 	XPRT2_DRAIN_WRS		= 2,
 };
 
@@ -334,14 +335,15 @@ struct xprt2_send {
 /**
  * struct xprt2_req - an RPC on this transport
  * @rq2_slot: the RPC layer's part
- * @rq2_kref: X3; references of the RPC layer, of each posted Send, and of the
- *	LOCAL_INV of an aborted RPC
+ * @rq2_kref: X3; references of the RPC layer, and of each posted Send
  * @rq2_home: pool it comes from
  * @rq2_pool: on pl_free of @rq2_home
  * @rq2_all: on xp_all_reqs
  * @rq2_exposed: registered memory regions, and their fence. Send path, then the
  *	CQ that fences them, then the release path, which excludes teardown by
- *	xp_fence_mutex
+ *	xp_fence_mutex. ex_late is written under xp_req_lock; the send path
+ *	clears it without the lock. The only effect of a late store is that an
+ *	aborted RPC does not wait for its Reply
  * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its
  *	Call, or the Call that this request is to reply to
  * @rq2_status: error that ends the RPC, from an error of the server or because
@@ -385,13 +387,6 @@ struct xprt2_send {
  * @rq2_answers: counted in xp_answers
  * @rq2_waits: since when it waits to be counted, in jiffies, or 0
  * @rq2_dead: the RPC has ended without a Reply and the release path waits
- * @rq2_event: completed for that waiter: the Reply came, the Send or the
- *	LOCAL_INV is done, or the connection is lost
- * @rq2_late: the Reply came when the RPC had ended. This and the next are
- *	written under xp_req_lock; the send path clears it without the lock. The
- *	only effect of a late store is that an aborted RPC does not wait for its
- *	Reply
- * @rq2_late_handle: handle that the Reply invalidated, or 0
  * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
  * @rq2_sge: gather list of the Send; the first entry lies in @rq2_sendbuf
  */
@@ -434,9 +429,6 @@ struct xprt2_req {
 	bool			rq2_answers;
 	unsigned long		rq2_waits;
 	bool			rq2_dead;
-	bool			rq2_late;
-	u32			rq2_late_handle;
-	struct completion	rq2_event;
 	unsigned int		rq2_num_mapped;
 	struct ib_sge		rq2_sge[XPRT2_MAX_SGE];
 };
@@ -454,6 +446,21 @@ static inline bool xprt2_touches_data(const struct rpc_rqst *rqst)
 {
 	return test_bit(RPCAUTH_AUTH_DATATOUCH,
 			&rqst->rq_cred->cr_auth->au_flags);
+}
+
+/**
+ * xprt2_holds_memory - check if server or device may use memory of an RPC
+ * @req: request
+ *
+ * They may while regions are live, or pages of an incomplete Send are mapped.
+ * The result is false only after the last page was unmapped.
+ */
+static inline bool xprt2_holds_memory(const struct xprt2_req *req)
+{
+	/* Pairs with the release in xprt2_send_unmap_sges() */
+	unsigned int mapped = smp_load_acquire(&req->rq2_num_mapped);
+
+	return mapped || rpcrdma2_is_exposed(&req->rq2_exposed);
 }
 
 /* The Send being prepared, or the last one that was posted */
@@ -664,7 +671,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  *	xprt2_bc_num_slots(). Under bc_pa_lock
  * @xp_kept: credits kept for aborted RPCs that the server may still process.
  *	Under transport_lock
- * @xp_req_lock: guards the next four, every rq2_device and every rq2_late. It
+ * @xp_req_lock: guards the next four, every rq2_device and every ex_late. It
  *	is taken inside any other lock
  * @xp_calls: Calls of the server on this connection that no answer was posted
  *	to
@@ -771,9 +778,12 @@ void xprt2_req_await_posts(struct xprt2_req *req);
 int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
-void xprt2_reqs_wake(struct xprt2_xprt *xp, bool detach);
+void xprt2_reqs_detach(struct xprt2_xprt *xp);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
 void xprt2_drop_reply(struct xprt2_req *req);
+struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				  u32 xid);
+bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
 void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
 void xprt2_begin_again(struct xprt2_req *req);
@@ -795,15 +805,10 @@ void xprt2_await_regions(struct xprt2_ep *ep);
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey);
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
-struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
-				  u32 xid);
-bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
 void xprt2_lose_to_handle(struct xprt2_ep *ep);
 void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
-bool xprt2_holds_memory(const struct xprt2_req *req);
 bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
-void xprt2_fence_wait(struct xprt2_req *req);
-void xprt2_fence_now(struct xprt2_req *req);
+void xprt2_revoke(struct xprt2_req *req, bool wait);
 
 /* credits.c */
 void xprt2_recvs_init(struct xprt2_xprt *xp);

@@ -12,6 +12,7 @@
 #include <linux/dma-direction.h>
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/pfn.h>
 #include <linux/seq_file.h>
@@ -136,6 +137,7 @@ struct rpcrdma2_post {
  * @sq_refused: the peer's device has rejected a work request before the last of
  *	a chain that is not done yet; for the send CQ only
  * @sq_watch: checks for an overdue chain. Queued while a chain could be overdue
+ * @sq_drain_mutex: held by rpcrdma2_sq_drain()
  * @sq_lock: guards the rest. Held over ib_post_send(): the order of @sq_posted
  *	is that of the queue
  * @sq_send_max: largest Send that the peer has Receives for. A message is built
@@ -154,6 +156,7 @@ struct rpcrdma2_sq {
 	bool			sq_overdue;
 	bool			sq_refused;
 	struct delayed_work	sq_watch;
+	struct mutex		sq_drain_mutex;	/* serializes drains */
 
 	spinlock_t		sq_lock ____cacheline_aligned_in_smp; /* guards the rest */
 	u32			sq_send_max;
@@ -235,7 +238,9 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
  * rpcrdma2_sq_drain - wait for all posted chains, and retire them
  * @co: connection with a queue pair, which will not be used again
  *
- * Chains that are posted meanwhile may be left; they will be flushed.
+ * Chains that are posted meanwhile may be left; they will be flushed. Drains of
+ * one connection take place one after the other: the queue has an entry for
+ * one.
  *
  * Context: sleeps.
  */
@@ -318,6 +323,10 @@ struct rpcrdma2_regions {
  * @ex_done: ends the fence, and is called exactly once for it. @ok is false if
  *	the regions may still be live; then the connection has been lost. Called
  *	from the Send CQ, or by the caller of rpcrdma2_sq_drain()
+ * @ex_fencing: a fence of rpcrdma2_revoke() has not ended
+ * @ex_late: the answer came when the RPC had ended without it. This and the
+ *	next are under a lock of the owner
+ * @ex_late_handle: handle that this answer invalidated, or 0; valid if @ex_late
  */
 struct rpcrdma2_exposed {
 	struct list_head	ex_regions;
@@ -326,6 +335,9 @@ struct rpcrdma2_exposed {
 	void			(*ex_done)(struct rpcrdma2_conn *co,
 					   struct rpcrdma2_exposed *ex,
 					   bool ok);
+	bool			ex_fencing;
+	bool			ex_late;
+	u32			ex_late_handle;
 };
 
 /* Called by rpcrdma2_conn_init() */
@@ -500,9 +512,40 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
 int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
 /**
- * rpcrdma2_strip - take all regions from an RPC
- * @co: lost connection
- * @ex: the regions; the device no longer uses them, and no RPC will again
+ * rpcrdma2_revoke - fence the regions of an RPC that ended without an answer
+ * @co: connection
+ * @ex: live regions, at least one
+ *
+ * As rpcrdma2_fence(), but instead of ex_done the owner calls
+ * rpcrdma2_revoke_wait(), and, if that returns false, rpcrdma2_strip() before
+ * @ex is freed. A fence that was posted in part ends with the latter only.
+ *
+ * Context: any that may not sleep.
+ * Return: as rpcrdma2_fence().
+ */
+int rpcrdma2_revoke(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
+
+/**
+ * rpcrdma2_revoke_wait - wait for the end of rpcrdma2_revoke()
+ * @ex: its regions
+ * @timeout: limit on the wait, in jiffies
+ *
+ * The peer does not delay the fence itself, but chains in front of it.
+ *
+ * Context: sleeps; the connection may end meanwhile.
+ * Return: true when the regions are free and the fence no longer uses @ex.
+ */
+bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout);
+
+/**
+ * rpcrdma2_strip - lose a connection, and take all regions from an RPC
+ * @co: connection that does not complete the fence of @ex, or a Send
+ * @ex: the regions, perhaps none
+ *
+ * The Send Queue is drained first: then the device no longer uses the regions,
+ * and no fence uses @ex.
+ *
+ * Context: sleeps.
  */
 void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
@@ -1122,6 +1165,24 @@ static inline void rpcrdma2_window_raised(struct rpc_xprt *xprt)
 	clear_bit(XPRT_CWND_WAIT, &xprt->state);
 	xprt_wait_for_buffer_space(xprt);
 	xprt_write_space(xprt);
+}
+
+/**
+ * rpcrdma2_await_regions - wait for the regions that a Call needs
+ * @co: connection; rpcrdma2_expose() returned -EAGAIN, and the Call has
+ *	returned the regions it had
+ * @xprt: transport of the Call. It stays with the Call, so no other Call takes
+ *	regions; ->room calls xprt_write_space() for it
+ *
+ * Context: send path of the RPC layer.
+ */
+static inline void rpcrdma2_await_regions(struct rpcrdma2_conn *co,
+					  struct rpc_xprt *xprt)
+{
+	xprt_wait_for_buffer_space(xprt);
+	/* Regions that came back before this woke no task. */
+	if (!rpcrdma2_regions_awaited(co))
+		xprt_write_space(xprt);
 }
 
 /*

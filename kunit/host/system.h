@@ -278,8 +278,23 @@ static inline void host_unguard(spinlock_t **lock)
 
 /* <linux/mutex.h>, <linux/completion.h> */
 struct mutex {
-	int	unused;
+	unsigned int	state;
 };
+
+#define mutex_init(mutex)	((void)((mutex)->state = HOST_UNLOCKED))
+
+static inline void mutex_lock(struct mutex *mutex)
+{
+	might_sleep();
+	must_not(mutex->state != HOST_UNLOCKED);
+	mutex->state = HOST_LOCKED;
+}
+
+static inline void mutex_unlock(struct mutex *mutex)
+{
+	must_not(mutex->state != HOST_LOCKED);
+	mutex->state = HOST_UNLOCKED;
+}
 
 struct completion {
 	unsigned int	state;
