@@ -502,6 +502,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_fence);
 static void rpcrdma2_revoke_done(struct rpcrdma2_conn *co,
 				 struct rpcrdma2_exposed *ex, bool ok)
 {
+	/* Pairs with rpcrdma2_revoke_wait(), and xprt2_revoke() */
 	smp_store_release(&ex->ex_fencing, false);
 	smp_mb();	/* before wake_up_var() looks for a waiter */
 	wake_up_var(ex);
@@ -522,7 +523,8 @@ EXPORT_SYMBOL_GPL(rpcrdma2_revoke);
 
 bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
 {
-	wait_var_event_timeout(ex, !smp_load_acquire(&ex->ex_fencing), timeout);
+	wait_var_event_timeout(ex, !READ_ONCE(ex->ex_fencing), timeout);
+	/* Pairs with rpcrdma2_revoke_done() */
 	return !smp_load_acquire(&ex->ex_fencing) && !rpcrdma2_is_exposed(ex);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_revoke_wait);

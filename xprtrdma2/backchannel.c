@@ -128,8 +128,21 @@ static bool xprt2_give_call(struct xprt2_req *req)
 	return serv;
 }
 
-static int xprt2_backward_post(struct xprt2_ep *ep, struct xprt2_req *req,
-			       size_t hdrlen, u32 proc, bool apart)
+/**
+ * xprt2_post_backward - post a message that is no forward Call
+ * @ep: endpoint
+ * @req: request from xprt2_backward_req()
+ * @hdrlen: bytes in front of rq_snd_buf
+ * @proc: RDMA2_MSG, or RDMA2_NOMSG to send these bytes alone
+ * @apart: the pages are in a Write chunk
+ *
+ * Buffers for such messages are few, and the messages are rare: the Send is
+ * signaled.
+ *
+ * Return: as xprt2_send_message() or xprt2_prepare_send().
+ */
+int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
+			size_t hdrlen, u32 proc, bool apart)
 {
 	const struct rpcrdma2_call_plan plan = {
 		.cp_proc = proc,
@@ -147,24 +160,6 @@ static int xprt2_backward_post(struct xprt2_ep *ep, struct xprt2_req *req,
 		return ret;
 	xprt2_req_post(req)->po_signal = true;
 	return xprt2_send_message(ep, req);
-}
-
-/**
- * xprt2_post_backward - post a message that is no forward Call
- * @ep: endpoint
- * @req: request from xprt2_backward_req()
- * @hdrlen: bytes in front of rq_snd_buf
- * @proc: RDMA2_MSG, or RDMA2_NOMSG to send these bytes alone
- *
- * Buffers for such messages are few, and the messages are rare: the Send is
- * signaled.
- *
- * Return: as xprt2_send_message() or xprt2_prepare_send().
- */
-int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
-			size_t hdrlen, u32 proc)
-{
-	return xprt2_backward_post(ep, req, hdrlen, proc, false);
 }
 
 /**
@@ -187,7 +182,7 @@ static int xprt2_post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 	h->h_credit = READ_ONCE(ep->ep_calls);
 	ret = xprt2_encode_header(req, h, hdrlen);
 	if (!ret)
-		ret = xprt2_backward_post(ep, req, hdrlen,
+		ret = xprt2_post_backward(ep, req, hdrlen,
 					  h->h_proc == RDMA2_MSG ? RDMA2_MSG :
 								   RDMA2_NOMSG,
 					  apart);
@@ -258,7 +253,6 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
  * @ch_req: its request
  * @ch_ep: endpoint
  * @ch_hdr: header of the Call, or of the Reply once that is queued
- * @ch_handle: handle that the Reply invalidates, or 0
  * @ch_replies: its Reply is queued, or posted
  * @ch_inline: bytes of the RPC Call that came behind the header
  * @ch_length: bytes of the whole Call, when it has Read chunks
@@ -269,15 +263,14 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
  * @ch_chain: their work requests; NULL when they are not built, or done
  * @ch_wrs: number of these
  * @ch_post: their chain
- * @ch_short: memory or mappings are too short for it
- * @ch_since: since when, in jiffies
+ * @ch_short: since when memory or mappings are too short for it, in jiffies,
+ *	or 0
  */
 struct xprt2_chunked {
 	struct list_head	ch_list;
 	struct xprt2_req	*ch_req;
 	struct xprt2_ep		*ch_ep;
 	struct rpcrdma2_hdr	ch_hdr;
-	u32			ch_handle;
 	bool			ch_replies;
 	u32			ch_inline;
 	u32			ch_length;
@@ -288,8 +281,7 @@ struct xprt2_chunked {
 	struct ib_send_wr	*ch_chain;
 	unsigned int		ch_wrs;
 	struct rpcrdma2_post	ch_post;
-	bool			ch_short;
-	unsigned long		ch_since;
+	unsigned long		ch_short;
 };
 
 /**
@@ -317,7 +309,7 @@ static bool xprt2_chunked_new(struct xprt2_ep *ep, struct xprt2_req *req,
 	rpcrdma2_rw_init(&ch->ch_rw, DMA_FROM_DEVICE);
 	ch->ch_hdr = *h;
 	ch->ch_inline = h->h_proc == RDMA2_MSG ? msg->mg_paylen : 0;
-	ch->ch_handle = rpcrdma2_inv_handle(h, false);
+	req->rq2_inv_handle = rpcrdma2_inv_handle(h, false);	/* C-009 */
 	xprt2_count_add(backward_read_chunks, h->h_nreads);
 	xprt2_count_add(backward_write_chunks, h->h_nwrites);
 	xprt2_count_add(backward_reply_chunks, h->h_has_reply);
@@ -334,6 +326,7 @@ static void xprt2_backward_put(struct xprt2_req *req)
 	struct xprt2_chunked *ch = req->rq2_chunked;
 
 	req->rq2_chunked = NULL;
+	req->rq2_inv_handle = 0;
 	if (ch && ch->ch_npages)
 		release_pages(ch->ch_pages, ch->ch_npages);
 	if (ch)
@@ -341,14 +334,6 @@ static void xprt2_backward_put(struct xprt2_req *req)
 	kfree(ch);
 	xprt2_drop_reply(req);
 	xprt2_req_put(req);
-}
-
-/* The worker ends with the connection: see xprt2_chunked_stop(). */
-static void xprt2_chunked_kick_locked(struct xprt2_ep *ep, unsigned long delay)
-{
-	lockdep_assert_held(&ep->ep_chunk_lock);
-	if (!ep->ep_chunk_off)
-		mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, delay);
 }
 
 /**
@@ -359,17 +344,15 @@ static void xprt2_chunked_kick_locked(struct xprt2_ep *ep, unsigned long delay)
  */
 void xprt2_chunked_room(struct xprt2_ep *ep)
 {
-	if (likely(list_empty_careful(&ep->ep_chunked)))
-		return;
-	guard(spinlock)(&ep->ep_chunk_lock);
-	xprt2_chunked_kick_locked(ep, 0);
+	if (unlikely(!list_empty_careful(&ep->ep_chunked)))
+		mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, 0);
 }
 
 static void xprt2_chunked_enqueue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 {
 	guard(spinlock)(&ep->ep_chunk_lock);
 	list_add_tail(&ch->ch_list, &ep->ep_chunked);
-	xprt2_chunked_kick_locked(ep, 0);
+	mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, 0);
 }
 
 /*
@@ -380,7 +363,7 @@ static void xprt2_chunked_requeue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 {
 	guard(spinlock)(&ep->ep_chunk_lock);
 	list_add(&ch->ch_list, &ep->ep_chunked);
-	xprt2_chunked_kick_locked(ep, SHORTAGE_PAUSE);
+	mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, SHORTAGE_PAUSE);
 }
 
 static struct xprt2_chunked *xprt2_chunked_dequeue(struct xprt2_ep *ep)
@@ -646,10 +629,8 @@ static void xprt2_chunked_finish_reads(struct xprt2_chunked *ch, int ret)
  */
 static bool xprt2_chunked_is_transient(struct xprt2_chunked *ch)
 {
-	if (!ch->ch_short)
-		ch->ch_since = jiffies;
-	ch->ch_short = true;
-	return time_before(jiffies, ch->ch_since + SHORTAGE_TIME);
+	ch->ch_short = ch->ch_short ?: jiffies | 1;
+	return time_before(jiffies, ch->ch_short + SHORTAGE_TIME);
 }
 
 /*
@@ -705,21 +686,8 @@ void xprt2_chunked_init(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_chunked_stop - stop the posting of RDMA Reads and Writes
- * @ep: endpoint about to be drained
- *
- * Context: connect; sleeps.
- */
-void xprt2_chunked_stop(struct xprt2_ep *ep)
-{
-	scoped_guard(spinlock, &ep->ep_chunk_lock)
-		ep->ep_chunk_off = true;
-	cancel_delayed_work_sync(&ep->ep_chunk_work);
-}
-
-/**
  * xprt2_chunked_flush - release all Calls and Replies that were not posted
- * @ep: endpoint whose queues are drained, after xprt2_chunked_stop()
+ * @ep: endpoint whose queues are drained, and whose worker is disabled
  */
 void xprt2_chunked_flush(struct xprt2_ep *ep)
 {
@@ -777,14 +745,13 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 
 	*h = ch->ch_hdr;
 	writes = xprt2_chunked_plan_reply(ep, ch, h);
-	req->rq2_inv_handle = 0;
 	if (plan->pn_code) {			/* S45, S49 */
+		req->rq2_inv_handle = 0;
 		xprt2_refuse_backward(h, plan->pn_code, plan->pn_arg,
 				      plan->pn_arg2);
 		return true;
 	}
 	rpcrdma2_respond_hdr(h, plan, 0);
-	req->rq2_inv_handle = ch->ch_handle;	/* C-009 */
 	if (!writes) {
 		rpcrdma2_respond_writes(&ch->ch_rw, NULL, h, plan);
 		return true;
@@ -793,7 +760,7 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 			(plan->pn_long ? plan->pn_len : 0));
 	ch->ch_hdr = *h;
 	ch->ch_replies = true;
-	ch->ch_short = false;
+	ch->ch_short = 0;
 	rpcrdma2_rw_init(&ch->ch_rw, DMA_TO_DEVICE);
 	xprt2_req_begin_post(req);
 	xprt2_chunked_enqueue(ep, ch);

@@ -409,7 +409,7 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 
 	cancel_delayed_work_sync(&ep->ep_trial);
 	disable_work_sync(&ep->ep_talk);
-	xprt2_chunked_stop(ep);
+	disable_delayed_work_sync(&ep->ep_chunk_work);
 	/*
 	 * Later events of the peer and the queues are not the reason of the
 	 * end.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions of RPCs: wait for free regions, and invalidate (fence) the
- * regions of an RPC before it completes, or when it has ended without a Reply.
+ * Memory regions of RPCs: invalidate (fence) the regions of an RPC before it
+ * completes, or when it has ended without a Reply.
  */
 #include <linux/wait_bit.h>
 
@@ -38,26 +38,6 @@ void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 		ep->ep_short = true;
 		xprt2_report_regions(ep, wanted);
 	}
-}
-
-/**
- * xprt2_await_regions - wait for the regions that a Call needs
- * @ep: endpoint with too few free regions
- *
- * The Call has returned the regions it had. While it waits, no other Call takes
- * regions, because it keeps the transport.
- *
- * Context: send path.
- */
-void xprt2_await_regions(struct xprt2_ep *ep)
-{
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-
-	xprt2_count(mr_waits);
-	xprt_wait_for_buffer_space(xprt);
-	/* Regions that came back before this woke no task. */
-	if (!rpcrdma2_regions_awaited(&ep->ep_conn))
-		xprt_write_space(xprt);
 }
 
 /**
@@ -291,7 +271,8 @@ void xprt2_revoke(struct xprt2_req *req, bool wait)
 		xprt2_count(inv_completions);
 	/* After teardown there is neither memory nor fence. */
 	scoped_guard(mutex, &xp->xp_fence_mutex)
-		if (xprt2_holds_memory(req) || smp_load_acquire(&ex->ex_fencing))
+		/* pairs with rpcrdma2_revoke_done() */
+		if (smp_load_acquire(&ex->ex_fencing) || xprt2_holds_memory(req))
 			rpcrdma2_strip(&xp->xp_ep->ep_conn, ex);
 	WRITE_ONCE(req->rq2_dead, false);
 }

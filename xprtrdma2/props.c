@@ -106,7 +106,7 @@ static int xprt2_props_post(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 	if (ret > 0) {
 		xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, ret);
 		rqst->rq_snd_buf.len = ret;
-		ret = xprt2_post_backward(ep, req, 0, RDMA2_MSG);
+		ret = xprt2_post_backward(ep, req, 0, RDMA2_MSG, false);
 	}
 	xprt2_req_put(req);
 	return ret;

@@ -162,7 +162,6 @@ static void xprt2_req_release(struct kref *kref)
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&req->rq2_exposed));
 
 	xprt2_uncount_call(req);
-	req->rq2_inv_handle = 0;
 
 	answers = req->rq2_answers;
 	req->rq2_answers = false;

@@ -750,8 +750,10 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 
 out_unregister:
 	rpcrdma2_unexpose(&ep->ep_conn, &req->rq2_exposed);
-	if (ret == -EAGAIN)
-		xprt2_await_regions(ep);
+	if (ret == -EAGAIN) {
+		xprt2_count(mr_waits);
+		rpcrdma2_await_regions(&ep->ep_conn, rqst->rq_xprt);
+	}
 	ep->ep_xp->xp_stats.st_failed_marshal++;
 	return ret;
 }

@@ -383,7 +383,7 @@ struct xprt2_send {
  * @rq2_posts: chains of a request with pages or chunks that are posted, or
  *	about to be. The device may read the Reply's pages
  * @rq2_call_of: ep_serial of the connection whose xp_calls counts it, or 0
- * @rq2_inv_handle: handle that its Send invalidates, or 0
+ * @rq2_inv_handle: handle that the Send of a backward Reply invalidates, or 0
  * @rq2_answers: counted in xp_answers
  * @rq2_waits: since when it waits to be counted, in jiffies, or 0
  * @rq2_dead: the RPC has ended without a Reply and the release path waits
@@ -568,10 +568,10 @@ enum xprt2_ep_state {
  * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when
  *	backward Calls cannot have chunks
  * @ep_chunk_units: entries of the Send Queue for such chains
- * @ep_chunk_work: transfers the chunks of backward Calls; see backchannel.c
- * @ep_chunk_lock: guards the next two
+ * @ep_chunk_work: transfers the chunks of backward Calls; see backchannel.c.
+ *	Disabled at teardown
+ * @ep_chunk_lock: guards the next
  * @ep_chunked: backward Calls and Replies that wait for @ep_chunk_work
- * @ep_chunk_off: @ep_chunk_work is not queued any more
  * @ep_msg: message being processed. Receive CQ only
  */
 struct xprt2_ep {
@@ -616,9 +616,8 @@ struct xprt2_ep {
 	unsigned int		ep_chunk_max;
 	struct rpcrdma2_units	ep_chunk_units;
 	struct delayed_work	ep_chunk_work;
-	spinlock_t		ep_chunk_lock;	/* guards the next two */
+	spinlock_t		ep_chunk_lock;	/* guards the next */
 	struct list_head	ep_chunked;
-	bool			ep_chunk_off;
 	struct rpcrdma2_msg	ep_msg;
 };
 
@@ -801,7 +800,6 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
 
 /* fence.c */
 void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed);
-void xprt2_await_regions(struct xprt2_ep *ep);
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey);
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
@@ -848,7 +846,7 @@ void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
 int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int want);
 int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
-			size_t hdrlen, u32 proc);
+			size_t hdrlen, u32 proc, bool apart);
 bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
 int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
 void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs);
@@ -860,7 +858,6 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_msg *msg);
 int xprt2_send_backward(struct rpc_rqst *rqst);
 void xprt2_chunked_init(struct xprt2_ep *ep);
-void xprt2_chunked_stop(struct xprt2_ep *ep);
 void xprt2_chunked_flush(struct xprt2_ep *ep);
 void xprt2_chunked_room(struct xprt2_ep *ep);
 
