@@ -46,6 +46,7 @@ work()
 		$2 ~ /^fio-/ { jobs--; bad += $5 && !(stopped && $5 == 512) }
 		END { exit jobs || bad }' "$out"; then
 		grep -v '^3;' "$out"
+		awk -F';' '$5 { printf "%s: error %d; ", $3, $5 }' "$out"
 		echo "fio $1 $2: an error"
 		exit 1
 	fi
