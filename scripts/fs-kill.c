@@ -582,6 +582,22 @@ static void await_rounds(unsigned long n)
 		usleep(10000);
 }
 
+/* READs and WRITEs both ended more often than this, or a task has died */
+#define ENOUGH	5
+
+static bool enough(void)
+{
+	unsigned long ended[2] = {};
+	siginfo_t dead = {};
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++)
+		ended[i & 1] += slots[i].ended;
+	waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT);
+	return dead.si_pid || (ended[0] > ENOUGH && ended[1] > ENOUGH);
+}
+
+/* At least @seconds long: on a slow machine nothing may have ended by then. */
 static bool end_rpcs(double seconds)
 {
 	volatile bool *over = &slots[SLOTS].wrong;
@@ -604,7 +620,7 @@ static bool end_rpcs(double seconds)
 		snprintf(slots[i].said, sizeof(slots[i].said), "%s", why);
 		_exit(1);
 	}
-	while (now() < stop) {
+	while (now() < stop || !enough()) {
 		await_rounds(rounds() + SLOTS);
 		umount2(mnt, MNT_FORCE);
 		forced++;
@@ -619,7 +635,7 @@ static bool end_rpcs(double seconds)
 	printf("# RPCs ended %lu times: %lu READs of %lu, %lu WRITEs of %lu\n",
 	       forced, ended[0], ended[0] + done[0], ended[1],
 	       ended[1] + done[1]);
-	must(ended[0] > 5 && ended[1] > 5, "READ %lu, WRITE %lu", ended[0],
+	must(ended[0] > ENOUGH && ended[1] > ENOUGH, "READ %lu, WRITE %lu", ended[0],
 	     ended[1]);
 	return true;
 }

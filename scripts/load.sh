@@ -9,9 +9,9 @@
 #	load.sh verify EXPORT WORKERS
 #
 # A worker is the four jobs of load.fio, or with LOAD_LARGE=1 the one with transfers
-# of 1 MiB alone. All files are written and read once before
-# the time begins: "# begins" says that it does. SIGTERM ends it sooner. Where the
-# server's side is elsewhere EXPORT is "-", and the second form looks at it there.
+# of 1 MiB alone. All files are written and read once before the time begins.
+# "# begins" is printed when fio is at work: SIGTERM ends it sooner from then on. If the
+# server's side is elsewhere, EXPORT is "-", and the second form looks at it there.
 
 set -u
 
@@ -27,7 +27,38 @@ think=0
 [ "${VM_CLOCK:-}" != guest ] || think=2000
 out=$(mktemp)
 trap 'rm -f "$out" "$out.busy"' EXIT
-trap 'over=1; [ -z "${running:-}" ] || kill "$fio"' TERM
+trap 'over=1; [ -z "${begun:-}" ] || kill "$fio"' TERM
+
+# handles_term: fio does. Until then a signal would end it without a line.
+handles_term()
+{
+	awk '/^Name:/ { name = $2 } /^SigCgt:/ { caught = $2 }
+		END { exit !(name == "fio" && substr(caught, length(caught) - 3, 1) ~ /[4-7c-f]/) }
+	' "/proc/$fio/status"
+}
+
+# times_of FILE: when it was written to last, on both sides
+times_of()
+{
+	stat -c %.9Y "$folder/$1" "$export/$1" 2>/dev/null
+}
+
+# await_work: until fio handles signals and has written to each of the large files
+# since their times $before, or has ended
+await_work()
+{
+	local file was
+
+	while kill -0 "$fio" 2>/dev/null && ! handles_term 2>/dev/null; do
+		sleep 0.1
+	done
+	while read -r file was; do
+		while kill -0 "$fio" 2>/dev/null &&
+				[ "$(times_of "$file" | paste -sd' ')" = "$was" ]; do
+			sleep 0.1
+		done
+	done <<<"$before"
+}
 
 # work randwrite|read FOLDER [OPTION...]: each job has to say that it had no error.
 # fio's exit status does not, after a signal. A read that the signal interrupts may
@@ -39,6 +70,12 @@ work()
 		--output-format=terse "${@:3}" "$(dirname "$0")/load.fio" \
 		>"$out" 2>&1 &
 	fio=$!
+	if [ -n "${before:-}" ]; then
+		await_work
+		begun=1
+		echo "# begins"
+		[ -z "${over:-}" ] || kill "$fio" 2>/dev/null
+	fi
 	while kill -0 "$fio" 2>/dev/null; do
 		wait "$fio"
 	done
@@ -58,10 +95,12 @@ if [ "$1" = - ]; then
 fi
 rm -f "$1"/{large,direct,cached,small}.*
 work randwrite "$1"
-echo "# begins"
-running=1
-[ -n "${over:-}" ] || work randwrite "$1" --loops=1000000 --runtime="$3"
-running=''
+folder=$1 export=$2
+before=$(cd "$1" && for file in large.*; do
+	echo "$file $(times_of "$file" | paste -sd' ')"
+done)
+work randwrite "$1" --loops=1000000 --runtime="$3"
+before='' begun=''
 mv "$out" "$out.busy"
 work read "$1"
 cat "$out" >>"$out.busy"

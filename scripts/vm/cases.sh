@@ -74,7 +74,6 @@ at_work()
 	while kill -0 "$load" 2>/dev/null && ! grep -qs '^# begins' /tmp/load; do
 		sleep 0.2
 	done
-	sleep 1
 }
 
 # load_sums FILE: what loads that have spoken to it have verified
