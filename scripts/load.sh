@@ -44,7 +44,8 @@ times_of()
 }
 
 # await_work: until fio handles signals and has written to each of the large files
-# since their times $before, or has ended
+# since their times $before, or has ended. The client alone may keep the times of a
+# file that is delegated to it.
 await_work()
 {
 	local file was
@@ -52,6 +53,7 @@ await_work()
 	while kill -0 "$fio" 2>/dev/null && ! handles_term 2>/dev/null; do
 		sleep 0.1
 	done
+	[ "$export" != - ] || return
 	while read -r file was; do
 		while kill -0 "$fio" 2>/dev/null &&
 				[ "$(times_of "$file" | paste -sd' ')" = "$was" ]; do
