@@ -75,7 +75,6 @@ struct end {
  * @slow: messages may be under way for longer than an answer is waited for
  * @too_long: messages that were longer than a Receive
  * @most: messages about properties that one end had under way
- * @hdr: to work with
  * @msg: to work with
  */
 struct world {
@@ -87,7 +86,6 @@ struct world {
 	bool			slow;
 	unsigned int		too_long;
 	unsigned int		most;
-	struct rpcrdma2_hdr	hdr;
 	struct rpcrdma2_msg	msg;
 };
 
@@ -133,15 +131,14 @@ static struct parcel *post(struct world *wd, struct end *en)
 }
 
 static u32 post_control(struct world *wd, struct end *en,
-			const struct rpcrdma2_propmsg *pm, u32 xid)
+			struct rpcrdma2_propmsg *pm, u32 xid)
 {
 	struct parcel *pa = post(wd, en);
 	int len;
 
-	wd->hdr.h_xid = xid;
-	wd->hdr.h_credit = 1;
-	wd->hdr.h_proc = 0;
-	len = rpcrdma2_encode_propmsg(pa->data, sizeof(pa->data), &wd->hdr, pm);
+	pm->pm_xid = xid;
+	pm->pm_option = false;
+	len = rpcrdma2_encode_propmsg(pa->data, sizeof(pa->data), 1, pm);
 	KUNIT_ASSERT_GT(wd->test, len, 0);
 	pa->len = len;
 	pa->control = true;

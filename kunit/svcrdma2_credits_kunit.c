@@ -171,7 +171,7 @@ static void r6_grant_of_the_post(struct kunit *test)
 				   RDMA2_REPLY);
 		tx = svc2_tx_get(sp);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(tx));
-		KUNIT_ASSERT_EQ(test, svc2_tx_header(tx, h, NULL), 0);
+		KUNIT_ASSERT_EQ(test, svc2_tx_header(tx, h), 0);
 		/* between header and post */
 		sp->sp_grant = grants[i];
 		KUNIT_ASSERT_EQ(test, svc2_tx_post(sp, tx, 0, NULL), 0);

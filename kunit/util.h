@@ -60,10 +60,14 @@ static inline void send_hdr(struct kunit *test, struct wire *w,
 }
 
 /* The same for a property message, which tells how long it is */
-static inline int send_propmsg(struct wire *w, struct rpcrdma2_hdr *h,
+static inline int send_propmsg(struct wire *w, const struct rpcrdma2_hdr *h,
 			       const struct rpcrdma2_propmsg *pm)
 {
-	return rpcrdma2_encode_propmsg(w->data, w->len, h, pm);
+	struct rpcrdma2_propmsg sent = *pm;
+
+	sent.pm_xid = h->h_xid;
+	sent.pm_option = h->h_proc == RDMA2_OPTIONAL;
+	return rpcrdma2_encode_propmsg(w->data, w->len, h->h_credit, &sent);
 }
 
 /* The verdict on a message */

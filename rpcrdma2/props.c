@@ -533,29 +533,33 @@ static bool rpcrdma2_propmsg_sendable(const struct rpcrdma2_propmsg *pm)
 	return rpcrdma2_opt_is_property(pm->pm_type);
 }
 
-int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
+int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 			    const struct rpcrdma2_propmsg *pm)
 {
 	struct sheet sh = { .words = to, .room = room / XDR_UNIT };
-	size_t hdrlen;
-	int ret;
+	size_t body;
 
-	if (!rpcrdma2_propmsg_sendable(pm))
+	if (!credit || !rpcrdma2_propmsg_sendable(pm))
 		return -EINVAL;
-	rpcrdma2_hdr_begin(h, h->h_xid, RPCRDMA2_VERS_TWO, h->h_credit,
-			   h->h_proc == RDMA2_OPTIONAL ? RDMA2_OPTIONAL :
-			   RDMA2_CONNPROP + pm->pm_type - RDMA2_OPT_CONNPROP,
-			   rpcrdma2_property_direction(pm->pm_type));
-	hdrlen = rpcrdma2_hdr_size(h);
-
-	sh.count = hdrlen / XDR_UNIT;
+	rpcrdma2_propmsg_put(&sh, pm->pm_xid);
+	rpcrdma2_propmsg_put(&sh, RPCRDMA2_VERS_TWO);
+	rpcrdma2_propmsg_put(&sh, credit);
+	if (pm->pm_option) {
+		rpcrdma2_propmsg_put(&sh, RDMA2_OPTIONAL);
+		rpcrdma2_propmsg_put(&sh, rpcrdma2_property_direction(pm->pm_type));
+		rpcrdma2_propmsg_put(&sh, pm->pm_type);
+		rpcrdma2_propmsg_put(&sh, 0);
+	} else {
+		rpcrdma2_propmsg_put(&sh, RDMA2_CONNPROP + pm->pm_type -
+					  RDMA2_OPT_CONNPROP);
+	}
+	body = sh.count;
 	rpcrdma2_encode_propbody(&sh, pm);
 	if (sh.count > sh.room)
 		return -EMSGSIZE;
-	h->h_opttype = pm->pm_type;
-	h->h_optlen = sh.count * XDR_UNIT - hdrlen;
-	ret = rpcrdma2_encode_hdr(to, h);
-	return ret < 0 ? ret : ret + h->h_optlen;
+	if (pm->pm_option)
+		sh.words[body - 1] = cpu_to_be32((sh.count - body) * XDR_UNIT);
+	return sh.count * XDR_UNIT;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_encode_propmsg);
 

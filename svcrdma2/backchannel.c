@@ -145,7 +145,7 @@ static int svc2_callback_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 			     &rqst->rq_snd_buf, &rqst->rq_snd_buf,
 			     &rqst->rq_rcv_buf, h);
 	if (!ret)
-		ret = svc2_tx_header(tx, h, NULL);
+		ret = svc2_tx_header(tx, h);
 	if (!ret)
 		ret = svc2_callback_copy_inline(tx, &rqst->rq_snd_buf, &plan,
 						most);

@@ -16,13 +16,24 @@
 
 #include "svcrdma2.h"
 
+static int svc2_props_encode(struct svc2_xprt *sp, struct svc2_tx *tx,
+			     const struct rpcrdma2_propmsg *pm)
+{
+	int len = rpcrdma2_encode_propmsg(tx->tx_buf, SVC2_TX_BUFSIZE,
+					  sp->sp_grant, pm);	/* S26 */
+
+	tx->tx_len = max(len, 0);
+	tx->tx_vers = RPCRDMA2_VERS_TWO;
+	return min(len, 0);
+}
+
 /*
  * @h is the header of the message that is answered, and is overwritten: the
  * answer has its spelling (S01). An answer that the peer cannot receive becomes
  * an error (C-093).
  */
 static void svc2_props_post(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-			    const struct rpcrdma2_propmsg *pm)
+			    struct rpcrdma2_propmsg *pm)
 {
 	struct svc2_tx *tx = svc2_tx_get(sp);
 	struct rpcrdma2_reply_plan plan = { };
@@ -30,8 +41,9 @@ static void svc2_props_post(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 
 	if (IS_ERR(tx))
 		return;
-	h->h_credit = sp->sp_grant;		/* S26 */
-	ret = svc2_tx_header(tx, h, pm);
+	pm->pm_xid = h->h_xid;
+	pm->pm_option = h->h_proc == RDMA2_OPTIONAL;
+	ret = svc2_props_encode(sp, tx, pm);
 	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
 		ret = -EMSGSIZE;
 	if (!ret)
@@ -177,28 +189,21 @@ static bool svc2_has_context(const struct svc2_xprt *sp)
 
 /* Return: 0, or an error for a retry or a lost connection. */
 static int svc2_props_send(struct svc2_xprt *sp,
-			   const struct rpcrdma2_propmsg *pm, u32 xid)
+			   const struct rpcrdma2_propmsg *pm)
 {
-	struct rpcrdma2_hdr *h = kmalloc(sizeof(*h), GFP_KERNEL);
 	struct svc2_tx *tx = ERR_PTR(-ENOMEM);
 	int ret;
 
-	if (h && svc2_has_context(sp))
+	if (svc2_has_context(sp))
 		tx = svc2_tx_get(sp);
-	ret = PTR_ERR_OR_ZERO(tx);
-	if (ret)
-		goto out_free;
-	h->h_xid = xid;
-	h->h_proc = 0;
-	h->h_credit = sp->sp_grant;		/* S26 */
-	ret = svc2_tx_header(tx, h, pm);
+	if (IS_ERR(tx))
+		return PTR_ERR(tx);
+	ret = svc2_props_encode(sp, tx, pm);
 	tx->tx_notice = ++sp->sp_notices;
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, 0, NULL);
 	if (ret)
 		svc2_tx_put(sp, tx);
-out_free:
-	kfree(h);
 	return ret;
 }
 
@@ -206,16 +211,15 @@ static void svc2_props_send_next(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_exchange *ex = &sp->sp_ex;
 	struct rpcrdma2_propmsg pm;
-	u32 xid;
 
 	if (!rpcrdma2_exchange_next(ex, jiffies, &pm))
 		return;
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);	/* C-034: before it leaves */
-	xid = svc2_props_take_xid(sp);
-	if (svc2_props_send(sp, &pm, xid)) {
+	pm.pm_xid = svc2_props_take_xid(sp);
+	if (svc2_props_send(sp, &pm)) {
 		rpcrdma2_exchange_unsent(ex);
 	} else {
-		rpcrdma2_exchange_sent(ex, &pm, xid, jiffies);
+		rpcrdma2_exchange_sent(ex, &pm, pm.pm_xid, jiffies);
 		ex->ex_away = true;
 		if (pm.pm_type == RDMA2_OPT_REQPROP)
 			svc2_count(reqprops_sent);

@@ -366,20 +366,15 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
  * svc2_tx_header - build the transport header in the buffer
  * @tx: send context
  * @h: header
- * @pm: property message that goes with it, or NULL; @h is changed to suit it,
- *	see rpcrdma2_encode_propmsg()
  *
  * Return: 0, or a negative errno of the encoder.
  */
-int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
-		   const struct rpcrdma2_propmsg *pm)
+int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 {
-	int ret;
+	int ret = rpcrdma2_encode_hdr(tx->tx_buf, h);
 
 	BUILD_BUG_ON(SVC2_TX_BUFSIZE < RPCRDMA2_HDR_MAX);
 
-	ret = pm ? rpcrdma2_encode_propmsg(tx->tx_buf, SVC2_TX_BUFSIZE, h, pm) :
-		   rpcrdma2_encode_hdr(tx->tx_buf, h);
 	tx->tx_len = max(ret, 0);
 	tx->tx_vers = h->h_vers;
 	return min(ret, 0);
@@ -733,7 +728,7 @@ static int svc2_post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 	svc2_tx_reset(sp, tx);
 	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
 	h->h_credit = sp->sp_grant;		/* C-077 */
-	ret = svc2_tx_header(tx, h, NULL);
+	ret = svc2_tx_header(tx, h);
 	trace_svc2_send_error(sp->sp_conn.co_send_cq, 0, h, tx->tx_len,
 			      plan->pn_code);
 	if (!ret)
@@ -972,7 +967,7 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 		      -EINVAL :
 		      svc2_reply_build_writes(sp, tx, res, h, plan);
 	if (!ret)
-		ret = svc2_tx_header(tx, h, NULL);
+		ret = svc2_tx_header(tx, h);
 	if (!ret && tx->tx_len > plan->pn_send_max)
 		ret = -EMSGSIZE;
 	if (!ret && !plan->pn_long)

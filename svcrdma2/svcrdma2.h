@@ -934,8 +934,7 @@ void svc2_trim_later(void);
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
 struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp);
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
-int svc2_tx_header(struct svc2_tx *tx, struct rpcrdma2_hdr *h,
-		   const struct rpcrdma2_propmsg *pm);
+int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		 unsigned int *held);
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,

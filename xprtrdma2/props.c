@@ -14,7 +14,6 @@
  * messages use requests of the backward pool.
  */
 #include <linux/bitops.h>
-#include <linux/slab.h>
 
 #include "xprtrdma2.h"
 #include "trace.h"
@@ -88,7 +87,7 @@ void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
  * Post a property message, with the client's credit request (S26), in at most
  * RPCRDMA2_INLINE_FIRST bytes (S32).
  */
-static int xprt2_props_post(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
+static int xprt2_props_post(struct xprt2_ep *ep,
 			    const struct rpcrdma2_propmsg *pm, bool answers,
 			    gfp_t gfp)
 {
@@ -99,10 +98,9 @@ static int xprt2_props_post(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 	if (!req)
 		return -ENOMEM;
 	rqst = &req->rq2_slot;
-	rqst->rq_xid = cpu_to_be32(h->h_xid);
-	h->h_credit = ep->ep_max_reqs;
-	ret = rpcrdma2_encode_propmsg(rqst->rq_buffer, RPCRDMA2_INLINE_FIRST, h,
-				      pm);
+	rqst->rq_xid = cpu_to_be32(pm->pm_xid);
+	ret = rpcrdma2_encode_propmsg(rqst->rq_buffer, RPCRDMA2_INLINE_FIRST,
+				      ep->ep_max_reqs, pm);
 	if (ret > 0) {
 		xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, ret);
 		rqst->rq_snd_buf.len = ret;
@@ -129,7 +127,6 @@ static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 /**
  * xprt2_send_connprop - announce the client's properties, once per connection
  * @ep: endpoint
- * @h: buffer for the header
  *
  * S37: without the experimental properties where the server may know their ids
  * as those of another extension.
@@ -137,48 +134,39 @@ static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
  * Context: connect, before the connection is ready.
  * Return: 0, or an error when nothing is sent and no answer will come.
  */
-int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
+int xprt2_send_connprop(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_propmsg own;
 
-	h->h_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
-	h->h_proc = 0;
 	scoped_guard(mutex, &ep->ep_prop_mutex) {
 		rpcrdma2_exchange_announce(&ep->ep_ex, &own);
+		own.pm_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
 		if (ep->ep_nego.ng_plain)
 			rpcrdma2_propset_init(&own.pm_set, RPCRDMA2_PROPS_ALL &
 					      ~RPCRDMA2_PROPS_MARKED,
 					      &ep->ep_ex.ex_told);
-		rpcrdma2_exchange_sent(&ep->ep_ex, &own, h->h_xid, jiffies);
+		rpcrdma2_exchange_sent(&ep->ep_ex, &own, own.pm_xid, jiffies);
 		xprt2_props_note_pending(ep);
-		ep->ep_connprop_xid = h->h_xid;
+		ep->ep_connprop_xid = own.pm_xid;
 		ep->ep_connprop_sent = true;
 	}
-	return xprt2_props_post(ep, h, &own, false, GFP_KERNEL);
+	return xprt2_props_post(ep, &own, false, GFP_KERNEL);
 }
 
 /*
  * Send a property message. After a failure, retry when the next message comes.
  */
-static bool xprt2_props_send(struct xprt2_ep *ep,
-			     const struct rpcrdma2_propmsg *pm)
+static bool xprt2_props_send(struct xprt2_ep *ep, struct rpcrdma2_propmsg *pm)
 {
-	struct rpcrdma2_hdr *h = kmalloc(sizeof(*h), GFP_NOWAIT | __GFP_NOWARN);
-	u32 xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
-	int ret = -ENOMEM;
+	int ret;
 
+	pm->pm_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
 	xprt2_props_bound_messages(ep);		/* C-034: before it is sent */
-	if (h) {
-		h->h_xid = xid;
-		h->h_proc = 0;
-		ret = xprt2_props_post(ep, h, pm, false,
-				       GFP_NOWAIT | __GFP_NOWARN);
-		kfree(h);
-	}
+	ret = xprt2_props_post(ep, pm, false, GFP_NOWAIT | __GFP_NOWARN);
 	if (ret)
 		rpcrdma2_exchange_unsent(&ep->ep_ex);
 	else
-		rpcrdma2_exchange_sent(&ep->ep_ex, pm, xid, jiffies);
+		rpcrdma2_exchange_sent(&ep->ep_ex, pm, pm->pm_xid, jiffies);
 	xprt2_props_bound_messages(ep);		/* S14: once it is sent */
 	return !ret;
 }
@@ -353,8 +341,9 @@ static void xprt2_props_answer(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
 				      &answer))
 		return;
 	xprt2_count(reqprops);
-	if (xprt2_props_post(ep, &msg->mg_hdr, &answer, true,
-			     GFP_NOWAIT | __GFP_NOWARN))
+	answer.pm_xid = msg->mg_hdr.h_xid;
+	answer.pm_option = msg->mg_hdr.h_proc == RDMA2_OPTIONAL;
+	if (xprt2_props_post(ep, &answer, true, GFP_NOWAIT | __GFP_NOWARN))
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
 	if (ep->ep_ex.ex_recv_wish)
 		xprt2_receives_wanted(ep, ep->ep_ex.ex_recv_wish);

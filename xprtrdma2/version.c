@@ -700,7 +700,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	}
 
 	/* An error here is not an answer of the server. */
-	ret = xprt2_send_connprop(ep, &ep->ep_xp->xp_hdr);
+	ret = xprt2_send_connprop(ep);
 	if (ret && ret != -ENOTCONN)
 		return ret;
 	answer = xprt2_version_await_answer(ep);

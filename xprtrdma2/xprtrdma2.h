@@ -827,7 +827,7 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 /* props.c */
 void xprt2_begin_properties(struct xprt2_ep *ep);
 void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed);
-int xprt2_send_connprop(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
+int xprt2_send_connprop(struct xprt2_ep *ep);
 void xprt2_converse(struct xprt2_ep *ep);
 void xprt2_talk(struct work_struct *work);
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);

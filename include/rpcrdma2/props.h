@@ -273,6 +273,9 @@ struct rpcrdma2_propset {
 
 /**
  * struct rpcrdma2_propmsg - a property message
+ * @pm_xid: message to send: its xid
+ * @pm_option: message to send: encoded as an option, as the message that it
+ *	answers (S01)
  * @pm_type: enum rpcrdma2_opttype, in either encoding (S01)
  * @pm_set: rdma_start, rdma_want, rdma_other or rdma_now
  * @pm_nochg: CONNPROP: rows of rdma_nochg
@@ -285,6 +288,8 @@ struct rpcrdma2_propset {
  * @pm_marked: its sender has sent the mark before (2.6)
  */
 struct rpcrdma2_propmsg {
+	u32				pm_xid;
+	bool				pm_option;
 	u32				pm_type;
 	struct rpcrdma2_propset		pm_set;
 	u32				pm_nochg;
@@ -327,15 +332,13 @@ rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
  * rpcrdma2_encode_propmsg - encode a whole property message
  * @to: buffer
  * @room: size of the buffer, in bytes
- * @h: h_xid and h_credit are set, and h_proc is that of the message which this
- *	message answers, or 0: only a peer that encodes property messages as
- *	options gets such answers (S01). The other fields are filled in here
+ * @credit: grant or request, not 0
  * @pm: message; rpcrdma2_propset_init() has made its set
  *
  * Return: length of the message, always whole words; -EINVAL if it must not be
  * sent; -EMSGSIZE if it does not fit.
  */
-int rpcrdma2_encode_propmsg(void *to, size_t room, struct rpcrdma2_hdr *h,
+int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 			    const struct rpcrdma2_propmsg *pm);
 
 /**

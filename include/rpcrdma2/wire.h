@@ -293,9 +293,9 @@ static inline bool rpcrdma2_can_nominate(u32 vers)
  * Encoding and decoding of transport headers of any version.
  *
  * This is the trust boundary: a header that has passed rpcrdma2_decode_hdr() is
- * trusted, and every header to be sent passes through rpcrdma2_encode_hdr().
- * Pure functions; no allocation; any context. A message is contiguous in
- * memory.
+ * trusted, and every header to be sent passes through rpcrdma2_encode_hdr(), or
+ * is the header of a property message, rpcrdma2_encode_propmsg(). Pure
+ * functions; no allocation; any context. A message is contiguous in memory.
  */
 
 /**

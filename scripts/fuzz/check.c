@@ -223,15 +223,13 @@ static void require_set(const struct rpcrdma2_propset *ps)
 
 /* A message that is sent must say to the peer what it says here. */
 static void send_propmsg(struct rpcrdma2_propmsg *back,
-			 const struct rpcrdma2_propmsg *pm)
+			 struct rpcrdma2_propmsg *pm)
 {
 	static struct rpcrdma2_hdr h;
 	int len;
 
-	h.h_xid = 1;
-	h.h_credit = 1;
-	h.h_proc = pm->pm_set.ps_count % 2 ? RDMA2_OPTIONAL : 0;
-	len = rpcrdma2_encode_propmsg(sent, sizeof(sent), &h, pm);
+	pm->pm_option = pm->pm_set.ps_count % 2;
+	len = rpcrdma2_encode_propmsg(sent, sizeof(sent), 1, pm);
 	require(len > 0);
 	require(rpcrdma2_decode_hdr(&h, sent, len) == RDMA2_OK);
 	back->pm_want = pm->pm_want;
