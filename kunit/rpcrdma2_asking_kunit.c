@@ -7,6 +7,7 @@
 
 #include <rpcrdma2/props.h>
 
+#include "exchange.h"
 #include "util.h"
 #include <vectors.h>
 
@@ -27,11 +28,10 @@ static void peer_says(struct kunit *test, struct rpcrdma2_exchange *ex,
 {
 	struct rpcrdma2_propmsg pm = { .pm_type = type, .pm_nochg = nochg };
 	struct rpcrdma2_props val = able;
-	u32 effects;
 
 	val.pr_rbsiz = 16384;
 	rpcrdma2_propset_init(&pm.pm_set, rows, &val);
-	rpcrdma2_exchange_take(ex, &pm, &effects);
+	rpcrdma2_exchange_take(ex, &pm);
 }
 
 /* A requester and a peer that have announced themselves */
@@ -41,12 +41,13 @@ static void meet(struct kunit *test, struct rpcrdma2_exchange *ex, u32 rows,
 	struct rpcrdma2_propmsg pm;
 
 	memset(ex, 0xff, sizeof(*ex));
-	rpcrdma2_exchange_init(ex, false);
-	ex->ex_able = able;
-	rpcrdma2_exchange_announce(ex, &pm);
-	rpcrdma2_exchange_sent(ex, &pm, XID - 1, NOW);
+	memset(&rec, 0, sizeof(rec));
+	rec.xid = XID;
+	rpcrdma2_exchange_init(ex, &record_ops, false);
+	ex->ex_supported = able;
+	rpcrdma2_exchange_announce(ex, RPCRDMA2_PROPS_ALL, &pm);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
-	rpcrdma2_exchange_heard(ex, NOW);
+	rpcrdma2_exchange_received(ex, NOW);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(ex));
 	peer_says(test, ex, RDMA2_OPT_CONNPROP, rows, nochg);
 }
@@ -55,25 +56,21 @@ static void meet(struct kunit *test, struct rpcrdma2_exchange *ex, u32 rows,
 static void say(struct kunit *test, struct rpcrdma2_exchange *ex, u32 type,
 		u32 rows)
 {
-	struct rpcrdma2_propmsg pm;
-
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
-	memset(&pm, 0xff, sizeof(pm));
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(ex, NOW, &pm));
-	KUNIT_EXPECT_EQ(test, pm.pm_type, type);
-	KUNIT_EXPECT_EQ(test, pm.pm_nochg, 0);
-	KUNIT_EXPECT_PTR_EQ(test, pm.pm_want, NULL);
-	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, rows);
-	rpcrdma2_exchange_sent(ex, &pm, XID, NOW);
+	memset(&rec.pm, 0xff, sizeof(rec.pm));
+	KUNIT_ASSERT_TRUE(test, is_sent(ex, NOW));
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_type, type);
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_nochg, 0);
+	KUNIT_EXPECT_PTR_EQ(test, rec.pm.pm_want, NULL);
+	KUNIT_EXPECT_FALSE(test, rec.pm.pm_option);
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_set.ps_rows, rows);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(ex));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(ex, NOW, &pm));
+	KUNIT_EXPECT_FALSE(test, is_sent(ex, NOW));
 }
 
 static void has_nothing_to_say(struct kunit *test, struct rpcrdma2_exchange *ex)
 {
-	struct rpcrdma2_propmsg pm;
-
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(ex, NOW, &pm));
+	KUNIT_EXPECT_FALSE(test, is_sent(ex, NOW));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(ex));
 }
 
@@ -95,7 +92,7 @@ static enum rpcrdma2_errcode answer(struct kunit *test,
 	struct words *m = words_new(test);
 	struct rpcrdma2_propmsg pm = { };
 	enum rpcrdma2_errcode verdict;
-	u32 effects;
+	u32 frozen = rec.counts[RPCRDMA2_C_frozen_properties];
 
 	put_start(m, 2, RDMA2_RESPROP, 0);
 	m->count = 4;
@@ -110,8 +107,8 @@ static enum rpcrdma2_errcode answer(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, !!pm.pm_want, xid == XID);
 	verdict = read_words(test, &pm, m);
 	if (!verdict)
-		KUNIT_EXPECT_EQ(test,
-				rpcrdma2_exchange_take(ex, &pm, &effects), 0);
+		rpcrdma2_exchange_take(ex, &pm);
+	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_frozen_properties], frozen);
 	return verdict;
 }
 
@@ -131,21 +128,20 @@ static void nothing_is_said_too_soon(struct kunit *test)
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_propmsg pm;
 
-	rpcrdma2_exchange_init(&ex, true);
-	ex.ex_able = able;
+	rpcrdma2_exchange_init(&ex, &record_ops, true);
+	ex.ex_supported = able;
 	rpcrdma2_exchange_resize(&ex, 65536, 4096);
 	has_nothing_to_say(test, &ex);
 	peer_says(test, &ex, RDMA2_OPT_CONNPROP, RBSIZ, 0);
 	has_nothing_to_say(test, &ex);
-	rpcrdma2_exchange_announce(&ex, &pm);
+	rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &pm);
 	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
 
-	rpcrdma2_exchange_init(&ex, false);
-	ex.ex_able = able;
-	rpcrdma2_exchange_announce(&ex, &pm);
-	rpcrdma2_exchange_sent(&ex, &pm, XID, NOW);
+	rpcrdma2_exchange_init(&ex, &record_ops, false);
+	ex.ex_supported = able;
+	rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &pm);
 	rpcrdma2_exchange_resize(&ex, 65536, 4096);
-	rpcrdma2_exchange_heard(&ex, NOW);
+	rpcrdma2_exchange_received(&ex, NOW);
 	has_nothing_to_say(test, &ex);
 }
 
@@ -168,7 +164,7 @@ static void what_may_be_asked(struct kunit *test)
 		rpcrdma2_exchange_resize(&ex, 8192, peers[i].send);
 		if (peers[i].asked) {
 			say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
-			KUNIT_EXPECT_EQ(test, ex.ex_want.ps_val.pr_rbsiz,
+			KUNIT_EXPECT_EQ(test, ex.ex_requested.ps_val.pr_rbsiz,
 					peers[i].send);
 		} else {
 			has_nothing_to_say(test, &ex);
@@ -180,7 +176,6 @@ static void what_may_be_asked(struct kunit *test)
 static void a_wish_for_less_binds(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
-	struct rpcrdma2_propmsg pm;
 
 	ask(test, &ex);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
@@ -190,10 +185,11 @@ static void a_wish_for_less_binds(struct kunit *test)
 	/* one that cannot be posted; it is still to be said */
 	meet(test, &ex, RBSIZ, 0);
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW, &pm));
-	ex.ex_able.pr_sbsiz = 65536;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
-	rpcrdma2_exchange_unsent(&ex);
+	ex.ex_supported.pr_sbsiz = 65536;
+	rec.ret = -ENOMEM;
+	KUNIT_ASSERT_TRUE(test, is_sent(&ex, NOW));
+	KUNIT_EXPECT_EQ(test, rec.send_max, 4096);
+	rec.ret = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
 	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
 
@@ -229,7 +225,7 @@ static void answers(struct kunit *test)
 	struct rpcrdma2_exchange ex;
 
 	ask(test, &ex);
-	ex.ex_wished = 0;
+	ex.ex_request = 0;
 	KUNIT_EXPECT_EQ(test, answer(test, &ex, c->xid, c->done, c->rejected,
 				     c->other), RDMA2_OK);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, c->rbsiz);
@@ -256,14 +252,13 @@ static void an_update_is_no_answer(struct kunit *test)
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_UPDPROP };
 	struct rpcrdma2_props val = { .pr_rbsiz = 12288 };
 	struct rpcrdma2_exchange ex;
-	u32 effects;
 
 	ask(test, &ex);
-	ex.ex_wished = 0;
+	ex.ex_request = 0;
 	rpcrdma2_exchange_expect(&ex, XID, &pm);
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
 	pm.pm_done = RBSIZ;
-	rpcrdma2_exchange_take(&ex, &pm, &effects);
+	rpcrdma2_exchange_take(&ex, &pm);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 12288);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
 }
@@ -274,13 +269,13 @@ static void a_spoilt_answer(struct kunit *test)
 	struct rpcrdma2_exchange ex;
 
 	ask(test, &ex);
-	ex.ex_wished = 0;
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_spoilt(&ex, XID + 1));
+	ex.ex_request = 0;
+	KUNIT_EXPECT_FALSE(test, is_malformed(&ex, XID + 1));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_spoilt(&ex, XID));
+	KUNIT_EXPECT_TRUE(test, is_malformed(&ex, XID));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(&ex));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_spoilt(&ex, XID));
+	KUNIT_EXPECT_FALSE(test, is_malformed(&ex, XID));
 }
 
 /*
@@ -290,29 +285,28 @@ static void a_spoilt_answer(struct kunit *test)
 static void no_answer(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
-	struct rpcrdma2_propmsg pm;
 
 	ask(test, &ex);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + 30 * HZ - 1));
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, NOW + 30 * HZ));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + 60 * HZ));
+	KUNIT_EXPECT_FALSE(test, is_late(&ex, NOW));
+	KUNIT_EXPECT_FALSE(test, is_late(&ex, NOW + 30 * HZ - 1));
+	KUNIT_EXPECT_TRUE(test, is_late(&ex, NOW + 30 * HZ));
+	KUNIT_EXPECT_FALSE(test, is_late(&ex, NOW + 60 * HZ));
 	rpcrdma2_exchange_resize(&ex, 12288, 65536);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW, &pm));
+	KUNIT_EXPECT_FALSE(test, is_sent(&ex, NOW));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 
 	answer(test, &ex, XID, 1, 0, 0);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, NOW + 30 * HZ));
+	KUNIT_EXPECT_TRUE(test, is_late(&ex, NOW + 30 * HZ));
 
 	/* jiffies wrap */
 	ask(test, &ex);
-	ex.ex_since = -1UL;
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, 5));
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_heard(&ex, 30 * HZ + 5));
+	ex.ex_sent_at = -1UL;
+	KUNIT_EXPECT_FALSE(test, is_late(&ex, 5));
+	KUNIT_EXPECT_TRUE(test, is_late(&ex, 30 * HZ + 5));
 }
 
 /* C-026, S18, 2.4: an error with its xid is an answer. */
@@ -390,22 +384,21 @@ static void an_error_of_version_one(struct kunit *test)
 static void larger_receives_are_told(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
-	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_hdr *h;
 
 	meet(test, &ex, RBSIZ, 0);
 	rpcrdma2_exchange_resize(&ex, 12288, 65536);
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 8192);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 8192);
 	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 12288);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 12288);
 	/* 2.3: one at a time, until a message comes that it can have led to */
 	rpcrdma2_exchange_resize(&ex, 16384, 65536);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + HZ - 1));
+	KUNIT_EXPECT_FALSE(test, is_late(&ex, NOW + HZ - 1));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW, &pm));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_heard(&ex, NOW + HZ));
+	KUNIT_EXPECT_FALSE(test, is_sent(&ex, NOW));
+	KUNIT_EXPECT_FALSE(test, is_late(&ex, NOW + HZ));
 	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
-	rpcrdma2_exchange_heard(&ex, NOW + HZ);
+	rpcrdma2_exchange_received(&ex, NOW + HZ);
 	has_nothing_to_say(test, &ex);
 	/* C-026: a peer that does not know them is told nothing more */
 	h = error(test, XID, RDMA2_ERR_INVALID_OPTION);
@@ -425,13 +418,14 @@ static void the_second_begins_when_it_is_sent(struct kunit *test)
 	meet(test, &ex, RBSIZ, 0);
 	rpcrdma2_exchange_resize(&ex, 12288, 65536);
 	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
-	ex.ex_away = true;
-	rpcrdma2_exchange_heard(&ex, NOW + 5 * HZ);
+	ex.ex_sending = true;
+	rpcrdma2_exchange_send_done(&ex, ex.ex_number - 1, NOW);
+	rpcrdma2_exchange_received(&ex, NOW + 5 * HZ);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
-	rpcrdma2_exchange_arrived(&ex, NOW + 7 * HZ);
-	rpcrdma2_exchange_heard(&ex, NOW + 6 * HZ);
+	rpcrdma2_exchange_send_done(&ex, ex.ex_number, NOW + 7 * HZ);
+	rpcrdma2_exchange_received(&ex, NOW + 6 * HZ);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
-	rpcrdma2_exchange_heard(&ex, NOW + 8 * HZ);
+	rpcrdma2_exchange_received(&ex, NOW + 8 * HZ);
 	has_nothing_to_say(test, &ex);
 }
 
@@ -453,8 +447,8 @@ static void the_largest_send_is_told(struct kunit *test)
 	meet(test, &ex, RPCRDMA2_PROPS_ALL, RBSIZ);
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
 	say(test, &ex, RDMA2_OPT_UPDPROP, SBSIZ);
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_sbsiz, 4096);
-	rpcrdma2_exchange_heard(&ex, NOW + HZ);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_sbsiz, 4096);
+	rpcrdma2_exchange_received(&ex, NOW + HZ);
 	rpcrdma2_exchange_resize(&ex, 12288, 32768);
 	say(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ | SBSIZ);
 
@@ -469,7 +463,7 @@ static void questions_first(struct kunit *test)
 	struct rpcrdma2_exchange ex;
 
 	meet(test, &ex, RPCRDMA2_PROPS_ALL, BRS);
-	ex.ex_told.pr_sbsiz = 4096;
+	ex.ex_announced.pr_sbsiz = 4096;
 	rpcrdma2_exchange_resize(&ex, 12288, 32768);
 	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
 	answer(test, &ex, XID, 1, 0, 0);
@@ -483,18 +477,18 @@ static void questions_first(struct kunit *test)
 static void s14_a_smaller_send_is_told_first(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
-	struct rpcrdma2_propmsg pm;
 
 	meet(test, &ex, RPCRDMA2_PROPS_ALL, BRS);
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW, &pm));
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
-	rpcrdma2_exchange_unsent(&ex);
+	rec.ret = -ENOMEM;
+	KUNIT_ASSERT_TRUE(test, is_sent(&ex, NOW));
+	KUNIT_EXPECT_EQ(test, rec.send_max, 16384);
+	rec.ret = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
 	say(test, &ex, RDMA2_OPT_UPDPROP, SBSIZ);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
-	rpcrdma2_exchange_heard(&ex, NOW + HZ);
+	rpcrdma2_exchange_received(&ex, NOW + HZ);
 	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
 	answer(test, &ex, XID, 1, 0, 0);
 	has_nothing_to_say(test, &ex);
@@ -507,7 +501,7 @@ static void s14_a_smaller_send_is_told_first(struct kunit *test)
 	/* a peer that cannot be told */
 	rpcrdma2_exchange_resize(&ex, 8192, 2048);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
-	ex.ex_lacks = BIT(RDMA2_OPT_UPDPROP);
+	ex.ex_unsupported = BIT(RDMA2_OPT_UPDPROP);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 2048);
 	meet(test, &ex, RBSIZ, BRS);
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
@@ -534,138 +528,133 @@ static void the_peer_asks(struct kunit *test)
 		meet(test, &ex, RBSIZ, RBSIZ);
 		val.pr_rbsiz = asks[i].want;
 		rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
-		KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &res));
-		KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, asks[i].told);
-		KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, asks[i].told);
-		KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, asks[i].wish);
+		KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
+		KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, asks[i].told);
+		KUNIT_EXPECT_EQ(test, ex.ex_supported.pr_rbsiz, asks[i].told);
+		KUNIT_EXPECT_EQ(test, rec.resize, asks[i].wish);
 		has_nothing_to_say(test, &ex);
 	}
 	/* of a responder that says less than it could do (S14) */
-	rpcrdma2_exchange_init(&ex, true);
-	ex.ex_able = able;
-	ex.ex_able.pr_sbsiz = 4096;
-	rpcrdma2_exchange_announce(&ex, &res);
+	rpcrdma2_exchange_init(&ex, &record_ops, true);
+	ex.ex_supported = able;
+	ex.ex_supported.pr_sbsiz = 4096;
+	rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &res);
 	val.pr_rbsiz = 32768;
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &res));
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 4096);
-	KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, 8192);
+	KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 4096);
+	KUNIT_EXPECT_EQ(test, ex.ex_supported.pr_rbsiz, 8192);
 	/* of another property */
 	meet(test, &ex, RBSIZ, RBSIZ);
 	rpcrdma2_propset_init(&pm.pm_set, BRS, &able);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &res));
-	KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, 8192);
-	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 0);
+	KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
+	KUNIT_EXPECT_EQ(test, ex.ex_supported.pr_rbsiz, 8192);
+	KUNIT_EXPECT_EQ(test, rec.resize, 0);
 }
 
 /* The peer asks for Receives of so many bytes; whether it is done. */
 static bool is_done(struct kunit *test, struct rpcrdma2_exchange *ex,
 		    u32 bytes, unsigned long now)
 {
-	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP }, res;
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP };
 	struct rpcrdma2_props val = { .pr_rbsiz = bytes };
 
-	ex->ex_recv_wish = 0;
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_answer(ex, &pm, now, &res));
-	KUNIT_EXPECT_EQ(test, res.pm_set.ps_rows, 0);
-	return res.pm_done;
+	KUNIT_EXPECT_TRUE(test, is_answered(ex, &pm, now));
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_set.ps_rows, 0);
+	return rec.pm.pm_done;
 }
 
 /* S53: Receives that are asked to be smaller and larger in turns */
 static void s53_sizes_that_flip(struct kunit *test)
 {
-	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP }, res;
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP };
 	struct rpcrdma2_props val = { };
 	struct rpcrdma2_exchange ex;
 
 	meet(test, &ex, RBSIZ, RBSIZ);
 	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 6000, NOW));
-	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 6000);
+	KUNIT_EXPECT_EQ(test, rec.resize, 6000);
 	/* less within a second is rejected, and has no effect */
 	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 4096, NOW + HZ - 1));
-	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 0);
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 6000);
-	KUNIT_EXPECT_EQ(test, ex.ex_able.pr_rbsiz, 6000);
+	KUNIT_EXPECT_EQ(test, rec.resize, 0);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 6000);
+	KUNIT_EXPECT_EQ(test, ex.ex_supported.pr_rbsiz, 6000);
 	/* the same is no less, and one for more is looked at when there is time */
 	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 6000, NOW + HZ - 1));
 	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65536, NOW + HZ - 1));
-	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 65536);
+	KUNIT_EXPECT_EQ(test, rec.resize, 65536);
 	/* now they grow: a wish for what there was before ends that */
 	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 6000, NOW + HZ - 1));
 	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65535, NOW + HZ - 1));
-	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 0);
+	KUNIT_EXPECT_EQ(test, rec.resize, 0);
 	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, NOW + HZ));
-	KUNIT_EXPECT_EQ(test, ex.ex_recv_wish, 4096);
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 4096);
+	KUNIT_EXPECT_EQ(test, rec.resize, 4096);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 4096);
 	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65536, NOW + HZ));
 	/* a second is one from the last that was done */
 	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 4096, NOW + 2 * HZ - 1));
 	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, NOW + 2 * HZ));
 	/* however long ago that was, also where jiffies have 32 bits */
-	ex.ex_recv_last = 65536;
+	ex.ex_recv_requested = 65536;
 	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, NOW + 2 * HZ - 1));
 
 	/* what more was asked for at once counts, too */
 	meet(test, &ex, RBSIZ, RBSIZ);
-	ex.ex_able.pr_rbsiz = 12288;
+	ex.ex_supported.pr_rbsiz = 12288;
 	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 12288, 0));
 	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 8192, 0));
-	ex.ex_able.pr_rbsiz = 12288;
+	ex.ex_supported.pr_rbsiz = 12288;
 	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 12288, 1));
 	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 8192, 1));
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 12288);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 12288);
 
 	/* nor is what there is by now kept back (C-054) */
 	meet(test, &ex, RBSIZ, RBSIZ);
 	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, 0));
 	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65536, 0));
-	ex.ex_able.pr_rbsiz = 12288;
+	ex.ex_supported.pr_rbsiz = 12288;
 	val.pr_rbsiz = 32768;
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, 0, &res));
-	KUNIT_EXPECT_EQ(test, res.pm_set.ps_rows, RBSIZ);
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 12288);
-	KUNIT_EXPECT_EQ(test, ex.ex_recv_last, 65536);
+	KUNIT_EXPECT_TRUE(test, is_answered(&ex, &pm, 0));
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_set.ps_rows, RBSIZ);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 12288);
+	KUNIT_EXPECT_EQ(test, ex.ex_recv_requested, 65536);
 }
 
 /* S53: this end does not ask so either. */
 static void s53_wishes_for_less(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
-	struct rpcrdma2_propmsg pm;
 
 	meet(test, &ex, RBSIZ, 0);
 	rpcrdma2_exchange_resize(&ex, 8192, 8192);
 	say(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
-	rpcrdma2_exchange_heard(&ex, NOW + 5 * HZ);
+	rpcrdma2_exchange_received(&ex, NOW + 5 * HZ);
 	answer(test, &ex, XID, 1, 0, 0);
+	rec.ret = -ENOMEM;	/* and all that follow are still due */
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ, &pm));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ +
-							RPCRDMA2_ASK_REST - 1, &pm));
+	KUNIT_EXPECT_FALSE(test, is_sent(&ex, NOW + 5 * HZ));
+	KUNIT_EXPECT_FALSE(test, is_sent(&ex, NOW + 5 * HZ + RPCRDMA2_REQUEST_INTERVAL - 1));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ +
-						       RPCRDMA2_ASK_REST, &pm));
-	KUNIT_EXPECT_EQ(test, pm.pm_type, RDMA2_OPT_REQPROP);
-	rpcrdma2_exchange_unsent(&ex);
+	KUNIT_EXPECT_TRUE(test, is_sent(&ex, NOW + 5 * HZ + RPCRDMA2_REQUEST_INTERVAL));
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_type, RDMA2_OPT_REQPROP);
 	/* less than was asked for last, though it has not come to be */
-	ex.ex_want.ps_val.pr_rbsiz = 65536;
+	ex.ex_requested.ps_val.pr_rbsiz = 65536;
 	rpcrdma2_exchange_resize(&ex, 8192, 16384);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ, &pm));
-	ex.ex_want.ps_val.pr_rbsiz = 8192;
+	KUNIT_EXPECT_FALSE(test, is_sent(&ex, NOW + 5 * HZ));
+	ex.ex_requested.ps_val.pr_rbsiz = 8192;
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
 	/* for more it does, and says what has changed */
 	rpcrdma2_exchange_resize(&ex, 12288, 4096);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ, &pm));
-	KUNIT_EXPECT_EQ(test, pm.pm_type, RDMA2_OPT_UPDPROP);
-	rpcrdma2_exchange_unsent(&ex);
-	ex.ex_want.ps_val.pr_rbsiz = 12288;	/* and for the same again */
+	KUNIT_EXPECT_TRUE(test, is_sent(&ex, NOW + 5 * HZ));
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_type, RDMA2_OPT_UPDPROP);
+	ex.ex_requested.ps_val.pr_rbsiz = 12288;	/* and for the same again */
 	rpcrdma2_exchange_resize(&ex, 8192, 12288);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_next(&ex, NOW + 5 * HZ, &pm));
-	KUNIT_EXPECT_EQ(test, pm.pm_type, RDMA2_OPT_REQPROP);
-	KUNIT_EXPECT_LT(test, RPCRDMA2_CUT_REST, RPCRDMA2_ASK_REST);
+	KUNIT_EXPECT_TRUE(test, is_sent(&ex, NOW + 5 * HZ));
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_type, RDMA2_OPT_REQPROP);
+	KUNIT_EXPECT_LT(test, RPCRDMA2_LOWER_INTERVAL, RPCRDMA2_REQUEST_INTERVAL);
 }
 
 static struct kunit_case asking_cases[] = {

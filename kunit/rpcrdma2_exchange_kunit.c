@@ -4,6 +4,7 @@
  */
 #include <rpcrdma2/props.h>
 
+#include "exchange.h"
 #include "util.h"
 #include <vectors.h>
 
@@ -21,19 +22,20 @@ static void begin(struct kunit *test, struct rpcrdma2_exchange *ex,
 		  bool responder)
 {
 	memset(ex, 0xff, sizeof(*ex));
-	rpcrdma2_exchange_init(ex, responder);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_props_marked(&ex->ex_able));
-	ex->ex_able = able;
+	memset(&rec, 0, sizeof(rec));
+	rpcrdma2_exchange_init(ex, &record_ops, responder);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_props_marked(&ex->ex_supported));
+	ex->ex_supported = able;
 }
 
-/* Takes a message that must break no promise; returns what comes of it. */
-static u32 take(struct kunit *test, struct rpcrdma2_exchange *ex,
-		const struct rpcrdma2_propmsg *pm)
+/* Takes a message that must break no promise. */
+static void take(struct kunit *test, struct rpcrdma2_exchange *ex,
+		 const struct rpcrdma2_propmsg *pm)
 {
-	u32 effects = ~0U;
+	u32 frozen = rec.counts[RPCRDMA2_C_frozen_properties];
 
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(ex, pm, &effects), 0);
-	return effects;
+	rpcrdma2_exchange_take(ex, pm);
+	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_frozen_properties], frozen);
 }
 
 /* A CONNPROP of a peer of this kind, with its largest Receive and Send */
@@ -65,10 +67,10 @@ static void nothing_is_known_at_first(struct kunit *test)
 	struct rpcrdma2_exchange ex;
 
 	begin(test, &ex, true);
-	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_spoken);
+	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_announced);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 4096);
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_brs, RDMA2_BKREQSUP_INLINE);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 4096);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_brs, RDMA2_BKREQSUP_INLINE);
 }
 
 /* C-043, C-045: all of it, and what stays; from then on the peer knows. */
@@ -78,103 +80,103 @@ static void an_announcement_says_all(struct kunit *test)
 	struct rpcrdma2_propmsg pm;
 
 	begin(test, &ex, false);
-	rpcrdma2_exchange_announce(&ex, &pm);
+	rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &pm);
 	KUNIT_EXPECT_EQ(test, pm.pm_type, RDMA2_OPT_CONNPROP);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, RPCRDMA2_PROPS_ALL);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 16384);
 	KUNIT_EXPECT_EQ(test, pm.pm_nochg, RPCRDMA2_PROPS_ALL & ~RBSIZ &
 			~BIT(RPCRDMA2_PROP_X_SBSIZ));
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 16384);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 16384);
 	KUNIT_EXPECT_MEMEQ(test, &pm.pm_set.ps_val, &able, sizeof(able));
 }
 
 /* C-023, S15, S29: the first CONNPROP is answered, by a responder, once. */
 static void a_connprop_is_answered_once(struct kunit *test)
 {
-	struct rpcrdma2_propmsg pm, answer;
+	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_exchange ex;
-	u32 effects;
 
 	begin(test, &ex, true);
 	read_vector(test, &pm, v19, sizeof(v19));
-	KUNIT_EXPECT_EQ(test, take(test, &ex, &pm),
-			rpcrdma2_props_effects(RPCRDMA2_PROPS_ALL));
-	KUNIT_EXPECT_TRUE(test, ex.ex_peer.pp_spoken);
+	take(test, &ex, &pm);
+	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_connprops], 1);
+	KUNIT_EXPECT_TRUE(test, ex.ex_peer.pp_announced);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 8192);
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
-	KUNIT_EXPECT_EQ(test, answer.pm_type, RDMA2_OPT_CONNPROP);
-	KUNIT_EXPECT_EQ(test, answer.pm_set.ps_val.pr_rbsiz, 16384);
+	KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_type, RDMA2_OPT_CONNPROP);
+	KUNIT_EXPECT_EQ(test, rec.pm.pm_set.ps_val.pr_rbsiz, 16384);
 
 	/* V19 said that nothing would change */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_take(&ex, &pm, &effects),
-			RBSIZ | BRS);
-	KUNIT_EXPECT_EQ(test, effects, 0);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
+	rpcrdma2_exchange_take(&ex, &pm);
+	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_frozen_properties], 2);
+	KUNIT_EXPECT_FALSE(test, is_answered(&ex, &pm, NOW));
 }
 
 static void a_requester_answers_no_connprop(struct kunit *test)
 {
-	struct rpcrdma2_propmsg pm, answer;
+	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_exchange ex;
 
 	begin(test, &ex, false);
 	read_vector(test, &pm, v19, sizeof(v19));
 	take(test, &ex, &pm);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 8192);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
+	KUNIT_EXPECT_FALSE(test, is_answered(&ex, &pm, NOW));
 }
 
 /* S16, C-049: what was granted is known to the peer from then on. */
 static void a_reqprop_is_answered(struct kunit *test)
 {
-	struct rpcrdma2_propmsg pm, answer;
+	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_exchange ex;
 
 	begin(test, &ex, false);
-	ex.ex_able.pr_brs = RDMA2_BKREQSUP_GENL;
-	ex.ex_told.pr_rbsiz = 8192;
-	ex.ex_told.pr_brs = RDMA2_BKREQSUP_INLINE;
+	ex.ex_supported.pr_brs = RDMA2_BKREQSUP_GENL;
+	ex.ex_announced.pr_rbsiz = 8192;
+	ex.ex_announced.pr_brs = RDMA2_BKREQSUP_INLINE;
 	read_vector(test, &pm, v21, sizeof(v21));
 	take(test, &ex, &pm);
-	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_spoken);
+	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_announced);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
 
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
-	expect_sent(test, &answer, 0x70000003, 64, RDMA2_REQPROP, v22,
+	KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
+	expect_sent(test, &rec.pm, 0x70000003, 64, RDMA2_REQPROP, v22,
 		    sizeof(v22));
-	KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, 16384);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 16384);
 }
 
 /* C-023: it is no answer that is owed to an UPDPROP. */
 static void an_updprop_is_taken(struct kunit *test)
 {
-	struct rpcrdma2_propmsg pm, answer;
+	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_exchange ex;
 
 	begin(test, &ex, true);
 	read_vector(test, &pm, v23, sizeof(v23));
-	KUNIT_EXPECT_EQ(test, take(test, &ex, &pm),
-			RPCRDMA2_EFFECT_MESSAGES);
+	take(test, &ex, &pm);
+	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_updprops], 1);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 16384);
-	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_spoken);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
+	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_announced);
+	KUNIT_EXPECT_FALSE(test, is_answered(&ex, &pm, NOW));
 }
 
 /* S17, C-058: a RESPROP that answers no REQPROP changes nothing. */
 static void a_resprop_counts_when_it_answers(struct kunit *test)
 {
-	struct rpcrdma2_propmsg want, pm, answer;
+	struct rpcrdma2_propmsg want, pm;
 	struct rpcrdma2_exchange ex;
 
 	begin(test, &ex, false);
 	read_vector(test, &pm, v22, sizeof(v22));
 	take(test, &ex, &pm);
+	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_resprops], 0);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_answer(&ex, &pm, NOW, &answer));
+	KUNIT_EXPECT_FALSE(test, is_answered(&ex, &pm, NOW));
 
 	read_vector(test, &want, v21, sizeof(v21));
 	pm.pm_want = &want.pm_set;
 	take(test, &ex, &pm);
+	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_resprops], 1);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 16384);
 }
 
@@ -194,13 +196,13 @@ static void a_responder_that_sends_little(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		begin(test, &ex, ends[i].responder);
-		ex.ex_able.pr_sbsiz = 4096;
+		ex.ex_supported.pr_sbsiz = 4096;
 		take_connprop(test, &ex, ends[i].marked ? RPCRDMA2_PROPS_ALL :
 			      RBSIZ | BRS, 8192, 8192);
-		rpcrdma2_exchange_announce(&ex, &pm);
+		rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &pm);
 		KUNIT_EXPECT_EQ_MSG(test, pm.pm_set.ps_val.pr_rbsiz,
 				    ends[i].rbsiz, "end %u", i);
-		KUNIT_EXPECT_EQ(test, ex.ex_told.pr_rbsiz, ends[i].rbsiz);
+		KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, ends[i].rbsiz);
 		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_sbsiz, 4096);
 	}
 }
@@ -229,14 +231,14 @@ static void messages_are_bounded(struct kunit *test)
 	begin(test, &ex, false);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 4096);
-	rpcrdma2_exchange_announce(&ex, &pm);
+	rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &pm);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 4096);
 	take_connprop(test, &ex, RPCRDMA2_PROPS_ALL, 32768, 12288);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 32768);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 12288);
-	ex.ex_able.pr_sbsiz = 8192;
+	ex.ex_supported.pr_sbsiz = 8192;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 32768);
-	ex.ex_told.pr_sbsiz = 8192;	/* S14: not before */
+	ex.ex_announced.pr_sbsiz = 8192;	/* S14: not before */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 8192);
 }
 
@@ -247,7 +249,7 @@ static void a_guess_is_taken_back(struct kunit *test)
 	struct rpcrdma2_propmsg pm;
 
 	begin(test, &ex, false);
-	rpcrdma2_exchange_announce(&ex, &pm);
+	rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &pm);
 	take_connprop(test, &ex, RBSIZ | BRS, 8192, 0);
 	rpcrdma2_exchange_reply_refused(&ex, 8192 - RPCRDMA2_HDR_MIN + 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 8192);

@@ -39,18 +39,6 @@ static void rows(struct kunit *test)
 			RBSIZ);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_props_changing(RPCRDMA2_CHANGE_FREE),
 			BIT(RPCRDMA2_PROP_X_SBSIZ));
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_effects(RBSIZ),
-			RPCRDMA2_EFFECT_MESSAGES);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_effects(BRS), 0);
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_props_effects(BIT(RPCRDMA2_PROP_X_SBSIZ)),
-			RPCRDMA2_EFFECT_MESSAGES);
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_props_effects(BIT(RPCRDMA2_PROP_X_LIMITS)),
-			RPCRDMA2_EFFECT_CHUNKS);
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_props_effects(RPCRDMA2_PROPS_ALL),
-			RPCRDMA2_EFFECT_MESSAGES | RPCRDMA2_EFFECT_CHUNKS);
 }
 
 /* C-027, C-032, C-033, C-045: what may be told, and which way it may go */
@@ -64,14 +52,14 @@ static void news(struct kunit *test)
 		.pr_limits = { 1 }, .pr_sbsiz = 8191,
 	};
 
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_news(&told, &now),
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_updates(&told, &now),
 			RBSIZ | BIT(RPCRDMA2_PROP_X_SBSIZ));
 	now.pr_rbsiz = 8191;
 	now.pr_sbsiz = 8193;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_news(&told, &now),
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_updates(&told, &now),
 			BIT(RPCRDMA2_PROP_X_SBSIZ));
 	now = told;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_news(&told, &now), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_props_updates(&told, &now), 0);
 }
 
 /* C-053: what is not for the peer to change stays as it is. */
@@ -122,28 +110,28 @@ static const struct wish_case {
 	u32			want;
 	u32			now;
 	u32			able;
-	enum rpcrdma2_wish	wish;
+	enum rpcrdma2_req_result	wish;
 } wish_cases[] = {
-	{ "S16 RBSIZ 4095", RBSIZ, 4095, 8192, 16384, RPCRDMA2_WISH_REJECTED },
-	{ "S16 RBSIZ 4096", RBSIZ, 4096, 8192, 16384, RPCRDMA2_WISH_DONE },
-	{ "S16 RBSIZ as it is", RBSIZ, 8192, 8192, 16384, RPCRDMA2_WISH_DONE },
+	{ "S16 RBSIZ 4095", RBSIZ, 4095, 8192, 16384, RPCRDMA2_REQ_REJECTED },
+	{ "S16 RBSIZ 4096", RBSIZ, 4096, 8192, 16384, RPCRDMA2_REQ_DONE },
+	{ "S16 RBSIZ as it is", RBSIZ, 8192, 8192, 16384, RPCRDMA2_REQ_DONE },
 	{ "S16 RBSIZ as large as posted", RBSIZ, 16384, 8192, 16384,
-	  RPCRDMA2_WISH_DONE },
+	  RPCRDMA2_REQ_DONE },
 	{ "S16 RBSIZ larger than posted", RBSIZ, 16385, 8192, 16384,
-	  RPCRDMA2_WISH_OTHER },
+	  RPCRDMA2_REQ_OTHER },
 	{ "S16 RBSIZ larger than posted, and known", RBSIZ, 16385, 16384,
-	  16384, RPCRDMA2_WISH_REJECTED },
-	{ "S16 RBSIZ 0", RBSIZ, 0, 4096, 4096, RPCRDMA2_WISH_REJECTED },
+	  16384, RPCRDMA2_REQ_REJECTED },
+	{ "S16 RBSIZ 0", RBSIZ, 0, 4096, 4096, RPCRDMA2_REQ_REJECTED },
 	{ "S16 RBSIZ 2^32 - 1", RBSIZ, U32_MAX, 4096, 4096,
-	  RPCRDMA2_WISH_REJECTED },
-	{ "C-045 BRS NONE", BRS, 0, 2, 2, RPCRDMA2_WISH_REJECTED },
+	  RPCRDMA2_REQ_REJECTED },
+	{ "C-045 BRS NONE", BRS, 0, 2, 2, RPCRDMA2_REQ_REJECTED },
 	{ "C-045 BRS lower than what is to stay", BRS, 1, 2, 2,
-	  RPCRDMA2_WISH_REJECTED },
-	{ "S16 BRS GENL, as it is", BRS, 2, 2, 2, RPCRDMA2_WISH_DONE },
-	{ "S16 BRS as it is", BRS, 1, 1, 1, RPCRDMA2_WISH_DONE },
-	{ "S16 BRS higher", BRS, 2, 1, 1, RPCRDMA2_WISH_REJECTED },
+	  RPCRDMA2_REQ_REJECTED },
+	{ "S16 BRS GENL, as it is", BRS, 2, 2, 2, RPCRDMA2_REQ_DONE },
+	{ "S16 BRS as it is", BRS, 1, 1, 1, RPCRDMA2_REQ_DONE },
+	{ "S16 BRS higher", BRS, 2, 1, 1, RPCRDMA2_REQ_REJECTED },
 	{ "S16 BRS of the default, which this end cannot do", BRS, 1, 1, 0,
-	  RPCRDMA2_WISH_REJECTED },
+	  RPCRDMA2_REQ_REJECTED },
 };
 
 KUNIT_ARRAY_PARAM_DESC(wish, wish_cases, desc);
@@ -164,12 +152,12 @@ static void wishes(struct kunit *test)
 
 	after = c->row == RBSIZ ? now.pr_rbsiz : now.pr_brs;
 	switch (c->wish) {
-	case RPCRDMA2_WISH_DONE:
+	case RPCRDMA2_REQ_DONE:
 		KUNIT_EXPECT_EQ(test, pm.pm_done, c->row);
 		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, 0);
 		KUNIT_EXPECT_EQ(test, after, c->want);
 		break;
-	case RPCRDMA2_WISH_OTHER:
+	case RPCRDMA2_REQ_OTHER:
 		KUNIT_EXPECT_EQ(test, pm.pm_done, 0);
 		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, c->row);
 		KUNIT_EXPECT_EQ(test, after, c->able);
@@ -224,7 +212,7 @@ static void answer_to_many_wishes(struct kunit *test)
  */
 static void s53_most_wishes(struct kunit *test)
 {
-	u32 count = RPCRDMA2_WISHES_MAX, words = 5 + 2 * count, i;
+	u32 count = RPCRDMA2_REQPROP_MAX, words = 5 + 2 * count, i;
 	struct rpcrdma2_props now = { .pr_rbsiz = 4096 }, able = now;
 	struct rpcrdma2_propmsg req = { }, res;
 	struct rpcrdma2_hdr *h = hdr_new(test);
@@ -555,8 +543,8 @@ static void announcements(struct kunit *test)
 	struct rpcrdma2_peer_props pp;
 
 	rpcrdma2_peer_props_init(&pp);
-	KUNIT_EXPECT_FALSE(test, pp.pp_spoken);
-	KUNIT_EXPECT_EQ(test, pp.pp_askable, 0);
+	KUNIT_EXPECT_FALSE(test, pp.pp_announced);
+	KUNIT_EXPECT_EQ(test, pp.pp_changeable, 0);
 
 	/* an update before any announcement breaks no promise */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_apply_updprop(&pp, &first, BRS), 0);
@@ -567,7 +555,7 @@ static void announcements(struct kunit *test)
 			0);
 	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 8192);
 	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 1);
-	KUNIT_EXPECT_EQ(test, pp.pp_askable, RBSIZ);
+	KUNIT_EXPECT_EQ(test, pp.pp_changeable, RBSIZ);
 
 	/* a second one is an update: BRS was frozen, and changes anyhow */
 	KUNIT_EXPECT_EQ(test,
@@ -575,13 +563,13 @@ static void announcements(struct kunit *test)
 			BRS);
 	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 2048);
 	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 0);
-	KUNIT_EXPECT_EQ(test, pp.pp_askable, RBSIZ);
+	KUNIT_EXPECT_EQ(test, pp.pp_changeable, RBSIZ);
 
 	/* a new connection, and properties that will not change */
 	rpcrdma2_peer_props_init(&pp);
 	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 4096);
 	rpcrdma2_apply_connprop(&pp, &first, RBSIZ | BRS, RBSIZ);
-	KUNIT_EXPECT_EQ(test, pp.pp_askable, BRS);
+	KUNIT_EXPECT_EQ(test, pp.pp_changeable, BRS);
 }
 
 static const struct limit_case {
@@ -624,7 +612,7 @@ static void inline_limits(struct kunit *test)
 {
 	const struct limit_case *c = test->param_value;
 	const struct rpcrdma2_peer_props pp = {
-		.pp_now.pr_rbsiz = c->rbsiz, .pp_spoken = c->spoken,
+		.pp_now.pr_rbsiz = c->rbsiz, .pp_announced = c->spoken,
 		.pp_now.pr_sbsiz = c->sbsiz, .pp_short = c->refused,
 	};
 

@@ -11,6 +11,7 @@
  * that its peer has a right to by what both have said so far (S14), and in the end each
  * knows the other.
  */
+#include <linux/container_of.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 
@@ -42,6 +43,7 @@ struct parcel {
 /**
  * struct end - one end
  * @ex: its properties
+ * @world: both ends
  * @set: bytes of its Receives as the administrator has them
  * @wish: and as the peer has asked for them
  * @have: as they are
@@ -54,6 +56,7 @@ struct parcel {
  */
 struct end {
 	struct rpcrdma2_exchange	ex;
+	struct world			*world;
 	u32				set;
 	u32				wish;
 	u32				have;
@@ -130,66 +133,70 @@ static struct parcel *post(struct world *wd, struct end *en)
 	return pa;
 }
 
-static u32 post_control(struct world *wd, struct end *en,
-			struct rpcrdma2_propmsg *pm, u32 xid)
+/* Now and then there is no memory for a message that is no answer. */
+static int post_control(struct rpcrdma2_exchange *ex, struct rpcrdma2_hdr *h,
+			struct rpcrdma2_propmsg *pm)
 {
-	struct parcel *pa = post(wd, en);
+	struct end *en = container_of(ex, struct end, ex);
+	struct world *wd = en->world;
+	struct parcel *pa;
 	int len;
 
-	pm->pm_xid = xid;
-	pm->pm_option = false;
+	if (!h && ex->ex_sent != RDMA2_OPT_CONNPROP && !chance(wd, 10))
+		return -ENOMEM;
+	if (!h)
+		pm->pm_xid = en->xid++;
+	pa = post(wd, en);
 	len = rpcrdma2_encode_propmsg(pa->data, sizeof(pa->data), 1, pm);
 	KUNIT_ASSERT_GT(wd->test, len, 0);
 	pa->len = len;
 	pa->control = true;
 	en->controls++;
 	wd->most = max(wd->most, en->controls);
-	return xid;
+	return 0;
 }
+
+/* Limits are looked at when a message is sent. */
+static void changed(struct rpcrdma2_exchange *ex)
+{
+}
+
+static void resize(struct rpcrdma2_exchange *ex, u32 bytes)
+{
+	struct end *en = container_of(ex, struct end, ex);
+
+	en->wish = bytes;
+	en->have = min(en->have, bytes);
+}
+
+static void count(enum rpcrdma2_props_counter which, u32 n)
+{
+}
+
+static const struct rpcrdma2_props_ops ops = {
+	.send		= post_control,
+	.changed	= changed,
+	.resize		= resize,
+	.count		= count,
+};
 
 /* C-032: what is larger is there at once; C-033: nothing gets smaller. */
 static void converse(struct world *wd, struct end *en)
 {
-	struct rpcrdma2_propmsg pm;
-
 	en->have = max(en->have, min(en->set, en->wish));
 	rpcrdma2_exchange_resize(&en->ex, en->have, en->send);
-	if (!rpcrdma2_exchange_next(&en->ex, wd->now, &pm))
-		return;
-	/* now and then there is no memory */
-	if (chance(wd, 10))
-		rpcrdma2_exchange_sent(&en->ex, &pm,
-				       post_control(wd, en, &pm, en->xid++),
-				       wd->now);
-	else
-		rpcrdma2_exchange_unsent(&en->ex);
-}
-
-static void take_wish(struct world *wd, struct end *en)
-{
-	u32 wish = en->ex.ex_recv_wish;
-
-	en->ex.ex_recv_wish = 0;
-	if (!wish)
-		return;
-	en->wish = wish;
-	en->have = min(en->have, wish);
+	rpcrdma2_exchange_send_next(&en->ex, wd->now);
 }
 
 static void look_at(struct world *wd, struct end *en, struct parcel *pa)
 {
-	struct rpcrdma2_propmsg answer;
 	struct rpcrdma2_msg *msg = &wd->msg;
-	u32 effects;
 
 	peer_of(wd, en)->controls--;
 	rpcrdma2_msg_read(msg, pa->data, pa->len, pa->len, 0, &en->ex);
 	KUNIT_ASSERT_EQ(wd->test, msg->mg_verdict, RDMA2_OK);
-	rpcrdma2_exchange_take(&en->ex, &msg->mg_prop, &effects);
-	if (rpcrdma2_exchange_answer(&en->ex, &msg->mg_prop, wd->now,
-				     &answer))
-		post_control(wd, en, &answer, msg->mg_hdr.h_xid);
-	take_wish(wd, en);
+	rpcrdma2_exchange_take(&en->ex, &msg->mg_prop);
+	rpcrdma2_exchange_answer(&en->ex, msg, wd->now);
 }
 
 /* A Reply as long as its Call lets it be, or an error */
@@ -213,7 +220,7 @@ static void arrive(struct world *wd, struct end *en)
 		en->first = (en->first + 1) % LINE;
 		en->count--;
 		wd->too_long += pa->len > en->have;
-		rpcrdma2_exchange_heard(&en->ex, wd->now);
+		rpcrdma2_exchange_received(&en->ex, wd->now);
 		if (pa->control)
 			look_at(wd, en, pa);
 		if (pa->reply)
@@ -264,10 +271,11 @@ static void begin(struct world *wd, unsigned int marked)
 
 	for (i = 0; i < 2; i++) {
 		struct end *en = &wd->ends[i];
-		struct rpcrdma2_props *able = &en->ex.ex_able;
+		struct rpcrdma2_props *able = &en->ex.ex_supported;
 
 		memset(en, 0, sizeof(*en));
-		rpcrdma2_exchange_init(&en->ex, i);
+		en->world = wd;
+		rpcrdma2_exchange_init(&en->ex, &ops, i);
 		if (!(marked & BIT(i)))
 			memset(able->pr_mark, 0, sizeof(able->pr_mark));
 		en->set = any_size(wd);
@@ -279,11 +287,9 @@ static void begin(struct world *wd, unsigned int marked)
 		able->pr_sbsiz = en->send;
 		able->pr_brs = RDMA2_BKREQSUP_INLINE;
 	}
-	rpcrdma2_exchange_announce(&wd->ends[0].ex, &pm);
-	rpcrdma2_exchange_sent(&wd->ends[0].ex, &pm,
-			       post_control(wd, &wd->ends[0], &pm,
-					    wd->ends[0].xid++), wd->now);
-	while (!wd->ends[0].ex.ex_peer.pp_spoken) {
+	rpcrdma2_exchange_announce(&wd->ends[0].ex, RPCRDMA2_PROPS_ALL, &pm);
+	post_control(&wd->ends[0].ex, NULL, &pm);
+	while (!wd->ends[0].ex.ex_peer.pp_announced) {
 		wd->now += HZ / 4;
 		arrive(wd, &wd->ends[1]);
 		arrive(wd, &wd->ends[0]);
@@ -310,10 +316,10 @@ static void end(struct world *wd)
 
 		KUNIT_ASSERT_FALSE(wd->test, rpcrdma2_exchange_busy(&en->ex));
 		KUNIT_ASSERT_EQ_MSG(wd->test, en->ex.ex_peer.pp_now.pr_rbsiz,
-				    peer->ex.ex_told.pr_rbsiz, "run %u", wd->run);
-		KUNIT_ASSERT_LE(wd->test, en->ex.ex_told.pr_rbsiz, en->have);
-		if (!rpcrdma2_props_marked(&peer->ex.ex_able) ||
-		    !rpcrdma2_props_marked(&en->ex.ex_able))
+				    peer->ex.ex_announced.pr_rbsiz, "run %u", wd->run);
+		KUNIT_ASSERT_LE(wd->test, en->ex.ex_announced.pr_rbsiz, en->have);
+		if (!rpcrdma2_props_marked(&peer->ex.ex_supported) ||
+		    !rpcrdma2_props_marked(&en->ex.ex_supported))
 			continue;
 		KUNIT_ASSERT_EQ(wd->test, en->ex.ex_peer.pp_now.pr_sbsiz,
 				peer->send);

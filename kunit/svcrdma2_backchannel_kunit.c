@@ -77,9 +77,9 @@ static void levels(struct kunit *test)
 	u32 vers;
 
 	KUNIT_ASSERT_NOT_NULL(test, ex);
-	rpcrdma2_exchange_init(ex, true);
-	ex->ex_able.pr_brs = c->able;
-	ex->ex_told.pr_brs = c->told;
+	rpcrdma2_exchange_init(ex, NULL, true);
+	ex->ex_supported.pr_brs = c->able;
+	ex->ex_announced.pr_brs = c->told;
 	ex->ex_peer.pp_now.pr_brs = c->peer;
 	for (vers = 1; vers <= 2; vers++)
 		KUNIT_EXPECT_EQ_MSG(test, rpcrdma2_backward_level(ex, vers),

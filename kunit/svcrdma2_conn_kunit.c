@@ -233,9 +233,9 @@ static struct sizes sizes_at(struct kunit *test, u32 level)
 	svc2_credits.pm_value = 64;
 	svc2_backward_credits.pm_value = 20;
 	svc2_backward.pm_value = level;
-	rpcrdma2_exchange_init(&sp->sp_ex, true);
+	rpcrdma2_exchange_init(&sp->sp_ex, NULL, true);
 	KUNIT_ASSERT_EQ(test, svc2_conn_size_queues(sp, &size), 0);
-	KUNIT_EXPECT_EQ(test, sp->sp_ex.ex_able.pr_brs, level);
+	KUNIT_EXPECT_EQ(test, sp->sp_ex.ex_supported.pr_brs, level);
 	KUNIT_EXPECT_EQ(test, sp->sp_sq_depth + 1, size.sends);
 	return (struct sizes){
 		.entries = sp->sp_sq_depth - sp->sp_sq_longest -

@@ -32,7 +32,7 @@ static void fake_update(struct svc2_xprt *sp)
 
 #define svc2_tx_get		fake_get
 #define svc2_bound_sends	fake_bound
-#define svc2_receives_wanted	fake_wanted
+#define svc2_receives_resize	fake_wanted
 #define svc2_sizes_update	fake_update
 #include "../svcrdma2/props.c"
 
@@ -61,7 +61,7 @@ static int property_init(struct kunit *test)
 	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
-	rpcrdma2_exchange_init(&sp->sp_ex, true);
+	rpcrdma2_exchange_init(&sp->sp_ex, &svc2_props_ops, true);
 	f->rqst.rq_xprt = &sp->sp_xprt;
 	return 0;
 }
@@ -80,7 +80,7 @@ static void s18_errors_of_calls(struct kunit *test)
 			   RDMA2_REPLY);
 	for (mg->mg_verdict = RDMA2_OK; mg->mg_verdict <= RDMA2_ERR_BAD_XDR;
 	     mg->mg_verdict += RDMA2_ERR_BAD_XDR) {
-		KUNIT_EXPECT_EQ(test, svc2_take_error(&f->rqst, &f->msg), 0);
+		KUNIT_EXPECT_EQ(test, svc2_handle_error(&f->rqst, &f->msg), 0);
 		KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
 		KUNIT_ASSERT_PTR_EQ(test, list_first_entry_or_null(queue, struct svc2_msg,
 								   sm_wait.wt_list), &f->msg);
@@ -96,21 +96,21 @@ static void s16_second_after_the_send(struct kunit *test)
 	const unsigned long at = jiffies;
 
 	sp->sp_ex.ex_sent = RDMA2_OPT_UPDPROP;
-	sp->sp_ex.ex_open = true;
-	sp->sp_ex.ex_since = at - 8 * HZ;
-	sp->sp_ex.ex_away = true;
-	sp->sp_notices = 2;
-	sp->sp_notice_done = 1;
-	svc2_heard(sp, at);
-	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_open);
-	sp->sp_notice_at = at;
-	sp->sp_notice_done = 2;
-	svc2_heard(sp, at - 2 * HZ);
-	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_open);
-	svc2_heard(sp, at + HZ - 1);
-	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_open);
-	svc2_heard(sp, at + HZ);
-	KUNIT_EXPECT_FALSE(test, sp->sp_ex.ex_open);
+	sp->sp_ex.ex_pending = true;
+	sp->sp_ex.ex_sent_at = at - 8 * HZ;
+	sp->sp_ex.ex_sending = true;
+	sp->sp_ex.ex_number = 2;
+	sp->sp_ex.ex_done = 1;
+	rpcrdma2_exchange_received(&sp->sp_ex, at);
+	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_pending);
+	sp->sp_ex.ex_done_at = at;
+	sp->sp_ex.ex_done = 2;
+	rpcrdma2_exchange_received(&sp->sp_ex, at - 2 * HZ);
+	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_pending);
+	rpcrdma2_exchange_received(&sp->sp_ex, at + HZ - 1);
+	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_pending);
+	rpcrdma2_exchange_received(&sp->sp_ex, at + HZ);
+	KUNIT_EXPECT_FALSE(test, sp->sp_ex.ex_pending);
 }
 
 /*
@@ -123,21 +123,21 @@ static void s46_no_wait_to_announce(struct kunit *test)
 	struct svc2_xprt *sp = &f->sp;
 	struct rpcrdma2_exchange *ex = &sp->sp_ex;
 
-	ex->ex_said = true;
-	ex->ex_peer.pp_spoken = true;
+	ex->ex_connprop_sent = true;
+	ex->ex_peer.pp_announced = true;
 	sp->sp_recv_size = 65536;
 	sp->sp_send_own = 65536;
-	ex->ex_able.pr_sbsiz = sp->sp_send_own;
+	ex->ex_supported.pr_sbsiz = sp->sp_send_own;
 	atomic_set(&sp->sp_xprt.xpt_nr_rqsts, 1);
 	svc2_sem_open(&sp->sp_tx_sem, 1);
 	gets = 0;
-	svc2_converse(sp);
+	svc2_props_update(sp);
 	KUNIT_EXPECT_EQ(test, gets, 0);
-	KUNIT_EXPECT_TRUE(test, sp->sp_talking);
+	KUNIT_EXPECT_TRUE(test, sp->sp_props_busy);
 	svc2_sem_open(&sp->sp_tx_sem, 2);
-	svc2_converse(sp);
+	svc2_props_update(sp);
 	KUNIT_EXPECT_EQ(test, gets, 1);
-	KUNIT_EXPECT_TRUE(test, sp->sp_talking);
+	KUNIT_EXPECT_TRUE(test, sp->sp_props_busy);
 }
 
 static struct kunit_case property_cases[] = {

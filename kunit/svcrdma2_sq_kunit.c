@@ -112,7 +112,7 @@ static int sq_init(struct kunit *test)
 	sp->sp_backward_max = BACKWARD;
 	sp->sp_sq_depth = DEPTH;
 	sp->sp_sq_longest = LONGEST;
-	sp->sp_ex.ex_able.pr_brs = RDMA2_BKREQSUP_GENL;
+	sp->sp_ex.ex_supported.pr_brs = RDMA2_BKREQSUP_GENL;
 	sp->sp_sq_spare = SPARE;
 	rpcrdma2_sq_open(&sp->sp_conn, DEPTH, BACKWARD, BATCH, 0);
 	for (i = 0; i < ARRAY_SIZE(f->calls); i++) {

@@ -68,7 +68,7 @@ static void send_limit(struct kunit *test)
 	const struct rpcrdma2_cm_limits cm = { .cl_recv = lc->private_recv };
 	const struct rpcrdma2_exchange ex = {
 		.ex_peer.pp_now.pr_rbsiz = lc->rbsiz,
-		.ex_able.pr_sbsiz	 = lc->own,
+		.ex_supported.pr_sbsiz	 = lc->own,
 	};
 
 	KUNIT_EXPECT_EQ(test, svc2_send_limit(lc->vers, &cm, &ex), lc->want);

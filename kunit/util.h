@@ -185,7 +185,7 @@ static inline struct rpcrdma2_msg *read_part(struct kunit *test,
 	KUNIT_ASSERT_NOT_NULL(test, msg);
 	memset(msg, 0xff, sizeof(*msg));
 	receive(test, &w, data, min(room, len));
-	rpcrdma2_exchange_init(&ex, true);
+	rpcrdma2_exchange_init(&ex, NULL, true);
 	rpcrdma2_msg_read(msg, w.data, room, len, handle, &ex);
 	return msg;
 }

@@ -45,7 +45,7 @@ void xprt2_report_end(struct xprt2_ep *ep) { }
 void xprt2_reqs_detach(struct xprt2_xprt *xp) { }
 void xprt2_reset_credits(struct xprt2_xprt *xp) { }
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive) { }
-void xprt2_talk(struct work_struct *work) { }
+void xprt2_props_work(struct work_struct *work) { }
 void xprt2_trial_timeout(struct work_struct *work) { }
 
 #define SLOTS	128

@@ -13,18 +13,18 @@ static void calls_beside(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(false, 32), 32);
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(true, 32), 31);
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(true, 2), 1);
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(true, 1), 1);
-	KUNIT_EXPECT_EQ(test, xprt2_calls_beside(false, 1), 1);
+	KUNIT_EXPECT_EQ(test, xprt2_calls_allowed(false, 32), 32);
+	KUNIT_EXPECT_EQ(test, xprt2_calls_allowed(true, 32), 31);
+	KUNIT_EXPECT_EQ(test, xprt2_calls_allowed(true, 2), 1);
+	KUNIT_EXPECT_EQ(test, xprt2_calls_allowed(true, 1), 1);
+	KUNIT_EXPECT_EQ(test, xprt2_calls_allowed(false, 1), 1);
 
-	rpcrdma2_exchange_init(&ex, false);
-	KUNIT_EXPECT_FALSE(test, xprt2_takes_place(false, &ex));
-	KUNIT_EXPECT_TRUE(test, xprt2_takes_place(true, &ex));
-	ex.ex_peer.pp_now = ex.ex_able;		/* with the mark */
-	KUNIT_EXPECT_FALSE(test, xprt2_takes_place(true, &ex));
-	KUNIT_EXPECT_FALSE(test, xprt2_takes_place(false, &ex));
+	rpcrdma2_exchange_init(&ex, NULL, false);
+	KUNIT_EXPECT_FALSE(test, xprt2_props_take_credit(false, &ex));
+	KUNIT_EXPECT_TRUE(test, xprt2_props_take_credit(true, &ex));
+	ex.ex_peer.pp_now = ex.ex_supported;		/* with the mark */
+	KUNIT_EXPECT_FALSE(test, xprt2_props_take_credit(true, &ex));
+	KUNIT_EXPECT_FALSE(test, xprt2_props_take_credit(false, &ex));
 }
 
 static struct kunit_case property_cases[] = {

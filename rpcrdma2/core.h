@@ -115,9 +115,8 @@ static inline enum rpcrdma2_direction rpcrdma2_property_direction(u32 opttype)
  * @row_at: index of its first word in struct rpcrdma2_props
  * @row_words: number of words
  * @row_change: whether it may change
- * @row_effect: effect of a change
  * @row_valid: check of a value
- * @row_wish: rule for a REQPROP
+ * @row_judge: rule for a REQPROP
  * @row_default: value of a peer that has announced none
  */
 struct rpcrdma2_prop_row {
@@ -125,10 +124,9 @@ struct rpcrdma2_prop_row {
 	u8				row_at;
 	u8				row_words;
 	enum rpcrdma2_prop_change	row_change;
-	enum rpcrdma2_prop_effect	row_effect;
 	bool				(*row_valid)(const u32 *value);
-	enum rpcrdma2_wish		(*row_wish)(u32 want, u32 now, u32 able,
-						    u32 *other);
+	enum rpcrdma2_req_result	(*row_judge)(u32 want, u32 now,
+						     u32 able, u32 *other);
 	u32				row_default[RPCRDMA2_PROP_WORDS];
 };
 

@@ -85,7 +85,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_backward_show);
 
 void rpcrdma2_peer_show(struct seq_file *seq, const struct rpcrdma2_peer_props *pp)
 {
-	if (READ_ONCE(pp->pp_spoken))
+	if (READ_ONCE(pp->pp_announced))
 		seq_printf(seq, " rbsiz=%u brs=%s",
 			   READ_ONCE(pp->pp_now.pr_rbsiz),
 			   rpcrdma2_bkreqsup_name(READ_ONCE(pp->pp_now.pr_brs)));

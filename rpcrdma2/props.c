@@ -4,6 +4,7 @@
  * messages, and the exchange of a connection; also the decoding of a received
  * message. Nothing here touches a device.
  */
+#include <asm/barrier.h>
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -42,16 +43,16 @@ static bool rpcrdma2_valid_brs(const u32 *value)
  */
 
 /* Receives also satisfy a request for any smaller size. */
-static enum rpcrdma2_wish rpcrdma2_wish_rbsiz(u32 want, u32 now, u32 able,
-					      u32 *other)
+static enum rpcrdma2_req_result
+rpcrdma2_judge_rbsiz(u32 want, u32 now, u32 able, u32 *other)
 {
 	if (want > able) {
 		*other = able;
-		return able == now ? RPCRDMA2_WISH_REJECTED :
-				     RPCRDMA2_WISH_OTHER;
+		return able == now ? RPCRDMA2_REQ_REJECTED :
+				     RPCRDMA2_REQ_OTHER;
 	}
-	return want < RPCRDMA2_INLINE_DEFAULT ? RPCRDMA2_WISH_REJECTED :
-						RPCRDMA2_WISH_DONE;
+	return want < RPCRDMA2_INLINE_DEFAULT ? RPCRDMA2_REQ_REJECTED :
+						RPCRDMA2_REQ_DONE;
 }
 
 /*
@@ -59,21 +60,21 @@ static enum rpcrdma2_wish rpcrdma2_wish_rbsiz(u32 want, u32 now, u32 able,
  * force (C-045). A default that was never announced may exceed what this end
  * supports.
  */
-static enum rpcrdma2_wish rpcrdma2_wish_brs(u32 want, u32 now, u32 able,
-					    u32 *other)
+static enum rpcrdma2_req_result
+rpcrdma2_judge_brs(u32 want, u32 now, u32 able, u32 *other)
 {
-	return want == now && want <= able ? RPCRDMA2_WISH_DONE :
-					     RPCRDMA2_WISH_REJECTED;
+	return want == now && want <= able ? RPCRDMA2_REQ_DONE :
+					     RPCRDMA2_REQ_REJECTED;
 }
 
 /* A property that the peer cannot change (C-053) */
-static enum rpcrdma2_wish rpcrdma2_wish_none(u32 want, u32 now, u32 able,
-					     u32 *other)
+static enum rpcrdma2_req_result
+rpcrdma2_judge_none(u32 want, u32 now, u32 able, u32 *other)
 {
-	return RPCRDMA2_WISH_REJECTED;
+	return RPCRDMA2_REQ_REJECTED;
 }
 
-#define PROP_ROW(_id, _field, _change, _effect, _check, _rule, ...)	\
+#define PROP_ROW(_id, _field, _change, _check, _rule, ...)	\
 	[RPCRDMA2_PROP_##_id] = {					\
 		.row_which	= RDMA2_PROPID_##_id,			\
 		.row_at		= offsetof(struct rpcrdma2_props,	\
@@ -81,9 +82,8 @@ static enum rpcrdma2_wish rpcrdma2_wish_none(u32 want, u32 now, u32 able,
 		.row_words	= sizeof_field(struct rpcrdma2_props,	\
 					       pr_##_field) / sizeof(u32), \
 		.row_change	= RPCRDMA2_CHANGE_##_change,		\
-		.row_effect	= RPCRDMA2_EFFECT_##_effect,		\
 		.row_valid	= rpcrdma2_valid_##_check,			\
-		.row_wish	= rpcrdma2_wish_##_rule,				\
+		.row_judge	= rpcrdma2_judge_##_rule,				\
 		.row_default	= { __VA_ARGS__ },			\
 	},
 
@@ -143,48 +143,25 @@ u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_changing);
 
-u32 rpcrdma2_props_effects(u32 rows)
-{
-	u32 effects = 0;
-	unsigned int r;
-
-	for (r = 0; r < RPCRDMA2_NPROPS; r++)
-		if (rows & BIT(r))
-			effects |= rpcrdma2_prop_rows[r].row_effect;
-	return effects;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_effects);
-
-u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
-			  const struct rpcrdma2_props *b)
+u32 rpcrdma2_props_updates(const struct rpcrdma2_props *announced,
+			   const struct rpcrdma2_props *now)
 {
 	unsigned int r;
 	u32 rows = 0;
 
-	for (r = 0; r < RPCRDMA2_NPROPS; r++)
-		if (memcmp(rpcrdma2_prop_get(a, r), rpcrdma2_prop_get(b, r),
-			   rpcrdma2_prop_size(r)))
-			rows |= BIT(r);
-	return rows;
-}
-
-u32 rpcrdma2_props_news(const struct rpcrdma2_props *told,
-			const struct rpcrdma2_props *now)
-{
-	u32 rows = rpcrdma2_props_differ(told, now);
-	unsigned int r;
-
 	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
 		enum rpcrdma2_prop_change change = rpcrdma2_prop_rows[r].row_change;
+		const u32 *new = rpcrdma2_prop_get(now, r);
+		const u32 *old = rpcrdma2_prop_get(announced, r);
 
-		if (change == RPCRDMA2_CHANGE_NEVER ||
-		    (change == RPCRDMA2_CHANGE_RAISE &&
-		     *rpcrdma2_prop_get(now, r) < *rpcrdma2_prop_get(told, r)))
-			rows &= ~BIT(r);
+		if (change != RPCRDMA2_CHANGE_NEVER &&
+		    (change == RPCRDMA2_CHANGE_FREE || *new > *old) &&
+		    memcmp(new, old, rpcrdma2_prop_size(r)))
+			rows |= BIT(r);
 	}
 	return rows;
 }
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_news);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_updates);
 
 void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp)
 {
@@ -197,7 +174,7 @@ u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *pp,
 			   const struct rpcrdma2_props *val, u32 rows)
 {
 	rpcrdma2_props_copy(&pp->pp_now, val, rows);
-	return pp->pp_spoken ? rows & ~pp->pp_askable : 0;
+	return pp->pp_announced ? rows & ~pp->pp_changeable : 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_apply_updprop);
 
@@ -205,13 +182,13 @@ u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *pp,
 			    const struct rpcrdma2_props *val, u32 rows,
 			    u32 nochg)
 {
-	if (pp->pp_spoken)
+	if (pp->pp_announced)
 		return rpcrdma2_apply_updprop(pp, val, rows);
 
 	rpcrdma2_props_default(&pp->pp_now);
 	rpcrdma2_props_copy(&pp->pp_now, val, rows);
-	pp->pp_askable = rows & ~nochg;
-	pp->pp_spoken = true;
+	pp->pp_changeable = rows & ~nochg;
+	pp->pp_announced = true;
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_apply_connprop);
@@ -224,7 +201,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_send_limit);
 
 u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own)
 {
-	if (!pp->pp_spoken || pp->pp_short)
+	if (!pp->pp_announced || pp->pp_short)
 		return min_t(u32, own, RPCRDMA2_INLINE_DEFAULT);
 	if (pp->pp_now.pr_sbsiz)
 		return min(own, max_t(u32, pp->pp_now.pr_sbsiz,
@@ -424,7 +401,7 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 		break;
 	case RDMA2_OPT_REQPROP:
 		good = rpcrdma2_decode_propset(pm, &cu);
-		if (good && ps->ps_count > RPCRDMA2_WISHES_MAX)
+		if (good && ps->ps_count > RPCRDMA2_REQPROP_MAX)
 			return RDMA2_ERR_SYSTEM; /* too many (S53) */
 		break;
 	case RDMA2_OPT_UPDPROP:
@@ -577,17 +554,17 @@ void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
 	for (r = 0; r < RPCRDMA2_NPROPS; r++, row++) {
 		if (!(want->ps_rows & BIT(r)))
 			continue;
-		switch (row->row_wish(*rpcrdma2_prop_get(wanted, r),
-				      *rpcrdma2_prop_get(now, r),
-				      *rpcrdma2_prop_get(able, r), &value)) {
-		case RPCRDMA2_WISH_DONE:
+		switch (row->row_judge(*rpcrdma2_prop_get(wanted, r),
+				       *rpcrdma2_prop_get(now, r),
+				       *rpcrdma2_prop_get(able, r), &value)) {
+		case RPCRDMA2_REQ_DONE:
 			done |= BIT(r);
 			break;
-		case RPCRDMA2_WISH_OTHER:
+		case RPCRDMA2_REQ_OTHER:
 			rows |= BIT(r);
 			*rpcrdma2_prop_words(&other, r) = value;
 			break;
-		case RPCRDMA2_WISH_REJECTED:
+		case RPCRDMA2_REQ_REJECTED:
 			break;
 		}
 	}
@@ -622,18 +599,21 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_apply_resprop);
  * rpcrdma2/props.h.
  */
 
-void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder)
+void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
+			    const struct rpcrdma2_props_ops *ops,
+			    bool responder)
 {
 	static const struct rpcrdma2_props own = {
 		.pr_mark = RPCRDMA2_MARK,
 	};
 
 	*ex = (struct rpcrdma2_exchange){
-		.ex_able	= own,
+		.ex_ops		= ops,
+		.ex_supported	= own,
 		.ex_responder	= responder,
 	};
 	rpcrdma2_peer_props_init(&ex->ex_peer);
-	rpcrdma2_props_default(&ex->ex_told);
+	rpcrdma2_props_default(&ex->ex_announced);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
 
@@ -646,7 +626,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
 static struct rpcrdma2_props
 rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
 {
-	struct rpcrdma2_props pr = ex->ex_able;
+	struct rpcrdma2_props pr = ex->ex_supported;
 
 	if (ex->ex_responder && !rpcrdma2_props_marked(&ex->ex_peer.pp_now))
 		pr.pr_rbsiz = min(pr.pr_rbsiz, pr.pr_sbsiz);
@@ -657,191 +637,208 @@ rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
 static void rpcrdma2_exchange_begin_wait(struct rpcrdma2_exchange *ex, u32 type)
 {
 	ex->ex_sent = type;
-	ex->ex_open = true;
+	ex->ex_pending = true;
 	ex->ex_late = false;
-	ex->ex_away = false;
+	ex->ex_sending = false;
 }
 
 /* The message was answered, or will never be. */
 static void rpcrdma2_exchange_end_wait(struct rpcrdma2_exchange *ex)
 {
 	ex->ex_sent = 0;
-	ex->ex_open = false;
+	ex->ex_pending = false;
 }
 
-void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
+void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 				struct rpcrdma2_propmsg *pm)
 {
 	*pm = (struct rpcrdma2_propmsg){
 		.pm_type  = RDMA2_OPT_CONNPROP,
 		.pm_nochg = rpcrdma2_props_changing(RPCRDMA2_CHANGE_NEVER),
 	};
-	ex->ex_told = rpcrdma2_exchange_limit_sbsiz(ex);
-	ex->ex_said = true;
+	ex->ex_announced = rpcrdma2_exchange_limit_sbsiz(ex);
+	ex->ex_connprop_sent = true;
 	if (!ex->ex_responder)
 		rpcrdma2_exchange_begin_wait(ex, RDMA2_OPT_CONNPROP);
-	rpcrdma2_propset_init(&pm->pm_set, RPCRDMA2_PROPS_ALL, &ex->ex_told);
+	rpcrdma2_propset_init(&pm->pm_set, rows, &ex->ex_announced);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_announce);
 
 void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send)
 {
-	ex->ex_able.pr_rbsiz = recv;
-	if (ex->ex_able.pr_sbsiz == send)
+	ex->ex_supported.pr_rbsiz = recv;
+	if (ex->ex_supported.pr_sbsiz == send)
 		return;
-	ex->ex_able.pr_sbsiz = send;
-	ex->ex_wish.pr_rbsiz = send;
-	ex->ex_wished = BIT(RPCRDMA2_PROP_RBSIZ);
+	ex->ex_supported.pr_sbsiz = send;
+	ex->ex_request = send;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_resize);
 
-static bool rpcrdma2_exchange_peer_knows(const struct rpcrdma2_exchange *ex,
-					 u32 type)
+static bool
+rpcrdma2_exchange_peer_supports(const struct rpcrdma2_exchange *ex, u32 type)
 {
-	return !(ex->ex_lacks & BIT(type));
+	return !(ex->ex_unsupported & BIT(type));
 }
 
-/* Rows to request from the peer, which permits the request (C-047, S16) */
-static u32 rpcrdma2_exchange_wishes(const struct rpcrdma2_exchange *ex)
+/* Whether to request another RBSIZ; the peer permits it (C-047, S16). */
+static bool rpcrdma2_exchange_has_request(const struct rpcrdma2_exchange *ex)
 {
 	const struct rpcrdma2_peer_props *peer = &ex->ex_peer;
 
-	if (!rpcrdma2_exchange_peer_knows(ex, RDMA2_OPT_REQPROP))
-		return 0;
-	return ex->ex_wished & peer->pp_askable &
-	       rpcrdma2_props_changing(RPCRDMA2_CHANGE_RAISE) &
-	       rpcrdma2_props_differ(&ex->ex_wish, &peer->pp_now);
+	return ex->ex_request && ex->ex_request != peer->pp_now.pr_rbsiz &&
+	       peer->pp_changeable & BIT(RPCRDMA2_PROP_RBSIZ) &&
+	       rpcrdma2_exchange_peer_supports(ex, RDMA2_OPT_REQPROP);
 }
 
 /*
  * Whether a request for a smaller size would follow the previous request too
  * soon: the peer may reject it (S53). The peer had received the previous
- * request before it answered, so the pause counts from the answer.
+ * request before it answered, so the interval counts from the answer.
  */
-static bool rpcrdma2_asks_too_soon(const struct rpcrdma2_exchange *ex,
-				   unsigned long now)
+static bool rpcrdma2_request_is_early(const struct rpcrdma2_exchange *ex,
+				      unsigned long now)
 {
-	return ex->ex_asks && now - ex->ex_asked < RPCRDMA2_ASK_REST &&
-	       ex->ex_wish.pr_rbsiz < max(ex->ex_peer.pp_now.pr_rbsiz,
-					  ex->ex_want.ps_val.pr_rbsiz);
+	return ex->ex_reqprop_sent &&
+	       now - ex->ex_reqprop_at < RPCRDMA2_REQUEST_INTERVAL &&
+	       ex->ex_request < max(ex->ex_peer.pp_now.pr_rbsiz,
+				    ex->ex_requested.ps_val.pr_rbsiz);
 }
 
 /* Rows in which @now differs from what the peer knows (C-027, C-059) */
 static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 				     const struct rpcrdma2_props *now)
 {
-	u32 rows = rpcrdma2_props_news(&ex->ex_told, now);
+	u32 rows = rpcrdma2_props_updates(&ex->ex_announced, now);
 
 	if (!rpcrdma2_props_marked(&ex->ex_peer.pp_now))
 		rows &= ~RPCRDMA2_PROPS_MARKED;
-	return rpcrdma2_exchange_peer_knows(ex, RDMA2_OPT_UPDPROP) ? rows : 0;
+	return rpcrdma2_exchange_peer_supports(ex, RDMA2_OPT_UPDPROP) ? rows : 0;
 }
 
 /*
  * Whether Sends get smaller. The peer knows the last announced X_SBSIZ, and
  * expects Replies of that size inline (S14).
  */
-static bool rpcrdma2_sends_less(const struct rpcrdma2_exchange *ex)
+static bool rpcrdma2_exchange_lowers_sends(const struct rpcrdma2_exchange *ex)
 {
-	return ex->ex_able.pr_sbsiz < ex->ex_told.pr_sbsiz &&
-	       rpcrdma2_exchange_updates(ex, &ex->ex_able) &
+	return ex->ex_supported.pr_sbsiz < ex->ex_announced.pr_sbsiz &&
+	       rpcrdma2_exchange_updates(ex, &ex->ex_supported) &
 		       BIT(RPCRDMA2_PROP_X_SBSIZ);
 }
 
 static bool rpcrdma2_exchange_may_send(const struct rpcrdma2_exchange *ex)
 {
-	return ex->ex_said && ex->ex_peer.pp_spoken;
+	return ex->ex_connprop_sent && ex->ex_peer.pp_announced;
 }
 
 bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex)
 {
 	const struct rpcrdma2_props now = rpcrdma2_exchange_limit_sbsiz(ex);
 
-	return ex->ex_open || (rpcrdma2_exchange_may_send(ex) &&
-			       (rpcrdma2_exchange_wishes(ex) ||
-				rpcrdma2_exchange_updates(ex, &now)));
+	return ex->ex_pending || (rpcrdma2_exchange_may_send(ex) &&
+				  (rpcrdma2_exchange_has_request(ex) ||
+				   rpcrdma2_exchange_updates(ex, &now)));
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_busy);
 
-bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
-			    struct rpcrdma2_propmsg *pm)
+/* Make the message that is due now. Return: false if there is none. */
+static bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex,
+				   unsigned long now,
+				   struct rpcrdma2_propmsg *pm)
 {
 	struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
-	u32 rows;
 
-	if (ex->ex_open || !rpcrdma2_exchange_may_send(ex))
+	if (ex->ex_pending || !rpcrdma2_exchange_may_send(ex))
 		return false;
 	*pm = (struct rpcrdma2_propmsg){ };
-	rows = rpcrdma2_exchange_wishes(ex);
-	if (rows && !rpcrdma2_sends_less(ex) &&
-	    !rpcrdma2_asks_too_soon(ex, now)) {
-		rpcrdma2_propset_init(&ex->ex_want, rows, &ex->ex_wish);
+	if (rpcrdma2_exchange_has_request(ex) &&
+	    !rpcrdma2_exchange_lowers_sends(ex) &&
+	    !rpcrdma2_request_is_early(ex, now)) {
+		own.pr_rbsiz = ex->ex_request;
+		rpcrdma2_propset_init(&ex->ex_requested,
+				      BIT(RPCRDMA2_PROP_RBSIZ), &own);
 		pm->pm_type = RDMA2_OPT_REQPROP;
-		pm->pm_set = ex->ex_want;
+		pm->pm_set = ex->ex_requested;
 	} else {
-		rows = rpcrdma2_exchange_updates(ex, &own);
 		pm->pm_type = RDMA2_OPT_UPDPROP;
-		rpcrdma2_propset_init(&pm->pm_set, rows, &own);
+		rpcrdma2_propset_init(&pm->pm_set,
+				      rpcrdma2_exchange_updates(ex, &own), &own);
 	}
-	if (!rows)
-		return false;
-	rpcrdma2_exchange_begin_wait(ex, pm->pm_type);
-	return true;
+	return pm->pm_set.ps_rows;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_exchange_next);
 
-void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
-			    const struct rpcrdma2_propmsg *pm, u32 xid,
-			    unsigned long now)
+static void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
+				   const struct rpcrdma2_propmsg *pm,
+				   unsigned long now)
 {
-	ex->ex_xid = xid;
-	ex->ex_since = now;
+	ex->ex_xid = pm->pm_xid;
+	ex->ex_sent_at = now;
+	ex->ex_sending = ex->ex_ops->confirms;
 	if (pm->pm_type == RDMA2_OPT_REQPROP) {
-		ex->ex_wished = 0;
-		ex->ex_asks = true;
+		ex->ex_request = 0;
+		ex->ex_reqprop_sent = true;
+		ex->ex_ops->count(RPCRDMA2_C_reqprops_sent, 1);
 	} else {
-		rpcrdma2_props_copy(&ex->ex_told, &pm->pm_set.ps_val,
+		rpcrdma2_props_copy(&ex->ex_announced, &pm->pm_set.ps_val,
 				    pm->pm_set.ps_rows);
+		ex->ex_ops->count(RPCRDMA2_C_updprops_sent, 1);
 	}
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_exchange_sent);
 
-void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex)
+void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
+				 unsigned long now)
 {
-	rpcrdma2_exchange_end_wait(ex);
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_exchange_unsent);
+	struct rpcrdma2_propmsg pm;
 
-void rpcrdma2_exchange_arrived(struct rpcrdma2_exchange *ex, unsigned long at)
-{
-	if (!ex->ex_away)
-		return;
-	ex->ex_away = false;
-	ex->ex_since = at;
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_exchange_arrived);
-
-bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now)
-{
-	if (ex->ex_sent == RDMA2_OPT_UPDPROP &&
-	    (ex->ex_away ||
-	     time_before(now, ex->ex_since + RPCRDMA2_UPDPROP_REST)))
-		return false;
-	if (ex->ex_sent != RDMA2_OPT_REQPROP) {
-		ex->ex_open = false;
-		return false;
+	if (rpcrdma2_exchange_next(ex, now, &pm)) {
+		rpcrdma2_exchange_begin_wait(ex, pm.pm_type);
+		ex->ex_ops->changed(ex);	/* C-034: before it is sent */
+		ex->ex_number++;
+		if (ex->ex_ops->send(ex, NULL, &pm))
+			rpcrdma2_exchange_end_wait(ex);
+		else
+			rpcrdma2_exchange_sent(ex, &pm, now);
 	}
-	ex->ex_asked = now;
-	if (ex->ex_late ||
-	    time_before(now, ex->ex_since + RPCRDMA2_ANSWER_TIMEOUT))
-		return false;
-	ex->ex_late = true;
-	return true;
+	ex->ex_ops->changed(ex);		/* S14: once it is sent */
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_exchange_heard);
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_send_next);
 
-static bool rpcrdma2_exchange_is_asked(const struct rpcrdma2_exchange *ex,
-				       u32 xid)
+void rpcrdma2_exchange_send_done(struct rpcrdma2_exchange *ex, u32 number,
+				 unsigned long at)
+{
+	ex->ex_done_at = at;
+	/* pairs with rpcrdma2_exchange_received() */
+	smp_store_release(&ex->ex_done, number);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_send_done);
+
+void rpcrdma2_exchange_received(struct rpcrdma2_exchange *ex, unsigned long at)
+{
+	/* pairs with rpcrdma2_exchange_send_done() */
+	if (ex->ex_sending && smp_load_acquire(&ex->ex_done) == ex->ex_number) {
+		ex->ex_sending = false;
+		ex->ex_sent_at = ex->ex_done_at;
+	}
+	if (ex->ex_sent == RDMA2_OPT_REQPROP) {
+		ex->ex_reqprop_at = at;
+		if (!ex->ex_late && !time_before(at, ex->ex_sent_at +
+						 RPCRDMA2_ANSWER_TIMEOUT)) {
+			ex->ex_late = true;
+			ex->ex_ops->count(RPCRDMA2_C_properties_in_vain, 1);
+		}
+	} else if (ex->ex_sent != RDMA2_OPT_UPDPROP ||
+		   (!ex->ex_sending &&
+		    !time_before(at, ex->ex_sent_at +
+				     RPCRDMA2_UPDPROP_INTERVAL))) {
+		ex->ex_pending = false;
+	}
+	ex->ex_ops->changed(ex);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_received);
+
+/* Whether a message with this xid can answer the REQPROP of this end */
+static bool rpcrdma2_exchange_awaits(const struct rpcrdma2_exchange *ex,
+				     u32 xid)
 {
 	return ex->ex_sent == RDMA2_OPT_REQPROP && ex->ex_xid == xid;
 }
@@ -849,19 +846,30 @@ static bool rpcrdma2_exchange_is_asked(const struct rpcrdma2_exchange *ex,
 void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 			      struct rpcrdma2_propmsg *pm)
 {
-	pm->pm_want = rpcrdma2_exchange_is_asked(ex, xid) ? &ex->ex_want : NULL;
+	pm->pm_want = rpcrdma2_exchange_awaits(ex, xid) ? &ex->ex_requested :
+							  NULL;
 	pm->pm_marked = rpcrdma2_props_marked(&ex->ex_peer.pp_now);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_exchange_expect);
 
-bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid)
+/* The message that waits has been refused. */
+static void rpcrdma2_exchange_fail(struct rpcrdma2_exchange *ex)
 {
-	if (!rpcrdma2_exchange_is_asked(ex, xid))
-		return false;
 	rpcrdma2_exchange_end_wait(ex);
+	ex->ex_ops->count(RPCRDMA2_C_properties_in_vain, 1);
+	ex->ex_ops->changed(ex);
+}
+
+bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
+				 const struct rpcrdma2_msg *msg)
+{
+	if (!msg->mg_bad_body || msg->mg_prop.pm_type != RDMA2_OPT_RESPROP ||
+	    !rpcrdma2_exchange_awaits(ex, msg->mg_hdr.h_xid))
+		return false;
+	rpcrdma2_exchange_fail(ex);
 	return true;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_exchange_spoilt);
+EXPORT_SYMBOL_GPL(rpcrdma2_exchange_malformed);
 
 bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 			       const struct rpcrdma2_hdr *h)
@@ -873,35 +881,35 @@ bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 	     h->h_error.er_code != RDMA2_ERR_VERS))	/* S36 */
 		return false;
 	if (rpcrdma2_lacks_message(&h->h_error))
-		ex->ex_lacks |= BIT(ex->ex_sent);
-	rpcrdma2_exchange_end_wait(ex);
+		ex->ex_unsupported |= BIT(ex->ex_sent);
+	rpcrdma2_exchange_fail(ex);
 	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_refused);
 
-u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
-			   const struct rpcrdma2_propmsg *pm, u32 *effects)
+void rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
+			    const struct rpcrdma2_propmsg *pm)
 {
-	const struct rpcrdma2_props before = ex->ex_peer.pp_now;
 	const struct rpcrdma2_propset *ps = &pm->pm_set;
-	bool spoken = ex->ex_peer.pp_spoken;
-	u32 frozen = 0, rows;
+	u32 frozen = 0;
 
+	if (pm->pm_type == RDMA2_OPT_RESPROP && !pm->pm_want)
+		return;
 	if (pm->pm_type == RDMA2_OPT_CONNPROP) {
 		frozen = rpcrdma2_apply_connprop(&ex->ex_peer, &ps->ps_val,
 						 ps->ps_rows, pm->pm_nochg);
 	} else if (pm->pm_type == RDMA2_OPT_UPDPROP) {
 		frozen = rpcrdma2_apply_updprop(&ex->ex_peer, &ps->ps_val,
 						ps->ps_rows);
-	} else if (pm->pm_type == RDMA2_OPT_RESPROP && pm->pm_want) {
+	} else if (pm->pm_type == RDMA2_OPT_RESPROP) {
 		rpcrdma2_apply_resprop(&ex->ex_peer, pm);
 		rpcrdma2_exchange_end_wait(ex);
 	}
-	rows = spoken == ex->ex_peer.pp_spoken ?
-	       rpcrdma2_props_differ(&before, &ex->ex_peer.pp_now) :
-	       RPCRDMA2_PROPS_ALL;
-	*effects = rpcrdma2_props_effects(rows);
-	return frozen;
+	ex->ex_ops->count(RPCRDMA2_C_connprops + pm->pm_type -
+			  RDMA2_OPT_CONNPROP, 1);
+	ex->ex_ops->count(RPCRDMA2_C_odd_properties, ps->ps_odd);
+	ex->ex_ops->count(RPCRDMA2_C_frozen_properties, hweight32(frozen));
+	ex->ex_ops->changed(ex);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_take);
 
@@ -910,78 +918,83 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_take);
  * reallocate every free Receive each time. So Receives do not shrink, or stop
  * growing, soon after they last did (S53).
  */
-static bool rpcrdma2_cuts_too_soon(struct rpcrdma2_exchange *ex, u32 bytes,
-				   unsigned long now)
+static bool rpcrdma2_lower_is_early(struct rpcrdma2_exchange *ex, u32 bytes,
+				    unsigned long now)
 {
-	if (bytes >= max(ex->ex_told.pr_rbsiz, ex->ex_recv_last))
+	if (bytes >= max(ex->ex_announced.pr_rbsiz, ex->ex_recv_requested))
 		return false;
-	if (ex->ex_cuts && now - ex->ex_cut < RPCRDMA2_CUT_REST)
+	if (ex->ex_lowered && now - ex->ex_lowered_at < RPCRDMA2_LOWER_INTERVAL)
 		return true;
-	ex->ex_cuts = true;
-	ex->ex_cut = now;
+	ex->ex_lowered = true;
+	ex->ex_lowered_at = now;
 	return false;
 }
 
-static void
-rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
-				 const struct rpcrdma2_propset *want,
-				 unsigned long now, struct rpcrdma2_propmsg *answer)
+/* Return: the size of Receives that the peer requests, or 0. */
+static u32 rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
+					    const struct rpcrdma2_propset *want,
+					    unsigned long now,
+					    struct rpcrdma2_propmsg *answer)
 {
-	const struct rpcrdma2_props able = rpcrdma2_exchange_limit_sbsiz(ex);
-	u32 wish = want->ps_val.pr_rbsiz, told = ex->ex_told.pr_rbsiz;
+	const struct rpcrdma2_props supported = rpcrdma2_exchange_limit_sbsiz(ex);
+	u32 bytes = want->ps_val.pr_rbsiz, announced = ex->ex_announced.pr_rbsiz;
 	/* a request for too small a size is rejected and changes nothing */
-	bool asked = want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
-		     wish >= RPCRDMA2_INLINE_DEFAULT;
-	bool soon = asked && rpcrdma2_cuts_too_soon(ex, wish, now);
+	bool counts = want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
+		      bytes >= RPCRDMA2_INLINE_DEFAULT;
+	bool early = counts && rpcrdma2_lower_is_early(ex, bytes, now);
 
-	rpcrdma2_answer_reqprop(answer, want, &ex->ex_told, &able);
-	if (soon && answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ)) {
+	rpcrdma2_answer_reqprop(answer, want, &ex->ex_announced, &supported);
+	if (early && answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ)) {
 		answer->pm_done &= ~BIT(RPCRDMA2_PROP_RBSIZ);
-		ex->ex_told.pr_rbsiz = told;
+		ex->ex_announced.pr_rbsiz = announced;
 	}
-	if (!asked || soon)
-		return;
+	if (!counts || early)
+		return 0;
 	if (answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ))
-		ex->ex_able.pr_rbsiz = ex->ex_told.pr_rbsiz;
-	ex->ex_recv_wish = wish;
-	ex->ex_recv_last = wish;
+		ex->ex_supported.pr_rbsiz = ex->ex_announced.pr_rbsiz;
+	ex->ex_recv_requested = bytes;
+	return bytes;
 }
 
-bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
-			      const struct rpcrdma2_propmsg *pm,
-			      unsigned long now,
-			      struct rpcrdma2_propmsg *answer)
+void rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
+			      struct rpcrdma2_msg *msg, unsigned long now)
 {
-	switch (pm->pm_type) {
-	case RDMA2_OPT_CONNPROP:
-		if (!ex->ex_responder || ex->ex_said)
-			return false;
-		rpcrdma2_exchange_announce(ex, answer);
-		return true;
-	case RDMA2_OPT_REQPROP:
-		rpcrdma2_exchange_answer_reqprop(ex, &pm->pm_set, now, answer);
-		return true;
-	default:
-		return false;
-	}
+	const struct rpcrdma2_propmsg *pm = &msg->mg_prop;
+	struct rpcrdma2_propmsg answer;
+	u32 resize = 0;
+
+	if (pm->pm_type == RDMA2_OPT_CONNPROP && ex->ex_responder &&
+	    !ex->ex_connprop_sent)
+		rpcrdma2_exchange_announce(ex, RPCRDMA2_PROPS_ALL, &answer);
+	else if (pm->pm_type == RDMA2_OPT_REQPROP)
+		resize = rpcrdma2_exchange_answer_reqprop(ex, &pm->pm_set, now,
+							  &answer);
+	else
+		return;
+	answer.pm_xid = msg->mg_hdr.h_xid;
+	answer.pm_option = msg->mg_hdr.h_proc == RDMA2_OPTIONAL;	/* S01 */
+	ex->ex_ops->send(ex, &msg->mg_hdr, &answer);
+	if (resize)
+		ex->ex_ops->resize(ex, resize);
+	ex->ex_ops->changed(ex);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_answer);
 
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
 {
-	u32 own = rpcrdma2_sends_less(ex) ? ex->ex_told.pr_sbsiz :
-					    ex->ex_able.pr_sbsiz;
+	u32 own = rpcrdma2_exchange_lowers_sends(ex) ?
+		  ex->ex_announced.pr_sbsiz : ex->ex_supported.pr_sbsiz;
 
 	/* A REQPROP requests nothing but RBSIZ. */
-	if (ex->ex_open && ex->ex_sent == RDMA2_OPT_REQPROP)
-		own = min(own, ex->ex_want.ps_val.pr_rbsiz);
+	if (ex->ex_pending && ex->ex_sent == RDMA2_OPT_REQPROP)
+		own = min(own, ex->ex_requested.ps_val.pr_rbsiz);
 	return rpcrdma2_send_limit(&ex->ex_peer.pp_now, own);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_send_max);
 
 u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex)
 {
-	return rpcrdma2_reply_limit(&ex->ex_peer, ex->ex_told.pr_rbsiz);
+	return rpcrdma2_reply_limit(&ex->ex_peer, ex->ex_announced.pr_rbsiz);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_reply_max);
 

@@ -310,15 +310,15 @@ static u32 svc2_sizes_wanted(const struct svc2_xprt *sp)
 	u32 want = rpcrdma2_recv_size(rpcrdma2_conn_device(&sp->sp_conn),
 				      rpcrdma2_param(&svc2_receive_size));
 
-	if (sp->sp_recv_wish)
-		want = min_t(u32, want, PAGE_ALIGN(sp->sp_recv_wish));
+	if (sp->sp_recv_requested)
+		want = min_t(u32, want, PAGE_ALIGN(sp->sp_recv_requested));
 	return want;
 }
 
 /* True if Receives could be larger than they are */
 static bool svc2_sizes_lag(const struct svc2_xprt *sp)
 {
-	return READ_ONCE(sp->sp_ex.ex_peer.pp_spoken) &&
+	return READ_ONCE(sp->sp_ex.ex_peer.pp_announced) &&
 	       READ_ONCE(sp->sp_rpool.rp_size) < svc2_sizes_wanted(sp);
 }
 
@@ -385,7 +385,7 @@ void svc2_sizes_update(struct svc2_xprt *sp)
  * @unused: for svc2_conns_each()
  *
  * sp_recv_size is raised when no Receive of the connection is smaller (C-028,
- * C-032), and only svc2_receives_wanted() lowers it (C-033). sp_send_own bounds
+ * C-032), and only svc2_receives_resize() lowers it (C-033). sp_send_own bounds
  * Sends once it is announced (S14); a REQPROP for Receives of that size follows
  * (C-034).
  *
@@ -395,7 +395,7 @@ void svc2_sizes_update(struct svc2_xprt *sp)
  */
 static void svc2_sizes_changed(struct svc2_xprt *sp, void *unused)
 {
-	/* pairs with svc2_converse() */
+	/* pairs with svc2_props_update() */
 	smp_mb__before_atomic();
 	set_bit(SVC2_F_CHANGED, &sp->sp_flags);
 	scoped_guard(spinlock, &sp->sp_recv_lock)
@@ -423,7 +423,7 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_receives_wanted - process a request of the peer for another Receive size
+ * svc2_receives_resize - process a request of the peer for another Receive size
  * @sp: connection
  * @bytes: size; at least RPCRDMA2_INLINE_DEFAULT
  *
@@ -432,9 +432,9 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
  *
  * Context: svc thread, under XPT_BUSY.
  */
-void svc2_receives_wanted(struct svc2_xprt *sp, u32 bytes)
+void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
 {
-	sp->sp_recv_wish = min_t(u32, bytes, RPCRDMA2_INLINE_MAX);
+	sp->sp_recv_requested = min_t(u32, bytes, RPCRDMA2_INLINE_MAX);
 	if (bytes > READ_ONCE(sp->sp_recv_size)) {
 		svc2_sizes_raise_receives(sp);
 		return;

@@ -11,7 +11,6 @@
  * arrival, and sends the server's property messages in between: the thread that
  * has the connection's XPT_BUSY does it. Therefore nothing here is locked.
  */
-#include <linux/bitops.h>
 #include <linux/random.h>
 
 #include "svcrdma2.h"
@@ -28,12 +27,11 @@ static int svc2_props_encode(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * @h is the header of the message that is answered, and is overwritten: the
- * answer has its spelling (S01). An answer that the peer cannot receive becomes
- * an error (C-093).
+ * An answer that the peer cannot receive becomes an error (C-093). @h is the
+ * header of the message that is answered.
  */
-static void svc2_props_post(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
-			    struct rpcrdma2_propmsg *pm)
+static void svc2_props_answer(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
+			      const struct rpcrdma2_propmsg *pm)
 {
 	struct svc2_tx *tx = svc2_tx_get(sp);
 	struct rpcrdma2_reply_plan plan = { };
@@ -41,124 +39,13 @@ static void svc2_props_post(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 
 	if (IS_ERR(tx))
 		return;
-	pm->pm_xid = h->h_xid;
-	pm->pm_option = h->h_proc == RDMA2_OPTIONAL;
 	ret = svc2_props_encode(sp, tx, pm);
-	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[h->h_vers]))
+	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]))
 		ret = -EMSGSIZE;
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, 0, NULL);	/* S49 */
 	if (ret)
 		svc2_error_instead(sp, tx, h, &plan, ret);
-}
-
-/* An UPDPROP, REQPROP or CONNPROP of the peer, or its answer */
-static void svc2_props_count(const struct rpcrdma2_propmsg *pm, u32 frozen)
-{
-	static const enum svc2_counter counters[] = {
-		[RDMA2_OPT_CONNPROP]	= SVC2_C_connprops,
-		[RDMA2_OPT_REQPROP]	= SVC2_C_reqprops,
-		[RDMA2_OPT_RESPROP]	= SVC2_C_resprops,
-		[RDMA2_OPT_UPDPROP]	= SVC2_C_updprops,
-	};
-
-	this_cpu_inc(svc2_counters[counters[pm->pm_type]]);
-	svc2_count_add(odd_properties, pm->pm_set.ps_odd);	/* S12 */
-	svc2_count_add(frozen_properties, hweight32(frozen));	/* S15 */
-}
-
-static void svc2_props_take(struct svc2_xprt *sp,
-			    const struct rpcrdma2_propmsg *pm)
-{
-	u32 effects;
-
-	/*
-	 * It may be the message that the server waits for: see svc2_converse().
-	 */
-	sp->sp_talking = true;
-	svc2_props_count(pm, rpcrdma2_exchange_take(&sp->sp_ex, pm, &effects));
-	if (effects & RPCRDMA2_EFFECT_MESSAGES)
-		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
-}
-
-/**
- * svc2_take_property - process a property message
- * @rqstp: thread
- * @msg: the message, well-formed, in either spelling (S01); gone afterwards
- *
- * Context: svc thread; may sleep.
- * Return: 0, for ->xpo_recvfrom to return.
- */
-int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
-{
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_propmsg *pm = &msg->sm_msg.mg_prop;
-	struct rpcrdma2_exchange *ex = &sp->sp_ex;
-	struct rpcrdma2_propmsg answer;
-
-	svc2_msg_put_recv(sp, msg);		/* R6 */
-	svc2_props_take(sp, pm);
-	if (rpcrdma2_exchange_answer(ex, pm, jiffies, &answer))
-		svc2_props_post(sp, &msg->sm_msg.mg_hdr, &answer);
-	if (ex->ex_recv_wish)
-		svc2_receives_wanted(sp, ex->ex_recv_wish);
-	ex->ex_recv_wish = 0;
-	svc2_msg_put(sp, msg);
-	return 0;
-}
-
-/**
- * svc2_take_granted - process a RESPROP, or an option that is an answer
- * @rqstp: thread
- * @msg: the message, perhaps malformed; gone afterwards
- *
- * Context: svc thread.
- * Return: 0, for ->xpo_recvfrom to return.
- */
-int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *msg)
-{
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_msg *mg = &msg->sm_msg;
-
-	if (!mg->mg_verdict && mg->mg_prop.pm_want) {
-		svc2_props_take(sp, &mg->mg_prop);
-		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
-	} else if (mg->mg_bad_body &&
-		   mg->mg_prop.pm_type == RDMA2_OPT_RESPROP &&
-		   rpcrdma2_exchange_spoilt(&sp->sp_ex, mg->mg_hdr.h_xid)) {
-		svc2_count(properties_in_vain);		/* S11 */
-		svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
-	} else {
-		return svc2_discard_reply(sp, msg);	/* S17, S39 */
-	}
-	svc2_msg_put(sp, msg);
-	return 0;
-}
-
-/**
- * svc2_take_error - process an RDMA2_ERROR
- * @rqstp: thread
- * @msg: the message, perhaps malformed; gone afterwards
- *
- * S18: it answers a property message of the server, or else a callback. The
- * memory regions of a callback may have to wait for entries of the Send Queue,
- * and so for the peer. Such an error is left to the thread that finds it on
- * sp_ready_q.
- *
- * Context: svc thread, under XPT_BUSY.
- * Return: 0, for ->xpo_recvfrom to return.
- */
-int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
-{
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-
-	if (!rpcrdma2_msg_is_error(&msg->sm_msg) ||
-	    !rpcrdma2_exchange_refused(&sp->sp_ex, &msg->sm_msg.mg_hdr)) {
-		svc2_msg_ready(sp, msg);
-		return 0;
-	}
-	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
-	return svc2_discard(sp, msg, SVC2_C_properties_in_vain);
 }
 
 /*
@@ -187,19 +74,25 @@ static bool svc2_has_context(const struct svc2_xprt *sp)
 	       atomic_read(&sp->sp_xprt.xpt_nr_rqsts);
 }
 
-/* Return: 0, or an error for a retry or a lost connection. */
-static int svc2_props_send(struct svc2_xprt *sp,
-			   const struct rpcrdma2_propmsg *pm)
+static int svc2_props_send(struct rpcrdma2_exchange *ex,
+			   struct rpcrdma2_hdr *h, struct rpcrdma2_propmsg *pm)
 {
-	struct svc2_tx *tx = ERR_PTR(-ENOMEM);
+	struct svc2_xprt *sp = container_of(ex, struct svc2_xprt, sp_ex);
+	struct svc2_tx *tx;
 	int ret;
 
-	if (svc2_has_context(sp))
-		tx = svc2_tx_get(sp);
+	if (h) {
+		svc2_props_answer(sp, h, pm);
+		return 0;
+	}
+	if (!svc2_has_context(sp))
+		return -EAGAIN;
+	tx = svc2_tx_get(sp);
 	if (IS_ERR(tx))
 		return PTR_ERR(tx);
+	pm->pm_xid = svc2_props_take_xid(sp);
 	ret = svc2_props_encode(sp, tx, pm);
-	tx->tx_notice = ++sp->sp_notices;
+	tx->tx_props = ex->ex_number;
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, 0, NULL);
 	if (ret)
@@ -207,58 +100,110 @@ static int svc2_props_send(struct svc2_xprt *sp,
 	return ret;
 }
 
-static void svc2_props_send_next(struct svc2_xprt *sp)
+static void svc2_props_changed(struct rpcrdma2_exchange *ex)
 {
-	struct rpcrdma2_exchange *ex = &sp->sp_ex;
-	struct rpcrdma2_propmsg pm;
+	struct svc2_xprt *sp = container_of(ex, struct svc2_xprt, sp_ex);
 
-	if (!rpcrdma2_exchange_next(ex, jiffies, &pm))
-		return;
-	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);	/* C-034: before it leaves */
-	pm.pm_xid = svc2_props_take_xid(sp);
-	if (svc2_props_send(sp, &pm)) {
-		rpcrdma2_exchange_unsent(ex);
-	} else {
-		rpcrdma2_exchange_sent(ex, &pm, pm.pm_xid, jiffies);
-		ex->ex_away = true;
-		if (pm.pm_type == RDMA2_OPT_REQPROP)
-			svc2_count(reqprops_sent);
-		else
-			svc2_count(updprops_sent);
-	}
-	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);	/* S14: once it has left */
+	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
+	WRITE_ONCE(sp->sp_props_busy, rpcrdma2_exchange_busy(ex));
+}
+
+static void svc2_props_resize(struct rpcrdma2_exchange *ex, u32 bytes)
+{
+	svc2_receives_resize(container_of(ex, struct svc2_xprt, sp_ex), bytes);
+}
+
+static void svc2_props_count(enum rpcrdma2_props_counter which, u32 n)
+{
+	this_cpu_add(svc2_counters[SVC2_C_connprops + which], n);
+}
+
+const struct rpcrdma2_props_ops svc2_props_ops = {
+	.send		= svc2_props_send,
+	.changed	= svc2_props_changed,
+	.resize		= svc2_props_resize,
+	.count		= svc2_props_count,
+	.confirms	= true,
+};
+
+/**
+ * svc2_handle_property - process a property message
+ * @rqstp: thread
+ * @msg: the message, well-formed, in either spelling (S01); gone afterwards
+ *
+ * Context: svc thread; may sleep.
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_handle_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+
+	svc2_msg_put_recv(sp, msg);		/* R6 */
+	rpcrdma2_exchange_take(&sp->sp_ex, &msg->sm_msg.mg_prop);
+	rpcrdma2_exchange_answer(&sp->sp_ex, &msg->sm_msg, jiffies);
+	svc2_msg_put(sp, msg);
+	return 0;
 }
 
 /**
- * svc2_heard - note the arrival of a message, of any kind
- * @sp: connection
- * @at: time of its arrival, in jiffies; it may have waited for a thread
+ * svc2_handle_resprop - process a RESPROP, or an option that is an answer
+ * @rqstp: thread
+ * @msg: the message, perhaps malformed; gone afterwards
+ *
+ * Context: svc thread.
+ * Return: 0, for ->xpo_recvfrom to return.
+ */
+int svc2_handle_resprop(struct svc_rqst *rqstp, struct svc2_msg *msg)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	const struct rpcrdma2_msg *mg = &msg->sm_msg;
+
+	if (!mg->mg_verdict && mg->mg_prop.pm_want)
+		rpcrdma2_exchange_take(&sp->sp_ex, &mg->mg_prop);
+	else if (!rpcrdma2_exchange_malformed(&sp->sp_ex, mg))
+		return svc2_discard_reply(sp, msg);	/* S17, S39 */
+	svc2_msg_put(sp, msg);
+	return 0;
+}
+
+/**
+ * svc2_handle_error - process an RDMA2_ERROR
+ * @rqstp: thread
+ * @msg: the message, perhaps malformed; gone afterwards
+ *
+ * S18: it answers a property message of the server, or else a callback. The
+ * memory regions of a callback may have to wait for entries of the Send Queue,
+ * and so for the peer. Such an error is left to the thread that finds it on
+ * sp_ready_q.
  *
  * Context: svc thread, under XPT_BUSY.
+ * Return: 0, for ->xpo_recvfrom to return.
  */
-void svc2_heard(struct svc2_xprt *sp, unsigned long at)
+int svc2_handle_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
-	/* pairs with svc2_send_done() */
-	if (smp_load_acquire(&sp->sp_notice_done) == sp->sp_notices)
-		rpcrdma2_exchange_arrived(&sp->sp_ex, sp->sp_notice_at);
-	if (rpcrdma2_exchange_heard(&sp->sp_ex, at))
-		svc2_count(properties_in_vain);
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+
+	if (rpcrdma2_msg_is_error(&msg->sm_msg) &&
+	    rpcrdma2_exchange_refused(&sp->sp_ex, &msg->sm_msg.mg_hdr))
+		svc2_msg_put(sp, msg);
+	else
+		svc2_msg_ready(sp, msg);
+	return 0;
 }
 
 /**
- * svc2_converse - send the next property message, if there is one and it is due
+ * svc2_props_update - send the next property message, if there is one and it is
+ * due
  * @sp: connection
  *
  * Context: svc thread, under XPT_BUSY; may sleep.
  */
-void svc2_converse(struct svc2_xprt *sp)
+void svc2_props_update(struct svc2_xprt *sp)
 {
 	clear_bit(SVC2_F_CHANGED, &sp->sp_flags);
 	/* pairs with svc2_sizes_changed() */
 	smp_mb__after_atomic();
 	svc2_sizes_update(sp);
 	rpcrdma2_exchange_resize(&sp->sp_ex, sp->sp_recv_size, sp->sp_send_own);
-	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
-	svc2_props_send_next(sp);
-	WRITE_ONCE(sp->sp_talking, rpcrdma2_exchange_busy(&sp->sp_ex));
+	rpcrdma2_exchange_send_next(&sp->sp_ex, jiffies);
 }

@@ -55,7 +55,7 @@ static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
 				  const struct rpcrdma2_exchange *ex)
 {
 	if (vers == RPCRDMA2_VERS_ONE)
-		return min(ex->ex_able.pr_sbsiz, cm->cl_recv);
+		return min(ex->ex_supported.pr_sbsiz, cm->cl_recv);
 	return rpcrdma2_exchange_send_max(ex);
 }
 

@@ -549,17 +549,17 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	[RDMA2_CALL] = {
 		[RDMA2_MSG]	= svc2_recv_handle_call,
 		[RDMA2_NOMSG]	= svc2_recv_handle_call,
-		[RDMA2_OPTIONAL] = svc2_take_property,	/* S39 */
-		[RDMA2_CONNPROP] = svc2_take_property,
-		[RDMA2_REQPROP]	= svc2_take_property,
-		[RDMA2_UPDPROP]	= svc2_take_property,
+		[RDMA2_OPTIONAL] = svc2_handle_property,	/* S39 */
+		[RDMA2_CONNPROP] = svc2_handle_property,
+		[RDMA2_REQPROP]	= svc2_handle_property,
+		[RDMA2_UPDPROP]	= svc2_handle_property,
 	},
 	[RDMA2_REPLY] = {
 		[RDMA2_MSG]	= svc2_take_answer,
 		[RDMA2_NOMSG]	= svc2_take_answer,
-		[RDMA2_ERROR]	= svc2_take_error,
-		[RDMA2_OPTIONAL] = svc2_take_granted,
-		[RDMA2_RESPROP]	= svc2_take_granted,
+		[RDMA2_ERROR]	= svc2_handle_error,
+		[RDMA2_OPTIONAL] = svc2_handle_resprop,
+		[RDMA2_RESPROP]	= svc2_handle_resprop,
 	},
 };
 
@@ -669,14 +669,6 @@ static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
 	return be32_to_cpu(p[3]) > RDMA1_MSGP;
 }
 
-/* The server's sizes have changed, or the awaited message may have arrived. */
-static void svc2_recv_converse(struct svc2_xprt *sp)
-{
-	if (unlikely(READ_ONCE(sp->sp_talking) ||
-		     test_bit(SVC2_F_CHANGED, &sp->sp_flags)))
-		svc2_converse(sp);
-}
-
 /*
  * Takes the next item: a Call, or else a Receive. XPT_DATA is cleared with the
  * last of them, or the RPC layer would wake another thread that finds nothing.
@@ -730,16 +722,19 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	call = svc2_recv_take_next(sp, &rv);
 	if (rv)
 		rpcrdma2_recv_sync(rv);
-	if (rv && unlikely(READ_ONCE(sp->sp_talking)))
-		svc2_heard(sp, rv->rv_at);
+	if (rv && unlikely(READ_ONCE(sp->sp_props_busy)))
+		rpcrdma2_exchange_received(&sp->sp_ex, rv->rv_at);
 	if (rv && unlikely(svc2_recv_is_control(rv))) {
 		ret = svc2_recv_parse(rqstp, rv);
-		svc2_recv_converse(sp);
+		svc2_props_update(sp);
 		svc_xprt_received(xprt);
 		return ret;
 	}
 
-	svc2_recv_converse(sp);
+	/* the awaited message may have arrived, or sizes have changed */
+	if (unlikely(READ_ONCE(sp->sp_props_busy) ||
+		     test_bit(SVC2_F_CHANGED, &sp->sp_flags)))
+		svc2_props_update(sp);
 	svc_xprt_received(xprt);
 	if (call)
 		return svc2_resume(rqstp, call);

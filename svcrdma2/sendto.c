@@ -62,11 +62,8 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		svc2_count(send_completions);
 	if (unlikely(post->po_refused))
 		svc2_tx_note_refused(sp, tx);
-	if (unlikely(tx->tx_notice)) {
-		sp->sp_notice_at = jiffies;
-		/* pairs with svc2_heard() */
-		smp_store_release(&sp->sp_notice_done, tx->tx_notice);
-	}
+	if (unlikely(tx->tx_props))
+		rpcrdma2_exchange_send_done(&sp->sp_ex, tx->tx_props, jiffies);
 	svc2_tx_put(sp, tx);
 }
 
@@ -338,7 +335,7 @@ static void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 	tx->tx_reads_head = false;
 	tx->tx_reads_pages = false;
 	tx->tx_callback = NULL;
-	tx->tx_notice = 0;
+	tx->tx_props = 0;
 }
 
 /**
@@ -699,7 +696,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	 */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
 	tx->tx_post.po_signal = writes || tx->tx_npages || tx->tx_backward ||
-				tx->tx_notice ||
+				tx->tx_props ||
 				svc2_sem_avail(&sp->sp_tx_sem) <= 0;
 	ret = svc2_sq_post(sp, &tx->tx_post, first, tx->tx_backward, held);
 	if (ret)

@@ -51,7 +51,7 @@ static unsigned int svc2_live_regions(const struct svc2_xprt *sp)
  */
 unsigned int svc2_backward_wrs(const struct svc2_xprt *sp)
 {
-	bool chunks = sp->sp_ex.ex_able.pr_brs == RDMA2_BKREQSUP_GENL;
+	bool chunks = sp->sp_ex.ex_supported.pr_brs == RDMA2_BKREQSUP_GENL;
 
 	return 2 * sp->sp_backward_max +
 	       (chunks ? 2 * svc2_live_regions(sp) : 0);

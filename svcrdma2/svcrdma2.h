@@ -235,15 +235,7 @@ enum {
 	C(backward_revoked)	/* aborted while memory was registered */ \
 	C(backward_late)	/* of these, answered soon after */	\
 	C(mrs_allocated)	/* memory regions for callbacks */	\
-	C(connprops)		/* property messages taken */		\
-	C(reqprops)							\
-	C(updprops)							\
-	C(resprops)		/* answers to REQPROPs of the server */	\
-	C(reqprops_sent)						\
-	C(updprops_sent)						\
-	C(properties_in_vain)	/* refused, or without a valid answer */ \
-	C(odd_properties)	/* S12: more than once, or too long */	\
-	C(frozen_properties)	/* S15: fixed, but changed by the peer */ \
+	RPCRDMA2_PROPS_COUNTERS(C)					\
 	C(bad_inv_handle)	/* nominated, but not in the header */	\
 	C(read_chunks)							\
 	C(read_chunk_bytes)						\
@@ -423,8 +415,7 @@ struct svc2_tx_page {
  * @tx_used: time when it was last put back, in jiffies
  * @tx_backward: it is for a callback, from svc2_tx_try_get()
  * @tx_callback: the callback that it carries, until it is posted; or NULL
- * @tx_notice: number of a property message that is no answer, see sp_notices,
- *	or 0
+ * @tx_props: ex_number of a property message that is no answer, or 0
  * @tx_wr: the Send
  * @tx_rw: RDMA Writes
  * @tx_bufs: buffer for the transport header and the data copied behind it. The
@@ -452,7 +443,7 @@ struct svc2_tx {
 	unsigned long		tx_used;
 	bool			tx_backward;
 	struct svc2_callback	*tx_callback;
-	u32			tx_notice;
+	u32			tx_props;
 	struct ib_send_wr	tx_wr;
 	struct rpcrdma2_rw	tx_rw;
 
@@ -609,13 +600,9 @@ enum {
  * @sp_peer: private data of the peer; used in version 1 only (S28)
  * @sp_ex: properties of both ends; used in version 2 only. This and the next
  *	belong to the thread that has XPT_BUSY
- * @sp_talking: a property message has to be sent to the peer, or is awaited
- * @sp_notices: number of property messages of the server, without answers
- * @sp_notice_done: number of the last of these whose Send is done; written by
- *	the send CQ, as the next
- * @sp_notice_at: time when it was done, in jiffies
+ * @sp_props_busy: a property message has to be sent to the peer, or is awaited
  * @sp_recv_size: advertised size of the Receives in bytes; they may be larger
- * @sp_recv_wish: size of Receives in bytes that the peer requests, or 0
+ * @sp_recv_requested: size of Receives in bytes that the peer requests, or 0
  * @sp_ord: concurrent RDMA Reads that the peer allows this end
  * @sp_ird: concurrent RDMA Reads that the peer requests for itself
  * @sp_credits: upper limit of the grant, for which the queues have room
@@ -699,12 +686,9 @@ struct svc2_xprt {
 	struct rpcrdma2_conn	sp_conn;
 	struct rpcrdma2_cm_limits sp_peer;
 	struct rpcrdma2_exchange sp_ex;
-	bool			sp_talking;
-	u32			sp_notices;
-	u32			sp_notice_done;
-	unsigned long		sp_notice_at;
+	bool			sp_props_busy;
 	u32			sp_recv_size;
-	u32			sp_recv_wish;
+	u32			sp_recv_requested;
 	u8			sp_ord;
 	u8			sp_ird;
 	u32			sp_credits;
@@ -1004,15 +988,15 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 void svc2_sizes_update(struct svc2_xprt *sp);
 void svc2_sizes_reposted(struct svc2_xprt *sp);
-void svc2_receives_wanted(struct svc2_xprt *sp, u32 bytes);
+void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes);
 void svc2_sizes_set(void);
 
 /* props.c */
-int svc2_take_property(struct svc_rqst *rqstp, struct svc2_msg *call);
-int svc2_take_granted(struct svc_rqst *rqstp, struct svc2_msg *call);
-int svc2_take_error(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_heard(struct svc2_xprt *sp, unsigned long at);
-void svc2_converse(struct svc2_xprt *sp);
+int svc2_handle_property(struct svc_rqst *rqstp, struct svc2_msg *call);
+int svc2_handle_resprop(struct svc_rqst *rqstp, struct svc2_msg *call);
+int svc2_handle_error(struct svc_rqst *rqstp, struct svc2_msg *call);
+extern const struct rpcrdma2_props_ops svc2_props_ops;
+void svc2_props_update(struct svc2_xprt *sp);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;

@@ -208,7 +208,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 
 	sp->sp_ord = param->initiator_depth;
 	sp->sp_ird = param->responder_resources;
-	rpcrdma2_exchange_init(&sp->sp_ex, true);
+	rpcrdma2_exchange_init(&sp->sp_ex, &svc2_props_ops, true);
 	rpcrdma2_cm_decode(&sp->sp_peer, param->private_data,
 			   param->private_data_len);
 	return sp;
@@ -297,7 +297,7 @@ static u32 svc2_conn_backward(const struct svc2_xprt *sp)
 
 static void svc2_conn_size_regions(struct svc2_xprt *sp)
 {
-	if (sp->sp_ex.ex_able.pr_brs != RDMA2_BKREQSUP_GENL)
+	if (sp->sp_ex.ex_supported.pr_brs != RDMA2_BKREQSUP_GENL)
 		return;
 	rpcrdma2_regions_measure(&sp->sp_conn,
 				 svc_serv_maxpages(sp->sp_xprt.xpt_server));
@@ -315,7 +315,7 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	int ret;
 
 	sp->sp_backward_max = want;
-	sp->sp_ex.ex_able.pr_brs = svc2_conn_backward(sp);
+	sp->sp_ex.ex_supported.pr_brs = svc2_conn_backward(sp);
 	ret = svc2_conn_size_receives(sp) ?: svc2_conn_size_sq(sp, size);
 	if (ret)
 		return ret;
@@ -353,7 +353,7 @@ static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 				rpcrdma2_param(&svc2_send_size));
 
 	sp->sp_recv_size = sp->sp_rpool.rp_size;
-	svc2_conn_announce(sp, &sp->sp_ex.ex_able);
+	svc2_conn_announce(sp, &sp->sp_ex.ex_supported);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
@@ -361,7 +361,7 @@ static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 /* A peer reads the memory of callbacks alone. */
 static u8 svc2_conn_responder_resources(const struct svc2_xprt *sp)
 {
-	if (sp->sp_ex.ex_able.pr_brs != RDMA2_BKREQSUP_GENL)
+	if (sp->sp_ex.ex_supported.pr_brs != RDMA2_BKREQSUP_GENL)
 		return 0;
 	return min_t(u32, sp->sp_ird,
 		     rpcrdma2_conn_device(&sp->sp_conn)->attrs.max_qp_rd_atom);

@@ -364,7 +364,7 @@ static struct xprt2_ep *xprt2_ep_alloc(struct xprt2_xprt *xp)
 	init_completion(&ep->ep_answered);
 	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
 	mutex_init(&ep->ep_prop_mutex);
-	INIT_WORK(&ep->ep_talk, xprt2_talk);
+	INIT_WORK(&ep->ep_props_work, xprt2_props_work);
 	xprt2_chunked_init(ep);
 	xprt2_begin_version(ep);
 	return ep;
@@ -408,7 +408,7 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	cancel_delayed_work_sync(&ep->ep_trial);
-	disable_work_sync(&ep->ep_talk);
+	disable_work_sync(&ep->ep_props_work);
 	disable_delayed_work_sync(&ep->ep_chunk_work);
 	/*
 	 * Later events of the peer and the queues are not the reason of the

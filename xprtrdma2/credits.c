@@ -191,7 +191,7 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
  * @ep: endpoint, its device known
  * @bytes: new size, if the device scatters a message over that number of pages
  *
- * Each Receive takes the new size when it comes back. xprt2_receives_rise()
+ * Each Receive takes the new size when it comes back. xprt2_receives_grown()
  * then updates the size that is announced to the server. Version 1 cannot
  * announce a change.
  *
@@ -209,12 +209,12 @@ void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes)
 }
 
 /**
- * xprt2_receives_rising - check whether the Receives are being enlarged
+ * xprt2_receives_growing - check whether the Receives are being enlarged
  * @ep: endpoint
  *
  * Context: ep_prop_mutex.
  */
-bool xprt2_receives_rising(const struct xprt2_ep *ep)
+bool xprt2_receives_growing(const struct xprt2_ep *ep)
 {
 	return ep->ep_vers == RPCRDMA2_VERS_TWO &&
 	       READ_ONCE(ep->ep_xp->xp_rpool.rp_size) >
@@ -222,21 +222,21 @@ bool xprt2_receives_rising(const struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_receives_rise - take the new size once all Receives have it (C-032)
+ * xprt2_receives_grown - take the new size once all Receives have it (C-032)
  * @ep: endpoint
  *
  * Context: ep_prop_mutex.
  */
-void xprt2_receives_rise(struct xprt2_ep *ep)
+void xprt2_receives_grown(struct xprt2_ep *ep)
 {
 	const struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
 
-	if (xprt2_receives_rising(ep) && !READ_ONCE(rp->rp_small))
+	if (xprt2_receives_growing(ep) && !READ_ONCE(rp->rp_small))
 		WRITE_ONCE(ep->ep_recv_size, rp->rp_size);
 }
 
 /**
- * xprt2_receives_wanted - handle a server's request for another Receive size
+ * xprt2_receives_resize - handle a server's request for another Receive size
  * @ep: endpoint
  * @bytes: requested size, at least RPCRDMA2_INLINE_DEFAULT
  *
@@ -245,7 +245,7 @@ void xprt2_receives_rise(struct xprt2_ep *ep)
  *
  * Context: receive CQ, under ep_prop_mutex.
  */
-void xprt2_receives_wanted(struct xprt2_ep *ep, u32 bytes)
+void xprt2_receives_resize(struct xprt2_ep *ep, u32 bytes)
 {
 	if (bytes >= READ_ONCE(ep->ep_recv_size)) {
 		xprt2_receives_grow(ep, min(bytes,

@@ -8,13 +8,11 @@
  *
  * ep_prop_mutex guards ep_ex. The receive CQ holds it for a message other than
  * MSG or NOMSG, and for all messages while a property message is pending or
- * awaited; ep_talk holds it when the client's properties have changed. This
- * keeps property messages in order. Under the mutex nothing waits for memory,
- * which may need this very receive CQ, nor for xp_fence_mutex. Property
+ * awaited; ep_props_work holds it when the client's properties have changed.
+ * This keeps property messages in order. Under the mutex nothing waits for
+ * memory, which may need this very receive CQ, nor for xp_fence_mutex. Property
  * messages use requests of the backward pool.
  */
-#include <linux/bitops.h>
-
 #include "xprtrdma2.h"
 #include "trace.h"
 
@@ -33,53 +31,14 @@ static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 		   rpcrdma2_exchange_reply_max(&ep->ep_ex));
 }
 
-/* Update the state by which the receive CQ handles the next messages. */
-static void xprt2_props_note_pending(struct xprt2_ep *ep)
+/* Also the state by which the receive CQ handles the next messages */
+static void xprt2_props_changed(struct rpcrdma2_exchange *ex)
 {
-	bool busy = rpcrdma2_exchange_busy(&ep->ep_ex);
+	struct xprt2_ep *ep = container_of(ex, struct xprt2_ep, ep_ex);
+	bool busy = rpcrdma2_exchange_busy(ex);
 
-	WRITE_ONCE(ep->ep_talking, busy || xprt2_receives_rising(ep));
-	WRITE_ONCE(ep->ep_beside, xprt2_takes_place(busy, &ep->ep_ex));
-}
-
-/**
- * xprt2_begin_properties - set the initial properties of a connection
- * @ep: endpoint under construction, its device known
- *
- * Nothing is known of the server yet (C-005). The client announces only
- * backward operation that it supports (C-035 to C-037).
- */
-void xprt2_begin_properties(struct xprt2_ep *ep)
-{
-	struct rpcrdma2_props *able = &ep->ep_ex.ex_able;
-
-	rpcrdma2_exchange_init(&ep->ep_ex, false);
-	able->pr_rbsiz = ep->ep_recv_size;		/* S13 */
-	able->pr_sbsiz = ep->ep_send_size;
-	able->pr_brs = min_t(u32, rpcrdma2_param(&xprt2_param_backward), /* S20 */
-			     ep->ep_chunk_max ? RDMA2_BKREQSUP_GENL :
-						RDMA2_BKREQSUP_INLINE);
-	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
-	able->pr_limits[RPCRDMA2_LIMIT_BYTES] = U32_MAX;
-	if (able->pr_brs == RDMA2_BKREQSUP_GENL) {
-		able->pr_limits[RPCRDMA2_LIMIT_SEGS] = XPRT2_BACKWARD_SEGS;
-		able->pr_limits[RPCRDMA2_LIMIT_READS] = XPRT2_BACKWARD_CHUNKS;
-		able->pr_limits[RPCRDMA2_LIMIT_WRITES] = XPRT2_BACKWARD_CHUNKS;
-	}
-	xprt2_props_note_pending(ep);
-	xprt2_props_bound_messages(ep);
-}
-
-/**
- * xprt2_reply_refused - note that a Reply expected inline does not fit
- * @ep: endpoint
- * @needed: length of the Reply in bytes, as reported by the server
- *
- * Context: receive CQ.
- */
-void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
-{
-	rpcrdma2_exchange_reply_refused(&ep->ep_ex, needed);
+	WRITE_ONCE(ep->ep_props_busy, busy || xprt2_receives_growing(ep));
+	WRITE_ONCE(ep->ep_props_credit, xprt2_props_take_credit(busy, ex));
 	xprt2_props_bound_messages(ep);
 }
 
@@ -116,59 +75,8 @@ static int xprt2_props_post(struct xprt2_ep *ep,
  */
 static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 {
-	__be32 xid;
-
-	spin_lock(&xprt->reserve_lock);
-	xid = (__force __be32)xprt->xid++;
-	spin_unlock(&xprt->reserve_lock);
-	return be32_to_cpu(xid);
-}
-
-/**
- * xprt2_send_connprop - announce the client's properties, once per connection
- * @ep: endpoint
- *
- * S37: without the experimental properties where the server may know their ids
- * as those of another extension.
- *
- * Context: connect, before the connection is ready.
- * Return: 0, or an error when nothing is sent and no answer will come.
- */
-int xprt2_send_connprop(struct xprt2_ep *ep)
-{
-	struct rpcrdma2_propmsg own;
-
-	scoped_guard(mutex, &ep->ep_prop_mutex) {
-		rpcrdma2_exchange_announce(&ep->ep_ex, &own);
-		own.pm_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
-		if (ep->ep_nego.ng_plain)
-			rpcrdma2_propset_init(&own.pm_set, RPCRDMA2_PROPS_ALL &
-					      ~RPCRDMA2_PROPS_MARKED,
-					      &ep->ep_ex.ex_told);
-		rpcrdma2_exchange_sent(&ep->ep_ex, &own, own.pm_xid, jiffies);
-		xprt2_props_note_pending(ep);
-		ep->ep_connprop_xid = own.pm_xid;
-		ep->ep_connprop_sent = true;
-	}
-	return xprt2_props_post(ep, &own, false, GFP_KERNEL);
-}
-
-/*
- * Send a property message. After a failure, retry when the next message comes.
- */
-static bool xprt2_props_send(struct xprt2_ep *ep, struct rpcrdma2_propmsg *pm)
-{
-	int ret;
-
-	pm->pm_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
-	xprt2_props_bound_messages(ep);		/* C-034: before it is sent */
-	ret = xprt2_props_post(ep, pm, false, GFP_NOWAIT | __GFP_NOWARN);
-	if (ret)
-		rpcrdma2_exchange_unsent(&ep->ep_ex);
-	else
-		rpcrdma2_exchange_sent(&ep->ep_ex, pm, pm->pm_xid, jiffies);
-	xprt2_props_bound_messages(ep);		/* S14: once it is sent */
-	return !ret;
+	guard(spinlock)(&xprt->reserve_lock);
+	return be32_to_cpu((__force __be32)xprt->xid++);
 }
 
 /*
@@ -176,13 +84,13 @@ static bool xprt2_props_send(struct xprt2_ep *ep, struct rpcrdma2_propmsg *pm)
  * server counts as this end does. Until that credit is free, no further Call is
  * sent.
  */
-static bool xprt2_props_has_receive(struct xprt2_ep *ep)
+static bool xprt2_props_has_credit(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	unsigned long most;
 	bool place, freed;
 
-	if (!xprt2_takes_place(true, &ep->ep_ex))
+	if (!xprt2_props_take_credit(true, &ep->ep_ex))
 		return true;
 	if (ep->ep_grant < 2)
 		return false;
@@ -201,50 +109,138 @@ static bool xprt2_props_has_receive(struct xprt2_ep *ep)
 	return place;
 }
 
-static void xprt2_props_send_next(struct xprt2_ep *ep)
+/*
+ * S46: when neither answer nor error can be sent, the connection is given up.
+ * After any other failure, retry when the next message comes.
+ */
+static int xprt2_props_send(struct rpcrdma2_exchange *ex,
+			    struct rpcrdma2_hdr *h, struct rpcrdma2_propmsg *pm)
 {
-	struct rpcrdma2_propmsg pm;
+	struct xprt2_ep *ep = container_of(ex, struct xprt2_ep, ep_ex);
+	int ret;
 
-	if (!rpcrdma2_exchange_busy(&ep->ep_ex) ||
-	    !xprt2_props_has_receive(ep) ||
-	    !rpcrdma2_exchange_next(&ep->ep_ex, jiffies, &pm) ||
-	    !xprt2_props_send(ep, &pm))
-		return;
-	if (pm.pm_type == RDMA2_OPT_REQPROP)
-		xprt2_count(reqprops_sent);
-	else
-		xprt2_count(updprops_sent);
+	if (!h) {
+		if (READ_ONCE(ep->ep_nego.ng_phase) != XPRT2_SETTLED ||
+		    ep->ep_vers != RPCRDMA2_VERS_TWO || !ep->ep_grant ||
+		    !xprt2_props_has_credit(ep))
+			return -EAGAIN;
+		pm->pm_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
+	}
+	ret = xprt2_props_post(ep, pm, h, GFP_NOWAIT | __GFP_NOWARN);
+	if (ret && h)
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
+	return ret;
+}
+
+static void xprt2_props_resize(struct rpcrdma2_exchange *ex, u32 bytes)
+{
+	xprt2_receives_resize(container_of(ex, struct xprt2_ep, ep_ex), bytes);
+}
+
+static void xprt2_props_count(enum rpcrdma2_props_counter which, u32 n)
+{
+	this_cpu_add(xprt2_counters[XPRT2_C_connprops + which], n);
+}
+
+static const struct rpcrdma2_props_ops xprt2_props_ops = {
+	.send		= xprt2_props_send,
+	.changed	= xprt2_props_changed,
+	.resize		= xprt2_props_resize,
+	.count		= xprt2_props_count,
+};
+
+/**
+ * xprt2_begin_properties - set the initial properties of a connection
+ * @ep: endpoint under construction, its device known
+ *
+ * Nothing is known of the server yet (C-005). The client announces only
+ * backward operation that it supports (C-035 to C-037).
+ */
+void xprt2_begin_properties(struct xprt2_ep *ep)
+{
+	struct rpcrdma2_props *own = &ep->ep_ex.ex_supported;
+
+	rpcrdma2_exchange_init(&ep->ep_ex, &xprt2_props_ops, false);
+	own->pr_rbsiz = ep->ep_recv_size;		/* S13 */
+	own->pr_sbsiz = ep->ep_send_size;
+	own->pr_brs = min_t(u32, rpcrdma2_param(&xprt2_param_backward), /* S20 */
+			    ep->ep_chunk_max ? RDMA2_BKREQSUP_GENL :
+					       RDMA2_BKREQSUP_INLINE);
+	own->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
+	own->pr_limits[RPCRDMA2_LIMIT_BYTES] = U32_MAX;
+	if (own->pr_brs == RDMA2_BKREQSUP_GENL) {
+		own->pr_limits[RPCRDMA2_LIMIT_SEGS] = XPRT2_BACKWARD_SEGS;
+		own->pr_limits[RPCRDMA2_LIMIT_READS] = XPRT2_BACKWARD_CHUNKS;
+		own->pr_limits[RPCRDMA2_LIMIT_WRITES] = XPRT2_BACKWARD_CHUNKS;
+	}
+	xprt2_props_changed(&ep->ep_ex);
 }
 
 /**
- * xprt2_converse - send the next property message, if it is due
+ * xprt2_reply_refused - note that a Reply expected inline does not fit
+ * @ep: endpoint
+ * @needed: length of the Reply in bytes, as reported by the server
+ *
+ * Context: receive CQ.
+ */
+void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
+{
+	rpcrdma2_exchange_reply_refused(&ep->ep_ex, needed);
+	xprt2_props_bound_messages(ep);
+}
+
+/**
+ * xprt2_send_connprop - announce the client's properties, once per connection
  * @ep: endpoint
  *
- * Context: ep_prop_mutex; receive CQ, or ep_talk.
+ * S37: without the experimental properties where the server may know their ids
+ * as those of another extension; else all of them (C-043).
+ *
+ * Context: connect, before the connection is ready.
+ * Return: 0, or an error when nothing is sent and no answer will come.
  */
-void xprt2_converse(struct xprt2_ep *ep)
+int xprt2_send_connprop(struct xprt2_ep *ep)
 {
-	lockdep_assert_held(&ep->ep_prop_mutex);
-	xprt2_receives_rise(ep);
-	rpcrdma2_exchange_resize(&ep->ep_ex, READ_ONCE(ep->ep_recv_size),
-				 READ_ONCE(ep->ep_send_size));
-	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED &&
-	    ep->ep_vers == RPCRDMA2_VERS_TWO && ep->ep_grant)
-		xprt2_props_send_next(ep);
-	xprt2_props_note_pending(ep);
+	struct rpcrdma2_propmsg own;
+
+	scoped_guard(mutex, &ep->ep_prop_mutex) {
+		rpcrdma2_exchange_announce(&ep->ep_ex, ep->ep_nego.ng_plain ?
+					   RPCRDMA2_PROPS_ALL &
+					   ~RPCRDMA2_PROPS_MARKED :
+					   RPCRDMA2_PROPS_ALL, &own);
+		own.pm_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
+		xprt2_props_changed(&ep->ep_ex);
+		ep->ep_connprop_xid = own.pm_xid;
+		ep->ep_connprop_sent = true;
+	}
+	return xprt2_props_post(ep, &own, false, GFP_KERNEL);
 }
 
 /**
- * xprt2_talk - ep_talk: send changes of the client while no message comes
- * @work: ep_talk
+ * xprt2_props_update - send the next property message, if it is due
+ * @ep: endpoint
+ *
+ * Context: ep_prop_mutex; receive CQ, or ep_props_work.
  */
-void xprt2_talk(struct work_struct *work)
+void xprt2_props_update(struct xprt2_ep *ep)
 {
-	struct xprt2_ep *ep = container_of(work, struct xprt2_ep, ep_talk);
+	lockdep_assert_held(&ep->ep_prop_mutex);
+	xprt2_receives_grown(ep);
+	rpcrdma2_exchange_resize(&ep->ep_ex, READ_ONCE(ep->ep_recv_size),
+				 READ_ONCE(ep->ep_send_size));
+	rpcrdma2_exchange_send_next(&ep->ep_ex, jiffies);
+}
+
+/**
+ * xprt2_props_work - ep_props_work: send changes while no message comes
+ * @work: ep_props_work
+ */
+void xprt2_props_work(struct work_struct *work)
+{
+	struct xprt2_ep *ep = container_of(work, struct xprt2_ep, ep_props_work);
 
 	guard(mutex)(&ep->ep_prop_mutex);
-	xprt2_converse(ep);
-	xprt2_props_bound_messages(ep);
+	xprt2_props_update(ep);
 }
 
 /**
@@ -265,38 +261,7 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
 			xprt2_receives_grow(ep, rpcrdma2_param(&xprt2_param_receive_size));
 	else
 		WRITE_ONCE(ep->ep_send_size, rpcrdma2_param(&xprt2_param_send_size));
-	queue_work(xprt2_wq, &ep->ep_talk);
-}
-
-/**
- * xprt2_heard - note that a message has come
- * @ep: endpoint
- *
- * Context: receive CQ, under ep_prop_mutex.
- */
-void xprt2_heard(struct xprt2_ep *ep)
-{
-	if (rpcrdma2_exchange_heard(&ep->ep_ex, jiffies))
-		xprt2_count(properties_in_vain);
-	xprt2_props_note_pending(ep);
-}
-
-/**
- * xprt2_property_refused - check whether an error answers a property message
- * @ep: endpoint
- * @msg: RDMA2_ERROR, well-formed
- *
- * Context: receive CQ, under ep_prop_mutex.
- * Return: true when it does; then it belongs to no RPC (S18).
- */
-bool xprt2_property_refused(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
-{
-	if (!rpcrdma2_exchange_refused(&ep->ep_ex, &msg->mg_hdr))
-		return false;
-	xprt2_count_error(ep, &msg->mg_hdr);
-	xprt2_count(properties_in_vain);
-	xprt2_props_bound_messages(ep);
-	return true;
+	queue_work(xprt2_wq, &ep->ep_props_work);
 }
 
 /**
@@ -307,55 +272,15 @@ bool xprt2_property_refused(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
  * Properties may come at any time, and apply from the next message on (S15,
  * S30).
  *
- * Context: receive CQ.
+ * Context: receive CQ, under ep_prop_mutex.
  */
 void xprt2_take_properties(struct xprt2_ep *ep,
 			   const struct rpcrdma2_propmsg *pm)
 {
-	u32 effects;
-	u32 frozen = rpcrdma2_exchange_take(&ep->ep_ex, pm, &effects);
-
-	xprt2_count_add(odd_properties, pm->pm_set.ps_odd);	/* S12 */
-	if (pm->pm_type == RDMA2_OPT_CONNPROP)
-		xprt2_count(connprops);
-	else if (pm->pm_type == RDMA2_OPT_UPDPROP)
-		xprt2_count(updprops);
-	xprt2_count_add(frozen_properties, hweight32(frozen));
-	if (!effects)
-		return;
-	if (effects & RPCRDMA2_EFFECT_CHUNKS)
-		rpcrdma2_exchange_bound(&ep->ep_ex, &ep->ep_limits);
-	xprt2_props_bound_messages(ep);
+	rpcrdma2_exchange_take(&ep->ep_ex, pm);
+	rpcrdma2_exchange_bound(&ep->ep_ex, &ep->ep_limits);
 	xprt2_backward_measure(ep);
 	trace_xprt2_property(ep, pm->pm_type);
-}
-
-/*
- * S46: when neither answer nor error can be sent, the connection is given up.
- */
-static void xprt2_props_answer(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
-{
-	struct rpcrdma2_propmsg answer;
-
-	if (!rpcrdma2_exchange_answer(&ep->ep_ex, &msg->mg_prop, jiffies,
-				      &answer))
-		return;
-	xprt2_count(reqprops);
-	answer.pm_xid = msg->mg_hdr.h_xid;
-	answer.pm_option = msg->mg_hdr.h_proc == RDMA2_OPTIONAL;
-	if (xprt2_props_post(ep, &answer, true, GFP_NOWAIT | __GFP_NOWARN))
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_REPLY);
-	if (ep->ep_ex.ex_recv_wish)
-		xprt2_receives_wanted(ep, ep->ep_ex.ex_recv_wish);
-	ep->ep_ex.ex_recv_wish = 0;
-	xprt2_props_bound_messages(ep);
-}
-
-static void xprt2_props_refuse(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
-{
-	xprt2_count(properties_refused);
-	rpcrdma2_set_error(&msg->mg_hdr, msg->mg_verdict, 0, 0);
-	xprt2_send_error(ep, &msg->mg_hdr);
 }
 
 /**
@@ -368,7 +293,7 @@ static void xprt2_props_refuse(struct xprt2_ep *ep, struct rpcrdma2_msg *msg)
  * option (C-012, S40). Nothing is answered before the server has granted a
  * credit (C-097).
  *
- * Context: receive CQ.
+ * Context: receive CQ, under ep_prop_mutex.
  */
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   struct rpcrdma2_msg *msg)
@@ -378,38 +303,33 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	/* A CONNPROP or UPDPROP has been applied, and gets no answer. */
 	if (!msg->mg_verdict && msg->mg_prop.pm_type != RDMA2_OPT_REQPROP)
 		return;
-	if (!ep->ep_grant)
+	if (!ep->ep_grant) {
 		xprt2_count(dropped_silently);
-	else if (msg->mg_verdict)
-		xprt2_props_refuse(ep, msg);
-	else
-		xprt2_props_answer(ep, msg);
+	} else if (msg->mg_verdict) {
+		xprt2_count(properties_refused);
+		rpcrdma2_set_error(&msg->mg_hdr, msg->mg_verdict, 0, 0);
+		xprt2_send_error(ep, &msg->mg_hdr);
+	} else {
+		rpcrdma2_exchange_answer(&ep->ep_ex, msg, jiffies);
+	}
 }
 
 /**
- * xprt2_handle_granted - handle a RESPROP, or an option that is an answer
+ * xprt2_handle_resprop - handle a RESPROP, or an option that is an answer
  * @ep: endpoint
  * @rep: Receive buffer it is in
  * @msg: the message; a well-formed one has been applied
  *
  * Context: receive CQ, under ep_prop_mutex.
  */
-void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
+void xprt2_handle_resprop(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			  struct rpcrdma2_msg *msg)
 {
-	bool spoilt = msg->mg_bad_body &&
-		      msg->mg_prop.pm_type == RDMA2_OPT_RESPROP &&
-		      rpcrdma2_exchange_spoilt(&ep->ep_ex, msg->mg_hdr.h_xid);
-
 	xprt2_check_handle(ep, msg);
 	rpcrdma2_recv_put(&rep->rep_recv);
-	if (spoilt)
-		xprt2_count(properties_in_vain);	/* S11 */
-	else if (!msg->mg_verdict && msg->mg_prop.pm_want)
-		xprt2_count(resprops);
-	else
+	if (msg->mg_verdict ? !rpcrdma2_exchange_malformed(&ep->ep_ex, msg) :
+			      !msg->mg_prop.pm_want)
 		xprt2_count(dropped_silently);		/* S17, S39 */
-	xprt2_props_bound_messages(ep);
 }
 
 /**

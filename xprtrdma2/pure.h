@@ -706,7 +706,7 @@ static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
  */
 
 /**
- * xprt2_takes_place - check whether a message occupies a Call's credit
+ * xprt2_props_take_credit - check whether a message occupies a Call's credit
  * @busy: rpcrdma2_exchange_busy()
  * @ex: properties
  *
@@ -715,20 +715,20 @@ static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
  * exception is a server that has advertised the vendor property: once both ends
  * have announced themselves, it has separate Receives for such messages.
  */
-static inline bool xprt2_takes_place(bool busy,
-				     const struct rpcrdma2_exchange *ex)
+static inline bool
+xprt2_props_take_credit(bool busy, const struct rpcrdma2_exchange *ex)
 {
 	return busy && !rpcrdma2_props_marked(&ex->ex_peer.pp_now);
 }
 
 /**
- * xprt2_calls_beside - RPCs that may be outstanding at the same time
- * @beside: xprt2_takes_place()
+ * xprt2_calls_allowed - RPCs that may be outstanding at the same time
+ * @credit: xprt2_props_take_credit()
  * @calls: limit from grant and Receives, at least 1
  */
-static inline u32 xprt2_calls_beside(bool beside, u32 calls)
+static inline u32 xprt2_calls_allowed(bool credit, u32 calls)
 {
-	return beside && calls > 1 ? calls - 1 : calls;
+	return credit && calls > 1 ? calls - 1 : calls;
 }
 
 /*

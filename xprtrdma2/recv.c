@@ -191,8 +191,8 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 	unsigned long cwnd;
 	bool freed;
 
-	cwnd = RPC_CWNDSCALE * xprt2_calls_beside(READ_ONCE(ep->ep_beside),
-						  xprt2_recv_refill(ep));
+	cwnd = RPC_CWNDSCALE * xprt2_calls_allowed(READ_ONCE(ep->ep_props_credit),
+						   xprt2_recv_refill(ep));
 	if (READ_ONCE(xprt->cwnd) == cwnd)
 		return;
 
@@ -253,8 +253,8 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 		[RDMA2_MSG]	= xprt2_handle_reply,
 		[RDMA2_NOMSG]	= xprt2_handle_reply,
 		[RDMA2_ERROR]	= xprt2_handle_reply,
-		[RDMA2_OPTIONAL] = xprt2_handle_granted,
-		[RDMA2_RESPROP]	= xprt2_handle_granted,
+		[RDMA2_OPTIONAL] = xprt2_handle_resprop,
+		[RDMA2_RESPROP]	= xprt2_handle_resprop,
 	},
 };
 
@@ -291,7 +291,7 @@ static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
 {
-	bool spoken = xprt2_recv_in_version(ep, msg), refused;
+	bool in_version = xprt2_recv_in_version(ep, msg), refused;
 	enum xprt2_fate fate;
 
 	/* Ignore messages behind an answer that leads to another version. */
@@ -301,7 +301,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_recv_finish(ep, rep, msg);
 		return;
 	}
-	if (spoken && msg->mg_verdict == RDMA2_OK) {
+	if (in_version && msg->mg_verdict == RDMA2_OK) {
 		if (unlikely(rpcrdma2_msg_is_control(msg)))
 			xprt2_take_properties(ep, &msg->mg_prop);
 		xprt2_recv_take_grant(ep, &msg->mg_hdr);
@@ -309,13 +309,15 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_recv_refill(ep);
 	}
 
-	refused = unlikely(spoken && rpcrdma2_msg_is_error(msg)) &&
-		  xprt2_property_refused(ep, msg);
+	refused = unlikely(in_version && rpcrdma2_msg_is_error(msg)) &&
+		  rpcrdma2_exchange_refused(&ep->ep_ex, &msg->mg_hdr);
+	if (refused)
+		xprt2_count_error(ep, &msg->mg_hdr);
 	fate = xprt2_negotiate_message(ep, msg, refused);
 	rep->rep_status = fate == XPRT2_F_FAIL ? -EPROTONOSUPPORT : 0;
 	if (fate == XPRT2_F_DONE || refused)
 		xprt2_recv_finish(ep, rep, msg);
-	else if (spoken)
+	else if (in_version)
 		xprt2_recv_choose_handler(msg)(ep, rep, msg);
 	else
 		xprt2_recv_drop(ep, rep, msg);
@@ -328,7 +330,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 static bool xprt2_recv_is_about_properties(const struct xprt2_ep *ep,
 					   const __be32 *p, u32 len)
 {
-	return READ_ONCE(ep->ep_talking) ||
+	return READ_ONCE(ep->ep_props_busy) ||
 	       (len >= RPCRDMA2_PREFIX_LEN && be32_to_cpu(p[3]) > RDMA2_NOMSG);
 }
 
@@ -336,7 +338,7 @@ static void xprt2_recv_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    const struct ib_wc *wc)
 {
 	void *base = page_address(rep->rep_recv.rv_pages[0]);
-	bool beside;
+	bool credit;
 	u32 handle = 0;
 
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
@@ -348,14 +350,14 @@ static void xprt2_recv_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		return;
 	}
 	guard(mutex)(&ep->ep_prop_mutex);
-	beside = ep->ep_beside;
-	xprt2_heard(ep);
+	credit = ep->ep_props_credit;
+	rpcrdma2_exchange_received(&ep->ep_ex, jiffies);
 	rpcrdma2_msg_read(&ep->ep_msg, base, PAGE_SIZE, wc->byte_len, handle,
 			  &ep->ep_ex);
 	xprt2_recv_take(ep, rep, &ep->ep_msg);
-	xprt2_converse(ep);
+	xprt2_props_update(ep);
 	/* no message takes the credit of a Call any more */
-	if (beside && !ep->ep_beside)
+	if (credit && !ep->ep_props_credit)
 		xprt2_recv_set_window(ep);
 }
 

@@ -710,6 +710,8 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	xprt2_version_count_probe(ep);
 	move = xprt2_next_move(&ep->ep_nego, answer);
 	trace_xprt2_negotiate(ep, answer, move);
+	/* the receive CQ may be about to apply the limits of version 2 */
+	guard(mutex)(&ep->ep_prop_mutex);
 	return xprt2_version_apply(ep, answer, move);
 }
 

@@ -205,15 +205,7 @@ enum {
 	C(backward_read_bytes)	/* read from them */			\
 	C(backward_write_bytes)	/* written to them */			\
 	C(sends_with_inv)	/* backward Replies that invalidate */	\
-	C(connprops)		/* property messages taken */		\
-	C(reqprops)							\
-	C(updprops)							\
-	C(resprops)		/* answers to REQPROPs of this end */	\
-	C(reqprops_sent)						\
-	C(updprops_sent)						\
-	C(properties_in_vain)	/* refused, or with no good answer */	\
-	C(odd_properties)	/* S12: more than once, or too long */	\
-	C(frozen_properties)	/* S15: changed nevertheless */		\
+	RPCRDMA2_PROPS_COUNTERS(C)					\
 	C(properties_refused)	/* messages answered with an error */
 
 #define XPRT2_C(name)		XPRT2_C_##name,
@@ -532,11 +524,11 @@ enum xprt2_ep_state {
  * @ep_prop_mutex: guards @ep_ex, and the order of property messages; see
  *	props.c
  * @ep_ex: properties of both ends, for version 2
- * @ep_talk: sends changes of the client's properties
- * @ep_talking: a property message is pending or awaited, so the receive CQ
+ * @ep_props_work: sends changes of the client's properties
+ * @ep_props_busy: a property message is pending or awaited, so the receive CQ
  *	takes @ep_prop_mutex. Written under it
- * @ep_beside: a property message takes the credit of a Call. Written under
- *	@ep_prop_mutex
+ * @ep_props_credit: a property message takes the credit of a Call. Written
+ *	under @ep_prop_mutex
  * @ep_max_reqs: maximum number of RPCs outstanding
  * @ep_max_sge: gather entries of a Send
  * @ep_recv_size: bytes that each Receive holds at least; announced to the
@@ -593,9 +585,9 @@ struct xprt2_ep {
 	struct rpcrdma2_cm_limits ep_peer;
 	struct mutex		ep_prop_mutex;	/* guards ep_ex */
 	struct rpcrdma2_exchange ep_ex;
-	struct work_struct	ep_talk;
-	bool			ep_talking;
-	bool			ep_beside;
+	struct work_struct	ep_props_work;
+	bool			ep_props_busy;
+	bool			ep_props_credit;
 	unsigned int		ep_max_reqs;
 	unsigned int		ep_max_sge;
 	unsigned int		ep_recv_size;
@@ -812,9 +804,9 @@ void xprt2_revoke(struct xprt2_req *req, bool wait);
 void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes);
-bool xprt2_receives_rising(const struct xprt2_ep *ep);
-void xprt2_receives_rise(struct xprt2_ep *ep);
-void xprt2_receives_wanted(struct xprt2_ep *ep, u32 bytes);
+bool xprt2_receives_growing(const struct xprt2_ep *ep);
+void xprt2_receives_grown(struct xprt2_ep *ep);
+void xprt2_receives_resize(struct xprt2_ep *ep, u32 bytes);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
 bool xprt2_keep_credit(struct xprt2_req *req);
 bool xprt2_bound_kept(struct rpc_xprt *xprt);
@@ -828,18 +820,15 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 void xprt2_begin_properties(struct xprt2_ep *ep);
 void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed);
 int xprt2_send_connprop(struct xprt2_ep *ep);
-void xprt2_converse(struct xprt2_ep *ep);
-void xprt2_talk(struct work_struct *work);
+void xprt2_props_update(struct xprt2_ep *ep);
+void xprt2_props_work(struct work_struct *work);
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);
 void xprt2_take_size(bool receive);
-void xprt2_heard(struct xprt2_ep *ep);
-bool xprt2_property_refused(struct xprt2_ep *ep,
-			    const struct rpcrdma2_msg *msg);
 void xprt2_take_properties(struct xprt2_ep *ep,
 			   const struct rpcrdma2_propmsg *pm);
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   struct rpcrdma2_msg *msg);
-void xprt2_handle_granted(struct xprt2_ep *ep, struct xprt2_rep *rep,
+void xprt2_handle_resprop(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			  struct rpcrdma2_msg *msg);
 
 /* backchannel.c */

@@ -68,27 +68,18 @@ enum rpcrdma2_prop_change {
 	RPCRDMA2_CHANGE_FREE,
 };
 
-/* State to update when a property has changed; a set of bits */
-enum rpcrdma2_prop_effect {
-	RPCRDMA2_EFFECT_NONE	 = 0,
-	RPCRDMA2_EFFECT_MESSAGES = BIT(0), /* message sizes, both ways */
-	RPCRDMA2_EFFECT_CHUNKS	 = BIT(1), /* the chunks of a Call to its end */
-};
-
 /*
  * The table of properties: RDMA2_PROPID_<id>, its field pr_<field>,
- * RPCRDMA2_CHANGE_<change>, RPCRDMA2_EFFECT_<effect> of a change,
- * rpcrdma2_valid_<check>() and rpcrdma2_wish_<rule>() of props.c, and the words
- * of the default (C-024). A property is defined by its id, row and field;
- * xprt2_begin_properties() and svc2_conn_announce() set the announced value.
- * Properties that depend on the mark come last.
+ * RPCRDMA2_CHANGE_<change>, rpcrdma2_valid_<check>() and rpcrdma2_judge_<rule>()
+ * of props.c, and the words of the default (C-024). Properties that depend on
+ * the mark come last. Documentation/architecture.rst has the steps to add one.
  */
 #define RPCRDMA2_PROPERTIES(_row)					\
-	_row(RBSIZ, rbsiz, RAISE, MESSAGES, any, rbsiz, RPCRDMA2_INLINE_DEFAULT) \
-	_row(BRS, brs, NEVER, NONE, brs, brs, RDMA2_BKREQSUP_INLINE)	\
-	_row(X_MARK, mark, NEVER, NONE, any, none, 0)			\
-	_row(X_LIMITS, limits, NEVER, CHUNKS, any, none, -1, -1, -1, -1)	\
-	_row(X_SBSIZ, sbsiz, FREE, MESSAGES, any, none, 0)
+	_row(RBSIZ, rbsiz, RAISE, any, rbsiz, RPCRDMA2_INLINE_DEFAULT)	\
+	_row(BRS, brs, NEVER, brs, brs, RDMA2_BKREQSUP_INLINE)		\
+	_row(X_MARK, mark, NEVER, any, none, 0)				\
+	_row(X_LIMITS, limits, NEVER, any, none, -1, -1, -1, -1)	\
+	_row(X_SBSIZ, sbsiz, FREE, any, none, 0)
 
 /* Rows are named RPCRDMA2_PROP_<id>; a set of rows is a word of such bits. */
 enum rpcrdma2_prop {
@@ -103,15 +94,15 @@ enum rpcrdma2_prop {
 				 ~(BIT(RPCRDMA2_PROP_X_MARK) - 1))
 
 /**
- * enum rpcrdma2_wish - result of a peer's request for a value
- * @RPCRDMA2_WISH_REJECTED: the value stays
- * @RPCRDMA2_WISH_DONE: the requested value is in force
- * @RPCRDMA2_WISH_OTHER: a third value is in force
+ * enum rpcrdma2_req_result - result of a peer's request for a value
+ * @RPCRDMA2_REQ_REJECTED: the value stays
+ * @RPCRDMA2_REQ_DONE: the requested value is in force
+ * @RPCRDMA2_REQ_OTHER: a third value is in force
  */
-enum rpcrdma2_wish {
-	RPCRDMA2_WISH_REJECTED,
-	RPCRDMA2_WISH_DONE,
-	RPCRDMA2_WISH_OTHER,
+enum rpcrdma2_req_result {
+	RPCRDMA2_REQ_REJECTED,
+	RPCRDMA2_REQ_DONE,
+	RPCRDMA2_REQ_OTHER,
 };
 
 /**
@@ -136,26 +127,8 @@ bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr);
 u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change);
 
 /**
- * rpcrdma2_props_effects - state to update after a change
- * @rows: properties that may have changed
- *
- * Return: enum rpcrdma2_prop_effect, a set.
- */
-u32 rpcrdma2_props_effects(u32 rows);
-
-/**
- * rpcrdma2_props_differ - compare the values of two sets
- * @a: first set
- * @b: second set
- *
- * Return: rows in which they differ.
- */
-u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
-			  const struct rpcrdma2_props *b);
-
-/**
- * rpcrdma2_props_news - rows to announce in an UPDPROP
- * @told: properties of this end as the peer knows them
+ * rpcrdma2_props_updates - rows to announce in an UPDPROP
+ * @announced: properties of this end, as announced
  * @now: properties in force (C-059)
  *
  * A property that never changes is not announced again, and a property that is
@@ -164,20 +137,20 @@ u32 rpcrdma2_props_differ(const struct rpcrdma2_props *a,
  *
  * Return: rows.
  */
-u32 rpcrdma2_props_news(const struct rpcrdma2_props *told,
-			const struct rpcrdma2_props *now);
+u32 rpcrdma2_props_updates(const struct rpcrdma2_props *announced,
+			   const struct rpcrdma2_props *now);
 
 /**
  * struct rpcrdma2_peer_props - known properties of the peer
  * @pp_now: values in force
- * @pp_askable: rows that a REQPROP may request to change (C-047, S16)
- * @pp_spoken: a CONNPROP has arrived
+ * @pp_changeable: rows that a REQPROP may request to change (C-047, S16)
+ * @pp_announced: a CONNPROP has arrived
  * @pp_short: a Reply that was expected inline was refused (S14)
  */
 struct rpcrdma2_peer_props {
 	struct rpcrdma2_props	pp_now;
-	u32			pp_askable;
-	bool			pp_spoken;
+	u32			pp_changeable;
+	bool			pp_announced;
 	bool			pp_short;
 };
 
@@ -252,7 +225,7 @@ u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own);
  * Most elements of a REQPROP (S53). The answer has two bitmaps of that number
  * of bits; with header and values it is no longer than any peer accepts.
  */
-#define RPCRDMA2_WISHES_MAX	((RPCRDMA2_INLINE_FIRST - 128) / 2 * 8)
+#define RPCRDMA2_REQPROP_MAX	((RPCRDMA2_INLINE_FIRST - 128) / 2 * 8)
 
 /**
  * struct rpcrdma2_propset - values of some properties
@@ -372,114 +345,181 @@ u32 rpcrdma2_apply_resprop(struct rpcrdma2_peer_props *pp,
 
 /*
  * The exchange of property messages on one connection: the properties that each
- * end has announced, and the answers to messages. Draft section 5.
+ * end has announced, the messages that are due, and the answers to messages.
+ * Draft section 5.
  *
  * Both ends work alike, with one exception: a requester announces its
  * properties on its own initiative, a responder answers the requester's
  * announcement with its own. Then either end may request changes from the peer
- * (REQPROP), and announces its own changes (UPDPROP). Both ends send by their
- * own means:
+ * (REQPROP), and announces its own changes (UPDPROP). An end posts the messages
+ * and applies the limits (struct rpcrdma2_props_ops), and calls:
  *
- *	rpcrdma2_exchange_next()	make the message that is due, if any;
- *					from here on it limits Sends
- *	rpcrdma2_exchange_sent()	the message is posted
- *	rpcrdma2_exchange_unsent()	it could not be posted, and is due again
- *	rpcrdma2_exchange_arrived()	its Send is done, for owners that track
- *					it
+ *	rpcrdma2_exchange_received()	for each message while the exchange is
+ *					busy; then, depending on its type:
+ *	rpcrdma2_exchange_take()	a property message without errors
+ *	rpcrdma2_exchange_answer()	a CONNPROP, REQPROP or UPDPROP
+ *	rpcrdma2_exchange_malformed()	a RESPROP with errors
+ *	rpcrdma2_exchange_refused()	an RDMA2_ERROR
+ *	rpcrdma2_exchange_resize()	after that, and when the sizes of this
+ *	rpcrdma2_exchange_send_next()	end may have changed
  *
  * At most one of these messages waits for an answer at a time; an UPDPROP,
  * which has no answer, waits for a message of any kind that arrives a second
- * later (2.3). There is no lock: property messages of a connection are handled
- * one at a time in the order of their arrival (S16), so the messages of this
- * end are in order, too.
+ * later (2.3).
+ *
+ * The exchange has no lock. An end calls these functions one at a time, in the
+ * order in which the messages arrived (S16), so the messages of this end are in
+ * order, too: the client under ep_prop_mutex, the server under XPT_BUSY. The
+ * operations are called from these functions. rpcrdma2_exchange_send_done()
+ * alone may run beside them.
  */
+
+struct rpcrdma2_exchange;
+struct rpcrdma2_msg;
+
+/*
+ * Counters of an end for its property messages. The first four are in the order
+ * of enum rpcrdma2_opttype.
+ */
+#define RPCRDMA2_PROPS_COUNTERS(C)					\
+	C(connprops)		/* property messages taken */		\
+	C(reqprops)							\
+	C(resprops)		/* answers to REQPROPs of this end */	\
+	C(updprops)							\
+	C(reqprops_sent)						\
+	C(updprops_sent)						\
+	C(properties_in_vain)	/* refused, or without a valid answer */ \
+	C(odd_properties)	/* S12: more than once, or too long */	\
+	C(frozen_properties)	/* S15: fixed, but changed by the peer */
+
+enum rpcrdma2_props_counter {
+#define RPCRDMA2_PROPS_ENUM(name) RPCRDMA2_C_##name,
+	RPCRDMA2_PROPS_COUNTERS(RPCRDMA2_PROPS_ENUM)
+#undef RPCRDMA2_PROPS_ENUM
+	RPCRDMA2_PROPS_NCOUNTERS
+};
+
+/**
+ * struct rpcrdma2_props_ops - operations of an end on its property messages
+ * @send: encode and post a message. @h is the header of the message that it
+ *	answers, and may be overwritten; an answer that cannot be sent is the
+ *	concern of the operation. Without @h, the operation sets pm_xid, to an
+ *	xid that no RPC of this end has (S18), and after an error the message is
+ *	due again.
+ *	Return: 0, or an error
+ * @changed: rpcrdma2_exchange_send_max(), rpcrdma2_exchange_reply_max() and
+ *	rpcrdma2_exchange_busy() may have changed, and apply from now on. Called
+ *	after each event, and before a message that lowers them is sent (C-034)
+ * @resize: the peer requests Receives of a size in bytes, at least
+ *	RPCRDMA2_INLINE_DEFAULT; a smaller size has been granted
+ * @count: add to a counter
+ * @confirms: rpcrdma2_exchange_send_done() reports the end of each Send
+ */
+struct rpcrdma2_props_ops {
+	int	(*send)(struct rpcrdma2_exchange *ex, struct rpcrdma2_hdr *h,
+			struct rpcrdma2_propmsg *pm);
+	void	(*changed)(struct rpcrdma2_exchange *ex);
+	void	(*resize)(struct rpcrdma2_exchange *ex, u32 bytes);
+	void	(*count)(enum rpcrdma2_props_counter which, u32 n);
+	bool	confirms;
+};
 
 /**
  * struct rpcrdma2_exchange - properties of both ends of a connection
+ * @ex_ops: operations of this end
  * @ex_peer: properties of the peer
- * @ex_told: properties of this end, as announced
- * @ex_able: best values that this end supports
+ * @ex_announced: properties of this end, as announced
+ * @ex_supported: best values that this end supports
  * @ex_responder: this end answers the peer's announcement with its own
- * @ex_said: this end has sent its announcement
- * @ex_wished: rows of @ex_wish to request from the peer
- * @ex_wish: values to request from the peer
- * @ex_want: values that the last REQPROP requested
+ * @ex_connprop_sent: this end has sent its announcement
+ * @ex_request: size of Receives to request from the peer, in bytes, or 0
+ * @ex_requested: values that the last REQPROP requested
  * @ex_sent: type of the last message of this end other than an answer: enum
  *	rpcrdma2_opttype, or 0
- * @ex_open: the message of @ex_sent still waits
+ * @ex_pending: the message of @ex_sent still waits
  * @ex_late: the message of @ex_sent is a REQPROP whose answer is late
+ * @ex_sending: the Send of that message may not be done yet
  * @ex_xid: xid of the message of @ex_sent
- * @ex_away: the Send of that message may not be done yet; set by the owner
- * @ex_since: when that message was sent, or its Send was done, in jiffies
- * @ex_lacks: messages that the peer does not know, a bit for each opttype
- *	(C-026)
- * @ex_recv_wish: size of Receives that the peer requested last, in bytes; 0 if
- *	it has not, or after this end has handled the request
- * @ex_recv_last: the last such request, or 0
- * @ex_cuts: the peer has requested a smaller size than before
- * @ex_cut: when its last such request counted, in jiffies
- * @ex_asks: this end has sent a REQPROP
- * @ex_asked: when the last REQPROP was last known to wait for its answer, in
- *	jiffies
+ * @ex_sent_at: when that message was sent, or its Send was done, in jiffies
+ * @ex_number: number of that message, counting from 1
+ * @ex_done: number of the last message whose Send is done; written, like the
+ *	next, by rpcrdma2_exchange_send_done() only
+ * @ex_done_at: when it was done, in jiffies
+ * @ex_unsupported: messages that the peer does not support, a bit for each
+ *	opttype (C-026)
+ * @ex_recv_requested: size of Receives that the peer requested last, in bytes,
+ *	or 0
+ * @ex_lowered: the peer has requested a smaller size than before
+ * @ex_lowered_at: when its last such request counted, in jiffies
+ * @ex_reqprop_sent: this end has sent a REQPROP
+ * @ex_reqprop_at: when the last REQPROP was last known to wait for its answer,
+ *	in jiffies
  */
 struct rpcrdma2_exchange {
+	const struct rpcrdma2_props_ops	*ex_ops;
 	struct rpcrdma2_peer_props	ex_peer;
-	struct rpcrdma2_props		ex_told;
-	struct rpcrdma2_props		ex_able;
+	struct rpcrdma2_props		ex_announced;
+	struct rpcrdma2_props		ex_supported;
 	bool				ex_responder;
-	bool				ex_said;
-	u32				ex_wished;
-	struct rpcrdma2_props		ex_wish;
-	struct rpcrdma2_propset		ex_want;
+	bool				ex_connprop_sent;
+	u32				ex_request;
+	struct rpcrdma2_propset		ex_requested;
 	u32				ex_sent;
-	bool				ex_open;
+	bool				ex_pending;
 	bool				ex_late;
-	bool				ex_away;
+	bool				ex_sending;
 	u32				ex_xid;
-	unsigned long			ex_since;
-	u32				ex_lacks;
-	u32				ex_recv_wish;
-	u32				ex_recv_last;
-	bool				ex_cuts;
-	unsigned long			ex_cut;
-	bool				ex_asks;
-	unsigned long			ex_asked;
+	unsigned long			ex_sent_at;
+	u32				ex_number;
+	u32				ex_done;
+	unsigned long			ex_done_at;
+	u32				ex_unsupported;
+	u32				ex_recv_requested;
+	bool				ex_lowered;
+	unsigned long			ex_lowered_at;
+	bool				ex_reqprop_sent;
+	unsigned long			ex_reqprop_at;
 };
 
 /* A REQPROP that waits for its answer for this time is counted (S16). */
 #define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
 
 /*
- * Pause between two requests for smaller Receives (S53): the least that a
- * receiver accepts, and the pause that a sender keeps
+ * Interval between two requests for smaller Receives (S53): the least that a
+ * receiver accepts, and the interval that a sender keeps
  */
-#define RPCRDMA2_CUT_REST	HZ
-#define RPCRDMA2_ASK_REST	(HZ + HZ / 4)
+#define RPCRDMA2_LOWER_INTERVAL		HZ
+#define RPCRDMA2_REQUEST_INTERVAL	(HZ + HZ / 4)
 
 /*
- * The peer has seen an UPDPROP when a message arrives this time after it (2.3).
+ * The peer has received an UPDPROP when a message arrives this time after it
+ * (2.3).
  */
-#define RPCRDMA2_UPDPROP_REST	HZ
+#define RPCRDMA2_UPDPROP_INTERVAL	HZ
 
 /**
  * rpcrdma2_exchange_init - initialise: nothing is announced (C-005, C-024, S19)
  * @ex: properties of a new connection
+ * @ops: operations of this end
  * @responder: this end answers a CONNPROP with its own
  *
- * The caller sets ex_able, except for pr_mark, before a message can arrive.
+ * The caller sets ex_supported, except for pr_mark, before a message can
+ * arrive.
  */
-void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex, bool responder);
+void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
+			    const struct rpcrdma2_props_ops *ops,
+			    bool responder);
 
 /**
  * rpcrdma2_exchange_announce - make this end's CONNPROP
  * @ex: properties
- * @pm: message to fill
+ * @rows: properties to announce
+ * @pm: message to fill, except for pm_xid
  *
- * The message announces all properties (C-043), and marks those that never
- * change according to the table (C-045). The caller sends it once (S15). On a
- * requester rpcrdma2_exchange_sent() follows.
+ * The message marks the properties that never change according to the table
+ * (C-045). A requester sends it once (S15).
  */
-void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
+void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 				struct rpcrdma2_propmsg *pm);
 
 /**
@@ -495,72 +535,52 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex,
 void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
 
 /**
- * rpcrdma2_exchange_next - make the message that is due now
- * @ex: properties
- * @now: jiffies
- * @pm: message to fill
- *
- * A REQPROP follows the peer's CONNPROP, which determines the properties that
- * may be requested (C-047, S16). An UPDPROP announces changes since the last
- * announcement (C-027, C-032, C-059). No message is made while another message
- * waits (2.3) or if the peer does not know its type (C-026), no request for a
- * smaller size soon after another request (S53), and no request before the peer
- * knows of smaller Sends (S14). From here on a smaller RBSIZ that is requested
- * limits Sends (C-034).
- *
- * Return: true if there is a message. Then rpcrdma2_exchange_sent() or
- * rpcrdma2_exchange_unsent() must follow, before any other call.
- */
-bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex, unsigned long now,
-			    struct rpcrdma2_propmsg *pm);
-
-/**
  * rpcrdma2_exchange_busy - check whether a message is due or waits
  * @ex: properties
  */
 bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex);
 
 /**
- * rpcrdma2_exchange_sent - record that a message is posted
+ * rpcrdma2_exchange_send_next - send the message that is due now, if any
  * @ex: properties
- * @pm: message
- * @xid: xid of the message, which no RPC that this end waits for has (S18)
  * @now: jiffies
- */
-void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
-			    const struct rpcrdma2_propmsg *pm, u32 xid,
-			    unsigned long now);
-
-/**
- * rpcrdma2_exchange_unsent - record that a message could not be posted
- * @ex: properties, restored as if the REQPROP or UPDPROP had not been made
- */
-void rpcrdma2_exchange_unsent(struct rpcrdma2_exchange *ex);
-
-/**
- * rpcrdma2_exchange_arrived - record that the Send of a message is done
- * @ex: properties
- * @at: when, in jiffies
  *
- * For an owner that set ex_away when it posted the message: earlier entries of
- * the Send Queue may take seconds. May be called again.
+ * A REQPROP follows the peer's CONNPROP, which determines the properties that
+ * may be requested (C-047, S16). An UPDPROP announces changes since the last
+ * announcement (C-027, C-032, C-059). No message is sent while another message
+ * waits (2.3) or if the peer does not support its type (C-026), no request for
+ * a smaller size soon after another request (S53), and no request before the
+ * peer knows of smaller Sends (S14). From before it is sent, a smaller RBSIZ
+ * that is requested limits Sends (C-034).
  */
-void rpcrdma2_exchange_arrived(struct rpcrdma2_exchange *ex, unsigned long at);
+void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
+				 unsigned long now);
 
 /**
- * rpcrdma2_exchange_heard - record that a message of any kind has arrived
+ * rpcrdma2_exchange_send_done - record that the Send of a message is done
+ * @ex: properties, whose operations confirm
+ * @number: ex_number when the message was sent
+ * @at: when the Send was done, in jiffies
+ *
+ * Earlier entries of the Send Queue may take seconds.
+ *
+ * Context: any, one call at a time.
+ */
+void rpcrdma2_exchange_send_done(struct rpcrdma2_exchange *ex, u32 number,
+				 unsigned long at);
+
+/**
+ * rpcrdma2_exchange_received - record that a message of any kind has arrived
  * @ex: properties
- * @now: time of its arrival, in jiffies; other events may have been recorded
+ * @at: time of its arrival, in jiffies; other events may have been recorded
  *	since
  *
  * A message that arrives soon after an UPDPROP may have been sent before the
  * UPDPROP arrived, and proves nothing (2.3). A REQPROP waits for its own
  * answer, without a limit: the values that it requests may already be in force
- * at the peer (C-034, C-052, S16).
- *
- * Return: true, once, if a REQPROP has waited too long.
+ * at the peer (C-034, C-052, S16). A REQPROP that waits too long is counted.
  */
-bool rpcrdma2_exchange_heard(struct rpcrdma2_exchange *ex, unsigned long now);
+void rpcrdma2_exchange_received(struct rpcrdma2_exchange *ex, unsigned long at);
 
 /**
  * rpcrdma2_exchange_expect - provide the state to decode a property message
@@ -574,15 +594,41 @@ void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 			      struct rpcrdma2_propmsg *pm);
 
 /**
- * rpcrdma2_exchange_spoilt - handle a malformed RESPROP
+ * rpcrdma2_exchange_take - apply the properties of the sender of a message
  * @ex: properties
- * @xid: xid of the message
+ * @pm: property message without errors (S11)
  *
- * The RESPROP counts as a rejection of all requested values (S11).
+ * A second CONNPROP is an update (S15). A REQPROP has no properties of its
+ * sender, nor has a RESPROP that answers nothing (S17). A change that the peer
+ * had announced as impossible is only counted (S15).
+ */
+void rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
+			    const struct rpcrdma2_propmsg *pm);
+
+/**
+ * rpcrdma2_exchange_answer - answer a property message
+ * @ex: properties; values in the answer count as announced
+ * @msg: property message without errors, already taken; overwritten
+ * @now: jiffies
+ *
+ * A responder answers the first CONNPROP with its own (C-023, S29). Both ends
+ * answer a REQPROP with a RESPROP (C-049, S16), and nothing else. Receives
+ * shrink at most once a second (S53).
+ */
+void rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
+			      struct rpcrdma2_msg *msg, unsigned long now);
+
+/**
+ * rpcrdma2_exchange_malformed - handle a malformed message that is an answer
+ * @ex: properties
+ * @msg: message
+ *
+ * A RESPROP counts as a rejection of all requested values (S11).
  *
  * Return: true if it answers the REQPROP of this end.
  */
-bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid);
+bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
+				 const struct rpcrdma2_msg *msg);
 
 /**
  * rpcrdma2_exchange_refused - handle an error that may answer a message
@@ -598,39 +644,6 @@ bool rpcrdma2_exchange_spoilt(struct rpcrdma2_exchange *ex, u32 xid);
  */
 bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 			       const struct rpcrdma2_hdr *h);
-
-/**
- * rpcrdma2_exchange_take - apply the properties of the sender of a message
- * @ex: properties
- * @pm: property message without errors (S11)
- * @effects: state to update: enum rpcrdma2_prop_effect, a set
- *
- * A second CONNPROP is an update (S15). A REQPROP has no properties of its
- * sender, nor has a RESPROP that answers nothing (S17).
- *
- * Return: rows that changed although the peer had announced that they would
- * not; these are only counted (S15).
- */
-u32 rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
-			   const struct rpcrdma2_propmsg *pm, u32 *effects);
-
-/**
- * rpcrdma2_exchange_answer - determine the answer to a property message
- * @ex: properties; values in the answer count as announced
- * @pm: property message without errors, already taken
- * @now: jiffies
- * @answer: message to fill; refers to @pm until it is encoded
- *
- * A responder answers the first CONNPROP with its own (C-023, S29). Both ends
- * answer a REQPROP with a RESPROP (C-049, S16), and nothing else. Receives
- * shrink at most once a second (S53).
- *
- * Return: true if there is an answer.
- */
-bool rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
-			      const struct rpcrdma2_propmsg *pm,
-			      unsigned long now,
-			      struct rpcrdma2_propmsg *answer);
 
 /**
  * rpcrdma2_exchange_send_max - largest Send to the peer (C-034, S13, S33)
@@ -683,7 +696,7 @@ void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed);
 static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
 					u32 vers)
 {
-	u32 own = min(READ_ONCE(ex->ex_told.pr_brs), ex->ex_able.pr_brs);
+	u32 own = min(READ_ONCE(ex->ex_announced.pr_brs), ex->ex_supported.pr_brs);
 
 	return vers == RPCRDMA2_VERS_ONE ?
 	       min_t(u32, own, RDMA2_BKREQSUP_INLINE) : own;

@@ -193,7 +193,11 @@ typedef struct {
 	int	counter;
 } atomic_t;
 
+#define container_of(p, type, member) \
+	((type *)((char *)(p) - offsetof(type, member)))
 #define READ_ONCE(x)		(x)
+#define smp_load_acquire(p)	(*(p))
+#define smp_store_release(p, value)	((void)(*(p) = (value)))
 #define smp_store_mb(x, value)	((x) = (value))
 #define atomic_read(v)		((v)->counter)
 #define atomic_set(v, i)	((v)->counter = (i))

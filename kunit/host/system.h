@@ -102,9 +102,6 @@ typedef struct {
 
 /* <linux/list.h>, with the checks of CONFIG_DEBUG_LIST */
 
-#define container_of(p, type, member) \
-	((type *)((char *)(p) - offsetof(type, member)))
-
 struct list_head {
 	struct list_head	*next, *prev;
 };

@@ -256,7 +256,7 @@ static void require_connprop(const struct rpcrdma2_propmsg *pm)
 	rpcrdma2_peer_props_init(&pp);
 	rpcrdma2_apply_connprop(&pp, &pm->pm_set.ps_val, pm->pm_set.ps_rows,
 				pm->pm_nochg);
-	require(!(pp.pp_askable & pm->pm_nochg));
+	require(!(pp.pp_changeable & pm->pm_nochg));
 	require(rpcrdma2_send_limit(&pp.pp_now, 65536) >= 1024);
 	require(rpcrdma2_reply_limit(&pp, 65536) <= 65536);
 }
