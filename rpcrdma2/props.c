@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Transport properties of version 2: the table of properties, the property
- * messages, and the exchange of a connection; also the decoding of a received
- * message. Nothing here touches a device.
+ * messages, and the exchange of a connection. Nothing here touches a device.
  */
-#include <asm/barrier.h>
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -13,6 +11,8 @@
 #include <linux/minmax.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
+
+#include <asm/barrier.h>
 
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
@@ -1015,34 +1015,3 @@ void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed)
 		ex->ex_peer.pp_short = true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_reply_refused);
-
-/*
- * A received message is decoded once: header, property message, payload.
- */
-
-static void rpcrdma2_msg_read_property(struct rpcrdma2_msg *msg,
-				       const void *base,
-				       const struct rpcrdma2_exchange *ex)
-{
-	rpcrdma2_exchange_expect(ex, msg->mg_hdr.h_xid, &msg->mg_prop);
-	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
-						  base);
-	msg->mg_bad_body = msg->mg_verdict;
-}
-
-void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
-		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex)
-{
-	struct rpcrdma2_hdr *h = &msg->mg_hdr;
-
-	msg->mg_bad_body = false;
-	msg->mg_paylen = 0;
-	msg->mg_handle = handle;
-
-	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len));
-	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
-		rpcrdma2_msg_read_property(msg, base, ex);
-	if (likely(msg->mg_verdict == RDMA2_OK))
-		msg->mg_paylen = len - h->h_len;
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_msg_read);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Encoding and decoding of the transport headers of versions 1 and 2, and of
- * the private data of the CM. Nothing here touches a device or a connection.
+ * the private data of the CM; decoding of a received message. Nothing here
+ * touches a device or a connection.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -14,6 +15,7 @@
 
 #include <asm/byteorder.h>
 
+#include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
 #include "core.h"
@@ -153,13 +155,6 @@ enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 	return c->remedy;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_remedy);
-
-bool rpcrdma2_lacks_message(const struct rpcrdma2_error *er)
-{
-	return er->er_code == RDMA2_ERR_INVALID_PROC ||
-	       er->er_code == RDMA2_ERR_INVALID_OPTION;
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_lacks_message);
 
 /*
  * Encoding of transport headers, and the rules of sending. They are stricter
@@ -1055,3 +1050,34 @@ enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
 	return RDMA2_OK;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_hdr);
+
+/*
+ * A received message is decoded once: header, property message, payload.
+ */
+
+static void rpcrdma2_msg_read_property(struct rpcrdma2_msg *msg,
+				       const void *base,
+				       const struct rpcrdma2_exchange *ex)
+{
+	rpcrdma2_exchange_expect(ex, msg->mg_hdr.h_xid, &msg->mg_prop);
+	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
+						  base);
+	msg->mg_bad_body = msg->mg_verdict;
+}
+
+void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
+		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex)
+{
+	struct rpcrdma2_hdr *h = &msg->mg_hdr;
+
+	msg->mg_bad_body = false;
+	msg->mg_paylen = 0;
+	msg->mg_handle = handle;
+
+	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len));
+	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
+		rpcrdma2_msg_read_property(msg, base, ex);
+	if (likely(msg->mg_verdict == RDMA2_OK))
+		msg->mg_paylen = len - h->h_len;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_msg_read);

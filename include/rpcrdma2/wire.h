@@ -466,7 +466,11 @@ enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
  * Return: true if messages of that type must not be sent again on this
  * connection (C-026); false if only this message was refused.
  */
-bool rpcrdma2_lacks_message(const struct rpcrdma2_error *er);
+static inline bool rpcrdma2_lacks_message(const struct rpcrdma2_error *er)
+{
+	return er->er_code == RDMA2_ERR_INVALID_PROC ||
+	       er->er_code == RDMA2_ERR_INVALID_OPTION;
+}
 
 /*
  * Private data of the connection manager, RFC 8797. It is always sent, but used
