@@ -81,8 +81,30 @@ static void word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_pin_fits(&pin, sap), c->fits);
 }
 
+/* S34: the words of a value, one of them too long for a pin */
+static void words(struct kunit *test)
+{
+	char value[256] = ",192.0.2.1=1,\t[fd00::2]=2 \n", word[XPRT2_PIN_WORD];
+	const char *at = value;
+	struct xprt2_pin pin;
+
+	memset(value + 27, 'f', 203);
+	memcpy(value + 230, "=1", 2);
+	KUNIT_EXPECT_EQ(test, xprt2_pin_next_word(&at, word), 11);
+	KUNIT_EXPECT_STREQ(test, word, "192.0.2.1=1");
+	KUNIT_EXPECT_EQ(test, xprt2_pin_next_word(&at, word), 11);
+	KUNIT_EXPECT_STREQ(test, word, "[fd00::2]=2");
+	KUNIT_EXPECT_PTR_EQ(test, at, value + 25);
+	KUNIT_EXPECT_EQ(test, xprt2_pin_next_word(&at, word), 205);
+	KUNIT_EXPECT_EQ(test, strlen(word), XPRT2_PIN_WORD - 1);
+	KUNIT_EXPECT_NOT_NULL(test, xprt2_parse_pin(word, &pin));
+	KUNIT_EXPECT_EQ(test, xprt2_pin_next_word(&at, word), 0);
+	KUNIT_EXPECT_STREQ(test, word, "");
+}
+
 static struct kunit_case pin_cases[] = {
 	KUNIT_CASE_PARAM(word, word_gen_params),
+	KUNIT_CASE(words),
 	{}
 };
 

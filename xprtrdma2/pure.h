@@ -516,11 +516,14 @@ static inline enum xprt2_fate xprt2_fate_after(enum xprt2_answer answer, int ret
 }
 
 /*
- * Parser for a word of the module parameter "pin": a server, or a port of it,
+ * Parser for the module parameter "pin": each word is a server, or a port of it,
  * and the protocol version to use with it.
  *
  *	192.0.2.1=1  192.0.2.1:20050=2  fd00::2=1  [fd00::2]:20049=2
  */
+
+/* Room for a word: an IPv6 address with its interface, a port and a version */
+#define XPRT2_PIN_WORD	96
 
 /**
  * struct xprt2_pin - a server and its version
@@ -531,6 +534,25 @@ struct xprt2_pin {
 	struct sockaddr_storage	pin_addr;
 	u32			pin_vers;
 };
+
+/**
+ * xprt2_pin_next_word - find the next word of the parameter
+ * @text: rest of the parameter; advanced behind the word
+ * @word: buffer of XPRT2_PIN_WORD bytes, filled in. A longer word is cut, and
+ *	is no valid pin either way
+ *
+ * Return: length of the word in @text, or 0 at the end.
+ */
+static inline int xprt2_pin_next_word(const char **text, char *word)
+{
+	static const char separators[] = ", \t\n";
+	const char *begin = *text + strspn(*text, separators);
+	size_t len = strcspn(begin, separators);
+
+	strscpy(word, begin, min_t(size_t, len + 1, XPRT2_PIN_WORD));
+	*text = begin + len;
+	return len;
+}
 
 /* An address with several colons can have a port only if it is in brackets. */
 static inline char *xprt2_split_port(char *addr)

@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/moduleparam.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 
 #include <linux/sunrpc/addr.h>
@@ -24,118 +25,43 @@
  * of the mount options.
  */
 
-#define SEPARATORS	", \t\n"
-
-/**
- * struct pin_table - value of the parameter
- * @pt_text: text that was set
- * @pt_count: number of pins
- * @pt_pins: pins
- */
-struct pin_table {
-	char			*pt_text;
-	unsigned int		pt_count;
-	struct xprt2_pin	pt_pins[] __counted_by(pt_count);
-};
-
-static DEFINE_SPINLOCK(pin_lock);	/* guards the pointer and its table */
-static struct pin_table *pin_table;
-
-static unsigned int xprt2_pin_count_words(const char *text)
-{
-	unsigned int count = 0;
-
-	text += strspn(text, SEPARATORS);
-	while (*text) {
-		count++;
-		text += strcspn(text, SEPARATORS);
-		text += strspn(text, SEPARATORS);
-	}
-	return count;
-}
-
-/* Parse the words of @text, which is modified. */
-static int xprt2_pin_fill_table(struct pin_table *table, char *text)
-{
-	char *word, *copy;
-	const char *fault;
-	unsigned int i = 0;
-
-	while ((word = strsep(&text, SEPARATORS))) {
-		if (!*word)
-			continue;
-		copy = kstrdup(word, GFP_KERNEL);
-		if (!copy)
-			return -ENOMEM;
-		fault = xprt2_parse_pin(word, &table->pt_pins[i++]);
-		if (fault)
-			pr_err("parameter pin, word '%s': %s; nothing is changed\n",
-			       copy, fault);
-		kfree(copy);
-		if (fault)
-			return -EINVAL;
-	}
-	return 0;
-}
-
-static void xprt2_pin_free_table(struct pin_table *table)
-{
-	if (table)
-		kfree(table->pt_text);
-	kfree(table);
-}
-
-static struct pin_table *xprt2_pin_make_table(const char *val)
-{
-	unsigned int count = xprt2_pin_count_words(val);
-	struct pin_table *table;
-	char *text;
-	int ret = -ENOMEM;
-
-	table = kzalloc(struct_size(table, pt_pins, count), GFP_KERNEL);
-	if (!table)
-		return ERR_PTR(-ENOMEM);
-	table->pt_count = count;
-	table->pt_text = kstrdup(skip_spaces(val), GFP_KERNEL);
-	text = kstrdup(val, GFP_KERNEL);
-	if (table->pt_text && text)
-		ret = xprt2_pin_fill_table(table, text);
-	kfree(text);
-	if (ret) {
-		xprt2_pin_free_table(table);
-		return ERR_PTR(ret);
-	}
-	strim(table->pt_text);
-	return table;
-}
+static DEFINE_MUTEX(pin_mutex);	/* guards the pointer and its text */
+static char *pin_text;		/* value of the parameter; its words are valid */
 
 static int xprt2_pin_set(const char *val, const struct kernel_param *kp)
 {
-	struct pin_table *table = xprt2_pin_make_table(val);
+	char word[XPRT2_PIN_WORD], *text;
+	const char *at = val, *fault;
+	struct xprt2_pin pin;
+	int len;
 
-	if (IS_ERR(table))
-		return PTR_ERR(table);
-	spin_lock(&pin_lock);
-	swap(pin_table, table);
-	spin_unlock(&pin_lock);
-	xprt2_pin_free_table(table);
+	while ((len = xprt2_pin_next_word(&at, word))) {
+		fault = xprt2_parse_pin(word, &pin);
+		if (fault) {
+			pr_err("parameter pin, word '%.*s': %s; nothing is changed\n",
+			       len, at - len, fault);
+			return -EINVAL;
+		}
+	}
+	text = kstrdup(skip_spaces(val), GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	strim(text);
+	scoped_guard(mutex, &pin_mutex)
+		swap(pin_text, text);
+	kfree(text);
 	return 0;
 }
 
 static int xprt2_pin_get(char *buffer, const struct kernel_param *kp)
 {
-	int len;
-
-	spin_lock(&pin_lock);
-	len = scnprintf(buffer, PAGE_SIZE, "%s\n",
-			pin_table ? pin_table->pt_text : "");
-	spin_unlock(&pin_lock);
-	return len;
+	guard(mutex)(&pin_mutex);
+	return scnprintf(buffer, PAGE_SIZE, "%s\n", pin_text ?: "");
 }
 
 static void xprt2_pin_free(void *arg)
 {
-	xprt2_pin_free_table(pin_table);
+	kfree(pin_text);
 }
 
 static const struct kernel_param_ops pin_ops = {
@@ -158,18 +84,22 @@ MODULE_PARM_DESC(pin, "Servers and the RPC-over-RDMA version to use with each, r
  */
 static u32 xprt2_pinned_version(const struct sockaddr *sap)
 {
-	unsigned int i, fits, best = 1;
+	char word[XPRT2_PIN_WORD];
+	unsigned int best = 1;
+	struct xprt2_pin pin;
+	const char *at;
 	u32 vers = 0;
 
-	spin_lock(&pin_lock);
-	for (i = 0; pin_table && i < pin_table->pt_count; i++) {
-		fits = xprt2_pin_fits(&pin_table->pt_pins[i], sap);
-		if (fits >= best) {
-			best = fits;
-			vers = pin_table->pt_pins[i].pin_vers;
-		}
+	guard(mutex)(&pin_mutex);
+	at = pin_text ?: "";
+	while (xprt2_pin_next_word(&at, word)) {
+		/* the interface of a link-local address may be gone */
+		if (xprt2_parse_pin(word, &pin) ||
+		    xprt2_pin_fits(&pin, sap) < best)
+			continue;
+		best = xprt2_pin_fits(&pin, sap);
+		vers = pin.pin_vers;
 	}
-	spin_unlock(&pin_lock);
 	return vers;
 }
 
