@@ -31,7 +31,7 @@ void xprt2_chunked_init(struct xprt2_ep *ep) { }
 void xprt2_chunked_room(struct xprt2_ep *ep) { }
 void xprt2_end_version(struct xprt2_ep *ep) { }
 void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed) { }
-void xprt2_loss_tells(struct xprt2_ep *ep) { }
+void xprt2_trial_lost(struct xprt2_ep *ep) { }
 int xprt2_negotiate(struct xprt2_ep *ep) { return 0; }
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp) { return 0; }
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,

@@ -49,16 +49,16 @@ static void asks_again(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(since); i++) {
 		unsigned long due = since[i] + 3600 * HZ;
 
-		KUNIT_EXPECT_FALSE(test, xprt2_asks_again(since[i], since[i],
-							  false));
-		KUNIT_EXPECT_FALSE(test, xprt2_asks_again(since[i], due - 1,
-							  false));
-		KUNIT_EXPECT_TRUE(test, xprt2_asks_again(since[i], due, false));
-		KUNIT_EXPECT_TRUE(test, xprt2_asks_again(since[i], due + HZ,
-							 false));
-		KUNIT_EXPECT_FALSE(test, xprt2_asks_again(since[i], due, true));
-		KUNIT_EXPECT_FALSE(test, xprt2_asks_again(since[i], due + HZ,
-							  true));
+		KUNIT_EXPECT_FALSE(test, xprt2_probe_is_due(since[i], since[i],
+							    false));
+		KUNIT_EXPECT_FALSE(test, xprt2_probe_is_due(since[i], due - 1,
+							    false));
+		KUNIT_EXPECT_TRUE(test, xprt2_probe_is_due(since[i], due, false));
+		KUNIT_EXPECT_TRUE(test, xprt2_probe_is_due(since[i], due + HZ,
+							   false));
+		KUNIT_EXPECT_FALSE(test, xprt2_probe_is_due(since[i], due, true));
+		KUNIT_EXPECT_FALSE(test, xprt2_probe_is_due(since[i], due + HZ,
+							    true));
 	}
 }
 
@@ -134,7 +134,7 @@ struct move_case {
 				.ng_max = 2, .ng_probes = (_probes), \
 				.ng_outlasted = true }
 #define TRIAL		.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
-				.ng_max = 2, .ng_asked = true, \
+				.ng_max = 2, .ng_trial_sent = true, \
 				.ng_low = 1, .ng_high = 1 }
 #define PROBE_PLAIN(_probes) \
 			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = 1, \
@@ -144,13 +144,13 @@ struct move_case {
 #define ASKED_AGAIN(_min) \
 			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = (_min), \
 				.ng_max = 2, .ng_probes = 1, \
-				.ng_had_one = true, \
+				.ng_expired = true, \
 				.ng_low = 1, .ng_high = 1 }
 #define TRIAL_PLAIN	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
-				.ng_max = 2, .ng_asked = true, \
+				.ng_max = 2, .ng_trial_sent = true, \
 				.ng_plain = true }
 #define TRIAL_TWO	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 2, \
-				.ng_max = 2, .ng_asked = true }
+				.ng_max = 2, .ng_trial_sent = true }
 #define TRIAL_UNASKED	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
 				.ng_max = 2 }
 #define SETTLED(_vers, _min, _max, _low, _high, _refused) \
@@ -213,7 +213,7 @@ static const struct move_case move_cases[] = {
 	  PROBE_APART(1), XPRT2_A_LOST, XPRT2_M_LATER },
 	{ "S36 an RPC gets ERR_VERS 3 to 4: no common version",
 	  .ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, .ng_max = 2,
-		  .ng_asked = true, .ng_low = 3, .ng_high = 4 },
+		  .ng_trial_sent = true, .ng_low = 3, .ng_high = 4 },
 	  XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
 	{ "C-103 connection lost twice, far apart: version 1 is tried",
 	  PROBE_APART(2), XPRT2_A_LOST, XPRT2_M_AGAIN_ONE },
@@ -402,7 +402,7 @@ static void refusals_end(struct kunit *test)
 	};
 	bool one = *(const bool *)test->param_value;
 	struct xprt2_nego ng = {
-		.ng_min = 1, .ng_max = 2, .ng_asked = true,
+		.ng_min = 1, .ng_max = 2, .ng_trial_sent = true,
 		.ng_low = 1, .ng_high = 2,
 	};
 	enum xprt2_move m = XPRT2_M_AGAIN;
@@ -631,7 +631,7 @@ static void figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, XPRT2_MEMORY_TIME, 3600 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_OUTAGE, 2 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME, 90 * HZ);
-	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME_MUTE, 210 * HZ);
+	KUNIT_EXPECT_EQ(test, XPRT2_NOTE_TIME_SILENT, 210 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_ALL_VERSIONS, 6);
 }
 

@@ -100,14 +100,14 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_create);
 
-void rpcrdma2_conn_tell_backward(const struct rpcrdma2_conn *co, u32 *told,
-				 const char *module, u32 calls)
+void rpcrdma2_conn_log_backward(const struct rpcrdma2_conn *co, u32 *logged,
+				const char *module, u32 calls)
 {
-	if (xchg(told, calls) != calls)
+	if (xchg(logged, calls) != calls)
 		pr_info_ratelimited("%s: device %s has queues for %u callbacks at once, regardless of the module parameter backward\n",
 				    module, rpcrdma2_conn_device(co)->name, calls);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_conn_tell_backward);
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_log_backward);
 
 void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co)
 {

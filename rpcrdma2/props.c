@@ -618,7 +618,7 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
 
 /*
- * The properties to announce. A requester that does not know X_SBSIZ assumes
+ * The properties to announce. A requester without support of X_SBSIZ assumes
  * that the largest Send of a responder equals the size of the responder's
  * Receives (S14). So to such a peer a responder announces Receives no larger
  * than its Sends.
@@ -704,7 +704,7 @@ static bool rpcrdma2_request_is_early(const struct rpcrdma2_exchange *ex,
 				    ex->ex_requested.ps_val.pr_rbsiz);
 }
 
-/* Rows in which @now differs from what the peer knows (C-027, C-059) */
+/* Rows to announce in an UPDPROP, for the values @now (C-027, C-059) */
 static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 				     const struct rpcrdma2_props *now)
 {
@@ -716,8 +716,8 @@ static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 }
 
 /*
- * Whether Sends get smaller. The peer knows the last announced X_SBSIZ, and
- * expects Replies of that size inline (S14).
+ * Whether Sends get smaller. The peer expects Replies of the last announced
+ * X_SBSIZ inline (S14).
  */
 static bool rpcrdma2_exchange_lowers_sends(const struct rpcrdma2_exchange *ex)
 {

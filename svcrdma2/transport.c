@@ -311,7 +311,7 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 				 struct rpcrdma2_conn_size *size)
 {
 	u32 want = rpcrdma2_param(&svc2_backward_credits);
-	static u32 told;
+	static u32 logged;
 	int ret;
 
 	sp->sp_backward_max = want;
@@ -321,8 +321,8 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 		return ret;
 	svc2_conn_size_regions(sp);
 	if (sp->sp_backward_max < want)
-		rpcrdma2_conn_tell_backward(&sp->sp_conn, &told, "svcrdma2",
-					    sp->sp_backward_max);
+		rpcrdma2_conn_log_backward(&sp->sp_conn, &logged, "svcrdma2",
+					   sp->sp_backward_max);
 	size->recvs = svc2_grant_recvs(sp->sp_backward_max, sp->sp_credits) + 1;
 	svc2_grant_begin(sp);
 	return 0;

@@ -216,7 +216,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
 	unsigned int segs, depth, entries, backward, calls;
-	static u32 told;
+	static u32 logged;
 
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
 	    !attrs->max_fast_reg_page_list_len ||
@@ -242,7 +242,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	}
 
 	if (calls < ep->ep_xp->xp_backward_wanted)
-		rpcrdma2_conn_tell_backward(&ep->ep_conn, &told, "xprtrdma2", calls);
+		rpcrdma2_conn_log_backward(&ep->ep_conn, &logged, "xprtrdma2", calls);
 	WRITE_ONCE(ep->ep_xp->xp_backward_credits, calls);
 	*size = (struct rpcrdma2_conn_size){ .send_sges = ep->ep_max_sge };
 	backward = xprt2_ep_size_backward(ep, depth - xprt2_sq_depth(1, segs, calls),
@@ -384,7 +384,7 @@ static void xprt2_ep_drain(struct xprt2_ep *ep, bool lost)
 	mutex_lock(&xp->xp_fence_mutex);
 	rpcrdma2_recvs_drain(&ep->ep_conn);
 	if (lost)
-		xprt2_loss_tells(ep);
+		xprt2_trial_lost(ep);
 	rpcrdma2_sq_drain(&ep->ep_conn);
 	rpcrdma2_sq_drain(&ep->ep_conn);
 	xprt2_chunked_flush(ep);

@@ -31,9 +31,9 @@ void xprt2_report_device(struct xprt2_ep *ep, const char *what)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
-	if (xp->xp_told == -EOPNOTSUPP)
+	if (xp->xp_logged == -EOPNOTSUPP)
 		return;
-	xp->xp_told = -EOPNOTSUPP;
+	xp->xp_logged = -EOPNOTSUPP;
 	pr_err("device %s %s; use another device\n",
 	       ep->ep_conn.co_id->device->name, what);
 }
@@ -103,10 +103,10 @@ void xprt2_report_connect(struct xprt2_xprt *xp, int status)
 	WRITE_ONCE(xp->xp_error_at, ktime_get_boottime_seconds());
 	WRITE_ONCE(xp->xp_error, status);
 	if (!status)
-		xp->xp_told = 0;
-	if (!text || xp->xp_told == status)
+		xp->xp_logged = 0;
+	if (!text || xp->xp_logged == status)
 		return;
-	xp->xp_told = status;
+	xp->xp_logged = status;
 	pr_warn_ratelimited("no connection to server %s port %s: %s\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], text);

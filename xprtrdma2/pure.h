@@ -72,7 +72,7 @@
  * result outlasts three back-offs.
  */
 #define XPRT2_NOTE_TIME		(90U * HZ)
-#define XPRT2_NOTE_TIME_MUTE	(210U * HZ)
+#define XPRT2_NOTE_TIME_SILENT	(210U * HZ)
 
 #define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
 
@@ -129,9 +129,9 @@ enum xprt2_move {
  * struct xprt2_nego - inputs of a negotiation decision
  * @ng_phase: state of the negotiation
  * @ng_known: the server is known as a version 1 server
- * @ng_had_one: the server was known as one, and is probed again
+ * @ng_expired: the server was known as one, and is probed again
  * @ng_plain: the probe has no experimental properties
- * @ng_asked: the RPC on trial has been sent
+ * @ng_trial_sent: the RPC on trial has been sent
  * @ng_probes: connections spent on probing, this one included
  * @ng_outlasted: XPRT2_OUTAGE has passed since the first of these
  * @ng_vers: version in use
@@ -145,9 +145,9 @@ enum xprt2_move {
 struct xprt2_nego {
 	enum xprt2_phase	ng_phase;
 	bool			ng_known;
-	bool			ng_had_one;
+	bool			ng_expired;
 	bool			ng_plain;
-	bool			ng_asked;
+	bool			ng_trial_sent;
 	unsigned int		ng_probes;
 	bool			ng_outlasted;
 	u32			ng_vers;
@@ -258,10 +258,10 @@ static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
 	if (move == XPRT2_M_AGAIN_PLAIN && ng->ng_plain)
 		return XPRT2_M_AGAIN_ONE;
 	if (phase == XPRT2_TRIAL)
-		return answer == XPRT2_A_LOST && !ng->ng_asked ?
+		return answer == XPRT2_A_LOST && !ng->ng_trial_sent ?
 		       XPRT2_M_LATER : move;
 	/* The RPC of the last trial may have ended before the trial did. */
-	if ((move == XPRT2_M_TRIAL && (last || ng->ng_had_one)) ||
+	if ((move == XPRT2_M_TRIAL && (last || ng->ng_expired)) ||
 	    (move == XPRT2_M_LATER && last && ng->ng_outlasted))
 		return XPRT2_M_AGAIN_ONE;
 	return move;
@@ -317,13 +317,13 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
  */
 static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned long now)
 {
-	bool mute = answer == XPRT2_A_SILENCE || answer == XPRT2_A_LOST;
+	bool silent = answer == XPRT2_A_SILENCE || answer == XPRT2_A_LOST;
 
-	return now + (mute ? XPRT2_NOTE_TIME_MUTE : XPRT2_NOTE_TIME);
+	return now + (silent ? XPRT2_NOTE_TIME_SILENT : XPRT2_NOTE_TIME);
 }
 
 /**
- * xprt2_asks_again - decide whether to probe a version 1 server again (S34)
+ * xprt2_probe_is_due - decide whether to probe a version 1 server again (S34)
  * @since: time of the last probe, in jiffies
  * @now: jiffies
  * @busy: RPCs wait that lost the last connection of this transport
@@ -331,8 +331,8 @@ static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned lo
  * Servers are upgraded. A probe that gets no answer takes time, and an RPC that
  * has lost its connection must not wait for that as well.
  */
-static inline bool xprt2_asks_again(unsigned long since, unsigned long now,
-				    bool busy)
+static inline bool xprt2_probe_is_due(unsigned long since, unsigned long now,
+				      bool busy)
 {
 	return !busy && !time_before(now, since + XPRT2_MEMORY_TIME);
 }

@@ -181,11 +181,11 @@ static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
  * Look up a server of version 1. The transport that finds the entry expired
  * probes the server.
  *
- * Return: the answer that led to version 1; or NULL, and @had_one is set when
+ * Return: the answer that led to version 1; or NULL, and @expired is set when
  * the entry has expired.
  */
 static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
-					bool *had_one)
+					bool *expired)
 {
 	struct known_server *ks;
 
@@ -194,8 +194,8 @@ static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
 	if (!ks)
 		return NULL;
 	list_move(&ks->ks_list, &known_servers);
-	*had_one = xprt2_asks_again(ks->ks_since, jiffies, busy);
-	if (!*had_one)
+	*expired = xprt2_probe_is_due(ks->ks_since, jiffies, busy);
+	if (!*expired)
 		return ks->ks_why;
 	ks->ks_since = jiffies;
 	ks->ks_shown = false;
@@ -203,7 +203,7 @@ static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
 }
 
 /* Let the next idle transport probe the server. */
-static void xprt2_ask_soon(const struct rpc_xprt *xprt)
+static void xprt2_probe_soon(const struct rpc_xprt *xprt)
 {
 	struct known_server *ks;
 
@@ -337,11 +337,11 @@ void xprt2_version_works(struct xprt2_ep *ep)
 }
 
 /* Remedy for the administrator */
-static const char *xprt2_version_advice(const struct xprt2_nego *ng, bool told,
+static const char *xprt2_version_advice(const struct xprt2_nego *ng, bool range,
 					bool none)
 {
-	if (none || (told && (ng->ng_low > RPCRDMA2_VERS_TWO ||
-			      ng->ng_high < RPCRDMA2_VERS_ONE)))
+	if (none || (range && (ng->ng_low > RPCRDMA2_VERS_TWO ||
+			       ng->ng_high < RPCRDMA2_VERS_ONE)))
 		return "the server has to offer one of them";
 	if (ng->ng_pinned)
 		return "change the module parameter pin";
@@ -354,20 +354,20 @@ static void xprt2_report_no_version(struct xprt2_ep *ep,
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	const struct xprt2_nego *ng = &ep->ep_nego;
 	bool none = ep->ep_xp->xp_refused == XPRT2_ALL_VERSIONS;
-	bool told = answer == XPRT2_A_ERR_VERS && !none;
+	bool range = answer == XPRT2_A_ERR_VERS && !none;
 	char offer[48] = "none that is known here";
 
-	if (ep->ep_complained)
+	if (ep->ep_mismatch_logged)
 		return;
-	ep->ep_complained = true;
-	if (told)
+	ep->ep_mismatch_logged = true;
+	if (range)
 		snprintf(offer, sizeof(offer), "%u to %u", ng->ng_low,
 			 ng->ng_high);
 	pr_warn_ratelimited("no common version with server %s port %s: of RPC-over-RDMA it offers %s, allowed are %u to %u; %s\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], offer,
 			    ng->ng_min, ng->ng_max,
-			    xprt2_version_advice(ng, told, none));
+			    xprt2_version_advice(ng, range, none));
 }
 
 /**
@@ -378,7 +378,7 @@ static void xprt2_report_no_version(struct xprt2_ep *ep,
  */
 void xprt2_trial_sent(struct xprt2_ep *ep)
 {
-	ep->ep_nego.ng_asked = true;
+	ep->ep_nego.ng_trial_sent = true;
 	queue_delayed_work(xprt2_wq, &ep->ep_trial, XPRT2_TRIAL_TIMEOUT);
 }
 
@@ -485,12 +485,12 @@ void xprt2_trial_timeout(struct work_struct *work)
 }
 
 /**
- * xprt2_loss_tells - take the loss of a connection as the answer to a trial
+ * xprt2_trial_lost - take the loss of a connection as the answer to a trial
  * @ep: endpoint that its peer or the network gave up
  *
  * A loss that the server did not cause is no answer.
  */
-void xprt2_loss_tells(struct xprt2_ep *ep)
+void xprt2_trial_lost(struct xprt2_ep *ep)
 {
 	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL &&
 	    !rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))
@@ -519,7 +519,7 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	plain = READ_ONCE(xp->xp_plain);
 	/* A plain probe continues the negotiation of the last connection. */
 	if (!why && !plain) {
-		why = xprt2_version_lookup(xprt, xp->xp_busy, &ng->ng_had_one);
+		why = xprt2_version_lookup(xprt, xp->xp_busy, &ng->ng_expired);
 		ng->ng_known = why;
 	}
 	ng->ng_phase = xprt2_first_phase(min, max, why);
@@ -556,8 +556,8 @@ void xprt2_end_version(struct xprt2_ep *ep)
 				      innocent);
 
 	xp->xp_busy = busy && !doubt && (ep->ep_was_up || xp->xp_busy);
-	if (doubt || (ng->ng_had_one && !ng->ng_probes))
-		xprt2_ask_soon(xprt);
+	if (doubt || (ng->ng_expired && !ng->ng_probes))
+		xprt2_probe_soon(xprt);
 }
 
 /*
@@ -595,7 +595,7 @@ static void xprt2_version_count_probe(struct xprt2_ep *ep)
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	xprt2_drop_notes(xp);
-	if (xprt2_asks_again(xp->xp_probed, jiffies, false))
+	if (xprt2_probe_is_due(xp->xp_probed, jiffies, false))
 		xp->xp_probes = 0;
 	if (!xp->xp_probes++)
 		xp->xp_probed = jiffies;

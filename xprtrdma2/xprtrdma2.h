@@ -514,7 +514,7 @@ enum xprt2_ep_state {
  * @ep_vers: RPC-over-RDMA version in use
  * @ep_nego: negotiation of the version. Connect at first, then receive CQ and
  *	@ep_trial
- * @ep_complained: the lack of a common version has been logged
+ * @ep_mismatch_logged: the lack of a common version has been logged
  * @ep_answer: the answer to the probe, once received
  * @ep_answered: completed then, and when the connection is lost
  * @ep_connprop_sent: the probe is being sent, or has been
@@ -576,7 +576,7 @@ struct xprt2_ep {
 
 	u32			ep_vers;
 	struct xprt2_nego	ep_nego;
-	bool			ep_complained;
+	bool			ep_mismatch_logged;
 	enum xprt2_answer	ep_answer;
 	struct completion	ep_answered;
 	bool			ep_connprop_sent;
@@ -632,7 +632,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_error: error of the last attempt to connect, or 0; and
  * @xp_error_at: its time, in seconds since boot. Written by connect, read
  *	anywhere
- * @xp_told: last error that was logged since the last connection. Connect
+ * @xp_logged: last error that was logged since the last connection. Connect
  * @xp_probes: connections spent on probing since a version was settled or
  *	tried, within XPRT2_MEMORY_TIME. Connect
  * @xp_probed: when the first of them was over, in jiffies. Connect
@@ -685,7 +685,7 @@ struct xprt2_xprt {
 	struct rpcrdma2_end	xp_end;
 	int			xp_error;
 	time64_t		xp_error_at;
-	int			xp_told;
+	int			xp_logged;
 	unsigned int		xp_probes;
 	unsigned long		xp_probed;
 	bool			xp_busy;
@@ -753,7 +753,7 @@ enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
 					bool to_property);
 void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
-void xprt2_loss_tells(struct xprt2_ep *ep);
+void xprt2_trial_lost(struct xprt2_ep *ep);
 void xprt2_version_works(struct xprt2_ep *ep);
 void xprt2_forget_servers(void);
 

@@ -722,17 +722,17 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 			 void (*event)(struct ib_event *event, void *context));
 
 /**
- * rpcrdma2_conn_tell_backward - log that the device limits backward Calls
+ * rpcrdma2_conn_log_backward - log that the device limits backward Calls
  * @co: connection with an identifier that has a device
- * @told: number in the last log line; only a different number is logged
+ * @logged: number in the last log line; only a different number is logged
  * @module: the name of its owner's module
  * @calls: number of concurrent backward Calls that the queues of the device
  *	permit
  *
  * Context: any.
  */
-void rpcrdma2_conn_tell_backward(const struct rpcrdma2_conn *co, u32 *told,
-				 const char *module, u32 calls);
+void rpcrdma2_conn_log_backward(const struct rpcrdma2_conn *co, u32 *logged,
+				const char *module, u32 calls);
 
 /**
  * rpcrdma2_conn_destroy_qp - destroy the queue pair, if there is one

@@ -549,8 +549,8 @@ bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex);
  * may be requested (C-047, S16). An UPDPROP announces changes since the last
  * announcement (C-027, C-032, C-059). No message is sent while another message
  * waits (2.3) or if the peer does not support its type (C-026), no request for
- * a smaller size soon after another request (S53), and no request before the
- * peer knows of smaller Sends (S14). From before it is sent, a smaller RBSIZ
+ * a smaller size soon after another request (S53), and no request before a
+ * smaller X_SBSIZ is announced (S14). From before it is sent, a smaller RBSIZ
  * that is requested limits Sends (C-034).
  */
 void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
