@@ -7,6 +7,7 @@
 
 #include <rpcrdma2/props.h>
 
+#include "exchange.h"
 #include "util.h"
 #include <vectors.h>
 
@@ -28,17 +29,21 @@ static void defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pr.pr_sbsiz, 0);
 }
 
-/* C-032, C-033, C-045, C-047: what the table says of each property */
-static void rows(struct kunit *test)
+/* Rows of the UPDPROP of a requester that supports other values than it announced */
+static u32 updates(const struct rpcrdma2_props *announced,
+		   const struct rpcrdma2_props *now)
 {
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_props_changing(RPCRDMA2_CHANGE_NEVER),
-			BRS | BIT(RPCRDMA2_PROP_X_MARK) |
-			BIT(RPCRDMA2_PROP_X_LIMITS));
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_changing(RPCRDMA2_CHANGE_RAISE),
-			RBSIZ);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_changing(RPCRDMA2_CHANGE_FREE),
-			BIT(RPCRDMA2_PROP_X_SBSIZ));
+	struct rpcrdma2_exchange ex;
+
+	rpcrdma2_exchange_init(&ex, &record_ops, false);
+	ex.ex_peer.pp_now = ex.ex_supported;	/* with the mark */
+	ex.ex_peer.pp_announced = true;
+	ex.ex_connprop_sent = true;
+	ex.ex_announced = *announced;
+	ex.ex_supported = *now;
+	if (!is_sent(&ex, 0))
+		return 0;
+	return rec.pm.pm_type == RDMA2_OPT_UPDPROP ? rec.pm.pm_set.ps_rows : ~0U;
 }
 
 /* C-027, C-032, C-033, C-045: what may be told, and which way it may go */
@@ -52,14 +57,33 @@ static void news(struct kunit *test)
 		.pr_limits = { 1 }, .pr_sbsiz = 8191,
 	};
 
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_updates(&told, &now),
+	KUNIT_EXPECT_EQ(test, updates(&told, &now),
 			RBSIZ | BIT(RPCRDMA2_PROP_X_SBSIZ));
 	now.pr_rbsiz = 8191;
 	now.pr_sbsiz = 8193;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_updates(&told, &now),
+	KUNIT_EXPECT_EQ(test, updates(&told, &now),
 			BIT(RPCRDMA2_PROP_X_SBSIZ));
 	now = told;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_props_updates(&told, &now), 0);
+	KUNIT_EXPECT_EQ(test, updates(&told, &now), 0);
+}
+
+/* The answer of an end that has announced @now */
+static void answer_reqprop(struct rpcrdma2_propmsg *res,
+			   const struct rpcrdma2_propset *want,
+			   struct rpcrdma2_props *now,
+			   const struct rpcrdma2_props *supported)
+{
+	const struct rpcrdma2_propmsg req = {
+		.pm_type = RDMA2_OPT_REQPROP, .pm_set = *want,
+	};
+	struct rpcrdma2_exchange ex;
+
+	rpcrdma2_exchange_init(&ex, &record_ops, false);
+	ex.ex_announced = *now;
+	ex.ex_supported = *supported;
+	is_answered(&ex, &req, 0);
+	*res = rec.pm;
+	*now = ex.ex_announced;
 }
 
 /* C-053: what is not for the peer to change stays as it is. */
@@ -75,7 +99,7 @@ static void wishes_for_what_is_this_ends(struct kunit *test)
 	struct rpcrdma2_propmsg pm;
 
 	rpcrdma2_propset_init(&want, RPCRDMA2_PROPS_MARKED, &val);
-	rpcrdma2_answer_reqprop(&pm, &want, &now, &able);
+	answer_reqprop(&pm, &want, &now, &able);
 	KUNIT_EXPECT_EQ(test, pm.pm_done, 0);
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, 0);
 	KUNIT_EXPECT_MEMEQ(test, &now, &able, sizeof(now));
@@ -95,7 +119,7 @@ static void reqprop_is_answered(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, read_body(test, &req, v21, sizeof(v21)),
 			RDMA2_OK);
 
-	rpcrdma2_answer_reqprop(&res, &req.pm_set, &now, &able);
+	answer_reqprop(&res, &req.pm_set, &now, &able);
 
 	KUNIT_EXPECT_EQ(test, res.pm_done, BRS);
 	KUNIT_EXPECT_EQ(test, now.pr_rbsiz, 16384);
@@ -104,34 +128,36 @@ static void reqprop_is_answered(struct kunit *test)
 		    sizeof(v22));
 }
 
+enum result { REJECTED, DONE, OTHER };
+
 static const struct wish_case {
-	const char		*desc;
-	u32			row;
-	u32			want;
-	u32			now;
-	u32			able;
-	enum rpcrdma2_req_result	wish;
+	const char	*desc;
+	u32		row;
+	u32		want;
+	u32		now;
+	u32		able;
+	enum result	wish;
 } wish_cases[] = {
-	{ "S16 RBSIZ 4095", RBSIZ, 4095, 8192, 16384, RPCRDMA2_REQ_REJECTED },
-	{ "S16 RBSIZ 4096", RBSIZ, 4096, 8192, 16384, RPCRDMA2_REQ_DONE },
-	{ "S16 RBSIZ as it is", RBSIZ, 8192, 8192, 16384, RPCRDMA2_REQ_DONE },
+	{ "S16 RBSIZ 4095", RBSIZ, 4095, 8192, 16384, REJECTED },
+	{ "S16 RBSIZ 4096", RBSIZ, 4096, 8192, 16384, DONE },
+	{ "S16 RBSIZ as it is", RBSIZ, 8192, 8192, 16384, DONE },
 	{ "S16 RBSIZ as large as posted", RBSIZ, 16384, 8192, 16384,
-	  RPCRDMA2_REQ_DONE },
+	  DONE },
 	{ "S16 RBSIZ larger than posted", RBSIZ, 16385, 8192, 16384,
-	  RPCRDMA2_REQ_OTHER },
+	  OTHER },
 	{ "S16 RBSIZ larger than posted, and known", RBSIZ, 16385, 16384,
-	  16384, RPCRDMA2_REQ_REJECTED },
-	{ "S16 RBSIZ 0", RBSIZ, 0, 4096, 4096, RPCRDMA2_REQ_REJECTED },
+	  16384, REJECTED },
+	{ "S16 RBSIZ 0", RBSIZ, 0, 4096, 4096, REJECTED },
 	{ "S16 RBSIZ 2^32 - 1", RBSIZ, U32_MAX, 4096, 4096,
-	  RPCRDMA2_REQ_REJECTED },
-	{ "C-045 BRS NONE", BRS, 0, 2, 2, RPCRDMA2_REQ_REJECTED },
+	  REJECTED },
+	{ "C-045 BRS NONE", BRS, 0, 2, 2, REJECTED },
 	{ "C-045 BRS lower than what is to stay", BRS, 1, 2, 2,
-	  RPCRDMA2_REQ_REJECTED },
-	{ "S16 BRS GENL, as it is", BRS, 2, 2, 2, RPCRDMA2_REQ_DONE },
-	{ "S16 BRS as it is", BRS, 1, 1, 1, RPCRDMA2_REQ_DONE },
-	{ "S16 BRS higher", BRS, 2, 1, 1, RPCRDMA2_REQ_REJECTED },
+	  REJECTED },
+	{ "S16 BRS GENL, as it is", BRS, 2, 2, 2, DONE },
+	{ "S16 BRS as it is", BRS, 1, 1, 1, DONE },
+	{ "S16 BRS higher", BRS, 2, 1, 1, REJECTED },
 	{ "S16 BRS of the default, which this end cannot do", BRS, 1, 1, 0,
-	  RPCRDMA2_REQ_REJECTED },
+	  REJECTED },
 };
 
 KUNIT_ARRAY_PARAM_DESC(wish, wish_cases, desc);
@@ -148,16 +174,16 @@ static void wishes(struct kunit *test)
 
 	rpcrdma2_propset_init(&want, c->row, &val);
 
-	rpcrdma2_answer_reqprop(&pm, &want, &now, &able);
+	answer_reqprop(&pm, &want, &now, &able);
 
 	after = c->row == RBSIZ ? now.pr_rbsiz : now.pr_brs;
 	switch (c->wish) {
-	case RPCRDMA2_REQ_DONE:
+	case DONE:
 		KUNIT_EXPECT_EQ(test, pm.pm_done, c->row);
 		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, 0);
 		KUNIT_EXPECT_EQ(test, after, c->want);
 		break;
-	case RPCRDMA2_REQ_OTHER:
+	case OTHER:
 		KUNIT_EXPECT_EQ(test, pm.pm_done, 0);
 		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, c->row);
 		KUNIT_EXPECT_EQ(test, after, c->able);
@@ -196,7 +222,7 @@ static void answer_to_many_wishes(struct kunit *test)
 			       i == 3 ? RDMA2_PROPID_BRS : 1000 + i, 4,
 			    i == 3 ? RDMA2_BKREQSUP_GENL : 4096);
 	KUNIT_ASSERT_EQ(test, read_words(test, &req, m), RDMA2_OK);
-	rpcrdma2_answer_reqprop(&res, &req.pm_set, &now, &able);
+	answer_reqprop(&res, &req.pm_set, &now, &able);
 	h->h_credit = 1;
 	room(test, &w, 16 + sizeof(words));
 
@@ -231,7 +257,7 @@ static void s53_most_wishes(struct kunit *test)
 	p[5 + 2 * (count - 1)] = cpu_to_be32(RDMA2_PROPID_RBSIZ);
 	KUNIT_ASSERT_EQ(test, read_body(test, &req, p, words * XDR_UNIT),
 			RDMA2_OK);
-	rpcrdma2_answer_reqprop(&res, &req.pm_set, &now, &able);
+	answer_reqprop(&res, &req.pm_set, &now, &able);
 	KUNIT_EXPECT_EQ(test, res.pm_done, BIT(RPCRDMA2_PROP_RBSIZ));
 	h->h_credit = 1;
 	h->h_proc = RDMA2_OPTIONAL;
@@ -350,7 +376,7 @@ static void answer_is_numbered(struct kunit *test)
 		put_propval(m, RDMA2_PROPID_RBSIZ, 4, able.pr_rbsiz);
 
 	/* Act */
-	rpcrdma2_answer_reqprop(&res, &req.pm_set, &now, &able);
+	answer_reqprop(&res, &req.pm_set, &now, &able);
 
 	/* Assert */
 	expect_sent(test, &res, WORDS_XID, 32, RDMA2_REQPROP,
@@ -481,14 +507,14 @@ static void grants(struct kunit *test)
 {
 	static const struct rpcrdma2_props wished = { 16384, 2 };
 	const struct grant_case *c = test->param_value;
-	struct rpcrdma2_peer_props pp;
+	struct rpcrdma2_exchange ex;
 	struct words *m = words_new(test);
 	struct rpcrdma2_propset want;
 	struct rpcrdma2_propmsg pm = { .pm_want = &want };
 
 	/* Arrange */
-	rpcrdma2_peer_props_init(&pp);
-	pp.pp_now.pr_rbsiz = 8192;
+	rpcrdma2_exchange_init(&ex, &record_ops, false);
+	ex.ex_peer.pp_now.pr_rbsiz = 8192;
 	rpcrdma2_propset_init(&want, RBSIZ | BRS, &wished);
 	put_start(m, 2, RDMA2_RESPROP, 0);
 	m->count = 4;
@@ -504,35 +530,47 @@ static void grants(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
 
 	/* Act */
-	rpcrdma2_apply_resprop(&pp, &pm);
+	rpcrdma2_exchange_take(&ex, &pm);
 
 	/* Assert */
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, c->rbsiz);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, c->brs);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, c->rbsiz);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, c->brs);
 }
 
 /* C-056, S17: answers to what was not asked, or to nothing at all */
 static void unasked_grants(struct kunit *test)
 {
 	static const struct rpcrdma2_props wished = { 16384, 2 };
-	struct rpcrdma2_peer_props pp;
+	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_propset want;
 	struct rpcrdma2_propmsg pm = { .pm_want = &want };
 
-	rpcrdma2_peer_props_init(&pp);
+	rpcrdma2_exchange_init(&ex, &record_ops, false);
 	rpcrdma2_propset_init(&want, BRS, &wished);
 	KUNIT_ASSERT_EQ(test, read_body(test, &pm, v22, sizeof(v22)),
 			RDMA2_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_apply_resprop(&pp, &pm), BRS);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 4096);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 2);
+	rpcrdma2_exchange_take(&ex, &pm);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, 2);
 
 	pm.pm_want = NULL;
-	rpcrdma2_peer_props_init(&pp);
+	rpcrdma2_exchange_init(&ex, &record_ops, false);
 	KUNIT_ASSERT_EQ(test, read_body(test, &pm, v22, sizeof(v22)),
 			RDMA2_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_apply_resprop(&pp, &pm), 0);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 4096);
+	rpcrdma2_exchange_take(&ex, &pm);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
+}
+
+/* Takes an announcement or an update; returns how many promises it breaks. */
+static u32 take(struct rpcrdma2_exchange *ex, u32 type,
+		const struct rpcrdma2_props *val, u32 rows, u32 nochg)
+{
+	struct rpcrdma2_propmsg pm = { .pm_type = type, .pm_nochg = nochg };
+	u32 before = rec.counts[RPCRDMA2_C_frozen_properties];
+
+	rpcrdma2_propset_init(&pm.pm_set, rows, val);
+	rpcrdma2_exchange_take(ex, &pm);
+	return rec.counts[RPCRDMA2_C_frozen_properties] - before;
 }
 
 /* C-045, C-047, S15, S16, S19 */
@@ -540,36 +578,36 @@ static void announcements(struct kunit *test)
 {
 	static const struct rpcrdma2_props first = { 8192, 2 };
 	static const struct rpcrdma2_props second = { 2048, 0 };
-	struct rpcrdma2_peer_props pp;
+	struct rpcrdma2_exchange ex;
 
-	rpcrdma2_peer_props_init(&pp);
-	KUNIT_EXPECT_FALSE(test, pp.pp_announced);
-	KUNIT_EXPECT_EQ(test, pp.pp_changeable, 0);
+	rpcrdma2_exchange_init(&ex, &record_ops, false);
+	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_announced);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_changeable, 0);
 
 	/* an update before any announcement breaks no promise */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_apply_updprop(&pp, &first, BRS), 0);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 2);
+	KUNIT_EXPECT_EQ(test, take(&ex, RDMA2_OPT_UPDPROP, &first, BRS, 0), 0);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, 2);
 
 	/* what an announcement leaves out has its default */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_apply_connprop(&pp, &first, RBSIZ, 0),
+	KUNIT_EXPECT_EQ(test, take(&ex, RDMA2_OPT_CONNPROP, &first, RBSIZ, 0),
 			0);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 8192);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 1);
-	KUNIT_EXPECT_EQ(test, pp.pp_changeable, RBSIZ);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 8192);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, 1);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_changeable, RBSIZ);
 
 	/* a second one is an update: BRS was frozen, and changes anyhow */
 	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_apply_connprop(&pp, &second, RBSIZ | BRS, 0),
-			BRS);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 2048);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_brs, 0);
-	KUNIT_EXPECT_EQ(test, pp.pp_changeable, RBSIZ);
+			take(&ex, RDMA2_OPT_CONNPROP, &second, RBSIZ | BRS, 0),
+			1);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 2048);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, 0);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_changeable, RBSIZ);
 
 	/* a new connection, and properties that will not change */
-	rpcrdma2_peer_props_init(&pp);
-	KUNIT_EXPECT_EQ(test, pp.pp_now.pr_rbsiz, 4096);
-	rpcrdma2_apply_connprop(&pp, &first, RBSIZ | BRS, RBSIZ);
-	KUNIT_EXPECT_EQ(test, pp.pp_changeable, BRS);
+	rpcrdma2_exchange_init(&ex, &record_ops, false);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
+	take(&ex, RDMA2_OPT_CONNPROP, &first, RBSIZ | BRS, RBSIZ);
+	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_changeable, BRS);
 }
 
 static const struct limit_case {
@@ -611,18 +649,21 @@ KUNIT_ARRAY_PARAM_DESC(limit, limit_cases, desc);
 static void inline_limits(struct kunit *test)
 {
 	const struct limit_case *c = test->param_value;
-	const struct rpcrdma2_peer_props pp = {
-		.pp_now.pr_rbsiz = c->rbsiz, .pp_announced = c->spoken,
-		.pp_now.pr_sbsiz = c->sbsiz, .pp_short = c->refused,
-	};
+	struct rpcrdma2_exchange ex;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma2_send_limit(&pp.pp_now, c->own), c->send);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_reply_limit(&pp, c->own), c->reply);
+	rpcrdma2_exchange_init(&ex, &record_ops, false);
+	ex.ex_peer.pp_now.pr_rbsiz = c->rbsiz;
+	ex.ex_peer.pp_now.pr_sbsiz = c->sbsiz;
+	ex.ex_peer.pp_announced = c->spoken;
+	ex.ex_peer.pp_short = c->refused;
+	ex.ex_supported.pr_sbsiz = c->own;
+	ex.ex_announced.pr_rbsiz = c->own;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), c->send);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), c->reply);
 }
 
 static struct kunit_case props_cases[] = {
 	KUNIT_CASE(defaults),
-	KUNIT_CASE(rows),
 	KUNIT_CASE(news),
 	KUNIT_CASE(wishes_for_what_is_this_ends),
 	KUNIT_CASE(reqprop_is_answered),

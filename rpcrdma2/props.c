@@ -19,9 +19,54 @@
 
 #include "core.h"
 
-/*
- * The table of properties, and the effect of a peer's messages on their values
+/* The table of properties */
+
+/**
+ * enum rpcrdma2_prop_change - how a property may change during a connection
+ * @RPCRDMA2_CHANGE_NEVER: it never changes, and is announced as nochg (C-045)
+ * @RPCRDMA2_CHANGE_RAISE: its end raises it, and announces that afterwards
+ *	(C-032); the peer may request any value, and only then is it lowered
+ *	(C-033)
+ * @RPCRDMA2_CHANGE_FREE: its end changes it on its own, and announces that
  */
+enum rpcrdma2_prop_change {
+	RPCRDMA2_CHANGE_NEVER,
+	RPCRDMA2_CHANGE_RAISE,
+	RPCRDMA2_CHANGE_FREE,
+};
+
+/**
+ * enum rpcrdma2_req_result - result of a peer's request for a value
+ * @RPCRDMA2_REQ_REJECTED: the value stays
+ * @RPCRDMA2_REQ_DONE: the requested value is in force
+ * @RPCRDMA2_REQ_OTHER: a third value is in force
+ */
+enum rpcrdma2_req_result {
+	RPCRDMA2_REQ_REJECTED,
+	RPCRDMA2_REQ_DONE,
+	RPCRDMA2_REQ_OTHER,
+};
+
+/**
+ * struct rpcrdma2_prop_row - one property
+ * @row_which: rpcrdma2_propid
+ * @row_at: index of its first word in struct rpcrdma2_props
+ * @row_words: number of words
+ * @row_change: whether it may change
+ * @row_valid: check of a value
+ * @row_judge: rule for a REQPROP
+ * @row_default: value of a peer that has announced none
+ */
+struct rpcrdma2_prop_row {
+	u32				row_which;
+	u8				row_at;
+	u8				row_words;
+	enum rpcrdma2_prop_change	row_change;
+	bool				(*row_valid)(const u32 *value);
+	enum rpcrdma2_req_result	(*row_judge)(u32 want, u32 now,
+						     u32 best, u32 *other);
+	u32				row_default[RPCRDMA2_PROP_WORDS];
+};
 
 /*
  * Checks: whether a value belongs to its type (C-017). An unusual but possible
@@ -39,16 +84,16 @@ static bool rpcrdma2_valid_brs(const u32 *value)
 
 /*
  * Rules: the result of a REQPROP for a value (S16). @now is the announced
- * value, @able the best supported value; @other is set for WISH_OTHER.
+ * value, @best the best supported value; @other is set for RPCRDMA2_REQ_OTHER.
  */
 
 /* Receives also satisfy a request for any smaller size. */
 static enum rpcrdma2_req_result
-rpcrdma2_judge_rbsiz(u32 want, u32 now, u32 able, u32 *other)
+rpcrdma2_judge_rbsiz(u32 want, u32 now, u32 best, u32 *other)
 {
-	if (want > able) {
-		*other = able;
-		return able == now ? RPCRDMA2_REQ_REJECTED :
+	if (want > best) {
+		*other = best;
+		return best == now ? RPCRDMA2_REQ_REJECTED :
 				     RPCRDMA2_REQ_OTHER;
 	}
 	return want < RPCRDMA2_INLINE_DEFAULT ? RPCRDMA2_REQ_REJECTED :
@@ -61,20 +106,20 @@ rpcrdma2_judge_rbsiz(u32 want, u32 now, u32 able, u32 *other)
  * supports.
  */
 static enum rpcrdma2_req_result
-rpcrdma2_judge_brs(u32 want, u32 now, u32 able, u32 *other)
+rpcrdma2_judge_brs(u32 want, u32 now, u32 best, u32 *other)
 {
-	return want == now && want <= able ? RPCRDMA2_REQ_DONE :
+	return want == now && want <= best ? RPCRDMA2_REQ_DONE :
 					     RPCRDMA2_REQ_REJECTED;
 }
 
 /* A property that the peer cannot change (C-053) */
 static enum rpcrdma2_req_result
-rpcrdma2_judge_none(u32 want, u32 now, u32 able, u32 *other)
+rpcrdma2_judge_none(u32 want, u32 now, u32 best, u32 *other)
 {
 	return RPCRDMA2_REQ_REJECTED;
 }
 
-#define PROP_ROW(_id, _field, _change, _check, _rule, ...)	\
+#define PROP_ROW(_id, _field, _change, _check, _rule, ...)		\
 	[RPCRDMA2_PROP_##_id] = {					\
 		.row_which	= RDMA2_PROPID_##_id,			\
 		.row_at		= offsetof(struct rpcrdma2_props,	\
@@ -82,16 +127,35 @@ rpcrdma2_judge_none(u32 want, u32 now, u32 able, u32 *other)
 		.row_words	= sizeof_field(struct rpcrdma2_props,	\
 					       pr_##_field) / sizeof(u32), \
 		.row_change	= RPCRDMA2_CHANGE_##_change,		\
-		.row_valid	= rpcrdma2_valid_##_check,			\
-		.row_judge	= rpcrdma2_judge_##_rule,				\
+		.row_valid	= rpcrdma2_valid_##_check,		\
+		.row_judge	= rpcrdma2_judge_##_rule,		\
 		.row_default	= { __VA_ARGS__ },			\
 	},
 
-const struct rpcrdma2_prop_row rpcrdma2_prop_rows[] = {
+static const struct rpcrdma2_prop_row rpcrdma2_prop_rows[] = {
 	RPCRDMA2_PROPERTIES(PROP_ROW)
 };
 
-enum rpcrdma2_prop rpcrdma2_prop_find(u32 which)
+/* The words of a value */
+static u32 *rpcrdma2_prop_words(struct rpcrdma2_props *pr, enum rpcrdma2_prop r)
+{
+	return (u32 *)pr + rpcrdma2_prop_rows[r].row_at;
+}
+
+static const u32 *rpcrdma2_prop_get(const struct rpcrdma2_props *pr,
+				    enum rpcrdma2_prop r)
+{
+	return (const u32 *)pr + rpcrdma2_prop_rows[r].row_at;
+}
+
+/* Bytes of a value */
+static size_t rpcrdma2_prop_size(enum rpcrdma2_prop r)
+{
+	return rpcrdma2_prop_rows[r].row_words * sizeof(u32);
+}
+
+/* The row of a property, or RPCRDMA2_NPROPS (C-108: ids are not dense) */
+static enum rpcrdma2_prop rpcrdma2_prop_find(u32 which)
 {
 	unsigned int r;
 
@@ -101,8 +165,8 @@ enum rpcrdma2_prop rpcrdma2_prop_find(u32 which)
 	return r;
 }
 
-void rpcrdma2_props_copy(struct rpcrdma2_props *to,
-			 const struct rpcrdma2_props *from, u32 rows)
+static void rpcrdma2_props_copy(struct rpcrdma2_props *to,
+				const struct rpcrdma2_props *from, u32 rows)
 {
 	unsigned int r;
 
@@ -130,85 +194,6 @@ bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr)
 	return !memcmp(pr->pr_mark, mark, sizeof(mark));
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_props_marked);
-
-u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change)
-{
-	unsigned int r;
-	u32 rows = 0;
-
-	for (r = 0; r < RPCRDMA2_NPROPS; r++)
-		if (rpcrdma2_prop_rows[r].row_change == change)
-			rows |= BIT(r);
-	return rows;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_changing);
-
-u32 rpcrdma2_props_updates(const struct rpcrdma2_props *announced,
-			   const struct rpcrdma2_props *now)
-{
-	unsigned int r;
-	u32 rows = 0;
-
-	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
-		enum rpcrdma2_prop_change change = rpcrdma2_prop_rows[r].row_change;
-		const u32 *new = rpcrdma2_prop_get(now, r);
-		const u32 *old = rpcrdma2_prop_get(announced, r);
-
-		if (change != RPCRDMA2_CHANGE_NEVER &&
-		    (change == RPCRDMA2_CHANGE_FREE || *new > *old) &&
-		    memcmp(new, old, rpcrdma2_prop_size(r)))
-			rows |= BIT(r);
-	}
-	return rows;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_updates);
-
-void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp)
-{
-	*pp = (struct rpcrdma2_peer_props){ };
-	rpcrdma2_props_default(&pp->pp_now);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_peer_props_init);
-
-u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *pp,
-			   const struct rpcrdma2_props *val, u32 rows)
-{
-	rpcrdma2_props_copy(&pp->pp_now, val, rows);
-	return pp->pp_announced ? rows & ~pp->pp_changeable : 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_apply_updprop);
-
-u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *pp,
-			    const struct rpcrdma2_props *val, u32 rows,
-			    u32 nochg)
-{
-	if (pp->pp_announced)
-		return rpcrdma2_apply_updprop(pp, val, rows);
-
-	rpcrdma2_props_default(&pp->pp_now);
-	rpcrdma2_props_copy(&pp->pp_now, val, rows);
-	pp->pp_changeable = rows & ~nochg;
-	pp->pp_announced = true;
-	return 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_apply_connprop);
-
-u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own)
-{
-	return min(own, max_t(u32, peer->pr_rbsiz, RPCRDMA2_INLINE_FIRST));
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_send_limit);
-
-u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own)
-{
-	if (!pp->pp_announced || pp->pp_short)
-		return min_t(u32, own, RPCRDMA2_INLINE_DEFAULT);
-	if (pp->pp_now.pr_sbsiz)
-		return min(own, max_t(u32, pp->pp_now.pr_sbsiz,
-				      RPCRDMA2_INLINE_FIRST));
-	return rpcrdma2_send_limit(&pp->pp_now, own);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_reply_limit);
 
 /*
  * The four property messages on the wire, draft sections 5.1.1 and 5.3. See
@@ -540,63 +525,8 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_encode_propmsg);
 
-void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
-			     const struct rpcrdma2_propset *want,
-			     struct rpcrdma2_props *now,
-			     const struct rpcrdma2_props *able)
-{
-	const struct rpcrdma2_prop_row *row = rpcrdma2_prop_rows;
-	const struct rpcrdma2_props *wanted = &want->ps_val;
-	struct rpcrdma2_props other = *now;
-	u32 done = 0, rows = 0, value;
-	unsigned int r;
-
-	for (r = 0; r < RPCRDMA2_NPROPS; r++, row++) {
-		if (!(want->ps_rows & BIT(r)))
-			continue;
-		switch (row->row_judge(*rpcrdma2_prop_get(wanted, r),
-				       *rpcrdma2_prop_get(now, r),
-				       *rpcrdma2_prop_get(able, r), &value)) {
-		case RPCRDMA2_REQ_DONE:
-			done |= BIT(r);
-			break;
-		case RPCRDMA2_REQ_OTHER:
-			rows |= BIT(r);
-			*rpcrdma2_prop_words(&other, r) = value;
-			break;
-		case RPCRDMA2_REQ_REJECTED:
-			break;
-		}
-	}
-	*pm = (struct rpcrdma2_propmsg){
-		.pm_type = RDMA2_OPT_RESPROP,
-		.pm_done = done,
-		.pm_want = want,
-	};
-	rpcrdma2_propset_init(&pm->pm_set, rows, &other);
-	rpcrdma2_props_copy(now, wanted, done);
-	rpcrdma2_props_copy(now, &other, rows);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_answer_reqprop);
-
-u32 rpcrdma2_apply_resprop(struct rpcrdma2_peer_props *pp,
-			   const struct rpcrdma2_propmsg *pm)
-{
-	u32 done = pm->pm_done & ~pm->pm_rejected & ~pm->pm_set.ps_rows;
-	u32 other = pm->pm_set.ps_rows & ~pm->pm_rejected & ~pm->pm_done;
-
-	if (!pm->pm_want)
-		return 0;
-	other &= pm->pm_want->ps_rows; /* limited, as the bitmaps are */
-	rpcrdma2_props_copy(&pp->pp_now, &pm->pm_want->ps_val, done);
-	rpcrdma2_props_copy(&pp->pp_now, &pm->pm_set.ps_val, other);
-	return done | other;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_apply_resprop);
-
 /*
- * The exchange of property messages: decisions only, the owner sends. See
- * rpcrdma2/props.h.
+ * The exchange of property messages. See rpcrdma2/props.h.
  */
 
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
@@ -612,7 +542,7 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
 		.ex_supported	= own,
 		.ex_responder	= responder,
 	};
-	rpcrdma2_peer_props_init(&ex->ex_peer);
+	rpcrdma2_props_default(&ex->ex_peer.pp_now);
 	rpcrdma2_props_default(&ex->ex_announced);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
@@ -652,10 +582,12 @@ static void rpcrdma2_exchange_end_wait(struct rpcrdma2_exchange *ex)
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 				struct rpcrdma2_propmsg *pm)
 {
-	*pm = (struct rpcrdma2_propmsg){
-		.pm_type  = RDMA2_OPT_CONNPROP,
-		.pm_nochg = rpcrdma2_props_changing(RPCRDMA2_CHANGE_NEVER),
-	};
+	unsigned int r;
+
+	*pm = (struct rpcrdma2_propmsg){ .pm_type = RDMA2_OPT_CONNPROP };
+	for (r = 0; r < RPCRDMA2_NPROPS; r++)
+		if (rpcrdma2_prop_rows[r].row_change == RPCRDMA2_CHANGE_NEVER)
+			pm->pm_nochg |= BIT(r);
 	ex->ex_announced = rpcrdma2_exchange_limit_sbsiz(ex);
 	ex->ex_connprop_sent = true;
 	if (!ex->ex_responder)
@@ -704,15 +636,33 @@ static bool rpcrdma2_request_is_early(const struct rpcrdma2_exchange *ex,
 				    ex->ex_requested.ps_val.pr_rbsiz);
 }
 
-/* Rows to announce in an UPDPROP, for the values @now (C-027, C-059) */
+/*
+ * Rows to announce in an UPDPROP, for the values @now in force (C-059). A
+ * property that never changes is not announced again, and a property that is
+ * lowered only at the peer's request is announced when it is higher (C-027,
+ * C-032, C-033, C-045).
+ */
 static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 				     const struct rpcrdma2_props *now)
 {
-	u32 rows = rpcrdma2_props_updates(&ex->ex_announced, now);
+	u32 known = RPCRDMA2_PROPS_ALL, rows = 0;
+	unsigned int r;
 
+	if (!rpcrdma2_exchange_peer_supports(ex, RDMA2_OPT_UPDPROP))
+		return 0;
 	if (!rpcrdma2_props_marked(&ex->ex_peer.pp_now))
-		rows &= ~RPCRDMA2_PROPS_MARKED;
-	return rpcrdma2_exchange_peer_supports(ex, RDMA2_OPT_UPDPROP) ? rows : 0;
+		known &= ~RPCRDMA2_PROPS_MARKED;
+	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
+		enum rpcrdma2_prop_change change = rpcrdma2_prop_rows[r].row_change;
+		const u32 *old = rpcrdma2_prop_get(&ex->ex_announced, r);
+		const u32 *new = rpcrdma2_prop_get(now, r);
+
+		if (change != RPCRDMA2_CHANGE_NEVER &&
+		    (change == RPCRDMA2_CHANGE_FREE || *new > *old) &&
+		    memcmp(new, old, rpcrdma2_prop_size(r)))
+			rows |= BIT(r);
+	}
+	return rows & known;
 }
 
 /*
@@ -887,28 +837,71 @@ bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_refused);
 
+/* Return: number of rows that the peer had announced would not change (S15). */
+static u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *peer,
+				  const struct rpcrdma2_propset *ps)
+{
+	rpcrdma2_props_copy(&peer->pp_now, &ps->ps_val, ps->ps_rows);
+	return peer->pp_announced ?
+	       hweight32(ps->ps_rows & ~peer->pp_changeable) : 0;
+}
+
+/*
+ * Rows that the first announcement lacks have their defaults permanently
+ * (C-047). A second one is an update (S15).
+ */
+static u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *peer,
+				   const struct rpcrdma2_propmsg *pm)
+{
+	if (!peer->pp_announced) {
+		rpcrdma2_props_default(&peer->pp_now);
+		peer->pp_changeable = pm->pm_set.ps_rows & ~pm->pm_nochg;
+		rpcrdma2_apply_updprop(peer, &pm->pm_set);
+		peer->pp_announced = true;
+		return 0;
+	}
+	return rpcrdma2_apply_updprop(peer, &pm->pm_set);
+}
+
+/*
+ * Rows that the peer names twice, not at all, or beyond the REQPROP count as
+ * rejected (C-056, C-058, S17).
+ */
+static void rpcrdma2_apply_resprop(struct rpcrdma2_props *now,
+				   const struct rpcrdma2_propmsg *pm)
+{
+	const struct rpcrdma2_propset *want = pm->pm_want, *other = &pm->pm_set;
+
+	rpcrdma2_props_copy(now, &want->ps_val, pm->pm_done &
+			    ~pm->pm_rejected & ~other->ps_rows);
+	/* limited to the REQPROP, as the bitmaps are */
+	rpcrdma2_props_copy(now, &other->ps_val, other->ps_rows &
+			    ~pm->pm_rejected & ~pm->pm_done & want->ps_rows);
+}
+
 void rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 			    const struct rpcrdma2_propmsg *pm)
 {
-	const struct rpcrdma2_propset *ps = &pm->pm_set;
 	u32 frozen = 0;
 
-	if (pm->pm_type == RDMA2_OPT_RESPROP && !pm->pm_want)
-		return;
-	if (pm->pm_type == RDMA2_OPT_CONNPROP) {
-		frozen = rpcrdma2_apply_connprop(&ex->ex_peer, &ps->ps_val,
-						 ps->ps_rows, pm->pm_nochg);
-	} else if (pm->pm_type == RDMA2_OPT_UPDPROP) {
-		frozen = rpcrdma2_apply_updprop(&ex->ex_peer, &ps->ps_val,
-						ps->ps_rows);
-	} else if (pm->pm_type == RDMA2_OPT_RESPROP) {
-		rpcrdma2_apply_resprop(&ex->ex_peer, pm);
+	switch (pm->pm_type) {
+	case RDMA2_OPT_CONNPROP:
+		frozen = rpcrdma2_apply_connprop(&ex->ex_peer, pm);
+		break;
+	case RDMA2_OPT_UPDPROP:
+		frozen = rpcrdma2_apply_updprop(&ex->ex_peer, &pm->pm_set);
+		break;
+	case RDMA2_OPT_RESPROP:
+		if (!pm->pm_want)
+			return;
+		rpcrdma2_apply_resprop(&ex->ex_peer.pp_now, pm);
 		rpcrdma2_exchange_end_wait(ex);
+		break;
 	}
 	ex->ex_ops->count(RPCRDMA2_C_connprops + pm->pm_type -
 			  RDMA2_OPT_CONNPROP, 1);
-	ex->ex_ops->count(RPCRDMA2_C_odd_properties, ps->ps_odd);
-	ex->ex_ops->count(RPCRDMA2_C_frozen_properties, hweight32(frozen));
+	ex->ex_ops->count(RPCRDMA2_C_odd_properties, pm->pm_set.ps_odd);
+	ex->ex_ops->count(RPCRDMA2_C_frozen_properties, frozen);
 	ex->ex_ops->changed(ex);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_take);
@@ -930,20 +923,61 @@ static bool rpcrdma2_lower_is_early(struct rpcrdma2_exchange *ex, u32 bytes,
 	return false;
 }
 
+/*
+ * Judge the values of a REQPROP by the table (S16, C-049). Unknown properties
+ * and all duplicates but the first are rejected (C-053, S12). The values in
+ * force afterwards count as announced.
+ */
+static void rpcrdma2_answer_reqprop(struct rpcrdma2_exchange *ex,
+				    const struct rpcrdma2_propset *want,
+				    struct rpcrdma2_propmsg *answer)
+{
+	const struct rpcrdma2_props supported = rpcrdma2_exchange_limit_sbsiz(ex);
+	const struct rpcrdma2_prop_row *row = rpcrdma2_prop_rows;
+	struct rpcrdma2_props *now = &ex->ex_announced, other = *now;
+	u32 rows = 0, value;
+	unsigned int r;
+
+	*answer = (struct rpcrdma2_propmsg){
+		.pm_type = RDMA2_OPT_RESPROP,
+		.pm_want = want,
+	};
+	for (r = 0; r < RPCRDMA2_NPROPS; r++, row++) {
+		if (!(want->ps_rows & BIT(r)))
+			continue;
+		switch (row->row_judge(*rpcrdma2_prop_get(&want->ps_val, r),
+				       *rpcrdma2_prop_get(now, r),
+				       *rpcrdma2_prop_get(&supported, r),
+				       &value)) {
+		case RPCRDMA2_REQ_DONE:
+			answer->pm_done |= BIT(r);
+			break;
+		case RPCRDMA2_REQ_OTHER:
+			rows |= BIT(r);
+			*rpcrdma2_prop_words(&other, r) = value;
+			break;
+		case RPCRDMA2_REQ_REJECTED:
+			break;
+		}
+	}
+	rpcrdma2_propset_init(&answer->pm_set, rows, &other);
+	rpcrdma2_props_copy(now, &want->ps_val, answer->pm_done);
+	rpcrdma2_props_copy(now, &other, rows);
+}
+
 /* Return: the size of Receives that the peer requests, or 0. */
 static u32 rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
 					    const struct rpcrdma2_propset *want,
 					    unsigned long now,
 					    struct rpcrdma2_propmsg *answer)
 {
-	const struct rpcrdma2_props supported = rpcrdma2_exchange_limit_sbsiz(ex);
 	u32 bytes = want->ps_val.pr_rbsiz, announced = ex->ex_announced.pr_rbsiz;
 	/* a request for too small a size is rejected and changes nothing */
 	bool counts = want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
 		      bytes >= RPCRDMA2_INLINE_DEFAULT;
 	bool early = counts && rpcrdma2_lower_is_early(ex, bytes, now);
 
-	rpcrdma2_answer_reqprop(answer, want, &ex->ex_announced, &supported);
+	rpcrdma2_answer_reqprop(ex, want, answer);
 	if (early && answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ)) {
 		answer->pm_done &= ~BIT(RPCRDMA2_PROP_RBSIZ);
 		ex->ex_announced.pr_rbsiz = announced;
@@ -980,6 +1014,15 @@ void rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_answer);
 
+/*
+ * Largest message to the peer. A peer with very small Receives still gets up to
+ * 1024 bytes, because fewer bytes do not hold a header (S13, S33).
+ */
+static u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own)
+{
+	return min(own, max_t(u32, peer->pr_rbsiz, RPCRDMA2_INLINE_FIRST));
+}
+
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
 {
 	u32 own = rpcrdma2_exchange_lowers_sends(ex) ?
@@ -994,7 +1037,15 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_send_max);
 
 u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex)
 {
-	return rpcrdma2_reply_limit(&ex->ex_peer, ex->ex_announced.pr_rbsiz);
+	const struct rpcrdma2_peer_props *peer = &ex->ex_peer;
+	u32 own = ex->ex_announced.pr_rbsiz;
+
+	if (!peer->pp_announced || peer->pp_short)
+		return min_t(u32, own, RPCRDMA2_INLINE_DEFAULT);
+	if (peer->pp_now.pr_sbsiz)
+		return min(own, max_t(u32, peer->pp_now.pr_sbsiz,
+				      RPCRDMA2_INLINE_FIRST));
+	return rpcrdma2_send_limit(&peer->pp_now, own);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_reply_max);
 

@@ -54,20 +54,6 @@ enum {
 	RPCRDMA2_LIMIT_WRITES,
 };
 
-/**
- * enum rpcrdma2_prop_change - how a property may change during a connection
- * @RPCRDMA2_CHANGE_NEVER: it never changes, and is announced as nochg (C-045)
- * @RPCRDMA2_CHANGE_RAISE: its end raises it, and announces that afterwards
- *	(C-032); the peer may request any value, and only then is it lowered
- *	(C-033)
- * @RPCRDMA2_CHANGE_FREE: its end changes it on its own, and announces that
- */
-enum rpcrdma2_prop_change {
-	RPCRDMA2_CHANGE_NEVER,
-	RPCRDMA2_CHANGE_RAISE,
-	RPCRDMA2_CHANGE_FREE,
-};
-
 /*
  * The table of properties: RDMA2_PROPID_<id>, its field pr_<field>,
  * RPCRDMA2_CHANGE_<change>, rpcrdma2_valid_<check>() and rpcrdma2_judge_<rule>()
@@ -94,18 +80,6 @@ enum rpcrdma2_prop {
 				 ~(BIT(RPCRDMA2_PROP_X_MARK) - 1))
 
 /**
- * enum rpcrdma2_req_result - result of a peer's request for a value
- * @RPCRDMA2_REQ_REJECTED: the value stays
- * @RPCRDMA2_REQ_DONE: the requested value is in force
- * @RPCRDMA2_REQ_OTHER: a third value is in force
- */
-enum rpcrdma2_req_result {
-	RPCRDMA2_REQ_REJECTED,
-	RPCRDMA2_REQ_DONE,
-	RPCRDMA2_REQ_OTHER,
-};
-
-/**
  * rpcrdma2_props_default - set the values of a peer that has announced none
  * @pr: properties to fill, for each connection anew (C-024, S19)
  */
@@ -121,26 +95,6 @@ void rpcrdma2_props_default(struct rpcrdma2_props *pr);
 bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr);
 
 /**
- * rpcrdma2_props_changing - rows of the table with a given kind of change
- * @change: kind of change
- */
-u32 rpcrdma2_props_changing(enum rpcrdma2_prop_change change);
-
-/**
- * rpcrdma2_props_updates - rows to announce in an UPDPROP
- * @announced: properties of this end, as announced
- * @now: properties in force (C-059)
- *
- * A property that never changes is not announced again, and a property that is
- * lowered only at the peer's request is announced when it is higher (C-027,
- * C-032, C-033, C-045).
- *
- * Return: rows.
- */
-u32 rpcrdma2_props_updates(const struct rpcrdma2_props *announced,
-			   const struct rpcrdma2_props *now);
-
-/**
  * struct rpcrdma2_peer_props - known properties of the peer
  * @pp_now: values in force
  * @pp_changeable: rows that a REQPROP may request to change (C-047, S16)
@@ -153,61 +107,6 @@ struct rpcrdma2_peer_props {
 	bool			pp_announced;
 	bool			pp_short;
 };
-
-/**
- * rpcrdma2_peer_props_init - initialise the properties for a new connection
- * @pp: properties to fill
- */
-void rpcrdma2_peer_props_init(struct rpcrdma2_peer_props *pp);
-
-/**
- * rpcrdma2_apply_updprop - apply changed properties of the peer
- * @pp: properties of the peer
- * @val: values of a message without errors (S11)
- * @rows: rows that the message contains
- *
- * Return: rows that changed although the peer had announced that they would
- * not; these are only counted (S15).
- */
-u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *pp,
-			   const struct rpcrdma2_props *val, u32 rows);
-
-/**
- * rpcrdma2_apply_connprop - apply announced properties of the peer
- * @pp: properties of the peer
- * @val: values of a message without errors (S11)
- * @rows: rows that the message contains; the other rows have their defaults
- *	permanently (C-047)
- * @nochg: rows that will not change (C-045)
- *
- * A second announcement is an update (S15).
- *
- * Return: as rpcrdma2_apply_updprop().
- */
-u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *pp,
-			    const struct rpcrdma2_props *val, u32 rows,
-			    u32 nochg);
-
-/**
- * rpcrdma2_send_limit - largest Send to a version 2 peer
- * @peer: its properties; defaults while it has announced none (C-005)
- * @own: largest Send of this end
- *
- * S13, S33: a peer with very small Receives still gets up to 1024 bytes,
- * because fewer bytes do not hold a header.
- */
-u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own);
-
-/**
- * rpcrdma2_reply_limit - largest Reply to expect without a Reply chunk
- * @pp: properties of the responder
- * @own: RBSIZ that this end has announced
- *
- * The limit is X_SBSIZ. Without it, a responder that has announced its Receives
- * is assumed to send messages of that size, until it refuses such a Reply
- * (S14).
- */
-u32 rpcrdma2_reply_limit(const struct rpcrdma2_peer_props *pp, u32 own);
 
 /*
  * The four property messages on the wire: sets of values, and subsets, which
@@ -313,35 +212,6 @@ rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
  */
 int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 			    const struct rpcrdma2_propmsg *pm);
-
-/**
- * rpcrdma2_answer_reqprop - determine the result of a REQPROP
- * @pm: RESPROP to send
- * @want: set of the REQPROP; stays in use until @pm is encoded
- * @now: properties of this end as announced; updated to those that the answer
- *	announces
- * @able: best values that can be in force at once
- *
- * S16, C-049. Unknown properties and all duplicates but the first are rejected
- * (C-053, S12).
- */
-void rpcrdma2_answer_reqprop(struct rpcrdma2_propmsg *pm,
-			     const struct rpcrdma2_propset *want,
-			     struct rpcrdma2_props *now,
-			     const struct rpcrdma2_props *able);
-
-/**
- * rpcrdma2_apply_resprop - apply the values that the peer has granted
- * @pp: properties of the peer
- * @pm: RESPROP without errors, with pm_want the REQPROP that it answers
- *
- * Rows that the peer names twice, not at all, or beyond the REQPROP count as
- * rejected (C-056, C-058, S17).
- *
- * Return: rows in force as requested, or as the peer offered instead.
- */
-u32 rpcrdma2_apply_resprop(struct rpcrdma2_peer_props *pp,
-			   const struct rpcrdma2_propmsg *pm);
 
 /*
  * The exchange of property messages on one connection: the properties that each
@@ -647,13 +517,17 @@ bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 
 /**
  * rpcrdma2_exchange_send_max - largest Send to the peer (C-034, S13, S33)
- * @ex: properties
+ * @ex: properties; the peer's are defaults before it announces any (C-005)
  */
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
 
 /**
- * rpcrdma2_exchange_reply_max - largest Reply to expect inline (S14)
+ * rpcrdma2_exchange_reply_max - largest Reply to expect without a Reply chunk
  * @ex: properties
+ *
+ * The limit is X_SBSIZ. Without it, a responder that has announced its Receives
+ * is assumed to send messages of that size, until it refuses such a Reply
+ * (S14).
  */
 u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex);
 

@@ -243,33 +243,73 @@ static void send_propmsg(struct rpcrdma2_propmsg *back,
 	require(back->pm_set.ps_odd == 0);
 }
 
+/* What an answer is: see send_answer() */
+static struct rpcrdma2_propmsg answer;
+
+static int send_answer(struct rpcrdma2_exchange *ex, struct rpcrdma2_hdr *h,
+		       struct rpcrdma2_propmsg *pm)
+{
+	answer = *pm;
+	return 0;
+}
+
+static void changed(struct rpcrdma2_exchange *ex)
+{
+	require(rpcrdma2_exchange_send_max(ex) >= 1024);
+	require(rpcrdma2_exchange_reply_max(ex) <= 65536);
+}
+
+static void resize(struct rpcrdma2_exchange *ex, u32 bytes)
+{
+	require(bytes >= 4096);
+}
+
+static void count(enum rpcrdma2_props_counter which, u32 n)
+{
+	require(which < RPCRDMA2_PROPS_NCOUNTERS);
+}
+
+static void begin_exchange(struct rpcrdma2_exchange *ex)
+{
+	static const struct rpcrdma2_props_ops ops = {
+		send_answer, changed, resize, count,
+	};
+
+	rpcrdma2_exchange_init(ex, &ops, false);
+	ex->ex_supported.pr_rbsiz = 16384;
+	ex->ex_supported.pr_brs = 2;
+	ex->ex_supported.pr_sbsiz = 65536;
+}
+
 static void require_connprop(const struct rpcrdma2_propmsg *pm)
 {
 	struct rpcrdma2_propmsg same = *pm, back;
-	struct rpcrdma2_peer_props pp;
+	struct rpcrdma2_exchange ex;
 
 	rpcrdma2_propset_init(&same.pm_set, pm->pm_set.ps_rows,
 			      &pm->pm_set.ps_val);
 	send_propmsg(&back, &same);
 	require(back.pm_nochg == pm->pm_nochg);
 
-	rpcrdma2_peer_props_init(&pp);
-	rpcrdma2_apply_connprop(&pp, &pm->pm_set.ps_val, pm->pm_set.ps_rows,
-				pm->pm_nochg);
-	require(!(pp.pp_changeable & pm->pm_nochg));
-	require(rpcrdma2_send_limit(&pp.pp_now, 65536) >= 1024);
-	require(rpcrdma2_reply_limit(&pp, 65536) <= 65536);
+	begin_exchange(&ex);
+	ex.ex_announced.pr_rbsiz = 65536;
+	rpcrdma2_exchange_take(&ex, pm);
+	require(!(ex.ex_peer.pp_changeable & pm->pm_nochg));
 }
 
 /* C-057: whatever was asked, the answer names each wish in one place. */
 static void require_reqprop(const struct rpcrdma2_propmsg *pm)
 {
-	static const struct rpcrdma2_props able = { 16384, 2 };
-	struct rpcrdma2_props now = { 8192, 2 };
-	struct rpcrdma2_propmsg answer, back;
+	static struct rpcrdma2_msg msg;
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg back;
 	u32 other;
 
-	rpcrdma2_answer_reqprop(&answer, &pm->pm_set, &now, &able);
+	begin_exchange(&ex);
+	ex.ex_announced.pr_rbsiz = 8192;
+	ex.ex_announced.pr_brs = 2;
+	msg.mg_prop = *pm;
+	rpcrdma2_exchange_answer(&ex, &msg, 0);
 	send_propmsg(&back, &answer);
 	other = back.pm_set.ps_rows;
 	require(back.pm_done == answer.pm_done);
@@ -277,21 +317,21 @@ static void require_reqprop(const struct rpcrdma2_propmsg *pm)
 	require(!(back.pm_done & other) && !(back.pm_rejected & other));
 	require((back.pm_done | back.pm_rejected | other) ==
 		pm->pm_set.ps_rows);
-	require(now.pr_rbsiz >= 4096 && now.pr_rbsiz <= 16384);
-	require(now.pr_brs == 1 || now.pr_brs == 2);
+	require(ex.ex_announced.pr_rbsiz >= 4096 &&
+		ex.ex_announced.pr_rbsiz <= 16384);
+	require(ex.ex_announced.pr_brs == 2);
 }
 
 static void require_resprop(const struct rpcrdma2_propmsg *pm)
 {
-	struct rpcrdma2_peer_props pp;
-	u32 rows;
+	struct rpcrdma2_exchange ex;
+	u32 rbsiz = BIT(RPCRDMA2_PROP_RBSIZ);
 
-	rpcrdma2_peer_props_init(&pp);
-	rows = rpcrdma2_apply_resprop(&pp, pm);
-	require(!(rows & pm->pm_rejected));
-	require(!pm->pm_want ? !rows : !(rows & ~pm->pm_want->ps_rows));
-	if (!(rows & BIT(RPCRDMA2_PROP_RBSIZ)))
-		require(pp.pp_now.pr_rbsiz == RPCRDMA2_INLINE_DEFAULT);
+	begin_exchange(&ex);
+	rpcrdma2_exchange_take(&ex, pm);
+	if (!pm->pm_want || pm->pm_rejected & rbsiz ||
+	    !(pm->pm_want->ps_rows & rbsiz))
+		require(ex.ex_peer.pp_now.pr_rbsiz == RPCRDMA2_INLINE_DEFAULT);
 }
 
 static void check_properties(const struct rpcrdma2_hdr *h,
