@@ -201,18 +201,17 @@ void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
  */
 int xprt2_send_connprop(struct xprt2_ep *ep)
 {
+	u32 rows = RPCRDMA2_PROPS_ALL;
 	struct rpcrdma2_propmsg own;
 
+	if (ep->ep_nego.ng_plain)
+		rows &= ~RPCRDMA2_PROPS_MARKED;
+	ep->ep_connprop_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
 	scoped_guard(mutex, &ep->ep_prop_mutex) {
-		rpcrdma2_exchange_announce(&ep->ep_ex, ep->ep_nego.ng_plain ?
-					   RPCRDMA2_PROPS_ALL &
-					   ~RPCRDMA2_PROPS_MARKED :
-					   RPCRDMA2_PROPS_ALL, &own);
-		own.pm_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
+		rpcrdma2_exchange_announce(&ep->ep_ex, rows, &own);
 		xprt2_props_changed(&ep->ep_ex);
-		ep->ep_connprop_xid = own.pm_xid;
-		ep->ep_connprop_sent = true;
 	}
+	own.pm_xid = ep->ep_connprop_xid;
 	return xprt2_props_post(ep, &own, false, GFP_KERNEL);
 }
 

@@ -685,7 +685,7 @@ enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
 	if (likely(phase >= XPRT2_SETTLED && msg->mg_hdr.h_proc != RDMA2_ERROR))
 		return XPRT2_F_HANDLE;
 
-	to_probe = ep->ep_connprop_sent &&
+	to_probe = ep->ep_ex.ex_connprop_sent &&
 		   msg->mg_hdr.h_xid == ep->ep_connprop_xid;
 	answer = xprt2_version_note_message(ep, msg, to_probe, to_property);
 	fate = xprt2_judge_message(phase, answer, to_probe);

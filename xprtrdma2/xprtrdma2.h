@@ -517,8 +517,7 @@ enum xprt2_ep_state {
  * @ep_mismatch_logged: the lack of a common version has been logged
  * @ep_answer: the answer to the probe, once received
  * @ep_answered: completed then, and when the connection is lost
- * @ep_connprop_sent: the probe is being sent, or has been
- * @ep_connprop_xid: its xid
+ * @ep_connprop_xid: xid of the probe, set before ex_connprop_sent
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
  * @ep_prop_mutex: guards @ep_ex, and the order of property messages; see
@@ -579,7 +578,6 @@ struct xprt2_ep {
 	bool			ep_mismatch_logged;
 	enum xprt2_answer	ep_answer;
 	struct completion	ep_answered;
-	bool			ep_connprop_sent;
 	u32			ep_connprop_xid;
 	struct delayed_work	ep_trial;
 	struct rpcrdma2_cm_limits ep_peer;
