@@ -310,13 +310,7 @@ bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h)
 		return rpcrdma2_error_sendable(h);
 	if (h->h_vers != RPCRDMA2_VERS_ONE && h->h_vers != RPCRDMA2_VERS_TWO)
 		return false;
-	if (h->h_proc <= RDMA2_NOMSG)
-		return rpcrdma2_rpc_sendable(h);
-	if (h->h_vers == RPCRDMA2_VERS_ONE)
-		return false;
-	if (h->h_proc == RDMA2_OPTIONAL)
-		return h->h_direction <= RDMA2_REPLY;
-	return h->h_proc >= RDMA2_CONNPROP && h->h_proc <= RDMA2_UPDPROP;
+	return h->h_proc <= RDMA2_NOMSG && rpcrdma2_rpc_sendable(h);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_sendable);
 
@@ -339,19 +333,11 @@ static size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h)
 
 size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h)
 {
-	switch (h->h_proc) {
-	case RDMA2_MSG:
-	case RDMA2_NOMSG:
-		return rpcrdma2_hdr_min(h->h_vers) + rpcrdma2_chunks_size(h);
-	case RDMA2_ERROR:
+	if (h->h_proc == RDMA2_ERROR)
 		return RPCRDMA2_PREFIX_LEN + XDR_UNIT +
 		       rpcrdma2_error_args(h->h_vers, h->h_error.er_code) *
 			       XDR_UNIT;
-	case RDMA2_OPTIONAL:
-		return RPCRDMA2_OPTIONAL_LEN;
-	default:
-		return RPCRDMA2_PREFIX_LEN;
-	}
+	return rpcrdma2_hdr_min(h->h_vers) + rpcrdma2_chunks_size(h);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_hdr_size);
 
@@ -429,22 +415,8 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h)
 	*p++ = cpu_to_be32(h->h_vers);
 	*p++ = cpu_to_be32(h->h_credit);
 	*p++ = cpu_to_be32(h->h_proc);
-	switch (h->h_proc) {
-	case RDMA2_MSG:
-	case RDMA2_NOMSG:
-		p = rpcrdma2_encode_rpc(p, h);
-		break;
-	case RDMA2_ERROR:
-		p = rpcrdma2_encode_error(p, h);
-		break;
-	case RDMA2_OPTIONAL:
-		*p++ = cpu_to_be32(h->h_direction);
-		*p++ = cpu_to_be32(h->h_opttype);
-		*p++ = cpu_to_be32(h->h_optlen);
-		break;
-	default:
-		break;
-	}
+	p = h->h_proc == RDMA2_ERROR ? rpcrdma2_encode_error(p, h) :
+				       rpcrdma2_encode_rpc(p, h);
 	return (void *)p - to;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_encode_hdr);

@@ -144,8 +144,9 @@ enum {
  *
  * All other code uses headers in this form only: a received header passes
  * through rpcrdma2_decode_hdr() once and is trusted from there on; a header to
- * be sent is built in this form and encoded by rpcrdma2_encode_hdr(). Versions
- * 1 and 2 share the form; the version is a field of it.
+ * be sent, of a MSG, NOMSG or ERROR, is built in this form and encoded by
+ * rpcrdma2_encode_hdr(). Versions 1 and 2 share the form; the version is a
+ * field of it.
  */
 
 /**
@@ -345,18 +346,17 @@ rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, const void *base, u32 len);
 /**
  * rpcrdma2_hdr_size - length of the header that rpcrdma2_encode_hdr() produces
  * @h: header to send
- *
- * The body of a property message or of an RDMA2_OPTIONAL is not included.
  */
 size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h);
 
 /**
  * rpcrdma2_encode_hdr - encode a transport header in the format of its version
  * @to: buffer of RPCRDMA2_HDR_MAX bytes, or of rpcrdma2_hdr_size()
- * @h: header; chunk lengths and counts are checked against its segments
+ * @h: header of a MSG, NOMSG or ERROR; chunk lengths and counts are checked
+ *	against its segments
  *
- * The caller appends the body of a property message (props.h) or of an
- * RDMA2_OPTIONAL, and the RPC message of a MSG.
+ * The caller appends the RPC message of a MSG. props.h has the encoder of
+ * property messages.
  *
  * Return: rpcrdma2_hdr_size() of @h; -EINVAL if the header breaks a rule of
  * sending, with nothing written.

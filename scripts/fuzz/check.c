@@ -182,8 +182,6 @@ static void require_round_trip(struct rpcrdma2_hdr *h, const u8 *data,
 		return;
 	require(rpcrdma2_hdr_size(h) <= RPCRDMA2_HDR_MAX);
 	require(rpcrdma2_encode_hdr(sent, h) == rpcrdma2_hdr_size(h));
-	if (h->h_proc >= RDMA2_OPTIONAL)
-		return;
 	h->h_len = rpcrdma2_hdr_size(h);
 	require(h->h_len <= was);
 
