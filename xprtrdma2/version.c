@@ -128,7 +128,7 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  * @ks_addr: address and port
  * @ks_why: answer that led to version 1
  * @ks_since: time of the last probe, in jiffies
- * @ks_shown: a good Reply has come since
+ * @ks_proved: a good Reply has come since
  */
 struct known_server {
 	struct list_head	ks_list;
@@ -136,7 +136,7 @@ struct known_server {
 	struct sockaddr_storage	ks_addr;
 	const char		*ks_why;
 	unsigned long		ks_since;
-	bool			ks_shown;
+	bool			ks_proved;
 };
 
 /* In the order of enum xprt2_answer */
@@ -150,17 +150,7 @@ static DEFINE_SPINLOCK(known_lock);	/* guards the next two */
 static LIST_HEAD(known_servers);
 static unsigned int known_count;
 
-static bool xprt2_version_is_server(const struct known_server *ks,
-				    const struct rpc_xprt *xprt)
-{
-	return ks->ks_net == xprt->xprt_net->net_cookie &&
-	       rpc_cmp_addr((const struct sockaddr *)&ks->ks_addr,
-			    (const struct sockaddr *)&xprt->addr) &&
-	       rpc_get_port((const struct sockaddr *)&ks->ks_addr) ==
-	       rpc_get_port((const struct sockaddr *)&xprt->addr);
-}
-
-static void xprt2_version_drop_known_locked(struct known_server *ks)
+static void xprt2_drop_known_locked(struct known_server *ks)
 {
 	list_del(&ks->ks_list);
 	known_count--;
@@ -169,11 +159,17 @@ static void xprt2_version_drop_known_locked(struct known_server *ks)
 
 static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
 {
+	const struct sockaddr *addr = (const struct sockaddr *)&xprt->addr;
+	const struct sockaddr *known;
 	struct known_server *ks;
 
-	list_for_each_entry(ks, &known_servers, ks_list)
-		if (xprt2_version_is_server(ks, xprt))
+	list_for_each_entry(ks, &known_servers, ks_list) {
+		known = (const struct sockaddr *)&ks->ks_addr;
+		if (ks->ks_net == xprt->xprt_net->net_cookie &&
+		    rpc_cmp_addr(known, addr) &&
+		    rpc_get_port(known) == rpc_get_port(addr))
 			return ks;
+	}
 	return NULL;
 }
 
@@ -198,7 +194,7 @@ static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
 	if (!*expired)
 		return ks->ks_why;
 	ks->ks_since = jiffies;
-	ks->ks_shown = false;
+	ks->ks_proved = false;
 	return NULL;
 }
 
@@ -230,19 +226,19 @@ static bool xprt2_version_remember(const struct rpc_xprt *xprt, const char *why)
 		if (!ks)
 			return false;
 		if (known_count == KNOWN_SERVERS_MAX)
-			xprt2_version_drop_known_locked(list_last_entry(&known_servers,
-									struct known_server,
-									ks_list));
+			xprt2_drop_known_locked(list_last_entry(&known_servers,
+								struct known_server,
+								ks_list));
 		ks->ks_net = xprt->xprt_net->net_cookie;
 		ks->ks_addr = xprt->addr;
 		ks->ks_since = jiffies;
 		list_add(&ks->ks_list, &known_servers);
 		known_count++;
 	}
-	if (ks->ks_shown)
+	if (ks->ks_proved)
 		return false;
 	ks->ks_why = why;
-	ks->ks_shown = true;
+	ks->ks_proved = true;
 	return true;
 }
 
@@ -254,7 +250,7 @@ static void xprt2_forget(struct xprt2_xprt *xp)
 	guard(spinlock)(&known_lock);
 	ks = xprt2_find_known_locked(&xp->xp_xprt);
 	if (ks)
-		xprt2_version_drop_known_locked(ks);
+		xprt2_drop_known_locked(ks);
 }
 
 /**
@@ -265,7 +261,7 @@ void xprt2_forget_servers(void)
 	struct known_server *ks, *next;
 
 	list_for_each_entry_safe(ks, next, &known_servers, ks_list)
-		xprt2_version_drop_known_locked(ks);
+		xprt2_drop_known_locked(ks);
 }
 
 /* S33: version 1 uses the private data, or its own default */
@@ -278,20 +274,15 @@ static void xprt2_version_settle_one(struct xprt2_ep *ep)
 		   min(ep->ep_recv_size, ep->ep_peer.cl_send));
 }
 
-/* The next connection uses version 1. */
-static void xprt2_version_note_one(struct xprt2_xprt *xp,
-				   enum xprt2_answer answer)
+/* The next connection uses version 1, or its probe only the draft's properties. */
+static void xprt2_version_note(struct xprt2_xprt *xp, enum xprt2_answer answer,
+			       bool plain)
 {
 	WRITE_ONCE(xp->xp_note_end, xprt2_note_end(answer, jiffies));
-	WRITE_ONCE(xp->xp_try_one, answer_names[answer]);
-}
-
-/* The probe of the next connection has no experimental properties. */
-static void xprt2_version_note_plain(struct xprt2_xprt *xp,
-				     enum xprt2_answer answer)
-{
-	WRITE_ONCE(xp->xp_note_end, xprt2_note_end(answer, jiffies));
-	WRITE_ONCE(xp->xp_plain, true);
+	if (plain)
+		WRITE_ONCE(xp->xp_plain, true);
+	else
+		WRITE_ONCE(xp->xp_try_one, answer_names[answer]);
 }
 
 static void xprt2_drop_notes(struct xprt2_xprt *xp)
@@ -308,7 +299,7 @@ static void xprt2_version_settle(struct xprt2_ep *ep, u32 vers,
 	if (vers == RPCRDMA2_VERS_ONE) {
 		xprt2_version_settle_one(ep);
 		/* C-102: also when this connection brings no Reply */
-		xprt2_version_note_one(xp, answer);
+		xprt2_version_note(xp, answer, false);
 	} else {
 		xprt2_forget(xp);
 	}
@@ -409,11 +400,11 @@ static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
 		xprt2_forget(xp);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_PLAIN:
-		xprt2_version_note_plain(xp, answer);
+		xprt2_version_note(xp, answer, true);
 		return -EAGAIN;
 	case XPRT2_M_AGAIN_ONE:
 		xp->xp_probes = 0;
-		xprt2_version_note_one(xp, answer);
+		xprt2_version_note(xp, answer, false);
 		return -EAGAIN;
 	case XPRT2_M_LATER:
 		return -ENOTCONN;
