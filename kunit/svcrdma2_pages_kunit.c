@@ -489,6 +489,47 @@ static void s46_served_by_its_own(struct kunit *test)
 	flush(f, 0);
 }
 
+static void note_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+}
+
+/*
+ * S46: decryption may take the data out of the pages, and then the RPC layer defers a
+ * Call for as long as an upcall takes. It gives back its pages, and costs its connection.
+ */
+static void s46_deferred_by_gss(struct kunit *test)
+{
+	static const struct rpcrdma2_conn_ops ops = { .lost = note_lost };
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+	struct svc2_msg *calls = f->peers[0].calls;
+	struct task_struct *other = (struct task_struct *)&f->dev;
+
+	arrive_all(test, 1, 1);
+	sp->sp_conn.co_ops = &ops;
+	KUNIT_ASSERT_EQ(test, want(f, 0, 0, 100), 0);
+	KUNIT_ASSERT_EQ(test, want(f, 0, 1, 200), 0);
+	svc2_pages_deferred(sp);
+	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 300);
+	svc2_pages_track(sp, &calls[0]);
+	svc2_pages_track(sp, &calls[1]);
+	calls[1].sm_thread = other;
+	svc2_pages_deferred(sp);
+	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
+	KUNIT_EXPECT_EQ(test, calls[0].sm_charged, 0);
+	KUNIT_EXPECT_EQ(test, calls[0].sm_reply_pages, 0);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_conn_is_lost(&sp->sp_conn));
+	/* it was another thread's, or has ended */
+	svc2_pages_deferred(sp);
+	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
+	calls[1].sm_thread = current;
+	svc2_pages_untrack(&calls[1]);
+	svc2_pages_deferred(sp);
+	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
+	svc2_pages_untrack(&calls[0]);
+	svc2_pages_give(sp, 200);
+}
+
 /* With a single page left for all a connection that is throttled for another reason stays so. */
 static void all_without_two_pages(struct kunit *test)
 {
@@ -842,6 +883,7 @@ static struct kunit_case pages_cases[] = {
 	KUNIT_CASE(last_pages),
 	KUNIT_CASE(full_address),
 	KUNIT_CASE(s46_served_by_its_own),
+	KUNIT_CASE(s46_deferred_by_gss),
 	KUNIT_CASE(all_without_two_pages),
 	KUNIT_CASE(parameters),
 	KUNIT_CASE(no_memory_for_an_address),

@@ -496,12 +496,14 @@ static void s46_counted_is_not_deferred(struct kunit *test)
 	struct fixture *f = test->priv;
 	struct svc2_msg *call = &f->calls[0];
 	struct page *page = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
+	struct page *next = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
 	struct svc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
 	struct xdr_buf *arg = &rqst->rq_arg;
 	struct rpcrdma2_recv *rv = kunit_kzalloc(test, sizeof(*rv), GFP_KERNEL);
 	u32 len;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
+	KUNIT_ASSERT_NOT_NULL(test, next);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	KUNIT_ASSERT_NOT_NULL(test, rv);
 	rqst->rq_xprt = &f->sp.sp_xprt;
@@ -527,6 +529,16 @@ static void s46_counted_is_not_deferred(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
 		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, 28);
 	}
+	/* nor does its word go over the beginning of a Call that was moved there */
+	*arg = (struct xdr_buf){ .len = 32 };
+	arg->head[0].iov_base = memcpy(page_address(page), rpc, 32);
+	arg->head[0].iov_len = 32;
+	rv->rv_pages[1] = next;
+	KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), 32);
+	KUNIT_EXPECT_PTR_EQ(test, arg->pages[0], next);
+	KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc, 28);
+	KUNIT_EXPECT_MEMEQ(test, page_address(next), rpc + 28, 4);
+	__free_page(next);
 	__free_page(page);
 }
 

@@ -301,12 +301,14 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
  * come back its Calls get their pages, as far as the quota allows it, and with
  * the last of its pages it is starved.
  *
- * A Call with counted pages is never deferred for an upcall, which may take
- * minutes: see svc2_deliver().
+ * A Call with counted pages is not deferred for an upcall, which may take
+ * minutes: see svc2_deliver(). Decryption by RPCSEC_GSS may remove the data in
+ * pages that prevents it; such a Call, when it is deferred, gives its pages back
+ * and ends the connection (svc2_pages_deferred()).
  *
  * The number of connections is limited too, by the module parameter
- * connections, and that of an address by address_connections and by half of
- * connections. So the fixed memory of all connections has a limit as well.
+ * connections, whose second number limits an address, as half of the first
+ * does. So the fixed memory of all connections has a limit as well.
  */
 
 /* minimum that allows the largest Calls */
@@ -514,6 +516,7 @@ void svc2_pages_init(struct svc2_xprt *sp)
 {
 	INIT_LIST_HEAD(&sp->sp_quota.qu_calls);
 	INIT_LIST_HEAD(&sp->sp_quota.qu_starved);
+	INIT_LIST_HEAD(&sp->sp_quota.qu_gss);
 }
 
 static struct svc2_address *svc2_address_find(const struct sockaddr *sa)
@@ -534,7 +537,7 @@ static int svc2_address_may_connect(const struct svc2_address *ad)
 
 	lockdep_assert_held(&svc2_pages_lock);
 	if (ad && ad->ad_conns >= min(rpcrdma2_param(&svc2_address_connections),
-				      DIV_ROUND_UP(all, 2)))
+				      all - all / 2))
 		return -EUSERS;
 	return svc2_addresses_conns < all ? 0 : -ENFILE;
 }
@@ -588,7 +591,8 @@ void svc2_address_put(struct svc2_xprt *sp)
 	if (!ad)
 		return;
 	WARN_ON_ONCE(sp->sp_quota.qu_pages ||
-		     !list_empty(&sp->sp_quota.qu_starved));
+		     !list_empty(&sp->sp_quota.qu_starved) ||
+		     !list_empty(&sp->sp_quota.qu_gss));
 	scoped_guard(spinlock, &svc2_pages_lock) {
 		svc2_addresses_conns--;
 		if (--ad->ad_conns)
@@ -673,6 +677,69 @@ void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages)
 		return;
 	guard(spinlock)(&svc2_pages_lock);
 	svc2_pages_uncharge(sp, pages);
+}
+
+/**
+ * svc2_pages_track - note which thread processes a Call of RPCSEC_GSS
+ * @sp: connection
+ * @call: Call with counted pages
+ *
+ * Context: svc thread.
+ */
+void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	call->sm_thread = current;
+	guard(spinlock)(&svc2_pages_lock);
+	list_add(&call->sm_wait.wt_list, &sp->sp_quota.qu_gss);
+}
+
+/**
+ * svc2_pages_untrack - undo svc2_pages_track(), if it was called
+ * @call: Call; sm_charged does not change any more afterwards
+ *
+ * Context: as svc2_msg_put().
+ */
+void svc2_pages_untrack(struct svc2_msg *call)
+{
+	if (likely(!call->sm_thread))
+		return;
+	guard(spinlock)(&svc2_pages_lock);
+	list_del_init(&call->sm_wait.wt_list);
+}
+
+/**
+ * svc2_pages_deferred - end the connection if this thread's Call was deferred
+ * @sp: connection; the thread has finished its work, and has no Call
+ *
+ * S46: the Call holds pages until its upcall is over, and the RPC layer drops it
+ * only then. So its pages come back here, and the requester sends it again on
+ * another connection. A second thread may have resumed it by now; its Reply is
+ * counted when it exists.
+ *
+ * Context: svc thread.
+ */
+void svc2_pages_deferred(struct svc2_xprt *sp)
+{
+	struct svc2_msg *call;
+	bool found = false;
+
+	if (likely(list_empty(&sp->sp_quota.qu_gss)))
+		return;
+	scoped_guard(spinlock, &svc2_pages_lock) {
+		list_for_each_entry(call, &sp->sp_quota.qu_gss,
+				    sm_wait.wt_list) {
+			found = call->sm_thread == current;
+			if (!found)
+				continue;
+			list_del_init(&call->sm_wait.wt_list);
+			svc2_pages_uncharge(sp, call->sm_charged);
+			call->sm_charged = 0;
+			call->sm_reply_pages = 0;
+			break;
+		}
+	}
+	if (found)
+		svc2_close(sp, RPCRDMA2_LOSS_REPLY);
 }
 
 /**

@@ -346,6 +346,7 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	msg->sm_pages = NULL;
 	msg->sm_charged = 0;
 	msg->sm_reply_pages = 0;
+	msg->sm_thread = NULL;
 	svc2_arg_init(msg);
 	msg->sm_inv_handle = 0;
 	msg->sm_nresults = 0;
@@ -386,6 +387,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	svc2_reads_free(sp, msg);
 	svc2_arg_free(msg);
 	svc2_sinks_put(msg);
+	svc2_pages_untrack(msg);
 	svc2_pages_give(sp, msg->sm_charged);
 	if (msg->sm_recv)
 		svc2_recv_put(sp, msg->sm_recv);
@@ -449,7 +451,8 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
  * S46: a Call with counted pages is not deferred, because an upcall may take
  * minutes: the RPC layer does not defer a Call with data in pages. So if all of
  * it is in the head, its last word goes to the beginning of a page: the first
- * of its Receive, in place of the transport header, which has been decoded.
+ * of its Receive, in place of the transport header, which has been decoded; or
+ * the second one, which is free, if the Call was moved to the start of the first.
  */
 static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 {
@@ -457,6 +460,8 @@ static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 	u32 len = round_down(head->iov_len - 1, XDR_UNIT);
 
 	arg->pages = msg->sm_recv->rv_pages;
+	if (head->iov_base == page_address(arg->pages[0]))
+		arg->pages++;
 	arg->page_len = head->iov_len - len;
 	memcpy(page_address(arg->pages[0]), head->iov_base + len,
 	       arg->page_len);
@@ -477,6 +482,10 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 		svc2_count(calls_v1);
 	if (msg->sm_charged && !rqstp->rq_arg.page_len)
 		svc2_msg_move_word(msg, &rqstp->rq_arg);
+	if (msg->sm_charged &&
+	    svc2_layout_is_gss(rqstp->rq_arg.head[0].iov_base,
+			       rqstp->rq_arg.head[0].iov_len))
+		svc2_pages_track(svc2_from_xprt(rqstp->rq_xprt), msg);
 	rqstp->rq_xprt_ctxt = msg;
 	/* no IP protocol; the reply cache uses this field */
 	rqstp->rq_prot = IPPROTO_MAX;

@@ -363,12 +363,15 @@ struct svc2_address {
  *	two
  * @qu_calls: Calls that wait for pages, in FIFO order
  * @qu_starved: on ad_starved, if its Calls wait and it has no pages
+ * @qu_gss: Calls of RPCSEC_GSS with counted pages that threads process; under
+ *	svc2_pages_lock
  */
 struct svc2_quota {
 	struct svc2_address	*qu_address;
 	long			qu_pages;
 	struct list_head	qu_calls;
 	struct list_head	qu_starved;
+	struct list_head	qu_gss;
 };
 
 /*
@@ -494,6 +497,7 @@ struct svc2_ended {
  * @sm_pages: pages that they fill; its own until svc2_msg_put()
  * @sm_charged: number of counted pages, see svc2_pages_reserve(),
  *	@sm_reply_pages included
+ * @sm_thread: thread that processes it, if it is on qu_gss; or NULL
  * @sm_offered: bytes that its Write chunks and Reply chunk offer
  * @sm_reply_pages: pages its Reply may have; 0 once the Reply has them, and for
  *	a Reply that can only be short
@@ -522,6 +526,7 @@ struct svc2_msg {
 	struct page		**sm_pages;
 	unsigned int		sm_charged;
 	unsigned int		sm_reply_pages;
+	struct task_struct	*sm_thread;
 	u64			sm_offered;
 #ifdef RPCRDMA2_STRETCHES
 	void			*sm_map;
@@ -958,6 +963,9 @@ int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
 			     unsigned int pages);
 void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages);
+void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_pages_untrack(struct svc2_msg *call);
+void svc2_pages_deferred(struct svc2_xprt *sp);
 void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls);
 void svc2_pages_show(struct seq_file *seq);
 void svc2_sem_init(struct svc2_sem *sem, struct rpcrdma2_units *units,
