@@ -227,7 +227,9 @@ static bool xprt2_dead_fence(struct xprt2_ep *ep, struct xprt2_req *req)
 		return false;
 	xprt2_count(dead_fences);
 	xprt2_fence_count(ep, req);
-	return !rpcrdma2_revoke(&ep->ep_conn, ex);
+	/* A fence that is posted in part ends with the connection. */
+	return !rpcrdma2_revoke(&ep->ep_conn, ex) &&
+	       !rpcrdma2_conn_is_lost(&ep->ep_conn);
 }
 
 /**

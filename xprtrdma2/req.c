@@ -208,12 +208,24 @@ void xprt2_req_end_post(struct xprt2_req *req)
  * xprt2_req_await_posts - wait until no chain of a backward request is posted
  * @req: backward request whose task is about to end
  *
- * The wait is bounded, because the chains have a deadline.
+ * S46: the thread of the callback service waits, which serves other servers
+ * too. So a server that does not accept the Reply for XPRT2_ANSWER_TIMEOUT loses
+ * its connection, which ends the chains.
  *
  * Context: task of the Reply; sleeps.
  */
 void xprt2_req_await_posts(struct xprt2_req *req)
 {
+	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
+
+	if (wait_var_event_timeout(&req->rq2_posts,
+				   !atomic_read(&req->rq2_posts),
+				   XPRT2_ANSWER_TIMEOUT))
+		return;
+	scoped_guard(mutex, &xp->xp_fence_mutex)
+		if (req->rq2_ep)
+			rpcrdma2_conn_lose(&req->rq2_ep->ep_conn,
+					   RPCRDMA2_LOSS_STALLED);
 	wait_var_event(&req->rq2_posts, !atomic_read(&req->rq2_posts));
 }
 
