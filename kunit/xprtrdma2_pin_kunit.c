@@ -84,7 +84,7 @@ static void word(struct kunit *test)
 /* S34: the words of a value, one of them too long for a pin */
 static void words(struct kunit *test)
 {
-	char value[256] = ",192.0.2.1=1,\t[fd00::2]=2 \n", word[XPRT2_PIN_WORD];
+	char value[256] = ",192.0.2.1=1,\t[fd00::2]=2,\n", word[XPRT2_PIN_WORD];
 	const char *at = value;
 	struct xprt2_pin pin;
 
