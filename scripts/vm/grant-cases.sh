@@ -49,7 +49,7 @@ visit()
 # of_connections NAME: what each has
 of_connections()
 {
-	sed -n "s/.* $1=\([0-9]*\) .*/\1/p" "$grants/connections"
+	sed -n "/ state=up /s/.* $1=\([0-9]*\) .*/\1/p" /proc/net/rpc/svcrdma2
 }
 
 receive_bytes()
