@@ -528,6 +528,16 @@ static void s46_deferred_by_gss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
 	svc2_pages_untrack(&calls[0]);
 	svc2_pages_give(sp, 200);
+	/* resumed, and answered, before its first thread is done */
+	KUNIT_ASSERT_EQ(test, want(f, 0, 2, 100), 0);
+	calls[2].sm_reply_pages = 60;
+	svc2_pages_track(sp, &calls[2]);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, &calls[2], 60), 60);
+	svc2_pages_deferred(sp);
+	KUNIT_EXPECT_EQ(test, calls[2].sm_charged, 40);
+	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 100);
+	svc2_pages_give(sp, 100);
+	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 0);
 }
 
 /* With a single page left for all a connection that is throttled for another reason stays so. */

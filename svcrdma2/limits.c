@@ -637,6 +637,20 @@ int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 }
 
 /**
+ * svc2_pages_untrack - undo svc2_pages_track(), if it was called
+ * @call: Call; from now on sm_charged and sm_reply_pages are the caller's
+ *
+ * Context: as svc2_msg_put().
+ */
+void svc2_pages_untrack(struct svc2_msg *call)
+{
+	if (likely(!call->sm_thread))
+		return;
+	guard(spinlock)(&svc2_pages_lock);
+	list_del_init(&call->sm_wait.wt_list);
+}
+
+/**
  * svc2_pages_take - count the pages of a Reply
  * @sp: connection
  * @call: its Call; sm_reply_pages are the Reply's now
@@ -650,8 +664,10 @@ int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
 			     unsigned int pages)
 {
-	unsigned int counted = call->sm_reply_pages;
+	unsigned int counted;
 
+	svc2_pages_untrack(call);
+	counted = call->sm_reply_pages;
 	call->sm_charged -= counted;
 	call->sm_reply_pages = 0;
 	if (likely(pages <= counted && counted <= pages + SVC2_REPLY_FEW))
@@ -694,27 +710,15 @@ void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /**
- * svc2_pages_untrack - undo svc2_pages_track(), if it was called
- * @call: Call; sm_charged does not change any more afterwards
- *
- * Context: as svc2_msg_put().
- */
-void svc2_pages_untrack(struct svc2_msg *call)
-{
-	if (likely(!call->sm_thread))
-		return;
-	guard(spinlock)(&svc2_pages_lock);
-	list_del_init(&call->sm_wait.wt_list);
-}
-
-/**
  * svc2_pages_deferred - end the connection if this thread's Call was deferred
  * @sp: connection; the thread has finished its work, and has no Call
  *
- * S46: the Call holds pages until its upcall is over, and the RPC layer drops it
- * only then. So its pages come back here, and the requester sends it again on
- * another connection. A second thread may have resumed it by now; its Reply is
- * counted when it exists.
+ * S46: the Call counts pages until its upcall is over, and the RPC layer drops it
+ * only then. So the count comes back here, and the requester sends the Call again
+ * on another connection. A second thread may have resumed the Call by now: its
+ * Reply is counted when it exists, or has taken the Call off the list already.
+ * The data of its Read chunks, 64 KiB at most where decryption left none in pages,
+ * stays until then, for each of the 300 Calls that the RPC layer defers.
  *
  * Context: svc thread.
  */
