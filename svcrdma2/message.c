@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages: their Receives, their pages, and their life cycle. */
+#include <linux/mm.h>
 #include <linux/shrinker.h>
 
 #include "svcrdma2.h"
