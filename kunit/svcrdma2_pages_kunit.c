@@ -203,6 +203,8 @@ static void pages_exit(struct kunit *test)
 				f->peers[i].sp.sp_quota.qu_pages);
 	for (i = 0; i < CONNS; i++)
 		svc2_address_put(&f->peers[i].sp);
+	/* the next suite has none of these */
+	machine.conns_each = NULL;
 }
 
 /* A Reply that was not posted */
