@@ -17,10 +17,8 @@
 #include "counters.h"
 #include "limits.h"
 
-/* so long may a thread wait here */
-static unsigned long stall_timeout;
 #undef SVC2_STALL_TIMEOUT
-#define SVC2_STALL_TIMEOUT stall_timeout
+#define SVC2_STALL_TIMEOUT machine.stall_timeout
 
 struct machine machine;
 
@@ -115,7 +113,7 @@ static int sem_init(struct kunit *test)
 	sp->sp_conn.co_ops = &ops;
 	sp->sp_conn.co_id = &f->id;
 	wakeups = 0;
-	stall_timeout = MAX_SCHEDULE_TIMEOUT;
+	machine.stall_timeout = MAX_SCHEDULE_TIMEOUT;
 	init_waitqueue_head(&sp->sp_waitq);
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
@@ -369,7 +367,7 @@ static void s46_wait_has_a_limit(struct kunit *test)
 	struct fixture *f = test->priv;
 	unsigned long since;
 
-	stall_timeout = 2;
+	machine.stall_timeout = 2;
 	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 6, 3), 0);
 	since = jiffies;
 	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 1, 3), -ENOTCONN);

@@ -10,6 +10,7 @@
 
 #include "../svcrdma2/sq.c"
 #include "counters.h"
+#include "limits.h"
 
 #define DEPTH		64
 #define BACKWARD	2
@@ -34,6 +35,8 @@
  * @taken: work requests that the device has taken
  * @wrs: work requests of that
  * @calls: Calls
+ * @later: gives entries back as soon as a thread waits, one too few, and then one
+ * @waited_on: the thread did not take those before the last one
  */
 struct fixture {
 	struct svc2_xprt	sp;
@@ -46,6 +49,8 @@ struct fixture {
 	unsigned int		taken;
 	struct ib_send_wr	wrs[48];
 	struct svc2_msg		calls[4];
+	struct delayed_work	later;
+	bool			waited_on;
 };
 
 static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
@@ -88,6 +93,7 @@ static int sq_init(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	test->priv = f;
+	machine.stall_timeout = MAX_SCHEDULE_TIMEOUT;
 	sp = &f->sp;
 	rpcrdma2_conn_init(&sp->sp_conn, &ops);
 	f->device.ops.post_send = fake_post;
@@ -227,9 +233,10 @@ static void reads_have_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call->sm_entries, 0);
 	KUNIT_EXPECT_NULL(test, call->sm_chain);
 
-	/* those of Sends are left */
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(co, avail(f) - BACKWARD - SPARE - 2,
-						 true));
+	/* those of Sends are left, and of the region of a callback */
+	co->co_regions.rg_num = 1;
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(co, avail(f) - BACKWARD - SPARE -
+						 2 * 1 - 2, true));
 	KUNIT_EXPECT_EQ(test, post_reads(f, next, 3), -EINPROGRESS);
 	KUNIT_EXPECT_PTR_EQ(test, next->sm_chain, &f->wrs[0]);
 	rpcrdma2_sq_give(co, 1);
@@ -237,7 +244,7 @@ static void reads_have_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_sq_post_reads(&f->sp, next), 0);
 	KUNIT_EXPECT_EQ(test, f->taken, LONGEST - SPARE + 3);
 	KUNIT_EXPECT_EQ(test, next->sm_entries, 0);
-	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE);
+	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE + 2 * 1);
 	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_PEER);
 	KUNIT_EXPECT_EQ(test, post_reads(f, &f->calls[2], 1), -ENOTCONN);
 	KUNIT_EXPECT_PTR_EQ(test, f->calls[2].sm_chain, &f->wrs[0]);
@@ -407,9 +414,11 @@ static void b08_sends_have_entries(struct kunit *test)
 	/* two regions each, and a Send */
 	for (i = 0; i < BACKWARD; i++)
 		KUNIT_EXPECT_EQ(test, post(f, 3, true, NULL), 0);
+	/* the service aborts them, and the regions are invalidated */
+	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(sp, 4), 0);
 	for (i = 0; i < SPARE; i++)
 		KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), 0);
-	KUNIT_EXPECT_GE(test, avail(f), 0);
+	KUNIT_EXPECT_EQ(test, avail(f), 0);
 }
 
 /*
@@ -430,16 +439,43 @@ static void b08_many_regions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(f, 1, true, NULL), 0);
 }
 
+static void give_to_waiter(struct work_struct *work)
+{
+	struct fixture *f = container_of(to_delayed_work(work), struct fixture, later);
+	struct list_head *waiters = &f->sp.sp_sq_sem.se_waiters;
+
+	if (list_empty_careful(waiters)) {
+		queue_delayed_work(system_percpu_wq, &f->later, 1);
+		return;
+	}
+	rpcrdma2_sq_give(&f->sp.sp_conn, BACKWARD + SPARE - avail(f));
+	f->waited_on = !list_empty_careful(waiters);
+	rpcrdma2_sq_give(&f->sp.sp_conn, 1);
+}
+
 /* B-08: nor do LOCAL_INVs, which wait instead. On a connection that is lost none can. */
 static void b08_invs_leave_sends(struct kunit *test)
 {
+	u64 waits = count_of(SVC2_C_sq_waits);
 	struct fixture *f = test->priv;
 	struct rpcrdma2_conn *co = &f->sp.sp_conn;
 	int all = avail(f);
 
+	INIT_DELAYED_WORK(&f->later, give_to_waiter);
 	f->sp.sp_sq_spare_all = true;
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(co, all - SPARE - 6, true));
 	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, 6), 0);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits);
+	KUNIT_EXPECT_EQ(test, avail(f), SPARE);
+	KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), 0);
+	queue_delayed_work(system_percpu_wq, &f->later, 1);
+	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, 1), 0);
+	cancel_delayed_work_sync(&f->later);
+	KUNIT_EXPECT_TRUE(test, f->waited_on);
+	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits + 1);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_conn_is_lost(co));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(co, BACKWARD, true));
 	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_PEER);
 	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, 1), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, avail(f), SPARE);
