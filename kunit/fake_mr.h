@@ -41,10 +41,6 @@ static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
 	return nents;
 }
 
-static void fake_drain(struct ib_qp *qp)
-{
-}
-
 /**
  * struct fake_conn - the verbs objects of a connection
  * @id: its identifier
@@ -53,6 +49,7 @@ static void fake_drain(struct ib_qp *qp)
  * @pd: its protection domain
  * @device: its device
  * @why: reason why the connection was lost
+ * @drained: called while its Send Queue is drained, or NULL
  */
 struct fake_conn {
 	struct rdma_cm_id	id;
@@ -61,7 +58,16 @@ struct fake_conn {
 	struct ib_pd		pd;
 	struct ib_device	device;
 	enum rpcrdma2_loss	why;
+	void			(*drained)(struct fake_conn *fc);
 };
+
+static void fake_drain(struct ib_qp *qp)
+{
+	struct fake_conn *fc = container_of(qp, struct fake_conn, qp);
+
+	if (fc->drained)
+		fc->drained(fc);
+}
 
 static void fake_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {

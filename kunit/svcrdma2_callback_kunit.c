@@ -99,7 +99,7 @@ static void answer_comes(struct fixture *f, unsigned int number)
 	svc2_bc_late_reply(&f->sp, &f->bc->bc_xprt, &msg);
 }
 
-/* What a wait is for: an answer, or the end of the connection */
+/* An answer, or the end of the connection, that comes during a wait */
 static struct fixture *answers;
 static unsigned int answered;
 static struct svc2_xprt *detached;
@@ -210,6 +210,7 @@ static struct kunit_suite late_suite = {
  * @report: the send CQ
  * @last: work request that was posted last
  * @reports: the device reports what is posted
+ * @drains: the Send Queue was drained while the page was exposed, this often
  * @hdr: a header for the segment
  * @ck: its chunk
  * @page: what is offered
@@ -221,6 +222,7 @@ struct revocation {
 	struct work_struct	report;
 	const struct ib_send_wr	*last;
 	bool			reports;
+	unsigned int		drains;
 	struct rpcrdma2_hdr	hdr;
 	struct rpcrdma2_chunk	ck;
 	struct page		*page;
@@ -329,15 +331,27 @@ static void r8_revoked(struct kunit *test)
 	ends_whole(test);
 }
 
-/* R8: it does not in time, since the peer holds up the Send Queue. */
+static void drained(struct fake_conn *fc)
+{
+	struct revocation *f = container_of(fc, struct revocation, fake);
+
+	f->drains += rpcrdma2_is_exposed(&f->callback.sc_exposed);
+}
+
+/*
+ * R8: it does not in time, since the peer holds up the Send Queue. The page is
+ * taken back when the device has left the queue.
+ */
 static void r8_revoked_too_late(struct kunit *test)
 {
 	struct revocation *f = test->priv;
 
 	begin(test);
 	revoke_timeout = 1;
+	f->fake.drained = drained;
 	svc2_callback_revoke(&f->callback);
 	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_STALLED);
+	KUNIT_EXPECT_EQ(test, f->drains, 1);
 	KUNIT_EXPECT_EQ(test, f->last->opcode, IB_WR_LOCAL_INV);
 	ends_whole(test);
 }

@@ -29,12 +29,23 @@ static struct svc2_xprt *fake_create(struct svc_xprt *listener,
 	return asked;
 }
 
+/* event that the connection manager got */
+static enum ib_event_type notified;
+
+static int fake_notify(struct rdma_cm_id *id, enum ib_event_type event)
+{
+	notified = event;
+	return 0;
+}
+
 #define svc2_conn_create fake_create
 #undef pr_fmt
 #include "../svcrdma2/listen.c"
 #undef svc2_conn_create
 #undef pr_fmt
+#define rdma_notify fake_notify
 #include "../svcrdma2/transport.c"
+#undef rdma_notify
 
 struct rpcrdma2_param svc2_credits;
 struct rpcrdma2_param svc2_backward_credits;
@@ -108,6 +119,8 @@ static const struct event_case {
 	enum ib_event_type	type;
 	enum rpcrdma2_loss	why;
 } event_cases[] = {
+	{ "the first message is here before the CM's last", IB_EVENT_COMM_EST,
+	  RPCRDMA2_LOSS_NONE },
 	{ "the path has changed", IB_EVENT_PATH_MIG, RPCRDMA2_LOSS_NONE },
 	{ "the Send Queue is empty", IB_EVENT_SQ_DRAINED, RPCRDMA2_LOSS_NONE },
 	{ "the last Receive is taken", IB_EVENT_QP_LAST_WQE_REACHED,
@@ -152,8 +165,12 @@ static void events(struct kunit *test)
 	struct ib_event event = { .event = c->type };
 	struct svc2_xprt *sp = accepted(test);
 
+	notified = -1;
 	svc2_qp_event(&event, &sp->sp_conn);
 	ended_for(test, sp, c->why);
+	/* the CM establishes the connection by this event alone */
+	KUNIT_EXPECT_EQ(test, notified == IB_EVENT_COMM_EST,
+			c->type == IB_EVENT_COMM_EST);
 }
 
 static const struct cm_event_case {
