@@ -30,7 +30,6 @@ void xprt2_chunked_flush(struct xprt2_ep *ep) { }
 void xprt2_chunked_init(struct xprt2_ep *ep) { }
 void xprt2_chunked_room(struct xprt2_ep *ep) { }
 void xprt2_end_version(struct xprt2_ep *ep) { }
-void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed) { }
 void xprt2_trial_lost(struct xprt2_ep *ep) { }
 int xprt2_negotiate(struct xprt2_ep *ep) { return 0; }
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp) { return 0; }
@@ -42,7 +41,6 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 void xprt2_report_connect(struct xprt2_xprt *xp, int status) { }
 void xprt2_report_device(struct xprt2_ep *ep, const char *what) { }
 void xprt2_report_end(struct xprt2_ep *ep) { }
-void xprt2_reqs_detach(struct xprt2_xprt *xp) { }
 void xprt2_reset_credits(struct xprt2_xprt *xp) { }
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive) { }
 void xprt2_props_work(struct work_struct *work) { }

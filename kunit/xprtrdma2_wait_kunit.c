@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waits for a server are bounded: for the chains of a backward Reply, and for the
+ * fence of an aborted RPC.
+ *
+ * The device takes what it is given up to a work request that a case chooses, and
+ * reports nothing.
+ */
+#include <kunit/test.h>
+
+#include <linux/gfp.h>
+
+#include "../xprtrdma2/xprtrdma2.h"
+#include "fake_mr.h"
+
+/* no trace events of a second module */
+#define _XPRTRDMA2_TRACE_H
+#define trace_xprt2_complete(...)	do { } while (0)
+#define trace_xprt2_fence(...)		do { } while (0)
+
+static unsigned long answer_timeout;
+#undef XPRT2_ANSWER_TIMEOUT
+#define XPRT2_ANSWER_TIMEOUT answer_timeout
+
+static unsigned int fence_waits;
+
+static bool fake_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
+{
+	fence_waits++;
+	return false;
+}
+
+#include "../xprtrdma2/req.c"
+#define rpcrdma2_revoke_wait fake_revoke_wait
+#include "../xprtrdma2/fence.c"
+#undef rpcrdma2_revoke_wait
+
+void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted) { }
+
+#define REGIONS	2
+
+/**
+ * struct wait - a request on a connection
+ * @xp: its transport
+ * @ep: its endpoint
+ * @fake: verbs objects of the endpoint
+ * @takes: work requests that the device still takes
+ * @req: the request
+ * @ended: ends the chain of the request
+ * @page: page that the request exposes
+ * @hdr: header for its segments
+ * @ck: their chunk
+ * @send: its Send
+ * @post: its chain
+ */
+struct wait {
+	struct xprt2_xprt	xp;
+	struct xprt2_ep		ep;
+	struct fake_conn	fake;
+	unsigned int		takes;
+	struct xprt2_req	req;
+	struct delayed_work	ended;
+	struct page		*page;
+	struct rpcrdma2_hdr	hdr;
+	struct rpcrdma2_chunk	ck;
+	struct ib_send_wr	send;
+	struct rpcrdma2_post	post;
+};
+
+static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
+		     const struct ib_send_wr **bad)
+{
+	struct wait *w = container_of(qp, struct wait, fake.qp);
+
+	for (; wr && w->takes; wr = wr->next)
+		w->takes--;
+	*bad = wr;
+	return wr ? -ENOMEM : 0;
+}
+
+static void end_chain(struct work_struct *work)
+{
+	struct wait *w = container_of(to_delayed_work(work), struct wait, ended);
+
+	if (atomic_dec_and_test(&w->req.rq2_posts))
+		wake_up_var(&w->req.rq2_posts);
+}
+
+/* The drain of a lost connection ends the chains. */
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	struct wait *w = container_of(co, struct wait, ep.ep_conn);
+
+	w->fake.why = why;
+	mod_delayed_work(system_percpu_wq, &w->ended, 0);
+}
+
+static const struct rpcrdma2_conn_ops lost_ops = {
+	.lost	= lost,
+	.room	= fake_room,
+	.grown	= fake_grown,
+};
+
+static int wait_init(struct kunit *test)
+{
+	struct wait *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	test->priv = w;
+	w->page = alloc_page(GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, w->page);
+	mutex_init(&w->xp.xp_fence_mutex);
+	spin_lock_init(&w->xp.xp_req_lock);
+	w->xp.xp_ep = &w->ep;
+	w->ep.ep_xp = &w->xp;
+	w->takes = UINT_MAX;
+	KUNIT_ASSERT_EQ(test, fake_conn_init(&w->ep.ep_conn, &w->fake, fake_post,
+					     16, REGIONS), 0);
+	w->ep.ep_conn.co_ops = &lost_ops;
+	w->req.rq2_slot.rq_xprt = &w->xp.xp_xprt;
+	w->req.rq2_ep = &w->ep;
+	rpcrdma2_exposed_init(&w->req.rq2_exposed);
+	atomic_set(&w->req.rq2_posts, 1);
+	INIT_DELAYED_WORK(&w->ended, end_chain);
+	answer_timeout = MAX_SCHEDULE_TIMEOUT;
+	fence_waits = 0;
+	return 0;
+}
+
+static void wait_exit(struct kunit *test)
+{
+	struct wait *w = test->priv;
+
+	if (!w || !w->page)
+		return;
+	cancel_delayed_work_sync(&w->ended);
+	rpcrdma2_regions_destroy(&w->ep.ep_conn);
+	__free_page(w->page);
+}
+
+/* S46: a server that accepts the Reply keeps its connection. */
+static void s46_reply_accepted(struct kunit *test)
+{
+	struct wait *w = test->priv;
+
+	queue_delayed_work(system_percpu_wq, &w->ended, 1);
+	xprt2_req_await_posts(&w->req);
+	KUNIT_EXPECT_EQ(test, atomic_read(&w->req.rq2_posts), 0);
+	KUNIT_EXPECT_EQ(test, w->fake.why, RPCRDMA2_LOSS_NONE);
+}
+
+/* S46: one that does not loses it, and the wait goes on until the chain has ended. */
+static void s46_reply_not_accepted(struct kunit *test)
+{
+	struct wait *w = test->priv;
+
+	answer_timeout = 1;
+	xprt2_req_await_posts(&w->req);
+	KUNIT_EXPECT_EQ(test, atomic_read(&w->req.rq2_posts), 0);
+	KUNIT_EXPECT_EQ(test, w->fake.why, RPCRDMA2_LOSS_STALLED);
+}
+
+/* S46: there may be no connection by then. */
+static void s46_reply_after_teardown(struct kunit *test)
+{
+	struct wait *w = test->priv;
+
+	w->req.rq2_ep = NULL;
+	answer_timeout = 0;
+	queue_delayed_work(system_percpu_wq, &w->ended, 1);
+	xprt2_req_await_posts(&w->req);
+	KUNIT_EXPECT_EQ(test, atomic_read(&w->req.rq2_posts), 0);
+	KUNIT_EXPECT_EQ(test, w->fake.why, RPCRDMA2_LOSS_NONE);
+}
+
+static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
+{
+}
+
+/* An RPC exposes the page twice; nobody waits for its Reply. */
+static void expose(struct kunit *test)
+{
+	struct wait *w = test->priv;
+	struct xdr_buf buf = {
+		.pages = &w->page, .page_len = PAGE_SIZE,
+		.buflen = PAGE_SIZE, .len = PAGE_SIZE,
+	};
+	const struct rpcrdma2_range range = { 0, PAGE_SIZE };
+	struct ib_send_wr *first = &w->send;
+	unsigned int i, wrs = 1;
+
+	w->send.opcode = IB_WR_SEND;
+	w->post.po_signal = true;
+	w->post.po_done = sent;
+	for (i = 0; i < REGIONS; i++)
+		KUNIT_ASSERT_EQ(test, rpcrdma2_expose(&w->ep.ep_conn,
+						      &w->req.rq2_exposed, &buf,
+						      &range, 1, DMA_FROM_DEVICE,
+						      &w->hdr, &w->ck), 0);
+	wrs += rpcrdma2_exposed_chain(&w->req.rq2_exposed, &first);
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&w->ep.ep_conn, wrs + REGIONS, true));
+	KUNIT_ASSERT_EQ(test, rpcrdma2_sq_post(&w->ep.ep_conn, &w->post, first), 0);
+}
+
+/* X2: a fence that the device takes has its time; then the connection is closed. */
+static void x2_fence_waits(struct kunit *test)
+{
+	struct wait *w = test->priv;
+
+	expose(test);
+	xprt2_revoke(&w->req, false);
+	KUNIT_EXPECT_EQ(test, fence_waits, 1);
+	KUNIT_EXPECT_FALSE(test, xprt2_holds_memory(&w->req));
+	KUNIT_EXPECT_EQ(test, w->fake.why, RPCRDMA2_LOSS_STALLED);
+}
+
+/* X2: a fence that the device takes in part ends with the connection, at once. */
+static void x2_half_a_fence(struct kunit *test)
+{
+	struct wait *w = test->priv;
+
+	expose(test);
+	w->takes = 1;
+	xprt2_revoke(&w->req, false);
+	KUNIT_EXPECT_EQ(test, w->takes, 0);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_conn_is_lost(&w->ep.ep_conn));
+	KUNIT_EXPECT_EQ(test, fence_waits, 0);
+	KUNIT_EXPECT_FALSE(test, xprt2_holds_memory(&w->req));
+}
+
+static struct kunit_case wait_cases[] = {
+	KUNIT_CASE(s46_reply_accepted),
+	KUNIT_CASE(s46_reply_not_accepted),
+	KUNIT_CASE(s46_reply_after_teardown),
+	KUNIT_CASE(x2_fence_waits),
+	KUNIT_CASE(x2_half_a_fence),
+	{}
+};
+
+static struct kunit_suite wait_suite = {
+	.name		= "xprtrdma2_wait",
+	.init		= wait_init,
+	.exit		= wait_exit,
+	.test_cases	= wait_cases,
+};
+
+kunit_test_suite(wait_suite);
