@@ -134,7 +134,7 @@ static void c009_a_silent_peer_is_waited_for_once(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, waits(&f->calls[2]));
 	/* late for that, and nothing of it is exposed for this answer any more */
 	answer_comes(f, 1);
-	KUNIT_EXPECT_FALSE(test, f->calls[1].sc->sc_exposed.ex_late);
+	KUNIT_EXPECT_FALSE(test, f->calls[1].sc->sc_late);
 	KUNIT_EXPECT_TRUE(test, waits(&f->calls[3]));
 }
 
@@ -146,7 +146,7 @@ static void c009_a_slow_peer_is_waited_for(struct kunit *test)
 	answers = f;
 	for (answered = 0; answered < CALLS - 1; answered++) {
 		KUNIT_EXPECT_TRUE(test, waits(&f->calls[answered]));
-		KUNIT_EXPECT_TRUE(test, f->calls[answered].sc->sc_exposed.ex_late);
+		KUNIT_EXPECT_TRUE(test, f->calls[answered].sc->sc_late);
 	}
 	answers = NULL;
 	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);

@@ -332,9 +332,9 @@ static void svc2_callback_revoke(struct svc2_callback *sc)
 	struct rpcrdma2_exposed *ex = &sc->sc_exposed;
 
 	svc2_count(backward_revoked);
-	if (ex->ex_late) {
+	if (sc->sc_late) {
 		svc2_count(backward_late);
-		svc2_callback_invalidated(sc, ex->ex_late_handle);
+		svc2_callback_invalidated(sc, sc->sc_late_handle);
 	}
 	if (!rpcrdma2_is_exposed(ex))
 		return;
@@ -499,8 +499,8 @@ static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	sc = ps ? ps->ps_callback : NULL;
 	if (!sc || !rpcrdma2_is_exposed(&sc->sc_exposed))
 		return;
-	sc->sc_exposed.ex_late = true;
-	sc->sc_exposed.ex_late_handle = msg->mg_handle;
+	sc->sc_late = true;
+	sc->sc_late_handle = msg->mg_handle;
 	msg->mg_handle = 0;
 	wake_up_var(sp);
 }
@@ -514,7 +514,7 @@ static bool svc2_bc_is_answer_due(const struct svc2_callback *sc)
 	guard(spinlock)(&rqst->rq_xprt->transport_lock);
 	return svc2_bc_find_posted(sp, rqst->rq_xprt,
 				   be32_to_cpu(rqst->rq_xid)) &&
-	       !sc->sc_exposed.ex_late && !READ_ONCE(sp->sp_silent) &&
+	       !sc->sc_late && !READ_ONCE(sp->sp_silent) &&
 	       !test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags);
 }
 
@@ -546,7 +546,7 @@ static void svc2_bc_await_late(struct svc2_callback *sc)
 	if (!ps)
 		return;
 	ps->ps_callback = NULL;
-	if (!left && !sc->sc_exposed.ex_late)
+	if (!left && !sc->sc_late)
 		WRITE_ONCE(sp->sp_silent, true);
 }
 

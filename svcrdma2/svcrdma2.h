@@ -769,7 +769,10 @@ struct svc2_xprt {
  *	queue_lock
  * @sc_write_max: bytes that its Write chunk offers, 0 without one
  * @sc_reply_max: bytes that its Reply chunk offers, 0 without one
- * @sc_exposed: its memory regions (R8); ex_late is under transport_lock
+ * @sc_exposed: its memory regions (R8)
+ * @sc_late: the answer came after the RPC task had aborted it. This and the
+ *	next are under transport_lock
+ * @sc_late_handle: handle that this answer invalidated, or 0; valid if @sc_late
  * @sc_answer: the answer while it is being processed; the RPC is pinned for
  *	that time. Set under queue_lock
  * @sc_verdict: verdict on @sc_answer
@@ -783,6 +786,8 @@ struct svc2_callback {
 	u32			sc_write_max;
 	u32			sc_reply_max;
 	struct rpcrdma2_exposed	sc_exposed;
+	bool			sc_late;
+	u32			sc_late_handle;
 	struct svc2_msg		*sc_answer;
 	enum svc2_answer	sc_verdict;
 	u8			sc_data[] __aligned(8);

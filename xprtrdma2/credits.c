@@ -56,7 +56,7 @@ bool xprt2_keep_credit(struct xprt2_req *req)
 	lockdep_assert_held(&xprt->transport_lock);
 	guard(spinlock)(&xp->xp_req_lock);
 	if (!req->rq2_slot.rq_cong || !READ_ONCE(req->rq2_ep) ||
-	    req->rq2_exposed.ex_late || xp->xp_kept >= xprt2_kept_max(xprt))
+	    req->rq2_late || xp->xp_kept >= xprt2_kept_max(xprt))
 		return false;
 	/* From here on its Reply matches no RPC: xprt2_answer_dead(). */
 	WRITE_ONCE(req->rq2_ep, NULL);

@@ -130,7 +130,7 @@ static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
 		if (READ_ONCE(req->rq2_ep) == ep &&
 		    req->rq2_slot.rq_xid == cpu_to_be32(xid) &&
 		    req->rq2_home == &xp->xp_forward &&
-		    !READ_ONCE(req->rq2_reply) && !req->rq2_exposed.ex_late)
+		    !READ_ONCE(req->rq2_reply) && !req->rq2_late)
 			return req;
 	return NULL;
 }
@@ -162,8 +162,8 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 	spin_lock(&xp->xp_req_lock);
 	req = xprt2_dead_find_locked(ep, xid);
 	if (req) {
-		req->rq2_exposed.ex_late = true;
-		req->rq2_exposed.ex_late_handle = handle;
+		req->rq2_late = true;
+		req->rq2_late_handle = handle;
 		wake_up_var(xp);
 	}
 	spin_unlock(&xp->xp_req_lock);
@@ -174,14 +174,14 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 static bool xprt2_dead_is_unanswered_locked(const struct xprt2_xprt *xp,
 					    const struct xprt2_req *req)
 {
-	const struct rpcrdma2_exposed *ex = &req->rq2_exposed;
 	const struct xprt2_ep *ep = READ_ONCE(req->rq2_ep);
 
 	lockdep_assert_held(&xp->xp_req_lock);
 	return ep && xprt2_ep_is_ready(ep) &&
 	       !test_bit(XPRT_CLOSE_WAIT, &xp->xp_xprt.state) &&
 	       (READ_ONCE(req->rq2_num_mapped) ||
-		(rpcrdma2_is_exposed(ex) && !ex->ex_late && !req->rq2_reply));
+		(rpcrdma2_is_exposed(&req->rq2_exposed) && !req->rq2_late &&
+		 !req->rq2_reply));
 }
 
 /*
@@ -204,7 +204,7 @@ static void xprt2_dead_await_answer(struct xprt2_xprt *xp,
 	wait_var_event_timeout(xp, !xprt2_dead_is_answer_due(xp, req),
 			       XPRT2_ANSWER_TIMEOUT);
 	guard(spinlock)(&xp->xp_req_lock);
-	if (req->rq2_exposed.ex_late) {
+	if (req->rq2_late) {
 		xprt2_count(dead_answered);
 	} else if (xprt2_dead_is_unanswered_locked(xp, req)) {
 		WRITE_ONCE(req->rq2_ep->ep_silent, true);
@@ -219,7 +219,7 @@ static bool xprt2_dead_fence(struct xprt2_ep *ep, struct xprt2_req *req)
 	u32 handle;
 
 	scoped_guard(spinlock, &ep->ep_xp->xp_req_lock)
-		handle = ex->ex_late ? ex->ex_late_handle : 0;
+		handle = req->rq2_late ? req->rq2_late_handle : 0;
 	if (handle)
 		xprt2_remote_invalidated(ep, req, handle);
 	/* the fence of a Reply may have failed: Q2 */

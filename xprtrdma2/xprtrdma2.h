@@ -333,9 +333,12 @@ struct xprt2_send {
  * @rq2_all: on xp_all_reqs
  * @rq2_exposed: registered memory regions, and their fence. Send path, then the
  *	CQ that fences them, then the release path, which excludes teardown by
- *	xp_fence_mutex. ex_late is written under xp_req_lock; the send path
- *	clears it without the lock. The only effect of a late store is that an
- *	aborted RPC does not wait for its Reply
+ *	xp_fence_mutex
+ * @rq2_late: the Reply came after the RPC had ended without it. Set under
+ *	xp_req_lock; the send path clears it without the lock. The only effect
+ *	of a late store is that an aborted RPC does not wait for its Reply
+ * @rq2_late_handle: handle that this Reply invalidated, or 0; valid if
+ *	@rq2_late
  * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its
  *	Call, or the Call that this request is to reply to
  * @rq2_status: error that ends the RPC, from an error of the server or because
@@ -389,6 +392,8 @@ struct xprt2_req {
 	struct list_head	rq2_pool;
 	struct list_head	rq2_all;
 	struct rpcrdma2_exposed	rq2_exposed;
+	bool			rq2_late;
+	u32			rq2_late_handle;
 	struct xprt2_rep	*rq2_reply;
 	int			rq2_status;
 	u32			rq2_refused;
@@ -660,8 +665,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  *	xprt2_bc_num_slots(). Under bc_pa_lock
  * @xp_kept: credits kept for aborted RPCs that the server may still process.
  *	Under transport_lock
- * @xp_req_lock: guards the next four, every rq2_device and every ex_late. It
- *	is taken inside any other lock
+ * @xp_req_lock: guards the next four, every rq2_device and every rq2_late.
+ *	It is taken inside any other lock
  * @xp_calls: Calls of the server on this connection that no answer was posted
  *	to
  * @xp_forward: requests for the client's Calls

@@ -324,9 +324,6 @@ struct rpcrdma2_regions {
  *	the regions may still be live; then the connection has been lost. Called
  *	from the Send CQ, or by the caller of rpcrdma2_sq_drain()
  * @ex_fencing: a fence of rpcrdma2_revoke() has not ended
- * @ex_late: the answer came when the RPC had ended without it. This and the
- *	next are under a lock of the owner
- * @ex_late_handle: handle that this answer invalidated, or 0; valid if @ex_late
  */
 struct rpcrdma2_exposed {
 	struct list_head	ex_regions;
@@ -336,8 +333,6 @@ struct rpcrdma2_exposed {
 					   struct rpcrdma2_exposed *ex,
 					   bool ok);
 	bool			ex_fencing;
-	bool			ex_late;
-	u32			ex_late_handle;
 };
 
 /* Called by rpcrdma2_conn_init() */
