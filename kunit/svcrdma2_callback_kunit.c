@@ -173,14 +173,14 @@ static void s46_few_wait(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	atomic_set(&late_waiters, LATE_MAX);
+	atomic_set(&svc2_bc_late_waiters, SVC2_BC_LATE_MAX);
 	KUNIT_EXPECT_FALSE(test, waits(&f->calls[0]));
-	KUNIT_EXPECT_EQ(test, atomic_read(&late_waiters), LATE_MAX);
+	KUNIT_EXPECT_EQ(test, atomic_read(&svc2_bc_late_waiters), SVC2_BC_LATE_MAX);
 	/* which says nothing of the peer */
-	atomic_set(&late_waiters, LATE_MAX - 1);
+	atomic_set(&svc2_bc_late_waiters, SVC2_BC_LATE_MAX - 1);
 	KUNIT_EXPECT_TRUE(test, waits(&f->calls[1]));
-	KUNIT_EXPECT_EQ(test, atomic_read(&late_waiters), LATE_MAX - 1);
-	atomic_set(&late_waiters, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&svc2_bc_late_waiters), SVC2_BC_LATE_MAX - 1);
+	atomic_set(&svc2_bc_late_waiters, 0);
 }
 
 static struct kunit_case late_cases[] = {

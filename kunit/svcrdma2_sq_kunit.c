@@ -175,10 +175,10 @@ static void figures(struct kunit *test)
 	struct fixture *f = test->priv;
 	struct rpcrdma2_hdr *h = &f->calls[0].sm_msg.mg_hdr;
 
-	KUNIT_EXPECT_EQ(test, svc2_backward_wrs(&f->sp), 2 * 2 + 2 * 16);
+	KUNIT_EXPECT_EQ(test, svc2_sq_backward_wrs(&f->sp), 2 * 2 + 2 * 16);
 	KUNIT_EXPECT_EQ(test, f->sp.sp_sq_longest, 64 - 36 - 4);
 	f->sp.sp_backward_max = 20;
-	KUNIT_EXPECT_EQ(test, svc2_backward_wrs(&f->sp), 2 * 20 + 2 * 20);
+	KUNIT_EXPECT_EQ(test, svc2_sq_backward_wrs(&f->sp), 2 * 20 + 2 * 20);
 	f->sp.sp_backward_max = BACKWARD;
 
 	/* 15 pages in three chunks of four segments: (15 + 9 + 4 + 4 * 3) / 4 + 1 */

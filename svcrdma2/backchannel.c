@@ -354,20 +354,20 @@ static void svc2_callback_revoke(struct svc2_callback *sc)
  */
 
 /* Limit on the wait for the answer to an aborted callback */
-#define ANSWER_TIMEOUT	(5 * HZ)
+#define SVC2_BC_ANSWER_TIMEOUT	(5 * HZ)
 
 /* Limit on the tasks in this wait, on all connections */
-#define LATE_MAX	16
+#define SVC2_BC_LATE_MAX	16
 
-static atomic_t late_waiters;
+static atomic_t svc2_bc_late_waiters;
 
 /**
- * struct posted - a callback that the peer has
+ * struct svc2_bc_posted - a callback that the peer has
  * @ps_xid: its xid
  * @ps_gone: the service has aborted it; it keeps its credit (B-05)
  * @ps_callback: the callback; NULL when no answer may reach it any longer
  */
-struct posted {
+struct svc2_bc_posted {
 	u32			ps_xid;
 	bool			ps_gone;
 	struct svc2_callback	*ps_callback;
@@ -386,7 +386,7 @@ struct backchannel {
 	struct rpc_xprt		bc_xprt;
 	struct rpcrdma2_hdr	bc_hdr;
 	char			bc_addr[INET6_ADDRSTRLEN];
-	struct posted		bc_posted[];
+	struct svc2_bc_posted	bc_posted[];
 };
 
 static struct backchannel *svc2_bc_from_xprt(struct rpc_xprt *xprt)
@@ -425,10 +425,10 @@ static void svc2_bc_set_window_locked(const struct svc2_xprt *sp,
 					  sp->sp_ngone) << RPC_CWNDSHIFT;
 }
 
-static struct posted *svc2_bc_find_posted(struct svc2_xprt *sp,
-					  struct rpc_xprt *xprt, u32 xid)
+static struct svc2_bc_posted *
+svc2_bc_find_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt, u32 xid)
 {
-	struct posted *ps = svc2_bc_from_xprt(xprt)->bc_posted;
+	struct svc2_bc_posted *ps = svc2_bc_from_xprt(xprt)->bc_posted;
 	u32 i;
 
 	for (i = 0; i < sp->sp_nposted; i++)
@@ -450,10 +450,8 @@ static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	if (svc2_bc_find_posted(sp, xprt, xid) ||
 	    sp->sp_nposted >= sp->sp_backward_max)
 		return false;
-	svc2_bc_from_xprt(xprt)->bc_posted[sp->sp_nposted++] = (struct posted){
-		.ps_xid = xid,
-		.ps_callback = sc,
-	};
+	svc2_bc_from_xprt(xprt)->bc_posted[sp->sp_nposted++] =
+		(struct svc2_bc_posted){ .ps_xid = xid, .ps_callback = sc };
 	return true;
 }
 
@@ -464,7 +462,7 @@ static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 				  u32 xid)
 {
-	struct posted *ps;
+	struct svc2_bc_posted *ps;
 	bool gone;
 
 	spin_lock(&xprt->transport_lock);
@@ -489,7 +487,7 @@ static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 			       struct rpcrdma2_msg *msg)
 {
-	struct posted *ps;
+	struct svc2_bc_posted *ps;
 	struct svc2_callback *sc;
 
 	guard(spinlock)(&xprt->transport_lock);
@@ -524,21 +522,22 @@ static bool svc2_bc_is_answer_due(const struct svc2_callback *sc)
  * answer that invalidates a region which is no longer valid. So the task waits
  * for the answer, as the client does (xprtrdma2/fence.c). It does not wait if
  * the peer has left an aborted callback unanswered and has answered none since;
- * nor while LATE_MAX tasks wait, on all connections: they occupy the RPC
- * layer's workqueue, which other tasks need. Afterwards no answer reaches @sc.
+ * nor while SVC2_BC_LATE_MAX tasks wait, on all connections: they occupy the
+ * RPC layer's workqueue, which other tasks need. Afterwards no answer reaches
+ * @sc.
  */
 static void svc2_bc_await_late(struct svc2_callback *sc)
 {
 	struct rpc_xprt *xprt = sc->sc_rqst->rq_xprt;
 	struct svc2_xprt *sp = sc->sc_sp;
-	struct posted *ps;
+	struct svc2_bc_posted *ps;
 	long left = 1;
 
 	if (svc2_bc_is_answer_due(sc) &&
-	    atomic_add_unless(&late_waiters, 1, LATE_MAX)) {
+	    atomic_add_unless(&svc2_bc_late_waiters, 1, SVC2_BC_LATE_MAX)) {
 		left = wait_var_event_timeout(sp, !svc2_bc_is_answer_due(sc),
-					      ANSWER_TIMEOUT);
-		atomic_dec(&late_waiters);
+					      SVC2_BC_ANSWER_TIMEOUT);
+		atomic_dec(&svc2_bc_late_waiters);
 	}
 
 	guard(spinlock)(&xprt->transport_lock);
@@ -702,7 +701,7 @@ static void svc2_bc_release_request(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
-	struct posted *ps = NULL;
+	struct svc2_bc_posted *ps = NULL;
 
 	if (rqst->rq_cong)
 		ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(rqst->rq_xid));

@@ -35,13 +35,13 @@ static unsigned int svc2_sq_count_entries(const struct ib_send_wr *wr)
 }
 
 /* Most regions of callbacks for which the queue has entries at once */
-static unsigned int svc2_live_regions(const struct svc2_xprt *sp)
+static unsigned int svc2_sq_live_regions(const struct svc2_xprt *sp)
 {
 	return max_t(unsigned int, sp->sp_backward_max, SVC2_BACKWARD_REGIONS);
 }
 
 /**
- * svc2_backward_wrs - Send Queue entries for callbacks
+ * svc2_sq_backward_wrs - Send Queue entries for callbacks
  * @sp: connection
  *
  * For the Sends of posted callbacks, for the same number of new ones meanwhile,
@@ -49,12 +49,12 @@ static unsigned int svc2_live_regions(const struct svc2_xprt *sp)
  * invalidated. A callback that the peer keeps has no entry, nor have its
  * regions: see svc2_sq_take_invs().
  */
-unsigned int svc2_backward_wrs(const struct svc2_xprt *sp)
+unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp)
 {
 	bool chunks = sp->sp_ex.ex_supported.pr_brs == RDMA2_BKREQSUP_GENL;
 
 	return 2 * sp->sp_backward_max +
-	       (chunks ? 2 * svc2_live_regions(sp) : 0);
+	       (chunks ? 2 * svc2_sq_live_regions(sp) : 0);
 }
 
 /*
@@ -65,7 +65,7 @@ static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
 {
 	return sp->sp_sq_spare +
 	       2 * min(READ_ONCE(sp->sp_conn.co_regions.rg_num),
-		       svc2_live_regions(sp));
+		       svc2_sq_live_regions(sp));
 }
 
 /*
@@ -84,7 +84,7 @@ static unsigned int svc2_sq_sends(const struct svc2_xprt *sp)
 	sends += atomic_read(&sp->sp_xprt.xpt_nr_rqsts) +
 		 (int)sp->sp_conn.co_sq.sq_batch;
 	sends = clamp(sends, 0, (int)sp->sp_sq_spare);
-	if (READ_ONCE(sp->sp_conn.co_regions.rg_num) > svc2_live_regions(sp))
+	if (READ_ONCE(sp->sp_conn.co_regions.rg_num) > svc2_sq_live_regions(sp))
 		sends += atomic_read(&sp->sp_backward_free);
 	return sends;
 }

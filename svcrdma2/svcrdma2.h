@@ -943,7 +943,7 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length);
 
 /* sq.c */
-unsigned int svc2_backward_wrs(const struct svc2_xprt *sp);
+unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp);
 int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs);
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held);

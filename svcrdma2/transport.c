@@ -262,10 +262,10 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 	sends = sp->sp_credits + SVC2_TX_RESERVE + batch;
 	/* below the default a reduction saves little: only if necessary */
 	while (sp->sp_backward_max > 1 &&
-	       longest + svc2_backward_wrs(sp) +
+	       longest + svc2_sq_backward_wrs(sp) +
 	       (sp->sp_backward_max > SVC2_BACKWARD_CREDITS ? sends : 0) > most)
 		sp->sp_backward_max /= 2;
-	longest += svc2_backward_wrs(sp);
+	longest += svc2_sq_backward_wrs(sp);
 
 	wrs = max3(longest + sends, 4 * sp->sp_credits - 1,
 		   SVC2_LARGE_CALLS * per_call);
@@ -275,7 +275,7 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 		return -EINVAL;
 	size->sends = wrs;
 	sp->sp_sq_depth = wrs - 1;
-	sp->sp_sq_longest = sp->sp_sq_depth - svc2_backward_wrs(sp) - batch;
+	sp->sp_sq_longest = sp->sp_sq_depth - svc2_sq_backward_wrs(sp) - batch;
 	sp->sp_sq_spare = min(sends, wrs - longest);
 	sp->sp_sq_spare_all = sp->sp_sq_spare == sends;
 	rpcrdma2_sq_open(&sp->sp_conn, sp->sp_sq_depth, sp->sp_backward_max,

@@ -311,7 +311,7 @@ void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 	if (!msg->mg_handle ||
 	    !rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
 		return;
-	if (xid == msg->mg_hdr.h_xid && !xprt2_is_awaited(ep, xid) &&
+	if (xid == msg->mg_hdr.h_xid && !xprt2_req_is_awaited(ep, xid) &&
 	    xprt2_answer_dead(ep, msg))
 		return;
 	xprt2_lose_to_handle(ep);

@@ -150,7 +150,7 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
 
-	rqst = xprt2_claim_rqst(ep, rep, msg->mg_hdr.h_xid);
+	rqst = xprt2_req_claim(ep, rep, msg->mg_hdr.h_xid);
 	if (!rqst) {
 		xprt2_recv_drop_reply(ep, rep, msg);
 		return;

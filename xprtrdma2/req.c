@@ -449,7 +449,7 @@ static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 }
 
 /**
- * xprt2_claim_rqst - find the RPC that a message answers
+ * xprt2_req_claim - find the RPC that a message answers
  * @ep: endpoint
  * @rep: the message
  * @xid: its xid
@@ -458,8 +458,8 @@ static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
  * Return: the RPC, pinned, with @rep and the RPC linked to each other; or NULL
  * when no RPC waits for the message.
  */
-struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
-				  u32 xid)
+struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				 u32 xid)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	struct rpc_rqst *rqst;
@@ -476,13 +476,13 @@ struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /**
- * xprt2_is_awaited - check if a Call waits for a message with this xid
+ * xprt2_req_is_awaited - check if a Call waits for a message with this xid
  * @ep: endpoint it came on
  * @xid: xid of the message
  *
  * Context: receive CQ.
  */
-bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid)
+bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	bool awaited;

@@ -311,7 +311,7 @@ sync:
 }
 
 /*
- * X6: from now on a Reply matches this request; see xprt2_claim_rqst(). A
+ * X6: from now on a Reply matches this request; see xprt2_req_claim(). A
  * server can guess an xid and reply too soon, but the LOCAL_INV that the
  * receive CQ posts for such a Reply is behind this chain, which has the REG_MR
  * of the region.

@@ -646,7 +646,7 @@ xprt2_version_note_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 	if (answer != XPRT2_A_SILENCE && h->h_proc == RDMA2_ERROR &&
 	    !to_probe &&
 	    !xprt2_error_counts(answer, to_property,
-				xprt2_is_awaited(ep, h->h_xid)))
+				xprt2_req_is_awaited(ep, h->h_xid)))
 		return XPRT2_A_SILENCE;
 	if (answer == XPRT2_A_ERR_VERS) {
 		ep->ep_nego.ng_low = h->h_error.er_arg;

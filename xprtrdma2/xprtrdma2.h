@@ -36,7 +36,7 @@
  *   X6 A Reply matches a request only if it came on the endpoint that the
  *	request was last posted on: rq2_ep is set by xprt2_send_begin() and
  *	cleared before the RPC layer waits for a Reply again (checked in
- *	xprt2_claim_rqst()). When the RPC has ended by then, the Reply only
+ *	xprt2_req_claim()). When the RPC has ended by then, the Reply only
  *	shows that the server no longer uses its memory (xprt2_answer_dead()).
  *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
  *	all: rq2_ep is set by xprt2_bc_accept_call() and cleared by teardown,
@@ -775,9 +775,9 @@ int xprt2_reqs_create(struct xprt2_xprt *xp);
 void xprt2_reqs_detach(struct xprt2_xprt *xp);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
 void xprt2_drop_reply(struct xprt2_req *req);
-struct rpc_rqst *xprt2_claim_rqst(struct xprt2_ep *ep, struct xprt2_rep *rep,
-				  u32 xid);
-bool xprt2_is_awaited(struct xprt2_ep *ep, u32 xid);
+struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				 u32 xid);
+bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid);
 void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
 void xprt2_begin_again(struct xprt2_req *req);
