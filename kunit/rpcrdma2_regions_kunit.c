@@ -324,9 +324,9 @@ static void what_is_idle_is_trimmed(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
 		KUNIT_EXPECT_EQ(test, rg->rg_num_free, 3);
 	}
-	rg->rg_wanted = 4;
+	rg->rg_needed = 4;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
-	rg->rg_wanted = 0;
+	rg->rg_needed = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 2);
 	KUNIT_EXPECT_EQ(test, rg->rg_num, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);

@@ -92,7 +92,7 @@ static struct endpoint *endpoint_at(struct kunit *test, u32 level, u32 port,
 	f->ep.ep_conn.co_id = &f->id;
 	f->ep.ep_xp = &f->xp;
 	f->xp.xp_xprt.max_reqs = SLOTS;
-	f->xp.xp_backward_wanted = CREDITS;
+	f->xp.xp_backward_target = CREDITS;
 	xprt2_param_backward.pm_value = level;
 	KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
 	/* Calls and messages without chunks have the same entries at each level. */

@@ -131,7 +131,7 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
 		 * a waiting RPC may need these regions besides those that
 		 * return
 		 */
-		while (!rg->rg_wanted && count < rg->rg_num_idle &&
+		while (!rg->rg_needed && count < rg->rg_num_idle &&
 		       rg->rg_num > keep) {
 			/* the most recently used region is first */
 			re = list_last_entry(&rg->rg_free, struct region, list);
@@ -156,9 +156,9 @@ static void rpcrdma2_regions_wake_waiter(struct rpcrdma2_conn *co, bool anyway)
 	bool wake;
 
 	spin_lock(&rg->rg_lock);
-	wake = rg->rg_wanted && (anyway || rg->rg_num_free >= rg->rg_wanted);
+	wake = rg->rg_needed && (anyway || rg->rg_num_free >= rg->rg_needed);
 	if (wake)
-		rg->rg_wanted = 0;
+		rg->rg_needed = 0;
 	spin_unlock(&rg->rg_lock);
 	if (wake)
 		co->co_ops->room(co);
@@ -166,7 +166,7 @@ static void rpcrdma2_regions_wake_waiter(struct rpcrdma2_conn *co, bool anyway)
 
 static void rpcrdma2_regions_wake_if_waiting(struct rpcrdma2_conn *co)
 {
-	if (unlikely(READ_ONCE(co->co_regions.rg_wanted)))
+	if (unlikely(READ_ONCE(co->co_regions.rg_needed)))
 		rpcrdma2_regions_wake_waiter(co, false);
 }
 
@@ -175,7 +175,7 @@ bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co)
 	struct rpcrdma2_regions *rg = &co->co_regions;
 
 	guard(spinlock)(&rg->rg_lock);
-	return rg->rg_wanted;
+	return rg->rg_needed;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_awaited);
 
@@ -204,7 +204,7 @@ static void rpcrdma2_regions_refill(struct work_struct *work)
 		rg->rg_failures = 0;
 	rpcrdma2_regions_wake_waiter(co, anyway);
 	memalloc_nofs_restore(flags);
-	if (READ_ONCE(rg->rg_wanted) && rg->rg_num < rg->rg_max)
+	if (READ_ONCE(rg->rg_needed) && rg->rg_num < rg->rg_max)
 		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill,
 				   rg->rg_num == before ? REFILL_DELAY : 0);
 }
@@ -244,7 +244,7 @@ static struct region *rpcrdma2_region_get(struct rpcrdma2_conn *co,
 	guard(spinlock)(&rg->rg_lock);
 	re = list_first_entry_or_null(&rg->rg_free, struct region, list);
 	if (unlikely(!re)) {
-		rg->rg_wanted = held + 1;
+		rg->rg_needed = held + 1;
 		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill, 0);
 		return NULL;
 	}

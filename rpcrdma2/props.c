@@ -63,7 +63,7 @@ struct rpcrdma2_prop_row {
 	u8				row_words;
 	enum rpcrdma2_prop_change	row_change;
 	bool				(*row_valid)(const u32 *value);
-	enum rpcrdma2_req_result	(*row_judge)(u32 want, u32 now,
+	enum rpcrdma2_req_result	(*row_judge)(u32 requested, u32 now,
 						     u32 best, u32 *other);
 	u32				row_default[RPCRDMA2_PROP_WORDS];
 };
@@ -89,15 +89,15 @@ static bool rpcrdma2_valid_brs(const u32 *value)
 
 /* Receives also satisfy a request for any smaller size. */
 static enum rpcrdma2_req_result
-rpcrdma2_judge_rbsiz(u32 want, u32 now, u32 best, u32 *other)
+rpcrdma2_judge_rbsiz(u32 requested, u32 now, u32 best, u32 *other)
 {
-	if (want > best) {
+	if (requested > best) {
 		*other = best;
 		return best == now ? RPCRDMA2_REQ_REJECTED :
 				     RPCRDMA2_REQ_OTHER;
 	}
-	return want < RPCRDMA2_INLINE_DEFAULT ? RPCRDMA2_REQ_REJECTED :
-						RPCRDMA2_REQ_DONE;
+	return requested < RPCRDMA2_INLINE_DEFAULT ? RPCRDMA2_REQ_REJECTED :
+						     RPCRDMA2_REQ_DONE;
 }
 
 /*
@@ -106,15 +106,15 @@ rpcrdma2_judge_rbsiz(u32 want, u32 now, u32 best, u32 *other)
  * supports.
  */
 static enum rpcrdma2_req_result
-rpcrdma2_judge_brs(u32 want, u32 now, u32 best, u32 *other)
+rpcrdma2_judge_brs(u32 requested, u32 now, u32 best, u32 *other)
 {
-	return want == now && want <= best ? RPCRDMA2_REQ_DONE :
-					     RPCRDMA2_REQ_REJECTED;
+	return requested == now && requested <= best ? RPCRDMA2_REQ_DONE :
+						       RPCRDMA2_REQ_REJECTED;
 }
 
 /* A property that the peer cannot change (C-053) */
 static enum rpcrdma2_req_result
-rpcrdma2_judge_none(u32 want, u32 now, u32 best, u32 *other)
+rpcrdma2_judge_none(u32 requested, u32 now, u32 best, u32 *other)
 {
 	return RPCRDMA2_REQ_REJECTED;
 }
@@ -870,13 +870,13 @@ static u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *peer,
 static void rpcrdma2_apply_resprop(struct rpcrdma2_props *now,
 				   const struct rpcrdma2_propmsg *pm)
 {
-	const struct rpcrdma2_propset *want = pm->pm_want, *other = &pm->pm_set;
+	const struct rpcrdma2_propset *req = pm->pm_want, *other = &pm->pm_set;
 
-	rpcrdma2_props_copy(now, &want->ps_val, pm->pm_done &
+	rpcrdma2_props_copy(now, &req->ps_val, pm->pm_done &
 			    ~pm->pm_rejected & ~other->ps_rows);
 	/* limited to the REQPROP, as the bitmaps are */
 	rpcrdma2_props_copy(now, &other->ps_val, other->ps_rows &
-			    ~pm->pm_rejected & ~pm->pm_done & want->ps_rows);
+			    ~pm->pm_rejected & ~pm->pm_done & req->ps_rows);
 }
 
 void rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
@@ -929,7 +929,7 @@ static bool rpcrdma2_lower_is_early(struct rpcrdma2_exchange *ex, u32 bytes,
  * force afterwards count as announced.
  */
 static void rpcrdma2_answer_reqprop(struct rpcrdma2_exchange *ex,
-				    const struct rpcrdma2_propset *want,
+				    const struct rpcrdma2_propset *req,
 				    struct rpcrdma2_propmsg *answer)
 {
 	const struct rpcrdma2_props supported = rpcrdma2_exchange_limit_sbsiz(ex);
@@ -940,12 +940,12 @@ static void rpcrdma2_answer_reqprop(struct rpcrdma2_exchange *ex,
 
 	*answer = (struct rpcrdma2_propmsg){
 		.pm_type = RDMA2_OPT_RESPROP,
-		.pm_want = want,
+		.pm_want = req,
 	};
 	for (r = 0; r < RPCRDMA2_NPROPS; r++, row++) {
-		if (!(want->ps_rows & BIT(r)))
+		if (!(req->ps_rows & BIT(r)))
 			continue;
-		switch (row->row_judge(*rpcrdma2_prop_get(&want->ps_val, r),
+		switch (row->row_judge(*rpcrdma2_prop_get(&req->ps_val, r),
 				       *rpcrdma2_prop_get(now, r),
 				       *rpcrdma2_prop_get(&supported, r),
 				       &value)) {
@@ -961,23 +961,23 @@ static void rpcrdma2_answer_reqprop(struct rpcrdma2_exchange *ex,
 		}
 	}
 	rpcrdma2_propset_init(&answer->pm_set, rows, &other);
-	rpcrdma2_props_copy(now, &want->ps_val, answer->pm_done);
+	rpcrdma2_props_copy(now, &req->ps_val, answer->pm_done);
 	rpcrdma2_props_copy(now, &other, rows);
 }
 
 /* Return: the size of Receives that the peer requests, or 0. */
 static u32 rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
-					    const struct rpcrdma2_propset *want,
+					    const struct rpcrdma2_propset *req,
 					    unsigned long now,
 					    struct rpcrdma2_propmsg *answer)
 {
-	u32 bytes = want->ps_val.pr_rbsiz, announced = ex->ex_announced.pr_rbsiz;
+	u32 bytes = req->ps_val.pr_rbsiz, announced = ex->ex_announced.pr_rbsiz;
 	/* a request for too small a size is rejected and changes nothing */
-	bool counts = want->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
+	bool counts = req->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
 		      bytes >= RPCRDMA2_INLINE_DEFAULT;
 	bool early = counts && rpcrdma2_lower_is_early(ex, bytes, now);
 
-	rpcrdma2_answer_reqprop(ex, want, answer);
+	rpcrdma2_answer_reqprop(ex, req, answer);
 	if (early && answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ)) {
 		answer->pm_done &= ~BIT(RPCRDMA2_PROP_RBSIZ);
 		ex->ex_announced.pr_rbsiz = announced;

@@ -26,11 +26,11 @@ static unsigned int rpcrdma2_recv_num_pages(const struct rpcrdma2_rpool *rp)
 	return READ_ONCE(rp->rp_size) >> PAGE_SHIFT;
 }
 
-u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 want)
+u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 needed)
 {
 	u32 most = clamp_t(u32, dev->attrs.max_recv_sge, 1, RPCRDMA2_RECV_PAGES);
 
-	return min_t(u32, round_up(want, PAGE_SIZE), most << PAGE_SHIFT);
+	return min_t(u32, round_up(needed, PAGE_SIZE), most << PAGE_SHIFT);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_size);
 

@@ -80,9 +80,9 @@ static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 	long most = READ_ONCE(svc2_budget.bu_most),
 	     used = svc2_grant_used_pages();
 	unsigned long since = READ_ONCE(svc2_grant_denied_at);
-	bool wanted = since && time_in_range(jiffies, since, since + HZ);
+	bool denied = since && time_in_range(jiffies, since, since + HZ);
 
-	if (likely(used <= svc2_grant_soft_limit(most) && !wanted))
+	if (likely(used <= svc2_grant_soft_limit(most) && !denied))
 		return false;
 	return used > svc2_grant_hard_limit(most) ||
 	       svc2_grant_own_pages(sp) > svc2_grant_fair_share();
@@ -305,30 +305,30 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 /*
  * Intended size of Receives, by parameter, device and the peer's last request
  */
-static u32 svc2_sizes_wanted(const struct svc2_xprt *sp)
+static u32 svc2_sizes_target(const struct svc2_xprt *sp)
 {
-	u32 want = rpcrdma2_recv_size(rpcrdma2_conn_device(&sp->sp_conn),
-				      rpcrdma2_param(&svc2_receive_size));
+	u32 bytes = rpcrdma2_recv_size(rpcrdma2_conn_device(&sp->sp_conn),
+				       rpcrdma2_param(&svc2_receive_size));
 
 	if (sp->sp_recv_requested)
-		want = min_t(u32, want, PAGE_ALIGN(sp->sp_recv_requested));
-	return want;
+		bytes = min_t(u32, bytes, PAGE_ALIGN(sp->sp_recv_requested));
+	return bytes;
 }
 
 /* True if Receives could be larger than they are */
 static bool svc2_sizes_lag(const struct svc2_xprt *sp)
 {
 	return READ_ONCE(sp->sp_ex.ex_peer.pp_announced) &&
-	       READ_ONCE(sp->sp_rpool.rp_size) < svc2_sizes_wanted(sp);
+	       READ_ONCE(sp->sp_rpool.rp_size) < svc2_sizes_target(sp);
 }
 
 static void svc2_sizes_raise_receives(struct svc2_xprt *sp)
 {
-	u32 want = svc2_sizes_wanted(sp);
+	u32 bytes = svc2_sizes_target(sp);
 
-	if (!svc2_sizes_lag(sp) || !svc2_grant_fits_size(sp, want))
+	if (!svc2_sizes_lag(sp) || !svc2_grant_fits_size(sp, bytes))
 		return;
-	rpcrdma2_rpool_resize(&sp->sp_rpool, want);
+	rpcrdma2_rpool_resize(&sp->sp_rpool, bytes);
 	set_bit(SVC2_F_RESIZING, &sp->sp_flags);
 }
 
@@ -417,7 +417,7 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
 		due = !READ_ONCE(sp->sp_rpool.rp_small);
 	else
 		due = unlikely(svc2_sizes_lag(sp)) &&
-		      svc2_grant_fits_size(sp, svc2_sizes_wanted(sp));
+		      svc2_grant_fits_size(sp, svc2_sizes_target(sp));
 	if (due && !test_bit(SVC2_F_CHANGED, &sp->sp_flags))
 		svc2_sizes_changed(sp, NULL);
 }

@@ -24,8 +24,8 @@
  */
 
 static DEFINE_MUTEX(rdma_mutex);	/* guards the next three */
-static bool want_rdma = true;
-static bool have_rdma;
+static bool rdma_enabled = true;
+static bool rdma_registered;
 static bool classes_open;	/* between svc2_classes_init() and _exit() */
 
 /* Takes the name or gives it back. Listeners and connections stay. */
@@ -34,14 +34,14 @@ static int svc2_register_rdma(void)
 	int ret;
 
 	lockdep_assert_held(&rdma_mutex);
-	if (have_rdma && !want_rdma)
+	if (rdma_registered && !rdma_enabled)
 		svc_unreg_xprt_class(&svc2_rdma_class);
-	if (have_rdma || !want_rdma) {
-		have_rdma = want_rdma;
+	if (rdma_registered || !rdma_enabled) {
+		rdma_registered = rdma_enabled;
 		return 0;
 	}
 	ret = svc_reg_xprt_class(&svc2_rdma_class);
-	have_rdma = !ret;
+	rdma_registered = !ret;
 	if (ret)
 		pr_warn("rpcrdma serves the listeners that are called rdma: stop nfsd, run 'rmmod rpcrdma', then 'echo Y >/sys/module/svcrdma2/parameters/rdma'; those that are called rdma2 are served\n");
 	return ret;
@@ -62,7 +62,7 @@ static int svc2_param_set_rdma(const char *val, const struct kernel_param *kp)
 static int svc2_param_get_rdma(char *buffer, const struct kernel_param *kp)
 {
 	guard(mutex)(&rdma_mutex);
-	return sysfs_emit(buffer, "%c\n", have_rdma ? 'Y' : 'N');
+	return sysfs_emit(buffer, "%c\n", rdma_registered ? 'Y' : 'N');
 }
 
 static const struct kernel_param_ops rdma_ops = {
@@ -70,7 +70,7 @@ static const struct kernel_param_ops rdma_ops = {
 	.set	= svc2_param_set_rdma,
 	.get	= svc2_param_get_rdma,
 };
-module_param_cb(rdma, &rdma_ops, &want_rdma, 0644);
+module_param_cb(rdma, &rdma_ops, &rdma_enabled, 0644);
 __MODULE_PARM_TYPE(rdma, "bool");
 MODULE_PARM_DESC(rdma, "Serve listeners named rdma too, where rpcrdma does not (default Y)");
 
@@ -100,7 +100,7 @@ static void svc2_classes_exit(void)
 {
 	scoped_guard(mutex, &rdma_mutex) {
 		classes_open = false;
-		want_rdma = false;
+		rdma_enabled = false;
 		svc2_register_rdma();
 	}
 	svc_unreg_xprt_class(&svc2_class);

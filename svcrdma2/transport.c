@@ -218,11 +218,11 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 static int svc2_conn_size_receives(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
-	u32 want = rpcrdma2_param(&svc2_receive_size);
-	u32 bytes = rpcrdma2_recv_size(dev, want);
+	u32 configured = rpcrdma2_param(&svc2_receive_size);
+	u32 bytes = rpcrdma2_recv_size(dev, configured);
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
-	if (bytes < want)
+	if (bytes < configured)
 		pr_info_ratelimited("device %s limits Receives to %u bytes, less than the module parameter receive_size\n",
 				    dev_name(&dev->dev), bytes);
 	sp->sp_rpool.rp_size = bytes;
@@ -310,17 +310,17 @@ static void svc2_conn_size_regions(struct svc2_xprt *sp)
 static int svc2_conn_size_queues(struct svc2_xprt *sp,
 				 struct rpcrdma2_conn_size *size)
 {
-	u32 want = rpcrdma2_param(&svc2_backward_credits);
+	u32 configured = rpcrdma2_param(&svc2_backward_credits);
 	static u32 logged;
 	int ret;
 
-	sp->sp_backward_max = want;
+	sp->sp_backward_max = configured;
 	sp->sp_ex.ex_supported.pr_brs = svc2_conn_backward(sp);
 	ret = svc2_conn_size_receives(sp) ?: svc2_conn_size_sq(sp, size);
 	if (ret)
 		return ret;
 	svc2_conn_size_regions(sp);
-	if (sp->sp_backward_max < want)
+	if (sp->sp_backward_max < configured)
 		rpcrdma2_conn_log_backward(&sp->sp_conn, &logged, "svcrdma2",
 					   sp->sp_backward_max);
 	size->recvs = svc2_grant_recvs(sp->sp_backward_max, sp->sp_credits) + 1;

@@ -53,17 +53,17 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
 /**
  * xprt2_backward_reserve - make sure that enough requests are free
  * @xp: transport
- * @want: number of requests
+ * @needed: number of requests
  *
  * Return: 0, or -ENOMEM.
  */
-int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int want)
+int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed)
 {
 	struct xprt2_req *req, *next;
 	unsigned int count;
 	LIST_HEAD(reqs);
 
-	for (count = 0; count < want; count++) {
+	for (count = 0; count < needed; count++) {
 		req = xprt2_backward_req(xp, false, GFP_KERNEL);
 		if (!req)
 			break;
@@ -73,7 +73,7 @@ int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int want)
 		list_del_init(&req->rq2_pool);
 		xprt2_req_put(req);
 	}
-	return count < want ? -ENOMEM : 0;
+	return count < needed ? -ENOMEM : 0;
 }
 
 /*
@@ -802,7 +802,7 @@ int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 	int ret;
 
-	ret = xprt2_backward_reserve(xp, xp->xp_backward_wanted + 1);
+	ret = xprt2_backward_reserve(xp, xp->xp_backward_target + 1);
 	if (ret)
 		return ret;
 

@@ -173,10 +173,10 @@ static int xprt2_ep_resolve(struct xprt2_ep *ep)
 static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
-	u32 want = rpcrdma2_param(&xprt2_param_receive_size);
+	u32 bytes = rpcrdma2_param(&xprt2_param_receive_size);
 
 	rpcrdma2_rpool_resize(rp, rpcrdma2_recv_size(ep->ep_conn.co_id->device,
-						     want));
+						     bytes));
 	ep->ep_recv_size = READ_ONCE(rp->rp_small) ? RPCRDMA2_INLINE_DEFAULT :
 						     rp->rp_size;
 }
@@ -233,7 +233,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, rg->rg_depth) + 2;
 	depth = rpcrdma2_caps_room(min_t(u32, attrs->max_qp_wr, attrs->max_cqe),
 				   XPRT2_DRAIN_WRS);
-	calls = xprt2_sq_backward(depth, ep->ep_xp->xp_backward_wanted);
+	calls = xprt2_sq_backward(depth, ep->ep_xp->xp_backward_target);
 	if (segs > XPRT2_MAX_SEGS || depth < xprt2_sq_depth(1, segs, calls) ||
 	    attrs->max_mr < segs) {
 		xprt2_report_device(ep,
@@ -241,7 +241,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 		return -EOPNOTSUPP;
 	}
 
-	if (calls < ep->ep_xp->xp_backward_wanted)
+	if (calls < ep->ep_xp->xp_backward_target)
 		rpcrdma2_conn_log_backward(&ep->ep_conn, &logged, "xprtrdma2", calls);
 	WRITE_ONCE(ep->ep_xp->xp_backward_credits, calls);
 	*size = (struct rpcrdma2_conn_size){ .send_sges = ep->ep_max_sge };

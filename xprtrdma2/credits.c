@@ -144,7 +144,7 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
 	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
 	rp->rp_max = 2 * rpcrdma2_receives_needed(xp->xp_xprt.max_reqs +
 						  XPRT2_SEND_BATCH,
-						  xp->xp_backward_wanted);
+						  xp->xp_backward_target);
 }
 
 /**
@@ -163,12 +163,12 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 {
 	const struct xprt2_xprt *xp = ep->ep_xp;
-	unsigned int needed, wanted, count;
+	unsigned int needed, target, count;
 	u32 calls = ep->ep_calls;
 
-	wanted = READ_ONCE(xp->xp_xprt.bc_alloc_max) ?
+	target = READ_ONCE(xp->xp_xprt.bc_alloc_max) ?
 		 xp->xp_backward_credits : 0;
-	needed = rpcrdma2_receives_needed(credits, wanted);
+	needed = rpcrdma2_receives_needed(credits, target);
 	if (rpcrdma2_conn_is_lost(&ep->ep_conn))
 		return credits;
 	if (ep->ep_recvs_posted < needed) {
@@ -179,7 +179,7 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 			xprt2_count(recv_doorbells);
 		ep->ep_recvs_posted += count;
 	}
-	credits = xprt2_share_receives(ep->ep_recvs_posted, credits, wanted,
+	credits = xprt2_share_receives(ep->ep_recvs_posted, credits, target,
 				       &calls);
 	if (unlikely(calls != ep->ep_calls))
 		WRITE_ONCE(ep->ep_calls, calls);

@@ -41,19 +41,19 @@ void xprt2_report_device(struct xprt2_ep *ep, const char *what)
 /**
  * xprt2_report_regions - log that an RPC waits for more regions than exist
  * @ep: endpoint, on which no more regions can be allocated now
- * @wanted: number of regions it needs
+ * @needed: number of regions it needs
  *
  * The RPCs behind it wait as well.
  *
  * Context: connect, or the core's workqueue; once for each connection.
  */
-void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted)
+void xprt2_report_regions(const struct xprt2_ep *ep, u32 needed)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 
 	pr_warn_ratelimited("RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
-			    xprt->address_strings[RPC_DISPLAY_PORT], wanted,
+			    xprt->address_strings[RPC_DISPLAY_PORT], needed,
 			    ep->ep_conn.co_id->device->name,
 			    ep->ep_conn.co_regions.rg_num);
 }

@@ -26,7 +26,7 @@
  */
 void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 {
-	u32 wanted = READ_ONCE(co->co_regions.rg_wanted);
+	u32 needed = READ_ONCE(co->co_regions.rg_needed);
 	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
 
 	ep->ep_xp->xp_stats.st_mrs_allocated += made;
@@ -34,9 +34,9 @@ void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 	if (!failed)
 		return;
 	xprt2_count(mrs_unavailable);
-	if (wanted > co->co_regions.rg_num && !ep->ep_short) {
+	if (needed > co->co_regions.rg_num && !ep->ep_short) {
 		ep->ep_short = true;
-		xprt2_report_regions(ep, wanted);
+		xprt2_report_regions(ep, needed);
 	}
 }
 

@@ -796,7 +796,7 @@ static inline unsigned int xprt2_backward_answers(unsigned int credits)
  * xprt2_share_receives - split the posted Receives between both directions
  * @posted: Receives
  * @credits: Calls of the client that the server allows
- * @wanted: Calls of the server that the client intends to grant
+ * @target: Calls of the server that the client intends to grant
  * @calls: Calls granted to the server so far; updated to the number that may be
  *	granted now. It never decreases, because the server may know the old
  *	value, and is at least 1, which the server may use without a grant
@@ -806,14 +806,14 @@ static inline unsigned int xprt2_backward_answers(unsigned int credits)
  *
  * Return: Calls of the client, at least 1.
  */
-static inline u32 xprt2_share_receives(u32 posted, u32 credits, u32 wanted,
+static inline u32 xprt2_share_receives(u32 posted, u32 credits, u32 target,
 				       u32 *calls)
 {
 	u32 left = posted - min_t(u32, posted, RPCRDMA2_CONTROL_RECVS);
-	u32 most = left < credits + wanted ? min(left / 2, wanted) : wanted;
+	u32 most = left < credits + target ? min(left / 2, target) : target;
 
 	*calls = max3(*calls, most, 1U);
-	left -= min(left, wanted ? *calls : 0);
+	left -= min(left, target ? *calls : 0);
 	return clamp(left, 1U, credits);
 }
 
@@ -977,18 +977,18 @@ static inline unsigned int xprt2_sq_depth(unsigned int reqs, unsigned int segs,
 /**
  * xprt2_sq_backward - Calls of the server that a queue has entries for
  * @depth: entries
- * @wanted: Calls
+ * @calls: Calls that the client intends to grant
  *
  * Grants more than XPRT2_BACKWARD_CREDITS only while Calls of the client keep
  * half of the queue.
  */
 static inline unsigned int xprt2_sq_backward(unsigned int depth,
-					     unsigned int wanted)
+					     unsigned int calls)
 {
-	while (wanted > XPRT2_BACKWARD_CREDITS &&
-	       2 * xprt2_sq_spare(wanted) > depth)
-		wanted = max_t(unsigned int, wanted / 2, XPRT2_BACKWARD_CREDITS);
-	return wanted;
+	while (calls > XPRT2_BACKWARD_CREDITS &&
+	       2 * xprt2_sq_spare(calls) > depth)
+		calls = max_t(unsigned int, calls / 2, XPRT2_BACKWARD_CREDITS);
+	return calls;
 }
 
 #endif /* _XPRTRDMA2_PURE_H */

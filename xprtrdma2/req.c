@@ -241,25 +241,25 @@ static void xprt2_req_unmap_locked(struct xprt2_req *req)
 
 /* Buffers are powers of two, naturally aligned, and never shrink. */
 static int xprt2_req_grow(struct xprt2_req *req, void **buf, size_t *size,
-			  size_t want, gfp_t gfp)
+			  size_t needed, gfp_t gfp)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
 	void *old = *buf, *new;
 
-	if (*size >= want)
+	if (*size >= needed)
 		return 0;
-	want = roundup_pow_of_two(want);
-	new = kmalloc(want, gfp);
+	needed = roundup_pow_of_two(needed);
+	new = kmalloc(needed, gfp);
 	if (!new)
 		return -ENOMEM;
 
 	spin_lock(&xp->xp_req_lock);
 	xprt2_req_unmap_locked(req);
 	*buf = new;
-	*size = want;
+	*size = needed;
 	spin_unlock(&xp->xp_req_lock);
 	if (old)
-		xp->xp_stats.st_hardway += want;
+		xp->xp_stats.st_hardway += needed;
 	kfree(old);
 	return 0;
 }
@@ -362,7 +362,7 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	/* A Send that is not known to be complete holds its request. */
 	xprt2_pool_create(&xp->xp_forward, xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH);
 	xprt2_pool_create(&xp->xp_backward,
-			  xprt2_backward_reqs(xp->xp_backward_wanted));
+			  xprt2_backward_reqs(xp->xp_backward_target));
 	for (i = 0; i < XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH; i++) {
 		req = xprt2_req_create(xp, &xp->xp_forward, GFP_KERNEL);
 		if (!req)

@@ -177,8 +177,8 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	mutex_init(&xp->xp_fence_mutex);
 	spin_lock_init(&xp->xp_req_lock);
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
-	xp->xp_backward_wanted = rpcrdma2_param(&xprt2_param_backward_credits);
-	xp->xp_backward_credits = xp->xp_backward_wanted;
+	xp->xp_backward_target = rpcrdma2_param(&xprt2_param_backward_credits);
+	xp->xp_backward_credits = xp->xp_backward_target;
 	xprt2_recvs_init(xp);
 	INIT_LIST_HEAD(&xp->xp_listed);
 

@@ -652,7 +652,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_fence_mutex: held by the release path to post the LOCAL_INV of an aborted
  *	RPC and to force-release its regions, and by teardown to force-release
  *	all regions. Never held while waiting for the peer
- * @xp_backward_wanted: Calls that the client intends to grant the server
+ * @xp_backward_target: Calls that the client intends to grant the server
  * @xp_backward_credits: Calls that it can grant: fewer when the device of this
  *	connection, or the last, has too small queues (B-04). Written by connect
  *	before there are any Calls
@@ -700,7 +700,7 @@ struct xprt2_xprt {
 	struct rpc_timeout	xp_timeout;
 	struct rpcrdma2_hdr	xp_hdr;
 	struct mutex		xp_fence_mutex;	/* guards xp_ep's end */
-	u32			xp_backward_wanted;
+	u32			xp_backward_target;
 	u32			xp_backward_credits;
 	atomic_t		xp_answers;
 	bool			xp_reply_waits;
@@ -836,7 +836,7 @@ void xprt2_handle_resprop(struct xprt2_ep *ep, struct xprt2_rep *rep,
 
 /* backchannel.c */
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
-int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int want);
+int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed);
 int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 			size_t hdrlen, u32 proc, bool apart);
 bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
@@ -868,7 +868,7 @@ struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
 int xprt2_view_init(void);
 void xprt2_view_exit(void);
 void xprt2_report_device(struct xprt2_ep *ep, const char *what);
-void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted);
+void xprt2_report_regions(const struct xprt2_ep *ep, u32 needed);
 void xprt2_report_connect(struct xprt2_xprt *xp, int status);
 void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why);
 void xprt2_report_end(struct xprt2_ep *ep);

@@ -289,7 +289,7 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  *	rpcrdma2_regions_trim()
  * @rg_all: all regions
  * @rg_num: number of all regions
- * @rg_wanted: number of free regions that an RPC waits for, or 0
+ * @rg_needed: number of free regions that an RPC waits for, or 0
  * @rg_refill: work that allocates regions
  * @rg_failures: consecutive runs of @rg_refill that allocated none; for its use
  *	only
@@ -305,7 +305,7 @@ struct rpcrdma2_regions {
 	unsigned int		rg_num_idle;
 	struct list_head	rg_all;
 	unsigned int		rg_num;
-	unsigned int		rg_wanted;
+	unsigned int		rg_needed;
 	struct delayed_work	rg_refill;
 	unsigned int		rg_failures;
 	unsigned int		rg_num_stripped;
@@ -926,13 +926,13 @@ struct rpcrdma2_recv {
 /**
  * rpcrdma2_recv_size - size of the Receives of a connection
  * @dev: its device
- * @want: bytes that its owner needs for the largest message; at most
+ * @needed: bytes that its owner needs for the largest message; at most
  *	RPCRDMA2_INLINE_MAX count
  *
- * Return: bytes, whole pages: enough for @want, or the most that the device
+ * Return: bytes, whole pages: enough for @needed, or the most that the device
  * scatters a message over.
  */
-u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 want);
+u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 needed);
 
 /**
  * rpcrdma2_rpool_init - initialise an empty pool

@@ -322,7 +322,7 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 /**
  * rpcrdma2_inv_handle - handle that a Reply invalidates
  * @h: header of the Call
- * @wanted: the requester has enabled remote invalidation; used in version 1
+ * @enabled: the requester has enabled remote invalidation; used in version 1
  *	(P-07, P-09)
  *
  * In version 2 the Call nominates the handle (C-008, C-075). It must be a
@@ -333,7 +333,8 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
  *
  * Return: the handle, or 0 for a plain Send.
  */
-static inline u32 rpcrdma2_inv_handle(const struct rpcrdma2_hdr *h, bool wanted)
+static inline u32 rpcrdma2_inv_handle(const struct rpcrdma2_hdr *h,
+				      bool enabled)
 {
 	bool nominated = rpcrdma2_can_nominate(h->h_vers);
 	unsigned int i, same = 0;
@@ -346,7 +347,7 @@ static inline u32 rpcrdma2_inv_handle(const struct rpcrdma2_hdr *h, bool wanted)
 		same += h->h_segs[i].rs_handle == handle;
 	if (nominated)
 		return same ? handle : 0;
-	return wanted && same == h->h_nsegs ? handle : 0;
+	return enabled && same == h->h_nsegs ? handle : 0;
 }
 
 /*
