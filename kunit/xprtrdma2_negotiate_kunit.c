@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which version to speak: the table of answers of section 2.2 of
+ * Selection of the version: the table of answers of section 2.2 of
  * Documentation/protocol.rst, and that it never loops.
  */
 #include <kunit/test.h>
@@ -41,7 +41,7 @@ static void first(struct kunit *test)
 }
 
 /* S34: after an hour, and no RPC waits for it that has waited already */
-static void asks_again(struct kunit *test)
+static void probes_again(struct kunit *test)
 {
 	unsigned long since[] = { 0, 5, -1UL, -3600UL * HZ, -1800UL * HZ };
 	unsigned int i;
@@ -90,7 +90,7 @@ static void s34_a_note_ages(struct kunit *test)
 	}
 }
 
-/* S34: a server of version 1 that gave no Reply in it is asked at once. */
+/* S34: a server of version 1 that sent no Reply in it is probed at once. */
 static void doubts_one(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, xprt2_doubts_one(1, false, true, false));
@@ -100,7 +100,7 @@ static void doubts_one(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(1, false, true, true));
 }
 
-/* S34: a good Reply in version 1, where version 2 was asked for */
+/* S34: a good Reply in version 1, where version 2 was probed */
 static void proves_one(struct kunit *test)
 {
 	struct xprt2_nego ng = { .ng_max = 2 };
@@ -114,11 +114,11 @@ static void proves_one(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xprt2_proves_one(&ng, 1));
 }
 
-struct move_case {
+struct action_case {
 	const char		*desc;
 	struct xprt2_nego	ng;
 	enum xprt2_answer	answer;
-	enum xprt2_move		want;
+	enum xprt2_action	want;
 };
 
 #define PROBE(_probes)	.ng = { .ng_phase = XPRT2_PROBE, .ng_min = 1, \
@@ -141,7 +141,7 @@ struct move_case {
 				.ng_max = 2, .ng_probes = (_probes), \
 				.ng_plain = true, \
 				.ng_low = 1, .ng_high = 1 }
-#define ASKED_AGAIN(_min) \
+#define PROBED_AGAIN(_min) \
 			.ng = { .ng_phase = XPRT2_PROBE, .ng_min = (_min), \
 				.ng_max = 2, .ng_probes = 1, \
 				.ng_expired = true, \
@@ -151,7 +151,7 @@ struct move_case {
 				.ng_plain = true }
 #define TRIAL_TWO	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 2, \
 				.ng_max = 2, .ng_trial_sent = true }
-#define TRIAL_UNASKED	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
+#define TRIAL_UNSENT	.ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, \
 				.ng_max = 2 }
 #define SETTLED(_vers, _min, _max, _low, _high, _refused) \
 			.ng = { .ng_phase = XPRT2_SETTLED, \
@@ -164,188 +164,188 @@ struct move_case {
 				.ng_max = 2, \
 				.ng_low = (_low), .ng_high = (_high) }
 
-static const struct move_case move_cases[] = {
+static const struct action_case action_cases[] = {
 	{ "S29 CONNPROP: version 2 with properties",
-	  PROBE(1), XPRT2_A_CONNPROP, XPRT2_M_TWO },
+	  PROBE(1), XPRT2_A_CONNPROP, XPRT2_ACT_TWO },
 	{ "C-026 code 3 or 9: version 2 without properties",
-	  PROBE(1), XPRT2_A_ERR_LACKS, XPRT2_M_TWO },
+	  PROBE(1), XPRT2_A_ERR_LACKS, XPRT2_ACT_TWO },
 	{ "C-101 ERR_VERS: version 1 on the same connection",
-	  PROBE(1), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	  PROBE(1), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S36 ERR_VERS with low above high: version 1",
-	  RANGE(1, 3, 2), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	  RANGE(1, 3, 2), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S36 ERR_VERS 1 to 2, below the one refused: version 1",
-	  RANGE(1, 1, 2), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	  RANGE(1, 1, 2), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S36 ERR_VERS 0 to 0xffffffff: version 1",
-	  RANGE(1, 0, U32_MAX), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	  RANGE(1, 0, U32_MAX), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S36 ERR_VERS 3 to 4: no common version",
-	  RANGE(1, 3, 4), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  RANGE(1, 3, 4), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
 	{ "S36 ERR_VERS 2 to 2: no common version",
-	  RANGE(1, 2, 2), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  RANGE(1, 2, 2), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
 	{ "S36 ERR_VERS 0 to 0: no common version",
-	  RANGE(1, 0, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  RANGE(1, 0, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
 	{ "S36 ERR_VERS 0 to 1: version 1",
-	  RANGE(1, 0, 1), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	  RANGE(1, 0, 1), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S36 ERR_VERS 1 to 3: version 1",
-	  RANGE(1, 1, 3), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	  RANGE(1, 1, 3), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S36 ERR_VERS 2 to 3: no common version",
-	  RANGE(1, 2, 3), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  RANGE(1, 2, 3), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
 	{ "S36 ERR_VERS 2 to 1 is no range: version 1",
-	  RANGE(1, 2, 1), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	  RANGE(1, 2, 1), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S36 ERR_VERS 1 to 0 is no range: version 1",
-	  RANGE(1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	  RANGE(1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S34 ERR_VERS, but never version 1: fail",
-	  RANGE(2, 1, 1), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  RANGE(2, 1, 1), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
 	{ "S37 a message of no known kind: another dialect",
-	  PROBE(1), XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
+	  PROBE(1), XPRT2_A_FOREIGN, XPRT2_ACT_AGAIN_ONE },
 	{ "C-104 a version 1 message: version 1",
-	  PROBE(1), XPRT2_A_ONE, XPRT2_M_ONE },
+	  PROBE(1), XPRT2_A_ONE, XPRT2_ACT_ONE },
 	{ "S29 silence: an RPC is tried",
-	  PROBE(1), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
+	  PROBE(1), XPRT2_A_SILENCE, XPRT2_ACT_TRIAL },
 	{ "S34 silence again, after a trial that was cut short: version 1",
-	  PROBE(2), XPRT2_A_SILENCE, XPRT2_M_AGAIN_ONE },
+	  PROBE(2), XPRT2_A_SILENCE, XPRT2_ACT_AGAIN_ONE },
 	{ "C-103 connection lost: later",
-	  PROBE(1), XPRT2_A_LOST, XPRT2_M_LATER },
+	  PROBE(1), XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "C-103 connection lost twice in one outage: later",
-	  PROBE(2), XPRT2_A_LOST, XPRT2_M_LATER },
+	  PROBE(2), XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "C-103 connection lost many times in one outage: later",
-	  PROBE(20), XPRT2_A_LOST, XPRT2_M_LATER },
+	  PROBE(20), XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "C-103 the first connection lost, after whatever time: later",
-	  PROBE_APART(1), XPRT2_A_LOST, XPRT2_M_LATER },
+	  PROBE_APART(1), XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "S36 an RPC gets ERR_VERS 3 to 4: no common version",
 	  .ng = { .ng_phase = XPRT2_TRIAL, .ng_min = 1, .ng_max = 2,
 		  .ng_trial_sent = true, .ng_low = 3, .ng_high = 4 },
-	  XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
 	{ "C-103 connection lost twice, far apart: version 1 is tried",
-	  PROBE_APART(2), XPRT2_A_LOST, XPRT2_M_AGAIN_ONE },
+	  PROBE_APART(2), XPRT2_A_LOST, XPRT2_ACT_AGAIN_ONE },
 	{ "S29 silence after an outage: an RPC is tried",
-	  PROBE_APART(1), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
+	  PROBE_APART(1), XPRT2_A_SILENCE, XPRT2_ACT_TRIAL },
 	{ "S29 a Reply to no RPC is no answer",
-	  PROBE(1), XPRT2_A_REPLY_TWO, XPRT2_M_WAIT },
+	  PROBE(1), XPRT2_A_REPLY_TWO, XPRT2_ACT_WAIT },
 	{ "S31 an error for no RPC is no answer",
-	  PROBE(1), XPRT2_A_ERR_OTHER, XPRT2_M_WAIT },
+	  PROBE(1), XPRT2_A_ERR_OTHER, XPRT2_ACT_WAIT },
 
 	{ "C-099 a Reply to the trial: version 2",
-	  TRIAL, XPRT2_A_REPLY_TWO, XPRT2_M_TWO },
+	  TRIAL, XPRT2_A_REPLY_TWO, XPRT2_ACT_TWO },
 	{ "S29 a late CONNPROP: version 2",
-	  TRIAL, XPRT2_A_CONNPROP, XPRT2_M_TWO },
+	  TRIAL, XPRT2_A_CONNPROP, XPRT2_ACT_TWO },
 	{ "C-026 a late code 3 or 9 for the probe: version 2",
-	  TRIAL, XPRT2_A_ERR_LACKS, XPRT2_M_TWO },
+	  TRIAL, XPRT2_A_ERR_LACKS, XPRT2_ACT_TWO },
 	{ "S37 a message of no known kind: version 1 on the next",
-	  TRIAL, XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
+	  TRIAL, XPRT2_A_FOREIGN, XPRT2_ACT_AGAIN_ONE },
 	{ "C-104 a version 1 message: version 1 on the next",
-	  TRIAL, XPRT2_A_ONE, XPRT2_M_AGAIN_ONE },
+	  TRIAL, XPRT2_A_ONE, XPRT2_ACT_AGAIN_ONE },
 	{ "C-076 an error in version 2 is an answer in version 2",
-	  TRIAL, XPRT2_A_ERR_OTHER, XPRT2_M_TWO },
+	  TRIAL, XPRT2_A_ERR_OTHER, XPRT2_ACT_TWO },
 	{ "C-103 silence: version 1 on the next connection",
-	  TRIAL, XPRT2_A_SILENCE, XPRT2_M_AGAIN_ONE },
+	  TRIAL, XPRT2_A_SILENCE, XPRT2_ACT_AGAIN_ONE },
 	{ "C-103 connection lost: version 1 on the next",
-	  TRIAL, XPRT2_A_LOST, XPRT2_M_AGAIN_ONE },
+	  TRIAL, XPRT2_A_LOST, XPRT2_ACT_AGAIN_ONE },
 	{ "S33 ERR_VERS: version 1 on the next, the RPC marshalled anew",
-	  TRIAL, XPRT2_A_ERR_VERS, XPRT2_M_AGAIN_ONE },
+	  TRIAL, XPRT2_A_ERR_VERS, XPRT2_ACT_AGAIN_ONE },
 
-	{ "S34 one that goes away unasked has given no answer",
-	  TRIAL_UNASKED, XPRT2_A_LOST, XPRT2_M_LATER },
+	{ "S34 a server that closes before the RPC is sent: no answer",
+	  TRIAL_UNSENT, XPRT2_A_LOST, XPRT2_ACT_LATER },
 
 	{ "S34 was of version 1, and is silent: it still is",
-	  ASKED_AGAIN(1), XPRT2_A_SILENCE, XPRT2_M_AGAIN_ONE },
+	  PROBED_AGAIN(1), XPRT2_A_SILENCE, XPRT2_ACT_AGAIN_ONE },
 	{ "S34 was of version 1, and goes away: later",
-	  ASKED_AGAIN(1), XPRT2_A_LOST, XPRT2_M_LATER },
+	  PROBED_AGAIN(1), XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "S34 was of version 1, and has version 2 now",
-	  ASKED_AGAIN(1), XPRT2_A_CONNPROP, XPRT2_M_TWO },
+	  PROBED_AGAIN(1), XPRT2_A_CONNPROP, XPRT2_ACT_TWO },
 	{ "S34 was of version 1, and is",
-	  ASKED_AGAIN(1), XPRT2_A_ERR_VERS, XPRT2_M_ONE },
+	  PROBED_AGAIN(1), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S34 was of version 1, which is not allowed: an RPC is tried",
-	  ASKED_AGAIN(2), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
+	  PROBED_AGAIN(2), XPRT2_A_SILENCE, XPRT2_ACT_TRIAL },
 
 	{ "S37 C-060 BAD_XDR: once more without experimental properties",
-	  PROBE(1), XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_PLAIN },
+	  PROBE(1), XPRT2_A_ERR_BAD_XDR, XPRT2_ACT_AGAIN_PLAIN },
 	{ "S37 C-060 also where it is the last probe",
-	  PROBE(2), XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_PLAIN },
+	  PROBE(2), XPRT2_A_ERR_BAD_XDR, XPRT2_ACT_AGAIN_PLAIN },
 	{ "S37 C-060 also when it comes late",
-	  TRIAL, XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_PLAIN },
+	  TRIAL, XPRT2_A_ERR_BAD_XDR, XPRT2_ACT_AGAIN_PLAIN },
 	{ "S37 C-060 also where version 1 is not allowed",
-	  PROBE_TWO(1), XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_PLAIN },
+	  PROBE_TWO(1), XPRT2_A_ERR_BAD_XDR, XPRT2_ACT_AGAIN_PLAIN },
 	{ "S37 BAD_XDR for a plain probe: another dialect",
-	  PROBE_PLAIN(2), XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_ONE },
+	  PROBE_PLAIN(2), XPRT2_A_ERR_BAD_XDR, XPRT2_ACT_AGAIN_ONE },
 	{ "S37 BAD_XDR for a plain probe, late",
-	  TRIAL_PLAIN, XPRT2_A_ERR_BAD_XDR, XPRT2_M_AGAIN_ONE },
+	  TRIAL_PLAIN, XPRT2_A_ERR_BAD_XDR, XPRT2_ACT_AGAIN_ONE },
 	{ "S37 C-060 CONNPROP for a plain probe: version 2",
-	  PROBE_PLAIN(2), XPRT2_A_CONNPROP, XPRT2_M_TWO },
+	  PROBE_PLAIN(2), XPRT2_A_CONNPROP, XPRT2_ACT_TWO },
 	{ "S37 a plain probe, and a message of no known kind",
-	  PROBE_PLAIN(2), XPRT2_A_FOREIGN, XPRT2_M_AGAIN_ONE },
+	  PROBE_PLAIN(2), XPRT2_A_FOREIGN, XPRT2_ACT_AGAIN_ONE },
 
 	{ "S34 never version 1: a silent server is waited for",
-	  TRIAL_TWO, XPRT2_A_SILENCE, XPRT2_M_WAIT },
+	  TRIAL_TWO, XPRT2_A_SILENCE, XPRT2_ACT_WAIT },
 	{ "S34 never version 1: one that goes away is tried later",
-	  TRIAL_TWO, XPRT2_A_LOST, XPRT2_M_LATER },
+	  TRIAL_TWO, XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "S34 never version 1: the second lost probe backs off",
-	  PROBE_TWO(2), XPRT2_A_LOST, XPRT2_M_LATER },
+	  PROBE_TWO(2), XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "S34 never version 1: the second silent one gets its RPC too",
-	  PROBE_TWO(2), XPRT2_A_SILENCE, XPRT2_M_TRIAL },
+	  PROBE_TWO(2), XPRT2_A_SILENCE, XPRT2_ACT_TRIAL },
 	{ "S37 never version 1: another dialect is a failure",
-	  PROBE_TWO(1), XPRT2_A_FOREIGN, XPRT2_M_FAIL },
+	  PROBE_TWO(1), XPRT2_A_FOREIGN, XPRT2_ACT_FAIL },
 
 	{ "C-101 ERR_VERS when settled: negotiate again",
-	  SETTLED(2, 1, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	  SETTLED(2, 1, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_AGAIN },
 	{ "C-101 ERR_VERS when settled, the second time: the RPC's",
-	  SETTLED(2, 1, 2, 1, 1, BIT(2)), XPRT2_A_ERR_VERS, XPRT2_M_WAIT },
+	  SETTLED(2, 1, 2, 1, 1, BIT(2)), XPRT2_A_ERR_VERS, XPRT2_ACT_WAIT },
 	{ "S36 remembered as version 1, and has version 2 alone",
-	  SETTLED(1, 1, 2, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	  SETTLED(1, 1, 2, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_AGAIN },
 	{ "S34 pinned to version 1, the server has version 2 alone: fail",
-	  SETTLED(1, 1, 1, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  SETTLED(1, 1, 1, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
 	{ "S34 pinned to version 2, the server turns to version 1: fail",
-	  SETTLED(2, 2, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
-	{ "S36 settled, and a range that is none: ask again",
-	  SETTLED(1, 1, 1, 3, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	  SETTLED(2, 2, 2, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
+	{ "S36 settled, and a range that is none: connect again",
+	  SETTLED(1, 1, 1, 3, 2, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_AGAIN },
 	{ "S36 settled, ERR_VERS 0 to 0: fail",
-	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
-	{ "S36 settled, ERR_VERS 0 to 1: ask again",
-	  SETTLED(2, 1, 2, 0, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
-	{ "S36 settled, ERR_VERS 2 to 3: ask again",
-	  SETTLED(2, 1, 2, 2, 3, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
+	{ "S36 settled, ERR_VERS 0 to 1: connect again",
+	  SETTLED(2, 1, 2, 0, 1, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_AGAIN },
+	{ "S36 settled, ERR_VERS 2 to 3: connect again",
+	  SETTLED(2, 1, 2, 2, 3, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_AGAIN },
 	{ "S36 settled, ERR_VERS 3 to 3: fail",
-	  SETTLED(2, 1, 2, 3, 3, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  SETTLED(2, 1, 2, 3, 3, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
 	{ "S36 settled, ERR_VERS 3 to 4: fail",
-	  SETTLED(2, 1, 2, 3, 4, 0), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
-	{ "S34 S36 never version 2, ERR_VERS 1 to 1: ask again",
-	  SETTLED(1, 1, 1, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
-	{ "S34 S36 never version 1, ERR_VERS 2 to 2: ask again",
-	  SETTLED(2, 2, 2, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_M_AGAIN },
+	  SETTLED(2, 1, 2, 3, 4, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
+	{ "S34 S36 never version 2, ERR_VERS 1 to 1: connect again",
+	  SETTLED(1, 1, 1, 1, 1, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_AGAIN },
+	{ "S34 S36 never version 1, ERR_VERS 2 to 2: connect again",
+	  SETTLED(2, 2, 2, 2, 2, 0), XPRT2_A_ERR_VERS, XPRT2_ACT_AGAIN },
 	{ "C-078 other errors when settled are their RPC's",
-	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_ERR_OTHER, XPRT2_M_WAIT },
+	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_ERR_OTHER, XPRT2_ACT_WAIT },
 	{ "C-099 Replies when settled",
-	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_REPLY_TWO, XPRT2_M_WAIT },
+	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_REPLY_TWO, XPRT2_ACT_WAIT },
 
 	{ "S42 an RPC gets code 3 or 9: version 1 on the next",
 	  SETTLED(2, 1, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC,
-	  XPRT2_M_AGAIN_ONE },
+	  XPRT2_ACT_AGAIN_ONE },
 	{ "S42 so does the one on trial",
-	  TRIAL, XPRT2_A_ERR_LACKS_RPC, XPRT2_M_AGAIN_ONE },
+	  TRIAL, XPRT2_A_ERR_LACKS_RPC, XPRT2_ACT_AGAIN_ONE },
 	{ "S42 never version 1: fail",
-	  SETTLED(2, 2, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC, XPRT2_M_FAIL },
+	  SETTLED(2, 2, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC, XPRT2_ACT_FAIL },
 	{ "S42 never version 1, on trial: fail",
-	  TRIAL_TWO, XPRT2_A_ERR_LACKS_RPC, XPRT2_M_FAIL },
+	  TRIAL_TWO, XPRT2_A_ERR_LACKS_RPC, XPRT2_ACT_FAIL },
 	{ "S42 a second RPC, where the first was refused: as the first",
 	  SETTLED(2, 1, 2, 0, 0, BIT(2)), XPRT2_A_ERR_LACKS_RPC,
-	  XPRT2_M_AGAIN_ONE },
+	  XPRT2_ACT_AGAIN_ONE },
 	{ "S42 then version 1 is refused too: no common version",
-	  SETTLED(1, 1, 2, 2, 2, BIT(2)), XPRT2_A_ERR_VERS, XPRT2_M_FAIL },
+	  SETTLED(1, 1, 2, 2, 2, BIT(2)), XPRT2_A_ERR_VERS, XPRT2_ACT_FAIL },
 	{ "S42 version 1 was refused before: no common version",
 	  SETTLED(2, 1, 2, 2, 2, BIT(1)), XPRT2_A_ERR_LACKS_RPC,
-	  XPRT2_M_FAIL },
+	  XPRT2_ACT_FAIL },
 	{ "S35 code 3 in version 2 on a connection of version 1",
-	  SETTLED(1, 1, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC, XPRT2_M_WAIT },
+	  SETTLED(1, 1, 2, 0, 0, 0), XPRT2_A_ERR_LACKS_RPC, XPRT2_ACT_WAIT },
 	{ "S31 an RPC's error is not the probe's",
-	  PROBE(1), XPRT2_A_ERR_LACKS_RPC, XPRT2_M_WAIT },
+	  PROBE(1), XPRT2_A_ERR_LACKS_RPC, XPRT2_ACT_WAIT },
 };
 
-KUNIT_ARRAY_PARAM_DESC(move, move_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(action, action_cases, desc);
 
-static void move(struct kunit *test)
+static void action(struct kunit *test)
 {
-	const struct move_case *c = test->param_value;
+	const struct action_case *c = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, xprt2_next_move(&c->ng, c->answer), c->want);
+	KUNIT_EXPECT_EQ(test, xprt2_next_action(&c->ng, c->answer), c->want);
 }
 
 /* S34, 2.2: with any answers at all two connections are spent at the most */
@@ -374,17 +374,17 @@ static void ends(struct kunit *test)
 				.ng_low		= 1,
 				.ng_high	= 1,
 			};
-			enum xprt2_move m;
+			enum xprt2_action m;
 
 			if (ng.ng_phase == XPRT2_SETTLED)
 				break;
-			m = xprt2_next_move(&ng, answers[i]);
+			m = xprt2_next_action(&ng, answers[i]);
 			/* at worst the RPC has less time than the trial */
-			if (m == XPRT2_M_TRIAL)
-				m = XPRT2_M_AGAIN;
-			one = m == XPRT2_M_AGAIN_ONE;
-			plain = m == XPRT2_M_AGAIN_PLAIN;
-			if (!one && !plain && m != XPRT2_M_AGAIN)
+			if (m == XPRT2_ACT_TRIAL)
+				m = XPRT2_ACT_AGAIN;
+			one = m == XPRT2_ACT_AGAIN_ONE;
+			plain = m == XPRT2_ACT_AGAIN_PLAIN;
+			if (!one && !plain && m != XPRT2_ACT_AGAIN)
 				break;
 			KUNIT_ASSERT_LE(test, ++again, XPRT2_PROBES_MAX);
 		}
@@ -405,19 +405,19 @@ static void refusals_end(struct kunit *test)
 		.ng_min = 1, .ng_max = 2, .ng_trial_sent = true,
 		.ng_low = 1, .ng_high = 2,
 	};
-	enum xprt2_move m = XPRT2_M_AGAIN;
+	enum xprt2_action m = XPRT2_ACT_AGAIN;
 	unsigned int connections;
 
-	for (connections = 0; m != XPRT2_M_FAIL; connections++) {
+	for (connections = 0; m != XPRT2_ACT_FAIL; connections++) {
 		KUNIT_ASSERT_LT(test, connections, 3);
 		ng.ng_phase = xprt2_first_phase(1, 2, one);
 		ng.ng_vers = ng.ng_phase == XPRT2_SETTLED ? 1 : 2;
 		if (ng.ng_phase == XPRT2_PROBE)
 			ng.ng_phase = XPRT2_SETTLED;
-		m = xprt2_next_move(&ng, refusals[ng.ng_vers - 1]);
-		KUNIT_EXPECT_NE(test, m, XPRT2_M_WAIT);
+		m = xprt2_next_action(&ng, refusals[ng.ng_vers - 1]);
+		KUNIT_EXPECT_NE(test, m, XPRT2_ACT_WAIT);
 		ng.ng_refused |= BIT(ng.ng_vers);
-		one = m == XPRT2_M_AGAIN_ONE;
+		one = m == XPRT2_ACT_AGAIN_ONE;
 	}
 }
 
@@ -476,7 +476,8 @@ static const struct meaning_case meaning_cases[] = {
 	  .want = XPRT2_A_REPLY_TWO },
 	{ "C-099 a Reply in a chunk", RPC(2, RDMA2_NOMSG, RDMA2_REPLY),
 	  .want = XPRT2_A_REPLY_TWO },
-	{ "C-066 a backward Call says nothing", RPC(2, RDMA2_MSG, RDMA2_CALL),
+	{ "C-066 a backward Call has no meaning for it",
+	  RPC(2, RDMA2_MSG, RDMA2_CALL),
 	  .want = XPRT2_A_SILENCE },
 	{ "C-084 nor does one with too many chunks",
 	  RPC(2, RDMA2_MSG, RDMA2_CALL), RDMA2_ERR_WRITE_CHUNKS,
@@ -491,20 +492,21 @@ static const struct meaning_case meaning_cases[] = {
 	  .want = XPRT2_A_ONE },
 	{ "S29 CONNPROP", RPC(2, RDMA2_CONNPROP, RDMA2_CALL),
 	  .connprop = true, .want = XPRT2_A_CONNPROP },
-	{ "S31 a short message says nothing", RPC(2, RDMA2_MSG, RDMA2_REPLY),
+	{ "S31 a short message has no meaning for it",
+	  RPC(2, RDMA2_MSG, RDMA2_REPLY),
 	  RDMA2_DROP, .want = XPRT2_A_SILENCE },
 	{ "S37 what can not be read is foreign",
 	  RPC(2, RDMA2_CONNPROP, RDMA2_CALL), RDMA2_ERR_BAD_XDR,
 	  .want = XPRT2_A_FOREIGN },
-	{ "S11 a CONNPROP with a bad body says nothing",
+	{ "S11 a CONNPROP with a bad body has no meaning for it",
 	  RPC(2, RDMA2_CONNPROP, RDMA2_CALL), RDMA2_ERR_BAD_XDR,
 	  .connprop = true, .bad_body = true, .want = XPRT2_A_SILENCE },
-	{ "S40 an unknown option says nothing",
+	{ "S40 an unknown option has no meaning for it",
 	  RPC(2, RDMA2_OPTIONAL, RDMA2_CALL), RDMA2_ERR_INVALID_OPTION,
 	  .bad_body = true, .want = XPRT2_A_SILENCE },
 	{ "S01 CONNPROP as an option", RPC(2, RDMA2_OPTIONAL, RDMA2_CALL),
 	  .connprop = true, .want = XPRT2_A_CONNPROP },
-	{ "S30 UPDPROP says nothing", RPC(2, RDMA2_UPDPROP, RDMA2_CALL),
+	{ "S30 UPDPROP has no meaning for it", RPC(2, RDMA2_UPDPROP, RDMA2_CALL),
 	  .want = XPRT2_A_SILENCE },
 };
 
@@ -543,68 +545,69 @@ static void error_counts(struct kunit *test)
 						   false, true));
 }
 
-static const struct fate_case {
+static const struct disposition_case {
 	const char		*desc;
 	enum xprt2_phase	phase;
 	enum xprt2_answer	answer;
 	bool			to_probe;
-	enum xprt2_fate		want;
-} fate_cases[] = {
-	{ "what says nothing has its handler", XPRT2_PROBE, XPRT2_A_SILENCE,
-	  true, XPRT2_F_HANDLE },
+	enum xprt2_disposition	want;
+} disposition_cases[] = {
+	{ "a message without meaning for the version", XPRT2_PROBE,
+	  XPRT2_A_SILENCE, true, XPRT2_D_HANDLE },
 	{ "S29 the probe's answer", XPRT2_PROBE, XPRT2_A_CONNPROP, false,
-	  XPRT2_F_PROBE },
+	  XPRT2_D_PROBE },
 	{ "C-026 the probe's refusal", XPRT2_PROBE, XPRT2_A_ERR_LACKS, true,
-	  XPRT2_F_PROBE },
+	  XPRT2_D_PROBE },
 	{ "C-099 the trial's Reply", XPRT2_TRIAL, XPRT2_A_REPLY_TWO, false,
-	  XPRT2_F_MOVE },
+	  XPRT2_D_NEGOTIATE },
 	{ "S29 a CONNPROP in a trial", XPRT2_TRIAL, XPRT2_A_CONNPROP, false,
-	  XPRT2_F_MOVE },
+	  XPRT2_D_NEGOTIATE },
 	{ "S37 the probe's BAD_XDR", XPRT2_PROBE, XPRT2_A_ERR_BAD_XDR, true,
-	  XPRT2_F_PROBE },
+	  XPRT2_D_PROBE },
 	{ "S37 and a late one", XPRT2_TRIAL, XPRT2_A_ERR_BAD_XDR, true,
-	  XPRT2_F_MOVE },
+	  XPRT2_D_NEGOTIATE },
 	{ "2.4 a late CONNPROP is refused", XPRT2_SETTLED, XPRT2_A_ERR_LACKS,
-	  true, XPRT2_F_DONE },
+	  true, XPRT2_D_DONE },
 	{ "2.4 with whatever code", XPRT2_SETTLED, XPRT2_A_FOREIGN, true,
-	  XPRT2_F_DONE },
+	  XPRT2_D_DONE },
 	{ "S36 but for ERR_VERS", XPRT2_SETTLED, XPRT2_A_ERR_VERS, true,
-	  XPRT2_F_MOVE },
+	  XPRT2_D_NEGOTIATE },
 	{ "S42 an RPC is refused", XPRT2_SETTLED, XPRT2_A_ERR_LACKS_RPC, false,
-	  XPRT2_F_MOVE },
+	  XPRT2_D_NEGOTIATE },
 	{ "S42 an RPC gets another error", XPRT2_SETTLED, XPRT2_A_ERR_OTHER,
-	  false, XPRT2_F_MOVE },
+	  false, XPRT2_D_NEGOTIATE },
 	{ "S36 one more refusal is sent again", XPRT2_OVER, XPRT2_A_ERR_VERS,
-	  false, XPRT2_F_DONE },
+	  false, XPRT2_D_DONE },
 	{ "S42 likewise", XPRT2_OVER, XPRT2_A_ERR_LACKS_RPC, false,
-	  XPRT2_F_DONE },
+	  XPRT2_D_DONE },
 	{ "an error ends its RPC all the same", XPRT2_OVER, XPRT2_A_ERR_OTHER,
-	  false, XPRT2_F_HANDLE },
+	  false, XPRT2_D_HANDLE },
 };
 
-KUNIT_ARRAY_PARAM_DESC(fate, fate_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(disposition, disposition_cases, desc);
 
-static void fate(struct kunit *test)
+static void disposition(struct kunit *test)
 {
-	const struct fate_case *c = test->param_value;
+	const struct disposition_case *c = test->param_value;
 
 	KUNIT_EXPECT_EQ(test, xprt2_judge_message(c->phase, c->answer,
 						  c->to_probe), c->want);
 }
 
-static void fate_after_a_move(struct kunit *test)
+static void disposition_after_an_action(struct kunit *test)
 {
 	/* S36: the RPC that was refused ends; others do not */
-	KUNIT_EXPECT_EQ(test, xprt2_fate_after(XPRT2_A_ERR_VERS,
-					       -EPROTONOSUPPORT),
-			XPRT2_F_FAIL);
-	KUNIT_EXPECT_EQ(test, xprt2_fate_after(XPRT2_A_ONE, -EPROTONOSUPPORT),
-			XPRT2_F_DONE);
+	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_ERR_VERS,
+						      -EPROTONOSUPPORT),
+			XPRT2_D_FAIL);
+	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_ONE,
+						      -EPROTONOSUPPORT),
+			XPRT2_D_DONE);
 	/* the connection goes, and the RPC is sent again on the next */
-	KUNIT_EXPECT_EQ(test, xprt2_fate_after(XPRT2_A_ERR_VERS, -EAGAIN),
-			XPRT2_F_DONE);
-	KUNIT_EXPECT_EQ(test, xprt2_fate_after(XPRT2_A_REPLY_TWO, 0),
-			XPRT2_F_HANDLE);
+	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_ERR_VERS, -EAGAIN),
+			XPRT2_D_DONE);
+	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_REPLY_TWO, 0),
+			XPRT2_D_HANDLE);
 }
 
 /* S34: what comes behind an answer that leads elsewhere is not looked at. */
@@ -637,17 +640,17 @@ static void figures(struct kunit *test)
 
 static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE_PARAM(first, first_gen_params),
-	KUNIT_CASE(asks_again),
+	KUNIT_CASE(probes_again),
 	KUNIT_CASE(s34_a_note_ages),
 	KUNIT_CASE(doubts_one),
 	KUNIT_CASE(proves_one),
-	KUNIT_CASE_PARAM(move, move_gen_params),
+	KUNIT_CASE_PARAM(action, action_gen_params),
 	KUNIT_CASE(ends),
 	KUNIT_CASE_PARAM(refusals_end, memory_gen_params),
 	KUNIT_CASE_PARAM(meaning, meaning_gen_params),
 	KUNIT_CASE(error_counts),
-	KUNIT_CASE_PARAM(fate, fate_gen_params),
-	KUNIT_CASE(fate_after_a_move),
+	KUNIT_CASE_PARAM(disposition, disposition_gen_params),
+	KUNIT_CASE(disposition_after_an_action),
 	KUNIT_CASE(probe_failed),
 	KUNIT_CASE(figures),
 	{}

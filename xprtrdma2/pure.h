@@ -47,7 +47,7 @@
  *                     +-- connection lost: connect later
  *                     +-- lost again, long after the first: 1 on the next
  *
- *      SETTLED -- an RPC is refused: see xprt2_move_settled() --> OVER
+ *      SETTLED -- an RPC is refused: see xprt2_action_settled() --> OVER
  *
  * A server is remembered as a version 1 server after its first good Reply in
  * version 1. Until then version 1 applies to one connection only, whatever the
@@ -105,8 +105,8 @@ enum xprt2_answer {
 #undef XPRT2_ANSWER_ENUM
 };
 
-/* Moves that an answer leads to */
-#define XPRT2_MOVES(M)							\
+/* Actions for an answer */
+#define XPRT2_ACTIONS(M)						\
 	M(WAIT, "wait")		/* no change */				\
 	M(TRIAL, "try version 2") /* send one RPC in version 2 */	\
 	M(ONE, "version 1")	/* settle on it, on this connection */	\
@@ -119,10 +119,10 @@ enum xprt2_answer {
 	M(LATER, "connect later") /* a loss like any other: back off */	\
 	M(FAIL, "fail")		/* no common version */
 
-enum xprt2_move {
-#define XPRT2_MOVE_ENUM(_name, _text) XPRT2_M_##_name,
-	XPRT2_MOVES(XPRT2_MOVE_ENUM)
-#undef XPRT2_MOVE_ENUM
+enum xprt2_action {
+#define XPRT2_ACTION_ENUM(_name, _text) XPRT2_ACT_##_name,
+	XPRT2_ACTIONS(XPRT2_ACTION_ENUM)
+#undef XPRT2_ACTION_ENUM
 };
 
 /**
@@ -190,21 +190,21 @@ static inline bool xprt2_is_refusal(enum xprt2_answer answer)
  * 2.4: a server that lacks the message type of an RPC uses another version. If
  * it has refused RPCs in both versions, there is no common version.
  */
-static inline enum xprt2_move xprt2_move_settled(const struct xprt2_nego *ng,
-						 enum xprt2_answer answer)
+static inline enum xprt2_action
+xprt2_action_settled(const struct xprt2_nego *ng, enum xprt2_answer answer)
 {
 	if (!xprt2_is_refusal(answer))
-		return XPRT2_M_WAIT;
+		return XPRT2_ACT_WAIT;
 	if (answer == XPRT2_A_ERR_LACKS_RPC &&
 	    ng->ng_vers != RPCRDMA2_VERS_TWO)
-		return XPRT2_M_WAIT;
+		return XPRT2_ACT_WAIT;
 	if (ng->ng_refused & ~BIT(ng->ng_vers))
-		return XPRT2_M_FAIL;
+		return XPRT2_ACT_FAIL;
 	if (answer == XPRT2_A_ERR_LACKS_RPC)
-		return XPRT2_M_AGAIN_ONE;
+		return XPRT2_ACT_AGAIN_ONE;
 	if (xprt2_no_common(ng))
-		return XPRT2_M_FAIL;
-	return ng->ng_refused ? XPRT2_M_WAIT : XPRT2_M_AGAIN;
+		return XPRT2_ACT_FAIL;
+	return ng->ng_refused ? XPRT2_ACT_WAIT : XPRT2_ACT_AGAIN;
 }
 
 /*
@@ -212,16 +212,16 @@ static inline enum xprt2_move xprt2_move_settled(const struct xprt2_nego *ng,
  * lacks version 2 only if its answer shows that: a slow or restarting server
  * must not fail the mount.
  */
-static inline enum xprt2_move
-xprt2_move_without_one(enum xprt2_phase phase, enum xprt2_answer answer)
+static inline enum xprt2_action
+xprt2_action_without_one(enum xprt2_phase phase, enum xprt2_answer answer)
 {
 	switch (answer) {
 	case XPRT2_A_SILENCE:
-		return phase == XPRT2_PROBE ? XPRT2_M_TRIAL : XPRT2_M_WAIT;
+		return phase == XPRT2_PROBE ? XPRT2_ACT_TRIAL : XPRT2_ACT_WAIT;
 	case XPRT2_A_LOST:
-		return XPRT2_M_LATER;
+		return XPRT2_ACT_LATER;
 	default:
-		return XPRT2_M_FAIL;
+		return XPRT2_ACT_FAIL;
 	}
 }
 
@@ -229,67 +229,67 @@ xprt2_move_without_one(enum xprt2_phase phase, enum xprt2_answer answer)
  * Decide before a version is settled. In a trial an RPC is outstanding, so
  * version 1 starts on a new connection, where the RPC is marshalled again.
  */
-static inline enum xprt2_move xprt2_move_unsettled(const struct xprt2_nego *ng,
-						   enum xprt2_phase phase,
-						   enum xprt2_answer answer)
+static inline enum xprt2_action
+xprt2_action_unsettled(const struct xprt2_nego *ng, enum xprt2_phase phase,
+		       enum xprt2_answer answer)
 {
-	static const u8 moves[][XPRT2_SETTLED] = {
+	static const u8 actions[][XPRT2_SETTLED] = {
 		/*			    the probe, the RPC on trial */
-		[XPRT2_A_SILENCE]	= { XPRT2_M_TRIAL, XPRT2_M_AGAIN_ONE },
-		[XPRT2_A_CONNPROP]	= { XPRT2_M_TWO, XPRT2_M_TWO },
-		[XPRT2_A_ERR_VERS]	= { XPRT2_M_ONE, XPRT2_M_AGAIN_ONE },
-		[XPRT2_A_ERR_LACKS]	= { XPRT2_M_TWO, XPRT2_M_TWO },
-		[XPRT2_A_ERR_LACKS_RPC]	= { XPRT2_M_WAIT, XPRT2_M_AGAIN_ONE },
-		[XPRT2_A_ERR_BAD_XDR]	= { XPRT2_M_AGAIN_PLAIN,
-					    XPRT2_M_AGAIN_PLAIN },
-		[XPRT2_A_ERR_OTHER]	= { XPRT2_M_WAIT, XPRT2_M_TWO },
-		[XPRT2_A_REPLY_TWO]	= { XPRT2_M_WAIT, XPRT2_M_TWO },
-		[XPRT2_A_ONE]		= { XPRT2_M_ONE, XPRT2_M_AGAIN_ONE },
-		[XPRT2_A_FOREIGN]	= { XPRT2_M_AGAIN_ONE,
-					    XPRT2_M_AGAIN_ONE },
-		[XPRT2_A_LOST]		= { XPRT2_M_LATER, XPRT2_M_AGAIN_ONE },
+		[XPRT2_A_SILENCE]	= { XPRT2_ACT_TRIAL, XPRT2_ACT_AGAIN_ONE },
+		[XPRT2_A_CONNPROP]	= { XPRT2_ACT_TWO, XPRT2_ACT_TWO },
+		[XPRT2_A_ERR_VERS]	= { XPRT2_ACT_ONE, XPRT2_ACT_AGAIN_ONE },
+		[XPRT2_A_ERR_LACKS]	= { XPRT2_ACT_TWO, XPRT2_ACT_TWO },
+		[XPRT2_A_ERR_LACKS_RPC]	= { XPRT2_ACT_WAIT, XPRT2_ACT_AGAIN_ONE },
+		[XPRT2_A_ERR_BAD_XDR]	= { XPRT2_ACT_AGAIN_PLAIN,
+					    XPRT2_ACT_AGAIN_PLAIN },
+		[XPRT2_A_ERR_OTHER]	= { XPRT2_ACT_WAIT, XPRT2_ACT_TWO },
+		[XPRT2_A_REPLY_TWO]	= { XPRT2_ACT_WAIT, XPRT2_ACT_TWO },
+		[XPRT2_A_ONE]		= { XPRT2_ACT_ONE, XPRT2_ACT_AGAIN_ONE },
+		[XPRT2_A_FOREIGN]	= { XPRT2_ACT_AGAIN_ONE,
+					    XPRT2_ACT_AGAIN_ONE },
+		[XPRT2_A_LOST]		= { XPRT2_ACT_LATER, XPRT2_ACT_AGAIN_ONE },
 	};
-	enum xprt2_move move = moves[answer][phase];
+	enum xprt2_action action = actions[answer][phase];
 	bool last = ng->ng_probes >= XPRT2_PROBES_MAX;
 
 	if (answer == XPRT2_A_ERR_VERS)
-		return xprt2_server_has_one(ng) ? move : XPRT2_M_FAIL;
+		return xprt2_server_has_one(ng) ? action : XPRT2_ACT_FAIL;
 	/* S37: the experimental properties are not the reason */
-	if (move == XPRT2_M_AGAIN_PLAIN && ng->ng_plain)
-		return XPRT2_M_AGAIN_ONE;
+	if (action == XPRT2_ACT_AGAIN_PLAIN && ng->ng_plain)
+		return XPRT2_ACT_AGAIN_ONE;
 	if (phase == XPRT2_TRIAL)
 		return answer == XPRT2_A_LOST && !ng->ng_trial_sent ?
-		       XPRT2_M_LATER : move;
+		       XPRT2_ACT_LATER : action;
 	/* The RPC of the last trial may have ended before the trial did. */
-	if ((move == XPRT2_M_TRIAL && (last || ng->ng_expired)) ||
-	    (move == XPRT2_M_LATER && last && ng->ng_outlasted))
-		return XPRT2_M_AGAIN_ONE;
-	return move;
+	if ((action == XPRT2_ACT_TRIAL && (last || ng->ng_expired)) ||
+	    (action == XPRT2_ACT_LATER && last && ng->ng_outlasted))
+		return XPRT2_ACT_AGAIN_ONE;
+	return action;
 }
 
 /**
- * xprt2_next_move - choose the move for an answer
+ * xprt2_next_action - choose the action for an answer
  * @ng: state of the negotiation
  * @answer: answer of the server; XPRT2_A_SILENCE or XPRT2_A_LOST without one
  *
  * The negotiation cannot loop: after at most XPRT2_PROBES_MAX connections the
  * next one uses version 1, or the RPC layer backs off first.
  *
- * Return: the move.
+ * Return: the action.
  */
-static inline enum xprt2_move xprt2_next_move(const struct xprt2_nego *ng,
-					      enum xprt2_answer answer)
+static inline enum xprt2_action
+xprt2_next_action(const struct xprt2_nego *ng, enum xprt2_answer answer)
 {
 	enum xprt2_phase phase = READ_ONCE(ng->ng_phase);
-	enum xprt2_move move;
+	enum xprt2_action action;
 
-	move = phase < XPRT2_SETTLED ?
-	       xprt2_move_unsettled(ng, phase, answer) :
-	       xprt2_move_settled(ng, answer);
+	action = phase < XPRT2_SETTLED ?
+	       xprt2_action_unsettled(ng, phase, answer) :
+	       xprt2_action_settled(ng, answer);
 	if (ng->ng_min > RPCRDMA2_VERS_ONE &&
-	    (move == XPRT2_M_ONE || move == XPRT2_M_AGAIN_ONE))
-		return xprt2_move_without_one(phase, answer);
-	return move;
+	    (action == XPRT2_ACT_ONE || action == XPRT2_ACT_AGAIN_ONE))
+		return xprt2_action_without_one(phase, answer);
+	return action;
 }
 
 /**
@@ -465,12 +465,12 @@ static inline bool xprt2_probe_failed(enum xprt2_phase phase,
 }
 
 /* Disposition of a message, as decided by the negotiation */
-enum xprt2_fate {
-	XPRT2_F_HANDLE,	/* call its handler */
-	XPRT2_F_FAIL,	/* call it; the RPC ends, no version is left */
-	XPRT2_F_DONE,	/* for the probe, or its RPC is sent again */
-	XPRT2_F_PROBE,	/* answer to the probe: connect decides */
-	XPRT2_F_MOVE,	/* it may move the negotiation, see xprt2_next_move() */
+enum xprt2_disposition {
+	XPRT2_D_HANDLE,	/* call its handler */
+	XPRT2_D_FAIL,	/* call it; the RPC ends, no version is left */
+	XPRT2_D_DONE,	/* for the probe, or its RPC is sent again */
+	XPRT2_D_PROBE,	/* answer to the probe: connect decides */
+	XPRT2_D_NEGOTIATE, /* its action: see xprt2_next_action() */
 };
 
 /**
@@ -482,37 +482,38 @@ enum xprt2_fate {
  * 2.4: a server that has refused a CONNPROP gets no other CONNPROP, and the
  * refusal has no other effect.
  */
-static inline enum xprt2_fate xprt2_judge_message(enum xprt2_phase phase,
-						  enum xprt2_answer answer,
-						  bool to_probe)
+static inline enum xprt2_disposition
+xprt2_judge_message(enum xprt2_phase phase, enum xprt2_answer answer,
+		    bool to_probe)
 {
 	if (answer == XPRT2_A_SILENCE)
-		return XPRT2_F_HANDLE;
+		return XPRT2_D_HANDLE;
 	switch (phase) {
 	case XPRT2_PROBE:
-		return XPRT2_F_PROBE;
+		return XPRT2_D_PROBE;
 	case XPRT2_OVER:
-		return xprt2_is_refusal(answer) ? XPRT2_F_DONE :
-						  XPRT2_F_HANDLE;
+		return xprt2_is_refusal(answer) ? XPRT2_D_DONE :
+						  XPRT2_D_HANDLE;
 	case XPRT2_SETTLED:
 		return to_probe && answer != XPRT2_A_ERR_VERS ?
-		       XPRT2_F_DONE : XPRT2_F_MOVE;
+		       XPRT2_D_DONE : XPRT2_D_NEGOTIATE;
 	default:
-		return XPRT2_F_MOVE;
+		return XPRT2_D_NEGOTIATE;
 	}
 }
 
 /**
- * xprt2_fate_after - disposition of a message that has moved the negotiation
+ * xprt2_disposition_after - disposition of a message after its action
  * @answer: result of xprt2_classify()
- * @ret: result of the move: 0, -EPROTONOSUPPORT when no version is left, or
+ * @ret: result of the action: 0, -EPROTONOSUPPORT when no version is left, or
  *	another error when the connection is given up for the next one
  */
-static inline enum xprt2_fate xprt2_fate_after(enum xprt2_answer answer, int ret)
+static inline enum xprt2_disposition
+xprt2_disposition_after(enum xprt2_answer answer, int ret)
 {
 	if (ret == -EPROTONOSUPPORT && xprt2_is_refusal(answer))
-		return XPRT2_F_FAIL;
-	return ret ? XPRT2_F_DONE : XPRT2_F_HANDLE;
+		return XPRT2_D_FAIL;
+	return ret ? XPRT2_D_DONE : XPRT2_D_HANDLE;
 }
 
 /*

@@ -292,7 +292,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
 {
 	bool in_version = xprt2_recv_in_version(ep, msg), refused;
-	enum xprt2_fate fate;
+	enum xprt2_disposition disposition;
 
 	/* Ignore messages behind an answer that leads to another version. */
 	if (unlikely(xprt2_probe_failed(READ_ONCE(ep->ep_nego.ng_phase),
@@ -313,9 +313,9 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		  rpcrdma2_exchange_refused(&ep->ep_ex, &msg->mg_hdr);
 	if (refused)
 		xprt2_count_error(ep, &msg->mg_hdr);
-	fate = xprt2_negotiate_message(ep, msg, refused);
-	rep->rep_status = fate == XPRT2_F_FAIL ? -EPROTONOSUPPORT : 0;
-	if (fate == XPRT2_F_DONE || refused)
+	disposition = xprt2_negotiate_message(ep, msg, refused);
+	rep->rep_status = disposition == XPRT2_D_FAIL ? -EPROTONOSUPPORT : 0;
+	if (disposition == XPRT2_D_DONE || refused)
 		xprt2_recv_finish(ep, rep, msg);
 	else if (in_version)
 		xprt2_recv_choose_handler(msg)(ep, rep, msg);

@@ -74,12 +74,12 @@ DEFINE_EP_EVENT(xprt2_ep_state, "state=%s",
 			 XPRT2_EP_STATES(RPCRDMA2_SHOW_PAIR) { -1, NULL }));
 
 #define XPRT2_DEFINE_ANSWER(_name, _text) TRACE_DEFINE_ENUM(XPRT2_A_##_name);
-#define XPRT2_DEFINE_MOVE(_name, _text)	TRACE_DEFINE_ENUM(XPRT2_M_##_name);
+#define XPRT2_DEFINE_ACTION(_name, _text)	TRACE_DEFINE_ENUM(XPRT2_ACT_##_name);
 XPRT2_ANSWERS(XPRT2_DEFINE_ANSWER)
-XPRT2_MOVES(XPRT2_DEFINE_MOVE)
+XPRT2_ACTIONS(XPRT2_DEFINE_ACTION)
 
 #define XPRT2_SHOW_ANSWER(_name, _text)	{ XPRT2_A_##_name, _text },
-#define XPRT2_SHOW_MOVE(_name, _text)	{ XPRT2_M_##_name, _text },
+#define XPRT2_SHOW_ACTION(_name, _text)	{ XPRT2_ACT_##_name, _text },
 
 DECLARE_EVENT_CLASS(xprt2_pair_class,
 	TP_PROTO(const struct xprt2_ep *ep, int first, int second),
@@ -104,13 +104,13 @@ DEFINE_EVENT(xprt2_pair_class, xprt2_cm_event,
 	TP_ARGS(ep, event, status));
 
 DEFINE_EVENT_PRINT(xprt2_pair_class, xprt2_negotiate,
-	TP_PROTO(const struct xprt2_ep *ep, int answer, int move),
-	TP_ARGS(ep, answer, move),
-	TP_printk("peer=%pISpc answer=%s move=%s", __get_sockaddr(peer),
+	TP_PROTO(const struct xprt2_ep *ep, int answer, int action),
+	TP_ARGS(ep, answer, action),
+	TP_printk("peer=%pISpc answer=%s action=%s", __get_sockaddr(peer),
 		  __print_symbolic(__entry->first,
 				   XPRT2_ANSWERS(XPRT2_SHOW_ANSWER) { -1, NULL }),
 		  __print_symbolic(__entry->second,
-				   XPRT2_MOVES(XPRT2_SHOW_MOVE) { -1, NULL }))
+				   XPRT2_ACTIONS(XPRT2_SHOW_ACTION) { -1, NULL }))
 );
 
 /*

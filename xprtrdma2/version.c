@@ -374,41 +374,41 @@ void xprt2_trial_sent(struct xprt2_ep *ep)
 }
 
 /*
- * Carry a move out.
+ * Carry an action out.
  *
  * Return: 0 to go on with this connection, -EAGAIN to make another at once,
  * -ENOTCONN to make another later, -EPROTONOSUPPORT to give up.
  */
 static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
-			       enum xprt2_move move)
+			       enum xprt2_action action)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
-	switch (move) {
-	case XPRT2_M_WAIT:
+	switch (action) {
+	case XPRT2_ACT_WAIT:
 		return 0;
-	case XPRT2_M_TRIAL:
+	case XPRT2_ACT_TRIAL:
 		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_TRIAL);
 		return 0;
-	case XPRT2_M_ONE:
+	case XPRT2_ACT_ONE:
 		xprt2_version_settle(ep, RPCRDMA2_VERS_ONE, answer);
 		return 0;
-	case XPRT2_M_TWO:
+	case XPRT2_ACT_TWO:
 		xprt2_version_settle(ep, RPCRDMA2_VERS_TWO, answer);
 		return 0;
-	case XPRT2_M_AGAIN:
+	case XPRT2_ACT_AGAIN:
 		xprt2_forget(xp);
 		return -EAGAIN;
-	case XPRT2_M_AGAIN_PLAIN:
+	case XPRT2_ACT_AGAIN_PLAIN:
 		xprt2_version_note(xp, answer, true);
 		return -EAGAIN;
-	case XPRT2_M_AGAIN_ONE:
+	case XPRT2_ACT_AGAIN_ONE:
 		xp->xp_probes = 0;
 		xprt2_version_note(xp, answer, false);
 		return -EAGAIN;
-	case XPRT2_M_LATER:
+	case XPRT2_ACT_LATER:
 		return -ENOTCONN;
-	case XPRT2_M_FAIL:
+	case XPRT2_ACT_FAIL:
 		break;
 	}
 	xprt2_forget(xp);
@@ -417,7 +417,7 @@ static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
 }
 
 /*
- * Carry out a move on a connection that carries RPCs. If the connection is
+ * Carry out an action on a connection that carries RPCs. If the connection is
  * given up, its RPCs are sent again on the next one. If no version is left, the
  * refused RPC ends; if it is not known which RPC was refused, the next attempt
  * to connect fails. A settled connection stays for the RPCs that were not
@@ -436,27 +436,27 @@ static int xprt2_version_apply_or_lose(struct xprt2_ep *ep,
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 	struct xprt2_nego ng = ep->ep_nego;
-	enum xprt2_move move;
+	enum xprt2_action action;
 	int ret;
 
 	ng.ng_phase = phase;
 	ng.ng_vers = ep->ep_vers;
 	ng.ng_refused = xp->xp_refused;
-	move = xprt2_next_move(&ng, answer);
-	if (move == XPRT2_M_WAIT ||
+	action = xprt2_next_action(&ng, answer);
+	if (action == XPRT2_ACT_WAIT ||
 	    cmpxchg(&ep->ep_nego.ng_phase, phase, XPRT2_OVER) != phase)
 		return 0;
-	trace_xprt2_negotiate(ep, answer, move);
+	trace_xprt2_negotiate(ep, answer, action);
 	if (xprt2_is_refusal(answer))
 		xp->xp_refused |= BIT(ep->ep_vers);
-	ret = xprt2_version_apply(ep, answer, move);
+	ret = xprt2_version_apply(ep, answer, action);
 	if (!ret)
 		return 0;
-	if (move == XPRT2_M_FAIL && phase == XPRT2_SETTLED) {
+	if (action == XPRT2_ACT_FAIL && phase == XPRT2_SETTLED) {
 		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
 		return ret;
 	}
-	if (move == XPRT2_M_FAIL && !xprt2_is_refusal(answer))
+	if (action == XPRT2_ACT_FAIL && !xprt2_is_refusal(answer))
 		WRITE_ONCE(xp->xp_no_version, true);
 	rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_VERSION);
 	return ret;
@@ -571,7 +571,7 @@ static enum xprt2_answer xprt2_version_await_answer(struct xprt2_ep *ep)
 static void xprt2_version_take_answer(struct xprt2_ep *ep,
 				      enum xprt2_answer answer)
 {
-	if (xprt2_next_move(&ep->ep_nego, answer) == XPRT2_M_WAIT)
+	if (xprt2_next_action(&ep->ep_nego, answer) == XPRT2_ACT_WAIT)
 		return;
 	cmpxchg(&ep->ep_answer, XPRT2_A_SILENCE, answer);
 	complete(&ep->ep_answered);
@@ -607,7 +607,7 @@ static void xprt2_version_count_probe(struct xprt2_ep *ep)
 int xprt2_negotiate(struct xprt2_ep *ep)
 {
 	enum xprt2_answer answer;
-	enum xprt2_move move;
+	enum xprt2_action action;
 	int ret;
 
 	/*
@@ -629,11 +629,11 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	    rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))
 		return -ENOTCONN;
 	xprt2_version_count_probe(ep);
-	move = xprt2_next_move(&ep->ep_nego, answer);
-	trace_xprt2_negotiate(ep, answer, move);
+	action = xprt2_next_action(&ep->ep_nego, answer);
+	trace_xprt2_negotiate(ep, answer, action);
 	/* the receive CQ may be about to apply the limits of version 2 */
 	guard(mutex)(&ep->ep_prop_mutex);
-	return xprt2_version_apply(ep, answer, move);
+	return xprt2_version_apply(ep, answer, action);
 }
 
 static enum xprt2_answer
@@ -662,34 +662,34 @@ xprt2_version_note_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
  * @to_property: it is an error for a REQPROP or an UPDPROP
  *
  * Context: receive CQ.
- * Return: XPRT2_F_HANDLE, XPRT2_F_FAIL or XPRT2_F_DONE.
+ * Return: XPRT2_D_HANDLE, XPRT2_D_FAIL or XPRT2_D_DONE.
  */
-enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
-					const struct rpcrdma2_msg *msg,
-					bool to_property)
+enum xprt2_disposition
+xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
+			bool to_property)
 {
 	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
 	enum xprt2_answer answer;
-	enum xprt2_fate fate;
+	enum xprt2_disposition disposition;
 	bool to_probe;
 
 	if (likely(phase >= XPRT2_SETTLED && msg->mg_hdr.h_proc != RDMA2_ERROR))
-		return XPRT2_F_HANDLE;
+		return XPRT2_D_HANDLE;
 
 	to_probe = ep->ep_ex.ex_connprop_sent &&
 		   msg->mg_hdr.h_xid == ep->ep_connprop_xid;
 	answer = xprt2_version_note_message(ep, msg, to_probe, to_property);
-	fate = xprt2_judge_message(phase, answer, to_probe);
-	switch (fate) {
-	case XPRT2_F_PROBE:
+	disposition = xprt2_judge_message(phase, answer, to_probe);
+	switch (disposition) {
+	case XPRT2_D_PROBE:
 		if (rpcrdma2_msg_is_error(msg))
 			xprt2_count_error(ep, &msg->mg_hdr);
 		xprt2_version_take_answer(ep, answer);
-		return XPRT2_F_DONE;
-	case XPRT2_F_MOVE:
-		return xprt2_fate_after(answer,
-					xprt2_version_apply_or_lose(ep, phase, answer));
+		return XPRT2_D_DONE;
+	case XPRT2_D_NEGOTIATE:
+		return xprt2_disposition_after(answer,
+				xprt2_version_apply_or_lose(ep, phase, answer));
 	default:
-		return fate;
+		return disposition;
 	}
 }

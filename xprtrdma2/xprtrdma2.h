@@ -751,9 +751,9 @@ static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
 void xprt2_begin_version(struct xprt2_ep *ep);
 void xprt2_end_version(struct xprt2_ep *ep);
 int xprt2_negotiate(struct xprt2_ep *ep);
-enum xprt2_fate xprt2_negotiate_message(struct xprt2_ep *ep,
-					const struct rpcrdma2_msg *msg,
-					bool to_property);
+enum xprt2_disposition
+xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
+			bool to_property);
 void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
 void xprt2_trial_lost(struct xprt2_ep *ep);

@@ -12,7 +12,7 @@ params=/sys/module/xprtrdma2/parameters
 negotiation='client_fallback client_negotiation client_pinned client_refused'
 
 # What the client concluded, by case of the tester: versions settled for, and
-# answer>move, in the words of the trace event, _ for a blank. Behind "fail" the mount
+# answer>action, in the words of the trace event, _ for a blank. Behind "fail" the mount
 # says EPROTONOSUPPORT, and the log why.
 conclusions='
 client_fallback.reply_in_version_one	1	version_1>version_1
@@ -96,28 +96,28 @@ refusal()
 	fi
 }
 
-# concluded NAME PORT VERSIONS MOVES
+# concluded NAME PORT VERSIONS ACTIONS
 concluded()
 {
 	local port=$2 why='' got
 
-	got=$(moves "$port")
-	[ "$got" = "${4#-}" ] || why+=", moves $got"
+	got=$(actions "$port")
+	[ "$got" = "${4#-}" ] || why+=", actions $got"
 	got=$(settled "$port")
 	[ "$got" = "${3#-}" ] || why+=", settled for $got"
 	[[ $4 != *">fail" ]] || got=$(refusal "$port") || why+=", $got"
-	[ -z "$why" ] && ok "$1: moves" || fail "$1: ${why#, }"
+	[ -z "$why" ] && ok "$1: actions" || fail "$1: ${why#, }"
 }
 
 # What the tester's clients have concluded, each on a port of its own
 all_concluded()
 {
-	local name versions moved port
+	local name versions acted port
 
-	while read -r name versions moved; do
+	while read -r name versions acted; do
 		[ -n "$name" ] || continue
 		port=$(port_of "$name")
-		concluded "$name" "${port:-0}" "$versions" "$moved"
+		concluded "$name" "${port:-0}" "$versions" "$acted"
 	done <<<"$conclusions"
 }
 
@@ -174,9 +174,9 @@ real_servers()
 				"^peer=$addr4:20050 state=up .*version=1 " \
 				/proc/net/rpc/xprtrdma2
 		umount /mnt.20050
-		[ "$(moves 20050) $(settled 20050)" = "ERR_VERS>version_1 1" ] &&
+		[ "$(actions 20050) $(settled 20050)" = "ERR_VERS>version_1 1" ] &&
 			ok "$name: version 1 by ERR_VERS" ||
-			fail "$name: $(moves 20050), settled $(settled 20050)"
+			fail "$name: $(actions 20050), settled $(settled 20050)"
 	else
 		echo "skip no in-tree server beside svcrdma2 in this kernel"
 	fi
@@ -187,7 +187,7 @@ real_servers()
 			"^peer=$addr4:$port state=up .*version=2 " \
 			/proc/net/rpc/xprtrdma2
 	umount "/mnt.$port"
-	before=$(moves "$port")
+	before=$(actions "$port")
 	[ "$(settled "$port")" = 2 ] && ok "$name: version 2 ($before)" ||
 		fail "$name: $before, settled $(settled "$port")"
 }
@@ -256,7 +256,7 @@ visits()
 	unmount_visits
 }
 
-# The conclusion of the client at each look of a case: versions, moves, and how many
+# The conclusion of the client at each look of a case: versions, actions, and how many
 # lines of the log have said so
 looks='
 refused		1,1	ERR_VERS>version_1 1

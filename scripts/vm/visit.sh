@@ -100,9 +100,9 @@ traced()
 		sed 's/,$//'
 }
 
-moves()
+actions()
 {
-	traced "$1" negotiate 'answer=\(.*\) move=\(.*\)/\1>\2'
+	traced "$1" negotiate 'answer=\(.*\) action=\(.*\)/\1>\2'
 }
 
 settled()
@@ -150,10 +150,10 @@ no_faults()
 	done
 }
 
-# moved MOVE: waits until it is the client's last one
-moved()
+# acted ACTION: waits until it is the client's last one
+acted()
 {
-	until [[ $(moves "$PORT") == *"$1" ]]; do
+	until [[ $(actions "$PORT") == *"$1" ]]; do
 		sleep 0.05
 	done
 }
@@ -168,10 +168,10 @@ ready()
 	done
 }
 
-# look ADDRESS: versions, moves, and lines of the log that say version 1
+# look ADDRESS: versions, actions, and lines of the log that say version 1
 look()
 {
-	echo "$(settled "$PORT") $(moves "$PORT") $(dmesg |
+	echo "$(settled "$PORT") $(actions "$PORT") $(dmesg |
 		grep -c "version 1 of RPC-over-RDMA with server $1 port $PORT ")" >>"$looks"
 	client_counters >"$looks.$(wc -l <"$looks")"
 	cat /proc/net/rpc/xprtrdma2 >"$looks.view"
@@ -279,7 +279,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	unmount)	no_faults
 			leave ;;
 	make)		make_link ;;
-	moved)		moved "$number" ;;
+	acted)		acted "$number" ;;
 	ready)		ready ;;
 	list)		exec ls "$dir/d$number" ;;
 	read)		exec dd if="$dir/data" of=/dev/null bs=64K iflag=direct ;;

@@ -171,7 +171,7 @@ def down_with_its_answer(t):
     t.up(answers)
     check(t.attend(60, lambda: answered), 'the client does not come')
     t.down()
-    t.does('moved ERR_VERS>version_1', 'look')
+    t.does('acted ERR_VERS>version_1', 'look')
     t.attend(120)
     t.up()
     t.attend(120)
