@@ -73,8 +73,8 @@ static void nothing_is_known_at_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_brs, RDMA2_BKREQSUP_INLINE);
 }
 
-/* C-043, C-045: all of it, and what stays; from then on the peer knows. */
-static void an_announcement_says_all(struct kunit *test)
+/* C-043, C-045: all properties, and those that never change */
+static void a_connprop_is_complete(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_propmsg pm;
@@ -287,7 +287,7 @@ static void calls_are_bounded(struct kunit *test)
 
 static struct kunit_case exchange_cases[] = {
 	KUNIT_CASE(nothing_is_known_at_first),
-	KUNIT_CASE(an_announcement_says_all),
+	KUNIT_CASE(a_connprop_is_complete),
 	KUNIT_CASE(a_connprop_is_answered_once),
 	KUNIT_CASE(a_requester_answers_no_connprop),
 	KUNIT_CASE(a_reqprop_is_answered),

@@ -106,7 +106,7 @@ static void a_resprop_answers_nothing(struct kunit *test)
 }
 
 /* S11: cut within the body; C-012: an option that is no property message */
-static void a_bad_body_is_told_from_a_bad_header(struct kunit *test)
+static void a_bad_body_differs_from_a_bad_header(struct kunit *test)
 {
 	struct rpcrdma2_msg *msg;
 
@@ -167,7 +167,7 @@ static struct kunit_case message_cases[] = {
 	KUNIT_CASE(a_short_message_has_nothing),
 	KUNIT_CASE(a_property_message_is_read),
 	KUNIT_CASE(a_resprop_answers_nothing),
-	KUNIT_CASE(a_bad_body_is_told_from_a_bad_header),
+	KUNIT_CASE(a_bad_body_differs_from_a_bad_header),
 	KUNIT_CASE(a_cut_error_is_none),
 	KUNIT_CASE(s55_a_header_of_two_pages),
 	{ }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Properties: what messages do to the values of a connection, and the
- * answer to a peer that asks to change those of this end.
+ * answer to a REQPROP of the peer.
  */
 #include <kunit/test.h>
 
@@ -46,10 +46,10 @@ static u32 updates(const struct rpcrdma2_props *announced,
 	return rec.pm.pm_type == RDMA2_OPT_UPDPROP ? rec.pm.pm_set.ps_rows : ~0U;
 }
 
-/* C-027, C-032, C-033, C-045: what may be told, and which way it may go */
+/* C-027, C-032, C-033, C-045: the changes that an UPDPROP announces */
 static void news(struct kunit *test)
 {
-	static const struct rpcrdma2_props told = {
+	static const struct rpcrdma2_props announced = {
 		.pr_rbsiz = 8192, .pr_brs = 1, .pr_sbsiz = 8192,
 	};
 	struct rpcrdma2_props now = {
@@ -57,14 +57,14 @@ static void news(struct kunit *test)
 		.pr_limits = { 1 }, .pr_sbsiz = 8191,
 	};
 
-	KUNIT_EXPECT_EQ(test, updates(&told, &now),
+	KUNIT_EXPECT_EQ(test, updates(&announced, &now),
 			RBSIZ | BIT(RPCRDMA2_PROP_X_SBSIZ));
 	now.pr_rbsiz = 8191;
 	now.pr_sbsiz = 8193;
-	KUNIT_EXPECT_EQ(test, updates(&told, &now),
+	KUNIT_EXPECT_EQ(test, updates(&announced, &now),
 			BIT(RPCRDMA2_PROP_X_SBSIZ));
-	now = told;
-	KUNIT_EXPECT_EQ(test, updates(&told, &now), 0);
+	now = announced;
+	KUNIT_EXPECT_EQ(test, updates(&announced, &now), 0);
 }
 
 /* The answer of an end that has announced @now */
@@ -86,8 +86,8 @@ static void answer_reqprop(struct rpcrdma2_propmsg *res,
 	*now = ex.ex_announced;
 }
 
-/* C-053: what is not for the peer to change stays as it is. */
-static void wishes_for_what_is_this_ends(struct kunit *test)
+/* C-053: a property that the peer may not change stays as it is. */
+static void requests_for_fixed_properties(struct kunit *test)
 {
 	static const struct rpcrdma2_props able = {
 		.pr_mark = RPCRDMA2_MARK, .pr_limits = { 1, 2, 3, 4 },
@@ -130,14 +130,14 @@ static void reqprop_is_answered(struct kunit *test)
 
 enum result { REJECTED, DONE, OTHER };
 
-static const struct wish_case {
+static const struct request_case {
 	const char	*desc;
 	u32		row;
 	u32		want;
 	u32		now;
 	u32		able;
-	enum result	wish;
-} wish_cases[] = {
+	enum result	request;
+} request_cases[] = {
 	{ "S16 RBSIZ 4095", RBSIZ, 4095, 8192, 16384, REJECTED },
 	{ "S16 RBSIZ 4096", RBSIZ, 4096, 8192, 16384, DONE },
 	{ "S16 RBSIZ as it is", RBSIZ, 8192, 8192, 16384, DONE },
@@ -160,11 +160,11 @@ static const struct wish_case {
 	  REJECTED },
 };
 
-KUNIT_ARRAY_PARAM_DESC(wish, wish_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(request, request_cases, desc);
 
-static void wishes(struct kunit *test)
+static void requests(struct kunit *test)
 {
-	const struct wish_case *c = test->param_value;
+	const struct request_case *c = test->param_value;
 	struct rpcrdma2_props now = { c->now, c->now };
 	const struct rpcrdma2_props able = { c->able, c->able };
 	const struct rpcrdma2_props val = { c->want, c->want };
@@ -177,7 +177,7 @@ static void wishes(struct kunit *test)
 	answer_reqprop(&pm, &want, &now, &able);
 
 	after = c->row == RBSIZ ? now.pr_rbsiz : now.pr_brs;
-	switch (c->wish) {
+	switch (c->request) {
 	case DONE:
 		KUNIT_EXPECT_EQ(test, pm.pm_done, c->row);
 		KUNIT_EXPECT_EQ(test, pm.pm_set.ps_rows, 0);
@@ -197,7 +197,7 @@ static void wishes(struct kunit *test)
 }
 
 /* C-057, C-022: elements far apart, in bitmaps of several words */
-static void answer_to_many_wishes(struct kunit *test)
+static void answer_to_many_requests(struct kunit *test)
 {
 	static const struct rpcrdma2_props able = {
 		.pr_rbsiz = 4096, .pr_brs = RDMA2_BKREQSUP_INLINE,
@@ -233,10 +233,10 @@ static void answer_to_many_wishes(struct kunit *test)
 }
 
 /*
- * S53: what is answered at all has an answer that any peer takes, in the longer
- * spelling too; of one wish more nothing is done.
+ * S53: the answer to the longest REQPROP is no longer than any peer accepts, in the
+ * longer encoding, too; a REQPROP with one element more is refused.
  */
-static void s53_most_wishes(struct kunit *test)
+static void s53_most_requests(struct kunit *test)
 {
 	u32 count = RPCRDMA2_REQPROP_MAX, words = 5 + 2 * count, i;
 	struct rpcrdma2_props now = { .pr_rbsiz = 4096 }, able = now;
@@ -283,14 +283,14 @@ static const struct numbered_case {
 	u32		want_rbsiz;	/* 16384 are posted, 8192 announced */
 	u32		want_brs;	/* INLINE */
 } numbered_cases[] = {
-	{ "C-057 two wishes granted", 2, 0, 1, 16384, RDMA2_BKREQSUP_INLINE },
-	{ "C-057 two wishes granted, in the other order", 2, 1, 0,
+	{ "C-057 two requests granted", 2, 0, 1, 16384, RDMA2_BKREQSUP_INLINE },
+	{ "C-057 two requests granted, in the other order", 2, 1, 0,
 	  16384, RDMA2_BKREQSUP_INLINE },
-	{ "C-057 two wishes rejected", 2, 0, 1, 0, RDMA2_BKREQSUP_NONE },
+	{ "C-057 two requests rejected", 2, 0, 1, 0, RDMA2_BKREQSUP_NONE },
 	{ "C-054 one granted, one of another value", 2, 0, 1,
 	  65536, RDMA2_BKREQSUP_INLINE },
-	{ "C-057 a wish alone", 1, 0, 1, 4096, 0 },
-	{ "C-057 no wish at all", 0, 0, 0, 0, 0 },
+	{ "C-057 a request alone", 1, 0, 1, 4096, 0 },
+	{ "C-057 no request at all", 0, 0, 0, 0, 0 },
 	{ "C-022 both at the ends of a word of 32", 32, 0, 31,
 	  16384, RDMA2_BKREQSUP_INLINE },
 	{ "C-022 both rejected there", 32, 0, 31, 0, RDMA2_BKREQSUP_NONE },
@@ -498,14 +498,14 @@ static const struct grant_case {
 	{ "C-058 all three", 3, 3, RBSIZ | BRS, 8192, 1 },
 	{ "C-058 one missing", 2, 0, 0, 8192, 2 },
 	{ "C-058 all missing", 0, 0, 0, 8192, 1 },
-	{ "S17 bits beyond the wishes", 0xfffffffc, 3, 0, 8192, 1 },
+	{ "S17 bits beyond the requests", 0xfffffffc, 3, 0, 8192, 1 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(grant, grant_cases, desc);
 
 static void grants(struct kunit *test)
 {
-	static const struct rpcrdma2_props wished = { 16384, 2 };
+	static const struct rpcrdma2_props requested = { 16384, 2 };
 	const struct grant_case *c = test->param_value;
 	struct rpcrdma2_exchange ex;
 	struct words *m = words_new(test);
@@ -515,7 +515,7 @@ static void grants(struct kunit *test)
 	/* Arrange */
 	rpcrdma2_exchange_init(&ex, &record_ops, false);
 	ex.ex_peer.pp_now.pr_rbsiz = 8192;
-	rpcrdma2_propset_init(&want, RBSIZ | BRS, &wished);
+	rpcrdma2_propset_init(&want, RBSIZ | BRS, &requested);
 	put_start(m, 2, RDMA2_RESPROP, 0);
 	m->count = 4;
 	put(m, 1);
@@ -537,16 +537,16 @@ static void grants(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, c->brs);
 }
 
-/* C-056, S17: answers to what was not asked, or to nothing at all */
-static void unasked_grants(struct kunit *test)
+/* C-056, S17: answers beyond the request, or without one */
+static void grants_without_request(struct kunit *test)
 {
-	static const struct rpcrdma2_props wished = { 16384, 2 };
+	static const struct rpcrdma2_props requested = { 16384, 2 };
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_propset want;
 	struct rpcrdma2_propmsg pm = { .pm_want = &want };
 
 	rpcrdma2_exchange_init(&ex, &record_ops, false);
-	rpcrdma2_propset_init(&want, BRS, &wished);
+	rpcrdma2_propset_init(&want, BRS, &requested);
 	KUNIT_ASSERT_EQ(test, read_body(test, &pm, v22, sizeof(v22)),
 			RDMA2_OK);
 	rpcrdma2_exchange_take(&ex, &pm);
@@ -665,18 +665,18 @@ static void inline_limits(struct kunit *test)
 static struct kunit_case props_cases[] = {
 	KUNIT_CASE(defaults),
 	KUNIT_CASE(news),
-	KUNIT_CASE(wishes_for_what_is_this_ends),
+	KUNIT_CASE(requests_for_fixed_properties),
 	KUNIT_CASE(reqprop_is_answered),
-	KUNIT_CASE_PARAM(wishes, wish_gen_params),
-	KUNIT_CASE(answer_to_many_wishes),
-	KUNIT_CASE(s53_most_wishes),
+	KUNIT_CASE_PARAM(requests, request_gen_params),
+	KUNIT_CASE(answer_to_many_requests),
+	KUNIT_CASE(s53_most_requests),
 	KUNIT_CASE_PARAM(answer_is_numbered, numbered_gen_params),
 	KUNIT_CASE(answers_refused_for_sending),
 	KUNIT_CASE(options_have_a_direction),
 	KUNIT_CASE(room_for_a_property_message),
 	KUNIT_CASE(no_row_beyond_the_table),
 	KUNIT_CASE_PARAM(grants, grant_gen_params),
-	KUNIT_CASE(unasked_grants),
+	KUNIT_CASE(grants_without_request),
 	KUNIT_CASE(announcements),
 	KUNIT_CASE_PARAM(inline_limits, limit_gen_params),
 	{ }

@@ -13,7 +13,7 @@
 #define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
 #define BRS	BIT(RPCRDMA2_PROP_BRS)
 
-/* V19 and V26 say the same, in the two spellings (S01). */
+/* V19 and V26: the same CONNPROP in the two encodings (S01) */
 static void connprop_in_either_spelling(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };
@@ -163,12 +163,12 @@ static void bad_properties(struct kunit *test)
 /* S12: the last one in rdma_other counts too. */
 static void duplicates_in_an_answer(struct kunit *test)
 {
-	static const struct rpcrdma2_props wished = { 16384, 2 };
+	static const struct rpcrdma2_props requested = { 16384, 2 };
 	struct rpcrdma2_propset want;
 	struct rpcrdma2_propmsg pm = { .pm_want = &want };
 	struct words *m = words_new(test);
 
-	rpcrdma2_propset_init(&want, RBSIZ, &wished);
+	rpcrdma2_propset_init(&want, RBSIZ, &requested);
 	put_start(m, 2, RDMA2_RESPROP, 0);
 	m->count = 4;
 	put(m, 0);
@@ -307,13 +307,13 @@ static void value_without_its_padding(struct kunit *test)
 /* C-021: what follows a bitmap begins where all of its words end. */
 static void bitmaps_of_several_words(struct kunit *test)
 {
-	static const struct rpcrdma2_props wished = { 16384, 2 };
+	static const struct rpcrdma2_props requested = { 16384, 2 };
 	struct rpcrdma2_propset want;
 	struct rpcrdma2_propmsg pm = { .pm_want = &want };
 	struct words *m = words_new(test);
 	unsigned int i;
 
-	rpcrdma2_propset_init(&want, RBSIZ | BRS, &wished);
+	rpcrdma2_propset_init(&want, RBSIZ | BRS, &requested);
 	put_start(m, 2, RDMA2_RESPROP, 0);
 	m->count = 4;
 	put(m, 4);
@@ -466,7 +466,7 @@ static void other_options(struct kunit *test)
 	}
 }
 
-/* S01: an option's body ends where the option says, whatever follows it. */
+/* S01: the length of the option bounds its body, whatever follows it. */
 static void option_body_is_bounded(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };
