@@ -79,8 +79,9 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
  * bytes in rq_arg come from an RDMA Read or a copy.
  */
 
-#define SVC2_KEPT_LEAST	16	/* minimum pages of a large Call */
-#define SVC2_KEPT_MOST	260	/* 1 MiB, and the rest of the Call */
+#define SVC2_KEPT_LEAST	((1 << 16) >> PAGE_SHIFT) /* pages of a large Call */
+/* 1 MiB, and the rest of the Call */
+#define SVC2_KEPT_MOST	(((1 << 20) >> PAGE_SHIFT) + 4)
 
 /* sm_pages of a Call are its ps_pages. */
 struct svc2_page_set {
