@@ -237,8 +237,9 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
  *
  * The pages of a Reply belong to the service, which uses them again when the
  * task of the Reply has ended; the state of a Call with chunks is released then.
- * So that task waits for the device in xprt2_req_await_posts(). NFS has no such
- * Calls and Replies.
+ * So that task waits for the device in xprt2_req_await_posts(). It occupies the
+ * thread of the callback service: after XPRT2_ANSWER_TIMEOUT it ends the
+ * connection (S46), which ends the chains. NFS has no such Calls and Replies.
  */
 
 /*
@@ -793,7 +794,7 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
  * Allocates requests for all Calls that may be granted, and a request for an
  * error. When the server lets the Sends of answers hang, the connection ends
  * (S46): xprt2_bc_may_reply(). Receives are posted from the next message on,
- * before the server can know.
+ * before a grant announces them to the server.
  *
  * Return: 0, or -ENOMEM.
  */
