@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a connection of the client takes for Calls of the server, by the level of
- * backward operation in force. No connection is made: the limits of the device
- * suffice.
+ * Resources of a client's connection for Calls of the server, by the level of
+ * backward operation in force. The cases make no connection: the limits of the
+ * device suffice.
  */
 #include <kunit/test.h>
 

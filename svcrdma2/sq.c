@@ -145,7 +145,7 @@ int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 /**
  * svc2_sq_release - give back the entries of a Reply that is not sent
  * @sp: connection
- * @held: as for svc2_sq_post()
+ * @held: number of these entries; set to 0
  *
  * Called before the thread waits for an entry for the error in its place.
  *

@@ -97,8 +97,8 @@ struct svc2_msg;
 struct svc2_xprt;
 
 /*
- * The class ident. It only names the backchannel's rpc_xprt class, so the NFS
- * client need not know it.
+ * The class ident. It only names the backchannel's rpc_xprt class, which the NFS
+ * client does not use.
  */
 #ifdef XPRT_TRANSPORT_RDMA2
 #define SVC2_IDENT		XPRT_TRANSPORT_RDMA2

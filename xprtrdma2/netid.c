@@ -9,12 +9,12 @@
  * same as "rdma6". Other tables and other names are not affected, and no memory
  * of the kernel is written to.
  *
- * The transport does not receive the name, because the NFS client knows one
- * ident for both. So the probe records the task that looks "rdma2" up: that
+ * The transport does not receive the name, because the NFS client has one ident
+ * for both. So the probe records the task that looks "rdma2" up: that
  * task creates the transport in the same system call, or in the next.
  * /proc/mounts then shows the name of the mount option, where mount.nfs reads
  * it for remount and umount. Without a record /proc/mounts shows "rdma", which
- * mount.nfs knows without a line in /etc/netconfig.
+ * mount.nfs accepts without a line in /etc/netconfig.
  *
  * A kernel with an ident for this class has the names in its table.
  */

@@ -6,12 +6,13 @@
  * on, whatever message announces it, at any time (S30). Properties of both ends
  * have the lifetime of the connection (S19), but may change meanwhile.
  *
- * ep_prop_mutex guards ep_ex. The receive CQ holds it for a message other than
- * MSG or NOMSG, and for all messages while a property message is pending or
- * awaited; ep_props_work holds it when the client's properties have changed.
- * This keeps property messages in order. Under the mutex nothing waits for
- * memory, which may need this very receive CQ, nor for xp_fence_mutex. Property
- * messages use requests of the backward pool.
+ * ep_prop_mutex guards ep_ex once messages can arrive. The receive CQ holds it
+ * for a message other than MSG or NOMSG, and for all messages while
+ * ep_props_busy is set; the connect worker for the CONNPROP, and to settle the
+ * version; ep_props_work when the client's properties have changed. This keeps
+ * property messages in order. Under the mutex nothing waits for memory, which
+ * may need this very receive CQ, nor for xp_fence_mutex. Property messages use
+ * requests of the backward pool.
  */
 #include "xprtrdma2.h"
 #include "trace.h"
@@ -193,8 +194,8 @@ void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
  * xprt2_send_connprop - announce the client's properties, once per connection
  * @ep: endpoint
  *
- * S37: without the experimental properties where the server may know their ids
- * as those of another extension; else all of them (C-043).
+ * S37: without the experimental properties after a server has refused them, since
+ * their ids may belong to another extension there; else all of them (C-043).
  *
  * Context: connect, before the connection is ready.
  * Return: 0, or an error when nothing is sent and no answer will come.

@@ -371,9 +371,8 @@ static inline bool xprt2_proves_one(const struct xprt2_nego *ng, u32 vers)
 /*
  * S18: an error belongs to the message with the same xid. A server of this
  * draft answers a CONNPROP only with code 3 or 9, and an RPC with any other
- * code (S37). The exception is code 2 for a CONNPROP, where the server knows
- * the ids of experimental properties as those of another extension (5.1.1,
- * C-060).
+ * code (S37). The exception is code 2 for a CONNPROP: on the server the ids of
+ * the experimental properties belong to another extension (5.1.1, C-060).
  */
 static inline enum xprt2_answer
 xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
@@ -799,8 +798,8 @@ static inline unsigned int xprt2_backward_answers(unsigned int credits)
  * @credits: Calls of the client that the server allows
  * @target: Calls of the server that the client intends to grant
  * @calls: Calls granted to the server so far; updated to the number that may be
- *	granted now. It never decreases, because the server may know the old
- *	value, and is at least 1, which the server may use without a grant
+ *	granted now. It never decreases, because the server may have received
+ *	the old value, and is at least 1, which the server may use without a grant
  *	(C-097)
  *
  * When Receives are short, each direction gets half of them.

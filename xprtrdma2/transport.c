@@ -110,7 +110,7 @@ static void xprt2_connect_worker(struct work_struct *work)
 	ret = xprt2_ep_connect(xp);
 	/*
 	 * Also after a failure: each task that waited for the attempt has the
-	 * RPC layer close the connection of the cookie that it knows, perhaps
+	 * RPC layer close the connection of the cookie that it has read, perhaps
 	 * after the next attempt has begun. With an unchanged cookie that would
 	 * close the next connection.
 	 */

@@ -83,9 +83,9 @@ struct xprt2_rep;
 struct xprt2_xprt;
 
 /*
- * Class ident. The NFS client of an unmodified kernel knows one RDMA transport,
- * so there this class uses the ident of rpcrdma; a kernel with an ident for
- * this class has room for both.
+ * Class ident. The NFS client of an unmodified kernel supports one RDMA
+ * transport, so there this class uses the ident of rpcrdma; a kernel with an
+ * ident for this class has room for both.
  */
 #ifdef XPRT_TRANSPORT_RDMA2
 #define XPRT2_IDENT		XPRT_TRANSPORT_RDMA2
@@ -121,7 +121,11 @@ enum {
 	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
 	XPRT2_MIN_SGE		= 4,	/* 4096 bytes may lie in two pages */
 
-	/* those of ib_drain_sq(), at teardown and in xprt2_revoke() */
+	/*
+	 * Entries of each queue for ib_drain_sq() or ib_drain_rq(): at
+	 * teardown, in xprt2_revoke() and after a probe. One drain at a time
+	 * takes one entry.
+	 */
 	XPRT2_DRAIN_WRS		= 2,
 };
 
@@ -130,8 +134,10 @@ enum {
 #define XPRT2_IDLE_TIMEOUT	(5U * 60 * HZ)
 #define XPRT2_REEST_TIMEOUT	(3U * HZ)
 /*
- * time for an aborted RPC to wait for its Reply and its Send, and for a
- * backward Reply to wait for other Sends
+ * Limit on three waits for the server: of an aborted RPC for its Reply and its
+ * Send; of a backward Reply for earlier Sends (xprt2_bc_may_reply()); and of
+ * its task for the chains of a Reply with chunks or pages
+ * (xprt2_req_await_posts())
  */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
@@ -522,15 +528,17 @@ enum xprt2_ep_state {
  * @ep_mismatch_logged: the lack of a common version has been logged
  * @ep_answer: the answer to the probe, once received
  * @ep_answered: completed then, and when the connection is lost
- * @ep_connprop_xid: xid of the probe, set before ex_connprop_sent
+ * @ep_connprop_xid: xid of the probe. Connect sets it before it sets
+ *	ex_connprop_sent under @ep_prop_mutex; the receive CQ uses it for
+ *	errors, also under @ep_prop_mutex
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
  * @ep_prop_mutex: guards @ep_ex, and the order of property messages; see
  *	props.c
  * @ep_ex: properties of both ends, for version 2
  * @ep_props_work: sends changes of the client's properties
- * @ep_props_busy: a property message is pending or awaited, so the receive CQ
- *	takes @ep_prop_mutex. Written under it
+ * @ep_props_busy: a property message is due or waits, or Receives are being
+ *	enlarged, so the receive CQ takes @ep_prop_mutex. Written under it
  * @ep_props_credit: a property message takes the credit of a Call. Written
  *	under @ep_prop_mutex
  * @ep_max_reqs: maximum number of RPCs outstanding
@@ -540,8 +548,8 @@ enum xprt2_ep_state {
  * @ep_send_size: bytes of the largest Send this end makes, whatever the server
  *	accepts
  * @ep_call_threshold: largest Send of this end (C-001). This and the next may
- *	change between any two messages (S15): written by the receive CQ once
- *	the version is settled, read anywhere
+ *	change between any two messages (S15): written by connect, and under
+ *	@ep_prop_mutex by the receive CQ and @ep_props_work; read anywhere
  * @ep_reply_threshold: largest Send the peer makes
  * @ep_serial: number of this connection of the transport, from 1
  * @ep_limits: limits the server has announced, or has enforced by an error.

@@ -435,7 +435,7 @@ static inline bool rpcrdma2_is_exposed(const struct rpcrdma2_exposed *ex)
  *
  * On error the caller releases all chunks with rpcrdma2_unexpose().
  *
- * Context: any that may not sleep. Serialised for each connection.
+ * Context: process; does not sleep. Serialised for each connection.
  * Return: 0; -EAGAIN if no region is free: see rpcrdma2_regions_awaited();
  * -ENOBUFS if the memory cannot be mapped now; or -EIO if no region can hold
  * it.
@@ -473,7 +473,7 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
  * @ex: regions of the RPC that the message answers
  * @handle: handle that the message invalidated
  *
- * Context: handler of the answer; may not sleep.
+ * Context: handler of the answer; does not sleep.
  * Return: true if the handle was a region of @ex, which is free now; false if
  * it was not, and the state of this end differs from that of the device (S50).
  */
@@ -501,7 +501,7 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
  * There is no retry: on failure the connection is lost, and the entries have
  * been returned.
  *
- * Context: any that may not sleep.
+ * Context: process; does not sleep.
  * Return: 0, or -ENOTCONN: ex_done will not be called.
  */
 int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
@@ -515,7 +515,7 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
  * rpcrdma2_revoke_wait(), and, if that returns false, rpcrdma2_strip() before
  * @ex is freed. A fence that was posted in part ends with the latter only.
  *
- * Context: any that may not sleep.
+ * Context: process; does not sleep.
  * Return: as rpcrdma2_fence().
  */
 int rpcrdma2_revoke(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);

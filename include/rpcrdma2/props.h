@@ -128,10 +128,10 @@ struct rpcrdma2_peer_props {
 
 /**
  * struct rpcrdma2_propset - values of some properties
- * @ps_count: elements on the wire, known or unknown
- * @ps_rows: rows of the known elements
- * @ps_index: index of each known element
- * @ps_val: values of the known elements
+ * @ps_count: elements on the wire, with or without a row in the table
+ * @ps_rows: rows of the elements
+ * @ps_index: index of the element of each row
+ * @ps_val: values of the rows
  * @ps_odd: elements that were duplicates, or longer than their type (S12);
  *	these are only counted
  */
@@ -581,8 +581,9 @@ static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
  * @ex: properties of the connection
  * @vers: version of the connection
  *
- * In version 1 only the upper layer of the peer knows its level (B-13). In
- * version 2 the upper layer must permit backward Calls, too (S20, S21).
+ * Version 1 has no announcement: the level of the peer is a matter of its upper
+ * layer (B-13). In version 2 the upper layer must permit backward Calls, too
+ * (S20, S21).
  *
  * Return: enum rpcrdma2_bkreqsup.
  */

@@ -460,7 +460,7 @@ enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 				     bool resent);
 
 /**
- * rpcrdma2_lacks_message - check whether the peer does not know a message
+ * rpcrdma2_lacks_message - check whether the peer does not support a message
  * @er: error that answers a property message or RDMA2_OPTIONAL
  *
  * Return: true if messages of that type must not be sent again on this
