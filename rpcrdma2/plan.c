@@ -145,12 +145,12 @@ static bool rpcrdma2_walk_enter(struct rpcrdma2_walk *wk)
 }
 
 /* Whether bytes are left at the current position */
-static bool rpcrdma2_layout_here(struct rpcrdma2_walk *wk)
+static bool rpcrdma2_walk_here(struct rpcrdma2_walk *wk)
 {
 	return wk->wk_left && (likely(wk->wk_here) || rpcrdma2_walk_enter(wk));
 }
 
-static void rpcrdma2_layout_pass(struct rpcrdma2_walk *wk, u32 len)
+static void rpcrdma2_walk_pass(struct rpcrdma2_walk *wk, u32 len)
 {
 	wk->wk_pos += len;
 	wk->wk_here -= len;
@@ -159,14 +159,14 @@ static void rpcrdma2_layout_pass(struct rpcrdma2_walk *wk, u32 len)
 
 bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc)
 {
-	if (!rpcrdma2_layout_here(wk))
+	if (!rpcrdma2_walk_here(wk))
 		return false;
 	pc->pc_page = wk->wk_pages ? wk->wk_pages[wk->wk_pos >> PAGE_SHIFT] :
 				     virt_to_page((void *)wk->wk_pos);
 	pc->pc_off = offset_in_page(wk->wk_pos);
 	pc->pc_len = min3(wk->wk_here, wk->wk_left,
 			  (u32)PAGE_SIZE - pc->pc_off);
-	rpcrdma2_layout_pass(wk, pc->pc_len);
+	rpcrdma2_walk_pass(wk, pc->pc_len);
 	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_walk_next);
@@ -176,10 +176,10 @@ unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk)
 	unsigned int count = 0;
 	u32 len;
 
-	while (rpcrdma2_layout_here(&wk)) {
+	while (rpcrdma2_walk_here(&wk)) {
 		len = min(wk.wk_here, wk.wk_left);
 		count += PFN_UP(offset_in_page(wk.wk_pos) + len);
-		rpcrdma2_layout_pass(&wk, len);
+		rpcrdma2_walk_pass(&wk, len);
 	}
 	return count;
 }

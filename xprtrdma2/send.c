@@ -43,7 +43,7 @@ static bool xprt2_send_take_entries(struct xprt2_ep *ep,
 	/* Entries that came back before this woke no task. */
 	xprt_wait_for_buffer_space(xprt);
 	/*
-	 * XPRT_WRITE_SPACE is visible before rpcrdma2_sq_take() sets un_wanted.
+	 * XPRT_WRITE_SPACE is visible before rpcrdma2_sq_take() sets un_denied.
 	 */
 	smp_mb__after_atomic();
 	if (!rpcrdma2_sq_take(&ep->ep_conn, count, control)) {

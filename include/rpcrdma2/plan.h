@@ -482,12 +482,12 @@ static inline u32 rpcrdma2_receives_needed(u32 answers, u32 calls)
  * struct rpcrdma2_units - a lockless counter for a scarce resource
  * @un_free: free units
  * @un_kept: units of these that are reserved for control messages
- * @un_wanted: a taker found too few units since the last return
+ * @un_denied: a taker found too few units since the last return
  */
 struct rpcrdma2_units {
 	atomic_t	un_free;
 	unsigned int	un_kept;
-	bool		un_wanted;
+	bool		un_denied;
 };
 
 static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
@@ -517,8 +517,8 @@ static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
 {
 	if (likely(rpcrdma2_units_try(un, count, spare)))
 		return true;
-	/* Units returned after this check see un_wanted. */
-	smp_store_mb(un->un_wanted, true);
+	/* Units returned after this check see un_denied. */
+	smp_store_mb(un->un_denied, true);
 	return rpcrdma2_units_try(un, count, spare);
 }
 
@@ -537,8 +537,8 @@ static inline bool rpcrdma2_units_give(struct rpcrdma2_units *un,
 		return false;
 	/* A full barrier: pairs with the one in rpcrdma2_units_take() */
 	atomic_add_return(count, &un->un_free);
-	return unlikely(READ_ONCE(un->un_wanted)) &&
-	       xchg(&un->un_wanted, false);
+	return unlikely(READ_ONCE(un->un_denied)) &&
+	       xchg(&un->un_denied, false);
 }
 
 /*
