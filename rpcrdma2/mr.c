@@ -28,8 +28,9 @@
 /* Delay before a failed allocation is retried for a waiting RPC */
 #define REFILL_DELAY	(HZ / 4)
 /*
- * Failed attempts after which the waiting RPC is woken regardless, so that
- * other RPCs get their turn: it may have been killed
+ * Consecutive failed attempts that the waiting RPC sleeps through. The next one
+ * wakes it regardless, so that other RPCs get their turn: it may have been
+ * killed
  */
 #define REFILL_TRIES	3
 

@@ -290,11 +290,11 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
  * Changes of message sizes on existing connections.
  *
  * The module parameters receive_size and send_size apply to existing connections
- * of version 2 too, and a peer may request Receives of another size. Receives become larger
- * when they are reposted, as far as there is memory for them; once no Receive
- * of the old size is left the new size is announced to the peer (C-032). They
- * become smaller only when the peer has requested it (C-033), and then at once:
- * it sends no larger messages from then on (C-034).
+ * of version 2 too, and a peer may request Receives of another size. Receives
+ * become larger when they are reposted, as far as there is memory for them; once
+ * no Receive of the old size is left the new size is announced to the peer
+ * (C-032). They become smaller only when the peer has requested it (C-033), and
+ * then at once: it sends no larger messages from then on (C-034).
  *
  * props.c sends the announcements. A version 1 peer gets none: the sizes of its
  * private data apply.

@@ -325,7 +325,7 @@ static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
  * @rv: Receive it came in
  *
  * Context: svc thread; may sleep.
- * Return: a Call that owns @rv, or NULL when the connection is lost.
+ * Return: a message that owns @rv, or NULL when the connection is lost.
  */
 struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {

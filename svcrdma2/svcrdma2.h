@@ -604,8 +604,9 @@ enum {
  * @sp_conn: its verbs objects (R7)
  * @sp_peer: private data of the peer; used in version 1 only (S28)
  * @sp_ex: properties of both ends; used in version 2 only. This and the next
- *	belong to the thread that has XPT_BUSY
- * @sp_props_busy: a property message has to be sent to the peer, or is awaited
+ *	belong to the thread that has XPT_BUSY. The tasks of callbacks read
+ *	limits of the peer without it
+ * @sp_props_busy: a property message is due, or waits
  * @sp_recv_size: advertised size of the Receives in bytes; they may be larger
  * @sp_recv_requested: size of Receives in bytes that the peer requests, or 0
  * @sp_ord: concurrent RDMA Reads that the peer allows this end

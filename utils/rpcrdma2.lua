@@ -2,7 +2,7 @@
 --
 -- RPC-over-RDMA version 2 for Wireshark and tshark. Version 1 is Wireshark's own
 -- "rpcordma"; of that one this has what stands beside version 2: the answer of a peer
--- that does not speak it.
+-- that does not support it.
 --
 --	tshark -X lua_script:/usr/share/rdma2/rpcrdma2.lua -2 -r FILE -Y rpcrdma2
 --

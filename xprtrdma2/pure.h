@@ -799,8 +799,8 @@ static inline unsigned int xprt2_backward_answers(unsigned int credits)
  * @target: Calls of the server that the client intends to grant
  * @calls: Calls granted to the server so far; updated to the number that may be
  *	granted now. It never decreases, because the server may have received
- *	the old value, and is at least 1, which the server may use without a grant
- *	(C-097)
+ *	the old value, and is at least 1, which the server may use without a
+ *	grant (C-097)
  *
  * When Receives are short, each direction gets half of them.
  *

@@ -141,7 +141,10 @@ enum {
  */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
-/* deadline of fences, and of RDMA Reads and Writes for the server's Calls */
+/*
+ * Deadline of fences, of RDMA Reads and Writes for the server's Calls, and of
+ * the Sends of Replies with chunks or pages
+ */
 #define XPRT2_CHAIN_TIMEOUT	(20U * HZ)
 
 /*
@@ -519,8 +522,9 @@ enum xprt2_ep_state {
  * @ep_conn: its verbs objects
  * @ep_xp: transport it belongs to
  * @ep_state: enum xprt2_ep_state
- * @ep_done: completed by the CM handler for the connect worker
- * @ep_status: result of the step, from the CM handler
+ * @ep_done: completed for the connect worker, by the CM handler or the loss of
+ *	the connection
+ * @ep_status: result of the step, from there
  * @ep_replied: it brought a good Reply. Receive CQ, and teardown
  * @ep_vers: RPC-over-RDMA version in use
  * @ep_nego: negotiation of the version. Connect at first, then receive CQ and
@@ -632,7 +636,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
 /**
  * struct xprt2_xprt - a transport: the client's end of one connection
  * @xp_xprt: the RPC layer's part
- * @xp_ep: the connection, or NULL; changed with XPRT_LOCKED held
+ * @xp_ep: the connection, or NULL; changed with XPRT_LOCKED and @xp_fence_mutex
+ *	held
  * @xp_connect_work: connect worker
  * @xp_past: how the last connection went, if it is over. Connect
  * @xp_timed_out: an RPC's timeout ends the connection. Set by ->timer, cleared
@@ -657,9 +662,10 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_no_version: there is no common version: the next attempt to connect fails
  * @xp_timeout: replaces the default when the mount sets shorter timeouts
  * @xp_hdr: header being marshalled. Send path only
- * @xp_fence_mutex: held by the release path to post the LOCAL_INV of an aborted
- *	RPC and to force-release its regions, and by teardown to force-release
- *	all regions. Never held while waiting for the peer
+ * @xp_fence_mutex: keeps @xp_ep alive without XPRT_LOCKED. Held by the release
+ *	path to post the LOCAL_INV of an aborted RPC and to force-release its
+ *	regions, and by teardown to force-release all regions. Never held while
+ *	waiting for the peer
  * @xp_backward_target: Calls that the client intends to grant the server
  * @xp_backward_credits: Calls that it can grant: fewer when the device of this
  *	connection, or the last, has too small queues (B-04). Written by connect

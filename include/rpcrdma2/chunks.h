@@ -207,7 +207,7 @@ struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
  * @co: connection
  * @rw: RDMA Reads or Writes that are not posted, or done; empty afterwards
  *
- * Context: any that may not sleep.
+ * Context: any; does not sleep.
  */
 void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
 

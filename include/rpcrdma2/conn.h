@@ -67,8 +67,8 @@ struct rpcrdma2_recv;
  *
  *   Q1	A chain on sq_posted belongs to the Send Queue. po_done is called
  *	exactly once for it: by its own completion, by a later completion if
- *	it is unsignaled, or by rpcrdma2_sq_drain(). Until then only sq_watch
- *	accesses it, under sq_lock.
+ *	it is unsignaled, or by rpcrdma2_sq_drain(). Until then only the Send
+ *	Queue accesses it, under sq_lock.
  *   Q2	Every entry that was taken is returned once: with its chain, by its
  *	taker, or with the region that it was reserved for. When the queue
  *	pair is destroyed, all entries that the queue was opened with are free.
@@ -486,7 +486,7 @@ bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
  * @handle: handle
  * @xid: set to the xid of the RPC that the region was exposed for
  *
- * Context: receive CQ.
+ * Context: process; does not sleep.
  * Return: true if a region of some RPC has that handle.
  */
 bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
@@ -607,8 +607,9 @@ struct rpcrdma2_end {
  * struct rpcrdma2_conn_ops - callbacks from a connection to its owner
  * @lost: the connection was lost; called once, in any context, even atomic
  * @received: a message of rv_len bytes has arrived; the owner holds the Receive
- *	until rpcrdma2_recv_put() or rpcrdma2_recv_repost(). The CPU sees the
- *	message after rpcrdma2_recv_sync(). Called from the Receive CQ
+ *	until rpcrdma2_recv_put(), rpcrdma2_recv_repost() or
+ *	rpcrdma2_recv_free(). The CPU sees the message after
+ *	rpcrdma2_recv_sync(). Called from the Receive CQ
  * @room: Send Queue entries or regions were returned after a taker had found
  *	too few. Called from the Send CQ, or by the code that returns them
  * @grown: refill of the region pool finished: @made were allocated, and @failed
