@@ -171,7 +171,15 @@ one_address()
 	check "one address: it listens there again" listens_at "$addr4"
 	echo 0 >"$event"
 	check "one address: umount" umount_all
+	# its state manager may still bind the new connection to the session, and would
+	# wait for a server that is gone
+	check "one address: the client is gone" await no_transport
 	rpc.nfsd 0
+}
+
+no_transport()
+{
+	! grep -q '^peer=' "$client_view"
 }
 
 # until_traced PATTERN COUNT: in the trace, so often
