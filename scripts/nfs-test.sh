@@ -27,11 +27,11 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 	backward-rpc-called)
 # A group runs in one kernel, under sanitizers where that takes no more than some
 # minutes; "conformance" runs in both. Nearly all run on the guest's own clock
-# (clock_of()); callbacks-umount, backward-rpc-chunks, two guests, emulated ones and
-# all of uml-smp run on the host's. Groups that a slow machine fails, and long ones, are in
-# the lists that end with "-long" (make check-long). "cycle" is in both kernels: kmemleak judges
-# in one, the memory in use in the other. check.sh has the others without sanitizers, where
-# all is faster and nothing is left out, in its suite "soak". No suite has uml-smp.
+# (clock_of()); two guests, emulated ones and all of uml-smp run on the host's. Groups
+# that a slow machine fails, and long ones, are in the lists that end with "-long" (make
+# check-long). "cycle" is in both kernels: kmemleak judges in one, the memory in use in
+# the other. check.sh has the others without sanitizers, where all is faster and nothing
+# is left out, in its suite "soak". No suite has uml-smp.
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 bad_peers=(kill-peer negotiate)
 ends=(callbacks-rdma2 callbacks-cut callbacks-rdma2-cut backward-rpc-killed
@@ -135,9 +135,9 @@ cases_of()
 # On the guest's own clock, see vm.sh, no load of the host ends a wait
 timed=(files names bounds-payload counters cycle conformance flawed kill-peer negotiate
 	negotiate-hour storms view tool hostile siw inuse both properties resize callbacks-siw
-	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-two callbacks-many-4.1
-	callbacks-many-4.2 backward backward-rpc backward-rpc-called backward-rpc-hang
-	backward-rpc-overdue backward-rpc-window)
+	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount callbacks-two
+	callbacks-many-4.1 callbacks-many-4.2 backward backward-rpc backward-rpc-called backward-rpc-hang
+	backward-rpc-overdue backward-rpc-chunks backward-rpc-window)
 
 clock_of()
 {

@@ -269,15 +269,26 @@ callbacks_without_credits()
 	echo 64 >/sys/module/svcrdma2/parameters/credits
 }
 
-# while_recalling N COMMAND...: so many hundredths of a second after the first;
-# not all that were to be recalled are by then.
+# callbacks that either end has counted
+called_back()
+{
+	awk '$1 == "backward_calls" { n += $2 } END { print n }' \
+		/sys/kernel/debug/[sx]*rdma2/counters
+}
+
+# while_recalling N COMMAND...: when N callbacks have come, and not all delegations
+# are recalled yet.
 while_recalling()
 {
-	local writers
+	local before writers
 
+	before=$(called_back)
 	recall &
 	writers=$!
-	sleep "0.0$1"
+	while kill -0 "$writers" 2>/dev/null &&
+			[ $(($(called_back) - before)) -lt "$1" ]; do
+		sleep 0.001
+	done
 	kill -0 "$writers" 2>/dev/null || fail "recalled before $2"
 	"${@:2}"
 	wait "$writers"
