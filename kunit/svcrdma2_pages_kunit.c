@@ -613,7 +613,7 @@ static void address_has_enough(struct kunit *test)
 /* The file in debugfs */
 static void shows(struct kunit *test)
 {
-	const unsigned long more = 1 << 20;
+	const u64 more = 1 << 20;
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 	static char seen[256], said[256];
@@ -624,7 +624,7 @@ static void shows(struct kunit *test)
 	svc2_pages_take(sp, &f->peers[0].calls[0], more);
 	svc2_pages_give(sp, more - 3);
 	svc2_pages_show(&seq);
-	snprintf(said, sizeof(said), "bytes %lu\nmost %lu\npeak %lu\n"
+	snprintf(said, sizeof(said), "bytes %lu\nmost %lu\npeak %llu\n"
 		 "connections 2 most %u\naddress %pISc connections 2 bytes %lu\n",
 		 3 * PAGE_SIZE, MOST * PAGE_SIZE, more * PAGE_SIZE, 2 * CONNS,
 		 &sp->sp_quota.qu_address->ad_addr, 3 * PAGE_SIZE);

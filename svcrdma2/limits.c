@@ -398,7 +398,8 @@ static struct svc2_xprt *svc2_pages_next_starved(struct svc2_address *ad)
 					      sp_quota.qu_starved)) &&
 	       rpcrdma2_conn_is_lost(&sp->sp_conn))
 		list_del_init(&sp->sp_quota.qu_starved);
-	return sp && svc2_pages_first_waiter(sp)->wt_units <= left ? sp : NULL;
+	return sp && (long)svc2_pages_first_waiter(sp)->wt_units <= left ? sp :
+									   NULL;
 }
 
 /* Gives starved connections their pages in turn, after a change at @ad. */
@@ -417,7 +418,7 @@ static void svc2_pages_wake_starved(struct svc2_address *ad)
 			return;
 		sp = svc2_pages_next_starved(ad);
 		wt = sp ? svc2_pages_first_waiter(sp) : NULL;
-		if (wt && wt->wt_units > svc2_pages_most - svc2_pages_used)
+		if (wt && (long)wt->wt_units > svc2_pages_most - svc2_pages_used)
 			return;
 		list_del_init(&ad->ad_waiting);
 		if (!wt)
@@ -775,15 +776,16 @@ void svc2_pages_show(struct seq_file *seq)
 	struct svc2_address *ad;
 
 	guard(spinlock)(&svc2_pages_lock);
-	seq_printf(seq, "bytes %lu\nmost %lu\npeak %lu\n",
-		   svc2_pages_used << PAGE_SHIFT, svc2_pages_most << PAGE_SHIFT,
-		   svc2_pages_peak << PAGE_SHIFT);
+	seq_printf(seq, "bytes %llu\nmost %llu\npeak %llu\n",
+		   (u64)svc2_pages_used << PAGE_SHIFT,
+		   (u64)svc2_pages_most << PAGE_SHIFT,
+		   (u64)svc2_pages_peak << PAGE_SHIFT);
 	seq_printf(seq, "connections %u most %u\n", svc2_addresses_conns,
 		   rpcrdma2_param(&svc2_connections));
 	list_for_each_entry(ad, &svc2_addresses, ad_list)
-		seq_printf(seq, "address %pISc connections %u bytes %lu\n",
+		seq_printf(seq, "address %pISc connections %u bytes %llu\n",
 			   &ad->ad_addr, ad->ad_conns,
-			   ad->ad_pages << PAGE_SHIFT);
+			   (u64)ad->ad_pages << PAGE_SHIFT);
 }
 
 /*
