@@ -140,9 +140,9 @@ check-install:
 kunit:
 	scripts/kunit.sh $(KERNEL)
 
-# SUITES="rpcrdma2_credit" for some
+# SUITES="rpcrdma2_credit" for some; ARCH=i386 or s390x
 kunit-host:
-	scripts/kunit-host.sh $(addprefix --suite ,$(SUITES))
+	scripts/kunit-host.sh $(addprefix --arch ,$(ARCH)) $(addprefix --suite ,$(SUITES))
 
 mutants:
 	scripts/mutants.sh $(FILES)
@@ -214,7 +214,8 @@ help:
 ##                          uml (default), uml-debug or debian; all groups without GROUP
 ##   make shell             a prompt in a guest, with the modules loaded and a mount; KERNEL=
 ##
-##   make kunit-host        unit tests in user space, with sanitizers, in seconds; SUITES=
+##   make kunit-host        unit tests in user space, with sanitizers, in seconds; SUITES=,
+##                          ARCH=i386 (32 bit) or s390x (big endian)
 ##   make kunit             unit tests in a guest; KERNEL=
 ##   make mutants           whether kunit-host detects faults injected into the sources; FILES=
 ##   make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell

@@ -31,6 +31,7 @@ run_job()
 	canary)	scripts/canary.sh ;;
 	kernels/*) scripts/kernels.sh "${1#*/}" ;;
 	kunit-host) scripts/kunit-host.sh --cases ;;
+	kunit-host-*) scripts/kunit-host.sh --arch "${1#kunit-host-}" ;;
 	kunit/*) scripts/kunit.sh --rest "${1#*/}" ;;
 	*)	scripts/nfs-test.sh --built "${1%/*}" "${1#*/}" ;;
 	esac
@@ -164,10 +165,11 @@ list()
 {
 	local suite job
 
-	for suite in lint packages dissector uml-debug debian uml kernels kunit fuzz canary long \
-			uml-debug-long soak quick; do
+	for suite in lint packages dissector uml-debug debian uml kernels kunit kunit-host \
+			fuzz canary long uml-debug-long soak quick; do
 		wanted "$suite" || continue
 		case $suite in
+		kunit-host) printf '%s\n' kunit-host-i386 kunit-host-s390x ;;
 		kunit)	echo kunit/uml-debug ;;
 		kernels) scripts/kernels.sh --names | sed 's|^|kernels/|' ;;
 		uml-debug-long)	groups_of "$suite" uml-debug ;;

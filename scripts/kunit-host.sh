@@ -4,17 +4,22 @@
 # Builds the unit tests for user space, with sanitizers, and runs them there: one
 # line for each case that fails, with --cases also for those that pass.
 #
-#	kunit-host.sh [--cases] [--suite NAME]...
+#	kunit-host.sh [--cases] [--arch i386|s390x] [--suite NAME]...
+#
+# On another architecture the verdict is one line.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
 
 hidden='^ok '
-suites=()
+name=kunit-host arch=''
+suites=() build=() run=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--cases)	hidden='^$' ;;
+	--arch)		[ $# -gt 1 ] || die "--arch needs an architecture"
+			arch=$2; shift ;;
 	--suite)	[ $# -gt 1 ] || die "--suite needs the name of a suite"
 			suites+=("$2"); shift ;;
 	*)		die "no option is called '$1'" ;;
@@ -24,31 +29,51 @@ done
 
 need_packages gcc libc6-dev make
 out=$(host_dir)
+case $arch in
+'')	;;
+i386)	# 32 bit
+	need_packages "lib32gcc-$(gcc -dumpversion)-dev" libc6-dev-i386
+	build=("CC=gcc -m32 -idirafter /usr/include/$(gcc -print-multiarch)") ;;
+s390x)	# big endian
+	if [ -n "$(missing_packages gcc-s390x-linux-gnu)" ] &&
+			[ -z "$(missing_packages gcc-multilib)" ]; then
+		echo "skip $name-$arch: gcc-multilib is installed, which apt would remove for the cross compiler"
+		exit 0
+	fi
+	need_packages gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static
+	# The sanitizers' libraries do not run under that emulator.
+	build=(CC=s390x-linux-gnu-gcc
+		"SANITIZE=-static -fsanitize=undefined -fsanitize-undefined-trap-on-error")
+	run=(qemu-s390x-static) ;;
+*)	die "no architecture is called '$arch': i386 or s390x" ;;
+esac
+[ -z "$arch" ] || { name+=-$arch; out+=-$arch; }
 mkdir -p "$out"
 cd "$top" || exit 1
 
 if ! with_lock "$out.lock" make -s -j"$jobs" -f kunit/host/Makefile OUT="$out" \
-		>"$out/make.log" 2>&1; then
+		"${build[@]}" >"$out/make.log" 2>&1; then
 	tail -n 40 "$out/make.log" >&2
-	echo "FAIL kunit-host: does not build"
+	echo "FAIL $name: does not build"
 	exit 1
 fi
-"$out/run" "${suites[@]}" >"$out/ktap" 2>"$out/errors"
+"${run[@]}" "$out/run" "${suites[@]}" >"$out/ktap" 2>"$out/errors"
 rc=$?
 [ -s "$out/ktap" ] || { cat "$out/errors" >&2; exit 1; }
-awk -v group=kunit-host -f scripts/ktap.awk "$out/ktap" >"$out/cases"
+awk -v group="$name" -f scripts/ktap.awk "$out/ktap" >"$out/cases"
 grep '^ *# .*not true' "$out/ktap" >&2
 cat "$out/errors" >&2
 grep -v "$hidden" "$out/cases"
-echo "# kunit-host: $(grep -c '^ok ' "$out/cases") cases passed, all are in $out/cases"
+passed=$(grep -c '^ok ' "$out/cases")
+echo "# $name: $passed cases passed, all are in $out/cases"
 
 # A run that a sanitizer ends, or that ends by itself, before the last suite is
 # not one that passed.
 planned=$(sed -n 's/^1\.\.//p' "$out/ktap")
 ended=$(grep -cE '^(not )?ok ' "$out/ktap")
 if [ "$rc" -gt 1 ] || [ "$ended" -ne "${planned:-0}" ]; then
-	echo "FAIL kunit-host: ended with $rc after $ended of ${planned:-0} suites"
+	echo "FAIL $name: ended with $rc after $ended of ${planned:-0} suites"
 	exit 1
 fi
-echo "ok kunit-host: $ended suites, nothing from the sanitizers"
+echo "ok $name: $ended suites, nothing from the sanitizers"
 exit "$rc"

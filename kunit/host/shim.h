@@ -54,7 +54,9 @@ typedef u64			__be64;
 #define ECONNREFUSED		111
 #define EHOSTUNREACH		113
 
+#ifndef PAGE_SHIFT
 #define PAGE_SHIFT		12
+#endif
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define HZ			1000
 #define time_before(a, b)	((long)((a) - (b)) < 0)
@@ -74,7 +76,7 @@ typedef u64			__be64;
 #define EXPORT_SYMBOL_IF_KUNIT(sym)
 
 #define BIT(n)			(1UL << (n))
-#define GENMASK(h, l)		((~0UL << (l)) & (~0UL >> (63 - (h))))
+#define GENMASK(h, l)		((~0UL << (l)) & (~0UL >> (8 * sizeof(long) - 1 - (h))))
 #define sizeof_field(t, f)	sizeof(((t *)0)->f)
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define BUILD_BUG_ON(cond)	_Static_assert(!(cond), #cond)
@@ -126,20 +128,26 @@ static inline unsigned int hweight32(u32 word)
 	return count;
 }
 
-static inline u32 host_swap32(u32 x)
+/* Constants where the operand is one, as initialisers need them */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define host_be16(x)		((u16)(x))
+#define host_be32(x)		((u32)(x))
+#define host_be64(x)		((u64)(x))
+#else
+#define host_be16(x)		((u16)((u16)(x) << 8 | (u16)(x) >> 8))
+#define host_be32(x)		((u32)host_be16(x) << 16 | host_be16((u32)(x) >> 16))
+#define host_be64(x)		((u64)host_be32(x) << 32 | host_be32((u64)(x) >> 32))
+#endif
+#define cpu_to_be16(x)		((__be16)host_be16(x))
+#define cpu_to_be32(x)		((__be32)(host_be32(x)))
+#define cpu_to_be64(x)		((__be64)(host_be64(x)))
+
+static inline u32 be32_to_cpu(__be32 x)
 {
-	return x << 24 | (x & 0xff00) << 8 | (x >> 8 & 0xff00) | x >> 24;
+	return host_be32(x);
 }
 
-/* Constants where the operand is one, as initialisers need them */
-#define cpu_to_be32(x)							\
-	((__be32)((u32)(x) << 24 | ((u32)(x) & 0xff00) << 8 |		\
-		  ((u32)(x) >> 8 & 0xff00) | (u32)(x) >> 24))
-#define cpu_to_be16(x)		((__be16)((u16)(x) << 8 | (u16)(x) >> 8))
-#define cpu_to_be64(x)		\
-	((__be64)cpu_to_be32(x) << 32 | cpu_to_be32((u64)(x) >> 32))
-#define be32_to_cpu(x)		host_swap32(x)
-#define be32_to_cpup(p)		host_swap32(*(p))
+#define be32_to_cpup(p)		be32_to_cpu(*(p))
 
 /* <linux/kernel.h>, <linux/string.h> */
 
