@@ -6,6 +6,7 @@
 #ifndef _RPCRDMA2_KUNIT_FAKE_MR_H
 #define _RPCRDMA2_KUNIT_FAKE_MR_H
 
+#include <linux/gfp.h>
 #include <linux/slab.h>
 
 #include <rdma/ib_verbs.h>
@@ -13,6 +14,8 @@
 #include <rdma/restrack.h>
 
 #include <rpcrdma2/conn.h>
+#include <rpcrdma2/plan.h>
+#include <rpcrdma2/wire.h>
 
 static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 				   u32 depth)
@@ -50,6 +53,9 @@ static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
  * @device: its device
  * @why: reason why the connection was lost
  * @drained: called while its Send Queue is drained, or NULL
+ * @page: page for RPCs to expose
+ * @hdr: header for its segments
+ * @ck: their chunk
  */
 struct fake_conn {
 	struct rdma_cm_id	id;
@@ -59,6 +65,9 @@ struct fake_conn {
 	struct ib_device	device;
 	enum rpcrdma2_loss	why;
 	void			(*drained)(struct fake_conn *fc);
+	struct page		*page;
+	struct rpcrdma2_hdr	hdr;
+	struct rpcrdma2_chunk	ck;
 };
 
 static void fake_drain(struct ib_qp *qp)
@@ -96,7 +105,7 @@ static const struct rpcrdma2_conn_ops fake_conn_ops = {
  * @entries: entries of the Send Queue
  * @regions: limit on memory regions
  *
- * Return: result of rpcrdma2_regions_grow().
+ * Return: result of rpcrdma2_regions_grow(), or -ENOMEM. fake_conn_exit() follows.
  */
 static int fake_conn_init(struct rpcrdma2_conn *co, struct fake_conn *fc,
 			  int (*post)(struct ib_qp *qp,
@@ -124,7 +133,28 @@ static int fake_conn_init(struct rpcrdma2_conn *co, struct fake_conn *fc,
 	rpcrdma2_sq_open(co, entries, 0, entries, 0);
 	rpcrdma2_regions_measure(co, 1);
 	co->co_regions.rg_max = regions;
-	return rpcrdma2_regions_grow(co);
+	fc->page = alloc_page(GFP_KERNEL);
+	return fc->page ? rpcrdma2_regions_grow(co) : -ENOMEM;
+}
+
+static void fake_conn_exit(struct fake_conn *fc)
+{
+	if (fc->page)
+		__free_page(fc->page);
+}
+
+/* Expose the page once more. Return: result of rpcrdma2_expose(). */
+static int fake_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
+{
+	struct fake_conn *fc = container_of(co->co_id, struct fake_conn, id);
+	struct xdr_buf buf = {
+		.pages = &fc->page, .page_len = PAGE_SIZE,
+		.buflen = PAGE_SIZE, .len = PAGE_SIZE,
+	};
+	const struct rpcrdma2_range range = { 0, PAGE_SIZE };
+
+	return rpcrdma2_expose(co, ex, &buf, &range, 1, DMA_FROM_DEVICE,
+			       &fc->hdr, &fc->ck);
 }
 
 #endif /* _RPCRDMA2_KUNIT_FAKE_MR_H */

@@ -39,9 +39,6 @@ struct rpc {
  * @last: work request that was posted last
  * @takes: the device takes what is posted
  * @later: RPCs take the entries for a fence when it comes to that
- * @hdr: a header for the segments
- * @ck: its chunk
- * @page: what is offered
  * @rpcs: for the cases
  */
 struct link {
@@ -50,9 +47,6 @@ struct link {
 	const struct ib_send_wr	*last;
 	bool			takes;
 	bool			later;
-	struct rpcrdma2_hdr	hdr;
-	struct rpcrdma2_chunk	ck;
-	struct page		*page;
 	struct rpc		rpcs[2];
 };
 
@@ -76,8 +70,6 @@ static int regions_init(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ln);
 	test->priv = ln;
-	ln->page = alloc_page(GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, ln->page);
 	ln->takes = true;
 	KUNIT_ASSERT_EQ(test, fake_conn_init(&ln->co, &ln->fake, fake_post,
 					     ENTRIES, REGIONS), 0);
@@ -88,8 +80,8 @@ static void regions_exit(struct kunit *test)
 {
 	struct link *ln = test->priv;
 
-	if (ln && ln->page)
-		__free_page(ln->page);
+	if (ln)
+		fake_conn_exit(&ln->fake);
 }
 
 static void send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
@@ -111,22 +103,15 @@ static int call(struct kunit *test, struct rpc *rpc, unsigned int count)
 {
 	struct link *ln = test->priv;
 	struct ib_send_wr *first = &rpc->send;
-	struct xdr_buf buf = {
-		.pages = &ln->page, .page_len = PAGE_SIZE,
-		.buflen = PAGE_SIZE, .len = PAGE_SIZE,
-	};
-	const struct rpcrdma2_range range = { 0, PAGE_SIZE };
 	unsigned int i, wrs;
 
 	memset(rpc, 0, sizeof(*rpc));
 	rpcrdma2_exposed_init(&rpc->ex);
 	rpc->ex.ex_later = ln->later;
 	rpc->ex.ex_done = fence_done;
-	ln->hdr.h_nsegs = 0;
+	ln->fake.hdr.h_nsegs = 0;
 	for (i = 0; i < count; i++)
-		KUNIT_ASSERT_EQ(test, rpcrdma2_expose(&ln->co, &rpc->ex, &buf, &range,
-						      1, DMA_FROM_DEVICE, &ln->hdr,
-						      &ln->ck), 0);
+		KUNIT_ASSERT_EQ(test, fake_expose(&ln->co, &rpc->ex), 0);
 	rpc->send.opcode = IB_WR_SEND;
 	rpc->post.po_signal = true;
 	rpc->post.po_done = send_done;
@@ -150,7 +135,7 @@ static void answered(struct kunit *test, struct rpc *rpc)
 	complete_last(ln, IB_WC_SUCCESS);
 	KUNIT_EXPECT_TRUE(test,
 			  rpcrdma2_exposed_invalidated(&ln->co, &rpc->ex,
-						       ln->hdr.h_segs[0].rs_handle));
+						       ln->fake.hdr.h_segs[0].rs_handle));
 }
 
 /* Return: whether regions, and then entries, are all there. */
@@ -257,7 +242,7 @@ static void q2_answered_when_the_fence_has_failed(struct kunit *test)
 	fence_flushed(test, rpc);
 	KUNIT_EXPECT_TRUE(test,
 			  rpcrdma2_exposed_invalidated(&ln->co, &rpc->ex,
-						       ln->hdr.h_segs[0].rs_handle));
+						       ln->fake.hdr.h_segs[0].rs_handle));
 	rpcrdma2_strip(&ln->co, &rpc->ex);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
 	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
@@ -359,10 +344,10 @@ static void s50_owner_of_a_handle(struct kunit *test)
 	struct rpc *rpc = &ln->rpcs[0];
 	u32 first, second, xid = 0;
 
-	ln->hdr.h_xid = 0x51de;
+	ln->fake.hdr.h_xid = 0x51de;
 	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
-	first = ln->hdr.h_segs[0].rs_handle;
-	second = ln->hdr.h_segs[1].rs_handle;
+	first = ln->fake.hdr.h_segs[0].rs_handle;
+	second = ln->fake.hdr.h_segs[1].rs_handle;
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_handle_in_use(&ln->co, second, &xid));
 	KUNIT_EXPECT_EQ(test, xid, 0x51de);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_handle_in_use(&ln->co, ~first, &xid));

@@ -211,9 +211,6 @@ static struct kunit_suite late_suite = {
  * @last: work request that was posted last
  * @reports: the device reports what is posted
  * @drains: the Send Queue was drained while the page was exposed, this often
- * @hdr: a header for the segment
- * @ck: its chunk
- * @page: what is offered
  * @callback: it
  */
 struct revocation {
@@ -223,9 +220,6 @@ struct revocation {
 	const struct ib_send_wr	*last;
 	bool			reports;
 	unsigned int		drains;
-	struct rpcrdma2_hdr	hdr;
-	struct rpcrdma2_chunk	ck;
-	struct page		*page;
 	struct svc2_callback	callback;
 };
 
@@ -260,8 +254,6 @@ static int revoke_init(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	test->priv = f;
-	f->page = alloc_page(GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, f->page);
 	INIT_WORK(&f->report, report);
 	svc2_sem_init(&f->sp.sp_tx_sem, NULL, SVC2_C_tx_waits);
 	KUNIT_ASSERT_EQ(test, fake_conn_init(&f->sp.sp_conn, &f->fake, fake_post,
@@ -276,8 +268,8 @@ static void revoke_exit(struct kunit *test)
 {
 	struct revocation *f = test->priv;
 
-	if (f && f->page)
-		__free_page(f->page);
+	if (f)
+		fake_conn_exit(&f->fake);
 }
 
 /* The Call is posted, and its Send is done. */
@@ -285,17 +277,11 @@ static void begin(struct kunit *test)
 {
 	struct revocation *f = test->priv;
 	struct rpcrdma2_exposed *ex = &f->callback.sc_exposed;
-	struct xdr_buf buf = {
-		.pages = &f->page, .page_len = PAGE_SIZE,
-		.buflen = PAGE_SIZE, .len = PAGE_SIZE,
-	};
-	const struct rpcrdma2_range range = { 0, PAGE_SIZE };
 	struct ib_send_wr send = { .opcode = IB_WR_SEND }, *first = &send;
 	struct rpcrdma2_post post = { .po_signal = true, .po_done = sent };
 	unsigned int wrs;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma2_expose(&f->sp.sp_conn, ex, &buf, &range, 1,
-					      DMA_FROM_DEVICE, &f->hdr, &f->ck), 0);
+	KUNIT_ASSERT_EQ(test, fake_expose(&f->sp.sp_conn, ex), 0);
 	wrs = 1 + rpcrdma2_exposed_chain(ex, &first);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn, wrs, true));
 	KUNIT_ASSERT_EQ(test, rpcrdma2_sq_post(&f->sp.sp_conn, &post, first), 0);

@@ -8,8 +8,6 @@
  */
 #include <kunit/test.h>
 
-#include <linux/gfp.h>
-
 #include "../xprtrdma2/xprtrdma2.h"
 #include "fake_mr.h"
 
@@ -47,9 +45,6 @@ void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted) { }
  * @takes: work requests that the device still takes
  * @req: the request
  * @ended: ends the chain of the request
- * @page: page that the request exposes
- * @hdr: header for its segments
- * @ck: their chunk
  * @send: its Send
  * @post: its chain
  */
@@ -60,9 +55,6 @@ struct wait {
 	unsigned int		takes;
 	struct xprt2_req	req;
 	struct delayed_work	ended;
-	struct page		*page;
-	struct rpcrdma2_hdr	hdr;
-	struct rpcrdma2_chunk	ck;
 	struct ib_send_wr	send;
 	struct rpcrdma2_post	post;
 };
@@ -107,8 +99,6 @@ static int wait_init(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	test->priv = w;
-	w->page = alloc_page(GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, w->page);
 	mutex_init(&w->xp.xp_fence_mutex);
 	spin_lock_init(&w->xp.xp_req_lock);
 	w->xp.xp_ep = &w->ep;
@@ -131,11 +121,11 @@ static void wait_exit(struct kunit *test)
 {
 	struct wait *w = test->priv;
 
-	if (!w || !w->page)
+	if (!w)
 		return;
 	cancel_delayed_work_sync(&w->ended);
 	rpcrdma2_regions_destroy(&w->ep.ep_conn);
-	__free_page(w->page);
+	fake_conn_exit(&w->fake);
 }
 
 /* S46: a server that accepts the Reply keeps its connection. */
@@ -181,11 +171,6 @@ static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
 static void expose(struct kunit *test)
 {
 	struct wait *w = test->priv;
-	struct xdr_buf buf = {
-		.pages = &w->page, .page_len = PAGE_SIZE,
-		.buflen = PAGE_SIZE, .len = PAGE_SIZE,
-	};
-	const struct rpcrdma2_range range = { 0, PAGE_SIZE };
 	struct ib_send_wr *first = &w->send;
 	unsigned int i, wrs = 1;
 
@@ -193,10 +178,8 @@ static void expose(struct kunit *test)
 	w->post.po_signal = true;
 	w->post.po_done = sent;
 	for (i = 0; i < REGIONS; i++)
-		KUNIT_ASSERT_EQ(test, rpcrdma2_expose(&w->ep.ep_conn,
-						      &w->req.rq2_exposed, &buf,
-						      &range, 1, DMA_FROM_DEVICE,
-						      &w->hdr, &w->ck), 0);
+		KUNIT_ASSERT_EQ(test, fake_expose(&w->ep.ep_conn,
+						  &w->req.rq2_exposed), 0);
 	wrs += rpcrdma2_exposed_chain(&w->req.rq2_exposed, &first);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&w->ep.ep_conn, wrs + REGIONS, true));
 	KUNIT_ASSERT_EQ(test, rpcrdma2_sq_post(&w->ep.ep_conn, &w->post, first), 0);
