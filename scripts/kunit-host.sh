@@ -35,8 +35,7 @@ i386)	# 32 bit
 	need_packages "lib32gcc-$(gcc -dumpversion)-dev" libc6-dev-i386
 	build=("CC=gcc -m32 -idirafter /usr/include/$(gcc -print-multiarch)") ;;
 s390x)	# big endian
-	if [ -n "$(missing_packages gcc-s390x-linux-gnu)" ] &&
-			[ -z "$(missing_packages gcc-multilib)" ]; then
+	if excludes gcc-s390x-linux-gnu; then
 		echo "skip $name-$arch: gcc-multilib is installed, which apt would remove for the cross compiler"
 		exit 0
 	fi

@@ -92,6 +92,13 @@ missing_packages()
 
 # Only tools and libraries are ever installed this way. What starts a service
 # or touches /boot is unpacked into the cache instead, see kernel.sh.
+# excludes PACKAGE: a cross compiler that is missing, for which apt would remove
+# gcc-multilib
+excludes()
+{
+	[ -n "$(missing_packages "$1")" ] && [ -z "$(missing_packages gcc-multilib)" ]
+}
+
 need_packages()
 {
 	local missing
