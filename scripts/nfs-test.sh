@@ -31,7 +31,7 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 # that a slow machine fails, and long ones, are in the lists that end with "-long" (make
 # check-long). "cycle" is in both kernels: kmemleak judges in one, the memory in use in
 # the other. check.sh has the others without sanitizers, where all is faster and nothing
-# is left out, in its suite "soak". No suite has uml-smp.
+# is left out, in its suite "soak". No suite has uml-smp or uml-dma.
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 bad_peers=(kill-peer negotiate)
 ends=(callbacks-rdma2 callbacks-cut callbacks-rdma2-cut backward-rpc-killed
@@ -46,6 +46,7 @@ if [ $# -eq 0 ]; then
 			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
 			link-client link-server link-tuned link-siw link-trips ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
+	uml-dma)	set -- files conformance kill-peer unplug restart callbacks-rdma2 ;;
 	uml-debug|uml-smp) set -- files conformance hostile backward-rpc-overdue \
 			"${both[@]}" properties ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \

@@ -17,12 +17,12 @@ set -u
 usage()
 {
 	cat >&2 <<END
-usage: $0 uml|uml-debug|uml-smp|debian|debian-RELEASE [options] -- command [argument...]
+usage: $0 uml|uml-debug|uml-dma|uml-smp|debian|debian-RELEASE [options] -- command [argument...]
 	--mem MB	memory of the guest (default 2048)
 	--cpus N	processors (debian, default 1; uml-smp, default 4)
 	--nvme MB	an empty NVMe disk, /dev/nvme0n1 once its driver is loaded (debian only)
 	--icount	the guest's clock counts instructions, 1 ns each (debian only)
-	--clock MODE	the guest's clock (uml and uml-debug only): "host" (default); "skip",
+	--clock MODE	the guest's clock (uml, uml-debug, uml-dma): "host" (default); "skip",
 			which leaps over idle time; "guest", which stands still while
 			the guest computes as well, so that no load of the host is seen
 	--timeout S	the guest is killed after that many seconds (default 600)
@@ -37,6 +37,8 @@ usage: $0 uml|uml-debug|uml-smp|debian|debian-RELEASE [options] -- command [argu
 	--node NAME	what the guest is called, in VM_NODE
 	--link FD	an inherited datagram socket becomes the guest's network
 	--share DIR	a folder that several guests write to, as /run/share
+DMA="bounce merge=1 fail=500" in the environment: the DMA addresses of soft-RoCE in
+uml-dma, by default "strict merge=1"; see testing.rst
 END
 	exit 2
 }
@@ -71,8 +73,16 @@ while [ $# -gt 0 ]; do
 	shift
 done
 [ $# -ge 1 ] || usage
+[ "$kernel" = uml-dma ] || [ -z "${DMA:-}" ] || die "DMA=\"$DMA\" is for uml-dma, not for $kernel"
+[ "$kernel" != uml-dma ] || DMA=${DMA:-strict merge=1}
+for parameter in ${DMA:-}; do
+	case $parameter in
+	*=*)	append+=" rdma_rxe.dma_$parameter" ;;
+	*)	append+=" rdma_rxe.dma=$parameter" ;;
+	esac
+done
 case "$kernel $clock" in
-*" host"|"uml guest"|"uml skip"|"uml-debug guest"|"uml-debug skip") ;;
+*" host"|"uml guest"|"uml skip"|uml-d*" guest"|uml-d*" skip") ;;
 *)	die "$kernel has no clock '$clock'" ;;
 esac
 

@@ -165,10 +165,14 @@ candidate_version()
 # patches_of KERNEL: files, in order; some fit one release of Linux alone
 patches_of()
 {
-	local release=6.12
+	local dirs=("$vmdir/patches")
 
-	[ "$1" != uml-smp ] || release=7.3
-	printf '%s\n' "$vmdir"/patches/{,"$release"/}*.patch |
+	case $1 in
+	uml-smp) dirs+=("$vmdir/patches/7.3") ;;
+	uml-dma) dirs+=("$vmdir/patches/6.12" "$vmdir/patches/dma") ;;
+	*)	dirs+=("$vmdir/patches/6.12") ;;
+	esac
+	find "${dirs[@]}" -maxdepth 1 -name '*.patch' |
 		awk -F/ '{ print $NF "\t" $0 }' | sort | cut -f2
 }
 
@@ -187,6 +191,9 @@ kernel_key()
 	uml-debug)
 		cat "$vmdir/kernel.config" "$vmdir/debug.config"
 		cat_patches "$1" ;;
+	uml-dma)
+		cat "$vmdir"/{kernel,dma}.config
+		cat_patches "$1" ;;
 	uml-smp)
 		cat "$vmdir"/{kernel,debug,smp}.config
 		cat_patches "$1" ;;
@@ -197,7 +204,7 @@ kernel_key()
 		cat "$vmdir/releases.sh" "$vmdir/debian-modules" "$vmdir/debian.sh" \
 			"$vmdir/initramfs.sh" ;;
 	*)
-		die "no kernel is called '$1': uml, uml-debug, uml-smp or debian" ;;
+		die "no kernel is called '$1': uml, uml-debug, uml-dma, uml-smp or debian" ;;
 	esac
 }
 

@@ -141,6 +141,13 @@ else
 fi
 rc=$?
 
+# A device with DMA addresses of its own reports what is mapped when it goes.
+if grep -q ' rdma_rxe\.dma=' /proc/cmdline; then
+	for device in /sys/class/infiniband/rxe*; do
+		[ ! -e "$device" ] || rdma link del "${device##*/}"
+	done
+fi
+
 complain()
 {
 	echo "init: BUG: $*" >/dev/kmsg

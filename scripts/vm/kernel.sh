@@ -25,7 +25,7 @@ set -u
 
 usage()
 {
-	echo "usage: $0 [--headers] uml|uml-debug|uml-smp|debian|debian-RELEASE" >&2
+	echo "usage: $0 [--headers] uml|uml-debug|uml-dma|uml-smp|debian|debian-RELEASE" >&2
 	exit 2
 }
 
@@ -123,8 +123,11 @@ config_of()
 {
 	local files=(kernel.config)
 
-	[ "$1" = uml ] || files+=(debug.config)
-	[ "$1" != uml-smp ] || files+=(smp.config)
+	case $1 in
+	uml-debug) files+=(debug.config) ;;
+	uml-dma) files+=(dma.config) ;;
+	uml-smp) files+=(debug.config smp.config) ;;
+	esac
 	(cd "$vmdir" && cat "${files[@]}") | awk '
 	/^CONFIG_/ { split($0, part, "="); option[part[1]] = $0 }
 	/^# CONFIG_.* is not set$/ { option[$2] = $0 }
@@ -171,7 +174,7 @@ headers=''
 [ "${1:-}" != --headers ] || { headers=$1; shift; }
 [ $# -eq 1 ] || usage
 case $1 in
-uml|uml-debug|uml-smp|debian) ;;
+uml|uml-debug|uml-dma|uml-smp|debian) ;;
 *)	grep -q "^$1	" <<<"$release_kernels" || usage ;;
 esac
 dir=$(kernel_dir "$1") || exit 1
