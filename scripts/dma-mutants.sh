@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Whether the guests detect memory that is not unmapped, or not synced: leaves out one
+# call at a time, and runs the group "files" over a device with DMA addresses of its own.
+# The group must fail then, and pass while nothing is left out. With large messages the
+# server gathers Replies too.
+#
+#	dma-mutants.sh [FILE...]	only the calls in these
+#
+# Exit status: 0; 1 a call can be left out; 2 the group fails without that, or nothing
+# was run.
+
+set -u
+# shellcheck source=scripts/vm/common.sh
+. "$(dirname "$0")/vm/common.sh"
+
+calls='\b(ib_dma_(un|sync_)\w+|dma_unmap_\w+|rdma_rw_ctx_destroy)\('
+calls+='|\brpcrdma2_recv_sync_pages\('
+# Not reached: pieces are counted before they are mapped
+unreached='ib_dma_unmap_page(device, dma, '
+
+export DMA=${DMA:-strict} VERSIONS=${VERSIONS:-4.2} RECEIVE_SIZE=65536 SOURCE
+SOURCE=$(mktemp -d) log=$(mktemp)
+trap 'rm -rf "$SOURCE" "$log"' EXIT
+
+# The sources, without the statement that begins in FILE:LINE
+sources()
+{
+	rm -rf "${SOURCE:?}"/*
+	git ls-files -z | rsync -a --from0 --files-from=- . "$SOURCE"
+	[ $# -eq 0 ] || perl -0pi -e "s/^(.*\n){$(($2 - 1))}\t+\K[^;]*//" "$SOURCE/$1"
+}
+
+# A mount may wait for ever for a Reply: 124
+passes()
+{
+	timeout -k 10 300 "$top/scripts/nfs-test.sh" uml-dma files >"$log" 2>&1
+}
+
+cd "$top" || exit 2
+[ $# -gt 0 ] || set -- {rpcrdma2,svcrdma2,xprtrdma2}/*.c
+sources
+passes || { cat "$log"; exit 2; }
+failed=0
+while IFS=: read -r file line call; do
+	sources "$file" "$line"
+	passes
+	rc=$?
+	if [ "$rc" -eq 0 ]; then
+		echo "FAIL $file:$line is not missed: $call"
+		failed=1
+	elif [ "$rc" -eq 124 ] || grep -q '^\(ok\|FAIL\) ' "$log"; then
+		echo "ok $file:$line is missed: $call"
+		grep -E '^FAIL|rxe: DMA|DMA-API' "$log" | head -n 2 | sed 's/^/#	/'
+	else
+		cat "$log"
+		exit 2
+	fi
+done < <(grep -nE "$calls" "$@" | grep -vF "$unreached" | grep -E ':[0-9]+:	')
+exit "$failed"
