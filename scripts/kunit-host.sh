@@ -5,8 +5,6 @@
 # line for each case that fails, with --cases also for those that pass.
 #
 #	kunit-host.sh [--cases] [--arch i386|s390x] [--suite NAME]...
-#
-# On another architecture the verdict is one line.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -35,11 +33,9 @@ i386)	# 32 bit
 	need_packages "lib32gcc-$(gcc -dumpversion)-dev" libc6-dev-i386
 	build=("CC=gcc -m32 -idirafter /usr/include/$(gcc -print-multiarch)") ;;
 s390x)	# big endian
-	if excludes gcc-s390x-linux-gnu; then
-		echo "skip $name-$arch: gcc-multilib is installed, which apt would remove for the cross compiler"
+	need_cross_compiler "$name-$arch" gcc-s390x-linux-gnu libc6-dev-s390x-cross ||
 		exit 0
-	fi
-	need_packages gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static
+	need_packages qemu-user-static
 	# The sanitizers' libraries do not run under that emulator.
 	build=(CC=s390x-linux-gnu-gcc
 		"SANITIZE=-static -fsanitize=undefined -fsanitize-undefined-trap-on-error")
@@ -74,5 +70,5 @@ if [ "$rc" -gt 1 ] || [ "$ended" -ne "${planned:-0}" ]; then
 	echo "FAIL $name: ended with $rc after $ended of ${planned:-0} suites"
 	exit 1
 fi
-echo "ok $name: $ended suites, nothing from the sanitizers"
+echo "ok $name: $ended suites come to their end, nothing from the sanitizers"
 exit "$rc"

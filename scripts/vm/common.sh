@@ -92,13 +92,6 @@ missing_packages()
 
 # Only tools and libraries are ever installed this way. What starts a service
 # or touches /boot is unpacked into the cache instead, see kernel.sh.
-# excludes PACKAGE: a cross compiler that is missing, for which apt would remove
-# gcc-multilib
-excludes()
-{
-	[ -n "$(missing_packages "$1")" ] && [ -z "$(missing_packages gcc-multilib)" ]
-}
-
 need_packages()
 {
 	local missing
@@ -108,6 +101,18 @@ need_packages()
 	[ "$(id -u)" -eq 0 ] ||
 		die "not root, cannot install what is missing; please run: apt-get install $missing"
 	with_lock "$cache/apt.lock" install_packages "$@" || exit 1
+}
+
+# need_cross_compiler NAME PACKAGE...: a skip of case NAME where apt would remove the
+# gcc-multilib of this machine for them.
+need_cross_compiler()
+{
+	if [ -n "$(missing_packages "${@:2}")" ] && [ -z "$(missing_packages gcc-multilib)" ]
+	then
+		echo "skip $1: gcc-multilib is installed, which apt would remove for the cross compiler"
+		return 1
+	fi
+	need_packages "${@:2}"
 }
 
 # Fetches packages without installing them and unpacks them below a folder.
