@@ -27,8 +27,8 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 	backward-rpc-called)
 # A group runs in one kernel, under sanitizers where that takes no more than some
 # minutes; "conformance" runs in both. Nearly all run on the guest's own clock
-# (clock_of()); backward-rpc-chunks, two guests, emulated ones and all of uml-smp run on
-# the host's: on the guest's a connection of the first ends in one run of six. Groups
+# (clock_of()); two guests, emulated ones, all of uml-smp and backward-rpc-chunks run on
+# the host's. On the guest's the last loses a connection in one run of six. Groups
 # that a slow machine fails, and long ones, are in the lists that end with "-long" (make
 # check-long). "cycle" is in both kernels: kmemleak judges in one, the memory in use in
 # the other. check.sh has the others without sanitizers, where all is faster and nothing
@@ -150,6 +150,16 @@ clock_of()
 	esac
 }
 
+# In-tree's client does not sync a Receive back for the device, so it fails where "strict"
+# asks for that.
+dma_of()
+{
+	case "$kernel $1" in
+	"uml-dma callbacks-rdma2")	echo bounce merge=1 ;;
+	uml-dma*)			echo strict merge=1 ;;
+	esac
+}
+
 # Names that begin with "link-" are about two guests; "bench" asks whether make
 # bench measures what it says.
 run_group()
@@ -176,7 +186,7 @@ run_group()
 			env QUICK=1 "${settings[@]}" \
 			"$vmdir/link-cases.sh" "$1" ;;
 	*)	[[ $1 != backward-rpc* ]] || local -x KUNIT=1
-		"$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
+		DMA=${DMA:-$(dma_of "$1")} "$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
 			"${disk[@]}" --timeout "$timeout" ${allow:+--allow "$allow"} \
 			--clock "${CLOCK:-$(clock_of "$1")}" -- \
 			env ${QUICK:+QUICK=1} "${settings[@]}" \

@@ -38,7 +38,7 @@ usage: $0 uml|uml-debug|uml-dma|uml-smp|debian|debian-RELEASE [options] -- comma
 	--link FD	an inherited datagram socket becomes the guest's network
 	--share DIR	a folder that several guests write to, as /run/share
 DMA="bounce merge=1 fail=500" in the environment: the DMA addresses of soft-RoCE in
-uml-dma, by default "strict merge=1"; see testing.rst
+uml-dma, by default "strict merge=1", strict where it names no mode; see testing.rst
 END
 	exit 2
 }
@@ -74,13 +74,16 @@ while [ $# -gt 0 ]; do
 done
 [ $# -ge 1 ] || usage
 [ "$kernel" = uml-dma ] || [ -z "${DMA:-}" ] || die "DMA=\"$DMA\" is for uml-dma, not for $kernel"
-[ "$kernel" != uml-dma ] || DMA=${DMA:-strict merge=1}
-for parameter in ${DMA:-}; do
-	case $parameter in
-	*=*)	append+=" rdma_rxe.dma_$parameter" ;;
-	*)	append+=" rdma_rxe.dma=$parameter" ;;
+dma='' mode=strict
+[ -n "${DMA:-}" ] || DMA='merge=1'
+for word in $DMA; do
+	case $word in
+	off|iova|bounce|strict)	mode=$word ;;
+	merge=[01]|fail=[0-9]*) dma+=" rdma_rxe.dma_$word" ;;
+	*)	die "DMA=\"$DMA\": '$word' is not off, iova, bounce, strict, merge=1 or fail=N" ;;
 	esac
 done
+[ "$kernel" != uml-dma ] || append+=" rdma_rxe.dma=$mode$dma"
 case "$kernel $clock" in
 *" host"|"uml guest"|"uml skip"|uml-d*" guest"|uml-d*" skip") ;;
 *)	die "$kernel has no clock '$clock'" ;;
