@@ -21,10 +21,12 @@ static unsigned long answer_timeout;
 #define XPRT2_ANSWER_TIMEOUT answer_timeout
 
 static unsigned int fence_waits;
+static unsigned long fence_timeout;
 
 static bool fake_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
 {
 	fence_waits++;
+	fence_timeout = timeout;
 	return false;
 }
 
@@ -98,6 +100,7 @@ static int wait_init(struct kunit *test)
 	struct wait *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, w);
+	INIT_DELAYED_WORK(&w->ended, end_chain);
 	test->priv = w;
 	mutex_init(&w->xp.xp_fence_mutex);
 	spin_lock_init(&w->xp.xp_req_lock);
@@ -111,9 +114,9 @@ static int wait_init(struct kunit *test)
 	w->req.rq2_ep = &w->ep;
 	rpcrdma2_exposed_init(&w->req.rq2_exposed);
 	atomic_set(&w->req.rq2_posts, 1);
-	INIT_DELAYED_WORK(&w->ended, end_chain);
 	answer_timeout = MAX_SCHEDULE_TIMEOUT;
 	fence_waits = 0;
+	fence_timeout = 0;
 	return 0;
 }
 
@@ -167,7 +170,7 @@ static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
 {
 }
 
-/* An RPC exposes the page twice; nobody waits for its Reply. */
+/* An RPC exposes the page twice. The RPC was aborted. */
 static void expose(struct kunit *test)
 {
 	struct wait *w = test->priv;
@@ -193,6 +196,7 @@ static void x2_fence_waits(struct kunit *test)
 	expose(test);
 	xprt2_revoke(&w->req, false);
 	KUNIT_EXPECT_EQ(test, fence_waits, 1);
+	KUNIT_EXPECT_EQ(test, fence_timeout, (unsigned long)XPRT2_FENCE_TIMEOUT);
 	KUNIT_EXPECT_FALSE(test, xprt2_holds_memory(&w->req));
 	KUNIT_EXPECT_EQ(test, w->fake.why, RPCRDMA2_LOSS_STALLED);
 }
