@@ -79,8 +79,8 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
  * bytes in rq_arg come from an RDMA Read or a copy.
  */
 
-#define SVC2_KEPT_LEAST	((1 << 16) >> PAGE_SHIFT) /* pages of a large Call */
-/* 1 MiB, and the rest of the Call */
+/* in pages: 64 KiB are a large Call, of 1 MiB at most and what it has besides */
+#define SVC2_KEPT_LEAST	((1 << 16) >> PAGE_SHIFT)
 #define SVC2_KEPT_MOST	(((1 << 20) >> PAGE_SHIFT) + 4)
 
 /* sm_pages of a Call are its ps_pages. */
