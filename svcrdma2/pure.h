@@ -488,7 +488,6 @@ static inline void svc2_loss_note(struct svc2_losses *lo,
 		svc2_loss_forget(lo, ls);
 		ls->ls_net = key->lk_net;
 		ls->ls_xid = key->lk_xid;
-		memset(&ls->ls_peer, 0, sizeof(ls->ls_peer));
 		memcpy(&ls->ls_peer, key->lk_peer, svc_addr_len(key->lk_peer));
 		lo->lo_used++;
 	}
