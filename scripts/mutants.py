@@ -53,8 +53,8 @@ TYPES = {'struct', 'enum', 'union', 'const', 'static', 'unsigned', 'int',
          '__be32', 'typeof', 'BUILD_BUG_ON', 'fallthrough'}
 # Calls without an effect at run time, or without one that a single thread could see
 SILENT = re.compile(
-    r'BUILD_BUG_ON|WARN_ON_ONCE|lockdep_assert_held|might_sleep|smp_[rw]?mb|smp_mb__\w+|'
-    r'trace_\w+')
+    r'BUILD_BUG_ON|static_assert|WARN_ON_ONCE|lockdep_assert_held|might_sleep|'
+    r'smp_[rw]?mb|smp_mb__\w+|trace_\w+')
 
 # Macros that a statement follows
 LOOP = re.compile(r'list_for_each\w*|scoped_guard')
