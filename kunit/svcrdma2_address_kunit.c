@@ -7,8 +7,8 @@
 #include "../svcrdma2/pure.h"
 
 #define PEER	{ 0x52, 0x54, 0, 0x12, 0x34, 0x56 }
-#define SERVER	{ 0x52, 0x54, 0, 0x99, 0x99, 0x01 }
-#define ROUTER	{ 0x52, 0x54, 0, 0x77, 0x77, 0x02 }
+#define SERVER	{ 0x52, 0x54, 0, 0x12, 0x34, 0x57 }
+#define ROUTER	{ 0x52, 0x54, 0, 0x12, 0x34, 0x58 }
 
 static const struct route_case {
 	const char		*desc;
@@ -63,20 +63,20 @@ static void link_addresses(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, same(a, svc2_link_address(router)));
 }
 
-/* S46: a peer does not count as another by its choice of a path */
+/* S46: a peer does not count as another by its choice of a path. LIDs of OPA have 32 bits. */
 static void lid_addresses(struct kunit *test)
 {
 	static const u8 want[] = {
-		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0xff, 0xfe, 0, 0x12, 0x38,
+		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0xc5, 0xff, 0xfe, 0xa7, 0x13, 0x38,
 	};
-	struct sockaddr_in6 a = svc2_lid_address(0x123b, 2);
+	struct sockaddr_in6 a = svc2_lid_address(0xc5a7133b, 2);
 
 	KUNIT_EXPECT_MEMEQ(test, &a.sin6_addr, want, sizeof(want));
-	KUNIT_EXPECT_TRUE(test, same(a, svc2_lid_address(0x1238, 2)));
-	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0x123c, 2)));
-	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0x1237, 2)));
-	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0x1123b, 2)));
-	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0x123b, 0)));
+	KUNIT_EXPECT_TRUE(test, same(a, svc2_lid_address(0xc5a71338, 2)));
+	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0xc5a7133c, 2)));
+	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0xc5a71337, 2)));
+	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0xc5a6133b, 2)));
+	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0xc5a7133b, 0)));
 }
 
 static struct kunit_case address_suite_cases[] = {

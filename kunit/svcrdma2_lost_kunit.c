@@ -7,6 +7,9 @@
 #include "../svcrdma2/pure.h"
 
 #define BEGIN	(ULONG_MAX - 10)	/* jiffies wrap meanwhile */
+#define TWO_MINUTES	(120 * HZ)
+/* Calls that are remembered */
+#define MOST		64
 
 static const struct sockaddr_in here = {
 	.sin_family = AF_INET, .sin_addr.s_addr = cpu_to_be32(0xc0000201),
@@ -86,17 +89,17 @@ static void for_a_while(struct kunit *test)
 	struct svc2_losses *lo = losses(test);
 
 	NOTE(lo, BEGIN, 1, &here, 7);
-	NOTE(lo, BEGIN + SVC2_LOST_FOR, 1, &here, 7);
-	NOTE(lo, BEGIN + SVC2_LOST_FOR, 1, &here, 8);
-	NOTE(lo, BEGIN + SVC2_LOST_FOR, 1, &here, 8);
-	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN + 2 * SVC2_LOST_FOR, 1, &here, 7));
+	NOTE(lo, BEGIN + TWO_MINUTES, 1, &here, 7);
+	NOTE(lo, BEGIN + TWO_MINUTES, 1, &here, 8);
+	NOTE(lo, BEGIN + TWO_MINUTES, 1, &here, 8);
+	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN + 2 * TWO_MINUTES, 1, &here, 7));
 	KUNIT_EXPECT_EQ(test, lo->lo_used, 1U);
-	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 2 * SVC2_LOST_FOR + 1, 1, &here, 8));
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 2 * TWO_MINUTES + 1, 1, &here, 8));
 	KUNIT_EXPECT_EQ(test, lo->lo_used, 0U);
 	/* the first of two is too old */
 	NOTE(lo, BEGIN, 1, &here, 9);
-	NOTE(lo, BEGIN + SVC2_LOST_FOR + 1, 1, &here, 9);
-	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + SVC2_LOST_FOR + 1, 1, &here, 9));
+	NOTE(lo, BEGIN + TWO_MINUTES + 1, 1, &here, 9);
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + TWO_MINUTES + 1, 1, &here, 9));
 }
 
 /* The oldest is forgotten, and what there is stays counted. */
@@ -105,16 +108,18 @@ static void a_few(struct kunit *test)
 	struct svc2_losses *lo = losses(test);
 	unsigned int i;
 
-	for (i = 0; i <= SVC2_LOST_MAX; i++)
+	for (i = 0; i <= MOST; i++)
 		NOTE(lo, BEGIN, 1, &here, i);
-	KUNIT_EXPECT_EQ(test, lo->lo_used, SVC2_LOST_MAX);
-	/* this one takes the place of the next oldest, that one has its second */
+	KUNIT_EXPECT_EQ(test, lo->lo_used, MOST);
+	/* this one takes the place of the next oldest, those have their second */
 	NOTE(lo, BEGIN, 1, &here, 0);
 	NOTE(lo, BEGIN, 1, &here, 2);
-	KUNIT_EXPECT_EQ(test, lo->lo_used, SVC2_LOST_MAX);
+	NOTE(lo, BEGIN, 1, &here, MOST - 1);
+	KUNIT_EXPECT_EQ(test, lo->lo_used, MOST);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 0));
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 1));
 	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN, 1, &here, 2));
+	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN, 1, &here, MOST - 1));
 }
 
 static struct kunit_case lost_suite_cases[] = {

@@ -65,12 +65,28 @@ static struct fixture {
 	struct peer		peers[CONNS];
 	bool			lids;
 	const struct route_case	*route;
+	struct delayed_work	answer;
+	struct rdma_dev_addr	*route_addr;
+	resolved_t		*resolved;
+	void			*context;
 	struct sockaddr_storage	route_from, route_to;
 	unsigned long		route_ms;
 	bool			route_by_gid;
 	u8			lmc;
 	int			lmc_error;
 } fixture;
+
+/* A moment later */
+static void answer(struct work_struct *work)
+{
+	const struct route_case *c = fixture.route;
+	struct rdma_dev_addr *addr = fixture.route_addr;
+
+	addr->network = c->network;
+	memcpy(addr->src_dev_addr, c->own, ETH_ALEN);
+	memcpy(addr->dst_dev_addr, c->next, ETH_ALEN);
+	fixture.resolved(c->status, NULL, addr, fixture.context);
+}
 
 static int fake_resolve_ip(struct sockaddr *src, const struct sockaddr *dst,
 			   struct rdma_dev_addr *addr, unsigned long ms,
@@ -84,10 +100,10 @@ static int fake_resolve_ip(struct sockaddr *src, const struct sockaddr *dst,
 	fixture.route_by_gid = by_gid;
 	if (c->error)
 		return c->error;
-	addr->network = c->network;
-	memcpy(addr->src_dev_addr, c->own, ETH_ALEN);
-	memcpy(addr->dst_dev_addr, c->next, ETH_ALEN);
-	done(c->status, src, addr, context);
+	fixture.route_addr = addr;
+	fixture.resolved = done;
+	fixture.context = context;
+	queue_delayed_work(system_percpu_wq, &fixture.answer, 1);
 	return 0;
 }
 
@@ -182,6 +198,7 @@ static int pages_init(struct kunit *test)
 		.resolve_ip	= fake_resolve_ip,
 		.cached_lmc	= fake_cached_lmc,
 	};
+	INIT_DELAYED_WORK(&f->answer, answer);
 	f->dev.port_data = f->ports;
 	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP;
 	svc2_address_connections.pm_value = CONNS;
@@ -195,6 +212,7 @@ static void pages_exit(struct kunit *test)
 	struct fixture *f = test->priv;
 	unsigned int i;
 
+	cancel_delayed_work_sync(&f->answer);
 	for (i = 0; i < CONNS; i++)
 		if (f->peers[i].sp.sp_quota.qu_address)
 			flush(f, i);
@@ -373,6 +391,26 @@ static void nothing_kept_for_the_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, want(f, 2, 0, 100), 0);
 }
 
+/* S46: the turn of a connection that is lost, or gone, is the next one's. */
+static void s46_turns_of_the_lost(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	set_most(1040);
+	arrive_all(test, 5, 1);
+	svc2_pages_take(&f->peers[4].sp, &f->peers[4].calls[0], 900);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, want(f, i, 0, LARGE), -EINPROGRESS);
+	flush(f, 1);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[1].sp.sp_quota.qu_address->ad_waiting));
+	atomic_set(&f->peers[0].sp.sp_conn.co_lost, true);
+	svc2_pages_give(&f->peers[4].sp, 118);
+	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
+	KUNIT_EXPECT_TRUE(test, has(f, 2, 0));
+	KUNIT_EXPECT_FALSE(test, has(f, 3, 0));
+}
+
 /* The addresses take turns while there is enough for one of them at a time. */
 static void one_address_at_a_time(struct kunit *test)
 {
@@ -511,6 +549,7 @@ static void s46_deferred_by_gss(struct kunit *test)
 	sp->sp_conn.co_ops = &ops;
 	KUNIT_ASSERT_EQ(test, want(f, 0, 0, 100), 0);
 	KUNIT_ASSERT_EQ(test, want(f, 0, 1, 200), 0);
+	calls[0].sm_reply_pages = 60;
 	svc2_pages_deferred(sp);
 	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 300);
 	svc2_pages_track(sp, &calls[0]);
@@ -520,7 +559,8 @@ static void s46_deferred_by_gss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
 	KUNIT_EXPECT_EQ(test, calls[0].sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, calls[0].sm_reply_pages, 0);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_conn_is_lost(&sp->sp_conn));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&sp->sp_conn), RPCRDMA2_LOSS_REPLY);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&sp->sp_quota.qu_gss), 1);
 	/* it was another thread's, or has ended */
 	svc2_pages_deferred(sp);
 	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
@@ -576,11 +616,17 @@ static void parameters(struct kunit *test)
 	svc2_pages_set();
 	KUNIT_EXPECT_EQ(test, limit_of_pages(), machine.ram_pages / 16);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
+	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4) + 2);
 	svc2_connections.pm_value = 0;
 	KUNIT_EXPECT_EQ(test, limit_of_connections(),
 			machine.ram_pages / (8 << (20 - PAGE_SHIFT)));
 	machine.ram_pages = 1;
 	KUNIT_EXPECT_EQ(test, limit_of_connections(), SVC2_CONNS_MIN);
+	/* 64 TiB: as many whole pages as a parameter can hold, in KiB */
+	machine.ram_pages = (unsigned long)(1ULL << 46 >> PAGE_SHIFT);
+	if (ULONG_MAX > UINT_MAX)
+		KUNIT_EXPECT_EQ(test, svc2_memory_default(),
+				UINT_MAX - PAGE_SIZE / 1024 + 1);
 }
 
 static void no_memory_for_an_address(struct kunit *test)
@@ -868,9 +914,11 @@ static void connections_of_all(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	svc2_connections.pm_value = 3;
+	svc2_connections.pm_value = 4;
 	KUNIT_EXPECT_EQ(test, arrive(f, 0, 1, 1), 0);
 	KUNIT_EXPECT_EQ(test, arrive(f, 1, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, arrive(f, 2, 1, 1), -EUSERS);
+	svc2_connections.pm_value = 3;
 	KUNIT_EXPECT_EQ(test, arrive(f, 2, 1, 1), -EUSERS);
 	KUNIT_EXPECT_EQ(test, arrive(f, 3, 2, 2), 0);
 	KUNIT_EXPECT_EQ(test, arrive(f, 4, 2, 2), -ENFILE);
@@ -890,6 +938,7 @@ static struct kunit_case pages_cases[] = {
 	KUNIT_CASE(turns_of_addresses),
 	KUNIT_CASE(little_goes_past),
 	KUNIT_CASE(nothing_kept_for_the_gone),
+	KUNIT_CASE(s46_turns_of_the_lost),
 	KUNIT_CASE(one_address_at_a_time),
 	KUNIT_CASE(one_connection_at_a_time),
 	KUNIT_CASE(last_pages),

@@ -180,6 +180,9 @@ static void figures(struct kunit *test)
 	f->sp.sp_backward_max = 20;
 	KUNIT_EXPECT_EQ(test, svc2_sq_backward_wrs(&f->sp), 2 * 20 + 2 * 20);
 	f->sp.sp_backward_max = BACKWARD;
+	/* C-036: without chunks there are no regions */
+	f->sp.sp_ex.ex_supported.pr_brs = RDMA2_BKREQSUP_INLINE;
+	KUNIT_EXPECT_EQ(test, svc2_sq_backward_wrs(&f->sp), 2 * 2);
 
 	/* 15 pages in three chunks of four segments: (15 + 9 + 4 + 4 * 3) / 4 + 1 */
 	offer(&f->calls[0], 4 * PAGE_SIZE, 1);

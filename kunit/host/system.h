@@ -273,7 +273,7 @@ static inline void host_unguard(spinlock_t **lock)
 	for (bool _in = true; _in; _in = false)				\
 		for (host_guard = spin_lock(lock); _in; _in = false)
 
-/* <linux/mutex.h>, <linux/completion.h> */
+/* <linux/mutex.h> */
 struct mutex {
 	unsigned int	state;
 };
@@ -291,24 +291,6 @@ static inline void mutex_unlock(struct mutex *mutex)
 {
 	must_not(mutex->state != HOST_LOCKED);
 	mutex->state = HOST_UNLOCKED;
-}
-
-struct completion {
-	unsigned int	state;
-};
-
-enum {
-	HOST_PENDING	= 0xc03b1e,
-	HOST_DONE,
-};
-
-#define init_completion(c)	((void)((c)->state = HOST_PENDING))
-#define wait_for_completion(c)	must_not((c)->state != HOST_DONE)
-
-static inline void complete(struct completion *c)
-{
-	must_not(c->state != HOST_PENDING);
-	c->state = HOST_DONE;
 }
 
 /* <linux/jiffies.h>, <linux/delay.h>, <linux/workqueue.h>, <linux/wait.h> */
@@ -369,6 +351,34 @@ long host_sleep(wait_queue_head_t *wq, long timeout);
 	})
 #define schedule_timeout_uninterruptible(time)	host_sleep(NULL, time)
 #define msleep(ms)		((void)host_sleep(NULL, (ms) * HZ / 1000))
+
+/* <linux/completion.h> */
+struct completion {
+	unsigned int		state;
+	wait_queue_head_t	wait;
+};
+
+enum {
+	HOST_PENDING	= 0xc03b1e,
+	HOST_DONE,
+};
+
+#define init_completion(c)	((void)((c)->state = HOST_PENDING))
+
+static inline void complete(struct completion *c)
+{
+	must_not(c->state != HOST_PENDING);
+	c->state = HOST_DONE;
+	wake_up_all(&c->wait);
+}
+
+static inline void wait_for_completion(struct completion *c)
+{
+	might_sleep();
+	if (c->state != HOST_DONE)
+		host_sleep(&c->wait, MAX_SCHEDULE_TIMEOUT);
+	must_not(c->state != HOST_DONE);
+}
 
 /* <linux/sched.h> */
 struct task_struct {
