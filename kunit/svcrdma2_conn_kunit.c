@@ -85,6 +85,10 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	return 0;
 }
 
+void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+}
+
 /* S46: so many requests to connect wait; the next one takes no memory. */
 static void s46_backlog(struct kunit *test)
 {

@@ -740,3 +740,20 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 		return svc2_resume(rqstp, call);
 	return rv ? svc2_recv_parse(rqstp, rv) : 0;
 }
+
+/**
+ * svc2_release_ctxt - implement ->xpo_release_ctxt: a thread is done with a Call
+ * @xprt: connection
+ * @ctxt: message of the Call, or NULL where the RPC layer defers the Call
+ *
+ * Context: svc thread, ->xpo_free.
+ */
+void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(xprt);
+
+	if (ctxt)
+		svc2_msg_put(sp, ctxt);
+	else
+		svc2_pages_deferred(sp);
+}

@@ -901,6 +901,7 @@ int svc2_conn_setup(struct svc2_xprt *sp);
 
 /* recvfrom.c */
 int svc2_recvfrom(struct svc_rqst *rqstp);
+void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /* message.c */

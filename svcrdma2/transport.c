@@ -510,14 +510,6 @@ static void svc2_kill_temp_xprt(struct svc_xprt *xprt)
 {
 }
 
-static void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
-{
-	if (ctxt)
-		svc2_msg_put(svc2_from_xprt(xprt), ctxt);
-	else
-		svc2_pages_deferred(svc2_from_xprt(xprt));
-}
-
 static const struct svc_xprt_ops svc2_ops = {
 	.xpo_recvfrom		= svc2_recvfrom,
 	.xpo_sendto		= svc2_sendto,
