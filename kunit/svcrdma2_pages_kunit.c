@@ -813,7 +813,7 @@ static void deferred_is_taken_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 }
 
-/* Whatever it claims, a peer's connections are those of its port on the link. */
+/* S46: a peer may choose its address, but not its port on the link, which is limited. */
 static void address_is_port(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -909,7 +909,7 @@ static void address_is_of_the_lid(struct kunit *test)
 					     (struct sockaddr *)&path));
 }
 
-/* So many in all, and half of them for an address. */
+/* S46: so many connections in all, and half of them for an address. */
 static void connections_of_all(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -5,8 +5,9 @@ Holds Documentation/protocol.rst against the sources: prints each requirement
 id and each section that they name and the document lacks, and each file,
 function and test that a row names and the sources lack, and each id
 of a row that none of its tests has in the name of a case, and each decision of section
-2.1 that the tester explains in other words; and each figure of a group in testing.rst
-that the group has not. No output, no fault.
+2.1 that the tester explains in other words; each figure of a group in testing.rst that
+the group has not; and each function of the modules that the documents name and the
+sources lack. No output, no fault.
 
 --meanings writes those words into the tester's requirements.txt. --canary makes one place
 after another of the documents false, and prints what is no fault then.
@@ -20,6 +21,7 @@ import textwrap
 
 DOCUMENT = 'Documentation/protocol.rst'
 TESTING = 'Documentation/testing.rst'
+ARCHITECTURE = 'Documentation/architecture.rst'
 MEANINGS = 'tester/rpcrdma2_test/requirements.txt'
 ID = re.compile(r'\b([CBPE]-\d{2,3}|[SV]\d{2})\b')
 RANGE = re.compile(r'\b([CBPE]-|S)(\d{2,3}) to \1(\d{2,3})\b')
@@ -38,6 +40,7 @@ VARIABLE = re.compile(r"^([a-z]\w*)='([^']*)'", re.M)
 NAMED = re.compile(r'``(scripts/[\w./-]+\.\w+)``')
 # Seconds are what a group takes, and small numbers are everywhere.
 FIGURE = re.compile(r'(?<![\w.,-])(\d[\d,]*\d)(?![\w.,]*\d)(?! s\b)')
+CALLED = re.compile(r'``((?:rpcrdma2|xprt2|svc2)_\w+)(?=\(\)``)')
 SOURCES = ['include/rpcrdma2/*.h', 'rpcrdma2/*.[ch]', 'xprtrdma2/*.[ch]', 'svcrdma2/*.[ch]',
            'kunit/*.[ch]', 'scripts/*.[ch]', 'scripts/*/*.[ch]',
            'scripts/*.sh', 'scripts/*/*.sh', 'tester/*/*/*.py']
@@ -280,6 +283,13 @@ def check_sources(document, sources):
                     faults.append(f'{path}:{n}: {DOCUMENT} has no section {ref}')
 
 
+def check_functions(name, text, sources):
+    words = set(re.findall(r'\w+', ' '.join(t for p, t in sources.items()
+                                            if re.match(r'(include|[rsx]\w+rdma2?)/', p))))
+    for function in sorted(set(CALLED.findall(text)) - words):
+        faults.append(f'{name}: the modules have no {function}()')
+
+
 def resolutions(document):
     """The S decisions of section 2.1: the words of each"""
     found = re.findall(r'^(S\d\d(?: S\d\d)*)\n((?:(?:    .*)?\n)+)', document, re.M)
@@ -345,6 +355,8 @@ def false_texts(document, testing, sources, shell):
         yield new, check_sources, document.replace(old, new), sources
     for text in spoilt(r'^S\d\d\n    \w+', document):
         yield 'a decision', check_meanings, text
+    for text in spoilt(CALLED.pattern, read(ARCHITECTURE)):
+        yield 'a function', check_functions, ARCHITECTURE, text, sources
     for _, name, text in groups_of_testing(testing.split('\n')):
         for figure in FIGURE.findall(text) * (f'group_{name}' in shell):
             yield f'{name}: {figure}77', check_figures, re.sub(
@@ -374,6 +386,8 @@ def main():
         check_meanings(document)
         check_sources(document, sources)
         check_rows(document.split('\n'), sources)
+        for name in sorted(glob.glob('Documentation/*.rst')):
+            check_functions(name, read(name), sources)
         check_figures(read(TESTING).split('\n'), shell_parts(sources))
     print('\n'.join(faults), end='\n' if faults else '')
     return 1 if faults else 0

@@ -237,7 +237,7 @@ view_of_shortage()
 view_of_address()
 {
 	local held=() limit=/sys/module/svcrdma2/parameters/connections
-	local name="an address has as many connections as it may have" was
+	local name="S46 an address has as many connections as it may have" was
 
 	was=$(cat $limit)
 	echo 0:1 >$limit
