@@ -245,9 +245,8 @@ void svc2_grant_raise(struct svc2_xprt *sp)
 }
 
 /*
- * Gives up one Receive: a spare one, if the batch has become smaller or not all
- * Receives were made for a larger grant, else that of a credit. Return: false
- * when there is none to give back.
+ * Gives up a Receive. The grant gets lower only when there are no more Receives
+ * than it needs. Return: false when that would be below the least grant.
  */
 static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 {
@@ -268,7 +267,7 @@ static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_grant_lower - free a Call's Receive while memory is short
+ * svc2_grant_lower - give up a Receive, and perhaps a credit, while memory is short
  * @sp: connection
  * @call: Call whose Reply is next; its Receive is not read any longer
  *

@@ -117,9 +117,9 @@ void svc2_shortage_end(struct svc2_xprt *sp)
  * it. So a transient shortage never becomes an error (C-093). -EIO comes from a
  * failed DMA mapping, and -EAGAIN from rdma_rw when a pool of memory regions is
  * empty. Regions for RDMA Reads are counted (sp_mr_sem), so -EAGAIN only occurs
- * where the kernel's force_mr is set: RDMA Writes take regions then, which RDMA
- * Reads give back; and a device with max_sgl_rd has no regions here, so that
- * the shortage lasts.
+ * where the kernel's force_mr is set and RDMA Writes take regions, too. Mostly
+ * RDMA Reads give some back. A device with max_sgl_rd has no regions here, so
+ * there the shortage lasts.
  *
  * Context: svc thread; sleeps SVC2_SHORTAGE_PAUSE.
  * Return: true to try again; otherwise @ret is the final result.
@@ -969,7 +969,7 @@ static int svc2_sem_take_slow(struct svc2_xprt *sp, struct svc2_sem *sem,
  * svc2_sem_take - take units, or wait for them
  * @sp: connection; closed when the wait takes too long
  * @sem: semaphore of it
- * @units: number; with @spare never more than it was opened with
+ * @units: number; with @spare not more than the semaphore has in all
  * @spare: units to leave for single Sends
  *
  * Context: svc thread, RPC task; sleeps.
@@ -1031,7 +1031,7 @@ void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
  * @sp: connection
  * @sem: semaphore of it
  * @call: Call
- * @units: number; with @spare never more than it was opened with
+ * @units: number; with @spare not more than the semaphore has in all
  * @spare: units to leave for single Sends
  * @held: where to store the number of units that @call has
  *

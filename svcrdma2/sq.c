@@ -69,11 +69,10 @@ static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
 }
 
 /*
- * Sends that may still need an entry: an entry for each send context that is
- * free, that a thread may have in hand, or that a completion gives back after
- * its entry. A Send on the Send Queue has its entry. Entries are reserved for
- * Sends of callbacks, but regions beyond those that have entries could take
- * some of these.
+ * Most Sends that may need an entry soon: one for each send context that is not
+ * posted. It is free, or a thread may hold it, or a completion has given back its
+ * entry and not yet the context. Callbacks have reserved entries, but regions
+ * beyond the limit could take some of these.
  */
 static unsigned int svc2_sq_sends(const struct svc2_xprt *sp)
 {

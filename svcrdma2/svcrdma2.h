@@ -28,13 +28,14 @@
  *
  *   R1 A Receive belongs to the device from post to completion, then to
  *	sp_recv_q, then to the Call found in it, until svc2_recv_put().
- *   R2 A Call belongs to the svc thread that parsed it; to a semaphore, qu_calls
- *	or sp_short_q while a resource for its RDMA Reads is missing, and then
- *	to sp_start_q; to the Send Queue while they are posted, and then to
- *	sp_ready_q. A Call that waits for the pages or Send Queue entries of its
- *	Reply moves to sp_ready_q, too, if it has no RDMA Reads or they are
- *	done. Finally it belongs to the RPC layer, as rq_xprt_ctxt, and returns
- *	through ->xpo_release_ctxt.
+ *   R2 A Call belongs, one after the other, to
+ *	  - the svc thread that parsed it;
+ *	  - a semaphore, qu_calls or sp_short_q while a resource for its RDMA
+ *	    Reads is missing, then sp_start_q;
+ *	  - the Send Queue while its RDMA Reads are posted, then sp_ready_q;
+ *	  - a semaphore or qu_calls while pages or Send Queue entries for its
+ *	    Reply are missing, then sp_ready_q;
+ *	  - the RPC layer, as rq_xprt_ctxt, until ->xpo_release_ctxt.
  *   R3 A posted chain belongs to the Send Queue until its po_done, which is
  *	called exactly once (Q1 in rpcrdma2/conn.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
@@ -494,7 +495,7 @@ struct svc2_ended {
  * @sm_mrs: memory regions taken for them
  * @sm_entries: Send Queue entries taken for them, and later for its Reply,
  *	until the chain is posted
- * @sm_pages: pages that they fill; its own until svc2_msg_put()
+ * @sm_pages: pages that its RDMA Reads fill; its own until svc2_msg_put()
  * @sm_charged: number of counted pages, see svc2_pages_reserve(),
  *	@sm_reply_pages included
  * @sm_thread: thread that processes it, if it is on qu_gss; or NULL
@@ -614,7 +615,8 @@ enum {
  * @sp_credits: upper limit of the grant, for which the queues have room
  * @sp_grant: credits granted in every header the server sends; 0 before there
  *	are Receives. Changed under sp_grant_mutex, read at any time
- * @sp_grant_mutex: guards the next, and the number of Receives
+ * @sp_grant_mutex: guards changes of @sp_grant and @sp_answers, and the number of
+ *	Receives
  * @sp_answers: callbacks whose answers have Receives: the limit on outstanding
  *	ones
  * @sp_send_able: largest Send that can be gathered

@@ -328,9 +328,8 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	return 0;
 }
 
-/* Properties that this end announces: S13, S20, S22, 2.6 */
-static void svc2_conn_announce(struct svc2_xprt *sp,
-			       struct rpcrdma2_props *able)
+/* Properties of this end (S13, S20, S22, 2.6), except for pr_brs */
+static void svc2_conn_set_props(struct svc2_xprt *sp, struct rpcrdma2_props *able)
 {
 	able->pr_rbsiz = sp->sp_recv_size;
 	able->pr_sbsiz = sp->sp_send_own;
@@ -353,7 +352,7 @@ static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 				rpcrdma2_param(&svc2_send_size));
 
 	sp->sp_recv_size = sp->sp_rpool.rp_size;
-	svc2_conn_announce(sp, &sp->sp_ex.ex_supported);
+	svc2_conn_set_props(sp, &sp->sp_ex.ex_supported);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }

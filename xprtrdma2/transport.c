@@ -570,8 +570,8 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
 /*
  * The line "xprt:" of /proc/self/mountstats: the name "rdma" and the 27 numbers
  * that the in-tree transport prints, whether there is a connection or not.
- * Monitoring stores them by position in arrays of that size. Figures of this
- * transport alone are in XPRT2_COUNTERS().
+ * Monitoring stores them by position in arrays of that size. Counters that
+ * in-tree lacks are in XPRT2_COUNTERS(), summed over all transports.
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {

@@ -263,7 +263,8 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  *
  *   - the peer's answer invalidated it: rpcrdma2_exposed_invalidated(), at no
  *     cost;
- *   - otherwise a LOCAL_INV is posted for each region left: rpcrdma2_fence();
+ *   - otherwise a LOCAL_INV is posted for each region left: rpcrdma2_fence(), or
+ *     rpcrdma2_revoke() for an aborted RPC, whose Send may still be posted;
  *   - the Send was never posted: rpcrdma2_unexpose();
  *   - the connection is lost and its Send Queue drained: rpcrdma2_strip() for
  *     one RPC, rpcrdma2_regions_destroy() for all.
