@@ -187,7 +187,7 @@ static void q2_entries_for_the_fence_alone(struct kunit *test)
 	/* and where there is no fence, as the connection is lost */
 	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
 	complete_last(ln, IB_WC_SUCCESS);
-	rpcrdma2_strip(&ln->co, &rpc->ex);
+	rpcrdma2_lose_exposed(&ln->co, &rpc->ex);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
 	ln->later = false;
 	KUNIT_ASSERT_EQ(test, call(test, &ln->rpcs[1], 2), 0);
@@ -228,7 +228,7 @@ static void q2_fence_fails(struct kunit *test)
 	fence_flushed(test, rpc);
 	KUNIT_EXPECT_EQ(test, rpc->fences, 1);
 	KUNIT_EXPECT_FALSE(test, rpc->ok);
-	rpcrdma2_strip(&ln->co, &rpc->ex);
+	rpcrdma2_lose_exposed(&ln->co, &rpc->ex);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&rpc->ex));
 	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
 }
@@ -243,7 +243,7 @@ static void q2_answered_when_the_fence_has_failed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test,
 			  rpcrdma2_exposed_invalidated(&ln->co, &rpc->ex,
 						       ln->fake.hdr.h_segs[0].rs_handle));
-	rpcrdma2_strip(&ln->co, &rpc->ex);
+	rpcrdma2_lose_exposed(&ln->co, &rpc->ex);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
 	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
 }

@@ -538,7 +538,7 @@ static void rpcrdma2_strip_region(struct rpcrdma2_conn *co, struct region *re)
 	rpcrdma2_sq_give(co, re->spent ? 0 : 1);
 }
 
-void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
+void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re, *next;
@@ -548,10 +548,10 @@ void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 	list_for_each_entry_safe(re, next, &ex->ex_regions, list) {
 		rpcrdma2_strip_region(co, re);
 		guard(spinlock)(&rg->rg_lock);
-		rg->rg_num_stripped++;
+		rg->rg_num_lost++;
 	}
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_strip);
+EXPORT_SYMBOL_GPL(rpcrdma2_lose_exposed);
 
 /* A region is mapped while an RPC uses it. */
 unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co)
@@ -569,7 +569,7 @@ bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co)
 {
 	const struct rpcrdma2_regions *rg = &co->co_regions;
 
-	return rg->rg_num_free + rg->rg_num_stripped +
+	return rg->rg_num_free + rg->rg_num_lost +
 	       rpcrdma2_regions_exposed(co) == rg->rg_num &&
 	       list_count_nodes((struct list_head *)&rg->rg_free) ==
 	       rg->rg_num_free;

@@ -345,7 +345,7 @@ static void svc2_callback_revoke(struct svc2_callback *sc)
 	if (rpcrdma2_conn_is_lost(co) || svc2_callback_take_invs(sc) ||
 	    rpcrdma2_revoke(co, ex) || rpcrdma2_conn_is_lost(co) ||
 	    !rpcrdma2_revoke_wait(ex, SVC2_REVOKE_TIMEOUT))
-		rpcrdma2_strip(co, ex);
+		rpcrdma2_lose_exposed(co, ex);
 }
 
 /*

@@ -58,7 +58,7 @@ bool xprt2_keep_credit(struct xprt2_req *req)
 	if (!req->rq2_slot.rq_cong || !READ_ONCE(req->rq2_ep) ||
 	    req->rq2_late || xp->xp_kept >= xprt2_kept_max(xprt))
 		return false;
-	/* From here on its Reply matches no RPC: xprt2_answer_dead(). */
+	/* From here on its Reply matches no RPC: xprt2_take_late_reply(). */
 	WRITE_ONCE(req->rq2_ep, NULL);
 	req->rq2_slot.rq_cong = 0;
 	xp->xp_kept++;

@@ -113,14 +113,14 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
  * server may still use their memory.
  *
  * The release path revokes the memory in xprt2_revoke(). First it waits for the
- * Reply, for which no RPC waits any more and which xprt2_answer_dead() finds by
- * its xid; and for the Send, if pages are mapped for it. Then it invalidates
- * the regions that the Reply did not. The server does the same for callbacks
+ * Reply, for which no RPC waits any more and whose xid xprt2_take_late_reply()
+ * finds; and for the Send, if pages are mapped for it. Then it invalidates the
+ * regions that the Reply did not. The server does the same for callbacks
  * (svcrdma2/backchannel.c); rpcrdma2/conn.h has the common part.
  */
 
 /* Find an RPC that has ended, no longer in recv_queue, without this Reply. */
-static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
+static struct xprt2_req *xprt2_aborted_find_locked(struct xprt2_ep *ep, u32 xid)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 	struct xprt2_req *req;
@@ -136,7 +136,7 @@ static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
 }
 
 /**
- * xprt2_answer_dead - handle a late Reply to an aborted RPC
+ * xprt2_take_late_reply - handle a late Reply to an aborted RPC
  * @ep: endpoint
  * @msg: message for which no RPC waits
  *
@@ -149,7 +149,7 @@ static struct xprt2_req *xprt2_dead_find_locked(struct xprt2_ep *ep, u32 xid)
  * Return: false when there is no such RPC, or the handle is of another RPC
  * (S50).
  */
-bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
+bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 {
 	u32 xid = msg->mg_hdr.h_xid, handle = msg->mg_handle, owner;
 	struct xprt2_xprt *xp = ep->ep_xp;
@@ -160,7 +160,7 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 		return false;
 
 	spin_lock(&xp->xp_req_lock);
-	req = xprt2_dead_find_locked(ep, xid);
+	req = xprt2_aborted_find_locked(ep, xid);
 	if (req) {
 		req->rq2_late = true;
 		req->rq2_late_handle = handle;
@@ -171,8 +171,8 @@ bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 }
 
 /* xp_req_lock keeps the endpoint alive: see xprt2_reqs_detach(). */
-static bool xprt2_dead_is_unanswered_locked(const struct xprt2_xprt *xp,
-					    const struct xprt2_req *req)
+static bool xprt2_aborted_is_unanswered_locked(const struct xprt2_xprt *xp,
+					       const struct xprt2_req *req)
 {
 	const struct xprt2_ep *ep = READ_ONCE(req->rq2_ep);
 
@@ -188,32 +188,32 @@ static bool xprt2_dead_is_unanswered_locked(const struct xprt2_xprt *xp,
  * The Reply or the completion of the Send may soon come. A server that let the
  * wait of an aborted RPC expire and has sent nothing since is not waited for.
  */
-static bool xprt2_dead_is_answer_due(struct xprt2_xprt *xp,
-				     const struct xprt2_req *req)
+static bool xprt2_aborted_is_answer_due(struct xprt2_xprt *xp,
+					const struct xprt2_req *req)
 {
 	guard(spinlock)(&xp->xp_req_lock);
-	return xprt2_dead_is_unanswered_locked(xp, req) &&
+	return xprt2_aborted_is_unanswered_locked(xp, req) &&
 	       (READ_ONCE(req->rq2_num_mapped) ||
 		!READ_ONCE(req->rq2_ep->ep_silent));
 }
 
-static void xprt2_dead_await_answer(struct xprt2_xprt *xp,
-				    struct xprt2_req *req)
+static void xprt2_aborted_await_reply(struct xprt2_xprt *xp,
+				      struct xprt2_req *req)
 {
-	xprt2_count(dead_waits);
-	wait_var_event_timeout(xp, !xprt2_dead_is_answer_due(xp, req),
+	xprt2_count(aborted_waits);
+	wait_var_event_timeout(xp, !xprt2_aborted_is_answer_due(xp, req),
 			       XPRT2_ANSWER_TIMEOUT);
 	guard(spinlock)(&xp->xp_req_lock);
 	if (req->rq2_late) {
-		xprt2_count(dead_answered);
-	} else if (xprt2_dead_is_unanswered_locked(xp, req)) {
+		xprt2_count(aborted_answered);
+	} else if (xprt2_aborted_is_unanswered_locked(xp, req)) {
 		WRITE_ONCE(req->rq2_ep->ep_silent, true);
-		xprt2_count(dead_unanswered);
+		xprt2_count(aborted_unanswered);
 	}
 }
 
 /* Return: true when a fence was posted. Under xp_fence_mutex */
-static bool xprt2_dead_fence(struct xprt2_ep *ep, struct xprt2_req *req)
+static bool xprt2_aborted_fence(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	struct rpcrdma2_exposed *ex = &req->rq2_exposed;
 	u32 handle;
@@ -225,7 +225,7 @@ static bool xprt2_dead_fence(struct xprt2_ep *ep, struct xprt2_req *req)
 	/* the fence of a Reply may have failed: Q2 */
 	if (!rpcrdma2_is_exposed(ex) || rpcrdma2_conn_is_lost(&ep->ep_conn))
 		return false;
-	xprt2_count(dead_fences);
+	xprt2_count(aborted_fences);
 	xprt2_fence_count(ep, req);
 	/* A fence that is posted in part ends with the connection. */
 	return !rpcrdma2_revoke(&ep->ep_conn, ex) &&
@@ -248,8 +248,8 @@ static bool xprt2_dead_fence(struct xprt2_ep *ep, struct xprt2_req *req)
  * the Send is incomplete by then, or the fence takes longer than
  * XPRT2_FENCE_TIMEOUT, the connection is closed.
  *
- * xprt2_answer_dead(), the send CQ, the loss of the connection and teardown end
- * the wait for the Reply. No Reply handler works on @req, because the RPC layer
+ * xprt2_take_late_reply(), the send CQ, the loss of the connection and teardown
+ * end the wait for the Reply. No Reply handler works on @req, because the RPC layer
  * has waited for it to be unpinned. Teardown may, hence the mutex; no task
  * holds it while it waits for the peer, so any number of aborted RPCs can wait
  * in parallel.
@@ -263,20 +263,20 @@ void xprt2_revoke(struct xprt2_req *req, bool wait)
 	bool fences = false;
 
 	/* Pairs with the barrier in xprt2_send_pages_done() */
-	smp_store_mb(req->rq2_dead, true);
+	smp_store_mb(req->rq2_aborted, true);
 	if (wait)
-		xprt2_dead_await_answer(xp, req);
+		xprt2_aborted_await_reply(xp, req);
 	scoped_guard(mutex, &xp->xp_fence_mutex)
 		if (xprt2_holds_memory(req))
-			fences = xprt2_dead_fence(xp->xp_ep, req);
+			fences = xprt2_aborted_fence(xp->xp_ep, req);
 	if (fences && rpcrdma2_revoke_wait(ex, XPRT2_FENCE_TIMEOUT))
 		xprt2_count(inv_completions);
 	/* After teardown there is neither memory nor fence. */
 	scoped_guard(mutex, &xp->xp_fence_mutex)
 		/* pairs with rpcrdma2_revoke_done() */
 		if (smp_load_acquire(&ex->ex_fencing) || xprt2_holds_memory(req))
-			rpcrdma2_strip(&xp->xp_ep->ep_conn, ex);
-	WRITE_ONCE(req->rq2_dead, false);
+			rpcrdma2_lose_exposed(&xp->xp_ep->ep_conn, ex);
+	WRITE_ONCE(req->rq2_aborted, false);
 }
 
 /**
@@ -312,7 +312,7 @@ void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 	    !rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
 		return;
 	if (xid == msg->mg_hdr.h_xid && !xprt2_req_is_awaited(ep, xid) &&
-	    xprt2_answer_dead(ep, msg))
+	    xprt2_take_late_reply(ep, msg))
 		return;
 	xprt2_lose_to_handle(ep);
 }

@@ -51,7 +51,7 @@ static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	trace_xprt2_drop(ep, &msg->mg_hdr);
 	xprt2_count(replies_unknown);
 	rpcrdma2_recv_put(&rep->rep_recv);
-	if (xprt2_answer_dead(ep, msg))
+	if (xprt2_take_late_reply(ep, msg))
 		return;
 	xprt2_credit_answered(ep->ep_xp);
 	if (msg->mg_handle &&

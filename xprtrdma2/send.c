@@ -99,7 +99,7 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
 	xprt2_send_unmap_sges(xprt2_conn_to_ep(co), req);
 	/* A full barrier: pairs with xprt2_revoke() */
 	xprt2_release_reply(req);
-	if (unlikely(READ_ONCE(req->rq2_dead)))
+	if (unlikely(READ_ONCE(req->rq2_aborted)))
 		wake_up_var(xprt2_conn_to_ep(co)->ep_xp);
 	xprt2_send_done(co, post, ok);
 }

@@ -266,7 +266,7 @@ static void xprt2_buf_free(struct rpc_task *task)
 	/* A refused RPC may have ended with an error of this end. */
 	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply &&
 		     !req->rq2_status))
-		xprt2_count(dead_rpcs);
+		xprt2_count(aborted_rpcs);
 	if (unlikely(xprt2_holds_memory(req)))
 		xprt2_revoke(req, true);
 	if (unlikely(rqst->rq_cong)) {

@@ -37,7 +37,7 @@
  *	request was last posted on: rq2_ep is set by xprt2_send_begin() and
  *	cleared before the RPC layer waits for a Reply again (checked in
  *	xprt2_req_claim()). When the RPC has ended by then, the Reply only
- *	shows that the server no longer uses its memory (xprt2_answer_dead()).
+ *	shows that the server no longer uses its memory (xprt2_take_late_reply()).
  *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
  *	all: rq2_ep is set by xprt2_bc_accept_call() and cleared by teardown,
  *	which excludes the send path (checked in xprt2_send_backward()), and
@@ -196,11 +196,11 @@ enum {
 	C(receives_bad)		/* consumed by no message: connections lost */ \
 	C(overdue)		/* connections lost: a chain hung */	\
 	C(dropped_silently)	/* messages not answered */		\
-	C(dead_rpcs)		/* RPCs that ended without a Reply */	\
-	C(dead_waits)		/* of these, with memory the server may use */ \
-	C(dead_answered)	/* of these, the Reply came late */	\
-	C(dead_fences)		/* of these, with regions to invalidate */ \
-	C(dead_unanswered)	/* fenced while the server was silent */ \
+	C(aborted_rpcs)		/* RPCs that ended without a Reply */	\
+	C(aborted_waits)	/* of these, with memory the server may use */ \
+	C(aborted_answered)	/* of these, the Reply came late */	\
+	C(aborted_fences)	/* of these, with regions to invalidate */ \
+	C(aborted_unanswered)	/* fenced while the server was silent */ \
 	C(credits_kept)		/* of RPCs that ended without a Reply */ \
 	C(bad_invalidations)	/* handle not of this RPC (S50) */	\
 	C(backward_calls)	/* given to the callback service */	\
@@ -390,7 +390,7 @@ struct xprt2_send {
  * @rq2_inv_handle: handle that the Send of a backward Reply invalidates, or 0
  * @rq2_answers: counted in xp_answers
  * @rq2_waits: since when it waits to be counted, in jiffies, or 0
- * @rq2_dead: the RPC has ended without a Reply and the release path waits
+ * @rq2_aborted: the RPC has ended without a Reply and the release path waits
  * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
  * @rq2_sge: gather list of the Send; the first entry lies in @rq2_sendbuf
  */
@@ -434,7 +434,7 @@ struct xprt2_req {
 	u32			rq2_inv_handle;
 	bool			rq2_answers;
 	unsigned long		rq2_waits;
-	bool			rq2_dead;
+	bool			rq2_aborted;
 	unsigned int		rq2_num_mapped;
 	struct ib_sge		rq2_sge[XPRT2_MAX_SGE];
 };
@@ -814,7 +814,7 @@ bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
 void xprt2_lose_to_handle(struct xprt2_ep *ep);
 void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
-bool xprt2_answer_dead(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
+bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 void xprt2_revoke(struct xprt2_req *req, bool wait);
 
 /* credits.c */

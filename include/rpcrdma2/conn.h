@@ -266,8 +266,8 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  *   - otherwise a LOCAL_INV is posted for each region left: rpcrdma2_fence(), or
  *     rpcrdma2_revoke() for an aborted RPC, whose Send may still be posted;
  *   - the Send was never posted: rpcrdma2_unexpose();
- *   - the connection is lost and its Send Queue drained: rpcrdma2_strip() for
- *     one RPC, rpcrdma2_regions_destroy() for all.
+ *   - the connection is lost and its Send Queue drained: for one RPC by
+ *     rpcrdma2_lose_exposed(), for all by rpcrdma2_regions_destroy().
  *
  * In all four the pages are unmapped before the region is taken from its RPC.
  *
@@ -294,7 +294,7 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_refill: work that allocates regions
  * @rg_failures: consecutive runs of @rg_refill that allocated none; for its use
  *	only
- * @rg_num_stripped: regions that rpcrdma2_strip() took from RPCs; under rg_lock
+ * @rg_num_lost: regions that rpcrdma2_lose_exposed() took from RPCs; under rg_lock
  */
 struct rpcrdma2_regions {
 	enum ib_mr_type		rg_type;
@@ -309,7 +309,7 @@ struct rpcrdma2_regions {
 	unsigned int		rg_needed;
 	struct delayed_work	rg_refill;
 	unsigned int		rg_failures;
-	unsigned int		rg_num_stripped;
+	unsigned int		rg_num_lost;
 };
 
 /**
@@ -401,7 +401,7 @@ unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co);
  * rpcrdma2_regions_are_whole - check whether all regions are accounted for
  * @co: connection; no region is added or removed meanwhile
  *
- * A region is free, in use by an RPC, or stripped from an RPC.
+ * A region is free, in use by an RPC, or lost with its RPC.
  */
 bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co);
 
@@ -513,8 +513,8 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
  * @ex: live regions, at least one
  *
  * As rpcrdma2_fence(), but instead of ex_done the owner calls
- * rpcrdma2_revoke_wait(), and, if that returns false, rpcrdma2_strip() before
- * @ex is freed. A fence that was posted in part ends with the latter only.
+ * rpcrdma2_revoke_wait(), and, if that returns false, rpcrdma2_lose_exposed()
+ * before @ex is freed. A fence that was posted in part ends with the latter only.
  *
  * Context: process; does not sleep.
  * Return: as rpcrdma2_fence().
@@ -534,7 +534,7 @@ int rpcrdma2_revoke(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout);
 
 /**
- * rpcrdma2_strip - lose a connection, and take all regions from an RPC
+ * rpcrdma2_lose_exposed - lose a connection, and take all regions from an RPC
  * @co: connection that does not complete the fence of @ex, or a Send
  * @ex: the regions, perhaps none
  *
@@ -543,7 +543,7 @@ bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout);
  *
  * Context: sleeps.
  */
-void rpcrdma2_strip(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
+void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
 /*
  * A connection: its verbs objects, and rpcrdma2_conn_lose(), the only way to

@@ -40,7 +40,7 @@ client_replies.reply_twice			c_replies_unknown>=20&&c_local_invalidations>=20
 client_replies.write_with_immediate		c_receives_bad==1&&c_connects==1&&c_replies_bad==0
 client_resends.segments_that_are_not_there	c_calls_again==0
 client_resends.reply_resource_of_nothing	c_calls_again==0
-client_resends.reply_resource_without_bounds	c_calls_again==1&&c_calls_unsendable==1&&c_dead_rpcs==0
+client_resends.reply_resource_without_bounds	c_calls_again==1&&c_calls_unsendable==1&&c_aborted_rpcs==0
 '
 
 # Why the connection ended that a case cost

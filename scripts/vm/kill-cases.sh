@@ -15,8 +15,9 @@ shown()
 {
 	local name said=''
 
-	for name in disconnects bad_invalidations calls calls_nomsg reply_chunks_used mapped_bytes credit_waits \
-		credits_kept dead_rpcs dead_waits dead_answered dead_fences dead_unanswered; do
+	for name in disconnects bad_invalidations calls calls_nomsg reply_chunks_used \
+			mapped_bytes credit_waits credits_kept \
+			aborted_{rpcs,waits,answered,fences,unanswered}; do
 		said+=" $name ${rose[c_$name]:-?},"
 	done
 	echo "# $1:${said%,}"
@@ -74,9 +75,9 @@ kill_beside()
 	risen "$before"
 	backlog=$(figure /mnt "xprt bklog_u")
 	shown "$label"
-	expect "$label: RPCs ended without a Reply" "c_dead_rpcs > 0"
+	expect "$label: RPCs ended without a Reply" "c_aborted_rpcs > 0"
 	expect "$label: the server had done with their memory" \
-		"c_dead_unanswered == 0 && c_dead_answered >= $waits"
+		"c_aborted_unanswered == 0 && c_aborted_answered >= $waits"
 	expect "$label: one connection throughout" \
 		"c_connects == 0 && c_disconnects == 0 && c_connect_failures == 0"
 	expect "$label: S50 no handle but of the message's own RPC" \
@@ -102,16 +103,16 @@ kill_force()
 # The rise of the client's counters in a case of the tester, client_killed, and why its
 # connection has ended, if it has
 killed='
-twelve			c_dead_waits==13&&c_dead_unanswered==13&&c_dead_fences==13&&c_disconnects==0
-one_after_the_other	c_dead_waits==2&&c_dead_unanswered==2&&c_disconnects==0
+twelve			c_aborted_waits==13&&c_aborted_unanswered==13&&c_aborted_fences==13&&c_disconnects==0
+one_after_the_other	c_aborted_waits==2&&c_aborted_unanswered==2&&c_disconnects==0
 fence_that_hangs	c_overdue==1&&c_disconnects==1&&c_connects==1&&c_local_invalidations>=1 registration or invalidation failed
-late_answer		c_dead_answered==1&&c_dead_fences==0&&c_remote_invalidations==1&&c_bad_invalidations==0&&c_disconnects==0
+late_answer		c_aborted_answered==1&&c_aborted_fences==0&&c_remote_invalidations==1&&c_bad_invalidations==0&&c_disconnects==0
 handle_of_another_rpc	c_bad_invalidations==1&&c_disconnects==1&&c_connects==1 foreign handle invalidated
-credits_of_large_rpcs	c_credit_waits>=1&&c_dead_waits==4&&c_disconnects==0
-credits_of_small_rpcs	c_credits_kept==8&&c_dead_rpcs==12&&c_replies_unknown==12&&c_dead_waits==0&&c_disconnects==0
-lost_meanwhile		c_dead_waits==12&&c_dead_unanswered==0&&c_connects==1 peer
-sends_that_hang		c_mapped_bytes>=12*900&&c_dead_waits>=4&&c_dead_fences==0&&c_disconnects==0
-sends_that_hang_for_good c_mapped_bytes>=12*900&&c_dead_waits>=4&&c_ended_SEND+c_ended_STALLED==1&&c_disconnects==1&&c_connects==1
+credits_of_large_rpcs	c_credit_waits>=1&&c_aborted_waits==4&&c_disconnects==0
+credits_of_small_rpcs	c_credits_kept==8&&c_aborted_rpcs==12&&c_replies_unknown==12&&c_aborted_waits==0&&c_disconnects==0
+lost_meanwhile		c_aborted_waits==12&&c_aborted_unanswered==0&&c_connects==1 peer
+sends_that_hang		c_mapped_bytes>=12*900&&c_aborted_waits>=4&&c_aborted_fences==0&&c_disconnects==0
+sends_that_hang_for_good c_mapped_bytes>=12*900&&c_aborted_waits>=4&&c_ended_SEND+c_ended_STALLED==1&&c_disconnects==1&&c_connects==1
 '
 
 # The servers stay silent, answer late, invalidate another RPC's handle, die, or have no

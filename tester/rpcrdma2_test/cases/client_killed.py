@@ -76,7 +76,7 @@ def end(t, tasks, since, least, most):
 
 def wait(t, tasks):
     """These tasks were killed, and none has ended when the client has counted their waits."""
-    t.does(f'rises dead_waits {len(tasks)}')
+    t.does(f'rises aborted_waits {len(tasks)}')
     check(all(task.poll() is None for task in tasks), 'a task has not waited')
 
 
@@ -216,7 +216,7 @@ def stuck(t):
 def sends_that_hang(t):
     """Sends with mapped pages, killed before they are done"""
     tasks, since = stuck(t)
-    check(t.begin('rises dead_waits 4').wait(60) == 0, 'no task waits')
+    check(t.begin('rises aborted_waits 4').wait(60) == 0, 'no task waits')
     # The server's Receives have taken the first Sends.
     check(sum(task.poll() is None for task in tasks) >= 4, 'tasks ended before their Sends')
     end(t, tasks, since, 0, 4)
