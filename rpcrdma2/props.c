@@ -569,7 +569,6 @@ static void rpcrdma2_exchange_begin_wait(struct rpcrdma2_exchange *ex, u32 type)
 	ex->ex_sent = type;
 	ex->ex_pending = true;
 	ex->ex_late = false;
-	ex->ex_sending = false;
 }
 
 /* The message was answered, or will never be. */
