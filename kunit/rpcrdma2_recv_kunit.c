@@ -530,6 +530,28 @@ static void virtual_addresses(struct kunit *test)
 	close_queue(test, q);
 }
 
+/* Only user space runs out of pages and mappings on demand. */
+#ifdef host_left
+/* C-028: a Receive has all of its pages, each of them mapped, or there is none. */
+static void lacks_a_page(struct kunit *test)
+{
+	struct rpcrdma2_budget budget = { .bu_most = 100 };
+	struct queue *q = open_queue(test, 2, 1, 1);
+	unsigned int i;
+
+	q->pool.rp_budget = &budget;
+	for (i = 0; i <= 4; i++) {	/* two pages, and a mapping of each */
+		host_left = i;
+		KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1),
+				i < 4 ? -ENOMEM : 0);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages),
+				i < 4 ? 0 : 2);
+	}
+	host_left = UINT_MAX;
+	close_queue(test, q);
+}
+#endif
+
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 /* Mappings of several pages in one stretch */
 #ifdef RPCRDMA2_STRETCHES
@@ -640,6 +662,9 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(begins_empty),
 	KUNIT_CASE(next_connection),
 	KUNIT_CASE(virtual_addresses),
+#ifdef host_left
+	KUNIT_CASE(lacks_a_page),
+#endif
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 	KUNIT_CASE(not_mapped),
 #ifdef RPCRDMA2_STRETCHES

@@ -183,6 +183,8 @@ static void *reserve(size_t size)
 	return at;
 }
 
+unsigned int host_left = UINT_MAX;
+
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 {
 	unsigned long index = 0;
@@ -191,6 +193,9 @@ struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 	must_not(order);
 	if (gfp & GFP_KERNEL)
 		might_sleep();
+	if (!host_left)
+		return NULL;
+	host_left--;
 	if (!pages) {
 		file = memfd_create("pages", 0);
 		must_not(file < 0 || ftruncate(file, PAGES * PAGE_SIZE));

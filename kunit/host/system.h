@@ -441,6 +441,9 @@ void unregister_trace_kmalloc(kmalloc_probe_t *probe, void *data);
 
 /* verbs.c: a page that is mapped stays */
 bool host_page_is_mapped(const struct page *page);
+/* Pages and mappings that are still to be had */
+extern unsigned int host_left;
+#define host_left			host_left
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
 void __free_page(struct page *page);
 /* nothing else uses a page */

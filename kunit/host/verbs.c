@@ -50,6 +50,11 @@ u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offs
 		return (uintptr_t)page;
 	}
 	must_not(host_page_is_mapped(page));
+	if (!host_left) {
+		free(m);
+		return 0;
+	}
+	host_left--;
 	m->page = page;
 	m->dev = dev->dma_device;
 	m->dir = dir;
