@@ -145,6 +145,21 @@ static void a_reqprop_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 16384);
 }
 
+/* S01: the answer is encoded as the message is. */
+static void s01_an_answer_in_either_encoding(struct kunit *test)
+{
+	static struct rpcrdma2_msg msg = { .mg_prop.pm_type = RDMA2_OPT_REQPROP };
+	struct rpcrdma2_exchange ex;
+
+	begin(test, &ex, true);
+	msg.mg_hdr.h_proc = RDMA2_REQPROP;
+	rpcrdma2_exchange_answer(&ex, &msg, NOW);
+	KUNIT_EXPECT_FALSE(test, rec.pm.pm_option);
+	msg.mg_hdr.h_proc = RDMA2_OPTIONAL;
+	rpcrdma2_exchange_answer(&ex, &msg, NOW);
+	KUNIT_EXPECT_TRUE(test, rec.pm.pm_option);
+}
+
 /* C-023: it is no answer that is owed to an UPDPROP. */
 static void an_updprop_is_taken(struct kunit *test)
 {
@@ -153,8 +168,10 @@ static void an_updprop_is_taken(struct kunit *test)
 
 	begin(test, &ex, true);
 	read_vector(test, &pm, v23, sizeof(v23));
+	pm.pm_set.ps_odd = 2;
 	take(test, &ex, &pm);
 	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_updprops], 1);
+	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_odd_properties], 2);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 16384);
 	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_announced);
 	KUNIT_EXPECT_FALSE(test, is_answered(&ex, &pm, NOW));
@@ -291,6 +308,7 @@ static struct kunit_case exchange_cases[] = {
 	KUNIT_CASE(a_connprop_is_answered_once),
 	KUNIT_CASE(a_requester_answers_no_connprop),
 	KUNIT_CASE(a_reqprop_is_answered),
+	KUNIT_CASE(s01_an_answer_in_either_encoding),
 	KUNIT_CASE(an_updprop_is_taken),
 	KUNIT_CASE(a_resprop_counts_when_it_answers),
 	KUNIT_CASE(a_responder_that_sends_little),

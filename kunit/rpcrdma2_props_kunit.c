@@ -20,12 +20,14 @@ static void defaults(struct kunit *test)
 	struct rpcrdma2_props pr;
 	unsigned int i;
 
+	memset(&pr, 0xff, sizeof(pr));
 	rpcrdma2_props_default(&pr);
 	KUNIT_EXPECT_EQ(test, pr.pr_rbsiz, 4096);
 	KUNIT_EXPECT_EQ(test, pr.pr_brs, RDMA2_BKREQSUP_INLINE);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_props_marked(&pr));
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, pr.pr_mark[i], 0);
 		KUNIT_EXPECT_EQ(test, pr.pr_limits[i], U32_MAX);
+	}
 	KUNIT_EXPECT_EQ(test, pr.pr_sbsiz, 0);
 }
 
@@ -238,7 +240,7 @@ static void answer_to_many_requests(struct kunit *test)
  */
 static void s53_most_requests(struct kunit *test)
 {
-	u32 count = RPCRDMA2_REQPROP_MAX, words = 5 + 2 * count, i;
+	u32 count = 3584, words = 5 + 2 * count, i;
 	struct rpcrdma2_props now = { .pr_rbsiz = 4096 }, able = now;
 	struct rpcrdma2_propmsg req = { }, res;
 	struct rpcrdma2_hdr *h = hdr_new(test);

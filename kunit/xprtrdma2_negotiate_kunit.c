@@ -85,6 +85,8 @@ static void s34_a_note_ages(struct kunit *test)
 		/* another server may have come up by then */
 		KUNIT_EXPECT_FALSE(test, time_before(noted[i] + 100 * HZ, end));
 		KUNIT_EXPECT_FALSE(test, time_before(noted[i] + 4 * delay, mute));
+		KUNIT_EXPECT_EQ(test, end, noted[i] + 90 * HZ);
+		KUNIT_EXPECT_EQ(test, mute, noted[i] + 210 * HZ);
 		KUNIT_EXPECT_EQ(test, mute, xprt2_note_end(XPRT2_A_SILENCE, noted[i]));
 		KUNIT_EXPECT_EQ(test, end, xprt2_note_end(XPRT2_A_ERR_BAD_XDR, noted[i]));
 	}
