@@ -36,14 +36,6 @@ static int fake_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 	return 0;
 }
 
-static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
-		       unsigned int *off)
-{
-	mr->iova = 0;
-	mr->length = nents << PAGE_SHIFT;
-	return nents;
-}
-
 /**
  * struct fake_conn - the verbs objects of a connection
  * @id: its identifier
@@ -53,6 +45,7 @@ static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
  * @device: its device
  * @why: reason why the connection was lost
  * @drained: called while its Send Queue is drained, or NULL
+ * @old_in_use: the last handle of a region was in use while its pages were mapped
  * @page: page for RPCs to expose
  * @hdr: header for its segments
  * @ck: their chunk
@@ -65,10 +58,23 @@ struct fake_conn {
 	struct ib_device	device;
 	enum rpcrdma2_loss	why;
 	void			(*drained)(struct fake_conn *fc);
+	bool			old_in_use;
 	struct page		*page;
 	struct rpcrdma2_hdr	hdr;
 	struct rpcrdma2_chunk	ck;
 };
+
+static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
+		       unsigned int *off)
+{
+	struct fake_conn *fc = container_of(mr->pd, struct fake_conn, pd);
+	u32 xid;
+
+	fc->old_in_use |= rpcrdma2_handle_in_use(fc->cq.cq_context, mr->rkey, &xid);
+	mr->iova = 0;
+	mr->length = nents << PAGE_SHIFT;
+	return nents;
+}
 
 static void fake_drain(struct ib_qp *qp)
 {

@@ -261,7 +261,7 @@ static void rpcrdma2_region_unmap(struct rpcrdma2_conn *co, struct region *re)
 	if (re->nents)
 		ib_dma_unmap_sg(rpcrdma2_conn_device(co), re->sg, re->nents,
 				re->dir);
-	re->nents = 0;
+	WRITE_ONCE(re->nents, 0);
 }
 
 static void rpcrdma2_region_put(struct rpcrdma2_conn *co, struct region *re)
@@ -332,15 +332,18 @@ static int rpcrdma2_region_map(struct rpcrdma2_conn *co, struct region *re,
 				       dir);
 	if (!mapped)
 		return -ENOBUFS;
-	re->nents = nents;
-	re->dir = dir;
-	if (ib_map_mr_sg(ibmr, re->sg, mapped, NULL, PAGE_SIZE) != mapped)
+	if (ib_map_mr_sg(ibmr, re->sg, mapped, NULL, PAGE_SIZE) != mapped) {
+		ib_dma_unmap_sg(rpcrdma2_conn_device(co), re->sg, nents, dir);
 		return -EIO;
+	}
 
 	ibmr->iova = (u64)xid << 32 | offset_in_page(ibmr->iova);
 	ib_update_fast_reg_key(ibmr, ibmr->rkey + 1);
 	if (unlikely(!ibmr->rkey))	/* handle 0 cannot be nominated (S47) */
 		ib_update_fast_reg_key(ibmr, 1);
+	re->dir = dir;
+	/* The region is in use by its new handle, never by the last one (S50). */
+	smp_store_release(&re->nents, nents);
 	re->reg.key = ibmr->rkey;
 	re->reg.access = dir == DMA_FROM_DEVICE ?
 			 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
@@ -441,7 +444,8 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid)
 
 	guard(spinlock)(&rg->rg_lock);
 	list_for_each_entry(re, &rg->rg_all, all) {
-		if (!re->nents || re->ibmr->rkey != handle)
+		/* pairs with rpcrdma2_region_map() */
+		if (!smp_load_acquire(&re->nents) || re->ibmr->rkey != handle)
 			continue;
 		*xid = upper_32_bits(re->ibmr->iova);
 		return true;
