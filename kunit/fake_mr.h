@@ -45,6 +45,7 @@ static int fake_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
  * @device: its device
  * @why: reason why the connection was lost
  * @drained: called while its Send Queue is drained, or NULL
+ * @maps_none: its device maps no pages
  * @old_in_use: the last handle of a region was in use while its pages were mapped
  * @page: page for RPCs to expose
  * @hdr: header for its segments
@@ -58,6 +59,7 @@ struct fake_conn {
 	struct ib_device	device;
 	enum rpcrdma2_loss	why;
 	void			(*drained)(struct fake_conn *fc);
+	bool			maps_none;
 	bool			old_in_use;
 	struct page		*page;
 	struct rpcrdma2_hdr	hdr;
@@ -73,7 +75,7 @@ static int fake_map_mr(struct ib_mr *mr, struct scatterlist *sg, int nents,
 	fc->old_in_use |= rpcrdma2_handle_in_use(fc->cq.cq_context, mr->rkey, &xid);
 	mr->iova = 0;
 	mr->length = nents << PAGE_SHIFT;
-	return nents;
+	return fc->maps_none ? 0 : nents;
 }
 
 static void fake_drain(struct ib_qp *qp)

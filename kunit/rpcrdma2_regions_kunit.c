@@ -219,7 +219,7 @@ static void fence_flushed(struct kunit *test, struct rpc *rpc)
 	complete_last(ln, IB_WC_WR_FLUSH_ERR);
 }
 
-/* Q2: a fence that fails has used the entries, and the RPC is stripped. */
+/* Q2: a fence that fails has used the entries, and the RPC loses its regions. */
 static void q2_fence_fails(struct kunit *test)
 {
 	struct link *ln = test->priv;
@@ -357,8 +357,22 @@ static void s50_owner_of_a_handle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
 	complete_last(ln, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_handle_in_use(&ln->co, second, &xid));
-	/* a late message may still have it when the region is exposed again */
+	/* a late message may still have it while its region is exposed again */
 	KUNIT_EXPECT_FALSE(test, ln->fake.old_in_use);
+	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+}
+
+/* S50: a region whose pages the device does not map is not exposed. */
+static void s50_pages_not_mapped(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpc *rpc = &ln->rpcs[0];
+
+	rpcrdma2_exposed_init(&rpc->ex);
+	ln->fake.maps_none = true;
+	KUNIT_EXPECT_EQ(test, fake_expose(&ln->co, &rpc->ex), -EIO);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 0);
+	rpcrdma2_unexpose(&ln->co, &rpc->ex);
 	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
 }
 
@@ -372,6 +386,7 @@ static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(q2_call_is_not_taken),
 	KUNIT_CASE(q2_sees_entries),
 	KUNIT_CASE(s50_owner_of_a_handle),
+	KUNIT_CASE(s50_pages_not_mapped),
 	KUNIT_CASE(sees_a_region),
 	KUNIT_CASE(what_is_idle_is_trimmed),
 	{}

@@ -79,11 +79,8 @@ static void s34_a_note_ages(struct kunit *test)
 		unsigned long mute = xprt2_note_end(XPRT2_A_LOST, noted[i]);
 
 		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + delay, end));
-		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + 80 * HZ, end));
 		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + 3 * delay, mute));
-		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + 2 * 80 * HZ, mute));
 		/* another server may have come up by then */
-		KUNIT_EXPECT_FALSE(test, time_before(noted[i] + 100 * HZ, end));
 		KUNIT_EXPECT_FALSE(test, time_before(noted[i] + 4 * delay, mute));
 		KUNIT_EXPECT_EQ(test, end, noted[i] + 90 * HZ);
 		KUNIT_EXPECT_EQ(test, mute, noted[i] + 210 * HZ);

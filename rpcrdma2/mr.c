@@ -535,7 +535,7 @@ bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
 EXPORT_SYMBOL_GPL(rpcrdma2_revoke_wait);
 
 /* Release a region, and the entry that no LOCAL_INV has used (Q2) */
-static void rpcrdma2_strip_region(struct rpcrdma2_conn *co, struct region *re)
+static void rpcrdma2_region_lose(struct rpcrdma2_conn *co, struct region *re)
 {
 	rpcrdma2_region_unmap(co, re);
 	list_del_init_careful(&re->list);
@@ -550,7 +550,7 @@ void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex
 	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_STALLED);
 	rpcrdma2_sq_drain(co);
 	list_for_each_entry_safe(re, next, &ex->ex_regions, list) {
-		rpcrdma2_strip_region(co, re);
+		rpcrdma2_region_lose(co, re);
 		guard(spinlock)(&rg->rg_lock);
 		rg->rg_num_lost++;
 	}
@@ -589,7 +589,7 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 	WARN_ON_ONCE(!rpcrdma2_regions_are_whole(co));
 	list_for_each_entry_safe(re, next, &rg->rg_all, all) {
 		if (re->nents)
-			rpcrdma2_strip_region(co, re);
+			rpcrdma2_region_lose(co, re);
 		else
 			list_del(&re->list);
 		rpcrdma2_region_destroy(re);

@@ -156,7 +156,6 @@ dma_of()
 {
 	case "$kernel $1" in
 	"uml-dma callbacks-rdma2")	echo bounce merge=1 ;;
-	uml-dma*)			echo strict merge=1 ;;
 	esac
 }
 

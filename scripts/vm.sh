@@ -80,7 +80,7 @@ for word in $DMA; do
 	case $word in
 	off|iova|bounce|strict)	mode=$word ;;
 	merge=[01]|fail=[0-9]*) dma+=" rdma_rxe.dma_$word" ;;
-	*)	die "DMA=\"$DMA\": '$word' is not off, iova, bounce, strict, merge=1 or fail=N" ;;
+	*)	die "DMA=\"$DMA\": '$word' is not off, iova, bounce, strict, merge=0|1 or fail=N" ;;
 	esac
 done
 [ "$kernel" != uml-dma ] || append+=" rdma_rxe.dma=$mode$dma"

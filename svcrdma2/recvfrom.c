@@ -744,9 +744,10 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 /**
  * svc2_release_ctxt - implement ->xpo_release_ctxt: a thread is done with a Call
  * @xprt: connection
- * @ctxt: message of the Call, or NULL where the RPC layer defers the Call
+ * @ctxt: message of the Call; NULL where the thread has no Call, or where the RPC
+ *	layer has deferred it
  *
- * Context: svc thread, ->xpo_free.
+ * Context: process; may sleep.
  */
 void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {

@@ -645,7 +645,7 @@ static inline unsigned int xprt2_pin_fits(const struct xprt2_pin *pin,
 
 enum xprt2_past {
 	/* no connection yet, or closed by the client after a good Reply */
-	XPRT2_PAST_NONE = 0,
+	XPRT2_PAST_NONE,
 	XPRT2_PAST_LOST,	/* lost, the server is not at fault */
 	XPRT2_PAST_FAILED,	/* it never came up, or brought no good Reply */
 };

@@ -112,8 +112,8 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  * marshalled again on the next.
  *
  * All transports share the list of servers that have proved version 1 by a good
- * Reply. After XPRT2_MEMORY_TIME a transport without RPCs probes such a server again
- * when it connects, because servers are upgraded; so does a transport that no longer gets a good
+ * Reply. After XPRT2_MEMORY_TIME a transport whose last connection ended without
+ * RPCs probes such a server again, because servers are upgraded; so does a transport that no longer gets a good
  * Reply in version 1. Until the first such Reply, version 1 applies to one
  * connection of one transport. All other connections begin with a probe for
  * version 2, which costs one round trip.
@@ -199,7 +199,7 @@ static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
 	return NULL;
 }
 
-/* Let the next transport that connects without RPCs probe the server. */
+/* Let the next transport that is not busy probe the server. */
 static void xprt2_probe_soon(const struct rpc_xprt *xprt)
 {
 	struct known_server *ks;
