@@ -7,7 +7,7 @@
 # said; so is a guest that gives no answer.
 #
 # Exit status: the command's; 123 the emulator failed, and what the guest did says
-# nothing; 124 no answer in time; 125 the guest did not run or died; 126 the kernel's
+# nothing; 124 no end in time; 125 the guest did not run or died; 126 the kernel's
 # log holds a report.
 
 set -u
@@ -274,12 +274,13 @@ finish()
 {
 	local rc=125 what died flags
 
-	if [ -s "$run/rc" ]; then
-		rc=$(cat "$run/rc")
-	elif [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
-		say "$kernel: no answer in $timeout s, log: $log"
+	# Without an answer, or when it is switched off after that
+	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
+		say "$kernel: no end in $timeout s, log: $log"
 		tail -n 15 "$log" >&2
 		return 124
+	elif [ -s "$run/rc" ]; then
+		rc=$(cat "$run/rc")
 	else
 		say "$kernel: the guest gave no result (status $1), log: $log"
 		tail -n 15 "$log" >&2
