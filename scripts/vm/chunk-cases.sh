@@ -4,6 +4,8 @@
 # Sourced by nfs-cases.sh, after echo-cases.sh: bad days of backward Calls with
 # chunks. All are told by counters of both ends; bytes are verified by kunit/echo.
 
+namespace_addr=10.0.1.1
+there=(nsenter --net=/run/netns/other)
 echo_timeout=/sys/module/rpcrdma2_echo/parameters/backward_timeout
 
 # Chunks of every kind, in turn, 16 at once
@@ -261,13 +263,10 @@ chunks_overdue()
 	check "$name: disconnect" echo_do disconnect
 }
 
-# Server and client in a network namespace. soft-RoCE sends from the first one, whatever
-# that of its device: there is a device of the same number and address.
-chunks_in_namespace()
+# A network namespace "other", with a device on $addr4. soft-RoCE sends from the first one,
+# whatever that of its device: there is a device of the same number and address.
+namespace_up()
 {
-	local name="in a network namespace" addr4=10.0.1.1
-	local there=(nsenter --net=/run/netns/other)
-
 	ip netns add other &&
 		"${there[@]}" ip link set lo up &&
 		"${there[@]}" ip link add d1 index 77 type dummy &&
@@ -276,7 +275,15 @@ chunks_in_namespace()
 		"${there[@]}" rdma link add rxe1 type rxe netdev d1 &&
 		ip link add d1 index 77 type dummy &&
 		ip link set d1 up mtu 9000 &&
-		ip addr add "$addr4/24" dev d1 || { fail "$name: a device"; return; }
+		ip addr add "$addr4/24" dev d1
+}
+
+# Server and client in it
+chunks_in_namespace()
+{
+	local name="in a network namespace" addr4=$namespace_addr
+
+	namespace_up || { fail "$name: a device"; return; }
 	echo_do close
 	check "$name: serve" "${there[@]}" bash -c "echo serve $echo_port >$echo_folder/control"
 	check "$name: connect" "${there[@]}" bash -c \
