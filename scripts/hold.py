@@ -3,9 +3,9 @@
 """
 Connections to a server, by the tester's library, on which nothing is said:
 
-    hold.py ADDRESS PORT COUNT
+    hold.py ADDRESS PORT COUNT [SECONDS]
 
-Those that the server refuses are not made again. Ends after 20 s, or by a signal.
+Those that the server refuses are not made again. Ends after that time (20 s), or by a signal.
 """
 
 import sys
@@ -19,4 +19,4 @@ for _ in range(int(sys.argv[3])):
         held.append(Endpoint.connect(*sys.argv[1:3]))
     except OSError:
         pass
-time.sleep(20)
+time.sleep(int(sys.argv[4]) if len(sys.argv) > 4 else 20)

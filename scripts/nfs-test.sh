@@ -42,7 +42,7 @@ long=(paths kill krb5 intree sizes changes grants size-storm)
 if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- counters cycle conformance flawed "${bad_peers[@]}" \
-			backward-rpc-hang callbacks-siw view tool negotiate-hour ;;
+			backward-rpc-hang callbacks-siw view tool negotiate-hour moves ;;
 	uml-long)	set -- files conformance-client crowd flood bounds \
 			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
 			link-client link-server link-tuned link-siw link-trips ;;
@@ -84,7 +84,7 @@ build()
 	bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
 	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
 	case " $* " in
-	*" backward-rpc"*)
+	*" backward-rpc"*|*" moves "*)
 		kdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
 		ln -sfn "$bdir/tools" "$kdir/tools" ;;
 	esac
@@ -136,7 +136,7 @@ cases_of()
 
 # On the guest's own clock, see vm.sh, no load of the host ends a wait
 timed=(files names bounds-payload counters cycle conformance flawed kill-peer negotiate
-	negotiate-hour storms view tool hostile siw inuse both properties resize callbacks-siw
+	negotiate-hour moves storms view tool hostile siw inuse both properties resize callbacks-siw
 	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount callbacks-two
 	callbacks-many-4.1 callbacks-many-4.2 backward backward-rpc backward-rpc-called backward-rpc-hang
 	backward-rpc-overdue backward-rpc-window)
@@ -184,7 +184,7 @@ run_group()
 			"$vmdir/link-cases.sh" "$1" -- \
 			env QUICK=1 "${settings[@]}" \
 			"$vmdir/link-cases.sh" "$1" ;;
-	*)	[[ $1 != backward-rpc* ]] || local -x KUNIT=1
+	*)	[[ $1 != backward-rpc* && $1 != moves ]] || local -x KUNIT=1
 		DMA=${DMA:-$(dma_of "$1")} "$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
 			"${disk[@]}" --timeout "$timeout" ${allow:+--allow "$allow"} \
 			--clock "${CLOCK:-$(clock_of "$1")}" -- \

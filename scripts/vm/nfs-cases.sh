@@ -658,6 +658,8 @@ backward_level()
 . "$(dirname "$0")/kill-cases.sh" || exit 2
 # shellcheck source=scripts/vm/name-cases.sh
 . "$(dirname "$0")/name-cases.sh" || exit 2
+# shellcheck source=scripts/vm/move-cases.sh
+. "$(dirname "$0")/move-cases.sh" || exit 2
 # shellcheck source=scripts/vm/view-cases.sh
 . "$(dirname "$0")/view-cases.sh" || exit 2
 # shellcheck source=scripts/vm/tool-cases.sh

@@ -1,0 +1,297 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh, after name-cases.sh: the interface below a connection changes,
+# a connection has no use, or all that it is part of ends: a network namespace, the kernel.
+
+# without_rpcs: the client ends a connection after 5 minutes without an RPC. NFSv3
+# sends none by itself.
+without_rpcs()
+{
+	local name="NFSv3, 5 minutes without an RPC" before
+
+	mount_nfs rdma2 3 /mnt nolock || { fail "$name: mount"; return; }
+	check "$name: a file" dd if=/dev/urandom of=/mnt/idle bs=1M count=1 conv=fsync \
+		status=none
+	before=$(counters)
+	sleep 290
+	check "$name: the connection is there after 290 s" [ "$(connection state)" = up ]
+	sleep 15
+	check "$name: it is not after 305 s" [ "$(connection state)" = down ]
+	ended_for "$name, client" "$client_view" "ended by its owner"
+	ended_for "$name, server" "$server_view" peer
+	risen "$before"
+	expect "$name: there was no other reason" "c_disconnects == 1 && c_ended_ENDED == 1 &&
+		s_ended_PEER == 1 && s_disconnects == 1 && c_connects == 0"
+	echo 3 >/proc/sys/vm/drop_caches
+	check "$name: the next access has the right data" cmp /mnt/idle "$export_dir/idle"
+	risen "$before"
+	expect "$name: over one more connection, without an error" "c_connects == 1 &&
+		s_accepts == 1 && c_connect_failures == 0 && s_accept_failures == 0 &&
+		c_errors_received == 0 && c_replies_bad == 0"
+	check "$name: umount" umount_all
+}
+
+# silent_peer: nfsd looks every 6 minutes, and ends what it has seen without a Call before.
+silent_peer()
+{
+	local held=() name="a peer that sends nothing" before
+
+	modprobe -qa ib_uverbs rdma_ucm
+	before=$(counters)
+	hold "$addr4" 1 900
+	check "$name: the server has its connection" await has_risen s_accepts 1
+	sleep 350
+	check "$name: still after 350 s" has_risen s_disconnects 0
+	sleep 400
+	check "$name: no more after 750 s" has_risen s_ended_ENDED 1
+	let_go
+}
+
+# packets_per_mib: that go out while 16 MiB are written
+packets_per_mib()
+{
+	local counter=/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts before
+
+	exec 7<>/mnt/mtu
+	before=$(cat $counter)
+	puts 16 2>/dev/null
+	exec 7>&-
+	echo $((($(cat $counter) - before) / 16))
+}
+
+set_mtu()
+{
+	ip link set "$netdev" mtu "$1"
+}
+
+# mtu_packets NAME FROM TO: how many packets a MiB takes
+mtu_packets()
+{
+	local n
+
+	n=$(packets_per_mib)
+	[ "$n" -ge "$2" ] && [ "$n" -le "$3" ] && ok "$1" || fail "$1: $n packets for each MiB"
+}
+
+# A connection keeps the size of its packets, and the next one has that of the MTU. The
+# way from soft-RoCE to its own address takes packets of any size.
+mtu_changes()
+{
+	local name="the MTU changes under load" before mtu good=1
+
+	mount_nfs rdma2 4.2 /mnt || { fail "$name: mount"; return; }
+	busy 600
+	before=$(counters)
+	for mtu in 1500 9000 1280 9000 1500; do
+		set_mtu "$mtu" && transfers_go_on 8 || { good=''; break; }
+	done
+	risen "$before"
+	kill "$load"
+	[ -n "$good" ] && ok "$name: transfers go on" || fail "$name: none with $mtu"
+	expect "$name: on the same connection" "c_disconnects + s_disconnects == 0"
+	end_busy "$name"
+	mtu_packets "$name: the connection keeps its packets of 4096 bytes" 256 400
+	check "$name: umount" umount_all
+	mount_nfs rdma2 4.2 /mnt || { fail "$name: mount"; return; }
+	mtu_packets "$name: the next one has packets of 1024" 1024 1200
+	set_mtu 9000
+	check "$name: umount" umount_all
+	rm -rf "${export_dir:?}"/*
+}
+
+# listener: the number of the rdma_cm's object for it
+listener()
+{
+	rdma resource show cm_id |
+		sed -n "s/.* cm-idn \([0-9]*\) state LISTEN .*src-addr $addr4:$port .*/\1/p"
+}
+
+# listens_anew: the listener of the address is another one than $listener
+listens_anew()
+{
+	local now
+
+	now=$(listener)
+	[ -n "$now" ] && [ "$now" != "$listener" ]
+}
+
+# one_was_lost: at both ends, for the address at one of them at least. Beside a load the
+# other one may learn of it by a message that fails.
+one_was_lost()
+{
+	rise <(echo "$before") <(counters)
+	[ "${rose[c_disconnects]}" -eq 1 ] && [ "${rose[s_disconnects]}" -eq 1 ] &&
+		[ $((rose[c_ended_ADDRESS] + rose[s_ended_ADDRESS])) -gt 0 ]
+}
+
+# The interface has another Ethernet address, as a bond has that goes on over another link.
+address_moves()
+{
+	local listener
+
+	listener=$(listener)
+	before=$(counters)
+	set_address "$1" &&
+		modprobe rpcrdma2_failover interface="$netdev" &&
+		await one_was_lost || return
+	: $((client += rose[c_ended_ADDRESS])) $((server += rose[s_ended_ADDRESS]))
+	rmmod rpcrdma2_failover
+	await listens_anew || complain "it does not listen anew" || return
+	transfers_go_on 8
+}
+
+# Both ends get an event from rdma_cm, and so does the listener of the address. Which end
+# is the first is chance.
+moves_under_load()
+{
+	local name="the interface has another address under load" was before tries=0 good=1
+	local client=0 server=0 n again
+
+	rpc.nfsd 0
+	LISTEN=$addr4 check "$name: the listener is set" set_listeners rdma "$port" &&
+		rpc.nfsd "$nfsd_threads" || return
+	end_grace
+	mount_nfs rdma2 4.2 /mnt || { fail "$name: mount"; return; }
+	busy 600
+	was=$(cat "/sys/class/net/$netdev/address")
+	read -r n again < <(transfers)
+	while [ "$tries" -lt 3 ] || [ "$client" -eq 0 ] || [ "$server" -eq 0 ]; do
+		[ "$tries" -lt 30 ] && : $((tries += 1)) &&
+			address_moves "02:00:00:00:01:$(printf %02x "$tries")" \
+				>/tmp/said 2>&1 || { good=''; break; }
+	done
+	[ -n "$good" ] && ok "$name: each end has ended a connection for that, and transfers go on" ||
+		fail "$name: the client has ended $client connections for that, the server $server, in $tries tries: $(tail -n 3 /tmp/said)"
+	echo "# $name: $tries times, $(resent "$again") transfers were in flight"
+	kill "$load"
+	end_busy "$name"
+	check "$name: umount" umount_all
+	address_is_back
+	rpc.nfsd 0
+	rpc.nfsd "$nfsd_threads"
+	listen_on rdma2
+	end_grace
+	rm -rf "${export_dir:?}"/*
+}
+
+# In a namespace: nfsd, until this process is killed. rpcbind is the guest's, and mountd
+# does not need it. Without a record of clients, nfsd ends its time of grace by itself.
+group_served-in-namespace()
+{
+	mount -t nfsd nfsd /proc/fs/nfsd && echo 10 >/proc/fs/nfsd/nfsv4gracetime &&
+		listen_on rdma2 && echo 4 >/proc/fs/nfsd/threads &&
+		rpc.mountd -N 2 -N 3 &&
+		echo $$ >/tmp/served && exec sleep infinity
+}
+
+# In a namespace: a mount with a file, until this process is killed. It is soft: RPCs end
+# although nfsd has ended first.
+group_mounted-in-namespace()
+{
+	local addr4=$namespace_addr
+
+	mount_nfs rdma2 4.2 /mnt soft,timeo=10,retrans=1 &&
+		dd if=/dev/urandom of=/mnt/file bs=1M count=4 conv=fsync status=none &&
+		cmp /mnt/file "$export_dir/file" &&
+		echo $$ >/tmp/mounted && exec sleep infinity
+}
+
+# in_namespace WHAT: in the background, until that is done; the file has the process
+in_namespace()
+{
+	rm -f "/tmp/$1"
+	"${there[@]}" unshare -m "$VM_TOP/scripts/vm/nfs-cases.sh" "$1-in-namespace" rdma2 \
+		>/tmp/said 2>&1 &
+	await [ -s "/tmp/$1" ] || complain "$(cat /tmp/said)"
+}
+
+# view_of PROCESS VIEW PATTERN: there is a line in the view of its namespace
+view_of()
+{
+	grep -q "$3" "/proc/$1/net/rpc/$(basename "$2")"
+}
+
+other_client_gone()
+{
+	! view_of "$1" "$client_view" .
+}
+
+other_device_gone()
+{
+	[ ! -e /sys/class/infiniband/rxe1 ]
+}
+
+# lives_in_namespace NAME: nfsd and a mount, of the processes $server and $client in a
+# namespace without a name, and $mountd
+lives_in_namespace()
+{
+	namespace_up || { fail "$1: a device"; return 1; }
+	check "$1: nfsd there" in_namespace served || return
+	server=$(cat /tmp/served)
+	check "$1: a mount there" in_namespace mounted || return
+	client=$(cat /tmp/mounted)
+	mountd=$(ip netns pids other | grep -vx "$server\|$client")
+	check "$1: its name goes" ip netns del other
+	echo 3 >/proc/sys/vm/drop_caches
+	check "$1: the mount works without a name" \
+		cmp "/proc/$client/root/mnt/file" "$export_dir/file"
+}
+
+# has_ended NAME: a transport that is to try again to connect in a minute ends then
+has_ended()
+{
+	check "$1: the namespace ends, and its device with it" \
+		happens_in 150 other_device_gone
+	ip link del d1
+	risen "$before"
+	expect "$1: no connection is left" "c_connects == 1 && c_disconnects == 1 &&
+		s_accepts == 1 && s_disconnects == 1"
+}
+
+# A mount goes with the last process that has it, nfsd with the file system nfsd.
+namespace_ends()
+{
+	local addr4=$namespace_addr client server mountd before name
+
+	name="a network namespace, the client ends first"
+	before=$(counters)
+	lives_in_namespace "$name" || return
+	kill -9 "$client"
+	check "$name: the server has seen it" await view_of "$server" "$server_view" ended=peer
+	check "$name: nothing of it is there" await other_client_gone "$server"
+	kill -9 "$server" "$mountd"
+	has_ended "$name"
+
+	name="a network namespace, the server ends first"
+	before=$(counters)
+	lives_in_namespace "$name" || return
+	kill -9 "$server" "$mountd"
+	check "$name: the client has seen it" await view_of "$client" "$client_view" ended=peer
+	kill -9 "$client"
+	has_ended "$name"
+}
+
+# The kernel goes through the same steps as before a reboot. vm.sh finds its reports in the
+# log, and a guest that does not come to its end.
+switched_off()
+{
+	local name="a mount under load"
+
+	nfs_up rdma2 && mount_nfs rdma2 4.2 /mnt || { fail "$name"; return; }
+	busy 600
+	transfers_go_on 8 && ok "$name when the kernel is switched off" ||
+		fail "$name: $(cat /tmp/load)"
+}
+
+group_moves()
+{
+	local c all="without_rpcs silent_peer mtu_changes moves_under_load namespace_ends"
+
+	nfs_up rdma2 || { fail "server"; return; }
+	for c in ${CASES:-$all}; do
+		"$c"
+	done
+	finish
+	switched_off
+}
