@@ -100,6 +100,38 @@ mtu_changes()
 	rm -rf "${export_dir:?}"/*
 }
 
+# gid_of INTERFACE: the device has a GID of it
+gid_of()
+{
+	grep -qsx "$1" /sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/*
+}
+
+no_gid_of()
+{
+	! gid_of "$1"
+}
+
+# A VLAN has an address, and a GID of the device that its interface has.
+vlan()
+{
+	local name="a VLAN on the interface" addr4=10.0.5.1
+
+	ip link add link "$netdev" name d0.5 type vlan id 5 && ip link set d0.5 up &&
+		ip addr add "$addr4/24" dev d0.5 || { fail "$name"; return; }
+	check "$name: the device has a GID of it" await gid_of d0.5
+	check "$name: no client is left" await no_transport
+	mount_nfs rdma2 4.2 /mnt || { fail "$name: mount"; return; }
+	check "$name: a file" dd if=/dev/urandom of=/mnt/vlan bs=1M count=4 conv=fsync \
+		status=none
+	echo 3 >/proc/sys/vm/drop_caches
+	check "$name: the data are right" cmp /mnt/vlan "$export_dir/vlan"
+	is "$name: the client's line" "$client_view" "peer=$addr4:$port" state=up device=rxe0
+	is "$name: the server's line" "$server_view" state=up device=rxe0 "local=$addr4:$port"
+	check "$name: umount" umount_all
+	check "$name: it goes" ip link del d0.5
+	check "$name: and its GID" await no_gid_of d0.5
+}
+
 # listener: the number of the rdma_cm's object for it
 listener()
 {
@@ -286,7 +318,8 @@ switched_off()
 
 group_moves()
 {
-	local c all="without_rpcs silent_peer mtu_changes moves_under_load namespace_ends"
+	local c all="without_rpcs silent_peer mtu_changes vlan moves_under_load
+		namespace_ends"
 
 	nfs_up rdma2 || { fail "server"; return; }
 	for c in ${CASES:-$all}; do
