@@ -219,11 +219,10 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	static u32 logged;
 
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
-	    !attrs->max_fast_reg_page_list_len ||
-	    attrs->max_send_sge < XPRT2_MIN_SGE || rpcrdma2_fault(extensions)) {
-		xprt2_report_device(ep, "can not register memory by work requests");
-		return -EOPNOTSUPP;
-	}
+	    !attrs->max_fast_reg_page_list_len || rpcrdma2_fault(extensions))
+		return xprt2_report_device(ep, "can not register memory by work requests");
+	if (attrs->max_send_sge < XPRT2_MIN_SGE)
+		return xprt2_report_device(ep, "has too few gather entries for a Send");
 
 	ep->ep_max_sge = min_t(unsigned int, attrs->max_send_sge,
 			       XPRT2_MAX_SGE);
@@ -234,12 +233,11 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	depth = rpcrdma2_caps_room(min_t(u32, attrs->max_qp_wr, attrs->max_cqe),
 				   XPRT2_DRAIN_WRS);
 	calls = xprt2_sq_backward(depth, ep->ep_xp->xp_backward_target);
-	if (segs > XPRT2_MAX_SEGS || depth < xprt2_sq_depth(1, segs, calls) ||
-	    attrs->max_mr < segs) {
-		xprt2_report_device(ep,
-				    "has too small queues for 1 MiB payloads");
-		return -EOPNOTSUPP;
-	}
+	if (segs > XPRT2_MAX_SEGS || attrs->max_mr < segs)
+		return xprt2_report_device(ep,
+				"has too small or too few memory regions for 1 MiB payloads");
+	if (depth < xprt2_sq_depth(1, segs, calls))
+		return xprt2_report_device(ep, "has too small queues for 1 MiB payloads");
 
 	if (calls < ep->ep_xp->xp_backward_target)
 		rpcrdma2_conn_log_backward(&ep->ep_conn, &logged, "xprtrdma2", calls);
@@ -275,8 +273,11 @@ static int xprt2_ep_create_queues(struct xprt2_ep *ep)
 	if (ret)
 		return ret;
 	xprt2_begin_properties(ep);
-	ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL) ?:
-	      rpcrdma2_regions_grow(&ep->ep_conn);
+	ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
+	if (ret == -EOPNOTSUPP)
+		return xprt2_report_device(ep, "has no reliable connections");
+	if (!ret)
+		ret = rpcrdma2_regions_grow(&ep->ep_conn);
 	/* retry after a delay, and not at once as negotiation does */
 	return ret == -EAGAIN ? -ENOMEM : ret;
 }

@@ -26,16 +26,18 @@
  * xprt2_report_device - log that a device is unsuitable
  * @ep: endpoint
  * @what: reason, as text behind the name of the device
+ *
+ * Return: -EOPNOTSUPP.
  */
-void xprt2_report_device(struct xprt2_ep *ep, const char *what)
+int xprt2_report_device(struct xprt2_ep *ep, const char *what)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
-	if (xp->xp_logged == -EOPNOTSUPP)
-		return;
+	if (xp->xp_logged != -EOPNOTSUPP)
+		pr_err("device %s %s; use another device\n",
+		       ep->ep_conn.co_id->device->name, what);
 	xp->xp_logged = -EOPNOTSUPP;
-	pr_err("device %s %s; use another device\n",
-	       ep->ep_conn.co_id->device->name, what);
+	return -EOPNOTSUPP;
 }
 
 /**

@@ -881,7 +881,7 @@ struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
 
 int xprt2_view_init(void);
 void xprt2_view_exit(void);
-void xprt2_report_device(struct xprt2_ep *ep, const char *what);
+int xprt2_report_device(struct xprt2_ep *ep, const char *what);
 void xprt2_report_regions(const struct xprt2_ep *ep, u32 needed);
 void xprt2_report_connect(struct xprt2_xprt *xp, int status);
 void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why);
