@@ -47,7 +47,7 @@ if [ $# -eq 0 ]; then
 			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
 			link-client link-server link-tuned link-siw link-trips ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
-	uml-dma)	set -- files conformance kill-peer unplug restart callbacks-rdma2 ;;
+	uml-dma)	set -- files conformance kill-peer unplug restart callbacks-rdma2 devices ;;
 	uml-debug|uml-smp) set -- files conformance hostile backward-rpc-overdue \
 			"${both[@]}" properties ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
@@ -135,7 +135,7 @@ cases_of()
 }
 
 # On the guest's own clock, see vm.sh, no load of the host ends a wait
-timed=(files names bounds-payload counters cycle conformance flawed kill-peer negotiate
+timed=(files devices names bounds-payload counters cycle conformance flawed kill-peer negotiate
 	negotiate-hour moves storms view tool hostile siw inuse both properties resize callbacks-siw
 	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount callbacks-two
 	callbacks-many-4.1 callbacks-many-4.2 backward backward-rpc backward-rpc-called backward-rpc-hang

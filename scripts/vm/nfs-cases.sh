@@ -640,6 +640,8 @@ backward_level()
 . "$(dirname "$0")/change-cases.sh" || exit 2
 # shellcheck source=scripts/vm/grant-cases.sh
 . "$(dirname "$0")/grant-cases.sh" || exit 2
+# shellcheck source=scripts/vm/device-cases.sh
+. "$(dirname "$0")/device-cases.sh" || exit 2
 # shellcheck source=scripts/vm/size-storm.sh
 . "$(dirname "$0")/size-storm.sh" || exit 2
 # shellcheck source=scripts/vm/callback-cases.sh

@@ -81,14 +81,15 @@ value()
 	grep -- "$2" "$1" | head -n 1 | tr ' ' '\n' | sed -n "s/^$3=//p"
 }
 
-# is NAME FILE PATTERN KEY=VALUE...
+# is NAME FILE PATTERN KEY=VALUE...: with * for what is not compared
 is()
 {
 	local name=$1 file=$2 pattern=$3 pair why=''
 
 	shift 3
 	for pair; do
-		[ "$(value "$file" "$pattern" "${pair%%=*}")" = "${pair#*=}" ] ||
+		# shellcheck disable=SC2053 # a pattern
+		[[ $(value "$file" "$pattern" "${pair%%=*}") == ${pair#*=} ]] ||
 			why+=", not $pair"
 	done
 	[ -z "$why" ] && ok "$name" ||

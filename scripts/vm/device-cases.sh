@@ -1,0 +1,152 @@
+# shellcheck shell=bash disable=SC2015,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: devices of every size. soft-RoCE of uml-dma takes the limits of
+# each adapter in the table "devices", one after the other in one guest.
+
+devices=$(dirname "${BASH_SOURCE[0]}")/devices
+rxe_limits=/sys/module/rdma_rxe/parameters/limits
+
+# device_of LIMITS: comes up with these
+device_of()
+{
+	echo "$1" >$rxe_limits && device_up
+}
+
+# Names that take more than a message
+long_listing()
+{
+	mkdir "$export_dir/long" && (cd "$export_dir/long" && touch "$(printf '%0100d' 0)"-{1..300})
+}
+
+# moves: both ways by RDMA, inline, and a long Reply
+moves()
+{
+	dd if=/dev/urandom of=/tmp/data bs=1M count=1 status=none &&
+		dd if=/tmp/data of=/mnt/large bs=1M oflag=direct status=none &&
+		cmp /tmp/data "$export_dir/large" &&
+		dd if=/mnt/large of=/tmp/back bs=1M iflag=direct status=none &&
+		cmp /tmp/data /tmp/back &&
+		echo "$name" >/mnt/small && echo "$name" | cmp - "$export_dir/small" &&
+		echo 2 >/proc/sys/vm/drop_caches && echo "$name" | cmp - /mnt/small &&
+		diff <(ls /mnt/long) <(ls "$export_dir/long")
+}
+
+# taken END EVENT FIELD: of what the RDMA core has allocated, by the threads of nfsd for the
+# server and by all others for the client
+taken()
+{
+	awk -v server="$([ "$1" != server ] || echo 1)" -v event=" $2: " -v field="$3" '
+	index($0, event) && (/^ *nfsd-/ ? server : !server) {
+		match($0, " " field "=[0-9]+")
+		print substr($0, RSTART + length(field) + 2, RLENGTH - length(field) - 2)
+	}' /tmp/taken
+}
+
+# costs: entries of the Send Queue, which its CQ has as well, and of the Receive Queue;
+# and regions, by their size in pages
+costs()
+{
+	local end queues regions
+
+	for end in client server; do
+		mapfile -t queues < <(taken $end cq_alloc nr_cqe)
+		regions=$(taken $end mr_alloc max_num_sg | sort -n | uniq -c |
+			awk '{ printf "%s%d of %d pages", sep, $1, $2; sep = ", " }')
+		echo "# $name: the $end has ${queues[0]} entries for Sends, ${queues[1]} for Receives, regions: ${regions:-none}"
+	done
+}
+
+nothing_mapped()
+{
+	! dmesg | grep "pages are mapped"
+}
+
+# gone: and nothing of it is left behind
+gone()
+{
+	check "$name: umount" umount_all
+	check "$name: device removed" device_down
+	check "$name: nothing is mapped" nothing_mapped
+}
+
+# works LIMITS CLIENT SERVER: with these words in the views
+works()
+{
+	local words
+
+	dmesg -C
+	check "$name: device" device_of "$1" || return
+	# ib_mad has queues of its own.
+	echo >/sys/kernel/tracing/trace
+	check "$name: mount" mount_nfs rdma2 4.2 /mnt retry=0 ||
+		{ gone; return; }
+	before=$(counters)
+	check "$name: READ and WRITE of 1 MiB and of a few bytes, READDIR" \
+		timeout -s KILL 60 bash -c moves
+	risen "$before"
+	expect "$name: the large ones and the listing by RDMA" \
+		"s_read_chunk_bytes == 1048576 && s_write_chunk_bytes == 1048576 && s_reply_chunks_used > 0"
+	read -ra words <<<"$2"
+	is "$name: the client's view" "$client_view" "peer=$addr4:$port" state=up \
+		version=2 "${words[@]}"
+	read -ra words <<<"$3"
+	is "$name: the server's view" "$server_view" "state=up" version=2 "${words[@]}"
+	cp /sys/kernel/tracing/trace /tmp/taken
+	costs
+	[ -n "$(taken client mr_alloc max_num_sg)" ] &&
+		[ -z "$(taken server mr_alloc max_num_sg)" ] &&
+		ok "$name: the server has no region, which no RDMA Read needs" ||
+		fail "$name: regions of the client: $(taken client mr_alloc max_num_sg | wc -l), of the server: $(taken server mr_alloc max_num_sg | wc -l)"
+	gone
+}
+
+# refused LIMITS TEXT: the mount fails, and the log has the text
+refused()
+{
+	check "$name: device" device_of "$1"
+	try_mount "$addr4" "$port"
+	if grep -q 'it is mounted' /tmp/said; then
+		fail "$name: it is mounted"
+	elif dmesg | grep -q "$2"; then
+		ok "$name: no mount, and the log says why"
+	else
+		fail "$name: no '$2' in $({ cat /tmp/said; dmesg; } | tail -n 3 | tr '\n' '|')"
+	fi
+	gone
+}
+
+# refuses_limits: of other names or values soft-RoCE makes no device
+refuses_limits()
+{
+	local limits
+
+	for limits in max_qp=1 max_qp_wr= max_qp_wr=x max_qp_wr no_mem_mgt=1; do
+		! device_of "max_cqe=1024 $limits" 2>&1 || return
+	done
+}
+
+group_devices()
+{
+	local name limits client server before
+
+	nfs_up rdma2 || { fail "server"; return; }
+	device_down
+	check "a long directory" long_listing
+	export name export_dir
+	export -f moves
+	check "other limits are refused" refuses_limits
+	echo 1 | tee /sys/kernel/tracing/events/rdma_core/{cq,mr}_alloc/enable >/dev/null
+	while IFS='|' read -r name limits client server; do
+		name=${name%% *}
+		[ -n "$name" ] && [ "$name" != '#' ] || continue
+		[[ " ${CASES:-$name} " == *" $name "* ]] || continue
+		case $client in
+		*refused:*)	refused "$limits" "${client#*refused: }" ;;
+		*)		works "$limits" "$client" "$server" ;;
+		esac
+	done <"$devices"
+	echo >$rxe_limits
+	check "default limits again" device_up
+	finish
+}
