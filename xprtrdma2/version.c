@@ -113,10 +113,10 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  *
  * All transports share the list of servers that have proved version 1 by a good
  * Reply. After XPRT2_MEMORY_TIME a transport whose last connection ended without
- * RPCs probes such a server again, because servers are upgraded; so does a transport that no longer gets a good
- * Reply in version 1. Until the first such Reply, version 1 applies to one
- * connection of one transport. All other connections begin with a probe for
- * version 2, which costs one round trip.
+ * RPCs probes such a server again, because servers are upgraded; so does a
+ * transport that no longer gets a good Reply in version 1. Until the first such
+ * Reply, version 1 applies to one connection of one transport. All other
+ * connections begin with a probe for version 2, which costs one round trip.
  */
 
 #define KNOWN_SERVERS_MAX	256
