@@ -220,6 +220,16 @@ static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
 	return svc2_deliver(rqstp, call);
 }
 
+/* Whether the Call has entries for its Reply; if not, it waits or has ended. */
+static bool svc2_arg_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
+{
+	int ret = svc2_sq_reserve(sp, call);
+
+	if (ret == -ENOTCONN)
+		svc2_msg_put(sp, call);
+	return !ret;
+}
+
 /**
  * svc2_arg_inline - pass a Call without Read chunks to the RPC layer
  * @rqstp: thread
@@ -232,7 +242,7 @@ static int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 
-	if (svc2_sq_reserve(sp, call))
+	if (!svc2_arg_reserve(sp, call))
 		return 0;
 	return svc2_arg_hand_on(rqstp, call,
 				svc2_arg_build_inline(sp, call,
@@ -469,7 +479,7 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (!svc2_msg_is_read(call))
 		return svc2_read_release(sp, call,
 					 svc2_read_start(rqstp, call));
-	if (svc2_sq_reserve(sp, call))
+	if (!svc2_arg_reserve(sp, call))
 		return 0;
 	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
 	return svc2_read_finish(rqstp, call);

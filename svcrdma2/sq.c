@@ -124,21 +124,16 @@ static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
  * @call: Call that is about to be passed to the RPC layer; sets sm_entries
  *
  * Context: svc thread.
- * Return: 0; or the result of svc2_sem_take_call(), and the Call is no longer
- * the thread's.
+ * Return: result of svc2_sem_take_call()
  */
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	unsigned int wrs = svc2_sq_measure(sp, call);
-	int ret;
 
 	if (!wrs || call->sm_entries)
 		return 0;
-	ret = svc2_sem_take_call(sp, &sp->sp_sq_sem, call, wrs,
-				 svc2_sq_left(sp), &call->sm_entries);
-	if (ret == -ENOTCONN)
-		svc2_msg_put(sp, call);
-	return ret;
+	return svc2_sem_take_call(sp, &sp->sp_sq_sem, call, wrs,
+				  svc2_sq_left(sp), &call->sm_entries);
 }
 
 /**

@@ -183,6 +183,7 @@ struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	INIT_LIST_HEAD(&sp->sp_pending);
 	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
+	rpcrdma2_regions_init(&sp->sp_conn);
 	init_waitqueue_head(&sp->sp_waitq);
 	sp->sp_backward_after = jiffies;
 	svc2_sem_init(&sp->sp_sq_sem, &sp->sp_conn.co_sq.sq_units,
