@@ -122,6 +122,7 @@ static int fake_conn_init(struct rpcrdma2_conn *co, struct fake_conn *fc,
 			  unsigned int entries, unsigned int regions)
 {
 	rpcrdma2_conn_init(co, &fake_conn_ops);
+	rpcrdma2_regions_init(co);
 	fc->device.ops.post_send = post;
 	fc->device.ops.drain_sq = fake_drain;
 	fc->device.ops.alloc_mr = fake_alloc_mr;

@@ -146,6 +146,7 @@ static struct svc2_xprt *accepted(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, sp);
 	KUNIT_ASSERT_NOT_NULL(test, id);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
+	rpcrdma2_regions_init(&sp->sp_conn);
 	sp->sp_conn.co_id = id;
 	id->context = sp;
 	init_waitqueue_head(&sp->sp_waitq);

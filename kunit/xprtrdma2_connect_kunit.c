@@ -76,6 +76,7 @@ static struct endpoint *endpoint_at(struct kunit *test, u32 level, u32 port,
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	rpcrdma2_conn_init(&f->ep.ep_conn, &xprt2_conn_ops);
+	rpcrdma2_regions_init(&f->ep.ep_conn);
 	rpcrdma2_rpool_init(&f->xp.xp_rpool);
 	f->ports[1].immutable.core_cap_flags = port;
 	f->device.port_data = f->ports;

@@ -22,7 +22,6 @@ void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 	memset(co, 0, sizeof(*co));
 	co->co_ops = ops;
 	rpcrdma2_sq_init(co);
-	rpcrdma2_regions_init(co);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_init);
 

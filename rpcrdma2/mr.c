@@ -219,6 +219,7 @@ void rpcrdma2_regions_init(struct rpcrdma2_conn *co)
 	INIT_LIST_HEAD(&rg->rg_all);
 	INIT_DELAYED_WORK(&rg->rg_refill, rpcrdma2_regions_refill);
 }
+EXPORT_SYMBOL_GPL(rpcrdma2_regions_init);
 
 void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages)
 {

@@ -353,6 +353,7 @@ static struct xprt2_ep *xprt2_ep_alloc(struct xprt2_xprt *xp)
 	if (!ep)
 		return NULL;
 	rpcrdma2_conn_init(&ep->ep_conn, &xprt2_conn_ops);
+	rpcrdma2_regions_init(&ep->ep_conn);
 	ep->ep_xp = xp;
 	scoped_guard(spinlock, &xp->xp_req_lock) {
 		ep->ep_serial = ++xp->xp_serial;

@@ -336,7 +336,7 @@ struct rpcrdma2_exposed {
 	bool			ex_fencing;
 };
 
-/* Called by rpcrdma2_conn_init() */
+/* Called after rpcrdma2_conn_init() */
 void rpcrdma2_regions_init(struct rpcrdma2_conn *co);
 
 /**
