@@ -114,16 +114,31 @@ long+=(canary)
 work=$(mktemp -d)
 touch "$work/begun"
 
-# Whatever ends this script ends its jobs, which are in one process group.
+# Whatever ends this script ends what run() has begun.
 stop()
 {
 	trap '' INT TERM HUP
-	[ -z "${prove:-}" ] || kill -TERM -- "-$prove" 2>/dev/null
+	[ -z "${group:-}" ] || kill -TERM -- "-$group" 2>/dev/null
 	wait 2>/dev/null
 	rm -rf "$work"
 }
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
+
+# run COMMAND...: in a process group of its own; a signal does not wait for its end
+run()
+{
+	local rc
+
+	set -m
+	"$@" </dev/null 3>&2 &
+	group=$!
+	set +m
+	wait "$group"
+	rc=$?
+	unset group
+	return "$rc"
+}
 
 # wanted SUITE...: one of these
 wanted()
@@ -193,25 +208,16 @@ results()
 # run_queue JOB...: as many at a time as there are processors, and one more
 run_queue()
 {
-	local rc
-
-	set -m
-	PERL_TEST_HARNESS_DUMP_TAP=$work prove --jobs "${JOBS:-$((jobs + 1))}" \
+	PERL_TEST_HARNESS_DUMP_TAP=$work run prove --jobs "${JOBS:-$((jobs + 1))}" \
 		--exec "scripts/check.sh --job" \
 		--formatter TAP::Formatter::File --merge --timer --failures \
-		--comments "$@" </dev/null 3>&2 &
-	prove=$!
-	set +m
-	wait "$prove"
-	rc=$?
-	unset prove
-	return "$rc"
+		--comments "$@"
 }
 
 need_packages perl
 rc=0
 ! wanted kunit-host quick || run_queue kunit-host || rc=1
-prepare
+run prepare || exit 1
 mapfile -t queue < <(list | sort -s -k1,1nr | sed 's/.* //')
 [ "${#queue[@]}" -eq 0 ] || run_queue "${queue[@]}" || rc=1
 
