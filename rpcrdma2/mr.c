@@ -44,7 +44,7 @@
  * @dir: direction of that mapping
  * @spent: no Send Queue entry is reserved for its LOCAL_INV, or the entry was
  *	returned although the region may still be live
- * @reg: REG_MR work request
+ * @reg: REG_MR work request; its key is the handle while that is in use, else 0
  * @inv: LOCAL_INV work request
  */
 struct region {
@@ -156,6 +156,8 @@ static void rpcrdma2_regions_wake_waiter(struct rpcrdma2_conn *co, bool anyway)
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	bool wake;
 
+	if (likely(!READ_ONCE(rg->rg_needed)))
+		return;
 	spin_lock(&rg->rg_lock);
 	wake = rg->rg_needed && (anyway || rg->rg_num_free >= rg->rg_needed);
 	if (wake)
@@ -163,12 +165,6 @@ static void rpcrdma2_regions_wake_waiter(struct rpcrdma2_conn *co, bool anyway)
 	spin_unlock(&rg->rg_lock);
 	if (wake)
 		co->co_ops->room(co);
-}
-
-static void rpcrdma2_regions_wake_if_waiting(struct rpcrdma2_conn *co)
-{
-	if (unlikely(READ_ONCE(co->co_regions.rg_needed)))
-		rpcrdma2_regions_wake_waiter(co, false);
 }
 
 bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co)
@@ -262,7 +258,8 @@ static void rpcrdma2_region_unmap(struct rpcrdma2_conn *co, struct region *re)
 	if (re->nents)
 		ib_dma_unmap_sg(rpcrdma2_conn_device(co), re->sg, re->nents,
 				re->dir);
-	WRITE_ONCE(re->nents, 0);
+	re->nents = 0;
+	WRITE_ONCE(re->reg.key, 0);
 }
 
 static void rpcrdma2_region_put(struct rpcrdma2_conn *co, struct region *re)
@@ -283,7 +280,7 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 
 	list_for_each_entry_safe(re, next, &ex->ex_regions, list)
 		rpcrdma2_region_put(co, re);
-	rpcrdma2_regions_wake_if_waiting(co);
+	rpcrdma2_regions_wake_waiter(co, false);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_unexpose);
 
@@ -333,19 +330,17 @@ static int rpcrdma2_region_map(struct rpcrdma2_conn *co, struct region *re,
 				       dir);
 	if (!mapped)
 		return -ENOBUFS;
-	if (ib_map_mr_sg(ibmr, re->sg, mapped, NULL, PAGE_SIZE) != mapped) {
-		ib_dma_unmap_sg(rpcrdma2_conn_device(co), re->sg, nents, dir);
+	re->dir = dir;
+	re->nents = nents;
+	if (ib_map_mr_sg(ibmr, re->sg, mapped, NULL, PAGE_SIZE) != mapped)
 		return -EIO;
-	}
 
 	ibmr->iova = (u64)xid << 32 | offset_in_page(ibmr->iova);
 	ib_update_fast_reg_key(ibmr, ibmr->rkey + 1);
 	if (unlikely(!ibmr->rkey))	/* handle 0 cannot be nominated (S47) */
 		ib_update_fast_reg_key(ibmr, 1);
-	re->dir = dir;
 	/* The region is in use by its new handle, never by the last one (S50). */
-	smp_store_release(&re->nents, nents);
-	re->reg.key = ibmr->rkey;
+	smp_store_release(&re->reg.key, ibmr->rkey);
 	re->reg.access = dir == DMA_FROM_DEVICE ?
 			 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
 			 IB_ACCESS_REMOTE_READ;
@@ -429,7 +424,7 @@ bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 			continue;
 		spent = re->spent;
 		rpcrdma2_region_put(co, re);
-		rpcrdma2_regions_wake_if_waiting(co);
+		rpcrdma2_regions_wake_waiter(co, false);
 		/* return the entry of its LOCAL_INV, unless it failed (Q2) */
 		rpcrdma2_sq_give(co, spent ? 0 : 1);
 		return true;
@@ -446,7 +441,7 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid)
 	guard(spinlock)(&rg->rg_lock);
 	list_for_each_entry(re, &rg->rg_all, all) {
 		/* pairs with rpcrdma2_region_map() */
-		if (!smp_load_acquire(&re->nents) || re->ibmr->rkey != handle)
+		if (smp_load_acquire(&re->reg.key) != handle)
 			continue;
 		*xid = upper_32_bits(re->ibmr->iova);
 		return true;
@@ -558,14 +553,13 @@ void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_lose_exposed);
 
-/* A region is mapped while an RPC uses it. */
 unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co)
 {
 	const struct region *re;
 	unsigned int n = 0;
 
 	list_for_each_entry(re, &co->co_regions.rg_all, all)
-		n += re->nents != 0;
+		n += re->reg.key != 0;
 	return n;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_exposed);
@@ -589,7 +583,7 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 	cancel_delayed_work_sync(&rg->rg_refill);
 	WARN_ON_ONCE(!rpcrdma2_regions_are_whole(co));
 	list_for_each_entry_safe(re, next, &rg->rg_all, all) {
-		if (re->nents)
+		if (re->reg.key)
 			rpcrdma2_region_lose(co, re);
 		else
 			list_del(&re->list);
