@@ -43,12 +43,6 @@ static enum rpcrdma2_loss rpcrdma2_sq_loss_of(enum ib_wr_opcode opcode)
 	}
 }
 
-/* A work request before the last of a chain reports only failures. */
-struct front {
-	struct ib_cqe		cqe;
-	enum rpcrdma2_loss	why;
-};
-
 /* Whether the peer's device has rejected this work request permanently */
 static bool rpcrdma2_sq_is_refused(const struct ib_wc *wc)
 {
@@ -57,6 +51,18 @@ static bool rpcrdma2_sq_is_refused(const struct ib_wc *wc)
 	       wc->status == IB_WC_REM_OP_ERR;
 }
 
+static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc);
+
+/*
+ * A work request before the last of a chain reports only failures, each to the
+ * entry of its rpcrdma2_sq_loss_of().
+ */
+static struct ib_cqe rpcrdma2_fronts[] = {
+	[RPCRDMA2_LOSS_SEND]	= { rpcrdma2_sq_wc_front },
+	[RPCRDMA2_LOSS_READ]	= { rpcrdma2_sq_wc_front },
+	[RPCRDMA2_LOSS_REGION]	= { rpcrdma2_sq_wc_front },
+};
+
 /* The rest of the chain is flushed. */
 static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -64,26 +70,7 @@ static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc)
 
 	trace_rpcrdma2_wc_front(cq, 0, wc);
 	co->co_sq.sq_refused |= rpcrdma2_sq_is_refused(wc);
-	rpcrdma2_conn_lose(co, container_of(wc->wr_cqe, struct front, cqe)->why);
-}
-
-static struct ib_cqe *rpcrdma2_sq_front_cqe(const struct ib_send_wr *wr)
-{
-	static struct front read = { { rpcrdma2_sq_wc_front },
-				     RPCRDMA2_LOSS_READ };
-	static struct front region = { { rpcrdma2_sq_wc_front },
-				       RPCRDMA2_LOSS_REGION };
-	static struct front write = { { rpcrdma2_sq_wc_front },
-				      RPCRDMA2_LOSS_SEND };
-
-	switch (rpcrdma2_sq_loss_of(wr->opcode)) {
-	case RPCRDMA2_LOSS_READ:
-		return &read.cqe;
-	case RPCRDMA2_LOSS_REGION:
-		return &region.cqe;
-	default:
-		return &write.cqe;
-	}
+	rpcrdma2_conn_lose(co, wc->wr_cqe - rpcrdma2_fronts);
 }
 
 /* Move a chain from the queue to @done and add its entries to @wrs. */
@@ -259,7 +246,7 @@ static struct ib_send_wr *rpcrdma2_sq_ready_front(struct rpcrdma2_post *post,
 						  struct ib_send_wr *wr)
 {
 	for (post->po_wrs = 1; wr->next; wr = wr->next) {
-		wr->wr_cqe = rpcrdma2_sq_front_cqe(wr);
+		wr->wr_cqe = &rpcrdma2_fronts[rpcrdma2_sq_loss_of(wr->opcode)];
 		wr->send_flags &= ~IB_SEND_SIGNALED;
 		post->po_wrs++;
 	}
