@@ -6,7 +6,7 @@
 #include <linux/sizes.h>
 
 #include <rpcrdma2/chunks.h>
-#include <rpcrdma2/compat_rw.h>
+#include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 
 #define LARGE	0x90000000U	/* less than 0 as an int */

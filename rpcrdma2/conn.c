@@ -8,7 +8,7 @@
 
 #include <rdma/rw.h>
 
-#include <rpcrdma2/compat_rw.h>
+#include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/props.h>
 

@@ -5,7 +5,6 @@
  */
 #include <linux/export.h>
 #include <linux/ktime.h>
-#include <linux/proc_fs.h>
 
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/wire.h>
@@ -14,25 +13,19 @@
  * Per-CPU event counters: see rpcrdma2/conn.h.
  */
 
-static u64 rpcrdma2_counter_sum(const u64 __percpu *counters,
-				unsigned int which)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(*per_cpu_ptr(counters + which, cpu));
-	return sum;
-}
-
 void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
 			    const char *const *names, unsigned int count)
 {
 	unsigned int i;
+	u64 sum;
+	int cpu;
 
-	for (i = 0; i < count; i++)
-		seq_printf(seq, "%s %llu\n", names[i],
-			   rpcrdma2_counter_sum(counters, i));
+	for (i = 0; i < count; i++) {
+		sum = 0;
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(*per_cpu_ptr(counters + i, cpu));
+		seq_printf(seq, "%s %llu\n", names[i], sum);
+	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_counters_show);
 
@@ -99,21 +92,3 @@ void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at)
 			   ktime_get_boottime_seconds() - at);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_error_show);
-
-/*
- * proc_create_net_single() gets the namespace from the parent directory, which
- * sunrpc's directory does not provide. The namespace outlives the file.
- */
-void rpcrdma2_view_make(struct net *net, const char *path,
-			int (*show)(struct seq_file *seq, void *unused))
-{
-	proc_create_single_data(path, 0444, net->proc_net, show, net);
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_view_make);
-
-/* Unlike remove_proc_entry(), this does not warn if the file does not exist. */
-void rpcrdma2_view_remove(struct net *net, const char *path)
-{
-	remove_proc_subtree(path, net->proc_net);
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_view_remove);

@@ -16,7 +16,6 @@
 
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/receive.h>
 
 #include "trace.h"
 

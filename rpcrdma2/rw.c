@@ -11,7 +11,7 @@
 #include <rdma/rw.h>
 
 #include <rpcrdma2/chunks.h>
-#include <rpcrdma2/compat_rw.h>
+#include <rpcrdma2/compat.h>
 #include <rpcrdma2/fault.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>

@@ -15,6 +15,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/pfn.h>
+#include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
 #include <linux/time64.h>
@@ -926,6 +927,25 @@ struct rpcrdma2_recv {
 };
 
 /**
+ * rpcrdma2_received_message - check whether a Send filled this Receive
+ * @wc: Receive completion
+ * @posted: size of the buffers posted for it
+ *
+ * A peer may also consume a Receive with an RDMA Write with Immediate, which no
+ * version of the protocol uses. The length in such a completion is that of the
+ * RDMA Write, and the buffers still hold an earlier message.
+ *
+ * Return: true if the first byte_len bytes of the buffers are a message.
+ * Otherwise no byte of them may be read, and the connection has to be closed:
+ * the peer or the device violates the protocol.
+ */
+static inline bool rpcrdma2_received_message(const struct ib_wc *wc,
+					     unsigned int posted)
+{
+	return wc->opcode == IB_WC_RECV && wc->byte_len <= posted;
+}
+
+/**
  * rpcrdma2_recv_size - size of the Receives of a connection
  * @dev: its device
  * @needed: bytes that its owner needs for the largest message; at most
@@ -1280,29 +1300,26 @@ void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at);
 void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text);
 
 /*
- * Create and remove the file. sunrpc provides the directory. No transport
- * depends on the file.
- */
-void rpcrdma2_view_make(struct net *net, const char *path,
-			int (*show)(struct seq_file *seq, void *unused));
-void rpcrdma2_view_remove(struct net *net, const char *path);
-
-/*
  * RPCRDMA2_VIEW - define the operations that keep a file in each network
  * namespace
  * @_ops: name of the operations, for register_pernet_subsys()
  * @_path: path of the file, below /proc/net
  * @_show: prints the file; the namespace is in seq->private
+ *
+ * No transport depends on the file. proc_create_net_single() would get the
+ * namespace from the parent directory, which sunrpc's does not provide.
+ * remove_proc_subtree() does not warn if the file does not exist.
  */
 #define RPCRDMA2_VIEW(_ops, _path, _show)				\
 	static int __net_init _ops##_make(struct net *net)		\
 	{								\
-		rpcrdma2_view_make(net, _path, _show);			\
+		proc_create_single_data(_path, 0444, net->proc_net,	\
+					_show, net);			\
 		return 0;						\
 	}								\
 	static void __net_exit _ops##_remove(struct net *net)		\
 	{								\
-		rpcrdma2_view_remove(net, _path);			\
+		remove_proc_subtree(_path, net->proc_net);		\
 	}								\
 	static struct pernet_operations _ops = {			\
 		.init	= _ops##_make,					\

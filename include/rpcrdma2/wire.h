@@ -580,11 +580,6 @@ bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 
 #define RPCRDMA2_NAMES(_pair)	RPCRDMA2_PROCS(_pair) RPCRDMA2_ERRCODES(_pair)
 
-#define RPCRDMA2_BKREQSUPS(_pair)			\
-	_pair(RDMA2_BKREQSUP_NONE,	"NONE")		\
-	_pair(RDMA2_BKREQSUP_INLINE,	"INLINE")	\
-	_pair(RDMA2_BKREQSUP_GENL,	"GENL")
-
 #define RPCRDMA2_SHOW_PAIR(_value, _name)	{ _value, _name },
 
 /* For TP_printk() */
@@ -597,18 +592,9 @@ bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 /* "?" for a value without a name */
 static inline const char *rpcrdma2_bkreqsup_name(u32 level)
 {
-	static const struct {
-		u32		value;
-		const char	*name;
-	} list[] = {
-		RPCRDMA2_BKREQSUPS(RPCRDMA2_SHOW_PAIR)
-	};
-	unsigned int i;
+	static const char *const names[] = { "NONE", "INLINE", "GENL" };
 
-	for (i = 0; i < ARRAY_SIZE(list); i++)
-		if (list[i].value == level)
-			return list[i].name;
-	return "?";
+	return level < ARRAY_SIZE(names) ? names[level] : "?";
 }
 
 #endif /* _RPCRDMA2_WIRE_H */
