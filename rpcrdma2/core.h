@@ -74,21 +74,6 @@ static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
 	return *count <= cu->cu_left / size;
 }
 
-/* wire.c */
-
-/**
- * rpcrdma2_error_args - number of words that follow rdma_err
- * @vers: version of the header
- * @code: rdma_err
- *
- * Version 1 has ERR_VERS and ERR_CHUNK; any other code has no words there.
- *
- * Return: 0 to 2; 0 for a code unknown to the version (S43).
- */
-unsigned int rpcrdma2_error_args(u32 vers, u32 code);
-
-/* props.c */
-
 /**
  * rpcrdma2_opt_is_property - check whether it is a property message (S01)
  * @opttype: type of the option

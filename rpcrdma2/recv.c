@@ -291,7 +291,6 @@ static void rpcrdma2_recv_fit_reposted(struct rpcrdma2_recv *rv)
 
 static void rpcrdma2_recv_destroy(struct rpcrdma2_recv *rv)
 {
-	WARN_ON_ONCE(rv->rv_device);
 	rpcrdma2_recv_set_stretch(rv, NULL);
 	rpcrdma2_recv_drop_pages(rv, 0, rv->rv_npages);
 	kfree((void *)rv - rv->rv_pool->rp_before);
@@ -318,14 +317,6 @@ static struct rpcrdma2_recv *rpcrdma2_recv_alloc(struct rpcrdma2_rpool *rp,
 	}
 	rv->rv_npages = n;
 	return rv;
-}
-
-static void rpcrdma2_recv_unmap_and_free(struct rpcrdma2_recv *rv)
-{
-	if (rv->rv_device)
-		rpcrdma2_recv_unmap(rv, 0, rv->rv_npages);
-	rv->rv_device = NULL;
-	rpcrdma2_recv_destroy(rv);
 }
 
 /*
@@ -357,7 +348,7 @@ static struct rpcrdma2_recv *rpcrdma2_recv_make(const struct rpcrdma2_conn *co,
 	       rpcrdma2_recv_map_for(co, rv)) {
 		if (likely(rpcrdma2_recv_join(rv)))
 			return rv;
-		rpcrdma2_recv_unmap_and_free(rv);
+		rpcrdma2_recv_destroy(rv);
 	}
 	if (rv)
 		rpcrdma2_recv_destroy(rv);
@@ -454,8 +445,10 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp)
 	struct rpcrdma2_recv *rv, *next;
 
 	WARN_ON_ONCE(rp->rp_nfree != rp->rp_count);
-	list_for_each_entry_safe(rv, next, &rp->rp_all, rv_all)
+	list_for_each_entry_safe(rv, next, &rp->rp_all, rv_all) {
+		WARN_ON_ONCE(rv->rv_device);
 		rpcrdma2_recv_destroy(rv);
+	}
 	INIT_LIST_HEAD(&rp->rp_all);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_destroy);
@@ -481,7 +474,7 @@ void rpcrdma2_recv_free(struct rpcrdma2_recv *rv)
 		rp->rp_count--;
 		rp->rp_small -= rpcrdma2_recv_is_small(rv);
 	}
-	rpcrdma2_recv_unmap_and_free(rv);
+	rpcrdma2_recv_destroy(rv);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_free);
 

@@ -346,23 +346,19 @@ static void rpcrdma2_pull_copy_stretch(const struct rpcrdma2_pull *pl,
 	}
 }
 
-/* The chunk does not contain the padding (E-07), which never crosses a page. */
-static void rpcrdma2_pull_zero_pad(const struct rpcrdma2_pull *pl, u32 end)
-{
-	if (xdr_pad_size(end))
-		memset(rpcrdma2_pull_at(pl, end), 0, xdr_pad_size(end));
-}
-
 void rpcrdma2_pull_finish(const struct rpcrdma2_pull *pl)
 {
 	struct rpcrdma2_layout lo;
 	struct rpcrdma2_stretch st;
+	u32 end;
 
 	rpcrdma2_layout_begin(&lo, pl->pl_hdr, pl->pl_inline);
 	while (rpcrdma2_layout_next(&lo, &st)) {
-		if (st.st_chunk)
-			rpcrdma2_pull_zero_pad(pl, st.st_sink + st.st_len);
-		else if (pl->pl_hdr->h_proc == RDMA2_MSG &&
+		end = st.st_sink + st.st_len;
+		/* a chunk lacks its padding (E-07), which crosses no page */
+		if (st.st_chunk && xdr_pad_size(end))
+			memset(rpcrdma2_pull_at(pl, end), 0, xdr_pad_size(end));
+		else if (!st.st_chunk && pl->pl_hdr->h_proc == RDMA2_MSG &&
 			 st.st_sink >= pl->pl_apart)
 			rpcrdma2_pull_copy_stretch(pl, &st);
 	}

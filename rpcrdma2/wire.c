@@ -108,7 +108,8 @@ static const struct code *rpcrdma2_find_errcode(u32 vers, u32 code)
 	return &codes[code];
 }
 
-unsigned int rpcrdma2_error_args(u32 vers, u32 code)
+/* Number of words that follow rdma_err; 0 for an unknown code (S43) */
+static unsigned int rpcrdma2_error_args(u32 vers, u32 code)
 {
 	return rpcrdma2_find_errcode(vers, code)->args;
 }
