@@ -33,14 +33,9 @@ enum rpcrdma2_part {
 	RPCRDMA2_PART_REST,	/* head, and tail without the pages' pad */
 };
 
-/**
- * rpcrdma2_offer_segs - number of segments that a chunk would need
- * @co: connection
- * @buf: message
- * @part: part of the message
- *
- * Return: an upper bound; exact for RPCRDMA2_PART_PAGES, and on devices whose
- * page lists may have holes.
+/*
+ * Number of segments that a chunk would need: an upper bound; exact for
+ * RPCRDMA2_PART_PAGES, and on devices whose page lists may have holes
  */
 unsigned int rpcrdma2_offer_segs(const struct rpcrdma2_conn *co,
 				 const struct xdr_buf *buf,
@@ -57,13 +52,7 @@ void rpcrdma2_offer_sizes(struct rpcrdma2_call_sizes *sz,
 			  const struct xdr_buf *call,
 			  const struct xdr_buf *reply, bool ddp);
 
-/**
- * rpcrdma2_offer_measure - count the segments of all possible chunks
- * @co: connection
- * @sz: gets sz_*_segs
- * @call: encoded Call
- * @reply: buffer for the Reply
- */
+/* Set sz_*_segs, the segments of all possible chunks */
 void rpcrdma2_offer_measure(const struct rpcrdma2_conn *co,
 			    struct rpcrdma2_call_sizes *sz,
 			    const struct xdr_buf *call,
@@ -79,24 +68,17 @@ void rpcrdma2_offer_measure(const struct rpcrdma2_conn *co,
  * @reply: buffer for the Reply
  * @h: header without lists; gets them and a nominated handle
  *
- * On error the caller releases the regions with rpcrdma2_unexpose().
- *
- * Context: as rpcrdma2_expose().
- * Return: result of rpcrdma2_expose().
+ * Context, return value and reaction to errors: as of rpcrdma2_expose().
  */
 int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 		   const struct rpcrdma2_call_plan *plan,
 		   const struct xdr_buf *call, const struct xdr_buf *whole,
 		   const struct xdr_buf *reply, struct rpcrdma2_hdr *h);
 
-/**
- * rpcrdma2_trim_reply - trim the head of a Reply to its actual length
- * @rqst: request
- * @came: bytes received, except for those in a Write chunk
- *
- * The head of rq_rcv_buf has room for the most bytes that can precede the
- * payload. If fewer bytes arrived, the rest of the head does not belong to this
- * Reply, and the RPC layer counts the payload from the end of the head.
+/*
+ * Trim the head of a Reply to the bytes that came, except for those in a Write
+ * chunk. The head of rq_rcv_buf has room for the most bytes that can precede
+ * the payload, which the RPC layer counts from the end of the head.
  */
 void rpcrdma2_trim_reply(struct rpc_rqst *rqst, size_t came);
 
@@ -105,16 +87,15 @@ void rpcrdma2_trim_reply(struct rpc_rqst *rqst, size_t came);
  * RDMA core's rdma_rw.
  *
  * The transfers of one RPC message are built step by step in one struct
- * rpcrdma2_rw, with a separate entry for each part of a remote segment. When it
- * is complete, the number of memory regions is known, and they can be taken all
- * at once; two messages that took theirs one after the other could wait for
- * each other. Then it is mapped, and posted as one chain, alone or in front of
- * a Send.
+ * rpcrdma2_rw, with an entry for each part of a remote segment. Only the
+ * complete one takes its memory regions, all at once; two messages that took
+ * theirs one after the other could wait for each other. Then it is mapped, and
+ * posted as one chain, alone or in front of a Send.
  */
 
 /**
  * struct rpcrdma2_rw - RDMA Reads, or RDMA Writes, of one RPC message
- * @rw_parts: entries for parts of remote segments, in the order of execution
+ * @rw_parts: parts of remote segments, in the order of execution
  * @rw_dir: DMA_FROM_DEVICE to Read, DMA_TO_DEVICE to Write
  */
 struct rpcrdma2_rw {
@@ -167,22 +148,16 @@ int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
 		     const struct rpcrdma2_segment *seg, u32 skip, u32 len,
 		     struct page *const *pages, u32 sink);
 
-/**
- * rpcrdma2_rw_mrs - memory regions that the device needs for RDMA Reads
- * @co: connection
- * @rw: RDMA Reads
- *
- * Return: number of regions; 0 on a connection whose rw_mrs is 0.
+/*
+ * Number of memory regions that the device needs for RDMA Reads; 0 on a
+ * connection whose rw_mrs is 0
  */
 unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
 			     const struct rpcrdma2_rw *rw);
 
-/**
- * rpcrdma2_rw_map - map the memory and build the work requests
- * @co: connection
- * @rw: RDMA Reads or Writes
+/*
+ * Map the memory and build the work requests. May sleep.
  *
- * Context: may sleep.
  * Return: 0, or a negative errno; -EIO and -EAGAIN are transient, and the
  * function may be called again. rpcrdma2_rw_free() in either case.
  */
@@ -202,19 +177,13 @@ struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
 				     struct ib_cqe *cqe,
 				     struct ib_send_wr *last);
 
-/**
- * rpcrdma2_rw_free - unmap and free all parts
- * @co: connection
- * @rw: RDMA Reads or Writes that are not posted, or done; empty afterwards
- *
- * Context: any; does not sleep.
- */
+/* Unmap and free all parts, which are not posted, or done. Does not sleep. */
 void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
 
 /*
  * The chunks of a Call at the responder: assembly of the Call from its inline
- * part and the data it has read, and transfer of the Reply to the chunks that
- * are offered for it.
+ * part and the data it has read, and transfer of the Reply to the chunks
+ * offered for it.
  */
 
 /**
@@ -224,8 +193,7 @@ void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
  * @pl_inline: bytes of the RPC message in that Receive
  * @pl_apart: bytes at the beginning that stay there; 0 if all of the Call is
  *	laid out
- * @pl_pages: pages for the rest, which starts at the beginning of the first
- *	page
+ * @pl_pages: pages for the rest, from the beginning of the first page
  */
 struct rpcrdma2_pull {
 	const struct rpcrdma2_hdr	*pl_hdr;
@@ -235,11 +203,7 @@ struct rpcrdma2_pull {
 	struct page			**pl_pages;
 };
 
-/**
- * rpcrdma2_pull_at - address of a byte that is laid out
- * @pl: Call
- * @sink: offset of the byte in the Call
- */
+/* Address of the byte at offset @sink of a Call, which is laid out */
 static inline void *rpcrdma2_pull_at(const struct rpcrdma2_pull *pl, u32 sink)
 {
 	sink -= pl->pl_apart;
@@ -247,31 +211,16 @@ static inline void *rpcrdma2_pull_at(const struct rpcrdma2_pull *pl, u32 sink)
 	       offset_in_page(sink);
 }
 
-/**
- * rpcrdma2_pull_reads - add the RDMA Reads of a Call
- * @co: its connection
- * @pl: Call
- * @rw: gets the RDMA Reads
- *
- * Context: may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Add the RDMA Reads of a Call. May sleep. Return: 0 or -ENOMEM. */
 int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
 			const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw);
 
-/**
- * rpcrdma2_pull_finish - place the bytes that RDMA Reads have not placed
- * @pl: Call whose RDMA Reads are done
- */
+/* Place the bytes that RDMA Reads have not placed, once these are done */
 void rpcrdma2_pull_finish(const struct rpcrdma2_pull *pl);
 
-/**
- * rpcrdma2_pull_is_call - check whether it is the announced Call
- * @pl: RDMA2_NOMSG, laid out as a whole
- * @length: length of the Call
- *
- * The decoder cannot check the contents of a Position-Zero chunk (S08, S06,
- * S09).
+/*
+ * Whether an RDMA2_NOMSG, laid out as a whole, is the announced Call: the
+ * decoder cannot check the contents of a Position-Zero chunk (S08, S06, S09).
  */
 bool rpcrdma2_pull_is_call(const struct rpcrdma2_pull *pl, u32 length);
 
@@ -302,12 +251,7 @@ u32 rpcrdma2_respond_plan(struct rpcrdma2_reply_plan *plan,
 			  const struct rpcrdma2_range *results,
 			  unsigned int nresults, u32 length, u32 send_max);
 
-/**
- * rpcrdma2_respond_hdr - turn the header of a Call into that of its Reply
- * @h: header
- * @plan: transfer plan of the Reply
- * @credit: grant
- */
+/* Turn the header of a Call into that of its Reply, with a grant */
 static inline void rpcrdma2_respond_hdr(struct rpcrdma2_hdr *h,
 					const struct rpcrdma2_reply_plan *plan,
 					u32 credit)

@@ -5,7 +5,7 @@
  * The code is written for the newest kernel. If probe-NAME.c did not compile
  * (see compat/Kbuild), this file provides the missing interface, under the
  * kernel's own name where possible. Where no single name has the same meaning
- * in all kernels, an rpcrdma2_ function covers both cases, one below the other.
+ * in all kernels, an rpcrdma2_ function covers both cases.
  *
  * Two differences are handled elsewhere: the namespace of exports in
  * compat/namespace.h, and the form in which a Call is passed on in
@@ -47,10 +47,7 @@
  * may be empty.
  */
 
-/**
- * rpcrdma2_rqst_begin - prepare a thread before it looks for a Call
- * @rqstp: thread, none of whose pages belongs to a Reply yet
- */
+/* Prepare a thread before it looks for a Call */
 static inline void rpcrdma2_rqst_begin(struct svc_rqst *rqstp)
 {
 #ifndef RPCRDMA2_HAS_SVC_REPLY_PAGES
@@ -59,10 +56,9 @@ static inline void rpcrdma2_rqst_begin(struct svc_rqst *rqstp)
 	rqstp->rq_next_page = rqstp->rq_respages;
 }
 
-/**
- * rpcrdma2_rqst_call_taken - note that pages were taken from a thread's Call
- * @rqstp: thread
- * @end: rq_pages has empty entries in front of this index only
+/*
+ * Pages were taken from a thread's Call: rq_pages has empty entries in front of
+ * @end only
  */
 static inline void rpcrdma2_rqst_call_taken(struct svc_rqst *rqstp,
 					    unsigned long end)
@@ -73,10 +69,9 @@ static inline void rpcrdma2_rqst_call_taken(struct svc_rqst *rqstp,
 #endif
 }
 
-/**
- * rpcrdma2_rqst_reply_taken - note that pages were taken from a thread's Reply
- * @rqstp: thread
- * @first: entries of rq_respages from this index up to rq_next_page are empty
+/*
+ * Pages were taken from a thread's Reply: the entries of rq_respages from
+ * @first up to rq_next_page are empty
  */
 static inline void rpcrdma2_rqst_reply_taken(struct svc_rqst *rqstp,
 					     unsigned long first)
@@ -105,7 +100,7 @@ static inline void svc_xprt_set_valid(struct svc_xprt *xprt)
 /*
  * Older kernels call xpo_secure_port without checking that it is set, also for
  * a deferred Call: the thread that resumes it still has the flag of its last
- * request. Newer kernels have no such callback.
+ * request.
  */
 #ifdef RPCRDMA2_HAS_SVC_SECURE_PORT
 static inline void rpcrdma2_secure_port(struct svc_rqst *rqstp)
@@ -118,11 +113,7 @@ static inline void rpcrdma2_secure_port(struct svc_rqst *rqstp)
 #define RPCRDMA2_SECURE_PORT
 #endif
 
-/**
- * rpcrdma2_bc_queue - queue a backward Call for a service
- * @serv: service
- * @rqst: Call
- */
+/* Queue a backward Call for a service */
 static inline void rpcrdma2_bc_queue(struct svc_serv *serv,
 				     struct rpc_rqst *rqst)
 {
@@ -137,11 +128,9 @@ static inline void rpcrdma2_bc_queue(struct svc_serv *serv,
 #endif
 }
 
-/**
- * rpcrdma2_bc_retract - take back backward Calls that a service has not started
- * @serv: service
- * @xprt: transport that received the Calls; Calls of other transports stay
- * @drop: called for each of these Calls
+/*
+ * Take back the backward Calls of a transport that a service has not started,
+ * and call @drop for each
  */
 #ifdef RPCRDMA2_HAS_BC_LWQ
 static inline void rpcrdma2_bc_retract(struct svc_serv *serv,
@@ -185,7 +174,7 @@ static inline void rpcrdma2_bc_retract(struct svc_serv *serv,
 #endif
 
 /*
- * A task that waits for a slot must not set XPRT_CONGESTED, which
+ * A task that waits for a slot must not set XPRT_CONGESTED, as
  * xprt_add_backlog() does: a task that sees the flag joins the backlog, too,
  * perhaps when nothing is left to wake it. The RPC layer tests the flag under
  * the same lock.
@@ -203,8 +192,7 @@ static inline void xprt_add_backlog_noncongested(struct rpc_xprt *xprt,
 
 /*
  * Pending work is not queued again, and a caller that would queue it does not
- * wait for work that is marked as being cancelled. So the disabled work keeps
- * both flags permanently.
+ * wait for work that is being cancelled. So disabled work keeps both flags.
  */
 #ifndef RPCRDMA2_HAS_WORK_DISABLE
 static inline bool disable_work_sync(struct work_struct *work)
@@ -230,9 +218,8 @@ static inline bool disable_delayed_work_sync(struct delayed_work *dwork)
 #endif
 
 /*
- * In older kernels a shrinker is a static object; only its flags and its name
- * have to be added. A shrinker that could not be registered is never called,
- * and can be freed.
+ * In older kernels a shrinker is a static object, without flags and name. One
+ * that could not be registered is never called, and can be freed.
  */
 #ifndef RPCRDMA2_HAS_SHRINKER_ALLOC
 #include <linux/slab.h>
@@ -271,17 +258,12 @@ static inline void shrinker_free(struct shrinker *shrinker)
 }
 #endif
 
-/**
- * rpcrdma2_rw_send_wrs - Send Queue entries that rdma_rw adds to a queue pair
- * @dev: device
- * @port: its port
- * @ctxs: max_rdma_ctxs of the queue pair
- *
- * rdma_rw adds three entries for each context if it may use memory regions,
- * otherwise one. Some of its reasons to use them are not reported; but with
- * regions it divides a message by the pages of a region, and otherwise by the
- * gather entries of an RDMA Read. If these two are equal, only the reported
- * reasons apply.
+/*
+ * Send Queue entries that rdma_rw adds to a queue pair for @ctxs max_rdma_ctxs:
+ * three for each if it may use memory regions, otherwise one. Some of its
+ * reasons to use them are not reported; but with regions it divides a message
+ * by the pages of a region, and otherwise by the gather entries of an RDMA
+ * Read. If these two are equal, only the reported reasons apply.
  */
 static inline unsigned int rpcrdma2_rw_send_wrs(struct ib_device *dev, u32 port,
 						unsigned int ctxs)

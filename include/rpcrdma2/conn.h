@@ -39,32 +39,30 @@ struct rpcrdma2_recv;
 /*
  * The Send Queue of a connection, with an exact count of its entries.
  *
- * Work requests are posted as a chain: it goes to the device in one call and
- * has one owner. The owner takes the entries first, then it posts. From then on
- * the chain belongs to the Send Queue, until po_done returns it.
+ * A chain of work requests goes to the device in one call and has one owner,
+ * who takes the entries first and then posts. From then on the chain belongs to
+ * the Send Queue, until po_done returns it.
  *
  * Sends are carried out in order. So a good completion retires its own chain
- * and all unsignaled chains before it, and most chains can be unsignaled: a
- * signaled chain in sq_batch entries is enough, unless the owner of a chain
- * needs to be called at once. A signaled chain is retired by its own completion
- * and by no other: an iWARP device completes a Send while an earlier RDMA Read
- * still runs. The entries of fewer than sq_batch work requests can linger
+ * and all unsignaled chains before it, and a signaled chain in sq_batch entries
+ * is enough, unless an owner needs to be called at once. Only its own
+ * completion retires a signaled chain: an iWARP device completes a Send while
+ * an earlier RDMA Read still runs. Fewer than sq_batch entries can linger
  * behind the last completion: the owner makes the queue larger by that number.
  *
  * A chain that fails completes with an error even if it is unsignaled, and the
- * queue is flushed behind it. The errors may come in a different order, so each
- * error retires its own chain and no other. Chains that never complete, namely
- * unsignaled chains that succeeded and chains that the device accepted only in
- * part, are retired by rpcrdma2_sq_drain().
+ * queue is flushed behind it. Errors may come in any order, so each retires its
+ * own chain only. rpcrdma2_sq_drain() retires chains that never complete:
+ * unsignaled chains that succeeded, and chains that the device accepted in
+ * part.
  *
- * A peer can keep a chain from completing: it posts no Receives, its device
- * does not answer RDMA Reads, and the number of retries is unlimited. So a
- * signaled chain can have a deadline: sq_timeout after it has become the oldest
- * chain with a deadline, since a chain cannot overtake those before it; and in
- * any case RPCRDMA2_SQ_PATIENCE times sq_timeout after it was posted. The
- * oldest chain is first on sq_posted; a delayed work item of the connection
- * checks it. On a connection whose owner supervises most chains itself, only
- * chains with po_timed have a deadline.
+ * A peer can keep a chain from completing: it posts no Receives, or its device
+ * does not answer RDMA Reads, and retries are unlimited. So a signaled chain
+ * can have a deadline: sq_timeout after it has become the oldest chain with a
+ * deadline, since it cannot overtake those before it, and in any case
+ * RPCRDMA2_SQ_PATIENCE times sq_timeout after it was posted. A delayed work
+ * item checks the oldest chain, the first on sq_posted. Where the owner
+ * supervises most chains itself, only chains with po_timed have a deadline.
  *
  *   Q1	A chain on sq_posted belongs to the Send Queue. po_done is called
  *	exactly once for it: by its own completion, by a later completion if
@@ -80,31 +78,30 @@ struct rpcrdma2_recv;
 
 /**
  * struct rpcrdma2_post - a chain of work requests on the Send Queue
- * @po_begin: called just before the device gets the chain, or NULL. It
- *	completes before any other chain can be posted behind this one. Called
- *	under sq_lock
- * @po_done: returns the chain, and is called exactly once for each time that it
- *	was posted, after its entries were returned. @ok is false if the chain
- *	may not have been carried out; then the connection has been lost. Called
- *	from the Send CQ, or by the caller of rpcrdma2_sq_drain()
+ * @po_begin: called under sq_lock just before the device gets the chain, or
+ *	NULL. It completes before any other chain can be posted behind this one
+ * @po_done: returns the chain, after its entries, exactly once for each post.
+ *	@ok is false if the chain may not have been carried out; then the
+ *	connection is lost. Called from the Send CQ, or by the caller of
+ *	rpcrdma2_sq_drain()
  * @po_signal: set by the owner if po_done must be called as soon as the chain
  *	is done; once it is posted, whether the chain is signaled
  * @po_timed: sq_timeout applies to this chain, if it is signaled, even where it
  *	does not apply to all chains
  * @po_bytes: bytes of the Send at its end, if sq_send_max limits that; else 0
- * @po_extra: additional entries that it counts as when the chain to be signaled
- *	is chosen: for the memory that it keeps until it is done
+ * @po_extra: further entries that it counts as for the choice of the chain to
+ *	be signaled, for the memory that it keeps until it is done
  *
  * The owner sets these six. The others belong to the Send Queue:
  *
  * @po_list: entry of sq_posted
- * @po_cqe: completion of the last work request of the chain
- * @po_opcode: opcode of the last work request of the chain
+ * @po_cqe: completion of the last work request
+ * @po_opcode: opcode of the last work request
  * @po_wrs: number of its entries; 0 if it is not on @sq_posted
  * @po_id: identifies it in trace events
  * @po_since: when it was posted, in jiffies
- * @po_refused: it failed because the peer's device rejected it: there is no
- *	such memory, or no Receive as large as the Send. Valid in po_done
+ * @po_refused: valid in po_done: the peer's device rejected it, for lack of
+ *	such memory, or of a Receive as large as the Send
  */
 struct rpcrdma2_post {
 	void			(*po_begin)(struct rpcrdma2_conn *co,
@@ -130,19 +127,18 @@ struct rpcrdma2_post {
  * @sq_units: its entries that are known to be free
  * @sq_entries: number of entries that it was opened with
  * @sq_batch: entries for each completion, where no owner sets po_signal
- * @sq_timeout: time in jiffies in which a signaled chain must be done, once it
- *	is the oldest; 0 for no deadline
+ * @sq_timeout: jiffies in which a signaled chain must be done once it is the
+ *	oldest; 0 for no deadline
  * @sq_all_timed: the deadline also applies to chains without po_timed
- * @sq_overdue: a chain was not done in time, and the connection was lost for
- *	that
+ * @sq_overdue: the connection was lost because a chain was not done in time
  * @sq_refused: the peer's device has rejected a work request before the last of
  *	a chain that is not done yet; for the send CQ only
  * @sq_watch: checks for an overdue chain. Queued while a chain could be overdue
  * @sq_drain_mutex: held by rpcrdma2_sq_drain()
  * @sq_lock: guards the rest. Held over ib_post_send(): the order of @sq_posted
  *	is that of the queue
- * @sq_send_max: largest Send that the peer has Receives for. A message is built
- *	before it is posted, and the limit may change in between (C-034)
+ * @sq_send_max: largest Send that the peer has Receives for. It may change
+ *	between the building and the posting of a message (C-034)
  * @sq_posted: chains on the Send Queue
  * @sq_moved: when the oldest chain with a deadline was last done, in jiffies
  * @sq_unsignaled: entries since the last signaled chain
@@ -167,31 +163,23 @@ struct rpcrdma2_sq {
 	u32			sq_last_id;
 };
 
-/**
- * rpcrdma2_sq_init - initialise a queue without entries
- * @co: connection under construction
- */
 void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
 
 /**
- * rpcrdma2_sq_open - set the size of the queue
- * @co: connection that nothing was posted on
+ * rpcrdma2_sq_open - set the size of the queue before anything is posted
+ * @co: connection
  * @entries: number of entries, without those for draining the queue
  * @kept: entries of these that are reserved for control messages
- * @batch: entries for each completion, where no owner sets po_signal
- * @timeout: time in jiffies in which a signaled chain must be done, once it is
- *	the oldest; 0 for no deadline
+ * @batch: sq_batch
+ * @timeout: sq_timeout
  */
 void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 		      unsigned int kept, unsigned int batch,
 		      unsigned long timeout);
 
-/**
- * rpcrdma2_sq_bound - limit the Sends that are posted from now on (C-034)
- * @co: connection
- * @bytes: largest Send, in bytes
- *
- * Context: process; does not sleep.
+/*
+ * Limit the Sends that are posted from now on to @bytes (C-034). Does not
+ * sleep.
  */
 void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
 
@@ -202,20 +190,14 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
  * @control: for a message that is neither Call nor Reply, or cannot wait: may
  *	take reserved entries
  *
- * Context: any.
- * Return: true if the caller has the entries. Otherwise ->room of the
- * connection is called when entries are returned; perhaps before this function
- * returns.
+ * Return: true if the caller has the entries. Otherwise ->room is called when
+ * entries are returned; perhaps before this function returns.
  */
 bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
 		      bool control);
 
-/**
- * rpcrdma2_sq_give - return entries that nothing was posted in
- * @co: connection
- * @count: number of entries
- *
- * Context: any that ->room may be called in.
+/*
+ * Return entries that nothing was posted in, in any context that ->room allows
  */
 void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
 
@@ -223,14 +205,14 @@ void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
  * rpcrdma2_sq_post - post a chain to the device
  * @co: connection
  * @post: the owner's record of it, with the members that the owner sets
- * @first: its work requests; the caller has taken an entry for each. All get
- *	their completions here
+ * @first: its work requests, each with an entry that the caller has taken. All
+ *	get their completions here
  *
  * Context: process; does not sleep.
- * Return: 0 if the chain belongs to the Send Queue, perhaps not for long; the
- * connection may have been lost. -EMSGSIZE if the peer no longer has Receives
- * of that size (C-034), -ENOTCONN if the connection is lost: the chain is still
- * the caller's, its entries have been returned.
+ * Return: 0 if the chain belongs to the Send Queue; the connection may have
+ * been lost. -EMSGSIZE if the peer no longer has Receives of that size (C-034),
+ * -ENOTCONN if the connection is lost: the chain is still the caller's, its
+ * entries have been returned.
  */
 int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		     struct ib_send_wr *first);
@@ -239,44 +221,41 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
  * rpcrdma2_sq_drain - wait for all posted chains, and retire them
  * @co: connection with a queue pair, which will not be used again
  *
- * Chains that are posted meanwhile may be left; they will be flushed. Drains of
- * one connection take place one after the other: the queue has an entry for
- * one.
+ * Chains that are posted meanwhile may be left; they will be flushed. Drains
+ * are serialised: the queue has an entry for one.
  *
  * Context: sleeps.
  */
 void rpcrdma2_sq_drain(struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_sq_is_whole - check whether every entry was returned exactly once
- * @co: connection whose Send Queue is drained, and whose regions are destroyed
+/*
+ * Whether every entry was returned once, when the queue is drained and all
+ * regions are destroyed (Q2)
  */
 bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
 
 /*
  * Memory regions: memory that the peer may read or write, and its life cycle.
  *
- * An RPC exposes memory to the peer: ranges of an xdr_buf become a chunk of a
- * header, in which each segment is a memory region of the connection. A region
- * holds the pages that fit the device's page list, so a payload of 1 MiB is one
- * region on any current device. The REG_MR requests that make regions live are
- * chained in front of the Send. A region is released in one of four ways:
+ * Ranges of an xdr_buf become a chunk of a header, in which each segment is a
+ * memory region of the connection. A region holds the pages that fit the
+ * device's page list, so a payload of 1 MiB is one region on any current
+ * device. The REG_MRs that make regions live are chained in front of the Send.
+ * A region is released in one of four ways, and its pages are unmapped before
+ * it is taken from its RPC:
  *
- *   - the peer's answer invalidated it: rpcrdma2_exposed_invalidated(), at no
- *     cost;
+ *   - the peer's answer invalidated it: rpcrdma2_exposed_invalidated();
  *   - otherwise a LOCAL_INV is posted for each region left: rpcrdma2_fence(), or
  *     rpcrdma2_revoke() for an aborted RPC, whose Send may still be posted;
  *   - the Send was never posted: rpcrdma2_unexpose();
  *   - the connection is lost and its Send Queue drained: for one RPC by
  *     rpcrdma2_lose_exposed(), for all by rpcrdma2_regions_destroy().
  *
- * In all four the pages are unmapped before the region is taken from its RPC.
- *
- * A region needs two entries of the Send Queue: for its REG_MR and, reserved
- * together with it, for its LOCAL_INV. An invalidation cannot wait for room:
- * other RPCs may wait for the RPC that it ends. Where it can wait, and a peer
- * may keep many regions for a long time, the owner takes the second entry only
- * before the invalidation (ex_later).
+ * A region needs an entry of the Send Queue for its REG_MR and, reserved
+ * together with it, one for its LOCAL_INV: an invalidation cannot wait for
+ * room, because other RPCs may wait for the RPC that it ends. Where it can
+ * wait, and a peer may keep many regions for a long time, the owner takes the
+ * second entry only before the invalidation (ex_later).
  */
 
 /**
@@ -284,7 +263,7 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_type: their type
  * @rg_depth: pages that each region holds
  * @rg_max: limit of @rg_num; set by the owner
- * @rg_lock: guards the next six
+ * @rg_lock: guards the next six, and @rg_num_lost
  * @rg_free: free regions
  * @rg_num_free: number of free regions
  * @rg_num_idle: least number of free regions since the last
@@ -293,9 +272,8 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_num: number of all regions
  * @rg_needed: number of free regions that an RPC waits for, or 0
  * @rg_refill: work that allocates regions
- * @rg_failures: consecutive runs of @rg_refill that allocated none; for its use
- *	only
- * @rg_num_lost: regions that rpcrdma2_lose_exposed() took from RPCs; under rg_lock
+ * @rg_failures: consecutive runs of @rg_refill that allocated none; its own
+ * @rg_num_lost: regions that rpcrdma2_lose_exposed() took from RPCs
  */
 struct rpcrdma2_regions {
 	enum ib_mr_type		rg_type;
@@ -318,13 +296,13 @@ struct rpcrdma2_regions {
  * @ex_regions: its regions. Changed by the code that builds the message, then
  *	by the handler of the answer, then by the end of the fence; never
  *	concurrently
- * @ex_later: the owner takes the entries for the LOCAL_INVs before it calls
+ * @ex_later: the owner takes the entries for the LOCAL_INVs before
  *	rpcrdma2_fence(), and not with those for the REG_MRs. Set before there
  *	are regions
  * @ex_fence: chain of the LOCAL_INVs
  * @ex_done: ends the fence, and is called exactly once for it. @ok is false if
- *	the regions may still be live; then the connection has been lost. Called
- *	from the Send CQ, or by the caller of rpcrdma2_sq_drain()
+ *	the regions may still be live; then the connection is lost. Called from
+ *	the Send CQ, or by the caller of rpcrdma2_sq_drain()
  * @ex_fencing: a fence of rpcrdma2_revoke() has not ended
  */
 struct rpcrdma2_exposed {
@@ -340,69 +318,44 @@ struct rpcrdma2_exposed {
 /* Called after rpcrdma2_conn_init() */
 void rpcrdma2_regions_init(struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_regions_measure - choose type and depth of regions for a device
- * @co: connection with a device; sets rg_type and rg_depth
- * @pages: most pages of a payload
- */
+/* Choose rg_type and rg_depth for a device, and payloads of at most @pages */
 void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages);
 
-/**
- * rpcrdma2_regions_grow - allocate more regions, up to rg_max
- * @co: connection
+/*
+ * Allocate more regions, up to rg_max, and call ->grown. May sleep.
  *
- * Calls ->grown.
- *
- * Context: may sleep.
  * Return: 0, or -ENOMEM if the connection has no region at all.
  */
 int rpcrdma2_regions_grow(struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_regions_trim - free regions that no RPC has used for a while
- * @co: connection
- * @keep: number of regions to keep
+/*
+ * Free regions, except for @keep, that were never in use since the last call.
+ * May sleep; not concurrent with rpcrdma2_regions_destroy().
  *
- * The function frees the surplus that was never in use since its last call.
- *
- * Context: may sleep; not concurrent with rpcrdma2_regions_destroy().
  * Return: number of regions freed.
  */
 unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep);
 
-/**
- * rpcrdma2_regions_awaited - check whether an RPC still waits for regions
- * @co: connection
- *
- * For a caller that got -EAGAIN from rpcrdma2_expose(), has returned its
- * regions with rpcrdma2_unexpose(), and is now ready for ->room.
- *
- * Return: true if ->room will be called; false if it was called already, or
- * enough regions are free.
+/*
+ * Whether ->room will be called for regions; false if it was called already, or
+ * enough are free. For a caller that got -EAGAIN from rpcrdma2_expose() and has
+ * returned its regions with rpcrdma2_unexpose().
  */
 bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_regions_destroy - destroy all regions, including those of RPCs
- * @co: connection whose queues are drained; nothing is posted any more
- *
- * The Send Queue entries reserved for live regions are returned (Q2).
- *
- * Context: sleeps.
+/*
+ * Destroy all regions, including those of RPCs, and return the Send Queue
+ * entries that are reserved for live regions (Q2). The queues are drained, and
+ * nothing is posted any more. Sleeps.
  */
 void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_regions_exposed - number of regions that RPCs use
- * @co: connection; no region is added or removed meanwhile
- */
+/* Number of regions that RPCs use; none is added or removed meanwhile */
 unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_regions_are_whole - check whether all regions are accounted for
- * @co: connection; no region is added or removed meanwhile
- *
- * A region is free, in use by an RPC, or lost with its RPC.
+/*
+ * Whether each region is free, in use by an RPC, or lost with its RPC; none is
+ * added or removed meanwhile
  */
 bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co);
 
@@ -411,15 +364,13 @@ static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
 	INIT_LIST_HEAD(&ex->ex_regions);
 }
 
-/**
- * rpcrdma2_is_exposed - check whether the peer may access memory of an RPC
- * @ex: memory that the RPC exposes
- *
- * Context: any; false only after the last page was unmapped.
+/*
+ * Whether the peer may access memory of an RPC, in any context. False only
+ * after the last page was unmapped: pairs with the barrier in
+ * rpcrdma2_region_put().
  */
 static inline bool rpcrdma2_is_exposed(const struct rpcrdma2_exposed *ex)
 {
-	/* Pairs with the barrier in rpcrdma2_region_put() */
 	return !list_empty_careful(&ex->ex_regions);
 }
 
@@ -430,8 +381,7 @@ static inline bool rpcrdma2_is_exposed(const struct rpcrdma2_exposed *ex)
  * @buf: message
  * @range: ranges of the message
  * @ranges: number of ranges
- * @dir: DMA_TO_DEVICE for memory that the peer reads, DMA_FROM_DEVICE for
- *	memory that it writes
+ * @dir: DMA_TO_DEVICE for memory that the peer reads, else DMA_FROM_DEVICE
  * @h: header that gets the segments. All its segments are regions of @ex
  * @ck: chunk of that header
  *
@@ -439,8 +389,7 @@ static inline bool rpcrdma2_is_exposed(const struct rpcrdma2_exposed *ex)
  *
  * Context: process; does not sleep. Serialised for each connection.
  * Return: 0; -EAGAIN if no region is free: see rpcrdma2_regions_awaited();
- * -ENOBUFS if the memory cannot be mapped now; or -EIO if no region can hold
- * it.
+ * -ENOBUFS if the memory cannot be mapped now; -EIO if no region can hold it.
  */
 int rpcrdma2_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 		    const struct xdr_buf *buf,
@@ -453,19 +402,15 @@ int rpcrdma2_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
  * @ex: regions that were never posted, perhaps none
  * @first: the Send; becomes the first work request
  *
- * Return: number of REG_MRs; the Send Queue must provide another entry for the
- * LOCAL_INV of each, unless ex_later is set.
+ * Return: number of REG_MRs; each LOCAL_INV needs another entry of the Send
+ * Queue, unless ex_later is set.
  */
 unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
 				    struct ib_send_wr **first);
 
-/**
- * rpcrdma2_unexpose - release regions that were never posted
- * @co: connection
- * @ex: the regions
- *
- * Together with regions that were returned meanwhile they may be enough for a
- * waiting RPC, and no other event may wake it.
+/*
+ * Release regions that were never posted, and call ->room if a waiting RPC has
+ * enough regions now
  */
 void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
@@ -476,8 +421,8 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
  * @handle: handle that the message invalidated
  *
  * Context: handler of the answer; does not sleep.
- * Return: true if the handle was a region of @ex, which is free now; false if
- * it was not, and the state of this end differs from that of the device (S50).
+ * Return: false if the handle is no region of @ex: the state of this end
+ * differs from that of the device (S50).
  */
 bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_exposed *ex, u32 handle);
@@ -485,7 +430,7 @@ bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 /**
  * rpcrdma2_handle_in_use - find the RPC of a region by its handle
  * @co: connection
- * @handle: handle
+ * @handle: handle, not 0
  * @xid: set to the xid of the RPC that the region was exposed for
  *
  * Context: process; does not sleep.
@@ -498,10 +443,9 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
  * @co: connection
  * @ex: live regions, at least one, and ex_done, which ends the fence
  *
- * The LOCAL_INVs form one chain, with one doorbell and one completion. Their
- * entries were taken with those for the REG_MRs, or by the caller (ex_later).
- * There is no retry: on failure the connection is lost, and the entries have
- * been returned.
+ * The LOCAL_INVs form one chain with one completion. Their entries were taken
+ * with those for the REG_MRs, or by the caller (ex_later). There is no retry:
+ * on failure the connection is lost, and the entries have been returned.
  *
  * Context: process; does not sleep.
  * Return: 0, or -ENOTCONN: ex_done will not be called.
@@ -513,9 +457,9 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
  * @co: connection
  * @ex: live regions, at least one
  *
- * As rpcrdma2_fence(), but instead of ex_done the owner calls
+ * As rpcrdma2_fence(), but in place of ex_done the owner calls
  * rpcrdma2_revoke_wait(), and, if that returns false, rpcrdma2_lose_exposed()
- * before @ex is freed. A fence that was posted in part ends with the latter only.
+ * before @ex is freed: the only end of a fence that was posted in part.
  *
  * Context: process; does not sleep.
  * Return: as rpcrdma2_fence().
@@ -525,24 +469,17 @@ int rpcrdma2_revoke(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 /**
  * rpcrdma2_revoke_wait - wait for the end of rpcrdma2_revoke()
  * @ex: its regions
- * @timeout: limit on the wait, in jiffies
- *
- * The peer does not delay the fence itself, but chains in front of it.
+ * @timeout: limit on the wait, in jiffies; the peer may delay chains in front
  *
  * Context: sleeps; the connection may end meanwhile.
  * Return: true when the regions are free and the fence no longer uses @ex.
  */
 bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout);
 
-/**
- * rpcrdma2_lose_exposed - lose a connection, and take all regions from an RPC
- * @co: connection that does not complete the fence of @ex, or a Send
- * @ex: the regions, perhaps none
- *
- * The Send Queue is drained first: then the device no longer uses the regions,
- * and no fence uses @ex.
- *
- * Context: sleeps.
+/*
+ * Lose a connection that does not complete the fence of @ex, or a Send, and
+ * take all regions from @ex. The Send Queue is drained first: then neither
+ * device nor fence uses them. Sleeps.
  */
 void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
@@ -552,9 +489,8 @@ void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex
  */
 
 /*
- * Reasons for the loss of a connection, see rpcrdma2_conn_lose(): identifier;
- * name in the log; whether the peer had no part in it; advice for the
- * administrator, or NULL
+ * Reasons for the loss of a connection: identifier; name in the log; whether
+ * the peer had no part in it; advice for the administrator, or NULL
  */
 #define RPCRDMA2_LOSSES(_loss)						\
 	_loss(PEER,		"peer", false, NULL)			\
@@ -608,15 +544,15 @@ struct rpcrdma2_end {
 /**
  * struct rpcrdma2_conn_ops - callbacks from a connection to its owner
  * @lost: the connection was lost; called once, in any context, even atomic
- * @received: a message of rv_len bytes has arrived; the owner holds the Receive
- *	until rpcrdma2_recv_put(), rpcrdma2_recv_repost() or
- *	rpcrdma2_recv_free(). The CPU sees the message after
- *	rpcrdma2_recv_sync(). Called from the Receive CQ
+ * @received: a message of rv_len bytes has arrived, which rpcrdma2_recv_sync()
+ *	makes visible. The owner holds the Receive until rpcrdma2_recv_put(),
+ *	rpcrdma2_recv_repost() or rpcrdma2_recv_free(). Called from the Receive
+ *	CQ
  * @room: Send Queue entries or regions were returned after a taker had found
  *	too few. Called from the Send CQ, or by the code that returns them
- * @grown: refill of the region pool finished: @made were allocated, and @failed
- *	is set if an allocation failed. Only for a connection that exposes
- *	memory; may sleep
+ * @grown: refill of the region pool finished: @made were allocated, @failed if
+ *	an allocation failed. Only for a connection that exposes memory; may
+ *	sleep
  */
 struct rpcrdma2_conn_ops {
 	void (*lost)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
@@ -634,15 +570,12 @@ struct rpcrdma2_conn_ops {
  * @co_id: connection identifier, with the queue pair. The device cannot be
  *	removed before the identifier is destroyed
  * @co_pd: protection domain
- * @co_send_cq: completions of Sends, RDMA Reads and Writes, registrations and
- *	invalidations
+ * @co_send_cq: completions of all but Receives
  * @co_recv_cq: completions of Receives
- * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
- *	does not need them
- * @co_rw_pages: most pages of a part that is read, 0 for no limit
+ * @co_rw_mrs: see struct rpcrdma2_conn_size
+ * @co_rw_pages: see there
  * @co_sq: the Send Queue
- * @co_regions: memory regions for the peer; empty on a connection that exposes
- *	no memory
+ * @co_regions: memory regions for the peer, if the connection exposes memory
  *
  * The context of both CQs is the connection.
  */
@@ -696,11 +629,6 @@ static inline enum rpcrdma2_loss rpcrdma2_conn_why(const struct rpcrdma2_conn *c
 	return atomic_read(&co->co_why);
 }
 
-/**
- * rpcrdma2_conn_init - initialise a connection without verbs objects
- * @co: connection
- * @ops: callbacks to its owner
- */
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 			const struct rpcrdma2_conn_ops *ops);
 
@@ -723,69 +651,43 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
  * rpcrdma2_conn_log_backward - log that the device limits backward Calls
  * @co: connection with an identifier that has a device
  * @logged: number in the last log line; only a different number is logged
- * @module: the name of its owner's module
- * @calls: number of concurrent backward Calls that the queues of the device
- *	permit
- *
- * Context: any.
+ * @module: name of the owner's module
+ * @calls: concurrent backward Calls that the queues of the device permit
  */
 void rpcrdma2_conn_log_backward(const struct rpcrdma2_conn *co, u32 *logged,
 				const char *module, u32 calls);
 
-/**
- * rpcrdma2_conn_destroy_qp - destroy the queue pair, if there is one
- * @co: connection whose queue pair has been drained, and whose Send Queue
- *	entries have all been returned (Q2)
+/*
+ * Destroy the queue pair, if there is one. It has been drained, and all entries
+ * of the Send Queue have been returned (Q2).
  */
 void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_conn_destroy - destroy all verbs objects, the identifier last
- * @co: connection
- *
- * Context: may sleep.
- */
+/* Destroy all verbs objects, the identifier last. May sleep. */
 void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_conn_blame - record why a connection is about to be lost
- * @co: connection
- * @why: reason
- *
- * The first reason counts. A reason in which the peer had no part always
- * replaces it: a device that is removed flushes its queues first.
- *
- * Context: any.
+/*
+ * Record why a connection is about to be lost, in any context. The first reason
+ * counts, but a reason in which the peer had no part always replaces it: a
+ * device that is removed flushes its queues first.
  */
 void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 
-/**
- * rpcrdma2_conn_lose - lose a connection
- * @co: connection
- * @why: reason
- *
- * This is the only way to lose a connection, for use when the state of the
- * queue pair, of a region or of the credits is no longer known. It does nothing
- * if the connection is already lost.
- *
- * Context: any that the owner's ->lost may be called in.
+/*
+ * Lose a connection, unless it is lost already. This is the only way, for use
+ * when the state of the queue pair, of a region or of the credits is no longer
+ * known, in any context that the owner's ->lost may be called in.
  */
 void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 
-/**
- * rpcrdma2_loss_is_innocent - check whether the peer had no part in a loss
- * @why: reason
- */
+/* Whether the peer had no part in a loss */
 bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why);
 
-/**
- * rpcrdma2_loss_name - name of a reason, for the log
- * @why: reason
- */
+/* Name of a reason, for the log */
 const char *rpcrdma2_loss_name(enum rpcrdma2_loss why);
 
 /**
- * rpcrdma2_conn_ended - record how a connection ended, and log advice
+ * rpcrdma2_conn_ended - record how a connection ended
  * @co: connection that has ended
  * @en: where to record it
  * @module: module name, for the log
@@ -799,27 +701,19 @@ enum rpcrdma2_loss rpcrdma2_conn_ended(const struct rpcrdma2_conn *co,
 				       struct rpcrdma2_end *en,
 				       const char *module, const char *what);
 
-/**
- * rpcrdma2_end_show - print " ended=REASON ended_ago=SECONDS", or nothing
- * @seq: output
- * @en: the end
- */
+/* Print " ended=REASON ended_ago=SECONDS", or nothing */
 void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en);
 
 /*
  * Receives: their memory, their posting, and the completions that deliver a
  * message.
  *
- * A Receive consists of single pages, with one scatter entry for each. Where a
- * Call must be passed on contiguously (RPCRDMA2_STRETCHES), a Receive of
- * several pages is also mapped as one stretch. The mapping takes time, and may
- * sleep.
+ * A Receive consists of single pages, with one scatter entry for each. In older
+ * kernels nfsd takes the data of a WRITE from a stretch of addresses, not as
+ * pages: there (RPCRDMA2_STRETCHES) a Receive of several pages is also mapped
+ * as one stretch. The mapping takes time, and may sleep.
  */
 
-/*
- * nfsd takes the data of a WRITE as pages, or in older kernels from a stretch
- * of addresses.
- */
 #ifndef RPCRDMA2_HAS_SVC_WRITE_BVEC
 #define RPCRDMA2_STRETCHES
 #endif
@@ -831,8 +725,8 @@ void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en);
  * struct rpcrdma2_budget - memory budget for the Receives of several pools
  * @bu_pages: pages in use
  * @bu_most: most pages, for pages that are added from now on
- * @bu_kept: pages of the budget that are reserved for new Receives: none is
- *	made larger with them
+ * @bu_kept: pages of these that are reserved for new Receives: none is made
+ *	larger with them
  */
 struct rpcrdma2_budget {
 	atomic_long_t	bu_pages;
@@ -841,9 +735,9 @@ struct rpcrdma2_budget {
 };
 
 /**
- * struct rpcrdma2_rpool - a pool of Receives, in use or free
+ * struct rpcrdma2_rpool - a pool of Receives, which may outlive a connection
  * @rp_size: bytes that each Receive should have, whole pages. The owner sets
- *	this and the next six before the first Receive is made. Later
+ *	this and the next six before the first Receive is made; later
  *	rpcrdma2_rpool_resize() changes it, under rp_lock
  * @rp_reposted: Receives are posted by rpcrdma2_recv_repost(), which may also
  *	resize them; otherwise by rpcrdma2_recvs_post(). With RPCRDMA2_STRETCHES
@@ -861,13 +755,9 @@ struct rpcrdma2_budget {
  * @rp_nfree: number of free Receives
  * @rp_all: all Receives
  * @rp_count: number of all Receives
- * @rp_small: number of Receives with fewer bytes than they should have, whether
- *	posted, in use or free
+ * @rp_small: Receives with fewer bytes than they should have, in any state
  * @rp_last_id: rv_id of the Receive made last
  * @rp_posts: total number posted by rpcrdma2_recv_repost()
- *
- * A Receive belongs to a pool, not to a connection; a pool may outlive the
- * connection.
  */
 struct rpcrdma2_rpool {
 	unsigned int		rp_size;
@@ -897,12 +787,11 @@ struct rpcrdma2_rpool {
  * @rv_cqe: its completion
  * @rv_wr: its work request
  * @rv_len: length of the message in it
- * @rv_handle: handle that the arrival of the message invalidated, or 0; for use
- *	by the owner
- * @rv_at: time of the arrival, in jiffies; for use by the owner
+ * @rv_handle: handle that its arrival invalidated, or 0; for the owner
+ * @rv_at: time of its arrival, in jiffies; for the owner
  * @rv_buf: all of its memory, as one stretch (RPCRDMA2_STRETCHES); NULL if it
  *	has several pages that are not mapped
- * @rv_npages: number of its pages; changed under rp_lock, and never while it is
+ * @rv_npages: number of its pages; changed under rp_lock, never while it is
  *	posted
  * @rv_pages: its pages
  * @rv_sges: its pages, mapped for the device
@@ -926,18 +815,12 @@ struct rpcrdma2_recv {
 	struct ib_sge		rv_sges[RPCRDMA2_RECV_PAGES];
 };
 
-/**
- * rpcrdma2_received_message - check whether a Send filled this Receive
- * @wc: Receive completion
- * @posted: size of the buffers posted for it
- *
- * A peer may also consume a Receive with an RDMA Write with Immediate, which no
- * version of the protocol uses. The length in such a completion is that of the
- * RDMA Write, and the buffers still hold an earlier message.
- *
- * Return: true if the first byte_len bytes of the buffers are a message.
- * Otherwise no byte of them may be read, and the connection has to be closed:
- * the peer or the device violates the protocol.
+/*
+ * Whether a Send filled a Receive of @posted bytes. A peer may also consume a
+ * Receive with an RDMA Write with Immediate, which no version of the protocol
+ * uses; its completion has the length of the RDMA Write, and the buffers hold
+ * an earlier message. If false, no byte of them may be read, and the connection
+ * has to be closed.
  */
 static inline bool rpcrdma2_received_message(const struct ib_wc *wc,
 					     unsigned int posted)
@@ -945,21 +828,13 @@ static inline bool rpcrdma2_received_message(const struct ib_wc *wc,
 	return wc->opcode == IB_WC_RECV && wc->byte_len <= posted;
 }
 
-/**
- * rpcrdma2_recv_size - size of the Receives of a connection
- * @dev: its device
- * @needed: bytes that its owner needs for the largest message; at most
- *	RPCRDMA2_INLINE_MAX count
- *
- * Return: bytes, whole pages: enough for @needed, or the most that the device
- * scatters a message over.
+/*
+ * Size of the Receives of a connection, in bytes, whole pages: enough for
+ * @needed, at most RPCRDMA2_INLINE_MAX and what the device scatters a message
+ * over
  */
 u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 needed);
 
-/**
- * rpcrdma2_rpool_init - initialise an empty pool
- * @rp: pool
- */
 void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp);
 
 /**
@@ -968,46 +843,34 @@ void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp);
  * @size: bytes, whole pages, that the device can scatter a message over
  *
  * Receives that are posted or in use adopt the new size when they come back,
- * before they are posted again. Free Receives adopt it here, unless the pool
+ * before they are posted again; free Receives adopt it here, unless the pool
  * reposts its Receives: then they are posted once as they are. A Receive that
  * cannot get more pages keeps its size, and retries the next time.
  *
  * A larger size may be announced to the peer once rp_small is 0 (C-032). A
  * smaller size that the peer requested is announced at once (C-033): the peer
  * limits its own Sends before it sends the request (C-034).
- *
- * Context: any.
  */
 void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size);
 
-/**
- * rpcrdma2_rpool_unmap - unmap all Receives from a device
- * @rp: pool, no Receive of which is posted
- *
- * Receives in use are unmapped, too. Their contents were synchronised for the
- * CPU when they arrived, and may be decrypted in place at this moment: nothing
- * is synchronised here.
+/*
+ * Unmap all Receives from a device, none of which is posted. Receives in use
+ * were synchronised for the CPU when they arrived, and may be decrypted in
+ * place at this moment: nothing is synchronised here.
  */
 void rpcrdma2_rpool_unmap(struct rpcrdma2_rpool *rp);
 
-/**
- * rpcrdma2_rpool_destroy - free all Receives
- * @rp: pool, no Receive of which is posted or in use
- *
- * Context: may sleep.
- */
+/* Free all Receives, none of which is posted or in use. May sleep. */
 void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp);
 
 /**
  * rpcrdma2_recvs_post - post Receives, with one doorbell
- * @co: connection
+ * @co: connection, which is lost if the device refuses a Receive
  * @rp: pool of the Receives
  * @count: number to post
  * @gfp: allocation flags, if the pool has to grow
  *
- * The connection is lost if the device refuses a Receive.
- *
- * Context: serialised for each pool, and not concurrent with
+ * Context: serialised for each pool, not concurrent with
  * rpcrdma2_recv_repost().
  * Return: number posted.
  */
@@ -1019,9 +882,8 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
  * rpcrdma2_recvs_fill - make Receives that rpcrdma2_recv_repost() posts
  * @co: connection with a queue pair that has room for them
  * @rp: its pool
- * @total: number of Receives in the pool afterwards
- *
- * They are posted in batches; fewer than a batch may be left.
+ * @total: number of Receives in the pool afterwards; fewer than a batch may be
+ *	left to post
  *
  * Context: may sleep; serialised for each pool.
  * Return: 0, or -ENOMEM if the pool has fewer.
@@ -1029,24 +891,19 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 			unsigned int total);
 
-/**
- * rpcrdma2_recv_put - return a Receive to its pool
- * @rv: Receive without references to its contents
- *
- * The Receive adopts the size of its pool, unless the pool reposts it.
- *
- * Context: any task or either CQ.
+/*
+ * Return a Receive to its pool, from any task or either CQ. It adopts the size
+ * of the pool, unless that reposts it.
  */
 void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
 
 /**
  * rpcrdma2_recv_repost - return a Receive to its pool, and post a full batch
- * @co: connection that it was received on
+ * @co: connection that it was received on; lost if the device refuses a Receive
  * @rv: Receive without references to its contents
  *
  * The lock of the pool is held until the device has the batch: on return, fewer
- * than a batch are neither posted nor in use. The connection is lost if the
- * device refuses a Receive.
+ * than a batch are neither posted nor in use.
  *
  * Context: any task or either CQ. Sleeps if the size of the pool has changed
  * and the connection is good.
@@ -1055,83 +912,48 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
 unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_recv *rv);
 
-/**
- * rpcrdma2_recvs_drain - wait for all posted Receives
- * @co: connection that is disconnected, and whose ->received may post more
- *
- * Context: may sleep.
+/*
+ * Wait for all posted Receives of a connection that is disconnected, and whose
+ * ->received may post more. May sleep.
  */
 void rpcrdma2_recvs_drain(struct rpcrdma2_conn *co);
 
-/**
- * rpcrdma2_rpool_batch - set the batch size of rpcrdma2_recv_repost()
- * @co: connection
- * @rp: its pool
- * @batch: number of Receives to post at once
- *
- * Context: any task or either CQ; serialised for each pool.
+/*
+ * Set rp_batch, and post a batch that is full by it. From any task or either
+ * CQ; serialised for each pool.
  */
 void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 			  unsigned int batch);
 
-/**
- * rpcrdma2_recv_free - free a Receive and remove it from its pool
- * @rv: Receive without references to its contents
- *
- * Context: may sleep.
- */
+/* Free a Receive without references to its contents. May sleep. */
 void rpcrdma2_recv_free(struct rpcrdma2_recv *rv);
 
-/**
- * rpcrdma2_recv_sync - make a message visible to the CPU
- * @rv: Receive that holds it
- */
+/* Make a message visible to the CPU */
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv);
 
-/**
- * rpcrdma2_recv_room - bytes that a Receive can hold
- * @rv: Receive
- */
+/* Bytes that a Receive can hold */
 static inline u32 rpcrdma2_recv_room(const struct rpcrdma2_recv *rv)
 {
 	return rv->rv_npages << PAGE_SHIFT;
 }
 
-/**
- * rpcrdma2_recv_at - address of a byte of a message, contiguous in its page
- * @rv: Receive that holds the message
- * @at: offset of the byte
- */
+/* Address of byte @at of a message, which is contiguous in its page */
 static inline void *rpcrdma2_recv_at(const struct rpcrdma2_recv *rv, u32 at)
 {
 	return page_address(rv->rv_pages[at >> PAGE_SHIFT]) + offset_in_page(at);
 }
 
-/**
- * rpcrdma2_recv_copy - copy bytes of a message
- * @rv: Receive that holds the message
- * @at: offset of the first byte
- * @len: number of bytes
- * @buf: destination
- * @to: offset in the destination
- */
+/* Copy @len bytes at offset @at of a message to offset @to of @buf */
 void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
 			const struct xdr_buf *buf, size_t to);
 
-/**
- * rpcrdma2_recv_cut - remove bytes from the beginning of a message
- * @rv: Receive that holds the message
- * @at: number of bytes; the rest is the message from then on
- */
+/* Remove @at bytes from the beginning of a message */
 void rpcrdma2_recv_cut(struct rpcrdma2_recv *rv, u32 at);
 
 #ifdef RPCRDMA2_STRETCHES
-/**
- * rpcrdma2_recv_base - start of a contiguous message
- * @rv: Receive that holds the message, mapped if it is longer than a page
- *
- * Return: first byte of one stretch, which lies in the kernel's linear mapping
- * if the message is no longer than a page.
+/*
+ * Start of a message as one stretch, which lies in the kernel's linear mapping
+ * if the message is no longer than a page. A longer one must be mapped.
  */
 static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
 {
@@ -1139,43 +961,28 @@ static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
 					 rv->rv_buf;
 }
 
-/**
- * rpcrdma2_recv_buf - describe bytes of a message as one stretch
- * @rv: Receive that holds the message, mapped if it is longer than a page
- * @at: offset of the first byte
- * @buf: gets all bytes from there on, in the head
- *
- * As rpcrdma2_recv_base(). There is one page in pages: nfsd accesses it even if
- * page_len is 0.
+/*
+ * Describe all bytes of a message from @at on as the head, as
+ * rpcrdma2_recv_base() does. There is one page in pages: nfsd accesses it even
+ * if page_len is 0.
  */
 void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf);
 #endif
 
-/**
- * rpcrdma2_recv_buf_paged - describe bytes of a message page by page
- * @rv: Receive that holds the message
- * @at: offset of the first byte
- * @buf: gets all bytes from there on: up to the end of the page in the head,
- *	the rest in pages
- *
- * For code that needs the physical address of the head, as ciphers and disks
- * do. There is one page in pages: nfsd accesses it even if page_len is 0.
+/*
+ * Describe all bytes of a message from @at on: up to the end of the page in the
+ * head, the rest in pages. For code that needs the physical address of the
+ * head, as ciphers and disks do. There is one page in pages, as above.
  */
 void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf);
 
 /*
- * The congestion window of the RPC layer, which is the grant of the peer.
- */
-
-/**
- * rpcrdma2_window_raised - wake Calls that wait for credits
- * @xprt: transport whose cwnd has been raised
- *
- * The RPC layer itself wakes them only when a Call ends.
- *
- * Context: any that may take the transport_lock.
+ * Wake Calls that wait for credits after the congestion window of the RPC
+ * layer, which is the grant of the peer, has been raised. The RPC layer itself
+ * wakes them only when a Call ends. In any context that may take the
+ * transport_lock.
  */
 static inline void rpcrdma2_window_raised(struct rpc_xprt *xprt)
 {
@@ -1184,14 +991,11 @@ static inline void rpcrdma2_window_raised(struct rpc_xprt *xprt)
 	xprt_write_space(xprt);
 }
 
-/**
- * rpcrdma2_await_regions - wait for the regions that a Call needs
- * @co: connection; rpcrdma2_expose() returned -EAGAIN, and the Call has
- *	returned the regions it had
- * @xprt: transport of the Call. It stays with the Call, so no other Call takes
- *	regions; ->room calls xprt_write_space() for it
- *
- * Context: send path of the RPC layer.
+/*
+ * Wait for the regions that a Call needs: rpcrdma2_expose() returned -EAGAIN,
+ * and the Call has returned the regions it had. The transport stays with the
+ * Call, so no other Call takes regions; ->room calls xprt_write_space(). In the
+ * send path of the RPC layer.
  */
 static inline void rpcrdma2_await_regions(struct rpcrdma2_conn *co,
 					  struct rpc_xprt *xprt)
@@ -1204,40 +1008,27 @@ static inline void rpcrdma2_await_regions(struct rpcrdma2_conn *co,
 
 /*
  * State of the connections of both ends: a file in /proc/net/rpc of each
- * network namespace, and the fields that have the same meaning in both files.
+ * network namespace, and fields that have the same meaning in both files
  */
 
-/**
- * struct rpcrdma2_errors - number of RDMA2_ERROR messages on a connection
- * @er_codes: number for each code
- */
+/* Number of RDMA2_ERROR messages on a connection, for each code */
 struct rpcrdma2_errors {
 	atomic_t	er_codes[RDMA2_ERR_SYSTEM + 1];
 };
 
-/**
- * rpcrdma2_errors_count - count an error
- * @er: errors of a connection
- * @code: error code, perhaps unknown
- *
- * Context: any.
- */
+/* Count an error, perhaps unknown, in any context */
 static inline void rpcrdma2_errors_count(struct rpcrdma2_errors *er, u32 code)
 {
 	if (code <= RDMA2_ERR_SYSTEM)
 		atomic_inc(&er->er_codes[code]);
 }
 
-/**
- * rpcrdma2_errors_show - print " errors=NAME:COUNT,...", or nothing
- * @seq: output
- * @er: errors of a connection
- */
+/* Print " errors=NAME:COUNT,...", or nothing */
 void rpcrdma2_errors_show(struct seq_file *seq, const struct rpcrdma2_errors *er);
 
 /**
  * struct rpcrdma2_backward - number of backward Calls on a connection
- * @bw_calls: Calls that a server has posted, or that a client has passed to its
+ * @bw_calls: Calls that a server has posted, or a client has passed to its
  *	service
  * @bw_read_chunks: Read chunks of these Calls
  * @bw_write_chunks: Write chunks of these Calls
@@ -1252,13 +1043,7 @@ struct rpcrdma2_backward {
 	atomic_long_t	bw_invs;
 };
 
-/**
- * rpcrdma2_backward_chunks - count the chunks of a backward Call
- * @bw: backward Calls of a connection
- * @h: header
- *
- * Context: any.
- */
+/* Count the chunks of a backward Call, in any context */
 static inline void rpcrdma2_backward_chunks(struct rpcrdma2_backward *bw,
 					    const struct rpcrdma2_hdr *h)
 {
@@ -1267,36 +1052,23 @@ static inline void rpcrdma2_backward_chunks(struct rpcrdma2_backward *bw,
 	atomic_long_add(h->h_has_reply, &bw->bw_reply_chunks);
 }
 
-/**
- * rpcrdma2_backward_show - print " backward_used=COUNT", and so on
- * @seq: output
- * @bw: backward Calls of a connection
- * @used: credits in use
- */
+/* Print " backward_used=COUNT", with the credits in use, and so on */
 void rpcrdma2_backward_show(struct seq_file *seq,
 			    const struct rpcrdma2_backward *bw, unsigned int used);
 
-/**
- * rpcrdma2_peer_show - print " rbsiz=BYTES brs=LEVEL" as announced
- * @seq: output
- * @pp: properties of the peer; nothing is printed before it has announced any
+/*
+ * Print " rbsiz=BYTES brs=LEVEL" as announced, or nothing before an
+ * announcement
  */
 void rpcrdma2_peer_show(struct seq_file *seq, const struct rpcrdma2_peer_props *pp);
 
-/**
- * rpcrdma2_error_show - print " error=ERRNO error_ago=SECONDS"
- * @seq: output
- * @error: negative errno; nothing is printed for 0
- * @at: time of the error, in seconds since boot
+/*
+ * Print " error=ERRNO error_ago=SECONDS", or nothing for 0: a negative errno,
+ * and its time in seconds since boot
  */
 void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at);
 
-/**
- * rpcrdma2_word_show - print " key=text", the text as one word
- * @seq: output
- * @key: name
- * @text: text; blanks are printed as "-"
- */
+/* Print " key=text", the text as one word: blanks are printed as "-" */
 void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text);
 
 /*
@@ -1327,19 +1099,13 @@ void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
 	}
 
 /*
- * Per-CPU event counters of a module, with names.
- *
- * Counting is one per-CPU add without a shared cache line; reading sums over
- * the possible CPUs and may miss events in flight.
- */
-
-/*
- * RPCRDMA2_COUNTERS - declare the counters of a module
+ * RPCRDMA2_COUNTERS - declare the per-CPU event counters of a module
  * @_pre: prefix of the module's functions
  * @_PRE: prefix of its macros: _PRE_COUNTERS() lists the names, _PRE_C() and
  *	_PRE_C_ENDED() make an enumerator of a name and of a reason for a loss
  *
- * There is a counter for each name, and for each reason for a loss.
+ * There is a counter for each name, and for each reason for a loss. A sum over
+ * the possible CPUs may miss events in flight.
  */
 #define RPCRDMA2_COUNTERS(_pre, _PRE)					\
 	enum _pre##_counter {						\
@@ -1383,13 +1149,7 @@ void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
 	}								\
 	DEFINE_SHOW_ATTRIBUTE(_pre##_counters)
 
-/**
- * rpcrdma2_counters_show - print counters, one "name value" a line
- * @seq: output
- * @counters: per-CPU array
- * @names: names of the counters
- * @count: number of counters
- */
+/* Print counters, one "name value" a line */
 void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
 			    const char *const *names, unsigned int count);
 

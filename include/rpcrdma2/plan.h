@@ -19,26 +19,14 @@
 
 #include <rpcrdma2/wire.h>
 
-/*
- * Ranges of an RPC message, split into pieces that lie in one page each: the
- * input for a scatterlist, a gather list or a copy.
- */
-
-/**
- * struct rpcrdma2_range - bytes of an RPC message
- * @ra_off: offset of the first byte, from the beginning of the head
- * @ra_len: number of bytes
- */
+/* Bytes of an RPC message, from an offset from the beginning of the head */
 struct rpcrdma2_range {
 	u32	ra_off;
 	u32	ra_len;
 };
 
-/**
- * struct rpcrdma2_piece - bytes that lie in one page
- * @pc_page: the page
- * @pc_off: offset in the page
- * @pc_len: number of bytes; at least 1
+/*
+ * Bytes that lie in one page, at least one: input for a scatterlist or a copy
  */
 struct rpcrdma2_piece {
 	struct page	*pc_page;
@@ -56,8 +44,7 @@ struct rpcrdma2_piece {
  * @wk_pos: offset in these pages, or else an address
  * @wk_here: bytes from there on that lie in head, pages or tail, and in the
  *	range
- * @wk_left: bytes that the walk may still pass; the owner may set it at any
- *	time
+ * @wk_left: bytes that may still be passed; the owner may set it at any time
  */
 struct rpcrdma2_walk {
 	const struct xdr_buf		*wk_buf;
@@ -82,21 +69,14 @@ void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
 			 const struct rpcrdma2_range *range,
 			 unsigned int ranges);
 
-/**
- * rpcrdma2_walk_next - take the next piece
- * @wk: position, which advances past the piece
- * @pc: the piece, as long as its page, the part of the buffer, the range and
- *	@wk_left permit
- *
- * Return: false at the end of the ranges or of the buffer.
+/*
+ * Take the next piece, as long as its page, the part of the buffer, the range
+ * and wk_left permit. Return: false at the end of the ranges or of the buffer.
  */
 bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc);
 
-/**
- * rpcrdma2_walk_count - number of pieces left
- * @wk: position
- *
- * The cost does not depend on the number of pages.
+/*
+ * Number of pieces left, at a cost that does not depend on the number of pages
  */
 unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk);
 
@@ -105,10 +85,9 @@ unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk);
  * for a Call and its Reply, and the responder's plan for the Reply.
  */
 
-/**
- * rpcrdma2_pages_of - number of pages that contiguous bytes span
- * @pos: address of the first byte, or its offset in the first page
- * @len: number of bytes
+/*
+ * Number of pages that @len bytes span, from an address or an offset in pages
+ * on
  */
 static inline unsigned int rpcrdma2_pages_of(unsigned long pos, u32 len)
 {
@@ -183,8 +162,7 @@ struct rpcrdma2_call_limits {
  * @sz_copy_max: most of a Call that can be copied if there is no Reply chunk
  * @sz_reply_rest: most of the Reply besides its payload pages
  * @sz_reply_pages: payload pages of the Reply
- * @sz_reply_needed: size of the chunk that the Reply needs according to the
- *	peer, or 0
+ * @sz_reply_needed: chunk that the Reply needs according to the peer, or 0
  * @sz_limits: limits of the peer
  * @sz_call_scattered: the Call's pages are in more pieces than a Send can
  *	gather
@@ -192,13 +170,12 @@ struct rpcrdma2_call_limits {
  * @sz_reply_ddp: the Reply's pages may go in a Write chunk
  * @sz_read_segs: number of segments for the Call's pages. This and the other
  *	numbers of segments are not used if rpcrdma2_fits_inline()
- * @sz_rest_segs: number of segments for the Call without its pages
- * @sz_call_segs: number of segments for the whole Call
- * @sz_closed_segs: number of segments for the whole Call, if there is no Reply
- *	chunk
- * @sz_write_segs: number of segments for the Reply's pages
- * @sz_reply_rest_segs: number of segments for the Reply without its pages
- * @sz_reply_segs: number of segments for the whole Reply
+ * @sz_rest_segs: for the Call without its pages
+ * @sz_call_segs: for the whole Call
+ * @sz_closed_segs: for the whole Call, if there is no Reply chunk
+ * @sz_write_segs: for the Reply's pages
+ * @sz_reply_rest_segs: for the Reply without its pages
+ * @sz_reply_segs: for the whole Reply
  * @sz_hdr_min: header with three empty lists, in the version of the connection
  */
 struct rpcrdma2_call_sizes {
@@ -249,13 +226,10 @@ static inline bool rpcrdma2_fits_inline(const struct rpcrdma2_call_sizes *sz)
 	       rpcrdma2_reply_fits_inline(sz);
 }
 
-/**
- * rpcrdma2_plan_call - choose how a Call and its Reply are transferred
- * @sz: sizes and limits
- * @plan: result
- *
- * Draft sections 2.1 and 5.2.1; C-001, C-002, C-029, C-030. The plan observes
- * the limits of the peer: C-083 to C-085, C-091.
+/*
+ * Choose how a Call and its Reply are transferred (draft sections 2.1 and
+ * 5.2.1; C-001, C-002, C-029, C-030), within the peer's limits (C-083 to C-085,
+ * C-091).
  *
  * Return: 0; or -EMSGSIZE if no form is within the limits, or the Reply needs
  * more room than its buffer has.
@@ -310,8 +284,7 @@ static inline void rpcrdma2_plan_error(struct rpcrdma2_reply_plan *plan,
  * @send_max: largest Send that the requester accepts
  *
  * Results are assigned to chunks in order (E-10); a chunk without segments
- * requests its result inline (S10); results beyond the chunks go with the rest
- * (E-28).
+ * requests its result inline (S10); further results go with the rest (E-28).
  */
 void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 			 const struct rpcrdma2_hdr *h,
@@ -322,14 +295,13 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 /**
  * rpcrdma2_inv_handle - handle that a Reply invalidates
  * @h: header of the Call
- * @enabled: the requester has enabled remote invalidation; used in version 1
- *	(P-07, P-09)
+ * @enabled: version 1: the requester has enabled remote invalidation (P-07,
+ *	P-09)
  *
- * In version 2 the Call nominates the handle (C-008, C-075). It must be a
- * handle of that Call, because any other handle might fence the memory of
- * another RPC (S47). In version 1 a requester cannot express which of several
- * handles it would rather invalidate itself, so all of them must be the same
- * (P-08).
+ * In version 2 the Call nominates the handle (C-008, C-075), which must be its
+ * own: any other might fence the memory of another RPC (S47). In version 1 all
+ * handles must be the same: a requester cannot express which of several it
+ * would rather invalidate itself (P-08).
  *
  * Return: the handle, or 0 for a plain Send.
  */
@@ -354,11 +326,10 @@ static inline u32 rpcrdma2_inv_handle(const struct rpcrdma2_hdr *h,
  * The layout of a Call with Read chunks.
  *
  * The reduced message is the Call without the data items that have Read chunks
- * of their own. The requester has sent it inline or, in a Position-Zero chunk,
- * offered it to be read. The position of a chunk is the place of its item in
- * the whole Call, padding included (E-05, E-07). So a Call is laid out from the
- * chunks in the order of their positions, with stretches of the reduced message
- * between them.
+ * of their own; it came inline, or is offered in a Position-Zero chunk. The
+ * position of a chunk is the place of its item in the whole Call, padding
+ * included (E-05, E-07). So a Call is laid out from the chunks in the order of
+ * their positions, with stretches of the reduced message between them.
  */
 
 /**
@@ -393,34 +364,18 @@ struct rpcrdma2_layout {
 	bool				lo_due;
 };
 
-/**
- * rpcrdma2_layout_begin - start at the beginning of a Call
- * @lo: position
- * @h: header of the Call
- * @inlined: bytes of the RPC message after the header
- */
+/* Start at the beginning of a Call with @inlined bytes after the header */
 void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
 			   const struct rpcrdma2_hdr *h, u32 inlined);
 
-/**
- * rpcrdma2_layout_next - advance by one stretch
- * @lo: position
- * @st: stretch at the position
- *
- * The decoder has checked the positions (S09).
- *
- * Return: false at the end of the Call.
+/*
+ * Advance by one stretch; the decoder has checked the positions (S09). Return:
+ * false at the end of the Call.
  */
 bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
 			  struct rpcrdma2_stretch *st);
 
-/**
- * rpcrdma2_layout_length - length of a Call
- * @h: header of the Call
- * @inlined: bytes of the RPC message after the header
- *
- * Return: length that the peer claims, perhaps more than 32 bits.
- */
+/* Length that the peer claims for a Call, perhaps more than 32 bits */
 u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
 
 /*
@@ -432,12 +387,9 @@ u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
 /* The credits before the first grant of the peer (C-097) */
 #define RPCRDMA2_CREDIT_INITIAL	1
 
-/**
- * rpcrdma2_grant_sanitise - clamp a grant or request to the usable range (S26)
- * @wire: rdma_credit
- * @max: largest value used, at least 1
- *
- * Return: 1 to @max; a peer that grants nothing would wait forever.
+/*
+ * Clamp a grant or request to at most @max, and at least 1: a peer that grants
+ * nothing would wait forever (S26).
  */
 static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
 {
@@ -453,30 +405,19 @@ static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
  *
  * Replies always grant. An error grants only after another message has (C-097),
  * an ERR_VERS never (S36). A server's CONNPROP or RESPROP grants, too (S26).
- *
- * Return: grant in force from now on.
  */
 u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
 			bool granted);
 
-/**
- * rpcrdma2_receives_needed - number of Receives that a connection keeps posted
- * @answers: own Calls that may be outstanding
- * @calls: Calls granted to the peer
- *
- * Every Call needs a Receive, and control messages need theirs (S27, B-09 to
- * B-12).
+/*
+ * Number of Receives that a connection keeps posted: one for each own Call and
+ * each Call granted to the peer, and those for control messages (S27, B-09 to
+ * B-12)
  */
 static inline u32 rpcrdma2_receives_needed(u32 answers, u32 calls)
 {
 	return answers + calls + RPCRDMA2_CONTROL_RECVS;
 }
-
-/*
- * A lockless counter for a scarce resource: queue entries, contexts, memory
- * regions. A taker that finds too few units sets a flag, and the call that
- * returns units then reports that a taker waits.
- */
 
 /**
  * struct rpcrdma2_units - a lockless counter for a scarce resource
@@ -502,14 +443,8 @@ static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
 	return true;
 }
 
-/**
- * rpcrdma2_units_take - take units, or record that a taker waits
- * @un: units
- * @count: number to take
- * @spare: number to leave
- *
- * Context: any.
- * Return: true if the caller has the units. Otherwise a later
+/*
+ * Take @count units and leave @spare, in any context. Otherwise a later
  * rpcrdma2_units_give() reports that a taker waits.
  */
 static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
@@ -522,13 +457,9 @@ static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
 	return rpcrdma2_units_try(un, count, spare);
 }
 
-/**
- * rpcrdma2_units_give - return units
- * @un: units
- * @count: number to return
- *
- * Context: any.
- * Return: true if a taker found too few units since the last return.
+/*
+ * Return units, in any context. Return: true if a taker found too few units
+ * since the last return.
  */
 static inline bool rpcrdma2_units_give(struct rpcrdma2_units *un,
 				       unsigned int count)
@@ -542,35 +473,23 @@ static inline bool rpcrdma2_units_give(struct rpcrdma2_units *un,
 }
 
 /*
- * Capabilities of a device, derived from its attributes. Pure functions.
- *
- * An attribute is an int in older kernels and a u32 in newer kernels, where
- * some devices report more than INT_MAX. So attributes are passed as u32, and
- * compared before anything is subtracted from them.
+ * Capabilities of a device, derived from its attributes. An attribute is an int
+ * in older kernels and a u32 in newer kernels, where some devices report more
+ * than INT_MAX. So attributes are passed as u32, and compared before anything
+ * is subtracted from them.
  */
 
 /* Limit of rdma_rw for the pages of a region */
 #define RPCRDMA2_RW_REGION_PAGES	256
 
-/**
- * rpcrdma2_caps_room - entries left in a queue
- * @most: entries that the device supports
- * @beside: entries for other purposes
- *
- * Return: the entries left, at most INT_MAX; 0 if there are too few.
- */
+/* Entries left in a queue of @most besides @beside: at most INT_MAX, or 0 */
 static inline u32 rpcrdma2_caps_room(u32 most, u32 beside)
 {
 	most = min_t(u32, most, INT_MAX);
 	return most > beside ? most - beside : 0;
 }
 
-/**
- * rpcrdma2_caps_depth - number of concurrent RDMA Reads
- * @most: limit of the device
- *
- * Return: the number in the range of the connection manager.
- */
+/* Number of concurrent RDMA Reads, in the range of the connection manager */
 static inline u8 rpcrdma2_caps_depth(u32 most)
 {
 	return min_t(u32, most, U8_MAX);
@@ -581,8 +500,7 @@ static inline u8 rpcrdma2_caps_depth(u32 most)
  * @cr_regions: every part uses a memory region
  * @cr_pages: most pages of a part, including a partial first or last page; 0
  *	for no limit
- * @cr_width: gather entries of a work request, 0 if the device does not support
- *	RDMA Reads
+ * @cr_width: gather entries of a work request, 0 without support of RDMA Reads
  */
 struct rpcrdma2_caps_read {
 	bool		cr_regions;
@@ -598,10 +516,10 @@ struct rpcrdma2_caps_read {
  *	required, 0 for never
  * @sges: gather entries of an RDMA Read
  *
- * If regions are required, a part is limited to one region: the IOMMU may merge
- * all pages of a part into one piece, and rdma_rw does not divide a piece.
- * Otherwise no regions are used, and a part is limited to the entries that
- * rdma_rw handles without a region.
+ * A part is limited to one region where regions are required: the IOMMU may
+ * merge all pages of a part into one piece, and rdma_rw does not divide a
+ * piece. Otherwise it is limited to the entries that rdma_rw handles without a
+ * region.
  */
 static inline struct rpcrdma2_caps_read
 rpcrdma2_caps_reads(bool needs, u32 region, u32 threshold, u32 sges)
@@ -621,13 +539,8 @@ rpcrdma2_caps_reads(bool needs, u32 region, u32 threshold, u32 sges)
 	};
 }
 
-/**
- * rpcrdma2_caps_cut - length of a part
- * @pages: most pages of a part, 0 for no limit
- * @off: offset of the part in its first page
- * @len: bytes left to read
- *
- * Return: bytes of the part.
+/*
+ * Bytes of a part of at most @pages (0: no limit) that begins at @off of a page
  */
 static inline u32 rpcrdma2_caps_cut(unsigned int pages, u32 off, u32 len)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Properties of a connection: their values, the messages that carry them, the
- * exchange of these, the level of backward operation, and messages in general,
- * which the properties bound. Pure functions, except the operations of a module
- * parameter.
+ * exchange of these, the level of backward operation, and received messages,
+ * which the properties bound. Pure functions. Draft section 5.
  */
 #ifndef _RPCRDMA2_PROPS_H
 #define _RPCRDMA2_PROPS_H
@@ -18,25 +17,17 @@
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>
 
-/*
- * Properties of a connection: their values, and the effect of the
- * announcements, requests and grants of a peer. Draft section 5. Their encoding
- * is below.
- */
-
 /* Words of the longest value */
 #define RPCRDMA2_PROP_WORDS	4
 
 /**
- * struct rpcrdma2_props - one value of each property
+ * struct rpcrdma2_props - one value of each property, XDR words in wire order
  * @pr_rbsiz: least size of every Receive, in bytes
  * @pr_brs: enum rpcrdma2_bkreqsup
  * @pr_mark: RPCRDMA2_MARK, or zeros: the extensions that its end supports
  * @pr_limits: limits for one Call to its end: most segments of a chunk, most
  *	bytes of a segment, most Read chunks, most Write chunks
  * @pr_sbsiz: largest Send of its end, in bytes, or 0 if unknown
- *
- * All are XDR words, in wire order.
  */
 struct rpcrdma2_props {
 	u32	pr_rbsiz;
@@ -79,18 +70,15 @@ enum rpcrdma2_prop {
 #define RPCRDMA2_PROPS_MARKED	(RPCRDMA2_PROPS_ALL &			\
 				 ~(BIT(RPCRDMA2_PROP_X_MARK) - 1))
 
-/**
- * rpcrdma2_props_default - set the values of a peer that has announced none
- * @pr: properties to fill, for each connection anew (C-024, S19)
+/*
+ * Set the values of a peer that has announced none, for each connection anew
+ * (C-024, S19)
  */
 void rpcrdma2_props_default(struct rpcrdma2_props *pr);
 
-/**
- * rpcrdma2_props_marked - check whether experimental properties count
- * @pr: known properties of their end
- *
- * Any extension may use the ids of the experimental range (C-060), so the
- * properties count only from an end that has sent the same mark.
+/*
+ * Whether the experimental properties of an end count: any extension may use
+ * their ids (C-060), so the end must have sent the same mark.
  */
 bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr);
 
@@ -132,8 +120,8 @@ struct rpcrdma2_peer_props {
  * @ps_rows: rows of the elements
  * @ps_index: index of the element of each row
  * @ps_val: values of the rows
- * @ps_odd: elements that were duplicates, or longer than their type (S12);
- *	these are only counted
+ * @ps_odd: duplicates, and elements longer than their type, which are only
+ *	counted (S12)
  */
 struct rpcrdma2_propset {
 	u32			ps_count;
@@ -155,8 +143,7 @@ struct rpcrdma2_propset {
  * @pm_rejected: received RESPROP: rows of rdma_rejected. In a RESPROP to send,
  *	rows that are neither done nor other are rejected
  * @pm_want: RESPROP: set of the REQPROP that it answers, whose numbering its
- *	bitmaps use. May be NULL in a received RESPROP, which then answers
- *	nothing
+ *	bitmaps use. NULL in a received RESPROP that answers nothing
  * @pm_marked: its sender has sent the mark before (2.6)
  */
 struct rpcrdma2_propmsg {
@@ -171,26 +158,19 @@ struct rpcrdma2_propmsg {
 	bool				pm_marked;
 };
 
-/**
- * rpcrdma2_propset_init - initialise a set to send
- * @ps: set to fill
- * @rows: properties of the set, in table order, without duplicates (S12)
- * @val: their values
- */
+/* Make a set to send, in table order and without duplicates (S12) */
 void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
 			   const struct rpcrdma2_props *val);
 
 /**
  * rpcrdma2_decode_propmsg - decode a property message, in either encoding
- * @pm: message to fill; pm_marked is set, and for a RESPROP pm_want is the set
- *	that it answers, or NULL
+ * @pm: message to fill; pm_marked is set, and for a RESPROP pm_want
  * @h: its header, of procs 6 to 9 or RDMA2_OPTIONAL
  * @base: the message @h was decoded from
  *
- * No part of a message may be applied unless all of it is RDMA2_OK. As after
- * rpcrdma2_decode_hdr(), h_direction determines whether the verdict may be
- * answered: a RESPROP is never answered, and a malformed RESPROP counts as all
- * rejected (S11).
+ * No part of a message may be applied unless all of it is RDMA2_OK. h_direction
+ * determines whether the verdict may be answered: a RESPROP is never answered,
+ * and a malformed one counts as all rejected (S11).
  *
  * Return: RDMA2_OK, RDMA2_ERR_BAD_XDR, RDMA2_ERR_SYSTEM for a REQPROP with too
  * many elements (S53), or RDMA2_ERR_INVALID_OPTION for an opttype that is no
@@ -214,13 +194,10 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 			    const struct rpcrdma2_propmsg *pm);
 
 /*
- * The exchange of property messages on one connection: the properties that each
- * end has announced, the messages that are due, and the answers to messages.
- * Draft section 5.
+ * The exchange of property messages on one connection.
  *
- * Both ends work alike, with one exception: a requester announces its
- * properties on its own initiative, a responder answers the requester's
- * announcement with its own. Then either end may request changes from the peer
+ * A requester announces its properties on its own initiative, and a responder
+ * answers with its own. Then either end may request changes from the peer
  * (REQPROP), and announces its own changes (UPDPROP). An end posts the messages
  * and applies the limits (struct rpcrdma2_props_ops), and calls:
  *
@@ -238,19 +215,15 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
  * later (2.3).
  *
  * The exchange has no lock. An end calls these functions one at a time, in the
- * order in which the messages arrived (S16), so the messages of this end are in
- * order, too: the client under ep_prop_mutex, the server under XPT_BUSY. The
- * operations are called from these functions. rpcrdma2_exchange_send_done()
- * alone may run beside them.
+ * order in which the messages arrived (S16): the client under ep_prop_mutex,
+ * the server under XPT_BUSY. The operations are called from these functions.
+ * rpcrdma2_exchange_send_done() alone may run beside them.
  */
 
 struct rpcrdma2_exchange;
 struct rpcrdma2_msg;
 
-/*
- * Counters of an end for its property messages. The first four are in the order
- * of enum rpcrdma2_opttype.
- */
+/* Counters for property messages; the first four as in enum rpcrdma2_opttype */
 #define RPCRDMA2_PROPS_COUNTERS(C)					\
 	C(connprops)		/* property messages taken */		\
 	C(reqprops)							\
@@ -272,14 +245,14 @@ enum rpcrdma2_props_counter {
 /**
  * struct rpcrdma2_props_ops - operations of an end on its property messages
  * @send: encode and post a message. @h is the header of the message that it
- *	answers, and may be overwritten; an answer that cannot be sent is the
- *	concern of the operation. Without @h, the operation sets pm_xid, to an
- *	xid that no RPC of this end has (S18), and after an error the message is
- *	due again.
+ *	answers, and may be overwritten; errors are the concern of the
+ *	operation. Without @h, the operation sets pm_xid, to an xid that no RPC
+ *	of this end has (S18), and after an error the message is due again.
  *	Return: 0, or an error
- * @changed: rpcrdma2_exchange_send_max(), rpcrdma2_exchange_reply_max() and
- *	rpcrdma2_exchange_busy() may have changed, and apply from now on. Called
- *	after each event, and before a message that lowers them is sent (C-034)
+ * @changed: the results of rpcrdma2_exchange_send_max(),
+ *	rpcrdma2_exchange_reply_max() and rpcrdma2_exchange_busy() may have
+ *	changed, and apply from now on. Called after each event, and before a
+ *	message that lowers them is sent (C-034)
  * @resize: the peer requests Receives of a size in bytes, at least
  *	RPCRDMA2_INLINE_DEFAULT; a smaller size has been granted
  * @count: add to a counter
@@ -312,8 +285,8 @@ struct rpcrdma2_props_ops {
  * @ex_xid: xid of the message of @ex_sent
  * @ex_sent_at: when that message was sent, or its Send was done, in jiffies
  * @ex_number: number of that message, counting from 1
- * @ex_done: number of the last message whose Send is done; written, like the
- *	next, by rpcrdma2_exchange_send_done() only
+ * @ex_done: number of the last message whose Send is done; only
+ *	rpcrdma2_exchange_send_done() writes this and the next
  * @ex_done_at: when it was done, in jiffies
  * @ex_unsupported: messages that the peer does not support, a bit for each
  *	opttype (C-026)
@@ -322,8 +295,7 @@ struct rpcrdma2_props_ops {
  * @ex_lowered: the peer has requested a smaller size than before
  * @ex_lowered_at: when its last such request counted, in jiffies
  * @ex_reqprop_sent: this end has sent a REQPROP
- * @ex_reqprop_at: when the last REQPROP was last known to wait for its answer,
- *	in jiffies
+ * @ex_reqprop_at: when the last REQPROP was last known to wait, in jiffies
  */
 struct rpcrdma2_exchange {
 	const struct rpcrdma2_props_ops	*ex_ops;
@@ -355,26 +327,20 @@ struct rpcrdma2_exchange {
 #define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
 
 /*
- * Interval between two requests for smaller Receives (S53): the least that a
- * receiver accepts, and the interval that a sender keeps
+ * Interval between two requests for smaller Receives, in which a receiver may
+ * reject them (S53), and which a sender keeps
  */
 #define RPCRDMA2_LOWER_INTERVAL		HZ
 #define RPCRDMA2_REQUEST_INTERVAL	(HZ + HZ / 4)
 
 /*
- * The peer has received an UPDPROP when a message arrives this time after it
- * (2.3).
+ * A message that arrives this time after an UPDPROP proves its arrival (2.3).
  */
 #define RPCRDMA2_UPDPROP_INTERVAL	HZ
 
-/**
- * rpcrdma2_exchange_init - initialise: nothing is announced (C-005, C-024, S19)
- * @ex: properties of a new connection
- * @ops: operations of this end
- * @responder: this end answers a CONNPROP with its own
- *
- * The caller sets ex_supported, except for pr_mark, before a message can
- * arrive.
+/*
+ * Initialise: nothing is announced (C-005, C-024, S19). The caller sets
+ * ex_supported, except for pr_mark, before a message can arrive.
  */
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
 			    const struct rpcrdma2_props_ops *ops,
@@ -386,8 +352,8 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
  * @rows: properties to announce
  * @pm: message to fill, except for pm_xid
  *
- * The message marks the properties that never change according to the table
- * (C-045). A requester sends it once (S15).
+ * The message marks the properties that never change (C-045). A requester sends
+ * it once (S15).
  */
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 				struct rpcrdma2_propmsg *pm);
@@ -396,79 +362,59 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
  * rpcrdma2_exchange_resize - change the message sizes of this end
  * @ex: properties
  * @recv: bytes that every Receive of this end holds (C-028)
- * @send: largest Send of this end, in bytes
+ * @send: largest Send of this end, in bytes; if it has changed, Receives of
+ *	that size are requested from a peer that ever changes them
  *
- * If @send has changed, Receives of that size are requested from the peer,
- * provided that the peer ever changes them. A smaller @send is in force once it
- * is announced (S14).
+ * A smaller @send is in force once it is announced (S14).
  */
 void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
 
-/**
- * rpcrdma2_exchange_busy - check whether a message is due or waits
- * @ex: properties
- */
+/* Whether a message is due or waits */
 bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex);
 
-/**
- * rpcrdma2_exchange_send_next - send the message that is due now, if any
- * @ex: properties
- * @now: jiffies
+/*
+ * Send the message that is due at @now in jiffies, if any.
  *
  * A REQPROP follows the peer's CONNPROP, which determines the properties that
  * may be requested (C-047, S16). An UPDPROP announces changes since the last
- * announcement (C-027, C-032, C-059). No message is sent while another message
- * waits (2.3) or if the peer does not support its type (C-026), no request for
- * a smaller size soon after another request (S53), and no request before a
- * smaller X_SBSIZ is announced (S14). From before it is sent, a smaller RBSIZ
- * that is requested limits Sends (C-034).
+ * announcement (C-027, C-032, C-059). No message is sent while another waits
+ * (2.3) or if the peer does not support its type (C-026), no request for a
+ * smaller size soon after another request (S53), and none before a smaller
+ * X_SBSIZ is announced (S14). From before it is sent, a smaller RBSIZ that is
+ * requested limits Sends (C-034).
  */
 void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
 				 unsigned long now);
 
-/**
- * rpcrdma2_exchange_send_done - record that the Send of a message is done
- * @ex: properties, whose operations confirm
- * @number: ex_number when the message was sent
- * @at: when the Send was done, in jiffies
- *
- * Earlier entries of the Send Queue may take seconds.
- *
- * Context: any, one call at a time.
+/*
+ * Record at which time in jiffies the Send of the message with that ex_number
+ * was done: earlier entries of the Send Queue may take seconds. For an end that
+ * confirms, in any context, one call at a time.
  */
 void rpcrdma2_exchange_send_done(struct rpcrdma2_exchange *ex, u32 number,
 				 unsigned long at);
 
-/**
- * rpcrdma2_exchange_received - record that a message of any kind has arrived
- * @ex: properties
- * @at: time of its arrival, in jiffies; other events may have been recorded
- *	since
+/*
+ * Record the arrival of a message of any kind, in jiffies; other events may
+ * have been recorded since.
  *
- * A message that arrives soon after an UPDPROP may have been sent before the
- * UPDPROP arrived, and proves nothing (2.3). A REQPROP waits for its own
- * answer, without a limit: the values that it requests may already be in force
- * at the peer (C-034, C-052, S16). A REQPROP that waits too long is counted.
+ * A message that arrives soon after an UPDPROP proves nothing (2.3). A REQPROP
+ * waits for its own answer, without a limit: the values that it requests may
+ * already be in force at the peer (C-034, C-052, S16). One that waits too long
+ * is counted.
  */
 void rpcrdma2_exchange_received(struct rpcrdma2_exchange *ex, unsigned long at);
 
-/**
- * rpcrdma2_exchange_expect - provide the state to decode a property message
- * @ex: properties
- * @xid: xid of the message
- * @pm: pm_want and pm_marked are set, for rpcrdma2_decode_propmsg()
- *
- * A RESPROP with a different xid than the REQPROP answers nothing (S17).
+/*
+ * Set pm_want and pm_marked, to decode the property message @xid. A RESPROP
+ * with a different xid than the REQPROP answers nothing (S17).
  */
 void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 			      struct rpcrdma2_propmsg *pm);
 
-/**
- * rpcrdma2_exchange_take - apply the properties of the sender of a message
- * @ex: properties
- * @pm: property message without errors (S11)
- *
- * A second CONNPROP is an update (S15). A REQPROP has no properties of its
+/*
+ * Apply the properties of the sender of a message without errors (S11). A
+ * second CONNPROP is an update (S15). A REQPROP has no properties of its
  * sender, nor has a RESPROP that answers nothing (S17). A change that the peer
  * had announced as impossible is only counted (S15).
  */
@@ -488,14 +434,9 @@ void rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 void rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 			      struct rpcrdma2_msg *msg, unsigned long now);
 
-/**
- * rpcrdma2_exchange_malformed - handle a malformed message that is an answer
- * @ex: properties
- * @msg: message
- *
- * A RESPROP counts as a rejection of all requested values (S11).
- *
- * Return: true if it answers the REQPROP of this end.
+/*
+ * Handle a malformed message: a RESPROP counts as a rejection of all requested
+ * values (S11). Return: true if it answers the REQPROP of this end.
  */
 bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
 				 const struct rpcrdma2_msg *msg);
@@ -507,65 +448,42 @@ bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
  *
  * The message is refused and not repeated (S18, 2.4); after code 3 or 9 no
  * message of its type is sent again (C-026). An error that answers a CONNPROP
- * belongs to the negotiation. Code 1 belongs there, too, but also ends the
- * wait.
+ * belongs to the negotiation, and so does code 1, which also ends the wait.
  *
  * Return: true if the error answers such a message, and therefore no RPC.
  */
 bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 			       const struct rpcrdma2_hdr *h);
 
-/**
- * rpcrdma2_exchange_send_max - largest Send to the peer (C-034, S13, S33)
- * @ex: properties; the peer's are defaults before it announces any (C-005)
+/*
+ * Largest Send to the peer (C-034, S13, S33), which has defaults before it
+ * announces any properties (C-005)
  */
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
 
-/**
- * rpcrdma2_exchange_reply_max - largest Reply to expect without a Reply chunk
- * @ex: properties
- *
- * The limit is X_SBSIZ. Without it, a responder that has announced its Receives
- * is assumed to send messages of that size, until it refuses such a Reply
- * (S14).
+/*
+ * Largest Reply to expect without a Reply chunk: X_SBSIZ. Without it, a
+ * responder that has announced its Receives is assumed to send messages of that
+ * size, until it refuses such a Reply (S14).
  */
 u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex);
 
-/**
- * rpcrdma2_exchange_bound - limit Calls to what the peer accepts
- * @ex: properties
- * @cl: limits known so far; lowered to those of the peer (2.6, C-083 to C-085)
- */
+/* Lower the limits of Calls to those of the peer (2.6, C-083 to C-085) */
 void rpcrdma2_exchange_bound(const struct rpcrdma2_exchange *ex,
 			     struct rpcrdma2_call_limits *cl);
 
-/**
- * rpcrdma2_exchange_reply_refused - handle REPLY_RESOURCE for an inline Reply
- * @ex: properties
- * @needed: length of the Reply, as reported by the peer; it was offered no
- *	chunk
- *
- * If the Reply was expected inline, the estimate of the peer's Sends is
- * withdrawn until the connection ends (S14). A longer Reply proves nothing
- * about the peer.
+/*
+ * Handle REPLY_RESOURCE for an inline Reply that was offered no chunk, with its
+ * length as reported by the peer. If it was expected inline, the estimate of
+ * the peer's Sends is withdrawn until the connection ends (S14). A longer Reply
+ * proves nothing about the peer.
  */
 void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed);
 
 /*
- * The backward direction: the level of support that an end has announced, and
- * the Calls that this permits.
- */
-
-/**
- * rpcrdma2_backward_own - backward messages that this end accepts
- * @ex: properties of the connection
- * @vers: version of the connection
- *
- * This is the announced level, or the default before an announcement (C-024);
- * in version 1, which cannot announce a level, at most INLINE (C-035 to C-037,
- * S25).
- *
- * Return: enum rpcrdma2_bkreqsup.
+ * Level of backward messages that this end accepts: as announced, or the
+ * default before an announcement (C-024); in version 1, which cannot announce a
+ * level, at most INLINE (C-035 to C-037, S25)
  */
 static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
 					u32 vers)
@@ -576,16 +494,10 @@ static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
 	       min_t(u32, own, RDMA2_BKREQSUP_INLINE) : own;
 }
 
-/**
- * rpcrdma2_backward_level - backward messages that both ends accept
- * @ex: properties of the connection
- * @vers: version of the connection
- *
- * Version 1 has no announcement: the level of the peer is a matter of its upper
- * layer (B-13). In version 2 the upper layer must permit backward Calls, too
- * (S20, S21).
- *
- * Return: enum rpcrdma2_bkreqsup.
+/*
+ * Level of backward messages that both ends accept. Version 1 has no
+ * announcement: the level of the peer is a matter of its upper layer (B-13). In
+ * version 2 the upper layer must permit backward Calls, too (S20, S21).
  */
 static inline u32 rpcrdma2_backward_level(const struct rpcrdma2_exchange *ex,
 					  u32 vers)
@@ -596,10 +508,6 @@ static inline u32 rpcrdma2_backward_level(const struct rpcrdma2_exchange *ex,
 	       min(own, READ_ONCE(ex->ex_peer.pp_now.pr_brs));
 }
 
-/*
- * A received message, decoded in the same way at both ends.
- */
-
 /**
  * struct rpcrdma2_msg - a received message
  * @mg_hdr: its header; the verdict determines which fields are valid, see
@@ -609,9 +517,8 @@ static inline u32 rpcrdma2_backward_level(const struct rpcrdma2_exchange *ex,
  * @mg_bad_body: @mg_verdict is about that body; the header is well-formed
  * @mg_prop: the property message, if @mg_verdict is RDMA2_OK and
  *	rpcrdma2_msg_is_control()
- * @mg_paylen: bytes that follow the header if @mg_verdict is RDMA2_OK,
- *	otherwise 0
- * @mg_handle: handle that the arrival of the message invalidated, or 0 (S47)
+ * @mg_paylen: bytes after the header if @mg_verdict is RDMA2_OK, otherwise 0
+ * @mg_handle: handle that its arrival invalidated, or 0 (S47)
  */
 struct rpcrdma2_msg {
 	struct rpcrdma2_hdr	mg_hdr;
@@ -622,19 +529,15 @@ struct rpcrdma2_msg {
 	u32			mg_handle;
 };
 
-/**
- * rpcrdma2_msg_is_control - check whether it is a property message or an option
- * @msg: message whose verdict is not RDMA2_DROP
+/*
+ * Whether it is a property message or an option, unless the verdict is
+ * RDMA2_DROP
  */
 static inline bool rpcrdma2_msg_is_control(const struct rpcrdma2_msg *msg)
 {
 	return msg->mg_hdr.h_proc >= RDMA2_OPTIONAL;
 }
 
-/**
- * rpcrdma2_msg_is_error - check whether a message is a well-formed RDMA2_ERROR
- * @msg: message
- */
 static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
 {
 	return msg->mg_verdict == RDMA2_OK &&
@@ -651,9 +554,8 @@ static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
  * @handle: handle that the arrival of the message invalidated, or 0
  * @ex: properties of the connection, for a property message
  *
- * A property message is decoded to its end (S11). A message whose verdict is
- * not RDMA2_OK must not be used; see rpcrdma2_decode_hdr() for the reaction to
- * it.
+ * See rpcrdma2_decode_hdr() for the reaction to a verdict other than RDMA2_OK.
+ * A property message is decoded to its end (S11).
  */
 void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex);

@@ -15,9 +15,7 @@
 /*
  * Constants of the RPC-over-RDMA wire format, in the order and under the names
  * of draft-cel-nfsv4-rpcrdma-version-two-04 section 6.2, and the limits of this
- * implementation.
- *
- * Identifiers such as C-083 or S10 refer to Documentation/protocol.rst.
+ * implementation. Ids such as C-083 or S10 refer to Documentation/protocol.rst.
  */
 
 enum rpcrdma2_version {
@@ -140,13 +138,10 @@ enum {
 #define RPCRDMA2_PORT		20049
 
 /*
- * A decoded transport header.
- *
- * All other code uses headers in this form only: a received header passes
- * through rpcrdma2_decode_hdr() once and is trusted from there on; a header to
- * be sent, of a MSG, NOMSG or ERROR, is built in this form and encoded by
- * rpcrdma2_encode_hdr(). Versions 1 and 2 share the form; the version is a
- * field of it.
+ * A decoded transport header, of either version. All other code uses headers in
+ * this form only: rpcrdma2_decode_hdr() reads a received header once, and it is
+ * trusted from there on; rpcrdma2_encode_hdr() writes those of MSG, NOMSG and
+ * ERROR.
  */
 
 /**
@@ -196,15 +191,13 @@ struct rpcrdma2_error {
  * @h_credit: grant or request, as on the wire; see plan.h
  * @h_proc: enum rpcrdma2_proc; version 1 MSGP is decoded as RDMA2_MSG
  * @h_direction: enum rpcrdma2_direction; RDMA2_NODIR only with a verdict other
- *	than RDMA2_OK. Version 1 has no such field: it is inferred from the RPC
- *	message that follows the header, or from the chunks of a NOMSG.
- *	RDMA2_REPLY for an ERROR in either version (C-071), and for a RESPROP
- *	(S38)
+ *	than RDMA2_OK. In version 1 it is inferred from the RPC message, or from
+ *	the chunks of a NOMSG. RDMA2_REPLY for an ERROR in either version
+ *	(C-071), and for a RESPROP (S38)
  * @h_inv_handle: nominated handle (C-072), 0 in version 1
  * @h_len: length of the header; the RPC message starts there
- * @h_nreads: entries of h_reads, which has an entry for each position,
- *	ascending, whatever the order on the wire (S09); segments of length 0
- *	are removed
+ * @h_nreads: entries of h_reads, one for each position, ascending, whatever the
+ *	order on the wire (S09); segments of length 0 are removed
  * @h_nwrites: entries of h_writes, in wire order
  * @h_has_reply: h_reply is present
  * @h_nsegs: entries of h_segs
@@ -248,15 +241,7 @@ struct rpcrdma2_hdr {
 	};
 };
 
-/**
- * rpcrdma2_hdr_begin - initialise a header without chunks and nominated handle
- * @h: header to fill
- * @xid: transaction
- * @vers: version
- * @credit: grant or request
- * @proc: enum rpcrdma2_proc
- * @direction: enum rpcrdma2_direction
- */
+/* Initialise a header without chunks and nominated handle */
 static inline void rpcrdma2_hdr_begin(struct rpcrdma2_hdr *h, u32 xid, u32 vers,
 				      u32 credit, u32 proc, u32 direction)
 {
@@ -272,19 +257,13 @@ static inline void rpcrdma2_hdr_begin(struct rpcrdma2_hdr *h, u32 xid, u32 vers,
 	h->h_nsegs = 0;
 }
 
-/**
- * rpcrdma2_hdr_min - length of a header with three empty lists
- * @vers: version of the connection
- */
+/* Length of a header with three empty lists */
 static inline u32 rpcrdma2_hdr_min(u32 vers)
 {
 	return vers == RPCRDMA2_VERS_ONE ? RPCRDMA1_HDR_MIN : RPCRDMA2_HDR_MIN;
 }
 
-/**
- * rpcrdma2_can_nominate - check whether a Call can nominate a handle
- * @vers: version of the connection
- */
+/* Whether a Call can nominate a handle */
 static inline bool rpcrdma2_can_nominate(u32 vers)
 {
 	return vers != RPCRDMA2_VERS_ONE;
@@ -294,16 +273,14 @@ static inline bool rpcrdma2_can_nominate(u32 vers)
  * Encoding and decoding of transport headers of any version.
  *
  * This is the trust boundary: a header that has passed rpcrdma2_decode_hdr() is
- * trusted, and every header to be sent passes through rpcrdma2_encode_hdr(), or
- * is the header of a property message, rpcrdma2_encode_propmsg(). Pure
- * functions; no allocation; any context. A message is contiguous in memory.
+ * trusted, and every header to be sent passes through rpcrdma2_encode_hdr() or
+ * rpcrdma2_encode_propmsg(). Pure functions; no allocation; any context. A
+ * message is contiguous in memory.
  */
 
-/**
- * rpcrdma2_is_excess - check whether a Call was refused only for its size
- * @verdict: result of rpcrdma2_decode_hdr()
- *
- * The lists of such a Call are well-formed, but exceed the decoded form.
+/*
+ * Whether a Call was refused only because its lists, which are well-formed,
+ * exceed the decoded form
  */
 static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
 {
@@ -318,11 +295,11 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
  * @base: the whole message received, contiguous
  * @len: length of the message
  *
- * The decoder makes one bounded pass: steps 1 to 8 of the responder's order of
- * checks, 2.5 of Documentation/protocol.rst. On RDMA2_OK all of @h is valid,
- * and h_len is the length of the header. It is followed by the RPC message of a
- * MSG, the body of a property message, or any bytes after the body of an
- * RDMA2_OPTIONAL. Bytes after a NOMSG or an ERROR are ignored (S07).
+ * One bounded pass: steps 1 to 8 of the responder's order of checks, 2.5 of
+ * Documentation/protocol.rst. On RDMA2_OK all of @h is valid, and h_len is the
+ * length of the header. It is followed by the RPC message of a MSG, the body of
+ * a property message, or any bytes after the body of an RDMA2_OPTIONAL. Bytes
+ * after a NOMSG or an ERROR are ignored (S07).
  *
  * Otherwise only h_xid, h_vers, h_credit, h_proc and h_direction are valid, and
  * after RDMA2_DROP perhaps not even these; h_len is not past the end of the
@@ -343,20 +320,15 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
 enum rpcrdma2_errcode
 rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, const void *base, u32 len);
 
-/**
- * rpcrdma2_hdr_size - length of the header that rpcrdma2_encode_hdr() produces
- * @h: header to send
- */
+/* Length of the header that rpcrdma2_encode_hdr() produces */
 size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h);
 
 /**
  * rpcrdma2_encode_hdr - encode a transport header in the format of its version
  * @to: buffer of RPCRDMA2_HDR_MAX bytes, or of rpcrdma2_hdr_size()
- * @h: header of a MSG, NOMSG or ERROR; chunk lengths and counts are checked
- *	against its segments
+ * @h: header of a MSG, NOMSG or ERROR, checked by rpcrdma2_sendable()
  *
- * The caller appends the RPC message of a MSG. props.h has the encoder of
- * property messages.
+ * The caller appends the RPC message of a MSG.
  *
  * Return: rpcrdma2_hdr_size() of @h; -EINVAL if the header breaks a rule of
  * sending, with nothing written.
@@ -375,33 +347,21 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
 #define RPCRDMA2_AUTH_MAX	400
 #define RPCRDMA2_CALL_HDR_MIN	(RPCRDMA2_CALL_FIXED + 4 * XDR_UNIT)
 
-/**
- * rpcrdma2_call_hdr_len - length of the header of an RPC Call
- * @p: the Call, from its xid
- * @len: bytes of the Call that are available
- *
- * The lengths of credential and verifier come from the peer.
- *
- * Return: length up to the end of the verifier; 0 if the header is incomplete,
- * or a body exceeds its limit.
+/*
+ * Length of the header of an RPC Call of which @len bytes are available: up to
+ * the end of the verifier. The lengths of credential and verifier come from the
+ * peer.
+ * Return: 0 if the header is incomplete, or a body exceeds its limit.
  */
 u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len);
 
-/**
- * rpcrdma2_sendable - check whether a header obeys the rules of sending
- * @h: header about to be encoded
- *
- * The rules are C-067, C-072, S05 to S10, and S47. A credit of zero is never
- * sent (B-07, C-077, S26). The caller ensures that rdma_xid and rdma_direction
- * equal the words of the RPC message (C-067, S08), which is not available here.
+/*
+ * Whether a header obeys the rules of sending: C-067, C-072, S05 to S10, and
+ * S47. A credit of zero is never sent (B-07, C-077, S26). The caller ensures
+ * that rdma_xid and rdma_direction equal the words of the RPC message (C-067,
+ * S08).
  */
 bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h);
-
-/*
- * RDMA2_ERROR: its body on the wire, the conversion of a Call into the error
- * that answers it, and the reaction of a requester (2.4 of
- * Documentation/protocol.rst).
- */
 
 /**
  * rpcrdma2_set_error - turn a received Call into the error that answers it
@@ -411,8 +371,7 @@ bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h);
  * @arg: the code's first word, or 0 for the limit of the codec: the lowest
  *	version in code 1, chunks in codes 4 and 5, segments for each chunk of
  *	the Call in code 6
- * @arg2: the code's second word, or 0 for the limit of the codec: the highest
- *	version in code 1
+ * @arg2: the code's second word, or 0 for the highest version in code 1
  *
  * The xid and the version stay (C-076). The caller sets h_credit to its grant
  * (C-077), and ensures that the message may be answered (C-078, S38). Version 1
@@ -428,8 +387,7 @@ void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
  * @RPCRDMA2_REMEDY_VERSION_ONE: reconnect with version 1 and send the RPC again
  * @RPCRDMA2_REMEDY_FEWER_READS: send again with at most er_arg Read chunks, or
  *	all of it in a Position-Zero chunk
- * @RPCRDMA2_REMEDY_NO_WRITES: send again without a Write list but with a Reply
- *	chunk
+ * @RPCRDMA2_REMEDY_NO_WRITES: send again with a Reply chunk, but no Write list
  * @RPCRDMA2_REMEDY_FEWER_SEGMENTS: remember er_arg for the connection and send
  *	again with at most that number of segments
  * @RPCRDMA2_REMEDY_LARGER_WRITE: send again if the upper layer's buffer holds
@@ -459,12 +417,10 @@ enum rpcrdma2_remedy {
 enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 				     bool resent);
 
-/**
- * rpcrdma2_lacks_message - check whether the peer does not support a message
- * @er: error that answers a property message or RDMA2_OPTIONAL
- *
- * Return: true if messages of that type must not be sent again on this
- * connection (C-026); false if only this message was refused.
+/*
+ * Whether the peer supports no message of the type that this error answers, a
+ * property message or RDMA2_OPTIONAL: none may be sent again on this connection
+ * (C-026). Otherwise only this message was refused.
  */
 static inline bool rpcrdma2_lacks_message(const struct rpcrdma2_error *er)
 {
@@ -524,18 +480,14 @@ static inline u32 rpcrdma2_cm_decode_size(u8 wire)
 	return (wire + 1) * RPCRDMA2_CM_UNIT;
 }
 
-/**
- * rpcrdma2_cm_encode - encode private data
- * @pm: private data to send
- * @cl: own limits; sizes are rounded down to whole units
- */
+/* Encode private data; sizes are rounded down to whole units */
 void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
 			const struct rpcrdma2_cm_limits *cl);
 
 /**
  * rpcrdma2_cm_decode - decode the peer's private data
- * @cl: limits of the peer; the defaults of version 1 if there is no private
- *	data (P-04)
+ * @cl: limits of the peer; the defaults of version 1 without private data
+ *	(P-04)
  * @data: private data of the CM event, unaligned, or NULL
  * @len: length of @data; may exceed the format, because the CM pads (S28)
  *
@@ -545,11 +497,8 @@ bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 			size_t len);
 
 /*
- * Names of the values on the wire.
- *
- * A list is written once, as a macro of (value, name) pairs: a trace event
- * passes it to __print_symbolic(), a function searches it, both by way of
- * RPCRDMA2_SHOW_PAIR.
+ * Names of the values on the wire: a macro of (value, name) pairs, for
+ * __print_symbolic() in a trace event and for a search
  */
 
 #define RPCRDMA2_PROCS(_pair)				\
