@@ -12,10 +12,6 @@
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/props.h>
 
-/*
- * Creation and destruction of the verbs objects
- */
-
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 			const struct rpcrdma2_conn_ops *ops)
 {

@@ -19,10 +19,7 @@ extern struct workqueue_struct *rpcrdma2_wq;
 int rpcrdma2_rw_start(void);
 void rpcrdma2_rw_stop(void);
 
-/*
- * Helpers for the encoding and decoding of headers (wire.c) and property
- * messages (props.c).
- */
+/* Helpers of wire.c and props.c */
 
 /**
  * struct rpcrdma2_cursor - a position in received bytes, which are contiguous
@@ -34,12 +31,9 @@ struct rpcrdma2_cursor {
 	u32		cu_left;
 };
 
-/**
- * rpcrdma2_take - consume bytes and their XDR padding
- * @cu: position
- * @len: number of bytes; 0 never fails
- *
- * Return: the first word, or NULL if the message is too short.
+/*
+ * Consume bytes and their XDR padding; 0 bytes never fail. Return: the first
+ * word, or NULL if the message is too short.
  */
 static inline const __be32 *rpcrdma2_take(struct rpcrdma2_cursor *cu, u32 len)
 {
@@ -55,13 +49,9 @@ static inline const __be32 *rpcrdma2_take(struct rpcrdma2_cursor *cu, u32 len)
 	return p;
 }
 
-/**
- * rpcrdma2_take_count - read a count and check it against the bytes that follow
- * @cu: position
- * @size: size of the smallest item, in bytes
- * @count: number of items
- *
- * Return: false if there is no room for @count items (C-016, C-106).
+/*
+ * Read the count of items of at least @size bytes. Return: false if there is no
+ * room for them in the bytes that follow (C-016, C-106).
  */
 static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
 				       u32 *count)
@@ -74,19 +64,13 @@ static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
 	return *count <= cu->cu_left / size;
 }
 
-/**
- * rpcrdma2_opt_is_property - check whether it is a property message (S01)
- * @opttype: type of the option
- */
+/* Whether an option is a property message (S01) */
 static inline bool rpcrdma2_opt_is_property(u32 opttype)
 {
 	return opttype >= RDMA2_OPT_CONNPROP && opttype <= RDMA2_OPT_UPDPROP;
 }
 
-/**
- * rpcrdma2_property_direction - direction of a property message (S52)
- * @opttype: enum rpcrdma2_opttype
- */
+/* Direction of a property message (S52) */
 static inline enum rpcrdma2_direction rpcrdma2_property_direction(u32 opttype)
 {
 	return opttype == RDMA2_OPT_RESPROP ? RDMA2_REPLY : RDMA2_CALL;

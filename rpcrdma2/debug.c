@@ -9,10 +9,6 @@
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/wire.h>
 
-/*
- * Per-CPU event counters: see rpcrdma2/conn.h.
- */
-
 void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
 			    const char *const *names, unsigned int count)
 {
@@ -28,10 +24,6 @@ void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
 	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_counters_show);
-
-/*
- * Fields of a connection that client and server print
- */
 
 void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
 {

@@ -18,19 +18,16 @@
 #include "core.h"
 #include "trace.h"
 
-/*
- * The pool of memory regions and the life cycle of a region. See
- * rpcrdma2/conn.h.
- */
+/* The pool of memory regions and their life cycle. See rpcrdma2/conn.h. */
 
 /* Regions allocated at a time */
 #define BATCH		8
 /* Delay before a failed allocation is retried for a waiting RPC */
 #define REFILL_DELAY	(HZ / 4)
 /*
- * Consecutive failed attempts that the waiting RPC sleeps through. The next one
+ * Failed attempts in a row that the waiting RPC sleeps through. The next one
  * wakes it regardless, so that other RPCs get their turn: it may have been
- * killed
+ * killed.
  */
 #define REFILL_TRIES	3
 
@@ -40,7 +37,7 @@
  * @all: entry of rg_all
  * @ibmr: verbs memory region
  * @sg: scatterlist of rg_depth entries
- * @nents: scatterlist entries in use; not 0 while they are mapped for DMA
+ * @nents: scatterlist entries that are mapped for DMA
  * @dir: direction of that mapping
  * @spent: no Send Queue entry is reserved for its LOCAL_INV, or the entry was
  *	returned although the region may still be live
@@ -128,10 +125,7 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
 	LIST_HEAD(idle);
 
 	scoped_guard(spinlock, &rg->rg_lock) {
-		/*
-		 * a waiting RPC may need these regions besides those that
-		 * return
-		 */
+		/* a waiting RPC may need these, too */
 		while (!rg->rg_needed && count < rg->rg_num_idle &&
 		       rg->rg_num > keep) {
 			/* the most recently used region is first */
@@ -179,7 +173,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_regions_awaited);
 /*
  * Runs while an RPC waits and the pool may grow: again at once if regions were
  * allocated, after a delay if none were. A pool that may not grow has enough
- * regions for any single RPC, and regions in use will return.
+ * regions for any single RPC.
  */
 static void rpcrdma2_regions_refill(struct work_struct *work)
 {
@@ -229,8 +223,8 @@ void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages)
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_measure);
 
 /*
- * An RPC that finds no free region returns the @held regions that it has, and
- * waits for one more than @held.
+ * An RPC that finds no free region returns the @held that it has, and waits for
+ * one more.
  */
 static struct region *rpcrdma2_region_get(struct rpcrdma2_conn *co,
 					  struct rpcrdma2_exposed *ex,
@@ -295,8 +289,8 @@ static bool rpcrdma2_region_may_follow(const struct rpcrdma2_regions *rg,
 }
 
 /*
- * Fill the region with pieces from @pc on. @pc becomes the first piece beyond
- * the region; @more becomes false if there is none. Return: number of pieces.
+ * Fill the region with pieces from @pc on, which becomes the first piece beyond
+ * it; @more becomes false if there is none. Return: number of pieces.
  */
 static int rpcrdma2_region_fill(const struct rpcrdma2_regions *rg,
 				struct region *re, struct rpcrdma2_walk *wk,
@@ -315,9 +309,9 @@ static int rpcrdma2_region_fill(const struct rpcrdma2_regions *rg,
 }
 
 /*
- * Map the scatterlist and fill in the REG_MR request. The address on the wire
- * consists of the xid and an offset in a page: it reveals no kernel address,
- * and identifies the RPC of the region when the peer returns its handle.
+ * Map the scatterlist and fill in the REG_MR. The address on the wire consists
+ * of the xid and an offset in a page: it reveals no kernel address, and
+ * identifies the RPC of the region when the peer returns its handle.
  */
 static int rpcrdma2_region_map(struct rpcrdma2_conn *co, struct region *re,
 			       int nents, enum dma_data_direction dir, u32 xid)
@@ -450,10 +444,7 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_handle_in_use);
 
-/*
- * Mark regions whose LOCAL_INV may not have been carried out: its entry was
- * returned.
- */
+/* Mark regions whose LOCAL_INV may not have been carried out */
 static void rpcrdma2_regions_spent(struct rpcrdma2_exposed *ex)
 {
 	struct region *re;
@@ -704,9 +695,7 @@ int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 					  DMA_TO_DEVICE, h, ck);
 	}
 	if (!ret && plan->cp_read) {
-		/*
-		 * the position counts from the start of the RPC message (E-05)
-		 */
+		/* the position counts from the start of the message (E-05) */
 		ck = &h->h_reads[h->h_nreads++];
 		ck->ck_position = call->head[0].iov_len;
 		ret = rpcrdma2_offer_part(co, ex, call, RPCRDMA2_PART_PAGES,

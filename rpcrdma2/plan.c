@@ -13,10 +13,6 @@
 
 #include <rpcrdma2/plan.h>
 
-/*
- * The layout of a Call with Read chunks. See rpcrdma2/plan.h.
- */
-
 void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
 			   const struct rpcrdma2_hdr *h, u32 inlined)
 {
@@ -70,10 +66,6 @@ u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined)
 	return length;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_layout_length);
-
-/*
- * The pieces of a range of an RPC message. See rpcrdma2/plan.h. Pure functions.
- */
 
 void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
 			 const struct rpcrdma2_range *range,
@@ -185,12 +177,6 @@ unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_walk_count);
 
-/*
- * Credits. A grant on the wire is an absolute limit on the RPCs outstanding in
- * one direction; control messages neither take nor return a credit (2.3 of
- * Documentation/protocol.rst).
- */
-
 u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
 			bool granted)
 {
@@ -220,10 +206,8 @@ u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
 EXPORT_SYMBOL_GPL(rpcrdma2_grant_next);
 
 /*
- * The plan of a Call and its Reply, computed from sizes and limits alone.
- *
- * The computation uses the size of the header that will be built, not of the
- * largest possible header.
+ * The plan of a Call and its Reply, with the size of the header that will be
+ * built.
  *
  *   Call:  inline			if all of it fits, and can be gathered
  *	    Read chunk + inline		if its payload may be placed directly
@@ -250,9 +234,7 @@ static u32 rpcrdma2_plan_reply_chunk_len(unsigned int segs)
 	return RPCRDMA2_REPLY_CHUNK_LEN + segs * RPCRDMA2_SEG_LEN;
 }
 
-/*
- * The Reply gets chunks exactly if it may not fit inline (C-002, C-030, E-15).
- */
+/* The Reply gets chunks if it may not fit inline (C-002, C-030, E-15). */
 static bool rpcrdma2_plan_call_reply(const struct rpcrdma2_call_sizes *sz,
 				     struct rpcrdma2_call_plan *plan)
 {
@@ -322,12 +304,10 @@ int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
 EXPORT_SYMBOL_GPL(rpcrdma2_plan_call);
 
 /*
- * The plan of a Reply
- *
- * Write chunks take the results that they were offered for. The rest goes
- * inline if it fits the requester's Receives, otherwise in the Reply chunk
- * (C-031). A chunk that is too small is detected here, before any byte is
- * written (S45).
+ * The plan of a Reply: Write chunks take the results that they were offered
+ * for. The rest goes inline if it fits the requester's Receives, otherwise in
+ * the Reply chunk (C-031). A chunk that is too small is detected here, before
+ * any byte is written (S45).
  */
 
 static void rpcrdma2_plan_add_rest(struct rpcrdma2_reply_plan *plan, u32 from,

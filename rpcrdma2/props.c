@@ -19,8 +19,6 @@
 
 #include "core.h"
 
-/* The table of properties */
-
 /**
  * enum rpcrdma2_prop_change - how a property may change during a connection
  * @RPCRDMA2_CHANGE_NEVER: it never changes, and is announced as nochg (C-045)
@@ -35,12 +33,6 @@ enum rpcrdma2_prop_change {
 	RPCRDMA2_CHANGE_FREE,
 };
 
-/**
- * enum rpcrdma2_req_result - result of a peer's request for a value
- * @RPCRDMA2_REQ_REJECTED: the value stays
- * @RPCRDMA2_REQ_DONE: the requested value is in force
- * @RPCRDMA2_REQ_OTHER: a third value is in force
- */
 enum rpcrdma2_req_result {
 	RPCRDMA2_REQ_REJECTED,
 	RPCRDMA2_REQ_DONE,
@@ -101,9 +93,8 @@ rpcrdma2_judge_rbsiz(u32 requested, u32 now, u32 best, u32 *other)
 }
 
 /*
- * A value that was announced as unchangeable stays, and no other value is in
- * force (C-045). A default that was never announced may exceed what this end
- * supports.
+ * A value announced as unchangeable stays, and no other is in force (C-045). A
+ * default that was never announced may exceed what this end supports.
  */
 static enum rpcrdma2_req_result
 rpcrdma2_judge_brs(u32 requested, u32 now, u32 best, u32 *other)
@@ -196,11 +187,8 @@ bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr)
 EXPORT_SYMBOL_GPL(rpcrdma2_props_marked);
 
 /*
- * The four property messages on the wire, draft sections 5.1.1 and 5.3. See
- * rpcrdma2/props.h.
- *
- * A message is decoded to its end before any of it is applied (S11). Unknown
- * properties only count in the numbering of the elements (C-019).
+ * The property messages on the wire. A message is decoded to its end before any
+ * of it is applied (S11); an unknown property only has an index (C-019).
  */
 
 void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
@@ -219,10 +207,7 @@ void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_propset_init);
 
-/*
- * Decode a value. Empty data is the default, excess data is cut (C-017, C-018,
- * C-020, S12).
- */
+/* Empty data is the default, excess data is cut (C-017, C-018, C-020, S12). */
 static bool rpcrdma2_decode_propdata(const struct rpcrdma2_prop_row *row,
 				     u32 *value, const __be32 *data, u32 len)
 {
@@ -251,7 +236,7 @@ static const __be32 *rpcrdma2_decode_propelem(struct rpcrdma2_cursor *cu,
 }
 
 /*
- * Whether a set of @count elements has the mark (2.6). The mark may follow the
+ * Whether a set of @count elements has the mark (2.6), which may follow the
  * properties that depend on it (C-021). The last of duplicates counts (S12).
  */
 static bool rpcrdma2_propset_has_mark(struct rpcrdma2_cursor cu, u32 count)
@@ -345,8 +330,8 @@ static u32 rpcrdma2_subset_rows(const struct rpcrdma2_propset *ps,
 }
 
 /*
- * Omitted words are zero, and bits beyond the set are ignored (C-022, S17). All
- * bits are beyond the set if @ps is NULL.
+ * Omitted words are zero, and bits beyond the set are ignored (C-022, S17): all
+ * bits if @ps is NULL.
  */
 static bool rpcrdma2_decode_subset(u32 *rows, const struct rpcrdma2_propset *ps,
 				   struct rpcrdma2_cursor *cu)
@@ -399,12 +384,7 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_propmsg);
 
-/**
- * struct sheet - a message under construction
- * @words: buffer
- * @room: size of the buffer, in words
- * @count: length of the message, in words; more than @room if it does not fit
- */
+/* A message under construction: @count exceeds @room if it does not fit. */
 struct sheet {
 	__be32	*words;
 	size_t	room;
@@ -419,8 +399,8 @@ static void rpcrdma2_propmsg_put(struct sheet *sh, u32 word)
 }
 
 /*
- * Word @word of the bitmap of @rows of @ps; with @others, of all other
- * elements, known or unknown
+ * Word @word of the bitmap of @rows, or with @others of all other elements,
+ * known or unknown
  */
 static u32 rpcrdma2_subset_word(const struct rpcrdma2_propset *ps, u32 rows,
 				bool others, u32 word)
@@ -525,9 +505,7 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_encode_propmsg);
 
-/*
- * The exchange of property messages. See rpcrdma2/props.h.
- */
+/* The exchange of property messages */
 
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
 			    const struct rpcrdma2_props_ops *ops,
@@ -548,10 +526,9 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
 
 /*
- * The properties to announce. A requester without support of X_SBSIZ assumes
- * that the largest Send of a responder equals the size of the responder's
- * Receives (S14). So to such a peer a responder announces Receives no larger
- * than its Sends.
+ * The properties to announce. A requester without support of X_SBSIZ takes the
+ * size of a responder's Receives for that of its Sends (S14). So to such a peer
+ * a responder announces Receives no larger than its Sends.
  */
 static struct rpcrdma2_props
 rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
@@ -623,8 +600,8 @@ static bool rpcrdma2_exchange_has_request(const struct rpcrdma2_exchange *ex)
 
 /*
  * Whether a request for a smaller size would follow the previous request too
- * soon: the peer may reject it (S53). The peer had received the previous
- * request before it answered, so the interval counts from the answer.
+ * soon: the peer may reject it (S53). The peer received the previous one before
+ * it answered, so the interval counts from the answer.
  */
 static bool rpcrdma2_request_is_early(const struct rpcrdma2_exchange *ex,
 				      unsigned long now)
@@ -637,9 +614,9 @@ static bool rpcrdma2_request_is_early(const struct rpcrdma2_exchange *ex,
 
 /*
  * Rows to announce in an UPDPROP, for the values @now in force (C-059). A
- * property that never changes is not announced again, and a property that is
- * lowered only at the peer's request is announced when it is higher (C-027,
- * C-032, C-033, C-045).
+ * property that never changes is not announced again, and one that is lowered
+ * only at the peer's request is announced when it is higher (C-027, C-032,
+ * C-033, C-045).
  */
 static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 				     const struct rpcrdma2_props *now)
@@ -665,7 +642,7 @@ static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 }
 
 /*
- * Whether Sends get smaller. The peer expects Replies of the last announced
+ * Whether Sends get smaller: the peer expects Replies of the last announced
  * X_SBSIZ inline (S14).
  */
 static bool rpcrdma2_exchange_lowers_sends(const struct rpcrdma2_exchange *ex)
@@ -923,9 +900,9 @@ static bool rpcrdma2_lower_is_early(struct rpcrdma2_exchange *ex, u32 bytes,
 }
 
 /*
- * Judge the values of a REQPROP by the table (S16, C-049). Unknown properties
- * and all duplicates but the first are rejected (C-053, S12). The values in
- * force afterwards count as announced.
+ * Judge the values of a REQPROP by the table (S16, C-049); the values in force
+ * afterwards count as announced. Unknown properties and all duplicates but the
+ * first are rejected (C-053, S12).
  */
 static void rpcrdma2_answer_reqprop(struct rpcrdma2_exchange *ex,
 				    const struct rpcrdma2_propset *req,
@@ -1014,8 +991,8 @@ void rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_answer);
 
 /*
- * Largest message to the peer. A peer with very small Receives still gets up to
- * 1024 bytes, because fewer bytes do not hold a header (S13, S33).
+ * A peer with very small Receives still gets up to 1024 bytes, because fewer do
+ * not hold a header (S13, S33).
  */
 static u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own)
 {

@@ -3,11 +3,9 @@
  * Receives: allocation, DMA mapping, posting and resizing.
  *
  * The pages of a Receive are mapped when it is made for a device, or first
- * posted there, and stay mapped until the connection is torn down.
- *
- * A Receive has its own size. When the size of the pool changes, each Receive
- * adopts it individually: pages are added or removed before it is posted the
- * next time. If no memory is available, it keeps its size until then.
+ * posted there, and stay mapped until the connection is torn down. Each Receive
+ * adopts a new size of the pool by itself, before it is posted the next time,
+ * or keeps its own until there is memory.
  */
 #include <linux/export.h>
 #include <linux/highmem.h>
@@ -320,9 +318,9 @@ static struct rpcrdma2_recv *rpcrdma2_recv_alloc(struct rpcrdma2_rpool *rp,
 }
 
 /*
- * Add a new Receive to its pool. The size of the pool may have grown while the
- * Receive was made, and the pool may already be reported to have no smaller
- * Receive. Return: false if the new Receive is smaller.
+ * Add a new Receive to its pool, which may have grown while the Receive was
+ * made, and may already be reported to have no smaller Receive. Return: false
+ * if the new Receive is smaller.
  */
 static bool rpcrdma2_recv_join(struct rpcrdma2_recv *rv)
 {
@@ -337,7 +335,7 @@ static bool rpcrdma2_recv_join(struct rpcrdma2_recv *rv)
 	return true;
 }
 
-/* Make a Receive, in use and mapped for the device, and add it to the pool. */
+/* Make a Receive, in use and mapped for the device, and add it to the pool */
 static struct rpcrdma2_recv *rpcrdma2_recv_make(const struct rpcrdma2_conn *co,
 						struct rpcrdma2_rpool *rp,
 						gfp_t gfp)
@@ -575,10 +573,7 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_repost);
 
-/*
- * Drain twice: a message that is handled during the first drain may still post
- * Receives, after which none is posted.
- */
+/* Drain twice: a message that is handled meanwhile may still post Receives. */
 void rpcrdma2_recvs_drain(struct rpcrdma2_conn *co)
 {
 	ib_drain_rq(rpcrdma2_conn_qp(co));

@@ -20,13 +20,12 @@
 #include "trace.h"
 
 /*
- * RDMA Reads and Writes, by way of the RDMA core's rdma_rw. See rpcrdma2/chunks.h.
+ * RDMA Reads and Writes. See rpcrdma2/chunks.h.
  *
  * A part moves a contiguous range of remote memory: a segment, or the section
  * of it that is needed and can be moved at once. rdma_rw builds work requests
- * for it, as wide as the queue pair allows. Parts come from a slab cache and
- * are freed when their chain is done; their number is bounded by the Send
- * Queue, plus the parts under construction.
+ * for it, as wide as the queue pair allows. The Send Queue bounds the number of
+ * parts, but for those under construction.
  */
 
 /* Scatterlist entries embedded in a part */
@@ -174,17 +173,10 @@ static int rpcrdma2_rw_write_part(struct rpcrdma2_rw *rw,
 	return 0;
 }
 
-/**
- * rpcrdma2_rw_write - add RDMA Writes that fill a chunk
- * @rw: gets the RDMA Writes
- * @buf: the message
- * @src: ranges of the message to write; they fit
- * @nsrc: number of ranges, 0 for a chunk that stays unused
- * @h: header with the chunk
- * @ck: the chunk; its lengths become the lengths written (E-10)
- *
- * Context: may sleep.
- * Return: 0; -ENOMEM; or -EINVAL if the ranges are not in the buffer.
+/*
+ * Add RDMA Writes that fill a chunk with ranges that fit, or with none. Its
+ * lengths become the lengths written (E-10). Return: 0, -ENOMEM, or -EINVAL if
+ * the ranges are not in the buffer.
  */
 static int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
 			     const struct rpcrdma2_range *src,
@@ -299,11 +291,6 @@ void rpcrdma2_rw_stop(void)
 	kmem_cache_destroy(part_cache);
 }
 
-/*
- * Assembly of a Call from its chunks, and transfer of a Reply to its chunks.
- * See rpcrdma2/chunks.h.
- */
-
 int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
 			const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw)
 {
@@ -390,7 +377,7 @@ static bool rpcrdma2_respond_word_is(const struct xdr_buf *res, u32 off,
 }
 
 /*
- * A result is an opaque, so the word before it is its length. For an NFSv4
+ * A result is an opaque, so the word before it is its length; for an NFSv4
  * READLINK nfsd gives the offset of that word instead. A Reply may also have
  * been truncated or encrypted after the upper layer marked its results.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Send Queue: accounting of entries, posting, completion, deadlines and
- * drain of chains. See rpcrdma2/conn.h.
+ * The Send Queue: entries, posting, completion, deadlines and drain of chains.
+ * See rpcrdma2/conn.h.
  */
 #include <linux/export.h>
 
@@ -152,9 +152,9 @@ rpcrdma2_sq_oldest_locked(const struct rpcrdma2_sq *sq)
 }
 
 /*
- * Jiffies until the oldest chain with a deadline is overdue. A chain is not
- * charged for the time that it spends behind others; but a peer that lets a
- * chain complete now and then cannot delay the last chain without limit.
+ * Jiffies until the oldest chain with a deadline is overdue. Time that it
+ * spends behind others does not count; but a peer that lets a chain complete
+ * now and then cannot delay the last chain without limit.
  */
 static long rpcrdma2_sq_left(const struct rpcrdma2_sq *sq,
 			     const struct rpcrdma2_post *post)
@@ -229,10 +229,7 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_bound);
 
-/*
- * Whether a Send exceeds the limit (C-034). A request for smaller Receives is
- * posted after the limit is set.
- */
+/* A request for smaller Receives is posted after the limit is set (C-034). */
 static bool rpcrdma2_sq_too_large_locked(const struct rpcrdma2_sq *sq,
 					 const struct rpcrdma2_post *post)
 {
@@ -241,7 +238,7 @@ static bool rpcrdma2_sq_too_large_locked(const struct rpcrdma2_sq *sq,
 	       (post->po_bytes && rpcrdma2_fault(send_max));
 }
 
-/* Prepare a chain except for its last work request. Return: the last one. */
+/* Prepare all of a chain but its last work request, which is returned */
 static struct ib_send_wr *rpcrdma2_sq_ready_front(struct rpcrdma2_post *post,
 						  struct ib_send_wr *wr)
 {

@@ -35,10 +35,6 @@ TRACE_EVENT(rpcrdma2_lost,
 		  __get_str(reason))
 );
 
-/*
- * Send Queue and Receive Queue
- */
-
 TRACE_EVENT(rpcrdma2_post_send,
 	TP_PROTO(const struct rpcrdma2_conn *co,
 		 const struct rpcrdma2_post *post,
@@ -106,10 +102,6 @@ DEFINE_EVENT(rpcrdma2_wc, rpcrdma2_wc_front,
 DEFINE_EVENT(rpcrdma2_wc, rpcrdma2_wc_receive,
 	TP_PROTO(const struct ib_cq *cq, u32 id, const struct ib_wc *wc),
 	TP_ARGS(cq, id, wc));
-
-/*
- * Memory registration and RDMA transfers
- */
 
 TRACE_EVENT(rpcrdma2_expose,
 	TP_PROTO(const struct rpcrdma2_conn *co, u32 xid,

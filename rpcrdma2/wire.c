@@ -62,8 +62,8 @@ bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 EXPORT_SYMBOL_GPL(rpcrdma2_cm_decode);
 
 /*
- * RDMA2_ERROR: its body, the conversion of a Call into the error that answers
- * it, and the reaction of a requester (2.4 of Documentation/protocol.rst).
+ * RDMA2_ERROR and the reaction of a requester (2.4 of
+ * Documentation/protocol.rst)
  */
 
 /**
@@ -115,8 +115,8 @@ static unsigned int rpcrdma2_error_args(u32 vers, u32 code)
 }
 
 /*
- * C-085 limits the segments of each chunk, but the decoder limits their total.
- * Return: limit for each chunk of this Call that keeps the total within it.
+ * C-085 limits the segments of each chunk, but the decoder their total. Return:
+ * limit for each chunk of this Call that keeps the total within it.
  */
 static u32 rpcrdma2_segments_each(const struct rpcrdma2_hdr *h)
 {
@@ -158,15 +158,13 @@ enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 EXPORT_SYMBOL_GPL(rpcrdma2_remedy);
 
 /*
- * Encoding of transport headers, and the rules of sending. They are stricter
- * than the rules of decoding: a header refused here is a bug of the caller, not
- * of the peer.
+ * Encoding of transport headers, and the rules of sending, which are stricter
+ * than those of decoding: a header refused here is a bug of the caller.
  */
 
 /*
  * Whether the segments of a chunk exist, and their lengths add up to its length
- * (S05, S09). A Read chunk has at least one segment and no empty segments:
- * @least is 1.
+ * (S05, S09). A Read chunk has segments, and none is empty: @least is 1.
  */
 static bool rpcrdma2_chunk_sound(const struct rpcrdma2_hdr *h,
 				 const struct rpcrdma2_chunk *ck, u32 least)
@@ -252,10 +250,7 @@ static bool rpcrdma2_call_sendable(const struct rpcrdma2_hdr *h)
 	return zero == (h->h_proc == RDMA2_NOMSG);
 }
 
-/*
- * A Reply has no Read chunks, and a Reply chunk only if it uses it (E-06, E-22,
- * S10).
- */
+/* A Reply has no Read chunks, and no unused Reply chunk (E-06, E-22, S10). */
 static bool rpcrdma2_reply_sendable(const struct rpcrdma2_hdr *h)
 {
 	if (h->h_nreads)
@@ -286,8 +281,7 @@ static bool rpcrdma2_rpc_sendable(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * Version 2 has ten codes, version 1 has two; ERR_VERS may carry any version
- * (S36).
+ * Version 2 has ten codes, version 1 two; ERR_VERS may carry any version (S36).
  */
 static bool rpcrdma2_error_sendable(const struct rpcrdma2_hdr *h)
 {
@@ -423,15 +417,13 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h)
 EXPORT_SYMBOL_GPL(rpcrdma2_encode_hdr);
 
 /*
- * Decoding of transport headers, and their consistency with the RPC message.
+ * Decoding of transport headers, and their consistency with the RPC message:
+ * one pass in the responder's order of checks (2.5 of
+ * Documentation/protocol.rst).
  *
- * The decoder makes one pass in the responder's order of checks (2.5 of
- * Documentation/protocol.rst): the words common to all versions, the words of
- * the version, the three chunk lists, and the RPC message.
- *
- * A count must be covered by the bytes that follow it. An item beyond the
- * capacity of the decoded form is still checked, then dropped and recorded: a
- * malformed part further on takes precedence (step 6 before step 8).
+ * The bytes that follow a count must cover it. An item beyond the capacity of
+ * the decoded form is still checked, then dropped and recorded: a malformed
+ * part further on takes precedence (step 6 before step 8).
  */
 
 /* rdma_align and rdma_thresh of a version 1 MSGP */
@@ -452,8 +444,8 @@ struct excess {
 };
 
 /*
- * The chunk lists. Their layout is the same in both versions, and they come
- * last. These functions return false for a malformed list (C-081).
+ * The chunk lists, which come last and are the same in both versions. These
+ * functions return false for a malformed list (C-081).
  */
 
 static void rpcrdma2_decode_segment(const __be32 *p,
@@ -474,8 +466,8 @@ static bool rpcrdma2_decode_present(struct rpcrdma2_cursor *cu, bool *present)
 }
 
 /*
- * Find or add the Read chunk at @position. Return: NULL if there is no room.
- * The search begins at the end: peers send positions in ascending order.
+ * Find or add the Read chunk at @position, from the end: peers send ascending
+ * positions. Return: NULL if there is no room.
  */
 static struct rpcrdma2_chunk *rpcrdma2_read_chunk_at(struct rpcrdma2_hdr *h,
 						     u32 position)
@@ -518,10 +510,7 @@ static void rpcrdma2_insert_read_segment(struct rpcrdma2_hdr *h,
 		ck->ck_first++;
 }
 
-/*
- * Segments come in any order and are grouped by position; empty segments are
- * ignored (S09).
- */
+/* Segments come in any order, and empty segments are ignored (S09). */
 static bool rpcrdma2_decode_read_segment(struct rpcrdma2_hdr *h,
 					 struct excess *ex, u32 position,
 					 const struct rpcrdma2_segment *seg)
@@ -548,9 +537,8 @@ static bool rpcrdma2_decode_read_segment(struct rpcrdma2_hdr *h,
 }
 
 /*
- * Read chunks are parts of one RPC message, in which every byte has a position.
- * So all of them together stay below 2^32, including chunks beyond the capacity
- * of the decoded form (S05).
+ * Read chunks are parts of one RPC message. So all of them together stay below
+ * 2^32, even those beyond the capacity of the decoded form (S05).
  */
 static bool rpcrdma2_decode_reads(struct rpcrdma2_hdr *h, struct excess *ex,
 				  struct rpcrdma2_cursor *cu)
@@ -641,8 +629,8 @@ static enum rpcrdma2_errcode rpcrdma2_decode_chunks(struct rpcrdma2_hdr *h,
 }
 
 /*
- * Decode an RDMA2_ERROR. It has no direction word (S02), and is a Reply
- * (C-071). An unknown code is passed on, whatever follows it (S43).
+ * An RDMA2_ERROR has no direction word (S02), and is a Reply (C-071). An
+ * unknown code is passed on, whatever follows it (S43).
  */
 static enum rpcrdma2_errcode rpcrdma2_decode_error(struct rpcrdma2_hdr *h,
 						   struct rpcrdma2_cursor *cu)
@@ -666,9 +654,9 @@ static enum rpcrdma2_errcode rpcrdma2_decode_error(struct rpcrdma2_hdr *h,
 }
 
 /*
- * Version 1 has no direction word, no nominated handle, no options and no
- * properties. Every error in a header is answered with one code, ERR_CHUNK: the
- * verdict is as precise as in version 2, and rpcrdma2_set_error() converts it.
+ * Version 1 has neither direction word, nominated handle, options nor
+ * properties. The verdict is as precise as in version 2; rpcrdma2_set_error()
+ * converts it to ERR_CHUNK.
  */
 static enum rpcrdma2_errcode rpcrdma2_decode_v1(struct rpcrdma2_hdr *h,
 						struct excess *ex,
@@ -720,11 +708,10 @@ static enum rpcrdma2_errcode rpcrdma2_decode_rpc(struct rpcrdma2_hdr *h,
 }
 
 /*
- * The body stays in place: the receiver interprets the opttype. A message with
- * an unreadable direction must not be answered (S39). The direction of a
- * property message follows from the opttype alone, whatever the direction word
- * is (S52): a RESPROP is an answer, so a RESPROP that ends after the opttype is
- * not answered either (S11).
+ * A message with an unreadable direction must not be answered (S39). The
+ * opttype alone determines the direction of a property message (S52): a RESPROP
+ * is an answer, so one that ends after the opttype is not answered either
+ * (S11).
  */
 static enum rpcrdma2_errcode
 rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu,
@@ -751,8 +738,8 @@ rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu,
 }
 
 /*
- * The body of a property message is the rest of the message. It may also come
- * as the body of an option (S01); props.c decodes both.
+ * The body of a property message is the rest of the message, or the body of an
+ * option (S01); props.c decodes both.
  */
 static enum rpcrdma2_errcode
 rpcrdma2_decode_property(struct rpcrdma2_hdr *h,
@@ -829,9 +816,8 @@ static bool rpcrdma2_is_rpc(const struct rpcrdma2_hdr *h,
 }
 
 /*
- * Whether a version 1 message is a Call or a Reply. The RPC message of a MSG
- * has a msg_type; a NOMSG Call has a Read list, a NOMSG Reply only a Reply
- * chunk.
+ * Whether a version 1 message is a Call or a Reply: by the msg_type of a MSG; a
+ * NOMSG Call has a Read list, a NOMSG Reply only a Reply chunk.
  */
 static u32 rpcrdma2_infer_direction(const struct rpcrdma2_hdr *h,
 				    const struct rpcrdma2_cursor *rpc)
@@ -863,10 +849,9 @@ u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len)
 }
 
 /*
- * Read chunks must start within the reduced message (the message without its
- * chunks), after the RPC header, and not before the end of the previous chunk
- * (S09). A position counts the bytes of the chunks before it, with their
- * padding (E-05, E-07).
+ * Read chunks must start within the reduced message, after the RPC header, and
+ * not before the end of the previous chunk (S09). A position counts the bytes
+ * of the chunks before it, with their padding (E-05, E-07).
  *
  * The RPC header is not a data item. RPCSEC_GSS computes its length as the
  * difference of two addresses and reads that number of bytes before it verifies
@@ -895,10 +880,9 @@ static bool rpcrdma2_positions_fit(const struct rpcrdma2_chunk *ck,
 }
 
 /*
- * If Read chunks were left out, the sums are incomplete and positions cannot be
- * checked; the next verdict is READ_CHUNKS. The contents of a Position-Zero
- * chunk have not been read yet: the responder determines later where the RPC
- * header ends in it.
+ * If Read chunks were left out, positions cannot be checked; the next verdict
+ * is READ_CHUNKS. The responder determines later where the RPC header ends in a
+ * Position-Zero chunk, which has not been read yet.
  */
 static bool rpcrdma2_call_agrees(const struct rpcrdma2_hdr *h,
 				 const struct excess *ex,
@@ -1023,10 +1007,6 @@ enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
 	return RDMA2_OK;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_hdr);
-
-/*
- * A received message is decoded once: header, property message, payload.
- */
 
 static void rpcrdma2_msg_read_property(struct rpcrdma2_msg *msg,
 				       const void *base,
