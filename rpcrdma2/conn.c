@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The verbs objects of a connection: protection domain, CQs, queue pair and
- * rdma_cm_id, alike for client and server.
- */
+/* Verbs objects of a connection, alike for client and server */
 #include <linux/export.h>
 #include <linux/printk.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Output of event counters and connection state to debugfs and /proc/net/rpc,
- * in the same format for client and server.
- */
+/* Event counters and connection state in debugfs and /proc/net/rpc */
 #include <linux/export.h>
 #include <linux/ktime.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Loss of a connection: records the reason, calls the owner once, and logs
- * advice for the administrator.
- */
+/* Loss of a connection, with a reason and advice for the administrator */
 #include <linux/export.h>
 #include <linux/ktime.h>
 #include <linux/printk.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The core module: code shared by the client (xprtrdma2, which puts an rpc_xprt
- * on top of it) and the server (svcrdma2, which puts an svc_xprt on top of it).
- */
+/* The core module, which client and server share */
 #include <linux/module.h>
 #include <linux/workqueue.h>
 

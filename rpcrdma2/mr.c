@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Memory regions: the pool of a connection, registration and invalidation, and
- * the parts of a Call and its Reply that the regions cover.
- */
+/* Memory regions, and the parts of a Call and its Reply that they cover */
 #include <linux/export.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/mm.h>
@@ -17,8 +14,6 @@
 
 #include "core.h"
 #include "trace.h"
-
-/* The pool of memory regions and their life cycle. See rpcrdma2/conn.h. */
 
 /* Regions allocated at a time */
 #define BATCH		8
@@ -222,10 +217,7 @@ void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_measure);
 
-/*
- * An RPC that finds no free region returns the @held that it has, and waits for
- * one more.
- */
+/* An RPC without a free region returns @held, and waits for one more. */
 static struct region *rpcrdma2_region_get(struct rpcrdma2_conn *co,
 					  struct rpcrdma2_exposed *ex,
 					  unsigned int held)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Transfer plans: inline transfer or chunks for each Call and Reply, the pieces
- * of a message, and the evaluation of credit grants. Pure arithmetic on sizes.
- */
+/* Transfer plans, pieces of a message and credits: arithmetic on sizes */
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/math.h>
@@ -113,10 +110,7 @@ static bool rpcrdma2_walk_locate(struct rpcrdma2_walk *wk, size_t off)
 	return true;
 }
 
-/*
- * Enter the next part of the buffer or of the ranges that is not empty. Return:
- * false at the end.
- */
+/* Enter the next part that is not empty. Return: false at the end. */
 static bool rpcrdma2_walk_enter(struct rpcrdma2_walk *wk)
 {
 	u32 left;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Transport properties of version 2: the table of properties, the property
- * messages, and the exchange of a connection. Nothing here touches a device.
- */
+/* Transport properties of version 2. Nothing here touches a device. */
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -398,10 +395,7 @@ static void rpcrdma2_propmsg_put(struct sheet *sh, u32 word)
 	sh->count++;
 }
 
-/*
- * Word @word of the bitmap of @rows, or with @others of all other elements,
- * known or unknown
- */
+/* Word of the bitmap of @rows; with @others of all other elements */
 static u32 rpcrdma2_subset_word(const struct rpcrdma2_propset *ps, u32 rows,
 				bool others, u32 word)
 {
@@ -641,10 +635,7 @@ static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 	return rows & known;
 }
 
-/*
- * Whether Sends get smaller: the peer expects Replies of the last announced
- * X_SBSIZ inline (S14).
- */
+/* Whether Sends get smaller, while the peer expects larger Replies (S14) */
 static bool rpcrdma2_exchange_lowers_sends(const struct rpcrdma2_exchange *ex)
 {
 	return ex->ex_supported.pr_sbsiz < ex->ex_announced.pr_sbsiz &&

@@ -108,10 +108,7 @@ static bool rpcrdma2_recv_map_for(const struct rpcrdma2_conn *co,
 	return mapped;
 }
 
-/*
- * Charge the budget. Return: false if it is exhausted, or only the reserve is
- * left and @kept is set.
- */
+/* Charge the budget, down to its reserve with @kept, or fail */
 static bool rpcrdma2_rpool_spend(struct rpcrdma2_rpool *rp, long pages,
 				 bool kept)
 {

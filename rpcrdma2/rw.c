@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The chunks of a Call at the responder: RDMA Reads and Writes by way of
- * rdma_rw, assembly of the Call, and the plan of its Reply.
- */
+/* The chunks of a Call at the responder, by way of rdma_rw */
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>

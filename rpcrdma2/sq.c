@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The Send Queue: entries, posting, completion, deadlines and drain of chains.
- * See rpcrdma2/conn.h.
- */
+/* The Send Queue. See rpcrdma2/conn.h. */
 #include <linux/export.h>
 
 #include <rpcrdma2/compat.h>
@@ -53,10 +50,7 @@ static bool rpcrdma2_sq_is_refused(const struct ib_wc *wc)
 
 static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc);
 
-/*
- * A work request before the last of a chain reports only failures, each to the
- * entry of its rpcrdma2_sq_loss_of().
- */
+/* Completions of all but the last of a chain, by rpcrdma2_sq_loss_of() */
 static struct ib_cqe rpcrdma2_fronts[] = {
 	[RPCRDMA2_LOSS_SEND]	= { rpcrdma2_sq_wc_front },
 	[RPCRDMA2_LOSS_READ]	= { rpcrdma2_sq_wc_front },

@@ -20,10 +20,7 @@
 
 #include "core.h"
 
-/*
- * Private data of the connection manager, RFC 8797. It is always sent, but used
- * only on a version 1 connection (S28).
- */
+/* Private data of the connection manager, RFC 8797: for version 1 only (S28) */
 
 void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
 			const struct rpcrdma2_cm_limits *cl)
@@ -61,10 +58,7 @@ bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_cm_decode);
 
-/*
- * RDMA2_ERROR and the reaction of a requester (2.4 of
- * Documentation/protocol.rst)
- */
+/* RDMA2_ERROR and its remedies, 2.4 of Documentation/protocol.rst */
 
 /**
  * struct code - an error of version 2
@@ -183,10 +177,7 @@ static bool rpcrdma2_chunk_sound(const struct rpcrdma2_hdr *h,
 	return sum == ck->ck_length && ck->ck_nsegs >= least;
 }
 
-/*
- * Positions are aligned and ascend, lengths add up to less than 2^32 (S05,
- * S09).
- */
+/* Positions are aligned and ascend, the sum is below 2^32 (S05, S09). */
 static bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
 {
 	const struct rpcrdma2_chunk *ck = h->h_reads;
@@ -224,10 +215,7 @@ static bool rpcrdma2_writes_sendable(const struct rpcrdma2_hdr *h)
 	return h->h_reply.ck_nsegs && rpcrdma2_chunk_sound(h, &h->h_reply, 0);
 }
 
-/*
- * The nominated handle is one of the same Call, or 0; in a Reply it is 0
- * (C-072, C-073, S47).
- */
+/* The nominated handle is of the same Call, or 0 (C-072, C-073, S47). */
 static bool rpcrdma2_inv_handle_sendable(const struct rpcrdma2_hdr *h)
 {
 	unsigned int i;
@@ -280,9 +268,7 @@ static bool rpcrdma2_rpc_sendable(const struct rpcrdma2_hdr *h)
 	}
 }
 
-/*
- * Version 2 has ten codes, version 1 two; ERR_VERS may carry any version (S36).
- */
+/* Ten codes, or two in version 1; ERR_VERS has any version (S36). */
 static bool rpcrdma2_error_sendable(const struct rpcrdma2_hdr *h)
 {
 	u32 code = h->h_error.er_code;

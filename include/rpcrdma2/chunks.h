@@ -16,10 +16,7 @@
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>
 
-/*
- * The chunks that a requester offers with a Call: the bytes of the Call and of
- * its Reply that become the chunks of a plan of rpcrdma2_plan_call().
- */
+/* The chunks of rpcrdma2_plan_call() that a requester offers with a Call */
 
 /* Bytes of the tail that are the XDR pad of the pages */
 static inline u32 rpcrdma2_pad_len(const struct xdr_buf *buf)
@@ -148,10 +145,7 @@ int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
 		     const struct rpcrdma2_segment *seg, u32 skip, u32 len,
 		     struct page *const *pages, u32 sink);
 
-/*
- * Number of memory regions that the device needs for RDMA Reads; 0 on a
- * connection whose rw_mrs is 0
- */
+/* Memory regions that the device needs for RDMA Reads; 0 if rw_mrs is 0 */
 unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
 			     const struct rpcrdma2_rw *rw);
 

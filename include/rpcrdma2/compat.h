@@ -56,10 +56,7 @@ static inline void rpcrdma2_rqst_begin(struct svc_rqst *rqstp)
 	rqstp->rq_next_page = rqstp->rq_respages;
 }
 
-/*
- * Pages were taken from a thread's Call: rq_pages has empty entries in front of
- * @end only
- */
+/* Pages of a Call were taken: rq_pages has empty entries only before @end */
 static inline void rpcrdma2_rqst_call_taken(struct svc_rqst *rqstp,
 					    unsigned long end)
 {
@@ -69,10 +66,7 @@ static inline void rpcrdma2_rqst_call_taken(struct svc_rqst *rqstp,
 #endif
 }
 
-/*
- * Pages were taken from a thread's Reply: the entries of rq_respages from
- * @first up to rq_next_page are empty
- */
+/* Pages of a Reply were taken: from @first in rq_respages to rq_next_page */
 static inline void rpcrdma2_rqst_reply_taken(struct svc_rqst *rqstp,
 					     unsigned long first)
 {
@@ -128,10 +122,7 @@ static inline void rpcrdma2_bc_queue(struct svc_serv *serv,
 #endif
 }
 
-/*
- * Take back the backward Calls of a transport that a service has not started,
- * and call @drop for each
- */
+/* Take back, and drop, the backward Calls that a service has not started */
 #ifdef RPCRDMA2_HAS_BC_LWQ
 static inline void rpcrdma2_bc_retract(struct svc_serv *serv,
 				       const struct rpc_xprt *xprt,

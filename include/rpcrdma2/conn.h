@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Connections: Send Queue, memory regions, verbs objects and their end,
- * Receives, and the state that is shown.
- */
+/* Connections: verbs objects, Send Queue, memory regions, Receives, state */
 #ifndef _RPCRDMA2_CONN_H
 #define _RPCRDMA2_CONN_H
 
@@ -177,10 +174,7 @@ void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 		      unsigned int kept, unsigned int batch,
 		      unsigned long timeout);
 
-/*
- * Limit the Sends that are posted from now on to @bytes (C-034). Does not
- * sleep.
- */
+/* Limit the Sends that are posted from now on (C-034). Does not sleep. */
 void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
 
 /**
@@ -228,10 +222,7 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
  */
 void rpcrdma2_sq_drain(struct rpcrdma2_conn *co);
 
-/*
- * Whether every entry was returned once, when the queue is drained and all
- * regions are destroyed (Q2)
- */
+/* Whether every entry was returned once, after drain and destruction (Q2) */
 bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
 
 /*
@@ -350,13 +341,10 @@ bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co);
  */
 void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co);
 
-/* Number of regions that RPCs use; none is added or removed meanwhile */
+/* Number of regions that RPCs use, while none is added or removed */
 unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co);
 
-/*
- * Whether each region is free, in use by an RPC, or lost with its RPC; none is
- * added or removed meanwhile
- */
+/* As above: whether each region is free, in use, or lost with its RPC */
 bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co);
 
 static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
@@ -409,8 +397,7 @@ unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
 				    struct ib_send_wr **first);
 
 /*
- * Release regions that were never posted, and call ->room if a waiting RPC has
- * enough regions now
+ * Release regions that were never posted, and wake an RPC that waits for them
  */
 void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
@@ -483,10 +470,7 @@ bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout);
  */
 void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
-/*
- * A connection: its verbs objects, and rpcrdma2_conn_lose(), the only way to
- * lose it.
- */
+/* A connection, which rpcrdma2_conn_lose() alone loses */
 
 /*
  * Reasons for the loss of a connection: identifier; name in the log; whether
@@ -657,10 +641,7 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 void rpcrdma2_conn_log_backward(const struct rpcrdma2_conn *co, u32 *logged,
 				const char *module, u32 calls);
 
-/*
- * Destroy the queue pair, if there is one. It has been drained, and all entries
- * of the Send Queue have been returned (Q2).
- */
+/* Destroy the queue pair, if there is one, whose Send Queue is whole (Q2) */
 void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co);
 
 /* Destroy all verbs objects, the identifier last. May sleep. */
@@ -891,10 +872,7 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 			unsigned int total);
 
-/*
- * Return a Receive to its pool, from any task or either CQ. It adopts the size
- * of the pool, unless that reposts it.
- */
+/* Return a Receive to its pool, which may resize it; in any task or CQ */
 void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
 
 /**
@@ -912,16 +890,10 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
 unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_recv *rv);
 
-/*
- * Wait for all posted Receives of a connection that is disconnected, and whose
- * ->received may post more. May sleep.
- */
+/* Wait for all posted Receives of a disconnected connection. May sleep. */
 void rpcrdma2_recvs_drain(struct rpcrdma2_conn *co);
 
-/*
- * Set rp_batch, and post a batch that is full by it. From any task or either
- * CQ; serialised for each pool.
- */
+/* Set rp_batch, in any task or CQ, and post; serialised for each pool */
 void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 			  unsigned int batch);
 
@@ -1006,10 +978,7 @@ static inline void rpcrdma2_await_regions(struct rpcrdma2_conn *co,
 		xprt_write_space(xprt);
 }
 
-/*
- * State of the connections of both ends: a file in /proc/net/rpc of each
- * network namespace, and fields that have the same meaning in both files
- */
+/* State of connections, in /proc/net/rpc of each network namespace */
 
 /* Number of RDMA2_ERROR messages on a connection, for each code */
 struct rpcrdma2_errors {
@@ -1052,19 +1021,15 @@ static inline void rpcrdma2_backward_chunks(struct rpcrdma2_backward *bw,
 	atomic_long_add(h->h_has_reply, &bw->bw_reply_chunks);
 }
 
-/* Print " backward_used=COUNT", with the credits in use, and so on */
+/* Print " backward_used=COUNT" (credits in use), and so on */
 void rpcrdma2_backward_show(struct seq_file *seq,
 			    const struct rpcrdma2_backward *bw, unsigned int used);
 
-/*
- * Print " rbsiz=BYTES brs=LEVEL" as announced, or nothing before an
- * announcement
- */
+/* Print " rbsiz=BYTES brs=LEVEL", once they are announced */
 void rpcrdma2_peer_show(struct seq_file *seq, const struct rpcrdma2_peer_props *pp);
 
 /*
- * Print " error=ERRNO error_ago=SECONDS", or nothing for 0: a negative errno,
- * and its time in seconds since boot
+ * Print " error=ERRNO error_ago=SECONDS" of an errno below 0, in s since boot
  */
 void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at);
 

@@ -80,15 +80,9 @@ bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc);
  */
 unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk);
 
-/*
- * Transfer plans, computed from sizes and chunks alone: the requester's plan
- * for a Call and its Reply, and the responder's plan for the Reply.
- */
+/* Transfer plans of requester and responder, from sizes and chunks alone */
 
-/*
- * Number of pages that @len bytes span, from an address or an offset in pages
- * on
- */
+/* Number of pages that @len bytes span, from an address or offset on */
 static inline unsigned int rpcrdma2_pages_of(unsigned long pos, u32 len)
 {
 	return len ? PFN_UP(offset_in_page(pos) + len) : 0;
@@ -368,10 +362,7 @@ struct rpcrdma2_layout {
 void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
 			   const struct rpcrdma2_hdr *h, u32 inlined);
 
-/*
- * Advance by one stretch; the decoder has checked the positions (S09). Return:
- * false at the end of the Call.
- */
+/* Advance by one stretch; false at the end. The decoder checked them (S09). */
 bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
 			  struct rpcrdma2_stretch *st);
 
@@ -387,10 +378,7 @@ u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
 /* The credits before the first grant of the peer (C-097) */
 #define RPCRDMA2_CREDIT_INITIAL	1
 
-/*
- * Clamp a grant or request to at most @max, and at least 1: a peer that grants
- * nothing would wait forever (S26).
- */
+/* Clamp a grant or request; a peer that grants nothing would wait (S26) */
 static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
 {
 	return clamp(wire, 1U, max);
@@ -457,10 +445,7 @@ static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
 	return rpcrdma2_units_try(un, count, spare);
 }
 
-/*
- * Return units, in any context. Return: true if a taker found too few units
- * since the last return.
- */
+/* Return units, in any context. Return: true if a taker waits. */
 static inline bool rpcrdma2_units_give(struct rpcrdma2_units *un,
 				       unsigned int count)
 {

@@ -70,10 +70,7 @@ enum rpcrdma2_prop {
 #define RPCRDMA2_PROPS_MARKED	(RPCRDMA2_PROPS_ALL &			\
 				 ~(BIT(RPCRDMA2_PROP_X_MARK) - 1))
 
-/*
- * Set the values of a peer that has announced none, for each connection anew
- * (C-024, S19)
- */
+/* Set the values of a peer that has announced none yet (C-024, S19) */
 void rpcrdma2_props_default(struct rpcrdma2_props *pr);
 
 /*
@@ -326,10 +323,7 @@ struct rpcrdma2_exchange {
 /* A REQPROP that waits for its answer for this time is counted (S16). */
 #define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
 
-/*
- * Interval between two requests for smaller Receives, in which a receiver may
- * reject them (S53), and which a sender keeps
- */
+/* Time between requests for smaller Receives: to accept, and to send (S53) */
 #define RPCRDMA2_LOWER_INTERVAL		HZ
 #define RPCRDMA2_REQUEST_INTERVAL	(HZ + HZ / 4)
 
@@ -455,10 +449,7 @@ bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
 bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 			       const struct rpcrdma2_hdr *h);
 
-/*
- * Largest Send to the peer (C-034, S13, S33), which has defaults before it
- * announces any properties (C-005)
- */
+/* Largest Send to the peer (C-034, S13, S33), or the default (C-005) */
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
 
 /*
@@ -529,10 +520,7 @@ struct rpcrdma2_msg {
 	u32			mg_handle;
 };
 
-/*
- * Whether it is a property message or an option, unless the verdict is
- * RDMA2_DROP
- */
+/* Whether it is a property message or an option, if not RDMA2_DROP */
 static inline bool rpcrdma2_msg_is_control(const struct rpcrdma2_msg *msg)
 {
 	return msg->mg_hdr.h_proc >= RDMA2_OPTIONAL;

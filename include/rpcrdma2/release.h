@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The version of the three modules, which are built and installed together. The
- * Makefile and the packages read it here.
- */
+/* The version of all modules. Makefile and packages read it here. */
 #ifndef _RPCRDMA2_RELEASE_H
 #define _RPCRDMA2_RELEASE_H
 

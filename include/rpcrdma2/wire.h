@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The wire: values, headers and errors of both versions, the private data of
- * the connection manager, and the names of the values. Pure functions.
- */
+/* The wire: values, headers and errors of both versions. Pure functions. */
 #ifndef _RPCRDMA2_WIRE_H
 #define _RPCRDMA2_WIRE_H
 
@@ -62,10 +59,7 @@ enum rpcrdma2_errcode {
 	RDMA2_DROP		= 0x100, /* a verdict: discard, do not answer */
 };
 
-/*
- * The second encoding of the property messages: opttypes of RDMA2_OPTIONAL,
- * draft section 5.3, table 2 (S01)
- */
+/* Property messages as RDMA2_OPTIONAL, draft section 5.3, table 2 (S01) */
 enum rpcrdma2_opttype {
 	RDMA2_OPT_CONNPROP	= 1,
 	RDMA2_OPT_REQPROP	= 2,
@@ -278,10 +272,7 @@ static inline bool rpcrdma2_can_nominate(u32 vers)
  * message is contiguous in memory.
  */
 
-/*
- * Whether a Call was refused only because its lists, which are well-formed,
- * exceed the decoded form
- */
+/* Whether a Call was refused only for the size of its well-formed lists */
 static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
 {
 	return verdict == RDMA2_ERR_READ_CHUNKS ||
@@ -496,10 +487,7 @@ void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
 bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 			size_t len);
 
-/*
- * Names of the values on the wire: a macro of (value, name) pairs, for
- * __print_symbolic() in a trace event and for a search
- */
+/* Names of values: pairs for __print_symbolic() and for a search */
 
 #define RPCRDMA2_PROCS(_pair)				\
 	_pair(RDMA2_MSG,		"MSG")		\
