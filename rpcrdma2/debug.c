@@ -2,6 +2,7 @@
 /* Event counters and connection state in debugfs and /proc/net/rpc */
 #include <linux/export.h>
 #include <linux/ktime.h>
+#include <linux/proc_fs.h>
 
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/wire.h>
@@ -81,3 +82,14 @@ void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at)
 			   ktime_get_boottime_seconds() - at);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_error_show);
+
+/*
+ * proc_create_net_single() gets the namespace from the parent directory, which
+ * sunrpc's directory does not provide. The namespace outlives the file.
+ */
+void rpcrdma2_view_make(struct net *net, const char *path,
+			int (*show)(struct seq_file *seq, void *unused))
+{
+	proc_create_single_data(path, 0444, net->proc_net, show, net);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_view_make);

@@ -270,16 +270,6 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_unexpose);
 
-/* A page list has no holes, except on devices that support SG_GAPS. */
-static bool rpcrdma2_region_may_follow(const struct rpcrdma2_regions *rg,
-				       const struct rpcrdma2_piece *prev,
-				       const struct rpcrdma2_piece *pc)
-{
-	if (rg->rg_type == IB_MR_TYPE_SG_GAPS)
-		return true;
-	return prev->pc_off + prev->pc_len == PAGE_SIZE && !pc->pc_off;
-}
-
 /*
  * Fill the region with pieces from @pc on, which becomes the first piece beyond
  * it; @more becomes false if there is none. Return: number of pieces.
@@ -288,15 +278,16 @@ static int rpcrdma2_region_fill(const struct rpcrdma2_regions *rg,
 				struct region *re, struct rpcrdma2_walk *wk,
 				struct rpcrdma2_piece *pc, bool *more)
 {
-	struct rpcrdma2_piece prev;
-	unsigned int n = 0;
+	unsigned int n = 0, end;
 
 	do {
 		sg_set_page(&re->sg[n++], pc->pc_page, pc->pc_len, pc->pc_off);
-		prev = *pc;
+		end = pc->pc_off + pc->pc_len;
 		*more = rpcrdma2_walk_next(wk, pc);
+		/* a page list has no holes, unless the device has SG_GAPS */
 	} while (*more && n < rg->rg_depth &&
-		 rpcrdma2_region_may_follow(rg, &prev, pc));
+		 (rg->rg_type == IB_MR_TYPE_SG_GAPS ||
+		  (end == PAGE_SIZE && !pc->pc_off)));
 	return n;
 }
 
@@ -579,31 +570,6 @@ EXPORT_SYMBOL_GPL(rpcrdma2_regions_destroy);
  * The chunks of a Call and its Reply. See rpcrdma2/chunks.h.
  */
 
-/* Byte ranges of a part. Return: number of ranges. */
-static unsigned int rpcrdma2_offer_find_part(const struct xdr_buf *buf,
-					     enum rpcrdma2_part part,
-					     struct rpcrdma2_range *range)
-{
-	u32 head = buf->head[0].iov_len, tail = buf->tail[0].iov_len;
-	u32 pad = rpcrdma2_pad_len(buf);
-
-	switch (part) {
-	case RPCRDMA2_PART_ALL:
-		range[0] = (struct rpcrdma2_range){
-			0, head + buf->page_len + tail };
-		return 1;
-	case RPCRDMA2_PART_PAGES:
-		range[0] = (struct rpcrdma2_range){ head, buf->page_len };
-		return 1;
-	case RPCRDMA2_PART_REST:
-		range[0] = (struct rpcrdma2_range){ 0, head };
-		range[1] = (struct rpcrdma2_range){
-			head + buf->page_len + pad, tail - pad };
-		return 2;
-	}
-	return 0;
-}
-
 unsigned int rpcrdma2_offer_segs(const struct rpcrdma2_conn *co,
 				 const struct xdr_buf *buf,
 				 enum rpcrdma2_part part)
@@ -663,11 +629,19 @@ rpcrdma2_offer_part(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 		    enum dma_data_direction dir, struct rpcrdma2_hdr *h,
 		    struct rpcrdma2_chunk *ck)
 {
-	struct rpcrdma2_range range[2];
+	u32 head = buf->head[0].iov_len, tail = buf->tail[0].iov_len;
+	struct rpcrdma2_range range[2] = { { 0, head } };
+	u32 pad = rpcrdma2_pad_len(buf);
 
+	if (part == RPCRDMA2_PART_ALL)
+		range[0].ra_len += buf->page_len + tail;
+	else if (part == RPCRDMA2_PART_PAGES)
+		range[0] = (struct rpcrdma2_range){ head, buf->page_len };
+	else
+		range[1] = (struct rpcrdma2_range){
+			head + buf->page_len + pad, tail - pad };
 	return rpcrdma2_expose(co, ex, buf, range,
-			       rpcrdma2_offer_find_part(buf, part, range), dir,
-			       h, ck);
+			       part == RPCRDMA2_PART_REST ? 2 : 1, dir, h, ck);
 }
 
 int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,

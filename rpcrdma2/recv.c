@@ -14,6 +14,7 @@
 
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/fault.h>
+#include <rpcrdma2/receive.h>
 
 #include "trace.h"
 

@@ -132,19 +132,6 @@ static void rpcrdma2_sq_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	rpcrdma2_sq_finish(co, &done, wrs, ok);
 }
 
-/* The oldest chain with a deadline, or NULL */
-static const struct rpcrdma2_post *
-rpcrdma2_sq_oldest_locked(const struct rpcrdma2_sq *sq)
-{
-	const struct rpcrdma2_post *post;
-
-	lockdep_assert_held(&sq->sq_lock);
-	list_for_each_entry(post, &sq->sq_posted, po_list)
-		if (rpcrdma2_post_has_deadline(sq, post))
-			return post;
-	return NULL;
-}
-
 /*
  * Jiffies until the oldest chain with a deadline is overdue. Time that it
  * spends behind others does not count; but a peer that lets a chain complete
@@ -173,17 +160,19 @@ static void rpcrdma2_sq_watch(struct work_struct *work)
 	long left = 0;
 
 	spin_lock(&sq->sq_lock);
-	post = rpcrdma2_sq_oldest_locked(sq);
-	if (post) {
+	list_for_each_entry(post, &sq->sq_posted, po_list) {
+		if (!rpcrdma2_post_has_deadline(sq, post))
+			continue;
 		left = rpcrdma2_sq_left(sq, post);
 		why = rpcrdma2_sq_loss_of(post->po_opcode);
+		break;
 	}
 	spin_unlock(&sq->sq_lock);
 
 	if (left > 0) {
 		/* a new chain may have queued the work with a longer delay */
 		mod_delayed_work(rpcrdma2_wq, &sq->sq_watch, left);
-	} else if (post) {
+	} else if (why) {
 		WRITE_ONCE(sq->sq_overdue, true);
 		rpcrdma2_conn_lose(co, why);
 	}
@@ -222,15 +211,6 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes)
 	co->co_sq.sq_send_max = bytes;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_bound);
-
-/* A request for smaller Receives is posted after the limit is set (C-034). */
-static bool rpcrdma2_sq_too_large_locked(const struct rpcrdma2_sq *sq,
-					 const struct rpcrdma2_post *post)
-{
-	lockdep_assert_held(&sq->sq_lock);
-	return unlikely(post->po_bytes > sq->sq_send_max) ||
-	       (post->po_bytes && rpcrdma2_fault(send_max));
-}
 
 /* Prepare all of a chain but its last work request, which is returned */
 static struct ib_send_wr *rpcrdma2_sq_ready_front(struct rpcrdma2_post *post,
@@ -297,7 +277,9 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	post->po_refused = false;
 
 	spin_lock(&sq->sq_lock);
-	if (rpcrdma2_sq_too_large_locked(sq, post)) {
+	/* a request for smaller Receives comes after the limit (C-034) */
+	if (unlikely(post->po_bytes > sq->sq_send_max) ||
+	    (post->po_bytes && rpcrdma2_fault(send_max))) {
 		post->po_wrs = 0;
 		spin_unlock(&sq->sq_lock);
 		rpcrdma2_sq_give(co, wrs);

@@ -108,24 +108,15 @@ static unsigned int rpcrdma2_error_args(u32 vers, u32 code)
 	return rpcrdma2_find_errcode(vers, code)->args;
 }
 
-/*
- * C-085 limits the segments of each chunk, but the decoder their total. Return:
- * limit for each chunk of this Call that keeps the total within it.
- */
-static u32 rpcrdma2_segments_each(const struct rpcrdma2_hdr *h)
-{
-	unsigned int chunks = h->h_nreads + h->h_nwrites + h->h_has_reply;
-
-	return RPCRDMA2_MAX_SEGMENTS / max(chunks, 1U);
-}
-
 void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
 			u32 arg, u32 arg2)
 {
 	const struct code *c = rpcrdma2_find_errcode(h->h_vers, code);
 
+	/* the code limits each chunk (C-085), but the decoder their total */
 	if (code == RDMA2_ERR_SEGMENTS && !arg)
-		arg = rpcrdma2_segments_each(h);
+		arg = RPCRDMA2_MAX_SEGMENTS /
+		      max(h->h_nreads + h->h_nwrites + h->h_has_reply, 1);
 	if (h->h_vers == RPCRDMA2_VERS_ONE && code != RDMA2_ERR_VERS)
 		code = RDMA2_ERR_BAD_XDR;
 
@@ -230,14 +221,6 @@ static bool rpcrdma2_inv_handle_sendable(const struct rpcrdma2_hdr *h)
 	return false;
 }
 
-/* The RPC message is in the Position-Zero chunk or inline (E-05, S07). */
-static bool rpcrdma2_call_sendable(const struct rpcrdma2_hdr *h)
-{
-	bool zero = h->h_nreads && !h->h_reads[0].ck_position;
-
-	return zero == (h->h_proc == RDMA2_NOMSG);
-}
-
 /* A Reply has no Read chunks, and no unused Reply chunk (E-06, E-22, S10). */
 static bool rpcrdma2_reply_sendable(const struct rpcrdma2_hdr *h)
 {
@@ -259,8 +242,9 @@ static bool rpcrdma2_rpc_sendable(const struct rpcrdma2_hdr *h)
 		return false;
 
 	switch (h->h_direction) { /* C-067, S06 */
-	case RDMA2_CALL:
-		return rpcrdma2_call_sendable(h);
+	case RDMA2_CALL: /* at position zero, or inline (E-05, S07) */
+		return (h->h_nreads && !h->h_reads[0].ck_position) ==
+		       (h->h_proc == RDMA2_NOMSG);
 	case RDMA2_REPLY:
 		return rpcrdma2_reply_sendable(h);
 	default:
@@ -994,16 +978,6 @@ enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_hdr);
 
-static void rpcrdma2_msg_read_property(struct rpcrdma2_msg *msg,
-				       const void *base,
-				       const struct rpcrdma2_exchange *ex)
-{
-	rpcrdma2_exchange_expect(ex, msg->mg_hdr.h_xid, &msg->mg_prop);
-	msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, &msg->mg_hdr,
-						  base);
-	msg->mg_bad_body = msg->mg_verdict;
-}
-
 void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex)
 {
@@ -1014,8 +988,12 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 	msg->mg_handle = handle;
 
 	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len));
-	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg))
-		rpcrdma2_msg_read_property(msg, base, ex);
+	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg)) {
+		rpcrdma2_exchange_expect(ex, h->h_xid, &msg->mg_prop);
+		msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, h,
+							  base);
+		msg->mg_bad_body = msg->mg_verdict;
+	}
 	if (likely(msg->mg_verdict == RDMA2_OK))
 		msg->mg_paylen = len - h->h_len;
 }

@@ -797,19 +797,6 @@ struct rpcrdma2_recv {
 };
 
 /*
- * Whether a Send filled a Receive of @posted bytes. A peer may also consume a
- * Receive with an RDMA Write with Immediate, which no version of the protocol
- * uses; its completion has the length of the RDMA Write, and the buffers hold
- * an earlier message. If false, no byte of them may be read, and the connection
- * has to be closed.
- */
-static inline bool rpcrdma2_received_message(const struct ib_wc *wc,
-					     unsigned int posted)
-{
-	return wc->opcode == IB_WC_RECV && wc->byte_len <= posted;
-}
-
-/*
  * Size of the Receives of a connection, in bytes, whole pages: enough for
  * @needed, at most RPCRDMA2_INLINE_MAX and what the device scatters a message
  * over
@@ -1036,6 +1023,10 @@ void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at);
 /* Print " key=text", the text as one word: blanks are printed as "-" */
 void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text);
 
+/* Create that file. sunrpc provides its directory. */
+void rpcrdma2_view_make(struct net *net, const char *path,
+			int (*show)(struct seq_file *seq, void *unused));
+
 /*
  * RPCRDMA2_VIEW - define the operations that keep a file in each network
  * namespace
@@ -1043,15 +1034,13 @@ void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
  * @_path: path of the file, below /proc/net
  * @_show: prints the file; the namespace is in seq->private
  *
- * No transport depends on the file. proc_create_net_single() would get the
- * namespace from the parent directory, which sunrpc's does not provide.
- * remove_proc_subtree() does not warn if the file does not exist.
+ * No transport depends on the file, and remove_proc_subtree() does not warn if
+ * it does not exist.
  */
 #define RPCRDMA2_VIEW(_ops, _path, _show)				\
 	static int __net_init _ops##_make(struct net *net)		\
 	{								\
-		proc_create_single_data(_path, 0444, net->proc_net,	\
-					_show, net);			\
+		rpcrdma2_view_make(net, _path, _show);			\
 		return 0;						\
 	}								\
 	static void __net_exit _ops##_remove(struct net *net)		\
