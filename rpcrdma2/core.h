@@ -21,11 +21,7 @@ void rpcrdma2_rw_stop(void);
 
 /* Helpers of wire.c and props.c */
 
-/**
- * struct rpcrdma2_cursor - a position in received bytes, which are contiguous
- * @cu_at: next word
- * @cu_left: bytes left
- */
+/* A position in received bytes, which are contiguous */
 struct rpcrdma2_cursor {
 	const __be32	*cu_at;
 	u32		cu_left;

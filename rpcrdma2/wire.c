@@ -51,8 +51,8 @@ bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 	    pm.cm_version != RPCRDMA2_CM_VERSION)
 		return false;
 
-	cl->cl_send = rpcrdma2_cm_decode_size(pm.cm_send_size);
-	cl->cl_recv = rpcrdma2_cm_decode_size(pm.cm_recv_size);
+	cl->cl_send = (pm.cm_send_size + 1) * RPCRDMA2_CM_UNIT;
+	cl->cl_recv = (pm.cm_recv_size + 1) * RPCRDMA2_CM_UNIT;
 	cl->cl_inv = pm.cm_flags & RPCRDMA2_CM_F_INV;
 	return true;
 }
@@ -60,20 +60,13 @@ EXPORT_SYMBOL_GPL(rpcrdma2_cm_decode);
 
 /* RDMA2_ERROR and its remedies, 2.4 of Documentation/protocol.rst */
 
-/**
- * struct code - an error of version 2
- * @args: words that follow it
- * @arg: first word, if it is a limit of the decoder
- * @arg2: second word, if it is a limit of the decoder
- * @remedy: reaction of a requester, once for each RPC
- * @needs: word that must not be 0 for the remedy: 1, 2, or 0 for none
- */
+/* An error of version 2 */
 struct code {
-	u8			args;
-	u8			arg;
-	u8			arg2;
-	enum rpcrdma2_remedy	remedy;
-	u8			needs;
+	u8			args;	/* words that follow it */
+	u8			arg;	/* first and second word, if they are */
+	u8			arg2;	/* limits of the decoder */
+	enum rpcrdma2_remedy	remedy;	/* once for each RPC */
+	u8			needs;	/* word that the remedy needs: 1, 2, or 0 */
 };
 
 static const struct code codes[] = {
@@ -399,16 +392,10 @@ EXPORT_SYMBOL_GPL(rpcrdma2_encode_hdr);
 /* rdma_align and rdma_thresh of a version 1 MSGP */
 #define MSGP_PADDING_LEN	(2 * XDR_UNIT)
 
-/**
- * struct excess - items beyond the capacity of the decoded form
- * @reads: Read chunks were left out
- * @zero: the Position-Zero chunk was left out
- * @writes: Write chunks were left out
- * @segs: segments were left out
- */
+/* Kinds of items beyond the capacity of the decoded form */
 struct excess {
 	bool	reads;
-	bool	zero;
+	bool	zero;	/* the Position-Zero chunk */
 	bool	writes;
 	bool	segs;
 };

@@ -90,14 +90,10 @@ void rpcrdma2_trim_reply(struct rpc_rqst *rqst, size_t came);
  * posted as one chain, alone or in front of a Send.
  */
 
-/**
- * struct rpcrdma2_rw - RDMA Reads, or RDMA Writes, of one RPC message
- * @rw_parts: parts of remote segments, in the order of execution
- * @rw_dir: DMA_FROM_DEVICE to Read, DMA_TO_DEVICE to Write
- */
+/* RDMA Reads, or RDMA Writes, of one RPC message */
 struct rpcrdma2_rw {
-	struct list_head	rw_parts;
-	enum dma_data_direction	rw_dir;
+	struct list_head	rw_parts;	/* in the order of execution */
+	enum dma_data_direction	rw_dir;		/* FROM_DEVICE to Read */
 };
 
 static inline void rpcrdma2_rw_init(struct rpcrdma2_rw *rw,

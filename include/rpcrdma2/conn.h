@@ -515,14 +515,10 @@ enum rpcrdma2_loss {
 #undef RPCRDMA2_LOSS_ENUM
 };
 
-/**
- * struct rpcrdma2_end - the end of a connection
- * @en_why: reason, RPCRDMA2_LOSS_NONE if there was none
- * @en_at: time of the end, in seconds since boot
- */
+/* The end of a connection */
 struct rpcrdma2_end {
-	enum rpcrdma2_loss	en_why;
-	time64_t		en_at;
+	enum rpcrdma2_loss	en_why;	/* LOSS_NONE if there was none */
+	time64_t		en_at;	/* seconds since boot */
 };
 
 /**
@@ -982,14 +978,9 @@ static inline void rpcrdma2_errors_count(struct rpcrdma2_errors *er, u32 code)
 /* Print " errors=NAME:COUNT,...", or nothing */
 void rpcrdma2_errors_show(struct seq_file *seq, const struct rpcrdma2_errors *er);
 
-/**
- * struct rpcrdma2_backward - number of backward Calls on a connection
- * @bw_calls: Calls that a server has posted, or a client has passed to its
- *	service
- * @bw_read_chunks: Read chunks of these Calls
- * @bw_write_chunks: Write chunks of these Calls
- * @bw_reply_chunks: Reply chunks of these Calls
- * @bw_invs: Replies to these Calls that were sent with invalidation
+/*
+ * Backward Calls that a server posted, or a client passed to its service, their
+ * chunks, and Replies to them that were sent with invalidation
  */
 struct rpcrdma2_backward {
 	atomic_long_t	bw_calls;

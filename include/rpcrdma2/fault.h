@@ -2,24 +2,22 @@
 /*
  * Fault injection for tests in a guest that is client and server: failures that
  * no peer can cause and no software device causes by itself. It is empty in a
- * kernel without fault injection.
+ * kernel without fault injection. A point is a directory below xprtrdma2/ in
+ * debugfs, with the files of Documentation/fault-injection/ of the kernel.
  *
  *	fail_buffer	a Reply of more than a page can neither be copied nor
  *			gathered, except for pages that another Reply has left
- *	fail_done	the client is notified 20 ms late that a backward Reply
- *			is sent
- *	fail_entries	the Send Queue of the client appears to have too few
- *			entries for a Call
- *	fail_extensions	the device of a new connection supports neither memory
- *			registration by work requests nor Send with Invalidate
- *	fail_fence	the device accepts the invalidation of the first of
- *			several regions, and refuses the rest
+ *	fail_done	a sent backward Reply is reported 20 ms late
+ *	fail_entries	the client's Send Queue has too few entries for a Call
+ *	fail_extensions	a new device has neither registration by work requests
+ *			nor Send with Invalidate
+ *	fail_fence	of several LOCAL_INVs the device accepts the first only
  *	fail_handle	a Call has an invalid handle
  *	fail_inv	invalidations never complete: they are not posted
  *	fail_map	a region cannot be mapped (transient)
  *	fail_map_recv	a page of a Receive of either end, or several pages as
  *			one stretch, cannot be mapped (transient)
- *	fail_map_rw	memory for RDMA Reads and Writes of the server cannot be
+ *	fail_map_rw	the server's memory for RDMA Reads and Writes cannot be
  *			mapped (transient)
  *	fail_map_send	memory that a Send of either end gathers, or its buffer,
  *			cannot be mapped (transient)
@@ -27,16 +25,10 @@
  *	fail_nominate	a Call nominates no handle for invalidation
  *	fail_poszero	a Call that needs a Position-Zero chunk cannot be sent,
  *			on this connection or any other
- *	fail_pullup	the payload of a Call is sent from its pages, although it
- *			is small enough to be copied
- *	fail_read	RDMA Reads of either end get no response: they are not
- *			posted
+ *	fail_pullup	a Call's payload is sent from its pages, though short
+ *	fail_read	RDMA Reads of either end are not posted: no response
  *	fail_reply	a Reply cannot be built, now or later
- *	fail_send_max	the peer's Receives have become too small for a message
- *			since it was built
- *
- * A point is a directory below xprtrdma2/ in debugfs, with the files that
- * Documentation/fault-injection/ of the kernel describes.
+ *	fail_send_max	the peer's Receives have shrunk below a built message
  */
 #ifndef _RPCRDMA2_FAULT_H
 #define _RPCRDMA2_FAULT_H

@@ -132,17 +132,11 @@ struct rpcrdma2_call_plan {
 	bool	cp_reply;
 };
 
-/**
- * struct rpcrdma2_call_limits - limits of the peer for one Call
- * @cl_reads: most Read chunks; a Position-Zero chunk counts unless it is the
- *	only Read chunk
- * @cl_writes: most Write chunks
- * @cl_segs: most segments of a chunk
- */
+/* Limits of the peer for one Call */
 struct rpcrdma2_call_limits {
-	u32	cl_reads;
+	u32	cl_reads;	/* a Position-Zero chunk alone does not count */
 	u32	cl_writes;
-	u32	cl_segs;
+	u32	cl_segs;	/* of each chunk */
 };
 
 #define RPCRDMA2_NO_LIMITS	{ U32_MAX, U32_MAX, U32_MAX }
@@ -326,18 +320,12 @@ static inline u32 rpcrdma2_inv_handle(const struct rpcrdma2_hdr *h,
  * their positions, with stretches of the reduced message between them.
  */
 
-/**
- * struct rpcrdma2_stretch - bytes of a Call that come from one source
- * @st_chunk: Read chunk they come from, or NULL: the reduced message
- * @st_src: offset in the source
- * @st_len: length; may be 0
- * @st_sink: offset in the Call
- */
+/* Bytes of a Call that come from one source */
 struct rpcrdma2_stretch {
-	const struct rpcrdma2_chunk	*st_chunk;
-	u32				st_src;
-	u32				st_len;
-	u32				st_sink;
+	const struct rpcrdma2_chunk	*st_chunk; /* NULL: reduced message */
+	u32				st_src;	/* offset in the source */
+	u32				st_len;	/* may be 0 */
+	u32				st_sink; /* offset in the Call */
 };
 
 /**
@@ -407,16 +395,11 @@ static inline u32 rpcrdma2_receives_needed(u32 answers, u32 calls)
 	return answers + calls + RPCRDMA2_CONTROL_RECVS;
 }
 
-/**
- * struct rpcrdma2_units - a lockless counter for a scarce resource
- * @un_free: free units
- * @un_kept: units of these that are reserved for control messages
- * @un_denied: a taker found too few units since the last return
- */
+/* A lockless counter for a scarce resource */
 struct rpcrdma2_units {
 	atomic_t	un_free;
-	unsigned int	un_kept;
-	bool		un_denied;
+	unsigned int	un_kept;	/* of these, for control messages */
+	bool		un_denied;	/* to a taker since the last return */
 };
 
 static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,

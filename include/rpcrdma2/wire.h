@@ -138,16 +138,11 @@ enum {
  * ERROR.
  */
 
-/**
- * struct rpcrdma2_segment - a range of the requester's registered memory
- * @rs_handle: steering tag
- * @rs_length: length in bytes
- * @rs_offset: address that the tag was registered under
- */
+/* A range of the requester's registered memory */
 struct rpcrdma2_segment {
 	u32	rs_handle;
-	u32	rs_length;
-	u64	rs_offset;
+	u32	rs_length;	/* in bytes */
+	u64	rs_offset;	/* that the handle was registered under */
 };
 
 /**
@@ -432,43 +427,26 @@ static inline bool rpcrdma2_lacks_message(const struct rpcrdma2_error *er)
 #define RPCRDMA2_CM_UNIT	1024
 #define RPCRDMA2_CM_UNITS_MAX	256
 
-/**
- * struct rpcrdma2_cm_private - private data on the wire
- * @cm_magic: format identifier
- * @cm_version: format version
- * @cm_flags: RPCRDMA2_CM_F_INV; the other bits are zero (P-10)
- * @cm_send_size: largest Send of the sender
- * @cm_recv_size: size of the sender's Receives
- */
+/* Private data on the wire */
 struct rpcrdma2_cm_private {
 	__be32	cm_magic;
 	u8	cm_version;
-	u8	cm_flags;
+	u8	cm_flags;	/* RPCRDMA2_CM_F_INV, others are 0 (P-10) */
 	u8	cm_send_size;
 	u8	cm_recv_size;
 };
 
-/**
- * struct rpcrdma2_cm_limits - decoded private data
- * @cl_send: largest Send, in bytes
- * @cl_recv: size of a Receive, in bytes
- * @cl_inv: the sender accepts a Send With Invalidate
- */
+/* Decoded private data */
 struct rpcrdma2_cm_limits {
-	u32	cl_send;
-	u32	cl_recv;
-	bool	cl_inv;
+	u32	cl_send;	/* largest Send, in bytes */
+	u32	cl_recv;	/* size of a Receive, in bytes */
+	bool	cl_inv;		/* the sender accepts Send With Invalidate */
 };
 
 static inline u8 rpcrdma2_cm_encode_size(u32 bytes)
 {
 	return clamp(bytes / RPCRDMA2_CM_UNIT, 1U,
 		     (u32)RPCRDMA2_CM_UNITS_MAX) - 1;
-}
-
-static inline u32 rpcrdma2_cm_decode_size(u8 wire)
-{
-	return (wire + 1) * RPCRDMA2_CM_UNIT;
 }
 
 /* Encode private data; sizes are rounded down to whole units */
