@@ -77,27 +77,19 @@ void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_walk_begin);
 
-static void rpcrdma2_walk_stand(struct rpcrdma2_walk *wk,
-				struct page *const *pages, unsigned long pos,
-				u32 len)
-{
-	wk->wk_pages = pages;
-	wk->wk_pos = pos;
-	wk->wk_here = len;
-}
-
 /* Find the part of the buffer at @off. Return: false beyond its end. */
 static bool rpcrdma2_walk_locate(struct rpcrdma2_walk *wk, size_t off)
 {
 	const struct xdr_buf *buf = wk->wk_buf;
 	const struct kvec *iov = buf->head;
 
+	wk->wk_pages = NULL;
 	if (off >= iov->iov_len) {
 		off -= iov->iov_len;
 		if (off < buf->page_len) {
-			rpcrdma2_walk_stand(wk, buf->pages,
-					    buf->page_base + off,
-					    buf->page_len - off);
+			wk->wk_pages = buf->pages;
+			wk->wk_pos = buf->page_base + off;
+			wk->wk_here = buf->page_len - off;
 			return true;
 		}
 		off -= buf->page_len;
@@ -105,8 +97,8 @@ static bool rpcrdma2_walk_locate(struct rpcrdma2_walk *wk, size_t off)
 		if (off >= iov->iov_len)
 			return false;
 	}
-	rpcrdma2_walk_stand(wk, NULL, (unsigned long)iov->iov_base + off,
-			    iov->iov_len - off);
+	wk->wk_pos = (unsigned long)iov->iov_base + off;
+	wk->wk_here = iov->iov_len - off;
 	return true;
 }
 
@@ -223,11 +215,6 @@ static u32 rpcrdma2_plan_write_list_len(unsigned int segs)
 	return RPCRDMA2_WRITE_CHUNK_LEN + segs * RPCRDMA2_SEG_LEN;
 }
 
-static u32 rpcrdma2_plan_reply_chunk_len(unsigned int segs)
-{
-	return RPCRDMA2_REPLY_CHUNK_LEN + segs * RPCRDMA2_SEG_LEN;
-}
-
 /* The Reply gets chunks if it may not fit inline (C-002, C-030, E-15). */
 static bool rpcrdma2_plan_call_reply(const struct rpcrdma2_call_sizes *sz,
 				     struct rpcrdma2_call_plan *plan)
@@ -289,10 +276,10 @@ int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
 		return -EMSGSIZE;
 	if (plan->cp_write)
 		hdr += rpcrdma2_plan_write_list_len(sz->sz_write_segs);
-	if (plan->cp_reply && plan->cp_write)
-		hdr += rpcrdma2_plan_reply_chunk_len(sz->sz_reply_rest_segs);
-	else if (plan->cp_reply)
-		hdr += rpcrdma2_plan_reply_chunk_len(sz->sz_reply_segs);
+	if (plan->cp_reply)
+		hdr += RPCRDMA2_REPLY_CHUNK_LEN + RPCRDMA2_SEG_LEN *
+		       (plan->cp_write ? sz->sz_reply_rest_segs :
+					 sz->sz_reply_segs);
 	return rpcrdma2_plan_call_within(sz, plan, hdr) ? 0 : -EMSGSIZE;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_plan_call);
