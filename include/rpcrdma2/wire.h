@@ -131,12 +131,7 @@ enum {
 /* The default service port, IANA "nfsrdma" */
 #define RPCRDMA2_PORT		20049
 
-/*
- * A decoded transport header, of either version. All other code uses headers in
- * this form only: rpcrdma2_decode_hdr() reads a received header once, and it is
- * trusted from there on; rpcrdma2_encode_hdr() writes those of MSG, NOMSG and
- * ERROR.
- */
+/* The form of headers, of either version, that all other code uses */
 
 /* A range of the requester's registered memory */
 struct rpcrdma2_segment {
