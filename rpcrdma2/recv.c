@@ -316,9 +316,9 @@ static struct rpcrdma2_recv *rpcrdma2_recv_alloc(struct rpcrdma2_rpool *rp,
 }
 
 /*
- * Add a new Receive to its pool, which may have grown while the Receive was
- * made, and may already be reported to have no smaller Receive. Return: false
- * if the new Receive is smaller.
+ * Add a new Receive to its pool, whose size may have grown meanwhile, and which
+ * may already be reported to have no smaller Receive. Return: false if this one
+ * is smaller.
  */
 static bool rpcrdma2_recv_join(struct rpcrdma2_recv *rv)
 {

@@ -211,14 +211,10 @@ void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
 int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		     struct ib_send_wr *first);
 
-/**
- * rpcrdma2_sq_drain - wait for all posted chains, and retire them
- * @co: connection with a queue pair, which will not be used again
- *
- * Chains that are posted meanwhile may be left; they will be flushed. Drains
- * are serialised: the queue has an entry for one.
- *
- * Context: sleeps.
+/*
+ * Wait for all posted chains, and retire them. Chains that are posted meanwhile
+ * may be left; they will be flushed. Drains are serialised: the queue has an
+ * entry for one. Sleeps.
  */
 void rpcrdma2_sq_drain(struct rpcrdma2_conn *co);
 
@@ -414,14 +410,10 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_exposed *ex, u32 handle);
 
-/**
- * rpcrdma2_handle_in_use - find the RPC of a region by its handle
- * @co: connection
- * @handle: handle, not 0
- * @xid: set to the xid of the RPC that the region was exposed for
- *
- * Context: process; does not sleep.
- * Return: true if a region of some RPC has that handle.
+/*
+ * Find the RPC of a region by its handle, which is not 0. Does not sleep.
+ * Return: true if a region of some RPC has that handle; @xid is the xid of that
+ * RPC.
  */
 bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
 
@@ -453,13 +445,10 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
  */
 int rpcrdma2_revoke(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
-/**
- * rpcrdma2_revoke_wait - wait for the end of rpcrdma2_revoke()
- * @ex: its regions
- * @timeout: limit on the wait, in jiffies; the peer may delay chains in front
- *
- * Context: sleeps; the connection may end meanwhile.
- * Return: true when the regions are free and the fence no longer uses @ex.
+/*
+ * Wait for the end of rpcrdma2_revoke(), at most @timeout in jiffies: the peer
+ * may delay chains in front. Sleeps; the connection may end meanwhile. Return:
+ * true when the regions are free and the fence no longer uses @ex.
  */
 bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout);
 
