@@ -66,7 +66,7 @@ struct code {
 	u8			arg;	/* first and second word, if they are */
 	u8			arg2;	/* limits of the decoder */
 	enum rpcrdma2_remedy	remedy;	/* once for each RPC */
-	u8			needs;	/* word that the remedy needs: 1, 2, or 0 */
+	u8			needs;	/* word the remedy needs: 1, 2, or 0 */
 };
 
 static const struct code codes[] = {

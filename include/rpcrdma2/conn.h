@@ -562,20 +562,13 @@ struct rpcrdma2_conn {
 	struct rpcrdma2_regions		co_regions;
 };
 
-/**
- * struct rpcrdma2_conn_size - sizes of the queues of a connection
- * @sends: entries of the Send Queue, including those for draining it
- * @recvs: entries of the Receive Queue, including those for draining it
- * @send_sges: gather entries of a Send; rpcrdma2_conn_create() may raise it
- * @rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 for none
- * @rw_pages: most pages of a part that is read, 0 for no limit
- */
+/* Sizes of the queues of a connection; entries include those for draining */
 struct rpcrdma2_conn_size {
 	unsigned int	sends;
 	unsigned int	recvs;
-	unsigned int	send_sges;
-	unsigned int	rw_mrs;
-	unsigned int	rw_pages;
+	unsigned int	send_sges;	/* may be raised at creation */
+	unsigned int	rw_mrs;		/* of rdma_rw for RDMA Reads, or 0 */
+	unsigned int	rw_pages;	/* most of a part, or 0 for no limit */
 };
 
 static inline struct ib_device *rpcrdma2_conn_device(const struct rpcrdma2_conn *co)

@@ -114,22 +114,14 @@ rpcrdma2_count_segs(const unsigned int *pages, unsigned int places,
 	return segs;
 }
 
-/**
- * struct rpcrdma2_call_plan - transfer plan of a Call and its Reply
- * @cp_proc: RDMA2_MSG or RDMA2_NOMSG
- * @cp_read: the Call's payload pages go in a Read chunk
- * @cp_poszero: the rest of the Call goes in a Position-Zero chunk
- * @cp_copy: the Position-Zero chunk exposes a contiguous copy of the Call
- * @cp_write: the Reply's payload pages get a Write chunk
- * @cp_reply: the rest of the Reply gets a Reply chunk
- */
+/* Transfer plan of a Call and its Reply */
 struct rpcrdma2_call_plan {
-	u32	cp_proc;
-	bool	cp_read;
-	bool	cp_poszero;
-	bool	cp_copy;
-	bool	cp_write;
-	bool	cp_reply;
+	u32	cp_proc;	/* RDMA2_MSG or RDMA2_NOMSG */
+	bool	cp_read;	/* the Call's pages go in a Read chunk */
+	bool	cp_poszero;	/* its rest goes in a Position-Zero chunk, */
+	bool	cp_copy;	/* which exposes a contiguous copy */
+	bool	cp_write;	/* the Reply's pages get a Write chunk */
+	bool	cp_reply;	/* its rest gets a Reply chunk */
 };
 
 /* Limits of the peer for one Call */
@@ -328,22 +320,14 @@ struct rpcrdma2_stretch {
 	u32				st_sink; /* offset in the Call */
 };
 
-/**
- * struct rpcrdma2_layout - a position in a Call
- * @lo_chunk: next Read chunk, other than the Position-Zero chunk
- * @lo_end: end of the Read chunks
- * @lo_reduced: length of the reduced message
- * @lo_src: bytes of the reduced message before this position
- * @lo_sink: bytes of the Call before this position
- * @lo_due: the next stretch is that of the chunk
- */
+/* A position in a Call */
 struct rpcrdma2_layout {
-	const struct rpcrdma2_chunk	*lo_chunk;
-	const struct rpcrdma2_chunk	*lo_end;
-	u32				lo_reduced;
-	u32				lo_src;
-	u32				lo_sink;
-	bool				lo_due;
+	const struct rpcrdma2_chunk	*lo_chunk; /* next, not Position-Zero */
+	const struct rpcrdma2_chunk	*lo_end; /* of the Read chunks */
+	u32				lo_reduced; /* bytes without chunks */
+	u32				lo_src;	/* bytes of these so far */
+	u32				lo_sink; /* bytes of the Call so far */
+	bool				lo_due;	/* the chunk is next */
 };
 
 /* Start at the beginning of a Call with @inlined bytes after the header */
@@ -463,17 +447,11 @@ static inline u8 rpcrdma2_caps_depth(u32 most)
 	return min_t(u32, most, U8_MAX);
 }
 
-/**
- * struct rpcrdma2_caps_read - properties of RDMA Reads on a device
- * @cr_regions: every part uses a memory region
- * @cr_pages: most pages of a part, including a partial first or last page; 0
- *	for no limit
- * @cr_width: gather entries of a work request, 0 without support of RDMA Reads
- */
+/* Properties of RDMA Reads on a device */
 struct rpcrdma2_caps_read {
-	bool		cr_regions;
-	unsigned int	cr_pages;
-	unsigned int	cr_width;
+	bool		cr_regions;	/* every part uses a memory region */
+	unsigned int	cr_pages;	/* most of a part, or 0 for no limit */
+	unsigned int	cr_width;	/* entries of a request, 0: no Reads */
 };
 
 /**

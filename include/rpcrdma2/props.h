@@ -79,18 +79,12 @@ void rpcrdma2_props_default(struct rpcrdma2_props *pr);
  */
 bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr);
 
-/**
- * struct rpcrdma2_peer_props - known properties of the peer
- * @pp_now: values in force
- * @pp_changeable: rows that a REQPROP may request to change (C-047, S16)
- * @pp_announced: a CONNPROP has arrived
- * @pp_short: a Reply that was expected inline was refused (S14)
- */
+/* Known properties of the peer */
 struct rpcrdma2_peer_props {
-	struct rpcrdma2_props	pp_now;
-	u32			pp_changeable;
-	bool			pp_announced;
-	bool			pp_short;
+	struct rpcrdma2_props	pp_now;		/* values in force */
+	u32			pp_changeable;	/* by a REQPROP (C-047, S16) */
+	bool			pp_announced;	/* a CONNPROP has arrived */
+	bool			pp_short;	/* inline Reply refused (S14) */
 };
 
 /*

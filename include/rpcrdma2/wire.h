@@ -140,30 +140,21 @@ struct rpcrdma2_segment {
 	u64	rs_offset;	/* that the handle was registered under */
 };
 
-/**
- * struct rpcrdma2_chunk - consecutive segments that carry one data item
- * @ck_position: XDR position (Read chunks only; 0 is a Position-Zero chunk)
- * @ck_length: sum of the segments' lengths; never wraps, nor does the sum over
- *	all Read chunks (S05)
- * @ck_first: index of its first segment in h_segs
- * @ck_nsegs: number of segments
- */
+/* Consecutive segments that carry one data item */
 struct rpcrdma2_chunk {
-	u32	ck_position;
-	u32	ck_length;
-	u16	ck_first;
+	u32	ck_position;	/* of a Read chunk; 0: a Position-Zero chunk */
+	u32	ck_length;	/* sum; over all Read chunks < 2^32 (S05) */
+	u16	ck_first;	/* index of the first in h_segs */
 	u16	ck_nsegs;
 };
 
-/**
- * struct rpcrdma2_error - body of RDMA2_ERROR
- * @er_code: enum rpcrdma2_errcode, or a value unknown to the draft (S43)
- * @er_arg: codes 4, 5: most chunks; 6: most segments; 8: bytes needed; 1:
- *	lowest version; 7: index of the short chunk, counted from 1
- * @er_arg2: 1: highest version; 7: bytes needed
+/*
+ * Body of RDMA2_ERROR: codes 4, 5: most chunks; 6: most segments; 8: bytes
+ * needed; 1: lowest and highest version; 7: index of the short chunk, counted
+ * from 1, and bytes needed
  */
 struct rpcrdma2_error {
-	u32	er_code;
+	u32	er_code;	/* may be unknown to the draft (S43) */
 	u32	er_arg;
 	u32	er_arg2;
 };
