@@ -56,7 +56,7 @@
  * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
  */
 
-/* S34: not visible on the wire, so other values are valid too */
+/* S34: not visible on the wire */
 #define XPRT2_PROBE_TIMEOUT	(2U * HZ)
 #define XPRT2_TRIAL_TIMEOUT	(10U * HZ)
 #define XPRT2_MEMORY_TIME	(60UL * 60 * HZ)
@@ -65,11 +65,9 @@
 #define XPRT2_OUTAGE		(2U * HZ)
 /*
  * How long the result of a connection applies to the next attempts to connect.
- * While an RPC waits, the back-off delays an attempt by at most a minute and an
- * eighth, and an attempt that meets silence lasts 80 s: the result outlasts
- * both. After a longer outage the server may be a different one. A server that
- * gives no answer may go down with each probe and take longer to come up: its
- * result outlasts three back-offs.
+ * It outlasts a back-off, which is at most a minute and an eighth, and an
+ * attempt that meets silence, which lasts 80 s. A server that gives no answer
+ * may go down with each probe: its result outlasts three back-offs.
  */
 #define XPRT2_NOTE_TIME		(90U * HZ)
 #define XPRT2_NOTE_TIME_SILENT	(210U * HZ)
@@ -160,8 +158,7 @@ struct xprt2_nego {
 };
 
 /*
- * S36: the only common version below the refused one can be 1. An empty range
- * carries no information, so version 1 remains possible.
+ * S36: below the refused version only 1 is left. An empty range says nothing.
  */
 static inline bool xprt2_server_has_one(const struct xprt2_nego *ng)
 {
@@ -170,7 +167,7 @@ static inline bool xprt2_server_has_one(const struct xprt2_nego *ng)
 		ng->ng_high >= RPCRDMA2_VERS_ONE);
 }
 
-/* S36: the two ranges are disjoint, so a retry cannot succeed. */
+/* S36: the two ranges are disjoint */
 static inline bool xprt2_no_common(const struct xprt2_nego *ng)
 {
 	return ng->ng_low <= ng->ng_high &&
@@ -185,10 +182,8 @@ static inline bool xprt2_is_refusal(enum xprt2_answer answer)
 
 /*
  * 2.2 step 5: a correct peer does not refuse a settled version. Negotiate
- * again, once.
- *
- * 2.4: a server that lacks the message type of an RPC uses another version. If
- * it has refused RPCs in both versions, there is no common version.
+ * again, once. 2.4: a server that lacks the message type of an RPC uses another
+ * version.
  */
 static inline enum xprt2_action
 xprt2_action_settled(const struct xprt2_nego *ng, enum xprt2_answer answer)
@@ -208,9 +203,9 @@ xprt2_action_settled(const struct xprt2_nego *ng, enum xprt2_answer answer)
 }
 
 /*
- * Only version 1 is left, and the administrator does not allow it. The server
- * lacks version 2 only if its answer shows that: a slow or restarting server
- * must not fail the mount.
+ * The administrator does not allow version 1, which is all that is left. Fail
+ * only if an answer shows that the server lacks version 2: it may be slow, or
+ * restart.
  */
 static inline enum xprt2_action
 xprt2_action_without_one(enum xprt2_phase phase, enum xprt2_answer answer)
@@ -226,7 +221,7 @@ xprt2_action_without_one(enum xprt2_phase phase, enum xprt2_answer answer)
 }
 
 /*
- * Decide before a version is settled. In a trial an RPC is outstanding, so
+ * Decide before a version is settled. An RPC on trial is outstanding, so
  * version 1 starts on a new connection, where the RPC is marshalled again.
  */
 static inline enum xprt2_action
@@ -267,15 +262,10 @@ xprt2_action_unsettled(const struct xprt2_nego *ng, enum xprt2_phase phase,
 	return action;
 }
 
-/**
- * xprt2_next_action - choose the action for an answer
- * @ng: state of the negotiation
- * @answer: answer of the server; XPRT2_A_SILENCE or XPRT2_A_LOST without one
- *
+/*
+ * Choose the action for an answer; XPRT2_A_SILENCE or XPRT2_A_LOST without one.
  * The negotiation cannot loop: after at most XPRT2_PROBES_MAX connections the
  * next one uses version 1, or the RPC layer backs off first.
- *
- * Return: the action.
  */
 static inline enum xprt2_action
 xprt2_next_action(const struct xprt2_nego *ng, enum xprt2_answer answer)
@@ -292,14 +282,9 @@ xprt2_next_action(const struct xprt2_nego *ng, enum xprt2_answer answer)
 	return action;
 }
 
-/**
- * xprt2_first_phase - initial phase of a connection (C-096)
- * @min: lowest version allowed
- * @max: highest version allowed
- * @one: the server is known as a version 1 server, or this connection tries
- *	version 1
- *
- * Return: XPRT2_SETTLED for version 1, or XPRT2_PROBE.
+/*
+ * Initial phase of a connection (C-096). @one: the server is known as a version
+ * 1 server, or this connection tries version 1.
  */
 static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 {
@@ -307,14 +292,7 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 	       XPRT2_SETTLED : XPRT2_PROBE;
 }
 
-/**
- * xprt2_note_end - compute when the result of a connection expires (S34)
- * @answer: the result
- * @now: jiffies
- *
- * Return: jiffies; a connection that begins at that time or later ignores the
- * result.
- */
+/* When the result of a connection expires, in jiffies (S34) */
 static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned long now)
 {
 	bool silent = answer == XPRT2_A_SILENCE || answer == XPRT2_A_LOST;
@@ -322,14 +300,9 @@ static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned lo
 	return now + (silent ? XPRT2_NOTE_TIME_SILENT : XPRT2_NOTE_TIME);
 }
 
-/**
- * xprt2_probe_is_due - decide whether to probe a version 1 server again (S34)
- * @since: time of the last probe, in jiffies
- * @now: jiffies
- * @busy: RPCs wait that lost the last connection of this transport
- *
- * Servers are upgraded. A probe that gets no answer takes time, and an RPC that
- * has lost its connection must not wait for that as well.
+/*
+ * S34: servers are upgraded, so a version 1 server is probed again, unless RPCs
+ * that have lost their connection (@busy) would have to wait for that as well.
  */
 static inline bool xprt2_probe_is_due(unsigned long since, unsigned long now,
 				      bool busy)
@@ -337,14 +310,10 @@ static inline bool xprt2_probe_is_due(unsigned long since, unsigned long now,
 	return !busy && !time_before(now, since + XPRT2_MEMORY_TIME);
 }
 
-/**
- * xprt2_doubts_one - check whether a connection casts doubt on version 1 (S34)
- * @vers: version of the connection
- * @replied: it brought a good Reply
- * @busy: RPCs waited when it ended
- * @innocent: the server did not cause that end
- *
- * The server may have dropped version 1.
+/*
+ * S34: the server may have dropped version 1. @replied: the connection brought
+ * a good Reply. @busy: RPCs waited when it ended. @innocent: the server did not
+ * cause that end.
  */
 static inline bool xprt2_doubts_one(u32 vers, bool replied, bool busy,
 				    bool innocent)
@@ -352,15 +321,11 @@ static inline bool xprt2_doubts_one(u32 vers, bool replied, bool busy,
 	return vers == RPCRDMA2_VERS_ONE && !replied && busy && !innocent;
 }
 
-/**
- * xprt2_proves_one - check whether a good Reply proves version 1 (S34)
- * @ng: negotiation of the connection
- * @vers: version of the connection
- *
- * Normally each connection begins with a probe for version 2. A connection
- * without a probe, because version 2 is not allowed or version 1 was known
- * before, proves nothing: another transport may have found since then that the
- * server supports version 2.
+/*
+ * S34: a good Reply proves version 1, but not without a probe on this
+ * connection, because version 2 is not allowed or version 1 was known before:
+ * another transport may have found since then that the server supports version
+ * 2.
  */
 static inline bool xprt2_proves_one(const struct xprt2_nego *ng, u32 vers)
 {
@@ -387,15 +352,11 @@ xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
 					     XPRT2_A_ERR_OTHER;
 }
 
-/**
- * xprt2_error_counts - check whether an error may change the version
- * @answer: meaning of the error, which does not answer the probe
- * @to_property: it answers a REQPROP or an UPDPROP
- * @to_rpc: it answers an RPC that waits
- *
- * S31: an error that answers no message does not count. 2.4: an error for a
- * property message counts if it is about the version; any other code means that
- * the server lacks that message type.
+/*
+ * An error that does not answer the probe may change the version. S31: not if
+ * it answers no message. 2.4: for a REQPROP or UPDPROP (@to_property) only if
+ * it is about the version; any other code means that the server lacks that
+ * message type.
  */
 static inline bool xprt2_error_counts(enum xprt2_answer answer,
 				      bool to_property, bool to_rpc)
@@ -403,13 +364,9 @@ static inline bool xprt2_error_counts(enum xprt2_answer answer,
 	return to_property ? answer == XPRT2_A_ERR_VERS : to_rpc;
 }
 
-/**
- * xprt2_classify - map a received message to an answer
- * @msg: the message
- * @to_probe: it has the xid of the probe
- *
- * Return: the answer; XPRT2_A_SILENCE for a message without meaning for the
- * negotiation.
+/*
+ * Map a received message to an answer. @to_probe: it has the xid of the probe.
+ * XPRT2_A_SILENCE stands for no meaning for the negotiation.
  */
 static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 					       bool to_probe)
@@ -449,13 +406,7 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 					       XPRT2_A_SILENCE;
 }
 
-/**
- * xprt2_probe_failed - check for an answer to the probe other than CONNPROP
- * @phase: state of the negotiation
- * @answer: answer to the probe, or XPRT2_A_SILENCE while there is none
- *
- * Messages behind such an answer are ignored.
- */
+/* @answer to the probe is no CONNPROP: messages behind it are ignored. */
 static inline bool xprt2_probe_failed(enum xprt2_phase phase,
 				      enum xprt2_answer answer)
 {
@@ -472,14 +423,10 @@ enum xprt2_disposition {
 	XPRT2_D_NEGOTIATE, /* its action: see xprt2_next_action() */
 };
 
-/**
- * xprt2_judge_message - decide the disposition of a message
- * @phase: state of the negotiation
- * @answer: result of xprt2_classify()
- * @to_probe: the message has the xid of the probe
- *
- * 2.4: a server that has refused a CONNPROP gets no other CONNPROP, and the
- * refusal has no other effect.
+/*
+ * Decide the disposition of a message by the result of xprt2_classify(). 2.4: a
+ * server that has refused a CONNPROP gets no other CONNPROP, and the refusal
+ * has no other effect.
  */
 static inline enum xprt2_disposition
 xprt2_judge_message(enum xprt2_phase phase, enum xprt2_answer answer,
@@ -501,11 +448,9 @@ xprt2_judge_message(enum xprt2_phase phase, enum xprt2_answer answer,
 	}
 }
 
-/**
- * xprt2_disposition_after - disposition of a message after its action
- * @answer: result of xprt2_classify()
- * @ret: result of the action: 0, -EPROTONOSUPPORT when no version is left, or
- *	another error when the connection is given up for the next one
+/*
+ * Disposition of a message after its action, which returned 0, -EPROTONOSUPPORT
+ * when no version is left, or another error when the connection is given up.
  */
 static inline enum xprt2_disposition
 xprt2_disposition_after(enum xprt2_answer answer, int ret)
@@ -525,23 +470,16 @@ xprt2_disposition_after(enum xprt2_answer answer, int ret)
 /* Room for a word: an IPv6 address with its interface, a port and a version */
 #define XPRT2_PIN_WORD	96
 
-/**
- * struct xprt2_pin - a server and its version
- * @pin_addr: address, and a port or 0 for all of them
- * @pin_vers: RPC-over-RDMA version
- */
+/* A server and its version. Port 0 stands for all ports. */
 struct xprt2_pin {
 	struct sockaddr_storage	pin_addr;
 	u32			pin_vers;
 };
 
-/**
- * xprt2_pin_next_word - find the next word of the parameter
- * @text: rest of the parameter; advanced behind the word
- * @word: buffer of XPRT2_PIN_WORD bytes, filled in. A longer word is cut, and
- *	is no valid pin either way
- *
- * Return: length of the word in @text, or 0 at the end.
+/*
+ * Copy the next word of @text to @word, XPRT2_PIN_WORD bytes, and advance
+ * @text. A longer word is cut, and is no valid pin either way. Return its
+ * length, 0 at the end.
  */
 static inline int xprt2_pin_next_word(const char **text, char *word)
 {
@@ -572,13 +510,7 @@ static inline char *xprt2_split_port(char *addr)
 	return colon;
 }
 
-/**
- * xprt2_parse_pin - parse a word of the parameter
- * @word: the word; modified
- * @pin: filled in
- *
- * Return: NULL, or text that describes the fault.
- */
+/* Parse, and modify, @word. Return NULL, or text that describes the fault. */
 static inline const char *xprt2_parse_pin(char *word, struct xprt2_pin *pin)
 {
 	struct sockaddr *sap = (struct sockaddr *)&pin->pin_addr;
@@ -611,13 +543,7 @@ static inline const char *xprt2_parse_pin(char *word, struct xprt2_pin *pin)
 	return NULL;
 }
 
-/**
- * xprt2_pin_fits - compare a pin with a server
- * @pin: pin
- * @sap: address and port of the server
- *
- * Return: 0 for no match, 1 for the address, 2 for address and port.
- */
+/* Return: 0 for no match, 1 for the address, 2 for address and port */
 static inline unsigned int xprt2_pin_fits(const struct xprt2_pin *pin,
 					  const struct sockaddr *sap)
 {
@@ -631,15 +557,11 @@ static inline unsigned int xprt2_pin_fits(const struct xprt2_pin *pin,
 	return port == rpc_get_port(sap) ? 2 : 0;
 }
 
-/*
- * Reconnect policy: when to connect again, decided from how the last connection
- * went.
- */
+/* Reconnect policy, decided from how the last connection went */
 
 /*
- * After a server restart its clients reconnect spread over this time, not all
- * at the same moment. It is short for an application and long for a server: of
- * a thousand clients four connect in each millisecond.
+ * After a server restart its clients reconnect spread over this time: of a
+ * thousand clients four connect in each millisecond.
  */
 #define XPRT2_SPREAD		(HZ / 4)
 
@@ -650,11 +572,10 @@ enum xprt2_past {
 	XPRT2_PAST_FAILED,	/* it never came up, or brought no good Reply */
 };
 
-/**
- * xprt2_judge_past - classify how a connection went
- * @replied: it brought a good Reply
- * @lost: the peer, the network or the device ended it
- * @innocent: the peer did not cause the loss, or an RPC of the client timed out
+/*
+ * Classify how a connection went. @replied: it brought a good Reply. @lost: not
+ * ended by this end. @innocent: the peer did not cause the loss, or an RPC
+ * timed out.
  *
  * A connection that comes up proves little about a server: the server may end
  * each connection at the first Call.
@@ -667,14 +588,10 @@ static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost,
 	return lost ? XPRT2_PAST_LOST : XPRT2_PAST_NONE;
 }
 
-/**
- * xprt2_connect_delay - compute the delay before the next connect
- * @past: how the last connection went
- * @distance: back-off interval between two attempts, in jiffies
- * @since: jiffies since the last attempt began
- * @random: 32 random bits
- *
- * Return: jiffies.
+/*
+ * Delay before the next connect, in jiffies. @distance: back-off interval
+ * between two attempts; @since: time since the last attempt began; @random: 32
+ * random bits.
  */
 static inline unsigned long xprt2_connect_delay(enum xprt2_past past,
 						unsigned long distance,
@@ -692,15 +609,11 @@ static inline unsigned long xprt2_connect_delay(enum xprt2_past past,
 	return wait + mul_u64_u32_shr(spread + 1, random, 32);
 }
 
-/**
- * xprt2_step_error - map an RDMA CM event to the result of the current step
- * @event: of the RDMA CM
- * @status: status of the event: an error, or the reason of a reject
- *
- * For an interface without RDMA, return the error of the in-tree rpcrdma:
- * mount.nfs prints a hint for it.
- *
- * Return: 0 for an event that is not a failure of a step.
+/*
+ * Map an RDMA CM event to the result of the current step, 0 for an event that
+ * is no failure. @status: an error, or the reason of a reject. mount.nfs prints
+ * a hint for the error for an interface without RDMA, that of the in-tree
+ * rpcrdma.
  */
 static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
 {
@@ -723,19 +636,11 @@ static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
 }
 
 /*
- * Credit accounting of property messages: whether a message of the client
- * occupies the credit of a Call.
- */
-
-/**
- * xprt2_props_take_credit - check whether a message occupies a Call's credit
- * @busy: rpcrdma2_exchange_busy()
- * @ex: properties
- *
  * A message that may get no answer occupies a Call's credit (2.3), from before
  * it is sent until a message from the server shows that it has arrived. The
  * exception is a server that has advertised the vendor property: once both ends
- * have announced themselves, it has separate Receives for such messages.
+ * have announced themselves, it has separate Receives for such messages. @busy:
+ * rpcrdma2_exchange_busy().
  */
 static inline bool
 xprt2_props_take_credit(bool busy, const struct rpcrdma2_exchange *ex)
@@ -743,23 +648,16 @@ xprt2_props_take_credit(bool busy, const struct rpcrdma2_exchange *ex)
 	return busy && !rpcrdma2_props_marked(&ex->ex_peer.pp_now);
 }
 
-/**
- * xprt2_calls_allowed - RPCs that may be outstanding at the same time
- * @credit: xprt2_props_take_credit()
- * @calls: limit from grant and Receives, at least 1
- */
+/* RPCs that may be outstanding, of @calls by grant and Receives, at least 1 */
 static inline u32 xprt2_calls_allowed(bool credit, u32 calls)
 {
 	return credit && calls > 1 ? calls - 1 : calls;
 }
 
 /*
- * Disposition of a backward Call, decided from its header alone.
- *
- * A version 2 error can report that chunks are not accepted, that there is no
- * service, or that resources are short. A version 1 error can only report bad
- * chunks, including a missing Reply chunk for a long Reply; in all other cases
- * the Call is dropped silently.
+ * Disposition of a backward Call, decided from its header alone. A version 1
+ * error can only report bad chunks, including a missing Reply chunk for a long
+ * Reply; in all other cases the Call is dropped silently.
  */
 
 enum {
@@ -776,10 +674,10 @@ enum {
 };
 
 /*
- * Backward requests that @credits Calls need. This includes Replies and errors
+ * Backward requests that @credits Calls need, including Replies and errors
  * whose Send is not known to be complete, and requests that service threads
- * still hold: the server counts neither as outstanding. A further request is
- * reserved for errors: see xprt2_pool_pop().
+ * still hold: the server counts neither as outstanding. The last one is for
+ * errors: see xprt2_pool_pop().
  */
 static inline unsigned int xprt2_backward_reqs(unsigned int credits)
 {
@@ -792,17 +690,11 @@ static inline unsigned int xprt2_backward_answers(unsigned int credits)
 	return 2 * max_t(unsigned int, credits, XPRT2_BACKWARD_CREDITS);
 }
 
-/**
- * xprt2_share_receives - split the posted Receives between both directions
- * @posted: Receives
- * @credits: Calls of the client that the server allows
- * @target: Calls of the server that the client intends to grant
- * @calls: Calls granted to the server so far; updated to the number that may be
- *	granted now. It never decreases, because the server may have received
- *	the old value, and is at least 1, which the server may use without a
- *	grant (C-097)
- *
- * When Receives are short, each direction gets half of them.
+/*
+ * Split @posted Receives between @credits Calls of the client and @target Calls
+ * of the server, half to each when they are short. @calls, granted to the
+ * server so far, never decreases, because the server may have received the old
+ * value, and is at least 1, which the server may use without a grant (C-097).
  *
  * Return: Calls of the client, at least 1.
  */
@@ -817,10 +709,10 @@ static inline u32 xprt2_share_receives(u32 posted, u32 credits, u32 target,
 	return clamp(left, 1U, credits);
 }
 
-/**
- * xprt2_is_granted - check one more Call of the server against the grant (S56)
- * @outstanding: Calls of the server that no answer was posted to
- * @granted: result of xprt2_share_receives() on the connection of these Calls
+/*
+ * S56: the server may make one more Call. @outstanding: its Calls that no
+ * answer was posted to; @granted: result of xprt2_share_receives() on their
+ * connection.
  */
 static inline bool xprt2_is_granted(u32 outstanding, u32 granted)
 {
@@ -842,8 +734,7 @@ static inline u32 xprt2_backward_limit(u32 level, enum rpcrdma2_errcode code)
 }
 
 /*
- * True with a chunk to read, or to return in the Reply. A Write chunk may be
- * empty (E-10).
+ * Chunks to read, or to return in the Reply. A Write chunk may be empty (E-10).
  */
 static inline bool xprt2_has_chunks(const struct rpcrdma2_hdr *h)
 {
@@ -868,22 +759,16 @@ xprt2_judge_chunks(const struct rpcrdma2_hdr *h)
 	return most > XPRT2_BACKWARD_SEGS ? RDMA2_ERR_SEGMENTS : RDMA2_OK;
 }
 
-/**
- * xprt2_judge_backward - decide whether the client accepts a backward Call
- * @msg: the message; only the valid part of its header is read
- * @level: enum rpcrdma2_bkreqsup in force
+/*
+ * Return RDMA2_OK, or the code that refuses a backward Call. Only the valid
+ * part of its header is read. @level: enum rpcrdma2_bkreqsup in force.
  *
  * GENL accepts the chunks that a responder accepts, within limits of its own
- * (C-037).
- *
- * INLINE, S23: the code names the first chunk list that is present, even when
- * the lists exceed the limits of the decoder. A Reply chunk is harmless,
- * because the Reply comes inline anyway; only a Reply chunk with more segments
- * than the decoder holds is refused, with SEGMENTS.
- *
- * NONE is handled like a missing service (S24).
- *
- * Return: RDMA2_OK, or the code that refuses the Call.
+ * (C-037). INLINE, S23: the code names the first chunk list that is present,
+ * even when the lists exceed the limits of the decoder. A Reply chunk is
+ * harmless, because the Reply comes inline anyway; only a Reply chunk with more
+ * segments than the decoder holds is refused, with SEGMENTS. NONE is handled
+ * like a missing service (S24).
  */
 static inline enum rpcrdma2_errcode
 xprt2_judge_backward(const struct rpcrdma2_msg *msg, u32 level)
@@ -902,14 +787,10 @@ xprt2_judge_backward(const struct rpcrdma2_msg *msg, u32 level)
 	return h->h_nwrites ? RDMA2_ERR_WRITE_CHUNKS : verdict;
 }
 
-/**
- * xprt2_refuse_backward - turn a backward Call into the error that answers it
- * @h: header of the Call, or a header with its xid and version; overwritten
- * @code: reason
- * @arg: length of the Reply in bytes, or another first argument of the code
- * @arg2: second argument, for code 7
- *
- * Return: false when no error can be reported (S24).
+/*
+ * Turn the header of a backward Call into the error that answers it. @arg:
+ * length of the Reply in bytes, or another first argument of the code; @arg2
+ * for code 7. Return false when no error can be reported (S24).
  */
 static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 					 enum rpcrdma2_errcode code, u32 arg,
@@ -926,20 +807,15 @@ static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 }
 
 /*
- * Size of the Send Queue.
+ * Size of the Send Queue: requests of Calls; XPRT2_SEND_BATCH, more than the
+ * tail that no completion covers yet; and xprt2_backward_reqs() for messages
+ * that are no Calls.
  *
- *   |<------------- xprt2_sq_depth() ----------------------------->|
- *   | requests of Calls            | a tail that no   | kept for   |
- *   |                              | completion       | messages   |
- *   |                              | covers yet       | that are   |
- *   |                              |                  | no Calls   |
- *
- * The tail is shorter than XPRT2_SEND_BATCH. A message that is not a Call (a
- * property message, an error, a backward Reply) is one Send and occupies a
- * request of the backward pool until its entry is free again. At most
- * xprt2_backward_reqs() of them exist, so each finds an entry. On a device with
- * fewer entries than the pool has requests, errors may take all entries. A
- * Reply is then retried, and an error ends the connection (S46).
+ * A message that is not a Call (a property message, an error, a backward Reply)
+ * is one Send and occupies a request of the backward pool until its entry is
+ * free again, so each finds an entry. On a device with fewer entries than the
+ * pool has requests, errors may take all entries. A Reply is then retried, and
+ * an error ends the connection (S46).
  */
 
 enum {
@@ -961,12 +837,7 @@ static inline unsigned int xprt2_sq_spare(unsigned int backward)
 	return XPRT2_SEND_BATCH + xprt2_backward_reqs(backward);
 }
 
-/**
- * xprt2_sq_depth - entries that a queue needs
- * @reqs: RPCs outstanding
- * @segs: maximum number of regions of an RPC
- * @backward: Calls of the server outstanding
- */
+/* Entries for @reqs RPCs of at most @segs regions, and @backward Calls */
 static inline unsigned int xprt2_sq_depth(unsigned int reqs, unsigned int segs,
 					  unsigned int backward)
 {
@@ -974,13 +845,10 @@ static inline unsigned int xprt2_sq_depth(unsigned int reqs, unsigned int segs,
 	       xprt2_sq_spare(backward);
 }
 
-/**
- * xprt2_sq_backward - Calls of the server that a queue has entries for
- * @depth: entries
- * @calls: Calls that the client intends to grant
- *
- * Grants more than XPRT2_BACKWARD_CREDITS only while Calls of the client keep
- * half of the queue.
+/*
+ * Calls of the server, of @calls, that a queue of @depth has entries for. Grant
+ * more than XPRT2_BACKWARD_CREDITS only while Calls of the client keep half of
+ * the queue.
  */
 static inline unsigned int xprt2_sq_backward(unsigned int depth,
 					     unsigned int calls)
