@@ -6,15 +6,14 @@
  * before it passes the string to sunrpc, which would find this module. A
  * kretprobe on the look-up changes the result for a table that has an entry
  * "rdma": there the name "rdma2" means the same as "rdma", and "rdma26" the
- * same as "rdma6". Other tables and other names are not affected, and no memory
- * of the kernel is written to.
+ * same as "rdma6". No memory of the kernel is written to.
  *
  * The transport does not receive the name, because the NFS client has one ident
- * for both. So the probe records the task that looks "rdma2" up: that
- * task creates the transport in the same system call, or in the next.
- * /proc/mounts then shows the name of the mount option, where mount.nfs reads
- * it for remount and umount. Without a record /proc/mounts shows "rdma", which
- * mount.nfs accepts without a line in /etc/netconfig.
+ * for both. So the probe records the task that looks "rdma2" up: that task
+ * creates the transport in the same system call, or in the next. /proc/mounts
+ * then shows the name of the mount option, where mount.nfs reads it for remount
+ * and umount. Without a record it shows "rdma", which mount.nfs accepts without
+ * a line in /etc/netconfig.
  *
  * A kernel with an ident for this class has the names in its table.
  */
@@ -26,10 +25,7 @@
 
 #include <linux/fs_parser.h>
 #include <linux/hash.h>
-#include <linux/jiffies.h>
 #include <linux/kprobes.h>
-#include <linux/sched.h>
-#include <linux/string.h>
 
 #define NOTES_BITS	5
 #define NOTE_SECONDS	60
@@ -70,13 +66,6 @@ static bool xprt2_netid_is_noted(void)
 	       xprt2_netid_now() - (u32)note <= NOTE_SECONDS;
 }
 
-static const char *xprt2_netid_stands_for(const char *name)
-{
-	if (!strcmp(name, "rdma2"))
-		return "rdma";
-	return strcmp(name, "rdma26") ? NULL : "rdma6";
-}
-
 /* After a non-zero return the look-up returns its own result. */
 static int xprt2_lookup_entry(struct kretprobe_instance *ri,
 			      struct pt_regs *regs)
@@ -90,8 +79,11 @@ static int xprt2_lookup_entry(struct kretprobe_instance *ri,
 		return 1;
 	if (!strcmp(name, "rdma") || !strcmp(name, "rdma6"))
 		xprt2_netid_note_task(false);
-	name = xprt2_netid_stands_for(name);
-	if (!name)
+	if (!strcmp(name, "rdma2"))
+		name = "rdma";
+	else if (!strcmp(name, "rdma26"))
+		name = "rdma6";
+	else
 		return 1;
 	for (; entry->name; entry++) {
 		if (!strcmp(entry->name, name)) {
@@ -123,10 +115,7 @@ static struct kretprobe lookup_probe = {
 static bool registered;
 
 /**
- * xprt2_netid_init - register the mount option
- *
- * Where the kernel does not allow that, proto=rdma, which needs no probe, leads
- * to this module.
+ * xprt2_netid_init - register the mount option, if the kernel allows it
  */
 void xprt2_netid_init(void)
 {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Receive side of the client: from a Receive completion to the RPC that the
- * message completes.
- */
+/* Receive side: from a Receive completion to the RPC that it completes */
 #include "xprtrdma2.h"
 #include "trace.h"
 
 /*
- * Handle a received Reply: check it against the offer of its Call, then fence
- * the regions.
- *
- * The header reports where the server has put data and how much; rq2_write_max
- * and rq2_reply_max are the limits. req.c finds the RPC, and completes it.
+ * Handle a Reply: check what its header reports against the offer of its Call,
+ * rq2_write_max and rq2_reply_max, then fence the regions. req.c finds the RPC,
+ * and completes it.
  */
 
 static u32 xprt2_reply_sum_lengths(const struct rpcrdma2_hdr *h)
@@ -61,11 +56,11 @@ static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 
 /*
  * Section 2.4: a limit of the server applies to the connection, the length that
- * a Reply needs applies to its RPC. An RPC that offers no memory has no chunks
- * to change. A limit is noted even when it comes too late for this RPC.
+ * a Reply needs to its RPC. A limit is noted even when it comes too late for
+ * this RPC. C-083 to C-085, C-090 to C-092, S14.
  *
- * Return: false for an error that the Call cannot have caused, or that has no
- * useful argument. C-083 to C-085, C-090 to C-092, S14.
+ * Return: false for an error that the Call cannot have caused (an RPC that
+ * offers no memory has no chunks to change), or that has no useful argument.
  */
 static bool xprt2_reply_note_limit(struct xprt2_ep *ep, struct xprt2_req *req,
 				   const struct rpcrdma2_error *er)
@@ -135,14 +130,9 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_reply_take_good(ep);
 }
 
-/**
- * xprt2_handle_reply - handle a MSG, NOMSG or ERROR that answers a Call
- * @ep: endpoint
- * @rep: Receive buffer it is in, with rep_status set when an error has a
- *	meaning of its own
- * @msg: the message
- *
- * Context: receive CQ.
+/*
+ * Handle a MSG, NOMSG or ERROR that answers a Call. rep_status is set when an
+ * error has a meaning of its own.
  */
 static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			       struct rpcrdma2_msg *msg)
@@ -174,8 +164,6 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	}
 }
 
-/* Pass a received message to its handler. credits.c posts Receives. */
-
 static u32 xprt2_recv_refill(struct xprt2_ep *ep)
 {
 	return xprt2_post_receives(ep, ep->ep_grant ?: RPCRDMA2_CREDIT_INITIAL,
@@ -202,8 +190,8 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 	spin_unlock(&xprt->transport_lock);
 	trace_xprt2_grant(ep, xprt->cwnd / RPC_CWNDSCALE);
 	/*
-	 * Wake Calls now: the next RPC may end much later, and a property
-	 * message can change the window too.
+	 * Wake Calls now: the next RPC may end much later, or none be under
+	 * way.
 	 */
 	if ((xprt->cwnd > cwnd || freed) && test_bit(XPRT_CWND_WAIT, &xprt->state))
 		rpcrdma2_window_raised(xprt);
@@ -338,11 +326,10 @@ static void xprt2_recv_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    const struct ib_wc *wc)
 {
 	void *base = page_address(rep->rep_recv.rv_pages[0]);
+	u32 handle = wc->wc_flags & IB_WC_WITH_INVALIDATE ?
+		     wc->ex.invalidate_rkey : 0;
 	bool credit;
-	u32 handle = 0;
 
-	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
-		handle = wc->ex.invalidate_rkey;
 	if (likely(!xprt2_recv_is_about_properties(ep, base, wc->byte_len))) {
 		rpcrdma2_msg_read(&ep->ep_msg, base, PAGE_SIZE, wc->byte_len,
 				  handle, &ep->ep_ex);

@@ -17,14 +17,10 @@
 #include "trace.h"
 
 /*
- * The module parameter "pin": servers with a version chosen by the
- * administrator.
- *
- * A pin is for a server's address, because the NFS client shares a transport
- * among all mounts of a server, and passes it only address, port and timeouts
- * of the mount options.
+ * The module parameter "pin" is for a server's address, because the NFS client
+ * shares a transport among all mounts of a server, and passes it only address,
+ * port and timeouts of the mount options.
  */
-
 static DEFINE_MUTEX(pin_mutex);	/* guards the pointer and its text */
 static char *pin_text;		/* value of the parameter; its words are valid */
 
@@ -73,14 +69,9 @@ static const struct kernel_param_ops pin_ops = {
 module_param_cb(pin, &pin_ops, NULL, 0644);
 MODULE_PARM_DESC(pin, "Servers and the RPC-over-RDMA version to use with each, regardless of the parameter versions, for example \"192.0.2.1=1 [fd00::2]:20049=2\"; applies to new connections");
 
-/**
- * xprt2_pinned_version - version that is pinned for a server
- * @sap: address and port of the server
- *
- * A pin of the port takes precedence over a pin of the address, and a later pin
- * over an earlier one.
- *
- * Return: version, or 0.
+/*
+ * Version that is pinned for a server, or 0. A pin of the port takes precedence
+ * over a pin of the address, and a later pin over an earlier one.
  */
 static u32 xprt2_pinned_version(const struct sockaddr *sap)
 {
@@ -104,19 +95,14 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
 }
 
 /*
- * Version negotiation: carry out the decisions of pure.h.
- *
- * The probe is part of connecting: the RPC layer sends nothing before it is
- * over, so a fallback to version 1 costs no RPC. A trial tests version 2 with
- * an RPC: when the server refuses it, the connection is given up and the RPC is
- * marshalled again on the next.
+ * Carry out the decisions of pure.h. The probe is part of connecting: the RPC
+ * layer sends nothing before it is over, so a fallback to version 1 costs no
+ * RPC.
  *
  * All transports share the list of servers that have proved version 1 by a good
- * Reply. After XPRT2_MEMORY_TIME a transport whose last connection ended without
- * RPCs probes such a server again, because servers are upgraded; so does a
- * transport that no longer gets a good Reply in version 1. Until the first such
- * Reply, version 1 applies to one connection of one transport. All other
- * connections begin with a probe for version 2, which costs one round trip.
+ * Reply. After XPRT2_MEMORY_TIME a transport whose last connection ended
+ * without RPCs probes such a server again; so does a transport that no longer
+ * gets a good Reply in version 1.
  */
 
 #define KNOWN_SERVERS_MAX	256
@@ -127,8 +113,7 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  * @ks_net: cookie of the network namespace, which is never reused
  * @ks_addr: address and port
  * @ks_why: answer that led to version 1
- * @ks_since: time of the last probe, or before that of the first good Reply, in
- *	jiffies
+ * @ks_since: time of the last probe, or at first of the good Reply, in jiffies
  * @ks_proved: a good Reply has come since
  */
 struct known_server {
@@ -175,11 +160,8 @@ static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
 }
 
 /*
- * Look up a server of version 1. The transport that finds the entry expired
- * probes the server.
- *
- * Return: the answer that led to version 1; or NULL, and @expired is set when
- * the entry has expired.
+ * Look up the answer that led to version 1. NULL without an entry, or when it
+ * has expired: then this transport probes the server.
  */
 static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
 					bool *expired)
@@ -211,10 +193,8 @@ static void xprt2_probe_soon(const struct rpc_xprt *xprt)
 }
 
 /*
- * Remember a server of version 1. When memory is short, the next connection
- * probes the server again.
- *
- * Return: true when it was not known before.
+ * Remember a server of version 1. Return true when it was not known before.
+ * When memory is short, the next connection probes the server again.
  */
 static bool xprt2_version_remember(const struct rpc_xprt *xprt, const char *why)
 {
@@ -375,8 +355,6 @@ void xprt2_trial_sent(struct xprt2_ep *ep)
 }
 
 /*
- * Carry an action out.
- *
  * Return: 0 to go on with this connection, -EAGAIN to make another at once,
  * -ENOTCONN to make another later, -EPROTONOSUPPORT to give up.
  */
@@ -428,8 +406,7 @@ static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
  * first decision counts.
  *
  * Return: 0 to go on with this connection; -EPROTONOSUPPORT when there is no
- * common version; another error when the connection is given up for the next
- * one.
+ * common version; another error when the connection is given up.
  */
 static int xprt2_version_apply_or_lose(struct xprt2_ep *ep,
 				       enum xprt2_phase phase,
@@ -479,8 +456,6 @@ void xprt2_trial_timeout(struct work_struct *work)
 /**
  * xprt2_trial_lost - take the loss of a connection as the answer to a trial
  * @ep: endpoint that its peer or the network gave up
- *
- * A loss that the server did not cause is no answer.
  */
 void xprt2_trial_lost(struct xprt2_ep *ep)
 {
@@ -578,10 +553,7 @@ static void xprt2_version_take_answer(struct xprt2_ep *ep,
 	complete(&ep->ep_answered);
 }
 
-/*
- * Count a probe that is over, with or without an answer. The notes of the last
- * connection have been used.
- */
+/* The notes of the last connection have been used. */
 static void xprt2_version_count_probe(struct xprt2_ep *ep)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
@@ -611,9 +583,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	enum xprt2_action action;
 	int ret;
 
-	/*
-	 * Do not check the phase: a server that sends first may have moved it.
-	 */
+	/* Not the phase, which a server that sends first may have moved */
 	if (ep->ep_vers == RPCRDMA2_VERS_ONE) {
 		xprt2_drop_notes(ep->ep_xp);
 		xprt2_version_settle_one(ep);
@@ -681,16 +651,13 @@ xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 		   msg->mg_hdr.h_xid == ep->ep_connprop_xid;
 	answer = xprt2_version_note_message(ep, msg, to_probe, to_property);
 	disposition = xprt2_judge_message(phase, answer, to_probe);
-	switch (disposition) {
-	case XPRT2_D_PROBE:
-		if (rpcrdma2_msg_is_error(msg))
-			xprt2_count_error(ep, &msg->mg_hdr);
-		xprt2_version_take_answer(ep, answer);
-		return XPRT2_D_DONE;
-	case XPRT2_D_NEGOTIATE:
+	if (disposition == XPRT2_D_NEGOTIATE)
 		return xprt2_disposition_after(answer,
 				xprt2_version_apply_or_lose(ep, phase, answer));
-	default:
+	if (disposition != XPRT2_D_PROBE)
 		return disposition;
-	}
+	if (rpcrdma2_msg_is_error(msg))
+		xprt2_count_error(ep, &msg->mg_hdr);
+	xprt2_version_take_answer(ep, answer);
+	return XPRT2_D_DONE;
 }
