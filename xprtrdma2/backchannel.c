@@ -14,11 +14,6 @@
 #include "xprtrdma2.h"
 #include "trace.h"
 
-/*
- * Backward requests: take one from the pool, pass one with a Call to the
- * callback service, and post one with a Reply, an error or a property message.
- */
-
 /**
  * xprt2_backward_req - get a request for a message that is no forward Call
  * @xp: transport
@@ -38,9 +33,7 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
 	rqst = &req->rq2_slot;
 	rqst->rq_xprt = &xp->xp_xprt;
 	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
-	/*
-	 * The service encodes into a page, whatever the length of the buffer.
-	 */
+	/* The service encodes into a page in any case. */
 	rqst->rq_callsize = PAGE_SIZE;
 	if (xprt2_req_buffers(req, gfp)) {
 		xprt2_req_put(req);
@@ -86,12 +79,7 @@ static struct svc_serv *xprt2_bc_service_locked(struct rpc_xprt *xprt)
 	return xprt2_from_xprt(xprt)->xp_serves ? READ_ONCE(xprt->bc_serv) : NULL;
 }
 
-/**
- * xprt2_longest_call - longest Call that the service accepts (C-106)
- * @xprt: transport
- *
- * Return: bytes; 0 without a service.
- */
+/* Bytes of the longest Call that the service accepts, 0 without one (C-106) */
 static u32 xprt2_longest_call(struct rpc_xprt *xprt)
 {
 	struct svc_serv *serv;
@@ -101,31 +89,22 @@ static u32 xprt2_longest_call(struct rpc_xprt *xprt)
 	return serv ? serv->sv_max_mesg : 0;
 }
 
-/**
- * xprt2_give_call - pass a backward Call to the callback service
- * @req: request with the Call in rq_rcv_buf
- *
- * Context: receive CQ, send CQ.
- * Return: false when there is no service.
- */
+/* Pass a Call to the service. Return false when there is none. */
 static bool xprt2_give_call(struct xprt2_req *req)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct svc_serv *serv;
 
-	spin_lock(&xprt->bc_pa_lock);
+	guard(spinlock)(&xprt->bc_pa_lock);
 	serv = xprt2_bc_service_locked(xprt);
-	if (serv && !xprt_get(xprt))
-		serv = NULL;
-	if (serv) {
-		xprt2_count(backward_calls);
-		atomic_long_inc(&xprt2_from_xprt(xprt)->xp_called.bw_calls);
-		atomic_inc(&xprt->bc_slot_count);
-		rpcrdma2_bc_queue(serv, rqst);
-	}
-	spin_unlock(&xprt->bc_pa_lock);
-	return serv;
+	if (!serv || !xprt_get(xprt))
+		return false;
+	xprt2_count(backward_calls);
+	atomic_long_inc(&xprt2_from_xprt(xprt)->xp_called.bw_calls);
+	atomic_inc(&xprt->bc_slot_count);
+	rpcrdma2_bc_queue(serv, rqst);
+	return true;
 }
 
 /**
@@ -136,8 +115,7 @@ static bool xprt2_give_call(struct xprt2_req *req)
  * @proc: RDMA2_MSG, or RDMA2_NOMSG to send these bytes alone
  * @apart: the pages are in a Write chunk
  *
- * Buffers for such messages are few, and the messages are rare: the Send is
- * signaled.
+ * Buffers for such messages are few: the Send is signaled.
  *
  * Return: as xprt2_send_message() or xprt2_prepare_send().
  */
@@ -162,16 +140,10 @@ int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 	return xprt2_send_message(ep, req);
 }
 
-/**
- * xprt2_post_reply - post a header, or a header with an inline Reply
- * @ep: endpoint
- * @req: request with the Reply in rq_snd_buf
- * @h: header; its credit field is set to the server's grant (B-07)
- * @apart: the pages are in a Write chunk
- *
- * Context: send path, receive CQ, worker.
- * Return: as xprt2_send_message() or xprt2_prepare_send(); -EMSGSIZE when the
- * header is too long.
+/*
+ * Post a header, with an inline Reply if it is of a MSG. Its credit field is
+ * set to the server's grant (B-07). Return as xprt2_post_backward(), or
+ * -EMSGSIZE when the header is too long.
  */
 static int xprt2_post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 			    struct rpcrdma2_hdr *h, bool apart)
@@ -186,17 +158,15 @@ static int xprt2_post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 					  h->h_proc == RDMA2_MSG ? RDMA2_MSG :
 								   RDMA2_NOMSG,
 					  apart);
-	if (!ret && req->rq2_inv_handle) {
-		xprt2_count(sends_with_inv);
+	if (!ret && req->rq2_inv_handle)
 		atomic_long_inc(&ep->ep_xp->xp_called.bw_invs);
-	}
 	return ret;
 }
 
 /**
  * xprt2_send_error - answer a message of the server with an error
  * @ep: endpoint
- * @h: the error; changed as by xprt2_post_reply()
+ * @h: the error; its credit field is set
  *
  * S46: when it cannot be sent, the connection is given up.
  *
@@ -218,33 +188,38 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
 	return !ret;
 }
 
+/* Refuse a Call, whose header @h is overwritten. */
+static void xprt2_bc_refuse(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
+			    enum rpcrdma2_errcode code, u32 limit)
+{
+	trace_xprt2_backward_refuse(ep, h->h_xid, code);
+	if (!xprt2_refuse_backward(h, code, limit, 0))
+		xprt2_count(backward_unanswered);
+	else if (xprt2_send_error(ep, h))
+		xprt2_count(backward_refused);
+}
+
 /*
  * Backward Calls with chunks. The client is the responder: it reads and fills
  * the chunks as the server does in the forward direction (rpcrdma2/chunks.h).
  *
- *   receive CQ:  xprt2_chunked_new, xprt2_chunked_read --> ep_chunked
- *   worker:      RDMA Reads --> send CQ: xprt2_chunked_reads_done --> service
- *   send path:   xprt2_chunked_reply  --> ep_chunked
- *   worker:      RDMA Writes, and then the Send
+ *	receive CQ:  xprt2_chunked_new, xprt2_chunked_read --> ep_chunked
+ *	worker:      RDMA Reads --> send CQ: xprt2_chunked_done --> service
+ *	send path:   xprt2_chunked_reply  --> ep_chunked
+ *	worker:      RDMA Writes, and then the Send
  *
  * The worker processes ep_chunked in FIFO order. ep_chunk_units limits the Send
- * Queue entries of backward Calls: the queue has these entries beside those for
- * Calls of the client, enough for two of the longest chains. A Call that finds
- * too few entries waits, and so do the Calls behind it. The limit of memory is,
- * for each credit, the longest Call that the callback service accepts (C-106).
- * RDMA Reads and Writes that the server does not answer end the connection
- * after XPRT2_CHAIN_TIMEOUT.
+ * Queue entries of backward Calls, beside those for Calls of the client, to two
+ * of the longest chains. A Call that finds too few entries waits, and so do the
+ * Calls behind it. The limit of memory is, for each credit, the longest Call
+ * that the callback service accepts (C-106).
  *
  * The pages of a Reply belong to the service, which uses them again when the
- * task of the Reply has ended; the state of a Call with chunks is released then.
- * So that task waits for the device in xprt2_req_await_posts(). It occupies the
- * thread of the callback service: after XPRT2_ANSWER_TIMEOUT it ends the
- * connection (S46), which ends the chains. NFS has no such Calls and Replies.
+ * task of the Reply has ended; the state of a Call with chunks is released
+ * then. So that task waits for the device in xprt2_req_await_posts().
  */
 
-/*
- * Retries after a shortage of memory or mappings: the pause, and the total time
- */
+/* Retries after a shortage of memory: the pause, and the total time */
 #define SHORTAGE_PAUSE	(HZ / 50 + 1)
 #define SHORTAGE_TIME	(2 * HZ)
 
@@ -264,8 +239,7 @@ bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h)
  * @ch_chain: their work requests; NULL when they are not built, or done
  * @ch_wrs: number of these
  * @ch_post: their chain
- * @ch_short: since when memory or mappings are too short for it, in jiffies,
- *	or 0
+ * @ch_short: since when memory is short for it, in jiffies, or 0
  */
 struct xprt2_chunked {
 	struct list_head	ch_list;
@@ -285,14 +259,8 @@ struct xprt2_chunked {
 	unsigned long		ch_short;
 };
 
-/**
- * xprt2_chunked_new - record the chunks of a backward Call
- * @ep: endpoint
- * @req: its request
- * @msg: the Call
- *
- * Context: receive CQ.
- * Return: false when there is no memory.
+/*
+ * Record the chunks of a backward Call. Return false when there is no memory.
  */
 static bool xprt2_chunked_new(struct xprt2_ep *ep, struct xprt2_req *req,
 			      const struct rpcrdma2_msg *msg)
@@ -318,10 +286,7 @@ static bool xprt2_chunked_new(struct xprt2_ep *ep, struct xprt2_req *req,
 	return true;
 }
 
-/*
- * Release a request whose Call is over, or does not reach the service. No chain
- * of it is posted that uses rq2_chunked.
- */
+/* Release a request. No posted chain of it uses rq2_chunked. */
 static void xprt2_backward_put(struct xprt2_req *req)
 {
 	struct xprt2_chunked *ch = req->rq2_chunked;
@@ -340,8 +305,6 @@ static void xprt2_backward_put(struct xprt2_req *req)
 /**
  * xprt2_chunked_room - run the worker when Send Queue entries have come back
  * @ep: endpoint
- *
- * Context: send CQ, and other paths that give entries back.
  */
 void xprt2_chunked_room(struct xprt2_ep *ep)
 {
@@ -356,10 +319,7 @@ static void xprt2_chunked_enqueue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 	mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, 0);
 }
 
-/*
- * Back to the head of the list. Entries that came back meanwhile found the list
- * without it, so retry after a pause.
- */
+/* Entries that came back meanwhile found the list without it, so retry. */
 static void xprt2_chunked_requeue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 {
 	guard(spinlock)(&ep->ep_chunk_lock);
@@ -382,15 +342,8 @@ static struct xprt2_chunked *xprt2_chunked_dequeue(struct xprt2_ep *ep)
 static void xprt2_chunked_refuse(struct xprt2_chunked *ch,
 				 enum rpcrdma2_errcode code)
 {
-	struct rpcrdma2_hdr *h = &ch->ch_hdr;
-	struct xprt2_ep *ep = ch->ch_ep;
-
-	trace_xprt2_backward_refuse(ep, h->h_xid, code);
 	xprt2_uncount_call(ch->ch_req);
-	if (!xprt2_refuse_backward(h, code, 0, 0))
-		xprt2_count(backward_unanswered);
-	else if (xprt2_send_error(ep, h))
-		xprt2_count(backward_refused);
+	xprt2_bc_refuse(ch->ch_ep, &ch->ch_hdr, code, 0);
 	xprt2_backward_put(ch->ch_req);
 }
 
@@ -405,14 +358,8 @@ xprt2_chunked_to_pull(const struct xprt2_chunked *ch)
 	};
 }
 
-/**
- * xprt2_chunked_read - queue a backward Call that has Read chunks
- * @req: request with rq2_chunked and the Receive
- * @most: bytes of the longest Call that the service accepts
- *
- * Context: receive CQ.
- * Return: false when the Call is too long; true when it is queued for the
- * worker.
+/*
+ * Queue a Call that has Read chunks. Return false when it is longer than @most.
  */
 static bool xprt2_chunked_read(struct xprt2_req *req, u32 most)
 {
@@ -442,7 +389,7 @@ static int xprt2_chunked_get_pages(struct xprt2_chunked *ch)
 	return 0;
 }
 
-/* Pass the complete Call to the service, and release its Receive. Send CQ */
+/* Pass the complete Call to the service, and release its Receive. */
 static void xprt2_chunked_deliver(struct xprt2_chunked *ch)
 {
 	struct rpc_rqst *rqst = &ch->ch_req->rq2_slot;
@@ -470,67 +417,53 @@ static void xprt2_chunked_deliver(struct xprt2_chunked *ch)
 		xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 }
 
-static void xprt2_chunked_chain_done(struct xprt2_chunked *ch)
-{
-	struct xprt2_ep *ep = ch->ch_ep;
-
-	rpcrdma2_rw_free(&ep->ep_conn, &ch->ch_rw);
-	ch->ch_chain = NULL;
-	rpcrdma2_units_give(&ep->ep_chunk_units, ch->ch_wrs);
-	xprt2_chunked_room(ep);
-}
-
-static void xprt2_chunked_reads_done(struct rpcrdma2_conn *co,
-				     struct rpcrdma2_post *post, bool ok)
+/* The RDMA Reads of a Call, or the RDMA Writes of its Reply */
+static void xprt2_chunked_done(struct rpcrdma2_conn *co,
+			       struct rpcrdma2_post *post, bool ok)
 {
 	struct xprt2_chunked *ch = container_of(post, struct xprt2_chunked,
 						ch_post);
 	struct xprt2_req *req = ch->ch_req;
+	struct xprt2_ep *ep = ch->ch_ep;
 
-	xprt2_chunked_chain_done(ch);
-	if (ok)
+	rpcrdma2_rw_free(co, &ch->ch_rw);
+	ch->ch_chain = NULL;
+	rpcrdma2_units_give(&ep->ep_chunk_units, ch->ch_wrs);
+	xprt2_chunked_room(ep);
+	if (!ch->ch_replies && ok)
 		xprt2_chunked_deliver(ch);
-	else
-		xprt2_backward_put(ch->ch_req);
+	else if (!ch->ch_replies)
+		xprt2_backward_put(req);
 	xprt2_req_end_post(req);
 }
 
-static void xprt2_chunked_writes_done(struct rpcrdma2_conn *co,
-				      struct rpcrdma2_post *post, bool ok)
+static int xprt2_chunked_build_chain(struct xprt2_chunked *ch)
 {
-	struct xprt2_chunked *ch = container_of(post, struct xprt2_chunked,
-						ch_post);
-
-	xprt2_chunked_chain_done(ch);
-	xprt2_req_end_post(ch->ch_req);
-}
-
-static void xprt2_chunked_count_wrs(struct xprt2_chunked *ch)
-{
+	struct rpcrdma2_conn *co = &ch->ch_ep->ep_conn;
 	const struct ib_send_wr *wr;
+	int ret;
 
+	if (ch->ch_chain)
+		return 0;
+	ret = rpcrdma2_rw_map(co, &ch->ch_rw);
+	if (ret)
+		return ret == -EINVAL ? ret : -ENOBUFS;
+	ch->ch_chain = rpcrdma2_rw_chain(co, &ch->ch_rw, &ch->ch_post.po_cqe,
+					 NULL);
 	for (ch->ch_wrs = 0, wr = ch->ch_chain; wr; wr = wr->next)
 		ch->ch_wrs++;
+	return 0;
 }
 
 /* The chain holds a reference of the request until it is done. */
-static int xprt2_chunked_post_chain(struct xprt2_chunked *ch,
-				    void (*done)(struct rpcrdma2_conn *co,
-						 struct rpcrdma2_post *post,
-						 bool ok))
+static int xprt2_chunked_post_chain(struct xprt2_chunked *ch)
 {
 	struct rpcrdma2_conn *co = &ch->ch_ep->ep_conn;
 	struct xprt2_ep *ep = ch->ch_ep;
-	int ret;
+	int ret = xprt2_chunked_build_chain(ch);
 
-	if (!ch->ch_chain) {
-		ret = rpcrdma2_rw_map(co, &ch->ch_rw);
-		if (ret)
-			return ret == -EINVAL ? ret : -ENOBUFS;
-		ch->ch_chain = rpcrdma2_rw_chain(co, &ch->ch_rw,
-						 &ch->ch_post.po_cqe, NULL);
-		xprt2_chunked_count_wrs(ch);
-	}
+	if (ret)
+		return ret;
 	if (ch->ch_wrs > ep->ep_chunk_max)
 		return -E2BIG;
 	if (!rpcrdma2_units_take(&ep->ep_chunk_units, ch->ch_wrs, 0))
@@ -541,7 +474,7 @@ static int xprt2_chunked_post_chain(struct xprt2_chunked *ch,
 	}
 	ch->ch_post.po_signal = true;
 	ch->ch_post.po_timed = true;
-	ch->ch_post.po_done = done;
+	ch->ch_post.po_done = xprt2_chunked_done;
 	xprt2_req_begin_post(ch->ch_req);
 	xprt2_count(doorbells);
 	ret = rpcrdma2_sq_post(co, &ch->ch_post, ch->ch_chain);
@@ -552,37 +485,31 @@ static int xprt2_chunked_post_chain(struct xprt2_chunked *ch,
 	return ret;
 }
 
-static int xprt2_chunked_begin_reads(struct xprt2_chunked *ch)
-{
-	struct rpcrdma2_pull pl;
-	int ret = xprt2_chunked_get_pages(ch);
-
-	if (!ret && rpcrdma2_rw_is_empty(&ch->ch_rw)) {
-		pl = xprt2_chunked_to_pull(ch);
-		ret = rpcrdma2_pull_reads(&ch->ch_ep->ep_conn, &pl,
-					  &ch->ch_rw);
-		if (ret)
-			rpcrdma2_rw_free(&ch->ch_ep->ep_conn, &ch->ch_rw);
-	}
-	return ret ?: xprt2_chunked_post_chain(ch, xprt2_chunked_reads_done);
-}
-
 /*
  * Writes and Send are two chains, in this order on the queue. The Send buffer
  * is mapped first: once the Writes are posted, the Send must follow.
  */
-static int xprt2_chunked_begin_writes(struct xprt2_chunked *ch)
+static int xprt2_chunked_plan(struct xprt2_chunked *ch)
 {
-	int ret = xprt2_req_map(ch->ch_ep, ch->ch_req);
+	struct rpcrdma2_conn *co = &ch->ch_ep->ep_conn;
+	struct rpcrdma2_pull pl;
+	int ret;
 
-	if (!ret && rpcrdma2_rw_is_empty(&ch->ch_rw)) {
+	ret = ch->ch_replies ? xprt2_req_map(ch->ch_ep, ch->ch_req) :
+			       xprt2_chunked_get_pages(ch);
+	if (ret || !rpcrdma2_rw_is_empty(&ch->ch_rw))
+		return ret;
+	if (ch->ch_replies) {
 		ret = rpcrdma2_respond_writes(&ch->ch_rw,
 					      &ch->ch_req->rq2_slot.rq_snd_buf,
 					      &ch->ch_hdr, &ch->ch_plan);
-		if (ret)
-			rpcrdma2_rw_free(&ch->ch_ep->ep_conn, &ch->ch_rw);
+	} else {
+		pl = xprt2_chunked_to_pull(ch);
+		ret = rpcrdma2_pull_reads(co, &pl, &ch->ch_rw);
 	}
-	return ret ?: xprt2_chunked_post_chain(ch, xprt2_chunked_writes_done);
+	if (ret)
+		rpcrdma2_rw_free(co, &ch->ch_rw);
+	return ret;
 }
 
 static void xprt2_chunked_finish_writes(struct xprt2_chunked *ch, int ret)
@@ -612,22 +539,16 @@ static void xprt2_chunked_finish_writes(struct xprt2_chunked *ch, int ret)
 	xprt2_req_end_post(req);
 }
 
-static void xprt2_chunked_finish_reads(struct xprt2_chunked *ch, int ret)
+static void xprt2_chunked_fail_reads(struct xprt2_chunked *ch, int ret)
 {
-	if (!ret)
-		return;
 	rpcrdma2_rw_free(&ch->ch_ep->ep_conn, &ch->ch_rw);
-	if (ret == -ENOTCONN) {
+	if (ret == -ENOTCONN)
 		xprt2_backward_put(ch->ch_req);
-		return;
-	}
-	xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
+	else
+		xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 }
 
-/*
- * Entries that come back cause earlier retries, so limit the time and not their
- * number.
- */
+/* Entries that come back cause earlier retries, so limit the time. */
 static bool xprt2_chunked_is_transient(struct xprt2_chunked *ch)
 {
 	ch->ch_short = ch->ch_short ?: jiffies | 1;
@@ -635,7 +556,7 @@ static bool xprt2_chunked_is_transient(struct xprt2_chunked *ch)
 }
 
 /*
- * Return: false to be called again when there is room, or after a pause. When a
+ * Return false to be called again when there is room, or after a pause. When a
  * chain was posted it may be done already, and its request gone.
  */
 static bool xprt2_chunked_step(struct xprt2_ep *ep, struct xprt2_chunked *ch)
@@ -643,8 +564,7 @@ static bool xprt2_chunked_step(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 	bool replies = ch->ch_replies;
 	int ret;
 
-	ret = replies ? xprt2_chunked_begin_writes(ch) :
-			xprt2_chunked_begin_reads(ch);
+	ret = xprt2_chunked_plan(ch) ?: xprt2_chunked_post_chain(ch);
 	if (ret == -EAGAIN)
 		return false;
 	if ((ret == -ENOMEM || ret == -ENOBUFS) &&
@@ -654,12 +574,16 @@ static bool xprt2_chunked_step(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 	}
 	if (replies)
 		xprt2_chunked_finish_writes(ch, ret);
-	else
-		xprt2_chunked_finish_reads(ch, ret);
+	else if (ret)
+		xprt2_chunked_fail_reads(ch, ret);
 	return true;
 }
 
-static void xprt2_chunked_work(struct work_struct *work)
+/**
+ * xprt2_chunked_work - transfer chunks of backward Calls and Replies
+ * @work: ep_chunk_work
+ */
+void xprt2_chunked_work(struct work_struct *work)
 {
 	struct xprt2_ep *ep = container_of(to_delayed_work(work),
 					   struct xprt2_ep, ep_chunk_work);
@@ -673,17 +597,6 @@ static void xprt2_chunked_work(struct work_struct *work)
 		break;
 	}
 	memalloc_nofs_restore(flags);
-}
-
-/**
- * xprt2_chunked_init - initialize the state of an endpoint for chunks
- * @ep: endpoint
- */
-void xprt2_chunked_init(struct xprt2_ep *ep)
-{
-	spin_lock_init(&ep->ep_chunk_lock);
-	INIT_LIST_HEAD(&ep->ep_chunked);
-	INIT_DELAYED_WORK(&ep->ep_chunk_work, xprt2_chunked_work);
 }
 
 /**
@@ -705,8 +618,8 @@ void xprt2_chunked_flush(struct xprt2_ep *ep)
 }
 
 /*
- * The callback service cannot mark results. Data that it has put in pages is a
- * result if the length of the data precedes it: see rpcrdma2_find_results().
+ * The callback service cannot mark results: see rpcrdma2_find_results(). Return
+ * true when data goes into chunks.
  */
 static bool xprt2_chunked_plan_reply(struct xprt2_ep *ep,
 				     struct xprt2_chunked *ch,
@@ -728,14 +641,9 @@ static bool xprt2_chunked_plan_reply(struct xprt2_ep *ep,
 	return false;
 }
 
-/**
- * xprt2_chunked_reply - decide how the Reply to a Call with chunks travels
- * @ep: endpoint
- * @req: request with the encoded Reply
- * @h: filled with the header of a Reply that the caller sends, or with an error
- *
- * Context: send path.
- * Return: false when the worker sends it; true when the caller does.
+/*
+ * Decide how the Reply to a Call with chunks travels. Return false when the
+ * worker sends it; true when the caller is to send it, or an error, with @h.
  */
 static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 				struct rpcrdma2_hdr *h)
@@ -757,8 +665,6 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 		rpcrdma2_respond_writes(&ch->ch_rw, NULL, h, plan);
 		return true;
 	}
-	xprt2_count_add(backward_write_bytes, plan->pn_writes[0].ra_len +
-			(plan->pn_long ? plan->pn_len : 0));
 	ch->ch_hdr = *h;
 	ch->ch_replies = true;
 	ch->ch_short = 0;
@@ -769,16 +675,13 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 }
 
 /*
- * Calls of the server, which NFSv4.1 and later name callbacks, and the Replies
- * of the client.
- *
  * A Call stays in its Receive buffer while the callback service reads it. Its
- * request comes from a separate pool, goes to the service, comes back with the
- * Reply as a task of the RPC layer, and is sent like any other message:
+ * request goes to the service, comes back with the Reply as a task of the RPC
+ * layer, and is sent like any other message:
  *
- *   receive CQ: xprt2_handle_call --> sv_cb_list --> callback thread
- *   send path:  xprt2_send_backward <-- rpc_run_bc_task <--'
- *   release:    xprt2_bc_free_rqst
+ *	receive CQ: xprt2_handle_call --> sv_cb_list --> callback thread
+ *	send path:  xprt2_send_backward <-- rpc_run_bc_task <--'
+ *	release:    xprt2_bc_free_rqst
  *
  * Credits of the two directions are independent (B-04). A Call takes one of
  * ep_calls until its Reply is about to be posted. A Call of a lost connection
@@ -792,24 +695,19 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
  * @min_reqs: minimum number of callbacks
  *
  * Allocates requests for all Calls that may be granted, and a request for an
- * error. When the server lets the Sends of answers hang, the connection ends
- * (S46): xprt2_bc_may_reply(). Receives are posted from the next message on,
- * before a grant announces them to the server.
+ * error. Receives are posted from the next message on, before a grant announces
+ * them to the server.
  *
  * Return: 0, or -ENOMEM.
  */
 int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
-	int ret;
 
-	ret = xprt2_backward_reserve(xp, xp->xp_backward_target + 1);
-	if (ret)
-		return ret;
-
-	spin_lock(&xprt->bc_pa_lock);
+	if (xprt2_backward_reserve(xp, xp->xp_backward_target + 1))
+		return -ENOMEM;
+	guard(spinlock)(&xprt->bc_pa_lock);
 	xprt->bc_alloc_max += min_reqs;
-	spin_unlock(&xprt->bc_pa_lock);
 	return 0;
 }
 
@@ -825,9 +723,8 @@ static void xprt2_bc_drop_call(struct rpc_rqst *rqst)
  * @xprt: transport
  * @max_reqs: as in xprt2_bc_setup(), or more
  *
- * When the last upper layer ends, the service may go away. It gets no further
- * Calls, and Calls that it has not looked at are retracted: they would wait
- * forever, and hold the transport.
+ * When the last upper layer ends, the service may go away. Calls that it has
+ * not looked at are retracted: they would wait forever, and hold the transport.
  *
  * Context: sleeps.
  */
@@ -879,10 +776,9 @@ size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt)
  * xprt2_bc_num_slots - maximum number of callbacks at a time
  * @xprt: transport
  *
- * The NFS client calls this when it is about to create a session. Its service
- * is up then. Before that bc_serv may point to a service that did not come up,
- * and is gone: NFS of kernels before 6.19 leaves it there. So no Call is
- * accepted before this function was called.
+ * No Call is accepted before the NFS client calls this function to create a
+ * session. Its service is up then. Before that bc_serv may point to a service
+ * that did not come up, and is gone: NFS of kernels before 6.19 leaves it there.
  *
  * Context: under RCU.
  */
@@ -893,6 +789,19 @@ unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
 	scoped_guard(spinlock, &xprt->bc_pa_lock)
 		xp->xp_serves = xprt->bc_alloc_max;
 	return READ_ONCE(xp->xp_backward_credits);
+}
+
+/* S56: ep_calls is at least the highest grant sent on this connection (B-06). */
+static bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+
+	guard(spinlock)(&xp->xp_req_lock);
+	if (!xprt2_is_granted(xp->xp_calls, READ_ONCE(ep->ep_calls)))
+		return false;
+	xp->xp_calls++;
+	req->rq2_call_of = ep->ep_serial;
+	return true;
 }
 
 /* X1: the request owns the Receive buffer, which the service reads. */
@@ -952,11 +861,7 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		code = RDMA2_ERR_SYSTEM;
 	}
 	rpcrdma2_recv_put(&rep->rep_recv);
-	trace_xprt2_backward_refuse(ep, h->h_xid, code);
-	if (!xprt2_refuse_backward(h, code, xprt2_backward_limit(level, code), 0))
-		xprt2_count(backward_unanswered);
-	else if (xprt2_send_error(ep, h))
-		xprt2_count(backward_refused);
+	xprt2_bc_refuse(ep, h, code, xprt2_backward_limit(level, code));
 }
 
 static void xprt2_bc_inline_reply(const struct xprt2_ep *ep,
@@ -977,7 +882,7 @@ static void xprt2_bc_inline_reply(const struct xprt2_ep *ep,
  * credit of its Call to the server, but holds a request for some time after
  * that, and the server's next Call needs a request too. A Reply that waits here
  * holds up the callback service, which other servers call too, and Calls of the
- * client on this connection. So the wait is short.
+ * client. So the wait is short.
  *
  * Return: 0 when it may be sent; -ENOBUFS to be called again after a delay;
  * -ECONNABORTED when the server lets the Sends hang.
@@ -1008,9 +913,9 @@ static int xprt2_bc_may_reply(struct xprt2_ep *ep, struct xprt2_req *req)
  * xprt2_send_backward - send a Reply
  * @rqst: request with the encoded RPC Reply
  *
- * The Reply is sent in the version of the Call, which is that of the connection
- * it came on. When that connection is gone, the server no longer waits for the
- * Reply (X7). B-07, B-16, S25, S35.
+ * It is sent in the version of the connection that its Call came on. When that
+ * connection is gone, the server no longer waits for the Reply (X7). B-07, B-16,
+ * S25, S35.
  *
  * Context: send path.
  * Return: 0 when it is sent or need not be; -ENOBUFS to be called again after a
@@ -1054,10 +959,10 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 }
 
 /*
- * The RPC layer sends the first message of its queue, whichever task has its
- * turn. When that message is a Call whose task has a signal, the RPC layer ends
- * the sending task with the same error. The Reply of the sending task is lost
- * then, while the server waits for it.
+ * The RPC layer sends the first message of its queue in any task. When that is
+ * a Call whose task has a signal, the RPC layer ends the sending task with the
+ * same error. The Reply of the sending task is lost then, while the server
+ * waits for it.
  */
 static bool xprt2_reply_is_lost(const struct xprt2_req *req)
 {

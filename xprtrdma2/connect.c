@@ -9,12 +9,9 @@
  * requests of the backward direction, the end of a trial) are quiet when
  * xprt2_ep_destroy() has drained the QP and destroyed the cm_id.
  *
- * rpcrdma2_conn_lose() is the only way to give a connection up. It may be
- * called from any context, any number of times.
- *
- * Device removal needs no code here: rdma_cm reports it to the handler like any
- * other loss, and waits in its own removal until the cm_id, which goes last, is
- * gone.
+ * rpcrdma2_conn_lose() is the only way to give a connection up, from any
+ * context, any number of times. Device removal is a loss like any other:
+ * rdma_cm waits until the cm_id, which goes last, is gone.
  */
 #include <linux/slab.h>
 
@@ -27,7 +24,6 @@
 #include "xprtrdma2.h"
 #include "trace.h"
 
-/* Complete a step of the connect worker with a status. CM handler */
 static void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
 {
 	WRITE_ONCE(ep->ep_status, status);
@@ -35,8 +31,8 @@ static void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
 }
 
 /*
- * A status from the CM takes precedence, before or after this: the CM flushes
- * the queues before it reports.
+ * A status from the CM takes precedence: it flushes the queues before it
+ * reports.
  */
 static void xprt2_ep_lose_step(struct xprt2_ep *ep)
 {
@@ -44,10 +40,7 @@ static void xprt2_ep_lose_step(struct xprt2_ep *ep)
 	complete(&ep->ep_done);
 }
 
-/*
- * The RPC layer closes the transport, which tears the endpoint down, and
- * connects it again when there is something to send.
- */
+/* The RPC layer closes the transport, and connects it again to send. */
 static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
@@ -125,9 +118,8 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * A step completes ep_done once, and a loss completes it once more, for the
- * next step. After a loss the CM may be about to report the reason: wait for
- * its handler.
+ * A step completes ep_done once, and a loss once more, for the next step. After
+ * a loss the CM may be about to report the reason: wait for its handler.
  */
 static int xprt2_ep_await_step(struct xprt2_ep *ep, unsigned long timeout)
 {
@@ -183,10 +175,9 @@ static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 
 /*
  * Send Queue entries for two of the longest chains of backward Calls with
- * chunks, beside those for Calls of the client. A device with too few entries
- * gets no such chunks, nor does an iWARP device: there RDMA Reads go into
- * regions that the server may write to, and that are not invalidated before
- * they are used again (X2).
+ * chunks. A device with too few entries gets no such chunks, nor does an iWARP
+ * device: there RDMA Reads go into regions that the server may write to, and
+ * that are not invalidated before they are used again (X2).
  */
 static unsigned int xprt2_ep_size_backward(struct xprt2_ep *ep,
 					   unsigned int room,
@@ -337,9 +328,7 @@ static int xprt2_ep_establish(struct xprt2_ep *ep)
 		return -ENOTCONN;
 	trace_xprt2_ep_state(ep, XPRT2_EP_READY);
 	ep->ep_was_up = true;
-	/*
-	 * xprt2_take_size() skipped this endpoint when a size changed before.
-	 */
+	/* xprt2_take_size() skipped this endpoint before. */
 	xprt2_sizes_changed(ep, true);
 	xprt2_sizes_changed(ep, false);
 	return 0;
@@ -367,7 +356,9 @@ static struct xprt2_ep *xprt2_ep_alloc(struct xprt2_xprt *xp)
 	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
 	mutex_init(&ep->ep_prop_mutex);
 	INIT_WORK(&ep->ep_props_work, xprt2_props_work);
-	xprt2_chunked_init(ep);
+	spin_lock_init(&ep->ep_chunk_lock);
+	INIT_LIST_HEAD(&ep->ep_chunked);
+	INIT_DELAYED_WORK(&ep->ep_chunk_work, xprt2_chunked_work);
 	xprt2_begin_version(ep);
 	return ep;
 }
@@ -412,10 +403,7 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 	cancel_delayed_work_sync(&ep->ep_trial);
 	disable_work_sync(&ep->ep_props_work);
 	disable_delayed_work_sync(&ep->ep_chunk_work);
-	/*
-	 * Later events of the peer and the queues are not the reason of the
-	 * end.
-	 */
+	/* Later events are not the reason of the end. */
 	if (ep->ep_conn.co_id)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ENDED);
 	if (ep->ep_conn.co_id && ep->ep_conn.co_id->qp)
@@ -433,9 +421,9 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 }
 
 /*
- * Map an error for the RPC layer, which retries after some errors and returns
- * others to the application. A hard mount waits for memory and for devices that
- * come back, but not for a device that cannot register memory.
+ * The RPC layer retries after some errors and returns others to the
+ * application. A hard mount waits for memory and for devices that come back,
+ * but not for a device that cannot register memory.
  */
 static int xprt2_connect_status(int ret)
 {
@@ -475,12 +463,12 @@ static int xprt2_ep_connect_once(struct xprt2_xprt *xp)
 		ret = xprt2_ep_establish(ep);
 	}
 	trace_xprt2_connect(ep, ret);
-	if (!ret) {
+	if (ret) {
+		xprt2_count(connect_failures);
+		xprt2_ep_destroy(ep);
+	} else {
 		xprt2_count(connects);
-		return 0;
 	}
-	xprt2_count(connect_failures);
-	xprt2_ep_destroy(ep);
 	return ret;
 }
 
@@ -489,8 +477,7 @@ static int xprt2_ep_connect_once(struct xprt2_xprt *xp)
  * @xp: transport without one
  *
  * Context: connect.
- * Return: 0, and xp_ep is ready; or an error for the RPC layer, see
- * xprt2_connect_status(), and nothing is left behind.
+ * Return: 0, and xp_ep is ready; or an error as in xprt2_connect_status().
  */
 int xprt2_ep_connect(struct xprt2_xprt *xp)
 {
@@ -509,7 +496,7 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_ep_disconnect - tear down a transport's connection
+ * xprt2_ep_disconnect - tear down a transport's connection, if any
  * @xp: transport
  *
  * On return no handler of the connection runs or will run, and nothing of the
@@ -519,10 +506,8 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
  */
 void xprt2_ep_disconnect(struct xprt2_xprt *xp)
 {
-	struct xprt2_ep *ep = xp->xp_ep;
-
-	if (!ep)
+	if (!xp->xp_ep)
 		return;
 	xprt2_count(disconnects);
-	xprt2_ep_destroy(ep);
+	xprt2_ep_destroy(xp->xp_ep);
 }

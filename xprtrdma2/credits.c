@@ -2,12 +2,7 @@
 /* Credits of a connection, and the Receives posted for them. */
 #include "xprtrdma2.h"
 
-/*
- * Credits: the window of the RPC layer, and the credits kept for aborted RPCs
- * that the server may still process (E-16).
- */
-
-/* Limit of kept credits: half of the window */
+/* Kept credits of aborted RPCs are limited: a server may also drop Calls. */
 static unsigned int xprt2_kept_max(const struct rpc_xprt *xprt)
 {
 	return xprt->cwnd / RPC_CWNDSCALE / 2;
@@ -17,8 +12,7 @@ static unsigned int xprt2_kept_max(const struct rpc_xprt *xprt)
  * xprt2_reset_credits - begin a connection with one credit (C-097)
  * @xp: transport, not connected
  *
- * A request that waits for retransmission no longer holds a credit: it requests
- * a new one when it is sent.
+ * A request that waits for retransmission takes a new credit when it is sent.
  */
 void xprt2_reset_credits(struct xprt2_xprt *xp)
 {
@@ -41,8 +35,7 @@ void xprt2_reset_credits(struct xprt2_xprt *xp)
  * @req: request of a Call whose RPC ends
  *
  * The server may still process the RPC, so its credit stays in use until a
- * Reply arrives that matches no RPC. A server may also drop Calls, so kept
- * credits are limited to half of the window.
+ * Reply arrives that matches no RPC.
  *
  * Context: xprt->transport_lock is held.
  * Return: false when the Call was not sent on this connection, was answered, or
@@ -94,8 +87,6 @@ bool xprt2_bound_kept(struct rpc_xprt *xprt)
  * xprt2_credit_answered - free a kept credit for a Reply that matches no RPC
  * @xp: transport
  *
- * Such a Reply most likely belongs to an aborted RPC.
- *
  * Context: receive CQ.
  */
 void xprt2_credit_answered(struct xprt2_xprt *xp)
@@ -113,8 +104,6 @@ void xprt2_credit_answered(struct xprt2_xprt *xp)
 }
 
 /*
- * Receives of a connection: their number and their size.
- *
  * Receives are posted by watermark, which is the sum of the RPCs that may be
  * outstanding, the Calls that the server may make, and a reserve for control
  * messages. Whenever fewer are posted, a batch goes in with one doorbell,
@@ -126,9 +115,6 @@ void xprt2_credit_answered(struct xprt2_xprt *xp)
 /**
  * xprt2_recvs_init - set up the Receive pool of a transport
  * @xp: transport under construction
- *
- * The limit of the pool covers the posted Receives, and those that requests
- * hold while their message is read.
  */
 void xprt2_recvs_init(struct xprt2_xprt *xp)
 {
@@ -136,12 +122,12 @@ void xprt2_recvs_init(struct xprt2_xprt *xp)
 
 	rpcrdma2_rpool_init(rp);
 	/*
-	 * The size is set for each connection. The pages of a Receive are not
-	 * contiguous, because the receive CQ, which may not sleep, allocates
-	 * them too.
+	 * Set again for each connection. Pages are not contiguous: the receive
+	 * CQ, which may not sleep, allocates them too.
 	 */
 	rp->rp_size = PAGE_SIZE;
 	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
+	/* posted, or held by a request while its message is read */
 	rp->rp_max = 2 * rpcrdma2_receives_needed(xp->xp_xprt.max_reqs +
 						  XPRT2_SEND_BATCH,
 						  xp->xp_backward_target);
@@ -184,74 +170,4 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 	if (unlikely(calls != ep->ep_calls))
 		WRITE_ONCE(ep->ep_calls, calls);
 	return credits;
-}
-
-/**
- * xprt2_receives_grow - start to enlarge the Receives of a connection
- * @ep: endpoint, its device known
- * @bytes: new size, if the device scatters a message over that number of pages
- *
- * Each Receive takes the new size when it comes back. xprt2_receives_grown()
- * then updates the size that is announced to the server. Version 1 cannot
- * announce a change.
- *
- * Context: ep_prop_mutex.
- */
-void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes)
-{
-	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
-	u32 size = rpcrdma2_recv_size(ep->ep_conn.co_id->device, bytes);
-
-	if (ep->ep_vers != RPCRDMA2_VERS_TWO || size <= ep->ep_recv_size ||
-	    size <= rp->rp_size)
-		return;
-	rpcrdma2_rpool_resize(rp, size);
-}
-
-/**
- * xprt2_receives_growing - check whether the Receives are being enlarged
- * @ep: endpoint
- *
- * Context: ep_prop_mutex.
- */
-bool xprt2_receives_growing(const struct xprt2_ep *ep)
-{
-	return ep->ep_vers == RPCRDMA2_VERS_TWO &&
-	       READ_ONCE(ep->ep_xp->xp_rpool.rp_size) >
-	       round_up(ep->ep_recv_size, PAGE_SIZE);
-}
-
-/**
- * xprt2_receives_grown - take the new size once all Receives have it (C-032)
- * @ep: endpoint
- *
- * Context: ep_prop_mutex.
- */
-void xprt2_receives_grown(struct xprt2_ep *ep)
-{
-	const struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
-
-	if (xprt2_receives_growing(ep) && !READ_ONCE(rp->rp_small))
-		WRITE_ONCE(ep->ep_recv_size, rp->rp_size);
-}
-
-/**
- * xprt2_receives_resize - handle a server's request for another Receive size
- * @ep: endpoint
- * @bytes: requested size, at least RPCRDMA2_INLINE_DEFAULT
- *
- * C-033: a smaller size has been granted, and the server keeps to it (C-034). A
- * larger size, within the limit of the administrator, takes some time.
- *
- * Context: receive CQ, under ep_prop_mutex.
- */
-void xprt2_receives_resize(struct xprt2_ep *ep, u32 bytes)
-{
-	if (bytes >= READ_ONCE(ep->ep_recv_size)) {
-		xprt2_receives_grow(ep, min(bytes,
-					    rpcrdma2_param(&xprt2_param_receive_size)));
-		return;
-	}
-	WRITE_ONCE(ep->ep_recv_size, bytes);
-	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool, round_up(bytes, PAGE_SIZE));
 }

@@ -16,10 +16,8 @@
 #include "xprtrdma2.h"
 
 /*
- * Log lines for a missing connection: the fault, and a remedy.
- * Documentation/troubleshooting.rst lists all of them.
- *
  * A transport that keeps retrying logs each error once until it is connected.
+ * Documentation/troubleshooting.rst lists all log lines.
  */
 
 /**
@@ -41,11 +39,9 @@ int xprt2_report_device(struct xprt2_ep *ep, const char *what)
 }
 
 /**
- * xprt2_report_regions - log that an RPC waits for more regions than exist
+ * xprt2_report_regions - log that RPCs wait for more regions than exist
  * @ep: endpoint, on which no more regions can be allocated now
- * @needed: number of regions it needs
- *
- * The RPCs behind it wait as well.
+ * @needed: number of regions that an RPC needs
  *
  * Context: connect, or the core's workqueue; once for each connection.
  */
@@ -80,16 +76,6 @@ static const struct {
 	},
 };
 
-static const char *xprt2_report_advice(int error)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(advices); i++)
-		if (advices[i].error == error)
-			return advices[i].text;
-	return NULL;
-}
-
 /**
  * xprt2_report_connect - record and log the result of a connect attempt
  * @xp: transport
@@ -100,8 +86,12 @@ static const char *xprt2_report_advice(int error)
 void xprt2_report_connect(struct xprt2_xprt *xp, int status)
 {
 	const struct rpc_xprt *xprt = &xp->xp_xprt;
-	const char *text = xprt2_report_advice(status);
+	const char *text = NULL;
+	unsigned int i;
 
+	for (i = 0; i < ARRAY_SIZE(advices); i++)
+		if (advices[i].error == status)
+			text = advices[i].text;
 	WRITE_ONCE(xp->xp_error_at, ktime_get_boottime_seconds());
 	WRITE_ONCE(xp->xp_error, status);
 	if (!status)
@@ -159,12 +149,9 @@ void xprt2_count_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 
 /*
  * /proc/net/rpc/xprtrdma2: a line of key=value for each transport, without
- * blanks in a value. The file needs no debugfs, exists in each network
- * namespace, and is readable for all users, as mountstats is. New keys are
- * added at the end.
- *
- * The server's file uses the same words: "send" is the largest message that
- * this end sends, "receive" the largest that can be sent to it.
+ * blanks in a value, readable for all users. New keys are added at the end. The
+ * server's file uses the same words: "send" is the largest message that this
+ * end sends, "receive" the largest that can be sent to it.
  */
 
 static DEFINE_MUTEX(transports_lock);	/* guards the list */
@@ -195,8 +182,8 @@ void xprt2_unlist_transport(struct xprt2_xprt *xp)
  * @xp: transport that the last call returned, or NULL
  *
  * The returned transport is referenced, and stays on the list, until it is
- * passed to this function again. The list is not locked meanwhile, so other
- * transports may come and go. A transport that is being destroyed is skipped.
+ * passed to this function again. The list is not locked meanwhile. A transport
+ * that is being destroyed is skipped.
  *
  * Return: the transport behind @xp, or the first one; NULL at the end.
  */
@@ -231,24 +218,14 @@ static void xprt2_view_connection(struct seq_file *seq,
 {
 	const char *why = READ_ONCE(ep->ep_why);
 
-	seq_printf(seq, " device=%s version=%u credits=%u receive=%u send=%u",
+	seq_printf(seq, " device=%s version=%u credits=%u receive=%u send=%u local=%pISpc",
 		   rpcrdma2_conn_device(&ep->ep_conn)->name, ep->ep_vers,
 		   READ_ONCE(ep->ep_grant), READ_ONCE(ep->ep_reply_threshold),
-		   READ_ONCE(ep->ep_call_threshold));
-	seq_printf(seq, " local=%pISpc",
+		   READ_ONCE(ep->ep_call_threshold),
 		   &ep->ep_conn.co_id->route.addr.src_addr);
 	if (why)
 		rpcrdma2_word_show(seq, "why", why);
 	rpcrdma2_peer_show(seq, &ep->ep_ex.ex_peer);
-}
-
-/* Print the server's credits, and the counters of its Calls. */
-static void xprt2_view_backward(struct seq_file *seq,
-				const struct xprt2_xprt *xp)
-{
-	seq_printf(seq, " backward_credits=%u",
-		   READ_ONCE(xp->xp_backward_credits));
-	rpcrdma2_backward_show(seq, &xp->xp_called, READ_ONCE(xp->xp_calls));
 }
 
 static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
@@ -269,7 +246,9 @@ static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 		   st->st_read_chunks, st->st_write_chunks,
 		   st->st_reply_chunks, st->st_bad_replies);
 	rpcrdma2_errors_show(seq, &st->st_errors);
-	xprt2_view_backward(seq, xp);
+	seq_printf(seq, " backward_credits=%u",
+		   READ_ONCE(xp->xp_backward_credits));
+	rpcrdma2_backward_show(seq, &xp->xp_called, READ_ONCE(xp->xp_calls));
 	rpcrdma2_end_show(seq, &xp->xp_end);
 	rpcrdma2_error_show(seq, READ_ONCE(xp->xp_error),
 			    READ_ONCE(xp->xp_error_at));
@@ -288,14 +267,26 @@ static int xprt2_view_show(struct seq_file *seq, void *unused)
 
 RPCRDMA2_VIEW(view_net_ops, "rpc/xprtrdma2", xprt2_view_show);
 
+static struct dentry *debug_dir;
+
+RPCRDMA2_COUNTERS_FILE(xprt2, XPRT2);
+
 /**
- * xprt2_view_init - create the file in each network namespace
+ * xprt2_view_init - create the files in each network namespace, and in debugfs
  *
  * Return: 0, or a negative errno.
  */
 int xprt2_view_init(void)
 {
-	return register_pernet_subsys(&view_net_ops);
+	int ret = register_pernet_subsys(&view_net_ops);
+
+	if (ret)
+		return ret;
+	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("counters", 0444, debug_dir, NULL,
+			    &xprt2_counters_fops);
+	rpcrdma2_faults_init(debug_dir);
+	return 0;
 }
 
 /**
@@ -303,30 +294,6 @@ int xprt2_view_init(void)
  */
 void xprt2_view_exit(void)
 {
-	unregister_pernet_subsys(&view_net_ops);
-}
-
-/* debugfs: xprtrdma2/counters, and the fault injection points */
-
-static struct dentry *debug_dir;
-
-RPCRDMA2_COUNTERS_FILE(xprt2, XPRT2);
-
-/**
- * xprt2_debugfs_init - create the files
- */
-void xprt2_debugfs_init(void)
-{
-	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
-	debugfs_create_file("counters", 0444, debug_dir, NULL,
-			    &xprt2_counters_fops);
-	rpcrdma2_faults_init(debug_dir);
-}
-
-/**
- * xprt2_debugfs_exit - undo xprt2_debugfs_init()
- */
-void xprt2_debugfs_exit(void)
-{
 	debugfs_remove_recursive(debug_dir);
+	unregister_pernet_subsys(&view_net_ops);
 }

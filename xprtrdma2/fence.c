@@ -9,11 +9,11 @@
 #include "trace.h"
 
 /*
- * Regions of an RPC. The send path waits for free regions; the core registers
- * them (rpcrdma2/conn.h) for the parts that rpcrdma2/chunks.h chooses. After
- * the fence the Reply completes the RPC or, for an aborted RPC, its release
- * path continues. In both cases the pages are unmapped before the RPC layer
- * gets them back (X2).
+ * The send path waits for free regions; the core registers them
+ * (rpcrdma2/conn.h) for the parts that rpcrdma2/chunks.h chooses. After the
+ * fence the Reply completes the RPC or, for an aborted RPC, its release path
+ * continues. In both cases the pages are unmapped before the RPC layer gets
+ * them back (X2).
  */
 
 /**
@@ -47,8 +47,8 @@ void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
  * @rkey: handle of the region
  *
  * Context: receive CQ, request pinned; or release path, under xp_fence_mutex.
- * Return: true when it was a region of @req, which is free now; false when it
- * was not, and the state of the client differs from the device's (S50).
+ * Return: false when it was no region of @req, and the state of the client
+ * differs from the device's (S50).
  */
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey)
@@ -66,12 +66,10 @@ static void xprt2_fence_done(struct rpcrdma2_conn *co,
 {
 	struct xprt2_req *req = container_of(ex, struct xprt2_req, rq2_exposed);
 
-	if (ok) {
-		xprt2_count(inv_completions);
+	if (ok)
 		xprt2_release_reply(req);
-	} else {
+	else
 		xprt2_abandon_reply(req->rq2_reply);
-	}
 }
 
 static void xprt2_fence_count(struct xprt2_ep *ep, struct xprt2_req *req)
@@ -97,10 +95,7 @@ static void xprt2_fence_count(struct xprt2_ep *ep, struct xprt2_req *req)
  */
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	/*
-	 * The fence of an earlier Reply may have failed and returned its
-	 * entries (Q2).
-	 */
+	/* An earlier fence may have failed and returned its entries (Q2). */
 	if (unlikely(rpcrdma2_conn_is_lost(&ep->ep_conn)))
 		return -ENOTCONN;
 	xprt2_fence_count(ep, req);
@@ -110,12 +105,8 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 
 /*
  * Aborted RPCs: they ended without a Reply, by a signal or a timeout, while the
- * server may still use their memory.
- *
- * The release path revokes the memory in xprt2_revoke(). First it waits for the
- * Reply, for which no RPC waits any more and whose xid xprt2_take_late_reply()
- * finds; and for the Send, if pages are mapped for it. Then it invalidates the
- * regions that the Reply did not. The server does the same for callbacks
+ * server may still use their memory. The release path revokes it in
+ * xprt2_revoke(). The server does the same for callbacks
  * (svcrdma2/backchannel.c); rpcrdma2/conn.h has the common part.
  */
 
@@ -141,9 +132,8 @@ static struct xprt2_req *xprt2_aborted_find_locked(struct xprt2_ep *ep, u32 xid)
  * @msg: message for which no RPC waits
  *
  * The server has finished with the RPC's memory, and may have invalidated a
- * region of it: the address of the region has the RPC's xid. An RPC that waits
- * in xprt2_revoke(), or is about to, is woken. An RPC that is about to give up
- * its credit need not keep it: xprt2_keep_credit().
+ * region, whose address has the RPC's xid. An RPC that waits in xprt2_revoke()
+ * is woken; an RPC that is about to give up its credit need not keep it.
  *
  * Context: receive CQ.
  * Return: false when there is no such RPC, or the handle is of another RPC
@@ -185,8 +175,8 @@ static bool xprt2_aborted_is_unanswered_locked(const struct xprt2_xprt *xp,
 }
 
 /*
- * The Reply or the completion of the Send may soon come. A server that let the
- * wait of an aborted RPC expire and has sent nothing since is not waited for.
+ * A server that let the wait of an aborted RPC expire and has sent nothing
+ * since is not waited for.
  */
 static bool xprt2_aborted_is_answer_due(struct xprt2_xprt *xp,
 					const struct xprt2_req *req)
@@ -238,10 +228,9 @@ static bool xprt2_aborted_fence(struct xprt2_ep *ep, struct xprt2_req *req)
  *	or has taken off its queues to send it again on another connection
  * @wait: wait for the Reply first
  *
- * The RPC was killed, or timed out, and the server may still use its memory.
  * Invalidating a region during the server's RDMA costs the connection; so does
- * a Reply that invalidates a region which is invalid already. The Reply is
- * nearly always a few milliseconds away: wait for it, then fence the regions
+ * a Reply that invalidates a region which is invalid already. So wait for the
+ * Reply, and for the Send if pages are mapped for it, then fence the regions
  * that are left. The wait for a silent server ends after XPRT2_ANSWER_TIMEOUT
  * and is not repeated until the server sends something, because it blocks tasks
  * of the RPC layer's workqueue, of which all mounts share a few hundred. When
@@ -249,10 +238,10 @@ static bool xprt2_aborted_fence(struct xprt2_ep *ep, struct xprt2_req *req)
  * XPRT2_FENCE_TIMEOUT, the connection is closed.
  *
  * xprt2_take_late_reply(), the send CQ, the loss of the connection and teardown
- * end the wait for the Reply. No Reply handler works on @req, because the RPC layer
- * has waited for it to be unpinned. Teardown may, hence the mutex; no task
- * holds it while it waits for the peer, so any number of aborted RPCs can wait
- * in parallel.
+ * end the wait for the Reply. No Reply handler works on @req, because the RPC
+ * layer has waited for it to be unpinned. Teardown may, hence the mutex; no
+ * task holds it while it waits for the peer, so any number of aborted RPCs can
+ * wait in parallel.
  *
  * Context: release path, or task of the RPC; sleeps.
  */
@@ -269,8 +258,8 @@ void xprt2_revoke(struct xprt2_req *req, bool wait)
 	scoped_guard(mutex, &xp->xp_fence_mutex)
 		if (xprt2_holds_memory(req))
 			fences = xprt2_aborted_fence(xp->xp_ep, req);
-	if (fences && rpcrdma2_revoke_wait(ex, XPRT2_FENCE_TIMEOUT))
-		xprt2_count(inv_completions);
+	if (fences)
+		rpcrdma2_revoke_wait(ex, XPRT2_FENCE_TIMEOUT);
 	/* After teardown there is neither memory nor fence. */
 	scoped_guard(mutex, &xp->xp_fence_mutex)
 		/* pairs with rpcrdma2_revoke_done() */
@@ -282,11 +271,6 @@ void xprt2_revoke(struct xprt2_req *req, bool wait)
 /**
  * xprt2_lose_to_handle - give up a connection for a wrong invalidation (S50)
  * @ep: endpoint
- *
- * A message has invalidated a region that it must not: the state of the client
- * differs from the device's.
- *
- * Context: receive CQ.
  */
 void xprt2_lose_to_handle(struct xprt2_ep *ep)
 {
@@ -295,7 +279,7 @@ void xprt2_lose_to_handle(struct xprt2_ep *ep)
 }
 
 /**
- * xprt2_check_handle - check the handle that a message has invalidated
+ * xprt2_check_handle - check the handle that a message has invalidated (S50)
  * @ep: endpoint
  * @msg: message that answers no waiting RPC
  *

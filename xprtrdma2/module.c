@@ -44,10 +44,7 @@ RPCRDMA2_PARAM(xprt2_param_backward, backward, "charp",
 	       .pm_names = rpcrdma2_backward_names,
 	       .pm_second = &xprt2_param_backward_credits);
 
-/*
- * Runs the connect workers and the work of connections. Memory reclaim may
- * depend on it.
- */
+/* Connect workers and work of connections: memory reclaim may depend on it. */
 struct workqueue_struct *xprt2_wq;
 
 static int xprt2_register_class(void)
@@ -77,7 +74,6 @@ static int __init xprt2_init(void)
 	ret = xprt2_register_class();
 	if (ret)
 		goto out_view;
-	xprt2_debugfs_init();
 	xprt2_netid_init();
 	return 0;
 
@@ -92,7 +88,6 @@ out_wq:
 static void __exit xprt2_exit(void)
 {
 	xprt2_netid_exit();
-	xprt2_debugfs_exit();
 	xprt_unregister_transport(&xprt2_class);
 	xprt2_view_exit();
 	destroy_workqueue(xprt2_wq);

@@ -11,8 +11,7 @@
  * ep_props_busy is set; the connect worker for the CONNPROP, and to settle the
  * version; ep_props_work when the client's properties have changed. This keeps
  * property messages in order. Under the mutex nothing waits for memory, which
- * may need this very receive CQ, nor for xp_fence_mutex. Property messages use
- * requests of the backward pool.
+ * may need this very receive CQ, nor for xp_fence_mutex.
  */
 #include "xprtrdma2.h"
 #include "trace.h"
@@ -30,6 +29,28 @@ static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 	rpcrdma2_sq_bound(&ep->ep_conn, ep->ep_call_threshold);	/* C-034 */
 	WRITE_ONCE(ep->ep_reply_threshold,
 		   rpcrdma2_exchange_reply_max(&ep->ep_ex));
+}
+
+/*
+ * Enlarge the Receives, if the device scatters a message over that number of
+ * pages. Each takes the new size when it comes back; xprt2_props_update() then
+ * announces it. Version 1 cannot announce a change.
+ */
+static void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes)
+{
+	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
+	u32 size = rpcrdma2_recv_size(ep->ep_conn.co_id->device, bytes);
+
+	if (ep->ep_vers == RPCRDMA2_VERS_TWO && size > ep->ep_recv_size &&
+	    size > rp->rp_size)
+		rpcrdma2_rpool_resize(rp, size);
+}
+
+static bool xprt2_receives_growing(const struct xprt2_ep *ep)
+{
+	return ep->ep_vers == RPCRDMA2_VERS_TWO &&
+	       READ_ONCE(ep->ep_xp->xp_rpool.rp_size) >
+	       round_up(ep->ep_recv_size, PAGE_SIZE);
 }
 
 /* Also the state by which the receive CQ handles the next messages */
@@ -133,9 +154,22 @@ static int xprt2_props_send(struct rpcrdma2_exchange *ex,
 	return ret;
 }
 
+/*
+ * ->resize, for a server's request. C-033: a smaller size has been granted, and
+ * the server keeps to it (C-034). A larger size, within the limit of the
+ * administrator, takes some time.
+ */
 static void xprt2_props_resize(struct rpcrdma2_exchange *ex, u32 bytes)
 {
-	xprt2_receives_resize(container_of(ex, struct xprt2_ep, ep_ex), bytes);
+	struct xprt2_ep *ep = container_of(ex, struct xprt2_ep, ep_ex);
+
+	if (bytes >= READ_ONCE(ep->ep_recv_size)) {
+		xprt2_receives_grow(ep, min(bytes,
+					    rpcrdma2_param(&xprt2_param_receive_size)));
+		return;
+	}
+	WRITE_ONCE(ep->ep_recv_size, bytes);
+	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool, round_up(bytes, PAGE_SIZE));
 }
 
 static void xprt2_props_count(enum rpcrdma2_props_counter which, u32 n)
@@ -224,8 +258,12 @@ int xprt2_send_connprop(struct xprt2_ep *ep)
  */
 void xprt2_props_update(struct xprt2_ep *ep)
 {
+	const struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
+
 	lockdep_assert_held(&ep->ep_prop_mutex);
-	xprt2_receives_grown(ep);
+	/* C-032: once all Receives have the new size */
+	if (xprt2_receives_growing(ep) && !READ_ONCE(rp->rp_small))
+		WRITE_ONCE(ep->ep_recv_size, rp->rp_size);
 	rpcrdma2_exchange_resize(&ep->ep_ex, READ_ONCE(ep->ep_recv_size),
 				 READ_ONCE(ep->ep_send_size));
 	rpcrdma2_exchange_send_next(&ep->ep_ex, jiffies);
@@ -248,9 +286,9 @@ void xprt2_props_work(struct work_struct *work)
  * @ep: endpoint that is ready
  * @receive: receive_size has changed, not send_size
  *
- * Receives grow (C-028, C-032), and shrink only at the request of the server
- * (C-033). Sends are bound once send_size is announced (S14); a REQPROP for
- * Receives of that size follows (C-034).
+ * Receives grow (C-028), and shrink only at the request of the server (C-033).
+ * Sends are bound once send_size is announced (S14); a REQPROP for Receives of
+ * that size follows (C-034).
  *
  * Context: sleeps; while the endpoint exists.
  */
@@ -269,8 +307,7 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
  * @ep: endpoint
  * @pm: well-formed property message, in the version of the connection
  *
- * Properties may come at any time, and apply from the next message on (S15,
- * S30).
+ * They apply from the next message on (S15, S30).
  *
  * Context: receive CQ, under ep_prop_mutex.
  */

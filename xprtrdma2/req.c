@@ -13,13 +13,11 @@
 #include "trace.h"
 
 /*
- * Request pools: a bounded pool for each direction, with the lifetime of the
- * transport (X4).
- *
- * A pool grows on demand and reuses the most recently used request first, so an
- * idle mount keeps little memory and a busy mount a warm cache. Requests
- * survive a lost connection; only their DMA mappings belong to a device. A
- * mapping is made on first use and undone by xprt2_reqs_detach() at teardown.
+ * A bounded pool of requests for each direction, with the lifetime of the
+ * transport (X4). It grows on demand and reuses the most recently used request
+ * first, so an idle mount keeps little memory and a busy mount a warm cache. A
+ * DMA mapping is made on first use and undone by xprt2_reqs_detach() at
+ * teardown.
  */
 
 static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
@@ -55,9 +53,8 @@ static struct xprt2_req *xprt2_req_pop(struct xprt2_xprt *xp,
 {
 	struct list_head *pos;
 
-	spin_lock(&xp->xp_req_lock);
-	pos = xprt2_pool_pop(pool, last);
-	spin_unlock(&xp->xp_req_lock);
+	scoped_guard(spinlock, &xp->xp_req_lock)
+		pos = xprt2_pool_pop(pool, last);
 	return pos ? list_entry(pos, struct xprt2_req, rq2_pool) : NULL;
 }
 
@@ -68,8 +65,7 @@ static struct xprt2_req *xprt2_req_pop(struct xprt2_xprt *xp,
  * @last: see xprt2_pool_pop()
  * @gfp: allocation flags for when the pool has to grow
  *
- * Return: a request that only the caller references, or NULL when the pool is
- * empty and cannot grow.
+ * Return: a request that only the caller references, or NULL.
  */
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 				bool last, gfp_t gfp)
@@ -85,31 +81,8 @@ struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 }
 
 /**
- * xprt2_count_call - count a Call of the server
- * @ep: endpoint it came on
- * @req: request of the backward direction
- *
- * S56: ep_calls is at least the highest grant sent on this connection.
- *
- * Context: receive CQ.
- * Return: false when the server's grant is used up already (B-06).
- */
-bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
-{
-	struct xprt2_xprt *xp = ep->ep_xp;
-
-	guard(spinlock)(&xp->xp_req_lock);
-	if (!xprt2_is_granted(xp->xp_calls, READ_ONCE(ep->ep_calls)))
-		return false;
-	xp->xp_calls++;
-	req->rq2_call_of = ep->ep_serial;
-	return true;
-}
-
-/**
  * xprt2_uncount_call - stop counting a Call of the server
- * @req: request that is about to be answered, or never will be; no effect when
- *	it is not counted, or was on another connection
+ * @req: request that is about to be answered, or never will be
  */
 void xprt2_uncount_call(struct xprt2_req *req)
 {
@@ -118,6 +91,7 @@ void xprt2_uncount_call(struct xprt2_req *req)
 	if (likely(!req->rq2_call_of))
 		return;
 	guard(spinlock)(&xp->xp_req_lock);
+	/* not a Call of another connection */
 	if (req->rq2_call_of == xp->xp_serial)
 		xp->xp_calls--;
 	req->rq2_call_of = 0;
@@ -126,8 +100,7 @@ void xprt2_uncount_call(struct xprt2_req *req)
 /*
  * The request is in the pool before the search for a waiter, and a task that is
  * about to wait checks the pool again in xprt2_alloc_slot(): whichever takes
- * xp_req_lock second sees the effect of the other. A request that was taken for
- * a waiter that has gone returns to the pool.
+ * xp_req_lock second sees the effect of the other.
  */
 static void xprt2_req_push(struct xprt2_xprt *xp, struct xprt2_req *req)
 {
@@ -208,9 +181,9 @@ void xprt2_req_end_post(struct xprt2_req *req)
  * xprt2_req_await_posts - wait until no chain of a backward request is posted
  * @req: backward request whose task is about to end
  *
- * S46: the thread of the callback service waits, which serves other servers
- * too. So a server that does not accept the Reply for XPRT2_ANSWER_TIMEOUT loses
- * its connection, which ends the chains.
+ * S46: the waiting thread of the callback service serves other servers too. So
+ * a server that does not accept the Reply for XPRT2_ANSWER_TIMEOUT loses its
+ * connection, which ends the chains.
  *
  * Context: task of the Reply; sleeps.
  */
@@ -229,7 +202,7 @@ void xprt2_req_await_posts(struct xprt2_req *req)
 	wait_var_event(&req->rq2_posts, !atomic_read(&req->rq2_posts));
 }
 
-/* Caller holds xp_req_lock, or is the only user left. */
+/* Under xp_req_lock, or by the only user left */
 static void xprt2_req_unmap_locked(struct xprt2_req *req)
 {
 	if (!req->rq2_device)
@@ -266,10 +239,8 @@ static int xprt2_req_grow(struct xprt2_req *req, void **buf, size_t *size,
 
 /**
  * xprt2_req_buffers - allocate the message buffers of an RPC
- * @req: request; rq_callsize and rq_rcvsize are the sizes it needs
+ * @req: request with rq_callsize and rq_rcvsize
  * @gfp: allocation flags
- *
- * Buffers stay with the slot, so it soon fits all RPCs that use it.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -310,7 +281,6 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
  * @ep: endpoint
  * @req: request
  *
- * Context: send path.
  * Return: 0, or -ENOBUFS when the device cannot map it now.
  */
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
@@ -338,12 +308,6 @@ out_wait:
 	return -ENOBUFS;
 }
 
-static void xprt2_pool_create(struct xprt2_pool *pool, unsigned int max)
-{
-	INIT_LIST_HEAD(&pool->pl_free);
-	pool->pl_max = max;
-}
-
 /**
  * xprt2_reqs_create - allocate the first requests
  * @xp: transport under construction
@@ -359,10 +323,11 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	struct xprt2_req *req;
 	int i;
 
+	INIT_LIST_HEAD(&xp->xp_forward.pl_free);
+	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
 	/* A Send that is not known to be complete holds its request. */
-	xprt2_pool_create(&xp->xp_forward, xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH);
-	xprt2_pool_create(&xp->xp_backward,
-			  xprt2_backward_reqs(xp->xp_backward_target));
+	xp->xp_forward.pl_max = xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH;
+	xp->xp_backward.pl_max = xprt2_backward_reqs(xp->xp_backward_target);
 	for (i = 0; i < XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH; i++) {
 		req = xprt2_req_create(xp, &xp->xp_forward, GFP_KERNEL);
 		if (!req)
@@ -392,10 +357,8 @@ void xprt2_reqs_detach(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_reqs_destroy - free all requests
+ * xprt2_reqs_destroy - free all requests (X4)
  * @xp: transport with no users and no endpoint left
- *
- * X4: all requests are back, and no Call of the server is counted.
  */
 void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 {
@@ -415,10 +378,8 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 
 /**
  * xprt2_drop_reply - release the Receive that a request points into
- * @req: request that is freed, or about to be sent (again)
- *
- * No handler works on a Reply for it: either its RPC is over, or the connection
- * of its last Reply was drained.
+ * @req: request that is freed, or about to be sent (again). No handler works
+ *	on a Reply for it
  */
 void xprt2_drop_reply(struct xprt2_req *req)
 {
@@ -455,8 +416,7 @@ static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
  * @xid: its xid
  *
  * Context: receive CQ.
- * Return: the RPC, pinned, with @rep and the RPC linked to each other; or NULL
- * when no RPC waits for the message.
+ * Return: the RPC, pinned and linked with @rep; NULL when no RPC waits.
  */
 struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				 u32 xid)
@@ -484,30 +444,20 @@ struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
  */
 bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid)
 {
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	bool awaited;
-
-	spin_lock(&xprt->queue_lock);
-	awaited = xprt2_find_rqst_locked(ep, xid);
-	spin_unlock(&xprt->queue_lock);
-	return awaited;
+	guard(spinlock)(&ep->ep_xp->xp_xprt.queue_lock);
+	return xprt2_find_rqst_locked(ep, xid);
 }
 
 /*
- * Completion of an RPC: place the Reply where the upper layer expects it, or
- * record an error, and wake the task.
- *
- * An RPC completes only after all regions it registered are fenced, and the
+ * Completion of an RPC, after all regions it registered are fenced and the
  * device has read the pages of its Send (X2). Until then the request is pinned
  * and owns the Receive buffer through rq2_reply.
  */
 
 /*
- * Place the head of a Reply. Ciphers may process the head, so it must be
- * contiguous in the linear mapping: it stays in the page of the Receive in
- * which the Reply begins, or else is copied to the request's own buffer.
- *
- * Return: bytes that are in place after this.
+ * Ciphers may process the head, so it must be contiguous in the linear mapping:
+ * it stays in the page of the Receive in which the Reply begins, or else is
+ * copied to the request's own buffer. Return the number of bytes in place.
  */
 static size_t xprt2_reply_place_head(struct rpc_rqst *rqst,
 				     const struct xprt2_rep *rep)
@@ -526,9 +476,7 @@ static size_t xprt2_reply_place_head(struct rpc_rqst *rqst,
 	return placed;
 }
 
-/*
- * Bytes behind the head that have memory: see xprt2_marshal_fill_sparse_pages()
- */
+/* Bytes behind the head that have memory: xprt2_marshal_fill_sparse_pages() */
 static size_t xprt2_reply_room_behind_head(const struct xdr_buf *buf)
 {
 	size_t at = buf->page_base, end = at + buf->page_len;
@@ -550,10 +498,9 @@ static void xprt2_reply_copy(const struct xdr_buf *buf, size_t to,
 
 /*
  * Put an inline Reply where rq_rcv_buf expects it. Where possible the head
- * points into the Receive, which stays with the request (X1), and is cut to the
- * bytes that arrived. Pages and tail are copied, once: the RPC layer moves data
- * between them, and expects all the room it provided. Data without room is
- * dropped.
+ * points into the Receive, which stays with the request (X1). Pages and tail
+ * are copied: the RPC layer moves data between them, and expects all the room
+ * it provided. Data without room is dropped.
  *
  * After a Write chunk with the payload, the inline part continues right behind
  * the head (E-07). It is copied behind the payload and its XDR pad.
@@ -578,9 +525,7 @@ static u32 xprt2_reply_place_inline(struct rpc_rqst *rqst,
 	return min(left + written, end);
 }
 
-/*
- * The Reply chunk was registered over rq_rcv_buf itself: all data is in place.
- */
+/* The Reply chunk was registered over rq_rcv_buf: all data is in place. */
 static u32 xprt2_reply_place_chunk(struct rpc_rqst *rqst,
 				   const struct xprt2_rep *rep)
 {
@@ -602,10 +547,10 @@ static int xprt2_req_error_locked(const struct xprt2_req *req)
 }
 
 /*
- * The RPC layer clears the status of a task when the task goes to sleep after
- * sending, or finds that another task has sent its Call. So the RPC stays
- * queued for a Reply and the error stays in rq2_status: the task finds it there
- * whenever it returns to wait, or to send again.
+ * The RPC layer clears the status of a task that goes to sleep after sending,
+ * or finds its Call sent by another task. So the RPC stays queued for a Reply,
+ * and its task finds the error in rq2_status when it returns to wait or to
+ * send.
  *
  * With -EAGAIN the task encodes its Call again, unless the cookie is that of
  * the connection, and sends it. While the Call is queued the cookie belongs to
@@ -643,7 +588,7 @@ static void xprt2_reply_end_rpc(struct xprt2_rep *rep, int copied)
 }
 
 /**
- * xprt2_wait_for_reply - put a task to sleep until its RPC is answered
+ * xprt2_wait_for_reply - ->wait_for_reply_request of the transport
  * @task: task whose Call was sent
  *
  * Context: send path, or after it; under the transport's queue_lock.
@@ -658,26 +603,6 @@ void xprt2_wait_for_reply(struct rpc_task *task)
 }
 
 /**
- * xprt2_end_unsent - end an RPC whose Call cannot be sent
- * @req: request
- *
- * The sending task may be another task than that of the RPC. The caller reports
- * the Call as sent; the task of the RPC then waits for a Reply, and
- * xprt2_wait_for_reply() ends it.
- *
- * Context: send path.
- */
-void xprt2_end_unsent(struct xprt2_req *req)
-{
-	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
-
-	xprt2_count(calls_unsendable);
-	spin_lock(&xprt->queue_lock);
-	WRITE_ONCE(req->rq2_status, -EIO);
-	spin_unlock(&xprt->queue_lock);
-}
-
-/**
  * xprt2_has_error - check for an error before an RPC is sent (again)
  * @req: request
  *
@@ -689,44 +614,15 @@ void xprt2_end_unsent(struct xprt2_req *req)
  */
 bool xprt2_has_error(const struct xprt2_req *req)
 {
-	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
-	int status;
-
 	if (likely(!READ_ONCE(req->rq2_status)))
 		return false;
-	spin_lock(&xprt->queue_lock);
-	status = xprt2_req_error_locked(req);
-	spin_unlock(&xprt->queue_lock);
-	return status;
-}
-
-/**
- * xprt2_begin_again - reset an RPC that is about to wait for a Reply (again)
- * @req: request, on no queue and not pinned
- *
- * After -EAGAIN the RPC starts over as if it had never been sent, except that
- * this happens only once on a connection (S45). It requests a new credit when
- * it is sent, because the server may grant fewer now.
- *
- * Context: task of the RPC.
- */
-void xprt2_begin_again(struct xprt2_req *req)
-{
-	struct rpc_rqst *rqst = &req->rq2_slot;
-
-	if (likely(req->rq2_status != -EAGAIN))
-		return;
-	xprt2_drop_reply(req);
-	WRITE_ONCE(req->rq2_status, 0);
-	spin_lock(&rqst->rq_xprt->transport_lock);
-	xprt_release_rqst_cong(rqst->rq_task);
-	spin_unlock(&rqst->rq_xprt->transport_lock);
+	guard(spinlock)(&req->rq2_slot.rq_xprt->queue_lock);
+	return xprt2_req_error_locked(req);
 }
 
 /*
  * An RDMA2_ERROR that gets here, and a Reply that breaks the protocol, end the
- * RPC, mostly with -EIO; or the RPC is sent again in the form that the error
- * requires.
+ * RPC, or have it sent again in the form that the error requires.
  */
 static void xprt2_reply_complete(struct xprt2_rep *rep)
 {
@@ -756,8 +652,7 @@ static void xprt2_reply_complete(struct xprt2_rep *rep)
 
 /**
  * xprt2_release_reply - drop one of the holds on a Reply
- * @req: request whose regions are fenced, or whose Send with mapped pages is
- *	done
+ * @req: request whose regions are fenced, or whose Send with pages is done
  *
  * The last hold completes the RPC (X2).
  *
@@ -771,13 +666,12 @@ void xprt2_release_reply(struct xprt2_req *req)
 
 /**
  * xprt2_abandon_reply - drop a Reply because its regions could not be fenced
- * @rep: the Reply, which is not used
+ * @rep: the Reply; its request is pinned, and unpinned on return
  *
  * The connection is lost. The RPC is sent again on the next one, or ends there
  * if the Reply was an error that ends it.
  *
- * Context: receive CQ, send CQ, or drain of the Send Queue; the request of @rep
- * is pinned, and unpinned on return.
+ * Context: receive CQ, send CQ, or drain of the Send Queue.
  */
 void xprt2_abandon_reply(struct xprt2_rep *rep)
 {

@@ -13,21 +13,12 @@
 #include "trace.h"
 
 /*
- * Post a marshalled message on the Send Queue (rpcrdma2/conn.h).
- *
- * The Send of a Call is signaled only when pages are mapped for it; the Send of
- * any other message always is.
- */
-
-/*
  * A Call needs an entry for its Send, an entry for each registration, and an
  * entry for the LOCAL_INV that each region may need later: an invalidation
  * cannot wait for room, because other RPCs may wait for the RPC that it ends.
- * Messages that are not Calls cannot wait either; Calls leave entries free for
- * them: see pure.h.
+ * Messages that are not Calls cannot wait either: see pure.h.
  *
- * Return: false when there are too few; xprt_write_space() is called when
- * entries have come back.
+ * Return: false when there are too few; xprt_write_space() follows.
  */
 static bool xprt2_send_take_entries(struct xprt2_ep *ep,
 				    const struct xprt2_req *req,
@@ -42,9 +33,7 @@ static bool xprt2_send_take_entries(struct xprt2_ep *ep,
 		return true;
 	/* Entries that came back before this woke no task. */
 	xprt_wait_for_buffer_space(xprt);
-	/*
-	 * XPRT_WRITE_SPACE is visible before rpcrdma2_sq_take() sets un_denied.
-	 */
+	/* XPRT_WRITE_SPACE is visible before un_denied is set. */
 	smp_mb__after_atomic();
 	if (!rpcrdma2_sq_take(&ep->ep_conn, count, control)) {
 		xprt2_count(sq_waits);
@@ -80,7 +69,7 @@ static void xprt2_send_put_req(struct xprt2_req *req,
 		xprt2_req_put(req);
 }
 
-/* Without mapped pages: the RPC may be over by now, or have been sent again. */
+/* Without mapped pages the RPC may be over, or have been sent again. */
 static void xprt2_send_done(struct rpcrdma2_conn *co,
 			    struct rpcrdma2_post *post, bool ok)
 {
@@ -106,8 +95,8 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
 
 /*
  * Copy the payload pages, and the tail behind them, to the end of the head. The
- * tail usually lies there already, right behind the head, so it moves out of
- * the way first. rq_snd_buf is updated, so a second pass is harmless.
+ * tail usually lies there already, so it moves out of the way first. rq_snd_buf
+ * is updated, so a second pass is harmless.
  */
 static void xprt2_send_pull_up(struct xprt2_req *req, struct xdr_buf *buf)
 {
@@ -125,42 +114,21 @@ static void xprt2_send_pull_up(struct xprt2_req *req, struct xdr_buf *buf)
 	}
 }
 
-static bool xprt2_send_fits_buffer(const struct xprt2_req *req,
-				   const struct xdr_buf *buf)
+/* A copied payload makes the Send one gather entry. */
+static bool xprt2_send_pulls_up(const struct xprt2_req *req,
+				const struct xdr_buf *buf)
 {
 	const void *head = buf->head[0].iov_base;
 
 	return head >= req->rq2_sendbuf &&
-	       head + buf->len <= req->rq2_sendbuf + req->rq2_sendsize;
-}
-
-/* With fault injection the result may change: see rq2_small. */
-static bool xprt2_send_is_small(const struct xdr_buf *buf)
-{
-	return buf->page_len <= XPRT2_PULLUP_MAX && !rpcrdma2_fault(pullup);
-}
-
-/*
- * A copied payload makes the Send one gather entry. rq2_small is the decision
- * that the plan was based on.
- */
-static bool xprt2_send_pulls_up(const struct xprt2_req *req,
-				const struct xdr_buf *buf)
-{
-	return xprt2_send_fits_buffer(req, buf) &&
+	       head + buf->len <= req->rq2_sendbuf + req->rq2_sendsize &&
 	       (!buf->page_len || req->rq2_small);
 }
 
-/**
- * xprt2_can_gather - check whether a Call with all of its payload fits one Send
- * @ep: endpoint
- * @req: request with its encoded RPC Call
- *
- * When a small payload only lacks room in the Send buffer, the buffer is made
- * larger for the next Call: few slots carry many small payloads.
- *
- * Context: send path.
- * Return: true when the gather list is long enough.
+/*
+ * Does a Call with all of its payload fit one Send? When a small payload only
+ * lacks room in the Send buffer, the buffer is made larger for the next Call:
+ * few slots carry many small payloads.
  */
 static bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -171,7 +139,9 @@ static bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 
 	if (likely(!buf->page_len))
 		return true;
-	req->rq2_small = xprt2_send_is_small(buf);
+	/* With fault injection the result may change, so keep it. */
+	req->rq2_small = buf->page_len <= XPRT2_PULLUP_MAX &&
+			 !rpcrdma2_fault(pullup);
 	if (xprt2_send_pulls_up(req, buf))
 		return true;
 	if (req->rq2_small &&
@@ -256,10 +226,9 @@ static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
  * @hdrlen: length of that header
  * @plan: selects the parts that go inline
  *
- * Header and head are one entry. A small payload and the tail are pulled up
- * behind the head, so most Calls have no other entry. A payload above
- * XPRT2_PULLUP_MAX is sent from its pages instead, and the Send is then
- * signaled, because the pages are mapped until it completes.
+ * Header and head are one entry; a small payload and the tail are pulled up
+ * behind the head. A larger payload is sent from its pages, and the Send is
+ * then signaled, because the pages are mapped until it completes.
  *
  * Context: send path, receive CQ.
  * Return: 0; -ENOBUFS when pages cannot be mapped now; or -EIO when the gather
@@ -311,10 +280,9 @@ sync:
 }
 
 /*
- * X6: from now on a Reply matches this request; see xprt2_req_claim(). A
- * server can guess an xid and reply too soon, but the LOCAL_INV that the
- * receive CQ posts for such a Reply is behind this chain, which has the REG_MR
- * of the region.
+ * X6: from now on a Reply matches this request. A server can guess an xid and
+ * reply too soon, but the LOCAL_INV for such a Reply is behind this chain,
+ * which has the REG_MR of the region.
  */
 static void xprt2_send_begin(struct rpcrdma2_conn *co,
 			     struct rpcrdma2_post *post)
@@ -328,8 +296,8 @@ static void xprt2_send_begin(struct rpcrdma2_conn *co,
 }
 
 /*
- * A Send that was not posted holds up no Reply. There may be a Reply, because a
- * server can guess an xid.
+ * A Send that was not posted holds up no Reply, which a server may have sent by
+ * guessing an xid.
  */
 static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
 				  bool held)
@@ -347,11 +315,10 @@ static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
  * @req: prepared request
  *
  * Context: send path, receive CQ.
- * Return: 0; -EAGAIN when the Send Queue has no room, after arranging for
- * xprt_write_space() when it has; -ENOBUFS when the server's Receives have
- * become too small for the message (C-034), which must be marshalled again; or
- * -ENOTCONN when the connection is unusable. On error the request is not
- * posted, and its gather list is unmapped.
+ * Return: 0; -EAGAIN when the Send Queue has no room: xprt_write_space()
+ * follows; -ENOBUFS when the server's Receives have become too small for the
+ * message (C-034), which must be marshalled again; or -ENOTCONN. On error the
+ * request is not posted, and its gather list is unmapped.
  */
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -406,13 +373,10 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /*
- * Marshal a Call: choose how the Call and its Reply travel, register the parts
- * that do not fit inline, and build the header.
- *
- * rpcrdma2_plan_call() makes the choice from sizes alone.
- *
- * The header is built right in front of the Call's head, in the headroom of the
- * Send buffer, so one gather entry covers both.
+ * Marshal a Call. rpcrdma2_plan_call() chooses from sizes alone how the Call
+ * and its Reply travel; the parts that do not fit inline are registered. The
+ * header is built in the headroom of the Send buffer, right in front of the
+ * Call's head, so one gather entry covers both.
  */
 
 /*
@@ -443,8 +407,7 @@ static void xprt2_send_copy_out(const struct xprt2_req *req, struct kvec *vec)
 
 /*
  * X8: RPCSEC_GSS has finished with the Call. The device may still retransmit an
- * earlier Send from the Send buffer, but the data written there would be sent
- * anyway.
+ * earlier Send from the Send buffer, but this data would be sent anyway.
  */
 static void xprt2_marshal_take_encoded(struct xprt2_req *req)
 {
@@ -456,9 +419,7 @@ static void xprt2_marshal_take_encoded(struct xprt2_req *req)
 	xprt2_send_copy_out(req, &buf->tail[0]);
 }
 
-/*
- * Segments of a chunk of a whole message, with its gaps closed where possible
- */
+/* Segments of a whole message, with its gaps closed where possible */
 static unsigned int xprt2_marshal_count_closed(const struct xprt2_ep *ep,
 					       const struct xprt2_req *req,
 					       const struct xdr_buf *buf)
@@ -472,21 +433,9 @@ static unsigned int xprt2_marshal_count_closed(const struct xprt2_ep *ep,
 			    ep->ep_conn.co_regions.rg_depth);
 }
 
-static void xprt2_marshal_measure_chunks(const struct xprt2_ep *ep,
-					 const struct xprt2_req *req,
-					 struct rpcrdma2_call_sizes *sz)
-{
-	const struct xdr_buf *call = &req->rq2_slot.rq_snd_buf;
-	const struct xdr_buf *reply = &req->rq2_slot.rq_rcv_buf;
-
-	rpcrdma2_offer_measure(&ep->ep_conn, sz, call, reply);
-	sz->sz_closed_segs = xprt2_marshal_count_closed(ep, req, call);
-	sz->sz_reply_segs = xprt2_marshal_count_closed(ep, req, reply);
-}
-
 /*
  * The upper layer has no pages yet, because it does not expect the longest
- * Reply. So no memory is offered for that. A server with a longer Reply
+ * Reply, so no memory is offered for that. A server with a longer Reply
  * requests memory (C-091), and the Call, a GETACL, can safely be executed
  * twice.
  */
@@ -523,13 +472,16 @@ static void xprt2_marshal_measure(const struct xprt2_ep *ep,
 		sz->sz_reply_pages = 0;
 	sz->sz_reply_needed = req->rq2_reply_needed;
 
-	if (!rpcrdma2_fits_inline(sz))
-		xprt2_marshal_measure_chunks(ep, req, sz);
+	if (rpcrdma2_fits_inline(sz))
+		return;
+	rpcrdma2_offer_measure(&ep->ep_conn, sz, call, reply);
+	sz->sz_closed_segs = xprt2_marshal_count_closed(ep, req, call);
+	sz->sz_reply_segs = xprt2_marshal_count_closed(ep, req, reply);
 }
 
 /*
- * Some Replies have their pages allocated on demand, which happens here, up to
- * the length that can come inline. With a chunk all pages are needed.
+ * Allocate the pages of a Reply that has none, up to the length that can come
+ * inline. With a chunk all pages are needed.
  */
 static int
 xprt2_marshal_fill_sparse_pages(const struct xprt2_ep *ep, struct xdr_buf *buf,
@@ -675,9 +627,9 @@ int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 
 /*
  * Replaces the function that frees the pages RPCSEC_GSS has encrypted a Call
- * into. The RPC layer calls it after ->buf_free, and when it encrypts the Call
- * again in call_encode(), which after a timeout does not wait until the
- * connection is closed. Either way the RPC is on no queue and not pinned.
+ * into. The RPC layer calls it after ->buf_free, and in call_encode() to
+ * encrypt again, which after a timeout does not wait until the connection is
+ * closed. Either way the RPC is on no queue and not pinned.
  */
 static void xprt2_release_pages(struct rpc_rqst *rqst)
 {

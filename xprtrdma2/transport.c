@@ -39,9 +39,7 @@ static int xprt2_set_port_strings(struct rpc_xprt *xprt, unsigned short port)
 				kasprintf(GFP_KERNEL, "%4hx", port));
 }
 
-/*
- * Include the scope, which a link-local address needs: /proc/mounts shows it.
- */
+/* With the scope of a link-local address: /proc/mounts shows it. */
 static char *xprt2_address_string(const struct sockaddr *sap)
 {
 	char text[INET6_ADDRSTRLEN + 1 + IPV6_SCOPE_ID_LEN];
@@ -71,25 +69,17 @@ static int xprt2_set_address_strings(struct rpc_xprt *xprt)
 	       xprt2_set_port_strings(xprt, rpc_get_port(sap));
 }
 
-static void xprt2_free_strings(struct rpc_xprt *xprt)
+static void xprt2_free(struct xprt2_xprt *xp)
 {
 	unsigned int i;
 
-	for (i = 0; i < RPC_DISPLAY_MAX; i++)
-		kfree(xprt->address_strings[i]);
-}
-
-static void xprt2_free(struct xprt2_xprt *xp)
-{
 	xprt2_unlist_transport(xp);
-	/*
-	 * All credits are back, except those of RPCs that the server did not
-	 * answer.
-	 */
+	/* All credits are back, but those of RPCs without a Reply. */
 	WARN_ON_ONCE(xp->xp_xprt.cong != xp->xp_kept * RPC_CWNDSCALE);
 	xprt2_reqs_destroy(xp);
 	rpcrdma2_rpool_destroy(&xp->xp_rpool);
-	xprt2_free_strings(&xp->xp_xprt);
+	for (i = 0; i < RPC_DISPLAY_MAX; i++)
+		kfree(xp->xp_xprt.address_strings[i]);
 	xprt_free(&xp->xp_xprt);
 	module_put(THIS_MODULE);
 }
@@ -110,9 +100,8 @@ static void xprt2_connect_worker(struct work_struct *work)
 	ret = xprt2_ep_connect(xp);
 	/*
 	 * Also after a failure: each task that waited for the attempt has the
-	 * RPC layer close the connection of the cookie that it has read, perhaps
-	 * after the next attempt has begun. With an unchanged cookie that would
-	 * close the next connection.
+	 * RPC layer close the connection of the cookie that it has read, which
+	 * must not be the next one.
 	 */
 	xprt->connect_cookie++;
 	xprt_clear_connecting(xprt);
@@ -124,8 +113,8 @@ static void xprt2_connect_worker(struct work_struct *work)
 		ret = -EAGAIN;
 	}
 	/*
-	 * Wake tasks while none can send: otherwise a task that had sent on
-	 * this connection and waits for its Reply would be woken to send again.
+	 * While none can send: otherwise a task that had sent on this
+	 * connection and waits for its Reply would be woken to send again.
 	 */
 	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, xp);
@@ -182,9 +171,9 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	xprt2_recvs_init(xp);
 	INIT_LIST_HEAD(&xp->xp_listed);
 
-	ret = xprt2_set_address_strings(xprt) ?: xprt2_reqs_create(xp);
-	/* a request for an error, however short memory is later */
-	ret = ret ?: xprt2_backward_reserve(xp, 1);
+	/* with a request for an error, however short memory is later */
+	ret = xprt2_set_address_strings(xprt) ?: xprt2_reqs_create(xp) ?:
+	      xprt2_backward_reserve(xp, 1);
 	if (ret) {
 		xprt2_free(xp);
 		return ERR_PTR(ret);
@@ -234,8 +223,8 @@ static void xprt2_set_port(struct rpc_xprt *xprt, unsigned short port)
 }
 
 /*
- * Connect with a back-off after connections that failed. The delay counts from
- * the beginning of the last attempt, not from this call.
+ * Back off after connections that failed. The delay counts from the beginning
+ * of the last attempt, not from this call.
  */
 static void xprt2_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -263,7 +252,7 @@ static void xprt2_buf_free(struct rpc_task *task)
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
-	/* A refused RPC may have ended with an error of this end. */
+	/* An error of this end may have ended a refused RPC. */
 	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply &&
 		     !req->rq2_status))
 		xprt2_count(aborted_rpcs);
@@ -278,22 +267,40 @@ static void xprt2_buf_free(struct rpc_task *task)
 }
 
 /*
+ * After -EAGAIN an RPC starts over as if it had never been sent, except that
+ * this happens only once on a connection (S45). It requests a new credit when
+ * it is sent, because the server may grant fewer now.
+ */
+static void xprt2_begin_again(struct xprt2_req *req)
+{
+	struct rpc_rqst *rqst = &req->rq2_slot;
+
+	if (likely(req->rq2_status != -EAGAIN))
+		return;
+	xprt2_drop_reply(req);
+	WRITE_ONCE(req->rq2_status, 0);
+	guard(spinlock)(&rqst->rq_xprt->transport_lock);
+	xprt_release_rqst_cong(rqst->rq_task);
+}
+
+/*
  * The RPC layer is about to wait for a Reply, or to queue a message. A message
  * that comes before the Call is posted (again) is not its Reply (X6).
  *
  * A backward Reply needs no forward credit. rq_cong lets it overtake Calls that
- * wait for a forward credit, which may in turn wait for this Reply (B-04). The
- * window does not count that credit, so rq_cong is cleared again before the RPC
- * layer would return it.
+ * wait for one, and perhaps for this Reply (B-04). The window does not count
+ * that credit, so rq_cong is cleared before the RPC layer would return it.
  */
 static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 {
+	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+
 	if (buf == &rqst->rq_rcv_buf) {
-		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep, NULL);
-		xprt2_begin_again(xprt2_rqst_to_req(rqst));
+		WRITE_ONCE(req->rq2_ep, NULL);
+		xprt2_begin_again(req);
 		/* X2: the pages of the last encrypted copy are free already */
 		WARN_ON_ONCE(rqst->rq_release_snd_buf &&
-			     xprt2_holds_memory(xprt2_rqst_to_req(rqst)));
+			     xprt2_holds_memory(req));
 	} else if (bc_prealloc(rqst)) {
 		rqst->rq_cong = 1;
 	}
@@ -318,14 +325,25 @@ static void xprt2_release_request(struct rpc_task *task)
 }
 
 /*
- * Close the connection and keep the transport: in the send path, or in the RPC
- * layer's autoclose, with XPRT_LOCKED held.
+ * Close the connection and keep the transport. XPRT_LOCKED is held, in the send
+ * path or in the RPC layer's autoclose.
  */
 static void xprt2_close(struct rpc_xprt *xprt)
 {
 	xprt2_ep_disconnect(xprt2_from_xprt(xprt));
 	xprt->connect_cookie++;
 	xprt_disconnect_done(xprt);
+}
+
+/*
+ * The Call cannot be sent. It counts as sent, because the sending task may be
+ * another task than that of the RPC, which xprt2_wait_for_reply() ends.
+ */
+static void xprt2_end_unsent(struct xprt2_req *req)
+{
+	xprt2_count(calls_unsendable);
+	guard(spinlock)(&req->rq2_slot.rq_xprt->queue_lock);
+	WRITE_ONCE(req->rq2_status, -EIO);
 }
 
 static int xprt2_send_forward(struct rpc_rqst *rqst)
@@ -339,8 +357,7 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 		return -ENOTCONN;
 	/*
 	 * A returned status applies to the sending task, which may send for
-	 * another task. So an RPC that has ended counts as sent; it does not
-	 * wait long.
+	 * another task. So an RPC that has ended counts as sent.
 	 */
 	if (xprt2_has_error(req))
 		return 0;
@@ -384,10 +401,9 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 	return 0;
 }
 
-/**
- * xprt2_reserve - reserve the transport for a task that is about to send
- * @xprt: transport
- * @task: task of an RPC of either direction
+/*
+ * Reserve the transport for a task that is about to send; transport_lock is
+ * held.
  *
  * A Reply waits for XPRT_LOCKED alone, not for a forward credit, nor for Send
  * Queue entries, of which some are kept for it (B-04, pure.h). The server could
@@ -395,10 +411,8 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
  * which other servers call.
  *
  * A Reply to a Call of a lost connection ends here (X7), because it would wait
- * until there is another connection. Replies that wait when the connection is
- * lost are woken.
+ * until there is another connection. Teardown wakes Replies that wait.
  *
- * Context: xprt->transport_lock is held.
  * Return: 1 when the task has XPRT_LOCKED; 0 when it sleeps, or ends with
  * tk_status.
  */
@@ -423,38 +437,28 @@ static int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
 	return xprt_reserve_xprt_cong(xprt, task);
 }
 
-/**
- * xprt2_replies_first - move Replies ahead of a Call that has to wait
- * @xprt: transport
- *
- * The RPC layer sends nothing while the first message of its queue cannot be
- * sent.
- *
- * Context: send path; XPRT_LOCKED is held.
+/*
+ * Move Replies ahead of a Call that has to wait: the RPC layer sends nothing
+ * while the first message of its queue cannot be sent.
  */
 static void xprt2_replies_first(struct rpc_xprt *xprt)
 {
 	LIST_HEAD(replies);
 
-	spin_lock(&xprt->queue_lock);
+	guard(spinlock)(&xprt->queue_lock);
 	xprt2_move_replies(&xprt->xmit_queue, &replies);
 	if (unlikely(!list_empty(&replies)))
 		xprt2_from_xprt(xprt)->xp_reply_waits = true;
 	list_splice(&replies, &xprt->xmit_queue);
-	spin_unlock(&xprt->queue_lock);
 }
 
-/**
- * xprt2_release - release the transport when a task no longer sends
- * @xprt: transport
- * @task: task of an RPC of either direction, or NULL
+/*
+ * Release the transport when a task no longer sends; transport_lock is held.
  *
  * While Calls wait for a credit or for entries, the RPC layer wakes no task.
  * xp_reply_waits shows that a Reply may be among the sleeping tasks: then all
  * are woken, and Calls go to sleep again. The flag is set with XPRT_LOCKED or
  * transport_lock held, and cleared when XPRT_LOCKED is free.
- *
- * Context: xprt->transport_lock is held.
  */
 static void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -493,10 +497,9 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
 }
 
 /*
- * No Reply in time, and nothing else shows whether the peer is alive.
- *
- * A timeout does not count against the server: with a back-off longer than the
- * RPC's timeout, each retransmission would come too late.
+ * No Reply in time, and nothing else shows whether the peer is alive. This does
+ * not count against the server: with a back-off longer than the RPC's timeout,
+ * each retransmission would come too late.
  *
  * The task may run late, when the connection of its Call has gone already. It
  * must not close the next connection; the Call is sent again in any case.
@@ -524,7 +527,7 @@ static void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
-	spin_lock(&xprt->transport_lock);
+	guard(spinlock)(&xprt->transport_lock);
 	if (connect_timeout < xprt->connect_timeout) {
 		xp->xp_timeout = *xprt->timeout;
 		xp->xp_timeout.to_initval = max_t(unsigned long,
@@ -536,10 +539,9 @@ static void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
 	}
 	if (reconnect_timeout < xprt->max_reconnect_timeout)
 		xprt->max_reconnect_timeout = reconnect_timeout;
-	spin_unlock(&xprt->transport_lock);
 }
 
-/* Return: false when there is no connection. */
+/* False without a connection */
 static bool xprt2_source_address(struct rpc_xprt *xprt,
 				 struct sockaddr_storage *addr)
 {
@@ -570,17 +572,13 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
 /*
  * The line "xprt:" of /proc/self/mountstats: the name "rdma" and the 27 numbers
  * that the in-tree transport prints, whether there is a connection or not.
- * Monitoring stores them by position in arrays of that size. Counters that
- * in-tree lacks are in XPRT2_COUNTERS(), summed over all transports.
+ * Monitoring stores them by position in arrays of that size.
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
 	const struct xprt2_stats *st = &xprt2_from_xprt(xprt)->xp_stats;
-	long idle = 0;
-
-	if (xprt_connected(xprt))
-		idle = (long)(jiffies - xprt->last_used) / HZ;
-
+	long idle = xprt_connected(xprt) ?
+		    (long)(jiffies - xprt->last_used) / HZ : 0;
 	seq_printf(seq, "\txprt:\trdma 0 %lu %lu %lu %ld %lu %lu %lu %llu %llu ",
 		   xprt->stat.bind_count, xprt->stat.connect_count,
 		   xprt->stat.connect_time / HZ, idle, xprt->stat.sends,

@@ -83,9 +83,9 @@ struct xprt2_rep;
 struct xprt2_xprt;
 
 /*
- * Class ident. The NFS client of an unmodified kernel supports one RDMA
- * transport, so there this class uses the ident of rpcrdma; a kernel with an
- * ident for this class has room for both.
+ * The NFS client of an unmodified kernel supports one RDMA transport, so there
+ * this class uses the ident of rpcrdma. A kernel with an ident for this class
+ * has room for both.
  */
 #ifdef XPRT_TRANSPORT_RDMA2
 #define XPRT2_IDENT		XPRT_TRANSPORT_RDMA2
@@ -107,9 +107,8 @@ enum {
 	XPRT2_HEADROOM		= 512,
 	XPRT2_SENDBUF_SIZE	= 4096,
 	/*
-	 * Largest inline payload that is copied rather than sent from its
-	 * pages. Both cost the same at 16 KiB, but the Send buffer of a slot
-	 * would then be 32 KiB (Documentation/performance.rst).
+	 * Largest inline payload that is copied rather than sent from its pages
+	 * (Documentation/performance.rst)
 	 */
 	XPRT2_PULLUP_MAX	= 8192,
 	XPRT2_RECVBUF_SIZE	= 8192,
@@ -122,9 +121,8 @@ enum {
 	XPRT2_MIN_SGE		= 4,	/* 4096 bytes may lie in two pages */
 
 	/*
-	 * Entries of each queue for ib_drain_sq() or ib_drain_rq(): at
-	 * teardown, in xprt2_revoke() and after a probe. One drain at a time
-	 * takes one entry.
+	 * Entries of each queue for ib_drain_sq() or ib_drain_rq(), one for
+	 * each drain: at teardown, in xprt2_revoke() and after a probe
 	 */
 	XPRT2_DRAIN_WRS		= 2,
 };
@@ -134,24 +132,16 @@ enum {
 #define XPRT2_IDLE_TIMEOUT	(5U * 60 * HZ)
 #define XPRT2_REEST_TIMEOUT	(3U * HZ)
 /*
- * Limit on three waits for the server: of an aborted RPC for its Reply and its
- * Send; of a backward Reply for earlier Sends (xprt2_bc_may_reply()); and of
- * its task for the chains of a Reply with chunks or pages
- * (xprt2_req_await_posts())
+ * Limit on waits for the server: of an aborted RPC for its Reply and its Send,
+ * of a backward Reply for earlier Sends (xprt2_bc_may_reply()) and for its own
+ * chains (xprt2_req_await_posts())
  */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
-/*
- * Deadline of fences, of RDMA Reads and Writes for the server's Calls, and of
- * the Sends of Replies with chunks or pages
- */
+/* Deadline of fences, and of the chains of Replies with chunks or pages */
 #define XPRT2_CHAIN_TIMEOUT	(20U * HZ)
 
-/*
- * Counters of the client. XPRT2_COUNTERS() defines the counters that are summed
- * over all transports; debugfs shows them as xprtrdma2/counters. Struct
- * xprt2_stats has the figures of one transport, for mountstats.
- */
+/* Counters summed over all transports, in debugfs as xprtrdma2/counters */
 
 #define XPRT2_COUNTERS(C)						\
 	C(connects)		/* connections established */		\
@@ -178,7 +168,6 @@ enum {
 	C(doorbells)		/* chains handed to the Send Queue */	\
 	C(recv_doorbells)	/* chains handed to the Receive Queue */ \
 	C(send_completions)						\
-	C(inv_completions)						\
 	C(recv_completions)						\
 	C(pullup_bytes)		/* copied into the Send buffer */	\
 	C(mapped_bytes)		/* sent from their pages */		\
@@ -212,8 +201,6 @@ enum {
 	C(backward_write_chunks)					\
 	C(backward_reply_chunks)					\
 	C(backward_read_bytes)	/* read from them */			\
-	C(backward_write_bytes)	/* written to them */			\
-	C(sends_with_inv)	/* backward Replies that invalidate */	\
 	RPCRDMA2_PROPS_COUNTERS(C)					\
 	C(properties_refused)	/* messages answered with an error */
 
@@ -227,7 +214,7 @@ RPCRDMA2_COUNTERS(xprt2, XPRT2)
 #define xprt2_count(name)	xprt2_count_add(name, 1)
 
 /*
- * Per-transport figures for mountstats. The context named increments them
+ * Figures of a transport, for mountstats. The context named increments them
  * without a lock; readers may see an old value.
  */
 struct xprt2_stats {
@@ -250,13 +237,8 @@ struct xprt2_stats {
 	unsigned long		st_mrs_allocated;
 };
 
-/*
- * Free list of a bounded pool of requests. The caller does locking and
- * allocation; see req.c.
- */
-
 /**
- * struct xprt2_pool - requests of one direction
+ * struct xprt2_pool - requests of one direction; see req.c
  * @pl_free: free requests, most recently used first
  * @pl_count: all requests, free or in use
  * @pl_max: limit of @pl_count
@@ -267,13 +249,10 @@ struct xprt2_pool {
 	unsigned int		pl_max;
 };
 
-/**
- * xprt2_pool_pop - take a free request
- * @pl: pool, locked
- * @last: may take the last free request. The backward pool keeps that for an
- *	error or another mandatory answer, which then needs no allocation
- *
- * Return: its list head, or NULL.
+/*
+ * Take a free request from a locked pool, or return NULL. The backward pool
+ * keeps the @last one for an error or another mandatory answer, which then
+ * needs no allocation.
  */
 static inline struct list_head *xprt2_pool_pop(struct xprt2_pool *pl, bool last)
 {
@@ -285,27 +264,18 @@ static inline struct list_head *xprt2_pool_pop(struct xprt2_pool *pl, bool last)
 	return first;
 }
 
-/**
- * xprt2_pool_is_whole - check that all requests have been returned
- * @pl: pool that is no longer in use; may never have had a request
- */
+/* All requests have been returned. There may never have been any. */
 static inline bool xprt2_pool_is_whole(struct xprt2_pool *pl)
 {
 	return !pl->pl_count || list_count_nodes(&pl->pl_free) == pl->pl_count;
 }
 
-/* Order of the RPC layer's transmit queue, where this transport changes it. */
-
-/**
- * xprt2_move_replies - move backward Replies out of the queue (B-04)
- * @queue: xmit_queue, locked
- * @replies: list to append them to, in queue order
- *
- * xprt2_prepare_request() sets rq_cong of a Reply, so the RPC layer queues it
- * before the first message without rq_cong. The walk ends there: it looks at
- * one Call that waits for a credit, regardless of the number of such Calls.
- *
- * Return: number of messages looked at.
+/*
+ * Move backward Replies out of the locked xmit_queue, in order (B-04). Their
+ * rq_cong is set by xprt2_prepare_request(), so the RPC layer queues them
+ * before the first message without. The walk ends there: it looks at one Call
+ * that waits for a credit, regardless of the number of such Calls. Return the
+ * number of messages looked at.
  */
 static inline unsigned int xprt2_move_replies(struct list_head *queue,
 					      struct list_head *replies)
@@ -341,17 +311,15 @@ struct xprt2_send {
  * @rq2_pool: on pl_free of @rq2_home
  * @rq2_all: on xp_all_reqs
  * @rq2_exposed: registered memory regions, and their fence. Send path, then the
- *	CQ that fences them, then the release path, which excludes teardown by
- *	xp_fence_mutex
+ *	CQ that fences them, then the release path, under xp_fence_mutex
  * @rq2_late: the Reply came after the RPC had ended without it. Set under
- *	xp_req_lock; the send path clears it without the lock. The only effect
- *	of a late store is that an aborted RPC does not wait for its Reply
+ *	xp_req_lock; cleared by the send path without it, which at worst
+ *	makes an aborted RPC not wait for its Reply
  * @rq2_late_handle: handle that this Reply invalidated, or 0; valid if
  *	@rq2_late
  * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its
  *	Call, or the Call that this request is to reply to
- * @rq2_status: error that ends the RPC, from an error of the server or because
- *	the Call cannot be sent; -EAGAIN to send it again; 0 otherwise. Set
+ * @rq2_status: error that ends the RPC, -EAGAIN to send it again, or 0. Set
  *	under the transport's queue_lock. xprt2_begin_again(), which has the RPC
  *	to itself, resets -EAGAIN
  * @rq2_refused: ep_serial of the connection whose error caused the resend, or
@@ -360,12 +328,9 @@ struct xprt2_send {
  *	path, and completion of the Send
  * @rq2_sendbuf: XPRT2_HEADROOM bytes, then the RPC message
  * @rq2_sendsize: size of @rq2_sendbuf
- * @rq2_pullup_size: buffer size that the last Call would have needed for
- *	pull-up
- * @rq2_small: its payload may be pulled up, as decided when the Send was
- *	planned
- * @rq2_plainbuf: buffer in which RPCSEC_GSS encodes a Call that it encrypts or
- *	signs (X8)
+ * @rq2_pullup_size: what the last Call would have needed for pull-up
+ * @rq2_small: its payload may be pulled up, as planned for the Send
+ * @rq2_plainbuf: for a Call that RPCSEC_GSS encrypts or signs (X8)
  * @rq2_plainsize: its size, 0 before the first such Call
  * @rq2_recvbuf: buffer for a Reply chunk
  * @rq2_recvsize: its size
@@ -379,13 +344,12 @@ struct xprt2_send {
  *	fence, and the end of a Send with mapped pages
  * @rq2_write_max: bytes that the Write chunk of its Call offers, 0 without one
  * @rq2_reply_max: bytes that the Reply chunk of its Call offers, 0 without one
- * @rq2_reply_needed: bytes that the Reply chunk must offer, as reported by the
- *	server; or 0
+ * @rq2_reply_needed: bytes it must offer, as reported by the server; or 0
  * @rq2_release_pages: function that xprt2_release_pages() replaces
  * @rq2_chunked: state of a backward Call with chunks, or NULL
  * @rq2_awaited: the task of this backward Reply waits until @rq2_posts is 0
- * @rq2_posts: chains of a request with pages or chunks that are posted, or
- *	about to be. The device may read the Reply's pages
+ * @rq2_posts: its chains that are posted, or about to be: the device may read
+ *	the Reply's pages
  * @rq2_call_of: ep_serial of the connection whose xp_calls counts it, or 0
  * @rq2_inv_handle: handle that the Send of a backward Reply invalidates, or 0
  * @rq2_answers: counted in xp_answers
@@ -454,16 +418,13 @@ static inline bool xprt2_touches_data(const struct rpc_rqst *rqst)
 			&rqst->rq_cred->cr_auth->au_flags);
 }
 
-/**
- * xprt2_holds_memory - check if server or device may use memory of an RPC
- * @req: request
- *
- * They may while regions are live, or pages of an incomplete Send are mapped.
- * The result is false only after the last page was unmapped.
+/*
+ * Server or device may use memory of the RPC: regions are live, or pages of an
+ * incomplete Send are mapped. False only after the last page was unmapped.
  */
 static inline bool xprt2_holds_memory(const struct xprt2_req *req)
 {
-	/* Pairs with the release in xprt2_send_unmap_sges() */
+	/* Pairs with xprt2_send_unmap_sges() */
 	unsigned int mapped = smp_load_acquire(&req->rq2_num_mapped);
 
 	return mapped || rpcrdma2_is_exposed(&req->rq2_exposed);
@@ -479,10 +440,8 @@ static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
  * struct xprt2_rep - a message of the server, and the Receive it is in
  * @rep_ep: endpoint it was received on
  * @rep_rqst: pinned request it answers
- * @rep_proc: message type. xprt2_handle_reply() reads this and the next fields
- *	from the message
- * @rep_status: error that ends the RPC, when the message is no valid Reply;
- *	-EAGAIN to send the Call again
+ * @rep_proc: message type. xprt2_reply_read() sets this and the next fields
+ * @rep_status: error that ends the RPC, or -EAGAIN to send the Call again
  * @rep_at: offset of the inline RPC Reply, in the first page of the Receive
  * @rep_paylen: its length in bytes
  * @rep_written: bytes that Write chunks brought
@@ -522,8 +481,7 @@ enum xprt2_ep_state {
  * @ep_conn: its verbs objects
  * @ep_xp: transport it belongs to
  * @ep_state: enum xprt2_ep_state
- * @ep_done: completed for the connect worker, by the CM handler or the loss of
- *	the connection
+ * @ep_done: ends a step of the connect worker. CM handler, or a loss
  * @ep_status: result of the step, from there
  * @ep_replied: it brought a good Reply. Receive CQ, and teardown
  * @ep_vers: RPC-over-RDMA version in use
@@ -537,8 +495,7 @@ enum xprt2_ep_state {
  *	errors, also under @ep_prop_mutex
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
- * @ep_prop_mutex: guards @ep_ex, and the order of property messages; see
- *	props.c
+ * @ep_prop_mutex: guards @ep_ex, and the order of property messages (props.c)
  * @ep_ex: properties of both ends, for version 2
  * @ep_props_work: sends changes of the client's properties
  * @ep_props_busy: a property message is due or waits, or Receives are being
@@ -547,10 +504,8 @@ enum xprt2_ep_state {
  *	under @ep_prop_mutex
  * @ep_max_reqs: maximum number of RPCs outstanding
  * @ep_max_sge: gather entries of a Send
- * @ep_recv_size: bytes that each Receive holds at least; announced to the
- *	server
- * @ep_send_size: bytes of the largest Send this end makes, whatever the server
- *	accepts
+ * @ep_recv_size: bytes that each Receive holds at least, as announced
+ * @ep_send_size: limit of Sends in bytes, whatever the server accepts
  * @ep_call_threshold: largest Send of this end (C-001). This and the next may
  *	change between any two messages (S15): written by connect, and under
  *	@ep_prop_mutex by the receive CQ and @ep_props_work; read anywhere
@@ -560,11 +515,9 @@ enum xprt2_ep_state {
  *	Written by the receive CQ; the send path may see old values
  * @ep_grant: RPCs the server allows; 0 before its first message. Written by the
  *	receive CQ, read anywhere
- * @ep_silent: an aborted RPC waited for its Reply until the timeout, and
- *	nothing was received since. Set by the release path, cleared by the
- *	receive CQ
- * @ep_why: reason for the version, a word or two; NULL before there is an
- *	answer. Written once the version is known, read anywhere
+ * @ep_silent: an aborted RPC waited for its Reply in vain, and nothing was
+ *	received since. Set by the release path, cleared by the receive CQ
+ * @ep_why: reason for the version, in words, or NULL. Read anywhere
  * @ep_was_up: RPCs could be sent. Connect
  * @ep_short: the shortage of regions has been logged. Connect, then the core's
  *	workqueue
@@ -573,11 +526,10 @@ enum xprt2_ep_state {
  * @ep_calls: Calls that the server is granted. Written by connect, then by the
  *	receive CQ
  * @ep_recv_batch: Receives posted at once
- * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when
- *	backward Calls cannot have chunks
+ * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when these
+ *	cannot have chunks
  * @ep_chunk_units: entries of the Send Queue for such chains
- * @ep_chunk_work: transfers the chunks of backward Calls; see backchannel.c.
- *	Disabled at teardown
+ * @ep_chunk_work: transfers the chunks (backchannel.c). Disabled at teardown
  * @ep_chunk_lock: guards the next
  * @ep_chunked: backward Calls and Replies that wait for @ep_chunk_work
  * @ep_msg: message being processed. Receive CQ only
@@ -654,35 +606,29 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_probed: when the first of them was over, in jiffies. Connect
  * @xp_busy: RPCs wait since the last connection ended. Connect
  * @xp_plain: the next probe has no experimental properties
- * @xp_try_one: the next connection uses version 1, because of this answer; or
- *	NULL
+ * @xp_try_one: answer because of which the next connection uses version 1
  * @xp_note_end: when these two expire, in jiffies
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit
  *	each
  * @xp_no_version: there is no common version: the next attempt to connect fails
  * @xp_timeout: replaces the default when the mount sets shorter timeouts
  * @xp_hdr: header being marshalled. Send path only
- * @xp_fence_mutex: keeps @xp_ep alive without XPRT_LOCKED. Held by the release
- *	path to post the LOCAL_INV of an aborted RPC and to force-release its
- *	regions, and by teardown to force-release all regions. Never held while
- *	waiting for the peer
+ * @xp_fence_mutex: keeps @xp_ep alive without XPRT_LOCKED, and excludes the
+ *	release path, which fences or force-releases the regions of an aborted
+ *	RPC, from teardown. Never held while waiting for the peer
  * @xp_backward_target: Calls that the client intends to grant the server
  * @xp_backward_credits: Calls that it can grant: fewer when the device of this
  *	connection, or the last, has too small queues (B-04). Written by connect
  *	before there are any Calls
- * @xp_answers: backward requests whose Reply is being sent, or is not known to
- *	be sent
- * @xp_reply_waits: a backward Reply that could be sent may be asleep; see
- *	xprt2_release()
+ * @xp_answers: backward requests whose Reply is not known to be sent
+ * @xp_reply_waits: a backward Reply may be asleep: see xprt2_release()
  * @xp_backward_max: bytes of an inline backward RPC message, or 0 at first
- * @xp_serves: the upper layer's callback service is up: see
- *	xprt2_bc_num_slots(). Under bc_pa_lock
+ * @xp_serves: the callback service is up: xprt2_bc_num_slots(). Under
+ *	bc_pa_lock
  * @xp_kept: credits kept for aborted RPCs that the server may still process.
  *	Under transport_lock
- * @xp_req_lock: guards the next four, every rq2_device and every rq2_late.
- *	It is taken inside any other lock
- * @xp_calls: Calls of the server on this connection that no answer was posted
- *	to
+ * @xp_req_lock: guards the next four, rq2_device and rq2_late. Innermost lock
+ * @xp_calls: Calls of the server on this connection without a posted answer
  * @xp_forward: requests for the client's Calls
  * @xp_backward: requests for the server's Calls and other messages
  * @xp_all_reqs: all requests of both pools
@@ -777,7 +723,6 @@ void xprt2_forget_servers(void);
 /* req.c */
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 				bool last, gfp_t gfp);
-bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req);
 void xprt2_uncount_call(struct xprt2_req *req);
 void xprt2_req_put(struct xprt2_req *req);
 void xprt2_req_begin_post(struct xprt2_req *req);
@@ -794,8 +739,6 @@ struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
 bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid);
 void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
-void xprt2_begin_again(struct xprt2_req *req);
-void xprt2_end_unsent(struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
 
@@ -820,10 +763,6 @@ void xprt2_revoke(struct xprt2_req *req, bool wait);
 /* credits.c */
 void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
-void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes);
-bool xprt2_receives_growing(const struct xprt2_ep *ep);
-void xprt2_receives_grown(struct xprt2_ep *ep);
-void xprt2_receives_resize(struct xprt2_ep *ep, u32 bytes);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
 bool xprt2_keep_credit(struct xprt2_req *req);
 bool xprt2_bound_kept(struct rpc_xprt *xprt);
@@ -863,14 +802,12 @@ void xprt2_backward_measure(struct xprt2_ep *ep);
 void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		       struct rpcrdma2_msg *msg);
 int xprt2_send_backward(struct rpc_rqst *rqst);
-void xprt2_chunked_init(struct xprt2_ep *ep);
+void xprt2_chunked_work(struct work_struct *work);
 void xprt2_chunked_flush(struct xprt2_ep *ep);
 void xprt2_chunked_room(struct xprt2_ep *ep);
 
 /* debug.c */
 void xprt2_count_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h);
-void xprt2_debugfs_init(void);
-void xprt2_debugfs_exit(void);
 void xprt2_list_transport(struct xprt2_xprt *xp);
 void xprt2_unlist_transport(struct xprt2_xprt *xp);
 struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
