@@ -548,13 +548,6 @@ static void xprt2_chunked_fail_reads(struct xprt2_chunked *ch, int ret)
 		xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 }
 
-/* Entries that come back cause earlier retries, so limit the time. */
-static bool xprt2_chunked_is_transient(struct xprt2_chunked *ch)
-{
-	ch->ch_short = ch->ch_short ?: jiffies | 1;
-	return time_before(jiffies, ch->ch_short + SHORTAGE_TIME);
-}
-
 /*
  * Return false to be called again when there is room, or after a pause. When a
  * chain was posted it may be done already, and its request gone.
@@ -567,10 +560,13 @@ static bool xprt2_chunked_step(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 	ret = xprt2_chunked_plan(ch) ?: xprt2_chunked_post_chain(ch);
 	if (ret == -EAGAIN)
 		return false;
-	if ((ret == -ENOMEM || ret == -ENOBUFS) &&
-	    xprt2_chunked_is_transient(ch)) {
-		xprt2_count(map_waits);
-		return false;
+	if (ret == -ENOMEM || ret == -ENOBUFS) {
+		/* Returned entries cause early retries: limit the time. */
+		ch->ch_short = ch->ch_short ?: jiffies | 1;
+		if (time_before(jiffies, ch->ch_short + SHORTAGE_TIME)) {
+			xprt2_count(map_waits);
+			return false;
+		}
 	}
 	if (replies)
 		xprt2_chunked_finish_writes(ch, ret);
@@ -885,7 +881,7 @@ static void xprt2_bc_inline_reply(const struct xprt2_ep *ep,
  * client. So the wait is short.
  *
  * Return: 0 when it may be sent; -ENOBUFS to be called again after a delay;
- * -ECONNABORTED when the server lets the Sends hang.
+ * -ECONNABORTED when the server lets the Sends hang (S46).
  */
 static int xprt2_bc_may_reply(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -958,20 +954,6 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 	return 0;
 }
 
-/*
- * The RPC layer sends the first message of its queue in any task. When that is
- * a Call whose task has a signal, the RPC layer ends the sending task with the
- * same error. The Reply of the sending task is lost then, while the server
- * waits for it.
- */
-static bool xprt2_reply_is_lost(const struct xprt2_req *req)
-{
-	const struct rpc_task *task = req->rq2_slot.rq_task;
-
-	return unlikely(task && task->tk_status == -ERESTARTSYS) &&
-	       req->rq2_call_of;
-}
-
 /**
  * xprt2_bc_free_rqst - release a backward request
  * @rqst: request from xprt2_handle_call()
@@ -982,9 +964,16 @@ static bool xprt2_reply_is_lost(const struct xprt2_req *req)
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
+	const struct rpc_task *task = rqst->rq_task;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
-	if (xprt2_reply_is_lost(req)) {
+	/*
+	 * The task of the Reply may have been about to send a Call, the first
+	 * message of the RPC layer's queue, when the Call's task got a signal:
+	 * the RPC layer ends both. The server waits for the Reply.
+	 */
+	if (unlikely(task && task->tk_status == -ERESTARTSYS) &&
+	    req->rq2_call_of) {
 		guard(mutex)(&xprt2_from_xprt(xprt)->xp_fence_mutex);
 		xprt2_count(backward_unanswered);
 		if (req->rq2_ep)	/* S46 */

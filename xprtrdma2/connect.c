@@ -30,16 +30,6 @@ static void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
 	complete(&ep->ep_done);
 }
 
-/*
- * A status from the CM takes precedence: it flushes the queues before it
- * reports.
- */
-static void xprt2_ep_lose_step(struct xprt2_ep *ep)
-{
-	cmpxchg(&ep->ep_status, 0, -ENOTCONN);
-	complete(&ep->ep_done);
-}
-
 /* The RPC layer closes the transport, and connects it again to send. */
 static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
@@ -53,10 +43,13 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 		xprt2_count(receives_bad);
 	if (READ_ONCE(co->co_sq.sq_overdue))
 		xprt2_count(overdue);
-	if (old == XPRT2_EP_READY)
+	if (old == XPRT2_EP_READY) {
 		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
-	else
-		xprt2_ep_lose_step(ep);
+	} else {
+		/* but the CM, which flushes the queues first, has the reason */
+		cmpxchg(&ep->ep_status, 0, -ENOTCONN);
+		complete(&ep->ep_done);
+	}
 	complete(&ep->ep_answered);
 	/* ep_state ends the waits in xprt2_revoke() */
 	wake_up_var(ep->ep_xp);

@@ -19,14 +19,6 @@ static u32 xprt2_reply_sum_lengths(const struct rpcrdma2_hdr *h)
 	return min_t(u64, sum, U32_MAX);
 }
 
-/* E-20: the lengths that the server reports must fit the memory offered. */
-static bool xprt2_reply_is_within_offer(const struct xprt2_req *req,
-					const struct xprt2_rep *rep)
-{
-	return rep->rep_written <= req->rq2_write_max &&
-	       rep->rep_replylen <= req->rq2_reply_max;
-}
-
 /* The server works: reset the reconnect back-off. */
 static void xprt2_reply_take_good(struct xprt2_ep *ep)
 {
@@ -59,46 +51,35 @@ static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
  * a Reply needs to its RPC. A limit is noted even when it comes too late for
  * this RPC. C-083 to C-085, C-090 to C-092, S14.
  *
- * Return: false for an error that the Call cannot have caused (an RPC that
- * offers no memory has no chunks to change), or that has no useful argument.
+ * Return: -EAGAIN to send the Call again, within the server's limits, once on
+ * this connection (S45). -EIO also for an error that the Call cannot have
+ * caused (an RPC that offers no memory has no chunks to change), or that has no
+ * useful argument.
  */
-static bool xprt2_reply_note_limit(struct xprt2_ep *ep, struct xprt2_req *req,
+static int xprt2_reply_judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
 				   const struct rpcrdma2_error *er)
 {
 	enum rpcrdma2_remedy remedy = rpcrdma2_remedy(ep->ep_vers, er, false);
 	struct rpcrdma2_call_limits *cl = &ep->ep_limits;
+	bool fails = rpcrdma2_remedy(ep->ep_vers, er, req->rq2_resent) ==
+		     RPCRDMA2_REMEDY_FAIL;
 
 	if (remedy == RPCRDMA2_REMEDY_LARGER_REPLY) {
 		req->rq2_reply_needed = er->er_arg;
 		if (!req->rq2_reply_max)
 			xprt2_reply_refused(ep, er->er_arg);
-		return true;
-	}
-	if (!rpcrdma2_is_exposed(&req->rq2_exposed))
-		return false;
-
-	if (remedy == RPCRDMA2_REMEDY_FEWER_READS)
+	} else if (!rpcrdma2_is_exposed(&req->rq2_exposed)) {
+		return -EIO;
+	} else if (remedy == RPCRDMA2_REMEDY_FEWER_READS) {
 		cl->cl_reads = min(cl->cl_reads, er->er_arg);
-	else if (remedy == RPCRDMA2_REMEDY_NO_WRITES)
+	} else if (remedy == RPCRDMA2_REMEDY_NO_WRITES) {
 		cl->cl_writes = 0;
-	else if (remedy == RPCRDMA2_REMEDY_FEWER_SEGMENTS)
+	} else if (remedy == RPCRDMA2_REMEDY_FEWER_SEGMENTS) {
 		cl->cl_segs = min(cl->cl_segs, er->er_arg);
-	else
-		return false;
-	return true;
-}
-
-/*
- * Return: -EAGAIN to send the Call again, within the server's limits, once on
- * this connection (S45); or the status that the RPC ends with.
- */
-static int xprt2_reply_judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
-				   const struct rpcrdma2_error *er)
-{
-	bool fails = rpcrdma2_remedy(ep->ep_vers, er, req->rq2_resent) ==
-		     RPCRDMA2_REMEDY_FAIL;
-
-	return xprt2_reply_note_limit(ep, req, er) && !fails ? -EAGAIN : -EIO;
+	} else {
+		return -EIO;
+	}
+	return fails ? -EIO : -EAGAIN;
 }
 
 /* Copy the lengths that the Reply reports to @rep. */
@@ -124,7 +105,9 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		ep->ep_xp->xp_refused = 0;
 	rep->rep_written = xprt2_reply_sum_lengths(h);
 	rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
-	if (!xprt2_reply_is_within_offer(req, rep))
+	/* E-20: the lengths must fit the memory offered. */
+	if (rep->rep_written > req->rq2_write_max ||
+	    rep->rep_replylen > req->rq2_reply_max)
 		rep->rep_status = -EIO;
 	else
 		xprt2_reply_take_good(ep);
@@ -195,16 +178,6 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 	 */
 	if ((xprt->cwnd > cwnd || freed) && test_bit(XPRT_CWND_WAIT, &xprt->state))
 		rpcrdma2_window_raised(xprt);
-}
-
-/* Take the server's grant of outstanding RPCs (C-097, S26). */
-static void xprt2_recv_take_grant(struct xprt2_ep *ep,
-				  const struct rpcrdma2_hdr *h)
-{
-	WRITE_ONCE(ep->ep_grant,
-		   rpcrdma2_grant_next(h, ep->ep_grant, ep->ep_max_reqs,
-				       ep->ep_grant));
-	xprt2_recv_set_window(ep);
 }
 
 typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
@@ -292,7 +265,11 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (in_version && msg->mg_verdict == RDMA2_OK) {
 		if (unlikely(rpcrdma2_msg_is_control(msg)))
 			xprt2_take_properties(ep, &msg->mg_prop);
-		xprt2_recv_take_grant(ep, &msg->mg_hdr);
+		/* C-097, S26 */
+		WRITE_ONCE(ep->ep_grant,
+			   rpcrdma2_grant_next(&msg->mg_hdr, ep->ep_grant,
+					       ep->ep_max_reqs, ep->ep_grant));
+		xprt2_recv_set_window(ep);
 	} else {
 		xprt2_recv_refill(ep);
 	}
@@ -311,56 +288,26 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_recv_drop(ep, rep, msg);
 }
 
-/*
- * A message that carries no RPC may be about properties. While an exchange of
- * properties is in progress, every message is handled as such.
- */
-static bool xprt2_recv_is_about_properties(const struct xprt2_ep *ep,
-					   const __be32 *p, u32 len)
-{
-	return READ_ONCE(ep->ep_props_busy) ||
-	       (len >= RPCRDMA2_PREFIX_LEN && be32_to_cpu(p[3]) > RDMA2_NOMSG);
-}
-
-static void xprt2_recv_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			    const struct ib_wc *wc)
-{
-	void *base = page_address(rep->rep_recv.rv_pages[0]);
-	u32 handle = wc->wc_flags & IB_WC_WITH_INVALIDATE ?
-		     wc->ex.invalidate_rkey : 0;
-	bool credit;
-
-	if (likely(!xprt2_recv_is_about_properties(ep, base, wc->byte_len))) {
-		rpcrdma2_msg_read(&ep->ep_msg, base, PAGE_SIZE, wc->byte_len,
-				  handle, &ep->ep_ex);
-		xprt2_recv_take(ep, rep, &ep->ep_msg);
-		return;
-	}
-	guard(mutex)(&ep->ep_prop_mutex);
-	credit = ep->ep_props_credit;
-	rpcrdma2_exchange_received(&ep->ep_ex, jiffies);
-	rpcrdma2_msg_read(&ep->ep_msg, base, PAGE_SIZE, wc->byte_len, handle,
-			  &ep->ep_ex);
-	xprt2_recv_take(ep, rep, &ep->ep_msg);
-	xprt2_props_update(ep);
-	/* no message takes the credit of a Call any more */
-	if (credit && !ep->ep_props_credit)
-		xprt2_recv_set_window(ep);
-}
-
 /**
  * xprt2_received - ->received of the connection: handle a message
  * @co: connection
  * @rv: Receive with a message
  * @wc: its completion
  *
+ * A message that carries no RPC may be about properties. While an exchange of
+ * properties is in progress, every message is handled as such.
+ *
  * Context: receive CQ.
  */
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc)
 {
-	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
 	struct xprt2_rep *rep = container_of(rv, struct xprt2_rep, rep_recv);
+	u32 handle = wc->wc_flags & IB_WC_WITH_INVALIDATE ?
+		     wc->ex.invalidate_rkey : 0;
+	__be32 *p = page_address(rv->rv_pages[0]);
+	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
+	bool credit;
 
 	ep->ep_recvs_posted--;
 	rep->rep_ep = ep;
@@ -369,5 +316,23 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	xprt2_count(recv_completions);
 	xprt2_count_add(reply_bytes, wc->byte_len);
 	rpcrdma2_recv_sync(rv);
-	xprt2_recv_read(ep, rep, wc);
+
+	if (likely(!READ_ONCE(ep->ep_props_busy) &&
+		   (wc->byte_len < RPCRDMA2_PREFIX_LEN ||
+		    be32_to_cpu(p[3]) <= RDMA2_NOMSG))) {
+		rpcrdma2_msg_read(&ep->ep_msg, p, PAGE_SIZE, wc->byte_len,
+				  handle, &ep->ep_ex);
+		xprt2_recv_take(ep, rep, &ep->ep_msg);
+		return;
+	}
+	guard(mutex)(&ep->ep_prop_mutex);
+	credit = ep->ep_props_credit;
+	rpcrdma2_exchange_received(&ep->ep_ex, jiffies);
+	rpcrdma2_msg_read(&ep->ep_msg, p, PAGE_SIZE, wc->byte_len, handle,
+			  &ep->ep_ex);
+	xprt2_recv_take(ep, rep, &ep->ep_msg);
+	xprt2_props_update(ep);
+	/* no message takes the credit of a Call any more */
+	if (credit && !ep->ep_props_credit)
+		xprt2_recv_set_window(ep);
 }

@@ -433,19 +433,6 @@ static unsigned int xprt2_marshal_count_closed(const struct xprt2_ep *ep,
 			    ep->ep_conn.co_regions.rg_depth);
 }
 
-/*
- * The upper layer has no pages yet, because it does not expect the longest
- * Reply, so no memory is offered for that. A server with a longer Reply
- * requests memory (C-091), and the Call, a GETACL, can safely be executed
- * twice.
- */
-static bool xprt2_send_is_seldom_long(const struct xprt2_ep *ep,
-				      const struct xprt2_req *req)
-{
-	return (req->rq2_slot.rq_rcv_buf.flags & XDRBUF_SPARSE_PAGES) &&
-	       ep->ep_vers != RPCRDMA2_VERS_ONE && !req->rq2_reply_needed;
-}
-
 static void xprt2_marshal_measure(const struct xprt2_ep *ep,
 				  struct xprt2_req *req,
 				  struct rpcrdma2_call_sizes *sz)
@@ -468,7 +455,13 @@ static void xprt2_marshal_measure(const struct xprt2_ep *ep,
 			     !xprt2_touches_data(rqst));	/* E-26 */
 	sz->sz_call_scattered = !xprt2_can_gather(ep, req);
 	sz->sz_copy_max = req->rq2_recvsize;
-	if (xprt2_send_is_seldom_long(ep, req))
+	/*
+	 * The upper layer has no pages yet, because it does not expect the
+	 * longest Reply: offer no memory for that. A server with a longer Reply
+	 * requests memory (C-091), and the Call, a GETACL, can be repeated.
+	 */
+	if ((reply->flags & XDRBUF_SPARSE_PAGES) &&
+	    ep->ep_vers != RPCRDMA2_VERS_ONE && !req->rq2_reply_needed)
 		sz->sz_reply_pages = 0;
 	sz->sz_reply_needed = req->rq2_reply_needed;
 
