@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Backward direction: Calls of the server, their chunks, and the client's
- * Replies.
- */
+/* Backward direction: Calls of the server, their chunks, and the Replies */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
@@ -200,23 +197,22 @@ static void xprt2_bc_refuse(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 }
 
 /*
- * Backward Calls with chunks. The client is the responder: it reads and fills
- * the chunks as the server does in the forward direction (rpcrdma2/chunks.h).
+ * Backward Calls with chunks, which the client reads and fills as the server
+ * does in the forward direction (rpcrdma2/chunks.h).
  *
  *	receive CQ:  xprt2_chunked_new, xprt2_chunked_read --> ep_chunked
  *	worker:      RDMA Reads --> send CQ: xprt2_chunked_done --> service
  *	send path:   xprt2_chunked_reply  --> ep_chunked
  *	worker:      RDMA Writes, and then the Send
  *
- * The worker processes ep_chunked in FIFO order. ep_chunk_units limits the Send
- * Queue entries of backward Calls, beside those for Calls of the client, to two
- * of the longest chains. A Call that finds too few entries waits, and so do the
- * Calls behind it. The limit of memory is, for each credit, the longest Call
- * that the callback service accepts (C-106).
+ * The worker processes ep_chunked in FIFO order. ep_chunk_units limits their
+ * Send Queue entries, beside those for Calls of the client, to two of the
+ * longest chains; memory is limited, for each credit, by the longest Call that
+ * the callback service accepts (C-106).
  *
  * The pages of a Reply belong to the service, which uses them again when the
- * task of the Reply has ended; the state of a Call with chunks is released
- * then. So that task waits for the device in xprt2_req_await_posts().
+ * task of the Reply has ended. So that task waits for the device in
+ * xprt2_req_await_posts().
  */
 
 /* Retries after a shortage of memory: the pause, and the total time */
@@ -672,17 +668,15 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 
 /*
  * A Call stays in its Receive buffer while the callback service reads it. Its
- * request goes to the service, comes back with the Reply as a task of the RPC
- * layer, and is sent like any other message:
+ * request comes back with the Reply as a task of the RPC layer:
  *
  *	receive CQ: xprt2_handle_call --> sv_cb_list --> callback thread
  *	send path:  xprt2_send_backward <-- rpc_run_bc_task <--'
  *	release:    xprt2_bc_free_rqst
  *
  * Credits of the two directions are independent (B-04). A Call takes one of
- * ep_calls until its Reply is about to be posted. A Call of a lost connection
- * that the service still has takes no credit of the next connection. A Reply
- * needs no credit: see xprt2_prepare_request().
+ * ep_calls until its Reply is about to be posted, or its connection is lost. A
+ * Reply needs no credit: see xprt2_prepare_request().
  */
 
 /**
@@ -877,8 +871,7 @@ static void xprt2_bc_inline_reply(const struct xprt2_ep *ep,
  * Limit the Replies whose Send is not known to be complete. A Reply returns the
  * credit of its Call to the server, but holds a request for some time after
  * that, and the server's next Call needs a request too. A Reply that waits here
- * holds up the callback service, which other servers call too, and Calls of the
- * client. So the wait is short.
+ * holds up the callback service and Calls of the client, so the wait is short.
  *
  * Return: 0 when it may be sent; -ENOBUFS to be called again after a delay;
  * -ECONNABORTED when the server lets the Sends hang (S46).

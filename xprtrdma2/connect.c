@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connection setup and teardown. The connect worker builds a connection step by
- * step; xprt2_ep_destroy() tears it down from any state.
- *
- * An endpoint has no refcount. The connect worker publishes it in xp_ep; the
- * same worker, ->close or ->destroy tears it down, all with XPRT_LOCKED held.
- * All other users (completion handlers, the CM handler, regions of requests,
- * requests of the backward direction, the end of a trial) are quiet when
- * xprt2_ep_destroy() has drained the QP and destroyed the cm_id.
+ * Connection setup and teardown. An endpoint has no refcount: the connect
+ * worker builds and publishes it in xp_ep; the same worker, ->close or
+ * ->destroy tears it down, all with XPRT_LOCKED held. All other users
+ * (completion handlers, the CM handler, regions of requests, requests of the
+ * backward direction, the end of a trial) are quiet when xprt2_ep_destroy() has
+ * drained the QP and destroyed the cm_id.
  *
  * rpcrdma2_conn_lose() is the only way to give a connection up, from any
  * context, any number of times. Device removal is a loss like any other:
@@ -151,10 +149,7 @@ static int xprt2_ep_resolve(struct xprt2_ep *ep)
 	       xprt2_ep_await_step(ep, timeout);
 }
 
-/*
- * A Receive in use, or without memory to grow, may still be smaller: then
- * announce the size that all Receives have.
- */
+/* A Receive in use, or without memory to grow, may still be smaller. */
 static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
@@ -168,9 +163,9 @@ static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 
 /*
  * Send Queue entries for two of the longest chains of backward Calls with
- * chunks. A device with too few entries gets no such chunks, nor does an iWARP
- * device: there RDMA Reads go into regions that the server may write to, and
- * that are not invalidated before they are used again (X2).
+ * chunks. An iWARP device gets no such chunks: there RDMA Reads go into regions
+ * that the server may write to, and that are not invalidated before they are
+ * used again (X2).
  */
 static unsigned int xprt2_ep_size_backward(struct xprt2_ep *ep,
 					   unsigned int room,
@@ -357,10 +352,9 @@ static struct xprt2_ep *xprt2_ep_alloc(struct xprt2_xprt *xp)
 }
 
 /*
- * Drain the Receives first: a received Reply may still post a LOCAL_INV, so the
- * Send Queue is quiet only after that. Only then all messages that the peer
- * sent before the loss are known. Drain the Send Queue twice: completed RDMA
- * Reads may post an error.
+ * Drain the Receives first: a received Reply may still post a LOCAL_INV. Only
+ * then all messages that the peer sent before the loss are known. Drain the
+ * Send Queue twice: completed RDMA Reads may post an error.
  */
 static void xprt2_ep_drain(struct xprt2_ep *ep, bool lost)
 {
@@ -414,9 +408,8 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 }
 
 /*
- * The RPC layer retries after some errors and returns others to the
- * application. A hard mount waits for memory and for devices that come back,
- * but not for a device that cannot register memory.
+ * A hard mount waits for memory and for devices that come back, but not for a
+ * device that cannot register memory.
  */
 static int xprt2_connect_status(int ret)
 {
@@ -429,9 +422,9 @@ static int xprt2_connect_status(int ret)
 	case -EOPNOTSUPP:
 	case -EPROTO:
 	case -EPROTONOSUPPORT:
+	case -ENOBUFS:
 		return ret;
 	case -ENOMEM:
-	case -ENOBUFS:
 		return -ENOBUFS;
 	default:
 		return -ENOTCONN;

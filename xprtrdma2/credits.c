@@ -104,34 +104,13 @@ void xprt2_credit_answered(struct xprt2_xprt *xp)
 }
 
 /*
- * Receives are posted by watermark, which is the sum of the RPCs that may be
- * outstanding, the Calls that the server may make, and a reserve for control
- * messages. Whenever fewer are posted, a batch goes in with one doorbell,
- * before a Reply completes its RPC. So the next Call always finds a Receive for
- * its Reply (E-16). When memory is short, the window shrinks to the posted
- * Receives; the connection and the server's grant stay.
+ * Receives are posted by watermark: the RPCs that may be outstanding, the Calls
+ * that the server may make, and a reserve for control messages. Whenever fewer
+ * are posted, a batch goes in with one doorbell, before a Reply completes its
+ * RPC. So the next Call always finds a Receive for its Reply (E-16). When
+ * memory is short, the window shrinks to the posted Receives; the connection
+ * and the server's grant stay.
  */
-
-/**
- * xprt2_recvs_init - set up the Receive pool of a transport
- * @xp: transport under construction
- */
-void xprt2_recvs_init(struct xprt2_xprt *xp)
-{
-	struct rpcrdma2_rpool *rp = &xp->xp_rpool;
-
-	rpcrdma2_rpool_init(rp);
-	/*
-	 * Set again for each connection. Pages are not contiguous: the receive
-	 * CQ, which may not sleep, allocates them too.
-	 */
-	rp->rp_size = PAGE_SIZE;
-	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
-	/* posted, or held by a request while its message is read */
-	rp->rp_max = 2 * rpcrdma2_receives_needed(xp->xp_xprt.max_reqs +
-						  XPRT2_SEND_BATCH,
-						  xp->xp_backward_target);
-}
 
 /**
  * xprt2_post_receives - keep enough Receives posted

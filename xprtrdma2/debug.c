@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Diagnostics of the client: log lines, counters, /proc/net/rpc/xprtrdma2 and
- * debugfs.
- */
+/* Diagnostics: log lines, counters, /proc/net/rpc/xprtrdma2 and debugfs */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
@@ -149,9 +146,9 @@ void xprt2_count_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h)
 
 /*
  * /proc/net/rpc/xprtrdma2: a line of key=value for each transport, without
- * blanks in a value, readable for all users. New keys are added at the end. The
- * server's file uses the same words: "send" is the largest message that this
- * end sends, "receive" the largest that can be sent to it.
+ * blanks in a value, for all users. New keys are added at the end. As in the
+ * server's file "send" is the largest message that this end sends, "receive"
+ * the largest that can be sent to it.
  */
 
 static DEFINE_MUTEX(transports_lock);	/* guards the list */

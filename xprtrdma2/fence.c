@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions of RPCs: invalidate (fence) the regions of an RPC before it
- * completes, or when it has ended without a Reply.
+ * Invalidate (fence) the regions of an RPC before it completes, or when it has
+ * ended without a Reply. The core registers them (rpcrdma2/conn.h). The pages
+ * are unmapped before the RPC layer gets them back (X2).
  */
 #include <linux/wait_bit.h>
 
 #include "xprtrdma2.h"
 #include "trace.h"
-
-/*
- * The send path waits for free regions; the core registers them
- * (rpcrdma2/conn.h) for the parts that rpcrdma2/chunks.h chooses. After the
- * fence the Reply completes the RPC or, for an aborted RPC, its release path
- * continues. In both cases the pages are unmapped before the RPC layer gets
- * them back (X2).
- */
 
 /**
  * xprt2_grown - ->grown of a connection: the pool of regions was refilled
@@ -104,10 +97,10 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /*
- * Aborted RPCs: they ended without a Reply, by a signal or a timeout, while the
- * server may still use their memory. The release path revokes it in
+ * Aborted RPCs ended without a Reply, by a signal or a timeout, while the
+ * server may still use their memory: the release path revokes it in
  * xprt2_revoke(). The server does the same for callbacks
- * (svcrdma2/backchannel.c); rpcrdma2/conn.h has the common part.
+ * (svcrdma2/backchannel.c).
  */
 
 /* Find an RPC that has ended, no longer in recv_queue, without this Reply. */
@@ -132,8 +125,8 @@ static struct xprt2_req *xprt2_aborted_find_locked(struct xprt2_ep *ep, u32 xid)
  * @msg: message for which no RPC waits
  *
  * The server has finished with the RPC's memory, and may have invalidated a
- * region, whose address has the RPC's xid. An RPC that waits in xprt2_revoke()
- * is woken; an RPC that is about to give up its credit need not keep it.
+ * region, whose address has the RPC's xid. xprt2_revoke() need not wait, and
+ * xprt2_keep_credit() need not keep a credit.
  *
  * Context: receive CQ.
  * Return: false when there is no such RPC, or the handle is of another RPC
@@ -175,8 +168,7 @@ static bool xprt2_aborted_is_unanswered_locked(const struct xprt2_xprt *xp,
 }
 
 /*
- * A server that let the wait of an aborted RPC expire and has sent nothing
- * since is not waited for.
+ * A server that let such a wait expire and is silent since is not waited for.
  */
 static bool xprt2_aborted_is_answer_due(struct xprt2_xprt *xp,
 					const struct xprt2_req *req)
@@ -231,17 +223,14 @@ static bool xprt2_aborted_fence(struct xprt2_ep *ep, struct xprt2_req *req)
  * Invalidating a region during the server's RDMA costs the connection; so does
  * a Reply that invalidates a region which is invalid already. So wait for the
  * Reply, and for the Send if pages are mapped for it, then fence the regions
- * that are left. The wait for a silent server ends after XPRT2_ANSWER_TIMEOUT
- * and is not repeated until the server sends something, because it blocks tasks
- * of the RPC layer's workqueue, of which all mounts share a few hundred. When
- * the Send is incomplete by then, or the fence takes longer than
- * XPRT2_FENCE_TIMEOUT, the connection is closed.
+ * that are left. A silent server costs one wait of XPRT2_ANSWER_TIMEOUT until it
+ * sends something, because the wait blocks tasks of the RPC layer's workqueue,
+ * of which all mounts share a few hundred. When the Send is incomplete by then,
+ * or the fence takes longer than XPRT2_FENCE_TIMEOUT, the connection is closed.
  *
- * xprt2_take_late_reply(), the send CQ, the loss of the connection and teardown
- * end the wait for the Reply. No Reply handler works on @req, because the RPC
- * layer has waited for it to be unpinned. Teardown may, hence the mutex; no
- * task holds it while it waits for the peer, so any number of aborted RPCs can
- * wait in parallel.
+ * The RPC layer has waited for the request to be unpinned, so no Reply handler
+ * works on it. Teardown may, hence the mutex, which no task holds while it waits
+ * for the peer: any number of aborted RPCs can wait in parallel.
  *
  * Context: release path, or task of the RPC; sleeps.
  */

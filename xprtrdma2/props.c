@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Transport properties of the client and the server.
+ * Transport properties of the client and the server. A property of the server
+ * limits the messages that are marshalled from then on, whatever message
+ * announces it, at any time (S30). Properties have the lifetime of the
+ * connection (S19), but may change meanwhile.
  *
- * A property of the server limits the messages that are marshalled from then
- * on, whatever message announces it, at any time (S30). Properties of both ends
- * have the lifetime of the connection (S19), but may change meanwhile.
- *
- * ep_prop_mutex guards ep_ex once messages can arrive. The receive CQ holds it
- * for a message other than MSG or NOMSG, and for all messages while
- * ep_props_busy is set; the connect worker for the CONNPROP, and to settle the
- * version; ep_props_work when the client's properties have changed. This keeps
- * property messages in order. Under the mutex nothing waits for memory, which
- * may need this very receive CQ, nor for xp_fence_mutex.
+ * ep_prop_mutex guards ep_ex once messages can arrive, and keeps property
+ * messages in order. The receive CQ holds it for a message other than MSG or
+ * NOMSG, and for all messages while ep_props_busy is set; the connect worker
+ * for the CONNPROP, and to settle the version; ep_props_work for changes of the
+ * client's properties. Under the mutex nothing waits for memory, which may need
+ * this very receive CQ, nor for xp_fence_mutex.
  */
 #include "xprtrdma2.h"
 #include "trace.h"
@@ -32,8 +31,7 @@ static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 }
 
 /*
- * Enlarge the Receives, if the device scatters a message over that number of
- * pages. Each takes the new size when it comes back; xprt2_props_update() then
+ * Each Receive takes the new size when it comes back; xprt2_props_update() then
  * announces it. Version 1 cannot announce a change.
  */
 static void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes)
@@ -65,8 +63,7 @@ static void xprt2_props_changed(struct rpcrdma2_exchange *ex)
 }
 
 /*
- * Post a property message, with the client's credit request (S26), in at most
- * RPCRDMA2_INLINE_FIRST bytes (S32).
+ * With the credit request (S26), in at most RPCRDMA2_INLINE_FIRST bytes (S32)
  */
 static int xprt2_props_post(struct xprt2_ep *ep,
 			    const struct rpcrdma2_propmsg *pm, bool answers,
@@ -91,10 +88,7 @@ static int xprt2_props_post(struct xprt2_ep *ep,
 	return ret;
 }
 
-/*
- * S18: an error carries only the xid, so no RPC may have the same: take the xid
- * from the sequence of the RPCs.
- */
+/* S18: an error carries only the xid, which no RPC may have then. */
 static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 {
 	guard(spinlock)(&xprt->reserve_lock);
@@ -103,8 +97,8 @@ static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 
 /*
  * 2.3: a message that is no answer takes the credit of a Call, unless the
- * server counts as this end does. Until that credit is free, no further Call is
- * sent.
+ * server counts as this end does. No further Call is sent until a credit is
+ * free.
  */
 static bool xprt2_props_has_credit(struct xprt2_ep *ep)
 {
@@ -120,10 +114,7 @@ static bool xprt2_props_has_credit(struct xprt2_ep *ep)
 	spin_lock(&xprt->transport_lock);
 	xprt->cwnd = min(xprt->cwnd, most);
 	place = xprt->cong <= most;
-	/*
-	 * A kept credit must not fill a window of one: no Call would ever be
-	 * sent.
-	 */
+	/* A kept credit must not fill a window of one. */
 	freed = xprt2_bound_kept(xprt);
 	spin_unlock(&xprt->transport_lock);
 	if (freed && test_bit(XPRT_CWND_WAIT, &xprt->state))
@@ -155,9 +146,8 @@ static int xprt2_props_send(struct rpcrdma2_exchange *ex,
 }
 
 /*
- * ->resize, for a server's request. C-033: a smaller size has been granted, and
- * the server keeps to it (C-034). A larger size, within the limit of the
- * administrator, takes some time.
+ * C-033: a smaller size has been granted, and the server keeps to it (C-034). A
+ * larger size, within the administrator's limit, takes some time.
  */
 static void xprt2_props_resize(struct rpcrdma2_exchange *ex, u32 bytes)
 {

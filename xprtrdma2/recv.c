@@ -3,12 +3,6 @@
 #include "xprtrdma2.h"
 #include "trace.h"
 
-/*
- * Handle a Reply: check what its header reports against the offer of its Call,
- * rq2_write_max and rq2_reply_max, then fence the regions. req.c finds the RPC,
- * and completes it.
- */
-
 static u32 xprt2_reply_sum_lengths(const struct rpcrdma2_hdr *h)
 {
 	u64 sum = 0;
@@ -47,14 +41,13 @@ static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /*
- * Section 2.4: a limit of the server applies to the connection, the length that
- * a Reply needs to its RPC. A limit is noted even when it comes too late for
- * this RPC. C-083 to C-085, C-090 to C-092, S14.
+ * 2.4: a limit of the server applies to the connection, the length that a Reply
+ * needs to its RPC. A limit is noted even when it comes too late for this RPC.
+ * C-083 to C-085, C-090 to C-092, S14.
  *
- * Return: -EAGAIN to send the Call again, within the server's limits, once on
- * this connection (S45). -EIO also for an error that the Call cannot have
- * caused (an RPC that offers no memory has no chunks to change), or that has no
- * useful argument.
+ * Return: -EAGAIN to send the Call again, once on this connection (S45); -EIO
+ * also for an error that the Call cannot have caused, because it has no chunks
+ * to change, or that has no useful argument.
  */
 static int xprt2_reply_judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
 				   const struct rpcrdma2_error *er)
@@ -113,10 +106,7 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_reply_take_good(ep);
 }
 
-/*
- * Handle a MSG, NOMSG or ERROR that answers a Call. rep_status is set when an
- * error has a meaning of its own.
- */
+/* A MSG, NOMSG or ERROR that answers a Call; or rep_status is set already. */
 static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			       struct rpcrdma2_msg *msg)
 {
@@ -172,10 +162,7 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 	freed = xprt2_bound_kept(xprt);
 	spin_unlock(&xprt->transport_lock);
 	trace_xprt2_grant(ep, xprt->cwnd / RPC_CWNDSCALE);
-	/*
-	 * Wake Calls now: the next RPC may end much later, or none be under
-	 * way.
-	 */
+	/* Wake Calls now: the next RPC may end much later. */
 	if ((xprt->cwnd > cwnd || freed) && test_bit(XPRT_CWND_WAIT, &xprt->state))
 		rpcrdma2_window_raised(xprt);
 }
@@ -245,9 +232,8 @@ static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 }
 
 /*
- * In this order: version, properties, credits, errors that answer property
- * messages, negotiation, handler. A malformed message has no effect (S11), nor
- * has a message in another version, except on the version of the connection.
+ * A malformed message has no effect (S11), nor has a message in another
+ * version, except on the version of the connection.
  */
 static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
@@ -294,8 +280,8 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
  * @rv: Receive with a message
  * @wc: its completion
  *
- * A message that carries no RPC may be about properties. While an exchange of
- * properties is in progress, every message is handled as such.
+ * A message that carries no RPC may be about properties, and every message
+ * while an exchange of properties is in progress.
  *
  * Context: receive CQ.
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests of a transport: their pools and buffers, the match of a Reply with
- * its RPC, and the completion of RPCs.
+ * Requests of a transport: pools and buffers, match of a Reply, and completion
  */
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
@@ -14,10 +13,8 @@
 
 /*
  * A bounded pool of requests for each direction, with the lifetime of the
- * transport (X4). It grows on demand and reuses the most recently used request
- * first, so an idle mount keeps little memory and a busy mount a warm cache. A
- * DMA mapping is made on first use and undone by xprt2_reqs_detach() at
- * teardown.
+ * transport (X4), grows on demand and reuses the most recently used request
+ * first. A DMA mapping is made on first use and undone by xprt2_reqs_detach().
  */
 
 static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
@@ -152,16 +149,6 @@ static void xprt2_req_release(struct kref *kref)
 void xprt2_req_put(struct xprt2_req *req)
 {
 	kref_put(&req->rq2_kref, xprt2_req_release);
-}
-
-/**
- * xprt2_req_begin_post - hold a backward request for a chain to be posted
- * @req: request
- */
-void xprt2_req_begin_post(struct xprt2_req *req)
-{
-	kref_get(&req->rq2_kref);
-	atomic_inc(&req->rq2_posts);
 }
 
 /**
@@ -389,9 +376,8 @@ void xprt2_drop_reply(struct xprt2_req *req)
 }
 
 /*
- * An RPC waits for its Reply from before it is posted, and again from before it
- * is posted on the next connection. A Reply that comes in between, or a second
- * Reply while the first is fenced, is not for this RPC (X6).
+ * An RPC waits for its Reply from before it is posted (again). A Reply that
+ * comes in between, or while another one is fenced, is not for this RPC (X6).
  */
 static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 {
@@ -449,15 +435,14 @@ bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid)
 }
 
 /*
- * Completion of an RPC, after all regions it registered are fenced and the
- * device has read the pages of its Send (X2). Until then the request is pinned
- * and owns the Receive buffer through rq2_reply.
+ * Until an RPC completes, after its fence and the end of a Send with its pages
+ * (X2), the request is pinned and owns the Receive through rq2_reply.
  */
 
 /*
  * Ciphers may process the head, so it must be contiguous in the linear mapping:
- * it stays in the page of the Receive in which the Reply begins, or else is
- * copied to the request's own buffer. Return the number of bytes in place.
+ * it stays in the first page of the Receive, or is copied to the request's own
+ * buffer. Return the number of bytes in place.
  */
 static size_t xprt2_reply_place_head(struct rpc_rqst *rqst,
 				     const struct xprt2_rep *rep)
@@ -500,7 +485,7 @@ static void xprt2_reply_copy(const struct xdr_buf *buf, size_t to,
  * Put an inline Reply where rq_rcv_buf expects it. Where possible the head
  * points into the Receive, which stays with the request (X1). Pages and tail
  * are copied: the RPC layer moves data between them, and expects all the room
- * it provided. Data without room is dropped.
+ * it provided.
  *
  * After a Write chunk with the payload, the inline part continues right behind
  * the head (E-07). It is copied behind the payload and its XDR pad.
@@ -538,8 +523,8 @@ static u32 xprt2_reply_place_chunk(struct rpc_rqst *rqst,
 }
 
 /*
- * An error may end its RPC only when no region is live (X2). If regions could
- * not be fenced, the error waits until the connection is gone.
+ * An error may end its RPC only when no region is live (X2), else when the
+ * connection is gone.
  */
 static int xprt2_req_error_locked(const struct xprt2_req *req)
 {
@@ -553,8 +538,8 @@ static int xprt2_req_error_locked(const struct xprt2_req *req)
  * send.
  *
  * With -EAGAIN the task encodes its Call again, unless the cookie is that of
- * the connection, and sends it. While the Call is queued the cookie belongs to
- * the sending task; the task of the RPC has yet to come back to wait.
+ * the connection. While the Call is queued the cookie belongs to the sending
+ * task; the task of the RPC has yet to come back to wait.
  */
 static void xprt2_req_wake_with(struct rpc_task *task, int status)
 {
@@ -622,7 +607,7 @@ bool xprt2_has_error(const struct xprt2_req *req)
 
 /*
  * An RDMA2_ERROR that gets here, and a Reply that breaks the protocol, end the
- * RPC, or have it sent again in the form that the error requires.
+ * RPC, or have it sent again.
  */
 static void xprt2_reply_complete(struct xprt2_rep *rep)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send side of the client: marshal an RPC Call with its transport header, and
- * post a message on the Send Queue.
+ * Send side: marshal an RPC Call with its transport header, and post messages
  */
 #include <linux/delay.h>
 #include <linux/limits.h>
@@ -13,12 +12,11 @@
 #include "trace.h"
 
 /*
- * A Call needs an entry for its Send, an entry for each registration, and an
- * entry for the LOCAL_INV that each region may need later: an invalidation
- * cannot wait for room, because other RPCs may wait for the RPC that it ends.
- * Messages that are not Calls cannot wait either: see pure.h.
- *
- * Return: false when there are too few; xprt_write_space() follows.
+ * A Call needs an entry for its Send, each registration, and each LOCAL_INV
+ * that follows later: an invalidation cannot wait for room, because other RPCs
+ * may wait for the RPC that it ends. Messages that are not Calls cannot wait
+ * either: see pure.h. Return false when there are too few; xprt_write_space()
+ * follows.
  */
 static bool xprt2_send_take_entries(struct xprt2_ep *ep,
 				    const struct xprt2_req *req,
@@ -94,9 +92,8 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
 }
 
 /*
- * Copy the payload pages, and the tail behind them, to the end of the head. The
- * tail usually lies there already, so it moves out of the way first. rq_snd_buf
- * is updated, so a second pass is harmless.
+ * Copy the payload, and the tail behind it, to the end of the head, where the
+ * tail usually lies already. A second pass is harmless.
  */
 static void xprt2_send_pull_up(struct xprt2_req *req, struct xdr_buf *buf)
 {
@@ -126,9 +123,9 @@ static bool xprt2_send_pulls_up(const struct xprt2_req *req,
 }
 
 /*
- * Does a Call with all of its payload fit one Send? When a small payload only
- * lacks room in the Send buffer, the buffer is made larger for the next Call:
- * few slots carry many small payloads.
+ * A Call with all of its payload fits one Send. When a small payload only lacks
+ * room in the Send buffer, the buffer is made larger for the next Call: few
+ * slots carry many small payloads.
  */
 static bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -296,8 +293,7 @@ static void xprt2_send_begin(struct rpcrdma2_conn *co,
 }
 
 /*
- * A Send that was not posted holds up no Reply, which a server may have sent by
- * guessing an xid.
+ * A server can reply too soon, by guessing an xid (@held): release the Reply.
  */
 static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
 				  bool held)
@@ -374,15 +370,14 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 
 /*
  * Marshal a Call. rpcrdma2_plan_call() chooses from sizes alone how the Call
- * and its Reply travel; the parts that do not fit inline are registered. The
- * header is built in the headroom of the Send buffer, right in front of the
- * Call's head, so one gather entry covers both.
+ * and its Reply travel. The header is built in the headroom of the Send buffer,
+ * right in front of the Call's head, so one gather entry covers both.
  */
 
 /*
- * A region has no holes. A chunk of head, pages and tail is one region when the
- * head ends at the end of a page and the tail begins at the start of a page.
- * The receive buffer, at least two pages, has room to place both that way.
+ * A region has no holes. Head, pages and tail are one region when the head ends
+ * at the end of a page and the tail begins at the start of a page. The receive
+ * buffer, at least two pages, has room to place both that way.
  */
 static bool xprt2_marshal_can_close_gaps(const struct xprt2_req *req,
 					 const struct xdr_buf *buf)
@@ -405,10 +400,7 @@ static void xprt2_send_copy_out(const struct xprt2_req *req, struct kvec *vec)
 				       vec->iov_base, vec->iov_len);
 }
 
-/*
- * X8: RPCSEC_GSS has finished with the Call. The device may still retransmit an
- * earlier Send from the Send buffer, but this data would be sent anyway.
- */
+/* X8: RPCSEC_GSS is done. A Send that is retransmitted takes this data, too. */
 static void xprt2_marshal_take_encoded(struct xprt2_req *req)
 {
 	struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
@@ -472,10 +464,7 @@ static void xprt2_marshal_measure(const struct xprt2_ep *ep,
 	sz->sz_reply_segs = xprt2_marshal_count_closed(ep, req, reply);
 }
 
-/*
- * Allocate the pages of a Reply that has none, up to the length that can come
- * inline. With a chunk all pages are needed.
- */
+/* Allocate the pages of a Reply that has none, those for a chunk or inline. */
 static int
 xprt2_marshal_fill_sparse_pages(const struct xprt2_ep *ep, struct xdr_buf *buf,
 				const struct rpcrdma2_call_plan *plan)
@@ -524,9 +513,8 @@ static void xprt2_marshal_close_reply_gaps(struct xprt2_req *req)
 /*
  * Choose the memory to register for a Position-Zero chunk of a whole Call. Head
  * and tail, a few hundred bytes, are copied to close the gaps; the whole Call
- * is copied where it has to be one piece. rq_snd_buf stays as it is, and @copy
- * describes the memory to register. When a Reply chunk needs the receive
- * buffer, nothing is copied, and the chunk has three regions.
+ * is copied where it has to be one piece. rq_snd_buf stays as it is. When a
+ * Reply chunk needs the receive buffer, nothing is copied: three regions.
  */
 static const struct xdr_buf *
 xprt2_marshal_close_call_gaps(struct xprt2_req *req,
@@ -621,8 +609,8 @@ int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 /*
  * Replaces the function that frees the pages RPCSEC_GSS has encrypted a Call
  * into. The RPC layer calls it after ->buf_free, and in call_encode() to
- * encrypt again, which after a timeout does not wait until the connection is
- * closed. Either way the RPC is on no queue and not pinned.
+ * encrypt again, after a timeout with the connection still open. The RPC is on
+ * no queue and not pinned.
  */
 static void xprt2_release_pages(struct rpc_rqst *rqst)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Transport operations for the RPC layer. Their table is at the end of this
- * file, in the order in which an RPC uses them.
- */
+/* Operations for the RPC layer. Their table, at the end, is in order of use. */
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
@@ -99,9 +96,9 @@ static void xprt2_connect_worker(struct work_struct *work)
 	xp->xp_tried = jiffies;
 	ret = xprt2_ep_connect(xp);
 	/*
-	 * Also after a failure: each task that waited for the attempt has the
-	 * RPC layer close the connection of the cookie that it has read, which
-	 * must not be the next one.
+	 * Also after a failure: a task that waited has the RPC layer close the
+	 * connection of the cookie that it has read, which must not be the next
+	 * one.
 	 */
 	xprt->connect_cookie++;
 	xprt_clear_connecting(xprt);
@@ -142,6 +139,23 @@ static void xprt2_init_xprt(struct rpc_xprt *xprt, const struct xprt_create *arg
 	xprt->max_payload = XPRT2_MAX_PAYLOAD;
 }
 
+static void xprt2_init_receives(struct xprt2_xprt *xp)
+{
+	struct rpcrdma2_rpool *rp = &xp->xp_rpool;
+
+	rpcrdma2_rpool_init(rp);
+	/*
+	 * Set again for each connection. Pages are not contiguous: the receive
+	 * CQ, which may not sleep, allocates them too.
+	 */
+	rp->rp_size = PAGE_SIZE;
+	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
+	/* posted, or held by a request while its message is read */
+	rp->rp_max = 2 * rpcrdma2_receives_needed(xp->xp_xprt.max_reqs +
+						  XPRT2_SEND_BATCH,
+						  xp->xp_backward_target);
+}
+
 static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 {
 	struct xprt2_xprt *xp;
@@ -168,7 +182,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
 	xp->xp_backward_target = rpcrdma2_param(&xprt2_param_backward_credits);
 	xp->xp_backward_credits = xp->xp_backward_target;
-	xprt2_recvs_init(xp);
+	xprt2_init_receives(xp);
 	INIT_LIST_HEAD(&xp->xp_listed);
 
 	/* with a request for an error, however short memory is later */
@@ -222,10 +236,7 @@ static void xprt2_set_port(struct rpc_xprt *xprt, unsigned short port)
 	xprt2_set_port_strings(xprt, port);
 }
 
-/*
- * Back off after connections that failed. The delay counts from the beginning
- * of the last attempt, not from this call.
- */
+/* The back-off counts from the beginning of the last attempt, not from now. */
 static void xprt2_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
@@ -267,9 +278,8 @@ static void xprt2_buf_free(struct rpc_task *task)
 }
 
 /*
- * After -EAGAIN an RPC starts over as if it had never been sent, except that
- * this happens only once on a connection (S45). It requests a new credit when
- * it is sent, because the server may grant fewer now.
+ * After -EAGAIN an RPC starts over as if it had never been sent, once on a
+ * connection (S45). It requests a new credit: the server may grant fewer now.
  */
 static void xprt2_begin_again(struct xprt2_req *req)
 {
@@ -336,8 +346,8 @@ static void xprt2_close(struct rpc_xprt *xprt)
 }
 
 /*
- * The Call cannot be sent. It counts as sent, because the sending task may be
- * another task than that of the RPC, which xprt2_wait_for_reply() ends.
+ * The Call counts as sent, because the sending task may be another task than
+ * that of the RPC, which xprt2_wait_for_reply() ends.
  */
 static void xprt2_end_unsent(struct xprt2_req *req)
 {
@@ -355,10 +365,7 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 
 	if (!xprt_connected(xprt) || !ep || !xprt2_ep_is_ready(ep))
 		return -ENOTCONN;
-	/*
-	 * A returned status applies to the sending task, which may send for
-	 * another task. So an RPC that has ended counts as sent.
-	 */
+	/* An RPC that has ended counts as sent: see xprt2_end_unsent(). */
 	if (xprt2_has_error(req))
 		return 0;
 	/*
@@ -390,10 +397,11 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 	}
 	if (ret)
 		return -ECONNABORTED;
-
 	xprt2_count(calls);
-	if (unlikely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL))
-		xprt2_trial_sent(ep);
+	if (unlikely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)) {
+		ep->ep_nego.ng_trial_sent = true;
+		queue_delayed_work(xprt2_wq, &ep->ep_trial, XPRT2_TRIAL_TIMEOUT);
+	}
 	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
 	/* Without a Reply its credit would never come back. */
 	if (!rpc_reply_expected(rqst->rq_task))
@@ -402,19 +410,16 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 }
 
 /*
- * Reserve the transport for a task that is about to send; transport_lock is
- * held.
- *
  * A Reply waits for XPRT_LOCKED alone, not for a forward credit, nor for Send
  * Queue entries, of which some are kept for it (B-04, pure.h). The server could
  * make Calls wait for these for a minute, and with them the callback service,
  * which other servers call.
  *
- * A Reply to a Call of a lost connection ends here (X7), because it would wait
- * until there is another connection. Teardown wakes Replies that wait.
+ * A Reply to a Call of a lost connection ends here (X7): it would wait until
+ * there is another connection. Teardown wakes Replies that wait.
  *
- * Return: 1 when the task has XPRT_LOCKED; 0 when it sleeps, or ends with
- * tk_status.
+ * Under transport_lock. Return 1 when the task has XPRT_LOCKED; 0 when it
+ * sleeps, or ends with tk_status.
  */
 static int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -453,12 +458,11 @@ static void xprt2_replies_first(struct rpc_xprt *xprt)
 }
 
 /*
- * Release the transport when a task no longer sends; transport_lock is held.
- *
  * While Calls wait for a credit or for entries, the RPC layer wakes no task.
  * xp_reply_waits shows that a Reply may be among the sleeping tasks: then all
  * are woken, and Calls go to sleep again. The flag is set with XPRT_LOCKED or
- * transport_lock held, and cleared when XPRT_LOCKED is free.
+ * transport_lock held, and cleared under transport_lock when XPRT_LOCKED is
+ * free.
  */
 static void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -497,12 +501,10 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
 }
 
 /*
- * No Reply in time, and nothing else shows whether the peer is alive. This does
- * not count against the server: with a back-off longer than the RPC's timeout,
- * each retransmission would come too late.
- *
- * The task may run late, when the connection of its Call has gone already. It
- * must not close the next connection; the Call is sent again in any case.
+ * Nothing else shows whether the peer is alive. This does not count against the
+ * server: with a back-off longer than the RPC's timeout, each retransmission
+ * would come too late. The task may run late: it must not close the next
+ * connection, where the Call is sent again in any case.
  */
 static void xprt2_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -570,9 +572,8 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
 }
 
 /*
- * The line "xprt:" of /proc/self/mountstats: the name "rdma" and the 27 numbers
- * that the in-tree transport prints, whether there is a connection or not.
- * Monitoring stores them by position in arrays of that size.
+ * The line "xprt:" of /proc/self/mountstats: "rdma" and the 27 numbers that the
+ * in-tree transport prints. Monitoring stores them by position.
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Protocol version of a connection: negotiated, remembered, or pinned by the
- * administrator.
- */
+/* Version of a connection: negotiated, remembered, or pinned */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/moduleparam.h>
@@ -95,14 +92,9 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
 }
 
 /*
- * Carry out the decisions of pure.h. The probe is part of connecting: the RPC
- * layer sends nothing before it is over, so a fallback to version 1 costs no
- * RPC.
- *
- * All transports share the list of servers that have proved version 1 by a good
- * Reply. After XPRT2_MEMORY_TIME a transport whose last connection ended
- * without RPCs probes such a server again; so does a transport that no longer
- * gets a good Reply in version 1.
+ * Carry out the decisions of pure.h. The probe is part of connecting, so a
+ * fallback to version 1 costs no RPC. All transports share the list of servers
+ * that have proved version 1 by a good Reply.
  */
 
 #define KNOWN_SERVERS_MAX	256
@@ -342,18 +334,6 @@ static void xprt2_report_no_version(struct xprt2_ep *ep,
 			    xprt2_version_advice(ng, range, none));
 }
 
-/**
- * xprt2_trial_sent - start the timer of a trial whose RPC was sent
- * @ep: endpoint
- *
- * Context: send path.
- */
-void xprt2_trial_sent(struct xprt2_ep *ep)
-{
-	ep->ep_nego.ng_trial_sent = true;
-	queue_delayed_work(xprt2_wq, &ep->ep_trial, XPRT2_TRIAL_TIMEOUT);
-}
-
 /*
  * Return: 0 to go on with this connection, -EAGAIN to make another at once,
  * -ENOTCONN to make another later, -EPROTONOSUPPORT to give up.
@@ -396,14 +376,11 @@ static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
 }
 
 /*
- * Carry out an action on a connection that carries RPCs. If the connection is
- * given up, its RPCs are sent again on the next one. If no version is left, the
+ * An action on a connection that carries RPCs. If no version is left, the
  * refused RPC ends; if it is not known which RPC was refused, the next attempt
  * to connect fails. A settled connection stays for the RPCs that were not
- * refused.
- *
- * The receive CQ, the timer and teardown may all decide the same trial: the
- * first decision counts.
+ * refused. The receive CQ, the timer and teardown may all decide the same
+ * trial: the first decision counts.
  *
  * Return: 0 to go on with this connection; -EPROTONOSUPPORT when there is no
  * common version; another error when the connection is given up.
@@ -503,9 +480,8 @@ void xprt2_begin_version(struct xprt2_ep *ep)
  * xprt2_end_version - note at the end of a connection if a probe is due (S34)
  * @ep: endpoint that is torn down
  *
- * RPCs that wait do not normally have to wait for a probe as well, but after a
- * version 1 connection without a good Reply they do. An attempt that ended
- * before its probe did, and not because of the server, has not probed it.
+ * An attempt that ended before its probe did, and not because of the server,
+ * has not probed it.
  */
 void xprt2_end_version(struct xprt2_ep *ep)
 {

@@ -315,8 +315,7 @@ struct xprt2_send {
  * @rq2_late: the Reply came after the RPC had ended without it. Set under
  *	xp_req_lock; cleared by the send path without it, which at worst
  *	makes an aborted RPC not wait for its Reply
- * @rq2_late_handle: handle that this Reply invalidated, or 0; valid if
- *	@rq2_late
+ * @rq2_late_handle: handle that this Reply invalidated, or 0
  * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its
  *	Call, or the Call that this request is to reply to
  * @rq2_status: error that ends the RPC, -EAGAIN to send it again, or 0. Set
@@ -324,8 +323,7 @@ struct xprt2_send {
  *	to itself, resets -EAGAIN
  * @rq2_refused: ep_serial of the connection whose error caused the resend, or
  *	0. Set while a Reply owns the request, read by the send path
- * @rq2_resent: it is sent again on the connection that refused it (S45). Send
- *	path, and completion of the Send
+ * @rq2_resent: it is sent again on the connection that refused it (S45)
  * @rq2_sendbuf: XPRT2_HEADROOM bytes, then the RPC message
  * @rq2_sendsize: size of @rq2_sendbuf
  * @rq2_pullup_size: what the last Call would have needed for pull-up
@@ -340,8 +338,7 @@ struct xprt2_send {
  *	first may not be retired by then, if it was unsignaled
  * @rq2_wr: work request of the Send
  * @rq2_ep: endpoint it was last posted on (X6), or its Call came on (X7)
- * @rq2_holds: events that a Reply waits for before it completes the RPC: its
- *	fence, and the end of a Send with mapped pages
+ * @rq2_holds: what a Reply waits for: its fence, and a Send with mapped pages
  * @rq2_write_max: bytes that the Write chunk of its Call offers, 0 without one
  * @rq2_reply_max: bytes that the Reply chunk of its Call offers, 0 without one
  * @rq2_reply_needed: bytes it must offer, as reported by the server; or 0
@@ -430,6 +427,13 @@ static inline bool xprt2_holds_memory(const struct xprt2_req *req)
 	return mapped || rpcrdma2_is_exposed(&req->rq2_exposed);
 }
 
+/* Hold a backward request for a chain to be posted: xprt2_req_end_post() */
+static inline void xprt2_req_begin_post(struct xprt2_req *req)
+{
+	kref_get(&req->rq2_kref);
+	atomic_inc(&req->rq2_posts);
+}
+
 /* The Send being prepared, or the last one that was posted */
 static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
 {
@@ -461,14 +465,8 @@ struct xprt2_rep {
 };
 
 /*
- * States of a connection:
- *
- *   CONNECTING --> READY --> LOST
- *       |                     ^
- *       +---------------------+
- *
- * The connect worker makes it READY. All other code can only move it to LOST,
- * with rpcrdma2_conn_lose().
+ * The connect worker makes an endpoint READY. All other code can only move it
+ * to LOST, from either state, with rpcrdma2_conn_lose().
  */
 enum xprt2_ep_state {
 	XPRT2_EP_CONNECTING,
@@ -485,14 +483,12 @@ enum xprt2_ep_state {
  * @ep_status: result of the step, from there
  * @ep_replied: it brought a good Reply. Receive CQ, and teardown
  * @ep_vers: RPC-over-RDMA version in use
- * @ep_nego: negotiation of the version. Connect at first, then receive CQ and
- *	@ep_trial
+ * @ep_nego: negotiation. Connect at first, then receive CQ and @ep_trial
  * @ep_mismatch_logged: the lack of a common version has been logged
  * @ep_answer: the answer to the probe, once received
  * @ep_answered: completed then, and when the connection is lost
- * @ep_connprop_xid: xid of the probe. Connect sets it before it sets
- *	ex_connprop_sent under @ep_prop_mutex; the receive CQ uses it for
- *	errors, also under @ep_prop_mutex
+ * @ep_connprop_xid: xid of the probe. Connect sets it before ex_connprop_sent;
+ *	the receive CQ reads it under @ep_prop_mutex
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
  * @ep_prop_mutex: guards @ep_ex, and the order of property messages (props.c)
@@ -500,8 +496,7 @@ enum xprt2_ep_state {
  * @ep_props_work: sends changes of the client's properties
  * @ep_props_busy: a property message is due or waits, or Receives are being
  *	enlarged, so the receive CQ takes @ep_prop_mutex. Written under it
- * @ep_props_credit: a property message takes the credit of a Call. Written
- *	under @ep_prop_mutex
+ * @ep_props_credit: a property message takes a Call's credit. As the last
  * @ep_max_reqs: maximum number of RPCs outstanding
  * @ep_max_sge: gather entries of a Send
  * @ep_recv_size: bytes that each Receive holds at least, as announced
@@ -519,12 +514,10 @@ enum xprt2_ep_state {
  *	received since. Set by the release path, cleared by the receive CQ
  * @ep_why: reason for the version, in words, or NULL. Read anywhere
  * @ep_was_up: RPCs could be sent. Connect
- * @ep_short: the shortage of regions has been logged. Connect, then the core's
- *	workqueue
+ * @ep_short: the shortage of regions has been logged
  * @ep_recvs_posted: Receives the device has, until the connection is lost.
  *	Receive CQ only, once connected
- * @ep_calls: Calls that the server is granted. Written by connect, then by the
- *	receive CQ
+ * @ep_calls: Calls that the server is granted. Connect, then receive CQ
  * @ep_recv_batch: Receives posted at once
  * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when these
  *	cannot have chunks
@@ -592,14 +585,12 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  *	held
  * @xp_connect_work: connect worker
  * @xp_past: how the last connection went, if it is over. Connect
- * @xp_timed_out: an RPC's timeout ends the connection. Set by ->timer, cleared
- *	by connect
+ * @xp_timed_out: an RPC's timeout ends the connection. ->timer, and connect
  * @xp_serial: connections begun so far. Connect worker, under xp_req_lock
  * @xp_tried: when the last attempt to connect began, in jiffies. Connect
  * @xp_end: how the last connection ended. Written by teardown, read anywhere
  * @xp_error: error of the last attempt to connect, or 0; and
- * @xp_error_at: its time, in seconds since boot. Written by connect, read
- *	anywhere
+ * @xp_error_at: its time, in seconds since boot. Connect, read anywhere
  * @xp_logged: last error that was logged since the last connection. Connect
  * @xp_probes: connections spent on probing since a version was settled or
  *	tried, within XPRT2_MEMORY_TIME. Connect
@@ -714,7 +705,6 @@ int xprt2_negotiate(struct xprt2_ep *ep);
 enum xprt2_disposition
 xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 			bool to_property);
-void xprt2_trial_sent(struct xprt2_ep *ep);
 void xprt2_trial_timeout(struct work_struct *work);
 void xprt2_trial_lost(struct xprt2_ep *ep);
 void xprt2_version_works(struct xprt2_ep *ep);
@@ -725,7 +715,6 @@ struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 				bool last, gfp_t gfp);
 void xprt2_uncount_call(struct xprt2_req *req);
 void xprt2_req_put(struct xprt2_req *req);
-void xprt2_req_begin_post(struct xprt2_req *req);
 void xprt2_req_end_post(struct xprt2_req *req);
 void xprt2_req_await_posts(struct xprt2_req *req);
 int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp);
@@ -761,7 +750,6 @@ bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 void xprt2_revoke(struct xprt2_req *req, bool wait);
 
 /* credits.c */
-void xprt2_recvs_init(struct xprt2_xprt *xp);
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 void xprt2_reset_credits(struct xprt2_xprt *xp);
 bool xprt2_keep_credit(struct xprt2_req *req);
