@@ -315,14 +315,6 @@ static void xprt2_chunked_enqueue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 	mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, 0);
 }
 
-/* Entries that came back meanwhile found the list without it, so retry. */
-static void xprt2_chunked_requeue(struct xprt2_ep *ep, struct xprt2_chunked *ch)
-{
-	guard(spinlock)(&ep->ep_chunk_lock);
-	list_add(&ch->ch_list, &ep->ep_chunked);
-	mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, SHORTAGE_PAUSE);
-}
-
 static struct xprt2_chunked *xprt2_chunked_dequeue(struct xprt2_ep *ep)
 {
 	struct xprt2_chunked *ch;
@@ -585,7 +577,10 @@ void xprt2_chunked_work(struct work_struct *work)
 	while ((ch = xprt2_chunked_dequeue(ep))) {
 		if (xprt2_chunked_step(ep, ch))
 			continue;
-		xprt2_chunked_requeue(ep, ch);
+		scoped_guard(spinlock, &ep->ep_chunk_lock)
+			list_add(&ch->ch_list, &ep->ep_chunked);
+		/* Entries that came back before found the list without it. */
+		mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, SHORTAGE_PAUSE);
 		break;
 	}
 	memalloc_nofs_restore(flags);
@@ -723,14 +718,14 @@ void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs)
 	bool was_open, is_open;
 	struct svc_serv *serv;
 
-	spin_lock(&xprt->bc_pa_lock);
-	serv = xprt->bc_serv;
-	was_open = xprt->bc_alloc_max;
-	xprt->bc_alloc_max -= min(max_reqs, xprt->bc_alloc_max);
-	is_open = xprt->bc_alloc_max;
-	if (!is_open)
-		xprt2_from_xprt(xprt)->xp_serves = false;
-	spin_unlock(&xprt->bc_pa_lock);
+	scoped_guard(spinlock, &xprt->bc_pa_lock) {
+		serv = xprt->bc_serv;
+		was_open = xprt->bc_alloc_max;
+		xprt->bc_alloc_max -= min(max_reqs, xprt->bc_alloc_max);
+		is_open = xprt->bc_alloc_max;
+		if (!is_open)
+			xprt2_from_xprt(xprt)->xp_serves = false;
+	}
 	/* A service that never got a Call may be gone already. */
 	if (serv && was_open && !is_open && atomic_read(&xprt->bc_slot_count))
 		rpcrdma2_bc_retract(serv, xprt, xprt2_bc_drop_call);

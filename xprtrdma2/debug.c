@@ -202,13 +202,6 @@ struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
 	return next;
 }
 
-static const char *xprt2_view_phase(const struct xprt2_ep *ep)
-{
-	if (!ep || !xprt2_ep_is_ready(ep))
-		return "down";
-	return READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL ? "trial" : "up";
-}
-
 /* Print the connection, which may still be under construction. */
 static void xprt2_view_connection(struct seq_file *seq,
 				  const struct xprt2_ep *ep)
@@ -229,12 +222,17 @@ static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 {
 	const struct xprt2_stats *st = &xp->xp_stats;
 	struct rpc_xprt *xprt = &xp->xp_xprt;
+	const char *state = "down";
+	struct xprt2_ep *ep;
 
 	guard(mutex)(&xp->xp_fence_mutex);
-	seq_printf(seq, "peer=%pISpc state=%s", &xprt->addr,
-		   xprt2_view_phase(xp->xp_ep));
-	if (xp->xp_ep)
-		xprt2_view_connection(seq, xp->xp_ep);
+	ep = xp->xp_ep;
+	if (ep && xprt2_ep_is_ready(ep))
+		state = READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL ?
+			"trial" : "up";
+	seq_printf(seq, "peer=%pISpc state=%s", &xprt->addr, state);
+	if (ep)
+		xprt2_view_connection(seq, ep);
 	seq_printf(seq, " netid=%s used=%lu waiting=%u connects=%lu",
 		   xprt->address_strings[RPC_DISPLAY_NETID],
 		   READ_ONCE(xprt->cong) >> RPC_CWNDSHIFT,

@@ -88,7 +88,7 @@ static int xprt2_props_post(struct xprt2_ep *ep,
 	return ret;
 }
 
-/* S18: an error carries only the xid, which no RPC may have then. */
+/* S18: of the RPCs' sequence, because the xid is all that an error carries */
 static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 {
 	guard(spinlock)(&xprt->reserve_lock);

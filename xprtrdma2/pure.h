@@ -157,23 +157,6 @@ struct xprt2_nego {
 	bool			ng_pinned;
 };
 
-/*
- * S36: below the refused version only 1 is left. An empty range says nothing.
- */
-static inline bool xprt2_server_has_one(const struct xprt2_nego *ng)
-{
-	return ng->ng_low > ng->ng_high ||
-	       (ng->ng_low <= RPCRDMA2_VERS_ONE &&
-		ng->ng_high >= RPCRDMA2_VERS_ONE);
-}
-
-/* S36: the two ranges are disjoint */
-static inline bool xprt2_no_common(const struct xprt2_nego *ng)
-{
-	return ng->ng_low <= ng->ng_high &&
-	       (ng->ng_low > ng->ng_max || ng->ng_high < ng->ng_min);
-}
-
 /* The server did not process the RPC, so the client sends it again. */
 static inline bool xprt2_is_refusal(enum xprt2_answer answer)
 {
@@ -197,7 +180,9 @@ xprt2_action_settled(const struct xprt2_nego *ng, enum xprt2_answer answer)
 		return XPRT2_ACT_FAIL;
 	if (answer == XPRT2_A_ERR_LACKS_RPC)
 		return XPRT2_ACT_AGAIN_ONE;
-	if (xprt2_no_common(ng))
+	/* S36: the two ranges are disjoint */
+	if (ng->ng_low <= ng->ng_high &&
+	    (ng->ng_low > ng->ng_max || ng->ng_high < ng->ng_min))
 		return XPRT2_ACT_FAIL;
 	return ng->ng_refused ? XPRT2_ACT_WAIT : XPRT2_ACT_AGAIN;
 }
@@ -247,8 +232,12 @@ xprt2_action_unsettled(const struct xprt2_nego *ng, enum xprt2_phase phase,
 	enum xprt2_action action = actions[answer][phase];
 	bool last = ng->ng_probes >= XPRT2_PROBES_MAX;
 
+	/* S36: below the refused version is only 1, also with an empty range */
 	if (answer == XPRT2_A_ERR_VERS)
-		return xprt2_server_has_one(ng) ? action : XPRT2_ACT_FAIL;
+		return ng->ng_low > ng->ng_high ||
+		       (ng->ng_low <= RPCRDMA2_VERS_ONE &&
+			ng->ng_high >= RPCRDMA2_VERS_ONE) ?
+		       action : XPRT2_ACT_FAIL;
 	/* S37: the experimental properties are not the reason */
 	if (action == XPRT2_ACT_AGAIN_PLAIN && ng->ng_plain)
 		return XPRT2_ACT_AGAIN_ONE;

@@ -173,17 +173,6 @@ static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
 	return NULL;
 }
 
-/* Let the next transport that is not busy probe the server. */
-static void xprt2_probe_soon(const struct rpc_xprt *xprt)
-{
-	struct known_server *ks;
-
-	guard(spinlock)(&known_lock);
-	ks = xprt2_find_known_locked(xprt);
-	if (ks)
-		ks->ks_since = jiffies - XPRT2_MEMORY_TIME;
-}
-
 /*
  * Remember a server of version 1. Return true when it was not known before.
  * When memory is short, the next connection probes the server again.
@@ -300,22 +289,11 @@ void xprt2_version_works(struct xprt2_ep *ep)
 		xprt2_report_version_one(xp, ep->ep_why);
 }
 
-/* Remedy for the administrator */
-static const char *xprt2_version_advice(const struct xprt2_nego *ng, bool range,
-					bool none)
-{
-	if (none || (range && (ng->ng_low > RPCRDMA2_VERS_TWO ||
-			       ng->ng_high < RPCRDMA2_VERS_ONE)))
-		return "the server has to offer one of them";
-	if (ng->ng_pinned)
-		return "change the module parameter pin";
-	return "change the module parameter versions or pin";
-}
-
 static void xprt2_report_no_version(struct xprt2_ep *ep,
 				    enum xprt2_answer answer)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	const char *advice = "change the module parameter versions or pin";
 	const struct xprt2_nego *ng = &ep->ep_nego;
 	bool none = ep->ep_xp->xp_refused == XPRT2_ALL_VERSIONS;
 	bool range = answer == XPRT2_A_ERR_VERS && !none;
@@ -327,11 +305,15 @@ static void xprt2_report_no_version(struct xprt2_ep *ep,
 	if (range)
 		snprintf(offer, sizeof(offer), "%u to %u", ng->ng_low,
 			 ng->ng_high);
+	if (none || (range && (ng->ng_low > RPCRDMA2_VERS_TWO ||
+			       ng->ng_high < RPCRDMA2_VERS_ONE)))
+		advice = "the server has to offer one of them";
+	else if (ng->ng_pinned)
+		advice = "change the module parameter pin";
 	pr_warn_ratelimited("no common version with server %s port %s: of RPC-over-RDMA it offers %s, allowed are %u to %u; %s\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], offer,
-			    ng->ng_min, ng->ng_max,
-			    xprt2_version_advice(ng, range, none));
+			    ng->ng_min, ng->ng_max, advice);
 }
 
 /*
@@ -350,10 +332,10 @@ static int xprt2_version_apply(struct xprt2_ep *ep, enum xprt2_answer answer,
 		WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_TRIAL);
 		return 0;
 	case XPRT2_ACT_ONE:
-		xprt2_version_settle(ep, RPCRDMA2_VERS_ONE, answer);
-		return 0;
 	case XPRT2_ACT_TWO:
-		xprt2_version_settle(ep, RPCRDMA2_VERS_TWO, answer);
+		xprt2_version_settle(ep, action == XPRT2_ACT_ONE ?
+				     RPCRDMA2_VERS_ONE : RPCRDMA2_VERS_TWO,
+				     answer);
 		return 0;
 	case XPRT2_ACT_AGAIN:
 		xprt2_forget(xp);
@@ -497,36 +479,15 @@ void xprt2_end_version(struct xprt2_ep *ep)
 	bool doubt = ep->ep_was_up &&
 		     xprt2_doubts_one(ep->ep_vers, ep->ep_replied, busy,
 				      innocent);
+	struct known_server *ks;
 
 	xp->xp_busy = busy && !doubt && (ep->ep_was_up || xp->xp_busy);
-	if (doubt || (ng->ng_expired && !ng->ng_probes))
-		xprt2_probe_soon(xprt);
-}
-
-/*
- * C-102: an answer counts even when the connection was lost right after it, and
- * when the CM reports the loss first.
- */
-static enum xprt2_answer xprt2_version_await_answer(struct xprt2_ep *ep)
-{
-	enum xprt2_answer none = XPRT2_A_SILENCE;
-
-	wait_for_completion_timeout(&ep->ep_answered, XPRT2_PROBE_TIMEOUT);
-	if (rpcrdma2_conn_is_lost(&ep->ep_conn)) {
-		ib_drain_rq(ep->ep_conn.co_id->qp);
-		none = XPRT2_A_LOST;
-	}
-	return READ_ONCE(ep->ep_answer) ?: none;
-}
-
-/* The first answer counts. */
-static void xprt2_version_take_answer(struct xprt2_ep *ep,
-				      enum xprt2_answer answer)
-{
-	if (xprt2_next_action(&ep->ep_nego, answer) == XPRT2_ACT_WAIT)
+	if (!doubt && (!ng->ng_expired || ng->ng_probes))
 		return;
-	cmpxchg(&ep->ep_answer, XPRT2_A_SILENCE, answer);
-	complete(&ep->ep_answered);
+	guard(spinlock)(&known_lock);
+	ks = xprt2_find_known_locked(xprt);
+	if (ks)		/* the next transport that is not busy probes it */
+		ks->ks_since = jiffies - XPRT2_MEMORY_TIME;
 }
 
 /* The notes of the last connection have been used. */
@@ -555,7 +516,7 @@ static void xprt2_version_count_probe(struct xprt2_ep *ep)
  */
 int xprt2_negotiate(struct xprt2_ep *ep)
 {
-	enum xprt2_answer answer;
+	enum xprt2_answer answer, none = XPRT2_A_SILENCE;
 	enum xprt2_action action;
 	int ret;
 
@@ -571,7 +532,13 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	ret = xprt2_send_connprop(ep);
 	if (ret && ret != -ENOTCONN)
 		return ret;
-	answer = xprt2_version_await_answer(ep);
+	wait_for_completion_timeout(&ep->ep_answered, XPRT2_PROBE_TIMEOUT);
+	/* C-102: an answer counts even when the connection was lost after it */
+	if (rpcrdma2_conn_is_lost(&ep->ep_conn)) {
+		ib_drain_rq(ep->ep_conn.co_id->qp);
+		none = XPRT2_A_LOST;
+	}
+	answer = READ_ONCE(ep->ep_answer) ?: none;
 	if (answer == XPRT2_A_LOST &&
 	    rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)))
 		return -ENOTCONN;
@@ -634,6 +601,10 @@ xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 		return disposition;
 	if (rpcrdma2_msg_is_error(msg))
 		xprt2_count_error(ep, &msg->mg_hdr);
-	xprt2_version_take_answer(ep, answer);
+	if (xprt2_next_action(&ep->ep_nego, answer) != XPRT2_ACT_WAIT) {
+		/* the first answer counts */
+		cmpxchg(&ep->ep_answer, XPRT2_A_SILENCE, answer);
+		complete(&ep->ep_answered);
+	}
 	return XPRT2_D_DONE;
 }

@@ -514,7 +514,7 @@ enum xprt2_ep_state {
  *	received since. Set by the release path, cleared by the receive CQ
  * @ep_why: reason for the version, in words, or NULL. Read anywhere
  * @ep_was_up: RPCs could be sent. Connect
- * @ep_short: the shortage of regions has been logged
+ * @ep_short: a lack of regions was logged. Connect, then the core's workqueue
  * @ep_recvs_posted: Receives the device has, until the connection is lost.
  *	Receive CQ only, once connected
  * @ep_calls: Calls that the server is granted. Connect, then receive CQ
