@@ -41,7 +41,6 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 void xprt2_report_connect(struct xprt2_xprt *xp, int status) { }
 int xprt2_report_device(struct xprt2_ep *ep, const char *what) { return -EOPNOTSUPP; }
 void xprt2_report_end(struct xprt2_ep *ep) { }
-void xprt2_reset_credits(struct xprt2_xprt *xp) { }
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive) { }
 void xprt2_props_work(struct work_struct *work) { }
 void xprt2_trial_timeout(struct work_struct *work) { }

@@ -219,40 +219,23 @@ static void xprt2_bc_refuse(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
 #define SHORTAGE_PAUSE	(HZ / 50 + 1)
 #define SHORTAGE_TIME	(2 * HZ)
 
-/**
- * struct xprt2_chunked - state of a backward Call with chunks, and its Reply
- * @ch_list: on ep_chunked, or not
- * @ch_req: its request
- * @ch_ep: endpoint
- * @ch_hdr: header of the Call, or of the Reply once that is queued
- * @ch_replies: its Reply is queued, or posted
- * @ch_inline: bytes of the RPC Call that came behind the header
- * @ch_length: bytes of the whole Call, when it has Read chunks
- * @ch_pages: pages for the whole Call, when it has Read chunks
- * @ch_npages: number of these
- * @ch_plan: plan of the Reply
- * @ch_rw: RDMA Reads or Writes
- * @ch_chain: their work requests; NULL when they are not built, or done
- * @ch_wrs: number of these
- * @ch_post: their chain
- * @ch_short: since when memory is short for it, in jiffies, or 0
- */
+/* State of a backward Call with chunks, and its Reply */
 struct xprt2_chunked {
-	struct list_head	ch_list;
+	struct list_head	ch_list;	/* on ep_chunked, or not */
 	struct xprt2_req	*ch_req;
 	struct xprt2_ep		*ch_ep;
-	struct rpcrdma2_hdr	ch_hdr;
-	bool			ch_replies;
-	u32			ch_inline;
-	u32			ch_length;
-	struct page		**ch_pages;
+	struct rpcrdma2_hdr	ch_hdr;		/* of the Call, then the Reply */
+	bool			ch_replies;	/* its Reply is queued */
+	u32			ch_inline;	/* bytes behind the header */
+	u32			ch_length;	/* of a Call with Read chunks */
+	struct page		**ch_pages;	/* for that */
 	unsigned int		ch_npages;
 	struct rpcrdma2_reply_plan ch_plan;
-	struct rpcrdma2_rw	ch_rw;
-	struct ib_send_wr	*ch_chain;
-	unsigned int		ch_wrs;
+	struct rpcrdma2_rw	ch_rw;		/* RDMA Reads or Writes */
+	struct ib_send_wr	*ch_chain;	/* built from them, or NULL */
+	unsigned int		ch_wrs;		/* in the chain */
 	struct rpcrdma2_post	ch_post;
-	unsigned long		ch_short;
+	unsigned long		ch_short;	/* of memory since, in jiffies */
 };
 
 /*

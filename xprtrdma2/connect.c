@@ -431,6 +431,24 @@ static int xprt2_connect_status(int ret)
 	}
 }
 
+/*
+ * Begin with one credit (C-097). A request that waits for retransmission takes
+ * a new credit when it is sent.
+ */
+static void xprt2_reset_credits(struct xprt2_xprt *xp)
+{
+	struct rpc_xprt *xprt = &xp->xp_xprt;
+	struct xprt2_req *req;
+
+	guard(spinlock)(&xprt->transport_lock);
+	scoped_guard(spinlock, &xp->xp_req_lock)
+		list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
+			req->rq2_slot.rq_cong = 0;
+	xp->xp_kept = 0;
+	xprt->cong = 0;
+	xprt->cwnd = RPC_CWNDSCALE;
+}
+
 static int xprt2_ep_connect_once(struct xprt2_xprt *xp)
 {
 	struct xprt2_ep *ep;

@@ -9,28 +9,6 @@ static unsigned int xprt2_kept_max(const struct rpc_xprt *xprt)
 }
 
 /**
- * xprt2_reset_credits - begin a connection with one credit (C-097)
- * @xp: transport, not connected
- *
- * A request that waits for retransmission takes a new credit when it is sent.
- */
-void xprt2_reset_credits(struct xprt2_xprt *xp)
-{
-	struct rpc_xprt *xprt = &xp->xp_xprt;
-	struct xprt2_req *req;
-
-	spin_lock(&xprt->transport_lock);
-	spin_lock(&xp->xp_req_lock);
-	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
-		req->rq2_slot.rq_cong = 0;
-	spin_unlock(&xp->xp_req_lock);
-	xp->xp_kept = 0;
-	xprt->cong = 0;
-	xprt->cwnd = RPC_CWNDSCALE;
-	spin_unlock(&xprt->transport_lock);
-}
-
-/**
  * xprt2_keep_credit - keep the credit of an aborted RPC (E-16)
  * @req: request of a Call whose RPC ends
  *

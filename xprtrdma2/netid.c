@@ -42,14 +42,9 @@ xprt2_netid_note_of(const struct task_struct *task)
 	return &notes[hash_32(task->pid, NOTES_BITS)];
 }
 
-static __always_inline u32 xprt2_netid_now(void)
-{
-	return jiffies / HZ;
-}
-
 static __always_inline void xprt2_netid_note_task(bool two)
 {
-	u64 note = (u64)current->pid << 32 | xprt2_netid_now();
+	u64 note = (u64)current->pid << 32 | (u32)(jiffies / HZ);
 
 	if (two)
 		atomic64_set(xprt2_netid_note_of(current), note);
@@ -63,7 +58,7 @@ static bool xprt2_netid_is_noted(void)
 	u64 note = atomic64_read(xprt2_netid_note_of(current));
 
 	return note >> 32 == current->pid &&
-	       xprt2_netid_now() - (u32)note <= NOTE_SECONDS;
+	       (u32)(jiffies / HZ) - (u32)note <= NOTE_SECONDS;
 }
 
 /* After a non-zero return the look-up returns its own result. */

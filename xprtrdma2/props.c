@@ -293,28 +293,11 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
 }
 
 /**
- * xprt2_take_properties - apply the properties that the server announces
- * @ep: endpoint
- * @pm: well-formed property message, in the version of the connection
- *
- * They apply from the next message on (S15, S30).
- *
- * Context: receive CQ, under ep_prop_mutex.
- */
-void xprt2_take_properties(struct xprt2_ep *ep,
-			   const struct rpcrdma2_propmsg *pm)
-{
-	rpcrdma2_exchange_take(&ep->ep_ex, pm);
-	rpcrdma2_exchange_bound(&ep->ep_ex, &ep->ep_limits);
-	xprt2_backward_measure(ep);
-	trace_xprt2_property(ep, pm->pm_type);
-}
-
-/**
- * xprt2_handle_property - answer a property message, or an option
+ * xprt2_handle_property - handle a property message, or an option
  * @ep: endpoint
  * @rep: Receive buffer it is in
- * @msg: the message; overwritten by the answer
+ * @msg: the message; overwritten by the answer. A well-formed CONNPROP, RESPROP
+ *	or UPDPROP has been applied
  *
  * A malformed message is refused as a whole (S11, S38), and so is an unknown
  * option (C-012, S40). Nothing is answered before the server has granted a
@@ -327,7 +310,13 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 {
 	xprt2_check_handle(ep, msg);
 	rpcrdma2_recv_put(&rep->rep_recv);
-	/* A CONNPROP or UPDPROP has been applied, and gets no answer. */
+	if (msg->mg_hdr.h_direction != RDMA2_CALL) {
+		if (msg->mg_verdict ?
+		    !rpcrdma2_exchange_malformed(&ep->ep_ex, msg) :
+		    !msg->mg_prop.pm_want)
+			xprt2_count(dropped_silently);	/* S17, S39 */
+		return;
+	}
 	if (!msg->mg_verdict && msg->mg_prop.pm_type != RDMA2_OPT_REQPROP)
 		return;
 	if (!ep->ep_grant) {
@@ -339,24 +328,6 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	} else {
 		rpcrdma2_exchange_answer(&ep->ep_ex, msg, jiffies);
 	}
-}
-
-/**
- * xprt2_handle_resprop - handle a RESPROP, or an option that is an answer
- * @ep: endpoint
- * @rep: Receive buffer it is in
- * @msg: the message; a well-formed one has been applied
- *
- * Context: receive CQ, under ep_prop_mutex.
- */
-void xprt2_handle_resprop(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			  struct rpcrdma2_msg *msg)
-{
-	xprt2_check_handle(ep, msg);
-	rpcrdma2_recv_put(&rep->rep_recv);
-	if (msg->mg_verdict ? !rpcrdma2_exchange_malformed(&ep->ep_ex, msg) :
-			      !msg->mg_prop.pm_want)
-		xprt2_count(dropped_silently);		/* S17, S39 */
 }
 
 /**

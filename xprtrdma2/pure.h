@@ -123,38 +123,22 @@ enum xprt2_action {
 #undef XPRT2_ACTION_ENUM
 };
 
-/**
- * struct xprt2_nego - inputs of a negotiation decision
- * @ng_phase: state of the negotiation
- * @ng_known: the server is known as a version 1 server
- * @ng_expired: the server was known as one, and is probed again
- * @ng_plain: the probe has no experimental properties
- * @ng_trial_sent: the RPC on trial has been sent
- * @ng_probes: connections spent on probing, this one included
- * @ng_outlasted: XPRT2_OUTAGE has passed since the first of these
- * @ng_vers: version in use
- * @ng_refused: versions in which RPCs were refused before, a bit each
- * @ng_low: lowest version of an ERR_VERS
- * @ng_high: highest version of an ERR_VERS
- * @ng_min: lowest version the administrator allows
- * @ng_max: highest version the administrator allows
- * @ng_pinned: @ng_min and @ng_max come from a pin
- */
+/* Inputs of a negotiation decision */
 struct xprt2_nego {
 	enum xprt2_phase	ng_phase;
-	bool			ng_known;
-	bool			ng_expired;
-	bool			ng_plain;
-	bool			ng_trial_sent;
-	unsigned int		ng_probes;
-	bool			ng_outlasted;
-	u32			ng_vers;
-	u32			ng_refused;
-	u32			ng_low;
+	bool			ng_known;	/* as a version 1 server */
+	bool			ng_expired;	/* so known before, probed again */
+	bool			ng_plain;	/* no experimental properties */
+	bool			ng_trial_sent;	/* the RPC on trial */
+	unsigned int		ng_probes;	/* connections, with this one */
+	bool			ng_outlasted;	/* XPRT2_OUTAGE since the first */
+	u32			ng_vers;	/* in use */
+	u32			ng_refused;	/* RPCs, a bit for each version */
+	u32			ng_low;		/* of an ERR_VERS */
 	u32			ng_high;
-	u32			ng_min;
+	u32			ng_min;		/* allowed */
 	u32			ng_max;
-	bool			ng_pinned;
+	bool			ng_pinned;	/* by a pin */
 };
 
 /* The server did not process the RPC, so the client sends it again. */

@@ -170,6 +170,16 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				struct rpcrdma2_msg *msg);
 
+/* S15, S30: the server's properties apply from the next message on. */
+static void xprt2_take_properties(struct xprt2_ep *ep,
+				  const struct rpcrdma2_propmsg *pm)
+{
+	rpcrdma2_exchange_take(&ep->ep_ex, pm);
+	rpcrdma2_exchange_bound(&ep->ep_ex, &ep->ep_limits);
+	xprt2_backward_measure(ep);
+	trace_xprt2_property(ep, pm->pm_type);
+}
+
 /* Release a message that needs no further processing. */
 static void xprt2_recv_finish(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			      const struct rpcrdma2_msg *msg)
@@ -201,8 +211,8 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 		[RDMA2_MSG]	= xprt2_handle_reply,
 		[RDMA2_NOMSG]	= xprt2_handle_reply,
 		[RDMA2_ERROR]	= xprt2_handle_reply,
-		[RDMA2_OPTIONAL] = xprt2_handle_resprop,
-		[RDMA2_RESPROP]	= xprt2_handle_resprop,
+		[RDMA2_OPTIONAL] = xprt2_handle_property,
+		[RDMA2_RESPROP]	= xprt2_handle_property,
 	},
 };
 

@@ -99,22 +99,14 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
 
 #define KNOWN_SERVERS_MAX	256
 
-/**
- * struct known_server - a server of version 1
- * @ks_list: on known_servers, latest connection first
- * @ks_net: cookie of the network namespace, which is never reused
- * @ks_addr: address and port
- * @ks_why: answer that led to version 1
- * @ks_since: time of the last probe, or at first of the good Reply, in jiffies
- * @ks_proved: a good Reply has come since
- */
+/* A server of version 1 */
 struct known_server {
-	struct list_head	ks_list;
-	u64			ks_net;
-	struct sockaddr_storage	ks_addr;
-	const char		*ks_why;
-	unsigned long		ks_since;
-	bool			ks_proved;
+	struct list_head	ks_list;	/* latest connection first */
+	u64			ks_net;		/* cookie, never reused */
+	struct sockaddr_storage	ks_addr;	/* address and port */
+	const char		*ks_why;	/* what led to version 1 */
+	unsigned long		ks_since;	/* last probe, in jiffies */
+	bool			ks_proved;	/* good Reply since then */
 };
 
 /* In the order of enum xprt2_answer */

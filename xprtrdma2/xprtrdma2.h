@@ -77,11 +77,6 @@
 
 #include "pure.h"
 
-struct xprt2_chunked;
-struct xprt2_ep;
-struct xprt2_rep;
-struct xprt2_xprt;
-
 /*
  * The NFS client of an unmodified kernel supports one RDMA transport, so there
  * this class uses the ident of rpcrdma. A kernel with an ident for this class
@@ -237,15 +232,10 @@ struct xprt2_stats {
 	unsigned long		st_mrs_allocated;
 };
 
-/**
- * struct xprt2_pool - requests of one direction; see req.c
- * @pl_free: free requests, most recently used first
- * @pl_count: all requests, free or in use
- * @pl_max: limit of @pl_count
- */
+/* Requests of one direction; see req.c */
 struct xprt2_pool {
-	struct list_head	pl_free;
-	unsigned int		pl_count;
+	struct list_head	pl_free;	/* most recently used first */
+	unsigned int		pl_count;	/* all, free or in use */
 	unsigned int		pl_max;
 };
 
@@ -293,11 +283,7 @@ static inline unsigned int xprt2_move_replies(struct list_head *queue,
 	return count;
 }
 
-/**
- * struct xprt2_send - a Send of a request, and the registrations in front of it
- * @se_post: on the Send Queue, or not
- * @se_req: the request
- */
+/* A Send of a request, and the registrations in front of it */
 struct xprt2_send {
 	struct rpcrdma2_post	se_post;
 	struct xprt2_req	*se_req;
@@ -751,7 +737,6 @@ void xprt2_revoke(struct xprt2_req *req, bool wait);
 
 /* credits.c */
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
-void xprt2_reset_credits(struct xprt2_xprt *xp);
 bool xprt2_keep_credit(struct xprt2_req *req);
 bool xprt2_bound_kept(struct rpc_xprt *xprt);
 void xprt2_credit_answered(struct xprt2_xprt *xp);
@@ -768,12 +753,8 @@ void xprt2_props_update(struct xprt2_ep *ep);
 void xprt2_props_work(struct work_struct *work);
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);
 void xprt2_take_size(bool receive);
-void xprt2_take_properties(struct xprt2_ep *ep,
-			   const struct rpcrdma2_propmsg *pm);
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   struct rpcrdma2_msg *msg);
-void xprt2_handle_resprop(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			  struct rpcrdma2_msg *msg);
 
 /* backchannel.c */
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
