@@ -76,16 +76,6 @@ static struct svc_serv *xprt2_bc_service_locked(struct rpc_xprt *xprt)
 	return xprt2_from_xprt(xprt)->xp_serves ? READ_ONCE(xprt->bc_serv) : NULL;
 }
 
-/* Bytes of the longest Call that the service accepts, 0 without one (C-106) */
-static u32 xprt2_longest_call(struct rpc_xprt *xprt)
-{
-	struct svc_serv *serv;
-
-	guard(spinlock)(&xprt->bc_pa_lock);
-	serv = xprt2_bc_service_locked(xprt);
-	return serv ? serv->sv_max_mesg : 0;
-}
-
 /* Pass a Call to the service. Return false when there is none. */
 static bool xprt2_give_call(struct xprt2_req *req)
 {
@@ -238,9 +228,7 @@ struct xprt2_chunked {
 	unsigned long		ch_short;	/* of memory since, in jiffies */
 };
 
-/*
- * Record the chunks of a backward Call. Return false when there is no memory.
- */
+/* Record the chunks of a Call. Return false when there is no memory. */
 static bool xprt2_chunked_new(struct xprt2_ep *ep, struct xprt2_req *req,
 			      const struct rpcrdma2_msg *msg)
 {
@@ -329,16 +317,19 @@ xprt2_chunked_to_pull(const struct xprt2_chunked *ch)
 	};
 }
 
-/*
- * Queue a Call that has Read chunks. Return false when it is longer than @most.
- */
-static bool xprt2_chunked_read(struct xprt2_req *req, u32 most)
+/* Queue a Call that has Read chunks. Return false when it is too long. */
+static bool xprt2_chunked_read(struct xprt2_req *req)
 {
+	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
 	struct xprt2_chunked *ch = req->rq2_chunked;
 	u64 length = rpcrdma2_layout_length(&ch->ch_hdr, ch->ch_inline);
+	struct svc_serv *serv;
 
-	if (length > most)
-		return false;
+	scoped_guard(spinlock, &xprt->bc_pa_lock) {
+		serv = xprt2_bc_service_locked(xprt);
+		if (!serv || length > serv->sv_max_mesg)	/* C-106 */
+			return false;
+	}
 	ch->ch_length = length;
 	xprt2_chunked_enqueue(ch->ch_ep, ch);
 	return true;
@@ -488,8 +479,6 @@ static void xprt2_chunked_finish_writes(struct xprt2_chunked *ch, int ret)
 	struct xprt2_req *req = ch->ch_req;
 	struct xprt2_ep *ep = ch->ch_ep;
 
-	if (ret)
-		rpcrdma2_rw_free(&ep->ep_conn, &ch->ch_rw);
 	if (!ret) {
 		ret = xprt2_post_reply(ep, req, &ch->ch_hdr,
 				       ch->ch_plan.pn_writes[0].ra_len);
@@ -508,15 +497,6 @@ static void xprt2_chunked_finish_writes(struct xprt2_chunked *ch, int ret)
 	else
 		xprt2_count(backward_replies);
 	xprt2_req_end_post(req);
-}
-
-static void xprt2_chunked_fail_reads(struct xprt2_chunked *ch, int ret)
-{
-	rpcrdma2_rw_free(&ch->ch_ep->ep_conn, &ch->ch_rw);
-	if (ret == -ENOTCONN)
-		xprt2_backward_put(ch->ch_req);
-	else
-		xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 }
 
 /*
@@ -539,10 +519,14 @@ static bool xprt2_chunked_step(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 			return false;
 		}
 	}
+	if (ret)
+		rpcrdma2_rw_free(&ep->ep_conn, &ch->ch_rw);
 	if (replies)
 		xprt2_chunked_finish_writes(ch, ret);
+	else if (ret == -ENOTCONN)
+		xprt2_backward_put(ch->ch_req);
 	else if (ret)
-		xprt2_chunked_fail_reads(ch, ret);
+		xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 	return true;
 }
 
@@ -587,10 +571,7 @@ void xprt2_chunked_flush(struct xprt2_ep *ep)
 	}
 }
 
-/*
- * The callback service cannot mark results: see rpcrdma2_find_results(). Return
- * true when data goes into chunks.
- */
+/* Return true when data goes into chunks. The service cannot mark results. */
 static bool xprt2_chunked_plan_reply(struct xprt2_ep *ep,
 				     struct xprt2_chunked *ch,
 				     struct rpcrdma2_hdr *h)
@@ -776,7 +757,6 @@ static bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
 static bool xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				 const struct rpcrdma2_msg *msg, bool chunks)
 {
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
@@ -786,17 +766,15 @@ static bool xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		return false;
 
 	rqst = &req->rq2_slot;
-	rqst->rq_xid = cpu_to_be32(msg->mg_hdr.h_xid);
-	rpcrdma2_recv_buf_paged(&rep->rep_recv, msg->mg_hdr.h_len,
-				&rqst->rq_rcv_buf);
+	rqst->rq_xid = cpu_to_be32(h->h_xid);
+	rpcrdma2_recv_buf_paged(&rep->rep_recv, h->h_len, &rqst->rq_rcv_buf);
 	rqst->rq_private_buf.len = msg->mg_paylen;
 	req->rq2_reply = rep;
 	WRITE_ONCE(req->rq2_ep, ep);	/* X7 */
 
 	if (xprt2_count_call(ep, req) &&
 	    (!chunks || xprt2_chunked_new(ep, req, msg)) &&
-	    (h->h_nreads ? xprt2_chunked_read(req, xprt2_longest_call(xprt)) :
-			   xprt2_give_call(req)))
+	    (h->h_nreads ? xprt2_chunked_read(req) : xprt2_give_call(req)))
 		return true;
 	req->rq2_reply = NULL;
 	xprt2_backward_put(req);

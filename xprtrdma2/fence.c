@@ -167,9 +167,7 @@ static bool xprt2_aborted_is_unanswered_locked(const struct xprt2_xprt *xp,
 		 !req->rq2_reply));
 }
 
-/*
- * A server that let such a wait expire and is silent since is not waited for.
- */
+/* A silent server that let such a wait expire is not waited for again. */
 static bool xprt2_aborted_is_answer_due(struct xprt2_xprt *xp,
 					const struct xprt2_req *req)
 {

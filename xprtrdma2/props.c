@@ -15,10 +15,7 @@
 #include "xprtrdma2.h"
 #include "trace.h"
 
-/*
- * Apply the properties of both ends to the thresholds. S33, S14: they are in
- * force on the wire from the next message on (S15).
- */
+/* S33, S14: in force on the wire from the next message on (S15) */
 static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 {
 	if (ep->ep_vers != RPCRDMA2_VERS_TWO)
@@ -62,9 +59,7 @@ static void xprt2_props_changed(struct rpcrdma2_exchange *ex)
 	xprt2_props_bound_messages(ep);
 }
 
-/*
- * With the credit request (S26), in at most RPCRDMA2_INLINE_FIRST bytes (S32)
- */
+/* With the credit request (S26), in RPCRDMA2_INLINE_FIRST bytes (S32) */
 static int xprt2_props_post(struct xprt2_ep *ep,
 			    const struct rpcrdma2_propmsg *pm, bool answers,
 			    gfp_t gfp)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Decisions of the client, from plain values. Pure functions: unit tests in user
- * space include this file alone.
- */
+/* Decisions from plain values. Unit tests in user space include this file. */
 #ifndef _XPRTRDMA2_PURE_H
 #define _XPRTRDMA2_PURE_H
 
@@ -255,10 +252,7 @@ xprt2_next_action(const struct xprt2_nego *ng, enum xprt2_answer answer)
 	return action;
 }
 
-/*
- * Initial phase of a connection (C-096). @one: the server is known as a version
- * 1 server, or this connection tries version 1.
- */
+/* C-096. @one: the server is known as, or this connection tries, version 1. */
 static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 {
 	return max < RPCRDMA2_VERS_TWO || (one && min <= RPCRDMA2_VERS_ONE) ?
@@ -706,9 +700,7 @@ static inline u32 xprt2_backward_limit(u32 level, enum rpcrdma2_errcode code)
 	       XPRT2_BACKWARD_CHUNKS : 0;
 }
 
-/*
- * Chunks to read, or to return in the Reply. A Write chunk may be empty (E-10).
- */
+/* Chunks to read, or to return. A Write chunk may be empty (E-10). */
 static inline bool xprt2_has_chunks(const struct rpcrdma2_hdr *h)
 {
 	return h->h_nsegs || h->h_nwrites;

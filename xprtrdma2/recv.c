@@ -143,9 +143,7 @@ static u32 xprt2_recv_refill(struct xprt2_ep *ep)
 				   GFP_NOWAIT | __GFP_NOWARN);
 }
 
-/*
- * Limit the window to the server's grant and to the Receives for the Replies.
- */
+/* Limit the window to the server's grant and the Receives for Replies. */
 static void xprt2_recv_set_window(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
@@ -242,8 +240,7 @@ static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 }
 
 /*
- * A malformed message has no effect (S11), nor has a message in another
- * version, except on the version of the connection.
+ * A malformed message has no effect (S11), another version only on the version.
  */
 static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)

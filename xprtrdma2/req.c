@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Requests of a transport: pools and buffers, match of a Reply, and completion
- */
+/* Requests: pools and buffers, match of a Reply, and completion of the RPC */
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -33,16 +31,15 @@ static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 	req->rq2_sends[0].se_req = req;
 	req->rq2_sends[1].se_req = req;
 
-	spin_lock(&xp->xp_req_lock);
-	if (pool->pl_count < pool->pl_max) {
-		pool->pl_count++;
-		list_add(&req->rq2_all, &xp->xp_all_reqs);
-	} else {
-		kfree(req);
-		req = NULL;
+	scoped_guard(spinlock, &xp->xp_req_lock) {
+		if (pool->pl_count < pool->pl_max) {
+			pool->pl_count++;
+			list_add(&req->rq2_all, &xp->xp_all_reqs);
+			return req;
+		}
 	}
-	spin_unlock(&xp->xp_req_lock);
-	return req;
+	kfree(req);
+	return NULL;
 }
 
 static struct xprt2_req *xprt2_req_pop(struct xprt2_xprt *xp,
@@ -105,9 +102,8 @@ static void xprt2_req_push(struct xprt2_xprt *xp, struct xprt2_req *req)
 	struct rpc_xprt *xprt = &xp->xp_xprt;
 
 	do {
-		spin_lock(&xp->xp_req_lock);
-		list_add(&req->rq2_pool, &pool->pl_free);
-		spin_unlock(&xp->xp_req_lock);
+		scoped_guard(spinlock, &xp->xp_req_lock)
+			list_add(&req->rq2_pool, &pool->pl_free);
 		if (likely(!READ_ONCE(xprt->backlog.qlen)) ||
 		    pool != &xp->xp_forward)
 			return;
@@ -523,8 +519,7 @@ static u32 xprt2_reply_place_chunk(struct rpc_rqst *rqst,
 }
 
 /*
- * An error may end its RPC only when no region is live (X2), else when the
- * connection is gone.
+ * An error waits until no region is live, if need be without connection (X2).
  */
 static int xprt2_req_error_locked(const struct xprt2_req *req)
 {
@@ -605,10 +600,7 @@ bool xprt2_has_error(const struct xprt2_req *req)
 	return xprt2_req_error_locked(req);
 }
 
-/*
- * An RDMA2_ERROR that gets here, and a Reply that breaks the protocol, end the
- * RPC, or have it sent again.
- */
+/* An error ends the RPC, or has it sent again. */
 static void xprt2_reply_complete(struct xprt2_rep *rep)
 {
 	struct rpc_rqst *rqst = rep->rep_rqst;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Send side: marshal an RPC Call with its transport header, and post messages
- */
+/* Send side: marshal an RPC Call with its header, and post messages */
 #include <linux/delay.h>
 #include <linux/limits.h>
 
@@ -292,9 +290,7 @@ static void xprt2_send_begin(struct rpcrdma2_conn *co,
 	smp_store_release(&req->rq2_ep, xprt2_conn_to_ep(co));
 }
 
-/*
- * A server can reply too soon, by guessing an xid (@held): release the Reply.
- */
+/* @held: a server can reply too soon, by guessing an xid. Release the Reply. */
 static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
 				  bool held)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Trace events of the client. Every line begins with the key of its object: the
- * server's address for a connection, the xid for an RPC. Loss of a connection,
- * Receives and the Send Queue have their events in rpcrdma2/trace.h.
+ * Trace events. Every line begins with the key of its object: the server's
+ * address for a connection, the xid for an RPC. Loss of a connection, Receives
+ * and the Send Queue have their events in rpcrdma2/trace.h.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM xprtrdma2
@@ -20,15 +20,11 @@
 
 #include "xprtrdma2.h"
 
-/*
- * Show enum values as numbers in the events' formats, for tools in user space.
- */
+/* For tools in user space: enum values as numbers in the events' formats */
 #define RPCRDMA2_DEFINE_PAIR(_value, _name)	TRACE_DEFINE_ENUM(_value);
 RPCRDMA2_NAMES(RPCRDMA2_DEFINE_PAIR)
 
-/*
- * A connection
- */
+/* A connection */
 
 DECLARE_EVENT_CLASS(xprt2_ep_class,
 	TP_PROTO(const struct xprt2_ep *ep, int value),
@@ -113,9 +109,7 @@ DEFINE_EVENT_PRINT(xprt2_pair_class, xprt2_negotiate,
 				   XPRT2_ACTIONS(XPRT2_SHOW_ACTION) { -1, NULL }))
 );
 
-/*
- * Messages
- */
+/* Messages */
 
 TRACE_EVENT(xprt2_marshal,
 	TP_PROTO(const struct xprt2_req *req, const struct rpcrdma2_hdr *h,
@@ -247,9 +241,7 @@ DECLARE_EVENT_CLASS(xprt2_rpc_class,
 		  __get_sockaddr(peer), __entry->value)
 );
 
-/*
- * value: length of the RPC Reply in bytes, 0 when the RPC ended with an error
- */
+/* value: length of the RPC Reply in bytes, 0 with an error */
 DEFINE_EVENT(xprt2_rpc_class, xprt2_complete,
 	TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
 	TP_ARGS(ep, xid, value));

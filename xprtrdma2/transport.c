@@ -110,8 +110,8 @@ static void xprt2_connect_worker(struct work_struct *work)
 		ret = -EAGAIN;
 	}
 	/*
-	 * While none can send: otherwise a task that had sent on this
-	 * connection and waits for its Reply would be woken to send again.
+	 * While none can send: otherwise a task that waits for its Reply would
+	 * be woken to send again.
 	 */
 	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, xp);
@@ -334,10 +334,7 @@ static void xprt2_release_request(struct rpc_task *task)
 		xprt_release_rqst_cong(task);
 }
 
-/*
- * Close the connection and keep the transport. XPRT_LOCKED is held, in the send
- * path or in the RPC layer's autoclose.
- */
+/* Under XPRT_LOCKED: in the send path, or in the RPC layer's autoclose */
 static void xprt2_close(struct rpc_xprt *xprt)
 {
 	xprt2_ep_disconnect(xprt2_from_xprt(xprt));

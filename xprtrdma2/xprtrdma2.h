@@ -208,10 +208,7 @@ RPCRDMA2_COUNTERS(xprt2, XPRT2)
 	this_cpu_add(xprt2_counters[XPRT2_C_##name], (u64)(n))
 #define xprt2_count(name)	xprt2_count_add(name, 1)
 
-/*
- * Figures of a transport, for mountstats. The context named increments them
- * without a lock; readers may see an old value.
- */
+/* For mountstats. The context named increments them without a lock. */
 struct xprt2_stats {
 	/* send path */
 	unsigned long		st_read_chunks;
