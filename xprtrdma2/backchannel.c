@@ -97,12 +97,10 @@ static bool xprt2_give_call(struct xprt2_req *req)
 /**
  * xprt2_post_backward - post a message that is no forward Call
  * @ep: endpoint
- * @req: request from xprt2_backward_req()
+ * @req: request from xprt2_backward_req(). These are few: the Send is signaled
  * @hdrlen: bytes in front of rq_snd_buf
  * @proc: RDMA2_MSG, or RDMA2_NOMSG to send these bytes alone
  * @apart: the pages are in a Write chunk
- *
- * Buffers for such messages are few: the Send is signaled.
  *
  * Return: as xprt2_send_message() or xprt2_prepare_send().
  */
@@ -152,10 +150,8 @@ static int xprt2_post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 
 /**
  * xprt2_send_error - answer a message of the server with an error
- * @ep: endpoint
+ * @ep: endpoint; given up when the error cannot be sent (S46)
  * @h: the error; its credit field is set
- *
- * S46: when it cannot be sent, the connection is given up.
  *
  * Context: receive CQ, send CQ, worker.
  * Return: true when it was sent.
@@ -643,9 +639,8 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
  * @xprt: transport
  * @min_reqs: minimum number of callbacks
  *
- * Allocates requests for all Calls that may be granted, and a request for an
- * error. Receives are posted from the next message on, before a grant announces
- * them to the server.
+ * Receives are posted from the next message on, before a grant announces them to
+ * the server.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -725,9 +720,9 @@ size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt)
  * xprt2_bc_num_slots - maximum number of callbacks at a time
  * @xprt: transport
  *
- * No Call is accepted before the NFS client calls this function to create a
- * session. Its service is up then. Before that bc_serv may point to a service
- * that did not come up, and is gone: NFS of kernels before 6.19 leaves it there.
+ * The NFS client calls it to create a session: its service is up. Before that
+ * no Call is accepted: bc_serv may point to a service that did not come up, and
+ * is gone (NFS of kernels before 6.19).
  *
  * Context: under RCU.
  */
@@ -858,14 +853,12 @@ static int xprt2_bc_may_reply(struct xprt2_ep *ep, struct xprt2_req *req)
  * xprt2_send_backward - send a Reply
  * @rqst: request with the encoded RPC Reply
  *
- * It is sent in the version of the connection that its Call came on. When that
- * connection is gone, the server no longer waits for the Reply (X7). B-07, B-16,
- * S25, S35.
+ * It is sent in the version of the connection that its Call came on, or not at
+ * all (X7). B-07, B-16, S25, S35.
  *
  * Context: send path.
  * Return: 0 when it is sent or need not be; -ENOBUFS to be called again after a
- * delay; -ECONNABORTED when neither the Reply nor an error can be sent, so the
- * connection must be closed (S46).
+ * delay; -ECONNABORTED when the connection must be closed (S46).
  */
 int xprt2_send_backward(struct rpc_rqst *rqst)
 {

@@ -501,10 +501,8 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
 
 /**
  * xprt2_ep_disconnect - tear down a transport's connection, if any
- * @xp: transport
- *
- * On return no handler of the connection runs or will run, and nothing of the
- * transport is mapped or registered (X5).
+ * @xp: transport. On return no handler of the connection runs or will run, and
+ *	nothing of the transport is mapped or registered (X5)
  *
  * Context: connect; sleeps.
  */

@@ -10,14 +10,12 @@ static unsigned int xprt2_kept_max(const struct rpc_xprt *xprt)
 
 /**
  * xprt2_keep_credit - keep the credit of an aborted RPC (E-16)
- * @req: request of a Call whose RPC ends
- *
- * The server may still process the RPC, so its credit stays in use until a
- * Reply arrives that matches no RPC.
+ * @req: request of a Call whose RPC ends. The server may still process it
  *
  * Context: xprt->transport_lock is held.
- * Return: false when the Call was not sent on this connection, was answered, or
- * the limit is reached: then the credit is free.
+ * Return: true when the credit is kept until a Reply arrives that matches no
+ * RPC; false when the Call was not sent on this connection, was answered, or the
+ * limit is reached.
  */
 bool xprt2_keep_credit(struct xprt2_req *req)
 {

@@ -178,11 +178,9 @@ void xprt2_unlist_transport(struct xprt2_xprt *xp)
  * xprt2_next_transport - iterate over all transports
  * @xp: transport that the last call returned, or NULL
  *
- * The returned transport is referenced, and stays on the list, until it is
- * passed to this function again. The list is not locked meanwhile. A transport
- * that is being destroyed is skipped.
- *
- * Return: the transport behind @xp, or the first one; NULL at the end.
+ * Return: a transport that is referenced, and stays on the list, until it is
+ * passed to this function again; NULL at the end. The list is not locked
+ * meanwhile.
  */
 struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
 {

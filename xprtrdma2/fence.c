@@ -40,8 +40,7 @@ void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
  * @rkey: handle of the region
  *
  * Context: receive CQ, request pinned; or release path, under xp_fence_mutex.
- * Return: false when it was no region of @req, and the state of the client
- * differs from the device's (S50).
+ * Return: false when it was no region of @req (S50).
  */
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey)
@@ -80,11 +79,9 @@ static void xprt2_fence_count(struct xprt2_ep *ep, struct xprt2_req *req)
  * @ep: endpoint
  * @req: request with live regions, pinned
  *
- * The fence ends in xprt2_release_reply() or, when the connection is lost, in
- * xprt2_abandon_reply().
- *
  * Context: receive CQ.
- * Return: 0, or -ENOTCONN when neither will happen.
+ * Return: 0, and xprt2_release_reply() or, when the connection is lost,
+ * xprt2_abandon_reply() follows; or -ENOTCONN.
  */
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 {
@@ -129,8 +126,7 @@ static struct xprt2_req *xprt2_aborted_find_locked(struct xprt2_ep *ep, u32 xid)
  * xprt2_keep_credit() need not keep a credit.
  *
  * Context: receive CQ.
- * Return: false when there is no such RPC, or the handle is of another RPC
- * (S50).
+ * Return: false without such an RPC, or with a handle of another RPC (S50).
  */
 bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 {
@@ -270,8 +266,7 @@ void xprt2_lose_to_handle(struct xprt2_ep *ep)
  * @ep: endpoint
  * @msg: message that answers no waiting RPC
  *
- * The handle must be of an RPC that has ended: it is no longer in use, or the
- * regions of the RPC are about to be fenced.
+ * Its RPC must have ended, even if the regions are about to be fenced.
  *
  * Context: receive CQ.
  */

@@ -213,8 +213,8 @@ void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed)
  * xprt2_send_connprop - announce the client's properties, once per connection
  * @ep: endpoint
  *
- * S37: without the experimental properties after a server has refused them, since
- * their ids may belong to another extension there; else all of them (C-043).
+ * All of them (C-043), unless the server has refused the experimental ones:
+ * their ids may belong to another extension there (S37).
  *
  * Context: connect, before the connection is ready.
  * Return: 0, or an error when nothing is sent and no answer will come.
@@ -291,12 +291,11 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
  * xprt2_handle_property - handle a property message, or an option
  * @ep: endpoint
  * @rep: Receive buffer it is in
- * @msg: the message; overwritten by the answer. A well-formed CONNPROP, RESPROP
- *	or UPDPROP has been applied
+ * @msg: the message, already applied if it is well-formed; overwritten by the
+ *	answer
  *
  * A malformed message is refused as a whole (S11, S38), and so is an unknown
- * option (C-012, S40). Nothing is answered before the server has granted a
- * credit (C-097).
+ * option (C-012, S40). No answer precedes the server's first grant (C-097).
  *
  * Context: receive CQ, under ep_prop_mutex.
  */

@@ -164,9 +164,8 @@ void xprt2_req_end_post(struct xprt2_req *req)
  * xprt2_req_await_posts - wait until no chain of a backward request is posted
  * @req: backward request whose task is about to end
  *
- * S46: the waiting thread of the callback service serves other servers too. So
- * a server that does not accept the Reply for XPRT2_ANSWER_TIMEOUT loses its
- * connection, which ends the chains.
+ * S46: the waiting thread of the callback service serves other servers too, so
+ * after XPRT2_ANSWER_TIMEOUT the connection ends, and with it the chains.
  *
  * Context: task of the Reply; sleeps.
  */
@@ -295,9 +294,8 @@ out_wait:
  * xprt2_reqs_create - allocate the first requests
  * @xp: transport under construction
  *
- * They let a mount make progress however short memory is later: enough for the
- * unsignaled Sends, whose requests return only when more is sent, and a few
- * more.
+ * Enough for a mount to make progress when memory is short: for the unsignaled
+ * Sends, whose requests return only when more is sent, and a few more.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -435,28 +433,6 @@ bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid)
  * (X2), the request is pinned and owns the Receive through rq2_reply.
  */
 
-/*
- * Ciphers may process the head, so it must be contiguous in the linear mapping:
- * it stays in the first page of the Receive, or is copied to the request's own
- * buffer. Return the number of bytes in place.
- */
-static size_t xprt2_reply_place_head(struct rpc_rqst *rqst,
-				     const struct xprt2_rep *rep)
-{
-	struct kvec *head = &rqst->rq_rcv_buf.head[0];
-	size_t placed = 0;
-
-	if (rep->rep_at + head->iov_len <= PAGE_SIZE) {
-		head->iov_base = page_address(rep->rep_recv.rv_pages[0]) +
-				 rep->rep_at;
-		placed = head->iov_len;
-	} else {
-		head->iov_base = rqst->rq_rbuffer;
-	}
-	rqst->rq_private_buf.head[0].iov_base = head->iov_base;
-	return placed;
-}
-
 /* Bytes behind the head that have memory: xprt2_marshal_fill_sparse_pages() */
 static size_t xprt2_reply_room_behind_head(const struct xdr_buf *buf)
 {
@@ -478,10 +454,11 @@ static void xprt2_reply_copy(const struct xdr_buf *buf, size_t to,
 }
 
 /*
- * Put an inline Reply where rq_rcv_buf expects it. Where possible the head
- * points into the Receive, which stays with the request (X1). Pages and tail
- * are copied: the RPC layer moves data between them, and expects all the room
- * it provided.
+ * Put an inline Reply where rq_rcv_buf expects it. Ciphers may process the
+ * head, so it must be contiguous in the linear mapping: it stays in the first
+ * page of the Receive, which stays with the request (X1), or is copied. Pages
+ * and tail are copied: the RPC layer moves data between them, and expects all
+ * the room it provided.
  *
  * After a Write chunk with the payload, the inline part continues right behind
  * the head (E-07). It is copied behind the payload and its XDR pad.
@@ -491,11 +468,17 @@ static u32 xprt2_reply_place_inline(struct rpc_rqst *rqst,
 {
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
 	size_t head, written = xdr_align_size(rep->rep_written);
-	size_t placed, to, end, left = rep->rep_paylen;
+	size_t placed = 0, to, end, left = rep->rep_paylen;
 
 	rpcrdma2_trim_reply(rqst, left);
 	head = buf->head[0].iov_len;
-	placed = xprt2_reply_place_head(rqst, rep);
+	buf->head[0].iov_base = rqst->rq_rbuffer;
+	if (rep->rep_at + head <= PAGE_SIZE) {
+		buf->head[0].iov_base = page_address(rep->rep_recv.rv_pages[0]) +
+					rep->rep_at;
+		placed = head;
+	}
+	rqst->rq_private_buf.head[0].iov_base = buf->head[0].iov_base;
 	xprt2_reply_copy(buf, placed, &rep->rep_recv, rep->rep_at + placed,
 			 head - placed);
 
@@ -586,8 +569,7 @@ void xprt2_wait_for_reply(struct rpc_task *task)
  * xprt2_has_error - check for an error before an RPC is sent (again)
  * @req: request
  *
- * An error that is set after the unlocked check counts as one that came after
- * the Call.
+ * A later error counts as one that came after the Call.
  *
  * Context: send path.
  * Return: true when the RPC must not be sent; xprt2_wait_for_reply() ends it.

@@ -221,9 +221,8 @@ static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
  * @hdrlen: length of that header
  * @plan: selects the parts that go inline
  *
- * Header and head are one entry; a small payload and the tail are pulled up
- * behind the head. A larger payload is sent from its pages, and the Send is
- * then signaled, because the pages are mapped until it completes.
+ * Header, head, small payload and tail are one entry. A larger payload is sent
+ * from its pages, which are mapped until the Send completes: it is signaled.
  *
  * Context: send path, receive CQ.
  * Return: 0; -ENOBUFS when pages cannot be mapped now; or -EIO when the gather
@@ -304,13 +303,12 @@ static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
 /**
  * xprt2_send_message - post a message behind the registrations it needs
  * @ep: endpoint
- * @req: prepared request
+ * @req: prepared request. On error it is not posted, and its pages are unmapped
  *
  * Context: send path, receive CQ.
- * Return: 0; -EAGAIN when the Send Queue has no room: xprt_write_space()
- * follows; -ENOBUFS when the server's Receives have become too small for the
- * message (C-034), which must be marshalled again; or -ENOTCONN. On error the
- * request is not posted, and its gather list is unmapped.
+ * Return: 0; -EAGAIN without room in the Send Queue, xprt_write_space() follows;
+ * -ENOBUFS when the server's Receives have become too small (C-034), so the
+ * message must be marshalled again; or -ENOTCONN.
  */
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 {

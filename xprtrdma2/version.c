@@ -502,9 +502,8 @@ static void xprt2_version_count_probe(struct xprt2_ep *ep)
  * @ep: endpoint
  *
  * Context: connect.
- * Return: 0 when RPCs may be sent; -EAGAIN to make another connection at once,
- * at most XPRT2_PROBES_MAX times; -ENOTCONN to make one later;
- * -EPROTONOSUPPORT.
+ * Return: 0 when RPCs may be sent; -EAGAIN, at most XPRT2_PROBES_MAX times, to
+ * connect again at once; -ENOTCONN to do so later; -EPROTONOSUPPORT.
  */
 int xprt2_negotiate(struct xprt2_ep *ep)
 {
