@@ -44,7 +44,9 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	if (old == XPRT2_EP_READY) {
 		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
 	} else {
-		/* but the CM, which flushes the queues first, has the reason */
+		/*
+		 * a status of the CM, which flushes the queues first, precedes
+		 */
 		cmpxchg(&ep->ep_status, 0, -ENOTCONN);
 		complete(&ep->ep_done);
 	}

@@ -100,22 +100,6 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
  * (svcrdma2/backchannel.c).
  */
 
-/* Find an RPC that has ended, no longer in recv_queue, without this Reply. */
-static struct xprt2_req *xprt2_aborted_find_locked(struct xprt2_ep *ep, u32 xid)
-{
-	struct xprt2_xprt *xp = ep->ep_xp;
-	struct xprt2_req *req;
-
-	lockdep_assert_held(&xp->xp_req_lock);
-	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all)
-		if (READ_ONCE(req->rq2_ep) == ep &&
-		    req->rq2_slot.rq_xid == cpu_to_be32(xid) &&
-		    req->rq2_home == &xp->xp_forward &&
-		    !READ_ONCE(req->rq2_reply) && !req->rq2_late)
-			return req;
-	return NULL;
-}
-
 /**
  * xprt2_take_late_reply - handle a late Reply to an aborted RPC
  * @ep: endpoint
@@ -138,15 +122,19 @@ bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 	    owner != xid)
 		return false;
 
-	spin_lock(&xp->xp_req_lock);
-	req = xprt2_aborted_find_locked(ep, xid);
-	if (req) {
+	guard(spinlock)(&xp->xp_req_lock);
+	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all) {
+		if (READ_ONCE(req->rq2_ep) != ep ||
+		    req->rq2_slot.rq_xid != cpu_to_be32(xid) ||
+		    req->rq2_home != &xp->xp_forward ||
+		    READ_ONCE(req->rq2_reply) || req->rq2_late)
+			continue;
 		req->rq2_late = true;
 		req->rq2_late_handle = handle;
 		wake_up_var(xp);
+		return true;
 	}
-	spin_unlock(&xp->xp_req_lock);
-	return req;
+	return false;
 }
 
 /* xp_req_lock keeps the endpoint alive: see xprt2_reqs_detach(). */

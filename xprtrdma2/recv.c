@@ -3,41 +3,17 @@
 #include "xprtrdma2.h"
 #include "trace.h"
 
-static u32 xprt2_reply_sum_lengths(const struct rpcrdma2_hdr *h)
-{
-	u64 sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < h->h_nwrites; i++)
-		sum += h->h_writes[i].ck_length;
-	return min_t(u64, sum, U32_MAX);
-}
-
-/* The server works: reset the reconnect back-off. */
-static void xprt2_reply_take_good(struct xprt2_ep *ep)
-{
-	if (likely(ep->ep_replied))
-		return;
-	ep->ep_replied = true;
-	ep->ep_xp->xp_xprt.reestablish_timeout = 0;
-	xprt2_version_works(ep);
-}
-
 /* No RPC waits for this Reply; an aborted RPC may have. */
 static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				  const struct rpcrdma2_msg *msg)
 {
-	u32 xid;
-
 	trace_xprt2_drop(ep, &msg->mg_hdr);
 	xprt2_count(replies_unknown);
 	rpcrdma2_recv_put(&rep->rep_recv);
 	if (xprt2_take_late_reply(ep, msg))
 		return;
 	xprt2_credit_answered(ep->ep_xp);
-	if (msg->mg_handle &&
-	    rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
-		xprt2_lose_to_handle(ep);
+	xprt2_check_handle(ep, msg);
 }
 
 /*
@@ -81,6 +57,8 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rep->rep_rqst);
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+	u64 written = 0;
+	unsigned int i;
 
 	rep->rep_proc = h->h_proc;
 	rep->rep_at = h->h_len;
@@ -96,14 +74,20 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	}
 	if (likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))
 		ep->ep_xp->xp_refused = 0;
-	rep->rep_written = xprt2_reply_sum_lengths(h);
+	for (i = 0; i < h->h_nwrites; i++)
+		written += h->h_writes[i].ck_length;
+	rep->rep_written = min_t(u64, written, U32_MAX);
 	rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
 	/* E-20: the lengths must fit the memory offered. */
 	if (rep->rep_written > req->rq2_write_max ||
-	    rep->rep_replylen > req->rq2_reply_max)
+	    rep->rep_replylen > req->rq2_reply_max) {
 		rep->rep_status = -EIO;
-	else
-		xprt2_reply_take_good(ep);
+	} else if (unlikely(!ep->ep_replied)) {
+		ep->ep_replied = true;
+		/* The server works: reset the reconnect back-off. */
+		ep->ep_xp->xp_xprt.reestablish_timeout = 0;
+		xprt2_version_works(ep);
+	}
 }
 
 /* A MSG, NOMSG or ERROR that answers a Call; or rep_status is set already. */
@@ -214,17 +198,6 @@ static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	},
 };
 
-/* S35: accept only the version of the connection; S36: except for ERR_VERS. */
-static bool xprt2_recv_in_version(const struct xprt2_ep *ep,
-				  const struct rpcrdma2_msg *msg)
-{
-	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
-
-	return h->h_vers == ep->ep_vers ||
-	       (rpcrdma2_msg_is_error(msg) &&
-		h->h_error.er_code == RDMA2_ERR_VERS);
-}
-
 static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 {
 	u32 direction = msg->mg_hdr.h_direction, proc = msg->mg_hdr.h_proc;
@@ -245,9 +218,14 @@ static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
 {
-	bool in_version = xprt2_recv_in_version(ep, msg), refused;
+	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	enum xprt2_disposition disposition;
+	bool in_version, refused;
 
+	/* S35: the version of the connection; S36: but any for ERR_VERS */
+	in_version = h->h_vers == ep->ep_vers ||
+		     (rpcrdma2_msg_is_error(msg) &&
+		      h->h_error.er_code == RDMA2_ERR_VERS);
 	/* Ignore messages behind an answer that leads to another version. */
 	if (unlikely(xprt2_probe_failed(READ_ONCE(ep->ep_nego.ng_phase),
 					READ_ONCE(ep->ep_answer)))) {
@@ -260,7 +238,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			xprt2_take_properties(ep, &msg->mg_prop);
 		/* C-097, S26 */
 		WRITE_ONCE(ep->ep_grant,
-			   rpcrdma2_grant_next(&msg->mg_hdr, ep->ep_grant,
+			   rpcrdma2_grant_next(h, ep->ep_grant,
 					       ep->ep_max_reqs, ep->ep_grant));
 		xprt2_recv_set_window(ep);
 	} else {
@@ -268,9 +246,9 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	}
 
 	refused = unlikely(in_version && rpcrdma2_msg_is_error(msg)) &&
-		  rpcrdma2_exchange_refused(&ep->ep_ex, &msg->mg_hdr);
+		  rpcrdma2_exchange_refused(&ep->ep_ex, h);
 	if (refused)
-		xprt2_count_error(ep, &msg->mg_hdr);
+		xprt2_count_error(ep, h);
 	disposition = xprt2_negotiate_message(ep, msg, refused);
 	rep->rep_status = disposition == XPRT2_D_FAIL ? -EPROTONOSUPPORT : 0;
 	if (disposition == XPRT2_D_DONE || refused)

@@ -401,17 +401,15 @@ static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				 u32 xid)
 {
-	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	struct rpc_rqst *rqst;
 
-	spin_lock(&xprt->queue_lock);
+	guard(spinlock)(&ep->ep_xp->xp_xprt.queue_lock);
 	rqst = xprt2_find_rqst_locked(ep, xid);
 	if (rqst) {
 		xprt_pin_rqst(rqst);
 		xprt2_rqst_to_req(rqst)->rq2_reply = rep;
 		rep->rep_rqst = rqst;
 	}
-	spin_unlock(&xprt->queue_lock);
 	return rqst;
 }
 
@@ -536,7 +534,7 @@ static void xprt2_reply_end_rpc(struct xprt2_rep *rep, int copied)
 	struct rpc_rqst *rqst = rep->rep_rqst;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
-	spin_lock(&xprt->queue_lock);
+	guard(spinlock)(&xprt->queue_lock);
 	rep->rep_rqst = NULL;
 	if (!rep->rep_status) {
 		xprt_complete_rqst(rqst->rq_task, copied);
@@ -547,7 +545,6 @@ static void xprt2_reply_end_rpc(struct xprt2_rep *rep, int copied)
 		xprt2_req_wake_with(rqst->rq_task, rep->rep_status);
 	}
 	xprt_unpin_rqst(rqst);
-	spin_unlock(&xprt->queue_lock);
 }
 
 /**

@@ -36,15 +36,6 @@ static int xprt2_set_port_strings(struct rpc_xprt *xprt, unsigned short port)
 				kasprintf(GFP_KERNEL, "%4hx", port));
 }
 
-/* With the scope of a link-local address: /proc/mounts shows it. */
-static char *xprt2_address_string(const struct sockaddr *sap)
-{
-	char text[INET6_ADDRSTRLEN + 1 + IPV6_SCOPE_ID_LEN];
-	size_t len = rpc_ntop(sap, text, sizeof(text));
-
-	return kmemdup_nul(text, len, GFP_KERNEL);
-}
-
 static int xprt2_set_address_strings(struct rpc_xprt *xprt)
 {
 	struct sockaddr *sap = (struct sockaddr *)&xprt->addr;
@@ -52,11 +43,15 @@ static int xprt2_set_address_strings(struct rpc_xprt *xprt)
 	const void *bytes = v6 ?
 		(void *)&((struct sockaddr_in6 *)sap)->sin6_addr :
 		(void *)&((struct sockaddr_in *)sap)->sin_addr;
+	char text[INET6_ADDRSTRLEN + 1 + IPV6_SCOPE_ID_LEN];
+	size_t len;
 
 	if (!v6 && sap->sa_family != AF_INET)
 		return -EAFNOSUPPORT;
+	/* With the scope of a link-local address: /proc/mounts shows it. */
+	len = rpc_ntop(sap, text, sizeof(text));
 	return xprt2_set_string(xprt, RPC_DISPLAY_ADDR,
-				xprt2_address_string(sap)) ?:
+				kmemdup_nul(text, len, GFP_KERNEL)) ?:
 	       xprt2_set_string(xprt, RPC_DISPLAY_HEX_ADDR,
 				kasprintf(GFP_KERNEL, "%*phN", v6 ? 16 : 4, bytes)) ?:
 	       xprt2_set_string(xprt, RPC_DISPLAY_NETID,
