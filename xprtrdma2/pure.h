@@ -233,9 +233,9 @@ xprt2_action_unsettled(const struct xprt2_nego *ng, enum xprt2_phase phase,
 }
 
 /*
- * Choose the action for an answer; XPRT2_A_SILENCE or XPRT2_A_LOST without one.
- * The negotiation cannot loop: after at most XPRT2_PROBES_MAX connections the
- * next one uses version 1, or the RPC layer backs off first.
+ * XPRT2_A_SILENCE or XPRT2_A_LOST stand for no answer. The negotiation cannot
+ * loop: after at most XPRT2_PROBES_MAX connections the next one uses version 1,
+ * or the RPC layer backs off first.
  */
 static inline enum xprt2_action
 xprt2_next_action(const struct xprt2_nego *ng, enum xprt2_answer answer)
@@ -290,9 +290,7 @@ static inline bool xprt2_doubts_one(u32 vers, bool replied, bool busy,
 
 /*
  * S34: a good Reply proves version 1, but not without a probe on this
- * connection, because version 2 is not allowed or version 1 was known before:
- * another transport may have found since then that the server supports version
- * 2.
+ * connection: another transport may have found version 2 meanwhile.
  */
 static inline bool xprt2_proves_one(const struct xprt2_nego *ng, u32 vers)
 {
@@ -322,8 +320,7 @@ xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
 /*
  * An error that does not answer the probe may change the version. S31: not if
  * it answers no message. 2.4: for a REQPROP or UPDPROP (@to_property) only if
- * it is about the version; any other code means that the server lacks that
- * message type.
+ * it is about the version; else the server lacks that message type.
  */
 static inline bool xprt2_error_counts(enum xprt2_answer answer,
 				      bool to_property, bool to_rpc)
@@ -556,9 +553,8 @@ static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost,
 }
 
 /*
- * Delay before the next connect, in jiffies. @distance: back-off interval
- * between two attempts; @since: time since the last attempt began; @random: 32
- * random bits.
+ * In jiffies. @distance: back-off interval between two attempts; @since: time
+ * since the last attempt began; @random: 32 random bits.
  */
 static inline unsigned long xprt2_connect_delay(enum xprt2_past past,
 						unsigned long distance,
@@ -577,10 +573,8 @@ static inline unsigned long xprt2_connect_delay(enum xprt2_past past,
 }
 
 /*
- * Map an RDMA CM event to the result of the current step, 0 for an event that
- * is no failure. @status: an error, or the reason of a reject. mount.nfs prints
- * a hint for the error for an interface without RDMA, that of the in-tree
- * rpcrdma.
+ * Result of the current step for an RDMA CM event, 0 if that is no failure.
+ * mount.nfs has a hint for -EPROTO, an interface without RDMA.
  */
 static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
 {
@@ -604,10 +598,9 @@ static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
 
 /*
  * A message that may get no answer occupies a Call's credit (2.3), from before
- * it is sent until a message from the server shows that it has arrived. The
- * exception is a server that has advertised the vendor property: once both ends
- * have announced themselves, it has separate Receives for such messages. @busy:
- * rpcrdma2_exchange_busy().
+ * it is sent until a message from the server shows that it has arrived; but not
+ * with a server that has advertised the vendor property, because it has
+ * separate Receives for such messages. @busy: rpcrdma2_exchange_busy().
  */
 static inline bool
 xprt2_props_take_credit(bool busy, const struct rpcrdma2_exchange *ex)
@@ -641,10 +634,9 @@ enum {
 };
 
 /*
- * Backward requests that @credits Calls need, including Replies and errors
- * whose Send is not known to be complete, and requests that service threads
- * still hold: the server counts neither as outstanding. The last one is for
- * errors: see xprt2_pool_pop().
+ * Backward requests for @credits Calls, with Replies and errors whose Send is
+ * not known to be complete, and requests that service threads still hold: the
+ * server counts neither. The last one is for errors: see xprt2_pool_pop().
  */
 static inline unsigned int xprt2_backward_reqs(unsigned int credits)
 {
@@ -725,15 +717,14 @@ xprt2_judge_chunks(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * Return RDMA2_OK, or the code that refuses a backward Call. Only the valid
- * part of its header is read. @level: enum rpcrdma2_bkreqsup in force.
+ * Return RDMA2_OK, or the code that refuses a Call. Only the valid part of its
+ * header is read. @level: enum rpcrdma2_bkreqsup in force.
  *
  * GENL accepts the chunks that a responder accepts, within limits of its own
  * (C-037). INLINE, S23: the code names the first chunk list that is present,
- * even when the lists exceed the limits of the decoder. A Reply chunk is
- * harmless, because the Reply comes inline anyway; only a Reply chunk with more
- * segments than the decoder holds is refused, with SEGMENTS. NONE is handled
- * like a missing service (S24).
+ * even beyond the limits of the decoder. A Reply chunk is harmless, because the
+ * Reply comes inline anyway, unless it has more segments than the decoder
+ * holds. NONE is handled like a missing service (S24).
  */
 static inline enum rpcrdma2_errcode
 xprt2_judge_backward(const struct rpcrdma2_msg *msg, u32 level)

@@ -4,8 +4,8 @@
  *
  * Contexts, by the name the comments use for them
  *
- *   send path	->send_request, in rpciod or the caller's task, one at a time
- *		per transport because it holds the transport's XPRT_LOCKED bit
+ *   send path	->send_request, in rpciod or the caller's task, under the
+ *		transport's XPRT_LOCKED bit
  *   receive CQ, send CQ
  *		completion handlers in a workqueue; each CQ serialises its own
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
@@ -17,13 +17,12 @@
  *   X1 A Receive buffer belongs to the device from post to completion, then
  *	to the receive CQ, then to the request that matched it until that
  *	request is released. It is in xp_rpool otherwise.
- *   X2 No RPC completes while a memory region registered for it is live:
- *	rq2_exposed is empty when xprt_complete_rqst() is called (asserted in
+ *   X2 No RPC completes, or is sent again because of an error, while a memory
+ *	region registered for it is live: rq2_exposed is empty (asserted in
  *	xprt2_reply_complete()); nor while a Send has pages of it mapped.
  *	Pages that a Call was encrypted into are not freed before: the RPC
  *	layer frees them through xprt2_release_pages() (asserted in
- *	xprt2_prepare_request()). An RPC that is sent again because of an
- *	error completes in this sense.
+ *	xprt2_prepare_request()).
  *   X3 A request returns to its pool only when the RPC layer and the Send have
  *	both dropped their references (rq2_kref; asserted in
  *	xprt2_req_release()), and the RPC layer has waited for the LOCAL_INV of
@@ -41,10 +40,9 @@
  *   X7 A backward Reply goes out on the endpoint its Call came on, or not at
  *	all: rq2_ep is set by xprt2_bc_accept_call() and cleared by teardown,
  *	which excludes the send path (checked in xprt2_send_backward()), and
- *	wakes the Replies that wait to be sent (xprt2_reserve()). The request
- *	of a Reply holds a reference of the transport from
- *	xprt2_bc_accept_call() to xprt2_bc_free_rqst(), and its Receive as in
- *	X1.
+ *	wakes the Replies that wait to be sent (xprt2_reserve()). Until
+ *	xprt2_bc_free_rqst() the request holds a reference of the transport,
+ *	and its Receive as in X1.
  *   X8 Data of an RPCSEC_GSS Call that the device may read is encrypted if
  *	the Call requires it. Such a Call is encoded in rq2_plainbuf, at first
  *	in plain text; no work request and no region refers to that buffer. The
@@ -101,16 +99,12 @@ enum {
 	/* room in front of the RPC Call for the transport header */
 	XPRT2_HEADROOM		= 512,
 	XPRT2_SENDBUF_SIZE	= 4096,
-	/*
-	 * Largest inline payload that is copied rather than sent from its pages
-	 * (Documentation/performance.rst)
-	 */
+	/* Larger payloads are sent from their pages, not copied. */
 	XPRT2_PULLUP_MAX	= 8192,
 	XPRT2_RECVBUF_SIZE	= 8192,
 
 	/* of a Call and its Reply: their header fits the headroom */
 	XPRT2_MAX_SEGS		= 16,
-
 	/* header and head, pages of the largest Send at any offset, tail */
 	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
 	XPRT2_MIN_SGE		= 4,	/* 4096 bytes may lie in two pages */
@@ -423,27 +417,18 @@ static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
 	return &req->rq2_sends[req->rq2_resent].se_post;
 }
 
-/**
- * struct xprt2_rep - a message of the server, and the Receive it is in
- * @rep_ep: endpoint it was received on
- * @rep_rqst: pinned request it answers
- * @rep_proc: message type. xprt2_reply_read() sets this and the next fields
- * @rep_status: error that ends the RPC, or -EAGAIN to send the Call again
- * @rep_at: offset of the inline RPC Reply, in the first page of the Receive
- * @rep_paylen: its length in bytes
- * @rep_written: bytes that Write chunks brought
- * @rep_replylen: bytes that the Reply chunk brought
- * @rep_recv: the Receive; last, because most of it is scatter entries
- */
+/* A message of the server, and the Receive it is in */
 struct xprt2_rep {
-	struct xprt2_ep		*rep_ep;
-	struct rpc_rqst		*rep_rqst;
+	struct xprt2_ep		*rep_ep;	/* it was received on */
+	struct rpc_rqst		*rep_rqst;	/* pinned, it answers this */
+	int			rep_status;	/* ends the RPC, or -EAGAIN */
+	/* of a Reply, set by xprt2_reply_read() */
 	u32			rep_proc;
-	int			rep_status;
-	u32			rep_at;
-	u32			rep_paylen;
-	u32			rep_written;
-	u32			rep_replylen;
+	u32			rep_at;		/* offset in the first page */
+	u32			rep_paylen;	/* bytes from there */
+	u32			rep_written;	/* bytes in Write chunks */
+	u32			rep_replylen;	/* bytes in the Reply chunk */
+	/* last, because most of it is scatter entries */
 	struct rpcrdma2_recv	rep_recv;
 };
 
