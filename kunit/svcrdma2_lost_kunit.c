@@ -21,8 +21,13 @@ static const struct sockaddr_in6 link_local = {
 	.sin6_family = AF_INET6, .sin6_addr.s6_addr = { 0xfe, 0x80, [15] = 1 },
 };
 
-#define KEY(_net, _peer, _xid) \
-	{ .lk_net = _net, .lk_peer = (const struct sockaddr *)(_peer), .lk_xid = _xid }
+static struct svc2_loss key_of(u64 net, const void *peer, u32 xid)
+{
+	struct svc2_loss key = { .ls_net = net, .ls_xid = xid };
+
+	memcpy(&key.ls_peer, peer, svc_addr_len(peer));
+	return key;
+}
 
 static struct svc2_losses *losses(struct kunit *test)
 {
@@ -32,18 +37,19 @@ static struct svc2_losses *losses(struct kunit *test)
 	return lo;
 }
 
-static void note(struct svc2_losses *lo, struct svc2_lost_key key, unsigned long at)
+static void note(struct svc2_losses *lo, struct svc2_loss key, unsigned long at)
 {
 	svc2_loss_note(lo, &key, at);
 }
 
-static bool is_last(struct svc2_losses *lo, struct svc2_lost_key key, unsigned long at)
+static bool is_last(struct svc2_losses *lo, struct svc2_loss key,
+		    unsigned long at)
 {
 	return svc2_loss_is_last(lo, &key, at);
 }
 
-#define NOTE(_lo, _at, ...)	note(_lo, (struct svc2_lost_key)KEY(__VA_ARGS__), _at)
-#define IS_LAST(_lo, _at, ...)	is_last(_lo, (struct svc2_lost_key)KEY(__VA_ARGS__), _at)
+#define NOTE(_lo, _at, ...)	note(_lo, key_of(__VA_ARGS__), _at)
+#define IS_LAST(_lo, _at, ...)	is_last(_lo, key_of(__VA_ARGS__), _at)
 
 /* The upper layer answers after the first, perhaps from its reply cache. */
 static void after_two(struct kunit *test)

@@ -107,7 +107,6 @@ KUNIT_ARRAY_PARAM_DESC(handle, handle_cases, desc);
 static void inv_handle(struct kunit *test)
 {
 	const struct handle_case *hc = test->param_value;
-	const struct rpcrdma2_cm_limits cm = { .cl_inv = hc->flag };
 	struct rpcrdma2_hdr *h;
 	unsigned int i;
 
@@ -122,7 +121,7 @@ static void inv_handle(struct kunit *test)
 	for (i = 0; i < hc->nsegs; i++)
 		h->h_segs[i].rs_handle = hc->handles[i];
 
-	KUNIT_EXPECT_EQ(test, svc2_inv_handle(h, &cm), hc->want);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_inv_handle(h, hc->flag), hc->want);
 }
 
 static struct kunit_case versions_kunit_cases[] = {

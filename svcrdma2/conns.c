@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections of the server: the list of all, the queue of those that wait to
- * be accepted, the reasons why the latest ended, and the counters.
+ * Connections: the list of all, the queue of those that wait to be accepted,
+ * why the latest ended, and the counters.
  */
 #include <linux/ktime.h>
 
@@ -9,15 +9,10 @@
 
 #include "svcrdma2.h"
 
-/* Counters */
-
 static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
 	      RDMA2_ERR_SYSTEM - RDMA2_ERR_VERS);
 
-/**
- * svc2_count_error - count an RDMA2_ERROR that was sent
- * @code: code of the error
- */
+/* Counts an RDMA2_ERROR that was sent. Any context */
 void svc2_count_error(u32 code)
 {
 	if (code >= RDMA2_ERR_VERS && code <= RDMA2_ERR_SYSTEM)
@@ -48,43 +43,32 @@ void svc2_count_error(u32 code)
 static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */
 static struct svc2_losses losses;
 
-static struct svc2_lost_key svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
+static struct svc2_loss svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
 {
-	const struct svc2_address *ad = sp->sp_quota.qu_address;
-
-	return (struct svc2_lost_key){
-		.lk_net	 = sp->sp_xprt.xpt_net->net_cookie,
-		.lk_peer = (const struct sockaddr *)&ad->ad_addr,
-		.lk_xid	 = xid,
+	return (struct svc2_loss){
+		.ls_net	 = sp->sp_xprt.xpt_net->net_cookie,
+		.ls_peer = sp->sp_quota.qu_address->ad_addr,
+		.ls_xid	 = xid,
 	};
 }
 
-/**
- * svc2_lost_note - record that a Call broke its connection
- * @sp: connection
- * @xid: of the Call
- *
- * Context: send CQ, or a task that drains it.
+/*
+ * Records that a Call broke its connection. Context: send CQ, or a task that
+ * drains it.
  */
 void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
 {
-	const struct svc2_lost_key key = svc2_lost_key(sp, xid);
+	const struct svc2_loss key = svc2_lost_key(sp, xid);
 
 	svc2_count(calls_lost);
 	guard(spinlock)(&lost_lock);
 	svc2_loss_note(&losses, &key, jiffies);
 }
 
-/**
- * svc2_was_lost - check whether a Call is refused because it broke connections
- * @sp: connection on which it was received
- * @xid: of the Call
- *
- * Context: svc thread.
- */
+/* True if a Call is refused because it broke connections */
 bool svc2_was_lost(struct svc2_xprt *sp, u32 xid)
 {
-	struct svc2_lost_key key;
+	struct svc2_loss key;
 
 	if (likely(!READ_ONCE(losses.lo_used)))
 		return false;
@@ -93,9 +77,7 @@ bool svc2_was_lost(struct svc2_xprt *sp, u32 xid)
 	return svc2_loss_is_last(&losses, &key, jiffies);
 }
 
-/* The current connections, and the last that have ended. */
-
-/* number of ended or refused connections that are remembered */
+/* ended or refused connections that are remembered */
 #define SVC2_ENDED	32
 
 static DEFINE_MUTEX(conns_mutex);	/* guards the next three */
@@ -115,20 +97,13 @@ static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
 	return ed;
 }
 
-/**
- * svc2_conn_list - list a connection
- * @sp: connection, accepted
- */
 void svc2_conn_list(struct svc2_xprt *sp)
 {
 	guard(mutex)(&conns_mutex);
 	list_add_tail(&sp->sp_listed, &conns);
 }
 
-/**
- * svc2_conn_unlist - undo svc2_conn_list(), if called, and record the end
- * @sp: connection
- */
+/* Undoes svc2_conn_list(), if it was called, and records the end. */
 void svc2_conn_unlist(struct svc2_xprt *sp)
 {
 	char what[96];
@@ -144,11 +119,7 @@ void svc2_conn_unlist(struct svc2_xprt *sp)
 					     "svcrdma2", what));
 }
 
-/**
- * svc2_conn_refused - record that a connection was not accepted
- * @sp: connection
- * @error: reason
- */
+/* Records that a connection was not accepted. */
 void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 {
 	struct svc2_ended *ed;
@@ -162,13 +133,9 @@ void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 	};
 }
 
-/**
- * svc2_conns_each - call a function for each accepted connection
- * @fn: function; the connection is not destroyed meanwhile, but may have been
- *	lost
- * @arg: for @fn
- *
- * Context: may sleep.
+/*
+ * Calls @fn for each accepted connection, which is not destroyed meanwhile, but
+ * may have been lost. May sleep.
  */
 void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
 {
@@ -179,13 +146,7 @@ void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
 		fn(sp, arg);
 }
 
-/**
- * svc2_ended_each - call a function for each ended or refused connection
- * @fn: function
- * @arg: for @fn
- *
- * Context: may sleep.
- */
+/* Calls @fn for each ended or refused connection. May sleep */
 void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
 		     void *arg)
 {
@@ -229,12 +190,9 @@ static void svc2_pending_reap(struct work_struct *work)
 	svc_xprt_put(listener);
 }
 
-/**
- * svc2_reap - end a connection, if it was never accepted
- * @sp: connection
- *
- * Context: CM handler of @sp, or any context that may sleep.
- * Return: false when the RPC layer has to close it.
+/*
+ * Ends a connection that was never accepted. Return: false when it was, and the
+ * RPC layer has to close it. CM handler of @sp, or any context that may sleep
  */
 bool svc2_reap(struct svc2_xprt *sp)
 {
@@ -250,13 +208,7 @@ bool svc2_reap(struct svc2_xprt *sp)
 	return taken;
 }
 
-/**
- * svc2_add_pending - queue a connection until it is accepted
- * @ls: listener that received the request
- * @sp: connection
- *
- * Context: CM handler of @sp.
- */
+/* Queues a connection until it is accepted. CM handler of @sp */
 void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
 {
 	INIT_WORK(&sp->sp_reap, svc2_pending_reap);
@@ -271,12 +223,7 @@ void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
 	svc_xprt_enqueue(&ls->ls_xprt);
 }
 
-/**
- * svc2_next_pending - take the first connection off ls_pending
- * @ls: listener
- *
- * Return: a connection that the caller accepts or reaps, or NULL.
- */
+/* Return: a connection, off ls_pending, to accept or reap, or NULL. */
 struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls)
 {
 	struct svc2_xprt *sp;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Decisions of the server, from plain values. Pure functions: unit tests in user
- * space include this file alone.
+ * Decisions of the server, from plain values. Pure functions: unit tests in
+ * user space include this file alone.
  */
 #ifndef _SVCRDMA2_PURE_H
 #define _SVCRDMA2_PURE_H
@@ -24,32 +24,21 @@
 #include <rpcrdma2/wire.h>
 
 /*
- * Rules that depend on the version of a Call.
- *
  * The server keeps no version for a connection: the answer to a Call has the
- * version of that Call (S35). The codec handles the header layouts. Here are
- * the checks that remain: whether the version is allowed, how large the Send
- * may be, and which handle it may invalidate.
+ * version of that Call (S35). The codec handles the header layouts. These are
+ * the rules that depend on the version besides.
  */
 
-/**
- * svc2_version_is_allowed - check whether the administrator allows a version
- * @only: the only version to use, 0 for any
- * @vers: version of a message
- */
+/* @only: the only version that the administrator allows, 0 for any */
 static inline bool svc2_version_is_allowed(u32 only, u32 vers)
 {
 	return vers >= (only ?: RPCRDMA2_VERS_ONE) &&
 	       vers <= (only ?: RPCRDMA2_VERS_TWO);
 }
 
-/**
- * svc2_send_limit - largest Send toward a requester
- * @vers: version of the message that is answered
- * @cm: private data of the requester, the limit in version 1 (P-04, P-12, E-14,
- *	S28)
- * @ex: properties of both ends, of which the peer's are the limit in version 2
- *	(C-005, S13, S33)
+/*
+ * Largest Send toward a requester: its private data limits it in version 1
+ * (P-04, P-12, E-14, S28), its properties in version 2 (C-005, S13, S33).
  */
 static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
 				  const struct rpcrdma2_exchange *ex)
@@ -59,33 +48,7 @@ static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
 	return rpcrdma2_exchange_send_max(ex);
 }
 
-/**
- * svc2_inv_handle - handle that a Reply invalidates
- * @h: header of the Call
- * @cm: the requester's private data, which allows it in version 1 (P-07, P-09)
- *
- * Return: the handle, or 0 for a plain Send.
- */
-static inline u32 svc2_inv_handle(const struct rpcrdma2_hdr *h,
-				  const struct rpcrdma2_cm_limits *cm)
-{
-	return rpcrdma2_inv_handle(h, cm->cl_inv);
-}
-
-/*
- * Headers of callbacks (Calls of the server), and the judgement of their
- * answers.
- */
-
-/**
- * svc2_callback_header - make the header of a callback
- * @h: header to fill
- * @vers: version of the Call
- * @xid: xid of the RPC message
- * @credits: callbacks that the server requests to have outstanding
- *
- * B-07, B-15, B-18, C-036, S25.
- */
+/* Makes the header of a callback: B-07, B-15, B-18, C-036, S25 */
 static inline void svc2_callback_header(struct rpcrdma2_hdr *h, u32 vers,
 					u32 xid, u32 credits)
 {
@@ -96,10 +59,8 @@ static inline void svc2_callback_header(struct rpcrdma2_hdr *h, u32 vers,
  * svc2_backward_window - callbacks that may be outstanding
  * @grant: grant of the peer, or 0 before its first grant
  * @answers: callbacks whose answers have Receives (B-12)
- * @gone: aborted callbacks that the peer has not answered
- *
- * The peer counts an aborted callback as outstanding while it works on it
- * (B-05).
+ * @gone: aborted callbacks that the peer has not answered; it counts them as
+ *	outstanding while it works on them (B-05)
  */
 static inline u32 svc2_backward_window(u32 grant, u32 answers, u32 gone)
 {
@@ -115,13 +76,10 @@ enum {
 	SVC2_BACKWARD_PAUSE	= 40,
 };
 
-/**
- * svc2_backward_pause - pause before the next callback, in quarters of a second
- * @errors: consecutive callbacks that an error or a malformed Reply has
- *	answered
- *
- * nfsd retries a failed callback at once. After a few failures the pause grows
- * by a quarter of a second with each failure.
+/*
+ * Pause before the next callback, in quarters of a second, after @errors
+ * consecutive ones that an error or a malformed Reply has answered. nfsd
+ * retries these at once.
  */
 static inline u32 svc2_backward_pause(u32 errors)
 {
@@ -129,16 +87,11 @@ static inline u32 svc2_backward_pause(u32 errors)
 	       min_t(u32, errors - SVC2_BACKWARD_ERRORS, SVC2_BACKWARD_PAUSE);
 }
 
-/**
- * enum svc2_answer - action for an answer to a callback
- * @SVC2_ANSWER_DROP: no RPC waits for it
- * @SVC2_ANSWER_FAIL: end the RPC with -EIO
- * @SVC2_ANSWER_REPLY: end the RPC with the Reply
- */
+/* Action for an answer to a callback */
 enum svc2_answer {
-	SVC2_ANSWER_DROP,
-	SVC2_ANSWER_FAIL,
-	SVC2_ANSWER_REPLY,
+	SVC2_ANSWER_DROP,	/* no RPC waits for it */
+	SVC2_ANSWER_FAIL,	/* end the RPC with -EIO */
+	SVC2_ANSWER_REPLY,	/* end the RPC with the Reply */
 };
 
 /**
@@ -202,11 +155,7 @@ svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
 /* Minimum length in bytes of the head of a longer Call */
 #define SVC2_HEAD_MIN		1024
 
-/**
- * svc2_layout_is_gss - check whether a Call is protected by RPCSEC_GSS
- * @p: the Call, from its xid
- * @len: bytes of it that are present
- */
+/* True for a Call with RPCSEC_GSS, of which @len bytes are present at @p */
 static inline bool svc2_layout_is_gss(const __be32 *p, u32 len)
 {
 	return len > RPCRDMA2_CALL_FIXED &&
@@ -225,19 +174,17 @@ static inline bool svc2_layout_is_item(const struct rpcrdma2_chunk *ck,
 	       xdr_align_size(ck->ck_length);
 }
 
-/* True if there is one chunk whose data might stay separate */
-static inline bool svc2_layout_is_apart(const struct rpcrdma2_hdr *h)
-{
-	return h->h_proc == RDMA2_MSG && h->h_nreads == 1;
-}
-
-/* RPCSEC_GSS needs more of a Call in its head than the RPC header. */
+/*
+ * True if there is one chunk, whose data might stay separate. RPCSEC_GSS needs
+ * more of a Call in its head than the RPC header.
+ */
 static inline bool svc2_layout_has_item(const struct rpcrdma2_hdr *h,
 					const __be32 *p, u32 inlined)
 {
 	const struct rpcrdma2_chunk *ck = h->h_reads;
 
-	return !svc2_layout_is_gss(p, inlined) &&
+	return h->h_proc == RDMA2_MSG && h->h_nreads == 1 &&
+	       !svc2_layout_is_gss(p, inlined) &&
 	       svc2_layout_is_item(ck, p[ck->ck_position / XDR_UNIT - 1]);
 }
 
@@ -253,36 +200,26 @@ static inline bool svc2_layout_has_item(const struct rpcrdma2_hdr *h,
 static inline bool svc2_layout_splits(const struct rpcrdma2_hdr *h,
 				      const __be32 *p, u32 inlined)
 {
-	return svc2_layout_is_apart(h) &&
-	       inlined - h->h_reads->ck_position < SVC2_WRITE_MIN &&
+	return inlined - h->h_reads->ck_position < SVC2_WRITE_MIN &&
 	       svc2_layout_has_item(h, p, inlined);
 }
 
-/**
- * svc2_layout_splits_paged - svc2_layout_splits() for Calls in pages
- * @h: its header, with at least one Read chunk
- * @p: the RPC message behind the header; the function reads the rest of the
- *	page
- * @inlined: bytes of it
- *
- * True for one data item when everything in front of it is in the first page.
+/*
+ * svc2_layout_splits() for Calls in pages: true for one data item when all in
+ * front of it is in the first page, of which @p may be read to the end.
  */
 static inline bool svc2_layout_splits_paged(const struct rpcrdma2_hdr *h,
 					    const __be32 *p, u32 inlined)
 {
-	return svc2_layout_is_apart(h) &&
-	       h->h_len + h->h_reads->ck_position <= PAGE_SIZE &&
+	return h->h_len + h->h_reads->ck_position <= PAGE_SIZE &&
 	       svc2_layout_has_item(h, p, inlined);
 }
 
-/**
- * svc2_layout_has_head - check whether the first page holds enough of a Call
- * @at: offset of the Call in the message received
- * @len: bytes of that message
- *
- * For Calls in pages. RPCSEC_GSS computes the length of the RPC header as the
- * difference of two addresses, and decrypts as if the beginning of the data
- * were in the head. Only a header full of empty segments leaves less room.
+/*
+ * For Calls in pages: true if the first page holds enough of a Call at offset
+ * @at in a message of @len bytes. RPCSEC_GSS computes the length of the RPC
+ * header as the difference of two addresses, and decrypts as if the beginning
+ * of the data were in the head. A header full of empty segments leaves less.
  */
 static inline bool svc2_layout_has_head(u32 at, u32 len)
 {
@@ -329,36 +266,26 @@ svc2_layout_judge_gss(const struct rpcrdma2_hdr *h, u32 inlined, u32 head,
 	return RDMA2_OK;
 }
 
-/*
- * Address by which the limits of a peer are counted, see limits.c.
- */
-
-/**
- * struct svc2_route - route of packets to a peer with RoCE
- * @mac: destination MAC of the queue pair; the connection manager takes it from
- *	the source of the request to connect
- * @known: the routing table has a route to the GID that the peer claims; the
- *	members below describe that route
- * @own: source MAC of the route
- * @next: MAC of its next hop
- * @gateway: the next hop is a router
- */
+/* Route of packets to a peer with RoCE, see limits.c */
 struct svc2_route {
+	/*
+	 * destination MAC of the queue pair; the connection manager takes it
+	 * from the source of the request to connect
+	 */
 	u8	mac[ETH_ALEN];
+	/* there is a route to the GID that the peer claims; it has the rest */
 	bool	known;
-	u8	own[ETH_ALEN];
-	u8	next[ETH_ALEN];
-	bool	gateway;
+	u8	own[ETH_ALEN];	/* source MAC */
+	u8	next[ETH_ALEN];	/* MAC of the next hop */
+	bool	gateway;	/* the next hop is a router */
 };
 
-/**
- * svc2_gid_counts - check whether a GID is more than a claim of the peer
- * @rt: route of packets to the peer
- *
- * A peer behind a router is known by its GID only. If it claims the GID of
- * another host, the router sends the packets to that host, and the peer
- * receives none. The same holds within this machine. On the link the GID is
- * just a field of the packets, and a host can use any number of GIDs.
+/*
+ * True if a GID is more than a claim of the peer. A peer behind a router is
+ * known by its GID only. If it claims the GID of another host, the router sends
+ * the packets to that host, and the peer receives none. The same holds within
+ * this machine. On the link the GID is just a field of the packets, and a host
+ * can use any number of GIDs.
  */
 static inline bool svc2_gid_counts(const struct svc2_route *rt)
 {
@@ -366,12 +293,7 @@ static inline bool svc2_gid_counts(const struct svc2_route *rt)
 	       (rt->gateway || !memcmp(rt->own, rt->mac, ETH_ALEN));
 }
 
-/**
- * svc2_link_address - build the address that stands for a port on the link
- * @mac: MAC of the port
- *
- * Return: the link-local address made from @mac.
- */
+/* Return: the link-local address, from a MAC, that stands for a port. */
 static inline struct sockaddr_in6 svc2_link_address(const u8 *mac)
 {
 	return (struct sockaddr_in6){
@@ -383,12 +305,9 @@ static inline struct sockaddr_in6 svc2_link_address(const u8 *mac)
 	};
 }
 
-/**
- * svc2_lid_address - build the address that stands for an InfiniBand port
- * @lid: a LID of the port
- * @lmc: number of low bits of a LID that select a path, not a port
- *
- * Return: the link-local address made from the port's first LID.
+/*
+ * Return: the link-local address made from the first LID of an InfiniBand port
+ * with @lid; the low @lmc bits of a LID select a path, not a port.
  */
 static inline struct sockaddr_in6 svc2_lid_address(u32 lid, u8 lmc)
 {
@@ -407,44 +326,20 @@ static inline struct sockaddr_in6 svc2_lid_address(u32 lid, u8 lmc)
 /* Connections that a Call may break before it is refused */
 #define SVC2_LOST_TIMES	2
 
-/**
- * struct svc2_lost_key - key by which a repeated Call is recognized
- * @lk_net: cookie of the network namespace
- * @lk_peer: address of the peer; the port is ignored
- * @lk_xid: xid of the Call
- */
-struct svc2_lost_key {
-	u64			lk_net;
-	const struct sockaddr	*lk_peer;
-	u32			lk_xid;
-};
-
-/**
- * struct svc2_loss - a Call that broke a connection
- * @ls_net: as in the key
- * @ls_peer: as in the key
- * @ls_xid: as in the key
- * @ls_times: number of connections that it broke, 0 in an unused entry
- * @ls_since: time of the last loss, in jiffies
- */
+/* A Call that broke a connection; the first three are its key */
 struct svc2_loss {
-	u64			ls_net;
-	struct sockaddr_storage	ls_peer;
+	u64			ls_net;		/* cookie of the namespace */
+	struct sockaddr_storage	ls_peer;	/* address without a port */
 	u32			ls_xid;
-	u32			ls_times;
-	unsigned long		ls_since;
+	u32			ls_times;	/* 0 if not in use */
+	unsigned long		ls_since;	/* last loss, in jiffies */
 };
 
-/**
- * struct svc2_losses - the last Calls that broke a connection
- * @lo_all: entries
- * @lo_next: next entry to use
- * @lo_used: number of entries in use
- */
+/* The last Calls that broke a connection */
 struct svc2_losses {
 	struct svc2_loss	lo_all[SVC2_LOST_MAX];
-	unsigned int		lo_next;
-	unsigned int		lo_used;
+	unsigned int		lo_next;	/* entry to use next */
+	unsigned int		lo_used;	/* entries in use */
 };
 
 static inline void svc2_loss_forget(struct svc2_losses *lo, struct svc2_loss *ls)
@@ -455,7 +350,7 @@ static inline void svc2_loss_forget(struct svc2_losses *lo, struct svc2_loss *ls
 
 /* Drops entries that are too old. */
 static inline struct svc2_loss *svc2_loss_find(struct svc2_losses *lo,
-					       const struct svc2_lost_key *key,
+					       const struct svc2_loss *key,
 					       unsigned long now)
 {
 	struct svc2_loss *ls, *found = NULL;
@@ -463,22 +358,18 @@ static inline struct svc2_loss *svc2_loss_find(struct svc2_losses *lo,
 	for (ls = lo->lo_all; ls < lo->lo_all + SVC2_LOST_MAX; ls++) {
 		if (ls->ls_times && time_before(ls->ls_since + SVC2_LOST_FOR, now))
 			svc2_loss_forget(lo, ls);
-		if (ls->ls_times && ls->ls_xid == key->lk_xid &&
-		    ls->ls_net == key->lk_net &&
-		    rpc_cmp_addr((const struct sockaddr *)&ls->ls_peer, key->lk_peer))
+		if (ls->ls_times && ls->ls_xid == key->ls_xid &&
+		    ls->ls_net == key->ls_net &&
+		    rpc_cmp_addr((const struct sockaddr *)&ls->ls_peer,
+				 (const struct sockaddr *)&key->ls_peer))
 			found = ls;
 	}
 	return found;
 }
 
-/**
- * svc2_loss_note - record that a Call broke a connection
- * @lo: known losses
- * @key: the Call
- * @now: in jiffies
- */
+/* Records that a Call broke a connection. */
 static inline void svc2_loss_note(struct svc2_losses *lo,
-				  const struct svc2_lost_key *key,
+				  const struct svc2_loss *key,
 				  unsigned long now)
 {
 	struct svc2_loss *ls = svc2_loss_find(lo, key, now);
@@ -486,23 +377,16 @@ static inline void svc2_loss_note(struct svc2_losses *lo,
 	if (!ls) {
 		ls = &lo->lo_all[lo->lo_next++ % SVC2_LOST_MAX];
 		svc2_loss_forget(lo, ls);
-		ls->ls_net = key->lk_net;
-		ls->ls_xid = key->lk_xid;
-		memcpy(&ls->ls_peer, key->lk_peer, svc_addr_len(key->lk_peer));
+		*ls = *key;
 		lo->lo_used++;
 	}
 	ls->ls_times++;
 	ls->ls_since = now;
 }
 
-/**
- * svc2_loss_is_last - check whether a Call broke its maximum of connections
- * @lo: known losses; the Call is removed if so
- * @key: the Call
- * @now: in jiffies
- */
+/* True for a Call that broke its maximum of connections; it is forgotten. */
 static inline bool svc2_loss_is_last(struct svc2_losses *lo,
-				     const struct svc2_lost_key *key,
+				     const struct svc2_loss *key,
 				     unsigned long now)
 {
 	struct svc2_loss *ls = svc2_loss_find(lo, key, now);
@@ -512,10 +396,6 @@ static inline bool svc2_loss_is_last(struct svc2_losses *lo,
 	svc2_loss_forget(lo, ls);
 	return true;
 }
-
-/*
- * Credits granted to a connection, and the Receives for them.
- */
 
 /* maximum batch of Receives; larger batches save little */
 #define SVC2_RECV_BATCH	16U
@@ -529,13 +409,10 @@ static inline unsigned int svc2_grant_batch(u32 grant)
 	return clamp(grant / 2, 1U, SVC2_RECV_BATCH);
 }
 
-/**
- * svc2_grant_recvs - number of Receives of a connection
- * @answers: callbacks that may be outstanding
- * @grant: Calls that the peer is granted
- *
- * With this number the required Receives are posted or in use while others wait
- * for a full batch.
+/*
+ * Number of Receives of a connection, with @answers callbacks that may be
+ * outstanding: the required ones are posted or in use while others wait for a
+ * full batch.
  */
 static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
 {
@@ -568,43 +445,26 @@ static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
 	return true;
 }
 
-/**
- * svc2_grant_next - grant that a connection needs next
- * @grant: current grant
- * @busy: Calls in process, now or a moment ago
- * @max: upper limit of the grant
- *
- * Return: twice @grant, up to @max, when three quarters are busy; else @grant.
- */
+/* Doubles a grant, up to @max, when three quarters of it are @busy. */
 static inline u32 svc2_grant_next(u32 grant, unsigned int busy, u32 max)
 {
 	return 4 * busy < 3 * grant ? grant : min(2 * grant, max);
 }
 
-/**
- * svc2_grant_soft_limit - limit of pages in use before memory counts as short
- * @most: limit on the pages of all connections
- *
- * The rest is reserved for new connections, which begin with a few Receives.
+/*
+ * Limit of pages in use before memory counts as short. The rest is reserved for
+ * new connections, which begin with a few Receives.
  */
 static inline long svc2_grant_soft_limit(long most)
 {
 	return most - most / 4;
 }
 
-/**
- * svc2_grant_hard_limit - limit of pages in use before all give some back
- * @most: limit on the pages of all connections
- */
+/* Limit of pages in use before all connections give some back */
 static inline long svc2_grant_hard_limit(long most)
 {
 	return most - most / 8;
 }
-
-/*
- * Quota of a connection for payload, and the cost of a Reply in pages and in
- * entries of the Send Queue.
- */
 
 /* 1/8 of all pages is reserved for connections without any */
 #define SVC2_PAGES_RESERVE	8
@@ -640,15 +500,10 @@ static inline bool svc2_pages_quota_allows(long most, long all, long address,
 	return own + more <= min(most - most / SVC2_PAGES_RESERVE - all - more, left);
 }
 
-/**
- * svc2_pages_is_small - check whether a connection would still have little
- * @most: limit on the pages of all connections
- * @conns: connections of its address, or all of them
- * @own: pages that it has
- * @more: pages that it requests
- *
- * If each connection had this amount, they would have a quarter of the whole:
- * at most half of their quota.
+/*
+ * True if a connection would still have little with @more pages: if each of
+ * @conns, of its address or in all, had this amount, they would have a quarter
+ * of the whole, at most half of their quota.
  */
 static inline bool svc2_pages_is_small(long most, unsigned int conns, long own,
 				       long more)
@@ -656,12 +511,10 @@ static inline bool svc2_pages_is_small(long most, unsigned int conns, long own,
 	return own + more <= most / 4 / conns;
 }
 
-/**
- * svc2_reply_pages - pages that the Reply to a Call may have
- * @offered: bytes of the Call's Write chunks and Reply chunk
- * @most: pages that a thread has for a Reply
- *
- * Return: number of pages that are counted before the Call is carried out.
+/*
+ * Pages that are counted for a Reply before its Call is carried out: for the
+ * bytes that the Call offers in its Write chunks and Reply chunk, up to the
+ * pages that a thread has for a Reply.
  */
 static inline unsigned int svc2_reply_pages(u64 offered, unsigned int most)
 {
@@ -693,11 +546,9 @@ static inline unsigned int svc2_reply_wrs(unsigned int pages, unsigned int chunk
 	return (pieces + segs * (width - 1)) / width + 1;
 }
 
-/**
- * svc2_reply_counts - check whether the pages of a Reply are counted
- * @pages: pages that it has
- * @under_way: Sends of its connection in progress, without those that may have
- *	completed unsignaled
+/*
+ * True if the pages of a Reply are counted. @under_way: Sends of its connection
+ * in progress, without those that may have completed unsignaled
  */
 static inline bool svc2_reply_counts(unsigned int pages, int under_way)
 {

@@ -499,7 +499,7 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
 				     const struct rpcrdma2_hdr *h)
 {
-	u32 handle = svc2_inv_handle(h, &sp->sp_peer);
+	u32 handle = rpcrdma2_inv_handle(h, sp->sp_peer.cl_inv);
 
 	if (h->h_inv_handle && !handle)
 		svc2_count(bad_inv_handle);
