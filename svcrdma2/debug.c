@@ -98,7 +98,6 @@ static void svc2_view_ended(const struct svc2_ended *ed, void *arg)
 	seq_putc(seq, '\n');
 }
 
-/* A line for each current connection, then for each that has ended */
 static int svc2_view_show(struct seq_file *seq, void *unused)
 {
 	svc2_conns_each(svc2_view_listed, seq);
@@ -108,19 +107,11 @@ static int svc2_view_show(struct seq_file *seq, void *unused)
 
 RPCRDMA2_VIEW(view_net_ops, "rpc/svcrdma2", svc2_view_show);
 
-/**
- * svc2_view_init - create the file in each network namespace
- *
- * Return: 0, or a negative errno.
- */
 int svc2_view_init(void)
 {
 	return register_pernet_subsys(&view_net_ops);
 }
 
-/**
- * svc2_view_exit - undo svc2_view_init()
- */
 void svc2_view_exit(void)
 {
 	unregister_pernet_subsys(&view_net_ops);
@@ -151,11 +142,7 @@ static int svc2_transfers_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(svc2_transfers);
 
-/**
- * svc2_debugfs_init - create the files
- *
- * A kernel without debugfs still counts.
- */
+/* A kernel without debugfs still counts. */
 void svc2_debugfs_init(void)
 {
 	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
@@ -167,9 +154,6 @@ void svc2_debugfs_init(void)
 			    &svc2_transfers_fops);
 }
 
-/**
- * svc2_debugfs_exit - undo svc2_debugfs_init()
- */
 void svc2_debugfs_exit(void)
 {
 	debugfs_remove_recursive(debug_dir);

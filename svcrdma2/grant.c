@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Receives of a connection: their number, and their size. */
+/* Receives of a connection: their number, and their size */
 #include <linux/jiffies.h>
 
 #include "svcrdma2.h"
@@ -29,10 +29,9 @@ static atomic_t svc2_grant_conns;
 /* time when a connection below its fair share was last denied Receives, or 0 */
 static unsigned long svc2_grant_denied_at;
 
-/**
- * svc2_budget_set - apply the module parameter receive_memory
- *
- * Connections that exceed it give Receives back over time.
+/*
+ * Applies the module parameter receive_memory. Connections that exceed it give
+ * Receives back over time.
  */
 void svc2_budget_set(void)
 {
@@ -51,18 +50,12 @@ static long svc2_grant_own_pages(const struct svc2_xprt *sp)
 	       (READ_ONCE(rp->rp_size) >> PAGE_SHIFT);
 }
 
-static long svc2_grant_used_pages(void)
-{
-	return atomic_long_read(&svc2_budget.bu_pages);
-}
-
 static bool svc2_grant_has_memory(long pages)
 {
-	return svc2_grant_used_pages() + pages <=
+	return atomic_long_read(&svc2_budget.bu_pages) + pages <=
 	       svc2_grant_soft_limit(READ_ONCE(svc2_budget.bu_most));
 }
 
-/* Fair share of a connection */
 static long svc2_grant_fair_share(void)
 {
 	return svc2_grant_soft_limit(READ_ONCE(svc2_budget.bu_most)) /
@@ -78,7 +71,7 @@ static long svc2_grant_fair_share(void)
 static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 {
 	long most = READ_ONCE(svc2_budget.bu_most),
-	     used = svc2_grant_used_pages();
+	     used = atomic_long_read(&svc2_budget.bu_pages);
 	unsigned long since = READ_ONCE(svc2_grant_denied_at);
 	bool denied = since && time_in_range(jiffies, since, since + HZ);
 
@@ -88,12 +81,9 @@ static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 	       svc2_grant_own_pages(sp) > svc2_grant_fair_share();
 }
 
-/**
- * svc2_grant_begin - set the initial grant of a connection
- * @sp: connection; sp_credits is the upper limit of its grant, and rp_size the
- *	intended size of its Receives
- *
- * Sets sp_grant, and makes rp_size smaller when memory is short.
+/*
+ * Sets the initial grant of a connection, below its limit sp_credits, and makes
+ * rp_size, the intended size of its Receives, smaller when memory is short.
  */
 void svc2_grant_begin(struct svc2_xprt *sp)
 {
@@ -112,10 +102,7 @@ void svc2_grant_begin(struct svc2_xprt *sp)
 	atomic_inc(&svc2_grant_conns);
 }
 
-/**
- * svc2_grant_end - undo svc2_grant_begin()
- * @sp: connection without Receives
- */
+/* Undoes svc2_grant_begin(). There are no Receives. */
 void svc2_grant_end(struct svc2_xprt *sp)
 {
 	if (sp->sp_grant)
@@ -135,13 +122,11 @@ static int svc2_grant_add_recvs(struct svc2_xprt *sp, unsigned int total)
 	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
 }
 
-/**
- * svc2_grant_fill - make the Receives that a grant needs, and post them (R6)
- * @sp: connection with a queue pair that has room for them
- * @answers: callbacks that may be outstanding from now on, if more than before
- *
- * Context: may sleep.
- * Return: 0; -ENOMEM when it has fewer; or -EIO when the connection is lost.
+/*
+ * Makes the Receives that a grant needs, and posts them (R6); @answers:
+ * callbacks that may be outstanding from now on, if more than before. May
+ * sleep. Return: 0;
+ * -ENOMEM when there are fewer; or -EIO when the connection is lost.
  */
 int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 {
@@ -161,11 +146,7 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 	return 0;
 }
 
-/**
- * svc2_grant_fits_size - check whether there is memory for larger Receives
- * @sp: connection
- * @size: bytes of each
- */
+/* True if there is memory for Receives of @size bytes */
 static bool svc2_grant_fits_size(const struct svc2_xprt *sp, u32 size)
 {
 	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
@@ -175,15 +156,13 @@ static bool svc2_grant_fits_size(const struct svc2_xprt *sp, u32 size)
 				     ((size - READ_ONCE(rp->rp_size)) >> PAGE_SHIFT));
 }
 
-/**
- * svc2_grant_is_used_up - check whether a new connection would get no Receives
- */
+/* True if a new connection would get no Receives */
 bool svc2_grant_is_used_up(void)
 {
 	unsigned int least = svc2_grant_recvs(0, SVC2_CREDITS_MIN);
 	long page = PAGE_ALIGN(RPCRDMA2_INLINE_DEFAULT) >> PAGE_SHIFT;
 
-	return svc2_grant_used_pages() + least * page >
+	return atomic_long_read(&svc2_budget.bu_pages) + least * page >
 	       READ_ONCE(svc2_budget.bu_most);
 }
 
@@ -209,13 +188,7 @@ static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
 	svc2_count(grants_raised);
 }
 
-/**
- * svc2_grant_used - note that Receives of a connection have been reposted
- * @sp: connection
- * @reposted: number of these
- *
- * Context: svc thread, either CQ.
- */
+/* Notes that Receives have been reposted. Svc thread, either CQ */
 void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted)
 {
 	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
@@ -227,12 +200,7 @@ void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted)
 		set_bit(SVC2_F_BUSY, &sp->sp_flags);
 }
 
-/**
- * svc2_grant_raise - raise the grant, if the connection was found busy
- * @sp: connection
- *
- * Context: svc thread that has finished a Call; may sleep.
- */
+/* Raises the grant, if the connection was found busy. */
 void svc2_grant_raise(struct svc2_xprt *sp)
 {
 	if (likely(!test_bit(SVC2_F_BUSY, &sp->sp_flags)) ||
@@ -266,12 +234,9 @@ static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 	return true;
 }
 
-/**
- * svc2_grant_lower - give up a Receive, and perhaps a credit, while memory is short
- * @sp: connection
- * @call: Call whose Reply is next; its Receive is not read any longer
- *
- * Context: svc thread; may sleep.
+/*
+ * Gives up the Receive of @call, whose Reply is next, and perhaps a credit,
+ * while memory is short.
  */
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 {
@@ -288,12 +253,13 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 /*
  * Changes of message sizes on existing connections.
  *
- * The module parameters receive_size and send_size apply to existing connections
- * of version 2 too, and a peer may request Receives of another size. Receives
- * become larger when they are reposted, as far as there is memory for them; once
- * no Receive of the old size is left the new size is announced to the peer
- * (C-032). They become smaller only when the peer has requested it (C-033), and
- * then at once: it sends no larger messages from then on (C-034).
+ * The module parameters receive_size and send_size apply to existing
+ * connections of version 2 too, and a peer may request Receives of another
+ * size. Receives become larger when they are reposted, as far as there is
+ * memory for them; once no Receive of the old size is left the new size is
+ * announced to the peer (C-032). They become smaller only when the peer has
+ * requested it (C-033), and then at once: it sends no larger messages from then
+ * on (C-034).
  *
  * props.c sends the announcements. A version 1 peer gets none: the sizes of its
  * private data apply.
@@ -346,12 +312,10 @@ static void svc2_sizes_settle_receives(struct svc2_xprt *sp)
 	svc2_count(receives_raised);
 }
 
-/**
- * svc2_bound_sends - limit the server's Sends to what the peer can receive
- * @sp: connection
- * @vers: version whose limits may have changed
- *
- * Context: svc thread, before the connection is accepted or in its turn.
+/*
+ * Limits the server's Sends to what the peer can receive, by the limits of a
+ * version that may have changed. Before the connection is accepted, or under
+ * XPT_BUSY.
  */
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 {
@@ -362,13 +326,9 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 		rpcrdma2_sq_bound(&sp->sp_conn, bytes);	/* C-034 */
 }
 
-/**
- * svc2_sizes_update - adapt the sizes to parameters and requests
- * @sp: connection
- *
- * Sets sp_recv_size and sp_send_own.
- *
- * Context: svc thread, under XPT_BUSY.
+/*
+ * Adapts sp_recv_size and sp_send_own to parameters and requests. Under
+ * XPT_BUSY
  */
 void svc2_sizes_update(struct svc2_xprt *sp)
 {
@@ -378,19 +338,13 @@ void svc2_sizes_update(struct svc2_xprt *sp)
 	svc2_sizes_raise_receives(sp);
 }
 
-/**
- * svc2_sizes_changed - schedule an update of sp_recv_size and sp_send_own
- * @sp: connection that is accepted
- * @unused: for svc2_conns_each()
- *
- * sp_recv_size is raised when no Receive of the connection is smaller (C-028,
- * C-032), and only svc2_receives_resize() lowers it (C-033). sp_send_own bounds
- * Sends once it is announced (S14); a REQPROP for Receives of that size follows
- * (C-034).
- *
- * An svc thread does the update, as if a message had arrived.
- *
- * Context: any that may take sp_recv_lock.
+/*
+ * Schedules an update of sp_recv_size and sp_send_own: an svc thread does it,
+ * as if a message had arrived. sp_recv_size is raised when no Receive of the
+ * connection is smaller (C-028, C-032), and only svc2_receives_resize() lowers
+ * it (C-033). sp_send_own bounds Sends once it is announced (S14); a REQPROP
+ * for Receives of that size follows (C-034). Any context that may take
+ * sp_recv_lock
  */
 static void svc2_sizes_changed(struct svc2_xprt *sp, void *unused)
 {
@@ -402,12 +356,7 @@ static void svc2_sizes_changed(struct svc2_xprt *sp, void *unused)
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/**
- * svc2_sizes_reposted - check the sizes after Receives have been reposted
- * @sp: connection
- *
- * Context: any task or either CQ.
- */
+/* Checks the sizes after Receives have been reposted. Any task or either CQ */
 void svc2_sizes_reposted(struct svc2_xprt *sp)
 {
 	bool due;
@@ -421,15 +370,11 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
 		svc2_sizes_changed(sp, NULL);
 }
 
-/**
- * svc2_receives_resize - process a request of the peer for another Receive size
- * @sp: connection
- * @bytes: size; at least RPCRDMA2_INLINE_DEFAULT
- *
- * A smaller size has been granted, and the peer keeps to it. A larger size is
- * reached over time, if the parameter allows it.
- *
- * Context: svc thread, under XPT_BUSY.
+/*
+ * Processes a request of the peer for Receives of @bytes,
+ * RPCRDMA2_INLINE_DEFAULT at least. A smaller size has been granted, and the
+ * peer keeps to it. A larger size is reached over time, if the parameter allows
+ * it. Under XPT_BUSY
  */
 void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
 {
@@ -445,9 +390,7 @@ void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
 	rpcrdma2_rpool_resize(&sp->sp_rpool, PAGE_ALIGN(bytes));
 }
 
-/**
- * svc2_sizes_set - apply a module parameter that has changed
- */
+/* Applies a module parameter that has changed. */
 void svc2_sizes_set(void)
 {
 	svc2_conns_each(svc2_sizes_changed, NULL);

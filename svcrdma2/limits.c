@@ -15,9 +15,6 @@
 #include "svcrdma2.h"
 
 /*
- * Wakeup of an svc thread for a connection: when a Call can go on, and when
- * there is room for messages again.
- *
  * When Calls meet a shortage, of memory or of mappings for their RDMA Reads,
  * the thread of one Call waits until it has passed. The other Calls go on when
  * that Call does.
@@ -48,13 +45,9 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/**
- * svc2_shortage_begin - note that a Call has met a shortage
- * @sp: its connection
- *
- * Context: svc thread.
- * Return: true when its thread has to wait, until svc2_shortage_end(); false
- * when another thread does.
+/*
+ * Notes that a Call has met a shortage. Return: true when its thread has to
+ * wait, until svc2_shortage_end(); false when another thread does.
  */
 bool svc2_shortage_begin(struct svc2_xprt *sp)
 {
@@ -66,12 +59,9 @@ bool svc2_shortage_begin(struct svc2_xprt *sp)
 	return begins;
 }
 
-/**
- * svc2_shortage_wait - queue a Call until the waiting thread goes on
- * @sp: its connection
- * @call: Call whose RDMA Reads have not begun; no longer the caller's (R2)
- *
- * Context: svc thread.
+/*
+ * Queues a Call whose RDMA Reads have not begun until the waiting thread goes
+ * on. It is no longer the caller's (R2).
  */
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 {
@@ -86,12 +76,7 @@ void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 	svc2_msg_ready(sp, call);
 }
 
-/**
- * svc2_shortage_end - end a shortage that has passed, or lasted too long
- * @sp: connection
- *
- * Context: svc thread chosen by svc2_shortage_begin().
- */
+/* Ends a shortage that has passed, or lasted too long. */
 void svc2_shortage_end(struct svc2_xprt *sp)
 {
 	spin_lock(&sp->sp_recv_lock);
@@ -121,8 +106,8 @@ void svc2_shortage_end(struct svc2_xprt *sp)
  * RDMA Reads give some back. A device with max_sgl_rd has no regions here, so
  * there the shortage lasts.
  *
- * Context: svc thread; sleeps SVC2_SHORTAGE_PAUSE.
- * Return: true to try again; otherwise @ret is the final result.
+ * Return: true, after SVC2_SHORTAGE_PAUSE, to try again; otherwise @ret is the
+ * final result.
  */
 bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 {
@@ -140,14 +125,10 @@ bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 	return false;
 }
 
-/**
- * svc2_unthrottle - queue a connection again, if svc2_has_wspace() was false
- * @sp: connection; the caller has given something back, and passed a full
- *	barrier since
- *
- * The RPC layer calls svc2_has_wspace() again before it assigns a thread.
- *
- * Context: any task or either CQ.
+/*
+ * Queues a connection again, if svc2_has_wspace() was false; the RPC layer
+ * calls that again before it assigns a thread. The caller has given something
+ * back, and passed a full barrier since. Any task or either CQ
  */
 static void svc2_unthrottle(struct svc2_xprt *sp)
 {
@@ -172,10 +153,9 @@ static void svc2_unthrottle(struct svc2_xprt *sp)
  * by its GID: the router forwards the packets to the owner of the GID, and
  * without an answer from there the connection does not last
  * (SVC2_ESTABLISH_TIMEOUT). With InfiniBand the answer goes to the LID that the
- * request came from, independent of the subnet of its GIDs. A host of this
- * subnet can claim a GID of another subnet, so hosts behind a router share its
- * port's LID. The interface is no part of the address: on a link with more than
- * one of them, the peer chooses the interface of its request. So hosts with the
+ * request came from, whatever GID it claims: hosts behind a router share its
+ * port's LID. On a link with more than one interface, the peer chooses that of
+ * its request, so the interface is no part of the address, and hosts with the
  * same LID in two subnets are counted as one.
  */
 
@@ -246,12 +226,9 @@ static void svc2_address_ib(const struct rdma_cm_id *id, struct sa_path_rec *pat
 		svc2_lid_address(be32_to_cpu(sa_path_get_dlid(path)), lmc);
 }
 
-/**
- * svc2_address_of - find the address by which a peer is counted
- * @sp: connection
- *
- * Context: svc thread; sleeps, but waits for no other host.
- * Return: the address; its port is meaningless.
+/*
+ * The address of a peer, with a meaningless port. Sleeps, but waits for no
+ * host.
  */
 struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 {
@@ -276,13 +253,16 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
  * connections together may have the amount in the module parameter
  * transfer_memory, the connections of one address half of that, and one
  * connection at most the amount that is then left (svc2_pages_quota_allows()).
+ * The number of connections is limited too, in all and for an address, by the
+ * module parameter connections, and so is their fixed memory.
  *
  * The pages of a Call are counted before they are taken: pages that its Read
  * chunks fill, and pages that its Reply may have in the memory that it offers.
  * If they exceed the quota the Call waits in the queue of its connection,
  * without a thread; other Calls go on. It gets all of them at once, and before
  * any other resource that another Call can wait for: so a holder of pages never
- * waits for pages.
+ * waits for pages. The other resources come back from Calls that wait for no
+ * pages, or the connection is lost (SVC2_CHAIN_TIMEOUT).
  *
  * Further pages of a Reply, at most those that fit a Send, are counted when the
  * Reply exists. While a connection exceeds its quota no further message of it
@@ -291,24 +271,16 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
  *
  * A connection that holds no pages and waits is starved: until it has its pages
  * only small requests bypass it (svc2_pages_is_small()), and released pages
- * are kept for it. The other connections hold their pages while a thread is at
- * work, and for a limited time besides (SVC2_CHAIN_TIMEOUT). So a large Call
- * gets its turn, independent of other peers. Addresses are served round robin,
- * and so are the connections of an address. A connection that waits for others
- * of its address blocks that address only.
- *
- * A connection that holds pages needs no turn: each time that some of its pages
- * come back its Calls get their pages, as far as the quota allows it, and with
- * the last of its pages it is starved.
+ * are kept for it. The other connections hold their pages for a limited time,
+ * so a large Call gets its turn, independent of other peers. Addresses are
+ * served round robin, and so are the connections of an address. A connection
+ * that waits for others of its address blocks that address only. A connection
+ * that holds pages needs no turn: with the last of them it is starved.
  *
  * A Call with counted pages is not deferred for an upcall, which may take
  * minutes: see svc2_deliver(). Decryption by RPCSEC_GSS may remove the data in
- * pages that prevents it; such a Call, when it is deferred, gives its pages back
- * and ends the connection (svc2_pages_deferred()).
- *
- * The number of connections is limited too, by the module parameter
- * connections, whose second number limits an address, as half of the first
- * does. So the fixed memory of all connections has a limit as well.
+ * pages that prevents it; such a Call, when it is deferred, gives its pages
+ * back and ends the connection (svc2_pages_deferred()).
  */
 
 /* minimum that allows the largest Calls */
@@ -318,11 +290,6 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 /*
  * Guards all below, every svc2_address, and every svc2_quota. sp_recv_lock
  * and locks of the RPC layer are taken under it, never the other way round.
- *
- * Calls take pages first: a Call has no Send Queue entries, send context,
- * memory regions or thread until it has all its pages. A Call that has them may
- * wait for any of the others. These come back from Calls that wait for no
- * pages, or the connection is lost (SVC2_CHAIN_TIMEOUT).
  */
 static DEFINE_SPINLOCK(svc2_pages_lock);
 static LIST_HEAD(svc2_addresses);
@@ -473,20 +440,14 @@ static void svc2_pages_recheck(struct svc2_xprt *sp, void *unused)
 	svc2_pages_uncharge(sp, 0);
 }
 
-/**
- * svc2_memory_default - a sixteenth of the memory, in KiB
- *
- * Default of receive_memory and of transfer_memory.
- */
+/* A sixteenth of the memory, in KiB: for receive_memory and transfer_memory */
 unsigned int svc2_memory_default(void)
 {
 	return min_t(unsigned long, totalram_pages() / 16,
 		     UINT_MAX >> (PAGE_SHIFT - 10)) << (PAGE_SHIFT - 10);
 }
 
-/**
- * svc2_connections_default - number of connections for the existing memory
- */
+/* Number of connections for the existing memory */
 unsigned int svc2_connections_default(void)
 {
 	unsigned long mib = totalram_pages() >> (20 - PAGE_SHIFT);
@@ -494,11 +455,7 @@ unsigned int svc2_connections_default(void)
 	return max_t(unsigned long, mib / SVC2_CONN_MIB, SVC2_CONNS_MIN);
 }
 
-/**
- * svc2_pages_set - apply the module parameter transfer_memory
- *
- * Context: may sleep.
- */
+/* Applies the module parameter transfer_memory. May sleep */
 void svc2_pages_set(void)
 {
 	unsigned long kib = rpcrdma2_param(&svc2_transfer_memory);
@@ -509,10 +466,6 @@ void svc2_pages_set(void)
 	svc2_conns_each(svc2_pages_recheck, NULL);
 }
 
-/**
- * svc2_pages_init - initialize the quota of a connection
- * @sp: connection
- */
 void svc2_pages_init(struct svc2_xprt *sp)
 {
 	INIT_LIST_HEAD(&sp->sp_quota.qu_calls);
@@ -543,13 +496,9 @@ static int svc2_address_may_connect(const struct svc2_address *ad)
 	return svc2_addresses_conns < all ? 0 : -ENFILE;
 }
 
-/**
- * svc2_address_get - count a connection for its address
- * @sp: connection
- *
- * Context: may sleep.
- * Return: 0; -EUSERS at the limit of the address; -ENFILE at the limit of all
- * connections; or -ENOMEM.
+/*
+ * Counts a connection for its address. May sleep. Return: 0; -EUSERS at the
+ * limit of the address; -ENFILE at the limit of all connections; or -ENOMEM.
  */
 int svc2_address_get(struct svc2_xprt *sp)
 {
@@ -581,10 +530,7 @@ int svc2_address_get(struct svc2_xprt *sp)
 	return ret;
 }
 
-/**
- * svc2_address_put - undo svc2_address_get(), if it was called
- * @sp: connection without any payload
- */
+/* Undoes svc2_address_get(), if it was called; no payload is left. */
 void svc2_address_put(struct svc2_xprt *sp)
 {
 	struct svc2_address *ad = sp->sp_quota.qu_address;
@@ -610,7 +556,6 @@ void svc2_address_put(struct svc2_xprt *sp)
  * @call: Call; sets sm_charged
  * @pages: number, sm_reply_pages included; less than half of SVC2_PAGES_MIN
  *
- * Context: svc thread.
  * Return: 0 when it may have its pages; -EINPROGRESS when it waits, and belongs
  * to the queue (R2).
  */
@@ -637,11 +582,9 @@ int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 	return -EINPROGRESS;
 }
 
-/**
- * svc2_pages_untrack - undo svc2_pages_track(), if it was called
- * @call: Call; from now on sm_charged and sm_reply_pages are the caller's
- *
- * Context: as svc2_msg_put().
+/*
+ * Undoes svc2_pages_track(), if it was called: from now on sm_charged and
+ * sm_reply_pages are the caller's. Context: as svc2_msg_put()
  */
 void svc2_pages_untrack(struct svc2_msg *call)
 {
@@ -659,7 +602,6 @@ void svc2_pages_untrack(struct svc2_msg *call)
  *
  * A Reply that is much shorter than its Call allows gives the rest back.
  *
- * Context: svc thread.
  * Return: number of counted pages, for svc2_pages_give().
  */
 unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
@@ -681,13 +623,7 @@ unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
 	return pages;
 }
 
-/**
- * svc2_pages_give - return counted pages to the quota
- * @sp: connection
- * @pages: number of counted pages, of a Call or of a Reply
- *
- * Context: svc thread, send CQ, ->xpo_free.
- */
+/* Returns counted pages to the quota. Svc thread, send CQ, ->xpo_free */
 void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages)
 {
 	if (!pages)
@@ -696,13 +632,7 @@ void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages)
 	svc2_pages_uncharge(sp, pages);
 }
 
-/**
- * svc2_pages_track - note which thread processes a Call of RPCSEC_GSS
- * @sp: connection
- * @call: Call with counted pages
- *
- * Context: svc thread.
- */
+/* Notes that this thread processes a Call of RPCSEC_GSS with counted pages. */
 void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	call->sm_thread = current;
@@ -714,14 +644,12 @@ void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
  * svc2_pages_deferred - end the connection if this thread's Call was deferred
  * @sp: connection; the thread has finished its work, and has no Call
  *
- * S46: the Call counts pages until its upcall is over, and the RPC layer drops it
- * only then. So the count comes back here, and the requester sends the Call again
- * on another connection. A second thread may have resumed the Call by now: its
- * Reply is counted when it exists, or has taken the Call off the list already.
- * The data of its Read chunks, 64 KiB at most where decryption left none in pages,
- * stays until then, for each of the 300 Calls that the RPC layer defers.
- *
- * Context: svc thread.
+ * S46: the Call counts pages until its upcall is over, and the RPC layer drops
+ * it only then. So the count comes back here, and the requester sends the Call
+ * again on another connection. A second thread may have resumed the Call by
+ * now: its Reply is counted when it exists, or has taken the Call off the list.
+ * The data of its Read chunks, 64 KiB at most where decryption left none in
+ * pages, stays until then, for each of the 300 Calls that the RPC layer defers.
  */
 void svc2_pages_deferred(struct svc2_xprt *sp)
 {
@@ -747,13 +675,7 @@ void svc2_pages_deferred(struct svc2_xprt *sp)
 		svc2_close(sp, RPCRDMA2_LOSS_REPLY);
 }
 
-/**
- * svc2_pages_flush - remove the Calls that wait
- * @sp: connection that no thread uses any longer
- * @calls: where to put them, by sm_wait
- *
- * Context: ->xpo_free.
- */
+/* Moves the Calls that wait to @calls, by sm_wait. Context: ->xpo_free */
 void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls)
 {
 	struct svc2_address *ad = sp->sp_quota.qu_address;
@@ -767,10 +689,7 @@ void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls)
 	svc2_pages_wake_starved(ad);
 }
 
-/**
- * svc2_pages_show - show the memory of payload, in total and by address
- * @seq: destination
- */
+/* Shows the memory of payload, in total and by address. */
 void svc2_pages_show(struct seq_file *seq)
 {
 	struct svc2_address *ad;
@@ -789,9 +708,9 @@ void svc2_pages_show(struct seq_file *seq)
 }
 
 /*
- * Semaphores: FIFO wait queues for a connection's scarce resources.
+ * Semaphores: FIFO wait queues for a connection's scarce resources, which are
+ * Send Queue entries, send contexts and memory regions.
  *
- * Send Queue entries, send contexts and memory regions have a semaphore each.
  * While there are enough units a thread takes them without a lock. Otherwise a
  * waiter joins the queue: the Call, if the units are for its RDMA Reads or it
  * is not carried out yet, so that its thread is free; else the thread, in front
@@ -804,16 +723,12 @@ void svc2_pages_show(struct seq_file *seq)
  * No waiter holds a resource that is needed by the completions which serve the
  * queue, so there is always progress while the connection lives. When it is
  * lost the threads are woken, and leave; Calls are freed with the connection.
- *
  * The wait of a thread is limited, even if other waiters make progress: a peer
  * that releases a few units now and then must not hold the thread. At the limit
  * the connection is closed (SVC2_STALL_TIMEOUT).
  *
- * While there are waiters, or the Calls that threads have taken up already
- * could use all send contexts, ->xpo_has_wspace keeps further messages of the
- * connection from taking up threads. A Reply has its Send Queue entries before
- * its Call is carried out (svc2_sq_reserve()). A thread waits for a semaphore
- * with
+ * A Reply has its Send Queue entries before its Call is carried out
+ * (svc2_sq_reserve()). A thread waits for a semaphore with
  *
  *  - a Reply that takes more than its chunk list allows for, or was planned
  *    again (C-034);
@@ -822,12 +737,7 @@ void svc2_pages_show(struct seq_file *seq)
  *    leave entries for Sends.
  */
 
-/**
- * svc2_sem_init - initialize a semaphore
- * @sem: semaphore
- * @units: its units, or NULL when it has units of its own, none so far
- * @counter: enum svc2_counter of the waits
- */
+/* @units: NULL for units of its own, none so far; @counter: of the waits */
 void svc2_sem_init(struct svc2_sem *sem, struct rpcrdma2_units *units,
 		   unsigned int counter)
 {
@@ -837,20 +747,15 @@ void svc2_sem_init(struct svc2_sem *sem, struct rpcrdma2_units *units,
 	sem->se_counter = counter;
 }
 
-/**
- * svc2_sem_open - set the number of units, before the first is taken
- * @sem: semaphore with units of its own
- * @units: number
- */
+/* Sets the number of own units, before the first is taken. */
 void svc2_sem_open(struct svc2_sem *sem, unsigned int units)
 {
 	atomic_set(&sem->se_own.un_free, units);
 	sem->se_total = units;
 }
 
-/**
- * svc2_sem_is_whole - check whether all units taken are back (R5)
- * @sem: semaphore with units of its own, opened or not, without waiters
+/*
+ * True if all own units that were taken are back (R5), and there are no waiters
  */
 bool svc2_sem_is_whole(const struct svc2_sem *sem)
 {
@@ -989,14 +894,9 @@ int svc2_sem_take(struct svc2_xprt *sp, struct svc2_sem *sem,
 	return svc2_sem_take_slow(sp, sem, units, spare);
 }
 
-/**
- * svc2_sem_wake - wake waiters after units have come back
- * @sp: connection
- * @sem: semaphore of it
- *
- * Called when a taker had found too few units.
- *
- * Context: svc thread, send CQ, RPC task.
+/*
+ * Wakes waiters when units have come back, of which a taker had found too few.
+ * Svc thread, send CQ, RPC task
  */
 void svc2_sem_wake(struct svc2_xprt *sp, struct svc2_sem *sem)
 {
@@ -1006,14 +906,7 @@ void svc2_sem_wake(struct svc2_xprt *sp, struct svc2_sem *sem)
 	svc2_sem_unthrottle(sp);
 }
 
-/**
- * svc2_sem_give - give units back
- * @sp: connection
- * @sem: semaphore of it, with units of its own
- * @units: number that was taken
- *
- * Context: svc thread, send CQ.
- */
+/* Gives own units back. Svc thread, send CQ */
 void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
 		   unsigned int units)
 {
@@ -1035,10 +928,9 @@ void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
  * @spare: units to leave for single Sends
  * @held: where to store the number of units that @call has
  *
- * A peer decides when units come back, so no thread waits. The Call waits, and
- * svc2_msg_ready() queues it for a thread once it has its units.
+ * A peer decides when units come back, so no thread waits: svc2_msg_ready()
+ * queues the Call for a thread once it has its units.
  *
- * Context: svc thread.
  * Return: 0 when the units are the Call's; -EINPROGRESS when it waits, and
  * belongs to the semaphore (R2); -ENOTCONN when the connection is lost.
  */
@@ -1068,20 +960,16 @@ int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 }
 
 /*
- * Whether an svc thread may take up another message.
- */
-
-/*
  * True if there are no waiters, and a send context is left for a further Call
  * besides those in hand, which xpt_nr_rqsts counts. A posted Reply may count on
  * both sides until its thread releases it; then the RPC layer checks again.
  *
  * A Call on sp_start_q needs none of this: its RDMA Reads can begin. It must be
  * taken up, because the waiters may wait for the resources that it holds. For
- * the same reason a Call on sp_ready_q is taken up, when there is a send context
- * for it: it may have entries of the Send Queue, or payload while the connection
- * exceeds its quota. A Call that the RPC layer has deferred for an upcall may
- * have a few entries, and no payload.
+ * the same reason a Call on sp_ready_q is taken up, when there is a send
+ * context for it: it may have entries of the Send Queue, or payload while the
+ * connection exceeds its quota. A Call that the RPC layer has deferred for an
+ * upcall may have a few entries, and no payload.
  */
 static bool svc2_may_receive(const struct svc2_xprt *sp)
 {
@@ -1089,7 +977,7 @@ static bool svc2_may_receive(const struct svc2_xprt *sp)
 	bool starts = !list_empty(&sp->sp_start_q);
 
 	/*
-	 * The RPC layer resumes deferred Calls first, and these need a context.
+	 * the RPC layer resumes deferred Calls first, and these need a context
 	 */
 	if (starts && likely(!deferred))
 		return true;
@@ -1104,12 +992,10 @@ static bool svc2_may_receive(const struct svc2_xprt *sp)
 		 list_empty(&sp->sp_mr_sem.se_waiters)) || deferred);
 }
 
-/**
- * svc2_has_wspace - check whether a thread may take up another message
- * @xprt: connection
- *
- * Return: 0 if not. When there is room svc2_unthrottle() queues the connection
- * again, or the RPC layer does when a thread is done with a Call.
+/*
+ * Implements ->xpo_has_wspace: whether a thread may take up another message.
+ * When there is room again svc2_unthrottle() queues the connection, or the RPC
+ * layer does when a thread is done with a Call.
  */
 int svc2_has_wspace(struct svc_xprt *xprt)
 {

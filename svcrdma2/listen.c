@@ -141,12 +141,7 @@ static void svc2_listen_log_refused(const struct svc2_xprt *sp, int error)
 			    sp->sp_xprt.xpt_remotebuf, error, advice);
 }
 
-/**
- * svc2_accept - implement ->xpo_accept
- * @xprt: listener
- *
- * Return: a connection, or NULL.
- */
+/* Implements ->xpo_accept. Return: a connection, or NULL. */
 static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 {
 	struct svc2_xprt *sp = svc2_next_pending(svc2_listen_from_xprt(xprt));
@@ -164,9 +159,7 @@ static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 		sp = NULL;
 	} else {
 		svc2_count(accepts);
-		/*
-		 * the caller holds a reference on the module for the connection
-		 */
+		/* the caller holds a reference on the module for it */
 		module_put(THIS_MODULE);
 	}
 	svc_xprt_put(xprt);	/* sp_listener's */
@@ -264,10 +257,6 @@ static struct svc_xprt *svc2_listen_create_rdma(struct svc_serv *serv,
 	return svc2_listen_create(&svc2_rdma_class, serv, net, sa, salen);
 }
 
-/*
- * The ops of connections are in transport.c. Ops for messages and for temporary
- * transports are left out.
- */
 #define LISTENER_OPS(_create)					\
 {								\
 	.xpo_create		= _create,			\

@@ -74,13 +74,7 @@ module_param_cb(rdma, &rdma_ops, &rdma_enabled, 0644);
 __MODULE_PARM_TYPE(rdma, "bool");
 MODULE_PARM_DESC(rdma, "Serve listeners named rdma too, where rpcrdma does not (default Y)");
 
-/**
- * svc2_classes_init - register the names
- *
- * A name "rdma" that belongs to another module is no error.
- *
- * Return: 0, or a negative errno.
- */
+/* A name "rdma" that belongs to another module is no error. */
 static int svc2_classes_init(void)
 {
 	int ret = svc_reg_xprt_class(&svc2_class);
@@ -93,9 +87,6 @@ static int svc2_classes_init(void)
 	return 0;
 }
 
-/**
- * svc2_classes_exit - undo svc2_classes_init()
- */
 static void svc2_classes_exit(void)
 {
 	scoped_guard(mutex, &rdma_mutex) {

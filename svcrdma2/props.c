@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties that the peer advertises, and those of the server.
+ * Properties of both ends.
  *
  * A CONNPROP is the first message of a version 2 client; the server answers
  * with its own, once (S29). The properties of the peer bound the server's Sends
@@ -126,13 +126,10 @@ const struct rpcrdma2_props_ops svc2_props_ops = {
 	.confirms	= true,
 };
 
-/**
- * svc2_handle_property - process a property message
- * @rqstp: thread
- * @msg: the message, well-formed, in either spelling (S01); gone afterwards
- *
- * Context: svc thread; may sleep.
- * Return: 0, for ->xpo_recvfrom to return.
+/*
+ * Processes a property message, well-formed, in either spelling (S01). Return:
+ * 0, for
+ * ->xpo_recvfrom.
  */
 int svc2_handle_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
@@ -145,14 +142,7 @@ int svc2_handle_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return 0;
 }
 
-/**
- * svc2_handle_resprop - process a RESPROP, or an option that is an answer
- * @rqstp: thread
- * @msg: the message, perhaps malformed; gone afterwards
- *
- * Context: svc thread.
- * Return: 0, for ->xpo_recvfrom to return.
- */
+/* Processes a RESPROP, or an option that is an answer, perhaps malformed. */
 int svc2_handle_resprop(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -166,18 +156,11 @@ int svc2_handle_resprop(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return 0;
 }
 
-/**
- * svc2_handle_error - process an RDMA2_ERROR
- * @rqstp: thread
- * @msg: the message, perhaps malformed; gone afterwards
- *
- * S18: it answers a property message of the server, or else a callback. The
- * memory regions of a callback may have to wait for entries of the Send Queue,
- * and so for the peer. Such an error is left to the thread that finds it on
- * sp_ready_q.
- *
- * Context: svc thread, under XPT_BUSY.
- * Return: 0, for ->xpo_recvfrom to return.
+/*
+ * Processes an RDMA2_ERROR, perhaps malformed, under XPT_BUSY. S18: it answers
+ * a property message of the server, or else a callback. The memory regions of a
+ * callback may have to wait for entries of the Send Queue, and so for the peer.
+ * Such an error is left to the thread that finds it on sp_ready_q.
  */
 int svc2_handle_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
@@ -191,12 +174,9 @@ int svc2_handle_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return 0;
 }
 
-/**
- * svc2_props_update - send the next property message, if there is one and it is
- * due
- * @sp: connection
- *
- * Context: svc thread, under XPT_BUSY; may sleep.
+/*
+ * Sends the next property message, if there is one and it is due. Under
+ * XPT_BUSY
  */
 void svc2_props_update(struct svc2_xprt *sp)
 {

@@ -24,10 +24,6 @@
 #define RPCRDMA2_DEFINE_PAIR(_value, _name)	TRACE_DEFINE_ENUM(_value);
 RPCRDMA2_NAMES(RPCRDMA2_DEFINE_PAIR)
 
-/*
- * Life of listeners and connections
- */
-
 /* Events of the CM and the queue pair; steps of listeners and connections */
 TRACE_EVENT(svc2_event,
 	TP_PROTO(const void *sa, const char *event, int status),
@@ -82,10 +78,6 @@ TRACE_EVENT(svc2_accept,
 		  __entry->ord, __entry->ird, __entry->send_cq,
 		  __entry->recv_cq)
 );
-
-/*
- * Messages
- */
 
 DECLARE_EVENT_CLASS(svc2_message,
 	TP_PROTO(const struct ib_cq *cq, u32 id, const struct rpcrdma2_hdr *h,

@@ -2,19 +2,18 @@
 /*
  * Connections: from the request to connect to the last reference.
  *
- * Loss of a connection begins with svc2_close(), wherever it is noticed.
- * svc2_close() only marks the svc_xprt, and wakes the threads that wait for a
- * semaphore, whose units might never come; an svc thread then detaches the
- * connection, and it is destroyed with its last reference. The RPC layer also
- * sets XPT_CLOSE by itself, when the service stops or the connection has been
- * idle for some time; the connection is then lost in ->xpo_detach.
+ * Loss of a connection begins with svc2_close(), wherever it is noticed. That
+ * only marks the svc_xprt, and wakes the threads that wait for a semaphore,
+ * whose units might never come; an svc thread then detaches the connection, and
+ * it is destroyed with its last reference. The RPC layer also sets XPT_CLOSE by
+ * itself, when the service stops or the connection has been idle for some time;
+ * the connection is then lost in ->xpo_detach.
  *
- * Removal of a device needs no special code. The rdma_cm sends an event to
- * every cm_id of the device, connected or not, and then waits for all of them
- * to be destroyed before it releases the device (cma_process_remove()). A
- * connection with that event closes like any other, and its cm_id is destroyed
- * last (R7), when queue pair, CQs, memory regions and protection domain are
- * gone. An ib_client of this module would only repeat that.
+ * Removal of a device needs no special code, and no ib_client. The rdma_cm
+ * sends an event to every cm_id of the device, connected or not, and then waits
+ * for all of them to be destroyed before it releases the device
+ * (cma_process_remove()). A connection with that event closes like any other,
+ * and its cm_id is destroyed last (R7).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -152,16 +151,10 @@ static void svc2_conn_set_addresses(struct svc2_xprt *sp)
 
 static const struct svc_xprt_ops svc2_ops;
 
-/**
- * svc2_conn_create - make the object for a request to connect
- * @listener: listener that received it; the connection gets its service and
- *	network namespace
- * @id: the new connection's identifier, which gets its handler here
- * @param: parameters of the request
- *
- * Context: CM handler of @id.
- * Return: a connection that holds a reference on the module; NULL when there is
- * no memory.
+/*
+ * Makes the object for a request to connect that @listener received; @id gets
+ * its handler here, which is the context. Return: a connection that holds a
+ * reference on the module; NULL when there is no memory.
  */
 struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 				   struct rdma_cm_id *id,
@@ -329,20 +322,11 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	return 0;
 }
 
-/* Properties of this end (S13, S20, S22, 2.6), except for pr_brs */
-static void svc2_conn_set_props(struct svc2_xprt *sp, struct rpcrdma2_props *able)
-{
-	able->pr_rbsiz = sp->sp_recv_size;
-	able->pr_sbsiz = sp->sp_send_own;
-	able->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
-	able->pr_limits[RPCRDMA2_LIMIT_BYTES] = U32_MAX;
-	able->pr_limits[RPCRDMA2_LIMIT_READS] = RPCRDMA2_MAX_READ_CHUNKS;
-	able->pr_limits[RPCRDMA2_LIMIT_WRITES] = RPCRDMA2_MAX_WRITE_CHUNKS;
-}
-
 /* The largest Send is what can be gathered, or at least what can be copied. */
 static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 {
+	struct rpcrdma2_props *own = &sp->sp_ex.ex_supported;
+
 	sp->sp_tx_sges = min_t(u32, width, SVC2_TX_EXTRA_SGES +
 			       DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE));
 	sp->sp_send_able = SVC2_TX_BUFSIZE;
@@ -353,7 +337,13 @@ static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 				rpcrdma2_param(&svc2_send_size));
 
 	sp->sp_recv_size = sp->sp_rpool.rp_size;
-	svc2_conn_set_props(sp, &sp->sp_ex.ex_supported);
+	/* properties of this end (S13, S20, S22, 2.6), except for pr_brs */
+	own->pr_rbsiz = sp->sp_recv_size;
+	own->pr_sbsiz = sp->sp_send_own;
+	own->pr_limits[RPCRDMA2_LIMIT_SEGS] = RPCRDMA2_MAX_SEGMENTS;
+	own->pr_limits[RPCRDMA2_LIMIT_BYTES] = U32_MAX;
+	own->pr_limits[RPCRDMA2_LIMIT_READS] = RPCRDMA2_MAX_READ_CHUNKS;
+	own->pr_limits[RPCRDMA2_LIMIT_WRITES] = RPCRDMA2_MAX_WRITE_CHUNKS;
 	svc2_bound_sends(sp, RPCRDMA2_VERS_ONE);
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
@@ -403,14 +393,10 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 	return ret;
 }
 
-/**
- * svc2_conn_setup - accept a connection
- * @sp: connection, taken off ls_pending
- *
- * Receives are posted before the peer may send.
- *
- * Context: svc thread; sleeps.
- * Return: 0, or a negative errno; the caller's reference undoes all of it.
+/*
+ * Accepts a connection that was taken off ls_pending. Receives are posted
+ * before the peer may send. Return: 0, or a negative errno; the caller's
+ * reference undoes all of it.
  */
 int svc2_conn_setup(struct svc2_xprt *sp)
 {
