@@ -7,10 +7,13 @@
  * an rpc_xprt that calls back on it:
  *
  *   setup:   rpc_create --> svc2_bc_setup, and Receives for the answers
- *   Call:    RPC task --> svc2_bc_send_request --> svc2_callback_build -->
- *	      sendto.c
+ *   Call:    RPC task --> svc2_bc_send_request --> svc2_callback_build:
+ *	      regions --> svc2_tx_post: REG_MR .. REG_MR, Send
  *   answer:  svc thread: recvfrom.c --> svc2_take_answer -->
- *	      svc2_callback_answered --> RPC task
+ *	      svc2_callback_answered: fences the regions that are still valid -->
+ *	      svc2_callback_end, perhaps in the send CQ --> RPC task
+ *   abort:   svc2_callback_revoke, after the wait for the answer, and before the
+ *	      RPC client gets the memory back
  *
  * The rpc_xprt has no connection of its own and cannot connect. The RPC layer
  * closes it when it closes the svc_xprt, which outlives all callbacks.
@@ -30,37 +33,17 @@
 #include "trace.h"
 
 /*
- * A callback: its message, its answer and its end; with chunks also the
- * registration and revocation of the memory that the peer may read or write.
- *
- * The server is the requester here. It plans and offers chunks as the client
- * does (rpcrdma2/plan.h, rpcrdma2/chunks.h). A callback offers chunks where both
+ * A callback offers chunks, by the client's rules (rpcrdma2/plan.h), where both
  * ends have announced RDMA2_BKREQSUP_GENL (C-037); elsewhere it goes inline, or
- * not at all, and its Reply has to come inline.
- *
- *  send:    svc2_callback_build: regions; svc2_tx_post: REG_MR .. REG_MR, Send
- *  answer:  svc2_callback_answered: fences the regions that are still valid
- *  end:     svc2_callback_end, in the thread with the answer or the send CQ
- *  abort:   svc2_callback_revoke, after the wait for the answer, and before the
- *           RPC client gets the memory back
- *
- * RPCSEC_GSS encrypts into pages that the RPC client may free at any time. A
- * callback with it offers no chunks.
+ * not at all, and its Reply has to come inline. RPCSEC_GSS encrypts into pages
+ * that the RPC client may free at any time: a callback with it offers no
+ * chunks.
  */
-
-static bool svc2_callback_offers_chunks(const struct svc2_xprt *sp, u32 vers,
-					const struct rpc_rqst *rqst)
-{
-	const struct rpc_auth *auth = rqst->rq_cred->cr_auth;
-
-	return rpcrdma2_backward_level(&sp->sp_ex, vers) == RDMA2_BKREQSUP_GENL &&
-	       !test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags);
-}
-
 static int svc2_callback_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 				   const struct rpc_rqst *rqst,
 				   struct rpcrdma2_call_plan *plan)
 {
+	const struct rpc_auth *auth = rqst->rq_cred->cr_auth;
 	struct rpcrdma2_call_sizes sz = {
 		.sz_call_threshold	= most,
 		.sz_limits		= RPCRDMA2_NO_LIMITS,
@@ -68,7 +51,8 @@ static int svc2_callback_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 	};
 
 	*plan = (struct rpcrdma2_call_plan){ .cp_proc = RDMA2_MSG };
-	if (!svc2_callback_offers_chunks(sp, vers, rqst))
+	if (rpcrdma2_backward_level(&sp->sp_ex, vers) != RDMA2_BKREQSUP_GENL ||
+	    test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags))
 		return 0;
 	sz.sz_reply_threshold = rpcrdma2_exchange_reply_max(&sp->sp_ex);
 	rpcrdma2_offer_sizes(&sz, &rqst->rq_snd_buf, &rqst->rq_rcv_buf, true);
@@ -115,14 +99,10 @@ static void svc2_callback_note_chunks(struct svc2_callback *sc,
 		svc2_count(backward_reply_chunks);
 }
 
-/**
- * svc2_callback_build - make a callback ready to be posted
- * @sp: connection
- * @tx: send context from svc2_tx_try_get()
- * @h: header with xid, version and credits; gets the rest
- * @rqst: request with the encoded Call
+/*
+ * Makes a callback ready to be posted, with the xid, version and credits in @h.
+ * RPC task, one at a time for each connection.
  *
- * Context: RPC task, one at a time for each connection.
  * Return: 0, then it is posted or rpcrdma2_unexpose() is called; -EAGAIN when
  * regions are short, -ENOBUFS when memory cannot be mapped now, -EMSGSIZE when
  * it is too long for the connection; other errors when it cannot be sent.
@@ -154,7 +134,6 @@ static int svc2_callback_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 		return ret;
 	}
 	svc2_callback_note_chunks(sc, &plan, h);
-	tx->tx_callback = sc;
 	return 0;
 }
 
@@ -198,20 +177,6 @@ static void svc2_callback_fail_locked(struct svc2_callback *sc)
 	rpc_wake_up_queued_task(&rqst->rq_xprt->pending, rqst->rq_task);
 }
 
-/**
- * svc2_callback_too_long - end a callback that is too long for the connection
- * @sc: callback that is not posted. It does not count as an error of the peer,
- *	and delays no other callback
- *
- * Context: RPC task that has XPRT_LOCKED, perhaps for another callback.
- */
-static void svc2_callback_too_long(struct svc2_callback *sc)
-{
-	guard(spinlock)(&sc->sc_rqst->rq_xprt->queue_lock);
-	svc2_callback_fail_locked(sc);
-	svc2_count(backward_too_long);
-}
-
 /* R8: the RPC belongs to the RPC client again, with or without a result. */
 static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 {
@@ -239,11 +204,9 @@ static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 	svc2_msg_put(sp, answer);
 }
 
-/**
- * svc2_callback_end - end a callback that is answered, and exposes nothing
- * @sc: callback, pinned
- *
- * Context: svc thread, send CQ.
+/*
+ * Ends a pinned callback that is answered, and exposes nothing. Svc thread,
+ * send CQ
  */
 static void svc2_callback_end(struct svc2_callback *sc)
 {
@@ -291,13 +254,9 @@ static void svc2_callback_invalidated(struct svc2_callback *sc, u32 handle)
 	}
 }
 
-/**
- * svc2_callback_answered - process the answer to a callback
- * @sc: callback, pinned, with sc_answer and sc_verdict
- *
- * If the connection is lost meanwhile the RPC ends with it.
- *
- * Context: svc thread.
+/*
+ * Processes the answer, sc_answer and sc_verdict, to a pinned callback. If the
+ * connection is lost meanwhile the RPC ends with it.
  */
 static void svc2_callback_answered(struct svc2_callback *sc)
 {
@@ -317,14 +276,11 @@ static void svc2_callback_answered(struct svc2_callback *sc)
 		rpcrdma2_sq_drain(&sp->sp_conn);
 }
 
-/**
- * svc2_callback_revoke - revoke the memory that an aborted callback exposes
- * @sc: callback that exposes memory, and that no answer reaches any longer
- *
- * The fence does not depend on the peer, but the Send Queue may have to wait
- * for it: then the connection is closed, and the queue pair with it.
- *
- * Context: RPC task; sleeps.
+/*
+ * Revokes the memory that an aborted callback exposes, which no answer reaches
+ * any longer. The fence does not depend on the peer, but the Send Queue may
+ * have to wait for it: then the connection is closed, and the queue pair with
+ * it. RPC task
  */
 static void svc2_callback_revoke(struct svc2_callback *sc)
 {
@@ -348,11 +304,6 @@ static void svc2_callback_revoke(struct svc2_callback *sc)
 		rpcrdma2_lose_exposed(co, ex);
 }
 
-/*
- * The rpc_xprt: its setup and end, sending of callbacks, credits, and answers
- * (svc2_bc_*).
- */
-
 /* Limit on the wait for the answer to an aborted callback */
 #define SVC2_BC_ANSWER_TIMEOUT	(5 * HZ)
 
@@ -361,31 +312,21 @@ static void svc2_callback_revoke(struct svc2_callback *sc)
 
 static atomic_t svc2_bc_late_waiters;
 
-/**
- * struct svc2_bc_posted - a callback that the peer has
- * @ps_xid: its xid
- * @ps_gone: the service has aborted it; it keeps its credit (B-05)
- * @ps_callback: the callback; NULL when no answer may reach it any longer
- */
+/* A callback that the peer has */
 struct svc2_bc_posted {
 	u32			ps_xid;
-	bool			ps_gone;
+	bool			ps_gone;	/* aborted; keeps its credit (B-05) */
+	/* NULL when no answer may reach it any longer */
 	struct svc2_callback	*ps_callback;
 };
 
-/**
- * struct backchannel - a connection, as the RPC client sees it
- * @bc_xprt: transport of the RPC layer
- * @bc_hdr: header of the Call that is being sent; belongs to the RPC task that
- *	holds XPRT_LOCKED
- * @bc_addr: printable address of the peer
- * @bc_posted: sp_nposted callbacks, and room for sp_backward_max; under
- *	transport_lock
- */
+/* A connection, as the RPC client sees it */
 struct backchannel {
 	struct rpc_xprt		bc_xprt;
+	/* of the Call that the RPC task with XPRT_LOCKED sends */
 	struct rpcrdma2_hdr	bc_hdr;
 	char			bc_addr[INET6_ADDRSTRLEN];
+	/* sp_nposted callbacks, of sp_backward_max; under transport_lock */
 	struct svc2_bc_posted	bc_posted[];
 };
 
@@ -457,7 +398,7 @@ static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 
 /*
  * The peer has answered the callback, or never received it. If it was aborted,
- * wakes a task that waits for a credit.
+ * a task that waits for a credit goes on.
  */
 static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 				  u32 xid)
@@ -570,6 +511,7 @@ static u32 svc2_bc_level(const struct svc2_xprt *sp)
 static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 				 struct rpc_rqst *rqst)
 {
+	struct svc2_callback *sc = svc2_callback_of(rqst);
 	struct svc2_tx *tx;
 	bool first;
 	int ret;
@@ -579,23 +521,21 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	if (svc2_bc_level(sp) == RDMA2_BKREQSUP_NONE)
 		return -EOPNOTSUPP;
 
-	tx = svc2_tx_try_get(sp);
+	tx = svc2_tx_try_get(sp, sc);
 	if (!tx)
 		return -ENOBUFS;
 	ret = svc2_callback_build(sp, tx, h, rqst);
 	if (!ret) {
 		rqst->rq_xtime = ktime_get();
-		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid,
-					    svc2_callback_of(rqst));
+		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid, sc);
 		/* the callback may be too long now: it is built again */
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
 		if (ret && first) {
 			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
-			WRITE_ONCE(svc2_callback_of(rqst)->sc_vers, 0);
+			WRITE_ONCE(sc->sc_vers, 0);
 		}
 		if (ret)
-			rpcrdma2_unexpose(&sp->sp_conn,
-					  &svc2_callback_of(rqst)->sc_exposed);
+			rpcrdma2_unexpose(&sp->sp_conn, &sc->sc_exposed);
 	}
 	if (ret)
 		svc2_tx_put(sp, tx);
@@ -648,7 +588,10 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 		return -EAGAIN;
 	}
 	if (ret == -EMSGSIZE) {
-		svc2_callback_too_long(sc);
+		/* no error of the peer, and it delays no other callback */
+		guard(spinlock)(&xprt->queue_lock);
+		svc2_callback_fail_locked(sc);
+		svc2_count(backward_too_long);
 		return 0;
 	}
 	if (ret)
@@ -663,12 +606,6 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 {
 	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
-}
-
-/* The connection may be gone: the RPC layer can close its transport at any time. */
-static void svc2_bc_close(struct rpc_xprt *xprt)
-{
-	xprt_disconnect_done(xprt);
 }
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
@@ -783,15 +720,10 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 	return sc;
 }
 
-/**
- * svc2_check_handle - check the handle that a message may have invalidated
- * @sp: connection
- * @msg: message that answers no callback
- *
- * S50: if it is in use, the server's state disagrees with the device's, and the
- * connection is closed.
- *
- * Context: svc thread.
+/*
+ * Checks the handle that a message which answers no callback may have
+ * invalidated. S50: if it is in use, the server's state disagrees with the
+ * device's, and the connection is closed.
  */
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
 {
@@ -802,17 +734,10 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
 		svc2_close(sp, RPCRDMA2_LOSS_HANDLE);
 }
 
-/**
- * svc2_take_answer - handle a Reply or an RDMA2_ERROR
- * @rqstp: thread
- * @answer: the message; gone afterwards
- *
- * It ends the callback that has its xid; callbacks have an xid space of their
- * own (B-02, C-066, C-070). An answer that matches no callback is discarded
- * (S31, C-078).
- *
- * Context: svc thread.
- * Return: 0, for ->xpo_recvfrom to return.
+/*
+ * Handles a Reply or an RDMA2_ERROR: it ends the callback that has its xid;
+ * callbacks have an xid space of their own (B-02, C-066, C-070). An answer that
+ * matches no callback is discarded (S31, C-078). Return: 0, for ->xpo_recvfrom.
  */
 int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *answer)
 {
@@ -843,7 +768,8 @@ static const struct rpc_xprt_ops svc2_bc_ops = {
 	.send_request		= svc2_bc_send_request,
 	.wait_for_reply_request	= svc2_bc_wait_for_reply,
 	.release_request	= svc2_bc_release_request,
-	.close			= svc2_bc_close,
+	/* no more: the connection may be gone */
+	.close			= xprt_disconnect_done,
 	.destroy		= svc2_bc_destroy,
 	.inject_disconnect	= svc2_bc_inject_disconnect,
 };
@@ -853,19 +779,6 @@ static const struct rpc_timeout svc2_bc_timeout = {
 	.to_initval	= 60 * HZ,
 	.to_maxval	= 60 * HZ,
 };
-
-static void svc2_bc_describe_peer(struct backchannel *bc)
-{
-	struct rpc_xprt *xprt = &bc->bc_xprt;
-	bool ipv6 = xprt->addr.ss_family == AF_INET6;
-
-	rpc_ntop((struct sockaddr *)&xprt->addr, bc->bc_addr,
-		 sizeof(bc->bc_addr));
-	xprt->address_strings[RPC_DISPLAY_ADDR] = bc->bc_addr;
-	xprt->address_strings[RPC_DISPLAY_PORT] = "0";
-	xprt->address_strings[RPC_DISPLAY_PROTO] = "rdma";
-	xprt->address_strings[RPC_DISPLAY_NETID] = ipv6 ? "rdma26" : "rdma2";
-}
 
 static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
 				       const struct svc2_xprt *sp)
@@ -887,7 +800,13 @@ static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
 	xprt->max_payload = sp->sp_send_max[sp->sp_last_vers];
 	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
 	xprt->addrlen = args->addrlen;
-	svc2_bc_describe_peer(bc);
+	rpc_ntop((struct sockaddr *)&xprt->addr, bc->bc_addr,
+		 sizeof(bc->bc_addr));
+	xprt->address_strings[RPC_DISPLAY_ADDR] = bc->bc_addr;
+	xprt->address_strings[RPC_DISPLAY_PORT] = "0";
+	xprt->address_strings[RPC_DISPLAY_PROTO] = "rdma";
+	xprt->address_strings[RPC_DISPLAY_NETID] =
+		xprt->addr.ss_family == AF_INET6 ? "rdma26" : "rdma2";
 	xprt_set_bound(xprt);
 	xprt_set_connected(xprt);
 	return xprt;

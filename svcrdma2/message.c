@@ -6,28 +6,16 @@
 #include "svcrdma2.h"
 
 /*
- * Receives: the first step of a message, and the last.
+ * Receives are made on demand (grant.c), and posted in batches, when a full
+ * batch is idle: there are enough to spare a batch less one (R6), so a credit
+ * never reaches the peer before its Receive is posted.
  *
- * They are made on demand (grant.c), and posted in batches, when a full batch
- * is idle: there are enough to spare a batch less one (R6), so a credit never
- * reaches the peer before its Receive is posted.
- *
- * Three queues wait for svc threads: messages as they arrived (sp_recv_q),
- * Calls that have waited and whose RDMA Reads, if any, are done (sp_ready_q,
- * with errors that may answer callbacks), and Calls whose RDMA Reads can begin
- * or go on (sp_start_q). sp_start_q goes first, because other Calls may wait
- * for resources of its Calls. sp_recv_q goes last, because the Calls on the
- * other queues have waited before.
+ * Three queues wait for svc threads. sp_start_q goes first, because other Calls
+ * may wait for resources of its Calls. sp_recv_q, with the messages as they
+ * arrived, goes last, because the Calls on the other queues have waited before.
  */
 
-/**
- * svc2_received - implement ->received of the connection
- * @co: connection
- * @rv: Receive with a message
- * @wc: its completion
- *
- * Context: receive CQ.
- */
+/* Implements ->received of the connection. Receive CQ */
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc)
 {
@@ -46,15 +34,9 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/**
- * svc2_recv_put - put a Receive back
- * @sp: connection it came from
- * @rv: Receive, no longer read
- *
- * A thread that puts its Receive while a batch is posted waits, and delays the
- * credit that its Reply returns (R6).
- *
- * Context: svc thread, either CQ.
+/*
+ * Puts a Receive back. A thread that does so while a batch is posted waits, and
+ * delays the credit that its Reply returns (R6). Svc thread, either CQ
  */
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
@@ -79,7 +61,9 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
  * bytes in rq_arg come from an RDMA Read or a copy.
  */
 
-/* in pages: 64 KiB are a large Call, of 1 MiB at most and what it has besides */
+/*
+ * in pages: 64 KiB are a large Call, of 1 MiB at most and what it has besides
+ */
 #define SVC2_KEPT_LEAST	((1 << 16) >> PAGE_SHIFT)
 #define SVC2_KEPT_MOST	(((1 << 20) >> PAGE_SHIFT) + 4)
 
@@ -102,7 +86,9 @@ static bool svc2_sinks_is_kept(unsigned int sinks)
 	       !want_init_on_free();
 }
 
-/* Return: a set of at most @n pages, the number counted for the Call, or NULL */
+/*
+ * Return: a set of at most @n pages, the number counted for the Call, or NULL
+ */
 static struct svc2_page_set *svc2_sinks_take_kept(unsigned int n)
 {
 	struct svc2_page_set *set = xchg(raw_cpu_ptr(&svc2_sinks_kept), NULL);
@@ -117,13 +103,9 @@ static struct svc2_page_set *svc2_sinks_take_kept(unsigned int n)
 	return set;
 }
 
-/**
- * svc2_sinks_take - get pages for a Call's Read chunks
- * @rqstp: thread; gives pages of its own, and gets new ones later
- * @call: Call; sets sm_pages
- *
- * Context: svc thread; may sleep.
- * Return: 0 or -ENOMEM.
+/*
+ * Gets pages for a Call's Read chunks, and sets sm_pages: the thread gives
+ * pages of its own, and gets new ones later. Return: 0 or -ENOMEM.
  */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
@@ -182,11 +164,9 @@ static unsigned int svc2_sinks_free(struct svc2_page_set *set)
 	return pages;
 }
 
-/**
- * svc2_sinks_put - release a Call's pages
- * @call: Call; no RDMA Read fills them, and nothing maps them any longer
- *
- * Context: svc thread, send CQ, ->xpo_free.
+/*
+ * Releases a Call's pages: no RDMA Read fills them, and nothing maps them any
+ * longer. Svc thread, send CQ, ->xpo_free
  */
 void svc2_sinks_put(struct svc2_msg *call)
 {
@@ -231,12 +211,6 @@ static unsigned long svc2_sinks_free_kept(struct shrinker *shrinker,
 	return freed ?: SHRINK_STOP;
 }
 
-/**
- * svc2_sinks_init - register a shrinker for the kept pages
- *
- * Context: module init.
- * Return: 0 or -ENOMEM.
- */
 int svc2_sinks_init(void)
 {
 	svc2_sinks_shrinker = shrinker_alloc(0, "svcrdma2-sinks");
@@ -248,11 +222,7 @@ int svc2_sinks_init(void)
 	return 0;
 }
 
-/**
- * svc2_sinks_exit - free the kept pages
- *
- * Context: module exit, after the last Call.
- */
+/* After the last Call */
 void svc2_sinks_exit(void)
 {
 	struct shrink_control all = { .nr_to_scan = ULONG_MAX };
@@ -260,8 +230,6 @@ void svc2_sinks_exit(void)
 	shrinker_free(svc2_sinks_shrinker);
 	svc2_sinks_free_kept(NULL, &all);
 }
-
-/* Life cycle of a message: from its Receive to the RPC layer, or to its end. */
 
 static void svc2_msg_read_from(struct svc2_xprt *sp, struct svc2_msg *msg,
 			       void *base, u32 room)
@@ -319,13 +287,9 @@ static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 #endif
 
-/**
- * svc2_msg_get - allocate a message for a Receive, and decode it
- * @sp: its connection
- * @rv: Receive it came in
- *
- * Context: svc thread; may sleep.
- * Return: a message that owns @rv, or NULL when the connection is lost.
+/*
+ * Return: a message that owns @rv, decoded; or NULL when the connection is
+ * lost.
  */
 struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
@@ -340,30 +304,18 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	if (!msg)
 		return NULL;
 
+	memset(msg, 0, offsetof(struct svc2_msg, sm_results));
 	msg->sm_recv = rv;
 	rpcrdma2_rw_init(&msg->sm_rw, DMA_FROM_DEVICE);
-	msg->sm_chain = NULL;
-	msg->sm_mrs = 0;
-	msg->sm_entries = 0;
-	msg->sm_pages = NULL;
-	msg->sm_charged = 0;
-	msg->sm_reply_pages = 0;
-	msg->sm_thread = NULL;
-	svc2_arg_init(msg);
-	msg->sm_inv_handle = 0;
-	msg->sm_nresults = 0;
 	if (likely(svc2_msg_read(sp, msg)))
 		return msg;
 	kmem_cache_free(svc2_msg_cache, msg);
 	return NULL;
 }
 
-/**
- * svc2_reads_free - free the resources of a Call's RDMA Reads (R5)
- * @sp: connection
- * @msg: Call; none of its RDMA Reads is posted
- *
- * Context: svc thread, send CQ, ->xpo_free.
+/*
+ * Frees the resources of a Call's RDMA Reads (R5), none of which is posted. Svc
+ * thread, send CQ, ->xpo_free
  */
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
@@ -371,18 +323,12 @@ void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 	msg->sm_chain = NULL;
 	svc2_sem_give(sp, &sp->sp_mr_sem, msg->sm_mrs);
 	msg->sm_mrs = 0;
-	if (unlikely(msg->sm_entries))
-		rpcrdma2_sq_give(&sp->sp_conn, msg->sm_entries);
-	msg->sm_entries = 0;
+	svc2_sq_release(sp, &msg->sm_entries);
 }
 
-/**
- * svc2_msg_put - free a message
- * @sp: its connection
- * @msg: Call
- *
- * Context: svc thread; may sleep. When @msg has not been to the RPC layer yet,
- * send CQ and ->xpo_free too.
+/*
+ * Frees a message. Svc thread; when @msg has not been to the RPC layer yet,
+ * send CQ and ->xpo_free too
  */
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
@@ -396,14 +342,9 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	kmem_cache_free(svc2_msg_cache, msg);
 }
 
-/**
- * svc2_msg_put_recv - put a Call's Receive back before the Call ends
- * @sp: its connection
- * @msg: Call; its Receive is not read any longer
- *
- * R6: before a message leaves that returns the credit to the peer.
- *
- * Context: svc thread.
+/*
+ * Puts a Call's Receive, which is not read any longer, back before the Call
+ * ends: before a message leaves that returns the credit to the peer (R6).
  */
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
@@ -413,14 +354,7 @@ void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *msg)
 	msg->sm_recv = NULL;
 }
 
-/**
- * svc2_discard - free a message that is not answered
- * @sp: its connection
- * @msg: message
- * @counter: reason
- *
- * Return: 0, for ->xpo_recvfrom to return.
- */
+/* Frees a message that is not answered. Return: 0, for ->xpo_recvfrom. */
 int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *msg,
 		 enum svc2_counter counter)
 {
@@ -429,13 +363,9 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *msg,
 	return 0;
 }
 
-/**
- * svc2_discard_reply - free a Reply that no RPC waits for
- * @sp: its connection
- * @msg: message; RDMA2_ERROR and options, which must not be answered, have
- *	their own counters
- *
- * Return: 0, for ->xpo_recvfrom to return.
+/*
+ * Frees a Reply that no RPC waits for. RDMA2_ERROR and options, which must not
+ * be answered, have their own counters. Return: 0, for ->xpo_recvfrom.
  */
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
@@ -454,7 +384,8 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
  * minutes: the RPC layer does not defer a Call with data in pages. So if all of
  * it is in the head, its last word goes to the beginning of a page: the first
  * of its Receive, in place of the transport header, which has been decoded; or
- * the second one, which is free, if the Call was moved to the start of the first.
+ * the second one, which is free, if the Call was moved to the start of the
+ * first.
  */
 static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 {
@@ -470,18 +401,13 @@ static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 	head->iov_len = len;
 }
 
-/**
- * svc2_deliver - pass a Call, with rq_arg built, to the RPC layer
- * @rqstp: thread
- * @msg: Call
- *
- * Return: bytes of the Call, for ->xpo_recvfrom to return.
+/*
+ * Passes a Call, with rq_arg built, to the RPC layer. Return: bytes of the
+ * Call, for ->xpo_recvfrom.
  */
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
 	svc2_count(calls);
-	if (msg->sm_msg.mg_hdr.h_vers == RPCRDMA2_VERS_ONE)
-		svc2_count(calls_v1);
 	if (msg->sm_charged && !rqstp->rq_arg.page_len)
 		svc2_msg_move_word(msg, &rqstp->rq_arg);
 	if (msg->sm_charged &&
@@ -497,9 +423,8 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return rqstp->rq_arg.len;
 }
 
-/**
- * svc2_messages_flush - free the messages that wait for an svc thread
- * @sp: connection whose queue pair has been drained
+/*
+ * Frees the messages that wait for a thread. The queue pair has been drained.
  */
 void svc2_messages_flush(struct svc2_xprt *sp)
 {

@@ -9,9 +9,8 @@
 #include "trace.h"
 
 /*
- * Pass a Call to the RPC layer: rq_arg is made of its Receive and its pages, in
- * the form in which the kernel's nfsd takes the data of a WRITE
- * (probe-svc-write-bvec.c in compat/).
+ * rq_arg is made of a Call's Receive and its pages, in the form in which the
+ * kernel's nfsd takes the data of a WRITE (probe-svc-write-bvec.c in compat/).
  *
  * In both forms the Call is laid out from the beginning of a page (plan.h),
  * except for a single data item in a chunk; the part in front of it stays in
@@ -38,6 +37,7 @@ static void *svc2_arg_message(const struct svc2_msg *call)
  * svc2_arg_splits - check whether the data of a Call can stay separate
  * @call: Call with Read chunks
  */
+/* True if the data of a Call with Read chunks can stay separate */
 static bool svc2_arg_splits(const struct svc2_msg *call)
 {
 	return svc2_layout_splits_paged(&call->sm_msg.mg_hdr,
@@ -212,7 +212,7 @@ static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
 	}
 	/* C-083: a single Read chunk would do; other errors carry no number */
 	if (unlikely(verdict))
-		return svc2_refuse_with(sp, call, verdict, 1, 0);
+		return svc2_refuse(sp, call, verdict, 1, 0);
 
 	svc2_arg_check(arg);
 	arg->len = arg->head[0].iov_len + arg->page_len;
@@ -230,14 +230,7 @@ static bool svc2_arg_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 	return !ret;
 }
 
-/**
- * svc2_arg_inline - pass a Call without Read chunks to the RPC layer
- * @rqstp: thread
- * @call: Call
- *
- * Context: svc thread; may sleep.
- * Return: bytes of the Call in rq_arg, or 0, for ->xpo_recvfrom to return.
- */
+/* Passes a Call without Read chunks to the RPC layer. */
 static int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -249,25 +242,8 @@ static int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
 						      &rqstp->rq_arg));
 }
 
-/**
- * svc2_arg_chunked - pass a Call with Read chunks to the RPC layer
- * @rqstp: thread
- * @call: Call, all of it in place
- *
- * Context: svc thread; may sleep.
- * Return: bytes of the Call in rq_arg, or 0, for ->xpo_recvfrom to return.
- */
-static int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call)
-{
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-
-	return svc2_arg_hand_on(rqstp, call,
-				svc2_arg_build_chunked(sp, call,
-						       &rqstp->rq_arg));
-}
-
 /*
- * Calls with Read chunks: read the chunks, assemble the Call.
+ * Calls with Read chunks.
  *
  * Usually there is one chunk, the data of a WRITE, and the rest is in the
  * Receive: then the data goes to the beginning of a page, and the Receive
@@ -275,15 +251,13 @@ static int svc2_arg_chunked(struct svc_rqst *rqstp, struct svc2_msg *call)
  * after byte from the beginning of a page; the device places the data it reads
  * at its final position, and the rest is copied from the Receive.
  *
- * The pages come from the thread, or from a finished Call (message.c). The
- * thread waits neither for the RDMA Reads nor for their resources: it leaves
- * the Call with a quota, a semaphore or the Send Queue (R2), and another
+ * The thread waits neither for the RDMA Reads nor for their resources: it
+ * leaves the Call with a quota, a semaphore or the Send Queue (R2), and another
  * thread, or the same, goes on with svc2_read_resume().
  *
  * Threads build RDMA Reads of one connection in parallel. When memory or
  * mappings are short, one thread waits until the shortage has passed, and the
- * Calls of the other threads wait for this one (limits.c): so a shortage holds
- * one thread of a connection, and not one for each Call.
+ * Calls of the other threads wait for this one (limits.c).
  */
 
 static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
@@ -420,17 +394,10 @@ static int svc2_read_release(struct svc2_xprt *sp, struct svc2_msg *call,
 		return 0;
 	}
 	/* C-093: more than the Send Queue can ever take */
-	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
+	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM, 0, 0);
 }
 
-/**
- * svc2_read_chunks - start the RDMA Reads of a Call's Read chunks
- * @rqstp: thread; gives its pages
- * @call: Call with at least one Read chunk; no longer the thread's (R2)
- *
- * Context: svc thread; may sleep.
- * Return: 0, for ->xpo_recvfrom to return.
- */
+/* Starts the RDMA Reads of a Call, which is no longer the thread's (R2). */
 static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -440,7 +407,7 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 
 	/* C-106: longer than any Call may be; no other error reports that */
 	if (whole > rqstp->rq_server->sv_max_mesg)
-		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
+		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM, 0, 0);
 
 	call->sm_apart = svc2_arg_splits(call) ? h->h_reads->ck_position : 0;
 	call->sm_length = whole - call->sm_apart;
@@ -454,35 +421,28 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 /* All of a Call is in place, except for the part in its Receive. */
 static int svc2_read_finish(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
 
+	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
 	rpcrdma2_pull_finish(&pl);
 	if (call->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG &&
 	    !rpcrdma2_pull_is_call(&pl, call->sm_length))
-		return svc2_refuse(svc2_from_xprt(rqstp->rq_xprt), call,
-				   RDMA2_ERR_BAD_XDR);
-	return svc2_arg_chunked(rqstp, call);
+		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR, 0, 0);
+	return svc2_arg_hand_on(rqstp, call,
+				svc2_arg_build_chunked(sp, call,
+						       &rqstp->rq_arg));
 }
 
-/**
- * svc2_read_resume - go on with a Call whose RDMA Reads are done, or can begin
- * @rqstp: thread
- * @call: Call
- *
- * Context: svc thread; may sleep.
- * Return: bytes of the Call in rq_arg, or 0.
- */
-int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
+/* Goes on with a Call whose RDMA Reads are done, or can begin. */
+static int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 
 	if (!svc2_msg_is_read(call))
 		return svc2_read_release(sp, call,
 					 svc2_read_start(rqstp, call));
-	if (!svc2_arg_reserve(sp, call))
-		return 0;
-	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
-	return svc2_read_finish(rqstp, call);
+	return svc2_arg_reserve(sp, call) ? svc2_read_finish(rqstp, call) : 0;
 }
 
 /*
@@ -490,9 +450,8 @@ int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
  *
  * rpcrdma2_msg_read() decodes and judges the message: steps 1 to 8 of the
  * responder's order of checks (section 2.5 of Documentation/protocol.rst), and
- * the body of a property message. From there on it is trusted. Its further
- * handling depends on its type and direction, by the table below. Only this
- * code decides which message may be answered with an error.
+ * the body of a property message. From there on it is trusted. Only this code
+ * decides which message may be answered with an error.
  */
 
 /* C-007: whatever the Call nominates, the device must support it */
@@ -533,7 +492,7 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 
 	if (svc2_was_lost(sp, h->h_xid)) {
 		svc2_count(calls_lost_again);
-		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM);
+		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM, 0, 0);
 	}
 	call->sm_inv_handle = svc2_recv_pick_inv_handle(sp, h);
 	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;
@@ -608,8 +567,8 @@ static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * Step 2 of the order of checks for the versions that the administrator does not
- * allow: the codec refuses only unknown ones. A version is refused for any
+ * Step 2 of the order of checks for the versions that the administrator does
+ * not allow: the codec refuses only unknown ones. A version is refused for any
  * message except an answer (C-078, C-079, E-17, S36).
  */
 static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
@@ -624,16 +583,12 @@ static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
 		pr_warn_ratelimited("client %s uses RPC-over-RDMA version 1, which the module parameter versions=any allows\n",
 				    sp->sp_xprt.xpt_remotebuf);
-	svc2_refuse_with(sp, call, RDMA2_ERR_VERS, only ?: RPCRDMA2_VERS_ONE,
-			 only ?: RPCRDMA2_VERS_TWO);
+	svc2_refuse(sp, call, RDMA2_ERR_VERS, only ?: RPCRDMA2_VERS_ONE,
+		    only ?: RPCRDMA2_VERS_TWO);
 	return true;
 }
 
-/*
- * In this order: version, verdict, handler.
- *
- * Return: bytes of a Call in rq_arg, or 0.
- */
+/* In this order: version, verdict, handler. Return: as svc2_recvfrom(). */
 static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -660,9 +615,9 @@ static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 	if (svc2_recv_is_reply(h))
 		return svc2_recv_handle(rqstp, call, RDMA2_REPLY);
 	if (svc2_recv_lacks_reads(h))
-		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR);
+		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR, 0, 0);
 	if (msg->mg_verdict)
-		return svc2_refuse(sp, call, msg->mg_verdict);
+		return svc2_refuse(sp, call, msg->mg_verdict, 0, 0);
 	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
 	return svc2_recv_handle(rqstp, call, RDMA2_CALL);
 }
@@ -708,13 +663,10 @@ static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 	return call;
 }
 
-/**
- * svc2_recvfrom - implement ->xpo_recvfrom
- * @rqstp: thread, which receives a Call
- *
- * Other threads take up the connection's messages as soon as this one has its
- * own, with one exception: a control message is processed before the messages
- * that follow it, and in its turn (S16).
+/*
+ * Implements ->xpo_recvfrom. Other threads take up the connection's messages as
+ * soon as this one has its own, with one exception: a control message is
+ * processed before the messages that follow it, and in its turn (S16).
  *
  * Return: bytes of the Call in rq_arg, or 0 when there is none (yet).
  */
@@ -751,13 +703,9 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	return rv ? svc2_recv_parse(rqstp, rv) : 0;
 }
 
-/**
- * svc2_release_ctxt - implement ->xpo_release_ctxt: a thread is done with a Call
- * @xprt: connection
- * @ctxt: message of the Call; NULL where the thread has no Call, or where the RPC
- *	layer has deferred it
- *
- * Context: process; may sleep.
+/*
+ * Implements ->xpo_release_ctxt. There is no @ctxt where the thread has no
+ * Call, or where the RPC layer has deferred it.
  */
 void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {

@@ -22,10 +22,9 @@
  *
  * The limit on contexts is the number of credits, plus the unsignaled Sends
  * that can linger on the Send Queue, plus a few. Contexts are made on demand
- * and kept while they are used. A thread that finds none waits. The first few
- * are made before the connection is accepted; when there is no memory for
- * another, one of these comes back. Contexts for callbacks are counted
- * separately.
+ * and kept while they are used. The first few are made before the connection is
+ * accepted; when there is no memory for another, one of these comes back.
+ * Contexts for callbacks are counted separately.
  */
 
 /* Writes the current grant: no Send can get in between (R6). */
@@ -37,7 +36,7 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 	if (tx->tx_callback)
 		/* see svc2_bc_claim_callback(); a peer may guess the xid */
 		smp_store_release(&tx->tx_callback->sc_vers, tx->tx_vers);
-	if (!tx->tx_backward)
+	else
 		word[2] = cpu_to_be32(READ_ONCE(svc2_from_conn(co)->sp_grant));
 	ib_dma_sync_single_for_device(co->co_pd->device, tx->tx_sge[0].addr,
 				      tx->tx_sge[0].length, DMA_TO_DEVICE);
@@ -48,7 +47,7 @@ static void svc2_tx_note_refused(struct svc2_xprt *sp, const struct svc2_tx *tx)
 {
 	const __be32 *word = tx->tx_buf;
 
-	if (!tx->tx_backward && be32_to_cpu(word[3]) <= RDMA2_NOMSG)
+	if (!tx->tx_callback && be32_to_cpu(word[3]) <= RDMA2_NOMSG)
 		svc2_lost_note(sp, be32_to_cpu(word[0]));
 }
 
@@ -67,17 +66,11 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_tx_put(sp, tx);
 }
 
-/*
- * Work: frees idle contexts after a burst. Queued while there are more to free.
- */
+/* Frees idle contexts after a burst. Queued while there are more to free */
 static void svc2_txs_trim(struct work_struct *work);
 static DECLARE_DELAYED_WORK(trim_work, svc2_txs_trim);
 
-/**
- * svc2_trim_later - schedule a trim
- *
- * The connection has more send contexts, or regions, than the first few.
- */
+/* A connection has more send contexts, or regions, than the first few. */
 void svc2_trim_later(void)
 {
 	if (!delayed_work_pending(&trim_work))
@@ -149,11 +142,6 @@ static struct svc2_tx *svc2_tx_alloc(struct svc2_xprt *sp, gfp_t gfp)
 	return tx;
 }
 
-static void svc2_tx_push(struct svc2_xprt *sp, struct svc2_tx *tx)
-{
-	llist_add(&tx->tx_list, &sp->sp_txs);
-}
-
 static struct svc2_tx *svc2_tx_pop(struct svc2_xprt *sp)
 {
 	struct llist_node *first;
@@ -164,12 +152,7 @@ static struct svc2_tx *svc2_tx_pop(struct svc2_xprt *sp)
 	return first ? llist_entry(first, struct svc2_tx, tx_list) : NULL;
 }
 
-/**
- * svc2_txs_create - make the first send contexts of a connection
- * @sp: connection
- *
- * Return: 0 or -ENOMEM.
- */
+/* Makes the first send contexts of a connection. Return: 0 or -ENOMEM. */
 int svc2_txs_create(struct svc2_xprt *sp)
 {
 	struct svc2_tx *tx;
@@ -179,17 +162,14 @@ int svc2_txs_create(struct svc2_xprt *sp)
 		tx = svc2_tx_alloc(sp, GFP_KERNEL);
 		if (!tx)
 			return -ENOMEM;
-		svc2_tx_push(sp, tx);
+		llist_add(&tx->tx_list, &sp->sp_txs);
 	}
 	svc2_sem_open(&sp->sp_tx_sem, sp->sp_credits + SVC2_TX_RESERVE +
 		      sp->sp_conn.co_sq.sq_batch);
 	return 0;
 }
 
-/**
- * svc2_txs_destroy - free the send contexts, all of which are back
- * @sp: connection
- */
+/* All contexts are back. */
 void svc2_txs_destroy(struct svc2_xprt *sp)
 {
 	struct svc2_tx *tx;
@@ -249,22 +229,15 @@ static void svc2_txs_trim(struct work_struct *work)
 		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
 }
 
-/**
- * svc2_txs_exit - stop trimming
- *
- * Context: module exit, after the last connection.
- */
+/* After the last connection */
 void svc2_txs_exit(void)
 {
 	cancel_delayed_work_sync(&trim_work);
 }
 
-/**
- * svc2_tx_get - take a send context, or wait for one
- * @sp: connection
- *
- * Context: svc thread; sleeps.
- * Return: the context, or an ERR_PTR() when the connection is lost.
+/*
+ * Takes a send context, or waits for one. Return: the context, or an ERR_PTR()
+ * when the connection is lost.
  */
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 {
@@ -285,14 +258,11 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	return ERR_PTR(ret);
 }
 
-/**
- * svc2_tx_try_get - take a send context for a callback
- * @sp: connection
- *
- * Context: RPC task.
- * Return: the context, or NULL when there is none now.
+/*
+ * Takes a send context for a callback. RPC task. Return: NULL when there is
+ * none.
  */
-struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
+struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp, struct svc2_callback *sc)
 {
 	struct svc2_tx *tx;
 
@@ -300,18 +270,15 @@ struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp)
 		return NULL;
 	tx = svc2_tx_pop(sp) ?: svc2_tx_alloc(sp, GFP_NOWAIT | __GFP_NOWARN);
 	if (tx)
-		tx->tx_backward = true;
+		tx->tx_callback = sc;
 	else
 		atomic_inc(&sp->sp_backward_free);
 	return tx;
 }
 
-/**
- * svc2_tx_reset - undo the contents of a send context
- * @sp: connection
- * @tx: send context; not on the Send Queue
- *
- * Context: svc thread, send CQ, ->xpo_free.
+/*
+ * Undoes the contents of a send context that is not on the Send Queue. Svc
+ * thread, send CQ, ->xpo_free
  */
 static void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
@@ -334,37 +301,26 @@ static void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 	tx->tx_head = NULL;
 	tx->tx_reads_head = false;
 	tx->tx_reads_pages = false;
-	tx->tx_callback = NULL;
 	tx->tx_props = 0;
 }
 
-/**
- * svc2_tx_put - give a send context back
- * @sp: connection
- * @tx: send context; not on the Send Queue
- *
- * Context: svc thread, send CQ, ->xpo_free.
- */
+/* Gives a send context back. As svc2_tx_reset(), and RPC task */
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
-	bool backward = tx->tx_backward;
+	bool backward = tx->tx_callback;
 
 	svc2_tx_reset(sp, tx);
-	tx->tx_backward = false;
+	tx->tx_callback = NULL;
 	tx->tx_used = jiffies;
-	svc2_tx_push(sp, tx);
+	llist_add(&tx->tx_list, &sp->sp_txs);
 	if (backward)
 		atomic_inc(&sp->sp_backward_free);
 	else
 		svc2_sem_give(sp, &sp->sp_tx_sem, 1);
 }
 
-/**
- * svc2_tx_header - build the transport header in the buffer
- * @tx: send context
- * @h: header
- *
- * Return: 0, or a negative errno of the encoder.
+/*
+ * Builds the transport header in the buffer. Return: 0, or the encoder's errno.
  */
 int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 {
@@ -377,14 +333,9 @@ int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 	return min(ret, 0);
 }
 
-/**
- * svc2_tx_reads - note which pages of a reply the device will read (R4)
- * @tx: send context
- * @res: the Reply
- * @range: ranges of it that the device reads
- * @ranges: number of ranges
- *
- * The head is in its own page; the tail may be in the same page.
+/*
+ * Notes which pages of a Reply the device will read (R4). The head is in its
+ * own page; the tail may be in the same page.
  */
 static void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
 			  const struct rpcrdma2_range *range,
@@ -427,27 +378,16 @@ static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return 0;
 }
 
-/* Pages of the buffer for a header and the data behind it */
-static unsigned int svc2_tx_buffer_pages(u32 hdrlen, u32 len)
-{
-	return DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
-}
-
-/**
- * svc2_tx_copies - check whether inline data can be copied behind the header
- * @sp: connection
- * @tx: send context; its buffer gets the pages for it
- * @hdrlen: bytes of the header
- * @len: bytes that go inline
- *
- * Context: svc thread; may sleep.
- * Return: 0; -EMSGSIZE when there is too much data; -ENOMEM when memory is
- * short, or the buffers of the connection have their maximum of pages.
+/*
+ * Checks whether @len bytes can be copied behind the header: the buffer gets
+ * the pages for it. Return: 0; -EMSGSIZE when there is too much data; -ENOMEM
+ * when memory is short, or the buffers of the connection have their maximum of
+ * pages.
  */
 static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 			  u32 len)
 {
-	unsigned int pages = svc2_tx_buffer_pages(hdrlen, len);
+	unsigned int pages = DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
 
 	if (len > SVC2_PULLUP_MAX || pages > sp->sp_tx_sges)
 		return -EMSGSIZE;
@@ -464,20 +404,14 @@ static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 	return 0;
 }
 
-/**
- * svc2_tx_borrow - get pages for the buffer from idle contexts
- * @sp: connection
- * @tx: send context; its buffer gets the pages
- * @hdrlen: bytes of the header
- * @len: bytes that go inline, which svc2_tx_copies() could copy
- *
- * Context: svc thread.
- * Return: 0, or -ENOMEM until more contexts have come back.
+/*
+ * Gets pages for the buffer, which svc2_tx_copies() could not add, from idle
+ * contexts. Return: 0, or -ENOMEM until more contexts have come back.
  */
 static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 			  u32 len)
 {
-	unsigned int pages = svc2_tx_buffer_pages(hdrlen, len);
+	unsigned int pages = DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
 	struct svc2_tx *other, *next;
 	struct llist_node *idle;
 
@@ -488,17 +422,12 @@ static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 			tx->tx_bufs[tx->tx_nbufs] = other->tx_bufs[--other->tx_nbufs];
 			svc2_count(buffer_pages_moved);
 		}
-		svc2_tx_push(sp, other);
+		llist_add(&other->tx_list, &sp->sp_txs);
 	}
 	return tx->tx_nbufs < pages ? -ENOMEM : 0;
 }
 
-/**
- * svc2_tx_gathers - check whether a Send can gather the inline data
- * @sp: connection
- * @res: the Reply
- * @plan: plan with the ranges that go inline
- */
+/* True if a Send can gather the inline data */
 static bool svc2_tx_gathers(const struct svc2_xprt *sp,
 			    const struct xdr_buf *res,
 			    const struct rpcrdma2_reply_plan *plan)
@@ -540,14 +469,9 @@ static void svc2_tx_gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
 	tx->tx_wr.num_sge = i;
 }
 
-/**
- * svc2_tx_payload - put the inline data behind the header
- * @sp: connection
- * @tx: send context with the header
- * @res: the Reply
- * @plan: plan with the ranges that go inline
- *
- * Return: 0, or -EIO when a page cannot be mapped.
+/*
+ * Puts the inline data behind the header. Return: 0, or -EIO for a page not
+ * mapped.
  */
 static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 			   const struct xdr_buf *res,
@@ -571,12 +495,10 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return 0;
 }
 
-/**
- * svc2_tx_take_pages - take the pages of a Reply that the device reads (R4)
- * @rqstp: thread; keeps the page of the head, unless the device reads it
- * @tx: send context, built
- *
- * Return: 0; -ENOMEM with nothing changed, for a transient shortage.
+/*
+ * Takes the pages of a Reply that the device reads (R4); the thread keeps the
+ * page of the head, unless the device reads it. Return: 0; -ENOMEM with nothing
+ * changed, for a transient shortage.
  */
 static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
@@ -606,11 +528,7 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 	return 0;
 }
 
-/**
- * svc2_tx_return_pages - undo svc2_tx_take_pages()
- * @rqstp: thread
- * @tx: send context, not posted
- */
+/* Undoes svc2_tx_take_pages() for a context that is not posted. */
 static void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
 	struct svc2_msg *call = rqstp->rq_xprt_ctxt;
@@ -624,12 +542,11 @@ static void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 	tx->tx_npages = 0;
 }
 
-/**
- * svc2_put_pages - release the pages of a Reply that no send context has taken
- * @rqstp: thread; keeps the page of the head if it is still there
- *
- * Only the head's page is sure to be the thread's own. The other pages may
- * belong to the page cache. A send context takes all of these, or none.
+/*
+ * Releases the pages of a Reply that no send context has taken. Only the head's
+ * page, which the thread keeps if it is there, is sure to be the thread's own.
+ * The others may belong to the page cache. A context takes all of these, or
+ * none.
  */
 static void svc2_put_pages(struct svc_rqst *rqstp)
 {
@@ -661,8 +578,7 @@ static u32 svc2_tx_bounded_bytes(const struct svc2_tx *tx)
  * @inv_handle: handle to invalidate (C-075), or 0 for a plain Send (C-074)
  * @held: Send Queue entries that were taken for it, or NULL; see svc2_sq_post()
  *
- * Context: svc thread; sleeps while the Send Queue is full, if too few were
- * taken. RPC task with a context from svc2_tx_try_get().
+ * Context: as svc2_sq_post().
  * Return: 0 when @tx belongs to the Send Queue; else the error of
  * svc2_sq_post().
  */
@@ -695,10 +611,9 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	 * might wait forever.
 	 */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
-	tx->tx_post.po_signal = writes || tx->tx_npages || tx->tx_backward ||
-				tx->tx_props ||
+	tx->tx_post.po_signal = writes || tx->tx_npages || sc || tx->tx_props ||
 				svc2_sem_avail(&sp->sp_tx_sem) <= 0;
-	ret = svc2_sq_post(sp, &tx->tx_post, first, tx->tx_backward, held);
+	ret = svc2_sq_post(sp, &tx->tx_post, first, sc, held);
 	if (ret)
 		return ret;
 	svc2_count(sends);
@@ -708,8 +623,6 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 }
 
 /*
- * RDMA2_ERROR: as the answer to a message, or in place of a Reply.
- *
  * A message that may be answered always is, or the connection is lost (S46):
  * the same send context serves for the answer or, when that cannot be built,
  * for the error instead.
@@ -740,15 +653,12 @@ static int svc2_post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
 /**
  * svc2_error_instead - send an error in place of an answer
  * @sp: connection
- * @tx: send context, with the part of the answer that could be built
+ * @tx: send context, with the part of the answer that could be built; posted or
+ *	put back afterwards
  * @h: header of the answer; overwritten
  * @plan: plan of the answer; pn_code is the error, or 0 for an unexpected one
- * @ret: reason why there is no answer; 0 when none was tried
+ * @ret: reason why there is no answer (C-093); 0 when none was tried
  *
- * C-093: when an answer can never be sent. @tx belongs to the Send Queue
- * afterwards, or is put back.
- *
- * Context: svc thread; sleeps.
  * Return: 0, or -ENOTCONN when the connection is lost (S46).
  */
 int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
@@ -769,18 +679,17 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /**
- * svc2_refuse_with - answer a message with an error
+ * svc2_refuse - answer a message with an error
  * @sp: its connection
  * @msg: message, which may be answered (S38); gone afterwards (C-082)
  * @code: code of the error
- * @arg: argument of the error, see rpcrdma2_set_error()
+ * @arg: argument of the error, or 0 for the server's limit: rpcrdma2_set_error()
  * @arg2: its second argument
  *
- * Context: svc thread; may sleep.
  * Return: 0, for ->xpo_recvfrom to return.
  */
-int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *msg,
-		     enum rpcrdma2_errcode code, u32 arg, u32 arg2)
+int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *msg,
+		enum rpcrdma2_errcode code, u32 arg, u32 arg2)
 {
 	struct rpcrdma2_reply_plan plan;
 	struct svc2_tx *tx;
@@ -796,33 +705,9 @@ int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *msg,
 	return 0;
 }
 
-/**
- * svc2_refuse - answer a message with an error that reports the server's limits
- * @sp: its connection
- * @msg: message, which may be answered (S38); gone afterwards (C-082)
- * @code: code of the error
- *
- * Context: svc thread; may sleep.
- * Return: 0, for ->xpo_recvfrom to return.
- */
-int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *msg,
-		enum rpcrdma2_errcode code)
-{
-	return svc2_refuse_with(sp, msg, code, 0, 0);
-}
-
 /*
- * Replies. rpcrdma2_plan_reply() decides how a Reply travels, from plain
- * numbers and before any byte is written.
- */
-
-/**
- * svc2_result_payload - implement ->xpo_result_payload
- * @rqstp: thread
- * @offset: start in rq_res of a result that may go in a Write chunk
- * @length: its bytes
- *
- * Return: 0. svc2_sendto() checks whether the chunk is large enough.
+ * Implements ->xpo_result_payload. svc2_sendto() checks whether the Write chunk
+ * is large enough.
  */
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length)
@@ -910,9 +795,8 @@ static int svc2_reply_plan(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret;
 }
 
-/* Counts a Reply that was posted; @offered: its Call had a Reply chunk */
+/* Counts a Reply that was posted. */
 static void svc2_reply_count(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
-			     bool offered,
 			     const struct rpcrdma2_reply_plan *plan)
 {
 	unsigned int i;
@@ -931,8 +815,6 @@ static void svc2_reply_count(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
 		svc2_count_add(reply_chunk_bytes, plan->pn_len);
 		return;
 	}
-	if (offered)
-		svc2_count(reply_chunks_unused);
 	svc2_count_add(inline_bytes, plan->pn_len);
 	if (!plan->pn_gather)
 		svc2_count_add(pullup_bytes, plan->pn_len);
@@ -1015,12 +897,9 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret;
 }
 
-/**
- * svc2_sendto - implement ->xpo_sendto
- * @rqstp: thread, with the Reply in rq_res
- *
- * Context: svc thread; may sleep.
- * Return: 0 when something was posted, -ENOTCONN when the connection is lost.
+/*
+ * Implements ->xpo_sendto. Return: 0 when something was posted, -ENOTCONN when
+ * the connection is lost.
  */
 int svc2_sendto(struct svc_rqst *rqstp)
 {
@@ -1049,7 +928,7 @@ int svc2_sendto(struct svc_rqst *rqstp)
 		svc2_sq_release(sp, &call->sm_entries);
 		return svc2_error_instead(sp, tx, h, &plan, ret);
 	}
-	svc2_reply_count(sp, h, offered, &plan);
+	svc2_reply_count(sp, h, &plan);
 	svc2_grant_raise(sp);
 	return 0;
 }

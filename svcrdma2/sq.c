@@ -10,8 +10,7 @@
  * each send context: a single Send, and its thread, never wait for a peer.
  *
  * A Call that has entries does not wait for pages or memory regions. It may
- * wait for a send context, without a thread (svc2_may_receive()); posted
- * chains give these back.
+ * wait for a send context, without a thread (svc2_may_receive()).
  */
 #include "svcrdma2.h"
 
@@ -40,14 +39,11 @@ static unsigned int svc2_sq_live_regions(const struct svc2_xprt *sp)
 	return max_t(unsigned int, sp->sp_backward_max, SVC2_BACKWARD_REGIONS);
 }
 
-/**
- * svc2_sq_backward_wrs - Send Queue entries for callbacks
- * @sp: connection
- *
- * For the Sends of posted callbacks, for the same number of new ones meanwhile,
- * and, if callbacks may have chunks, for regions that are being registered or
- * invalidated. A callback that the peer keeps has no entry, nor have its
- * regions: see svc2_sq_take_invs().
+/*
+ * Send Queue entries for callbacks: for the Sends of posted callbacks, for the
+ * same number of new ones meanwhile, and, if callbacks may have chunks, for
+ * regions that are being registered or invalidated. A callback that the peer
+ * keeps has no entry, nor have its regions: see svc2_sq_take_invs().
  */
 unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp)
 {
@@ -70,9 +66,9 @@ static unsigned int svc2_sq_left(const struct svc2_xprt *sp)
 
 /*
  * Most Sends that may need an entry soon: one for each send context that is not
- * posted. It is free, or a thread may hold it, or a completion has given back its
- * entry and not yet the context. Callbacks have reserved entries, but regions
- * beyond the limit could take some of these.
+ * posted. It is free, or a thread may hold it, or a completion has given back
+ * its entry and not yet the context. Callbacks have reserved entries, but
+ * regions beyond the limit could take some of these.
  */
 static unsigned int svc2_sq_sends(const struct svc2_xprt *sp)
 {
@@ -118,13 +114,9 @@ static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
 		   sp->sp_sq_longest - sp->sp_sq_spare);
 }
 
-/**
- * svc2_sq_reserve - take entries for the Reply to a Call, or queue the Call
- * @sp: connection
- * @call: Call that is about to be passed to the RPC layer; sets sm_entries
- *
- * Context: svc thread.
- * Return: result of svc2_sem_take_call()
+/*
+ * Takes entries for the Reply to a Call before the Call is passed to the RPC
+ * layer, or queues the Call. Return: result of svc2_sem_take_call().
  */
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 {
@@ -134,22 +126,6 @@ int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 		return 0;
 	return svc2_sem_take_call(sp, &sp->sp_sq_sem, call, wrs,
 				  svc2_sq_left(sp), &call->sm_entries);
-}
-
-/**
- * svc2_sq_release - give back the entries of a Reply that is not sent
- * @sp: connection
- * @held: number of these entries; set to 0
- *
- * Called before the thread waits for an entry for the error in its place.
- *
- * Context: svc thread.
- */
-void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held)
-{
-	if (*held)
-		rpcrdma2_sq_give(&sp->sp_conn, *held);
-	*held = 0;
 }
 
 /*
@@ -209,14 +185,11 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 	return rpcrdma2_sq_post(&sp->sp_conn, post, first);
 }
 
-/**
- * svc2_sq_take_invs - take entries for LOCAL_INVs of a callback's regions
- * @sp: connection; closed when there are too few for too long
- * @wrs: number of entries
- *
- * Callbacks that a peer keeps hold no entries. The entries that Replies leave
- * are nearly always enough. A waiter leaves more of them, because Sends
- * complete meanwhile and are posted again.
+/*
+ * Takes entries for LOCAL_INVs of a callback's regions. Callbacks that a peer
+ * keeps hold no entries. The entries that Replies leave are nearly always
+ * enough. A waiter leaves more of them, because Sends complete meanwhile and
+ * are posted again.
  *
  * Context: svc thread, RPC task; sleeps as svc2_sem_take() does.
  * Return: 0, or -ENOTCONN when the connection is lost.
@@ -228,15 +201,10 @@ int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
 	return svc2_sem_take(sp, &sp->sp_sq_sem, wrs, sp->sp_sq_spare);
 }
 
-/**
- * svc2_sq_post_reads - take entries for a Call's RDMA Reads, and post them
- * @sp: connection
- * @call: Call with sm_chain and sm_post
- *
- * Context: svc thread.
- * Return: 0 when the Call belongs to the Send Queue. -EINPROGRESS when it
- * waits, and belongs to the semaphore. -E2BIG and -ENOTCONN as svc2_sq_post():
- * the Call still is the caller's.
+/*
+ * Takes entries for a Call's RDMA Reads, and posts them. Return: 0 when the
+ * Call belongs to the Send Queue; -EINPROGRESS when it waits, and belongs to
+ * the semaphore; -E2BIG and -ENOTCONN as svc2_sq_post().
  */
 int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 {

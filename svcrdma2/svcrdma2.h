@@ -4,15 +4,14 @@
  *
  * Path of a Call: message.c (its Receive, its pages and its life cycle),
  * recvfrom.c, the RPC layer, sendto.c (its Reply, or an RDMA2_ERROR, and the
- * Send). Below these are grant.c (number and size of Receives), sq.c (entries of
- * the Send Queue), limits.c (wait queues for scarce resources, payload quotas,
- * the addresses that these apply to, wakeup of an svc thread for a connection),
- * conns.c (connections, and Calls that broke them) and the core's Send Queue,
- * RDMA Reads and Writes. recvfrom.c passes property messages to props.c, and
- * Replies to callbacks, the Calls of the server, to backchannel.c. Callbacks
- * begin in backchannel.c and join the Replies in sendto.c.
+ * Send). Below these are grant.c (number and size of Receives), sq.c (entries
+ * of the Send Queue), limits.c (wait queues for scarce resources, payload
+ * quotas, wakeup of svc threads), conns.c (connections, and Calls that broke
+ * them) and the core. recvfrom.c passes property messages to props.c, and
+ * Replies to callbacks to backchannel.c, where callbacks begin, too.
  *
- * Contexts, by their names in the comments
+ * Contexts, by their names in the comments; without one a function runs in an
+ * svc thread, and may sleep
  *
  *   svc thread	a thread of the RPC service, in an svc_xprt_ops of this module
  *   receive CQ, send CQ
@@ -94,13 +93,11 @@
 
 #include "pure.h"
 
+struct svc2_callback;
 struct svc2_msg;
 struct svc2_xprt;
 
-/*
- * The class ident. It only names the backchannel's rpc_xprt class, which the NFS
- * client does not use.
- */
+/* Names the backchannel's rpc_xprt class, which the NFS client does not use */
 #ifdef XPRT_TRANSPORT_RDMA2
 #define SVC2_IDENT		XPRT_TRANSPORT_RDMA2
 #else
@@ -184,27 +181,20 @@ enum {
 /* A send context is freed when it was idle for this time, or for twice that. */
 #define SVC2_TRIM_TIME		(5 * HZ)
 
-/*
- * Retries for a lost listener: first delay, doubled each time up to the maximum
- */
+/* Retries for a lost listener: first delay, doubled up to the maximum */
 #define SVC2_RELISTEN_MIN	(1 * HZ)
 #define SVC2_RELISTEN_MAX	(30 * HZ)
 
 /*
  * Counters of the server, summed over all connections and shown in debugfs as
- * svcrdma2/counters. The list below is the only definition.
- */
-
-/*
- * The errors sent are in the order of their codes: svc2_count_error() depends
- * on it.
+ * svcrdma2/counters. The errors sent are in the order of their codes:
+ * svc2_count_error() depends on it.
  */
 #define SVC2_COUNTERS(C)						\
 	C(accepts)		/* connections accepted */		\
 	C(accept_failures)	/* requests to connect that failed */	\
 	C(disconnects)		/* connections lost or ended */		\
 	C(calls)		/* Calls handed to the RPC layer */	\
-	C(calls_v1)		/* of these, in version 1 */		\
 	C(calls_lost)		/* connection lost: a transfer was refused */ \
 	C(calls_lost_again)	/* refused after such losses */		\
 	C(replies)		/* Replies posted */			\
@@ -246,7 +236,6 @@ enum {
 	C(write_chunk_bytes)						\
 	C(reply_chunks_used)	/* written to */			\
 	C(reply_chunk_bytes)	/* placed in them */			\
-	C(reply_chunks_unused)	/* offered, but the Reply fit inline */	\
 	C(rdma_reads)		/* RDMA Read work requests */		\
 	C(rdma_writes)		/* RDMA Write work requests */		\
 	C(doorbells)		/* chains handed to the Send Queue */	\
@@ -285,42 +274,27 @@ RPCRDMA2_COUNTERS(svc2, SVC2)
 	this_cpu_add(svc2_counters[SVC2_C_##name], (u64)(n))
 #define svc2_count(name)	svc2_count_add(name, 1)
 
-/* Semaphores of a connection's scarce resources: see limits.c. */
-
-/**
- * struct svc2_sem - a counting semaphore, for which Calls wait without a thread
- * @se_units: free units
- * @se_own: the units, unless they are counted elsewhere
- * @se_total: number of own units
- * @se_counter: enum svc2_counter that counts the waits
- * @se_lock: guards the next
- * @se_waiters: waiters in FIFO order, but threads before Calls. Without the
- *	lock only emptiness can be tested
- */
+/* A semaphore, for which Calls wait without a thread: see limits.c */
 struct svc2_sem {
-	struct rpcrdma2_units	*se_units;
-	struct rpcrdma2_units	se_own;
-	unsigned int		se_total;
-	unsigned int		se_counter;
+	struct rpcrdma2_units	*se_units;	/* free units */
+	struct rpcrdma2_units	se_own;		/* in use if its own */
+	unsigned int		se_total;	/* number of own units */
+	unsigned int		se_counter;	/* of the waits */
 	spinlock_t		se_lock;	/* guards the next */
+	/*
+	 * FIFO, but threads before Calls. Without the lock only emptiness can
+	 * be tested
+	 */
 	struct list_head	se_waiters;
 };
 
-/**
- * struct svc2_waiter - a waiter in a queue
- * @wt_list: on the queue until it has its units
- * @wt_units: units it waits for
- * @wt_spare: units it has to leave for others
- * @wt_call: Call that waits, or NULL for a thread; the waiter of a thread may
- *	be gone as soon as it has them
- * @wt_held: where to store the number of units of @wt_call
- */
+/* A waiter in a queue; that of a thread may be gone once it has its units */
 struct svc2_waiter {
-	struct list_head	wt_list;
-	unsigned int		wt_units;
-	unsigned int		wt_spare;
-	struct svc2_msg		*wt_call;
-	unsigned int		*wt_held;
+	struct list_head	wt_list;	/* until it has its units */
+	unsigned int		wt_units;	/* number it waits for */
+	unsigned int		wt_spare;	/* number to leave for others */
+	struct svc2_msg		*wt_call;	/* NULL for a thread */
+	unsigned int		*wt_held;	/* gets the Call's number */
 };
 
 /* Below 1 no unit is free. */
@@ -335,50 +309,33 @@ static inline bool svc2_is_shortage(int ret)
 	return ret == -ENOMEM || ret == -EAGAIN || ret == -EIO;
 }
 
-/* Quotas for the payload memory of all connections: see limits.c. */
-
-/**
- * struct svc2_address - state shared by the connections of one address
- * @ad_list: on the list of all addresses
- * @ad_addr: the address; its port is meaningless
- * @ad_conns: number of connections
- * @ad_pages: pages of their payload
- * @ad_starved: starved connections, in the order of their turns
- * @ad_waiting: on the list of waiting addresses, if the first of @ad_starved
- *	waits for connections of other addresses
- */
+/* What the connections of one address share, all under svc2_pages_lock */
 struct svc2_address {
-	struct list_head	ad_list;
-	struct sockaddr_storage	ad_addr;
+	struct list_head	ad_list;	/* on the list of all */
+	struct sockaddr_storage	ad_addr;	/* without a port */
 	unsigned int		ad_conns;
-	long			ad_pages;
-	struct list_head	ad_starved;
+	long			ad_pages;	/* of their payload */
+	struct list_head	ad_starved;	/* in order of turns */
+	/*
+	 * on the list of waiting addresses, if the first of ad_starved waits
+	 * for connections of other addresses
+	 */
 	struct list_head	ad_waiting;
 };
 
-/**
- * struct svc2_quota - payload quota of a connection
- * @qu_address: state shared by the connections of its address; NULL before
- *	svc2_address_get()
- * @qu_pages: pages of its payload; written under svc2_pages_lock, as the next
- *	two
- * @qu_calls: Calls that wait for pages, in FIFO order
- * @qu_starved: on ad_starved, if its Calls wait and it has no pages
- * @qu_gss: Calls of RPCSEC_GSS with counted pages that threads process; under
- *	svc2_pages_lock
- */
+/* Payload quota of a connection: see limits.c */
 struct svc2_quota {
-	struct svc2_address	*qu_address;
-	long			qu_pages;
-	struct list_head	qu_calls;
+	struct svc2_address	*qu_address;	/* see svc2_address_get() */
+	/* the rest is written under svc2_pages_lock */
+	long			qu_pages;	/* of its payload */
+	struct list_head	qu_calls;	/* wait for pages, FIFO */
+	/* on ad_starved, if its Calls wait and it has no pages */
 	struct list_head	qu_starved;
+	/* Calls of RPCSEC_GSS with counted pages that threads process */
 	struct list_head	qu_gss;
 };
 
-/*
- * Send contexts: see sendto.c.
- */
-
+/* Send contexts: see sendto.c. */
 enum {
 	/* contexts beyond one for each credit; allocated at accept */
 	SVC2_TX_RESERVE		= 4,
@@ -402,145 +359,99 @@ enum {
 	SVC2_TX_EXTRA_SGES	= 4,
 };
 
-/**
- * struct svc2_tx_page - a page of a Send buffer
- * @tp_page: the page
- * @tp_addr: its DMA address
- */
+/* A page of a Send buffer */
 struct svc2_tx_page {
 	struct page		*tp_page;
-	u64			tp_addr;
+	u64			tp_addr;	/* its DMA address */
 };
 
-/**
- * struct svc2_tx - a Send, and the RDMA Writes in front of it
- * @tx_list: on sp_txs
- * @tx_post: chain on the Send Queue
- * @tx_used: time when it was last put back, in jiffies
- * @tx_backward: it is for a callback, from svc2_tx_try_get()
- * @tx_callback: the callback that it carries, until it is posted; or NULL
- * @tx_props: ex_number of a property message that is no answer, or 0
- * @tx_wr: the Send
- * @tx_rw: RDMA Writes
- * @tx_bufs: buffer for the transport header and the data copied behind it. The
- *	first page stays mapped; further pages are added when a Reply that needs
- *	them is copied
- * @tx_nbufs: entries of @tx_bufs
- * @tx_buf: address of the first
- * @tx_len: bytes in the buffer
- * @tx_vers: version of the message
- * @tx_head: page of the reply's head; counted among @tx_pages only when
- *	@tx_reads_head
- * @tx_reads_head: the device reads that page
- * @tx_reads_pages: the device reads another page of the reply
- * @tx_npages: entries of @tx_pages (R4)
- * @tx_pages: pages held until the chain is done
- * @tx_charged: number of them that are counted, see svc2_pages_take()
- * @tx_few: short arrays of pages
- * @tx_nmapped: entries of @tx_sge, behind the first, that are mapped for this
- *	Send
- * @tx_sge: gather list of @tx_wr
- */
+/* A Send, and the RDMA Writes in front of it */
 struct svc2_tx {
-	struct llist_node	tx_list;
-	struct rpcrdma2_post	tx_post;
-	unsigned long		tx_used;
-	bool			tx_backward;
+	struct llist_node	tx_list;	/* on sp_txs */
+	struct rpcrdma2_post	tx_post;	/* chain on the Send Queue */
+	unsigned long		tx_used;	/* when put back, in jiffies */
+	/* callback that it carries, or NULL; may be gone once it is posted */
 	struct svc2_callback	*tx_callback;
+	/* ex_number of a property message that is no answer, or 0 */
 	u32			tx_props;
-	struct ib_send_wr	tx_wr;
-	struct rpcrdma2_rw	tx_rw;
+	struct ib_send_wr	tx_wr;		/* the Send */
+	struct rpcrdma2_rw	tx_rw;		/* RDMA Writes */
 
+	/*
+	 * Buffer for the transport header and the data copied behind it. The
+	 * first page stays mapped; others are added when they are needed.
+	 */
 	struct svc2_tx_page	tx_bufs[SVC2_TX_BUF_PAGES];
-	unsigned int		tx_nbufs;
-	void			*tx_buf;
-	unsigned int		tx_len;
-	u32			tx_vers;
-	struct page		*tx_head;
-	bool			tx_reads_head;
-	bool			tx_reads_pages;
-	unsigned int		tx_npages;
-	unsigned int		tx_charged;
+	unsigned int		tx_nbufs;	/* entries of tx_bufs */
+	void			*tx_buf;	/* address of the first */
+	unsigned int		tx_len;		/* bytes in the buffer */
+	u32			tx_vers;	/* version of the message */
+
+	/* R4: pages of the Reply, held until the chain is done */
+	struct page		*tx_head;	/* page of its head */
+	bool			tx_reads_head;	/* the device reads that page */
+	bool			tx_reads_pages;	/* it reads another page */
+	unsigned int		tx_npages;	/* entries of tx_pages */
+	unsigned int		tx_charged;	/* of them, svc2_pages_take() */
 	struct page		**tx_pages;
-	struct page		*tx_few[SVC2_REPLY_FEW];
+	struct page		*tx_few[SVC2_REPLY_FEW]; /* for tx_pages */
+
+	/* entries of tx_sge, behind the first, mapped for this Send */
 	unsigned int		tx_nmapped;
-	struct ib_sge		tx_sge[];
+	struct ib_sge		tx_sge[];	/* gather list of tx_wr */
 };
 
-/**
- * struct svc2_ended - a connection that has ended
- * @ed_net: cookie of its network namespace, 0 in an unused entry
- * @ed_peer: address
- * @ed_version: version of its last Call, 0 for none
- * @ed_error: error with which the connection was refused, or 0
- * @ed_end: reason and time of its end, or time of its refusal
- */
+/* A connection that has ended */
 struct svc2_ended {
-	u64			ed_net;
+	u64			ed_net;		/* cookie, 0 if unused */
 	char			ed_peer[sizeof_field(struct svc_xprt,
 						     xpt_remotebuf)];
-	u32			ed_version;
-	int			ed_error;
-	struct rpcrdma2_end	ed_end;
+	u32			ed_version;	/* of its last Call, or 0 */
+	int			ed_error;	/* it was refused with, or 0 */
+	struct rpcrdma2_end	ed_end;		/* also time of a refusal */
 };
 
-/**
- * struct svc2_msg - a message in process; mostly a Call (R2)
- * @sm_wait: on the queue where it waits: of a semaphore, qu_calls, sp_short_q,
- *	sp_start_q or sp_ready_q. Beyond wt_list it is for the first two
- * @sm_recv: the Receive it came in; NULL when that has been put back (R6)
- * @sm_post: its RDMA Reads
- * @sm_rw: the contents of these
- * @sm_chain: their work requests; NULL when they are not built, or done
- * @sm_mrs: memory regions taken for them
- * @sm_entries: Send Queue entries taken for them, and later for its Reply,
- *	until the chain is posted
- * @sm_pages: pages that its RDMA Reads fill; its own until svc2_msg_put()
- * @sm_charged: number of counted pages, see svc2_pages_reserve(),
- *	@sm_reply_pages included
- * @sm_thread: thread that processes it, if it is on qu_gss; or NULL
- * @sm_offered: bytes that its Write chunks and Reply chunk offer
- * @sm_reply_pages: pages its Reply may have; 0 once the Reply has them, and for
- *	a Reply that can only be short
- * @sm_map: mapping of @sm_pages in one piece, or NULL (RPCRDMA2_STRETCHES).
- *	Made for rq_arg by the thread that builds it, undone by svc2_msg_put()
- * @sm_copy: copy of an inline Call for RPCSEC_GSS that is longer than a page,
- *	or NULL; made and undone like @sm_map
- * @sm_apart: bytes in front of the only chunk that stay in @sm_recv; 0 when all
- *	of the Call is laid out in @sm_pages
- * @sm_inline: bytes of the RPC message in @sm_recv
- * @sm_length: bytes in @sm_pages, with padding
- * @sm_inv_handle: handle the Reply invalidates, or 0
- * @sm_nresults: entries of @sm_results
- * @sm_results: eligible results, as the upper layer encoded them
- * @sm_msg: the decoded message; its header becomes that of the answer
- */
+/* A message in process; mostly a Call (R2) */
 struct svc2_msg {
+	/*
+	 * On the queue where it waits: of a semaphore, qu_calls, sp_short_q,
+	 * sp_start_q or sp_ready_q; more than wt_list for the first two
+	 */
 	struct svc2_waiter	sm_wait;
-	struct rpcrdma2_recv	*sm_recv;
+	struct rpcrdma2_recv	*sm_recv;	/* NULL when put back (R6) */
 
-	struct rpcrdma2_post	sm_post;
-	struct rpcrdma2_rw	sm_rw;
+	struct rpcrdma2_post	sm_post;	/* its RDMA Reads */
+	struct rpcrdma2_rw	sm_rw;		/* the contents of these */
+	/* their work requests; NULL when they are not built, or done */
 	struct ib_send_wr	*sm_chain;
-	unsigned int		sm_mrs;
+	unsigned int		sm_mrs;		/* regions taken for them */
+	/* Send Queue entries taken for them, later for the Reply */
 	unsigned int		sm_entries;
-	struct page		**sm_pages;
+	struct page		**sm_pages;	/* they fill these */
+	/* counted pages with sm_reply_pages, see svc2_pages_reserve() */
 	unsigned int		sm_charged;
+	/* pages its Reply may have, until it has them; 0 for a short one */
 	unsigned int		sm_reply_pages;
-	struct task_struct	*sm_thread;
-	u64			sm_offered;
+	struct task_struct	*sm_thread;	/* if on qu_gss, or NULL */
+	u64			sm_offered;	/* bytes for its Reply */
 #ifdef RPCRDMA2_STRETCHES
-	void			*sm_map;
-	void			*sm_copy;
+	/* made for rq_arg, undone by svc2_msg_put(); or NULL */
+	void			*sm_map;	/* sm_pages in one piece */
+	void			*sm_copy;	/* of an inline GSS Call */
 #endif
+	/*
+	 * bytes in front of the only chunk that stay in sm_recv; 0 when all of
+	 * the Call is laid out in sm_pages
+	 */
 	u32			sm_apart;
-	u32			sm_inline;
-	u32			sm_length;
+	u32			sm_inline;	/* RPC bytes in sm_recv */
+	u32			sm_length;	/* bytes in sm_pages, padded */
 
-	u32			sm_inv_handle;
-	unsigned int		sm_nresults;
+	u32			sm_inv_handle;	/* the Reply's, or 0 */
+	unsigned int		sm_nresults;	/* entries of sm_results */
+	/* eligible results, as the upper layer encoded them */
 	struct rpcrdma2_range	sm_results[RPCRDMA2_MAX_WRITE_CHUNKS];
-	struct rpcrdma2_msg	sm_msg;
+	struct rpcrdma2_msg	sm_msg;		/* its header is reused */
 };
 
 /* Pages that its RDMA Reads fill */
@@ -556,26 +467,17 @@ static inline bool svc2_msg_is_read(const struct svc2_msg *call)
 	       (call->sm_pages && rpcrdma2_rw_is_empty(&call->sm_rw));
 }
 
-/**
- * struct svc2_listener - a transport that accepts connections
- * @ls_xprt: transport of the RPC layer
- * @ls_addr: address on which it listens
- * @ls_mutex: guards the next three; never taken in a CM handler
- * @ls_id: the rdma_cm's listener, or NULL
- * @ls_delay: delay of the next attempt
- * @ls_detached: no further attempts
- * @ls_work: replaces a listener that was lost
- * @ls_pending: connections not yet accepted, with references on this listener
- * @ls_npending: number of these
- */
+/* A transport that accepts connections */
 struct svc2_listener {
 	struct svc_xprt		ls_xprt;
-	struct sockaddr_storage	ls_addr;
-	struct mutex		ls_mutex;	/* guards next three */
-	struct rdma_cm_id	*ls_id;
-	unsigned long		ls_delay;
-	bool			ls_detached;
-	struct delayed_work	ls_work;
+	struct sockaddr_storage	ls_addr;	/* on which it listens */
+	/* guards the next three; never taken in a CM handler */
+	struct mutex		ls_mutex;
+	struct rdma_cm_id	*ls_id;		/* the rdma_cm's, or NULL */
+	unsigned long		ls_delay;	/* of the next attempt */
+	bool			ls_detached;	/* no further attempts */
+	struct delayed_work	ls_work;	/* replaces a lost listener */
+	/* connections not yet accepted, with references on this listener */
 	struct list_head	ls_pending;
 	unsigned int		ls_npending;
 };
@@ -589,172 +491,108 @@ enum {
 	SVC2_F_CHANGED,		/* see svc2_sizes_changed() */
 };
 
-/**
- * struct svc2_xprt - a connection
- * @sp_xprt: transport of the RPC layer
- * @sp_flags: SVC2_F bits
- * @sp_listed: on the list of all connections
- *
- * @sp_listener: listener; valid while @sp_pending or @sp_reap holds a reference
- *	on it
- * @sp_pending: on ls_pending
- * @sp_reap: ends a connection that was never accepted
- *
- * @sp_deadline: ends a connection whose handshake does not end
- *
- * @sp_conn: its verbs objects (R7)
- * @sp_peer: private data of the peer; used in version 1 only (S28)
- * @sp_ex: properties of both ends; used in version 2 only. This and the next
- *	belong to the thread that has XPT_BUSY. The tasks of callbacks read
- *	limits of the peer without it
- * @sp_props_busy: a property message is due, or waits
- * @sp_recv_size: advertised size of the Receives in bytes; they may be larger
- * @sp_recv_requested: size of Receives in bytes that the peer requests, or 0
- * @sp_ord: concurrent RDMA Reads that the peer allows this end
- * @sp_ird: concurrent RDMA Reads that the peer requests for itself
- * @sp_credits: upper limit of the grant, for which the queues have room
- * @sp_grant: credits granted in every header the server sends; 0 before there
- *	are Receives. Changed under sp_grant_mutex, read at any time
- * @sp_grant_mutex: guards changes of @sp_grant and @sp_answers, and the number of
- *	Receives
- * @sp_answers: callbacks whose answers have Receives: the limit on outstanding
- *	ones
- * @sp_send_able: largest Send that can be gathered
- * @sp_send_own: largest Send this end makes
- * @sp_send_max: largest Send that also fits the peer's Receives, by version.
- *	The limit of version 2 may change between two messages
- * @sp_can_invalidate: the device supports Send With Invalidate (C-007)
- * @sp_last_vers: version of the peer's last Call; callbacks use it (S25)
- * @sp_backward_errors: consecutive callbacks that have failed; under queue_lock
- *	of the rpc_xprt
- * @sp_backward_after: earliest time of the next callback, in jiffies
- * @sp_backward_max: callbacks that may be outstanding, if the peer grants that
- *	many
- * @sp_backward_grant: callbacks the peer has granted, 0 before its first grant;
- *	written under the transport_lock of xpt_bc_xprt
- * @sp_nposted: callbacks that the peer has and has not answered; under
- *	transport_lock
- * @sp_ngone: number of aborted callbacks among them; under transport_lock
- * @sp_silent: the peer did not answer an aborted callback in time, and has
- *	answered none since
- *
- * @sp_waitq: wait queue of the threads that wait for a semaphore
- * @sp_sq_sem: Send Queue entries that are not reserved for callbacks
- * @sp_sq_depth: number of all entries, reserved ones included
- * @sp_sq_longest: entries of the longest chain. The others are for callbacks,
- *	and for a tail of Sends that no completion covers: so nothing can block
- *	the chain
- * @sp_sq_spare: entries of these that chains leave for single Sends
- * @sp_sq_spare_all: @sp_sq_spare suffices for all single Sends that are
- *	possible
- *
- * @sp_tx_sem: send contexts
- * @sp_tx_sges: gather entries of each
- * @sp_tx_count: number of contexts that exist
- * @sp_tx_pages: pages of their buffers beyond the first of each
- * @sp_tx_lock: serializes removal from the next; adding to it needs no lock
- * @sp_txs: send contexts not in use
- *
- * @sp_backward_free: callbacks that can still get a send context, independent
- *	of the other direction (B-17)
- *
- * @sp_mr_sem: the memory regions that rdma_rw keeps for RDMA Reads
- *
- * @sp_quota: pages of payload
- *
- * @sp_recv_lock: guards the next five, and XPT_DATA against the first three
- * @sp_recv_q: messages
- * @sp_start_q: Calls that have waited, and whose RDMA Reads can begin or go on.
- *	Without the lock only emptiness can be tested
- * @sp_ready_q: Calls whose RDMA Reads are done, or that have waited and have
- *	none, and errors that may answer a callback. Without the lock only
- *	emptiness can be tested
- * @sp_short_q: Calls that wait until a shortage has passed
- * @sp_shortage: a thread waits until the shortage has passed
- * @sp_received: number of all messages; written by the receive CQ
- * @sp_rpool: Receives
- *
- * @sp_read_chunks: total of Read chunks of the client that were used; for the
- *	view
- * @sp_write_chunks: the same for Write chunks
- * @sp_reply_chunks: the same for Reply chunks
- * @sp_called: the same for callbacks
- * @sp_errors: RDMA2_ERROR messages sent to it
- */
+/* A connection */
 struct svc2_xprt {
 	struct svc_xprt		sp_xprt;
-	unsigned long		sp_flags;
-	struct list_head	sp_listed;
+	unsigned long		sp_flags;	/* SVC2_F bits */
+	struct list_head	sp_listed;	/* on the list of all */
 
+	/* valid while sp_pending or sp_reap holds a reference on it */
 	struct svc2_listener	*sp_listener;
-	struct list_head	sp_pending;
-	struct work_struct	sp_reap;
-	struct delayed_work	sp_deadline;
+	struct list_head	sp_pending;	/* on ls_pending */
+	struct work_struct	sp_reap;	/* ends it if never accepted */
+	struct delayed_work	sp_deadline;	/* of the handshake */
 
-	struct rpcrdma2_conn	sp_conn;
-	struct rpcrdma2_cm_limits sp_peer;
+	struct rpcrdma2_conn	sp_conn;	/* its verbs objects (R7) */
+	struct rpcrdma2_cm_limits sp_peer;	/* for version 1 only (S28) */
+	/*
+	 * Properties of both ends, for version 2 only. This and the next belong
+	 * to the thread that has XPT_BUSY. Callbacks read limits without it
+	 */
 	struct rpcrdma2_exchange sp_ex;
-	bool			sp_props_busy;
-	u32			sp_recv_size;
-	u32			sp_recv_requested;
-	u8			sp_ord;
-	u8			sp_ird;
-	u32			sp_credits;
+	bool			sp_props_busy;	/* a message is due, or waits */
+	u32			sp_recv_size;	/* advertised, in bytes */
+	u32			sp_recv_requested; /* by the peer, or 0 */
+	u8			sp_ord;		/* RDMA Reads the peer allows */
+	u8			sp_ird;		/* those it requests */
+	u32			sp_credits;	/* limit of the grant */
+	/*
+	 * Credits granted in every header the server sends; 0 before there are
+	 * Receives. Read at any time
+	 */
 	u32			sp_grant;
-	struct mutex		sp_grant_mutex;	/* guards the next */
+	/* guards changes of sp_grant, sp_answers, the number of Receives */
+	struct mutex		sp_grant_mutex;
+	/* limit on outstanding callbacks, whose answers have Receives */
 	u32			sp_answers;
-	u32			sp_send_able;
-	u32			sp_send_own;
+	u32			sp_send_able;	/* largest Send, gathered */
+	u32			sp_send_own;	/* largest Send of this end */
+	/*
+	 * Largest Send that also fits the peer's Receives, by version. That of
+	 * version 2 may change between two messages
+	 */
 	u32			sp_send_max[RPCRDMA2_VERS_TWO + 1];
-	bool			sp_can_invalidate;
-	u32			sp_last_vers;
-	u32			sp_backward_max;
-	u32			sp_backward_grant;
-	u32			sp_nposted;
-	u32			sp_ngone;
-	bool			sp_silent;
-	u32			sp_backward_errors;
-	unsigned long		sp_backward_after;
+	bool			sp_can_invalidate; /* by a Send (C-007) */
+	u32			sp_last_vers;	/* callbacks use it (S25) */
 
-	wait_queue_head_t	sp_waitq;
-	struct svc2_sem	sp_sq_sem;
-	unsigned int		sp_sq_depth;
+	/* Callbacks; under transport_lock of xpt_bc_xprt are the next three */
+	u32			sp_backward_grant; /* by the peer, 0 at first */
+	u32			sp_nposted;	/* not answered by the peer */
+	u32			sp_ngone;	/* of these, aborted */
+	u32			sp_backward_max; /* limit of this end */
+	/* an aborted one was not answered in time, and none since */
+	bool			sp_silent;
+	/* consecutive ones that failed; under queue_lock */
+	u32			sp_backward_errors;
+	unsigned long		sp_backward_after; /* no next before */
+
+	wait_queue_head_t	sp_waitq;	/* for semaphores */
+	struct svc2_sem	sp_sq_sem;		/* entries but the reserved */
+	unsigned int		sp_sq_depth;	/* all entries */
+	/*
+	 * Entries of the longest chain. The others are for callbacks, and for a
+	 * tail of Sends that no completion covers: nothing can block the chain
+	 */
 	unsigned int		sp_sq_longest;
-	unsigned int		sp_sq_spare;
-	bool			sp_sq_spare_all;
+	unsigned int		sp_sq_spare;	/* of these, for single Sends */
+	bool			sp_sq_spare_all; /* enough for all of them */
 
 	struct svc2_sem	sp_tx_sem ____cacheline_aligned_in_smp;
-	unsigned int		sp_tx_sges;
-	atomic_t		sp_tx_count;
-	atomic_t		sp_tx_pages;
+	unsigned int		sp_tx_sges;	/* gather entries of each */
+	atomic_t		sp_tx_count;	/* contexts that exist */
+	atomic_t		sp_tx_pages;	/* beyond the first each */
 	spinlock_t		sp_tx_lock;	/* for removal from the next */
-	struct llist_head	sp_txs;
+	struct llist_head	sp_txs;		/* contexts not in use */
+	/* callbacks that can still get a context, whatever Replies do (B-17) */
 	atomic_t		sp_backward_free;
 
-	struct svc2_sem	sp_mr_sem;
+	struct svc2_sem	sp_mr_sem;		/* regions for RDMA Reads */
 
 	struct svc2_quota	sp_quota;
 
-	/* guards next five */
+	/* guards the next five, and XPT_DATA against the first three */
 	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;
-	struct list_head	sp_recv_q;
+	struct list_head	sp_recv_q;	/* messages */
+	/*
+	 * Calls that have waited, and whose RDMA Reads can begin or go on;
+	 * then Calls whose RDMA Reads are done, or that have waited and have
+	 * none, and errors that may answer a callback. Without the lock only
+	 * emptiness can be tested
+	 */
 	struct list_head	sp_start_q;
 	struct list_head	sp_ready_q;
-	struct list_head	sp_short_q;
-	bool			sp_shortage;
-	unsigned int		sp_received;
-	struct rpcrdma2_rpool	sp_rpool;
+	struct list_head	sp_short_q;	/* wait for its end */
+	bool			sp_shortage;	/* as one thread does */
+	unsigned int		sp_received;	/* counted by the CQ */
+	struct rpcrdma2_rpool	sp_rpool;	/* Receives */
 
+	/* Totals for the view */
 	atomic_long_t		sp_read_chunks;
 	atomic_long_t		sp_write_chunks;
 	atomic_long_t		sp_reply_chunks;
-	struct rpcrdma2_backward sp_called;
-	struct rpcrdma2_errors	sp_errors;
+	struct rpcrdma2_backward sp_called;	/* callbacks */
+	struct rpcrdma2_errors	sp_errors;	/* sent to the client */
 };
-
-/*
- * Callbacks (Calls of the server), between the RPC client and the connection.
- */
 
 /*
  * Limit on the wait for the fence of an aborted callback. The fence may have
@@ -762,38 +600,31 @@ struct svc2_xprt {
  */
 #define SVC2_REVOKE_TIMEOUT	(5 * HZ)
 
-/**
- * struct svc2_callback - a callback, with the buffers of Call and Reply
- * @sc_sp: connection
- * @sc_rqst: request of the RPC client
- * @sc_vers: version it was sent in; 0 while no answer can match. Set when it is
- *	posted, under sq_lock
- * @sc_failed: its answer was unusable, or it is too long; written under
- *	queue_lock
- * @sc_write_max: bytes that its Write chunk offers, 0 without one
- * @sc_reply_max: bytes that its Reply chunk offers, 0 without one
- * @sc_exposed: its memory regions (R8)
- * @sc_late: the answer came after the RPC task had aborted it. This and the
- *	next are under transport_lock
- * @sc_late_handle: handle that this answer invalidated, or 0; valid if @sc_late
- * @sc_answer: the answer while it is being processed; the RPC is pinned for
- *	that time. Set under queue_lock
- * @sc_verdict: verdict on @sc_answer
- * @sc_data: rq_buffer, and rq_rbuffer behind it
- */
+/* A callback, with the buffers of Call and Reply */
 struct svc2_callback {
 	struct svc2_xprt	*sc_sp;
 	struct rpc_rqst		*sc_rqst;
+	/*
+	 * Version it was sent in; 0 while no answer can match. Set when it is
+	 * posted, under sq_lock
+	 */
 	u32			sc_vers;
+	/* bad answer, or too long; written under queue_lock */
 	bool			sc_failed;
-	u32			sc_write_max;
-	u32			sc_reply_max;
-	struct rpcrdma2_exposed	sc_exposed;
+	/* bytes that it offers, 0 without */
+	u32			sc_write_max;	/* of its Write chunk */
+	u32			sc_reply_max;	/* of its Reply chunk */
+	struct rpcrdma2_exposed	sc_exposed;	/* its memory regions (R8) */
+	/*
+	 * The answer came after the RPC task had aborted it, and invalidated a
+	 * handle, or 0; under transport_lock
+	 */
 	bool			sc_late;
 	u32			sc_late_handle;
+	/* answer in process, the RPC is pinned; set under queue_lock */
 	struct svc2_msg		*sc_answer;
-	enum svc2_answer	sc_verdict;
-	u8			sc_data[] __aligned(8);
+	enum svc2_answer	sc_verdict;	/* on sc_answer */
+	u8			sc_data[] __aligned(8); /* the buffers */
 };
 
 static inline struct svc2_callback *
@@ -822,7 +653,16 @@ static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 	rpcrdma2_conn_lose(&sp->sp_conn, why);
 }
 
-/* Helpers for rq_arg, in which a Call is passed to the RPC layer. */
+/*
+ * Gives back Send Queue entries that are not needed: those of a Reply before
+ * the thread waits for an entry for the error in its place.
+ */
+static inline void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held)
+{
+	if (*held)
+		rpcrdma2_sq_give(&sp->sp_conn, *held);
+	*held = 0;
+}
 
 /* Input for the core, which assembles a Call with Read chunks */
 static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
@@ -836,24 +676,7 @@ static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
 	};
 }
 
-/**
- * svc2_arg_init - mark a Call as not passed to the RPC layer
- * @call: Call
- */
-static inline void svc2_arg_init(struct svc2_msg *call)
-{
-#ifdef RPCRDMA2_STRETCHES
-	call->sm_map = NULL;
-	call->sm_copy = NULL;
-#endif
-}
-
-/**
- * svc2_arg_free - release the mapping and the copy behind rq_arg
- * @call: Call; its pages still exist
- *
- * Context: may sleep; any context when @call was never passed to the RPC layer.
- */
+/* Undoes what was made for rq_arg. Any context if nothing was. */
 static inline void svc2_arg_free(struct svc2_msg *call)
 {
 #ifdef RPCRDMA2_STRETCHES
@@ -904,7 +727,6 @@ int svc2_conn_setup(struct svc2_xprt *sp);
 /* recvfrom.c */
 int svc2_recvfrom(struct svc_rqst *rqstp);
 void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt);
-int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call);
 
 /* message.c */
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
@@ -930,15 +752,13 @@ void svc2_txs_destroy(struct svc2_xprt *sp);
 void svc2_txs_exit(void);
 void svc2_trim_later(void);
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
-struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp);
+struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp, struct svc2_callback *sc);
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
 int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		 unsigned int *held);
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,
-		enum rpcrdma2_errcode code);
-int svc2_refuse_with(struct svc2_xprt *sp, struct svc2_msg *call,
-		     enum rpcrdma2_errcode code, u32 arg, u32 arg2);
+		enum rpcrdma2_errcode code, u32 arg, u32 arg2);
 int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 		       struct rpcrdma2_hdr *h,
 		       struct rpcrdma2_reply_plan *plan, int ret);
@@ -950,7 +770,6 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp);
 int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs);
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
-void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held);
 int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 		 struct ib_send_wr *first, bool backward, unsigned int *held);
 int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
