@@ -15,27 +15,6 @@
  * are added at the end.
  */
 
-/* Limits and properties of the peer, as received */
-static void svc2_view_peer(struct seq_file *seq, const struct svc2_xprt *sp)
-{
-	const struct rpcrdma2_cm_limits *cm = &sp->sp_peer;
-
-	seq_printf(seq, " private_send=%u private_receive=%u private_inv=%u",
-		   cm->cl_send, cm->cl_recv, cm->cl_inv);
-	rpcrdma2_peer_show(seq, &sp->sp_ex.ex_peer);
-}
-
-/* "used" counts the Calls that threads are working on. */
-static void svc2_view_traffic(struct seq_file *seq, struct svc2_xprt *sp)
-{
-	seq_printf(seq, " used=%d read_chunks=%ld write_chunks=%ld reply_chunks=%ld",
-		   atomic_read(&sp->sp_xprt.xpt_nr_rqsts),
-		   atomic_long_read(&sp->sp_read_chunks),
-		   atomic_long_read(&sp->sp_write_chunks),
-		   atomic_long_read(&sp->sp_reply_chunks));
-	rpcrdma2_errors_show(seq, &sp->sp_errors);
-}
-
 /* Memory of send contexts and their buffers */
 static unsigned long svc2_txs_bytes(const struct svc2_xprt *sp)
 {
@@ -59,7 +38,11 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 		   READ_ONCE(sp->sp_rpool.rp_count),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_ONE]),
 		   READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]));
-	svc2_view_peer(seq, sp);
+	/* limits and properties of the peer, as received */
+	seq_printf(seq, " private_send=%u private_receive=%u private_inv=%u",
+		   sp->sp_peer.cl_send, sp->sp_peer.cl_recv,
+		   sp->sp_peer.cl_inv);
+	rpcrdma2_peer_show(seq, &sp->sp_ex.ex_peer);
 	seq_printf(seq, " backward_credits=%u", READ_ONCE(sp->sp_backward_grant));
 	seq_printf(seq, " sq=%d/%u send_contexts=%d/%u",
 		   svc2_sem_avail(&sp->sp_sq_sem), sp->sp_sq_depth,
@@ -68,7 +51,13 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 	seq_printf(seq, " local=%pISpc netid=%s transfer=%lu",
 		   &sp->sp_xprt.xpt_local, sp->sp_xprt.xpt_class->xcl_name,
 		   READ_ONCE(sp->sp_quota.qu_pages) << PAGE_SHIFT);
-	svc2_view_traffic(seq, sp);
+	/* used: Calls that threads are working on */
+	seq_printf(seq, " used=%d read_chunks=%ld write_chunks=%ld reply_chunks=%ld",
+		   atomic_read(&sp->sp_xprt.xpt_nr_rqsts),
+		   atomic_long_read(&sp->sp_read_chunks),
+		   atomic_long_read(&sp->sp_write_chunks),
+		   atomic_long_read(&sp->sp_reply_chunks));
+	rpcrdma2_errors_show(seq, &sp->sp_errors);
 	seq_printf(seq, " send_memory=%lu backward_credits_max=%u",
 		   svc2_txs_bytes(sp), sp->sp_backward_max);
 	rpcrdma2_backward_show(seq, &sp->sp_called, READ_ONCE(sp->sp_nposted));

@@ -63,17 +63,6 @@ static u32 svc2_props_take_xid(struct svc2_xprt *sp)
 	return be32_to_cpu((__force __be32)xprt->xid++);
 }
 
-/*
- * True if there is a send context besides those of the threads with a Call. A
- * Call may have been taken up without one (svc2_may_receive()), and XPT_BUSY
- * does not wait for the peer.
- */
-static bool svc2_has_context(const struct svc2_xprt *sp)
-{
-	return svc2_sem_avail(&sp->sp_tx_sem) >
-	       atomic_read(&sp->sp_xprt.xpt_nr_rqsts);
-}
-
 static int svc2_props_send(struct rpcrdma2_exchange *ex,
 			   struct rpcrdma2_hdr *h, struct rpcrdma2_propmsg *pm)
 {
@@ -85,7 +74,12 @@ static int svc2_props_send(struct rpcrdma2_exchange *ex,
 		svc2_props_answer(sp, h, pm);
 		return 0;
 	}
-	if (!svc2_has_context(sp))
+	/*
+	 * A Call may have been taken up without a context (svc2_may_receive()),
+	 * and XPT_BUSY does not wait for the peer.
+	 */
+	if (svc2_sem_avail(&sp->sp_tx_sem) <=
+	    atomic_read(&sp->sp_xprt.xpt_nr_rqsts))
 		return -EAGAIN;
 	tx = svc2_tx_get(sp);
 	if (IS_ERR(tx))

@@ -291,43 +291,26 @@ static int svc2_read_take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /*
- * Takes pages, and builds the RDMA Reads; on failure the Call may have pages.
+ * Takes the resources of RDMA Reads: pages, and memory regions. A step that is
+ * done is not repeated; on failure the Call may have pages.
  */
-static int svc2_read_begin(struct svc_rqst *rqstp, struct svc2_msg *call)
+static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct rpcrdma2_pull pl;
 	int ret = 0;
 
-	if (!call->sm_pages)
-		ret = svc2_sinks_take(rqstp, call);
-	pl = svc2_arg_pull(call);
-	if (!ret)
-		ret = rpcrdma2_pull_reads(&sp->sp_conn, &pl, &call->sm_rw);
-	if (ret)
-		rpcrdma2_rw_free(&sp->sp_conn, &call->sm_rw);
-	return ret;
-}
-
-/* Takes the resources of RDMA Reads. A step that is done is not repeated. */
-static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
-{
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	int ret = 0;
-
-	if (rpcrdma2_rw_is_empty(&call->sm_rw))
-		ret = svc2_read_begin(rqstp, call);
+	if (rpcrdma2_rw_is_empty(&call->sm_rw)) {
+		if (!call->sm_pages)
+			ret = svc2_sinks_take(rqstp, call);
+		pl = svc2_arg_pull(call);
+		if (!ret)
+			ret = rpcrdma2_pull_reads(&sp->sp_conn, &pl, &call->sm_rw);
+		if (ret)
+			rpcrdma2_rw_free(&sp->sp_conn, &call->sm_rw);
+	}
 	return ret ?: svc2_read_take_mrs(sp, call) ?:
 		      rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
-}
-
-/* The Call begins again with the pages of the thread that resumes it. */
-static int svc2_read_wait(struct svc2_xprt *sp, struct svc2_msg *call)
-{
-	svc2_reads_free(sp, call);
-	svc2_sinks_put(call);
-	svc2_shortage_wait(sp, call);
-	return -EINPROGRESS;
 }
 
 static void svc2_read_build_chain(struct svc2_xprt *sp, struct svc2_msg *call)
@@ -371,8 +354,13 @@ static int svc2_read_start(struct svc_rqst *rqstp, struct svc2_msg *call)
 		ret = svc2_read_prepare(rqstp, call);
 		if (unlikely(svc2_is_shortage(ret)) && !waits) {
 			waits = svc2_shortage_begin(sp);
-			if (!waits)
-				return svc2_read_wait(sp, call);
+			if (!waits) {
+				/* begins again, with pages of a later thread */
+				svc2_reads_free(sp, call);
+				svc2_sinks_put(call);
+				svc2_shortage_wait(sp, call);
+				return -EINPROGRESS;
+			}
 		}
 	} while (svc2_try_again(sp, &tries, &ret));
 	if (unlikely(waits))
@@ -418,13 +406,20 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_read_release(sp, call, ret ?: svc2_read_start(rqstp, call));
 }
 
-/* All of a Call is in place, except for the part in its Receive. */
-static int svc2_read_finish(struct svc_rqst *rqstp, struct svc2_msg *call)
+/* Goes on with a Call whose RDMA Reads are done, or can begin. */
+static int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
+	struct rpcrdma2_pull pl;
 
+	if (!svc2_msg_is_read(call))
+		return svc2_read_release(sp, call,
+					 svc2_read_start(rqstp, call));
+	if (!svc2_arg_reserve(sp, call))
+		return 0;
 	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
+	/* all of it is in place, except for the part in its Receive */
+	pl = svc2_arg_pull(call);
 	rpcrdma2_pull_finish(&pl);
 	if (call->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG &&
 	    !rpcrdma2_pull_is_call(&pl, call->sm_length))
@@ -432,17 +427,6 @@ static int svc2_read_finish(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_arg_hand_on(rqstp, call,
 				svc2_arg_build_chunked(sp, call,
 						       &rqstp->rq_arg));
-}
-
-/* Goes on with a Call whose RDMA Reads are done, or can begin. */
-static int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
-{
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-
-	if (!svc2_msg_is_read(call))
-		return svc2_read_release(sp, call,
-					 svc2_read_start(rqstp, call));
-	return svc2_arg_reserve(sp, call) ? svc2_read_finish(rqstp, call) : 0;
 }
 
 /*
@@ -463,15 +447,6 @@ static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
 	if (h->h_inv_handle && !handle)
 		svc2_count(bad_inv_handle);
 	return sp->sp_can_invalidate ? handle : 0;
-}
-
-static int svc2_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
-{
-	if (unlikely(call->sm_msg.mg_hdr.h_proc == RDMA2_ERROR))
-		return svc2_take_answer(rqstp, call);
-	if (call->sm_msg.mg_hdr.h_nreads)
-		return svc2_read_resume(rqstp, call);
-	return svc2_arg_inline(rqstp, call);
 }
 
 /* Bytes of the memory that a Call offers for its Reply */
@@ -698,9 +673,12 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 		     test_bit(SVC2_F_CHANGED, &sp->sp_flags)))
 		svc2_props_update(sp);
 	svc_xprt_received(xprt);
-	if (call)
-		return svc2_resume(rqstp, call);
-	return rv ? svc2_recv_parse(rqstp, rv) : 0;
+	if (!call)
+		return rv ? svc2_recv_parse(rqstp, rv) : 0;
+	if (unlikely(call->sm_msg.mg_hdr.h_proc == RDMA2_ERROR))
+		return svc2_take_answer(rqstp, call);
+	return call->sm_msg.mg_hdr.h_nreads ? svc2_read_resume(rqstp, call) :
+					      svc2_arg_inline(rqstp, call);
 }
 
 /*

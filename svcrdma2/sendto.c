@@ -42,25 +42,19 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 				      tx->tx_sge[0].length, DMA_TO_DEVICE);
 }
 
-/* Records a Reply if the peer's device has refused it or its RDMA Writes */
-static void svc2_tx_note_refused(struct svc2_xprt *sp, const struct svc2_tx *tx)
-{
-	const __be32 *word = tx->tx_buf;
-
-	if (!tx->tx_callback && be32_to_cpu(word[3]) <= RDMA2_NOMSG)
-		svc2_lost_note(sp, be32_to_cpu(word[0]));
-}
-
 static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
 {
 	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
 	struct svc2_xprt *sp = svc2_from_conn(co);
+	const __be32 *word = tx->tx_buf;
 
 	if (post->po_signal)
 		svc2_count(send_completions);
-	if (unlikely(post->po_refused))
-		svc2_tx_note_refused(sp, tx);
+	/* a Reply that the peer's device has refused, or its RDMA Writes */
+	if (unlikely(post->po_refused) && !tx->tx_callback &&
+	    be32_to_cpu(word[3]) <= RDMA2_NOMSG)
+		svc2_lost_note(sp, be32_to_cpu(word[0]));
 	if (unlikely(tx->tx_props))
 		rpcrdma2_exchange_send_done(&sp->sp_ex, tx->tx_props, jiffies);
 	svc2_tx_put(sp, tx);
@@ -185,21 +179,17 @@ static void svc2_txs_split(struct svc2_xprt *sp, unsigned long since,
 	struct llist_node *node, *next;
 	unsigned int stay = 0;
 	struct svc2_tx *tx;
-	LLIST_HEAD(used);
 
 	guard(spinlock)(&sp->sp_tx_lock);
 	llist_for_each_safe(node, next, llist_del_all(&sp->sp_txs)) {
 		tx = llist_entry(node, struct svc2_tx, tx_list);
 		if (stay < SVC2_TX_RESERVE || time_after_eq(tx->tx_used, since)) {
-			llist_add(node, &used);
+			llist_add(node, &sp->sp_txs);
 			stay++;
 		} else {
 			llist_add(node, idle);
 		}
 	}
-	/* the context that was used last comes on top again */
-	llist_for_each_safe(node, next, llist_del_all(&used))
-		llist_add(node, &sp->sp_txs);
 }
 
 static bool more_to_trim;
@@ -425,17 +415,6 @@ static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 		llist_add(&other->tx_list, &sp->sp_txs);
 	}
 	return tx->tx_nbufs < pages ? -ENOMEM : 0;
-}
-
-/* True if a Send can gather the inline data */
-static bool svc2_tx_gathers(const struct svc2_xprt *sp,
-			    const struct xdr_buf *res,
-			    const struct rpcrdma2_reply_plan *plan)
-{
-	struct rpcrdma2_walk wk;
-
-	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
-	return rpcrdma2_walk_count(wk) < sp->sp_tx_sges;
 }
 
 /* Copies behind the data in the buffer */
@@ -732,12 +711,14 @@ static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 				     struct rpcrdma2_reply_plan *plan)
 {
 	bool fails = rpcrdma2_fault(buffer);
+	struct rpcrdma2_walk wk;
 	int ret;
 
 	ret = fails ? -ENOMEM : svc2_tx_copies(sp, tx, hdrlen, plan->pn_len);
 	if (likely(!ret))
 		return 0;
-	plan->pn_gather = !fails && svc2_tx_gathers(sp, res, plan);
+	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
+	plan->pn_gather = !fails && rpcrdma2_walk_count(wk) < sp->sp_tx_sges;
 	if (plan->pn_gather)
 		return 0;
 	return ret == -ENOMEM ? svc2_tx_borrow(sp, tx, hdrlen, plan->pn_len) : ret;
@@ -820,18 +801,6 @@ static void svc2_reply_count(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
 		svc2_count_add(pullup_bytes, plan->pn_len);
 }
 
-static int svc2_reply_build_writes(struct svc2_xprt *sp, struct svc2_tx *tx,
-				   const struct xdr_buf *res,
-				   struct rpcrdma2_hdr *h,
-				   const struct rpcrdma2_reply_plan *plan)
-{
-	svc2_tx_reads(tx, res, plan->pn_writes, h->h_nwrites);
-	if (plan->pn_long)
-		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
-	return rpcrdma2_respond_writes(&tx->tx_rw, res, h, plan) ?:
-	       rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw);
-}
-
 static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			      struct svc2_msg *call,
 			      const struct rpcrdma2_reply_plan *plan)
@@ -841,12 +810,15 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	int ret;
 
+	if (rpcrdma2_fault(reply))
+		return -EINVAL;
 	tx->tx_head = rqstp->rq_respages[0];
-	ret = rpcrdma2_fault(reply) ?
-		      -EINVAL :
-		      svc2_reply_build_writes(sp, tx, res, h, plan);
-	if (!ret)
-		ret = svc2_tx_header(tx, h);
+	svc2_tx_reads(tx, res, plan->pn_writes, h->h_nwrites);
+	if (plan->pn_long)
+		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
+	ret = rpcrdma2_respond_writes(&tx->tx_rw, res, h, plan) ?:
+	      rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw) ?:
+	      svc2_tx_header(tx, h);
 	if (!ret && tx->tx_len > plan->pn_send_max)
 		ret = -EMSGSIZE;
 	if (!ret && !plan->pn_long)

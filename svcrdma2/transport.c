@@ -289,23 +289,13 @@ static u32 svc2_conn_backward(const struct svc2_xprt *sp)
 	       level : min_t(u32, level, RDMA2_BKREQSUP_INLINE);
 }
 
-static void svc2_conn_size_regions(struct svc2_xprt *sp)
-{
-	if (sp->sp_ex.ex_supported.pr_brs != RDMA2_BKREQSUP_GENL)
-		return;
-	rpcrdma2_regions_measure(&sp->sp_conn,
-				 svc_serv_maxpages(sp->sp_xprt.xpt_server));
-	sp->sp_conn.co_regions.rg_max =
-		max_t(unsigned int, SVC2_BACKWARD_REGIONS,
-		      SVC2_CALLBACK_REGIONS * sp->sp_backward_max);
-}
-
 /* There is room for all Receives that may be made later. */
 static int svc2_conn_size_queues(struct svc2_xprt *sp,
 				 struct rpcrdma2_conn_size *size)
 {
 	u32 configured = rpcrdma2_param(&svc2_backward_credits);
 	static u32 logged;
+	unsigned int pages;
 	int ret;
 
 	sp->sp_backward_max = configured;
@@ -313,7 +303,13 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	ret = svc2_conn_size_receives(sp) ?: svc2_conn_size_sq(sp, size);
 	if (ret)
 		return ret;
-	svc2_conn_size_regions(sp);
+	if (sp->sp_ex.ex_supported.pr_brs == RDMA2_BKREQSUP_GENL) {
+		pages = svc_serv_maxpages(sp->sp_xprt.xpt_server);
+		rpcrdma2_regions_measure(&sp->sp_conn, pages);
+		sp->sp_conn.co_regions.rg_max =
+			max_t(unsigned int, SVC2_BACKWARD_REGIONS,
+			      SVC2_CALLBACK_REGIONS * sp->sp_backward_max);
+	}
 	if (sp->sp_backward_max < configured)
 		rpcrdma2_conn_log_backward(&sp->sp_conn, &logged, "svcrdma2",
 					   sp->sp_backward_max);
