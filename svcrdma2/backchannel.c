@@ -100,13 +100,11 @@ static void svc2_callback_note_chunks(struct svc2_callback *sc,
 }
 
 /*
- * Makes a callback ready to be posted, with the xid, version and credits in @h.
- * RPC task, one at a time for each connection.
- *
+ * Makes a callback, with xid, version and credits in @h, ready to be posted.
  * Return: 0, then it is posted or rpcrdma2_unexpose() is called; -EAGAIN when
  * regions are short, -ENOBUFS when memory cannot be mapped now, -EMSGSIZE when
  * it is too long for the connection; other errors when it cannot be sent.
- * Nothing is exposed on error.
+ * RPC task, one at a time for each connection
  */
 static int svc2_callback_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 			       struct rpcrdma2_hdr *h, struct rpc_rqst *rqst)
@@ -137,10 +135,7 @@ static int svc2_callback_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return 0;
 }
 
-/*
- * The data of Write chunk and Reply chunk is in place. Inline data goes around
- * the payload of a Write chunk (E-07).
- */
+/* Inline data goes around that of a Write chunk (E-07), which is in place. */
 static u32 svc2_callback_place_reply(struct rpc_rqst *rqst,
 				     const struct svc2_msg *answer)
 {
@@ -204,10 +199,7 @@ static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 	svc2_msg_put(sp, answer);
 }
 
-/*
- * Ends a pinned callback that is answered, and exposes nothing. Svc thread,
- * send CQ
- */
+/* Ends a pinned, answered callback without regions. Svc thread, send CQ */
 static void svc2_callback_end(struct svc2_callback *sc)
 {
 	u32 copied = 0;
@@ -254,10 +246,7 @@ static void svc2_callback_invalidated(struct svc2_callback *sc, u32 handle)
 	}
 }
 
-/*
- * Processes the answer, sc_answer and sc_verdict, to a pinned callback. If the
- * connection is lost meanwhile the RPC ends with it.
- */
+/* Processes the answer to a pinned callback, unless the connection is lost. */
 static void svc2_callback_answered(struct svc2_callback *sc)
 {
 	struct svc2_xprt *sp = sc->sc_sp;
@@ -269,18 +258,14 @@ static void svc2_callback_answered(struct svc2_callback *sc)
 		 rpcrdma2_fence(&sp->sp_conn, &sc->sc_exposed))
 		svc2_callback_unpin(sc, 0, false);
 	else if (unlikely(rpcrdma2_conn_is_lost(&sp->sp_conn)))
-		/*
-		 * @sc may be gone. A fence that was posted in part reports
-		 * nothing.
-		 */
+		/* @sc may be gone; a fence posted in part reports nothing */
 		rpcrdma2_sq_drain(&sp->sp_conn);
 }
 
 /*
- * Revokes the memory that an aborted callback exposes, which no answer reaches
- * any longer. The fence does not depend on the peer, but the Send Queue may
- * have to wait for it: then the connection is closed, and the queue pair with
- * it. RPC task
+ * Revokes what an aborted callback exposes, which no answer reaches any longer.
+ * If the Send Queue has to wait for the peer for too long, the connection is
+ * closed, and the queue pair with it. RPC task
  */
 static void svc2_callback_revoke(struct svc2_callback *sc)
 {
@@ -294,10 +279,7 @@ static void svc2_callback_revoke(struct svc2_callback *sc)
 	}
 	if (!rpcrdma2_is_exposed(ex))
 		return;
-	/*
-	 * An answer's fence may have failed (Q2), and a fence that was posted
-	 * in part does not end by itself.
-	 */
+	/* an answer's fence may have failed (Q2), or been posted in part */
 	if (rpcrdma2_conn_is_lost(co) || svc2_callback_take_invs(sc) ||
 	    rpcrdma2_revoke(co, ex) || rpcrdma2_conn_is_lost(co) ||
 	    !rpcrdma2_revoke_wait(ex, SVC2_REVOKE_TIMEOUT))
@@ -315,7 +297,7 @@ static atomic_t svc2_bc_late_waiters;
 /* A callback that the peer has */
 struct svc2_bc_posted {
 	u32			ps_xid;
-	bool			ps_gone;	/* aborted; keeps its credit (B-05) */
+	bool			ps_gone;	/* aborted (B-05) */
 	/* NULL when no answer may reach it any longer */
 	struct svc2_callback	*ps_callback;
 };
@@ -379,9 +361,7 @@ svc2_bc_find_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt, u32 xid)
 }
 
 /*
- * The peer may answer this callback from now on. It holds a credit, so there is
- * room.
- *
+ * The peer may answer this callback from now on; with its credit there is room.
  * Return: false when the peer has a first copy of it.
  */
 static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
@@ -396,10 +376,7 @@ static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	return true;
 }
 
-/*
- * The peer has answered the callback, or never received it. If it was aborted,
- * a task that waits for a credit goes on.
- */
+/* The peer has answered the callback, or never received it. */
 static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 				  u32 xid)
 {
@@ -421,7 +398,7 @@ static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
- * The peer answers a callback that was aborted, or is about to be: the peer no
+ * An answer to a callback that was aborted, or is about to be: the peer no
  * longer uses its memory. svc2_callback_revoke() handles the invalidated
  * handle.
  */
@@ -461,11 +438,10 @@ static bool svc2_bc_is_answer_due(const struct svc2_callback *sc)
  * The peer may still access the memory of an aborted callback. A region that is
  * invalidated during an RDMA Read or Write costs the connection, and so does an
  * answer that invalidates a region which is no longer valid. So the task waits
- * for the answer, as the client does (xprtrdma2/fence.c). It does not wait if
- * the peer has left an aborted callback unanswered and has answered none since;
- * nor while SVC2_BC_LATE_MAX tasks wait, on all connections: they occupy the
- * RPC layer's workqueue, which other tasks need. Afterwards no answer reaches
- * @sc.
+ * for the answer, as the client does (xprtrdma2/fence.c): not if the peer has
+ * left an aborted callback unanswered and has answered none since, and not
+ * while SVC2_BC_LATE_MAX tasks wait, in the RPC layer's workqueue, which other
+ * tasks need. Afterwards no answer reaches @sc.
  */
 static void svc2_bc_await_late(struct svc2_callback *sc)
 {
@@ -629,9 +605,9 @@ static void svc2_bc_take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
- * B-05: an aborted callback keeps its credit until the peer answers it, or
- * until the connection ends. The RPC layer gets its own credit back, and the
- * window shrinks by the same amount. Under transport_lock
+ * B-05: an aborted callback keeps its credit until the peer answers it. The RPC
+ * layer gets its own credit back, and the window shrinks by the same amount.
+ * Under transport_lock
  */
 static void svc2_bc_release_request(struct rpc_task *task)
 {
@@ -681,10 +657,7 @@ static void svc2_bc_make_receives(struct svc2_xprt *sp,
 
 /*
  * Two threads can hold answers to one callback. The first claims the callback,
- * and pins it. An answer to a callback that was aborted, or is about to be,
- * returns its credit.
- *
- * Return: the callback; or NULL when the answer matches none.
+ * and pins it. Return: the callback; or NULL when the answer matches none.
  */
 static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 						    struct rpc_xprt *xprt,
@@ -721,9 +694,8 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 }
 
 /*
- * Checks the handle that a message which answers no callback may have
- * invalidated. S50: if it is in use, the server's state disagrees with the
- * device's, and the connection is closed.
+ * S50: if a handle that an unexpected message has invalidated is in use, the
+ * server's state disagrees with the device's, and the connection is closed.
  */
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
 {
@@ -814,10 +786,10 @@ static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
 
 /*
  * A connection has one such transport; the RPC layer reuses it until the
- * connection ends, and drops its reference with the svc_xprt. Two sessions that
- * begin on one connection at once may both come here: the second gets -EAGAIN.
- * (Or it finds the first transport in rpc_create(), perhaps before the setup is
- * complete: every transport has that race.)
+ * connection ends, and drops its reference with the svc_xprt. Of two sessions
+ * that begin on one connection at once, the second may get -EAGAIN here, or
+ * find the transport in rpc_create() before its setup is complete, as with
+ * every transport.
  */
 static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 {

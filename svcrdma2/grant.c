@@ -29,10 +29,7 @@ static atomic_t svc2_grant_conns;
 /* time when a connection below its fair share was last denied Receives, or 0 */
 static unsigned long svc2_grant_denied_at;
 
-/*
- * Applies the module parameter receive_memory. Connections that exceed it give
- * Receives back over time.
- */
+/* Applies receive_memory. Connections above it give Receives back over time. */
 void svc2_budget_set(void)
 {
 	unsigned long kib = rpcrdma2_param(&svc2_receive_memory);
@@ -123,10 +120,9 @@ static int svc2_grant_add_recvs(struct svc2_xprt *sp, unsigned int total)
 }
 
 /*
- * Makes the Receives that a grant needs, and posts them (R6); @answers:
- * callbacks that may be outstanding from now on, if more than before. May
- * sleep. Return: 0;
- * -ENOMEM when there are fewer; or -EIO when the connection is lost.
+ * Makes the Receives that a grant, and @answers callbacks that may be
+ * outstanding from now on, need, and posts them (R6). Return: as
+ * svc2_grant_add_recvs().
  */
 int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 {
@@ -234,10 +230,7 @@ static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 	return true;
 }
 
-/*
- * Gives up the Receive of @call, whose Reply is next, and perhaps a credit,
- * while memory is short.
- */
+/* While memory is short @call, whose Reply is next, gives up its Receive. */
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	if (unlikely(svc2_grant_is_short(sp)) && call->sm_recv &&
@@ -313,9 +306,8 @@ static void svc2_sizes_settle_receives(struct svc2_xprt *sp)
 }
 
 /*
- * Limits the server's Sends to what the peer can receive, by the limits of a
- * version that may have changed. Before the connection is accepted, or under
- * XPT_BUSY.
+ * Limits Sends to what the peer can receive, in a version. Before the
+ * connection is accepted, or under XPT_BUSY
  */
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 {
@@ -326,10 +318,7 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 		rpcrdma2_sq_bound(&sp->sp_conn, bytes);	/* C-034 */
 }
 
-/*
- * Adapts sp_recv_size and sp_send_own to parameters and requests. Under
- * XPT_BUSY
- */
+/* Adapts both sizes to parameters and requests. Under XPT_BUSY */
 void svc2_sizes_update(struct svc2_xprt *sp)
 {
 	WRITE_ONCE(sp->sp_send_own,
@@ -339,12 +328,11 @@ void svc2_sizes_update(struct svc2_xprt *sp)
 }
 
 /*
- * Schedules an update of sp_recv_size and sp_send_own: an svc thread does it,
- * as if a message had arrived. sp_recv_size is raised when no Receive of the
- * connection is smaller (C-028, C-032), and only svc2_receives_resize() lowers
- * it (C-033). sp_send_own bounds Sends once it is announced (S14); a REQPROP
- * for Receives of that size follows (C-034). Any context that may take
- * sp_recv_lock
+ * Schedules an update of sp_recv_size and sp_send_own. sp_recv_size is raised
+ * when no Receive of the connection is smaller (C-028, C-032), and only
+ * svc2_receives_resize() lowers it (C-033). sp_send_own bounds Sends once it is
+ * announced (S14); a REQPROP for Receives of that size follows (C-034). Any
+ * context that may take sp_recv_lock
  */
 static void svc2_sizes_changed(struct svc2_xprt *sp, void *unused)
 {
@@ -371,10 +359,9 @@ void svc2_sizes_reposted(struct svc2_xprt *sp)
 }
 
 /*
- * Processes a request of the peer for Receives of @bytes,
- * RPCRDMA2_INLINE_DEFAULT at least. A smaller size has been granted, and the
- * peer keeps to it. A larger size is reached over time, if the parameter allows
- * it. Under XPT_BUSY
+ * The peer requests Receives of @bytes, RPCRDMA2_INLINE_DEFAULT at least. A
+ * smaller size has been granted, and the peer keeps to it; a larger one is
+ * reached over time, if the parameter allows it. Under XPT_BUSY
  */
 void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
 {

@@ -226,10 +226,7 @@ static void svc2_address_ib(const struct rdma_cm_id *id, struct sa_path_rec *pat
 		svc2_lid_address(be32_to_cpu(sa_path_get_dlid(path)), lmc);
 }
 
-/*
- * The address of a peer, with a meaningless port. Sleeps, but waits for no
- * host.
- */
+/* The peer's address, its port meaningless. Sleeps, but waits for no host. */
 struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 {
 	const struct rdma_cm_id *id = sp->sp_conn.co_id;

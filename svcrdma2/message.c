@@ -103,10 +103,7 @@ static struct svc2_page_set *svc2_sinks_take_kept(unsigned int n)
 	return set;
 }
 
-/*
- * Gets pages for a Call's Read chunks, and sets sm_pages: the thread gives
- * pages of its own, and gets new ones later. Return: 0 or -ENOMEM.
- */
+/* Gets pages for a Call's Read chunks, or takes the thread's. Sets sm_pages. */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	unsigned int have, n = svc2_msg_pages(call);
@@ -164,10 +161,7 @@ static unsigned int svc2_sinks_free(struct svc2_page_set *set)
 	return pages;
 }
 
-/*
- * Releases a Call's pages: no RDMA Read fills them, and nothing maps them any
- * longer. Svc thread, send CQ, ->xpo_free
- */
+/* Releases a Call's pages, not in use. Svc thread, send CQ, ->xpo_free */
 void svc2_sinks_put(struct svc2_msg *call)
 {
 	struct svc2_page_set *set;
@@ -287,10 +281,7 @@ static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 #endif
 
-/*
- * Return: a message that owns @rv, decoded; or NULL when the connection is
- * lost.
- */
+/* Return: a message that owns @rv, decoded; NULL on a lost connection. */
 struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
 	struct svc2_msg *msg;
@@ -313,10 +304,7 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	return NULL;
 }
 
-/*
- * Frees the resources of a Call's RDMA Reads (R5), none of which is posted. Svc
- * thread, send CQ, ->xpo_free
- */
+/* R5: of RDMA Reads that are not posted. Svc thread, send CQ, ->xpo_free */
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	rpcrdma2_rw_free(&sp->sp_conn, &msg->sm_rw);
@@ -326,10 +314,7 @@ void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 	svc2_sq_release(sp, &msg->sm_entries);
 }
 
-/*
- * Frees a message. Svc thread; when @msg has not been to the RPC layer yet,
- * send CQ and ->xpo_free too
- */
+/* Svc thread; send CQ and ->xpo_free before @msg has been to the RPC layer */
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	svc2_reads_free(sp, msg);
@@ -342,10 +327,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	kmem_cache_free(svc2_msg_cache, msg);
 }
 
-/*
- * Puts a Call's Receive, which is not read any longer, back before the Call
- * ends: before a message leaves that returns the credit to the peer (R6).
- */
+/* R6: before a message leaves that returns the credit of this one */
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	if (!msg->sm_recv)
@@ -363,10 +345,7 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *msg,
 	return 0;
 }
 
-/*
- * Frees a Reply that no RPC waits for. RDMA2_ERROR and options, which must not
- * be answered, have their own counters. Return: 0, for ->xpo_recvfrom.
- */
+/* Frees a Reply that no RPC waits for. Return: 0, for ->xpo_recvfrom. */
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	switch (msg->sm_msg.mg_hdr.h_proc) {
@@ -383,9 +362,8 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
  * S46: a Call with counted pages is not deferred, because an upcall may take
  * minutes: the RPC layer does not defer a Call with data in pages. So if all of
  * it is in the head, its last word goes to the beginning of a page: the first
- * of its Receive, in place of the transport header, which has been decoded; or
- * the second one, which is free, if the Call was moved to the start of the
- * first.
+ * of its Receive, in place of the decoded header; or the second one, if the
+ * Call was moved to the start of the first.
  */
 static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 {
@@ -401,10 +379,7 @@ static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 	head->iov_len = len;
 }
 
-/*
- * Passes a Call, with rq_arg built, to the RPC layer. Return: bytes of the
- * Call, for ->xpo_recvfrom.
- */
+/* Passes a Call, with rq_arg built, to the RPC layer. Return: its bytes. */
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
 	svc2_count(calls);

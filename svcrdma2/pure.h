@@ -77,9 +77,9 @@ enum {
 };
 
 /*
- * Pause before the next callback, in quarters of a second, after @errors
- * consecutive ones that an error or a malformed Reply has answered. nfsd
- * retries these at once.
+ * Pause before the next callback, in quarters of a second, after @errors in a
+ * row that ended with an error or a malformed Reply: nfsd retries these at
+ * once.
  */
 static inline u32 svc2_backward_pause(u32 errors)
 {

@@ -297,6 +297,7 @@ static int svc2_read_take_mrs(struct svc2_xprt *sp, struct svc2_msg *call)
 static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	struct rpcrdma2_conn *co = &sp->sp_conn;
 	struct rpcrdma2_pull pl;
 	int ret = 0;
 
@@ -305,12 +306,12 @@ static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
 			ret = svc2_sinks_take(rqstp, call);
 		pl = svc2_arg_pull(call);
 		if (!ret)
-			ret = rpcrdma2_pull_reads(&sp->sp_conn, &pl, &call->sm_rw);
+			ret = rpcrdma2_pull_reads(co, &pl, &call->sm_rw);
 		if (ret)
-			rpcrdma2_rw_free(&sp->sp_conn, &call->sm_rw);
+			rpcrdma2_rw_free(co, &call->sm_rw);
 	}
 	return ret ?: svc2_read_take_mrs(sp, call) ?:
-		      rpcrdma2_rw_map(&sp->sp_conn, &call->sm_rw);
+		      rpcrdma2_rw_map(co, &call->sm_rw);
 }
 
 static void svc2_read_build_chain(struct svc2_xprt *sp, struct svc2_msg *call)
@@ -681,10 +682,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 					      svc2_arg_inline(rqstp, call);
 }
 
-/*
- * Implements ->xpo_release_ctxt. There is no @ctxt where the thread has no
- * Call, or where the RPC layer has deferred it.
- */
+/* Implements ->xpo_release_ctxt; @ctxt: NULL without a Call, or if deferred */
 void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);

@@ -225,10 +225,7 @@ void svc2_txs_exit(void)
 	cancel_delayed_work_sync(&trim_work);
 }
 
-/*
- * Takes a send context, or waits for one. Return: the context, or an ERR_PTR()
- * when the connection is lost.
- */
+/* Waits for a send context. Return: ERR_PTR() on a lost connection. */
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 {
 	int ret = svc2_sem_take(sp, &sp->sp_tx_sem, 1, 0);
@@ -248,10 +245,7 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	return ERR_PTR(ret);
 }
 
-/*
- * Takes a send context for a callback. RPC task. Return: NULL when there is
- * none.
- */
+/* Return: a send context for a callback, or NULL. RPC task */
 struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp, struct svc2_callback *sc)
 {
 	struct svc2_tx *tx;
@@ -266,10 +260,7 @@ struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp, struct svc2_callback *sc)
 	return tx;
 }
 
-/*
- * Undoes the contents of a send context that is not on the Send Queue. Svc
- * thread, send CQ, ->xpo_free
- */
+/* Undoes the contents of a context. Svc thread, send CQ, ->xpo_free */
 static void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	rpcrdma2_rw_free(&sp->sp_conn, &tx->tx_rw);
@@ -323,10 +314,7 @@ int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 	return min(ret, 0);
 }
 
-/*
- * Notes which pages of a Reply the device will read (R4). The head is in its
- * own page; the tail may be in the same page.
- */
+/* R4: notes which pages the device will read. The tail may be in the head's. */
 static void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
 			  const struct rpcrdma2_range *range,
 			  unsigned int ranges)
@@ -369,10 +357,10 @@ static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * Checks whether @len bytes can be copied behind the header: the buffer gets
- * the pages for it. Return: 0; -EMSGSIZE when there is too much data; -ENOMEM
- * when memory is short, or the buffers of the connection have their maximum of
+ * Checks whether @len bytes can be copied behind the header, and gets the
  * pages.
+ * Return: 0; -EMSGSIZE when there is too much data; -ENOMEM when memory is
+ * short, or the buffers of the connection have their maximum of pages.
  */
 static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 			  u32 len)
@@ -394,10 +382,7 @@ static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 	return 0;
 }
 
-/*
- * Gets pages for the buffer, which svc2_tx_copies() could not add, from idle
- * contexts. Return: 0, or -ENOMEM until more contexts have come back.
- */
+/* Gets the pages from idle contexts. Return: 0 or -ENOMEM. */
 static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 			  u32 len)
 {
@@ -448,10 +433,7 @@ static void svc2_tx_gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
 	tx->tx_wr.num_sge = i;
 }
 
-/*
- * Puts the inline data behind the header. Return: 0, or -EIO for a page not
- * mapped.
- */
+/* Puts the inline data behind the header. Return: 0, or -EIO. */
 static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 			   const struct xdr_buf *res,
 			   const struct rpcrdma2_reply_plan *plan)
@@ -475,9 +457,9 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * Takes the pages of a Reply that the device reads (R4); the thread keeps the
- * page of the head, unless the device reads it. Return: 0; -ENOMEM with nothing
- * changed, for a transient shortage.
+ * Takes the pages of a Reply that the device reads (R4), and leaves the others
+ * to the thread. Return: 0; -ENOMEM with nothing changed, for a transient
+ * shortage.
  */
 static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
@@ -522,10 +504,9 @@ static void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 }
 
 /*
- * Releases the pages of a Reply that no send context has taken. Only the head's
- * page, which the thread keeps if it is there, is sure to be the thread's own.
- * The others may belong to the page cache. A context takes all of these, or
- * none.
+ * Releases the pages of a Reply, unless a context has taken them. Only the
+ * head's, which the thread keeps, is sure to be its own, not one of the page
+ * cache.
  */
 static void svc2_put_pages(struct svc_rqst *rqstp)
 {
@@ -555,11 +536,9 @@ static u32 svc2_tx_bounded_bytes(const struct svc2_tx *tx)
  * @sp: connection
  * @tx: send context, built
  * @inv_handle: handle to invalidate (C-075), or 0 for a plain Send (C-074)
- * @held: Send Queue entries that were taken for it, or NULL; see svc2_sq_post()
+ * @held: Send Queue entries that were taken for it, or NULL
  *
- * Context: as svc2_sq_post().
- * Return: 0 when @tx belongs to the Send Queue; else the error of
- * svc2_sq_post().
+ * Context, return: as svc2_sq_post().
  */
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		 unsigned int *held)
@@ -585,10 +564,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		svc2_count_add(backward_registrations,
 			       rpcrdma2_exposed_chain(&sc->sc_exposed, &first));
 
-	/*
-	 * The Send with the last free context is signaled, or the next taker
-	 * might wait forever.
-	 */
+	/* the one with the last free context, too, or the next taker waits */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
 	tx->tx_post.po_signal = writes || tx->tx_npages || sc || tx->tx_props ||
 				svc2_sem_avail(&sp->sp_tx_sem) <= 0;
@@ -662,7 +638,7 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
  * @sp: its connection
  * @msg: message, which may be answered (S38); gone afterwards (C-082)
  * @code: code of the error
- * @arg: argument of the error, or 0 for the server's limit: rpcrdma2_set_error()
+ * @arg: its argument, 0 for the server's limit: see rpcrdma2_set_error()
  * @arg2: its second argument
  *
  * Return: 0, for ->xpo_recvfrom to return.
@@ -684,10 +660,7 @@ int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *msg,
 	return 0;
 }
 
-/*
- * Implements ->xpo_result_payload. svc2_sendto() checks whether the Write chunk
- * is large enough.
- */
+/* Implements ->xpo_result_payload. svc2_sendto() checks the chunk. */
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length)
 {
@@ -700,11 +673,9 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 }
 
 /*
- * Inline data that does not fit the first page of the buffer is copied to
- * further pages, or the device gathers it.
- *
- * Return: 0; -ENOMEM when neither is possible now; -EMSGSIZE when neither ever
- * is.
+ * Inline data beyond the first page of the buffer is copied to further pages,
+ * or the device gathers it. Return: 0; -ENOMEM when neither is possible now;
+ * -EMSGSIZE when neither ever is.
  */
 static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 				     const struct xdr_buf *res, u32 hdrlen,
@@ -726,10 +697,8 @@ static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 
 /*
  * C-093: a Reply that fits the peer's Receives is not refused for lack of a
- * buffer, which is transient. It goes in the Reply chunk if there is one, and
- * waits if there is none.
- *
- * Return: 0, -ENOMEM for a transient shortage, -EINVAL for an error.
+ * buffer: it goes in the Reply chunk if there is one, and waits if there is
+ * none. Return: 0, -ENOMEM for a transient shortage, -EINVAL for an error.
  */
 static int svc2_reply_make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
 				struct svc2_msg *call,
@@ -758,9 +727,7 @@ static int svc2_reply_make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return ret == -ENOMEM ? ret : -EINVAL;
 }
 
-/*
- * Return: 0; -EINVAL when @plan is an error; -ENOTCONN for a lost connection.
- */
+/* Return: 0; -EINVAL when @plan is an error; -ENOTCONN: connection lost. */
 static int svc2_reply_plan(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			   struct svc2_msg *call,
 			   struct rpcrdma2_reply_plan *plan)
@@ -827,8 +794,8 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 }
 
 /*
- * A transient failure restarts the build: the first step may have set lengths
- * in the header to the lengths written, and sets them to the same values again.
+ * A transient failure restarts the build, which sets lengths in the header to
+ * the lengths written again.
  */
 static int svc2_reply_build(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			    struct svc2_msg *call,
@@ -869,10 +836,7 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret;
 }
 
-/*
- * Implements ->xpo_sendto. Return: 0 when something was posted, -ENOTCONN when
- * the connection is lost.
- */
+/* Implements ->xpo_sendto. Return: 0 when one is posted, or -ENOTCONN. */
 int svc2_sendto(struct svc_rqst *rqstp)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);

@@ -49,8 +49,8 @@
  *   R6 Receives that are posted or held by a Call never number less than the
  *	grant plus those for control messages: a Call's Receive is put back
  *	before the Reply that returns its credit leaves, and rp_lock is held
- *	until a batch that has left rp_free is posted. Receives for a larger grant are
- *	posted before the grant is raised, and a Receive that is freed lowers
+ *	until a batch that has left rp_free is posted. Receives for a larger
+ *	grant are posted before it is raised, and a Receive that is freed lowers
  *	the grant before the Reply leaves. The grant is written into each
  *	header at the post, under sq_lock, so that a lowered grant is never
  *	followed by its old value. Receives for the answers to callbacks are

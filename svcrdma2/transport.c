@@ -152,9 +152,8 @@ static void svc2_conn_set_addresses(struct svc2_xprt *sp)
 static const struct svc_xprt_ops svc2_ops;
 
 /*
- * Makes the object for a request to connect that @listener received; @id gets
- * its handler here, which is the context. Return: a connection that holds a
- * reference on the module; NULL when there is no memory.
+ * Makes a connection, with a reference on the module, for a request that
+ * @listener received, or NULL. Handler of @id, which changes here
  */
 struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 				   struct rdma_cm_id *id,
@@ -390,9 +389,8 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 }
 
 /*
- * Accepts a connection that was taken off ls_pending. Receives are posted
- * before the peer may send. Return: 0, or a negative errno; the caller's
- * reference undoes all of it.
+ * Accepts a connection, with Receives posted. Return: 0, or a negative errno;
+ * the caller's reference undoes all of it.
  */
 int svc2_conn_setup(struct svc2_xprt *sp)
 {
