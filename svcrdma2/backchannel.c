@@ -87,18 +87,6 @@ static int svc2_callback_copy_inline(struct svc2_tx *tx,
 	return 0;
 }
 
-static void svc2_callback_note_chunks(struct svc2_callback *sc,
-				      const struct rpcrdma2_call_plan *plan,
-				      const struct rpcrdma2_hdr *h)
-{
-	sc->sc_write_max = plan->cp_write ? h->h_writes[0].ck_length : 0;
-	sc->sc_reply_max = plan->cp_reply ? h->h_reply.ck_length : 0;
-	svc2_count_add(backward_read_chunks, h->h_nreads);
-	svc2_count_add(backward_write_chunks, h->h_nwrites);
-	if (h->h_has_reply)
-		svc2_count(backward_reply_chunks);
-}
-
 /*
  * Makes a callback, with xid, version and credits in @h, ready to be posted.
  * Return: 0, then it is posted or rpcrdma2_unexpose() is called; -EAGAIN when
@@ -131,7 +119,11 @@ static int svc2_callback_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 		rpcrdma2_unexpose(&sp->sp_conn, &sc->sc_exposed);
 		return ret;
 	}
-	svc2_callback_note_chunks(sc, &plan, h);
+	sc->sc_write_max = plan.cp_write ? h->h_writes[0].ck_length : 0;
+	sc->sc_reply_max = plan.cp_reply ? h->h_reply.ck_length : 0;
+	svc2_count_add(backward_read_chunks, h->h_nreads);
+	svc2_count_add(backward_write_chunks, h->h_nwrites);
+	svc2_count_add(backward_reply_chunks, h->h_has_reply);
 	return 0;
 }
 
@@ -538,9 +530,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	int ret;
 
 	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)) {
-		/*
-		 * also for a transport that was created too late to be closed
-		 */
+		/* also for one that was created too late to be closed */
 		xprt_disconnect_done(xprt);
 		return -ENOTCONN;
 	}

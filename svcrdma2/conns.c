@@ -21,23 +21,15 @@ void svc2_count_error(u32 code)
 }
 
 /*
- * Calls that broke their connection.
- *
- * The requester's device may refuse a transfer, because the memory that the
- * Call offers is not there, or because the Reply is longer than the requester's
- * Receives. Then the connection is lost, and the requester reconnects and sends
- * the Call again. If the refusal was transient, the upper layer answers, if
- * necessary from its reply cache: the Call may have been carried out. If not,
- * the next connection is lost as well, with all other RPCs on it. So the server
- * remembers such a Call for a while, by its xid and its source address. If it
- * has broken two connections, the server answers it with an error, which ends
- * that RPC alone (C-093, C-094). The address is that of limits.c, which the
- * peer does not choose. Peers that share an address, as hosts behind an
- * InfiniBand router do, can get the error for a Call of another peer with the
- * same xid.
- *
- * The table is small. A peer that fills it evicts the Calls of other peers:
- * these break one more connection.
+ * Calls that broke their connection: the requester's device has refused a
+ * transfer, and may do so again when the requester sends the Call again, at the
+ * cost of all other RPCs. If the refusal was transient, the upper layer
+ * answers, perhaps from its reply cache. But a Call, recognized by xid and
+ * address, that has broken two connections gets an error, which ends that RPC
+ * alone (C-093, C-094). The peer does not choose the address (limits.c). Peers
+ * that share one, as hosts behind an InfiniBand router do, can get the error
+ * for a Call of another peer with the same xid. A peer that fills the small
+ * table evicts the Calls of others: these break one more connection.
  */
 
 static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */
@@ -52,10 +44,7 @@ static struct svc2_loss svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
 	};
 }
 
-/*
- * Records that a Call broke its connection. Context: send CQ, or a task that
- * drains it.
- */
+/* Records that a Call broke its connection. Send CQ, or a task that drains */
 void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
 {
 	const struct svc2_loss key = svc2_lost_key(sp, xid);
@@ -159,12 +148,9 @@ void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
 }
 
 /*
- * Connections that no svc thread has accepted yet.
- *
- * They wait on the ls_pending of their listener. Meanwhile their own CM events
- * may end them. The task that takes a connection off ls_pending decides whether
- * it is accepted or ended. Work ends it: a handler cannot wait for the end of
- * its own cm_id.
+ * Connections wait on ls_pending until an svc thread accepts them; meanwhile
+ * their own CM events may end them. The task that takes one off ls_pending
+ * decides. Work ends it: a handler cannot wait for the end of its own cm_id.
  */
 
 /*

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * State of the server for the administrator: /proc/net/rpc/svcrdma2 and
- * debugfs.
- */
+/* State of the server: /proc/net/rpc/svcrdma2 and debugfs */
 #include <linux/debugfs.h>
 #include <linux/module.h>
 
@@ -15,7 +12,6 @@
  * are added at the end.
  */
 
-/* Memory of send contexts and their buffers */
 static unsigned long svc2_txs_bytes(const struct svc2_xprt *sp)
 {
 	const struct svc2_tx *tx;
@@ -105,11 +101,6 @@ void svc2_view_exit(void)
 {
 	unregister_pernet_subsys(&view_net_ops);
 }
-
-/*
- * Files in debugfs: svcrdma2/counters; svcrdma2/receives, the memory of all
- * Receives; svcrdma2/transfers, the memory of all payload in progress
- */
 
 static struct dentry *debug_dir;
 

@@ -6,18 +6,14 @@
 
 /*
  * Grants: credits that follow the use of a connection, within the memory for
- * Receives.
+ * Receives; "Receives" in Documentation/architecture.rst.
  *
- * A connection begins with a few credits and the Receives for them. When most
- * of its credits are in use an svc thread makes Receives for twice the number,
- * and then raises the grant. All Receives of the module come from one budget,
- * the module parameter receive_memory. While it is short no grant is raised,
- * and a Reply takes back one credit: its Receive is freed, and the Reply grants
- * one credit less. Fewer credits never fail an RPC: the requester waits.
- *
- * Replies do not leave in the order in which they are built. So the credits in
- * a header are written when it is posted (sendto.c), and a lowered grant is
- * never followed by its old value.
+ * When most of the credits are in use an svc thread makes Receives for twice
+ * the number, and then raises the grant. While the budget of the module is
+ * short no grant is raised, and a Reply takes back one credit: its Receive is
+ * freed. Fewer credits never fail an RPC: the requester waits. The credits in a
+ * header are written when it is posted (sendto.c), for Replies do not leave in
+ * the order in which they are built.
  */
 
 /* minimum budget in pages, which is enough for a few connections */
@@ -107,10 +103,8 @@ void svc2_grant_end(struct svc2_xprt *sp)
 }
 
 /*
- * Makes Receives until there are @total, and posts them. Less than a batch of
- * them is neither posted nor in use at any time.
- *
- * Return: 0; -ENOMEM when there are fewer; or -EIO when the connection is lost.
+ * Makes Receives until there are @total, and posts them. Return: 0; -ENOMEM
+ * when there are fewer; or -EIO when the connection is lost.
  */
 static int svc2_grant_add_recvs(struct svc2_xprt *sp, unsigned int total)
 {
@@ -184,18 +178,6 @@ static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
 	svc2_count(grants_raised);
 }
 
-/* Notes that Receives have been reposted. Svc thread, either CQ */
-void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted)
-{
-	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
-	unsigned int posted = READ_ONCE(rp->rp_posts) - READ_ONCE(sp->sp_received);
-	unsigned int busy = READ_ONCE(rp->rp_count) - READ_ONCE(rp->rp_nfree) -
-			    posted + reposted;
-
-	if (svc2_grant_next(sp->sp_grant, busy, sp->sp_credits) > sp->sp_grant)
-		set_bit(SVC2_F_BUSY, &sp->sp_flags);
-}
-
 /* Raises the grant, if the connection was found busy. */
 void svc2_grant_raise(struct svc2_xprt *sp)
 {
@@ -244,25 +226,16 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /*
- * Changes of message sizes on existing connections.
+ * Changes of message sizes on existing connections of version 2, by the thread
+ * with XPT_BUSY: receive_size or send_size changes, or the peer requests it.
  *
- * The module parameters receive_size and send_size apply to existing
- * connections of version 2 too, and a peer may request Receives of another
- * size. Receives become larger when they are reposted, as far as there is
- * memory for them; once no Receive of the old size is left the new size is
- * announced to the peer (C-032). They become smaller only when the peer has
- * requested it (C-033), and then at once: it sends no larger messages from then
- * on (C-034).
- *
- * props.c sends the announcements. A version 1 peer gets none: the sizes of its
- * private data apply.
- *
- * The thread that has the connection's XPT_BUSY does all of it.
+ * Receives become larger when they are reposted, as far as there is memory for
+ * them; once no Receive of the old size is left the new size is announced
+ * (C-032), by props.c. They become smaller only when the peer has requested it
+ * (C-033), and then at once: it sends no larger messages from then on (C-034).
  */
 
-/*
- * Intended size of Receives, by parameter, device and the peer's last request
- */
+/* Size of Receives, by parameter, device and the peer's last request */
 static u32 svc2_sizes_target(const struct svc2_xprt *sp)
 {
 	u32 bytes = rpcrdma2_recv_size(rpcrdma2_conn_device(&sp->sp_conn),
@@ -290,21 +263,6 @@ static void svc2_sizes_raise_receives(struct svc2_xprt *sp)
 	set_bit(SVC2_F_RESIZING, &sp->sp_flags);
 }
 
-/* C-032: no Receive of the old size is left. */
-static void svc2_sizes_settle_receives(struct svc2_xprt *sp)
-{
-	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
-
-	if (!test_bit(SVC2_F_RESIZING, &sp->sp_flags))
-		return;
-	guard(spinlock)(&rp->rp_lock);
-	if (rp->rp_small)
-		return;
-	clear_bit(SVC2_F_RESIZING, &sp->sp_flags);
-	WRITE_ONCE(sp->sp_recv_size, rp->rp_size);
-	svc2_count(receives_raised);
-}
-
 /*
  * Limits Sends to what the peer can receive, in a version. Before the
  * connection is accepted, or under XPT_BUSY
@@ -321,9 +279,19 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 /* Adapts both sizes to parameters and requests. Under XPT_BUSY */
 void svc2_sizes_update(struct svc2_xprt *sp)
 {
+	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+
 	WRITE_ONCE(sp->sp_send_own,
 		   min_t(u32, sp->sp_send_able, rpcrdma2_param(&svc2_send_size)));
-	svc2_sizes_settle_receives(sp);
+	if (test_bit(SVC2_F_RESIZING, &sp->sp_flags)) {
+		guard(spinlock)(&rp->rp_lock);
+		/* C-032: no Receive of the old size is left */
+		if (!rp->rp_small) {
+			clear_bit(SVC2_F_RESIZING, &sp->sp_flags);
+			WRITE_ONCE(sp->sp_recv_size, rp->rp_size);
+			svc2_count(receives_raised);
+		}
+	}
 	svc2_sizes_raise_receives(sp);
 }
 
@@ -344,13 +312,19 @@ static void svc2_sizes_changed(struct svc2_xprt *sp, void *unused)
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/* Checks the sizes after Receives have been reposted. Any task or either CQ */
-void svc2_sizes_reposted(struct svc2_xprt *sp)
+/* Receives have been reposted: checks their number and size. Either CQ, too */
+void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 {
+	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+	unsigned int posted = READ_ONCE(rp->rp_posts) - READ_ONCE(sp->sp_received);
+	unsigned int busy = READ_ONCE(rp->rp_count) - READ_ONCE(rp->rp_nfree) -
+			    posted + reposted;
 	bool due;
 
+	if (svc2_grant_next(sp->sp_grant, busy, sp->sp_credits) > sp->sp_grant)
+		set_bit(SVC2_F_BUSY, &sp->sp_flags);
 	if (unlikely(test_bit(SVC2_F_RESIZING, &sp->sp_flags)))
-		due = !READ_ONCE(sp->sp_rpool.rp_small);
+		due = !READ_ONCE(rp->rp_small);
 	else
 		due = unlikely(svc2_sizes_lag(sp)) &&
 		      svc2_grant_fits_size(sp, svc2_sizes_target(sp));

@@ -20,13 +20,7 @@
  * that Call does.
  */
 
-/**
- * svc2_msg_ready - queue a Call for a thread that goes on with it
- * @sp: its connection
- * @call: Call; no longer the caller's (R2)
- *
- * Context: any task or either CQ.
- */
+/* Queues a Call, no longer the caller's (R2), for a thread. Either CQ, too */
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	struct list_head *queue = svc2_msg_is_read(call) ? &sp->sp_ready_q :
@@ -101,10 +95,8 @@ void svc2_shortage_end(struct svc2_xprt *sp)
  * connection the requester sends the Call again, and the reply cache answers
  * it. So a transient shortage never becomes an error (C-093). -EIO comes from a
  * failed DMA mapping, and -EAGAIN from rdma_rw when a pool of memory regions is
- * empty. Regions for RDMA Reads are counted (sp_mr_sem), so -EAGAIN only occurs
- * where the kernel's force_mr is set and RDMA Writes take regions, too. Mostly
- * RDMA Reads give some back. A device with max_sgl_rd has no regions here, so
- * there the shortage lasts.
+ * empty, which only the kernel's force_mr makes possible: those for RDMA Reads
+ * are counted (sp_mr_sem).
  *
  * Return: true, after SVC2_SHORTAGE_PAUSE, to try again; otherwise @ret is the
  * final result.
@@ -138,25 +130,16 @@ static void svc2_unthrottle(struct svc2_xprt *sp)
 }
 
 /*
- * The address by which a peer is counted, where a limit is that of an address.
+ * The address by which a peer is counted, where a limit is that of an address;
+ * "Memory of the server" in Documentation/architecture.rst has the reasons.
  *
  * With iWARP it is the address of a TCP connection. With InfiniBand and RoCE
- * the peer can write any IP address into the private data of its request to
- * connect, and any GID into the request itself. On a link neither determines
- * the path of this end's packets: the queue pair sends to a LID, or a MAC, and
- * only writes the GID into the packets. So on a link a peer is counted by its
- * LID or MAC.
- *
- * The subnet manager assigns the LIDs; if a port has several, which are
- * consecutive, the first stands for all. A host can have more than one MAC, but
- * the switch limits their number. With RoCE a peer behind a router is counted
- * by its GID: the router forwards the packets to the owner of the GID, and
- * without an answer from there the connection does not last
- * (SVC2_ESTABLISH_TIMEOUT). With InfiniBand the answer goes to the LID that the
- * request came from, whatever GID it claims: hosts behind a router share its
- * port's LID. On a link with more than one interface, the peer chooses that of
- * its request, so the interface is no part of the address, and hosts with the
- * same LID in two subnets are counted as one.
+ * the peer can write any IP address and any GID into its request to connect,
+ * but the answer goes to the LID, or MAC, that the request came from: a peer is
+ * counted by that. Of several LIDs of a port, which are consecutive, the first
+ * counts. With RoCE a peer behind a router is counted by its GID, to whose
+ * owner the router forwards the answer. The interface is no part of the
+ * address: on a link with more than one the peer chooses that of its request.
  */
 
 /* The request has just used the route: there is no need to wait for it. */
@@ -244,40 +227,31 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 
 /*
  * Quotas for payload: pages that RDMA Reads fill, and pages that RDMA Writes
- * and Sends read.
- *
- * A peer decides when these come back, and may be unauthenticated. So all
- * connections together may have the amount in the module parameter
- * transfer_memory, the connections of one address half of that, and one
- * connection at most the amount that is then left (svc2_pages_quota_allows()).
- * The number of connections is limited too, in all and for an address, by the
- * module parameter connections, and so is their fixed memory.
+ * and Sends read. A peer decides when these come back, and may be
+ * unauthenticated; "Memory of the server" in Documentation/architecture.rst.
  *
  * The pages of a Call are counted before they are taken: pages that its Read
  * chunks fill, and pages that its Reply may have in the memory that it offers.
- * If they exceed the quota the Call waits in the queue of its connection,
- * without a thread; other Calls go on. It gets all of them at once, and before
- * any other resource that another Call can wait for: so a holder of pages never
- * waits for pages. The other resources come back from Calls that wait for no
- * pages, or the connection is lost (SVC2_CHAIN_TIMEOUT).
+ * If they exceed the quota (svc2_pages_quota_allows()) the Call waits in the
+ * queue of its connection, without a thread; other Calls go on. It gets all of
+ * them at once, and before any other resource that another Call can wait for:
+ * so a holder of pages never waits for pages. The other resources come back
+ * from Calls that wait for no pages, or the connection is lost
+ * (SVC2_CHAIN_TIMEOUT).
  *
  * Further pages of a Reply, at most those that fit a Send, are counted when the
  * Reply exists. While a connection exceeds its quota no further message of it
- * is taken up. Replies of a few pages are not counted while there are only a
- * few of them.
+ * is taken up.
  *
  * A connection that holds no pages and waits is starved: until it has its pages
  * only small requests bypass it (svc2_pages_is_small()), and released pages
- * are kept for it. The other connections hold their pages for a limited time,
- * so a large Call gets its turn, independent of other peers. Addresses are
- * served round robin, and so are the connections of an address. A connection
- * that waits for others of its address blocks that address only. A connection
- * that holds pages needs no turn: with the last of them it is starved.
+ * are kept for it. Addresses are served round robin, and so are the connections
+ * of an address. A connection that waits for others of its address blocks that
+ * address only; one that holds pages needs no turn.
  *
  * A Call with counted pages is not deferred for an upcall, which may take
- * minutes: see svc2_deliver(). Decryption by RPCSEC_GSS may remove the data in
- * pages that prevents it; such a Call, when it is deferred, gives its pages
- * back and ends the connection (svc2_pages_deferred()).
+ * minutes: see svc2_deliver(). If decryption by RPCSEC_GSS defeats that, it
+ * gives its pages back and ends the connection (svc2_pages_deferred()).
  */
 
 /* minimum that allows the largest Calls */
@@ -547,14 +521,10 @@ void svc2_address_put(struct svc2_xprt *sp)
 	kfree(ad);
 }
 
-/**
- * svc2_pages_reserve - count pages for a Call and its Reply, or queue the Call
- * @sp: connection
- * @call: Call; sets sm_charged
- * @pages: number, sm_reply_pages included; less than half of SVC2_PAGES_MIN
- *
- * Return: 0 when it may have its pages; -EINPROGRESS when it waits, and belongs
- * to the queue (R2).
+/*
+ * Counts pages for a Call and its Reply, fewer than half of SVC2_PAGES_MIN, or
+ * queues the Call. Return: 0, with sm_charged set; -EINPROGRESS when it waits,
+ * and belongs to the queue (R2).
  */
 int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 		       unsigned int pages)
@@ -591,15 +561,10 @@ void svc2_pages_untrack(struct svc2_msg *call)
 	list_del_init(&call->sm_wait.wt_list);
 }
 
-/**
- * svc2_pages_take - count the pages of a Reply
- * @sp: connection
- * @call: its Call; sm_reply_pages are the Reply's now
- * @pages: pages that it has
- *
- * A Reply that is much shorter than its Call allows gives the rest back.
- *
- * Return: number of counted pages, for svc2_pages_give().
+/*
+ * Counts the pages of a Reply, whose sm_reply_pages are now. If it is much
+ * shorter than its Call allows, it gives the rest back. Return: pages to give
+ * back later.
  */
 unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
 			     unsigned int pages)
@@ -711,27 +676,21 @@ void svc2_pages_show(struct seq_file *seq)
  * While there are enough units a thread takes them without a lock. Otherwise a
  * waiter joins the queue: the Call, if the units are for its RDMA Reads or it
  * is not carried out yet, so that its thread is free; else the thread, in front
- * of the Calls. Released units wake waiters in FIFO order. While there are
- * waiters only single Sends and the work requests of callbacks may bypass them,
- * and no messages are taken up except those that the waiters may wait for
- * (svc2_may_receive()). So small chains do not starve a large one, and no
- * thread spins.
+ * of the Calls. While there are waiters only single Sends and the work requests
+ * of callbacks may bypass them, and no messages are taken up except those that
+ * the waiters may wait for (svc2_may_receive()). So small chains do not starve
+ * a large one, and no thread spins.
  *
  * No waiter holds a resource that is needed by the completions which serve the
  * queue, so there is always progress while the connection lives. When it is
  * lost the threads are woken, and leave; Calls are freed with the connection.
- * The wait of a thread is limited, even if other waiters make progress: a peer
- * that releases a few units now and then must not hold the thread. At the limit
- * the connection is closed (SVC2_STALL_TIMEOUT).
+ * At the limit of a thread's wait it is closed (SVC2_STALL_TIMEOUT).
  *
  * A Reply has its Send Queue entries before its Call is carried out
- * (svc2_sq_reserve()). A thread waits for a semaphore with
- *
- *  - a Reply that takes more than its chunk list allows for, or was planned
- *    again (C-034);
- *  - LOCAL_INVs for a callback (svc2_sq_take_invs());
- *  - any of these and a single Send, where the device's queues are too small to
- *    leave entries for Sends.
+ * (svc2_sq_reserve()). A thread waits with a Reply that takes more than its
+ * chunk list allows for, or was planned again (C-034); with LOCAL_INVs for a
+ * callback; and with a single Send where the device's queues are too small for
+ * all.
  */
 
 /* @units: NULL for units of its own, none so far; @counter: of the waits */
@@ -751,9 +710,7 @@ void svc2_sem_open(struct svc2_sem *sem, unsigned int units)
 	sem->se_total = units;
 }
 
-/*
- * True if all own units that were taken are back (R5), and there are no waiters
- */
+/* True if all own units are back (R5), and there are no waiters */
 bool svc2_sem_is_whole(const struct svc2_sem *sem)
 {
 	return atomic_read(&sem->se_own.un_free) == (int)sem->se_total &&
@@ -875,8 +832,7 @@ static int svc2_sem_take_slow(struct svc2_xprt *sp, struct svc2_sem *sem,
  * @spare: units to leave for single Sends
  *
  * Context: svc thread, RPC task; sleeps.
- * Return: 0 when the units are the caller's; -ENOTCONN when the connection is
- * lost.
+ * Return: 0 when the units are the caller's; -ENOTCONN: connection lost.
  */
 int svc2_sem_take(struct svc2_xprt *sp, struct svc2_sem *sem,
 		  unsigned int units, unsigned int spare)
@@ -916,20 +872,12 @@ void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
 		svc2_unthrottle(sp);
 }
 
-/**
- * svc2_sem_take_call - take units for a Call, or queue the Call
- * @sp: connection
- * @sem: semaphore of it
- * @call: Call
- * @units: number; with @spare not more than the semaphore has in all
- * @spare: units to leave for single Sends
- * @held: where to store the number of units that @call has
- *
- * A peer decides when units come back, so no thread waits: svc2_msg_ready()
- * queues the Call for a thread once it has its units.
- *
- * Return: 0 when the units are the Call's; -EINPROGRESS when it waits, and
- * belongs to the semaphore (R2); -ENOTCONN when the connection is lost.
+/*
+ * Takes units for a Call, as svc2_sem_take(), and stores their number in @held;
+ * or queues the Call until svc2_msg_ready(): a peer decides when units come
+ * back, so no thread waits. Return: 0 when the units are the Call's;
+ * -EINPROGRESS when it waits, and belongs to the semaphore (R2); -ENOTCONN:
+ * connection lost.
  */
 int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 		       struct svc2_msg *call, unsigned int units,
@@ -973,9 +921,7 @@ static bool svc2_may_receive(const struct svc2_xprt *sp)
 	bool deferred = test_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
 	bool starts = !list_empty(&sp->sp_start_q);
 
-	/*
-	 * the RPC layer resumes deferred Calls first, and these need a context
-	 */
+	/* the RPC layer resumes deferred Calls first, which need a context */
 	if (starts && likely(!deferred))
 		return true;
 	if (!list_empty(&sp->sp_tx_sem.se_waiters) ||

@@ -45,25 +45,19 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	if (!n)
 		return;
 	svc2_count(recv_doorbells);
-	svc2_grant_used(sp, n);
-	svc2_sizes_reposted(sp);
+	svc2_grant_reposted(sp, n);
 }
 
 /*
- * Pages in which RDMA Reads place a Call.
- *
- * The pages are the thread's own, and the thread gets new ones before its next
- * request. Where the kernel clears the pages it allocates (init_on_alloc), a
- * WRITE of 1 MiB costs 256 cleared pages, which the RDMA Reads then overwrite.
- * So the pages of a large Call stay together when it is done, one set for each
- * processor, and the next large Call takes them before it takes the thread's.
- * The kernel gets them back when memory is short. They are not cleared: all
- * bytes in rq_arg come from an RDMA Read or a copy.
+ * Pages in which RDMA Reads place a Call: the thread's own, which gets new
+ * ones. Where the kernel clears these (init_on_alloc), a WRITE of 1 MiB costs
+ * 256 cleared pages that RDMA Reads overwrite. So the pages of a large Call
+ * stay together when it is done, one set for each processor, for the next large
+ * Call; the kernel gets them back when memory is short. They are not cleared:
+ * all bytes in rq_arg come from an RDMA Read or a copy.
  */
 
-/*
- * in pages: 64 KiB are a large Call, of 1 MiB at most and what it has besides
- */
+/* in pages: large Calls have 64 KiB to 1 MiB, and what they have besides */
 #define SVC2_KEPT_LEAST	((1 << 16) >> PAGE_SHIFT)
 #define SVC2_KEPT_MOST	(((1 << 20) >> PAGE_SHIFT) + 4)
 
@@ -77,18 +71,14 @@ struct svc2_page_set {
 static DEFINE_PER_CPU(struct svc2_page_set *, svc2_sinks_kept);
 static struct shrinker *svc2_sinks_shrinker;
 
-/*
- * False where the kernel clears freed pages: a kept page would not be cleared.
- */
+/* False where the kernel clears freed pages: a kept one would not be */
 static bool svc2_sinks_is_kept(unsigned int sinks)
 {
 	return sinks >= SVC2_KEPT_LEAST && sinks <= SVC2_KEPT_MOST &&
 	       !want_init_on_free();
 }
 
-/*
- * Return: a set of at most @n pages, the number counted for the Call, or NULL
- */
+/* Return: a set of at most @n pages, counted for the Call, or NULL. */
 static struct svc2_page_set *svc2_sinks_take_kept(unsigned int n)
 {
 	struct svc2_page_set *set = xchg(raw_cpu_ptr(&svc2_sinks_kept), NULL);
@@ -398,9 +388,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return rqstp->rq_arg.len;
 }
 
-/*
- * Frees the messages that wait for a thread. The queue pair has been drained.
- */
+/* Frees the messages that wait for a thread. The queue pair is drained. */
 void svc2_messages_flush(struct svc2_xprt *sp)
 {
 	struct svc2_msg *msg, *next_msg;

@@ -168,10 +168,7 @@ int svc2_handle_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return 0;
 }
 
-/*
- * Sends the next property message, if there is one and it is due. Under
- * XPT_BUSY
- */
+/* Sends the next property message, if one is due. Under XPT_BUSY */
 void svc2_props_update(struct svc2_xprt *sp)
 {
 	clear_bit(SVC2_F_CHANGED, &sp->sp_flags);

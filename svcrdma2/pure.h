@@ -55,12 +55,10 @@ static inline void svc2_callback_header(struct rpcrdma2_hdr *h, u32 vers,
 	rpcrdma2_hdr_begin(h, xid, vers, credits, RDMA2_MSG, RDMA2_CALL);
 }
 
-/**
- * svc2_backward_window - callbacks that may be outstanding
- * @grant: grant of the peer, or 0 before its first grant
- * @answers: callbacks whose answers have Receives (B-12)
- * @gone: aborted callbacks that the peer has not answered; it counts them as
- *	outstanding while it works on them (B-05)
+/*
+ * Callbacks that may be outstanding: the peer's grant, 0 at first, limits them,
+ * and the @answers with Receives (B-12). The peer counts @gone ones, aborted
+ * and not answered, as outstanding while it works on them (B-05).
  */
 static inline u32 svc2_backward_window(u32 grant, u32 answers, u32 gone)
 {
@@ -135,13 +133,7 @@ svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
 	return SVC2_ANSWER_REPLY;
 }
 
-/*
- * Layout checks for nfsd, for both forms of rq_arg in recvfrom.c.
- *
- * Where a Call is passed on in one piece, nfsd writes data that begins in a
- * page of rq_arg from the start of that page, wherever in the page the data
- * begins.
- */
+/* Layout checks for nfsd, for both forms of rq_arg in recvfrom.c */
 
 /*
  * The shortest NFSv4 WRITE operation with data in it: opcode, stateid, offset,
@@ -188,14 +180,10 @@ static inline bool svc2_layout_has_item(const struct rpcrdma2_hdr *h,
 	       svc2_layout_is_item(ck, p[ck->ck_position / XDR_UNIT - 1]);
 }
 
-/**
- * svc2_layout_splits - check whether the data of a Call can stay separate
- * @h: its header, with at least one Read chunk
- * @p: the RPC message behind the header
- * @inlined: bytes of it
- *
- * For Calls in one piece. True for one data item with no other WRITE behind it:
- * nfsd expects that all data in pages begins at the start of a page.
+/*
+ * For Calls in one piece: true if the data can stay separate, as one data item
+ * with no other WRITE behind it. nfsd expects that all data in pages begins at
+ * the start of a page. @p: the RPC message, of @inlined bytes
  */
 static inline bool svc2_layout_splits(const struct rpcrdma2_hdr *h,
 				      const __be32 *p, u32 inlined)
@@ -420,16 +408,10 @@ static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
 	       svc2_grant_batch(grant) - 1;
 }
 
-/**
- * svc2_grant_fit - reduce both grants to the Receives that a device supports
- * @answers: callbacks that may be outstanding; reduced, but not to 0
- * @grant: Calls that the peer is granted; reduced
- * @least: minimum for @grant
- * @most: Receives that the device supports
- *
- * The larger of the two is halved until the Receives suffice.
- *
- * Return: false when they never suffice.
+/*
+ * Halves the larger of two grants, for answers and for Calls, until the
+ * Receives for both are at most @most: not below 1, and @least. Return: false
+ * if they never are.
  */
 static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
 				  unsigned int most)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * From a received message to the Call for nfsd: RDMA Reads of its chunks, and
- * rq_arg.
- */
+/* From a message to nfsd's Call: RDMA Reads of its chunks, and rq_arg */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "svcrdma2.h"
@@ -10,21 +7,19 @@
 
 /*
  * rq_arg is made of a Call's Receive and its pages, in the form in which the
- * kernel's nfsd takes the data of a WRITE (probe-svc-write-bvec.c in compat/).
+ * kernel's nfsd takes the data of a WRITE (probe-svc-write-bvec.c in compat/):
+ * "The server's path" in Documentation/architecture.rst.
  *
- * In both forms the Call is laid out from the beginning of a page (plan.h),
- * except for a single data item in a chunk; the part in front of it stays in
- * the Receive. rq_arg never has a tail: the upper layer walks from the head
- * into the pages for the length of an item, without a check for the end of the
- * pages. So the part behind a chunk, usually a few words, is copied behind it.
+ * rq_arg never has a tail: the upper layer walks from the head into the pages
+ * for the length of an item, without a check for the end of the pages. So the
+ * part behind a chunk, usually a few words, is copied behind it.
  */
 
 #ifndef RPCRDMA2_STRETCHES
 /*
- * In pages: the head is the part in the first page, and the rest is in pages.
- * Data may begin anywhere, and each page may be passed to a disk, whose driver
- * needs its physical address: nothing is mapped. RPCSEC_GSS needs no other
- * form.
+ * In pages: the head is the part in the first page. Data may begin anywhere,
+ * and a disk's driver may need the physical address of a page: nothing is
+ * mapped.
  */
 
 /* The message, as far as the first page holds it */
@@ -75,12 +70,11 @@ static void svc2_arg_check(const struct xdr_buf *arg)
 #else
 /*
  * In one piece: nfsd writes data that begins in a page of rq_arg from the
- * beginning of that page, wherever in the page it begins. So all of a Call is
- * its head, at consecutive addresses, or the data begins where a page does.
- *
- * RPCSEC_GSS takes the physical address of the head. With it an inline Call is
- * copied, the head of a flat Call is the first page, and a Call whose data
- * could begin in another page is refused.
+ * beginning of that page. So all of a Call is its head, at consecutive
+ * addresses, or the data begins where a page does. RPCSEC_GSS takes the
+ * physical address of the head: with it an inline Call is copied, the head of a
+ * flat Call is the first page, and a Call whose data could begin in another is
+ * refused.
  */
 
 static void *svc2_arg_message(const struct svc2_msg *call)
@@ -243,21 +237,15 @@ static int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
 }
 
 /*
- * Calls with Read chunks.
- *
- * Usually there is one chunk, the data of a WRITE, and the rest is in the
- * Receive: then the data goes to the beginning of a page, and the Receive
- * serves as head of rq_arg. All other Calls are laid out flat (plan.h), byte
- * after byte from the beginning of a page; the device places the data it reads
- * at its final position, and the rest is copied from the Receive.
+ * Calls with Read chunks. The data of a WRITE goes to the beginning of a page
+ * if it is the only chunk, and the Receive serves as head of rq_arg. All other
+ * Calls are laid out flat (plan.h), from the beginning of a page.
  *
  * The thread waits neither for the RDMA Reads nor for their resources: it
- * leaves the Call with a quota, a semaphore or the Send Queue (R2), and another
- * thread, or the same, goes on with svc2_read_resume().
- *
- * Threads build RDMA Reads of one connection in parallel. When memory or
- * mappings are short, one thread waits until the shortage has passed, and the
- * Calls of the other threads wait for this one (limits.c).
+ * leaves the Call with a quota, a semaphore or the Send Queue (R2), and a
+ * thread goes on with svc2_read_resume(). When memory or mappings are short,
+ * one thread waits until the shortage has passed, and other Calls wait for it
+ * (limits.c).
  */
 
 static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
@@ -336,11 +324,9 @@ static void svc2_read_build_chain(struct svc2_xprt *sp, struct svc2_msg *call)
 }
 
 /*
- * A Call that has to wait for the resources of a step comes back by
- * svc2_read_resume(), and goes on from there.
- *
  * Return: 0 when the Call belongs to the Send Queue, -EINPROGRESS when it
- * waits; else the reason why it cannot be read, and it still is the caller's.
+ * waits, to be resumed; else why it cannot be read, and it still is the
+ * caller's.
  */
 static int svc2_read_start(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
@@ -431,9 +417,7 @@ static int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 }
 
 /*
- * Dispatch: a message becomes a Call, an error or nothing.
- *
- * rpcrdma2_msg_read() decodes and judges the message: steps 1 to 8 of the
+ * Dispatch. rpcrdma2_msg_read() has judged the message: steps 1 to 8 of the
  * responder's order of checks (section 2.5 of Documentation/protocol.rst), and
  * the body of a property message. From there on it is trusted. Only this code
  * decides which message may be answered with an error.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * From nfsd's Reply to the Send Queue, or an RDMA2_ERROR in its place.
- */
+/* From nfsd's Reply to the Send Queue, or an RDMA2_ERROR in its place. */
 #include <linux/highmem.h>
 
 #include <rpcrdma2/fault.h>
@@ -11,20 +9,15 @@
 
 /*
  * Send contexts: a Send, its buffer, and the resources it holds until it is
- * done.
+ * done. Contexts are made on demand, up to the number of credits, of unsignaled
+ * Sends that can linger on the Send Queue, and a few, which are made before the
+ * connection is accepted: when there is no memory, one of these comes back.
  *
  * The transport header is built in the context's buffer, single pages that stay
- * mapped. The inline part of a Reply is copied there while that is cheaper, or
- * sent from the pages of the upper layer. A copied Reply leaves nothing that
- * waits for the Send: the pages stay with the thread, and the Send is
- * unsignaled. Pages that the device reads, for the Send or for RDMA Writes in
- * front of it, go with the context (R4).
- *
- * The limit on contexts is the number of credits, plus the unsignaled Sends
- * that can linger on the Send Queue, plus a few. Contexts are made on demand
- * and kept while they are used. The first few are made before the connection is
- * accepted; when there is no memory for another, one of these comes back.
- * Contexts for callbacks are counted separately.
+ * mapped. The inline part of a Reply is copied there while that is cheaper:
+ * then the Send is unsignaled, and the pages stay with the thread. Pages that
+ * the device reads, for the Send or for RDMA Writes in front of it, go with the
+ * context (R4).
  */
 
 /* Writes the current grant: no Send can get in between (R6). */
@@ -172,50 +165,42 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
 		svc2_tx_free(sp, tx);
 }
 
-/* Moves the contexts not used since @since to @idle, except the first few. */
-static void svc2_txs_split(struct svc2_xprt *sp, unsigned long since,
-			   struct llist_head *idle)
+static void svc2_trim(struct svc2_xprt *sp, void *more)
 {
-	struct llist_node *node, *next;
-	unsigned int stay = 0;
-	struct svc2_tx *tx;
-
-	guard(spinlock)(&sp->sp_tx_lock);
-	llist_for_each_safe(node, next, llist_del_all(&sp->sp_txs)) {
-		tx = llist_entry(node, struct svc2_tx, tx_list);
-		if (stay < SVC2_TX_RESERVE || time_after_eq(tx->tx_used, since)) {
-			llist_add(node, &sp->sp_txs);
-			stay++;
-		} else {
-			llist_add(node, idle);
-		}
-	}
-}
-
-static bool more_to_trim;
-static void svc2_trim(struct svc2_xprt *sp, void *unused)
-{
-	struct llist_node *node, *next;
-	unsigned int regions;
+	unsigned long since = jiffies - SVC2_TRIM_TIME;
+	unsigned int regions, stay = 0;
+	struct svc2_tx *tx, *next;
 	LLIST_HEAD(idle);
 
-	svc2_txs_split(sp, jiffies - SVC2_TRIM_TIME, &idle);
-	llist_for_each_safe(node, next, llist_del_all(&idle)) {
+	scoped_guard(spinlock, &sp->sp_tx_lock) {
+		llist_for_each_entry_safe(tx, next, llist_del_all(&sp->sp_txs),
+					  tx_list) {
+			if (stay < SVC2_TX_RESERVE ||
+			    time_after_eq(tx->tx_used, since)) {
+				llist_add(&tx->tx_list, &sp->sp_txs);
+				stay++;
+			} else {
+				llist_add(&tx->tx_list, &idle);
+			}
+		}
+	}
+	llist_for_each_entry_safe(tx, next, llist_del_all(&idle), tx_list) {
 		svc2_count(contexts_trimmed);
-		svc2_tx_free(sp, llist_entry(node, struct svc2_tx, tx_list));
+		svc2_tx_free(sp, tx);
 	}
 	regions = rpcrdma2_regions_trim(&sp->sp_conn, SVC2_BACKWARD_REGIONS);
 	svc2_count_add(mrs_trimmed, regions);
 	if (atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE ||
 	    READ_ONCE(sp->sp_conn.co_regions.rg_num) > SVC2_BACKWARD_REGIONS)
-		more_to_trim = true;
+		*(bool *)more = true;
 }
 
 static void svc2_txs_trim(struct work_struct *work)
 {
-	more_to_trim = false;
-	svc2_conns_each(svc2_trim, NULL);
-	if (more_to_trim)
+	bool more = false;
+
+	svc2_conns_each(svc2_trim, &more);
+	if (more)
 		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
 }
 
@@ -300,9 +285,7 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 		svc2_sem_give(sp, &sp->sp_tx_sem, 1);
 }
 
-/*
- * Builds the transport header in the buffer. Return: 0, or the encoder's errno.
- */
+/* Builds the transport header in the buffer. Return: 0, or an errno. */
 int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 {
 	int ret = rpcrdma2_encode_hdr(tx->tx_buf, h);
@@ -641,7 +624,7 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
  * @arg: its argument, 0 for the server's limit: see rpcrdma2_set_error()
  * @arg2: its second argument
  *
- * Return: 0, for ->xpo_recvfrom to return.
+ * Return: 0, for ->xpo_recvfrom.
  */
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *msg,
 		enum rpcrdma2_errcode code, u32 arg, u32 arg2)

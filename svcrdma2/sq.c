@@ -2,15 +2,13 @@
 /*
  * Posting to the Send Queue (rpcrdma2/conn.h), and the limits on its entries.
  *
- * Calls wait for entries: for those of their RDMA Reads, and before they are
- * carried out for those that their Reply may take, by their chunk lists. A peer
- * decides when entries come back, so none of its Calls has a thread before its
- * Reply can be posted. A few entries are reserved for callbacks: the RPC task
- * that sends them cannot wait for these. Besides, waiters leave one entry for
- * each send context: a single Send, and its thread, never wait for a peer.
- *
- * A Call that has entries does not wait for pages or memory regions. It may
- * wait for a send context, without a thread (svc2_may_receive()).
+ * A peer decides when entries come back. So Calls wait without a thread, for
+ * the entries of their RDMA Reads, and before they are carried out for those
+ * that their Reply may take. A few entries are reserved for callbacks, whose
+ * RPC task cannot wait, and waiters leave one for each send context: a single
+ * Send, and its thread, never wait for a peer. A Call that has entries does not
+ * wait for pages or memory regions, perhaps for a send context
+ * (svc2_may_receive()).
  */
 #include "svcrdma2.h"
 

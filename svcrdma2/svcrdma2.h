@@ -106,52 +106,42 @@ struct svc2_xprt;
 
 enum {
 	SVC2_CREDITS_MIN	= 4,
-	/* initial grant of a connection */
-	SVC2_CREDITS_FIRST	= 8,
+	SVC2_CREDITS_FIRST	= 8,	/* initial grant of a connection */
 	SVC2_CREDITS_DEFAULT	= 64,
 	SVC2_CREDITS_MAX	= 1024,
 
 	/* callbacks that may be outstanding, if the peer grants that many */
 	SVC2_BACKWARD_CREDITS	= 16,
 	SVC2_BACKWARD_MAX	= 256,
-	/* initial limit, doubled when all of them are outstanding */
-	SVC2_BACKWARD_FIRST	= 4,
+	SVC2_BACKWARD_FIRST	= 4,	/* doubled when all are outstanding */
 	/* memory regions of a usual callback: three pieces of each message */
 	SVC2_CALLBACK_REGIONS	= 6,
 	/* minimum number of regions that the Send Queue has entries for */
 	SVC2_BACKWARD_REGIONS	= 16,
 
-	/* Sends for each completion, where ownership allows */
-	SVC2_SIGNAL_BATCH	= 16,
-
-	/* limit on the gather entries of a work request */
-	SVC2_MAX_SGES		= 32,
-	/* Calls with the largest payload that fit the Send Queue */
-	SVC2_LARGE_CALLS	= 16,
+	SVC2_SIGNAL_BATCH	= 16,	/* Sends for a completion, at most */
+	SVC2_MAX_SGES		= 32,	/* gather entries of a work request */
+	SVC2_LARGE_CALLS	= 16,	/* the largest, in the Send Queue */
 	/*
 	 * RDMA Reads that a header can request: its segments, and one more for
 	 * each place where a Position-Zero chunk is interrupted.
 	 */
 	SVC2_MAX_READS		= RPCRDMA2_MAX_SEGMENTS + RPCRDMA2_MAX_READ_CHUNKS,
 
-	/* default limit on the connections of an address */
-	SVC2_ADDRESS_CONNS	= 128,
-	/* default limit on all connections: MiB of memory for each; minimum */
-	SVC2_CONN_MIB		= 8,
-	SVC2_CONNS_MIN		= 64,
+	/* default limits on connections */
+	SVC2_ADDRESS_CONNS	= 128,	/* of an address */
+	SVC2_CONN_MIB		= 8,	/* memory for each of all */
+	SVC2_CONNS_MIN		= 64,	/* of all, at least */
 
-	/* requests to connect that wait for an svc thread */
-	SVC2_BACKLOG		= 128,
+	SVC2_BACKLOG		= 128,	/* requests that wait for a thread */
 };
 
 /*
- * Limit on a thread's wait for a semaphore, at which the connection is closed
- * even if other waiters made progress. Few threads wait there (limits.c). While
- * a thread waits, a dynamic pool of threads does not grow, and a service that
- * stops waits for its threads one by one: so the limit is short.
- *
- * A thread takes two semaphores with a Reply. Together with the pauses for
- * memory in four places (SVC2_SHORTAGE_TRIES) nfsd stops within 30 s.
+ * Limit on a thread's wait for a semaphore, even if other waiters make
+ * progress. While a thread waits, a dynamic pool of threads does not grow, and
+ * a service that stops waits for its threads one by one. A thread takes two
+ * semaphores with a Reply: with the pauses for memory in four places nfsd stops
+ * within 30 s.
  */
 #define SVC2_STALL_TIMEOUT	(1UL * HZ)
 
@@ -164,10 +154,9 @@ enum {
 #define SVC2_CHAIN_TIMEOUT	(20 * HZ)
 
 /*
- * Limit on the handshake, which ends when the peer confirms it. Before that, or
- * before its first message, the peer has only shown that it can send a
- * datagram, and the connection manager waits for the time that the request to
- * connect specifies.
+ * Limit on the handshake: before the peer's confirmation, or its first message,
+ * it has only shown that it can send a datagram, and specifies the time that
+ * the connection manager waits.
  */
 #define SVC2_ESTABLISH_TIMEOUT	(30 * HZ)
 
@@ -281,10 +270,7 @@ struct svc2_sem {
 	unsigned int		se_total;	/* number of own units */
 	unsigned int		se_counter;	/* of the waits */
 	spinlock_t		se_lock;	/* guards the next */
-	/*
-	 * FIFO, but threads before Calls. Without the lock only emptiness can
-	 * be tested
-	 */
+	/* FIFO, threads before Calls; without the lock only for list_empty() */
 	struct list_head	se_waiters;
 };
 
@@ -817,13 +803,12 @@ void svc2_budget_set(void);
 void svc2_grant_begin(struct svc2_xprt *sp);
 void svc2_grant_end(struct svc2_xprt *sp);
 int svc2_grant_fill(struct svc2_xprt *sp, u32 answers);
-void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted);
+void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted);
 void svc2_grant_raise(struct svc2_xprt *sp);
 bool svc2_grant_is_used_up(void);
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 void svc2_sizes_update(struct svc2_xprt *sp);
-void svc2_sizes_reposted(struct svc2_xprt *sp);
 void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes);
 void svc2_sizes_set(void);
 

@@ -77,9 +77,7 @@ static const struct rpcrdma2_conn_ops svc2_conn_ops = {
 	.grown		= svc2_grown,
 };
 
-/*
- * CM handler of a connection. The RPC layer closes only accepted connections.
- */
+/* CM handler. The RPC layer closes only accepted connections. */
 static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	static const enum rpcrdma2_loss losses[] = {
@@ -230,11 +228,10 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
 }
 
 /*
- * The Send Queue holds at least the longest possible chain: the service limits
- * its pages, and the capacity of a header limits the rest. Beyond that the
- * queue is large enough to keep a device busy, not for all Calls that may be
- * outstanding; Calls wait for the rest. If a device has too few entries,
- * callbacks are reduced first.
+ * The Send Queue holds at least the longest possible chain, which the pages of
+ * the service and the capacity of a header limit, and is large enough to keep a
+ * device busy, not for all Calls that may be outstanding. If a device has too
+ * few entries, callbacks are reduced first.
  */
 static int svc2_conn_size_sq(struct svc2_xprt *sp,
 			     struct rpcrdma2_conn_size *size)
@@ -277,28 +274,23 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 	return 0;
 }
 
-/* S20: callbacks with chunks need memory regions that the device registers. */
-static u32 svc2_conn_backward(const struct svc2_xprt *sp)
-{
-	const struct ib_device_attr *attrs =
-		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
-	u32 level = rpcrdma2_param(&svc2_backward);
-
-	return sp->sp_can_invalidate && attrs->max_fast_reg_page_list_len ?
-	       level : min_t(u32, level, RDMA2_BKREQSUP_INLINE);
-}
-
 /* There is room for all Receives that may be made later. */
 static int svc2_conn_size_queues(struct svc2_xprt *sp,
 				 struct rpcrdma2_conn_size *size)
 {
+	const struct ib_device_attr *attrs =
+		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
+	u32 level = rpcrdma2_param(&svc2_backward);
 	u32 configured = rpcrdma2_param(&svc2_backward_credits);
 	static u32 logged;
 	unsigned int pages;
 	int ret;
 
 	sp->sp_backward_max = configured;
-	sp->sp_ex.ex_supported.pr_brs = svc2_conn_backward(sp);
+	/* S20: callbacks with chunks need regions that the device registers */
+	if (!sp->sp_can_invalidate || !attrs->max_fast_reg_page_list_len)
+		level = min_t(u32, level, RDMA2_BKREQSUP_INLINE);
+	sp->sp_ex.ex_supported.pr_brs = level;
 	ret = svc2_conn_size_receives(sp) ?: svc2_conn_size_sq(sp, size);
 	if (ret)
 		return ret;

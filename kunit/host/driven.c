@@ -32,7 +32,7 @@ void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 }
 
 /* A grant stays, and so do the sizes of Receives. */
-void svc2_grant_used(struct svc2_xprt *sp, unsigned int reposted)
+void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 {
 }
 
