@@ -78,29 +78,23 @@ static bool svc2_sinks_is_kept(unsigned int sinks)
 	       !want_init_on_free();
 }
 
-/* Return: a set of at most @n pages, counted for the Call, or NULL. */
-static struct svc2_page_set *svc2_sinks_take_kept(unsigned int n)
-{
-	struct svc2_page_set *set = xchg(raw_cpu_ptr(&svc2_sinks_kept), NULL);
-
-	if (!set)
-		return NULL;
-	svc2_count(sinks_reused);
-	if (set->ps_num > n) {
-		release_pages(set->ps_pages + n, set->ps_num - n);
-		set->ps_num = n;
-	}
-	return set;
-}
-
 /* Gets pages for a Call's Read chunks, or takes the thread's. Sets sm_pages. */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	unsigned int have, n = svc2_msg_pages(call);
 	bool kept = svc2_sinks_is_kept(n);
-	struct svc2_page_set *set = kept ? svc2_sinks_take_kept(n) : NULL;
+	struct svc2_page_set *set = NULL;
 
-	if (!set) {
+	if (kept)
+		set = xchg(raw_cpu_ptr(&svc2_sinks_kept), NULL);
+	if (set) {
+		svc2_count(sinks_reused);
+		if (set->ps_num > n) {
+			/* more than is counted for the Call */
+			release_pages(set->ps_pages + n, set->ps_num - n);
+			set->ps_num = n;
+		}
+	} else {
 		set = kmalloc(struct_size(set, ps_pages,
 					  kept ? SVC2_KEPT_MOST : n),
 			      GFP_KERNEL);

@@ -434,21 +434,11 @@ static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
 	return sp->sp_can_invalidate ? handle : 0;
 }
 
-/* Bytes of the memory that a Call offers for its Reply */
-static u64 svc2_recv_offered(const struct rpcrdma2_hdr *h)
-{
-	u64 offered = h->h_has_reply ? h->h_reply.ck_length : 0;
-	unsigned int i;
-
-	for (i = 0; i < h->h_nwrites; i++)
-		offered += h->h_writes[i].ck_length;
-	return offered;
-}
-
 static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
+	unsigned int i;
 
 	if (svc2_was_lost(sp, h->h_xid)) {
 		svc2_count(calls_lost_again);
@@ -456,7 +446,9 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	}
 	call->sm_inv_handle = svc2_recv_pick_inv_handle(sp, h);
 	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;
-	call->sm_offered = svc2_recv_offered(h);
+	call->sm_offered = h->h_has_reply ? h->h_reply.ck_length : 0;
+	for (i = 0; i < h->h_nwrites; i++)
+		call->sm_offered += h->h_writes[i].ck_length;
 	call->sm_reply_pages =
 		svc2_reply_pages(call->sm_offered,
 				 svc_serv_maxpages(rqstp->rq_server));

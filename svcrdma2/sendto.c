@@ -371,11 +371,10 @@ static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 {
 	unsigned int pages = DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
 	struct svc2_tx *other, *next;
-	struct llist_node *idle;
 
 	guard(spinlock)(&sp->sp_tx_lock);
-	idle = llist_del_all(&sp->sp_txs);
-	llist_for_each_entry_safe(other, next, idle, tx_list) {
+	llist_for_each_entry_safe(other, next, llist_del_all(&sp->sp_txs),
+				  tx_list) {
 		for (; tx->tx_nbufs < pages && other->tx_nbufs > 1; tx->tx_nbufs++) {
 			tx->tx_bufs[tx->tx_nbufs] = other->tx_bufs[--other->tx_nbufs];
 			svc2_count(buffer_pages_moved);
@@ -566,28 +565,6 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
  * for the error instead.
  */
 
-/* S49: a plain Send, whatever handle the Call nominated */
-static int svc2_post_error(struct svc2_xprt *sp, struct svc2_tx *tx,
-			   struct rpcrdma2_hdr *h,
-			   const struct rpcrdma2_reply_plan *plan)
-{
-	int ret;
-
-	svc2_tx_reset(sp, tx);
-	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
-	h->h_credit = sp->sp_grant;		/* C-077 */
-	ret = svc2_tx_header(tx, h);
-	trace_svc2_send_error(sp->sp_conn.co_send_cq, 0, h, tx->tx_len,
-			      plan->pn_code);
-	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0, NULL);
-	if (ret)
-		return ret;
-	svc2_count_error(plan->pn_code);
-	rpcrdma2_errors_count(&sp->sp_errors, plan->pn_code);
-	return 0;
-}
-
 /**
  * svc2_error_instead - send an error in place of an answer
  * @sp: connection
@@ -603,13 +580,26 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 		       struct rpcrdma2_hdr *h,
 		       struct rpcrdma2_reply_plan *plan, int ret)
 {
+	if (ret == -ENOTCONN)
+		goto out_close;
 	if (!plan->pn_code)
 		rpcrdma2_plan_error(plan, RDMA2_ERR_SYSTEM, 0, 0);
-	if (ret != -ENOTCONN)
-		ret = svc2_post_error(sp, tx, h, plan);
+	svc2_tx_reset(sp, tx);
+	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
+	h->h_credit = sp->sp_grant;		/* C-077 */
+	ret = svc2_tx_header(tx, h);
+	trace_svc2_send_error(sp->sp_conn.co_send_cq, 0, h, tx->tx_len,
+			      plan->pn_code);
+	/* S49: a plain Send, whatever handle the Call nominated */
 	if (!ret)
-		return 0;
+		ret = svc2_tx_post(sp, tx, 0, NULL);
+	if (ret)
+		goto out_close;
+	svc2_count_error(plan->pn_code);
+	rpcrdma2_errors_count(&sp->sp_errors, plan->pn_code);
+	return 0;
 
+out_close:
 	/* S46: neither answer nor error */
 	svc2_tx_put(sp, tx);
 	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
