@@ -12,17 +12,10 @@
  * are added at the end.
  */
 
-static unsigned long svc2_txs_bytes(const struct svc2_xprt *sp)
+static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 {
 	const struct svc2_tx *tx;
 
-	return (struct_size(tx, tx_sge, sp->sp_tx_sges) + PAGE_SIZE) *
-	       atomic_read(&sp->sp_tx_count) +
-	       PAGE_SIZE * atomic_read(&sp->sp_tx_pages);
-}
-
-static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
-{
 	seq_printf(seq, "peer=%s state=%s device=%s version=%u credits=%u credits_max=%u receive=%u announced=%u receives=%u send_v1=%u send_v2=%u",
 		   sp->sp_xprt.xpt_remotebuf,
 		   rpcrdma2_conn_is_lost(&sp->sp_conn) ? "closing" : "up",
@@ -55,7 +48,10 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 		   atomic_long_read(&sp->sp_reply_chunks));
 	rpcrdma2_errors_show(seq, &sp->sp_errors);
 	seq_printf(seq, " send_memory=%lu backward_credits_max=%u",
-		   svc2_txs_bytes(sp), sp->sp_backward_max);
+		   (struct_size(tx, tx_sge, sp->sp_tx_sges) + PAGE_SIZE) *
+		   atomic_read(&sp->sp_tx_count) +
+		   PAGE_SIZE * atomic_read(&sp->sp_tx_pages),
+		   sp->sp_backward_max);
 	rpcrdma2_backward_show(seq, &sp->sp_called, READ_ONCE(sp->sp_nposted));
 	seq_putc(seq, '\n');
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of a connection: wakeup of its svc threads, the address by which its
- * peer is counted, quotas for its payload, and wait queues for its scarce
- * resources.
+ * Limits of a connection: wakeup of its threads, the address by which its peer
+ * is counted, quotas for its payload, wait queues for its scarce resources
  */
 #include <linux/seq_file.h>
 
@@ -39,10 +38,7 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/*
- * Notes that a Call has met a shortage. Return: true when its thread has to
- * wait, until svc2_shortage_end(); false when another thread does.
- */
+/* Return: true if this thread waits for the end, false if another does. */
 bool svc2_shortage_begin(struct svc2_xprt *sp)
 {
 	bool begins;
@@ -53,10 +49,7 @@ bool svc2_shortage_begin(struct svc2_xprt *sp)
 	return begins;
 }
 
-/*
- * Queues a Call whose RDMA Reads have not begun until the waiting thread goes
- * on. It is no longer the caller's (R2).
- */
+/* Queues a Call without RDMA Reads (R2) until the waiting thread goes on. */
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	svc2_count(shortages);
@@ -307,9 +300,8 @@ static void svc2_pages_wake_call(struct svc2_xprt *sp, struct svc2_waiter *wt)
 }
 
 /*
- * True if a starved connection comes before @more pages for @sp. A request may
- * bypass it if enough is left for it even when all connections take the same
- * amount.
+ * True if a starved connection comes before @more pages for @sp, unless enough
+ * is left for it even when all connections take the same amount.
  */
 static bool svc2_pages_must_wait(const struct svc2_xprt *sp, long more)
 {
@@ -549,10 +541,7 @@ int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 	return -EINPROGRESS;
 }
 
-/*
- * Undoes svc2_pages_track(), if it was called: from now on sm_charged and
- * sm_reply_pages are the caller's. Context: as svc2_msg_put()
- */
+/* From now on sm_charged is the caller's. Context: as svc2_msg_put() */
 void svc2_pages_untrack(struct svc2_msg *call)
 {
 	if (likely(!call->sm_thread))
@@ -602,16 +591,15 @@ void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
 	list_add(&call->sm_wait.wt_list, &sp->sp_quota.qu_gss);
 }
 
-/**
- * svc2_pages_deferred - end the connection if this thread's Call was deferred
- * @sp: connection; the thread has finished its work, and has no Call
- *
- * S46: the Call counts pages until its upcall is over, and the RPC layer drops
- * it only then. So the count comes back here, and the requester sends the Call
- * again on another connection. A second thread may have resumed the Call by
- * now: its Reply is counted when it exists, or has taken the Call off the list.
- * The data of its Read chunks, 64 KiB at most where decryption left none in
- * pages, stays until then, for each of the 300 Calls that the RPC layer defers.
+/*
+ * Ends the connection of this thread, which has no Call, if its Call was
+ * deferred. S46: the Call counts pages until its upcall is over, and the RPC
+ * layer drops it only then. So the count comes back here, and the requester
+ * sends the Call again on another connection. A second thread may have resumed
+ * the Call by now: its Reply is counted when it exists, or has taken the Call
+ * off the list. The data of its Read chunks, 64 KiB at most where decryption
+ * left none in pages, stays until then, for each of the 300 Calls that the RPC
+ * layer defers.
  */
 void svc2_pages_deferred(struct svc2_xprt *sp)
 {

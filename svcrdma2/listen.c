@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners.
- *
- * A request to connect becomes a connection object in the CM handler, waits on
- * ls_pending (conns.c), and is accepted by an svc thread (svc2_accept()).
+ * Listeners. A request to connect becomes a connection in the CM handler, waits
+ * on ls_pending (conns.c), and is accepted by an svc thread (svc2_accept()).
  *
  * A listener on one address belongs to one device. When that device is removed,
- * or the address moves to another device, the CM's listener is useless. The CM
- * handler can neither destroy nor replace it, so it schedules ls_work, which
- * destroys it and listens again. The work retries until it succeeds, for the
- * address may come back with another device. The rdma_cm itself follows the
- * devices for listeners on any address.
+ * or the address moves to another device, the CM's listener is useless, and the
+ * CM handler can neither destroy nor replace it. So ls_work destroys it, and
+ * listens again until it succeeds: the address may come back with another
+ * device. The rdma_cm itself follows the devices for listeners on any address.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

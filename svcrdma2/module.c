@@ -19,8 +19,7 @@
 /*
  * The names of listeners. "rdma2" always belongs to this module. "rdma" is the
  * name that nfs.conf, rpc.nfsd and nfsd's netlink interface use: this module
- * takes it too if the kernel's own rpcrdma does not have it, so that they open,
- * and reopen, a listener of this module without any change.
+ * takes it too if the kernel's own rpcrdma does not have it.
  */
 
 static DEFINE_MUTEX(rdma_mutex);	/* guards the next three */

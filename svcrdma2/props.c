@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties of both ends.
- *
- * A CONNPROP is the first message of a version 2 client; the server answers
- * with its own, once (S29). The properties of the peer bound the server's Sends
- * from then on. When the server's properties change it announces them, or
- * requests a change of the peer's.
- *
- * svc2_recvfrom() handles control messages one at a time, in the order of
- * arrival, and sends the server's property messages in between: the thread that
- * has the connection's XPT_BUSY does it. Therefore nothing here is locked.
+ * Properties of both ends. The server answers the CONNPROP of a version 2
+ * client with its own, once (S29). Control messages come one at a time, in the
+ * order of arrival, to the thread with XPT_BUSY, which sends the server's
+ * property messages in between. Therefore nothing here is locked.
  */
 #include <linux/random.h>
 

@@ -24,12 +24,9 @@
 #include <rpcrdma2/wire.h>
 
 /*
- * The server keeps no version for a connection: the answer to a Call has the
- * version of that Call (S35). The codec handles the header layouts. These are
- * the rules that depend on the version besides.
+ * @only: the only version that the administrator allows, 0 for any. The server
+ * keeps no version: the answer to a Call has the version of that Call (S35).
  */
-
-/* @only: the only version that the administrator allows, 0 for any */
 static inline bool svc2_version_is_allowed(u32 only, u32 vers)
 {
 	return vers >= (only ?: RPCRDMA2_VERS_ONE) &&
@@ -92,20 +89,14 @@ enum svc2_answer {
 	SVC2_ANSWER_REPLY,	/* end the RPC with the Reply */
 };
 
-/**
- * svc2_judge_answer - judge an answer that has the xid of a callback
- * @msg: the answer; only the valid part of its header is used
- * @vers: version of the Call; 0 before it is posted
- * @room: bytes that the upper layer can receive
- * @write_max: bytes that the Call's Write chunk offers
- * @reply_max: bytes that its Reply chunk offers
- *
- * A Call that is not posted has no answer, even if a peer guesses its xid. Only
- * an ERR_VERS may come in another version than the Call (S35, S36). No error
- * leads to a retry: the upper layer repeats its Calls (2.4). A Reply must not
- * report more bytes in chunks than they hold (E-20). An inline Reply may return
+/*
+ * Judges an answer to a callback of a version, 0 before it is posted: then it
+ * has no answer, even if a peer guesses its xid. Only an ERR_VERS may come in
+ * another version (S35, S36). No error leads to a retry: the upper layer
+ * repeats its Calls (2.4). A Reply must not report more bytes in chunks than
+ * they hold, or the upper layer has room for (E-20). An inline Reply may return
  * the Reply chunk unused (S10). A malformed Reply ends the RPC, never the
- * connection (S06, S07, S08).
+ * connection (S06, S07, S08); of such a header only the valid part is used.
  */
 static inline enum svc2_answer
 svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
@@ -135,10 +126,7 @@ svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
 
 /* Layout checks for nfsd, for both forms of rq_arg in recvfrom.c */
 
-/*
- * The shortest NFSv4 WRITE operation with data in it: opcode, stateid, offset,
- * stable_how, length, a word of data
- */
+/* NFSv4 WRITE: opcode, stateid, offset, stable_how, length, a word of data */
 #define SVC2_WRITE_MIN		(10 * XDR_UNIT)
 
 /* RPCSEC_GSS data in front of the arguments: lengths, header, confounder */
@@ -220,17 +208,10 @@ static inline bool svc2_layout_has_head(u32 at, u32 len)
 	return len - at <= room || room >= SVC2_HEAD_MIN;
 }
 
-/**
- * svc2_layout_judge_gss - judge a Call with RPCSEC_GSS whose head may be short
- * @h: its header, with at least one Read chunk
- * @inlined: bytes of the RPC message behind the header
- * @head: bytes of the Call that go in the head of rq_arg
- * @before: the word in front of the first chunk that is not the Position-Zero
- *	chunk, if there is one
- *
- * For kernels that take Calls in one piece; a Call with RPCSEC_GSS is not in
- * one piece. The data may begin in the head, and must be one item: a WRITE
- * behind it would begin in the middle of a page.
+/*
+ * For Calls in one piece, which one with RPCSEC_GSS is not: its @head may be
+ * short. The data may begin in the head, and must be one item, as the word
+ * @before its chunk proves: a WRITE behind it would begin in the middle of a page.
  *
  * Return: RDMA2_OK; RDMA2_ERR_READ_CHUNKS when one Read chunk less would do; or
  * RDMA2_ERR_SYSTEM when the Call is valid, but beyond this responder.
@@ -457,20 +438,14 @@ static inline long svc2_grant_hard_limit(long most)
 /* pages of a Reply besides its payload: head, tail, unaligned start */
 #define SVC2_REPLY_BESIDE	3
 
-/**
- * svc2_pages_quota_allows - check whether a connection may have more pages
- * @most: limit on the pages of all connections
- * @all: pages that all connections have
- * @address: pages that the connections of its address have
- * @own: pages that it has
- * @more: pages that it requests
- *
- * The connections of one address may have half of all pages. A connection
- * without pages may have any pages that are left. A connection with pages may
- * have at most the amount that is left afterwards, of the half and of the whole
- * without the reserve. Thus each of n connections of an address holds at most
- * 1/(n+1) of the half, the same amount is left for one more connection, and the
- * reserve is left for other addresses.
+/*
+ * Whether a connection that has @own pages may have @more, of @most, when all
+ * connections have @all and those of its address @address. These may have half
+ * of @most. A connection without pages may have any that are left; one with
+ * pages at most what is left afterwards, of the half and of the whole without
+ * the reserve. Thus each of n connections of an address holds at most 1/(n+1)
+ * of the half, the same amount is left for one more, and the reserve for other
+ * addresses.
  */
 static inline bool svc2_pages_quota_allows(long most, long all, long address,
 					   long own, long more)
@@ -507,18 +482,12 @@ static inline unsigned int svc2_reply_pages(u64 offered, unsigned int most)
 	return min_t(u64, pages + SVC2_REPLY_BESIDE, most);
 }
 
-/**
- * svc2_reply_wrs - Send Queue entries that a Reply with RDMA Writes may take
- * @pages: pages of the memory that its Call offers, up to the limit of a Reply
- * @chunks: Write chunks and the Reply chunk
- * @segs: segments of these
- * @width: pages that an RDMA Write can gather
- *
- * The part of the Reply in a chunk begins and ends within a page, and may cross
- * from the head to the pages and from these to the tail; a segment ends within
- * a page. An RDMA Write of each segment may be narrower than the others.
- *
- * Return: number of entries, including one for the Send.
+/*
+ * Send Queue entries of a Reply, and its Send, to @segs segments of @chunks
+ * that offer @pages, where an RDMA Write can gather @width pages. The part in a
+ * chunk begins and ends within a page, and may cross from the head to the pages
+ * and from these to the tail; a segment ends within a page. An RDMA Write of
+ * each segment may be narrower than the others.
  */
 static inline unsigned int svc2_reply_wrs(unsigned int pages, unsigned int chunks,
 					  unsigned int segs, unsigned int width)

@@ -315,9 +315,6 @@ static void svc2_read_build_chain(struct svc2_xprt *sp, struct svc2_msg *call)
 		svc2_count(long_calls);
 
 	post->po_signal = true;
-	post->po_bytes = 0;
-	post->po_extra = 0;
-	post->po_begin = NULL;
 	post->po_done = svc2_read_done;
 	call->sm_chain = rpcrdma2_rw_chain(&sp->sp_conn, &call->sm_rw,
 					   &post->po_cqe, NULL);
@@ -519,9 +516,8 @@ static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * Step 2 of the order of checks for the versions that the administrator does
- * not allow: the codec refuses only unknown ones. A version is refused for any
- * message except an answer (C-078, C-079, E-17, S36).
+ * Step 2 of the order of checks for versions that the administrator does not
+ * allow: for any message except an answer (C-078, C-079, E-17, S36).
  */
 static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
 				     struct svc2_msg *call)
@@ -575,9 +571,8 @@ static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 }
 
 /*
- * True if a message carries no RPC. All versions have rdma_proc in the same
- * place, and the types that carry an RPC come first: MSG, NOMSG, and version
- * 1's MSGP. A message that is too short may be taken for either.
+ * True for no RPC: MSG, NOMSG, and version 1's MSGP come first, in the same
+ * place in all versions. A message that is too short may be taken for either.
  */
 static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
 {

@@ -57,7 +57,7 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 static void svc2_txs_trim(struct work_struct *work);
 static DECLARE_DELAYED_WORK(trim_work, svc2_txs_trim);
 
-/* A connection has more send contexts, or regions, than the first few. */
+/* There are more contexts, or regions, than the first few. Any context */
 void svc2_trim_later(void)
 {
 	if (!delayed_work_pending(&trim_work))
@@ -285,7 +285,7 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 		svc2_sem_give(sp, &sp->sp_tx_sem, 1);
 }
 
-/* Builds the transport header in the buffer. Return: 0, or an errno. */
+/* Builds the header in the buffer. Return: 0, or an errno. RPC task, too */
 int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 {
 	int ret = rpcrdma2_encode_hdr(tx->tx_buf, h);
@@ -340,8 +340,7 @@ static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * Checks whether @len bytes can be copied behind the header, and gets the
- * pages.
+ * Checks whether @len bytes can be copied behind the header; gets the pages.
  * Return: 0; -EMSGSIZE when there is too much data; -ENOMEM when memory is
  * short, or the buffers of the connection have their maximum of pages.
  */
@@ -471,20 +470,6 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 	return 0;
 }
 
-/* Undoes svc2_tx_take_pages() for a context that is not posted. */
-static void svc2_tx_return_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
-{
-	struct svc2_msg *call = rqstp->rq_xprt_ctxt;
-
-	/* perhaps for another Reply */
-	call->sm_charged += tx->tx_charged;
-	call->sm_reply_pages += tx->tx_charged;
-	tx->tx_charged = 0;
-	memcpy(rqstp->rq_respages + (tx->tx_reads_head ? 0 : 1), tx->tx_pages,
-	       tx->tx_npages * sizeof(*tx->tx_pages));
-	tx->tx_npages = 0;
-}
-
 /*
  * Releases the pages of a Reply, unless a context has taken them. Only the
  * head's, which the thread keeps, is sure to be its own, not one of the page
@@ -568,8 +553,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 /**
  * svc2_error_instead - send an error in place of an answer
  * @sp: connection
- * @tx: send context, with the part of the answer that could be built; posted or
- *	put back afterwards
+ * @tx: context of the answer; posted or put back afterwards
  * @h: header of the answer; overwritten
  * @plan: plan of the answer; pn_code is the error, or 0 for an unexpected one
  * @ret: reason why there is no answer (C-093); 0 when none was tried
@@ -801,7 +785,13 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	ret = svc2_tx_post(sp, tx, call->sm_inv_handle, &call->sm_entries);
 	if (unlikely(ret == -EMSGSIZE)) {
 		svc2_count(replies_planned_again);
-		svc2_tx_return_pages(rqstp, tx);
+		/* undo svc2_tx_take_pages(), perhaps for another Reply */
+		call->sm_charged += tx->tx_charged;
+		call->sm_reply_pages += tx->tx_charged;
+		tx->tx_charged = 0;
+		memcpy(rqstp->rq_respages + (tx->tx_reads_head ? 0 : 1),
+		       tx->tx_pages, tx->tx_npages * sizeof(*tx->tx_pages));
+		tx->tx_npages = 0;
 		svc2_tx_reset(sp, tx);
 		return -EAGAIN;
 	}

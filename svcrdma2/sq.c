@@ -38,10 +38,10 @@ static unsigned int svc2_sq_live_regions(const struct svc2_xprt *sp)
 }
 
 /*
- * Send Queue entries for callbacks: for the Sends of posted callbacks, for the
- * same number of new ones meanwhile, and, if callbacks may have chunks, for
- * regions that are being registered or invalidated. A callback that the peer
- * keeps has no entry, nor have its regions: see svc2_sq_take_invs().
+ * Entries for callbacks: for the Sends of posted ones, for the same number of
+ * new ones meanwhile, and, if they may have chunks, for regions that are
+ * registered or invalidated. A callback that the peer keeps has none, nor have
+ * its regions.
  */
 unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp)
 {
@@ -184,13 +184,9 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 }
 
 /*
- * Takes entries for LOCAL_INVs of a callback's regions. Callbacks that a peer
- * keeps hold no entries. The entries that Replies leave are nearly always
- * enough. A waiter leaves more of them, because Sends complete meanwhile and
- * are posted again.
- *
- * Context: svc thread, RPC task; sleeps as svc2_sem_take() does.
- * Return: 0, or -ENOTCONN when the connection is lost.
+ * Takes entries for LOCAL_INVs of a callback's regions. Those that Replies
+ * leave are nearly always enough. A waiter leaves more of them, because Sends
+ * complete meanwhile and are posted again. As svc2_sem_take()
  */
 int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
 {
@@ -200,9 +196,9 @@ int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
 }
 
 /*
- * Takes entries for a Call's RDMA Reads, and posts them. Return: 0 when the
- * Call belongs to the Send Queue; -EINPROGRESS when it waits, and belongs to
- * the semaphore; -E2BIG and -ENOTCONN as svc2_sq_post().
+ * Takes entries for a Call's RDMA Reads, and posts them. Return: as
+ * svc2_sq_post();
+ * -EINPROGRESS when the Call waits, and belongs to the semaphore.
  */
 int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 {

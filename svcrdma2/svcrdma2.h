@@ -10,8 +10,8 @@
  * them) and the core. recvfrom.c passes property messages to props.c, and
  * Replies to callbacks to backchannel.c, where callbacks begin, too.
  *
- * Contexts, by their names in the comments; without one a function runs in an
- * svc thread, and may sleep
+ * Contexts, by their names in the comments; without one a function that another
+ * file calls runs in an svc thread, and may sleep
  *
  *   svc thread	a thread of the RPC service, in an svc_xprt_ops of this module
  *   receive CQ, send CQ
@@ -146,10 +146,9 @@ enum {
 #define SVC2_STALL_TIMEOUT	(1UL * HZ)
 
 /*
- * Limit on the time that a signaled chain is the oldest one on the Send Queue.
- * The limit since its post is RPCRDMA2_SQ_PATIENCE times longer. Until a chain
- * is done, RDMA Reads hold the pages they fill, and RDMA Writes and Sends hold
- * their source pages; a peer can make its device delay them without end.
+ * Limit on the time that a signaled chain is the oldest one on the Send Queue;
+ * since its post RPCRDMA2_SQ_PATIENCE times longer. Until it is done it holds
+ * pages, and a peer can make its device delay it without end.
  */
 #define SVC2_CHAIN_TIMEOUT	(20 * HZ)
 
@@ -160,10 +159,7 @@ enum {
  */
 #define SVC2_ESTABLISH_TIMEOUT	(30 * HZ)
 
-/*
- * A step that fails for lack of memory or mappings is retried after a pause, up
- * to this number of times: for two to three seconds, depending on HZ.
- */
+/* A step that lacks memory or mappings is retried for two to three seconds. */
 #define SVC2_SHORTAGE_PAUSE	(HZ / 50 + 1)
 #define SVC2_SHORTAGE_TRIES	100
 
@@ -325,8 +321,7 @@ struct svc2_quota {
 enum {
 	/* contexts beyond one for each credit; allocated at accept */
 	SVC2_TX_RESERVE		= 4,
-	/* first page of a send context's buffer, always allocated */
-	SVC2_TX_BUFSIZE		= PAGE_SIZE,
+	SVC2_TX_BUFSIZE		= PAGE_SIZE,	/* the buffer's first page */
 	/*
 	 * Up to this size copying costs less than mapping pages for the device:
 	 * a payload of 16 KiB and the rest of its Reply.
@@ -336,11 +331,9 @@ enum {
 	SVC2_TX_BUF_PAGES	= 1 + DIV_ROUND_UP(SVC2_PULLUP_MAX, PAGE_SIZE),
 	/* pages of all buffers of a connection beyond the first of each */
 	SVC2_TX_EXTRA_PAGES	= 64,
-
 	/*
-	 * Gather entries of a Reply in addition to its pages: header, head,
-	 * tail, and one more page when the payload does not begin at the start
-	 * of a page.
+	 * Gather entries of a Reply besides its pages: header, head, tail, and
+	 * a page more when the payload does not begin at the start of one.
 	 */
 	SVC2_TX_EXTRA_SGES	= 4,
 };

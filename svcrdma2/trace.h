@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Trace events of the server.
- *
- * "xid" links the events of one RPC. Events of a connection have its peer, or
- * the id of one of its CQs. Loss of a connection, Receives and chains on the
- * Send Queue have their events in rpcrdma2/trace.h; "cq.id id" links these.
- * Conditions that are only counted have no event.
+ * Trace events of the server. "xid" links the events of one RPC. Events of a
+ * connection have its peer, or the id of one of its CQs; "cq.id id" links those
+ * in rpcrdma2/trace.h.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM svcrdma2

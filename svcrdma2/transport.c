@@ -2,18 +2,15 @@
 /*
  * Connections: from the request to connect to the last reference.
  *
- * Loss of a connection begins with svc2_close(), wherever it is noticed. That
- * only marks the svc_xprt, and wakes the threads that wait for a semaphore,
- * whose units might never come; an svc thread then detaches the connection, and
- * it is destroyed with its last reference. The RPC layer also sets XPT_CLOSE by
- * itself, when the service stops or the connection has been idle for some time;
- * the connection is then lost in ->xpo_detach.
+ * Loss of a connection begins with svc2_close(), which marks the svc_xprt, and
+ * wakes the threads that wait for a semaphore; an svc thread then detaches the
+ * connection. The RPC layer also sets XPT_CLOSE by itself, when the service
+ * stops or the connection is idle; then it is lost in ->xpo_detach.
  *
  * Removal of a device needs no special code, and no ib_client. The rdma_cm
- * sends an event to every cm_id of the device, connected or not, and then waits
- * for all of them to be destroyed before it releases the device
- * (cma_process_remove()). A connection with that event closes like any other,
- * and its cm_id is destroyed last (R7).
+ * sends an event to every cm_id of the device, connected or not, and waits for
+ * all of them to be destroyed before it releases the device
+ * (cma_process_remove()).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -416,11 +413,10 @@ int svc2_conn_setup(struct svc2_xprt *sp)
 }
 
 /*
- * The RPC layer counts the connections whose requester is not known yet, in
- * sv_tmpcnt. A thread that still serves a Call could identify the requester
- * after this connection was subtracted, and subtract it again; with a count
- * below 0 the RPC layer closes each new connection. svc_xprt_set_valid()
- * subtracts the connection before it goes, so it is not subtracted again.
+ * The RPC layer counts, in sv_tmpcnt, the connections whose requester is not
+ * known yet, and closes each new one when the count is below 0. A thread that
+ * identifies the requester of this one now would subtract it again:
+ * svc_xprt_set_valid() subtracts it before it goes.
  */
 static void svc2_detach(struct svc_xprt *xprt)
 {
