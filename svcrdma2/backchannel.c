@@ -64,7 +64,6 @@ static int svc2_callback_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 	return rpcrdma2_plan_call(&sz, plan);
 }
 
-/* Copies all data that is in no chunk behind the header. */
 static int svc2_callback_copy_inline(struct svc2_tx *tx,
 				     const struct xdr_buf *buf,
 				     const struct rpcrdma2_call_plan *plan,
@@ -390,9 +389,8 @@ static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
- * An answer to a callback that was aborted, or is about to be: the peer no
- * longer uses its memory. svc2_callback_revoke() handles the invalidated
- * handle.
+ * The peer no longer uses the memory of a callback that was aborted, or is
+ * about to be. svc2_callback_revoke() handles the invalidated handle.
  */
 static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 			       struct rpcrdma2_msg *msg)
@@ -511,15 +509,14 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 }
 
 /*
- * nfsd retries a failed callback at once. So a callback that cannot be sent now
- * is retried after a quarter of a second, until the service's timer ends it, or
- * on a lost connection until that is detached. Other callbacks wait behind it.
- * A callback that is too long for the connection is not retried: it ends.
+ * A callback that cannot be sent now is retried after a quarter of a second,
+ * until the service's timer ends it, or on a lost connection until that is
+ * detached. Other callbacks wait behind it. One that is too long for the
+ * connection ends.
  *
  * Return: 0 when the callback is posted, or has ended with an error; -EBADSLT
- * when it has to wait for a credit (B-05); -EAGAIN when it has to wait for
- * memory regions; -ENOBUFS to be called again a quarter of a second later;
- * -ENOTCONN when the connection is gone.
+ * to wait for a credit (B-05); -EAGAIN to wait for memory regions; -ENOBUFS to
+ * be called again; -ENOTCONN when the connection is gone.
  */
 static int svc2_bc_send_request(struct rpc_rqst *rqst)
 {
@@ -534,10 +531,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 		xprt_disconnect_done(xprt);
 		return -ENOTCONN;
 	}
-	/*
-	 * The status belongs to the task that sends, perhaps for another
-	 * callback. Memory that the peer may still use is not offered twice.
-	 */
+	/* Memory that the peer may still use is not offered twice. */
 	if (READ_ONCE(sc->sc_failed) || rpcrdma2_is_exposed(&sc->sc_exposed))
 		return 0;
 	/* pause for a peer that only returns errors */
@@ -630,8 +624,8 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
 }
 
 /*
- * B-12: doubles the Receives for answers when callbacks are outstanding for all
- * of them, aborted ones included, and the peer grants more.
+ * B-12: doubles the Receives for answers when callbacks, with aborted ones,
+ * need all of them, and the peer grants more.
  */
 static void svc2_bc_make_receives(struct svc2_xprt *sp,
 				  const struct rpc_xprt *xprt)

@@ -12,7 +12,6 @@
 static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
 	      RDMA2_ERR_SYSTEM - RDMA2_ERR_VERS);
 
-/* Counts an RDMA2_ERROR that was sent. Any context */
 void svc2_count_error(u32 code)
 {
 	if (code >= RDMA2_ERR_VERS && code <= RDMA2_ERR_SYSTEM)
@@ -154,8 +153,8 @@ void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
  */
 
 /*
- * Guards every ls_pending, ls_npending and sp_pending, and XPT_CONN against
- * them. It is not a lock of the listener: a connection outlives its listener.
+ * Guards ls_pending, ls_npending, sp_pending, and XPT_CONN against them, of all
+ * listeners: a connection outlives its listener.
  */
 static DEFINE_SPINLOCK(pending_lock);
 

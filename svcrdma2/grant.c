@@ -351,7 +351,6 @@ void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
 	rpcrdma2_rpool_resize(&sp->sp_rpool, PAGE_ALIGN(bytes));
 }
 
-/* Applies a module parameter that has changed. */
 void svc2_sizes_set(void)
 {
 	svc2_conns_each(svc2_sizes_changed, NULL);

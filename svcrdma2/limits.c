@@ -13,12 +13,6 @@
 
 #include "svcrdma2.h"
 
-/*
- * When Calls meet a shortage, of memory or of mappings for their RDMA Reads,
- * the thread of one Call waits until it has passed. The other Calls go on when
- * that Call does.
- */
-
 /* Queues a Call, no longer the caller's (R2), for a thread. Either CQ, too */
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 {
@@ -111,9 +105,8 @@ bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 }
 
 /*
- * Queues a connection again, if svc2_has_wspace() was false; the RPC layer
- * calls that again before it assigns a thread. The caller has given something
- * back, and passed a full barrier since. Any task or either CQ
+ * Queues a connection for which svc2_has_wspace() was false. The caller has
+ * given something back, and passed a full barrier since. Any task or either CQ
  */
 static void svc2_unthrottle(struct svc2_xprt *sp)
 {
@@ -299,10 +292,7 @@ static void svc2_pages_wake_call(struct svc2_xprt *sp, struct svc2_waiter *wt)
 	svc2_msg_ready(sp, wt->wt_call);
 }
 
-/*
- * True if a starved connection comes before @more pages for @sp, unless enough
- * is left for it even when all connections take the same amount.
- */
+/* True if a starved connection comes before @more pages for @sp */
 static bool svc2_pages_must_wait(const struct svc2_xprt *sp, long more)
 {
 	const struct svc2_address *ad = sp->sp_quota.qu_address;
@@ -661,13 +651,12 @@ void svc2_pages_show(struct seq_file *seq)
  * Semaphores: FIFO wait queues for a connection's scarce resources, which are
  * Send Queue entries, send contexts and memory regions.
  *
- * While there are enough units a thread takes them without a lock. Otherwise a
- * waiter joins the queue: the Call, if the units are for its RDMA Reads or it
- * is not carried out yet, so that its thread is free; else the thread, in front
- * of the Calls. While there are waiters only single Sends and the work requests
- * of callbacks may bypass them, and no messages are taken up except those that
- * the waiters may wait for (svc2_may_receive()). So small chains do not starve
- * a large one, and no thread spins.
+ * If there are too few units a waiter joins the queue: the Call, for its RDMA
+ * Reads or before it is carried out, so that its thread is free; else the
+ * thread, in front of the Calls. While there are waiters only single Sends and
+ * the work requests of callbacks may bypass them, and no messages are taken up
+ * except those that the waiters may wait for (svc2_may_receive()). So small
+ * chains do not starve a large one, and no thread spins.
  *
  * No waiter holds a resource that is needed by the completions which serve the
  * queue, so there is always progress while the connection lives. When it is
@@ -835,10 +824,7 @@ int svc2_sem_take(struct svc2_xprt *sp, struct svc2_sem *sem,
 	return svc2_sem_take_slow(sp, sem, units, spare);
 }
 
-/*
- * Wakes waiters when units have come back, of which a taker had found too few.
- * Svc thread, send CQ, RPC task
- */
+/* Wakes waiters: a taker had found too few units. Send CQ, RPC task, too */
 void svc2_sem_wake(struct svc2_xprt *sp, struct svc2_sem *sem)
 {
 	spin_lock(&sem->se_lock);

@@ -6,13 +6,12 @@
 #include "svcrdma2.h"
 
 /*
- * Receives are made on demand (grant.c), and posted in batches, when a full
- * batch is idle: there are enough to spare a batch less one (R6), so a credit
- * never reaches the peer before its Receive is posted.
+ * Receives are posted in batches, when a full batch is idle: there are enough
+ * to spare a batch less one (R6).
  *
- * Three queues wait for svc threads. sp_start_q goes first, because other Calls
- * may wait for resources of its Calls. sp_recv_q, with the messages as they
- * arrived, goes last, because the Calls on the other queues have waited before.
+ * Three queues wait for threads: sp_start_q first, because other Calls may wait
+ * for resources of its Calls, and sp_recv_q last, because the others have
+ * waited.
  */
 
 /* Implements ->received of the connection. Receive CQ */

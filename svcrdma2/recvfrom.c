@@ -151,7 +151,6 @@ static int svc2_arg_map_call(struct svc2_xprt *sp, struct svc2_msg *call,
 	return ret;
 }
 
-/* Handles a Call longer than a page; @arg has the first page as its head. */
 static enum rpcrdma2_errcode
 svc2_arg_join(struct svc2_xprt *sp, struct svc2_msg *call, struct xdr_buf *arg)
 {
@@ -420,7 +419,10 @@ static int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
  * decides which message may be answered with an error.
  */
 
-/* C-007: whatever the Call nominates, the device must support it */
+/*
+ * C-007: whatever the Call nominates, the device must support it. In version 1
+ * the private data allows it (P-07, P-09).
+ */
 static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
 				     const struct rpcrdma2_hdr *h)
 {

@@ -487,17 +487,6 @@ static void svc2_put_pages(struct svc_rqst *rqstp)
 	rpcrdma2_rqst_reply_taken(rqstp, rqstp->rq_respages[0] ? 1 : 0);
 }
 
-/* Version 1 has no Receives that become smaller (C-034). */
-static u32 svc2_tx_bounded_bytes(const struct svc2_tx *tx)
-{
-	unsigned int i;
-	u32 bytes = 0;
-
-	for (i = 0; tx->tx_vers == RPCRDMA2_VERS_TWO && i < tx->tx_wr.num_sge; i++)
-		bytes += tx->tx_sge[i].length;
-	return bytes;
-}
-
 /**
  * svc2_tx_post - post a Send and the RDMA Writes in front of it
  * @sp: connection
@@ -513,10 +502,14 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	struct ib_send_wr *first = &tx->tx_wr;
 	bool writes = !rpcrdma2_rw_is_empty(&tx->tx_rw);
 	struct svc2_callback *sc = tx->tx_callback;
+	unsigned int i;
 	int ret;
 
 	tx->tx_sge[0].length = min_t(unsigned int, tx->tx_len, SVC2_TX_BUFSIZE);
-	tx->tx_post.po_bytes = svc2_tx_bounded_bytes(tx);
+	tx->tx_post.po_bytes = 0;
+	/* version 1 has no Receives that become smaller (C-034) */
+	for (i = 0; tx->tx_vers == RPCRDMA2_VERS_TWO && i < tx->tx_wr.num_sge; i++)
+		tx->tx_post.po_bytes += tx->tx_sge[i].length;
 	tx->tx_wr.next = NULL;
 	tx->tx_wr.opcode = IB_WR_SEND;
 	if (inv_handle) {
@@ -526,12 +519,10 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	if (writes)
 		first = rpcrdma2_rw_chain(&sp->sp_conn, &tx->tx_rw, NULL,
 					  &tx->tx_wr);
-
 	if (sc)
 		svc2_count_add(backward_registrations,
 			       rpcrdma2_exposed_chain(&sc->sc_exposed, &first));
-
-	/* the one with the last free context, too, or the next taker waits */
+	/* a Send with the last free context is signaled: takers wait for it */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
 	tx->tx_post.po_signal = writes || tx->tx_npages || sc || tx->tx_props ||
 				svc2_sem_avail(&sp->sp_tx_sem) <= 0;
@@ -544,12 +535,6 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	return 0;
 }
 
-/*
- * A message that may be answered always is, or the connection is lost (S46):
- * the same send context serves for the answer or, when that cannot be built,
- * for the error instead.
- */
-
 /**
  * svc2_error_instead - send an error in place of an answer
  * @sp: connection
@@ -558,7 +543,9 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
  * @plan: plan of the answer; pn_code is the error, or 0 for an unexpected one
  * @ret: reason why there is no answer (C-093); 0 when none was tried
  *
- * Return: 0, or -ENOTCONN when the connection is lost (S46).
+ * A message that may be answered always is, or the connection is lost (S46).
+ *
+ * Return: 0 or -ENOTCONN.
  */
 int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 		       struct rpcrdma2_hdr *h,
@@ -750,10 +737,7 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret ?: svc2_tx_take_pages(rqstp, tx);
 }
 
-/*
- * A transient failure restarts the build, which sets lengths in the header to
- * the lengths written again.
- */
+/* Restarts after a transient failure: the lengths in the header stay right. */
 static int svc2_reply_build(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			    struct svc2_msg *call,
 			    const struct rpcrdma2_reply_plan *plan)

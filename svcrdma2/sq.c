@@ -12,7 +12,6 @@
  */
 #include "svcrdma2.h"
 
-/* Return: number of entries that a chain takes. */
 static unsigned int svc2_sq_count_entries(const struct ib_send_wr *wr)
 {
 	unsigned int wrs, reads = 0, writes = 0;

@@ -136,10 +136,7 @@ static void svc2_conn_set_addresses(struct svc2_xprt *sp)
 	struct svc_xprt *xprt = &sp->sp_xprt;
 
 	svc_xprt_set_remote(xprt, remote, svc_addr_len(remote));
-	/*
-	 * The requester does not choose its port. Without a port the reply
-	 * cache recognizes the requester on its next connection.
-	 */
+	/* so that the reply cache recognizes the next connection */
 	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
 	svc_xprt_set_local(xprt, local, svc_addr_len(local));
 }
