@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The limits of the server, which svcrdma2_sem_kunit.c compiles in for
- * svcrdma2_pages_kunit.c too: the machine that they see, and what is theirs alone.
+ * svcrdma2_pages_kunit.c and svcrdma2_sq_kunit.c too: the machine that they see, and what is theirs alone.
  */
 #ifndef _RPCRDMA2_KUNIT_LIMITS_H
 #define _RPCRDMA2_KUNIT_LIMITS_H
@@ -41,5 +41,9 @@ extern struct machine machine;
 long limit_of_pages(void);
 /* Connections that there may be */
 unsigned int limit_of_connections(void);
+/* Entries of the Send Queue to take for the Reply to a Call */
+unsigned int entries_of_reply(const struct svc2_xprt *sp, const struct svc2_msg *call);
+/* Entries that a Call that waits for some leaves to others */
+unsigned int entries_left_by_waiters(const struct svc2_xprt *sp);
 
 #endif /* _RPCRDMA2_KUNIT_LIMITS_H */

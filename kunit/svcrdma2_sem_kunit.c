@@ -71,6 +71,16 @@ unsigned int limit_of_connections(void)
 	return rpcrdma2_param(&svc2_connections);
 }
 
+unsigned int entries_of_reply(const struct svc2_xprt *sp, const struct svc2_msg *call)
+{
+	return svc2_sq_measure(sp, call);
+}
+
+unsigned int entries_left_by_waiters(const struct svc2_xprt *sp)
+{
+	return svc2_sq_left(sp);
+}
+
 /**
  * struct fixture - a connection, and Calls with RDMA Reads
  * @sp: connection with ENTRIES entries of the Send Queue, KEPT of them kept, and a

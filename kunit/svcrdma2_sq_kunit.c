@@ -4,11 +4,10 @@
  * out, for Replies, and for Calls of its own.
  *
  * Over a device that takes everything, and reports nothing. The semaphores are those of
- * svcrdma2_sem_kunit.c.
+ * svcrdma2_sem_kunit.c, which has the code under test too.
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/sq.c"
 #include "counters.h"
 #include "limits.h"
 
@@ -193,7 +192,7 @@ static void figures(struct kunit *test)
 	h->h_reply.ck_length = 6 * PAGE_SIZE + 1;
 	h->h_reply.ck_nsegs = 2;
 	f->calls[0].sm_offered = 14 * PAGE_SIZE + 1;
-	KUNIT_EXPECT_EQ(test, svc2_sq_measure(&f->sp, &f->calls[0]), 11);
+	KUNIT_EXPECT_EQ(test, entries_of_reply(&f->sp, &f->calls[0]), 11);
 }
 
 /* Work requests are counted by their kind, and the device has each chain. */
@@ -428,7 +427,7 @@ static void b08_many_regions(struct kunit *test)
 	struct svc2_xprt *sp = &f->sp;
 
 	sp->sp_conn.co_regions.rg_num = 6 * SVC2_BACKWARD_REGIONS;
-	KUNIT_EXPECT_EQ(test, svc2_sq_left(sp), SPARE + 2 * SVC2_BACKWARD_REGIONS);
+	KUNIT_EXPECT_EQ(test, entries_left_by_waiters(sp), SPARE + 2 * SVC2_BACKWARD_REGIONS);
 	while (!post(f, 7, true, NULL))
 		;
 	KUNIT_EXPECT_GE(test, avail(f), SPARE);

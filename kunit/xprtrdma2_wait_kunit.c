@@ -30,9 +30,8 @@ static bool fake_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
 	return false;
 }
 
-#include "../xprtrdma2/req.c"
 #define rpcrdma2_revoke_wait fake_revoke_wait
-#include "../xprtrdma2/fence.c"
+#include "../xprtrdma2/req.c"
 #undef rpcrdma2_revoke_wait
 
 void xprt2_report_regions(const struct xprt2_ep *ep, u32 wanted) { }

@@ -428,7 +428,7 @@ static bool svc2_bc_is_answer_due(const struct svc2_callback *sc)
  * The peer may still access the memory of an aborted callback. A region that is
  * invalidated during an RDMA Read or Write costs the connection, and so does an
  * answer that invalidates a region which is no longer valid. So the task waits
- * for the answer, as the client does (xprtrdma2/fence.c): not if the peer has
+ * for the answer, as the client does (xprtrdma2/req.c): not if the peer has
  * left an aborted callback unanswered and has answered none since, and not
  * while SVC2_BC_LATE_MAX tasks wait, in the RPC layer's workqueue, which other
  * tasks need. Afterwards no answer reaches @sc.

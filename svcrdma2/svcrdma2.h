@@ -4,10 +4,10 @@
  *
  * Path of a Call: message.c (its Receive, its pages and its life cycle),
  * recvfrom.c, the RPC layer, sendto.c (its Reply, or an RDMA2_ERROR, and the
- * Send). Below these are grant.c (number and size of Receives), sq.c (entries
- * of the Send Queue), limits.c (wait queues for scarce resources, payload
- * quotas, wakeup of svc threads), conns.c (connections, and Calls that broke
- * them) and the core. recvfrom.c passes property messages to props.c, and
+ * Send). Below these are grant.c (number and size of Receives), limits.c
+ * (entries of the Send Queue and other scarce resources, payload quotas, wakeup
+ * of svc threads), conns.c (connections, and Calls that broke them) and the
+ * core. recvfrom.c passes property messages to props.c, and
  * Replies to callbacks to backchannel.c, where callbacks begin, too.
  *
  * Contexts, by their names in the comments; without one a function that another
@@ -745,14 +745,6 @@ int svc2_sendto(struct svc_rqst *rqstp);
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length);
 
-/* sq.c */
-unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp);
-int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs);
-int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
-int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
-		 struct ib_send_wr *first, bool backward, unsigned int *held);
-int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
-
 /* limits.c */
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 bool svc2_shortage_begin(struct svc2_xprt *sp);
@@ -789,6 +781,12 @@ void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
 		   unsigned int units);
 bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret);
 int svc2_has_wspace(struct svc_xprt *xprt);
+unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp);
+int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs);
+int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call);
+int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
+		 struct ib_send_wr *first, bool backward, unsigned int *held);
+int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
 
 /* grant.c */
 extern struct rpcrdma2_budget svc2_budget;

@@ -656,6 +656,8 @@ extern struct rpcrdma2_param xprt2_param_versions;
 
 /* transport.c */
 extern struct xprt_class xprt2_class;
+void xprt2_netid_init(void);
+void xprt2_netid_exit(void);
 
 /* connect.c */
 int xprt2_ep_connect(struct xprt2_xprt *xp);
@@ -698,16 +700,6 @@ void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
-
-/* send.c */
-int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
-			size_t len);
-int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req);
-int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
-		       const struct rpcrdma2_call_plan *plan);
-int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
-
-/* fence.c */
 void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed);
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey);
@@ -717,11 +709,13 @@ void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 void xprt2_revoke(struct xprt2_req *req, bool wait);
 
-/* credits.c */
-u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
-bool xprt2_keep_credit(struct xprt2_req *req);
-bool xprt2_bound_kept(struct rpc_xprt *xprt);
-void xprt2_credit_answered(struct xprt2_xprt *xp);
+/* send.c */
+int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
+			size_t len);
+int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req);
+int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
+		       const struct rpcrdma2_call_plan *plan);
+int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
 
 /* recv.c */
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
@@ -737,6 +731,10 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);
 void xprt2_take_size(bool receive);
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   struct rpcrdma2_msg *msg);
+u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
+bool xprt2_keep_credit(struct xprt2_req *req);
+bool xprt2_bound_kept(struct rpc_xprt *xprt);
+void xprt2_credit_answered(struct xprt2_xprt *xp);
 
 /* backchannel.c */
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
@@ -774,10 +772,5 @@ void xprt2_report_regions(const struct xprt2_ep *ep, u32 needed);
 void xprt2_report_connect(struct xprt2_xprt *xp, int status);
 void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why);
 void xprt2_report_end(struct xprt2_ep *ep);
-
-/* netid.c */
-void xprt2_netid_init(void);
-void xprt2_netid_exit(void);
-const char *xprt2_netid(bool v6);
 
 #endif /* _XPRTRDMA2_H */
