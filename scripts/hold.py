@@ -3,13 +3,13 @@
 """
 Connections to a server, by the tester's library, on which nothing is said:
 
-    hold.py ADDRESS PORT COUNT [SECONDS]
+    hold.py ADDRESS PORT COUNT
 
-Those that the server refuses are not made again. Ends after that time (20 s), or by a signal.
+Those that the server refuses are not made again. Ends by a signal.
 """
 
+import signal
 import sys
-import time
 
 from rpcrdma2_test.endpoint import Endpoint
 
@@ -19,4 +19,4 @@ for _ in range(int(sys.argv[3])):
         held.append(Endpoint.connect(*sys.argv[1:3]))
     except OSError:
         pass
-time.sleep(int(sys.argv[4]) if len(sys.argv) > 4 else 20)
+signal.pause()

@@ -198,11 +198,11 @@ view_of_version_one()
 	reads "a common version"
 }
 
-# hold ADDRESS [COUNT [SECONDS]]: peers that are connected, and say nothing
+# hold ADDRESS [COUNT]: peers that are connected, and send nothing, until let_go
 hold()
 {
 	PYTHONPATH=$VM_TOP/tester RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
-		"$VM_TOP/scripts/hold.py" "$1" "$port" "${2:-1}" ${3:+"$3"} &
+		"$VM_TOP/scripts/hold.py" "$1" "$port" "${2:-1}" &
 	held+=($!)
 }
 
