@@ -33,7 +33,7 @@ SECTION = re.compile(r'(?<![\w.-])([1-4]\.\d{1,2})(?![\w.]*\d)')
 TESTER = re.compile(r"@case\('([^']*)'[^)]*\)\ndef (\w+)")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 HEADED = re.compile(r'/\*((?:(?!\*/).)*)\*/\nstatic void (\w+)\(struct kunit', re.DOTALL)
-FUNCTION = re.compile(r'^([\w-]+)\(\)\n[{(]\n(.*?)^[})]', re.M | re.DOTALL)
+FUNCTION = re.compile(r'^([\w.-]+)\(\)\n[{(]\n(.*?)^[})]', re.M | re.DOTALL)
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
 LISTED = re.compile(r'\w\+?="([^"$]*)"')
 VARIABLE = re.compile(r"^([a-z]\w*)='([^']*)'", re.M)
@@ -186,6 +186,10 @@ def group_ids(group, shell, modules):
     return ids.union(*(i for m in whole for i in modules[m].values()))
 
 
+def groups_of(shell):
+    return {name[len('group_'):] for name in shell if name.startswith('group_')}
+
+
 def test_ids(cell, sources, shell, modules):
     """Ids that the suites and groups have which a row names."""
     ids = set()
@@ -223,10 +227,7 @@ def check_ids(line, requirement, cell, sources, shell, modules):
 
 def check_rows(lines, sources):
     shell, modules = shell_parts(sources), tester_modules(sources)
-    groups = set()
-    for path, text in sources.items():
-        if path.endswith('.sh'):
-            groups |= set(re.findall(r'^group_([\w.-]+)\(\)', text, re.M))
+    groups = groups_of(shell)
     rows = 0
     for line, requirement, where, test in tables(lines):
         rows += 1
@@ -283,10 +284,12 @@ def check_sources(document, sources):
                     faults.append(f'{path}:{n}: {DOCUMENT} has no section {ref}')
 
 
-def check_functions(name, text, sources):
-    code = ' '.join(COMMENT.sub('', t) for p, t in sources.items()
-                    if re.match(r'(include|[rsx]\w+rdma2)/', p))
-    words = set(re.findall(r'\w+', code))
+def words_of_modules(sources):
+    return {word for path, text in sources.items() if re.match(r'(include|[rsx]\w+rdma2)/', path)
+            for word in re.findall(r'\w+', COMMENT.sub('', text))}
+
+
+def check_functions(name, text, words):
     for function in sorted(set(CALLED.findall(text)) - words):
         faults.append(f'{name}: the modules have no {function}()')
 
@@ -338,7 +341,7 @@ def spoilt(pattern, text):
 
 def false_rows(document, sources, shell, modules):
     """Each name in the tables, which is false, and the check that it is for"""
-    groups = {name[len('group_'):] for name in shell if name.startswith('group_')}
+    groups = groups_of(shell)
     for line, requirement, where, test in tables(document.split('\n')):
         for cell in spoilt(r'[\w-]+(?=[,;.:]|$)', where):
             yield cell, check_where, line, cell, sources
@@ -352,12 +355,13 @@ def false_rows(document, sources, shell, modules):
 
 def false_texts(document, testing, sources, shell):
     """The same of what is not in these tables"""
+    words = words_of_modules(sources)
     for old, new in ('C-080', 'C-008'), ('\n2.3 ', '\n2.7 '):
         yield new, check_sources, document.replace(old, new), sources
     for text in spoilt(r'^S\d\d\n    \w+', document):
         yield 'a decision', check_meanings, text
     for text in spoilt(CALLED.pattern, read(ARCHITECTURE)):
-        yield 'a function', check_functions, ARCHITECTURE, text, sources
+        yield 'a function', check_functions, ARCHITECTURE, text, words
     for _, name, text in groups_of_testing(testing.split('\n')):
         for figure in FIGURE.findall(text) * (f'group_{name}' in shell):
             yield f'{name}: {figure}77', check_figures, re.sub(
@@ -387,8 +391,9 @@ def main():
         check_meanings(document)
         check_sources(document, sources)
         check_rows(document.split('\n'), sources)
+        words = words_of_modules(sources)
         for name in sorted(glob.glob('Documentation/*.rst')):
-            check_functions(name, read(name), sources)
+            check_functions(name, read(name), words)
         check_figures(read(TESTING).split('\n'), shell_parts(sources))
     print('\n'.join(faults), end='\n' if faults else '')
     return 1 if faults else 0
