@@ -76,6 +76,12 @@ debian*)
 	QUICK=1 ;;
 esac
 
+# needs_kunit GROUP...: whether one of them takes modules of the tests
+needs_kunit()
+{
+	[[ " $* " == *" backward-rpc"* || " $* " == *" moves "* ]]
+}
+
 # Once for all groups; a group must not find another build than its neighbour.
 build()
 {
@@ -83,11 +89,10 @@ build()
 
 	bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
 	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
-	case " $* " in
-	*" backward-rpc"*|*" moves "*)
+	if needs_kunit "$@"; then
 		kdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
-		ln -sfn "$bdir/tools" "$kdir/tools" ;;
-	esac
+		ln -sfn "$bdir/tools" "$kdir/tools"
+	fi
 	case " $* " in
 	*" link-capture "*)	need_packages tshark ;;
 	esac
@@ -184,7 +189,7 @@ run_group()
 			"$vmdir/link-cases.sh" "$1" -- \
 			env QUICK=1 "${settings[@]}" \
 			"$vmdir/link-cases.sh" "$1" ;;
-	*)	[[ $1 != backward-rpc* && $1 != moves ]] || local -x KUNIT=1
+	*)	! needs_kunit "$1" || local -x KUNIT=1
 		DMA=${DMA:-$(dma_of "$1")} "$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
 			"${disk[@]}" --timeout "$timeout" ${allow:+--allow "$allow"} \
 			--clock "${CLOCK:-$(clock_of "$1")}" -- \

@@ -73,17 +73,19 @@ while [ $# -gt 0 ]; do
 	shift
 done
 [ $# -ge 1 ] || usage
-[ "$kernel" = uml-dma ] || [ -z "${DMA:-}" ] || die "DMA=\"$DMA\" is for uml-dma, not for $kernel"
-dma='' mode=strict
-[ -n "${DMA:-}" ] || DMA='merge=1'
-for word in $DMA; do
-	case $word in
-	off|iova|bounce|strict)	mode=$word ;;
-	merge=[01]|fail=[0-9]*) dma+=" rdma_rxe.dma_$word" ;;
-	*)	die "DMA=\"$DMA\": '$word' is not off, iova, bounce, strict, merge=0|1 or fail=N" ;;
-	esac
-done
-[ "$kernel" != uml-dma ] || append+=" rdma_rxe.dma=$mode$dma"
+if [ "$kernel" = uml-dma ]; then
+	dma='' mode=strict
+	for word in ${DMA:-merge=1}; do
+		case $word in
+		off|iova|bounce|strict)	mode=$word ;;
+		merge=[01]|fail=[0-9]*) dma+=" rdma_rxe.dma_$word" ;;
+		*)	die "DMA=\"$DMA\": '$word' is not off, iova, bounce, strict, merge=0|1 or fail=N" ;;
+		esac
+	done
+	append+=" rdma_rxe.dma=$mode$dma"
+elif [ -n "${DMA:-}" ]; then
+	die "DMA=\"$DMA\" is for uml-dma, not for $kernel"
+fi
 case "$kernel $clock" in
 *" host"|"uml guest"|"uml skip"|uml-d*" guest"|uml-d*" skip") ;;
 *)	die "$kernel has no clock '$clock'" ;;
