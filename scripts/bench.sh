@@ -174,7 +174,7 @@ trips()
 		{ cat "$log" >&2; return 1; }
 	# A guest's console ends a line with two characters.
 	sed -n 's/\r$//; /^variant,/,$p' "$log" >"$out/trips.csv"
-	awk -F, -f "$here/names.awk" -f "$here/trips.awk" "$out/trips.csv"
+	"$tables" trips "$out/trips.csv"
 }
 
 # What connections take of two guests' memory, a client's and a server's, as a table.
@@ -194,10 +194,8 @@ memory()
 		--timeout 2400 -- "$@" -- "$@" >"$log" 2>&1 ||
 		{ cat "$log" >&2; return 1; }
 	sed -n 's/\r$//; /^variant,/,$p' "$log" >"$out/memory-samples.csv"
-	awk -F, -v each="$out/memory.csv" -v kernel="$(cat \
-		"$("$vmdir/kernel.sh" "$kernel")/release")" \
-		-f "$here/names.awk" -f "$here/memory.awk" \
-		"$out/memory-samples.csv"
+	"$tables" memory "$out/memory-samples.csv" "$out/memory.csv" \
+		"$(cat "$("$vmdir/kernel.sh" "$kernel")/release")"
 }
 
 # How the cost of a row is divided, as a table
@@ -208,8 +206,7 @@ layers()
 	for samples in "$run"/*.perf; do
 		fold "${samples%.perf}"
 	done
-	awk -v csv="$out/layers.csv" -f "$here/layer.awk" \
-		-f "$here/layers.awk" "$out/cells.csv" "$run"/*.folded
+	"$tables" layers "$out/cells.csv" "$out/layers.csv" "$run"/*.folded
 }
 
 # what this report is of
@@ -253,16 +250,16 @@ fi
 failed=0
 awk -v cells="$out/samples.csv" -v counters="$out/counters.csv" \
 	-f "$here/cells.awk" "$run/raw" || failed=1
-awk -F, -f "$here/median.awk" "$out/samples.csv" >"$out/cells.csv"
+"$tables" median "$out/samples.csv" >"$out/cells.csv"
 {
 	heading
-	awk -F, -f "$here/names.awk" -f "$here/table.awk" "$out/cells.csv"
-	awk -F, -f "$here/names.awk" -f "$here/counts.awk" "$out/counters.csv"
+	"$tables" table "$out/cells.csv"
+	"$tables" counts "$out/counters.csv"
 	[ -z "$profile" ] || layers
 	[ "$form" != full ] || { trips && memory; }
 } >"$out/report.txt" || failed=1
 if [ "$form" = smoke ]; then
-	awk -F, -f "$here/smoke.awk" "$out/cells.csv" || failed=1
+	"$tables" smoke "$out/cells.csv" || failed=1
 else
 	cat "$out/report.txt"
 	"$here/plot.sh" "$out" || die "no plots"
@@ -270,6 +267,6 @@ fi
 # A part of the rows may be one of which nothing is known.
 some=1
 [ "$form" != quick ] && [ -z "${ROWS+set}${SIZES+set}${VARIANTS+set}" ] || some=0
-awk -F, -v some="$some" -f "$here/intree.awk" "$out/counters.csv" || failed=1
+"$tables" intree "$out/counters.csv" "$some" || failed=1
 say "$((SECONDS - started)) s; the report is in $out"
 exit "$failed"

@@ -60,8 +60,7 @@ name=$variant-$row-$size
 fold "$run/$name"
 title="$row"
 [ "$size" -eq 0 ] || title+=" of $size bytes"
-awk -v title="$title over $variant, $depth in flight" \
-	-f "$top/scripts/bench/layer.awk" -f "$top/scripts/bench/flame.awk" \
+"$tables" flame "$title over $variant, $depth in flight" \
 	"$run/$name.folded" >"$run/$name.svg" || die "no flame graph"
 cp "$run/$name".{svg,folded,perf,kallsyms} "$out/" || die "cannot write to $out"
 say "$out/$name.svg"

@@ -6,6 +6,7 @@
 
 metadata_rows="GETATTR LOOKUP OPEN CREATE UNLINK READDIR"
 io_rows="READ WRITE"
+tables=$top/scripts/bench/tables.py
 
 # operations ROW BYTES: so many that they take the guest some 100 million
 # instructions, and few enough to count. The third number is the floor's: what a
@@ -34,7 +35,7 @@ operations()
 # operations; sets $bdir.
 build_ops()
 {
-	need_packages gcc libc6-dev
+	need_packages gcc libc6-dev python3
 	bdir=$("$vmdir/modules.sh" "${kernel:-debian}") || exit 1
 	mkdir -p "$bdir/tools"
 	gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" \
@@ -47,7 +48,7 @@ fold()
 {
 	perf script -i "$1.perf" --kallsyms "$1.kallsyms" \
 		-F comm,ip,sym,dso 2>"$1.said" |
-		awk -f "$top/scripts/bench/fold.awk" | LC_ALL=C sort >"$1.folded"
+		"$tables" fold >"$1.folded"
 	[ -s "$1.folded" ] ||
 		die "perf found no samples: $(tail -n 3 "$1.said")"
 	rm -f "$1.said"

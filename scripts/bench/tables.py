@@ -1,0 +1,424 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+What the benchmark has measured, as tables for a person and for programs, and its checks:
+
+    tables.py fold <PERF-SCRIPT         samples as stacks, a line each
+    tables.py flame TITLE FOLDED        stacks as a flame graph
+    tables.py layers CELLS CSV FOLDED... what layers cost; FOLDED is VARIANT-ROW-BYTES.folded
+    tables.py median SAMPLES            the median of all measurements of a cell
+    tables.py table CELLS               what an operation costs
+    tables.py counts COUNTERS           what was counted
+    tables.py trips TRIPS               round trips
+    tables.py memory SAMPLES CSV KERNEL memory of one connection
+    tables.py smoke CELLS               whether it can be true
+    tables.py intree COUNTERS SOME      whether in-tree's counts are those that are known
+"""
+
+import collections
+import os
+import re
+import sys
+
+TITLES = {'intree': 'in-tree', 'tuned': 'tuned', 'tcp': 'TCP', 'floor': 'floor',
+          'base': 'base', 'rdma2': 'rdma2'}
+# Each with its colour in a flame graph
+LAYERS = {'device': '#c8c8c8', 'transport': '#ff8c3c', 'RPC': '#8cc878', 'NFS': '#82b4e6',
+          'system': '#f0dc8c'}
+
+
+def fields(path):
+    """The lines of a CSV file, but for the heads of its columns"""
+    with open(path, encoding='utf-8') as file:
+        return [line.rstrip('\n').split(',') for line in file][1:]
+
+
+def short(number):
+    """A number as awk prints it"""
+    return f'{number:.0f}' if number == int(number) else f'{number:.6g}'
+
+
+def size_of(row, size):
+    """A row's name and its bytes, as short as can be"""
+    size = int(size)
+    text = '' if not size else short(size) if size < 1024 else \
+        f'{short(size / 1024)}K' if size < 1048576 else f'{short(size / 1048576)}M'
+    return f'{row:<7} {text:>4}'
+
+
+def layer_of(name):
+    if name.endswith(' [rdma_rxe]'):
+        return 'device'
+    module = re.search(r' \[(\w+)\]$', name)
+    module = module[1] if module else ''
+    if module in ('xprtrdma2', 'svcrdma2', 'rpcrdma2', 'rpcrdma'):
+        return 'transport'
+    if module in ('ib_core', 'rdma_cm'):
+        return 'verbs'
+    if module in ('sunrpc', 'auth_rpcgss'):
+        return '' if name.startswith('xdr_') else 'RPC'
+    if module in ('nfs', 'nfsv3', 'nfsv4', 'nfsd', 'nfs_acl', 'lockd'):
+        return 'NFS'
+    return ''
+
+
+def layer_of_stack(frames):
+    """That of the innermost function of a layer's modules.
+
+    Functions of XDR and of the RDMA core work for the layer that called them; the RDMA
+    core's own worker, which polls Completion Queues, works for the transport. What no layer
+    called, is the system: system call, scheduler, workqueues.
+    """
+    found = [layer for layer in map(layer_of, reversed(frames)) if layer]
+    return next((layer for layer in found if layer != 'verbs'),
+                'transport' if found else 'system')
+
+
+def stacks(path):
+    """Of each line the functions, outermost first, and how often they were seen"""
+    with open(path, encoding='utf-8', errors='surrogateescape') as file:
+        for line in file:
+            stack, _, count = line.rstrip('\n').rpartition(' ')
+            yield stack.split(';'), int(count)
+
+
+def fold():
+    """An empty line is between two samples. Functions of modules have the module's name
+    behind them."""
+    seen = collections.Counter()
+    sys.stdin.reconfigure(errors='surrogateescape')
+    sys.stdout.reconfigure(errors='surrogateescape')
+    for sample in filter(None, re.split(r'\n{2,}', sys.stdin.read().strip('\n'))):
+        comm, *lines = sample.split('\n')
+        comm = comm.strip(' \t')
+        # The program that records is no part of what is recorded.
+        if comm.startswith('perf'):
+            continue
+        # Workers have numbers.
+        stack = [re.sub('[:/].*', '', comm)]
+        for line in reversed(lines):
+            words = line.split()
+            # what the compiler has split off
+            name = re.sub(r'\.(isra|constprop|part|cold).*', '', words[1])
+            if len(words) > 2 and re.fullmatch(r'\(\[.*\]\)', words[-1]) and \
+                    'kernel' not in words[-1]:
+                name += ' ' + words[-1][1:-1]
+            stack.append(name)
+        seen[';'.join(stack)] += 1
+    for line in sorted(f'{stack} {count}' for stack, count in seen.items()):
+        print(line)
+
+
+def escape(text):
+    for old, new in ('&', '&amp;'), ('<', '&lt;'), ('>', '&gt;'), ('"', '&quot;'):
+        text = text.replace(old, new)
+    return text
+
+
+def flame(title, folded):
+    """Each function is as wide as the samples that it was seen in, and stands on the one
+    that called it. Colours are layers: that of the function itself, or of its caller."""
+    width, height = 1400, 17
+    total = collections.Counter()
+    rects, path = [], []                # of what is open: name, layer, first sample
+    samples = deepest = 0
+
+    def close_above(level):
+        while len(path) > level:
+            name, layer, start = path.pop()
+            rects.append((len(path) + 1, start, samples, name, LAYERS[layer]))
+
+    for frames, count in stacks(folded):
+        same = len(os.path.commonprefix([frames, [name for name, _, _ in path]]))
+        close_above(same)
+        for name in frames[same:]:
+            below = path[-1][1] if path else 'system'
+            layer = layer_of(name)
+            if layer == 'verbs':
+                layer = 'device' if below == 'device' else 'transport'
+            path.append((name, layer or below, samples))
+        deepest = max(deepest, len(path))
+        samples += count
+        total[layer_of_stack(frames)] += count
+    close_above(0)
+    if not samples:
+        return 1
+    top = (deepest + 3) * height
+    print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{top + 2 * height}" '
+          'font-family="sans-serif" font-size="11">')
+    print('<rect width="100%" height="100%" fill="white"/>')
+    print(f'<text x="{width // 2}" y="{height}" text-anchor="middle" font-size="14">'
+          f'{escape(title)}</text>')
+    for level, start, end, name, colour in rects:
+        wide = (end - start) * width / samples
+        if wide < 0.4:
+            continue
+        x, y = start * width / samples, top - level * height
+        text = name[:int(wide / 6.5)]
+        print(f'<g><title>{escape(name)}: {end - start} samples, '
+              f'{(end - start) * 100 / samples:.1f} %</title>'
+              f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{height - 1}" '
+              f'fill="{colour}" stroke="white" stroke-width="0.4"/>' +
+              (f'<text x="{x + 2:.1f}" y="{y + height - 5}">{escape(text)}</text>'
+               if len(text) > 2 else '') + '</g>')
+    for i, (layer, colour) in enumerate(LAYERS.items()):
+        x = 10 + i * 180
+        print(f'<rect x="{x}" y="{top + height - 6}" width="12" height="12" fill="{colour}"/>'
+              f'<text x="{x + 17}" y="{top + height + 4}">{layer}: '
+              f'{total[layer] * 100 / samples:.1f} %</text>')
+    print('</svg>')
+    return 0
+
+
+def layers(cells, csv, *folded):
+    """Divides what an operation costs by the samples that were seen in each layer."""
+    cost = {(c[0], c[3], c[4]): float(c[5]) for c in fields(cells) if c[1:3] == ['1', '1']}
+    samples = collections.Counter()
+    rows = {}
+
+    def thousands(n):
+        return f'{n / 1000:.1f}' if -1e6 < n < 1e6 else f'{n / 1000:.0f}'
+
+    for path in folded:
+        variant, *row = os.path.basename(path).removesuffix('.folded').split('-')
+        rows[tuple(row)] = True
+        for frames, count in stacks(path):
+            samples[variant, *row, layer_of_stack(frames)] += count
+    if not rows:
+        return
+    print('\nWhere they are; 1 connection, 1 in flight: thousands of instructions per operation\n')
+    print(' ' * 21 + ''.join(f' {head:>9}' for head in [*LAYERS, '-floor', 'samples']))
+    with open(csv, 'w', encoding='utf-8') as file:
+        print('variant,row,size,layer,samples,instructions', file=file)
+        for row in rows:
+            for variant in 'intree', 'rdma2':
+                key = variant, *row
+                seen = sum(samples[*key, layer] for layer in LAYERS)
+                if not seen or not cost.get(key):
+                    continue
+                line = f'{size_of(*row)} {TITLES[variant]:<8}'
+                for layer in LAYERS:
+                    n = samples[*key, layer]
+                    line += f' {thousands(n * cost[key] / seen):>9}'
+                    print(*key, layer, n, f'{n * cost[key] / seen:.1f}', sep=',', file=file)
+                floor = cost.get(('floor', *row), 0)
+                print(f'{line} {thousands(cost[key] - floor):>9} {seen:9}')
+    print("""
+A sample is the layer's whose function is the innermost: device: soft-RoCE.
+transport: xprtrdma2 and svcrdma2, or rpcrdma, with what they have the RDMA core
+do. RPC: sunrpc. NFS: client, server and the file system below it. system: what
+none of these called, so system call, scheduler, workqueues.""")
+
+
+def median(samples):
+    """Of all measurements of a cell, and how far they are apart"""
+    values, rpcs = collections.defaultdict(list), {}
+    for *key, kind, _, cost, _, n in fields(samples):
+        if kind == 'cost':
+            values[tuple(key)].append(float(cost))
+            rpcs[tuple(key)] = n
+    print('variant,nconnect,depth,row,size,instructions,samples,spread_percent,rpcs')
+    for key, all_of_it in values.items():
+        all_of_it.sort()
+        n = len(all_of_it)
+        m = (all_of_it[(n - 1) // 2] + all_of_it[n // 2]) / 2
+        spread = (all_of_it[-1] - all_of_it[0]) * 100 / m if m else 0
+        print(*key, f'{m:.1f}', n, f'{spread:.2f}', rpcs[key], sep=',')
+
+
+def table(cells):
+    """One for each number of connections and of operations in flight"""
+    cost, rpcs, rows, tables = {}, {}, {}, {}
+    for variant, connections, depth, row, size, instructions, _, _, n in fields(cells):
+        key = connections, depth, row, size
+        cost[variant, key] = float(instructions)
+        rpcs[variant, key] = short(float(n))
+        rows[row, size] = tables[connections, depth] = True
+    have = {variant for variant, _ in cost}
+    variants = [v for v in ('intree', 'tuned', 'tcp', 'floor', 'base', 'rdma2') if v in have]
+    others = [v for v in variants if v != 'rdma2']
+
+    def thousands(n):
+        return '-' if n is None else f'{n / 1000:.1f}' if n < 1e6 else f'{n / 1000:.0f}'
+
+    for connections, depth in tables:
+        print(f'\n{connections} connection{"s" * (connections != "1")}, {depth} in flight: '
+              'thousands of instructions per operation\n')
+        heads = [TITLES[v] for v in variants] + ['/' + TITLES[v] for v in others] + \
+            ['-floor'] * ('floor' in have)
+        print(f'{"":12} {"RPCs":>5}' + ''.join(f' {head:>9}' for head in heads))
+        for row in rows:
+            key = connections, depth, *row
+            if not any((v, key) in cost for v in have):
+                continue
+            rdma2 = cost.get(('rdma2', key))
+            columns = [thousands(cost.get((v, key))) for v in variants]
+            for variant in others:
+                other = cost.get((variant, key))
+                columns.append('-' if rdma2 is None or not other else f'{rdma2 / other:.3f}')
+            if 'floor' in have:
+                floor = cost.get(('floor', key))
+                columns.append('-' if floor is None else thousands((rdma2 or 0) - floor))
+            print(f'{size_of(*row)} {rpcs.get(("rdma2", key), ""):>5}' +
+                  ''.join(f' {column:>9}' for column in columns))
+
+
+def counts(counters):
+    """A line for each row and variant"""
+    heads = {'send': 'Send', 'send_inv': '+Inv', 'rdma_read': 'Read', 'rdma_write': 'Write',
+             'reg_mr': 'REG', 'local_inv': 'LINV', 'doorbells': 'bells',
+             'recv_doorbells': 'Rbells', 'send_completions': 'Scqe',
+             'recv_completions': 'Rcqe', 'cq_runs': 'polls', 'packets': 'packets'}
+    n, rows = collections.defaultdict(float), {}
+    for variant, _, _, row, size, kind, name, value in fields(counters):
+        if kind != 'count':
+            continue
+        name = name.removeprefix('rpcrdma2_count_')
+        n[row, size, variant, 'packets' if name == 'rxe_sent_pkts' else name] = float(value)
+        rows.setdefault((row, size), set()).add(variant)
+    if not rows:
+        return
+    print('\nPer operation, both ends together; 1 connection, 1 in flight\n')
+    print(' ' * 21 + ''.join(f' {head:>7}' for head in heads.values()))
+    for row, have in rows.items():
+        for variant in 'intree', 'tuned', 'base', 'rdma2', 'floor':
+            if variant in have:
+                values = [n[*row, variant, name] for name in heads]
+                print(f'{size_of(*row)} {TITLES[variant]:<8}' + ''.join(
+                    f' {f"{x:.0f}" if x == int(x) else f"{x:.2f}":>7}' for x in values))
+    print("""
+Send, +Inv, Read, Write, REG, LINV: work requests: Send, Send With Invalidate,
+RDMA Read, RDMA Write, REG_MR, LOCAL_INV. bells, Rbells: calls of ib_post_send(),
+ib_post_recv(). Scqe, Rcqe: entries of Completion Queues. polls: times that a
+worker runs for a Completion Queue. packets: as soft-RoCE counts them.""")
+
+
+def trips(path):
+    found = collections.defaultdict(dict)
+    for variant, row, size, n in fields(path):
+        found[row, size][variant] = n
+    print('\nThe quickest operation in units of the round trip of 10 ms, two guests\n')
+    variants = 'intree', 'tuned', 'tcp', 'rdma2'
+    print(' ' * 12 + ''.join(f' {TITLES[variant]:>8}' for variant in variants))
+    for row, n in found.items():
+        print(size_of(*row) + ''.join(f' {n.get(variant, ""):>8}' for variant in variants))
+
+
+def memory(path, csv, kernel):
+    """What a mount takes is TCP's difference between 16 connections of as many mounts and 16
+    of one; it is taken off as often as there are mounts."""
+    samples, notes = [], []
+    tcp, mount = {}, collections.Counter()
+    left = collections.Counter()        # at most, by end and whether there were many
+    with open(path, encoding='utf-8') as file:
+        for line in map(str.rstrip, file):
+            variant, *values = line.split(',')
+            if line.startswith('#'):
+                notes.append(line[2:])
+            if variant not in TITLES:
+                continue
+            connections, mounts, end, *kib, rest = values
+            connections, mounts, kib = int(connections), int(mounts), list(map(float, kib))
+            samples.append((variant, connections, mounts, end, kib))
+            key = end, connections >= 16
+            left[key] = max(left[key], abs(float(rest)) / connections)
+            if variant == 'tcp' and connections == 16:
+                tcp[end, mounts] = kib[0]
+    if not samples:
+        return 1
+    for end in 'client', 'server':
+        if (end, 16) in tcp:
+            mount[end] = (tcp[end, 16] - tcp.get((end, 1), 0)) / 15
+    with open(csv, 'w', encoding='utf-8') as file:
+        print('variant,connections,mounts,end,idle_kib,loaded_kib,after_kib', file=file)
+        lines = []
+        for variant, connections, mounts, end, kib in samples:
+            each = [f'{(n - mounts * mount[end]) / connections:.0f}' for n in kib]
+            print(variant, connections, mounts, end, *each, sep=',', file=file)
+            lines.append('  ' + ''.join(f'{n:>8}' for n in each))
+    print(f"\nKiB of the kernel's memory for one connection, two guests ({kernel})\n")
+    print(f'{"":27}{"client":>18}{"server":>26}')
+    print(f'{"":8} {"connections":>11} {"mounts":>6}' + f'  {"idle":>8}{"loaded":>8}{"after":>8}' * 2)
+    # The client's sample is in front of the server's.
+    for i in range(0, len(samples) - 1, 2):
+        variant, connections, mounts = samples[i][:3]
+        print(f'{TITLES[variant]:<8} {connections:11} {mounts:6}' + lines[i] + lines[i + 1])
+    print(f"""
+What a mount takes by itself is taken off: {mount['client']:.0f} KiB of the client, {mount['server']:.0f} KiB of the
+server. What was left when the mounts had ended, for a connection:
+{left['client', False]:.0f} and {left['server', False]:.0f} KiB at most where there was one, \
+{left['client', True]:.1f} and {left['server', True]:.1f} where there were more.""")
+    if notes:
+        print('', *notes, sep='\n')
+    return 0
+
+
+def smoke(cells):
+    """A case for each row: the floor is below all that does more, and this transport is not
+    above in-tree."""
+    rows = collections.defaultdict(collections.Counter)
+    for variant, _, _, row, size, cost, *_ in fields(cells):
+        rows[f'{row},{size}'][variant] = float(cost)
+    bad = not rows
+    for row, cost in rows.items():
+        good = 0 < cost['floor'] < min(cost['rdma2'], cost['intree']) and \
+            cost['rdma2'] < cost['intree'] * 1.05
+        bad |= not good
+        print(f'{"ok" if good else "FAIL"} {row}: floor {int(cost["floor"])}, '
+              f'rdma2 {int(cost["rdma2"])}, in-tree {int(cost["intree"])}')
+    return bad
+
+
+# What is known of in-tree's costs by reading it, at its defaults on soft-RoCE: counter, least
+# and most by row. A harness that counts anything else does not measure what it says.
+KNOWN = {
+    'GETATTR,0': [('xprt_read_chunk', 0, 0), ('xprt_write_chunk', 0, 0),
+                  ('xprt_reply_chunk', 0, 0), ('rpcrdma2_count_reg_mr', 0, 0),
+                  ('rpcrdma2_count_doorbells', 2, 2)],
+    'OPEN,0': [('xprt_reply_chunk', 1, 1), ('intree_rdma_stat_write', 1, 1)],
+    'READDIR,0': [('xprt_reply_chunk', 2, 3), ('xprt_local_inv_needed', 2, 3)],
+    'READ,4096': [('xprt_write_chunk', 1, 1), ('xprt_local_inv_needed', 0, 0),
+                  ('intree_rdma_stat_write', 1, 1), ('rpcrdma2_count_reg_mr', 1, 1),
+                  ('rpcrdma2_count_send_inv', 1, 1)],
+    'READ,65536': [('rpcrdma2_count_rdma_write', 4, 4)],
+    'WRITE,4096': [('rpcrdma2_count_rdma_read', 1, 1), ('rpcrdma2_count_doorbells', 3, 3)],
+    'WRITE,65536': [('rpcrdma2_count_rdma_read', 4, 4)],
+    'READ,1048576': [('xprt_write_chunk', 8, 8), ('xprt_local_inv_needed', 8, 8),
+                     ('intree_rdma_stat_write', 8, 8), ('rpcrdma2_count_rdma_write', 56, 56),
+                     ('rpcrdma2_count_reg_mr', 8, 8), ('rpcrdma2_count_local_inv', 8, 8)],
+    'WRITE,1048576': [('xprt_read_chunk', 8, 8), ('intree_rdma_stat_read', 8, 8),
+                      ('xprt_local_inv_needed', 8, 8), ('rpcrdma2_count_rdma_read', 56, 56)],
+}
+
+
+def intree(counters, some):
+    """One line a case; those of rows that were not run are left out. With SOME=1 it is a
+    failure when that leaves none."""
+    n, ran = collections.Counter(), set()
+    for variant, _, _, row, size, kind, name, value in fields(counters):
+        if variant == 'intree' and kind == 'count':
+            ran.add(f'{row},{size}')
+            n[f'{row},{size}', name] = float(value)
+    bad = False
+    for row in [row for row in KNOWN if row in ran]:
+        for counter, least, most in KNOWN[row]:
+            got = n[row, counter]
+            what = f'in-tree, {row}: {counter} is {short(got)}'
+            if least - 0.05 <= got <= most + 0.05:
+                print('ok', what)
+            else:
+                print(f'FAIL {what}, not {least} to {most}')
+                bad = True
+    if some == '1' and not ran & KNOWN.keys():
+        print('FAIL in-tree: no row of it was checked')
+        bad = True
+    return bad
+
+
+COMMANDS = [fold, flame, layers, median, table, counts, trips, memory, smoke, intree]
+
+if __name__ == '__main__':
+    command = {c.__name__: c for c in COMMANDS}.get(sys.argv[1] if len(sys.argv) > 1 else '')
+    if not command:
+        sys.exit(__doc__)
+    sys.exit(command(*sys.argv[2:]))
