@@ -233,7 +233,7 @@ run=$(mktemp -d "$cache/run/bench-$(date +%H%M%S)-XXXXXX")
 if [ "$form" = memory ] || [ "$form" = trips ]; then
 	{ heading && "$form"; } >"$out/report.txt" || die "no $form measured"
 	cat "$out/report.txt"
-	[ "$form" = trips ] || "$here/plot.sh" "$out" || die "no plots"
+	[ "$form" = trips ] || "$here/plot.py" "$out" || die "no plots"
 	say "$((SECONDS - started)) s; the report is in $out"
 	exit
 fi
@@ -262,7 +262,7 @@ if [ "$form" = smoke ]; then
 	"$tables" smoke "$out/cells.csv" || failed=1
 else
 	cat "$out/report.txt"
-	"$here/plot.sh" "$out" || die "no plots"
+	"$here/plot.py" "$out" || die "no plots"
 fi
 # A part of the rows may be one of which nothing is known.
 some=1
