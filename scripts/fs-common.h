@@ -7,6 +7,7 @@
 #define FS_COMMON_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,13 +53,40 @@ static void fill(uint8_t *p, size_t len, uint64_t seed)
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		if (!(i & 7)) {
-			x ^= x << 13;
-			x ^= x >> 7;
-			x ^= x << 17;
-		}
+		if (!(i & 7))
+			draw(&x);
 		p[i] = x >> (8 * (i & 7));
 	}
+}
+
+/* A path below @dir, in one of a few static buffers */
+__attribute__((format(printf, 2, 3)))
+static char *path(const char *dir, const char *fmt, ...)
+{
+	static char paths[4][8192];
+	static unsigned int turn;
+	char *p = paths[turn++ % 4];
+	va_list ap;
+	int n;
+
+	n = snprintf(p, sizeof(paths[0]), "%s/", dir);
+	va_start(ap, fmt);
+	vsnprintf(p + n, sizeof(paths[0]) - n, fmt, ap);
+	va_end(ap);
+	return p;
+}
+
+static bool failed;
+
+/* The line of a case, from the one that did not hold if it is not good */
+static void verdict(bool good, const char *name)
+{
+	if (good)
+		printf("ok %s\n", name);
+	else
+		printf("FAIL %s: %s\n", name, why);
+	fflush(stdout);
+	failed |= !good;
 }
 
 static bool compare(const uint8_t *want, const uint8_t *got, size_t len)

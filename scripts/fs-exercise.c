@@ -10,22 +10,13 @@
  */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
-#include "fs-common.h"
 #include "fs-client.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -35,27 +26,20 @@
 static const char *mount_dir;
 static const char *export_dir;
 static const char *version;
-static int failures;
 static bool quick;	/* fewer sizes, for a guest that is emulated */
 
-static const char *at(const char *dir, const char *name)
-{
-	static char paths[4][8192];
-	static int turn;
-	char *path = paths[turn++ & 3];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
-	return path;
-}
+/* How the case that runs does its I/O: flags of open(), or a mapping */
+static int flags;
+#define MAPPED	-1
 
 static const char *client(const char *name)
 {
-	return at(mount_dir, name);
+	return path(mount_dir, "%s", name);
 }
 
 static const char *server(const char *name)
 {
-	return at(export_dir, name);
+	return path(export_dir, "%s", name);
 }
 
 static uint8_t *buffer(size_t len)
@@ -71,18 +55,18 @@ static uint8_t *buffer(size_t len)
 }
 
 /* The whole file, as seen from one side, is these bytes and nothing else. */
-static bool holds(const char *path, int flags, const uint8_t *want, size_t len)
+static bool holds(const char *name, int more, const uint8_t *want, size_t len)
 {
 	uint8_t *got = buffer(len);
 	struct stat st;
 	bool same;
 	int fd;
 
-	fd = open(path, O_RDONLY | flags);
-	must(fd >= 0, "%s", path);
+	fd = open(name, O_RDONLY | more);
+	must(fd >= 0, "%s", name);
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	must(!fstat(fd, &st));
-	must((size_t)st.st_size == len, "%s has %lld bytes, not %zu", path,
+	must((size_t)st.st_size == len, "%s has %lld bytes, not %zu", name,
 	     (long long)st.st_size, len);
 	same = read_all(fd, got + 1, len, 0) && compare(want, got + 1, len);
 	close(fd);
@@ -105,7 +89,7 @@ static const size_t odd_sizes[] = {
 
 static const size_t odd_offsets[] = { 0, 1, 3, 4095, 4097, 65537 };
 
-static bool odd_io(int flags, bool mapped)
+static bool odd_io(void)
 {
 	uint8_t *file = buffer(ROOM), *data;
 	size_t i, j, size, offset, end;
@@ -123,10 +107,10 @@ static bool odd_io(int flags, bool mapped)
 			data = buffer(size);
 			memcpy(data + 1, file + offset, size);
 
-			fd = open(client(name), O_RDWR | O_CREAT | O_TRUNC | flags,
-				  0644);
+			fd = open(client(name), O_RDWR | O_CREAT | O_TRUNC |
+				  (flags == MAPPED ? 0 : flags), 0644);
 			must(fd >= 0, "%s", name);
-			if (mapped) {
+			if (flags == MAPPED) {
 				uint8_t *map;
 
 				must(!ftruncate(fd, end));
@@ -149,21 +133,6 @@ static bool odd_io(int flags, bool mapped)
 	}
 	free(file);
 	return true;
-}
-
-static bool odd_sizes_buffered(void)
-{
-	return odd_io(0, false);
-}
-
-static bool odd_sizes_direct(void)
-{
-	return odd_io(O_DIRECT, false);
-}
-
-static bool odd_sizes_mmap(void)
-{
-	return odd_io(0, true);
 }
 
 /* A reader that maps the file sees what was put there on the server's side. */
@@ -189,7 +158,7 @@ static bool mmap_read(void)
 	return true;
 }
 
-static bool whole_file(int flags)
+static bool whole_file(void)
 {
 	size_t len = (quick ? 12 : 48) * MIB + 4097, done, n;
 	uint8_t *want = buffer(len);
@@ -209,16 +178,6 @@ static bool whole_file(int flags)
 	must(!unlink(client("whole")));
 	free(want);
 	return same;
-}
-
-static bool large_file_buffered(void)
-{
-	return whole_file(0);
-}
-
-static bool large_file_direct(void)
-{
-	return whole_file(O_DIRECT);
 }
 
 static bool vectors(void)
@@ -628,12 +587,13 @@ static const struct {
 	const char *name;
 	bool (*run)(void);
 	const char *versions;	/* NULL: all of them */
+	int flags;
 } cases[] = {
-	{ "odd sizes at odd offsets, buffered", odd_sizes_buffered, NULL },
-	{ "odd sizes at odd offsets, O_DIRECT", odd_sizes_direct, NULL },
-	{ "odd sizes at odd offsets, mmap", odd_sizes_mmap, NULL },
-	{ "large file, buffered", large_file_buffered, NULL },
-	{ "large file, O_DIRECT", large_file_direct, NULL },
+	{ "odd sizes at odd offsets, buffered", odd_io, NULL },
+	{ "odd sizes at odd offsets, O_DIRECT", odd_io, NULL, O_DIRECT },
+	{ "odd sizes at odd offsets, mmap", odd_io, NULL, MAPPED },
+	{ "large file, buffered", whole_file, NULL },
+	{ "large file, O_DIRECT", whole_file, NULL, O_DIRECT },
 	{ "mmap of a file with a cold cache", mmap_read, NULL },
 	{ "vectors of odd parts", vectors, NULL },
 	{ "append", append, NULL },
@@ -673,17 +633,13 @@ int main(int argc, char **argv)
 			continue;
 		why[0] = 0;
 		done++;
-		if (cases[i].run()) {
-			printf("ok %s\n", cases[i].name);
-		} else {
-			printf("FAIL %s: %s\n", cases[i].name, why);
-			failures++;
-		}
+		flags = cases[i].flags;
+		verdict(cases[i].run(), cases[i].name);
 	}
 	if (!done) {
 		printf("FAIL no case of NFSv%s is called \"%s\"\n", version,
 		       only ? only : "");
 		return 2;
 	}
-	return failures ? 1 : 0;
+	return failed;
 }

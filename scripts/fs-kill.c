@@ -19,7 +19,6 @@
  */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -42,11 +41,16 @@
 #define LONG_LINK	1000	/* NFSv3 allows 1024 */
 #define PATIENCE	15.0	/* s for a task to arrive in its operation, or to end */
 #define LOCK_PATIENCE	25	/* s until the lock of a killed task is free */
+/* How a list or a lock is: with a LOOKUP of some names; of the slot's own file */
+#define PLUS		1
+#define OWN		1
 
 /* What a task and its parent share */
 struct slot {
 	pid_t pid;
 	unsigned int op;
+	int how;		/* of the operation, see ops[] */
+	size_t len;
 	unsigned long serial;
 	volatile bool inside;
 	volatile bool wrong;
@@ -58,10 +62,12 @@ struct slot {
 struct op {
 	const char *name;
 	bool (*round)(struct slot *s);
+	int how;
+	size_t len;
 	unsigned int kills, hits;
 };
 
-static const char *mnt, *export;
+static const char *mount_dir, *mnt, *export;	/* the latter: folders of its own */
 static struct slot *slots;
 static uint8_t *data, *buf;
 static uint64_t state;
@@ -80,21 +86,10 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* A path below @dir, in one of a few static buffers */
-__attribute__((format(printf, 2, 3)))
-static char *path(const char *dir, const char *fmt, ...)
+/* One of the files that each slot has */
+static char *own(const struct slot *s, const char *what)
 {
-	static char paths[4][4096];
-	static unsigned int turn;
-	char *p = paths[turn++ % 4];
-	va_list ap;
-	int n;
-
-	n = snprintf(p, sizeof(paths[0]), "%s/kill/", dir);
-	va_start(ap, fmt);
-	vsnprintf(p + n, sizeof(paths[0]) - n, fmt, ap);
-	va_end(ap);
-	return p;
+	return path(mnt, "%s-%u", what, (unsigned int)(s - slots));
 }
 
 /* The system call in which the signal is to come */
@@ -106,74 +101,43 @@ static char *path(const char *dir, const char *fmt, ...)
 	ret_;								\
 })
 
-static bool read_some(struct slot *s, int flags, size_t len)
+static bool read_some(struct slot *s)
 {
 	off_t at = below(DATA / MIB) * MIB;
 	ssize_t n;
 	int fd;
 
-	fd = open(path(mnt, "data"), O_RDONLY | flags);
+	fd = open(path(mnt, "data"), O_RDONLY | s->how);
 	must(fd >= 0);
-	if (!flags)
+	if (!s->how)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-	memset(buf, 0, len);
-	n = inside(s, pread(fd, buf, len, at));
-	must(n == (ssize_t)len, "%zd", n);
+	memset(buf, 0, s->len);
+	n = inside(s, pread(fd, buf, s->len, at));
+	must(n == (ssize_t)s->len, "%zd", n);
 	close(fd);
-	return compare(data + at, buf, len);
-}
-
-static bool read_direct(struct slot *s)
-{
-	return read_some(s, O_DIRECT, MIB);
-}
-
-static bool read_cached(struct slot *s)
-{
-	return read_some(s, 0, MIB / 2);
-}
-
-static bool read_small(struct slot *s)
-{
-	return read_some(s, O_DIRECT, SMALL);
+	return compare(data + at, buf, s->len);
 }
 
 /* A file for each slot; the same bytes in the same place, always */
-static bool write_some(struct slot *s, int flags, size_t len)
+static bool write_some(struct slot *s)
 {
 	off_t at = below(DATA / MIB) * MIB;
 	ssize_t n;
 	int fd;
 
-	fd = open(path(mnt, "out-%u", (unsigned int)(s - slots)),
-		  O_WRONLY | flags);
+	fd = open(own(s, "out"), O_WRONLY | s->how);
 	must(fd >= 0);
-	memcpy(buf, data + at, len);
-	n = inside(s, pwrite(fd, buf, len, at));
-	must(n == (ssize_t)len, "%zd", n);
-	if (!flags)
+	memcpy(buf, data + at, s->len);
+	n = inside(s, pwrite(fd, buf, s->len, at));
+	must(n == (ssize_t)s->len, "%zd", n);
+	if (!s->how)
 		must(!inside(s, fsync(fd)));
 	close(fd);
 	return true;
 }
 
-static bool write_direct(struct slot *s)
-{
-	return write_some(s, O_DIRECT, MIB);
-}
-
-static bool write_cached(struct slot *s)
-{
-	return write_some(s, 0, MIB / 4);
-}
-
-static bool write_small(struct slot *s)
-{
-	return write_some(s, O_DIRECT, SMALL);
-}
-
 /* Changed on the server, a folder has to be read again. */
-static bool list(struct slot *s, bool plus)
+static bool list(struct slot *s)
 {
 	unsigned int n = 0;
 	struct dirent *e;
@@ -185,7 +149,7 @@ static bool list(struct slot *s, bool plus)
 	must(dir);
 	while ((e = inside(s, readdir(dir)))) {
 		n++;
-		if (plus && n % 40 == 1 && e->d_name[0] != '.')
+		if (s->how == PLUS && n % 40 == 1 && e->d_name[0] != '.')
 			must(!inside(s, stat(path(mnt, "many/%s", e->d_name),
 					     &st)));
 	}
@@ -194,20 +158,10 @@ static bool list(struct slot *s, bool plus)
 	return true;
 }
 
-static bool readdir_plain(struct slot *s)
-{
-	return list(s, false);
-}
-
-static bool readdir_plus(struct slot *s)
-{
-	return list(s, true);
-}
-
 static bool make_link(struct slot *s)
 {
 	static char target[LONG_LINK + 1];
-	const char *name = path(mnt, "link-%u", (unsigned int)(s - slots));
+	const char *name = own(s, "link");
 
 	memset(target, 'x', LONG_LINK);
 	unlink(name);
@@ -217,7 +171,7 @@ static bool make_link(struct slot *s)
 
 static bool open_file(struct slot *s)
 {
-	const char *name = path(mnt, "new-%u", (unsigned int)(s - slots));
+	const char *name = own(s, "new");
 	int fd;
 
 	fd = inside(s, open(name, O_RDWR | O_CREAT, 0644));
@@ -228,29 +182,19 @@ static bool open_file(struct slot *s)
 	return true;
 }
 
-static bool lock_file(const char *name, struct slot *s)
+/* One that others wait for, or one that only this slot takes */
+static bool lock_file(struct slot *s)
 {
 	struct flock fl = { .l_type = F_WRLCK };
 	int fd;
 
-	fd = open(name, O_RDWR);
+	fd = open(s->how == OWN ? own(s, "out") : path(mnt, "lock"), O_RDWR);
 	must(fd >= 0);
 	must(!inside(s, fcntl(fd, F_SETLKW, &fl)));
 	fl.l_type = F_UNLCK;
 	must(!inside(s, fcntl(fd, F_SETLK, &fl)));
 	close(fd);
 	return true;
-}
-
-/* One that others wait for, and one that only this slot takes */
-static bool lock_common(struct slot *s)
-{
-	return lock_file(path(mnt, "lock"), s);
-}
-
-static bool lock_own(struct slot *s)
-{
-	return lock_file(path(mnt, "out-%u", (unsigned int)(s - slots)), s);
 }
 
 /* ACL of one owner, many users, group, mask, others */
@@ -299,9 +243,7 @@ static bool set_attr(struct slot *s)
 {
 	size_t len = make_attr(MANY_USERS);
 
-	must(!inside(s, setxattr(path(mnt, "attr-%u",
-				      (unsigned int)(s - slots)),
-				 attr_name(), buf, len, 0)));
+	must(!inside(s, setxattr(own(s, "attr"), attr_name(), buf, len, 0)));
 	return true;
 }
 
@@ -315,20 +257,20 @@ static bool stat_file(struct slot *s)
 }
 
 static struct op ops[] = {
-	{ "READ, 1 MiB", read_direct },
-	{ "WRITE, 1 MiB", write_direct },
-	{ "READDIR", readdir_plain },
+	{ "READ, 1 MiB", read_some, O_DIRECT, MIB },
+	{ "WRITE, 1 MiB", write_some, O_DIRECT, MIB },
+	{ "READDIR", list },
 	{ "SYMLINK", make_link },
 	{ "OPEN", open_file },
-	{ "LOCK that is held", lock_common },
-	{ "READ, cached", read_cached },
-	{ "WRITE, cached", write_cached },
-	{ "READDIR and LOOKUP", readdir_plus },
+	{ "LOCK that is held", lock_file },
+	{ "READ, cached", read_some, 0, MIB / 2 },
+	{ "WRITE, cached", write_some, 0, MIB / 4 },
+	{ "READDIR and LOOKUP", list, PLUS },
 	{ "ACL or xattr, get", get_attr },
 	{ "ACL or xattr, set", set_attr },
-	{ "LOCK that is free", lock_own },
-	{ "WRITE, small", write_small },
-	{ "READ, small", read_small },
+	{ "LOCK that is free", lock_file, OWN },
+	{ "WRITE, small", write_some, O_DIRECT, SMALL },
+	{ "READ, small", read_some, O_DIRECT, SMALL },
 	{ "GETATTR", stat_file },
 };
 #define OPS (sizeof(ops) / sizeof(ops[0]))
@@ -354,6 +296,8 @@ static void begin(struct slot *s, unsigned int op, unsigned long serial)
 	pid_t pid;
 
 	s->op = op;
+	s->how = ops[op].how;
+	s->len = ops[op].len;
 	s->serial = serial;
 	s->done = 0;
 	s->inside = false;
@@ -449,25 +393,25 @@ static bool all_hit(void)
 	return true;
 }
 
-static bool make_file(const char *name, const uint8_t *contents, size_t len)
+static bool make_file(const char *name, size_t len)
 {
-	int fd = open(path(export, "%s", name), O_RDWR | O_CREAT, 0666);
+	int fd = open(name, O_RDWR | O_CREAT, 0666);
 
 	must(fd >= 0, "%s", name);
-	if (!write_all(fd, contents, len, 0))
+	if (!write_all(fd, data, len, 0))
 		return false;
 	must(!close(fd));
 	return true;
 }
 
-static bool same(const char *dir, const char *name)
+static bool same(const char *name)
 {
-	int fd = open(path(dir, "%s", name), O_RDONLY);
+	int fd = open(name, O_RDONLY);
 
 	must(fd >= 0, "%s", name);
 	if (!read_all(fd, buf, DATA, 0))
 		return false;
-	must(!memcmp(buf, data, DATA), "%s/%s differs", dir, name);
+	must(!memcmp(buf, data, DATA), "%s differs", name);
 	close(fd);
 	return true;
 }
@@ -479,21 +423,14 @@ static bool prepare(void)
 
 	must(!mkdir(path(export, "many"), 0777) || errno == EEXIST);
 	for (i = 0; i < ENTRIES; i++)
-		if (!make_file(strchr(path("", "many/%060u", i), 'm'), data, 1))
+		if (!make_file(path(export, "many/%060u", i), 1))
 			return false;
-	if (!make_file("data", data, DATA) || !make_file("lock", data, 1))
-		return false;
-	for (i = 0; i < SLOTS; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "out-%u", i);
-		if (!make_file(name, data, DATA))
+	for (i = 0; i < SLOTS; i++)
+		if (!make_file(path(export, "out-%u", i), DATA) ||
+		    !make_file(path(export, "attr-%u", i), 1))
 			return false;
-		snprintf(name, sizeof(name), "attr-%u", i);
-		if (!make_file(name, data, 1))
-			return false;
-	}
-	if (!make_file("attr", data, 1))
+	if (!make_file(path(export, "data"), DATA) ||
+	    !make_file(path(export, "lock"), 1) || !make_file(path(export, "attr"), 1))
 		return false;
 	len = make_attr(SOME_USERS);
 	must(!setxattr(path(mnt, "attr"), attr_name(), buf, len, 0));
@@ -503,14 +440,11 @@ static bool prepare(void)
 static bool all_whole(void)
 {
 	unsigned int i;
-	char name[32];
 
-	for (i = 0; i < SLOTS; i++) {
-		snprintf(name, sizeof(name), "out-%u", i);
-		if (!same(export, name) || !same(mnt, name))
+	for (i = 0; i < SLOTS; i++)
+		if (!same(path(export, "out-%u", i)) || !same(path(mnt, "out-%u", i)))
 			return false;
-	}
-	return same(mnt, "data");
+	return same(path(mnt, "data"));
 }
 
 /* The server frees the lock of a dead task when the client tells it to. */
@@ -542,8 +476,8 @@ static bool endure(struct slot *s, const volatile bool *over)
 	int fd;
 
 	do {
-		fd = open(path(mnt, s->op ? "out-%u" : "data",
-			       (unsigned int)(s - slots)), O_RDWR | O_DIRECT);
+		fd = open(s->op ? own(s, "out") : path(mnt, "data"),
+			  O_RDWR | O_DIRECT);
 	} while (fd < 0 && was_ended());
 	must(fd >= 0);
 	while (!*over) {
@@ -622,7 +556,7 @@ static bool end_rpcs(double seconds)
 	}
 	while (now() < stop || !enough()) {
 		await_rounds(rounds() + SLOTS);
-		umount2(mnt, MNT_FORCE);
+		umount2(mount_dir, MNT_FORCE);
 		forced++;
 	}
 	*over = true;
@@ -638,18 +572,6 @@ static bool end_rpcs(double seconds)
 	must(ended[0] > ENOUGH && ended[1] > ENOUGH, "READ %lu, WRITE %lu", ended[0],
 	     ended[1]);
 	return true;
-}
-
-static int failed;
-
-static void verdict(bool good, const char *name)
-{
-	if (good)
-		printf("ok %s\n", name);
-	else
-		printf("FAIL %s: %s\n", name, why);
-	fflush(stdout);
-	failed |= !good;
 }
 
 static void kill_all(void)
@@ -673,8 +595,9 @@ int main(int argc, char **argv)
 		fputs("usage: fs-kill [-f] MOUNT EXPORT NUMBER\n", stderr);
 		return 2;
 	}
-	mnt = argv[1];
-	export = argv[2];
+	mount_dir = argv[1];
+	mnt = strdup(path(argv[1], "kill"));
+	export = strdup(path(argv[2], "kill"));
 	state = (argc == 5 ? strtoull(argv[4], NULL, 0) : now() * 1e6);
 	state |= 1;
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -689,8 +612,8 @@ int main(int argc, char **argv)
 	umask(0);
 
 	/* NFSv3 has no attributes with names of their own. */
-	mkdir(path(export, "%s", ""), 0777);
-	version3 = setxattr(path(mnt, "%s", ""), "user.probe", "x", 1, 0) &&
+	mkdir(export, 0777);
+	version3 = setxattr(mnt, "user.probe", "x", 1, 0) &&
 		   errno == EOPNOTSUPP;
 	printf("# seed %#llx\n", (unsigned long long)state);
 	good = prepare();
