@@ -248,8 +248,7 @@ if [ "$rc" -ne 0 ]; then
 	exit "$rc"
 fi
 failed=0
-awk -v cells="$out/samples.csv" -v counters="$out/counters.csv" \
-	-f "$here/cells.awk" "$run/raw" || failed=1
+"$tables" cells "$run/raw" "$out/samples.csv" "$out/counters.csv" || failed=1
 "$tables" median "$out/samples.csv" >"$out/cells.csv"
 {
 	heading

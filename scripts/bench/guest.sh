@@ -80,30 +80,6 @@ variant_down()
 	cp "$raw" /run/vm/raw
 }
 
-# messages DEPTH ROW BYTES: what an operation over rdma2 was made of: Calls, and
-# bytes of one of them, of a Reply, of RDMA Reads and of RDMA Writes
-messages()
-{
-	awk -v cells=/run/cells.csv -v counters=/run/counters.csv \
-		-f "$here/cells.awk" "$raw" >/dev/null
-	awk -F, -v key="rdma2,1,$1,$2,$3,cost" -v bytes="$3" '
-		$1 "," $2 "," $3 "," $4 "," $5 "," $6 == key { n[$7] = $8 }
-		END {
-			calls = int(n["xprtrdma2_calls"] + 0.5)
-			if (!calls)
-				exit 1
-			read = n["svcrdma2_read_chunk_bytes"]
-			written = n["svcrdma2_write_chunk_bytes"] + \
-				n["svcrdma2_reply_chunk_bytes"]
-			if (n["xprtrdma2_call_bytes"] + read + written + \
-			    n["xprtrdma2_reply_bytes"] < bytes)
-				exit 1
-			print calls, int(n["xprtrdma2_call_bytes"] / calls), \
-				int(n["xprtrdma2_reply_bytes"] / calls), \
-				int(read + 0.5), int(written + 0.5)
-		}' /run/counters.csv
-}
-
 snapshot()
 {
 	for f in "$probes" "$device/sent_pkts"; do
@@ -148,7 +124,7 @@ floor_cell()
 {
 	local ns=0 calls call reply read write
 
-	read -r calls call reply read write < <(messages "$1" "$2" "$3") ||
+	read -r calls call reply read write < <("$here/tables.py" messages "$raw" "$1" "$2" "$3") ||
 		stop "floor: $2 of $3 was not measured"
 	for ((; calls > 1; calls--)); do
 		verbs "$call" "$reply" 0 0 "$1" "$4"

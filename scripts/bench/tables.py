@@ -3,6 +3,10 @@
 """
 What the benchmark has measured, as tables for a person and for programs, and its checks:
 
+    tables.py cells RAW SAMPLES COUNTERS what guest.sh left: a line for each cell, and for what
+                                        each counter rose by in one, per operation
+    tables.py messages RAW DEPTH ROW BYTES what an operation over rdma2 was made of: Calls, and
+                                        bytes of one, of a Reply, of RDMA Reads and of Writes
     tables.py fold <PERF-SCRIPT         samples as stacks, a line each
     tables.py flame TITLE FOLDED        stacks as a flame graph
     tables.py layers CELLS CSV FOLDED... what layers cost; FOLDED is VARIANT-ROW-BYTES.folded
@@ -44,6 +48,109 @@ def size_of(row, size):
     text = '' if not size else short(size) if size < 1024 else \
         f'{short(size / 1024)}K' if size < 1048576 else f'{short(size / 1048576)}M'
     return f'{row:<7} {text:>4}'
+
+
+# Figures of a transport in /proc/self/mountstats, from the eleventh on
+XPRT = ('read_chunk write_chunk reply_chunk request_bytes reply_bytes pullup fixup hardway '
+        'failed_marshal bad_reply nomsg mrs_recycled mrs_orphaned mrs_allocated '
+        'local_inv_needed empty_sendctx_q').split()
+
+
+def counters_in(path, lines):
+    """What a file has of counters: those of a mount are nfs_NAME (RPCs of that name),
+    xprt_NAME for in-tree's and bytes_NAME; others have the module's or the driver's name in
+    front."""
+    folder, base = os.path.split(path)
+    owner = 'rxe_' if 'hw_counters' in path else 'intree_' if 'svc_rdma' in path else ''
+    here = False
+    for words in filter(None, map(str.split, lines)):
+        if base == 'mountstats':
+            if words[0] == 'device':
+                here = words[4] == '/mnt'
+            elif here and words[:2] == ['xprt:', 'rdma']:
+                yield from zip([f'xprt_{name}' for name in XPRT], words[12:])
+            elif here and re.fullmatch('[A-Z_]+:', words[0]) and len(words) >= 9:
+                yield from zip([f'nfs_{words[0][:-1]}', f'trans_{words[0][:-1]}',
+                                f'timeouts_{words[0][:-1]}', 'bytes_sent', 'bytes_received'],
+                               words[1:])
+        elif owner:
+            yield owner + base, words[0]
+        elif base == 'counters' and len(words) == 2:
+            yield f'{os.path.basename(folder)}_{words[0]}', words[1]
+
+
+def measured(raw):
+    """Of each cell what is said of it, and by name what counters rose by"""
+    cell, risen, sign, path, lines = {}, collections.Counter(), 0, '', []
+
+    def take():
+        for name, value in counters_in(path, lines):
+            risen[name] += sign * float(value)
+        lines.clear()
+
+    with open(raw, encoding='utf-8') as file:
+        for line in file:
+            tag, *words = line.split() or ['']
+            if tag not in ('@cell', '@before', '@after', '@result'):
+                lines.append(line)
+                continue
+            take()
+            if tag in ('@before', '@after'):
+                sign, path = 1 if tag == '@after' else -1, words[0]
+                continue
+            path = ''
+            if tag == '@cell':
+                cell, risen = {}, collections.Counter()
+            cell.update(word.split('=') for word in words)
+            if tag == '@result':
+                yield cell, {name: n for name, n in risen.items() if n}
+
+
+def cells(raw, samples, counters):
+    """A counter that did not rise is left out. Fails if an operation did not go to the
+    server."""
+    bad = False
+    with open(samples, 'w', encoding='utf-8') as samples, \
+            open(counters, 'w', encoding='utf-8') as counters:
+        print('variant,nconnect,depth,row,size,pass,ops,instructions,ns,rpcs', file=samples)
+        print('variant,nconnect,depth,row,size,pass,counter,per_op', file=counters)
+        for cell, risen in measured(raw):
+            key = ','.join(cell[word] for word in ('variant', 'nconnect', 'depth', 'row', 'size'))
+            ops, ns, row = int(cell['ops']), int(cell['ns']), cell['row']
+            for name, n in risen.items():
+                print(f'{key},{cell["pass"]},{name},{n / ops:.4f}', file=counters)
+            # What a row must have sent, once for each operation. TCP has READ_PLUS, which
+            # the client does not use over RDMA.
+            wanted = {'OPEN': ('OPEN', 'OPEN_NOATTR'), 'CREATE': ('OPEN', 'OPEN_NOATTR'),
+                      'READ': ('READ', 'READ_PLUS'), 'UNLINK': ('REMOVE',)}.get(row, (row,))
+            n = sum(risen.get(f'nfs_{name}', 0) for name in wanted)
+            if cell['variant'] != 'floor' and n != ops:
+                print(f'FAIL {key}: {ops} operations, {n:.0f} on the wire')
+                bad = True
+            # The clock leaps while all wait for the host; the processor's does not.
+            rpcs = sum(n for name, n in risen.items() if name.startswith('nfs_'))
+            print(f'{key},{cell["pass"]},{ops},{min(ns, int(cell["busy"])) / ops:.1f},'
+                  f'{ns / ops:.1f},{rpcs / ops:.2f}', file=samples)
+    return bad
+
+
+def messages(raw, depth, row, size):
+    wanted = dict(variant='rdma2', nconnect='1', depth=depth, row=row, size=size)
+    wanted['pass'] = 'cost'
+    n = collections.Counter()
+    for cell, risen in measured(raw):
+        if wanted.items() <= cell.items():
+            for name, x in risen.items():
+                n[name] = round(x / int(cell['ops']), 4)
+    calls = int(n['xprtrdma2_calls'] + 0.5)
+    read = n['svcrdma2_read_chunk_bytes']
+    written = n['svcrdma2_write_chunk_bytes'] + n['svcrdma2_reply_chunk_bytes']
+    if not calls or n['xprtrdma2_call_bytes'] + read + written + n['xprtrdma2_reply_bytes'] < \
+            int(size):
+        return 1
+    print(calls, int(n['xprtrdma2_call_bytes'] / calls), int(n['xprtrdma2_reply_bytes'] / calls),
+          int(read + 0.5), int(written + 0.5))
+    return 0
 
 
 def layer_of(name):
@@ -170,9 +277,9 @@ def flame(title, folded):
     return 0
 
 
-def layers(cells, csv, *folded):
+def layers(cells_csv, csv, *folded):
     """Divides what an operation costs by the samples that were seen in each layer."""
-    cost = {(c[0], c[3], c[4]): float(c[5]) for c in fields(cells) if c[1:3] == ['1', '1']}
+    cost = {(c[0], c[3], c[4]): float(c[5]) for c in fields(cells_csv) if c[1:3] == ['1', '1']}
     samples = collections.Counter()
     rows = {}
 
@@ -226,10 +333,10 @@ def median(samples):
         print(*key, f'{m:.1f}', n, f'{spread:.2f}', rpcs[key], sep=',')
 
 
-def table(cells):
+def table(path):
     """One for each number of connections and of operations in flight"""
     cost, rpcs, rows, tables = {}, {}, {}, {}
-    for variant, connections, depth, row, size, instructions, _, _, n in fields(cells):
+    for variant, connections, depth, row, size, instructions, _, _, n in fields(path):
         key = connections, depth, row, size
         cost[variant, key] = float(instructions)
         rpcs[variant, key] = short(float(n))
@@ -353,11 +460,11 @@ server. What was left when the mounts had ended, for a connection:
     return 0
 
 
-def smoke(cells):
+def smoke(path):
     """A case for each row: the floor is below all that does more, and this transport is not
     above in-tree."""
     rows = collections.defaultdict(collections.Counter)
-    for variant, _, _, row, size, cost, *_ in fields(cells):
+    for variant, _, _, row, size, cost, *_ in fields(path):
         rows[f'{row},{size}'][variant] = float(cost)
     bad = not rows
     for row, cost in rows.items():
@@ -415,7 +522,7 @@ def intree(counters, some):
     return bad
 
 
-COMMANDS = [fold, flame, layers, median, table, counts, trips, memory, smoke, intree]
+COMMANDS = [cells, messages, fold, flame, layers, median, table, counts, trips, memory, smoke, intree]
 
 if __name__ == '__main__':
     command = {c.__name__: c for c in COMMANDS}.get(sys.argv[1] if len(sys.argv) > 1 else '')
