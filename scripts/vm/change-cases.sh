@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh, after size-cases.sh: messages change their size while
-# a connection lasts.
+# Sourced by nfs-cases.sh, after size-cases.sh and grant-cases.sh: messages change their
+# size while a connection lasts, and while it is busy.
 
 traffic()
 {
@@ -30,7 +30,7 @@ set_size()
 {
 	local i
 
-	echo "$3" >"/sys/module/$1/parameters/$2"
+	size_parameter "$1" "$2" "$3"
 	for i in $(seq 40); do
 		sleep 0.2
 		traffic
@@ -90,6 +90,127 @@ group_changes()
 		"s_updprops_sent + s_reqprops_sent == 0"
 	[ "$(wc -l <"$export_dir/c")" -eq "$lines" ] &&
 		ok "all was written" || fail "$(wc -l <"$export_dir/c") of $lines lines"
+	check "umount" umount_all
+	finish
+}
+
+size_parameter()
+{
+	echo "$3" >"/sys/module/$1/parameters/$2"
+}
+
+# change_all_sizes ROUNDS: each end sends less, and then more than its peer's Receives
+# hold: it requests smaller ones, and larger ones. In between the peer makes larger ones by
+# itself. A round has four changes.
+change_all_sizes()
+{
+	local i sizes=(4096 65536 8192 32768)
+
+	for ((i = 0; i < $1; i++)); do
+		size_parameter xprtrdma2 send_size "${sizes[i % 4]}" || return
+		sleep 0.16
+		size_parameter svcrdma2 send_size "${sizes[i % 4]}" || return
+		sleep 0.16
+		size_parameter xprtrdma2 receive_size "${sizes[(i + 1) % 4]}" || return
+		sleep 0.16
+		size_parameter svcrdma2 receive_size "${sizes[(i + 1) % 4]}" || return
+		sleep 0.16
+	done
+}
+
+# sizes_settle RECEIVE/SEND: the client's, when as many messages have passed as there
+# were Receives, and the seconds between two messages about sizes are over (2.3, S53)
+sizes_settle()
+{
+	local i
+
+	for i in $(seq 100); do
+		sleep 0.1
+		dd if=/dev/zero of=/mnt/settle bs=512 count=50 oflag=direct status=none
+		[ "$(connection receive)/$(connection send)" = "$1" ] && return
+	done
+	cat /proc/net/rpc/{xprtrdma2,svcrdma2}
+	complain "receive/send are $(connection receive)/$(connection send), not $1"
+}
+
+# thresholds_of VERSION: with the server's versions up to this one, a first connection
+# begins with what any version may send, and goes on with larger messages.
+thresholds_of()
+{
+	local name="draft-cel-nfsv4-rpcrdma-version-two-01 5.2: the thresholds of version $1"
+
+	[ "$1" = 2 ] || size_parameter svcrdma2 versions "$1"
+	measure mount_nfs "$proto" 4.2 /mnt
+	expect "$name: in force on the connection that asks" \
+		"c_connects == 1 && c_connect_failures == 0 && s_accepts == 1 && s_disconnects == 0"
+	[ "$(connection version) $(connection send)/$(connection receive)" = \
+		"$1 20480/20480" ] &&
+		ok "$name: 20480 bytes each way" ||
+		fail "$name: $(connection version) $(connection send)/$(connection receive)"
+	check "$name: umount" umount_all
+	size_parameter svcrdma2 versions any
+}
+
+# forget_server: what is known of it goes with the module, and no connection is left
+forget_server()
+{
+	local i
+
+	rmmod xprtrdma2 && modprobe xprtrdma2 || return 1
+	for i in $(seq 50); do
+		grep -qE 'state=(up|closing) ' /proc/net/rpc/svcrdma2 || return 0
+		sleep 0.1
+	done
+	cat /proc/net/rpc/svcrdma2
+	return 1
+}
+
+group_size-storm()
+{
+	local before rnr_before rounds=50 load
+	local name="C-027 C-032 C-033 C-034 C-052 C-059 sizes change under load"
+
+	[ -z "${QUICK:-}" ] || rounds=25
+	nfs_up "$proto" || { fail "server"; return; }
+	thresholds_of 1
+	check "the server is forgotten" forget_server
+	thresholds_of 2
+	check "the server is forgotten again" forget_server
+	# From before the mount: whatever its one connection has sent is counted.
+	before=$(counters)
+	check "mount" mount_nfs "$proto" 4.2 /mnt || return
+	mkdir /mnt/load
+	"$load_sh" /mnt/load "$export_dir/load" 7000 2 >/tmp/load 2>&1 &
+	load=$!
+	at_work
+	rnr_before=$(rnr)
+	change_all_sizes "$rounds" && kill -TERM "$load" && ok "$name: $((4 * rounds)) changes" ||
+		fail "$name: a change that does not take, or no load"
+	wait "$load" && ok "$name: all data verified ($(load_sums /tmp/load))" ||
+		fail "$name: $(tr '\n' ' ' </tmp/load)"
+	# The load lasts longer than the changes: none is on its way any more.
+	risen "$before"
+	expect "$name: both ends ask, and both say what has changed" \
+		"c_reqprops_sent > 2 && s_reqprops_sent > 2 && c_updprops_sent > 2 && s_updprops_sent > 2"
+	expect "$name: each is heard" \
+		"c_reqprops == s_reqprops_sent && s_reqprops == c_reqprops_sent && c_updprops == s_updprops_sent && s_updprops == c_updprops_sent"
+	expect "$name: no connection is lost" "c_connects == 1 && s_accepts == 1 && s_disconnects == 0"
+	# A Call may be on its way when the server begins to send less.
+	expect "$name: S14 no Call is refused but for its Reply, which is mended" \
+		"s_errors_reply_resource == c_errors_received && c_calls_again == c_errors_received && c_replies_bad == 0"
+	[ "$(rnr)" = "$rnr_before" ] && ok "$name: no message finds no Receive" ||
+		fail "$name: RNR $rnr_before before, $(rnr) after"
+	echo "# $(for i in c_reqprops_sent s_reqprops_sent c_updprops_sent s_updprops_sent; do
+		echo "$i ${rose[$i]}"; done | paste -sd' ')"
+
+	size_parameter xprtrdma2 receive_size 65536
+	size_parameter svcrdma2 receive_size 65536
+	size_parameter xprtrdma2 send_size 65536
+	size_parameter svcrdma2 send_size 65536
+	check "$name: the largest in the end" sizes_settle 65536/65536
+	size_parameter xprtrdma2 send_size 4096
+	size_parameter svcrdma2 send_size 4096
+	check "$name: and the smallest" sizes_settle 4096/4096
 	check "umount" umount_all
 	finish
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2013,SC2015,SC2119,SC2120
+# shellcheck disable=SC2013,SC2015,SC2119,SC2120,SC2154
 #
 # In a guest: groups of tests of a mount. One line a case, "ok NAME" or
 # "FAIL NAME: why"; the exit status says whether one failed.
@@ -624,63 +624,11 @@ backward_level()
 	done
 }
 
-# shellcheck source=scripts/vm/direct-cases.sh
-. "$(dirname "$0")/direct-cases.sh" || exit 2
-# shellcheck source=scripts/vm/version-cases.sh
-. "$(dirname "$0")/version-cases.sh" || exit 2
-# shellcheck source=scripts/vm/backward-cases.sh
-. "$(dirname "$0")/backward-cases.sh" || exit 2
-# shellcheck source=scripts/vm/negotiate-cases.sh
-. "$(dirname "$0")/negotiate-cases.sh" || exit 2
-# shellcheck source=scripts/vm/property-cases.sh
-. "$(dirname "$0")/property-cases.sh" || exit 2
-# shellcheck source=scripts/vm/size-cases.sh
-. "$(dirname "$0")/size-cases.sh" || exit 2
-# shellcheck source=scripts/vm/change-cases.sh
-. "$(dirname "$0")/change-cases.sh" || exit 2
-# shellcheck source=scripts/vm/grant-cases.sh
-. "$(dirname "$0")/grant-cases.sh" || exit 2
-# shellcheck source=scripts/vm/device-cases.sh
-. "$(dirname "$0")/device-cases.sh" || exit 2
-# shellcheck source=scripts/vm/size-storm.sh
-. "$(dirname "$0")/size-storm.sh" || exit 2
-# shellcheck source=scripts/vm/callback-cases.sh
-. "$(dirname "$0")/callback-cases.sh" || exit 2
-# shellcheck source=scripts/vm/echo-cases.sh
-. "$(dirname "$0")/echo-cases.sh" || exit 2
-# shellcheck source=scripts/vm/chunk-cases.sh
-. "$(dirname "$0")/chunk-cases.sh" || exit 2
-# shellcheck source=scripts/vm/called-cases.sh
-. "$(dirname "$0")/called-cases.sh" || exit 2
-# shellcheck source=scripts/vm/window-cases.sh
-. "$(dirname "$0")/window-cases.sh" || exit 2
-# shellcheck source=scripts/vm/krb5-cases.sh
-. "$(dirname "$0")/krb5-cases.sh" || exit 2
-# shellcheck source=scripts/vm/kill-cases.sh
-. "$(dirname "$0")/kill-cases.sh" || exit 2
-# shellcheck source=scripts/vm/name-cases.sh
-. "$(dirname "$0")/name-cases.sh" || exit 2
-# shellcheck source=scripts/vm/move-cases.sh
-. "$(dirname "$0")/move-cases.sh" || exit 2
-# shellcheck source=scripts/vm/view-cases.sh
-. "$(dirname "$0")/view-cases.sh" || exit 2
-# shellcheck source=scripts/vm/tool-cases.sh
-. "$(dirname "$0")/tool-cases.sh" || exit 2
-# shellcheck source=scripts/vm/hostile-cases.sh
-. "$(dirname "$0")/hostile-cases.sh" || exit 2
-# shellcheck source=scripts/vm/crowd-cases.sh
-. "$(dirname "$0")/crowd-cases.sh" || exit 2
-# shellcheck source=scripts/vm/storm-cases.sh
-. "$(dirname "$0")/storm-cases.sh" || exit 2
-# shellcheck source=scripts/vm/fault-cases.sh
-. "$(dirname "$0")/fault-cases.sh" || exit 2
-# shellcheck source=scripts/vm/code-cases.sh
-. "$(dirname "$0")/code-cases.sh" || exit 2
-# shellcheck source=scripts/vm/loss-cases.sh
-. "$(dirname "$0")/loss-cases.sh" || exit 2
-# shellcheck source=scripts/vm/conformance-cases.sh
-. "$(dirname "$0")/conformance-cases.sh" || exit 2
-# shellcheck source=scripts/vm/fuzz-cases.sh
-. "$(dirname "$0")/fuzz-cases.sh" || exit 2
+for part in direct version backward negotiate property size change grant device callback \
+		echo chunk called window krb5 kill name move view tool hostile crowd storm \
+		fault code loss conformance fuzz; do
+	# shellcheck source=/dev/null
+	. "$(dirname "$0")/$part-cases.sh" || exit 2
+done
 
 run_group "$group"
