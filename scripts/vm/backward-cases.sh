@@ -8,12 +8,8 @@
 # converses NAME EXPRESSION CASE: a case, and what the server's counters rose by
 converses()
 {
-	local before
-
-	before=$(counters)
-	all_apply=1 tester "" --export "$export_dir" --set "$server_set" \
+	all_apply=1 counted tester "" --export "$export_dir" --set "$server_set" \
 		"$addr4" "$port" "$3" || failed=1
-	risen "$before"
 	expect "$1" "$2"
 }
 

@@ -74,12 +74,8 @@ unanswered_set='
 # calls_of_service CASE RESULT...: and what comes of the service's RPCs
 calls_of_service()
 {
-	local before
-
-	before=$(counters)
-	all_apply=1 tester "" --set "$called_set" "$addr4" "$echo_port" \
+	all_apply=1 counted tester "" --set "$called_set" "$addr4" "$echo_port" \
 		"callback_sizes.$1" || failed=1
-	risen "$before"
 	check "$1: RPCs of the service: ${*:2}" came "${@:2}"
 }
 
@@ -121,14 +117,12 @@ called_cases()
 # A service that is there, and is not called: backward=none
 calls_in_vain()
 {
-	local at=/sys/module/xprtrdma2/parameters/backward before
+	local at=/sys/module/xprtrdma2/parameters/backward
 
 	echo none >"$at"
 	refuses "$at" some
-	before=$(counters)
-	all_apply=1 called_cases 23900 client_called.a_service_that_takes_no_calls ||
+	all_apply=1 counted called_cases 23900 client_called.a_service_that_takes_no_calls ||
 		failed=1
-	risen "$before"
 	expect "S20 backward=none: the service has seen no Call" \
 		"c_backward_calls == 0 && c_backward_refused == 1"
 	echo genl >"$at"
@@ -137,12 +131,8 @@ calls_in_vain()
 # The connection on which an error finds no request either ends for that.
 no_answer_left()
 {
-	local before
-
-	before=$(counters)
-	all_apply=1 called_cases 23950 client_called.no_request_for_an_error ||
+	all_apply=1 counted called_cases 23950 client_called.no_request_for_an_error ||
 		failed=1
-	risen "$before"
 	expect "S46 no request for an error: the Reply is the reason" \
 		"c_ended_REPLY == 1"
 }

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2013,SC2034,SC2154
+# shellcheck shell=bash disable=SC2013,SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced in a guest: what groups of tests have in common. One line a case,
@@ -80,6 +80,13 @@ at_work()
 load_sums()
 {
 	sed -n 's/^# \(.* verified\)/\1/p' "$1" | paste -sd ';'
+}
+
+# has_verified NAME PROCESS FILE: a load has, in the end; the file is what it has said
+has_verified()
+{
+	wait "$2" && ok "$1 verified ($(load_sums "$3"))" ||
+		fail "$1: $(tr '\n' ' ' <"$3")"
 }
 
 # Nothing of a test may be left behind for the next one. Below the mounts are
@@ -181,16 +188,29 @@ is_past()
 	[ "$counter" -gt "$2" ]
 }
 
+# tries NUMBER PAUSE COMMAND...: until it succeeds, so often at most, with so many seconds
+# in between
+tries()
+{
+	local try
+
+	for ((try = 0; try < $1; try++)); do
+		"${@:3}" && return
+		sleep "$2"
+	done
+	return 1
+}
+
 # await COMMAND...: until it succeeds. The bound is for what never does.
 await()
 {
-	local i
+	tries 600 0.1 "$@"
+}
 
-	for i in $(seq 600); do
-		"$@" && return
-		sleep 0.1
-	done
-	return 1
+# have_ended PROCESS...: none of them is there
+have_ended()
+{
+	! kill -0 "$@" 2>/dev/null
 }
 
 # has_risen COUNTER NUMBER: since $before
@@ -200,7 +220,19 @@ has_risen()
 	[ "${rose[$1]}" -eq "$2" ]
 }
 
-# measure COMMAND...: what the counters rose by while it ran.
+# counted COMMAND...: what the counters rose by while it ran; its exit status
+counted()
+{
+	local before status
+
+	before=$(counters)
+	"$@"
+	status=$?
+	risen "$before"
+	return "$status"
+}
+
+# measure COMMAND...: the same without its output
 measure()
 {
 	local before

@@ -154,15 +154,9 @@ thresholds_of()
 # forget_server: what is known of it goes with the module, and no connection is left
 forget_server()
 {
-	local i
-
 	rmmod xprtrdma2 && modprobe xprtrdma2 || return 1
-	for i in $(seq 50); do
-		grep -qE 'state=(up|closing) ' /proc/net/rpc/svcrdma2 || return 0
-		sleep 0.1
-	done
-	cat /proc/net/rpc/svcrdma2
-	return 1
+	tries 50 0.1 eval "! grep -qE 'state=(up|closing) ' /proc/net/rpc/svcrdma2" ||
+		complain "$(cat /proc/net/rpc/svcrdma2)"
 }
 
 group_size-storm()
@@ -186,8 +180,7 @@ group_size-storm()
 	rnr_before=$(rnr)
 	change_all_sizes "$rounds" && kill -TERM "$load" && ok "$name: $((4 * rounds)) changes" ||
 		fail "$name: a change that does not take, or no load"
-	wait "$load" && ok "$name: all data verified ($(load_sums /tmp/load))" ||
-		fail "$name: $(tr '\n' ' ' </tmp/load)"
+	has_verified "$name: all data" "$load" /tmp/load
 	# The load lasts longer than the changes: none is on its way any more.
 	risen "$before"
 	expect "$name: both ends ask, and both say what has changed" \

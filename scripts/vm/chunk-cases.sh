@@ -344,12 +344,10 @@ group_backward-rpc-killed()
 
 group_backward-rpc-cut()
 {
-	local rpcs=$large steps=32 times=${QUICK:+10} before
+	local rpcs=$large steps=32 times=${QUICK:+10}
 
 	echo_up genl || { fail "server"; return; }
-	before=$(counters)
-	echo_interrupted 4
-	risen "$before"
+	counted echo_interrupted 4
 	expect "interrupted: Calls ended with memory exposed" "s_backward_revoked > 0"
 	! can_fail "$debug/fail_sunrpc" disconnects || chunks_disconnected "${times:-40}"
 	calls_held_over

@@ -217,22 +217,18 @@ group_conformance()
 # kernel's NFS client asks for 1 MiB at most on all of them, so that the tester does it.
 group_payload()
 {
-	local most before
+	local most
 
 	nfs_up "$proto" || { fail "server"; return; }
 	rpc.nfsd 0
 	echo $((16 << 20)) >/proc/fs/nfsd/max_block_size
 	most=$(cat /proc/fs/nfsd/max_block_size)
-	rpc.nfsd "$nfsd_threads"
-	listen_on "$proto"
-	end_grace
+	nfsd_up "$proto"
 	mount_nfs "$proto" 3 /mnt "rsize=$most,wsize=$most" || fail "mount"
 	check "the client: rsize of 1048576" grep " /mnt .*,rsize=1048576," /proc/mounts
 	check "umount" umount_all
-	before=$(counters)
-	tester "" --export "$export_dir" "$addr4" "$port" chunks.largest_payload ||
+	counted tester "" --export "$export_dir" "$addr4" "$port" chunks.largest_payload ||
 		failed=1
-	risen "$before"
 	expect "$most bytes read and written in one chunk each" \
 		"s_read_chunk_bytes == $most && s_write_chunk_bytes == $most && s_read_chunks == 1 && s_write_chunks == 1"
 	finish

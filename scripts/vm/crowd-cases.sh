@@ -547,9 +547,7 @@ group_crowd()
 	while_crowded 5 "$d/crowd-g2" "$d/crowd-w2" || fail "a mount beside them"
 	crowd_ends_service
 	crowd_down
-	rpc.nfsd "$nfsd_threads"
-	listen_on rdma2
-	end_grace
+	nfsd_up
 	no_slower "GETATTR beside $crowd_size hostile connections" "$d"/calm-g? -- "$d"/crowd-g?
 	no_slower "WRITE of 1 MiB beside them" "$d"/calm-w? -- "$d"/crowd-w?
 	check "the mount's data" cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')

@@ -81,10 +81,8 @@ works()
 	echo >/sys/kernel/tracing/trace
 	check "$name: mount" mount_nfs rdma2 4.2 /mnt retry=0 ||
 		{ gone; return; }
-	before=$(counters)
-	check "$name: READ and WRITE of 1 MiB and of a few bytes, READDIR" \
+	counted check "$name: READ and WRITE of 1 MiB and of a few bytes, READDIR" \
 		timeout -s KILL 60 bash -c moves
-	risen "$before"
 	expect "$name: the large ones and the listing by RDMA" \
 		"s_read_chunk_bytes == 1048576 && s_write_chunk_bytes == 1048576 && s_reply_chunks_used > 0"
 	read -ra words <<<"$2"
@@ -128,7 +126,7 @@ refuses_limits()
 
 group_devices()
 {
-	local name limits client server before rows=0
+	local name limits client server rows=0
 
 	nfs_up rdma2 || { fail "server"; return; }
 	device_down

@@ -34,17 +34,15 @@ as_written()
 passes_the_cache()
 {
 	local label=$1 block=$2 chunks=$3 file=$1-$2
-	local events=/sys/kernel/tracing before writes
+	local events=/sys/kernel/tracing writes
 
 	dd if=/dev/urandom of=/tmp/data bs="$block" count=8 status=none
 	# What OPEN creates nfsd does not write to directly.
 	cp --no-preserve=all /dev/null "$export_dir/$file"
 	chmod 666 "$export_dir/$file"
 	: >"$events/trace"
-	before=$(counters)
-	check "$label, WRITE of $block" dd if=/tmp/data of="/mnt/$file" bs="$block" \
+	counted check "$label, WRITE of $block" dd if=/tmp/data of="/mnt/$file" bs="$block" \
 		oflag=direct conv=notrunc status=none || return
-	risen "$before"
 	writes=$(grep -c ' nfsd_write_direct:' "$events/trace")
 	[ "$writes" -eq 8 ] &&
 		ok "$label, WRITE of $block: 8 direct ones" ||

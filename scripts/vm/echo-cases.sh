@@ -99,11 +99,6 @@ echo_inline()
 	done
 }
 
-echo_inline_said()
-{
-	echo_inline "$@" >/tmp/said
-}
-
 # The service of each end waits in each Call until one of the other direction with
 # the same xid has come. So both RPCs are pending at both ends with one xid.
 echo_same_xids()
@@ -140,9 +135,7 @@ echo_in_version()
 	local label="version $1" count=$2
 
 	check "$label: a client that takes Calls" echo_pinned "$1" || return
-	measure echo_inline_said "$label" "$count"
-	cat /tmp/said
-	grep -q ^FAIL /tmp/said && failed=1
+	counted echo_inline "$label" "$count" 2>/dev/null
 	check "$label: one connection in that version" test "$(echo_connections "$1")" -eq 1
 	backward_counted "$((2 * count))"
 	echo_same_xids "$label" 10000
@@ -171,15 +164,13 @@ echo_run_begins()
 # echo_goes_on: RPCs of both directions end well, after what was done to them.
 echo_goes_on()
 {
-	local i forward backward
+	tries 150 0.1 have_come $(($(come forward) + steps)) $(($(come backward) + steps)) ||
+		complain "not after 15 s: $(cat "$echo_folder/result")"
+}
 
-	forward=$(come forward) backward=$(come backward)
-	for i in $(seq 150); do
-		[ "$(come forward)" -gt "$((forward + steps))" ] &&
-			[ "$(come backward)" -gt "$((backward + steps))" ] && return
-		sleep 0.1
-	done
-	complain "not after 15 s: $(cat "$echo_folder/result")"
+have_come()
+{
+	[ "$(come forward)" -gt "$1" ] && [ "$(come backward)" -gt "$2" ]
 }
 
 # echo_run_ends NAME: all was right, and RPCs were cut off
@@ -344,14 +335,9 @@ echo_chunks()
 		"window=16 call=$sizes reply=$sizes ddp=2 reply_ddp=2"
 }
 
-echo_chunks_said()
-{
-	echo_chunks "$@" >/tmp/said
-}
-
 run_is_over()
 {
-	! kill -0 "$run" 2>/dev/null
+	have_ended "$run"
 }
 
 # The device takes the first LOCAL_INV of several and no more: the connection is lost,
@@ -418,10 +404,9 @@ chunks_undisturbed()
 chunks_not_nominated()
 {
 	fault fail_nominate -1
-	measure echo_chunks_said "$1"
+	counted echo_chunks "$1" >/tmp/said 2>/dev/null
 	no_fault fail_nominate
 	sed 's/^\(ok\|FAIL\) /&no handle nominated: /' /tmp/said
-	grep -q ^FAIL /tmp/said && failed=1
 	expect "C-009 no handle nominated: none is invalidated remotely" \
 		"s_backward_remote_invs == 0 &&
 		s_backward_local_invs == s_backward_registrations"
@@ -460,9 +445,7 @@ group_backward-rpc-chunks()
 
 	echo_up genl || { fail "server"; return; }
 	before=$(counters)
-	measure echo_chunks_said "${count:-243}"
-	cat /tmp/said
-	grep -q ^FAIL /tmp/said && failed=1
+	counted echo_chunks "${count:-243}" 2>/dev/null
 	grown c_backward_read_chunks c_backward_write_chunks \
 		c_backward_reply_chunks s_backward_remote_invs
 	chunks_undisturbed
@@ -502,9 +485,7 @@ group_backward-rpc-chunks-soak()
 
 	echo_up genl || { fail "server"; return; }
 	can_fail "$faults/fail_nominate" "no handle is nominated" || return
-	measure echo_chunks_said "$count"
-	cat /tmp/said
-	grep -q ^FAIL /tmp/said && failed=1
+	counted echo_chunks "$count" 2>/dev/null
 	expect "C-009 the client invalidates" "s_backward_remote_invs >= 10000"
 	chunks_undisturbed
 	check "disconnect" echo_do disconnect

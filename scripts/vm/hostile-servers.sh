@@ -89,16 +89,10 @@ hostile_server()
 # and has its service by then.
 before_a_session()
 {
-	local before
-
-	before=$(counters)
-	hostile_server vers=4.1 client_backward.a_call_before_a_session
-	risen "$before"
+	counted hostile_server vers=4.1 client_backward.a_call_before_a_session
 	expect "S24 a Call before a session is asked for: refused" \
 		"c_backward_refused == 1 && c_backward_calls == 0"
-	before=$(counters)
-	hostile_server vers=4.1 client_backward.a_call_as_a_session_begins
-	risen "$before"
+	counted hostile_server vers=4.1 client_backward.a_call_as_a_session_begins
 	expect "S24 a Call as one is asked for: answered" \
 		"c_backward_refused == 0 && c_backward_calls == 1 && c_backward_replies == 1"
 }

@@ -30,14 +30,8 @@ shown()
 # then lets go of its connection.
 no_client()
 {
-	local i
-
-	for i in $(seq 60); do
-		grep -q '^v' /proc/fs/nfsfs/servers || return 0
-		sleep 1
-	done
-	cat /proc/fs/nfsfs/servers
-	return 1
+	tries 60 1 eval "! grep -q '^v' /proc/fs/nfsfs/servers" ||
+		complain "$(cat /proc/fs/nfsfs/servers)"
 }
 
 # spoken: the versions of all connections to the server, on one line
@@ -62,16 +56,10 @@ kill_beside()
 	check "$label: version $3 is spoken" [ "$(spoken)" = "$3" ]
 	shift 4
 	before=$(counters)
-	"$load_sh" /mnt "$export_dir" 600 "${workers:-1}" >/tmp/load 2>&1 &
-	load=$!
-	at_work
+	busy 600 "${workers:-1}"
 	verdicts "$label" "$tools/fs-kill" "$@" ${SEED:+"$SEED"}
 	kill "$load"
-	if wait "$load"; then
-		ok "$label: all data of others verified ($(load_sums /tmp/load))"
-	else
-		fail "$label: others: $(tr '\n' ' ' </tmp/load)"
-	fi
+	end_busy "$label" " of others"
 	risen "$before"
 	backlog=$(figure /mnt "xprt bklog_u")
 	shown "$label"

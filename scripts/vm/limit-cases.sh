@@ -175,10 +175,8 @@ client_stops_service()
 {
 	local begin took before
 
-	before=$(counters)
-	tester "" --export "$export_dir" "$addr4" "$port" \
+	counted tester "" --export "$export_dir" "$addr4" "$port" \
 		held.more_connections_than_threads || failed=1
-	risen "$before"
 	expect "more connections than threads: a Call of each waits" \
 		"s_sq_waits >= $nfsd_threads && s_stalls == 0"
 	before=$(counters)
@@ -193,9 +191,7 @@ client_stops_service()
 	else
 		fail "nfsd stops while a Call waits: in $took s"
 	fi
-	rpc.nfsd "$nfsd_threads"
-	listen_on rdma2
-	end_grace
+	nfsd_up
 	pkill -P "${held[0]}"
 	wait "${held[@]}" 2>/dev/null
 }

@@ -228,13 +228,11 @@ mount_once()
 # acquaint VERSION: what a server speaks is found out once, and remembered.
 acquaint()
 {
-	local before only=any
+	local only=any
 
 	[ "$1" = 2 ] && only=2
 	echo "$only" >/sys/module/xprtrdma2/parameters/versions
-	before=$(counters)
-	check "first mount: version $1" mount_once "$1" || return
-	risen "$before"
+	counted check "first mount: version $1" mount_once "$1" || return
 	expect "first mount, version $1: on one connection" \
 		"c_connects == 1 && c_connect_failures == 0"
 }
@@ -436,11 +434,7 @@ end_loads()
 	local dir
 
 	for dir in "${!loads[@]}"; do
-		if wait "${loads[$dir]}"; then
-			ok "$dir: all data verified ($(load_sums "/tmp/load${dir//\//-}"))"
-		else
-			fail "$dir: $(tr '\n' ' ' <"/tmp/load${dir//\//-}")"
-		fi
+		has_verified "$dir: all data" "${loads[$dir]}" "/tmp/load${dir//\//-}"
 	done
 }
 
@@ -598,14 +592,11 @@ dissect()
 # captured LABEL CLIENT VERSION WHAT...: a session, which has that
 captured()
 {
-	local label=$1 version=$3 file=/tmp/${1// /}.pcap dumpcap i what
+	local label=$1 version=$3 file=/tmp/${1// /}.pcap dumpcap what
 
 	dumpcap -q -i "$netdev" -B 64 -w "$file" 2>/tmp/dumpcap &
 	dumpcap=$!
-	for i in $(seq 100); do
-		[ -s "$file" ] && break
-		sleep 0.1
-	done
+	tries 100 0.1 [ -s "$file" ]
 	check "$label: session" session "$2"
 	sleep 0.5
 	kill -INT "$dumpcap"

@@ -45,8 +45,7 @@ begin_losses()
 end_losses()
 {
 	kill "$load"
-	wait "$load" && ok "$1: all data verified ($(load_sums /tmp/load))" ||
-		fail "$1: $(tr '\n' ' ' </tmp/load)"
+	has_verified "$1: all data" "$load" /tmp/load
 	check "$1: umount" umount_all
 	check "$1: the server has what was written" \
 		${2:+"$2"} env LOAD_LARGE=1 "$load_sh" verify "$export_dir" 4
@@ -56,15 +55,19 @@ end_losses()
 # transfers_go_on NUMBER: until so many more are done
 transfers_go_on()
 {
-	local i first now again
+	local first again
 
 	read -r first again < <(transfers)
-	for i in $(seq 300); do
-		sleep 0.2
-		read -r now again < <(transfers)
-		[ "$now" -lt $((first + $1)) ] || return 0
-	done
-	complain "no transfer is done in a minute"
+	tries 300 0.2 has_transferred $((first + $1)) ||
+		complain "no transfer is done in a minute"
+}
+
+has_transferred()
+{
+	local now again
+
+	read -r now again < <(transfers)
+	[ "$now" -ge "$1" ]
 }
 
 # losses NAME NUMBER EXPRESSION COMMAND...: the command ends the connection so often, and

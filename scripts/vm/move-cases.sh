@@ -201,9 +201,7 @@ moves_under_load()
 	check "$name: umount" umount_all
 	address_is_back
 	rpc.nfsd 0
-	rpc.nfsd "$nfsd_threads"
-	listen_on rdma2
-	end_grace
+	nfsd_up
 	rm -rf "${export_dir:?}"/*
 }
 

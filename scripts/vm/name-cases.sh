@@ -185,15 +185,13 @@ no_transport()
 # until_traced PATTERN COUNT: in the trace, so often
 until_traced()
 {
-	local i
+	tries 300 0.1 is_traced "$@" ||
+		complain "$(grep svc2_event /sys/kernel/tracing/trace | tail -n 5)"
+}
 
-	for i in $(seq 300); do
-		[ "$(grep -c "svc2_event.*$1" /sys/kernel/tracing/trace)" -lt "$2" ] ||
-			return 0
-		sleep 0.1
-	done
-	grep svc2_event /sys/kernel/tracing/trace | tail -n 5
-	return 1
+is_traced()
+{
+	[ "$(grep -c "svc2_event.*$1" /sys/kernel/tracing/trace)" -ge "$2" ]
 }
 
 # Both orders of loading, and each module finds the name free after the other

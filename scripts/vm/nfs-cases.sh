@@ -85,12 +85,8 @@ group_paths()
 # A connection has memory regions for one Call of so many segments, and a few more.
 siw_regions()
 {
-	local before
-
 	modprobe -qa ib_uverbs rdma_ucm
-	before=$(counters)
-	tester "" "$addr4" "$port" chunks.many_read_segments_at_once || failed=1
-	risen "$before"
+	counted tester "" "$addr4" "$port" chunks.many_read_segments_at_once || failed=1
 	expect "S46 siw: Calls wait for memory regions, and then have them" \
 		"s_mr_waits > 0 && s_errors_system == 0"
 	# Here the device says first that its queue pair has failed.
@@ -418,13 +414,10 @@ busy()
 	at_work
 }
 
+# end_busy NAME [WHOSE]: whose data it has verified
 end_busy()
 {
-	if wait "$load"; then
-		ok "$1: all data verified ($(load_sums /tmp/load))"
-	else
-		fail "$1: $(tr '\n' ' ' </tmp/load)"
-	fi
+	has_verified "$1: all data${2:-}" "$load" /tmp/load
 }
 
 # under_load NAME NUMBER ENDED-AT-THE-SERVER ENDED-AT-THE-CLIENT COMMAND...: what

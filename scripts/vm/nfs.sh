@@ -151,14 +151,20 @@ server_up()
 	listen_on "$1" "${2:-$port}"
 }
 
+# nfsd_up [TRANSPORT]: after "rpc.nfsd 0"
+nfsd_up()
+{
+	rpc.nfsd "$nfsd_threads"
+	listen_on "${1:-rdma2}"
+	end_grace
+}
+
 server_restart()
 {
-	local transport=$1
-
 	rpc.nfsd 0
 	sleep "${2:-1}"
 	rpc.nfsd "$nfsd_threads"
-	listen_on "$transport"
+	listen_on "$1"
 }
 
 server_down()

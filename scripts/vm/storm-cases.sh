@@ -68,18 +68,10 @@ setxattr()
 		' "$1" "$2" 2>&1
 }
 
-# waiting PROCEDURE N: until so many of the client's RPCs are tasks, for 30 s at
-# most
-waiting()
+# are_tasks PROCEDURE N: so many of the client's RPCs are
+are_tasks()
 {
-	local i
-
-	for i in $(seq 150); do
-		[ "$(cat /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks |
-			grep -cw "$1")" -ge "$2" ] && return
-		sleep 0.2
-	done
-	return 1
+	[ "$(cat /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks | grep -cw "$1")" -ge "$2" ]
 }
 
 # A Call that can not be sent is the first in line when a connection comes up,
@@ -99,12 +91,12 @@ unsendable()
 	# too long for any Receive
 	setxattr /mnt/x0 30000 >/tmp/xattr.0 &
 	first=$!
-	waiting SETXATTR 1 || why+=", itself does not wait"
+	tries 150 0.2 are_tasks SETXATTR 1 || why+=", itself does not wait"
 	for i in 1 2 3 4 5; do
 		timeout -s KILL 60 chmod 755 "/mnt/x$i" 2>"/tmp/chmod.$i" &
 		pids+=($!)
 	done
-	waiting SETATTR 5 || why+=", the others do not wait"
+	tries 150 0.2 are_tasks SETATTR 5 || why+=", the others do not wait"
 	rpc.nfsd "$nfsd_threads" && end_grace
 	listen_on rdma2
 	n=0
@@ -149,11 +141,7 @@ few_regions()
 	[ "$n" -eq 1 ] && ok "$name: one line of the log has the reason" ||
 		fail "$name: $n lines of the log have the reason"
 	no_fault fail_mr
-	for n in $(seq 30); do
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.1
-	done
-	kill -0 "$pid" 2>/dev/null &&
+	tries 30 0.1 have_ended "$pid" ||
 		fail "$name: the RPC still waits 3 s after they can be had"
 	wait "$pid"
 	[ ! -s /tmp/xattr.1 ] && ok "$name: then it goes on" ||
@@ -242,13 +230,10 @@ entries_come_back()
 	done
 	sleep 0.5
 	fault fail_send_max 52
-	for i in $(seq 100); do
-		kill -0 "${pids[@]}" 2>/dev/null || break
-		sleep 0.1
-	done
+	tries 100 0.1 have_ended "${pids[@]}"
 	no_fault fail_send_max
-	kill -0 "${pids[@]}" 2>/dev/null && fail "$name: it waits for entries" ||
-		ok "$name: it finds entries"
+	have_ended "${pids[@]}" && ok "$name: it finds entries" ||
+		fail "$name: it waits for entries"
 	kill -9 "${pids[@]}" 2>/dev/null
 	umount -f /mnt 2>/dev/null
 	wait "${pids[@]}"

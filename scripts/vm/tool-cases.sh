@@ -65,9 +65,7 @@ shows_the_past()
 	"$rdma2" show | grep -qE "^  $addr4:$port  .*ended [0-9]+ s ago: peer" &&
 		ok "show: how the connection ended" || fail "show: $("$rdma2" show)"
 	finds note "client: $addr4:$port ended [0-9]* s ago: peer"
-	rpc.nfsd "$nfsd_threads"
-	listen_on rdma2
-	end_grace
+	nfsd_up
 }
 
 # nfsd is there without a listener, for three reasons.

@@ -123,7 +123,7 @@ device_removed()
 
 view_of_mount()
 {
-	local before i
+	local before
 
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
 	is "the client's line" $client_view "peer=$addr4:$port" state=up \
@@ -148,17 +148,12 @@ view_of_mount()
 
 	before=$(counters)
 	rpc.nfsd 0
-	for i in $(seq 30); do
-		[ "$(value $client_view "peer=$addr4:$port" state)" = up ] || break
-		sleep 0.1
-	done
+	tries 30 0.1 eval '[ "$(value $client_view "peer=$addr4:$port" state)" != up ]'
 	is "the server stops: the client's view" $client_view \
 		"peer=$addr4:$port" ended=peer
 	is "the server stops: the server's" $server_view "state=ended" \
 		ended=ended-by-its-owner version=2
-	rpc.nfsd "$nfsd_threads"
-	listen_on rdma2
-	end_grace
+	nfsd_up
 	check "and starts: the mount works" touch /mnt/again
 	is "the client still knows why" $client_view "peer=$addr4:$port" \
 		state=up ended=peer connects=2 why=CONNPROP
