@@ -105,7 +105,7 @@ build()
 		gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" \
 			"$top/scripts/bench/ops.c" || exit 1 ;;
 	esac
-	for t in fs-exercise fs-kill gss-contexts; do
+	for t in fs-exercise fs-kill; do
 		gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
 			"$top/scripts/$t.c" || exit 1
 	done

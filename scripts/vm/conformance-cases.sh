@@ -15,7 +15,7 @@ tester()
 	shift
 	# By the host's clock an answer is late when the machine is busy.
 	[ "$VM_CLOCK" = guest ] || wait=(--wait 4)
-	TOOLS=$tools RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
+	RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
 		"$VM_TOP/tester/rpcrdma2-test" --tap "${wait[@]}" "$@" 2>&1 |
 		tester_lines "$known"
 	status=("${PIPESTATUS[@]}")
@@ -110,7 +110,7 @@ server_set='
 			[ -n "$info" ] && echo expire >"${info%info}ctl"
 		}
 		exit ;;
-	gss_context)	[ -z "$VALUE" ] || "$TOOLS/gss-contexts" "$VALUE"; exit ;;
+	gss_context)	[ -z "$VALUE" ] || "$VM_TOP/scripts/gss-contexts.py" "$VALUE"; exit ;;
 	exports)	[ -n "$VALUE" ] || exec pkill -CONT rpc.mountd
 			pkill -STOP rpc.mountd && exec exportfs -f ;;
 	esac

@@ -1,15 +1,16 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2153,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: RPCSEC_GSS. There is no KDC; gss-contexts gives client
+# Sourced by nfs-cases.sh: RPCSEC_GSS. There is no KDC; gss-contexts.py gives client
 # and server the contexts that they would agree on with its help.
 
 # gss_up: of both sides; before the server, the exports ask for it.
 gss_up()
 {
 	mount -t rpc_pipefs none /var/lib/nfs/rpc_pipefs || return 1
-	"$tools/gss-contexts" serve >/tmp/contexts 2>&1 &
+	"$VM_TOP/scripts/gss-contexts.py" serve >/tmp/contexts 2>&1 &
 	gss_contexts=$!
+	await grep -q begins /tmp/contexts
 }
 
 gss_down()
