@@ -85,7 +85,7 @@ needs_kunit()
 # Once for all groups; a group must not find another build than its neighbour.
 build()
 {
-	local bdir kdir t
+	local bdir kdir
 
 	bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
 	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
@@ -105,10 +105,8 @@ build()
 		gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" \
 			"$top/scripts/bench/ops.c" || exit 1 ;;
 	esac
-	for t in fs-exercise fs-kill; do
-		gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/$t" \
-			"$top/scripts/$t.c" || exit 1
-	done
+	gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/fs-kill" \
+		"$top/scripts/fs-kill.c" || exit 1
 	gcc -O2 -Wall -o "$bdir/tools/crowd" "$top/scripts/crowd.c" \
 		-lrdmacm -libverbs || exit 1
 	gcc -O2 -Wall -fPIC -shared -o "$bdir/tools/libendpoint.so" \

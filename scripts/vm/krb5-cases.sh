@@ -45,7 +45,7 @@ gss_files()
 		grep -q " /mnt .*sec=$sec," /proc/mounts
 	[ -n "${QUICK:-}" ] || some+=('large file' vectors rename owner locks)
 	for words in "${some[@]}"; do
-		CASES=$words verdicts "NFSv$v, $sec" "$tools/fs-exercise" \
+		CASES=$words verdicts "NFSv$v, $sec" "$VM_TOP/scripts/fs-exercise.py" \
 			"$v" /mnt "$export_dir"
 	done
 }

@@ -208,7 +208,7 @@ pairing()
 	[ "$client$server" = rdma2rdma2 ] && speaks=2 || opts=${opts:-$intree_opts}
 	before=$(counters)
 	check "$label: mount" mount_far "$client" "$vers" "$opts" || return
-	verdicts "$label" "$tools/fs-exercise" "$vers" /mnt
+	verdicts "$label" "$VM_TOP/scripts/fs-exercise.py" "$vers" /mnt
 	check "$label: a tree each way, checksums of both sides" trees
 	[ "$client" = rdma ] ||
 		check "$label: the version spoken is $speaks" spoken "$speaks"

@@ -33,7 +33,7 @@ exercise()
 	else
 		fail "$label: /proc/mounts: $(grep ' /mnt nfs' /proc/mounts)"
 	fi
-	verdicts "$label" "$tools/fs-exercise" "$vers" /mnt "$export_dir"
+	verdicts "$label" "$VM_TOP/scripts/fs-exercise.py" "$vers" /mnt "$export_dir"
 	check "$label: umount" umount_all
 	rm -rf "${export_dir:?}"/*
 }
@@ -387,7 +387,7 @@ group_inuse()
 # A program that did nothing has not passed.
 idle_programs()
 {
-	! "$tools/fs-exercise" 4.2 /mnt "$export_dir" 2>&1 &&
+	! "$VM_TOP/scripts/fs-exercise.py" 4.2 /mnt "$export_dir" 2>&1 &&
 	! "$load_sh" /mnt "$export_dir" 5 0 2>&1 &&
 	! "$load_sh" /mnt "$export_dir" 0 1 2>&1
 }
