@@ -363,9 +363,4 @@ measure_all()
 	cat "$results"
 }
 
-case $VM_NODE in
-server)	serve ;;
-client)	trap '[ "$BASHPID" -ne $$ ] || on_server end_service' EXIT
-	measure_all "$@"
-	exit "$failed" ;;
-esac
+run_node measure_all "$@"

@@ -23,11 +23,6 @@ here=$(dirname "$0")
 ops=$1 delay=${2:-5} count=${3:-20}
 intree_port=20050
 
-delayed()
-{
-	tc qdisc replace dev "$netdev" root netem delay "${1}ms" limit 100000
-}
-
 trips_of()
 {
 	local variant=$1 row size result
@@ -95,9 +90,4 @@ measure_all()
 	cat /tmp/trips.csv
 }
 
-case $VM_NODE in
-server)	serve ;;
-client)	trap '[ "$BASHPID" -ne $$ ] || on_server end_service' EXIT
-	measure_all
-	exit "$failed" ;;
-esac
+run_node measure_all

@@ -122,11 +122,8 @@ all_new()
 # within MS NAME: a callback that is lost costs ten seconds or more.
 within()
 {
-	if [ "$took" -lt "$1" ]; then
-		ok "$2: $took ms"
-	else
+	[ "$took" -lt "$1" ] && ok "$2: $took ms" ||
 		fail "$2: $took ms"
-	fi
 }
 
 # A client hears that its path is down from its next renewal.

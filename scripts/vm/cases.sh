@@ -265,11 +265,8 @@ expect()
 		fi
 		expression=${expression//$word/${rose[$word]}}
 	done
-	if [ $((expression)) -ne 0 ]; then
-		ok "$name"
-	else
+	[ $((expression)) -ne 0 ] && ok "$name" ||
 		fail "$name: not $text: $expression, ended:$(reasons)"
-	fi
 }
 
 # figures FOLDER: /proc/self/mountstats of a mount, read as strictly as its

@@ -186,21 +186,21 @@ cat_patches()
 	patches_of "$1" | xargs cat
 }
 
+cat_configs()
+{
+	case $1 in
+	uml)	cat "$vmdir/kernel.config" ;;
+	uml-debug|uml-dma) cat "$vmdir/kernel.config" "$vmdir/${1#uml-}.config" ;;
+	uml-smp) cat "$vmdir"/{kernel,debug,smp}.config ;;
+	esac
+}
+
 # What decides whether a kernel in the cache is still the one that is wanted.
 kernel_key()
 {
 	case $1 in
-	uml)
-		cat "$vmdir/kernel.config"
-		cat_patches "$1" ;;
-	uml-debug)
-		cat "$vmdir/kernel.config" "$vmdir/debug.config"
-		cat_patches "$1" ;;
-	uml-dma)
-		cat "$vmdir"/{kernel,dma}.config
-		cat_patches "$1" ;;
-	uml-smp)
-		cat "$vmdir"/{kernel,debug,smp}.config
+	uml|uml-debug|uml-dma|uml-smp)
+		cat_configs "$1"
 		cat_patches "$1" ;;
 	debian)
 		cat "$vmdir/debian-modules" "$vmdir/debian.sh" \

@@ -6,11 +6,6 @@
 
 grants=/sys/kernel/debug/svcrdma2
 
-set_server()
-{
-	echo "$2" >"/sys/module/svcrdma2/parameters/$1"
-}
-
 # mounts COUNT: each at an address of its own, over 16 connections
 mounts()
 {
@@ -166,7 +161,7 @@ small_memory()
 {
 	local before budget=$((4096 * 1024)) rnr_before watch
 
-	set_server receive_memory $((budget / 1024))
+	set_parameter receive_memory $((budget / 1024))
 	check "48 connections" mounts 3 || return
 	check "each is used" visit 3
 	touch /tmp/watching
@@ -191,19 +186,13 @@ small_memory()
 	echo "# at most $(cat /tmp/most) of $budget bytes; grants raised ${rose[s_grants_raised]}, lowered ${rose[s_grants_lowered]}, denied ${rose[s_grants_denied]}; credits $(
 		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
 
-	set_server receive_memory 0
+	set_parameter receive_memory 0
 	measure strain 3
 	expect "S26 with memory again grants are raised" \
 		"s_grants_raised > 0 && s_grants_lowered == 0 && s_grants_denied == 0"
 	check "S26 and each has more than the least" more_credits 4
 	echo "# credits $(of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
 	check "umount" unmounts 3
-}
-
-# each_client_sends BYTES: at most, from now on. The server learns it by REQPROP.
-each_client_sends()
-{
-	echo "$1" >/sys/module/xprtrdma2/parameters/send_size
 }
 
 # sizes_are BYTES KEY...: of the only connection, within a while; messages have to move
@@ -238,27 +227,28 @@ group_resize()
 	check "mount" mount_nfs rdma2 4.2 /mnt noac || return
 	check "Receives are 20480 bytes" receives_are 20480
 	before=$(counters)
-	set_server receive_size 65536
+	set_parameter receive_size 65536
 	check "C-027 C-032 the administrator raises them" receives_are 65536
-	set_server receive_size 8192
+	set_parameter receive_size 8192
 	stat -t /mnt >/dev/null
 	check "C-033 and lowers them: they stay" receives_are 65536
-	each_client_sends 4096
+	# The server learns it by REQPROP.
+	size_parameter xprtrdma2 send_size 4096
 	check "C-033 the client asks for smaller ones" receives_are 4096
-	each_client_sends 65536
+	size_parameter xprtrdma2 send_size 65536
 	check "C-032 and for larger ones, as far as they may be" receives_are 8192
 	risen "$before"
 	expect "C-023 C-059 each change is one message of either" \
 		"s_reqprops == 2 && s_updprops_sent == 2 && s_receives_raised == 2 && s_receives_lowered == 1"
 
-	set_server send_size 4096
+	set_parameter send_size 4096
 	check "S14 the server's Sends get smaller" sizes_are 4096 send_v2
 	dd if=/dev/urandom of="$export_dir/file" bs=64k count=16 status=none
 	exec 7</mnt/file
 	measure dd bs=8k count=8 iflag=direct <&7
 	exec 7<&-
 	expect "C-034 they are" "s_write_chunks == 8"
-	set_server send_size 65536
+	set_parameter send_size 65536
 	finish
 }
 

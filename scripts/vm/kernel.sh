@@ -121,14 +121,7 @@ build_uml()
 # config_of KERNEL: of an option that is there twice, the last
 config_of()
 {
-	local files=(kernel.config)
-
-	case $1 in
-	uml-debug) files+=(debug.config) ;;
-	uml-dma) files+=(dma.config) ;;
-	uml-smp) files+=(debug.config smp.config) ;;
-	esac
-	(cd "$vmdir" && cat "${files[@]}") | awk '
+	cat_configs "$1" | awk '
 	/^CONFIG_/ { split($0, part, "="); option[part[1]] = $0 }
 	/^# CONFIG_.* is not set$/ { option[$2] = $0 }
 	END { for (name in option) print option[name] }'

@@ -20,11 +20,8 @@ released()
 	cat "$peers/$1"
 	grep -q '^ok' "$peers/$1" || failed=1
 	took=$(sed -n "s/^# held.$1: \([0-9]*\).*/\1/p" "$peers/$1")
-	if [ "${took:-0}" -ge "$2" ] && [ "$took" -le "$3" ]; then
-		ok "$1: in time ($took s)"
-	else
+	[ "${took:-0}" -ge "$2" ] && [ "$took" -le "$3" ] && ok "$1: in time ($took s)" ||
 		fail "$1: not after $2 to $3 s, but ${took:-?}"
-	fi
 }
 
 # until_risen BEFORE N COUNTER...: until the sum of these counters has risen by N,
@@ -156,11 +153,8 @@ client_shortage_lasts()
 		[ "$(closes 'no memory')" -gt "$closed" ]
 	ended_for "a shortage that lasts" "$server_view" "no memory"
 	no_shortage
-	if wait "$writer"; then
-		ok "a shortage that lasts: WRITE succeeds when it has ended"
-	else
+	wait "$writer" && ok "a shortage that lasts: WRITE succeeds when it has ended" ||
 		fail "a shortage that lasts: $(cat "$peers/long")"
-	fi
 	check "a shortage that lasts: the data" \
 		cmp "$peers/data" "$export_dir/long"
 	risen "$before"
@@ -186,11 +180,8 @@ client_stops_service()
 	begin=$SECONDS
 	rpc.nfsd 0
 	took=$((SECONDS - begin))
-	if [ "$took" -lt 30 ]; then
-		ok "nfsd stops while a Call waits (in $took s)"
-	else
+	[ "$took" -lt 30 ] && ok "nfsd stops while a Call waits (in $took s)" ||
 		fail "nfsd stops while a Call waits: in $took s"
-	fi
 	nfsd_up
 	pkill -P "${held[0]}"
 	wait "${held[@]}" 2>/dev/null

@@ -124,11 +124,8 @@ undisturbed()
 			[ "${rose[$name]}" -eq 0 ] || bad+=" $name+${rose[$name]}" ;;
 		esac
 	done
-	if [ -z "$bad" ]; then
-		ok "$label: one connection, no RPC sent twice, no error on either side"
-	else
+	[ -z "$bad" ] && ok "$label: one connection, no RPC sent twice, no error on either side" ||
 		fail "$label:$bad"
-	fi
 	case $client in
 	rdma2)	expect "$label: the client's chunks" \
 			"c_connects == 1 && c_read_chunks > 0 && c_write_chunks > 0" ;;
@@ -352,12 +349,6 @@ group_tuned()
 	tuned=1
 	fall_backs tuned
 	finish_both
-}
-
-# delayed MILLISECONDS: what is sent from here arrives so much later.
-delayed()
-{
-	tc qdisc replace dev "$netdev" root netem delay "${1}ms" limit 100000
 }
 
 # trips_of ROW BYTES: hundredths of a round trip, which is 20 ms, that the quickest
@@ -609,11 +600,8 @@ captured()
 	for what in "other versions" "other procedures" "unknown Sends" \
 			"malformed packets" "errors of the dissectors" \
 			"bytes that are missing"; do
-		if grep " $what\$" /tmp/found; then
-			fail "$label: no $what"
-		else
+		grep " $what\$" /tmp/found && fail "$label: no $what" ||
 			ok "$label: no $what"
-		fi
 	done
 	echo "# $label: $(sort -nr /tmp/found | paste -sd,)"
 	grep -q ' [0-9]*/0 (' /tmp/dumpcap ||
@@ -635,8 +623,4 @@ group_capture()
 	finish_both
 }
 
-case $VM_NODE in
-server)	cd / && serve ;;
-client)	trap '[ "$BASHPID" -ne $$ ] || on_server end_service' EXIT
-	run_group "$group" ;;
-esac
+run_node run_group "$group"

@@ -98,11 +98,9 @@ edits_listeners()
 	grep -q '^tcp 2049$' /proc/fs/nfsd/portlist && fail "netlink: tcp stays too"
 	check "netlink: one comes" set_listeners rdma "$port" tcp 2049
 	check "the portlist takes rdma2 beside them" listen_on rdma2 "$two"
-	if set_listeners rdma "$port" rdma2 "$two" 2>/tmp/said; then
-		fail "netlink: a list with rdma2 is taken, and install.rst says it is not"
-	else
+	set_listeners rdma "$port" rdma2 "$two" 2>/tmp/said &&
+		fail "netlink: a list with rdma2 is taken, and install.rst says it is not" ||
 		ok "netlink: a list with rdma2 is refused: $(cat /tmp/said)"
-	fi
 	check "netlink: and leaves tcp" listens_on tcp 2049
 	check "netlink: and rdma" listens_on rdma "$port"
 	check "netlink: and rdma2" listens_on rdma2 "$two"
@@ -208,11 +206,8 @@ orders()
 	said=$(dmesg | grep -c "svcrdma2: .*rmmod rpcrdma.*echo Y >$rdma_param")
 	[ "$said" -eq 1 ] && ok "and the log says what to do" ||
 		fail "rpcrdma first: the log says $(dmesg | grep svcrdma2)"
-	if echo Y 2>/dev/null >"$rdma_param"; then
-		fail "the name is given away twice"
-	else
+	echo Y 2>/dev/null >"$rdma_param" && fail "the name is given away twice" ||
 		ok "the name is not given away twice"
-	fi
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma 20050
 	[ "$(users rpcrdma)" -ge 1 ] && [ "$(users svcrdma2)" = 0 ] &&

@@ -204,12 +204,10 @@ pin_refused()
 		return
 	fi
 	said=$(dmesg | grep 'parameter pin')
-	if [ "$(wc -l <<<"$said")" -eq 1 ] && grep -qF "'$2'" <<<"$said" &&
-	   [ "$(cat "$params/pin")" = "$old" ]; then
-		ok "S34 pin '$1' is refused, and says why"
-	else
+	[ "$(wc -l <<<"$said")" -eq 1 ] && grep -qF "'$2'" <<<"$said" &&
+		[ "$(cat "$params/pin")" = "$old" ] &&
+		ok "S34 pin '$1' is refused, and says why" ||
 		fail "S34 pin '$1': $said"
-	fi
 }
 
 pins()

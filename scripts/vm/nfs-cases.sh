@@ -28,11 +28,8 @@ exercise()
 
 	opts=${common:+$common${opts:+,}}$opts
 	check "$label: mount" mount_nfs "$p" "$vers" /mnt "$opts" || return
-	if grep -q " /mnt .*proto=$p," /proc/mounts; then
-		ok "$label: /proc/mounts says proto=$p"
-	else
+	grep -q " /mnt .*proto=$p," /proc/mounts && ok "$label: /proc/mounts says proto=$p" ||
 		fail "$label: /proc/mounts: $(grep ' /mnt nfs' /proc/mounts)"
-	fi
 	verdicts "$label" "$VM_TOP/scripts/fs-exercise.py" "$vers" /mnt "$export_dir"
 	check "$label: umount" umount_all
 	rm -rf "${export_dir:?}"/*

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced in both of two joined guests: the client asks, the server does. What
@@ -38,6 +38,23 @@ serve()
 end_service()
 {
 	serving=0
+}
+
+# run_node COMMAND...: the client's part; the server's is to serve until that has ended
+run_node()
+{
+	case $VM_NODE in
+	server)	cd / && serve ;;
+	client)	trap '[ "$BASHPID" -ne $$ ] || on_server end_service' EXIT
+		"$@"
+		exit "$failed" ;;
+	esac
+}
+
+# delayed MILLISECONDS: what is sent from here arrives so much later.
+delayed()
+{
+	tc qdisc replace dev "$netdev" root netem delay "${1}ms" limit 100000
 }
 
 # on_server COMMAND...: what it said, and its exit status. The count is in a

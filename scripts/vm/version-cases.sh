@@ -27,16 +27,10 @@ both_versions()
 	old=$!
 	"$load_sh" /mnt/new "$export_dir/new" 10 1 >/tmp/new 2>&1 &
 	new=$!
-	if wait "$old"; then
-		ok "NFSv$vers: version 1 on a listener with version 2"
-	else
+	wait "$old" && ok "NFSv$vers: version 1 on a listener with version 2" ||
 		fail "NFSv$vers: version 1: $(tr '\n' ' ' </tmp/old)"
-	fi
-	if wait "$new"; then
-		ok "NFSv$vers: version 2 on a listener with version 1"
-	else
+	wait "$new" && ok "NFSv$vers: version 2 on a listener with version 1" ||
 		fail "NFSv$vers: version 2: $(tr '\n' ' ' </tmp/new)"
-	fi
 	check "NFSv$vers: umount" umount_all
 	rm -rf "${export_dir:?}"/*
 }
