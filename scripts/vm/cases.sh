@@ -137,6 +137,12 @@ unload()
 	return 1
 }
 
+# sums FOLDER: of all files
+sums()
+{
+	(cd "$1" && find . -type f -print0 | sort -z | xargs -0 b2sum)
+}
+
 # counters: one "name value" a line, the client's prefixed c_, the server's s_. And
 # how often the mount on /mnt has sent which operation, o_
 counters()

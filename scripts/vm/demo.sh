@@ -4,8 +4,8 @@
 # In a guest: the demo's work. The argument is a tar file of the tree to copy.
 
 set -u
-# shellcheck source=scripts/vm/nfs.sh
-. "$(dirname "$0")/nfs.sh" || exit 2
+# shellcheck source=scripts/vm/cases.sh
+. "$(dirname "$0")/cases.sh" || exit 2
 
 say()
 {
@@ -16,23 +16,6 @@ die()
 {
 	say "FAILED: $*"
 	exit 1
-}
-
-sums()
-{
-	(cd "$1" && find . -type f -print0 | sort -z | xargs -0 b2sum)
-}
-
-counters()
-{
-	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
-	sed 's/^/s_/' /sys/kernel/debug/svcrdma2/counters
-}
-
-# connection KEY: as the line of the one connection has it
-connection()
-{
-	sed -n "s/.* $1=\([^ ]*\).*/\1/p" /proc/net/rpc/xprtrdma2
 }
 
 # The clock in hundredths of a second
@@ -51,7 +34,7 @@ rate()
 declare -A value
 run()
 {
-	local vers=$1 dir=$export_dir/v$1 at0 at1 before name rest
+	local vers=$1 dir=$export_dir/v$1 at0 at1 before name
 
 	say "NFSv$vers: mount -o vers=$vers,proto=rdma2"
 	mount_nfs rdma2 "$vers" /mnt || die "mount"
@@ -78,12 +61,10 @@ run()
 	cmp /tmp/source /tmp/server || die "the server holds something else"
 	say "NFSv$vers: checksums are the same: source, client's side, server's side"
 
-	while read -r name rest; do
-		value[$name,$vers]=$rest
-	done < <({ echo "$before"; echo ---; counters; } | awk '
-		/^---/ { after = 1; next }
-		!after { was[$1] = $2; next }
-		{ print $1, $2 - was[$1] }')
+	risen "$before"
+	for name in "${!rose[@]}"; do
+		value[$name,$vers]=${rose[$name]}
+	done
 	value[version,$vers]=$(connection version)
 	value[thresholds,$vers]="$(connection send) / $(connection receive)"
 	value[credits,$vers]=$(connection credits)

@@ -66,11 +66,6 @@ make_tree()
 	put("d/large", 6000001);' "$1"
 }
 
-sums()
-{
-	(cd "$1" && find . -type f -print0 | sort -z | xargs -0 b2sum)
-}
-
 # The client puts a tree in and the server looks at its own side; the server
 # makes one, and the client looks.
 trees()
