@@ -15,20 +15,8 @@ set -u
 . "$(dirname "$0")/vm/common.sh"
 
 cd "$top" || exit 1
-failed=0
+failed=0 suite=install
 work=$(mktemp -d "$cache/install.XXXXXX")
-
-# result NAME STATUS LOG
-result()
-{
-	if [ "$2" -eq 0 ]; then
-		echo "ok install: $1"
-	else
-		echo "FAIL install: $1"
-		tail -n 30 "$3"
-		failed=1
-	fi
-}
 
 in_root()
 {
@@ -105,7 +93,7 @@ expect()
 
 	"${@:2}" >"$work/said" 2>&1
 	rc=$?
-	result "Debian $debian: $1" "$rc" "$work/said"
+	result "Debian $debian: $1" "$rc"
 	return "$rc"
 }
 
@@ -261,7 +249,7 @@ check_debian()
 [ "$(id -u)" -eq 0 ] || die "needs root, for apt in a root of its own"
 need_packages qemu-system-x86 kmod e2fsprogs
 packaging/deb.sh "$work/debs" >"$work/said" 2>&1
-result "the packages are built" $? "$work/said"
+result "the packages are built" $?
 [ "$failed" -eq 0 ] || exit 1
 [ $# -gt 0 ] || set -- 12 13
 for d in "$@"; do

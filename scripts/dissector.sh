@@ -13,21 +13,9 @@ cd "$top" || exit 1
 need_packages tshark perl
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-failed=0
+failed=0 suite=dissector
 vectors=tester/rpcrdma2_test/vectors.txt
 user0='uat:user_dlts:"User 0 (DLT=147)","rpcrdma2","0","","0",""'
-
-# result NAME STATUS: with what differs
-result()
-{
-	if [ "$2" -eq 0 ]; then
-		echo "ok dissector: $1"
-	else
-		echo "FAIL dissector: $1"
-		sed 's/^/# /' "$work/said"
-		failed=1
-	fi
-}
 
 # A capture of them, of a link type that is for users
 perl -e '

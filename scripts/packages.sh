@@ -15,19 +15,7 @@ set -u
 cd "$top" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-failed=0
-
-# result NAME STATUS: with what was said
-result()
-{
-	if [ "$2" -eq 0 ]; then
-		echo "ok packages: $1"
-	else
-		echo "FAIL packages: $1"
-		tail -n 20 "$work/said"
-		failed=1
-	fi
-}
+failed=0 suite=packages
 
 # expect NAME COMMAND...
 expect()

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034 # scripts that source this use the variables
+# shellcheck shell=bash disable=SC2034,SC2154 # scripts that source this use the variables
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by every script here: where things are kept, how packages come, how
@@ -25,6 +25,19 @@ die()
 {
 	say "error: $*"
 	exit 1
+}
+
+# result NAME STATUS [FILE]: a case of $suite. What was said is in the file, or in
+# $work/said.
+result()
+{
+	if [ "$2" -eq 0 ]; then
+		echo "ok $suite: $1"
+	else
+		echo "FAIL $suite: $1"
+		tail -n 30 "${3:-$work/said}" | sed 's/^/# /'
+		failed=1
+	fi
 }
 
 # Two checkouts may ask for the same kernel at the same time: one builds, the
