@@ -51,6 +51,16 @@ can_fail()
 	return 1
 }
 
+# settings FOLDER FILE=VALUE...: of fault injection, one after the other
+settings()
+{
+	local pair
+
+	for pair in "${@:2}"; do
+		echo "${pair#*=}" >"$1/${pair%%=*}"
+	done
+}
+
 # refuses FILE VALUE: a parameter that is there does not take a value, and keeps its own
 refuses()
 {

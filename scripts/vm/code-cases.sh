@@ -10,8 +10,12 @@ read_file()
 {
 	timeout -s KILL 60 dd if="/mnt/$1" of="/tmp/back.$1" bs="$2" iflag=direct \
 		status=none 2>"/tmp/said.$1" && cmp -s "/tmp/back.$1" "$export_dir/$1" &&
-		echo data && return
-	grep -o 'Input/output error' "/tmp/said.$1" || echo "other: $(cat "/tmp/said.$1")"
+		echo data || error_of "/tmp/said.$1"
+}
+
+error_of()
+{
+	grep -o 'Input/output error' "$1" || echo "other: $(cat "$1")"
 }
 
 # An error that says nothing but that there is no Reply
@@ -106,8 +110,7 @@ lost_call()
 write_file()
 {
 	timeout -s KILL 60 dd if="/tmp/back.l" of="/mnt/l" bs=32768 oflag=direct \
-		conv=notrunc status=none 2>/tmp/said.l && echo written && return
-	grep -o 'Input/output error' /tmp/said.l || echo "other: $(cat /tmp/said.l)"
+		conv=notrunc status=none 2>/tmp/said.l && echo written || error_of /tmp/said.l
 }
 
 lost_calls()

@@ -125,17 +125,13 @@ is_fragmented()
 # No thread of nfsd gets two pages in a row, where a kernel can be told so.
 fragment()
 {
-	local dir=/sys/kernel/debug/fail_page_alloc pid
+	local pid
 
 	for pid in $(pgrep -x nfsd); do
 		echo "$1" >"/proc/$pid/make-it-fail"
 	done
-	echo 1 >$dir/min-order
-	echo Y >$dir/task-filter
-	echo N >$dir/ignore-gfp-wait
-	echo 0 >$dir/verbose
-	echo -1 >$dir/times
-	echo $(($1 * 100)) >$dir/probability
+	settings /sys/kernel/debug/fail_page_alloc min-order=1 task-filter=Y ignore-gfp-wait=N \
+		verbose=0 times=-1 probability=$(($1 * 100))
 }
 
 # Receives of 64 KiB, each of single pages

@@ -395,15 +395,21 @@ flooded()
 		fail "the longest operation $name: $worst us"
 }
 
+# A mount to be measured, in the folder $d
+measured_mount()
+{
+	nfs_up rdma2 || { fail "server"; return 1; }
+	d=$(mktemp -d)
+	: >/tmp/crowds
+	modprobe -qa ib_uverbs rdma_ucm
+	mount_nfs rdma26 4.2 /mnt noac || { fail "mount"; return 1; }
+}
+
 group_flood()
 {
 	local d
 
-	nfs_up rdma2 || { fail "server"; return; }
-	d=$(mktemp -d)
-	: >/tmp/crowds
-	modprobe -qa ib_uverbs rdma_ucm
-	mount_nfs rdma26 4.2 /mnt noac || { fail "mount"; return; }
+	measured_mount || return
 	head -c 1048576 /dev/urandom >"$export_dir/hoard"
 	latencies /mnt 1 "$d/g" "$d/w"
 	latencies /mnt 3 "$d/calm-g" "$d/calm-w"
@@ -526,11 +532,7 @@ group_crowd()
 {
 	local d before crowd mem_before mem_least
 
-	nfs_up rdma2 || { fail "server"; return; }
-	d=$(mktemp -d)
-	: >/tmp/crowds
-	modprobe -qa ib_uverbs rdma_ucm
-	mount_nfs rdma26 4.2 /mnt noac || { fail "mount"; return; }
+	measured_mount || return
 	latencies /mnt 1 "$d/g" "$d/w"
 	latencies /mnt 4 "$d/calm-g1" "$d/calm-w1"
 	mem_before=$(available) mem_least=$mem_before

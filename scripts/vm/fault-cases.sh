@@ -47,11 +47,8 @@ short()
 
 	[ "$percent" != 0.1 ] || percent=1 interval=10
 	for dir in $faulty; do
-		echo 0 >"$dir/probability"
-		echo Y >"$dir/task-filter"
-		echo N >"$dir/ignore-gfp-wait"
-		echo 0 >"$dir/verbose"
-		echo "$interval" >"$dir/interval"
+		settings "$dir" probability=0 task-filter=Y ignore-gfp-wait=N verbose=0 \
+			interval=$interval
 		[ "$percent" = 0 ] || echo "$fault_times" >"$dir/times"
 		[ ! -e "$dir/min-order" ] || echo 0 >"$dir/min-order"
 		[ ! -e "$dir/cache-filter" ] || echo N >"$dir/cache-filter"
@@ -73,20 +70,13 @@ injected()
 # lose: the next RPC of either end finds its connection lost
 lose()
 {
-	local dir=$debug/fail_sunrpc
-
-	echo 1 >"$dir/ignore-cache-wait"
-	echo 0 >"$dir/ignore-client-disconnect"
-	echo 0 >"$dir/ignore-server-disconnect"
-	echo 0 >"$dir/verbose"
-	echo 1 >"$dir/times"
-	echo 100 >"$dir/probability"
+	settings "$debug/fail_sunrpc" ignore-cache-wait=1 ignore-client-disconnect=0 \
+		ignore-server-disconnect=0 verbose=0 times=1 probability=100
 }
 
 keep()
 {
-	echo 0 >"$debug/fail_sunrpc/probability"
-	echo 0 >"$debug/fail_sunrpc/times"
+	settings "$debug/fail_sunrpc" probability=0 times=0
 }
 
 # goes_on NAME: the load does, when there is memory again. A Call whose Reply went with
@@ -338,8 +328,7 @@ everything()
 
 	short 0
 	for dir in $faulty; do
-		echo N >"$dir/task-filter"
-		echo "$fault_times" >"$dir/times"
+		settings "$dir" task-filter=N times="$fault_times"
 		[ "$2" != 0.1 ] || echo 10 >"$dir/interval"
 	done
 	[ "$2" != 0.1 ] || percent=1

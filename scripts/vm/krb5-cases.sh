@@ -153,14 +153,8 @@ gss_long_messages()
 # fail_pages TIMES: the kernel gives no pages to what asks for that, so many times.
 fail_pages()
 {
-	local dir=/sys/kernel/debug/fail_page_alloc
-
-	echo 0 >$dir/min-order
-	echo Y >$dir/task-filter
-	echo N >$dir/ignore-gfp-wait
-	echo 0 >$dir/verbose
-	echo "$1" >$dir/times
-	echo $(($1 ? 100 : 0)) >$dir/probability
+	settings /sys/kernel/debug/fail_page_alloc min-order=0 task-filter=Y ignore-gfp-wait=N \
+		verbose=0 times="$1" probability=$(($1 ? 100 : 0))
 }
 
 # Tries to encode a Call that got no pages to be encrypted into

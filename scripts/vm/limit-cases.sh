@@ -75,21 +75,13 @@ shortage()
 	echo 0 >"$dir/times"
 	echo 0 | tee /sys/kernel/slab/svc2_*/failslab >/dev/null
 	echo 1 >"/sys/kernel/slab/${2:-rpcrdma2_rw}/failslab"
-	echo Y >"$dir/cache-filter"
-	echo N >"$dir/ignore-gfp-wait"
-	echo 0 >"$dir/verbose"
-	echo 1 >"$dir/interval"
-	echo "$1" >"$dir/times"
-	echo 100 >"$dir/probability"
+	settings "$dir" cache-filter=Y ignore-gfp-wait=N verbose=0 interval=1 times="$1" \
+		probability=100
 }
 
 no_shortage()
 {
-	local dir=/sys/kernel/debug/failslab
-
-	echo 0 >"$dir/times"
-	echo 0 >"$dir/probability"
-	echo N >"$dir/cache-filter"
+	settings /sys/kernel/debug/failslab times=0 probability=0 cache-filter=N
 	echo 0 | tee /sys/kernel/slab/svc2_*/failslab >/dev/null
 }
 

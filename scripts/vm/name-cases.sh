@@ -253,11 +253,7 @@ no_way()
 
 unreachable()
 {
-	ip link add plain0 type dummy
-	ip addr add 10.9.9.1/24 dev plain0
-	ip link set plain0 up
-	no_way "an interface without RDMA: EPROTO" 'Protocol error' 10.9.9.2
-	ip link del plain0
+	beside_rdma no_way "an interface without RDMA: EPROTO" 'Protocol error' 10.9.9.2
 	no_way "a port on which nothing listens: ECONNREFUSED" \
 		'Connection refused' "$addr4"
 }

@@ -469,12 +469,8 @@ disconnects()
 {
 	local dir=/sys/kernel/debug/fail_sunrpc
 
-	echo 1 >"$dir/ignore-cache-wait"
-	echo 1 >"$dir/ignore-client-disconnect"
-	echo 1 >"$dir/ignore-server-disconnect"
-	echo 0 >"$dir/ignore-$1-disconnect"
-	echo 0 >"$dir/verbose"
-	echo 100 >"$dir/probability"
+	settings "$dir" ignore-cache-wait=1 ignore-client-disconnect=1 \
+		ignore-server-disconnect=1 "ignore-$1-disconnect=0" verbose=0 probability=100
 	perl -MTime::HiRes=time,sleep -e '
 		my ($file, $n, $seconds) = @ARGV;
 		my ($end, $taken) = (time + $seconds, 0);
@@ -509,8 +505,7 @@ disconnects()
 			$taken++ if $left == 0;
 		}
 		print "$taken\n"' "$dir/times" "$2" "$3"
-	echo 0 >"$dir/probability"
-	echo 0 >"$dir/times"
+	settings "$dir" probability=0 times=0
 }
 
 group_disconnect()

@@ -80,6 +80,16 @@ device_down()
 	rdma link del "${1:-rxe}0"
 }
 
+# beside_rdma COMMAND...: while an interface without an RDMA device has 10.9.9.1
+beside_rdma()
+{
+	ip link add plain0 type dummy
+	ip addr add 10.9.9.1/24 dev plain0
+	ip link set plain0 up
+	"$@"
+	ip link del plain0
+}
+
 # mount.nfs looks the name of a transport up in /etc/netconfig, and the protocol
 # it finds there in /etc/protocols. 3939 is the number by which it knows RDMA,
 # over which it does not probe ports. The files are the guest's own copies.

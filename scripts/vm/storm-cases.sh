@@ -13,11 +13,9 @@ faults=/sys/kernel/debug/xprtrdma2
 # first SPACE have succeeded
 fault()
 {
-	echo 0 >"$faults/$1/probability"
-	echo "${2:--1}" >"$faults/$1/times"
 	# It fails when no more than the try itself is left.
-	echo "$((${3:--1} + 1))" >"$faults/$1/space"
-	echo 100 >"$faults/$1/probability"
+	settings "$faults/$1" probability=0 times="${2:--1}" space=$((${3:--1} + 1)) \
+		probability=100
 }
 
 no_fault()

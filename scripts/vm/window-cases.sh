@@ -245,16 +245,9 @@ window_cases()
 # pages_left COUNT: of what the client allocates for its Receives, and then no more
 pages_left()
 {
-	local dir=$debug/fail_page_alloc
-
 	aim xprtrdma2:xprt2_post_receives || return
-	echo Y >"$dir/task-filter"
-	echo N >"$dir/ignore-gfp-wait"
-	echo 0 >"$dir/min-order"
-	echo 0 >"$dir/verbose"
-	echo "$fault_times" >"$dir/times"
-	echo "$1" >"$dir/space"
-	echo 100 >"$dir/probability"
+	settings "$debug/fail_page_alloc" task-filter=Y ignore-gfp-wait=N min-order=0 verbose=0 \
+		times="$fault_times" space="$1" probability=100
 }
 
 # With few Receives each direction has some.
