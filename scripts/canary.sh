@@ -11,7 +11,7 @@ set -u
 . "$(dirname "$0")/vm/common.sh"
 
 kernel=uml-debug
-failed=0
+failed=0 suite=canary
 mkdir -p "$cache/run"
 work=$(mktemp -d "$cache/run/canary-$(date +%H%M%S)-XXXXXX")
 clone=$(mktemp -d /tmp/canary-XXXXXX)
@@ -79,51 +79,35 @@ command_of()
 	esac
 }
 
+# guest NAME COMMAND [ARGUMENT...]: by the checkout in $here
 guest()
 {
-	"$top/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout 600 \
-		--out "$work/$1" -- sh -c "$(command_of "$1")" >"$work/$1.said" 2>&1
+	"$here/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout 600 \
+		--out "$work/$1" -- sh -c "${@:2}" >"$work/$1.said" 2>&1
 	echo $? >"$work/$1.rc"
 }
 
 # A checkout in the machine's /tmp, beside something else
 own_folders()
 {
-	touch "$clone.beside"
 	cp -r "$top/scripts" "$clone/"
 	# shellcheck disable=SC2016 # for the guest's shell
-	cd "$clone" && scripts/vm.sh "$kernel" --no-modules --mem 512 --timeout 600 \
-		--out "$work/folders" -- sh -c '
+	cd "$clone" && here=. guest folders '
 		ls -A /tmp
-		test -x scripts/canary.sh && test ! -e "$PWD.beside"' \
-		>"$work/folders.said" 2>&1
-	echo $? >"$work/folders.rc"
+		test -x scripts/canary.sh && test ! -e "$PWD.beside"'
 }
 
 # The same beside the checkout, with the machine's /tmp as the current folder
 own_tmp()
 {
-	touch "$clone.beside"
 	# shellcheck disable=SC2016 # for the guest's shell
-	cd /tmp && "$top/scripts/vm.sh" "$kernel" --no-modules --mem 512 \
-		--timeout 600 --out "$work/tmp" -- sh -c '
+	cd /tmp && guest tmp '
 		ls -A /tmp
-		test "$PWD" = /tmp && test ! -e "$0"' "$clone.beside" \
-		>"$work/tmp.said" 2>&1
-	echo $? >"$work/tmp.rc"
+		test "$PWD" = /tmp && test ! -e "$0"' "$clone.beside"
 }
 
-# folders_verdict FILE NAME
-folders_verdict()
-{
-	if [ "$(cat "$work/$1.rc")" -eq 0 ]; then
-		echo "ok canary: $2"
-	else
-		echo "FAIL canary: $2: $(tr '\n' ' ' <"$work/$1.said")"
-		failed=1
-	fi
-}
-
+here=$top
+touch "$clone.beside"
 set -m
 own_folders &
 own_tmp &
@@ -133,11 +117,12 @@ while read -r kind _; do
 	while [ "$(jobs -pr | wc -l)" -ge "$((jobs + 1))" ]; do
 		wait -n
 	done
-	guest "$kind" &
+	guest "$kind" "$(command_of "$kind")" &
 done <<<"$canaries"
 wait
-folders_verdict folders "a guest sees its checkout in /tmp, and nothing beside it"
-folders_verdict tmp "a guest that is started in /tmp has its own one"
+result "a guest sees its checkout in /tmp, and nothing beside it" \
+	"$(cat "$work/folders.rc")" "$work/folders.said"
+result "a guest that is started in /tmp has its own one" "$(cat "$work/tmp.rc")" "$work/tmp.said"
 
 while read -r kind status report; do
 	[ -n "$kind" ] || continue

@@ -50,21 +50,11 @@ kernel=$1
 shift
 while [ $# -gt 0 ]; do
 	case $1 in
-	--mem)		mem=$2; shift ;;
-	--cpus)		cpus=$2; shift ;;
-	--timeout)	timeout=$2; shift ;;
-	--append)	append=$2; shift ;;
-	--log)		log=$2; shift ;;
-	--out)		out=$2; shift ;;
-	--allow)	allow=$2; shift ;;
-	--node)		node=$2; shift ;;
-	--link)		link=$2; shift ;;
-	--share)	share=$2; shift ;;
-	--nvme)		nvme=$2; shift ;;
+	--mem|--cpus|--timeout|--append|--log|--out|--allow|--node|--link|--share|--nvme|--clock)
+			printf -v "${1#--}" %s "$2"; shift ;;
 	--kunit)	export KUNIT=1 ;;
 	--bench)	export BENCH=1 ;;
 	--icount)	icount=1 ;;
-	--clock)	clock=$2; shift ;;
 	--no-modules)	modules=0 ;;
 	--interactive)	tty=1 ;;
 	--)		shift; break ;;
@@ -123,25 +113,15 @@ rm -f "$run/rc" "$run/started" "$run/nvme" "$run/entered"
 [ -z "$nvme" ] || truncate -s "${nvme}M" "$run/nvme" || exit 125
 
 {
-	printf 'vm_kernel=%q\n' "$kernel"
-	printf 'vm_clock=%q\n' "$clock"
-	printf 'vm_node=%q\n' "$node"
-	printf 'vm_icount=%q\n' "$icount"
-	printf 'vm_share=%q\n' "$share"
-	printf 'vm_modules=%q\n' "$tree"
-	printf 'vm_release=%q\n' "$release"
-	printf 'vm_build=%q\n' "$bdir"
-	printf 'vm_tools=%q\n' "$tools"
-	printf 'vm_top=%q\n' "$top"
-	printf 'vm_cwd=%q\n' "$PWD"
+	for name in kernel clock icount share release tools top tty; do
+		printf 'vm_%s=%q\n' "$name" "${!name}"
+	done
+	printf 'vm_node=%q\nvm_modules=%q\nvm_build=%q\nvm_cwd=%q\n' "$node" "$tree" "$bdir" "$PWD"
 	printf 'vm_keep=(%s)\n' "$(printf '%q ' "$top" "$PWD" "$cache" "$kdir" \
 		"$bdir" "$tools")"
-	printf 'vm_tty=%q\n' "$tty"
 	[ "$tty" -eq 1 ] && printf 'vm_size=%q\n' "$(stty size 2>/dev/null)"
 	printf 'vm_term=%q\n' "${TERM:-dumb}"
-	printf 'vm_command=('
-	printf '%q ' "$@"
-	printf ')\n'
+	printf 'vm_command=(%s)\n' "$(printf '%q ' "$@")"
 } >"$run/setup"
 
 # User-Mode Linux keeps its memory in a file; the folder must have room.
