@@ -135,30 +135,16 @@ static bool compare(const uint8_t *want, const uint8_t *got, size_t len)
 	return true;
 }
 
-static bool read_all(int fd, uint8_t *p, size_t len, off_t at)
+/* From the file's beginning on */
+static bool transfer(bool out, int fd, uint8_t *p, size_t len)
 {
+	size_t at = 0;
 	ssize_t n;
 
-	while (len) {
-		n = pread(fd, p, len, at);
-		must(n > 0, "%zd at %lld, %zu to go", n, (long long)at, len);
-		p += n;
-		at += n;
-		len -= n;
-	}
-	return true;
-}
-
-static bool write_all(int fd, const uint8_t *p, size_t len, off_t at)
-{
-	ssize_t n;
-
-	while (len) {
-		n = pwrite(fd, p, len, at);
-		must(n > 0, "%zd at %lld, %zu to go", n, (long long)at, len);
-		p += n;
-		at += n;
-		len -= n;
+	for (; at < len; at += n) {
+		n = out ? pwrite(fd, p + at, len - at, at) :
+			  pread(fd, p + at, len - at, at);
+		must(n > 0, "%zd at %zu, %zu to go", n, at, len - at);
 	}
 	return true;
 }
@@ -185,7 +171,8 @@ struct op {
 	unsigned int kills, hits;
 };
 
-static const char *mount_dir, *mnt, *export;	/* the latter: folders of its own */
+static const char *mount_dir;
+static const char *mnt, *export;	/* the folder with all files, on both sides */
 static struct slot *slots;
 static uint8_t *data, *buf;
 static uint64_t state;
@@ -516,7 +503,7 @@ static bool make_file(const char *name, size_t len)
 	int fd = open(name, O_RDWR | O_CREAT, 0666);
 
 	must(fd >= 0, "%s", name);
-	if (!write_all(fd, data, len, 0))
+	if (!transfer(true, fd, data, len))
 		return false;
 	must(!close(fd));
 	return true;
@@ -527,7 +514,7 @@ static bool same(const char *name)
 	int fd = open(name, O_RDONLY);
 
 	must(fd >= 0, "%s", name);
-	if (!read_all(fd, buf, DATA, 0))
+	if (!transfer(false, fd, buf, DATA))
 		return false;
 	must(!memcmp(buf, data, DATA), "%s differs", name);
 	close(fd);
