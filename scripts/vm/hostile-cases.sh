@@ -1,14 +1,131 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: peers that break the protocol on purpose. Each case
-# makes a peer do one such thing, and shows that the peer did it and that
-# nothing but its own RPC or its own connection suffered.
+# Sourced by nfs-cases.sh: peers that break the protocol on purpose. Each case makes a peer
+# do one such thing, and shows that the peer did it and that nothing but its own RPC or its
+# own connection suffered. The servers are here, the clients in hostile-client-cases.sh; all
+# of them are the tester. Here is what can not be seen on the wire.
 
-# shellcheck source=scripts/vm/hostile-servers.sh
-. "$(dirname "${BASH_SOURCE[0]}")/hostile-servers.sh" || exit 2
-# shellcheck source=scripts/vm/hostile-clients.sh
-. "$(dirname "${BASH_SOURCE[0]}")/hostile-clients.sh" || exit 2
+# Modules of the tester
+hostilities='client_replies client_resends'
+
+# What the client's counters rise by during the first work of a case
+beside_rows='
+client_replies.more_than_the_write_chunk_holds	c_replies_bad==1
+client_replies.more_write_chunks_than_offered	c_replies_bad==1
+client_replies.write_list_that_wraps		c_replies_bad==1
+client_replies.write_chunk_that_wraps		c_replies_bad==1
+client_replies.write_chunk_where_none_is	c_replies_bad==1
+client_replies.write_chunk_that_holds_nothing	c_replies_bad==0&&c_write_chunk_bytes==0
+client_replies.write_chunk_that_holds_half	c_replies_bad==0&&c_write_chunk_bytes>50000
+client_replies.more_behind_a_full_write_chunk	c_replies_bad==0&&c_write_chunk_bytes==100000
+client_replies.data_go_on_inline		c_replies_bad==0&&c_write_chunk_bytes>=50000
+client_replies.write_chunk_without_a_head	c_replies_bad==0&&c_write_chunk_bytes>=100000
+client_replies.reply_behind_a_long_header	c_replies_bad==0&&c_fixup_bytes>5120+500
+client_replies.bytes_behind_the_reply		c_replies_bad==0
+client_replies.less_data_than_is_said		c_replies_bad==0
+client_replies.more_data_is_said		c_replies_bad==0
+client_replies.all_data_are_said		c_replies_bad==0
+client_replies.cut_in_the_results		c_replies_bad==0
+client_replies.cut_in_the_rpc_header		c_replies_bad==0&&c_connects==2
+client_replies.cut_in_the_msg_type		c_replies_bad==1
+client_replies.cut_in_a_word			c_replies_bad==0&&c_connects==2
+client_replies.reply_chunk_that_was_not_needed	c_replies_bad==0&&c_reply_chunks_used==1
+client_replies.more_than_the_reply_chunk_holds	c_replies_bad==1
+client_replies.reply_chunk_that_wraps		c_replies_bad==1
+client_replies.reply_chunk_cut_short		c_replies_bad==0&&c_reply_chunk_bytes==24&&c_connects==2
+client_replies.reply_chunk_and_inline		c_replies_bad==1
+client_replies.reply_to_a_stranger		c_replies_unknown==10
+client_replies.reply_to_the_last_rpc		c_replies_unknown==9
+client_replies.reply_in_another_version	c_replies_bad==0&&c_dropped_silently==10&&c_replies_unknown==0
+client_replies.reply_twice			c_replies_unknown>=20&&c_local_invalidations>=20
+client_replies.write_with_immediate		c_receives_bad==1&&c_connects==1&&c_replies_bad==0
+client_resends.segments_that_are_not_there	c_calls_again==0
+client_resends.reply_resource_of_nothing	c_calls_again==0
+client_resends.reply_resource_without_bounds	c_calls_again==1&&c_calls_unsendable==1&&c_aborted_rpcs==0
+'
+
+# Why the connection ended that a case cost
+ended_rows='
+client_replies.cut_in_the_rpc_header	ended by its owner
+client_replies.cut_in_a_word		ended by its owner
+client_replies.reply_chunk_cut_short	ended by its owner
+client_replies.write_with_immediate	Receive without a message
+client_resends.what_was_learnt_is_lost	peer
+'
+
+# Second Replies that came while the regions of the first one's RPC were being
+# invalidated: by xid, the fence is posted, a message dropped, the RPC complete.
+dropped_in_fence()
+{
+	sed -nE 's/.* xprt2_(fence|drop|complete): xid=(0x[0-9a-f]+) .*/\1 \2/p' \
+		"$trace" | awk '
+		$1 == "fence" { open[$2] = 1 }
+		$1 == "drop" && open[$2] { n++ }
+		$1 == "complete" { delete open[$2] }
+		END { exit !n }'
+}
+
+trace_fences()
+{
+	local event
+
+	for event in fence drop complete; do
+		echo "$1" >"$events/xprt2_$event/enable"
+	done
+}
+
+# hostile_server OPTIONS CASE...: of the mount, of the tester; each has to apply.
+hostile_server()
+{
+	local options=$1
+
+	shift
+	all_apply=1 tester "" --server --trigger \
+		"$VM_TOP/scripts/vm/work.sh $addr4 $export_dir $options" \
+		"$addr4" $((next_port += 100)) "$@" || failed=1
+	rm -rf "${export_dir:?}"/*
+}
+
+# Any client may answer either way. This one takes no Call before it asks for a session,
+# and has its service by then.
+before_a_session()
+{
+	counted hostile_server vers=4.1 client_backward.a_call_before_a_session
+	expect "S24 a Call before a session is asked for: refused" \
+		"c_backward_refused == 1 && c_backward_calls == 0"
+	counted hostile_server vers=4.1 client_backward.a_call_as_a_session_begins
+	expect "S24 a Call as one is asked for: answered" \
+		"c_backward_refused == 0 && c_backward_calls == 1 && c_backward_replies == 1"
+}
+
+hostile_servers()
+{
+	local name expression
+
+	next_port=21000
+	modprobe -qa ib_uverbs rdma_ucm
+	BESIDE=$(mktemp -d)
+	export BESIDE
+	trace_fences 1
+	# shellcheck disable=SC2086 # words
+	hostile_server "" ${CASES:-$hostilities}
+	trace_fences 0
+	[ -z "${CASES:-}" ] || [ "$CASES" = "$hostilities" ] || return
+	check "a second Reply while the memory is taken back" dropped_in_fence
+	while read -r name expression; do
+		[ -n "$name" ] || continue
+		rise "$BESIDE/$name.before" "$BESIDE/$name.after"
+		expect "beside $name" "$expression"
+	done <<<"$beside_rows"
+	while read -r name expression; do
+		[ -z "$name" ] || ended_for "$name" "$BESIDE/$name.view" "$expression"
+	done <<<"$ended_rows"
+	hostile_server vers=4.1 client_resends.each_call_is_refused_once
+	before_a_session
+	rm -rf "$BESIDE"
+	unset BESIDE
+}
 
 group_hostile()
 {

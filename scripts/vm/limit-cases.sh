@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by hostile-clients.sh: clients that make the server wait, and shortages
+# Sourced by nfs-cases.sh: clients that make the server wait, and shortages
 # of memory in the server. The clients are the tester's, which posts no Receives and
 # keeps the server's first Reply, and every RDMA Read behind it, under way.
 

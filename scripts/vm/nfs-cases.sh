@@ -609,9 +609,9 @@ backward_level()
 	done
 }
 
-for part in direct version backward negotiate property size change grant device callback \
-		echo chunk called window krb5 kill name move view tool hostile crowd storm \
-		fault code loss conformance fuzz; do
+for part in direct version backward negotiate size change grant device callback \
+		echo chunk called window krb5 kill name move view tool hostile hostile-client limit \
+		crowd storm fault code loss conformance fuzz; do
 	# shellcheck source=/dev/null
 	. "$(dirname "$0")/$part-cases.sh" || exit 2
 done

@@ -1,11 +1,8 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by hostile-cases.sh: what a hostile client does to the server. The
-# clients are the tester's.
-
-# shellcheck source=scripts/vm/limit-cases.sh
-. "$(dirname "${BASH_SOURCE[0]}")/limit-cases.sh" || exit 2
+# Sourced by nfs-cases.sh: what a hostile client does to the server. The clients are the
+# tester's.
 
 # A Receive that an RDMA Write with Immediate consumed holds no message: that
 # connection goes, and the one of a mount stays.
