@@ -45,25 +45,15 @@ counters()
 # Sizes around every boundary there is, a large one, and folders.
 make_tree()
 {
-	mkdir -p "$1"/{a/b/c,d} &&
-	perl -e '
-	open(my $in, "<:raw", "/dev/urandom") or die;
-	sub put {
-		my ($name, $size) = @_;
+	local size
 
-		open(my $out, ">:raw", $name) or die "$name: $!";
-		read($in, my $bytes, $size) == $size or die;
-		print $out $bytes;
-		close($out) or die "$name: $!";
-	}
-	chdir($ARGV[0]) or die;
-	for my $size (0, 1, 3, 511, 1023, 1025, 3000, 4095, 4096, 4097, 8191,
-			8193, 16384, 65535, 65536, 65537, 100003, 262144,
-			262145, 1048577) {
-		put($size, $size);
-		put("a/b/c/$size", $size);
-	}
-	put("d/large", 6000001);' "$1"
+	mkdir -p "$1"/{a/b/c,d} || return
+	for size in 0 1 3 511 1023 1025 3000 4095 4096 4097 8191 8193 16384 65535 65536 65537 \
+			100003 262144 262145 1048577; do
+		head -c "$size" /dev/urandom >"$1/$size" &&
+			head -c "$size" /dev/urandom >"$1/a/b/c/$size" || return
+	done
+	head -c 6000001 /dev/urandom >"$1/d/large"
 }
 
 # The client puts a tree in and the server looks at its own side; the server

@@ -9,13 +9,10 @@ rdma2=$VM_TOP/utils/rdma2
 # json END KEY: of the first connection, in what the tool prints for programs
 json()
 {
-	"$rdma2" show --json | perl -MJSON::PP -e '
-	my ($end, $key) = @ARGV;
-	my $conn = decode_json(join("", <STDIN>))->{$end}[0];
-
 	# A number is a number there, and no string.
-	print ref $conn->{$key} ? encode_json($conn->{$key}) :
-		JSON::PP->new->allow_nonref->encode($conn->{$key}), "\n"' "$1" "$2"
+	"$rdma2" show --json | python3 -c '
+import json, sys
+print(json.dumps(json.load(sys.stdin)[sys.argv[1]][0][sys.argv[2]]))' "$1" "$2"
 }
 
 # same NAME VALUE WANTED

@@ -12,29 +12,21 @@ pages=$VM_TOP/Documentation/troubleshooting.rst
 # rows_of HEADING: of the table below it, "first column<tab>second<tab>third"
 rows_of()
 {
-	perl -e '
-	my ($heading, $here, @row) = (shift, 0);
+	python3 -c '
+import re, sys
 
-	sub row {
-		s/\s+/ /g, s/^ | $//g for @row;
-		print join("\t", @row), "\n" if @row == 3;
-		@row = ();
-	}
-	while (<STDIN>) {
-		$here = 1 if /^\Q$heading\E$/;
-		next unless $here;
-		if (s/^   \* - //) {
-			row();
-			push(@row, $_);
-		} elsif (@row && s/^     - //) {
-			push(@row, $_);
-		} elsif (@row && /^     /) {
-			$row[-1] .= $_;
-		} elsif (@row && /^\S/) {
-			last;
-		}
-	}
-	row();' "$1" <"$pages" | sed 1d
+rows = []
+for line in sys.stdin.read().split(f"\n{sys.argv[1]}\n", 1)[1].split("\n"):
+    if rows and re.match(r"\S", line):
+        break
+    if line.startswith("   * - "):
+        rows.append([line[7:]])
+    elif rows and line.startswith("     - "):
+        rows[-1].append(line[7:])
+    elif rows:
+        rows[-1][-1] += line
+for row in rows[1:]:
+    print(*(" ".join(cell.split()) for cell in row), sep="\t")' "$1" <"$pages"
 }
 
 # reads MISSING [HEADING]: what that row says is in the log, or mount.nfs has said so
