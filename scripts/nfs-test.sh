@@ -93,18 +93,11 @@ build()
 		kdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
 		ln -sfn "$bdir/tools" "$kdir/tools"
 	fi
-	case " $* " in
-	*" link-capture "*)	need_packages tshark ;;
-	esac
-	case " $* " in
-	*" bench "*)	BENCH=1 "$vmdir/modules.sh" "$kernel" >/dev/null || exit 1 ;;
-	esac
+	[[ " $* " != *" link-capture "* ]] || need_packages tshark
+	[[ " $* " != *" bench "* ]] || BENCH=1 "$vmdir/modules.sh" "$kernel" >/dev/null || exit 1
 	mkdir -p "$bdir/tools"
-	case " $* " in
-	*" link-trips "*)
-		gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" \
-			"$top/scripts/bench/ops.c" || exit 1 ;;
-	esac
+	[[ " $* " != *" link-trips "* ]] || gcc -O2 -Wall -Wextra -pthread \
+		-o "$bdir/tools/ops" "$top/scripts/bench/ops.c" || exit 1
 	gcc -O2 -Wall -Wno-format-zero-length -o "$bdir/tools/fs-kill" \
 		"$top/scripts/fs-kill.c" || exit 1
 	gcc -O2 -Wall -o "$bdir/tools/crowd" "$top/scripts/crowd.c" \

@@ -245,9 +245,7 @@ chunks_overdue()
 	# The first Reply on each grants more than one Call.
 	check "$name: which are in use" all_right backward 32 "$large"
 	before=$(counters)
-	fault fail_read 1
-	echo_do "run direction=backward count=96 $large retry"
-	no_fault fail_read
+	with_fault fail_read 1 echo_do "run direction=backward count=96 $large retry"
 	check "$name: there was one" test "$(cat "$faults/fail_read/times")" -eq 0
 	check "$name: one RPC is made again, all are right" \
 		came backward=96 wrong=0 failed=0 retried=1

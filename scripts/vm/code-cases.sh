@@ -27,9 +27,7 @@ no_reply_built()
 	head -c 65536 /dev/urandom >"$export_dir/a"
 	stat /mnt/a >/dev/null
 	before=$(counters)
-	fault fail_reply 1
-	got=$(read_file a 65536)
-	no_fault fail_reply
+	got=$(with_fault fail_reply 1 read_file a 65536)
 	check "$name: the reader gets EIO" [ "$got" = "Input/output error" ]
 	check "$name: and data the next time" [ "$(read_file a 65536)" = data ]
 	risen "$before"
@@ -66,9 +64,7 @@ no_buffers()
 	before=$(counters)
 	got=$(read_at_once b1 b2)
 	[ "${got// /}" = 2data ] || why+=", before: $got"
-	fault fail_buffer
-	got=$(read_at_once b1 b2 b3 b4 b5 b6)
-	no_fault fail_buffer
+	got=$(with_fault fail_buffer -1 read_at_once b1 b2 b3 b4 b5 b6)
 	[ "${got// /}" = 6data ] || why+=", $got"
 	risen "$before"
 	[ -z "$why" ] && ok "$name: right data" || fail "$name: ${why#, }"
@@ -93,9 +89,7 @@ lost_call()
 	head -c 32768 /dev/urandom >"$export_dir/l"
 	stat /mnt/l >/dev/null
 	before=$(counters)
-	fault fail_handle
-	got=$("$@")
-	no_fault fail_handle
+	got=$(with_fault fail_handle -1 "$@")
 	check "$name: EIO, not $got" [ "$got" = "Input/output error" ]
 	check "$name: others are served" [ "$(read_file l 32768)" = data ]
 	risen "$before"

@@ -68,21 +68,17 @@ median()
 	sort -n "$@" | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : 0 }'
 }
 
-# no_slower NAME CALM... -- HOSTILE...: files of latencies; three times, or $times, at most
+# no_slower NAME CALM HOSTILE: files of latencies, or patterns of them; three times, or
+# $times, at most
+# shellcheck disable=SC2086 # patterns
 no_slower()
 {
-	local name=$1 calm=() was now
+	local name=$1 was now
 
-	shift
-	while [ "$1" != -- ]; do
-		calm+=("$1")
-		shift
-	done
-	shift
-	was=$(median "${calm[@]}") now=$(median "$@")
+	was=$(median $2) now=$(median $3)
 	[ "$was" -gt 0 ] && [ "$now" -gt 0 ] && [ "$now" -le $((${times:-3} * was)) ] &&
 		ok "$name: median $now us, without them $was us ($(
-			cat "$@" | wc -l) and $(cat "${calm[@]}" | wc -l))" ||
+			cat $3 | wc -l) and $(cat $2 | wc -l))" ||
 		fail "$name: median $now us, without them $was us"
 }
 
@@ -335,8 +331,8 @@ bounds_replies()
 		"s_transfer_waits >= $((crowd_size * 8)) && s_stalls == 0"
 	holds "nothing is left of them" 0 0
 	latencies /mnt2 3 "$d/calm-g2" "$d/calm-w2"
-	no_slower "GETATTR beside them" "$d"/calm-g? -- "$d/crowd-g"
-	no_slower "WRITE of 1 MiB beside them" "$d"/calm-w? -- "$d/crowd-w"
+	no_slower "GETATTR beside them" "$d/calm-g?" "$d/crowd-g"
+	no_slower "WRITE of 1 MiB beside them" "$d/calm-w?" "$d/crowd-w"
 	set_parameter transfer_memory 0
 	rm -rf "$d"
 }
@@ -388,8 +384,8 @@ flooded()
 	[ "$(crowd_did "$1" most)" -ge 48 ] && [ "$(crowd_did "$1" replies)" -ge 2000 ] &&
 		ok "$(crowd_did "$1" replies) of $2, $(crowd_did "$1" most) at a time" ||
 		fail "no flood of $2: $(grep "^$1 " /tmp/crowds)"
-	no_slower "GETATTR $name" "$d/calm-g" -- "$d/$1-g"
-	no_slower "WRITE of 1 MiB $name" "$d/calm-w" -- "$d/$1-w"
+	no_slower "GETATTR $name" "$d/calm-g" "$d/$1-g"
+	no_slower "WRITE of 1 MiB $name" "$d/calm-w" "$d/$1-w"
 	worst=$(sort -n "$d/$1-g" "$d/$1-w" | tail -n 1)
 	[ "${worst:-9999999}" -lt 1000000 ] && ok "the longest operation $name: $worst us" ||
 		fail "the longest operation $name: $worst us"
@@ -550,8 +546,8 @@ group_crowd()
 	crowd_ends_service
 	crowd_down
 	nfsd_up
-	no_slower "GETATTR beside $crowd_size hostile connections" "$d"/calm-g? -- "$d"/crowd-g?
-	no_slower "WRITE of 1 MiB beside them" "$d"/calm-w? -- "$d"/crowd-w?
+	no_slower "GETATTR beside $crowd_size hostile connections" "$d/calm-g?" "$d/crowd-g?"
+	no_slower "WRITE of 1 MiB beside them" "$d/calm-w?" "$d/crowd-w?"
 	check "the mount's data" cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
 	crowd_happened
 	crowd_memory

@@ -364,9 +364,8 @@ echo_unmapped()
 	local label="chunks of the server's Calls can not be mapped"
 
 	can_fail "$faults/fail_map_rw" "$label" || return
-	fault fail_map_rw 5
-	measure echo_do "run direction=backward count=20 window=4 call=65536 reply=65536"
-	no_fault fail_map_rw
+	measure with_fault fail_map_rw 5 \
+		echo_do "run direction=backward count=20 window=4 call=65536 reply=65536"
 	check "$label, 5 times: all RPCs end well" \
 		came wrong=0 failed=0 retried=0 backward=20
 	expect "$label, 5 times: tried again" "c_map_waits == 5 && c_disconnects == 0"
@@ -403,9 +402,7 @@ chunks_undisturbed()
 # The server invalidates all regions itself.
 chunks_not_nominated()
 {
-	fault fail_nominate -1
-	counted echo_chunks "$1" >/tmp/said 2>/dev/null
-	no_fault fail_nominate
+	counted with_fault fail_nominate -1 echo_chunks "$1" >/tmp/said 2>/dev/null
 	sed 's/^\(ok\|FAIL\) /&no handle nominated: /' /tmp/said
 	expect "C-009 no handle nominated: none is invalidated remotely" \
 		"s_backward_remote_invs == 0 &&
@@ -429,9 +426,7 @@ echo_answers_seen_late()
 	local label="Replies that are known late to be sent"
 
 	can_fail "$faults/fail_done" "$label" || return
-	fault fail_done 150
-	measure echo_do "run direction=backward count=1000 window=16"
-	no_fault fail_done
+	measure with_fault fail_done 150 echo_do "run direction=backward count=1000 window=16"
 	check "$label: C-093 all RPCs end well" \
 		came wrong=0 failed=0 retried=0 backward=1000
 	check "$label: they were" test "$(cat "$faults/fail_done/times")" -eq 0

@@ -180,13 +180,9 @@ get()
 # same connection
 unmapped()
 {
-	local name=$1 before
+	local name=$1
 
-	before=$(counters)
-	fault "$2" "$3"
-	check "$name can not be mapped, $3 times: the data" "${@:5}"
-	no_fault "$2"
-	risen "$before"
+	counted with_fault "$2" "$3" check "$name can not be mapped, $3 times: the data" "${@:5}"
 	[ "$(cat "$faults/$2/times")" -eq 0 ] || fail "$name: it could be mapped"
 	expect "$name can not be mapped, $3 times: tried again" \
 		"$4 && c_connects == 0"

@@ -34,14 +34,10 @@ client_too_long()
 # its first question, and says so.
 client_no_answer()
 {
-	local name="S46 neither an answer nor an error" before
+	local name="S46 neither an answer nor an error"
 
 	can_fail "$faults/fail_send_max" "$name" || return
-	before=$(counters)
-	fault fail_send_max -1
-	tester "" "$addr4" "$port" versions >/dev/null
-	no_fault fail_send_max
-	risen "$before"
+	counted with_fault fail_send_max -1 tester "" "$addr4" "$port" versions >/dev/null
 	expect "$name: the connection ends" "s_ended_REPLY == 1 && s_accepts == 1"
 	ended_for "$name" "$server_view" "cannot reply"
 }

@@ -23,10 +23,8 @@ END
 proto=rdma2 vers=4.2 device=rxe opts=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	--proto)	proto=$2; shift ;;
-	--vers)		vers=$2; shift ;;
-	--device)	device=$2; shift ;;
-	--opts)		opts=$2; shift ;;
+	--proto|--vers|--device|--opts)
+			printf -v "${1#--}" %s "$2"; shift ;;
 	--)		shift; break ;;
 	*)		usage ;;
 	esac

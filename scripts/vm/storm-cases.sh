@@ -23,6 +23,18 @@ no_fault()
 	echo 0 >"$faults/$1/probability"
 }
 
+# with_fault NAME TIMES COMMAND...: while it is on
+with_fault()
+{
+	local status
+
+	fault "$1" "$2"
+	"${@:3}"
+	status=$?
+	no_fault "$1"
+	return "$status"
+}
+
 storm_servers()
 {
 	visits client_storms

@@ -139,14 +139,11 @@ window_chunks()
 # are posted, and leave entries of the Send Queue for other messages.
 window_late()
 {
-	local label="$1: Replies that are known late to be sent" before
+	local label="$1: Replies that are known late to be sent"
 
 	can_fail "$faults/fail_done" "$label" || return 0
-	before=$(counters)
-	fault fail_done 200
-	check "$label" all_right backward 500 "window=64 head $inline $inline_reply"
-	no_fault fail_done
-	risen "$before"
+	counted with_fault fail_done 200 check "$label" \
+		all_right backward 500 "window=64 head $inline $inline_reply"
 	expect "B-04 $label: some waited" "c_backward_waits > 0"
 }
 
