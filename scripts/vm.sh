@@ -137,6 +137,23 @@ memory_folder()
 	fi
 }
 
+# A guest of User-Mode Linux has one processor, and spends much of its time on maps of
+# memory, which cost more the more processors have seen them. So it stays on one of the
+# host's: the number of the first lock that no other guest holds, modulo their count.
+take_processor()
+{
+	local fd i
+
+	mkdir -p "$cache/processors" || exit 125
+	for ((i = 0; ; i++)); do
+		exec {fd}>"$cache/processors/$i" || exit 125
+		! flock -n "$fd" || break
+		exec {fd}>&-
+	done
+	i=$((i % jobs))
+	! taskset -c "$i" true 2>/dev/null || guest=(taskset -c "$i" "${guest[@]}")
+}
+
 uml_command()
 {
 	guest=("$kdir/boot" "mem=${mem}M" rootfstype=hostfs rootflags=/ ro
@@ -144,13 +161,7 @@ uml_command()
 		kunit.enable=1 con=null ssl=null "con0=null,fd:2" loglevel=8 panic=-1)
 	[ "$kernel" != uml-smp ] ||
 		guest+=(seccomp=on "ncpus=${cpus:-4}" kunit.autorun=1)
-	# It has one processor, and spends much of its time on maps of memory, which cost
-	# a virtual host more while its other processor works: three guests ("storms") took
-	# 58 s and 114 s of a processor on two, 51 s and 51 s on one, and what is not
-	# User-Mode Linux has the other. Two guests that are joined have both.
-	if [ "$kernel" != uml-smp ] && [ -z "$link" ] && [ "$jobs" -eq 2 ]; then
-		guest=(taskset -c 0 "${guest[@]}")
-	fi
+	[ "$kernel" = uml-smp ] || take_processor
 	# Of two guests each would leap over the time in which the other one computes.
 	[ "$clock" = host ] || [ -z "$link" ] || die "two guests need the host's clock"
 	case $clock in
