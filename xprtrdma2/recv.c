@@ -121,6 +121,54 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	}
 }
 
+/*
+ * Receives are posted by watermark: the RPCs that may be outstanding, the Calls
+ * that the server may make, and a reserve for control messages. Whenever fewer
+ * are posted, a batch goes in with one doorbell, before a Reply completes its
+ * RPC. So the next Call always finds a Receive for its Reply (E-16). When
+ * memory is short, the window shrinks to the posted Receives; the connection
+ * and the server's grant stay.
+ */
+
+/**
+ * xprt2_post_receives - keep enough Receives posted
+ * @ep: endpoint
+ * @credits: RPCs that may be outstanding
+ * @gfp: allocation flags for when the pool has to grow. The receive CQ may not
+ *	wait for memory, because reclaim may depend on this CQ
+ *
+ * B-09 to B-12, S27: without an upper layer for Calls of the server, no
+ * Receives are posted for them.
+ *
+ * Context: receive CQ, or connect before the connection is up.
+ * Return: RPCs that the posted Receives suffice for, at most @credits.
+ */
+u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
+{
+	const struct xprt2_xprt *xp = ep->ep_xp;
+	unsigned int needed, target, count;
+	u32 calls = ep->ep_calls;
+
+	target = READ_ONCE(xp->xp_xprt.bc_alloc_max) ?
+		 xp->xp_backward_credits : 0;
+	needed = rpcrdma2_receives_needed(credits, target);
+	if (rpcrdma2_conn_is_lost(&ep->ep_conn))
+		return credits;
+	if (ep->ep_recvs_posted < needed) {
+		count = rpcrdma2_recvs_post(&ep->ep_conn, &ep->ep_xp->xp_rpool,
+					    needed + ep->ep_recv_batch -
+					    ep->ep_recvs_posted, gfp);
+		if (count)
+			xprt2_count(recv_doorbells);
+		ep->ep_recvs_posted += count;
+	}
+	credits = xprt2_share_receives(ep->ep_recvs_posted, credits, target,
+				       &calls);
+	if (unlikely(calls != ep->ep_calls))
+		WRITE_ONCE(ep->ep_calls, calls);
+	return credits;
+}
+
 static u32 xprt2_recv_refill(struct xprt2_ep *ep)
 {
 	return xprt2_post_receives(ep, ep->ep_grant ?: RPCRDMA2_CREDIT_INITIAL,
@@ -218,6 +266,7 @@ static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
 {
+	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	enum xprt2_disposition disposition;
 	bool in_version, refused;
@@ -227,8 +276,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		     (rpcrdma2_msg_is_error(msg) &&
 		      h->h_error.er_code == RDMA2_ERR_VERS);
 	/* Ignore messages behind an answer that leads to another version. */
-	if (unlikely(xprt2_probe_failed(READ_ONCE(ep->ep_nego.ng_phase),
-					READ_ONCE(ep->ep_answer)))) {
+	if (unlikely(xprt2_probe_failed(phase, READ_ONCE(ep->ep_answer)))) {
 		xprt2_recv_refill(ep);
 		xprt2_recv_finish(ep, rep, msg);
 		return;
@@ -249,7 +297,11 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		  rpcrdma2_exchange_refused(&ep->ep_ex, h);
 	if (refused)
 		xprt2_count_error(ep, h);
-	disposition = xprt2_negotiate_message(ep, msg, refused);
+	phase = READ_ONCE(ep->ep_nego.ng_phase);
+	if (likely(phase >= XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
+		disposition = XPRT2_D_HANDLE;
+	else
+		disposition = xprt2_negotiate_message(ep, msg, phase, refused);
 	rep->rep_status = disposition == XPRT2_D_FAIL ? -EPROTONOSUPPORT : 0;
 	if (disposition == XPRT2_D_DONE || refused)
 		xprt2_recv_finish(ep, rep, msg);

@@ -912,3 +912,82 @@ void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 		return;
 	xprt2_lose_to_handle(ep);
 }
+
+/* Credits of aborted RPCs, which a late Reply gives back */
+
+/* Kept credits of aborted RPCs are limited: a server may also drop Calls. */
+static unsigned int xprt2_kept_max(const struct rpc_xprt *xprt)
+{
+	return xprt->cwnd / RPC_CWNDSCALE / 2;
+}
+
+/**
+ * xprt2_keep_credit - keep the credit of an aborted RPC (E-16)
+ * @req: request of a Call whose RPC ends. The server may still process it
+ *
+ * Context: xprt->transport_lock is held.
+ * Return: true when the credit is kept until a Reply arrives that matches no
+ * RPC; false when the Call was not sent on this connection, was answered, or the
+ * limit is reached.
+ */
+bool xprt2_keep_credit(struct xprt2_req *req)
+{
+	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	lockdep_assert_held(&xprt->transport_lock);
+	guard(spinlock)(&xp->xp_req_lock);
+	if (!req->rq2_slot.rq_cong || !READ_ONCE(req->rq2_ep) ||
+	    req->rq2_late || xp->xp_kept >= xprt2_kept_max(xprt))
+		return false;
+	/* From here on its Reply matches no RPC: xprt2_take_late_reply(). */
+	WRITE_ONCE(req->rq2_ep, NULL);
+	req->rq2_slot.rq_cong = 0;
+	xp->xp_kept++;
+	xprt2_count(credits_kept);
+	return true;
+}
+
+static bool xprt2_free_kept(struct rpc_xprt *xprt, unsigned int most)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	lockdep_assert_held(&xprt->transport_lock);
+	if (likely(xp->xp_kept <= most))
+		return false;
+	xprt->cong -= (xp->xp_kept - most) * RPC_CWNDSCALE;
+	WRITE_ONCE(xp->xp_kept, most);
+	return true;
+}
+
+/**
+ * xprt2_bound_kept - free the kept credits that exceed the limit of the window
+ * @xprt: transport, its cwnd set
+ *
+ * Context: xprt->transport_lock is held.
+ * Return: true when Calls that wait for a credit must be woken.
+ */
+bool xprt2_bound_kept(struct rpc_xprt *xprt)
+{
+	return xprt2_free_kept(xprt, xprt2_kept_max(xprt));
+}
+
+/**
+ * xprt2_credit_answered - free a kept credit for a Reply that matches no RPC
+ * @xp: transport
+ *
+ * Context: receive CQ.
+ */
+void xprt2_credit_answered(struct xprt2_xprt *xp)
+{
+	struct rpc_xprt *xprt = &xp->xp_xprt;
+	bool freed = false;
+
+	if (likely(!READ_ONCE(xp->xp_kept)))
+		return;
+	scoped_guard(spinlock, &xprt->transport_lock)
+		if (xp->xp_kept)
+			freed = xprt2_free_kept(xprt, xp->xp_kept - 1);
+	if (freed && test_bit(XPRT_CWND_WAIT, &xprt->state))
+		rpcrdma2_window_raised(xprt);
+}

@@ -563,7 +563,9 @@ xprt2_version_note_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 /**
  * xprt2_negotiate_message - evaluate a message for the negotiation
  * @ep: endpoint
- * @msg: the message, not behind an answer for which xprt2_probe_failed()
+ * @msg: the message, not behind an answer for which xprt2_probe_failed(); an
+ *	error, or @phase is not settled
+ * @phase: of the negotiation
  * @to_property: it is an error for a REQPROP or an UPDPROP
  *
  * Context: receive CQ.
@@ -571,18 +573,13 @@ xprt2_version_note_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
  */
 enum xprt2_disposition
 xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
-			bool to_property)
+			enum xprt2_phase phase, bool to_property)
 {
-	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
-	enum xprt2_answer answer;
+	bool to_probe = ep->ep_ex.ex_connprop_sent &&
+			msg->mg_hdr.h_xid == ep->ep_connprop_xid;
 	enum xprt2_disposition disposition;
-	bool to_probe;
+	enum xprt2_answer answer;
 
-	if (likely(phase >= XPRT2_SETTLED && msg->mg_hdr.h_proc != RDMA2_ERROR))
-		return XPRT2_D_HANDLE;
-
-	to_probe = ep->ep_ex.ex_connprop_sent &&
-		   msg->mg_hdr.h_xid == ep->ep_connprop_xid;
 	answer = xprt2_version_note_message(ep, msg, to_probe, to_property);
 	disposition = xprt2_judge_message(phase, answer, to_probe);
 	if (disposition == XPRT2_D_NEGOTIATE)

@@ -674,7 +674,7 @@ void xprt2_end_version(struct xprt2_ep *ep);
 int xprt2_negotiate(struct xprt2_ep *ep);
 enum xprt2_disposition
 xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
-			bool to_property);
+			enum xprt2_phase phase, bool to_property);
 void xprt2_trial_timeout(struct work_struct *work);
 void xprt2_trial_lost(struct xprt2_ep *ep);
 void xprt2_version_works(struct xprt2_ep *ep);
@@ -708,6 +708,9 @@ void xprt2_lose_to_handle(struct xprt2_ep *ep);
 void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg);
 void xprt2_revoke(struct xprt2_req *req, bool wait);
+bool xprt2_keep_credit(struct xprt2_req *req);
+bool xprt2_bound_kept(struct rpc_xprt *xprt);
+void xprt2_credit_answered(struct xprt2_xprt *xp);
 
 /* send.c */
 int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
@@ -720,6 +723,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
 /* recv.c */
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc);
+u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
 
 /* props.c */
 void xprt2_begin_properties(struct xprt2_ep *ep);
@@ -731,10 +735,6 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);
 void xprt2_take_size(bool receive);
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   struct rpcrdma2_msg *msg);
-u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp);
-bool xprt2_keep_credit(struct xprt2_req *req);
-bool xprt2_bound_kept(struct rpc_xprt *xprt);
-void xprt2_credit_answered(struct xprt2_xprt *xp);
 
 /* backchannel.c */
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
