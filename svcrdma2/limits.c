@@ -13,7 +13,13 @@
 
 #include "svcrdma2.h"
 
-/* Queues a Call, no longer the caller's (R2), for a thread. Either CQ, too */
+/**
+ * svc2_msg_ready - queue a Call for a thread that goes on with it
+ * @sp: its connection
+ * @call: Call; no longer the caller's (R2)
+ *
+ * Context: any task, send CQ.
+ */
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	struct list_head *queue = svc2_msg_is_read(call) ? &sp->sp_ready_q :
@@ -32,7 +38,12 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/* Return: true if this thread waits for the end, false if another does. */
+/**
+ * svc2_shortage_begin - note that a Call has met a shortage
+ * @sp: its connection
+ *
+ * Return: whether its thread waits, until svc2_shortage_end(); or another does.
+ */
 bool svc2_shortage_begin(struct svc2_xprt *sp)
 {
 	bool begins;
@@ -43,7 +54,11 @@ bool svc2_shortage_begin(struct svc2_xprt *sp)
 	return begins;
 }
 
-/* Queues a Call without RDMA Reads (R2) until the waiting thread goes on. */
+/**
+ * svc2_shortage_wait - queue a Call until the waiting thread goes on
+ * @sp: its connection
+ * @call: Call whose RDMA Reads have not begun; no longer the caller's (R2)
+ */
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	svc2_count(shortages);
@@ -57,7 +72,10 @@ void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call)
 	svc2_msg_ready(sp, call);
 }
 
-/* Ends a shortage that has passed, or lasted too long. */
+/**
+ * svc2_shortage_end - end a shortage that has passed, or lasted too long
+ * @sp: connection for which svc2_shortage_begin() chose this thread
+ */
 void svc2_shortage_end(struct svc2_xprt *sp)
 {
 	spin_lock(&sp->sp_recv_lock);
@@ -106,7 +124,7 @@ bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 
 /*
  * Queues a connection for which svc2_has_wspace() was false. The caller has
- * given something back, and passed a full barrier since. Any task or either CQ
+ * given something back, and passed a full barrier since. Any task, send CQ
  */
 static void svc2_unthrottle(struct svc2_xprt *sp)
 {
@@ -393,14 +411,22 @@ static void svc2_pages_recheck(struct svc2_xprt *sp, void *unused)
 	svc2_pages_uncharge(sp, 0);
 }
 
-/* A sixteenth of the memory, in KiB: for receive_memory and transfer_memory */
+/**
+ * svc2_memory_default - compute a sixteenth of the memory, in KiB
+ *
+ * Context: any.
+ */
 unsigned int svc2_memory_default(void)
 {
 	return min_t(unsigned long, totalram_pages() / 16,
 		     UINT_MAX >> (PAGE_SHIFT - 10)) << (PAGE_SHIFT - 10);
 }
 
-/* Number of connections for the existing memory */
+/**
+ * svc2_connections_default - compute the number for the existing memory
+ *
+ * Context: any, even under svc2_pages_lock.
+ */
 unsigned int svc2_connections_default(void)
 {
 	unsigned long mib = totalram_pages() >> (20 - PAGE_SHIFT);
@@ -408,7 +434,11 @@ unsigned int svc2_connections_default(void)
 	return max_t(unsigned long, mib / SVC2_CONN_MIB, SVC2_CONNS_MIN);
 }
 
-/* Applies the module parameter transfer_memory. May sleep */
+/**
+ * svc2_pages_set - apply the module parameter transfer_memory
+ *
+ * Context: module init, write of the parameter; may sleep.
+ */
 void svc2_pages_set(void)
 {
 	unsigned long kib = rpcrdma2_param(&svc2_transfer_memory);
@@ -419,6 +449,12 @@ void svc2_pages_set(void)
 	svc2_conns_each(svc2_pages_recheck, NULL);
 }
 
+/**
+ * svc2_pages_init - initialize the quota of a connection
+ * @sp: connection
+ *
+ * Context: CM handler.
+ */
 void svc2_pages_init(struct svc2_xprt *sp)
 {
 	INIT_LIST_HEAD(&sp->sp_quota.qu_calls);
@@ -449,9 +485,12 @@ static int svc2_address_may_connect(const struct svc2_address *ad)
 	return svc2_addresses_conns < all ? 0 : -ENFILE;
 }
 
-/*
- * Counts a connection for its address. May sleep. Return: 0; -EUSERS at the
- * limit of the address; -ENFILE at the limit of all connections; or -ENOMEM.
+/**
+ * svc2_address_get - count a connection for its address
+ * @sp: connection; sets qu_address
+ *
+ * Return: 0; -EUSERS at the limit of the address; -ENFILE at the limit of all
+ * connections; or -ENOMEM.
  */
 int svc2_address_get(struct svc2_xprt *sp)
 {
@@ -483,7 +522,12 @@ int svc2_address_get(struct svc2_xprt *sp)
 	return ret;
 }
 
-/* Undoes svc2_address_get(), if it was called; no payload is left. */
+/**
+ * svc2_address_put - undo svc2_address_get(), if it was called
+ * @sp: connection without any payload
+ *
+ * Context: ->xpo_free.
+ */
 void svc2_address_put(struct svc2_xprt *sp)
 {
 	struct svc2_address *ad = sp->sp_quota.qu_address;
@@ -503,10 +547,13 @@ void svc2_address_put(struct svc2_xprt *sp)
 	kfree(ad);
 }
 
-/*
- * Counts pages for a Call and its Reply, fewer than half of SVC2_PAGES_MIN, or
- * queues the Call. Return: 0, with sm_charged set; -EINPROGRESS when it waits,
- * and belongs to the queue (R2).
+/**
+ * svc2_pages_reserve - count pages for a Call and its Reply, or queue the Call
+ * @sp: connection
+ * @call: Call; sets sm_charged
+ * @pages: number, sm_reply_pages included; less than half of SVC2_PAGES_MIN
+ *
+ * Return: 0; -EINPROGRESS when it waits, and belongs to the queue (R2).
  */
 int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 		       unsigned int pages)
@@ -531,7 +578,12 @@ int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 	return -EINPROGRESS;
 }
 
-/* From now on sm_charged is the caller's. Context: as svc2_msg_put() */
+/**
+ * svc2_pages_untrack - undo svc2_pages_track(), if it was called
+ * @call: Call; from now on sm_charged and sm_reply_pages are the caller's
+ *
+ * Context: as svc2_msg_put().
+ */
 void svc2_pages_untrack(struct svc2_msg *call)
 {
 	if (likely(!call->sm_thread))
@@ -540,10 +592,13 @@ void svc2_pages_untrack(struct svc2_msg *call)
 	list_del_init(&call->sm_wait.wt_list);
 }
 
-/*
- * Counts the pages of a Reply, whose sm_reply_pages are now. If it is much
- * shorter than its Call allows, it gives the rest back. Return: pages to give
- * back later.
+/**
+ * svc2_pages_take - count the pages of a Reply
+ * @sp: connection
+ * @call: its Call; sm_reply_pages are the Reply's now
+ * @pages: pages that it has; if the Call allows many more, these come back
+ *
+ * Return: number of counted pages, for svc2_pages_give().
  */
 unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
 			     unsigned int pages)
@@ -564,7 +619,13 @@ unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
 	return pages;
 }
 
-/* Returns counted pages to the quota. Svc thread, send CQ, ->xpo_free */
+/**
+ * svc2_pages_give - return counted pages to the quota
+ * @sp: connection
+ * @pages: number, of a Call or of a Reply
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
 void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages)
 {
 	if (!pages)
@@ -573,7 +634,11 @@ void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages)
 	svc2_pages_uncharge(sp, pages);
 }
 
-/* Notes that this thread processes a Call of RPCSEC_GSS with counted pages. */
+/**
+ * svc2_pages_track - note that this thread processes a Call of RPCSEC_GSS
+ * @sp: its connection
+ * @call: Call with counted pages
+ */
 void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	call->sm_thread = current;
@@ -581,15 +646,16 @@ void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
 	list_add(&call->sm_wait.wt_list, &sp->sp_quota.qu_gss);
 }
 
-/*
- * Ends the connection of this thread, which has no Call, if its Call was
- * deferred. S46: the Call counts pages until its upcall is over, and the RPC
- * layer drops it only then. So the count comes back here, and the requester
- * sends the Call again on another connection. A second thread may have resumed
- * the Call by now: its Reply is counted when it exists, or has taken the Call
- * off the list. The data of its Read chunks, 64 KiB at most where decryption
- * left none in pages, stays until then, for each of the 300 Calls that the RPC
- * layer defers.
+/**
+ * svc2_pages_deferred - end the connection if this thread's Call was deferred
+ * @sp: connection; the thread has finished its work, and has no Call
+ *
+ * S46: the Call counts pages until its upcall is over, and the RPC layer drops
+ * it only then. So the count comes back here, and the requester sends the Call
+ * again on another connection. A second thread may have resumed the Call by
+ * now: its Reply is counted when it exists, or has taken the Call off the list.
+ * The data of its Read chunks, 64 KiB at most where decryption left none in
+ * pages, stays until then, for each of the 300 Calls that the RPC layer defers.
  */
 void svc2_pages_deferred(struct svc2_xprt *sp)
 {
@@ -615,7 +681,13 @@ void svc2_pages_deferred(struct svc2_xprt *sp)
 		svc2_close(sp, RPCRDMA2_LOSS_REPLY);
 }
 
-/* Moves the Calls that wait to @calls, by sm_wait. Context: ->xpo_free */
+/**
+ * svc2_pages_flush - remove the Calls that wait for pages
+ * @sp: connection that no thread uses any longer
+ * @calls: list that gets them, by sm_wait
+ *
+ * Context: ->xpo_free.
+ */
 void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls)
 {
 	struct svc2_address *ad = sp->sp_quota.qu_address;
@@ -629,7 +701,12 @@ void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls)
 	svc2_pages_wake_starved(ad);
 }
 
-/* Shows the memory of payload, in total and by address. */
+/**
+ * svc2_pages_show - show the memory of payload, in total and by address
+ * @seq: destination
+ *
+ * Context: reader of the file.
+ */
 void svc2_pages_show(struct seq_file *seq)
 {
 	struct svc2_address *ad;
@@ -670,7 +747,14 @@ void svc2_pages_show(struct seq_file *seq)
  * all.
  */
 
-/* @units: NULL for units of its own, none so far; @counter: of the waits */
+/**
+ * svc2_sem_init - initialize a semaphore
+ * @sem: semaphore
+ * @units: its units, or NULL when it has units of its own, none so far
+ * @counter: enum svc2_counter of the waits
+ *
+ * Context: CM handler.
+ */
 void svc2_sem_init(struct svc2_sem *sem, struct rpcrdma2_units *units,
 		   unsigned int counter)
 {
@@ -680,14 +764,23 @@ void svc2_sem_init(struct svc2_sem *sem, struct rpcrdma2_units *units,
 	sem->se_counter = counter;
 }
 
-/* Sets the number of own units, before the first is taken. */
+/**
+ * svc2_sem_open - set the number of units, before the first is taken
+ * @sem: semaphore with units of its own
+ * @units: number
+ */
 void svc2_sem_open(struct svc2_sem *sem, unsigned int units)
 {
 	atomic_set(&sem->se_own.un_free, units);
 	sem->se_total = units;
 }
 
-/* True if all own units are back (R5), and there are no waiters */
+/**
+ * svc2_sem_is_whole - check whether all units are back (R5), and none waits
+ * @sem: semaphore with units of its own, opened or not
+ *
+ * Context: ->xpo_free.
+ */
 bool svc2_sem_is_whole(const struct svc2_sem *sem)
 {
 	return atomic_read(&sem->se_own.un_free) == (int)sem->se_total &&
@@ -718,7 +811,7 @@ static void svc2_sem_wake_locked(struct svc2_xprt *sp, struct svc2_sem *sem)
 		wake_up_all(&sp->sp_waitq);
 }
 
-/* The queue may be empty now, or a Call may have its units. */
+/* Called when the queue may be empty now, or a Call may have its units. */
 static void svc2_sem_unthrottle(struct svc2_xprt *sp)
 {
 	/* pairs with the barrier in svc2_has_wspace() */
@@ -824,7 +917,13 @@ int svc2_sem_take(struct svc2_xprt *sp, struct svc2_sem *sem,
 	return svc2_sem_take_slow(sp, sem, units, spare);
 }
 
-/* Wakes waiters: a taker had found too few units. Send CQ, RPC task, too */
+/**
+ * svc2_sem_wake - wake waiters, after a taker had found too few units
+ * @sp: connection
+ * @sem: semaphore of it
+ *
+ * Context: any task, send CQ.
+ */
 void svc2_sem_wake(struct svc2_xprt *sp, struct svc2_sem *sem)
 {
 	spin_lock(&sem->se_lock);
@@ -833,7 +932,14 @@ void svc2_sem_wake(struct svc2_xprt *sp, struct svc2_sem *sem)
 	svc2_sem_unthrottle(sp);
 }
 
-/* Gives own units back. Svc thread, send CQ */
+/**
+ * svc2_sem_give - give units back
+ * @sp: connection
+ * @sem: semaphore of it, with units of its own
+ * @units: number that was taken, or 0
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
 void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
 		   unsigned int units)
 {
@@ -846,12 +952,20 @@ void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
 		svc2_unthrottle(sp);
 }
 
-/*
- * Takes units for a Call, as svc2_sem_take(), and stores their number in @held;
- * or queues the Call until svc2_msg_ready(): a peer decides when units come
- * back, so no thread waits. Return: 0 when the units are the Call's;
- * -EINPROGRESS when it waits, and belongs to the semaphore (R2); -ENOTCONN:
- * connection lost.
+/**
+ * svc2_sem_take_call - take units for a Call, or queue the Call
+ * @sp: connection
+ * @sem: semaphore of it
+ * @call: Call
+ * @units: number; with @spare not more than the semaphore has in all
+ * @spare: units to leave for single Sends
+ * @held: where to store the number of units that @call has
+ *
+ * A peer decides when units come back, so no thread waits: svc2_msg_ready()
+ * queues the Call for one when it has its units.
+ *
+ * Return: 0 when the units are the Call's; -EINPROGRESS when it waits, and
+ * belongs to the semaphore (R2); -ENOTCONN when the connection is lost.
  */
 int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 		       struct svc2_msg *call, unsigned int units,
@@ -909,10 +1023,15 @@ static bool svc2_may_receive(const struct svc2_xprt *sp)
 		 list_empty(&sp->sp_mr_sem.se_waiters)) || deferred);
 }
 
-/*
- * Implements ->xpo_has_wspace: whether a thread may take up another message.
+/**
+ * svc2_has_wspace - implement ->xpo_has_wspace
+ * @xprt: connection
+ *
  * When there is room again svc2_unthrottle() queues the connection, or the RPC
  * layer does when a thread is done with a Call.
+ *
+ * Context: any, even atomic.
+ * Return: 0 when no thread may take up another message.
  */
 int svc2_has_wspace(struct svc_xprt *xprt)
 {
@@ -962,11 +1081,13 @@ static unsigned int svc2_sq_live_regions(const struct svc2_xprt *sp)
 	return max_t(unsigned int, sp->sp_backward_max, SVC2_BACKWARD_REGIONS);
 }
 
-/*
- * Entries for callbacks: for the Sends of posted ones, for the same number of
- * new ones meanwhile, and, if they may have chunks, for regions that are
- * registered or invalidated. A callback that the peer keeps has none, nor have
- * its regions.
+/**
+ * svc2_sq_backward_wrs - compute the Send Queue entries for callbacks
+ * @sp: connection
+ *
+ * Return: entries for the Sends of posted callbacks, for the same number of new
+ * ones meanwhile, and, if they may have chunks, for regions that are registered
+ * or invalidated; none for a callback that the peer keeps, and its regions.
  */
 unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp)
 {
@@ -1037,9 +1158,12 @@ static unsigned int svc2_sq_measure(const struct svc2_xprt *sp,
 		   sp->sp_sq_longest - sp->sp_sq_spare);
 }
 
-/*
- * Takes entries for the Reply to a Call before the Call is passed to the RPC
- * layer, or queues the Call. Return: result of svc2_sem_take_call().
+/**
+ * svc2_sq_reserve - take entries for the Reply to a Call, or queue the Call
+ * @sp: connection
+ * @call: Call that is about to go to the RPC layer; sets sm_entries
+ *
+ * Return: as svc2_sem_take_call().
  */
 int svc2_sq_reserve(struct svc2_xprt *sp, struct svc2_msg *call)
 {
@@ -1108,10 +1232,15 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
 	return rpcrdma2_sq_post(&sp->sp_conn, post, first);
 }
 
-/*
- * Takes entries for LOCAL_INVs of a callback's regions. Those that Replies
- * leave are nearly always enough. A waiter leaves more of them, because Sends
- * complete meanwhile and are posted again. As svc2_sem_take()
+/**
+ * svc2_sq_take_invs - take entries for LOCAL_INVs of a callback's regions
+ * @sp: connection; closed when there are too few for too long
+ * @wrs: number of entries
+ *
+ * The entries that Replies leave are nearly always enough. A waiter leaves more
+ * of them, because Sends complete meanwhile and are posted again.
+ *
+ * Context, return: as svc2_sem_take().
  */
 int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
 {
@@ -1120,10 +1249,13 @@ int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
 	return svc2_sem_take(sp, &sp->sp_sq_sem, wrs, sp->sp_sq_spare);
 }
 
-/*
- * Takes entries for a Call's RDMA Reads, and posts them. Return: as
- * svc2_sq_post();
- * -EINPROGRESS when the Call waits, and belongs to the semaphore.
+/**
+ * svc2_sq_post_reads - take entries for a Call's RDMA Reads, and post them
+ * @sp: connection
+ * @call: Call with sm_chain and sm_post
+ *
+ * Return: 0 when the Call belongs to the Send Queue; -EINPROGRESS when it
+ * waits, and belongs to the semaphore; -E2BIG and -ENOTCONN as svc2_sq_post().
  */
 int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call)
 {
