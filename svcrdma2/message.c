@@ -14,7 +14,14 @@
  * waited.
  */
 
-/* Implements ->received of the connection. Receive CQ */
+/**
+ * svc2_received - implement ->received of the connection
+ * @co: connection
+ * @rv: Receive with a message
+ * @wc: its completion
+ *
+ * Context: receive CQ.
+ */
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc)
 {
@@ -33,9 +40,15 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/*
- * Puts a Receive back. A thread that does so while a batch is posted waits, and
- * delays the credit that its Reply returns (R6). Svc thread, either CQ
+/**
+ * svc2_recv_put - put a Receive back
+ * @sp: connection it came from
+ * @rv: Receive, no longer read
+ *
+ * A thread that does so while a batch is posted waits, and delays the credit
+ * that its Reply returns (R6).
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
  */
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
@@ -77,7 +90,13 @@ static bool svc2_sinks_is_kept(unsigned int sinks)
 	       !want_init_on_free();
 }
 
-/* Gets pages for a Call's Read chunks, or takes the thread's. Sets sm_pages. */
+/**
+ * svc2_sinks_take - get pages for a Call's Read chunks
+ * @rqstp: thread; may give pages of its own, and gets new ones later
+ * @call: Call; sets sm_pages
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	unsigned int have, n = svc2_msg_pages(call);
@@ -144,7 +163,12 @@ static unsigned int svc2_sinks_free(struct svc2_page_set *set)
 	return pages;
 }
 
-/* Releases a Call's pages, not in use. Svc thread, send CQ, ->xpo_free */
+/**
+ * svc2_sinks_put - release the pages of a Call, if it has any
+ * @call: Call; no RDMA Read fills them, and nothing maps them any longer
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
 void svc2_sinks_put(struct svc2_msg *call)
 {
 	struct svc2_page_set *set;
@@ -188,6 +212,11 @@ static unsigned long svc2_sinks_free_kept(struct shrinker *shrinker,
 	return freed ?: SHRINK_STOP;
 }
 
+/**
+ * svc2_sinks_init - register the shrinker of kept pages
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int svc2_sinks_init(void)
 {
 	svc2_sinks_shrinker = shrinker_alloc(0, "svcrdma2-sinks");
@@ -199,7 +228,9 @@ int svc2_sinks_init(void)
 	return 0;
 }
 
-/* After the last Call */
+/**
+ * svc2_sinks_exit - free the kept pages, after the last Call
+ */
 void svc2_sinks_exit(void)
 {
 	struct shrink_control all = { .nr_to_scan = ULONG_MAX };
@@ -264,7 +295,13 @@ static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 #endif
 
-/* Return: a message that owns @rv, decoded; NULL on a lost connection. */
+/**
+ * svc2_msg_get - allocate a message for a Receive, and decode it
+ * @sp: its connection
+ * @rv: Receive it came in
+ *
+ * Return: a message that owns @rv, or NULL when the connection is lost.
+ */
 struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
 	struct svc2_msg *msg;
@@ -287,7 +324,13 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	return NULL;
 }
 
-/* R5: of RDMA Reads that are not posted. Svc thread, send CQ, ->xpo_free */
+/**
+ * svc2_reads_free - free the resources of a Call's RDMA Reads (R5)
+ * @sp: its connection
+ * @msg: Call; none of its RDMA Reads is posted
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	rpcrdma2_rw_free(&sp->sp_conn, &msg->sm_rw);
@@ -297,7 +340,13 @@ void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 	svc2_sq_release(sp, &msg->sm_entries);
 }
 
-/* Svc thread; send CQ and ->xpo_free before @msg has been to the RPC layer */
+/**
+ * svc2_msg_put - free a message, and all that it holds
+ * @sp: its connection
+ * @msg: message
+ *
+ * Context: any task; may sleep. Send CQ, if the RPC layer never had @msg.
+ */
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	svc2_reads_free(sp, msg);
@@ -310,7 +359,11 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	kmem_cache_free(svc2_msg_cache, msg);
 }
 
-/* R6: before a message leaves that returns the credit of this one */
+/**
+ * svc2_msg_put_recv - put a Receive back before its credit is returned (R6)
+ * @sp: its connection
+ * @msg: message that it has, and that does not end yet; not read any longer
+ */
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	if (!msg->sm_recv)
@@ -319,7 +372,14 @@ void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *msg)
 	msg->sm_recv = NULL;
 }
 
-/* Frees a message that is not answered. Return: 0, for ->xpo_recvfrom. */
+/**
+ * svc2_discard - free a message that is not answered
+ * @sp: its connection
+ * @msg: message
+ * @counter: reason
+ *
+ * Return: 0, for ->xpo_recvfrom.
+ */
 int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *msg,
 		 enum svc2_counter counter)
 {
@@ -328,7 +388,13 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *msg,
 	return 0;
 }
 
-/* Frees a Reply that no RPC waits for. Return: 0, for ->xpo_recvfrom. */
+/**
+ * svc2_discard_reply - free a Reply that no RPC waits for
+ * @sp: its connection
+ * @msg: the Reply; errors and options have counters of their own
+ *
+ * Return: 0, for ->xpo_recvfrom.
+ */
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	switch (msg->sm_msg.mg_hdr.h_proc) {
@@ -362,7 +428,13 @@ static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 	head->iov_len = len;
 }
 
-/* Passes a Call, with rq_arg built, to the RPC layer. Return: its bytes. */
+/**
+ * svc2_deliver - pass a Call, with rq_arg built, to the RPC layer
+ * @rqstp: thread
+ * @msg: Call
+ *
+ * Return: bytes of the Call, for ->xpo_recvfrom.
+ */
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
 	svc2_count(calls);
@@ -381,7 +453,12 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return rqstp->rq_arg.len;
 }
 
-/* Frees the messages that wait for a thread. The queue pair is drained. */
+/**
+ * svc2_messages_flush - free the messages that wait for a thread
+ * @sp: connection whose queue pair has been drained
+ *
+ * Context: ->xpo_free.
+ */
 void svc2_messages_flush(struct svc2_xprt *sp)
 {
 	struct svc2_msg *msg, *next_msg;
