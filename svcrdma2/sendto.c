@@ -20,7 +20,7 @@
  * context (R4).
  */
 
-/* Writes the current grant: no Send can get in between (R6). */
+/* Under sq_lock. Writes the current grant: no Send gets in between (R6). */
 static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
 {
 	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
@@ -57,7 +57,11 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 static void svc2_txs_trim(struct work_struct *work);
 static DECLARE_DELAYED_WORK(trim_work, svc2_txs_trim);
 
-/* There are more contexts, or regions, than the first few. Any context */
+/**
+ * svc2_trim_later - schedule a trim: there are contexts or regions to free
+ *
+ * Context: any.
+ */
 void svc2_trim_later(void)
 {
 	if (!delayed_work_pending(&trim_work))
@@ -139,7 +143,12 @@ static struct svc2_tx *svc2_tx_pop(struct svc2_xprt *sp)
 	return first ? llist_entry(first, struct svc2_tx, tx_list) : NULL;
 }
 
-/* Makes the first send contexts of a connection. Return: 0 or -ENOMEM. */
+/**
+ * svc2_txs_create - make the first send contexts of a connection
+ * @sp: connection
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int svc2_txs_create(struct svc2_xprt *sp)
 {
 	struct svc2_tx *tx;
@@ -156,7 +165,12 @@ int svc2_txs_create(struct svc2_xprt *sp)
 	return 0;
 }
 
-/* All contexts are back. */
+/**
+ * svc2_txs_destroy - free the send contexts, all of which are back
+ * @sp: connection
+ *
+ * Context: ->xpo_free.
+ */
 void svc2_txs_destroy(struct svc2_xprt *sp)
 {
 	struct svc2_tx *tx;
@@ -204,13 +218,20 @@ static void svc2_txs_trim(struct work_struct *work)
 		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
 }
 
-/* After the last connection */
+/**
+ * svc2_txs_exit - stop trimming, after the last connection
+ */
 void svc2_txs_exit(void)
 {
 	cancel_delayed_work_sync(&trim_work);
 }
 
-/* Waits for a send context. Return: ERR_PTR() on a lost connection. */
+/**
+ * svc2_tx_get - take a send context, or wait for one
+ * @sp: connection
+ *
+ * Return: the context, or ERR_PTR(-ENOTCONN) when the connection is lost.
+ */
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 {
 	int ret = svc2_sem_take(sp, &sp->sp_tx_sem, 1, 0);
@@ -230,7 +251,14 @@ struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 	return ERR_PTR(ret);
 }
 
-/* Return: a send context for a callback, or NULL. RPC task */
+/**
+ * svc2_tx_try_get - take a send context for a callback
+ * @sp: connection
+ * @sc: callback that it carries
+ *
+ * Context: RPC task; does not wait.
+ * Return: the context, or NULL when there is none now.
+ */
 struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp, struct svc2_callback *sc)
 {
 	struct svc2_tx *tx;
@@ -270,7 +298,13 @@ static void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 	tx->tx_props = 0;
 }
 
-/* Gives a send context back. As svc2_tx_reset(), and RPC task */
+/**
+ * svc2_tx_put - give a send context back
+ * @sp: connection
+ * @tx: send context; not on the Send Queue
+ *
+ * Context: svc thread, send CQ, RPC task.
+ */
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	bool backward = tx->tx_callback;
@@ -285,7 +319,14 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 		svc2_sem_give(sp, &sp->sp_tx_sem, 1);
 }
 
-/* Builds the header in the buffer. Return: 0, or an errno. RPC task, too */
+/**
+ * svc2_tx_header - build the transport header in the buffer
+ * @tx: send context
+ * @h: header
+ *
+ * Context: svc thread, RPC task.
+ * Return: 0, or a negative errno of the encoder.
+ */
 int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 {
 	int ret = rpcrdma2_encode_hdr(tx->tx_buf, h);
@@ -297,7 +338,7 @@ int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 	return min(ret, 0);
 }
 
-/* R4: notes which pages the device will read. The tail may be in the head's. */
+/* R4: notes which pages the device will read. The head's may have the tail. */
 static void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
 			  const struct rpcrdma2_range *range,
 			  unsigned int ranges)
@@ -604,7 +645,14 @@ int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *msg,
 	return 0;
 }
 
-/* Implements ->xpo_result_payload. svc2_sendto() checks the chunk. */
+/**
+ * svc2_result_payload - implement ->xpo_result_payload
+ * @rqstp: thread
+ * @offset: start in rq_res of a result that may go in a Write chunk
+ * @length: its bytes
+ *
+ * Return: 0. svc2_sendto() checks whether the chunk is large enough.
+ */
 int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length)
 {
@@ -737,7 +785,7 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret ?: svc2_tx_take_pages(rqstp, tx);
 }
 
-/* Restarts after a transient failure: the lengths in the header stay right. */
+/* Begins again after a transient failure: the header keeps its lengths. */
 static int svc2_reply_build(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			    struct svc2_msg *call,
 			    const struct rpcrdma2_reply_plan *plan)
@@ -783,7 +831,12 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret;
 }
 
-/* Implements ->xpo_sendto. Return: 0 when one is posted, or -ENOTCONN. */
+/**
+ * svc2_sendto - implement ->xpo_sendto
+ * @rqstp: thread, with the Reply in rq_res
+ *
+ * Return: 0 when it, or an error, is posted; -ENOTCONN: connection lost.
+ */
 int svc2_sendto(struct svc_rqst *rqstp)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);

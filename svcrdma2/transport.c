@@ -98,7 +98,7 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* Work. Only a peer that has the server's answer can send a message. */
+/* Work. Any message proves that the peer has the server's answer. */
 static void svc2_not_established(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(to_delayed_work(work),
@@ -143,9 +143,14 @@ static void svc2_conn_set_addresses(struct svc2_xprt *sp)
 
 static const struct svc_xprt_ops svc2_ops;
 
-/*
- * Makes a connection, with a reference on the module, for a request that
- * @listener received, or NULL. Handler of @id, which changes here
+/**
+ * svc2_conn_create - make the object for a request to connect
+ * @listener: listener that received it; has the service and the namespace
+ * @id: the new connection's identifier, which gets its handler here
+ * @param: parameters of the request
+ *
+ * Context: CM handler of @id.
+ * Return: a connection, with a reference on the module; NULL without memory.
  */
 struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 				   struct rdma_cm_id *id,
@@ -329,7 +334,7 @@ static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 	svc2_bound_sends(sp, RPCRDMA2_VERS_TWO);
 }
 
-/* A peer reads the memory of callbacks alone. */
+/* RDMA Reads of the peer at once: it reads the memory of callbacks alone. */
 static u8 svc2_conn_responder_resources(const struct svc2_xprt *sp)
 {
 	if (sp->sp_ex.ex_supported.pr_brs != RDMA2_BKREQSUP_GENL)
@@ -374,9 +379,11 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 	return ret;
 }
 
-/*
- * Accepts a connection, with Receives posted. Return: 0, or a negative errno;
- * the caller's reference undoes all of it.
+/**
+ * svc2_conn_setup - accept a connection, with Receives posted before
+ * @sp: connection, taken off ls_pending
+ *
+ * Return: 0, or a negative errno; the caller's reference undoes all of it.
  */
 int svc2_conn_setup(struct svc2_xprt *sp)
 {
