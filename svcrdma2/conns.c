@@ -12,6 +12,10 @@
 static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
 	      RDMA2_ERR_SYSTEM - RDMA2_ERR_VERS);
 
+/**
+ * svc2_count_error - count an RDMA2_ERROR that was sent
+ * @code: its code
+ */
 void svc2_count_error(u32 code)
 {
 	if (code >= RDMA2_ERR_VERS && code <= RDMA2_ERR_SYSTEM)
@@ -43,7 +47,13 @@ static struct svc2_loss svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
 	};
 }
 
-/* Records that a Call broke its connection. Send CQ, or a task that drains */
+/**
+ * svc2_lost_note - record that a Call broke its connection
+ * @sp: connection
+ * @xid: xid of the Call
+ *
+ * Context: send CQ.
+ */
 void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
 {
 	const struct svc2_loss key = svc2_lost_key(sp, xid);
@@ -53,7 +63,13 @@ void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
 	svc2_loss_note(&losses, &key, jiffies);
 }
 
-/* True if a Call is refused because it broke connections */
+/**
+ * svc2_was_lost - check whether a Call is refused because it broke connections
+ * @sp: connection on which it was received
+ * @xid: xid of the Call
+ *
+ * Return: true once, and its losses are forgotten.
+ */
 bool svc2_was_lost(struct svc2_xprt *sp, u32 xid)
 {
 	struct svc2_loss key;
@@ -85,13 +101,22 @@ static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
 	return ed;
 }
 
+/**
+ * svc2_conn_list - list a connection that is accepted
+ * @sp: connection
+ */
 void svc2_conn_list(struct svc2_xprt *sp)
 {
 	guard(mutex)(&conns_mutex);
 	list_add_tail(&sp->sp_listed, &conns);
 }
 
-/* Undoes svc2_conn_list(), if it was called, and records the end. */
+/**
+ * svc2_conn_unlist - undo svc2_conn_list(), if it was called; record the end
+ * @sp: connection
+ *
+ * Context: ->xpo_free.
+ */
 void svc2_conn_unlist(struct svc2_xprt *sp)
 {
 	char what[96];
@@ -107,7 +132,11 @@ void svc2_conn_unlist(struct svc2_xprt *sp)
 					     "svcrdma2", what));
 }
 
-/* Records that a connection was not accepted. */
+/**
+ * svc2_conn_refused - record that a connection was not accepted
+ * @sp: connection
+ * @error: reason, a negative errno
+ */
 void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 {
 	struct svc2_ended *ed;
@@ -121,9 +150,12 @@ void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 	};
 }
 
-/*
- * Calls @fn for each accepted connection, which is not destroyed meanwhile, but
- * may have been lost. May sleep.
+/**
+ * svc2_conns_each - call a function for each accepted connection
+ * @fn: function; the connection may be lost, but is not destroyed meanwhile
+ * @arg: for @fn
+ *
+ * Context: any task; may sleep.
  */
 void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
 {
@@ -134,7 +166,13 @@ void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
 		fn(sp, arg);
 }
 
-/* Calls @fn for each ended or refused connection. May sleep */
+/**
+ * svc2_ended_each - call a function for each ended or refused connection
+ * @fn: function
+ * @arg: for @fn
+ *
+ * Context: any task; may sleep.
+ */
 void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
 		     void *arg)
 {
@@ -175,9 +213,12 @@ static void svc2_pending_reap(struct work_struct *work)
 	svc_xprt_put(listener);
 }
 
-/*
- * Ends a connection that was never accepted. Return: false when it was, and the
- * RPC layer has to close it. CM handler of @sp, or any context that may sleep
+/**
+ * svc2_reap - end a connection, if it was never accepted
+ * @sp: connection
+ *
+ * Context: CM handler of @sp.
+ * Return: false when the RPC layer has to close it.
  */
 bool svc2_reap(struct svc2_xprt *sp)
 {
@@ -193,7 +234,13 @@ bool svc2_reap(struct svc2_xprt *sp)
 	return taken;
 }
 
-/* Queues a connection until it is accepted. CM handler of @sp */
+/**
+ * svc2_add_pending - queue a connection until it is accepted
+ * @ls: listener that received the request; the connection holds a reference
+ * @sp: connection
+ *
+ * Context: CM handler of @sp.
+ */
 void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
 {
 	INIT_WORK(&sp->sp_reap, svc2_pending_reap);
@@ -208,7 +255,12 @@ void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp)
 	svc_xprt_enqueue(&ls->ls_xprt);
 }
 
-/* Return: a connection, off ls_pending, to accept or reap, or NULL. */
+/**
+ * svc2_next_pending - take the first connection off ls_pending
+ * @ls: listener
+ *
+ * Return: a connection to accept or reap, with its reference on @ls; or NULL.
+ */
 struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls)
 {
 	struct svc2_xprt *sp;

@@ -25,7 +25,11 @@ static atomic_t svc2_grant_conns;
 /* time when a connection below its fair share was last denied Receives, or 0 */
 static unsigned long svc2_grant_denied_at;
 
-/* Applies receive_memory. Connections above it give Receives back over time. */
+/**
+ * svc2_budget_set - apply receive_memory; excess Receives go back over time
+ *
+ * Context: module init, write of the parameter.
+ */
 void svc2_budget_set(void)
 {
 	unsigned long kib = rpcrdma2_param(&svc2_receive_memory);
@@ -74,9 +78,10 @@ static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 	       svc2_grant_own_pages(sp) > svc2_grant_fair_share();
 }
 
-/*
- * Sets the initial grant of a connection, below its limit sp_credits, and makes
- * rp_size, the intended size of its Receives, smaller when memory is short.
+/**
+ * svc2_grant_begin - set the initial grant of a connection
+ * @sp: connection; sp_credits is the limit of its grant, and rp_size the
+ *	intended size of its Receives, which gets smaller when memory is short
  */
 void svc2_grant_begin(struct svc2_xprt *sp)
 {
@@ -95,7 +100,12 @@ void svc2_grant_begin(struct svc2_xprt *sp)
 	atomic_inc(&svc2_grant_conns);
 }
 
-/* Undoes svc2_grant_begin(). There are no Receives. */
+/**
+ * svc2_grant_end - undo svc2_grant_begin(), if it was called
+ * @sp: connection without Receives
+ *
+ * Context: ->xpo_free.
+ */
 void svc2_grant_end(struct svc2_xprt *sp)
 {
 	if (sp->sp_grant)
@@ -113,10 +123,13 @@ static int svc2_grant_add_recvs(struct svc2_xprt *sp, unsigned int total)
 	return svc_xprt_is_dead(&sp->sp_xprt) ? -EIO : 0;
 }
 
-/*
- * Makes the Receives that a grant, and @answers callbacks that may be
- * outstanding from now on, need, and posts them (R6). Return: as
- * svc2_grant_add_recvs().
+/**
+ * svc2_grant_fill - make the Receives that a grant needs, and post them (R6)
+ * @sp: connection with a queue pair that has room for them
+ * @answers: callbacks that may be outstanding from now on, if more than before
+ *
+ * Context: svc thread, or the task that sets up the backchannel; may sleep.
+ * Return: 0; -ENOMEM when it has fewer; or -EIO when the connection is lost.
  */
 int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 {
@@ -146,7 +159,9 @@ static bool svc2_grant_fits_size(const struct svc2_xprt *sp, u32 size)
 				     ((size - READ_ONCE(rp->rp_size)) >> PAGE_SHIFT));
 }
 
-/* True if a new connection would get no Receives */
+/**
+ * svc2_grant_is_used_up - check whether a new connection would get no Receives
+ */
 bool svc2_grant_is_used_up(void)
 {
 	unsigned int least = svc2_grant_recvs(0, SVC2_CREDITS_MIN);
@@ -178,7 +193,10 @@ static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
 	svc2_count(grants_raised);
 }
 
-/* Raises the grant, if the connection was found busy. */
+/**
+ * svc2_grant_raise - raise the grant, if the connection was found busy
+ * @sp: connection whose Reply was just posted
+ */
 void svc2_grant_raise(struct svc2_xprt *sp)
 {
 	if (likely(!test_bit(SVC2_F_BUSY, &sp->sp_flags)) ||
@@ -212,7 +230,11 @@ static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 	return true;
 }
 
-/* While memory is short @call, whose Reply is next, gives up its Receive. */
+/**
+ * svc2_grant_lower - give up a Receive, perhaps a credit, if memory is short
+ * @sp: connection
+ * @call: Call whose Reply is next; its Receive is not read any longer
+ */
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	if (unlikely(svc2_grant_is_short(sp)) && call->sm_recv &&
@@ -263,9 +285,12 @@ static void svc2_sizes_raise_receives(struct svc2_xprt *sp)
 	set_bit(SVC2_F_RESIZING, &sp->sp_flags);
 }
 
-/*
- * Limits Sends to what the peer can receive, in a version. Before the
- * connection is accepted, or under XPT_BUSY
+/**
+ * svc2_bound_sends - limit the server's Sends to what the peer can receive
+ * @sp: connection
+ * @vers: version whose limit may have changed
+ *
+ * Context: svc thread, before the connection is accepted or under XPT_BUSY.
  */
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 {
@@ -276,7 +301,12 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 		rpcrdma2_sq_bound(&sp->sp_conn, bytes);	/* C-034 */
 }
 
-/* Adapts both sizes to parameters and requests. Under XPT_BUSY */
+/**
+ * svc2_sizes_update - adapt both sizes to parameters and requests
+ * @sp: connection; sets sp_recv_size and sp_send_own
+ *
+ * Context: svc thread, under XPT_BUSY.
+ */
 void svc2_sizes_update(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
@@ -312,7 +342,13 @@ static void svc2_sizes_changed(struct svc2_xprt *sp, void *unused)
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/* Receives have been reposted: checks their number and size. Either CQ, too */
+/**
+ * svc2_grant_reposted - check whether grant or sizes are due for a change
+ * @sp: connection
+ * @reposted: number of Receives that were reposted just now
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
 void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 {
 	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
@@ -332,10 +368,15 @@ void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 		svc2_sizes_changed(sp, NULL);
 }
 
-/*
- * The peer requests Receives of @bytes, RPCRDMA2_INLINE_DEFAULT at least. A
- * smaller size has been granted, and the peer keeps to it; a larger one is
- * reached over time, if the parameter allows it. Under XPT_BUSY
+/**
+ * svc2_receives_resize - process a request of the peer for another Receive size
+ * @sp: connection
+ * @bytes: size; at least RPCRDMA2_INLINE_DEFAULT
+ *
+ * A smaller size has been granted, and the peer keeps to it. A larger size is
+ * reached over time, if the parameter allows it.
+ *
+ * Context: svc thread, under XPT_BUSY.
  */
 void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
 {
@@ -351,6 +392,11 @@ void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
 	rpcrdma2_rpool_resize(&sp->sp_rpool, PAGE_ALIGN(bytes));
 }
 
+/**
+ * svc2_sizes_set - apply receive_size and send_size to all connections
+ *
+ * Context: write of a parameter; may sleep.
+ */
 void svc2_sizes_set(void)
 {
 	svc2_conns_each(svc2_sizes_changed, NULL);
