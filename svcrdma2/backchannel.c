@@ -467,7 +467,7 @@ static void svc2_bc_free(struct rpc_task *task)
 	kfree(sc);
 }
 
-/* C-035, B-13, S20, S21 */
+/* Form of callbacks in the version of the last Call: C-035, B-13, S20, S21 */
 static u32 svc2_bc_level(const struct svc2_xprt *sp)
 {
 	return rpcrdma2_backward_level(&sp->sp_ex, READ_ONCE(sp->sp_last_vers));
@@ -677,9 +677,13 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 	return sc;
 }
 
-/*
- * S50: if a handle that an unexpected message has invalidated is in use, the
- * server's state disagrees with the device's, and the connection is closed.
+/**
+ * svc2_check_handle - check the handle that a message may have invalidated
+ * @sp: connection
+ * @msg: message that answers no callback
+ *
+ * S50: if the handle is in use, the server's state disagrees with the device's,
+ * and the connection is closed.
  */
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
 {
@@ -690,10 +694,16 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
 		svc2_close(sp, RPCRDMA2_LOSS_HANDLE);
 }
 
-/*
- * Handles a Reply or an RDMA2_ERROR: it ends the callback that has its xid;
- * callbacks have an xid space of their own (B-02, C-066, C-070). An answer that
- * matches no callback is discarded (S31, C-078). Return: 0, for ->xpo_recvfrom.
+/**
+ * svc2_take_answer - handle a Reply or an RDMA2_ERROR
+ * @rqstp: thread
+ * @answer: the message; no longer the caller's
+ *
+ * It ends the callback that has its xid; callbacks have an xid space of their
+ * own (B-02, C-066, C-070). An answer that matches no callback is discarded
+ * (S31, C-078).
+ *
+ * Return: 0, for ->xpo_recvfrom.
  */
 int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *answer)
 {

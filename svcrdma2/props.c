@@ -114,10 +114,13 @@ const struct rpcrdma2_props_ops svc2_props_ops = {
 	.confirms	= true,
 };
 
-/*
- * Processes a property message, well-formed, in either spelling (S01). Return:
- * 0, for
- * ->xpo_recvfrom.
+/**
+ * svc2_handle_property - process a property message
+ * @rqstp: thread
+ * @msg: the message, well-formed, in either spelling (S01); gone afterwards
+ *
+ * Context: svc thread, under XPT_BUSY; may sleep.
+ * Return: 0, for ->xpo_recvfrom.
  */
 int svc2_handle_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
@@ -130,7 +133,14 @@ int svc2_handle_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return 0;
 }
 
-/* Processes a RESPROP, or an option that is an answer, perhaps malformed. */
+/**
+ * svc2_handle_resprop - process a RESPROP, or an option that is an answer
+ * @rqstp: thread
+ * @msg: the message, perhaps malformed; gone afterwards
+ *
+ * Context: svc thread, under XPT_BUSY.
+ * Return: 0, for ->xpo_recvfrom.
+ */
 int svc2_handle_resprop(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -144,11 +154,18 @@ int svc2_handle_resprop(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return 0;
 }
 
-/*
- * Processes an RDMA2_ERROR, perhaps malformed, under XPT_BUSY. S18: it answers
- * a property message of the server, or else a callback. The memory regions of a
- * callback may have to wait for entries of the Send Queue, and so for the peer.
- * Such an error is left to the thread that finds it on sp_ready_q.
+/**
+ * svc2_handle_error - process an RDMA2_ERROR
+ * @rqstp: thread
+ * @msg: the message, perhaps malformed; no longer the caller's
+ *
+ * S18: it answers a property message of the server, or else a callback. The
+ * memory regions of a callback may have to wait for entries of the Send Queue,
+ * and so for the peer. Such an error is left to the thread that finds it on
+ * sp_ready_q.
+ *
+ * Context: svc thread, under XPT_BUSY.
+ * Return: 0, for ->xpo_recvfrom.
  */
 int svc2_handle_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
@@ -162,7 +179,12 @@ int svc2_handle_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return 0;
 }
 
-/* Sends the next property message, if one is due. Under XPT_BUSY */
+/**
+ * svc2_props_update - update the sizes; send the next property message, if due
+ * @sp: connection
+ *
+ * Context: svc thread, under XPT_BUSY; may sleep.
+ */
 void svc2_props_update(struct svc2_xprt *sp)
 {
 	clear_bit(SVC2_F_CHANGED, &sp->sp_flags);

@@ -28,10 +28,6 @@ static void *svc2_arg_message(const struct svc2_msg *call)
 	return rpcrdma2_recv_at(call->sm_recv, 0) + call->sm_msg.mg_hdr.h_len;
 }
 
-/**
- * svc2_arg_splits - check whether the data of a Call can stay separate
- * @call: Call with Read chunks
- */
 /* True if the data of a Call with Read chunks can stay separate */
 static bool svc2_arg_splits(const struct svc2_msg *call)
 {
@@ -573,8 +569,9 @@ static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 }
 
 /*
- * True for no RPC: MSG, NOMSG, and version 1's MSGP come first, in the same
- * place in all versions. A message that is too short may be taken for either.
+ * True for a message without an RPC. The types of the others, MSG, NOMSG and
+ * version 1's MSGP, are the lowest, in the same place in all versions. One that
+ * is too short may be taken for either.
  */
 static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
 {
@@ -612,10 +609,13 @@ static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 	return call;
 }
 
-/*
- * Implements ->xpo_recvfrom. Other threads take up the connection's messages as
- * soon as this one has its own, with one exception: a control message is
- * processed before the messages that follow it, and in its turn (S16).
+/**
+ * svc2_recvfrom - implement ->xpo_recvfrom
+ * @rqstp: thread, which receives a Call
+ *
+ * Other threads take up the connection's messages as soon as this one has its
+ * own, with one exception: a control message is processed before the messages
+ * that follow it, and in its turn (S16).
  *
  * Return: bytes of the Call in rq_arg, or 0 when there is none (yet).
  */
@@ -655,7 +655,13 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 					      svc2_arg_inline(rqstp, call);
 }
 
-/* Implements ->xpo_release_ctxt; @ctxt: NULL without a Call, or if deferred */
+/**
+ * svc2_release_ctxt - implement ->xpo_release_ctxt
+ * @xprt: connection
+ * @ctxt: message of the Call; NULL without a Call, or when it was deferred
+ *
+ * Context: any task; may sleep.
+ */
 void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
