@@ -88,11 +88,19 @@ static int svc2_view_show(struct seq_file *seq, void *unused)
 
 RPCRDMA2_VIEW(view_net_ops, "rpc/svcrdma2", svc2_view_show);
 
+/**
+ * svc2_view_init - create the file in each network namespace
+ *
+ * Return: 0, or a negative errno.
+ */
 int svc2_view_init(void)
 {
 	return register_pernet_subsys(&view_net_ops);
 }
 
+/**
+ * svc2_view_exit - undo svc2_view_init()
+ */
 void svc2_view_exit(void)
 {
 	unregister_pernet_subsys(&view_net_ops);
@@ -118,7 +126,9 @@ static int svc2_transfers_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(svc2_transfers);
 
-/* A kernel without debugfs still counts. */
+/**
+ * svc2_debugfs_init - create the files; a kernel without debugfs still counts
+ */
 void svc2_debugfs_init(void)
 {
 	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
@@ -130,6 +140,9 @@ void svc2_debugfs_init(void)
 			    &svc2_transfers_fops);
 }
 
+/**
+ * svc2_debugfs_exit - undo svc2_debugfs_init()
+ */
 void svc2_debugfs_exit(void)
 {
 	debugfs_remove_recursive(debug_dir);

@@ -56,7 +56,7 @@ static int svc2_listen_start(struct svc2_listener *ls)
 	return ret;
 }
 
-/* Work */
+/* Work: replaces the cm_id of a listener, or tries again later */
 static void svc2_listen_retry(struct work_struct *work)
 {
 	struct svc2_listener *ls = container_of(to_delayed_work(work),
