@@ -24,8 +24,8 @@
 #include <rpcrdma2/wire.h>
 
 /*
- * @only: the only version that the administrator allows, 0 for any. The server
- * keeps no version: the answer to a Call has the version of that Call (S35).
+ * True if the administrator allows a version: @only this one, or any for 0. The
+ * server keeps no version: the answer to a Call has that of the Call (S35).
  */
 static inline bool svc2_version_is_allowed(u32 only, u32 vers)
 {
@@ -45,7 +45,7 @@ static inline u32 svc2_send_limit(u32 vers, const struct rpcrdma2_cm_limits *cm,
 	return rpcrdma2_exchange_send_max(ex);
 }
 
-/* Makes the header of a callback: B-07, B-15, B-18, C-036, S25 */
+/* Makes a callback's header, for @credits: B-07, B-15, B-18, C-036, S25 */
 static inline void svc2_callback_header(struct rpcrdma2_hdr *h, u32 vers,
 					u32 xid, u32 credits)
 {
@@ -53,9 +53,10 @@ static inline void svc2_callback_header(struct rpcrdma2_hdr *h, u32 vers,
 }
 
 /*
- * Callbacks that may be outstanding: the peer's grant, 0 at first, limits them,
- * and the @answers with Receives (B-12). The peer counts @gone ones, aborted
- * and not answered, as outstanding while it works on them (B-05).
+ * Number of callbacks that may be outstanding: limited by @grant of the peer, 0
+ * before its first, and by @answers, for which there are Receives (B-12). The
+ * peer counts @gone ones, which were aborted and not answered, as outstanding
+ * while it works on them (B-05).
  */
 static inline u32 svc2_backward_window(u32 grant, u32 answers, u32 gone)
 {
@@ -90,13 +91,14 @@ enum svc2_answer {
 };
 
 /*
- * Judges an answer to a callback of a version, 0 before it is posted: then it
- * has no answer, even if a peer guesses its xid. Only an ERR_VERS may come in
- * another version (S35, S36). No error leads to a retry: the upper layer
+ * Judges an answer to a callback of version @vers, 0 before it is posted: then
+ * it has no answer, even if a peer guesses its xid. Only an ERR_VERS may come
+ * in another version (S35, S36). No error leads to a retry: the upper layer
  * repeats its Calls (2.4). A Reply must not report more bytes in chunks than
- * they hold, or the upper layer has room for (E-20). An inline Reply may return
- * the Reply chunk unused (S10). A malformed Reply ends the RPC, never the
- * connection (S06, S07, S08); of such a header only the valid part is used.
+ * the callback offers, @write_max and @reply_max, nor more bytes than the upper
+ * layer can receive, @room (E-20). An inline Reply may return the Reply chunk
+ * unused (S10). A malformed Reply ends the RPC, never the connection (S06, S07,
+ * S08); of such a header only the valid part is used.
  */
 static inline enum svc2_answer
 svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
@@ -209,9 +211,10 @@ static inline bool svc2_layout_has_head(u32 at, u32 len)
 }
 
 /*
- * For Calls in one piece, which one with RPCSEC_GSS is not: its @head may be
- * short. The data may begin in the head, and must be one item, as the word
- * @before its chunk proves: a WRITE behind it would begin in the middle of a page.
+ * For kernels that take Calls in one piece: judges one with RPCSEC_GSS, which
+ * is not in one piece, and has @head bytes in the head of rq_arg. The data may
+ * begin in the head, and must be one item, as the word @before its chunk
+ * proves: a WRITE behind it would begin in the middle of a page.
  *
  * Return: RDMA2_OK; RDMA2_ERR_READ_CHUNKS when one Read chunk less would do; or
  * RDMA2_ERR_SYSTEM when the Call is valid, but beyond this responder.
@@ -317,7 +320,7 @@ static inline void svc2_loss_forget(struct svc2_losses *lo, struct svc2_loss *ls
 	ls->ls_times = 0;
 }
 
-/* Drops entries that are too old. */
+/* Return: the entry of a Call, or NULL. Drops entries that are too old. */
 static inline struct svc2_loss *svc2_loss_find(struct svc2_losses *lo,
 					       const struct svc2_loss *key,
 					       unsigned long now)
@@ -379,9 +382,9 @@ static inline unsigned int svc2_grant_batch(u32 grant)
 }
 
 /*
- * Number of Receives of a connection, with @answers callbacks that may be
- * outstanding: the required ones are posted or in use while others wait for a
- * full batch.
+ * Number of Receives of a connection, for @answers callbacks that may be
+ * outstanding, and a @grant of Calls: the required ones are posted or in use
+ * while others wait for a full batch.
  */
 static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
 {
@@ -390,9 +393,9 @@ static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
 }
 
 /*
- * Halves the larger of two grants, for answers and for Calls, until the
- * Receives for both are at most @most: not below 1, and @least. Return: false
- * if they never are.
+ * Reduces both grants to the Receives that a device supports, @most: halves the
+ * larger, but not @answers to 0, nor @grant below @least. Return: false when
+ * the Receives never suffice.
  */
 static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
 				  unsigned int most)
@@ -408,15 +411,15 @@ static inline bool svc2_grant_fit(u32 *answers, u32 *grant, u32 least,
 	return true;
 }
 
-/* Doubles a grant, up to @max, when three quarters of it are @busy. */
+/* Return: the next grant, doubled up to @max if three quarters are @busy. */
 static inline u32 svc2_grant_next(u32 grant, unsigned int busy, u32 max)
 {
 	return 4 * busy < 3 * grant ? grant : min(2 * grant, max);
 }
 
 /*
- * Limit of pages in use before memory counts as short. The rest is reserved for
- * new connections, which begin with a few Receives.
+ * Limit of pages in use before memory counts as short, of @most for Receives.
+ * The rest is reserved for new connections, which begin with a few Receives.
  */
 static inline long svc2_grant_soft_limit(long most)
 {
@@ -483,11 +486,12 @@ static inline unsigned int svc2_reply_pages(u64 offered, unsigned int most)
 }
 
 /*
- * Send Queue entries of a Reply, and its Send, to @segs segments of @chunks
- * that offer @pages, where an RDMA Write can gather @width pages. The part in a
- * chunk begins and ends within a page, and may cross from the head to the pages
- * and from these to the tail; a segment ends within a page. An RDMA Write of
- * each segment may be narrower than the others.
+ * Most Send Queue entries of a Reply with RDMA Writes, and of its Send. Its
+ * Call offers @pages in @segs segments of @chunks Write chunks and Reply chunk;
+ * an RDMA Write can gather @width pages. The part in a chunk begins and ends
+ * within a page, and may cross from the head to the pages and from these to the
+ * tail; a segment ends within a page. An RDMA Write of each segment may be
+ * narrower than the others.
  */
 static inline unsigned int svc2_reply_wrs(unsigned int pages, unsigned int chunks,
 					  unsigned int segs, unsigned int width)
@@ -499,7 +503,7 @@ static inline unsigned int svc2_reply_wrs(unsigned int pages, unsigned int chunk
 
 /*
  * True if the pages of a Reply are counted. @under_way: Sends of its connection
- * in progress, without those that may have completed unsignaled
+ * in progress, without those that may have completed unsignaled.
  */
 static inline bool svc2_reply_counts(unsigned int pages, int under_way)
 {
