@@ -10,15 +10,19 @@
  * core. recvfrom.c passes property messages to props.c, and
  * Replies to callbacks to backchannel.c, where callbacks begin, too.
  *
- * Contexts, by their names in the comments; without one a function that another
- * file calls runs in an svc thread, and may sleep
+ * Contexts, by their names in the comments. Without one a function that another
+ * file calls runs in an svc thread, and may sleep; if its name ends in _init or
+ * _exit and it has no arguments, in module init or exit.
  *
  *   svc thread	a thread of the RPC service, in an svc_xprt_ops of this module
  *   receive CQ, send CQ
- *		completion handlers in a workqueue, serialized for each CQ
+ *		completion handlers in a workqueue, serialized for each CQ. A
+ *		chain also ends in a task that drains the Send Queue
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
  *   QP handler	asynchronous events of a QP, in any context, perhaps atomic
  *   work	svc2_wq
+ *   ->xpo_free	end of the last reference, in any task that may sleep: no thread
+ *		uses the connection
  *   RPC task	a task with a callback. Its send path must not wait for the
  *		connection; the end of an aborted callback waits for its answer,
  *		and for its fence
@@ -262,9 +266,10 @@ RPCRDMA2_COUNTERS(svc2, SVC2)
 /* A semaphore, for which Calls wait without a thread: see limits.c */
 struct svc2_sem {
 	struct rpcrdma2_units	*se_units;	/* free units */
-	struct rpcrdma2_units	se_own;		/* in use if its own */
+	/* the units, unless they are counted elsewhere */
+	struct rpcrdma2_units	se_own;
 	unsigned int		se_total;	/* number of own units */
-	unsigned int		se_counter;	/* of the waits */
+	unsigned int		se_counter;	/* svc2_counter of the waits */
 	spinlock_t		se_lock;	/* guards the next */
 	/* FIFO, threads before Calls; without the lock only for list_empty() */
 	struct list_head	se_waiters;
@@ -276,7 +281,7 @@ struct svc2_waiter {
 	unsigned int		wt_units;	/* number it waits for */
 	unsigned int		wt_spare;	/* number to leave for others */
 	struct svc2_msg		*wt_call;	/* NULL for a thread */
-	unsigned int		*wt_held;	/* gets the Call's number */
+	unsigned int		*wt_held;	/* a Call's number goes here */
 };
 
 /* Below 1 no unit is free. */
@@ -291,7 +296,7 @@ static inline bool svc2_is_shortage(int ret)
 	return ret == -ENOMEM || ret == -EAGAIN || ret == -EIO;
 }
 
-/* What the connections of one address share, all under svc2_pages_lock */
+/* Shared by the connections of an address; written under svc2_pages_lock */
 struct svc2_address {
 	struct list_head	ad_list;	/* on the list of all */
 	struct sockaddr_storage	ad_addr;	/* without a port */
@@ -307,7 +312,8 @@ struct svc2_address {
 
 /* Payload quota of a connection: see limits.c */
 struct svc2_quota {
-	struct svc2_address	*qu_address;	/* see svc2_address_get() */
+	/* NULL before svc2_address_get() */
+	struct svc2_address	*qu_address;
 	/* the rest is written under svc2_pages_lock */
 	long			qu_pages;	/* of its payload */
 	struct list_head	qu_calls;	/* wait for pages, FIFO */
@@ -367,13 +373,14 @@ struct svc2_tx {
 	u32			tx_vers;	/* version of the message */
 
 	/* R4: pages of the Reply, held until the chain is done */
-	struct page		*tx_head;	/* page of its head */
-	bool			tx_reads_head;	/* the device reads that page */
+	/* page of its head; in tx_pages if the device reads it */
+	struct page		*tx_head;
+	bool			tx_reads_head;
 	bool			tx_reads_pages;	/* it reads another page */
 	unsigned int		tx_npages;	/* entries of tx_pages */
-	unsigned int		tx_charged;	/* of them, svc2_pages_take() */
-	struct page		**tx_pages;
-	struct page		*tx_few[SVC2_REPLY_FEW]; /* for tx_pages */
+	unsigned int		tx_charged;	/* of svc2_pages_take() */
+	struct page		**tx_pages;	/* tx_few, or allocated */
+	struct page		*tx_few[SVC2_REPLY_FEW];
 
 	/* entries of tx_sge, behind the first, mapped for this Send */
 	unsigned int		tx_nmapped;
@@ -386,7 +393,7 @@ struct svc2_ended {
 	char			ed_peer[sizeof_field(struct svc_xprt,
 						     xpt_remotebuf)];
 	u32			ed_version;	/* of its last Call, or 0 */
-	int			ed_error;	/* it was refused with, or 0 */
+	int			ed_error;	/* errno if refused, or 0 */
 	struct rpcrdma2_end	ed_end;		/* also time of a refusal */
 };
 
@@ -404,19 +411,20 @@ struct svc2_msg {
 	/* their work requests; NULL when they are not built, or done */
 	struct ib_send_wr	*sm_chain;
 	unsigned int		sm_mrs;		/* regions taken for them */
-	/* Send Queue entries taken for them, later for the Reply */
+	/* entries taken for them, later for the Reply; until the post */
 	unsigned int		sm_entries;
-	struct page		**sm_pages;	/* they fill these */
-	/* counted pages with sm_reply_pages, see svc2_pages_reserve() */
+	/* they fill these; its own from svc2_sinks_take() to _put() */
+	struct page		**sm_pages;
+	/* counted pages, sm_reply_pages included: svc2_pages_reserve() */
 	unsigned int		sm_charged;
 	/* pages its Reply may have, until it has them; 0 for a short one */
 	unsigned int		sm_reply_pages;
-	struct task_struct	*sm_thread;	/* if on qu_gss, or NULL */
-	u64			sm_offered;	/* bytes for its Reply */
+	struct task_struct	*sm_thread;	/* put it on qu_gss, or NULL */
+	u64			sm_offered;	/* bytes offered for a Reply */
 #ifdef RPCRDMA2_STRETCHES
-	/* made for rq_arg, undone by svc2_msg_put(); or NULL */
+	/* made for rq_arg by a thread, undone by svc2_msg_put(); or NULL */
 	void			*sm_map;	/* sm_pages in one piece */
-	void			*sm_copy;	/* of an inline GSS Call */
+	void			*sm_copy;	/* of a long inline GSS Call */
 #endif
 	/*
 	 * bytes in front of the only chunk that stay in sm_recv; 0 when all of
@@ -430,7 +438,8 @@ struct svc2_msg {
 	unsigned int		sm_nresults;	/* entries of sm_results */
 	/* eligible results, as the upper layer encoded them */
 	struct rpcrdma2_range	sm_results[RPCRDMA2_MAX_WRITE_CHUNKS];
-	struct rpcrdma2_msg	sm_msg;		/* its header is reused */
+	/* as decoded; its header becomes that of the answer */
+	struct rpcrdma2_msg	sm_msg;
 };
 
 /* Pages that its RDMA Reads fill */
@@ -490,11 +499,14 @@ struct svc2_xprt {
 	 */
 	struct rpcrdma2_exchange sp_ex;
 	bool			sp_props_busy;	/* a message is due, or waits */
-	u32			sp_recv_size;	/* advertised, in bytes */
+	/* advertised, in bytes; Receives may be larger */
+	u32			sp_recv_size;
 	u32			sp_recv_requested; /* by the peer, or 0 */
-	u8			sp_ord;		/* RDMA Reads the peer allows */
-	u8			sp_ird;		/* those it requests */
-	u32			sp_credits;	/* limit of the grant */
+	/* concurrent RDMA Reads that the peer allows, and those it requests */
+	u8			sp_ord;
+	u8			sp_ird;
+	/* limit of the grant; the queues have room for it */
+	u32			sp_credits;
 	/*
 	 * Credits granted in every header the server sends; 0 before there are
 	 * Receives. Read at any time
@@ -512,20 +524,21 @@ struct svc2_xprt {
 	 */
 	u32			sp_send_max[RPCRDMA2_VERS_TWO + 1];
 	bool			sp_can_invalidate; /* by a Send (C-007) */
-	u32			sp_last_vers;	/* callbacks use it (S25) */
+	/* of the peer's last Call; callbacks use it (S25) */
+	u32			sp_last_vers;
 
-	/* Callbacks; under transport_lock of xpt_bc_xprt are the next three */
+	/* Callbacks. The next three: under transport_lock of xpt_bc_xprt */
 	u32			sp_backward_grant; /* by the peer, 0 at first */
 	u32			sp_nposted;	/* not answered by the peer */
 	u32			sp_ngone;	/* of these, aborted */
 	u32			sp_backward_max; /* limit of this end */
 	/* an aborted one was not answered in time, and none since */
 	bool			sp_silent;
-	/* consecutive ones that failed; under queue_lock */
+	/* consecutive ones that failed; under queue_lock of xpt_bc_xprt */
 	u32			sp_backward_errors;
-	unsigned long		sp_backward_after; /* no next before */
+	unsigned long		sp_backward_after; /* jiffies, for the next */
 
-	wait_queue_head_t	sp_waitq;	/* for semaphores */
+	wait_queue_head_t	sp_waitq;	/* threads in semaphores */
 	struct svc2_sem	sp_sq_sem;		/* entries but the reserved */
 	unsigned int		sp_sq_depth;	/* all entries */
 	/*
@@ -539,8 +552,9 @@ struct svc2_xprt {
 	struct svc2_sem	sp_tx_sem ____cacheline_aligned_in_smp;
 	unsigned int		sp_tx_sges;	/* gather entries of each */
 	atomic_t		sp_tx_count;	/* contexts that exist */
-	atomic_t		sp_tx_pages;	/* beyond the first each */
-	spinlock_t		sp_tx_lock;	/* for removal from the next */
+	atomic_t		sp_tx_pages;	/* of buffers, but the first */
+	/* for removal from the next; to add to it takes no lock */
+	spinlock_t		sp_tx_lock;
 	struct llist_head	sp_txs;		/* contexts not in use */
 	/* callbacks that can still get a context, whatever Replies do (B-17) */
 	atomic_t		sp_backward_free;
@@ -560,12 +574,13 @@ struct svc2_xprt {
 	 */
 	struct list_head	sp_start_q;
 	struct list_head	sp_ready_q;
-	struct list_head	sp_short_q;	/* wait for its end */
-	bool			sp_shortage;	/* as one thread does */
-	unsigned int		sp_received;	/* counted by the CQ */
+	/* Calls that wait until a shortage has passed, as a thread does */
+	struct list_head	sp_short_q;
+	bool			sp_shortage;
+	unsigned int		sp_received;	/* messages; by receive CQ */
 	struct rpcrdma2_rpool	sp_rpool;	/* Receives */
 
-	/* Totals for the view */
+	/* Totals for the view: chunks that were used, and others */
 	atomic_long_t		sp_read_chunks;
 	atomic_long_t		sp_write_chunks;
 	atomic_long_t		sp_reply_chunks;
@@ -603,7 +618,8 @@ struct svc2_callback {
 	/* answer in process, the RPC is pinned; set under queue_lock */
 	struct svc2_msg		*sc_answer;
 	enum svc2_answer	sc_verdict;	/* on sc_answer */
-	u8			sc_data[] __aligned(8); /* the buffers */
+	/* rq_buffer, and rq_rbuffer behind it */
+	u8			sc_data[] __aligned(8);
 };
 
 static inline struct svc2_callback *
@@ -627,14 +643,16 @@ static inline const struct sockaddr_storage *svc2_peer(const struct svc2_xprt *s
 	return &sp->sp_conn.co_id->route.addr.dst_addr;
 }
 
+/* Loses a connection, unless it is lost. Any context, even atomic */
 static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 {
 	rpcrdma2_conn_lose(&sp->sp_conn, why);
 }
 
 /*
- * Gives back Send Queue entries that are not needed: those of a Reply before
- * the thread waits for an entry for the error in its place.
+ * Gives back @held entries of the Send Queue that are not needed: those of a
+ * Reply before the thread waits for an entry for the error in its place. Svc
+ * thread, send CQ, ->xpo_free
  */
 static inline void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held)
 {
@@ -655,7 +673,10 @@ static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
 	};
 }
 
-/* Undoes what was made for rq_arg. Any context if nothing was. */
+/*
+ * Frees the mapping and the copy behind rq_arg, before the pages of the Call.
+ * May sleep; any context if there is neither.
+ */
 static inline void svc2_arg_free(struct svc2_msg *call)
 {
 #ifdef RPCRDMA2_STRETCHES
