@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The limits of the server, which svcrdma2_sem_kunit.c compiles in for
- * svcrdma2_pages_kunit.c and svcrdma2_sq_kunit.c too: the machine that they see, and what is theirs alone.
+ * svcrdma2_pages_kunit.c and svcrdma2_sq_kunit.c too: the machine that they see,
+ * and functions of theirs alone.
  */
 #ifndef _RPCRDMA2_KUNIT_LIMITS_H
 #define _RPCRDMA2_KUNIT_LIMITS_H
