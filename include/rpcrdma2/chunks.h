@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Chunks: offered by a requester, and read and written by a responder.
+ * Functions without a stated context run in process context, and do not sleep.
  */
 #ifndef _RPCRDMA2_CHUNKS_H
 #define _RPCRDMA2_CHUNKS_H
@@ -16,7 +17,7 @@
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>
 
-/* The chunks of rpcrdma2_plan_call() that a requester offers with a Call */
+/* A requester offers the chunks of its rpcrdma2_plan_call() with a Call. */
 
 /* Bytes of the tail that are the XDR pad of the pages */
 static inline u32 rpcrdma2_pad_len(const struct xdr_buf *buf)
@@ -30,9 +31,14 @@ enum rpcrdma2_part {
 	RPCRDMA2_PART_REST,	/* head, and tail without the pages' pad */
 };
 
-/*
- * Number of segments that a chunk would need: an upper bound; exact for
- * RPCRDMA2_PART_PAGES, and on devices whose page lists may have holes
+/**
+ * rpcrdma2_offer_segs - count the segments that a chunk would need
+ * @co: connection, whose regions are measured
+ * @buf: message
+ * @part: part of the message that the chunk holds
+ *
+ * Return: an upper bound; exact for RPCRDMA2_PART_PAGES, and on devices whose
+ * page lists may have holes.
  */
 unsigned int rpcrdma2_offer_segs(const struct rpcrdma2_conn *co,
 				 const struct xdr_buf *buf,
@@ -49,7 +55,13 @@ void rpcrdma2_offer_sizes(struct rpcrdma2_call_sizes *sz,
 			  const struct xdr_buf *call,
 			  const struct xdr_buf *reply, bool ddp);
 
-/* Set sz_*_segs, the segments of all possible chunks */
+/**
+ * rpcrdma2_offer_measure - count the segments of all possible chunks
+ * @co: connection, whose regions are measured
+ * @sz: gets all sz_*_segs
+ * @call: encoded Call
+ * @reply: buffer for the Reply
+ */
 void rpcrdma2_offer_measure(const struct rpcrdma2_conn *co,
 			    struct rpcrdma2_call_sizes *sz,
 			    const struct xdr_buf *call,
@@ -65,17 +77,24 @@ void rpcrdma2_offer_measure(const struct rpcrdma2_conn *co,
  * @reply: buffer for the Reply
  * @h: header without lists; gets them and a nominated handle
  *
- * Context, return value and reaction to errors: as of rpcrdma2_expose().
+ * On error the caller releases the regions with rpcrdma2_unexpose().
+ *
+ * Context: as rpcrdma2_expose().
+ * Return: as rpcrdma2_expose().
  */
 int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 		   const struct rpcrdma2_call_plan *plan,
 		   const struct xdr_buf *call, const struct xdr_buf *whole,
 		   const struct xdr_buf *reply, struct rpcrdma2_hdr *h);
 
-/*
- * Trim the head of a Reply to the bytes that came, except for those in a Write
- * chunk. The head of rq_rcv_buf has room for the most bytes that can precede
- * the payload, which the RPC layer counts from the end of the head.
+/**
+ * rpcrdma2_trim_reply - trim the head of a Reply to the bytes that came
+ * @rqst: request; rq_rcv_buf and rq_private_buf hold the Reply
+ * @came: bytes received, except for those in a Write chunk
+ *
+ * The head of rq_rcv_buf has room for the most bytes that can precede the
+ * payload. Without the trim the RPC layer would count the payload from the end
+ * of that room.
  */
 void rpcrdma2_trim_reply(struct rpc_rqst *rqst, size_t came);
 
@@ -90,10 +109,10 @@ void rpcrdma2_trim_reply(struct rpc_rqst *rqst, size_t came);
  * posted as one chain, alone or in front of a Send.
  */
 
-/* RDMA Reads, or RDMA Writes, of one RPC message */
+/* RDMA Reads (DMA_FROM_DEVICE), or RDMA Writes, of one RPC message */
 struct rpcrdma2_rw {
 	struct list_head	rw_parts;	/* in the order of execution */
-	enum dma_data_direction	rw_dir;		/* FROM_DEVICE to Read */
+	enum dma_data_direction	rw_dir;
 };
 
 static inline void rpcrdma2_rw_init(struct rpcrdma2_rw *rw,
@@ -109,7 +128,7 @@ static inline bool rpcrdma2_rw_is_empty(const struct rpcrdma2_rw *rw)
 }
 
 /**
- * rpcrdma2_rw_size - Send Queue entries for RDMA Reads and Writes
+ * rpcrdma2_rw_size - compute the Send Queue entries for RDMA Reads and Writes
  * @co: connection with a device
  * @pages: most pages of a message
  * @parts: most parts that it can be read in
@@ -135,19 +154,28 @@ unsigned int rpcrdma2_rw_size(const struct rpcrdma2_conn *co,
  * @sink: offset of the first byte in @pages
  *
  * Context: may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0, or -ENOMEM; rpcrdma2_rw_free() in either case.
  */
 int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
 		     const struct rpcrdma2_segment *seg, u32 skip, u32 len,
 		     struct page *const *pages, u32 sink);
 
-/* Memory regions that the device needs for RDMA Reads; 0 if rw_mrs is 0 */
+/**
+ * rpcrdma2_rw_mrs - count the memory regions that RDMA Reads need
+ * @co: connection
+ * @rw: RDMA Reads, complete
+ *
+ * Return: number of regions; 0 on a connection whose co_rw_mrs is 0.
+ */
 unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
 			     const struct rpcrdma2_rw *rw);
 
-/*
- * Map the memory and build the work requests. May sleep.
+/**
+ * rpcrdma2_rw_map - map the memory and build the work requests
+ * @co: connection
+ * @rw: RDMA Reads or Writes, complete
  *
+ * Context: may sleep.
  * Return: 0, or a negative errno; -EIO and -EAGAIN are transient, and the
  * function may be called again. rpcrdma2_rw_free() in either case.
  */
@@ -167,7 +195,11 @@ struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
 				     struct ib_cqe *cqe,
 				     struct ib_send_wr *last);
 
-/* Unmap and free all parts, which are not posted, or done. Does not sleep. */
+/**
+ * rpcrdma2_rw_free - unmap and free all parts
+ * @co: connection
+ * @rw: RDMA Reads or Writes that are not posted, or done; empty afterwards
+ */
 void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
 
 /*
@@ -193,7 +225,7 @@ struct rpcrdma2_pull {
 	struct page			**pl_pages;
 };
 
-/* Address of the byte at offset @sink of a Call, which is laid out */
+/* Address of the byte at offset @sink of a Call, which lies in pl_pages */
 static inline void *rpcrdma2_pull_at(const struct rpcrdma2_pull *pl, u32 sink)
 {
 	sink -= pl->pl_apart;
@@ -201,16 +233,36 @@ static inline void *rpcrdma2_pull_at(const struct rpcrdma2_pull *pl, u32 sink)
 	       offset_in_page(sink);
 }
 
-/* Add the RDMA Reads of a Call. May sleep. Return: 0 or -ENOMEM. */
+/**
+ * rpcrdma2_pull_reads - add the RDMA Reads of a Call
+ * @co: its connection
+ * @pl: Call
+ * @rw: gets the RDMA Reads
+ *
+ * Context: may sleep.
+ * Return: 0, or -ENOMEM; rpcrdma2_rw_free() in either case.
+ */
 int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
 			const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw);
 
-/* Place the bytes that RDMA Reads have not placed, once these are done */
+/**
+ * rpcrdma2_pull_finish - place the bytes that RDMA Reads have not placed
+ * @pl: Call whose RDMA Reads are done
+ *
+ * These are the inline bytes, except for those that stay in the Receive, and
+ * the padding behind each chunk (E-07).
+ */
 void rpcrdma2_pull_finish(const struct rpcrdma2_pull *pl);
 
-/*
- * Whether an RDMA2_NOMSG, laid out as a whole, is the announced Call: the
- * decoder cannot check the contents of a Position-Zero chunk (S08, S06, S09).
+/**
+ * rpcrdma2_pull_is_call - check whether a chunk holds the announced Call
+ * @pl: RDMA2_NOMSG, laid out as a whole, whose RDMA Reads are done
+ * @length: length of the Call
+ *
+ * The decoder cannot check the contents of a Position-Zero chunk (S08, S06,
+ * S09).
+ *
+ * Return: false if it is another message than the header announced.
  */
 bool rpcrdma2_pull_is_call(const struct rpcrdma2_pull *pl, u32 length);
 
@@ -241,7 +293,12 @@ u32 rpcrdma2_respond_plan(struct rpcrdma2_reply_plan *plan,
 			  const struct rpcrdma2_range *results,
 			  unsigned int nresults, u32 length, u32 send_max);
 
-/* Turn the header of a Call into that of its Reply, with a grant */
+/**
+ * rpcrdma2_respond_hdr - turn the header of a Call into that of its Reply
+ * @h: header
+ * @plan: transfer plan of the Reply
+ * @credit: grant
+ */
 static inline void rpcrdma2_respond_hdr(struct rpcrdma2_hdr *h,
 					const struct rpcrdma2_reply_plan *plan,
 					u32 credit)
