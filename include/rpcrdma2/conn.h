@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Connections: verbs objects, Send Queue, memory regions, Receives, state */
+/*
+ * Connections: Send Queue, memory regions, verbs objects, Receives, and the
+ * state that is shown. Functions without a stated context run in process
+ * context, CQ handlers included, and do not sleep.
+ */
 #ifndef _RPCRDMA2_CONN_H
 #define _RPCRDMA2_CONN_H
 
@@ -86,19 +90,19 @@ struct rpcrdma2_recv;
  * @po_timed: sq_timeout applies to this chain, if it is signaled, even where it
  *	does not apply to all chains
  * @po_bytes: bytes of the Send at its end, if sq_send_max limits that; else 0
- * @po_extra: further entries that it counts as for the choice of the chain to
- *	be signaled, for the memory that it keeps until it is done
+ * @po_extra: the choice of the next chain to be signaled counts this number of
+ *	further entries, for the memory that the chain keeps until it is done
  *
  * The owner sets these six. The others belong to the Send Queue:
  *
  * @po_list: entry of sq_posted
  * @po_cqe: completion of the last work request
- * @po_opcode: opcode of the last work request
+ * @po_opcode: opcode of that work request
  * @po_wrs: number of its entries; 0 if it is not on @sq_posted
  * @po_id: identifies it in trace events
  * @po_since: when it was posted, in jiffies
- * @po_refused: valid in po_done: the peer's device rejected it, for lack of
- *	such memory, or of a Receive as large as the Send
+ * @po_refused: it failed because the peer's device rejected it: there is no
+ *	such memory, or no Receive as large as the Send. Valid in po_done
  */
 struct rpcrdma2_post {
 	void			(*po_begin)(struct rpcrdma2_conn *co,
@@ -160,21 +164,29 @@ struct rpcrdma2_sq {
 	u32			sq_last_id;
 };
 
+/**
+ * rpcrdma2_sq_init - initialise a queue without entries
+ * @co: connection under construction
+ */
 void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
 
 /**
- * rpcrdma2_sq_open - set the size of the queue before anything is posted
- * @co: connection
+ * rpcrdma2_sq_open - set the size of the queue
+ * @co: connection that nothing was posted on
  * @entries: number of entries, without those for draining the queue
  * @kept: entries of these that are reserved for control messages
- * @batch: sq_batch
- * @timeout: sq_timeout
+ * @batch: entries for each completion: sq_batch
+ * @timeout: deadline of a chain in jiffies, or 0: sq_timeout
  */
 void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 		      unsigned int kept, unsigned int batch,
 		      unsigned long timeout);
 
-/* Limit the Sends that are posted from now on (C-034). Does not sleep. */
+/**
+ * rpcrdma2_sq_bound - limit the Sends that are posted from now on (C-034)
+ * @co: connection
+ * @bytes: largest Send, in bytes
+ */
 void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
 
 /**
@@ -184,14 +196,19 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
  * @control: for a message that is neither Call nor Reply, or cannot wait: may
  *	take reserved entries
  *
- * Return: true if the caller has the entries. Otherwise ->room is called when
- * entries are returned; perhaps before this function returns.
+ * Return: true if the caller has the entries. Otherwise ->room of the
+ * connection is called when entries are returned; perhaps before this function
+ * returns.
  */
 bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
 		      bool control);
 
-/*
- * Return entries that nothing was posted in, in any context that ->room allows
+/**
+ * rpcrdma2_sq_give - return entries that nothing was posted in
+ * @co: connection
+ * @count: number of entries, perhaps 0
+ *
+ * Context: any that ->room may be called in.
  */
 void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
 
@@ -199,8 +216,8 @@ void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
  * rpcrdma2_sq_post - post a chain to the device
  * @co: connection
  * @post: the owner's record of it, with the members that the owner sets
- * @first: its work requests, each with an entry that the caller has taken. All
- *	get their completions here
+ * @first: its work requests; the caller has taken an entry for each. All get
+ *	their completions here
  *
  * Context: process; does not sleep.
  * Return: 0 if the chain belongs to the Send Queue; the connection may have
@@ -211,14 +228,21 @@ void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
 int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		     struct ib_send_wr *first);
 
-/*
- * Wait for all posted chains, and retire them. Chains that are posted meanwhile
- * may be left; they will be flushed. Drains are serialised: the queue has an
- * entry for one. Sleeps.
+/**
+ * rpcrdma2_sq_drain - wait for all posted chains, and retire them
+ * @co: connection with a queue pair, which will not be used again
+ *
+ * Chains that are posted meanwhile may be left; they will be flushed. Drains
+ * are serialised: the queue has an entry for one.
+ *
+ * Context: sleeps.
  */
 void rpcrdma2_sq_drain(struct rpcrdma2_conn *co);
 
-/* Whether every entry was returned once, after drain and destruction (Q2) */
+/**
+ * rpcrdma2_sq_is_whole - check whether every entry was returned once (Q2)
+ * @co: connection whose Send Queue is drained, and whose regions are destroyed
+ */
 bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
 
 /*
@@ -228,8 +252,8 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * memory region of the connection. A region holds the pages that fit the
  * device's page list, so a payload of 1 MiB is one region on any current
  * device. The REG_MRs that make regions live are chained in front of the Send.
- * A region is released in one of four ways, and its pages are unmapped before
- * it is taken from its RPC:
+ * A region is released in one of four ways; in all four its pages are unmapped
+ * before it is taken from its RPC:
  *
  *   - the peer's answer invalidated it: rpcrdma2_exposed_invalidated();
  *   - otherwise a LOCAL_INV is posted for each region left: rpcrdma2_fence(), or
@@ -259,7 +283,8 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_num: number of all regions
  * @rg_needed: number of free regions that an RPC waits for, or 0
  * @rg_refill: work that allocates regions
- * @rg_failures: consecutive runs of @rg_refill that allocated none; its own
+ * @rg_failures: consecutive runs of @rg_refill that allocated none; only
+ *	@rg_refill uses it
  * @rg_num_lost: regions that rpcrdma2_lose_exposed() took from RPCs
  */
 struct rpcrdma2_regions {
@@ -302,45 +327,73 @@ struct rpcrdma2_exposed {
 	bool			ex_fencing;
 };
 
-/* Called after rpcrdma2_conn_init() */
+/**
+ * rpcrdma2_regions_init - initialise an empty pool of regions
+ * @co: connection that exposes memory, initialised by rpcrdma2_conn_init()
+ */
 void rpcrdma2_regions_init(struct rpcrdma2_conn *co);
 
-/* Choose rg_type and rg_depth for a device, and payloads of at most @pages */
+/**
+ * rpcrdma2_regions_measure - choose type and depth of regions for a device
+ * @co: connection with a device; sets rg_type and rg_depth
+ * @pages: most pages of a payload
+ */
 void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages);
 
-/*
- * Allocate more regions, up to rg_max, and call ->grown. May sleep.
+/**
+ * rpcrdma2_regions_grow - allocate a batch of regions, up to rg_max
+ * @co: connection; its ->grown is called
  *
+ * Context: may sleep.
  * Return: 0, or -ENOMEM if the connection has no region at all.
  */
 int rpcrdma2_regions_grow(struct rpcrdma2_conn *co);
 
-/*
- * Free regions, except for @keep, that were never in use since the last call.
- * May sleep; not concurrent with rpcrdma2_regions_destroy().
+/**
+ * rpcrdma2_regions_trim - free the regions that RPCs did not use for a while
+ * @co: connection
+ * @keep: number of regions to keep
  *
+ * The function frees the surplus that was never in use since its last call, but
+ * no region while an RPC waits for regions.
+ *
+ * Context: may sleep; not concurrent with rpcrdma2_regions_destroy().
  * Return: number of regions freed.
  */
 unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep);
 
-/*
- * Whether ->room will be called for regions; false if it was called already, or
- * enough are free. For a caller that got -EAGAIN from rpcrdma2_expose() and has
- * returned its regions with rpcrdma2_unexpose().
+/**
+ * rpcrdma2_regions_awaited - check whether an RPC still waits for regions
+ * @co: connection
+ *
+ * For a caller that got -EAGAIN from rpcrdma2_expose(), has returned its
+ * regions with rpcrdma2_unexpose(), and is now ready for ->room.
+ *
+ * Return: true if ->room will be called; false if it was called already, or
+ * enough regions are free.
  */
 bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co);
 
-/*
- * Destroy all regions, including those of RPCs, and return the Send Queue
- * entries that are reserved for live regions (Q2). The queues are drained, and
- * nothing is posted any more. Sleeps.
+/**
+ * rpcrdma2_regions_destroy - destroy all regions, including those of RPCs
+ * @co: connection whose queues are drained; nothing is posted any more
+ *
+ * The Send Queue entries reserved for live regions are returned (Q2).
+ *
+ * Context: sleeps.
  */
 void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co);
 
-/* Number of regions that RPCs use, while none is added or removed */
+/**
+ * rpcrdma2_regions_exposed - count the regions that RPCs use
+ * @co: connection; no region is added or removed meanwhile
+ */
 unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co);
 
-/* As above: whether each region is free, in use, or lost with its RPC */
+/**
+ * rpcrdma2_regions_are_whole - check that regions are free, in use, or lost
+ * @co: connection; no region is added or removed meanwhile
+ */
 bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co);
 
 static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
@@ -349,8 +402,8 @@ static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
 }
 
 /*
- * Whether the peer may access memory of an RPC, in any context. False only
- * after the last page was unmapped: pairs with the barrier in
+ * Whether the peer may access memory of an RPC. The result is false only after
+ * the last page was unmapped: the function pairs with the barrier in
  * rpcrdma2_region_put().
  */
 static inline bool rpcrdma2_is_exposed(const struct rpcrdma2_exposed *ex)
@@ -386,14 +439,19 @@ int rpcrdma2_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
  * @ex: regions that were never posted, perhaps none
  * @first: the Send; becomes the first work request
  *
- * Return: number of REG_MRs; each LOCAL_INV needs another entry of the Send
- * Queue, unless ex_later is set.
+ * Return: number of REG_MRs; the Send Queue must provide another entry for the
+ * LOCAL_INV of each, unless ex_later is set.
  */
 unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
 				    struct ib_send_wr **first);
 
-/*
- * Release regions that were never posted, and wake an RPC that waits for them
+/**
+ * rpcrdma2_unexpose - release regions that were never posted
+ * @co: connection
+ * @ex: the regions
+ *
+ * Together with regions that were returned meanwhile they may be enough for a
+ * waiting RPC: then the function calls ->room, as no other event may do so.
  */
 void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
@@ -404,16 +462,19 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
  * @handle: handle that the message invalidated
  *
  * Context: handler of the answer; does not sleep.
- * Return: false if the handle is no region of @ex: the state of this end
- * differs from that of the device (S50).
+ * Return: true if the handle was a region of @ex, which is free now; false if
+ * it was not, and the state of this end differs from that of the device (S50).
  */
 bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_exposed *ex, u32 handle);
 
-/*
- * Find the RPC of a region by its handle, which is not 0. Does not sleep.
- * Return: true if a region of some RPC has that handle; @xid is the xid of that
- * RPC.
+/**
+ * rpcrdma2_handle_in_use - find the RPC of a region by its handle
+ * @co: connection
+ * @handle: handle, not 0
+ * @xid: set to the xid of the RPC that the region was exposed for
+ *
+ * Return: true if a region of some RPC has that handle.
  */
 bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
 
@@ -438,28 +499,38 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
  *
  * As rpcrdma2_fence(), but in place of ex_done the owner calls
  * rpcrdma2_revoke_wait(), and, if that returns false, rpcrdma2_lose_exposed()
- * before @ex is freed: the only end of a fence that was posted in part.
+ * before @ex is freed. Nothing else ends a fence that was posted in part.
  *
  * Context: process; does not sleep.
  * Return: as rpcrdma2_fence().
  */
 int rpcrdma2_revoke(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
-/*
- * Wait for the end of rpcrdma2_revoke(), at most @timeout in jiffies: the peer
- * may delay chains in front. Sleeps; the connection may end meanwhile. Return:
- * true when the regions are free and the fence no longer uses @ex.
+/**
+ * rpcrdma2_revoke_wait - wait for the end of rpcrdma2_revoke()
+ * @ex: its regions
+ * @timeout: limit on the wait, in jiffies
+ *
+ * The peer does not delay the fence itself, but chains in front of it.
+ *
+ * Context: sleeps; the connection may end meanwhile.
+ * Return: true when the regions are free and the fence no longer uses @ex.
  */
 bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout);
 
-/*
- * Lose a connection that does not complete the fence of @ex, or a Send, and
- * take all regions from @ex. The Send Queue is drained first: then neither
- * device nor fence uses them. Sleeps.
+/**
+ * rpcrdma2_lose_exposed - lose a connection, and take all regions from an RPC
+ * @co: connection that does not complete the fence of @ex, or a Send
+ * @ex: the regions, perhaps none
+ *
+ * The Send Queue is drained first: then the device no longer uses the regions,
+ * and no fence uses @ex.
+ *
+ * Context: sleeps.
  */
 void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
-/* A connection, which rpcrdma2_conn_lose() alone loses */
+/* A connection. rpcrdma2_conn_lose() is the only way to lose it. */
 
 /*
  * Reasons for the loss of a connection: identifier; name in the log; whether
@@ -541,10 +612,12 @@ struct rpcrdma2_conn_ops {
  * @co_pd: protection domain
  * @co_send_cq: completions of all but Receives
  * @co_recv_cq: completions of Receives
- * @co_rw_mrs: see struct rpcrdma2_conn_size
- * @co_rw_pages: see there
+ * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
+ *	does not need them
+ * @co_rw_pages: most pages of a part that is read, 0 for no limit
  * @co_sq: the Send Queue
- * @co_regions: memory regions for the peer, if the connection exposes memory
+ * @co_regions: memory regions for the peer; empty on a connection that exposes
+ *	no memory
  *
  * The context of both CQs is the connection.
  */
@@ -566,9 +639,9 @@ struct rpcrdma2_conn {
 struct rpcrdma2_conn_size {
 	unsigned int	sends;
 	unsigned int	recvs;
-	unsigned int	send_sges;	/* may be raised at creation */
-	unsigned int	rw_mrs;		/* of rdma_rw for RDMA Reads, or 0 */
-	unsigned int	rw_pages;	/* most of a part, or 0 for no limit */
+	unsigned int	send_sges;	/* rpcrdma2_conn_create() may raise it */
+	unsigned int	rw_mrs;		/* as co_rw_mrs */
+	unsigned int	rw_pages;	/* as co_rw_pages */
 };
 
 static inline struct ib_device *rpcrdma2_conn_device(const struct rpcrdma2_conn *co)
@@ -591,6 +664,11 @@ static inline enum rpcrdma2_loss rpcrdma2_conn_why(const struct rpcrdma2_conn *c
 	return atomic_read(&co->co_why);
 }
 
+/**
+ * rpcrdma2_conn_init - initialise a connection without verbs objects
+ * @co: connection
+ * @ops: callbacks to its owner
+ */
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 			const struct rpcrdma2_conn_ops *ops);
 
@@ -619,34 +697,61 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 void rpcrdma2_conn_log_backward(const struct rpcrdma2_conn *co, u32 *logged,
 				const char *module, u32 calls);
 
-/* Destroy the queue pair, if there is one, whose Send Queue is whole (Q2) */
+/**
+ * rpcrdma2_conn_destroy_qp - destroy the queue pair, if there is one
+ * @co: connection whose queue pair has been drained, and whose Send Queue
+ *	entries have all been returned (Q2)
+ *
+ * Context: may sleep.
+ */
 void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co);
 
-/* Destroy all verbs objects, the identifier last. May sleep. */
+/**
+ * rpcrdma2_conn_destroy - destroy all verbs objects, the identifier last
+ * @co: connection, as for rpcrdma2_conn_destroy_qp()
+ *
+ * Context: may sleep.
+ */
 void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co);
 
-/*
- * Record why a connection is about to be lost, in any context. The first reason
- * counts, but a reason in which the peer had no part always replaces it: a
- * device that is removed flushes its queues first.
+/**
+ * rpcrdma2_conn_blame - record why a connection is about to be lost
+ * @co: connection
+ * @why: reason
+ *
+ * The first reason counts. A reason in which the peer had no part always
+ * replaces it: a device that is removed flushes its queues first.
+ *
+ * Context: any.
  */
 void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 
-/*
- * Lose a connection, unless it is lost already. This is the only way, for use
- * when the state of the queue pair, of a region or of the credits is no longer
- * known, in any context that the owner's ->lost may be called in.
+/**
+ * rpcrdma2_conn_lose - lose a connection, unless it is already lost
+ * @co: connection
+ * @why: reason
+ *
+ * This is the only way to lose a connection, for use when the state of the
+ * queue pair, of a region or of the credits is no longer known.
+ *
+ * Context: any that the owner's ->lost may be called in.
  */
 void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 
-/* Whether the peer had no part in a loss */
+/**
+ * rpcrdma2_loss_is_innocent - check whether the peer had no part in a loss
+ * @why: reason
+ */
 bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why);
 
-/* Name of a reason, for the log */
+/**
+ * rpcrdma2_loss_name - get the name of a reason, for the log
+ * @why: reason
+ */
 const char *rpcrdma2_loss_name(enum rpcrdma2_loss why);
 
 /**
- * rpcrdma2_conn_ended - record how a connection ended
+ * rpcrdma2_conn_ended - record how a connection ended, and log advice
  * @co: connection that has ended
  * @en: where to record it
  * @module: module name, for the log
@@ -660,17 +765,21 @@ enum rpcrdma2_loss rpcrdma2_conn_ended(const struct rpcrdma2_conn *co,
 				       struct rpcrdma2_end *en,
 				       const char *module, const char *what);
 
-/* Print " ended=REASON ended_ago=SECONDS", or nothing */
+/**
+ * rpcrdma2_end_show - print " ended=REASON ended_ago=SECONDS", or nothing
+ * @seq: output
+ * @en: the end
+ */
 void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en);
 
 /*
  * Receives: their memory, their posting, and the completions that deliver a
  * message.
  *
- * A Receive consists of single pages, with one scatter entry for each. In older
- * kernels nfsd takes the data of a WRITE from a stretch of addresses, not as
- * pages: there (RPCRDMA2_STRETCHES) a Receive of several pages is also mapped
- * as one stretch. The mapping takes time, and may sleep.
+ * A Receive consists of single pages, with one scatter entry for each. nfsd
+ * takes the data of a WRITE as pages, or in older kernels from a stretch of
+ * addresses: there (RPCRDMA2_STRETCHES) a Receive of several pages is also
+ * mapped as one stretch. The mapping takes time, and may sleep.
  */
 
 #ifndef RPCRDMA2_HAS_SVC_WRITE_BVEC
@@ -774,13 +883,21 @@ struct rpcrdma2_recv {
 	struct ib_sge		rv_sges[RPCRDMA2_RECV_PAGES];
 };
 
-/*
- * Size of the Receives of a connection, in bytes, whole pages: enough for
- * @needed, at most RPCRDMA2_INLINE_MAX and what the device scatters a message
- * over
+/**
+ * rpcrdma2_recv_size - compute the size of the Receives of a connection
+ * @dev: its device
+ * @needed: bytes that its owner needs for the largest message; at most
+ *	RPCRDMA2_INLINE_MAX count
+ *
+ * Return: bytes, whole pages: enough for @needed, or the most that the device
+ * scatters a message over.
  */
 u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 needed);
 
+/**
+ * rpcrdma2_rpool_init - initialise an empty pool
+ * @rp: pool
+ */
 void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp);
 
 /**
@@ -799,14 +916,22 @@ void rpcrdma2_rpool_init(struct rpcrdma2_rpool *rp);
  */
 void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size);
 
-/*
- * Unmap all Receives from a device, none of which is posted. Receives in use
- * were synchronised for the CPU when they arrived, and may be decrypted in
- * place at this moment: nothing is synchronised here.
+/**
+ * rpcrdma2_rpool_unmap - unmap all Receives from a device
+ * @rp: pool, no Receive of which is posted
+ *
+ * Receives in use are unmapped, too. Their contents were synchronised for the
+ * CPU when they arrived, and may be decrypted in place at this moment: nothing
+ * is synchronised here.
  */
 void rpcrdma2_rpool_unmap(struct rpcrdma2_rpool *rp);
 
-/* Free all Receives, none of which is posted or in use. May sleep. */
+/**
+ * rpcrdma2_rpool_destroy - free all Receives
+ * @rp: pool, no Receive of which is mapped, posted or in use
+ *
+ * Context: may sleep.
+ */
 void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp);
 
 /**
@@ -837,7 +962,12 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 			unsigned int total);
 
-/* Return a Receive to its pool, which may resize it; in any task or CQ */
+/**
+ * rpcrdma2_recv_put - return a Receive to its pool
+ * @rv: Receive without references to its contents
+ *
+ * The Receive adopts the size of its pool, unless the pool reposts it.
+ */
 void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
 
 /**
@@ -855,17 +985,37 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
 unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_recv *rv);
 
-/* Wait for all posted Receives of a disconnected connection. May sleep. */
+/**
+ * rpcrdma2_recvs_drain - wait for all posted Receives
+ * @co: connection that is disconnected, and whose ->received may post more
+ *
+ * Context: may sleep.
+ */
 void rpcrdma2_recvs_drain(struct rpcrdma2_conn *co);
 
-/* Set rp_batch, in any task or CQ, and post; serialised for each pool */
+/**
+ * rpcrdma2_rpool_batch - set the batch size of rpcrdma2_recv_repost()
+ * @co: connection, which is lost if the device refuses a Receive
+ * @rp: its pool; free Receives that now make a batch are posted
+ * @batch: number of Receives to post at once
+ *
+ * Context: process; serialised for each pool.
+ */
 void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 			  unsigned int batch);
 
-/* Free a Receive without references to its contents. May sleep. */
+/**
+ * rpcrdma2_recv_free - free a Receive and remove it from its pool
+ * @rv: Receive in use, without references to its contents
+ *
+ * Context: may sleep.
+ */
 void rpcrdma2_recv_free(struct rpcrdma2_recv *rv);
 
-/* Make a message visible to the CPU */
+/**
+ * rpcrdma2_recv_sync - make a message visible to the CPU
+ * @rv: Receive that holds it
+ */
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv);
 
 /* Bytes that a Receive can hold */
@@ -880,17 +1030,29 @@ static inline void *rpcrdma2_recv_at(const struct rpcrdma2_recv *rv, u32 at)
 	return page_address(rv->rv_pages[at >> PAGE_SHIFT]) + offset_in_page(at);
 }
 
-/* Copy @len bytes at offset @at of a message to offset @to of @buf */
+/**
+ * rpcrdma2_recv_copy - copy bytes of a message
+ * @rv: Receive that holds the message
+ * @at: offset of the first byte
+ * @len: number of bytes
+ * @buf: destination
+ * @to: offset in the destination
+ */
 void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
 			const struct xdr_buf *buf, size_t to);
 
-/* Remove @at bytes from the beginning of a message */
+/**
+ * rpcrdma2_recv_cut - remove bytes from the beginning of a message
+ * @rv: Receive that holds the message
+ * @at: number of bytes; the rest, moved to the first page, is the message
+ */
 void rpcrdma2_recv_cut(struct rpcrdma2_recv *rv, u32 at);
 
 #ifdef RPCRDMA2_STRETCHES
 /*
  * Start of a message as one stretch, which lies in the kernel's linear mapping
- * if the message is no longer than a page. A longer one must be mapped.
+ * if the message is no longer than a page. A Receive with a longer message must
+ * be mapped as one stretch.
  */
 static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
 {
@@ -898,28 +1060,38 @@ static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
 					 rv->rv_buf;
 }
 
-/*
- * Describe all bytes of a message from @at on as the head, as
- * rpcrdma2_recv_base() does. There is one page in pages: nfsd accesses it even
- * if page_len is 0.
+/**
+ * rpcrdma2_recv_buf - describe bytes of a message as one stretch
+ * @rv: Receive that holds the message, as for rpcrdma2_recv_base()
+ * @at: offset of the first byte
+ * @buf: gets all bytes from there on, in the head
+ *
+ * There is one page in pages: nfsd accesses it even if page_len is 0.
  */
 void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf);
 #endif
 
-/*
- * Describe all bytes of a message from @at on: up to the end of the page in the
- * head, the rest in pages. For code that needs the physical address of the
- * head, as ciphers and disks do. There is one page in pages, as above.
+/**
+ * rpcrdma2_recv_buf_paged - describe bytes of a message page by page
+ * @rv: Receive that holds the message
+ * @at: offset of the first byte
+ * @buf: gets all bytes from there on: up to the end of the page in the head,
+ *	the rest in pages
+ *
+ * For code that needs the physical address of the head, as ciphers and disks
+ * do. There is one page in pages: nfsd accesses it even if page_len is 0.
  */
 void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf);
 
-/*
- * Wake Calls that wait for credits after the congestion window of the RPC
- * layer, which is the grant of the peer, has been raised. The RPC layer itself
- * wakes them only when a Call ends. In any context that may take the
- * transport_lock.
+/**
+ * rpcrdma2_window_raised - wake Calls that wait for credits
+ * @xprt: transport whose congestion window, the grant of the peer, was raised
+ *
+ * The RPC layer itself wakes them only when a Call ends.
+ *
+ * Context: any that may take the transport_lock.
  */
 static inline void rpcrdma2_window_raised(struct rpc_xprt *xprt)
 {
@@ -928,11 +1100,14 @@ static inline void rpcrdma2_window_raised(struct rpc_xprt *xprt)
 	xprt_write_space(xprt);
 }
 
-/*
- * Wait for the regions that a Call needs: rpcrdma2_expose() returned -EAGAIN,
- * and the Call has returned the regions it had. The transport stays with the
- * Call, so no other Call takes regions; ->room calls xprt_write_space(). In the
- * send path of the RPC layer.
+/**
+ * rpcrdma2_await_regions - wait for the regions that a Call needs
+ * @co: connection; rpcrdma2_expose() returned -EAGAIN, and the Call has
+ *	returned the regions it had
+ * @xprt: transport of the Call. It stays with the Call, so no other Call takes
+ *	regions; ->room calls xprt_write_space() for it
+ *
+ * Context: send path of the RPC layer.
  */
 static inline void rpcrdma2_await_regions(struct rpcrdma2_conn *co,
 					  struct rpc_xprt *xprt)
@@ -943,36 +1118,47 @@ static inline void rpcrdma2_await_regions(struct rpcrdma2_conn *co,
 		xprt_write_space(xprt);
 }
 
-/* State of connections, in /proc/net/rpc of each network namespace */
+/*
+ * State of connections, which a file in /proc/net/rpc of each network namespace
+ * shows for each module. The functions that print it run in the reader's task.
+ */
 
 /* Number of RDMA2_ERROR messages on a connection, for each code */
 struct rpcrdma2_errors {
 	atomic_t	er_codes[RDMA2_ERR_SYSTEM + 1];
 };
 
-/* Count an error, perhaps unknown, in any context */
+/* Count an error; an unknown code is ignored. */
 static inline void rpcrdma2_errors_count(struct rpcrdma2_errors *er, u32 code)
 {
 	if (code <= RDMA2_ERR_SYSTEM)
 		atomic_inc(&er->er_codes[code]);
 }
 
-/* Print " errors=NAME:COUNT,...", or nothing */
+/**
+ * rpcrdma2_errors_show - print " errors=NAME:COUNT,...", or nothing
+ * @seq: output
+ * @er: errors of a connection
+ */
 void rpcrdma2_errors_show(struct seq_file *seq, const struct rpcrdma2_errors *er);
 
 /*
- * Backward Calls that a server posted, or a client passed to its service, their
- * chunks, and Replies to them that were sent with invalidation
+ * Number of backward Calls that a server has posted, or that a client has
+ * passed to its service, and of their chunks
  */
 struct rpcrdma2_backward {
 	atomic_long_t	bw_calls;
 	atomic_long_t	bw_read_chunks;
 	atomic_long_t	bw_write_chunks;
 	atomic_long_t	bw_reply_chunks;
-	atomic_long_t	bw_invs;
+	atomic_long_t	bw_invs;	/* Replies sent with invalidation */
 };
 
-/* Count the chunks of a backward Call, in any context */
+/**
+ * rpcrdma2_backward_chunks - count the chunks of a backward Call
+ * @bw: backward Calls of a connection
+ * @h: header of the Call
+ */
 static inline void rpcrdma2_backward_chunks(struct rpcrdma2_backward *bw,
 					    const struct rpcrdma2_hdr *h)
 {
@@ -981,22 +1167,46 @@ static inline void rpcrdma2_backward_chunks(struct rpcrdma2_backward *bw,
 	atomic_long_add(h->h_has_reply, &bw->bw_reply_chunks);
 }
 
-/* Print " backward_used=COUNT" (credits in use), and so on */
+/**
+ * rpcrdma2_backward_show - print " backward_used=COUNT", and so on
+ * @seq: output
+ * @bw: backward Calls of a connection
+ * @used: credits in use
+ */
 void rpcrdma2_backward_show(struct seq_file *seq,
 			    const struct rpcrdma2_backward *bw, unsigned int used);
 
-/* Print " rbsiz=BYTES brs=LEVEL", once they are announced */
+/**
+ * rpcrdma2_peer_show - print " rbsiz=BYTES brs=LEVEL" as announced
+ * @seq: output
+ * @pp: properties of the peer; nothing is printed before it has announced any
+ */
 void rpcrdma2_peer_show(struct seq_file *seq, const struct rpcrdma2_peer_props *pp);
 
-/*
- * Print " error=ERRNO error_ago=SECONDS" of an errno below 0, in s since boot
+/**
+ * rpcrdma2_error_show - print " error=ERRNO error_ago=SECONDS"
+ * @seq: output
+ * @error: negative errno; nothing is printed for 0
+ * @at: time of the error, in seconds since boot
  */
 void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at);
 
-/* Print " key=text", the text as one word: blanks are printed as "-" */
+/**
+ * rpcrdma2_word_show - print " key=text", the text as one word
+ * @seq: output
+ * @key: name
+ * @text: text; blanks are printed as "-"
+ */
 void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text);
 
-/* Create that file. sunrpc provides its directory. */
+/**
+ * rpcrdma2_view_make - create the file of RPCRDMA2_VIEW() in a namespace
+ * @net: network namespace
+ * @path: path of the file, below /proc/net; sunrpc provides the directory
+ * @show: prints the file; the namespace is in seq->private
+ *
+ * Context: may sleep. No transport depends on the file: it may be missing.
+ */
 void rpcrdma2_view_make(struct net *net, const char *path,
 			int (*show)(struct seq_file *seq, void *unused));
 
@@ -1076,7 +1286,13 @@ void rpcrdma2_view_make(struct net *net, const char *path,
 	}								\
 	DEFINE_SHOW_ATTRIBUTE(_pre##_counters)
 
-/* Print counters, one "name value" a line */
+/**
+ * rpcrdma2_counters_show - print counters, one "name value" a line
+ * @seq: output
+ * @counters: per-CPU array
+ * @names: names of the counters
+ * @count: number of counters
+ */
 void rpcrdma2_counters_show(struct seq_file *seq, const u64 __percpu *counters,
 			    const char *const *names, unsigned int count);
 
