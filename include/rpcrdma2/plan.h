@@ -2,7 +2,8 @@
 /*
  * Computations before anything is sent or posted: pieces of a message, transfer
  * plans, the layout of a Call, credits, units of a resource, and the
- * capabilities of a device. Pure functions, except the counter of units.
+ * capabilities of a device. Pure functions, except the counter of units; any
+ * context may call them.
  */
 #ifndef _RPCRDMA2_PLAN_H
 #define _RPCRDMA2_PLAN_H
@@ -25,9 +26,7 @@ struct rpcrdma2_range {
 	u32	ra_len;
 };
 
-/*
- * Bytes that lie in one page, at least one: input for a scatterlist or a copy
- */
+/* Bytes in one page, at least one: input for a scatterlist or a copy */
 struct rpcrdma2_piece {
 	struct page	*pc_page;
 	unsigned int	pc_off;
@@ -69,14 +68,21 @@ void rpcrdma2_walk_begin(struct rpcrdma2_walk *wk, const struct xdr_buf *buf,
 			 const struct rpcrdma2_range *range,
 			 unsigned int ranges);
 
-/*
- * Take the next piece, as long as its page, the part of the buffer, the range
- * and wk_left permit. Return: false at the end of the ranges or of the buffer.
+/**
+ * rpcrdma2_walk_next - take the next piece
+ * @wk: position, which advances past the piece
+ * @pc: the piece, as long as its page, the part of the buffer, the range and
+ *	wk_left permit
+ *
+ * Return: false at the end of the ranges or of the buffer.
  */
 bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc);
 
-/*
- * Number of pieces left, at a cost that does not depend on the number of pages
+/**
+ * rpcrdma2_walk_count - count the pieces left
+ * @wk: position
+ *
+ * The cost does not depend on the number of pages.
  */
 unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk);
 
@@ -89,7 +95,7 @@ static inline unsigned int rpcrdma2_pages_of(unsigned long pos, u32 len)
 }
 
 /**
- * rpcrdma2_count_segs - number of segments for bytes in several places
+ * rpcrdma2_count_segs - count the segments for bytes in several places
  * @pages: rpcrdma2_pages_of() each place
  * @places: number of places
  * @most: most pages of a segment
@@ -118,17 +124,20 @@ rpcrdma2_count_segs(const unsigned int *pages, unsigned int places,
 struct rpcrdma2_call_plan {
 	u32	cp_proc;	/* RDMA2_MSG or RDMA2_NOMSG */
 	bool	cp_read;	/* the Call's pages go in a Read chunk */
-	bool	cp_poszero;	/* its rest goes in a Position-Zero chunk, */
-	bool	cp_copy;	/* which exposes a contiguous copy */
+	bool	cp_poszero;	/* the Call's rest in a Position-Zero chunk */
+	bool	cp_copy;	/* that chunk exposes a contiguous copy */
 	bool	cp_write;	/* the Reply's pages get a Write chunk */
-	bool	cp_reply;	/* its rest gets a Reply chunk */
+	bool	cp_reply;	/* the Reply's rest gets a Reply chunk */
 };
 
-/* Limits of the peer for one Call */
+/*
+ * Limits of the peer for one Call. A Position-Zero chunk counts as a Read chunk
+ * unless it is the only one.
+ */
 struct rpcrdma2_call_limits {
-	u32	cl_reads;	/* a Position-Zero chunk alone does not count */
-	u32	cl_writes;
-	u32	cl_segs;	/* of each chunk */
+	u32	cl_reads;	/* most Read chunks */
+	u32	cl_writes;	/* most Write chunks */
+	u32	cl_segs;	/* most segments of a chunk */
 };
 
 #define RPCRDMA2_NO_LIMITS	{ U32_MAX, U32_MAX, U32_MAX }
@@ -206,10 +215,13 @@ static inline bool rpcrdma2_fits_inline(const struct rpcrdma2_call_sizes *sz)
 	       rpcrdma2_reply_fits_inline(sz);
 }
 
-/*
- * Choose how a Call and its Reply are transferred (draft sections 2.1 and
- * 5.2.1; C-001, C-002, C-029, C-030), within the peer's limits (C-083 to C-085,
- * C-091).
+/**
+ * rpcrdma2_plan_call - choose how a Call and its Reply are transferred
+ * @sz: sizes and limits
+ * @plan: result
+ *
+ * Draft sections 2.1 and 5.2.1; C-001, C-002, C-029, C-030. The plan observes
+ * the limits of the peer: C-083 to C-085, C-091.
  *
  * Return: 0; or -EMSGSIZE if no form is within the limits, or the Reply needs
  * more room than its buffer has.
@@ -273,7 +285,7 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 			 u32 send_max);
 
 /**
- * rpcrdma2_inv_handle - handle that a Reply invalidates
+ * rpcrdma2_inv_handle - choose the handle that a Reply invalidates
  * @h: header of the Call
  * @enabled: version 1: the requester has enabled remote invalidation (P-07,
  *	P-09)
@@ -324,21 +336,38 @@ struct rpcrdma2_stretch {
 struct rpcrdma2_layout {
 	const struct rpcrdma2_chunk	*lo_chunk; /* next, not Position-Zero */
 	const struct rpcrdma2_chunk	*lo_end; /* of the Read chunks */
-	u32				lo_reduced; /* bytes without chunks */
-	u32				lo_src;	/* bytes of these so far */
-	u32				lo_sink; /* bytes of the Call so far */
-	bool				lo_due;	/* the chunk is next */
+	u32				lo_reduced; /* reduced message, bytes */
+	u32				lo_src;	/* of these before here */
+	u32				lo_sink; /* of the Call before here */
+	bool				lo_due;	/* lo_chunk is next */
 };
 
-/* Start at the beginning of a Call with @inlined bytes after the header */
+/**
+ * rpcrdma2_layout_begin - start at the beginning of a Call
+ * @lo: position
+ * @h: header of the Call
+ * @inlined: bytes of the RPC message after the header
+ */
 void rpcrdma2_layout_begin(struct rpcrdma2_layout *lo,
 			   const struct rpcrdma2_hdr *h, u32 inlined);
 
-/* Advance by one stretch; false at the end. The decoder checked them (S09). */
+/**
+ * rpcrdma2_layout_next - advance by one stretch
+ * @lo: position
+ * @st: stretch at the position
+ *
+ * Return: false at the end. The decoder has checked the positions (S09).
+ */
 bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
 			  struct rpcrdma2_stretch *st);
 
-/* Length that the peer claims for a Call, perhaps more than 32 bits */
+/**
+ * rpcrdma2_layout_length - compute the length that the peer claims for a Call
+ * @h: header of the Call
+ * @inlined: bytes of the RPC message after the header
+ *
+ * Return: length, perhaps more than 32 bits.
+ */
 u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
 
 /*
@@ -350,14 +379,14 @@ u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
 /* The credits before the first grant of the peer (C-097) */
 #define RPCRDMA2_CREDIT_INITIAL	1
 
-/* Clamp a grant or request; a peer that grants nothing would wait (S26) */
+/* Clamp a grant or request to 1 to @max: a peer with grant 0 waits (S26) */
 static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
 {
 	return clamp(wire, 1U, max);
 }
 
 /**
- * rpcrdma2_grant_next - grant in force after a message
+ * rpcrdma2_grant_next - compute the grant in force after a message
  * @h: well-formed message of the peer that grants
  * @now: grant in force
  * @max: largest grant used
@@ -370,20 +399,20 @@ u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
 			bool granted);
 
 /*
- * Number of Receives that a connection keeps posted: one for each own Call and
- * each Call granted to the peer, and those for control messages (S27, B-09 to
- * B-12)
+ * Number of Receives that a connection keeps posted: one for each answer to an
+ * own Call, one for each Call granted to the peer, and those for control
+ * messages (S27, B-09 to B-12)
  */
 static inline u32 rpcrdma2_receives_needed(u32 answers, u32 calls)
 {
 	return answers + calls + RPCRDMA2_CONTROL_RECVS;
 }
 
-/* A lockless counter for a scarce resource */
+/* A lockless counter for a scarce resource, such as queue entries */
 struct rpcrdma2_units {
 	atomic_t	un_free;
-	unsigned int	un_kept;	/* of these, for control messages */
-	bool		un_denied;	/* to a taker since the last return */
+	unsigned int	un_kept;	/* reserved for control messages */
+	bool		un_denied;	/* a taker waits for the next return */
 };
 
 static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
@@ -398,8 +427,13 @@ static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
 	return true;
 }
 
-/*
- * Take @count units and leave @spare, in any context. Otherwise a later
+/**
+ * rpcrdma2_units_take - take units, or record that a taker waits
+ * @un: units
+ * @count: number to take
+ * @spare: number to leave
+ *
+ * Return: true if the caller has the units. Otherwise a later
  * rpcrdma2_units_give() reports that a taker waits.
  */
 static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
@@ -412,7 +446,13 @@ static inline bool rpcrdma2_units_take(struct rpcrdma2_units *un,
 	return rpcrdma2_units_try(un, count, spare);
 }
 
-/* Return units, in any context. Return: true if a taker waits. */
+/**
+ * rpcrdma2_units_give - return units
+ * @un: units
+ * @count: number to return
+ *
+ * Return: true if a taker found too few units since the last return.
+ */
 static inline bool rpcrdma2_units_give(struct rpcrdma2_units *un,
 				       unsigned int count)
 {
@@ -450,8 +490,8 @@ static inline u8 rpcrdma2_caps_depth(u32 most)
 /* Properties of RDMA Reads on a device */
 struct rpcrdma2_caps_read {
 	bool		cr_regions;	/* every part uses a memory region */
-	unsigned int	cr_pages;	/* most of a part, or 0 for no limit */
-	unsigned int	cr_width;	/* entries of a request, 0: no Reads */
+	unsigned int	cr_pages;	/* most that a part touches, 0: any */
+	unsigned int	cr_width;	/* gather entries; 0: no RDMA Reads */
 };
 
 /**
@@ -462,10 +502,10 @@ struct rpcrdma2_caps_read {
  *	required, 0 for never
  * @sges: gather entries of an RDMA Read
  *
- * A part is limited to one region where regions are required: the IOMMU may
- * merge all pages of a part into one piece, and rdma_rw does not divide a
- * piece. Otherwise it is limited to the entries that rdma_rw handles without a
- * region.
+ * If regions are required, a part is limited to one region: the IOMMU may merge
+ * all pages of a part into one piece, and rdma_rw does not divide a piece.
+ * Otherwise no regions are used, and a part is limited to the entries that
+ * rdma_rw handles without a region.
  */
 static inline struct rpcrdma2_caps_read
 rpcrdma2_caps_reads(bool needs, u32 region, u32 threshold, u32 sges)
@@ -486,7 +526,8 @@ rpcrdma2_caps_reads(bool needs, u32 region, u32 threshold, u32 sges)
 }
 
 /*
- * Bytes of a part of at most @pages (0: no limit) that begins at @off of a page
+ * Bytes of the next part of @len bytes: it begins at offset @off of a page, and
+ * spans at most @pages (0: no limit)
  */
 static inline u32 rpcrdma2_caps_cut(unsigned int pages, u32 off, u32 len)
 {
