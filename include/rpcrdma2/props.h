@@ -2,7 +2,8 @@
 /*
  * Properties of a connection: their values, the messages that carry them, the
  * exchange of these, the level of backward operation, and received messages,
- * which the properties bound. Pure functions. Draft section 5.
+ * which the properties bound. Draft section 5. The functions touch no device,
+ * and do not sleep unless an operation of struct rpcrdma2_props_ops does.
  */
 #ifndef _RPCRDMA2_PROPS_H
 #define _RPCRDMA2_PROPS_H
@@ -70,21 +71,29 @@ enum rpcrdma2_prop {
 #define RPCRDMA2_PROPS_MARKED	(RPCRDMA2_PROPS_ALL &			\
 				 ~(BIT(RPCRDMA2_PROP_X_MARK) - 1))
 
-/* Set the values of a peer that has announced none yet (C-024, S19) */
+/**
+ * rpcrdma2_props_default - set the values of a peer that has announced none
+ * @pr: properties to fill, for each connection anew (C-024, S19)
+ */
 void rpcrdma2_props_default(struct rpcrdma2_props *pr);
 
-/*
- * Whether the experimental properties of an end count: any extension may use
- * their ids (C-060), so the end must have sent the same mark.
+/**
+ * rpcrdma2_props_marked - check whether experimental properties count
+ * @pr: known properties of their end
+ *
+ * Any extension may use the ids of the experimental range (C-060), so the
+ * properties count only from an end that has sent the same mark.
  */
 bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr);
 
 /* Known properties of the peer */
 struct rpcrdma2_peer_props {
 	struct rpcrdma2_props	pp_now;		/* values in force */
-	u32			pp_changeable;	/* by a REQPROP (C-047, S16) */
+	/* rows that a REQPROP may request to change (C-047, S16) */
+	u32			pp_changeable;
 	bool			pp_announced;	/* a CONNPROP has arrived */
-	bool			pp_short;	/* inline Reply refused (S14) */
+	/* a Reply that was expected inline was refused (S14) */
+	bool			pp_short;
 };
 
 /*
@@ -111,8 +120,8 @@ struct rpcrdma2_peer_props {
  * @ps_rows: rows of the elements
  * @ps_index: index of the element of each row
  * @ps_val: values of the rows
- * @ps_odd: duplicates, and elements longer than their type, which are only
- *	counted (S12)
+ * @ps_odd: number of elements that were duplicates, or longer than their type;
+ *	these are only counted (S12)
  */
 struct rpcrdma2_propset {
 	u32			ps_count;
@@ -149,7 +158,12 @@ struct rpcrdma2_propmsg {
 	bool				pm_marked;
 };
 
-/* Make a set to send, in table order and without duplicates (S12) */
+/**
+ * rpcrdma2_propset_init - initialise a set to send
+ * @ps: set to fill
+ * @rows: properties of the set, in table order, without duplicates (S12)
+ * @val: their values
+ */
 void rpcrdma2_propset_init(struct rpcrdma2_propset *ps, u32 rows,
 			   const struct rpcrdma2_props *val);
 
@@ -206,9 +220,10 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
  * later (2.3).
  *
  * The exchange has no lock. An end calls these functions one at a time, in the
- * order in which the messages arrived (S16): the client under ep_prop_mutex,
- * the server under XPT_BUSY. The operations are called from these functions.
- * rpcrdma2_exchange_send_done() alone may run beside them.
+ * order in which the messages arrived (S16), so the messages of this end are in
+ * order, too: the client under ep_prop_mutex, the server under XPT_BUSY. The
+ * operations are called from these functions. rpcrdma2_exchange_send_done()
+ * alone may run beside them.
  */
 
 struct rpcrdma2_exchange;
@@ -236,9 +251,10 @@ enum rpcrdma2_props_counter {
 /**
  * struct rpcrdma2_props_ops - operations of an end on its property messages
  * @send: encode and post a message. @h is the header of the message that it
- *	answers, and may be overwritten; errors are the concern of the
- *	operation. Without @h, the operation sets pm_xid, to an xid that no RPC
- *	of this end has (S18), and after an error the message is due again.
+ *	answers, and may be overwritten; the operation itself handles an answer
+ *	that cannot be sent. Without @h, the operation sets pm_xid, to an xid
+ *	that no RPC of this end has (S18), and after an error the message is due
+ *	again.
  *	Return: 0, or an error
  * @changed: the results of rpcrdma2_exchange_send_max(),
  *	rpcrdma2_exchange_reply_max() and rpcrdma2_exchange_busy() may have
@@ -317,18 +333,24 @@ struct rpcrdma2_exchange {
 /* A REQPROP that waits for its answer for this time is counted (S16). */
 #define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
 
-/* Time between requests for smaller Receives: to accept, and to send (S53) */
+/*
+ * Interval between two requests for smaller Receives (S53): the least that a
+ * receiver accepts, and the interval that a sender keeps
+ */
 #define RPCRDMA2_LOWER_INTERVAL		HZ
 #define RPCRDMA2_REQUEST_INTERVAL	(HZ + HZ / 4)
 
-/*
- * A message that arrives this time after an UPDPROP proves its arrival (2.3).
- */
+/* The peer has received an UPDPROP if a message comes this time later (2.3). */
 #define RPCRDMA2_UPDPROP_INTERVAL	HZ
 
-/*
- * Initialise: nothing is announced (C-005, C-024, S19). The caller sets
- * ex_supported, except for pr_mark, before a message can arrive.
+/**
+ * rpcrdma2_exchange_init - initialise: nothing is announced (C-005, C-024, S19)
+ * @ex: properties of a new connection
+ * @ops: operations of this end
+ * @responder: this end answers a CONNPROP with its own
+ *
+ * The caller sets ex_supported, except for pr_mark, before a message can
+ * arrive.
  */
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
 			    const struct rpcrdma2_props_ops *ops,
@@ -357,52 +379,69 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
  */
 void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send);
 
-/* Whether a message is due or waits */
+/**
+ * rpcrdma2_exchange_busy - check whether a message is due or waits
+ * @ex: properties
+ */
 bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex);
 
-/*
- * Send the message that is due at @now in jiffies, if any.
+/**
+ * rpcrdma2_exchange_send_next - send the message that is due now, if any
+ * @ex: properties
+ * @now: jiffies
  *
  * A REQPROP follows the peer's CONNPROP, which determines the properties that
  * may be requested (C-047, S16). An UPDPROP announces changes since the last
  * announcement (C-027, C-032, C-059). No message is sent while another waits
  * (2.3) or if the peer does not support its type (C-026), no request for a
- * smaller size soon after another request (S53), and none before a smaller
- * X_SBSIZ is announced (S14). From before it is sent, a smaller RBSIZ that is
- * requested limits Sends (C-034).
+ * smaller size soon after another request (S53), and no request before a
+ * smaller X_SBSIZ is announced (S14). A smaller RBSIZ that is requested limits
+ * Sends even before the request is sent (C-034).
  */
 void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
 				 unsigned long now);
 
-/*
- * Record at which time in jiffies the Send of the message with that ex_number
- * was done: earlier entries of the Send Queue may take seconds. For an end that
- * confirms, in any context, one call at a time.
+/**
+ * rpcrdma2_exchange_send_done - record that the Send of a message is done
+ * @ex: properties, whose operations confirm
+ * @number: ex_number when the message was sent
+ * @at: when the Send was done, in jiffies: entries before it may take seconds
+ *
+ * Context: any, one call at a time.
  */
 void rpcrdma2_exchange_send_done(struct rpcrdma2_exchange *ex, u32 number,
 				 unsigned long at);
 
-/*
- * Record the arrival of a message of any kind, in jiffies; other events may
- * have been recorded since.
+/**
+ * rpcrdma2_exchange_received - record that a message of any kind has arrived
+ * @ex: properties
+ * @at: time of its arrival, in jiffies; other events may have been recorded
+ *	since
  *
- * A message that arrives soon after an UPDPROP proves nothing (2.3). A REQPROP
- * waits for its own answer, without a limit: the values that it requests may
- * already be in force at the peer (C-034, C-052, S16). One that waits too long
- * is counted.
+ * A message that arrives soon after an UPDPROP may have been sent before the
+ * UPDPROP arrived, and proves nothing (2.3). A REQPROP waits for its own
+ * answer, without a limit: the values that it requests may already be in force
+ * at the peer (C-034, C-052, S16). A REQPROP that waits too long is counted.
  */
 void rpcrdma2_exchange_received(struct rpcrdma2_exchange *ex, unsigned long at);
 
-/*
- * Set pm_want and pm_marked, to decode the property message @xid. A RESPROP
- * with a different xid than the REQPROP answers nothing (S17).
+/**
+ * rpcrdma2_exchange_expect - provide the state to decode a property message
+ * @ex: properties
+ * @xid: xid of the message
+ * @pm: gets pm_want and pm_marked, for rpcrdma2_decode_propmsg()
+ *
+ * A RESPROP with a different xid than the REQPROP answers nothing (S17).
  */
 void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 			      struct rpcrdma2_propmsg *pm);
 
-/*
- * Apply the properties of the sender of a message without errors (S11). A
- * second CONNPROP is an update (S15). A REQPROP has no properties of its
+/**
+ * rpcrdma2_exchange_take - apply the properties of the sender of a message
+ * @ex: properties
+ * @pm: property message without errors (S11)
+ *
+ * A second CONNPROP is an update (S15). A REQPROP has no properties of its
  * sender, nor has a RESPROP that answers nothing (S17). A change that the peer
  * had announced as impossible is only counted (S15).
  */
@@ -422,9 +461,14 @@ void rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 void rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 			      struct rpcrdma2_msg *msg, unsigned long now);
 
-/*
- * Handle a malformed message: a RESPROP counts as a rejection of all requested
- * values (S11). Return: true if it answers the REQPROP of this end.
+/**
+ * rpcrdma2_exchange_malformed - handle a malformed message that is an answer
+ * @ex: properties
+ * @msg: message
+ *
+ * A RESPROP counts as a rejection of all requested values (S11).
+ *
+ * Return: true if it answers the REQPROP of this end.
  */
 bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
 				 const struct rpcrdma2_msg *msg);
@@ -443,32 +487,53 @@ bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
 bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 			       const struct rpcrdma2_hdr *h);
 
-/* Largest Send to the peer (C-034, S13, S33), or the default (C-005) */
+/**
+ * rpcrdma2_exchange_send_max - compute the largest Send to the peer
+ * @ex: properties; the peer's are defaults before it announces any (C-005)
+ *
+ * Return: bytes (C-034, S13, S33).
+ */
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
 
-/*
- * Largest Reply to expect without a Reply chunk: X_SBSIZ. Without it, a
- * responder that has announced its Receives is assumed to send messages of that
- * size, until it refuses such a Reply (S14).
+/**
+ * rpcrdma2_exchange_reply_max - compute the largest Reply without a Reply chunk
+ * @ex: properties
+ *
+ * The limit is X_SBSIZ. Without it, a responder that has announced its Receives
+ * is assumed to send messages of that size, until it refuses such a Reply
+ * (S14).
+ *
+ * Return: bytes, those of the header included.
  */
 u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex);
 
-/* Lower the limits of Calls to those of the peer (2.6, C-083 to C-085) */
+/**
+ * rpcrdma2_exchange_bound - limit Calls to what the peer accepts
+ * @ex: properties
+ * @cl: limits known so far; lowered to those of the peer (2.6, C-083 to C-085)
+ */
 void rpcrdma2_exchange_bound(const struct rpcrdma2_exchange *ex,
 			     struct rpcrdma2_call_limits *cl);
 
-/*
- * Handle REPLY_RESOURCE for an inline Reply that was offered no chunk, with its
- * length as reported by the peer. If it was expected inline, the estimate of
- * the peer's Sends is withdrawn until the connection ends (S14). A longer Reply
- * proves nothing about the peer.
+/**
+ * rpcrdma2_exchange_reply_refused - handle REPLY_RESOURCE for an inline Reply
+ * @ex: properties
+ * @needed: length of the Reply, as the peer reports it; it was offered no chunk
+ *
+ * If the Reply was expected inline, the estimate of the peer's Sends is
+ * withdrawn until the connection ends (S14). A longer Reply proves nothing
+ * about the peer.
  */
 void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed);
 
-/*
- * Level of backward messages that this end accepts: as announced, or the
- * default before an announcement (C-024); in version 1, which cannot announce a
- * level, at most INLINE (C-035 to C-037, S25)
+/**
+ * rpcrdma2_backward_own - get the level of backward Calls that this end accepts
+ * @ex: properties of the connection
+ * @vers: version of the connection
+ *
+ * Return: enum rpcrdma2_bkreqsup, as announced, or the default before an
+ * announcement (C-024); in version 1, which cannot announce a level, at most
+ * INLINE (C-035 to C-037, S25).
  */
 static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
 					u32 vers)
@@ -479,10 +544,16 @@ static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
 	       min_t(u32, own, RDMA2_BKREQSUP_INLINE) : own;
 }
 
-/*
- * Level of backward messages that both ends accept. Version 1 has no
- * announcement: the level of the peer is a matter of its upper layer (B-13). In
- * version 2 the upper layer must permit backward Calls, too (S20, S21).
+/**
+ * rpcrdma2_backward_level - get the level that both ends accept
+ * @ex: properties of the connection
+ * @vers: version of the connection
+ *
+ * Version 1 has no announcement: the level of the peer is a matter of its upper
+ * layer (B-13). In version 2 the upper layer must permit backward Calls, too
+ * (S20, S21).
+ *
+ * Return: enum rpcrdma2_bkreqsup.
  */
 static inline u32 rpcrdma2_backward_level(const struct rpcrdma2_exchange *ex,
 					  u32 vers)
@@ -514,7 +585,10 @@ struct rpcrdma2_msg {
 	u32			mg_handle;
 };
 
-/* Whether it is a property message or an option, if not RDMA2_DROP */
+/*
+ * Whether it is a property message or an option. Not for a message whose
+ * verdict is RDMA2_DROP: its proc may be invalid.
+ */
 static inline bool rpcrdma2_msg_is_control(const struct rpcrdma2_msg *msg)
 {
 	return msg->mg_hdr.h_proc >= RDMA2_OPTIONAL;
@@ -536,8 +610,8 @@ static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
  * @handle: handle that the arrival of the message invalidated, or 0
  * @ex: properties of the connection, for a property message
  *
- * See rpcrdma2_decode_hdr() for the reaction to a verdict other than RDMA2_OK.
- * A property message is decoded to its end (S11).
+ * A property message is decoded to its end (S11). A message whose verdict is
+ * not RDMA2_OK must not be used; see rpcrdma2_decode_hdr() for the reaction.
  */
 void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 		       u32 len, u32 handle, const struct rpcrdma2_exchange *ex);
