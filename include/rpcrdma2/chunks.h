@@ -293,12 +293,7 @@ u32 rpcrdma2_respond_plan(struct rpcrdma2_reply_plan *plan,
 			  const struct rpcrdma2_range *results,
 			  unsigned int nresults, u32 length, u32 send_max);
 
-/**
- * rpcrdma2_respond_hdr - turn the header of a Call into that of its Reply
- * @h: header
- * @plan: transfer plan of the Reply
- * @credit: grant
- */
+/* Turn the header of a Call into that of its Reply, with a grant */
 static inline void rpcrdma2_respond_hdr(struct rpcrdma2_hdr *h,
 					const struct rpcrdma2_reply_plan *plan,
 					u32 credit)

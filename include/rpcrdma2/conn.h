@@ -196,9 +196,8 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
  * @control: for a message that is neither Call nor Reply, or cannot wait: may
  *	take reserved entries
  *
- * Return: true if the caller has the entries. Otherwise ->room of the
- * connection is called when entries are returned; perhaps before this function
- * returns.
+ * Return: true if the caller has the entries. Otherwise ->room is called when
+ * entries are returned; perhaps before this function returns.
  */
 bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
 		      bool control);
@@ -1154,11 +1153,7 @@ struct rpcrdma2_backward {
 	atomic_long_t	bw_invs;	/* Replies sent with invalidation */
 };
 
-/**
- * rpcrdma2_backward_chunks - count the chunks of a backward Call
- * @bw: backward Calls of a connection
- * @h: header of the Call
- */
+/* Count the chunks of a backward Call */
 static inline void rpcrdma2_backward_chunks(struct rpcrdma2_backward *bw,
 					    const struct rpcrdma2_hdr *h)
 {

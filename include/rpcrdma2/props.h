@@ -488,10 +488,9 @@ bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 			       const struct rpcrdma2_hdr *h);
 
 /**
- * rpcrdma2_exchange_send_max - compute the largest Send to the peer
- * @ex: properties; the peer's are defaults before it announces any (C-005)
- *
- * Return: bytes (C-034, S13, S33).
+ * rpcrdma2_exchange_send_max - compute the largest Send to the peer, in bytes
+ * @ex: properties; the peer's are defaults before it announces any (C-005,
+ *	C-034, S13, S33)
  */
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
 
@@ -499,11 +498,9 @@ u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex);
  * rpcrdma2_exchange_reply_max - compute the largest Reply without a Reply chunk
  * @ex: properties
  *
- * The limit is X_SBSIZ. Without it, a responder that has announced its Receives
- * is assumed to send messages of that size, until it refuses such a Reply
- * (S14).
- *
- * Return: bytes, those of the header included.
+ * The limit, in bytes with the header, is X_SBSIZ. Without it, a responder that
+ * has announced its Receives is assumed to send messages of that size, until it
+ * refuses such a Reply (S14).
  */
 u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex);
 

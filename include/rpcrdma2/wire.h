@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The wire: values, headers and errors of both versions. Pure functions. */
+/*
+ * The wire: values, headers and errors of both versions, the private data of
+ * the connection manager, and the names of the values. The functions are pure;
+ * any context may call them.
+ */
 #ifndef _RPCRDMA2_WIRE_H
 #define _RPCRDMA2_WIRE_H
 
@@ -131,27 +135,31 @@ enum {
 /* The default service port, IANA "nfsrdma" */
 #define RPCRDMA2_PORT		20049
 
-/* The form of headers, of either version, that all other code uses */
+/* The decoded form of headers, of either version, that all other code uses */
 
 /* A range of the requester's registered memory */
 struct rpcrdma2_segment {
-	u32	rs_handle;
+	u32	rs_handle;	/* steering tag */
 	u32	rs_length;	/* in bytes */
-	u64	rs_offset;	/* that the handle was registered under */
+	u64	rs_offset;	/* address that the tag was registered under */
 };
 
-/* Consecutive segments that carry one data item */
+/*
+ * Consecutive segments that carry one data item. The sum of their lengths does
+ * not wrap, nor does the sum over all Read chunks (S05).
+ */
 struct rpcrdma2_chunk {
 	u32	ck_position;	/* of a Read chunk; 0: a Position-Zero chunk */
-	u32	ck_length;	/* sum; over all Read chunks < 2^32 (S05) */
-	u16	ck_first;	/* index of the first in h_segs */
+	u32	ck_length;	/* sum of the segments' lengths */
+	u16	ck_first;	/* index of the first segment in h_segs */
 	u16	ck_nsegs;
 };
 
 /*
- * Body of RDMA2_ERROR: codes 4, 5: most chunks; 6: most segments; 8: bytes
- * needed; 1: lowest and highest version; 7: index of the short chunk, counted
- * from 1, and bytes needed
+ * Body of RDMA2_ERROR. er_arg has, with codes 4 and 5 the most chunks, with 6
+ * the most segments, with 8 the bytes needed. Codes with er_arg and er_arg2: 1
+ * has the lowest and the highest version, 7 the index of the short chunk,
+ * counted from 1, and the bytes needed.
  */
 struct rpcrdma2_error {
 	u32	er_code;	/* may be unknown to the draft (S43) */
@@ -166,9 +174,9 @@ struct rpcrdma2_error {
  * @h_credit: grant or request, as on the wire; see plan.h
  * @h_proc: enum rpcrdma2_proc; version 1 MSGP is decoded as RDMA2_MSG
  * @h_direction: enum rpcrdma2_direction; RDMA2_NODIR only with a verdict other
- *	than RDMA2_OK. In version 1 it is inferred from the RPC message, or from
- *	the chunks of a NOMSG. RDMA2_REPLY for an ERROR in either version
- *	(C-071), and for a RESPROP (S38)
+ *	than RDMA2_OK. Version 1 has no such field: the decoder infers it from
+ *	the RPC message, or from the chunks of a NOMSG. RDMA2_REPLY for an ERROR
+ *	in either version (C-071), and for a RESPROP (S38)
  * @h_inv_handle: nominated handle (C-072), 0 in version 1
  * @h_len: length of the header; the RPC message starts there
  * @h_nreads: entries of h_reads, one for each position, ascending, whatever the
@@ -249,8 +257,8 @@ static inline bool rpcrdma2_can_nominate(u32 vers)
  *
  * This is the trust boundary: a header that has passed rpcrdma2_decode_hdr() is
  * trusted, and every header to be sent passes through rpcrdma2_encode_hdr() or
- * rpcrdma2_encode_propmsg(). Pure functions; no allocation; any context. A
- * message is contiguous in memory.
+ * rpcrdma2_encode_propmsg(). No function allocates memory. A message is
+ * contiguous in memory.
  */
 
 /* Whether a Call was refused only for the size of its well-formed lists */
@@ -292,18 +300,21 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
 enum rpcrdma2_errcode
 rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, const void *base, u32 len);
 
-/* Length of the header that rpcrdma2_encode_hdr() produces */
+/**
+ * rpcrdma2_hdr_size - compute the length that rpcrdma2_encode_hdr() produces
+ * @h: header to send
+ */
 size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h);
 
 /**
  * rpcrdma2_encode_hdr - encode a transport header in the format of its version
  * @to: buffer of RPCRDMA2_HDR_MAX bytes, or of rpcrdma2_hdr_size()
- * @h: header of a MSG, NOMSG or ERROR, checked by rpcrdma2_sendable()
+ * @h: header of a MSG, NOMSG or ERROR; must pass rpcrdma2_sendable()
  *
  * The caller appends the RPC message of a MSG.
  *
- * Return: rpcrdma2_hdr_size() of @h; -EINVAL if the header breaks a rule of
- * sending, with nothing written.
+ * Return: rpcrdma2_hdr_size() of @h; -EINVAL, with nothing written, if
+ * rpcrdma2_sendable() is false.
  */
 int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
 
@@ -319,19 +330,25 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
 #define RPCRDMA2_AUTH_MAX	400
 #define RPCRDMA2_CALL_HDR_MIN	(RPCRDMA2_CALL_FIXED + 4 * XDR_UNIT)
 
-/*
- * Length of the header of an RPC Call of which @len bytes are available: up to
- * the end of the verifier. The lengths of credential and verifier come from the
- * peer.
- * Return: 0 if the header is incomplete, or a body exceeds its limit.
+/**
+ * rpcrdma2_call_hdr_len - compute the length of the header of an RPC Call
+ * @p: the Call, from its xid
+ * @len: bytes of the Call that are available
+ *
+ * The lengths of credential and verifier come from the peer.
+ *
+ * Return: length up to the end of the verifier; 0 if the header is incomplete,
+ * or a body exceeds its limit.
  */
 u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len);
 
-/*
- * Whether a header obeys the rules of sending: C-067, C-072, S05 to S10, and
- * S47. A credit of zero is never sent (B-07, C-077, S26). The caller ensures
- * that rdma_xid and rdma_direction equal the words of the RPC message (C-067,
- * S08).
+/**
+ * rpcrdma2_sendable - check whether a header obeys the rules of sending
+ * @h: header about to be encoded
+ *
+ * The rules are C-067, C-072, S05 to S10, and S47. A credit of zero is never
+ * sent (B-07, C-077, S26). The caller ensures that rdma_xid and rdma_direction
+ * equal the words of the RPC message (C-067, S08), which is not available here.
  */
 bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h);
 
@@ -390,9 +407,10 @@ enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 				     bool resent);
 
 /*
- * Whether the peer supports no message of the type that this error answers, a
- * property message or RDMA2_OPTIONAL: none may be sent again on this connection
- * (C-026). Otherwise only this message was refused.
+ * Whether the peer does not support the type of the message that this error
+ * answers, a property message or RDMA2_OPTIONAL. If so, no message of that type
+ * may be sent again on this connection (C-026); otherwise the peer has refused
+ * only this one message.
  */
 static inline bool rpcrdma2_lacks_message(const struct rpcrdma2_error *er)
 {
@@ -418,8 +436,8 @@ struct rpcrdma2_cm_private {
 	__be32	cm_magic;
 	u8	cm_version;
 	u8	cm_flags;	/* RPCRDMA2_CM_F_INV, others are 0 (P-10) */
-	u8	cm_send_size;
-	u8	cm_recv_size;
+	u8	cm_send_size;	/* largest Send of the sender */
+	u8	cm_recv_size;	/* size of the sender's Receives */
 };
 
 /* Decoded private data */
@@ -435,7 +453,11 @@ static inline u8 rpcrdma2_cm_encode_size(u32 bytes)
 		     (u32)RPCRDMA2_CM_UNITS_MAX) - 1;
 }
 
-/* Encode private data; sizes are rounded down to whole units */
+/**
+ * rpcrdma2_cm_encode - encode private data
+ * @pm: private data to send
+ * @cl: own limits; sizes are rounded down to whole units
+ */
 void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
 			const struct rpcrdma2_cm_limits *cl);
 
@@ -451,7 +473,10 @@ void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
 bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 			size_t len);
 
-/* Names of values: pairs for __print_symbolic() and for a search */
+/*
+ * Names of values. Each list has pairs of value and name: a trace event passes
+ * them to __print_symbolic(), and a function searches them.
+ */
 
 #define RPCRDMA2_PROCS(_pair)				\
 	_pair(RDMA2_MSG,		"MSG")		\
