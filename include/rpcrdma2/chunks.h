@@ -247,20 +247,16 @@ int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
 
 /**
  * rpcrdma2_pull_finish - place the bytes that RDMA Reads have not placed
- * @pl: Call whose RDMA Reads are done
- *
- * These are the inline bytes, except for those that stay in the Receive, and
- * the padding behind each chunk (E-07).
+ * @pl: Call whose RDMA Reads are done; gets its inline bytes, and the padding
+ *	behind each chunk (E-07)
  */
 void rpcrdma2_pull_finish(const struct rpcrdma2_pull *pl);
 
 /**
  * rpcrdma2_pull_is_call - check whether a chunk holds the announced Call
- * @pl: RDMA2_NOMSG, laid out as a whole, whose RDMA Reads are done
+ * @pl: RDMA2_NOMSG, laid out as a whole, whose RDMA Reads are done. The decoder
+ *	cannot check the contents of a Position-Zero chunk (S08, S06, S09)
  * @length: length of the Call
- *
- * The decoder cannot check the contents of a Position-Zero chunk (S08, S06,
- * S09).
  *
  * Return: false if it is another message than the header announced.
  */

@@ -135,7 +135,7 @@ struct rpcrdma2_post {
  * @sq_refused: the peer's device has rejected a work request before the last of
  *	a chain that is not done yet; for the send CQ only
  * @sq_watch: checks for an overdue chain. Queued while a chain could be overdue
- * @sq_drain_mutex: held by rpcrdma2_sq_drain()
+ * @sq_drain_mutex: held by rpcrdma2_sq_drain(): the queue has an entry for one
  * @sq_lock: guards the rest. Held over ib_post_send(): the order of @sq_posted
  *	is that of the queue
  * @sq_send_max: largest Send that the peer has Receives for. It may change
@@ -229,10 +229,8 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 
 /**
  * rpcrdma2_sq_drain - wait for all posted chains, and retire them
- * @co: connection with a queue pair, which will not be used again
- *
- * Chains that are posted meanwhile may be left; they will be flushed. Drains
- * are serialised: the queue has an entry for one.
+ * @co: connection with a queue pair, which will not be used again. Chains that
+ *	are posted meanwhile may be left; they will be flushed
  *
  * Context: sleeps.
  */
@@ -363,10 +361,8 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep);
 
 /**
  * rpcrdma2_regions_awaited - check whether an RPC still waits for regions
- * @co: connection
- *
- * For a caller that got -EAGAIN from rpcrdma2_expose(), has returned its
- * regions with rpcrdma2_unexpose(), and is now ready for ->room.
+ * @co: connection. rpcrdma2_expose() has returned -EAGAIN, and the caller has
+ *	returned its regions with rpcrdma2_unexpose() and is ready for ->room
  *
  * Return: true if ->room will be called; false if it was called already, or
  * enough regions are free.
@@ -375,9 +371,8 @@ bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co);
 
 /**
  * rpcrdma2_regions_destroy - destroy all regions, including those of RPCs
- * @co: connection whose queues are drained; nothing is posted any more
- *
- * The Send Queue entries reserved for live regions are returned (Q2).
+ * @co: connection whose queues are drained; nothing is posted any more. The
+ *	Send Queue entries reserved for live regions are returned (Q2)
  *
  * Context: sleeps.
  */
@@ -447,10 +442,8 @@ unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
 /**
  * rpcrdma2_unexpose - release regions that were never posted
  * @co: connection
- * @ex: the regions
- *
- * Together with regions that were returned meanwhile they may be enough for a
- * waiting RPC: then the function calls ->room, as no other event may do so.
+ * @ex: the regions. If they, and regions returned meanwhile, are enough for a
+ *	waiting RPC, ->room is called: no other event may do so
  */
 void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
@@ -508,9 +501,8 @@ int rpcrdma2_revoke(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 /**
  * rpcrdma2_revoke_wait - wait for the end of rpcrdma2_revoke()
  * @ex: its regions
- * @timeout: limit on the wait, in jiffies
- *
- * The peer does not delay the fence itself, but chains in front of it.
+ * @timeout: limit on the wait, in jiffies. The peer does not delay the fence
+ *	itself, but chains in front of it
  *
  * Context: sleeps; the connection may end meanwhile.
  * Return: true when the regions are free and the fence no longer uses @ex.
@@ -520,10 +512,8 @@ bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout);
 /**
  * rpcrdma2_lose_exposed - lose a connection, and take all regions from an RPC
  * @co: connection that does not complete the fence of @ex, or a Send
- * @ex: the regions, perhaps none
- *
- * The Send Queue is drained first: then the device no longer uses the regions,
- * and no fence uses @ex.
+ * @ex: the regions, perhaps none. The Send Queue is drained first: then neither
+ *	the device nor a fence uses them
  *
  * Context: sleeps.
  */
@@ -963,9 +953,8 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 
 /**
  * rpcrdma2_recv_put - return a Receive to its pool
- * @rv: Receive without references to its contents
- *
- * The Receive adopts the size of its pool, unless the pool reposts it.
+ * @rv: Receive without references to its contents; adopts the size of its pool,
+ *	unless the pool reposts it
  */
 void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
 
@@ -1050,8 +1039,7 @@ void rpcrdma2_recv_cut(struct rpcrdma2_recv *rv, u32 at);
 #ifdef RPCRDMA2_STRETCHES
 /*
  * Start of a message as one stretch, which lies in the kernel's linear mapping
- * if the message is no longer than a page. A Receive with a longer message must
- * be mapped as one stretch.
+ * if the message is no longer than a page. A longer one must be mapped so.
  */
 static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
 {
@@ -1063,9 +1051,8 @@ static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
  * rpcrdma2_recv_buf - describe bytes of a message as one stretch
  * @rv: Receive that holds the message, as for rpcrdma2_recv_base()
  * @at: offset of the first byte
- * @buf: gets all bytes from there on, in the head
- *
- * There is one page in pages: nfsd accesses it even if page_len is 0.
+ * @buf: gets all bytes from there on, in the head; and one page in pages, which
+ *	nfsd accesses even if page_len is 0
  */
 void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf);
@@ -1076,19 +1063,17 @@ void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
  * @rv: Receive that holds the message
  * @at: offset of the first byte
  * @buf: gets all bytes from there on: up to the end of the page in the head,
- *	the rest in pages
+ *	the rest in pages. There is always a page, as for rpcrdma2_recv_buf()
  *
- * For code that needs the physical address of the head, as ciphers and disks
- * do. There is one page in pages: nfsd accesses it even if page_len is 0.
+ * For code that needs the physical address of the head: ciphers and disks.
  */
 void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf);
 
 /**
  * rpcrdma2_window_raised - wake Calls that wait for credits
- * @xprt: transport whose congestion window, the grant of the peer, was raised
- *
- * The RPC layer itself wakes them only when a Call ends.
+ * @xprt: transport whose congestion window, the grant of the peer, was raised;
+ *	the RPC layer itself wakes them only when a Call ends
  *
  * Context: any that may take the transport_lock.
  */
@@ -1117,10 +1102,7 @@ static inline void rpcrdma2_await_regions(struct rpcrdma2_conn *co,
 		xprt_write_space(xprt);
 }
 
-/*
- * State of connections, which a file in /proc/net/rpc of each network namespace
- * shows for each module. The functions that print it run in the reader's task.
- */
+/* State of connections, in a file in /proc/net/rpc of each network namespace */
 
 /* Number of RDMA2_ERROR messages on a connection, for each code */
 struct rpcrdma2_errors {
@@ -1200,7 +1182,7 @@ void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
  * @path: path of the file, below /proc/net; sunrpc provides the directory
  * @show: prints the file; the namespace is in seq->private
  *
- * Context: may sleep. No transport depends on the file: it may be missing.
+ * Context: may sleep.
  */
 void rpcrdma2_view_make(struct net *net, const char *path,
 			int (*show)(struct seq_file *seq, void *unused));

@@ -80,9 +80,7 @@ bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc);
 
 /**
  * rpcrdma2_walk_count - count the pieces left
- * @wk: position
- *
- * The cost does not depend on the number of pages.
+ * @wk: position; the number of pages has no effect on the cost
  */
 unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk);
 
@@ -130,14 +128,11 @@ struct rpcrdma2_call_plan {
 	bool	cp_reply;	/* the Reply's rest gets a Reply chunk */
 };
 
-/*
- * Limits of the peer for one Call. A Position-Zero chunk counts as a Read chunk
- * unless it is the only one.
- */
+/* Limits of the peer for one Call: the most chunks, and segments of a chunk */
 struct rpcrdma2_call_limits {
-	u32	cl_reads;	/* most Read chunks */
-	u32	cl_writes;	/* most Write chunks */
-	u32	cl_segs;	/* most segments of a chunk */
+	u32	cl_reads;	/* a Position-Zero chunk counts unless alone */
+	u32	cl_writes;
+	u32	cl_segs;
 };
 
 #define RPCRDMA2_NO_LIMITS	{ U32_MAX, U32_MAX, U32_MAX }
@@ -399,9 +394,8 @@ u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
 			bool granted);
 
 /*
- * Number of Receives that a connection keeps posted: one for each answer to an
- * own Call, one for each Call granted to the peer, and those for control
- * messages (S27, B-09 to B-12)
+ * Number of Receives that a connection keeps posted: for answers to own Calls,
+ * Calls granted to the peer, and control messages (S27, B-09 to B-12)
  */
 static inline u32 rpcrdma2_receives_needed(u32 answers, u32 calls)
 {
@@ -525,10 +519,7 @@ rpcrdma2_caps_reads(bool needs, u32 region, u32 threshold, u32 sges)
 	};
 }
 
-/*
- * Bytes of the next part of @len bytes: it begins at offset @off of a page, and
- * spans at most @pages (0: no limit)
- */
+/* Bytes, of @len, of a part at @off of a page, of at most @pages (0: any) */
 static inline u32 rpcrdma2_caps_cut(unsigned int pages, u32 off, u32 len)
 {
 	return pages ? min_t(u64, len, pages * (u64)PAGE_SIZE - off) : len;

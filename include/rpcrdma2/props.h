@@ -79,10 +79,8 @@ void rpcrdma2_props_default(struct rpcrdma2_props *pr);
 
 /**
  * rpcrdma2_props_marked - check whether experimental properties count
- * @pr: known properties of their end
- *
- * Any extension may use the ids of the experimental range (C-060), so the
- * properties count only from an end that has sent the same mark.
+ * @pr: known properties of their end, which must have sent the same mark: any
+ *	extension may use the ids of the experimental range (C-060)
  */
 bool rpcrdma2_props_marked(const struct rpcrdma2_props *pr);
 
@@ -333,10 +331,7 @@ struct rpcrdma2_exchange {
 /* A REQPROP that waits for its answer for this time is counted (S16). */
 #define RPCRDMA2_ANSWER_TIMEOUT	(30 * HZ)
 
-/*
- * Interval between two requests for smaller Receives (S53): the least that a
- * receiver accepts, and the interval that a sender keeps
- */
+/* Time between requests for smaller Receives (S53): least accepted, and kept */
 #define RPCRDMA2_LOWER_INTERVAL		HZ
 #define RPCRDMA2_REQUEST_INTERVAL	(HZ + HZ / 4)
 
@@ -428,10 +423,8 @@ void rpcrdma2_exchange_received(struct rpcrdma2_exchange *ex, unsigned long at);
 /**
  * rpcrdma2_exchange_expect - provide the state to decode a property message
  * @ex: properties
- * @xid: xid of the message
+ * @xid: of the message; a RESPROP must have that of the REQPROP (S17)
  * @pm: gets pm_want and pm_marked, for rpcrdma2_decode_propmsg()
- *
- * A RESPROP with a different xid than the REQPROP answers nothing (S17).
  */
 void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 			      struct rpcrdma2_propmsg *pm);
@@ -464,9 +457,7 @@ void rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 /**
  * rpcrdma2_exchange_malformed - handle a malformed message that is an answer
  * @ex: properties
- * @msg: message
- *
- * A RESPROP counts as a rejection of all requested values (S11).
+ * @msg: message; a RESPROP counts as a rejection of all requested values (S11)
  *
  * Return: true if it answers the REQPROP of this end.
  */
@@ -528,9 +519,9 @@ void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed);
  * @ex: properties of the connection
  * @vers: version of the connection
  *
- * Return: enum rpcrdma2_bkreqsup, as announced, or the default before an
- * announcement (C-024); in version 1, which cannot announce a level, at most
- * INLINE (C-035 to C-037, S25).
+ * Return: the announced level, or the default before an announcement (C-024);
+ * in version 1, which cannot announce any, at most INLINE (C-035 to C-037,
+ * S25).
  */
 static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
 					u32 vers)
@@ -549,8 +540,6 @@ static inline u32 rpcrdma2_backward_own(const struct rpcrdma2_exchange *ex,
  * Version 1 has no announcement: the level of the peer is a matter of its upper
  * layer (B-13). In version 2 the upper layer must permit backward Calls, too
  * (S20, S21).
- *
- * Return: enum rpcrdma2_bkreqsup.
  */
 static inline u32 rpcrdma2_backward_level(const struct rpcrdma2_exchange *ex,
 					  u32 vers)
@@ -582,10 +571,7 @@ struct rpcrdma2_msg {
 	u32			mg_handle;
 };
 
-/*
- * Whether it is a property message or an option. Not for a message whose
- * verdict is RDMA2_DROP: its proc may be invalid.
- */
+/* Whether it is a property message or an option; not defined for RDMA2_DROP */
 static inline bool rpcrdma2_msg_is_control(const struct rpcrdma2_msg *msg)
 {
 	return msg->mg_hdr.h_proc >= RDMA2_OPTIONAL;

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The wire: values, headers and errors of both versions, the private data of
- * the connection manager, and the names of the values. The functions are pure;
- * any context may call them.
- */
+/* Values, headers and errors of both versions. Pure functions: any context. */
 #ifndef _RPCRDMA2_WIRE_H
 #define _RPCRDMA2_WIRE_H
 
@@ -333,9 +329,7 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
 /**
  * rpcrdma2_call_hdr_len - compute the length of the header of an RPC Call
  * @p: the Call, from its xid
- * @len: bytes of the Call that are available
- *
- * The lengths of credential and verifier come from the peer.
+ * @len: bytes of the Call that are available; the peer wrote the lengths in it
  *
  * Return: length up to the end of the verifier; 0 if the header is incomplete,
  * or a body exceeds its limit.
@@ -473,10 +467,7 @@ void rpcrdma2_cm_encode(struct rpcrdma2_cm_private *pm,
 bool rpcrdma2_cm_decode(struct rpcrdma2_cm_limits *cl, const void *data,
 			size_t len);
 
-/*
- * Names of values. Each list has pairs of value and name: a trace event passes
- * them to __print_symbolic(), and a function searches them.
- */
+/* Names of values: pairs for __print_symbolic(), and for functions to search */
 
 #define RPCRDMA2_PROCS(_pair)				\
 	_pair(RDMA2_MSG,		"MSG")		\
