@@ -47,7 +47,7 @@
  * may be empty.
  */
 
-/* Prepare a thread before it looks for a Call */
+/* Prepare a thread, without pages of a Reply yet, before it looks for a Call */
 static inline void rpcrdma2_rqst_begin(struct svc_rqst *rqstp)
 {
 #ifndef RPCRDMA2_HAS_SVC_REPLY_PAGES
@@ -56,7 +56,7 @@ static inline void rpcrdma2_rqst_begin(struct svc_rqst *rqstp)
 	rqstp->rq_next_page = rqstp->rq_respages;
 }
 
-/* Pages of a Call were taken: rq_pages has empty entries only before @end */
+/* Pages of a Call were taken: rq_pages has empty entries only before @end. */
 static inline void rpcrdma2_rqst_call_taken(struct svc_rqst *rqstp,
 					    unsigned long end)
 {
@@ -66,7 +66,7 @@ static inline void rpcrdma2_rqst_call_taken(struct svc_rqst *rqstp,
 #endif
 }
 
-/* Pages of a Reply were taken: from @first in rq_respages to rq_next_page */
+/* Pages of a Reply were taken: rq_respages is empty from @first on. */
 static inline void rpcrdma2_rqst_reply_taken(struct svc_rqst *rqstp,
 					     unsigned long first)
 {
@@ -122,7 +122,12 @@ static inline void rpcrdma2_bc_queue(struct svc_serv *serv,
 #endif
 }
 
-/* Take back, and drop, the backward Calls that a service has not started */
+/**
+ * rpcrdma2_bc_retract - take back backward Calls that a service has not started
+ * @serv: service
+ * @xprt: transport that received the Calls; Calls of other transports stay
+ * @drop: called for each of these Calls, without a lock
+ */
 #ifdef RPCRDMA2_HAS_BC_LWQ
 static inline void rpcrdma2_bc_retract(struct svc_serv *serv,
 				       const struct rpc_xprt *xprt,
@@ -182,8 +187,9 @@ static inline void xprt_add_backlog_noncongested(struct rpc_xprt *xprt,
 #endif
 
 /*
- * Pending work is not queued again, and a caller that would queue it does not
- * wait for work that is being cancelled. So disabled work keeps both flags.
+ * The kernel does not queue work that is pending, and a caller that would queue
+ * it does not wait for work that is marked as being cancelled. So disabled work
+ * keeps both flags permanently.
  */
 #ifndef RPCRDMA2_HAS_WORK_DISABLE
 static inline bool disable_work_sync(struct work_struct *work)
@@ -209,8 +215,9 @@ static inline bool disable_delayed_work_sync(struct delayed_work *dwork)
 #endif
 
 /*
- * In older kernels a shrinker is a static object, without flags and name. One
- * that could not be registered is never called, and can be freed.
+ * In older kernels a shrinker is a static object; its flags and its name have
+ * to be added. A shrinker that could not be registered is never called, and can
+ * be freed.
  */
 #ifndef RPCRDMA2_HAS_SHRINKER_ALLOC
 #include <linux/slab.h>
