@@ -7,10 +7,11 @@
  *
  *	fail_buffer	a Reply of more than a page can neither be copied nor
  *			gathered, except for pages that another Reply has left
- *	fail_done	a sent backward Reply is reported 20 ms late
+ *	fail_done	the client is notified 20 ms late that a backward Reply
+ *			is sent
  *	fail_entries	the client's Send Queue has too few entries for a Call
- *	fail_extensions	a new device has neither registration by work requests
- *			nor Send with Invalidate
+ *	fail_extensions	the device of a new connection supports neither memory
+ *			registration by work requests nor Send with Invalidate
  *	fail_fence	of several LOCAL_INVs the device accepts the first only
  *	fail_handle	a Call has an invalid handle
  *	fail_inv	invalidations never complete: they are not posted
@@ -25,10 +26,13 @@
  *	fail_nominate	a Call nominates no handle for invalidation
  *	fail_poszero	a Call that needs a Position-Zero chunk cannot be sent,
  *			on this connection or any other
- *	fail_pullup	a Call's payload is sent from its pages, though short
- *	fail_read	RDMA Reads of either end are not posted: no response
+ *	fail_pullup	the payload of a Call is sent from its pages, although
+ *			it is short enough to be copied
+ *	fail_read	RDMA Reads of either end get no response: they are not
+ *			posted
  *	fail_reply	a Reply cannot be built, now or later
- *	fail_send_max	the peer's Receives have shrunk below a built message
+ *	fail_send_max	the peer's Receives have become too small for a message
+ *			since it was built
  */
 #ifndef _RPCRDMA2_FAULT_H
 #define _RPCRDMA2_FAULT_H
