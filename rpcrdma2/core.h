@@ -19,7 +19,7 @@ extern struct workqueue_struct *rpcrdma2_wq;
 int rpcrdma2_rw_start(void);
 void rpcrdma2_rw_stop(void);
 
-/* Helpers of wire.c and props.c */
+/* Helpers of wire.c and props.c, which decode headers and property messages */
 
 /* A position in received bytes, which are contiguous */
 struct rpcrdma2_cursor {
@@ -27,9 +27,12 @@ struct rpcrdma2_cursor {
 	u32		cu_left;
 };
 
-/*
- * Consume bytes and their XDR padding; 0 bytes never fail. Return: the first
- * word, or NULL if the message is too short.
+/**
+ * rpcrdma2_take - consume bytes and their XDR padding
+ * @cu: position
+ * @len: number of bytes; 0 never fails
+ *
+ * Return: the first word, or NULL if the message is too short.
  */
 static inline const __be32 *rpcrdma2_take(struct rpcrdma2_cursor *cu, u32 len)
 {
@@ -45,9 +48,13 @@ static inline const __be32 *rpcrdma2_take(struct rpcrdma2_cursor *cu, u32 len)
 	return p;
 }
 
-/*
- * Read the count of items of at least @size bytes. Return: false if there is no
- * room for them in the bytes that follow (C-016, C-106).
+/**
+ * rpcrdma2_take_count - read a count and check it against the bytes that follow
+ * @cu: position
+ * @size: size of the smallest item, in bytes
+ * @count: number of items
+ *
+ * Return: false if there is no room for @count items (C-016, C-106).
  */
 static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
 				       u32 *count)
