@@ -120,7 +120,7 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
 	LIST_HEAD(idle);
 
 	scoped_guard(spinlock, &rg->rg_lock) {
-		/* a waiting RPC may need these, too */
+		/* a waiting RPC may need these besides those that return */
 		while (!rg->rg_needed && count < rg->rg_num_idle &&
 		       rg->rg_num > keep) {
 			/* the most recently used region is first */
@@ -168,7 +168,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_regions_awaited);
 /*
  * Runs while an RPC waits and the pool may grow: again at once if regions were
  * allocated, after a delay if none were. A pool that may not grow has enough
- * regions for any single RPC.
+ * regions for any single RPC, and regions in use will return.
  */
 static void rpcrdma2_regions_refill(struct work_struct *work)
 {
@@ -217,7 +217,7 @@ void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_measure);
 
-/* An RPC without a free region returns @held, and waits for one more. */
+/* An RPC that finds none returns its @held regions, and waits for @held + 1. */
 static struct region *rpcrdma2_region_get(struct rpcrdma2_conn *co,
 					  struct rpcrdma2_exposed *ex,
 					  unsigned int held)
@@ -427,7 +427,7 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_handle_in_use);
 
-/* Mark regions whose LOCAL_INV may not have been carried out */
+/* The LOCAL_INVs may not have been carried out; their entries were returned. */
 static void rpcrdma2_regions_spent(struct rpcrdma2_exposed *ex)
 {
 	struct region *re;

@@ -30,10 +30,11 @@ enum rpcrdma2_prop_change {
 	RPCRDMA2_CHANGE_FREE,
 };
 
+/* Result of a peer's request for a value */
 enum rpcrdma2_req_result {
-	RPCRDMA2_REQ_REJECTED,
-	RPCRDMA2_REQ_DONE,
-	RPCRDMA2_REQ_OTHER,
+	RPCRDMA2_REQ_REJECTED,	/* the value stays */
+	RPCRDMA2_REQ_DONE,	/* the requested value is in force */
+	RPCRDMA2_REQ_OTHER,	/* a third value is in force */
 };
 
 /**
@@ -381,7 +382,7 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_propmsg);
 
-/* A message under construction: @count exceeds @room if it does not fit. */
+/* A message under construction, in words: @count > @room if it does not fit */
 struct sheet {
 	__be32	*words;
 	size_t	room;
@@ -395,7 +396,7 @@ static void rpcrdma2_propmsg_put(struct sheet *sh, u32 word)
 	sh->count++;
 }
 
-/* Word of the bitmap of @rows; with @others of all other elements */
+/* Word @word of the bitmap of @rows, or with @others of all other elements */
 static u32 rpcrdma2_subset_word(const struct rpcrdma2_propset *ps, u32 rows,
 				bool others, u32 word)
 {

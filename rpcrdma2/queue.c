@@ -188,7 +188,7 @@ static bool rpcrdma2_recv_map_for(const struct rpcrdma2_conn *co,
 	return mapped;
 }
 
-/* Charge the budget, down to its reserve with @kept, or fail */
+/* Charge the budget, with @kept only down to its reserve. Return: success */
 static bool rpcrdma2_rpool_spend(struct rpcrdma2_rpool *rp, long pages,
 				 bool kept)
 {
@@ -451,7 +451,7 @@ void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_sync);
 
-/* Only the last message: the CPU may have written to that. */
+/* Only the bytes of the last message: the CPU may have written to these. */
 static void rpcrdma2_recv_sync_for_device(struct rpcrdma2_recv *rv)
 {
 	rpcrdma2_recv_sync_pages(rv, ib_dma_sync_single_for_device);
@@ -650,7 +650,7 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_repost);
 
-/* Drain twice: a message that is handled meanwhile may still post Receives. */
+/* Drain twice: a message handled during the first drain may post Receives. */
 void rpcrdma2_recvs_drain(struct rpcrdma2_conn *co)
 {
 	ib_drain_rq(rpcrdma2_conn_qp(co));
@@ -800,7 +800,7 @@ static struct ib_cqe rpcrdma2_fronts[] = {
 	[RPCRDMA2_LOSS_REGION]	= { rpcrdma2_sq_wc_front },
 };
 
-/* The rest of the chain is flushed. */
+/* Such a work request completes only if it fails; the rest is flushed. */
 static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma2_conn *co = cq->cq_context;

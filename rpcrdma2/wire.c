@@ -63,10 +63,10 @@ EXPORT_SYMBOL_GPL(rpcrdma2_cm_decode);
 /* An error of version 2 */
 struct code {
 	u8			args;	/* words that follow it */
-	u8			arg;	/* first and second word, if they are */
-	u8			arg2;	/* limits of the decoder */
-	enum rpcrdma2_remedy	remedy;	/* once for each RPC */
-	u8			needs;	/* word the remedy needs: 1, 2, or 0 */
+	u8			arg;	/* word 1, if a decoder's limit */
+	u8			arg2;	/* word 2, if a decoder's limit */
+	enum rpcrdma2_remedy	remedy;	/* reaction, once for each RPC */
+	u8			needs;	/* word that 0 makes useless, or 0 */
 };
 
 static const struct code codes[] = {
@@ -106,7 +106,7 @@ void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
 {
 	const struct code *c = rpcrdma2_find_errcode(h->h_vers, code);
 
-	/* the code limits each chunk (C-085), but the decoder their total */
+	/* the code limits each chunk (C-085), the decoder limits the total */
 	if (code == RDMA2_ERR_SEGMENTS && !arg)
 		arg = RPCRDMA2_MAX_SEGMENTS /
 		      max(h->h_nreads + h->h_nwrites + h->h_has_reply, 1);
@@ -161,7 +161,7 @@ static bool rpcrdma2_chunk_sound(const struct rpcrdma2_hdr *h,
 	return sum == ck->ck_length && ck->ck_nsegs >= least;
 }
 
-/* Positions are aligned and ascend, the sum is below 2^32 (S05, S09). */
+/* Positions are aligned and ascend, and lengths add up to < 2^32 (S05, S09). */
 static bool rpcrdma2_reads_sendable(const struct rpcrdma2_hdr *h)
 {
 	const struct rpcrdma2_chunk *ck = h->h_reads;
@@ -199,7 +199,7 @@ static bool rpcrdma2_writes_sendable(const struct rpcrdma2_hdr *h)
 	return h->h_reply.ck_nsegs && rpcrdma2_chunk_sound(h, &h->h_reply, 0);
 }
 
-/* The nominated handle is of the same Call, or 0 (C-072, C-073, S47). */
+/* The handle is one of this Call, or 0; a Reply has 0 (C-072, C-073, S47). */
 static bool rpcrdma2_inv_handle_sendable(const struct rpcrdma2_hdr *h)
 {
 	unsigned int i;
@@ -235,7 +235,7 @@ static bool rpcrdma2_rpc_sendable(const struct rpcrdma2_hdr *h)
 		return false;
 
 	switch (h->h_direction) { /* C-067, S06 */
-	case RDMA2_CALL: /* at position zero, or inline (E-05, S07) */
+	case RDMA2_CALL: /* a NOMSG has a Position-Zero chunk (E-05, S07) */
 		return (h->h_nreads && !h->h_reads[0].ck_position) ==
 		       (h->h_proc == RDMA2_NOMSG);
 	case RDMA2_REPLY:
@@ -245,7 +245,7 @@ static bool rpcrdma2_rpc_sendable(const struct rpcrdma2_hdr *h)
 	}
 }
 
-/* Ten codes, or two in version 1; ERR_VERS has any version (S36). */
+/* Ten codes, or two in version 1; ERR_VERS may carry any version (S36). */
 static bool rpcrdma2_error_sendable(const struct rpcrdma2_hdr *h)
 {
 	u32 code = h->h_error.er_code;
@@ -392,7 +392,7 @@ EXPORT_SYMBOL_GPL(rpcrdma2_encode_hdr);
 /* rdma_align and rdma_thresh of a version 1 MSGP */
 #define MSGP_PADDING_LEN	(2 * XDR_UNIT)
 
-/* Kinds of items beyond the capacity of the decoded form */
+/* Items that were left out: they exceed the capacity of the decoded form */
 struct excess {
 	bool	reads;
 	bool	zero;	/* the Position-Zero chunk */
@@ -837,9 +837,10 @@ static bool rpcrdma2_positions_fit(const struct rpcrdma2_chunk *ck,
 }
 
 /*
- * If Read chunks were left out, positions cannot be checked; the next verdict
- * is READ_CHUNKS. The responder determines later where the RPC header ends in a
- * Position-Zero chunk, which has not been read yet.
+ * If Read chunks were left out, the sums are incomplete and positions cannot be
+ * checked; the next verdict is READ_CHUNKS. The responder determines later
+ * where the RPC header ends in a Position-Zero chunk, which has not been read
+ * yet.
  */
 static bool rpcrdma2_call_agrees(const struct rpcrdma2_hdr *h,
 				 const struct excess *ex,
