@@ -66,7 +66,7 @@ struct code {
 	u8			arg;	/* word 1, if a decoder's limit */
 	u8			arg2;	/* word 2, if a decoder's limit */
 	enum rpcrdma2_remedy	remedy;	/* reaction, once for each RPC */
-	u8			needs;	/* word that 0 makes useless, or 0 */
+	u8			needs;	/* word that must not be 0, or 0 */
 };
 
 static const struct code codes[] = {

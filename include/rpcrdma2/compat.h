@@ -66,7 +66,7 @@ static inline void rpcrdma2_rqst_call_taken(struct svc_rqst *rqstp,
 #endif
 }
 
-/* Pages of a Reply were taken: rq_respages is empty from @first on. */
+/* Pages of a Reply were taken: from @first in rq_respages to rq_next_page */
 static inline void rpcrdma2_rqst_reply_taken(struct svc_rqst *rqstp,
 					     unsigned long first)
 {

@@ -519,7 +519,10 @@ rpcrdma2_caps_reads(bool needs, u32 region, u32 threshold, u32 sges)
 	};
 }
 
-/* Bytes, of @len, of a part at @off of a page, of at most @pages (0: any) */
+/*
+ * Bytes of the next part, of @len left: the part begins at @off of a page, and
+ * touches at most @pages (0: no limit)
+ */
 static inline u32 rpcrdma2_caps_cut(unsigned int pages, u32 off, u32 len)
 {
 	return pages ? min_t(u64, len, pages * (u64)PAGE_SIZE - off) : len;
