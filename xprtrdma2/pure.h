@@ -123,19 +123,20 @@ enum xprt2_action {
 /* Inputs of a negotiation decision */
 struct xprt2_nego {
 	enum xprt2_phase	ng_phase;
-	bool			ng_known;	/* as a version 1 server */
-	bool			ng_expired;	/* so known before, probed again */
-	bool			ng_plain;	/* no experimental properties */
-	bool			ng_trial_sent;	/* the RPC on trial */
-	unsigned int		ng_probes;	/* connections, with this one */
+	bool			ng_known;	/* known as version 1 server */
+	bool			ng_expired;	/* was known, is probed again */
+	bool			ng_plain;	/* probe has no X_ properties */
+	bool			ng_trial_sent;	/* the RPC on trial was sent */
+	unsigned int		ng_probes;	/* connections spent on probes */
 	bool			ng_outlasted;	/* XPRT2_OUTAGE since the first */
-	u32			ng_vers;	/* in use */
-	u32			ng_refused;	/* RPCs, a bit for each version */
-	u32			ng_low;		/* of an ERR_VERS */
+	u32			ng_vers;	/* version in use */
+	/* bit n: RPCs were refused in version n */
+	u32			ng_refused;
+	u32			ng_low;		/* versions of an ERR_VERS */
 	u32			ng_high;
-	u32			ng_min;		/* allowed */
+	u32			ng_min;		/* versions that are allowed */
 	u32			ng_max;
-	bool			ng_pinned;	/* by a pin */
+	bool			ng_pinned;	/* a pin allows only these */
 };
 
 /* The server did not process the RPC, so the client sends it again. */
@@ -232,10 +233,13 @@ xprt2_action_unsettled(const struct xprt2_nego *ng, enum xprt2_phase phase,
 	return action;
 }
 
-/*
- * XPRT2_A_SILENCE or XPRT2_A_LOST stand for no answer. The negotiation cannot
- * loop: after at most XPRT2_PROBES_MAX connections the next one uses version 1,
- * or the RPC layer backs off first.
+/**
+ * xprt2_next_action - decide the next action of the negotiation
+ * @ng: inputs
+ * @answer: XPRT2_A_SILENCE or XPRT2_A_LOST if there is none
+ *
+ * The negotiation cannot loop: after at most XPRT2_PROBES_MAX connections the
+ * next one uses version 1, or the RPC layer backs off first.
  */
 static inline enum xprt2_action
 xprt2_next_action(const struct xprt2_nego *ng, enum xprt2_answer answer)
@@ -328,9 +332,12 @@ static inline bool xprt2_error_counts(enum xprt2_answer answer,
 	return to_property ? answer == XPRT2_A_ERR_VERS : to_rpc;
 }
 
-/*
- * Map a received message to an answer. @to_probe: it has the xid of the probe.
- * XPRT2_A_SILENCE stands for no meaning for the negotiation.
+/**
+ * xprt2_classify - map a received message to an answer
+ * @msg: the message
+ * @to_probe: it has the xid of the probe
+ *
+ * Return: XPRT2_A_SILENCE if it has no meaning for the negotiation.
  */
 static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 					       bool to_probe)
@@ -387,10 +394,14 @@ enum xprt2_disposition {
 	XPRT2_D_NEGOTIATE, /* its action: see xprt2_next_action() */
 };
 
-/*
- * Decide the disposition of a message by the result of xprt2_classify(). 2.4: a
- * server that has refused a CONNPROP gets no other CONNPROP, and the refusal
- * has no other effect.
+/**
+ * xprt2_judge_message - decide the disposition of a message
+ * @phase: state of the negotiation
+ * @answer: result of xprt2_classify()
+ * @to_probe: the message has the xid of the probe
+ *
+ * 2.4: a server that has refused a CONNPROP gets no other CONNPROP, and the
+ * refusal has no other effect.
  */
 static inline enum xprt2_disposition
 xprt2_judge_message(enum xprt2_phase phase, enum xprt2_answer answer,
@@ -536,10 +547,11 @@ enum xprt2_past {
 	XPRT2_PAST_FAILED,	/* it never came up, or brought no good Reply */
 };
 
-/*
- * Classify how a connection went. @replied: it brought a good Reply. @lost: not
- * ended by this end. @innocent: the peer did not cause the loss, or an RPC
- * timed out.
+/**
+ * xprt2_judge_past - classify how a connection went
+ * @replied: it brought a good Reply
+ * @lost: the peer, the network or the device ended it
+ * @innocent: the peer did not cause the loss, or an RPC of the client timed out
  *
  * A connection that comes up proves little about a server: the server may end
  * each connection at the first Call.
@@ -552,9 +564,12 @@ static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost,
 	return lost ? XPRT2_PAST_LOST : XPRT2_PAST_NONE;
 }
 
-/*
- * In jiffies. @distance: back-off interval between two attempts; @since: time
- * since the last attempt began; @random: 32 random bits.
+/**
+ * xprt2_connect_delay - compute the delay before the next connect, in jiffies
+ * @past: how the last connection went
+ * @distance: back-off interval between two attempts, in jiffies
+ * @since: jiffies since the last attempt began
+ * @random: 32 random bits
  */
 static inline unsigned long xprt2_connect_delay(enum xprt2_past past,
 						unsigned long distance,
@@ -572,9 +587,13 @@ static inline unsigned long xprt2_connect_delay(enum xprt2_past past,
 	return wait + mul_u64_u32_shr(spread + 1, random, 32);
 }
 
-/*
- * Result of the current step for an RDMA CM event, 0 if that is no failure.
- * mount.nfs has a hint for -EPROTO, an interface without RDMA.
+/**
+ * xprt2_step_error - map an RDMA CM event to the result of the current step
+ * @event: event
+ * @status: its status: an error, or the reason of a reject
+ *
+ * Return: 0 for an event that is no failure. mount.nfs has a hint for -EPROTO,
+ * an interface without RDMA.
  */
 static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
 {
@@ -649,11 +668,14 @@ static inline unsigned int xprt2_backward_answers(unsigned int credits)
 	return 2 * max_t(unsigned int, credits, XPRT2_BACKWARD_CREDITS);
 }
 
-/*
- * Split @posted Receives between @credits Calls of the client and @target Calls
- * of the server, half to each when they are short. @calls, granted to the
- * server so far, never decreases, because the server may have received the old
- * value, and is at least 1, which the server may use without a grant (C-097).
+/**
+ * xprt2_share_receives - split Receives, in half if short, between directions
+ * @posted: Receives
+ * @credits: Calls of the client that the server allows
+ * @target: Calls of the server that the client intends to grant
+ * @calls: Calls granted to the server, updated. It never decreases, because the
+ *	server may have received the old value, and is at least 1, which the
+ *	server may use without a grant (C-097)
  *
  * Return: Calls of the client, at least 1.
  */
@@ -716,15 +738,18 @@ xprt2_judge_chunks(const struct rpcrdma2_hdr *h)
 	return most > XPRT2_BACKWARD_SEGS ? RDMA2_ERR_SEGMENTS : RDMA2_OK;
 }
 
-/*
- * Return RDMA2_OK, or the code that refuses a Call. Only the valid part of its
- * header is read. @level: enum rpcrdma2_bkreqsup in force.
+/**
+ * xprt2_judge_backward - check whether a backward Call is accepted
+ * @msg: the Call; only the valid part of its header is read
+ * @level: enum rpcrdma2_bkreqsup in force
  *
  * GENL accepts the chunks that a responder accepts, within limits of its own
  * (C-037). INLINE, S23: the code names the first chunk list that is present,
  * even beyond the limits of the decoder. A Reply chunk is harmless, because the
  * Reply comes inline anyway, unless it has more segments than the decoder
  * holds. NONE is handled like a missing service (S24).
+ *
+ * Return: RDMA2_OK, or the code that refuses the Call.
  */
 static inline enum rpcrdma2_errcode
 xprt2_judge_backward(const struct rpcrdma2_msg *msg, u32 level)
@@ -743,10 +768,14 @@ xprt2_judge_backward(const struct rpcrdma2_msg *msg, u32 level)
 	return h->h_nwrites ? RDMA2_ERR_WRITE_CHUNKS : verdict;
 }
 
-/*
- * Turn the header of a backward Call into the error that answers it. @arg:
- * length of the Reply in bytes, or another first argument of the code; @arg2
- * for code 7. Return false when no error can be reported (S24).
+/**
+ * xprt2_refuse_backward - turn a backward Call into the error that answers it
+ * @h: header of the Call, or a header with its xid and version; overwritten
+ * @code: reason
+ * @arg: length of the Reply in bytes, or another first argument of the code
+ * @arg2: second argument, for code 7
+ *
+ * Return: false when no error can be reported (S24).
  */
 static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 					 enum rpcrdma2_errcode code, u32 arg,

@@ -99,7 +99,7 @@ enum {
 	/* room in front of the RPC Call for the transport header */
 	XPRT2_HEADROOM		= 512,
 	XPRT2_SENDBUF_SIZE	= 4096,
-	/* Larger payloads are sent from their pages, not copied. */
+	/* larger payloads are not copied: Documentation/performance.rst */
 	XPRT2_PULLUP_MAX	= 8192,
 	XPRT2_RECVBUF_SIZE	= 8192,
 
@@ -127,7 +127,7 @@ enum {
  */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
-/* Deadline of fences, and of the chains of Replies with chunks or pages */
+/* Deadline of fences, and of chains for backward Calls with chunks or pages */
 #define XPRT2_CHAIN_TIMEOUT	(20U * HZ)
 
 /* Counters summed over all transports, in debugfs as xprtrdma2/counters */
@@ -230,10 +230,13 @@ struct xprt2_pool {
 	unsigned int		pl_max;
 };
 
-/*
- * Take a free request from a locked pool, or return NULL. The backward pool
- * keeps the @last one for an error or another mandatory answer, which then
- * needs no allocation.
+/**
+ * xprt2_pool_pop - take a free request
+ * @pl: pool, locked
+ * @last: may take the last free request. The backward pool keeps that for an
+ *	error or another mandatory answer, which then needs no allocation
+ *
+ * Return: its list head, or NULL.
  */
 static inline struct list_head *xprt2_pool_pop(struct xprt2_pool *pl, bool last)
 {
@@ -245,7 +248,7 @@ static inline struct list_head *xprt2_pool_pop(struct xprt2_pool *pl, bool last)
 	return first;
 }
 
-/* All requests have been returned. There may never have been any. */
+/* Whether all requests have been returned; there may never have been any */
 static inline bool xprt2_pool_is_whole(struct xprt2_pool *pl)
 {
 	return !pl->pl_count || list_count_nodes(&pl->pl_free) == pl->pl_count;
@@ -292,7 +295,7 @@ struct xprt2_send {
  * @rq2_late: the Reply came after the RPC had ended without it. Set under
  *	xp_req_lock; cleared by the send path without it, which at worst
  *	makes an aborted RPC not wait for its Reply
- * @rq2_late_handle: handle that this Reply invalidated, or 0
+ * @rq2_late_handle: with @rq2_late: handle that this Reply invalidated, or 0
  * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its
  *	Call, or the Call that this request is to reply to
  * @rq2_status: error that ends the RPC, -EAGAIN to send it again, or 0. Set
@@ -300,7 +303,8 @@ struct xprt2_send {
  *	to itself, resets -EAGAIN
  * @rq2_refused: ep_serial of the connection whose error caused the resend, or
  *	0. Set while a Reply owns the request, read by the send path
- * @rq2_resent: it is sent again on the connection that refused it (S45)
+ * @rq2_resent: it is sent again on the connection that refused it (S45). Send
+ *	path, and completion of the Send
  * @rq2_sendbuf: XPRT2_HEADROOM bytes, then the RPC message
  * @rq2_sendsize: size of @rq2_sendbuf
  * @rq2_pullup_size: what the last Call would have needed for pull-up
@@ -420,8 +424,9 @@ static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
 /* A message of the server, and the Receive it is in */
 struct xprt2_rep {
 	struct xprt2_ep		*rep_ep;	/* it was received on */
-	struct rpc_rqst		*rep_rqst;	/* pinned, it answers this */
-	int			rep_status;	/* ends the RPC, or -EAGAIN */
+	struct rpc_rqst		*rep_rqst;	/* pinned RPC it answers */
+	/* error that ends the RPC, -EAGAIN to send it again, or 0 */
+	int			rep_status;
 	/* of a Reply, set by xprt2_reply_read() */
 	u32			rep_proc;
 	u32			rep_at;		/* offset in the first page */
@@ -565,7 +570,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_probed: when the first of them was over, in jiffies. Connect
  * @xp_busy: RPCs wait since the last connection ended. Connect
  * @xp_plain: the next probe has no experimental properties
- * @xp_try_one: answer because of which the next connection uses version 1
+ * @xp_try_one: answer that makes the next connection use version 1, or NULL
  * @xp_note_end: when these two expire, in jiffies
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit
  *	each
