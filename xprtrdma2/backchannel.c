@@ -193,8 +193,9 @@ static void xprt2_bc_refuse(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
  *
  * The worker processes ep_chunked in FIFO order. ep_chunk_units limits their
  * Send Queue entries, beside those for Calls of the client, to two of the
- * longest chains; memory is limited, for each credit, by the longest Call that
- * the callback service accepts (C-106).
+ * longest chains; a Call that finds too few waits, and so do the Calls behind
+ * it. The limit of memory is, for each credit, the longest Call that the
+ * callback service accepts (C-106).
  *
  * The pages of a Reply belong to the service, which uses them again when the
  * task of the Reply has ended. So that task waits for the device in
@@ -210,18 +211,19 @@ struct xprt2_chunked {
 	struct list_head	ch_list;	/* on ep_chunked, or not */
 	struct xprt2_req	*ch_req;
 	struct xprt2_ep		*ch_ep;
-	struct rpcrdma2_hdr	ch_hdr;		/* of the Call, then the Reply */
-	bool			ch_replies;	/* its Reply is queued */
-	u32			ch_inline;	/* bytes behind the header */
-	u32			ch_length;	/* of a Call with Read chunks */
-	struct page		**ch_pages;	/* for that */
+	struct rpcrdma2_hdr	ch_hdr;		/* of Call; then of its Reply */
+	bool			ch_replies;	/* Reply is queued or posted */
+	u32			ch_inline;	/* inline bytes of the Call */
+	/* of a Call with Read chunks: its length, and pages for all of it */
+	u32			ch_length;
+	struct page		**ch_pages;
 	unsigned int		ch_npages;
 	struct rpcrdma2_reply_plan ch_plan;
 	struct rpcrdma2_rw	ch_rw;		/* RDMA Reads or Writes */
 	struct ib_send_wr	*ch_chain;	/* built from them, or NULL */
 	unsigned int		ch_wrs;		/* in the chain */
 	struct rpcrdma2_post	ch_post;
-	unsigned long		ch_short;	/* of memory since, in jiffies */
+	unsigned long		ch_short;	/* no memory since, jiffies */
 };
 
 /* Record the chunks of a Call. Return false when there is no memory. */
@@ -268,6 +270,8 @@ static void xprt2_backward_put(struct xprt2_req *req)
 /**
  * xprt2_chunked_room - run the worker when Send Queue entries have come back
  * @ep: endpoint
+ *
+ * Context: send CQ, and other paths that give entries back.
  */
 void xprt2_chunked_room(struct xprt2_ep *ep)
 {
@@ -375,7 +379,7 @@ static void xprt2_chunked_deliver(struct xprt2_chunked *ch)
 		xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 }
 
-/* The RDMA Reads of a Call, or the RDMA Writes of its Reply */
+/* The RDMA Reads of a Call, or the RDMA Writes of its Reply, are done. */
 static void xprt2_chunked_done(struct rpcrdma2_conn *co,
 			       struct rpcrdma2_post *post, bool ok)
 {
@@ -508,7 +512,7 @@ static bool xprt2_chunked_step(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 	if (ret == -EAGAIN)
 		return false;
 	if (ret == -ENOMEM || ret == -ENOBUFS) {
-		/* Returned entries cause early retries: limit the time. */
+		/* Returned entries cause retries: limit time, not number. */
 		ch->ch_short = ch->ch_short ?: jiffies | 1;
 		if (time_before(jiffies, ch->ch_short + SHORTAGE_TIME)) {
 			xprt2_count(map_waits);
@@ -542,7 +546,7 @@ void xprt2_chunked_work(struct work_struct *work)
 			continue;
 		scoped_guard(spinlock, &ep->ep_chunk_lock)
 			list_add(&ch->ch_list, &ep->ep_chunked);
-		/* Entries that came back before found the list without it. */
+		/* With @ch off the list, returned entries ran no worker. */
 		mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, SHORTAGE_PAUSE);
 		break;
 	}
@@ -567,7 +571,11 @@ void xprt2_chunked_flush(struct xprt2_ep *ep)
 	}
 }
 
-/* Return true when data goes into chunks. The service cannot mark results. */
+/*
+ * The callback service cannot mark results: data in pages is a result if its
+ * length precedes it, see rpcrdma2_find_results(). Return true when data goes
+ * into chunks.
+ */
 static bool xprt2_chunked_plan_reply(struct xprt2_ep *ep,
 				     struct xprt2_chunked *ch,
 				     struct rpcrdma2_hdr *h)

@@ -28,7 +28,7 @@ static void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
 	complete(&ep->ep_done);
 }
 
-/* The RPC layer closes the transport, and connects it again to send. */
+/* The RPC layer then closes the transport, and connects it again to send. */
 static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
@@ -45,7 +45,8 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 		xprt_force_disconnect(&ep->ep_xp->xp_xprt);
 	} else {
 		/*
-		 * a status of the CM, which flushes the queues first, precedes
+		 * A status from the CM takes precedence, before or after this:
+		 * the CM flushes the queues before it reports.
 		 */
 		cmpxchg(&ep->ep_status, 0, -ENOTCONN);
 		complete(&ep->ep_done);
@@ -151,7 +152,10 @@ static int xprt2_ep_resolve(struct xprt2_ep *ep)
 	       xprt2_ep_await_step(ep, timeout);
 }
 
-/* A Receive in use, or without memory to grow, may still be smaller. */
+/*
+ * A Receive in use, or without memory to grow, may still be smaller: then the
+ * client announces the size that all Receives have
+ */
 static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
@@ -318,7 +322,7 @@ static int xprt2_ep_establish(struct xprt2_ep *ep)
 		return -ENOTCONN;
 	trace_xprt2_ep_state(ep, XPRT2_EP_READY);
 	ep->ep_was_up = true;
-	/* xprt2_take_size() skipped this endpoint before. */
+	/* xprt2_take_size() skipped this endpoint until it was ready. */
 	xprt2_sizes_changed(ep, true);
 	xprt2_sizes_changed(ep, false);
 	return 0;

@@ -15,7 +15,10 @@
 #include "xprtrdma2.h"
 #include "trace.h"
 
-/* S33, S14: in force on the wire from the next message on (S15) */
+/*
+ * Derive the limits of messages from the properties of both ends (S33, S14).
+ * They are in force on the wire from the next message on (S15).
+ */
 static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 {
 	if (ep->ep_vers != RPCRDMA2_VERS_TWO)
@@ -48,7 +51,7 @@ static bool xprt2_receives_growing(const struct xprt2_ep *ep)
 	       round_up(ep->ep_recv_size, PAGE_SIZE);
 }
 
-/* Also the state by which the receive CQ handles the next messages */
+/* Apply limits, and the state by which the receive CQ handles messages */
 static void xprt2_props_changed(struct rpcrdma2_exchange *ex)
 {
 	struct xprt2_ep *ep = container_of(ex, struct xprt2_ep, ep_ex);
@@ -59,7 +62,10 @@ static void xprt2_props_changed(struct rpcrdma2_exchange *ex)
 	xprt2_props_bound_messages(ep);
 }
 
-/* With the credit request (S26), in RPCRDMA2_INLINE_FIRST bytes (S32) */
+/*
+ * Post a property message, with the client's credit request (S26), in at most
+ * RPCRDMA2_INLINE_FIRST bytes (S32)
+ */
 static int xprt2_props_post(struct xprt2_ep *ep,
 			    const struct rpcrdma2_propmsg *pm, bool answers,
 			    gfp_t gfp)
@@ -83,7 +89,10 @@ static int xprt2_props_post(struct xprt2_ep *ep,
 	return ret;
 }
 
-/* S18: of the RPCs' sequence, because the xid is all that an error carries */
+/*
+ * Take the xid of a property message from the sequence of the RPCs. No RPC may
+ * have the same xid, because an error carries only the xid (S18).
+ */
 static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 {
 	guard(spinlock)(&xprt->reserve_lock);
@@ -109,7 +118,7 @@ static bool xprt2_props_has_credit(struct xprt2_ep *ep)
 	spin_lock(&xprt->transport_lock);
 	xprt->cwnd = min(xprt->cwnd, most);
 	place = xprt->cong <= most;
-	/* A kept credit must not fill a window of one. */
+	/* A kept credit in a window of one would block all Calls. */
 	freed = xprt2_bound_kept(xprt);
 	spin_unlock(&xprt->transport_lock);
 	if (freed && test_bit(XPRT_CWND_WAIT, &xprt->state))
@@ -246,7 +255,7 @@ void xprt2_props_update(struct xprt2_ep *ep)
 	const struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
 
 	lockdep_assert_held(&ep->ep_prop_mutex);
-	/* C-032: once all Receives have the new size */
+	/* C-032: the size counts once all Receives have it */
 	if (xprt2_receives_growing(ep) && !READ_ONCE(rp->rp_small))
 		WRITE_ONCE(ep->ep_recv_size, rp->rp_size);
 	rpcrdma2_exchange_resize(&ep->ep_ex, READ_ONCE(ep->ep_recv_size),

@@ -90,7 +90,10 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	}
 }
 
-/* A MSG, NOMSG or ERROR that answers a Call; or rep_status is set already. */
+/*
+ * Handle a MSG, NOMSG or ERROR that answers a Call. rep_status is already set
+ * for an error that ended the negotiation without a common version.
+ */
 static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			       struct rpcrdma2_msg *msg)
 {
@@ -261,7 +264,10 @@ static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 }
 
 /*
- * A malformed message has no effect (S11), another version only on the version.
+ * Take a message, in this order: version, properties, credits, errors that
+ * answer property messages, negotiation, handler. A malformed message has no
+ * effect (S11), nor has a message in another version, except on the version of
+ * the connection.
  */
 static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
@@ -271,7 +277,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	enum xprt2_disposition disposition;
 	bool in_version, refused;
 
-	/* S35: the version of the connection; S36: but any for ERR_VERS */
+	/* S35: the version of the connection; S36: ERR_VERS in any version */
 	in_version = h->h_vers == ep->ep_vers ||
 		     (rpcrdma2_msg_is_error(msg) &&
 		      h->h_error.er_code == RDMA2_ERR_VERS);

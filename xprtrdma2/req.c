@@ -76,7 +76,8 @@ struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 
 /**
  * xprt2_uncount_call - stop counting a Call of the server
- * @req: request that is about to be answered, or never will be
+ * @req: request that is about to be answered, or never will be; no effect when
+ *	it is not counted, or was on another connection
  */
 void xprt2_uncount_call(struct xprt2_req *req)
 {
@@ -500,7 +501,8 @@ static u32 xprt2_reply_place_chunk(struct rpc_rqst *rqst,
 }
 
 /*
- * An error waits until no region is live, if need be without connection (X2).
+ * An error may end its RPC only when no region is live (X2). If regions could
+ * not be fenced, the error waits until the connection is gone.
  */
 static int xprt2_req_error_locked(const struct xprt2_req *req)
 {
@@ -579,7 +581,7 @@ bool xprt2_has_error(const struct xprt2_req *req)
 	return xprt2_req_error_locked(req);
 }
 
-/* An error ends the RPC, or has it sent again. */
+/* An error ends the RPC, mostly with -EIO, or the RPC is sent again. */
 static void xprt2_reply_complete(struct xprt2_rep *rep)
 {
 	struct rpc_rqst *rqst = rep->rep_rqst;
@@ -793,7 +795,10 @@ static bool xprt2_aborted_is_unanswered_locked(const struct xprt2_xprt *xp,
 		 !req->rq2_reply));
 }
 
-/* A silent server that let such a wait expire is not waited for again. */
+/*
+ * The Reply or the end of the Send may soon come. If an aborted RPC has waited
+ * in vain and the server has sent nothing since, no other RPC waits for it.
+ */
 static bool xprt2_aborted_is_answer_due(struct xprt2_xprt *xp,
 					const struct xprt2_req *req)
 {
@@ -883,7 +888,9 @@ void xprt2_revoke(struct xprt2_req *req, bool wait)
 
 /**
  * xprt2_lose_to_handle - give up a connection for a wrong invalidation (S50)
- * @ep: endpoint
+ * @ep: endpoint, whose server has invalidated a region that it must not
+ *
+ * Context: receive CQ.
  */
 void xprt2_lose_to_handle(struct xprt2_ep *ep)
 {
@@ -915,7 +922,7 @@ void xprt2_check_handle(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 
 /* Credits of aborted RPCs, which a late Reply gives back */
 
-/* Kept credits of aborted RPCs are limited: a server may also drop Calls. */
+/* Kept credits are limited to half of the window: a server may drop Calls. */
 static unsigned int xprt2_kept_max(const struct rpc_xprt *xprt)
 {
 	return xprt->cwnd / RPC_CWNDSCALE / 2;
@@ -974,7 +981,7 @@ bool xprt2_bound_kept(struct rpc_xprt *xprt)
 
 /**
  * xprt2_credit_answered - free a kept credit for a Reply that matches no RPC
- * @xp: transport
+ * @xp: transport; the Reply most likely belongs to an aborted RPC
  *
  * Context: receive CQ.
  */

@@ -289,7 +289,10 @@ static void xprt2_send_begin(struct rpcrdma2_conn *co,
 	smp_store_release(&req->rq2_ep, xprt2_conn_to_ep(co));
 }
 
-/* @held: a server can reply too soon, by guessing an xid. Release the Reply. */
+/*
+ * Unmap the pages of a Send that was not posted. With @held there may already
+ * be a Reply, because a server can guess an xid: this Send holds it up no more.
+ */
 static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
 				  bool held)
 {
@@ -394,7 +397,10 @@ static void xprt2_send_copy_out(const struct xprt2_req *req, struct kvec *vec)
 				       vec->iov_base, vec->iov_len);
 }
 
-/* X8: RPCSEC_GSS is done. A Send that is retransmitted takes this data, too. */
+/*
+ * X8: RPCSEC_GSS has finished with the Call. The device may still retransmit an
+ * earlier Send from the Send buffer, but this data would be sent anyway.
+ */
 static void xprt2_marshal_take_encoded(struct xprt2_req *req)
 {
 	struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
@@ -458,7 +464,10 @@ static void xprt2_marshal_measure(const struct xprt2_ep *ep,
 	sz->sz_reply_segs = xprt2_marshal_count_closed(ep, req, reply);
 }
 
-/* Allocate the pages of a Reply that has none, those for a chunk or inline. */
+/*
+ * Allocate the pages of a Reply whose buffer has none yet: all of them for a
+ * chunk, otherwise those for the length that can come inline
+ */
 static int
 xprt2_marshal_fill_sparse_pages(const struct xprt2_ep *ep, struct xdr_buf *buf,
 				const struct rpcrdma2_call_plan *plan)

@@ -109,8 +109,8 @@ static void xprt2_connect_worker(struct work_struct *work)
 		ret = -EAGAIN;
 	}
 	/*
-	 * While none can send: otherwise a task that waits for its Reply would
-	 * be woken to send again.
+	 * Wake tasks while none can send: otherwise a task that waits for its
+	 * Reply would be woken to send again.
 	 */
 	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, xp);
@@ -144,8 +144,8 @@ static void xprt2_init_receives(struct xprt2_xprt *xp)
 
 	rpcrdma2_rpool_init(rp);
 	/*
-	 * Set again for each connection. Pages are not contiguous: the receive
-	 * CQ, which may not sleep, allocates them too.
+	 * The size is set for each connection. A Receive has single pages: the
+	 * receive CQ, which may not sleep, allocates them too.
 	 */
 	rp->rp_size = PAGE_SIZE;
 	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
@@ -333,7 +333,7 @@ static void xprt2_release_request(struct rpc_task *task)
 		xprt_release_rqst_cong(task);
 }
 
-/* Under XPRT_LOCKED: in the send path, or in the RPC layer's autoclose */
+/* Keep the transport. Under XPRT_LOCKED: send path, or RPC layer's autoclose */
 static void xprt2_close(struct rpc_xprt *xprt)
 {
 	xprt2_ep_disconnect(xprt2_from_xprt(xprt));
@@ -497,10 +497,11 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
 }
 
 /*
- * Nothing else shows whether the peer is alive. This does not count against the
- * server: with a back-off longer than the RPC's timeout, each retransmission
- * would come too late. The task may run late: it must not close the next
- * connection, where the Call is sent again in any case.
+ * No Reply has come in time, and nothing else shows whether the peer is alive.
+ * A timeout does not count against the server: with a back-off longer than the
+ * RPC's timeout, each retransmission would come too late. The task may run
+ * late: it must not close the next connection, where the Call is sent again in
+ * any case.
  */
 static void xprt2_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -539,7 +540,7 @@ static void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
 		xprt->max_reconnect_timeout = reconnect_timeout;
 }
 
-/* False without a connection */
+/* Return: false when there is no connection. */
 static bool xprt2_source_address(struct rpc_xprt *xprt,
 				 struct sockaddr_storage *addr)
 {

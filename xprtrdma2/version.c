@@ -94,7 +94,8 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
 /*
  * Carry out the decisions of pure.h. The probe is part of connecting, so a
  * fallback to version 1 costs no RPC. All transports share the list of servers
- * that have proved version 1 by a good Reply.
+ * that have proved version 1 by a good Reply. Until then version 1 applies to
+ * one connection of one transport, and all others begin with a probe.
  */
 
 #define KNOWN_SERVERS_MAX	256
@@ -102,7 +103,7 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
 /* A server of version 1 */
 struct known_server {
 	struct list_head	ks_list;	/* latest connection first */
-	u64			ks_net;		/* cookie, never reused */
+	u64			ks_net;		/* cookie of its namespace */
 	struct sockaddr_storage	ks_addr;	/* address and port */
 	const char		*ks_why;	/* what led to version 1 */
 	unsigned long		ks_since;	/* last probe, in jiffies */
@@ -406,7 +407,8 @@ void xprt2_trial_timeout(struct work_struct *work)
 
 /**
  * xprt2_trial_lost - take the loss of a connection as the answer to a trial
- * @ep: endpoint that its peer or the network gave up
+ * @ep: endpoint that its peer or the network gave up; a loss that the server
+ *	did not cause is no answer
  */
 void xprt2_trial_lost(struct xprt2_ep *ep)
 {
@@ -482,7 +484,7 @@ void xprt2_end_version(struct xprt2_ep *ep)
 		ks->ks_since = jiffies - XPRT2_MEMORY_TIME;
 }
 
-/* The notes of the last connection have been used. */
+/* Count a probe that is over, and drop the notes of the last connection. */
 static void xprt2_version_count_probe(struct xprt2_ep *ep)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
@@ -511,7 +513,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	enum xprt2_action action;
 	int ret;
 
-	/* Not the phase, which a server that sends first may have moved */
+	/* not the phase: a server that sends first may have moved that */
 	if (ep->ep_vers == RPCRDMA2_VERS_ONE) {
 		xprt2_drop_notes(ep->ep_xp);
 		xprt2_version_settle_one(ep);
