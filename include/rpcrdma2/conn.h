@@ -349,10 +349,8 @@ int rpcrdma2_regions_grow(struct rpcrdma2_conn *co);
 /**
  * rpcrdma2_regions_trim - free the regions that RPCs did not use for a while
  * @co: connection
- * @keep: number of regions to keep
- *
- * The function frees the surplus that was never in use since its last call, but
- * no region while an RPC waits for regions.
+ * @keep: number of regions to keep. The surplus that was never in use since the
+ *	last call is freed, but no region while an RPC waits for regions
  *
  * Context: may sleep; not concurrent with rpcrdma2_regions_destroy().
  * Return: number of regions freed.
@@ -706,10 +704,8 @@ void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co);
 /**
  * rpcrdma2_conn_blame - record why a connection is about to be lost
  * @co: connection
- * @why: reason
- *
- * The first reason counts. A reason in which the peer had no part always
- * replaces it: a device that is removed flushes its queues first.
+ * @why: reason. The first one counts, but a reason in which the peer had no
+ *	part replaces it: a device that is removed flushes its queues first
  *
  * Context: any.
  */
@@ -907,11 +903,9 @@ void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size);
 
 /**
  * rpcrdma2_rpool_unmap - unmap all Receives from a device
- * @rp: pool, no Receive of which is posted
- *
- * Receives in use are unmapped, too. Their contents were synchronised for the
- * CPU when they arrived, and may be decrypted in place at this moment: nothing
- * is synchronised here.
+ * @rp: pool, no Receive of which is posted. Receives in use are unmapped, too,
+ *	without a sync for the CPU: they were synchronised when their messages
+ *	arrived, which may be decrypted in place at this moment
  */
 void rpcrdma2_rpool_unmap(struct rpcrdma2_rpool *rp);
 

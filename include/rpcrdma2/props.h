@@ -340,12 +340,10 @@ struct rpcrdma2_exchange {
 
 /**
  * rpcrdma2_exchange_init - initialise: nothing is announced (C-005, C-024, S19)
- * @ex: properties of a new connection
+ * @ex: properties of a new connection; the caller sets ex_supported, except for
+ *	pr_mark, before a message can arrive
  * @ops: operations of this end
  * @responder: this end answers a CONNPROP with its own
- *
- * The caller sets ex_supported, except for pr_mark, before a message can
- * arrive.
  */
 void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
 			    const struct rpcrdma2_props_ops *ops,
@@ -508,9 +506,8 @@ void rpcrdma2_exchange_bound(const struct rpcrdma2_exchange *ex,
  * @ex: properties
  * @needed: length of the Reply, as the peer reports it; it was offered no chunk
  *
- * If the Reply was expected inline, the estimate of the peer's Sends is
- * withdrawn until the connection ends (S14). A longer Reply proves nothing
- * about the peer.
+ * If the Reply was expected inline, the estimate of the peer's Sends is void
+ * until the connection ends (S14). A longer Reply proves nothing.
  */
 void rpcrdma2_exchange_reply_refused(struct rpcrdma2_exchange *ex, u32 needed);
 
