@@ -371,28 +371,6 @@ u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
  * Documentation/protocol.rst).
  */
 
-/* The credits before the first grant of the peer (C-097) */
-#define RPCRDMA2_CREDIT_INITIAL	1
-
-/* Clamp a grant or request to 1 to @max: a peer with grant 0 waits (S26) */
-static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
-{
-	return clamp(wire, 1U, max);
-}
-
-/**
- * rpcrdma2_grant_next - compute the grant in force after a message
- * @h: well-formed message of the peer that grants
- * @now: grant in force
- * @max: largest grant used
- * @granted: an earlier message has granted credits on this connection
- *
- * Replies always grant. An error grants only after another message has (C-097),
- * an ERR_VERS never (S36). A server's CONNPROP or RESPROP grants, too (S26).
- */
-u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
-			bool granted);
-
 /*
  * Number of Receives that a connection keeps posted: for answers to own Calls,
  * Calls granted to the peer, and control messages (S27, B-09 to B-12)

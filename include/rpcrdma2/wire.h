@@ -400,6 +400,28 @@ enum rpcrdma2_remedy {
 enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 				     bool resent);
 
+/* The credits before the first grant of the peer (C-097) */
+#define RPCRDMA2_CREDIT_INITIAL	1
+
+/* Clamp a grant or request to 1 to @max: a peer with grant 0 waits (S26) */
+static inline u32 rpcrdma2_grant_sanitise(u32 wire, u32 max)
+{
+	return clamp(wire, 1U, max);
+}
+
+/**
+ * rpcrdma2_grant_next - compute the grant in force after a message
+ * @h: well-formed message of the peer that grants
+ * @now: grant in force
+ * @max: largest grant used
+ * @granted: an earlier message has granted credits on this connection
+ *
+ * Replies always grant. An error grants only after another message has (C-097),
+ * an ERR_VERS never (S36). A server's CONNPROP or RESPROP grants, too (S26).
+ */
+u32 rpcrdma2_grant_next(const struct rpcrdma2_hdr *h, u32 now, u32 max,
+			bool granted);
+
 /*
  * Whether the peer does not support the type of the message that this error
  * answers, a property message or RDMA2_OPTIONAL. If so, no message of that type
