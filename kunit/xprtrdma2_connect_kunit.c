@@ -47,7 +47,7 @@ void xprt2_trial_timeout(struct work_struct *work) { }
 
 #define SLOTS	128
 #define CREDITS	16
-/* three regions of up to 257 pages, and 16 Calls of the server */
+/* three regions of up to 258 pages, and 16 Calls of the server */
 #define DEPTH	xprt2_sq_depth(SLOTS, 3, CREDITS)
 
 /**
@@ -169,11 +169,22 @@ static void no_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_ep_size_backward(&f->ep, 78, &size), 78);
 }
 
+/* 1 MiB that begins anywhere in a page; and 1 MiB between a head and a tail (E-26) */
+static void one_region(struct kunit *test)
+{
+	struct endpoint *f = endpoint_at(test, RDMA2_BKREQSUP_GENL, roce, 0);
+	unsigned int depth = f->ep.ep_conn.co_regions.rg_depth;
+
+	KUNIT_EXPECT_LE(test, (XPRT2_MAX_PAYLOAD >> PAGE_SHIFT) + 1, depth);
+	KUNIT_EXPECT_LE(test, 1 + (XPRT2_MAX_PAYLOAD >> PAGE_SHIFT) + 1, depth);
+}
+
 static struct kunit_case connect_cases[] = {
 	KUNIT_CASE_PARAM(entries, level_gen_params),
 	KUNIT_CASE_PARAM(regions, level_gen_params),
 	KUNIT_CASE_PARAM(depth, level_gen_params),
 	KUNIT_CASE(no_entries),
+	KUNIT_CASE(one_region),
 	{}
 };
 

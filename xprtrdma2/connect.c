@@ -211,7 +211,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 
 	ep->ep_max_sge = min_t(unsigned int, attrs->max_send_sge,
 			       XPRT2_MAX_SGE);
-	rpcrdma2_regions_measure(&ep->ep_conn, XPRT2_MAX_PAGES);
+	rpcrdma2_regions_measure(&ep->ep_conn, XPRT2_REGION_PAGES);
 
 	/* regions of payload, head and tail */
 	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, rg->rg_depth) + 2;

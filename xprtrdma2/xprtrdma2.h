@@ -91,6 +91,8 @@ enum {
 	XPRT2_MAX_PAYLOAD	= 1 << 20,
 	/* one page more when the payload does not begin on a page boundary */
 	XPRT2_MAX_PAGES		= (XPRT2_MAX_PAYLOAD >> PAGE_SHIFT) + 1,
+	/* a chunk of a whole message: a payload on page boundaries, head, tail */
+	XPRT2_REGION_PAGES	= (XPRT2_MAX_PAYLOAD >> PAGE_SHIFT) + 2,
 
 	XPRT2_SLOTS_MIN		= 4,
 	XPRT2_SLOTS_MAX		= 16384,
