@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A prompt in a guest, with the modules loaded and an export mounted on /mnt.
-# PROTO, VERS, DEVICE and OPTS choose another mount.
+# PROTO, VERS, DEVICE and OPTS choose another mount. With SEC=krb5p it is one with
+# Kerberos, in a realm of its own: root has the machine's ticket, and
+# "su alice -c kinit", with the password "secret", gets one for a user.
 
 set -u
 kernel=${1:-uml}
@@ -10,4 +12,5 @@ cd "$(dirname "$0")/.." || exit 1
 [ -t 0 ] || { echo "$0: needs a terminal" >&2; exit 2; }
 exec scripts/vm.sh "$kernel" --interactive -- scripts/vm/nfs-up.sh \
 	--proto "${PROTO:-rdma2}" --vers "${VERS:-4.2}" \
-	--device "${DEVICE:-rxe}" --opts "${OPTS:-}"
+	--device "${DEVICE:-rxe}" --opts "${OPTS:-}" \
+	--sec "${SEC:-}"

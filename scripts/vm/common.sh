@@ -348,7 +348,8 @@ host_dir()
 
 # The tools of NFS client and server, for the guests, and fio. Installed, they would
 # start services on this machine; so only the libraries they need are installed.
-tool_packages=(rpcbind nfs-common nfs-kernel-server fio)
+tool_packages=(rpcbind nfs-common nfs-kernel-server fio krb5-kdc krb5-admin-server krb5-user gssproxy
+	libverto-libev1)
 
 unpack_tools()
 {

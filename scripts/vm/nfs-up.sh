@@ -7,6 +7,8 @@
 set -u
 # shellcheck source=scripts/vm/nfs.sh
 . "$(dirname "$0")/nfs.sh" || exit 2
+# shellcheck source=scripts/vm/realm.sh
+. "$(dirname "$0")/realm.sh" || exit 2
 
 usage()
 {
@@ -16,14 +18,15 @@ usage: $0 [options] [-- command [argument...]]
 	--vers V	3, 4.0, 4.1 or 4.2 (default)
 	--device D	rxe (default) or siw
 	--opts O	more mount options
+	--sec S		krb5, krb5i or krb5p, with a realm of the guest's own
 END
 	exit 2
 }
 
-proto=rdma2 vers=4.2 device=rxe opts=''
+proto=rdma2 vers=4.2 device=rxe opts='' sec=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	--proto|--vers|--device|--opts)
+	--proto|--vers|--device|--opts|--sec)
 			printf -v "${1#--}" %s "$2"; shift ;;
 	--)		shift; break ;;
 	*)		usage ;;
@@ -32,7 +35,12 @@ while [ $# -gt 0 ]; do
 done
 [ $# -ge 1 ] || set -- "${SHELL:-/bin/bash}"
 
+if [ -n "$sec" ]; then
+	EXPORT_OPTIONS=sec=$sec nfs_host=$realm_server opts=sec=$sec${opts:+,$opts}
+	realm_up || exit 1
+fi
 nfs_up "$proto" "$device" || exit 1
+[ -z "$sec" ] || realm_daemons gssproxy || exit 1
 mount_nfs "$proto" "$vers" /mnt "$opts" || exit 1
 grep ' /mnt nfs' /proc/mounts
 "$@"
@@ -41,4 +49,5 @@ rc=$?
 cd / || exit 1
 umount /mnt || rc=1
 server_down
+[ -z "$sec" ] || realm_down
 exit "$rc"

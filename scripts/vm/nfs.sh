@@ -191,11 +191,11 @@ server_down()
 # mount_nfs TRANSPORT VERSION FOLDER [OPTIONS]
 mount_nfs()
 {
-	local proto=$1 vers=$2 dir=$3 more=${4:-} host=$addr4 path=/
+	local proto=$1 vers=$2 dir=$3 more=${4:-} host=${nfs_host:-$addr4} path=/
 
 	[ "$vers" = 3 ] && path=$export_dir
 	case $proto in
-	*6)	host="[$addr6]" ;;
+	*6)	host=${nfs_host:-"[$addr6]"} ;;
 	esac
 	mkdir -p "$dir"
 	mount -t nfs -o "vers=$vers,proto=$proto,port=$port${more:+,$more}" \

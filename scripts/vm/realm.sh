@@ -1,0 +1,180 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced in a guest: a Kerberos realm, with MIT's KDC, the server's gssproxy or
+# rpc.svcgssd, the client's rpc.gssd, and the names of NFSv4. All of it is in the guest
+# that calls realm_up; hosts are in /etc/hosts.
+
+realm=RDMA2.TEST
+realm_domain=rdma2.test
+realm_server=server.$realm_domain
+realm_client=client.$realm_domain
+realm_users=(alice bob)	# with an account each
+realm_stranger=mallory	# without one
+realm_password=secret
+realm_dir=/run/krb5kdc
+realm_keytab=/etc/krb5.server.keytab	# the server's
+pipefs=/var/lib/nfs/rpc_pipefs
+
+# One guest is both hosts. rpc.gssd takes its principal by the machine's name, and each
+# host has a keytab: nfsd's callbacks over NFSv4.0 would have rpc.gssd take the server's.
+realm_names()
+{
+	local host user uid=2001
+
+	for host in "$realm_server" "$realm_client"; do
+		grep -q " $host\$" /etc/hosts ||
+			printf '%s\n' "$addr4 $host" "$addr6 $host" >>/etc/hosts
+	done
+	hostname "$realm_client"
+	for user in "${realm_users[@]}"; do
+		grep -q "^$user:" /etc/passwd ||
+			echo "$user:x:$uid:$uid::/tmp:/bin/sh" >>/etc/passwd
+		grep -q "^$user:" /etc/group || echo "$user:x:$uid:" >>/etc/group
+		grep -q "^$user:" /etc/shadow || echo "$user:*:20000::::::" >>/etc/shadow
+		uid=$((uid + 1))
+	done
+}
+
+realm_conf()
+{
+	mkdir -p /etc/krb5kdc "$realm_dir"
+	cat >/etc/krb5.conf <<-END
+	[libdefaults]
+		default_realm = $realm
+		dns_lookup_kdc = false
+		dns_lookup_realm = false
+		dns_canonicalize_hostname = false
+		rdns = false
+	[realms]
+		$realm = {
+			kdc = $realm_server
+			auth_to_local = RULE:[2:\$1/\$2](^host/$realm_client\$)s/.*/root/
+			auth_to_local = DEFAULT
+		}
+	[domain_realm]
+		.$realm_domain = $realm
+	END
+	# The kernel of the guests has the enctypes of RFC 3962.
+	cat >/etc/krb5kdc/kdc.conf <<-END
+	[realms]
+		$realm = {
+			database_name = $realm_dir/principal
+			key_stash_file = $realm_dir/stash
+			acl_file = $realm_dir/acl
+			supported_enctypes = aes256-cts-hmac-sha1-96:normal
+			max_life = 10h
+		}
+	END
+	cat >/etc/nfs.conf <<-END
+	[general]
+		pipefs-directory = $pipefs
+	END
+	cat >/etc/idmapd.conf <<-END
+	[General]
+		Domain = $realm_domain
+	[Mapping]
+		Nobody-Group = nogroup
+	[Translation]
+		Method = nsswitch
+		GSS-Methods = static,nsswitch
+	[Static]
+		host/$realm_client@$realm = root
+	END
+}
+
+# kadmin COMMAND...: of the KDC's administrator, one argument each
+kadmin()
+{
+	printf '%s\n' "$@" | kadmin.local -r "$realm" >/tmp/kadmin 2>&1
+	! grep -iE 'error|failed|cannot|while ' /tmp/kadmin >&2
+}
+
+kdc_up()
+{
+	krb5kdc -r "$realm" || complain "no KDC"
+}
+
+# ended NAME: no process of that name is left.
+ended()
+{
+	pkill -x "$1" || return 0
+	while pgrep -x "$1" >/dev/null; do
+		sleep 0.1
+	done
+}
+
+kdc_down()
+{
+	ended krb5kdc
+}
+
+# realm_up: names, principals, the host's keytab, and the KDC. Before the server.
+realm_up()
+{
+	local user commands=()
+
+	realm_names
+	realm_conf
+	kdb5_util -r "$realm" -P master create -s >/tmp/kdb5_util 2>&1 ||
+		complain "no database of principals" || return 1
+	for user in "${realm_users[@]}" "$realm_stranger"; do
+		commands+=("addprinc -pw $realm_password $user")
+	done
+	kadmin "${commands[@]}" "addprinc -randkey nfs/$realm_server" \
+		"addprinc -randkey host/$realm_client" \
+		"ktadd -k $realm_keytab nfs/$realm_server" \
+		"ktadd -k /etc/krb5.keytab host/$realm_client" || return 1
+	kdc_up
+}
+
+# realm_daemons gssproxy|svcgssd: of both ends. After server_up, which makes the
+# folder that they speak to the kernel in.
+realm_daemons()
+{
+	mkdir -p "$pipefs"
+	grep -q " $pipefs " /proc/mounts ||
+		mount -t rpc_pipefs none "$pipefs" || return 1
+	case $1 in
+	gssproxy)
+		mkdir -p /var/lib/gssproxy/{clients,rcache}
+		sed -i "s|keytab:.*|keytab:$realm_keytab|" /etc/gssproxy/24-nfs-server.conf
+		gssproxy -D || complain "no gssproxy" || return 1 ;;
+	svcgssd)
+		KRB5_KTNAME=$realm_keytab rpc.svcgssd -n || complain "no rpc.svcgssd" || return 1 ;;
+	esac
+	rpc.gssd || complain "no rpc.gssd" || return 1
+	rpc.idmapd || complain "no rpc.idmapd"
+}
+
+# gssd_again: without the tickets that it has got for the machine
+gssd_again()
+{
+	ended rpc.gssd
+	rm -f "/tmp/krb5ccmachine_$realm"
+	rpc.gssd
+	# Until it has opened the pipes, mounts are refused.
+	sleep 1
+}
+
+realm_down()
+{
+	local name
+
+	for name in rpc.gssd rpc.svcgssd gssproxy rpc.idmapd krb5kdc; do
+		ended "$name"
+	done
+	umount "$pipefs"
+}
+
+# as_user USER COMMAND...
+as_user()
+{
+	setpriv --reuid="$1" --regid="$1" --clear-groups "${@:2}"
+}
+
+# ticket USER PRINCIPAL [OPTION...]: with options of kinit
+ticket()
+{
+	as_user "$1" kinit "${@:3}" "$2" <<<"$realm_password" >/dev/null
+}
