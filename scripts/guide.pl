@@ -4,6 +4,7 @@
 # What Documentation/admin-guide.rst says to type, as it stands there:
 #
 #	guide.pl commands	blocks behind ".. guest", each with a line "%%" behind it
+#	guide.pl realm		blocks behind ".. realm", for the KDC of a guest
 #	guide.pl file PATH	the block behind ".. file PATH"
 #	guide.pl readme README	lines to type in README that the guide does not have
 
@@ -11,7 +12,7 @@ use strict;
 use warnings;
 
 my ($mode, $what) = (@ARGV, '');
-my (%files, @commands, %lines, $block);
+my (%files, @commands, $realm, %lines, $block);
 my ($here) = $0 =~ m{^(.*)/};
 
 open(my $guide, '<', "$here/../Documentation/admin-guide.rst") or die "the guide: $!\n";
@@ -19,6 +20,9 @@ while (<$guide>) {
 	if (/^\.\. guest$/) {
 		push(@commands, '');
 		$block = \$commands[-1];
+	} elsif (/^\.\. realm$/) {
+		$block = \$realm;
+		$realm .= '';
 	} elsif (/^\.\. file (\S+)$/) {
 		$block = \($files{$1} = '');
 	} elsif (/^\t(.*)/) {
@@ -33,6 +37,8 @@ while (<$guide>) {
 
 if ($mode eq 'commands') {
 	print "$_%%\n" for @commands;
+} elsif ($mode eq 'realm' && $realm) {
+	print $realm;
 } elsif ($mode eq 'file' && $files{$what}) {
 	print $files{$what};
 } elsif ($mode eq 'readme') {
@@ -51,5 +57,5 @@ if ($mode eq 'commands') {
 	}
 	exit $bad;
 } else {
-	die "usage: $0 commands | file PATH | readme README\n";
+	die "usage: $0 commands | realm | file PATH | readme README\n";
 }

@@ -24,7 +24,7 @@ workers=$4 each=4 only=()
 [ -z "${LOAD_LARGE:-}" ] || each=1 only=(--section=large)
 # A clock that stands still while a guest computes goes on while a job sleeps: us.
 think=0
-[ "${VM_CLOCK:-}" != guest ] || think=2000
+[ "${VM_CLOCK:-}" != guest ] || think=${LOAD_THINK:-2000}
 out=$(mktemp)
 trap 'rm -f "$out" "$out.busy"' EXIT
 trap 'over=1; [ -z "${begun:-}" ] || kill "$fio"' TERM

@@ -43,7 +43,8 @@ if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- counters cycle conformance flawed "${bad_peers[@]}" \
 			backward-rpc-hang callbacks-siw view tool negotiate-hour moves ;;
-	uml-long)	set -- files conformance-client crowd flood bounds \
+	uml-long)	set -- files kerberos kerberos-users kerberos-svcgssd \
+			kerberos-load kerberos-intree conformance-client crowd flood bounds \
 			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
 			link-client link-server link-tuned link-siw link-trips ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
@@ -131,7 +132,8 @@ cases_of()
 }
 
 # On the guest's own clock, see vm.sh, no load of the host ends a wait
-timed=(files devices names bounds-payload counters cycle conformance flawed kill-peer negotiate
+timed=(files kerberos kerberos-users kerberos-svcgssd kerberos-load kerberos-intree
+	devices names bounds-payload counters cycle conformance flawed kill-peer negotiate
 	negotiate-hour moves storms view tool hostile siw inuse both properties resize callbacks-siw
 	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount callbacks-two
 	callbacks-many-4.1 callbacks-many-4.2 backward backward-rpc backward-rpc-called backward-rpc-hang

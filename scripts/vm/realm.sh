@@ -5,15 +5,15 @@
 # rpc.svcgssd, the client's rpc.gssd, and the names of NFSv4. All of it is in the guest
 # that calls realm_up; hosts are in /etc/hosts.
 
-realm=RDMA2.TEST
-realm_domain=rdma2.test
+realm=EXAMPLE.NET
+realm_domain=example.net
 realm_server=server.$realm_domain
 realm_client=client.$realm_domain
 realm_users=(alice bob)	# with an account each
 realm_stranger=mallory	# without one
 realm_password=secret
 realm_dir=/run/krb5kdc
-realm_keytab=/etc/krb5.server.keytab	# the server's
+realm_keytab=/root/server.keytab	# of the server
 pipefs=/var/lib/nfs/rpc_pipefs
 
 # One guest is both hosts. rpc.gssd takes its principal by the machine's name, and each
@@ -109,7 +109,8 @@ kdc_down()
 	ended krb5kdc
 }
 
-# realm_up: names, principals, the host's keytab, and the KDC. Before the server.
+# realm_up: names, principals, the keytabs, with the commands of the administrator's
+# guide, and the KDC. Before the server.
 realm_up()
 {
 	local user commands=()
@@ -121,10 +122,10 @@ realm_up()
 	for user in "${realm_users[@]}" "$realm_stranger"; do
 		commands+=("addprinc -pw $realm_password $user")
 	done
-	kadmin "${commands[@]}" "addprinc -randkey nfs/$realm_server" \
-		"addprinc -randkey host/$realm_client" \
-		"ktadd -k $realm_keytab nfs/$realm_server" \
-		"ktadd -k /etc/krb5.keytab host/$realm_client" || return 1
+	kadmin "${commands[@]}" || return 1
+	perl "$VM_TOP/scripts/guide.pl" realm | sh -e >/tmp/kadmin 2>&1 ||
+		complain "no keytabs: $(tail -n 1 /tmp/kadmin)" || return 1
+	mv /root/client.keytab /etc/krb5.keytab || return 1
 	kdc_up
 }
 

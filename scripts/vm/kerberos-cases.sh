@@ -1,0 +1,450 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2153,SC2154
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: Kerberos with all that belongs to it (realm.sh). krb5-cases.sh
+# has what needs no KDC.
+
+# shellcheck source=scripts/vm/realm.sh
+. "$(dirname "$0")/realm.sh" || exit 2
+
+kerberos_port=20050	# of in-tree's server
+kerberos_mounts=(/mnt.krb5 /mnt.krb5i /mnt.krb5p)
+
+# kerberos_up [gssproxy|svcgssd]: with a file system of each kind below /export
+kerberos_up()
+{
+	local name id=0
+
+	nfs_host=$realm_server
+	# As fs-exercise has them
+	echo 'user:x:1234:1234::/:/bin/false' >>/etc/passwd
+	echo 'group:x:4321:' >>/etc/group
+	realm_up && EXPORT_OPTIONS=sec=sys:krb5:krb5i:krb5p nfs_up "$proto" ||
+		return 1
+	for name in krb5p krb5:krb5i; do
+		id=$((id + 1))
+		mkdir "$export_dir/only-$id"
+		mount -t tmpfs -o mode=1777 none "$export_dir/only-$id" || return 1
+		echo "$export_dir/only-$id *(rw,no_root_squash,insecure,no_subtree_check,fsid=$id,sec=$name)" \
+			>>/etc/exports
+	done
+	exportfs -ra && realm_daemons "${1:-gssproxy}"
+}
+
+kerberos_down()
+{
+	realm_down
+	umount_all
+	exportfs -ua
+	umount "$export_dir"/only-*
+	finish
+}
+
+# kerberos_mount VERSION FOLDER PATH [OPTIONS]: of a path below the export. There is no
+# second try.
+kerberos_mount()
+{
+	local path=$3
+
+	[ "$1" != 3 ] || path=$export_dir/$3
+	mkdir -p "$2"
+	mount -t nfs -o "vers=$1,proto=$proto,port=$port,retry=0${4:+,$4}" \
+		"$nfs_host:/${path#/}" "$2"
+}
+
+# mount_fails NAME TEXT VERSION [OPTIONS]: with that text
+mount_fails()
+{
+	local said
+
+	if said=$(kerberos_mount "$3" /mnt "" "${@:4}" 2>&1); then
+		umount /mnt
+		fail "$1: it is mounted"
+	elif [[ $said == *"$2"* ]]; then
+		ok "$1: \"$2\""
+	else
+		fail "$1: $said"
+	fi
+}
+
+# mount_works NAME VERSION [OPTIONS]
+mount_works()
+{
+	check "$1" kerberos_mount "$2" /mnt "" "${@:3}" && umount /mnt
+}
+
+# says_of USER NAME TEXT COMMAND...: the command fails, with that text
+says_of()
+{
+	local said
+
+	if said=$(as_user "$1" timeout -s KILL 60 "${@:4}" 2>&1); then
+		fail "$2: it succeeds"
+	elif [[ $said == *"$3"* ]]; then
+		ok "$2: \"$3\""
+	else
+		fail "$2: $said"
+	fi
+}
+
+# has_flavor FOLDER FLAVOR
+has_flavor()
+{
+	grep " $1 nfs" /proc/mounts
+	grep -q " $1 nfs.*[ ,]sec=$2," /proc/mounts
+}
+
+# What nfsd takes in one piece and is longer than a page, it cannot take from an encrypted
+# Call, whatever the transport: no large xattrs.
+kerberos_files()
+{
+	local v=$1 sec=$2 name="NFSv$1, $2"
+
+	check "$name: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" || return
+	check "$name: /proc/mounts says so" has_flavor /mnt "$sec"
+	local -x QUICK=1
+	[ "$sec" != krb5p ] || local -x EXCEPT=xattrs
+	verdicts "$name" "$VM_TOP/scripts/fs-exercise.py" "$v" /mnt "$export_dir"
+	gss_placement "$v" "$sec"
+	kerberos_registrations "$name"
+	check "$name: umount" umount_all
+	rm -f "$export_dir"/mega "$export_dir"/small
+}
+
+# In a chunk for the data, or in one for all of the Call or Reply: one registration
+kerberos_registrations()
+{
+	local name="E-26 $1"
+
+	dd if=/dev/urandom of=/tmp/mega bs=1M count=8 status=none
+	measure dd if=/tmp/mega of=/mnt/mega bs=1M oflag=direct
+	expect "$name: WRITE of 1 MiB: one registration each" "c_registrations == 8"
+	check "$name: WRITE of 1 MiB: the server has it" cmp /tmp/mega "$export_dir/mega"
+	measure dd if=/mnt/mega of=/tmp/back bs=1M count=8 iflag=direct
+	expect "$name: READ of 1 MiB: one registration each" "c_registrations == 8"
+	check "$name: READ of 1 MiB: the client has it" cmp /tmp/mega /tmp/back
+
+	measure dd if=/tmp/mega of=/mnt/small bs=4k count=32 oflag=direct
+	expect "$name: WRITE of 4 KiB: no registration" \
+		"s_calls >= 32 && c_registrations == 0"
+	check "$name: WRITE of 4 KiB: the server has it" \
+		cmp -n 131072 /tmp/mega "$export_dir/small"
+	measure dd if=/mnt/small of=/tmp/back bs=4k count=32 iflag=direct
+	expect "$name: READ of 4 KiB: no registration" \
+		"s_calls >= 32 && c_registrations == 0"
+	check "$name: READ of 4 KiB: the client has it" \
+		cmp -n 131072 /tmp/mega /tmp/back
+}
+
+kerberos_negotiates()
+{
+	local v=$1 name="NFSv$1" above=sys
+
+	check "$name: mount of sec=krb5p without sec=" \
+		kerberos_mount "$v" /mnt only-1 &&
+		check "$name: it is krb5p" has_flavor /mnt krb5p
+	check "$name: a file there" eval "echo text >/mnt/file.$v"
+	check "$name: the server has it" grep -q text "$export_dir/only-1/file.$v"
+	umount_all
+	check "$name: mount of sec=krb5:krb5i without sec=" \
+		kerberos_mount "$v" /mnt only-2 &&
+		check "$name: it is krb5" has_flavor /mnt krb5
+	umount_all
+	check "$name: mount of sec=krb5:krb5i with sec=krb5i" \
+		kerberos_mount "$v" /mnt only-2 sec=krb5i
+	check "$name: a directory there" mkdir "/mnt/dir.$v"
+	umount_all
+	if kerberos_mount "$v" /mnt only-1 sec=sys 2>/tmp/said && ls /mnt >>/tmp/said 2>&1
+	then
+		fail "$name: sec=krb5p is mounted with sec=sys"
+	else
+		ok "$name: sec=krb5p is not mounted with sec=sys: $(tail -n 1 /tmp/said)"
+	fi
+	umount_all
+	[ "$v" != 3 ] || return
+	# From a file system of one flavor to one of another, where no sec= forbids it
+	check "$name: mount of sec=sys:krb5 without sec=" kerberos_mount "$v" /mnt ""
+	check "$name: a file of the file system below" grep -q text "/mnt/only-1/file.$v"
+	check "$name: that is krb5p" has_flavor /mnt/only-1 krb5p
+	# Over NFSv4.0 the client tries the root of the server with krb5p first.
+	[ "$v" != 4.0 ] || above=krb5p
+	check "$name: and the one above is $above" has_flavor /mnt "$above"
+	check "$name: umount of both" umount /mnt/only-1 /mnt
+}
+
+# The owner of a file at the server is who the client has a ticket for.
+kerberos_users()
+{
+	local name="NFSv$1, $2" dir=$export_dir/users
+
+	check "$name: mount" mount_nfs "$proto" "$1" /mnt "sec=$2" || return
+	mkdir -m 1777 "$dir"
+	check "$name: root, by the machine's keytab" touch /mnt/users/root
+	check "$name: root's file is root's" test -O "$dir/root"
+	says_of alice "$name: a user without a ticket" "Permission denied" \
+		touch /mnt/users/alice
+	check "$name: kinit" ticket alice alice -l 20s
+	check "$name: a user with a ticket" as_user alice \
+		sh -c "umask 077; echo text >/mnt/users/alice"
+	check "$name: the file is the user's" \
+		grep -qx alice <(stat -c %U "$dir/alice")
+	check "$name: kinit of one without an account" ticket bob "$realm_stranger" -l 20s
+	check "$name: one without an account" as_user bob touch /mnt/users/stranger
+	check "$name: the file is nobody's" \
+		grep -qx nobody <(stat -c %U "$dir/stranger")
+	sleep 30
+	says_of alice "$name: a ticket that has expired" "Key has expired" \
+		touch /mnt/users/alice
+	check "$name: kinit again" ticket alice alice
+	check "$name: a user with a new ticket" as_user alice touch /mnt/users/alice
+	check "$name: kinit of another user" ticket bob bob
+	says_of bob "$name: another user" "Permission denied" cat /mnt/users/alice
+	check "$name: nobody has written to it" grep -qx text "$dir/alice"
+	as_user alice kdestroy -q
+	as_user bob kdestroy -q
+	check "$name: umount" umount_all
+	rm -r "$dir"
+}
+
+# What users see, and that it goes when what is wrong is mended
+kerberos_errors()
+{
+	local v=$1 name="NFSv$1, sec=krb5" key=nfs/$realm_server
+
+	gssd_again
+	mount_works "$name: mount" "$v" sec=krb5
+	ended rpc.gssd
+	mount_fails "$name, no rpc.gssd" "incorrect mount option" "$v" sec=krb5
+	gssd_again
+	mount_works "$name, rpc.gssd again: mount" "$v" sec=krb5
+
+	mv /etc/krb5.keytab /tmp/keytab
+	gssd_again
+	mount_fails "$name, no keytab" "access denied by server" "$v" sec=krb5
+	mv /tmp/keytab /etc/krb5.keytab
+	mount_works "$name, keytab again: mount" "$v" sec=krb5
+
+	kdc_down
+	gssd_again
+	mount_fails "$name, no KDC" "access denied by server" "$v" sec=krb5
+	kdc_up
+	mount_works "$name, KDC again: mount" "$v" sec=krb5
+
+	check "$name: the server gets another key" kadmin "cpw -randkey $key"
+	gssd_again
+	mount_fails "$name, the server has the old key" "access denied by server" \
+		"$v" sec=krb5
+	check "$name: the server's keytab gets it" \
+		kadmin "ktadd -norandkey -k $realm_keytab $key"
+	mount_works "$name, the server has the new key: mount" "$v" sec=krb5
+}
+
+kerberos_tls()
+{
+	local v
+
+	for v in 3 4.2; do
+		mount_fails "NFSv$v, xprtsec=tls" "incorrect mount option" "$v" xprtsec=tls
+		mount_fails "NFSv$v, xprtsec=mtls" "incorrect mount option" "$v" xprtsec=mtls
+		mount_works "NFSv$v, xprtsec=none: mount" "$v" xprtsec=none
+	done
+}
+
+# contexts: that the client has got since the trace was cleared
+contexts()
+{
+	grep -c rpcgss_context: /sys/kernel/tracing/trace
+}
+
+lifetime()
+{
+	kadmin "modprinc -maxlife \"$1\" nfs/$realm_server" \
+		"modprinc -maxlife \"$1\" krbtgt/$realm"
+}
+
+# alice_works SECONDS: and gets a ticket now and then, as k5start does
+alice_works()
+{
+	local i file=/mnt.krb5p/alice/file
+
+	for i in $(seq "$1"); do
+		[ $((i % 2)) -eq 0 ] || ticket alice alice || return
+		as_user alice dd if=/tmp/mega of="$file" bs=64k count=4 oflag=direct \
+			conv=notrunc status=none || return
+		as_user alice dd if="$file" of=/dev/null bs=64k iflag=direct status=none ||
+			return
+		sleep 1
+	done
+}
+
+# Beside a load over each flavor
+kerberos_expires()
+{
+	local v=$1 dir sec i loads=() before n name="NFSv$1, contexts of 5 s"
+
+	check "$name: lifetime" lifetime "5 seconds"
+	gssd_again
+	for dir in "${kerberos_mounts[@]}"; do
+		sec=${dir#/mnt.}
+		check "$name, $sec: mount" mount_nfs "$proto" "$v" "$dir" "sec=$sec"
+		mkdir "$export_dir/$sec"
+	done
+	mkdir "$export_dir/alice"
+	chown alice "$export_dir/alice"
+	dd if=/dev/urandom of=/tmp/mega bs=1M count=1 status=none
+	echo 1 >/sys/kernel/tracing/events/rpcgss/rpcgss_context/enable
+	echo >/sys/kernel/tracing/trace
+	before=$(counters)
+	for dir in "${kerberos_mounts[@]}"; do
+		sec=${dir#/mnt.}
+		"$load_sh" "$dir/$sec" "$export_dir/$sec" 900 1 >"/tmp/load.$sec" 2>&1 &
+		loads+=($!)
+	done
+	check "$name: a user" alice_works 25
+	for i in 0 1 2; do
+		kill "${loads[i]}"
+		sec=${kerberos_mounts[i]#/mnt.}
+		wait "${loads[i]}" && ok "$name, $sec: all data verified ($(load_sums "/tmp/load.$sec"))" ||
+			fail "$name, $sec: $(tr '\n' ' ' <"/tmp/load.$sec")"
+	done
+	risen "$before"
+	echo 0 >/sys/kernel/tracing/events/rpcgss/rpcgss_context/enable
+	n=$(contexts)
+	[ "$n" -ge 20 ] && ok "$name: they have expired ($n contexts)" ||
+		fail "$name: $n contexts"
+	expect "$name: no connection lost" "c_connects == 0 && s_disconnects == 0"
+	for dir in "${kerberos_mounts[@]}"; do
+		check "$name: umount of $dir" umount "$dir"
+	done
+	rm -rf "$export_dir"/{krb5,krb5i,krb5p,alice}
+	check "$name: lifetime as before" lifetime "10 hours"
+	as_user alice kdestroy -q
+	gssd_again
+}
+
+# Who has a context needs no KDC.
+kerberos_kdc_away()
+{
+	local name="NFSv$1, no KDC for 2 minutes" before
+	local -x LOAD_THINK=20000
+
+	check "$name: mount" mount_nfs "$proto" "$1" /mnt sec=krb5p || return
+	mkdir -m 1777 "$export_dir/users"
+	check "$name: kinit" ticket bob bob
+	before=$(counters)
+	busy 900
+	kdc_down
+	ticket alice alice 2>/tmp/said
+	grep -q 'Cannot contact any KDC' /tmp/said &&
+		ok "$name: kinit says it" || fail "$name: kinit: $(cat /tmp/said)"
+	says_of bob "$name: a ticket without a context" "Permission denied" \
+		touch /mnt/users/bob
+	sleep 120
+	kdc_up
+	check "$name, KDC again: kinit" ticket alice alice
+	check "$name, KDC again: a user" as_user alice touch /mnt/users/alice
+	check "$name, KDC again: the other user" as_user bob touch /mnt/users/bob
+	kill "$load"
+	end_busy "$name"
+	risen "$before"
+	expect "$name: no connection lost" "c_connects == 0 && s_disconnects == 0"
+	as_user alice kdestroy -q
+	as_user bob kdestroy -q
+	check "$name: umount" umount_all
+	rm -rf "${export_dir:?}/users"
+}
+
+# kerberos_pair NAME PROTO PORT VERSION
+kerberos_pair()
+{
+	local sec words name port=$3
+
+	for sec in krb5 krb5i krb5p; do
+		name="$1, NFSv$4, $sec"
+		check "$name: mount" mount_nfs "$2" "$4" /mnt \
+			"sec=$sec,rsize=262144,wsize=262144" || continue
+		[ "$2" = rdma ] || check "$name: version 1" [ "$(connection version)" = 1 ]
+		for words in 'odd sizes' 'large file' directory; do
+			CASES=$words QUICK=1 verdicts "$name" "$VM_TOP/scripts/fs-exercise.py" \
+				"$4" /mnt "$export_dir"
+		done
+		check "$name: umount" umount_all
+	done
+}
+
+kerberos_intree()
+{
+	local v
+
+	load_modules rdma && listen_on rdma "$kerberos_port" ||
+		{ fail "in-tree's server"; return; }
+	for v in 4.2 3; do
+		kerberos_pair "in-tree's server" "$proto" "$kerberos_port" "$v"
+		kerberos_pair "in-tree's client" rdma "$port" "$v"
+	done
+	kerberos_pair "in-tree with itself" rdma "$kerberos_port" 4.2
+}
+
+group_kerberos()
+{
+	local v sec
+
+	kerberos_up || { fail "server"; return; }
+	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
+		for sec in krb5 krb5i krb5p; do
+			kerberos_files "$v" "$sec"
+		done
+		kerberos_negotiates "$v"
+	done
+	kerberos_tls
+	kerberos_down
+}
+
+group_kerberos-users()
+{
+	local v
+
+	kerberos_up || { fail "server"; return; }
+	for v in 4.2 3; do
+		kerberos_users "$v" krb5
+		kerberos_errors "$v"
+	done
+	kerberos_down
+}
+
+# rpc.svcgssd is what Debian has where gssproxy is not installed.
+group_kerberos-svcgssd()
+{
+	local v sec
+
+	kerberos_up svcgssd || { fail "server"; return; }
+	for v in 4.2 3; do
+		for sec in krb5 krb5i krb5p; do
+			check "NFSv$v, $sec: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec"
+			kerberos_registrations "NFSv$v, $sec"
+			check "NFSv$v, $sec: umount" umount_all
+		done
+		kerberos_users "$v" krb5p
+		kerberos_errors "$v"
+	done
+	kerberos_down
+}
+
+group_kerberos-load()
+{
+	local v
+
+	kerberos_up || { fail "server"; return; }
+	for v in ${VERSIONS:-4.2 3}; do
+		kerberos_expires "$v"
+		kerberos_kdc_away "$v"
+	done
+	kerberos_down
+}
+
+group_kerberos-intree()
+{
+	kerberos_up || { fail "server"; return; }
+	kerberos_intree
+	kerberos_down
+}
