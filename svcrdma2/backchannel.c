@@ -43,7 +43,6 @@ static int svc2_callback_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 				   const struct rpc_rqst *rqst,
 				   struct rpcrdma2_call_plan *plan)
 {
-	const struct rpc_auth *auth = rqst->rq_cred->cr_auth;
 	struct rpcrdma2_call_sizes sz = {
 		.sz_call_threshold	= most,
 		.sz_limits		= RPCRDMA2_NO_LIMITS,
@@ -52,7 +51,7 @@ static int svc2_callback_make_plan(struct svc2_xprt *sp, u32 vers, u32 most,
 
 	*plan = (struct rpcrdma2_call_plan){ .cp_proc = RDMA2_MSG };
 	if (rpcrdma2_backward_level(&sp->sp_ex, vers) != RDMA2_BKREQSUP_GENL ||
-	    test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags))
+	    rpcrdma2_touches_data(rqst->rq_cred->cr_auth))
 		return 0;
 	sz.sz_reply_threshold = rpcrdma2_exchange_reply_max(&sp->sp_ex);
 	rpcrdma2_offer_sizes(&sz, &rqst->rq_snd_buf, &rqst->rq_rcv_buf, true);

@@ -390,16 +390,11 @@ static inline struct xprt2_req *xprt2_rqst_to_req(struct rpc_rqst *rqst)
 
 /*
  * RPCSEC_GSS processes the bytes of an RPC, so no data is placed directly
- * (E-26), and its Call is encoded in a separate buffer (X8). Authentication
- * alone (krb5) processes the header only, but its flag is random: the kernel
- * sets bits of au_flags in memory that it has not cleared (gss_create_new()).
+ * (E-26), and its Call is encoded in a separate buffer (X8).
  */
 static inline bool xprt2_touches_data(const struct rpc_rqst *rqst)
 {
-	const struct rpc_auth *auth = rqst->rq_cred->cr_auth;
-
-	return test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags) &&
-	       auth->au_flavor != RPC_AUTH_GSS_KRB5;
+	return rpcrdma2_touches_data(rqst->rq_cred->cr_auth);
 }
 
 /*

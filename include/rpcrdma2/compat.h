@@ -20,6 +20,7 @@
 #include <linux/shrinker.h>
 #include <linux/workqueue.h>
 
+#include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
@@ -106,6 +107,17 @@ static inline void rpcrdma2_secure_port(struct svc_rqst *rqstp)
 #else
 #define RPCRDMA2_SECURE_PORT
 #endif
+
+/*
+ * Whether a flavor processes the data of an RPC (E-26). Authentication alone
+ * (krb5) processes the header only, but its flag is random: the kernel sets
+ * bits of au_flags in memory that it has not cleared (gss_create_new()).
+ */
+static inline bool rpcrdma2_touches_data(const struct rpc_auth *auth)
+{
+	return test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags) &&
+	       auth->au_flavor != RPC_AUTH_GSS_KRB5;
+}
 
 /* Queue a backward Call for a service */
 static inline void rpcrdma2_bc_queue(struct svc_serv *serv,
