@@ -42,9 +42,10 @@ long=(paths kill krb5 intree sizes changes grants size-storm)
 if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- counters cycle conformance flawed "${bad_peers[@]}" \
-			backward-rpc-hang callbacks-siw view tool negotiate-hour moves ;;
-	uml-long)	set -- files kerberos kerberos-users kerberos-svcgssd \
-			kerberos-load kerberos-intree conformance-client crowd flood bounds \
+			backward-rpc-hang callbacks-siw view tool negotiate-hour moves \
+			kerberos-users ;;
+	uml-long)	set -- files kerberos kerberos-svcgssd kerberos-load \
+			kerberos-intree conformance-client crowd flood bounds \
 			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
 			link-client link-server link-tuned link-siw link-trips ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
