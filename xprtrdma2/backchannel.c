@@ -544,9 +544,9 @@ void xprt2_chunked_work(struct work_struct *work)
 	while ((ch = xprt2_chunked_dequeue(ep))) {
 		if (xprt2_chunked_step(ep, ch))
 			continue;
-		scoped_guard(spinlock, &ep->ep_chunk_lock)
-			list_add(&ch->ch_list, &ep->ep_chunked);
-		/* With @ch off the list, returned entries ran no worker. */
+		/* While @ch was off the list, returned entries ran no worker. */
+		guard(spinlock)(&ep->ep_chunk_lock);
+		list_add(&ch->ch_list, &ep->ep_chunked);
 		mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, SHORTAGE_PAUSE);
 		break;
 	}
