@@ -560,7 +560,8 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 		if (rpcrdma2_prop_rows[r].row_change == RPCRDMA2_CHANGE_NEVER)
 			pm->pm_nochg |= BIT(r);
 	ex->ex_announced = rpcrdma2_exchange_limit_sbsiz(ex);
-	ex->ex_connprop_sent = true;
+	/* Pairs with xprt2_negotiate_message(), which has no lock */
+	smp_store_release(&ex->ex_connprop_sent, true);
 	if (!ex->ex_responder)
 		rpcrdma2_exchange_begin_wait(ex, RDMA2_OPT_CONNPROP);
 	rpcrdma2_propset_init(&pm->pm_set, rows, &ex->ex_announced);

@@ -577,7 +577,8 @@ enum xprt2_disposition
 xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 			enum xprt2_phase phase, bool to_property)
 {
-	bool to_probe = ep->ep_ex.ex_connprop_sent &&
+	/* Pairs with rpcrdma2_exchange_announce() */
+	bool to_probe = smp_load_acquire(&ep->ep_ex.ex_connprop_sent) &&
 			msg->mg_hdr.h_xid == ep->ep_connprop_xid;
 	enum xprt2_disposition disposition;
 	enum xprt2_answer answer;

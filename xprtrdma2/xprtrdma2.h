@@ -462,7 +462,7 @@ enum xprt2_ep_state {
  * @ep_answer: the answer to the probe, once received
  * @ep_answered: completed then, and when the connection is lost
  * @ep_connprop_xid: xid of the probe. Connect sets it before ex_connprop_sent;
- *	the receive CQ reads it under @ep_prop_mutex
+ *	the receive CQ reads it after that
  * @ep_trial: ends a trial that got no answer
  * @ep_peer: limits in the server's CM private data, for version 1
  * @ep_prop_mutex: guards @ep_ex, and the order of property messages (props.c)
