@@ -154,6 +154,17 @@ static enum rpcrdma2_prop rpcrdma2_prop_find(u32 which)
 	return r;
 }
 
+/* The server's callbacks read values without a lock. */
+static void rpcrdma2_prop_set(struct rpcrdma2_props *pr, enum rpcrdma2_prop r,
+			      const u32 *value)
+{
+	u32 *words = rpcrdma2_prop_words(pr, r);
+	unsigned int w;
+
+	for (w = 0; w < rpcrdma2_prop_rows[r].row_words; w++)
+		WRITE_ONCE(words[w], value[w]);
+}
+
 static void rpcrdma2_props_copy(struct rpcrdma2_props *to,
 				const struct rpcrdma2_props *from, u32 rows)
 {
@@ -161,9 +172,7 @@ static void rpcrdma2_props_copy(struct rpcrdma2_props *to,
 
 	for (r = 0; r < RPCRDMA2_NPROPS; r++)
 		if (rows & BIT(r))
-			memcpy(rpcrdma2_prop_words(to, r),
-			       rpcrdma2_prop_get(from, r),
-			       rpcrdma2_prop_size(r));
+			rpcrdma2_prop_set(to, r, rpcrdma2_prop_get(from, r));
 }
 
 void rpcrdma2_props_default(struct rpcrdma2_props *pr)
@@ -171,8 +180,7 @@ void rpcrdma2_props_default(struct rpcrdma2_props *pr)
 	unsigned int r;
 
 	for (r = 0; r < RPCRDMA2_NPROPS; r++)
-		memcpy(rpcrdma2_prop_words(pr, r),
-		       rpcrdma2_prop_rows[r].row_default, rpcrdma2_prop_size(r));
+		rpcrdma2_prop_set(pr, r, rpcrdma2_prop_rows[r].row_default);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_default);
 
@@ -553,13 +561,14 @@ static void rpcrdma2_exchange_end_wait(struct rpcrdma2_exchange *ex)
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 				struct rpcrdma2_propmsg *pm)
 {
+	const struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
 	unsigned int r;
 
 	*pm = (struct rpcrdma2_propmsg){ .pm_type = RDMA2_OPT_CONNPROP };
 	for (r = 0; r < RPCRDMA2_NPROPS; r++)
 		if (rpcrdma2_prop_rows[r].row_change == RPCRDMA2_CHANGE_NEVER)
 			pm->pm_nochg |= BIT(r);
-	ex->ex_announced = rpcrdma2_exchange_limit_sbsiz(ex);
+	rpcrdma2_props_copy(&ex->ex_announced, &own, RPCRDMA2_PROPS_ALL);
 	/* Pairs with xprt2_negotiate_message(), which has no lock */
 	smp_store_release(&ex->ex_connprop_sent, true);
 	if (!ex->ex_responder)
@@ -826,7 +835,7 @@ static u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *peer,
 		rpcrdma2_props_default(&peer->pp_now);
 		peer->pp_changeable = pm->pm_set.ps_rows & ~pm->pm_nochg;
 		rpcrdma2_apply_updprop(peer, &pm->pm_set);
-		peer->pp_announced = true;
+		WRITE_ONCE(peer->pp_announced, true);
 		return 0;
 	}
 	return rpcrdma2_apply_updprop(peer, &pm->pm_set);
@@ -989,7 +998,8 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_answer);
  */
 static u32 rpcrdma2_send_limit(const struct rpcrdma2_props *peer, u32 own)
 {
-	return min(own, max_t(u32, peer->pr_rbsiz, RPCRDMA2_INLINE_FIRST));
+	return min(own, max_t(u32, READ_ONCE(peer->pr_rbsiz),
+			      RPCRDMA2_INLINE_FIRST));
 }
 
 u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
@@ -1007,13 +1017,13 @@ EXPORT_SYMBOL_GPL(rpcrdma2_exchange_send_max);
 u32 rpcrdma2_exchange_reply_max(const struct rpcrdma2_exchange *ex)
 {
 	const struct rpcrdma2_peer_props *peer = &ex->ex_peer;
-	u32 own = ex->ex_announced.pr_rbsiz;
+	u32 own = READ_ONCE(ex->ex_announced.pr_rbsiz);
+	u32 sends = READ_ONCE(peer->pp_now.pr_sbsiz);
 
-	if (!peer->pp_announced || peer->pp_short)
+	if (!READ_ONCE(peer->pp_announced) || peer->pp_short)
 		return min_t(u32, own, RPCRDMA2_INLINE_DEFAULT);
-	if (peer->pp_now.pr_sbsiz)
-		return min(own, max_t(u32, peer->pp_now.pr_sbsiz,
-				      RPCRDMA2_INLINE_FIRST));
+	if (sends)
+		return min(own, max_t(u32, sends, RPCRDMA2_INLINE_FIRST));
 	return rpcrdma2_send_limit(&peer->pp_now, own);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_reply_max);
@@ -1023,9 +1033,10 @@ void rpcrdma2_exchange_bound(const struct rpcrdma2_exchange *ex,
 {
 	const u32 *limits = ex->ex_peer.pp_now.pr_limits;
 
-	cl->cl_reads = min(cl->cl_reads, limits[RPCRDMA2_LIMIT_READS]);
-	cl->cl_writes = min(cl->cl_writes, limits[RPCRDMA2_LIMIT_WRITES]);
-	cl->cl_segs = min(cl->cl_segs, limits[RPCRDMA2_LIMIT_SEGS]);
+	cl->cl_reads = min(cl->cl_reads, READ_ONCE(limits[RPCRDMA2_LIMIT_READS]));
+	cl->cl_writes = min(cl->cl_writes,
+			    READ_ONCE(limits[RPCRDMA2_LIMIT_WRITES]));
+	cl->cl_segs = min(cl->cl_segs, READ_ONCE(limits[RPCRDMA2_LIMIT_SEGS]));
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_bound);
 

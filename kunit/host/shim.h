@@ -202,6 +202,7 @@ typedef struct {
 #define container_of(p, type, member) \
 	((type *)((char *)(p) - offsetof(type, member)))
 #define READ_ONCE(x)		(x)
+#define WRITE_ONCE(x, value)	((x) = (value))
 #define smp_load_acquire(p)	(*(p))
 #define smp_store_release(p, value)	((void)(*(p) = (value)))
 #define smp_store_mb(x, value)	((x) = (value))

@@ -69,7 +69,6 @@ typedef struct {
 	long	counter;
 } atomic_long_t;
 
-#define WRITE_ONCE(x, value)	((x) = (value))
 #define smp_mb()		((void)0)
 #define smp_rmb()		((void)0)
 #define smp_mb__after_atomic()	((void)0)
