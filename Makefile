@@ -172,6 +172,11 @@ check-arches:
 check-dma:
 	scripts/nfs-test.sh uml-dma
 
+# Whether the detector of data races works, and the groups that matter most for it
+check-races:
+	scripts/canary.sh kcsan
+	scripts/nfs-test.sh kcsan
+
 # Groups that measure seconds of the host's clock, or take long
 check-long:
 	scripts/check.sh long
@@ -239,6 +244,7 @@ help:
 ##   make check-kernels     file tests on Debian's kernels; KERNELS="debian-7.3" selects kernels
 ##   make check-arches      modules compiled for other architectures; ARCHES="i386" selects some
 ##   make check-dma         over a device with DMA addresses of its own; DMA=bounce
+##   make check-races       data races: KCSAN, four processors, in hours
 ##   make check-install     on Debian 12 and 13: apt, boot, upgrade of the kernel, purge; DEBIAN=13
 ##   make check-long        long groups, and groups that may fail on a slow machine
 ##   make check-repeat      the gate ten times, five of them beside load; RUNS=
@@ -254,6 +260,6 @@ help:
 .PHONY: all sign install uninstall install-modules uninstall-modules install-utils \
 	uninstall-utils install-source dkms-install dkms-uninstall deb clean modules kernel \
 	demo check quick check-all check-arches check-dma check-install check-kernels \
-	check-long check-repeat coverage lint lint-changed packages dissector kunit \
+	check-long check-races check-repeat coverage lint lint-changed packages dissector kunit \
 	kunit-host mutants test shell canary conformance soak fuzz fuzz-wire bench flame \
 	cache-clean help

@@ -19,12 +19,13 @@
 
 static char *trouble = "none";
 module_param(trouble, charp, 0444);
-MODULE_PARM_DESC(trouble, "What to do: none, warn, leak, locks, bounds, shift, sleep, hung, killable, unlocked");
+MODULE_PARM_DESC(trouble, "What to do: none, warn, leak, locks, bounds, shift, sleep, hung, killable, unlocked, race");
 
 static DECLARE_COMPLETION(never);
 static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
 static DEFINE_SPINLOCK(spin);
+static unsigned long raced;
 
 static void make_none(void)
 {
@@ -116,6 +117,31 @@ static void make_unlocked(void)
 	debug_locks_off();
 }
 
+static int count_until_stopped(void *unused)
+{
+	while (!kthread_should_stop()) {
+		raced++;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Both sides run for 10 s: one access in thousands is watched. */
+static void make_race(void)
+{
+	unsigned long end = jiffies + 10 * HZ;
+	struct task_struct *other;
+
+	other = kthread_run(count_until_stopped, NULL, "canary");
+	if (IS_ERR(other))
+		return;
+	while (time_before(jiffies, end)) {
+		raced++;
+		cond_resched();
+	}
+	kthread_stop(other);
+}
+
 static const struct {
 	const char *kind;
 	void (*make)(void);
@@ -130,6 +156,7 @@ static const struct {
 	{ "hung",	make_hung_task },
 	{ "killable",	make_killable_task },
 	{ "unlocked",	make_unlocked },
+	{ "race",	make_race },
 };
 
 static int __init canary_init(void)

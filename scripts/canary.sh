@@ -5,12 +5,14 @@
 # which one thing is wrong, each of which must be reported as that and fail, and
 # one in which nothing is. And nothing of the machine lies in the folders that
 # tests write to. One line a case.
+#
+#	canary.sh [uml-debug|kcsan]
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
 
-kernel=uml-debug
+kernel=${1:-uml-debug}
 failed=0 suite=canary
 mkdir -p "$cache/run"
 work=$(mktemp -d "$cache/run/canary-$(date +%H%M%S)-XXXXXX")
@@ -53,6 +55,23 @@ unlocked	126	init: BUG: lockdep is off
 @emulator	123	the emulator failed, no processor has EFLAGS: 0a22a202
 @earlier	126	WARNING: before
 '
+# Processors at once, for the detector of data races
+[ "$kernel" != kcsan ] || canaries='
+none		0	-
+race		126	KCSAN: data-race in .*canary
+@theirs		0	-
+@beside		126	WARNING: beside
+@cut		126	KCSAN: data-race in schedule
+'
+end_of_race=('Reported by Kernel Concurrency Sanitizer on:'
+	'==========================')
+
+# race_with LINE...: a report of functions of the kernel, with these lines in it
+race_with()
+{
+	printf "echo '%s' >/dev/kmsg\n" 'BUG: KCSAN: data-race in schedule / schedule' \
+		' schedule+0x10/0x20' "$@"
+}
 
 # death_with FLAGS: what a kernel reports of itself
 death_with()
@@ -70,6 +89,11 @@ command_of()
 	@died)	death_with 00210202 ;;
 	@emulator)
 		death_with 0a22a202 ;;
+	@theirs)
+		race_with "${end_of_race[@]}" ;;
+	@beside)
+		race_with 'WARNING: beside' "${end_of_race[@]}" ;;
+	@cut)	race_with "${end_of_race[1]}" ;;
 	@earlier)
 		echo "echo 'WARNING: before' >/dev/kmsg"
 		death_with 0a22a202 ;;
@@ -107,10 +131,12 @@ own_tmp()
 }
 
 here=$top
-touch "$clone.beside"
 set -m
-own_folders &
-own_tmp &
+if [ "$kernel" = uml-debug ]; then
+	touch "$clone.beside"
+	own_folders &
+	own_tmp &
+fi
 # They sleep most of the time.
 while read -r kind _; do
 	[ -n "$kind" ] || continue
@@ -120,9 +146,12 @@ while read -r kind _; do
 	guest "$kind" "$(command_of "$kind")" &
 done <<<"$canaries"
 wait
-result "a guest sees its checkout in /tmp, and nothing beside it" \
-	"$(cat "$work/folders.rc")" "$work/folders.said"
-result "a guest that is started in /tmp has its own one" "$(cat "$work/tmp.rc")" "$work/tmp.said"
+if [ "$kernel" = uml-debug ]; then
+	result "a guest sees its checkout in /tmp, and nothing beside it" \
+		"$(cat "$work/folders.rc")" "$work/folders.said"
+	result "a guest that is started in /tmp has its own one" \
+		"$(cat "$work/tmp.rc")" "$work/tmp.said"
+fi
 
 while read -r kind status report; do
 	[ -n "$kind" ] || continue

@@ -32,7 +32,7 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 # that a slow machine fails, and long ones, are in the lists that end with "-long" (make
 # check-long). "cycle" is in both kernels: kmemleak judges in one, the memory in use in
 # the other. check.sh has the others without sanitizers, where all is faster and nothing
-# is left out, in its suite "soak". No suite has uml-smp or uml-dma.
+# is left out, in its suite "soak". No suite has uml-smp, uml-dma or kcsan.
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 bad_peers=(kill-peer negotiate)
 ends=(callbacks-rdma2 callbacks-cut callbacks-rdma2-cut backward-rpc-killed
@@ -52,6 +52,8 @@ if [ $# -eq 0 ]; then
 	uml-dma)	set -- files conformance kill-peer unplug restart callbacks-rdma2 devices ;;
 	uml-debug|uml-smp) set -- files conformance hostile backward-rpc-overdue \
 			"${both[@]}" properties ;;
+	kcsan)		set -- files nconnect callbacks-4.1 callbacks-rdma2 backward-rpc kill \
+			restart disconnect unplug grants sizes conformance ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
 			"${long[@]}" cycle storms disconnect shortage \
 			bounds-payload view link-loss ;;
@@ -71,6 +73,11 @@ timeout=1500
 at_once=^
 case $kernel in
 uml-debug|uml-smp)
+	QUICK=1 ;;
+kcsan)
+	vm_options=(--mem 3072)
+	timeout=3600
+	at_once='^#'
 	QUICK=1 ;;
 debian*)
 	vm_options=(--mem 3072 --cpus 2)
@@ -121,7 +128,7 @@ versions_of()
 	"uml-debug versions"|"uml-debug intree"|"uml-smp versions"|"uml-smp intree")
 		echo 4.2 ;;
 	"debian link-"*) ;;
-	debian*)
+	debian*|kcsan*)
 		echo 4.2 3 ;;
 	esac
 }
@@ -207,7 +214,7 @@ for group in "$@"; do
 				tee "$log.said" | grep -a --line-buffered "$at_once"
 			rc=${PIPESTATUS[0]}
 		} 2>"$log.time"
-		{ [[ "$kernel $rc $try" == debian*" 123 1" ]] &&
+		{ [[ "$kernel $rc $try" =~ ^(debian.*|kcsan)" 123 1"$ ]] &&
 			! grep -q '^FAIL ' "$log.said"; } || break
 		sed 's/^/# /' "$log"
 		echo "# $name: once more, in another guest"

@@ -17,9 +17,9 @@ set -u
 usage()
 {
 	cat >&2 <<END
-usage: $0 uml|uml-debug|uml-dma|uml-smp|debian|debian-RELEASE [options] -- command [argument...]
+usage: $0 uml|uml-debug|uml-dma|uml-smp|kcsan|debian|debian-RELEASE [options] -- command [argument...]
 	--mem MB	memory of the guest (default 2048)
-	--cpus N	processors (debian, default 1; uml-smp, default 4)
+	--cpus N	processors (debian, default 1; uml-smp and kcsan, default 4)
 	--nvme MB	an empty NVMe disk, /dev/nvme0n1 once its driver is loaded (debian only)
 	--icount	the guest's clock counts instructions, 1 ns each (debian only)
 	--clock MODE	the guest's clock (uml, uml-debug, uml-dma): "host" (default); "skip",
@@ -181,6 +181,7 @@ debian_command()
 {
 	local accel=(-accel "tcg,thread=multi")
 
+	[ "$kernel" != kcsan ] || cpus=${cpus:-4}
 	need_packages qemu-system-x86
 	# One thread runs the guest, and a guest that waits for a timer is at once
 	# at the time for which it waits: what else the host does is not seen. Nor
@@ -214,11 +215,12 @@ mac=52:54:00:00:00:$(printf %02x "${link:-0}")
 
 case $kernel in
 uml*)	uml_command; guest+=(${append:+$append}) ;;
-debian*) debian_command ;;
+kcsan|debian*) debian_command ;;
 esac
 
 # Lines of the log that make a run fail. Reports that every kernel of this kind
-# makes on this kind of host are cut out first, as a whole.
+# makes on this kind of host are cut out first, as a whole. Of data races those are
+# the kernel's own that have no function of this checkout in a stack.
 bad='BUG|WARNING|KASAN|KCSAN|UBSAN|kmemleak: [0-9]|Call Trace|Oops|Kernel panic'
 bad+='|possible (circular|recursive|irq lock|deadlock)|inconsistent lock state'
 bad+='|suspicious RCU|lock held when returning|held lock freed|bad unlock balance'
@@ -237,6 +239,20 @@ log_reports()
 		if (!known) printf "%s", held
 		held = ""; known = inside = 0
 	}
+	function flush_race() {
+		if (ours && title != "") print title
+		printf "%s", race
+		race = title = ""; ours = whole = 0
+	}
+	# One that is cut off counts.
+	/BUG: KCSAN: / { ours = 1; flush_race(); title = $0; next }
+	title != "" {
+		race = race $0 "\n"
+		if (/\[([a-z]*rdma2[a-z_]*|canary)\]/) ours = 1
+		if (/Reported by Kernel Concurrency Sanitizer/) whole = 1
+		if (/==========/) { ours = ours || !whole; flush_race() }
+		next
+	}
 	/\[ cut here \]/ { inside = 1 }
 	inside {
 		held = held $0 "\n"
@@ -246,7 +262,7 @@ log_reports()
 		next
 	}
 	{ print }
-	END { flush() }' "$log" |
+	END { flush(); ours = 1; flush_race() }' "$log" |
 		grep -aEv -- "$process_died${allow:+|$allow}" |
 		grep -aE "$bad"
 }

@@ -205,6 +205,7 @@ cat_configs()
 	uml)	cat "$vmdir/kernel.config" ;;
 	uml-debug|uml-dma) cat "$vmdir/kernel.config" "$vmdir/${1#uml-}.config" ;;
 	uml-smp) cat "$vmdir"/{kernel,debug,smp}.config ;;
+	kcsan)	cat "$vmdir"/{kernel,kcsan}.config ;;
 	esac
 }
 
@@ -215,6 +216,10 @@ kernel_key()
 	uml|uml-debug|uml-dma|uml-smp)
 		cat_configs "$1"
 		cat_patches "$1" ;;
+	kcsan)
+		cat_configs "$1"
+		cat_patches "$1"
+		cat "$vmdir/initramfs.sh" ;;
 	debian)
 		cat "$vmdir/debian-modules" "$vmdir/debian.sh" \
 			"$vmdir/initramfs.sh" ;;
@@ -222,7 +227,7 @@ kernel_key()
 		cat "$vmdir/releases.sh" "$vmdir/debian-modules" "$vmdir/debian.sh" \
 			"$vmdir/initramfs.sh" ;;
 	*)
-		die "no kernel is called '$1': uml, uml-debug, uml-dma, uml-smp or debian" ;;
+		die "no kernel is called '$1': uml, uml-debug, uml-dma, uml-smp, kcsan or debian" ;;
 	esac
 }
 

@@ -128,6 +128,8 @@ export TERM=$vm_term VM_KERNEL=$vm_kernel VM_CLOCK=$vm_clock
 export VM_BUILD=$vm_build VM_TOP=$vm_top VM_NODE=$vm_node
 # Leaks of the boot are not the command's.
 echo clear 2>/dev/null >/sys/kernel/debug/kmemleak
+# Nor are its races, and it is faster without.
+[ "$vm_kernel" != kcsan ] || echo on >/sys/kernel/debug/kcsan
 touch /run/vm/started
 cd "$vm_cwd" || cd /
 if [ "$vm_tty" -eq 1 ]; then
@@ -200,6 +202,7 @@ case $vm_kernel in
 uml-debug|uml-smp)
 	[ -e "$leaks" ] || complain "no kmemleak"
 	[ -e /proc/lockdep_stats ] || complain "no lockdep" ;;
+kcsan)	grep -q 'enabled: *1$' /sys/kernel/debug/kcsan || complain "KCSAN is off" ;;
 esac
 # Which functions of the modules were entered, for coverage.sh
 entered=/sys/kernel/debug/rpcrdma2_entered

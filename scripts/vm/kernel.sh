@@ -3,11 +3,11 @@
 #
 # Puts a guest's kernel into the cache and prints the folder it is in:
 #
-#	boot		what to start: a program (uml) or a bzImage (debian)
+#	boot		what to start: a program (uml) or a bzImage (kcsan, debian)
 #	build		KDIR for modules
 #	release		what uname -r will say
 #	root/lib/modules/RELEASE	the kernel's own modules
-#	initramfs	debian only: enough to reach the host's root
+#	initramfs	kcsan, debian: enough to reach the host's root
 #	chroot		the system with the compiler for build, where it is not the host's
 #
 # "kernel.sh --headers" is for what is only compiled against: without boot, root and
@@ -25,7 +25,7 @@ set -u
 
 usage()
 {
-	echo "usage: $0 [--headers] uml|uml-debug|uml-dma|uml-smp|debian|debian-RELEASE" >&2
+	echo "usage: $0 [--headers] uml|uml-debug|uml-dma|uml-smp|kcsan|debian|debian-RELEASE" >&2
 	exit 2
 }
 
@@ -47,7 +47,7 @@ fetch_source()
 	echo "$2/usr/src/$package.tar.xz"
 }
 
-# One patched tree serves both User-Mode Linux builds of a release.
+# One patched tree serves all builds of a release.
 unpack_source()
 {
 	local name=$1 tree=$2 tmp=$2.tmp debs=$2.debs archive p
@@ -83,12 +83,16 @@ run_build()
 	wait "$pid" || { tail -n 30 "$log" >&2; die "$what failed, see $log"; }
 }
 
-build_uml()
+build_source()
 {
-	local name=$1 dir=$2 version tree start
+	local name=$1 dir=$2 version tree start arch=um target=linux image=linux
 
 	start=$SECONDS
 	need_packages gcc make flex bison bc libc6-dev kmod rsync
+	if [ "$name" = kcsan ]; then
+		need_packages libelf-dev cpio
+		arch=x86_64 target=bzImage image=arch/x86/boot/bzImage
+	fi
 	case $name in
 	uml-smp) version=$(smp_version) ;;
 	*)	version=$(kernel_version "$source_package") ;;
@@ -100,20 +104,21 @@ build_uml()
 	say "building $name ($version), some minutes; log: $dir/build.log"
 	mkdir -p "$dir/build"
 	config_of "$name" >"$dir/fragment"
-	make -s -C "$tree" O="$dir/build" ARCH=um \
+	make -s -C "$tree" O="$dir/build" ARCH="$arch" \
 		KCONFIG_ALLCONFIG="$dir/fragment" allnoconfig \
 		>"$dir/config.log" 2>&1 ||
 		die "configuration failed, see $dir/config.log"
 	check_config "$dir"
 	run_build "$dir/build.log" "$name" nice make -C "$tree" \
-		O="$dir/build" ARCH=um -j"$jobs" linux modules
-	make -s -C "$tree" O="$dir/build" ARCH=um modules_install \
+		O="$dir/build" ARCH="$arch" -j"$jobs" "$target" modules
+	make -s -C "$tree" O="$dir/build" ARCH="$arch" modules_install \
 		INSTALL_MOD_PATH="$dir/root" DEPMOD=true \
 		>"$dir/install.log" 2>&1 || die "see $dir/install.log"
-	make -s -C "$tree" O="$dir/build" ARCH=um kernelrelease >"$dir/release"
+	make -s -C "$tree" O="$dir/build" ARCH="$arch" kernelrelease >"$dir/release"
 	rm -f "$dir/root/lib/modules/$(cat "$dir/release")/"{build,source}
 	depmod -b "$dir/root" "$(cat "$dir/release")"
-	ln -sfn build/linux "$dir/boot"
+	[ "$name" != kcsan ] || make_initramfs "$dir" "$(cat "$dir/release")"
+	ln -sfn "build/$image" "$dir/boot"
 	touch "$dir/.complete"
 	say "$name is built: $((SECONDS - start)) s"
 }
@@ -155,7 +160,7 @@ main()
 		case $name in
 		debian)	build_debian "$dir" ;;
 		debian-*) build_release "$name" "$dir" ;;
-		*)	build_uml "$name" "$dir" ;;
+		*)	build_source "$name" "$dir" ;;
 		esac || exit 1
 	fi
 	[ ! -e "$dir/chroot" ] || [ "$headers" = --headers ] ||
@@ -167,7 +172,7 @@ headers=''
 [ "${1:-}" != --headers ] || { headers=$1; shift; }
 [ $# -eq 1 ] || usage
 case $1 in
-uml|uml-debug|uml-dma|uml-smp|debian) ;;
+uml|uml-debug|uml-dma|uml-smp|kcsan|debian) ;;
 *)	grep -q "^$1	" <<<"$release_kernels" || usage ;;
 esac
 dir=$(kernel_dir "$1") || exit 1

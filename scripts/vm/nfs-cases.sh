@@ -79,6 +79,22 @@ group_paths()
 	finish
 }
 
+# Load over several connections at once, for guests with several processors
+group_nconnect()
+{
+	local v name
+
+	nfs_up "$proto" || { fail "server"; return; }
+	for v in 4.2 3; do
+		name="NFSv$v, nconnect=8"
+		mount_nfs "$proto" "$v" /mnt nconnect=8 || { fail "$name: mount"; return; }
+		check "$name: load" "$load_sh" /mnt "$export_dir" 30 4
+		check "$name: 8 connections" [ "$(grep -c ' state=up ' /proc/net/rpc/xprtrdma2)" -eq 8 ]
+		check "$name: umount" umount_all
+	done
+	finish
+}
+
 # A connection has memory regions for one Call of so many segments, and a few more.
 siw_regions()
 {
