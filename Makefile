@@ -193,10 +193,11 @@ fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz/run.sh
 
 # QUICK=1 for a part of the rows, MEMORY=1 for memory alone, TRIPS=1 for round trips
-# alone, BASE=COMMIT for another commit beside this one
+# alone, LINK=1 for these and links with delay and loss, BASE=COMMIT for another commit
+# beside this one
 bench:
 	BASE=$(BASE) OUT=$(OUT) scripts/bench.sh $(if $(QUICK),--quick) \
-		$(if $(MEMORY),--memory) $(if $(TRIPS),--trips)
+		$(if $(MEMORY),--memory) $(if $(TRIPS),--trips) $(if $(LINK),--link)
 
 # ROW=WRITE SIZE=1048576, and VARIANT, DEPTH, MTU
 flame:

@@ -5,7 +5,7 @@
 # tuned, TCP, and bare verbs: one guest, the unmodified Debian kernel, a clock
 # that counts instructions.
 #
-#	bench.sh [--quick|--smoke|--memory|--trips]
+#	bench.sh [--quick|--smoke|--memory|--trips|--link]
 #
 # BASE=COMMIT puts that commit's modules beside those of this checkout, OUT=DIR
 # chooses where the report goes, VARIANTS="intree rdma2" what is compared; ROWS and
@@ -13,8 +13,9 @@
 # PROFILE=1 divides the rows among layers in the other forms too.
 # --quick is a part of the rows, --smoke two rows and cases for make check, whatever
 # the environment asks for. --memory is what connections take of memory alone, with
-# the kernel MEMORY_KERNEL; --trips is round trips alone. BENCH_KERNEL=debian-7.3 is
-# another of Debian's kernels for all but memory.
+# the kernel MEMORY_KERNEL; --trips is round trips alone, --link these and the rate on
+# links with delay and loss. BENCH_KERNEL=debian-7.3 is another of Debian's kernels for all
+# but memory.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -25,7 +26,7 @@ set -u
 here=$top/scripts/bench
 form=full
 case ${1:-} in
---quick|--smoke|--memory|--trips)	form=${1#--} ;;
+--quick|--smoke|--memory|--trips|--link)	form=${1#--} ;;
 '')				;;
 *)				die "no option is called '$1'" ;;
 esac
@@ -162,19 +163,22 @@ build()
 	[ -z "$base" ] || base_modules=$(build_base) || exit 1
 }
 
-# Two guests, a link between them that takes 5 ms each way, and what they found
-# as a table. There is no clock that counts instructions: they wait.
+# Two devices of one guest, a link between them with delay and loss, and tables of what
+# the guest found
+link()
+{
+	"$top/scripts/vm.sh" "$kernel" --icount --no-modules --mem 3072 --timeout 14400 \
+		--out "$run" -- env "VARIANTS=${VARIANTS:-}" "MTU=$mtu" \
+		"$here/link.sh" "$bdir/tools/ops" "$@" >"$run/link" 2>&1 ||
+		{ cat "$run/link" >&2; return 1; }
+	cp "$run/trips.csv" "$out/"
+	"$tables" trips "$out/trips.csv"
+	[ "${1:-}" = trips ] || { cp "$run/link.csv" "$out/" && "$tables" link "$out/link.csv"; }
+}
+
 trips()
 {
-	local log=$run/trips
-
-	"$vmdir/pair.sh" "$kernel" --bench --no-modules --timeout 900 -- \
-		"$here/trips.sh" "$bdir/tools/ops" -- \
-		"$here/trips.sh" "$bdir/tools/ops" >"$log" 2>&1 ||
-		{ cat "$log" >&2; return 1; }
-	# A guest's console ends a line with two characters.
-	sed -n 's/\r$//; /^variant,/,$p' "$log" >"$out/trips.csv"
-	"$tables" trips "$out/trips.csv"
+	link trips
 }
 
 # What connections take of two guests' memory, a client's and a server's, as a table.
@@ -230,10 +234,10 @@ mkdir -p "$out" "$cache/run"
 started=$SECONDS
 build
 run=$(mktemp -d "$cache/run/bench-$(date +%H%M%S)-XXXXXX")
-if [ "$form" = memory ] || [ "$form" = trips ]; then
+if [[ $form == memory || $form == trips || $form == link ]]; then
 	{ heading && "$form"; } >"$out/report.txt" || die "no $form measured"
 	cat "$out/report.txt"
-	[ "$form" = trips ] || "$here/plot.py" "$out" || die "no plots"
+	[ "$form" != memory ] || "$here/plot.py" "$out" || die "no plots"
 	say "$((SECONDS - started)) s; the report is in $out"
 	exit
 fi

@@ -14,6 +14,7 @@ What the benchmark has measured, as tables for a person and for programs, and it
     tables.py table CELLS               what an operation costs
     tables.py counts COUNTERS           what was counted
     tables.py trips TRIPS               round trips
+    tables.py link RATES                rates on a link with delay and loss
     tables.py memory SAMPLES CSV KERNEL memory of one connection
     tables.py smoke CELLS               whether it can be true
     tables.py intree COUNTERS SOME      whether in-tree's counts are those that are known
@@ -404,11 +405,25 @@ def trips(path):
     found = collections.defaultdict(dict)
     for variant, row, size, n in fields(path):
         found[row, size][variant] = n
-    print('\nThe quickest operation in units of the round trip of 10 ms, two guests\n')
+    print('\nThe quickest operation in units of the round trip of 10 ms\n')
     variants = 'intree', 'tuned', 'tcp', 'rdma2'
     print(' ' * 12 + ''.join(f' {TITLES[variant]:>8}' for variant in variants))
     for row, n in found.items():
         print(size_of(*row) + ''.join(f' {n.get(variant, ""):>8}' for variant in variants))
+
+
+def link(path):
+    found = collections.defaultdict(dict)
+    variants = []
+    for variant, *cell, rate in fields(path):
+        found[tuple(cell)][variant] = float(rate)
+        if variant not in variants:
+            variants.append(variant)
+    print('\nMiB a second of 1 MiB each, on a link with a round trip and a loss of packets\n')
+    print('       trip    loss in flight' + ''.join(f' {TITLES[variant]:>8}' for variant in variants))
+    for (row, trip, loss, depth), n in found.items():
+        print(f'{row:5} {trip:>2} ms {loss:>6}% {depth:>9}' +
+              ''.join(f' {n[variant]:8.1f}' if variant in n else ' ' * 9 for variant in variants))
 
 
 def memory(path, csv, kernel):
@@ -522,7 +537,7 @@ def intree(counters, some):
     return bad
 
 
-COMMANDS = [cells, messages, fold, flame, layers, median, table, counts, trips, memory, smoke, intree]
+COMMANDS = [cells, messages, fold, flame, layers, median, table, counts, trips, link, memory, smoke, intree]
 
 if __name__ == '__main__':
     command = {c.__name__: c for c in COMMANDS}.get(sys.argv[1] if len(sys.argv) > 1 else '')

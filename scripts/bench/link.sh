@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2015
+#
+# In a guest whose clock counts instructions: what a mount does on a link with a delay and
+# with loss.
+#
+#	link.sh OPS [trips]
+#
+# OPS is the program of ops.c. The ends of the link are two interfaces of this guest, with
+# an RDMA device on each, so that one clock is that of both ends. The results are in /run/vm:
+#
+# trips.csv	what the quickest operation of a row takes in units of the round trip, which
+#		is 10 ms and much longer than everything else
+# link.csv	MiB a second of READ and WRITE of 1 MiB, with 1, 8 and 32 in flight; not with
+#		"trips"
+
+set -u
+here=$(dirname "$0")
+# shellcheck source=scripts/vm/cases.sh
+. "$here/../vm/cases.sh"
+# shellcheck source=scripts/bench/variants.sh
+. "$here/variants.sh"
+
+ops=$1 form=${2:-}
+client4=10.0.0.2
+# the client's interface, and the server's
+ends=(l0 l1)
+mebibyte=1048576
+
+stop()
+{
+	echo "FAIL $*"
+	exit 1
+}
+
+# end INTERFACE ADDRESS PEER'S-ADDRESS PEER'S-MAC: one end of the link. A kernel keeps to
+# itself what it sends to an address of its own, unless a route that it asks first leads to
+# the link.
+end()
+{
+	echo 1 >"/proc/sys/net/ipv4/conf/$1/accept_local"
+	echo 0 >"/proc/sys/net/ipv4/conf/$1/rp_filter"
+	ip link set "$1" mtu "${MTU:-9000}" up &&
+		ip addr add "$2/32" dev "$1" &&
+		ip neigh add "$3" lladdr "$4" dev "$1" nud permanent &&
+		ip route add "$3" dev "$1" src "$2" table 100 &&
+		# The RDMA CM asks by interface whether a peer's address is reached through it.
+		ip rule add pref 2 oif "$1" lookup 100
+}
+
+link_up()
+{
+	local i
+
+	modprobe -qa veth sch_netem rdma_rxe
+	echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
+	echo 65536 >/proc/sys/net/core/netdev_max_backlog
+	ip link add "${ends[0]}" type veth peer name "${ends[1]}" &&
+		end "${ends[0]}" "$client4" "$addr4" "$(mac "${ends[1]}")" &&
+		end "${ends[1]}" "$addr4" "$client4" "$(mac "${ends[0]}")" &&
+		ip rule add pref 1 iif lo lookup 100 &&
+		ip rule add pref 3 lookup local &&
+		ip rule del pref 0 || return
+	for i in 0 1; do
+		rdma link add "rxe$i" type rxe netdev "${ends[i]}" || return
+	done
+}
+
+mac()
+{
+	cat "/sys/class/net/$1/address"
+}
+
+# link_is DELAY LOSS: netem's, both ways
+link_is()
+{
+	local i
+
+	for i in "${ends[@]}"; do
+		tc qdisc replace dev "$i" root netem delay "$1" loss "$2" limit 100000 ||
+			stop "netem: $1, $2"
+	done
+}
+
+# did ROW OPTION...: operations of one row, and the result of "ops"
+did()
+{
+	local row=$1
+	shift
+
+	mkdir -m 777 "$export_dir/cell"
+	"$ops" "$@" "$row" /mnt/cell "$export_dir/cell" || stop "$variant: $row"
+	rm -rf "${export_dir:?}/cell"
+}
+
+# figure NAME: from the result of "ops" on standard input
+figure()
+{
+	sed -n "s/^@result.* $1=\([0-9]*\).*/\1/p"
+}
+
+trips_of()
+{
+	local row size least
+
+	link_is 5ms 0%
+	while read -r row size; do
+		least=$(did "$row" -e -n 20 -w 2 -s "$size" | figure least)
+		awk "BEGIN { printf \"%s,%s,%s,%.2f\n\", \"$variant\", \"$row\", \"$size\", \
+			$least / 1e7 }" >>/run/vm/trips.csv
+	done <<-END
+		GETATTR 0
+		LOOKUP 0
+		OPEN 0
+		READ 512
+		READ 4096
+		READ 65536
+		READ $mebibyte
+		WRITE 512
+		WRITE 4096
+		WRITE 65536
+		WRITE $mebibyte
+	END
+}
+
+rates_of()
+{
+	local row trip loss depth n ns
+
+	for trip in 1 10; do
+		for loss in 0 0.01 0.1; do
+			link_is "$((trip * 500))us" "$loss%"
+			for depth in 1 8 32; do
+				# A loss is rare: one in 40 READs at 0.01 %.
+				n=$((depth == 1 ? 200 : 640))
+				for row in READ WRITE; do
+					ns=$(did "$row" -j "$depth" -n "$n" -w 2 -s "$mebibyte" |
+						figure ns)
+					awk "BEGIN { printf \"%s,%s,%s,%s,%s,%.1f\n\", \"$variant\", \
+						\"$row\", $trip, $loss, $depth, $n / ($ns / 1e9) }" \
+						>>/run/vm/link.csv
+				done
+			done
+		done
+	done
+}
+
+# Both transports of RDMA are measured with one connection, as TCP is.
+measure()
+{
+	variant=$1
+	load "$variant" && rpc.nfsd 8 || stop "$variant: server"
+	end_grace
+	[ "$transport" = tcp ] || listen_on "$transport" || stop "$variant: port"
+	nfs_identity "$variant-$RANDOM"
+	mount_nfs "$transport" 4.2 /mnt noac || stop "$variant: mount"
+	trips_of
+	[ "$form" = trips ] || rates_of
+	link_is 0ms 0%
+	umount /mnt || stop "$variant: umount"
+	rpc.nfsd 0
+	[ "$transport" = tcp ] || unload "$transport" || stop "$variant: unload"
+}
+
+echo 0 >/proc/sys/fs/leases-enable
+link_up && teach_netconfig && LEASE=3600 server_up tcp || stop "link"
+rpc.nfsd 0
+echo variant,row,size,round_trips >/run/vm/trips.csv
+echo variant,row,trip_ms,loss_percent,depth,mib_per_second >/run/vm/link.csv
+for i in ${VARIANTS:-intree tuned tcp rdma2}; do
+	measure "$i"
+done
+server_down
