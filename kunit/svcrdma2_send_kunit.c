@@ -103,8 +103,36 @@ static void s46_pages_are_counted(struct kunit *test)
 	svc2_address_put(sp);
 }
 
+/* The trimmer keeps the order of contexts: a Reply takes the one that was used last. */
+static void trimmed_contexts_keep_their_order(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct svc2_tx *txs[3];
+	struct svc2_xprt *sp;
+	bool more = true;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	sp = &f->sp;
+	rpcrdma2_conn_init(&sp->sp_conn, &ops);
+	spin_lock_init(&sp->sp_tx_lock);
+	init_llist_head(&sp->sp_txs);
+	for (i = 0; i < ARRAY_SIZE(txs); i++) {
+		txs[i] = kunit_kzalloc(test, sizeof(*txs[i]), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, txs[i]);
+		txs[i]->tx_used = jiffies;
+		llist_add(&txs[i]->tx_list, &sp->sp_txs);
+	}
+
+	svc2_trim(sp, &more);
+	for (i = ARRAY_SIZE(txs) - 1; i >= 0; i--)
+		KUNIT_EXPECT_PTR_EQ(test, svc2_tx_pop(sp), txs[i]);
+	KUNIT_EXPECT_NULL(test, svc2_tx_pop(sp));
+}
+
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE(s46_pages_are_counted),
+	KUNIT_CASE(trimmed_contexts_keep_their_order),
 	{}
 };
 

@@ -185,18 +185,22 @@ static void svc2_trim(struct svc2_xprt *sp, void *more)
 	unsigned int regions, stay = 0;
 	struct svc2_tx *tx, *next;
 	LLIST_HEAD(idle);
+	LLIST_HEAD(kept);
 
 	scoped_guard(spinlock, &sp->sp_tx_lock) {
 		llist_for_each_entry_safe(tx, next, llist_del_all(&sp->sp_txs),
 					  tx_list) {
 			if (stay < SVC2_TX_RESERVE ||
 			    time_after_eq(tx->tx_used, since)) {
-				llist_add(&tx->tx_list, &sp->sp_txs);
+				llist_add(&tx->tx_list, &kept);
 				stay++;
 			} else {
 				llist_add(&tx->tx_list, &idle);
 			}
 		}
+		/* The context that was used last is on top again. */
+		llist_for_each_entry_safe(tx, next, llist_del_all(&kept), tx_list)
+			llist_add(&tx->tx_list, &sp->sp_txs);
 	}
 	llist_for_each_entry_safe(tx, next, llist_del_all(&idle), tx_list) {
 		svc2_count(contexts_trimmed);

@@ -7,13 +7,18 @@
 static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				  const struct rpcrdma2_msg *msg)
 {
+	u32 xid;
+
 	trace_xprt2_drop(ep, &msg->mg_hdr);
 	xprt2_count(replies_unknown);
 	rpcrdma2_recv_put(&rep->rep_recv);
 	if (xprt2_take_late_reply(ep, msg))
 		return;
+	/* No second search for the RPC: the credit of this Reply is back now. */
 	xprt2_credit_answered(ep->ep_xp);
-	xprt2_check_handle(ep, msg);
+	if (msg->mg_handle &&
+	    rpcrdma2_handle_in_use(&ep->ep_conn, msg->mg_handle, &xid))
+		xprt2_lose_to_handle(ep);
 }
 
 /*
