@@ -147,6 +147,20 @@ unload()
 	return 1
 }
 
+# users_of_sunrpc: clients, transports and RPCs that are left, and where threads wait that
+# may use them
+users_of_sunrpc()
+{
+	local i
+
+	grep -H . /sys/kernel/debug/sunrpc/rpc_{clnt,xprt}/*/* 2>/dev/null
+	grep nfs /proc/mounts
+	for i in /proc/[0-9]*; do
+		grep -qE 'nfs|lockd|manager|:20049|rpciod|rdma2' "$i/comm" 2>/dev/null || continue
+		echo "$(<"$i/comm"): $(tr '\n' ' ' <"$i/stack")"
+	done
+}
+
 # sums FOLDER: of all files
 sums()
 {
