@@ -59,7 +59,7 @@ link_up()
 	ip link add "${ends[0]}" type veth peer name "${ends[1]}" &&
 		end "${ends[0]}" "$client4" "$addr4" "$(mac "${ends[1]}")" &&
 		end "${ends[1]}" "$addr4" "$client4" "$(mac "${ends[0]}")" &&
-		ip rule add pref 1 iif lo lookup 100 &&
+		ip rule add pref 1 dev lo lookup 100 &&
 		ip rule add pref 3 lookup local &&
 		ip rule del pref 0 || return
 	for i in 0 1; do
