@@ -36,8 +36,10 @@ compile_for_ever()
 	done
 }
 
+# A signal ends the run at once: bash would wait for a command in the foreground first.
 leave()
 {
+	[ -z "${check:-}" ] || kill -TERM "$check" 2>/dev/null
 	[ -z "${company:-}" ] || kill -TERM -- "${company[@]/#/-}" 2>/dev/null
 	wait 2>/dev/null
 	rm -rf "$work"
@@ -60,8 +62,11 @@ run()
 		set +m
 	fi
 	CI=true VERDICTS=$out/$1.verdicts.new \
-		scripts/check.sh "${suites[@]}" >"$log" 2>&1 </dev/null
+		scripts/check.sh "${suites[@]}" >"$log" 2>&1 </dev/null &
+	check=$!
+	wait "$check"
 	rc=$?
+	check=''
 	[ ${#company[@]} -eq 0 ] || kill -TERM -- "${company[@]/#/-}"
 	company=()
 	[ -s "$out/$1.verdicts.new" ] || return
