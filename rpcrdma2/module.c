@@ -7,6 +7,9 @@
 
 #include "core.h"
 
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
 /* Memory reclaim may wait for the work queued here. */
 struct workqueue_struct *rpcrdma2_wq;
 

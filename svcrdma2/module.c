@@ -16,6 +16,9 @@
 
 #include "svcrdma2.h"
 
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
 /*
  * The names of listeners. "rdma2" always belongs to this module. "rdma" is the
  * name that nfs.conf, rpc.nfsd and nfsd's netlink interface use: this module

@@ -8,6 +8,9 @@
 
 #include "xprtrdma2.h"
 
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
 RPCRDMA2_PARAM(xprt2_param_slots, slots, "uint",
 	       "Maximum number of outstanding RPCs of a connection (4 to 16384, default 128); applies to new mounts",
 	       XPRT2_SLOTS_DEFAULT, XPRT2_SLOTS_MIN, XPRT2_SLOTS_MAX);
