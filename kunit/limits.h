@@ -20,7 +20,6 @@ typedef void resolved_t(int status, struct sockaddr *src, struct rdma_dev_addr *
  * @ram_pages: pages of memory
  * @no_memory: none of it can be allocated
  * @stall_timeout: limit of a thread's wait for Send Queue entries, in jiffies
- * @conns_each: the connections, if a suite has some
  * @resolve_ip: the routing table
  * @cached_lmc: LMC of a port
  */
@@ -28,8 +27,6 @@ struct machine {
 	unsigned long	ram_pages;
 	bool		no_memory;
 	unsigned long	stall_timeout;
-	void		(*conns_each)(void (*fn)(struct svc2_xprt *sp, void *arg),
-				      void *arg);
 	int		(*resolve_ip)(struct sockaddr *src, const struct sockaddr *dst,
 				      struct rdma_dev_addr *addr, unsigned long ms,
 				      resolved_t *done, bool by_gid, void *context);

@@ -113,19 +113,19 @@ static int fake_cached_lmc(struct ib_device *dev, u32 port, u8 *lmc)
 	return fixture.lmc_error;
 }
 
-static void fake_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
+/* Connections that are counted are listed meanwhile. */
+static void set_most(long pages)
 {
 	unsigned int i;
 
+	svc2_transfer_memory.pm_value = pages << (PAGE_SHIFT - 10);
 	for (i = 0; i < CONNS; i++)
 		if (fixture.peers[i].sp.sp_quota.qu_address)
-			fn(&fixture.peers[i].sp, arg);
-}
-
-static void set_most(long pages)
-{
-	svc2_transfer_memory.pm_value = pages << (PAGE_SHIFT - 10);
+			svc2_conn_list(&fixture.peers[i].sp);
 	svc2_pages_set();
+	for (i = 0; i < CONNS; i++)
+		if (fixture.peers[i].sp.sp_quota.qu_address)
+			list_del(&fixture.peers[i].sp.sp_listed);
 }
 
 static void flush(struct fixture *f, unsigned int peer)
@@ -194,7 +194,6 @@ static int pages_init(struct kunit *test)
 	test->priv = f;
 	machine = (struct machine){
 		.ram_pages	= 1UL << 20,
-		.conns_each	= fake_conns_each,
 		.resolve_ip	= fake_resolve_ip,
 		.cached_lmc	= fake_cached_lmc,
 	};
@@ -221,8 +220,6 @@ static void pages_exit(struct kunit *test)
 				f->peers[i].sp.sp_quota.qu_pages);
 	for (i = 0; i < CONNS; i++)
 		svc2_address_put(&f->peers[i].sp);
-	/* the next suite has none of these */
-	machine.conns_each = NULL;
 }
 
 /* A Reply that was not posted */
@@ -612,8 +609,7 @@ static void parameters(struct kunit *test)
 	svc2_pages_take(&f->peers[0].sp, &f->peers[0].calls[0],
 			limit_of_pages());
 	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
-	svc2_transfer_memory.pm_value = 0;
-	svc2_pages_set();
+	set_most(0);
 	KUNIT_EXPECT_EQ(test, limit_of_pages(), machine.ram_pages / 16);
 	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4) + 2);

@@ -22,12 +22,6 @@
 
 struct machine machine;
 
-void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
-{
-	if (machine.conns_each)
-		machine.conns_each(fn, arg);
-}
-
 static void *fake_kzalloc(size_t size, gfp_t gfp)
 {
 	return machine.no_memory ? NULL : kzalloc(size, gfp);

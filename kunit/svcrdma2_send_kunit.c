@@ -16,14 +16,6 @@
 
 struct workqueue_struct *svc2_wq;
 
-void svc2_count_error(u32 code)
-{
-}
-
-void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
-{
-}
-
 #define PAGES	259
 
 /**

@@ -3,6 +3,8 @@
 #include <linux/mm.h>
 #include <linux/shrinker.h>
 
+#include <net/net_namespace.h>
+
 #include "svcrdma2.h"
 
 /*
@@ -477,4 +479,62 @@ void svc2_messages_flush(struct svc2_xprt *sp)
 		list_del(&rv->rv_list);
 		rpcrdma2_recv_put(rv);
 	}
+}
+
+/*
+ * Calls that broke their connection: the requester's device has refused a
+ * transfer, and may do so again when the requester sends the Call again, at the
+ * cost of all other RPCs. If the refusal was transient, the upper layer
+ * answers, perhaps from its reply cache. But a Call, recognized by xid and
+ * address, that has broken two connections gets an error, which ends that RPC
+ * alone (C-093, C-094). The peer does not choose the address (limits.c). Peers
+ * that share one, as hosts behind an InfiniBand router do, can get the error
+ * for a Call of another peer with the same xid. A peer that fills the small
+ * table evicts the Calls of others: these break one more connection.
+ */
+
+static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */
+static struct svc2_losses losses;
+
+static struct svc2_loss svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
+{
+	return (struct svc2_loss){
+		.ls_net	 = sp->sp_xprt.xpt_net->net_cookie,
+		.ls_peer = sp->sp_quota.qu_address->ad_addr,
+		.ls_xid	 = xid,
+	};
+}
+
+/**
+ * svc2_lost_note - record that a Call broke its connection
+ * @sp: connection
+ * @xid: xid of the Call
+ *
+ * Context: send CQ.
+ */
+void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
+{
+	const struct svc2_loss key = svc2_lost_key(sp, xid);
+
+	svc2_count(calls_lost);
+	guard(spinlock)(&lost_lock);
+	svc2_loss_note(&losses, &key, jiffies);
+}
+
+/**
+ * svc2_was_lost - check whether a Call is refused because it broke connections
+ * @sp: connection on which it was received
+ * @xid: xid of the Call
+ *
+ * Return: true once, and its losses are forgotten.
+ */
+bool svc2_was_lost(struct svc2_xprt *sp, u32 xid)
+{
+	struct svc2_loss key;
+
+	if (likely(!READ_ONCE(losses.lo_used)))
+		return false;
+	key = svc2_lost_key(sp, xid);
+	guard(spinlock)(&lost_lock);
+	return svc2_loss_is_last(&losses, &key, jiffies);
 }

@@ -291,7 +291,7 @@ static inline struct sockaddr_in6 svc2_lid_address(u32 lid, u8 lmc)
 	return svc2_link_address(mac);
 }
 
-/* Calls that broke their connection, see conns.c. */
+/* Calls that broke their connection, see message.c. */
 
 #define SVC2_LOST_MAX	64
 #define SVC2_LOST_FOR	(120 * HZ)

@@ -580,6 +580,16 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	return 0;
 }
 
+static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
+	      RDMA2_ERR_SYSTEM - RDMA2_ERR_VERS);
+
+static void svc2_count_error(u32 code)
+{
+	if (code >= RDMA2_ERR_VERS && code <= RDMA2_ERR_SYSTEM)
+		this_cpu_inc(svc2_counters[SVC2_C_errors_vers + code -
+					   RDMA2_ERR_VERS]);
+}
+
 /**
  * svc2_error_instead - send an error in place of an answer
  * @sp: connection

@@ -6,9 +6,9 @@
  * recvfrom.c, the RPC layer, sendto.c (its Reply, or an RDMA2_ERROR, and the
  * Send). Below these are grant.c (number and size of Receives), limits.c
  * (entries of the Send Queue and other scarce resources, payload quotas, wakeup
- * of svc threads), conns.c (connections, and Calls that broke them) and the
- * core. recvfrom.c passes property messages to props.c, and
- * Replies to callbacks to backchannel.c, where callbacks begin, too.
+ * of svc threads, the list of connections) and the core. recvfrom.c passes
+ * property messages to props.c, and Replies to callbacks to backchannel.c,
+ * where callbacks begin, too. transport.c has listeners and connections.
  *
  * Contexts, by their names in the comments. Without one a function that another
  * file calls runs in an svc thread, and may sleep; if its name ends in _init or
@@ -700,29 +700,9 @@ extern struct rpcrdma2_param svc2_send_size;
 extern struct rpcrdma2_param svc2_versions;
 extern struct rpcrdma2_param svc2_backward;
 
-/* listen.c */
+/* transport.c */
 extern struct svc_xprt_class svc2_class;
 extern struct svc_xprt_class svc2_rdma_class;
-
-/* conns.c */
-void svc2_count_error(u32 code);
-void svc2_conn_list(struct svc2_xprt *sp);
-void svc2_conn_unlist(struct svc2_xprt *sp);
-void svc2_conn_refused(const struct svc2_xprt *sp, int error);
-void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg);
-void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
-		     void *arg);
-void svc2_add_pending(struct svc2_listener *ls, struct svc2_xprt *sp);
-struct svc2_xprt *svc2_next_pending(struct svc2_listener *ls);
-bool svc2_reap(struct svc2_xprt *sp);
-void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
-bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
-
-/* transport.c */
-struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
-				   struct rdma_cm_id *id,
-				   const struct rdma_conn_param *param);
-int svc2_conn_setup(struct svc2_xprt *sp);
 
 /* recvfrom.c */
 int svc2_recvfrom(struct svc_rqst *rqstp);
@@ -745,6 +725,8 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_messages_flush(struct svc2_xprt *sp);
+void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
+bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
 
 /* sendto.c */
 int svc2_txs_create(struct svc2_xprt *sp);
@@ -771,6 +753,12 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
+void svc2_conn_list(struct svc2_xprt *sp);
+void svc2_conn_unlist(struct svc2_xprt *sp);
+void svc2_conn_refused(const struct svc2_xprt *sp, int error);
+void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg);
+void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
+		     void *arg);
 struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp);
 unsigned int svc2_memory_default(void);
 unsigned int svc2_connections_default(void);

@@ -15,7 +15,7 @@
 #define ETH_ALEN		6
 
 struct net {
-	int	unused;
+	u64	net_cookie;
 };
 
 static struct net init_net __maybe_unused;

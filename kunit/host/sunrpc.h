@@ -44,6 +44,7 @@ struct svc_serv {
 struct svc_xprt {
 	unsigned long	xpt_flags;
 	struct svc_serv	*xpt_server;
+	struct net	*xpt_net;
 	char		xpt_remotebuf[56];
 	atomic_t	xpt_nr_rqsts;
 };

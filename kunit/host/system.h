@@ -267,7 +267,8 @@ static inline void host_unguard(spinlock_t **lock)
 #define lockdep_assert_held(lock)	must_not(!lockdep_is_held(lock))
 #define host_guard \
 	spinlock_t *_guard __attribute__((cleanup(host_unguard), unused))
-#define guard(kind)			host_guard = spin_lock
+#define host_guard_spinlock		host_guard = spin_lock
+#define guard(kind)			host_guard_##kind
 #define scoped_guard(kind, lock)					\
 	for (bool _in = true; _in; _in = false)				\
 		for (host_guard = spin_lock(lock); _in; _in = false)
@@ -277,6 +278,7 @@ struct mutex {
 	unsigned int	state;
 };
 
+#define DEFINE_MUTEX(name)	struct mutex name = { HOST_UNLOCKED }
 #define mutex_init(mutex)	((void)((mutex)->state = HOST_UNLOCKED))
 
 static inline void mutex_lock(struct mutex *mutex)
@@ -291,6 +293,20 @@ static inline void mutex_unlock(struct mutex *mutex)
 	must_not(mutex->state != HOST_LOCKED);
 	mutex->state = HOST_UNLOCKED;
 }
+
+static inline struct mutex *host_mutex(struct mutex *mutex)
+{
+	mutex_lock(mutex);
+	return mutex;
+}
+
+static inline void host_unguard_mutex(struct mutex **mutex)
+{
+	mutex_unlock(*mutex);
+}
+
+#define host_guard_mutex \
+	struct mutex *_mutex __attribute__((cleanup(host_unguard_mutex), unused)) = host_mutex
 
 /* <linux/jiffies.h>, <linux/delay.h>, <linux/workqueue.h>, <linux/wait.h> */
 
