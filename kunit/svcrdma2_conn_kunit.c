@@ -55,15 +55,6 @@ struct rpcrdma2_param svc2_receive_size;
 struct rpcrdma2_param svc2_send_size;
 struct rpcrdma2_param svc2_backward;
 
-int svc2_recvfrom(struct svc_rqst *rqstp)
-{
-	return 0;
-}
-
-void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt)
-{
-}
-
 /* S46: so many requests to connect wait; the next one takes no memory. */
 static void s46_backlog(struct kunit *test)
 {

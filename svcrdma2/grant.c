@@ -253,8 +253,9 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
  *
  * Receives become larger when they are reposted, as far as there is memory for
  * them; once no Receive of the old size is left the new size is announced
- * (C-032), by props.c. They become smaller only when the peer has requested it
- * (C-033), and then at once: it sends no larger messages from then on (C-034).
+ * (C-032), by recvfrom.c. They become smaller only when the peer has requested
+ * it (C-033), and then at once: it sends no larger messages from then on
+ * (C-034).
  */
 
 /* Size of Receives, by parameter, device and the peer's last request */

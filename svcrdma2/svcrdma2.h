@@ -6,8 +6,8 @@
  * recvfrom.c, the RPC layer, sendto.c (its Reply, or an RDMA2_ERROR, and the
  * Send). Below these are grant.c (number and size of Receives), limits.c
  * (entries of the Send Queue and other scarce resources, payload quotas, wakeup
- * of svc threads, the list of connections) and the core. recvfrom.c passes
- * property messages to props.c, and Replies to callbacks to backchannel.c,
+ * of svc threads, the list of connections) and the core. recvfrom.c also
+ * answers property messages, and passes Replies to callbacks to backchannel.c,
  * where callbacks begin, too. transport.c has listeners and connections.
  *
  * Contexts, by their names in the comments. Without one a function that another
@@ -705,6 +705,7 @@ extern struct svc_xprt_class svc2_class;
 extern struct svc_xprt_class svc2_rdma_class;
 
 /* recvfrom.c */
+extern const struct rpcrdma2_props_ops svc2_props_ops;
 int svc2_recvfrom(struct svc_rqst *rqstp);
 void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
@@ -811,13 +812,6 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 void svc2_sizes_update(struct svc2_xprt *sp);
 void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes);
 void svc2_sizes_set(void);
-
-/* props.c */
-int svc2_handle_property(struct svc_rqst *rqstp, struct svc2_msg *call);
-int svc2_handle_resprop(struct svc_rqst *rqstp, struct svc2_msg *call);
-int svc2_handle_error(struct svc_rqst *rqstp, struct svc2_msg *call);
-extern const struct rpcrdma2_props_ops svc2_props_ops;
-void svc2_props_update(struct svc2_xprt *sp);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
