@@ -258,7 +258,7 @@ struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rw_chain);
 
-void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
+void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 {
 	struct part *part, *next;
 
@@ -274,7 +274,7 @@ void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 	}
 	INIT_LIST_HEAD(&rw->rw_parts);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_rw_free);
+EXPORT_SYMBOL_GPL(rpcrdma2_rw_free_parts);
 
 int rpcrdma2_rw_start(void)
 {

@@ -127,6 +127,9 @@ static inline bool rpcrdma2_rw_is_empty(const struct rpcrdma2_rw *rw)
 	return list_empty(&rw->rw_parts);
 }
 
+/* For rpcrdma2_rw_free() alone */
+void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
+
 /**
  * rpcrdma2_rw_size - compute the Send Queue entries for RDMA Reads and Writes
  * @co: connection with a device
@@ -200,7 +203,12 @@ struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
  * @co: connection
  * @rw: RDMA Reads or Writes that are not posted, or done; empty afterwards
  */
-void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
+static inline void rpcrdma2_rw_free(struct rpcrdma2_conn *co,
+				    struct rpcrdma2_rw *rw)
+{
+	if (!rpcrdma2_rw_is_empty(rw))
+		rpcrdma2_rw_free_parts(co, rw);
+}
 
 /*
  * The chunks of a Call at the responder: assembly of the Call from its inline

@@ -26,7 +26,7 @@ void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
 }
 
 /* The parts are a case's. */
-void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
+void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 {
 	INIT_LIST_HEAD(&rw->rw_parts);
 }
