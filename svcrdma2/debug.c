@@ -88,24 +88,6 @@ static int svc2_view_show(struct seq_file *seq, void *unused)
 
 RPCRDMA2_VIEW(view_net_ops, "rpc/svcrdma2", svc2_view_show);
 
-/**
- * svc2_view_init - create the file in each network namespace
- *
- * Return: 0, or a negative errno.
- */
-int svc2_view_init(void)
-{
-	return register_pernet_subsys(&view_net_ops);
-}
-
-/**
- * svc2_view_exit - undo svc2_view_init()
- */
-void svc2_view_exit(void)
-{
-	unregister_pernet_subsys(&view_net_ops);
-}
-
 static struct dentry *debug_dir;
 
 RPCRDMA2_COUNTERS_FILE(svc2, SVC2);
@@ -127,10 +109,16 @@ static int svc2_transfers_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(svc2_transfers);
 
 /**
- * svc2_debugfs_init - create the files; a kernel without debugfs still counts
+ * svc2_view_init - create the files in each network namespace, and in debugfs
+ *
+ * Return: 0, or a negative errno.
  */
-void svc2_debugfs_init(void)
+int svc2_view_init(void)
 {
+	int ret = register_pernet_subsys(&view_net_ops);
+
+	if (ret)
+		return ret;
 	debug_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("counters", 0444, debug_dir, NULL,
 			    &svc2_counters_fops);
@@ -138,12 +126,14 @@ void svc2_debugfs_init(void)
 			    &svc2_receives_fops);
 	debugfs_create_file("transfers", 0400, debug_dir, NULL,
 			    &svc2_transfers_fops);
+	return 0;
 }
 
 /**
- * svc2_debugfs_exit - undo svc2_debugfs_init()
+ * svc2_view_exit - undo svc2_view_init()
  */
-void svc2_debugfs_exit(void)
+void svc2_view_exit(void)
 {
 	debugfs_remove_recursive(debug_dir);
+	unregister_pernet_subsys(&view_net_ops);
 }

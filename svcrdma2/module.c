@@ -169,7 +169,6 @@ static int __init svcrdma2_init(void)
 	ret = svc2_classes_init();
 	if (ret)
 		goto out_bc_class;
-	svc2_debugfs_init();
 	return 0;
 
 out_bc_class:
@@ -199,7 +198,6 @@ static void __exit svcrdma2_exit(void)
 	svc2_txs_exit();
 	destroy_workqueue(svc2_wq);
 	synchronize_rcu_tasks();
-	svc2_debugfs_exit();
 	svc2_sinks_exit();
 	kmem_cache_destroy(svc2_msg_cache);
 	WARN_ON_ONCE(atomic_long_read(&svc2_budget.bu_pages));

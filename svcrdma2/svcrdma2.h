@@ -819,8 +819,6 @@ int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *answer);
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 
 /* debug.c */
-void svc2_debugfs_init(void);
-void svc2_debugfs_exit(void);
 int svc2_view_init(void);
 void svc2_view_exit(void);
 
