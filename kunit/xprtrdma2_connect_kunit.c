@@ -14,6 +14,7 @@
 #define trace_xprt2_cm_event(...)	do { } while (0)
 #define trace_xprt2_connect(...)	do { } while (0)
 
+#undef pr_fmt
 #include "../xprtrdma2/connect.c"
 
 /* The other files of the client, of which the cases need nothing */
@@ -38,9 +39,6 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 {
 }
 
-void xprt2_report_connect(struct xprt2_xprt *xp, int status) { }
-int xprt2_report_device(struct xprt2_ep *ep, const char *what) { return -EOPNOTSUPP; }
-void xprt2_report_end(struct xprt2_ep *ep) { }
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive) { }
 void xprt2_props_work(struct work_struct *work) { }
 void xprt2_trial_timeout(struct work_struct *work) { }

@@ -11,61 +11,6 @@
 #include "xprtrdma2.h"
 #include "trace.h"
 
-/**
- * xprt2_backward_req - get a request for a message that is no forward Call
- * @xp: transport
- * @last: for an error or an answer that must be sent: see xprt2_pool_pop()
- * @gfp: allocation flags
- *
- * Return: a request with a page in rq_snd_buf, or NULL.
- */
-struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp)
-{
-	struct xprt2_req *req;
-	struct rpc_rqst *rqst;
-
-	req = xprt2_req_get(xp, &xp->xp_backward, last, gfp);
-	if (!req)
-		return NULL;
-	rqst = &req->rq2_slot;
-	rqst->rq_xprt = &xp->xp_xprt;
-	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
-	/* The service encodes into a page in any case. */
-	rqst->rq_callsize = PAGE_SIZE;
-	if (xprt2_req_buffers(req, gfp)) {
-		xprt2_req_put(req);
-		return NULL;
-	}
-	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, PAGE_SIZE);
-	return req;
-}
-
-/**
- * xprt2_backward_reserve - make sure that enough requests are free
- * @xp: transport
- * @needed: number of requests
- *
- * Return: 0, or -ENOMEM.
- */
-int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed)
-{
-	struct xprt2_req *req, *next;
-	unsigned int count;
-	LIST_HEAD(reqs);
-
-	for (count = 0; count < needed; count++) {
-		req = xprt2_backward_req(xp, false, GFP_KERNEL);
-		if (!req)
-			break;
-		list_add(&req->rq2_pool, &reqs);
-	}
-	list_for_each_entry_safe(req, next, &reqs, rq2_pool) {
-		list_del_init(&req->rq2_pool);
-		xprt2_req_put(req);
-	}
-	return count < needed ? -ENOMEM : 0;
-}
-
 /*
  * NULL without a service (S24), or before it is up. A service that is up cannot
  * go away while the lock is held: xprt2_bc_destroy() comes first.
@@ -92,37 +37,6 @@ static bool xprt2_give_call(struct xprt2_req *req)
 	atomic_inc(&xprt->bc_slot_count);
 	rpcrdma2_bc_queue(serv, rqst);
 	return true;
-}
-
-/**
- * xprt2_post_backward - post a message that is no forward Call
- * @ep: endpoint
- * @req: request from xprt2_backward_req(). These are few: the Send is signaled
- * @hdrlen: bytes in front of rq_snd_buf
- * @proc: RDMA2_MSG, or RDMA2_NOMSG to send these bytes alone
- * @apart: the pages are in a Write chunk
- *
- * Return: as xprt2_send_message() or xprt2_prepare_send().
- */
-int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
-			size_t hdrlen, u32 proc, bool apart)
-{
-	const struct rpcrdma2_call_plan plan = {
-		.cp_proc = proc,
-		.cp_read = apart,
-	};
-	u32 pages = req->rq2_slot.rq_snd_buf.page_len;
-	int ret;
-
-	ret = xprt2_req_map(ep, req);
-	req->rq2_small = pages <= XPRT2_PULLUP_MAX;
-	req->rq2_awaited = pages || req->rq2_chunked;
-	if (!ret)
-		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
-	if (ret)
-		return ret;
-	xprt2_req_post(req)->po_signal = true;
-	return xprt2_send_message(ep, req);
 }
 
 /*
@@ -696,20 +610,6 @@ void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs)
 	/* A service that never got a Call may be gone already. */
 	if (serv && was_open && !is_open && atomic_read(&xprt->bc_slot_count))
 		rpcrdma2_bc_retract(serv, xprt, xprt2_bc_drop_call);
-}
-
-/**
- * xprt2_backward_measure - compute the inline limit for xprt2_bc_maxpayload()
- * @ep: endpoint about to be ready, or whose thresholds have changed
- */
-void xprt2_backward_measure(struct xprt2_ep *ep)
-{
-	unsigned int bytes = min(READ_ONCE(ep->ep_call_threshold),
-				 READ_ONCE(ep->ep_reply_threshold));
-
-	WRITE_ONCE(ep->ep_xp->xp_backward_max,
-		   min_t(unsigned int, bytes, PAGE_SIZE) -
-		   rpcrdma2_hdr_min(ep->ep_vers));
 }
 
 /**

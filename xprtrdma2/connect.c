@@ -11,6 +11,9 @@
  * context, any number of times. Device removal is a loss like any other:
  * rdma_cm waits until the cm_id, which goes last, is gone.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ktime.h>
 #include <linux/slab.h>
 
 #include <linux/sunrpc/addr.h>
@@ -21,6 +24,77 @@
 
 #include "xprtrdma2.h"
 #include "trace.h"
+
+/*
+ * A transport that keeps retrying logs each error once until it is connected.
+ * Documentation/troubleshooting.rst lists all log lines.
+ */
+
+/* @what: the reason, as text behind the name of the device */
+static int xprt2_report_device(struct xprt2_ep *ep, const char *what)
+{
+	struct xprt2_xprt *xp = ep->ep_xp;
+
+	if (xp->xp_logged != -EOPNOTSUPP)
+		pr_err("device %s %s; use another device\n",
+		       ep->ep_conn.co_id->device->name, what);
+	xp->xp_logged = -EOPNOTSUPP;
+	return -EOPNOTSUPP;
+}
+
+#define NO_ANSWER	"no answer; see that it is up and no firewall is in between (RoCE: UDP port 4791)"
+
+static const struct {
+	int		error;
+	const char	*text;
+} advices[] = {
+	{ -EPROTO,
+	  "the interface on the way there has no RDMA device; see 'rdma link', or mount with proto=tcp",
+	},
+	{ -ECONNREFUSED,
+	  "it refuses; load svcrdma2 there and let nfsd listen on that port ('rdma=y' in nfs.conf), and see its log",
+	},
+	{ -ENETUNREACH, NO_ANSWER },
+	{ -EHOSTUNREACH, NO_ANSWER },
+	{ -ETIMEDOUT, NO_ANSWER },
+	{ -ENOBUFS,
+	  "no memory for queues and buffers here; see 'free', or lower the module parameters slots and receive_size",
+	},
+};
+
+/* Records and logs the result of a connect attempt. */
+static void xprt2_report_connect(struct xprt2_xprt *xp, int status)
+{
+	const struct rpc_xprt *xprt = &xp->xp_xprt;
+	const char *text = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(advices); i++)
+		if (advices[i].error == status)
+			text = advices[i].text;
+	WRITE_ONCE(xp->xp_error_at, ktime_get_boottime_seconds());
+	WRITE_ONCE(xp->xp_error, status);
+	if (!status)
+		xp->xp_logged = 0;
+	if (!text || xp->xp_logged == status)
+		return;
+	xp->xp_logged = status;
+	pr_warn_ratelimited("no connection to server %s port %s: %s\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT], text);
+}
+
+static void xprt2_report_end(struct xprt2_ep *ep)
+{
+	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	char what[80];
+
+	snprintf(what, sizeof(what), "to server %s port %s",
+		 xprt->address_strings[RPC_DISPLAY_ADDR],
+		 xprt->address_strings[RPC_DISPLAY_PORT]);
+	xprt2_count_ended(rpcrdma2_conn_ended(&ep->ep_conn, &ep->ep_xp->xp_end,
+					      "xprtrdma2", what));
+}
 
 static void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
 {
@@ -322,7 +396,7 @@ static int xprt2_ep_establish(struct xprt2_ep *ep)
 		return -ENOTCONN;
 	trace_xprt2_ep_state(ep, XPRT2_EP_READY);
 	ep->ep_was_up = true;
-	/* xprt2_take_size() skipped this endpoint until it was ready. */
+	/* xprt2_apply_size() skipped this endpoint until it was ready. */
 	xprt2_sizes_changed(ep, true);
 	xprt2_sizes_changed(ep, false);
 	return 0;

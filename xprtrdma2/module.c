@@ -15,16 +15,6 @@ RPCRDMA2_PARAM(xprt2_param_slots, slots, "uint",
 	       "Maximum number of outstanding RPCs of a connection (4 to 16384, default 128); applies to new mounts",
 	       XPRT2_SLOTS_DEFAULT, XPRT2_SLOTS_MIN, XPRT2_SLOTS_MAX);
 
-static void xprt2_receive_size_set(void)
-{
-	xprt2_take_size(true);
-}
-
-static void xprt2_send_size_set(void)
-{
-	xprt2_take_size(false);
-}
-
 RPCRDMA2_PARAM(xprt2_param_receive_size, receive_size, "uint",
 	       "Size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, decreases only to new connections",
 	       5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,

@@ -30,6 +30,20 @@ static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 		   rpcrdma2_exchange_reply_max(&ep->ep_ex));
 }
 
+/**
+ * xprt2_backward_measure - compute the inline limit for xprt2_bc_maxpayload()
+ * @ep: endpoint about to be ready, or whose thresholds have changed
+ */
+void xprt2_backward_measure(struct xprt2_ep *ep)
+{
+	unsigned int bytes = min(READ_ONCE(ep->ep_call_threshold),
+				 READ_ONCE(ep->ep_reply_threshold));
+
+	WRITE_ONCE(ep->ep_xp->xp_backward_max,
+		   min_t(unsigned int, bytes, PAGE_SIZE) -
+		   rpcrdma2_hdr_min(ep->ep_vers));
+}
+
 /*
  * Each Receive takes the new size when it comes back; xprt2_props_update() then
  * announces it. Version 1 cannot announce a change.
@@ -333,11 +347,58 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	}
 }
 
+/* All transports: a module parameter applies to each, and /proc shows each. */
+
+static DEFINE_MUTEX(transports_lock);	/* guards the list */
+static LIST_HEAD(transports);
+
 /**
- * xprt2_take_size - apply a module parameter to existing connections
- * @receive: receive_size, not send_size
+ * xprt2_list_transport - add a transport to the list
+ * @xp: transport, complete
  */
-void xprt2_take_size(bool receive)
+void xprt2_list_transport(struct xprt2_xprt *xp)
+{
+	guard(mutex)(&transports_lock);
+	list_add_tail(&xp->xp_listed, &transports);
+}
+
+/**
+ * xprt2_unlist_transport - remove a transport from the list
+ * @xp: transport, which may never have been added
+ */
+void xprt2_unlist_transport(struct xprt2_xprt *xp)
+{
+	guard(mutex)(&transports_lock);
+	list_del_init(&xp->xp_listed);
+}
+
+/**
+ * xprt2_next_transport - iterate over all transports
+ * @xp: transport that the last call returned, or NULL
+ *
+ * Return: a transport that is referenced, and stays on the list, until it is
+ * passed to this function again; NULL at the end. The list is not locked
+ * meanwhile.
+ */
+struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
+{
+	struct list_head *pos = xp ? &xp->xp_listed : &transports;
+	struct xprt2_xprt *next = NULL;
+
+	scoped_guard(mutex, &transports_lock) {
+		while ((pos = pos->next) != &transports) {
+			next = list_entry(pos, struct xprt2_xprt, xp_listed);
+			if (xprt_get(&next->xp_xprt))
+				break;
+			next = NULL;
+		}
+	}
+	if (xp)
+		xprt_put(&xp->xp_xprt);
+	return next;
+}
+
+static void xprt2_apply_size(bool receive)
 {
 	struct xprt2_xprt *xp;
 
@@ -347,4 +408,20 @@ void xprt2_take_size(bool receive)
 			continue;
 		xprt2_sizes_changed(xp->xp_ep, receive);
 	}
+}
+
+/**
+ * xprt2_receive_size_set - apply receive_size to existing connections
+ */
+void xprt2_receive_size_set(void)
+{
+	xprt2_apply_size(true);
+}
+
+/**
+ * xprt2_send_size_set - apply send_size to existing connections
+ */
+void xprt2_send_size_set(void)
+{
+	xprt2_apply_size(false);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests: pools and buffers, match of a Reply, and completion of the RPC */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -289,6 +291,61 @@ int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req)
 out_wait:
 	xprt2_count(map_waits);
 	return -ENOBUFS;
+}
+
+/**
+ * xprt2_backward_req - get a request for a message that is no forward Call
+ * @xp: transport
+ * @last: for an error or an answer that must be sent: see xprt2_pool_pop()
+ * @gfp: allocation flags
+ *
+ * Return: a request with a page in rq_snd_buf, or NULL.
+ */
+struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp)
+{
+	struct xprt2_req *req;
+	struct rpc_rqst *rqst;
+
+	req = xprt2_req_get(xp, &xp->xp_backward, last, gfp);
+	if (!req)
+		return NULL;
+	rqst = &req->rq2_slot;
+	rqst->rq_xprt = &xp->xp_xprt;
+	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
+	/* The service encodes into a page in any case. */
+	rqst->rq_callsize = PAGE_SIZE;
+	if (xprt2_req_buffers(req, gfp)) {
+		xprt2_req_put(req);
+		return NULL;
+	}
+	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, PAGE_SIZE);
+	return req;
+}
+
+/**
+ * xprt2_backward_reserve - make sure that enough requests are free
+ * @xp: transport
+ * @needed: number of requests
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed)
+{
+	struct xprt2_req *req, *next;
+	unsigned int count;
+	LIST_HEAD(reqs);
+
+	for (count = 0; count < needed; count++) {
+		req = xprt2_backward_req(xp, false, GFP_KERNEL);
+		if (!req)
+			break;
+		list_add(&req->rq2_pool, &reqs);
+	}
+	list_for_each_entry_safe(req, next, &reqs, rq2_pool) {
+		list_del_init(&req->rq2_pool);
+		xprt2_req_put(req);
+	}
+	return count < needed ? -ENOMEM : 0;
 }
 
 /**
@@ -652,6 +709,18 @@ void xprt2_abandon_reply(struct xprt2_rep *rep)
  * ended without a Reply. The core registers them (rpcrdma2/conn.h). The pages
  * are unmapped before the RPC layer gets them back (X2).
  */
+
+/* RPCs wait for more regions than exist. Once for each connection */
+static void xprt2_report_regions(const struct xprt2_ep *ep, u32 needed)
+{
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+
+	pr_warn_ratelimited("RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT], needed,
+			    ep->ep_conn.co_id->device->name,
+			    ep->ep_conn.co_regions.rg_num);
+}
 
 /**
  * xprt2_grown - ->grown of a connection: the pool of regions was refilled

@@ -365,6 +365,37 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	return 0;
 }
 
+/**
+ * xprt2_post_backward - post a message that is no forward Call
+ * @ep: endpoint
+ * @req: request from xprt2_backward_req(). These are few: the Send is signaled
+ * @hdrlen: bytes in front of rq_snd_buf
+ * @proc: RDMA2_MSG, or RDMA2_NOMSG to send these bytes alone
+ * @apart: the pages are in a Write chunk
+ *
+ * Return: as xprt2_send_message() or xprt2_prepare_send().
+ */
+int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
+			size_t hdrlen, u32 proc, bool apart)
+{
+	const struct rpcrdma2_call_plan plan = {
+		.cp_proc = proc,
+		.cp_read = apart,
+	};
+	u32 pages = req->rq2_slot.rq_snd_buf.page_len;
+	int ret;
+
+	ret = xprt2_req_map(ep, req);
+	req->rq2_small = pages <= XPRT2_PULLUP_MAX;
+	req->rq2_awaited = pages || req->rq2_chunked;
+	if (!ret)
+		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
+	if (ret)
+		return ret;
+	xprt2_req_post(req)->po_signal = true;
+	return xprt2_send_message(ep, req);
+}
+
 /*
  * Marshal a Call. rpcrdma2_plan_call() chooses from sizes alone how the Call
  * and its Reply travel. The header is built in the headroom of the Send buffer,

@@ -265,6 +265,18 @@ static void xprt2_version_settle(struct xprt2_ep *ep, u32 vers,
 	trace_xprt2_settled(ep, vers);
 }
 
+/* @why: its answer in version 2 */
+static void xprt2_report_version_one(const struct xprt2_xprt *xp,
+				     const char *why)
+{
+	const struct rpc_xprt *xprt = &xp->xp_xprt;
+
+	pr_info_ratelimited("version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is probed again after %lu minutes\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT], why,
+			    XPRT2_MEMORY_TIME / (60 * HZ));
+}
+
 /**
  * xprt2_version_works - record the first good Reply of a connection
  * @ep: endpoint

@@ -651,6 +651,15 @@ static inline struct xprt2_xprt *xprt2_from_xprt(struct rpc_xprt *xprt)
 	return container_of(xprt, struct xprt2_xprt, xp_xprt);
 }
 
+/* Count a received RDMA2_ERROR. */
+static inline void xprt2_count_error(struct xprt2_ep *ep,
+				     const struct rpcrdma2_hdr *h)
+{
+	xprt2_count(errors_received);
+	rpcrdma2_errors_count(&ep->ep_xp->xp_stats.st_errors,
+			      h->h_error.er_code);
+}
+
 /* module.c */
 extern struct workqueue_struct *xprt2_wq;
 extern struct rpcrdma2_param xprt2_param_slots;
@@ -695,6 +704,8 @@ void xprt2_req_end_post(struct xprt2_req *req);
 void xprt2_req_await_posts(struct xprt2_req *req);
 int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
+struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
+int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
 void xprt2_reqs_detach(struct xprt2_xprt *xp);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
@@ -725,6 +736,8 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req);
 int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		       const struct rpcrdma2_call_plan *plan);
 int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req);
+int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
+			size_t hdrlen, u32 proc, bool apart);
 
 /* recv.c */
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
@@ -737,32 +750,8 @@ void xprt2_reply_refused(struct xprt2_ep *ep, u32 needed);
 int xprt2_send_connprop(struct xprt2_ep *ep);
 void xprt2_props_update(struct xprt2_ep *ep);
 void xprt2_props_work(struct work_struct *work);
-void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);
-void xprt2_take_size(bool receive);
-void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
-			   struct rpcrdma2_msg *msg);
-
-/* backchannel.c */
-struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
-int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed);
-int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
-			size_t hdrlen, u32 proc, bool apart);
-bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
-int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
-void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs);
-size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt);
-unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt);
-void xprt2_bc_free_rqst(struct rpc_rqst *rqst);
 void xprt2_backward_measure(struct xprt2_ep *ep);
-void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
-		       struct rpcrdma2_msg *msg);
-int xprt2_send_backward(struct rpc_rqst *rqst);
-void xprt2_chunked_work(struct work_struct *work);
-void xprt2_chunked_flush(struct xprt2_ep *ep);
-void xprt2_chunked_room(struct xprt2_ep *ep);
-
-/* debug.c */
-void xprt2_count_error(struct xprt2_ep *ep, const struct rpcrdma2_hdr *h);
+void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);
 void xprt2_list_transport(struct xprt2_xprt *xp);
 void xprt2_unlist_transport(struct xprt2_xprt *xp);
 struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
@@ -771,12 +760,27 @@ struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
 	for ((_xp) = xprt2_next_transport(NULL); (_xp);			\
 	     (_xp) = xprt2_next_transport(_xp))
 
+void xprt2_receive_size_set(void);
+void xprt2_send_size_set(void);
+void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			   struct rpcrdma2_msg *msg);
+
+/* backchannel.c */
+bool xprt2_send_error(struct xprt2_ep *ep, struct rpcrdma2_hdr *h);
+int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
+void xprt2_bc_destroy(struct rpc_xprt *xprt, unsigned int max_reqs);
+size_t xprt2_bc_maxpayload(struct rpc_xprt *xprt);
+unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt);
+void xprt2_bc_free_rqst(struct rpc_rqst *rqst);
+void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
+		       struct rpcrdma2_msg *msg);
+int xprt2_send_backward(struct rpc_rqst *rqst);
+void xprt2_chunked_work(struct work_struct *work);
+void xprt2_chunked_flush(struct xprt2_ep *ep);
+void xprt2_chunked_room(struct xprt2_ep *ep);
+
+/* debug.c */
 int xprt2_view_init(void);
 void xprt2_view_exit(void);
-int xprt2_report_device(struct xprt2_ep *ep, const char *what);
-void xprt2_report_regions(const struct xprt2_ep *ep, u32 needed);
-void xprt2_report_connect(struct xprt2_xprt *xp, int status);
-void xprt2_report_version_one(const struct xprt2_xprt *xp, const char *why);
-void xprt2_report_end(struct xprt2_ep *ep);
 
 #endif /* _XPRTRDMA2_H */
