@@ -8,12 +8,14 @@
  * Only for a guest that is thrown away afterwards.
  */
 #include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/debug_locks.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
@@ -117,28 +119,34 @@ static void make_unlocked(void)
 	debug_locks_off();
 }
 
-static int count_until_stopped(void *unused)
+/* Without the barrier the compiler would leave the value in a register in a loop. */
+static void race(void)
 {
-	while (!kthread_should_stop()) {
-		raced++;
-		cond_resched();
-	}
+	raced++;
+	barrier();
+}
+
+static int race_until_stopped(void *unused)
+{
+	while (!kthread_should_stop())
+		race();
 	return 0;
 }
 
-/* Both sides run for 10 s: one access in thousands is watched. */
+/* On two processors; one access in thousands is watched. */
 static void make_race(void)
 {
-	unsigned long end = jiffies + 10 * HZ;
+	unsigned int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
 	struct task_struct *other;
+	unsigned long i;
 
-	other = kthread_run(count_until_stopped, NULL, "canary");
+	if (cpu >= nr_cpu_ids)
+		return;
+	other = kthread_run_on_cpu(race_until_stopped, NULL, cpu, "canary/%u");
 	if (IS_ERR(other))
 		return;
-	while (time_before(jiffies, end)) {
-		raced++;
-		cond_resched();
-	}
+	for (i = 0; i < 20000000; i++)
+		race();
 	kthread_stop(other);
 }
 

@@ -60,17 +60,19 @@ unlocked	126	init: BUG: lockdep is off
 none		0	-
 race		126	KCSAN: data-race in .*canary
 @theirs		0	-
+@below		0	-
+@ours		126	KCSAN: data-race in rpcrdma2_one .rpcrdma2. / schedule
 @beside		126	WARNING: beside
 @cut		126	KCSAN: data-race in schedule
 '
 end_of_race=('Reported by Kernel Concurrency Sanitizer on:'
 	'==========================')
 
-# race_with LINE...: a report of functions of the kernel, with these lines in it
-race_with()
+# race_of FUNCTIONS LINE...: a report with these functions in the title, and with these lines
+race_of()
 {
-	printf "echo '%s' >/dev/kmsg\n" 'BUG: KCSAN: data-race in schedule / schedule' \
-		' schedule+0x10/0x20' "$@"
+	printf "echo '%s' >/dev/kmsg\n" "BUG: KCSAN: data-race in $1" \
+		' schedule+0x10/0x20' "${@:2}"
 }
 
 # death_with FLAGS: what a kernel reports of itself
@@ -90,10 +92,13 @@ command_of()
 	@emulator)
 		death_with 0a22a202 ;;
 	@theirs)
-		race_with "${end_of_race[@]}" ;;
+		race_of 'schedule / schedule' "${end_of_race[@]}" ;;
+	@below)	race_of 'schedule / schedule' ' rpcrdma2_one+0x10/0x20 [rpcrdma2]' \
+			"${end_of_race[@]}" ;;
+	@ours)	race_of 'rpcrdma2_one [rpcrdma2] / schedule' "${end_of_race[@]}" ;;
 	@beside)
-		race_with 'WARNING: beside' "${end_of_race[@]}" ;;
-	@cut)	race_with "${end_of_race[1]}" ;;
+		race_of 'schedule / schedule' 'WARNING: beside' "${end_of_race[@]}" ;;
+	@cut)	race_of 'schedule / schedule' "${end_of_race[1]}" ;;
 	@earlier)
 		echo "echo 'WARNING: before' >/dev/kmsg"
 		death_with 0a22a202 ;;
@@ -161,8 +166,9 @@ while read -r kind status report; do
 	elif [ "$status" -ne 0 ] && ! grep -q "$report" "$work/$kind.said"; then
 		why="no report of it"
 	else
-		case $status in
-		0)	echo "ok canary: nothing is wrong: the run passes" ;;
+		case $kind.$status in
+		none.0)	echo "ok canary: nothing is wrong: the run passes" ;;
+		*.0)	echo "ok canary: ${kind#@}: the run passes" ;;
 		*)	echo "ok canary: ${kind#@}: the run fails, \"$report\"" ;;
 		esac
 		continue

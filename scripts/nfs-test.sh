@@ -229,7 +229,7 @@ for group in "$@"; do
 		failed=1 ;;
 	esac
 	if [ "$rc" = 0 ]; then
-		sed -n '/a process died/s/^/# /p' "$log"
+		sed -n '/a process died\|data races of the kernel/s/^/# /p' "$log"
 	else
 		sed 's/^/# /' "$log"
 	fi

@@ -219,9 +219,8 @@ kcsan|debian*) debian_command ;;
 esac
 
 # Lines of the log that make a run fail. Reports that every kernel of this kind
-# makes on this kind of host are cut out first, as a whole. Of data races those are
-# the kernel's own that have no function of this checkout in a stack.
-bad='BUG|WARNING|KASAN|KCSAN|UBSAN|kmemleak: [0-9]|Call Trace|Oops|Kernel panic'
+# makes on this kind of host are cut out first, as a whole.
+bad='BUG|WARNING|KASAN|UBSAN|kmemleak: [0-9]|Call Trace|Oops|Kernel panic'
 bad+='|possible (circular|recursive|irq lock|deadlock)|inconsistent lock state'
 bad+='|suspicious RCU|lock held when returning|held lock freed|bad unlock balance'
 bad+='|unsafe lock order|INFO: task .* blocked|blocked for more than|hung task'
@@ -232,25 +231,34 @@ bad+='|Unknown symbol|disagrees about version|Modules linked in'
 # Not the kernel's own fault, though it sounds like one
 process_died='traps: .* general protection fault ip:[0-9a-f]+ sp:'
 
+# Of a data race the title names the functions of both accesses, or one function where the
+# other access is not known. Where neither is of a module of this checkout, the race is the
+# kernel's own, and "races" in the guest's folder has a line on it: "below" where a function
+# of this checkout is in one of the two stacks, "kernel" where none is.
 log_reports()
 {
-	awk '
+	awk -v races="$run/races" '
 	function flush() {
 		if (!known) printf "%s", held
 		held = ""; known = inside = 0
 	}
+	function ours(line) { return line ~ /\[([a-z]*rdma2[a-z_]*|canary)\]/ }
+	# One that is cut off counts as a report.
 	function flush_race() {
-		if (ours && title != "") print title
+		if (title != "") {
+			if (!whole || ours(title)) print title
+			else print (below ? "below" : "kernel"), title >races
+		}
 		printf "%s", race
-		race = title = ""; ours = whole = 0
+		race = title = ""; below = whole = 0
 	}
-	# One that is cut off counts.
-	/BUG: KCSAN: / { ours = 1; flush_race(); title = $0; next }
+	BEGIN { printf "" >races }
+	/BUG: KCSAN: / { flush_race(); title = $0; next }
 	title != "" {
 		race = race $0 "\n"
-		if (/\[([a-z]*rdma2[a-z_]*|canary)\]/) ours = 1
+		if (ours($0)) below = 1
 		if (/Reported by Kernel Concurrency Sanitizer/) whole = 1
-		if (/==========/) { ours = ours || !whole; flush_race() }
+		if (/==========/) flush_race()
 		next
 	}
 	/\[ cut here \]/ { inside = 1 }
@@ -262,7 +270,7 @@ log_reports()
 		next
 	}
 	{ print }
-	END { flush(); ours = 1; flush_race() }' "$log" |
+	END { flush(); flush_race() }' "$log" |
 		grep -aEv -- "$process_died${allow:+|$allow}" |
 		grep -aE "$bad"
 }
@@ -299,6 +307,9 @@ finish()
 	# QEMU's emulation one has been seen to fall in its dynamic linker.
 	died=$(grep -aE "$process_died" "$log" | head -n 5)
 	[ -z "$died" ] || say "$kernel: a process died: $died"
+	[ ! -s "$run/races" ] || say "$kernel: data races of the kernel's own:" \
+		"$(grep -c . "$run/races"), below functions of this checkout:" \
+		"$(grep -c ^below "$run/races"), see $run/races"
 	if [ -n "$what" ]; then
 		say "$kernel: reports in the kernel's log, $log:"
 		printf '%s\n' "$what" >&2
