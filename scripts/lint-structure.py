@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Prints each function of the modules whose name lacks the module's prefix, and each set of
-.c files that call each other in a circle. No output, no fault. --canary prints the faults
-of a small tree, made for that, that it does not find.
+Prints each function of the modules whose name lacks the module's prefix, each set of .c
+files that call each other in a circle, and each name in faults/unreached that no function
+has. No output, no fault. --canary prints the faults of a small tree, made for that, that it
+does not find.
 """
 
 import collections
@@ -19,6 +20,7 @@ PREFIXES = {'rpcrdma2': 'rpcrdma2_', 'xprtrdma2': 'xprt2_|xprtrdma2_',
             'svcrdma2': 'svc2_|svcrdma2_'}
 # compat.h has functions of newer kernels under their names.
 EXEMPT = {'include/rpcrdma2/compat.h'}
+UNREACHED = 'faults/unreached'
 # Comments, strings, and members of a structure
 IGNORED = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|(?:\.|->)\w+', re.DOTALL)
 
@@ -61,6 +63,17 @@ def circles(edges):
             for a in edges if a in reach[a]}
 
 
+def stale(found):
+    """Lines MODULE:FUNCTION: or MODULE:FILE:FUNCTION: of the list without such a function"""
+    known = {(path.split('/')[-2], *tail) for name, path, _ in found
+             for tail in [(name,), (path.split('/')[-1], name)]}
+    with open(UNREACHED, encoding='utf-8') as lines:
+        for line in lines:
+            name = line.split(': ')[0]
+            if re.match(r'\w+:', name) and tuple(name.split(':')) not in known:
+                yield f'{UNREACHED}: {name} is no function'
+
+
 def faults():
     files = [f for d in ('include/rpcrdma2', *PREFIXES) for f in sorted(glob.glob(f'{d}/*.[ch]'))]
     found = list(functions(files))
@@ -70,21 +83,28 @@ def faults():
             yield f'{path}: {name}() lacks the prefix {prefix}'
     for circle in circles(calls(found, [f for f in files if f.endswith('.c')])):
         yield 'call each other in a circle: ' + ', '.join(sorted(circle))
+    yield from stale(found)
 
 
 def canary():
-    """Each of three files has a fault, or is part of one."""
+    """Each of four files has a fault, or is part of one."""
     tree = {'a': 'int rpcrdma2_a(void)\n{\n\treturn rpcrdma2_b();\n}\n',
             'b': 'int rpcrdma2_b(void)\n{\n\treturn rpcrdma2_a();\n}\n',
             'c': 'static int work(void)\n{\n\treturn rpcrdma2_a();\n}\n'}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.mkdir('rpcrdma2')
+        os.mkdir('faults')
+        with open(UNREACHED, 'w', encoding='utf-8') as file:
+            file.write('# none\nrpcrdma2:rpcrdma2_a: why\nrpcrdma2:c.c:work: why\n'
+                       'rpcrdma2:rpcrdma2_d: why\nrpcrdma2:b.c:work: why\n')
         for name, text in tree.items():
             with open(f'rpcrdma2/{name}.c', 'w', encoding='utf-8') as file:
                 file.write(text)
         found = sorted(faults())
     wanted = ['call each other in a circle: rpcrdma2/a.c, rpcrdma2/b.c',
+              'faults/unreached: rpcrdma2:b.c:work is no function',
+              'faults/unreached: rpcrdma2:rpcrdma2_d is no function',
               'rpcrdma2/c.c: work() lacks the prefix rpcrdma2_']
     return [] if found == wanted else [f'found {found}, not {wanted}']
 

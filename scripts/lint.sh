@@ -234,10 +234,10 @@ if have pyflakes3 "pyflakes"; then
 	report "pyflakes" "$work/python" $?
 fi
 
-if have ctags "prefixes and circles"; then
+if have ctags "prefixes, circles, faults/unreached"; then
 	{ scripts/lint-structure.py && scripts/lint-structure.py --canary; } \
 		>"$work/structure" 2>&1
-	report "each function has its module's prefix, and no files are a circle" \
+	report "prefixes of functions, circles of files, names in faults/unreached" \
 		"$work/structure" $?
 fi
 
