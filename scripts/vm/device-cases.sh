@@ -51,6 +51,8 @@ costs()
 
 	for end in client server; do
 		mapfile -t queues < <(taken $end cq_alloc nr_cqe)
+		[ ${#queues[@]} -ge 2 ] ||
+			{ fail "$name: the trace has ${#queues[@]} queues of the $end"; continue; }
 		regions=$(taken $end mr_alloc max_num_sg | sort -n | uniq -c |
 			awk '{ printf "%s%d of %d pages", sep, $1, $2; sep = ", " }')
 		echo "# $name: the $end has ${queues[0]} entries for Sends, ${queues[1]} for Receives, regions: ${regions:-none}"

@@ -148,12 +148,12 @@ listens_anew()
 	[ -n "$now" ] && [ "$now" != "$listener" ]
 }
 
-# one_was_lost: at both ends, for the address at one of them at least. Beside a load the
-# other one may learn of it by a message that fails.
+# one_was_lost: or more, at both ends, for the address at one of them at least. Beside a load
+# the other one may learn of it by a message that fails.
 one_was_lost()
 {
 	rise <(echo "$before") <(counters)
-	[ "${rose[c_disconnects]}" -eq 1 ] && [ "${rose[s_disconnects]}" -eq 1 ] &&
+	[ "${rose[c_disconnects]}" -gt 0 ] && [ "${rose[s_disconnects]}" -gt 0 ] &&
 		[ $((rose[c_ended_ADDRESS] + rose[s_ended_ADDRESS])) -gt 0 ]
 }
 
