@@ -53,8 +53,8 @@ static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 		   READ_ONCE(xprt->cong) >> RPC_CWNDSHIFT,
 		   READ_ONCE(xprt->backlog.qlen), xprt->stat.connect_count);
 	seq_printf(seq, " read_chunks=%lu write_chunks=%lu reply_chunks=%lu bad_replies=%lu",
-		   st->st_read_chunks, st->st_write_chunks,
-		   st->st_reply_chunks, st->st_bad_replies);
+		   READ_ONCE(st->st_read_chunks), READ_ONCE(st->st_write_chunks),
+		   READ_ONCE(st->st_reply_chunks), READ_ONCE(st->st_bad_replies));
 	rpcrdma2_errors_show(seq, &st->st_errors);
 	seq_printf(seq, " backward_credits=%u",
 		   READ_ONCE(xp->xp_backward_credits));

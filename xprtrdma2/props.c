@@ -121,14 +121,15 @@ static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 static bool xprt2_props_has_credit(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	u32 grant = READ_ONCE(ep->ep_grant);
 	unsigned long most;
 	bool place, freed;
 
 	if (!xprt2_props_take_credit(true, &ep->ep_ex))
 		return true;
-	if (ep->ep_grant < 2)
+	if (grant < 2)
 		return false;
-	most = RPC_CWNDSCALE * (ep->ep_grant - 1);
+	most = RPC_CWNDSCALE * (grant - 1);
 	spin_lock(&xprt->transport_lock);
 	xprt->cwnd = min(xprt->cwnd, most);
 	place = xprt->cong <= most;
@@ -152,7 +153,7 @@ static int xprt2_props_send(struct rpcrdma2_exchange *ex,
 
 	if (!h) {
 		if (READ_ONCE(ep->ep_nego.ng_phase) != XPRT2_SETTLED ||
-		    ep->ep_vers != RPCRDMA2_VERS_TWO || !ep->ep_grant ||
+		    ep->ep_vers != RPCRDMA2_VERS_TWO || !READ_ONCE(ep->ep_grant) ||
 		    !xprt2_props_has_credit(ep))
 			return -EAGAIN;
 		pm->pm_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);

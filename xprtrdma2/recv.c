@@ -187,7 +187,7 @@ static u32 xprt2_recv_refill(struct xprt2_ep *ep)
 static void xprt2_recv_set_window(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-	unsigned long cwnd;
+	unsigned long cwnd, was;
 	bool freed;
 
 	cwnd = RPC_CWNDSCALE * xprt2_calls_allowed(READ_ONCE(ep->ep_props_credit),
@@ -196,12 +196,13 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 		return;
 
 	spin_lock(&xprt->transport_lock);
-	swap(xprt->cwnd, cwnd);
+	was = xprt->cwnd;
+	xprt->cwnd = cwnd;
 	freed = xprt2_bound_kept(xprt);
 	spin_unlock(&xprt->transport_lock);
-	trace_xprt2_grant(ep, xprt->cwnd / RPC_CWNDSCALE);
+	trace_xprt2_grant(ep, cwnd / RPC_CWNDSCALE);
 	/* Wake Calls now: the next RPC may end much later. */
-	if ((xprt->cwnd > cwnd || freed) && test_bit(XPRT_CWND_WAIT, &xprt->state))
+	if ((cwnd > was || freed) && test_bit(XPRT_CWND_WAIT, &xprt->state))
 		rpcrdma2_window_raised(xprt);
 }
 

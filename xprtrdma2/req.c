@@ -217,7 +217,7 @@ static int xprt2_req_grow(struct xprt2_req *req, void **buf, size_t *size,
 	*size = needed;
 	spin_unlock(&xp->xp_req_lock);
 	if (old)
-		xp->xp_stats.st_hardway += needed;
+		xprt2_stat_add(xp, hardway, needed);
 	kfree(old);
 	return 0;
 }
@@ -642,7 +642,7 @@ bool xprt2_has_error(const struct xprt2_req *req)
 static void xprt2_reply_complete(struct xprt2_rep *rep)
 {
 	struct rpc_rqst *rqst = rep->rep_rqst;
-	struct xprt2_stats *st = &rep->rep_ep->ep_xp->xp_stats;
+	struct xprt2_xprt *xp = rep->rep_ep->ep_xp;
 	int copied = 0;
 
 	/* X2 */
@@ -652,14 +652,14 @@ static void xprt2_reply_complete(struct xprt2_rep *rep)
 		xprt2_rqst_to_req(rqst)->rq2_refused = rep->rep_ep->ep_serial;
 		xprt2_count(calls_again);
 	} else if (rep->rep_status) {
-		st->st_bad_replies++;
+		xprt2_stat_add(xp, bad_replies, 1);
 		xprt2_count(replies_bad);
 	} else if (rep->rep_proc == RDMA2_MSG) {
 		copied = xprt2_reply_place_inline(rqst, rep);
 	} else {
 		copied = xprt2_reply_place_chunk(rqst, rep);
 	}
-	st->st_reply_bytes += rep->rep_written + rep->rep_replylen;
+	xprt2_stat_add(xp, reply_bytes, rep->rep_written + rep->rep_replylen);
 	xprt2_count_add(write_chunk_bytes, rep->rep_written);
 	trace_xprt2_complete(rep->rep_ep, be32_to_cpu(rqst->rq_xid), copied);
 	xprt2_reply_end_rpc(rep, copied);
@@ -735,7 +735,7 @@ void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 	u32 needed = READ_ONCE(co->co_regions.rg_needed);
 	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
 
-	ep->ep_xp->xp_stats.st_mrs_allocated += made;
+	xprt2_stat_add(ep->ep_xp, mrs_allocated, made);
 	xprt2_count_add(mrs_allocated, made);
 	if (!failed)
 		return;
@@ -781,7 +781,7 @@ static void xprt2_fence_count(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	unsigned int count = list_count_nodes(&req->rq2_exposed.ex_regions);
 
-	ep->ep_xp->xp_stats.st_local_inv += count;
+	xprt2_stat_add(ep->ep_xp, local_inv, count);
 	trace_xprt2_fence(ep, be32_to_cpu(req->rq2_slot.rq_xid), count);
 	xprt2_count_add(local_invalidations, count);
 	xprt2_count(doorbells);
@@ -837,12 +837,13 @@ bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 
 	guard(spinlock)(&xp->xp_req_lock);
 	list_for_each_entry(req, &xp->xp_all_reqs, rq2_all) {
+		/* the RPC layer may begin an RPC with another xid meanwhile */
 		if (READ_ONCE(req->rq2_ep) != ep ||
-		    req->rq2_slot.rq_xid != cpu_to_be32(xid) ||
+		    READ_ONCE(req->rq2_slot.rq_xid) != cpu_to_be32(xid) ||
 		    req->rq2_home != &xp->xp_forward ||
-		    READ_ONCE(req->rq2_reply) || req->rq2_late)
+		    READ_ONCE(req->rq2_reply) || READ_ONCE(req->rq2_late))
 			continue;
-		req->rq2_late = true;
+		WRITE_ONCE(req->rq2_late, true);
 		req->rq2_late_handle = handle;
 		wake_up_var(xp);
 		return true;

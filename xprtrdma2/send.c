@@ -284,7 +284,7 @@ static void xprt2_send_begin(struct rpcrdma2_conn *co,
 	struct xprt2_req *req = xprt2_post_to_req(post);
 
 	atomic_set(&req->rq2_holds, req->rq2_num_mapped ? 2 : 1);
-	req->rq2_late = false;
+	WRITE_ONCE(req->rq2_late, false);
 	/* Pairs with xprt2_find_rqst_locked() */
 	smp_store_release(&req->rq2_ep, xprt2_conn_to_ep(co));
 }

@@ -395,7 +395,7 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 		return -ECONNABORTED;
 	xprt2_count(calls);
 	if (unlikely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)) {
-		ep->ep_nego.ng_trial_sent = true;
+		WRITE_ONCE(ep->ep_nego.ng_trial_sent, true);
 		queue_delayed_work(xprt2_wq, &ep->ep_trial, XPRT2_TRIAL_TIMEOUT);
 	}
 	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
@@ -434,7 +434,7 @@ static int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
 	}
 	/* A Call waits already, and xprt2_replies_first() may be over. */
 	if (test_bit(XPRT_WRITE_SPACE, &xprt->state))
-		xprt2_from_xprt(xprt)->xp_reply_waits = true;
+		WRITE_ONCE(xprt2_from_xprt(xprt)->xp_reply_waits, true);
 	return xprt_reserve_xprt_cong(xprt, task);
 }
 
@@ -449,7 +449,7 @@ static void xprt2_replies_first(struct rpc_xprt *xprt)
 	guard(spinlock)(&xprt->queue_lock);
 	xprt2_move_replies(&xprt->xmit_queue, &replies);
 	if (unlikely(!list_empty(&replies)))
-		xprt2_from_xprt(xprt)->xp_reply_waits = true;
+		WRITE_ONCE(xprt2_from_xprt(xprt)->xp_reply_waits, true);
 	list_splice(&replies, &xprt->xmit_queue);
 }
 
@@ -458,16 +458,18 @@ static void xprt2_replies_first(struct rpc_xprt *xprt)
  * xp_reply_waits shows that a Reply may be among the sleeping tasks: then all
  * are woken, and Calls go to sleep again. The flag is set with XPRT_LOCKED or
  * transport_lock held, and cleared under transport_lock when XPRT_LOCKED is
- * free.
+ * free. If a task that has just got XPRT_LOCKED sets it at this moment, that task
+ * comes here itself.
  */
 static void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
 	xprt_release_xprt_cong(xprt, task);
-	if (likely(!xp->xp_reply_waits) || test_bit(XPRT_LOCKED, &xprt->state))
+	if (likely(!READ_ONCE(xp->xp_reply_waits)) ||
+	    test_bit(XPRT_LOCKED, &xprt->state))
 		return;
-	xp->xp_reply_waits = false;
+	WRITE_ONCE(xp->xp_reply_waits, false);
 	rpc_wake_up(&xprt->sending);
 }
 
@@ -574,7 +576,8 @@ static unsigned short xprt2_get_srcport(struct rpc_xprt *xprt)
  */
 static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
-	const struct xprt2_stats *st = &xprt2_from_xprt(xprt)->xp_stats;
+	/* figures may change while they are read */
+	const struct xprt2_stats st = data_race(xprt2_from_xprt(xprt)->xp_stats);
 	long idle = xprt_connected(xprt) ?
 		    (long)(jiffies - xprt->last_used) / HZ : 0;
 	seq_printf(seq, "\txprt:\trdma 0 %lu %lu %lu %ld %lu %lu %lu %llu %llu ",
@@ -584,13 +587,13 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   xprt->stat.bklog_u);
 	/* 0 for a figure that does not exist, or is not counted by transport */
 	seq_printf(seq, "%lu %lu %lu %llu %llu %llu 0 %lu %lu %lu %lu ",
-		   st->st_read_chunks, st->st_write_chunks,
-		   st->st_reply_chunks, st->st_request_bytes,
-		   st->st_reply_bytes, st->st_pullup_bytes, st->st_hardway,
-		   st->st_failed_marshal, st->st_bad_replies,
-		   st->st_nomsg_calls);
-	seq_printf(seq, "0 0 %lu %lu %lu 0\n", st->st_mrs_allocated,
-		   st->st_local_inv, st->st_no_sq);
+		   st.st_read_chunks, st.st_write_chunks,
+		   st.st_reply_chunks, st.st_request_bytes,
+		   st.st_reply_bytes, st.st_pullup_bytes, st.st_hardway,
+		   st.st_failed_marshal, st.st_bad_replies,
+		   st.st_nomsg_calls);
+	seq_printf(seq, "0 0 %lu %lu %lu 0\n", st.st_mrs_allocated,
+		   st.st_local_inv, st.st_no_sq);
 }
 
 /* Let the RPC layer and the connect worker use memory reserves. */

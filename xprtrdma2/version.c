@@ -377,7 +377,8 @@ static int xprt2_version_apply_or_lose(struct xprt2_ep *ep,
 				       enum xprt2_answer answer)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
-	struct xprt2_nego ng = ep->ep_nego;
+	/* the send path may set ng_trial_sent: that is before this, or after */
+	struct xprt2_nego ng = data_race(ep->ep_nego);
 	enum xprt2_action action;
 	int ret;
 

@@ -204,7 +204,11 @@ RPCRDMA2_COUNTERS(xprt2, XPRT2)
 	this_cpu_add(xprt2_counters[XPRT2_C_##name], (u64)(n))
 #define xprt2_count(name)	xprt2_count_add(name, 1)
 
-/* For mountstats. The context named increments them without a lock. */
+/*
+ * For mountstats. The context named increments them without a lock. The last two
+ * groups have several contexts, which may lose an increment to each other:
+ * xprt2_stat_add().
+ */
 struct xprt2_stats {
 	/* send path */
 	unsigned long		st_read_chunks;
@@ -216,14 +220,18 @@ struct xprt2_stats {
 	unsigned long		st_nomsg_calls;
 	unsigned long		st_no_sq;
 	/* receive CQ */
+	struct rpcrdma2_errors	st_errors;
+	/* both CQs; st_local_inv: receive CQ and release path */
 	unsigned long long	st_reply_bytes;
 	unsigned long		st_bad_replies;
-	struct rpcrdma2_errors	st_errors;
 	unsigned long		st_local_inv;
-	/* release and connect */
+	/* tasks of RPCs; st_mrs_allocated: connect, and the core's workqueue */
 	unsigned long		st_hardway;
 	unsigned long		st_mrs_allocated;
 };
+
+/* data_race(): a lost increment does no harm */
+#define xprt2_stat_add(xp, name, n)	data_race((xp)->xp_stats.st_##name += (n))
 
 /* Requests of one direction; see req.c */
 struct xprt2_pool {
