@@ -107,8 +107,9 @@ int rpcrdma2_regions_grow(struct rpcrdma2_conn *co)
 		spin_unlock(&rg->rg_lock);
 		made++;
 	}
-	co->co_ops->grown(co, made, made < BATCH && rg->rg_num < rg->rg_max);
-	return rg->rg_num ? 0 : -ENOMEM;
+	co->co_ops->grown(co, made, made < BATCH &&
+				    READ_ONCE(rg->rg_num) < rg->rg_max);
+	return READ_ONCE(rg->rg_num) ? 0 : -ENOMEM;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_grow);
 
@@ -177,11 +178,12 @@ static void rpcrdma2_regions_refill(struct work_struct *work)
 						co_regions.rg_refill);
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	unsigned int flags = memalloc_nofs_save();
-	unsigned int before = rg->rg_num;
+	unsigned int before = READ_ONCE(rg->rg_num), now;
 	bool anyway;
 
 	rpcrdma2_regions_grow(co);
-	if (rg->rg_num > before || before == rg->rg_max)
+	now = READ_ONCE(rg->rg_num);
+	if (now > before || before == rg->rg_max)
 		rg->rg_failures = 0;
 	else
 		rg->rg_failures++;
@@ -190,9 +192,9 @@ static void rpcrdma2_regions_refill(struct work_struct *work)
 		rg->rg_failures = 0;
 	rpcrdma2_regions_wake_waiter(co, anyway);
 	memalloc_nofs_restore(flags);
-	if (READ_ONCE(rg->rg_needed) && rg->rg_num < rg->rg_max)
+	if (READ_ONCE(rg->rg_needed) && now < rg->rg_max)
 		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill,
-				   rg->rg_num == before ? REFILL_DELAY : 0);
+				   now == before ? REFILL_DELAY : 0);
 }
 
 void rpcrdma2_regions_init(struct rpcrdma2_conn *co)

@@ -762,7 +762,7 @@ static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
 	xprt->xprt_class = &svc2_bc_class;
 	xprt->ops = &svc2_bc_ops;
 	xprt->timeout = &svc2_bc_timeout;
-	xprt->max_payload = sp->sp_send_max[sp->sp_last_vers];
+	xprt->max_payload = READ_ONCE(sp->sp_send_max[READ_ONCE(sp->sp_last_vers)]);
 	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
 	xprt->addrlen = args->addrlen;
 	rpc_ntop((struct sockaddr *)&xprt->addr, bc->bc_addr,

@@ -179,7 +179,7 @@ static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
 	long more = (long)recvs - rp->rp_count;
 
 	if (svc2_grant_is_short(sp) ||
-	    !svc2_grant_has_memory(more * (rp->rp_size >> PAGE_SHIFT))) {
+	    !svc2_grant_has_memory(more * (READ_ONCE(rp->rp_size) >> PAGE_SHIFT))) {
 		svc2_count(grants_denied);
 		if (svc2_grant_own_pages(sp) < svc2_grant_fair_share())
 			WRITE_ONCE(svc2_grant_denied_at, jiffies ?: 1);
@@ -356,9 +356,10 @@ void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 	unsigned int posted = READ_ONCE(rp->rp_posts) - READ_ONCE(sp->sp_received);
 	unsigned int busy = READ_ONCE(rp->rp_count) - READ_ONCE(rp->rp_nfree) -
 			    posted + reposted;
+	u32 grant = READ_ONCE(sp->sp_grant);
 	bool due;
 
-	if (svc2_grant_next(sp->sp_grant, busy, sp->sp_credits) > sp->sp_grant)
+	if (svc2_grant_next(grant, busy, sp->sp_credits) > grant)
 		set_bit(SVC2_F_BUSY, &sp->sp_flags);
 	if (unlikely(test_bit(SVC2_F_RESIZING, &sp->sp_flags)))
 		due = !READ_ONCE(rp->rp_small);

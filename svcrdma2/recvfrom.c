@@ -424,7 +424,7 @@ static int svc2_props_encode(struct svc2_xprt *sp, struct svc2_tx *tx,
 			     const struct rpcrdma2_propmsg *pm)
 {
 	int len = rpcrdma2_encode_propmsg(tx->tx_buf, SVC2_TX_BUFSIZE,
-					  sp->sp_grant, pm);	/* S26 */
+					  READ_ONCE(sp->sp_grant), pm);	/* S26 */
 
 	tx->tx_len = max(len, 0);
 	tx->tx_vers = RPCRDMA2_VERS_TWO;

@@ -612,7 +612,7 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 		rpcrdma2_plan_error(plan, RDMA2_ERR_SYSTEM, 0, 0);
 	svc2_tx_reset(sp, tx);
 	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
-	h->h_credit = sp->sp_grant;		/* C-077 */
+	h->h_credit = READ_ONCE(sp->sp_grant);	/* C-077 */
 	ret = svc2_tx_header(tx, h);
 	trace_svc2_send_error(sp->sp_conn.co_send_cq, 0, h, tx->tx_len,
 			      plan->pn_code);
@@ -808,7 +808,7 @@ static int svc2_reply_build(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	unsigned int tries = 0;
 	int ret;
 
-	rpcrdma2_respond_hdr(&call->sm_msg.mg_hdr, plan, sp->sp_grant);
+	rpcrdma2_respond_hdr(&call->sm_msg.mg_hdr, plan, READ_ONCE(sp->sp_grant));
 	do {
 		ret = svc2_reply_fill_tx(rqstp, tx, call, plan);
 		if (ret)

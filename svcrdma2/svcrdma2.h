@@ -509,7 +509,8 @@ struct svc2_xprt {
 	u32			sp_credits;
 	/*
 	 * Credits granted in every header the server sends; 0 before there are
-	 * Receives. Read at any time
+	 * Receives. Written under sp_grant_mutex; read at any time, where an old
+	 * value does no harm: svc2_send_begin() sets the credits of a Send again
 	 */
 	u32			sp_grant;
 	/* guards changes of sp_grant, sp_answers, the number of Receives */

@@ -277,7 +277,8 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_num_idle: least number of free regions since the last
  *	rpcrdma2_regions_trim()
  * @rg_all: all regions
- * @rg_num: number of all regions
+ * @rg_num: number of all regions; also read without @rg_lock, as it may change at
+ *	any time anyway
  * @rg_needed: number of free regions that an RPC waits for, or 0
  * @rg_refill: work that allocates regions
  * @rg_failures: consecutive runs of @rg_refill that allocated none; only
