@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2013,SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced in a guest: what groups of tests have in common. One line a case,
-# "ok NAME" or "FAIL NAME: why"; the exit status says whether one failed.
+# The functions that groups of test cases share; guests source this file. Each case prints
+# one line, "ok NAME" or "FAIL NAME: why", and the exit status is 1 if a case failed.
 #
-# What the kernel's log says about it all is vm.sh's business.
+# This file does not judge the kernel's log; vm.sh does that after the run.
 
 # shellcheck source=scripts/vm/nfs.sh
 . "$(dirname "${BASH_SOURCE[0]}")/nfs.sh" || exit 2
@@ -24,7 +24,8 @@ fail()
 	failed=1
 }
 
-# check NAME COMMAND...: the command's output is shown when it fails.
+# check NAME COMMAND...: one case, which passes if the command succeeds; the end of the
+# command's output is printed when it fails
 check()
 {
 	local name=$1 out
@@ -38,8 +39,8 @@ check()
 	fi
 }
 
-# can_fail FILE NAME: has this kernel the fault injection FILE? uml-debug and
-# uml-smp have to.
+# can_fail FILE NAME: succeeds if this kernel has the fault injection FILE. Its absence is a
+# failure on uml-debug and uml-smp, and a comment on other kernels.
 can_fail()
 {
 	[ ! -e "$1" ] || return 0
@@ -51,7 +52,8 @@ can_fail()
 	return 1
 }
 
-# settings FOLDER FILE=VALUE...: of fault injection, one after the other
+# settings FOLDER FILE=VALUE...: writes the values to files of fault injection, in this
+# order
 settings()
 {
 	local pair
@@ -61,7 +63,8 @@ settings()
 	done
 }
 
-# refuses FILE VALUE: a parameter that is there does not take a value, and keeps its own
+# refuses FILE VALUE: fails unless the module parameter exists, rejects the value, and keeps
+# its old value
 refuses()
 {
 	local was
@@ -78,7 +81,7 @@ refuses()
 	fi
 }
 
-# at_work: waits until the load, process $load, that speaks to /tmp/load is
+# at_work: waits until the load, process $load with its output in /tmp/load, has begun
 at_work()
 {
 	while kill -0 "$load" 2>/dev/null && ! grep -qs '^# begins' /tmp/load; do
@@ -86,21 +89,22 @@ at_work()
 	done
 }
 
-# load_sums FILE: what loads that have spoken to it have verified
+# load_sums FILE: prints the totals that loads with their output in FILE have verified
 load_sums()
 {
 	sed -n 's/^# \(.* verified\)/\1/p' "$1" | paste -sd ';'
 }
 
-# has_verified NAME PROCESS FILE: a load has, in the end; the file is what it has said
+# has_verified NAME PROCESS FILE: waits for a load and makes a case of its exit status; FILE
+# has its output
 has_verified()
 {
 	wait "$2" && ok "$1 verified ($(load_sums "$3"))" ||
 		fail "$1: $(tr '\n' ' ' <"$3")"
 }
 
-# Nothing of a test may be left behind for the next one. Below the mounts are
-# folders of the guest's own, which stay.
+# Test cases leave no mount behind for the next case. The mount points are folders of the
+# guest and stay.
 umount_all()
 {
 	local i
@@ -112,7 +116,8 @@ umount_all()
 	done
 }
 
-# verdicts LABEL COMMAND...: of a program that has cases of its own.
+# verdicts LABEL COMMAND...: runs a program that prints test cases, and puts the label
+# before their names
 verdicts()
 {
 	local label=$1 rc
@@ -127,13 +132,14 @@ verdicts()
 	esac
 }
 
-# unload TRANSPORT
+# unload TRANSPORT: removes the modules of rdma2 or rdma
 unload()
 {
 	local i
 
-	# The last transports go away in the background. Whether they do is the verdict,
-	# not how soon: a busy machine took more than 5 s once.
+	# The last transports are destroyed in the background. The bound is generous because
+	# this takes more than 5 s on a busy machine; only a module that never becomes
+	# unused is a failure.
 	for i in $(seq 600); do
 		case $1 in
 		rdma2)	rmmod svcrdma2 xprtrdma2 rpcrdma2 2>/dev/null
@@ -147,8 +153,8 @@ unload()
 	return 1
 }
 
-# users_of_sunrpc: clients, transports and RPCs that are left, and where threads wait that
-# may use them
+# users_of_sunrpc: prints the clients, transports and RPCs that still exist, and the stacks
+# of threads that may use them
 users_of_sunrpc()
 {
 	local i
@@ -161,14 +167,14 @@ users_of_sunrpc()
 	done
 }
 
-# sums FOLDER: of all files
+# sums FOLDER: prints the checksums of all files
 sums()
 {
 	(cd "$1" && find . -type f -print0 | sort -z | xargs -0 b2sum)
 }
 
-# counters: one "name value" a line, the client's prefixed c_, the server's s_. And
-# how often the mount on /mnt has sent which operation, o_
+# counters: prints one "name value" per line: the client's counters with the prefix c_, the
+# server's with s_, and the operations that the mount on /mnt has sent with o_
 counters()
 {
 	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
@@ -177,7 +183,7 @@ counters()
 		awk '$1 == "op" { print "o_" tolower($2), $4 }'
 }
 
-# rise BEFORE AFTER: by name, what the counters rose by from one file to the other
+# rise BEFORE AFTER: sets rose[NAME] to the difference between two files of counters
 declare -A rose
 rise()
 {
@@ -190,17 +196,17 @@ rise()
 		"$1" "$2")
 }
 
-# risen BEFORE: what they rose by since they were that
+# risen BEFORE: sets rose[] to the difference between BEFORE and the current counters
 risen()
 {
-	# Completions of the last RPC may still be on their way.
+	# Completions of the last RPC may still be pending.
 	sleep 0.2
 	rise <(echo "$1") <(counters)
 }
 
-# client_counter NAME: what it is, in $counter. No process is started, which takes long on
-# a busy machine: while a peer has no Receives, soft-RoCE repeats a Send for 4 s. It
-# takes the time to each ACK that lacks for a timeout, and the client allows 6.
+# client_counter NAME: sets $counter to the value. It starts no process, because that is
+# slow on a busy machine: while a peer has no Receives posted, soft-RoCE repeats a Send for
+# 4 s. It waits this long for each missing ACK, and the client allows 6 of these timeouts.
 client_counter()
 {
 	local name
@@ -211,15 +217,15 @@ client_counter()
 	return 1
 }
 
-# is_past NAME NUMBER
+# is_past NAME NUMBER: succeeds if the client's counter is above the number
 is_past()
 {
 	client_counter "$1"
 	[ "$counter" -gt "$2" ]
 }
 
-# tries NUMBER PAUSE COMMAND...: until it succeeds, so often at most, with so many seconds
-# in between
+# tries NUMBER PAUSE COMMAND...: runs the command until it succeeds, at most NUMBER times,
+# with PAUSE seconds between two attempts
 tries()
 {
 	local try
@@ -231,26 +237,28 @@ tries()
 	return 1
 }
 
-# await COMMAND...: until it succeeds. The bound is for what never does.
+# await COMMAND...: runs the command until it succeeds, for a minute at most
 await()
 {
 	tries 600 0.1 "$@"
 }
 
-# have_ended PROCESS...: none of them is there
+# have_ended PROCESS...: succeeds if none of these processes exists
 have_ended()
 {
 	! kill -0 "$@" 2>/dev/null
 }
 
-# has_risen COUNTER NUMBER: since $before
+# has_risen COUNTER NUMBER: succeeds if the counter has risen by exactly NUMBER since
+# $before
 has_risen()
 {
 	rise <(echo "$before") <(counters)
 	[ "${rose[$1]}" -eq "$2" ]
 }
 
-# counted COMMAND...: what the counters rose by while it ran; its exit status
+# counted COMMAND...: runs the command and sets rose[] to the rise of the counters; returns
+# its exit status
 counted()
 {
 	local before status
@@ -262,7 +270,7 @@ counted()
 	return "$status"
 }
 
-# measure COMMAND...: the same without its output
+# measure COMMAND...: like counted, but without the command's output and exit status
 measure()
 {
 	local before
@@ -272,7 +280,7 @@ measure()
 	risen "$before"
 }
 
-# reasons: for which the client's connections have ended, as often as it has risen
+# reasons: prints the c_ended_* counters in rose[], the reasons for which connections ended
 reasons()
 {
 	local name
@@ -283,7 +291,7 @@ reasons()
 	done
 }
 
-# expect NAME EXPRESSION: over what rose, by name.
+# expect NAME EXPRESSION: a case that evaluates the expression over the counters in rose[]
 expect()
 {
 	local name=$1 text=$2 expression=$2 word
@@ -299,10 +307,10 @@ expect()
 		fail "$name: not $text: $expression, ended:$(reasons)"
 }
 
-# figures FOLDER: /proc/self/mountstats of a mount, read as strictly as its
-# strictest readers do: format 1.1, 27 numbers of a transport that is called
-# rdma, 9 of an operation. Prints "xprt NAME VALUE" for each connection's and
-# "op NAME CALLS SENT TIMEOUTS BYTES-SENT BYTES-RECEIVED".
+# figures FOLDER: parses /proc/self/mountstats of a mount as strictly as the strictest
+# existing readers: format 1.1, 27 numbers of a transport named rdma, 9 of each operation.
+# Prints "xprt NAME VALUE" for each number of each connection, and "op NAME CALLS SENT
+# TIMEOUTS BYTES-SENT BYTES-RECEIVED".
 figures()
 {
 	perl -e '
@@ -347,14 +355,14 @@ figures()
 	$xprts && $per_op or die "nothing about $dir\n";' "$1"
 }
 
-# figure FOLDER WORDS: the next word of the line that begins with these
+# figure FOLDER WORDS: prints the word that follows WORDS at the beginning of a line of
+# figures
 figure()
 {
 	figures "$1" | sed -n "s/^$2 \([^ ]*\).*/\1/p"
 }
 
-# connection KEY: of the client's one connection to the server that mount_nfs
-# uses
+# connection KEY: prints a field of the client's only connection to the server of mount_nfs
 connection()
 {
 	sed -n "s/^peer=[^ ]*:$port \(.* \)\?$1=\([^ ]*\).*/\2/p" \
@@ -367,7 +375,7 @@ run_group()
 		echo "FAIL there is no group $1"
 		exit 2
 	fi
-	# A mount may cover the folder in which the run began.
+	# A mount may cover the initial folder.
 	cd / || exit 2
 	"group_$1"
 	exit "$failed"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2154 # the run says what the variables are, see vm.sh
+# shellcheck disable=SC2154 # vm.sh writes these variables to /run/vm/setup
 #
-# First process of a guest, on the host's root: makes a root that can be
-# written to without the host noticing, runs the command, looks for leaks,
-# leaves the exit status in /run/vm, and switches the machine off.
+# The first process of a guest, started on the host's root: creates a writable root that
+# leaves the host's unchanged, runs the command, checks for leaks, writes the exit status to
+# /run/vm, and powers the machine off.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8
@@ -12,13 +12,13 @@ export HOME=/root LANG=C.UTF-8
 off()
 {
 	sync
-	# No init here that would answer poweroff(8).
+	# The guest has no init that poweroff(8) could contact.
 	perl -e 'syscall(169, 0xfee1dead, 672274793, 0x4321fedc, 0)'
 	sleep 5
 }
 
-# User-Mode Linux starts here on the host's root itself; the debian guest has
-# come through its initramfs with all this done.
+# User-Mode Linux runs this script on the host's root; in the debian guest the initramfs has
+# already created the writable root.
 own_root()
 {
 	# shellcheck disable=SC2154 # from the kernel's command line
@@ -34,10 +34,10 @@ own_root()
 	exec chroot /tmp/root "$0"
 }
 
-# What guests write has folders of its own, whatever lies in the machine's. What
-# the run needs may lie there too: it is to be seen under the names by which it
-# was given, and under those that links in them lead to. Where vm.sh was started in
-# such a folder itself, the guest has its own one there.
+# Mounts a private tmpfs on each folder that guests write to, over the host's contents. The
+# checkout and the cache (vm_keep) may be below one of these folders: they are bound again
+# at their given paths and at the paths that symbolic links resolve to. If vm.sh was started
+# in such a folder itself, the guest sees its private one there.
 own_folders()
 {
 	local dir path real own=' '
@@ -106,14 +106,14 @@ fi
 mkdir -p "/usr/lib/modules/$vm_release"
 [ -d "$vm_modules" ] &&
 	mount --bind "$vm_modules" "/usr/lib/modules/$vm_release"
-# The server's and the client's tools, unpacked but not installed on the host.
+# The tools of server and client are unpacked in the cache but not installed on the host.
 [ -d "$vm_tools" ] && cp -a --no-preserve=ownership "$vm_tools/." /
 grep -q '^_rpc:' /etc/passwd || {
 	echo '_rpc:x:120:65534::/run/rpcbind:/usr/sbin/nologin'
 	echo 'statd:x:121:65534::/var/lib/nfs:/usr/sbin/nologin'
 } >>/etc/passwd
-# A task that waits for a minute in a test has hung; but a clock that counts
-# instructions leaps while all wait for the host.
+# A task that is blocked for a minute has hung. With a clock that counts instructions the
+# detector is off, because this clock leaps while all tasks wait for the host.
 hung=60
 [ "$vm_icount" -eq 0 ] || hung=0
 [ -w /proc/sys/kernel/hung_task_timeout_secs ] &&
@@ -126,9 +126,9 @@ esac
 
 export TERM=$vm_term VM_KERNEL=$vm_kernel VM_CLOCK=$vm_clock
 export VM_BUILD=$vm_build VM_TOP=$vm_top VM_NODE=$vm_node
-# Leaks of the boot are not the command's.
+# Discards leaks of the boot; only those of the command count.
 echo clear 2>/dev/null >/sys/kernel/debug/kmemleak
-# Nor are its races, and it is faster without.
+# KCSAN is off during the boot, whose races do not count; this also makes the boot faster.
 [ "$vm_kernel" != kcsan ] || echo on >/sys/kernel/debug/kcsan
 touch /run/vm/started
 cd "$vm_cwd" || cd /
@@ -143,7 +143,7 @@ else
 fi
 rc=$?
 
-# A device with DMA addresses of its own reports what is mapped when it goes.
+# Deleting a device with DMA addresses of its own makes it report leaked mappings.
 if grep -q ' rdma_rxe\.dma=' /proc/cmdline; then
 	for device in /sys/class/infiniband/rxe*; do
 		[ ! -e "$device" ] || rdma link del "${device##*/}"
@@ -155,8 +155,8 @@ complain()
 	echo "init: BUG: $*" >/dev/kmsg
 }
 
-# Tasks in state D, each with the number of times that it has gone to sleep. The
-# kernel's own detector leaves out what a kill would wake.
+# Prints the tasks in state D, each with its number of voluntary context switches. The
+# kernel's hung-task detector ignores killable tasks.
 asleep()
 {
 	cat /proc/[0-9]*/task/[0-9]*/status 2>/dev/null | awk '
@@ -166,7 +166,7 @@ asleep()
 	/^voluntary_ctxt_switches:/ && state == "D" { print pid, name, $2 }'
 }
 
-# What sleeps in state D, and does so five seconds later, hangs.
+# A task hangs if it is still in the same sleep in state D after five seconds.
 sleepers=$(asleep)
 left=25
 while [ -n "$sleepers" ] && [ "$left" -gt 0 ]; do
@@ -179,8 +179,9 @@ done
 		"$(paste -sd' ' "/proc/$pid/stack")"
 done <<<"$sleepers"
 
-# An object must be older than five seconds and look lost in two scans. A scan
-# is refused when kmemleak has given up, for want of memory or for an error.
+# kmemleak reports an object only if it is older than five seconds and unreferenced in two
+# scans. The scan fails if kmemleak has disabled itself, after an error or a failed
+# allocation.
 leaks=/sys/kernel/debug/kmemleak
 if [ -e "$leaks" ]; then
 	sleep "$(awk -v left="$left" 'BEGIN { print 5.2 - (25 - left) * 0.2 }')"
@@ -188,12 +189,12 @@ if [ -e "$leaks" ]; then
 		complain "kmemleak is off"
 	fi
 	cat "$leaks" >/run/vm/kmemleak
-	# The kernel's own line on it is not printed for a second scan.
+	# The kernel prints no line of its own for a second scan.
 	[ -s /run/vm/kmemleak ] &&
 		complain "unreferenced object: see the file kmemleak"
 	sync /run/vm/kmemleak
 fi
-# lockdep ends with its first report, and when it is out of memory.
+# lockdep disables itself after its first report, and when its tables are full.
 if [ -e /proc/lockdep_stats ]; then
 	grep -q 'debug_locks: *1$' /proc/lockdep_stats ||
 		complain "lockdep is off"
@@ -204,7 +205,7 @@ uml-debug|uml-smp)
 	[ -e /proc/lockdep_stats ] || complain "no lockdep" ;;
 kcsan)	grep -q 'enabled: *1$' /sys/kernel/debug/kcsan || complain "KCSAN is off" ;;
 esac
-# Which functions of the modules were entered, for coverage.sh
+# The functions of the modules that were entered, for coverage.sh
 entered=/sys/kernel/debug/rpcrdma2_entered
 [ ! -e "$entered" ] || cat "$entered" >/run/vm/entered
 echo "$rc" >/run/vm/rc.tmp

@@ -1,27 +1,26 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced in a guest: an RDMA device in software, an NFS server on a tmpfs, and
-# mounts of it, from the same kernel or, where two guests are joined (pair.sh),
-# from the other one.
+# Guests source this file for a software RDMA device, an NFS server on a tmpfs, and mounts.
+# The server runs in the same kernel or, in a pair of guests (pair.sh), in the other guest.
 
 addr4=10.0.0.1
 addr6=fd00::1
 export_dir=/export
-export_device=''	# what is mounted there; a tmpfs if nothing is named
+export_device=''	# the device of the export; a tmpfs if empty
 port=20049
 nfsd_threads=8
 
-# One line on what went wrong; the caller decides whether it can go on.
+# Prints a one-line error and fails; the caller decides whether to continue.
 complain()
 {
 	printf '%s\n' "$*" >&2
 	return 1
 }
 
-# Modules of this project are in modprobe's path like the kernel's own. One of
-# two guests loads its side. Beside svcrdma2 rpcrdma gets the name "rdma" for its
-# own listeners.
+# modprobe finds this project's modules like those of the kernel. In a pair, each guest
+# loads the modules of its side. If svcrdma2 is loaded, it releases the listener name "rdma"
+# to rpcrdma.
 load_modules()
 {
 	local size=(${RECEIVE_SIZE:+"receive_size=$RECEIVE_SIZE"})
@@ -36,8 +35,8 @@ load_modules()
 	esac
 }
 
-# The link to the other guest, or a device on which a kernel talks to itself.
-# An MTU above 4096 gives soft-RoCE its largest packets.
+# Sets up the network device: the link to the other guest, or a dummy device in a single
+# guest. Soft-RoCE uses its largest packets if the MTU is above 4096.
 net_up()
 {
 	local own4=$addr4 own6=$addr6
@@ -60,14 +59,14 @@ net_up()
 	ip -6 addr add "$own6/64" dev "$netdev" nodad
 }
 
-# device_up rxe|siw
+# device_up rxe|siw: adds the RDMA device of this type
 device_up()
 {
 	local type=${1:-rxe}
 
 	net_up || complain "no network" || return 1
-	# A burst of Reads is more packets than the default lets through, and
-	# soft-RoCE pays dearly for each one lost.
+	# The default backlog is smaller than a burst of RDMA Reads, and a lost packet costs
+	# soft-RoCE a long timeout.
 	echo 65536 >/proc/sys/net/core/netdev_max_backlog
 	modprobe -q "rdma_$type" || modprobe -q "$type"
 	rdma link show "${type}0/1" >/dev/null 2>&1 && return 0
@@ -80,7 +79,8 @@ device_down()
 	rdma link del "${1:-rxe}0"
 }
 
-# beside_rdma COMMAND...: while an interface without an RDMA device has 10.9.9.1
+# beside_rdma COMMAND...: runs the command while 10.9.9.1 is the address of an interface
+# without an RDMA device
 beside_rdma()
 {
 	ip link add plain0 type dummy
@@ -90,9 +90,9 @@ beside_rdma()
 	ip link del plain0
 }
 
-# mount.nfs looks the name of a transport up in /etc/netconfig, and the protocol
-# it finds there in /etc/protocols. 3939 is the number by which it knows RDMA,
-# over which it does not probe ports. The files are the guest's own copies.
+# mount.nfs looks up the transport in /etc/netconfig, and the protocol of that entry in
+# /etc/protocols. 3939 is its number for RDMA, for which it does not probe ports. Both files
+# are the guest's copies.
 teach_netconfig()
 {
 	grep -q '^rdma2 ' /etc/netconfig || cat >>/etc/netconfig <<-END
@@ -103,14 +103,14 @@ teach_netconfig()
 		printf 'rdma\t3939\tRDMA\n' >>/etc/protocols
 }
 
-# listen_on TRANSPORT [PORT]: also after the server was stopped and started.
+# listen_on TRANSPORT [PORT]: adds a listener, also after a restart of the server
 listen_on()
 {
 	echo "$1 ${2:-$port}" >/proc/fs/nfsd/portlist ||
 		complain "nfsd does not listen on $1 ${2:-$port}"
 }
 
-# What locks over NFSv3 need on both sides.
+# Starts the daemons for NFSv3 locks; both sides need them.
 locking_up()
 {
 	mkdir -p /run/rpcbind /run/sendsigs.omit.d /var/lib/nfs
@@ -125,14 +125,15 @@ locking_up()
 	rpc.statd --no-notify
 }
 
-# No client has anything to reclaim: nfsd may have ended the time for that itself,
-# and is busy then.
+# No client has state to reclaim. nfsd may have ended the grace period already; it then
+# returns EBUSY.
 end_grace()
 {
 	echo Y 2>/dev/null >/proc/fs/nfsd/v4_end_grace || true
 }
 
-# server_up TRANSPORT [PORT]
+# server_up TRANSPORT [PORT]: mounts and exports $export_dir and starts nfsd with one
+# listener
 server_up()
 {
 	mkdir -p "$export_dir"
@@ -142,16 +143,16 @@ server_up()
 		mount -t tmpfs -o "size=75%,mode=1777" none "$export_dir"
 	fi
 	locking_up || return 1
-	# The root of NFSv4 is the export itself: the guest's own root, on an
-	# overlay, is nothing that nfsd could export.
+	# The NFSv4 root is the export: the guest's root is an overlay, which nfsd cannot
+	# export.
 	echo "$export_dir *(rw,no_root_squash,insecure,no_subtree_check,fsid=0${EXPORT_OPTIONS:+,$EXPORT_OPTIONS})" \
 		>/etc/exports
 
 	modprobe -q nfsd
 	mount -t nfsd nfsd /proc/fs/nfsd || return 1
-	# By default it goes by the size of the memory.
+	# The default depends on the size of the memory.
 	echo 1048576 >/proc/fs/nfsd/max_block_size
-	# A server that comes back makes its clients wait for no longer than this.
+	# The lease and the grace period bound the time that clients wait after a restart.
 	echo "${LEASE:-10}" >/proc/fs/nfsd/nfsv4leasetime
 	echo 10 >/proc/fs/nfsd/nfsv4gracetime
 	exportfs -ra || return 1
@@ -161,7 +162,7 @@ server_up()
 	listen_on "$1" "${2:-$port}"
 }
 
-# nfsd_up [TRANSPORT]: after "rpc.nfsd 0"
+# nfsd_up [TRANSPORT]: starts nfsd again after "rpc.nfsd 0"
 nfsd_up()
 {
 	rpc.nfsd "$nfsd_threads"
@@ -188,7 +189,7 @@ server_down()
 	umount "$export_dir"
 }
 
-# mount_nfs TRANSPORT VERSION FOLDER [OPTIONS]
+# mount_nfs TRANSPORT VERSION FOLDER [OPTIONS]: mounts the export
 mount_nfs()
 {
 	local proto=$1 vers=$2 dir=$3 more=${4:-} host=${nfs_host:-$addr4} path=/
@@ -203,24 +204,24 @@ mount_nfs()
 		complain "no mount over $proto, vers=$vers${more:+,$more}"
 }
 
-# nfs_identity NAME: of clients to be. Mounts of one name are one client to a
-# server of NFSv4.1, and that uses the connection it has, whatever transport the
-# second mount asked for.
+# nfs_identity NAME: sets the identity of future clients. To an NFSv4.1 server, mounts of
+# one identity are one client, and they share the first mount's connection even if a later
+# mount names another transport.
 nfs_identity()
 {
 	modprobe -q nfs
 	echo "$1" >/sys/module/nfs/parameters/nfs4_unique_id
 }
 
-# nfs_up TRANSPORT [rxe|siw]: everything but the mount.
+# nfs_up TRANSPORT [rxe|siw]: sets up client and server in one guest, without a mount
 nfs_up()
 {
 	client_up "$@" || return 1
 	server_up "${1%6}"
 }
 
-# client_up TRANSPORT [rxe|siw]: all that a mount of another guest needs, but
-# the locks of NFSv3.
+# client_up TRANSPORT [rxe|siw]: sets up a client of another guest's server, without the
+# daemons for NFSv3 locks
 client_up()
 {
 	load_modules "$1" || return 1

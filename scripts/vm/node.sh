@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced in both of two joined guests: the client asks, the server does. What
-# they say to each other goes through a folder of the host, so that it passes
-# whatever happens to the link. Every file is written once, under a name of its
-# own, and appears complete: what guests cache cannot be out of date.
+# Both guests of a pair source this file. The client's guest sends commands to the server's
+# guest through a shared folder of the host, which works while the link is down. Each file
+# is written once, under a unique name, and becomes visible only when it is complete, so
+# that no guest caches stale contents.
 
 share=/run/share
 
-# appear FILE: standard input, once it is all there
+# appear FILE: creates the file from standard input; the rename makes it visible as a whole
 appear()
 {
 	cat >"$1.part"
@@ -16,8 +16,8 @@ appear()
 	mv "$1.part" "$1"
 }
 
-# The server's part: commands in this shell, in order, until it is told to end
-# or the client is no more.
+# Runs the client's commands in this shell, in order, until end_service runs or the client's
+# guest has ended.
 serve()
 {
 	local n=1
@@ -40,7 +40,8 @@ end_service()
 	serving=0
 }
 
-# run_node COMMAND...: the client's part; the server's is to serve until that has ended
+# run_node COMMAND...: runs the command in the client's guest, and serve() in the server's
+# guest
 run_node()
 {
 	case $VM_NODE in
@@ -51,14 +52,15 @@ run_node()
 	esac
 }
 
-# delayed MILLISECONDS: what is sent from here arrives so much later.
+# delayed MILLISECONDS: delays all packets that this guest sends
 delayed()
 {
 	tc qdisc replace dev "$netdev" root netem delay "${1}ms" limit 100000
 }
 
-# on_server COMMAND...: what it said, and its exit status. The count is in a
-# file because this may run in a subshell.
+# on_server COMMAND...: runs the command in the server's guest, prints its output, and
+# returns its exit status. A file holds the count of commands because this function may run
+# in a subshell.
 on_server()
 {
 	local n said

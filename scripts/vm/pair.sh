@@ -1,24 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Boots two guests of one kernel, "server" and "client", joined by a private
-# link, and runs a command in each:
+# Boots two guests of one kernel, "server" and "client", joined by a private link, and runs
+# a command in each:
 #
 #	pair.sh KERNEL [options of vm.sh] -- server's command -- client's command
 #
-# The link is a pair of datagram sockets, an Ethernet frame each message. It is
-# this script's, so a guest that has to boot again finds it as it was. Both
-# guests see one folder as /run/share; NAME.ended in it says that a guest is no
-# more.
+# The link is a pair of datagram sockets; each message is an Ethernet frame. This script
+# holds the sockets open, so a guest that reboots keeps its link. Both guests mount one
+# folder of the host as /run/share, in which this script creates NAME.ended when a guest has
+# ended.
 #
-# Exit status: the larger one of the two that vm.sh gave.
+# Exit status: the larger one of vm.sh's two exit statuses.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/common.sh"
 
-# Only root may have more than the system's limit, which is less than what a
-# burst of RDMA Reads takes.
+# A burst of RDMA Reads exceeds the system's limit for socket buffers; only root may raise
+# it.
 if [ -z "${PAIR_LINK:-}" ]; then
 	export PAIR_LINK="8 9"
 	exec perl -MSocket -MPOSIX=dup2 -e '
@@ -58,7 +58,7 @@ done
 [ $# -ge 2 ] || usage
 shift
 
-# Two builds at once would take the modules from under the first guest.
+# A second build would replace the modules while the first guest uses them.
 if [ "$build" -eq 1 ]; then
 	"$vmdir/modules.sh" "$kernel" >/dev/null || exit 125
 	options+=(--no-modules)
@@ -69,7 +69,7 @@ run=$(mktemp -d "$cache/run/pair-$kernel-$(date +%H%M%S)-XXXXXX")
 mkdir "$run/share"
 
 declare -A pid name
-# start NAME FD COMMAND...
+# start NODE FD COMMAND...: starts one guest in the background
 start()
 {
 	local node=$1 fd=$2
@@ -94,7 +94,7 @@ for _ in server client; do
 	[ "$status" -eq 0 ] || say "$kernel: the $node ended with $status"
 	[ "$status" -gt "$worst" ] && worst=$status
 	[ -s "$run/$node/rc" ] && continue
-	# There is nothing to wait for at the end of a link without another end.
+	# Without its peer the remaining guest has nothing left to do.
 	kill "${pid[@]}" 2>/dev/null
 	wait
 	break
