@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What an operation costs over this transport, in-tree's at its defaults and
-# tuned, TCP, and bare verbs: one guest, the unmodified Debian kernel, a clock
-# that counts instructions.
+# Measures the cost of an operation over this transport, the in-tree one (at its defaults,
+# and tuned), TCP, and bare verbs. All of them run in one guest with the unmodified Debian
+# kernel, whose clock counts instructions.
 #
 #	bench.sh [--quick|--smoke|--memory|--trips|--link]
 #
-# BASE=COMMIT puts that commit's modules beside those of this checkout, OUT=DIR
-# chooses where the report goes, VARIANTS="intree rdma2" what is compared; ROWS and
-# SIZES are what is done, CONNECTIONS and DEPTH how, MTU that of the network device.
-# PROFILE=1 divides the rows among layers in the other forms too.
-# --quick is a part of the rows, --smoke two rows and cases for make check, whatever
-# the environment asks for. --memory is what connections take of memory alone, with
-# the kernel MEMORY_KERNEL; --trips is round trips alone, --link these and the rate on
-# links with delay and loss. BENCH_KERNEL=debian-7.3 is another of Debian's kernels for all
-# but memory.
+# BASE=COMMIT also measures the modules of that commit, OUT=DIR is the folder of the report,
+# VARIANTS="intree rdma2" selects the transports. ROWS and SIZES select the operations,
+# CONNECTIONS and DEPTH the numbers of connections and of concurrent operations, MTU the
+# network device's. PROFILE=1 divides the cost among layers in all forms.
+# --quick measures a part of the rows; --smoke measures two rows as cases of make check and
+# ignores the environment. --memory measures only the memory of connections, with the kernel
+# MEMORY_KERNEL; --trips only round trips, --link round trips and the rate on links with
+# delay and loss. BENCH_KERNEL=debian-7.3 selects another Debian kernel for everything but
+# memory.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -61,7 +61,7 @@ esac
 variants=${VARIANTS:-$variants}
 [ -z "$base" ] || variants+=" base"
 metadata=${ROWS-$metadata}
-# Two rows are measured over others too, for a curve.
+# Two rows are also measured with other numbers of connections, for a curve.
 [ -z "${CONNECTIONS:-}${ROWS+set}${SIZES+set}${DEPTH:-}" ] || more_connections=''
 connections=${CONNECTIONS:-$connections}
 depth=${DEPTH:-$depth}
@@ -69,7 +69,7 @@ rounds=${ROUNDS:-$rounds}
 mtu=${MTU:-9000}
 io_sizes=${SIZES-$io_sizes}
 
-# rows: each with bytes and three numbers of operations
+# rows: prints each row, its size in bytes, and three numbers of operations
 rows()
 {
 	local row size
@@ -84,7 +84,7 @@ rows()
 	done
 }
 
-# cells VARIANT NCONNECT DEPTH PASS
+# cells VARIANT NCONNECT DEPTH PASS: prints the cells of the plan
 cells()
 {
 	local row size ops few many
@@ -96,8 +96,8 @@ cells()
 	done
 }
 
-# What many do at once depends on which comes first, and that on little things:
-# every cell is measured a few times, each time with a new mount.
+# The cost of concurrent operations depends on their order, and that on small differences.
+# Every cell is therefore measured several times, each time with a new mount.
 plan()
 {
 	local round v c i
@@ -132,7 +132,7 @@ plan()
 	done
 }
 
-# The modules of the other commit, and where they are
+# Builds the modules of the commit BASE and prints their folder.
 build_base()
 {
 	local commit dir
@@ -163,8 +163,8 @@ build()
 	[ -z "$base" ] || base_modules=$(build_base) || exit 1
 }
 
-# Two devices of one guest, a link between them with delay and loss, and tables of what
-# the guest found
+# Measures two devices of one guest, joined by a link with delay and loss, and prints tables
+# of the results.
 link()
 {
 	"$top/scripts/vm.sh" "$kernel" --icount --no-modules --mem 3072 --timeout 14400 \
@@ -181,8 +181,9 @@ trips()
 	link trips
 }
 
-# What connections take of two guests' memory, a client's and a server's, as a table.
-# They get what this machine can spare; in-tree's takes most of it.
+# Measures the memory that connections take in two guests, a client's and a server's, and
+# prints a table. Both guests get the memory that this machine can spare; the in-tree
+# transport needs most of it.
 memory()
 {
 	local log=$run/memory kernel=$memory_kernel mem
@@ -202,7 +203,7 @@ memory()
 		"$(cat "$("$vmdir/kernel.sh" "$kernel")/release")"
 }
 
-# How the cost of a row is divided, as a table
+# Prints a table of how the cost of a row is divided among layers.
 layers()
 {
 	local samples
@@ -213,7 +214,7 @@ layers()
 	"$tables" layers "$out/cells.csv" "$out/layers.csv" "$run"/*.folded
 }
 
-# what this report is of
+# Prints the commits and the kernel of the report.
 heading()
 {
 	local dirty=''
@@ -227,7 +228,7 @@ heading()
 }
 
 export BENCH=1
-# Two checkouts may have one name.
+# The checksum keeps checkouts of the same name apart.
 out=${OUT:-$cache/bench/$(basename "$top")-$(printf '%s' "$top" |
 	sha1sum | cut -c1-8)-$form}
 mkdir -p "$out" "$cache/run"
@@ -267,7 +268,7 @@ else
 	cat "$out/report.txt"
 	"$here/plot.py" "$out" || die "no plots"
 fi
-# A part of the rows may be one of which nothing is known.
+# A partial run may consist of rows for which no expectation exists.
 some=1
 [ "$form" != quick ] && [ -z "${ROWS+set}${SIZES+set}${VARIANTS+set}" ] || some=0
 "$tables" intree "$out/counters.csv" "$some" || failed=1

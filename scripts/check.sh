@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What CI runs, as a queue of prove(1); the last line counts the cases. What was
-# skipped is not counted as passed; where CI is "true" it is a failure.
+# The gate that CI runs, as a queue of prove(1); the last line counts the cases. Skipped
+# cases do not count as passed, and with CI=true in the environment they fail the run.
 #
 #	check.sh [SUITE...]	kunit-host lint packages dissector kernels kunit fuzz
 #				uml uml-debug debian; canary, long, uml-debug-long, soak, quick
 #	check.sh --job JOB	one test of the queue, in TAP, for prove
 #
-# The unit tests in user space take seconds and are run first, alone.
-# Guests spend part of their time waiting, and User-Mode Linux has one processor:
-# JOBS at a time, one more than there are processors, take from one queue. What
-# took longest the last time goes first.
+# The unit tests in user space take seconds and run first, alone. All other jobs share one
+# queue, with JOBS jobs at a time. The default is one more than there are processors,
+# because guests spend part of their time waiting, and User-Mode Linux has one processor.
+# The jobs that took longest in the last run start first.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -37,11 +37,12 @@ run_job()
 	esac
 }
 
-# What a job says besides its results is shown when it fails. One that fails
-# without saying which case is a failure too, and so is one that says nothing.
-# That it begins goes past prove, which would wait for a result behind it.
-# scripts/plan has the number of its cases. Their names are kept, without the figures in
-# them: one that vanishes, or that is new, is named the next time.
+# tap JOB: runs the job and prints its cases as TAP. A job fails if it ends with an error
+# without a failed case, or prints no case at all; the other output of a failing job is
+# printed too. The line that announces the job bypasses prove, which would hold it back
+# until a result follows. scripts/plan has the number of cases of each job. The names of the
+# cases are stored without numbers, and names that are new or missing are printed in the
+# next run.
 tap()
 {
 	local names=$took/$1.cases new plan rc=0
@@ -80,7 +81,7 @@ tap()
 	[ ! -e "$names" ] || diff "$names" "$new" |
 		sed -n 's/^< /# not there any more: /p; s/^> /# new: /p'
 	[ "$rc" -eq 0 ] || { rm -f "$new"; return 1; }
-	# Minutes and seconds of the user's and the system's, in the second line of children
+	# The second line of times(1) has the user and system time of the child processes.
 	times >"$new.times"
 	awk -v s="$SECONDS" 'NR == 2 {
 		gsub(/[ms]/, " ")
@@ -97,7 +98,7 @@ if [ "${1:-}" = --job ]; then
 	exit
 fi
 
-# groups_of LIST KERNEL: jobs. Where there is no list, one that fails.
+# groups_of LIST KERNEL: prints the jobs of a list; if the list is missing, a job that fails
 groups_of()
 {
 	{ scripts/nfs-test.sh --groups "$1" || echo none; } | sed "s|^|$2/|"
@@ -114,7 +115,7 @@ long+=(canary)
 work=$(mktemp -d)
 touch "$work/begun"
 
-# Whatever ends this script ends what run() has begun.
+# The end of this script, for any reason, also ends the processes that run() started.
 stop()
 {
 	trap '' INT TERM HUP
@@ -125,7 +126,8 @@ stop()
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
-# run COMMAND...: in a process group of its own; a signal does not wait for its end
+# run COMMAND...: runs the command in a process group of its own, so that a trap runs before
+# the command has ended
 run()
 {
 	local rc
@@ -140,7 +142,7 @@ run()
 	return "$rc"
 }
 
-# wanted SUITE...: one of these
+# wanted SUITE...: succeeds if one of these suites is selected
 wanted()
 {
 	local suite
@@ -151,8 +153,8 @@ wanted()
 	return 1
 }
 
-# Kernels first: a failure to get them is no failure of a test. Then what all
-# groups of a kernel have in common.
+# Fetches the kernels first, because a failed download is not a failed test, and then builds
+# the parts that all groups of a kernel share.
 prepare()
 {
 	local kernel groups
@@ -174,8 +176,8 @@ prepare()
 	done
 }
 
-# Every job of the suites that are wanted behind the seconds it took, and those of a
-# processor; or a day
+# Prints each job of the selected suites, behind its duration and processor time in the last
+# run; for a new job the duration is a day.
 list()
 {
 	local suite job
@@ -199,13 +201,13 @@ list()
 	done
 }
 
-# results PATTERN: lines of all jobs
+# results PATTERN: prints matching lines of all jobs' output
 results()
 {
 	find "$work" -type f -exec cat {} + | grep -E "$1"
 }
 
-# run_queue JOB...: as many at a time as there are processors, and one more
+# run_queue JOB...: runs the jobs, JOBS at a time
 run_queue()
 {
 	PERL_TEST_HARNESS_DUMP_TAP=$work run prove --jobs "${JOBS:-$((jobs + 1))}" \
@@ -225,7 +227,7 @@ passed=$(results '^ok ' | grep -vc ' # SKIP$')
 failed=$(results '^not ok ' | wc -l)
 skipped=$(results '^ok .* # SKIP$' | wc -l)
 results '^not ok | # SKIP$'
-# Every verdict, without the figures in it, for check-repeat.sh
+# All verdicts without numbers, for check-repeat.sh
 [ -z "${VERDICTS:-}" ] || results '^(not )?ok ' | sed -E 's/[0-9]+([.][0-9]+)?/N/g' |
 	LC_ALL=C sort >"$VERDICTS"
 for job in kunit-host ${queue[@]+"${queue[@]}"}; do
@@ -240,7 +242,7 @@ if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
 	echo "# a skipped case fails this run, because CI=true"
 	rc=1
 fi
-# One may be the emulator's; two are a pattern.
+# A single repeated guest may be a fault of the emulator; two are a pattern.
 if [ "${CI:-}" = true ] && [ "$again" -gt 1 ]; then
 	echo "# more than one guest that ran once more fails this run, because CI=true"
 	rc=1

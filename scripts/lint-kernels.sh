@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the build finds out about a kernel, and what the code asks of that, are the
-# same; and headers of which nothing can be found out end the build, as does a probe
-# that fails for another reason than the one it is about. Prints what is not as it
-# should be.
+# Checks the probes in compat/: the features that the build detects are the features that
+# the code uses, and the build fails for headers that cannot be probed and for a probe that
+# fails for an unrelated reason. Prints the faults.
 #
-#	lint-kernels.sh BUILD	a build of a kernel that is supported
+#	lint-kernels.sh BUILD	a build of a supported kernel
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -29,14 +28,15 @@ comm -3 "$work/probes" "$work/asked" |
 grep -L RPCRDMA2_PROBE_WITHOUT compat/probe-*.c | grep -v /probe-control.c |
 	sed 's/$/: any failure of it means an older kernel (RPCRDMA2_PROBE_WITHOUT)/'
 
-# Through kbuild, with the modules' own Kbuild files: nothing else is compiled.
+# The builds use the modules' own Kbuild files, and compile nothing but the probes.
 mkdir "$work/m"
 cp -a Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 kunit "$work/m"
 find "$work/m" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' -o -name '*.mod*' \
 	-o -name features.h \) -delete
 arch=$(grep -qsx CONFIG_UML=y "$build/.config" && echo ARCH=um)
 
-# ends_with PROBE CODE LINE...: a build with that code in a probe
+# ends_with PROBE CODE LINE...: adds the code to a probe; the build has to fail and print
+# these lines
 ends_with()
 {
 	local line probe=$work/m/compat/probe-$1.c
@@ -54,7 +54,7 @@ ends_with()
 	cp "$work/probe.c" "$probe"
 }
 
-# The one is asked of a feature that the kernel has, the other of one that it has not.
+# The kernel has the feature of the first probe, and lacks that of the second one.
 ends_with work-disable '#include <linux/no-such-header.h>' no-such-header.h \
 	'probe-work-disable.c compiles neither with the feature nor without it'
 ends_with svc-secure-port 'int wrong = ;' \

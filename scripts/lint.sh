@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Everything that can be said about the sources without running them. A tool
-# that is not there and cannot be installed makes its case skipped, not passed.
+# Static checks of the sources. If a tool is missing and cannot be installed, its case is
+# skipped.
 #
 #	lint.sh [--changed]
 #
-# --changed looks at the files that differ from the commit BASE, HEAD without it, and
-# at those of the last commit when none differs; nothing but them is compiled.
+# --changed checks only files that differ from the commit BASE (default HEAD), or, if none
+# differs, the files of the last commit, and compiles nothing else.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -29,8 +29,8 @@ if [ "$(id -u)" -eq 0 ]; then
 		pyflakes3 python3-docutils universal-ctags
 fi
 
-# report NAME FILE [STATUS]: no output, no fault; where the tool's exit status is given
-# that is no fault either
+# report NAME FILE [STATUS]: a case that passes if the file, a tool's output, is empty, and
+# if the tool's exit status, where it is given, is 0
 report()
 {
 	[ "${3:-0}" -eq 0 ] || [ -s "$2" ] || echo "it ended with $3" >"$2"
@@ -50,14 +50,15 @@ have()
 	return 1
 }
 
-# Files that differ from a commit, or are new
+# changed_since COMMIT: prints the files that differ from the commit, and new files
 changed_since()
 {
 	git diff --name-only "$1" -- || return
 	git ls-files --others --exclude-standard
 }
 
-# Files of the tree, committed or about to be; with --changed those of them that differ
+# files PATTERN...: prints the files of the tree, including new ones; with --changed only
+# those that differ
 if [ -n "$base" ]; then
 	changed_since "$base" >"$work/changed" || die "there is no commit $base"
 	[ -s "$work/changed" ] || changed_since HEAD~1 >"$work/changed"
@@ -72,24 +73,25 @@ files()
 mapfile -t code < <(files 'include/*.h' 'compat/*.[ch]' 'rpcrdma2/*.[ch]' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]' 'faults/*.[ch]')
 mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' 'kunit/host/*.sh' 'packaging/*.sh' packaging/dkms.conf 'debian/*.prerm' 'debian/*.postinst' .ci/run)
 
-# The sources, in a tree of their own. When a run had no findings its objects stay, and are
-# made again where the source or the command has changed.
+# The sources are compiled in a separate tree. It keeps the objects of runs without
+# findings, and make rebuilds them when the source or the command has changed.
 tree=$(own_dir "$top")/lint || exit 1
 mkdir -p "$tree"
 exec 8>"$tree.lock"
 flock 8
 
-# compile KERNEL [ARGUMENTS OF MAKE]: with W=1, -Werror and sparse. Prints every warning of
-# the compiler and of modpost, and what sparse finds in our files; the kernel's have findings
-# too. A run that does not pass, or does not end, leaves no stamp: the next one begins from
-# nothing.
+# compile KERNEL [ARGUMENTS OF MAKE]: compiles with W=1, -Werror and sparse. Prints every
+# warning of the compiler and of modpost, and sparse's findings in this project's files, but
+# not those in kernel headers. A run that fails or is interrupted leaves no stamp, and the
+# next run then starts with an empty tree.
 compile()
 {
 	local kernel=$1 arch=ARCH=um said=$work/compile kdir rc key
 	local flags='-D__CHECK_ENDIAN__ -Wno-context'
 
 	kdir=$(scripts/vm/kernel.sh "$kernel") || return 1
-	# kbuild does not see what sparse is, and sparse's findings are no errors of it.
+	# The key contains sparse's version because kbuild rebuilds nothing when sparse
+	# changes.
 	key="$kdir $flags $(sparse --version)"
 	[ "$(cat "$tree/$kernel.passed" 2>/dev/null)" = "$key" ] ||
 		rm -rf "${tree:?}/$kernel"
@@ -98,7 +100,8 @@ compile()
 	shift
 	sync_sources "$tree/$kernel" Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 \
 		kunit bench || return
-	# It does not follow a lock that a guard takes: lockdep does.
+	# sparse cannot follow a lock that a guard takes; -Wno-context leaves this check to
+	# lockdep.
 	# shellcheck disable=SC2086 # nothing or one word
 	make -s -C "$kdir/build" M="$tree/$kernel" $arch W=1 -j"$jobs" \
 		CONFIG_DEBUG_INFO_BTF_MODULES= KCFLAGS=-Werror \
@@ -115,7 +118,7 @@ compile()
 	return "$rc"
 }
 
-# The modules for Debian's kernels are compiled by kernels.sh, but the benchmark's.
+# kernels.sh compiles the modules for Debian's kernels, except the benchmark's.
 compile_all()
 {
 	have sparse "W=1 -Werror and sparse" || return
@@ -126,7 +129,7 @@ compile_all()
 	report "W=1 -Werror and sparse of the benchmark" "$work/w1" $?
 }
 
-# Objects of files that have changed
+# Compiles only the objects of files that have changed.
 compile_changed()
 {
 	local objects
@@ -147,8 +150,9 @@ else
 fi
 
 source_tree=$(readlink -e "$(kernel_dir uml)/build/source")
-# passed_before KEY FILE...: 0 when a tool had nothing to say of these contents. KEY is all
-# else that it goes by. Where it has nothing to say now, the caller calls passed_now KEY.
+# passed_before KEY FILE...: succeeds if a tool had no findings in these contents before.
+# KEY has everything else that the result depends on. If the tool has no findings now, the
+# caller calls passed_now.
 passed_before()
 {
 	local key=$1
@@ -163,8 +167,8 @@ passed_now()
 	echo "$seen" >>"$tree/passed"
 }
 
-# checkpatch IGNORED FILE...: its findings; it ends with 1 when it has some. What
-# it says of itself is one too, but for a table that is not beside it.
+# checkpatch IGNORED FILE...: prints the findings. Messages of checkpatch about itself are
+# findings too, except the one about its missing table of const structures.
 checkpatch()
 {
 	local ignored=$1 file rc seen
@@ -185,15 +189,15 @@ checkpatch()
 
 if [ -n "$source_tree" ] && have perl checkpatch; then
 	checkpatch_key=$(sha1sum <"$source_tree/scripts/checkpatch.pl")
-	# Kinds that say something about a patch to the kernel, and X-macros.
+	# These types concern patches to the kernel, or X-macros.
 	ignored=FILE_PATH_CHANGES,LINUX_VERSION_CODE
 	ignored+=,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,COMPLEX_MACRO
-	# What stands in for headers of the kernel defines what is known by name.
+	# Substitutes for kernel headers have to define the kernel's own names.
 	mapfile -t plain < <(printf '%s\n' "${code[@]}" |
 		grep . | grep -vE '/trace\.h$|^kunit/host/(kunit|shim|sunrpc|system|verbs)\.h$')
 	mapfile -t traces < <(printf '%s\n' "${code[@]}" | grep '/trace\.h$')
 	checkpatch "$ignored" "${plain[@]}" >"$work/checkpatch"
-	# Trace events are laid out like tables everywhere in the kernel.
+	# As everywhere in the kernel, trace events are laid out as tables.
 	ignored+=,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,TRAILING_SEMICOLON
 	ignored+=,SPACING,LONG_LINE
 	checkpatch "$ignored" "${traces[@]}" >>"$work/checkpatch"
@@ -213,7 +217,7 @@ if have codespell "spelling"; then
 	report "spelling" "$work/spell" $?
 fi
 
-# It follows what a script sources, so all of them are looked at when one differs.
+# shellcheck follows sourced files, so a change of one script checks all of them.
 if [ "${#shell[@]}" -gt 0 ] && have shellcheck "shellcheck"; then
 	rc=0
 	: >"$work/shell"

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# File tests and tests of bad days, each group in a guest of its own:
+# File tests and failure tests; each group runs in a guest of its own:
 #
 #	nfs-test.sh [--groups|--build|--built] [KERNEL [GROUP...]]
 #
-# --groups only names the groups, --build only builds what all of them need, and
-# --built takes what was built. PROTO=rdma runs them over the kernel's own
+# --groups only prints the names of the groups, --build only builds what all groups need,
+# and --built uses an existing build. PROTO=rdma runs the groups over the kernel's own
 # transport, for comparison.
 
 set -u
@@ -25,14 +25,15 @@ proto=${PROTO:-rdma2}
 callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 	callbacks-two backward-rpc backward-rpc-chunks backward-rpc-window
 	backward-rpc-called)
-# A group runs in one kernel, under sanitizers where that takes no more than some
-# minutes; "conformance" runs in both. Nearly all run on the guest's own clock
-# (clock_of()); two guests, emulated ones, all of uml-smp and backward-rpc-chunks run on
-# the host's. On the guest's the last loses a connection in one run of six. Groups
-# that a slow machine fails, and long ones, are in the lists that end with "-long" (make
-# check-long). "cycle" is in both kernels: kmemleak judges in one, the memory in use in
-# the other. check.sh has the others without sanitizers, where all is faster and nothing
-# is left out, in its suite "soak". No suite has uml-smp, uml-dma or kcsan.
+# Each group runs in one kernel, under sanitizers if that takes no more than a few minutes;
+# "conformance" runs in both. "cycle" also runs in both: uml-debug checks for leaks with
+# kmemleak, uml compares the memory in use. Nearly all groups use the guest's own clock
+# (clock_of()). Pairs of guests, emulated guests, uml-smp and backward-rpc-chunks use the
+# host's; on the guest's clock backward-rpc-chunks loses a connection in one of six runs.
+# Lists that end with "-long" (make check-long) have the groups that are long, or that may
+# fail on a slow machine. The suite "soak" of check.sh has the groups of the sanitizers
+# again without these, where they are faster and complete. uml-smp, uml-dma and kcsan belong
+# to no suite.
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 bad_peers=(kill-peer negotiate)
 ends=(callbacks-rdma2 callbacks-cut callbacks-rdma2-cut backward-rpc-killed
@@ -64,12 +65,12 @@ if [ $# -eq 0 ]; then
 	esac
 fi
 
-# Half of the sizes where everything takes longer. The time is for a guest that hangs:
-# on a machine that is busy with other things one took 813 s.
+# QUICK halves the number of sizes on slow kernels. The timeout is for a guest that hangs: a
+# group took 813 s on a busy machine.
 vm_options=(--mem 2048)
 timeout=1500
-# What is said as soon as it is known. What else an emulated guest says counts when it has
-# come to its end.
+# Lines that match are printed immediately. All other lines of an emulated guest are printed
+# at its end, when its result is known to be valid.
 at_once=^
 case $kernel in
 uml-debug|uml-smp)
@@ -85,13 +86,13 @@ debian*)
 	QUICK=1 ;;
 esac
 
-# needs_kunit GROUP...: whether one of them takes modules of the tests
+# needs_kunit GROUP...: succeeds if one of the groups needs the test modules
 needs_kunit()
 {
 	[[ " $* " == *" backward-rpc"* || " $* " == *" moves "* ]]
 }
 
-# Once for all groups; a group must not find another build than its neighbour.
+# Builds once for all groups, so that all of them run the same build.
 build()
 {
 	local bdir kdir
@@ -121,7 +122,7 @@ case $step in
 '')		build "$@" ;;
 esac
 
-# What a slow kernel leaves out where much is done for each version of NFS
+# versions_of GROUP: prints the NFS versions to test, if a slow kernel does not test all
 versions_of()
 {
 	case "$kernel $1" in
@@ -133,13 +134,13 @@ versions_of()
 	esac
 }
 
-# And where it is not about files
+# cases_of GROUP: prints the cases to run, if a group does not run all
 cases_of()
 {
 	[ "$1" != link-stock ] || echo O_DIRECT
 }
 
-# On the guest's own clock, see vm.sh, no load of the host ends a wait
+# These groups use the guest's own clock (see vm.sh), so load of the host causes no timeout.
 timed=(files kerberos kerberos-users kerberos-svcgssd kerberos-load kerberos-intree
 	devices names bounds-payload counters cycle conformance flawed kill-peer negotiate
 	negotiate-hour moves storms view tool hostile siw inuse both properties resize callbacks-siw
@@ -156,8 +157,8 @@ clock_of()
 	esac
 }
 
-# In-tree's client does not sync a Receive back for the device, so it fails where "strict"
-# asks for that.
+# The in-tree client does not sync a Receive back for the device, and therefore fails in the
+# mode "strict".
 dma_of()
 {
 	case "$kernel $1" in
@@ -165,8 +166,8 @@ dma_of()
 	esac
 }
 
-# Names that begin with "link-" are about two guests; "bench" asks whether make
-# bench measures what it says.
+# Groups whose names begin with "link-" need a pair of guests; "bench" tests the
+# measurements of make bench.
 run_group()
 {
 	local cases=${CASES:-$(cases_of "$1")} timeout=$timeout allow='' disk=()
@@ -175,12 +176,13 @@ run_group()
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}"
 		"RECEIVE_SIZE=${RECEIVE_SIZE:-}")
 
-	# What is short of memory is logged with a trace, and that is no report.
+	# Failed allocations are logged with a stack trace; in these groups they are
+	# expected.
 	case $1 in
 	*shortage|*everything)	allow='Call Trace:$' ;;
 	esac
 	case $1 in
-	# A client would wait for a thread of nfsd that an oops has ended.
+	# After an oops of an nfsd thread the client would wait for that thread forever.
 	direct)		disk=(--nvme 256 --append oops=panic) ;;
 	*soak*)		timeout=7200 ;;
 	esac
@@ -199,7 +201,7 @@ run_group()
 	esac
 }
 
-# What a group took, and how much of it was work
+# The elapsed time of a group, and its processor time
 TIMEFORMAT='%0R s, %0U + %0S s of a processor'
 
 failed=0
@@ -220,7 +222,7 @@ for group in "$@"; do
 		echo "# $name: once more, in another guest"
 	done
 	grep -av "$at_once" "$log.said"
-	# A guest whose words are lost has shown nothing.
+	# A guest whose output was lost does not count as passed.
 	grep -q '^\(ok\|FAIL\) ' "$log.said" || rc="$rc, without a word"
 	case $rc in
 	0)	echo "ok $name: kernel log clean" ;;

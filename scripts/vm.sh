@@ -1,14 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Boots a guest on this machine's own root file system, which it can read and
-# cannot change, runs a command in it and comes back with the command's exit
-# status. Anything bad in the kernel's log is a failure, whatever the command
-# said; so is a guest that gives no answer.
+# Boots a guest on a read-only view of this machine's root file system, runs a command in
+# it, and returns the command's exit status. The run fails if the kernel's log has a report
+# or if the guest returns no result, regardless of the command's exit status.
 #
-# Exit status: the command's; 123 the emulator failed, and what the guest did says
-# nothing; 124 no end in time; 125 the guest did not run or died; 126 the kernel's
-# log holds a report.
+# Exit status: that of the command; 123 the emulator failed, and the guest's results are
+# invalid; 124 timeout; 125 the guest did not boot, or died; 126 the kernel's log has a
+# report.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -23,22 +22,22 @@ usage: $0 uml|uml-debug|uml-dma|uml-smp|kcsan|debian|debian-RELEASE [options] --
 	--nvme MB	an empty NVMe disk, /dev/nvme0n1 once its driver is loaded (debian only)
 	--icount	the guest's clock counts instructions, 1 ns each (debian only)
 	--clock MODE	the guest's clock (uml, uml-debug, uml-dma): "host" (default); "skip",
-			which leaps over idle time; "guest", which stands still while
-			the guest computes as well, so that no load of the host is seen
-	--timeout S	the guest is killed after that many seconds (default 600)
-	--append ARGS	more for the kernel's command line
-	--kunit		build and show the test modules too
-	--bench		likewise the modules of the benchmark
-	--no-modules	do not build this checkout's modules, take what is there
-	--log FILE	where the kernel's log goes (default: a file in the cache)
+			which skips idle time; "guest", which also stops while the guest
+			computes, so that load of the host has no effect
+	--timeout S	timeout in seconds, after which the guest is killed (default 600)
+	--append ARGS	additional arguments of the kernel's command line
+	--kunit		also build the test modules
+	--bench		also build the modules of the benchmark
+	--no-modules	use the last build of this checkout's modules
+	--log FILE	file for the kernel's log (default: in the cache)
 	--out DIR	a folder the guest writes to as /run/vm (default: in the cache)
 	--interactive	the command gets this terminal
-	--allow REGEX	a line of the log that is no failure in this run
-	--node NAME	what the guest is called, in VM_NODE
+	--allow REGEX	ignore reports in the log that match
+	--node NAME	name of the guest, in VM_NODE
 	--link FD	an inherited datagram socket becomes the guest's network
 	--share DIR	a folder that several guests write to, as /run/share
 DMA="bounce merge=1 fail=500" in the environment: the DMA addresses of soft-RoCE in
-uml-dma, by default "strict merge=1", strict where it names no mode; see testing.rst
+uml-dma, by default "strict merge=1", and "strict" if it names no mode; see testing.rst
 END
 	exit 2
 }
@@ -87,7 +86,7 @@ if [ "$modules" -eq 1 ]; then
 else
 	bdir=$(build_dir "$kernel") || exit 125
 fi
-# As long as the guest lives no other checkout takes this folder over.
+# This lock keeps other checkouts from taking over the folder while the guest runs.
 exec {in_use}<"$(dirname "$bdir")/checkout" && flock -s "$in_use" || exit 125
 release=$(cat "$kdir/release")
 tree=$bdir/root/lib/modules/$release
@@ -102,7 +101,7 @@ module_checksums()
 checksums=''
 [ -z "${COVERAGE:-}" ] || checksums=$(module_checksums)
 
-# What one guest writes, no other one sees. Old runs are kept for a day.
+# Each guest has a private folder for its output. Folders older than a day are deleted.
 mkdir -p "$cache/run"
 find "$cache/run" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +
 run=${out:-$(mktemp -d "$cache/run/$kernel-$(date +%H%M%S)-XXXXXX")}
@@ -124,7 +123,7 @@ rm -f "$run/rc" "$run/started" "$run/nvme" "$run/entered"
 	printf 'vm_command=(%s)\n' "$(printf '%q ' "$@")"
 } >"$run/setup"
 
-# User-Mode Linux keeps its memory in a file; the folder must have room.
+# User-Mode Linux keeps its memory in a file, and the file's folder needs enough space.
 memory_folder()
 {
 	local room
@@ -137,9 +136,10 @@ memory_folder()
 	fi
 }
 
-# A guest of User-Mode Linux has one processor, and spends much of its time on maps of
-# memory, which cost more the more processors have seen them. So it stays on one of the
-# host's: the number of the first lock that no other guest holds, modulo their count.
+# A guest of User-Mode Linux has one processor and spends much of its time on changes of
+# memory maps, which are cheaper if the maps have been used on few processors. Each guest is
+# therefore pinned to one of the host's: the number of the first lock that no other guest
+# holds, modulo the number of processors.
 take_processor()
 {
 	local fd i
@@ -162,7 +162,7 @@ uml_command()
 	[ "$kernel" != uml-smp ] ||
 		guest+=(seccomp=on "ncpus=${cpus:-4}" kunit.autorun=1)
 	[ "$kernel" = uml-smp ] || take_processor
-	# Of two guests each would leap over the time in which the other one computes.
+	# In a pair each guest would skip the time in which the other one computes.
 	[ "$clock" = host ] || [ -z "$link" ] || die "two guests need the host's clock"
 	case $clock in
 	skip)	guest+=(time-travel "time-travel-start=$(date +%s)000000000") ;;
@@ -183,9 +183,9 @@ debian_command()
 
 	[ "$kernel" != kcsan ] || cpus=${cpus:-4}
 	need_packages qemu-system-x86
-	# One thread runs the guest, and a guest that waits for a timer is at once
-	# at the time for which it waits: what else the host does is not seen. Nor
-	# is chance, as far as that can be.
+	# One thread runs the guest. A guest that waits for a timer advances at once to its
+	# expiry, so load of the host has no effect. Random numbers are fixed as far as
+	# possible.
 	if [ "$icount" -eq 1 ]; then
 		accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off"
 			-seed 1 -rtc "base=2026-01-01,clock=vm")
@@ -210,7 +210,7 @@ debian_command()
 		guest+=(-virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap")
 }
 
-# The two ends of a link differ in their number.
+# The file descriptor number makes the addresses of the two guests differ.
 mac=52:54:00:00:00:$(printf %02x "${link:-0}")
 
 case $kernel in
@@ -275,9 +275,9 @@ log_reports()
 		grep -aE "$bad"
 }
 
-# Flags that no processor has in 64-bit mode: bit 17, or one above bit 21. QEMU's
-# emulation has been seen to end an interrupt with flags that were another register's
-# bytes; the guest died of a double fault.
+# Prints EFLAGS that no processor has in 64-bit mode: bit 17, or a bit above 21. QEMU's
+# emulation sometimes returns from an interrupt with the bytes of another register as flags,
+# and the guest then dies of a double fault.
 impossible_flags()
 {
 	local flags
@@ -291,7 +291,7 @@ finish()
 {
 	local rc=125 what died flags
 
-	# Without an answer, or when it is switched off after that
+	# The guest timed out, or was killed after it had ignored the timeout's signal.
 	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
 		say "$kernel: no end in $timeout s, log: $log"
 		tail -n 15 "$log" >&2
@@ -303,8 +303,9 @@ finish()
 		tail -n 15 "$log" >&2
 	fi
 	what=$(log_reports | head -n 20)
-	# Whether the command could do without it, the command has said. Under
-	# QEMU's emulation one has been seen to fall in its dynamic linker.
+	# A process that died is printed but does not fail the run; the command's exit
+	# status decides. Under QEMU's emulation a process sometimes crashes in its dynamic
+	# linker.
 	died=$(grep -aE "$process_died" "$log" | head -n 5)
 	[ -z "$died" ] || say "$kernel: a process died: $died"
 	[ ! -s "$run/races" ] || say "$kernel: data races of the kernel's own:" \
@@ -316,7 +317,8 @@ finish()
 		[ -s "$run/kmemleak" ] && head -n 40 "$run/kmemleak" >&2
 		rc=126
 		flags=$(impossible_flags)
-		# What was reported before that is the kernel's own.
+		# The double fault must be the first report; an earlier one would be a fault
+		# of the kernel.
 		if [ -n "$flags" ] && [[ ${what%%$'\n'*} == *"double fault"* ]]; then
 			say "$kernel: the emulator failed, no processor has EFLAGS: $flags"
 			rc=123
@@ -325,7 +327,7 @@ finish()
 	return "$rc"
 }
 
-# Whatever ends this script ends the guest.
+# A signal that ends this script also ends the guest.
 trap 'kill "$pid" 2>/dev/null; sleep 1; kill -9 "$pid" 2>/dev/null; exit 130' \
 	INT TERM HUP
 if [ "$tty" -eq 1 ]; then
@@ -336,9 +338,9 @@ if [ "$tty" -eq 1 ]; then
 	status=$?
 	[ -n "$state" ] && stty "$state"
 else
-	# A guest that dies before the command has run tells nothing about the
-	# modules: QEMU's emulation of two processors loses a race with the kernel's
-	# patching of its own text once in hundreds of boots.
+	# A guest that dies during the boot is no evidence against the modules: QEMU's
+	# emulation of two processors loses a race with the kernel's patching of its own
+	# text once in hundreds of boots.
 	for attempt in 1 2 3; do
 		TMPDIR=$(memory_folder) setsid timeout -k 5 "$timeout" "${guest[@]}" \
 			</dev/null 2>>"$log" &
@@ -351,8 +353,9 @@ else
 		[ "$attempt" -eq 3 ] || : >"$log"
 	done
 fi
-# For coverage.sh, whose folder for that is $COVERAGE. Modules that are rebuilt while the
-# guest runs belong to no build.
+# Adds the entered functions to coverage.sh's folder, $COVERAGE, with the checksums of the
+# modules. If the modules were rebuilt while the guest ran, the file is marked as belonging
+# to no build.
 if [ -n "${COVERAGE:-}" ] && [ "$kernel" = uml-debug ] && [ -s "$run/entered" ]; then
 	[ "$checksums" = "$(module_checksums)" ] || checksums="built again"
 	{ echo "$checksums"; cat "$run/entered"; } >"$(mktemp "$COVERAGE/XXXXXX")"

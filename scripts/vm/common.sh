@@ -1,16 +1,16 @@
-# shellcheck shell=bash disable=SC2034,SC2154 # scripts that source this use the variables
+# shellcheck shell=bash disable=SC2034,SC2154 # the sourcing scripts use the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by every script here: where things are kept, how packages come, how
-# the kernels and this checkout's modules are found.
+# All scripts source this file: paths of the cache, installation of packages, and lookup of
+# kernels and of this checkout's builds.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 vmdir=$top/scripts/vm
 cache=${RPCRDMA2_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rpcrdma2}
 jobs=$(nproc)
 
-# Debian's 6.12 for Debian 12. The source package builds the User-Mode Linux
-# guests, the image package is what users run.
+# Debian 12's package of Linux 6.12. The User-Mode Linux guests are built from the source
+# package; users run the image package.
 source_package=linux-source-6.12
 smp_source_package=linux-source-7.3
 image_package=linux-image-6.12-amd64
@@ -27,8 +27,8 @@ die()
 	exit 1
 }
 
-# result NAME STATUS [FILE]: a case of $suite. What was said is in the file, or in
-# $work/said.
+# result NAME STATUS [FILE]: prints a case of $suite; if it failed, also the end of its
+# output, which is in the file or in $work/said
 result()
 {
 	if [ "$2" -eq 0 ]; then
@@ -40,8 +40,9 @@ result()
 	fi
 }
 
-# Two checkouts may ask for the same kernel at the same time: one builds, the
-# other waits. The lock goes with the subshell that runs the command.
+# with_lock FILE COMMAND...: runs the command under a lock, so that only one of two
+# checkouts builds a kernel and the other one waits. The subshell that runs the command
+# holds the lock.
 with_lock()
 {
 	local lock=$1
@@ -54,12 +55,12 @@ with_lock()
 	) 9>"$lock"
 }
 
-# apt gives up where another one is at work, and several suites run at a time:
-# these two are called with the lock held.
+# apt fails if another apt is running, and several suites run at a time. The callers of the
+# next two functions therefore hold apt.lock.
 refresh_lists()
 {
-	# Once an hour is enough for a list of packages. The folder is where apt
-	# puts what it fetches.
+	# Package lists are refreshed at most once an hour. apt's download folder has the
+	# time of the last refresh.
 	[ -n "$(find /var/lib/apt/lists/partial -maxdepth 0 -mmin -60 2>/dev/null)" ] &&
 		[ -n "$(find /var/lib/apt/lists -name '*Packages*' -print -quit)" ] &&
 		return 0
@@ -103,8 +104,8 @@ missing_packages()
 	done
 }
 
-# Only tools and libraries are ever installed this way. What starts a service
-# or touches /boot is unpacked into the cache instead, see kernel.sh.
+# need_packages PACKAGE...: installs tools and libraries. Packages that start a service or
+# change /boot are unpacked into the cache instead, see kernel.sh.
 need_packages()
 {
 	local missing
@@ -116,8 +117,8 @@ need_packages()
 	with_lock "$cache/apt.lock" install_packages "$@" || exit 1
 }
 
-# need_cross_compiler NAME PACKAGE...: a skip of case NAME where apt would remove the
-# gcc-multilib of this machine for them.
+# need_cross_compiler NAME PACKAGE...: installs a cross compiler, or skips case NAME if apt
+# would have to remove this machine's gcc-multilib for it
 need_cross_compiler()
 {
 	if [ -n "$(missing_packages "${@:2}")" ] && [ -z "$(missing_packages gcc-multilib)" ]
@@ -128,7 +129,8 @@ need_cross_compiler()
 	need_packages "${@:2}"
 }
 
-# Fetches packages without installing them and unpacks them below a folder.
+# unpack_packages DIR PACKAGE...: downloads packages and unpacks them without installing
+# them
 unpack_packages()
 {
 	local into=$1 debs
@@ -144,7 +146,8 @@ unpack_packages()
 	rm -rf "$debs"
 }
 
-# Where the machine gets its packages from: LABEL is Debian or Debian-Security.
+# archive LABEL: prints the address of the machine's package archive; LABEL is Debian or
+# Debian-Security
 archive()
 {
 	# shellcheck disable=SC2016 # apt's
@@ -152,8 +155,8 @@ archive()
 		"Label: $1" | sort -u | head -n 1
 }
 
-# debian_root SUITE DIR PACKAGES [OPTION...]: a Debian of its own, in DIR/root, from the
-# machine's archive, with options of mmdebstrap. What that says is in DIR.log.
+# debian_root SUITE DIR PACKAGES [OPTION...]: creates a Debian root in DIR/root from the
+# machine's archive, with these options of mmdebstrap, whose output is in DIR.log
 debian_root()
 {
 	local suite=$1 dir=$2 packages=$3 main security
@@ -180,7 +183,7 @@ candidate_version()
 	apt-cache policy "$1" | sed -n 's/^  Candidate: //p'
 }
 
-# patches_of KERNEL: files, in order; some fit one release of Linux alone
+# patches_of KERNEL: prints the patch files in order; some are for one release of Linux only
 patches_of()
 {
 	local dirs=("$vmdir/patches")
@@ -209,7 +212,7 @@ cat_configs()
 	esac
 }
 
-# What decides whether a kernel in the cache is still the one that is wanted.
+# kernel_key KERNEL: prints everything that a cached kernel depends on besides its version
 kernel_key()
 {
 	case $1 in
@@ -231,8 +234,9 @@ kernel_key()
 	esac
 }
 
-# The version that the cache was filled with stays in use until the cache is
-# emptied: a run must not depend on what the archive published last night.
+# kernel_version PACKAGE: prints the version with which the cache was filled. It stays the
+# same until the cache is emptied, so that a new version in the archive does not change the
+# runs.
 kernel_version()
 {
 	local file=$cache/version-$1 version
@@ -253,7 +257,7 @@ kernel_version()
 	cat "$file"
 }
 
-# The source package of another release comes from the root of that release.
+# The source package of another release is looked up in the root of that release.
 smp_version()
 {
 	local file=$cache/version-$smp_source_package root
@@ -282,7 +286,7 @@ kernel_dir()
 		"$({ printf '%s\n' "$version"; kernel_key "$1"; } | sha1sum | cut -c1-10)"
 }
 
-# built_of CHECKOUT: prints the folder of what is built of it, if there is one
+# built_of CHECKOUT: prints the folder of the checkout's builds, if it exists
 built_of()
 {
 	local file checkout
@@ -294,8 +298,9 @@ built_of()
 	return 1
 }
 
-# A folder whose checkout is gone, and that no guest runs from, is taken over: only files
-# that differ are compiled. What is built for user space goes by times, and goes.
+# claim CHECKOUT: assigns a build folder to the checkout. A folder whose checkout is deleted
+# and from which no guest runs is reused, so that only files that differ are compiled again.
+# The user-space builds depend on file times and are deleted.
 claim()
 {
 	local file checkout dir=''
@@ -319,9 +324,9 @@ own_dir()
 	built_of "$1" || { with_lock "$cache/build/lock" claim "$1" && built_of "$1"; }
 }
 
-# Modules of this checkout, or of the sources in SOURCE, apart from those of every
-# other one, and those with the modules for tests or for benchmarks apart from
-# those without.
+# build_dir KERNEL: prints the folder with the modules of this checkout, or of the sources
+# in SOURCE. Builds with and without the modules for tests or benchmarks have separate
+# folders.
 build_dir()
 {
 	local own more=''
@@ -332,8 +337,8 @@ build_dir()
 	printf '%s/%s%s\n' "$own" "$(basename "$(kernel_dir "$1")")" "$more"
 }
 
-# sync_sources INTO FROM...: Copies sources beside their objects; only changed ones are
-# rebuilt. By contents: a new checkout has new times.
+# sync_sources INTO FROM...: copies sources next to their objects and updates only files
+# whose contents differ, because a new checkout has new file times
 sync_sources()
 {
 	mkdir -p "$1" && rsync -a --no-times --checksum --delete --exclude='*.o' \
@@ -342,7 +347,7 @@ sync_sources()
 		--exclude='/compat/*.log' --exclude=/kunit/vectors.h "${@:2}" "$1"
 }
 
-# What is built of this checkout for user space
+# host_dir: prints the folder of this checkout's user-space builds
 host_dir()
 {
 	local own
@@ -351,8 +356,9 @@ host_dir()
 	printf '%s/host\n' "$own"
 }
 
-# The tools of NFS client and server, for the guests, and fio. Installed, they would
-# start services on this machine; so only the libraries they need are installed.
+# The guests' tools: NFS client and server, Kerberos, and fio. Installing these packages
+# would start services on this machine, so they are unpacked, and only the libraries that
+# they depend on are installed.
 tool_packages=(rpcbind nfs-common nfs-kernel-server fio krb5-kdc krb5-admin-server krb5-user gssproxy
 	libverto-libev1)
 
@@ -366,7 +372,7 @@ unpack_tools()
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	unpack_packages "$dir" "${tool_packages[@]}"
-	# The host's /sbin and /lib are links into /usr.
+	# /sbin and /lib of the host are links into /usr.
 	mkdir -p "$dir/usr/sbin" "$dir/usr/lib"
 	for lib in sbin lib; do
 		[ -d "$dir/$lib" ] || continue

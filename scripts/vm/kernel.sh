@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Puts a guest's kernel into the cache and prints the folder it is in:
+# Puts a guest's kernel into the cache and prints its folder, which contains:
 #
-#	boot		what to start: a program (uml) or a bzImage (kcsan, debian)
-#	build		KDIR for modules
-#	release		what uname -r will say
+#	boot		the kernel: a program (uml) or a bzImage (kcsan, debian)
+#	build		KDIR of the modules
+#	release		the output of uname -r
 #	root/lib/modules/RELEASE	the kernel's own modules
-#	initramfs	kcsan, debian: enough to reach the host's root
-#	chroot		the system with the compiler for build, where it is not the host's
+#	initramfs	kcsan, debian: mounts the host's root
+#	chroot		the root with the compiler for build, if it is not the host's
 #
-# "kernel.sh --headers" is for what is only compiled against: without boot, root and
-# initramfs where they would have to be fetched.
+# "kernel.sh --headers" prepares only what a compilation needs: it does not download boot,
+# root and initramfs.
 #
-# Nothing is installed into the host for it but compilers and tools.
+# It installs only compilers and tools on the host.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -29,8 +29,8 @@ usage()
 	exit 2
 }
 
-# fetch_source KERNEL DIR: the package that Debian 12 has is installed; another one is
-# downloaded by the apt of its release. Prints the archive.
+# fetch_source KERNEL DIR: installs Debian 12's source package, or downloads the source
+# package of another release with the apt of that release; prints the archive
 fetch_source()
 {
 	local package=$source_package root
@@ -47,7 +47,7 @@ fetch_source()
 	echo "$2/usr/src/$package.tar.xz"
 }
 
-# One patched tree serves all builds of a release.
+# All kernels with the same version and patches share one source tree.
 unpack_source()
 {
 	local name=$1 tree=$2 tmp=$2.tmp debs=$2.debs archive p
@@ -67,7 +67,7 @@ unpack_source()
 	mv "$tmp" "$tree"
 }
 
-# Prints a line now and then: a build of minutes must not look like a hang.
+# Runs a build of several minutes and prints its progress, so that it does not seem to hang.
 run_build()
 {
 	local log=$1 what=$2 pid n
@@ -123,7 +123,7 @@ build_source()
 	say "$name is built: $((SECONDS - start)) s"
 }
 
-# config_of KERNEL: of an option that is there twice, the last
+# config_of KERNEL: merges the configuration files; the last value of an option wins
 config_of()
 {
 	cat_configs "$1" | awk '
@@ -132,8 +132,8 @@ config_of()
 	END { for (name in option) print option[name] }'
 }
 
-# An option that kconfig dropped for want of another one would be missed only
-# when a test that needs it passes for the wrong reason.
+# Detects options that kconfig dropped because of a missing dependency. Without this check a
+# test that needs such an option could pass without testing anything.
 check_config()
 {
 	local line bad=0

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Builds this checkout's modules for a guest's kernel, outside the checkout,
-# and prints the folder they are in:
+# Builds this checkout's modules for a guest's kernel, outside the checkout, and prints
+# their folder, which contains:
 #
-#	src		a copy of the sources, and what was built of them
-#	root/lib/modules/RELEASE	the kernel's modules and these, for modprobe
+#	src		a copy of the sources, and the objects
+#	root/lib/modules/RELEASE	the kernel's modules and this project's, for modprobe
 #
-# Builds for several kernels, of several checkouts, with and without the test
-# modules (KUNIT=1) and those of the benchmark (BENCH=1) live side by side, each
-# with its own objects. SOURCE is another folder to take the sources from.
+# Builds for different kernels and checkouts, with and without the modules for tests
+# (KUNIT=1) and benchmarks (BENCH=1), have separate folders. SOURCE is another folder to
+# take the sources from.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -19,12 +19,12 @@ set -u
 
 kernel=${1:-uml}
 kunit=${KUNIT:-0}
-# Where a kernel has fault injection it can be aimed at these modules (faults/).
+# In kernels with fault injection, faults/ limits it to these modules.
 faults=0
 [[ $kernel != uml-debug && $kernel != uml-smp ]] || faults=1
 bench=${BENCH:-0}
 w=${W:-1}
-# ONLY=svcrdma2 leaves the other modules as they were built last.
+# ONLY=svcrdma2 builds this module alone and keeps the last builds of the others.
 only=${ONLY:-rpcrdma2 xprtrdma2 svcrdma2 kunit bench faults}
 
 arch_args()
@@ -34,7 +34,7 @@ arch_args()
 	esac
 }
 
-# A kernel of another release is built against with the compiler of that release.
+# The modules for a kernel of another release are built with that release's compiler.
 with_compiler()
 {
 	if [ -e "$kdir/chroot" ]; then
@@ -47,9 +47,10 @@ with_compiler()
 copy_sources()
 {
 	mkdir -p "$out/src"
-	# Objects of a build in the checkout itself belong to another kernel.
-	# By contents: a source that changes while a build runs would be older than
-	# the objects of that build, if it kept its time.
+	# Objects in the checkout itself belong to another kernel and are excluded. The
+	# contents decide whether a file is copied, and the copy gets a new time: a source
+	# that is edited while a build runs would otherwise be older than that build's
+	# objects.
 	rsync -a --no-times --checksum --delete --prune-empty-dirs \
 		--exclude=/compat/features.h --exclude=/kunit/vectors.h \
 		--include=/Kbuild --include=/include/ --include=/compat/ \
@@ -69,7 +70,8 @@ copy_sources()
 	done
 }
 
-# The kernel's modules as links, these as files, and modprobe's tables over both.
+# Creates modprobe's tree: links to the kernel's modules, copies of this project's, and the
+# tables of both.
 module_tree()
 {
 	local release tree
@@ -99,7 +101,7 @@ build()
 		$(arch_args) -j"$jobs" CONFIG_DEBUG_INFO_BTF_MODULES= \
 		modules >&2 ||
 		die "the modules do not build for $kernel"
-	# What is only compiled against has no modules of its own.
+	# A kernel that is only compiled against has no modules.
 	[ ! -d "$kdir/root" ] || module_tree
 }
 
