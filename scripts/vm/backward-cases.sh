@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: the server's own Calls, in conversations of the tester. A client
-# opens a session of NFSv4.1 and in it a file, which is delegated to it; a WRITE by NFSv3
-# then makes nfsd recall it. What is here is the server's part: its counters.
+# Sourced by nfs-cases.sh: callbacks to the tester. The tester's client opens a file in an
+# NFSv4.1 session and gets a delegation; its NFSv3 WRITE then makes nfsd recall it. The
+# cases here check the server's counters.
 
-# converses NAME EXPRESSION CASE: a case, and what the server's counters rose by
+# converses NAME EXPRESSION CASE: runs a case of the tester and checks the rise of the
+# server's counters
 converses()
 {
 	all_apply=1 counted tester "" --export "$export_dir" --set "$server_set" \
@@ -13,8 +14,8 @@ converses()
 	expect "$1" "$2"
 }
 
-# Which it has taken so far. What fails at once nfsd makes again at once, for as long as
-# the client is there.
+# The client accepted Calls before. nfsd repeats a callback that fails immediately, without
+# a pause, as long as the client exists.
 calls_no_more()
 {
 	local at=/sys/kernel/tracing n

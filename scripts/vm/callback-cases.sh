@@ -2,32 +2,32 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2015,SC2034,SC2153,SC2154
 #
-# Sourced by nfs-cases.sh: a server calls back, in-tree's or svcrdma2, in one
-# kernel with the client. What takes a delegation back is an open of the file on
-# the server's side, which waits until the client has returned it.
+# Sourced by nfs-cases.sh: callbacks from in-tree's server or svcrdma2, in one kernel with
+# the client. A recall is triggered by opening the file on the server's side, which blocks
+# until the client has returned the delegation.
 
 intree_port=20050
 storm=${QUICK:+32}
 storm=${storm:-64}
 
-# Where the mounts of the test are
+# Mount points of the test
 folders=(/mnt)
 
-# nfsd gives no delegation while lockd waits for locks to be reclaimed.
+# nfsd gives no delegation during lockd's grace period.
 grace_over()
 {
 	sleep "$(($(cat /proc/sys/fs/nfs/nlm_grace_period) + 1))"
 }
 
-# One server for all listeners
+# One server with a listener for each transport
 server_for_callbacks()
 {
 	nfs_up rdma2 "${DEVICE:-rxe}" && load_modules rdma &&
 		listen_on rdma "$intree_port" && grace_over
 }
 
-# Kinds of mounts, by what is at their ends: mount_... VERSION. In-tree's server
-# has as much trouble with many large READs as its client; see common.
+# mount_KIND VERSION: mounts that differ in the implementations at their ends. In-tree's
+# server has the same problem with many large READs as its client; see common.
 mount_intree()
 {
 	port=$intree_port mount_nfs rdma2 "$1" /mnt rsize=262144,wsize=262144
@@ -38,7 +38,7 @@ mount_from_intree()
 	mount_nfs rdma "$1" /mnt rsize=262144,wsize=262144
 }
 
-# mount_rdma2 NFS-VERSION VERSION
+# mount_rdma2 NFS-VERSION VERSION: mounts, and checks the protocol version
 mount_rdma2()
 {
 	mount_nfs rdma2 "$1" /mnt &&
@@ -67,7 +67,8 @@ delegations()
 	cat /proc/fs/nfsd/clients/*/states 2>/dev/null | grep -c 'type: deleg'
 }
 
-# through_mounts COMMAND...: with the names of all files, on each client's side
+# through_mounts COMMAND...: runs the command for each client, with the names of all files
+# below its mount
 through_mounts()
 {
 	local folder names
@@ -78,11 +79,11 @@ through_mounts()
 	done
 }
 
-# delegate COUNT: each client opens files until it may keep so many. For a minute
-# after a recall the server does not delegate the file again; it remembers some
-# 60 of them, and then takes other files for these. Hence a guest for each kind
-# of test below. Nor may a client expect much of a file that is replaced on the
-# server under the same name: no name is used twice.
+# delegate COUNT: each client opens files until it has COUNT delegations. For a minute after
+# a recall nfsd does not delegate the same file again. It remembers this in a filter that
+# after some 60 files also matches other files; each kind of test therefore runs in a guest
+# of its own. A client may also have stale attributes of a file that is replaced on the
+# server, so no name is used twice.
 delegate()
 {
 	local i n batch wanted=$(($1 * ${#folders[@]}))
@@ -98,7 +99,7 @@ delegate()
 	complain "$(delegations) delegations for $((n * $1)) files"
 }
 
-# recall: all at once; took: how long, in ms.
+# recall: recalls all delegations at once, and sets $took to the duration in ms
 recall()
 {
 	local f start writers=()
@@ -112,21 +113,21 @@ recall()
 	took=$((($(date +%s%N) - start) / 1000000))
 }
 
-# all_new: what the client reads after it lost its delegations.
+# all_new: checks that the clients read the new data after they lost their delegations
 all_new()
 {
 	[ "$(through_mounts sort -u | sort -u)" = new ] ||
 		complain "$(through_mounts cat | sort | uniq -c | tr '\n' ' ')"
 }
 
-# within MS NAME: a callback that is lost costs ten seconds or more.
+# within MS NAME: a case that fails if a callback was lost, which costs ten seconds or more
 within()
 {
 	[ "$took" -lt "$1" ] && ok "$2: $took ms" ||
 		fail "$2: $took ms"
 }
 
-# A client hears that its path is down from its next renewal.
+# A client learns from its next renewal that its callback path is down.
 callback_path_up()
 {
 	tries 30 1 callback_paths_up ||
@@ -139,8 +140,8 @@ callback_paths_up()
 		"${#folders[@]}" ]
 }
 
-# delegate_again COUNT: the server finds out in its own time that the path is
-# down or up, and gives no delegation before.
+# delegate_again COUNT: like delegate, after a disconnect. nfsd detects late that the
+# callback path is down or up, and gives no delegation before.
 delegate_again()
 {
 	local i
@@ -153,10 +154,10 @@ delegate_again()
 	delegate "$1"
 }
 
-# recalls LABEL COUNT
+# recalls LABEL COUNT: delegates and recalls COUNT files
 recalls()
 {
-	# The server delegates nothing before its probe of the path has been answered.
+	# nfsd gives no delegation before its probe of the callback path has been answered.
 	check "$1: $2 delegations" eval "callback_path_up && delegate $2" || return
 	recall
 	within 9000 "$1: all recalled at once"
@@ -164,7 +165,8 @@ recalls()
 	rm -f "$export_dir"/d*
 }
 
-# What one of the modules counted: Calls of the server's, and Replies
+# expect_callbacks LABEL COUNT SIDE...: checks the backward Calls and Replies that the
+# modules of these sides (c, s) have counted
 expect_callbacks()
 {
 	local label=$1 count=$2 side
@@ -183,8 +185,8 @@ expect_callbacks()
 	done
 }
 
-# A client that is told of a lost path binds its connection again, each time. As
-# nfsd counts operations, this is number 41.
+# bindings: prints nfsd's count of operation 41, BIND_CONN_TO_SESSION. A client sends one
+# each time the server reports a lost callback path.
 bindings()
 {
 	awk '$1 == "proc4ops" { print $(3 + 41) }' /proc/net/rpc/nfsd
@@ -209,7 +211,8 @@ recalls_twice()
 	recalls "$1" "$2"
 }
 
-# callbacks_of LABEL MOUNT VERSION COUNT SIDE...: those sides count.
+# callbacks_of LABEL MOUNT VERSION COUNT SIDE...: mounts, and recalls COUNT delegations;
+# SIDE names the ends whose counters are checked
 callbacks_of()
 {
 	local label="$1NFSv$3" mount=$2 version=$3 count=$4
@@ -222,7 +225,7 @@ callbacks_of()
 	check "$label: umount" umount_all
 }
 
-# busy_all SECONDS WORKERS: as busy, on each mount in a folder of its own
+# busy_all SECONDS WORKERS: like busy, in a separate folder on each mount
 busy_all()
 {
 	local folder name pid loads=()
@@ -242,7 +245,7 @@ busy_all()
 	at_work
 }
 
-# Calls wait for credits all the time, and Replies must not (B-04, B-17).
+# Calls wait for credits all the time, and Replies must not wait (B-04, B-17).
 callbacks_without_credits()
 {
 	local i
@@ -261,15 +264,16 @@ callbacks_without_credits()
 	echo 64 >/sys/module/svcrdma2/parameters/credits
 }
 
-# Callbacks, by the counter of that end which has more: in-tree's ends count none.
+# Prints the number of callbacks from the end that has counted more, because in-tree's ends
+# count none.
 called_back()
 {
 	awk '$1 == "backward_calls" && $2 > n { n = $2 } END { print n + 0 }' \
 		/sys/kernel/debug/[sx]*rdma2/counters
 }
 
-# while_recalling N COMMAND...: when N callbacks have come, and not all delegations
-# are recalled yet.
+# while_recalling N COMMAND...: runs the command after N callbacks have arrived, while
+# others are outstanding
 while_recalling()
 {
 	local before writers
@@ -294,8 +298,8 @@ device_down_and_up()
 	device_up
 }
 
-# recovered LABEL: when a Reply was lost the server counts its Call as never
-# made, and the next one has its sequence number: spent on finding that out.
+# recovered LABEL: after a lost Reply the server assumes that the Call was never made and
+# reuses its sequence number. The first callback detects this; only later ones can succeed.
 recovered()
 {
 	check "$1: the path comes up again" delegate_again 1
@@ -305,10 +309,9 @@ recovered()
 	recalls "$1" 8
 }
 
-# callbacks_cut_off MOUNT ROUNDS: the device goes away with callbacks on their
-# way, in a state that is a different one each time. The server gives up a recall
-# that it has no path for, and revokes the delegation; what its client then reads
-# is their affair.
+# callbacks_cut_off MOUNT ROUNDS: removes the device while callbacks are outstanding, in a
+# different state each time. nfsd gives up a recall without a callback path and revokes the
+# delegation; the data that its client then reads is not checked.
 callbacks_cut_off()
 {
 	local i before
@@ -320,7 +323,7 @@ callbacks_cut_off()
 		while_recalling "$i" device_down_and_up
 	done
 	risen "$before"
-	# A server that is told first disconnects.
+	# If the server detects the removal first, the client sees a disconnect by its peer.
 	expect "cut off: each ended a connection" "c_ended_DEVICE + c_ended_PEER >= $2"
 	recovered "after that"
 	check "cut off: umount" umount_all
@@ -370,10 +373,10 @@ umount_cut_off()
 	umount_all || fail "umount"
 }
 
-# callbacks_at_umount MOUNT ROUNDS: nothing of a callback may be left when the
-# mount is gone: each would hold the transport, and that the module. The
-# connection goes first: were a callback at work when the mount goes, its thread
-# would do the unmounting and wait for its own end, whatever the transport.
+# callbacks_at_umount MOUNT ROUNDS: checks that no callback keeps a reference to the
+# transport, and thereby to the module, after the unmount. The connection ends before the
+# unmount. Otherwise a thread that processes a callback could do the unmounting itself and
+# then wait for its own end, with any transport.
 callbacks_at_umount()
 {
 	local i versions=(4.1 4.2)
@@ -386,7 +389,8 @@ callbacks_at_umount()
 	done
 }
 
-# The mount is of the tester, which hands Calls of nfsd on in version 2.
+# The tester's trigger: it mounts from the tester, which forwards Calls of nfsd in version
+# 2.
 group_recall-run()
 {
 	local port=$PORT label="version 2, NFSv$VERS"
@@ -401,8 +405,8 @@ group_recall-run()
 	exit "$failed"
 }
 
-# Calls that the tester makes to mounts of NFSv3, which expect none, and Calls of nfsd.
-# The tester has the wire from the drafts alone.
+# Calls from the tester to NFSv3 mounts, which expect none, and forwarded Calls of nfsd. The
+# tester's implementation is independent and follows the drafts.
 callbacks_of_tester()
 {
 	local v all_apply=1
@@ -472,8 +476,8 @@ group_callbacks-rdma2()
 	callback_group callbacks_of_rdma2
 }
 
-# recall_16: every delegation. 16 opens wait at a time; nfsd has one slot of a
-# session for callbacks, so these go one after the other.
+# recall_16: recalls every delegation with 16 opens at a time. nfsd uses one slot of a
+# session for callbacks, so the callbacks are sequential.
 recall_16()
 {
 	echo new >/tmp/new
@@ -481,9 +485,9 @@ recall_16()
 		xargs -P 16 -I{} dd if=/tmp/new of={} conv=notrunc status=none
 }
 
-# callbacks_many VERSION COUNT: while transfers of 1 MiB among others use all
-# credits of the forward direction. A client returns what it has not used for a
-# lease, unasked.
+# callbacks_many VERSION COUNT: recalls COUNT delegations while a load with transfers of 1
+# MiB uses all credits of the forward direction. The long lease keeps the client from
+# returning unused delegations.
 callbacks_many()
 {
 	local label="$2 delegations, NFSv$1" count=$2 start
@@ -545,7 +549,7 @@ group_callbacks-siw()
 	DEVICE=siw callback_group callbacks_over_siw
 }
 
-# The same file tests as of svcrdma2.
+# The file tests against in-tree's server
 group_intree()
 {
 	local v

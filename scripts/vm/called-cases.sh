@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2086,SC2154 # as in nfs-cases.sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: the tester calls the client of kunit/echo, with chunks that
-# are right and wrong; and its service calls the tester, with Calls of any size.
+# Sourced by nfs-cases.sh: the tester calls the client of kunit/echo with valid and invalid
+# chunks, and the service of kunit/echo calls the tester, with Calls of any size.
 
-# The client comes to the tester, takes its Calls, and makes an RPC that begins before
-# these and ends after them.
+# The tester's trigger: a client connects to the tester, takes its Calls, and makes an RPC
+# that begins before these Calls and ends after them.
 group_echo-run()
 {
 	local rc=1
 
-	# A case that has failed ends this: its RPC would be tried again for minutes, and
-	# hold the transport.
+	# A failed case ends this process; its RPC would otherwise be retried for minutes
+	# and hold the transport.
 	trap 'echo_do abort; echo_do disconnect; exit 1' TERM
 	echo_do disconnect
 	echo_port=$PORT echo_connect && echo_run_here && rc=0
@@ -25,7 +25,7 @@ echo_run_here()
 	wait "$!" && came forward=1 wrong=0 failed=0
 }
 
-# Another mount, and what is on it
+# Another mount, with a file for other_mount_is_well()
 other_mount()
 {
 	mount_nfs rdma2 4.2 /mnt && head -c 1000000 /dev/urandom >/mnt/other
@@ -40,7 +40,7 @@ other_mount_is_well()
 		complain "$(cat /tmp/view)"
 }
 
-# What the service is told to call with, and the server's parameter
+# The tester's settings: parameters of the service's Calls, and the server's parameter
 # shellcheck disable=SC2016 # the tester's variables
 called_set='
 	case $SETTING in
@@ -53,8 +53,8 @@ called_set='
 	backward) echo "${VALUE:-genl}" >/sys/module/svcrdma2/parameters/backward ;;
 	esac'
 
-# What the tester asks of the client: so many Calls more, since it last asked for none,
-# have been given up.
+# A setting for the tester's question whether VALUE more Calls have been given up since
+# VALUE was 0
 # shellcheck disable=SC2016 # the tester's variables
 unanswered_set='
 	number() { awk "\$1 == \"backward_unanswered\" { print \$2 }" \
@@ -71,7 +71,8 @@ unanswered_set='
 	echo "$(($(number) - before)) of $VALUE were given up" >&2
 	exit 1'
 
-# calls_of_service CASE RESULT...: and what comes of the service's RPCs
+# calls_of_service CASE RESULT...: runs a case of the tester, and checks the results of the
+# service's RPCs
 calls_of_service()
 {
 	all_apply=1 counted tester "" --set "$called_set" "$addr4" "$echo_port" \
@@ -79,7 +80,7 @@ calls_of_service()
 	check "$1: RPCs of the service: ${*:2}" came "${@:2}"
 }
 
-# What is too long, and may have no chunk, ends by itself and soon.
+# A Call that is too long and may have no chunk fails immediately.
 calls_of_any_size()
 {
 	local name
@@ -107,14 +108,14 @@ calls_of_any_size()
 	check "the service ends" echo_do close
 }
 
-# called_cases PORT CASE...: of the client, which has a service
+# called_cases PORT CASE...: runs cases of the tester against a client with a service
 called_cases()
 {
 	tester "" --server --set "$unanswered_set" --trigger \
 		"$VM_TOP/scripts/vm/nfs-cases.sh echo-run rdma2" "$addr4" "$@"
 }
 
-# A service that is there, and is not called: backward=none
+# With backward=none a loaded service gets no Calls.
 calls_in_vain()
 {
 	local at=/sys/module/xprtrdma2/parameters/backward
@@ -128,7 +129,7 @@ calls_in_vain()
 	echo genl >"$at"
 }
 
-# The connection on which an error finds no request either ends for that.
+# The client closes a connection on which it has no request left to send an error with.
 no_answer_left()
 {
 	all_apply=1 counted called_cases 23950 client_called.no_request_for_an_error ||

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh, after size-cases.sh and grant-cases.sh: messages change their
-# size while a connection lasts, and while it is busy.
+# Sourced by nfs-cases.sh, after size-cases.sh and grant-cases.sh: the sizes of messages
+# change during a connection, while it is idle and while it is busy.
 
 traffic()
 {
@@ -16,16 +16,17 @@ traffic()
 	sync /mnt/c
 }
 
-# sends_are CALLS REPLIES: the largest ones, as both ends have it
+# sends_are CALLS REPLIES: checks the largest Sends that both ends have for the connection
 sends_are()
 {
 	got="$(connection send) $(connection receive) $(of_server send_v2)"
 	[ "$got" = "$1 $2 $2" ]
 }
 
-# Until that is so, and has been said, some messages: Receives take another size when
-# they come back, some wait for others before they are posted, and there are rests
-# between two messages about sizes (2.3, S53).
+# set_size MODULE PARAMETER BYTES CALLS REPLIES COUNTERS: sets a parameter and generates
+# messages until it is in force and announced. Receives change their size only when they are
+# posted again, some wait for others before that, and messages about sizes have a minimum
+# distance in time (2.3, S53).
 set_size()
 {
 	local i
@@ -34,22 +35,22 @@ set_size()
 	for i in $(seq 40); do
 		sleep 0.2
 		traffic
-		risen "$before"		# of measure
+		risen "$before"		# the value at the start of measure()
 		sends_are "$4" "$5" && [[ $(expect "it is said" "$6") == ok* ]] && break
 	done
 	sleep 0.2
 	traffic
 }
 
-# of_server KEY: of the line of the server's one connection
+# of_server KEY: prints a field of the server's only connection
 of_server()
 {
 	sed -n "s/^\(.* \)\?$1=\([^ ]*\).*/\2/p" \
 		/proc/net/rpc/svcrdma2 | head -n 1
 }
 
-# changes NAME MODULE PARAMETER BYTES CALLS REPLIES COUNTERS: what the largest Sends
-# come to be, and what was said
+# changes NAME MODULE PARAMETER BYTES CALLS REPLIES COUNTERS: changes a size, and checks the
+# resulting largest Sends and the messages that announced them
 changes()
 {
 	local name=$1 got=''
@@ -99,9 +100,9 @@ size_parameter()
 	echo "$3" >"/sys/module/$1/parameters/$2"
 }
 
-# change_all_sizes ROUNDS: each end sends less, and then more than its peer's Receives
-# hold: it requests smaller ones, and larger ones. In between the peer makes larger ones by
-# itself. A round has four changes.
+# change_all_sizes ROUNDS: each end first lowers its largest Send and then raises it above
+# its peer's Receives, with a request to the peer each time. In between the peer enlarges
+# its Receives without a request. Each round has four changes.
 change_all_sizes()
 {
 	local i sizes=(4096 65536 8192 32768)
@@ -118,8 +119,9 @@ change_all_sizes()
 	done
 }
 
-# sizes_settle RECEIVE/SEND: the client's, when as many messages have passed as there
-# were Receives, and the seconds between two messages about sizes are over (2.3, S53)
+# sizes_settle RECEIVE/SEND: waits for these sizes at the client. They are reached after as
+# many messages as there were Receives, and after the minimum time between two messages
+# about sizes (2.3, S53).
 sizes_settle()
 {
 	local i
@@ -133,8 +135,8 @@ sizes_settle()
 	complain "receive/send are $(connection receive)/$(connection send), not $1"
 }
 
-# thresholds_of VERSION: with the server's versions up to this one, a first connection
-# begins with what any version may send, and goes on with larger messages.
+# thresholds_of VERSION: limits the server's versions to this one. A first connection begins
+# with the size that every version allows, and then uses larger messages.
 thresholds_of()
 {
 	local name="draft-cel-nfsv4-rpcrdma-version-two-01 5.2: the thresholds of version $1"
@@ -151,7 +153,8 @@ thresholds_of()
 	size_parameter svcrdma2 versions any
 }
 
-# forget_server: what is known of it goes with the module, and no connection is left
+# forget_server: the client forgets its knowledge of the server when its module is unloaded;
+# waits until no connection is left
 forget_server()
 {
 	rmmod xprtrdma2 && modprobe xprtrdma2 || return 1
@@ -170,7 +173,7 @@ group_size-storm()
 	check "the server is forgotten" forget_server
 	thresholds_of 2
 	check "the server is forgotten again" forget_server
-	# From before the mount: whatever its one connection has sent is counted.
+	# Taken before the mount, so that all messages of its only connection count.
 	before=$(counters)
 	check "mount" mount_nfs "$proto" 4.2 /mnt || return
 	mkdir /mnt/load
@@ -181,14 +184,14 @@ group_size-storm()
 	change_all_sizes "$rounds" && kill -TERM "$load" && ok "$name: $((4 * rounds)) changes" ||
 		fail "$name: a change that does not take, or no load"
 	has_verified "$name: all data" "$load" /tmp/load
-	# The load lasts longer than the changes: none is on its way any more.
+	# The load lasts longer than the changes, so no message about sizes is outstanding.
 	risen "$before"
 	expect "$name: both ends ask, and both say what has changed" \
 		"c_reqprops_sent > 2 && s_reqprops_sent > 2 && c_updprops_sent > 2 && s_updprops_sent > 2"
 	expect "$name: each is heard" \
 		"c_reqprops == s_reqprops_sent && s_reqprops == c_reqprops_sent && c_updprops == s_updprops_sent && s_updprops == c_updprops_sent"
 	expect "$name: no connection is lost" "c_connects == 1 && s_accepts == 1 && s_disconnects == 0"
-	# A Call may be on its way when the server begins to send less.
+	# A Call may be in flight when the server lowers its largest Send.
 	expect "$name: S14 no Call is refused but for its Reply, which is mended" \
 		"s_errors_reply_resource == c_errors_received && c_calls_again == c_errors_received && c_replies_bad == 0"
 	[ "$(rnr)" = "$rnr_before" ] && ok "$name: no message finds no Receive" ||

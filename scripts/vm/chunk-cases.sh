@@ -1,18 +1,18 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh, after echo-cases.sh: bad days of backward Calls with
-# chunks. All are told by counters of both ends; bytes are verified by kunit/echo.
+# Sourced by nfs-cases.sh, after echo-cases.sh: failures of backward Calls with chunks. The
+# counters of both ends show them; kunit/echo verifies the data.
 
 namespace_addr=10.0.1.1
 there=(nsenter --net=/run/netns/other)
 echo_timeout=/sys/module/rpcrdma2_echo/parameters/backward_timeout
 
-# Chunks of every kind, in turn, 16 at once
+# Chunks of every kind in turn, in 16 concurrent Calls
 large="window=16 call=65536/70000/300001 reply=65536/4096/100003 ddp=2 reply_ddp=2"
 
-# Calls that the service gives up after two seconds, while the client is at work on
-# them. It answers some 0.7 s later: RDMA Writes, and a Send With Invalidate.
+# The service gives up some Calls after two seconds, while the client processes them. The
+# client answers about 0.7 s later, with RDMA Writes and a Send With Invalidate.
 chunks_given_up()
 {
 	local name="C-009 B-05 Calls with chunks, given up after 2 s and answered after 2.7"
@@ -30,13 +30,14 @@ chunks_given_up()
 	check "$name: disconnect" echo_do disconnect
 }
 
-# The service gives Calls up that the client keeps, when those are all that is left.
+# kept_until_killed WORDS: the service gives up the Calls that the client holds, when no
+# others are left
 kept_until_killed()
 {
 	echo_do "run direction=backward count=31 $1 hold=60000 every=2" &
 	run=$!
 	happens_in 60 came backward=16
-	# A thread that comes to wait after "release" would do so for 60 s.
+	# A thread that starts to hold its Call after "release" would do so for 60 s.
 	happens_in 60 came holding=15
 	echo_do kill
 	happens_in 60 has_risen s_backward_given_up 15
@@ -44,8 +45,8 @@ kept_until_killed()
 	wait "$run"
 }
 
-# Of 16 Calls at once with as many memory regions as one can have, the client keeps 15
-# until they are given up. Those that the sixteenth credit carries meanwhile go on.
+# Of 16 concurrent Calls with the maximum number of memory regions, the client holds 15
+# until they are given up. Meanwhile the sixteenth credit carries other Calls.
 chunks_kept()
 {
 	local name="B-05 Calls with six regions each, 15 of 16 at once kept by the client"
@@ -67,7 +68,8 @@ chunks_kept()
 	check "$name: disconnect" echo_do disconnect
 }
 
-# Much later, so that what they offered is invalidated first. That costs the connection.
+# The answers come so late that the service first invalidates the memory that it had
+# offered, which ends the connection.
 chunks_abandoned()
 {
 	local name="Calls with chunks, given up after 1 s and answered after 8"
@@ -78,20 +80,21 @@ chunks_abandoned()
 	check "$name: no byte is wrong" came wrong=0
 	expect "$name: memory is taken back" \
 		"s_backward_revoked >= 2 && s_backward_late == 0"
-	# The client is still to reply.
+	# The client has not replied yet.
 	sleep 3
 	check "$name: later RPCs are right" again_right 48
 	check "$name: disconnect" echo_do disconnect
 }
 
-# again_right COUNT: backward, each in the end, after one that ended a connection
+# again_right COUNT: all backward Calls succeed in the end, after one that ended a
+# connection
 again_right()
 {
 	echo_do "run direction=backward count=$1 $large retry" &&
 		came backward="$1" wrong=0 failed=0
 }
 
-# More than once while they are under way, by a signal to their tasks
+# A signal to the tasks kills Calls in flight, several times.
 chunks_killed()
 {
 	local i name="Calls with chunks, killed 10 times, 16 at once"
@@ -121,7 +124,7 @@ chunks_kill()
 	wait "$run"
 }
 
-# The device goes while Calls that were killed wait for answers of which none is near.
+# The device is removed while killed Calls wait for answers that are not due soon.
 chunks_killed_cut()
 {
 	local name="the device is removed while killed Calls wait for answers" before tenths
@@ -149,7 +152,7 @@ chunks_killed_cut()
 	check "$name: disconnect" echo_do disconnect
 }
 
-# chunks_disconnected TIMES: each by the end that sends next
+# chunks_disconnected TIMES: fault injection disconnects at the end that sends next
 chunks_disconnected()
 {
 	local name="connections end $1 times, 16 Calls with chunks at once" before i
@@ -169,7 +172,7 @@ chunks_disconnected()
 	check "$name: disconnect" echo_do disconnect
 }
 
-# As at umount: the callback service ends before the connection does.
+# As at an unmount, the callback service ends before the connection does.
 chunks_without_service()
 {
 	local name="the callback service ends with 16 Calls at once" before
@@ -187,8 +190,8 @@ chunks_without_service()
 }
 
 
-# A client that speaks version 1 and one that speaks version 2. The service calls each
-# in turn: those of the first one are small and go inline, the others have chunks.
+# The service calls a client of version 1 and one of version 2 in turn. Calls to the first
+# are small and inline, those to the second have chunks.
 chunks_beside()
 {
 	local name="beside a client of version 1"
@@ -210,16 +213,16 @@ chunks_beside()
 	check "$name: disconnect that" echo_do disconnect
 }
 
-# lost_for REASON: a connection was, while the event is on
+# lost_for REASON: checks the trace of lost connections for this reason
 lost_for()
 {
 	grep -q "rpcrdma2_lost: .*reason=$1" /sys/kernel/tracing/trace ||
 		complain "$(grep -o 'rpcrdma2_lost: .*' /sys/kernel/tracing/trace)"
 }
 
-# A server in user space, to which the client comes as "connect" does: of RDMA Reads
-# that it lets hang. soft-RoCE counts time that a Send waits for a Receive as time without
-# an answer, and gives up in five seconds; other devices leave that to the client.
+# The client connects to the tester's server, which lets RDMA Reads hang. While a Send waits
+# for a Receive, soft-RoCE counts the time as time without a response and gives up after
+# five seconds; on other devices the client's deadline is effective.
 chunks_that_hang()
 {
 	local name="RDMA Reads of a Call of the server that hang" ret=0
@@ -234,15 +237,15 @@ chunks_that_hang()
 	return "$ret"
 }
 
-# Where a device does not give up, the client does. The other RPCs, on this connection and
-# another one, go on until then.
+# If the device does not give up, the client does. Other RPCs continue until then, on this
+# connection and on another one.
 chunks_overdue()
 {
 	local name="an RDMA Read of a Call of the server that gets no response" before ms
 
 	echo 60 >"$echo_timeout"
 	check "$name: two connections" echo_connect 2 || return
-	# The first Reply on each grants more than one Call.
+	# Only the first Reply on each connection grants more than one credit.
 	check "$name: which are in use" all_right backward 32 "$large"
 	before=$(counters)
 	with_fault fail_read 1 echo_do "run direction=backward count=96 $large retry"
@@ -261,8 +264,8 @@ chunks_overdue()
 	check "$name: disconnect" echo_do disconnect
 }
 
-# A network namespace "other", with a device on $addr4. soft-RoCE sends from the first one,
-# whatever that of its device: there is a device of the same number and address.
+# Creates the network namespace "other" with a device on $addr4. Soft-RoCE always sends from
+# the initial namespace, so that one gets a device with the same index and address.
 namespace_up()
 {
 	ip netns add other &&
@@ -276,7 +279,7 @@ namespace_up()
 		ip addr add "$addr4/24" dev d1
 }
 
-# Server and client in it
+# Server and client run in the namespace.
 chunks_in_namespace()
 {
 	local name="in a network namespace" addr4=$namespace_addr
@@ -307,8 +310,8 @@ chunks_in_namespace()
 	check "$name: it goes" ip netns del other
 }
 
-# What the client's service is at work on since the last connection is not outstanding
-# on this one.
+# Calls that the client's service still processes from an earlier connection are not
+# outstanding on the new one.
 calls_held_over()
 {
 	local name="16 Calls held for 3 s, and the connection lost" before

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh, after storm-cases.sh: when the server answers with an error
-# for what is not in the Call, and when it does not. Made by the modules' own faults on
-# demand (rpcrdma2/fault.h), in uml-debug.
+# Sourced by nfs-cases.sh, after storm-cases.sh: error replies of the server whose cause is
+# not in the Call, and cases in which it has to send none. The modules' fault injection
+# (rpcrdma2/fault.h) produces them, in uml-debug.
 
-# read_file NAME SIZE: the right data, or EIO, or what dd says
+# read_file NAME SIZE: prints "data" if the contents are right, or dd's error
 read_file()
 {
 	timeout -s KILL 60 dd if="/mnt/$1" of="/tmp/back.$1" bs="$2" iflag=direct \
@@ -18,7 +18,7 @@ error_of()
 	grep -o 'Input/output error' "$1" || echo "other: $(cat "$1")"
 }
 
-# An error that says nothing but that there is no Reply
+# An error code that reports only that the server could not build a Reply
 no_reply_built()
 {
 	local name="C-093 C-094 a Reply that can not be built" before got
@@ -37,7 +37,7 @@ no_reply_built()
 	rm -f "$export_dir/a"
 }
 
-# read_at_once FILE...: what comes of each, counted
+# read_at_once FILE...: reads the files concurrently and prints the counted results
 read_at_once()
 {
 	local f pids=()
@@ -50,8 +50,8 @@ read_at_once()
 	cat "${@/#//tmp/got.}" | sort | uniq -c
 }
 
-# Replies of 16 KiB, which fit the client's Receives, when they can neither be copied
-# nor gathered: they wait for the pages that others are sent from.
+# Replies of 16 KiB fit the client's Receives. When the server can neither copy nor gather
+# them, they wait for the pages that other Replies are sent from.
 no_buffers()
 {
 	local name="C-093 no buffer for a Reply" before i why='' got
@@ -79,7 +79,7 @@ no_buffers()
 	rm -f "$export_dir"/b?
 }
 
-# lost_call NAME COMMAND...: a Call that costs its connection each time that it is sent
+# lost_call NAME COMMAND...: a Call that ends its connection each time it is sent
 lost_call()
 {
 	local name=$1 before got
@@ -93,8 +93,8 @@ lost_call()
 	check "$name: EIO, not $got" [ "$got" = "Input/output error" ]
 	check "$name: others are served" [ "$(read_file l 32768)" = data ]
 	risen "$before"
-	# With soft-RoCE the client may disconnect before the server's device has the
-	# refusal, one time in six. Each time costs one connection more.
+	# With soft-RoCE, one time in six, the client disconnects before the server's device
+	# has received the NAK. Each of these costs one more connection.
 	expect "$name: the third time it is answered with code 10" \
 		"s_calls_lost==2&&s_calls_lost_again==1&&s_errors_system==1&&c_connects>=2&&c_connects<=8"
 	umount_all

@@ -1,19 +1,19 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2086,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: the tester (tester/) against the ends of this project and
-# against the kernel's own. A case of it that does not apply to a peer is neither
-# passed nor skipped: a comment says why.
+# Sourced by nfs-cases.sh: the tester (tester/) against the ends of this project and against
+# the kernel's own. A tester's case that does not apply to a peer counts neither as passed
+# nor as skipped; a comment has the reason.
 
-# tester KNOWN ARGUMENT...: cases of the tester as lines "ok", "FAIL" and "#". Those
-# that are known to fail have to, and with all_apply=1 each has to apply; one at least,
-# in any case.
+# tester KNOWN ARGUMENT...: runs cases of the tester and prints them as "ok", "FAIL" and "#"
+# lines. Cases in KNOWN have to fail. At least one case has to apply, and with all_apply=1
+# all of them.
 tester()
 {
 	local known=$1 status wait=()
 
 	shift
-	# By the host's clock an answer is late when the machine is busy.
+	# With the host's clock an answer may be late on a busy machine.
 	[ "$VM_CLOCK" = guest ] || wait=(--wait 4)
 	RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
 		"$VM_TOP/tester/rpcrdma2-test" --tap "${wait[@]}" "$@" 2>&1 |
@@ -26,7 +26,7 @@ tester()
 	return "${status[1]}"
 }
 
-# A run that does not come to its end has failed, whatever it said before.
+# A run that ends early has failed, regardless of its results.
 tester_lines()
 {
 	awk -v known=" ${1//$'\n'/ } " -v all="${all_apply:-}" '
@@ -63,7 +63,7 @@ tester_lines()
 		next
 	}
 	/^# / { print; next }
-	# what is required, and has not passed
+	# a requirement that is demanded and has not passed
 	/^rpcrdma2-test: / { print "FAIL " $0; bad = 1; next }
 	{ said = said " " $0 }
 	END {
@@ -75,7 +75,8 @@ tester_lines()
 	}'
 }
 
-# require VERSION...: a case of each has to pass, where all cases run that there are.
+# require VERSION...: demands a passed case of each requirement of these versions, if all
+# cases run
 require()
 {
 	local version
@@ -87,7 +88,7 @@ require()
 	done
 }
 
-# Where the server has no parameter of that name this fails, and the case with it.
+# If the server lacks a parameter this script fails, and so does the case.
 # shellcheck disable=SC2016 # the tester's variables
 server_set='
 	case $SETTING in
@@ -97,15 +98,15 @@ server_set='
 	backward)	default=inline ;;
 	receive_size)	default=20480 ;;
 	receive_memory)	default=0
-			# First let what is over give back what it has: a connection holds
-			# the module until then, as each listener does.
+			# Wait until old connections have released their memory. Each of
+			# them, like each listener, holds a reference to the module.
 			[ -z "$VALUE" ] || for i in $(seq 40); do
 				[ "$(cat /sys/module/svcrdma2/refcnt)" -gt \
 					"$(grep -c rdma /proc/fs/nfsd/portlist)" ] || break
 				sleep 0.1
 			done ;;
 	expire)	[ -z "$VALUE" ] || {
-			# grep fails too when another client goes meanwhile
+			# grep also fails if another client disappears meanwhile
 			info=$(grep -ls "\"$VALUE\"" /proc/fs/nfsd/clients/*/info)
 			[ -n "$info" ] && echo expire >"${info%info}ctl"
 		}
@@ -116,13 +117,15 @@ server_set='
 	esac
 	echo "${VALUE:-$default}" >"/sys/module/svcrdma2/parameters/$SETTING"'
 
-# A child of a task that gets single pages only has no stack.
+# is_fragmented: succeeds if allocations of several contiguous pages fail; such a task
+# cannot start a program, for want of a stack
 is_fragmented()
 {
 	! (echo 1 >/proc/self/make-it-fail && /bin/true && :) 2>/dev/null
 }
 
-# No thread of nfsd gets two pages in a row, where a kernel can be told so.
+# fragment 0|1: fault injection makes all allocations of two or more pages fail in nfsd's
+# threads
 fragment()
 {
 	local pid
@@ -134,7 +137,7 @@ fragment()
 		verbose=0 times=-1 probability=$(($1 * 100))
 }
 
-# Receives of 64 KiB, each of single pages
+# Receives of 64 KiB consist of single pages.
 conformance_fragmented()
 {
 	can_fail /sys/kernel/debug/fail_page_alloc "Receives of single pages" || return 0
@@ -148,9 +151,9 @@ conformance_fragmented()
 	set_parameter receive_size 20480
 }
 
-# A Call of several pages that waits for mountd is not copied; sunrpc drops a Call that is
-# not copied, and the connection with it, as over TCP. Others of one page are copied where
-# mountd takes its time: only this one is looked at, and no other one is under way.
+# A Call of several pages that waits for mountd is not deferred as a copy; sunrpc drops it
+# and closes the connection, as with TCP. Calls of one page are copied if mountd is slow, so
+# only this case runs while the event is traced.
 copies_no_call()
 {
 	local at=/sys/kernel/tracing
@@ -163,7 +166,8 @@ copies_no_call()
 	echo 0 >$at/events/sunrpc/svc_defer/enable
 }
 
-# A server whose device can not invalidate sends plain Sends, whatever a Call nominates.
+# A server whose device cannot invalidate uses plain Sends, even if a Call nominates a
+# handle.
 conformance_plain()
 {
 	local name="C-007 a device that can not invalidate" n
@@ -176,7 +180,8 @@ conformance_plain()
 	no_fault fail_extensions
 }
 
-# All modules but those that the groups hostile and backward-rpc-called have
+# Prints the modules of the tester, except those of the groups hostile and
+# backward-rpc-called.
 cases_of_servers()
 {
 	local module
@@ -209,8 +214,8 @@ group_conformance()
 	finish
 }
 
-# As much as nfsd of this kernel takes in one RPC, which on 7.2 and later is 4 MiB. The
-# kernel's NFS client asks for 1 MiB at most on all of them, so that the tester does it.
+# The largest RPC that nfsd of this kernel supports, 4 MiB from 7.2 on. The kernel's NFS
+# client uses at most 1 MiB on all kernels, so the tester sends it.
 group_payload()
 {
 	local most
@@ -230,8 +235,9 @@ group_payload()
 	finish
 }
 
-# The client's cases: each mounts from the tester, on the port that it says, and works
-# with files that nfsd has. What is behind the mount is compared on the server's side.
+# The trigger of the client's cases: each mounts from the tester, on the port that the
+# tester gives, and works with nfsd's files, whose contents are compared on the server's
+# side.
 client_run()
 {
 	local dir=/mnt.$PORT name=c-$PORT long rc=1
@@ -253,7 +259,7 @@ client_run()
 		cmp "$dir/$name/g" "$export_dir/$name/g" &&
 		{ stat "$dir/$name/x" & stat "$dir/$name/y" & wait; } 2>/dev/null &&
 		[ "$(cd "$dir/$name" && echo ./*)" = "./f ./g ./l ./m" ] && rc=0
-	# Calls that are under way at a time
+	# Concurrent Calls
 	for name in 1 2 3 4 5 6 7 8; do
 		stat -t "$dir/none-$name" >/dev/null 2>&1 &
 	done
@@ -262,18 +268,19 @@ client_run()
 	return $rc
 }
 
-# tester_of_clients PORT [CASE...]
+# tester_of_clients PORT [CASE...]: runs the tester's server against clients of client_run
 tester_of_clients()
 {
 	tester "" --server --trigger "$VM_TOP/scripts/vm/nfs-cases.sh client-run $proto" \
 		"${required[@]}" "$addr4" "$@" || failed=1
 }
 
-# Modules whose client is the one of kunit/echo, or does one action at a time
+# Modules of the tester that need the client of kunit/echo, or single actions
 echo_clients='client_called client_chunks'
 by_actions='client_hours client_killed client_overheard client_recalls client_storms'
 
-# All modules but these and those that the groups negotiate, properties and hostile have
+# Prints the other modules for clients, except those of the groups negotiate, properties and
+# hostile.
 cases_of_clients()
 {
 	local module
@@ -287,8 +294,8 @@ cases_of_clients()
 	done
 }
 
-# The first RPC of a connection is bound by nothing that another one said, nor by a size
-# of this end's.
+# The first RPC of a connection is bound neither by limits of an earlier connection nor by a
+# size parameter of this end.
 first_rpcs()
 {
 	local at=/sys/module/xprtrdma2/parameters case=client_calls.first_rpc_of_a_connection
@@ -302,8 +309,8 @@ first_rpcs()
 	echo any >$at/versions
 }
 
-# What any client may do with Calls of a server, and with what may be one: this one
-# does this.
+# Cases in which a client may choose how it handles Calls of a server, or messages that may
+# be Calls; these are the choices of rdma2.
 calls_to_rdma2()
 {
 	local at=/sys/module/xprtrdma2/parameters/backward
@@ -339,8 +346,7 @@ group_conformance-client()
 	finish
 }
 
-# What the server of the kernel's own transport does otherwise, see
-# Documentation/conformance.rst.
+# Known deviations of in-tree's server, see Documentation/conformance.rst
 intree_differs='
 connection.default_threshold_of_version_one
 connection.invalidation_when_both_flags_are_set

@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: many hostile connections at once (scripts/crowd.c), and what
-# they cost a mount beside them, the memory of the server, and its end.
+# Sourced by nfs-cases.sh: many hostile connections at once (scripts/crowd.c), and their
+# effects on a mount beside them, on the server's memory, and on its shutdown.
 
 crowd_size=64
 transfers=/sys/kernel/debug/svcrdma2/transfers
 
-# crowd_up [NUMBER [MANNER]]: until all are there
+# crowd_up [NUMBER [MANNER]]: starts hostile connections and waits until all are established
 crowd_up()
 {
 	local i n=${1:-$crowd_size}
@@ -31,15 +31,15 @@ crowd_down()
 	cat /tmp/crowd >>/tmp/crowds
 }
 
-# crowd_did MANNER KEY: by all crowds so far
+# crowd_did MANNER KEY: prints the total of all crowds so far
 crowd_did()
 {
 	tr ' ' '\n' < <(grep "^$1 " /tmp/crowds) |
 		sed -n "s/^$2=//p" | awk '{ n += $1 } END { print n + 0 }'
 }
 
-# latencies FOLDER SECONDS FILE FILE: one line each into the files, microseconds:
-# of a GETATTR, and of a WRITE of 1 MiB
+# latencies FOLDER SECONDS FILE FILE: writes latencies in microseconds into the files, one
+# per line: of GETATTR into the first, of a WRITE of 1 MiB into the second
 latencies()
 {
 	perl -MTime::HiRes=time,sleep -MFcntl=:DEFAULT,O_DIRECT -e '
@@ -62,14 +62,14 @@ latencies()
 		}' "$@"
 }
 
-# median FILE...
+# median FILE...: prints the median of all lines
 median()
 {
 	sort -n "$@" | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : 0 }'
 }
 
-# no_slower NAME CALM HOSTILE: files of latencies, or patterns of them; three times, or
-# $times, at most
+# no_slower NAME CALM HOSTILE: compares the medians of two files of latencies, or patterns
+# of such files; the second one may be $times (default 3) times the first one
 # shellcheck disable=SC2086 # patterns
 no_slower()
 {
@@ -82,13 +82,13 @@ no_slower()
 		fail "$name: median $now us, without them $was us"
 }
 
-# transfers_of WORD...: the figure behind these
+# transfers_of WORD...: prints the number that follows these words in the server's transfers
 transfers_of()
 {
 	sed -n "s/^$* \([0-9]*\).*/\1/p" $transfers
 }
 
-# KiB that the kernel could give to programs
+# available: prints the KiB that the kernel could give to programs
 available()
 {
 	awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo
@@ -99,7 +99,7 @@ connections_up()
 	grep -c ' state=up ' /proc/net/rpc/svcrdma2
 }
 
-# What each manner is about has happened.
+# Checks that each manner of hostile connection has happened.
 crowd_happened()
 {
 	local manner
@@ -124,13 +124,14 @@ crowd_happened()
 		fail "RNR: $(grep rnr /tmp/crowds | tr '\n' ' ')"
 }
 
-# The transfers of one address have half of the memory at most, and the mount beside them
-# a WRITE. The peers, their queue pairs among them, are in the same kernel.
+# The transfers of one address take at most half of the memory, and those of the mount one
+# WRITE. The memory of the peers counts too, with their queue pairs, because they run in the
+# same kernel.
 crowd_memory()
 {
 	local most peak kib each=1536
 
-	# and what a sanitizer adds: 1640 were measured
+	# plus a sanitizer's overhead: 1640 KiB were measured
 	[[ $VM_KERNEL != uml-debug && $VM_KERNEL != uml-smp ]] || each=2048
 
 	most=$(transfers_of most) peak=$(transfers_of peak)
@@ -143,7 +144,8 @@ crowd_memory()
 		fail "memory: $kib KiB less while they are there"
 }
 
-# while_crowded SECONDS FILE FILE: latencies, and the least memory meanwhile
+# while_crowded SECONDS FILE FILE: measures latencies, and the minimum of available memory
+# meanwhile
 while_crowded()
 {
 	local now
@@ -176,7 +178,7 @@ crowd_ends_service()
 		"ended by its owner"
 }
 
-# happens_in SECONDS COMMAND...: until it succeeds
+# happens_in SECONDS COMMAND...: repeats the command until it succeeds, for SECONDS at most
 happens_in()
 {
 	local last=$((SECONDS + $1))
@@ -188,7 +190,7 @@ happens_in()
 	done
 }
 
-# has_bytes LEAST MOST: payload of the hostile address
+# has_bytes LEAST MOST: checks the payload that counts for the hostile address
 has_bytes()
 {
 	local bytes
@@ -197,8 +199,8 @@ has_bytes()
 	[ "${bytes:-0}" -ge "$1" ] && [ "${bytes:-0}" -le "$2" ]
 }
 
-# holds NAME LEAST MOST: in MiB; and not more a little later. A Call counts a page more
-# than its payload has.
+# holds NAME LEAST MOST: checks that the payload reaches these bounds, in MiB, and is within
+# them a second later. A Call counts one page more than its payload.
 holds()
 {
 	local least=$(($2 << 20)) most=$((($3 << 20) + 65536))
@@ -210,13 +212,13 @@ holds()
 		fail "$1: not $2 to $3 MiB: $(tr '\n' ' ' <$transfers)"
 }
 
-# write_to FOLDER SIZE: within 5 s
+# write_to FOLDER SIZE: succeeds if a WRITE ends within 5 s
 write_to()
 {
 	timeout 5 dd if=/dev/zero of="$1/written" bs="$2" count=1 oflag=direct status=none
 }
 
-# 16 MiB for all, so 8 for an address, 4 for a connection
+# 16 MiB for all connections allow 8 for an address and 4 for a connection.
 bounds_payload()
 {
 	local before
@@ -247,8 +249,8 @@ bounds_payload()
 	set_parameter transfer_memory 0
 }
 
-# Twice as many connections as threads, of each of which more READs come than the Send
-# Queue takes Replies: none keeps a thread.
+# Twice as many connections as nfsd threads, each with more READs than its Send Queue takes
+# Replies: no connection occupies a thread.
 bounds_threads()
 {
 	local before i
@@ -269,9 +271,9 @@ bounds_threads()
 	set_parameter transfer_memory 0
 }
 
-# READs that mountd keeps waiting: a Call with counted pages is not deferred. The RPC layer
-# ends its wait, and the client sends it again. Their files are open, so that the READs are
-# sent at once, eight of them: so many credits there are.
+# READs wait for mountd; a Call that holds counted pages is not deferred. The RPC layer ends
+# the wait, and the client sends the READs again. The files are open in advance, so that the
+# READs are sent at once, eight at a time because there are eight credits.
 bounds_upcall()
 {
 	local before i fds=() run=() said=same
@@ -308,7 +310,8 @@ bounds_upcall()
 	holds "nothing is left of them" 0 0
 }
 
-# 64 that do not take their READs of 1 MiB have no more than their address may
+# 64 connections that do not take their Replies to READs of 1 MiB stay within the limit of
+# their address.
 bounds_replies()
 {
 	local d before crowd least mem
@@ -337,14 +340,14 @@ bounds_replies()
 	rm -rf "$d"
 }
 
-# send_memory: of the connection from this end
+# send_memory: prints the memory of the send contexts on this end's connection
 send_memory()
 {
 	sed -n "s/^peer=$addr4:.* state=up .* send_memory=\([0-9]*\).*/\1/p" \
 		/proc/net/rpc/svcrdma2 | head -n 1
 }
 
-# lingers: no more than a batch of Sends that is not reported, and a few contexts, have
+# lingers: succeeds if at most an unsignaled batch of Sends and a few contexts remain
 lingers()
 {
 	stat -t /mnt >/dev/null
@@ -371,9 +374,9 @@ bounds_contexts()
 	expect "the next burst has its own" "s_calls > 1000 && s_disconnects == 0"
 }
 
-# flooded MANNER OPERATION: two connections of another address have all their credits in
-# use with that, always. A guest with one processor, which carries the packets of all too,
-# gives the mount a third of it; and no operation waits until a flood has ended.
+# flooded MANNER OPERATION: two connections of another address keep all their credits in use
+# with this operation. The guest has one processor, which also transmits all packets, and
+# gives the mount a third of it; no operation waits until a flood has ended.
 flooded()
 {
 	local crowd name="beside two floods of $2" times=12 worst
@@ -391,7 +394,7 @@ flooded()
 		fail "the longest operation $name: $worst us"
 }
 
-# A mount to be measured, in the folder $d
+# measured_mount: a mount for measurements, with the folder $d for the results
 measured_mount()
 {
 	nfs_up rdma2 || { fail "server"; return 1; }
@@ -416,13 +419,13 @@ group_flood()
 	finish
 }
 
-# has_connections NUMBER: of all addresses
+# has_connections NUMBER: checks the connections of all addresses
 has_connections()
 {
 	[ "$(transfers_of connections)" -eq "$1" ]
 }
 
-# Four peers that do not confirm their connections, beside all of the above
+# Four peers that never confirm their connections, during the next cases
 half_up()
 {
 	happens_in 10 has_connections 2 ||
@@ -434,7 +437,7 @@ half_up()
 		fail "four connections: $(cat /tmp/half $transfers)"
 }
 
-# The peers' kernel asks for more time than that
+# The peers' kernel asks for a longer timeout than the one that is tested here.
 half_down()
 {
 	happens_in 40 has_connections 2 &&
@@ -445,20 +448,20 @@ half_down()
 	wait "$half"
 }
 
-# Connection requests that any device has received
+# Prints the connection requests that all devices have received.
 connection_requests()
 {
 	awk '{ n += $1 } END { print n }' /sys/class/infiniband/*/ports/1/cm_rx_msgs/req
 }
 
-# requested NUMBER: so many in all
+# requested NUMBER: succeeds when this many requests have arrived in total
 requested()
 {
 	[ "$(connection_requests)" -ge "$1" ]
 }
 
-# nfsd can listen before it has a thread. A connection request that arrives then is never
-# accepted, and ends with the listener.
+# nfsd can listen before it has a thread. A connection request that arrives in this state is
+# never accepted, and the end of the listener rejects it.
 never_accepted()
 {
 	local name="a connection that no thread accepts" before requests crowd
@@ -471,7 +474,7 @@ never_accepted()
 	"$tools/crowd" -m mute "$addr4" "$port" 1 >/tmp/crowds 2>&1 &
 	crowd=$!
 	await requested $((requests + 1)) || fail "$name: $(cat /tmp/crowds)"
-	# no attempt beside the first
+	# The peer makes no further attempt.
 	kill -USR1 "$crowd"
 	rpc.nfsd 0
 	await has_risen s_accept_failures 1
@@ -510,7 +513,7 @@ group_bounds()
 	finish
 }
 
-# The cases of bounds in which no time is measured
+# The cases of the group bounds that do not measure time
 group_bounds-payload()
 {
 	local crowd half

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: WRITEs whose data nfsd hands to a disk without a copy.
-# The disk's driver takes the physical address of each page that the transport has
-# put into rq_arg, so each of them has to be one.
+# Sourced by nfs-cases.sh: WRITEs whose data nfsd passes to a disk without a copy. The
+# disk's driver uses the physical address of each page that the transport has put into
+# rq_arg, so all of them have to be pages.
 
-# The file system is on the disk.
+# The export is a file system on the disk.
 direct_up()
 {
 	modprobe nvme && await test -b /dev/nvme0n1 &&
@@ -14,14 +14,14 @@ direct_up()
 	nfs_up "$proto" && chmod 1777 "$export_dir"
 }
 
-# nfsd passes its page cache by.
+# Makes nfsd's WRITEs bypass the page cache.
 bypass_the_cache()
 {
 	echo 2 >/sys/kernel/debug/nfsd/io_cache_write
 }
 
-# as_written FILE: what the disk has is what /tmp/data has. The server's page cache
-# is dropped first.
+# as_written FILE: compares the file on the disk with /tmp/data, after dropping the server's
+# page cache
 as_written()
 {
 	sync
@@ -29,15 +29,16 @@ as_written()
 	cmp /tmp/data "$export_dir/$1"
 }
 
-# passes_the_cache LABEL BLOCK CHUNKS: eight WRITEs of a block each, with so many Read
-# chunks in each of them; all of them reach the disk as they are
+# passes_the_cache LABEL BLOCK CHUNKS: writes eight blocks with one WRITE each, which has
+# this number of Read chunks, and verifies that all of them bypass the cache and reach the
+# disk
 passes_the_cache()
 {
 	local label=$1 block=$2 chunks=$3 file=$1-$2
 	local events=/sys/kernel/tracing writes
 
 	dd if=/dev/urandom of=/tmp/data bs="$block" count=8 status=none
-	# What OPEN creates nfsd does not write to directly.
+	# nfsd does not write directly to a file that the same OPEN has created.
 	cp --no-preserve=all /dev/null "$export_dir/$file"
 	chmod 666 "$export_dir/$file"
 	: >"$events/trace"
@@ -52,10 +53,10 @@ passes_the_cache()
 	check "$label, WRITE of $block: the disk has it" as_written "$file"
 }
 
-# mapped_heads: reports of WRITEs whose head nfsd could not make a bio_vec of: a bio_vec
-# has a struct page, and no page belongs to the address of a mapping. A kprobe sees each
-# head. Without KASLR mappings begin at ffa00000'0 with page tables of five levels, and at
-# ffffc900'0 with four.
+# mapped_heads on|seen|off: a kprobe records the head of each WRITE. nfsd builds a bio_vec
+# of the head, which needs a struct page, and an address in a mapping has none. Without
+# KASLR mappings begin at ffa0000000000000 with five levels of page tables, and at
+# ffffc90000000000 with four.
 mapped_heads()
 {
 	local events=/sys/kernel/tracing probe=rdma2/head
@@ -71,8 +72,8 @@ mapped_heads()
 	esac
 }
 
-# Through the page cache, where such a head is copied from all the same, so that the
-# contents are right
+# Through the page cache the contents are right even with such a head, because it is copied;
+# only the kprobe detects it.
 heads_have_pages()
 {
 	local name="inline WRITEs of 8 KiB" heads

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2015
 #
-# In both of two joined guests: groups of tests of a client and a server that
-# share nothing but a link. "rdma2" is the transport under test, "rdma" in-tree's,
-# which speaks version 1 of the protocol.
+# Groups of test cases for client and server in separate guests, joined by a link. "rdma2"
+# is the transport under test; "rdma" is in-tree's, which implements version 1 of the
+# protocol.
 #
 #	link-cases.sh GROUP
 #
-# The client drives, see node.sh.
+# The script runs in both guests; the client's drives the test, see node.sh.
 
 set -u
 # shellcheck source=scripts/vm/cases.sh
@@ -20,11 +20,11 @@ set -u
 
 group=${1#link-}
 
-# What in-tree's server cannot take on one processor without spinning for good,
-# it is not asked for.
+# On one processor larger READs make in-tree's server spin forever.
 intree_opts=rsize=262144,wsize=262144
 
-# counters: as far as the two kernels have them; in-tree's server has a few.
+# counters: like that of cases.sh, with the server's from the other guest; in-tree's server
+# has a few
 server_counters()
 {
 	local i
@@ -42,7 +42,8 @@ counters()
 	on_server server_counters
 }
 
-# Sizes around every boundary there is, a large one, and folders.
+# make_tree FOLDER: creates files with sizes around every boundary, a large file, and
+# folders
 make_tree()
 {
 	local size
@@ -56,8 +57,8 @@ make_tree()
 	head -c 6000001 /dev/urandom >"$1/d/large"
 }
 
-# The client puts a tree in and the server looks at its own side; the server
-# makes one, and the client looks.
+# trees: the client copies a tree to the server, which compares checksums; the server
+# creates a tree, and the client compares checksums.
 trees()
 {
 	local here
@@ -76,7 +77,7 @@ trees()
 	rm -r /mnt/put /mnt/got
 }
 
-# mount_figures FOLDER: what the RPC layer and the transport count for it, as
+# mount_figures FOLDER: prints the mount's counters of the RPC layer and the transport, as
 # "name value"
 mount_figures()
 {
@@ -87,7 +88,8 @@ mount_figures()
 		print "timeouts", timeouts }'
 }
 
-# A connection that was lost and came back shows in none of the files.
+# undisturbed LABEL CLIENT SERVER: checks counters, because the file tests do not notice a
+# connection that was lost and established again
 undisturbed()
 {
 	local label=$1 client=$2 server=$3 name bad='' text
@@ -132,16 +134,16 @@ undisturbed()
 	echo "# $label: ${figure[calls]} RPCs$text"
 }
 
-# spoken VERSION: by the client
+# spoken VERSION: checks the protocol version of the client's connection
 spoken()
 {
 	[ "$(connection version)" = "$1" ] ||
 		complain "version $(connection version)"
 }
 
-# limits LABEL CLIENT SERVER: those of tuned nodes, as rdma2's ends of the connection
-# have them. Its client receives as much as it does by default, and sends what the
-# server takes; its server grants as many credits as are used.
+# limits LABEL CLIENT SERVER: checks the limits of tuned nodes at rdma2's ends of the
+# connection. rdma2's client keeps its default Receives and sends as much as the server's
+# Receives hold; its server grants as many credits as the client uses.
 tuned=0
 limits()
 {
@@ -164,9 +166,10 @@ limits()
 			/proc/net/rpc/svcrdma2"
 }
 
-# mount_far TRANSPORT VERSION [OPTIONS]: soft-iWARP does not notice what comes
-# between its reply to a connection request and the end of siw_accept(). Then
-# nothing else notices the first Call; so over the link it is late.
+# mount_far TRANSPORT VERSION [OPTIONS]: mounts. Soft-iWARP loses the event of a packet that
+# arrives between its reply to a connection request and the end of siw_accept(), and the
+# first Call would then stay unnoticed. A delay of the link keeps the Call out of this
+# window.
 device=rxe
 mount_far()
 {
@@ -180,7 +183,7 @@ mount_far()
 	return "$rc"
 }
 
-# pairing LABEL CLIENT SERVER VERSION [OPTIONS]
+# pairing LABEL CLIENT SERVER VERSION [OPTIONS]: tests one mount
 pairing()
 {
 	local label=$1 client=$2 server=$3 vers=$4 opts=${5:-} before speaks=1
@@ -207,7 +210,7 @@ mount_once()
 	mount_far rdma2 3 && spoken "$1" && umount /mnt
 }
 
-# acquaint VERSION: what a server speaks is found out once, and remembered.
+# acquaint VERSION: the first mount finds the server's version, and the client remembers it
 acquaint()
 {
 	local only=any
@@ -219,7 +222,7 @@ acquaint()
 		"c_connects == 1 && c_connect_failures == 0"
 }
 
-# nodes CLIENT SERVER [rxe|siw]: both are up, and nothing is mounted.
+# nodes CLIENT SERVER [rxe|siw]: sets up both guests, without a mount
 nodes()
 {
 	device=${3:-rxe}
@@ -248,7 +251,7 @@ finish()
 	check "the server unloads" on_server "server_down; unload $2"
 }
 
-# matrix LABEL CLIENT SERVER [rxe|siw] [OPTIONS]: all versions of NFS
+# matrix LABEL CLIENT SERVER [rxe|siw] [OPTIONS]: tests a mount of each NFS version
 matrix()
 {
 	local v
@@ -281,9 +284,9 @@ group_intree()
 	matrix "in-tree, in-tree" rdma rdma "${DEVICE:-rxe}" "${OPTS:-}"
 }
 
-# Both transports on both nodes, in-tree's server on a port of its own. Not on a
-# kernel that has room for one client. rdma2's are loaded first: sunrpc, looking
-# for a name, reads past the end of in-tree's class for callbacks.
+# Sets up both transports in both guests; in-tree's server has a separate port. This needs a
+# kernel with transport idents for two clients. rdma2 is loaded first, because sunrpc's
+# lookup of a netid reads past the end of in-tree's backchannel class.
 intree_port=20050
 nodes_with_both()
 {
@@ -302,7 +305,7 @@ finish_both()
 	check "in-tree's server unloads" on_server unload rdma
 }
 
-# All that speaks version 1 here, and version 2 beside it
+# Pairings that use version 1, and version 2 beside them
 fall_backs()
 {
 	local v
@@ -319,7 +322,7 @@ set_sysctl()
 	echo "$2" >"/proc/sys/sunrpc/$1"
 }
 
-# What administrators are told to set, for small files
+# The documented tuning for small files
 group_tuned()
 {
 	nodes_with_both || return
@@ -336,8 +339,8 @@ group_tuned()
 	finish_both
 }
 
-# trips_of ROW BYTES: hundredths of a round trip, which is 20 ms, that the quickest
-# of some operations takes
+# trips_of ROW BYTES: prints the time of the fastest of several operations, in hundredths of
+# a round trip of 20 ms
 trips_of()
 {
 	local rc
@@ -352,7 +355,7 @@ trips_of()
 	return "$rc"
 }
 
-# within LABEL ROW BYTES LEAST MOST: in hundredths of a round trip
+# within LABEL ROW BYTES LEAST MOST: bounds in hundredths of a round trip
 within()
 {
 	local got
@@ -363,7 +366,7 @@ within()
 		fail "$1: $2 of $3 bytes takes ${got} % of a round trip, not $4 to $5"
 }
 
-# trips LABEL TRANSPORT TRIPS: round trips that a WRITE of 8 KiB takes
+# trips LABEL TRANSPORT TRIPS: checks that a WRITE of 8 KiB takes TRIPS round trips
 trips()
 {
 	check "$1: mount" mount_far "$2" 4.2 noac || return
@@ -374,8 +377,8 @@ trips()
 	check "$1: umount" umount_all
 }
 
-# C-001, C-029: what the server's Receives hold needs no RDMA Read, and so one
-# round trip.
+# C-001, C-029: data that fits the server's Receives needs no RDMA Read, so a WRITE takes
+# one round trip.
 group_trips()
 {
 	nodes_with_both || return
@@ -384,8 +387,8 @@ group_trips()
 	finish_both
 }
 
-# iWARP, where a server's RDMA Reads need memory regions. In-tree's server hangs
-# with larger ones, whichever the client.
+# On iWARP a server's RDMA Reads need memory regions. In-tree's server hangs with larger
+# transfers, with either client.
 group_siw()
 {
 	intree_opts=rsize=65536,wsize=65536
@@ -394,9 +397,9 @@ group_siw()
 	finish_both
 }
 
-# load FOLDER OTHER: keeps a mount busy; in the end another one, which has none
-# of its pages and is not of its kind, must see the same. Where there is no other
-# one ("-"), the server's node looks at its own side.
+# load FOLDER OTHER: keeps a mount busy. At the end the data is verified through OTHER, a
+# mount of the other kind that shares no cached pages; if OTHER is "-", the server verifies
+# the files.
 load()
 {
 	mkdir -p "$1"
@@ -414,7 +417,7 @@ end_loads()
 	done
 }
 
-# On the server's node, a client of it, to be loaded until it is asked
+# Starts a client in the server's guest, with a load until end_own_load
 own_load()
 {
 	modprobe xprtrdma2 && mount_nfs rdma2 4.2 /mnt && mkdir -p /mnt/own &&
@@ -433,9 +436,9 @@ end_own_load()
 	return "$rc"
 }
 
-# Every pairing at the same time: two servers in one kernel, two clients in the
-# other one, a client beside the servers.
-# A host on the link counts as one, whatever addresses it has.
+# The group "both" runs all pairings at the same time: two servers in one kernel, two
+# clients in the other one, and a client beside the servers.
+# counts_as_one: two addresses of one host on the link count as one in the server's limits
 counts_as_one()
 {
 	local got
@@ -473,16 +476,16 @@ group_both()
 	finish_both
 }
 
-# The server's node has one transport again, and rdma2 as a client too.
+# The server's guest unloads rpcrdma and loads rdma2's client in its place.
 alone_on_server()
 {
 	rpc.nfsd 0 && unload rdma && rpc.nfsd 8 && listen_on rdma2 &&
 	own_load
 }
 
-# The same pairings on a kernel that has room for one client: the client's node
-# has one after the other. In the end rdma2 is on the server's node, beside
-# svcrdma2, which has an in-tree client too.
+# The same pairings on an unmodified kernel, which has one ident for RDMA: the client's
+# guest uses one transport after the other. At the end, rdma2's client runs in the server's
+# guest, beside svcrdma2, which also serves an in-tree client.
 group_stock()
 {
 	local -A loads=()
@@ -506,7 +509,7 @@ group_stock()
 	finish rdma rdma2
 }
 
-# A short session with all that a message can be
+# session TRANSPORT: a short mount that produces every kind of message
 session()
 {
 	local i
@@ -528,10 +531,10 @@ session()
 	umount /mnt
 }
 
-# dissect FILE VERSION: what an independent reader of the wire finds, as "count name": of
-# version 1 Wireshark itself, of version 2 this project's dissector. It puts chunks and
-# messages together again in a second pass. Opcodes 0 to 5, 22 and 23 are Sends; the
-# dissectors' severities are a bit each.
+# dissect FILE VERSION: prints what an independent parser finds in a capture, as "count
+# name": Wireshark's own dissector for version 1, this project's for version 2. The second
+# pass (-2) reassembles chunks and messages. Opcodes 0 to 5, 22 and 23 are Sends; each
+# severity of the dissectors is a bit.
 dissect()
 {
 	local fields=() f own=(rpcordma.{version,msg_type,reads_count,writes_count,reply_count})
@@ -565,7 +568,8 @@ dissect()
 	END { for (i in n) print n[i], i }'
 }
 
-# captured LABEL CLIENT VERSION WHAT...: a session, which has that
+# captured LABEL CLIENT VERSION WHAT...: captures a session and checks that it has these
+# elements
 captured()
 {
 	local label=$1 version=$3 file=/tmp/${1// /}.pcap dumpcap what
@@ -601,7 +605,7 @@ group_capture()
 	port=$intree_port captured "rdma2, in-tree" rdma2 1 "${chunks[@]}"
 	captured "in-tree, rdma2" rdma 1 "${chunks[@]}"
 	captured "rdma2, rdma2" rdma2 2 "private data" properties "parts of messages"
-	# As much by chunks as in version 1
+	# Small Receives, so that version 2 uses as many chunks as version 1
 	echo 4096 >/sys/module/xprtrdma2/parameters/receive_size
 	on_server "echo 4096 >/sys/module/svcrdma2/parameters/receive_size"
 	captured "rdma2, rdma2, 4 KiB" rdma2 2 "${chunks[@]}"

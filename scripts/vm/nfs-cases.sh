@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2013,SC2015,SC2119,SC2120,SC2154
 #
-# In a guest: groups of tests of a mount. One line a case, "ok NAME" or
-# "FAIL NAME: why"; the exit status says whether one failed.
+# Runs one group of test cases on a mount, in a guest. Each case prints one line, "ok NAME"
+# or "FAIL NAME: why"; the exit status is 1 if a case failed.
 #
 #	nfs-cases.sh GROUP TRANSPORT
 #
-# What the kernel's log says about it all is vm.sh's business.
+# vm.sh checks the kernel's log after the run.
 
 set -u
 # shellcheck source=scripts/vm/cases.sh
@@ -16,12 +16,12 @@ set -u
 group=$1
 proto=${2:-rdma2}
 
-# The predecessor takes all of the processor for good when many large READs of
-# unaligned buffers come at once; it is here as a yardstick, not under test.
+# In-tree rpcrdma occupies the processor forever when many large READs of unaligned buffers
+# arrive at once. It runs here for comparison only, with smaller READs.
 common=''
 [ "$proto" = rdma ] && common=rsize=262144,wsize=262144
 
-# exercise LABEL TRANSPORT VERSION [OPTIONS]
+# exercise LABEL TRANSPORT VERSION [OPTIONS]: runs the file tests on a new mount
 exercise()
 {
 	local label=$1 p=$2 vers=$3 opts=${4:-}
@@ -40,8 +40,8 @@ finish()
 	check "unload after use" stop_and_unload || users_of_sunrpc | sed 's/^/# /'
 }
 
-# A client that recovers its state when its mount ends keeps the transport until the server
-# has answered.
+# none_recovers: succeeds if no client recovers its state. A client whose mount has ended
+# meanwhile keeps its transport until the server has answered.
 none_recovers()
 {
 	! grep -qs -e '-manager$' /proc/[0-9]*/comm
@@ -61,7 +61,8 @@ group_files()
 
 	nfs_up "$proto" || { fail "server"; return; }
 	CASES=none check "programs that do nothing fail" idle_programs
-	# It is shown on the export itself, which has no O_DIRECT on 6.1.
+	# This case needs O_DIRECT on the export's own file system, which tmpfs lacks on
+	# 6.1.
 	if dd if=/dev/zero of="$export_dir/direct" bs=4096 count=1 oflag=direct \
 			status=none 2>/dev/null; then
 		check "the load sees wrong bytes" wrong_bytes
@@ -75,7 +76,7 @@ group_files()
 	finish
 }
 
-# Other ways there: IPv6, several connections, iWARP.
+# Other ways to reach the server: IPv6, several connections, small sizes.
 group_paths()
 {
 	nfs_up "$proto" || { fail "server"; return; }
@@ -103,14 +104,15 @@ group_nconnect()
 	finish
 }
 
-# A connection has memory regions for one Call of so many segments, and a few more.
+# A connection has memory regions for one Call of the maximum number of segments, and a few
+# more.
 siw_regions()
 {
 	modprobe -qa ib_uverbs rdma_ucm
 	counted tester "" "$addr4" "$port" chunks.many_read_segments_at_once || failed=1
 	expect "S46 siw: Calls wait for memory regions, and then have them" \
 		"s_mr_waits > 0 && s_errors_system == 0"
-	# Here the device says first that its queue pair has failed.
+	# On siw the failure of the queue pair is the first event that the server receives.
 	tester "" "$addr4" "$port" lost.a_message_that_is_too_long || failed=1
 	ended_for "S46 siw: a message longer than a Receive" "$server_view" \
 		"queue pair failed"
@@ -135,7 +137,8 @@ stats()
 	done
 }
 
-# Files that the client has not seen: a delegation answers a second OPEN.
+# The client opens files that it has not seen; for others a delegation would answer the
+# OPEN.
 opens()
 {
 	local i
@@ -215,8 +218,8 @@ group_counters()
 	finish
 }
 
-# A connection is handed to one thread of the server for each Call, and to none that
-# would find nothing there.
+# The server hands a connection to one thread for each Call, and never to a thread that
+# would find no Call.
 one_thread_each()
 {
 	local events=/sys/kernel/tracing handed
@@ -231,7 +234,7 @@ one_thread_each()
 		fail "GETATTR: $handed threads for ${rose[s_calls]} Calls"
 }
 
-# What monitoring reads, with a connection and without one
+# Monitoring tools parse mountstats, with a connection and without one.
 monitored()
 {
 	[ "$(connection state)" = up ] || fail "mountstats: no connection"
@@ -243,7 +246,7 @@ monitored()
 	check "the mount works again" stat /mnt
 }
 
-# Load, mount, I/O, umount, unload.
+# cycle VERSION: loads the modules, mounts, does I/O, unmounts, and unloads the modules
 cycle()
 {
 	load_modules "$proto" &&
@@ -281,8 +284,8 @@ group_cycle()
 	done
 	ok "load, mount, I/O, umount, unload: $n times"
 	now=$(unreclaimable)
-	# KASAN's quarantine makes any such number meaningless there; kmemleak
-	# is the judge instead.
+	# KASAN's quarantine makes the memory in use meaningless; kmemleak detects leaks
+	# there.
 	if [[ $VM_KERNEL == uml-debug || $VM_KERNEL == uml-smp ]]; then
 		:
 	elif [ "$now" -lt $((base + 2048)) ]; then
@@ -293,8 +296,8 @@ group_cycle()
 	server_down
 }
 
-# outlived: a Call waits in nfsd for mountd while its requester gives up and
-# closes the connection; then the Call goes on, and finds its export.
+# outlived: a Call waits in nfsd for mountd until its client gives up and closes the
+# connection; mountd then continues, and nfsd processes the Call.
 outlived()
 {
 	local dir=/mnt.outlived
@@ -310,8 +313,8 @@ outlived()
 	umount -f "$dir" 2>/dev/null || umount -l "$dir"
 }
 
-# sunrpc must not count a connection twice when it ends: it would take every new
-# one for one too many.
+# If sunrpc counted the end of a connection twice, it would reject every later connection as
+# one too many.
 outlived_calls()
 {
 	local i before name="a Call that outlives its connection"
@@ -327,9 +330,9 @@ outlived_calls()
 		umount /mnt.outlived
 }
 
-# paged_out MIB: so much of a process goes to the swap area, and comes back on another
-# connection. What was written stays in memory; when it was read from there, and is sent
-# out again, it is not written again, and goes.
+# paged_out MIB: pages out this much memory of a process, and verifies it after a reconnect.
+# A first MADV_PAGEOUT writes the pages but leaves them in the swap cache. Reading them back
+# and paging them out again frees them without another write.
 paged_out()
 {
 	python3 -B -c '
@@ -360,7 +363,7 @@ assert right(), "other bytes come back"
 ' "$1" "$VM_TOP/scripts/vm/nfs-cases.sh" lose-device "$proto"
 }
 
-# A file on the mount that memory is swapped to
+# Uses a file on the mount as a swap area.
 swaps()
 {
 	local before file=/mnt/swap
@@ -405,7 +408,7 @@ group_inuse()
 	finish
 }
 
-# A program that did nothing has not passed.
+# A program that did nothing must not pass.
 idle_programs()
 {
 	! "$VM_TOP/scripts/fs-exercise.py" 4.2 /mnt "$export_dir" 2>&1 &&
@@ -413,7 +416,8 @@ idle_programs()
 	! "$load_sh" /mnt "$export_dir" 0 1 2>&1
 }
 
-# In what the server has, in the header of a block or in the middle of one
+# Corrupts the server's file, in the header of a block or in the middle of one; the load has
+# to detect it.
 wrong_bytes()
 {
 	local at
@@ -427,7 +431,7 @@ wrong_bytes()
 	done
 }
 
-# busy SECONDS [WORKERS]: in the background; end_busy says how it went.
+# busy SECONDS [WORKERS]: starts a load in the background; end_busy checks its result
 busy()
 {
 	"$load_sh" /mnt "$export_dir" "$1" "${2:-1}" >/tmp/load 2>&1 &
@@ -435,15 +439,17 @@ busy()
 	at_work
 }
 
-# end_busy NAME [WHOSE]: whose data it has verified
+# end_busy NAME [WHOSE]: the case that the load has verified all data; WHOSE completes its
+# name
 end_busy()
 {
 	has_verified "$1: all data${2:-}" "$load" /tmp/load
 }
 
-# under_load NAME NUMBER ENDED-AT-THE-SERVER ENDED-AT-THE-CLIENT COMMAND...: what
-# the command does to the mount, so often, costs so many connections; and both ends
-# show why the last one ended; '' where the client may be told either of two reasons
+# under_load NAME NUMBER ENDED-AT-THE-SERVER ENDED-AT-THE-CLIENT COMMAND...: runs the
+# command NUMBER times under load. Each time has to cost one connection, and both ends have
+# to show these reasons for the last one; '' means that the client may see either of two
+# reasons.
 under_load()
 {
 	local name=$1
@@ -484,11 +490,11 @@ group_restart()
 	finish
 }
 
-# disconnects SIDE NUMBER SECONDS: so many of sunrpc's own fault injection, one at a
-# time: the next RPC takes it. A connection is left alone until it has brought a
-# Reply: a server that ends each one at the first Call is another matter (storms).
-# Prints how many there were in that time. Beside a load, processes that sleep in
-# between would take twice the time.
+# disconnects SIDE NUMBER SECONDS: injects disconnects with sunrpc's fault injection, one at
+# a time; the next RPC triggers each. A disconnect waits until the current connection has
+# brought a Reply, because connections that end at their first Call are another test
+# (storms). Prints the number of disconnects within the time. It is written in Perl because
+# starting sleep processes beside a load would double the time.
 disconnects()
 {
 	local dir=/sys/kernel/debug/fail_sunrpc
@@ -567,8 +573,8 @@ group_disconnect()
 	finish
 }
 
-# The predecessor and rdma2 in one kernel, which has an ident for each. The
-# predecessor is there first: look-ups for rdma2 pass its classes.
+# In-tree rpcrdma and rdma2 in a kernel that has a transport ident for each. rpcrdma is
+# loaded first, so that lookups for rdma2 pass its classes.
 group_both()
 {
 	load_modules rdma && nfs_up rdma2 && listen_on rdma 20050 ||
@@ -593,14 +599,14 @@ group_both()
 	finish
 }
 
-# On a kernel that has no ident for it, rdma2 takes the predecessor's place.
+# On a kernel without an ident for rdma2, rdma2 takes the place of rpcrdma.
 group_exclusive()
 {
 	modprobe rpcrdma || { fail "rpcrdma"; return; }
 	log_of modprobe xprtrdma2 &&
 		fail "xprtrdma2 loads although rpcrdma is there"
 	reads "the place of rpcrdma" "On an unmodified kernel"
-	# Besides what the kernel says of any module built out of tree
+	# The kernel also logs a line about any out-of-tree module.
 	[ "$(dmesg | grep xprtrdma2 | grep -vc taint)" -eq 1 ] &&
 		ok "xprtrdma2 beside rpcrdma: refused, one line says why" ||
 		fail "xprtrdma2 beside rpcrdma says: $(dmesg | grep xprtrdma2)"
@@ -611,7 +617,7 @@ group_exclusive()
 	finish
 }
 
-# Two groups in one guest, which takes long to boot under emulation
+# Two groups in one guest, because a boot takes long under emulation
 group_stock()
 {
 	group_exclusive
@@ -623,7 +629,7 @@ set_parameter()
 	echo "$2" >"/sys/module/svcrdma2/parameters/$1"
 }
 
-# backward_level LEVEL: of connections that begin from now on, at both ends
+# backward_level LEVEL: sets the module parameter at both ends, for new connections
 backward_level()
 {
 	local end

@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: "versions", in-tree's client beside rdma2's on one listener.
+# Sourced by nfs-cases.sh: the group "versions", with in-tree's client and rdma2's on one
+# listener.
 
-# mount_both VERSION: rdma2's, and in-tree's on /mnt2, which is asked for less
-# at a time, for its own good.
+# mount_both VERSION: mounts with rdma2 on /mnt and with in-tree rpcrdma on /mnt2, there
+# with smaller READs and WRITEs (see common)
 mount_both()
 {
 	nfs_identity rdma2
@@ -13,7 +14,7 @@ mount_both()
 	mount_nfs rdma "$1" /mnt2 rsize=262144,wsize=262144
 }
 
-# Both kinds of client at once.
+# Load from both kinds of client at once
 both_versions()
 {
 	local vers=$1 old new
@@ -35,9 +36,9 @@ both_versions()
 	rm -rf "${export_dir:?}"/*
 }
 
-# In-tree's client against svcrdma2, alone and beside rdma2's. It is loaded
-# last: its backchannel's class has no list of netids, not even an empty one,
-# and a look-up that goes on behind it finds garbage.
+# In-tree's client against svcrdma2, alone and beside rdma2's client. rpcrdma is loaded
+# last: its backchannel class has no list of netids, not even an empty one, and a lookup
+# that passes this class reads garbage.
 group_versions()
 {
 	local v device=${DEVICE:-rxe}
