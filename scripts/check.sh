@@ -81,7 +81,7 @@ tap()
 	[ ! -e "$names" ] || diff "$names" "$new" |
 		sed -n 's/^< /# not there any more: /p; s/^> /# new: /p'
 	[ "$rc" -eq 0 ] || { rm -f "$new"; return 1; }
-	# The second line of times(1) has the user and system time of the child processes.
+	# The second line of times has the user and system time of the child processes.
 	times >"$new.times"
 	awk -v s="$SECONDS" 'NR == 2 {
 		gsub(/[ms]/, " ")
@@ -126,8 +126,8 @@ stop()
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
-# run COMMAND...: runs the command in a process group of its own, so that a trap runs before
-# the command has ended
+# run COMMAND...: runs the command in the background, in a process group of its own, so that
+# a trap can run while it runs, and end the group
 run()
 {
 	local rc

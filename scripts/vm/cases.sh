@@ -206,7 +206,8 @@ risen()
 
 # client_counter NAME: sets $counter to the value. It starts no process, because that is
 # slow on a busy machine: while a peer has no Receives posted, soft-RoCE repeats a Send for
-# 4 s. It waits this long for each missing ACK, and the client allows 6 of these timeouts.
+# 4 s. It counts the wait for each missing ACK as a timeout, and the client allows 6 of
+# these.
 client_counter()
 {
 	local name

@@ -117,8 +117,8 @@ server_set='
 	esac
 	echo "${VALUE:-$default}" >"/sys/module/svcrdma2/parameters/$SETTING"'
 
-# is_fragmented: succeeds if allocations of several contiguous pages fail; such a task
-# cannot start a program, for want of a stack
+# is_fragmented: succeeds if allocations of several contiguous pages fail, so that fork()
+# cannot allocate a stack
 is_fragmented()
 {
 	! (echo 1 >/proc/self/make-it-fail && /bin/true && :) 2>/dev/null

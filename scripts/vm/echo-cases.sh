@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: RPCs of any size in both directions of one connection,
-# by the RPC program of kunit/echo, which verifies each byte at both ends. Both
-# ends are in one kernel; control.c says what a run may be told.
+# Sourced by nfs-cases.sh: RPCs of any size in both directions of one connection, with the
+# RPC program of kunit/echo, which verifies each byte at both ends. Both ends run in one
+# kernel; kunit/echo/control.c describes the parameters of a run.
 
 echo_folder=/sys/kernel/debug/rpcrdma2_echo
 echo_port=20070
 
-# echo_up [LEVEL]: backward operation of the connections of both ends
+# echo_up [LEVEL]: loads the modules, with this level of backward operation at both ends
 echo_up()
 {
 	client_up rdma2 "${DEVICE:-rxe}" && modprobe rpcrdma2_echo &&
@@ -25,7 +25,7 @@ connections_now()
 	grep -cE "state=(up|closing) " /proc/net/rpc/svcrdma2
 }
 
-# echo_connect [CONNECTIONS]
+# echo_connect [CONNECTIONS]: connects a client
 echo_connect()
 {
 	connections_now >/tmp/connections.before
@@ -37,14 +37,14 @@ no_more_connections()
 	[ "$(connections_now)" -le "$(cat /tmp/connections.before)" ]
 }
 
-# echo_disconnect: the only client there is. The server has seen it, too, at the end, so
-# its next Calls are not for that connection.
+# echo_disconnect: disconnects the only client and waits until the server has detected it,
+# so that the server's next Calls do not use that connection
 echo_disconnect()
 {
 	echo_do disconnect && await no_more_connections
 }
 
-# came NAME=VALUE...: of the last run; else all of it is shown.
+# came NAME=VALUE...: checks the result of the last run, and prints all of it on failure
 came()
 {
 	local word
@@ -55,7 +55,8 @@ came()
 	done
 }
 
-# all_right DIRECTION COUNT WORDS: so many RPCs in each direction, each right
+# all_right DIRECTION COUNT WORDS: runs COUNT RPCs in the direction, or in both, and checks
+# that all of them succeed
 all_right()
 {
 	echo_do "run direction=$1 count=$2 $3" &&
@@ -72,7 +73,8 @@ echo_down()
 	echo_do disconnect && echo_do close && rmmod rpcrdma2_echo && unload rdma2
 }
 
-# How many backward Calls both ends have seen: no RPC was counted that was not sent.
+# backward_counted COUNT: checks the backward Calls that both ends have counted. An RPC that
+# was not sent must not count.
 backward_counted()
 {
 	local count=$1
@@ -88,7 +90,7 @@ backward_counted()
 inline=call=0/1/2/3/4/511/1023/2048/3500
 inline_reply=reply=0/1/2/3/4/511/1023/2048/3500
 
-# echo_inline LABEL COUNT: in version 1 or 2, what fits a page with its headers
+# echo_inline LABEL COUNT: RPCs that fit a page with their headers, in either version
 echo_inline()
 {
 	local label=$1 count=$2 d
@@ -99,8 +101,8 @@ echo_inline()
 	done
 }
 
-# The service of each end waits in each Call until one of the other direction with
-# the same xid has come. So both RPCs are pending at both ends with one xid.
+# The service of each end holds each Call until a Call of the other direction with the same
+# xid has arrived, so both RPCs are outstanding at both ends with one xid.
 echo_same_xids()
 {
 	local label=$1 count=$2
@@ -111,7 +113,7 @@ echo_same_xids()
 		came "met=$count" alone=0
 }
 
-# In version 1 if $1 says so
+# echo_pinned VERSION [CONNECTIONS]: connects, in version 1 by a pin
 echo_pinned()
 {
 	local ret pin=/sys/module/xprtrdma2/parameters/pin
@@ -129,7 +131,7 @@ echo_connections()
 		/proc/net/rpc/xprtrdma2
 }
 
-# echo_in_version VERSION COUNT
+# echo_in_version VERSION COUNT: runs the inline RPCs of one version
 echo_in_version()
 {
 	local label="version $1" count=$2
@@ -142,18 +144,18 @@ echo_in_version()
 	check "$label: disconnect" echo_do disconnect
 }
 
-# come NAME: its value in the last run
+# come NAME: prints a value of the last run's result
 come()
 {
 	sed "s/.*\<$1=\([^ ]*\).*/\1/" "$echo_folder/result"
 }
 
-# What RPCs a run has that is interrupted, and how many have to go on each time
+# The RPCs of an interrupted run, and how many have to succeed after each interruption
 rpcs="window=16 head $inline $inline_reply"
 steps=500
 
-# echo_run_begins: RPCs in both directions until echo_run_ends; $run is the process
-# that makes them. Each that fails is made again, on the next connection.
+# echo_run_begins: starts RPCs in both directions until echo_run_ends; $run is the process
+# that makes them. A failed RPC is repeated on the next connection.
 echo_run_begins()
 {
 	echo_do "run direction=both count=100000000 retry $rpcs" &
@@ -161,7 +163,7 @@ echo_run_begins()
 	sleep 0.5
 }
 
-# echo_goes_on: RPCs of both directions end well, after what was done to them.
+# echo_goes_on: waits until more RPCs of both directions have succeeded
 echo_goes_on()
 {
 	tries 150 0.1 have_come $(($(come forward) + steps)) $(($(come backward) + steps)) ||
@@ -173,7 +175,8 @@ have_come()
 	[ "$(come forward)" -gt "$1" ] && [ "$(come backward)" -gt "$2" ]
 }
 
-# echo_run_ends NAME: all was right, and RPCs were cut off
+# echo_run_ends NAME: ends the run, and checks that RPCs were interrupted and that all of
+# them succeeded
 echo_run_ends()
 {
 	echo_do halt
@@ -183,7 +186,8 @@ echo_run_ends()
 	check "$1: and both directions go on" all_right both "$((steps / 2))" "$rpcs"
 }
 
-# echo_interrupted CONNECTIONS
+# echo_interrupted CONNECTIONS: interrupts runs by removing the device, stopping the
+# service, and unloading modules
 echo_interrupted()
 {
 	local i
@@ -215,7 +219,8 @@ echo_interrupted()
 	check "interrupted: disconnect" echo_do disconnect
 }
 
-# Each end learns of it by itself, or by the other one, which was faster.
+# Each end detects the change itself, or sees a disconnect by the other end if that was
+# faster.
 ended_for_an_address()
 {
 	rise <(echo "$before") <(counters)
@@ -224,10 +229,10 @@ ended_for_an_address()
 		[ $((rose[c_ended_ADDRESS] + rose[s_ended_ADDRESS])) -gt 0 ]
 }
 
-# Both ends are in this guest, and soft-RoCE hands a message over without a delay: none is
-# under way when no counter of the CM moves. Sent and received may never be equal
-# again: ib_cm counts a repeated answer twice. On the host's clock a message also waits
-# for a processor.
+# Both ends run in this guest, and soft-RoCE delivers a message without delay, so no message
+# is in flight while no counter of the CM changes. The counts of sent and received messages
+# may stay different forever, because ib_cm counts a repeated answer twice. With the host's
+# clock a message also waits for a processor.
 cm_is_quiet()
 {
 	local was quiet=0.1
@@ -238,15 +243,15 @@ cm_is_quiet()
 	[ -n "$was" ] && [ "$(cat /sys/class/infiniband/*/ports/1/cm_[rt]x_msgs/*)" = "$was" ]
 }
 
-# An address change while a CM message is in flight puts soft-RoCE's GSI queue pair into the
-# error state for good.
+# An address change while a CM message is in flight leaves soft-RoCE's GSI queue pair in the
+# error state.
 set_address()
 {
 	await cm_is_quiet || complain "messages of the CM go on" || return
 	ip link set "$netdev" address "$1"
 }
 
-# One connection lost, and the next one carries RPCs.
+# One change: a connection ends, and the next one carries RPCs.
 address_changes()
 {
 	local before
@@ -263,16 +268,16 @@ address_changes()
 	set_address "$was"
 }
 
-# address_is_back: undoes address_changes, wherever it has ended
+# address_is_back: undoes address_changes, regardless of where it failed
 address_is_back()
 {
 	! grep -q '^rpcrdma2_failover ' /proc/modules || rmmod rpcrdma2_failover
 	set_address "$was" || ip link set "$netdev" address "$was"
 }
 
-# The address of the interface becomes another one, as that of a bond does which goes on
-# over another link: both ends get an event from rdma_cm, and each begins anew. Which end
-# is the first is chance.
+# The interface changes its address, as a bond does when it fails over to another link. Both
+# ends get an event from rdma_cm and reconnect; which end is first varies, so this repeats
+# until each end was first once.
 echo_address_changes()
 {
 	local name="the interface has another address" was tries=0 good=1 client=0 server=0
@@ -307,7 +312,7 @@ group_backward-rpc()
 
 sizes=0/1/4095/4096/4097/65536/1048576/65535/12345
 
-# grown NAME...: counters that have grown in it
+# grown NAME...: checks that these counters have risen
 grown()
 {
 	local name
@@ -317,7 +322,7 @@ grown()
 	done
 }
 
-# Chunks of every kind, alone and combined. An expected number is that of RPCs.
+# Chunks of every kind, alone and combined; COUNT is a number of RPCs.
 echo_chunks()
 {
 	local count=$1 w
@@ -340,8 +345,8 @@ run_is_over()
 	have_ended "$run"
 }
 
-# The device takes the first LOCAL_INV of several and no more: the connection is lost,
-# and the RPC that it was for is made again on the next one.
+# The device accepts the first of several LOCAL_INVs and no more: the connection ends, and
+# the RPC is repeated on the next one.
 echo_half_fenced()
 {
 	local label="half of a fence"
@@ -357,8 +362,8 @@ echo_half_fenced()
 	check "$label: $(come retried) were made again" test "$(come retried)" -gt 0
 }
 
-# The client maps the memory for the chunks of a Call and its Reply. A Call that cannot be
-# mapped is tried again for 2 s, every 30 ms: one Call may meet all of the faults.
+# The client maps the memory for the chunks of a Call and its Reply. It repeats a failed
+# mapping every 30 ms for 2 s, so one Call may meet all injected failures.
 echo_unmapped()
 {
 	local label="chunks of the server's Calls can not be mapped"
@@ -374,14 +379,14 @@ echo_unmapped()
 injected_run()
 {
 	lose
-	# the connection that an RPC is sent on, not the one that a service looks at
+	# only the connection on which an RPC is sent, not the one that the service checks
 	echo 1 >"$debug/fail_sunrpc/ignore-server-disconnect"
 	echo_do "run direction=backward count=20 window=1 retry call=1000 reply=1000"
 	keep
 }
 
-# The fault injection of the RPC layer ends connections for RPCs in either direction. With
-# several processors the client's Reply may meet the one fault before the server's look.
+# sunrpc's fault injection ends connections for RPCs in either direction. With several
+# processors the client's Reply may trigger the injected fault before the server's check.
 echo_injected()
 {
 	local label="fault injection at a Call of the server"
@@ -399,7 +404,7 @@ chunks_undisturbed()
 	expect "no connection was lost" "c_disconnects + s_disconnects == 0"
 }
 
-# The server invalidates all regions itself.
+# The service nominates no handle, so the server invalidates all regions itself.
 chunks_not_nominated()
 {
 	counted with_fault fail_nominate -1 echo_chunks "$1" >/tmp/said 2>/dev/null
@@ -411,16 +416,16 @@ chunks_not_nominated()
 	check "disconnect" echo_do disconnect
 }
 
-# regions_are_few BEFORE: of those that the server has made since, no more are left than the
-# first 16
+# regions_are_few BEFORE: succeeds if at most the first 16 of the regions that the server
+# has allocated since are left
 regions_are_few()
 {
 	risen "$1"
 	[ $((rose[s_mrs_allocated] - rose[s_mrs_trimmed])) -le 16 ]
 }
 
-# The client sees late that its Replies are sent, when the server has them and calls
-# again: its requests for Calls must not run out.
+# The client's send completions for Replies are late, after the server has received them and
+# called again; the client must not run out of backward requests.
 echo_answers_seen_late()
 {
 	local label="Replies that are known late to be sent"
@@ -458,7 +463,7 @@ group_backward-rpc-chunks()
 	check "unload after use" echo_down
 }
 
-# Not in make check: the same for longer
+# A longer run, not part of make check
 group_backward-rpc-soak()
 {
 	local i
@@ -472,8 +477,8 @@ group_backward-rpc-soak()
 	check "unload after use" echo_down
 }
 
-# Nor this: RPCs with chunks, 10,000 and more of which the client invalidates a region,
-# and as many where the server does.
+# Also not part of make check: RPCs with chunks. In at least 10,000 the client invalidates a
+# region, and in at least 10,000 the server does.
 group_backward-rpc-chunks-soak()
 {
 	local count=2025

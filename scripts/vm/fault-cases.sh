@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh, after storm-cases.sh: memory that is short at random, in
-# each state of a connection. The kernel's own fault injection, aimed at the modules
+# Sourced by nfs-cases.sh, after storm-cases.sh: random allocation failures in each state of
+# a connection, by the kernel's fault injection, limited to the modules
 # (faults/rpcrdma2_scope.c).
 
 debug=/sys/kernel/debug
 faulty="$debug/failslab $debug/fail_page_alloc"
-# What is injected counts these down.
+# Each injected failure decrements these counts.
 fault_times=1000000000
 
-# By state, the functions in which it is short, as MODULE:NAME. With a server of version 2
-# a connection is negotiated without any memory.
+# The functions in which allocations fail in each state, as MODULE:NAME. The negotiation
+# with a server of version 2 allocates no memory.
 declare -A states=(
 	[connecting]="xprtrdma2:xprt2_ep_alloc xprtrdma2:xprt2_ep_resolve
 		xprtrdma2:xprt2_ep_create_queues
@@ -26,7 +26,8 @@ declare -A states=(
 		svcrdma2:svc2_detach svcrdma2:svc2_free"
 )
 
-# aim FUNCTION...: "all" is every function, and without any it is none
+# aim FUNCTION...: limits the failures to these functions; "all" selects every function, no
+# argument selects none
 aim()
 {
 	local f where=''
@@ -40,7 +41,7 @@ aim()
 	echo "$where" >"$debug/rpcrdma2_aim"
 }
 
-# short PERCENT: of what is allocated, 0.1 or a whole number, 0 for none
+# short PERCENT: the share of allocations that fail: 0.1, a whole number, or 0 for none
 short()
 {
 	local dir percent=$1 interval=1
@@ -56,7 +57,7 @@ short()
 	done
 }
 
-# injected: how often it has failed since it is short
+# injected: prints the number of injected failures since short()
 injected()
 {
 	local dir n=0
@@ -67,7 +68,7 @@ injected()
 	echo "$n"
 }
 
-# lose: the next RPC of either end finds its connection lost
+# lose: disconnects at the next RPC of either end
 lose()
 {
 	settings "$debug/fail_sunrpc" ignore-cache-wait=1 ignore-client-disconnect=0 \
@@ -79,8 +80,8 @@ keep()
 	settings "$debug/fail_sunrpc" probability=0 times=0
 }
 
-# goes_on NAME: the load does, when there is memory again. A Call whose Reply went with
-# the connection is sent again after the timeout of the mount.
+# goes_on NAME: checks that the load continues after the shortage. A Call whose Reply was
+# lost with the connection is repeated only after the mount's timeout.
 goes_on()
 {
 	local i before
@@ -94,8 +95,9 @@ goes_on()
 	fail "$1: no RPC is answered"
 }
 
-# happened STATE BEFORE: what the shortage is to do. An RPC that waits for the timeout of
-# the mount keeps the load, and with it the losses, for longer than the shortage is to last.
+# happened STATE BEFORE: checks that the shortage had its effect. An RPC that waits for the
+# mount's timeout delays the load, and thereby the disconnects, possibly for longer than the
+# shortage lasts.
 happened()
 {
 	[ "$1" != in-flight ] || return 0
@@ -107,8 +109,9 @@ happened()
 	esac
 }
 
-# short_in STATE PERCENT LEAST: for some seconds, until so many were injected and it shows;
-# beside the load, and in a connection that begins or ends there is a loss now and then
+# short_in STATE PERCENT LEAST: injects failures for some seconds, and then until LEAST were
+# injected and had their effect. A load runs beside it, and in the states of connecting and
+# closing the connection is lost now and then.
 short_in()
 {
 	local end name="$1, $2 % of the memory" before n=0
@@ -146,7 +149,7 @@ short_in()
 		"${rose[c_calls]} Calls, ${rose[s_shortages]} steps of the server tried again"
 }
 
-# shortages [STATE PERCENT LEAST]...
+# shortages [STATE PERCENT LEAST]...: one mount for all of these
 shortages()
 {
 	nfs_up "$proto" &&
@@ -175,9 +178,8 @@ get()
 		cmp /run/data /run/back
 }
 
-# unmapped NAME FAULT TIMES EXPRESSION COMMAND...: what is to be mapped for the device
-# can not be, so many times in a row; then the command has to have succeeded on the
-# same connection
+# unmapped NAME FAULT TIMES EXPRESSION COMMAND...: DMA mappings fail this many times in a
+# row; the command then has to succeed on the same connection
 unmapped()
 {
 	local name=$1
@@ -188,7 +190,7 @@ unmapped()
 		"$4 && c_connects == 0"
 }
 
-# Neither end can have all Receives of a connection, for a while.
+# For a while each end lacks some of a connection's Receives.
 unmapped_receives()
 {
 	local name="Receives of a new connection can not be mapped" before
@@ -232,7 +234,7 @@ group_shortage()
 	finish
 }
 
-# By state and percentage, a minute each
+# A minute for each state and percentage
 group_soak-shortage()
 {
 	local short_time=60 state percent list=()
@@ -247,9 +249,9 @@ group_soak-shortage()
 	finish
 }
 
-# told_written PERCENT SECONDS: whatever allocates memory, NFS and nfsd too, finds none
-# now and then. A WRITE or READ may fail for it; what a program was told is written or
-# read has to be so. Prints how many WRITEs and READs there were, and failed.
+# told_written PERCENT SECONDS: allocations fail everywhere, in NFS and nfsd too. A WRITE or
+# READ may therefore fail, but what it reported as written or read has to be right. Prints
+# the numbers of WRITEs and READs, and how many failed.
 told_written()
 {
 	# shellcheck disable=SC2086 # a list of words
@@ -277,7 +279,8 @@ told_written()
 			}
 			return $n;
 		}
-		# A READ or WRITE may wait until there is memory again.
+		# A READ or WRITE may wait until allocations succeed again, so the child
+		# ends the shortage.
 		my $child = fork() // die "fork: $!\n";
 		if (!$child) {
 			sleep($seconds);
@@ -294,7 +297,7 @@ told_written()
 			sysseek($file, $at * SIZE, 0);
 			my $got = syswrite($file, $blocks[$what]);
 			$n{writes}++;
-			# A WRITE that fails may still be done.
+			# A failed WRITE may have changed the file.
 			$told[$at] = defined($got) && $got == SIZE ? $what : undef;
 			$n{unwritten}++ unless defined $told[$at];
 			sysseek($file, $at * SIZE, 0);
@@ -317,7 +320,7 @@ told_written()
 	' /mnt/told "$export_dir/told" "$fault_times" "$@" $faulty
 }
 
-# everything LABEL PERCENT SECONDS
+# everything LABEL PERCENT SECONDS: one case of allocation failures everywhere
 everything()
 {
 	local name="$1, $2 % of all memory" n dir percent=$2 writes unwritten reads unread wrong
@@ -332,7 +335,7 @@ everything()
 	short 0
 	n=$(injected)
 	[ "$n" -ge 10 ] && ok "$name: short $n times" || fail "$name: short $n times"
-	# With more of it, perhaps all have failed.
+	# With a higher percentage all WRITEs may fail.
 	[ "$2" = 1 ] || [ "${unwritten:-1}" -lt "${writes:-0}" ] ||
 		fail "$name: no WRITE succeeds"
 	[ "${writes:-0}" -gt 0 ] && [ "$wrong" -eq 0 ] &&
@@ -340,8 +343,8 @@ everything()
 		fail "$name: ${wrong:-no} blocks are not as was told"
 }
 
-# Over soft-iWARP: soft-RoCE's queue pair of the CM ends for good when there is no
-# memory for a packet.
+# Soft-iWARP, because a failed packet allocation leaves the CM's queue pair of soft-RoCE in
+# the error state.
 group_soak-everything()
 {
 	local v percent

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: the tester's fuzzing mode against either end. MESSAGES,
-# CONNECTIONS, SEED, JOBS, RATE, FACTOR and REPLAY come from the environment; without
-# them a run is short, and says what the latency of the mount beside it was, which on
-# a busy machine means little.
+# CONNECTIONS, SEED, JOBS, RATE, FACTOR and REPLAY come from the environment; by default a
+# run is short. The run prints the latency of a mount beside it, which means little on a
+# busy machine.
 
-# A client that comes to a server which is not to be trusted, again and again. The
-# port says which mount it is.
+# A client that mounts from the fuzzing server again and again; the port identifies the
+# mount.
 group_fuzz-run()
 {
 	local dir=/mnt.$PORT
@@ -22,7 +22,7 @@ group_fuzz-run()
 	umount -f -l "$dir"
 }
 
-# Whether the kernel's log has a report since this was last asked
+# Checks the kernel's log for reports since the last check.
 group_fuzz-check()
 {
 	! dmesg -c | grep -vE 'traps: ' | grep -qE \
@@ -30,7 +30,7 @@ group_fuzz-check()
 	exit
 }
 
-# fuzz ARGUMENT...: a run of the tester, beside a mount that has to be well all the time
+# fuzz ARGUMENT...: runs the tester beside a mount that has to work throughout
 fuzz()
 {
 	local rc group before log=/run/vm/fuzz.log
@@ -65,7 +65,7 @@ fuzz_up()
 	ln -s "$(printf '%0900d' 0)" "$export_dir/fuzz/link"
 }
 
-# The tester is the client
+# The tester is the client.
 group_fuzz-server()
 {
 	local name=fuzz.client messages=${MESSAGES:-4000} connections=${CONNECTIONS:-50}
@@ -81,7 +81,7 @@ group_fuzz-server()
 	finish
 }
 
-# The tester is the server
+# The tester is the server.
 group_fuzz-client()
 {
 	local name=fuzz.server messages=${MESSAGES:-4000} connections=${CONNECTIONS:-50}
@@ -101,8 +101,8 @@ group_fuzz-client()
 	finish
 }
 
-# flawed CASE FAULT REPORT [OPTION...]: a server with a fault has to be found out, and
-# what causes the fault be reduced to one message and one mutation.
+# flawed CASE FAULT REPORT [OPTION...]: the fuzzer has to detect a server with a fault, and
+# to reduce its cause to one message and one mutation
 flawed()
 {
 	local name="fuzzing finds $1" fault=$2 report=$3 peer said tester
@@ -127,9 +127,9 @@ flawed()
 	kill "$peer" && wait "$peer"
 }
 
-# Whether the tester can fail. Of the cases each has to pass with the tester's own server,
-# and to fail with a fault that it is about; CASES names faults. A report as the kernel's
-# log would have it is a file here.
+# Tests the tester: each of its cases has to pass with its own server, and to fail with each
+# fault that the case is about; CASES selects faults. A file stands in for a report in the
+# kernel's log.
 group_flawed()
 {
 	nfs_up rdma2 || { fail "server"; return; }

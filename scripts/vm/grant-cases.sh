@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: how many credits connections have, and the memory of the
-# server that their Receives take.
+# Sourced by nfs-cases.sh: the credits of connections, and the memory that their Receives
+# take in the server.
 
 grants=/sys/kernel/debug/svcrdma2
 
-# mounts COUNT: each at an address of its own, over 16 connections
+# mounts COUNT: COUNT mounts with separate addresses and 16 connections each
 mounts()
 {
 	local i
@@ -29,7 +29,7 @@ unmounts()
 	done
 }
 
-# Each connection carries a few Calls.
+# visit COUNT: a few Calls on each connection
 visit()
 {
 	local i n
@@ -41,7 +41,7 @@ visit()
 	done
 }
 
-# of_connections NAME: what each has
+# of_connections NAME: prints this value of each connection
 of_connections()
 {
 	sed -n "/ state=up /s/.* $1=\([0-9]*\) .*/\1/p" /proc/net/rpc/svcrdma2
@@ -52,7 +52,7 @@ receive_bytes()
 	awk '$1 == "bytes" { print $2 }' "$grants/receives"
 }
 
-# no_more_than BYTES
+# no_more_than BYTES: checks the memory of all Receives
 no_more_than()
 {
 	local bytes
@@ -61,7 +61,7 @@ no_more_than()
 	[ "$bytes" -le "$1" ] || complain "it is $bytes, more than $1"
 }
 
-# Receives of a page for 64 credits, and those that wait for a batch
+# One page for each of 64 credits, and for the Receives that wait to be posted in a batch
 one_page_each=$((4096 * (64 + 2 + 15)))
 
 idle_connections()
@@ -78,7 +78,7 @@ idle_connections()
 	check "umount" unmounts 7
 }
 
-# deep MOUNT: 128 READs at once
+# deep MOUNT: 128 concurrent READs for three seconds
 deep()
 {
 	fio --name=deep --directory="$1" --rw=randread --bs=4k --size=4m --direct=1 \
@@ -99,14 +99,15 @@ busy_connection()
 	check "umount" umount_all
 }
 
-# Messages that found no Receive, and were sent again
+# rnr: prints the numbers of messages that found no Receive and were sent again
 rnr()
 {
 	cat /sys/class/infiniband/rxe0/ports/1/hw_counters/{rcvd,send}_rnr_err |
 		paste -sd' '
 }
 
-# watch_budget BYTES: until /tmp/watching is gone; prints the most that there was
+# watch_budget BYTES: prints the maximum of the Receives' memory until /tmp/watching is
+# removed
 watch_budget()
 {
 	local most=0 now
@@ -119,7 +120,7 @@ watch_budget()
 	echo "$most"
 }
 
-# What Replies say while memory is short
+# Checks the grants in Replies while memory is short.
 grants_on_the_wire()
 {
 	all_apply=1 tester "" --set "$server_set" "$addr4" "$port" \
@@ -127,7 +128,7 @@ grants_on_the_wire()
 		credits.shares_while_memory_is_short || failed=1
 }
 
-# strain COUNT: verified load on each mount, beside as many READs at once as the
+# strain COUNT: a verified load on each mount, and as many concurrent READs as the
 # connections carry
 strain()
 {
@@ -147,7 +148,7 @@ strain()
 	return $bad
 }
 
-# more_credits CREDITS: each connection has
+# more_credits CREDITS: succeeds if each connection has more credits than this
 more_credits()
 {
 	local least
@@ -156,7 +157,7 @@ more_credits()
 	[ "$least" -gt "$1" ] || complain "one has $least"
 }
 
-# 48 connections, and memory for a third of them as they would like to begin
+# 48 connections, with memory for a third of their initial Receives
 small_memory()
 {
 	local before budget=$((4096 * 1024)) rnr_before watch
@@ -195,8 +196,9 @@ small_memory()
 	check "umount" unmounts 3
 }
 
-# sizes_are BYTES KEY...: of the only connection, within a while; messages have to move
-# it there, and there are rests between two messages about sizes (2.3, S53)
+# sizes_are BYTES KEY...: waits until the only connection has these sizes. It sends
+# messages, because Receives change their size only when they are posted again; messages
+# about sizes have a minimum distance in time (2.3, S53).
 sizes_are()
 {
 	local i key bytes=$1
@@ -218,7 +220,7 @@ receives_are()
 	sizes_are "$1" receive announced
 }
 
-# The server's Receives get larger and smaller while a connection is in use.
+# The server's Receives grow and shrink while a connection is in use.
 group_resize()
 {
 	local before
@@ -232,7 +234,7 @@ group_resize()
 	set_parameter receive_size 8192
 	stat -t /mnt >/dev/null
 	check "C-033 and lowers them: they stay" receives_are 65536
-	# The server learns it by REQPROP.
+	# The server learns the client's new size from a REQPROP.
 	size_parameter xprtrdma2 send_size 4096
 	check "C-033 the client asks for smaller ones" receives_are 4096
 	size_parameter xprtrdma2 send_size 65536

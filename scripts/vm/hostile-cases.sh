@@ -1,15 +1,16 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: peers that break the protocol on purpose. Each case makes a peer
-# do one such thing, and shows that the peer did it and that nothing but its own RPC or its
-# own connection suffered. The servers are here, the clients in hostile-client-cases.sh; all
-# of them are the tester. Here is what can not be seen on the wire.
+# Sourced by nfs-cases.sh: peers that violate the protocol. In each case the tester, as a
+# peer, does this in one way; the case checks that the peer did it, and that only its own
+# RPC or its own connection was affected. The hostile servers are in this file, the clients
+# in hostile-client-cases.sh. These files check what the tester cannot see on the wire.
 
 # Modules of the tester
 hostilities='client_replies client_resends'
 
-# What the client's counters rise by during the first work of a case
+# By case of the tester: an expression over the rise of the client's counters during its
+# first work
 beside_rows='
 client_replies.more_than_the_write_chunk_holds	c_replies_bad==1
 client_replies.more_write_chunks_than_offered	c_replies_bad==1
@@ -45,7 +46,7 @@ client_resends.reply_resource_of_nothing	c_calls_again==0
 client_resends.reply_resource_without_bounds	c_calls_again==1&&c_calls_unsendable==1&&c_aborted_rpcs==0
 '
 
-# Why the connection ended that a case cost
+# By case: the reason for which its connection ended
 ended_rows='
 client_replies.cut_in_the_rpc_header	ended by its owner
 client_replies.cut_in_a_word		ended by its owner
@@ -54,8 +55,9 @@ client_replies.write_with_immediate	Receive without a message
 client_resends.what_was_learnt_is_lost	peer
 '
 
-# Second Replies that came while the regions of the first one's RPC were being
-# invalidated: by xid, the fence is posted, a message dropped, the RPC complete.
+# dropped_in_fence: succeeds if a second Reply arrived while the regions of the RPC were
+# being invalidated after the first one, that is, if the trace has a dropped message between
+# fence and completion of an xid
 dropped_in_fence()
 {
 	sed -nE 's/.* xprt2_(fence|drop|complete): xid=(0x[0-9a-f]+) .*/\1 \2/p' \
@@ -75,7 +77,8 @@ trace_fences()
 	done
 }
 
-# hostile_server OPTIONS CASE...: of the mount, of the tester; each has to apply.
+# hostile_server OPTIONS CASE...: runs cases of the tester, which all have to apply, with
+# these mount options
 hostile_server()
 {
 	local options=$1
@@ -87,8 +90,8 @@ hostile_server()
 	rm -rf "${export_dir:?}"/*
 }
 
-# Any client may answer either way. This one takes no Call before it asks for a session,
-# and has its service by then.
+# Two answers are valid. This client refuses Calls before it creates a session, and has a
+# callback service when it does.
 before_a_session()
 {
 	counted hostile_server vers=4.1 client_backward.a_call_before_a_session

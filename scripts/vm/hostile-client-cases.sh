@@ -1,11 +1,10 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: what a hostile client does to the server. The clients are the
-# tester's.
+# Sourced by nfs-cases.sh: hostile clients of the tester, against the server.
 
-# A Receive that an RDMA Write with Immediate consumed holds no message: that
-# connection goes, and the one of a mount stays.
+# A Receive that was consumed by an RDMA Write with Immediate holds no message. The server
+# closes that connection, and the mount's connection stays.
 client_immediate()
 {
 	local name="an RDMA Write with Immediate closes the connection" before
@@ -21,7 +20,7 @@ client_immediate()
 	umount /mnt
 }
 
-# The Receive that a message is too long for has failed.
+# A message that is longer than a Receive makes the Receive fail.
 client_too_long()
 {
 	local name="S46 a message longer than a Receive"
@@ -30,8 +29,8 @@ client_too_long()
 	ended_for "$name" "$server_view" "Receive failed"
 }
 
-# A client that can be sent neither an answer nor an error. The tester has no answer to
-# its first question, and says so.
+# The server can send this client neither a Reply nor an error. The tester's first message
+# stays unanswered and its case fails; the output is discarded.
 client_no_answer()
 {
 	local name="S46 neither an answer nor an error"
@@ -52,8 +51,8 @@ unmapped_set='
 	echo 0 >probability
 	[ -z "$VALUE" ] || { echo "$VALUE" >times && echo 0 >space && echo 100 >probability; }'
 
-# L8: memory for RDMA Reads can not be mapped. Each of the first two ends its connection;
-# there are fewer threads than Calls that want some.
+# L8: memory for RDMA Reads cannot be mapped. Each of the first two cases ends its
+# connection; fewer threads exist than Calls that need this memory.
 client_unmapped()
 {
 	local name="L8 memory for RDMA Reads can not be mapped" one

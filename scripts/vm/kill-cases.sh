@@ -1,16 +1,15 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: tasks that are killed, and RPCs that end, while the
-# server is at work on them. Other tasks verify all that they read and write,
-# and the connection stays.
+# Sourced by nfs-cases.sh: tasks are killed, and RPCs end, while the server processes them.
+# Other tasks verify all data that they read and write, and the connection stays.
 
-# Attributes and lists are asked for each time; a lease would hide OPEN.
+# No caching of attributes and names; leases would hide OPEN and are disabled.
 kill_options=noac,lookupcache=none
 client_params=/sys/module/xprtrdma2/parameters
 
-# shown LABEL: counters of the client that say what happened, and where connections
-# ended those of soft-RoCE since the guest began
+# shown LABEL: prints the client's counters, and, if connections ended, soft-RoCE's error
+# counters since the boot
 shown()
 {
 	local name said=''
@@ -26,25 +25,25 @@ shown()
 			grep -Hs '[1-9]' ./*_err ./*_request | tr -d ./ | tr '\n' ' ')"
 }
 
-# A client of NFSv4.1 probes the slots that RPCs left behind, after 15 s, and only
-# then lets go of its connection.
+# An NFSv4.1 client probes the slots of abandoned RPCs after 15 s and closes its connection
+# only after that.
 no_client()
 {
 	tries 60 1 eval "! grep -q '^v' /proc/fs/nfsfs/servers" ||
 		complain "$(cat /proc/fs/nfsfs/servers)"
 }
 
-# spoken: the versions of all connections to the server, on one line
+# spoken: prints the versions of all connections to the server on one line
 spoken()
 {
 	sed -n "s/^peer=[^ ]*:$port .*version=\([^ ]*\).*/\1/p" \
 		/proc/net/rpc/xprtrdma2 | sort -u | paste -sd' '
 }
 
-# kill_beside LABEL NFS-VERSION RPC-OVER-RDMA-VERSION WAITS ARGUMENT...: of
-# fs-kill, beside a load on /mnt, on one connection. So many RPCs, or more, end
-# while the server is at work on their memory. In $backlog is the length of the
-# queue for slots, added up over all Calls. The load has $workers workers, or one.
+# kill_beside LABEL NFS-VERSION RPC-OVER-RDMA-VERSION WAITS ARGUMENT...: runs fs-kill with
+# these arguments beside a load on /mnt, on one connection. At least WAITS RPCs have to end
+# while the server uses their memory. Sets $backlog to the sum of the slot queue's length
+# over all Calls. The load has $workers workers (default one).
 kill_beside()
 {
 	local label=$1 waits=$4 load before
@@ -75,21 +74,21 @@ kill_beside()
 	rm -rf "${export_dir:?}"/*
 }
 
-# kill_loop NFS-VERSION RPC-OVER-RDMA-VERSION KILLS WHAT
+# kill_loop NFS-VERSION RPC-OVER-RDMA-VERSION KILLS WHAT: kills tasks by signals
 kill_loop()
 {
 	kill_beside "NFSv$1, version $2, $4" "$1" "$2" 0 /mnt "$export_dir" "$3"
 }
 
-# Signals do not end the RPCs of READ and WRITE; this does.
+# Signals do not end the RPCs of READ and WRITE, but umount -f does.
 kill_force()
 {
 	kill_beside "NFSv$1, version $2, umount -f" "$1" "$2" 10 \
 		-f /mnt2 "$export_dir" "$3"
 }
 
-# The rise of the client's counters in a case of the tester, client_killed, and why its
-# connection has ended, if it has
+# By case of the tester's module client_killed: an expression over the rise of the client's
+# counters, and, if the connection ended, the reason
 killed='
 twelve			c_aborted_waits==13&&c_aborted_unanswered==13&&c_aborted_fences==13&&c_disconnects==0
 one_after_the_other	c_aborted_waits==2&&c_aborted_unanswered==2&&c_disconnects==0
@@ -103,8 +102,8 @@ sends_that_hang		c_mapped_bytes>=12*900&&c_aborted_waits>=4&&c_aborted_fences==0
 sends_that_hang_for_good c_mapped_bytes>=12*900&&c_aborted_waits>=4&&c_ended_SEND+c_ended_STALLED==1&&c_disconnects==1&&c_connects==1
 '
 
-# The servers stay silent, answer late, invalidate another RPC's handle, die, or have no
-# Receive.
+# Servers that stay silent, answer late, invalidate the handle of another RPC, die, or have
+# no Receive posted.
 kill_peers()
 {
 	local name expression reason looks rows=$killed
@@ -143,7 +142,7 @@ group_kill()
 	kill_force 3 2 "$seconds"
 	kill_force 4.2 2 "$seconds"
 	kill_loop 4.2 2 "$kills" "as usual"
-	# Tasks wait for a slot, or for a credit, as well.
+	# With four slots, tasks also wait for a slot or for a credit.
 	echo 4 >"$client_params/slots"
 	workers=2 kill_loop 3 2 "$kills" "4 slots"
 	check "tasks waited for a slot (a queue of ${backlog:-0} in all)" \

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2153,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: RPCSEC_GSS. There is no KDC; gss-contexts.py gives client
-# and server the contexts that they would agree on with its help.
+# Sourced by nfs-cases.sh: RPCSEC_GSS without a KDC. gss-contexts.py gives client and server
+# the contexts that they would establish with its help.
 
-# gss_up: of both sides; before the server, the exports ask for it.
+# gss_up: starts the context service for both sides
 gss_up()
 {
 	mount -t rpc_pipefs none /var/lib/nfs/rpc_pipefs || return 1
@@ -20,7 +20,8 @@ gss_down()
 	umount /var/lib/nfs/rpc_pipefs
 }
 
-# map_names: over Kerberos a client of NFSv4 sends names, and there is no idmapd.
+# map_names: fills the ID maps. With Kerberos an NFSv4 client sends names, and no idmapd
+# runs.
 map_names()
 {
 	local flavor
@@ -33,8 +34,8 @@ map_names()
 	done
 }
 
-# What nfsd takes in one piece and is longer than a page, it cannot take from an
-# encrypted Call, whatever the transport: no long symlinks, no large xattrs.
+# With any transport, nfsd cannot decode contiguous items longer than a page from an
+# encrypted Call; the tests therefore have no long symlinks and no large xattrs.
 gss_files()
 {
 	local v=$1 sec=$2 words some=('odd sizes' directory)
@@ -50,9 +51,8 @@ gss_files()
 	done
 }
 
-# No byte that must be encrypted, or of which a checksum is needed, is placed
-# directly: what does not fit inline goes in Position-Zero and Reply chunks. With krb5 there
-# is no such byte.
+# Data that is encrypted or covered by a checksum must not be placed directly; if it does
+# not fit inline, it goes in Position-Zero and Reply chunks. krb5 protects no data.
 gss_placement()
 {
 	local v=$1 sec=$2 name="E-26 NFSv$1, $2"
@@ -78,7 +78,7 @@ gss_placement()
 	check "$name: the client has it" cmp /tmp/mega /tmp/back
 }
 
-# slow_writes: to the files that are open
+# slow_writes: writes to open files while mountd is stopped
 slow_writes()
 {
 	local i writers=()
@@ -93,8 +93,8 @@ slow_writes()
 	wait "${writers[@]}"
 }
 
-# Until mountd goes on, nfsd answers nothing; the RPC layer gives a WRITE over
-# NFSv3 up after a second, and encrypts it again, into other pages.
+# nfsd answers nothing until mountd continues. With NFSv3 the RPC layer gives up a WRITE
+# after a second and encrypts it again, into other pages.
 gss_timeouts()
 {
 	local i fd slow=() name="X2 NFSv3, krb5p, no Reply in time"
@@ -119,8 +119,8 @@ gss_timeouts()
 	check "$name: umount" umount_all
 }
 
-# inline_writes FLAVOR: Calls of three pages that are all in their Receive. The
-# kernel's own client can be told to send such ones.
+# inline_writes FLAVOR: Calls of three pages that are completely in their Receive. The
+# in-tree client can be configured to send such Calls.
 inline_writes()
 {
 	local name="NFSv4.2, $1, WRITE of 12 KiB"
@@ -149,14 +149,14 @@ gss_long_messages()
 	rmmod rpcrdma
 }
 
-# fail_pages TIMES: the kernel gives no pages to what asks for that, so many times.
+# fail_pages TIMES: page allocations fail this many times in tasks that ask for it
 fail_pages()
 {
 	settings /sys/kernel/debug/fail_page_alloc min-order=0 task-filter=Y ignore-gfp-wait=N \
 		verbose=0 times="$1" probability=$(($1 ? 100 : 0))
 }
 
-# Tries to encode a Call that got no pages to be encrypted into
+# Succeeds if encoding attempts got no pages for the encrypted Call.
 pages_failed()
 {
 	local times
@@ -165,10 +165,11 @@ pages_failed()
 	[ "$times" -lt $((10000 - 2)) ]
 }
 
-# The plain text stays where it was encoded as long as there are no pages to encrypt it
-# into. Where krb5 finds no memory for a checksum either, the RPC layer ends the RPC with
-# EIO, and the link is made anew. The tester's server is the impostor; there are 4 s for
-# it, see client_counter, so what watches the client begins before.
+# The plain text of a Call stays in memory until pages for its encrypted form can be
+# allocated. If krb5 has no memory for a checksum either, the RPC layer ends the RPC with
+# EIO, and the link is created again. The tester's server is an impostor that looks for the
+# plain text. Its time is limited to 4 s (see client_counter), so the action "watch" starts
+# earlier.
 group_krb5-run()
 {
 	local port=$PORT dir=/mnt.$PORT before counter sec=krb5p
@@ -206,7 +207,7 @@ gss_overheard()
 	all_apply=1 tester "" --server --actions --trigger \
 		"exec $VM_TOP/scripts/vm/nfs-cases.sh krb5-run rdma2" \
 		"$addr4" 20500 client_overheard || failed=1
-	# A case that fails does not come to its end.
+	# A failed case leaves the fault injection on.
 	fail_pages 0
 	unmount_visits
 }

@@ -1,18 +1,18 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: clients that make the server wait, and shortages
-# of memory in the server. The clients are the tester's, which posts no Receives and
-# keeps the server's first Reply, and every RDMA Read behind it, under way.
+# Sourced by nfs-cases.sh: clients that make the server wait, and allocation failures in the
+# server. The clients are the tester's. They post no Receives, so that the server's first
+# Reply, and every RDMA Read behind it, stay in flight.
 
-# withhold CASE: in the background; what came of it is told by released().
+# withhold CASE: runs a case in the background; released() checks its result
 withhold()
 {
 	tester "" "$addr4" "$port" "held.$1" >"$peers/$1" 2>&1 &
 	held+=($!)
 }
 
-# released CASE LEAST MOST: it has passed, and took so many seconds.
+# released CASE LEAST MOST: checks that the case has passed, and its duration in seconds
 released()
 {
 	local took
@@ -24,8 +24,8 @@ released()
 		fail "$1: not after $2 to $3 s, but ${took:-?}"
 }
 
-# until_risen BEFORE N COUNTER...: until the sum of these counters has risen by N,
-# and for 15 s at most
+# until_risen BEFORE N COUNTER...: waits until the sum of these counters has risen by N, for
+# 15 s at most
 until_risen()
 {
 	local before=$1 n=$2 last=$((SECONDS + 15)) names
@@ -46,14 +46,14 @@ closes()
 	grep -c "rpcrdma2_lost: .*reason=$1" /sys/kernel/tracing/trace
 }
 
-# Also flushes what a processor, or a sanitizer, keeps of freed ones
+# Shrinking the cache also flushes freed objects that a processor or a sanitizer keeps.
 slab_objects()
 {
 	echo 1 >"/sys/kernel/slab/$1/shrink"
 	awk '{ print $1 }' "/sys/kernel/slab/$1/objects"
 }
 
-# An RDMA Read that the peer's device refuses
+# The peer's device refuses an RDMA Read.
 client_reads()
 {
 	local before
@@ -66,8 +66,8 @@ client_reads()
 	ended_for "S46" "$server_view" "RDMA Read failed"
 }
 
-# shortage TIMES [CACHE]: so often there is no memory for what is in that cache,
-# contexts of RDMA Reads and Writes
+# shortage TIMES [CACHE]: this many allocations from the cache fail; the default is the
+# cache of contexts of RDMA Reads and Writes
 shortage()
 {
 	local dir=/sys/kernel/debug/failslab
@@ -90,7 +90,7 @@ short_happened()
 	[ "$(cat /sys/kernel/debug/failslab/times)" -eq 0 ]
 }
 
-# A directory is made, and the Reply is too long to go inline.
+# A MKDIR whose Reply is too long to be inline
 client_shortage_mkdir()
 {
 	local version
@@ -154,9 +154,9 @@ client_shortage_lasts()
 	rm -f /mnt/short /mnt/long /mnt/read
 }
 
-# More connections than threads, on each of which a Call waits for Send Queue
-# entries: it does without a thread. What else comes on these connections waits too,
-# what comes on another one does not. And nfsd stops while a Call waits.
+# More connections than threads; on each of them a Call waits for Send Queue entries,
+# without a thread. Later Calls on these connections wait too, Calls on another connection
+# do not. nfsd can stop while a Call waits.
 client_stops_service()
 {
 	local begin took before
@@ -195,8 +195,8 @@ hostile_limits()
 	client_reads
 
 	objects=$(slab_objects rpcrdma2_rw)
-	# Several threads could each have taken up a Call before the first one waits. The
-	# Send Queue of neither connection moves before it ends.
+	# With several threads, several Calls could be started before the first one waits.
+	# No Send Queue of these connections makes progress until the connection ends.
 	rpc.nfsd 1
 	before=$(counters)
 	withhold replies_that_are_not_taken
@@ -241,7 +241,7 @@ hostile_limits()
 	released reads_without_response 18 27
 	released replies_that_are_not_taken 18 60
 	released replies_that_are_not_taken_in_version_one 18 60
-	# 20 s after the first sixteen have been taken
+	# 20 s after the client has taken the first sixteen Replies
 	released replies_in_small_steps 34 43
 	released replies_in_small_steps_in_version_one 34 43
 	check "RDMA Reads without response are given as the reason" \

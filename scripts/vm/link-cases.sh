@@ -436,8 +436,6 @@ end_own_load()
 	return "$rc"
 }
 
-# The group "both" runs all pairings at the same time: two servers in one kernel, two
-# clients in the other one, and a client beside the servers.
 # counts_as_one: two addresses of one host on the link count as one in the server's limits
 counts_as_one()
 {
@@ -452,6 +450,8 @@ counts_as_one()
 	umount /mnt/oo /mnt/oi
 }
 
+# All pairings at the same time: two servers in one kernel, two clients in the other one, and
+# a client beside the servers
 group_both()
 {
 	local -A loads=()

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh, after fault-cases.sh: connections that are lost, counted,
-# while transfers of 1 MiB are in flight on them.
+# Sourced by nfs-cases.sh, after fault-cases.sh: connections end while transfers of 1 MiB
+# are in flight, and the losses are counted.
 
-# transfers: READs and WRITEs that are done, and how many of them were sent again
+# transfers: prints how many READs and WRITEs have completed, and how many were sent again
 transfers()
 {
 	figures /mnt | awk '$1 == "op" && ($2 == "READ" || $2 == "WRITE") {
@@ -12,7 +12,7 @@ transfers()
 		END { print calls + 0, sent - calls }'
 }
 
-# resent WAS: how many were sent again since their number was that
+# resent WAS: prints how many were sent again since there were WAS
 resent()
 {
 	local n again
@@ -21,8 +21,8 @@ resent()
 	echo $((again - $1))
 }
 
-# in_flight NAME NUMBER WAS: at least so many were lost, and sent again, since their
-# number was that
+# in_flight NAME NUMBER WAS: a case that at least NUMBER transfers were lost and sent again
+# since there were WAS
 in_flight()
 {
 	local again
@@ -32,7 +32,7 @@ in_flight()
 		fail "$1: only $again transfers were in flight"
 }
 
-# begin_losses VERSION: a mount with four transfers of 1 MiB in flight
+# begin_losses VERSION: mounts and keeps four transfers of 1 MiB in flight
 begin_losses()
 {
 	mount_nfs "${proto:-rdma2}" "$1" /mnt timeo=100 || { fail "mount"; return 1; }
@@ -41,7 +41,8 @@ begin_losses()
 	at_work
 }
 
-# end_losses NAME [on_server]: the command that looks at the server's side
+# end_losses NAME [on_server]: ends the load and verifies the data; "on_server" is the
+# prefix of commands for the server's side
 end_losses()
 {
 	kill "$load"
@@ -52,7 +53,7 @@ end_losses()
 	${2:+"$2"} rm -rf "${export_dir:?}"/*
 }
 
-# transfers_go_on NUMBER: until so many more are done
+# transfers_go_on NUMBER: waits until NUMBER more transfers have completed
 transfers_go_on()
 {
 	local first again
@@ -70,9 +71,10 @@ has_transferred()
 	[ "$now" -ge "$1" ]
 }
 
-# losses NAME NUMBER EXPRESSION COMMAND...: the command ends the connection so often, and
-# each time the transfers go on. Whether one is in flight at that moment is chance, so the
-# command goes on until as many were; the expression has "times" for how often.
+# losses NAME NUMBER EXPRESSION COMMAND...: runs the command, which ends the connection, at
+# least NUMBER times; after each time transfers have to continue. A transfer is not always
+# in flight at that moment, so this repeats until NUMBER transfers were lost. In the
+# expression "times" is the number of repetitions.
 losses()
 {
 	local name=$1 before bad='' was n times=0
@@ -91,7 +93,7 @@ losses()
 	echo "# $name: $times times, ${rose[c_connects]:-} connections, ended:$(reasons)"
 }
 
-# disconnected SIDE NUMBER
+# disconnected SIDE NUMBER: sunrpc's fault injection disconnects this many times
 disconnected()
 {
 	local name="the $1 disconnects" before taken was n
@@ -107,9 +109,8 @@ disconnected()
 	in_flight "$name" "$2" "$was"
 }
 
-# lose_link SECONDS: each packet between two guests is lost for so long. A link that is
-# taken down leaves soft-RoCE without a route, and that ends the queue pair of the CM
-# for good.
+# lose_link SECONDS: drops all packets between two guests. Setting the link down instead
+# would leave soft-RoCE without a route and its CM queue pair in the error state.
 lose_link()
 {
 	on_server "tc qdisc replace dev \$netdev root netem loss 100%" &&
@@ -124,7 +125,7 @@ lose_device()
 	device_down && sleep 0.5 && device_up
 }
 
-# For NFSv3: nothing has to be reclaimed.
+# Restarts the server of an NFSv3 mount, which has no state to reclaim.
 lose_server()
 {
 	server_restart "$proto" 0.5
@@ -145,8 +146,8 @@ group_soak-losses()
 	finish
 }
 
-# links NUMBER: between two guests. When it is a Reply that is lost, and the server's word
-# that the connection ends, the client finds out by the RPC's timeout.
+# links NUMBER: drops the link between two guests. If a Reply is lost together with the
+# server's disconnect, the client notices by the RPC's timeout.
 links()
 {
 	nodes rdma2 rdma2 || return

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh, after name-cases.sh: the interface below a connection changes,
-# a connection has no use, or all that it is part of ends: a network namespace, the kernel.
+# Sourced by nfs-cases.sh, after name-cases.sh: the interface below a connection changes, a
+# connection is idle, or a network namespace or the kernel ends with its connections.
 
-# without_rpcs: the client ends a connection after 5 minutes without an RPC. NFSv3
-# sends none by itself.
+# without_rpcs: the client closes a connection after 5 minutes without an RPC. An idle NFSv3
+# mount sends none.
 without_rpcs()
 {
 	local name="NFSv3, 5 minutes without an RPC" before
@@ -32,7 +32,8 @@ without_rpcs()
 	check "$name: umount" umount_all
 }
 
-# silent_peer: nfsd looks every 6 minutes, and ends what it has seen without a Call before.
+# silent_peer: nfsd checks every 6 minutes, and closes connections that had no Call at two
+# checks in a row.
 silent_peer()
 {
 	local held=() name="a peer that sends nothing" before
@@ -48,7 +49,7 @@ silent_peer()
 	let_go
 }
 
-# packets_per_mib: that go out while 16 MiB are written
+# packets_per_mib: prints the packets that soft-RoCE sends for each MiB of a WRITE
 packets_per_mib()
 {
 	local counter=/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts before
@@ -65,7 +66,7 @@ set_mtu()
 	ip link set "$netdev" mtu "$1"
 }
 
-# mtu_packets NAME FROM TO: how many packets a MiB takes
+# mtu_packets NAME FROM TO: a case that the packets for each MiB are in this range
 mtu_packets()
 {
 	local n
@@ -74,8 +75,8 @@ mtu_packets()
 	[ "$n" -ge "$2" ] && [ "$n" -le "$3" ] && ok "$1" || fail "$1: $n packets for each MiB"
 }
 
-# A connection keeps the size of its packets, and the next one has that of the MTU. The
-# way from soft-RoCE to its own address takes packets of any size.
+# A connection keeps its packet size; the next one uses the new MTU. Soft-RoCE's path to its
+# own address accepts packets of any size.
 mtu_changes()
 {
 	local name="the MTU changes under load" before mtu good=1
@@ -100,7 +101,7 @@ mtu_changes()
 	rm -rf "${export_dir:?}"/*
 }
 
-# gid_of INTERFACE: the device has a GID of it
+# gid_of INTERFACE: succeeds if the device has a GID for the interface
 gid_of()
 {
 	grep -qsx "$1" /sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/*
@@ -111,7 +112,7 @@ no_gid_of()
 	! gid_of "$1"
 }
 
-# A VLAN has an address, and a GID of the device that its interface has.
+# A VLAN has an address of its own, and a GID on the RDMA device of the interface below it.
 vlan()
 {
 	local name="a VLAN on the interface" addr4=10.0.5.1
@@ -132,14 +133,14 @@ vlan()
 	check "$name: and its GID" await no_gid_of d0.5
 }
 
-# listener: the number of the rdma_cm's object for it
+# listener: prints the number of rdma_cm's listening ID
 listener()
 {
 	rdma resource show cm_id |
 		sed -n "s/.* cm-idn \([0-9]*\) state LISTEN .*src-addr $addr4:$port .*/\1/p"
 }
 
-# listens_anew: the listener of the address is another one than $listener
+# listens_anew: succeeds if the address has another listener than $listener
 listens_anew()
 {
 	local now
@@ -148,8 +149,8 @@ listens_anew()
 	[ -n "$now" ] && [ "$now" != "$listener" ]
 }
 
-# one_was_lost: or more, at both ends, for the address at one of them at least. Beside a load
-# the other one may learn of it by a message that fails.
+# one_was_lost: succeeds if both ends have lost one connection or more, at least one of them because
+# of the address. Under load the other end may see a failed message first.
 one_was_lost()
 {
 	rise <(echo "$before") <(counters)
@@ -157,7 +158,8 @@ one_was_lost()
 		[ $((rose[c_ended_ADDRESS] + rose[s_ended_ADDRESS])) -gt 0 ]
 }
 
-# The interface has another Ethernet address, as a bond has that goes on over another link.
+# The interface gets another Ethernet address, as a bond does when it fails over to another
+# link.
 address_moves()
 {
 	local listener
@@ -173,8 +175,8 @@ address_moves()
 	transfers_go_on 8
 }
 
-# Both ends get an event from rdma_cm, and so does the listener of the address. Which end
-# is the first is chance.
+# Both ends and the listener of the address get an event from rdma_cm. Which end is first
+# varies.
 moves_under_load()
 {
 	local name="the interface has another address under load" was before tries=0 good=1
@@ -205,8 +207,9 @@ moves_under_load()
 	rm -rf "${export_dir:?}"/*
 }
 
-# In a namespace: nfsd, until this process is killed. rpcbind is the guest's, and mountd
-# does not need it. Without a record of clients, nfsd ends its time of grace by itself.
+# nfsd in a network namespace, until this process is killed. rpcbind runs in the initial
+# namespace, and mountd does not need it. nfsd has no record of clients here and ends its
+# grace period itself.
 group_served-in-namespace()
 {
 	mount -t nfsd nfsd /proc/fs/nfsd && echo 10 >/proc/fs/nfsd/nfsv4gracetime &&
@@ -215,8 +218,8 @@ group_served-in-namespace()
 		echo $$ >/tmp/served && exec sleep infinity
 }
 
-# In a namespace: a mount with a file, until this process is killed. It is soft: RPCs end
-# although nfsd has ended first.
+# A mount with a file in a network namespace, until this process is killed. The mount is
+# soft, so that RPCs end even if nfsd has ended first.
 group_mounted-in-namespace()
 {
 	local addr4=$namespace_addr
@@ -227,7 +230,8 @@ group_mounted-in-namespace()
 		echo $$ >/tmp/mounted && exec sleep infinity
 }
 
-# in_namespace WHAT: in the background, until that is done; the file has the process
+# in_namespace WHAT: starts WHAT in the background and waits until the file has its process
+# ID
 in_namespace()
 {
 	rm -f "/tmp/$1"
@@ -236,7 +240,8 @@ in_namespace()
 	await [ -s "/tmp/$1" ] || complain "$(cat /tmp/said)"
 }
 
-# view_of PROCESS VIEW PATTERN: there is a line in the view of its namespace
+# view_of PROCESS VIEW PATTERN: succeeds if the view of the process's namespace has a
+# matching line
 view_of()
 {
 	grep -q "$3" "/proc/$1/net/rpc/$(basename "$2")"
@@ -252,8 +257,8 @@ other_device_gone()
 	[ ! -e /sys/class/infiniband/rxe1 ]
 }
 
-# lives_in_namespace NAME: nfsd and a mount, of the processes $server and $client in a
-# namespace without a name, and $mountd
+# lives_in_namespace NAME: starts nfsd and a mount in a namespace and deletes the
+# namespace's name; the processes are $server, $client and $mountd
 lives_in_namespace()
 {
 	namespace_up || { fail "$1: a device"; return 1; }
@@ -268,7 +273,8 @@ lives_in_namespace()
 		cmp "/proc/$client/root/mnt/file" "$export_dir/file"
 }
 
-# has_ended NAME: a transport that is to try again to connect in a minute ends then
+# has_ended NAME: checks that the namespace ends; a transport that waits to reconnect, for
+# up to a minute, delays this
 has_ended()
 {
 	check "$1: the namespace ends, and its device with it" \
@@ -279,7 +285,7 @@ has_ended()
 		s_accepts == 1 && s_disconnects == 1"
 }
 
-# A mount goes with the last process that has it, nfsd with the file system nfsd.
+# A mount ends with the last process of its mount namespace, nfsd with its file system.
 namespace_ends()
 {
 	local addr4=$namespace_addr client server mountd before name
@@ -302,8 +308,8 @@ namespace_ends()
 	has_ended "$name"
 }
 
-# The kernel goes through the same steps as before a reboot. vm.sh finds its reports in the
-# log, and a guest that does not come to its end.
+# The kernel shuts down as before a reboot. vm.sh detects reports in the log, and a guest
+# that hangs.
 switched_off()
 {
 	local name="a mount under load"

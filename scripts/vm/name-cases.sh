@@ -1,19 +1,19 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: what stands in the way of a mount, and the names by which
-# the modules are found, beside the kernel's own rpcrdma too.
+# Sourced by nfs-cases.sh: obstacles to a mount, and the names under which the modules are
+# found, also beside the kernel's own rpcrdma.
 
 rdma_param=/sys/module/svcrdma2/parameters/rdma
 
-# users MODULE: how many hold a reference on it
+# users MODULE: prints the module's reference count
 users()
 {
 	awk -v m="$1" '$1 == m { print $3 }' /proc/modules
 }
 
-# set_listeners NAME PORT...: as nfsdctl does, by nfsd's netlink interface. IPv4, on all
-# addresses, or on $LISTEN
+# set_listeners NAME PORT...: sets nfsd's listeners as nfsdctl does, with netlink, for IPv4
+# on all addresses or on $LISTEN
 set_listeners()
 {
 	perl -MSocket -e '
@@ -60,14 +60,15 @@ set_listeners()
 	ask(6, $list);' "$@"
 }
 
-# listens_on NAME PORT
+# listens_on NAME PORT: checks nfsd's list of listeners
 listens_on()
 {
 	grep -q "^$1 $2\$" /proc/fs/nfsd/portlist ||
 		complain "portlist: $(tr '\n' ',' </proc/fs/nfsd/portlist)"
 }
 
-# reached NAME: svcrdma2 serves what comes to a listener that was opened that way
+# reached NAME: checks that svcrdma2 serves connections to a listener that was opened this
+# way
 reached()
 {
 	local name=$1 before
@@ -86,8 +87,9 @@ nfsd_conf()
 	printf '[nfsd]\n%s\n' "$@" >/etc/nfs.conf
 }
 
-# nfsd closes all listeners and opens again those that stay, when one is to go. It knows
-# these names, and with another one in the list it changes nothing. See install.rst.
+# To remove one listener nfsd closes all of them and opens the others again. It can open
+# only names that it knows, and rejects a list with an unknown name without a change. See
+# install.rst.
 edits_listeners()
 {
 	local two=$((port + 1))
@@ -112,7 +114,7 @@ edits_listeners()
 	rpc.nfsd 0
 }
 
-# What distributions open listeners with
+# The ways in which distributions open listeners
 openers()
 {
 	local i
@@ -144,8 +146,8 @@ listens_at()
 		complain "$(rdma resource show cm_id | tr '\n' ';')"
 }
 
-# A listener on one address goes with the device of that, and listens again when the
-# address has a device again, however often that was tried in vain.
+# A listener on one address is lost with its device and is opened again when the address has
+# a device, even after failed attempts.
 one_address()
 {
 	local event=/sys/kernel/tracing/events/svcrdma2/svc2_event/enable i said=''
@@ -169,8 +171,8 @@ one_address()
 	check "one address: it listens there again" listens_at "$addr4"
 	echo 0 >"$event"
 	check "one address: umount" umount_all
-	# its state manager may still bind the new connection to the session, and would
-	# wait for a server that is gone
+	# The state manager may still bind the new connection to the session, and would wait
+	# for a server that has stopped.
 	check "one address: the client is gone" await no_transport
 	rpc.nfsd 0
 }
@@ -180,7 +182,7 @@ no_transport()
 	! grep -q '^peer=' "$client_view"
 }
 
-# until_traced PATTERN COUNT: in the trace, so often
+# until_traced PATTERN COUNT: waits until the trace has COUNT matching events
 until_traced()
 {
 	tries 300 0.1 is_traced "$@" ||
@@ -192,7 +194,7 @@ is_traced()
 	[ "$(grep -c "svc2_event.*$1" /sys/kernel/tracing/trace)" -ge "$2" ]
 }
 
-# Both orders of loading, and each module finds the name free after the other
+# Both orders of loading, and the name "rdma" becoming free when either module is unloaded
 orders()
 {
 	local said
@@ -239,7 +241,7 @@ orders()
 	modprobe xprtrdma2
 }
 
-# no_way NAME ERROR ADDRESS: mount.nfs gets that error of the client
+# no_way NAME ERROR ADDRESS: a case that mount.nfs fails with this error
 no_way()
 {
 	local name=$1 want=$2 addr=$3 said
@@ -258,8 +260,8 @@ unreachable()
 		'Connection refused' "$addr4"
 }
 
-# named NAME FOLDER ARGUMENTS...: of a mount; /proc/mounts, remount and umount, all
-# as it was named
+# named NAME FOLDER ARGUMENTS...: mounts with these names and options, and checks
+# /proc/mounts, remount and umount
 named()
 {
 	local name=$1 dir=$2 proto=$3 host=$4 what
@@ -276,8 +278,8 @@ named()
 	check "$what: umount" umount "$dir"
 }
 
-# On a kernel that has one ident for RDMA, and without a port. mount.nfs does not know
-# the name rdma2 until it is in /etc/netconfig.
+# The names on a kernel with one ident for RDMA, without a port. mount.nfs does not accept
+# the name rdma2 without a line in /etc/netconfig.
 netids()
 {
 	local name="without a line in netconfig"
@@ -296,7 +298,7 @@ netids()
 	named "$name" /mnt rdma "$addr4:/" vers=4.2,proto=rdma
 }
 
-# Without its scope a link-local address names nothing, for umount and remount neither.
+# A link-local address is ambiguous without its scope, also for remount and umount.
 link_local()
 {
 	local name="a link-local address" addr
@@ -312,7 +314,7 @@ link_local()
 	check "$name: umount" umount /mnt
 }
 
-# Where a mount names no port the client asks rpcbind, which knows that of TCP.
+# If a mount has port=0, the client asks rpcbind, which has the port of TCP.
 port_of_rpcbind()
 {
 	local name="a port that rpcbind has"
@@ -325,9 +327,9 @@ port_of_rpcbind()
 	check "$name: umount" umount /mnt
 }
 
-# nfsd ends the connections of an address that is taken away, by the only caller of
-# ->xpo_kill_temp_xprt. The mount goes on when the address is back, and a device with it:
-# on the old device of soft-RoCE no request to connect has an answer after that.
+# nfsd closes the connections of an address that is removed; this is the only caller of
+# ->xpo_kill_temp_xprt. The mount continues when the address is back on a new device: on its
+# old device soft-RoCE leaves connection requests unanswered after the removal.
 address_goes()
 {
 	local name="the server's address goes" before

@@ -1,20 +1,19 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2086,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: which version a mount comes to speak, at what cost, with every
-# kind of server; and what servers say of themselves while a connection lasts, what they
-# ask, and what they are told. The servers are cases of the tester; what the client concluded
-# is in its trace events.
+# Sourced by nfs-cases.sh: the version that a mount negotiates with each kind of server, and
+# the cost of this; and property messages during a connection: announcements, requests and
+# answers. The servers are cases of the tester; trace events have the client's decisions.
 
 events=/sys/kernel/tracing/events/xprtrdma2
 params=/sys/module/xprtrdma2/parameters
 
-# Modules of the tester that are for this group
+# Modules of the tester for this group
 negotiation='client_fallback client_negotiation client_pinned client_refused'
 
-# What the client concluded, by case of the tester: versions settled for, and
-# answer>action, in the words of the trace event, _ for a blank. Behind "fail" the mount
-# says EPROTONOSUPPORT, and the log why.
+# By case of the tester: the versions that the client settled for, and its decisions as
+# answer>action, in the words of the trace event with _ for a blank. After "fail" mount.nfs
+# reports EPROTONOSUPPORT, and the log has the reason.
 conclusions='
 client_fallback.reply_in_version_one	1	version_1>version_1
 client_fallback.lost_before_the_first_reply 1,1	ERR_VERS>version_1
@@ -83,7 +82,7 @@ peer_mount()
 		"$addr4:$export_dir" "$dir" 2>"/tmp/mount.$port"
 }
 
-# refusal PORT: the mount says what the error is, the log why, once
+# refusal PORT: checks the error of mount.nfs, and that the log has the reason once
 refusal()
 {
 	local port=$1 lines
@@ -97,7 +96,7 @@ refusal()
 	fi
 }
 
-# concluded NAME PORT VERSIONS ACTIONS
+# concluded NAME PORT VERSIONS ACTIONS: one case of a row of the table
 concluded()
 {
 	local port=$2 why='' got
@@ -110,7 +109,7 @@ concluded()
 	[ -z "$why" ] && ok "$1: actions" || fail "$1: ${why#, }"
 }
 
-# What the tester's clients have concluded, each on a port of its own
+# Checks the decisions of all clients of the tester, which have separate ports.
 all_concluded()
 {
 	local name versions acted port
@@ -127,7 +126,7 @@ port_of()
 	awk -v name="$1" '$1 == name { print $2; exit }' /tmp/visits
 }
 
-# Where version 1 is not allowed a refused RPC ends, and the log says why, once.
+# If version 1 is not allowed, a refused RPC fails, and the log has the reason once.
 refusals_logged()
 {
 	local name n
@@ -143,7 +142,7 @@ refusals_logged()
 		"/tmp/mount.$(port_of client_refused.bad_xdr_for_the_first)"
 }
 
-# Another setting of the client: a pin of the tester's port, and one of its address
+# The tester's settings: a pin of the tester's port, or of its address; versions; send_size
 # shellcheck disable=SC2016 # the tester's variables
 client_set='
 	case $SETTING in
@@ -153,7 +152,8 @@ client_set='
 	send_size)	echo "${VALUE:-65536}" ;;
 	esac >"/sys/module/xprtrdma2/parameters/$SETTING"'
 
-# The connection on which a server refused its first RPC ends for the next version.
+# The client closes a connection whose first RPC was refused, to connect with the next
+# version.
 ended_for_version()
 {
 	local name=client_refused.invalid_proc_for_the_first
@@ -162,7 +162,7 @@ ended_for_version()
 	expect "$name: the version is the reason" "c_ended_VERSION == 1"
 }
 
-# The kernel's own servers, in one kernel: version 1 alone, and svcrdma2.
+# In-tree's server, which has version 1 only, and svcrdma2, in one kernel
 real_servers()
 {
 	local before name
@@ -193,7 +193,8 @@ real_servers()
 		fail "$name: $before, settled $(settled "$port")"
 }
 
-# pin_refused VALUE WORD: the old value stays, and one line names the word.
+# pin_refused VALUE WORD: a case that the parameter keeps its value, and that one line in
+# the log names the word
 pin_refused()
 {
 	local old said
@@ -233,7 +234,7 @@ negotiate_up()
 	echo 1 >"$events/xprt2_settled/enable"
 }
 
-# unmount_visits: of cases that have failed
+# unmount_visits: unmounts the mounts of failed cases
 unmount_visits()
 {
 	local dir
@@ -244,7 +245,7 @@ unmount_visits()
 		done
 }
 
-# visits CASE...: of the tester, each with a visit or more
+# visits CASE...: runs cases of the tester, each with one or more mounts
 visits()
 {
 	rm -f /tmp/visits /tmp/go.*
@@ -255,8 +256,8 @@ visits()
 	unmount_visits
 }
 
-# The conclusion of the client at each look of a case: versions, actions, and how many
-# lines of the log have said so
+# By case, one row for each of its looks: the client's versions and actions, and the number
+# of log lines about them
 looks='
 refused		1,1	ERR_VERS>version_1 1
 refused		1,1,1,1	ERR_VERS>version_1 1
@@ -280,7 +281,7 @@ down_with_its_answer 2,1,2 CONNPROP>version_2,ERR_VERS>version_1,CONNPROP>versio
 down_by_each_probe 2,1	CONNPROP>version_2,lost>connect_later,lost>connect_again,_version_1 1
 '
 
-# Each look of a case is as the rows say, one after the other.
+# Compares each look of each case with its row.
 all_looks()
 {
 	local name expected got n=0 last=''
@@ -297,7 +298,7 @@ all_looks()
 	done <<<"$looks"
 }
 
-# S34: what is known of a server of version 1, over hours of the guest's own time
+# S34: the client's memory of a server of version 1, over hours of the guest's clock
 group_negotiate-hour()
 {
 	local looks_of=/tmp/looks.client_hours.not_in_vain
@@ -327,7 +328,7 @@ group_negotiate()
 	finish
 }
 
-# What the client's counters rose by in a visit, by case
+# By case: an expression over the rise of the client's counters in a visit
 counted='
 done_and_another_value	c_resprops==2&&c_properties_in_vain==0&&c_reqprops_sent==2
 done_as_an_option	c_resprops==2&&c_properties_in_vain==0&&c_reqprops_sent==2

@@ -65,8 +65,8 @@ device_up()
 	local type=${1:-rxe}
 
 	net_up || complain "no network" || return 1
-	# The default backlog is smaller than a burst of RDMA Reads, and a lost packet costs
-	# soft-RoCE a long timeout.
+	# The default backlog is smaller than a burst of RDMA Reads, and soft-RoCE recovers
+	# slowly from a lost packet.
 	echo 65536 >/proc/sys/net/core/netdev_max_backlog
 	modprobe -q "rdma_$type" || modprobe -q "$type"
 	rdma link show "${type}0/1" >/dev/null 2>&1 && return 0
@@ -125,8 +125,8 @@ locking_up()
 	rpc.statd --no-notify
 }
 
-# No client has state to reclaim. nfsd may have ended the grace period already; it then
-# returns EBUSY.
+# No client has state to reclaim. nfsd may have ended the grace period itself; the write
+# then fails with EBUSY.
 end_grace()
 {
 	echo Y 2>/dev/null >/proc/fs/nfsd/v4_end_grace || true

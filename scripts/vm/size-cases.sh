@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: Receives of several sizes, each end's its own, and what
-# goes inline then.
+# Sourced by nfs-cases.sh: Receives of several sizes at each end, and the messages that are
+# inline with these.
 
-# receives CLIENT SERVER: bytes, of what is connected from now on
+# receives CLIENT SERVER: sets the sizes in bytes for new connections
 receives()
 {
 	echo "$1" >/sys/module/xprtrdma2/parameters/receive_size
 	echo "$2" >/sys/module/svcrdma2/parameters/receive_size
 }
 
-# write_and_read BYTES: four RPCs each
+# write_and_read BYTES: four WRITEs and four READs of this size
 write_and_read()
 {
 	exec 7<>/mnt/direct
@@ -21,9 +21,9 @@ write_and_read()
 	exec 7>&-
 }
 
-# in_form LABEL BYTES CALLS REPLIES: a payload that fits the largest Send in its
-# direction, beside the rest of the message, is in it, and a larger one is in a
-# chunk. No payload here comes near a limit.
+# in_form LABEL BYTES CALLS REPLIES: checks that a payload is inline if it fits the largest
+# Send of its direction together with the rest of the message, and in a chunk otherwise. No
+# payload here is close to a limit.
 in_form()
 {
 	local label="$1, $2 bytes" bytes=$2 reads=0 writes=0
@@ -40,7 +40,7 @@ in_form()
 		fail "$label: wrong data"
 }
 
-# forms LABEL CALLS REPLIES: of a mount with Sends of so many bytes at most
+# forms LABEL CALLS REPLIES: payloads of several sizes, with these largest Sends
 forms()
 {
 	local n
@@ -53,7 +53,7 @@ forms()
 	rm -f "$export_dir/direct"
 }
 
-# thresholds_are CALLS REPLIES
+# thresholds_are CALLS REPLIES: checks the connection's largest Sends
 thresholds_are()
 {
 	local got
@@ -62,7 +62,7 @@ thresholds_are()
 	[ "$got" = "$1 $2" ] || complain "they are $got"
 }
 
-# ends CLIENT SERVER CALLS REPLIES: Receives of each, and what that makes the
+# ends CLIENT SERVER CALLS REPLIES: sizes of the Receives at each end, and the resulting
 # largest Sends
 ends()
 {
@@ -76,7 +76,8 @@ ends()
 	check "$name: umount" umount_all
 }
 
-# unregistered LABEL OPERATION COMMAND...: that goes out, and offers no memory
+# unregistered LABEL OPERATION COMMAND...: a case that the operation is sent without
+# offering memory
 unregistered()
 {
 	local label=$1 op=$2
@@ -87,7 +88,8 @@ unregistered()
 		"o_$op >= 1 && c_registrations == 0 && c_reply_chunks == 0 && s_rdma_reads == 0 && s_rdma_writes == 0"
 }
 
-# acl NUMBER: a POSIX ACL of that many users and the four others, as an xattr
+# acl NUMBER: prints a POSIX ACL, as an xattr, with this many users and the four other
+# entries
 acl()
 {
 	perl -e 'binmode STDOUT;
@@ -97,7 +99,7 @@ acl()
 			entry(4, 4, -1), entry(16, 7, -1), entry(32, 0, -1)' "$1"
 }
 
-# set_acl FILE <VALUE
+# set_acl FILE: sets the ACL from standard input
 set_acl()
 {
 	perl -e 'my $name = "system.posix_acl_access";
@@ -107,7 +109,7 @@ set_acl()
 			die "setxattr: $!\n"' "$1"
 }
 
-# get_xattr FILE NAME SIZE: prints the value, with room for so many bytes
+# get_xattr FILE NAME SIZE: prints the value, read into a buffer of SIZE bytes
 get_xattr()
 {
 	perl -e 'my ($file, $name, $value) = (@ARGV[0, 1], "\0" x $ARGV[2]);
@@ -130,7 +132,7 @@ symlink()
 	ln -s "$(printf '%04095d' 0)" "$1"
 }
 
-# direct_writes BYTES NUMBER
+# direct_writes BYTES NUMBER: WRITEs of this size
 direct_writes()
 {
 	exec 7<>/mnt/file
@@ -138,7 +140,7 @@ direct_writes()
 	exec 7>&-
 }
 
-# direct_reads BYTES NUMBER
+# direct_reads BYTES NUMBER: READs of this size
 direct_reads()
 {
 	exec 7</mnt/file
@@ -146,8 +148,8 @@ direct_reads()
 	exec 7<&-
 }
 
-# The server does likewise, and the more it copies the more completions there are, for
-# its buffers wait for them.
+# The server copies small payloads too. The more it copies, the more completions it
+# requests, because its buffers wait for them.
 reply_copies()
 {
 	local name=$1 bytes completions
@@ -165,8 +167,8 @@ reply_copies()
 	EOF
 }
 
-# A small payload is copied into the Send buffer, once the slot has a larger one, and
-# then only one Send in many has a completion.
+# The client copies a small payload into the Send buffer, once the slot has a larger buffer,
+# and then few Sends have a completion.
 payload_copies()
 {
 	local name=$1 bytes
@@ -182,7 +184,7 @@ payload_copies()
 		"o_write == 50 && c_mapped_bytes == 50 * 12288 && c_registrations == 0"
 }
 
-# Where the server takes no such payload inline, no Send buffer has room for one.
+# If the server takes no such payload inline, no Send buffer is enlarged for it.
 small_sendbufs()
 {
 	local name='Receives of 4096 bytes, WRITE of 8192 bytes' before
@@ -205,8 +207,8 @@ direct_io()
 	direct_reads "$1" 10
 }
 
-# READ and WRITE at the default size: with the payload goes a header, the credential,
-# and what is around it.
+# READ and WRITE at the default size: a payload is sent with a header, a credential, and the
+# rest of the RPC message.
 inline_payloads()
 {
 	local name=$1 bytes
@@ -222,7 +224,7 @@ inline_payloads()
 		"o_read == 10 && o_write == 10 && c_registrations == 20 && s_rdma_writes == 10"
 }
 
-# What is offered at the default size
+# Operations that register no memory at the default size
 operations()
 {
 	local name='Receives of 20480 bytes' bytes
@@ -265,8 +267,8 @@ same_acl()
 	read_acl | cmp - /tmp/acl
 }
 
-# GETACL has pages for the longest of all ACLs, and no chunk for them. nfsd does
-# not tell any with which the RPC Reply is longer than a page.
+# The client provides pages for the longest possible ACL, but no chunk. nfsd returns no ACL
+# with which the Reply would be longer than a page.
 seldom_long()
 {
 	local size name
@@ -294,8 +296,8 @@ seldom_long()
 	done
 }
 
-# until_sizes CALLS REPLIES: so large Sends there may be, when as many messages have
-# come as there were Receives
+# until_sizes CALLS REPLIES: waits for these largest Sends, which are reached after as many
+# messages as there were Receives
 until_sizes()
 {
 	local i
@@ -307,7 +309,7 @@ until_sizes()
 	thresholds_are "$@"
 }
 
-# The administrator changes the client's Receives while a mount is in use.
+# The client's Receives change while a mount is in use.
 live_receives()
 {
 	local name='C-032 receive_size from 4096 to 65536' before
@@ -334,14 +336,15 @@ live_receives()
 	check "$name: umount" umount_all
 }
 
-# sends CLIENT SERVER: bytes of the largest Send of each
+# sends CLIENT SERVER: sets the largest Sends in bytes
 sends()
 {
 	echo "$1" >/sys/module/xprtrdma2/parameters/send_size
 	echo "$2" >/sys/module/svcrdma2/parameters/send_size
 }
 
-# intree_forms LABEL SIDE: READs and WRITEs of 12 and 60 KiB, as SIDE's counters say
+# intree_forms LABEL SIDE: checks with SIDE's counters that READs and WRITEs of 12 and 60
+# KiB are inline
 intree_forms()
 {
 	local n
@@ -359,8 +362,8 @@ intree_forms()
 	rm -f /mnt/direct
 }
 
-# The kernel's own ends, tuned as far as that goes. In version 1 each end's private
-# data say what it sends and receives.
+# In-tree's ends with their largest sizes. In version 1 the private data of each end
+# announces its sizes.
 tuned_intree()
 {
 	local opts=noac,rsize=262144,wsize=262144 sysctl=/proc/sys/sunrpc
@@ -402,7 +405,7 @@ group_sizes()
 		exercise "Receives of $size bytes, NFSv4.2" rdma2 4.2
 	done
 	exercise "Receives of $size bytes, NFSv3" rdma2 3
-	# S14: how much the server sends is known, however little it receives
+	# S14: the peer learns how much the server sends, even if the server receives little
 	ends 4096 65536 65536 4096
 	ends 65536 4096 4096 65536
 	tuned_intree

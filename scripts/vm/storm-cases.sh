@@ -1,19 +1,18 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh, after negotiate-cases.sh: bad times that pass, and
-# what they may not do. A server that drops its connections is not stormed, a
-# shortage of memory delays RPCs and ends none, an RPC that can not be sent ends
-# alone. Servers that drop connections are the tester's; shortages are the
-# module's own faults on demand (rpcrdma2/fault.h), in uml-debug.
+# Sourced by nfs-cases.sh, after negotiate-cases.sh: temporary failures and limits on their
+# effects. The client does not flood a server that drops connections, failed allocations
+# delay RPCs and end none, and an RPC that cannot be sent fails alone. The tester's servers
+# drop connections; the modules' fault injection (rpcrdma2/fault.h) makes allocations fail,
+# in uml-debug.
 
 faults=/sys/kernel/debug/xprtrdma2
 
-# fault NAME [TIMES [SPACE]]: each try fails, so many times (-1: all), after the
-# first SPACE have succeeded
+# fault NAME [TIMES [SPACE]]: after the first SPACE attempts, TIMES attempts fail (-1: all)
 fault()
 {
-	# It fails when no more than the try itself is left.
+	# An attempt has the size 1 and succeeds only while "space" is larger than that.
 	settings "$faults/$1" probability=0 times="${2:--1}" space=$((${3:--1} + 1)) \
 		probability=100
 }
@@ -23,7 +22,7 @@ no_fault()
 	echo 0 >"$faults/$1/probability"
 }
 
-# with_fault NAME TIMES COMMAND...: while it is on
+# with_fault NAME TIMES COMMAND...: runs the command while the fault is on
 with_fault()
 {
 	local status
@@ -47,7 +46,7 @@ storm_mount()
 	mount_nfs rdma2 "$1" /mnt "${2:-}" || { fail "mount"; return 1; }
 }
 
-# Memory can not be mapped for a while: writeback loses nothing.
+# Mappings fail for a while; writeback loses no data.
 passing_shortage()
 {
 	local name="no mapping, 20 times" before why=''
@@ -68,7 +67,7 @@ passing_shortage()
 	rm -f "$export_dir/data"
 }
 
-# setxattr FILE SIZE: says what went wrong
+# setxattr FILE SIZE: prints the error, if any
 setxattr()
 {
 	perl -e '
@@ -78,19 +77,20 @@ setxattr()
 		' "$1" "$2" 2>&1
 }
 
-# are_tasks PROCEDURE N: so many of the client's RPCs are
+# are_tasks PROCEDURE N: succeeds if at least N of the client's RPCs are of this procedure
 are_tasks()
 {
 	[ "$(cat /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks | grep -cw "$1")" -ge "$2" ]
 }
 
-# A Call that can not be sent is the first in line when a connection comes up,
-# and others send for it: it ends alone.
+# A Call that cannot be sent is the first in the queue when a connection is established, and
+# others are behind it; only that Call fails.
 unsendable()
 {
 	local name="a Call that can not be sent" why='' i n before pids=() first
 
-	# chmod is to begin with SETATTR, however long the rest takes
+	# chmod has to begin with SETATTR, so attributes stay cached longer than the test
+	# takes.
 	storm_mount 4.2 actimeo=600 || return
 	for i in 0 1 2 3 4 5; do
 		: >"/mnt/x$i"
@@ -127,8 +127,8 @@ unsendable()
 	rm -rf "${export_dir:?}"/*
 }
 
-# Two regions on the connection and no more to be had, and an RPC wants three:
-# it waits, does not spin, and goes on when there are more.
+# The connection has two regions and cannot get more, but an RPC needs three: it waits
+# without spinning, and continues when a third one can be allocated.
 few_regions()
 {
 	local name="three regions wanted, two to be had" n before pid
@@ -160,7 +160,7 @@ few_regions()
 	rm -f "$export_dir/x"
 }
 
-# The same, with many RPCs that want some of them at a time
+# The same with a load of RPCs that each need some of the regions
 few_regions_load()
 {
 	local name="three regions for all RPCs" before
@@ -183,9 +183,9 @@ few_regions_load()
 	rm -rf "${export_dir:?}"/*
 }
 
-# The peer's Receives get smaller between the time when a message is built, and when
-# it is posted: every second Send of any kind. Replies come inline, copied or
-# gathered, and where a Reply chunk was offered.
+# The peer's largest Receive shrinks between the construction of a message and its posting,
+# for every second Send of any kind. Replies are inline, copied or gathered, also if the
+# Call offered a Reply chunk.
 built_too_large()
 {
 	local name="C-034 a message has become too large for the peer" before why='' i bs
@@ -220,9 +220,9 @@ built_too_large()
 	rm -rf "${export_dir:?}"/*
 }
 
-# A Call with a region that is not posted gives back what it took for the LOCAL_INV
-# too: with four slots the Send Queue has entries for fewer Calls than are tried. The
-# file is open before the fault, so that no Call is tried but the READs.
+# A Call that is not posted returns its Send Queue entries, including those for the
+# LOCAL_INV: with four slots the Send Queue has fewer entries than the Call has attempts.
+# The file is opened before the fault, so that only READs are retried.
 entries_come_back()
 {
 	local name="C-034 a READ is marshalled again, 52 times" before pids=() i
@@ -256,9 +256,9 @@ entries_come_back()
 	echo 128 >"$params/slots"
 }
 
-# A recall is answered while Calls wait for entries of the Send Queue; each of these
-# is tried again once or twice for it. When entries come back, those of the next Reply,
-# the Calls go on.
+# A recall is answered while Calls wait for entries of the Send Queue; each of these Calls
+# is retried once or twice meanwhile. The Calls continue when the next Reply returns its
+# entries.
 reply_without_entries()
 {
 	local name="B-04 a Reply while Calls wait for entries" pids=() i
@@ -305,8 +305,8 @@ recall_beside_a_call()
 	no_fault fail_entries
 }
 
-# A device that has become of no use is told of once, not whenever it is tried; and it is
-# tried again.
+# The log has one line about a device that becomes unusable, not one for each attempt. The
+# client keeps trying to use the device.
 useless_device()
 {
 	local name="a device that can not register memory" before why='' i n

@@ -1,27 +1,28 @@
 # shellcheck shell=bash disable=SC2015,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: the tool rdma2 (utils/rdma2), what it prints of connections,
-# and whether its doctor finds each thing that a mount can lack.
+# Sourced by nfs-cases.sh: the tool rdma2 (utils/rdma2): its output about connections, and
+# the problems of a mount that its doctor has to find.
 
 rdma2=$VM_TOP/utils/rdma2
 
-# json END KEY: of the first connection, in what the tool prints for programs
+# json END KEY: prints a value of the first connection from the tool's JSON output
 json()
 {
-	# A number is a number there, and no string.
+	# The output keeps the JSON type: a string has quotes, a number does not.
 	"$rdma2" show --json | python3 -c '
 import json, sys
 print(json.dumps(json.load(sys.stdin)[sys.argv[1]][0][sys.argv[2]]))' "$1" "$2"
 }
 
-# same NAME VALUE WANTED
+# same NAME VALUE WANTED: a case that both values are equal
 same()
 {
 	[ "$2" = "$3" ] && ok "$1" || fail "$1: $2, not $3"
 }
 
-# finds GRADE TEXT [ADVICE]: the doctor does, for a mount from this host
+# finds GRADE TEXT [ADVICE]: a case that the doctor reports the problem, for a mount from
+# this host
 finds()
 {
 	local name="the doctor finds: $2${3:+, and says: $3}" why='' rc
@@ -46,7 +47,7 @@ shows()
 	text=$("$rdma2" show -v)
 	grep -qE '^ +peer says: +rbsiz=20480 brs=INLINE$' <<<"$text" &&
 		ok "show -v: what the peer says" || fail "show -v: $text"
-	# All that the kernel tells is there.
+	# Every word of the kernel's view appears in the output.
 	same "show -v: every word of the view" "$(tr ' ' '\n' <<<"$text" |
 		sed -n 's/^\([a-z_0-9]*\)=.*/\1/p' | sort -u)" \
 		"$(cat "$client_view" "$server_view" | tr ' ' '\n' | sed 's/=.*//' |
@@ -65,7 +66,7 @@ shows_the_past()
 	nfsd_up
 }
 
-# nfsd is there without a listener, for three reasons.
+# nfsd runs without a listener, for three reasons.
 no_listener()
 {
 	local conf=/etc/nfs.conf.d
@@ -83,7 +84,7 @@ no_listener()
 	listen_on rdma2
 }
 
-# A kernel that has these modules in its tables alone: as where they were not built
+# The modules are in modprobe's tables but not built for this kernel.
 falls_back()
 {
 	local updates
@@ -149,7 +150,7 @@ group_tool()
 	finds ok "route: $addr4 by $netdev, which has an RDMA device"
 	shows
 	shows_the_past
-	# The client has a new session then, and no RPC under way that outlasts umount.
+	# The client then has a new session, and umount finds no RPC outstanding.
 	check "the mount goes on" stat -f /mnt
 	check "umount" umount_all
 	sed -i /^rdma2/d /etc/netconfig

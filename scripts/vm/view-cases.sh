@@ -1,15 +1,16 @@
 # shellcheck shell=bash disable=SC2015,SC2016,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: what an administrator reads. /proc/net/rpc has the
-# connections; the log and mount.nfs say what is missing. The rows of
-# Documentation/troubleshooting.rst are compared with it, and each is provoked.
+# Sourced by nfs-cases.sh: diagnostics for administrators. /proc/net/rpc shows the
+# connections; the log and mount.nfs report what is missing. Each row of
+# Documentation/troubleshooting.rst is provoked and compared with these.
 
 client_view=/proc/net/rpc/xprtrdma2
 server_view=/proc/net/rpc/svcrdma2
 pages=$VM_TOP/Documentation/troubleshooting.rst
 
-# rows_of HEADING: of the table below it, "first column<tab>second<tab>third"
+# rows_of HEADING: prints the rows of the table below the heading, as "first
+# column<tab>second<tab>third"
 rows_of()
 {
 	python3 -c '
@@ -29,7 +30,8 @@ for row in rows[1:]:
     print(*(" ".join(cell.split()) for cell in row), sep="\t")' "$1" <"$pages"
 }
 
-# reads MISSING [HEADING]: what that row says is in the log, or mount.nfs has said so
+# reads MISSING [HEADING]: a case that the texts of this row are in the log or in the output
+# of mount.nfs
 reads()
 {
 	local name="read for want of $1" row text
@@ -37,7 +39,7 @@ reads()
 	row=$(rows_of "${2:-What is missing}" | grep "^$1	" | cut -f2)
 	[ -n "$row" ] || { fail "$name: there is no such row"; return; }
 	echo "$1" >>/tmp/rows
-	# Each literal; words in capitals are any
+	# Literals of the row; ADDRESS, PORT, NUMBER and WHY stand for any text
 	grep -o '``.*[^`]``\(;\|$\)' <<<"${row//\`\`; /\`\`;$'\n'}" |
 		sed 's/^``//; s/``;*$//' >/tmp/texts
 	[ -s /tmp/texts ] || { fail "$name: no text in the row"; return; }
@@ -53,7 +55,7 @@ reads()
 	ok "$name"
 }
 
-# log_of COMMAND...: what it says, for reads()
+# log_of COMMAND...: runs the command and keeps its messages for reads()
 log_of()
 {
 	dmesg -C
@@ -67,13 +69,14 @@ try_mount()
 		"$1:/" /mnt && { echo "it is mounted" >>/tmp/said; umount /mnt; }
 }
 
-# value FILE PATTERN KEY: of the first line that has the pattern
+# value FILE PATTERN KEY: prints the value in the first matching line
 value()
 {
 	grep -- "$2" "$1" | head -n 1 | tr ' ' '\n' | sed -n "s/^$3=//p"
 }
 
-# is NAME FILE PATTERN KEY=VALUE...: with * for what is not compared
+# is NAME FILE PATTERN KEY=VALUE...: a case that the first matching line has these values; *
+# matches any value
 is()
 {
 	local name=$1 file=$2 pattern=$3 pair why=''
@@ -88,9 +91,9 @@ is()
 		fail "$name: ${why#, }: $(grep -- "$pattern" "$file" | head -n 2)"
 }
 
-# ended_for NAME FILE REASON: the view has a connection that has ended for that,
-# not long ago; its words have a "-" for a blank. Without this project's end there is no
-# view.
+# ended_for NAME FILE REASON: a case that the view has a connection that ended for this
+# reason within the last 30 s; in the view's words "-" stands for a blank. In-tree's
+# transport has no view.
 ended_for()
 {
 	[ "$proto" = rdma2 ] || return 0
@@ -105,8 +108,9 @@ ended_for()
 			tr '\n' '|')"
 }
 
-# device_removed NAME: since measured, a connection of the client's ended for that. Both
-# ends have the device: the server may be told first, and disconnect.
+# device_removed NAME: a case that, since measure(), a connection of the client ended
+# because of the device. Both ends use the device, and the server may be notified first and
+# disconnect.
 device_removed()
 {
 	[ "$proto" != rdma2 ] ||
@@ -185,7 +189,7 @@ view_of_version_one()
 	reads "a common version"
 }
 
-# hold ADDRESS [COUNT]: peers that are connected, and send nothing, until let_go
+# hold ADDRESS [COUNT]: connected peers that send nothing until let_go
 hold()
 {
 	PYTHONPATH=$VM_TOP/tester RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
@@ -199,14 +203,14 @@ let_go()
 	wait "${held[@]}" 2>/dev/null
 }
 
-# held_and_seen ADDRESS TEXT: a peer, until the server's view has the text
+# held_and_seen ADDRESS TEXT: a peer; waits until the server's view has the text
 held_and_seen()
 {
 	hold "$1"
 	happens_in 20 grep -q "$2" $server_view
 }
 
-# The budget's least is 64 pages; a peer that says nothing has some of them.
+# The minimum of the memory limit is 64 pages, of which each silent peer takes some.
 view_of_shortage()
 {
 	local held=() name="memory is used up"
@@ -221,7 +225,7 @@ view_of_shortage()
 	echo 0 >/sys/module/svcrdma2/parameters/receive_memory
 }
 
-# A peer of the address has all the connections that it may have.
+# A peer uses up the connections of its address.
 view_of_address()
 {
 	local held=() limit=/sys/module/svcrdma2/parameters/connections
@@ -241,7 +245,7 @@ view_of_address()
 	echo "$was" >$limit
 }
 
-# Peers of two addresses have all the connections that there may be.
+# Peers of two addresses use up all connections.
 view_of_all()
 {
 	local held=() limit=/sys/module/svcrdma2/parameters/connections
@@ -268,7 +272,7 @@ view_of_read()
 		state=ended version=2
 }
 
-# Each reason that is counted has a row, and each row a counter.
+# Each reason that is counted has a row, and each row has a counter.
 reasons_have_rows()
 {
 	diff <(rows_of "Why a connection ended" | cut -f1 | sort) \
@@ -276,8 +280,8 @@ reasons_have_rows()
 			/sys/kernel/debug/svcrdma2/counters | sort)
 }
 
-# A device on a link of its own, at the other end of which there is no host. An
-# address has to be asked for there: the guest's own device takes any for granted.
+# A device on a separate link without a host at its other end. ARP requests for the address
+# stay unanswered there; the guest's dummy device would accept any address.
 quiet_link()
 {
 	modprobe -q veth
@@ -313,7 +317,7 @@ what_is_missing()
 	log_of rpc.nfsd --rdma "$nfsd_threads"
 	listen_on rdma2
 	reads "the port's name in /etc/services"
-	# What is refused here changes nothing.
+	# A rejected value changes nothing.
 	refuses "$params/versions" 3
 	refuses "$params/slots" 3
 }

@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: how many Calls of the server are outstanding at once, by the
-# RPC program of kunit/echo (echo-cases.sh).
+# Sourced by nfs-cases.sh: the number of outstanding Calls of the server, with the RPC
+# program of kunit/echo (echo-cases.sh).
 
-# window_of CLIENT SERVER: what each is to have at most
+# window_of CLIENT SERVER: sets the maximum at each end
 window_of()
 {
 	echo "genl:$1" >/sys/module/xprtrdma2/parameters/backward &&
 		echo "genl:$2" >/sys/module/svcrdma2/parameters/backward
 }
 
-# words_of VIEW WORD...: a connection's
+# words_of VIEW WORD...: prints these words of a connection
 words_of()
 {
 	local view=$1 word
@@ -21,7 +21,8 @@ words_of()
 	done | tr '\n' ' '
 }
 
-# has_words VIEW WORDS: as it has these now, in $seen
+# has_words VIEW WORDS: succeeds if the connection has these words now; sets $seen to its
+# current ones
 has_words()
 {
 	local names
@@ -31,7 +32,7 @@ has_words()
 	[ "$seen" = "$2 " ]
 }
 
-# view_says VIEW WORDS: in the end
+# view_says VIEW WORDS: waits until the connection has these words
 view_says()
 {
 	await has_words "$@" || complain "$seen"
@@ -48,14 +49,15 @@ both_have_words()
 	return "$bad"
 }
 
-# views_say SERVER-WORDS CLIENT-WORDS: in the end both at one time
+# views_say SERVER-WORDS CLIENT-WORDS: waits until both ends have these words at the same
+# time
 views_say()
 {
 	await both_have_words "$@" || complain "$seen"
 }
 
-# window_held LABEL GRANT WINDOW: of Calls of which none is answered until both ends have
-# been looked at. A thread of the service that holds one holds the next one after a release.
+# window_held LABEL GRANT WINDOW: the service holds all Calls until both ends have been
+# checked. A thread that is released holds its next Call too, so the release is repeated.
 window_held()
 {
 	local label=$1 calls=$((2 * $3 < 64 ? 2 * $3 : 64)) run
@@ -75,7 +77,7 @@ window_held()
 		/proc/net/rpc/svcrdma2 "backward_used=0"
 }
 
-# window_case CLIENT SERVER WINDOW
+# window_case CLIENT SERVER WINDOW: one combination of maxima, and the resulting window
 window_case()
 {
 	local label="the client grants $1, the server asks for $2"
@@ -94,7 +96,7 @@ all_are_over()
 	have_ended "$run" && have_ended "$end"
 }
 
-# A client's service goes while its 24 threads hold a Call each, and 40 wait behind these.
+# A client's service ends while its 24 threads hold a Call each and 40 more Calls wait.
 window_not_begun()
 {
 	local label="a service goes with Calls that it has not begun" before run end
@@ -114,7 +116,7 @@ window_not_begun()
 	risen "$before"
 	expect "$label: these 40 are taken back" \
 		"c_backward_unanswered == 40 && c_backward_calls == 64"
-	# The Calls that are taken back get no answer, and the service would wait for them.
+	# Revoked Calls get no answer, and the service would wait for one.
 	echo_do kill
 	await all_are_over || fail "$label: it does not end"
 	wait "$end"
@@ -135,8 +137,8 @@ window_chunks()
 	echo_disconnect
 }
 
-# window_late LABEL: the client sees late that its Replies are sent. They wait before they
-# are posted, and leave entries of the Send Queue for other messages.
+# window_late LABEL: the client's send completions for Replies are late. Further Replies
+# wait before they are posted, and leave Send Queue entries for other messages.
 window_late()
 {
 	local label="$1: Replies that are known late to be sent"
@@ -147,9 +149,9 @@ window_late()
 	expect "B-04 $label: some waited" "c_backward_waits > 0"
 }
 
-# window_small ENTRIES CLIENT SERVER [COMPLETIONS]: of a device whose queues take so many
-# work requests, and so many completions, both ends grant what it has room for, and each
-# says so once, in the log.
+# window_small ENTRIES CLIENT SERVER [COMPLETIONS]: on a device whose queues are limited to
+# these numbers of work requests and completions, both ends grant only what fits, and log
+# this once
 window_small()
 {
 	local label="256 on both sides, queues of $1${4:+, and of $4 completions}"
@@ -170,20 +172,21 @@ window_small()
 	check "$label: disconnect first" echo_disconnect
 	check "$label: connect again" echo_connect
 	check "$label: disconnect" echo_disconnect
-	# what it has is said when it changes
+	# The line is logged again only when the numbers change.
 	[ -n "${4:-}" ] || check "$label: the log has it once for each end" [ "$(dmesg |
 		grep -c "rdma2: device rxe0 has queues for \($2\|$3\) callbacks at once")" -eq 2 ]
 	check "$label: the device as it was" rmmod rpcrdma2_small
 }
 
-# Buffers of 8 KiB: what is sent lies in one, and a Reply that comes in another. Where
-# the kernel counts them
+# The number of 8 KiB buffers, if the kernel counts them: a message to be sent is in one, a
+# received Reply in another.
 buffers_now()
 {
 	[ ! -d /sys/kernel/slab/kmalloc-8k ] || slab_objects kmalloc-8k
 }
 
-# one_buffer_each BEFORE: 257 requests of the backward direction, and some of the other
+# one_buffer_each BEFORE: allows one buffer for each of 257 backward requests, and 128 for
+# the forward direction
 one_buffer_each()
 {
 	local more
@@ -192,7 +195,7 @@ one_buffer_each()
 	[ "$more" -lt $((257 + 128)) ] || complain "$more buffers for 257 requests"
 }
 
-# A transport whose next connection is on a device with smaller queues
+# The next connection of a transport is on a device with smaller queues.
 window_moves()
 {
 	local label="256 on both sides, the next connection with queues of 1000"
@@ -209,7 +212,8 @@ window_moves()
 	check "$label: the device as it was" rmmod rpcrdma2_small
 }
 
-# again_inline COUNT: backward, when the client has said so on its next connection
+# again_inline COUNT: backward RPCs, after the client has announced itself on its next
+# connection
 again_inline()
 {
 	echo_do "run direction=backward count=$1 window=64 retry head $inline $inline_reply" &&
@@ -239,7 +243,7 @@ window_cases()
 	window_of 16 16
 }
 
-# pages_left COUNT: of what the client allocates for its Receives, and then no more
+# pages_left COUNT: after this many pages, allocations for the client's Receives fail
 pages_left()
 {
 	aim xprtrdma2:xprt2_post_receives || return
@@ -247,7 +251,7 @@ pages_left()
 		times="$fault_times" space="$1" probability=100
 }
 
-# With few Receives each direction has some.
+# With few Receives each direction gets some of them.
 window_short()
 {
 	local name="some 40 Receives, 256 wanted for Calls of the server" most
@@ -280,9 +284,9 @@ log_has()
 	dmesg | grep -q "$1"
 }
 
-# window_too_small ENTRIES END MESSAGE THEN: of a device with such queues that end makes no
-# connection, and the log says so. When the device is as it was: a client that has given
-# up stays so, one that was refused tries again.
+# window_too_small ENTRIES END MESSAGE THEN: on a device with such small queues this end
+# makes no connection and logs the reason. When the device is normal again, a client that
+# has given up does not retry, and one that was refused does.
 window_too_small()
 {
 	local label="queues of $1, too small for the $2" then=connected
