@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whether guests do what the tests rely on. The detectors are awake: guests in
-# which one thing is wrong, each of which must be reported as that and fail, and
-# one in which nothing is. And nothing of the machine lies in the folders that
-# tests write to. One line a case.
+# Tests of properties of the guests that all tests rely on. Each detector works: a guest
+# with one fault has to report exactly this fault and fail, and a guest without a fault has
+# to pass. Guests do not see the machine's files in the folders that tests write to. One
+# line per case.
 #
 #	canary.sh [uml-debug|kcsan]
 
@@ -34,11 +34,11 @@ trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
 bdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
-# Apart, because the unit tests may put theirs in place again at any time
+# A copy, because the unit tests may rebuild their modules at any time
 cp "$bdir/src/kunit/canary.ko" "$work" || exit 1
 
-# Kind; exit status; what the report says. What begins with @ is a command, all
-# others are troubles of kunit/canary.c.
+# Kind, exit status, pattern of the report. Kinds with @ are commands, all others are faults
+# of kunit/canary.c.
 canaries='
 none		0	-
 warn		126	WARNING: .*canary
@@ -55,7 +55,7 @@ unlocked	126	init: BUG: lockdep is off
 @emulator	123	the emulator failed, no processor has EFLAGS: 0a22a202
 @earlier	126	WARNING: before
 '
-# Processors at once, for the detector of data races
+# The detector of data races, with several processors
 [ "$kernel" != kcsan ] || canaries='
 none		0	-
 race		126	KCSAN: data-race in .*canary
@@ -68,21 +68,23 @@ race		126	KCSAN: data-race in .*canary
 end_of_race=('Reported by Kernel Concurrency Sanitizer on:'
 	'==========================')
 
-# race_of FUNCTIONS LINE...: a report with these functions in the title, and with these lines
+# race_of FUNCTIONS LINE...: prints commands that log a report of a race with these functions
+# in the title, and with these lines
 race_of()
 {
 	printf "echo '%s' >/dev/kmsg\n" "BUG: KCSAN: data-race in $1" \
 		' schedule+0x10/0x20' "${@:2}"
 }
 
-# death_with FLAGS: what a kernel reports of itself
+# death_with FLAGS: prints commands that log a double fault with these flags
 death_with()
 {
 	echo "echo 'Oops: double fault: 0000 [#1]' >/dev/kmsg
 		echo 'RSP: 0018:ffa00000000fbc40 EFLAGS: $1' >/dev/kmsg"
 }
 
-# What runs in the guest. The hung-task detector looks once in such a time.
+# command_of KIND: prints the command for the guest. The hung-task detector checks once per
+# timeout.
 command_of()
 {
 	case $1 in
@@ -108,7 +110,7 @@ command_of()
 	esac
 }
 
-# guest NAME COMMAND [ARGUMENT...]: by the checkout in $here
+# guest NAME COMMAND [ARGUMENT...]: runs a guest from the checkout in $here
 guest()
 {
 	"$here/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout 600 \
@@ -116,7 +118,7 @@ guest()
 	echo $? >"$work/$1.rc"
 }
 
-# A checkout in the machine's /tmp, beside something else
+# A checkout in the machine's /tmp, beside another file
 own_folders()
 {
 	cp -r "$top/scripts" "$clone/"
@@ -126,7 +128,7 @@ own_folders()
 		test -x scripts/canary.sh && test ! -e "$PWD.beside"'
 }
 
-# The same beside the checkout, with the machine's /tmp as the current folder
+# The same, with the machine's /tmp as the current folder
 own_tmp()
 {
 	# shellcheck disable=SC2016 # for the guest's shell
@@ -142,7 +144,7 @@ if [ "$kernel" = uml-debug ]; then
 	own_folders &
 	own_tmp &
 fi
-# They sleep most of the time.
+# The guests sleep most of the time.
 while read -r kind _; do
 	[ -n "$kind" ] || continue
 	while [ "$(jobs -pr | wc -l)" -ge "$((jobs + 1))" ]; do

@@ -1,14 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs every target that tests something, one after the other, and goes on when one
-# fails:
+# Runs all test targets, one after the other; a failing target does not stop it:
 #
-#	check-all.sh [TARGET...]	OUT=DIR is where the logs and the report go
+#	check-all.sh [TARGET...]	OUT=DIR is the folder of the logs and the report
 #
-# A case that is skipped fails its target. report.txt in that folder has a line for each:
-# how it ended, how long it took, and the cases that failed; and the table of coverage,
-# which is of all guests of the other targets.
+# A skipped case fails its target. report.txt in that folder has the result and the duration
+# of each target and its failed cases, and the table of coverage, which covers all guests of
+# the other targets.
 
 set -u
 # shellcheck source=scripts/vm/common.sh

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What installation leads to on a user's machine: Debian 12 and 13 with systemd, the
-# packages installed by apt, rdma=y in nfs.conf, a mount with proto=rdma in fstab and
-# nothing else. Each boots, restarts its server, boots again; gets a later kernel that
-# rdma2 is not for, and boots that with the kernel's own rpcrdma; asks for the modules
-# all the same, which DKMS builds then; boots again, and purges the packages. What is slow under
-# QEMU's emulation, DKMS's builds, is done by apt in the same root before the guest has it.
+# Installs rdma2 on Debian 12 and 13 with systemd as a user does: packages by apt, rdma=y in
+# nfs.conf, a mount with proto=rdma in fstab. Each system boots, restarts its server, and
+# boots again; gets a later kernel that rdma2 is not built for, and boots it with the
+# kernel's own rpcrdma; lets DKMS build the modules for that kernel on request; boots again,
+# and purges the packages. apt and DKMS run in a chroot of the same root, because DKMS's
+# builds are slow under QEMU's emulation.
 #
-#	check-install.sh [12] [13]	KEEP=1 leaves the roots and what they logged
+#	check-install.sh [12] [13]	KEEP=1 keeps the roots and their logs
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -42,7 +42,7 @@ cleanup()
 trap cleanup EXIT
 trap 'exit 130' INT TERM HUP
 
-# has_modules RELEASE: as DKMS built them, for this kernel
+# has_modules RELEASE: succeeds if DKMS has built and signed the modules for this kernel
 has_modules()
 {
 	local m
@@ -59,7 +59,7 @@ has_no_modules()
 	! find "$root/lib/modules/$1" -name '*rdma2*' | grep .
 }
 
-# apt went to its end.
+# Succeeds if apt has configured all packages.
 is_configured()
 {
 	# shellcheck disable=SC2016 # dpkg's
@@ -67,26 +67,26 @@ is_configured()
 		! in_root dpkg --audit | grep .
 }
 
-# series RELEASE
+# series RELEASE: prints the release's first two numbers
 series()
 {
 	cut -d . -f 1,2 <<<"${1%%[-+]*}"
 }
 
-# from_sources TARGET: make does, for the first kernel, as on a machine without packages
+# from_sources TARGET: runs make for the first kernel, as on a machine without the packages
 from_sources()
 {
 	in_root make -s -C /tmp/rdma2 "$1" KDIR="/lib/modules/$first/build"
 }
 
-# What is left of rdma2 in the root, besides the sources and what is logged
+# Succeeds if the root has no file of rdma2, besides the sources and logs.
 nothing_left()
 {
 	! find "$root" -xdev -iname '*rdma2*' ! -path "$root/tmp/*" \
 		! -path "$root/var/log/*" | grep .
 }
 
-# expect NAME COMMAND...
+# expect NAME COMMAND...: a case that the command succeeds
 expect()
 {
 	local rc
@@ -97,7 +97,7 @@ expect()
 	return "$rc"
 }
 
-# Without packages: by DKMS, and for one kernel; each is undone.
+# Installation without packages, with DKMS and for one kernel, and its removal
 without_packages()
 {
 	mkdir "$root/tmp/rdma2"
@@ -117,7 +117,7 @@ without_packages()
 	rm -r "$root/tmp/rdma2"
 }
 
-# What an administrator writes, and the hardware that a guest does not have
+# The administrator's configuration, and the hardware that the guest lacks
 configure()
 {
 	local file
@@ -165,7 +165,7 @@ configure()
 	in_root systemctl enable -q guest-device guest-test
 }
 
-# boot NAME RELEASE STEP...: until the guest switches itself off
+# boot NAME RELEASE STEP...: boots the root and waits until the guest powers off
 boot()
 {
 	local name=$1 release=$2 log=$work/$1.log image=$work/$1.img
@@ -194,7 +194,8 @@ boot()
 	rm -f "$image"
 }
 
-# install NAME COMMAND...: as root of that system, without its network
+# install NAME COMMAND...: runs the command as root of that system, without a network of its
+# own
 install()
 {
 	local name="Debian $debian: $1" rc
@@ -225,7 +226,7 @@ check_debian()
 	rm -r "$root/tmp/debs"
 	expect "DKMS built and signed the modules for $first" has_modules "$first"
 	boot "debian-$debian" "$first" boot restart nfsdctl guide reboot boot enforce off
-	# What is built for no longer has the later kernel.
+	# The sources no longer list the later kernel as tested.
 	sed -i "s/^tested=.*/tested='$(series "$first")'/" \
 		"$root"/usr/src/rdma2-*/packaging/supported.sh
 	# shellcheck disable=SC2046 # a list of words

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whether make check gives the same verdicts each time:
+# Checks that make check gives the same verdicts each time:
 #
 #	check-repeat.sh [--runs N] [SUITE...]
 #
-# Every other run has company on the machine: stress-ng with two busy processes, and a
-# compiler that begins anew each time. The cache keeps the verdicts of each run of this
-# commit, so that ten runs need not be made in one go; the table is of all of them. It
-# fails when a run failed, or when the verdicts of two differ.
+# Every other run has load beside it: stress-ng with two busy processes, and a compiler in a
+# loop. The cache keeps the verdicts of each run of this commit, so the ten runs can be
+# split over several invocations; the table has all of them. The script fails if a run
+# failed, or if the verdicts of two runs differ.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -47,7 +47,7 @@ leave()
 trap leave EXIT
 trap 'exit 130' INT TERM HUP
 
-# run NUMBER: with company where the number is even
+# run NUMBER: makes a run; even numbers have load beside them
 run()
 {
 	local log=$out/$1.log beside=nothing start=$SECONDS rc
@@ -73,11 +73,11 @@ run()
 	[ "$rc" -eq 0 ] && rc=passed || rc="FAILED ($rc)"
 	printf '%3d  %-18s %4d min  %s: %s\n' "$1" "$beside" $(((SECONDS - start) / 60)) \
 		"$rc" "$(tail -n 1 "$log")" >"$out/$1.row"
-	# An interrupt before this leaves a run that is to be made again.
+	# An interrupted run has no verdicts file and is repeated.
 	mv "$out/$1.verdicts.new" "$out/$1.verdicts" && cat "$out/$1.row"
 }
 
-# made NUMBER: the run has its verdicts and its status
+# made NUMBER: succeeds if the run has its verdicts and its status
 made()
 {
 	[ -s "$out/$1.verdicts" ] && [ -s "$out/$1.row" ]

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Which functions of the modules the guests of uml-debug enter: runs the unit tests and
-# all groups there, and prints a table.
+# Prints a table of the functions of the modules that guests of uml-debug enter: runs the
+# unit tests and all groups there.
 #
-#	coverage.sh	COVERAGE=DIR: the table of what guests have left there,
-#			and when that is nothing, of what they leave there now
+#	coverage.sh	COVERAGE=DIR: uses the results of guests in DIR,
+#			or runs the guests if DIR is empty
 #
-# Fails below 97 %, and when faults/unreached is not true.
+# Fails below 97 %, and if faults/unreached is wrong.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -23,7 +23,7 @@ mkdir -p "$COVERAGE" || exit 1
 rc=0
 [ -n "$(ls -A "$COVERAGE")" ] ||
 	scripts/check.sh kunit uml-debug uml-debug-long || rc=1
-# The unit tests have a build of their own.
+# The unit tests use a separate build.
 bdir=$(scripts/vm/modules.sh uml-debug) || exit 1
 kdir=$(KUNIT=1 scripts/vm/modules.sh uml-debug) || exit 1
 scripts/coverage.py "$COVERAGE" "$bdir/src" "$kdir/src" || rc=1

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A crowd of hostile clients: many connections to an RDMA service, each of which wants
- * to cost it something.
+ * A crowd of hostile clients: many connections to an RDMA service, each of which tries to
+ * use up a resource of the service.
  *
  *	crowd [-s SECONDS] [-m MANNER] ADDRESS PORT COUNT
  *
- * The connections take turns in these manners, or all have one, and connect again when
- * they are lost:
+ * The connections take turns in these manners, or all have the manner of -m, and reconnect
+ * when they are lost:
  *
  *	withhold  posts no Receive, so that its device answers no RDMA Read behind the
  *		  first Reply: eight Calls of 1 MiB each
- *	slow	  the same with RDMA Reads of one byte; every SECONDS, 19 if not said, it
- *		  posts one Receive, which lets one of them go
+ *	slow	  the same with RDMA Reads of one byte; every SECONDS (default 19) it
+ *		  posts one Receive, which lets one of them complete
  *	chunks	  Calls with the longest chunk lists, one after the other
- *	mute	  never says anything
+ *	mute	  sends nothing
  *	rnr	  posts no Receive for the Replies to eight Calls
- *	hoard	  the same with 30 READs of 1 MiB of a file of that name, which are
- *		  written into its memory no sooner; has no turn
- *	flood	  as many Calls of NULL under way as the service grants, always; has no
- *		  turn
- *	drain	  the same with READs of 64 KiB of that file; has no turn
- *	half	  asks for a connection, and does not confirm that it has one; has no turn
+ *	hoard	  the same with 30 READs of 1 MiB of the file "hoard", whose RDMA Writes
+ *		  wait behind the first Reply; by -m only
+ *	flood	  keeps as many NULL Calls outstanding as the service grants; by -m only
+ *	drain	  the same with READs of 64 KiB of that file; by -m only
+ *	half	  sends a connection request and never confirms the connection; by -m
+ *		  only
  *
- * "ready" is said when all are up and have said what they say at once. SIGTERM ends it:
- * then each manner has a line with what its connections did. SIGUSR1: those that are lost
- * stay so.
+ * The program prints "ready" when all connections are established and have sent their first
+ * messages. On SIGTERM it prints a line for each manner with the counts of its connections,
+ * and ends. After SIGUSR1 it does not reconnect.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -45,16 +45,16 @@
 #define RECVS		4
 #define SIZE		4096
 #define OFFERED		(1 << 20)
-/* milliseconds between two Calls of a connection with long lists */
+/* Milliseconds between two Calls with long chunk lists */
 #define PAUSE		500
 /*
- * RNR timer of this end: 0.12 s; and 0.66 s where the other end sends RDMA Writes again
- * each time
+ * RNR timers of this end: 0.12 s, and 0.66 s if the other end repeats RDMA Writes at each
+ * retry
  */
 #define RNR_TIMER	27
 #define RNR_TIMER_LONG	0
 
-/* Calls under way and Receives for the Replies, of a connection that floods */
+/* Outstanding Calls, and Receives for the Replies, of a flooding connection */
 #define DEPTH		128
 #define DRAINED		(1 << 16)
 
@@ -66,7 +66,7 @@ enum manner { WITHHOLD, SLOW, CHUNKS, MUTE, RNR, HOARD, FLOOD, DRAIN, HALF,
 static const char *const names[] = { "withhold", "slow", "chunks", "mute", "rnr",
 				     "hoard", "flood", "drain", "half" };
 
-/* What the connections of a manner did */
+/* Counts by manner */
 static struct {
 	unsigned int up, lost, refused, calls, taken, replies, late, most;
 } did[MANNERS];
@@ -75,11 +75,11 @@ struct conn {
 	enum manner manner;
 	struct rdma_cm_id *id;
 	struct ibv_mr *mr, *offered;
-	uint8_t *memory;	/* for Sends, and then for Receives */
+	uint8_t *memory;	/* for Sends, followed by Receives */
 	unsigned int sends, recvs;
 	unsigned int sent;
 	unsigned int under_way, grant;
-	long long since;	/* when it last did something */
+	long long since;	/* time of the last action */
 };
 
 static struct conn conns[MANY];
@@ -118,8 +118,8 @@ static uint8_t *put_segment(uint8_t *p, const struct conn *c, uint32_t length)
 }
 
 /*
- * NULL of NFSv4 over version 2, with so many Read chunks, the n-th of them at position
- * 40 + 4 * n, of so many segments, and Write chunks of one segment
+ * A NULL Call of NFSv4 in version 2. Read chunk n is at position 40 + 4 * n and has this
+ * number of segments; each Write chunk has one segment.
  */
 static size_t build(struct conn *c, uint8_t *to, unsigned int chunks,
 		    unsigned int segments, uint32_t length, unsigned int writes)
@@ -155,7 +155,7 @@ static void call(struct conn *c, unsigned int chunks, unsigned int segments,
 		did[c->manner].calls++;
 }
 
-/* PUTROOTFH, LOOKUP and READ of NFSv4.0, with a Write chunk */
+/* A READ of the file "hoard" (PUTROOTFH, LOOKUP, READ of NFSv4.0), with a Write chunk */
 static void read_file(struct conn *c, uint32_t bytes)
 {
 	const uint32_t rpc[] = {
@@ -188,7 +188,7 @@ static int floods(const struct conn *c)
 	return c->manner == FLOOD || c->manner == DRAIN;
 }
 
-/* As many Calls as are granted, and as there are buffers for */
+/* Sends Calls up to the grant and the number of buffers. */
 static void fill(struct conn *c)
 {
 	for (; c->under_way < c->grant && c->under_way < DEPTH; c->under_way++) {
@@ -278,7 +278,7 @@ static int establish(struct conn *c)
 		.cap = { .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_RC,
 	};
-	/* either end is to try again without end when it finds no Receive */
+	/* Both ends retry without limit when they find no Receive. */
 	struct rdma_conn_param param = {
 		.responder_resources = 4,
 		.initiator_depth = 4,
@@ -305,13 +305,19 @@ static int establish(struct conn *c)
 	if (!c->mr || !c->offered)
 		die("memory");
 	c->since = now();
-	/* librdmacm confirms when it is asked for the event */
+	/*
+	 * librdmacm confirms the connection when it fetches the event, so its events go to
+	 * a channel that is never read.
+	 */
 	if (c->manner == HALF &&
 	    rdma_migrate_id(c->id, rdma_create_event_channel()))
 		die("channel");
 	if (rdma_connect(c->id, &param)) {
 		did[c->manner].refused += errno == ECONNREFUSED;
-		/* librdmacm would wait for the end of a connection that is none */
+		/*
+		 * rdma_disconnect() would wait for the end of a connection that does not
+		 * exist.
+		 */
 		let_go(c);
 		return 0;
 	}
@@ -341,8 +347,9 @@ static void poll_queues(struct conn *c)
 	}
 }
 
-/* What is due: 16 Read chunks of four segments and 8 Write chunks, and then one Read
- * chunk of 64.
+/*
+ * Sends what is due. "chunks" alternates between a Call with 16 Read chunks of four
+ * segments and 8 Write chunks, and one with a Read chunk of 64 segments.
  */
 static void act(struct conn *c)
 {
@@ -383,7 +390,7 @@ static void look(struct conn *c)
 	act(c);
 }
 
-/* Those that flood go on when a Reply is there, the others when it is time. */
+/* Flooding connections continue at the next Reply, the others at their next time. */
 static void rest(void)
 {
 	struct conn *who[MANY];

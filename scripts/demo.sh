@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The main job, on the kernel that Debian's users have: a mount with
-# proto=rdma2 over soft-RoCE, a part of the kernel's source copied in and read
-# back, checksums compared on both sides; then what it took.
+# The main use case on Debian's unmodified kernel: mounts with proto=rdma2 over soft-RoCE,
+# copies a part of the kernel's source in, reads it back, compares checksums on both sides,
+# and prints figures.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
 
-# 100 MB and 2,000 files, small ones and large ones.
+# 100 MB in 2,000 files, small and large ones
 parts="kernel lib mm block crypto net/sunrpc drivers/infiniband
 	drivers/gpu/drm/amd/include/asic_reg/gc"
 
@@ -38,7 +38,7 @@ started=$SECONDS
 mkdir -p "$cache"
 tar=$cache/demo-$(printf '%s' "$parts" | sha1sum | cut -c1-8).tar
 with_lock "$tar.lock" pack_tree "$tar" || exit 1
-# One processor: emulated ones wait for each other more than they help.
+# A single processor, because emulated processors mostly wait for each other.
 "$top/scripts/vm.sh" debian --mem 3072 --cpus 1 --timeout 900 -- \
 	"$vmdir/demo.sh" "$tar"
 rc=$?

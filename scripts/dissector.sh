@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The dissector for Wireshark (utils/rpcrdma2.lua) against messages that were written by
-# hand, tester/rpcrdma2_test/vectors.txt: each word that has a name there is a field with
-# that value. A session on a wire is group link-capture of nfs-test.sh.
+# Tests the dissector for Wireshark (utils/rpcrdma2.lua) with messages that were written by
+# hand, tester/rpcrdma2_test/vectors.txt: each word that is named there has to be a field
+# with that value. The group link-capture of nfs-test.sh dissects a whole session.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -17,7 +17,7 @@ failed=0 suite=dissector
 vectors=tester/rpcrdma2_test/vectors.txt
 user0='uat:user_dlts:"User 0 (DLT=147)","rpcrdma2","0","","0",""'
 
-# A capture of them, of a link type that is for users
+# A capture of these messages, with a link type for private use
 perl -e '
 my ($name, %hex, @names, $t);
 
@@ -38,7 +38,7 @@ for (@names) {
 	print pack("VVVV", ++$t, 0, (length $bytes) x 2), $bytes;
 }' $vectors >"$work/vectors.pcap"
 
-# What the comments say: "name value", in the order of the message
+# The fields according to the comments, as "name value", in the order of the message
 perl -ne '
 BEGIN {
 	%names = ("rdma_xid" => "xid", "rdma_vers" => "version", "rdma_credit" => "credit",
@@ -64,7 +64,7 @@ if (/^(V\d+)/) {
 	print "$vector $name $hex\n";
 }' $vectors >"$work/wanted"
 
-# The same of what tshark shows; version 1 has no direction but the RPC message'\''s
+# The fields according to tshark; in version 1 only the RPC message has a direction
 fields=(xid version credit procedure direction inv_handle read.position error error.low
 	error.high error.chunks error.segments error.index error.needed opttype property
 	cm.format cm.send cm.receive)
@@ -94,7 +94,7 @@ for vector in "${names[@]}"; do
 	result "$vector" $?
 done
 
-# What is wrong in a message is said, and only there.
+# The dissector reports faults of a message, and no others.
 dissect -Y _ws.malformed -T fields -e frame.number | diff <(printf '27\n28\n') - \
 	>"$work/said"
 result "V27 and V28 are malformed, and no other" $?

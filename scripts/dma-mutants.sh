@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whether the guests detect memory that is not unmapped, or not synced: leaves out one
-# call at a time, and runs the group "files" over a device with DMA addresses of its own.
-# The group must fail then, and pass while nothing is left out. With large messages the
-# server gathers Replies too. A mount may wait for ever for a Reply, so a guest that does
-# not end, in three times the time that it takes with all calls, has detected it as well.
+# Checks that the guests detect missing unmap and sync calls: removes one call at a time,
+# and runs the group "files" over a device with DMA addresses of its own. The group has to
+# fail then, and to pass with all calls. The large messages make the server gather Replies
+# too. A mutant may also make a mount wait for a Reply forever, so a guest counts as a
+# detection if it takes three times as long as with all calls.
 #
-#	dma-mutants.sh [FILE...]	only the calls in these
+#	dma-mutants.sh [FILE...]	only the calls in these files
 #
-# Exit status: 0; 1 a call can be left out; 2 the group fails without that, or a guest did
-# not run.
+# Exit status: 0; 1 a removed call was not detected; 2 the group fails with all calls, or a
+# guest did not run.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -18,14 +18,14 @@ set -u
 
 calls='\b(ib_dma_(un|sync_)\w+|dma_unmap_\w+|rdma_rw_ctx_destroy)\('
 calls+='|\brpcrdma2_recv_sync_pages\('
-# Not reached: pieces are counted before they are mapped
+# Not reachable: the pieces are counted before they are mapped
 unreached='ib_dma_unmap_page\(device, dma, '
 
 export DMA=${DMA:-strict} VERSIONS=${VERSIONS:-4.2} RECEIVE_SIZE=65536 SOURCE
 SOURCE=$(mktemp -d) log=$(mktemp)
 trap 'rm -rf "$SOURCE" "$log"' EXIT
 
-# The sources, without the statement that begins in FILE:LINE
+# sources [FILE LINE]: copies the sources, without the statement that begins in this line
 sources()
 {
 	rm -rf "${SOURCE:?}"/*
@@ -45,7 +45,7 @@ detected()
 	0)	return 1 ;;
 	124|137) return 0 ;;
 	esac
-	# A guest that ran has shown a case.
+	# A guest that ran has printed a case.
 	grep '^\(ok\|FAIL\) ' "$log" | grep -qv 'the guest ended with' ||
 		{ cat "$log"; exit 2; }
 }

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2015
 #
-# A flame graph of one row of the benchmark, as SVG: where the instructions of its
-# operations are, client and server together, with perf in the same guest.
+# A flame graph of one row of the benchmark, as SVG: the distribution of its instructions
+# over functions of client and server, sampled with perf in one guest.
 #
 #	ROW=WRITE SIZE=1048576 [VARIANT=rdma2] [DEPTH=1] [MTU=9000] [OUT=DIR] flame.sh
 #
-# Beside it go the stacks that it is drawn from (.folded, a line each with the number of
-# samples), and perf's own file (.perf) with the guest's symbols (.kallsyms), for
+# The stacks (.folded, one per line with the number of samples), perf's file (.perf) and the
+# guest's symbols (.kallsyms) are stored beside it, for
 #
 #	perf report -i NAME.perf --kallsyms NAME.kallsyms --no-children
 
@@ -24,7 +24,7 @@ variant=${VARIANT:-rdma2}
 depth=${DEPTH:-1}
 out=${OUT:-$cache/bench/flame}
 
-# one_of WORD WORDS
+# one_of WORD WORDS: succeeds if WORD is one of the words
 one_of()
 {
 	[[ -n $1 && " $2 " == *" $1 "* ]]

@@ -5,17 +5,16 @@
  *	fs-kill MOUNT EXPORT KILLS [SEED]
  *	fs-kill -f MOUNT EXPORT SECONDS [SEED]
  *
- * The first form keeps one task at a time for each slot, which repeats one
- * operation until a signal ends it. A slot takes the operations in turn. The
- * signal is sent when the task has been inside the operation for a random
- * time; the program counts, for each operation, how many signals met a task
- * inside it. Files have the same contents whenever they are written, so that
- * all of them can be compared in the end, whatever was killed.
+ * The first form has slots with one task each, which repeats one operation until a signal
+ * ends it; the next task of the slot gets the next operation. The signal is sent after a
+ * random time, while the task is inside the operation; the program counts these hits for
+ * each operation. Files have the same contents whenever they are written, so that all of
+ * them can be compared at the end, regardless of the kills.
  *
- * The second form keeps readers and writers at work and ends their RPCs as
- * "umount -f" does. They see EIO and go on.
+ * The second form keeps readers and writers at work and ends their RPCs as "umount -f"
+ * does. They get EIO and continue.
  *
- * One line a case, "ok NAME" or "FAIL NAME: why".
+ * One line per case, "ok NAME" or "FAIL NAME: why".
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -42,18 +41,18 @@
 #define ENTRIES		160
 #define BLOB		12000
 #define SMALL		700
-/* ACLs: the NFS server of Linux sends no longer ones than the first of these */
+/* Users in an ACL: the Linux NFS server sends ACLs up to the first size only. */
 #define SOME_USERS	320
 #define MANY_USERS	335
 #define LONG_LINK	1000	/* NFSv3 allows 1024 */
 #define PATIENCE	15.0	/* s for a task to arrive in its operation, or to end */
 #define LOCK_PATIENCE	25	/* s until the lock of a killed task is free */
-/* How a list or a lock is: with a LOOKUP of some names; of the slot's own file */
+/* Variants of an operation: READDIR with some LOOKUPs; LOCK of the slot's own file */
 #define PLUS		1
 #define OWN		1
 
 static char why[512];
-/* One statement that must hold; the first that does not ends the case. */
+/* A condition that has to hold; the first false one ends the case. */
 #define must(cond, ...) do {						\
 	if (!(cond)) {							\
 		explain(__LINE__, #cond, errno, "" __VA_ARGS__);	\
@@ -114,7 +113,7 @@ static char *path(const char *dir, const char *fmt, ...)
 
 static bool failed;
 
-/* The line of a case, from the one that did not hold if it is not good */
+/* Prints the result of a case; the reason of a failure comes from must(). */
 static void verdict(bool good, const char *name)
 {
 	if (good)
@@ -135,7 +134,7 @@ static bool compare(const uint8_t *want, const uint8_t *got, size_t len)
 	return true;
 }
 
-/* From the file's beginning on */
+/* Transfers @len bytes at the file's beginning. */
 static bool transfer(bool out, int fd, uint8_t *p, size_t len)
 {
 	size_t at = 0;
@@ -149,11 +148,11 @@ static bool transfer(bool out, int fd, uint8_t *p, size_t len)
 	return true;
 }
 
-/* What a task and its parent share */
+/* Memory that a task shares with its parent */
 struct slot {
 	pid_t pid;
 	unsigned int op;
-	int how;		/* of the operation, see ops[] */
+	int how;		/* variant of the operation, see ops[] */
 	size_t len;
 	unsigned long serial;
 	volatile bool inside;
@@ -172,7 +171,7 @@ struct op {
 };
 
 static const char *mount_dir;
-static const char *mnt, *export;	/* the folder with all files, on both sides */
+static const char *mnt, *export;	/* the test's folder, on both sides */
 static struct slot *slots;
 static uint8_t *data, *buf;
 static uint64_t state;
@@ -191,13 +190,13 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* One of the files that each slot has */
+/* A file of this slot */
 static char *own(const struct slot *s, const char *what)
 {
 	return path(mnt, "%s-%u", what, (unsigned int)(s - slots));
 }
 
-/* The system call in which the signal is to come */
+/* Marks the system call in which the signal should hit the task. */
 #define inside(s, call) ({						\
 	__typeof__(call) ret_;						\
 	(s)->inside = true;						\
@@ -223,7 +222,7 @@ static bool read_some(struct slot *s)
 	return compare(data + at, buf, s->len);
 }
 
-/* A file for each slot; the same bytes in the same place, always */
+/* Each slot has a file of its own, and a place always gets the same bytes. */
 static bool write_some(struct slot *s)
 {
 	off_t at = below(DATA / MIB) * MIB;
@@ -241,7 +240,7 @@ static bool write_some(struct slot *s)
 	return true;
 }
 
-/* Changed on the server, a folder has to be read again. */
+/* The new time on the server makes the client read the folder again. */
 static bool list(struct slot *s)
 {
 	unsigned int n = 0;
@@ -287,7 +286,7 @@ static bool open_file(struct slot *s)
 	return true;
 }
 
-/* One that others wait for, or one that only this slot takes */
+/* A lock that other tasks wait for, or one on the slot's own file */
 static bool lock_file(struct slot *s)
 {
 	struct flock fl = { .l_type = F_WRLCK };
@@ -302,7 +301,7 @@ static bool lock_file(struct slot *s)
 	return true;
 }
 
-/* ACL of one owner, many users, group, mask, others */
+/* An ACL with an owner, @users users, group, mask and others */
 static size_t make_acl(uint8_t *p, unsigned int users)
 {
 	uint32_t *word = (uint32_t *)p;
@@ -426,7 +425,7 @@ static struct {
 	const char *longest_op;
 } sum;
 
-/* One that is not inside its operation when its time comes is given more. */
+/* A task that is outside its operation when its time comes gets more time. */
 static void end(struct slot *s)
 {
 	bool hit = s->inside;
@@ -552,7 +551,7 @@ static bool all_whole(void)
 	return same(path(mnt, "data"));
 }
 
-/* The server frees the lock of a dead task when the client tells it to. */
+/* The server frees the lock of a dead task on a request of the client. */
 static bool lock_free(void)
 {
 	struct flock fl = { .l_type = F_WRLCK };
@@ -567,13 +566,13 @@ static bool lock_free(void)
 	return true;
 }
 
-/* ERESTARTSYS too, which asynchronous RPCs leave in a task without signals */
+/* Asynchronous RPCs also return ERESTARTSYS, to a task without signals. */
 static bool was_ended(void)
 {
 	return errno == EIO || errno == EINTR || errno == 512;
 }
 
-/* Readers and writers whose RPCs end, and which go on */
+/* Readers and writers that continue when their RPCs are ended */
 static bool endure(struct slot *s, const volatile bool *over)
 {
 	off_t at;
@@ -611,7 +610,7 @@ static unsigned long rounds(void)
 	return n;
 }
 
-/* Some of what was ended is begun again before the next time. */
+/* Waits until new RPCs have begun, so that the next umount ends some of them. */
 static void await_rounds(unsigned long n)
 {
 	double latest = now() + 1;
@@ -621,7 +620,7 @@ static void await_rounds(unsigned long n)
 		usleep(10000);
 }
 
-/* READs and WRITEs both ended more often than this, or a task has died */
+/* Both READs and WRITEs were ended more often than this, or a task has died. */
 #define ENOUGH	5
 
 static bool enough(void)
@@ -636,7 +635,7 @@ static bool enough(void)
 	return dead.si_pid || (ended[0] > ENOUGH && ended[1] > ENOUGH);
 }
 
-/* At least @seconds long: on a slow machine nothing may have ended by then. */
+/* Takes @seconds at least; on a slow machine no RPC may have ended by then. */
 static bool end_rpcs(double seconds)
 {
 	volatile bool *over = &slots[SLOTS].wrong;
@@ -716,7 +715,7 @@ int main(int argc, char **argv)
 	fill(data, DATA, 0x6b696c6c);
 	umask(0);
 
-	/* NFSv3 has no attributes with names of their own. */
+	/* NFSv3 has no user xattrs. */
 	mkdir(export, 0777);
 	version3 = setxattr(mnt, "user.probe", "x", 1, 0) &&
 		   errno == EOPNOTSUPP;

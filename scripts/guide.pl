@@ -1,12 +1,12 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0
 #
-# What Documentation/admin-guide.rst says to type, as it stands there:
+# Prints the commands and files in Documentation/admin-guide.rst:
 #
-#	guide.pl commands	blocks behind ".. guest", each with a line "%%" behind it
-#	guide.pl realm		blocks behind ".. realm", for the KDC of a guest
-#	guide.pl file PATH	the block behind ".. file PATH"
-#	guide.pl readme README	lines to type in README that the guide does not have
+#	guide.pl commands	blocks after ".. guest", each followed by a line "%%"
+#	guide.pl realm		blocks after ".. realm", for the KDC of a guest
+#	guide.pl file PATH	the block after ".. file PATH"
+#	guide.pl readme README	commands in README that the guide lacks
 
 use strict;
 use warnings;
@@ -50,7 +50,7 @@ if ($mode eq 'commands') {
 		next unless $section eq 'On a real machine' && /^    (\S.*)/;
 		my $line = join(' ', split(' ', $1));
 
-		# Lines that the server prints
+		# Output of the server, not a command
 		next if $lines{$line} || $line =~ /^peer=/;
 		print "$what: not in the guide: $line\n";
 		$bad = 1;

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The modules against the kernels of Debian's releases, see vm/releases.sh:
+# Tests the modules with the kernels of Debian's releases, see vm/releases.sh:
 #
-#	kernels.sh [KERNEL...]	compiled without a warning, by the release's compiler
-#	kernels.sh --boot [KERNEL...]	and booted, with the group "files"
-#	kernels.sh --names	the kernels that are compiled against
-#	kernels.sh --roots	only gets what is needed for that
+#	kernels.sh [KERNEL...]	compiles without warnings, with the release's compiler
+#	kernels.sh --boot [KERNEL...]	also boots, and runs groups of nfs-test.sh
+#	kernels.sh --names	prints the names of the kernels
+#	kernels.sh --roots	only prepares the roots
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -17,8 +17,8 @@ set -u
 cd "$top" || exit 1
 export KCFLAGS=-Werror
 
-# What is neither an error of the compiler nor progress is a warning of another tool.
-# The objects go: they would not be made again, and nothing would be said.
+# Any output besides progress is a warning of the compiler or another tool. The objects are
+# deleted then, because the next run would not rebuild them and print no warning.
 compile()
 {
 	local kernel=$1 log kdir start=$SECONDS

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Reads KTAP: one line a case, "ok GROUP SUITE: CASE", FAIL or skip instead of ok.
-# GROUP is a variable of the command line. In KTAP a result that follows deeper
-# ones sums them up; all others are cases. A case with parameters is as many cases
-# as it has parameters.
+# Converts KTAP to one line per case, "ok GROUP SUITE: CASE", with FAIL or skip instead of
+# ok. GROUP is a variable of the command line. In KTAP a result after deeper results is
+# their summary; all other results are cases. Each parameter of a parameterized case counts
+# as a case.
 
 /^    # Subtest:/ { suite = $0; sub(/.*# Subtest: /, "", suite) }
 /# Subtest:/ { inner = $0; sub(/.*# Subtest: /, "", inner) }

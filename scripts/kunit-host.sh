@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Builds the unit tests for user space, with sanitizers, and runs them there: one
-# line for each case that fails, with --cases also for those that pass.
+# Builds the unit tests for user space with sanitizers and runs them. Prints one line for
+# each case that fails, and with --cases also for each case that passes.
 #
 #	kunit-host.sh [--cases] [--arch i386|s390x] [--suite NAME]...
 
@@ -36,7 +36,7 @@ s390x)	# big endian
 	need_cross_compiler "$name-$arch" gcc-s390x-linux-gnu libc6-dev-s390x-cross ||
 		exit 0
 	need_packages qemu-user-static
-	# The sanitizers' libraries do not run under that emulator.
+	# The sanitizers' libraries do not run under this emulator.
 	build=(CC=s390x-linux-gnu-gcc
 		"SANITIZE=-static -fsanitize=undefined -fsanitize-undefined-trap-on-error")
 	run=(qemu-s390x-static) ;;
@@ -62,8 +62,7 @@ grep -v "$hidden" "$out/cases"
 passed=$(grep -c '^ok ' "$out/cases")
 echo "# $name: $passed cases passed, all are in $out/cases"
 
-# A run that a sanitizer ends, or that ends by itself, before the last suite is
-# not one that passed.
+# A run that ends before the last suite, by a sanitizer or otherwise, has failed.
 planned=$(sed -n 's/^1\.\.//p' "$out/ktap")
 ended=$(grep -cE '^(not )?ok ' "$out/ktap")
 if [ "$rc" -gt 1 ] || [ "$ended" -ne "${planned:-0}" ]; then

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs the unit tests in a guest. The kernel's own kunit.py reads the results: a
-# case that was planned and has none is a failure too.
+# Runs the unit tests in a guest. The kernel's own kunit.py parses the results, so that a
+# planned case without a result is a failure too.
 #
 #	kunit.sh [--rest] [KERNEL]
 #
-# --rest also shows a line for each case that passes, but those that user space has
-# too, where kunit-host.sh counts them.
+# --rest also prints a line for each case that passes, except cases that also pass in user
+# space, which kunit-host.sh counts.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -42,7 +42,7 @@ rc=$?
 
 [ "$rc" -eq 0 ] || echo "FAIL kunit $kernel: the guest ended with $rc"
 
-# The complaint about a suite stands behind its cases.
+# kunit.py prints an error about a suite after its cases.
 bad='^\[(FAILED|ERROR)\]'
 for ktap in "$out"/*.ktap; do
 	awk -v group="kunit $kernel" -f "$top/scripts/ktap.awk" "$ktap" >"$out/suite"
@@ -68,7 +68,8 @@ if [ -n "$rest" ]; then
 		[ "$rc" -ne 0 ] || rc=1
 	fi
 	grep -vxFf "$out/host" "$out/cases"
-	# Where nfsd takes pages there is no stretch of them that could fail, or take time.
+	# If nfsd takes pages there is no contiguous mapping of them, and two cases do not
+	# exist.
 	if grep -q SVC_WRITE_BVEC "$(build_dir "$kernel")/src/compat/features.h"; then
 		sed -i '/: no_stretch$/d; /: raised_while_one_gets_smaller$/d' "$out/host"
 	fi

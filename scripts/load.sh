@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# In a guest: fio keeps a folder of a mount busy for a while, and compares all that
-# it reads, and in the end all files, here and on the server's side. Meant to run
-# while something happens to the connection.
+# In a guest: fio keeps a folder of a mount busy for a while and verifies everything that it
+# reads, and in the end all files, on the mount and on the server's side. Tests run it while
+# they disturb the connection.
 #
 #	load.sh FOLDER EXPORT SECONDS WORKERS
 #	load.sh verify EXPORT WORKERS
 #
-# A worker is the four jobs of load.fio, or with LOAD_LARGE=1 the one with transfers
-# of 1 MiB alone. All files are written and read once before the time begins.
-# "# begins" is printed when fio is at work: SIGTERM ends it sooner from then on. If the
-# server's side is elsewhere, EXPORT is "-", and the second form looks at it there.
+# A worker is the four jobs of load.fio, or, with LOAD_LARGE=1, only the job with transfers
+# of 1 MiB. All files are written and read once before the time begins. The script prints "#
+# begins" when fio is at work; from then on SIGTERM ends it early. If the server's side is
+# in another guest, EXPORT is "-", and the second form verifies the files there.
 
 set -u
 
@@ -22,14 +22,16 @@ if [ $# -ne 4 ] || [ "$3" -lt 1 ] || [ "$4" -lt 1 ]; then
 fi
 workers=$4 each=4 only=()
 [ -z "${LOAD_LARGE:-}" ] || each=1 only=(--section=large)
-# A clock that stands still while a guest computes goes on while a job sleeps: us.
+# The job's think time in us: a clock that stops while the guest computes advances only
+# while a job sleeps.
 think=0
 [ "${VM_CLOCK:-}" != guest ] || think=${LOAD_THINK:-2000}
 out=$(mktemp)
 trap 'rm -f "$out" "$out.busy"' EXIT
 trap 'over=1; [ -z "${begun:-}" ] || kill "$fio"' TERM
 
-# handles_term: fio does. Until then a signal would end it without a line.
+# handles_term: succeeds if fio has installed its signal handler; before that a signal would
+# end it without results
 handles_term()
 {
 	awk '/^Name:/ { name = $2 } /^SigCgt:/ { caught = $2 }
@@ -37,15 +39,15 @@ handles_term()
 	' "/proc/$fio/status"
 }
 
-# times_of FILE: when it was written to last, on both sides
+# times_of FILE: prints the time of the last write, on both sides
 times_of()
 {
 	stat -c %.9Y "$folder/$1" "$export/$1" 2>/dev/null
 }
 
-# await_work: until fio handles signals and has written to each of the large files
-# since their times $before, or has ended. The client alone may keep the times of a
-# file that is delegated to it.
+# await_work: waits until fio handles signals and has written to each of the large files
+# since their times in $before, or has ended. Both sides count, because the server's time of
+# a file with a delegation may be out of date.
 await_work()
 {
 	local file was
@@ -62,9 +64,9 @@ await_work()
 	done <<<"$before"
 }
 
-# work randwrite|read FOLDER [OPTION...]: each job has to say that it had no error.
-# fio's exit status does not, after a signal. A read that the signal interrupts may
-# end with 512: NFS hands ERESTARTSYS out.
+# work randwrite|read FOLDER [OPTION...]: runs fio and checks that each job ran without an
+# error, because fio's exit status is unreliable after a signal. Error 512 is accepted after
+# a signal: NFS returns ERESTARTSYS for an interrupted read.
 work()
 {
 	LOAD_RW=$1 LOAD_DIR=$2 LOAD_WORKERS=$workers LOAD_THINK=$think \
@@ -107,7 +109,7 @@ mv "$out" "$out.busy"
 work read "$1"
 cat "$out" >>"$out.busy"
 [ "$2" = - ] || work read "$2"
-# A load that has written nothing in its time was none.
+# A load that has written no large file in its time has failed.
 awk -F';' -v workers="$workers" '
 	{ seen += $6; written += $47 } $3 == "large" { large += $47 }
 	END { printf "# %d workers: %d MiB written, %d by 1 MiB, %d verified\n",

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whether the unit tests see a fault in the code that runs in user space: changes one
-# place of it at a time, builds the suites that include it, and runs them there until
-# one fails. What no suite notices is printed.
+# Checks that the unit tests detect faults in the code that runs in user space: changes one
+# place at a time, and runs the suites that include it until one fails. Prints the changes
+# that no suite detects.
 #
-#	mutants.sh [FILE...]	only what is changed in these
+#	mutants.sh [FILE...]	only changes in these files
 #
-# kunit/mutants.equivalent lists the changes that make no difference, and why.
+# kunit/mutants.equivalent lists changes without an effect, with reasons.
 #
-# Exit status: 0; 1 less than 98 % of the others were noticed, or the list has
-# what is not true any more; 2 nothing was run.
+# Exit status: 0; 1 less than 98 % of the others were detected, or the list has entries that
+# are no longer true; 2 nothing was run.
 
 set -u
 # shellcheck source=scripts/vm/common.sh

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What is installed, looked at in a folder: the packages and what lintian says of
-# them, modules built from their sources for the debian guest's kernel, and what
-# modprobe makes of the names that others use. Nothing is installed here; a guest
-# where it is: check-install.sh.
+# Checks the packages, unpacked in a folder: lintian's findings, modules built from the
+# packaged sources for the debian guest's kernel, and modprobe's choices for the names that
+# other software uses. Nothing is installed; check-install.sh does that in a guest.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -17,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 suite=packages
 
-# expect NAME COMMAND...
+# expect NAME COMMAND...: a case that the command succeeds
 expect()
 {
 	"${@:2}" >"$work/said" 2>&1
@@ -47,20 +46,20 @@ unpack()
 	done
 }
 
-# In that root, with its version
+# Runs the packaged tool and checks its version.
 tool_runs()
 {
 	"$root/usr/bin/rdma2" --version | grep -x "rdma2 $version" &&
 		"$root/usr/bin/rdma2" show --json | grep -x '  "client": null,'
 }
 
-# The folders that a package has below /etc belong to an administrator.
+# /etc belongs to the administrator, so the packages have no file there.
 nothing_in_etc()
 {
 	! find "$root/etc" -type f 2>/dev/null | grep .
 }
 
-# Objects stay for the next run; the modules, which are signed, do not.
+# Keeps the objects for the next run, but not the modules, which are signed.
 build_and_install()
 {
 	local m built
@@ -84,9 +83,9 @@ build_and_install()
 	done
 }
 
-# What a request for a name leads to, dry: the commands of an "install" line are run by a
-# shell, as modprobe does, with this in the place of modprobe. Prints the modules that
-# would be loaded.
+# Creates a substitute for modprobe that prints the modules it would load. It runs the
+# commands of an "install" line in a shell, as modprobe does, with itself in the place of
+# modprobe.
 dry_modprobe()
 {
 	cat >"$work/modprobe" <<-'END'
@@ -110,7 +109,8 @@ dry_modprobe()
 	export root release work
 }
 
-# leads_to NAME MODULE: the last of what modprobe would load, and what it needs first
+# leads_to NAME MODULE: succeeds if modprobe would load the module last, and rpcrdma2 before
+# it
 leads_to()
 {
 	local shown
@@ -122,7 +122,8 @@ leads_to()
 		grep -q '/rpcrdma2\.ko' <<<"$shown" && [ ! -s "$work/kmsg" ]
 }
 
-# falls_back NAME MODULE: where that was not built; the log has a line
+# falls_back NAME MODULE: succeeds if rpcrdma is loaded because the module was not built,
+# and the log has a line about that
 falls_back()
 {
 	local shown
@@ -140,7 +141,7 @@ leads_nowhere()
 	! "$work/modprobe" -q "$1" | grep .
 }
 
-# The packages' own man pages are compressed: apt removes these.
+# The packages' man pages are compressed; apt would remove them.
 in_tree_is_back()
 {
 	find "$root/usr/share/man" -name '*.gz' -delete
@@ -153,7 +154,8 @@ in_tree_is_back()
 		--show-depends svcrdma | tail -n 1 | grep '/rpcrdma\.ko'
 }
 
-# refuses_vendor FILE: a module below updates/ that is not the kernel's own
+# refuses_vendor FILE: succeeds if the build fails because of this module, which is not the
+# kernel's own
 refuses_vendor()
 {
 	local file=$root/lib/modules/$release/$1
@@ -166,14 +168,14 @@ refuses_vendor()
 	grep -q "rdma2: Linux $release has the RDMA modules of a vendor ($1)" "$work/vendor"
 }
 
-# The series that are built for are those that tests run on, see releases.sh.
+# The supported series are those that tests run on, see releases.sh.
 series_are_tested()
 {
 	diff <("$source/packaging/supported.sh" --tested | tr ' ' '\n' | sort) \
 		<(sed -n 's/^debian-\([0-9]*[.][0-9]*\).*/\1/p' <<<"$release_kernels" | sort -u)
 }
 
-# A kernel that no test has seen: refused by a name, unless it is asked for
+# An untested kernel is rejected by its name, unless the administrator requests it.
 untested_is_refused()
 {
 	local supported=$source/packaging/supported.sh
@@ -189,14 +191,15 @@ untested_is_refused()
 		! "$supported" 6.120.1 "$work"
 }
 
-# Debian 12's, with trees of its own: nothing is installed.
+# Runs Debian 12's dkms with separate trees, without installing anything.
 dkms_()
 {
 	bash "$work/dkms/usr/sbin/dkms" "$@" --dkmstree "$work/tree" \
 		--sourcetree "$root/usr/src" --installtree "$work/modules"
 }
 
-# dkms_skips RELEASE TEXT: neither a build nor apt fails
+# dkms_skips RELEASE TEXT: succeeds if DKMS skips the build without failing, and neither
+# would apt fail
 dkms_skips()
 {
 	mkdir -p "$work/tree" "$work/modules/$1"
@@ -210,7 +213,8 @@ dkms_skips()
 		dkms_ autoinstall -k "$1" --kernelsourcedir "$kdir/build"
 }
 
-# As where a kernel is upgraded: dkms 3.0 reads dkms.conf for those that it has built for.
+# As during a kernel upgrade, when dkms 3.0 also reads dkms.conf for kernels with existing
+# builds.
 built_for_another_is_skipped()
 {
 	local m status arch module

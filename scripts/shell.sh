@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A prompt in a guest, with the modules loaded and an export mounted on /mnt.
-# PROTO, VERS, DEVICE and OPTS choose another mount. With SEC=krb5p it is one with
-# Kerberos, in a realm of its own: root has the machine's ticket, and
-# "su alice -c kinit", with the password "secret", gets one for a user.
+# Opens a prompt in a guest with the modules loaded and an export mounted on /mnt. PROTO,
+# VERS, DEVICE and OPTS select another mount. SEC=krb5p mounts with Kerberos, in a realm of
+# the guest: root has the machine's ticket, and "su alice -c kinit", with the password
+# "secret", gets a user's ticket.
 
 set -u
 kernel=${1:-uml}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the tester needs of rdma-core, as a library that Python calls through
- * ctypes: one connection with its Sends, its Receives and the memory that it
- * exposes. It knows no message; what the bytes mean is Python's matter.
+ * The tester's interface to rdma-core, as a library that Python calls through ctypes: one
+ * connection with its Sends, its Receives and the memory that it exposes. The library does
+ * not interpret messages.
  *
- * Functions return 0 or a pointer when they succeed, and a negative errno or
- * NULL with errno when they do not. Calls that wait take milliseconds.
+ * Functions return 0 or a pointer on success, and a negative errno or NULL with errno set
+ * on failure. Timeouts are in milliseconds.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ enum {
 
 struct endpoint {
 	struct rdma_cm_id *id;
-	const struct endpoint *lender;	/* of the buffers, if they are not its own */
+	const struct endpoint *lender;	/* owner of the buffers, if not this endpoint */
 	unsigned char *sends, *receives;
 	struct ibv_mr *send_mr, *receive_mr;
 	size_t size;		/* of a buffer for one message */
@@ -104,7 +104,7 @@ void ep_close(struct endpoint *ep)
 {
 	if (!ep)
 		return;
-	/* One that was not accepted is refused as its identifier goes. */
+	/* Destroying its identifier rejects a request that was not accepted. */
 	if (!ep->is_asked)
 		rdma_disconnect(ep->id);
 	if (!ep->lender && ep->send_mr)
@@ -119,7 +119,7 @@ void ep_close(struct endpoint *ep)
 	free(ep);
 }
 
-/* ep_post_receives - so many more Receives */
+/* ep_post_receives - posts @count more Receives */
 int ep_post_receives(struct endpoint *ep, unsigned int count)
 {
 	uintptr_t slot;
@@ -151,7 +151,7 @@ static struct endpoint *with_buffers(struct endpoint *ep, size_t size,
 	return NULL;
 }
 
-/* A peer without a Receive for a Send loses the connection, when retries is 0. */
+/* With @retries 0, a Send without a Receive at the peer ends the connection. */
 static void parameters(struct rdma_conn_param *param, const void *data,
 		       uint8_t length, uint8_t retries)
 {
@@ -165,7 +165,7 @@ static void parameters(struct rdma_conn_param *param, const void *data,
 	};
 }
 
-/* The private data of an event are there until the next one. */
+/* The private data of an event are valid until the next event. */
 static void keep_data(struct endpoint *ep)
 {
 	const struct rdma_conn_param *conn;
@@ -179,9 +179,9 @@ static void keep_data(struct endpoint *ep)
 }
 
 /*
- * ep_prepare - an endpoint that is not connected, its Receives posted
- * @lender: NULL, or another endpoint that is not connected; its buffers are then
- *	used, which spares the registration of new ones, and it is closed later
+ * ep_prepare - creates an endpoint that is not connected, with its Receives posted
+ * @lender: NULL, or another endpoint that is not connected and is closed later; its
+ *	buffers are used, which avoids the registration of new ones
  */
 struct endpoint *ep_prepare(const char *host, const char *port, size_t size,
 			    unsigned int receives,
@@ -250,10 +250,10 @@ void ep_unlisten(struct rdma_cm_id *listener)
 }
 
 /*
- * ep_request - the next request for a connection, not answered yet
+ * ep_request - returns the next connection request, not yet accepted
  *
- * Its Receives are posted; for @lender see ep_prepare(). NULL with ETIMEDOUT when
- * none came in time.
+ * Its Receives are posted; for @lender see ep_prepare(). Returns NULL with ETIMEDOUT if no
+ * request arrived in time.
  */
 struct endpoint *ep_request(struct rdma_cm_id *listener, int patience,
 			    size_t size, unsigned int receives,
@@ -289,7 +289,7 @@ int ep_accept(struct endpoint *ep, const void *data, uint8_t length,
 	return 0;
 }
 
-/* The peer's private data, with what the connection manager filled it up with */
+/* Copies the peer's private data, with the padding of the connection manager. */
 int ep_private(struct endpoint *ep, void *to, int room)
 {
 	if (room > ep->data_length)
@@ -298,7 +298,7 @@ int ep_private(struct endpoint *ep, void *to, int room)
 	return room;
 }
 
-/* ep_is_lost - whether the connection has ended, the only event that there still is */
+/* ep_is_lost - whether the connection has ended, the only event that can follow */
 int ep_is_lost(struct endpoint *ep)
 {
 	struct pollfd fd = { .fd = ep->id->channel->fd, .events = POLLIN };
@@ -308,7 +308,9 @@ int ep_is_lost(struct endpoint *ep)
 	return ep->lost;
 }
 
-/* ep_is_left - waits until the peer has disconnected: this end may have lost it before */
+/*
+ * ep_is_left - waits until the peer has disconnected, which may be after this end's loss
+ */
 int ep_is_left(struct endpoint *ep, int patience)
 {
 	struct pollfd fd = { .fd = ep->id->channel->fd, .events = POLLIN };
@@ -316,7 +318,7 @@ int ep_is_left(struct endpoint *ep, int patience)
 	return poll(&fd, 1, patience) > 0;
 }
 
-/* Returns 1 for an event of the CQ, 0 for the end of the connection or of the time. */
+/* Returns 1 for a completion event, 0 for the end of the connection or a timeout. */
 static int await(struct endpoint *ep, struct ibv_comp_channel *channel,
 		  long long until)
 {
@@ -358,9 +360,9 @@ static int next_completion(struct endpoint *ep, struct ibv_cq *cq,
 }
 
 /*
- * ep_flush - waits until all that was posted on the Send Queue is done
+ * ep_flush - waits until all work requests of the Send Queue have completed
  *
- * Returns 0, -ECONNRESET when something failed there, or -ETIMEDOUT.
+ * Returns 0, -ECONNRESET if one of them failed, or -ETIMEDOUT.
  */
 int ep_flush(struct endpoint *ep, int patience)
 {
@@ -400,7 +402,9 @@ static int post(struct endpoint *ep, struct ibv_send_wr *wr)
 	return -ret;
 }
 
-/* ep_send - posts a Send; with invalidation of a handle that is not 0 */
+/*
+ * ep_send - posts a Send; if @invalidate is not 0, a Send With Invalidate of this handle
+ */
 int ep_send(struct endpoint *ep, const void *message, size_t length,
 	    uint32_t invalidate)
 {
@@ -447,8 +451,8 @@ int ep_send_twice(struct endpoint *ep, const void *message, size_t length)
 }
 
 /*
- * soft-RoCE hands its kernel's flags to user space as they are: there the bit that
- * is IBV_WC_IP_CSUM_OK here says that a handle was invalidated.
+ * soft-RoCE passes the flags of its kernel to user space unchanged: the kernel's bit for an
+ * invalidated handle has the value of IBV_WC_IP_CSUM_OK.
  */
 static int with_invalidate(const struct endpoint *ep, const struct ibv_wc *wc)
 {
@@ -456,17 +460,16 @@ static int with_invalidate(const struct endpoint *ep, const struct ibv_wc *wc)
 	       (ep->is_rxe && wc->wc_flags & IBV_WC_IP_CSUM_OK);
 }
 
-/* ep_keep_receives - from now on no Receive is posted again */
+/* ep_keep_receives - stops reposting Receives */
 void ep_keep_receives(struct endpoint *ep)
 {
 	ep->keeps_receives = 1;
 }
 
 /*
- * ep_receive - takes the next message
+ * ep_receive - takes the next message and reposts its Receive
  *
- * Returns TOOK_MESSAGE, TOOK_NOTHING or CONNECTION_LOST. The Receive is posted
- * again.
+ * Returns TOOK_MESSAGE, TOOK_NOTHING or CONNECTION_LOST.
  */
 int ep_receive(struct endpoint *ep, int patience, void *to, size_t room,
 	       struct received *got)
@@ -495,8 +498,8 @@ int ep_receive(struct endpoint *ep, int patience, void *to, size_t room,
 }
 
 /*
- * ep_descriptors - Two descriptors; one of them becomes readable when ep_receive() has
- * something to return. The second one stays so once the connection has ended.
+ * ep_descriptors - returns two descriptors; one of them becomes readable when ep_receive()
+ * has a result. The second one stays readable after the end of the connection.
  */
 void ep_descriptors(const struct endpoint *ep, int fds[2])
 {
@@ -509,7 +512,9 @@ int ep_listener_descriptor(const struct rdma_cm_id *listener)
 	return listener->channel->fd;
 }
 
-/* region_new - memory that the peer may read and write by the region's handle */
+/*
+ * region_new - allocates memory that the peer may read and write with the region's handle
+ */
 struct region *region_new(struct endpoint *ep, size_t length)
 {
 	struct region *region = calloc(1, sizeof(*region));
@@ -535,8 +540,8 @@ struct region *region_new(struct endpoint *ep, size_t length)
 /*
  * region_window - gives a region a handle that the peer can invalidate
  *
- * A memory window of type 2: in user space the handle of a memory region is
- * good until the region is gone.
+ * This is a memory window of type 2, because in user space the handle of a memory region
+ * cannot be invalidated: it is valid until the region is deregistered.
  */
 int region_window(struct endpoint *ep, struct region *region)
 {
@@ -566,7 +571,7 @@ void region_free(struct region *region)
 }
 
 /*
- * ep_rdma - reads from the peer's memory into a region, or writes it there
+ * ep_rdma - RDMA Read from the peer's memory into a region, or RDMA Write to it
  * @what: 0 for an RDMA Write, 1 for an RDMA Read, 2 for an RDMA Write with Immediate
  */
 int ep_rdma(struct endpoint *ep, int what, struct region *region, size_t at,

@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2015
 #
-# In a guest whose clock counts instructions: works through a plan of cells and
-# leaves what was measured, as ops.c says it, in /run/vm/raw.
+# In a guest whose clock counts instructions: measures the cells of a plan and writes the
+# results, in the format of ops.c, to /run/vm/raw.
 #
 #	guest.sh PLAN
 #
-# A line of the plan is a cell:
+# Each line of the plan is a cell:
 #
 #	VARIANT NCONNECT DEPTH ROW BYTES OPERATIONS PASS
 #
-# VARIANT is intree, tuned, rdma2, base, tcp or floor. Cells of one variant, one
-# NCONNECT and one PASS that follow each other share a mount. PASS is cost, or
-# count with probes that count work requests and completions, or profile with
-# samples of perf, left in /run/vm/VARIANT-ROW-BYTES.perf. The floor does what
-# rdma2 did in a cell before, on bare verbs. rdma2 is this checkout's transport.
+# VARIANT is intree, tuned, rdma2 (this checkout's transport), base, tcp or floor.
+# Consecutive cells with the same VARIANT, NCONNECT and PASS share a mount. PASS is cost;
+# count, with probes that count work requests and completions; or profile, with samples of
+# perf in /run/vm/VARIANT-ROW-BYTES.perf. The floor repeats with bare verbs the messages of
+# an earlier cell of rdma2.
 
 set -u
 here=$(dirname "$0")
@@ -31,8 +31,8 @@ probes=/sys/kernel/debug/rpcrdma2_count/counters
 floor=/sys/kernel/debug/rpcrdma2_floor/floor
 
 control=/run/perf
-# Instructions between two samples; a prime, or they would keep step with what
-# repeats.
+# Instructions between two samples. The number is prime, so that samples do not coincide
+# with periodic work.
 period=20011
 
 stop()
@@ -41,7 +41,7 @@ stop()
 	exit 1
 }
 
-# variant_up VARIANT NCONNECT PASS
+# variant_up VARIANT NCONNECT PASS: loads modules, starts nfsd, and mounts
 variant_up()
 {
 	[ "$3" != count ] || modprobe rpcrdma2_count || stop "no probes"
@@ -53,7 +53,8 @@ variant_up()
 	rpc.nfsd 8 || stop "$1: nfsd"
 	end_grace
 	[ "$transport" = tcp ] || listen_on "$transport" || stop "$1: port"
-	# Of a client that comes back the server would have something to forget.
+	# A new identity, because the server would first have to discard the state of a
+	# returning client.
 	nfs_identity "$1-$2-$RANDOM"
 	mount_nfs "$transport" 4.2 /mnt "noac,nconnect=$2" || stop "$1: mount"
 	files=()
@@ -64,7 +65,7 @@ variant_up()
 	done
 }
 
-# variant_down VARIANT NCONNECT PASS
+# variant_down VARIANT NCONNECT PASS: undoes variant_up
 variant_down()
 {
 	if [ "$1" = floor ]; then
@@ -76,7 +77,7 @@ variant_down()
 			stop "$1: unload"
 	fi
 	[ "$3" != count ] || rmmod rpcrdma2_count
-	# What there is, if the run does not come to its end
+	# Saves the results so far, in case the run is aborted.
 	cp "$raw" /run/vm/raw
 }
 
@@ -87,7 +88,7 @@ snapshot()
 	done
 }
 
-# verbs BYTES... DEPTH OPERATIONS: adds to $ns.
+# verbs BYTES... DEPTH OPERATIONS: measures the floor's messages and adds the time to $ns
 verbs()
 {
 	echo "$addr4 $*" >"$floor" || stop "floor: $*"
@@ -96,9 +97,9 @@ verbs()
 	snapshot after >>"$raw"
 }
 
-# profile_up VARIANT ROW BYTES: a clock that counts instructions is late for perf's
-# idea of how long a sample may take. The buffer has room for all there is, and the
-# host, for which the guest would wait, comes in when all is over.
+# profile_up VARIANT ROW BYTES: starts perf. Its limit of sampling time is disabled, because
+# a clock that counts instructions exceeds it. perf's buffer holds all samples and is
+# written at the end, because the guest would wait for the host meanwhile.
 profile_up()
 {
 	echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
@@ -118,8 +119,8 @@ profile_down()
 	cp /run/perf.data "$samples.perf"
 }
 
-# floor_cell DEPTH ROW BYTES OPERATIONS: the payload goes with one of the
-# Calls of an operation.
+# floor_cell DEPTH ROW BYTES OPERATIONS: repeats the Calls of an operation; one of them
+# carries the payload
 floor_cell()
 {
 	local ns=0 calls call reply read write
@@ -133,7 +134,7 @@ floor_cell()
 	echo "@result ops=$4 ns=$ns busy=$ns" >>"$raw"
 }
 
-# cell VARIANT NCONNECT DEPTH ROW BYTES OPERATIONS PASS
+# cell VARIANT NCONNECT DEPTH ROW BYTES OPERATIONS PASS: measures one cell
 cell()
 {
 	local dir=cell perf_pid='' samples
@@ -145,7 +146,7 @@ cell()
 	fi
 	[ "$7" != profile ] || profile_up "$1" "$4" "$5"
 	mkdir -m 777 "$export_dir/$dir"
-	# In-tree's counters cannot be read above a million.
+	# In-tree's counters become unreadable above a million.
 	for f in /proc/sys/sunrpc/svc_rdma/rdma_stat_*; do
 		[ ! -e "$f" ] || echo 0 >"$f"
 	done
@@ -157,7 +158,7 @@ cell()
 	[ "$7" != profile ] || profile_down
 }
 
-# What has leases is served without asking, which is not what is measured.
+# With leases clients would have delegations and send fewer RPCs.
 echo 0 >/proc/sys/fs/leases-enable
 device_up rxe && teach_netconfig && LEASE=3600 server_up tcp || stop "server"
 rpc.nfsd 0

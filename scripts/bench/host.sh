@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by what runs the benchmark's guest: how often a row is done, and what to
-# make of samples.
+# Sourced by scripts that run the benchmark's guest: numbers of operations, and processing
+# of samples.
 
 metadata_rows="GETATTR LOOKUP OPEN CREATE UNLINK READDIR"
 io_rows="READ WRITE"
 tables=$top/scripts/bench/tables.py
 
-# operations ROW BYTES: so many that they take the guest some 100 million
-# instructions, and few enough to count. The third number is the floor's: what a
-# small message costs there goes by which worker runs first, and that changes with
-# each tick of the timer, so there must be many ticks.
+# operations ROW BYTES: prints three numbers of operations: one that takes the guest some
+# 100 million instructions, one for the counting pass, and the floor's. On the floor the
+# cost of a small message depends on which worker runs first, which varies with each tick of
+# the timer, so its number covers many ticks.
 operations()
 {
 	case $1-$2 in
@@ -31,8 +31,8 @@ operations()
 	esac
 }
 
-# Modules for the guest, whose kernel is $kernel or debian, and the program that does the
-# operations; sets $bdir.
+# build_ops: builds the modules for the guest's kernel ($kernel, default debian) and the
+# program that does the operations; sets $bdir
 build_ops()
 {
 	need_packages gcc libc6-dev python3
@@ -42,8 +42,8 @@ build_ops()
 		"$top/scripts/bench/ops.c" || die "ops.c does not build"
 }
 
-# fold NAME: the samples in NAME.perf, as stacks of functions in NAME.folded. The
-# guest's symbols are in NAME.kallsyms.
+# fold NAME: converts the samples in NAME.perf to stacks of functions in NAME.folded, with
+# the guest's symbols in NAME.kallsyms
 fold()
 {
 	perf script -i "$1.perf" --kallsyms "$1.kallsyms" \

@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2015
 #
-# In a guest whose clock counts instructions: what a mount does on a link with a delay and
-# with loss.
+# In a guest whose clock counts instructions: measures a mount on a link with delay and
+# loss.
 #
 #	link.sh OPS [trips]
 #
-# OPS is the program of ops.c. The ends of the link are two interfaces of this guest, with
-# an RDMA device on each, so that one clock is that of both ends. The results are in /run/vm:
+# OPS is the program of ops.c. The ends of the link are two interfaces of this guest with an
+# RDMA device each, so both ends have the same clock. The results are in /run/vm:
 #
-# trips.csv	what the quickest operation of a row takes in units of the round trip, which
-#		is 10 ms and much longer than everything else
-# link.csv	MiB a second of READ and WRITE of 1 MiB, with 1, 8 and 32 in flight; not with
-#		"trips"
+# trips.csv	time of the quickest operation of a row in round trips; a round trip is
+#		10 ms, which is much longer than everything else
+# link.csv	MiB a second of READ and WRITE of 1 MiB, with 1, 8 and 32 in flight; omitted
+#		with "trips"
 
 set -u
 here=$(dirname "$0")
@@ -24,7 +24,7 @@ here=$(dirname "$0")
 
 ops=$1 form=${2:-}
 client4=10.0.0.2
-# the client's interface, and the server's
+# The interfaces of the client and the server
 ends=(l0 l1)
 mebibyte=1048576
 
@@ -34,9 +34,9 @@ stop()
 	exit 1
 }
 
-# end INTERFACE ADDRESS PEER'S-ADDRESS PEER'S-MAC: one end of the link. A kernel keeps to
-# itself what it sends to an address of its own, unless a route that it asks first leads to
-# the link.
+# end INTERFACE ADDRESS PEER'S-ADDRESS PEER'S-MAC: sets up one end of the link. The kernel
+# delivers packets to its own addresses locally, unless a rule with higher priority routes
+# them to the link.
 end()
 {
 	echo 1 >"/proc/sys/net/ipv4/conf/$1/accept_local"
@@ -45,7 +45,7 @@ end()
 		ip addr add "$2/32" dev "$1" &&
 		ip neigh add "$3" lladdr "$4" dev "$1" nud permanent &&
 		ip route add "$3" dev "$1" src "$2" table 100 &&
-		# The RDMA CM asks by interface whether a peer's address is reached through it.
+		# The RDMA CM looks up the route to the peer's address with the interface.
 		ip rule add pref 2 oif "$1" lookup 100
 }
 
@@ -72,7 +72,7 @@ mac()
 	cat "/sys/class/net/$1/address"
 }
 
-# link_is DELAY LOSS: netem's, both ways
+# link_is DELAY LOSS: sets netem's parameters in both directions
 link_is()
 {
 	local i
@@ -83,7 +83,7 @@ link_is()
 	done
 }
 
-# did ROW OPTION...: operations of one row, and the result of "ops"
+# did ROW OPTION...: runs the operations of a row and prints the result of "ops"
 did()
 {
 	local row=$1
@@ -94,7 +94,7 @@ did()
 	rm -rf "${export_dir:?}/cell"
 }
 
-# figure NAME: from the result of "ops" on standard input
+# figure NAME: extracts a value from the result of "ops" on standard input
 figure()
 {
 	sed -n "s/^@result.* $1=\([0-9]*\).*/\1/p"
@@ -132,7 +132,7 @@ rates_of()
 		for loss in 0 0.01 0.1; do
 			link_is "$((trip * 500))us" "$loss%"
 			for depth in 1 8 32; do
-				# A loss is rare: one in 40 READs at 0.01 %.
+				# Losses are rare: one in 40 READs at 0.01 %.
 				n=$((depth == 1 ? 200 : 640))
 				for row in READ WRITE; do
 					ns=$(did "$row" -j "$depth" -n "$n" -w 2 -s "$mebibyte" |
@@ -146,7 +146,7 @@ rates_of()
 	done
 }
 
-# Both transports of RDMA are measured with one connection, as TCP is.
+# All transports are measured with one connection.
 measure()
 {
 	variant=$1

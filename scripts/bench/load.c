@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keeps a number of READs and WRITEs in flight on each of several files at once.
+ * Keeps READs and WRITEs in flight on several files at once.
  *
  *	load [-d DEPTH] [-n TIMES] [-s BYTES] FILE...
  *
- * DEPTH are in flight on each file, until each of these has been done that many
- * times. One thread does it all, and all share one buffer: what memory they take is
- * the kernel's.
+ * DEPTH requests are in flight on each file, until each of them has been done TIMES times.
+ * A single thread and a single buffer serve all requests, so nearly all memory that the
+ * load takes is the kernel's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -79,7 +79,10 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < requests; i++)
 		submit(context, &all[i]);
-	/* Those that are done sooner go on, for the others not to be alone. */
+	/*
+	 * Requests that have been done TIMES times continue, so that the last ones have
+	 * company.
+	 */
 	for (late = pending = requests; pending; ) {
 		n = syscall(SYS_io_getevents, context, 1, EVENTS, events, NULL);
 		if (n < 0 && errno != EINTR)
@@ -87,7 +90,7 @@ int main(int argc, char **argv)
 		for (i = 0; i < n; i++) {
 			int number = events[i].data;
 
-			/* A READ that is before the first WRITE has no bytes. */
+			/* A READ before the first WRITE returns no bytes. */
 			if (events[i].res < 0)
 				fail("I/O", -events[i].res);
 			done++;

@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2015
 #
-# In both of two joined guests: what a number of connections takes of the kernel's
-# memory, at each end by itself.
+# In both guests of a pair: measures the kernel memory that a number of connections takes at
+# each end.
 #
 #	memory.sh LOAD VARIANTS [CONNECTIONS...]
 #
-# LOAD is the program of load.c. A mount has 16 connections at
-# most; each mount is of an address of its own, and by a client of its own. The
-# client prints, in the end, a line a variant, number of connections and end: how
-# many mounts these connections have, and KiB of all of them
+# LOAD is the program of load.c. Mounts are limited to 16 connections each; each mount uses
+# a server address and a client identity of its own. At the end the client prints a line for
+# each variant, number of connections and end, with the number of mounts that these
+# connections have, and the KiB of all of them:
 #
-#	idle	connected, and each has carried a few small RPCs
-#	loaded	the most that was seen while every connection had READs and WRITEs
+#	idle	connected; each connection has carried a few small RPCs
+#	loaded	the maximum while every connection had READs and WRITEs
 #		of 64 KiB in flight
-#	after	when these have ended
-#	left	when the mounts have ended: what it should be is 0
+#	after	after these have ended
+#	left	after the unmounts; should be 0
 #
-# A line that begins with # is a remark for the report.
+# Lines that begin with # are remarks for the report.
 
 set -u
 here=$(dirname "$0")
@@ -32,8 +32,8 @@ here=$(dirname "$0")
 load=$1 variants=$2
 shift 2
 most_per_mount=16
-in_flight=2		# of each connection: a READ and a WRITE
-bytes=16384		# of each
+in_flight=2		# per connection: a READ and a WRITE
+bytes=16384		# of each READ or WRITE
 threads=8		# of nfsd
 results=/tmp/memory.csv
 
@@ -43,9 +43,9 @@ stop()
 	exit 1
 }
 
-# kernel_kib: sets $kib to what the kernel has of this guest's memory for itself:
-# neither free, on a processor's own list or not, nor the contents of files, nor of
-# processes. A process to find it out would need memory too.
+# kernel_kib: sets $kib to the memory that the kernel uses for itself: total minus free
+# memory, also on the lists of processors, minus the contents of files and processes. It
+# starts no process, because that would use memory too.
 kernel_kib()
 {
 	local lines line word n=0
@@ -68,15 +68,16 @@ kernel_kib()
 	kib=$n
 }
 
-# held: what the kernel has once what can be freed is freed and what ends has ended
+# held: prints the kernel's memory after it has freed everything that can be freed
 held()
 {
 	local last=0 file
 
 	for _ in {1..8}; do
-		# Contents of files are not counted: those of programs stay.
+		# The contents of files do not count, and drop_caches=2 keeps those of
+		# programs.
 		echo 2 >/proc/sys/vm/drop_caches
-		# Of each kind of object a few empty pages are kept otherwise.
+		# Without this each slab cache keeps a few empty pages.
 		for file in /sys/kernel/slab/*/shrink; do
 			[ -L "${file%/shrink}" ] || echo 1 >"$file"
 		done
@@ -88,7 +89,7 @@ held()
 	echo "$kib"
 }
 
-# watch: the most of it from now until end_watch, which says it
+# watch: records the maximum from now until end_watch, which prints it
 watch()
 {
 	rm -f /tmp/most
@@ -118,14 +119,14 @@ end_watch()
 	cat /tmp/most
 }
 
-# room_kib: what is left of this guest's memory, with something to spare
+# room_kib: prints the memory that this guest can spare
 room_kib()
 {
 	awk '/^MemAvailable:/ { print int($2 * 0.9) }' /proc/meminfo
 }
 
-# at_both FUNCTION: sets $both to what it says at the client and at the server, at one
-# time
+# at_both FUNCTION: runs it at client and server at the same time and sets $both to both
+# outputs
 at_both()
 {
 	local client
@@ -136,38 +137,40 @@ at_both()
 	both="$client $(cat /tmp/at_server)"
 }
 
-# connections REQUESTS: how many have carried as many
+# connections REQUESTS: prints the number of connections that have carried at least this
+# many requests
 connections()
 {
 	awk -v least="$1" '$1 == "xprt:" && $5 > 0 && $8 >= least { n++ }
 		END { print n + 0 }' /proc/self/mountstats
 }
 
-# made: how often connections have been made
+# made: prints how often connections were established
 made()
 {
 	awk '$1 == "xprt:" { n += $5 } END { print n + 0 }' /proc/self/mountstats
 }
 
-# connections_served: how many the server has
+# connections_served: prints the number of the server's connections
 connections_served()
 {
 	if [ "$transport" = tcp ]; then
-		# Established, and to port 2049
+		# State 01 is established; 0801 is port 2049.
 		cat /proc/net/tcp /proc/net/tcp6 |
 			awk '$2 ~ /:0801$/ && $4 == "01" { n++ } END { print n + 0 }'
 	else
-		# Queue pair 1 is the device's own.
+		# Queue pair 1 belongs to the device.
 		rdma resource show qp | awk '/lqpn/ && !/lqpn 1 / { n++ }
 			END { print n + 0 }'
 	fi
 }
 
-# mounts connect NUMBER PER-MOUNT: connections on /mnt.1 and so on; those of a mount
-# are made when their turn comes to send something.
-# mounts disconnect
+# mounts connect NUMBER PER-MOUNT: makes mounts with this many connections on /mnt.1 and so
+# on. A connection of a mount is established when it is first used.
+# mounts disconnect: unmounts all of them
 #
-# One process for all: to start one takes a guest as long as a mount.
+# A single Perl process does this, because starting a process takes a guest as long as a
+# mount.
 mounts()
 {
 	perl -e '
@@ -200,8 +203,8 @@ mounts()
 	}' "$1" "$transport" "$port" "${@:2}"
 }
 
-# under_load NUMBER: of connections of a mount; what both ends hold at most while all
-# are in use
+# under_load NUMBER: prints the maximum at both ends while all connections (NUMBER for each
+# mount) are in use
 under_load()
 {
 	local dir files=() rounds
@@ -209,7 +212,8 @@ under_load()
 	for dir in /mnt.*; do
 		files+=("$dir/load")
 	done
-	# While each of many gets its turn, the others go on.
+	# With many files two rounds are enough: all files stay busy until the last one has
+	# had its turns.
 	rounds=$((${#files[@]} > 16 ? 2 : 6))
 	on_server watch
 	watch
@@ -228,7 +232,7 @@ disconnect()
 	return 1
 }
 
-# point VARIANT CONNECTIONS PER-MOUNT
+# point VARIANT CONNECTIONS PER-MOUNT: measures one number of connections
 point()
 {
 	local variant=$1 n=$2 mounts=$((($2 + $3 - 1) / $3)) started=$SECONDS
@@ -266,8 +270,8 @@ point()
 		"$(tail -n 1 /tmp/load)" "$(tail -n 2 "$results" | tr '\n' ' ')" >&2
 }
 
-# fits VARIANT CONNECTIONS: how many of these there is memory for where $both is left,
-# as those that were made before took it
+# fits VARIANT CONNECTIONS: prints how many of these connections fit the memory that is left
+# ($both), estimated from the earlier measurements of the variant
 fits()
 {
 	awk -F, -v variant="$1" -v n="$2" -v room="$both" '
@@ -300,7 +304,7 @@ measure_memory()
 	shift
 	load "$variant" || stop "$variant: modules"
 	on_server serve_variant "$variant" || stop "$variant: server"
-	# What is kept for the next one is there before.
+	# Allocates memory that is kept for later connections before the first measurement.
 	mounts connect 16 16 && under_load 16 >/dev/null && disconnect ||
 		stop "$variant: first connections"
 	for n in "$@"; do
@@ -309,15 +313,14 @@ measure_memory()
 		[ -z "$why" ] || echo "# fewer: $why" >>"$results"
 		[ "$fit" -gt 0 ] || continue
 		point "$variant" "$fit" "$most_per_mount"
-		# The same without mounts that share connections, for what a
-		# mount takes
+		# The same connections on separate mounts, to find the memory of a mount
 		[ "$n" -ne 16 ] || point "$variant" 16 1
 	done
 	on_server unserve_variant || stop "$variant: unload at the server"
 	[ "$transport" = tcp ] || unload "$transport" || stop "$variant: unload"
 }
 
-# At the server
+# Runs at the server
 
 server_ready()
 {
@@ -326,7 +329,7 @@ server_ready()
 	echo 0 >/proc/sys/fs/leases-enable
 	device_up rxe && teach_netconfig && LEASE=3600 server_up tcp || return 1
 	rpc.nfsd 0
-	# By itself it is 20 for each thread and three more, up to Linux 6.16.
+	# The default up to Linux 6.16 is three, and 20 more for each thread.
 	[ ! -e /proc/fs/nfsd/max_connections ] || echo 4096 >/proc/fs/nfsd/max_connections
 	for ((i = 1; i <= 64; i++)); do
 		ip addr add "10.0.1.$i/32" dev "$netdev" || return 1

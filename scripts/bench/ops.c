@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A number of operations of one kind on a mount, and what they took.
+ * Does a number of operations of one kind on a mount, and measures them.
  *
  *	ops [-n OPERATIONS] [-j JOBS] [-w WARM-UP] [-s BYTES] [-e] [-f FILE]...
  *	    [-p CONTROL] ROW FOLDER EXPORTED
  *
- * FOLDER is on the mount, EXPORTED is the same folder on the server's side,
- * where files are prepared at no cost for the mount. JOBS threads share the
- * operations. Each FILE holds counters; its text before and after is printed
- * in front of the result, and neither preparation nor warm-up is between them.
+ * FOLDER is on the mount; EXPORTED is the same folder on the server's side, where the
+ * program prepares files without RPCs. JOBS threads share the operations. Each FILE has
+ * counters, whose text before and after the operations is printed before the result;
+ * preparation and warm-up are not included.
  *
- * In a guest whose clock counts instructions a nanosecond is one. "ns" is what
- * passed, "busy" what the processor spent outside its idle task, with what it
- * still did for the last operation after that had returned. With -e each
- * operation is timed, and "least" is what the quickest one took.
+ * In a guest whose clock counts instructions, a nanosecond is an instruction. "ns" is the
+ * elapsed time, "busy" the time that the processor spent outside its idle task, including
+ * work that followed the return of the last operation. With -e each operation is timed, and
+ * "least" is the time of the fastest one.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -32,8 +32,8 @@
 
 #define MAX_JOBS	64
 #define MAX_FILES	64
-#define SPANS		4	/* places in a file that a job goes round */
-#define ENTRIES		100	/* of a folder that is read */
+#define SPANS		4	/* places in a file that a job uses in turn */
+#define ENTRIES		100	/* of the folder of READDIR */
 #define SETTLE_NS	5000000
 
 struct job {
@@ -42,7 +42,7 @@ struct job {
 	int		 warm;
 	int		 fd;
 	char		*buffer;
-	int		 exported;	/* the folder that is read, on the server */
+	int		 exported;	/* the folder of READDIR, on the server */
 	long long	 least;
 };
 
@@ -52,7 +52,7 @@ struct row {
 	void		(*op)(struct job *job, int i);
 };
 
-static int mounted, exported;	/* the folder, from both sides */
+static int mounted, exported;	/* the folder, on both sides */
 static size_t size = 4096;
 static const struct row *row;
 static pthread_barrier_t gate;
@@ -72,7 +72,9 @@ fail(const char *format, ...)
 	exit(1);
 }
 
-/* Operations of all jobs, warm-up included, have names of their own. */
+/*
+ * The names of files are unique among all operations of all jobs, including the warm-up.
+ */
 static void name_of(char *name, const char *what, const struct job *job, int i)
 {
 	snprintf(name, 64, "%s.%d.%d", what, job->number, i);
@@ -157,7 +159,7 @@ static void create(struct job *job, int i)
 	close(fd);
 }
 
-/* What is removed has been looked up before. */
+/* The client looks up each file in advance, so that unlink() sends no LOOKUP. */
 static void prepare_unlink(struct job *job)
 {
 	char name[64];
@@ -202,7 +204,10 @@ static void prepare_readdir(struct job *job)
 		fail("%s", name);
 }
 
-/* One file more or less on the server's side, or the client would remember. */
+/*
+ * A file is added or removed on the server's side; otherwise the client would use its
+ * cache.
+ */
 static void readdir_it(struct job *job, int i)
 {
 	static __thread char entries[32768];
@@ -302,7 +307,7 @@ static void settle(void)
 	nanosleep(&ts, NULL);
 }
 
-/* What all processors spent with tasks: the seventh figure of each */
+/* The time that all processors spent with tasks: the seventh number of each line */
 static long long busy(int fd)
 {
 	long long sum = 0, n;
@@ -388,7 +393,7 @@ int main(int argc, char **argv)
 	mounted = open(argv[optind + 1], O_DIRECTORY);
 	exported = open(argv[optind + 2], O_DIRECTORY);
 	schedstat = open("/proc/schedstat", O_RDONLY);
-	if (mounted < 0 || exported < 0)	/* not every kernel has schedstat */
+	if (mounted < 0 || exported < 0)	/* not all kernels have schedstat */
 		fail("folders");
 
 	pthread_barrier_init(&gate, NULL, njobs + 1);

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced in the benchmark's guests: what the variants are.
+# Sourced in the benchmark's guests: the variants.
 
 base_modules=${BASE_MODULES:-}
 
-# intree_limits INLINE SLOTS CREDITS: of the ends that this kernel has
+# intree_limits INLINE SLOTS CREDITS: sets the limits of in-tree's client and server
 intree_limits()
 {
 	local dir=/proc/sys/sunrpc
@@ -17,7 +17,7 @@ intree_limits()
 	echo "$3" >"$dir/svc_rdma/max_requests"
 }
 
-# load VARIANT: its modules. $transport is its name, as a mount has it.
+# load VARIANT: loads the modules; sets $transport and $port for the mount
 load()
 {
 	transport=rdma2 port=20049

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules that hold for any input. The sanitizers watch memory and
- * arithmetic; this watches meaning.
+ * Rules that hold for any input. The sanitizers check memory accesses and arithmetic; this
+ * file checks results.
  *
- * - A verdict is one that the draft knows, and says what it concerns.
- * - What is accepted lies within the message and within the limits.
- * - What is accepted and may be sent comes back the same when it is.
- * - Every verdict that is answered is answered by a message that is understood.
+ * - A verdict is one of the draft's, and names the part of the message that it concerns.
+ * - Accepted values lie within the message and within the limits.
+ * - An accepted message that may be sent is the same after encoding and decoding.
+ * - The reply to a verdict is a message that is accepted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void require_lists(const struct rpcrdma2_hdr *h)
 	require(first == h->h_nsegs);
 }
 
-/* From here on nothing looks at the wire again: does the header hold? */
+/* Checks a header without access to the message. */
 static void require_rpc(const struct rpcrdma2_hdr *h, size_t len)
 {
 	bool zero = h->h_nreads && !h->h_reads[0].ck_position;
@@ -148,7 +148,7 @@ static bool nominates(const struct rpcrdma2_hdr *h)
 	return false;
 }
 
-/* Makes a received header sendable where only a stricter encoder is in the way. */
+/* Adapts a received header to the stricter rules of the encoder. */
 static void tidy(struct rpcrdma2_hdr *h)
 {
 	if (!h->h_credit)
@@ -168,8 +168,8 @@ static void tidy(struct rpcrdma2_hdr *h)
 }
 
 /*
- * Sends what was received and receives it again. @data is the message it came
- * in, for the RPC message behind it.
+ * Encodes a received header and decodes it again. @data is the original message, for the
+ * RPC message behind the header.
  */
 static void require_round_trip(struct rpcrdma2_hdr *h, const u8 *data,
 			       size_t len)
@@ -185,7 +185,7 @@ static void require_round_trip(struct rpcrdma2_hdr *h, const u8 *data,
 	h->h_len = rpcrdma2_hdr_size(h);
 	require(h->h_len <= was);
 
-	/* the header may have shrunk, the RPC message has not moved in it */
+	/* The encoded header may be shorter; the RPC message is copied behind it. */
 	memcpy((u8 *)sent + h->h_len, data + was, len - was);
 	memset(&back, 0, sizeof(back));
 	require(rpcrdma2_decode_hdr(&back, sent, h->h_len + len - was) ==
@@ -219,7 +219,7 @@ static void require_set(const struct rpcrdma2_propset *ps)
 			require(ps->ps_index[r] < ps->ps_count);
 }
 
-/* A message that is sent must say to the peer what it says here. */
+/* A property message that is sent has to decode to the same values. */
 static void send_propmsg(struct rpcrdma2_propmsg *back,
 			 struct rpcrdma2_propmsg *pm)
 {
@@ -241,7 +241,7 @@ static void send_propmsg(struct rpcrdma2_propmsg *back,
 	require(back->pm_set.ps_odd == 0);
 }
 
-/* What an answer is: see send_answer() */
+/* The answer of send_answer() */
 static struct rpcrdma2_propmsg answer;
 
 static int send_answer(struct rpcrdma2_exchange *ex, struct rpcrdma2_hdr *h,
@@ -295,7 +295,7 @@ static void require_connprop(const struct rpcrdma2_propmsg *pm)
 	require(!(ex.ex_peer.pp_changeable & pm->pm_nochg));
 }
 
-/* C-057: whatever was asked, the answer names each wish in one place. */
+/* C-057: the answer to any request names each requested property exactly once. */
 static void require_reqprop(const struct rpcrdma2_propmsg *pm)
 {
 	static struct rpcrdma2_msg msg;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The fuzzer: what is checked of one message, and how messages are made.
- */
+/* The fuzzer: checks of a message, and generation of messages */
 #ifndef _RPCRDMA2_FUZZ_H
 #define _RPCRDMA2_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for a header at every limit, and some more */
+/* Space for a header at every limit, and some more */
 #define FUZZ_MAX	2048
 
-/* check.c: ends the process when an invariant does not hold */
+/* check.c: aborts the process when a rule is violated */
 void check_message(const uint8_t *data, size_t len);
 
 /* mutate.c */
@@ -24,10 +22,10 @@ struct seed {
 extern const struct seed seeds[];
 extern const size_t nseeds;
 
-/* A generator of xorshift; the state is never 0. */
+/* A xorshift generator; the state is never 0. */
 uint64_t next_random(uint64_t *state);
 
-/* A message from nothing but the generator; returns its length */
+/* Creates a random message; returns its length */
 size_t make_message(uint8_t *data, size_t max, uint64_t *state);
 
 /* Changes a message in one to eight places; returns its new length */

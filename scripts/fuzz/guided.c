@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Coverage-guided runs, with libFuzzer. Half of the changes are its own.
- */
+/* Coverage-guided runs with libFuzzer, which makes half of the changes itself. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the messages come from: the vectors of the protocol document, messages
- * made of lists of random length, and changes to either that a parser is
- * likely to mind.
+ * The sources of messages: the vectors of the protocol document, messages with lists of
+ * random length, and changes to either that often reveal faults of parsers.
  */
 #include <linux/types.h>
 
@@ -22,7 +21,7 @@ const struct seed seeds[] = {
 
 const size_t nseeds = ARRAY_SIZE(seeds);
 
-/* Words at which parsers break: types, limits, lengths, ends of ranges */
+/* Values at which parsers often fail: types, limits, lengths, ends of ranges */
 static const u32 words[] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 31, 32, 33,
 	40, 63, 64, 65, 72, 255, 256, 904, 1024, 4095, 4096, 4097, 65536,
@@ -60,7 +59,7 @@ static u32 any_word(uint64_t *state)
 	}
 }
 
-/* A message in the making; words beyond the room are lost. */
+/* A message under construction; words beyond the maximum are dropped. */
 struct draft {
 	uint8_t		*data;
 	size_t		len;
@@ -78,7 +77,7 @@ static void put(struct draft *d, u32 word)
 	d->len += sizeof(wire);
 }
 
-/* Mostly @good; now and then something else */
+/* Mostly @good, sometimes another word */
 static void put_mostly(struct draft *d, u32 good)
 {
 	put(d, below(d->state, 256) ? good : any_word(d->state));
@@ -100,13 +99,15 @@ static void put_counted(struct draft *d, u32 count)
 		put_segment(d);
 }
 
-/* Few entries most of the time; sometimes as many as the limit, or more */
+/* Mostly few entries, sometimes as many as the limit, or more */
 static u32 some(struct draft *d, u32 limit)
 {
 	return below(d->state, below(d->state, 16) ? 4 : limit + 3);
 }
 
-/* Few chunks of many segments, and many of few; @zero: a Position-Zero first */
+/*
+ * Few chunks with many segments, and many with few; with @zero a Position-Zero chunk first
+ */
 static void put_reads(struct draft *d, bool zero)
 {
 	u32 chunks = 1 + below(d->state, 32), position = 0, n;
@@ -245,7 +246,7 @@ size_t make_message(uint8_t *data, size_t max, uint64_t *state)
 	u32 vers = 2 - !below(state, 3);
 	u32 proc = below(state, vers == 2 ? 10 : 4);
 
-	/* half of the messages carry RPCs */
+	/* Half of the messages carry RPCs. */
 	if (below(state, 2))
 		proc = below(state, 2);
 	put(&d, xid);
@@ -284,7 +285,7 @@ static size_t drop_bytes(uint8_t *data, size_t len, uint64_t *state)
 	return len - count;
 }
 
-/* Repeats a stretch, as an entry of a list would be */
+/* Repeats a range of bytes, like an additional entry of a list */
 static size_t repeat_bytes(uint8_t *data, size_t len, size_t max,
 			   uint64_t *state)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs without guidance, as fast as they go: a third of the messages are made
- * from nothing, two thirds are vectors and made messages, changed.
+ * Unguided runs, as fast as possible: a third of the messages are generated, two thirds are
+ * vectors and generated messages with changes.
  *
- *	random RUNS SECONDS SEED	stops at whichever comes first; 0 is none
+ *	random RUNS SECONDS SEED	stops at the first of both limits; 0 means none
  *	random seeds FOLDER		writes the vectors, for the guided runs
  *
- * The last line says how many messages there were.
+ * The last line has the number of messages.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(_p, _len)
 #endif
 
-/* How often the clock is read */
+/* Messages between two readings of the clock */
 #define BATCH	65536
 
 static _Alignas(8) uint8_t message[FUZZ_MAX + 64];
@@ -43,7 +43,7 @@ static size_t next_message(uint64_t *state)
 	return what < 2 ? len : mutate_message(message, len, FUZZ_MAX, state);
 }
 
-/* Nothing behind the message may be looked at. */
+/* The bytes behind the message are poisoned. */
 static void run_one(uint64_t *state)
 {
 	size_t len = next_message(state);

@@ -1,23 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs the header codec, built for user space with sanitizers, on random and
-# mutated messages, on all processors: first guided by coverage (libFuzzer),
-# then blindly and four times as fast. The last line says how many messages
-# there were.
+# Runs the header codec, built for user space with sanitizers, on random and mutated
+# messages, on all processors: first guided by coverage (libFuzzer), then without guidance
+# and four times as fast. The last line has the number of messages.
 #
 #	run.sh [--runs N] [--seconds N]
 #
-# Without options: 100,000,000 messages. With a time, also from FUZZ_SECONDS,
-# that much of it and no more, unless the messages are done before.
+# Without options: 100,000,000 messages. A time, also from FUZZ_SECONDS, ends the run
+# earlier.
 #
-# Exit status: 0; 1 a message broke something, and is kept; 2 nothing was run.
+# Exit status: 0; 1 a message caused a failure, and was stored; 2 nothing was run.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/../vm/common.sh"
 
-# What is freed need not stay poisoned for long: each message is on its own.
+# A small quarantine is enough, because each message is processed on its own.
 export ASAN_OPTIONS=quarantine_size_mb=4
 
 here=$top/scripts/fuzz
@@ -53,7 +52,7 @@ build()
 
 	need_packages clang libclang-rt-dev make
 	mkdir -p "$out/corpus" "$out/found" || return 1
-	# The kernel's headers are those of the unit tests in user space.
+	# The kernel headers are substitutes, as in the user-space unit tests.
 	cd "$top" && make -s -f kunit/host/Makefile OUT="$out" headers ||
 		return 1
 	mapfile -t pure < <(make -s -f kunit/host/Makefile list |
@@ -63,7 +62,7 @@ build()
 	"$out/random" seeds "$out/corpus"
 }
 
-# One processor's share: a tenth of the messages guided, or half of the time
+# worker N: the share of one processor: a tenth of the messages guided, or half of the time
 worker()
 {
 	local n=$1 log=$out/worker-$1.log
@@ -76,7 +75,7 @@ worker()
 	sed -n 's/^stat::number_of_executed_units: //p' "$log" \
 		>"$out/guided-$n.count"
 
-	# what the guided runs left over, so that the whole number is kept
+	# The messages that the guided run did not use are added, to reach the total.
 	blind=$((blind + guided - $(cat "$out/guided-$n.count")))
 	[ $blind -gt 0 ] || blind=1
 	"$out/random" $blind $((seconds - first)) $((RANDOM * 32768 + RANDOM)) \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The tester's fuzzing mode (tester/) against these ends, in a guest for each.
+# Runs the tester's fuzzing mode (tester/) against this project's server and client, in a
+# guest for each.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -12,21 +13,21 @@ usage()
 	cat <<END
 usage: make fuzz-wire [NAME=VALUE...]
 
-Mutated conversations with the server and with the client, beside a mount that has
-to be well; one line for each thing that has to be so. From the environment:
+Sends mutated messages to the server and to the client, beside a mount that has to work,
+and prints one line per case. From the environment:
 
 	DIRECTION	the end under test: server, client, or both one after the
 			other (default)
-	MESSAGES	so many to each at least (default 1000000)
-	CONNECTIONS	on so many at least (default 10000)
-	SEED		of the conversations (default: another one each time)
-	RATE		messages a second at most (default 480); 0 for no limit, and
+	MESSAGES	messages to each end, at least (default 1000000)
+	CONNECTIONS	connections to each end, at least (default 10000)
+	SEED		seed of the conversations (default: random)
+	RATE		messages per second, at most (default 480); 0: no limit, and
 			no limit of the mount's latency either
-	JOBS		connections at a time (default 4 to the server, 12 of clients)
-	REPLAY		one conversation only, as a failed run has named it
+	JOBS		concurrent connections (default 4 to the server, 12 of clients)
+	REPLAY		a single conversation, by the name that a failed run printed
 	KERNEL		the guest (default uml-debug)
 
-What the guest wrote is in the cache, below fuzz-wire/.
+The output of the guests is in the cache, below fuzz-wire/.
 END
 }
 
@@ -56,7 +57,7 @@ else
 	timeout=$((messages / 100 + 900))
 fi
 
-# The guest goes on after a first report of KASAN, so that what caused it is found.
+# KASAN continues after its first report, so that the message that causes it can be found.
 failed=0
 for direction in "${directions[@]}"; do
 	say "fuzzing the $direction, seed $seed, for at most $timeout s"

@@ -437,7 +437,8 @@ half_up()
 		fail "four connections: $(cat /tmp/half $transfers)"
 }
 
-# The peers' kernel asks for a longer timeout than the one that is tested here.
+# The server gives up after 30 s (SVC2_ESTABLISH_TIMEOUT), although the CM of the peers'
+# kernel has asked for more time.
 half_down()
 {
 	happens_in 40 has_connections 2 &&
