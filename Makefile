@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# For people; kbuild reads Kbuild.
+# This file is for people; kbuild reads Kbuild.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 W ?= 1
@@ -8,16 +8,16 @@ KERNEL ?= uml
 MODULES ?= /lib/modules
 FUZZ_SECONDS ?= 0
 
-# KUNIT=1 adds the test modules. Variables given on the command line reach kbuild
-# by themselves.
+# KUNIT=1 adds the test modules. make passes variables of the command line on to kbuild.
 kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) W=$(W)
 
 all:
 	@packaging/supported.sh $(release) $(MODULES) >&2
 	+$(kbuild) modules
 
-# Into the kernel that was built for, which need not be the one that runs. DESTDIR
-# is another root; depmod is for its owner there, but where it has that kernel.
+# Modules are installed for the kernel that they were built for, which may differ from the
+# running kernel. DESTDIR is another root; depmod runs there only if the root has that
+# kernel.
 release = $(or $(shell sed -n 's/^.*UTS_RELEASE "\(.*\)"$$/\1/p' \
 		$(KDIR)/include/generated/utsrelease.h 2>/dev/null), \
 	$(error no headers of a kernel in $(KDIR); packages: linux-headers-...))
@@ -29,7 +29,7 @@ install: install-modules install-utils
 
 uninstall: uninstall-modules uninstall-utils
 
-# Before "make install", if the kernel requires signed modules; the key is the owner's.
+# For kernels that require signed modules: before "make install", with a key of the owner
 sign:
 	for m in rpcrdma2 xprtrdma2 svcrdma2; do \
 		$(KDIR)/scripts/sign-file sha256 $(SIGN_KEY) $(SIGN_CERT) $$m/$$m.ko || exit; \
@@ -44,7 +44,7 @@ uninstall-modules:
 	rm -rf $(DESTDIR)/lib/modules/$(release)/updates/rdma2
 	$(depmod)
 
-# The man pages, where rst2man (python3-docutils) is installed
+# The man pages are installed if rst2man (python3-docutils) exists.
 pages := rdma2.8 xprtrdma2.4 svcrdma2.4
 page_file = $(DESTDIR)/usr/share/man/man$(patsubst .%,%,$(suffix $(1)))/$(1)
 install_page = if command -v rst2man >/dev/null; then \
@@ -63,7 +63,7 @@ uninstall-utils:
 	rm -f $(foreach page,$(pages),$(call page_file,$(page)))
 	rm -rf $(DESTDIR)/usr/share/rdma2
 
-# The sources of the modules, in the folder where DKMS looks for them
+# The sources of the modules, in DKMS's source folder
 source := /usr/src/rdma2-$(version)
 install-source:
 	rm -rf $(DESTDIR)$(source)
@@ -75,7 +75,8 @@ install-source:
 		-exec cp --parents -t $(DESTDIR)$(source) {} +
 	sed 's/#MODULE_VERSION#/$(version)/' packaging/dkms.conf >$(DESTDIR)$(source)/dkms.conf
 
-# For the kernel of KDIR now, for each later one when it is installed
+# Installs the modules for the kernel of KDIR now, and for each later kernel with the
+# kernel.
 dkms-install: install-source install-utils
 	dkms install -m rdma2 -v $(version) -k $(release)
 
@@ -83,15 +84,15 @@ dkms-uninstall: uninstall-utils
 	dkms remove -m rdma2 -v $(version) --all
 	rm -rf $(source)
 
-# The Debian packages, and their source package, into OUT
+# Builds the Debian packages and their source package in OUT.
 deb:
 	packaging/deb.sh $(OUT)
 
 clean:
 	+$(kbuild) clean
 
-# Everything below runs in guests, and touches neither this machine's kernel
-# nor its network. The kernels are kept in a cache folder.
+# All targets below run in guests and change neither this machine's kernel nor its network.
+# A cache folder keeps the kernels.
 
 modules:
 	+scripts/vm/modules.sh $(KERNEL)
@@ -108,7 +109,7 @@ check:
 quick:
 	scripts/check.sh quick
 
-# TARGETS="soak bench" for some, OUT=DIR for the logs
+# TARGETS="soak bench" selects targets, OUT=DIR is the folder of the logs.
 check-all:
 	OUT=$(OUT) scripts/check-all.sh $(TARGETS)
 
@@ -116,14 +117,14 @@ check-all:
 check-repeat:
 	scripts/check-repeat.sh $(if $(RUNS),--runs $(RUNS))
 
-# KERNELS="debian-7.3" for some
+# KERNELS="debian-7.3" selects kernels.
 check-kernels:
 	scripts/kernels.sh --boot $(KERNELS)
 
 lint:
 	scripts/lint.sh
 
-# Files that differ from BASE, or from HEAD
+# Checks files that differ from BASE (default HEAD).
 lint-changed:
 	BASE=$(BASE) scripts/lint.sh --changed
 
@@ -133,21 +134,22 @@ packages:
 dissector:
 	scripts/dissector.sh
 
-# DEBIAN="12" or "13" for one of them
+# DEBIAN="12" or "13" selects a release.
 check-install:
 	scripts/check-install.sh $(DEBIAN)
 
 kunit:
 	scripts/kunit.sh $(KERNEL)
 
-# SUITES="rpcrdma2_credit" for some; ARCH=i386 or s390x
+# SUITES="rpcrdma2_credit" selects suites; ARCH=i386 or s390x
 kunit-host:
 	scripts/kunit-host.sh $(addprefix --arch ,$(ARCH)) $(addprefix --suite ,$(SUITES))
 
 mutants:
 	scripts/mutants.sh $(FILES)
 
-# GROUP="files kill" for some; CASES, VERSIONS, DEVICE, SEED, OPTS as testing.rst has them
+# GROUP="files kill" selects groups; testing.rst explains CASES, VERSIONS, DEVICE, SEED,
+# OPTS.
 test:
 	scripts/nfs-test.sh $(KERNEL) $(GROUP)
 
@@ -157,14 +159,14 @@ shell:
 canary:
 	scripts/canary.sh
 
-# COVERAGE=DIR makes the table from files that guests left there before
+# COVERAGE=DIR prints the table from existing results in DIR.
 coverage:
 	COVERAGE=$(COVERAGE) scripts/coverage.sh
 
 conformance:
 	scripts/nfs-test.sh $(KERNEL) conformance conformance-client conformance-intree
 
-# ARCHES="arm64 i386" for some
+# ARCHES="arm64 i386" selects architectures.
 check-arches:
 	scripts/check-arches.sh $(ARCHES)
 
@@ -172,16 +174,16 @@ check-arches:
 check-dma:
 	scripts/nfs-test.sh uml-dma
 
-# Whether the detector of data races works, and the groups that matter most for it
+# Tests the detector of data races, and runs the most important groups with it.
 check-races:
 	scripts/canary.sh kcsan
 	scripts/nfs-test.sh kcsan
 
-# Groups that measure seconds of the host's clock, or take long
+# Groups that depend on the host's clock, and long ones
 check-long:
 	scripts/check.sh long
 
-# Groups that take too long for make check
+# Groups that are too long for make check
 soak:
 	scripts/check.sh soak
 
@@ -192,14 +194,13 @@ fuzz-wire:
 fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz/run.sh
 
-# QUICK=1 for a part of the rows, MEMORY=1 for memory alone, TRIPS=1 for round trips
-# alone, LINK=1 for these and links with delay and loss, BASE=COMMIT for another commit
-# beside this one
+# QUICK=1 measures part of the rows, MEMORY=1 only memory, TRIPS=1 only round trips, LINK=1
+# round trips and links with delay and loss. BASE=COMMIT compares with another commit.
 bench:
 	BASE=$(BASE) OUT=$(OUT) scripts/bench.sh $(if $(QUICK),--quick) \
 		$(if $(MEMORY),--memory) $(if $(TRIPS),--trips) $(if $(LINK),--link)
 
-# ROW=WRITE SIZE=1048576, and VARIANT, DEPTH, MTU
+# ROW=WRITE SIZE=1048576; also VARIANT, DEPTH, MTU
 flame:
 	ROW=$(ROW) SIZE=$(SIZE) VARIANT=$(VARIANT) DEPTH=$(DEPTH) OUT=$(OUT) scripts/flame.sh
 

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-The table of coverage.sh:
+Prints the table of coverage.sh:
 
     coverage.py RUNS SOURCES...
 
-Each of SOURCES has the modules, built with FAULTS=1: the unit tests have a build of
-their own, of the same functions. Each file in RUNS is of a guest: the checksums of its
-modules, then rpcrdma2_entered. A run of any other build is an error. A function is what
-the compiler calls the module of faults/ from, or is in .exit.text, from where it does
-not. It calls that also where a function of a .c file is inlined. Two underscores in front
-are of the macros for trace events.
+Each of SOURCES has modules that were built with FAULTS=1; the unit tests use a separate build
+of the same functions. Each file in RUNS is from one guest, with the checksums of its modules,
+followed by rpcrdma2_entered. A run of any other build is an error. A function counts if the
+compiler instrumented it with calls of the module of faults/, or if it is in .exit.text, which
+the compiler does not instrument. The compiler also inserts these calls where it inlines a
+function of a .c file. Names that begin with two underscores belong to the macros for trace
+events.
 """
 
 import collections
@@ -34,7 +35,7 @@ def objdump(*args):
 
 
 def probed(ko):
-    """Places, as section and address, of functions that call the probe."""
+    """Returns the functions that call the probe, as section and address."""
     found, section, place = set(), '', None
     for line in objdump('-dr', '--no-show-raw-insn', ko):
         if match := re.match(r'Disassembly of section (\S+):', line):
@@ -47,9 +48,9 @@ def probed(ko):
 
 
 def functions(ko):
-    """By what %pS prints, but for the module's name: what the list calls it.
+    """Maps the output of %pS, without the module's name, to the names in the list.
 
-    And names that are two functions of one size, which %pS does not tell apart."""
+    Also returns the names of two functions with the same size, which %pS does not distinguish."""
     symbols, file = {}, ''
     for line in objdump('-t', ko):
         match = re.match(r'([0-9a-f]+) .{5}(.)(.) (\S+)\s+[0-9a-f]+ (?:\.hidden )?(\S+)$',
@@ -57,7 +58,7 @@ def functions(ko):
         if match and match[2] + match[3] == 'df':
             file = match[5]
         elif match and match[3] == 'F':
-            # The first of two names for a place is the one in the source.
+            # Of two names of an address, the first one is the name in the source.
             symbols.setdefault((match[4], int(match[1], 16)), Symbol(file, match[5]))
     places = sorted(symbols)
     wanted = probed(ko)
@@ -72,7 +73,8 @@ def functions(ko):
         if often[name] == 1:
             known[name] = name
             continue
-        # Functions of one name differ in size, up to where the next one begins.
+        # Functions with the same name differ in size, that is, in the distance to the next
+        # one.
         key = f'{name}+0x0/{after[1] - place[1]:#x}'
         if key in known:
             alike.add(name)
@@ -81,7 +83,7 @@ def functions(ko):
 
 
 def read_builds(folders):
-    """Functions by module, and the checksums of each build as a run has them."""
+    """Returns the functions by module, and the checksums of each build in the runs' format."""
     bad, sums, lists = [], set(), {}
     for folder in folders:
         checksums = []
@@ -99,7 +101,7 @@ def read_builds(folders):
 
 
 def read_runs(folder, sums):
-    """Lines of all runs, by module, as they are and by the name alone."""
+    """Returns the lines of all runs by module, each with and without its size."""
     entered, bad = {module: set() for module in MODULES}, []
     for run in os.listdir(folder):
         checksums, found = set(), []
@@ -128,7 +130,7 @@ def main(runs, *folders):
     lists, sums, bad = read_builds(folders)
     entered, foreign = read_runs(runs, sums)
     if bad or foreign:
-        # There is no true figure, with these runs or without them.
+        # A percentage would be wrong, with these runs or without them.
         print(*(f'FAIL coverage: {line}' for line in sorted({*bad, *foreign})), sep='\n')
         return 1
     reasons = read_reasons()

@@ -1,14 +1,13 @@
 #!/usr/bin/python3 -IS
 # SPDX-License-Identifier: GPL-2.0
 """
-Puts files through an NFS mount in every way a program can, and compares what comes back:
-through the mount with its cache dropped, and on the server's side of the export where that
-is given.
+Transfers files through an NFS mount in every way a program can, and compares them: through the
+mount after dropping its cache, and, if EXPORT is given, on the server's side.
 
     [CASES=words] [EXCEPT=words] [QUICK=1] fs-exercise.py VERSION MOUNT [EXPORT]
 
-One line a case: "ok NAME" or "FAIL NAME: why". QUICK is for a guest that is emulated: fewer
-sizes.
+One line per case: "ok NAME" or "FAIL NAME: why". QUICK reduces the number of sizes, for
+emulated guests.
 """
 
 import contextlib
@@ -47,7 +46,7 @@ def fails_with(error, call, *arguments):
 
 
 def libc(name, *arguments):
-    """A system call that Python has none for, or only together with others"""
+    """Calls a function that Python lacks, or offers only in combination with others."""
     ret = getattr(LIBC, name)(*arguments)
     if ret < 0:
         raise OSError(ctypes.get_errno(), f'{name}: {os.strerror(ctypes.get_errno())}')
@@ -63,7 +62,7 @@ def server(name):
 
 
 def buffer(size):
-    """With room for a byte more, so that data can lie off alignment"""
+    """Has space for an extra byte, so that data can be unaligned."""
     return memoryview(mmap.mmap(-1, size + 1, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
 
 
@@ -100,7 +99,7 @@ def forget(fd):
 
 
 def holds(path, flags, want):
-    """The whole file, as seen from one side, is these bytes and nothing else."""
+    """The whole file, as seen from one side, consists of exactly these bytes."""
     fd = os.open(path, os.O_RDONLY | flags)
     forget(fd)
     size = os.fstat(fd).st_size
@@ -143,7 +142,7 @@ def odd_io(flags=0, mapped=False):
 
 
 def mmap_read():
-    """A reader that maps the file sees what was put there on the server's side."""
+    """A process that maps the file sees the bytes that were written on the server's side."""
     want = filled(3 * MIB + 17, 77)
     fd = new_file('map')
     write_all(fd, want, 0)
@@ -200,7 +199,7 @@ def truncation():
     write_all(fd, want, 0)
     for size in 65537, 4097, 1, 0, 5, 70000, 4096, 300001:
         os.ftruncate(fd, size)
-        # What lies beyond a former end comes back as zeroes.
+        # The range beyond an earlier end of the file reads as zeroes.
         want = want[:size].ljust(size, b'\0')
         both_hold('trunc', want)
     os.close(fd)
@@ -232,7 +231,7 @@ def renames():
 
 
 def sent(operation):
-    """How often this mount has sent it, by /proc/self/mountstats; -1 for what is not there"""
+    """How often this mount has sent the operation, by /proc/self/mountstats; -1 if unknown"""
     with open('/proc/self/mountstats', encoding='utf-8') as file:
         mounts = re.split('^device ', file.read(), flags=re.M)
     found = [re.search(rf'^\t *{operation}: \d+ (\d+)', mount, re.M) for mount in mounts
@@ -246,7 +245,7 @@ def symlinks():
         os.symlink(target, client(name))
         if export_dir:
             must(os.readlink(server(name)) == target)
-        # Where it was made, it is known without asking.
+        # The client that creates a symlink caches its target.
         with open('/proc/sys/vm/drop_caches', 'w', encoding='ascii') as file:
             file.write('3')
         before = sent('READLINK')
@@ -274,7 +273,7 @@ def count_entries(folder, want):
 
 
 def large_directory():
-    """Long names fill many READDIR replies, each of them a large one."""
+    """Long names fill many large READDIR replies."""
     entries = 800 if quick else 2500
     names = [client(f'many/{i:0{4 + i % 240}}') for i in range(entries)]
     os.mkdir(client('many'), 0o755)
@@ -320,8 +319,8 @@ def set_lock(fd, kind, start, size):
 
 
 def try_lock(name, start, size):
-    """The error of another process. It opens the file: a close by the holder would drop its
-    own locks."""
+    """The error in another process, which opens the file itself, because closing it here would
+    drop the locks of the holder."""
     child = os.fork()
     if not child:
         try:
@@ -359,7 +358,7 @@ def get_xattr(path, name, most=65536):
 def xattrs():
     path = client('xattr')
     write_text('xattr', b'x')
-    # The tmpfs of 6.1 has none of users, and a mount of it says the same.
+    # tmpfs of 6.1 has no user xattrs, and neither has a mount of it.
     try:
         if export_dir:
             os.setxattr(server('xattr'), 'user.probe', b'v')
@@ -376,7 +375,7 @@ def xattrs():
             got = get_xattr(side, 'user.value')
             must(len(got) == size, f'{len(got)} of {size}')
             compare(want, got)
-    # A list of names that fills a large reply.
+    # The list of names fills a large reply.
     for i in range(60):
         os.setxattr(path, f'user.{i:0200}', b'v')
     room = ctypes.create_string_buffer(65536)
@@ -387,7 +386,7 @@ def xattrs():
 
 
 def acls():
-    """Version 3 carries these in a side protocol, over the same connection."""
+    """NFSv3 transfers ACLs with a side protocol over the same connection."""
     name = 'system.posix_acl_access'
     acl = struct.pack('I', 2) + b''.join(struct.pack('HHI', *entry) for entry in [
         (1, 6, 0xffffffff), *((2, i & 7, 1000 + i) for i in range(1, 37)),
@@ -419,7 +418,7 @@ def copy_and_holes():
     both_hold('to', want)
 
 
-# Name, function, version where it is not for all of them
+# Name, function, and the version if the case is for one version only
 ALL = [
     ('odd sizes at odd offsets, buffered', odd_io),
     ('odd sizes at odd offsets, O_DIRECT', lambda: odd_io(os.O_DIRECT)),

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Kerberos contexts without Kerberos: gives the kernel's RPCSEC_GSS client and server one
-session key, known beforehand, where rpc.gssd and rpc.svcgssd would negotiate one with the
-help of a KDC.
+Kerberos contexts without Kerberos: gives the kernel's RPCSEC_GSS client and server a fixed
+session key, instead of one that rpc.gssd and rpc.svcgssd negotiate with the help of a KDC.
 
-    gss-contexts.py serve   answers the client's upcalls, until it is killed; each gets a
-                            context of its own on both sides. "begins" is printed first
-    gss-contexts.py HANDLE  makes one context, on the server only, for a client in user
-                            space; eight hex digits
+    gss-contexts.py serve   answers the client's upcalls until it is killed; each gets a
+                            context of its own on both sides. Prints "begins" first
+    gss-contexts.py HANDLE  creates a single context, on the server only, for a client in
+                            user space; HANDLE is eight hex digits
 
-A context without a handshake needs no Call to establish it: it is in the server's cache
-before the client uses it.
+These contexts need no Call to establish them: they are in the server's cache before the client
+uses them.
 """
 
 import glob
@@ -25,7 +24,7 @@ import time
 
 PIPES = '/var/lib/nfs/rpc_pipefs/*/clnt*/gssd'
 CONTEXTS = '/proc/net/rpc/auth.rpcsec.context/channel'
-WINDOW = 128                    # as many as the server keeps track of
+WINDOW = 128                    # the server's sequence window
 LIFETIME = 3600
 ENCTYPE = 18                    # RFC 3962: aes256-cts-hmac-sha1-96
 KEY = bytes(range(1, 33))
@@ -33,7 +32,7 @@ INITIATOR, CFX = 1, 2           # flags of a context, RFC 4121
 
 
 def context(flags):
-    """What the kernel's krb5 mechanism imports: in the machine's byte order"""
+    """The format that the kernel's krb5 mechanism imports, in the machine's byte order"""
     return struct.pack('=IIQI', flags, int(time.time()) + LIFETIME, 0, ENCTYPE) + KEY
 
 
@@ -58,7 +57,7 @@ def answer(fd, handle):
 
 
 def look_for_pipes(pipes):
-    """RPC clients come and go; each has a pipe of its own."""
+    """Each RPC client has a pipe, and RPC clients come and go."""
     for name in set(glob.glob(PIPES)) - set(pipes.values()):
         try:
             pipes[os.open(name, os.O_RDWR | os.O_NONBLOCK)] = name

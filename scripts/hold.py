@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Connections to a server, by the tester's library, on which nothing is said:
+Holds idle connections to a server, using the tester's library:
 
     hold.py ADDRESS PORT COUNT
 
-Those that the server refuses are not made again. Ends by a signal.
+It does not retry connections that the server refuses. Ends by a signal.
 """
 
 import signal

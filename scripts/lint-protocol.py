@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Holds Documentation/protocol.rst against the sources: prints each requirement
-id and each section that they name and the document lacks, and each file,
-function and test that a row names and the sources lack, and each id
-of a row that none of its tests has in the name of a case, and each decision of section
-2.1 that the tester explains in other words; each figure of a group in testing.rst that
-the group has not; and each function of the modules that the documents name and the
-sources lack. No output, no fault.
+Compares Documentation/protocol.rst with the sources. Prints: requirement ids and sections that
+the sources name and the document lacks; files, functions and tests that a row names and the
+sources lack; ids of a row that none of its tests has in the name of a case; decisions of
+section 2.1 that the tester explains in other words; figures of a group in testing.rst that the
+group lacks; functions that the documents name and the modules lack. Without faults it prints
+nothing.
 
---meanings writes those words into the tester's requirements.txt. --canary makes one place
-after another of the documents false, and prints what is no fault then.
+--meanings writes the decisions into the tester's requirements.txt. --canary changes the
+documents in one place after another, and prints the changes that are not detected.
 """
 
 import fnmatch
@@ -26,7 +25,7 @@ MEANINGS = 'tester/rpcrdma2_test/requirements.txt'
 ID = re.compile(r'\b([CBPE]-\d{2,3}|[SV]\d{2})\b')
 RANGE = re.compile(r'\b([CBPE]-|S)(\d{2,3}) to \1(\d{2,3})\b')
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
-# Sections of other documents are always called so.
+# Sections of other documents are always cited in this form.
 OTHERS = re.compile(r'(draft|RFC \d+,?)[ \n*]+sections?[ \n*]+[\d.]+((,|[ \n*]+and)[ \n*]+[\d.]+)*',
                    re.IGNORECASE)
 SECTION = re.compile(r'(?<![\w.-])([1-4]\.\d{1,2})(?![\w.]*\d)')
@@ -38,7 +37,7 @@ QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
 LISTED = re.compile(r'\w\+?="([^"$]*)"')
 VARIABLE = re.compile(r"^([a-z]\w*)='([^']*)'", re.M)
 NAMED = re.compile(r'``(scripts/[\w./-]+\.\w+)``')
-# Seconds are what a group takes, and small numbers are everywhere.
+# Seconds are durations of groups, and small numbers would match anywhere.
 FIGURE = re.compile(r'(?<![\w.,-])(\d[\d,]*\d)(?![\w.,]*\d)(?! s\b)')
 CALLED = re.compile(r'``((?:rpcrdma2|xprt2|svc2)_\w+)(?=\(\)``)')
 SOURCES = ['include/rpcrdma2/*.h', 'rpcrdma2/*.[ch]', 'xprtrdma2/*.[ch]', 'svcrdma2/*.[ch]',
@@ -62,7 +61,7 @@ def ids_in(text):
 
 
 def tables(lines):
-    """Rows of the tables of requirements: line, requirement, where, test."""
+    """Yields the rows of the tables of requirements: line, requirement, where, test."""
     at = 0
     while at < len(lines):
         if (not re.fullmatch(r'=+  =+  =+', lines[at]) or
@@ -79,7 +78,7 @@ def tables(lines):
                 if row:
                     yield row
                 row = [at + 1] + cells
-            else:                               # goes on from the line above
+            else:                               # continues the line above
                 row[1:] = [f'{a} {b}'.strip() for a, b in zip(row[1:], cells)]
             at += 1
         if row:
@@ -88,7 +87,7 @@ def tables(lines):
 
 
 def parts(cell):
-    """'a: b, c; d' is ('a', ['b', 'c']), ('d', [])."""
+    """Splits 'a: b, c; d' into ('a', ['b', 'c']), ('d', [])."""
     for part in filter(None, (p.strip() for p in cell.split(';'))):
         name, _, items = part.partition(':')
         yield name, [i.strip() for i in items.split(',') if i.strip()]
@@ -117,7 +116,7 @@ def suite_text(name, sources):
 
 
 def kunit_ids(text):
-    """In the names of the cases of a suite, of their parameters, or right above a case."""
+    """Returns ids in the names of a suite's cases and parameters, or right above a case."""
     ids = ids_in(' '.join(STRING.findall(text)))
     cases = set(re.findall(r'KUNIT_CASE(?:_PARAM)?\((\w+)', text))
     for comment, name in HEADED.findall(text):
@@ -130,14 +129,14 @@ def kunit_ids(text):
 
 
 def tester_modules(sources):
-    """By module of the tester: its cases, and what they are about."""
+    """Returns the cases and their ids by module of the tester."""
     return {path.rpartition('/')[2][:-len('.py')]:
             {name: set(ids.split()) for ids, name in TESTER.findall(text)}
             for path, text in sources.items() if path.startswith('tester/rpcrdma2_test/cases/')}
 
 
 def shell_parts(sources):
-    """By name: the functions and the longer variables of all scripts, without comments."""
+    """Returns functions and longer variables of all scripts by name, without comments."""
     found = {}
     for path, text in sources.items():
         if path.endswith('.sh'):
@@ -148,7 +147,7 @@ def shell_parts(sources):
 
 
 def reached(name, shell, but=()):
-    """What a function of a script is made up of, with all that it names; but for some"""
+    """Returns a function's text with the text of everything that it names, except BUT."""
     names, todo = set(), [name]
     while todo:
         name = todo.pop()
@@ -163,7 +162,7 @@ def reached(name, shell, but=()):
 
 
 def listed(function, shell, modules):
-    """The modules that such a function lists: those of a pattern, but for some."""
+    """Returns the modules that the function lists: matches of its pattern, minus exceptions."""
     pattern = re.search(r'cases/(\S+)\.py', shell[function])[1]
     words = re.findall(r'[\w*]+', reached(function, shell).replace(pattern + '.py', ''))
     return {m for m in modules if fnmatch.fnmatch(m, pattern) and
@@ -191,7 +190,7 @@ def groups_of(shell):
 
 
 def test_ids(cell, sources, shell, modules):
-    """Ids that the suites and groups have which a row names."""
+    """Returns the ids of the suites and groups that a row names."""
     ids = set()
     for part in filter(None, (p.strip() for p in cell.split(';'))):
         name, _, rest = part.partition(':')
@@ -242,7 +241,7 @@ def check_rows(lines, sources):
 
 
 def groups_of_testing(lines):
-    """The rows of groups in testing.rst: line, name, text"""
+    """Yields the rows of groups in testing.rst: line, name, text."""
     row = None
     for number, line in enumerate([*lines, ''], 1):
         begin = re.match(r' {4}``([\w.-]+)`` +(\S.*)', line)
@@ -295,14 +294,14 @@ def check_functions(name, text, words):
 
 
 def resolutions(document):
-    """The S decisions of section 2.1: the words of each"""
+    """Returns the text of each S decision of section 2.1."""
     found = re.findall(r'^(S\d\d(?: S\d\d)*)\n((?:(?:    .*)?\n)+)', document, re.M)
     return {i: ' '.join(text.replace('`', '').split())
             for ids, text in found for i in ids.split()}
 
 
 def check_meanings(document):
-    """What the tester's users read of an S decision are the words of the document."""
+    """The tester's file has to have the S decisions in the words of the document."""
     known = resolutions(read(MEANINGS))
     for i, words in resolutions(document).items():
         if known.get(i) != words:
@@ -312,7 +311,7 @@ def check_meanings(document):
 
 
 def write_meanings(document):
-    """The decisions of the document into the tester's file, behind the other requirements"""
+    """Writes the document's decisions into the tester's file, after the other requirements."""
     ids = {}
     for i, words in sorted(resolutions(document).items()):
         ids.setdefault(words, []).append(i)
@@ -326,7 +325,7 @@ def write_meanings(document):
 
 
 def is_found(check, *arguments):
-    """Whether the check has a fault for these, which then is none"""
+    """Whether the check finds a fault in these arguments; the fault itself is discarded."""
     before = len(faults)
     check(*arguments)
     found = faults[before:]
@@ -335,12 +334,12 @@ def is_found(check, *arguments):
 
 
 def spoilt(pattern, text):
-    """The text with another end of one match, for each"""
+    """Returns copies of the text, each with a changed end of one match."""
     return [text[:m.end()] + '77' + text[m.end():] for m in re.finditer(pattern, text, re.M)]
 
 
 def false_rows(document, sources, shell, modules):
-    """Each name in the tables, which is false, and the check that it is for"""
+    """Yields each name in the tables in a false form, with the check that has to detect it."""
     groups = groups_of(shell)
     for line, requirement, where, test in tables(document.split('\n')):
         for cell in spoilt(r'[\w-]+(?=[,;.:]|$)', where):
@@ -354,7 +353,7 @@ def false_rows(document, sources, shell, modules):
 
 
 def false_texts(document, testing, sources, shell):
-    """The same of what is not in these tables"""
+    """Yields the same for names outside of these tables."""
     words = words_of_modules(sources)
     for old, new in ('C-080', 'C-008'), ('\n2.3 ', '\n2.7 '):
         yield new, check_sources, document.replace(old, new), sources

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Prints each function of the modules whose name lacks the module's prefix, each set of .c
-files that call each other in a circle, and each name in faults/unreached that no function
-has. No output, no fault. --canary prints the faults of a small tree, made for that, that it
-does not find.
+Prints functions of the modules whose name lacks the module's prefix, sets of .c files that call
+each other in a circle, and names in faults/unreached that no function has. Without faults it
+prints nothing. --canary checks a small tree with known faults and prints a difference.
 """
 
 import collections
@@ -18,15 +17,15 @@ import tempfile
 
 PREFIXES = {'rpcrdma2': 'rpcrdma2_', 'xprtrdma2': 'xprt2_|xprtrdma2_',
             'svcrdma2': 'svc2_|svcrdma2_'}
-# compat.h has functions of newer kernels under their names.
+# compat.h defines functions of newer kernels with their names.
 EXEMPT = {'include/rpcrdma2/compat.h'}
 UNREACHED = 'faults/unreached'
-# Comments, strings, and members of a structure
+# Comments, strings, and members of structures
 IGNORED = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|(?:\.|->)\w+', re.DOTALL)
 
 
 def functions(files):
-    """Each function's name, file, and whether it is static"""
+    """Yields each function's name, file, and whether it is static."""
     out = subprocess.run(['ctags', '-f', '-', '--output-format=json', '--fields=+f',
                           '--kinds-C=f', '--languages=C', '--langmap=C:.c.h', *files],
                          capture_output=True, text=True, check=True).stdout
@@ -35,7 +34,7 @@ def functions(files):
 
 
 def calls(found, files):
-    """For each .c file the files that define what it uses"""
+    """Returns for each .c file the files that define the functions it uses."""
     places, private = collections.defaultdict(set), collections.defaultdict(set)
     for name, path, static in found:
         if path.endswith('.c'):
@@ -50,7 +49,7 @@ def calls(found, files):
 
 
 def circles(edges):
-    """Sets of files each of which reaches all others of its set"""
+    """Returns sets of files in which each file reaches all others."""
     def reached(path):
         seen, left = set(), [path]
         while left:
@@ -87,7 +86,7 @@ def faults():
 
 
 def canary():
-    """Each of four files has a fault, or is part of one."""
+    """All four files are faulty, or part of a fault."""
     tree = {'a': 'int rpcrdma2_a(void)\n{\n\treturn rpcrdma2_b();\n}\n',
             'b': 'int rpcrdma2_b(void)\n{\n\treturn rpcrdma2_a();\n}\n',
             'c': 'static int work(void)\n{\n\treturn rpcrdma2_a();\n}\n'}

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Changes one place of the code that runs in user space at a time, and runs the unit
-tests over it there; called by mutants.sh, with the folder of the shim's headers first.
+Changes one place at a time in the code that runs in user space, and runs the unit tests; called
+by mutants.sh, with the folder of the shim's headers as first argument.
 
-A change of one place is a mutant. It is killed when a suite fails, crashes, or
-runs for ever; one that does not compile is none. tcc compiles them, since it takes
-milliseconds; what survives that and is not listed is compiled by gcc, with
-sanitizers, and where locks are more than initialised.
+A change of one place is a mutant. It is killed when a suite fails, crashes, or does not end; a
+change that does not compile is not a mutant. tcc compiles the mutants because it takes
+milliseconds. Mutants that survive and are not listed are compiled again by gcc, with sanitizers
+and with locks that work.
 """
 
 import collections
@@ -51,12 +51,12 @@ OTHER_NAMES = {'true': ['false'], 'false': ['true']}
 TYPES = {'struct', 'enum', 'union', 'const', 'static', 'unsigned', 'int',
          'char', 'long', 'void', 'bool', 'size_t', 'u8', 'u16', 'u32', 'u64',
          '__be32', 'typeof', 'BUILD_BUG_ON', 'fallthrough'}
-# Calls without an effect at run time, or without one that a single thread could see
+# Calls without an effect at run time, or without one that a single thread could detect
 SILENT = re.compile(
     r'BUILD_BUG_ON|static_assert|WARN_ON_ONCE|lockdep_assert_held|might_sleep|'
     r'smp_[rw]?mb|smp_mb__\w+|trace_\w+')
 
-# Macros that a statement follows
+# Macros that are followed by a statement
 LOOP = re.compile(r'list_for_each\w*|scoped_guard')
 
 Token = collections.namedtuple('Token', 'kind text start end')
@@ -72,7 +72,7 @@ def tokenize(text):
 
 
 class Source:
-    """A file, and the mutants of it."""
+    """A file, and its mutants"""
 
     def __init__(self, name, text):
         self.name = name
@@ -82,7 +82,7 @@ class Source:
         self.where = os.path.basename(name)
 
     def close(self, at):
-        """The token that closes the bracket at this one."""
+        """Returns the token that closes the bracket at this token."""
         depth = 0
         for i in range(at, len(self.tokens)):
             if self.tokens[i].text in '([{':
@@ -107,7 +107,7 @@ class Source:
         self.add(self.tokens[first].start, self.tokens[last].end, new)
 
     def negate(self, first, last):
-        """The condition from one token up to another one, both included"""
+        """Negates the condition between two tokens, including both."""
         if first <= last:
             text = self.text[self.tokens[first].start:self.tokens[last].end]
             self.replace(first, last, f'!({text})')
@@ -132,7 +132,7 @@ class Source:
                 self.replace(i, i, f'({token.text} {sign} 1)')
 
     def is_constant(self, i):
-        """A name of a constant where it is used"""
+        """Whether the token is a constant's name, outside of its definition"""
         token = self.tokens[i]
         after = self.tokens[i + 1].text if i + 1 < len(self.tokens) else ''
         return (token.kind == 'name' and token.text != 'NULL' and
@@ -141,7 +141,7 @@ class Source:
                                   self.where != os.path.basename(self.name)))
 
     def condition_start(self, i):
-        """Where the condition in front of a question mark begins"""
+        """Returns the beginning of the condition before a question mark."""
         depth = 0
         while i > 0:
             text = self.tokens[i - 1].text
@@ -156,7 +156,7 @@ class Source:
         return i
 
     def statement(self, i):
-        """Mutants of the statement at a token; returns where the next begins"""
+        """Adds mutants of the statement at a token; returns the beginning of the next statement."""
         text = self.tokens[i].text
         if text == '{':
             end = self.close(i)
@@ -186,7 +186,7 @@ class Source:
             semis = [k for k in range(first, close)
                      if self.tokens[k].text == ';']
             first, last = semis[0] + 1, semis[1] - 1
-            if semis[1] + 1 < close:            # the step of a for
+            if semis[1] + 1 < close:            # the step of a for loop
                 self.replace(semis[1] + 1, close - 1, '')
         if self.tokens[i].text != 'switch':
             self.negate(first, last)
@@ -200,7 +200,7 @@ class Source:
             end += 1
         first = self.tokens[i].text
         if first == 'return' and end > i + 1:
-            # a constant is replaced by its neighbours
+            # a constant is replaced by its neighbours instead
             if end > i + 2 or not (self.is_constant(i + 1) or
                                    self.tokens[i + 1].text in
                                    ('true', 'false', 'NULL')):
@@ -208,13 +208,13 @@ class Source:
                 if self.tokens[i + 1].kind != 'text':
                     self.replace(i, end, 'return 1;')
         elif first == 'break' and self.tokens[end + 1].text == '}':
-            pass                                # the last one of a switch
+            pass                                # the last break of a switch
         elif first not in TYPES and not SILENT.fullmatch(first):
             self.replace(i, end, ';')
         return end + 1
 
     def is_function(self, i):
-        """The bracket that begins one stands in the first column."""
+        """A function begins with a bracket in the first column."""
         return (self.tokens[i].text == '{' and self.tokens[i - 1].text == ')' and
                 self.text[self.tokens[i].start - 1] == '\n')
 
@@ -226,7 +226,7 @@ class Source:
                     self.one_token(i)
                 i += 1
                 continue
-            # a function: its name is in front of its parameters
+            # The name of a function precedes its parameters.
             end, depth, k = self.close(i), 0, i - 1
             while True:
                 depth += {')': 1, '(': -1}.get(self.tokens[k].text, 0)
@@ -248,8 +248,7 @@ class Source:
 
 
 def name_all(mutants):
-    """Pairs of a mutant and what it is called, which does not depend on lines
-    nor on files."""
+    """Yields the mutants with names that do not depend on lines or files."""
     seen, total = collections.Counter(), collections.Counter()
     for m in mutants:
         total[m.where, m.before, m.after] += 1
@@ -263,7 +262,7 @@ def name_all(mutants):
 
 
 def included(name, cache={}):
-    """The project's own files that one includes, at any depth"""
+    """Returns the project's files that this file includes, directly or indirectly."""
     if name in cache:
         return cache[name]
     cache[name] = found = set()
@@ -280,8 +279,7 @@ def included(name, cache={}):
 
 
 class Bench:
-    """One process: a copy of the sources, in which it changes one file at a
-    time"""
+    """A process with a copy of the sources, in which it changes one file at a time"""
 
     def __init__(self, out, parts):
         self.top = os.path.join(out, f'tree-{os.getpid()}')
@@ -331,8 +329,8 @@ class Bench:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def sources(self, suite):
-        """The sources that a suite links with. One with a device has the others of its
-        module, as in the kernel."""
+        """Returns the sources that a suite links with. A suite for code that drives a device
+        links all such code of its module, as in the kernel."""
         if suite not in self.drivers:
             return self.pure
         module = os.path.basename(suite).split('_')[0]
@@ -341,7 +339,7 @@ class Bench:
             os.path.basename(s).startswith(module + '_')]
 
     def run(self, suite, changed):
-        """The status of a suite: 0 passed, 1 does not compile, else killed"""
+        """Returns the status of a suite: 0 passed, 1 does not compile, any other: killed."""
         name = self.stem(suite)
         parts = [f'kunit/host/list-{name}.o'] + [s[:-1] + 'o' for s in self.host]
         for source in self.sources(suite):
@@ -358,7 +356,7 @@ class Bench:
         return done.returncode
 
     def run_sanitized(self, *_):
-        """The same as run(), of all suites at once, by gcc with its sanitizers"""
+        """Like run(), for all suites at once, compiled by gcc with sanitizers"""
         done = subprocess.run(self.make, cwd=self.top, check=False,
                               stderr=subprocess.DEVNULL)
         if done.returncode:
@@ -378,7 +376,7 @@ class Bench:
         return sorted(users, key=lambda s: -kills[s])
 
     def judge(self, mutant, run, suites):
-        """'killed', 'stillborn' or 'alive'"""
+        """Returns 'killed', 'stillborn' or 'alive'."""
         path = os.path.join(self.top, mutant.file)
         with open(path, encoding='utf-8') as file:
             text = file.read()
@@ -416,7 +414,7 @@ def judge_sanitized(mutant):
 
 
 def read_list():
-    """The mutants that make no difference; each is below a reason."""
+    """Reads the mutants that make no difference; each is below its reason."""
     listed, reason, lines = {}, None, []
     if not os.path.exists(LIST):
         return listed
@@ -449,7 +447,7 @@ def main():
             kind, *what = line.split()
             parts[kind] += what
 
-    # of what drives a device, only what its suites are about
+    # Of the code that drives devices, only files that suites test are changed.
     files = set(parts['pure'] + parts['driven'])
     for name in parts['pure'] + parts['suite']:
         files |= {f for f in included(name) if not f.startswith('kunit/')}
@@ -467,7 +465,7 @@ def main():
             return 2
         result = dict(zip((n for n, _ in named),
                           pool.map(judge, [m for _, m in named], chunksize=8)))
-        # what is not known to make no difference, once more
+        # Survivors that are not in the list are tested again, with sanitizers.
         again = [(n, m) for n, m in named
                  if result[n] == 'alive' and n not in listed]
         result.update(zip((n for n, _ in again), pool.map(

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-The tool rdma2 (utils/rdma2) on machines that are made of files: no kernel is asked.
+Tests the tool rdma2 (utils/rdma2) on machines that consist of files, without a kernel.
 
         tool_test.py [TOOL]
 """
@@ -31,7 +31,7 @@ def load():
 
 
 class Machine(unittest.TestCase):
-    """Files below a folder, and what commands print"""
+    """Files below a folder, and the output of commands"""
 
     def setUp(self):
         self.tool = load()
@@ -55,7 +55,7 @@ class Machine(unittest.TestCase):
             self.file(f'{port}/gid_attrs/ndevs/{n}', netdev)
 
     def route(self, netdev):
-        """Grade and text of the verdict on the way to a server by this interface"""
+        """Returns grade and text of the verdict on a route through this interface."""
         self.said['ip -o route get 192.0.2.1'] = \
             f'192.0.2.1 dev {netdev} src 192.0.2.2 uid 0 \\    cache'
         options = types.SimpleNamespace(server='192.0.2.1')
@@ -269,7 +269,7 @@ class Modules(Machine):
 
 class Listener(Machine):
     def advice(self, text):
-        """The advice where nfsd listens on TCP only, with such an nfs.conf"""
+        """Returns the advice if nfsd listens on TCP only, with this nfs.conf."""
         self.file('/proc/fs/nfsd/portlist', 'tcp 2049\n')
         self.file('/etc/nfs.conf', text)
         (grade, _, advice), = self.tool.check_listener(None)
@@ -296,7 +296,7 @@ class Listener(Machine):
 
 
 class Documents(unittest.TestCase):
-    """The sources, against what is written about them"""
+    """The sources and the documents have to agree."""
 
     def text(self, *paths):
         found = ''
@@ -311,7 +311,7 @@ class Documents(unittest.TestCase):
         self.assertGreater(len(words), 30)
         explained = self.text('Documentation/troubleshooting.rst')
         self.assertEqual([word for word in sorted(words) if f'``{word}``' not in explained], [])
-        # The tool shows the words of its lists, and those that a summary has.
+        # The tool's details and its summary together show every word.
         tool = load()
         shown = {key for _, keys in tool.DETAILS for key in keys}
         self.assertEqual(words - shown - {'peer', 'state', 'device', 'version', 'why'}, set())

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Draws what bench.sh has measured, as SVG and as PNG:
+Draws the results of bench.sh as SVG and as PNG:
 
-    plot.py DIR         where cells.csv or memory.csv is
+    plot.py DIR         the folder of cells.csv or memory.csv
 """
 
 import os

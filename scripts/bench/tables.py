@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-What the benchmark has measured, as tables for a person and for programs, and its checks:
+Tables of the benchmark's results, for people and for programs, and checks of them:
 
-    tables.py cells RAW SAMPLES COUNTERS what guest.sh left: a line for each cell, and for what
-                                        each counter rose by in one, per operation
-    tables.py messages RAW DEPTH ROW BYTES what an operation over rdma2 was made of: Calls, and
-                                        bytes of one, of a Reply, of RDMA Reads and of Writes
+    tables.py cells RAW SAMPLES COUNTERS results of guest.sh as a line per cell, and the rise of
+                                        each counter in each cell, per operation
+    tables.py messages RAW DEPTH ROW BYTES messages of an operation over rdma2: Calls, and bytes
+                                        of a Call, of a Reply, of RDMA Reads and of Writes
     tables.py fold <PERF-SCRIPT         samples as stacks, a line each
     tables.py flame TITLE FOLDED        stacks as a flame graph
-    tables.py layers CELLS CSV FOLDED... what layers cost; FOLDED is VARIANT-ROW-BYTES.folded
+    tables.py layers CELLS CSV FOLDED... cost by layer; FOLDED is VARIANT-ROW-BYTES.folded
     tables.py median SAMPLES            the median of all measurements of a cell
-    tables.py table CELLS               what an operation costs
-    tables.py counts COUNTERS           what was counted
+    tables.py table CELLS               cost of an operation
+    tables.py counts COUNTERS           counters per operation
     tables.py trips TRIPS               round trips
     tables.py link RATES                rates on a link with delay and loss
     tables.py memory SAMPLES CSV KERNEL memory of one connection
-    tables.py smoke CELLS               whether it can be true
-    tables.py intree COUNTERS SOME      whether in-tree's counts are those that are known
+    tables.py smoke CELLS               checks the plausibility of the costs
+    tables.py intree COUNTERS SOME      checks in-tree's counters for known values
 """
 
 import collections
@@ -27,40 +27,40 @@ import sys
 
 TITLES = {'intree': 'in-tree', 'tuned': 'tuned', 'tcp': 'TCP', 'floor': 'floor',
           'base': 'base', 'rdma2': 'rdma2'}
-# Each with its colour in a flame graph
+# Layers and their colours in a flame graph
 LAYERS = {'device': '#c8c8c8', 'transport': '#ff8c3c', 'RPC': '#8cc878', 'NFS': '#82b4e6',
           'system': '#f0dc8c'}
 
 
 def fields(path):
-    """The lines of a CSV file, but for the heads of its columns"""
+    """Returns the lines of a CSV file without its header."""
     with open(path, encoding='utf-8') as file:
         return [line.rstrip('\n').split(',') for line in file][1:]
 
 
 def short(number):
-    """A number as awk prints it"""
+    """Formats a number as awk does."""
     return f'{number:.0f}' if number == int(number) else f'{number:.6g}'
 
 
 def size_of(row, size):
-    """A row's name and its bytes, as short as can be"""
+    """Formats a row's name and size as short as possible."""
     size = int(size)
     text = '' if not size else short(size) if size < 1024 else \
         f'{short(size / 1024)}K' if size < 1048576 else f'{short(size / 1048576)}M'
     return f'{row:<7} {text:>4}'
 
 
-# Figures of a transport in /proc/self/mountstats, from the eleventh on
+# Fields of an xprt line in /proc/self/mountstats, from the eleventh on
 XPRT = ('read_chunk write_chunk reply_chunk request_bytes reply_bytes pullup fixup hardway '
         'failed_marshal bad_reply nomsg mrs_recycled mrs_orphaned mrs_allocated '
         'local_inv_needed empty_sendctx_q').split()
 
 
 def counters_in(path, lines):
-    """What a file has of counters: those of a mount are nfs_NAME (RPCs of that name),
-    xprt_NAME for in-tree's and bytes_NAME; others have the module's or the driver's name in
-    front."""
+    """Yields the counters in a file. Those of a mount are nfs_NAME (RPCs of that name), xprt_NAME
+    of in-tree's transport, and bytes_NAME; others have the name of the module or the driver as a
+    prefix."""
     folder, base = os.path.split(path)
     owner = 'rxe_' if 'hw_counters' in path else 'intree_' if 'svc_rdma' in path else ''
     here = False
@@ -81,7 +81,7 @@ def counters_in(path, lines):
 
 
 def measured(raw):
-    """Of each cell what is said of it, and by name what counters rose by"""
+    """Yields the fields of each cell, and the rises of its counters by name."""
     cell, risen, sign, path, lines = {}, collections.Counter(), 0, '', []
 
     def take():
@@ -108,8 +108,7 @@ def measured(raw):
 
 
 def cells(raw, samples, counters):
-    """A counter that did not rise is left out. Fails if an operation did not go to the
-    server."""
+    """Omits counters that did not rise. Fails if an operation was not sent to the server."""
     bad = False
     with open(samples, 'w', encoding='utf-8') as samples, \
             open(counters, 'w', encoding='utf-8') as counters:
@@ -120,15 +119,15 @@ def cells(raw, samples, counters):
             ops, ns, row = int(cell['ops']), int(cell['ns']), cell['row']
             for name, n in risen.items():
                 print(f'{key},{cell["pass"]},{name},{n / ops:.4f}', file=counters)
-            # What a row must have sent, once for each operation. TCP has READ_PLUS, which
-            # the client does not use over RDMA.
+            # The RPC that each operation of a row has to send. The client uses READ_PLUS
+            # over TCP, but not over RDMA.
             wanted = {'OPEN': ('OPEN', 'OPEN_NOATTR'), 'CREATE': ('OPEN', 'OPEN_NOATTR'),
                       'READ': ('READ', 'READ_PLUS'), 'UNLINK': ('REMOVE',)}.get(row, (row,))
             n = sum(risen.get(f'nfs_{name}', 0) for name in wanted)
             if cell['variant'] != 'floor' and n != ops:
                 print(f'FAIL {key}: {ops} operations, {n:.0f} on the wire')
                 bad = True
-            # The clock leaps while all wait for the host; the processor's does not.
+            # The clock leaps while all tasks wait for the host; the busy time does not.
             rpcs = sum(n for name, n in risen.items() if name.startswith('nfs_'))
             print(f'{key},{cell["pass"]},{ops},{min(ns, int(cell["busy"])) / ops:.1f},'
                   f'{ns / ops:.1f},{rpcs / ops:.2f}', file=samples)
@@ -171,19 +170,18 @@ def layer_of(name):
 
 
 def layer_of_stack(frames):
-    """That of the innermost function of a layer's modules.
+    """Returns the layer of the innermost function that belongs to a layer.
 
-    Functions of XDR and of the RDMA core work for the layer that called them; the RDMA
-    core's own worker, which polls Completion Queues, works for the transport. What no layer
-    called, is the system: system call, scheduler, workqueues.
-    """
+    Functions of XDR and of the RDMA core count for the layer that called them; the RDMA core's
+    worker, which polls Completion Queues, counts for the transport. Samples without any layer
+    (system calls, scheduler, workqueues) belong to "system"."""
     found = [layer for layer in map(layer_of, reversed(frames)) if layer]
     return next((layer for layer in found if layer != 'verbs'),
                 'transport' if found else 'system')
 
 
 def stacks(path):
-    """Of each line the functions, outermost first, and how often they were seen"""
+    """Yields the functions of each line, outermost first, and the number of samples."""
     with open(path, encoding='utf-8', errors='surrogateescape') as file:
         for line in file:
             stack, _, count = line.rstrip('\n').rpartition(' ')
@@ -191,22 +189,22 @@ def stacks(path):
 
 
 def fold():
-    """An empty line is between two samples. Functions of modules have the module's name
-    behind them."""
+    """Samples are separated by empty lines. Functions of modules have the module's name as a
+    suffix."""
     seen = collections.Counter()
     sys.stdin.reconfigure(errors='surrogateescape')
     sys.stdout.reconfigure(errors='surrogateescape')
     for sample in filter(None, re.split(r'\n{2,}', sys.stdin.read().strip('\n'))):
         comm, *lines = sample.split('\n')
         comm = comm.strip(' \t')
-        # The program that records is no part of what is recorded.
+        # perf itself is not part of the measured load.
         if comm.startswith('perf'):
             continue
-        # Workers have numbers.
+        # The names of workers have numbers.
         stack = [re.sub('[:/].*', '', comm)]
         for line in reversed(lines):
             words = line.split()
-            # what the compiler has split off
+            # Suffixes of functions that the compiler has split
             name = re.sub(r'\.(isra|constprop|part|cold).*', '', words[1])
             if len(words) > 2 and re.fullmatch(r'\(\[.*\]\)', words[-1]) and \
                     'kernel' not in words[-1]:
@@ -224,11 +222,11 @@ def escape(text):
 
 
 def flame(title, folded):
-    """Each function is as wide as the samples that it was seen in, and stands on the one
-    that called it. Colours are layers: that of the function itself, or of its caller."""
+    """Draws each function as wide as its samples, on top of its caller. The colours are layers:
+    that of the function, or else of its caller."""
     width, height = 1400, 17
     total = collections.Counter()
-    rects, path = [], []                # of what is open: name, layer, first sample
+    rects, path = [], []                # open functions: name, layer, first sample
     samples = deepest = 0
 
     def close_above(level):
@@ -279,7 +277,7 @@ def flame(title, folded):
 
 
 def layers(cells_csv, csv, *folded):
-    """Divides what an operation costs by the samples that were seen in each layer."""
+    """Divides the cost of an operation in proportion to the samples in each layer."""
     cost = {(c[0], c[3], c[4]): float(c[5]) for c in fields(cells_csv) if c[1:3] == ['1', '1']}
     samples = collections.Counter()
     rows = {}
@@ -319,7 +317,7 @@ none of these called, so system call, scheduler, workqueues.""")
 
 
 def median(samples):
-    """Of all measurements of a cell, and how far they are apart"""
+    """Prints the median of all measurements of a cell, and their spread."""
     values, rpcs = collections.defaultdict(list), {}
     for *key, kind, _, cost, _, n in fields(samples):
         if kind == 'cost':
@@ -335,7 +333,7 @@ def median(samples):
 
 
 def table(path):
-    """One for each number of connections and of operations in flight"""
+    """Prints a table for each number of connections and of operations in flight."""
     cost, rpcs, rows, tables = {}, {}, {}, {}
     for variant, connections, depth, row, size, instructions, _, _, n in fields(path):
         key = connections, depth, row, size
@@ -372,7 +370,7 @@ def table(path):
 
 
 def counts(counters):
-    """A line for each row and variant"""
+    """Prints a line for each row and variant."""
     heads = {'send': 'Send', 'send_inv': '+Inv', 'rdma_read': 'Read', 'rdma_write': 'Write',
              'reg_mr': 'REG', 'local_inv': 'LINV', 'doorbells': 'bells',
              'recv_doorbells': 'Rbells', 'send_completions': 'Scqe',
@@ -427,11 +425,11 @@ def link(path):
 
 
 def memory(path, csv, kernel):
-    """What a mount takes is TCP's difference between 16 connections of as many mounts and 16
-    of one; it is taken off as often as there are mounts."""
+    """The memory of a mount is derived from TCP: the difference between 16 connections on 16
+    mounts and 16 connections on one. It is subtracted for each mount."""
     samples, notes = [], []
     tcp, mount = {}, collections.Counter()
-    left = collections.Counter()        # at most, by end and whether there were many
+    left = collections.Counter()        # maximum, by end and whether there were many
     with open(path, encoding='utf-8') as file:
         for line in map(str.rstrip, file):
             variant, *values = line.split(',')
@@ -461,7 +459,7 @@ def memory(path, csv, kernel):
     print(f"\nKiB of the kernel's memory for one connection, two guests ({kernel})\n")
     print(f'{"":27}{"client":>18}{"server":>26}')
     print(f'{"":8} {"connections":>11} {"mounts":>6}' + f'  {"idle":>8}{"loaded":>8}{"after":>8}' * 2)
-    # The client's sample is in front of the server's.
+    # The client's sample precedes the server's.
     for i in range(0, len(samples) - 1, 2):
         variant, connections, mounts = samples[i][:3]
         print(f'{TITLES[variant]:<8} {connections:11} {mounts:6}' + lines[i] + lines[i + 1])
@@ -476,8 +474,8 @@ server. What was left when the mounts had ended, for a connection:
 
 
 def smoke(path):
-    """A case for each row: the floor is below all that does more, and this transport is not
-    above in-tree."""
+    """A case for each row: the floor has to be cheaper than both transports, and this transport
+    not more expensive than in-tree."""
     rows = collections.defaultdict(collections.Counter)
     for variant, _, _, row, size, cost, *_ in fields(path):
         rows[f'{row},{size}'][variant] = float(cost)
@@ -491,8 +489,8 @@ def smoke(path):
     return bad
 
 
-# What is known of in-tree's costs by reading it, at its defaults on soft-RoCE: counter, least
-# and most by row. A harness that counts anything else does not measure what it says.
+# Known counts of in-tree's operations, from its source, at its defaults on soft-RoCE:
+# counter, minimum and maximum by row. A wrong count shows that the harness is broken.
 KNOWN = {
     'GETATTR,0': [('xprt_read_chunk', 0, 0), ('xprt_write_chunk', 0, 0),
                   ('xprt_reply_chunk', 0, 0), ('rpcrdma2_count_reg_mr', 0, 0),
@@ -514,8 +512,8 @@ KNOWN = {
 
 
 def intree(counters, some):
-    """One line a case; those of rows that were not run are left out. With SOME=1 it is a
-    failure when that leaves none."""
+    """One line per case; rows that were not run are omitted. With SOME=1 it is a failure if no
+    row is left."""
     n, ran = collections.Counter(), set()
     for variant, _, _, row, size, kind, name, value in fields(counters):
         if variant == 'intree' and kind == 'count':

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-In a guest: a well-behaved user of a mount, while something else disturbs it.
+In a guest: uses a mount and verifies its data, while another process disturbs it.
 
     steady.py FILE PROCESS-GROUP [FACTOR]
 
-Blocks of 4 KiB are written and read with O_DIRECT until the process group is gone,
-and each one read is compared. Now and then the group is stopped: the median of the
-time of an operation then, and of the rest, may differ by FACTOR (default 2).
+It writes and reads blocks of 4 KiB with O_DIRECT until the process group has ended, and
+compares each block that it reads. It stops the group from time to time: the median latency of
+an operation while the group runs may be FACTOR (default 2) times the median while it is
+stopped.
 """
 
 import mmap

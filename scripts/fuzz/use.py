@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-In a guest: uses a mount whose server is not to be trusted, until most of it fails.
+In a guest: uses a mount of a hostile server until most operations fail.
 
     use.py FOLDER
 
-The folder has the files "data", of 64 KiB, and "link". Errors are what is expected.
+The folder has the files "data", of 64 KiB, and "link". Errors are expected.
 """
 
 import mmap

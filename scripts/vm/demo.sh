@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# In a guest: the demo's work. The argument is a tar file of the tree to copy.
+# The demo's work in the guest. The argument is a tar file of the tree to copy.
 
 set -u
 # shellcheck source=scripts/vm/cases.sh
@@ -18,13 +18,13 @@ die()
 	exit 1
 }
 
-# The clock in hundredths of a second
+# Prints the uptime in hundredths of a second.
 now()
 {
 	sed 's/ .*//; s/\.//' /proc/uptime
 }
 
-# rate FROM TO: MB/s between two readings of the clock
+# rate FROM TO: prints the MB/s between two times
 rate()
 {
 	awk -v b="$bytes" -v t="$(($2 - $1))" 'BEGIN {
@@ -77,7 +77,7 @@ line()
 	printf '  %-44s %18s %18s\n' "$@"
 }
 
-# row LABEL KEY: one column a mount.
+# row LABEL KEY: prints a row with one column for each mount
 row()
 {
 	line "$1" "${value[$2,4.2]:-?}" "${value[$2,3]:-?}"

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# In a guest that came up as a user's machine does, by systemd: the steps that
-# are listed in steps, which outlives a reboot. Started by a unit when the boot is over,
-# see check-install.sh; what it prints is read there.
+# In a guest that boots with systemd like a user's machine: runs the steps that are listed
+# in the file steps, which is kept across reboots. A unit starts it after the boot, and
+# check-install.sh parses its output.
 
 set -u
 here=/var/lib/guest-test
 release=$(uname -r)
 
-# result NAME STATUS: with what was said
+# result NAME STATUS: prints a case, with the output if it failed
 result()
 {
 	if [ "$2" -eq 0 ]; then
@@ -21,7 +21,7 @@ result()
 	fi
 }
 
-# expect NAME COMMAND...
+# expect NAME COMMAND...: a case that the command succeeds
 expect()
 {
 	"${@:2}" >"$here/said" 2>&1
@@ -52,7 +52,7 @@ listens()
 	grep -qx "rdma 20049" /proc/fs/nfsd/portlist
 }
 
-# The mount of /etc/fstab, and a file that goes through it
+# Uses the mount of /etc/fstab with a new file.
 mounted()
 {
 	findmnt -n -t nfs4 /mnt && echo "$release $1" >"/mnt/$1" && sync "/mnt/$1" &&
@@ -66,14 +66,14 @@ version_2()
 	grep -q 'state=up .*version=2' /proc/net/rpc/xprtrdma2
 }
 
-# What the tool says of it, and that the doctor has nothing to say
+# Runs the tool; its doctor has to find no problem.
 tool()
 {
 	rdma2 show && rdma2 doctor 10.0.0.1 &&
 		rdma2 show | grep -qE '^  10[.]0[.]0[.]1:20049  up  version 2 '
 }
 
-# What a step of its name leads to goes on with the next one.
+# Each step is a function; later steps depend on the state that earlier ones leave.
 step_boot()
 {
 	expect "xprtrdma2 and svcrdma2 are loaded at boot" loaded xprtrdma2 svcrdma2
@@ -93,7 +93,7 @@ step_restart()
 	expect "its connection has version 2 after the restart" version_2
 }
 
-# What nfsd listens on, as netlink reports it, and as the portlist has it
+# Checks that netlink and the portlist both have these listeners.
 listeners()
 {
 	local name
@@ -114,8 +114,8 @@ no_listener()
 	! grep -x "${1/:/ }" /proc/fs/nfsd/portlist
 }
 
-# nfsdctl replaces the list of listeners by one that it has changed, and makes those anew
-# that stay. What install.rst says of it; nfs-utils has it from 2.8 on.
+# nfsdctl sends a changed list of listeners, and nfsd opens all listeners in it again, see
+# install.rst. nfs-utils has nfsdctl from 2.8 on.
 step_nfsdctl()
 {
 	command -v nfsdctl >/dev/null || return
@@ -143,7 +143,7 @@ step_nfsdctl()
 	expect "its connection has version 2 with nfsdctl" version_2
 }
 
-# A kernel that rdma2 was not built for
+# A kernel without modules of rdma2
 step_fallback()
 {
 	expect "rpcrdma is loaded at boot" loaded rpcrdma
@@ -157,8 +157,8 @@ step_fallback()
 		'rdma2 doctor | tee /dev/stderr | grep "^FAIL module: there is no xprtrdma2"'
 }
 
-# The administrator's guide, command by command as it stands there, from the making of
-# the device on. A block is told by its first line.
+# Runs the commands of the administrator's guide literally, from the creation of the device
+# on. The first line of a block names its case.
 step_guide()
 {
 	local line block=''
@@ -209,7 +209,7 @@ step_in_tree()
 	expect "the mount of fstab is there, in-tree" mounted in-tree
 }
 
-# As Secure Boot has it; whose key the modules are signed with, the kernel does not know.
+# Secure Boot rejects the modules in the same way; the kernel does not have their key.
 key_rejected()
 {
 	! modprobe xprtrdma2 2>"$here/modprobe" || return 1

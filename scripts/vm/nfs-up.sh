@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# In a guest: a server, and a mount of it on /mnt; then a command there, or a
-# prompt.
+# In a guest: starts a server, mounts its export on /mnt, and runs a command or a shell.
 
 set -u
 # shellcheck source=scripts/vm/nfs.sh
@@ -17,8 +16,8 @@ usage: $0 [options] [-- command [argument...]]
 	--proto P	rdma2 (default), rdma26; rdma, rdma6 for the kernel's own
 	--vers V	3, 4.0, 4.1 or 4.2 (default)
 	--device D	rxe (default) or siw
-	--opts O	more mount options
-	--sec S		krb5, krb5i or krb5p, with a realm of the guest's own
+	--opts O	additional mount options
+	--sec S		krb5, krb5i or krb5p, with a realm in the guest
 END
 	exit 2
 }
@@ -45,7 +44,7 @@ mount_nfs "$proto" "$vers" /mnt "$opts" || exit 1
 grep ' /mnt nfs' /proc/mounts
 "$@"
 rc=$?
-# A module that stays in use, or a mount that cannot be left, is a result too.
+# A module that stays in use, or a failed unmount, makes the run fail too.
 cd / || exit 1
 umount /mnt || rc=1
 server_down

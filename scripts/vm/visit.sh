@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# In a guest: what comes when the tester is a server, on port $PORT, and plays $CASE:
+# In a guest: the client's part when the tester is a server, on port $PORT, that runs $CASE:
 #
 #	visit.sh ADDRESS EXPORT
 #
-# A mount, small files, which need no chunks, and what the case wants besides. Each
-# effect is looked at on the server's side, too. $ACTION is one part of that, an RPC
-# that is let wait, or a look at what the client has concluded up to now.
+# It mounts, uses small files, which need no chunks, and does additional work of the case;
+# each effect is also checked on the server's side. $ACTION selects a part of this: an RPC
+# that waits, or a record of the client's decisions so far.
 
 trace=/sys/kernel/tracing/trace
 
-# use FOLDER: small things, and their effect beside
+# use FOLDER: small operations, checked on the server's side
 use()
 {
 	local dir=$1 name
@@ -23,7 +23,7 @@ use()
 		[ "$(cat "$export_dir/$name/f")" = some ]
 }
 
-# symlinks FOLDER: three at once; how many there are, and how many were refused
+# symlinks FOLDER: three concurrent SYMLINKs; prints how many were made and how many refused
 symlinks()
 {
 	local dir=$1 name i pids=()
@@ -39,7 +39,7 @@ symlinks()
 		cat /tmp/symlink.[123] | grep -c 'Protocol not supported') refused"
 }
 
-# refused_symlinks FOLDER: one after the other; how many got EIO
+# refused_symlinks FOLDER: sequential SYMLINKs; prints how many failed with EIO
 refused_symlinks()
 {
 	local i
@@ -49,8 +49,8 @@ refused_symlinks()
 	done | grep -c 'Input/output error'
 }
 
-# rounds FOLDER COUNT: each with files of many lengths in a folder of its own: written, and
-# others read that are there already
+# rounds FOLDER COUNT: each round writes files of several lengths in a new folder, and reads
+# other files that were created on the server's side
 rounds()
 {
 	local dir name n text i
@@ -71,7 +71,7 @@ rounds()
 	done
 }
 
-# two_at_once FOLDER: Calls, behind a MKDIR
+# two_at_once FOLDER: two concurrent Calls after a MKDIR
 two_at_once()
 {
 	local dir
@@ -83,7 +83,7 @@ two_at_once()
 	wait
 }
 
-# no_listing FOLDER: a READDIR that can not be sent ends, and soon
+# no_listing FOLDER: a READDIR that cannot be sent has to fail without a delay
 no_listing()
 {
 	local name
@@ -93,7 +93,7 @@ no_listing()
 		grep 'Input/output error' /tmp/listing && timeout 20 rmdir "$1/$name"
 }
 
-# traced PORT EVENT SED-SCRIPT: what the events of a server say, in a line
+# traced PORT EVENT SED-SCRIPT: prints the fields of the server's trace events in a line
 traced()
 {
 	grep ":$1 " "$trace" | sed -n "s/.* xprt2_$2: .*$3/p" | tr ' \n' '_,' |
@@ -115,7 +115,7 @@ client_counters()
 	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
 }
 
-# rises COUNTER NUMBER: waits until it has risen so much since the last look
+# rises COUNTER NUMBER: waits until the counter has risen by NUMBER since the last look
 rises()
 {
 	local last
@@ -129,7 +129,7 @@ rises()
 	done
 }
 
-# make_link: no READ and no READDIR, which some servers leave unanswered
+# make_link: uses neither READ nor READDIR, which some servers leave unanswered
 make_link()
 {
 	local new
@@ -140,7 +140,7 @@ make_link()
 		[ "$(readlink "$export_dir/$new/l")" = target ]
 }
 
-# no_faults: none that a case has switched on
+# no_faults: switches off the fault injection of a case
 no_faults()
 {
 	local probability
@@ -150,7 +150,7 @@ no_faults()
 	done
 }
 
-# acted ACTION: waits until it is the client's last one
+# acted ACTION: waits until this is the client's last action
 acted()
 {
 	until [[ $(actions "$PORT") == *"$1" ]]; do
@@ -158,7 +158,7 @@ acted()
 	done
 }
 
-# ready: no other Call comes before the SYMLINKs
+# ready: fills the client's caches, so that it sends no other Call before the SYMLINKs
 ready()
 {
 	local i
@@ -168,7 +168,8 @@ ready()
 	done
 }
 
-# look ADDRESS: versions, actions, and lines of the log that say version 1
+# look ADDRESS: records versions, actions, the number of log lines about version 1, the
+# counters, and the connections
 look()
 {
 	echo "$(settled "$PORT") $(actions "$PORT") $(dmesg |
@@ -177,7 +178,7 @@ look()
 	cat /proc/net/rpc/xprtrdma2 >"$looks.view"
 }
 
-# work FOLDER: what the case is about, and use
+# work FOLDER: the additional work of the case, and use()
 work()
 {
 	case $CASE in
@@ -204,7 +205,7 @@ work()
 	use "$1"
 }
 
-# The log says no more than ten times in 5 s what is wrong with the version.
+# The kernel limits its messages about versions to ten in 5 s.
 log_has_room()
 {
 	dmesg | awk -v now="$(cut -d' ' -f1 /proc/uptime)" '
@@ -264,7 +265,7 @@ whole_visit()
 	return $rc
 }
 
-# Sourced for its words alone
+# Scripts that source this file use its functions only.
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	export_dir=$2 dir=/mnt.$PORT
 	trap 'umount -f -l "$dir"; exit 1' TERM

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# In a guest: what comes when the tester is a server, on port $PORT, that breaks the
-# protocol in $CASE:
+# In a guest: the client's part when the tester is a server, on port $PORT, that violates
+# the protocol in $CASE:
 #
 #	work.sh ADDRESS EXPORT [OPTIONS]
 #
-# $ACTION is mount, work or unmount, or empty for all of them. The work is to write, to
-# read and to list files; each effect is looked at on the server's side, too. What the
-# client's counters are before and behind it, and its connections behind it, is in
-# $BESIDE, where there is such a folder.
+# $ACTION is mount, work or unmount, or empty for all of them. The work writes, reads and
+# lists files; each effect is also checked on the server's side. If the folder $BESIDE
+# exists, the client's counters before and after the work, and its connections after it, are
+# stored there.
 
 beside()
 {
