@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Whether the cases can fail. Each one that is named in faults.py has to pass with a server
-that has no fault, and to fail with a fault that it is about; so has each one that is named
-in visitors.py with a client.
+Tests that the cases can fail. Each case in faults.py has to pass with a server without a fault,
+and to fail with each fault that lists it. The same holds for cases in visitors.py and a client.
 """
 
 import contextlib
@@ -22,12 +21,12 @@ from .registry import Case, Failure
 from .server import Server
 from .visitors import Visitor
 
-PORTS = itertools.count(1)      # one for each visit: a request for a connection may be late
+PORTS = itertools.count(1)      # one for each client, because connection requests may arrive late
 
 
 @contextlib.contextmanager
 def served(kind, trigger):
-    """Such a server in a thread of its own; what has ended that before its time"""
+    """Runs this server in a thread; yields a list that receives the traceback if it fails."""
     peer, stop, died = kind(trigger), threading.Event(), []
 
     def serve():
@@ -48,14 +47,14 @@ def served(kind, trigger):
 
 
 def of_server(kind, cases, trigger, target, run):
-    """How the cases end with such a server; and why not, if it has not worked to the end"""
+    """Returns the results of the cases with this server, and the reason if the server failed."""
     with served(kind, trigger) as died:
         results = [run(case, Client(target, case.version)) for case in cases]
     return results, ' '.join(died)
 
 
 def of_client(kind, cases, trigger, target, run):
-    """The same with such a client, which is a process for each case"""
+    """Returns the same with this client, which is a process for each case."""
     with tempfile.NamedTemporaryFile('r', encoding='utf-8') as died:
         words = ['--wait', str(waits.FACTOR), '--visit', kind.__name__, target.host,
                  target.root.hex(), died.name]
@@ -67,15 +66,17 @@ def of_client(kind, cases, trigger, target, run):
 
 
 def visit(name, host, root, path, port):
-    """The status of such a process"""
+    """Returns the status of such a client process."""
     kind = next(k for k in [Visitor, *FAULTS] if k.__name__ == name)
     return visitor.main(kind, host, port, root, path)
 
 
 def judged(name, results, died, fault):
     """
-    One result of all of these: with a fault they fail, not by one of the tester, nor for
-    want of a connection if that is not the fault.
+    Combines the results into one.
+
+    With a fault the cases have to fail, and not by an error of the tester. A lost connection
+    counts only if it is the fault.
     """
     def fails(result):
         return (result.status == report.FAILED and result.why.startswith('line ') and
@@ -90,7 +91,7 @@ def judged(name, results, died, fault):
 
 
 def main(cases, words, trigger, target, form, run):
-    """One result for each peer without a fault, and one for each fault"""
+    """Returns a result for each peer without a fault, and one for each fault."""
     unknown = set(words) - {k.__name__ for k in FAULTS}
     if unknown:
         raise Failure(f'no fault is called {" or ".join(unknown)}')
@@ -98,7 +99,7 @@ def main(cases, words, trigger, target, form, run):
     gone = set().union(*(k.cases for k in FAULTS)) - {c.name for c in cases}
     if gone:
         raise Failure(f'no case is called {" or ".join(sorted(gone))}')
-    if not target.export:       # clients have files, always
+    if not target.export:       # clients always have files
         cases = [c for c in cases if 'export' not in c.needs and c.plays == 'client']
     lists = {k: [c for c in cases if c.name in k.cases] for k in kinds}
     for base in (Peer, Visitor):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tester as a client: what a case says to a server, and what must come back."""
+"""The tester as a client: messages that cases send to a server, and checks of the answers."""
 
 import dataclasses
 import os
@@ -14,13 +14,13 @@ from .waits import until
 from .wire import BRS, CALL, RBSIZ, Prop, Rpc, Segment
 
 PATIENCE = 5            # for an answer, in seconds
-SILENCE = 0.05          # for one that must not come
+SILENCE = 0.05          # for an answer that must not arrive
 PRIVATE = PrivateData(0, 4096, 4096)
 
 
 @dataclasses.dataclass
 class Target:
-    """The server under test, and what is known of it for all cases."""
+    """The server under test, with properties that all cases use"""
     host: str
     port: int
     export: str = ''
@@ -30,7 +30,7 @@ class Target:
     settings: dict = dataclasses.field(default_factory=dict)
 
     def survey(self):
-        """Finds out which versions the server speaks."""
+        """Finds the versions that the server supports."""
         t = Client(self, 2)
         try:
             t.open()
@@ -59,19 +59,19 @@ class Answer:
 
 
 def is_call(message, asked):
-    """Whether this is another RPC of the server, not what it makes of the one asked."""
+    """Whether this is an RPC of the server, and not an answer to the message."""
     return isinstance(message, Rpc) and message.direction == CALL and message.xid != asked.xid
 
 
 class Client:
-    """One connection to the server; it is made when the first message is sent."""
+    """A connection to the server, which is established when the first message is sent"""
 
     def __init__(self, target, version):
         self.target, self.version = target, version
         self.endpoint = None
-        self.largest = 4096 if version == 2 else 1024   # Send that may come
+        self.largest = 4096 if version == 2 else 1024   # largest Send of the server
         self.made, self.settings = [], Settings(target.setter)
-        self.calls = []         # of the server, that came before an answer
+        self.calls = []         # of the server, received before an answer
         self.set = self.settings.set
 
     # Connections
@@ -90,12 +90,12 @@ class Client:
         self.endpoint, self.calls = None, []
 
     def again(self, **options):
-        """Another connection in place of this one."""
+        """Replaces the connection by a new one."""
         self.close()
         return self.open(**options)
 
     def clean_up(self):
-        """Takes away the files that a case has made, and what it has set."""
+        """Removes the files that a case has created, and restores the settings."""
         self.settings.restore()
         if not self.made:
             return
@@ -116,7 +116,7 @@ class Client:
         return random.getrandbits(31) | 1 << 29
 
     def call(self, procedure, arguments=b'', **fields):
-        """A Call of NFSv3; fields are those of its header."""
+        """Returns a Call of NFSv3; fields are those of its header."""
         number = self.xid()
         fields.setdefault('version', self.version)
         vers = fields.pop('vers', 3)
@@ -126,7 +126,7 @@ class Client:
         return self.call(rpc.NULL, **fields)
 
     def long(self, procedure, arguments=b'', pieces=1, **fields):
-        """The same as RDMA2_NOMSG: the Call is in memory, in so many segments."""
+        """Returns the same as RDMA2_NOMSG, with the Call in memory, in this many segments."""
         message = self.call(procedure, arguments)
         region = self.memory(len(message.body) + 64).write(message.body)
         reads = [(0, s) for s in self.segments(region, len(message.body), pieces)]
@@ -139,7 +139,7 @@ class Client:
         self.endpoint.send(*(message.encode() for message in messages), patience=PATIENCE)
 
     def receive(self, patience=PATIENCE):
-        """The next message; None when none comes in time."""
+        """Returns the next message, or None after the timeout."""
         return self.calls.pop(0) if self.calls else self.arrival(patience)
 
     def arrival(self, patience):
@@ -155,17 +155,17 @@ class Client:
         return Answer(message, len(data), invalidated)
 
     def ask(self, message):
-        """The answer; a Call that the server makes before it is received later."""
+        """Sends the message and returns the answer; Calls of the server are kept for receive()."""
         self.send(message)
         while (answer := self.arrival(PATIENCE)) and is_call(answer.message, message):
             self.calls.append(answer)
         check(answer is not None, f'no answer to {message}')
         return answer
 
-    # What must come back
+    # Expected answers
 
     def error(self, message, code, *arguments):
-        """The answer is this error, byte by byte; an argument None is any."""
+        """The answer has to be exactly this error; None stands for any argument."""
         answer = self.ask(message)
         got = answer.message
         check(isinstance(got, wire.Error), f'code {code} expected, not {got}')
@@ -179,14 +179,14 @@ class Client:
         return got
 
     def answered(self, message, accept_stat=rpc.SUCCESS):
-        """A Reply that comes inline; `results` follow its RPC header."""
+        """Returns an inline Reply; `results` follow its RPC header."""
         answer = self.reply(message)
         check(answer.message.proc == wire.MSG, f'not inline: {answer.message}')
         return dataclasses.replace(
             answer, results=rpc.results(answer.message.body, accept_stat))
 
     def reply(self, message):
-        """The answer is a Reply in the version and with the xid of the Call."""
+        """The answer has to be a Reply with the version and xid of the Call."""
         answer = self.ask(message)
         got = answer.message
         check(isinstance(got, Rpc), f'a Reply expected, not {got}')
@@ -202,7 +202,7 @@ class Client:
         return answer
 
     def nothing(self, *messages):
-        """No answer to these, and the connection goes on."""
+        """The messages have no answer, and the connection stays."""
         self.send(*messages)
         self.alive()
         answer = self.receive(SILENCE)
@@ -212,7 +212,7 @@ class Client:
         return self.answered(self.null())
 
     def lost(self, *messages, patience=PATIENCE):
-        """The connection ends, and no answer comes before."""
+        """The connection ends, without an answer before."""
         try:
             self.send(*messages)
             end = until(patience)
@@ -226,7 +226,7 @@ class Client:
     # Properties
 
     def announce(self, *props, **fields):
-        """CONNPROP, and the server's by property."""
+        """Sends CONNPROP and returns the server's CONNPROP."""
         for prop in props:
             if prop.which == RBSIZ and len(prop.data) == 4:
                 self.largest = max(1024, prop.word)
@@ -242,12 +242,12 @@ class Client:
         return got
 
     def receive_size(self, own=4096):
-        """The server's RBSIZ, after CONNPROP with this end's."""
+        """Returns the server's RBSIZ, after a CONNPROP with this end's."""
         values = self.announce(Prop(RBSIZ, own), Prop(BRS, wire.BRS_INLINE)).values
         return values[RBSIZ].word if RBSIZ in values else 4096
 
     def wishes(self, *props, **fields):
-        """REQPROP, and what RESPROP says: done, rejected, other."""
+        """Sends REQPROP and returns the sets of RESPROP: done, rejected, other."""
         message = wire.reqprop(self.xid(), props, **fields)
         got = self.ask(message).message
         check(isinstance(got, wire.Properties) and got.proc == wire.RESPROP,
@@ -266,14 +266,14 @@ class Client:
     # Memory
 
     def memory(self, length):
-        """Memory that the server may read and write."""
+        """Allocates memory that the server may read and write."""
         if not self.endpoint:
             self.open()
         return self.endpoint.region(length)
 
     @staticmethod
     def segments(region, length=None, pieces=1, at=0):
-        """The region in so many segments of about the same length."""
+        """Splits the region into this many segments of about the same length."""
         length = region.length if length is None else length
         step = -(-length // pieces) + 3 & ~3
         found = []
@@ -285,7 +285,7 @@ class Client:
     # Files
 
     def file(self, data=b''):
-        """A file on the export with these bytes; its handle."""
+        """Creates a file on the export with these bytes; returns its handle."""
         name = b'tester-' + os.urandom(6).hex().encode()
         answer = self.answered(self.call(
             rpc.CREATE, rpc.create_arguments(self.target.root, name)))
@@ -301,7 +301,7 @@ class Client:
         return handle
 
     def content(self, handle, length):
-        """What the server has in a file, read inline in small parts."""
+        """Reads the server's file inline, in small parts."""
         data = b''
         for at in range(0, length, 512):
             answer = self.answered(self.call(rpc.READ, rpc.read_arguments(

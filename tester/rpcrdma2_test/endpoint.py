@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Connections and exposed memory, by the library built from endpoint.c."""
+"""Connections and exposed memory, with the library of endpoint.c."""
 
 import ctypes
 import dataclasses
@@ -33,7 +33,7 @@ class PrivateData:
 
     @classmethod
     def decode(cls, data):
-        """None where there are none of this format."""
+        """Returns None for data in another format."""
         if len(data) < 8:
             return None
         magic, version, flags, send, receive = struct.unpack('>IBBBB', data[:8])
@@ -89,7 +89,7 @@ def load():
 
 
 class Library:
-    """Loaded when it is first used: --list needs none."""
+    """Loads the library at its first use, because --list does not need it."""
     loaded = None
 
     def __getattr__(self, name):
@@ -107,7 +107,7 @@ def failed(what, code=None):
 
 
 class Region:
-    """Memory that the peer may read and write."""
+    """Memory that the peer may read and write"""
 
     def __init__(self, endpoint, length):
         self.endpoint, self.length = endpoint, length
@@ -116,7 +116,7 @@ class Region:
             raise failed('memory')
 
     def window(self):
-        """From here on the handle is one that the peer can invalidate."""
+        """Gives the region a handle that the peer can invalidate."""
         code = lib.region_window(self.endpoint.pointer, self.head)
         if code:
             raise NotApplicable('the device has no memory windows of type 2')
@@ -143,17 +143,17 @@ class Region:
 
 
 class Endpoint:
-    """One end of a connection."""
+    """One end of a connection"""
 
     def __init__(self, pointer):
         if not pointer:
             raise failed('endpoint')
         self.pointer, self.regions = pointer, []
-        self.immediate = False  # what has come last is an RDMA Write with Immediate
+        self.immediate = False  # the last message was an RDMA Write with Immediate
 
     @classmethod
     def prepare(cls, host, port, size=16384, receives=0, lender=None):
-        """One that is not connected; a lender has the buffers of others."""
+        """Returns an unconnected endpoint, which may use the buffers of a lender."""
         return cls(lib.ep_prepare(host.encode(), str(port).encode(), size, receives,
                                   lender and lender.pointer))
 
@@ -168,7 +168,7 @@ class Endpoint:
 
     @classmethod
     def request(cls, listener, patience, size=16384, receives=32, lender=None):
-        """The next request for a connection, or None."""
+        """Returns the next connection request, or None."""
         pointer = lib.ep_request(listener, int(scaled(patience) * 1000), size, receives,
                                  lender and lender.pointer)
         return cls(pointer) if pointer else None
@@ -191,7 +191,7 @@ class Endpoint:
             raise Lost(f'Send: {os.strerror(-code)}')
 
     def post_twice(self, data):
-        """The same message two times, with one doorbell"""
+        """Sends the message twice, with one doorbell."""
         code = lib.ep_send_twice(self.pointer, data, len(data))
         if code:
             raise Lost(f'Send: {os.strerror(-code)}')
@@ -202,7 +202,7 @@ class Endpoint:
             raise Lost(f'Send: {os.strerror(-code)}')
 
     def send(self, *messages, invalidate=0, patience=5):
-        """The peer may end the connection as soon as it has one: a receive() shows that."""
+        """Does not fail if the peer ends the connection after a message; receive() shows that."""
         try:
             for data in messages:
                 self.post(data, invalidate)
@@ -212,7 +212,7 @@ class Endpoint:
                 raise
 
     def receive(self, patience):
-        """A pair: bytes, and the handle invalidated or None. None for nothing."""
+        """Returns the bytes and the invalidated handle or None; or None after the timeout."""
         got, room = Received(), ctypes.create_string_buffer(65536)
         ret = lib.ep_receive(self.pointer, int(scaled(patience) * 1000), room,
                              len(room), ctypes.byref(got))
@@ -226,18 +226,18 @@ class Endpoint:
 
     @property
     def descriptors(self):
-        """Readable when there may be something to receive"""
+        """Descriptors that are readable when receive() may have a result"""
         pair = (ctypes.c_int * 2)()
         lib.ep_descriptors(self.pointer, pair)
         return list(pair)
 
     @property
     def lost(self):
-        """Without taking what has come"""
+        """Whether the connection has ended, without receiving pending messages"""
         return bool(lib.ep_is_lost(self.pointer))
 
     def is_left(self, patience):
-        """Waits until the peer has disconnected, which it may do after this end has."""
+        """Waits until the peer has disconnected, which may be after this end's loss."""
         return bool(lib.ep_is_left(self.pointer, int(scaled(patience) * 1000)))
 
     def post_receives(self, count):
@@ -246,7 +246,7 @@ class Endpoint:
             raise Lost(f'Receive: {os.strerror(-code)}')
 
     def keep_receives(self):
-        """From now on no Receive is posted again."""
+        """Stops reposting Receives."""
         lib.ep_keep_receives(self.pointer)
 
     def region(self, length):
@@ -254,7 +254,7 @@ class Endpoint:
         return self.regions[-1]
 
     def rdma(self, region, length, handle, offset, read=False, at=0, immediate=False):
-        """RDMA Write to the peer's memory, or RDMA Read from there."""
+        """Does an RDMA Write to the peer's memory, or an RDMA Read from it."""
         if lib.ep_rdma(self.pointer, 2 if immediate else read, region.head, at, length, handle, offset):
             raise Lost('RDMA to the peer')
 
@@ -267,7 +267,7 @@ class Endpoint:
 
 
 class Listener:
-    """Requests for connections"""
+    """Receives connection requests."""
 
     def __init__(self, host, port):
         self.pointer = lib.ep_listen(host.encode(), str(port).encode())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Servers with one fault each, and the cases that have to find it."""
+"""Servers with one fault each, and the cases that have to detect it"""
 
 import contextlib
 import dataclasses
@@ -12,7 +12,7 @@ FAULTS = []
 
 
 def fault(*cases):
-    """The class below is a server with a fault that these cases have to find."""
+    """The following class is a server with a fault that these cases have to detect."""
     def add(kind):
         kind.cases = ' '.join(cases).split()
         FAULTS.append(kind)
@@ -21,7 +21,7 @@ def fault(*cases):
 
 
 class Spoiler(Peer):
-    """Says something else in place of one message"""
+    """Replaces one message by another"""
 
     def says(self, data, answers):
         return [pair for message, handle in answers
@@ -48,7 +48,7 @@ class Spoiler(Peer):
 
 
 class WrongError(Spoiler):
-    """An error with one of these codes has other fields."""
+    """Changes the fields of errors with one of these codes"""
     codes = ()
 
     def error(self, message):
@@ -564,7 +564,7 @@ class InvalidatesAnyway(Spoiler):
 
     @staticmethod
     def handles(data):
-        """The handles of a Call"""
+        """Returns the handles of a Call."""
         version_two = rpc.number_at(data, 4) == 2 and rpc.number_at(data, 12) == MSG
         call = wire.decode(data[:20] + bytes(4) + data[24:] if version_two else data)
         return call.handles() if isinstance(call, Rpc) else []

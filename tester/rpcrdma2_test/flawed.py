@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-A server for the tester itself: what finds no fault in it may pass, and each fault that
-is added has to be found. NFS is what a server over TCP makes of the Calls.
+A server for testing the tester: it has to pass all cases, and each fault that is added has to
+be detected. An NFS server over TCP answers its Calls.
 """
 
 import collections
@@ -17,11 +17,11 @@ from .server import Server
 from .wire import (BRS, BRS_INLINE, CALL, MSG, NOMSG, RBSIZ, REPLY, Error, Option, Prop,
                    Properties, Rpc)
 
-READ_CHUNKS, WRITE_CHUNKS, SEGMENTS = 8, 8, 64      # that a Call may have
+READ_CHUNKS, WRITE_CHUNKS, SEGMENTS = 8, 8, 64      # limits of a Call
 
 
 class Refused(Exception):
-    """A message that gets an error: its code, and what follows that"""
+    """A message that is answered with an error: its code and arguments"""
 
 
 def padded(length):
@@ -29,7 +29,7 @@ def padded(length):
 
 
 def rpc_header(body):
-    """How long that of a Call is"""
+    """Returns the length of a Call's RPC header."""
     at = 24
     for _ in range(2):
         at += 8 + padded(rpc.number_at(body, at + 4))
@@ -37,7 +37,7 @@ def rpc_header(body):
 
 
 def is_answer(data):
-    """Whether a message answers something, by the words that come first"""
+    """Whether a message is an answer, by its first words"""
     _, version, _, proc = struct.unpack_from('>4I', data)
     direction, opttype = struct.unpack_from('>2I', data + bytes(8), 16)
     if proc == wire.ERROR:
@@ -48,20 +48,20 @@ def is_answer(data):
 
 
 class Peer(Speaker):
-    """Answers as it should. A fault is a class that does some of that otherwise."""
+    """A server without a fault; a class with a fault overrides a method."""
     backend_patience = 5
     receive_size = 16384
-    idle = 10                   # without a message, and the connection is ended
+    idle = 10                   # seconds without a message, after which the connection is closed
     private = PrivateData(1, 4096, 4096)
     plays = 'server'
-    loses = False               # a fault that is the loss of connections
+    loses = False               # whether the fault is the loss of connections
     settings_in = None          # a folder with a file for each setting of this server
 
     def __init__(self, trigger):
         self.lender = Endpoint.prepare(trigger.host, trigger.port)
         super().__init__(trigger, self.lender)
         self.listener = Listener(trigger.host, trigger.port)
-        self.costs = collections.Counter()      # connections, by the xid that ended them
+        self.costs = collections.Counter()      # lost connections, by the xid that caused the loss
         self.rooms, self.introduced = {}, False
 
     def close(self):
@@ -71,7 +71,7 @@ class Peer(Speaker):
     # Connections
 
     def connection(self):
-        """The next one to its end, if there is one soon"""
+        """Serves the next connection until its end, if one arrives soon."""
         endpoint = Endpoint.request(self.listener.pointer, .2, receives=128,
                                     lender=self.lender)
         if not endpoint:
@@ -91,7 +91,7 @@ class Peer(Speaker):
             endpoint.close()
 
     def begins(self):
-        """The server sends nothing before the client's first message."""
+        """Called at the beginning of a connection; this server then sends nothing."""
 
     def takes_message(self, data, immediate):
         if immediate:
@@ -105,14 +105,14 @@ class Peer(Speaker):
             raise
 
     def says(self, _data, answers):
-        """The messages to send for @data; @answers are the right ones."""
+        """Returns the messages to send for @data; @answers are the right ones."""
         return answers
 
-    # Answers are pairs: a message, and a handle that it invalidates
+    # Answers are pairs of a message and the handle that it invalidates.
 
     @property
     def speaks(self):
-        """Versions, the first one and the last"""
+        """Returns the first and the last supported version."""
         path = self.settings_in and pathlib.Path(self.settings_in, 'versions')
         only = path and path.exists() and path.read_text('ascii').strip()
         return (int(only), int(only)) if only else (1, 2)
@@ -143,7 +143,7 @@ class Peer(Speaker):
         handle = 0
         if version == 2 and proc in (MSG, NOMSG):
             handle = rpc.number_at(data, 20)
-            data = data[:20] + bytes(4) + data[24:]     # any is good, S47
+            data = data[:20] + bytes(4) + data[24:]     # any value is valid, S47
         message = self.decoded(data)
         if isinstance(message, Option):
             raise Refused(wire.INVALID_OPTION)
@@ -185,7 +185,7 @@ class Peer(Speaker):
 
     @staticmethod
     def value(prop):
-        """The property's value, or None for an unknown one."""
+        """Returns the property's value, or None for an unknown property."""
         if prop.which not in (RBSIZ, BRS):
             return None
         if not prop.data:
@@ -196,7 +196,7 @@ class Peer(Speaker):
         return value
 
     def wishes(self, props):
-        """Which ones are done, and which rejected"""
+        """Returns the requested properties that are done, and those that are rejected."""
         done, seen = set(), set()
         for index, prop in enumerate(props):
             size = self.value(prop) if prop.which == RBSIZ else 0
@@ -224,7 +224,7 @@ class Peer(Speaker):
         return self.out
 
     def judge(self, call):
-        """Whether its chunks are good, then whether they are few enough"""
+        """Checks first whether the Call's chunks are valid, then whether they exceed the limits."""
         chunks = {}
         for position, segment in call.reads:
             chunks.setdefault(position, []).append(segment.length)
@@ -258,7 +258,7 @@ class Peer(Speaker):
 
     def ask_backend(self, message):
         try:
-            return Server.ask_backend(self, message)    # which may have changed since
+            return Server.ask_backend(self, message)    # the data may have changed since
         except (OSError, rpc.RpcError) as reason:
             self.tcp = None
             raise Failure(f'the NFS server: {reason}') from reason
@@ -266,13 +266,14 @@ class Peer(Speaker):
 
 class ForFuzzing(Peer):
     """
-    A Call that asks for more than 1000 credits is granted none; or, with a path, that
-    file is made.
+    A fault for the fuzzer: a Call that requests more than 1000 credits is granted none.
+
+    If a path is set, such a Call creates this file instead.
     """
     path = ''
 
     def begins(self):
-        """A conversation that is played again has its xids again."""
+        """A repeated conversation has the same xids."""
         self.costs.clear()
 
     def says(self, data, answers):
@@ -286,7 +287,7 @@ class ForFuzzing(Peer):
 
 
 def serve(trigger, path):
-    """One connection after another, for ever"""
+    """Serves one connection after another, forever."""
     peer = ForFuzzing(trigger)
     peer.path = path
     while True:

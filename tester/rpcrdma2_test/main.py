@@ -15,7 +15,7 @@ from .fuzz import run as fuzzing
 from .many import Many
 from .server import Kept, Server, Trigger
 
-# The exit status of a run in which no case failed and none passed
+# The exit status of a run without failed and without passed cases
 NOTHING_PASSED = 3
 
 
@@ -81,7 +81,7 @@ def list_cases(cases):
 
 
 def explain(cases, words):
-    """The requirements that the words name, or those of the cases that they name."""
+    """Prints the requirements that the words name, or those of the cases that the words name."""
     meanings = registry.meanings()
     ids = [w for w in words if w in meanings]
     if len(ids) < len(words) or not words:
@@ -103,7 +103,7 @@ def print_settings():
 
 
 def run(case, talk):
-    """The result of one case; talk is what it talks by."""
+    """Runs a case with a client or server and returns the result."""
     begin = time.monotonic()
     status, why, lost = report.PASSED, '', False
     try:
@@ -115,7 +115,7 @@ def run(case, talk):
         line = next((f.lineno for f in where if '/cases/' in f.filename), 0)
         status, why = report.FAILED, f'line {line}: {reason}'
         lost = isinstance(reason, (Lost, OSError, registry.NoConnection))
-    except Exception as reason:         # the tester's own fault is no pass
+    except Exception as reason:         # a fault of the tester
         where = traceback.extract_tb(reason.__traceback__)[-1]
         status = report.FAILED
         why = f'{where.filename}:{where.lineno}: {type(reason).__name__}: {reason}'
@@ -137,7 +137,7 @@ def why_not(case, target):
 
 
 def verdict(results, required):
-    """The exit status of a run, which has ended."""
+    """Returns the exit status of a run."""
     passed = [r.case for r in results if r.status == report.PASSED]
     missing = [w for w in required
                if not registry.chosen(passed, [w]) and
@@ -165,8 +165,9 @@ def play_client(cases, target, form):
 
 def play_server(cases, trigger, form):
     """
-    Each case has a port of its own: clients remember what a server speaks. Those that
-    share a mount have that of the first one.
+    Gives each case a port, because clients remember the version of a server.
+
+    Cases that share a mount use the port of the first one.
     """
     form.begin(cases)
     results, kept = [], Kept(trigger)
@@ -204,7 +205,7 @@ def fuzz(parser, options, host, port):
         if options.plays == 'client':
             if not options.export:
                 parser.error('--fuzz needs --export, or --server')
-            # A process that has used a device has none when it forks.
+            # A process that has used an RDMA device cannot use it after a fork.
             with multiprocessing.Pool(1) as pool:
                 target = pool.apply(surveyed, (target,))
         return fuzzing.main(fuzzing.Run(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The tester as a server with all its connections at a time, that goes down and comes up.
+The tester as a server with concurrent connections, which can go down and come up again.
 
-The command makes the client do one $ACTION at a time, while the manners of the case
-decide, message by message, what becomes of a connection.
+The command makes the client do one $ACTION at a time. Meanwhile the manners of the case, a
+function, handle each message.
 """
 
 import errno
@@ -33,7 +33,7 @@ def serves(c, message):
 
 
 class Connection(Server):
-    """One of them: Calls of the NFS server go to the client, and its Replies back."""
+    """A connection; it forwards Calls of the NFS server to the client, and the Replies back."""
 
     def __init__(self, many, endpoint):
         super().__init__(many.trigger)
@@ -46,7 +46,7 @@ class Connection(Server):
         self.send(Rpc(number, call, credit=self.grant))
 
     def take_call(self):
-        """Of the NFS server, which ends what is idle for long"""
+        """Takes a Call of the NFS server, which closes idle connections."""
         try:
             call = rpc.record(self.tcp)
         except (rpc.RpcError, OSError):
@@ -59,7 +59,7 @@ class Connection(Server):
         self.tcp = None
 
     def take_reply(self, reply):
-        """For the NFS server, unless the connection that it has called on is gone"""
+        """Forwards a Reply to the NFS server, unless the connection of its Call is closed."""
         self.many.replies.append(reply)
         try:
             if self.tcp:
@@ -68,7 +68,7 @@ class Connection(Server):
             self.no_tcp()
 
     def take(self):
-        """One message, if there is one; whether it was"""
+        """Handles one message; returns whether there was one."""
         if self.tcp and select.select([self.tcp], [], [], 0)[0]:
             self.take_call()
         got = self.receive(0)
@@ -99,9 +99,9 @@ class Many(Server):
         super().__init__(trigger)
         self.manners, self.connections, self.commands = serves, [], []
         self.receives = 64
-        self.times = []         # of each connection
-        self.first = []         # message of the client on each
-        self.calls, self.replies = 0, []        # of nfsd, of the client
+        self.times = []         # of each connection request
+        self.first = []         # first message of the client on each connection
+        self.calls, self.replies = 0, []        # of nfsd, and of the client
 
     # The server
 
@@ -110,7 +110,7 @@ class Many(Server):
         self.listener = Listener(self.trigger.host, self.trigger.port)
 
     def down(self):
-        """As a server that dies: nobody listens, and all connections end."""
+        """Acts like a server that crashes: stops listening and ends all connections."""
         if self.listener:
             self.listener.close()
         self.listener = None
@@ -140,7 +140,7 @@ class Many(Server):
         self.connections = [c for c in self.connections if c.endpoint]
 
     def attend(self, patience, done=lambda: False, *descriptors):
-        """Serves until that is so, or for so long; whether it is so"""
+        """Serves until DONE is true or the timeout has passed; returns the last value of DONE."""
         end = until(patience)
         while True:
             self.take_all()
@@ -157,14 +157,14 @@ class Many(Server):
     # The client
 
     def begin(self, action):
-        """The command is under way."""
+        """Starts the command with this action."""
         self.trigger.action = action
         self.run(subprocess.PIPE)
         self.commands.append(self.process)
         return self.process
 
     def ends(self, process, patience=600):
-        """The command's exit status"""
+        """Returns the command's exit status."""
         if process.poll() is not None:
             return process.returncode
         descriptor = os.pidfd_open(process.pid)
@@ -176,7 +176,7 @@ class Many(Server):
         return process.returncode
 
     def line(self, process, patience=60):
-        """The next line that the command prints"""
+        """Returns the next line that the command prints."""
         output = process.stdout
         check(self.attend(patience, lambda: select.select([output], [], [], 0)[0], output),
               f'{self.trigger.action} prints nothing')
@@ -185,7 +185,7 @@ class Many(Server):
         return line
 
     def does(self, *actions):
-        """The command does these, one after the other, and well."""
+        """Runs the command with these actions in sequence; each has to succeed."""
         for action in actions:
             process = self.begin(action)
             status = self.ends(process)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A session of NFSv4.1, as far as cases need it: COMPOUNDs, and a delegation's recall."""
+"""The parts of an NFSv4.1 session that cases need: COMPOUNDs, and recalls of delegations."""
 
 import os
 import struct
@@ -19,19 +19,20 @@ ANONYMOUS = bytes(16)
 
 
 def channel(longest=4096):
-    """Attributes of one whose Calls have so many bytes at most"""
+    """Returns channel attributes with this maximum size of a Call."""
     return u32(0, longest, 4096, 1024, 8, 16, 0)
 
 
 def compound(operations, minor=1):
-    """Arguments of a COMPOUND of these operations, each number and arguments."""
+    """Returns arguments of a COMPOUND; an operation is a pair of number and arguments."""
     return opaque(b'') + u32(minor, len(operations)) + b''.join(
         u32(number) + arguments for number, arguments in operations)
 
 
 class Session:
-    """A session over a connection, which is for callbacks, too; `flags` of it, and what the
-    server has said last in those of SEQUENCE."""
+    """A session whose connection is also its backchannel.
+
+    `flags` are those of the last SEQUENCE reply."""
 
     def __init__(self, t, longest=4096, flags=BACK_CHANNEL):
         self.t, self.turn = t, 0
@@ -52,14 +53,14 @@ class Session:
                          *operations, **fields)
 
     def do(self, operation):
-        """One operation alone; its results."""
+        """Does a single operation outside of the session; returns its results."""
         answer = self.t.answered(self.call(operation))
         check(rpc.number_at(answer.results, 0) == 0,
               f'operation {operation[0]}: status {rpc.number_at(answer.results, 0)}')
         return answer.results[20:]
 
     def go_on(self, *operations):
-        """Operations in the session, which have to succeed."""
+        """Does operations in the session, which have to succeed."""
         answer = self.t.answered(self.in_session(*operations))
         status = rpc.number_at(answer.results, 0)
         check(status == 0, f'operations {[o for o, _ in operations]}: status {status}')
@@ -67,11 +68,11 @@ class Session:
         return answer
 
     def bind(self):
-        """From here on the connection is for callbacks, too."""
+        """Makes the connection a backchannel of the session."""
         self.do((BIND_CONN_TO_SESSION, self.id + u32(BOTH_WAYS, 0)))
 
     def path(self, name):
-        """Operations that lead to a file of the export, from the root of NFSv4."""
+        """Returns operations that lead from the NFSv4 root to a file of the export."""
         return [(PUTROOTFH, b''), (LOOKUP, opaque(name))]
 
     def delegation(self, name):
@@ -79,16 +80,16 @@ class Session:
         answer = self.go_on((PUTROOTFH, b''),
                             (OPEN, u32(0, READ_DELEGATION, 0) + self.client +
                              opaque(b'owner') + u32(0, 0) + opaque(name)))
-        at = 112                                # behind stateid, cinfo and rflags
+        at = 112                                # after stateid, cinfo and rflags
         at += 4 + 4 * rpc.number_at(answer.results, at)
         return rpc.number_at(answer.results, at)
 
     def delegated(self, tries=40):
         """
-        The handle of NFSv3 of a file of which this client has a delegation.
+        Returns the NFSv3 handle of a file for which this client has a delegation.
 
-        The server gives none before it has found that it can call back, nor for a file
-        that it takes for one that it has recalled: then another will do.
+        The server gives no delegation before its probe of the callback path has been answered,
+        nor for a file that it remembers as recalled, so this tries other files.
         """
         for turn in range(tries):
             if turn % 8 == 0:
@@ -101,7 +102,7 @@ class Session:
 
 
 def recall(t, session):
-    """Makes the server recall a delegation; the Call that does so."""
+    """Makes the server recall a delegation; returns the Call of the recall."""
     handle = session.delegated()
     arguments = rpc.write_arguments(handle, 4, b'data')
     t.send(t.call(rpc.WRITE, arguments))
@@ -115,7 +116,7 @@ def recall(t, session):
 
 
 def recalled(call):
-    """The RPC Reply to that Call: success."""
+    """Returns a successful RPC Reply to that Call."""
     body = call.body
     at = 24
     for _ in range(2):                      # credential and verifier

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Cases, and how one ends when it does not pass."""
+"""Test cases, and the exceptions with which they end."""
 
 import dataclasses
 import importlib
@@ -8,20 +8,20 @@ import pkgutil
 import re
 
 ID = re.compile(r'[BCEPS]-?\d{2,3}')
-# What of the requirements can be counted: those of the tables of section 1.
+# Numbers of the requirements in the tables of section 1
 TABLES = {'C': 109, 'B': 20, 'P': 13, 'E': 29}
 
 
 class Failure(Exception):
-    """The peer did not do what the requirement says."""
+    """The peer violated the requirement."""
 
 
 class NoConnection(Failure):
-    """The peer did not come."""
+    """The peer did not connect."""
 
 
 class NotApplicable(Exception):
-    """The case says nothing about this peer; the text says why."""
+    """The case does not apply to this peer; the text has the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Case:
     ids: tuple
     title: str
     function: object
-    plays: str          # the tester's part: client or server
+    plays: str          # the tester's role: client or server
     version: int
     needs: tuple        # export, set
-    kept: bool = False  # plays server, on a mount that several cases share
-    many: bool = False  # plays server, with all its connections at a time
+    kept: bool = False  # role server, on a mount that several cases share
+    many: bool = False  # role server, with concurrent connections
 
 
 CASES = []
@@ -42,10 +42,10 @@ CASES = []
 
 def case(ids, plays='client', version=2, needs=(), kept=False, many=False):
     """
-    A case about these requirements, in words separated by blanks.
+    Registers a case about these requirements, which are separated by blanks.
 
-    The function's first line of documentation says what has to be so. It gets
-    one argument, by which it talks to the peer, and passes by coming back.
+    The first line of the function's docstring states the requirement. The function has one
+    argument, with which it communicates with the peer, and passes by returning.
     """
     ids = tuple(ids.split())
     assert all(ID.fullmatch(i) for i in ids), ids
@@ -67,7 +67,7 @@ def check(condition, why):
 
 
 def load():
-    """Every module of cases; in the order of their names."""
+    """Loads all modules of cases, in the order of their names."""
     from . import cases
     if not CASES:
         for module in pkgutil.iter_modules(cases.__path__):
@@ -78,7 +78,7 @@ def load():
 
 
 def chosen(cases, words):
-    """Those that the words name: a case, a module or a requirement."""
+    """Returns the cases that match the words: names of cases, modules or requirements."""
     if not words:
         return cases
     return [c for c in cases for w in words
@@ -86,7 +86,7 @@ def chosen(cases, words):
 
 
 def meanings():
-    """Requirements by id, in words: a heading and the text."""
+    """Returns the text of each requirement by id: its section and its meaning."""
     found, headings = {}, []
     text = (pathlib.Path(__file__).parent / 'requirements.txt').read_text('utf-8')
     for line in text.splitlines():
@@ -101,5 +101,5 @@ def meanings():
 
 
 def covered(cases):
-    """Requirements of the tables that have a case."""
+    """Returns the requirements of the tables that have a case."""
     return sorted({i for c in cases for i in c.ids if i[0] in TABLES})

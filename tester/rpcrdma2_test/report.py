@@ -15,11 +15,11 @@ class Result:
     status: str
     why: str = ''
     seconds: float = 0.0
-    lost: bool = False      # failed for want of a connection
+    lost: bool = False      # failed because of a lost connection
 
 
 def by_requirement(results):
-    """A requirement failed when a case of it did, and passed when one did."""
+    """A requirement fails if one of its cases failed, and passes if others passed."""
     found = {}
     for result in results:
         for i in result.case.ids:
@@ -37,7 +37,7 @@ def one_line(text):
 
 
 class Text:
-    """One line a case as it ends, then what is to be known by requirement."""
+    """Prints one line per case when it ends, and a summary by requirement."""
 
     def begin(self, cases):
         pass
@@ -61,7 +61,7 @@ class Text:
 
 
 class Tap:
-    """The Test Anything Protocol; what does not apply is skipped."""
+    """The Test Anything Protocol; cases that do not apply are skipped."""
 
     def begin(self, cases):
         self.count = 0
@@ -84,7 +84,7 @@ class Tap:
 
 
 class Json:
-    """One object when all is done."""
+    """Prints one object at the end."""
 
     def begin(self, cases):
         pass

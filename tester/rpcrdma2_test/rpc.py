@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""ONC RPC and the little of NFSv3 and MOUNT that cases need."""
+"""ONC RPC, and the parts of NFSv3 and MOUNT that cases need."""
 
 import os
 import socket
@@ -17,11 +17,11 @@ FILE_SYNC = 2
 
 
 class RpcError(Exception):
-    """An RPC that did not succeed."""
+    """An RPC failed."""
 
 
 def root():
-    """AUTH_SYS of the superuser"""
+    """Returns AUTH_SYS credentials of the superuser."""
     return u32(1) + opaque(u32(0) + opaque(b'tester') + u32(0, 0, 0)) + u32(0, 0)
 
 
@@ -36,7 +36,7 @@ def reply(xid, results=b'', accept_stat=SUCCESS):
 
 
 def results(message, accept_stat=SUCCESS):
-    """What follows the header of an RPC Reply that says accept_stat."""
+    """Returns the results in an RPC Reply, which has to have this accept_stat."""
     if len(message) < 24:
         raise RpcError(f'an RPC Reply of {len(message)} bytes')
     _, kind, stat, _, length = struct.unpack_from('>5I', message)
@@ -59,7 +59,7 @@ def opaque_at(data, at):
 
 
 def over_tcp(host, port, prog, vers, proc, arguments=b''):
-    """Results of one RPC over TCP, from a reserved port where that can be had."""
+    """Returns the results of an RPC over TCP, from a reserved port if possible."""
     with socket.socket(socket.AF_INET6 if ':' in host else socket.AF_INET) as sock:
         for local in range(1023, 900, -1):
             try:
@@ -76,12 +76,12 @@ def over_tcp(host, port, prog, vers, proc, arguments=b''):
 
 
 def put_record(sock, message):
-    """As RPC over TCP does, in one fragment"""
+    """Sends a record of RPC over TCP in one fragment."""
     sock.sendall(u32(0x80000000 | len(message)) + message)
 
 
 def record(sock):
-    """The next one, of all its fragments"""
+    """Returns the next record, from all its fragments."""
     message, last = b'', 0
     while not last:
         mark = number_at(take(sock, 4), 0)
@@ -101,7 +101,7 @@ def take(sock, length):
 
 
 def mount(host, path):
-    """The file handle of an export, by the MOUNT protocol."""
+    """Returns the file handle of an export, by the MOUNT protocol."""
     port = number_at(over_tcp(host, 111, PORTMAP, 2, 3, u32(MOUNT, 3, 6, 0)), 0)
     if not port:
         raise RpcError('no MOUNT service')
@@ -117,7 +117,7 @@ def create_arguments(folder, name):
 
 
 def write_arguments(handle, length, data=None, offset=0):
-    """Without data: up to and with its length, the rest is in a chunk."""
+    """Without data, ends with the data's length; the data are in a chunk."""
     head = opaque(handle) + struct.pack('>QII', offset, length, FILE_SYNC)
     return head + (u32(length) if data is None else opaque(data))
 
@@ -131,5 +131,5 @@ def readdir_arguments(handle, count):
 
 
 def post_op_attr(data, at):
-    """Where what follows it begins."""
+    """Returns the position behind the attributes."""
     return at + 4 + (84 if number_at(data, at) else 0)

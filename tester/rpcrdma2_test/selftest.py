@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The wire library against messages that were written by hand: vectors.txt.
+Tests the wire library with messages that were written by hand: vectors.txt.
 
-Each is built here from what it means and compared byte by byte, decoded and
-encoded again, and cut short at every byte, which the decoder must notice. And
-what of the fuzzing needs no peer.
+Each message is built here from its meaning and compared byte by byte, decoded and encoded
+again, and truncated at every byte, which the decoder has to detect. The parts of fuzzing that
+need no peer are tested too.
 """
 
 import contextlib
@@ -102,7 +102,7 @@ def build_properties():
 
 
 def faults():
-    """One line for each thing that is not as it has to be."""
+    """Yields a line for each fault."""
     known = vectors()
     if len(known) != 35:
         yield f'{len(known)} vectors, not 35'
@@ -123,7 +123,7 @@ def faults():
 
 
 def cuts(name, data, whole):
-    """What is cut short is not well-formed, but for a payload of its own."""
+    """A truncated message is malformed, except within its payload."""
     end = len(data)
     if isinstance(whole, Rpc) and whole.body:
         end = whole.header_length + 8
@@ -154,7 +154,7 @@ def bad_ones(known):
 
 
 def fuzzing():
-    """Every mutation takes every message; the same seed makes the same; a culprit is found."""
+    """Tests mutations with all messages, their dependence on the seed, and minimisation."""
     rng = random.Random(1)
     for message in (b'', bytes(3), bytes(16), bytes(range(64)), bytes(300)):
         for name in mutate.BY_NAME:
@@ -170,7 +170,7 @@ def fuzzing():
 
 
 def texts():
-    """Each requirement of a case has a meaning, and each setting of one is in the table."""
+    """Each requirement of a case has a meaning, and each setting is in the table."""
     known = registry.meanings()
     for case in registry.load():
         for i in case.ids:
@@ -183,7 +183,7 @@ def texts():
 
 
 def verdicts():
-    """No run in which nothing passed ends well, and none that lacks what is required."""
+    """A run without passed cases fails, and so does one that lacks a demanded requirement."""
     case = registry.Case('a.b', ('C-001',), '', None, 'client', 2, ())
     passed, other = (report.Result(case, s) for s in (report.PASSED, report.NOT_APPLICABLE))
     for status, results, *required in (
@@ -197,7 +197,7 @@ def verdicts():
 
 
 def main_module():
-    from . import main as module        # which imports this one
+    from . import main as module        # which imports this module
     return module
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The tester as a server: what a client sends to it, and what it makes of the answers.
+The tester as a server: checks of a client's messages, and of its reactions to answers.
 
-A command makes the client under test come, as a mount does. What a case does not
-answer itself goes to an NFS server over TCP, so that the client gets on.
+A command makes the client under test connect, for example by a mount. An NFS server over TCP
+answers the Calls that a case does not answer itself, so that the client can continue.
 """
 
 import dataclasses
@@ -29,15 +29,15 @@ PRIVATE = PrivateData(1, 4096, 4096)
 
 @dataclasses.dataclass
 class Trigger:
-    """The clients under test, and how they are made to come."""
+    """The clients under test, and the command that makes them connect"""
     host: str
-    port: int               # of the first case; each has one of its own
+    port: int               # of the first case; each case has one
     command: str
     backend: str            # an NFS server over TCP
     setter: str = ''        # command that changes a setting of the clients
-    actions: bool = False   # the command knows all of them
+    actions: bool = False   # the command supports all actions
     case: str = ''
-    action: str = ''        # of a case's source; '' for all that is needed
+    action: str = ''        # an action of a case; '' for all that is needed
 
     @property
     def environment(self):
@@ -45,7 +45,7 @@ class Trigger:
 
 
 def contents(endpoint, call):
-    """The RPC Call, with what is in its Read chunks where it belongs."""
+    """Returns the RPC Call with the data of its Read chunks in their positions."""
     chunks = {}
     for position, segment in call.reads:
         region = endpoint.region(segment.length)
@@ -59,17 +59,17 @@ def contents(endpoint, call):
 
 
 class Server:
-    """A listener, and the connections to it one after the other."""
+    """A listener, and one connection at a time"""
     backend_patience = 5
 
     def __init__(self, trigger, version=2):
         self.trigger, self.version = trigger, version
         self.endpoint = self.listener = self.process = self.tcp = None
         self.grant, self.own, self.peer = 32, 4096, 4096
-        self.takes = wire.BRS_INLINE        # of the Calls of a server, C-036
-        self.others = []        # messages served that are no Calls
-        self.held = None        # a message that is to be taken again
-        self.largest = 4096     # message that the client may send
+        self.takes = wire.BRS_INLINE        # BRS of the client, for Calls of a server, C-036
+        self.others = []        # messages that are not Calls
+        self.held = None        # a message that the next receive() returns again
+        self.largest = 4096     # largest message of the client
         self.settings = Settings(trigger.setter, **trigger.environment)
         self.set = self.settings.set
 
@@ -81,14 +81,14 @@ class Server:
             self.run(subprocess.PIPE)
 
     def run(self, output=subprocess.DEVNULL):
-        """The command that makes the client come"""
+        """Runs the command that makes the client connect."""
         self.process = subprocess.Popen(
             ['sh', '-c', self.trigger.command], start_new_session=True,
             env=dict(os.environ, **self.trigger.environment),
             bufsize=0, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
 
     def request(self, patience=PATIENCE, **options):
-        """The next request for a connection, which takes the place of the one before."""
+        """Returns the next connection request, and closes the current connection."""
         self.start()
         self.hang_up()
         endpoint = Endpoint.request(self.listener.pointer, patience, **options)
@@ -97,11 +97,11 @@ class Server:
         return endpoint
 
     def refuse(self):
-        """The next one is refused: the client's attempt to connect fails."""
+        """Rejects the next connection request."""
         self.request().close()
 
     def accept(self, private=PRIVATE, patience=PATIENCE, receives=64, retries=7, **options):
-        """The next connection, in place of the one before."""
+        """Accepts the next connection, which replaces the current one."""
         self.endpoint = endpoint = self.request(patience, receives=receives, **options)
         data = private.encode() if isinstance(private, PrivateData) else private
         endpoint.accept(data, retries)
@@ -109,7 +109,7 @@ class Server:
         return self
 
     def come_again(self):
-        """The command once more, when it has ended; its first connection."""
+        """Runs the command again after its end, and accepts its first connection."""
         self.run(subprocess.PIPE)
         return self.accept()
 
@@ -146,7 +146,7 @@ class Server:
     # Messages
 
     def receive(self, patience=PATIENCE):
-        """The next message of the client, None for nothing in time."""
+        """Returns the client's next message, or None after the timeout."""
         if not self.endpoint:
             self.accept()
         if self.held:
@@ -168,7 +168,7 @@ class Server:
                            invalidate=invalidate, patience=PATIENCE)
 
     def probe(self):
-        """The first message of a client that speaks version 2: its CONNPROP."""
+        """Returns the first message of a client of version 2: its CONNPROP."""
         got = self.receive()
         check(got is not None, 'the client says nothing')
         if got.message.version != 2:
@@ -176,7 +176,7 @@ class Server:
         return got
 
     def any_version(self):
-        """Lets the client speak what it speaks: version 1 is no reason to stop."""
+        """Accepts a client of either version."""
         got = self.receive()
         check(got is not None, 'the client says nothing')
         self.held = got
@@ -184,7 +184,7 @@ class Server:
             self.negotiate()
 
     def negotiate(self, *props, frozen=True):
-        """Answers the probe with CONNPROP; what the client said of itself."""
+        """Answers the client's CONNPROP, and returns it."""
         said = self.probe().message
         if isinstance(said, Rpc):
             raise NotApplicable('the client has no properties')
@@ -202,7 +202,7 @@ class Server:
         return said
 
     def next_call(self, patience=PATIENCE):
-        """The next Call; what else comes before it is none of its business."""
+        """Returns the next Call, ignoring other messages."""
         end = until(patience)
         while time.monotonic() < end:
             got = self.receive(0.2)
@@ -212,8 +212,9 @@ class Server:
 
     def serve(self, wanted=lambda call: False, patience=PATIENCE):
         """
-        Answers Calls until one is wanted, which is not answered but returned.
-        None when the command has come to its end before.
+        Answers Calls until one matches, which is returned without an answer.
+
+        Returns None if the command ends before.
         """
         end = until(patience)
         while time.monotonic() < end:
@@ -236,7 +237,7 @@ class Server:
         raise Failure(f'what was waited for did not come in {patience} s')
 
     def ends(self, patience):
-        """Whether the command ends, which is a while after it has ended the connection."""
+        """Whether the command ends, which takes a while after the end of the connection."""
         try:
             self.process.wait(scaled(patience))
         except subprocess.TimeoutExpired:
@@ -244,7 +245,7 @@ class Server:
         return True
 
     def resume(self):
-        """The next connection, on which the client may say its properties, or not."""
+        """Accepts the next connection, on which the client may send CONNPROP or not."""
         self.accept()
         got = self.receive()
         check(got is not None, 'the client says nothing')
@@ -254,9 +255,9 @@ class Server:
 
     def comes_again(self, number, patience=PATIENCE):
         """
-        A Call once more, on this connection or the next one; others are answered.
+        Returns the Call when it is repeated, on this or a later connection; answers others.
 
-        None when the command has come to its end before.
+        Returns None if the command ends before.
         """
         end = until(patience)
         while time.monotonic() < end:
@@ -274,7 +275,7 @@ class Server:
         raise Failure(f'xid {number:#x} did not come again in {patience} s')
 
     def is_left(self, patience=5):
-        """The client ends the connection, and says nothing before."""
+        """The client has to close the connection without another message."""
         try:
             got = self.endpoint.receive(patience)
         except Lost:
@@ -288,20 +289,20 @@ class Server:
         return call
 
     def succeeds(self, patience=20):
-        """Serves on until the command ends, which has to be well."""
+        """Serves until the command ends, which has to succeed."""
         self.serve(patience=patience)
         said, _ = self.process.communicate(timeout=scaled(patience))
         check(self.process.returncode == 0,
               f'the command ends with {self.process.returncode}: {said.decode()[-200:]}')
 
     def goes_on(self, version, patience=20):
-        """All Calls are of this version, on this connection, until the command succeeds."""
+        """Serves until the command succeeds; all Calls have to be of this version."""
         other = self.serve(lambda call: call.version != version, patience)
         check(other is None, f'a Call in version {other and other.version}')
         self.succeeds(patience)
 
     def given_up(self, patience=15):
-        """The client ends the connection, and has said nothing more on it."""
+        """The client has to close the connection without another message."""
         try:
             got = self.receive(patience)
         except Lost:
@@ -309,7 +310,7 @@ class Server:
         raise Failure(f'the connection goes on: {got}')
 
     def in_vain(self, patience=20):
-        """The command fails, without another Call, and without another connection."""
+        """The command has to fail, without another Call or another connection."""
         call = self.serve(lambda call: True, patience)
         check(call is None, f'another Call: {call}')
         check(self.process.wait(scaled(patience)) != 0, 'the command ends well')
@@ -317,7 +318,7 @@ class Server:
         check(Endpoint.request(self.listener.pointer, 0.05) is None, 'another connection')
 
     def fails(self, patience=20):
-        """Serves on until the command ends, which has to be badly."""
+        """Serves until the command ends, which has to fail."""
         self.serve(patience=patience)
         check(self.process.wait(scaled(patience)) != 0, 'the command ends well')
 
@@ -330,7 +331,7 @@ class Server:
         return struct.unpack_from('>I', self.contents(call), 20)[0]
 
     def answer(self, call, body=None):
-        """Answers a Call with these bytes, or with what the NFS server makes of it."""
+        """Answers a Call with these bytes, or with the NFS server's reply."""
         message = self.contents(call)
         if body is None:
             body = self.ask_backend(message)
@@ -351,7 +352,7 @@ class Server:
         return self.send(reply.but(body=b'', proc=wire.NOMSG, reply=used))
 
     def place(self, call, reply, procedure):
-        """Data of READ and READLINK go to the first Write chunk, if it has segments."""
+        """Places data of READ and READLINK in the first Write chunk, if it has segments."""
         writes = [[dataclasses.replace(s, length=0) for s in c] for c in call.writes]
         body = reply.body
         if procedure in (rpc.READ, rpc.READLINK) and writes[0] and not rpc.number_at(body, 24):
@@ -361,7 +362,7 @@ class Server:
         return reply.but(body=body, writes=tuple(writes))
 
     def write(self, data, segments):
-        """Writes to the client's memory; the segments with what they hold then."""
+        """Writes to the client's memory; returns the segments with the lengths that were used."""
         region, used, at = self.endpoint.region(max(len(data), 1)).write(data), [], 0
         for segment in segments:
             length = min(segment.length, len(data) - at)
@@ -381,17 +382,17 @@ class Server:
         return answer
 
     def called(self, call):
-        """A Call of the NFS server, to see that the client can be called"""
+        """Answers a Call of the NFS server, which probes the callback path."""
         rpc.put_record(self.tcp, rpc.reply(rpc.number_at(call, 0)))
 
-    # What must come of what is said
+    # Expected reactions
 
     @staticmethod
     def xid():
         return 0x5e000000 | int.from_bytes(os.urandom(3), 'big')
 
     def refused(self, message, code):
-        """The client answers with this error."""
+        """The client has to answer with this error."""
         got = self.answer_to(message)
         check(isinstance(got, wire.Error) and got.code == code,
               f'code {code} expected, not {got}')
@@ -399,7 +400,7 @@ class Server:
         return got
 
     def answer_to(self, message):
-        """The client's next message that is no Call; Calls wait for it."""
+        """Returns the client's next message that is not a Call; Calls are answered."""
         self.send(message)
         end = until(PATIENCE)
         while time.monotonic() < end:
@@ -412,7 +413,7 @@ class Server:
         raise Failure(f'no answer to {message}')
 
     def silent(self, *messages):
-        """No answer to these but Calls, which are served."""
+        """The messages have no answer; Calls are served meanwhile."""
         self.send(*messages)
         end = until(SILENCE)
         while time.monotonic() < end:
@@ -426,10 +427,10 @@ class Server:
 
 
 class Kept(Server):
-    """One mount for several cases, which the command is told to make, use and end."""
+    """A mount for several cases; the command mounts, works and unmounts by its $ACTION."""
 
     def next_case(self, trigger):
-        """The port stays that of the mount."""
+        """Starts the next case, with the port of the mount."""
         port = self.trigger.port if self.listener else trigger.port
         self.trigger = dataclasses.replace(trigger, port=port)
         self.settings = Settings(trigger.setter, **self.trigger.environment)
@@ -440,7 +441,7 @@ class Kept(Server):
         self.run(subprocess.PIPE)
 
     def begin(self):
-        """The command works with files, on a mount that it makes if there is none."""
+        """Starts the command's work with files, after mounting if necessary."""
         if not self.listener:
             self.trigger.action = 'mount'
             try:
@@ -452,12 +453,12 @@ class Kept(Server):
         self.act('work')
 
     def works(self):
-        """The command works with files, and that goes well."""
+        """The command's work with files has to succeed."""
         self.begin()
         self.succeeds()
 
     def work(self, wanted):
-        """The first such Call while the command works; it is not answered."""
+        """Returns the first matching Call of the command's work, without an answer."""
         self.begin()
         call = self.serve(wanted)
         if call is None:

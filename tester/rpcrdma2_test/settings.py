@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a command changes of the peer, as an administrator does."""
+"""Settings of the peer that a command changes, as an administrator does."""
 
 import os
 import subprocess
 
 from .waits import scaled
 
-# By name: the peer that has it, and the meaning of $VALUE
+# By name: the peer that has the setting, and the meaning of $VALUE
 TABLE = {
     'backward': ('server', 'Calls of the server to its clients: none, inline or genl'),
     'call': ('server', 'Calls to make now, to the client that is there: count, window, call '
@@ -31,13 +31,13 @@ TABLE = {
 
 
 class Settings:
-    """Settings by name, and which of them are not what they were."""
+    """The command for the settings, and the settings that differ from their defaults"""
 
     def __init__(self, command, **environment):
         self.command, self.environment, self.changed = command, environment, set()
 
     def set(self, name, value):
-        """The value '' is the peer's default."""
+        """The value '' restores the peer's default."""
         self.changed.add(name)
         subprocess.run(['sh', '-c', self.command], check=True, timeout=scaled(5),
                        env=dict(os.environ, SETTING=name, VALUE=str(value),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-A client for the tester itself: one visit to a server over NFSv3. Messages of the server that
-are no answers get those that flawed.py has for a client.
+A client for testing the tester: one visit to a server over NFSv3. It answers messages of the
+server as flawed.py answers those of a client.
 """
 
 import collections
@@ -23,34 +23,34 @@ from .waits import until
 from .wire import CONNPROP, MSG, NOMSG, REPLY, Error, Properties, Rpc, Segment, opaque, u32
 
 SIZES = (700, 1502, 3500, 5001, 7000, 9000)     # of the files of a round
-LINKS = (20, 2000, 4090)                        # of what symbolic links are to
+LINKS = (20, 2000, 4090)                        # of the targets of symbolic links
 LISTING = 8192
-LONG = 5000                                     # bytes of a Call that has no data
+LONG = 5000                                     # bytes of a Call without data
 MOST = 16384                                    # bytes of a Send
 ATTRIBUTES = u32(1, 0o777, 0, 0, 0, 0, 0)
 
 
 class Stop(Exception):
-    """The visit is over, and was in vain."""
+    """The visit has failed."""
 
 
 @dataclasses.dataclass
 class Task:
-    """An RPC, and what has become of it"""
+    """An RPC and its state"""
     procedure: int
     arguments: bytes = b''
     data: bytes | None = None       # the last argument, which may be in a Read chunk
     room: int = 0                   # for a result that may be long
     number: int = 0
-    call: Rpc | None = None         # when it is sent
+    call: Rpc | None = None         # after it was sent
     resent: bool = False
     regions: list = dataclasses.field(default_factory=list)
     results: bytes | None = None
-    placed: bytes = b''             # in the Write chunk
+    placed: bytes = b''             # data in the Write chunk
 
 
 class Visitor(Peer):
-    """Does as it should. A fault is a class that does some of that otherwise."""
+    """A client without a fault; a class with a fault overrides a method."""
     receive_size = 4096
     plays = 'client'
     receives = 64                   # for 32 Replies and 32 Calls
@@ -88,7 +88,7 @@ class Visitor(Peer):
     xid = staticmethod(Client.xid)
 
     def leave(self, version):
-        """All that is under way is sent again, on the next connection."""
+        """Closes the connection; outstanding Calls are sent again on the next one."""
         self.hang_up()
         self.version = version
         for task in self.tasks:
@@ -102,7 +102,7 @@ class Visitor(Peer):
     # RPCs
 
     def all(self, *tasks):
-        """These at a time, as far as there are credits for them"""
+        """Does these RPCs concurrently, as far as credits allow."""
         self.tasks = tasks
         for task in tasks:
             task.number = self.xid()
@@ -139,13 +139,13 @@ class Visitor(Peer):
         return self.granted
 
     def most(self):
-        """How long a Send may be"""
+        """Returns the maximum size of a Send."""
         if not self.settled:
             return 1024
         return min(self.rooms[self.version], MOST)
 
     def form(self, task):
-        """The Call with the chunks that it needs"""
+        """Returns the Call with the chunks that it needs."""
         last = b'' if task.data is None else opaque(task.data)
         body = rpc.call(task.number, task.procedure, task.arguments + last)
         call = Rpc(task.number, body, self.version, self.grant)
@@ -165,11 +165,11 @@ class Visitor(Peer):
 
     @staticmethod
     def inline(body, at):
-        """The rest of an RPC message whose last argument is in a chunk"""
+        """Returns the inline part of an RPC message whose last argument is in a chunk."""
         return body[:at]
 
     def expose(self, task, data):
-        """Segments with these bytes, each with a handle of its own"""
+        """Returns segments with these bytes, each with a separate handle."""
         step = len(data) if 'segments' in self.learnt else -(-len(data) // 2) + 3 & ~3
         found = []
         for at in range(0, len(data), step):
@@ -210,7 +210,7 @@ class Visitor(Peer):
         return self.takes_message(data, False)
 
     def answered(self, message, number, version):
-        """Whether this message answers another"""
+        """Whether this message is an answer"""
         if isinstance(message, Rpc) and not self.is_reply(message):
             return False
         task = self.of_number(number)
@@ -272,7 +272,7 @@ class Visitor(Peer):
         return None
 
     def learns(self, task, code, number):
-        """Whether there is another form of the Call"""
+        """Whether the Call can be sent in another form"""
         if code == wire.REPLY_RESOURCE and 0 < number <= 1 << 20:
             self.learnt.add('writes')
             task.room = number
@@ -302,7 +302,7 @@ class Visitor(Peer):
     # Calls of the server
 
     def to_call(self, call):
-        """There is no service of any program; nor may such a Call have chunks."""
+        """Answers a Call of the server, which finds no program and may have no chunks."""
         if call.reads:
             raise Refused(wire.READ_CHUNKS, 0)
         if call.writes:
@@ -322,7 +322,7 @@ class Visitor(Peer):
             self.round(b'tester-visit-' + os.urandom(6).hex().encode())
 
     def made(self, procedure, folder, name):
-        """The handle of a new file or folder"""
+        """Creates a file or folder; returns its handle."""
         arguments = (opaque(folder) + opaque(name) + ATTRIBUTES if procedure == rpc.MKDIR else
                      rpc.create_arguments(folder, name))
         results = self.one(procedure, arguments).results
@@ -350,7 +350,7 @@ class Visitor(Peer):
 
     @staticmethod
     def same(task, skip, data):
-        """The data read are the data written."""
+        """The data read have to be the data written."""
         at = rpc.post_op_attr(task.results, 4) + skip
         if rpc.number_at(task.results, 0) or data != (
                 task.placed[:len(data)] or rpc.opaque_at(task.results, at)):
@@ -359,10 +359,10 @@ class Visitor(Peer):
 
 def main(kind, host, port, root, path):
     """
-    The status of a visit; what ends it that should not is written there.
+    Runs a visit and returns its status; unexpected errors are written to PATH.
 
-    The end of the process is that of the connection, too: a server that waits for the one
-    takes no part in the other.
+    The connection ends with the process, because a server that waits for the process does not
+    handle the end of the connection.
     """
     try:
         kind(host, int(port), bytes.fromhex(root)).visit(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Clients with one fault each, and the cases that have to find it."""
+"""Clients with one fault each, and the cases that have to detect it"""
 
 from . import faults, rpc, wire
 from .faults import fault
@@ -175,7 +175,7 @@ class IgnoresErrors(Visitor):
     """RDMA2_ERROR ends no RPC"""
 
     def refused_call(self, task, message):
-        """It waits on."""
+        """Ignores the error and continues to wait."""
 
 
 @fault('client_errors.system client_errors.bad_xdr client_errors.reply_resource_again',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How long the tester waits, in seconds; --wait multiplies that."""
+"""The tester's timeouts in seconds; --wait multiplies them."""
 
 import time
 
@@ -11,5 +11,5 @@ def scaled(seconds):
 
 
 def until(seconds):
-    """The time of the monotonic clock at which a wait of that long ends."""
+    """Returns the time of the monotonic clock at the end of the timeout."""
     return time.monotonic() + scaled(seconds)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Messages of RPC-over-RDMA versions 1 and 2, as they are on the wire.
+Messages of RPC-over-RDMA versions 1 and 2 on the wire.
 
-Encoding is lenient: a case may say anything. Decoding is strict: what a
-peer sends has to be well-formed to its last byte, or WireError says why not.
+Encoding is lenient: a case may send anything. Decoding is strict: a message of the peer has to
+be well-formed to its last byte; otherwise WireError has the reason.
 """
 
 import dataclasses
@@ -15,18 +15,18 @@ CALL, REPLY = 0, 1
 
 VERS, BAD_XDR, INVALID_PROC, READ_CHUNKS, WRITE_CHUNKS = 1, 2, 3, 4, 5
 SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, INVALID_OPTION, SYSTEM = 6, 7, 8, 9, 10
-ERR_CHUNK = 2                   # of version 1
+ERR_CHUNK = 2                   # in version 1
 
 RBSIZ, BRS = 1, 2
 BRS_NONE, BRS_INLINE, BRS_GENL = 0, 1, 2
 
-# How many words follow rdma_err
+# Number of words after rdma_err
 ARGUMENTS = {VERS: 2, READ_CHUNKS: 1, WRITE_CHUNKS: 1, SEGMENTS: 1,
              WRITE_RESOURCE: 2, REPLY_RESOURCE: 1}
 
 
 class WireError(Exception):
-    """A message that is not well-formed."""
+    """A malformed message"""
 
 
 def u32(*values):
@@ -52,7 +52,7 @@ def array(segments):
 
 
 def chunk_lists(reads=(), writes=(), reply=None):
-    """reads: pairs of position and segment; writes: lists of segments."""
+    """Encodes pairs of position and segment, and lists of segments."""
     out = b''.join(u32(1, position) + segment.encode()
                    for position, segment in reads) + u32(0)
     out += b''.join(u32(1) + array(chunk) for chunk in writes) + u32(0)
@@ -60,7 +60,7 @@ def chunk_lists(reads=(), writes=(), reply=None):
 
 
 class Message:
-    """A message to send: bytes, and ways to spoil them."""
+    """A message to send: bytes, and methods that corrupt them"""
 
     def encode(self):
         raise NotImplementedError
@@ -74,16 +74,16 @@ class Message:
         return struct.unpack_from('>I', self.encode(), 4)[0]
 
     def with_word(self, index, value):
-        """The same with one word of 32 bits replaced, counted from 0."""
+        """Returns a copy with one word replaced; the first word is number 0."""
         data = self.encode()
         return Raw(data[:index * 4] + u32(value) + data[index * 4 + 4:])
 
     def cut(self, length):
-        """The first so many bytes of it."""
+        """Returns the first LENGTH bytes."""
         return Raw(self.encode()[:length])
 
     def plus(self, data):
-        """The same, and bytes behind it."""
+        """Returns a copy with bytes appended."""
         return Raw(self.encode() + data)
 
 
@@ -97,7 +97,7 @@ class Raw(Message):
 
 @dataclasses.dataclass(frozen=True)
 class Rpc(Message):
-    """RDMA2_MSG, RDMA2_NOMSG and their like of version 1."""
+    """RDMA2_MSG, RDMA2_NOMSG and their equivalents in version 1"""
     number: int
     body: bytes = b''
     version: int = 2
@@ -108,7 +108,7 @@ class Rpc(Message):
     reads: tuple = ()
     writes: tuple = ()
     reply: tuple | None = None
-    name: str = ''              # of the procedure; not on the wire
+    name: str = ''              # of the procedure; not encoded
 
     def encode(self):
         out = u32(self.number, self.version, self.credit, self.proc)
@@ -164,7 +164,7 @@ class Prop:
 
 
 def bitmap(bits):
-    """The propsubset of these elements; bit 0 is 0x00000001."""
+    """Returns the propsubset of these elements; bit 0 is 0x00000001."""
     words = [0] * (max(bits) // 32 + 1) if bits else []
     for bit in bits:
         words[bit // 32] |= 1 << bit % 32
@@ -178,9 +178,10 @@ def propset(props):
 @dataclasses.dataclass(frozen=True)
 class Properties(Message):
     """
-    The four messages about properties. `sets` is what each has in its place:
-    a list of Prop or a set of element numbers. With as_option it is spelled
-    as RDMA2_OPTIONAL, opttype 1 to 4.
+    The four messages about properties.
+
+    `sets` has the fields of the message: lists of Prop, or sets of element numbers. With
+    as_option the message is encoded as RDMA2_OPTIONAL, opttype 1 to 4.
     """
     number: int
     proc: int
@@ -202,7 +203,7 @@ class Properties(Message):
 
     @property
     def values(self):
-        """Of a set that comes first: by property, the last one counts."""
+        """Properties of the first set by number; the last one of a number counts."""
         return {p.which: p for p in self.sets[0]}
 
 
@@ -239,7 +240,7 @@ class Option(Message):
 
 
 class Reader:
-    """Takes what is expected off the front of a message."""
+    """Decodes a message from its beginning on."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -367,7 +368,7 @@ def decode_option(reader, number, credit):
     if 1 <= opttype <= 4:
         reader.end('an option about properties')
         proc = opttype + OPTIONAL
-        # S52: CONNPROP may be the answer to one
+        # S52: CONNPROP may be an answer, so both directions are valid.
         if direction != (REPLY if proc == RESPROP else CALL) and proc != CONNPROP:
             raise WireError(f'rdma_optdir {direction} of opttype {opttype}')
         return decode_properties(Reader(info), number, credit, proc, True)
@@ -375,11 +376,11 @@ def decode_option(reader, number, credit):
 
 
 def decode(data):
-    """The message in these bytes."""
+    """Decodes a message."""
     reader = Reader(data)
     number, version, credit, proc = (reader.word('the fixed part')
                                      for _ in range(4))
-    if proc == ERROR:           # the version is that of the message refused
+    if proc == ERROR:           # the version is that of the rejected message
         return decode_error(reader, number, version, credit)
     if version not in (1, 2):
         raise WireError(f'rdma_vers {version}')

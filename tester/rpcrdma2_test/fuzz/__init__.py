@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Valid conversations, spoilt by chance."""
+"""Random mutations of valid conversations"""

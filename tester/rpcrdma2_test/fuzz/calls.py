@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The messages of a well-behaved client, of every kind, made by chance."""
+"""Random messages of a well-behaved client, of every kind"""
 
 import dataclasses
 import struct
@@ -8,14 +8,14 @@ from .. import rpc, wire
 from ..wire import BRS, NOMSG, RBSIZ, Prop, Rpc, Segment, u32
 
 LENGTHS = (1, 4, 100, 1000, 4000, 8192, 20000, 60000)
-# Where what is in the memory that is exposed: Calls, data of WRITEs, room for results
+# Offsets in the exposed memory: Calls, data of WRITEs, space for results
 CALLS, DATA, ROOM, END = 0, 1 << 19, 1 << 20, 1 << 21
 SLOT, SLOTS = 1 << 13, 64
 
 
 @dataclasses.dataclass
 class Place:
-    """What the messages are about."""
+    """The files and the memory that messages refer to"""
     root: bytes             # file handles
     file: bytes
     link: bytes
@@ -24,14 +24,14 @@ class Place:
 
 
 class Calls:
-    """Messages of one conversation; the same rng makes the same ones."""
+    """Messages of one conversation; they depend only on the state of rng."""
 
     def __init__(self, rng, place, version):
         self.rng, self.place, self.version = rng, place, version
         self.xid = rng.getrandbits(31)
 
     def next(self):
-        """One message: its bytes, and how many of these are the header."""
+        """Returns one message and the length of its header."""
         self.xid += 1
         makers = MAKERS if self.version == 2 else MAKERS[:-len(PROPERTIES)]
         message = self.rng.choice(makers)(self)
@@ -42,7 +42,7 @@ class Calls:
         return Rpc(number, rpc.call(number), self.version).encode()
 
     def segments(self, at, length):
-        """Memory from there on, as one segment or several."""
+        """Returns memory from an offset on as one or several segments."""
         pieces = self.rng.choice((1, 1, 1, 2, 3, 8, 15))
         step, found = -(-length // pieces) + 3 & ~3, []
         while length > 0:
@@ -52,16 +52,16 @@ class Calls:
         return found
 
     def room(self, length):
-        """For so many bytes of results, or more."""
+        """Returns memory for at least this many bytes of results."""
         at = ROOM + self.rng.randrange(128) * 4096
         return self.segments(at, min(END - at, length + self.rng.choice((0, 0, 4, 100))))
 
     def call(self, procedure, arguments=b'', vers=3, **fields):
-        """RDMA2_MSG, or sometimes RDMA2_NOMSG with the Call in memory."""
+        """Returns RDMA2_MSG, or sometimes RDMA2_NOMSG with the Call in memory."""
         body = rpc.call(self.xid, procedure, arguments, vers=vers)
         handles = [s.handle for s in fields.get('reply') or ()]
         handles += [s.handle for c in fields.get('writes', ()) for s in c]
-        # The device refuses to invalidate it, which ends the connection
+        # The device does not allow its invalidation, which ends the connection.
         if handles and self.rng.random() < .01:
             fields['inv_handle'] = handles[0]
         if self.version == 1:
@@ -75,7 +75,7 @@ class Calls:
                                   reads=reads + tuple(fields.get('reads', ())))
         return message
 
-    # Of NFS
+    # Calls of NFS
 
     def ping(self):
         return self.call(rpc.NULL)
@@ -113,7 +113,7 @@ class Calls:
                          reply=self.room(16384))
 
     def compound(self):
-        """Two READs of NFSv4.0, and a chunk for each, for one or for none"""
+        """Two READs of NFSv4.0, with a chunk for both, one or none of them"""
         count = self.rng.choice(LENGTHS[:5])
         read = u32(25) + bytes(16) + struct.pack('>QI', 0, count)
         return self.call(1, u32(0, 0, 3, 22) + wire.opaque(self.place.file) + read + read,
@@ -133,7 +133,7 @@ class Calls:
         return self.call(rpc.WRITE, arguments,
                          reads=tuple((position, s) for s in self.segments(DATA, count)))
 
-    # More than servers take: too many segments, Read chunks, Write chunks
+    # Beyond the limits of servers: too many segments, Read chunks or Write chunks
 
     def too_many(self):
         count = self.rng.choice((17, 40, 100))
@@ -148,7 +148,7 @@ class Calls:
         return self.call(rpc.NULL, bytes(4 * count),
                          reads=tuple((40 + 4 * i, some[i]) for i in range(count // 2)))
 
-    # Of the transport
+    # Messages of the transport
 
     def properties(self):
         return [Prop(*self.rng.choice(((RBSIZ, 4096), (RBSIZ, 8192), (RBSIZ, 1024),
@@ -172,7 +172,7 @@ class Calls:
         return wire.Option(self.xid, self.rng.randrange(9), bytes(self.rng.randrange(20)))
 
     def error(self):
-        """An error of the server's Call, of which there is none"""
+        """An error for a Call of the server that does not exist"""
         code = self.rng.randrange(1, 12)
         return wire.Error(self.xid, code, (1,) * wire.ARGUMENTS.get(code, 0), self.version)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Conversations of a client with the server under test."""
+"""Conversations of a client with the server under test"""
 
 import os
 import random
@@ -12,13 +12,13 @@ from ..wire import Error, Rpc
 from . import calls, mutate
 from .outcome import Outcome
 
-PATIENCE = 10           # for the answer to a Call that nothing is wrong with, in seconds
-STALL = .02             # for answers to mutated ones, while credits are used up
-COUNT = 160             # messages of a conversation, at most
+PATIENCE = 10           # for the answer to a valid Call, in seconds
+STALL = .02             # for answers to mutated Calls, while no credits are left
+COUNT = 160             # maximum of messages in a conversation
 
 
 class Place(calls.Place):
-    """The memory of a worker, and its files on the server."""
+    """The memory of a worker, and its files on the server"""
 
     def __init__(self, target, lender):
         self.region = lender.region(calls.END)
@@ -30,7 +30,7 @@ class Place(calls.Place):
         self.region.write(data, at)
 
     def refresh(self):
-        """Now and then new files: what was written to the old ones goes with them."""
+        """Creates new files from time to time, because WRITEs change the old ones."""
         if self.uses % 400 == 0:
             t = Client(self.target, max(self.target.versions))
             t.made = getattr(self, 'made', [])
@@ -51,7 +51,7 @@ class Place(calls.Place):
 
 
 class Conversation:
-    """What is said on one connection; the seed is all there is to it."""
+    """The messages of one connection; they depend only on the seed."""
 
     def __init__(self, seed, keep=None, mutations=None):
         rng = random.Random(seed)
@@ -70,7 +70,7 @@ class Conversation:
             self.mutations = [self.mutations[i] for i in mutations]
 
     def messages(self, made):
-        """Pairs of bytes and what happens to them, in the order of the wire."""
+        """Yields pairs of bytes and mutations, in the order of transmission."""
         spoilt, kept, held = mutate.of_messages(self.mutations), set(self.parts), None
         for number in range(self.count):
             data, head = made.next()
@@ -130,7 +130,7 @@ class Player:
 
 
 class Talk:
-    """One connection, as it goes"""
+    """The state of one connection"""
 
     def __init__(self, endpoint, conversation, outcome):
         self.endpoint, self.conversation, self.outcome = endpoint, conversation, outcome
@@ -157,7 +157,7 @@ class Talk:
         self.last(made.null(made.xid + 1), made.xid + 1)
 
     def answers(self):
-        """Takes what is there; waits when no credit is left, but not for ever."""
+        """Takes pending answers; waits for a limited time when no credit is left."""
         while self.take(0):
             pass
         while self.waiting >= self.credits and not self.hasty:
@@ -176,7 +176,7 @@ class Talk:
         return message
 
     def last(self, call, number):
-        """Nothing is wrong with this one: it is answered, or the connection ends."""
+        """Sends a valid Call: it has to be answered, or the connection ends."""
         self.endpoint.post(call)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:

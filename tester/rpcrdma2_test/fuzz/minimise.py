@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The least of a conversation that still fails."""
+"""Reduction of a conversation to the smallest part that still fails"""
 
 import time
 
 LIMIT = 300             # seconds
-LATE = .2               # the peer may be at work on what came before it ended a connection
+LATE = .2               # the peer may still process messages that preceded the end of a connection
 
 
 def ranges(items):
-    """1,2,3,7 for a command line"""
+    """Formats numbers for a command line: 1,2,3,7."""
     return ','.join(map(str, items)) or '-'
 
 
@@ -18,8 +18,9 @@ def parse(text):
 
 def least(items, fails, until):
     """
-    Items without those that the failure does not need: larger parts first, then one
-    at a time. fails(items) says whether so few are enough.
+    Returns a minimal list of items with which fails(items) is true.
+
+    Removes large parts first, then single items.
     """
     size = max(1, len(items) // 2)
     while items and time.monotonic() < until:
@@ -37,7 +38,7 @@ def least(items, fails, until):
 
 
 class Minimiser:
-    """Plays one conversation again, whole or in part."""
+    """Plays one conversation again, completely or in part."""
 
     def __init__(self, run):
         self.run, self.player = run, None
@@ -47,10 +48,10 @@ class Minimiser:
             self.player.close()
 
     def fails(self, seed, parts=None, mutations=None):
-        """Why this conversation fails, or nothing."""
+        """Returns the reason if this conversation fails, or an empty string."""
         if not self.player:
             self.player = self.run.player()
-        self.run.is_well()      # what came late was of the conversation before
+        self.run.is_well()      # discards a late report of the previous conversation
         outcome = self.player.play(self.run.conversation(seed, parts, mutations))
         if outcome.failure:
             return outcome.failure
@@ -71,7 +72,7 @@ class Minimiser:
             say(f'  {whole.mutations[number]}')
 
     def replay(self, text, say):
-        """One conversation as reduce() names it, or by its seed alone."""
+        """Plays a conversation that is given by its seed, or in the format of reduce()."""
         seed, *rest = text.split(':')
         parts, mutations = (parse(r) for r in rest) if rest else (None, None)
         why = self.fails(int(seed, 0), parts, mutations)

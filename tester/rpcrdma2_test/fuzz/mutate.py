@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What is done to a valid conversation. A mutation has two numbers whose meaning is up
-to it, and is applied to a message of any length: the same seed says the same.
+Mutations of a valid conversation. A mutation has two numbers, whose meaning it defines, and
+applies to messages of any length. The same seed gives the same mutations.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ WORDS = (0, 1, 2, 3, 4, 5, 7, 8, 10, 31, 32, 33, 63, 64, 65, 127, 255, 1023, 102
 
 
 def _at(head, a):
-    """Where a word of the header begins."""
+    """Returns the offset of a word of the header."""
     return a % max(1, head // 4) * 4
 
 
@@ -26,72 +26,72 @@ def _word(data, at):
 
 
 def set_word(data, head, a, b):
-    """A word of the header gets a value of those that break things, or any"""
+    """A word of the header gets a value that often reveals faults, or any other."""
     return _replace(data, _at(head, a), WORDS[b % len(WORDS)] if b & 1 << 31 else b)
 
 
 def add(data, head, a, b):
-    """A word gets larger or smaller by a little: a length, an offset, a position"""
+    """A word is changed by a small number: a length, an offset, a position."""
     at = _at(head, a)
     return _replace(data, at, _word(data, at) + (b % 17 - 8 or 4))
 
 
 def flip(data, head, a, b):
-    """One bit of a word"""
+    """One bit of a word is inverted."""
     at = _at(head, a)
     return _replace(data, at, _word(data, at) ^ 1 << b % 32)
 
 
 def copy(data, head, a, b):
-    """A word becomes another one: a handle becomes a length"""
+    """A word is copied to another one: a handle becomes a length."""
     return _replace(data, _at(head, a), _word(data, _at(head, b)))
 
 
 def insert(data, head, a, b):
-    """A word more"""
+    """A word is inserted."""
     at = _at(head, a)
     return data[:at] + struct.pack('>I', WORDS[b % len(WORDS)]) + data[at:]
 
 
 def remove(data, head, a, b):
-    """Some words less"""
+    """Some words are removed."""
     at = _at(head, a)
     return data[:at] + data[at + 4 * (b % 4 + 1):]
 
 
 def repeat(data, head, a, b):
-    """A part of the header once more, as a list with an element too many has it"""
+    """A part of the header is repeated, like a list element too many."""
     at, length = _at(head, a), 4 * (b % 8 + 1)
     return data[:at] + data[at:at + length] * (b // 8 % 12 + 1) + data[at:]
 
 
 def cut(data, _head, a, _b):
-    """The first bytes only"""
+    """Only the first bytes remain."""
     return data[:a % (len(data) + 1)]
 
 
 def cut_header(data, head, a, _b):
-    """The first bytes of the header only"""
+    """Only the first bytes of the header remain."""
     return data[:a % (head + 1)]
 
 
 def grow(data, _head, a, b):
-    """Bytes behind it"""
+    """Bytes are appended."""
     return data + bytes([a & 0xff]) * (b % 600)
 
 
 def payload(data, head, a, b):
-    """A word of the RPC header"""
+    """A word of the RPC header is changed."""
     if len(data) < head + 8:
         return data
     return _replace(data, head + a % min(6, (len(data) - head) // 4) * 4,
                     WORDS[b % len(WORDS)] if b & 1 << 31 else b)
 
 
-# How often each is taken, among those that change bytes
+# Weights of the mutations that change bytes
 BYTES = {set_word: 20, add: 14, flip: 10, copy: 6, insert: 5, remove: 5, repeat: 5,
           cut: 3, cut_header: 3, grow: 3, payload: 2}
-# And those that are about time and order
+# Weights of the mutations of time and order
 ORDER = {'swap': 5, 'twice': 6, 'drop': 4, 'delay': 1, 'hasty': .5, 'invalidate': .5, 'end': .5}
 
 BY_NAME = {f.__name__: f for f in BYTES}
@@ -101,7 +101,7 @@ _WEIGHTS = list(BYTES.values()) + list(ORDER.values())
 
 @dataclasses.dataclass(frozen=True)
 class Mutation:
-    message: int        # of the conversation, counted from 0
+    message: int        # number of the message in the conversation; the first is 0
     name: str
     a: int = 0
     b: int = 0
@@ -114,21 +114,21 @@ class Mutation:
 
 
 def choose(rng, count, share):
-    """Mutations for that share of so many messages, ordered by message."""
+    """Returns mutations for this share of the messages, ordered by message."""
     found = []
     for message in range(count):
         if rng.random() >= share:
             continue
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
             name = rng.choices(_NAMES, _WEIGHTS)[0]
-            # The first words are in every message.
+            # All messages have the first words.
             a = rng.randrange(7) if rng.random() < .2 else rng.getrandbits(32)
             found.append(Mutation(message, name, a, rng.getrandbits(32)))
     return found
 
 
 def of_messages(mutations):
-    """By message"""
+    """Groups mutations by message."""
     found = {}
     for m in mutations:
         found.setdefault(m.message, []).append(m)
@@ -136,7 +136,7 @@ def of_messages(mutations):
 
 
 def spoil(data, head, mutations):
-    """The bytes that are said in place of these."""
+    """Returns the mutated bytes."""
     for m in mutations:
         if m.name in BY_NAME:
             data = m.apply(data, min(head, len(data)))
@@ -144,5 +144,5 @@ def spoil(data, head, mutations):
 
 
 def seed_of(seed, index):
-    """The seed of a conversation of a run."""
+    """Returns the seed of a conversation in a run."""
     return random.Random(f'{seed}/{index}').getrandbits(48)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How a conversation went, and the sum of many."""
+"""The results of a conversation, and the sum of many"""
 
 import collections
 import dataclasses
@@ -15,13 +15,13 @@ CODES = {wire.VERS: 'VERS', wire.BAD_XDR: 'BAD_XDR', wire.INVALID_PROC: 'INVALID
 
 @dataclasses.dataclass
 class Outcome:
-    messages: int = 0       # said
-    mutated: int = 0        # and with a mutation
+    messages: int = 0       # sent
+    mutated: int = 0        # sent with a mutation
     answers: int = 0
     lost: int = 0           # the peer ended the connection
-    ended: int = 0          # the tester did, in the middle
-    refused: str = ''       # there was no connection
-    failure: str = ''       # what must not be
+    ended: int = 0          # the tester ended it early
+    refused: str = ''       # reason why no connection was established
+    failure: str = ''       # a violation by the peer
     codes: collections.Counter = dataclasses.field(default_factory=collections.Counter)
 
     def said(self, mutated):
@@ -29,7 +29,7 @@ class Outcome:
         self.mutated += bool(mutated)
 
     def took(self, message):
-        """A message of the peer, which is well-formed"""
+        """Counts a message of the peer, which is well-formed."""
         self.answers += 1
         if not message.credit:
             raise wire.WireError(f'rdma_credit is 0 in {message}')

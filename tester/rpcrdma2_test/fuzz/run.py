@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Many conversations, by several workers, and what is made of one that fails."""
+"""Many conversations, by several workers, and the analysis of one that fails"""
 
 import collections
 import dataclasses
@@ -13,9 +13,9 @@ from . import client, mutate, server
 from .minimise import Minimiser
 from .outcome import Outcome
 
-SILENCE = 150           # of a worker, in seconds: what it talks to hangs
-REFUSALS = 50           # in a row: the peer takes no connections any more
-LOOK = 5                # between two runs of --check, in seconds
+SILENCE = 150           # seconds without a result of a worker: the peer hangs
+REFUSALS = 50           # in a row: the peer accepts no more connections
+LOOK = 5                # seconds between two runs of --check
 SUSPECTS = 400          # conversations that are played again after a failed --check
 
 
@@ -43,7 +43,7 @@ def add_arguments(parser):
 
 @dataclasses.dataclass
 class Run:
-    """What all workers need to know."""
+    """The parameters of all workers"""
     plays: str
     target: object          # Target or Trigger
     seed: int
@@ -64,13 +64,13 @@ class Run:
         return (client if self.plays == 'client' else server).Conversation
 
     def is_well(self):
-        """What --check says of the peer."""
+        """Whether --check finds the peer healthy"""
         return not self.check or subprocess.run(['sh', '-c', self.check],
                                                 check=False).returncode == 0
 
 
 def work(run, index, pipe, stop):
-    """One worker: conversations index, index + jobs, ... of the run."""
+    """A worker: plays conversations index, index + jobs, ... of the run."""
     player = run.player(index)
     number = index
     try:
@@ -89,7 +89,7 @@ def work(run, index, pipe, stop):
 
 
 class Failed(Exception):
-    """It has, and these conversations may be why."""
+    """The run has failed, possibly because of these conversations."""
 
     def __init__(self, why, seeds):
         super().__init__(why)
@@ -97,13 +97,13 @@ class Failed(Exception):
 
 
 class Workers:
-    """The processes, and what they have said."""
+    """The worker processes and their results"""
 
     def __init__(self, run):
         self.run, self.total, self.ended = run, Outcome(), 0
         self.stop = multiprocessing.Event()
         self.processes, self.pipes, self.heard = [], {}, {}
-        self.since = []         # conversations since the peer was last known to be well
+        self.since = []         # conversations since the last successful --check
         self.refused, self.begin = 0, time.monotonic()
         for index in range(run.jobs):
             here, there = multiprocessing.Pipe(duplex=False)
@@ -116,7 +116,7 @@ class Workers:
             self.heard[here] = time.monotonic()
 
     def take(self):
-        """What the workers have to say within a second."""
+        """Takes the results that arrive within a second."""
         for pipe in wait(list(self.pipes), 1):
             try:
                 seed, outcome = pipe.recv()
@@ -170,7 +170,7 @@ def say(text):
 
 
 def converse(run):
-    """All conversations of a run; raises Failed."""
+    """Plays all conversations of a run; raises Failed."""
     workers = Workers(run)
     looked = told = time.monotonic()
     try:
@@ -189,7 +189,7 @@ def converse(run):
 
 
 def explain(run, failed):
-    """Which conversation it was, and the least of it that still fails."""
+    """Finds the conversation that failed, and reduces it."""
     minimiser = Minimiser(run)
     try:
         for seed in reversed(failed.seeds):
@@ -206,7 +206,7 @@ def explain(run, failed):
 
 
 def main(run, options):
-    """The exit status: 0 when all went well, 1 when not."""
+    """Returns the exit status: 0 for success, 1 for a failure."""
     name = f'fuzz.{run.plays}'
     if options.tap:
         print('TAP version 13\n1..1')
